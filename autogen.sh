@@ -1,0 +1,2 @@
+#!/bin/sh
+autoreconf --install --force "$(dirname "$0")"
