@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * abi.h: what instrumented code, the device runtime and the host runtime agree
+ * on.  Included by rewrite (C), rt (C) and rt/device (CUDA C); it includes
+ * nothing of ours.  A change of anything here changes GSAN_ABI, and with it the
+ * names of all functions below, so that old and new parts never meet.
+ *
+ *   gsan-ptx output --calls--> __gsan_v1_*  (rt/device, in the same module)
+ *   __gsan_v1_*     --reads/writes--> struct gsan_root at GSAN_ROOT, shadow
+ *   host runtime    --maps--> both;  --drains--> struct gsan_ring (host memory)
+ */
+#ifndef GSAN_ABI_H
+#define GSAN_ABI_H
+
+#ifndef __CUDACC__
+#include <stdint.h>
+#endif
+
+#define GSAN_ABI 1
+
+/* ---- Addresses ------------------------------------------------------------
+ *
+ * Shadow lies at constant addresses (cuMemAddressReserve honours them), so that
+ * an access finds it by mask and shift alone.  Global memory is watched in
+ * granules of 8 bytes; the low 43 bits of an address select its granule:
+ *
+ *   records  GSAN_SHADOW + (addr & GSAN_WINDOW & ~7) * 4    4 records of 8 bytes
+ *   sites    GSAN_SITES  + (addr & GSAN_WINDOW & ~7) * 2    4 words of 4 bytes
+ *
+ * so 6 bytes of shadow a byte, backed per unit of 1 MiB of addresses
+ * (GSAN_UNIT) only where something is allocated.  Bit u of the map at GSAN_MAP
+ * (32-bit words, little-endian bit order) says that unit u = (addr &
+ * GSAN_WINDOW) >> 20 is backed; accesses outside are counted, not watched.
+ *
+ * Shared memory of the block in slot s has its records at
+ *   GSAN_SHADOW_SHARED + (((off >> 13) * nslots + s) << 15) + (off & 0x1ff8) * 4
+ * and its sites at
+ *   GSAN_SITES_SHARED  + (((off >> 13) * nslots + s) << 14) + (off & 0x1ff8) * 2
+ * off being the shared::cta address: rows of 8 KiB of every slot, so that a
+ * launch backs the rows it uses for the slots it can occupy.  Row r is backed
+ * for slots below root->shared_slots[r].
+ */
+#define GSAN_SHADOW             0x200000000000ull       /* 2^45 bytes reserved */
+#define GSAN_SITES              0x400000000000ull       /* 2^44 bytes reserved */
+#define GSAN_WINDOW             ((1ull << 43) - 1)
+#define GSAN_UNIT               (1ull << 20)
+#define GSAN_ROOT               0x500000000000ull       /* struct gsan_root */
+#define GSAN_MAP                0x500100000000ull       /* 1 MiB: a bit a unit */
+#define GSAN_SHADOW_SHARED      0x501000000000ull       /* 2^36 bytes reserved */
+#define GSAN_SITES_SHARED       0x502000000000ull       /* 2^35 bytes reserved */
+#define GSAN_SHARED_ROWS        32                      /* of 8 KiB: 256 KiB */
+#define GSAN_MAX_SLOTS          8192                    /* 13 bits of a record */
+#define GSAN_SLOTS_PER_SM       32                      /* slot = i * nsm + %smid */
+
+/* ---- A shadow record ------------------------------------------------------
+ *
+ *   63            35 34         22 21   17 16   12 11    8 7        0
+ *  +----------------+-------------+-------+-------+-------+----------+
+ *  | clock (29)     | slot (13)   | warp  | lane  | kind  | bytes    |
+ *  +----------------+-------------+-------+-------+-------+----------+
+ * All zero: empty.  kind = level << 1 | write.  Level says how strong it was;
+ * levels 5 to 7 mean "a strong read that found another thread's strong write
+ * already there" (memory-model.md 1.2, rule 9); GSAN_KIND_WARP_READ stands for
+ * the same weak read by all 32 lanes of the warp.
+ * The site word beside it: site (24 bits) << 8 | low 8 bits of (clock ^ lane).
+ */
+#define GSAN_REC_CLOCK(r)       ((uint32_t)((r) >> 35))
+#define GSAN_REC_SLOT(r)        ((uint32_t)((r) >> 22) & 0x1fff)
+#define GSAN_REC_WARP(r)        ((uint32_t)((r) >> 17) & 31)
+#define GSAN_REC_LANE(r)        ((uint32_t)((r) >> 12) & 31)
+#define GSAN_REC_KIND(r)        ((uint32_t)((r) >> 8) & 15)
+#define GSAN_REC_BYTES(r)       ((uint32_t)(r) & 255)
+#define GSAN_CLOCK_MAX          ((1u << 29) - 1)
+#define GSAN_KIND_WRITE         1u
+#define GSAN_KIND_WARP_READ     11u
+
+enum gsan_level {               /* scope of a strong access */
+	GSAN_WEAK, GSAN_CTA, GSAN_CLUSTER, GSAN_GPU, GSAN_SYS
+};
+
+/* ---- What the rewriter calls ----------------------------------------------
+ *
+ * All are .func of the module itself; `ctx` (.b64, register %__gsan_ctx) is
+ * what enter or self returned; 0 means "not watched" and every function accepts
+ * it.  `site` (.b32) is the number of the site in the module's own table.
+ * Every call stands under the guard of the instruction it belongs to.
+ *
+ *   (.b64 ctx) __gsan_v1_enter(.b32 site)      first thing in every .entry, by all
+ *                                              threads; site: the kernel's own
+ *   (.b64 ctx) __gsan_v1_self()                first thing in every .func that needs it
+ *   __gsan_v1_exit(.b64 ctx)                   before ret of an entry, before exit
+ *
+ *   X = g (global), s (shared::cta; addr = zero-extended window offset), x (generic)
+ *   __gsan_v1_read_X (.b64 ctx, .b64 addr, .b32 info, .b32 site)   before a weak read
+ *   __gsan_v1_write_X(.b64 ctx, .b64 addr, .b32 info, .b32 site)   before a weak write
+ *   __gsan_v1_range_X(.b64 ctx, .b64 addr, .b64 bytes, .b32 info, .b32 site)
+ *                                              before a weak access to many bytes
+ *                                              (discard, st.bulk); info says which
+ *   __gsan_v1_rows_X (.b64 ctx, .b64 addr, .b64 stride, .b32 rows, .b32 info, .b32 site)
+ *                                              before wmma.load/store: by the whole warp,
+ *                                              `rows` rows of info's size, `stride` bytes apart
+ *   __gsan_v1_before_X(.b64 ctx, .b64 addr, .b32 info, .b32 site)  before a strong access
+ *   __gsan_v1_after_X (.b64 ctx, .b64 addr, .b32 info, .b32 site)  after it, if it reads
+ *                                              (ld, atom; not red, not st)
+ *
+ *   (.b32 t) __gsan_v1_arrive(.b64 ctx, .b32 id, .b32 count)   before any bar/barrier;
+ *                                              count 0: all threads of the block
+ *   __gsan_v1_leave(.b64 ctx, .b32 id, .b32 t) after .sync and .red (not .arrive)
+ *   __gsan_v1_warp_sync(.b64 ctx, .b32 mask)   before bar.warp.sync
+ *   __gsan_v1_fence(.b64 ctx, .b32 info)       before fence, membar
+ *   __gsan_v1_unmodelled(.b64 ctx)             after an instruction of MODEL_SYNC or
+ *                                              MODEL_COPY
+ *
+ * ldmatrix and stmatrix are read_s/write_s of the row each lane addresses,
+ * under "lane < number of rows".
+ *
+ *   info: 31    20 19  18   17   16   15   14   13   12    11   10  8 7      0
+ *        +--------+---+----+----+----+----+----+----+-----+----+-----+--------+
+ *        | 0      |nc |sc  |red |rel |acq |wr  |rd  |  0  |vola|level| size   |
+ *        +--------+---+----+----+----+----+----+----+-----+----+-----+--------+
+ * size: bytes of one element of a strong access or of the whole weak access
+ * (1 to 128); elements: bits 23..20, number of elements of a strong vector or
+ * packed access, 0 counts as 1.
+ * vola: .volatile (weak under volatile_is_weak); nc: through the read-only
+ * proxy (ld.global.nc, ldu).  Of a fence: level, acq, rel, sc.
+ */
+#define GSAN_INFO_SIZE(i)       ((i) & 255u)
+#define GSAN_INFO_LEVEL(i)      ((i) >> 8 & 7u)
+#define GSAN_INFO_ELEMS(i)      ((i) >> 20 & 15u)
+#define GSAN_INFO_LEVEL_SHIFT   8
+#define GSAN_INFO_VOLATILE      (1u << 11)
+#define GSAN_INFO_READ          (1u << 13)
+#define GSAN_INFO_WRITE         (1u << 14)
+#define GSAN_INFO_ACQUIRE       (1u << 15)
+#define GSAN_INFO_RELEASE       (1u << 16)
+#define GSAN_INFO_RED           (1u << 17)      /* reads, but acquires nothing */
+#define GSAN_INFO_SC            (1u << 18)
+#define GSAN_INFO_NC            (1u << 19)
+#define GSAN_INFO_ELEMS_SHIFT   20
+
+/* ---- What an instrumented module carries ------------------------------------
+ *
+ * Every instrumented module (with -rdc, every translation unit) has
+ *   .global .u32 __gsan_site_base            local; 0 until registered, and then
+ *                                            its first site number (never 0)
+ *   .global ... __gsan_module                struct gsan_module, local
+ *   .visible .entry __gsan_v1_init_HASH(.param .u64 mailbox)
+ *                                            one thread: __gsan_v1_register(mailbox,
+ *                                            &__gsan_module)
+ * HASH is 16 hexadecimal digits over the module's text, so that linked
+ * translation units do not clash.  The host runtime finds the init kernels by
+ * cuModuleEnumerateFunctions and runs each once, with a struct gsan_mailbox,
+ * before the first launch from that module.  A kernel whose module was never
+ * registered runs unwatched.
+ */
+struct gsan_site {              /* 32 bytes */
+	uint32_t func;          /* strings are offsets into the string area; 0 is "" */
+	uint32_t ptx_line;
+	uint32_t file;          /* from .loc; 0 if there was none */
+	uint32_t line;
+	uint32_t op;            /* the instruction without operands, "st.shared.u32" */
+	uint32_t var;           /* variable its address comes from, if known */
+	uint32_t frames;        /* index+1 of the first frame it was inlined into; 0: none */
+	uint32_t info;          /* as passed to the runtime */
+};
+
+struct gsan_frame {             /* an inlined call: where the callee was called */
+	uint32_t func;          /* the calling function */
+	uint32_t file, line;
+	uint32_t next;          /* index+1 of the frame around it; 0: none */
+};
+
+struct gsan_global {            /* a variable of the module in global or shared memory */
+	uint64_t addr;          /* generic address (global variables only) */
+	uint64_t bytes;
+	uint32_t name;
+	uint32_t shared;        /* 1: a .shared variable (addr is 0) */
+};
+
+struct gsan_module {            /* 8-byte fields first: laid out alike everywhere */
+	uint64_t site_base;     /* generic addresses in device memory */
+	uint64_t sites, frames, globals, strings;
+	uint32_t abi;           /* GSAN_ABI */
+	uint32_t nsites, nframes, nglobals, nstrings;   /* strings: bytes */
+	uint32_t path;          /* string: the PTX file's name */
+	uint32_t elided;        /* accesses left out because provably harmless */
+	uint32_t unmodelled;    /* instructions passed through: MODEL_SYNC/COPY/COUNT */
+	uint32_t unknown;       /* instructions in no table row */
+	uint32_t missed;        /* accesses it could not instrument */
+};
+
+/* Written by __gsan_v1_register: host memory, mapped. */
+struct gsan_mailbox {
+	struct gsan_module module;
+	uint32_t site_base;     /* as assigned */
+	uint32_t done;          /* 1 when all of it is written */
+};
+
+/* ---- Findings ----------------------------------------------------------------
+ *
+ * A ring in host memory (page-locked and mapped, so that it outlives a context
+ * that died).  The device takes an index from root->ring_next, fills the entry
+ * and sets `ready` last; an entry is used once; findings beyond the end are
+ * counted in root->ring_lost.  One entry a pair of sites and kind; `count` is
+ * stored again whenever it reaches a power of two.
+ */
+enum gsan_kind {
+#define KIND(id, name, ...) GSAN_##id,
+#include "rt/kinds.def"
+	GSAN_KIND_COUNT
+};
+
+/* What would have been needed; the host runtime words it. */
+enum gsan_why {
+	GSAN_WHY_NOTHING,       /* no order at all between the two */
+	GSAN_WHY_SAME_WARP,     /* two lanes of a warp: __syncwarp */
+	GSAN_WHY_SAME_BLOCK,    /* needs a barrier */
+	GSAN_WHY_OTHER_BLOCK,   /* needs release/acquire at gpu scope */
+	GSAN_WHY_SCOPE_ATOMIC,  /* both atomic, a scope does not reach the other */
+	GSAN_WHY_SCOPE_SYNC,    /* synchronised, but at too narrow a scope */
+	GSAN_WHY_MIXED_SIZE,    /* both atomic, of different size or overlap */
+	GSAN_WHY_READ_ONLY      /* ld.global.nc of memory that the kernel writes */
+};
+
+struct gsan_access {
+	uint32_t site;          /* module's site_base + local number; 0 if lost */
+	uint32_t kind;          /* of the record */
+	uint32_t bytes;         /* mask within the granule */
+	uint32_t thread;        /* linear thread number in the block */
+	uint64_t block;         /* linear block number; ~0 if lost */
+	uint32_t slot, clock;
+};
+
+struct gsan_finding {
+	uint32_t ready;
+	uint32_t kind;          /* enum gsan_kind */
+	uint32_t why;           /* enum gsan_why */
+	uint32_t shared;        /* 1: addr is a shared::cta offset */
+	uint64_t addr;          /* of the first byte both touch */
+	uint32_t count;         /* times seen so far, see above */
+	uint32_t dedup;         /* index in root->dedup: exact count */
+	uint32_t launch;        /* number of the launch of that kernel, from 1, see below */
+	uint32_t kernel;        /* site number of the kernel */
+	uint32_t grid[3], block[3], cluster[3], pad;
+	struct gsan_access now, before;
+};
+
+struct gsan_dedup { unsigned long long key; uint32_t count; uint32_t entry; };
+
+/* Things that made gsan see less; each is named in the closing line. */
+enum gsan_counter {
+#define COUNTER(id, text) GSAN_COUNT_##id,
+#include "rt/kinds.def"
+	GSAN_COUNTER_COUNT
+};
+
+/* ---- The root ------------------------------------------------------------------
+ *
+ * In device memory at GSAN_ROOT, zeroed and then filled in by the host runtime
+ * before anything instrumented runs.  The arrays behind the pointers are device
+ * memory too, zeroed, of the sizes that rt/state.h gives.
+ */
+struct gsan_root {
+	uint32_t abi;
+	uint32_t nsm;           /* multiprocessors */
+	uint32_t nslots;        /* nsm * GSAN_SLOTS_PER_SM, at most GSAN_MAX_SLOTS */
+	uint32_t options;       /* GSAN_OPT_* */
+	uint64_t blocks;        /* struct gsan_block[nslots] */
+	uint64_t warps;         /* struct gsan_warp[nslots * 32] */
+	uint64_t lanes;         /* struct gsan_lane[nslots * 1024] */
+	uint64_t history;       /* struct gsan_tenant[nslots * GSAN_HISTORY] */
+	uint64_t knows;         /* nknows objects of know_bytes bytes */
+	uint64_t snaps;         /* nsnaps objects of know_bytes bytes */
+	uint64_t words;         /* struct gsan_word[nwords], a power of two */
+	uint64_t launches;      /* struct gsan_launch[GSAN_LAUNCHES] */
+	uint64_t sm;            /* struct gsan_sm[nsm] */
+	uint64_t self;          /* uint64_t[nsm * 64]: last context seen by %smid, %warpid */
+	uint64_t dedup;         /* struct gsan_dedup[ndedup], a power of two */
+	uint64_t ring;          /* struct gsan_finding[nring], host memory */
+	uint32_t nknows, nsnaps, know_bytes, nwords, ndedup, nring;
+	uint32_t next_site;     /* 1 at the start */
+	uint32_t ring_next;
+	uint32_t know_next;     /* device: see rt/device */
+	uint32_t snap_next;
+	uint32_t max_clock;     /* highest clock of any block that ended; start at 0 */
+	uint32_t launch_next;   /* launches of instrumented kernels seen, from 0 */
+	uint32_t top_slot;      /* highest slot ever claimed + 1 */
+	uint32_t sc_lock;
+	uint32_t reserved[2];
+	uint32_t shared_slots[GSAN_SHARED_ROWS];
+	unsigned long long counters[GSAN_COUNTER_COUNT];
+};
+
+#define GSAN_OPT_OFF            1u      /* report_bugs=0: check nothing, measure overhead */
+#define GSAN_OPT_VOLATILE_WEAK  2u      /* volatile_is_weak=1 */
+#define GSAN_OPT_WARP_SYNC      4u      /* warp_sync_orders=1: accepted by the runtime only */
+#define GSAN_OPT_NO_ATOMIC      8u      /* report_atomic_races=0 */
+
+#endif
