@@ -58,10 +58,11 @@
  *  +----------------+-------------+-------+-------+-------+----------+
  *  | clock (29)     | slot (13)   | warp  | lane  | kind  | bytes    |
  *  +----------------+-------------+-------+-------+-------+----------+
- * All zero: empty.  kind = level << 1 | write.  Level says how strong it was;
- * levels 5 to 7 mean "a strong read that found another thread's strong write
- * already there" (memory-model.md 1.2, rule 9); GSAN_KIND_WARP_READ stands for
- * the same weak read by all 32 lanes of the warp.
+ * All zero: empty.  kind = level << 1 | write, or one of GSAN_KIND_OBSERVED_*:
+ * a strong read (or RMW) that found another thread's strong write already there
+ * (memory-model.md 1.2, rule 9), of cluster scope at most or wider; or
+ * GSAN_KIND_WARP_READ: the same weak read by all 32 lanes of the warp.  Bit 0
+ * says "writes" in all of them.
  * The site word beside it: site (24 bits) << 8 | low 8 bits of (clock ^ lane).
  */
 #define GSAN_REC_CLOCK(r)       ((uint32_t)((r) >> 35))
@@ -72,7 +73,9 @@
 #define GSAN_REC_BYTES(r)       ((uint32_t)(r) & 255)
 #define GSAN_CLOCK_MAX          ((1u << 29) - 1)
 #define GSAN_KIND_WRITE         1u
-#define GSAN_KIND_WARP_READ     11u
+#define GSAN_KIND_OBSERVED_CTA  10u             /* | GSAN_KIND_WRITE: an RMW */
+#define GSAN_KIND_OBSERVED_GPU  12u
+#define GSAN_KIND_WARP_READ     14u
 
 enum gsan_level {               /* scope of a strong access */
 	GSAN_WEAK, GSAN_CTA, GSAN_CLUSTER, GSAN_GPU, GSAN_SYS
@@ -269,8 +272,8 @@ struct gsan_root {
 	uint64_t warps;         /* struct gsan_warp[nslots * 32] */
 	uint64_t lanes;         /* struct gsan_lane[nslots * 1024] */
 	uint64_t history;       /* struct gsan_tenant[nslots * GSAN_HISTORY] */
-	uint64_t knows;         /* nknows objects of know_bytes bytes */
-	uint64_t snaps;         /* nsnaps objects of know_bytes bytes */
+	uint64_t knows;         /* small snapshots: nknows objects of 64 bytes */
+	uint64_t snaps;         /* large snapshots: nsnaps objects of know_bytes bytes */
 	uint64_t words;         /* struct gsan_word[nwords], a power of two */
 	uint64_t launches;      /* struct gsan_launch[GSAN_LAUNCHES] */
 	uint64_t sm;            /* struct gsan_sm[nsm] */
@@ -280,7 +283,7 @@ struct gsan_root {
 	uint32_t nknows, nsnaps, know_bytes, nwords, ndedup, nring;
 	uint32_t next_site;     /* 1 at the start */
 	uint32_t ring_next;
-	uint32_t know_next;     /* device: see rt/device */
+	uint32_t know_next;     /* snapshots made so far, small and large */
 	uint32_t snap_next;
 	uint32_t max_clock;     /* highest clock of any block that ended; start at 0 */
 	uint32_t launch_next;   /* launches of instrumented kernels seen, from 0 */

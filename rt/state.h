@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * state.h: the device runtime's own arrays, in device memory behind the
+ * pointers of struct gsan_root.  The host runtime needs their sizes, zeroes
+ * them, and otherwise leaves them alone.
+ *
+ * A resident block has a slot; slots are numbered i * nsm + %smid, so that a
+ * slot belongs to one multiprocessor.  The clocks of a slot only grow.  What a
+ * thread knows of others is the union of
+ *   warp->floor    every thread of its block, up to this clock   (full barriers)
+ *   warp->wfloor   every lane of its warp                         (bar.warp.sync)
+ *   lane->own_*    some lanes of its warp                         (partial masks)
+ *   refs           snapshots of other threads' knowledge, acquired by the lane,
+ *                  by the whole warp, or by the whole block
+ * so that nothing needs copying when a thread learns something, and a full
+ * barrier costs a maximum.
+ */
+#ifndef GSAN_STATE_H
+#define GSAN_STATE_H
+
+#include "rt/abi.h"
+
+#define GSAN_HISTORY    256     /* blocks remembered per slot */
+#define GSAN_LAUNCHES   1024    /* power of two */
+#define GSAN_REFS       4
+#define GSAN_PENDING    8
+#define GSAN_WORD_ENTRIES 4
+
+/* 16 bytes: snapshots acquired; 0 is none. */
+struct gsan_refs { uint32_t id[GSAN_REFS]; };
+
+/* One barrier resource (0 to 15) of a block. */
+struct gsan_bar {
+	uint32_t max[2];        /* full barriers: highest clock, by parity */
+	uint32_t pending[2][GSAN_PENDING];      /* snapshots brought to them */
+	uint32_t arrived;       /* barriers with a count */
+	uint32_t gen;
+	uint32_t builder;       /* snapshot under construction */
+	uint32_t result[4], result_gen[4];
+};
+
+struct gsan_block {
+	uint32_t lock;
+	uint32_t live;          /* threads not exited; 0: slot is free */
+	uint32_t start;         /* clock before the block's first */
+	uint32_t last;          /* highest clock of the slot's earlier blocks */
+	uint32_t exit_max;      /* highest clock of the warps that ended */
+	uint32_t launch;        /* index into launches */
+	uint32_t launch_number; /* its number, unique */
+	uint32_t ntid;
+	unsigned long long grid;        /* %gridid + 1 */
+	unsigned long long cta;         /* linear block number */
+	uint32_t cluster;       /* same number: same cluster */
+	uint32_t ntenants;      /* blocks that the slot has had */
+	uint32_t missed_slot, missed_clock;     /* last release not seen for its scope */
+	uint32_t shared_limit;  /* bytes of shared memory with shadow */
+	uint32_t pad;
+	struct gsan_refs refs;
+	struct gsan_bar bar[16];
+};
+
+#define GSAN_WARP_REFS          1u      /* the warp has acquired snapshots */
+#define GSAN_WARP_BLOCK_REFS    2u      /* its block has */
+#define GSAN_WARP_UNMODELLED    4u      /* ran an unmodelled synchronisation */
+#define GSAN_WARP_LOST          8u      /* knowledge was lost: report nothing */
+#define GSAN_WARP_VOLATILE      16u     /* volatile is weak */
+#define GSAN_WARP_NO_ATOMIC     32u
+
+struct gsan_warp {
+	uint32_t clock, floor, wfloor, flags;   /* one 16-byte load */
+	uint32_t id;            /* slot << 5 | warp: the record's actor but its lane */
+	uint32_t start;         /* block->start */
+	uint32_t launch_base;   /* clocks below belong to earlier launches */
+	uint32_t shared_limit;
+	unsigned long long grid, cta;           /* to recognise it again */
+	uint32_t slot, nslots;
+	uint32_t live;          /* lanes that exist and have not exited */
+	uint32_t m_own, m_refs; /* lanes with own_*, with refs of their own */
+	uint32_t m_fence;       /* lanes that released by a fence */
+	uint32_t m_seen;        /* lanes with snapshots seen, not yet acquired */
+	uint32_t evicted, unbacked, unmodelled;
+	struct gsan_refs refs;
+	uint32_t parity[16];    /* a bit a lane: full barriers left, by id */
+};
+
+struct gsan_lane {
+	struct gsan_refs refs;
+	uint32_t seen[4];       /* snapshots read by relaxed loads */
+	uint32_t seen_level[4]; /* scope | publisher's slot << 8 */
+	uint32_t fence[3];      /* snapshot at the last fence of cta, cluster, gpu scope */
+	uint32_t own_top, own_mask;
+	uint32_t pad[3];
+};
+
+/* What is known of the threads that ran in one slot: all with clocks start to
+ * base, and the lanes in mask of one warp up to top.  The warp's number is in
+ * the three top bits of `top` and two of `start`. */
+struct gsan_cross { uint32_t start, base, top, mask; };
+
+/* What is known of one warp of the snapshot's own block. */
+struct gsan_own { uint32_t base, top, mask, pad; };
+
+/* What a thread knew at a release.  A small one is the header alone.  Ids count
+ * up and are not reduced: an object whose `id` differs was overwritten. */
+struct gsan_snap {
+	uint32_t id, flags;
+	uint32_t slot, start;
+	uint32_t floor, warp, top, mask;        /* lanes of `warp` up to top */
+	uint32_t nslots;        /* entries of cross that count */
+	uint32_t cluster;
+	uint32_t pad[6];
+};
+#define GSAN_SNAP_LARGE         0x80000000u     /* bit of the id */
+#define GSAN_SNAP_OWN           1u
+#define GSAN_SNAP_CROSS         2u
+
+/* Large snapshots: header, own[32], cross[nslots]. */
+#define GSAN_KNOW_BYTES(nslots) (64 + 32 * 16 + (nslots) * 16)
+
+/* A synchronisation word: who published what there. */
+struct gsan_word_entry { uint32_t snap, level, slot, cluster; };
+struct gsan_word {
+	unsigned long long key; /* address; for shared memory with the slot; 0 free */
+	uint32_t lock;
+	uint32_t launch;        /* number of the launch that used it last */
+	uint32_t n;
+	uint32_t writer_level, writer_slot, writer_cluster;     /* last strong write */
+	uint32_t writer;        /* its thread: slot << 10 | thread */
+	uint32_t pad[7];
+	struct gsan_word_entry e[GSAN_WORD_ENTRIES];
+};
+
+struct gsan_tenant { uint32_t start, launch; unsigned long long cta; };
+
+struct gsan_launch {
+	unsigned long long grid;        /* %gridid + 1; 0 free */
+	uint32_t ready;         /* its number, once the rest is written */
+	uint32_t ended;         /* number of the launch that ended here last */
+	uint32_t base;          /* clocks of its blocks are above */
+	uint32_t kernel;        /* site */
+	uint32_t ordinal;       /* n-th launch of that kernel, from 1 */
+	uint32_t finished;      /* blocks */
+	unsigned long long blocks;
+	uint32_t grid_dim[3], block_dim[3], cluster_dim[3];
+	uint32_t quiet;         /* something needed to judge it was lost: no reports */
+	/* An independent hash table in the same array: launches per kernel. */
+	uint32_t counted_kernel, counted;
+	uint32_t pad[4];
+};
+
+struct gsan_sm { uint32_t used; uint32_t pad[7]; };
+
+/* Snapshots without vectors, behind the large ones: root->snaps points to
+ * nsnaps large objects, root->knows to nknows small ones of 64 bytes. */
+#define GSAN_SMALL_BYTES        64
+
+#endif
