@@ -7,7 +7,7 @@ noinst_LIBRARIES += nvcc-shim/libshim.a
 nvcc_shim_libshim_a_SOURCES = nvcc-shim/args.c nvcc-shim/opts.def \
 	nvcc-shim/plan.c nvcc-shim/run.c nvcc-shim/shim.h
 nvcc_shim_libshim_a_CPPFLAGS = $(AM_CPPFLAGS) -DNVCC='"$(NVCC)"' \
-	-DPTXAS='"$(PTXAS)"' -DBINDIR='"$(bindir)"' -DLIBDIR='"$(libdir)"' \
+	-DPTXAS='"$(PTXAS)"' -DBINDIR='"$(bindir)"' -DPKGLIBDIR='"$(pkglibdir)"' \
 	-DPKGDATADIR='"$(pkgdatadir)"'
 
 bin_PROGRAMS += gsan-nvcc gsan-ptxas

@@ -59,8 +59,8 @@ acceptable(const struct shim_args *a, struct shim_tools *t)
 
 		ok &= tolerate(a->quiet, what, "there is no PTX on its way");
 		free(what);
-	} else if (!t->ptx || !t->lib || !t->link) {
-		ok &= tolerate(a->quiet, !t->ptx ? "gsan-ptx" : !t->lib ? "libgsan.a" :
+	} else if (!t->ptx || !t->libdir || !t->link) {
+		ok &= tolerate(a->quiet, !t->ptx ? "gsan-ptx" : !t->libdir ? "libgsan.a" :
 		    "gsan-link.h", "this part of gsan cannot be found; set GSAN_HOME");
 		free(t->ptx);
 		t->ptx = NULL;

@@ -81,8 +81,9 @@ shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
 
 	/*
 	 * Host objects of instrumented code refer to the runtime: whoever links
-	 * them without it is told so by the linker, and CMake, which links with
-	 * the C++ compiler, gets the archive's member pulled in.
+	 * them without it is told so by the linker.  CMake, which links with the
+	 * C++ compiler, learns from the link line of its first trial what a CUDA
+	 * program needs: only -L and -l, so the archive is named that way.
 	 */
 	strv_add(plan, "-include");
 	strv_add(plan, t->link);
@@ -91,7 +92,9 @@ shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
 		strv_add(plan, "-u");
 		strv_add(plan, "-Xlinker");
 		strv_add(plan, "__gsan_v1_register");
-		strv_add(plan, t->lib);
+		strv_add(plan, "-L");
+		strv_add(plan, t->libdir);
+		strv_add(plan, "-lgsan");
 		strv_add(plan, "-ldl");
 		strv_add(plan, "-lpthread");
 	}

@@ -141,6 +141,9 @@ part(const char *home, const char *own, const char *const *places, const char *f
 }
 
 /*
+ * The archive lies in a folder where there is no shared libgsan, which -lgsan
+ * would find first: an instrumented program needs nothing else to run.
+ *
  * False when there is no real tool at all (said here).  A missing part of ours
  * leaves t->ptx NULL: then nothing is instrumented.
  */
@@ -150,7 +153,7 @@ shim_find_tools(struct shim_tools *t, const char *tool, const char *variable,
 {
 	static const char *const ptx[] = { "gsan-ptx", "bin/gsan-ptx", NULL };
 	static const char *const lib[] = {
-		"libgsan.a", "rt/libgsan.a", "lib/libgsan.a", "../lib/libgsan.a", NULL
+		"gsan-lib/libgsan.a", "lib/gsan/libgsan.a", "../lib/gsan/libgsan.a", NULL
 	};
 	static const char *const link[] = {
 		"gsan-link.h", "share/gsan/gsan-link.h", "../share/gsan/gsan-link.h", NULL
@@ -171,7 +174,9 @@ shim_find_tools(struct shim_tools *t, const char *tool, const char *variable,
 		return false;
 	}
 	t->ptx = part(home, own, ptx, BINDIR "/gsan-ptx");
-	t->lib = part(home, own, lib, LIBDIR "/libgsan.a");
+	t->libdir = part(home, own, lib, PKGLIBDIR "/libgsan.a");
+	if (t->libdir)
+		*strrchr(t->libdir, '/') = '\0';
 	t->link = part(home, own, link, PKGDATADIR "/gsan-link.h");
 	free(own);
 	return true;
@@ -182,7 +187,7 @@ shim_tools_free(struct shim_tools *t)
 {
 	free(t->real);
 	free(t->ptx);
-	free(t->lib);
+	free(t->libdir);
 	free(t->link);
 	*t = (struct shim_tools){ 0 };
 }

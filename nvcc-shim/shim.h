@@ -70,7 +70,7 @@ char *shim_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 struct shim_tools {
 	char *real;			/* the nvcc or ptxas to become */
 	char *ptx;			/* gsan-ptx */
-	char *lib;			/* libgsan.a */
+	char *libdir;			/* the folder that holds libgsan.a alone */
 	char *link;			/* the header that refers to the runtime */
 };
 

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the shell tests share.  Source it first:  . "$top_srcdir/testsuite/lib.sh"
+# It leaves the test in an empty folder of its own, $tmp, removed at the end.
+# Exit status as Automake reads it: 0 pass, 77 skip, 99 hard error, else fail.
+
+LC_ALL=C
+export LC_ALL
+unset GSAN_OPTIONS GSAN_HOME GSAN_NVCC GSAN_PTXAS GSAN_NVCC_STRICT
+unset NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
+: "${top_srcdir:?run by make check, or set top_srcdir and top_builddir}"
+: "${top_builddir:?run by make check, or set top_srcdir and top_builddir}"
+: "${NVCC:=nvcc}" "${PTXAS:=ptxas}" "${CC:=cc}"
+top_srcdir=$(cd "$top_srcdir" && pwd)
+top_builddir=$(cd "$top_builddir" && pwd)
+
+test_name=$(basename "$0")
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/gsan-test.XXXXXX") || exit 99
+trap 'cd /; rm -rf "$tmp"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$tmp" || exit 99
+
+failures=0
+
+# fail TEXT: this point failed; the test goes on
+fail()
+{
+	echo "FAIL: $test_name: $*"
+	failures=$((failures + 1))
+}
+
+skip()
+{
+	echo "SKIP: $test_name: $*"
+	exit 77
+}
+
+hard()
+{
+	echo "ERROR: $test_name: $*"
+	exit 99
+}
+
+# done_testing: the last line of every test
+done_testing()
+{
+	[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+	exit 0
+}
+
+# run STATUS COMMAND...: the command must end with that status; its output is
+# in the files out and err
+run()
+{
+	want=$1
+	shift
+	got=0
+	"$@" >out 2>err || got=$?
+	[ "$got" = "$want" ] && return 0
+	fail "status $got, expected $want: $*"
+	sed 's/^/  out: /' out | tail -n 20
+	sed 's/^/  err: /' err | tail -n 20
+	return 1
+}
+
+# has FILE TEXT / hasnt FILE TEXT: the file contains the text as it stands
+has()
+{
+	grep -qF -e "$2" "$1" && return 0
+	fail "$1 lacks: $2"
+	tail -n 20 "$1" | sed 's/^/  /'
+	return 1
+}
+
+hasnt()
+{
+	grep -qF -e "$2" "$1" || return 0
+	fail "$1 has: $2"
+	return 1
+}
+
+have_gpu()
+{
+	[ "${GSAN_GPU_TESTS:-0}" = 1 ]
+}
