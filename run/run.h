@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * run.h: gsan-run's parts.  A reproducer's script is parsed once (script.c),
+ * carried out by a child process (launch.c) that sends what was found through a
+ * pipe (proc.c), and its verdicts are held against that (check.c); main.c has
+ * the command line.  The parent never touches the driver: a kernel that hangs
+ * or a context that dies takes only the child with it.
+ */
+#ifndef GSAN_RUN_H
+#define GSAN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Exit status, as reproducer-format says; a sanitized program's own status when
+ * something was found is the runtime's business. */
+enum run_status {
+	RUN_OK, RUN_FAILED, RUN_USAGE, RUN_OTHER, RUN_SKIPPED = 77
+};
+
+/* ---- script.c --------------------------------------------------------------- */
+
+struct run_pos { unsigned line, col; };
+
+enum run_obj_kind { OBJ_BUF, OBJ_HOSTBUF, OBJ_MANAGED, OBJ_TMAP, OBJ_STREAM, OBJ_EVENT };
+enum run_init { INIT_ZERO, INIT_IOTA, INIT_FILL, INIT_RAND };
+
+/* Whatever has a name in a script.  Number 0 is the null stream, called "0". */
+struct run_obj {
+	const char *name;
+	enum run_obj_kind kind;
+	struct run_pos pos;
+	uint64_t bytes;         /* BUF, HOSTBUF, MANAGED */
+	enum run_init init;
+	uint64_t seed;          /* FILL: the word; RAND: the seed */
+};
+
+enum { ARG_VALUE = -1 };
+
+struct run_arg {
+	int obj;                /* number of a buffer, or ARG_VALUE */
+	uint64_t bits;          /* the value, or the offset into the buffer */
+	unsigned size;          /* bytes of the parameter */
+	unsigned col;
+};
+
+enum run_action_kind {
+	ACT_LAUNCH, ACT_SYNC, ACT_RECORD, ACT_WAIT, ACT_COPY, ACT_SET,
+	ACT_HOSTREAD, ACT_HOSTWRITE
+};
+
+struct run_action {
+	enum run_action_kind kind;
+	struct run_pos pos;
+	const char *kernel;
+	unsigned kernel_col;
+	unsigned grid[3], block[3];
+	unsigned cluster[3];    /* 0: no cluster asked for */
+	unsigned smem;
+	struct run_arg *args;
+	unsigned nargs, args_col;
+	int stream;             /* LAUNCH, RECORD, WAIT, COPY, SET, SYNC; 0: null stream */
+	int event;              /* RECORD, WAIT, SYNC; -1: none */
+	bool context;           /* SYNC: of everything */
+	int dst, src;           /* COPY, SET, HOSTREAD, HOSTWRITE */
+	uint64_t dst_off, src_off, bytes;
+	unsigned byte;          /* SET */
+};
+
+enum { KIND_ANY_RACE = -1 };
+
+struct run_expect {
+	struct run_pos pos;
+	const char *options;    /* expect-with; NULL: no options asked for */
+	bool clean, only;
+	int kind;               /* enum gsan_kind, or KIND_ANY_RACE */
+	unsigned nlines, lines[2];
+};
+
+enum run_place { PLACE_ANY, PLACE_EMU, PLACE_GPU };
+
+struct run_script {
+	const char *path;
+	const char *text;       /* NUL-terminated; the caller's */
+	size_t len;
+	unsigned nlines;
+	unsigned sm;            /* least device, 90 for sm_90; 0: none asked for */
+	char sm_suffix;         /* 'a', 'f' or 0 */
+	enum run_place place;
+	unsigned timeout;       /* seconds */
+	bool timeout_given;
+	struct run_obj *objs;
+	int nobjs;
+	struct run_action *actions;
+	unsigned nactions;
+	struct run_expect *expects;
+	unsigned nexpects;
+	const char *unsupported;        /* what this version cannot do; NULL */
+	struct run_pos unsupported_pos;
+	void *chunks;
+};
+
+#define RUN_TIMEOUT 60          /* seconds; reproducer-format's default */
+
+/* Reads the script in `text`.  False if there was an error; all have been
+ * printed on stderr as "path:line:col: error: ..." by then. */
+bool run_parse(struct run_script *, const char *path, const char *text, size_t len);
+void run_free(struct run_script *);
+void run_error(const struct run_script *, struct run_pos, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* ---- check.c ---------------------------------------------------------------- */
+
+/* One finding, as a child reports it. */
+struct run_finding {
+	int kind;               /* enum gsan_kind */
+	unsigned line[2];       /* in the reproducer; 0: elsewhere or unknown */
+	uint64_t count;
+};
+
+struct run_findings {
+	struct run_finding *v;
+	unsigned n, cap;
+};
+
+/* "data-race"; "race" for KIND_ANY_RACE. */
+const char *run_kind_name(int kind);
+/* Adds to a set: the same kind at the same two lines is one finding. */
+void run_add(struct run_findings *, const struct run_finding *);
+/* Whether one verdict holds; says on stderr what was expected and what was
+ * found where it does not. */
+bool run_holds(const struct run_script *, const struct run_expect *,
+	       const struct run_findings *);
+
+#endif
