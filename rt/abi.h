@@ -12,9 +12,7 @@
 #ifndef GSAN_ABI_H
 #define GSAN_ABI_H
 
-#ifndef __CUDACC__
 #include <stdint.h>
-#endif
 
 #define GSAN_ABI 1
 

@@ -113,6 +113,8 @@ struct gsan_snap {
 #define GSAN_SNAP_LARGE         0x80000000u     /* bit of the id */
 #define GSAN_SNAP_OWN           1u
 #define GSAN_SNAP_CROSS         2u
+#define GSAN_SNAP_LOST          4u      /* something it should hold was overwritten:
+                                           whoever has it is silent */
 
 /* Large snapshots: header, own[32], cross[nslots]. */
 #define GSAN_KNOW_BYTES(nslots) (64 + 32 * 16 + (nslots) * 16)

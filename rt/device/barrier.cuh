@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * barrier.cuh: barriers of a block and of a warp, and what stands in for
+ * synchronisation that is not modelled.  (PTX ISA, Parallel Synchronization and
+ * Communication Instructions: bar, barrier, bar.warp.sync)
+ *
+ * A barrier of all threads needs no snapshot: everyone knows everyone up to the
+ * highest clock brought along.  Two maxima by turns suffice, since nobody can
+ * reach the next but one before all have left this one.  Threads that exited
+ * count as having arrived.
+ */
+#define FULL_BARRIER ~0u
+
+/* Only what says something of other blocks outlives a full barrier. */
+FN bool snap_matters(const struct gsan_warp *w, u32 id)
+{
+	uint4 a = load_cg(snap_of(id));
+	return a.x != id || (a.y & (GSAN_SNAP_CROSS | GSAN_SNAP_LOST)) || a.z != w->slot || a.w != w->start;
+}
+
+/* Notes what a lane or warp brings to a full barrier; block's lock held. */
+FN void bring(struct gsan_warp *w, struct gsan_bar *bar, u32 p, const struct gsan_refs *r)
+{
+	ROLLED
+	for (int i = 0; i < GSAN_REFS; i++) {
+		u32 id = r->id[i], k = 0;
+		if (!id || !snap_matters(w, id))
+			continue;
+		ROLLED
+		while (k < GSAN_PENDING && bar->pending[p][k] && bar->pending[p][k] != id)
+			k++;
+		if (k < GSAN_PENDING) {
+			bar->pending[p][k] = id;
+			continue;
+		}
+		u32 joined;
+		struct gsan_snap *s = snap_begin(w, &joined);
+		ROLLED
+		for (k = 0; k < GSAN_PENDING; k++) {
+			snap_join(s, bar->pending[p][k]);
+			bar->pending[p][k] = 0;
+		}
+		snap_join(s, id);
+		snap_publish(s, joined);
+		bar->pending[p][0] = joined;
+	}
+}
+
+SLOW void bring_private(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool leader)
+{
+	u32 lane = sreg_laneid();
+	struct gsan_block *b = block_of(w->slot);
+	if (w->m_refs >> lane & 1)
+		LOCKED(&b->lock, bring(w, bar, p, &lane_of(w, lane)->refs););
+	if (leader && (w->flags & GSAN_WARP_REFS))
+		LOCKED(&b->lock, bring(w, bar, p, &w->refs););
+}
+
+/* A barrier with a count: the snapshots of all who arrive are joined; who
+ * waits gets the result. */
+SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
+{
+	struct gsan_block *b = block_of(w->slot);
+	u32 group = __activemask(), lane = sreg_laneid(), bit = 1u << lane, gen = 0;
+	bool leader = lane == __ffs(group) - 1;
+	bool whole = !((w->m_refs | w->m_own) & group);
+	u32 need = (count + 31) & ~31u, n = group == w->live ? 32 : __popc(group);
+
+	u32 top = tick(w), snap = 0;
+	if (!whole || leader)
+		snap = snap_take(w, whole ? group : bit, top, 0);
+	if (snap)
+		LOCKED(&b->lock, {
+			if (!bar->builder) {
+				u32 id;
+				snap_begin(w, &id);
+				bar->builder = id;
+			}
+			snap_join(snap_of(bar->builder), snap);
+			gen = bar->gen;
+		});
+	__syncwarp(group);
+	if (leader)
+		LOCKED(&b->lock, {
+			bar->arrived += n;
+			if (bar->arrived >= need) {
+				u32 k = bar->gen & 3;
+				snap_publish(snap_of(bar->builder), bar->builder);
+				bar->result[k] = bar->builder;
+				bar->result_gen[k] = bar->gen;
+				bar->gen++;
+				bar->builder = 0;
+				bar->arrived = 0;
+			}
+		});
+	gen = __shfl_sync(group, gen, __ffs(group) - 1);
+	return gen & 0x7fffffff;
+}
+
+API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
+{
+	if (!ctx)
+		return 0;
+	struct gsan_warp *w = WARP(ctx);
+	struct gsan_block *b = block_of(w->slot);
+	struct gsan_bar *bar = b->bar + (id & 15);
+	if (count && count < ((b->ntid + 31) & ~31u))
+		return arrive_counted(w, bar, count);
+	u32 lane = sreg_laneid(), p = w->parity[id & 15] >> lane & 1;
+	bool leader = lane == __ffs(__activemask()) - 1;
+	if (leader)
+		atomicMax(&bar->max[p], load(&w->clock));
+	if (w->m_refs | (w->flags & GSAN_WARP_REFS))
+		bring_private(w, bar, p, leader);
+	return FULL_BARRIER;
+}
+
+SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
+{
+	u32 group = __activemask(), lane = sreg_laneid();
+	bool leader = lane == __ffs(group) - 1, whole = group == w->live;
+	u32 id = load(&bar->result[gen & 3]);
+	if (load(&bar->result_gen[gen & 3]) != gen || !id) {
+		count(GSAN_COUNT_SNAP_LOST, 1);
+		atomicOr(&w->flags, GSAN_WARP_LOST);
+	} else if (whole) {
+		/* The result holds all that this warp knew before. */
+		if (leader) {
+			w->refs.id[0] = id;
+			w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
+			w->m_refs = 0;
+			w->m_own = 0;
+			atomicOr(&w->flags, GSAN_WARP_REFS);
+		}
+	} else {
+		acquire(w, id);
+	}
+	__syncwarp(group);
+}
+
+/* With the block's lock: what was brought to a full barrier is the block's. */
+SLOW void take_pending(struct gsan_warp *w, struct gsan_block *b, u32 *pending)
+{
+	LOCKED(&b->lock, {
+		ROLLED
+		for (int i = 0; i < GSAN_PENDING; i++) {
+			u32 id = pending[i];
+			if (id)
+				refs_add(w, &b->refs, id);
+		}
+		/* Last of all: who sees it empty need not look. */
+		__threadfence_block();
+		ROLLED
+		for (int i = GSAN_PENDING; i-- > 0; )
+			store(pending + i, 0);
+	});
+}
+
+API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
+{
+	if (!ctx)
+		return;
+	struct gsan_warp *w = WARP(ctx);
+	struct gsan_block *b = block_of(w->slot);
+	struct gsan_bar *bar = b->bar + (id & 15);
+	if (t != FULL_BARRIER) {
+		leave_counted(w, bar, t);
+		return;
+	}
+	u32 group = __activemask(), lane = sreg_laneid();
+	if (lane == __ffs(group) - 1) {
+		u32 p = w->parity[id & 15] >> lane & 1;
+		u32 top = load(&bar->max[p]), gone = load(&b->exit_max);
+		if (gone > top)
+			top = gone;
+		w->parity[id & 15] ^= group;
+		if (top > w->floor)
+			w->floor = top;
+		if (load(&w->clock) <= top)
+			atomicMax(&w->clock, top + 1);
+		if (w->m_own & group)
+			atomicAnd(&w->m_own, ~group);
+		if (w->m_refs & group)
+			atomicAnd(&w->m_refs, ~group);
+		if ((w->flags & GSAN_WARP_REFS) && group == w->live) {
+			w->refs.id[0] = w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
+			atomicAnd(&w->flags, ~GSAN_WARP_REFS);
+		}
+		if (load(&bar->pending[p][0]))
+			take_pending(w, b, bar->pending[p]);
+		if (!(w->flags & GSAN_WARP_BLOCK_REFS) && load(&b->refs.id[0]))
+			atomicOr(&w->flags, GSAN_WARP_BLOCK_REFS);
+	}
+	__syncwarp(group);
+}
+
+/* Lanes of `mask` get what each of them knows; others learn nothing. */
+SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock)
+{
+	bool whole = group == w->live;
+	struct gsan_refs all;
+	all.id[0] = all.id[1] = all.id[2] = all.id[3] = 0;
+	struct gsan_own own;
+	own.base = 0; own.top = clock; own.mask = group; own.pad = 0;
+	ROLLED
+	for (u32 m = group; m; m &= m - 1) {
+		u32 k = __ffs(m) - 1;
+		struct gsan_lane *l = lane_of(w, k);
+		if (w->m_own >> k & 1) {
+			struct gsan_own e;
+			e.base = w->wfloor; e.top = l->own_top; e.mask = l->own_mask; e.pad = 0;
+			own = join_own(own, e);
+		}
+		if (w->m_refs >> k & 1)
+			ROLLED
+			for (int i = 0; i < GSAN_REFS; i++)
+				if (l->refs.id[i])
+					refs_add(w, whole ? &w->refs : &all, l->refs.id[i]);
+	}
+	if (whole) {
+		if (w->m_refs)
+			atomicOr(&w->flags, GSAN_WARP_REFS);
+		return;
+	}
+	ROLLED
+	for (u32 m = group; m; m &= m - 1) {
+		u32 k = __ffs(m) - 1;
+		struct gsan_lane *l = lane_of(w, k);
+		l->own_top = own.top;
+		l->own_mask = own.mask;
+		if (all.id[0]) {
+			l->refs = all;
+			atomicOr(&w->m_refs, 1u << k);
+		}
+	}
+}
+
+API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
+{
+	if (!ctx)
+		return;
+	struct gsan_warp *w = WARP(ctx);
+	/* Who has left the kernel is not waited for. */
+	__syncwarp(mask);
+	u32 group = mask & w->live, lane = sreg_laneid();
+	if (lane == __ffs(group) - 1) {
+		u32 clock = load(&w->clock);
+		bool whole = group == w->live;
+		if (!whole || w->m_refs)
+			share_private(w, group, clock);
+		if (whole) {
+			w->wfloor = clock;
+			w->m_own = 0;
+			w->m_refs = 0;
+		} else {
+			atomicOr(&w->m_own, group);
+		}
+		atomicCAS(&w->clock, clock, clock + 1);
+	}
+	__syncwarp(mask);
+}
+
+/* Synchronisation that is not modelled must never invent a race: it orders all
+ * that the block did so far before what this warp does next, and from then on
+ * the blocks of its cluster are not compared. */
+API void __gsan_v1_unmodelled(u64 ctx)
+{
+	if (!ctx)
+		return;
+	struct gsan_warp *w = WARP(ctx);
+	u32 group = __activemask();
+	if (sreg_laneid() == __ffs(group) - 1) {
+		struct gsan_block *b = block_of(w->slot);
+		u32 top = load(&b->exit_max);
+		ROLLED
+		for (u32 k = 0; k < (b->ntid + 31) >> 5; k++) {
+			u32 c = load(&warp_of(w->slot, k)->clock);
+			if (c > top)
+				top = c;
+		}
+		if (top > w->floor)
+			w->floor = top;
+		atomicMax(&w->clock, top + 1);
+		atomicOr(&w->flags, GSAN_WARP_UNMODELLED);
+		w->unmodelled++;
+	}
+	__syncwarp(group);
+}

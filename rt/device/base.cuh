@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * base.cuh: registers, loads and stores of a given strength, and the pointers
+ * behind the root.
+ */
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define FN static __device__ __forceinline__
+/* Not inlined; all names that end up in a user's module are __gsan_v1_*. */
+#define SLOW extern "C" __device__ __noinline__
+#define join_own        __gsan_v1_join_own
+#define join_cross      __gsan_v1_join_cross
+#define snap_knows      __gsan_v1_snap_knows
+#define snap_join       __gsan_v1_snap_join
+#define snap_begin      __gsan_v1_snap_begin
+#define snap_take       __gsan_v1_snap_take
+#define refs_add        __gsan_v1_refs_add
+#define lane_knows      __gsan_v1_lane_knows
+#define find_tenant     __gsan_v1_find_tenant
+#define first_of        __gsan_v1_first_of
+#define judge           __gsan_v1_judge
+#define one_granule     __gsan_v1_one_granule
+#define range           __gsan_v1_range
+#define word_find       __gsan_v1_word_find
+#define word_add        __gsan_v1_word_add
+#define publish         __gsan_v1_publish
+#define observe         __gsan_v1_observe
+#define access_before   __gsan_v1_access_before
+#define access_after    __gsan_v1_access_after
+#define fence_sc        __gsan_v1_fence_sc
+#define bring_private   __gsan_v1_bring_private
+#define arrive_counted  __gsan_v1_arrive_counted
+#define leave_counted   __gsan_v1_leave_counted
+#define take_pending    __gsan_v1_take_pending
+#define share_private   __gsan_v1_share_private
+#define launch_ordinal  __gsan_v1_launch_ordinal
+#define launch_begin    __gsan_v1_launch_begin
+#define launch_enter    __gsan_v1_launch_enter
+#define block_begin     __gsan_v1_block_begin
+#define block_end       __gsan_v1_block_end
+
+/* Loops off the fast path stay loops: the text of all this goes through ptxas
+ * with every module. */
+#define ROLLED _Pragma("unroll 1")
+#define API extern "C" __device__ __noinline__
+
+/* The module's own; 0 until its init kernel ran. */
+extern "C" __device__ u32 __gsan_site_base;
+
+FN struct gsan_root *root(void) { return (struct gsan_root *)GSAN_ROOT; }
+
+FN u32 sreg_laneid(void) { u32 r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
+FN u32 sreg_smid(void) { u32 r; asm volatile("mov.u32 %0, %%smid;" : "=r"(r)); return r; }
+FN u32 sreg_warpid(void) { u32 r; asm volatile("mov.u32 %0, %%warpid;" : "=r"(r)); return r; }
+FN u64 sreg_gridid(void) { u64 r; asm("mov.u64 %0, %%gridid;" : "=l"(r)); return r; }
+FN u32 sreg_shared(void) { u32 r; asm("mov.u32 %0, %%total_smem_size;" : "=r"(r)); return r; }
+
+/* Linear numbers of the thread in its block and of the block in its grid. */
+FN u32 thread_number(void)
+{
+	return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+
+FN u64 block_number(void)
+{
+	return blockIdx.x + (u64)gridDim.x * (blockIdx.y + (u64)gridDim.y * blockIdx.z);
+}
+
+/* Loads that go past L1: state that other multiprocessors write. */
+FN u32 load(const u32 *p)
+{
+	u32 v;
+	asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+	return v;
+}
+
+FN u64 load64(const u64 *p)
+{
+	u64 v;
+	asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	return v;
+}
+
+FN void store(u32 *p, u32 v)
+{
+	asm volatile("st.volatile.global.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
+}
+
+FN uint4 load_cg(const void *p)
+{
+	uint4 v;
+	asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
+	return v;
+}
+
+FN void store_cg(void *p, uint4 v)
+{
+	asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};"
+		     :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+FN uint4 four(u32 x, u32 y, u32 z, u32 w)
+{
+	uint4 v;
+	v.x = x; v.y = y; v.z = z; v.w = w;
+	return v;
+}
+
+FN void count(u32 which, u64 n) { atomicAdd(&root()->counters[which], n); }
+
+/* One lane at a time takes a lock that other warps may hold; no lane may leave
+ * a critical section by anything but its end. */
+FN bool try_lock(u32 *lock)
+{
+	if (atomicCAS(lock, 0, 1))
+		return false;
+	__threadfence();
+	return true;
+}
+
+FN void unlock(u32 *lock)
+{
+	__threadfence();
+	atomicExch(lock, 0);
+}
+#define LOCKED(lock, ...) do { \
+	ROLLED for (bool done_ = false; !done_; ) \
+		if (try_lock(lock)) { \
+			__VA_ARGS__ \
+			unlock(lock); \
+			done_ = true; \
+		} \
+} while (0)
+
+FN struct gsan_block *block_of(u32 slot)
+{
+	return (struct gsan_block *)root()->blocks + slot;
+}
+
+FN struct gsan_lane *lane_of(const struct gsan_warp *w, u32 lane)
+{
+	return (struct gsan_lane *)root()->lanes + (((u64)w->id << 5) + lane);
+}
+
+FN struct gsan_launch *launch_of(const struct gsan_block *b)
+{
+	return (struct gsan_launch *)root()->launches + b->launch;
+}
+
+/* w->id is slot << 5 | warp: its slot's first warp context. */
+FN struct gsan_warp *warp_of(u32 slot, u32 warp)
+{
+	return (struct gsan_warp *)root()->warps + ((u64)slot << 5) + warp;
+}

@@ -1,0 +1,18 @@
+# The device runtime as PTX, for rewrite to embed.  The second one is for
+# modules that target sm_90 or later: only they may read cluster registers.
+gsan_device_sources = rt/device/runtime.cu rt/device/base.cuh rt/device/snap.cuh \
+	rt/device/report.cuh rt/device/access.cuh rt/device/words.cuh \
+	rt/device/barrier.cuh rt/device/block.cuh
+EXTRA_DIST += $(gsan_device_sources)
+gsan_device_deps = $(gsan_device_sources) rt/abi.h rt/state.h rt/kinds.def
+CLEANFILES += rt/device/runtime.ptx rt/device/runtime_sm90.ptx
+
+rt/device/runtime.ptx: $(gsan_device_deps)
+	@$(MKDIR_P) rt/device
+	$(AM_V_GEN)$(NVCC) -ptx -rdc=true -arch=compute_75 -O3 -I$(top_srcdir) \
+		-o $@ $(top_srcdir)/rt/device/runtime.cu
+
+rt/device/runtime_sm90.ptx: $(gsan_device_deps)
+	@$(MKDIR_P) rt/device
+	$(AM_V_GEN)$(NVCC) -ptx -rdc=true -arch=compute_90 -O3 -I$(top_srcdir) \
+		-o $@ $(top_srcdir)/rt/device/runtime.cu

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * report.cuh: two accesses look unordered: judge them with all that is known,
+ * and if they are a race, tell the host.  Off the fast path.
+ */
+
+/* Levels a scope reaches: see enum gsan_level.  Observed kinds keep cluster or
+ * gpu only. */
+FN u32 kind_level(u32 kind)
+{
+	if (kind < 10)
+		return kind >> 1;
+	return kind >= GSAN_KIND_WARP_READ ? GSAN_WEAK :
+	       kind >= GSAN_KIND_OBSERVED_GPU ? GSAN_GPU : GSAN_CLUSTER;
+}
+
+FN bool kind_observed(u32 kind) { return kind >= GSAN_KIND_OBSERVED_CTA && kind < GSAN_KIND_WARP_READ; }
+
+/* Do scopes of level a and b, of a thread in this block and one in `slot` with
+ * clock `clock`, include each other?  (PTX ISA, Memory Consistency Model: Scope,
+ * Morally Strong Operations) */
+FN bool scopes_meet(const struct gsan_warp *w, u32 a, u32 b, u32 slot, u32 clock)
+{
+	u32 level = a < b ? a : b;
+	if (level >= GSAN_GPU || (slot == w->slot && clock > w->start))
+		return true;
+	if (level != GSAN_CLUSTER)
+		return false;
+	struct gsan_block *o = block_of(slot);
+	return load(&o->cluster) == block_of(w->slot)->cluster && clock > load(&o->start);
+}
+
+/* Does the calling lane know of `rec`?  Its own accesses count as known if
+ * `self`. */
+SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self)
+{
+	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec);
+	u32 me = sreg_laneid(), bit = 1u << me;
+	u32 lanes = GSAN_REC_KIND(rec) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(rec);
+	struct gsan_lane *l = lane_of(w, me);
+
+	if (slot == w->slot && clock > w->start) {
+		if (clock <= w->floor)
+			return true;
+		if (warp == (w->id & 31)) {
+			if (self)
+				lanes &= ~bit;
+			if (!lanes || clock <= w->wfloor)
+				return true;
+			if ((w->m_own & bit) && clock <= l->own_top && !(lanes & ~l->own_mask))
+				return true;
+		}
+	}
+	if ((w->m_refs & bit) && refs_know(&l->refs, slot, warp, lanes, clock))
+		return true;
+	if ((w->flags & GSAN_WARP_REFS) && refs_know(&w->refs, slot, warp, lanes, clock))
+		return true;
+	return (w->flags & GSAN_WARP_BLOCK_REFS) &&
+	       refs_know(&block_of(w->slot)->refs, slot, warp, lanes, clock);
+}
+
+/* Which block had `slot` at `clock`: false if no longer known. */
+SLOW bool find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
+{
+	struct gsan_block *b = block_of(slot);
+	struct gsan_tenant *t = (struct gsan_tenant *)root()->history + (u64)slot * GSAN_HISTORY;
+	u32 n = load(&b->ntenants);
+	ROLLED
+	for (u32 back = 1; back <= n && back < GSAN_HISTORY; back++) {
+		uint4 v = load_cg(t + (n - back) % GSAN_HISTORY);
+		if (v.x < clock) {
+			*launch = v.y;
+			*cta = (u64)v.w << 32 | v.z;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The site of a record: its word is written after the record, and only once
+ * they agree is it believed. */
+FN u32 site_of(const u32 *word, u64 rec)
+{
+	u32 tag = (GSAN_REC_CLOCK(rec) ^ GSAN_REC_LANE(rec)) & 255;
+	ROLLED
+	for (int i = 0; i < 1000; i++) {
+		u32 v = load(word);
+		if ((v & 255) == tag && v >> 8)
+			return v >> 8;
+	}
+	return 0;
+}
+
+FN u64 dedup_key(u32 a, u32 b, u32 kind)
+{
+	return a < b ? (u64)b << 40 | (u64)a << 8 | (kind + 1) : (u64)a << 40 | (u64)b << 8 | (kind + 1);
+}
+
+/* One more of this pair: true if it is the first, and then *entry is its index
+ * in the ring (nring if there is no room). */
+SLOW bool first_of(u64 key, u32 *index, u32 *entry)
+{
+	struct gsan_root *r = root();
+	struct gsan_dedup *table = (struct gsan_dedup *)r->dedup;
+	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40);
+	ROLLED
+	for (u32 probe = 0; probe < 64; probe++) {
+		u32 i = (h + probe) & (r->ndedup - 1);
+		struct gsan_dedup *d = table + i;
+		u64 old = load64(&d->key);
+		if (!old)
+			old = atomicCAS(&d->key, 0, key);
+		if (old == key) {
+			u32 n = atomicAdd(&d->count, 1) + 1;
+			if (!(n & (n - 1))) {
+				u32 e = load(&d->entry);
+				if (e && e <= r->nring)
+					((struct gsan_finding *)r->ring)[e - 1].count = n;
+			}
+			return false;
+		}
+		if (old)
+			continue;
+		atomicAdd(&d->count, 1);
+		u32 e = atomicAdd(&r->ring_next, 1);
+		if (e >= r->nring) {
+			count(GSAN_COUNT_RING_LOST, 1);
+			return false;
+		}
+		store(&d->entry, e + 1);
+		*index = i;
+		*entry = e;
+		return true;
+	}
+	count(GSAN_COUNT_DEDUP_FULL, 1);
+	return false;
+}
+
+FN void fill_access(struct gsan_access *a, u32 site, u64 rec, u64 cta)
+{
+	a->site = site;
+	a->kind = GSAN_REC_KIND(rec);
+	a->bytes = GSAN_REC_BYTES(rec);
+	a->thread = GSAN_REC_WARP(rec) << 5 | GSAN_REC_LANE(rec);
+	a->block = cta;
+	a->slot = GSAN_REC_SLOT(rec);
+	a->clock = GSAN_REC_CLOCK(rec);
+}
+
+/* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
+ * access is through the read-only proxy.  `now` was just recorded with `site`;
+ * `prev` stands (or stood) in the granule's record `i`; `replaced` is what
+ * `now` took the place of. */
+SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
+		u64 replaced, u64 where, u32 site)
+{
+	u32 slot = GSAN_REC_SLOT(prev), clock = GSAN_REC_CLOCK(prev);
+	u32 pk = GSAN_REC_KIND(prev), nk = GSAN_REC_KIND(now);
+	bool same = slot == w->slot && clock > w->start, nc = where & 2;
+	u32 both = (u32)(prev & now) & 255;
+
+	if (!nc && lane_knows(w, prev, nk != GSAN_KIND_WARP_READ))
+		return;
+	if (w->flags & GSAN_WARP_LOST)
+		return;
+	struct gsan_block *b = block_of(w->slot);
+	struct gsan_launch *launch = launch_of(b);
+	if (load(&launch->quiet))
+		return;
+
+	u32 plaunch = b->launch_number;
+	u64 pcta = b->cta;
+	if (!same) {
+		if (!find_tenant(slot, clock, &plaunch, &pcta)) {
+			count(GSAN_COUNT_HISTORY_LOST, 1);
+			return;
+		}
+		/* Launches of one context count as ordered. */
+		if (plaunch != b->launch_number)
+			return;
+		if ((w->flags & GSAN_WARP_UNMODELLED) && scopes_meet(w, GSAN_CLUSTER, GSAN_CLUSTER, slot, clock))
+			return;
+	}
+
+	u32 pl = kind_level(pk), nl = kind_level(nk);
+	u32 why = GSAN_WHY_OTHER_BLOCK, kind = GSAN_DATA_RACE;
+	if (nc) {
+		why = GSAN_WHY_READ_ONLY;
+	} else if (pl && nl) {
+		if (w->flags & GSAN_WARP_NO_ATOMIC)
+			return;
+		bool meet = scopes_meet(w, pl, nl, slot, clock);
+		if (meet && GSAN_REC_BYTES(prev) == GSAN_REC_BYTES(now))
+			return;
+		why = meet ? GSAN_WHY_MIXED_SIZE : GSAN_WHY_SCOPE_ATOMIC;
+		kind = meet ? GSAN_DATA_RACE : GSAN_SCOPE_RACE;
+	} else {
+		/* Rule 9: a strong read that found prev's value orders prev
+		 * before what follows that read.  (PTX ISA, Causality Order) */
+		if (pl && (pk & GSAN_KIND_WRITE)) {
+			ROLLED
+			for (u32 k = 0; k <= 4; k++) {
+				u64 z = k < 4 ? load64(sh + k) : replaced;
+				if (!kind_observed(GSAN_REC_KIND(z)) || (z & both) != both || z == prev)
+					continue;
+				if ((z >> 12 & 0x7fffff) != (now >> 12 & 0x7fffff) && !lane_knows(w, z, true))
+					continue;
+				if ((nk & GSAN_KIND_WRITE) && !nl && !(GSAN_REC_BYTES(prev) & ~GSAN_REC_BYTES(now)))
+					atomicCAS(sh + i, prev, 0ull);
+				return;
+			}
+		}
+		if (slot == load(&b->missed_slot) && clock <= load(&b->missed_clock) && !same) {
+			why = GSAN_WHY_SCOPE_SYNC;
+			kind = GSAN_SCOPE_RACE;
+		} else if (same) {
+			why = GSAN_REC_WARP(prev) == (w->id & 31) ? GSAN_WHY_SAME_WARP : GSAN_WHY_SAME_BLOCK;
+		}
+	}
+
+	u32 psite = site_of(st + i, prev);
+	u32 index, entry;
+	if (!first_of(dedup_key(site, psite, kind), &index, &entry))
+		return;
+	struct gsan_finding *f = (struct gsan_finding *)root()->ring + entry;
+	f->kind = kind;
+	f->why = why;
+	f->shared = where & 1;
+	f->addr = (where & ~7ull) + __ffs(both) - 1;
+	f->count = 1;
+	f->dedup = index;
+	f->launch = launch->ordinal;
+	f->kernel = launch->kernel;
+	ROLLED
+	for (int k = 0; k < 3; k++) {
+		f->grid[k] = launch->grid_dim[k];
+		f->block[k] = launch->block_dim[k];
+		f->cluster[k] = launch->cluster_dim[k];
+	}
+	fill_access(&f->now, site, now, b->cta);
+	fill_access(&f->before, psite, prev, pcta);
+	if (pk == GSAN_KIND_WARP_READ && same && GSAN_REC_WARP(prev) == (w->id & 31) &&
+	    f->before.thread == f->now.thread)
+		f->before.thread ^= 1;
+	__threadfence_system();
+	store(&f->ready, 1);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * runtime.cu: the device runtime, one translation unit, compiled to PTX at
+ * build time and put in front of every instrumented module by gsan-ptx.  So it
+ * must stay what ptxas inlines or calls cheaply: no recursion, no indirect
+ * call, no printf, few registers, nothing newer than PTX 6.3 (and cluster
+ * registers when compiled for sm_90).
+ *
+ * Memory: a block's own state is written and read on one multiprocessor and
+ * goes through L1; what blocks share (shadow, snapshots, words) is read with
+ * .cg or volatile loads and published behind a fence.
+ */
+#include "rt/state.h"
+
+#include "rt/device/base.cuh"
+#include "rt/device/snap.cuh"
+#include "rt/device/report.cuh"
+#include "rt/device/access.cuh"
+#include "rt/device/words.cuh"
+#include "rt/device/barrier.cuh"
+#include "rt/device/block.cuh"

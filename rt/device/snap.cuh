@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * snap.cuh: what a thread knows, and snapshots of it.
+ *
+ * A snapshot is written once, under its id, and never changed; a reader checks
+ * the id before and after.  One that was overwritten (the arrays are rings)
+ * counts as knowing everything: silence, counted as SNAP_LOST.
+ */
+#define CROSS_TOP(e)    ((e).top & GSAN_CLOCK_MAX)
+#define CROSS_START(e)  ((e).start & GSAN_CLOCK_MAX)
+#define CROSS_WARP(e)   ((e).top >> 29 | ((e).start >> 29 & 3) << 3)
+
+FN struct gsan_cross cross_make(u32 start, u32 base, u32 warp, u32 top, u32 mask)
+{
+	struct gsan_cross e;
+	e.start = start | (warp >> 3) << 29;
+	e.base = base;
+	e.top = top | (warp & 7) << 29;
+	e.mask = mask;
+	return e;
+}
+
+FN struct gsan_snap *snap_of(u32 id)
+{
+	struct gsan_root *r = root();
+	u32 n = id & ~GSAN_SNAP_LARGE;
+	if (id & GSAN_SNAP_LARGE)
+		return (struct gsan_snap *)(r->snaps + (u64)(n % r->nsnaps) * r->know_bytes);
+	return (struct gsan_snap *)(r->knows + (u64)(n % r->nknows) * GSAN_SMALL_BYTES);
+}
+
+FN struct gsan_own *snap_own(struct gsan_snap *s) { return (struct gsan_own *)((char *)s + 64); }
+FN struct gsan_cross *snap_cross(struct gsan_snap *s) { return (struct gsan_cross *)((char *)s + 64 + 512); }
+
+/* An object to fill; nobody takes it for a snapshot before snap_publish. */
+FN struct gsan_snap *snap_new(bool large, u32 *id)
+{
+	struct gsan_root *r = root();
+	u32 n = atomicAdd(large ? &r->snap_next : &r->know_next, 1) + 1;
+	*id = (n & ~GSAN_SNAP_LARGE) | (large ? GSAN_SNAP_LARGE : 0);
+	struct gsan_snap *s = snap_of(*id);
+	store(&s->id, 0);
+	__threadfence();
+	return s;
+}
+
+FN void snap_publish(struct gsan_snap *s, u32 id)
+{
+	__threadfence();
+	store(&s->id, id);
+	__threadfence();
+}
+
+FN struct gsan_cross load_cross(const struct gsan_cross *p)
+{
+	uint4 v = load_cg(p);
+	struct gsan_cross e;
+	e.start = v.x; e.base = v.y; e.top = v.z; e.mask = v.w;
+	return e;
+}
+
+FN struct gsan_own load_own(const struct gsan_own *p)
+{
+	uint4 v = load_cg(p);
+	struct gsan_own e;
+	e.base = v.x; e.top = v.y; e.mask = v.z; e.pad = 0;
+	return e;
+}
+
+FN void store_own(struct gsan_own *p, struct gsan_own e) { store_cg(p, four(e.base, e.top, e.mask, 0)); }
+FN void store_cross(struct gsan_cross *p, struct gsan_cross e) { store_cg(p, four(e.start, e.base, e.top, e.mask)); }
+
+/* The union of what two entries know; where it has no exact form, rounded
+ * towards knowing more, and counted. */
+SLOW struct gsan_own join_own(struct gsan_own a, struct gsan_own b)
+{
+	if (b.base > a.base)
+		a.base = b.base;
+	if (b.top <= a.base || !b.mask)
+		b.mask = 0;
+	if (a.top <= a.base || !a.mask) {
+		a.top = b.top;
+		a.mask = b.mask;
+	} else if (b.mask && (a.top != b.top || a.mask != b.mask)) {
+		bool exact = a.top == b.top ||
+			     (a.top > b.top ? !(b.mask & ~a.mask) : !(a.mask & ~b.mask));
+		if (!exact)
+			count(GSAN_COUNT_MERGED, 1);
+		if (a.top == b.top || !exact) {
+			a.mask |= b.mask;
+			a.top = a.top > b.top ? a.top : b.top;
+		} else if (b.top > a.top) {
+			a.top = b.top;
+			a.mask = b.mask;
+		}
+	}
+	if (!a.mask)
+		a.top = 0;
+	return a;
+}
+
+SLOW struct gsan_cross join_cross(struct gsan_cross a, struct gsan_cross b)
+{
+	if (!b.base && !b.mask)
+		return a;
+	if (!a.base && !a.mask)
+		return b;
+	u32 as = CROSS_START(a), bs = CROSS_START(b);
+	bool round = false;
+	if (as != bs) {
+		/* Two tenants of one slot: exact only if one range takes up
+		 * where the other ends. */
+		u32 low = as < bs ? a.base : b.base;
+		u32 high = as < bs ? bs : as;
+		if (low < high)
+			round = true;
+	}
+	u32 start = as < bs ? as : bs;
+	u32 base = a.base > b.base ? a.base : b.base;
+	struct gsan_own x, y;
+	x.base = base; x.top = CROSS_TOP(a); x.mask = a.mask; x.pad = 0;
+	y.base = base; y.top = CROSS_TOP(b); y.mask = b.mask; y.pad = 0;
+	u32 warp = CROSS_WARP(a);
+	if (x.top <= base)
+		x.mask = 0;
+	if (y.top <= base)
+		y.mask = 0;
+	if (!x.mask) {
+		x = y;
+		warp = CROSS_WARP(b);
+	} else if (y.mask && CROSS_WARP(b) != warp) {
+		/* One exception is all there is room for: the higher one stays,
+		 * the other becomes everybody's. */
+		round = true;
+		if (y.top > x.top) {
+			base = x.top;
+			x = y;
+			warp = CROSS_WARP(b);
+		} else {
+			base = y.top;
+		}
+	} else if (y.mask) {
+		x = join_own(x, y);
+	}
+	if (round)
+		count(GSAN_COUNT_MERGED, 1);
+	return cross_make(start, base, warp, x.mask ? x.top : 0, x.mask);
+}
+
+/* A snapshot's knowledge of its own block, as one entry. */
+FN struct gsan_cross snap_summary(struct gsan_snap *s)
+{
+	uint4 a = load_cg((char *)s), b = load_cg((char *)s + 16);
+	u32 flags = a.y, start = a.w, floor = b.x;
+	struct gsan_cross sum = cross_make(start, floor, b.y, b.w ? b.z : 0, b.w);
+	if (flags & GSAN_SNAP_OWN)
+		ROLLED
+		for (u32 w = 0; w < 32; w++) {
+			struct gsan_own e = load_own(snap_own(s) + w);
+			if (e.base <= floor && (!e.mask || e.top <= floor))
+				continue;
+			if (e.base > floor)
+				sum = join_cross(sum, cross_make(start, floor, w, e.base, ~0u));
+			if (e.mask)
+				sum = join_cross(sum, cross_make(start, floor, w, e.top, e.mask));
+		}
+	return sum;
+}
+
+/* Does snapshot `id` know all of `lanes` of `warp` in `slot` up to `clock`? */
+SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock)
+{
+	struct gsan_snap *s = snap_of(id);
+	uint4 a = load_cg(s), b = load_cg((char *)s + 16), c = load_cg((char *)s + 32);
+	bool known = a.y & GSAN_SNAP_LOST;
+	/* a: id flags slot start; b: floor warp top mask; c: nslots cluster */
+	if (!known && a.z == slot && clock > a.w) {
+		known = clock <= b.x ||
+			(warp == b.y && clock <= b.z && !(lanes & ~b.w));
+		if (!known && (a.y & GSAN_SNAP_OWN)) {
+			struct gsan_own e = load_own(snap_own(s) + warp);
+			known = clock <= e.base || (clock <= e.top && !(lanes & ~e.mask));
+		}
+	}
+	if (!known && (a.y & GSAN_SNAP_CROSS) && slot < c.x) {
+		struct gsan_cross e = load_cross(snap_cross(s) + slot);
+		known = clock > CROSS_START(e) &&
+			(clock <= e.base || (warp == CROSS_WARP(e) &&
+			 clock <= CROSS_TOP(e) && !(lanes & ~e.mask)));
+	}
+	if (a.x != id || load(&s->id) != id) {
+		count(GSAN_COUNT_SNAP_LOST, 1);
+		return true;
+	}
+	return known;
+}
+
+FN bool refs_empty(const struct gsan_refs *r) { return !(r->id[0] | r->id[1] | r->id[2] | r->id[3]); }
+
+FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 clock)
+{
+	ROLLED
+	for (int i = 0; i < GSAN_REFS; i++)
+		if (r->id[i] && snap_knows(r->id[i], slot, warp, lanes, clock))
+			return true;
+	return false;
+}
+
+FN void snap_need_cross(struct gsan_snap *s)
+{
+	if (s->flags & GSAN_SNAP_CROSS)
+		return;
+	s->flags |= GSAN_SNAP_CROSS;
+	ROLLED
+	for (u32 i = 0; i < s->nslots; i++)
+		store_cg(snap_cross(s) + i, four(0, 0, 0, 0));
+}
+
+/* Joins snapshot `id` into the large object `to`, whose header is set. */
+SLOW void snap_join(struct gsan_snap *to, u32 id)
+{
+	struct gsan_snap *s = snap_of(id);
+	uint4 a = load_cg(s), b = load_cg((char *)s + 16), c = load_cg((char *)s + 32);
+	if (a.x != id) {
+		count(GSAN_COUNT_SNAP_LOST, 1);
+		to->flags |= GSAN_SNAP_LOST;
+		return;
+	}
+	if (a.z == to->slot && a.w == to->start) {
+		struct gsan_own *own = snap_own(to);
+		ROLLED
+		for (u32 w = 0; w < 32; w++) {
+			struct gsan_own e = load_own(own + w);
+			if (b.x > e.base)
+				e.base = b.x;
+			if (w == b.y && b.w) {
+				struct gsan_own x;
+				x.base = 0; x.top = b.z; x.mask = b.w; x.pad = 0;
+				e = join_own(e, x);
+			}
+			if (a.y & GSAN_SNAP_OWN)
+				e = join_own(e, load_own(snap_own(s) + w));
+			store_own(own + w, e);
+		}
+	} else if (a.z < to->nslots) {
+		snap_need_cross(to);
+		struct gsan_cross *p = snap_cross(to) + a.z;
+		store_cross(p, join_cross(load_cross(p), snap_summary(s)));
+	}
+	if (a.y & GSAN_SNAP_CROSS) {
+		snap_need_cross(to);
+		u32 n = c.x < to->nslots ? c.x : to->nslots;
+		ROLLED
+		for (u32 i = 0; i < n; i++) {
+			struct gsan_cross e = load_cross(snap_cross(s) + i);
+			if (!e.base && !e.mask)
+				continue;
+			struct gsan_cross *p = snap_cross(to) + i;
+			store_cross(p, join_cross(load_cross(p), e));
+		}
+	}
+	if (a.y & GSAN_SNAP_LOST)
+		to->flags |= GSAN_SNAP_LOST;
+}
+
+/* A large object for the block of `w`, knowing its floor and no more. */
+SLOW struct gsan_snap *snap_begin(const struct gsan_warp *w, u32 *id)
+{
+	struct gsan_snap *s = snap_new(true, id);
+	u32 n = load(&root()->top_slot), floor = w->floor;
+	s->flags = GSAN_SNAP_OWN;
+	s->slot = w->slot;
+	s->start = w->start;
+	s->floor = floor;
+	s->warp = 0;
+	s->top = 0;
+	s->mask = 0;
+	s->nslots = n;
+	ROLLED
+	for (u32 i = 0; i < 32; i++)
+		store_cg(snap_own(s) + i, four(floor, 0, 0, 0));
+	return s;
+}
+
+FN void snap_join_refs(struct gsan_snap *s, const struct gsan_refs *r)
+{
+	ROLLED
+	for (int i = 0; i < GSAN_REFS; i++)
+		if (r->id[i])
+			snap_join(s, r->id[i]);
+}
+
+/* Adds an id to a list that belongs to the caller (or is locked by it). */
+SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
+{
+	ROLLED
+	for (int i = 0; i < GSAN_REFS; i++)
+		if (r->id[i] == id)
+			return;
+	ROLLED
+	for (int i = 0; i < GSAN_REFS; i++)
+		if (!r->id[i]) {
+			r->id[i] = id;
+			return;
+		}
+	u32 joined;
+	struct gsan_snap *s = snap_begin(w, &joined);
+	snap_join_refs(s, r);
+	snap_join(s, id);
+	snap_publish(s, joined);
+	r->id[0] = joined;
+	r->id[1] = r->id[2] = r->id[3] = 0;
+}
+
+/* What the calling lane knows now, with `lanes` of its warp (itself among them)
+ * up to `top`; `extra` is one more snapshot to join (0: none).  Returns its id. */
+SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 extra)
+{
+	struct gsan_lane *l = lane_of(w, sreg_laneid());
+	struct gsan_block *b = block_of(w->slot);
+	u32 lane = 1u << sreg_laneid(), id;
+	bool mine = w->m_refs & lane, ours = w->flags & GSAN_WARP_REFS;
+	bool all = w->flags & GSAN_WARP_BLOCK_REFS;
+	bool own = (w->m_own & lane) && l->own_top > w->wfloor;
+
+	struct gsan_snap *s;
+	if (!(mine || ours || all || own || extra) && w->wfloor <= w->floor) {
+		s = snap_new(false, &id);
+		s->flags = 0;
+	} else {
+		s = snap_begin(w, &id);
+		struct gsan_own e;
+		e.base = w->wfloor > w->floor ? w->wfloor : w->floor;
+		e.top = own ? l->own_top : 0;
+		e.mask = own ? l->own_mask : 0;
+		e.pad = 0;
+		store_own(snap_own(s) + (w->id & 31), e);
+		if (mine)
+			snap_join_refs(s, &l->refs);
+		if (ours)
+			snap_join_refs(s, &w->refs);
+		if (all)
+			snap_join_refs(s, &b->refs);
+		if (extra)
+			snap_join(s, extra);
+	}
+	s->slot = w->slot;
+	s->start = w->start;
+	s->floor = w->floor;
+	s->warp = w->id & 31;
+	s->top = top;
+	s->mask = lanes;
+	s->cluster = b->cluster;
+	snap_publish(s, id);
+	return id;
+}
