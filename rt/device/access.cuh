@@ -21,142 +21,197 @@ FN bool covers(u32 now, u32 old)
 }
 
 struct view {           /* what the fast path needs of the warp, in registers */
-	u32 clock, floor, wfloor, id, start, base;
+	u32 clock, id;
+	u32 ordered;    /* high words below: this block's, known to all of it */
+	u32 start;      /* high words from here on are of this block, or another */
+	u32 alive;      /* high words below are of earlier launches */
 };
+
+/* Clocks are compared as the high words of records, clock << 3 | slot >> 10. */
+#define HIGH(clock) ((clock) << 3)
 
 FN struct view view_of(const struct gsan_warp *w)
 {
 	uint4 a = *(const uint4 *)w, b = *((const uint4 *)w + 1);
 	struct view v;
-	v.clock = a.x; v.floor = a.y; v.wfloor = a.z;
-	v.id = b.x; v.start = b.y; v.base = b.z;
+	v.clock = a.x;
+	v.id = b.x;
+	v.ordered = HIGH(a.y + 1);
+	v.start = HIGH(b.y + 1);
+	v.alive = HIGH(b.z);
 	return v;
 }
 
-/* Could `r` be unordered with `rec` and conflict with it? */
-FN bool suspect(struct view v, u64 r, u64 rec, bool shared, bool nc)
+/* A record as its two words. */
+struct rec2 { u32 lo, hi; };
+
+FN u64 rec_of(struct rec2 r) { return (u64)r.hi << 32 | r.lo; }
+
+/* All four records of a granule; `near` may be served by L1, and then is only
+ * good for choosing: the compare-and-swap finds out. */
+FN void load_granule(const u64 *sh, struct rec2 r[4], bool near)
 {
+	uint4 a, b;
+	if (near) {
+		a = load_ca(sh);
+		b = load_ca(sh + 2);
+	} else {
+		a = load_cg(sh);
+		b = load_cg(sh + 2);
+	}
+	r[0].lo = a.x; r[0].hi = a.y; r[1].lo = a.z; r[1].hi = a.w;
+	r[2].lo = b.x; r[2].hi = b.y; r[3].lo = b.z; r[3].hi = b.w;
+}
+
+FN bool same_slot(struct rec2 r, struct rec2 now)
+{
+	return !((r.lo ^ now.lo) >> 22 | ((r.hi ^ now.hi) & 7));
+}
+
+/* The exact test behind the quick one in check_granule. */
+FN bool suspect(struct gsan_warp *w, u64 r, u64 rec, bool shared, bool nc)
+{
+	u32 clock = GSAN_REC_CLOCK(r);
+	bool same = GSAN_REC_SLOT(r) == w->slot && clock > w->start;
 	if (!(r & rec & 255) || !((r | rec) & 0x100))
 		return false;
-	u32 clock = GSAN_REC_CLOCK(r), actor = (u32)(r >> 12) & 0x7fffff;
-	bool same = actor >> 10 == v.id >> 5 && clock > v.start;
 	if (nc && (r & 0x100))
-		return same || clock >= v.base;
+		return same || clock >= w->launch_base;
 	if (same) {
-		if (clock <= v.floor || (actor >> 5 == v.id && clock <= v.wfloor))
+		if (clock <= w->floor)
 			return false;
-		if (actor == ((u32)(rec >> 12) & 0x7fffff) && GSAN_REC_KIND(rec) != GSAN_KIND_WARP_READ &&
-		    GSAN_REC_KIND(r) != GSAN_KIND_WARP_READ)
-			return false;
-	} else if (shared || clock < v.base) {
+		if (GSAN_REC_WARP(r) == (w->id & 31)) {
+			bool group = GSAN_REC_KIND(r) == GSAN_KIND_WARP_READ || GSAN_REC_KIND(rec) == GSAN_KIND_WARP_READ;
+			if (clock <= w->wfloor || (GSAN_REC_LANE(r) == GSAN_REC_LANE(rec) && !group))
+				return false;
+		}
+	} else if (shared || clock < w->launch_base) {
 		return false;
 	}
 	u32 a = GSAN_REC_KIND(r), b = GSAN_REC_KIND(rec);
-	return !(a >= 6 && a < 10 && b >= 6 && b < 10 && !((r ^ rec) & 255));
+	return !(kind_level(a) >= GSAN_GPU && kind_level(b) >= GSAN_GPU && !((r ^ rec) & 255));
 }
 
-/* How willingly `r` gives way to `rec`: 5 to 3 lose nothing, 2 to 0 lose
- * history. */
-FN u32 yields(struct view v, u64 r, u64 rec, bool shared)
+/* Some of the granule's records may conflict: `bad` says which. */
+SLOW void judge_all(struct gsan_warp *w, u64 *sh, u32 *st, u32 bad, u64 rec, u32 pick,
+		    u64 replaced, u64 where, u32 site)
 {
-	u32 clock = GSAN_REC_CLOCK(r), actor = (u32)(r >> 12) & 0x7fffff;
-	u32 old = GSAN_REC_KIND(r), now = GSAN_REC_KIND(rec);
-	bool same = actor >> 10 == v.id >> 5 && clock > v.start;
-	if (!r || (!same && (shared || clock < v.base)))
-		return 4;
-	bool inside = now < 2 || now == GSAN_KIND_WARP_READ ? !(r & ~rec & 255) : !((r ^ rec) & 255);
-	if (same && inside && covers(now, old)) {
-		if (actor == ((u32)(rec >> 12) & 0x7fffff) && old != GSAN_KIND_WARP_READ)
-			return 5;
-		if (clock <= v.floor || (actor >> 5 == v.id && clock <= v.wfloor))
-			return 3;
+	ROLLED
+	for (; bad; bad &= bad - 1) {
+		u32 k = __ffs(bad) - 1;
+		u64 r = k == pick ? replaced : load64(sh + k);
+		if (suspect(w, r, rec, where & 1, where & 2))
+			judge(w, sh, st, k, r, rec, replaced, where, site);
 	}
-	return kind_observed(old) ? 0 : old & GSAN_KIND_WRITE ? 1 : 2;
 }
 
-FN u64 half(uint4 v, bool high)
+/* Does the record of the same access, in this very interval, stand already?
+ * Whatever came later was compared with it. */
+FN bool stands(struct rec2 r, struct rec2 now)
 {
-	return high ? (u64)v.w << 32 | v.z : (u64)v.y << 32 | v.x;
+	if (((r.lo ^ now.lo) & 0xfffff000) | (r.hi ^ now.hi) | (now.lo & ~r.lo & 255))
+		return false;
+	u32 old = r.lo >> 8 & 15, kind = now.lo >> 8 & 15;
+	return old == kind ? kind < 2 || kind == GSAN_KIND_WARP_READ || !((r.lo ^ now.lo) & 255) :
+	       old == 1 || (old == 0 && !(kind & 1) && kind != GSAN_KIND_WARP_READ);
 }
 
+/* May `now` take the place of `r` and nothing be lost? */
+FN bool gives_way(struct view v, struct rec2 r, struct rec2 now, bool shared)
+{
+	if (r.hi < (shared ? v.start : v.alive))
+		return true;
+	bool inside = (now.lo & 0xe00) && (now.lo >> 8 & 15) != GSAN_KIND_WARP_READ ?
+		      !((r.lo ^ now.lo) & 255) : !(r.lo & ~now.lo & 255);
+	if (!inside)
+		return false;
+	/* Ordered before this access by a barrier, or the thread's own. */
+	bool mine = shared || (r.hi >= v.start && same_slot(r, now));
+	if (!mine || !(r.hi < v.ordered || !((r.lo ^ now.lo) & 0x3ff000)))
+		return false;
+	u32 old = r.lo >> 8 & 15, kind = now.lo >> 8 & 15;
+	if (kind == 1)
+		return !kind_observed(old);
+	if (kind == 0)
+		return !(old & 1) && !kind_observed(old) && (old != GSAN_KIND_WARP_READ || r.hi < v.ordered);
+	return covers(kind, old) && (old != GSAN_KIND_WARP_READ || kind == GSAN_KIND_WARP_READ);
+}
+
+/* No record gives way: history must go.  A read gives up itself more often than
+ * not; otherwise reads go before writes, and what rule 9 needs goes last. */
+SLOW u32 evict(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u64 rec, u64 where)
+{
+	u32 h = ((u32)(rec >> 12) ^ (u32)(rec >> 35) ^ (u32)where) * 2654435761u;
+	u32 reads = 0, writes = 0;
+	ROLLED
+	for (u32 k = 0; k < 4; k++) {
+		u32 kind = GSAN_REC_KIND(k == 0 ? a : k == 1 ? b : k == 2 ? c : d);
+		if (!kind_observed(kind))
+			*(kind & GSAN_KIND_WRITE ? &writes : &reads) |= 1u << k;
+	}
+	atomicAdd(&w->evicted, 1);
+	if (!(rec & 0x100) && (!reads || (h >> 28 & 3)))
+		return 4;
+	u32 from = reads ? reads : writes ? writes : 15;
+	u32 k = h >> 30;
+	ROLLED
+	while (!(from >> k & 1))
+		k = (k + 1) & 3;
+	return k;
+}
+
+/* Puts `rec` into the granule and compares it with what stands there. */
 FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 rec,
-		      u32 site, u64 where)
+		      u32 site, u64 where, bool shared, bool nc)
 {
-	bool shared = where & 1, nc = where & 2;
-	u32 kind = GSAN_REC_KIND(rec), prefer = (u32)__ffs((int)rec & 255) - 1 >= 4 ? 2 : 0;
-	uint4 lo, hi;
-	u64 r[4], replaced = 0;
-	u32 pick = 0;
+	struct rec2 now, r[4], old;
+	now.lo = (u32)rec;
+	now.hi = (u32)(rec >> 32);
+	u32 first = now.lo & 15 ? 0 : 2, pick, tries = 0;
 
 	ROLLED
-	for (int tries = 0; ; tries++) {
-		lo = load_cg(sh);
-		hi = load_cg(sh + 2);
-		r[0] = half(lo, false); r[1] = half(lo, true);
-		r[2] = half(hi, false); r[3] = half(hi, true);
-		u32 best = 0;
-		pick = 4;
-#pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			/* Recorded already, in this very interval? */
-			if (!(rec & ~r[k] & 255) && !nc) {
-				u32 old = GSAN_REC_KIND(r[k]);
-				if (r[k] >> 12 == rec >> 12 && old != GSAN_KIND_WARP_READ &&
-				    (old < 2 || !((r[k] ^ rec) & 255)) && (old == kind || covers(old, kind)))
-					return;
-				if (old == GSAN_KIND_WARP_READ && r[k] >> 17 == rec >> 17 && !(kind & 1))
-					return;
-			}
-			u32 y = yields(v, r[k], rec, shared) * 2 + 1 + (k >> 1 == prefer >> 1);
-			if (y > best) {
-				best = y;
-				pick = k;
-			}
-		}
-		best = (best - 1) >> 1;
-		if (best < 3) {
-			/* History must go.  A read gives up itself more often
-			 * than not; otherwise a read goes before a write. */
-			u32 h = ((u32)(rec >> 12) ^ (u32)(rec >> 35) ^ (u32)where) * 2654435761u;
-			w->evicted++;
-			if (!(kind & 1) && (best < 2 || (h >> 28 & 3))) {
-				pick = 4;
+	for (;;) {
+		load_granule(sh, r, !tries);
+		if (!nc && (stands(r[0], now) || stands(r[1], now) || stands(r[2], now) || stands(r[3], now)))
+			return;
+		/* Neighbours that write at one moment start at different
+		 * records. */
+		bool g0 = gives_way(v, r[0], now, shared), g1 = gives_way(v, r[1], now, shared);
+		bool g2 = gives_way(v, r[2], now, shared), g3 = gives_way(v, r[3], now, shared);
+		pick = first ? (g2 ? 2 : g3 ? 3 : g0 ? 0 : g1 ? 1 : 4) : (g0 ? 0 : g1 ? 1 : g2 ? 2 : g3 ? 3 : 4);
+		if (pick == 4) {
+			pick = evict(w, rec_of(r[0]), rec_of(r[1]), rec_of(r[2]), rec_of(r[3]), rec, where);
+			if (pick == 4)
 				break;
-			}
-			u32 k = h >> 30;
-			if (yields(v, r[k], rec, shared) == best)
-				pick = k;
 		}
-		replaced = pick == 0 ? r[0] : pick == 1 ? r[1] : pick == 2 ? r[2] : r[3];
-		if (atomicCAS(sh + pick, replaced, rec) == replaced)
+		old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
+		if (atomicCAS(sh + pick, rec_of(old), rec) == rec_of(old)) {
+			store(st + pick, site << 8 | ((v.clock ^ now.lo >> 12) & 255));
+			load_granule(sh, r, false);
 			break;
-		if (tries >= 32) {
-			w->evicted++;
+		}
+		if (++tries == 64) {
+			atomicAdd(&w->evicted, 1);
 			pick = 4;
 			break;
 		}
 	}
-	if (pick < 4) {
-		store(st + pick, site << 8 | ((v.clock ^ sreg_laneid()) & 255));
-		lo = load_cg(sh);
-		hi = load_cg(sh + 2);
-		r[0] = half(lo, false); r[1] = half(lo, true);
-		r[2] = half(hi, false); r[3] = half(hi, true);
-	}
 	u32 bad = 0;
 #pragma unroll
 	for (u32 k = 0; k < 4; k++) {
-		u64 x = k == pick ? replaced : r[k];
-		if (suspect(v, x, rec, shared, nc))
+		struct rec2 x = k == pick ? old : r[k];
+		bool both = (x.lo & now.lo & 255) && ((x.lo | now.lo) & 0x100);
+		bool mine = shared ? true : same_slot(x, now) && x.hi >= v.start;
+		bool fine = mine ? x.hi < v.ordered || !((x.lo ^ now.lo) & 0x3ff000) : x.hi < v.alive;
+		if (nc)
+			fine = x.hi < v.alive;
+		if ((now.lo >> 8 & 15) == GSAN_KIND_WARP_READ && mine)
+			fine = x.hi < v.ordered;
+		if (both && !fine)
 			bad |= 1u << k;
 	}
-	ROLLED
-	while (bad) {
-		u32 k = __ffs(bad) - 1;
-		bad &= bad - 1;
-		u64 x = k == pick ? replaced : k == 0 ? r[0] : k == 1 ? r[1] : k == 2 ? r[2] : r[3];
-		judge(w, sh, st, k, x, rec, replaced, where, site);
-	}
+	if (bad)
+		judge_all(w, sh, st, bad, rec, pick, pick < 4 ? rec_of(old) : 0, where, site);
 }
 
 FN u64 record(struct view v, u32 lane, u32 kind, u32 bytes)
@@ -188,7 +243,7 @@ FN bool shadow_shared(const struct gsan_warp *w, u32 off, u64 **sh, u32 **st)
 
 SLOW void one_granule(struct gsan_warp *w, u64 *sh, u32 *st, u64 rec, u32 site, u64 where)
 {
-	check_granule(w, view_of(w), sh, st, rec, site, where);
+	check_granule(w, view_of(w), sh, st, rec, site, where, where & 1, where & 2);
 }
 
 /* The bytes of [addr, addr + size) in the granule that holds addr. */
@@ -223,7 +278,7 @@ FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool 
 		u32 *st;
 		bool there = shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st);
 		if (there)
-			check_granule(w, v, sh, st, record(v, lane, kind, bytes), site, (addr & ~7ull) | flags);
+			check_granule(w, v, sh, st, record(v, lane, kind, bytes), site, (addr & ~7ull) | flags, shared, nc);
 		else
 			w->unbacked++;
 		if (left <= n)

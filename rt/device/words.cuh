@@ -286,7 +286,17 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 	if (!n)
 		n = 1;
 	if (as_weak(w, info)) {
-		plain(w, addr, size * n, info & GSAN_INFO_WRITE ? 1 : 0, site, shared, false);
+		u32 all = size * n;
+		if (info & GSAN_INFO_WRITE) {
+			if (shared)
+				__gsan_v1_write_s((u64)w, addr, all, site);
+			else
+				__gsan_v1_write_g((u64)w, addr, all, site);
+		} else if (shared) {
+			__gsan_v1_read_s((u64)w, addr, all, site);
+		} else {
+			__gsan_v1_read_g((u64)w, addr, all, site);
+		}
 		return;
 	}
 	struct view v = view_of(w);
