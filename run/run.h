@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <cuda.h>
+
 /* Exit status, as reproducer-format says; a sanitized program's own status when
  * something was found is the runtime's business. */
 enum run_status {
@@ -133,5 +135,86 @@ void run_add(struct run_findings *, const struct run_finding *);
  * found where it does not. */
 bool run_holds(const struct run_script *, const struct run_expect *,
 	       const struct run_findings *);
+
+/* ---- driver.c: the driver API, real or emulated ------------------------------- */
+
+#define DRIVER_CALLS(X) \
+	X(cuInit) X(cuGetErrorName) X(cuGetErrorString) \
+	X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) \
+	X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
+	X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuFuncSetAttribute) \
+	X(cuMemAlloc_v2) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer_v2) X(cuMemAllocManaged) \
+	X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyAsync) X(cuMemsetD8Async) \
+	X(cuStreamCreate) X(cuStreamSynchronize) X(cuStreamWaitEvent) \
+	X(cuEventCreate) X(cuEventRecord) X(cuEventSynchronize) \
+	X(cuLaunchKernel) X(cuLaunchKernelEx)
+/* Later additions; NULL where the driver has none. */
+#define DRIVER_EXTRAS(X) X(cuFuncGetParamInfo)
+
+struct run_driver {
+#define X(name) __typeof__(name) *name;
+	DRIVER_CALLS(X) DRIVER_EXTRAS(X)
+#undef X
+};
+
+enum run_device { DEVICE_AUTO, DEVICE_EMU, DEVICE_GPU };
+
+/* Where the emulated device's libcuda.so.1 is: beside this program, or installed.
+ * NULL if it is nowhere. */
+const char *run_emu_path(void);
+/* Whether this machine looks as if it had a GPU. */
+bool run_gpu_likely(void);
+/* Loads the driver; false after saying why. */
+bool run_driver_load(struct run_driver *, bool emu);
+
+/* ---- launch.c: carries a script out, in the child -------------------------------- */
+
+struct run_job {
+	bool emu;               /* on the emulated device */
+	bool plain;             /* load the PTX as it is */
+	bool verbose;
+	bool optional;          /* no such device: say so to the parent, not to the user */
+	const char *dump;       /* buffer whose words to print at the end */
+	const char *keep;       /* file for the rewritten PTX */
+	int fd;                 /* messages to the parent */
+};
+
+/* Returns the exit status; sends it and every finding to job->fd as well. */
+int run_launch(const struct run_script *, const struct run_job *);
+
+/* ---- proc.c: the child and what it sends -------------------------------------------- */
+
+/* Fixed-size messages, shorter than PIPE_BUF, so that threads may send them. */
+enum run_msg_kind { MSG_FINDING = 1, MSG_END };
+enum { END_NO_DEVICE = 100 };   /* status of MSG_END: there is no such device */
+
+struct run_msg {
+	uint32_t kind, status;
+	struct run_finding finding;
+};
+
+void run_send(int fd, const struct run_msg *);
+
+struct run_child {
+	char **argv;            /* this program's own; run again with --child=FD in front */
+	const char *options;    /* GSAN_OPTIONS; NULL: as they are */
+	const char *device;     /* "emu" or "gpu" */
+	bool optional;
+	bool seeded;
+	uint64_t seed;          /* of the emulated device's schedule */
+	unsigned sm;            /* the emulated device to be; 0: its own choice */
+	char sm_suffix;
+	unsigned timeout;
+};
+
+struct run_result {
+	int status;             /* the child's own word; RUN_OTHER if it gave none */
+	int exit_status;        /* of the process: 66 and the like */
+	bool timed_out;
+	bool no_device;
+};
+
+/* Runs a child to its end or its timeout, adding what it finds. */
+bool run_spawn(const struct run_child *, struct run_findings *, struct run_result *);
 
 #endif

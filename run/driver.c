@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * driver.c: finds the driver and its functions.  They are looked up with plain
+ * dlsym, which in this program is libgsan's: that is how its hooks get into
+ * the path, exactly as in a program that was built with it.
+ */
+#include "run/run.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef LIBEXECDIR
+#define LIBEXECDIR "/usr/local/libexec/gsan"
+#endif
+
+static bool readable(char *out, const char *dir, const char *rest)
+{
+	if ((size_t)snprintf(out, PATH_MAX, "%s%s", dir, rest) >= PATH_MAX)
+		return false;
+	return !access(out, R_OK);
+}
+
+const char *run_emu_path(void)
+{
+	static char path[PATH_MAX];
+	char self[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n > 0) {
+		self[n] = 0;
+		slash = strrchr(self, '/');
+		if (slash) {
+			*slash = 0;
+			if (readable(path, self, "/emu/libcuda.so.1") ||
+			    readable(path, self, "/../libexec/gsan/libcuda.so.1"))
+				return path;
+		}
+	}
+	return readable(path, LIBEXECDIR, "/libcuda.so.1") ? path : NULL;
+}
+
+bool run_gpu_likely(void)
+{
+	static const char *const nodes[] = { "/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu" };
+	size_t i;
+
+	for (i = 0; i < sizeof nodes / sizeof *nodes; i++)
+		if (!access(nodes[i], F_OK))
+			return true;
+	return false;
+}
+
+/* ISO C has no conversion from an object pointer to a function pointer. */
+static bool look_up(void *lib, const char *name, void *fn)
+{
+	void *p = dlsym(lib, name);
+
+	memcpy(fn, &p, sizeof p);
+	return p != NULL;
+}
+
+bool run_driver_load(struct run_driver *d, bool emu)
+{
+	const char *path = emu ? run_emu_path() : "libcuda.so.1";
+	void *lib;
+
+	if (!path) {
+		fputs("gsan-run: the emulated device (emu/libcuda.so.1) is not where it was built"
+		      " nor where it is installed\n", stderr);
+		return false;
+	}
+	lib = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	if (!lib) {
+		fprintf(stderr, "gsan-run: %s\n", dlerror());
+		return false;
+	}
+#define X(name) \
+	if (!look_up(lib, #name, &d->name)) { \
+		fprintf(stderr, "gsan-run: %s has no %s\n", path, #name); \
+		return false; \
+	}
+	DRIVER_CALLS(X)
+#undef X
+#define X(name) look_up(lib, #name, &d->name);
+	DRIVER_EXTRAS(X)
+#undef X
+	return true;
+}

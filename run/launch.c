@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launch.c: carries a script out through the driver API: instruments and loads
+ * the PTX, makes what is declared, performs the actions in order, waits for
+ * everything.  Runs in the child.  It judges nothing.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/rewrite.h"
+#include "rt/gsan.h"
+
+#define MAX_PARAMS 128
+#define PARAM_BYTES 4096        /* most that a kernel without large parameters takes */
+#define STATIC_SMEM (48u << 10) /* dynamic shared memory that needs no permission */
+
+struct place {                  /* what a declaration became */
+	CUdeviceptr addr;
+	unsigned char *host;    /* hostbuf, managed */
+	CUstream stream;
+	CUevent event;
+};
+
+struct runner {
+	const struct run_script *s;
+	const struct run_job *job;
+	struct run_driver cu;
+	struct place *at;       /* by object number */
+	CUmodule module;
+	CUdevice device;
+};
+
+/* A driver call that must succeed; `pos` is the script's line it belongs to. */
+#define NOWHERE ((struct run_pos){ 0, 0 })
+#define TRY(r, pos, call) check(r, pos, #call, (r)->cu.call)
+
+static bool check(struct runner *r, struct run_pos pos, const char *call, CUresult e)
+{
+	const char *name = "", *text = "";
+	int n = (int)strcspn(call, "(");
+
+	if (e == CUDA_SUCCESS)
+		return true;
+	if (r->cu.cuGetErrorName(e, &name) || !name)
+		name = "unknown error";
+	if (r->cu.cuGetErrorString(e, &text) || !text)
+		text = "";
+	if (pos.line)
+		run_error(r->s, pos, "%.*s: %s (%s)", n, call, name, text);
+	else
+		fprintf(stderr, "gsan-run: %.*s: %s (%s)\n", n, call, name, text);
+	return false;
+}
+
+/* ---- The device. */
+
+static int start(struct runner *r)
+{
+	const struct run_script *s = r->s;
+	int count = 0, major = 0, minor = 0, have;
+	CUcontext ctx;
+	char name[128] = "";
+	CUresult e;
+	bool fits;
+
+	if (!run_driver_load(&r->cu, r->job->emu))
+		return END_NO_DEVICE;
+	e = r->cu.cuInit(0);
+	if (e || r->cu.cuDeviceGetCount(&count) || !count) {
+		if (!r->job->optional)
+			fprintf(stderr, "gsan-run: no device (cuInit: %d)\n", (int)e);
+		return END_NO_DEVICE;
+	}
+	if (!TRY(r, NOWHERE, cuDeviceGet(&r->device, 0)) ||
+	    !TRY(r, NOWHERE, cuDeviceGetName(name, sizeof name, r->device)) ||
+	    !TRY(r, NOWHERE, cuDeviceGetAttribute(&major,
+			CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, r->device)) ||
+	    !TRY(r, NOWHERE, cuDeviceGetAttribute(&minor,
+			CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, r->device)))
+		return RUN_OTHER;
+	have = major * 10 + minor;
+	switch (s->sm_suffix) {         /* a: that device alone; f: its family upwards */
+	case 'a':
+		fits = have == (int)s->sm;
+		break;
+	case 'f':
+		fits = have >= (int)s->sm && have / 10 == (int)s->sm / 10;
+		break;
+	default:
+		fits = have >= (int)s->sm;
+	}
+	if (!fits) {
+		printf("%s: skipped: needs sm_%u%.1s, %s is sm_%d\n", s->path, s->sm,
+		       s->sm_suffix ? &s->sm_suffix : "", name, have);
+		return RUN_SKIPPED;
+	}
+	if (r->job->verbose)
+		fprintf(stderr, "gsan-run: on %s (sm_%d)\n", name, have);
+	if (!TRY(r, NOWHERE, cuDevicePrimaryCtxRetain(&ctx, r->device)) ||
+	    !TRY(r, NOWHERE, cuCtxSetCurrent(ctx)))
+		return RUN_OTHER;
+	return RUN_OK;
+}
+
+/* ---- The module. */
+
+static bool keep(const char *path, const char *text, size_t len)
+{
+	FILE *f = fopen(path, "w");
+	bool ok = f && fwrite(text, 1, len, f) == len;
+
+	if (f && fclose(f))
+		ok = false;
+	if (!ok)
+		fprintf(stderr, "gsan-run: %s: %s\n", path, strerror(errno));
+	return ok;
+}
+
+static bool load(struct runner *r)
+{
+	static char log[16384];
+	CUjit_option names[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+	void *values[] = { log, (void *)(uintptr_t)sizeof log };
+	struct gsan_rewrite_options options = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	bool ok;
+
+	if (!r->job->plain) {
+		text = gsan_rewrite(r->s->path, r->s->text, r->s->len, &options, NULL, &len,
+				    NULL, NULL);
+		if (!text)
+			return false;
+		if (r->job->keep && !keep(r->job->keep, text, len)) {
+			free(text);
+			return false;
+		}
+	}
+	ok = check(r, NOWHERE, "cuModuleLoadDataEx",
+		   r->cu.cuModuleLoadDataEx(&r->module, text ? text : r->s->text, 2, names, values));
+	if (!ok && *log)
+		fprintf(stderr, "%s\n", log);
+	free(text);
+	return ok;
+}
+
+/* ---- Declarations. */
+
+static uint64_t next_random(uint64_t *state)    /* splitmix64: the same words everywhere */
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+static void fill(const struct run_obj *o, unsigned char *p)
+{
+	uint64_t i, seed = o->seed;
+	uint32_t word = 0;
+
+	for (i = 0; i < o->bytes; i++) {
+		if (i % 4 == 0)
+			switch (o->init) {
+			case INIT_ZERO:
+				word = 0;
+				break;
+			case INIT_IOTA:
+				word = (uint32_t)(i / 4);
+				break;
+			case INIT_FILL:
+				word = (uint32_t)o->seed;
+				break;
+			case INIT_RAND:
+				word = (uint32_t)next_random(&seed);
+				break;
+			}
+		p[i] = (unsigned char)(word >> i % 4 * 8);
+	}
+}
+
+static bool make_buf(struct runner *r, const struct run_obj *o, struct place *p)
+{
+	unsigned char *bytes = malloc(o->bytes);
+	bool ok;
+
+	if (!bytes) {
+		run_error(r->s, o->pos, "out of memory");
+		return false;
+	}
+	fill(o, bytes);
+	ok = TRY(r, o->pos, cuMemAlloc_v2(&p->addr, o->bytes)) &&
+	     TRY(r, o->pos, cuMemcpyHtoD_v2(p->addr, bytes, o->bytes));
+	free(bytes);
+	return ok;
+}
+
+static bool make(struct runner *r, const struct run_obj *o, struct place *p)
+{
+	void *host;
+
+	switch (o->kind) {
+	case OBJ_BUF:
+		return make_buf(r, o, p);
+	case OBJ_HOSTBUF:
+		if (!TRY(r, o->pos, cuMemHostAlloc(&host, o->bytes, CU_MEMHOSTALLOC_DEVICEMAP |
+						   CU_MEMHOSTALLOC_PORTABLE)) ||
+		    !TRY(r, o->pos, cuMemHostGetDevicePointer_v2(&p->addr, host, 0)))
+			return false;
+		p->host = host;
+		fill(o, p->host);
+		return true;
+	case OBJ_MANAGED:
+		if (!TRY(r, o->pos, cuMemAllocManaged(&p->addr, o->bytes, CU_MEM_ATTACH_GLOBAL)))
+			return false;
+		p->host = (unsigned char *)(uintptr_t)p->addr;
+		fill(o, p->host);
+		return true;
+	case OBJ_STREAM:
+		return TRY(r, o->pos, cuStreamCreate(&p->stream, CU_STREAM_NON_BLOCKING));
+	case OBJ_EVENT:
+		return TRY(r, o->pos, cuEventCreate(&p->event, CU_EVENT_DISABLE_TIMING));
+	case OBJ_TMAP:
+		break;          /* main.c does not let such a script come here */
+	}
+	return false;
+}
+
+/* ---- Actions. */
+
+/* Whether the kernel takes what the script gives it; a driver that cannot tell
+ * gets zeroes for whatever may be missing. */
+static bool fits(struct runner *r, const struct run_action *a, CUfunction f)
+{
+	size_t at, size;
+	unsigned i;
+	CUresult e;
+
+	if (!r->cu.cuFuncGetParamInfo)
+		return true;
+	for (i = 0; i < a->nargs; i++) {
+		struct run_pos pos = { a->pos.line, a->args[i].col };
+
+		e = r->cu.cuFuncGetParamInfo(f, i, &at, &size);
+		if (e == CUDA_ERROR_INVALID_VALUE) {
+			run_error(r->s, pos, "%s has only %u parameters", a->kernel, i);
+			return false;
+		}
+		if (e)
+			return true;
+		if (size != a->args[i].size) {
+			run_error(r->s, pos, "parameter %u of %s has %zu bytes, not %u", i,
+				  a->kernel, size, a->args[i].size);
+			return false;
+		}
+	}
+	if (!r->cu.cuFuncGetParamInfo(f, a->nargs, &at, &size)) {
+		run_error(r->s, (struct run_pos){ a->pos.line, a->args_col },
+			  "%s has more than %u parameters", a->kernel, a->nargs);
+		return false;
+	}
+	return true;
+}
+
+static int launch(struct runner *r, const struct run_action *a)
+{
+	static uint64_t none[PARAM_BYTES / 8];
+	static uint64_t values[MAX_PARAMS];
+	void *params[MAX_PARAMS];
+	CUlaunchAttribute attr = { .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION };
+	CUlaunchConfig config = { 0 };
+	CUfunction f;
+	CUresult e;
+	unsigned i;
+
+	e = r->cu.cuModuleGetFunction(&f, r->module, a->kernel);
+	if (e == CUDA_ERROR_NOT_FOUND) {
+		run_error(r->s, (struct run_pos){ a->pos.line, a->kernel_col },
+			  "this file has no kernel \"%s\"", a->kernel);
+		return RUN_USAGE;
+	}
+	if (!check(r, a->pos, "cuModuleGetFunction", e))
+		return RUN_OTHER;
+	if (a->nargs > MAX_PARAMS) {
+		run_error(r->s, a->pos, "more than %d arguments", MAX_PARAMS);
+		return RUN_USAGE;
+	}
+	if (!fits(r, a, f))
+		return RUN_USAGE;
+	for (i = 0; i < MAX_PARAMS; i++)
+		params[i] = none;
+	for (i = 0; i < a->nargs; i++) {
+		values[i] = a->args[i].bits;
+		if (a->args[i].obj != ARG_VALUE)
+			values[i] += r->at[a->args[i].obj].addr;
+		params[i] = &values[i];
+	}
+	if (a->smem > STATIC_SMEM &&
+	    !TRY(r, a->pos, cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+					       (int)a->smem)))
+		return RUN_OTHER;
+	config.gridDimX = a->grid[0];
+	config.gridDimY = a->grid[1];
+	config.gridDimZ = a->grid[2];
+	config.blockDimX = a->block[0];
+	config.blockDimY = a->block[1];
+	config.blockDimZ = a->block[2];
+	config.sharedMemBytes = a->smem;
+	config.hStream = r->at[a->stream].stream;
+	if (!a->cluster[0])
+		return TRY(r, a->pos, cuLaunchKernel(f, config.gridDimX, config.gridDimY,
+						     config.gridDimZ, config.blockDimX,
+						     config.blockDimY, config.blockDimZ, a->smem,
+						     config.hStream, params, NULL))
+			? RUN_OK : RUN_OTHER;
+	attr.value.clusterDim.x = a->cluster[0];
+	attr.value.clusterDim.y = a->cluster[1];
+	attr.value.clusterDim.z = a->cluster[2];
+	config.attrs = &attr;
+	config.numAttrs = 1;
+	return TRY(r, a->pos, cuLaunchKernelEx(&config, f, params, NULL)) ? RUN_OK : RUN_OTHER;
+}
+
+static void touch(struct runner *r, const struct run_action *a)
+{
+	volatile unsigned char *p = r->at[a->dst].host + a->dst_off;
+	unsigned char sum = 0;
+	uint64_t i;
+
+	for (i = 0; i < a->bytes; i++)
+		if (a->kind == ACT_HOSTWRITE)
+			p[i] = (unsigned char)i;
+		else
+			sum = (unsigned char)(sum + p[i]);
+	if (r->job->verbose && a->kind == ACT_HOSTREAD)
+		fprintf(stderr, "gsan-run: %s:%u: the bytes read add up to %u (mod 256)\n",
+			r->s->path, a->pos.line, sum);
+}
+
+static int act(struct runner *r, const struct run_action *a)
+{
+	CUstream stream = r->at[a->stream].stream;
+	CUevent event = a->event < 0 ? NULL : r->at[a->event].event;
+	CUdeviceptr dst = r->at[a->dst].addr + a->dst_off;
+	bool ok = true;
+
+	switch (a->kind) {
+	case ACT_LAUNCH:
+		return launch(r, a);
+	case ACT_SYNC:
+		if (a->context)
+			ok = TRY(r, a->pos, cuCtxSynchronize());
+		else if (event)
+			ok = TRY(r, a->pos, cuEventSynchronize(event));
+		else
+			ok = TRY(r, a->pos, cuStreamSynchronize(stream));
+		break;
+	case ACT_RECORD:
+		ok = TRY(r, a->pos, cuEventRecord(event, stream));
+		break;
+	case ACT_WAIT:
+		ok = TRY(r, a->pos, cuStreamWaitEvent(stream, event, 0));
+		break;
+	case ACT_COPY:
+		if (a->bytes)
+			ok = TRY(r, a->pos, cuMemcpyAsync(dst, r->at[a->src].addr + a->src_off,
+							  a->bytes, stream));
+		break;
+	case ACT_SET:
+		if (a->bytes)
+			ok = TRY(r, a->pos, cuMemsetD8Async(dst, (unsigned char)a->byte, a->bytes,
+							    stream));
+		break;
+	case ACT_HOSTREAD:
+	case ACT_HOSTWRITE:
+		touch(r, a);
+		break;
+	}
+	return ok ? RUN_OK : RUN_OTHER;
+}
+
+/* ---- The end. */
+
+static bool dump(struct runner *r)
+{
+	const struct run_obj *o = NULL;
+	unsigned char *bytes;
+	uint64_t i, n;
+	uint32_t word;
+	int k;
+
+	for (k = 1; k < r->s->nobjs; k++)
+		if (!strcmp(r->s->objs[k].name, r->job->dump) && r->s->objs[k].bytes)
+			o = &r->s->objs[k];
+	if (!o) {
+		fprintf(stderr, "gsan-run: --dump: the script has no memory block \"%s\"\n",
+			r->job->dump);
+		return false;
+	}
+	n = (o->bytes + 3) / 4;
+	bytes = calloc(n, 4);
+	if (!bytes) {
+		fputs("gsan-run: out of memory\n", stderr);
+		return false;
+	}
+	if (!TRY(r, NOWHERE, cuMemcpyDtoH_v2(bytes, r->at[o - r->s->objs].addr, o->bytes))) {
+		free(bytes);
+		return false;
+	}
+	for (i = 0; i < n; i++) {
+		if (i % 8 == 0)
+			printf("%s%s+%04llx:", i ? "\n" : "", o->name, (unsigned long long)i * 4);
+		memcpy(&word, bytes + i * 4, 4);
+		printf(" %08x", word);
+	}
+	putchar('\n');
+	free(bytes);
+	return true;
+}
+
+static int perform(struct runner *r)
+{
+	const struct run_script *s = r->s;
+	int status = start(r), i;
+	unsigned k;
+
+	if (status)
+		return status;
+	if (!load(r))
+		return RUN_OTHER;
+	for (i = 1; i < s->nobjs; i++)
+		if (!make(r, &s->objs[i], &r->at[i]))
+			return RUN_OTHER;
+	for (k = 0; k < s->nactions; k++) {
+		status = act(r, &s->actions[k]);
+		if (status)
+			return status;
+	}
+	if (!TRY(r, NOWHERE, cuCtxSynchronize()))
+		return RUN_OTHER;
+	if (r->job->dump && !dump(r))
+		return RUN_OTHER;
+	return RUN_OK;
+}

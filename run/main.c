@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * main.c: gsan-run's command line.  Reads the reproducer, decides where it runs,
+ * starts a child for every seed and every set of options, and turns what they
+ * found into the exit status.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "0.1"
+#endif
+
+#define MAX_SEEDS 100000
+#define MAX_FILE (256u << 20)
+
+struct options {
+	bool check, parse_only, seeded;
+	uint64_t first_seed, last_seed;
+	enum run_device device;
+	unsigned timeout;               /* 0: the script's */
+	struct run_job job;
+	const char *path;
+	bool child;
+};
+
+static const char usage_text[] =
+"Usage: gsan-run [OPTION]... FILE.ptx\n"
+"Instrument and run a reproducer: a PTX file that says in //@ lines how it is\n"
+"launched and what must be found in it.  Reports go to stderr.\n"
+"\n"
+"      --check             hold what was found against the expect lines\n"
+"      --device=WHERE      gpu, emu (the emulated device), or auto: the GPU if\n"
+"                          there is one (default)\n"
+"      --seed=N            schedule N of the emulated device\n"
+"      --seeds=A..B        run with every seed from A to B; all findings count\n"
+"      --timeout=SECONDS   end a run after so long, whatever the script says\n"
+"      --no-instrument     run the PTX as it is\n"
+"      --dump=NAME         print the words of buffer NAME after the run\n"
+"      --keep=FILE         write the instrumented PTX to FILE\n"
+"      --parse-only        check the script and the command line, run nothing\n"
+"  -v, --verbose           say what is done\n"
+"  -h, --help              print this text\n"
+"  -V, --version           print the version\n"
+"\n"
+"Exit status: 0 nothing found, 66 (or exitcode of GSAN_OPTIONS) something found;\n"
+"with --check 0 every verdict held, 1 one did not, 77 skipped.  2 bad usage or\n"
+"script, 3 could not be run.\n";
+
+static _Noreturn void usage(const char *what, const char *word)
+{
+	if (what)
+		fprintf(stderr, "gsan-run: %s%s%s%s\n", what, word ? " \"" : "", word ? word : "",
+			word ? "\"" : "");
+	fputs("Try 'gsan-run --help'.\n", stderr);
+	exit(RUN_USAGE);
+}
+
+static uint64_t number(const char *name, const char *s, char until, const char **end)
+{
+	char *e;
+	uint64_t v;
+
+	errno = 0;
+	v = strtoull(s, &e, 0);
+	if (e == s || *s == '-' || *s == '+' || errno || *e != until)
+		usage(name, s);
+	if (end)
+		*end = e;
+	return v;
+}
+
+/* --child=FD,DEVICE[?]: how proc.c runs this program again. */
+static void child(struct options *o, const char *s)
+{
+	const char *comma;
+	size_t n;
+
+	o->job.fd = (int)number("--child", s, ',', &comma);
+	o->child = true;
+	n = strlen(comma + 1);
+	o->job.optional = n && comma[n] == '?';
+	o->job.emu = !strncmp(comma + 1, "emu", 3);
+}
+
+static void seeds(struct options *o, const char *s)
+{
+	const char *dots;
+
+	o->seeded = true;
+	o->first_seed = number("--seeds wants A..B, not", s, '.', &dots);
+	if (dots[1] != '.')
+		usage("--seeds wants A..B, not", s);
+	o->last_seed = number("--seeds wants A..B, not", dots + 2, 0, NULL);
+	if (o->last_seed < o->first_seed || o->last_seed - o->first_seed >= MAX_SEEDS)
+		usage("--seeds: an empty or too long range", s);
+}
+
+static void parse(struct options *o, int argc, char **argv)
+{
+	enum { CHECK = 256, DEVICE, SEED, SEEDS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD };
+	static const struct option longs[] = {
+		{ "check", no_argument, NULL, CHECK },
+		{ "device", required_argument, NULL, DEVICE },
+		{ "seed", required_argument, NULL, SEED },
+		{ "seeds", required_argument, NULL, SEEDS },
+		{ "timeout", required_argument, NULL, TIMEOUT },
+		{ "no-instrument", no_argument, NULL, PLAIN },
+		{ "dump", required_argument, NULL, DUMP },
+		{ "keep", required_argument, NULL, KEEP },
+		{ "parse-only", no_argument, NULL, PARSE },
+		{ "child", required_argument, NULL, CHILD },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 }
+	};
+	uint64_t v;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "vhV", longs, NULL)) >= 0)
+		switch (c) {
+		case CHECK:
+			o->check = true;
+			break;
+		case DEVICE:
+			if (!strcmp(optarg, "emu"))
+				o->device = DEVICE_EMU;
+			else if (!strcmp(optarg, "gpu"))
+				o->device = DEVICE_GPU;
+			else if (!strcmp(optarg, "auto"))
+				o->device = DEVICE_AUTO;
+			else
+				usage("--device: neither gpu, emu nor auto:", optarg);
+			break;
+		case SEED:
+			o->seeded = true;
+			o->first_seed = o->last_seed = number("--seed wants a number, not",
+							      optarg, 0, NULL);
+			break;
+		case SEEDS:
+			seeds(o, optarg);
+			break;
+		case TIMEOUT:
+			v = number("--timeout wants seconds, not", optarg, 0, NULL);
+			if (!v || v > 86400)
+				usage("--timeout wants seconds, not", optarg);
+			o->timeout = (unsigned)v;
+			break;
+		case PLAIN:
+			o->job.plain = true;
+			break;
+		case DUMP:
+			o->job.dump = optarg;
+			break;
+		case KEEP:
+			o->job.keep = optarg;
+			break;
+		case PARSE:
+			o->parse_only = true;
+			break;
+		case CHILD:
+			child(o, optarg);
+			break;
+		case 'v':
+			o->job.verbose = true;
+			break;
+		case 'h':
+			fputs(usage_text, stdout);
+			exit(RUN_OK);
+		case 'V':
+			puts("gsan-run (gsan) " PACKAGE_VERSION);
+			exit(RUN_OK);
+		default:
+			usage(NULL, NULL);
+		}
+	if (optind == argc)
+		usage("no file", NULL);
+	if (optind + 1 < argc)
+		usage("more than one file:", argv[optind + 1]);
+	o->path = argv[optind];
+}
+
+/* The whole file and a NUL behind it. */
+static char *slurp(const char *path, size_t *len)
+{
+	FILE *f = fopen(path, "rb");
+	char *text = NULL, *bigger;
+	size_t n = 0, cap = 0, got;
+
+	if (!f)
+		goto bad;
+	do {
+		if (cap - n < 65536) {
+			cap = cap ? cap * 2 : 1 << 17;
+			bigger = cap > MAX_FILE ? NULL : realloc(text, cap);
+			if (!bigger) {
+				errno = EFBIG;
+				goto bad;
+			}
+			text = bigger;
+		}
+		got = fread(text + n, 1, cap - n - 1, f);
+		n += got;
+	} while (got);
+	if (ferror(f))
+		goto bad;
+	fclose(f);
+	text[n] = 0;
+	*len = n;
+	return text;
+bad:
+	fprintf(stderr, "gsan-run: %s: %s\n", path, strerror(errno));
+	if (f)
+		fclose(f);
+	free(text);
+	return NULL;
+}
+
+/* ---- Running. */
+
+struct outcome {
+	int status;             /* of the worst run: RUN_OK, RUN_USAGE, RUN_OTHER, RUN_SKIPPED */
+	int exit_status;        /* the first child's that was not 0 */
+	bool timed_out;
+};
+
+/* Every seed under one set of options.  A missing GPU moves all to the emulated
+ * device. */
+static void run_all(const struct options *o, const struct run_script *s, char **argv,
+		    enum run_device *device, const char *options, struct run_findings *f,
+		    struct outcome *out)
+{
+	struct run_child c = {
+		.argv = argv, .options = options, .seeded = o->seeded, .sm = s->sm,
+		.sm_suffix = s->sm_suffix, .timeout = o->timeout ? o->timeout : s->timeout,
+	};
+	struct run_result r;
+	uint64_t i;
+
+	*out = (struct outcome){ 0 };
+	for (i = 0; i <= o->last_seed - o->first_seed; i++) {
+		c.seed = o->first_seed + i;
+again:
+		c.device = *device == DEVICE_EMU ? "emu" : "gpu";
+		c.optional = o->device == DEVICE_AUTO && *device != DEVICE_EMU;
+		if (!run_spawn(&c, f, &r)) {
+			out->status = RUN_OTHER;
+			return;
+		}
+		if (r.no_device && c.optional && s->place == PLACE_GPU) {
+			printf("%s: skipped: runs only on a GPU\n", s->path);
+			out->status = RUN_SKIPPED;
+			return;
+		}
+		if (r.no_device && c.optional) {
+			*device = DEVICE_EMU;
+			goto again;
+		}
+		if (r.exit_status && !out->exit_status)
+			out->exit_status = r.exit_status;
+		if (r.timed_out) {
+			out->timed_out = true;
+			fprintf(stderr, "%s: not done after %u seconds", s->path, c.timeout);
+			if (o->seeded)
+				fprintf(stderr, " (seed %llu)", (unsigned long long)c.seed);
+			fputc('\n', stderr);
+		} else if (r.status) {
+			out->status = r.status;
+			return;
+		}
+	}
+}
+
+static bool same_options(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Runs the file once for every set of options that some verdict asks for. */
+static int check_all(const struct options *o, const struct run_script *s, char **argv,
+		     enum run_device *device)
+{
+	struct run_findings f;
+	struct outcome out;
+	unsigned i, k;
+	int status = RUN_OK;
+
+	for (i = 0; i < s->nexpects; i++) {
+		for (k = 0; k < i; k++)
+			if (same_options(s->expects[k].options, s->expects[i].options))
+				break;
+		if (k < i)
+			continue;
+		f = (struct run_findings){ 0 };
+		run_all(o, s, argv, device, s->expects[i].options, &f, &out);
+		if (out.status) {
+			free(f.v);
+			return out.status;
+		}
+		if (out.timed_out)
+			status = RUN_FAILED;
+		for (k = i; k < s->nexpects; k++)
+			if (same_options(s->expects[k].options, s->expects[i].options) &&
+			    !run_holds(s, &s->expects[k], &f))
+				status = RUN_FAILED;
+		free(f.v);
+	}
+	if (status == RUN_OK && o->job.verbose)
+		fprintf(stderr, "%s: %u verdicts held\n", s->path, s->nexpects);
+	return status;
+}
+
+static int plain_run(const struct options *o, const struct run_script *s, char **argv,
+		     enum run_device *device)
+{
+	struct run_findings f = { 0 };
+	struct outcome out;
+
+	run_all(o, s, argv, device, NULL, &f, &out);
+	free(f.v);
+	if (out.status && out.status != RUN_OTHER)
+		return out.status;
+	if (out.exit_status)
+		return out.exit_status;
+	return out.status || out.timed_out ? RUN_OTHER : RUN_OK;
+}
+
+/* Where the file can run; RUN_OK, or why it is not run at all. */
+static int choose(const struct options *o, const struct run_script *s, enum run_device *device)
+{
+	*device = o->device;
+	if (*device == DEVICE_AUTO && !run_gpu_likely())
+		*device = DEVICE_EMU;
+	if ((s->place == PLACE_EMU && o->device == DEVICE_GPU) ||
+	    (s->place == PLACE_GPU && *device == DEVICE_EMU)) {
+		printf("%s: skipped: runs only on %s\n", s->path,
+		       s->place == PLACE_EMU ? "the emulated device" : "a GPU");
+		return RUN_SKIPPED;
+	}
+	if (s->place == PLACE_EMU)
+		*device = DEVICE_EMU;
+	if (s->place == PLACE_GPU)
+		*device = DEVICE_GPU;
+	if (*device == DEVICE_EMU && !run_emu_path()) {
+		fputs("gsan-run: there is no GPU, and the emulated device (emu/libcuda.so.1) is"
+		      " not where it was built nor where it is installed\n", stderr);
+		return RUN_OTHER;
+	}
+	return RUN_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .job.fd = -1 };
+	struct run_script s;
+	enum run_device device;
+	char *text;
+	size_t len;
+	int status;
+
+	parse(&o, argc, argv);
+	text = slurp(o.path, &len);
+	if (!text)
+		return RUN_OTHER;
+	if (!run_parse(&s, o.path, text, len)) {
+		status = RUN_USAGE;
+	} else if (o.check && !s.nexpects) {
+		run_error(&s, (struct run_pos){ 1, 1 }, "no expect line: there is nothing to check");
+		status = RUN_USAGE;
+	} else if (o.parse_only) {
+		status = RUN_OK;
+	} else if (s.unsupported) {
+		run_error(&s, s.unsupported_pos, "%s is not supported yet", s.unsupported);
+		status = RUN_OTHER;
+	} else if (o.child) {
+		status = run_launch(&s, &o.job);
+	} else {
+		status = choose(&o, &s, &device);
+		if (!status)
+			status = o.check ? check_all(&o, &s, argv, &device)
+					 : plain_run(&o, &s, argv, &device);
+	}
+	run_free(&s);
+	free(text);
+	return status;
+}
