@@ -52,6 +52,14 @@ enum ptx_type {
 	TYPE_COUNT
 };
 
+/* Special registers; WARP_SZ, a constant to PTX, is one of them here. */
+enum ptx_sreg {
+	SREG_NONE,
+#define SREG(id, text, type) SREG_##id,
+#include "kw.def"
+	SREG_COUNT
+};
+
 enum ptx_space {
 	SPACE_NONE,             /* for an access: generic addressing */
 	SPACE_REG, SPACE_SREG, SPACE_CONST, SPACE_GLOBAL, SPACE_LOCAL,
@@ -62,6 +70,8 @@ const char *ptx_mod_text(enum ptx_mod);   /* ".shared::cta"; "" for MOD_NONE */
 const char *ptx_type_text(enum ptx_type); /* ".u32" */
 unsigned ptx_type_bits(enum ptx_type);    /* 1 for .pred */
 enum ptx_type ptx_mod_type(enum ptx_mod); /* MOD_U32 -> TYPE_U32, else NONE */
+const char *ptx_sreg_text(enum ptx_sreg); /* "%tid" */
+enum ptx_type ptx_sreg_type(enum ptx_sreg);
 
 /* ---- Instructions as a table (inst.def) -------------------------------- */
 
@@ -140,7 +150,8 @@ struct ptx_sym {
 	unsigned vec;           /* 1, 2, 4 or 8 elements */
 	unsigned align;         /* bytes; 0 if not given */
 	uint64_t bytes;         /* size of a variable; 0 for an unsized extern array */
-	int reg;                /* registers: number in its function, from 0, dense */
+	int reg;                /* registers: number in its function, from 0, dense;
+	                           special registers: enum ptx_sreg */
 	struct ptx_var *var;    /* SYM_VAR */
 	struct ptx_func *func;  /* SYM_FUNC */
 	struct ptx_stmt *stmt;  /* SYM_LABEL, SYM_PROTO: where it stands; NULL until seen */
@@ -221,10 +232,11 @@ struct ptx_inst {
 
 /* One declarator of a .reg/.local/.shared/.global/.const/.param declaration. */
 struct ptx_var {
-	struct ptx_sym *sym;    /* first of a range */
-	unsigned range;         /* %r<100>: 100; 0 if not a range */
+	struct ptx_sym *sym;    /* first of a range: %r7 is sym[7] */
+	bool isrange;
+	unsigned range;         /* %r<100>: 100; 0 if not a range, or an empty one */
 	unsigned ndims;         /* .b8 a[4][5]: 2 */
-	uint64_t dim[4];        /* [] is 0 */
+	const uint64_t *dim;    /* [] is 0 */
 	struct ptx_var *next;   /* next declarator of the same statement */
 	const char *link;       /* ".visible", ".extern", ".weak", ".common", or NULL */
 	const char *attrs;      /* .attribute(...), .ptr..., as spelled; NULL */
@@ -272,7 +284,9 @@ struct ptx_func {
 	bool entry;
 	bool has_body;
 	bool noreturn;
+	bool has_params, has_rets;      /* it has the parentheses, empty or not */
 	const char *link;               /* ".visible", ".weak", ".extern" or NULL */
+	const char *attrs;              /* .attribute(...) before the name, NULL if none */
 	struct ptx_var *params;         /* chained by next, one declarator each */
 	unsigned nparams;
 	struct ptx_var *rets;           /* .func results, usually one .param or .reg */
@@ -303,6 +317,8 @@ struct ptx_module {
 	unsigned nunknown;              /* INST_UNKNOWN statements */
 	unsigned ninsts;
 	unsigned nerrors;
+	const char **files;             /* files[n] is the name of .file n, NULL if there is none */
+	unsigned nfiles;
 };
 
 /* ---- Parsing and printing ----------------------------------------------- */

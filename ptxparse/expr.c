@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * expr.c: operands and constant expressions.  While a statement is read its
+ * operands are struct xop from a pool; a finished list is copied into the arena
+ * as an array of struct ptx_operand, and that is when names that are not known
+ * yet are put on the waiting list, since only now their place is final.
+ *
+ * Constant expressions are 64 bits wide, signed unless one side has a U or does
+ * not fit (PTX ISA, "Integer Constant Expression Evaluation").
+ */
+#include "ptxparse/parse.h"
+#include "ptxparse/gram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ptx_x_reset(struct parser *p)
+{
+	p->xcur = p->xops;
+	p->nx = 0;
+	p->nxops = 0;
+}
+
+static struct xop *new_xop(struct parser *p, const char *s, const char *e)
+{
+	struct xop *x;
+
+	if (++p->nxops > MAX_OPERANDS) {
+		if (!p->stop)
+			ptx_error_at(p, s, "too many operands");
+		p->stop = true;
+		x = ptx_alloc(p->arena, sizeof *x);
+	} else {
+		if (!p->xcur || p->nx == XOP_CHUNK) {
+			struct xchunk *c = p->xcur ? p->xcur->next : p->xops;
+
+			if (!c) {
+				c = ptx_alloc(p->arena, sizeof *c);
+				if (p->xcur)
+					p->xcur->next = c;
+				else
+					p->xops = c;
+			}
+			p->xcur = c;
+			p->nx = 0;
+		}
+		x = &p->xcur->x[p->nx++];
+		memset(x, 0, sizeof *x);
+	}
+	x->s = s;
+	x->e = e;
+	return x;
+}
+
+/* The text between two places as one line, without comments. */
+const char *ptx_clean(struct parser *p, const char *s, const char *e)
+{
+	struct ptx_buf *b = &p->tmp;
+	const char *q = s;
+	char *text;
+
+	while (q < e && *q != '\n' && *q != '\r' && *q != '/' && *q != '\t')
+		q++;
+	if (q == e)
+		return ptx_intern(p->arena, s, (size_t)(e - s));
+	b->len = 0;
+	for (q = s; q < e; ) {
+		bool blank = false;
+
+		while (q < e) {
+			if (*q == ' ' || *q == '\t' || *q == '\n' || *q == '\r' || *q == '\v') {
+				q++;
+			} else if (*q == '/' && q[1] == '/') {
+				q = memchr(q, '\n', (size_t)(e - q));
+				if (!q)
+					q = e;
+			} else if (*q == '/' && q[1] == '*') {
+				for (q += 2; q < e && !(*q == '*' && q[1] == '/'); q++)
+					;
+				q += 2;
+			} else {
+				break;
+			}
+			blank = true;
+		}
+		if (q >= e)
+			break;
+		if (blank && b->len)
+			ptx_put(b, " ", 1);
+		if (*q == '"') {
+			const char *z = memchr(q + 1, '"', (size_t)(e - q - 1));
+
+			z = z ? z + 1 : e;
+			ptx_put(b, q, (size_t)(z - q));
+			q = z;
+		} else {
+			s = q;
+			while (q < e && *q != '"' && *q != ' ' && *q != '\t' && *q != '\n' &&
+			       *q != '\r' && *q != '\v' && *q != '/')
+				q++;
+			/* A lone slash divides. */
+			if (q == s)
+				q++;
+			ptx_put(b, s, (size_t)(q - s));
+		}
+	}
+	text = ptx_alloc(p->arena, b->len + 1);
+	if (b->len)
+		memcpy(text, b->p, b->len);
+	return text;
+}
+
+static const char *spelled(struct parser *p, const struct xop *x)
+{
+	return ptx_clean(p, x->s, x->e);
+}
+
+/* --- leaves --- */
+
+struct xop *ptx_x_name(struct parser *p, const struct tok *t)
+{
+	struct xop *x = new_xop(p, t->s, t->s + t->len);
+
+	if (t->len == 1 && *t->s == '_') {
+		x->op.kind = OP_SINK;
+		return x;
+	}
+	x->op.kind = OP_SYM;
+	x->op.sym = ptx_find(p, t, &x->word);
+	return x;
+}
+
+/* %tid.x, v.y, %r1.b0 */
+struct xop *ptx_x_dotted(struct parser *p, const struct tok *t)
+{
+	const char *d = memchr(t->s, '.', t->len);
+	struct tok base = *t;
+	struct xop *x;
+
+	base.len = (uint32_t)(d - t->s);
+	ptx_tok_split(p, &base);
+	x = ptx_x_name(p, &base);
+	x->e = t->s + t->len;
+	x->op.elemtext = ptx_intern(p->arena, d + 1, (size_t)(x->e - d - 1));
+	x->op.elem = (unsigned char)x->op.elemtext[0];
+	return x;
+}
+
+struct xop *ptx_x_suffix(struct parser *p, struct xop *x, const struct tok *t)
+{
+	if ((x->op.kind != OP_SYM && x->op.kind != OP_ADDR) || x->op.elemtext) {
+		ptx_error_at(p, t->s, "unexpected '%.*s'", t->len < 60 ? (int)t->len : 60, t->s);
+		return x;
+	}
+	x->e = t->s + t->len;
+	x->op.elemtext = ptx_intern(p->arena, t->s + 1, t->len - 1);
+	x->op.elem = (unsigned char)x->op.elemtext[0];
+	return x;
+}
+
+uint64_t ptx_tok_int(struct parser *p, const struct tok *t, bool *isuns)
+{
+	const char *s = t->s, *e = s + t->len;
+	uint64_t v = 0;
+	unsigned base = 10;
+	bool uns = e[-1] == 'U';
+
+	if (uns)
+		e--;
+	if (*s == '0' && e - s > 1) {
+		if (s[1] == 'x' || s[1] == 'X') {
+			base = 16;
+			s += 2;
+		} else if (s[1] == 'b' || s[1] == 'B') {
+			base = 2;
+			s += 2;
+		} else {
+			base = 8;
+			s++;
+		}
+	}
+	for (; s < e; s++) {
+		unsigned d = (unsigned char)*s;
+
+		d = d >= 'a' ? d - 'a' + 10 : d >= 'A' ? d - 'A' + 10 : d - '0';
+		if (v > (UINT64_MAX - d) / base) {
+			ptx_error_at(p, t->s, "number does not fit in 64 bits");
+			break;
+		}
+		v = v * base + d;
+	}
+	if (isuns)
+		*isuns = uns || v > INT64_MAX;
+	return v;
+}
+
+struct xop *ptx_x_int(struct parser *p, const struct tok *t)
+{
+	struct xop *x = new_xop(p, t->s, t->s + t->len);
+
+	x->op.kind = OP_INT;
+	x->op.ival = ptx_tok_int(p, t, &x->isuns);
+	x->op.text = ptx_intern(p->arena, t->s, t->len);
+	x->isconst = true;
+	return x;
+}
+
+static uint64_t double_bits(double d)
+{
+	uint64_t v;
+
+	memcpy(&v, &d, sizeof v);
+	return v;
+}
+
+static double bits_double(uint64_t v)
+{
+	double d;
+
+	memcpy(&d, &v, sizeof d);
+	return d;
+}
+
+struct xop *ptx_x_float(struct parser *p, const struct tok *t)
+{
+	struct xop *x = new_xop(p, t->s, t->s + t->len);
+
+	x->op.kind = OP_FLOAT;
+	x->op.text = ptx_intern(p->arena, t->s, t->len);
+	x->isconst = true;
+	if (t->len > 2 && (t->s[1] | 32) == 'f') {
+		x->op.ival = strtoull(x->op.text + 2, NULL, 16);
+	} else if (t->len > 2 && (t->s[1] | 32) == 'd') {
+		x->op.isdouble = true;
+		x->op.ival = strtoull(x->op.text + 2, NULL, 16);
+	} else {
+		x->op.isdouble = true;
+		x->op.ival = double_bits(strtod(x->op.text, NULL));
+	}
+	return x;
+}
+
+/* --- constant expressions --- */
+
+/* (5) is a list of one until somebody wants its value. */
+static void unparen(struct xop *x)
+{
+	if (x->op.kind == OP_LIST && x->isconst) {
+		struct ptx_operand in = x->op.list[0];
+
+		x->op.kind = in.kind;
+		x->op.ival = in.ival;
+		x->op.isdouble = in.isdouble;
+	}
+	if (x->op.kind == OP_SYM && x->op.sym && x->op.sym->kind == SYM_SREG &&
+	    x->op.sym->reg == SREG_WARP_SZ && !x->op.off) {
+		x->op.kind = OP_INT;
+		x->op.ival = 32;
+		x->isconst = true;
+	}
+}
+
+static bool is_int(const struct xop *x)
+{
+	return x->isconst && (x->op.kind == OP_INT || x->op.kind == OP_EXPR);
+}
+
+static struct xop *folded(struct parser *p, struct xop *x, uint64_t v)
+{
+	x->op.kind = OP_EXPR;
+	x->op.ival = v;
+	x->op.sym = NULL;
+	x->op.list = NULL;
+	x->op.n = 0;
+	x->op.text = spelled(p, x);
+	x->isconst = true;
+	return x;
+}
+
+struct xop *ptx_x_unary(struct parser *p, int op, const struct tok *t, struct xop *x)
+{
+	bool literal = x->op.kind == OP_INT;
+
+	if (x->op.kind == OP_SYM && !x->op.neg && !x->op.off && (op == T_BANG || op == T_MINUS)) {
+		if (op == T_MINUS)
+			unparen(x);
+		if (x->op.kind == OP_SYM) {
+			x->op.neg = true;
+			x->op.text = op == T_BANG ? "!" : "-";
+			x->s = t->s;
+			return x;
+		}
+	}
+	unparen(x);
+	x->s = t->s;
+	if (is_int(x)) {
+		uint64_t v = x->op.ival;
+
+		switch (op) {
+		case T_BANG:
+			v = !v;
+			break;
+		case T_TILDE:
+			v = ~v;
+			break;
+		case T_MINUS:
+			v = 0 - v;
+			break;
+		}
+		folded(p, x, v);
+		if (literal && op == T_MINUS)
+			x->op.kind = OP_INT;
+		return x;
+	}
+	if (x->op.kind == OP_FLOAT && (op == T_MINUS || op == T_PLUS)) {
+		if (op == T_MINUS)
+			x->op.ival ^= (uint64_t)1 << (x->op.isdouble ? 63 : 31);
+		x->op.text = spelled(p, x);
+		return x;
+	}
+	ptx_error_at(p, t->s, "'%.1s' cannot stand before this operand", t->s);
+	return x;
+}
+
+static bool divide(struct parser *p, int op, const struct xop *y, bool uns, uint64_t a,
+		   uint64_t b, uint64_t *v)
+{
+	if (b == 0) {
+		ptx_error_at(p, y->s, "division by zero");
+		return false;
+	}
+	if (uns)
+		*v = op == T_SLASH ? a / b : a % b;
+	else if (b == UINT64_MAX)
+		*v = op == T_SLASH ? 0 - a : 0;
+	else
+		*v = (uint64_t)(op == T_SLASH ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
+	return true;
+}
+
+static uint64_t shift(int op, bool uns, uint64_t a, uint64_t b)
+{
+	if (op == T_SHL)
+		return b > 63 ? 0 : a << b;
+	if (uns || a <= INT64_MAX)
+		return b > 63 ? 0 : a >> b;
+	return b > 63 ? UINT64_MAX : ~(~a >> b);
+}
+
+static struct xop *fold(struct parser *p, int op, struct xop *x, struct xop *y)
+{
+	uint64_t a = x->op.ival, b = y->op.ival, v = 0;
+	bool uns = x->isuns || y->isuns, less = uns ? a < b : (int64_t)a < (int64_t)b;
+	bool result_uns = uns;
+
+	switch (op) {
+	case T_OROR:	v = a || b; result_uns = false; break;
+	case T_ANDAND:	v = a && b; result_uns = false; break;
+	case T_EQEQ:	v = a == b; result_uns = false; break;
+	case T_NEQ:	v = a != b; result_uns = false; break;
+	case T_LT:	v = less; result_uns = false; break;
+	case T_GE:	v = !less; result_uns = false; break;
+	case T_GT:	v = !less && a != b; result_uns = false; break;
+	case T_LE:	v = less || a == b; result_uns = false; break;
+	case T_BAR:	v = a | b; break;
+	case T_CARET:	v = a ^ b; break;
+	case T_AMP:	v = a & b; break;
+	case T_PLUS:	v = a + b; break;
+	case T_MINUS:	v = a - b; break;
+	case T_STAR:	v = a * b; break;
+	case T_SHL:
+	case T_SHR:
+		v = shift(op, x->isuns, a, b);
+		result_uns = x->isuns;
+		break;
+	case T_SLASH:
+	case T_PERCENT:
+		if (!divide(p, op, y, uns, a, b, &v))
+			return x;
+		break;
+	}
+	x->e = y->e;
+	x->isuns = result_uns;
+	return folded(p, x, v);
+}
+
+static struct xop *fold_float(struct parser *p, int op, struct xop *x, struct xop *y)
+{
+	double a = x->op.kind == OP_FLOAT ? bits_double(x->op.ival) : (double)(int64_t)x->op.ival;
+	double b = y->op.kind == OP_FLOAT ? bits_double(y->op.ival) : (double)(int64_t)y->op.ival;
+
+	switch (op) {
+	case T_PLUS:	a += b; break;
+	case T_MINUS:	a -= b; break;
+	case T_STAR:	a *= b; break;
+	case T_SLASH:	a /= b; break;
+	}
+	x->e = y->e;
+	folded(p, x, double_bits(a));
+	x->op.kind = OP_FLOAT;
+	x->op.isdouble = true;
+	return x;
+}
+
+struct xop *ptx_x_binary(struct parser *p, int op, struct xop *x, struct xop *y)
+{
+	unparen(y);
+	if ((op == T_PLUS || op == T_MINUS) && x->op.kind == OP_SYM && !x->op.neg && is_int(y)) {
+		uint64_t off = (uint64_t)x->op.off;
+
+		if (!x->op.sym || x->op.sym->kind != SYM_SREG || x->op.sym->reg != SREG_WARP_SZ) {
+			off = op == T_PLUS ? off + y->op.ival : off - y->op.ival;
+			x->op.off = (int64_t)off;
+			x->e = y->e;
+			return x;
+		}
+	}
+	unparen(x);
+	if (is_int(x) && is_int(y))
+		return fold(p, op, x, y);
+	if (x->isconst && y->isconst &&
+	    (op == T_PLUS || op == T_MINUS || op == T_STAR || op == T_SLASH) &&
+	    (x->op.kind != OP_FLOAT || x->op.isdouble) &&
+	    (y->op.kind != OP_FLOAT || y->op.isdouble))
+		return fold_float(p, op, x, y);
+	if (op == T_BAR) {
+		struct xop *pair = new_xop(p, x->s, y->e);
+		unsigned n;
+
+		pair->op.kind = OP_PAIR;
+		pair->op.list = ptx_x_final(p, ptx_x_append(p, ptx_x_list(p, x), y), &n);
+		pair->op.n = n;
+		return pair;
+	}
+	ptx_error_at(p, y->s, "operands cannot be combined");
+	return x;
+}
+
+struct xop *ptx_x_ternary(struct parser *p, struct xop *x, struct xop *y, struct xop *z)
+{
+	unparen(x);
+	unparen(y);
+	unparen(z);
+	if (!is_int(x) || !is_int(y) || !is_int(z)) {
+		ptx_error_at(p, x->s, "operands of ?: are not all constant");
+		return x;
+	}
+	x->e = z->e;
+	x->isuns = y->isuns || z->isuns;
+	return folded(p, x, x->op.ival ? y->op.ival : z->op.ival);
+}
+
+struct xop *ptx_x_cast(struct parser *p, const struct tok *open, const struct tok *type,
+		       struct xop *x)
+{
+	unparen(x);
+	if (!is_int(x) || (type->w->type != TYPE_S64 && type->w->type != TYPE_U64)) {
+		ptx_error_at(p, open->s, "only integer constants can be cast, to .s64 or .u64");
+		return x;
+	}
+	x->s = open->s;
+	x->isuns = type->w->type == TYPE_U64;
+	return folded(p, x, x->op.ival);
+}
+
+/* a[3]: the address of an element. */
+struct xop *ptx_x_index(struct parser *p, const struct tok *t, struct xop *i, const struct tok *end)
+{
+	struct xop *x = ptx_x_name(p, t);
+
+	unparen(i);
+	x->e = end->s + end->len;
+	if (x->op.kind != OP_SYM || !x->op.sym || x->op.sym->kind != SYM_VAR) {
+		ptx_error_at(p, t->s, "'%.*s' is not an array", t->len < 100 ? (int)t->len : 100, t->s);
+	} else if (!is_int(i)) {
+		ptx_error_at(p, i->s, "index is not a constant");
+	} else {
+		uint64_t size = (ptx_type_bits(x->op.sym->type) + 7) / 8 * x->op.sym->vec;
+
+		x->op.off = (int64_t)(i->op.ival * size);
+		x->indexed = true;
+	}
+	return x;
+}
+
+/* generic(v), 0xff00(v): only initialisers have them. */
+struct xop *ptx_x_apply(struct parser *p, const struct tok *f, struct xop *x, const struct tok *end)
+{
+	x->e = end->s + end->len;
+	if (x->op.kind != OP_SYM || x->op.neg) {
+		ptx_error_at(p, x->s, "not an address");
+	} else if (*f->s >= '0' && *f->s <= '9') {
+		x->mask = ptx_tok_int(p, f, NULL);
+		if (!x->mask)
+			ptx_error_at(p, f->s, "mask is zero");
+	} else if (f->len == 7 && memcmp(f->s, "generic", 7) == 0) {
+		x->generic = true;
+	} else {
+		ptx_error_at(p, f->s, "'%.*s' is not an operator",
+			     f->len < 60 ? (int)f->len : 60, f->s);
+	}
+	x->s = f->s;
+	return x;
+}
+
+/* L<3> stands for L0, L1, L2. */
+struct xop *ptx_x_labels(struct parser *p, const struct tok *t, const struct tok *count)
+{
+	uint64_t n = ptx_tok_int(p, count, NULL), i;
+	struct xop *list = NULL;
+
+	if (n == 0 || n > MAX_OPERANDS / 2) {
+		ptx_error_at(p, count->s, "bad number of labels");
+		n = 1;
+	}
+	for (i = 0; i < n; i++) {
+		const char *name = ptx_sprintf(p->arena, "%.*s%u", (int)t->len, t->s, (unsigned)i);
+		struct tok l = *t;
+		struct xop *x;
+
+		l.w = ptx_word(p->arena, name, strlen(name));
+		l.digits = 0;
+		x = ptx_x_name(p, &l);
+		list = list ? ptx_x_append(p, list, x) : ptx_x_list(p, x);
+	}
+	return list;
+}
+
+/* --- lists --- */
+
+struct xop *ptx_x_list(struct parser *p, struct xop *x)
+{
+	(void)p;
+	if (!x->n) {
+		x->n = 1;
+		x->tail = x;
+	}
+	return x;
+}
+
+struct xop *ptx_x_append(struct parser *p, struct xop *list, struct xop *x)
+{
+	ptx_x_list(p, x);
+	list->tail->next = x;
+	list->tail = x->tail;
+	list->n += x->n;
+	return list;
+}
+
+/* Copies a list into the arena. */
+struct ptx_operand *ptx_x_final(struct parser *p, struct xop *list, unsigned *n)
+{
+	struct ptx_operand *ops = ptx_alloc(p->arena, list->n * sizeof *ops), *o = ops;
+	struct xop *x;
+
+	for (x = list; x; x = x->next, o++) {
+		*o = x->op;
+		if (x->op.kind == OP_SYM) {
+			if (!x->op.sym || (x->op.sym->kind == SYM_LABEL && p->scope->depth > 1)) {
+				struct word *w = x->word;
+
+				/* A label of an outer scope may yet be hidden by one
+				 * of this scope. */
+				if (x->op.sym)
+					w = WORD(x->op.sym->name);
+				o->sym = ptx_alloc(p->arena, sizeof *o->sym);
+				o->sym->name = w->text;
+				ptx_pend(p, &o->sym, w, x->s, p->lenient);
+			}
+			if (x->generic || x->mask)
+				ptx_error_at(p, x->s, "only an initialiser can have this");
+		}
+	}
+	*n = list->n;
+	return ops;
+}
+
+struct xop *ptx_x_wrap(struct parser *p, enum ptx_opkind kind, const struct tok *open,
+		       struct xop *list, const struct tok *close)
+{
+	struct xop *x = new_xop(p, open->s, close->s + close->len), *e;
+	unsigned n = 0;
+
+	x->op.kind = kind;
+	if (!list)
+		return x;
+	for (e = list; e; e = e->next)
+		ptx_x_plain(p, e);
+	if (kind == OP_LIST && list->n == 1 && list->isconst) {
+		x->isconst = true;
+		x->isuns = list->isuns;
+	}
+	if (kind == OP_ADDR && list->op.kind == OP_EXPR)
+		list->op.kind = OP_INT;
+	x->op.list = ptx_x_final(p, list, &n);
+	x->op.n = n;
+	return x;
+}
+
+/* (5) where no list can be is a constant expression. */
+void ptx_x_plain(struct parser *p, struct xop *x)
+{
+	if (x->op.kind != OP_LIST || !x->isconst)
+		return;
+	unparen(x);
+	if (x->op.kind != OP_FLOAT)
+		x->op.kind = OP_EXPR;
+	x->op.n = 0;
+	x->op.list = NULL;
+	x->op.text = spelled(p, x);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * scope.c: names and what they stand for.  A word points at its innermost
+ * binding; closing a scope takes its bindings off again.
+ *
+ * A register of a range (%r123) is found through the prefix and the number, with
+ * no word of its own.  That is only right while nothing else that ends in digits
+ * has the same letters in front: such names are kept on the list `digits` of the
+ * word without its digits, and looked at one by one when there are any.
+ *
+ * A name that is not known yet may be a label further on: it waits on the list
+ * of its scope, and goes to the scope around when that one closes without it.
+ */
+#include "ptxparse/parse.h"
+
+#include <string.h>
+
+enum {
+	MAX_DIGITS = 9,                 /* more digits make no register number */
+	MAX_RANGE = 1 << 24
+};
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Splits a name before its digits. */
+void ptx_tok_split(struct parser *p, struct tok *t)
+{
+	const char *e = t->s + t->len, *d = e;
+	uint32_t v = 0;
+
+	while (d > t->s && digit(d[-1]))
+		d--;
+	t->digits = e - d > MAX_DIGITS ? 0 : (uint32_t)(e - d);
+	t->w = ptx_word(p->arena, t->s, t->len - t->digits);
+	if (t->digits)
+		for (; d < e; d++)
+			v = v * 10 + (uint32_t)(*d - '0');
+	t->num = v;
+}
+
+/* The whole name that an ID token spells. */
+struct word *ptx_tok_word(struct parser *p, const struct tok *t)
+{
+	return t->digits ? ptx_word(p->arena, t->s, t->len) : t->w;
+}
+
+/* The word without all of its digits; NULL if it ends in none. */
+static struct word *stem(struct parser *p, const struct word *w)
+{
+	size_t n = w->len;
+
+	while (n && digit(w->text[n - 1]))
+		n--;
+	return n < w->len ? ptx_word(p->arena, w->text, n) : NULL;
+}
+
+static void add_bind(struct parser *p, struct bind **slot, struct bind *b, struct word *w)
+{
+	b->word = w;
+	b->depth = p->scope->depth;
+	b->up = *slot;
+	*slot = b;
+	b->next = p->scope->binds;
+	p->scope->binds = b;
+}
+
+static void note_digits(struct parser *p, struct bind *b)
+{
+	struct word *s = stem(p, b->word);
+
+	if (s) {
+		b->peer = s->digits;
+		s->digits = b;
+	}
+}
+
+void ptx_scope_open(struct parser *p)
+{
+	struct scope *s = ptx_alloc(p->arena, sizeof *s);
+
+	s->up = p->scope;
+	s->depth = s->up ? s->up->depth + 1 : 0;
+	p->scope = s;
+}
+
+/* Gives the names that wait in the innermost scope what they stand for. */
+void ptx_scope_settle(struct parser *p)
+{
+	struct scope *s = p->scope;
+	struct pending *w, *next, *list = NULL;
+
+	/* The list is newest first; errors should come in the order of the text. */
+	for (w = s->pending; w; w = next) {
+		next = w->next;
+		w->next = list;
+		list = w;
+	}
+	for (w = list; w; w = next) {
+		struct bind *b = w->word->bind;
+
+		next = w->next;
+		if (b && b->depth == s->depth) {
+			*w->slot = b->sym;
+		} else if (s->depth > 1) {
+			w->next = s->up->pending;
+			s->up->pending = w;
+		} else if (b) {
+			*w->slot = b->sym;
+		} else if (!w->lenient) {
+			ptx_error_at(p, w->pos, "'%.100s' is not declared", w->word->text);
+		}
+	}
+}
+
+void ptx_scope_close(struct parser *p)
+{
+	struct scope *s = p->scope;
+	struct bind *b;
+
+	ptx_scope_settle(p);
+	for (b = s->binds; b; b = b->next) {
+		struct word *st;
+
+		if (b->n)
+			b->word->range = b->up;
+		else
+			b->word->bind = b->up;
+		st = stem(p, b->word);
+		if (st && st->digits == b)
+			st->digits = b->peer;
+	}
+	p->scope = s->up;
+}
+
+/* A register of a range, wherever between stem and number the prefix ends; of
+ * several in one scope the shortest prefix. */
+static struct bind *find_range(struct parser *p, const struct word *w, unsigned *num)
+{
+	struct bind *best = NULL;
+	size_t n = w->len;
+	uint64_t scale = 1, v = 0;
+
+	for (; n && digit(w->text[n - 1]) && w->len - n < MAX_DIGITS; n--) {
+		struct bind *b;
+
+		v += scale * (uint64_t)(w->text[n - 1] - '0');
+		scale *= 10;
+		b = ptx_word(p->arena, w->text, n - 1)->range;
+		if (b && v < b->n && (!best || b->depth >= best->depth)) {
+			best = b;
+			*num = (unsigned)v;
+		}
+	}
+	return best;
+}
+
+static struct ptx_sym *sreg(struct parser *p, struct word *w)
+{
+	struct bind *b = ptx_alloc(p->arena, sizeof *b);
+	struct ptx_sym *s = ptx_alloc(p->arena, sizeof *s);
+	struct bind **at;
+
+	s->name = w->text;
+	s->kind = SYM_SREG;
+	s->space = SPACE_SREG;
+	s->vec = 1;
+	s->reg = w->sreg;
+	s->type = ptx_sreg_type((enum ptx_sreg)w->sreg);
+	/* Under everything else by that name, for the rest of the module. */
+	for (at = &w->bind; *at; at = &(*at)->up)
+		;
+	*at = b;
+	b->sym = s;
+	b->word = w;
+	return s;
+}
+
+/* What a name stands for here; NULL and its word if nothing does yet. */
+struct ptx_sym *ptx_find(struct parser *p, const struct tok *t, struct word **word)
+{
+	struct bind *b, *r;
+	struct word *w;
+	unsigned num = 0;
+
+	if (t->digits) {
+		r = t->w->range;
+		if (r && !t->w->digits && t->num < r->n)
+			return &r->sym[t->num];
+	}
+	w = ptx_tok_word(p, t);
+	b = w->bind;
+	if (t->digits) {
+		r = find_range(p, w, &num);
+		if (r && (!b || r->depth > b->depth))
+			return &r->sym[num];
+	}
+	if (b)
+		return b->sym;
+	if (w->sreg)
+		return sreg(p, w);
+	*word = w;
+	return NULL;
+}
+
+/* NULL if the scope has the name already; that has been said then. */
+struct ptx_sym *ptx_declare(struct parser *p, struct word *w, const char *pos,
+			    enum ptx_sym_kind kind)
+{
+	struct bind *b, *r = NULL;
+	struct ptx_sym *s;
+	unsigned num;
+
+	if (digit(w->text[w->len - 1]))
+		r = find_range(p, w, &num);
+	if ((w->bind && w->bind->depth == p->scope->depth && w->bind->sym->kind != SYM_SREG) ||
+	    (r && r->depth == p->scope->depth)) {
+		ptx_error_at(p, pos, "'%.100s' is already declared in this scope", w->text);
+		return NULL;
+	}
+	b = ptx_alloc(p->arena, sizeof *b);
+	s = ptx_alloc(p->arena, sizeof *s);
+	s->name = w->text;
+	s->kind = kind;
+	s->vec = 1;
+	s->reg = -1;
+	b->sym = s;
+	add_bind(p, &w->bind, b, w);
+	note_digits(p, b);
+	return s;
+}
+
+/* Names of a range are made once for all functions of a module. */
+static void make_names(struct parser *p, struct word *w, unsigned n)
+{
+	const char **names;
+	unsigned cap, i;
+
+	if (n <= w->nnames)
+		return;
+	cap = w->nnames * 2 > n ? w->nnames * 2 : n;
+	names = ptx_alloc(p->arena, cap * sizeof *names);
+	if (w->nnames)
+		memcpy(names, w->names, w->nnames * sizeof *names);
+	p->tmp.len = 0;
+	ptx_put(&p->tmp, w->text, w->len);
+	for (i = w->nnames; i < cap; i++) {
+		char d[12], *e = d + sizeof d, *q = e;
+		unsigned v = i;
+
+		do
+			*--q = (char)('0' + v % 10);
+		while (v /= 10);
+		p->tmp.len = w->len;
+		ptx_put(&p->tmp, q, (size_t)(e - q));
+		names[i] = ptx_intern(p->arena, p->tmp.p, p->tmp.len);
+	}
+	w->names = names;
+	w->nnames = cap;
+}
+
+/* Is this name `w` followed by a number below n? */
+static bool in_range(const struct word *name, const struct word *w, uint64_t n)
+{
+	uint64_t v = 0;
+	size_t i;
+
+	if (name->len <= w->len || name->len - w->len > MAX_DIGITS ||
+	    memcmp(name->text, w->text, w->len) != 0)
+		return false;
+	for (i = w->len; i < name->len; i++) {
+		if (!digit(name->text[i]))
+			return false;
+		v = v * 10 + (uint64_t)(name->text[i] - '0');
+	}
+	return v < n;
+}
+
+struct ptx_sym *ptx_declare_range(struct parser *p, const struct tok *t, uint64_t n,
+				  const struct head *h)
+{
+	struct word *w = ptx_tok_word(p, t), *st = stem(p, w);
+	struct bind *b;
+	struct ptx_sym *s;
+	unsigned i, count;
+
+	/* Nobody declares more registers than a file could use. */
+	if (n > MAX_RANGE || p->nregs + n > (uint64_t)(p->end - p->text) + (1 << 20)) {
+		ptx_error_at(p, t->s, "too many registers");
+		return NULL;
+	}
+	/* The list is in the order of the scopes, innermost first. */
+	for (b = st ? st->digits : w->digits; b && b->depth == p->scope->depth; b = b->peer)
+		if (!b->n && in_range(b->word, w, n)) {
+			ptx_error_at(p, t->s, "'%.100s' is already declared in this scope",
+				     b->word->text);
+			return NULL;
+		}
+	if (w->range && w->range->depth == p->scope->depth) {
+		ptx_error_at(p, t->s, "'%.100s<>' is already declared in this scope", w->text);
+		return NULL;
+	}
+	p->nregs += n;
+	/* An empty range still needs a symbol to carry its type and name. */
+	count = n ? (unsigned)n : 1;
+	make_names(p, w, count);
+	s = ptx_alloc(p->arena, count * sizeof *s);
+	for (i = 0; i < count; i++) {
+		s[i].name = w->names[i];
+		s[i].kind = SYM_REG;
+		s[i].space = SPACE_REG;
+		s[i].type = h->type;
+		s[i].vec = h->vec;
+		s[i].align = h->align;
+		s[i].reg = n ? p->func->nregs++ : -1;
+	}
+	if (n) {
+		b = ptx_alloc(p->arena, sizeof *b);
+		b->sym = s;
+		b->n = count;
+		add_bind(p, &w->range, b, w);
+		note_digits(p, b);
+	}
+	return s;
+}
+
+void ptx_pend(struct parser *p, struct ptx_sym **slot, struct word *w, const char *pos,
+	      bool lenient)
+{
+	struct pending *n = ptx_alloc(p->arena, sizeof *n);
+
+	n->slot = slot;
+	n->word = w;
+	n->pos = pos;
+	n->lenient = lenient;
+	n->next = p->scope->pending;
+	p->scope->pending = n;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * util.c: arena, interned words, growing buffer.  Nothing here knows PTX; a word
+ * comes with room for what the other files attach to it.
+ *
+ * Memory of an arena is zeroed and lives as long as the arena.  Running out of
+ * memory ends the process: there is nothing sensible left to do.
+ */
+#include "ptxparse/parse.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 20 };
+
+struct chunk {
+	struct chunk *next;
+	size_t pad;                     /* keeps what follows 16-byte aligned */
+};
+
+struct ptx_arena {
+	char *p, *end;                  /* free part of the current chunk */
+	struct chunk *chunks;
+	struct word **words;            /* open addressing, a power of two */
+	size_t nwords, capwords;
+};
+
+static void die(void)
+{
+	fputs("gsan: out of memory\n", stderr);
+	exit(3);
+}
+
+struct ptx_arena *ptx_arena_new(void)
+{
+	struct ptx_arena *a = calloc(1, sizeof *a);
+
+	if (!a)
+		die();
+	a->capwords = 1 << 13;
+	a->words = calloc(a->capwords, sizeof *a->words);
+	if (!a->words)
+		die();
+	return a;
+}
+
+void ptx_arena_free(struct ptx_arena *a)
+{
+	struct chunk *c, *next;
+
+	if (!a)
+		return;
+	for (c = a->chunks; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	free(a->words);
+	free(a);
+}
+
+static void *new_chunk(struct ptx_arena *a, size_t bytes)
+{
+	struct chunk *c;
+
+	if (bytes > SIZE_MAX - sizeof *c)
+		die();
+	c = calloc(1, sizeof *c + bytes);
+	if (!c)
+		die();
+	c->next = a->chunks;
+	a->chunks = c;
+	return c + 1;
+}
+
+void *ptx_alloc(struct ptx_arena *a, size_t bytes)
+{
+	char *p;
+
+	if (bytes > SIZE_MAX - 15)
+		die();
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (bytes > (size_t)(a->end - a->p)) {
+		/* Large ones get a chunk of their own and leave the current one be. */
+		if (bytes > CHUNK / 4)
+			return new_chunk(a, bytes);
+		a->p = new_chunk(a, CHUNK);
+		a->end = a->p + CHUNK;
+	}
+	p = a->p;
+	a->p += bytes;
+	return p;
+}
+
+/* --- words --- */
+
+static inline uint64_t load64(const char *s)
+{
+	uint64_t v;
+
+	memcpy(&v, s, 8);
+	return v;
+}
+
+static inline uint32_t load32(const char *s)
+{
+	uint32_t v;
+
+	memcpy(&v, s, 4);
+	return v;
+}
+
+static inline uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
+}
+
+static inline uint32_t hash(const char *s, size_t len)
+{
+	uint64_t h = len;
+
+	if (len >= 8) {
+		size_t i;
+
+		for (i = 0; i + 8 < len; i += 8)
+			h = mix(h, load64(s + i));
+		h = mix(h, load64(s + len - 8));
+	} else if (len >= 4) {
+		h = mix(h, (uint64_t)load32(s) << 32 | load32(s + len - 4));
+	} else if (len) {
+		h = mix(h, (uint64_t)(unsigned char)s[0] << 16 |
+			(uint64_t)(unsigned char)s[len / 2] << 8 | (unsigned char)s[len - 1]);
+	}
+	h = mix(h, h >> 29);
+	return (uint32_t)h;
+}
+
+static void grow_words(struct ptx_arena *a)
+{
+	size_t cap = a->capwords * 2, i, k;
+	struct word **t = calloc(cap, sizeof *t);
+
+	if (!t)
+		die();
+	for (i = 0; i < a->capwords; i++) {
+		if (!a->words[i])
+			continue;
+		for (k = a->words[i]->hash & (cap - 1); t[k]; k = (k + 1) & (cap - 1))
+			;
+		t[k] = a->words[i];
+	}
+	free(a->words);
+	a->words = t;
+	a->capwords = cap;
+}
+
+struct word *ptx_word(struct ptx_arena *a, const char *s, size_t len)
+{
+	uint32_t h = hash(s, len);
+	size_t k = h & (a->capwords - 1);
+	struct word *w;
+
+	for (; (w = a->words[k]); k = (k + 1) & (a->capwords - 1))
+		if (w->hash == h && w->len == len && memcmp(w->text, s, len) == 0)
+			return w;
+	if (len > UINT32_MAX)
+		die();
+	w = ptx_alloc(a, sizeof *w + len + 1);
+	w->hash = h;
+	w->len = (uint32_t)len;
+	memcpy(w->text, s, len);
+	a->words[k] = w;
+	if (++a->nwords > a->capwords / 2)
+		grow_words(a);
+	return w;
+}
+
+const char *ptx_intern(struct ptx_arena *a, const char *s, size_t len)
+{
+	return ptx_word(a, s, len)->text;
+}
+
+char *ptx_sprintf(struct ptx_arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *p;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		die();
+	p = ptx_alloc(a, (size_t)n + 1);
+	va_start(ap, fmt);
+	vsnprintf(p, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	return p;
+}
+
+/* --- growing buffer --- */
+
+void ptx_put(struct ptx_buf *b, const char *s, size_t len)
+{
+	if (len > b->cap - b->len) {
+		size_t cap = b->cap ? b->cap * 2 : 4096;
+
+		if (len > SIZE_MAX / 4 || b->cap > SIZE_MAX / 4)
+			die();
+		while (cap - b->len < len)
+			cap *= 2;
+		b->p = realloc(b->p, cap);
+		if (!b->p)
+			die();
+		b->cap = cap;
+	}
+	memcpy(b->p + b->len, s, len);
+	b->len += len;
+}
+
+void ptx_puts(struct ptx_buf *b, const char *s)
+{
+	ptx_put(b, s, strlen(s));
+}
