@@ -1,1 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
+#
+# librewrite (the passes), gsan-ptx (their command line), and the tests of both.
+# The device runtime's PTX becomes a part of the library.
+
+noinst_LIBRARIES += rewrite/librewrite.a
+rewrite_librewrite_a_SOURCES = \
+	rewrite/attach.c rewrite/calls.def rewrite/cfg.c rewrite/class.c \
+	rewrite/elide.c rewrite/insert.c rewrite/pass.c rewrite/resolve.c \
+	rewrite/rewrite.h rewrite/rules.def rewrite/rw.h rewrite/site.c \
+	rewrite/space.c rewrite/text.c
+nodist_rewrite_librewrite_a_SOURCES = rewrite/runtime.c
+
+bin_PROGRAMS += gsan-ptx
+gsan_ptx_SOURCES = rewrite/file.c rewrite/main.c rewrite/wrap.c
+gsan_ptx_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
+
+EXTRA_DIST += rewrite/embed.awk
+CLEANFILES += rewrite/runtime.c
+rewrite/runtime.c: rt/device/runtime.ptx $(top_srcdir)/rewrite/embed.awk
+	$(AM_V_GEN)$(MKDIR_P) rewrite && \
+	$(AWK) -f $(top_srcdir)/rewrite/embed.awk rt/device/runtime.ptx >$@.tmp && mv $@.tmp $@
+
+rewrite_tests = \
+	testsuite/gsan-ptx.sh \
+	testsuite/includes.sh \
+	testsuite/rewrite.sh
+dist_check_SCRIPTS += $(rewrite_tests)
+TESTS += $(rewrite_tests)
+EXTRA_DIST += \
+	testsuite/rewrite/barrier.exp testsuite/rewrite/barrier.ptx

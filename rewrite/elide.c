@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * elide.c: leaves out the calls that cannot change a verdict.  rules.def names
+ * the rules.  The ones about repeated accesses work within a basic block, from
+ * one synchronisation to the next: as long as a thread's clock stands still, a
+ * second access to bytes that it has already accessed at least as strongly
+ * leaves the same record, and whoever races with one races with the other.
+ */
+#include <string.h>
+
+#include "rewrite/rw.h"
+
+/* Accesses remembered; of more the oldest is forgotten. */
+#define MEMORY 16
+
+struct past {
+	const struct ptx_sym *base;     /* register or variable; NULL: slot is free */
+	const struct ptx_sym *guard;
+	int64_t off;
+	unsigned bytes;
+	bool write, nc, guard_neg;
+	char space;
+};
+
+struct memory {
+	struct past past[MEMORY];
+	unsigned next;
+	bool any;
+};
+
+static void forget_all(struct memory *m)
+{
+	if (m->any)
+		memset(m, 0, sizeof *m);
+}
+
+static void forget(struct memory *m, const struct ptx_operand *o)
+{
+	if (o->kind == OP_SYM) {
+		for (unsigned i = 0; i < MEMORY; i++)
+			if (m->past[i].base == o->sym || m->past[i].guard == o->sym)
+				m->past[i].base = NULL;
+	} else if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST) {
+		for (unsigned i = 0; i < o->n; i++)
+			forget(m, &o->list[i]);
+	}
+}
+
+/* Did `p` happen whenever `now` does, to at least its bytes? */
+static bool covers(const struct past *p, const struct past *now)
+{
+	return p->base == now->base && p->space == now->space &&
+		p->off <= now->off && now->off + now->bytes <= p->off + p->bytes &&
+		(!p->guard || (p->guard == now->guard && p->guard_neg == now->guard_neg));
+}
+
+/* A read of the read-only proxy is only covered by another one: it has rules of
+ * its own (PTX ISA "ld.global.nc"). */
+static enum rw_rule repeated(const struct memory *m, const struct past *now)
+{
+	for (unsigned i = 0; i < MEMORY; i++) {
+		const struct past *p = &m->past[i];
+
+		if (!p->base || !covers(p, now))
+			continue;
+		if (p->write && now->write)
+			return RULE_WRITE_WRITE;
+		if (!now->write && p->nc == now->nc)
+			return p->write ? RULE_READ_WRITE : RULE_READ_READ;
+	}
+	return RULE_NONE;
+}
+
+static bool weak_scalar(const struct rw_event *e)
+{
+	const struct ptx_operand *base;
+
+	if ((e->what != WHAT_READ && e->what != WHAT_WRITE) || e->matrix)
+		return false;
+	base = &e->addr->list[0];
+	return base->kind == OP_SYM && !base->elem;
+}
+
+static enum rw_rule elide_weak(struct memory *m, const struct rw_event *e)
+{
+	const struct ptx_operand *base = &e->addr->list[0];
+	const struct ptx_inst *in = &e->stmt->inst;
+	struct past now = {
+		.base = base->sym, .off = base->off,
+		.guard = in->guarded ? in->guard : NULL, .guard_neg = in->guard_neg,
+		.bytes = GSAN_INFO_SIZE(e->info), .write = e->what == WHAT_WRITE,
+		.nc = e->info & GSAN_INFO_NC, .space = e->space
+	};
+	enum rw_rule rule = repeated(m, &now);
+
+	if (!rule) {
+		m->past[m->next] = now;
+		m->next = (m->next + 1) % MEMORY;
+		m->any = true;
+	}
+	return rule;
+}
+
+/* Accesses of memory that no other thread can touch meanwhile. */
+static enum rw_rule private_rule(const struct rw_event *e)
+{
+	if (!e->addr || e->space != 'p')
+		return RULE_NONE;
+	switch (ptx_inst_space(&e->stmt->inst)) {
+	case SPACE_LOCAL:
+		return RULE_LOCAL;
+	case SPACE_PARAM:
+		return RULE_PARAM;
+	case SPACE_CONST:
+		return RULE_CONST;
+	default:
+		return RULE_GENERIC_PRIVATE;
+	}
+}
+
+static void statement(struct memory *m, struct rw_event *e, const struct ptx_stmt *s)
+{
+	const struct ptx_inst *in = &s->inst;
+
+	if (e) {
+		e->rule = (unsigned char)private_rule(e);
+		if (e->rule == RULE_NONE && weak_scalar(e))
+			e->rule = (unsigned char)elide_weak(m, e);
+		else if (e->what >= WHAT_STRONG && e->rule == RULE_NONE)
+			forget_all(m);
+	} else if (in->id == INST_CALL) {
+		forget_all(m);
+	}
+	if (m->any && in->nops)
+		forget(m, &in->ops[0]);
+}
+
+void rw_elide(struct rw *r)
+{
+	for (unsigned i = 0; i < r->nfuncs; i++) {
+		struct rw_func *rf = r->funcs[i];
+		struct rw_event *e = rf->events, *end = e + rf->nevents;
+		struct memory m = { 0 };
+
+		for (unsigned b = 0; b < rf->nblocks && e < end; b++) {
+			struct ptx_stmt *s = rf->blocks[b].first;
+
+			forget_all(&m);
+			for (;; s = s->next) {
+				struct rw_event *now = e < end && e->stmt == s ? e++ : NULL;
+
+				if (s->kind == STMT_INST)
+					statement(&m, now, s);
+				if (now && now->rule)
+					r->stats->elided[now->rule]++;
+				if (s == rf->blocks[b].last)
+					break;
+			}
+		}
+	}
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * insert.c: writes the calls into the function bodies.  Every call stands in a
+ * scope of its own, under the guard of its instruction, with parameters as the
+ * ABI wants them, so that it may stand anywhere: between the parts of another
+ * call, in nested scopes, in divergent code.  Nothing of the original is moved
+ * or changed.  Registers: %__gsan_*, declared at the function's top if used.
+ */
+#include <string.h>
+
+#include "rewrite/rw.h"
+
+/* Scratch registers.  Each is written right before it is read. */
+enum scratch {
+	S_CTX,                  /* the thread's context */
+	S_ADDR,                 /* address */
+	S_BYTES,                /* bytes or stride */
+	S_WORD,                 /* 32-bit address, lane number */
+	S_ID,                   /* barrier */
+	S_TICKET,               /* what arrive returned */
+	S_PRED,                 /* this lane has a row */
+	S_GUARD,                /* guard that the instruction overwrites */
+	S_COUNT
+};
+
+static const struct { const char *name; char type; } scratch[S_COUNT] = {
+	[S_CTX] = { "%__gsan_ctx", 'l' }, [S_ADDR] = { "%__gsan_addr", 'l' },
+	[S_BYTES] = { "%__gsan_bytes", 'l' }, [S_WORD] = { "%__gsan_word", 'w' },
+	[S_ID] = { "%__gsan_id", 'w' }, [S_TICKET] = { "%__gsan_ticket", 'w' },
+	[S_PRED] = { "%__gsan_pred", 'p' }, [S_GUARD] = { "%__gsan_guard", 'p' },
+};
+
+static const struct { const char *name, *result, *params; } fns[RW_FN_COUNT] = {
+#define FN(id, name, result, params) [RW_FN_##id] = { name, result, params },
+#include "rewrite/calls.def"
+};
+
+/* What a call passes: a scratch register, an operand of the instruction, or a
+ * number. */
+struct arg {
+	enum { ARG_NUMBER, ARG_SCRATCH, ARG_OPERAND } kind;
+	uint64_t number;                /* or enum scratch */
+	const struct ptx_operand *op;
+};
+
+static inline struct arg number(uint64_t v)
+{
+	return (struct arg){ ARG_NUMBER, v, NULL };
+}
+
+static inline struct arg reg(enum scratch s)
+{
+	return (struct arg){ ARG_SCRATCH, s, NULL };
+}
+
+static inline struct arg operand(const struct ptx_operand *o)
+{
+	return (struct arg){ ARG_OPERAND, 0, o };
+}
+
+struct guard { const char *name; bool neg; };   /* name NULL: none */
+
+/* State of one function. */
+struct ins {
+	struct rw *r;
+	struct rw_func *rf;
+	bool used[S_COUNT];
+};
+
+static void put_scratch(struct ins *i, enum scratch s)
+{
+	i->used[s] = true;
+	rw_puts(i->r, scratch[s].name);
+}
+
+static void put_arg(struct ins *i, struct arg a)
+{
+	switch (a.kind) {
+	case ARG_NUMBER:
+		rw_putu(i->r, a.number);
+		break;
+	case ARG_SCRATCH:
+		put_scratch(i, (enum scratch)a.number);
+		break;
+	case ARG_OPERAND:
+		rw_put_operand(i->r, a.op);
+		break;
+	}
+}
+
+static void put_guard(struct rw *r, struct guard g)
+{
+	if (!g.name)
+		return;
+	if (g.neg)
+		RW_PUT(r, "@!");
+	else
+		RW_PUT(r, "@");
+	rw_puts(r, g.name);
+	RW_PUT(r, " ");
+}
+
+/* "\t.param .b64 __gsan_0, __gsan_1;\n" for the parameters of one type. */
+static void put_declarations(struct rw *r, const char *params, char type)
+{
+	bool first = true;
+
+	for (unsigned k = 0; params[k]; k++) {
+		if (params[k] != type)
+			continue;
+		if (!first)
+			RW_PUT(r, ", ");
+		else if (type == 'l')
+			RW_PUT(r, "\t.param .b64 ");
+		else
+			RW_PUT(r, "\t.param .b32 ");
+		RW_PUT(r, "__gsan_");
+		rw_putu(r, k);
+		first = false;
+	}
+	if (!first)
+		RW_PUT(r, ";\n");
+}
+
+static void put_call(struct ins *i, enum rw_fn fn, struct guard g, const struct arg *args,
+		     enum scratch result)
+{
+	struct rw *r = i->r;
+	const char *params = fns[fn].params;
+	const char *width = *fns[fn].result == 'l' ? "64" : "32";
+
+	r->used[fn] = true;
+	RW_PUT(r, "\t{\n");
+	put_declarations(r, params, 'l');
+	put_declarations(r, params, 'w');
+	if (*fns[fn].result) {
+		RW_PUT(r, "\t.param .b");
+		rw_puts(r, width);
+		RW_PUT(r, " __gsan_r;\n");
+	}
+	for (unsigned k = 0; params[k]; k++) {
+		if (params[k] == 'l')
+			RW_PUT(r, "\tst.param.b64 [__gsan_");
+		else
+			RW_PUT(r, "\tst.param.b32 [__gsan_");
+		rw_putu(r, k);
+		RW_PUT(r, "], ");
+		put_arg(i, args[k]);
+		RW_PUT(r, ";\n");
+	}
+	RW_PUT(r, "\t");
+	put_guard(r, g);
+	RW_PUT(r, "call ");
+	if (*fns[fn].result)
+		RW_PUT(r, "(__gsan_r), ");
+	rw_puts(r, fns[fn].name);
+	if (*params) {
+		RW_PUT(r, ", (__gsan_0");
+		for (unsigned k = 1; params[k]; k++) {
+			RW_PUT(r, ", __gsan_");
+			rw_putu(r, k);
+		}
+		RW_PUT(r, ")");
+	}
+	RW_PUT(r, ";\n");
+	if (*fns[fn].result) {
+		RW_PUT(r, "\tld.param.b");
+		rw_puts(r, width);
+		RW_PUT(r, " ");
+		put_scratch(i, result);
+		RW_PUT(r, ", [__gsan_r];\n");
+	}
+	RW_PUT(r, "\t}");
+}
+
+/* Does the instruction overwrite the register? */
+static bool writes(const struct ptx_operand *o, const struct ptx_sym *sym)
+{
+	if (o->kind == OP_SYM)
+		return o->sym == sym;
+	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST)
+		for (unsigned k = 0; k < o->n; k++)
+			if (writes(&o->list[k], sym))
+				return true;
+	return false;
+}
+
+static bool overwrites(const struct ptx_inst *in, const struct ptx_sym *sym)
+{
+	return in->nops && sym && writes(&in->ops[0], sym);
+}
+
+static struct guard guard_of(const struct ptx_inst *in)
+{
+	if (!in->guarded)
+		return (struct guard){ NULL, false };
+	return (struct guard){ in->guard->name, in->guard_neg };
+}
+
+/* The guard for a call behind the instruction; saves it now if it will be gone. */
+static struct guard guard_after(struct ins *i, const struct ptx_inst *in)
+{
+	struct guard g = guard_of(in);
+
+	if (!g.name || !overwrites(in, in->guard))
+		return g;
+	RW_PUT(i->r, "\tmov.pred ");
+	put_scratch(i, S_GUARD);
+	RW_PUT(i->r, ", ");
+	rw_puts(i->r, g.name);
+	RW_PUT(i->r, ";\n");
+	return (struct guard){ scratch[S_GUARD].name, g.neg };
+}
+
+/* Puts code that has the address ready, and returns where it is then; `keep`:
+ * it must survive the instruction. */
+static struct arg put_address(struct ins *i, const struct rw_event *e, bool keep)
+{
+	struct rw *r = i->r;
+	const struct ptx_operand *base = &e->addr->list[0];
+	struct ptx_operand plain = *base;
+	bool is_reg = base->kind == OP_SYM && base->sym->kind == SYM_REG;
+	bool narrow = is_reg && ptx_type_bits(base->sym->type) == 32;
+
+	plain.off = 0;
+	if (is_reg && !narrow && !base->off && !base->elem &&
+	    !(keep && overwrites(&e->stmt->inst, base->sym)))
+		return operand(base);
+	if (narrow && base->off) {
+		RW_PUT(r, "\tadd.s32 ");
+		put_scratch(i, S_WORD);
+		RW_PUT(r, ", ");
+		rw_put_operand(r, &plain);
+		RW_PUT(r, ", ");
+		rw_puti(r, base->off);
+		RW_PUT(r, ";\n");
+	}
+	if (narrow)
+		RW_PUT(r, "\tcvt.u64.u32 ");
+	else if (is_reg && base->off)
+		RW_PUT(r, "\tadd.s64 ");
+	else
+		RW_PUT(r, "\tmov.b64 ");
+	put_scratch(i, S_ADDR);
+	RW_PUT(r, ", ");
+	if (narrow && base->off) {
+		put_scratch(i, S_WORD);
+	} else if (is_reg) {
+		rw_put_operand(r, &plain);
+		if (base->off && !narrow) {
+			RW_PUT(r, ", ");
+			rw_puti(r, base->off);
+		}
+	} else {
+		rw_put_operand(r, base);
+	}
+	RW_PUT(r, ";\n");
+	return reg(S_ADDR);
+}
+
+static enum rw_fn by_space(const struct rw_event *e, enum rw_fn g)
+{
+	/* calls.def has each family in the order g, s, x. */
+	return (enum rw_fn)(g + (e->space == 's' ? 1 : e->space == 'x' ? 2 : 0));
+}
+
+/* PTX ISA "ldmatrix": lanes beyond the rows in use address nothing. */
+static struct guard put_lanes(struct ins *i, const struct rw_event *e)
+{
+	struct rw *r = i->r;
+	struct guard g = guard_of(&e->stmt->inst);
+
+	if (!e->lanes)
+		return g;
+	RW_PUT(r, "\tmov.u32 ");
+	put_scratch(i, S_WORD);
+	RW_PUT(r, ", %laneid;\n");
+	if (g.name)
+		RW_PUT(r, "\tsetp.lt.and.u32 ");
+	else
+		RW_PUT(r, "\tsetp.lt.u32 ");
+	put_scratch(i, S_PRED);
+	RW_PUT(r, ", ");
+	put_scratch(i, S_WORD);
+	RW_PUT(r, ", ");
+	rw_putu(r, e->lanes);
+	if (g.name) {
+		RW_PUT(r, ", ");
+		if (g.neg)
+			RW_PUT(r, "!");
+		rw_puts(r, g.name);
+	}
+	RW_PUT(r, ";\n");
+	return (struct guard){ scratch[S_PRED].name, false };
+}
+
+static void weak(struct ins *i, const struct rw_event *e)
+{
+	struct arg a = put_address(i, e, false);
+	struct guard g = put_lanes(i, e);
+	struct arg args[] = { reg(S_CTX), a, number(e->info), number(e->site) };
+
+	put_call(i, by_space(e, e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G), g, args, 0);
+}
+
+/* An operand of 64 bits, whatever it is written as. */
+static struct arg widened(struct ins *i, const struct ptx_operand *o)
+{
+	if (o->kind != OP_SYM || ptx_type_bits(o->sym->type) == 64)
+		return operand(o);
+	RW_PUT(i->r, "\tcvt.u64.u32 ");
+	put_scratch(i, S_BYTES);
+	RW_PUT(i->r, ", ");
+	rw_put_operand(i->r, o);
+	RW_PUT(i->r, ";\n");
+	return reg(S_BYTES);
+}
+
+static void range(struct ins *i, const struct rw_event *e)
+{
+	struct arg a = put_address(i, e, false);
+	struct arg n = widened(i, &e->stmt->inst.ops[1]);
+	struct arg args[] = { reg(S_CTX), a, n, number(e->info), number(e->site) };
+
+	put_call(i, by_space(e, RW_FN_RANGE_G), guard_of(&e->stmt->inst), args, 0);
+}
+
+/* PTX ISA "wmma.load": the stride is in elements; without one the tile's rows
+ * follow each other. */
+static struct arg put_stride(struct ins *i, const struct rw_event *e)
+{
+	const struct ptx_inst *in = &e->stmt->inst;
+	struct rw *r = i->r;
+
+	if (in->nops < 3)
+		return number(e->row_bytes);
+	if (in->ops[2].kind != OP_SYM)
+		return number(in->ops[2].ival * e->type_bits / 8);
+	RW_PUT(r, "\tmul.wide.u32 ");
+	put_scratch(i, S_BYTES);
+	RW_PUT(r, ", ");
+	rw_put_operand(r, &in->ops[2]);
+	RW_PUT(r, ", ");
+	rw_putu(r, e->type_bits);
+	RW_PUT(r, ";\n\tshr.u64 ");
+	put_scratch(i, S_BYTES);
+	RW_PUT(r, ", ");
+	put_scratch(i, S_BYTES);
+	RW_PUT(r, ", 3;\n");
+	return reg(S_BYTES);
+}
+
+static void rows(struct ins *i, const struct rw_event *e)
+{
+	struct arg a = put_address(i, e, false);
+	struct arg n = put_stride(i, e);
+	struct arg args[] = { reg(S_CTX), a, n, number(e->rows), number(e->info), number(e->site) };
+
+	put_call(i, by_space(e, RW_FN_ROWS_G), guard_of(&e->stmt->inst), args, 0);
+}
+
+/* The text before `e`'s instruction and, through *after, the one behind it. */
+static const char *strong(struct ins *i, const struct rw_event *e, const char **after)
+{
+	struct rw *r = i->r;
+	const struct ptx_inst *in = &e->stmt->inst;
+	bool reads = (e->info & GSAN_INFO_READ) && !(e->info & GSAN_INFO_RED);
+	struct arg args[] = { reg(S_CTX), { 0 }, number(e->info), number(e->site) };
+	struct guard g;
+	const char *before;
+
+	rw_open(r);
+	args[1] = put_address(i, e, reads);
+	g = reads ? guard_after(i, in) : guard_of(in);
+	put_call(i, by_space(e, RW_FN_BEFORE_G), guard_of(in), args, 0);
+	before = rw_close(r);
+	if (reads) {
+		rw_open(r);
+		put_call(i, by_space(e, RW_FN_AFTER_G), g, args, 0);
+		*after = rw_close(r);
+	}
+	return before;
+}
+
+static struct arg put_barrier_id(struct ins *i, const struct ptx_inst *in,
+				 const struct ptx_operand *id)
+{
+	if (id->kind != OP_SYM || !overwrites(in, id->sym))
+		return operand(id);
+	RW_PUT(i->r, "\tmov.b32 ");
+	put_scratch(i, S_ID);
+	RW_PUT(i->r, ", ");
+	rw_put_operand(i->r, id);
+	RW_PUT(i->r, ";\n");
+	return reg(S_ID);
+}
+
+/* PTX ISA "bar, barrier": a{, b}; .red has its result in front and a predicate
+ * behind. */
+static const char *barrier(struct ins *i, const struct rw_event *e, const char **after)
+{
+	struct rw *r = i->r;
+	const struct ptx_inst *in = &e->stmt->inst;
+	unsigned id = ptx_has(in, MOD_RED);
+	bool counted = in->nops == (id ? 4 : 2);
+	struct arg args[] = { reg(S_CTX), { 0 }, { 0 } };
+	struct guard g;
+	const char *before;
+
+	rw_open(r);
+	args[1] = put_barrier_id(i, in, &in->ops[id]);
+	args[2] = counted ? operand(&in->ops[id + 1]) : number(0);
+	g = guard_after(i, in);
+	put_call(i, RW_FN_ARRIVE, guard_of(in), args, S_TICKET);
+	before = rw_close(r);
+	if (!ptx_has(in, MOD_ARRIVE)) {
+		args[2] = reg(S_TICKET);
+		rw_open(r);
+		put_call(i, RW_FN_LEAVE, g, args, 0);
+		*after = rw_close(r);
+	}
+	return before;
+}
+
+static const char *unmodelled(struct ins *i, const struct rw_event *e, const char **after)
+{
+	struct rw *r = i->r;
+	struct arg ctx = reg(S_CTX);
+	const char *before;
+	struct guard g;
+
+	rw_open(r);
+	g = guard_after(i, &e->stmt->inst);
+	before = rw_close(r);
+	rw_open(r);
+	put_call(i, RW_FN_UNMODELLED, g, &ctx, 0);
+	*after = rw_close(r);
+	return before;
+}
+
+static const char *simple(struct ins *i, const struct rw_event *e)
+{
+	const struct ptx_inst *in = &e->stmt->inst;
+	struct arg args[] = { reg(S_CTX), number(e->info) };
+
+	rw_open(i->r);
+	switch ((enum rw_what)e->what) {
+	case WHAT_READ:
+	case WHAT_WRITE:
+		weak(i, e);
+		break;
+	case WHAT_RANGE:
+		range(i, e);
+		break;
+	case WHAT_ROWS:
+		rows(i, e);
+		break;
+	case WHAT_WARP_SYNC:
+		args[1] = operand(&in->ops[0]);
+		put_call(i, RW_FN_WARP_SYNC, guard_of(in), args, 0);
+		break;
+	case WHAT_FENCE:
+		put_call(i, RW_FN_FENCE, guard_of(in), args, 0);
+		break;
+	case WHAT_LEAVE:
+		put_call(i, RW_FN_EXIT, guard_of(in), args, 0);
+		break;
+	case WHAT_STRONG:
+	case WHAT_BARRIER:
+	case WHAT_UNMODELLED:
+		break;
+	}
+	return rw_close(i->r);
+}
+
+/* A pragma belongs to the instruction behind it: "used_bytes_mask" to a load,
+ * "nounroll" to a branch.  Code goes before it. */
+static struct ptx_stmt *place(struct ptx_stmt *s)
+{
+	struct ptx_stmt *at = s;
+
+	for (struct ptx_stmt *p = s->prev; p; p = p->prev) {
+		if (p->kind == STMT_PRAGMA)
+			at = p;
+		else if (p->kind != STMT_LOC)
+			break;
+	}
+	return at;
+}
+
+static void insert_event(struct ins *i, struct rw_event *e)
+{
+	struct ptx_func *f = i->rf->f;
+	const char *before, *after = NULL;
+
+	if (e->addr)
+		e->site = rw_site(i->r, i->rf, e->stmt, e->var, e->info);
+	if (e->what == WHAT_STRONG)
+		before = strong(i, e, &after);
+	else if (e->what == WHAT_BARRIER)
+		before = barrier(i, e, &after);
+	else if (e->what == WHAT_UNMODELLED)
+		before = unmodelled(i, e, &after);
+	else
+		before = simple(i, e);
+	if (*before)
+		ptx_insert_before(i->r->m, f, place(e->stmt), before);
+	if (after)
+		ptx_insert_after(i->r->m, f, e->stmt, after);
+}
+
+/* Declarations of the scratch registers used, and the context. */
+static const char *prologue(struct ins *i)
+{
+	static const struct { char type; const char *text; } kinds[] = {
+		{ 'l', "\t.reg .b64 " }, { 'w', "\t.reg .b32 " }, { 'p', "\t.reg .pred " }
+	};
+	struct rw *r = i->r;
+	const struct guard none = { NULL, false };
+	struct arg site = number(i->rf->site);
+
+	rw_open(r);
+	i->used[S_CTX] = true;
+	for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		bool first = true;
+
+		for (unsigned s = 0; s < S_COUNT; s++) {
+			if (!i->used[s] || scratch[s].type != kinds[k].type)
+				continue;
+			rw_puts(r, first ? kinds[k].text : ", ");
+			rw_puts(r, scratch[s].name);
+			first = false;
+		}
+		if (!first)
+			RW_PUT(r, ";\n");
+	}
+	put_call(i, i->rf->f->entry ? RW_FN_ENTER : RW_FN_SELF, none, &site, S_CTX);
+	return rw_close(r);
+}
+
+static void insert_func(struct rw *r, struct rw_func *rf)
+{
+	struct ins i = { .r = r, .rf = rf };
+	const struct guard none = { NULL, false };
+	struct arg ctx = reg(S_CTX);
+	bool any = rf->f->entry;
+
+	if (rf->f->entry)
+		rf->site = rw_site(r, rf, NULL, NULL, 0);
+	for (unsigned k = 0; k < rf->nevents; k++) {
+		if (rf->events[k].rule)
+			continue;
+		any = true;
+		insert_event(&i, &rf->events[k]);
+	}
+	if (!any)
+		return;
+	if (rf->f->entry && (!rf->nblocks || rf->blocks[rf->nblocks - 1].falls)) {
+		rw_open(r);
+		put_call(&i, RW_FN_EXIT, none, &ctx, 0);
+		ptx_insert_after(r->m, rf->f, NULL, rw_close(r));
+	}
+	ptx_insert_before(r->m, rf->f, NULL, prologue(&i));
+}
+
+void rw_insert(struct rw *r)
+{
+	r->sites = rw_sites_new(r);
+	for (unsigned i = 0; i < r->nfuncs; i++)
+		if (r->funcs[i]->watched)
+			insert_func(r, r->funcs[i]);
+}

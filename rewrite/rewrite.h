@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rewrite.h: what librewrite offers to programs that instrument PTX in their
+ * own process.  One function; everything it needs comes in and goes out by
+ * value or by malloc'd memory.  Needs ptxparse for the form of an error only.
+ */
+#ifndef REWRITE_H
+#define REWRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "ptxparse/ptx.h"
+
+/* Why an access got no call: each rule is counted on its own. */
+enum rw_rule {
+	RULE_NONE,
+#define RULE(id, name, text) RULE_##id,
+#include "rewrite/rules.def"
+	RULE_COUNT
+};
+
+/* "read-after-read" and so on; NULL for RULE_NONE. */
+const char *gsan_rewrite_rule_name(enum rw_rule);
+const char *gsan_rewrite_rule_text(enum rw_rule);
+
+struct gsan_rewrite_options {
+	const char *kernel;     /* instrument only entries that this fnmatch(3)
+	                           pattern names; NULL: all of them */
+	bool extern_runtime;    /* leave the device runtime .extern */
+	const char *dump;       /* letters of the passes to print after, or NULL */
+	FILE *dump_to;          /* where to; NULL: stderr */
+};
+
+/* Why the text came back as it was. */
+enum gsan_rewrite_pass {
+	GSAN_REWRITTEN,         /* it did not */
+	GSAN_PASSED_MARKED,     /* it is gsan's own output */
+	GSAN_PASSED_32BIT       /* .address_size 32: no room for shadow */
+};
+
+struct gsan_rewrite_stats {
+	enum gsan_rewrite_pass passed;
+	unsigned entries;       /* instrumented */
+	unsigned entries_left;  /* left alone because of `kernel` */
+	unsigned funcs;         /* .func bodies with something to instrument */
+	unsigned insts;         /* instructions of the module */
+	unsigned sites;
+	unsigned reads, writes, strong, ranges, matrices;
+	unsigned barriers, warp_syncs, fences;
+	unsigned elided[RULE_COUNT];
+	unsigned unmodelled;    /* MODEL_SYNC, MODEL_COPY, MODEL_COUNT */
+	unsigned unknown;       /* in no row of inst.def */
+	unsigned missed;        /* accesses of a form that could not be instrumented */
+	unsigned old_version;   /* .version raised from this; 0: not raised */
+	unsigned old_sm;        /* .target raised from this; 0: not raised */
+};
+
+/* Instruments the `len` bytes of PTX at `text`; `path` is for messages and for
+ * the site table.  Returns malloc'd text of *out_len bytes (with a NUL behind
+ * it), or NULL if the input was rejected: `report` (NULL: stderr) has been
+ * called for every error by then.  `stats` may be NULL. */
+char *gsan_rewrite(const char *path, const char *text, size_t len,
+		   const struct gsan_rewrite_options *options,
+		   struct gsan_rewrite_stats *stats, size_t *out_len,
+		   ptx_report_fn *report, void *arg);
+
+/* Letters of the passes with their names, for -d and --help. */
+struct gsan_rewrite_pass_name { char letter; const char *name, *text; };
+extern const struct gsan_rewrite_pass_name gsan_rewrite_passes[]; /* name NULL ends it */
+
+#endif

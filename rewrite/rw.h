@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rw.h: what the passes of librewrite share.  Grouped by the file that
+ * implements each part, in the order in which pass.c runs them.  A pass may
+ * rely on everything the earlier ones filled in, and on nothing later.
+ */
+#ifndef RW_H
+#define RW_H
+
+#include "ptxparse/ptx.h"
+#include "rewrite/rewrite.h"
+#include "rt/abi.h"
+
+/* A run of statements that is entered only at its top and left only at its
+ * bottom.  Nested scopes do not end one. */
+struct rw_block {
+	struct ptx_stmt *first, *last;
+	bool falls;             /* control can reach the statement behind `last` */
+};
+
+/* What a register is known to hold, whatever path led there. */
+enum rw_where {
+	WHERE_NONE,             /* no definition seen */
+	WHERE_GLOBAL,           /* an address in global memory (also a generic one) */
+	WHERE_SHARED,           /* offset in this block's shared window */
+	WHERE_GENERIC_SHARED,   /* generic address of that */
+	WHERE_PRIVATE,          /* address in .local, .param or .const of that space */
+	WHERE_GENERIC_PRIVATE,  /* generic address of that */
+	WHERE_ANY               /* anything else: a number, an address not known */
+};
+
+struct rw_value {
+	enum rw_where where;
+	const struct ptx_sym *var;      /* variable it points into, NULL if not known */
+};
+
+enum rw_what {
+	WHAT_READ,              /* weak */
+	WHAT_WRITE,
+	WHAT_RANGE,             /* weak, number of bytes in an operand */
+	WHAT_ROWS,              /* weak, a warp's tile */
+	WHAT_STRONG,
+	WHAT_BARRIER,
+	WHAT_WARP_SYNC,
+	WHAT_FENCE,
+	WHAT_UNMODELLED,
+	WHAT_LEAVE              /* the thread ends here: exit, or ret of an entry */
+};
+
+/* One thing to tell the runtime of. */
+struct rw_event {
+	struct ptx_stmt *stmt;
+	const struct ptx_operand *addr; /* the OP_ADDR */
+	const struct ptx_sym *var;      /* what it points into, NULL if not known */
+	uint32_t info;                  /* GSAN_INFO_* */
+	uint32_t site;
+	uint16_t rows, row_bytes;       /* ROWS */
+	unsigned char what;             /* enum rw_what */
+	unsigned char rule;             /* enum rw_rule: RULE_NONE, or why it gets no call */
+	unsigned char lanes;            /* lanes that access; 0: all */
+	bool matrix;                    /* ldmatrix, stmatrix */
+	char space;                     /* 'g', 's', 'x'; 'p': private */
+	unsigned char type_bits;        /* ROWS: of one element */
+};
+
+/* A function with a body; hangs off ptx_func.user. */
+struct rw_func {
+	struct ptx_func *f;
+	struct rw_block *blocks;
+	unsigned nblocks;
+	struct rw_value *values;        /* per register number */
+	struct rw_event *events;        /* in the order of their statements */
+	unsigned nevents;
+	bool watched;                   /* an entry that `kernel` selects, or a .func */
+	uint32_t site;                  /* of an entry */
+};
+
+/* Every function that instrumented code may call: RW_FN_ENTER and so on. */
+enum rw_fn {
+#define FN(id, name, result, params) RW_FN_##id,
+#include "rewrite/calls.def"
+	RW_FN_COUNT
+};
+
+/* Text in the making, in the module's arena. */
+struct rw_text { char *start, *p, *end; };
+
+struct rw {
+	struct ptx_module *m;
+	const char *path;
+	const struct gsan_rewrite_options *options;
+	struct gsan_rewrite_stats *stats;
+	ptx_report_fn *report;
+	void *report_arg;
+	const char *input;
+	size_t input_len;
+	struct rw_func **funcs;
+	unsigned nfuncs;
+	struct rw_text text;
+	bool used[RW_FN_COUNT];         /* calls that were emitted */
+	struct rw_sites *sites;
+};
+
+/* ---- pass.c ----------------------------------------------------------------- */
+
+/* Reports an error at a line of the input. */
+void rw_error(struct rw *, unsigned line, unsigned col, const char *text);
+
+/* ---- resolve.c -------------------------------------------------------------- */
+
+/* True if the module is gsan's own output.  Reports an error (m->nerrors) if it
+ * uses reserved names without being that. */
+bool rw_resolve(struct rw *);
+
+/* ---- cfg.c ------------------------------------------------------------------ */
+
+void rw_cfg(struct rw *);
+void rw_dump_cfg(const struct rw *, FILE *);
+
+/* ---- space.c ---------------------------------------------------------------- */
+
+void rw_space(struct rw *);
+void rw_dump_space(const struct rw *, FILE *);
+/* What an address operand points to, before the space of its instruction is
+ * looked at. */
+struct rw_value rw_address(const struct rw_func *, const struct ptx_operand *addr);
+
+/* ---- class.c ---------------------------------------------------------------- */
+
+void rw_class(struct rw *);
+void rw_dump_class(const struct rw *, FILE *);
+
+/* ---- elide.c ---------------------------------------------------------------- */
+
+void rw_elide(struct rw *);
+
+/* ---- text.c ----------------------------------------------------------------- */
+
+void rw_open(struct rw *);
+const char *rw_close(struct rw *);      /* ends what rw_open began; NUL-terminated */
+void rw_putn(struct rw *, const char *, size_t);
+void rw_puts(struct rw *, const char *);
+void rw_putu(struct rw *, uint64_t);
+void rw_puti(struct rw *, int64_t);
+void rw_putx(struct rw *, uint64_t);    /* 16 digits */
+void rw_put_operand(struct rw *, const struct ptx_operand *);
+#define RW_PUT(r, literal) rw_putn((r), (literal), sizeof(literal) - 1)
+
+/* ---- insert.c --------------------------------------------------------------- */
+
+void rw_insert(struct rw *);
+
+/* ---- site.c ----------------------------------------------------------------- */
+
+struct rw_sites *rw_sites_new(struct rw *);
+/* Number of a new site; `in` NULL: the entry `f` itself. */
+uint32_t rw_site(struct rw *, const struct rw_func *f, const struct ptx_stmt *in,
+		 const struct ptx_sym *var, uint32_t info);
+/* Appends the tables and struct gsan_module; everything they refer to has been
+ * declared before. */
+void rw_put_sites(struct rw *);
+
+/* ---- attach.c --------------------------------------------------------------- */
+
+void rw_attach(struct rw *);
+
+/* ---- runtime.c (generated from rt/device/runtime.ptx) ------------------------ */
+
+extern const char *const rw_runtime_lines[];    /* ended by NULL */
+
+/* ---- wrap.c ----------------------------------------------------------------- */
+
+/* Runs a compiler phase with the PTX that it writes or reads rewritten; returns
+ * its exit status. */
+int rw_wrap(char **argv, const struct gsan_rewrite_options *);
+
+/* ---- file.c ----------------------------------------------------------------- */
+
+/* All of a file ("-": stdin), malloc'd; NULL with errno set. */
+char *rw_read_file(const char *path, size_t *len);
+/* Writes a file so that it is there whole or not at all ("-": stdout). */
+bool rw_write_file(const char *path, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * site.c: the tables that turn a site number back into words: strings, sites,
+ * the calls they were inlined through, the module's variables (struct gsan_site,
+ * gsan_frame, gsan_global, gsan_module in rt/abi.h).  They are read by the host
+ * and only when it reports; here they are .global arrays of numbers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/rw.h"
+
+/* An array that grows in the arena; what it outgrows is left behind. */
+struct vec { void *p; size_t n, cap; };
+
+struct name { const char *text; size_t len; uint32_t at; };
+
+struct rw_sites {
+	struct vec sites;               /* struct gsan_site */
+	struct vec frames;              /* struct gsan_frame */
+	struct vec bytes;               /* char: the string area */
+	struct name *names;             /* hash table, open addressing */
+	size_t nnames, capnames;
+	/* The last answers: neighbouring sites nearly always share them. */
+	const struct ptx_loc *last_loc;
+	const struct ptx_func *last_func;
+	uint32_t last_frames, last_name, last_file_name;
+	unsigned last_file;
+	const void *last_mods;
+	uint32_t last_op;
+	const char *debug_str;          /* text of .section .debug_str, "" if none */
+};
+
+static void *push(struct rw *r, struct vec *v, const void *item, size_t bytes, size_t n)
+{
+	char *at;
+
+	if (v->n + n > v->cap) {
+		size_t cap = (v->n + n) * 2 + 64;
+		char *p = ptx_alloc(r->m->arena, cap * bytes);
+
+		if (v->n)
+			memcpy(p, v->p, v->n * bytes);
+		v->p = p;
+		v->cap = cap;
+	}
+	at = (char *)v->p + v->n * bytes;
+	memcpy(at, item, n * bytes);
+	v->n += n;
+	return at;
+}
+
+static uint32_t hash(const char *s, size_t len)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)s[i]) * 16777619u;
+	return h;
+}
+
+static struct name *slot(struct name *names, size_t cap, const char *s, size_t len)
+{
+	size_t i = hash(s, len) & (cap - 1);
+
+	while (names[i].text && (names[i].len != len || memcmp(names[i].text, s, len)))
+		i = (i + 1) & (cap - 1);
+	return &names[i];
+}
+
+static void grow_names(struct rw *r, struct rw_sites *t)
+{
+	size_t cap = t->capnames ? t->capnames * 2 : 256;
+	struct name *names = ptx_alloc(r->m->arena, cap * sizeof *names);
+
+	for (size_t i = 0; i < t->capnames; i++)
+		if (t->names[i].text)
+			*slot(names, cap, t->names[i].text, t->names[i].len) = t->names[i];
+	t->names = names;
+	t->capnames = cap;
+}
+
+/* Offset of a string in the string area.  The text is copied. */
+static uint32_t string(struct rw *r, const char *s, size_t len)
+{
+	struct rw_sites *t = r->sites;
+	struct name *n;
+
+	if (!s || !len)
+		return 0;
+	if (2 * t->nnames >= t->capnames)
+		grow_names(r, t);
+	n = slot(t->names, t->capnames, s, len);
+	if (!n->text) {
+		n->text = ptx_intern(r->m->arena, s, len);
+		n->len = len;
+		n->at = (uint32_t)t->bytes.n;
+		push(r, &t->bytes, n->text, 1, len + 1);
+		t->nnames++;
+	}
+	return n->at;
+}
+
+static uint32_t cstring(struct rw *r, const char *s)
+{
+	return s ? string(r, s, strlen(s)) : 0;
+}
+
+/* ---- names of inlined functions --------------------------------------------- */
+
+/* .loc names them by a label in .debug_str, whose bytes are written as numbers. */
+static const char *debug_section(struct rw *r)
+{
+	struct rw_sites *t = r->sites;
+
+	if (t->debug_str)
+		return t->debug_str;
+	t->debug_str = "";
+	for (struct ptx_stmt *s = r->m->first; s; s = s->next)
+		if (s->kind == STMT_SECTION && memmem(s->t.text,
+				strcspn(s->t.text, "{"), ".debug_str", 10))
+			t->debug_str = s->t.text;
+	return t->debug_str;
+}
+
+static bool word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		c == '_' || c == '$';
+}
+
+/* Behind "LABEL:" in the section, or NULL. */
+static const char *find_label(const char *text, const char *label)
+{
+	size_t len = strlen(label);
+	const char *p = text;
+
+	while ((p = strstr(p, label))) {
+		if (p[len] == ':' && (p == text || !word_char(p[-1])))
+			return p + len + 1;
+		p += len;
+	}
+	return NULL;
+}
+
+static uint32_t debug_name(struct rw *r, const char *label, int64_t skip)
+{
+	const char *p = find_label(debug_section(r), label);
+	char buf[4096];
+	size_t n = 0;
+
+	if (!p)
+		return cstring(r, label);
+	while (*p && *p != '}') {
+		char *end;
+		unsigned long c;
+
+		if (*p < '0' || *p > '9' || word_char(p[-1])) {
+			if (*p == ':')          /* the next label: ours had no end */
+				break;
+			p++;
+			continue;
+		}
+		c = strtoul(p, &end, 0);
+		p = end;
+		if (skip > 0) {
+			skip--;
+			continue;
+		}
+		if (!c || n == sizeof buf)
+			break;
+		buf[n++] = (char)c;
+	}
+	return string(r, buf, n);
+}
+
+/* ---- sites ---------------------------------------------------------------- */
+
+static uint32_t func_name(struct rw *r, const struct ptx_func *f)
+{
+	struct rw_sites *t = r->sites;
+
+	if (f != t->last_func) {
+		t->last_func = f;
+		t->last_name = cstring(r, f->name);
+	}
+	return t->last_name;
+}
+
+static uint32_t file_name(struct rw *r, unsigned number)
+{
+	struct rw_sites *t = r->sites;
+
+	if (number != t->last_file) {
+		t->last_file = number;
+		t->last_file_name = cstring(r, ptx_file_name(r->m, number));
+	}
+	return t->last_file_name;
+}
+
+/* Function that the code at `loc` was written in. */
+static uint32_t written_in(struct rw *r, const struct ptx_func *f, const struct ptx_loc *loc)
+{
+	if (!loc || !loc->inlined_at || !loc->func)
+		return func_name(r, f);
+	return debug_name(r, loc->func, loc->func_off);
+}
+
+/* Index + 1 of the frame for an inlined call, made if it is new. */
+static uint32_t frame(struct rw *r, const struct ptx_func *f, const struct ptx_loc *call)
+{
+	struct rw_sites *t = r->sites;
+	struct gsan_frame fr;
+	const struct gsan_frame *have;
+
+	if (!call)
+		return 0;
+	fr.next = frame(r, f, call->inlined_at);
+	fr.func = written_in(r, f, call);
+	fr.file = file_name(r, call->file);
+	fr.line = call->line;
+	have = t->frames.p;
+	for (size_t i = t->frames.n; i-- > 0 && i + 32 > t->frames.n; )
+		if (!memcmp(&have[i], &fr, sizeof fr))
+			return (uint32_t)i + 1;
+	push(r, &t->frames, &fr, sizeof fr, 1);
+	return (uint32_t)t->frames.n;
+}
+
+/* The instruction without its operands. */
+static uint32_t op_name(struct rw *r, const struct ptx_inst *in)
+{
+	struct rw_sites *t = r->sites;
+	char buf[512];
+	size_t n;
+
+	if (in->modtext && in->modtext == t->last_mods)
+		return t->last_op;
+	n = strlen(in->base);
+	if (n >= sizeof buf)
+		return cstring(r, in->base);
+	memcpy(buf, in->base, n);
+	for (unsigned i = 0; i < in->nmods; i++) {
+		size_t len = strlen(in->modtext[i]);
+
+		if (n + len > sizeof buf)
+			break;
+		memcpy(buf + n, in->modtext[i], len);
+		n += len;
+	}
+	t->last_mods = in->modtext;
+	t->last_op = string(r, buf, n);
+	return t->last_op;
+}
+
+/* Where an entry begins in its source: its first .loc that no inlined call made. */
+static const struct ptx_loc *first_loc(const struct ptx_func *f)
+{
+	for (const struct ptx_stmt *s = f->body; s; s = s->next)
+		if (s->kind == STMT_LOC && s->loc && !s->loc->inlined_at && s->loc->line)
+			return s->loc;
+	return NULL;
+}
+
+struct rw_sites *rw_sites_new(struct rw *r)
+{
+	struct rw_sites *t = ptx_alloc(r->m->arena, sizeof *t);
+
+	r->sites = t;
+	push(r, &t->bytes, "", 1, 1);   /* offset 0 is "" */
+	return t;
+}
+
+uint32_t rw_site(struct rw *r, const struct rw_func *rf, const struct ptx_stmt *in,
+		 const struct ptx_sym *var, uint32_t info)
+{
+	struct rw_sites *t = r->sites;
+	const struct ptx_loc *loc = in ? in->loc : first_loc(rf->f);
+	struct gsan_site s = { .info = info };
+
+	s.func = written_in(r, rf->f, loc);
+	s.ptx_line = in ? in->line : rf->f->line;
+	if (loc) {
+		s.file = file_name(r, loc->file);
+		s.line = loc->line;
+		if (loc != t->last_loc) {
+			t->last_loc = loc;
+			t->last_frames = frame(r, rf->f, loc->inlined_at);
+		}
+		s.frames = t->last_frames;
+	}
+	s.op = in ? op_name(r, &in->inst) : cstring(r, "entry");
+	s.var = var ? cstring(r, var->name) : 0;
+	push(r, &t->sites, &s, sizeof s, 1);
+	return (uint32_t)t->sites.n - 1;
+}
+
+/* ---- the text of the tables --------------------------------------------------- */
+
+/* The variables a module defines, in global and shared memory. */
+static void add_vars(struct rw *r, const struct ptx_stmt *s, struct vec *out)
+{
+	if (s->kind != STMT_VAR)
+		return;
+	for (const struct ptx_var *v = s->var; v; v = v->next) {
+		if ((v->sym->space != SPACE_SHARED && v->sym->space != SPACE_GLOBAL) ||
+		    !v->sym->bytes || (v->link && !strcmp(v->link, ".extern")))
+			continue;
+		/* .texref and its like have no bytes that a program addresses. */
+		if (v->sym->type >= TYPE_TEXREF)
+			continue;
+		push(r, out, &v->sym, sizeof v->sym, 1);
+	}
+}
+
+static void find_vars(struct rw *r, struct vec *out)
+{
+	const struct ptx_stmt *s, *b;
+
+	for (s = r->m->first; s; s = s->next) {
+		add_vars(r, s, out);
+		if (s->kind == STMT_FUNC)
+			for (b = s->func->body; b; b = b->next)
+				add_vars(r, b, out);
+	}
+}
+
+static void put_globals(struct rw *r, const struct vec *vars)
+{
+	struct ptx_sym **v = vars->p;
+
+	if (!vars->n)
+		return;
+	RW_PUT(r, "\n.global .align 8 .u64 __gsan_globals[");
+	rw_putu(r, vars->n * 3);
+	RW_PUT(r, "] = {");
+	for (size_t i = 0; i < vars->n; i++) {
+		bool shared = v[i]->space == SPACE_SHARED;
+		uint64_t name = cstring(r, v[i]->name);
+
+		rw_puts(r, i ? ", " : "");
+		if (shared) {
+			RW_PUT(r, "0");
+		} else {
+			RW_PUT(r, "generic(");
+			rw_puts(r, v[i]->name);
+			RW_PUT(r, ")");
+		}
+		RW_PUT(r, ", ");
+		rw_putu(r, v[i]->bytes);
+		RW_PUT(r, ", ");
+		rw_putu(r, name | (uint64_t)shared << 32);
+	}
+	RW_PUT(r, "};");
+}
+
+static void put_words(struct rw *r, const char *name, const uint32_t *w, size_t n)
+{
+	if (!n)
+		return;
+	RW_PUT(r, "\n.global .align 8 .b32 ");
+	rw_puts(r, name);
+	RW_PUT(r, "[");
+	rw_putu(r, n);
+	RW_PUT(r, "] = {");
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			RW_PUT(r, ",");
+		rw_putu(r, w[i]);
+	}
+	RW_PUT(r, "};");
+}
+
+static void put_strings(struct rw *r)
+{
+	const unsigned char *s = r->sites->bytes.p;
+	size_t n = r->sites->bytes.n;
+
+	RW_PUT(r, "\n.global .align 8 .b8 __gsan_strings[");
+	rw_putu(r, n);
+	RW_PUT(r, "] = {");
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			RW_PUT(r, ",");
+		rw_putu(r, s[i]);
+	}
+	RW_PUT(r, "};");
+}
+
+static void put_address(struct rw *r, const char *name, bool there)
+{
+	if (!there) {
+		RW_PUT(r, "0, ");
+		return;
+	}
+	RW_PUT(r, "generic(");
+	rw_puts(r, name);
+	RW_PUT(r, "), ");
+}
+
+/* Two 32-bit fields in one 64-bit word. */
+static void put_pair(struct rw *r, uint32_t low, uint32_t high, const char *behind)
+{
+	rw_putu(r, low | (uint64_t)high << 32);
+	rw_puts(r, behind);
+}
+
+void rw_put_sites(struct rw *r)
+{
+	struct rw_sites *t = r->sites;
+	struct vec vars = { 0 };
+	uint32_t path = cstring(r, r->path), elided = 0;
+
+	_Static_assert(sizeof(struct gsan_module) == 80, "the words below spell it out");
+	_Static_assert(sizeof(struct gsan_site) == 32 && sizeof(struct gsan_frame) == 16 &&
+		       sizeof(struct gsan_global) == 24, "arrays of words");
+	for (unsigned i = 0; i < RULE_COUNT; i++)
+		elided += r->stats->elided[i];
+	find_vars(r, &vars);
+	put_globals(r, &vars);
+	put_words(r, "__gsan_sites", t->sites.p, t->sites.n * sizeof(struct gsan_site) / 4);
+	put_words(r, "__gsan_frames", t->frames.p, t->frames.n * sizeof(struct gsan_frame) / 4);
+	put_strings(r);
+	RW_PUT(r, "\n.global .align 8 .u64 __gsan_module[10] = {");
+	put_address(r, "__gsan_site_base", true);
+	put_address(r, "__gsan_sites", t->sites.n);
+	put_address(r, "__gsan_frames", t->frames.n);
+	put_address(r, "__gsan_globals", vars.n);
+	put_address(r, "__gsan_strings", true);
+	put_pair(r, GSAN_ABI, (uint32_t)t->sites.n, ", ");
+	put_pair(r, (uint32_t)t->frames.n, (uint32_t)vars.n, ", ");
+	put_pair(r, (uint32_t)t->bytes.n, path, ", ");
+	put_pair(r, elided, r->stats->unmodelled, ", ");
+	put_pair(r, r->stats->unknown, r->stats->missed, "};\n");
+	r->stats->sites = (unsigned)t->sites.n;
+}

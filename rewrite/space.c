@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * space.c: which memory does the address in a register point to, and into which
+ * variable?  One answer a register for the whole function, joined over all its
+ * definitions, so it holds on every path.  It follows a variable's address
+ * through mov, cvta, sums with numbers and masks; a value that comes from
+ * anywhere else is WHERE_ANY.  The answer picks a cheaper call or names a
+ * variable in a report; where it says "private", the access gets no call at all.
+ */
+#include "rewrite/rw.h"
+
+static const struct rw_value any = { WHERE_ANY, NULL };
+
+/* Rounds of a function after which the rest counts as unknown: a definition
+ * normally stands above its uses, so that two rounds do. */
+#define MAX_ROUNDS 16
+
+static bool is_address(struct rw_value v)
+{
+	return v.where != WHERE_NONE && v.where != WHERE_ANY;
+}
+
+static bool same(struct rw_value a, struct rw_value b)
+{
+	return a.where == b.where && a.var == b.var;
+}
+
+static struct rw_value join(struct rw_value a, struct rw_value b)
+{
+	if (a.where == WHERE_NONE)
+		return b;
+	if (b.where == WHERE_NONE)
+		return a;
+	if (a.where != b.where)
+		return any;
+	return (struct rw_value){ a.where, a.var == b.var ? a.var : NULL };
+}
+
+static struct rw_value of_var(const struct ptx_sym *sym)
+{
+	switch (sym->space) {
+	case SPACE_GLOBAL:
+		return (struct rw_value){ WHERE_GLOBAL, sym };
+	case SPACE_SHARED:
+		return (struct rw_value){ WHERE_SHARED, sym };
+	case SPACE_LOCAL:
+	case SPACE_PARAM:
+	case SPACE_CONST:
+		return (struct rw_value){ WHERE_PRIVATE, sym };
+	case SPACE_NONE:
+	case SPACE_REG:
+	case SPACE_SREG:
+	case SPACE_TEX:
+		break;
+	}
+	return any;
+}
+
+static struct rw_value of(const struct rw_func *rf, const struct ptx_operand *o)
+{
+	if (o->kind != OP_SYM || o->elem)
+		return any;
+	if (o->sym->kind == SYM_REG && o->sym->vec <= 1)
+		return rf->values[o->sym->reg];
+	if (o->sym->kind == SYM_VAR)
+		return of_var(o->sym);
+	return any;
+}
+
+/* An address plus a number is an address in the same variable; of two addresses
+ * nobody knows which one is the number. */
+static struct rw_value sum(struct rw_value a, struct rw_value b)
+{
+	if (is_address(a) && is_address(b))
+		return any;
+	if (is_address(a))
+		return a;
+	if (is_address(b))
+		return b;
+	return a.where == WHERE_NONE || b.where == WHERE_NONE ? (struct rw_value){ 0 } : any;
+}
+
+/* An address less a number; less an address it is a distance. */
+static struct rw_value difference(struct rw_value a, struct rw_value b)
+{
+	return is_address(b) ? any : a;
+}
+
+static struct rw_value to_generic(enum ptx_space space, struct rw_value v)
+{
+	switch (space) {
+	case SPACE_GLOBAL:
+		return (struct rw_value){ WHERE_GLOBAL, v.where == WHERE_GLOBAL ? v.var : NULL };
+	case SPACE_SHARED:
+		return v.where == WHERE_SHARED ?
+			(struct rw_value){ WHERE_GENERIC_SHARED, v.var } : any;
+	case SPACE_LOCAL:
+	case SPACE_PARAM:
+	case SPACE_CONST:
+		return (struct rw_value){ WHERE_GENERIC_PRIVATE,
+			v.where == WHERE_PRIVATE ? v.var : NULL };
+	default:
+		return any;
+	}
+}
+
+static struct rw_value from_generic(enum ptx_space space, struct rw_value v)
+{
+	switch (space) {
+	case SPACE_GLOBAL:
+		return (struct rw_value){ WHERE_GLOBAL, v.where == WHERE_GLOBAL ? v.var : NULL };
+	case SPACE_SHARED:
+		/* Of an unknown address it may be another block's (mapa). */
+		return v.where == WHERE_GENERIC_SHARED ?
+			(struct rw_value){ WHERE_SHARED, v.var } : any;
+	case SPACE_LOCAL:
+	case SPACE_PARAM:
+	case SPACE_CONST:
+		return (struct rw_value){ WHERE_PRIVATE,
+			v.where == WHERE_GENERIC_PRIVATE ? v.var : NULL };
+	default:
+		return any;
+	}
+}
+
+/* A 16-bit or floating-point result is no address any more. */
+static bool keeps_address(enum ptx_type t)
+{
+	switch (t) {
+	case TYPE_B32: case TYPE_U32: case TYPE_S32:
+	case TYPE_B64: case TYPE_U64: case TYPE_S64:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct rw_value result(const struct rw_func *rf, const struct ptx_inst *in)
+{
+	const struct ptx_operand *o = in->ops;
+
+	switch (in->id) {
+	case INST_MOV:
+		return in->nops == 2 ? of(rf, &o[1]) : any;
+	case INST_CVT:
+		return in->nops == 2 && keeps_address(in->type) && keeps_address(in->type2) ?
+			of(rf, &o[1]) : any;
+	case INST_CVTA:
+		if (in->nops != 2)
+			return any;
+		return ptx_has(in, MOD_TO) ? from_generic(ptx_inst_space(in), of(rf, &o[1])) :
+			to_generic(ptx_inst_space(in), of(rf, &o[1]));
+	case INST_ADD:
+	case INST_ADD_CC:
+	case INST_OR:   /* of an aligned address and a small number */
+	case INST_XOR:  /* swizzled offsets */
+		return in->nops == 3 ? sum(of(rf, &o[1]), of(rf, &o[2])) : any;
+	case INST_AND:  /* aligning it: a mask with its top bit set */
+		return in->nops == 3 && o[2].kind == OP_INT && ptx_type_bits(in->type) >= 32 &&
+			o[2].ival >> (ptx_type_bits(in->type) - 1) & 1 ? of(rf, &o[1]) : any;
+	case INST_SUB:
+	case INST_SUB_CC:
+		return in->nops == 3 ? difference(of(rf, &o[1]), of(rf, &o[2])) : any;
+	case INST_MAD:
+		return in->nops == 4 && !ptx_has(in, MOD_HI) ? sum(of(rf, &o[3]), any) : any;
+	case INST_SELP:
+		return in->nops == 4 ? join(of(rf, &o[1]), of(rf, &o[2])) : any;
+	default:
+		return any;
+	}
+}
+
+static bool define(struct rw_func *rf, const struct ptx_sym *sym, struct rw_value v)
+{
+	struct rw_value *at;
+
+	if (!sym || sym->kind != SYM_REG)
+		return false;
+	at = &rf->values[sym->reg];
+	v = join(*at, v);
+	if (same(v, *at))
+		return false;
+	*at = v;
+	return true;
+}
+
+/* Every register that the operand writes. */
+static bool define_all(struct rw_func *rf, const struct ptx_operand *o)
+{
+	bool changed = false;
+
+	if (o->kind == OP_SYM)
+		return define(rf, o->sym, any);
+	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST)
+		for (unsigned i = 0; i < o->n; i++)
+			changed |= define_all(rf, &o->list[i]);
+	return changed;
+}
+
+static bool round_of(struct rw_func *rf)
+{
+	bool changed = false;
+
+	for (struct ptx_stmt *s = rf->f->body; s; s = s->next) {
+		const struct ptx_inst *in = &s->inst;
+
+		if (s->kind != STMT_INST || !in->nops)
+			continue;
+		if (in->ops[0].kind == OP_SYM && in->ops[0].sym->kind == SYM_REG &&
+		    !in->ops[0].elem)
+			changed |= define(rf, in->ops[0].sym, result(rf, in));
+		else
+			changed |= define_all(rf, &in->ops[0]);
+	}
+	return changed;
+}
+
+void rw_space(struct rw *r)
+{
+	for (unsigned i = 0; i < r->nfuncs; i++) {
+		struct rw_func *rf = r->funcs[i];
+		int n = rf->f->nregs, rounds = 0;
+
+		rf->values = ptx_alloc(r->m->arena, ((size_t)n + 1) * sizeof *rf->values);
+		/* A .reg parameter or result comes from elsewhere. */
+		for (struct ptx_var *v = rf->f->params; v; v = v->next)
+			define(rf, v->sym, any);
+		for (struct ptx_var *v = rf->f->rets; v; v = v->next)
+			define(rf, v->sym, any);
+		while (round_of(rf))
+			if (++rounds == MAX_ROUNDS) {
+				for (int k = 0; k < n; k++)
+					rf->values[k] = any;
+				break;
+			}
+	}
+}
+
+struct rw_value rw_address(const struct rw_func *rf, const struct ptx_operand *addr)
+{
+	return addr->n ? of(rf, &addr->list[0]) : any;
+}
+
+static void dump_sym(const struct rw_func *rf, const struct ptx_sym *sym, FILE *out)
+{
+	static const char *const name[] = {
+		[WHERE_NONE] = "none", [WHERE_GLOBAL] = "global", [WHERE_SHARED] = "shared",
+		[WHERE_GENERIC_SHARED] = "generic shared", [WHERE_PRIVATE] = "private",
+		[WHERE_GENERIC_PRIVATE] = "generic private", [WHERE_ANY] = "any"
+	};
+	struct rw_value v = rf->values[sym->reg];
+
+	if (is_address(v))
+		fprintf(out, "\t%s: %s%s%s\n", sym->name, name[v.where],
+			v.var ? " in " : "", v.var ? v.var->name : "");
+}
+
+void rw_dump_space(const struct rw *r, FILE *out)
+{
+	for (unsigned i = 0; i < r->nfuncs; i++) {
+		const struct rw_func *rf = r->funcs[i];
+		bool *seen = ptx_alloc(r->m->arena, (size_t)rf->f->nregs + 1);
+
+		fprintf(out, "%s %s\n", rf->f->entry ? "entry" : "func", rf->f->name);
+		for (struct ptx_stmt *s = rf->f->body; s; s = s->next) {
+			const struct ptx_sym *sym;
+
+			if (s->kind != STMT_INST || !s->inst.nops || s->inst.ops[0].kind != OP_SYM)
+				continue;
+			sym = s->inst.ops[0].sym;
+			if (sym->kind == SYM_REG && !seen[sym->reg]) {
+				seen[sym->reg] = true;
+				dump_sym(rf, sym, out);
+			}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * text.c: appending inserted code, piece by piece, to memory of the module's
+ * arena.  Millions of short appends happen here in a large module, so nothing
+ * is formatted by printf and texts share chunks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/rw.h"
+
+#define CHUNK (64 * 1024)
+#define ROOM 2048               /* what a typical text takes, at most */
+
+void rw_open(struct rw *r)
+{
+	struct rw_text *t = &r->text;
+
+	if (!t->p || (size_t)(t->end - t->p) < ROOM) {
+		t->p = ptx_alloc(r->m->arena, CHUNK);
+		t->end = t->p + CHUNK;
+	}
+	t->start = t->p;
+}
+
+/* Moves the text begun to a place with `more` bytes of room behind it. */
+static void grow(struct rw *r, size_t more)
+{
+	struct rw_text *t = &r->text;
+	size_t have = (size_t)(t->p - t->start);
+	size_t cap = (have + more) * 2 + CHUNK;
+	char *start = ptx_alloc(r->m->arena, cap);
+
+	memcpy(start, t->start, have);
+	t->start = start;
+	t->p = start + have;
+	t->end = start + cap;
+}
+
+static inline char *room(struct rw *r, size_t n)
+{
+	/* One byte stays free for the NUL. */
+	if ((size_t)(r->text.end - r->text.p) <= n)
+		grow(r, n);
+	return r->text.p;
+}
+
+const char *rw_close(struct rw *r)
+{
+	const char *s = r->text.start;
+
+	*room(r, 0) = '\0';
+	s = r->text.start;
+	r->text.p++;
+	return s;
+}
+
+void rw_putn(struct rw *r, const char *s, size_t n)
+{
+	memcpy(room(r, n), s, n);
+	r->text.p += n;
+}
+
+void rw_puts(struct rw *r, const char *s)
+{
+	rw_putn(r, s, strlen(s));
+}
+
+void rw_putu(struct rw *r, uint64_t v)
+{
+	char b[20], *p = b + sizeof b;
+
+	do
+		*--p = (char)('0' + v % 10);
+	while (v /= 10);
+	rw_putn(r, p, (size_t)(b + sizeof b - p));
+}
+
+void rw_puti(struct rw *r, int64_t v)
+{
+	if (v < 0)
+		RW_PUT(r, "-");
+	rw_putu(r, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void rw_putx(struct rw *r, uint64_t v)
+{
+	char b[16];
+
+	for (int i = 15; i >= 0; i--, v >>= 4)
+		b[i] = "0123456789abcdef"[v & 15];
+	rw_putn(r, b, sizeof b);
+}
+
+void rw_put_operand(struct rw *r, const struct ptx_operand *o)
+{
+	struct ptx_buf b = { 0 };
+
+	if (o->kind == OP_SYM && !o->neg && !o->elem && !o->off) {
+		rw_puts(r, o->sym->name);
+		return;
+	}
+	ptx_print_operand(&b, o);
+	rw_putn(r, b.p, b.len);
+	free(b.p);
+}
