@@ -174,7 +174,7 @@ static bool decode(struct alu_dec *c)
 	case INST_CVT_PACK:
 		return alu_decode_cvt_pack(c);
 	default:
-		return false;
+		return alu_decode_video(c);
 	}
 }
 

@@ -28,7 +28,8 @@ struct emu_alu {
 	uint8_t ndst, nsrc;     /* words of dst[] and src[]: the destination operand and the
 	                           source operands flattened in the order written.  a|b gives
 	                           two words, {..} one per element, a .b128 register two; a
-	                           sink has its word all the same.  The caller negates !p. */
+	                           sink has its word all the same.  The caller negates !p.
+	                           Of %r1.b0 and -%r1 (video) it gives all of %r1. */
 	uint8_t flags[8];       /* private to the implementation */
 	uint64_t aux;           /* private */
 };

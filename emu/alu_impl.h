@@ -67,6 +67,7 @@ bool alu_decode_half(struct alu_dec *);         /* alu_half.c */
 bool alu_decode_cvt(struct alu_dec *);          /* alu_cvt.c */
 bool alu_decode_pack(struct alu_dec *);         /* alu_pack.c, packed cvt */
 bool alu_decode_cvt_pack(struct alu_dec *);     /* alu_pack.c */
+bool alu_decode_video(struct alu_dec *);        /* alu_video.c */
 
 /* ---- registers as floats ------------------------------------------------ */
 
