@@ -411,6 +411,7 @@ struct xop *ptx_x_binary(struct parser *p, int op, struct xop *x, struct xop *y)
 		if (!x->op.sym || x->op.sym->kind != SYM_SREG || x->op.sym->reg != SREG_WARP_SZ) {
 			off = op == T_PLUS ? off + y->op.ival : off - y->op.ival;
 			x->op.off = (int64_t)off;
+			x->op.hasoff = true;
 			x->e = y->e;
 			return x;
 		}

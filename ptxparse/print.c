@@ -70,7 +70,7 @@ static void put_sym(struct ptx_buf *b, const struct ptx_operand *o)
 		putch(b, '.');
 		put(b, o->elemtext);
 	}
-	if (o->off) {
+	if (o->off || o->hasoff) {
 		putch(b, '+');
 		put_i(b, o->off);
 	}

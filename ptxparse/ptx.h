@@ -179,6 +179,7 @@ struct ptx_operand {
 	enum ptx_opkind kind;
 	bool neg;               /* !p, or -x on a register */
 	bool isdouble;
+	bool hasoff;            /* OP_SYM: "+0" was written; ptxas -g tells it from nothing */
 	unsigned char elem;     /* 0 none, else 'x' 'y' 'z' 'w', 'b' or 'h' selectors: see elemtext */
 	const char *elemtext;   /* "x", "b0", "b3210"; NULL if none */
 	struct ptx_sym *sym;    /* OP_SYM; kind SYM_UNRESOLVED if it names nothing known */
