@@ -186,7 +186,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 		}
 		old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
 		if (atomicCAS(sh + pick, rec_of(old), rec) == rec_of(old)) {
-			store(st + pick, site << 8 | ((v.clock ^ now.lo >> 12) & 255));
+			store(st + pick, site << 8 | ((v.clock ^ (now.lo >> 12 & 31)) & 255));
 			load_granule(sh, r, false);
 			break;
 		}
