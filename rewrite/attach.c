@@ -23,12 +23,11 @@ struct part {
 	const struct ptx_sym *sym;
 };
 
-/* The runtime, parsed once a process and never changed after. */
-static struct {
+/* The runtime, parsed when first needed and never changed after. */
+static struct runtime {
 	struct part *parts;
 	unsigned n;
-} runtime;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+} runtimes[RW_VARIANTS];
 
 static const char *const fn_names[RW_FN_COUNT] = {
 #define FN(id, name, result, params) [RW_FN_##id] = name,
@@ -112,81 +111,105 @@ static struct ptx_sym *declared(const struct ptx_stmt *s)
 	return s->kind == STMT_VAR ? s->var->sym : NULL;
 }
 
-static void load_runtime(void)
+/* Lists the parts, in order. */
+static void list_parts(struct runtime *rt, struct ptx_module *m)
 {
-	struct ptx_buf text = { 0 }, out;
-	struct ptx_module *m;
 	unsigned n = 0;
 
-	for (const char *const *l = rw_runtime_lines; *l; l++)
-		ptx_puts(&text, *l);
-	m = ptx_parse("gsan-runtime.ptx", text.p, text.len, NULL, NULL);
-	free(text.p);
-	if (!m) {
-		fputs("gsan: the device runtime built into this program does not parse\n", stderr);
-		exit(3);
-	}
 	for (struct ptx_stmt *s = m->first; s; s = s->next)
 		n += declared(s) != NULL;
-	runtime.parts = ptx_alloc(m->arena, (n + 1) * sizeof *runtime.parts);
-	n = 0;
+	rt->parts = ptx_alloc(m->arena, (n + 1) * sizeof *rt->parts);
 	for (struct ptx_stmt *s = m->first; s; s = s->next) {
 		struct ptx_sym *sym = declared(s);
-		struct part *p = &runtime.parts[n];
+		struct part *p = &rt->parts[rt->n];
 
 		if (!sym)
 			continue;
 		p->sym = sym;
 		p->define = s->kind == STMT_VAR || s->func->has_body;
 		p->taken_apart = !strcmp(sym->name, SITE_BASE);
-		n++;
+		rt->n++;
 		/* A declaration stands in until the definition comes. */
 		if (p->define || !sym->user)
-			sym->user = (void *)(uintptr_t)n;
+			sym->user = (void *)(uintptr_t)rt->n;
 		if (s->kind == STMT_FUNC)
 			make_local(m, sym, &s->func->link);
 		else
 			make_local(m, sym, &s->var->link);
 	}
-	runtime.n = n;
-	n = 0;
+}
+
+static void load(enum rw_variant variant)
+{
+	struct runtime *rt = &runtimes[variant];
+	struct ptx_module *m = ptx_parse("gsan-runtime.ptx", rw_runtime[variant].p,
+					 rw_runtime[variant].len, NULL, NULL);
+	struct part *p;
+
+	if (!m) {
+		fputs("gsan: the device runtime built into this program does not parse\n", stderr);
+		exit(3);
+	}
+	list_parts(rt, m);
+	p = rt->parts;
 	for (struct ptx_stmt *s = m->first; s; s = s->next) {
-		struct part *p = &runtime.parts[n];
+		struct ptx_buf out = { 0 };
 
 		if (!declared(s))
 			continue;
 		find_needs(p, s, m->arena);
-		out = (struct ptx_buf){ 0 };
 		ptx_print_stmt(&out, s);
 		p->text = out.p;
 		p->len = out.len;
-		n++;
+		p++;
 	}
 }
 
-static void take(bool *taken, unsigned k)
+static void load_any(void)
 {
-	const struct part *p = &runtime.parts[k];
+	load(RW_VARIANT_ANY);
+}
+
+static void load_sm90(void)
+{
+	load(RW_VARIANT_SM90);
+}
+
+static const struct runtime *runtime_for(const struct ptx_module *m)
+{
+	static pthread_once_t any = PTHREAD_ONCE_INIT, sm90 = PTHREAD_ONCE_INIT;
+
+	/* Special registers of clusters: PTX 7.8, sm_90. */
+	if (m->sm >= 90 && m->version >= 78) {
+		pthread_once(&sm90, load_sm90);
+		return &runtimes[RW_VARIANT_SM90];
+	}
+	pthread_once(&any, load_any);
+	return &runtimes[RW_VARIANT_ANY];
+}
+
+static void take(const struct runtime *rt, bool *taken, unsigned k)
+{
+	const struct part *p = &rt->parts[k];
 
 	if (taken[k])
 		return;
 	taken[k] = true;
 	for (unsigned i = 0; i < p->nneeds; i++)
-		take(taken, p->needs[i]);
+		take(rt, taken, p->needs[i]);
 }
 
 static void put_runtime(struct rw *r)
 {
-	bool *taken;
+	const struct runtime *rt = runtime_for(r->m);
+	bool *taken = ptx_alloc(r->m->arena, rt->n + 1);
 
-	pthread_once(&once, load_runtime);
-	taken = ptx_alloc(r->m->arena, runtime.n + 1);
 	for (unsigned f = 0; f < RW_FN_COUNT; f++)
-		for (unsigned k = 0; r->used[f] && k < runtime.n; k++)
-			if (runtime.parts[k].define && !strcmp(runtime.parts[k].sym->name, fn_names[f]))
-				take(taken, k);
-	for (unsigned k = 0; k < runtime.n; k++) {
-		const struct part *p = &runtime.parts[k];
+		for (unsigned k = 0; r->used[f] && k < rt->n; k++)
+			if (rt->parts[k].define && !strcmp(rt->parts[k].sym->name, fn_names[f]))
+				take(rt, taken, k);
+	for (unsigned k = 0; k < rt->n; k++) {
+		const struct part *p = &rt->parts[k];
 		unsigned definition = (unsigned)(uintptr_t)p->sym->user - 1;
 
 		if (p->taken_apart || !taken[definition])

@@ -17,9 +17,10 @@ gsan_ptx_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
 
 EXTRA_DIST += rewrite/embed.awk
 CLEANFILES += rewrite/runtime.c
-rewrite/runtime.c: rt/device/runtime.ptx $(top_srcdir)/rewrite/embed.awk
-	$(AM_V_GEN)$(MKDIR_P) rewrite && \
-	$(AWK) -f $(top_srcdir)/rewrite/embed.awk rt/device/runtime.ptx >$@.tmp && mv $@.tmp $@
+rewrite/runtime.c: rt/device/runtime.ptx rt/device/runtime_sm90.ptx \
+		$(top_srcdir)/rewrite/embed.awk
+	$(AM_V_GEN)$(MKDIR_P) rewrite && $(AWK) -f $(top_srcdir)/rewrite/embed.awk \
+		rt/device/runtime.ptx rt/device/runtime_sm90.ptx >$@.tmp && mv $@.tmp $@
 
 rewrite_tests = \
 	testsuite/gsan-ptx.sh \

@@ -164,9 +164,13 @@ void rw_put_sites(struct rw *);
 
 void rw_attach(struct rw *);
 
-/* ---- runtime.c (generated from rt/device/runtime.ptx) ------------------------ */
+/* ---- runtime.c (generated from the device runtime's PTX by embed.awk) --------- */
 
-extern const char *const rw_runtime_lines[];    /* ended by NULL */
+/* The runtime for every target, and the one that may use what sm_90 brought. */
+enum rw_variant { RW_VARIANT_ANY, RW_VARIANT_SM90, RW_VARIANTS };
+
+struct rw_text_span { const char *p; size_t len; };
+extern const struct rw_text_span rw_runtime[RW_VARIANTS];
 
 /* ---- wrap.c ----------------------------------------------------------------- */
 
