@@ -19,8 +19,13 @@
 #include "ptxparse/parse.h"
 #include "ptxparse/gram.h"
 
-#include <assert.h>
 #include <stdlib.h>
+
+/* No tracing and no assertions in Lemon's inner loop. */
+#ifndef NDEBUG
+#define NDEBUG
+#endif
+#include <assert.h>
 
 /* Lemon's own text has parameters that this grammar leaves unused. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

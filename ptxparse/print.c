@@ -8,12 +8,16 @@
 
 #include <string.h>
 
-enum { ROOM = 512 };                    /* reserved ahead of short pieces */
-
-/* Appends to a buffer that has room for it. */
 static inline void put(struct ptx_buf *b, const char *s)
 {
-	ptx_put(b, s, strlen(s));
+	size_t n = strlen(s);
+
+	if (n > b->cap - b->len) {
+		ptx_put(b, s, n);
+	} else {
+		memcpy(b->p + b->len, s, n);
+		b->len += n;
+	}
 }
 
 static inline void putch(struct ptx_buf *b, char c)

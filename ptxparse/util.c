@@ -11,16 +11,18 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CHUNK = 1 << 20 };
+enum { MIN_CHUNK = 1 << 18, MAX_CHUNK = 1 << 23, PAGE = 1 << 12, HUGE = 1 << 21 };
 
 struct chunk {
 	struct chunk *next;
-	size_t pad;                     /* keeps what follows 16-byte aligned */
+	size_t bytes;                   /* of the mapping; what follows is 16-byte aligned */
 };
 
 struct ptx_arena {
 	char *p, *end;                  /* free part of the current chunk */
+	size_t chunk;                   /* size of the next one */
 	struct chunk *chunks;
 	struct word **words;            /* open addressing, a power of two */
 	size_t nwords, capwords;
@@ -53,25 +55,65 @@ void ptx_arena_free(struct ptx_arena *a)
 		return;
 	for (c = a->chunks; c; c = next) {
 		next = c->next;
-		free(c);
+		if (c->bytes)
+			munmap(c, c->bytes);
+		else
+			free(c);        /* under the sanitizer */
 	}
 	free(a->words);
 	free(a);
 }
 
-static void *new_chunk(struct ptx_arena *a, size_t bytes)
+/* Zeroed pages.  Taken one fault at a time they cost a third of a parse, so that
+ * large pieces ask for huge pages, and all pieces that will surely be used are
+ * taken at once; both are only wishes, and the kernel may refuse them. */
+static void *new_chunk(struct ptx_arena *a, size_t bytes, bool populate)
 {
 	struct chunk *c;
+	size_t slack = 0;
+	char *p;
 
-	if (bytes > SIZE_MAX - sizeof *c)
+	if (bytes > SIZE_MAX - 2 * HUGE)
 		die();
-	c = calloc(1, sizeof *c + bytes);
+	bytes = (bytes + sizeof *c + PAGE - 1) & ~(size_t)(PAGE - 1);
+	if (populate && bytes >= HUGE)
+		slack = HUGE - PAGE;
+	p = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		die();
+	if (slack) {
+		size_t head = (HUGE - ((uintptr_t)p & (HUGE - 1))) & (HUGE - 1);
+
+		if (head)
+			munmap(p, head);
+		if (head < slack)
+			munmap(p + head + bytes, slack - head);
+		p += head;
+		madvise(p, bytes, MADV_HUGEPAGE);
+	}
+#ifdef MADV_POPULATE_WRITE
+	if (populate)
+		madvise(p, bytes, MADV_POPULATE_WRITE);
+#endif
+	c = (struct chunk *)(void *)p;
+	c->bytes = bytes;
+	c->next = a->chunks;
+	a->chunks = c;
+	return c + 1;
+}
+
+#ifdef __SANITIZE_ADDRESS__
+static void *sanitized_chunk(struct ptx_arena *a, size_t bytes)
+{
+	struct chunk *c = calloc(1, sizeof *c + bytes);
+
 	if (!c)
 		die();
 	c->next = a->chunks;
 	a->chunks = c;
 	return c + 1;
 }
+#endif
 
 void *ptx_alloc(struct ptx_arena *a, size_t bytes)
 {
@@ -80,12 +122,19 @@ void *ptx_alloc(struct ptx_arena *a, size_t bytes)
 	if (bytes > SIZE_MAX - 15)
 		die();
 	bytes = (bytes + 15) & ~(size_t)15;
+#ifdef __SANITIZE_ADDRESS__
+	/* Every piece by itself, so that the sanitizer sees its ends. */
+	a->p = a->end = NULL;
+	return sanitized_chunk(a, bytes);
+#endif
 	if (bytes > (size_t)(a->end - a->p)) {
 		/* Large ones get a chunk of their own and leave the current one be. */
-		if (bytes > CHUNK / 4)
-			return new_chunk(a, bytes);
-		a->p = new_chunk(a, CHUNK);
-		a->end = a->p + CHUNK;
+		if (bytes > MIN_CHUNK / 4)
+			return new_chunk(a, bytes, false);
+		if (a->chunk < MAX_CHUNK)
+			a->chunk = a->chunk ? a->chunk * 2 : MIN_CHUNK;
+		a->p = new_chunk(a, a->chunk - sizeof(struct chunk), true);
+		a->end = a->p + a->chunk - sizeof(struct chunk);
 	}
 	p = a->p;
 	a->p += bytes;
