@@ -7,10 +7,14 @@
 #include "run/run.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "rewrite/rewrite.h"
+#include "rt/abi.h"
 #include "rt/gsan.h"
 
 #define MAX_PARAMS 128
@@ -445,4 +449,86 @@ static int perform(struct runner *r)
 	if (r->job->dump && !dump(r))
 		return RUN_OTHER;
 	return RUN_OK;
+}
+
+/* ---- Findings. */
+
+struct sender {
+	const struct run_script *s;
+	int fd;
+	size_t next;            /* first finding not sent */
+	atomic_bool stop;
+};
+
+static unsigned line_of(const struct sender *w, const struct gsan_spot *spot)
+{
+	return !strcmp(spot->ptx_file, w->s->path) ? spot->ptx_line : 0;
+}
+
+static int kind_of(const char *name)
+{
+	int k;
+
+	for (k = 0; k < GSAN_KIND_COUNT && strcmp(run_kind_name(k), name); k++)
+		;
+	return k;
+}
+
+static void send_new(struct sender *w)
+{
+	struct run_msg m = { .kind = MSG_FINDING };
+	struct gsan_report f;
+
+	for (; !gsan_finding(w->next, &f); w->next++) {
+		if (f.suppressed)
+			continue;
+		m.finding.kind = kind_of(f.kind);
+		m.finding.line[0] = line_of(w, &f.now);
+		m.finding.line[1] = line_of(w, &f.before);
+		m.finding.count = f.count;
+		if (m.finding.kind < GSAN_KIND_COUNT)
+			run_send(w->fd, &m);
+		else
+			fprintf(stderr, "gsan-run: a finding of unknown kind \"%s\"\n", f.kind);
+	}
+}
+
+/* While a kernel runs, perhaps for ever, what it shows is passed on. */
+static void *send_along(void *arg)
+{
+	static const struct timespec pause = { 0, 50000000 };
+	struct sender *w = arg;
+
+	while (!atomic_load(&w->stop)) {
+		nanosleep(&pause, NULL);
+		send_new(w);
+	}
+	return NULL;
+}
+
+int run_launch(const struct run_script *s, const struct run_job *job)
+{
+	struct runner r = { .s = s, .job = job };
+	struct sender w = { .s = s, .fd = job->fd };
+	struct run_msg end = { .kind = MSG_END };
+	pthread_t thread;
+	bool threaded;
+
+	if (job->emu && gsan_use_driver(run_emu_path())) {
+		fprintf(stderr, "gsan-run: %s cannot be loaded\n", run_emu_path());
+		return RUN_OTHER;
+	}
+	r.at = calloc((size_t)s->nobjs, sizeof *r.at);
+	if (!r.at)
+		return RUN_OTHER;
+	threaded = !pthread_create(&thread, NULL, send_along, &w);
+	end.status = (uint32_t)perform(&r);
+	if (threaded) {
+		atomic_store(&w.stop, true);
+		pthread_join(thread, NULL);
+	}
+	send_new(&w);
+	run_send(job->fd, &end);
+	free(r.at);
+	return end.status == END_NO_DEVICE ? RUN_OTHER : (int)end.status;
 }
