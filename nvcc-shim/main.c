@@ -69,7 +69,7 @@ acceptable(const struct shim_args *a, struct shim_tools *t)
 		ok &= tolerate(a->quiet, a->machine.v[i], "it is machine code");
 	if (a->shared && !a->quiet)
 		shim_say("a shared library does not carry the runtime: link its program "
-		    "with gsan-nvcc, or start that with gsan-run");
+		    "with gsan-nvcc, or preload libgsan.so");
 	return ok;
 }
 

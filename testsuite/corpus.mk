@@ -2,8 +2,6 @@
 #
 # The corpus: CUDA sources of our own, each one test (testsuite/corpus.sh).
 
-TEST_EXTENSIONS += .cu
-CU_LOG_COMPILER = $(SHELL) $(top_srcdir)/testsuite/corpus.sh
 corpus_tests = \
 	testsuite/corpus/atomicref.cu \
 	testsuite/corpus/barrier.cu \

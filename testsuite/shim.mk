@@ -10,4 +10,4 @@ shim_tests = \
 	testsuite/shim/ptxas.sh
 dist_check_SCRIPTS += $(shim_tests)
 TESTS += $(shim_tests)
-EXTRA_DIST += testsuite/lib.sh testsuite/shim/stub.sh
+EXTRA_DIST += testsuite/shim/stub.sh

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# gpu-run.sh TARBALL [STAGE]...: builds a tarball of `make dist` on a machine
+# with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
+# GPU's among them.  Stages: build, reproducers, programs, rest, bench; without
+# any, all but bench.  The build is kept in $GPU_RUN_DIR (default: a folder beside
+# the temporary files), so that stages can be run one at a time; every stage is
+# under a time limit.  Logs go to $OUT if that is set.  Ends with a table and
+# "N passed, N failed, N skipped"; status 0 if nothing failed.
+
+tarball=${1:?usage: gpu-run.sh TARBALL [STAGE]...}
+shift
+[ $# -gt 0 ] || set -- build reproducers programs rest
+dir=${GPU_RUN_DIR:-${TMPDIR:-/tmp}/gsan-gpu-run}
+jobs=${JOBS:-$(nproc)}
+[ "$jobs" -le 8 ] || jobs=8
+case $tarball in
+/*) ;;
+*)  tarball=$PWD/$tarball ;;
+esac
+
+stage_build()
+{
+	rm -rf "$dir"
+	mkdir -p "$dir/src" "$dir/build" || return
+	tar -xf "$tarball" -C "$dir/src" --strip-components=1 || return
+	cd "$dir/build" || return
+	timeout 120 ../src/configure >configure.log 2>&1 || { tail -n 20 configure.log; return 1; }
+	sed -n '/is configured:$/,$p' configure.log
+	timeout 400 make -j"$jobs" >make.log 2>&1 || { tail -n 30 make.log; return 1; }
+}
+
+# tests LIMIT JOBS PATTERN: the tests whose names match, by the harness
+tests()
+{
+	cd "$dir/build" || return
+	list=$(grep -E "$3" tests.list)
+	timeout "$1" make -k -j"$2" check TESTS="$list" >check.log 2>&1
+	for t in $list; do
+		trs=${t%.*}.trs
+		log=${t%.*}.log
+		result=$(sed -n 's/^:global-test-result: //p' "$trs" 2>/dev/null)
+		printf '%-8s%s\n' "${result:-MISSING}" "$t"
+		[ -z "$OUT" ] || { mkdir -p "$OUT/$(dirname "$log")" && cp "$log" "$OUT/$log" 2>/dev/null; }
+	done >>table
+}
+
+for stage do
+	echo "== $stage"
+	case $stage in
+	build)
+		stage_build || { echo "the build failed"; exit 1; }
+		make -s list-tests >tests.list
+		: >table
+		;;
+	reproducers) tests 540 4 '\.ptx$' ;;
+	programs) tests 540 1 '^testsuite/gpu/' ;;
+	rest)	tests 540 "$jobs" '^testsuite/([^/]*|unit/.*|shim/.*|corpus/.*|rt/.*|emu/.*)$' ;;
+	bench)	cd "$dir/build" && timeout 580 make bench-gpu ;;
+	*)	echo "no such stage: $stage"; exit 2 ;;
+	esac
+done
+cd "$dir/build" || exit 1
+grep -v '^PASS' table
+awk '{ n[$1]++ } END {
+	printf "%d passed, %d failed, %d skipped\n", n["PASS"] + n["XFAIL"],
+	    n["FAIL"] + n["ERROR"] + n["XPASS"] + n["MISSING"], n["SKIP"] }' table
+! grep -qE '^(FAIL|ERROR|XPASS|MISSING)' table

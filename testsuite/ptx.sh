@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# ptx.sh FILE.ptx: one reproducer.  Its verdicts must hold on the emulated
+# device and, where the tests may use one, on the GPU; ptxas must take what the
+# rewriter makes of it, for the device that its script names.
+file=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+. "$top_srcdir/testsuite/lib.sh"
+test_name=$(basename "$file")
+[ -f "$file" ] || hard "no such file: $1"
+ran=no
+
+verdict()
+{
+	"$top_builddir/gsan-run" --check --device="$1" "$file"
+	status=$?
+	case $status in
+	0)	ran=yes ;;
+	77)	;;
+	2)	hard "$1: the script of the reproducer is wrong" ;;
+	*)	ran=yes; fail "$1: status $status" ;;
+	esac
+}
+
+arch=$(sed -n 's,^[	 ]*//@ *device  *\(sm_[0-9a-f]*\).*,\1,p' "$file" | head -n 1)
+if "$top_builddir/gsan-ptx" "$file" -o k.ptx; then
+	"$PTXAS" -arch="${arch:-sm_90}" k.ptx -o k.cubin || fail "ptxas refuses the instrumented text"
+else
+	fail "gsan-ptx: status $?"
+fi
+verdict emu
+if have_gpu; then
+	verdict gpu
+fi
+[ $ran = yes ] || [ $failures -gt 0 ] || skip "it runs on no device that is here"
+done_testing
