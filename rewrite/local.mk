@@ -29,4 +29,22 @@ rewrite_tests = \
 dist_check_SCRIPTS += $(rewrite_tests)
 TESTS += $(rewrite_tests)
 EXTRA_DIST += \
-	testsuite/rewrite/barrier.exp testsuite/rewrite/barrier.ptx
+	testsuite/rewrite/barrier.exp testsuite/rewrite/barrier.ptx \
+	testsuite/rewrite/callseq.exp testsuite/rewrite/callseq.ptx \
+	testsuite/rewrite/elide.exp testsuite/rewrite/elide.ptx \
+	testsuite/rewrite/exits.exp testsuite/rewrite/exits.ptx \
+	testsuite/rewrite/func.exp testsuite/rewrite/func.ptx \
+	testsuite/rewrite/globals.exp testsuite/rewrite/globals.ptx \
+	testsuite/rewrite/guarded.exp testsuite/rewrite/guarded.ptx \
+	testsuite/rewrite/kernel.exp testsuite/rewrite/kernel.ptx \
+	testsuite/rewrite/lineinfo.exp testsuite/rewrite/lineinfo.ptx \
+	testsuite/rewrite/matrix.exp testsuite/rewrite/matrix.ptx \
+	testsuite/rewrite/matrix8.exp testsuite/rewrite/matrix8.ptx \
+	testsuite/rewrite/old.exp testsuite/rewrite/old.ptx \
+	testsuite/rewrite/pragma.exp testsuite/rewrite/pragma.ptx \
+	testsuite/rewrite/scopes.exp testsuite/rewrite/scopes.ptx \
+	testsuite/rewrite/spaces.exp testsuite/rewrite/spaces.ptx \
+	testsuite/rewrite/strong.exp testsuite/rewrite/strong.ptx \
+	testsuite/rewrite/unknown.exp testsuite/rewrite/unknown.ptx \
+	testsuite/rewrite/unmodelled.exp testsuite/rewrite/unmodelled.ptx \
+	testsuite/rewrite/weak.exp testsuite/rewrite/weak.ptx

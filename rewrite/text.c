@@ -47,12 +47,12 @@ static inline char *room(struct rw *r, size_t n)
 
 const char *rw_close(struct rw *r)
 {
-	const char *s = r->text.start;
-
+	/* The printer ends the line. */
+	if (r->text.p > r->text.start && r->text.p[-1] == '\n')
+		r->text.p--;
 	*room(r, 0) = '\0';
-	s = r->text.start;
 	r->text.p++;
-	return s;
+	return r->text.start;
 }
 
 void rw_putn(struct rw *r, const char *s, size_t n)
