@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * alloc.c: the table of the program's allocations, for reports, and the count
+ * of allocations in each unit of 1 MiB, for shadow.  Tables only: what is done
+ * on the device is shadow.c's.  The caller holds rt_lock.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/rti.h"
+
+/* Index of the first block that starts at or after `addr`. */
+static size_t lower(const struct rt_blocks *b, uint64_t addr)
+{
+	size_t lo = 0, hi = b->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (b->list[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void rt_block_add(struct rt_blocks *b, const struct rt_block *block)
+{
+	size_t i = lower(b, block->addr);
+
+	b->list = rt_grow(b->list, &b->cap, b->n + 1, sizeof *b->list);
+	memmove(&b->list[i + 1], &b->list[i], (b->n - i) * sizeof *b->list);
+	b->list[i] = *block;
+	b->n++;
+}
+
+static void take(struct rt_blocks *b, size_t i, struct rt_block *was)
+{
+	*was = b->list[i];
+	b->n--;
+	memmove(&b->list[i], &b->list[i + 1], (b->n - i) * sizeof *b->list);
+}
+
+bool rt_block_take(struct rt_blocks *b, uint64_t addr, struct rt_block *was)
+{
+	/* A variable is not freed: its module is unloaded. */
+	for (size_t i = lower(b, addr); i < b->n && b->list[i].addr == addr; i++) {
+		if (b->list[i].kind != RT_MEM_VARIABLE) {
+			take(b, i, was);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool rt_block_take_mapped(struct rt_blocks *b, uint64_t addr, uint64_t bytes, struct rt_block *was)
+{
+	for (size_t i = lower(b, addr); i < b->n && b->list[i].addr - addr < bytes; i++) {
+		if (b->list[i].kind == RT_MEM_MAPPED) {
+			take(b, i, was);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool rt_block_take_owned(struct rt_blocks *b, const void *owner, struct rt_block *was)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->list[i].owner == owner) {
+			take(b, i, was);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Blocks may lie in others (a variable in nothing, but a registered piece in a
+ * mapping), so those that start before are asked from the nearest on.  The limit
+ * keeps a lookup far from any block short. */
+bool rt_block_find(const struct rt_blocks *b, uint64_t addr, struct rt_block *was)
+{
+	size_t i = lower(b, addr + 1);
+
+	for (int steps = 0; i-- > 0 && steps < 64; steps++) {
+		if (addr - b->list[i].addr < b->list[i].bytes) {
+			*was = b->list[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+struct rt_unit *rt_unit(struct rt_units *t, uint32_t u)
+{
+	struct rt_unit **leaf = &t->leaf[u / RT_UNIT_LEAF];
+
+	if (!*leaf)
+		*leaf = rt_alloc(RT_UNIT_LEAF * sizeof **leaf);
+	return &(*leaf)[u % RT_UNIT_LEAF];
+}
+
+/* Shadow is found by the low 43 bits of an address.  Two allocations that agree
+ * in these would share their records, and races would be invented: the unit then
+ * is not watched until both are gone. */
+bool rt_unit_ref(struct rt_units *t, uint32_t u, uint32_t high)
+{
+	struct rt_unit *unit = rt_unit(t, u);
+
+	if (unit->refs && unit->high != high + 1)
+		unit->clash = 1;
+	else if (!unit->refs && unit->high && unit->high != high + 1)
+		unit->dirty = 1;
+	if (!unit->refs)
+		unit->high = high + 1;
+	unit->refs++;
+	return !unit->clash;
+}
+
+void rt_unit_unref(struct rt_units *t, uint32_t u)
+{
+	struct rt_unit *unit = rt_unit(t, u);
+
+	if (!unit->refs)
+		return;
+	if (--unit->refs == 0 && unit->clash) {
+		unit->clash = 0;
+		unit->dirty = 1;
+	}
+}
+
+void rt_units_free(struct rt_units *t)
+{
+	for (size_t i = 0; i < sizeof t->leaf / sizeof t->leaf[0]; i++) {
+		free(t->leaf[i]);
+		t->leaf[i] = NULL;
+	}
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * context.c: contexts that end, by their last release, a reset, or destruction.
+ * Before the driver ends one, what was found in it is reported with what only
+ * its device memory knows; afterwards it is forgotten, so that a program that
+ * starts anew is watched anew.
+ */
+#include <string.h>
+
+#include "rt/drv.h"
+
+#define DEVICES 64
+
+/* How often the program retained each primary context; with rt_lock. */
+static struct { CUcontext ctx; int retains; } primary[DEVICES];
+
+/* The device's counters: of devices torn down, and as last read; with rt_lock. */
+static uint64_t ended[GSAN_COUNTER_COUNT], live[GSAN_COUNTER_COUNT];
+static bool lost;
+
+void rt_context_tell(CUcontext ctx, int timeout_ms)
+{
+	uint64_t v[GSAN_COUNTER_COUNT];
+	bool read = false, waited = rt_wait_all(ctx, timeout_ms);
+	struct rt_ctx *c = waited ? rt_dev_begin_known(ctx) : NULL;
+
+	if (c) {
+		rt_all_done();
+		rt_tell(c);
+		read = rt_read_counters(c, v);
+		rt_dev_end();
+	} else {
+		rt_tell(NULL);
+	}
+	pthread_mutex_lock(&rt_lock);
+	if (read)
+		memcpy(live, v, sizeof live);
+	lost = !read;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+static void torn_down(void)
+{
+	pthread_mutex_lock(&rt_lock);
+	for (int i = 0; i < GSAN_COUNTER_COUNT; i++) {
+		ended[i] += live[i];
+		live[i] = 0;
+	}
+	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_context_count(struct rt_totals *t)
+{
+	pthread_mutex_lock(&rt_lock);
+	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
+		t->counters[i] = ended[i] + live[i];
+	t->counters_lost = lost;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+/* The counters are of the device, not of the context: they are read when its last
+ * context ends. */
+static void ending(CUcontext ctx)
+{
+	bool last;
+
+	if (!rt_ctx_known(ctx))
+		return;
+	pthread_mutex_lock(&rt_dev_lock);
+	last = rt_contexts() && !rt_contexts()->next;
+	pthread_mutex_unlock(&rt_dev_lock);
+	if (last)
+		rt_context_tell(ctx, rt_flags.exit_timeout_ms);
+	rt_modules_forget(ctx);
+	if (rt_ctx_ends(ctx, !rt_still_running())) {
+		rt_mem_forget();
+		rt_modules_retire();
+		torn_down();
+	}
+}
+
+CUresult rt_on_retain(enum rt_hook which, CUcontext *ctx, CUdevice dev)
+{
+	CUresult r = REAL(cuDevicePrimaryCtxRetain, which)(ctx, dev);
+
+	if (r == CUDA_SUCCESS && dev >= 0 && dev < DEVICES) {
+		pthread_mutex_lock(&rt_lock);
+		primary[dev].ctx = *ctx;
+		primary[dev].retains++;
+		pthread_mutex_unlock(&rt_lock);
+	}
+	return r;
+}
+
+/* The primary context that ends with this release or reset, or NULL. */
+static CUcontext primary_ending(CUdevice dev, bool reset)
+{
+	CUcontext ctx = NULL;
+
+	if (dev < 0 || dev >= DEVICES)
+		return NULL;
+	pthread_mutex_lock(&rt_lock);
+	if (reset || primary[dev].retains == 1)
+		ctx = primary[dev].ctx;
+	if (!reset && primary[dev].retains > 0)
+		primary[dev].retains--;
+	pthread_mutex_unlock(&rt_lock);
+	return ctx;
+}
+
+CUresult rt_on_release(enum rt_hook which, CUdevice dev)
+{
+	CUcontext ctx = primary_ending(dev, false);
+
+	if (ctx)
+		ending(ctx);
+	return REAL(cuDevicePrimaryCtxRelease_v2, which)(dev);
+}
+
+CUresult rt_on_reset(enum rt_hook which, CUdevice dev)
+{
+	CUcontext ctx = primary_ending(dev, true);
+
+	if (ctx)
+		ending(ctx);
+	return REAL(cuDevicePrimaryCtxReset_v2, which)(dev);
+}
+
+CUresult rt_on_destroy(enum rt_hook which, CUcontext ctx)
+{
+	ending(ctx);
+	return REAL(cuCtxDestroy_v2, which)(ctx);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * drv.c: stands between the program and the driver.  A program reaches the
+ * driver in three ways, and all of them end at the hooks of drv.def:
+ *
+ *   by name at link time      the hooks have the driver's own names
+ *   dlsym                     ours; the CUDA runtime finds cuGetProcAddress with it
+ *   cuGetProcAddress          a hook, also when asked for itself
+ *
+ * The driver's own functions come from the handle of libcuda.so.1, so that
+ * what a hook calls is never a hook.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/drv.h"
+#include "rt/gsan.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct rt_drv rt_drv;
+_Thread_local int rt_inside;
+
+static rt_any *real[RT_HOOK_COUNT];
+static void *driver;
+static const char *driver_file = "libcuda.so.1";
+static const char *lacking;
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool loading;
+static int loaded;              /* 1: yes; -1: cannot be; atomic */
+
+/* Every hook under its own name, and the one that is no row. */
+EXPORT CUresult cuCtxSynchronize(void);
+#define HOOK(symbol, base, version, ptsz, action, params, args) EXPORT CUresult symbol params;
+#include "rt/drv.def"
+
+static const struct hook {
+	const char *symbol, *base;
+	int version, ptsz;
+	rt_any *fn;
+} hooks[] = {
+#define HOOK(symbol, base, version, ptsz, action, params, args) \
+	{ #symbol, base, version, ptsz, (rt_any *)symbol },
+#include "rt/drv.def"
+	{ "cuCtxSynchronize", "cuCtxSynchronize", 2000, 0, (rt_any *)cuCtxSynchronize },
+};
+
+/* ---- the real dlsym ------------------------------------------------------------------------ */
+
+typedef void *dlsym_fn(void *, const char *);
+
+__attribute__((visibility("hidden"))) dlsym_fn *rt_real_dlsym;
+__attribute__((visibility("hidden"))) void *rt_dlsym_hook(void *handle, const char *name);
+
+static void find_dlsym(void)
+{
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5" };
+	void *f = NULL;
+
+	for (size_t i = 0; i < sizeof versions / sizeof *versions && !f; i++)
+		f = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	if (!f)
+		rt_die("this C library has no dlsym that the runtime knows");
+	memcpy(&rt_real_dlsym, &f, sizeof f);
+}
+
+static rt_any *look_up(const char *name)
+{
+	void *p = rt_real_dlsym(driver, name);
+	rt_any *fn;
+
+	memcpy(&fn, &p, sizeof p);
+	return fn;
+}
+
+static void load(void)
+{
+	if (!rt_real_dlsym)
+		find_dlsym();
+	driver = dlopen(driver_file, RTLD_NOW | RTLD_LOCAL);
+	if (!driver) {
+		rt_verbose(1, "no driver: %s", dlerror());
+		__atomic_store_n(&loaded, -1, __ATOMIC_RELEASE);
+		return;
+	}
+	for (int i = 0; i < RT_HOOK_COUNT; i++)
+		real[i] = look_up(hooks[i].symbol);
+#define TEXT1(name) #name
+#define TEXT2(name) TEXT1(name)
+#define NEED(name) \
+	if (!(rt_drv.name = (__typeof__(rt_drv.name))look_up(TEXT2(name)))) \
+		lacking = TEXT2(name);
+#define MAY(name) rt_drv.name = (__typeof__(rt_drv.name))look_up(TEXT2(name));
+#include "rt/drv.def"
+	__atomic_store_n(&loaded, 1, __ATOMIC_RELEASE);
+}
+
+bool rt_drv_load(void)
+{
+	if (__atomic_load_n(&loaded, __ATOMIC_ACQUIRE))
+		return loaded > 0;
+	if (loading)            /* the driver's own constructors */
+		return false;
+	rt_start();
+	pthread_mutex_lock(&load_lock);
+	loading = true;
+	if (!loaded)
+		load();
+	loading = false;
+	pthread_mutex_unlock(&load_lock);
+	return loaded > 0;
+}
+
+bool rt_drv_loaded(void)
+{
+	return __atomic_load_n(&loaded, __ATOMIC_ACQUIRE) > 0;
+}
+
+const char *rt_drv_lacks(void)
+{
+	return lacking;
+}
+
+EXPORT int gsan_use_driver(const char *file)
+{
+	if (__atomic_load_n(&loaded, __ATOMIC_ACQUIRE))
+		return -1;
+	driver_file = rt_copy(file);
+	return rt_drv_load() ? 0 : -1;
+}
+
+rt_any *rt_real(enum rt_hook which)
+{
+	return rt_drv_load() ? real[which] : NULL;
+}
+
+bool rt_per_thread(enum rt_hook which)
+{
+	return hooks[which].ptsz;
+}
+
+void rt_drv_fork(void)
+{
+	pthread_mutex_init(&load_lock, NULL);
+}
+
+/* ---- hooks ----------------------------------------------------------------------------------- */
+
+#define HOOK(symbol, base, version, ptsz, action, params, args)                 \
+	EXPORT CUresult symbol params                                           \
+	{                                                                       \
+		__typeof__(symbol) *fn = (__typeof__(symbol) *)rt_real(RT_##symbol); \
+		CUresult r;                                                     \
+                                                                                \
+		if (!fn)                                                        \
+			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
+		if (rt_inside || !rt_active())                                  \
+			return fn args;                                         \
+		rt_inside++;                                                    \
+		r = action(RT_##symbol, UNPACK args);                           \
+		rt_inside--;                                                    \
+		return r;                                                       \
+	}
+#include "rt/drv.def"
+
+EXPORT CUresult cuCtxSynchronize(void)
+{
+	CUresult (*fn)(void) = (CUresult (*)(void))rt_real(RT_cuCtxSynchronize);
+	CUresult r;
+
+	if (!fn)
+		return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
+	if (rt_inside || !rt_active())
+		return fn();
+	rt_inside++;
+	r = rt_on_ctx_sync(RT_cuCtxSynchronize);
+	rt_inside--;
+	return r;
+}
+
+static const struct hook *find_symbol(const char *name)
+{
+	if (name[0] != 'c' || name[1] != 'u')
+		return NULL;
+	for (int i = 0; i < RT_HOOK_COUNT; i++)
+		if (!strcmp(hooks[i].symbol, name))
+			return &hooks[i];
+	return NULL;
+}
+
+/* What dlsym gives for a hooked name; NULL: what the real one gives.  A name that
+ * the real one does not find stays unfound. */
+void *rt_dlsym_hook(void *handle, const char *name)
+{
+	const struct hook *h;
+	void *p = NULL;
+
+	if (!rt_real_dlsym)
+		find_dlsym();
+	h = name ? find_symbol(name) : NULL;
+	if (!h || rt_inside || loading || !rt_real_dlsym(handle, name))
+		return NULL;
+	if (!rt_drv_load() || !real[h - hooks])
+		return NULL;
+	memcpy(&p, &h->fn, sizeof p);
+	return p;
+}
+
+/* The real dlsym is entered by a jump, with the program's return address: from
+ * that it knows whose RTLD_NEXT is meant. */
+#if defined __x86_64__
+__asm__(
+	"	.text\n"
+	"	.globl	dlsym\n"
+	"	.type	dlsym, @function\n"
+	"dlsym:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	pushq	%rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq	%rsi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	subq	$8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call	rt_dlsym_hook\n"
+	"	addq	$8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq	%rsi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq	%rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	testq	%rax, %rax\n"
+	"	jne	1f\n"
+	"	jmp	*rt_real_dlsym(%rip)\n"
+	"1:	ret\n"
+	"	.cfi_endproc\n"
+	"	.size	dlsym, . - dlsym\n");
+#else
+EXPORT void *dlsym(void *handle, const char *name)
+{
+	void *p = rt_dlsym_hook(handle, name);
+
+	return p ? p : rt_real_dlsym(handle, name);
+}
+#endif
+
+/* ---- cuGetProcAddress -------------------------------------------------------------------------- */
+
+/* The newest CUDA version whose functions drv.def was written for: of a later one
+ * only functions that are still the same are hooked. */
+#define KNOWN_VERSION 13999
+
+static const struct hook *find_base(const char *base, int version, cuuint64_t flags)
+{
+	bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	const struct hook *best = NULL;
+
+	for (int i = 0; i < RT_HOOK_COUNT; i++) {
+		const struct hook *h = &hooks[i];
+
+		if (strcmp(h->base, base) || h->version > version || !real[i] ||
+		    (h->ptsz && !per_thread))
+			continue;
+		if (!best || h->ptsz > best->ptsz ||
+		    (h->ptsz == best->ptsz && h->version >= best->version))
+			best = h;
+	}
+	return best;
+}
+
+static void replace(const char *base, void **fn, int version, cuuint64_t flags)
+{
+	const struct hook *h;
+	rt_any *theirs;
+
+	if (!fn || !*fn || !base)
+		return;
+	h = find_base(base, version, flags);
+	if (!h)
+		return;
+	memcpy(&theirs, fn, sizeof theirs);
+	if (version > KNOWN_VERSION && theirs != real[h - hooks]) {
+		rt_verbose(1, "%s of CUDA %d is not known; its calls are not seen", base, version);
+		return;
+	}
+	memcpy(fn, &h->fn, sizeof *fn);
+}
+
+CUresult rt_on_proc_v1(enum rt_hook which, const char *name, void **fn, int version,
+		       cuuint64_t flags)
+{
+	CUresult r = REAL(CUresult(const char *, void **, int, cuuint64_t), which)(name, fn, version,
+										   flags);
+
+	if (r == CUDA_SUCCESS)
+		replace(name, fn, version, flags);
+	return r;
+}
+
+CUresult rt_on_proc_v2(enum rt_hook which, const char *name, void **fn, int version,
+		       cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+{
+	CUresult r = REAL(__typeof__(cuGetProcAddress_v2), which)(name, fn, version, flags, status);
+
+	if (r == CUDA_SUCCESS)
+		replace(name, fn, version, flags);
+	return r;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * drv.h: the driver and the device, for the files of the runtime that touch
+ * them.  Separate from rti.h so that the rest needs no cuda.h.
+ */
+#ifndef RT_DRV_H
+#define RT_DRV_H
+
+#include <cuda.h>
+
+#include "rt/rti.h"
+
+/* Older versions of these are hooked as well. */
+#undef cuGetProcAddress
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+
+/* ---- drv.c: look-ups --------------------------------------------------------------------- */
+
+enum rt_hook {
+#define HOOK(symbol, base, version, ptsz, action, params, args) RT_##symbol,
+#include "rt/drv.def"
+	RT_cuCtxSynchronize,
+	RT_HOOK_COUNT
+};
+
+/* What we call, next to the hooked ones; NULL where the driver has none. */
+struct rt_drv {
+#define NEED(name) __typeof__(&name) name;
+#define MAY(name) __typeof__(&name) name;
+#include "rt/drv.def"
+};
+
+extern struct rt_drv rt_drv;
+
+typedef void rt_any(void);
+
+/* Loads the driver at the first call. */
+bool rt_drv_load(void);
+bool rt_drv_loaded(void);
+void rt_drv_fork(void);
+const char *rt_drv_lacks(void);         /* a function that it should have, or NULL */
+/* The driver's own function behind a hook; NULL if it has none. */
+rt_any *rt_real(enum rt_hook);
+bool rt_per_thread(enum rt_hook);       /* the variant whose null stream is the thread's */
+#define REAL(type, which) ((__typeof__(type) *)rt_real(which))
+
+/* Above zero while a thread runs our code or the driver's: what they call is not
+ * the program's doing, and passes through the hooks unseen. */
+extern _Thread_local int rt_inside;
+
+/* The hooks' actions; mem.c, module.c, launch.c, context.c. */
+#define UNPACK(...) __VA_ARGS__
+#define HOOK(symbol, base, version, ptsz, action, params, args) \
+	CUresult action(enum rt_hook, UNPACK params);
+#include "rt/drv.def"
+CUresult rt_on_ctx_sync(enum rt_hook);
+
+/* ---- shadow.c: the device's side ------------------------------------------------------------ */
+
+/* A context of the watched device. */
+struct rt_ctx {
+	CUcontext ctx;
+	CUstream stream;        /* ours, non-blocking */
+	bool sick;              /* it reported an error that ends it */
+	struct rt_ctx *next;
+};
+
+/* Locks the device for our own work in the current context, setting it up at
+ * first; NULL, and nothing locked, if there is nothing to work on. */
+struct rt_ctx *rt_dev_begin(void);
+struct rt_ctx *rt_dev_begin_known(CUcontext);   /* the same in a context seen before */
+void rt_dev_end(void);
+/* Whether a driver call of ours succeeded; notices contexts that died. */
+bool rt_ok(struct rt_ctx *, CUresult, const char *what);
+bool rt_read(struct rt_ctx *, void *to, uint64_t from, size_t bytes);
+bool rt_write(struct rt_ctx *, uint64_t to, const void *from, size_t bytes);
+bool rt_wait(struct rt_ctx *);          /* for our stream */
+
+const char *rt_dev_off(void);           /* why nothing is watched, or NULL */
+bool rt_dev_ready(void);
+struct gsan_finding *rt_ring(uint32_t *n);      /* host memory; NULL before set-up */
+struct gsan_mailbox *rt_mailbox(CUdeviceptr *device);
+
+/* Between rt_dev_begin() and rt_dev_end(): */
+bool rt_back_range(struct rt_ctx *, uint64_t addr, uint64_t bytes);
+void rt_unback_range(uint64_t addr, uint64_t bytes);
+bool rt_back_shared(struct rt_ctx *, uint64_t bytes, uint32_t slots);
+bool rt_shared_backed(uint64_t bytes, uint32_t slots);  /* without the lock, too */
+uint32_t rt_nsm(void);
+CUdevice rt_device(void);
+bool rt_read_counters(struct rt_ctx *, uint64_t counters[GSAN_COUNTER_COUNT]);
+bool rt_read_count(struct rt_ctx *, uint32_t dedup, uint64_t *count);
+void rt_restart_clocks(struct rt_ctx *);        /* if they run out; the device is idle */
+/* The context ends: forgets it, and with the last one, if `teardown`, what is on
+ * the device; true if it did that. */
+bool rt_ctx_ends(CUcontext, bool teardown);
+struct rt_ctx *rt_contexts(void);
+bool rt_ctx_known(CUcontext);
+
+/* ---- module.c ------------------------------------------------------------------------------- */
+
+struct rt_module;
+
+struct rt_func {
+	const void *handle;     /* CUfunction or CUkernel */
+	bool kernel;            /* the latter */
+	const char *name;
+	struct rt_module *module;
+	uint64_t launches;
+	uint64_t stream;        /* of the first launch */
+	bool many_streams;
+	int fixed_shared;       /* static shared memory; -1: not asked yet */
+	uint64_t shape;         /* threads << 32 | dynamic shared memory, ... */
+	int per_sm;             /* ... and how many such blocks fit a multiprocessor */
+	bool told_bare;
+	struct rt_func *next;
+};
+
+/* Of a module that is registered or was: what its reports need. */
+struct rt_sites {
+	uint32_t base, n;
+	const struct gsan_site *site;
+	const struct gsan_frame *frame;
+	const struct gsan_global *global;
+	const char *strings;
+	uint32_t nframes, nglobals, nstrings;
+	const char *path;
+	const struct rt_module *module;
+	struct rt_sites *next;
+};
+
+/* What is known of a handle that the program launches. */
+struct rt_func *rt_func_of(const void *handle);
+/* Registers its module in the current context, or all that wait. */
+void rt_register(struct rt_func *f);
+bool rt_func_watched(const struct rt_func *f);
+const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
+/* The function that a kernel's name stands for in that module; with rt_lock. */
+const struct rt_func *rt_func_named(const struct rt_module *, const char *name);
+void rt_modules_forget(CUcontext);      /* contexts that end */
+void rt_modules_retire(void);           /* site numbers start anew */
+void rt_modules_count(struct rt_totals *);
+
+/* ---- mem.c ----------------------------------------------------------------------------------- */
+
+extern struct rt_blocks rt_blocks;      /* with rt_lock */
+
+void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem, const void *owner, const char *name);
+void rt_mem_owner_gone(const void *owner);
+void rt_mem_forget(void);               /* the device's memory is gone */
+void rt_mem_count(struct rt_totals *);
+
+/* Backs what was mapped while no context was current. */
+void rt_mem_catch_up(void);
+
+/* ---- context.c -------------------------------------------------------------------------------- */
+
+/* Waits for the context and prints with what only its device knows. */
+void rt_context_tell(CUcontext, int timeout_ms);
+void rt_context_count(struct rt_totals *);
+
+/* ---- launch.c -------------------------------------------------------------------------------- */
+
+void rt_launch_count(struct rt_totals *);
+bool rt_idle(void);             /* nothing launched that was not waited for */
+void rt_all_done(void);
+
+/* ---- watch.c: findings as they come ----------------------------------------------------------- */
+
+void rt_watch_start(void);
+void rt_watch_stop(void);
+void rt_ring_restart(void);     /* a new ring */
+void rt_drain(void);
+/* Prints what was found; counts are exact if the device can be asked now. */
+void rt_tell(struct rt_ctx *);
+void rt_tell_idle(void);        /* after a synchronisation */
+bool rt_wait_all(CUcontext, int timeout_ms);    /* false: still running, or an error */
+bool rt_still_running(void);                    /* a wait ran out */
+void rt_findings_count(struct rt_totals *);
+uint64_t rt_reported(void);
+size_t rt_reports(void);
+bool rt_report_get(size_t i, struct rt_report *);
+void rt_watch_fork(void);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * flags.c: reads `key=value` lists into struct rt_flags, and prints them for
+ * help=1.  The keys are the rows of flags.def.  It decides nothing: what an
+ * error means is the caller's business.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/rti.h"
+
+struct rt_flags rt_flags;
+
+enum type { T_BOOL, T_INT, T_TEXT };
+
+static const struct row {
+	const char *name;
+	enum type type;
+	size_t offset;
+	int value, least, most;
+	const char *text;
+	const char *help;
+} rows[] = {
+#define BOOL(name, value, help) \
+	{ #name, T_BOOL, offsetof(struct rt_flags, name), value, 0, 1, NULL, help },
+#define INT(name, value, least, most, help) \
+	{ #name, T_INT, offsetof(struct rt_flags, name), value, least, most, NULL, help },
+#define TEXT(name, value, help) \
+	{ #name, T_TEXT, offsetof(struct rt_flags, name), 0, 0, 0, value, help },
+#include "rt/flags.def"
+};
+
+#define NROWS (sizeof rows / sizeof rows[0])
+
+static int *number(struct rt_flags *f, const struct row *r)
+{
+	return (int *)((char *)f + r->offset);
+}
+
+static char **text(struct rt_flags *f, const struct row *r)
+{
+	return (char **)((char *)f + r->offset);
+}
+
+void rt_flags_default(struct rt_flags *f)
+{
+	for (size_t i = 0; i < NROWS; i++) {
+		if (rows[i].type == T_TEXT)
+			*text(f, &rows[i]) = rt_copy(rows[i].text);
+		else
+			*number(f, &rows[i]) = rows[i].value;
+	}
+}
+
+void rt_flags_free(struct rt_flags *f)
+{
+	for (size_t i = 0; i < NROWS; i++)
+		if (rows[i].type == T_TEXT)
+			free(*text(f, &rows[i]));
+}
+
+static bool is_gap(char c)
+{
+	return c && strchr(" ,:\n\t\r", c);
+}
+
+static bool one_of(const char *s, const char *a, const char *b, const char *c)
+{
+	return !strcmp(s, a) || !strcmp(s, b) || !strcmp(s, c);
+}
+
+/* Stores `value` in the row's flag; false if it is none of the flag's values. */
+static bool store(struct rt_flags *f, const struct row *r, const char *value)
+{
+	char *end;
+	long n;
+
+	switch (r->type) {
+	case T_BOOL:
+		if (one_of(value, "1", "yes", "true"))
+			*number(f, r) = 1;
+		else if (one_of(value, "0", "no", "false"))
+			*number(f, r) = 0;
+		else
+			return false;
+		return true;
+	case T_INT:
+		errno = 0;
+		n = strtol(value, &end, 0);
+		if (end == value || *end || errno || n < r->least || n > r->most)
+			return false;
+		*number(f, r) = (int)n;
+		return true;
+	case T_TEXT:
+		if (!strcmp(r->name, "color") && !one_of(value, "auto", "always", "never"))
+			return false;
+		free(*text(f, r));
+		*text(f, r) = rt_copy(value);
+		return true;
+	}
+	return false;
+}
+
+static void complain(const struct row *r, const char *value, struct rt_buf *err)
+{
+	rt_printf(err, "bad value '%s' for %s: ", value, r->name);
+	switch (r->type) {
+	case T_BOOL:
+		rt_puts(err, "it is 0 or 1, no or yes, false or true");
+		break;
+	case T_INT:
+		rt_printf(err, "it is a number from %d to %d", r->least, r->most);
+		break;
+	case T_TEXT:
+		rt_puts(err, "it is auto, always or never");
+		break;
+	}
+}
+
+static const struct row *find(const char *key)
+{
+	for (size_t i = 0; i < NROWS; i++)
+		if (!strcmp(rows[i].name, key))
+			return &rows[i];
+	return NULL;
+}
+
+static char *cut(const char *from, const char *to)
+{
+	char *s = rt_alloc((size_t)(to - from) + 1);
+
+	return memcpy(s, from, (size_t)(to - from));
+}
+
+bool rt_flags_parse(struct rt_flags *f, const char *s, struct rt_buf *err, struct rt_buf *warn)
+{
+	while (s) {
+		const char *start, *stop;
+		char *key, *value;
+		const struct row *r;
+		bool good = true;
+
+		while (is_gap(*s))
+			s++;
+		if (!*s)
+			return true;
+		for (start = s; *s && *s != '=' && !is_gap(*s); s++)
+			;
+		key = cut(start, s);
+		if (*s != '=') {
+			rt_printf(err, "'%s' is not followed by '=' and a value", key);
+			free(key);
+			return false;
+		}
+		s++;
+		if (*s == '\'' || *s == '"') {
+			start = s + 1;
+			stop = strchr(start, *s);
+			if (!stop) {
+				rt_printf(err, "no closing %c after %s=", *s, key);
+				free(key);
+				return false;
+			}
+			s = stop + 1;
+		} else {
+			for (start = s; *s && !is_gap(*s); s++)
+				;
+			stop = s;
+		}
+		value = cut(start, stop);
+		r = find(key);
+		if (!r) {
+			rt_printf(warn, "unknown key '%s'; help=1 lists the known ones\n", key);
+		} else if (!store(f, r, value)) {
+			complain(r, value, err);
+			good = false;
+		}
+		free(key);
+		free(value);
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+void rt_flags_help(const struct rt_flags *f, struct rt_buf *b)
+{
+	struct rt_flags now = *f;
+
+	rt_puts(b, "GSan: keys of GSAN_OPTIONS, and their values now\n");
+	for (size_t i = 0; i < NROWS; i++) {
+		rt_printf(b, "    %s\n        %s (", rows[i].name, rows[i].help);
+		if (rows[i].type == T_TEXT)
+			rt_printf(b, "'%s')\n", *text(&now, &rows[i]));
+		else
+			rt_printf(b, "%d)\n", *number(&now, &rows[i]));
+	}
+}

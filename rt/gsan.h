@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gsan.h: what libgsan offers to programs.  Nothing needs to be called: a
+ * program that links libgsan, or has it preloaded, is watched and reports when
+ * it ends.  These functions are for programs that want to know more.
+ */
+#ifndef GSAN_H
+#define GSAN_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A place in the program.  Texts are "" and lines 0 where unknown; they stay
+ * valid until the process ends. */
+struct gsan_spot {
+	const char *function;
+	const char *file;               /* source file */
+	unsigned line;
+	const char *ptx_file;
+	unsigned ptx_line;
+};
+
+struct gsan_report {
+	const char *kind;               /* "data-race", ... */
+	struct gsan_spot now, before;   /* the two accesses */
+	unsigned long long count;       /* times seen, at least */
+	int suppressed;                 /* matched by a suppression or left out by kernel_filter */
+};
+
+/* Reads GSAN_OPTIONS, and loads the driver and puts gsan in front of it, which
+ * otherwise happens at the first use of the driver.  0, or -1 if there is no
+ * driver. */
+int gsan_init(void);
+
+/* The same with the driver in that file instead of libcuda.so.1.  -1 also if a
+ * driver is in use already. */
+int gsan_use_driver(const char *file);
+
+/* Findings so far, suppressed ones among them; they are complete after a
+ * synchronisation. */
+size_t gsan_findings(void);
+
+/* The i-th finding, from 0, in the order in which they were found.  0, or -1 if
+ * there are fewer. */
+int gsan_finding(size_t i, struct gsan_report *);
+
+/* Waits for the device, prints what was not printed yet and the closing line.
+ * Returns the number of findings that were not suppressed.  After it, the
+ * process ends with its own status and without another closing line. */
+int gsan_finish(void);
+
+/* A program may define these; what they return is read before GSAN_OPTIONS and
+ * before the file of suppressions. */
+const char *__gsan_default_options(void);
+const char *__gsan_default_suppressions(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

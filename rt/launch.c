@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launch.c: launches and synchronisations.  Before a kernel starts, its module
+ * is registered and the shared memory that it can use has shadow.  Afterwards
+ * the launch is counted, and its stream is busy until the program waits for it:
+ * when none is, the device is idle and counts on it are final.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rt/drv.h"
+
+#define BUSY 256
+#define CLOCK_CHECK_MS 100
+
+struct busy { CUcontext ctx; uint64_t stream; };
+
+struct exec { CUgraphExec handle; struct rt_func **f; size_t n; struct exec *next; };
+
+/* All with rt_lock. */
+static struct busy busy[BUSY];
+static size_t nbusy;
+static bool overflow;                   /* more were busy: only a context's wait ends it */
+static struct exec *execs;
+static uint64_t launches, watched, graphs, bare, elsewhere;
+static const char **bare_names;
+static size_t nbare, bare_cap;
+static uint64_t checked_ms;
+
+static CUcontext current(void)
+{
+	CUcontext ctx = NULL;
+
+	return rt_drv.cuCtxGetCurrent && rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS ? ctx : NULL;
+}
+
+/* One number a stream: the null stream of a context is 0, that of a thread is the
+ * thread's. */
+static uint64_t stream_key(enum rt_hook which, CUstream s)
+{
+	const uint64_t v = (uintptr_t)s;
+
+	if (v == 2 || (v == 0 && rt_per_thread(which)))
+		return (uint64_t)gettid() << 16 | 2;
+	return v == 1 ? 0 : v;
+}
+
+static bool same_stream(const struct busy *b, CUcontext ctx, uint64_t stream)
+{
+	return b->stream == stream && (b->ctx == ctx || stream > 2);
+}
+
+static void set_busy(CUcontext ctx, uint64_t stream)
+{
+	for (size_t i = 0; i < nbusy; i++)
+		if (same_stream(&busy[i], ctx, stream))
+			return;
+	if (nbusy < BUSY)
+		busy[nbusy++] = (struct busy){ ctx, stream };
+	else
+		overflow = true;
+}
+
+static void stream_done(CUcontext ctx, uint64_t stream)
+{
+	pthread_mutex_lock(&rt_lock);
+	for (size_t i = 0; i < nbusy; i++) {
+		if (same_stream(&busy[i], ctx, stream)) {
+			busy[i] = busy[--nbusy];
+			break;
+		}
+	}
+	pthread_mutex_unlock(&rt_lock);
+}
+
+static void context_done(CUcontext ctx)
+{
+	pthread_mutex_lock(&rt_lock);
+	for (size_t i = 0; i < nbusy; )
+		if (busy[i].ctx == ctx)
+			busy[i] = busy[--nbusy];
+		else
+			i++;
+	if (!nbusy)
+		overflow = false;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_all_done(void)
+{
+	pthread_mutex_lock(&rt_lock);
+	nbusy = 0;
+	overflow = false;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+bool rt_idle(void)
+{
+	bool idle;
+
+	pthread_mutex_lock(&rt_lock);
+	idle = !nbusy && !overflow;
+	pthread_mutex_unlock(&rt_lock);
+	return idle;
+}
+
+void rt_launch_count(struct rt_totals *t)
+{
+	pthread_mutex_lock(&rt_lock);
+	t->launches = launches;
+	t->kernels_watched = watched;
+	t->graphs = graphs;
+	t->bare_launches = bare;
+	t->bare = bare_names;
+	t->nbare = nbare;
+	t->other_device = elsewhere;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+/* ---- before a launch --------------------------------------------------------------------------- */
+
+/* Static shared memory, and how many blocks of this shape a multiprocessor holds:
+ * asked again only when the shape changes. */
+static bool ask_shape(struct rt_func *f, uint64_t threads, unsigned dynamic)
+{
+	const uint64_t shape = threads << 32 | dynamic;
+	CUfunction fn = (CUfunction)f->handle;
+	int fixed = 0, per_sm = 0;
+
+	if (f->shape == shape)
+		return true;
+	if (f->kernel && REAL(cuKernelGetFunction, RT_cuKernelGetFunction)(&fn, (CUkernel)f->handle) !=
+			 CUDA_SUCCESS)
+		return false;
+	if (rt_drv.cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fn) != CUDA_SUCCESS ||
+	    rt_drv.cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, fn, (int)threads, dynamic) !=
+	    CUDA_SUCCESS)
+		return false;
+	pthread_mutex_lock(&rt_lock);
+	f->fixed_shared = fixed;
+	f->per_sm = per_sm;
+	f->shape = shape;
+	pthread_mutex_unlock(&rt_lock);
+	return true;
+}
+
+/* Shadow for the shared memory of all blocks that can be resident: slots are
+ * numbered multiprocessor by multiprocessor, lowest free one first, so that a
+ * kernel alone stays below its occupancy; beside others it may get any. */
+static void back_shared(struct rt_func *f, uint64_t threads, unsigned dynamic, bool alone)
+{
+	uint64_t bytes;
+	uint32_t slots;
+	struct rt_ctx *c;
+
+	if (!ask_shape(f, threads, dynamic))
+		return;
+	bytes = (uint64_t)f->fixed_shared + dynamic;
+	if (!bytes)
+		return;
+	slots = rt_nsm() * (alone && f->per_sm > 0 && f->per_sm < GSAN_SLOTS_PER_SM ?
+			    (uint32_t)f->per_sm : GSAN_SLOTS_PER_SM);
+	if (slots > GSAN_MAX_SLOTS)
+		slots = GSAN_MAX_SLOTS / rt_nsm() * rt_nsm();
+	if (rt_shared_backed(bytes, slots) || !(c = rt_dev_begin()))
+		return;
+	rt_back_shared(c, bytes, slots);
+	rt_dev_end();
+}
+
+static struct rt_func *before(const void *handle, uint64_t threads, unsigned dynamic, CUcontext ctx,
+			      uint64_t stream)
+{
+	struct rt_func *f = rt_func_of(handle);
+	bool alone = true;
+
+	rt_register(f);
+	rt_mem_catch_up();
+	if (!rt_func_watched(f) || !rt_dev_ready())
+		return f;
+	pthread_mutex_lock(&rt_lock);
+	for (size_t i = 0; i < nbusy; i++)
+		alone = alone && same_stream(&busy[i], ctx, stream);
+	pthread_mutex_unlock(&rt_lock);
+	back_shared(f, threads, dynamic, alone && !overflow);
+	return f;
+}
+
+/* ---- after a launch ------------------------------------------------------------------------------ */
+
+/* With rt_lock.  `where`: the stream, ~0 if it cannot be said. */
+static void count(struct rt_func *f, CUcontext ctx, uint64_t stream)
+{
+	const bool here = rt_dev_ready() && rt_func_watched(f);
+
+	launches++;
+	if (here)
+		watched++;
+	else if (!rt_func_watched(f))
+		bare++;
+	else
+		elsewhere++;
+	if (!here && !f->told_bare && *f->name && !rt_func_watched(f)) {
+		f->told_bare = true;
+		bare_names = rt_grow(bare_names, &bare_cap, nbare + 1, sizeof *bare_names);
+		bare_names[nbare++] = rt_bare_name(rt_demangle(f->name));
+	}
+	if (f->launches++ == 0)
+		f->stream = stream;
+	else if (f->stream != stream)
+		f->many_streams = true;
+	set_busy(ctx, stream);
+}
+
+/* A launch into a stream that is being captured runs when its graph does. */
+static bool is_captured(CUstream s)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	if ((uintptr_t)s <= 1 || !rt_drv.cuStreamIsCapturing)
+		return false;
+	return rt_drv.cuStreamIsCapturing(s, &status) == CUDA_SUCCESS &&
+	       status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+static CUresult after(CUresult r, struct rt_func *f, CUcontext ctx, CUstream s, uint64_t stream)
+{
+	if (r != CUDA_SUCCESS || is_captured(s))
+		return r;
+	pthread_mutex_lock(&rt_lock);
+	count(f, ctx, stream);
+	pthread_mutex_unlock(&rt_lock);
+	return r;
+}
+
+CUresult rt_on_launch(enum rt_hook which, CUfunction f, unsigned int gx, unsigned int gy,
+		      unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
+		      unsigned int shared, CUstream s, void **params, void **extra)
+{
+	const uint64_t stream = stream_key(which, s);
+	CUcontext ctx = current();
+	struct rt_func *fn = before(f, (uint64_t)bx * by * bz, shared, ctx, stream);
+	CUresult r = REAL(cuLaunchKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params, extra);
+
+	return after(r, fn, ctx, s, stream);
+}
+
+CUresult rt_on_launch_ex(enum rt_hook which, const CUlaunchConfig *config, CUfunction f, void **params,
+			 void **extra)
+{
+	CUcontext ctx = current();
+	struct rt_func *fn;
+	uint64_t stream;
+
+	if (!config)
+		return REAL(cuLaunchKernelEx, which)(config, f, params, extra);
+	stream = stream_key(which, config->hStream);
+	fn = before(f, (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ,
+		    config->sharedMemBytes, ctx, stream);
+	return after(REAL(cuLaunchKernelEx, which)(config, f, params, extra), fn, ctx, config->hStream,
+		     stream);
+}
+
+CUresult rt_on_launch_coop(enum rt_hook which, CUfunction f, unsigned int gx, unsigned int gy,
+			   unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
+			   unsigned int shared, CUstream s, void **params)
+{
+	const uint64_t stream = stream_key(which, s);
+	CUcontext ctx = current();
+	struct rt_func *fn = before(f, (uint64_t)bx * by * bz, shared, ctx, stream);
+	CUresult r = REAL(cuLaunchCooperativeKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params);
+
+	return after(r, fn, ctx, s, stream);
+}
+
+/* ---- graphs ----------------------------------------------------------------------------------------- */
+
+static void add_node(struct exec *e, const CUDA_KERNEL_NODE_PARAMS *p, size_t *cap)
+{
+	const void *handle = p->func ? (const void *)p->func : (const void *)p->kern;
+
+	if (!handle)
+		return;
+	e->f = rt_grow(e->f, cap, e->n + 1, sizeof *e->f);
+	/* Other nodes may run beside it: as if on a stream of its own. */
+	e->f[e->n++] = before(handle, (uint64_t)p->blockDimX * p->blockDimY * p->blockDimZ,
+			      p->sharedMemBytes, NULL, ~UINT64_C(0));
+}
+
+/* Every kernel of the graph, those of graphs inside it as well. */
+static void walk(struct exec *e, CUgraph graph, size_t *cap, int depth)
+{
+	CUgraphNode *node;
+	size_t n = 0;
+
+	if (depth > 32 || rt_drv.cuGraphGetNodes(graph, NULL, &n) != CUDA_SUCCESS || !n)
+		return;
+	node = rt_alloc(n * sizeof *node);
+	if (rt_drv.cuGraphGetNodes(graph, node, &n) != CUDA_SUCCESS)
+		n = 0;
+	for (size_t i = 0; i < n; i++) {
+		CUDA_KERNEL_NODE_PARAMS p;
+		CUgraphNodeType type;
+		CUgraph inner;
+
+		memset(&p, 0, sizeof p);
+		if (rt_drv.cuGraphNodeGetType(node[i], &type) != CUDA_SUCCESS)
+			continue;
+		if (type == CU_GRAPH_NODE_TYPE_KERNEL &&
+		    rt_drv.cuGraphKernelNodeGetParams(node[i], &p) == CUDA_SUCCESS)
+			add_node(e, &p, cap);
+		else if (type == CU_GRAPH_NODE_TYPE_GRAPH && rt_drv.cuGraphChildGraphNodeGetGraph &&
+			 rt_drv.cuGraphChildGraphNodeGetGraph(node[i], &inner) == CUDA_SUCCESS)
+			walk(e, inner, cap, depth + 1);
+	}
+	free(node);
+}
+
+/* What `handle` will launch, now that it was made of `graph`. */
+static void learn(CUgraphExec handle, CUgraph graph)
+{
+	struct exec *e = rt_alloc(sizeof *e), **at;
+	size_t cap = 0;
+
+	if (rt_drv.cuGraphGetNodes && rt_drv.cuGraphNodeGetType && rt_drv.cuGraphKernelNodeGetParams)
+		walk(e, graph, &cap, 0);
+	e->handle = handle;
+	pthread_mutex_lock(&rt_lock);
+	for (at = &execs; *at && (*at)->handle != handle; at = &(*at)->next)
+		;
+	if (*at) {
+		struct exec *old = *at;
+
+		*at = old->next;
+		free(old->f);
+		free(old);
+	}
+	e->next = execs;
+	execs = e;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+CUresult rt_on_instantiate(enum rt_hook which, CUgraphExec *exec, CUgraph graph,
+			   unsigned long long flags)
+{
+	CUresult r = REAL(cuGraphInstantiateWithFlags, which)(exec, graph, flags);
+
+	if (r == CUDA_SUCCESS)
+		learn(*exec, graph);
+	return r;
+}
+
+CUresult rt_on_instantiate_params(enum rt_hook which, CUgraphExec *exec, CUgraph graph,
+				  CUDA_GRAPH_INSTANTIATE_PARAMS *how)
+{
+	CUresult r = REAL(cuGraphInstantiateWithParams, which)(exec, graph, how);
+
+	if (r == CUDA_SUCCESS)
+		learn(*exec, graph);
+	return r;
+}
+
+CUresult rt_on_exec_update(enum rt_hook which, CUgraphExec exec, CUgraph graph,
+			   CUgraphExecUpdateResultInfo *info)
+{
+	CUresult r = REAL(cuGraphExecUpdate_v2, which)(exec, graph, info);
+
+	if (r == CUDA_SUCCESS)
+		learn(exec, graph);
+	return r;
+}
+
+/* The node's kernel may be another one now: what it needs is seen to, and it is
+ * counted as what it was. */
+CUresult rt_on_exec_params(enum rt_hook which, CUgraphExec exec, CUgraphNode node,
+			   const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	struct exec e = {0};
+	size_t cap = 0;
+
+	if (p)
+		add_node(&e, p, &cap);
+	free(e.f);
+	return REAL(cuGraphExecKernelNodeSetParams_v2, which)(exec, node, p);
+}
+
+CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)
+{
+	const uint64_t stream = stream_key(which, s);
+	CUcontext ctx = current();
+	CUresult r;
+
+	rt_register(NULL);
+	rt_mem_catch_up();
+	r = REAL(cuGraphLaunch, which)(exec, s);
+	if (r != CUDA_SUCCESS || is_captured(s))
+		return r;
+	pthread_mutex_lock(&rt_lock);
+	graphs++;
+	for (struct exec *e = execs; e; e = e->next)
+		if (e->handle == exec)
+			for (size_t i = 0; i < e->n; i++)
+				count(e->f[i], ctx, stream);
+	set_busy(ctx, stream);
+	pthread_mutex_unlock(&rt_lock);
+	return r;
+}
+
+/* ---- synchronisation ------------------------------------------------------------------------------------ */
+
+/* After the program waited: findings are printed, and clocks looked after. */
+static void waited(void)
+{
+	const uint64_t now = rt_now_ms();
+	struct rt_ctx *c;
+	bool due;
+
+	rt_tell_idle();
+	pthread_mutex_lock(&rt_lock);
+	due = !nbusy && !overflow && now - checked_ms >= CLOCK_CHECK_MS;
+	if (due)
+		checked_ms = now;
+	pthread_mutex_unlock(&rt_lock);
+	if (due && rt_dev_ready() && (c = rt_dev_begin())) {
+		rt_restart_clocks(c);
+		rt_dev_end();
+	}
+}
+
+CUresult rt_on_ctx_sync(enum rt_hook which)
+{
+	CUresult r = REAL(CUresult(void), which)();
+
+	context_done(current());
+	waited();
+	return r;
+}
+
+CUresult rt_on_ctx_sync_v2(enum rt_hook which, CUcontext ctx)
+{
+	CUresult r = REAL(CUresult(CUcontext), which)(ctx);
+
+	context_done(ctx ? ctx : current());
+	waited();
+	return r;
+}
+
+CUresult rt_on_stream_sync(enum rt_hook which, CUstream s)
+{
+	CUresult r = REAL(cuStreamSynchronize, which)(s);
+
+	stream_done(current(), stream_key(which, s));
+	waited();
+	return r;
+}
+
+CUresult rt_on_event_sync(enum rt_hook which, CUevent event)
+{
+	CUresult r = REAL(cuEventSynchronize, which)(event);
+
+	rt_tell_idle();
+	return r;
+}
+
+/* A blocking copy waits for the stream that it is ordered in. */
+CUresult rt_on_copy_back(enum rt_hook which, void *to, CUdeviceptr from, size_t n)
+{
+	CUresult r = REAL(CUresult(void *, CUdeviceptr, size_t), which)(to, from, n);
+
+	if (r == CUDA_SUCCESS)
+		stream_done(current(), stream_key(which, NULL));
+	waited();
+	return r;
+}

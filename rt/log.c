@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * log.c: where reports and messages go: log_path of GSAN_OPTIONS.  The file is
+ * opened at the first text, so that a process with nothing to say leaves none.
+ * Written with write(2) only: neither stdio's locks nor its buffers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rt/rti.h"
+
+static int log_fd = -1;
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void write_all(int fd, const char *text, size_t n)
+{
+	while (n) {
+		ssize_t k = write(fd, text, n);
+
+		if (k < 0 && errno != EINTR)
+			return;
+		if (k > 0) {
+			text += k;
+			n -= (size_t)k;
+		}
+	}
+}
+
+static void open_log(void)
+{
+	const char *path = rt_flags.log_path;
+	struct rt_buf name = {0};
+
+	log_fd = STDERR_FILENO;
+	if (!path || !*path || !strcmp(path, "stderr"))
+		return;
+	if (!strcmp(path, "stdout")) {
+		log_fd = STDOUT_FILENO;
+		return;
+	}
+	rt_puts(&name, path);
+	if (rt_flags.log_exe_name)
+		rt_printf(&name, ".%s", program_invocation_short_name);
+	rt_printf(&name, ".%ld%s", (long)getpid(), rt_flags.log_suffix);
+	log_fd = open(name.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (log_fd < 0) {
+		struct rt_buf b = {0};
+
+		log_fd = STDERR_FILENO;
+		rt_printf(&b, "GSan: cannot write %s (%s); reports go to stderr\n", name.text,
+			  strerror(errno));
+		write_all(log_fd, b.text, b.len);
+		rt_buf_free(&b);
+	}
+	rt_buf_free(&name);
+}
+
+void rt_log(const char *text, size_t n)
+{
+	pthread_mutex_lock(&log_lock);
+	if (log_fd < 0)
+		open_log();
+	write_all(log_fd, text, n);
+	pthread_mutex_unlock(&log_lock);
+}
+
+/* In the child of a fork: the lock may have been somebody's, and a file named
+ * for the parent is not ours. */
+void rt_log_fork(void)
+{
+	pthread_mutex_init(&log_lock, NULL);
+	if (log_fd > STDERR_FILENO)
+		close(log_fd);
+	log_fd = -1;
+}
+
+bool rt_log_color(void)
+{
+	bool tty;
+
+	if (strcmp(rt_flags.color, "auto"))
+		return !strcmp(rt_flags.color, "always");
+	pthread_mutex_lock(&log_lock);
+	if (log_fd < 0)
+		open_log();
+	tty = isatty(log_fd) == 1;
+	pthread_mutex_unlock(&log_lock);
+	return tty;
+}
+
+static void line(const char *fmt, va_list ap)
+{
+	struct rt_buf b = {0};
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	rt_puts(&b, "GSan: ");
+	if (n > 0) {
+		b.text = rt_grow(b.text, &b.cap, b.len + (size_t)n + 1, 1);
+		vsnprintf(b.text + b.len, (size_t)n + 1, fmt, again);
+		b.len += (size_t)n;
+	}
+	va_end(again);
+	rt_puts(&b, "\n");
+	rt_log(b.text, b.len);
+	rt_buf_free(&b);
+}
+
+void rt_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	line(fmt, ap);
+	va_end(ap);
+}
+
+void rt_verbose(int level, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (rt_flags.verbosity < level)
+		return;
+	va_start(ap, fmt);
+	line(fmt, ap);
+	va_end(ap);
+}
+
+/* A bad GSAN_OPTIONS or suppression file: to stderr whatever log_path says, which
+ * may be the bad part. */
+void rt_die(const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (n >= (int)sizeof text)
+		n = sizeof text - 1;
+	write_all(STDERR_FILENO, "GSan: ", 6);
+	write_all(STDERR_FILENO, text, n > 0 ? (size_t)n : 0);
+	write_all(STDERR_FILENO, "\n", 1);
+	_exit(2);
+}

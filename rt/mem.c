@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mem.c: the program's allocations: hooks that enter and remove them, and back
+ * their shadow.  An entry is removed before the driver frees the memory, as
+ * afterwards another thread may be given the same address.
+ */
+#include <string.h>
+
+#include "rt/drv.h"
+
+struct rt_blocks rt_blocks;
+
+static uint64_t unbacked, unbacked_bytes;       /* atomic */
+static bool waiting;                            /* entries that were never offered; atomic */
+
+static void offer(struct rt_ctx *c, struct rt_block *b)
+{
+	b->counted = true;
+	b->backed = rt_back_range(c, b->addr, b->bytes);
+	if (!b->backed) {
+		__atomic_add_fetch(&unbacked, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&unbacked_bytes, b->bytes, __ATOMIC_RELAXED);
+	}
+}
+
+void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem kind, const void *owner, const char *name)
+{
+	struct rt_block b = { .addr = addr, .bytes = bytes, .kind = kind, .owner = owner, .name = name };
+	struct rt_ctx *c;
+
+	if (!addr || !bytes)
+		return;
+	c = rt_dev_begin();
+	if (c) {
+		offer(c, &b);
+		rt_dev_end();
+	} else {
+		__atomic_store_n(&waiting, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_lock(&rt_lock);
+	rt_block_add(&rt_blocks, &b);
+	pthread_mutex_unlock(&rt_lock);
+}
+
+/* cuMemMap needs no context; its memory gets shadow once there is one. */
+void rt_mem_catch_up(void)
+{
+	struct rt_ctx *c;
+	struct rt_block b;
+
+	if (!__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) || !(c = rt_dev_begin()))
+		return;
+	__atomic_store_n(&waiting, false, __ATOMIC_RELEASE);
+	for (size_t i = 0; ; i++) {
+		pthread_mutex_lock(&rt_lock);
+		while (i < rt_blocks.n && rt_blocks.list[i].counted)
+			i++;
+		if (i < rt_blocks.n)
+			b = rt_blocks.list[i];
+		else
+			b.addr = 0;
+		pthread_mutex_unlock(&rt_lock);
+		if (!b.addr)
+			break;
+		offer(c, &b);
+		pthread_mutex_lock(&rt_lock);
+		for (i = 0; i < rt_blocks.n; i++) {
+			struct rt_block *at = &rt_blocks.list[i];
+
+			if (at->addr == b.addr && at->bytes == b.bytes && !at->counted) {
+				*at = b;
+				break;
+			}
+		}
+		pthread_mutex_unlock(&rt_lock);
+	}
+	rt_dev_end();
+}
+
+static void unback(const struct rt_block *b)
+{
+	if (!b->counted)
+		return;
+	pthread_mutex_lock(&rt_dev_lock);
+	rt_unback_range(b->addr, b->bytes);
+	pthread_mutex_unlock(&rt_dev_lock);
+}
+
+/* Removes the allocation at `addr`; false if it is not in the table. */
+static bool gone(uint64_t addr, struct rt_block *was)
+{
+	bool found;
+
+	pthread_mutex_lock(&rt_lock);
+	found = rt_block_take(&rt_blocks, addr, was);
+	pthread_mutex_unlock(&rt_lock);
+	return found;
+}
+
+/* After the driver was asked to free it: the end of it, or no change at all. */
+static void settle(bool found, const struct rt_block *was, CUresult r)
+{
+	if (!found)
+		return;
+	if (r == CUDA_SUCCESS) {
+		unback(was);
+		return;
+	}
+	pthread_mutex_lock(&rt_lock);
+	rt_block_add(&rt_blocks, was);
+	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_mem_owner_gone(const void *owner)
+{
+	struct rt_block was;
+	bool found;
+
+	do {
+		pthread_mutex_lock(&rt_lock);
+		found = rt_block_take_owned(&rt_blocks, owner, &was);
+		pthread_mutex_unlock(&rt_lock);
+		if (found)
+			unback(&was);
+	} while (found);
+}
+
+void rt_mem_forget(void)
+{
+	pthread_mutex_lock(&rt_lock);
+	rt_blocks.n = 0;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_mem_count(struct rt_totals *t)
+{
+	t->unbacked_allocations = __atomic_load_n(&unbacked, __ATOMIC_RELAXED);
+	t->unbacked_bytes = __atomic_load_n(&unbacked_bytes, __ATOMIC_RELAXED);
+}
+
+/* ---- device memory ----------------------------------------------------------------------------- */
+
+CUresult rt_on_alloc(enum rt_hook which, CUdeviceptr *p, size_t n)
+{
+	CUresult r = REAL(cuMemAlloc_v2, which)(p, n);
+
+	if (r == CUDA_SUCCESS)
+		rt_mem_new(*p, n, RT_MEM_DEVICE, NULL, NULL);
+	return r;
+}
+
+CUresult rt_on_alloc_pitch(enum rt_hook which, CUdeviceptr *p, size_t *pitch, size_t width,
+			   size_t height, unsigned int each)
+{
+	CUresult r = REAL(cuMemAllocPitch_v2, which)(p, pitch, width, height, each);
+
+	if (r == CUDA_SUCCESS)
+		rt_mem_new(*p, *pitch * height, RT_MEM_DEVICE, NULL, NULL);
+	return r;
+}
+
+CUresult rt_on_alloc_managed(enum rt_hook which, CUdeviceptr *p, size_t n, unsigned int flags)
+{
+	CUresult r = REAL(cuMemAllocManaged, which)(p, n, flags);
+
+	if (r == CUDA_SUCCESS)
+		rt_mem_new(*p, n, RT_MEM_MANAGED, NULL, NULL);
+	return r;
+}
+
+CUresult rt_on_alloc_async(enum rt_hook which, CUdeviceptr *p, size_t n, CUstream stream)
+{
+	CUresult r = REAL(cuMemAllocAsync, which)(p, n, stream);
+
+	if (r == CUDA_SUCCESS)
+		rt_mem_new(*p, n, RT_MEM_DEVICE, NULL, NULL);
+	return r;
+}
+
+CUresult rt_on_alloc_pool(enum rt_hook which, CUdeviceptr *p, size_t n, CUmemoryPool pool,
+			  CUstream stream)
+{
+	CUresult r = REAL(cuMemAllocFromPoolAsync, which)(p, n, pool, stream);
+
+	if (r == CUDA_SUCCESS)
+		rt_mem_new(*p, n, RT_MEM_DEVICE, NULL, NULL);
+	return r;
+}
+
+CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
+{
+	struct rt_block was;
+	bool found = gone(p, &was);
+	CUresult r = REAL(cuMemFree_v2, which)(p);
+
+	settle(found, &was, r);
+	return r;
+}
+
+CUresult rt_on_free_async(enum rt_hook which, CUdeviceptr p, CUstream stream)
+{
+	struct rt_block was;
+	bool found = gone(p, &was);
+	CUresult r = REAL(cuMemFreeAsync, which)(p, stream);
+
+	settle(found, &was, r);
+	return r;
+}
+
+CUresult rt_on_map(enum rt_hook which, CUdeviceptr p, size_t n, size_t offset,
+		   CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+	CUresult r = REAL(cuMemMap, which)(p, n, offset, handle, flags);
+
+	if (r == CUDA_SUCCESS)
+		rt_mem_new(p, n, RT_MEM_MAPPED, NULL, NULL);
+	return r;
+}
+
+/* One call may unmap several mappings. */
+CUresult rt_on_unmap(enum rt_hook which, CUdeviceptr p, size_t n)
+{
+	struct rt_block was;
+	CUresult r = REAL(cuMemUnmap, which)(p, n);
+	bool found;
+
+	if (r != CUDA_SUCCESS)
+		return r;
+	do {
+		pthread_mutex_lock(&rt_lock);
+		found = rt_block_take_mapped(&rt_blocks, p, n, &was);
+		pthread_mutex_unlock(&rt_lock);
+		if (found)
+			unback(&was);
+	} while (found);
+	return r;
+}
+
+/* ---- host memory that the device can reach --------------------------------------------------------- */
+
+/* Under unified addressing the device uses the host's address.  Where it does not
+ * (memory registered on some systems) an access has another address, which has no
+ * shadow: the device counts it. */
+static void host_memory(void *p, size_t n)
+{
+	CUdeviceptr d = 0;
+
+	if (!rt_drv.cuMemHostGetDevicePointer ||
+	    rt_drv.cuMemHostGetDevicePointer(&d, p, 0) != CUDA_SUCCESS)
+		return;
+	if (d == (uintptr_t)p)
+		rt_mem_new(d, n, RT_MEM_HOST, NULL, NULL);
+}
+
+CUresult rt_on_host_alloc(enum rt_hook which, void **p, size_t n, unsigned int flags)
+{
+	CUresult r = REAL(cuMemHostAlloc, which)(p, n, flags);
+
+	if (r == CUDA_SUCCESS)
+		host_memory(*p, n);
+	return r;
+}
+
+CUresult rt_on_alloc_host(enum rt_hook which, void **p, size_t n)
+{
+	CUresult r = REAL(cuMemAllocHost_v2, which)(p, n);
+
+	if (r == CUDA_SUCCESS)
+		host_memory(*p, n);
+	return r;
+}
+
+CUresult rt_on_host_register(enum rt_hook which, void *p, size_t n, unsigned int flags)
+{
+	CUresult r = REAL(cuMemHostRegister_v2, which)(p, n, flags);
+
+	if (r == CUDA_SUCCESS)
+		host_memory(p, n);
+	return r;
+}
+
+/* cuMemFreeHost and cuMemHostUnregister */
+CUresult rt_on_free_host(enum rt_hook which, void *p)
+{
+	struct rt_block was;
+	bool found = gone((uintptr_t)p, &was);
+	CUresult r = REAL(cuMemFreeHost, which)(p);
+
+	settle(found, &was, r);
+	return r;
+}

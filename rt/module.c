@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * module.c: modules and libraries, and the functions in them.  A module that
+ * was instrumented carries kernels __gsan_vN_init_*, one for each translation
+ * unit; each is run once in a context before anything else of the module is, and
+ * hands over its table of sites, which is copied so that reports outlive the
+ * context.  Modules without such a kernel are not watched, and counted.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/drv.h"
+
+#define INIT_PREFIX "__gsan_v"
+#define MOST_OF_A_TABLE (UINT32_C(1) << 28)     /* bytes; more is no table of ours */
+
+struct rt_module {
+	const void *handle;     /* CUmodule or CUlibrary */
+	const void *alias;      /* CUmodule of a library */
+	bool library;
+	bool known;             /* examined at least once */
+	bool watched, bare;
+	CUcontext *in;          /* where it was registered */
+	size_t nin, in_cap;
+	struct rt_module *next;
+};
+
+#define BUCKETS 1024u
+
+/* All with rt_lock. */
+static struct rt_module *modules;
+static struct rt_func *buckets[BUCKETS];
+static struct rt_sites *all_sites;
+static struct { uint64_t modules, bare, failed, sites, missed, unmodelled, unknown; } total;
+
+static unsigned bucket(const void *handle)
+{
+	uint64_t h = (uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (unsigned)(h >> 40) % BUCKETS;
+}
+
+static struct rt_func *find_func(const void *handle)
+{
+	struct rt_func *f;
+
+	for (f = buckets[bucket(handle)]; f && f->handle != handle; f = f->next)
+		;
+	return f;
+}
+
+static struct rt_module *find_module(const void *handle)
+{
+	struct rt_module *m;
+
+	for (m = modules; m && m->handle != handle && m->alias != handle; m = m->next)
+		;
+	return m;
+}
+
+static struct rt_module *add_module(const void *handle, bool library)
+{
+	struct rt_module *m = rt_alloc(sizeof *m);
+
+	m->handle = handle;
+	m->library = library;
+	pthread_mutex_lock(&rt_lock);
+	m->next = modules;
+	modules = m;
+	pthread_mutex_unlock(&rt_lock);
+	return m;
+}
+
+/* Enters a handle, or gives a handle met again its new meaning. */
+static struct rt_func *add_func(const void *handle, const char *name, struct rt_module *m)
+{
+	struct rt_func *f = find_func(handle);
+
+	if (f && f->module == m && !strcmp(f->name, name))
+		return f;
+	if (!f) {
+		f = rt_alloc(sizeof *f);
+		f->handle = handle;
+		f->next = buckets[bucket(handle)];
+		buckets[bucket(handle)] = f;
+	}
+	f->name = rt_copy(name);
+	f->module = m;
+	f->launches = 0;
+	f->many_streams = false;
+	f->told_bare = false;
+	f->kernel = false;
+	f->fixed_shared = -1;
+	f->shape = ~UINT64_C(0);
+	return f;
+}
+
+static void enter(const void *handle, const char *name, const void *module, bool kernel)
+{
+	pthread_mutex_lock(&rt_lock);
+	add_func(handle, name, find_module(module))->kernel = kernel;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+struct rt_func *rt_func_of(const void *handle)
+{
+	struct rt_func *f;
+	const char *name = NULL;
+	CUmodule module = NULL;
+
+	pthread_mutex_lock(&rt_lock);
+	f = find_func(handle);
+	pthread_mutex_unlock(&rt_lock);
+	if (f)
+		return f;
+	/* A handle that came by a way without a hook. */
+	if (!rt_drv.cuFuncGetName || rt_drv.cuFuncGetName(&name, (CUfunction)handle) != CUDA_SUCCESS ||
+	    !name)
+		name = "";
+	if (!*name || !rt_drv.cuFuncGetModule ||
+	    rt_drv.cuFuncGetModule(&module, (CUfunction)handle) != CUDA_SUCCESS)
+		module = NULL;
+	pthread_mutex_lock(&rt_lock);
+	f = add_func(handle, name, module ? find_module(module) : NULL);
+	pthread_mutex_unlock(&rt_lock);
+	return f;
+}
+
+const struct rt_func *rt_func_named(const struct rt_module *m, const char *name)
+{
+	const struct rt_func *best = NULL;
+
+	for (unsigned b = 0; b < BUCKETS; b++)
+		for (const struct rt_func *f = buckets[b]; f; f = f->next)
+			if (f->module == m && !strcmp(f->name, name) &&
+			    (!best || f->launches > best->launches))
+				best = f;
+	return best;
+}
+
+bool rt_func_watched(const struct rt_func *f)
+{
+	return f->module && f->module->watched;
+}
+
+const struct rt_sites *rt_sites_of(uint32_t site)
+{
+	for (const struct rt_sites *s = all_sites; s; s = s->next)
+		if (site >= s->base && site - s->base < s->n)
+			return s;
+	return NULL;
+}
+
+void rt_modules_count(struct rt_totals *t)
+{
+	pthread_mutex_lock(&rt_lock);
+	t->modules = total.modules;
+	t->bare_modules = total.bare;
+	t->unregistered = total.failed;
+	t->sites = total.sites;
+	t->missed = total.missed;
+	t->unmodelled = total.unmodelled;
+	t->unknown = total.unknown;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_modules_forget(CUcontext ctx)
+{
+	pthread_mutex_lock(&rt_lock);
+	for (struct rt_module *m = modules; m; m = m->next)
+		for (size_t i = 0; i < m->nin; )
+			if (m->in[i] == ctx)
+				m->in[i] = m->in[--m->nin];
+			else
+				i++;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+/* Site numbers start from 1 again. */
+void rt_modules_retire(void)
+{
+	pthread_mutex_lock(&rt_lock);
+	for (struct rt_sites *s = all_sites; s; s = s->next)
+		s->n = 0;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+/* ---- registration --------------------------------------------------------------------------- */
+
+/* A table from device memory, with a zero behind it. */
+static void *fetch(struct rt_ctx *c, uint64_t at, uint32_t n, size_t each)
+{
+	void *p;
+
+	if (n > MOST_OF_A_TABLE / each)
+		return NULL;
+	p = rt_alloc(n * each + 1);
+	if (rt_read(c, p, at, n * each))
+		return p;
+	free(p);
+	return NULL;
+}
+
+static const char *string(const struct rt_sites *s, uint32_t at)
+{
+	return at < s->nstrings ? s->strings + at : "";
+}
+
+/* Variables are memory like any other; they live as long as the module. */
+static void enter_variables(struct rt_ctx *c, const struct rt_sites *s)
+{
+	for (uint32_t i = 0; i < s->nglobals; i++) {
+		const struct gsan_global *g = &s->global[i];
+		struct rt_block b = { .addr = g->addr, .bytes = g->bytes, .kind = RT_MEM_VARIABLE,
+			.owner = s->module, .name = string(s, g->name), .counted = true };
+
+		if (g->shared || !g->addr || !g->bytes)
+			continue;
+		b.backed = rt_back_range(c, g->addr, g->bytes);
+		pthread_mutex_lock(&rt_lock);
+		rt_block_add(&rt_blocks, &b);
+		pthread_mutex_unlock(&rt_lock);
+	}
+}
+
+static bool take_tables(struct rt_ctx *c, struct rt_module *m, const struct gsan_mailbox *box)
+{
+	const struct gsan_module *g = &box->module;
+	struct rt_sites *s = rt_alloc(sizeof *s);
+
+	s->base = box->site_base;
+	s->n = g->nsites;
+	s->nframes = g->nframes;
+	s->nglobals = g->nglobals;
+	s->nstrings = g->nstrings;
+	s->module = m;
+	if (!(s->site = fetch(c, g->sites, g->nsites, sizeof *s->site)) ||
+	    !(s->frame = fetch(c, g->frames, g->nframes, sizeof *s->frame)) ||
+	    !(s->global = fetch(c, g->globals, g->nglobals, sizeof *s->global)) ||
+	    !(s->strings = fetch(c, g->strings, g->nstrings, 1)))
+		return false;
+	s->path = string(s, g->path);
+	enter_variables(c, s);
+	pthread_mutex_lock(&rt_lock);
+	s->next = all_sites;
+	all_sites = s;
+	if (!m->known) {
+		total.sites += g->nsites;
+		total.missed += g->missed;
+		total.unmodelled += g->unmodelled;
+		total.unknown += g->unknown;
+	}
+	pthread_mutex_unlock(&rt_lock);
+	rt_verbose(2, "%s: %u sites from %u", s->path, s->n, s->base);
+	return true;
+}
+
+static bool run_init(struct rt_ctx *c, struct rt_module *m, CUfunction f)
+{
+	CUdeviceptr box_device;
+	struct gsan_mailbox *box = rt_mailbox(&box_device);
+	void *params[] = { &box_device };
+
+	memset(box, 0, sizeof *box);
+	if (!rt_ok(c, REAL(cuLaunchKernel, RT_cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, c->stream, params,
+							      NULL), "registering a module") ||
+	    !rt_wait(c))
+		return false;
+	if (!__atomic_load_n(&box->done, __ATOMIC_ACQUIRE) || !box->site_base ||
+	    box->module.abi != GSAN_ABI) {
+		rt_verbose(1, "a module's registration did not finish");
+		return false;
+	}
+	return take_tables(c, m, box);
+}
+
+struct seen { unsigned ours, theirs, failed; };
+
+/* Runs `f` if its name says that it registers a translation unit. */
+static void try_init(struct rt_ctx *c, struct rt_module *m, CUfunction f, const char *name,
+		     struct seen *seen)
+{
+	unsigned abi;
+	int n = 0;
+
+	if (strncmp(name, INIT_PREFIX, sizeof INIT_PREFIX - 1) ||
+	    sscanf(name + sizeof INIT_PREFIX - 1, "%u_init_%n", &abi, &n) != 1 || !n)
+		return;
+	if (abi != GSAN_ABI)
+		seen->theirs = abi;
+	else if (run_init(c, m, f))
+		seen->ours++;
+	else
+		seen->failed++;
+}
+
+static void try_module(struct rt_ctx *c, struct rt_module *m, struct seen *seen)
+{
+	CUmodule module = (CUmodule)m->handle;
+	unsigned n = 0;
+	CUfunction *f;
+
+	if (!rt_ok(c, rt_drv.cuModuleGetFunctionCount(&n, module), "cuModuleGetFunctionCount") || !n)
+		return;
+	f = rt_alloc(n * sizeof *f);
+	if (rt_ok(c, rt_drv.cuModuleEnumerateFunctions(f, n, module), "cuModuleEnumerateFunctions")) {
+		for (unsigned i = 0; i < n && !c->sick; i++) {
+			const char *name = NULL;
+
+			if (f[i] && rt_drv.cuFuncGetName(&name, f[i]) == CUDA_SUCCESS && name)
+				try_init(c, m, f[i], name, seen);
+		}
+	}
+	free(f);
+}
+
+static void try_library(struct rt_ctx *c, struct rt_module *m, struct seen *seen)
+{
+	CUlibrary lib = (CUlibrary)m->handle;
+	unsigned n = 0;
+	CUkernel *k;
+
+	if (!rt_drv.cuLibraryGetKernelCount || !rt_drv.cuLibraryEnumerateKernels ||
+	    !rt_drv.cuKernelGetName || !rt_real(RT_cuKernelGetFunction) ||
+	    !rt_ok(c, rt_drv.cuLibraryGetKernelCount(&n, lib), "cuLibraryGetKernelCount") || !n)
+		return;
+	k = rt_alloc(n * sizeof *k);
+	if (rt_ok(c, rt_drv.cuLibraryEnumerateKernels(k, n, lib), "cuLibraryEnumerateKernels")) {
+		for (unsigned i = 0; i < n && !c->sick; i++) {
+			const char *name = NULL;
+			CUfunction f;
+
+			if (!k[i] || rt_drv.cuKernelGetName(&name, k[i]) != CUDA_SUCCESS || !name ||
+			    strncmp(name, INIT_PREFIX, sizeof INIT_PREFIX - 1))
+				continue;
+			if (rt_ok(c, REAL(cuKernelGetFunction, RT_cuKernelGetFunction)(&f, k[i]),
+				  "cuKernelGetFunction"))
+				try_init(c, m, f, name, seen);
+		}
+	}
+	free(k);
+}
+
+static bool is_in(const struct rt_module *m, CUcontext ctx)
+{
+	for (size_t i = 0; i < m->nin; i++)
+		if (m->in[i] == ctx)
+			return true;
+	return false;
+}
+
+static void register_module(struct rt_ctx *c, struct rt_module *m)
+{
+	struct seen seen = {0};
+	bool again;
+
+	pthread_mutex_lock(&rt_lock);
+	again = is_in(m, c->ctx);
+	if (!again) {
+		m->in = rt_grow(m->in, &m->in_cap, m->nin + 1, sizeof *m->in);
+		m->in[m->nin++] = c->ctx;
+	}
+	pthread_mutex_unlock(&rt_lock);
+	if (again)
+		return;
+	if (m->library)
+		try_library(c, m, &seen);
+	else
+		try_module(c, m, &seen);
+	if (seen.theirs)
+		rt_say("a module was instrumented for another version of gsan (ABI %u, not %u): it is not "
+		       "watched, build it again", seen.theirs, GSAN_ABI);
+	if (seen.failed)
+		rt_say("a module could not be registered: its kernels run unwatched");
+	pthread_mutex_lock(&rt_lock);
+	m->watched = m->watched || seen.ours;
+	if (!m->known) {
+		total.modules++;
+		if (!seen.ours && !seen.failed) {
+			m->bare = true;
+			total.bare++;
+		}
+		total.failed += seen.failed != 0;
+	}
+	m->known = true;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_register(struct rt_func *f)
+{
+	struct rt_module *one = f ? f->module : NULL;
+	struct rt_ctx *c;
+	CUcontext ctx = NULL;
+	bool all = false;
+
+	if (rt_drv.cuCtxGetCurrent(&ctx) != CUDA_SUCCESS || !ctx)
+		return;
+	pthread_mutex_lock(&rt_lock);
+	if (one)
+		all = is_in(one, ctx);
+	else
+		for (all = true, one = modules; one && all; one = one->next)
+			all = is_in(one, ctx) || !one->library;
+	pthread_mutex_unlock(&rt_lock);
+	if (all || !(c = rt_dev_begin()))
+		return;
+	if (f && f->module) {
+		register_module(c, f->module);
+	} else {
+		/* Entries are added in front and freed by nobody but their owner. */
+		for (one = modules; one && !c->sick; one = one->next)
+			if (one->library)
+				register_module(c, one);
+	}
+	rt_dev_end();
+}
+
+/* ---- hooks -------------------------------------------------------------------------------------- */
+
+static CUresult loaded(CUresult r, CUmodule *module)
+{
+	struct rt_module *m;
+	struct rt_ctx *c;
+
+	if (r != CUDA_SUCCESS)
+		return r;
+	m = add_module(*module, false);
+	c = rt_dev_begin();
+	if (c) {
+		register_module(c, m);
+		rt_dev_end();
+	}
+	return r;
+}
+
+CUresult rt_on_module_load(enum rt_hook which, CUmodule *module, const char *file)
+{
+	return loaded(REAL(cuModuleLoad, which)(module, file), module);
+}
+
+/* cuModuleLoadData and cuModuleLoadFatBinary */
+CUresult rt_on_module_data(enum rt_hook which, CUmodule *module, const void *image)
+{
+	return loaded(REAL(cuModuleLoadData, which)(module, image), module);
+}
+
+CUresult rt_on_module_data_ex(enum rt_hook which, CUmodule *module, const void *image, unsigned int n,
+			      CUjit_option *opts, void **values)
+{
+	return loaded(REAL(cuModuleLoadDataEx, which)(module, image, n, opts, values), module);
+}
+
+/* Takes a module out of the tables; its sites stay, reports may refer to them. */
+static void unload(const void *handle)
+{
+	struct rt_module *m = NULL, **at;
+
+	pthread_mutex_lock(&rt_lock);
+	for (at = &modules; *at && (*at)->handle != handle; at = &(*at)->next)
+		;
+	m = *at;
+	if (m) {
+		*at = m->next;
+		for (unsigned b = 0; b < BUCKETS; b++) {
+			for (struct rt_func **f = &buckets[b]; *f; ) {
+				if ((*f)->module == m)
+					*f = (*f)->next;
+				else
+					f = &(*f)->next;
+			}
+		}
+	}
+	pthread_mutex_unlock(&rt_lock);
+	if (m)
+		rt_mem_owner_gone(m);
+}
+
+CUresult rt_on_module_unload(enum rt_hook which, CUmodule module)
+{
+	rt_drain();
+	unload(module);
+	return REAL(cuModuleUnload, which)(module);
+}
+
+CUresult rt_on_get_function(enum rt_hook which, CUfunction *f, CUmodule module, const char *name)
+{
+	CUresult r = REAL(cuModuleGetFunction, which)(f, module, name);
+
+	if (r == CUDA_SUCCESS)
+		enter(*f, name, module, false);
+	return r;
+}
+
+CUresult rt_on_enumerate_functions(enum rt_hook which, CUfunction *f, unsigned int n, CUmodule module)
+{
+	CUresult r = REAL(cuModuleEnumerateFunctions, which)(f, n, module);
+
+	for (unsigned i = 0; r == CUDA_SUCCESS && i < n; i++) {
+		const char *name = NULL;
+
+		if (f[i] && rt_drv.cuFuncGetName(&name, f[i]) == CUDA_SUCCESS && name)
+			enter(f[i], name, module, false);
+	}
+	return r;
+}
+
+CUresult rt_on_library_data(enum rt_hook which, CUlibrary *lib, const void *code, CUjit_option *jit,
+			    void **jit_values, unsigned int njit, CUlibraryOption *opts, void **values,
+			    unsigned int n)
+{
+	CUresult r = REAL(cuLibraryLoadData, which)(lib, code, jit, jit_values, njit, opts, values, n);
+
+	if (r == CUDA_SUCCESS)
+		add_module(*lib, true);
+	return r;
+}
+
+CUresult rt_on_library_file(enum rt_hook which, CUlibrary *lib, const char *file, CUjit_option *jit,
+			    void **jit_values, unsigned int njit, CUlibraryOption *opts, void **values,
+			    unsigned int n)
+{
+	CUresult r = REAL(cuLibraryLoadFromFile, which)(lib, file, jit, jit_values, njit, opts, values,
+							n);
+
+	if (r == CUDA_SUCCESS)
+		add_module(*lib, true);
+	return r;
+}
+
+CUresult rt_on_library_unload(enum rt_hook which, CUlibrary lib)
+{
+	rt_drain();
+	unload(lib);
+	return REAL(cuLibraryUnload, which)(lib);
+}
+
+CUresult rt_on_get_kernel(enum rt_hook which, CUkernel *kernel, CUlibrary lib, const char *name)
+{
+	CUresult r = REAL(cuLibraryGetKernel, which)(kernel, lib, name);
+
+	if (r == CUDA_SUCCESS)
+		enter(*kernel, name, lib, true);
+	return r;
+}
+
+CUresult rt_on_enumerate_kernels(enum rt_hook which, CUkernel *k, unsigned int n, CUlibrary lib)
+{
+	CUresult r = REAL(cuLibraryEnumerateKernels, which)(k, n, lib);
+
+	for (unsigned i = 0; r == CUDA_SUCCESS && i < n; i++) {
+		const char *name = NULL;
+
+		if (k[i] && rt_drv.cuKernelGetName(&name, k[i]) == CUDA_SUCCESS && name)
+			enter(k[i], name, lib, true);
+	}
+	return r;
+}
+
+CUresult rt_on_get_module(enum rt_hook which, CUmodule *module, CUlibrary lib)
+{
+	CUresult r = REAL(cuLibraryGetModule, which)(module, lib);
+	struct rt_module *m;
+
+	if (r == CUDA_SUCCESS) {
+		pthread_mutex_lock(&rt_lock);
+		m = find_module(lib);
+		if (m)
+			m->alias = *module;
+		pthread_mutex_unlock(&rt_lock);
+	}
+	return r;
+}
+
+CUresult rt_on_kernel_function(enum rt_hook which, CUfunction *f, CUkernel kernel)
+{
+	CUresult r = REAL(cuKernelGetFunction, which)(f, kernel);
+	struct rt_func *from;
+
+	if (r == CUDA_SUCCESS) {
+		from = rt_func_of(kernel);
+		pthread_mutex_lock(&rt_lock);
+		add_func(*f, from->name, from->module);
+		pthread_mutex_unlock(&rt_lock);
+	}
+	return r;
+}

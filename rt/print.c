@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * print.c: the text of reports and of the closing line.  Formats what it is
+ * given and looks nothing up.  The order and the indents of the lines are
+ * ThreadSanitizer's, because tools split on them.
+ */
+#include <string.h>
+
+#include "rt/rti.h"
+
+#define RULE "==================\n"
+#define BOLD_RED "\033[1m\033[31m"
+#define BLUE "\033[1m\033[34m"
+#define GREEN "\033[1m\033[32m"
+#define PLAIN "\033[0m"
+
+static const char *const kinds[] = {
+#define KIND(id, name) name,
+#include "rt/kinds.def"
+};
+
+const char *rt_kind_name(enum gsan_kind kind)
+{
+	return kind < GSAN_KIND_COUNT ? kinds[kind] : "unknown";
+}
+
+/* "data-race" reads "data race" in a report. */
+static void put_kind(struct rt_buf *b, enum gsan_kind kind)
+{
+	for (const char *s = rt_kind_name(kind); *s; s++)
+		rt_putn(b, *s == '-' ? " " : s, 1);
+}
+
+static void color(struct rt_buf *b, const struct rt_look *look, const char *code)
+{
+	if (look->color)
+		rt_puts(b, code);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static const char *strip(const char *path, const struct rt_look *look)
+{
+	size_t n = strlen(look->strip);
+
+	return n && !strncmp(path, look->strip, n) ? path + n : path;
+}
+
+static void put_ptx(struct rt_buf *b, const struct rt_place *p)
+{
+	rt_printf(b, "%s:%u", *p->ptx ? base_name(p->ptx) : "ptx", p->ptx_line);
+}
+
+static bool has_source(const struct rt_place *p, const struct rt_look *look)
+{
+	return look->source && p->nframes && *p->frame[0].file && p->frame[0].line;
+}
+
+/* The spot in few characters, for sentences: ring.cu:41, or ring.ptx:118. */
+void rt_print_spot(struct rt_buf *b, const struct rt_place *p, const struct rt_look *look)
+{
+	if (!p->known)
+		rt_puts(b, "the other access");
+	else if (has_source(p, look))
+		rt_printf(b, "%s:%u", base_name(p->frame[0].file), p->frame[0].line);
+	else
+		put_ptx(b, p);
+}
+
+static void put_frame(struct rt_buf *b, const struct rt_place *p, unsigned i,
+		      const struct rt_look *look)
+{
+	const struct rt_frame *f = &p->frame[i];
+
+	rt_printf(b, "    #%u %s", i, *f->shown ? f->shown : "<unknown>");
+	if (look->source && *f->file && f->line)
+		rt_printf(b, " %s:%u", strip(f->file, look), f->line);
+	if (i == 0) {
+		rt_puts(b, " (");
+		put_ptx(b, p);
+		rt_puts(b, ")");
+	}
+	rt_puts(b, "\n");
+}
+
+static void put_triple(struct rt_buf *b, const uint32_t v[3])
+{
+	rt_printf(b, "(%u,%u,%u)", v[0], v[1], v[2]);
+}
+
+/* "Write", "Previous atomic write", ... */
+static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous)
+{
+	static const char *const words[2][3][2] = {
+		{ { "Read", "Write" }, { "Atomic read", "Atomic write" },
+		  { "Volatile read", "Volatile write" } },
+		{ { "Previous read", "Previous write" },
+		  { "Previous atomic read", "Previous atomic write" },
+		  { "Previous volatile read", "Previous volatile write" } },
+	};
+
+	rt_puts(b, words[previous][p->is_volatile ? 2 : p->atomic][p->write]);
+}
+
+static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
+		      const struct rt_look *look)
+{
+	rt_puts(b, "  ");
+	color(b, look, BLUE);
+	if (!p->known) {
+		rt_printf(b, "%s of which only the memory is known:", previous ?
+			  "Previous access" : "Access");
+		color(b, look, PLAIN);
+		rt_puts(b, "\n    #0 <unknown>\n\n");
+		return;
+	}
+	put_access(b, p, previous);
+	rt_printf(b, " of size %u at 0x%llx by ", p->size, (unsigned long long)p->addr);
+	if (p->whole_warp)
+		rt_puts(b, "the warp of ");
+	rt_puts(b, "thread ");
+	put_triple(b, p->thread);
+	if (p->block_known)
+		rt_printf(b, " block (%llu,%llu,%llu):", (unsigned long long)p->block[0],
+			  (unsigned long long)p->block[1], (unsigned long long)p->block[2]);
+	else
+		rt_puts(b, " of an earlier block:");
+	color(b, look, PLAIN);
+	rt_puts(b, "\n");
+	for (unsigned i = 0; i < p->nframes; i++)
+		put_frame(b, p, i, look);
+	rt_puts(b, "\n");
+}
+
+static const char *scope(enum gsan_level level)
+{
+	switch (level) {
+	case GSAN_WEAK:
+	case GSAN_CTA:
+		return "block";
+	case GSAN_CLUSTER:
+		return "cluster";
+	case GSAN_GPU:
+		return "gpu";
+	case GSAN_SYS:
+		return "system";
+	}
+	return "block";
+}
+
+static bool same_block(const struct rt_report *r)
+{
+	return r->shared || (r->now.block_known && r->before.block_known &&
+			     !memcmp(r->now.block, r->before.block, sizeof r->now.block));
+}
+
+/* What stands between the two lines: "between B and A". */
+static void put_between(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	rt_puts(b, "between ");
+	rt_print_spot(b, &r->before, look);
+	rt_puts(b, " and ");
+	rt_print_spot(b, &r->now, look);
+}
+
+static void put_release_acquire(struct rt_buf *b, const struct rt_report *r,
+				const struct rt_look *look)
+{
+	rt_puts(b, "a release at gpu scope after ");
+	rt_print_spot(b, &r->before, look);
+	rt_puts(b, " that is acquired at gpu scope before ");
+	rt_print_spot(b, &r->now, look);
+}
+
+/* One sentence: what would order the two, and where it would go. */
+void rt_print_missing(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	const struct rt_place *narrow;
+
+	switch (r->why) {
+	case GSAN_WHY_NOTHING:
+		if (same_block(r)) {
+			rt_puts(b, "a barrier (__syncthreads) ");
+			put_between(b, r, look);
+			rt_puts(b, "; nothing at all orders the two threads");
+		} else {
+			put_release_acquire(b, r, look);
+			rt_puts(b, "; nothing at all orders the two threads");
+		}
+		break;
+	case GSAN_WHY_SAME_WARP:
+		rt_puts(b, "a __syncwarp() (bar.warp.sync) that both lanes take part in ");
+		put_between(b, r, look);
+		rt_puts(b, "; lanes of one warp run independently of each other");
+		break;
+	case GSAN_WHY_SAME_BLOCK:
+		rt_puts(b, "a __syncthreads() (bar.sync) ");
+		put_between(b, r, look);
+		rt_puts(b, "; the threads are in one block, in different warps or at a point that no "
+			   "barrier has ordered yet");
+		break;
+	case GSAN_WHY_OTHER_BLOCK:
+		put_release_acquire(b, r, look);
+		rt_puts(b, " (on each side __threadfence() and an atomic flag); __syncthreads() does "
+			   "not order different blocks");
+		break;
+	case GSAN_WHY_SCOPE_ATOMIC:
+		narrow = r->now.level < r->before.level ? &r->now : &r->before;
+		rt_puts(b, "a wider scope at ");
+		rt_print_spot(b, narrow, look);
+		if (r->now.level == r->before.level) {
+			rt_puts(b, " and ");
+			rt_print_spot(b, narrow == &r->now ? &r->before : &r->now, look);
+		}
+		rt_printf(b, "; it is atomic only within its %s, and the other thread is outside "
+			     "(without _block, or with thread_scope_device, it is atomic on the whole gpu)",
+			  scope(narrow->level));
+		break;
+	case GSAN_WHY_SCOPE_SYNC:
+		rt_puts(b, "a wider scope on the synchronisation ");
+		put_between(b, r, look);
+		rt_puts(b, "; the threads do synchronise, but at a scope that one of them is outside of "
+			   "(__threadfence() instead of __threadfence_block(), .gpu instead of .cta)");
+		break;
+	case GSAN_WHY_MIXED_SIZE:
+		rt_puts(b, "accesses of one size at one address at ");
+		rt_print_spot(b, &r->before, look);
+		rt_puts(b, " and ");
+		rt_print_spot(b, &r->now, look);
+		rt_printf(b, "; both are atomic, but of %u and %u bytes that overlap, and so not to each "
+			     "other", r->before.size, r->now.size);
+		break;
+	case GSAN_WHY_READ_ONLY:
+		narrow = r->now.read_only ? &r->now : &r->before;
+		rt_puts(b, "an ordinary load at ");
+		rt_print_spot(b, narrow, look);
+		rt_puts(b, "; it reads through the read-only path (ld.global.nc, __ldg, const "
+			   "__restrict__), and the kernel writes that memory at ");
+		rt_print_spot(b, narrow == &r->now ? &r->before : &r->now, look);
+		break;
+	}
+}
+
+static void put_launch(struct rt_buf *b, const struct rt_report *r)
+{
+	rt_puts(b, "  Launch ");
+	if (r->launch)
+		rt_printf(b, "#%u ", r->launch);
+	rt_printf(b, "of %s<<<", *r->kernel ? r->kernel : "<unknown>");
+	put_triple(b, r->grid);
+	rt_puts(b, ",");
+	put_triple(b, r->block);
+	rt_puts(b, ">>>");
+	if (r->cluster[0] > 1 || r->cluster[1] > 1 || r->cluster[2] > 1) {
+		rt_puts(b, " in clusters of ");
+		put_triple(b, r->cluster);
+	}
+	if (r->stream_known)
+		rt_printf(b, " on stream 0x%llx", (unsigned long long)r->stream);
+	rt_puts(b, "\n");
+}
+
+static void put_summary(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	const struct rt_place *p = r->now.known ? &r->now : &r->before;
+
+	rt_puts(b, "SUMMARY: GSan: ");
+	put_kind(b, r->kind);
+	rt_puts(b, " ");
+	if (has_source(p, look))
+		rt_printf(b, "%s:%u", strip(p->frame[0].file, look), p->frame[0].line);
+	else if (p->known)
+		put_ptx(b, p);
+	else
+		rt_puts(b, "<unknown>");
+	rt_printf(b, " in %s\n", p->known && p->nframes && *p->frame[0].shown ?
+		  p->frame[0].shown : r->kernel);
+}
+
+void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	rt_puts(b, RULE);
+	color(b, look, BOLD_RED);
+	rt_puts(b, "WARNING: GSan: ");
+	put_kind(b, r->kind);
+	rt_printf(b, " (pid=%ld)", look->pid);
+	color(b, look, PLAIN);
+	rt_puts(b, "\n");
+	put_place(b, &r->now, false, look);
+	put_place(b, &r->before, true, look);
+	rt_puts(b, "  ");
+	color(b, look, GREEN);
+	rt_printf(b, "Location is %s", r->where ? r->where : "unknown");
+	color(b, look, PLAIN);
+	rt_puts(b, "\n");
+	put_launch(b, r);
+	rt_puts(b, "  Missing: ");
+	rt_print_missing(b, r, look);
+	rt_puts(b, "\n");
+	rt_printf(b, "  [%s%llu time%s]\n", r->exact ? "" : "at least ",
+		  (unsigned long long)r->count, r->count == 1 ? "" : "s");
+	rt_puts(b, "  Suppression: ");
+	rt_supp_line(b, r);
+	rt_puts(b, "\n");
+	if (look->cmdline)
+		rt_printf(b, "  Command line: %s\n", look->cmdline);
+	if (look->summary)
+		put_summary(b, r, look);
+	rt_puts(b, RULE);
+}
+
+static void put_count(struct rt_buf *b, uint64_t n, const char *one, const char *many)
+{
+	rt_printf(b, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
+}
+
+static void put_names(struct rt_buf *b, const struct rt_totals *t)
+{
+	const size_t most = 8;
+
+	rt_puts(b, " (");
+	for (size_t i = 0; i < t->nbare && i < most; i++)
+		rt_printf(b, "%s%s", i ? ", " : "", t->bare[i]);
+	if (t->nbare > most)
+		rt_printf(b, " and %zu more", t->nbare - most);
+	rt_puts(b, ")");
+}
+
+/* A count that is left out while it is zero. */
+static void put_nonzero(struct rt_buf *b, uint64_t n, const char *one, const char *many)
+{
+	if (n) {
+		rt_puts(b, "; ");
+		put_count(b, n, one, many);
+	}
+}
+
+static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
+{
+	rt_puts(b, "nothing was watched: ");
+	if (t->off)
+		rt_puts(b, t->off);
+	else if (!t->driver)
+		rt_puts(b, "the program never used the CUDA driver");
+	else if (!t->launches && !t->graphs)
+		rt_puts(b, "no kernel was launched");
+	else if (!t->sites)
+		rt_puts(b, "no kernel that was launched is instrumented");
+	else
+		rt_puts(b, "no instrumented kernel was launched");
+}
+
+void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
+{
+	static const char *const texts[] = {
+#define COUNTER(id, text) text,
+#include "rt/kinds.def"
+	};
+
+	rt_puts(b, "GSan: ");
+	put_count(b, t->findings, "finding", "findings");
+	rt_puts(b, "; ");
+	if (!t->kernels_watched) {
+		put_nothing(b, t);
+	} else {
+		put_count(b, t->launches, "launch", "launches");
+		rt_puts(b, ", ");
+		put_count(b, t->sites, "site", "sites");
+		rt_puts(b, " watched; ");
+		put_count(b, t->missed, "access", "accesses");
+		rt_puts(b, " not instrumented");
+	}
+	put_nonzero(b, t->suppressed, "finding suppressed", "findings suppressed");
+	put_nonzero(b, t->filtered, "finding outside kernel_filter", "findings outside kernel_filter");
+	put_nonzero(b, t->beyond_limit, "report left out by report_limit",
+		    "reports left out by report_limit");
+	put_nonzero(b, t->graphs, "graph launch", "graph launches");
+	if (t->bare_launches) {
+		rt_puts(b, "; ");
+		put_count(b, t->bare_launches, "launch of a kernel that is not instrumented",
+			  "launches of kernels that are not instrumented");
+		put_names(b, t);
+	}
+	put_nonzero(b, t->unregistered, "module whose registration failed",
+		    "modules whose registration failed");
+	put_nonzero(b, t->other_device, "launch on a device that is not watched",
+		    "launches on devices that are not watched");
+	put_nonzero(b, t->unmodelled, "instruction that is not modelled",
+		    "instructions that are not modelled");
+	put_nonzero(b, t->unknown, "unknown instruction", "unknown instructions");
+	if (t->unbacked_allocations) {
+		rt_puts(b, "; ");
+		put_count(b, t->unbacked_allocations, "allocation", "allocations");
+		rt_printf(b, " without shadow (%llu bytes)", (unsigned long long)t->unbacked_bytes);
+	}
+	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
+		if (t->counters[i])
+			rt_printf(b, "; %llu %s", (unsigned long long)t->counters[i], texts[i]);
+	if (t->counters_lost)
+		rt_puts(b, "; the context died and with it the device's counters");
+	if (t->still_running)
+		rt_puts(b, "; kernels still ran when the process ended");
+	rt_puts(b, "\n");
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rti.h: the host runtime, from inside; a section a file.  What it shares with
+ * the device is in rt/abi.h and rt/state.h, what it offers to programs in
+ * rt/gsan.h.  The runtime knows libc and the driver API, nothing else: neither
+ * the CUDA runtime, which an instrumented program may link before it, nor the
+ * parser.
+ *
+ * Locks, outermost first: rt_dev_lock (what we do on the device), rt_lock
+ * (tables).  rt_lock is never held during a driver call.
+ */
+#ifndef RTI_H
+#define RTI_H
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rt/abi.h"
+
+/* ---- util.c: memory, text, output -------------------------------------------- */
+
+struct rt_buf { char *text; size_t len, cap; };
+
+void *rt_alloc(size_t bytes);           /* zeroed; never NULL */
+void *rt_grow(void *p, size_t *cap, size_t need, size_t each);
+char *rt_copy(const char *text);
+void rt_puts(struct rt_buf *, const char *text);
+void rt_putn(struct rt_buf *, const char *text, size_t n);
+void rt_printf(struct rt_buf *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void rt_buf_free(struct rt_buf *);
+/* With `*` for any text, `^` and `$` for the ends, and `*` understood at both
+ * ends without them. */
+bool rt_glob(const char *pattern, const char *text);
+uint64_t rt_now_ms(void);
+
+/* ---- flags.c: GSAN_OPTIONS ------------------------------------------------------ */
+
+struct rt_flags {
+#define BOOL(name, value, help) int name;
+#define INT(name, value, least, most, help) int name;
+#define TEXT(name, value, help) char *name;
+#include "rt/flags.def"
+};
+
+extern struct rt_flags rt_flags;
+
+void rt_flags_default(struct rt_flags *);
+void rt_flags_free(struct rt_flags *);
+/* Reads `text` over `f`.  False after an error, which `err` then holds; unknown
+ * keys are added to `warn`, one line each. */
+bool rt_flags_parse(struct rt_flags *f, const char *text, struct rt_buf *err, struct rt_buf *warn);
+void rt_flags_help(const struct rt_flags *, struct rt_buf *);
+
+/* ---- log.c: where text goes ------------------------------------------------------- */
+
+void rt_log(const char *text, size_t n);        /* to log_path */
+void rt_log_fork(void);                         /* the child opens its own file */
+bool rt_log_color(void);
+void rt_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* a line "GSan: ..." */
+void rt_verbose(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void rt_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* status 2 */
+
+/* ---- collect.c: a finding with everything it refers to ---------------------------- */
+
+#define RT_FRAMES 16
+
+struct rt_frame {
+	const char *func;       /* as in the module; "" if unknown */
+	const char *shown;      /* demangled, or the same */
+	const char *file;       /* "" if unknown */
+	uint32_t line;
+};
+
+struct rt_place {               /* one side of a finding */
+	bool known;             /* false: the site is lost, and nothing below holds */
+	bool write, atomic, is_volatile, whole_warp, read_only, reduction;
+	enum gsan_level level;
+	uint64_t addr;
+	uint32_t size;
+	uint32_t thread[3];
+	bool block_known;
+	uint64_t block[3];
+	const char *op;         /* the instruction, "st.shared.u32" */
+	const char *var;        /* "" if unknown */
+	const char *ptx;
+	uint32_t ptx_line;
+	unsigned nframes;
+	struct rt_frame frame[RT_FRAMES];
+};
+
+struct rt_report {
+	enum gsan_kind kind;
+	enum gsan_why why;
+	bool shared;
+	uint64_t addr;
+	uint64_t count;
+	bool exact;             /* else at least `count` */
+	uint32_t launch;        /* 0: unknown */
+	const char *kernel;     /* demangled, without parameters; "" if unknown */
+	const char *kernel_raw;
+	uint32_t grid[3], block[3], cluster[3];
+	bool stream_known;
+	uint64_t stream;
+	struct rt_place now, before;
+	char *where;            /* what follows "Location is " */
+	const char *var;        /* the variable it lies in; "" if none */
+	bool suppressed;        /* by the user's list */
+	bool repeated;          /* same source lines as an earlier one */
+	bool filtered;          /* kernel_filter */
+	uint32_t dedup;
+	uint64_t seen_ms;
+	bool told;
+};
+
+/* Everything about one finding; the strings live as long as the process. */
+struct rt_report *rt_collect(const struct gsan_finding *);
+const char *rt_kind_name(enum gsan_kind);
+
+/* ---- print.c: text of a report, nothing else ---------------------------------------- */
+
+struct rt_look {                /* how reports look */
+	long pid;
+	bool color, summary, source;
+	const char *strip;      /* prefix of file names */
+	const char *cmdline;    /* NULL: none */
+};
+
+void rt_print_report(struct rt_buf *, const struct rt_report *, const struct rt_look *);
+void rt_print_missing(struct rt_buf *, const struct rt_report *, const struct rt_look *);
+void rt_print_spot(struct rt_buf *, const struct rt_place *, const struct rt_look *);
+
+struct rt_uncounted { const char *name; uint64_t launches; };
+
+struct rt_totals {              /* what the closing line says */
+	uint64_t findings, suppressed, beyond_limit, filtered;
+	uint64_t launches, graphs, kernels_watched;
+	uint64_t sites, missed, unmodelled, unknown, modules, bare_modules;
+	uint64_t bare_launches; /* of kernels that are not instrumented */
+	const char *const *bare;        /* their names */
+	size_t nbare;
+	uint64_t unbacked_allocations, unbacked_bytes, other_device, unregistered;
+	uint64_t counters[GSAN_COUNTER_COUNT];
+	bool counters_lost;     /* the context died before they could be read */
+	bool still_running;     /* at the end, after the time limit */
+	bool driver;            /* a driver was loaded */
+	const char *off;        /* why nothing could be watched, or NULL */
+};
+
+void rt_print_closing(struct rt_buf *, const struct rt_totals *);
+
+/* ---- demangle.c ------------------------------------------------------------------------ */
+
+/* As c++filt would say it, or `name` itself; lives as long as the process. */
+const char *rt_demangle(const char *name);
+/* The name alone, without return type and parameters. */
+char *rt_bare_name(const char *shown);
+
+/* ---- supp.c: suppressions ----------------------------------------------------------------- */
+
+struct rt_supp { char *type, *pattern; int kind; uint64_t hits; };
+struct rt_supps { struct rt_supp *list; size_t n, cap; };
+
+extern struct rt_supps rt_supps;
+
+bool rt_supps_parse(struct rt_supps *, const char *text, const char *origin, struct rt_buf *err);
+bool rt_supps_load(struct rt_supps *, const char *path, struct rt_buf *err);
+bool rt_suppressed(struct rt_supps *, const struct rt_report *);
+void rt_supps_list(const struct rt_supps *, struct rt_buf *);  /* the used ones */
+void rt_supps_free(struct rt_supps *);
+void rt_supp_line(struct rt_buf *, const struct rt_report *);   /* one that matches it */
+
+/* ---- alloc.c: the program's memory, and which units of it have shadow ------------------- */
+
+enum rt_mem { RT_MEM_DEVICE, RT_MEM_MANAGED, RT_MEM_HOST, RT_MEM_MAPPED, RT_MEM_VARIABLE };
+
+struct rt_block {
+	uint64_t addr, bytes;
+	enum rt_mem kind;
+	bool counted;           /* in the units below */
+	bool backed;
+	const void *owner;      /* module of a variable */
+	const char *name;       /* of a variable */
+};
+
+struct rt_blocks { struct rt_block *list; size_t n, cap; };
+
+void rt_block_add(struct rt_blocks *, const struct rt_block *);
+/* Takes out the block that starts at `addr`; false if there is none. */
+bool rt_block_take(struct rt_blocks *, uint64_t addr, struct rt_block *was);
+/* Takes out a mapping that lies in [addr, addr + bytes). */
+bool rt_block_take_mapped(struct rt_blocks *, uint64_t addr, uint64_t bytes, struct rt_block *was);
+/* Takes out some block of `owner`. */
+bool rt_block_take_owned(struct rt_blocks *, const void *owner, struct rt_block *was);
+/* The block that `addr` lies in, the innermost if several are. */
+bool rt_block_find(const struct rt_blocks *, uint64_t addr, struct rt_block *was);
+
+#define RT_UNITS (1u << 23)             /* GSAN_WINDOW / GSAN_UNIT */
+#define RT_UNIT_LEAF 4096u
+
+struct rt_unit {
+	uint32_t refs;          /* live allocations in it */
+	uint32_t high;          /* bits 43 and up of their addresses, + 1; 0: never used */
+	uint8_t mapped;         /* physical memory is there */
+	uint8_t shown;          /* its bit is set */
+	uint8_t clash;          /* two addresses met here: not watched while both live */
+	uint8_t dirty;          /* holds records of other addresses */
+};
+
+struct rt_units { struct rt_unit *leaf[RT_UNITS / RT_UNIT_LEAF]; };
+
+struct rt_unit *rt_unit(struct rt_units *, uint32_t u);
+/* Counts an allocation in unit `u`.  False if another address has it. */
+bool rt_unit_ref(struct rt_units *, uint32_t u, uint32_t high);
+void rt_unit_unref(struct rt_units *, uint32_t u);
+void rt_units_free(struct rt_units *);
+
+/* ---- init.c: starting, ending, forking ---------------------------------------------------- */
+
+extern pthread_mutex_t rt_lock;         /* tables */
+extern pthread_mutex_t rt_dev_lock;     /* what we do on the device */
+
+void rt_start(void);            /* options and suppressions, once */
+bool rt_active(void);           /* false in a forked child of a process with a device */
+void rt_exit_soon(void);        /* have the end of the process seen in time */
+_Noreturn void rt_halt(void);   /* for halt_on_error */
+
+#endif

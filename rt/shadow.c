@@ -1,0 +1,810 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shadow.c: the runtime's memory on the device: the root, the arrays behind it,
+ * the ring, and the shadow of whatever the program allocates.  All of it is
+ * mapped with the driver's virtual memory functions, so that it belongs to no
+ * context and is reached from all of one device.
+ *
+ * Memory once backed stays backed until the device's last context ends: kernels
+ * may be running.  One device is watched, the first that is used.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "rt/drv.h"
+#include "rt/state.h"
+
+#define PAGE (UINT64_C(2) << 20)        /* of physical memory, what cuMemCreate gives */
+#define SHARED_ROW 8192u
+#define RING_ENTRIES 4096u
+#define DEDUP_ENTRIES 16384u            /* a power of two, several times the ring */
+
+struct map { uint64_t addr, bytes; CUmemGenericAllocationHandle handle; bool shadow; };
+struct range { uint64_t addr, bytes; };
+
+/* One of the fixed areas that is backed page by page. */
+struct area { uint64_t base, bytes; uint8_t *page; };
+
+static struct {
+	int state;                      /* 1: ready; -1: off; atomic */
+	char off[256];
+	CUdevice device;
+	uint32_t nsm, nslots, reserved_shared;
+	struct rt_ctx *ctx, *foreign;
+	CUmemAllocationProp prop;
+	CUmemAccessDesc access;
+	struct map *map;
+	size_t nmap, map_cap;
+	struct range range[8];
+	size_t nrange;
+	struct gsan_root root;          /* as written at the start */
+	uint64_t shadow_bytes;
+	bool told_full;
+	struct gsan_finding *ring;
+	struct gsan_mailbox *mailbox;
+	CUdeviceptr mailbox_device;
+	uint32_t *bits;                 /* copy of the map at GSAN_MAP */
+	struct rt_units units;
+	struct area shared, shared_sites;
+	uint32_t shared_slots[GSAN_SHARED_ROWS];        /* atomic */
+} dev;
+
+static _Thread_local CUstreamCaptureMode capture_mode;
+
+/* ---- calls that may fail ----------------------------------------------------------------------- */
+
+static const char *error_name(CUresult r)
+{
+	const char *name = NULL;
+
+	if (rt_drv.cuGetErrorName && rt_drv.cuGetErrorName(r, &name) == CUDA_SUCCESS && name)
+		return name;
+	return "unknown error";
+}
+
+/* Errors after which a context does nothing any more. */
+static bool is_final(CUresult r)
+{
+	switch ((int)r) {
+	case 4:                         /* CUDA_ERROR_DEINITIALIZED */
+	case 201:                       /* CUDA_ERROR_INVALID_CONTEXT */
+	case 214:                       /* CUDA_ERROR_ECC_UNCORRECTABLE */
+	case 220:                       /* CUDA_ERROR_NVLINK_UNCORRECTABLE */
+	case 700:                       /* CUDA_ERROR_ILLEGAL_ADDRESS */
+	case 702:                       /* CUDA_ERROR_LAUNCH_TIMEOUT */
+	case 709:                       /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
+	case 710:                       /* CUDA_ERROR_ASSERT */
+	case 714: case 715: case 716: case 717: case 718: case 719:     /* ... LAUNCH_FAILED */
+	case 721:                       /* CUDA_ERROR_CONTAINED */
+	case 911:                       /* CUDA_ERROR_EXTERNAL_DEVICE */
+	case 999:                       /* CUDA_ERROR_UNKNOWN */
+		return true;
+	}
+	return false;
+}
+
+bool rt_ok(struct rt_ctx *c, CUresult r, const char *what)
+{
+	if (r == CUDA_SUCCESS)
+		return true;
+	rt_verbose(1, "%s: %s", what, error_name(r));
+	if (c && is_final(r))
+		c->sick = true;
+	return false;
+}
+
+bool rt_wait(struct rt_ctx *c)
+{
+	return rt_ok(c, REAL(CUresult(CUstream), RT_cuStreamSynchronize)(c->stream), "waiting");
+}
+
+bool rt_read(struct rt_ctx *c, void *to, uint64_t from, size_t bytes)
+{
+	return !bytes || (rt_ok(c, rt_drv.cuMemcpyDtoHAsync(to, from, bytes, c->stream), "reading") &&
+			  rt_wait(c));
+}
+
+bool rt_write(struct rt_ctx *c, uint64_t to, const void *from, size_t bytes)
+{
+	return !bytes || (rt_ok(c, rt_drv.cuMemcpyHtoDAsync(to, from, bytes, c->stream), "writing") &&
+			  rt_wait(c));
+}
+
+static bool zero(struct rt_ctx *c, uint64_t at, uint64_t bytes)
+{
+	return rt_ok(c, rt_drv.cuMemsetD8Async(at, 0, bytes, c->stream), "zeroing");
+}
+
+/* ---- mapping ------------------------------------------------------------------------------------- */
+
+/* Whether the device can spare that much: never its last sixteenth, which the
+ * program may be about to ask for. */
+static bool can_spare(uint64_t bytes)
+{
+	size_t left, total;
+
+	if (rt_flags.shadow_mb &&
+	    dev.shadow_bytes + bytes > (uint64_t)rt_flags.shadow_mb << 20)
+		return false;
+	if (rt_drv.cuMemGetInfo(&left, &total) != CUDA_SUCCESS)
+		return true;
+	return left >= bytes && left - bytes >= total / 16;
+}
+
+/* New physical memory at `at`, zeroed; the caller waits for the stream. */
+static bool map_at(struct rt_ctx *c, uint64_t at, uint64_t bytes, bool shadow)
+{
+	CUmemGenericAllocationHandle handle;
+	CUresult (*unmap)(CUdeviceptr, size_t) =
+		(CUresult (*)(CUdeviceptr, size_t))rt_real(RT_cuMemUnmap);
+
+	if (shadow && !can_spare(bytes))
+		return false;
+	if (!rt_ok(c, rt_drv.cuMemCreate(&handle, bytes, &dev.prop, 0), "cuMemCreate"))
+		return false;
+	if (!rt_ok(c, REAL(cuMemMap, RT_cuMemMap)(at, bytes, 0, handle, 0), "cuMemMap")) {
+		rt_drv.cuMemRelease(handle);
+		return false;
+	}
+	if (!rt_ok(c, rt_drv.cuMemSetAccess(at, bytes, &dev.access, 1), "cuMemSetAccess") ||
+	    !zero(c, at, bytes)) {
+		unmap(at, bytes);
+		rt_drv.cuMemRelease(handle);
+		return false;
+	}
+	dev.map = rt_grow(dev.map, &dev.map_cap, dev.nmap + 1, sizeof *dev.map);
+	dev.map[dev.nmap++] = (struct map){ at, bytes, handle, shadow };
+	if (shadow)
+		dev.shadow_bytes += bytes;
+	return true;
+}
+
+static bool reserve(uint64_t at, uint64_t bytes)
+{
+	CUdeviceptr p = 0;
+
+	if (rt_drv.cuMemAddressReserve(&p, bytes, 0, at, 0) != CUDA_SUCCESS)
+		return false;
+	dev.range[dev.nrange++] = (struct range){ p, bytes };
+	return !at || p == at;
+}
+
+static void unmap_all(void)
+{
+	CUresult (*unmap)(CUdeviceptr, size_t) =
+		(CUresult (*)(CUdeviceptr, size_t))rt_real(RT_cuMemUnmap);
+
+	for (size_t i = 0; i < dev.nmap; i++) {
+		unmap(dev.map[i].addr, dev.map[i].bytes);
+		rt_drv.cuMemRelease(dev.map[i].handle);
+	}
+	dev.nmap = 0;
+	for (size_t i = 0; i < dev.nrange; i++)
+		rt_drv.cuMemAddressFree(dev.range[i].addr, dev.range[i].bytes);
+	dev.nrange = 0;
+	dev.shadow_bytes = 0;
+}
+
+/* ---- set-up --------------------------------------------------------------------------------------- */
+
+static int attribute(CUdevice_attribute which)
+{
+	int value = 0;
+
+	if (rt_drv.cuDeviceGetAttribute(&value, which, dev.device) != CUDA_SUCCESS)
+		return 0;
+	return value;
+}
+
+/* The greatest power of two of objects that fit `budget` bytes. */
+static uint32_t power(uint64_t budget, uint64_t each)
+{
+	uint32_t n = 64;
+
+	while ((uint64_t)n * 2 * each <= budget && n < 1u << 24)
+		n *= 2;
+	return n;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+/* The arrays behind the root, one after the other in one piece.  All grow with
+ * the number of slots, which is what can happen at once: about 170 KiB a slot. */
+static bool set_up_arrays(struct rt_ctx *c, const char **why)
+{
+	struct gsan_root *r = &dev.root;
+	const uint64_t n = dev.nslots;
+	struct { uint64_t *at, bytes; } array[16];
+	int narrays = 0;
+	uint64_t total = 0, base;
+
+	r->know_bytes = GSAN_KNOW_BYTES(dev.nslots);
+	r->nsnaps = power(n << 16, r->know_bytes);
+	r->nknows = power(n << 14, GSAN_SMALL_BYTES);
+	r->nwords = power(n << 15, sizeof(struct gsan_word));
+	r->ndedup = DEDUP_ENTRIES;
+	r->nring = RING_ENTRIES;
+#define ARRAY(field, size) \
+	(array[narrays].at = &r->field, array[narrays++].bytes = round_up(size, 256))
+	ARRAY(blocks, n * sizeof(struct gsan_block));
+	ARRAY(warps, n * 32 * sizeof(struct gsan_warp));
+	ARRAY(lanes, n * 1024 * sizeof(struct gsan_lane));
+	ARRAY(history, n * GSAN_HISTORY * sizeof(struct gsan_tenant));
+	ARRAY(knows, (uint64_t)r->nknows * GSAN_SMALL_BYTES);
+	ARRAY(snaps, (uint64_t)r->nsnaps * r->know_bytes);
+	ARRAY(words, (uint64_t)r->nwords * sizeof(struct gsan_word));
+	ARRAY(launches, (uint64_t)GSAN_LAUNCHES * sizeof(struct gsan_launch));
+	ARRAY(sm, (uint64_t)dev.nsm * sizeof(struct gsan_sm));
+	ARRAY(self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));
+	ARRAY(dedup, (uint64_t)r->ndedup * sizeof(struct gsan_dedup));
+#undef ARRAY
+	for (int i = 0; i < narrays; i++)
+		total += array[i].bytes;
+	total = round_up(total, PAGE);
+	*why = "the device has no memory for the runtime's state";
+	if (!reserve(0, total))
+		return false;
+	base = dev.range[dev.nrange - 1].addr;
+	if (!map_at(c, base, total, false))
+		return false;
+	for (int i = 0; i < narrays; i++) {
+		*array[i].at = base;
+		base += array[i].bytes;
+	}
+	rt_verbose(1, "%u multiprocessors, %u slots, %llu MiB of state", dev.nsm, dev.nslots,
+		   (unsigned long long)(total >> 20));
+	return true;
+}
+
+/* The ring and the mailbox: host memory, so that they outlive a context. */
+static bool set_up_ring(const char **why)
+{
+	const size_t ring = RING_ENTRIES * sizeof(struct gsan_finding);
+	const size_t bytes = round_up(ring + sizeof(struct gsan_mailbox), 4096);
+	CUdeviceptr p;
+
+	*why = "the driver maps no host memory into the device";
+	if (!dev.ring) {
+		void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (m == MAP_FAILED)
+			return false;
+		dev.ring = m;
+		dev.mailbox = (struct gsan_mailbox *)((char *)m + ring);
+	}
+	memset(dev.ring, 0, bytes);
+	if (REAL(cuMemHostRegister_v2, RT_cuMemHostRegister_v2)(dev.ring, bytes,
+	    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP) != CUDA_SUCCESS ||
+	    rt_drv.cuMemHostGetDevicePointer(&p, dev.ring, 0) != CUDA_SUCCESS)
+		return false;
+	dev.root.ring = p;
+	dev.mailbox_device = p + ring;
+	return true;
+}
+
+static bool set_up_area(struct area *a, uint64_t base, uint64_t bytes)
+{
+	a->base = base;
+	a->bytes = bytes;
+	free(a->page);
+	a->page = rt_alloc(bytes / PAGE);
+	return reserve(base, bytes);
+}
+
+static uint32_t options(void)
+{
+	return (rt_flags.report_bugs ? 0 : GSAN_OPT_OFF) |
+	       (rt_flags.volatile_is_weak ? GSAN_OPT_VOLATILE_WEAK : 0) |
+	       (rt_flags.warp_sync_orders ? GSAN_OPT_WARP_SYNC : 0) |
+	       (rt_flags.report_atomic_races ? 0 : GSAN_OPT_NO_ATOMIC);
+}
+
+static bool set_up_root(struct rt_ctx *c, const char **why)
+{
+	struct gsan_root *r = &dev.root;
+
+	*why = "the addresses of its shadow are taken";
+	if (!reserve(GSAN_SHADOW, (GSAN_WINDOW + 1) * 4) || !reserve(GSAN_SITES, (GSAN_WINDOW + 1) * 2) ||
+	    !reserve(GSAN_ROOT, PAGE) || !reserve(GSAN_MAP, PAGE) ||
+	    !set_up_area(&dev.shared, GSAN_SHADOW_SHARED, UINT64_C(1) << 36) ||
+	    !set_up_area(&dev.shared_sites, GSAN_SITES_SHARED, UINT64_C(1) << 35))
+		return false;
+	*why = "the device has no memory for the runtime's state";
+	if (!map_at(c, GSAN_ROOT, PAGE, false) || !map_at(c, GSAN_MAP, PAGE, false))
+		return false;
+	r->abi = GSAN_ABI;
+	r->nsm = dev.nsm;
+	r->nslots = dev.nslots;
+	r->options = options();
+	r->next_site = 1;
+	if (!set_up_arrays(c, why) || !set_up_ring(why))
+		return false;
+	*why = "the runtime's state cannot be written";
+	return rt_wait(c) && rt_write(c, GSAN_ROOT, r, sizeof *r);
+}
+
+static void turn_off(const char *why)
+{
+	snprintf(dev.off, sizeof dev.off, "%s", why);
+	__atomic_store_n(&dev.state, -1, __ATOMIC_RELEASE);
+	rt_say("this process is not watched: %s", why);
+}
+
+static bool set_up(struct rt_ctx *c)
+{
+	const char *why = NULL;
+	size_t granularity = 0;
+
+	memset(&dev.root, 0, sizeof dev.root);
+	memset(dev.shared_slots, 0, sizeof dev.shared_slots);
+	dev.nsm = (uint32_t)attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+	dev.nslots = dev.nsm * GSAN_SLOTS_PER_SM;
+	if (dev.nslots > GSAN_MAX_SLOTS)
+		dev.nslots = GSAN_MAX_SLOTS / dev.nsm * dev.nsm;
+	dev.reserved_shared =
+		(uint32_t)attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+	dev.prop = (CUmemAllocationProp){ .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev.device } };
+	dev.access = (CUmemAccessDesc){ .location = dev.prop.location,
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+	if (!dev.nslots || !attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) ||
+	    rt_drv.cuMemGetAllocationGranularity(&granularity, &dev.prop,
+		CU_MEM_ALLOC_GRANULARITY_MINIMUM) != CUDA_SUCCESS ||
+	    !granularity || PAGE % granularity) {
+		turn_off("the device cannot map memory at given addresses");
+		return false;
+	}
+	if (!set_up_root(c, &why)) {
+		unmap_all();
+		turn_off(why);
+		return false;
+	}
+	free(dev.bits);
+	dev.bits = rt_alloc(RT_UNITS / 8);
+	__atomic_store_n(&dev.state, 1, __ATOMIC_RELEASE);
+	rt_ring_restart();
+	rt_watch_start();
+	rt_exit_soon();
+	return true;
+}
+
+/* ---- contexts ----------------------------------------------------------------------------------------- */
+
+static struct rt_ctx *find(struct rt_ctx *list, CUcontext ctx)
+{
+	for (; list; list = list->next)
+		if (list->ctx == ctx)
+			return list;
+	return NULL;
+}
+
+/* A context not seen before, which is current. */
+static struct rt_ctx *adopt(CUcontext ctx)
+{
+	struct rt_ctx *c;
+	CUdevice d;
+
+	if (find(dev.foreign, ctx) || rt_drv.cuCtxGetDevice(&d) != CUDA_SUCCESS)
+		return NULL;
+	c = rt_alloc(sizeof *c);
+	c->ctx = ctx;
+	if (dev.state == 1 && d != dev.device) {
+		c->next = dev.foreign;
+		dev.foreign = c;
+		rt_say("device %d is not watched, only device %d is", d, dev.device);
+		return NULL;
+	}
+	dev.device = d;
+	if (!rt_ok(c, rt_drv.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate") ||
+	    (dev.state == 0 && !set_up(c))) {
+		free(c);
+		return NULL;
+	}
+	c->next = dev.ctx;
+	dev.ctx = c;
+	return c;
+}
+
+static struct rt_ctx *begin(CUcontext ctx, bool known)
+{
+	struct rt_ctx *c;
+
+	pthread_mutex_lock(&rt_dev_lock);
+	rt_inside++;
+	capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+	rt_drv.cuThreadExchangeStreamCaptureMode(&capture_mode);
+	c = find(dev.ctx, ctx);
+	if (!c && !known && dev.state >= 0)
+		c = adopt(ctx);
+	if (c && !c->sick)
+		return c;
+	rt_dev_end();
+	return NULL;
+}
+
+struct rt_ctx *rt_dev_begin(void)
+{
+	CUcontext ctx = NULL;
+
+	if (!rt_drv_load() || __atomic_load_n(&dev.state, __ATOMIC_ACQUIRE) < 0)
+		return NULL;
+	if (rt_drv_lacks()) {
+		char why[128];
+
+		snprintf(why, sizeof why, "the driver is too old: it has no %s", rt_drv_lacks());
+		pthread_mutex_lock(&rt_dev_lock);
+		if (!dev.state)
+			turn_off(why);
+		pthread_mutex_unlock(&rt_dev_lock);
+		return NULL;
+	}
+	if (rt_drv.cuCtxGetCurrent(&ctx) != CUDA_SUCCESS || !ctx)
+		return NULL;
+	return begin(ctx, false);
+}
+
+struct rt_ctx *rt_dev_begin_known(CUcontext ctx)
+{
+	if (!rt_dev_ready())
+		return NULL;
+	return begin(ctx, true);
+}
+
+void rt_dev_end(void)
+{
+	rt_drv.cuThreadExchangeStreamCaptureMode(&capture_mode);
+	rt_inside--;
+	pthread_mutex_unlock(&rt_dev_lock);
+}
+
+const char *rt_dev_off(void)
+{
+	return __atomic_load_n(&dev.state, __ATOMIC_ACQUIRE) < 0 ? dev.off : NULL;
+}
+
+bool rt_dev_ready(void)
+{
+	return __atomic_load_n(&dev.state, __ATOMIC_ACQUIRE) == 1;
+}
+
+struct rt_ctx *rt_contexts(void)
+{
+	return dev.ctx;
+}
+
+uint32_t rt_nsm(void)
+{
+	return dev.nsm;
+}
+
+CUdevice rt_device(void)
+{
+	return dev.device;
+}
+
+struct gsan_finding *rt_ring(uint32_t *n)
+{
+	*n = RING_ENTRIES;
+	return dev.ring;
+}
+
+struct gsan_mailbox *rt_mailbox(CUdeviceptr *device)
+{
+	*device = dev.mailbox_device;
+	return dev.mailbox;
+}
+
+static bool drop(struct rt_ctx **list, CUcontext ctx)
+{
+	for (; *list; list = &(*list)->next) {
+		if ((*list)->ctx == ctx) {
+			struct rt_ctx *c = *list;
+
+			*list = c->next;
+			free(c);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool rt_ctx_ends(CUcontext ctx, bool teardown)
+{
+	bool torn_down = false;
+
+	pthread_mutex_lock(&rt_dev_lock);
+	rt_inside++;
+	if (!drop(&dev.foreign, ctx) && drop(&dev.ctx, ctx) && !dev.ctx && dev.state == 1 && teardown) {
+		__atomic_store_n(&dev.state, 0, __ATOMIC_RELEASE);
+		unmap_all();
+		REAL(cuMemHostUnregister, RT_cuMemHostUnregister)(dev.ring);
+		rt_units_free(&dev.units);
+		torn_down = true;
+	}
+	rt_inside--;
+	pthread_mutex_unlock(&rt_dev_lock);
+	return torn_down;
+}
+
+bool rt_ctx_known(CUcontext ctx)
+{
+	bool known;
+
+	pthread_mutex_lock(&rt_dev_lock);
+	known = find(dev.ctx, ctx) != NULL;
+	pthread_mutex_unlock(&rt_dev_lock);
+	return known;
+}
+
+/* ---- shadow of global memory ------------------------------------------------------------------------- */
+
+static void say_full(void)
+{
+	if (dev.told_full)
+		return;
+	dev.told_full = true;
+	rt_say("no device memory is left for shadow; some memory is not watched");
+}
+
+/* Records and sites of units u to end-1, which are all without. */
+static bool map_units(struct rt_ctx *c, uint32_t u, uint32_t end)
+{
+	const uint64_t n = end - u;
+
+	if (!can_spare(n * GSAN_UNIT * 6) ||
+	    !map_at(c, GSAN_SHADOW + u * GSAN_UNIT * 4, n * GSAN_UNIT * 4, true))
+		return false;
+	if (!map_at(c, GSAN_SITES + u * GSAN_UNIT * 2, n * GSAN_UNIT * 2, true)) {
+		struct map *m = &dev.map[--dev.nmap];
+
+		/* Nothing could have reached it: its bit was never set. */
+		REAL(cuMemUnmap, RT_cuMemUnmap)(m->addr, m->bytes);
+		rt_drv.cuMemRelease(m->handle);
+		dev.shadow_bytes -= m->bytes;
+		return false;
+	}
+	return true;
+}
+
+static void show(uint32_t u, bool on)
+{
+	if (on)
+		dev.bits[u / 32] |= 1u << u % 32;
+	else
+		dev.bits[u / 32] &= ~(1u << u % 32);
+	rt_unit(&dev.units, u)->shown = on;
+}
+
+static bool write_bits(struct rt_ctx *c, uint32_t first, uint32_t last)
+{
+	return rt_write(c, GSAN_MAP + first / 32 * 4, &dev.bits[first / 32],
+			(last / 32 - first / 32 + 1) * 4);
+}
+
+/* The same for a range of units that does not wrap around the window. */
+static bool back_units(struct rt_ctx *c, uint32_t first, uint32_t last, uint32_t high)
+{
+	bool good = true, changed = false;
+
+	for (uint32_t u = first; u <= last; u++) {
+		if (!rt_unit_ref(&dev.units, u, high)) {
+			good = false;
+			if (rt_unit(&dev.units, u)->shown) {
+				show(u, false);
+				changed = true;
+			}
+		}
+	}
+	if (changed && !write_bits(c, first, last))
+		return false;
+	changed = false;
+	for (uint32_t u = first, end; u <= last; u = end) {
+		struct rt_unit *unit = rt_unit(&dev.units, u);
+
+		for (end = u + 1; !unit->mapped && end <= last && !rt_unit(&dev.units, end)->mapped; )
+			end++;
+		if (!unit->mapped) {
+			if (!map_units(c, u, end)) {
+				good = false;
+				continue;
+			}
+			for (uint32_t i = u; i < end; i++)
+				rt_unit(&dev.units, i)->mapped = 1;
+		} else if (unit->dirty) {
+			if (!zero(c, GSAN_SHADOW + u * GSAN_UNIT * 4, GSAN_UNIT * 4) ||
+			    !zero(c, GSAN_SITES + u * GSAN_UNIT * 2, GSAN_UNIT * 2))
+				good = false;
+		}
+		for (uint32_t i = u; i < end; i++)
+			rt_unit(&dev.units, i)->dirty = 0;
+	}
+	if (!rt_wait(c))
+		return false;
+	for (uint32_t u = first; u <= last; u++) {
+		struct rt_unit *unit = rt_unit(&dev.units, u);
+
+		if (unit->mapped && !unit->clash && !unit->shown) {
+			show(u, true);
+			changed = true;
+		}
+	}
+	return (!changed || write_bits(c, first, last)) && good;
+}
+
+/* Splits a range of addresses where its units wrap around the window. */
+static uint32_t piece(uint64_t addr, uint64_t bytes, uint64_t *taken, uint32_t *last, uint32_t *high)
+{
+	const uint32_t first = (uint32_t)((addr & GSAN_WINDOW) / GSAN_UNIT);
+	const uint64_t to_end = GSAN_WINDOW + 1 - (addr & GSAN_WINDOW);
+
+	*taken = bytes < to_end ? bytes : to_end;
+	*last = (uint32_t)(((addr & GSAN_WINDOW) + *taken - 1) / GSAN_UNIT);
+	*high = (uint32_t)(addr / (GSAN_WINDOW + 1));
+	return first;
+}
+
+bool rt_back_range(struct rt_ctx *c, uint64_t addr, uint64_t bytes)
+{
+	uint32_t first, last, high;
+	uint64_t taken;
+	bool good = true;
+
+	for (; bytes; addr += taken, bytes -= taken) {
+		first = piece(addr, bytes, &taken, &last, &high);
+		good = back_units(c, first, last, high) && good;
+	}
+	if (!good && !c->sick)
+		say_full();
+	return good;
+}
+
+void rt_unback_range(uint64_t addr, uint64_t bytes)
+{
+	uint32_t first, last, high;
+	uint64_t taken;
+
+	if (dev.state != 1)
+		return;
+	for (; bytes; addr += taken, bytes -= taken) {
+		first = piece(addr, bytes, &taken, &last, &high);
+		for (uint32_t u = first; u <= last; u++)
+			rt_unit_unref(&dev.units, u);
+	}
+}
+
+/* ---- shadow of shared memory --------------------------------------------------------------------------- */
+
+static bool back_pages(struct rt_ctx *c, struct area *a, uint64_t from, uint64_t to)
+{
+	const uint64_t last = (to - 1) / PAGE;
+
+	if (to > a->bytes)
+		return false;
+	for (uint64_t p = from / PAGE, end; p <= last; p = end) {
+		for (end = p + 1; end <= last && a->page[end] == a->page[p]; )
+			end++;
+		if (a->page[p])
+			continue;
+		if (!map_at(c, a->base + p * PAGE, (end - p) * PAGE, true))
+			return false;
+		memset(a->page + p, 1, end - p);
+	}
+	return true;
+}
+
+static uint32_t rows_of(uint64_t bytes)
+{
+	uint64_t rows = (bytes + dev.reserved_shared + SHARED_ROW - 1) / SHARED_ROW;
+
+	return rows < GSAN_SHARED_ROWS ? (uint32_t)rows : GSAN_SHARED_ROWS;
+}
+
+bool rt_shared_backed(uint64_t bytes, uint32_t slots)
+{
+	const uint32_t rows = rows_of(bytes);
+
+	for (uint32_t r = 0; r < rows; r++)
+		if (__atomic_load_n(&dev.shared_slots[r], __ATOMIC_RELAXED) < slots)
+			return false;
+	return true;
+}
+
+bool rt_back_shared(struct rt_ctx *c, uint64_t bytes, uint32_t slots)
+{
+	const uint32_t rows = rows_of(bytes);
+	uint32_t now[GSAN_SHARED_ROWS];
+
+	if (slots > dev.nslots)
+		slots = dev.nslots;
+	memcpy(now, dev.shared_slots, sizeof now);
+	for (uint32_t r = 0; r < rows; r++) {
+		const uint64_t at = (uint64_t)r * dev.nslots;
+
+		if (now[r] >= slots)
+			continue;
+		if (!back_pages(c, &dev.shared, at << 15, (at + slots) << 15) ||
+		    !back_pages(c, &dev.shared_sites, at << 14, (at + slots) << 14)) {
+			if (!c->sick)
+				say_full();
+			return false;
+		}
+		now[r] = slots;
+	}
+	if (!rt_wait(c) ||
+	    !rt_write(c, GSAN_ROOT + offsetof(struct gsan_root, shared_slots), now, sizeof now))
+		return false;
+	for (uint32_t r = 0; r < rows; r++)
+		__atomic_store_n(&dev.shared_slots[r], now[r], __ATOMIC_RELAXED);
+	return true;
+}
+
+/* ---- reading the root, and clocks that run out ------------------------------------------------------------ */
+
+bool rt_read_counters(struct rt_ctx *c, uint64_t counters[GSAN_COUNTER_COUNT])
+{
+	unsigned long long v[GSAN_COUNTER_COUNT];
+
+	if (!rt_read(c, v, GSAN_ROOT + offsetof(struct gsan_root, counters), sizeof v))
+		return false;
+	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
+		counters[i] = v[i];
+	return true;
+}
+
+bool rt_read_count(struct rt_ctx *c, uint32_t dedup, uint64_t *count)
+{
+	struct gsan_dedup d;
+
+	if (dedup >= dev.root.ndedup ||
+	    !rt_read(c, &d, dev.root.dedup + (uint64_t)dedup * sizeof d, sizeof d))
+		return false;
+	*count = d.count;
+	return true;
+}
+
+/* How often each kernel was launched shares an array with what must go. */
+static bool restart_launches(struct rt_ctx *c)
+{
+	const size_t bytes = GSAN_LAUNCHES * sizeof(struct gsan_launch);
+	struct gsan_launch *l = rt_alloc(bytes);
+	bool good = rt_read(c, l, dev.root.launches, bytes);
+
+	for (size_t i = 0; i < GSAN_LAUNCHES; i++) {
+		const uint32_t kernel = l[i].counted_kernel, counted = l[i].counted;
+
+		memset(&l[i], 0, sizeof l[i]);
+		l[i].counted_kernel = kernel;
+		l[i].counted = counted;
+	}
+	good = good && rt_write(c, dev.root.launches, l, bytes);
+	free(l);
+	return good;
+}
+
+void rt_restart_clocks(struct rt_ctx *c)
+{
+	const uint64_t n = dev.nslots, at = GSAN_ROOT + offsetof(struct gsan_root, max_clock);
+	uint32_t max = 0;
+	bool good;
+
+	if (!rt_read(c, &max, at, sizeof max) || max < GSAN_CLOCK_MAX / 4 * 3)
+		return;
+	rt_verbose(1, "clocks start again");
+	good = zero(c, dev.root.blocks, n * sizeof(struct gsan_block)) &&
+	       zero(c, dev.root.warps, n * 32 * sizeof(struct gsan_warp)) &&
+	       zero(c, dev.root.lanes, n * 1024 * sizeof(struct gsan_lane)) &&
+	       zero(c, dev.root.history, n * GSAN_HISTORY * sizeof(struct gsan_tenant)) &&
+	       zero(c, dev.root.words, (uint64_t)dev.root.nwords * sizeof(struct gsan_word)) &&
+	       zero(c, dev.root.self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));
+	for (size_t i = 0; i < dev.nmap && good; i++)
+		if (dev.map[i].shadow)
+			good = zero(c, dev.map[i].addr, dev.map[i].bytes);
+	max = 0;
+	if (!good || !restart_launches(c) || !rt_write(c, at, &max, sizeof max))
+		rt_verbose(1, "the clocks could not be started again");
+}
