@@ -40,20 +40,23 @@ struct gsan_bar {
 };
 
 struct gsan_block {
-	uint32_t lock;
-	uint32_t live;          /* threads not exited; 0: slot is free */
+	/* What a warp that enters needs, in two 16-byte loads. */
+	unsigned long long grid;        /* %gridid + 1; 0: slot is free */
+	unsigned long long cta;         /* linear block number */
 	uint32_t start;         /* clock before the block's first */
+	uint32_t base;          /* launch->base */
+	uint32_t shared_limit;  /* bytes of shared memory with shadow */
+	uint32_t ntid;
+	uint32_t lock;
+	uint32_t live;          /* threads not exited */
 	uint32_t last;          /* highest clock of the slot's earlier blocks */
 	uint32_t exit_max;      /* highest clock of the warps that ended */
 	uint32_t launch;        /* index into launches */
 	uint32_t launch_number; /* its number, unique */
-	uint32_t ntid;
-	unsigned long long grid;        /* %gridid + 1 */
-	unsigned long long cta;         /* linear block number */
 	uint32_t cluster;       /* same number: same cluster */
 	uint32_t ntenants;      /* blocks that the slot has had */
 	uint32_t missed_slot, missed_clock;     /* last release not seen for its scope */
-	uint32_t shared_limit;  /* bytes of shared memory with shadow */
+	uint32_t used_bars;     /* barriers to clear for the next block */
 	uint32_t pad;
 	struct gsan_refs refs;
 	struct gsan_bar bar[16];
@@ -75,13 +78,14 @@ struct gsan_warp {
 	unsigned long long grid, cta;           /* to recognise it again */
 	uint32_t slot, nslots;
 	uint32_t live;          /* lanes that exist and have not exited */
+	uint32_t dropped;       /* reads were left out */
 	uint32_t m_own, m_refs; /* lanes with own_*, with refs of their own */
 	uint32_t m_fence;       /* lanes that released by a fence */
 	uint32_t m_seen;        /* lanes with snapshots seen, not yet acquired */
-	uint32_t evicted, unbacked, unmodelled;
+	uint32_t evicted, unbacked, unmodelled, pad;
 	struct gsan_refs refs;
 	uint32_t parity[16];    /* a bit a lane: full barriers left, by id */
-};
+};      /* 176 bytes */
 
 struct gsan_lane {
 	struct gsan_refs refs;
@@ -137,7 +141,6 @@ struct gsan_tenant { uint32_t start, launch; unsigned long long cta; };
 struct gsan_launch {
 	unsigned long long grid;        /* %gridid + 1; 0 free */
 	uint32_t ready;         /* its number, once the rest is written */
-	uint32_t ended;         /* number of the launch that ended here last */
 	uint32_t base;          /* clocks of its blocks are above */
 	uint32_t kernel;        /* site */
 	uint32_t ordinal;       /* n-th launch of that kernel, from 1 */
@@ -147,8 +150,8 @@ struct gsan_launch {
 	uint32_t quiet;         /* something needed to judge it was lost: no reports */
 	/* An independent hash table in the same array: launches per kernel. */
 	uint32_t counted_kernel, counted;
-	uint32_t pad[4];
-};
+	uint32_t pad[6];
+};      /* a multiple of 16 bytes, as all that is loaded in vectors */
 
 struct gsan_sm { uint32_t used; uint32_t pad[7]; };
 

@@ -26,6 +26,7 @@ FN void bring(struct gsan_warp *w, struct gsan_bar *bar, u32 p, const struct gsa
 		u32 id = r->id[i], k = 0;
 		if (!id || !snap_matters(w, id))
 			continue;
+		block_of(w->slot)->used_bars |= 1u << (bar - block_of(w->slot)->bar);
 		ROLLED
 		while (k < GSAN_PENDING && bar->pending[p][k] && bar->pending[p][k] != id)
 			k++;
@@ -75,6 +76,7 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 				u32 id;
 				snap_begin(w, &id);
 				bar->builder = id;
+				b->used_bars |= 1u << (bar - b->bar);
 			}
 			snap_join(snap_of(bar->builder), snap);
 			gen = bar->gen;

@@ -40,6 +40,7 @@ typedef unsigned long long u64;
 #define launch_begin    __gsan_v1_launch_begin
 #define launch_enter    __gsan_v1_launch_enter
 #define block_begin     __gsan_v1_block_begin
+#define clear_bars      __gsan_v1_clear_bars
 #define block_end       __gsan_v1_block_end
 
 /* Loops off the fast path stay loops: the text of all this goes through ptxas
@@ -106,9 +107,25 @@ FN uint4 load_ca(const void *p)
 	return v;
 }
 
+/* Compare and swap whose answer need not be waited for at once. */
+FN u64 swap(u64 *p, u64 old, u64 now)
+{
+	u64 v;
+	asm volatile("atom.global.cas.b64 %0, [%1], %2, %3;" : "=l"(v) : "l"(p), "l"(old), "l"(now) : "memory");
+	return v;
+}
+
+FN u32 clock32(void) { u32 v; asm volatile("mov.u32 %0, %%clock;" : "=r"(v)); return v; }
+
 FN void store_cg(void *p, uint4 v)
 {
 	asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};"
+		     :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+FN void store_ca(void *p, uint4 v)
+{
+	asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
 		     :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 

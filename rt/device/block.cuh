@@ -14,7 +14,8 @@ FN struct gsan_launch *launch_find(u64 grid)
 	ROLLED
 	for (u32 i = 0; i < LAUNCH_PROBES; i++) {
 		struct gsan_launch *x = l + ((u32)grid + i) % GSAN_LAUNCHES;
-		if (load64(&x->grid) == grid && load(&x->ready))
+		uint4 head = load_cg(x);        /* grid, ready, base */
+		if (head.x == (u32)grid && head.y == (u32)(grid >> 32) && head.z)
 			return x;
 	}
 	return 0;
@@ -46,7 +47,6 @@ SLOW void launch_begin(u64 grid, u32 kernel)
 		struct gsan_launch *x = l + ((u32)grid + i) % GSAN_LAUNCHES;
 		if (load64(&x->grid))
 			continue;
-		x->base = load(&r->max_clock) + 1;
 		x->kernel = kernel;
 		x->ordinal = launch_ordinal(kernel);
 		x->finished = 0;
@@ -61,9 +61,9 @@ SLOW void launch_begin(u64 grid, u32 kernel)
 		asm("mov.u32 %0, %%cluster_nctaid.z;" : "=r"(x->cluster_dim[2]));
 #endif
 		u32 number = atomicAdd(&r->launch_next, 1) + 1;
-		*(volatile u64 *)&x->grid = grid;
 		__threadfence();
-		store(&x->ready, number);
+		store_cg(x, four((u32)grid, (u32)(grid >> 32), number, load(&r->max_clock) + 1));
+		__threadfence();
 		return;
 	}
 }
@@ -92,7 +92,6 @@ SLOW struct gsan_launch *launch_enter(u64 grid, u32 kernel)
 
 FN void launch_leave(struct gsan_launch *l)
 {
-	__threadfence();
 	if (atomicAdd(&l->finished, 1) + 1 != l->blocks)
 		return;
 	store(&l->ready, 0);
@@ -124,8 +123,10 @@ FN u32 claim_slot(u32 sm)
 	if (sm >= r->nsm)
 		return ~0u;
 	u32 *used = &((struct gsan_sm *)r->sm)[sm].used;
+	/* A first guess from L1 may be old: the swap tells. */
+	u32 old = *used;
 	ROLLED
-	for (u32 old = load(used); ~old; ) {
+	while (~old) {
 		u32 bit = __ffs(~old) - 1, slot = bit * r->nsm + sm;
 		if (slot >= r->nslots)
 			break;
@@ -137,14 +138,31 @@ FN u32 claim_slot(u32 sm)
 	return ~0u;
 }
 
-/* One thread of a new block sets up its slot. */
+SLOW void clear_bars(struct gsan_block *b)
+{
+	ROLLED
+	for (u32 m = b->used_bars; m; m &= m - 1) {
+		struct gsan_bar *bar = b->bar + __ffs(m) - 1;
+		ROLLED
+		for (u32 k = 0; k < GSAN_PENDING; k++)
+			bar->pending[0][k] = bar->pending[1][k] = 0;
+		bar->arrived = bar->builder = 0;
+		ROLLED
+		for (u32 k = 0; k < 4; k++)
+			bar->result[k] = 0;
+	}
+	b->used_bars = 0;
+}
+
+/* One thread of a new block sets up its slot.  The other threads see it behind
+ * the barrier in enter, other blocks only once they meet one of its records. */
 SLOW void block_begin(u32 kernel)
 {
 	struct gsan_root *r = root();
 	u64 grid = sreg_gridid() + 1;
+	u32 slot = claim_slot(sreg_smid());
 	struct gsan_launch *l = launch_enter(grid, kernel);
-	u32 slot = l ? claim_slot(sreg_smid()) : ~0u;
-	if (slot == ~0u) {
+	if (slot == ~0u || !l) {
 		/* What an unwatched block orders would be missed by others. */
 		count(GSAN_COUNT_NO_SLOT, 1);
 		if (l) {
@@ -154,70 +172,44 @@ SLOW void block_begin(u32 kernel)
 		return;
 	}
 	struct gsan_block *b = block_of(slot);
-	u32 start = b->last > l->base ? b->last : l->base;
+	uint4 head = load_cg(l);
+	u32 base = head.w, number = head.z, last = load(&b->last), n = load(&b->ntenants);
+	u32 used_bars = load(&b->used_bars);
+	u32 start = last > base ? last : base;
 	if (start > GSAN_CLOCK_MAX - (1u << 24)) {
 		count(GSAN_COUNT_CLOCK_OUT, 1);
 		l->quiet = 1;
 		start = GSAN_CLOCK_MAX - (1u << 24);
-	}
-	b->lock = 0;
-	b->start = start;
-	b->exit_max = start;
-	b->launch = (u32)(l - (struct gsan_launch *)r->launches);
-	b->launch_number = load(&l->ready);
-	b->ntid = blockDim.x * blockDim.y * blockDim.z;
-	b->live = b->ntid;
-	b->cta = block_number();
-	b->cluster = cluster_number(b->launch_number);
-	b->missed_slot = ~0u;
-	b->missed_clock = 0;
-	b->refs.id[0] = b->refs.id[1] = b->refs.id[2] = b->refs.id[3] = 0;
-	ROLLED
-	for (u32 i = 0; i < 16; i++) {
-		struct gsan_bar *bar = b->bar + i;
-		bar->max[0] = bar->max[1] = 0;
-		ROLLED
-		for (u32 k = 0; k < GSAN_PENDING; k++)
-			bar->pending[0][k] = bar->pending[1][k] = 0;
-		bar->arrived = bar->gen = bar->builder = 0;
-		ROLLED
-		for (u32 k = 0; k < 4; k++)
-			bar->result[k] = 0;
 	}
 	/* Variables begin behind what the system reserves of shared memory. */
 	u32 need = sreg_shared() ? sreg_shared() + 1024 : 0, row = 0;
 	ROLLED
 	while (row < GSAN_SHARED_ROWS && row << 13 < need && slot < r->shared_slots[row])
 		row++;
-	b->shared_limit = row << 13;
-	if (b->shared_limit < need)
+	if (row << 13 < need)
 		count(GSAN_COUNT_NO_SHARED, 1);
-
-	u32 n = b->ntenants;
+	u64 cta = block_number();
+	b->lock = 0;
+	b->start = start;
+	b->base = base;
+	b->exit_max = start;
+	b->launch = (u32)(l - (struct gsan_launch *)r->launches);
+	b->launch_number = number;
+	b->ntid = blockDim.x * blockDim.y * blockDim.z;
+	b->live = b->ntid;
+	b->shared_limit = row << 13;
+	b->cluster = cluster_number(number);
+	b->missed_slot = ~0u;
+	b->missed_clock = 0;
+	store_cg(&b->refs, four(0, 0, 0, 0));
+	if (used_bars)
+		clear_bars(b);
 	struct gsan_tenant *t = (struct gsan_tenant *)r->history + (u64)slot * GSAN_HISTORY + n % GSAN_HISTORY;
-	store_cg(t, four(start, b->launch_number, (u32)b->cta, (u32)(b->cta >> 32)));
-	atomicMax(&r->top_slot, slot + 1);
-	__threadfence();
+	store_cg(t, four(start, number, (u32)cta, (u32)(cta >> 32)));
 	b->ntenants = n + 1;
-	__threadfence();
-	*(volatile u64 *)&b->grid = grid;
-}
-
-/* The slot of the calling thread's block, ~0 if it has none: the lanes that are
- * together look at the slots of their multiprocessor. */
-FN u32 find_slot(u64 grid, u64 cta)
-{
-	struct gsan_root *r = root();
-	u32 group = __activemask(), lane = sreg_laneid();
-	u32 n = __popc(group), rank = __popc(group & ((1u << lane) - 1)), sm = sreg_smid(), found = ~0u;
-	ROLLED
-	for (u32 i = rank; i < GSAN_SLOTS_PER_SM; i += n) {
-		u32 slot = i * r->nsm + sm;
-		if (slot < r->nslots && load64(&block_of(slot)->grid) == grid && load64(&block_of(slot)->cta) == cta)
-			found = slot;
-	}
-	u32 who = __ballot_sync(group, found != ~0u);
-	return who ? __shfl_sync(group, found, __ffs(who) - 1) : ~0u;
+	atomicMax(&r->top_slot, slot + 1);
+	b->cta = cta;
+	b->grid = grid;
 }
 
 API u64 __gsan_v1_enter(u32 site)
@@ -233,34 +225,47 @@ API u64 __gsan_v1_enter(u32 site)
 	/* All threads of the block are here: nothing of the program ran yet. */
 	__syncthreads();
 	u64 grid = sreg_gridid() + 1, cta = block_number();
-	u32 slot = find_slot(grid, cta);
-	if (slot == ~0u)
+	u32 group = __activemask(), lane = sreg_laneid(), sm = sreg_smid();
+	u32 n = __popc(group), found = ~0u;
+	uint4 info = four(0, 0, 0, 0);
+	/* The lanes that are together look at the slots of their
+	 * multiprocessor, one each. */
+	ROLLED
+	for (u32 i = __popc(group & ((1u << lane) - 1)); i < GSAN_SLOTS_PER_SM; i += n) {
+		u32 slot = i * r->nsm + sm;
+		if (slot >= r->nslots)
+			break;
+		uint4 head = load_cg(block_of(slot)), more = load_cg((char *)block_of(slot) + 16);
+		if (head.x == (u32)grid && head.y == (u32)(grid >> 32) &&
+		    head.z == (u32)cta && head.w == (u32)(cta >> 32)) {
+			found = slot;
+			info = more;
+		}
+	}
+	u32 who = __ballot_sync(group, found != ~0u);
+	if (!who)
 		return 0;
-	struct gsan_block *b = block_of(slot);
+	u32 slot = __shfl_sync(group, found, __ffs(who) - 1);
 	struct gsan_warp *w = warp_of(slot, thread >> 5);
-	u32 group = __activemask();
-	if (sreg_laneid() == __ffs(group) - 1) {
-		u32 start = load(&b->start), options = r->options, sm = sreg_smid(), warp = sreg_warpid();
-		u32 left = load(&b->ntid) - (thread & ~31u);
-		w->clock = start + 1;
-		w->floor = w->wfloor = start;
-		w->flags = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
-			   (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0);
-		w->id = slot << 5 | thread >> 5;
-		w->start = start;
-		w->launch_base = launch_of(b)->base;
-		w->shared_limit = load(&b->shared_limit);
+	if (found == slot) {
+		u32 start = info.x, options = r->options, warp = sreg_warpid();
+		u32 left = info.w - (thread & ~31u);
+		u32 flags = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
+			    (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0);
+		store_ca(w, four(start + 1, start, start, flags));
+		store_ca((char *)w + 16, four(slot << 5 | thread >> 5, start, info.y, info.z));
 		w->grid = grid;
 		w->cta = cta;
 		w->slot = slot;
 		w->nslots = r->nslots;
 		w->live = left >= 32 ? ~0u : (1u << left) - 1;
-		w->m_own = w->m_refs = w->m_fence = w->m_seen = 0;
-		w->evicted = w->unbacked = w->unmodelled = 0;
-		w->refs.id[0] = w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
+		w->dropped = 0;
+		store_ca(&w->m_own, four(0, 0, 0, 0));
+		store_ca(&w->evicted, four(0, 0, 0, 0));
+		store_ca(&w->refs, four(0, 0, 0, 0));
 		ROLLED
-		for (u32 i = 0; i < 16; i++)
-			w->parity[i] = 0;
+		for (u32 i = 0; i < 16; i += 4)
+			store_ca(w->parity + i, four(0, 0, 0, 0));
 		if (warp < 64)
 			*(volatile u64 *)((u64 *)r->self + sm * 64 + warp) = (u64)w;
 	}
@@ -297,14 +302,14 @@ API u64 __gsan_v1_self(void)
 SLOW void block_end(struct gsan_block *b, u32 slot)
 {
 	struct gsan_root *r = root();
-	u32 sm = slot % r->nsm, bit = slot / r->nsm;
-	b->last = load(&b->exit_max);
-	atomicMax(&r->max_clock, b->last);
-	*(volatile u64 *)&b->grid = 0;
-	struct gsan_launch *l = launch_of(b);
+	u32 sm = slot % r->nsm, bit = slot / r->nsm, top = load(&b->exit_max);
+	b->last = top;
+	b->grid = 0;
+	atomicMax(&r->max_clock, top);
 	__threadfence();
-	launch_leave(l);
+	struct gsan_launch *l = launch_of(b);
 	atomicAnd(&((struct gsan_sm *)r->sm)[sm].used, ~(1u << bit));
+	launch_leave(l);
 }
 
 API void __gsan_v1_exit(u64 ctx)
@@ -315,17 +320,22 @@ API void __gsan_v1_exit(u64 ctx)
 	u32 group = __activemask();
 	if (sreg_laneid() != __ffs(group) - 1)
 		return;
-	struct gsan_block *b = block_of(w->slot);
 	u32 slot = w->slot, n = __popc(group);
-	u32 left = atomicAnd(&w->live, ~group) & ~group;
-	atomicMax(&b->exit_max, load(&w->clock));
-	if (!left) {
-		if (w->evicted)
-			count(GSAN_COUNT_EVICTED, w->evicted);
-		if (w->unbacked)
-			count(GSAN_COUNT_UNBACKED, w->unbacked);
-		if (w->unmodelled)
-			count(GSAN_COUNT_UNMODELLED, w->unmodelled);
+	struct gsan_block *b = block_of(slot);
+	uint4 counts = *(const uint4 *)&w->evicted;
+	atomicAnd(&w->live, ~group);
+	atomicMax(&b->exit_max, w->clock);
+	if (counts.x | counts.y | counts.z | w->dropped) {
+		/* Lanes that leave later find them at zero. */
+		u32 evicted = atomicExch(&w->evicted, 0), unbacked = atomicExch(&w->unbacked, 0);
+		u32 unmodelled = atomicExch(&w->unmodelled, 0);
+		evicted += atomicExch(&w->dropped, 0);
+		if (evicted)
+			count(GSAN_COUNT_EVICTED, evicted);
+		if (unbacked)
+			count(GSAN_COUNT_UNBACKED, unbacked);
+		if (unmodelled)
+			count(GSAN_COUNT_UNMODELLED, unmodelled);
 	}
 	__threadfence();
 	if (atomicSub(&b->live, n) == n)

@@ -19,3 +19,7 @@
 #include "rt/device/words.cuh"
 #include "rt/device/barrier.cuh"
 #include "rt/device/block.cuh"
+
+static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 16 == 0 &&
+	      sizeof(struct gsan_lane) % 16 == 0 && sizeof(struct gsan_launch) % 16 == 0 &&
+	      sizeof(struct gsan_snap) == 64, "loaded in vectors");
