@@ -23,3 +23,11 @@ nodist_pkgdata_DATA = gsan-link.h
 CLEANFILES += gsan-link.h
 gsan-link.h: $(top_srcdir)/nvcc-shim/link.h
 	$(AM_V_GEN)cp $(top_srcdir)/nvcc-shim/link.h $@
+
+# The archive by itself, for -L and -lgsan: beside libgsan.so the linker would
+# take that one, and the program would need it to run.
+gsanarchivedir = $(pkglibdir)
+gsanarchive_DATA = gsan-lib/libgsan.a
+CLEANFILES += gsan-lib/libgsan.a
+gsan-lib/libgsan.a: libgsan.a
+	$(AM_V_GEN)$(MKDIR_P) gsan-lib && cp libgsan.a $@

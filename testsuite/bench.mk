@@ -1,1 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
+#
+# `make bench`: numbers, not verdicts; no part of `make check`.
+
+EXTRA_PROGRAMS += testsuite/bench/text
+CLEANFILES += testsuite/bench/text
+testsuite_bench_text_SOURCES = testsuite/bench/text.c
+testsuite_bench_text_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
+EXTRA_DIST += testsuite/bench/cpu.sh testsuite/bench/gpu.sh testsuite/bench/kernels.cu
+
+.PHONY: bench bench-cpu bench-gpu
+bench: bench-cpu bench-gpu
+bench-cpu: all testsuite/bench/text
+	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/testsuite/bench/cpu.sh
+bench-gpu: all
+	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/testsuite/bench/gpu.sh || test $$? = 77

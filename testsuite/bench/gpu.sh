@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make bench`, second part: kernels on a GPU, native, under gsan, and under
+# compute-sanitizer's racecheck where there is one, each run under a time limit
+# (BENCH_LIMIT, 100 s).  Ratios to native; memory in MiB.
+. "$top_srcdir/testsuite/lib.sh"
+have_gpu || skip "no GPU, or --disable-gpu-tests"
+limit="timeout -k 10 ${BENCH_LIMIT:-100}"
+arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+flags="-std=c++17 -O3 -lineinfo -arch=sm_$arch"
+source=$top_srcdir/testsuite/bench/kernels.cu
+racecheck=$(command -v compute-sanitizer || echo "$CUDA_HOME/bin/compute-sanitizer")
+[ -x "$racecheck" ] || racecheck=
+
+"$NVCC" $flags "$source" -o native || hard "nvcc"
+"$top_builddir/gsan-nvcc" $flags "$source" -o watched || hard "gsan-nvcc"
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1
+
+# field FILE N, or "-" if there is no such line
+field()
+{
+	awk -v n="$2" '{ print $n; found = 1; exit } END { if (!found) print "-" }' "$1"
+}
+ratio()
+{
+	echo "$1 $2" | awk '{ if ($1 + 0 && $2 + 0) printf "%.1fx", $1 / $2; else print "-" }'
+}
+
+printf '%-12s%10s%10s%9s%12s%11s%12s%8s%10s%10s%9s\n' "" native gsan ratio racecheck ratio \
+	"rc/gsan" data native gsan shadow
+for k in ${BENCH_KERNELS:-triad triad64M stencil matmul1024 matmul512 reduction transpose histogram}; do
+	$limit ./native $k >n 2>err || { fail "$k: native: $(cat err)"; continue; }
+	$limit ./watched $k >g 2>err || { : >g; fail "$k: gsan: status $?"; tail -n 5 err; }
+	: >r
+	case $racecheck,$k in
+	,* | *,triad64M) ;;
+	*)	BENCH_ONCE=1 $limit "$racecheck" --tool racecheck ./native $k 2>&1 |
+			grep "^$k " >r || echo "$k >$((${BENCH_LIMIT:-100} * 1000))" >r ;;
+	esac
+	n=$(field n 2) g=$(field g 2) r=$(field r 2)
+	least=${r#>}
+	shadow=$(echo "$(field g 4) $(field n 4) $(field n 3)" |
+		awk '{ if ($1 == "-") print "-"; else printf "%.1f", ($1 - $2) / $3 }')
+	printf '%-12s%10s%10s%9s%12s%11s%12s%8s%10s%10s%9s\n' $k "$n" "$g" "$(ratio "$g" "$n")" \
+		"$r" "$(ratio "$least" "$n")" "$(ratio "$least" "$g")" "$(field n 3)" "$(field n 4)" \
+		"$(field g 4)" "$shadow"
+done
+echo "times in ms; memory in use on the device in MiB; shadow: bytes of gsan's memory a byte of data"
+done_testing
