@@ -37,3 +37,19 @@ rt/gsan.pc: rt/gsan.pc.in Makefile
 		-e 's|@bindir[@]|$(bindir)|g' -e 's|@VERSION[@]|$(VERSION)|g' \
 		-e 's|@LIBS[@]|$(LIBS)|g' $(top_srcdir)/rt/gsan.pc.in >$@.tmp
 	$(AM_V_at)mv $@.tmp $@
+
+# Unit tests of what is pure.
+if HAVE_CMOCKA
+gsan_rt_unit = testsuite/unit/rt_flags testsuite/unit/rt_alloc testsuite/unit/rt_report
+check_PROGRAMS += $(gsan_rt_unit)
+TESTS += $(gsan_rt_unit)
+testsuite_unit_rt_flags_SOURCES = testsuite/unit/rt_flags.c
+testsuite_unit_rt_flags_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_rt_flags_LDADD = libgsan.a $(CMOCKA_LIBS)
+testsuite_unit_rt_alloc_SOURCES = testsuite/unit/rt_alloc.c
+testsuite_unit_rt_alloc_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_rt_alloc_LDADD = libgsan.a $(CMOCKA_LIBS)
+testsuite_unit_rt_report_SOURCES = testsuite/unit/rt_report.c
+testsuite_unit_rt_report_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_rt_report_LDADD = libgsan.a $(CMOCKA_LIBS)
+endif
