@@ -275,12 +275,7 @@ static void put_init(struct rw *r)
 		"\tld.param.u64 %__gsan_mailbox, [__gsan_mailbox];\n"
 		"\tmov.u64 %__gsan_module, __gsan_module;\n"
 		"\tcvta.global.u64 %__gsan_module, %__gsan_module;\n"
-		"\t{\n"
-		"\t.param .b64 __gsan_0, __gsan_1;\n"
-		"\tst.param.b64 [__gsan_0], %__gsan_mailbox;\n"
-		"\tst.param.b64 [__gsan_1], %__gsan_module;\n"
-		"\tcall __gsan_v1_register, (__gsan_0, __gsan_1);\n"
-		"\t}\n"
+		"\tcall __gsan_v1_register, (%__gsan_mailbox, %__gsan_module);\n"
 		"\tret;\n"
 		"}\n");
 	_Static_assert(GSAN_ABI == 1, "names above and in calls.def carry the ABI's number");

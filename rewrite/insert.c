@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * insert.c: writes the calls into the function bodies.  Every call stands in a
- * scope of its own, under the guard of its instruction, with parameters as the
- * ABI wants them, so that it may stand anywhere: between the parts of another
- * call, in nested scopes, in divergent code.  Nothing of the original is moved
- * or changed.  Registers: %__gsan_*, declared at the function's top if used.
+ * insert.c: writes the calls into the function bodies.  Every call is one
+ * instruction under the guard of the one it belongs to, with registers and
+ * numbers as arguments (PTX ISA "call"): no variables, no scope, so it may stand
+ * anywhere, between the parts of another call, in nested scopes, in divergent
+ * code; ptxas makes the same machine code of it as of st.param sequences four
+ * times as long.  Nothing of the original is moved or changed.  Registers:
+ * %__gsan_*, declared at the function's top if used.
  */
 #include <string.h>
 
@@ -100,77 +102,32 @@ static void put_guard(struct rw *r, struct guard g)
 	RW_PUT(r, " ");
 }
 
-/* "\t.param .b64 __gsan_0, __gsan_1;\n" for the parameters of one type. */
-static void put_declarations(struct rw *r, const char *params, char type)
-{
-	bool first = true;
-
-	for (unsigned k = 0; params[k]; k++) {
-		if (params[k] != type)
-			continue;
-		if (!first)
-			RW_PUT(r, ", ");
-		else if (type == 'l')
-			RW_PUT(r, "\t.param .b64 ");
-		else
-			RW_PUT(r, "\t.param .b32 ");
-		RW_PUT(r, "__gsan_");
-		rw_putu(r, k);
-		first = false;
-	}
-	if (!first)
-		RW_PUT(r, ";\n");
-}
-
 static void put_call(struct ins *i, enum rw_fn fn, struct guard g, const struct arg *args,
 		     enum scratch result)
 {
 	struct rw *r = i->r;
-	const char *params = fns[fn].params;
-	const char *width = *fns[fn].result == 'l' ? "64" : "32";
 
 	r->used[fn] = true;
-	RW_PUT(r, "\t{\n");
-	put_declarations(r, params, 'l');
-	put_declarations(r, params, 'w');
-	if (*fns[fn].result) {
-		RW_PUT(r, "\t.param .b");
-		rw_puts(r, width);
-		RW_PUT(r, " __gsan_r;\n");
-	}
-	for (unsigned k = 0; params[k]; k++) {
-		if (params[k] == 'l')
-			RW_PUT(r, "\tst.param.b64 [__gsan_");
-		else
-			RW_PUT(r, "\tst.param.b32 [__gsan_");
-		rw_putu(r, k);
-		RW_PUT(r, "], ");
-		put_arg(i, args[k]);
-		RW_PUT(r, ";\n");
-	}
 	RW_PUT(r, "\t");
 	put_guard(r, g);
 	RW_PUT(r, "call ");
-	if (*fns[fn].result)
-		RW_PUT(r, "(__gsan_r), ");
-	rw_puts(r, fns[fn].name);
-	if (*params) {
-		RW_PUT(r, ", (__gsan_0");
-		for (unsigned k = 1; params[k]; k++) {
-			RW_PUT(r, ", __gsan_");
-			rw_putu(r, k);
-		}
-		RW_PUT(r, ")");
-	}
-	RW_PUT(r, ";\n");
 	if (*fns[fn].result) {
-		RW_PUT(r, "\tld.param.b");
-		rw_puts(r, width);
-		RW_PUT(r, " ");
+		RW_PUT(r, "(");
 		put_scratch(i, result);
-		RW_PUT(r, ", [__gsan_r];\n");
+		RW_PUT(r, "), ");
 	}
-	RW_PUT(r, "\t}");
+	rw_puts(r, fns[fn].name);
+	for (unsigned k = 0; fns[fn].params[k]; k++) {
+		if (k)
+			RW_PUT(r, ", ");
+		else
+			RW_PUT(r, ", (");
+		put_arg(i, args[k]);
+	}
+	if (*fns[fn].params)
+		RW_PUT(r, ");");
+	else
+		RW_PUT(r, ";");
 }
 
 /* Does the instruction overwrite the register? */

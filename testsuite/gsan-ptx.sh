@@ -119,7 +119,7 @@ run 0 "$g" -c k.ptx
 has out ".extern .func __gsan_v1_exit"
 grep -q '^\.func .*__gsan' out && fail "-c and yet the runtime is there"
 run 0 "$g" --kernel='x*' k.ptx
-hasnt out "call (__gsan_r), __gsan_v1_enter"
+hasnt out "call (%__gsan_ctx), __gsan_v1_enter"
 run 0 "$g" --stats k.ptx
 has err "k.ptx: 2 instructions, 1 entries"
 for letter in C S K E I A; do
@@ -127,7 +127,7 @@ for letter in C S K E I A; do
 	has err "k"
 done
 run 0 "$g" -d I k.ptx -o x.ptx
-has err "call (__gsan_r), __gsan_v1_enter"
+has err "call (%__gsan_ctx), __gsan_v1_enter"
 hasnt err "__gsan_module"
 
 # -- names of runtime and module cannot meet
