@@ -283,7 +283,7 @@ void b_targets(struct parser *p, const struct tok *label, const struct tok *d, s
 
 	if (!in_body(p, d))
 		return;
-	sym = ptx_declare(p, ptx_tok_word(p, label), label->s, SYM_PROTO);
+	sym = ptx_declare(p, label, SYM_PROTO);
 	s = ptx_stmt_new(p, STMT_TARGETS, label);
 	s->t.text = d->w->text;
 	s->t.ops = ptx_x_final(p, list, &s->t.nops);
@@ -329,7 +329,7 @@ void b_label(struct parser *p, const struct tok *t)
 	ptx_x_reset(p);
 	if (!in_body(p, t))
 		return;
-	sym = ptx_declare(p, ptx_tok_word(p, t), t->s, SYM_LABEL);
+	sym = ptx_declare(p, t, SYM_LABEL);
 	if (!sym)
 		return;
 	s = ptx_stmt_new(p, STMT_LABEL, t);

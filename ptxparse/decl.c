@@ -192,7 +192,7 @@ void b_declare(struct parser *p, const struct tok *t)
 	if (!s && !(p->isproto && sink)) {
 		if (sink)
 			ptx_error_at(p, t->s, "'_' cannot be declared");
-		s = ptx_declare(p, w, t->s, h->space == SPACE_REG ? SYM_REG : SYM_VAR);
+		s = ptx_declare(p, t, h->space == SPACE_REG ? SYM_REG : SYM_VAR);
 		if (s && !p->scope->depth)
 			add_global(p, s);
 	}
@@ -369,7 +369,7 @@ void b_proto(struct parser *p, const struct tok *label, const struct tok *dir)
 	if (!p->func)
 		ptx_error_at(p, dir->s, "'.callprototype' outside a function");
 	else
-		p->proto = ptx_declare(p, ptx_tok_word(p, label), label->s, SYM_PROTO);
+		p->proto = ptx_declare(p, label, SYM_PROTO);
 	new_header(p, label);
 }
 
@@ -421,7 +421,7 @@ void b_func_name(struct parser *p, const struct tok *t)
 	}
 	/* The name is the module's, the parameters are the function's. */
 	p->scope = inner->up;
-	s = ptx_declare(p, w, t->s, SYM_FUNC);
+	s = ptx_declare(p, t, SYM_FUNC);
 	p->scope = inner;
 	if (s) {
 		s->func = f;

@@ -6,7 +6,9 @@
  * yet are put on the waiting list, since only now their place is final.
  *
  * Constant expressions are 64 bits wide, signed unless one side has a U or does
- * not fit (PTX ISA, "Integer Constant Expression Evaluation").
+ * not fit (PTX ISA, "Integer Constant Expression Evaluation").  As ptxas has it,
+ * ~ and % are always unsigned, ?: has the type of the side it takes, and a shift
+ * looks at six bits of its count.
  */
 #include "ptxparse/parse.h"
 #include "ptxparse/gram.h"
@@ -299,9 +301,11 @@ struct xop *ptx_x_unary(struct parser *p, int op, const struct tok *t, struct xo
 		switch (op) {
 		case T_BANG:
 			v = !v;
+			x->isuns = false;
 			break;
 		case T_TILDE:
 			v = ~v;
+			x->isuns = true;
 			break;
 		case T_MINUS:
 			v = 0 - v;
@@ -322,29 +326,16 @@ struct xop *ptx_x_unary(struct parser *p, int op, const struct tok *t, struct xo
 	return x;
 }
 
-static bool divide(struct parser *p, int op, const struct xop *y, bool uns, uint64_t a,
-		   uint64_t b, uint64_t *v)
+static uint64_t divide(bool uns, uint64_t a, uint64_t b)
 {
-	if (b == 0) {
-		ptx_error_at(p, y->s, "division by zero");
-		return false;
-	}
 	if (uns)
-		*v = op == T_SLASH ? a / b : a % b;
-	else if (b == UINT64_MAX)
-		*v = op == T_SLASH ? 0 - a : 0;
-	else
-		*v = (uint64_t)(op == T_SLASH ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
-	return true;
+		return a / b;
+	return b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
 }
 
-static uint64_t shift(int op, bool uns, uint64_t a, uint64_t b)
+static uint64_t shift_right(bool uns, uint64_t a, unsigned n)
 {
-	if (op == T_SHL)
-		return b > 63 ? 0 : a << b;
-	if (uns || a <= INT64_MAX)
-		return b > 63 ? 0 : a >> b;
-	return b > 63 ? UINT64_MAX : ~(~a >> b);
+	return uns || a <= INT64_MAX ? a >> n : ~(~a >> n);
 }
 
 static struct xop *fold(struct parser *p, int op, struct xop *x, struct xop *y)
@@ -368,17 +359,13 @@ static struct xop *fold(struct parser *p, int op, struct xop *x, struct xop *y)
 	case T_PLUS:	v = a + b; break;
 	case T_MINUS:	v = a - b; break;
 	case T_STAR:	v = a * b; break;
-	case T_SHL:
-	case T_SHR:
-		v = shift(op, x->isuns, a, b);
-		result_uns = x->isuns;
-		break;
-	case T_SLASH:
-	case T_PERCENT:
-		if (!divide(p, op, y, uns, a, b, &v))
-			return x;
-		break;
+	case T_SHL:	v = a << (b & 63); result_uns = x->isuns; break;
+	case T_SHR:	v = shift_right(x->isuns, a, b & 63); result_uns = x->isuns; break;
+	case T_SLASH:	v = b ? divide(uns, a, b) : 0; break;
+	case T_PERCENT:	v = b ? a % b : 0; result_uns = true; break;
 	}
+	if (!b && (op == T_SLASH || op == T_PERCENT))
+		ptx_error_at(p, y->s, "division by zero");
 	x->e = y->e;
 	x->isuns = result_uns;
 	return folded(p, x, v);
@@ -447,7 +434,7 @@ struct xop *ptx_x_ternary(struct parser *p, struct xop *x, struct xop *y, struct
 		return x;
 	}
 	x->e = z->e;
-	x->isuns = y->isuns || z->isuns;
+	x->isuns = x->op.ival ? y->isuns : z->isuns;
 	return folded(p, x, x->op.ival ? y->op.ival : z->op.ival);
 }
 
@@ -476,7 +463,8 @@ struct xop *ptx_x_index(struct parser *p, const struct tok *t, struct xop *i, co
 	} else if (!is_int(i)) {
 		ptx_error_at(p, i->s, "index is not a constant");
 	} else {
-		uint64_t size = (ptx_type_bits(x->op.sym->type) + 7) / 8 * x->op.sym->vec;
+		/* Even of vectors the index counts scalars. */
+		uint64_t size = (ptx_type_bits(x->op.sym->type) + 7) / 8;
 
 		x->op.off = (int64_t)(i->op.ival * size);
 		x->indexed = true;

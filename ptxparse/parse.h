@@ -207,7 +207,7 @@ void ptx_scope_settle(struct parser *);
 void ptx_tok_split(struct parser *, struct tok *);
 struct word *ptx_tok_word(struct parser *, const struct tok *);
 struct ptx_sym *ptx_find(struct parser *, const struct tok *, struct word **);
-struct ptx_sym *ptx_declare(struct parser *, struct word *, const char *pos, enum ptx_sym_kind);
+struct ptx_sym *ptx_declare(struct parser *, const struct tok *, enum ptx_sym_kind);
 struct ptx_sym *ptx_declare_range(struct parser *, const struct tok *, uint64_t n,
 				  const struct head *);
 void ptx_pend(struct parser *, struct ptx_sym **slot, struct word *, const char *pos,

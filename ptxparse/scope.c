@@ -4,9 +4,11 @@
  * binding; closing a scope takes its bindings off again.
  *
  * A register of a range (%r123) is found through the prefix and the number, with
- * no word of its own.  That is only right while nothing else that ends in digits
- * has the same letters in front: such names are kept on the list `digits` of the
- * word without its digits, and looked at one by one when there are any.
+ * no word of its own.  That is only right while no single name has the same
+ * letters and some digits behind them: such names are kept on the list `digits` of
+ * the word without its digits, and the slow way is taken when there are any.
+ * As for ptxas, the prefix is the name without all of its digits, so that a range
+ * whose own prefix ends in one can be declared but not used.
  *
  * A name that is not known yet may be a label further on: it waits on the list
  * of its scope, and goes to the scope around when that one closes without it.
@@ -67,16 +69,6 @@ static void add_bind(struct parser *p, struct bind **slot, struct bind *b, struc
 	p->scope->binds = b;
 }
 
-static void note_digits(struct parser *p, struct bind *b)
-{
-	struct word *s = stem(p, b->word);
-
-	if (s) {
-		b->peer = s->digits;
-		s->digits = b;
-	}
-}
-
 void ptx_scope_open(struct parser *p)
 {
 	struct scope *s = ptx_alloc(p->arena, sizeof *s);
@@ -124,37 +116,24 @@ void ptx_scope_close(struct parser *p)
 	for (b = s->binds; b; b = b->next) {
 		struct word *st;
 
-		if (b->n)
+		if (b->n) {
 			b->word->range = b->up;
-		else
-			b->word->bind = b->up;
+			continue;
+		}
+		b->word->bind = b->up;
 		st = stem(p, b->word);
-		if (st && st->digits == b)
+		if (st)
 			st->digits = b->peer;
 	}
 	p->scope = s->up;
 }
 
-/* A register of a range, wherever between stem and number the prefix ends; of
- * several in one scope the shortest prefix. */
-static struct bind *find_range(struct parser *p, const struct word *w, unsigned *num)
+/* The range that the name is a register of. */
+static struct bind *find_range(const struct tok *t)
 {
-	struct bind *best = NULL;
-	size_t n = w->len;
-	uint64_t scale = 1, v = 0;
+	struct bind *r = t->digits ? t->w->range : NULL;
 
-	for (; n && digit(w->text[n - 1]) && w->len - n < MAX_DIGITS; n--) {
-		struct bind *b;
-
-		v += scale * (uint64_t)(w->text[n - 1] - '0');
-		scale *= 10;
-		b = ptx_word(p->arena, w->text, n - 1)->range;
-		if (b && v < b->n && (!best || b->depth >= best->depth)) {
-			best = b;
-			*num = (unsigned)v;
-		}
-	}
-	return best;
+	return r && t->num < r->n ? r : NULL;
 }
 
 static struct ptx_sym *sreg(struct parser *p, struct word *w)
@@ -181,22 +160,15 @@ static struct ptx_sym *sreg(struct parser *p, struct word *w)
 /* What a name stands for here; NULL and its word if nothing does yet. */
 struct ptx_sym *ptx_find(struct parser *p, const struct tok *t, struct word **word)
 {
-	struct bind *b, *r;
+	struct bind *r = find_range(t), *b;
 	struct word *w;
-	unsigned num = 0;
 
-	if (t->digits) {
-		r = t->w->range;
-		if (r && !t->w->digits && t->num < r->n)
-			return &r->sym[t->num];
-	}
+	if (r && !t->w->digits)
+		return &r->sym[t->num];
 	w = ptx_tok_word(p, t);
 	b = w->bind;
-	if (t->digits) {
-		r = find_range(p, w, &num);
-		if (r && (!b || r->depth > b->depth))
-			return &r->sym[num];
-	}
+	if (r && (!b || r->depth > b->depth))
+		return &r->sym[t->num];
 	if (b)
 		return b->sym;
 	if (w->sreg)
@@ -206,18 +178,15 @@ struct ptx_sym *ptx_find(struct parser *p, const struct tok *t, struct word **wo
 }
 
 /* NULL if the scope has the name already; that has been said then. */
-struct ptx_sym *ptx_declare(struct parser *p, struct word *w, const char *pos,
-			    enum ptx_sym_kind kind)
+struct ptx_sym *ptx_declare(struct parser *p, const struct tok *t, enum ptx_sym_kind kind)
 {
-	struct bind *b, *r = NULL;
+	struct bind *b, *r = find_range(t);
+	struct word *w = ptx_tok_word(p, t), *st;
 	struct ptx_sym *s;
-	unsigned num;
 
-	if (digit(w->text[w->len - 1]))
-		r = find_range(p, w, &num);
 	if ((w->bind && w->bind->depth == p->scope->depth && w->bind->sym->kind != SYM_SREG) ||
 	    (r && r->depth == p->scope->depth)) {
-		ptx_error_at(p, pos, "'%.100s' is already declared in this scope", w->text);
+		ptx_error_at(p, t->s, "'%.100s' is already declared in this scope", w->text);
 		return NULL;
 	}
 	b = ptx_alloc(p->arena, sizeof *b);
@@ -228,7 +197,11 @@ struct ptx_sym *ptx_declare(struct parser *p, struct word *w, const char *pos,
 	s->reg = -1;
 	b->sym = s;
 	add_bind(p, &w->bind, b, w);
-	note_digits(p, b);
+	st = stem(p, w);
+	if (st) {
+		b->peer = st->digits;
+		st->digits = b;
+	}
 	return s;
 }
 
@@ -281,7 +254,7 @@ static bool in_range(const struct word *name, const struct word *w, uint64_t n)
 struct ptx_sym *ptx_declare_range(struct parser *p, const struct tok *t, uint64_t n,
 				  const struct head *h)
 {
-	struct word *w = ptx_tok_word(p, t), *st = stem(p, w);
+	struct word *w = ptx_tok_word(p, t);
 	struct bind *b;
 	struct ptx_sym *s;
 	unsigned i, count;
@@ -292,8 +265,8 @@ struct ptx_sym *ptx_declare_range(struct parser *p, const struct tok *t, uint64_
 		return NULL;
 	}
 	/* The list is in the order of the scopes, innermost first. */
-	for (b = st ? st->digits : w->digits; b && b->depth == p->scope->depth; b = b->peer)
-		if (!b->n && in_range(b->word, w, n)) {
+	for (b = w->digits; b && b->depth == p->scope->depth; b = b->peer)
+		if (in_range(b->word, w, n)) {
 			ptx_error_at(p, t->s, "'%.100s' is already declared in this scope",
 				     b->word->text);
 			return NULL;
@@ -321,7 +294,6 @@ struct ptx_sym *ptx_declare_range(struct parser *p, const struct tok *t, uint64_
 		b->sym = s;
 		b->n = count;
 		add_bind(p, &w->range, b, w);
-		note_digits(p, b);
 	}
 	return s;
 }
