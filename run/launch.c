@@ -530,5 +530,5 @@ int run_launch(const struct run_script *s, const struct run_job *job)
 	send_new(&w);
 	run_send(job->fd, &end);
 	free(r.at);
-	return end.status == END_NO_DEVICE ? RUN_OTHER : (int)end.status;
+	return (int)end.status;
 }

@@ -10,6 +10,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -54,13 +55,21 @@ static const char usage_text[] =
 "with --check 0 every verdict held, 1 one did not, 77 skipped.  2 bad usage or\n"
 "script, 3 could not be run.\n";
 
+/* Ends a process in which nothing was watched: libgsan, which is in this program
+ * for the child's sake, has no word to say at its end. */
+static _Noreturn void leave(int status)
+{
+	fflush(NULL);
+	_exit(status);
+}
+
 static _Noreturn void usage(const char *what, const char *word)
 {
 	if (what)
 		fprintf(stderr, "gsan-run: %s%s%s%s\n", what, word ? " \"" : "", word ? word : "",
 			word ? "\"" : "");
 	fputs("Try 'gsan-run --help'.\n", stderr);
-	exit(RUN_USAGE);
+	leave(RUN_USAGE);
 }
 
 static uint64_t number(const char *name, const char *s, char until, const char **end)
@@ -174,10 +183,10 @@ static void parse(struct options *o, int argc, char **argv)
 			break;
 		case 'h':
 			fputs(usage_text, stdout);
-			exit(RUN_OK);
+			leave(RUN_OK);
 		case 'V':
 			puts("gsan-run (gsan) " PACKAGE_VERSION);
-			exit(RUN_OK);
+			leave(RUN_OK);
 		default:
 			usage(NULL, NULL);
 		}
@@ -369,7 +378,7 @@ int main(int argc, char **argv)
 	parse(&o, argc, argv);
 	text = slurp(o.path, &len);
 	if (!text)
-		return RUN_OTHER;
+		leave(RUN_OTHER);
 	if (!run_parse(&s, o.path, text, len)) {
 		status = RUN_USAGE;
 	} else if (o.check && !s.nexpects) {
@@ -390,5 +399,8 @@ int main(int argc, char **argv)
 	}
 	run_free(&s);
 	free(text);
-	return status;
+	/* The child of a run that happened ends like any watched program. */
+	if (o.child && (status == RUN_OK || status == RUN_OTHER))
+		return status;
+	leave(status == END_NO_DEVICE ? RUN_OTHER : status);
 }

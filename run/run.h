@@ -179,7 +179,8 @@ struct run_job {
 	int fd;                 /* messages to the parent */
 };
 
-/* Returns the exit status; sends it and every finding to job->fd as well. */
+/* Returns the exit status or END_NO_DEVICE; sends it and every finding to job->fd
+ * as well. */
 int run_launch(const struct run_script *, const struct run_job *);
 
 /* ---- proc.c: the child and what it sends -------------------------------------------- */
