@@ -82,7 +82,8 @@ static void say_expected(const struct run_script *s, const struct run_expect *e)
 	else
 		fprintf(stderr, "%s %s", e->only ? " only" : "", run_kind_name(e->kind));
 	for (i = 0; i < e->nlines; i++)
-		fprintf(stderr, "%s%u", i ? " and " : " at line ", e->lines[i]);
+		fprintf(stderr, "%s%u", i ? " and " : e->nlines > 1 ? " at lines " : " at line ",
+			e->lines[i]);
 }
 
 static void say_found(const struct run_findings *f)
