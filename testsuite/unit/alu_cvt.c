@@ -63,9 +63,10 @@ static unsigned encode(const struct format *f, double v, char mode, bool satfini
 
 	if (v != v)
 		return f->nan;
-	for (unsigned c = 0; c <= f->max; c++) {
-		if (value(f, c) <= mag)
-			best = c;
+	/* Encodings are in the order of their values. */
+	for (unsigned bit = 1u << 15; bit; bit >>= 1) {
+		if ((best | bit) <= f->max && value(f, best | bit) <= mag)
+			best |= bit;
 	}
 	if (best < f->max) {
 		const double down = mag - value(f, best), up = value(f, best + 1) - mag;

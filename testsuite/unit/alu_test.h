@@ -94,7 +94,7 @@ static unsigned alu_test_flatten(const struct ptx_operand *o, uint64_t *src, con
 	}
 }
 
-static const uint64_t *alu_test_run(const char *text, const uint64_t *values)
+static inline const uint64_t *alu_test_run(const char *text, const uint64_t *values)
 {
 	static uint64_t dst[ALU_TEST_WORDS];
 	uint64_t src[ALU_TEST_WORDS];
