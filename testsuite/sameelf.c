@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NVIDIA's type for the shared memory of a kernel: a size, no bytes. */
+enum { SHT_CUDA_SHARED_NOBITS = 0x7000000a };
+
 struct file {
 	const char *path;
 	unsigned char *bytes;
@@ -34,6 +37,12 @@ static int
 inside(const struct file *f, size_t at, size_t n)
 {
 	return at <= f->size && n <= f->size - at;
+}
+
+static int
+no_bits(const Elf64_Shdr *s)
+{
+	return s->sh_type == SHT_NOBITS || s->sh_type == SHT_CUDA_SHARED_NOBITS;
 }
 
 static void
@@ -66,7 +75,7 @@ load(struct file *f, const char *path)
 	for (unsigned i = 0; i < f->head.e_shnum; i++) {
 		const Elf64_Shdr *s = &f->sections[i];
 
-		if (s->sh_type != SHT_NOBITS && !inside(f, s->sh_offset, s->sh_size))
+		if (!no_bits(s) && !inside(f, s->sh_offset, s->sh_size))
 			die(path, "a section lies outside the file");
 	}
 	f->names = (const char *)f->bytes + f->sections[f->head.e_shstrndx].sh_offset;
@@ -149,7 +158,7 @@ same_symbols(const struct file *a, const Elf64_Shdr *s, const struct file *b, co
 static int
 same_bytes(const struct file *a, const Elf64_Shdr *s, const struct file *b, const Elf64_Shdr *t)
 {
-	return s->sh_size == t->sh_size && (s->sh_type == SHT_NOBITS ||
+	return s->sh_size == t->sh_size && (no_bits(s) ||
 	    memcmp(a->bytes + s->sh_offset, b->bytes + t->sh_offset, s->sh_size) == 0);
 }
 
@@ -158,9 +167,10 @@ same_section(const struct file *a, const Elf64_Shdr *s, const struct file *b, co
 {
 	if (s->sh_type != t->sh_type || s->sh_flags != t->sh_flags || s->sh_info != t->sh_info)
 		return 0;
-	if (s->sh_type == SHT_SYMTAB)
+	/* ".symtab", and ".nv.merc.symtab" beside it */
+	if (strstr(name(a, s), "symtab") && s->sh_entsize == sizeof(Elf64_Sym))
 		return same_symbols(a, s, b, t);
-	if (strcmp(name(a, s), ".strtab") == 0)
+	if (strstr(name(a, s), "strtab") && !strstr(name(a, s), "shstrtab"))
 		return 1;	/* read by way of the symbols */
 	return same_bytes(a, s, b, t);
 }
