@@ -4,6 +4,8 @@
  * them: what happened since the block's top (elide.c), and whether control can
  * run off the end of an entry's body (insert.c).
  */
+#include <string.h>
+
 #include "rewrite/rw.h"
 
 /* Does control never reach the statement behind this one, if it has no guard? */
@@ -21,31 +23,43 @@ static bool ends_block(const struct ptx_inst *in)
 	}
 }
 
-static bool is_end(const struct ptx_stmt *s)
+static struct rw_block *new_block(struct rw *r, struct rw_func *rf, unsigned *cap)
 {
-	return s->kind == STMT_INST && ends_block(&s->inst);
+	if (rf->nblocks == *cap) {
+		struct rw_block *more;
+
+		*cap = *cap ? *cap * 4 : 16;
+		more = ptx_alloc(r->m->arena, *cap * sizeof *more);
+		if (rf->nblocks)
+			memcpy(more, rf->blocks, rf->nblocks * sizeof *more);
+		rf->blocks = more;
+	}
+	return &rf->blocks[rf->nblocks++];
 }
 
+/* One walk over the statements; they are spread over memory, so that every walk
+ * costs.  Counts what class.c may find on the way. */
 static void cut(struct rw *r, struct rw_func *rf)
 {
-	struct ptx_func *f = rf->f;
 	struct rw_block *b = NULL;
-	unsigned n = 1;
+	unsigned cap = 0;
 	bool reached = true;
 
-	for (struct ptx_stmt *s = f->body; s; s = s->next)
-		n += s->kind == STMT_LABEL || is_end(s);
-	rf->blocks = ptx_alloc(r->m->arena, n * sizeof *rf->blocks);
-	for (struct ptx_stmt *s = f->body; s; s = s->next) {
+	for (struct ptx_stmt *s = rf->f->body; s; s = s->next) {
 		if (s->kind == STMT_LABEL)
 			reached = true;
 		if (!b || s->kind == STMT_LABEL) {
-			b = &rf->blocks[rf->nblocks++];
+			b = new_block(r, rf, &cap);
 			b->first = s;
 		}
 		b->last = s;
 		b->falls = reached;
-		if (is_end(s)) {
+		if (s->kind != STMT_INST)
+			continue;
+		rf->max_events += ptx_insts[s->inst.id].model != MODEL_PLAIN ||
+			s->inst.id == INST_UNKNOWN;
+		if (ends_block(&s->inst)) {
+			rf->max_events++;
 			b->falls = reached = reached && s->inst.guarded;
 			b = NULL;
 		}

@@ -420,7 +420,6 @@ void rw_class(struct rw *r)
 {
 	for (unsigned i = 0; i < r->nfuncs; i++) {
 		struct rw_func *rf = r->funcs[i];
-		unsigned n = 0;
 		struct rw_event *e;
 
 		rf->watched = selected(r, rf->f);
@@ -428,11 +427,7 @@ void rw_class(struct rw *r)
 			r->stats->entries_left++;
 			continue;
 		}
-		for (struct ptx_stmt *s = rf->f->body; s; s = s->next)
-			n += s->kind == STMT_INST && (ptx_insts[s->inst.id].model != MODEL_PLAIN ||
-				s->inst.id == INST_RET || s->inst.id == INST_EXIT ||
-				s->inst.id == INST_UNKNOWN);
-		e = rf->events = ptx_alloc(r->m->arena, (n + 1) * sizeof *e);
+		e = rf->events = ptx_alloc(r->m->arena, ((size_t)rf->max_events + 1) * sizeof *e);
 		for (struct ptx_stmt *s = rf->f->body; s; s = s->next) {
 			if (s->kind != STMT_INST || !event(r, rf, &s->inst, e))
 				continue;

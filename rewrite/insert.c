@@ -32,8 +32,12 @@ static const struct { const char *name; char type; } scratch[S_COUNT] = {
 	[S_PRED] = { "%__gsan_pred", 'p' }, [S_GUARD] = { "%__gsan_guard", 'p' },
 };
 
-static const struct { const char *name, *result, *params; } fns[RW_FN_COUNT] = {
-#define FN(id, name, result, params) [RW_FN_##id] = { name, result, params },
+static const struct {
+	const char *name, *result, *params;
+	size_t len;
+} fns[RW_FN_COUNT] = {
+#define FN(id, name, result, params) \
+	[RW_FN_##id] = { name, result, params, sizeof name - 1 },
 #include "rewrite/calls.def"
 };
 
@@ -116,7 +120,7 @@ static void put_call(struct ins *i, enum rw_fn fn, struct guard g, const struct 
 		put_scratch(i, result);
 		RW_PUT(r, "), ");
 	}
-	rw_puts(r, fns[fn].name);
+	rw_putn(r, fns[fn].name, fns[fn].len);
 	for (unsigned k = 0; fns[fn].params[k]; k++) {
 		if (k)
 			RW_PUT(r, ", ");

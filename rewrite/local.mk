@@ -15,12 +15,15 @@ bin_PROGRAMS += gsan-ptx
 gsan_ptx_SOURCES = rewrite/file.c rewrite/main.c rewrite/wrap.c
 gsan_ptx_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
 
-EXTRA_DIST += rewrite/embed.awk
+# Takes the runtime's PTX apart at build time, with the parser.
+noinst_PROGRAMS += rewrite/embed
+rewrite_embed_SOURCES = rewrite/embed.c
+rewrite_embed_LDADD = ptxparse/libptxparse.a
+
 CLEANFILES += rewrite/runtime.c
-rewrite/runtime.c: rt/device/runtime.ptx rt/device/runtime_sm90.ptx \
-		$(top_srcdir)/rewrite/embed.awk
-	$(AM_V_GEN)$(MKDIR_P) rewrite && $(AWK) -f $(top_srcdir)/rewrite/embed.awk \
-		rt/device/runtime.ptx rt/device/runtime_sm90.ptx >$@.tmp && mv $@.tmp $@
+rewrite/runtime.c: rewrite/embed$(EXEEXT) rt/device/runtime.ptx rt/device/runtime_sm90.ptx
+	$(AM_V_GEN)rewrite/embed$(EXEEXT) rt/device/runtime.ptx rt/device/runtime_sm90.ptx \
+		>$@.tmp && mv $@.tmp $@
 
 rewrite_tests = \
 	testsuite/gsan-ptx.sh \

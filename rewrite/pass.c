@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "rewrite/rw.h"
 
@@ -134,6 +135,24 @@ static char *copy(const char *text, size_t len)
 	return p;
 }
 
+enum { HUGE_PAGE = 2 << 20 };
+
+/* Room for the output, without which it would move as it grows; in huge pages if
+ * the kernel grants them, because most of the time goes into first touches.  A
+ * wish: if there is no memory here, the printer will say so. */
+static void reserve(struct ptx_buf *b, size_t bytes)
+{
+	size_t cap = (bytes + bytes / 16 + HUGE_PAGE) & ~((size_t)HUGE_PAGE - 1);
+
+	if (bytes < HUGE_PAGE)
+		return;
+	b->p = aligned_alloc(HUGE_PAGE, cap);
+	if (!b->p)
+		return;
+	b->cap = cap;
+	madvise(b->p, cap, MADV_HUGEPAGE);
+}
+
 char *gsan_rewrite(const char *path, const char *text, size_t len,
 		   const struct gsan_rewrite_options *options,
 		   struct gsan_rewrite_stats *stats, size_t *out_len,
@@ -154,6 +173,7 @@ char *gsan_rewrite(const char *path, const char *text, size_t len,
 	if (!r.m)
 		return NULL;
 	if (passes(&r)) {
+		reserve(&out, len + r.text.total);
 		ptx_print(&out, r.m);
 		*out_len = out.len;
 		ptx_put(&out, "", 1);

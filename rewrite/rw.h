@@ -70,7 +70,7 @@ struct rw_func {
 	unsigned nblocks;
 	struct rw_value *values;        /* per register number */
 	struct rw_event *events;        /* in the order of their statements */
-	unsigned nevents;
+	unsigned nevents, max_events;
 	bool watched;                   /* an entry that `kernel` selects, or a .func */
 	uint32_t site;                  /* of an entry */
 };
@@ -83,7 +83,10 @@ enum rw_fn {
 };
 
 /* Text in the making, in the module's arena. */
-struct rw_text { char *start, *p, *end; };
+struct rw_text {
+	char *start, *p, *end;
+	size_t total;           /* bytes of all texts, for the size of the output */
+};
 
 struct rw {
 	struct ptx_module *m;
@@ -137,12 +140,15 @@ void rw_elide(struct rw *);
 /* ---- text.c ----------------------------------------------------------------- */
 
 void rw_open(struct rw *);
+void rw_reserve(struct rw *, size_t bytes);     /* room for a long text at once */
 const char *rw_close(struct rw *);      /* ends what rw_open began; NUL-terminated */
 void rw_putn(struct rw *, const char *, size_t);
 void rw_puts(struct rw *, const char *);
 void rw_putu(struct rw *, uint64_t);
 void rw_puti(struct rw *, int64_t);
 void rw_putx(struct rw *, uint64_t);    /* 16 digits */
+void rw_put_words(struct rw *, const uint32_t *, size_t n);     /* 1,2,3 */
+void rw_put_bytes(struct rw *, const unsigned char *, size_t n);
 void rw_put_operand(struct rw *, const struct ptx_operand *);
 #define RW_PUT(r, literal) rw_putn((r), (literal), sizeof(literal) - 1)
 
@@ -164,13 +170,22 @@ void rw_put_sites(struct rw *);
 
 void rw_attach(struct rw *);
 
-/* ---- runtime.c (generated from the device runtime's PTX by embed.awk) --------- */
+/* ---- runtime.c (made by the program embed from the device runtime's PTX) ------- */
 
 /* The runtime for every target, and the one that may use what sm_90 brought. */
 enum rw_variant { RW_VARIANT_ANY, RW_VARIANT_SM90, RW_VARIANTS };
 
-struct rw_text_span { const char *p; size_t len; };
-extern const struct rw_text_span rw_runtime[RW_VARIANTS];
+/* One function, prototype or variable, without linkage. */
+struct rw_part {
+	const char *name;
+	const char *text;
+	size_t len;
+	const unsigned short *needs;    /* 1 + number of each part it refers to, then 0 */
+	unsigned definition;            /* itself, or what it is the prototype of */
+};
+
+struct rw_runtime { const struct rw_part *parts; unsigned n; };
+extern const struct rw_runtime rw_runtimes[RW_VARIANTS];
 
 /* ---- wrap.c ----------------------------------------------------------------- */
 

@@ -363,27 +363,18 @@ static void put_words(struct rw *r, const char *name, const uint32_t *w, size_t 
 	RW_PUT(r, "[");
 	rw_putu(r, n);
 	RW_PUT(r, "] = {");
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			RW_PUT(r, ",");
-		rw_putu(r, w[i]);
-	}
+	rw_put_words(r, w, n);
 	RW_PUT(r, "};");
 }
 
 static void put_strings(struct rw *r)
 {
-	const unsigned char *s = r->sites->bytes.p;
 	size_t n = r->sites->bytes.n;
 
 	RW_PUT(r, "\n.global .align 8 .b8 __gsan_strings[");
 	rw_putu(r, n);
 	RW_PUT(r, "] = {");
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			RW_PUT(r, ",");
-		rw_putu(r, s[i]);
-	}
+	rw_put_bytes(r, r->sites->bytes.p, n);
 	RW_PUT(r, "};");
 }
 
@@ -417,6 +408,8 @@ void rw_put_sites(struct rw *r)
 	for (unsigned i = 0; i < RULE_COUNT; i++)
 		elided += r->stats->elided[i];
 	find_vars(r, &vars);
+	/* About what the numbers take, with their commas. */
+	rw_reserve(r, t->sites.n * 48 + t->frames.n * 24 + t->bytes.n * 4);
 	put_globals(r, &vars);
 	put_words(r, "__gsan_sites", t->sites.p, t->sites.n * sizeof(struct gsan_site) / 4);
 	put_words(r, "__gsan_frames", t->frames.p, t->frames.n * sizeof(struct gsan_frame) / 4);

@@ -7,6 +7,8 @@
  * anywhere else is WHERE_ANY.  The answer picks a cheaper call or names a
  * variable in a report; where it says "private", the access gets no call at all.
  */
+#include <string.h>
+
 #include "rewrite/rw.h"
 
 static const struct rw_value any = { WHERE_ANY, NULL };
@@ -185,38 +187,86 @@ static bool define(struct rw_func *rf, const struct ptx_sym *sym, struct rw_valu
 }
 
 /* Every register that the operand writes. */
-static bool define_all(struct rw_func *rf, const struct ptx_operand *o)
+static void define_all(struct rw_func *rf, const struct ptx_operand *o)
 {
-	bool changed = false;
-
 	if (o->kind == OP_SYM)
-		return define(rf, o->sym, any);
-	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST)
+		define(rf, o->sym, any);
+	else if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST)
 		for (unsigned i = 0; i < o->n; i++)
-			changed |= define_all(rf, &o->list[i]);
-	return changed;
+			define_all(rf, &o->list[i]);
 }
 
-static bool round_of(struct rw_func *rf)
+/* Could its result be an address?  Where this says no, result() says "any". */
+static bool may_be_address(const struct ptx_inst *in)
 {
-	bool changed = false;
+	switch (in->id) {
+	case INST_MOV:
+	case INST_CVT:
+	case INST_CVTA:
+	case INST_ADD:
+	case INST_ADD_CC:
+	case INST_OR:
+	case INST_XOR:
+	case INST_AND:
+	case INST_SUB:
+	case INST_SUB_CC:
+	case INST_MAD:
+	case INST_SELP:
+		return in->ops[0].kind == OP_SYM && in->ops[0].sym->kind == SYM_REG &&
+			!in->ops[0].elem;
+	default:
+		return false;
+	}
+}
 
+/* Instructions whose results a later round may change. */
+struct list { const struct ptx_inst **p; size_t n, cap; };
+
+static void add(struct rw *r, struct list *l, const struct ptx_inst *in)
+{
+	if (l->n == l->cap) {
+		const struct ptx_inst **more;
+
+		l->cap = l->cap ? l->cap * 2 : 1024;
+		more = ptx_alloc(r->m->arena, l->cap * sizeof *more);
+		if (l->n)
+			memcpy(more, l->p, l->n * sizeof *more);
+		l->p = more;
+	}
+	l->p[l->n++] = in;
+}
+
+/* The first round: everything that is defined, in order. */
+static void first_round(struct rw *r, struct rw_func *rf, struct list *l)
+{
+	l->n = 0;
 	for (struct ptx_stmt *s = rf->f->body; s; s = s->next) {
 		const struct ptx_inst *in = &s->inst;
 
 		if (s->kind != STMT_INST || !in->nops)
 			continue;
-		if (in->ops[0].kind == OP_SYM && in->ops[0].sym->kind == SYM_REG &&
-		    !in->ops[0].elem)
-			changed |= define(rf, in->ops[0].sym, result(rf, in));
-		else
-			changed |= define_all(rf, &in->ops[0]);
+		if (may_be_address(in)) {
+			add(r, l, in);
+			define(rf, in->ops[0].sym, result(rf, in));
+		} else {
+			define_all(rf, &in->ops[0]);
+		}
 	}
+}
+
+static bool next_round(struct rw_func *rf, const struct list *l)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < l->n; i++)
+		changed |= define(rf, l->p[i]->ops[0].sym, result(rf, l->p[i]));
 	return changed;
 }
 
 void rw_space(struct rw *r)
 {
+	struct list l = { 0 };
+
 	for (unsigned i = 0; i < r->nfuncs; i++) {
 		struct rw_func *rf = r->funcs[i];
 		int n = rf->f->nregs, rounds = 0;
@@ -227,7 +277,8 @@ void rw_space(struct rw *r)
 			define(rf, v->sym, any);
 		for (struct ptx_var *v = rf->f->rets; v; v = v->next)
 			define(rf, v->sym, any);
-		while (round_of(rf))
+		first_round(r, rf, &l);
+		while (next_round(rf, &l))
 			if (++rounds == MAX_ROUNDS) {
 				for (int k = 0; k < n; k++)
 					rf->values[k] = any;

@@ -28,7 +28,7 @@ static void grow(struct rw *r, size_t more)
 {
 	struct rw_text *t = &r->text;
 	size_t have = (size_t)(t->p - t->start);
-	size_t cap = (have + more) * 2 + CHUNK;
+	size_t cap = have * 2 + more + CHUNK;
 	char *start = ptx_alloc(r->m->arena, cap);
 
 	memcpy(start, t->start, have);
@@ -52,7 +52,13 @@ const char *rw_close(struct rw *r)
 		r->text.p--;
 	*room(r, 0) = '\0';
 	r->text.p++;
+	r->text.total += (size_t)(r->text.p - r->text.start);
 	return r->text.start;
+}
+
+void rw_reserve(struct rw *r, size_t n)
+{
+	room(r, n);
 }
 
 void rw_putn(struct rw *r, const char *s, size_t n)
@@ -74,6 +80,60 @@ void rw_putu(struct rw *r, uint64_t v)
 		*--p = (char)('0' + v % 10);
 	while (v /= 10);
 	rw_putn(r, p, (size_t)(b + sizeof b - p));
+}
+
+/* Decimal digits of v at p, two at a time; returns their end. */
+static inline char *digits(char *p, uint32_t v)
+{
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233"
+		"34353637383940414243444546474849505152535455565758596061626364656667"
+		"6869707172737475767778798081828384858687888990919293949596979899";
+	char b[10], *q = b + sizeof b;
+
+	while (v >= 100) {
+		q -= 2;
+		memcpy(q, pairs + v % 100 * 2, 2);
+		v /= 100;
+	}
+	if (v < 10) {
+		*p++ = (char)('0' + v);
+	} else {
+		memcpy(p, pairs + v * 2, 2);
+		p += 2;
+	}
+	memcpy(p, q, (size_t)(b + sizeof b - q));
+	return p + (b + sizeof b - q);
+}
+
+void rw_put_words(struct rw *r, const uint32_t *w, size_t n)
+{
+	for (size_t i = 0; i < n; ) {
+		size_t end = n - i > 64 ? i + 64 : n;
+		char *p = room(r, 64 * 11);
+
+		for (; i < end; i++) {
+			if (i)
+				*p++ = ',';
+			p = digits(p, w[i]);
+		}
+		r->text.p = p;
+	}
+}
+
+void rw_put_bytes(struct rw *r, const unsigned char *s, size_t n)
+{
+	for (size_t i = 0; i < n; ) {
+		size_t end = n - i > 64 ? i + 64 : n;
+		char *p = room(r, 64 * 4);
+
+		for (; i < end; i++) {
+			if (i)
+				*p++ = ',';
+			p = digits(p, s[i]);
+		}
+		r->text.p = p;
+	}
 }
 
 void rw_puti(struct rw *r, int64_t v)
