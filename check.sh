@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Everything that must hold, from a fresh checkout: builds with warnings as
+# errors, runs the tests (on the GPU too, where there is one), builds the host
+# code with AddressSanitizer and UBSan and runs its unit tests, and makes the
+# tarball, builds that apart and tests it.  Logs are in build-check/.  The last
+# line counts: N passed, N failed, N skipped.
+cd "$(dirname "$0")" || exit 1
+. testsuite/packages.sh
+need_packages test && need_nvcc || exit 1
+
+top=$PWD
+logs=$top/build-check
+jobs=-j$(nproc)
+passed=0 failed=0 skipped=0
+mkdir -p "$logs"
+
+# step NAME SECONDS COMMAND...: its output goes to a log, the end of which is
+# shown if it fails
+step()
+{
+	name=$1
+	limit=$2
+	shift 2
+	start=$(date +%s)
+	timeout -k 30 "$limit" "$@" >"$logs/$name.log" 2>&1
+	status=$?
+	printf '%-12s %s (%s s)\n' "$name" \
+		"$([ $status = 0 ] && echo ok || echo "FAILED, status $status")" \
+		$(($(date +%s) - start))
+	[ $status = 0 ] || tail -n 30 "$logs/$name.log" | sed 's/^/    /'
+	return $status
+}
+
+# count NAME: adds the totals that Automake's harness left in that step's log
+count()
+{
+	eval "$(awk '
+		/^# PASS:|^# XFAIL:/ { p += $3 }
+		/^# FAIL:|^# XPASS:|^# ERROR:/ { f += $3 }
+		/^# SKIP:/ { s += $3 }
+		END { printf "p=%d f=%d s=%d", p, f, s }' "$logs/$1.log")"
+	passed=$((passed + p))
+	failed=$((failed + f))
+	skipped=$((skipped + s))
+	[ $((p + f + s)) -gt 0 ] || failed=$((failed + 1))
+	grep -hE '^(FAIL|XPASS|ERROR): ' "$logs/$1.log" | sed 's/^/    /'
+}
+
+give_up()
+{
+	echo "$passed passed, $((failed + 1)) failed, $skipped skipped"
+	exit 1
+}
+
+step autogen 120 ./autogen.sh || give_up
+mkdir -p "$logs/plain" "$logs/san"
+cd "$logs/plain" || give_up
+step configure 120 ../../configure --enable-werror || give_up
+sed -n '/is configured:$/,$p' "$logs/configure.log"
+step make 900 make $jobs || give_up
+step check 1500 make -k check $jobs
+count check
+
+cd "$logs/san" || give_up
+step san-conf 120 ../../configure --enable-werror --enable-asan --enable-ubsan --disable-gpu-tests &&
+step san-make 900 make $jobs || failed=$((failed + 1))
+# the tests that are programs of our own, which is where the sanitizers look
+step san-check 600 make check $jobs TESTS="$(make -s list-tests | grep -vE '\.(sh|ptx|cu|tap)$' | tr '\n' ' ')"
+count san-check
+
+cd "$logs/plain" || give_up
+if step distcheck 1500 make distcheck $jobs; then
+	passed=$((passed + 1))
+else
+	failed=$((failed + 1))
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
