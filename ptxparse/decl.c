@@ -106,6 +106,7 @@ void b_head_word(struct parser *p, const struct tok *t)
 			return;
 		}
 	}
+	h->bad = true;
 	ptx_error_at(p, t->s, "unexpected '%.*s' in a declaration", show(t), t->s);
 }
 
@@ -186,7 +187,7 @@ void b_declare(struct parser *p, const struct tok *t)
 	struct ptx_sym *s;
 	bool sink = t->len == 1 && *t->s == '_';
 
-	if (h->type == TYPE_NONE)
+	if (h->type == TYPE_NONE && !h->bad)
 		ptx_error_at(p, t->s, "'%.*s' has no type", show(t), t->s);
 	s = redeclared(p, w);
 	if (!s && !(p->isproto && sink)) {
@@ -221,7 +222,7 @@ void b_range(struct parser *p, const struct tok *t, const struct tok *count)
 	struct ptx_var *v = new_var(p);
 	uint64_t n = ptx_tok_int(p, count, NULL);
 
-	if (h->type == TYPE_NONE)
+	if (h->type == TYPE_NONE && !h->bad)
 		ptx_error_at(p, t->s, "'%.*s' has no type", show(t), t->s);
 	if (h->space != SPACE_REG || !p->func) {
 		ptx_error_at(p, t->s, "only registers come in ranges");
@@ -341,8 +342,14 @@ void b_vars(struct parser *p, const struct tok *end)
 
 static void new_header(struct parser *p, const struct tok *at)
 {
-	if (p->func && !p->isproto)
-		ptx_error_at(p, at->s, "a function inside a function");
+	if (p->func && !p->isproto) {
+		/* Somebody forgot a brace: go on as if it were there. */
+		ptx_error_at(p, at->s, "body of '%.100s' has no end", p->func->name);
+		while (p->scope->depth)
+			ptx_scope_close(p);
+		p->func = NULL;
+		p->brace = 0;
+	}
 	p->fhead = ptx_alloc(p->arena, sizeof *p->fhead);
 	p->fhead->name = "";
 	p->fhead->line = at->line;
@@ -522,10 +529,6 @@ void b_func_end(struct parser *p, const struct tok *end, bool body)
 	}
 	p->fhead = NULL;
 	p->loc = NULL;
-	if (p->func) {
-		ptx_scope_close(p);
-		return;
-	}
 	s = ptx_stmt_new(p, STMT_FUNC, &p->start);
 	s->func = f;
 	if (!body) {

@@ -26,3 +26,43 @@ ptxparse/gram.c: ptxparse/gram.y
 ptxparse/gram.h: ptxparse/gram.c
 	@test -f $@ || { rm -f ptxparse/gram.c; $(MAKE) $(AM_MAKEFLAGS) ptxparse/gram.c; }
 	@touch $@
+
+parse_tests = testsuite/err/run.sh testsuite/parse/run.sh
+dist_check_SCRIPTS += $(parse_tests)
+TESTS += $(parse_tests)
+EXTRA_DIST += \
+	testsuite/err/declare.exp testsuite/err/declare.ptx \
+	testsuite/err/duplicate.exp testsuite/err/duplicate.ptx \
+	testsuite/err/empty.exp testsuite/err/empty.ptx \
+	testsuite/err/header.exp testsuite/err/header.ptx \
+	testsuite/err/headless.exp testsuite/err/headless.ptx \
+	testsuite/err/lexical.exp testsuite/err/lexical.ptx \
+	testsuite/err/many.exp testsuite/err/many.ptx \
+	testsuite/err/notarget.exp testsuite/err/notarget.ptx \
+	testsuite/err/noversion.exp testsuite/err/noversion.ptx \
+	testsuite/err/outside.exp testsuite/err/outside.ptx \
+	testsuite/err/syntax.exp testsuite/err/syntax.ptx \
+	testsuite/err/undeclared.exp testsuite/err/undeclared.ptx \
+	testsuite/err/unknown.exp testsuite/err/unknown.ptx \
+	testsuite/parse/arith.ptx testsuite/parse/blackwell.ptx \
+	testsuite/parse/control.ptx testsuite/parse/declare.ptx \
+	testsuite/parse/lines.ptx testsuite/parse/matrix.ptx \
+	testsuite/parse/memory.ptx testsuite/parse/old.ptx \
+	testsuite/parse/operands.ptx testsuite/parse/results.ptx \
+	testsuite/parse/sampler.ptx testsuite/parse/sm120.ptx \
+	testsuite/parse/texture.ptx
+
+if HAVE_CMOCKA
+parse_unit = testsuite/unit/parse_lex testsuite/unit/parse_table testsuite/unit/parse_tree
+check_PROGRAMS += $(parse_unit)
+TESTS += $(parse_unit)
+testsuite_unit_parse_lex_SOURCES = testsuite/unit/parse_lex.c
+testsuite_unit_parse_lex_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_parse_lex_LDADD = ptxparse/libptxparse.a $(CMOCKA_LIBS)
+testsuite_unit_parse_table_SOURCES = testsuite/unit/parse_table.c
+testsuite_unit_parse_table_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_parse_table_LDADD = ptxparse/libptxparse.a $(CMOCKA_LIBS)
+testsuite_unit_parse_tree_SOURCES = testsuite/unit/parse_tree.c
+testsuite_unit_parse_tree_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_parse_tree_LDADD = ptxparse/libptxparse.a $(CMOCKA_LIBS)
+endif

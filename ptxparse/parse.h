@@ -114,6 +114,7 @@ struct head {
 	enum ptx_type type;
 	unsigned vec, align;
 	bool ptr;
+	bool bad;                       /* an error in it has been reported */
 };
 
 enum {

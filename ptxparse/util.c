@@ -232,19 +232,23 @@ const char *ptx_intern(struct ptx_arena *a, const char *s, size_t len)
 
 char *ptx_sprintf(struct ptx_arena *a, const char *fmt, ...)
 {
+	char small[256], *p;
 	va_list ap;
-	char *p;
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(small, sizeof small, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		die();
 	p = ptx_alloc(a, (size_t)n + 1);
-	va_start(ap, fmt);
-	vsnprintf(p, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	if ((size_t)n < sizeof small) {
+		memcpy(p, small, (size_t)n);
+	} else {
+		va_start(ap, fmt);
+		vsnprintf(p, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 	return p;
 }
 
