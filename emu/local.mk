@@ -1,1 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
+#
+# The emulated device: libcuda.so.1, found by those who ask for it and never
+# installed.  Its entry points are all that it exports.
+
+include $(top_srcdir)/emu/alu.mk
+
+EMU_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+noinst_LIBRARIES += emu/libemu.a
+emu_libemu_a_CFLAGS = $(EMU_CFLAGS)
+emu_libemu_a_SOURCES = emu/emu.h emu/api.h emu/access.h \
+	emu/mem.c emu/load.c emu/decode.c emu/grid.c emu/sched.c \
+	emu/exec.c emu/exec_fast.c emu/exec_mem.c emu/exec_atom.c emu/exec_ctl.c \
+	emu/exec_sync.c emu/exec_warp.c emu/exec_space.c emu/exec_mat.c \
+	emu/exec_mbar.c emu/exec_async.c emu/printf.c \
+	emu/ctx.c emu/stream.c emu/module.c emu/launch.c emu/alloc.c emu/copy.c \
+	emu/vmm.c emu/proc.c
+
+noinst_DATA += emu/libcuda.so.1
+CLEANFILES += emu/libcuda.so.1
+emu/libcuda.so.1: emu/libemu.a emu/libalu.a ptxparse/libptxparse.a
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared \
+		-Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,libalu.a:libptxparse.a \
+		-o $@ -Wl,--whole-archive emu/libemu.a -Wl,--no-whole-archive \
+		emu/libalu.a ptxparse/libptxparse.a -lpthread -lm

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * exec_sync.c: barriers of the block (bar, barrier) and of the cluster, fences.
+ * Barriers count threads, not warps; threads that have exited are not waited for
+ * by barriers without a count.  Fences do nothing: execution is sequentially
+ * consistent.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/emu.h"
+
+/* ---- barriers of the block ---------------------------------------------------------- */
+
+enum kind { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
+
+static uint64_t reduced(const struct emu_op *op, const struct emu_bar *bar)
+{
+	switch ((enum kind)op->kind) {
+	case BAR_POPC:
+		return bar->popc;
+	case BAR_AND:
+		return bar->popc == bar->arrived;
+	case BAR_OR:
+		return bar->popc != 0;
+	case BAR_SYNC:
+	case BAR_ARRIVE:
+		break;
+	}
+	return 0;
+}
+
+/* The result of bar.red for lanes of some warp of the block. */
+static void set_result(struct emu_warp *w, const struct emu_op *op, uint32_t base, uint32_t m,
+		       const struct emu_bar *bar)
+{
+	struct emu_opnd o;
+	uint64_t v = reduced(op, bar);
+
+	if (!op->nd)
+		return;
+	o = op->o[0];
+	if (o.kind == OPND_PRED) {
+		uint32_t *p = &w->preds[base + o.at];
+
+		*p = v ? *p | m : *p & ~m;
+	} else if (o.kind == OPND_ROW) {
+		EMU_EACH(l, m)
+			w->rows[(size_t)base * EMU_LANES + o.at + l] = v;
+	}
+}
+
+static bool complete(const struct emu_block *b, const struct emu_bar *bar)
+{
+	return bar->arrived && bar->arrived >= (bar->expected == EMU_BAR_ALL ? b->live :
+						bar->expected);
+}
+
+static void release(struct emu_block *b, unsigned id)
+{
+	struct emu_bar *bar = &b->bar[id];
+
+	for (unsigned i = 0; i < b->nwarps; i++) {
+		struct emu_warp *w = &b->warp[i];
+
+		for (unsigned k = 0; k < w->ngroups; k++) {
+			struct emu_group *g = &w->group[k];
+
+			if (g->state != GROUP_WAIT_BAR || g->bar != id)
+				continue;
+			set_result(w, g->at, g->base, g->mask, bar);
+			g->state = GROUP_READY;
+			emu_warp_ready(w);
+		}
+	}
+	memset(bar, 0, sizeof *bar);
+}
+
+void emu_bar_recheck(struct emu_block *b)
+{
+	for (unsigned id = 0; id < 16; id++)
+		if (b->bar[id].expected == EMU_BAR_ALL && complete(b, &b->bar[id]))
+			release(b, id);
+}
+
+/* o[]: result (red only), id, count (0: all), predicate (red only). */
+static const struct emu_op *barrier(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_opnd *o = op->o + op->nd;
+	unsigned first = (unsigned)__builtin_ctz(m);
+	uint32_t id = (uint32_t)emu_get(x, o[0], first), count = (uint32_t)emu_get(x, o[1], first);
+	uint32_t expected = op->imm ? count : EMU_BAR_ALL, same = 0;
+	struct emu_block *b = x->b;
+	struct emu_bar *bar;
+
+	if (id > 15)
+		return emu_fault(x, op, first, CUDA_ERROR_ILLEGAL_INSTRUCTION, "barrier %u of 16", id);
+	if (op->imm && (!count || count % EMU_LANES))
+		return emu_fault(x, op, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+				 "a barrier of %u threads, no multiple of %u", count, EMU_LANES);
+	EMU_EACH(l, m)
+		same |= (uint32_t)(emu_get(x, o[0], l) == id && emu_get(x, o[1], l) == count) << l;
+	if (x->mask & ~m)
+		emu_split(x, x->mask & ~m, op + 1, x->base);
+	if (m & ~same)
+		emu_split(x, m & ~same, op, x->base);
+	bar = &b->bar[id];
+	if (bar->expected && bar->expected != expected)
+		return emu_fault(x, op, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+				 "barrier %u expects %d threads here and %d elsewhere (-1: all)", id,
+				 (int)expected, (int)bar->expected);
+	bar->expected = expected;
+	bar->arrived += (uint32_t)__builtin_popcount(same);
+	if (op->nd)
+		EMU_EACH(l, same)
+			bar->popc += (uint32_t)(emu_get(x, o[2], l) & 1);
+	if (complete(b, bar)) {
+		set_result(x->w, op, x->base, same, bar);
+		release(b, id);
+		return op + 1;
+	}
+	if (op->kind == BAR_ARRIVE)
+		return op + 1;
+	{
+		struct emu_group *g = emu_park(x, GROUP_WAIT_BAR, op + 1);
+
+		g->bar = (uint8_t)id;
+		g->at = op;
+	}
+	return NULL;
+}
+
+/* ---- barrier of the cluster ----------------------------------------------------------- */
+
+static void cluster_check(struct emu_cluster *c)
+{
+	if (!c->threads || c->arrived < c->threads)
+		return;
+	c->arrived = 0;
+	c->phase++;
+	for (unsigned r = 0; r < c->nblocks; r++) {
+		struct emu_block *b = c->block[r];
+
+		for (unsigned i = 0; i < b->nwarps; i++) {
+			struct emu_warp *w = &b->warp[i];
+
+			for (unsigned k = 0; k < w->ngroups; k++) {
+				if (w->group[k].state == GROUP_WAIT_CLUSTER) {
+					w->group[k].state = GROUP_READY;
+					emu_warp_ready(w);
+				}
+			}
+		}
+	}
+}
+
+void emu_cluster_exit(struct emu_block *b, const struct emu_warp *w, uint32_t m)
+{
+	struct emu_cluster *c = b->cluster;
+
+	EMU_EACH(l, m) {
+		uint32_t *arrived = &b->cluster_arrived[emu_thread_index(w, l)];
+
+		c->threads--;
+		if (*arrived == c->phase + 1)
+			c->arrived--;
+		*arrived = 0;
+	}
+	cluster_check(c);
+}
+
+static const struct emu_op *cluster_arrive(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_cluster *c = x->b->cluster;
+
+	EMU_EACH(l, m) {
+		uint32_t *arrived = &x->b->cluster_arrived[emu_thread_index(x->w, l)];
+
+		if (*arrived == c->phase + 1)
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "arrives twice at the cluster barrier");
+		*arrived = c->phase + 1;
+	}
+	c->arrived += (uint32_t)__builtin_popcount(m);
+	cluster_check(c);
+	return op + 1;
+}
+
+static const struct emu_op *cluster_wait(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_cluster *c = x->b->cluster;
+	uint32_t pending = 0;
+
+	EMU_EACH(l, m) {
+		uint32_t *arrived = &x->b->cluster_arrived[emu_thread_index(x->w, l)];
+
+		if (!*arrived)
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "waits at the cluster barrier without having arrived");
+		if (*arrived == c->phase + 1)
+			pending |= 1u << l;
+	}
+	EMU_EACH(l, m & ~pending)
+		x->b->cluster_arrived[emu_thread_index(x->w, l)] = 0;
+	if (!pending)
+		return op + 1;
+	if (x->mask & ~pending)
+		emu_split(x, x->mask & ~pending, op + 1, x->base);
+	emu_park(x, GROUP_WAIT_CLUSTER, op);
+	return NULL;
+}
+
+/* ---- when nothing goes on --------------------------------------------------------------- */
+
+static void say_wait(const struct emu_warp *w, const struct emu_group *g)
+{
+	unsigned lane = (unsigned)__builtin_ctz(g->mask);
+	const struct emu_bar *bar = &w->block->bar[g->bar];
+
+	fputs("emu:   ", stderr);
+	emu_print_thread(w, lane, g->at);
+	fprintf(stderr, " and %d more lanes: ", __builtin_popcount(g->mask) - 1);
+	if (g->state == GROUP_WAIT_BAR)
+		fprintf(stderr, "barrier %u, where %u of %u threads are\n", g->bar, bar->arrived,
+			bar->expected == EMU_BAR_ALL ? w->block->live : bar->expected);
+	else if (g->state == GROUP_WAIT_CLUSTER)
+		fprintf(stderr, "cluster barrier, where %u of %u threads are\n",
+			w->block->cluster->arrived, w->block->cluster->threads);
+	else
+		fprintf(stderr, "lanes 0x%x of the warp\n", g->need & ~g->mask);
+}
+
+void emu_deadlock(void)
+{
+	unsigned lines = 0, more = 0;
+
+	fputs("emu: deadlock: every thread waits for something that cannot happen\n", stderr);
+	for (struct emu_grid *g = emu_m.grids; g; g = g->next) {
+		for (struct emu_block *b = g->blocks; b; b = b->next) {
+			for (unsigned i = 0; b->live && i < b->nwarps; i++) {
+				const struct emu_warp *w = &b->warp[i];
+
+				for (unsigned k = 0; k < w->ngroups; k++) {
+					if (++lines <= 8)
+						say_wait(w, &w->group[k]);
+					else
+						more++;
+				}
+			}
+		}
+	}
+	if (more)
+		fprintf(stderr, "emu:   and %u more groups of lanes\n", more);
+	emu_m.fault = CUDA_ERROR_LAUNCH_TIMEOUT;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------ */
+
+static bool dec_barrier(struct emu_dec *d, const struct ptx_inst *in)
+{
+	bool red = ptx_has(in, MOD_RED), arrive = ptx_has(in, MOD_ARRIVE);
+	unsigned id = red ? 1 : 0, counted;
+	struct emu_opnd o[4];
+	struct emu_op *op;
+	unsigned n = 0;
+
+	if (in->nops < id + 1u + red)
+		return emu_dec_refuse(d, "operands that do not fit the instruction");
+	counted = in->nops - id - red == 2;
+	if (red)
+		o[n++] = emu_dec_word(d, &in->ops[0], true);
+	o[n++] = emu_dec_word(d, &in->ops[id], false);
+	o[n++] = counted ? emu_dec_word(d, &in->ops[id + 1], false) : emu_dec_const(d, 0);
+	if (red)
+		o[n++] = emu_dec_word(d, &in->ops[in->nops - 1], false);
+	if (arrive && !counted)
+		return emu_dec_refuse(d, "an arrival without a count");
+	op = emu_dec_new(d);
+	op->fn = barrier;
+	op->nd = red;
+	op->imm = counted;
+	op->kind = !red ? (arrive ? BAR_ARRIVE : BAR_SYNC) : ptx_has(in, MOD_POPC) ? BAR_POPC :
+		   ptx_has(in, MOD_AND) ? BAR_AND : BAR_OR;
+	op->o = emu_dec_keep(d, o, n);
+	return true;
+}
+
+bool emu_dec_sync(struct emu_dec *d, const struct ptx_inst *in)
+{
+	switch (in->id) {
+	case INST_BAR:
+	case INST_BARRIER:
+		return dec_barrier(d, in);
+	case INST_BARRIER_CLUSTER_ARRIVE:
+		emu_dec_new(d)->fn = cluster_arrive;
+		return true;
+	case INST_BARRIER_CLUSTER_WAIT:
+		emu_dec_new(d)->fn = cluster_wait;
+		return true;
+	case INST_MEMBAR:
+	case INST_MEMBAR_PROXY:
+	case INST_FENCE:
+	case INST_FENCE_PROXY_ALIAS:
+	case INST_FENCE_PROXY_ASYNC:
+	case INST_FENCE_PROXY_TENSORMAP_GENERIC:
+	case INST_FENCE_PROXY_ASYNC_GENERIC:
+	case INST_FENCE_MBARRIER_INIT:
+	case INST_FENCE_ACQUIRE_SYNC_RESTRICT_SHARED_CLUSTER:
+	case INST_FENCE_RELEASE_SYNC_RESTRICT_SHARED_CTA:
+	/* A kernel starts when those before it in its stream have ended. */
+	case INST_GRIDDEPCONTROL_LAUNCH_DEPENDENTS:
+	case INST_GRIDDEPCONTROL_WAIT:
+		emu_dec_new(d)->fn = emu_op_nop;
+		return true;
+	default:
+		return false;
+	}
+}

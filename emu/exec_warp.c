@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * exec_warp.c: what lanes of a warp do together: shfl, vote, match, redux, elect,
+ * bar.warp.sync.  A .sync instruction waits for all lanes of its mask that have
+ * not exited; they may stand at different instructions of the same kind.
+ */
+#include <string.h>
+
+#include "emu/emu.h"
+
+static bool alike(const struct emu_op *a, const struct emu_op *b)
+{
+	return a->fn == b->fn && a->kind == b->kind && a->type == b->type && a->imm == b->imm;
+}
+
+bool emu_gather(struct emu_x *x, const struct emu_op *op, uint32_t m, uint32_t need,
+		struct emu_gather *out)
+{
+	struct emu_warp *w = x->w;
+	uint32_t have = m;
+
+	if (x->mask & ~m)
+		emu_split(x, x->mask & ~m, op + 1, x->base);
+	out->n = 1;
+	out->part[0] = (struct emu_part){op, m, x->base};
+	if (need & w->live & ~have) {
+		for (unsigned i = 0; i < w->ngroups; i++) {
+			struct emu_group *g = &w->group[i];
+
+			if (g->state == GROUP_WAIT_WARP && g->need == need && alike(g->at, op))
+				have |= g->mask;
+		}
+		if (need & w->live & ~have) {
+			emu_park(x, GROUP_WAIT_WARP, op)->need = need;
+			return false;
+		}
+		for (unsigned i = 0; i < w->ngroups; i++) {
+			struct emu_group *g = &w->group[i];
+
+			if (g->state != GROUP_WAIT_WARP || g->need != need || !alike(g->at, op))
+				continue;
+			out->part[out->n++] = (struct emu_part){g->at, g->mask, g->base};
+			g->state = GROUP_READY;
+			g->pc = g->at + 1;
+		}
+		emu_find_stop(x, op);
+	}
+	out->mask = have;
+	return true;
+}
+
+static struct emu_x view(struct emu_x *x, const struct emu_part *p)
+{
+	struct emu_x v = *x;
+
+	v.base = p->base;
+	emu_x_banks(&v);
+	return v;
+}
+
+void emu_read_part(struct emu_x *x, const struct emu_part *p, struct emu_opnd o, uint64_t *row)
+{
+	struct emu_x v = view(x, p);
+
+	if (o.kind == OPND_ROW && p->mask == EMU_ALL) {
+		memcpy(row, emu_row(&v, o), EMU_LANES * sizeof *row);
+		return;
+	}
+	EMU_EACH(l, p->mask)
+		row[l] = emu_get(&v, o, l);
+}
+
+void emu_write_part(struct emu_x *x, const struct emu_part *p, struct emu_opnd o, const uint64_t *row)
+{
+	struct emu_x v = view(x, p);
+
+	if (o.kind == OPND_NONE)
+		return;
+	EMU_EACH(l, p->mask)
+		emu_set(&v, o, l, row[l]);
+}
+
+/* Reads operand number `i` of every part. */
+static void read_all(struct emu_x *x, const struct emu_gather *g, unsigned i, uint64_t *row)
+{
+	for (unsigned k = 0; k < g->n; k++)
+		emu_read_part(x, &g->part[k], g->part[k].op->o[i], row);
+}
+
+static void write_all(struct emu_x *x, const struct emu_gather *g, unsigned i, const uint64_t *row)
+{
+	for (unsigned k = 0; k < g->n; k++)
+		emu_write_part(x, &g->part[k], g->part[k].op->o[i], row);
+}
+
+/* Lanes of a .sync instruction: the mask is its last operand.  Lanes with another
+ * mask try again by themselves. */
+static bool gather(struct emu_x *x, const struct emu_op *op, uint32_t m, struct emu_gather *g)
+{
+	struct emu_opnd o = op->o[op->nd + op->ns - 1];
+	unsigned first = (unsigned)__builtin_ctz(m);
+	uint32_t need = (uint32_t)emu_get(x, o, first), same = 0;
+
+	if (op->flags & EMU_F_NO_MASK) {        /* old forms: who happens to be here */
+		g->n = 1;
+		g->part[0] = (struct emu_part){op, m, x->base};
+		g->mask = m;
+		return true;
+	}
+	EMU_EACH(l, m)
+		same |= (uint32_t)((uint32_t)emu_get(x, o, l) == need) << l;
+	if (same & ~need) {
+		emu_fault(x, op, (unsigned)__builtin_ctz(same & ~need), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "the lane is not in its member mask 0x%x", need);
+		return false;
+	}
+	if (x->mask & ~m)
+		emu_split(x, x->mask & ~m, op + 1, x->base);
+	if (m & ~same)
+		emu_split(x, m & ~same, op, x->base);
+	return emu_gather(x, op, same, need, g);
+}
+
+/* ---- the instructions --------------------------------------------------------------- */
+
+enum { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
+
+/* o[]: result, predicate, value, lane or delta, clamp and segment mask (, members). */
+static const struct emu_op *shfl(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	uint64_t a[EMU_LANES], b[EMU_LANES], c[EMU_LANES], d[EMU_LANES], p[EMU_LANES];
+	struct emu_gather g;
+
+	if (!gather(x, op, m, &g))
+		return NULL;
+	read_all(x, &g, 2, a);
+	read_all(x, &g, 3, b);
+	read_all(x, &g, 4, c);
+	EMU_EACH(l, g.mask) {
+		int seg = (int)(c[l] >> 8 & 31), clamp = (int)(c[l] & 31), lane = (int)l;
+		int by = (int)(b[l] & 31), j, max = (lane & seg) | (clamp & ~seg);
+		bool in;
+
+		switch (op->kind) {
+		case SHFL_UP:
+			j = lane - by;
+			in = j >= max;
+			break;
+		case SHFL_DOWN:
+			j = lane + by;
+			in = j <= max;
+			break;
+		case SHFL_BFLY:
+			j = lane ^ by;
+			in = j <= max;
+			break;
+		default:
+			j = (lane & seg) | (by & ~seg);
+			in = j <= max;
+			break;
+		}
+		if (!in)
+			j = lane;
+		p[l] = in;
+		d[l] = (uint32_t)(g.mask >> j & 1 ? a[j] : a[l]);
+	}
+	write_all(x, &g, 0, d);
+	write_all(x, &g, 1, p);
+	return op + 1;
+}
+
+enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+
+static const struct emu_op *vote(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	uint64_t a[EMU_LANES], d[EMU_LANES];
+	struct emu_gather g;
+	uint32_t yes = 0;
+
+	if (!gather(x, op, m, &g))
+		return NULL;
+	read_all(x, &g, 1, a);
+	EMU_EACH(l, g.mask)
+		yes |= (uint32_t)(a[l] & 1) << l;
+	for (unsigned l = 0; l < EMU_LANES; l++)
+		d[l] = op->kind == VOTE_ALL ? yes == g.mask : op->kind == VOTE_ANY ? yes != 0 :
+		       op->kind == VOTE_UNI ? yes == g.mask || !yes : yes;
+	write_all(x, &g, 0, d);
+	return op + 1;
+}
+
+/* o[]: result, predicate, value, members. */
+static const struct emu_op *match(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	uint64_t a[EMU_LANES], d[EMU_LANES], p[EMU_LANES];
+	struct emu_gather g;
+	bool all = op->kind;
+
+	if (!gather(x, op, m, &g))
+		return NULL;
+	read_all(x, &g, 2, a);
+	if (op->type == TYPE_B32)
+		EMU_EACH(l, g.mask)
+			a[l] = (uint32_t)a[l];
+	EMU_EACH(l, g.mask) {
+		uint32_t same = 0;
+
+		EMU_EACH(k, g.mask)
+			same |= (uint32_t)(a[k] == a[l]) << k;
+		p[l] = same == g.mask;
+		d[l] = !all || same == g.mask ? same : 0;
+	}
+	write_all(x, &g, 0, d);
+	write_all(x, &g, 1, p);
+	return op + 1;
+}
+
+enum { REDUX_ADD, REDUX_MIN, REDUX_MAX, REDUX_AND, REDUX_OR, REDUX_XOR };
+enum { REDUX_ABS = 8, REDUX_NAN = 16 };
+
+static float as_float(uint64_t v)
+{
+	uint32_t u = (uint32_t)v;
+	float f;
+
+	memcpy(&f, &u, sizeof f);
+	return f;
+}
+
+static uint32_t redux_f32(const struct emu_op *op, const uint64_t *a, uint32_t m)
+{
+	uint32_t best = 0;
+	bool any = false;
+
+	EMU_EACH(l, m) {
+		uint32_t v = (uint32_t)a[l] & (op->imm & REDUX_ABS ? 0x7fffffffu : EMU_ALL);
+		float f = as_float(v);
+
+		if (f != f) {
+			if (op->imm & REDUX_NAN)
+				return 0x7fffffffu;
+			continue;
+		}
+		if (!any || (op->kind == REDUX_MIN ? f < as_float(best) : f > as_float(best)))
+			best = v;
+		any = true;
+	}
+	return any ? best : 0x7fffffffu;
+}
+
+static const struct emu_op *redux(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	uint64_t a[EMU_LANES], d[EMU_LANES];
+	struct emu_gather g;
+	uint32_t r;
+
+	if (!gather(x, op, m, &g))
+		return NULL;
+	read_all(x, &g, 1, a);
+	r = (uint32_t)a[__builtin_ctz(g.mask)];
+	EMU_EACH(l, g.mask & (g.mask - 1)) {
+		uint32_t v = (uint32_t)a[l];
+
+		switch (op->kind) {
+		case REDUX_ADD:
+			r += v;
+			break;
+		case REDUX_MIN:
+			r = (op->type == TYPE_S32 ? (int32_t)v < (int32_t)r : v < r) ? v : r;
+			break;
+		case REDUX_MAX:
+			r = (op->type == TYPE_S32 ? (int32_t)v > (int32_t)r : v > r) ? v : r;
+			break;
+		case REDUX_AND:
+			r &= v;
+			break;
+		case REDUX_OR:
+			r |= v;
+			break;
+		default:
+			r ^= v;
+			break;
+		}
+	}
+	if (op->type == TYPE_F32)
+		r = redux_f32(op, a, g.mask);
+	for (unsigned l = 0; l < EMU_LANES; l++)
+		d[l] = r;
+	write_all(x, &g, 0, d);
+	return op + 1;
+}
+
+static const struct emu_op *elect(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	uint64_t d[EMU_LANES], p[EMU_LANES];
+	struct emu_gather g;
+
+	if (!gather(x, op, m, &g))
+		return NULL;
+	for (unsigned l = 0; l < EMU_LANES; l++) {
+		d[l] = (uint64_t)__builtin_ctz(g.mask);
+		p[l] = l == d[l];
+	}
+	write_all(x, &g, 0, d);
+	write_all(x, &g, 1, p);
+	return op + 1;
+}
+
+static const struct emu_op *warp_sync(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_gather g;
+
+	return gather(x, op, m, &g) ? op + 1 : NULL;
+}
+
+static const struct emu_op *activemask(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	uint64_t *d = emu_row(x, op->o[0]);
+
+	EMU_EACH(l, m)
+		d[l] = m;
+	return op + 1;
+}
+
+/* ---- decoding -------------------------------------------------------------------------- */
+
+/* Destination `d` or `d|p`: always two words. */
+static void dec_dst(struct emu_dec *d, const struct ptx_operand *p, struct emu_opnd *o)
+{
+	if (emu_dec_words(d, p, true, o, 2) < 2)
+		o[1] = (struct emu_opnd){.kind = OPND_NONE, .bank = BANK_WARP};
+}
+
+static int pick(const struct ptx_inst *in, const enum ptx_mod *mods, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (ptx_has(in, mods[i]))
+			return (int)i;
+	return -1;
+}
+
+static bool dec(struct emu_dec *d, const struct ptx_inst *in, emu_op_fn *fn, unsigned nd,
+		unsigned ns, int kind, bool sync)
+{
+	struct emu_opnd o[6];
+	struct emu_op *op;
+
+	if (in->nops != (nd ? 1 : 0) + ns || kind < 0)
+		return emu_dec_refuse(d, "operands that do not fit the instruction");
+	if (nd == 2)
+		dec_dst(d, &in->ops[0], o);
+	else if (nd)
+		o[0] = emu_dec_word(d, &in->ops[0], true);
+	for (unsigned i = 0; i < ns; i++)
+		o[nd + i] = emu_dec_word(d, &in->ops[(nd ? 1 : 0) + i], false);
+	op = emu_dec_new(d);
+	op->fn = fn;
+	op->nd = (uint8_t)nd;
+	op->ns = (uint8_t)ns;
+	op->kind = (uint8_t)kind;
+	op->type = (uint8_t)in->type;
+	op->imm = (ptx_has(in, MOD_ABS) ? REDUX_ABS : 0) | (ptx_has(in, MOD_NAN_PROP) ? REDUX_NAN : 0);
+	if (!sync)
+		op->flags |= EMU_F_NO_MASK;
+	op->o = emu_dec_keep(d, o, nd + ns);
+	return true;
+}
+
+bool emu_dec_warp(struct emu_dec *d, const struct ptx_inst *in)
+{
+	static const enum ptx_mod shuffles[] = {MOD_UP, MOD_DOWN, MOD_BFLY, MOD_IDX};
+	static const enum ptx_mod votes[] = {MOD_ALL, MOD_ANY, MOD_UNI, MOD_BALLOT};
+	static const enum ptx_mod matches[] = {MOD_ANY, MOD_ALL};
+	static const enum ptx_mod reductions[] = {
+		MOD_ADD, MOD_MIN, MOD_MAX, MOD_AND, MOD_OR, MOD_XOR
+	};
+
+	switch (in->id) {
+	case INST_SHFL:
+		return dec(d, in, shfl, 2, 3, pick(in, shuffles, 4), false);
+	case INST_SHFL_SYNC:
+		return dec(d, in, shfl, 2, 4, pick(in, shuffles, 4), true);
+	case INST_VOTE:
+		return dec(d, in, vote, 1, 1, pick(in, votes, 4), false);
+	case INST_VOTE_SYNC:
+		return dec(d, in, vote, 1, 2, pick(in, votes, 4), true);
+	case INST_MATCH_SYNC:
+		return dec(d, in, match, 2, 2, pick(in, matches, 2), true);
+	case INST_REDUX_SYNC:
+		return dec(d, in, redux, 1, 2, pick(in, reductions, 6), true);
+	case INST_ELECT_SYNC:
+		return dec(d, in, elect, 2, 1, 0, true);
+	case INST_BAR_WARP_SYNC:
+		return dec(d, in, warp_sync, 0, 1, 0, true);
+	case INST_ACTIVEMASK:
+		return dec(d, in, activemask, 1, 0, 0, false);
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mem.c: what memory there is: allocations, their bounds as kernels see them, and
+ * the windows of the address space that stand for shared, local and function
+ * addresses.  It knows nothing of contexts and streams.
+ *
+ * Tables of pages are made when needed and never go away, so that a kernel may
+ * look at them while the host allocates.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "emu/emu.h"
+
+#define PAGE_BYTES   (UINT64_C(1) << EMU_PAGE_SHIFT)
+#define GRANULE      (UINT64_C(1) << EMU_GRANULE_SHIFT)
+#define ALLOC_ALIGN  UINT64_C(512)              /* what cuMemAlloc gives on hardware */
+#define CHUNK_BYTES  (UINT64_C(32) << 20)       /* small allocations share these */
+#define SMALL_BYTES  (UINT64_C(1) << 20)
+
+_Atomic(struct emu_leaf *) emu_leaves[1 << 15];
+
+static struct emu_page full_page;               /* every byte accessible */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Live allocations, sorted by address. */
+static struct emu_block_mem *blocks;
+static size_t nblocks, capblocks;
+static uint64_t used, next_id;
+
+/* Free parts of the chunks, sorted by address, never touching each other. */
+struct extent { uint64_t base, bytes; };
+static struct extent *extents;
+static size_t nextents, capextents;
+
+static void *grow(void *p, size_t *cap, size_t size)
+{
+	*cap = *cap ? *cap * 2 : 64;
+	p = realloc(p, *cap * size);
+	if (!p)
+		abort();
+	return p;
+}
+
+/* ---- what kernels may touch --------------------------------------------------- */
+
+static struct emu_page *page_for_write(uint64_t a)
+{
+	struct emu_leaf *leaf = atomic_load(&emu_leaves[a >> 32]);
+	_Atomic(struct emu_page *) *slot;
+	struct emu_page *page;
+
+	if (!leaf) {
+		leaf = calloc(1, sizeof *leaf);
+		if (!leaf)
+			abort();
+		atomic_store(&emu_leaves[a >> 32], leaf);
+	}
+	slot = &leaf->page[a >> EMU_PAGE_SHIFT & 0xffff];
+	page = atomic_load(slot);
+	if (!page || page == &full_page) {
+		struct emu_page *own = malloc(sizeof *own);
+
+		if (!own)
+			abort();
+		memset(own, 0, sizeof *own);
+		if (page)
+			*own = full_page;
+		atomic_store(slot, own);
+		page = own;
+	}
+	return page;
+}
+
+static void set_whole_page(uint64_t a, bool on)
+{
+	struct emu_leaf *leaf = atomic_load(&emu_leaves[a >> 32]);
+	_Atomic(struct emu_page *) *slot = leaf ? &leaf->page[a >> EMU_PAGE_SHIFT & 0xffff] : NULL;
+	struct emu_page *page = slot ? atomic_load(slot) : NULL;
+
+	if (page && page != &full_page) {       /* a kernel may hold it: change, not free */
+		for (unsigned i = 0; i < EMU_GRANULES; i++)
+			page->bytes[i] = on ? GRANULE : 0;
+		return;
+	}
+	if (!leaf) {
+		page_for_write(a);
+		set_whole_page(a, on);
+		return;
+	}
+	atomic_store(slot, on ? &full_page : NULL);
+}
+
+/* Bytes [a, end) become accessible or stop being so.  A granule that two
+ * allocations share (host memory registered by the byte) is as long as the longer. */
+static void set_range(uint64_t a, uint64_t end, bool on)
+{
+	while (a < end) {
+		uint64_t next = (a | (GRANULE - 1)) + 1;
+		struct emu_page *page;
+		uint16_t *bytes;
+
+		if (!(a & (PAGE_BYTES - 1)) && end - a >= PAGE_BYTES) {
+			set_whole_page(a, on);
+			a += PAGE_BYTES;
+			continue;
+		}
+		page = page_for_write(a);
+		bytes = &page->bytes[a >> EMU_GRANULE_SHIFT & 255];
+		if (next > end)
+			next = end;
+		if (!on)
+			*bytes = 0;
+		else if (*bytes < next - (a & ~(GRANULE - 1)))
+			*bytes = (uint16_t)(next - (a & ~(GRANULE - 1)));
+		a = next;
+	}
+}
+
+bool emu_mem_range_ok(uint64_t a, uint64_t bytes)
+{
+	while (bytes) {
+		uint64_t step = GRANULE - (a & (GRANULE - 1));
+
+		if (step > bytes)
+			step = bytes;
+		if (!emu_mem_ok(a, (unsigned)step))
+			return false;
+		a += step;
+		bytes -= step;
+	}
+	return true;
+}
+
+/* ---- the list of allocations ----------------------------------------------------- */
+
+/* Index of the first one that ends behind `a`. */
+static size_t find(uint64_t a)
+{
+	size_t lo = 0, hi = nblocks;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (blocks[mid].base + blocks[mid].bytes > a)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+static bool add(uint64_t base, uint64_t bytes, enum emu_mem_kind kind, unsigned flags)
+{
+	size_t at = find(base);
+
+	if (at < nblocks && blocks[at].base < base + bytes)
+		return false;
+	if (nblocks == capblocks)
+		blocks = grow(blocks, &capblocks, sizeof *blocks);
+	memmove(blocks + at + 1, blocks + at, (nblocks - at) * sizeof *blocks);
+	nblocks++;
+	blocks[at] = (struct emu_block_mem){base, bytes, kind, flags, ++next_id};
+	set_range(base, base + bytes, true);
+	return true;
+}
+
+static bool take(uint64_t base, enum emu_mem_kind kind, struct emu_block_mem *out)
+{
+	size_t at = find(base);
+
+	if (at == nblocks || blocks[at].base != base || blocks[at].kind != kind)
+		return false;
+	*out = blocks[at];
+	set_range(base, base + out->bytes, false);
+	memmove(blocks + at, blocks + at + 1, (nblocks - at - 1) * sizeof *blocks);
+	nblocks--;
+	return true;
+}
+
+bool emu_mem_register(uint64_t base, uint64_t bytes, enum emu_mem_kind kind, unsigned flags)
+{
+	bool ok;
+
+	pthread_mutex_lock(&lock);
+	ok = add(base, bytes, kind, flags);
+	pthread_mutex_unlock(&lock);
+	return ok;
+}
+
+bool emu_mem_unregister(uint64_t base, enum emu_mem_kind kind)
+{
+	struct emu_block_mem b;
+	bool ok;
+
+	pthread_mutex_lock(&lock);
+	ok = take(base, kind, &b);
+	pthread_mutex_unlock(&lock);
+	return ok;
+}
+
+bool emu_mem_find(uint64_t a, struct emu_block_mem *out)
+{
+	size_t at;
+	bool ok;
+
+	pthread_mutex_lock(&lock);
+	at = find(a);
+	ok = at < nblocks && blocks[at].base <= a;
+	if (ok)
+		*out = blocks[at];
+	pthread_mutex_unlock(&lock);
+	return ok;
+}
+
+/* ---- allocating -------------------------------------------------------------------- */
+
+static uint64_t map(uint64_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)p;
+}
+
+static void give_extent(uint64_t base, uint64_t bytes)
+{
+	size_t at = 0;
+
+	while (at < nextents && extents[at].base < base)
+		at++;
+	if (at && extents[at - 1].base + extents[at - 1].bytes == base) {
+		extents[--at].bytes += bytes;
+	} else {
+		if (nextents == capextents)
+			extents = grow(extents, &capextents, sizeof *extents);
+		memmove(extents + at + 1, extents + at, (nextents - at) * sizeof *extents);
+		nextents++;
+		extents[at] = (struct extent){base, bytes};
+	}
+	if (at + 1 < nextents && extents[at].base + extents[at].bytes == extents[at + 1].base) {
+		extents[at].bytes += extents[at + 1].bytes;
+		memmove(extents + at + 1, extents + at + 2, (nextents - at - 2) * sizeof *extents);
+		nextents--;
+	}
+}
+
+static uint64_t take_extent(uint64_t bytes)
+{
+	for (size_t i = 0; i < nextents; i++) {
+		uint64_t base = extents[i].base;
+
+		if (extents[i].bytes < bytes)
+			continue;
+		extents[i].base += bytes;
+		extents[i].bytes -= bytes;
+		if (!extents[i].bytes) {
+			memmove(extents + i, extents + i + 1, (nextents - i - 1) * sizeof *extents);
+			nextents--;
+		}
+		return base;
+	}
+	return 0;
+}
+
+static bool on_device(enum emu_mem_kind kind)
+{
+	return kind == MEM_DEVICE || kind == MEM_MODULE || kind == MEM_HEAP || kind == MEM_MANAGED;
+}
+
+static uint64_t rounded(uint64_t bytes)
+{
+	uint64_t align = bytes < SMALL_BYTES ? ALLOC_ALIGN : PAGE_BYTES;
+
+	return (bytes + align - 1) & ~(align - 1);
+}
+
+uint64_t emu_mem_new(uint64_t bytes, enum emu_mem_kind kind, unsigned flags)
+{
+	uint64_t base, size = rounded(bytes);
+	bool small = size < SMALL_BYTES && kind != MEM_HOST;
+
+	if (!bytes || bytes > EMU_MEM_TOTAL)
+		return 0;
+	if (kind == MEM_HOST)                           /* mprotect works on whole pages */
+		size = (bytes + 4095) & ~UINT64_C(4095);
+	pthread_mutex_lock(&lock);
+	if (on_device(kind) && used + size > EMU_MEM_TOTAL) {
+		pthread_mutex_unlock(&lock);
+		return 0;
+	}
+	if (small) {
+		base = take_extent(size);
+		if (!base) {
+			base = map(CHUNK_BYTES);
+			if (base) {
+				give_extent(base, CHUNK_BYTES);
+				base = take_extent(size);
+			}
+		}
+	} else {
+		base = map(size);
+	}
+	if (base && add(base, bytes, kind, flags)) {
+		if (on_device(kind))
+			used += size;
+	} else {
+		base = 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return base;
+}
+
+bool emu_mem_delete(uint64_t base, enum emu_mem_kind kind)
+{
+	struct emu_block_mem b;
+	uint64_t size;
+	bool ok;
+
+	pthread_mutex_lock(&lock);
+	ok = take(base, kind, &b);
+	if (ok) {
+		size = rounded(b.bytes);
+		if (kind == MEM_HOST)
+			munmap((void *)(uintptr_t)base, (b.bytes + 4095) & ~UINT64_C(4095));
+		else if (size < SMALL_BYTES)
+			give_extent(base, size);
+		else
+			munmap((void *)(uintptr_t)base, size);
+		if (on_device(kind))
+			used -= size;
+	}
+	pthread_mutex_unlock(&lock);
+	return ok;
+}
+
+uint64_t emu_mem_used(void)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&lock);
+	n = used;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+/* ---- start -------------------------------------------------------------------------- */
+
+static bool reserve(uint64_t at)
+{
+	void *p = mmap((void *)(uintptr_t)at, EMU_WINDOW_BYTES, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	return p == (void *)(uintptr_t)at;
+}
+
+bool emu_mem_init(void)
+{
+	for (unsigned i = 0; i < EMU_GRANULES; i++)
+		full_page.bytes[i] = GRANULE;
+	return reserve(EMU_FUNC_WINDOW) && reserve(EMU_PARAM_WINDOW) &&
+	       reserve(EMU_LOCAL_WINDOW) && reserve(EMU_SHARED_WINDOW);
+}

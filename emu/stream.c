@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stream.c: streams, events, and the engine: one thread that takes commands from
+ * the streams as their order allows and carries them out.
+ *
+ * An idle engine starts when the host waits for something, or a moment after the
+ * last command came: launches that a program makes one after the other are then
+ * all there when the first one runs, and their interleaving depends on the seed
+ * and not on how fast the host was.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "emu/api.h"
+
+#define IDLE_NS 2000000L        /* how long the engine waits for more commands */
+
+pthread_mutex_t emu_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;  /* for the engine */
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER;  /* for hosts that wait */
+static bool kicked;
+static uint64_t next_seq, next_stream;
+static unsigned pending;        /* commands in all streams */
+
+struct CUctx_st *emu_contexts;
+
+/* ---- streams ------------------------------------------------------------------------ */
+
+struct CUstream_st *emu_stream_new(struct CUctx_st *ctx, unsigned flags, int priority)
+{
+	struct CUstream_st *s = calloc(1, sizeof *s);
+
+	if (!s)
+		abort();
+	s->ctx = ctx;
+	s->flags = flags;
+	s->priority = priority;
+	s->id = ++next_stream;
+	s->tail = &s->head;
+	s->next = ctx->streams;
+	ctx->streams = s;
+	return s;
+}
+
+struct CUstream_st *emu_stream_of(struct CUctx_st *ctx, CUstream h)
+{
+	if (!h || h == CU_STREAM_LEGACY)
+		return ctx->null;
+	if (h == CU_STREAM_PER_THREAD)
+		return ctx->per_thread;
+	for (struct CUstream_st *s = ctx->streams; s; s = s->next)
+		if (s == h && !s->doomed)
+			return s;
+	return NULL;
+}
+
+static void stream_reap(struct CUstream_st *s)
+{
+	struct CUstream_st **p;
+
+	if (!s->doomed || s->head)
+		return;
+	for (p = &s->ctx->streams; *p != s; p = &(*p)->next)
+		;
+	*p = s->next;
+	free(s);
+}
+
+/* ---- commands --------------------------------------------------------------------------- */
+
+struct emu_cmd *emu_cmd_new(enum emu_cmd_kind kind, struct CUstream_st *s)
+{
+	struct emu_cmd *c = calloc(1, sizeof *c);
+
+	if (!c)
+		abort();
+	c->kind = kind;
+	c->stream = s;
+	return c;
+}
+
+void emu_cmd_put(struct emu_cmd *c)
+{
+	c->seq = ++next_seq;
+	*c->stream->tail = c;
+	c->stream->tail = &c->next;
+	pending++;
+	atomic_store(&emu_m.attention, true);
+	pthread_cond_signal(&work);
+}
+
+static void event_release(struct CUevent_st *e)
+{
+	if (!--e->users && e->doomed)
+		free(e);
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* Takes a command off its stream, done or dropped. */
+static void cmd_end(struct emu_cmd *c)
+{
+	struct CUstream_st *s = c->stream;
+
+	switch (c->kind) {
+	case CMD_LAUNCH:
+		emu_grid_free(c->u.grid);
+		break;
+	case CMD_COPY:
+		free(c->u.copy.staged);
+		break;
+	case CMD_RECORD:
+		c->u.event.event->when = now_ms();
+		if (c->u.event.event->done < c->u.event.number)
+			c->u.event.event->done = c->u.event.number;
+		event_release(c->u.event.event);
+		break;
+	case CMD_WAIT:
+		event_release(c->u.event.event);
+		break;
+	case CMD_FREE:
+		emu_mem_delete(c->u.free, MEM_DEVICE);
+		break;
+	case CMD_SET:
+	case CMD_HOST:
+		break;
+	}
+	s->head = c->next;
+	if (!s->head)
+		s->tail = &s->head;
+	free(c);
+	pending--;
+	stream_reap(s);
+	pthread_cond_broadcast(&done);
+}
+
+/* CUDA C++ Programming Guide, "Default Stream": commands of the legacy stream wait
+ * for all earlier ones of blocking streams, and later ones of those for it. */
+static bool may_start(const struct emu_cmd *c)
+{
+	const struct CUstream_st *s = c->stream;
+	const struct CUctx_st *ctx = s->ctx;
+
+	if (c->running)
+		return false;
+	if (c->kind == CMD_WAIT && c->u.event.event->done < c->u.event.number)
+		return false;
+	if (s->flags & CU_STREAM_NON_BLOCKING)
+		return true;
+	if (s != ctx->null)
+		return !ctx->null->head || ctx->null->head->seq > c->seq;
+	for (const struct CUstream_st *t = ctx->streams; t; t = t->next)
+		if (t != s && !(t->flags & CU_STREAM_NON_BLOCKING) && t->head &&
+		    t->head->seq < c->seq)
+			return false;
+	return true;
+}
+
+static void do_copy(const struct emu_cmd *c)
+{
+	for (uint64_t y = 0; y < c->u.copy.height; y++)
+		memmove(c->u.copy.dst + y * c->u.copy.dst_pitch,
+			c->u.copy.src + y * c->u.copy.src_pitch, c->u.copy.width);
+}
+
+static void do_set(const struct emu_cmd *c)
+{
+	for (uint64_t y = 0; y < c->u.set.height; y++) {
+		uint8_t *p = c->u.set.dst + y * c->u.set.pitch;
+
+		if (c->u.set.size == 1) {
+			memset(p, (int)c->u.set.value, c->u.set.width);
+			continue;
+		}
+		for (uint64_t i = 0; i < c->u.set.width; i++)
+			memcpy(p + i * c->u.set.size, &c->u.set.value, c->u.set.size);
+	}
+}
+
+/* Everything but a kernel is carried out at once. */
+static void start(struct emu_cmd *c)
+{
+	c->running = true;
+	if (c->kind == CMD_LAUNCH) {
+		c->u.grid->owner = c;
+		emu_grid_start(c->u.grid);
+		return;
+	}
+	pthread_mutex_unlock(&emu_lock);
+	if (c->kind == CMD_COPY)
+		do_copy(c);
+	else if (c->kind == CMD_SET)
+		do_set(c);
+	else if (c->kind == CMD_HOST && c->u.host.callback)
+		c->u.host.callback(c->stream, CUDA_SUCCESS, c->u.host.arg);
+	else if (c->kind == CMD_HOST)
+		c->u.host.fn(c->u.host.arg);
+	pthread_mutex_lock(&emu_lock);
+	cmd_end(c);
+}
+
+/* The command that came first among those that may start. */
+static struct emu_cmd *next_cmd(void)
+{
+	struct emu_cmd *best = NULL;
+
+	for (struct CUctx_st *ctx = emu_contexts; ctx; ctx = ctx->next)
+		for (struct CUstream_st *s = ctx->streams; s; s = s->next)
+			if (s->head && may_start(s->head) && (!best || s->head->seq < best->seq))
+				best = s->head;
+	return best;
+}
+
+/* ---- the engine ---------------------------------------------------------------------------- */
+
+/* A kernel failed: its context and all that was running are lost. */
+static void fail(void)
+{
+	struct emu_grid *g = emu_machine_abandon();
+	CUresult why = emu_m.fault;
+
+	emu_m.fault = CUDA_SUCCESS;
+	for (; g; g = g->next)
+		((struct emu_cmd *)g->owner)->stream->ctx->error = why;
+	for (struct CUctx_st *ctx = emu_contexts; ctx; ctx = ctx->next) {
+		if (!ctx->error)
+			continue;
+		for (struct CUstream_st *s = ctx->streams, *n; s; s = n) {
+			bool last = false;
+
+			n = s->next;
+			while (s->head && !last) {
+				last = s->doomed && !s->head->next;
+				cmd_end(s->head);
+			}
+		}
+	}
+	pthread_cond_broadcast(&done);
+}
+
+static void wait_for_more(void)
+{
+	struct timespec until;
+	unsigned seen;
+
+	if (kicked)
+		return;
+	do {
+		seen = pending;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += IDLE_NS;
+		if (until.tv_nsec >= 1000000000L) {
+			until.tv_nsec -= 1000000000L;
+			until.tv_sec++;
+		}
+		while (!kicked && seen == pending &&
+		       pthread_cond_timedwait(&work, &emu_lock, &until) != ETIMEDOUT)
+			;
+	} while (!kicked && seen != pending);
+}
+
+static void *engine(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&emu_lock);
+	for (;;) {
+		struct emu_cmd *c;
+		struct emu_grid *g;
+
+		atomic_store(&emu_m.attention, false);
+		if (!pending) {
+			kicked = false;
+			pthread_cond_wait(&work, &emu_lock);
+			continue;
+		}
+		if (!emu_m.grids)
+			wait_for_more();
+		while ((c = next_cmd()))
+			start(c);
+		if (!emu_m.grids) {
+			/* All that is left waits for an event that nobody has recorded. */
+			if (pending)
+				pthread_cond_wait(&work, &emu_lock);
+			continue;
+		}
+		pthread_mutex_unlock(&emu_lock);
+		g = emu_run();
+		pthread_mutex_lock(&emu_lock);
+		if (emu_m.fault)
+			fail();
+		else if (g)
+			cmd_end(g->owner);
+	}
+	return NULL;
+}
+
+void emu_engine_start(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, engine, NULL))
+		abort();
+	pthread_detach(t);
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+static void wait_a_bit(void)
+{
+	kicked = true;
+	pthread_cond_signal(&work);
+	pthread_cond_wait(&done, &emu_lock);
+}
+
+CUresult emu_wait_stream(struct CUstream_st *s)
+{
+	struct CUctx_st *ctx = s->ctx;
+	uint64_t last = next_seq;
+
+	while (!ctx->error && s->head && s->head->seq <= last)
+		wait_a_bit();
+	emu_print_flush();
+	return ctx->error;
+}
+
+bool emu_ctx_idle(const struct CUctx_st *ctx)
+{
+	for (const struct CUstream_st *s = ctx->streams; s; s = s->next)
+		if (s->head)
+			return false;
+	return true;
+}
+
+CUresult emu_wait_ctx(struct CUctx_st *ctx)
+{
+	while (!ctx->error && !emu_ctx_idle(ctx))
+		wait_a_bit();
+	emu_print_flush();
+	return ctx->error;
+}
+
+CUresult emu_cmd_do(struct emu_cmd *c)
+{
+	struct CUstream_st *s = c->stream;
+	struct CUctx_st *ctx = s->ctx;
+	uint64_t seq;
+
+	emu_cmd_put(c);
+	seq = c->seq;
+	while (!ctx->error && s->head && s->head->seq <= seq)
+		wait_a_bit();
+	emu_print_flush();
+	return ctx->error;
+}
+
+void emu_ctx_drop_streams(struct CUctx_st *ctx)
+{
+	while (ctx->streams) {
+		ctx->streams->doomed = true;
+		stream_reap(ctx->streams);
+	}
+}
+
+/* ---- the API: streams --------------------------------------------------------------------------- */
+
+EMU_API CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
+{
+	ENTER(ctx);
+	if (!out || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	*out = emu_stream_new(ctx, flags, priority);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuStreamCreate(CUstream *out, unsigned flags)
+{
+	return cuStreamCreateWithPriority(out, flags, 0);
+}
+
+EMU_API CUresult CUDAAPI cuStreamDestroy_v2(CUstream h)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+
+	if (!s || s == ctx->null || s == ctx->per_thread)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	s->doomed = true;
+	stream_reap(s);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuStreamSynchronize(CUstream h)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+
+	LEAVE(s ? emu_wait_stream(s) : CUDA_ERROR_INVALID_HANDLE);
+}
+
+EMU_API CUresult CUDAAPI cuStreamQuery(CUstream h)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+
+	if (!s)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	kicked = true;
+	pthread_cond_signal(&work);
+	LEAVE(s->head ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuStreamGetCtx(CUstream h, CUcontext *out)
+{
+	ENTER(ctx);
+	if (!emu_stream_of(ctx, h))
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	*out = ctx;
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuStreamGetFlags(CUstream h, unsigned *flags)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+
+	if (!s)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	*flags = s->flags;
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuStreamGetPriority(CUstream h, int *priority)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+
+	if (!s)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	*priority = s->priority;
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuStreamGetId(CUstream h, unsigned long long *id)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+
+	if (!s)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	*id = s->id;
+	LEAVE(CUDA_SUCCESS);
+}
+
+/* There are no graphs here: nothing is ever captured. */
+EMU_API CUresult CUDAAPI cuStreamIsCapturing(CUstream h, CUstreamCaptureStatus *status)
+{
+	ENTER(ctx);
+	if (!emu_stream_of(ctx, h))
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	*status = CU_STREAM_CAPTURE_STATUS_NONE;
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	static _Thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
+	CUstreamCaptureMode old = current;
+
+	if (!mode)
+		return CUDA_ERROR_INVALID_VALUE;
+	current = *mode;
+	*mode = old;
+	return CUDA_SUCCESS;
+}
+
+static CUresult put_host(CUstream h, CUhostFn fn, CUstreamCallback callback, void *arg)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+	struct emu_cmd *c;
+
+	if (!s || (!fn && !callback))
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	c = emu_cmd_new(CMD_HOST, s);
+	c->u.host.fn = fn;
+	c->u.host.callback = callback;
+	c->u.host.arg = arg;
+	emu_cmd_put(c);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuLaunchHostFunc(CUstream h, CUhostFn fn, void *arg)
+{
+	return put_host(h, fn, NULL, arg);
+}
+
+EMU_API CUresult CUDAAPI cuStreamAddCallback(CUstream h, CUstreamCallback callback, void *arg,
+					     unsigned flags)
+{
+	return flags ? CUDA_ERROR_INVALID_VALUE : put_host(h, NULL, callback, arg);
+}
+
+/* ---- the API: events ---------------------------------------------------------------------------- */
+
+EMU_API CUresult CUDAAPI cuEventCreate(CUevent *out, unsigned flags)
+{
+	ENTER(ctx);
+	if (!out)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	*out = calloc(1, sizeof **out);
+	if (!*out)
+		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+	(*out)->ctx = ctx;
+	(*out)->flags = flags;
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuEventDestroy_v2(CUevent e)
+{
+	ENTER(ctx);
+	(void)ctx;
+	if (!e)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	e->doomed = true;
+	if (!e->users)
+		free(e);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuEventRecord(CUevent e, CUstream h)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+	struct emu_cmd *c;
+
+	if (!e || !s)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	c = emu_cmd_new(CMD_RECORD, s);
+	c->u.event.event = e;
+	c->u.event.number = ++e->recorded;
+	e->users++;
+	emu_cmd_put(c);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuEventRecordWithFlags(CUevent e, CUstream h, unsigned flags)
+{
+	return flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_INVALID_VALUE :
+	       cuEventRecord(e, h);
+}
+
+EMU_API CUresult CUDAAPI cuStreamWaitEvent(CUstream h, CUevent e, unsigned flags)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+	struct emu_cmd *c;
+
+	(void)flags;                    /* default and external mean the same without graphs */
+	if (!e || !s)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	if (e->done == e->recorded)
+		LEAVE(CUDA_SUCCESS);
+	c = emu_cmd_new(CMD_WAIT, s);
+	c->u.event.event = e;
+	c->u.event.number = e->recorded;
+	e->users++;
+	emu_cmd_put(c);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuEventSynchronize(CUevent e)
+{
+	ENTER(ctx);
+	uint64_t number;
+
+	if (!e)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	number = e->recorded;
+	while (!ctx->error && e->done < number)
+		wait_a_bit();
+	emu_print_flush();
+	LEAVE(ctx->error);
+}
+
+EMU_API CUresult CUDAAPI cuEventQuery(CUevent e)
+{
+	ENTER(ctx);
+	(void)ctx;
+	if (!e)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	kicked = true;
+	pthread_cond_signal(&work);
+	LEAVE(e->done < e->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b)
+{
+	ENTER(ctx);
+	(void)ctx;
+	if (!ms || !a || !b || (a->flags | b->flags) & CU_EVENT_DISABLE_TIMING ||
+	    !a->recorded || !b->recorded)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	if (a->done < a->recorded || b->done < b->recorded)
+		LEAVE(CUDA_ERROR_NOT_READY);
+	*ms = (float)(b->when - a->when);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuEventElapsedTime(float *ms, CUevent a, CUevent b)
+{
+	return cuEventElapsedTime_v2(ms, a, b);
+}
