@@ -50,10 +50,13 @@ static const struct hook {
 
 typedef void *dlsym_fn(void *, const char *);
 
+/* A sanitizer in the program calls dlsym before it can check anybody's accesses. */
+#define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
+
 __attribute__((visibility("hidden"))) dlsym_fn *rt_real_dlsym;
 __attribute__((visibility("hidden"))) void *rt_dlsym_hook(void *handle, const char *name);
 
-static void find_dlsym(void)
+UNCHECKED static void find_dlsym(void)
 {
 	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5" };
 	void *f = NULL;
@@ -179,7 +182,7 @@ EXPORT CUresult cuCtxSynchronize(void)
 	return r;
 }
 
-static const struct hook *find_symbol(const char *name)
+UNCHECKED static const struct hook *find_symbol(const char *name)
 {
 	if (name[0] != 'c' || name[1] != 'u')
 		return NULL;
@@ -191,7 +194,7 @@ static const struct hook *find_symbol(const char *name)
 
 /* What dlsym gives for a hooked name; NULL: what the real one gives.  A name that
  * the real one does not find stays unfound. */
-void *rt_dlsym_hook(void *handle, const char *name)
+UNCHECKED void *rt_dlsym_hook(void *handle, const char *name)
 {
 	const struct hook *h;
 	void *p = NULL;

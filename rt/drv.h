@@ -135,6 +135,7 @@ struct rt_func *rt_func_of(const void *handle);
 /* Registers its module in the current context, or all that wait. */
 void rt_register(struct rt_func *f);
 bool rt_func_watched(const struct rt_func *f);
+bool rt_func_bare(const struct rt_func *f);     /* its module is not instrumented */
 const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
 /* The function that a kernel's name stands for in that module; with rt_lock. */
 const struct rt_func *rt_func_named(const struct rt_module *, const char *name);

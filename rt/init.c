@@ -149,6 +149,8 @@ static void say_closing(void)
 	t.still_running = rt_still_running();
 	t.driver = rt_drv_loaded();
 	t.off = rt_dev_off();
+	if (t.off)              /* then no module was looked at */
+		t.bare_launches = 0;
 	if (rt_flags.print_suppressions)
 		rt_supps_list(&rt_supps, &b);
 	if (!rt_flags.quiet)

@@ -189,19 +189,33 @@ static struct rt_func *before(const void *handle, uint64_t threads, unsigned dyn
 
 /* ---- after a launch ------------------------------------------------------------------------------ */
 
-/* With rt_lock.  `where`: the stream, ~0 if it cannot be said. */
-static void count(struct rt_func *f, CUcontext ctx, uint64_t stream)
+/* Whether launches in the context can be watched.  What was known stays known:
+ * contexts that end are not launched into. */
+static bool is_here(CUcontext ctx)
 {
-	const bool here = rt_dev_ready() && rt_func_watched(f);
+	static _Thread_local CUcontext last;
+	static _Thread_local bool here;
 
+	if (!rt_dev_ready())
+		return false;
+	if (ctx != last || !here) {
+		last = ctx;
+		here = rt_ctx_known(ctx);
+	}
+	return here;
+}
+
+/* With rt_lock.  `here`: is_here() of the context. */
+static void count(struct rt_func *f, CUcontext ctx, uint64_t stream, bool here)
+{
 	launches++;
-	if (here)
-		watched++;
-	else if (!rt_func_watched(f))
-		bare++;
-	else
+	if (!here && rt_dev_ready())
 		elsewhere++;
-	if (!here && !f->told_bare && *f->name && !rt_func_watched(f)) {
+	else if (here && rt_func_watched(f))
+		watched++;
+	else if (rt_func_bare(f))
+		bare++;
+	if ((here || !rt_dev_ready()) && !f->told_bare && *f->name && rt_func_bare(f)) {
 		f->told_bare = true;
 		bare_names = rt_grow(bare_names, &bare_cap, nbare + 1, sizeof *bare_names);
 		bare_names[nbare++] = rt_bare_name(rt_demangle(f->name));
@@ -226,10 +240,13 @@ static bool is_captured(CUstream s)
 
 static CUresult after(CUresult r, struct rt_func *f, CUcontext ctx, CUstream s, uint64_t stream)
 {
+	bool here;
+
 	if (r != CUDA_SUCCESS || is_captured(s))
 		return r;
+	here = is_here(ctx);
 	pthread_mutex_lock(&rt_lock);
-	count(f, ctx, stream);
+	count(f, ctx, stream, here);
 	pthread_mutex_unlock(&rt_lock);
 	return r;
 }
@@ -390,18 +407,20 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)
 	const uint64_t stream = stream_key(which, s);
 	CUcontext ctx = current();
 	CUresult r;
+	bool here;
 
 	rt_register(NULL);
 	rt_mem_catch_up();
 	r = REAL(cuGraphLaunch, which)(exec, s);
 	if (r != CUDA_SUCCESS || is_captured(s))
 		return r;
+	here = is_here(ctx);
 	pthread_mutex_lock(&rt_lock);
 	graphs++;
 	for (struct exec *e = execs; e; e = e->next)
 		if (e->handle == exec)
 			for (size_t i = 0; i < e->n; i++)
-				count(e->f[i], ctx, stream);
+				count(e->f[i], ctx, stream, here);
 	set_busy(ctx, stream);
 	pthread_mutex_unlock(&rt_lock);
 	return r;

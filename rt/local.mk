@@ -53,3 +53,35 @@ testsuite_unit_rt_report_SOURCES = testsuite/unit/rt_report.c
 testsuite_unit_rt_report_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_rt_report_LDADD = libgsan.a $(CMOCKA_LIBS)
 endif
+
+# Tests of the runtime over a pretended driver.
+check_PROGRAMS += testsuite/rt/prog testsuite/rt/prog_last testsuite/rt/prog_plain \
+	testsuite/rt/prog_weak
+check_DATA += testsuite/rt/libcuda.so.1 libgsan.so
+CLEANFILES += testsuite/rt/libcuda.so.1
+gsan_rt_tests = testsuite/rt/report.sh testsuite/rt/options.sh testsuite/rt/memory.sh \
+	testsuite/rt/life.sh testsuite/rt/exports.sh
+TESTS += $(gsan_rt_tests)
+EXTRA_DIST += $(gsan_rt_tests) testsuite/rt/lib.sh testsuite/rt/fake.c
+
+testsuite/rt/libcuda.so.1: testsuite/rt/fake.c testsuite/rt/fake.h rt/abi.h rt/kinds.def
+	@$(MKDIR_P) testsuite/rt
+	$(AM_V_CCLD)$(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) \
+		$(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $(top_srcdir)/testsuite/rt/fake.c
+
+# As gsan-nvcc links, as CMake does (the runtime last), without the runtime, and
+# with options in the program.
+gsan_rt_wanted = $(AM_LDFLAGS) -Wl,-u,__gsan_v1_register
+testsuite_rt_prog_SOURCES = testsuite/rt/prog.c testsuite/rt/fake.h
+testsuite_rt_prog_LDFLAGS = $(gsan_rt_wanted)
+testsuite_rt_prog_LDADD = libgsan.a testsuite/rt/libcuda.so.1
+testsuite_rt_prog_last_SOURCES = $(testsuite_rt_prog_SOURCES)
+testsuite_rt_prog_last_LDFLAGS = $(gsan_rt_wanted)
+testsuite_rt_prog_last_LDADD = testsuite/rt/libcuda.so.1 libgsan.a
+testsuite_rt_prog_plain_SOURCES = $(testsuite_rt_prog_SOURCES)
+testsuite_rt_prog_plain_CPPFLAGS = $(AM_CPPFLAGS) -DPLAIN
+testsuite_rt_prog_plain_LDADD = testsuite/rt/libcuda.so.1
+testsuite_rt_prog_weak_SOURCES = $(testsuite_rt_prog_SOURCES)
+testsuite_rt_prog_weak_CPPFLAGS = $(AM_CPPFLAGS) -DWEAK
+testsuite_rt_prog_weak_LDFLAGS = $(gsan_rt_wanted)
+testsuite_rt_prog_weak_LDADD = libgsan.a testsuite/rt/libcuda.so.1

@@ -20,7 +20,7 @@ struct rt_module {
 	const void *alias;      /* CUmodule of a library */
 	bool library;
 	bool known;             /* examined at least once */
-	bool watched, bare;
+	bool watched, bare, failed;
 	CUcontext *in;          /* where it was registered */
 	size_t nin, in_cap;
 	struct rt_module *next;
@@ -142,6 +142,11 @@ const struct rt_func *rt_func_named(const struct rt_module *m, const char *name)
 bool rt_func_watched(const struct rt_func *f)
 {
 	return f->module && f->module->watched;
+}
+
+bool rt_func_bare(const struct rt_func *f)
+{
+	return !f->module || (!f->module->watched && !f->module->failed);
 }
 
 const struct rt_sites *rt_sites_of(uint32_t site)
@@ -375,6 +380,7 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 		rt_say("a module could not be registered: its kernels run unwatched");
 	pthread_mutex_lock(&rt_lock);
 	m->watched = m->watched || seen.ours;
+	m->failed = m->failed || seen.failed;
 	if (!m->known) {
 		total.modules++;
 		if (!seen.ours && !seen.failed) {

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Programs that hang, die, fork, start over and end in all ways.
+. "$top_srcdir/testsuite/lib.sh"
+. "$top_srcdir/testsuite/rt/lib.sh"
+
+# A kernel hangs: findings come out, and the end comes in time.
+go 66 "exit_timeout_ms=200" use:0 load race:0 run:hang exit:3
+count 1 "WARNING: GSan"
+has err "; kernels still ran when the process ended"
+GSAN_OPTIONS=report_delay_ms=10 timeout 2 "$prog" use:0 load race:0 run:hang sync >out 2>err
+[ $? = 124 ] || fail "the hanging program ended"
+count 1 "WARNING: GSan"
+
+# The context dies: what was found before is reported.
+go 66 "" mayfail use:0 load alloc:4096 race:0 run:die sync
+count 1 "WARNING: GSan"
+has err "Location is global memory, 64 bytes inside a 4096-byte allocation at 0x"
+has err "; the context died and with it the device's counters"
+has out ": 719"
+
+# fork: the child's status is its own, and the parent goes on.
+go 66 "" use:0 load race:0 fork race:2 sync
+has out "child: 5"
+count 2 "WARNING: GSan"
+count 1 "GSan: 2 findings"
+go 3 "" fork use:0 load run:_Z4ringPi sync
+has out "child: 5"
+has err "GSan: 0 findings; 1 launch"
+
+# A context that ends, and another that is watched like the first.
+go 66 "" use:0 load alloc:4096 race:0 run:lost:1 release use:0 load alloc:4096 shadow:0:yes race:2 run:lost:1 sync
+count 2 "WARNING: GSan"
+has err "GSan: 2 findings; "
+has err "; 2 accesses to memory without shadow"
+go 66 "" use:0 load alloc:4096 race:0 reset use:0 load alloc:4096 shadow:0:yes race:2 sync
+count 2 "WARNING: GSan"
+go 66 "" use:0 load alloc:4096 race:0 release
+count 1 "WARNING: GSan"
+# Unloaded before it was told.
+go 66 "" use:0 load alloc:4096 race:0 unload sync
+has err "#0 producer(int*) /src/ring.cu:41 (ring.ptx:118)"
+
+# All ways to end.
+go 66 "" use:0 load race:0 exit:0
+go 66 "" use:0 load race:0 quick
+count 1 "GSan: 1 finding"
+go 4 "" use:0 load run:_Z4ringPi quick
+go 3 "" use:0 load race:0 findings finish
+has out "data-race /src/ring.cu:41 (118) /src/ring.cu:57 (203)"
+has out "finish: 1"
+count 1 "WARNING: GSan"
+count 1 "GSan: 1 finding"
+echo race_top:consumer >list
+go 3 "suppressions=list" use:0 load race:0 sync findings finish
+has out "(203) suppressed"
+has out "finish: 0"
+
+done_testing

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What a program with the runtime in it prints, and its exit status.
+. "$top_srcdir/testsuite/lib.sh"
+. "$top_srcdir/testsuite/rt/lib.sh"
+
+# Nothing found: the program's own status, and one line.
+go 3 "" use:0 load alloc:4096 run:_Z4ringPi sync
+has err "GSan: 0 findings; 1 launch, 5 sites watched; 3 accesses not instrumented; 2 instructions that are not modelled"
+[ "$(wc -l <err)" = 1 ] || fail "more than the closing line"
+has out "handler ran"
+go 3 "quiet=1" use:0 load run:_Z4ringPi sync
+[ -s err ] && fail "quiet=1 was not quiet"
+
+# A finding: the report whole, and status 66 after the program's own handlers.
+go 66 "strip_path_prefix=/src/" use:0 load alloc:4096 run:_Z4ringPi race:0 run:again:0 run:again:0 sync
+at=$(sed -n 's/^at //p' out)
+in=$(printf '0x%x' $((at + 64)))
+sed 's/(pid=[0-9]*)/(pid=N)/' err >got
+cat >wanted <<END
+==================
+WARNING: GSan: data race (pid=N)
+  Write of size 4 at $in by thread (3,1,0) block (1,0,0):
+    #0 producer(int*) ring.cu:41 (ring.ptx:118)
+    #1 ring(int*) ring.cu:70
+
+  Previous read of size 4 at $in by thread (0,0,0) block (0,0,0):
+    #0 consumer(int*) ring.cu:57 (ring.ptx:203)
+
+  Location is global memory, 64 bytes inside a 4096-byte allocation at $at
+  Launch #1 of ring<<<(2,1,1),(8,4,1)>>> on stream 0x0
+  Missing: a release at gpu scope after ring.cu:57 that is acquired at gpu scope before ring.cu:41 (on each side __threadfence() and an atomic flag); __syncthreads() does not order different blocks
+  [3 times]
+  Suppression: data-race:^producer(int*)\$
+SUMMARY: GSan: data race ring.cu:41 in producer(int*)
+==================
+GSan: 1 finding; 4 launches, 5 sites watched; 3 accesses not instrumented; 2 instructions that are not modelled
+END
+if c++filt --version >/dev/null 2>&1 || ldconfig -p 2>/dev/null | grep -q 'libstdc++\.so\.6'; then
+	diff wanted got || fail "the report is another one"
+else
+	echo "no demangler here; the report was not compared"
+fi
+has out "handler ran"
+
+# A variable of the module; shared memory; a kernel without parameters.
+go 66 "demangle=0" use:0 load run:_Z4ringPi race:0 race:2 sync
+has err "4 bytes inside the 16-byte variable counter at 0x"
+has err "Location is shared memory of block (1,1,0) at offset 0x44, reached through the 1024-byte variable tile"
+has err "#0 _Z8producerPi (ring.ptx:119)"
+has err "Atomic write of size 4 at 0x44 by thread (40,0,0) block (1,1,0):"
+has err "Previous read of size 4 at 0x44 by the warp of thread (0,0,0) block (1,1,0):"
+has err "GSan: 2 findings; "
+
+# The same source lines are reported once, both ways round.
+go 66 "" use:0 load race:0 race:1 sync
+count 1 "WARNING: GSan"
+has err "[2 times]"
+has err "GSan: 1 finding; "
+go 66 "suppress_equal_stacks=0" use:0 load race:0 race:1 sync
+count 2 "WARNING: GSan"
+# ... but PTX lines differ.
+go 66 "symbolize=0" use:0 load race:0 race:1 sync
+count 2 "WARNING: GSan"
+hasnt err "ring.cu:41"
+
+# Before the program waits: after the delay, and the number is a lower bound.
+go 66 "report_delay_ms=20" use:0 load race:0 sleep:500 exit:3
+has err "[at least 1 time]"
+# At the end of the process it is exact even if the program never waited.
+go 66 "" use:0 load race:0 run:again:0 exit:3
+has err "[2 times]"
+
+# Found by way of dlsym and cuGetProcAddress, too.
+go 66 "" proc use:0 load alloc:4096 shadow:0:yes race:0 sync
+count 1 "WARNING: GSan"
+prog=${prog}_last
+go 66 "" use:0 load alloc:4096 shadow:0:yes race:0 sync
+count 1 "WARNING: GSan"
+prog=${prog%_last}
+# And with the runtime preloaded into a program that does not have it.  (A runtime
+# built with AddressSanitizer cannot be preloaded.)
+if ! nm -D "$top_builddir/libgsan.so" | grep -q __asan_init; then
+run 3 timeout 60 "${prog}_plain" use:0 bare run:_Z4copyPi sync
+[ -s err ] && fail "the plain program is not plain"
+run 66 env LD_PRELOAD="$top_builddir/libgsan.so" timeout 60 "${prog}_plain" proc use:0 load race:0 sync
+count 1 "WARNING: GSan"
+run 66 env LD_PRELOAD="$top_builddir/libgsan.so" timeout 60 "${prog}_plain" use:0 load race:0 sync
+count 1 "WARNING: GSan"
+# Programs that the preloaded runtime finds nothing to do in stay silent.
+run 3 env LD_PRELOAD="$top_builddir/libgsan.so" timeout 60 "${prog}_plain"
+[ -s err ] && fail "a word from a program without CUDA"
+fi
+
+# Nothing watched is said, and why.
+go 3 ""
+has err "GSan: 0 findings; nothing was watched: the program never used the CUDA driver"
+go 3 "" use:0
+has err "GSan: 0 findings; nothing was watched: no kernel was launched"
+go 3 "" use:0 bare run:_Z4copyPi run:_Z4copyPi sync
+has err "nothing was watched: no kernel that was launched is instrumented; 2 launches of kernels that are not instrumented (copy)"
+go 3 "" use:0 load run:_Z4ringPi bare run:_Z4copyPi sync
+has err "GSan: 0 findings; 2 launches, 5 sites watched"
+has err "; 1 launch of a kernel that is not instrumented (copy)"
+go 3 "" use:0 other run:_Z4ringPi sync
+has err "GSan: a module was instrumented for another version of gsan (ABI 9, not 1)"
+# What the device counted.
+go 3 "" use:0 load run:_Z4ringPi run:lost:1 run:lost:1 sync
+has err "; 2 accesses to memory without shadow"
+# More findings than the ring holds.
+set -- ; i=0; while [ $i -lt 4100 ]; do set -- "$@" race:0; i=$((i + 1)); done
+go 66 "" use:0 load "$@" sync
+count 1 "WARNING: GSan"
+has err "; 4 findings that did not fit"
+
+done_testing
