@@ -119,7 +119,9 @@ FN bool stands(struct rec2 r, struct rec2 now)
 /* May `now` take the place of `r` and nothing be lost? */
 FN bool gives_way(struct view v, struct rec2 r, struct rec2 now, bool shared)
 {
-	if (r.hi < (shared ? v.start : v.alive))
+	/* Shared memory has no other readers than this block, and what a
+	 * barrier of all its threads ordered is ordered for all of them. */
+	if (r.hi < (shared ? v.ordered : v.alive))
 		return true;
 	bool inside = (now.lo & 0xe00) && (now.lo >> 8 & 15) != GSAN_KIND_WARP_READ ?
 		      !((r.lo ^ now.lo) & 255) : !(r.lo & ~now.lo & 255);
@@ -142,15 +144,27 @@ FN bool gives_way(struct view v, struct rec2 r, struct rec2 now, bool shared)
 SLOW u32 evict(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u64 rec, u64 where)
 {
 	u32 h = ((u32)(rec >> 12) ^ (u32)(rec >> 35) ^ (u32)where) * 2654435761u;
-	u32 reads = 0, writes = 0;
+	u32 reads = 0, writes = 0, spare = 0;
 	ROLLED
 	for (u32 k = 0; k < 4; k++) {
-		u32 kind = GSAN_REC_KIND(k == 0 ? a : k == 1 ? b : k == 2 ? c : d);
-		if (!kind_observed(kind))
-			*(kind & GSAN_KIND_WRITE ? &writes : &reads) |= 1u << k;
+		u64 x = k == 0 ? a : k == 1 ? b : k == 2 ? c : d;
+		u32 kind = GSAN_REC_KIND(x);
+		if (kind_observed(kind))
+			continue;
+		if (kind & GSAN_KIND_WRITE) {
+			writes |= 1u << k;
+			continue;
+		}
+		/* A read whose bytes another read has as well is spare. */
+		u64 others = (reads & 1 ? a : 0) | (reads & 2 ? b : 0) | (reads & 4 ? c : 0);
+		if (!(x & ~others & 255))
+			spare |= 1u << k;
+		reads |= 1u << k;
 	}
-	atomicAdd(&w->evicted, 1);
-	if (!(rec & 0x100) && (!reads || (h >> 28 & 3)))
+	fetch_add(&w->evicted, 1);
+	if (spare)
+		reads = spare;
+	else if (!(rec & 0x100) && (!reads || (h >> 28 & 3)))
 		return 4;
 	u32 from = reads ? reads : writes ? writes : 15;
 	u32 k = h >> 30;
@@ -169,9 +183,8 @@ FN bool read_quick(struct gsan_warp *w, struct view v, const struct rec2 r[4], s
 #pragma unroll
 	for (u32 k = 0; k < 4; k++) {
 		struct rec2 x = r[k];
-		bool known = shared ? x.hi < v.ordered :
-			     x.hi < v.alive || (x.hi < v.ordered && x.hi >= v.start && same_slot(x, now));
-		bool write = x.lo & 0x100, gone = x.hi < (shared ? v.start : v.alive);
+		bool gone = x.hi < (shared ? v.ordered : v.alive), write = x.lo & 0x100;
+		bool known = !shared && x.hi < v.ordered && x.hi >= v.start && same_slot(x, now);
 		slow |= gone || (known && !write && !(x.lo & ~now.lo & 255));
 		slow |= !known && write && (x.lo & now.lo & 255);
 		bool cover = !known && !write && !(now.lo & ~x.lo & 255);
@@ -198,7 +211,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 	u32 first = now.lo & 15 ? 0 : 2, pick, tries = 0;
 
 	load_granule(sh, r, true);
-	if (!nc && !(now.lo & 0xf00) && read_quick(w, v, r, now, shared))
+	if (!nc && ((now.lo >> 8 & 15) == 0 || (now.lo >> 8 & 15) == GSAN_KIND_WARP_READ) && read_quick(w, v, r, now, shared))
 		return;
 	ROLLED
 	for (;;) {
@@ -224,7 +237,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 			break;
 		}
 		if (++tries == 64) {
-			atomicAdd(&w->evicted, 1);
+			fetch_add(&w->evicted, 1);
 			pick = 4;
 			break;
 		}
@@ -257,10 +270,10 @@ FN bool shadow_global(u64 addr, u64 **sh, u32 **st)
 {
 	u64 a = addr & GSAN_WINDOW & ~7ull;
 	u32 unit = (u32)(a >> 20);
-	if (!(((const u32 *)GSAN_MAP)[unit >> 5] >> (unit & 31) & 1))
+	if (!(at<const u32>(GSAN_MAP)[unit >> 5] >> (unit & 31) & 1))
 		return false;
-	*sh = (u64 *)(GSAN_SHADOW + a * 4);
-	*st = (u32 *)(GSAN_SITES + a * 2);
+	*sh = at<u64>(GSAN_SHADOW + a * 4);
+	*st = at<u32>(GSAN_SITES + a * 2);
 	return true;
 }
 
@@ -269,8 +282,8 @@ FN bool shadow_shared(const struct gsan_warp *w, u32 off, u64 **sh, u32 **st)
 	if (off >= w->shared_limit)
 		return false;
 	u64 row = (u64)(off >> 13) * w->nslots + w->slot;
-	*sh = (u64 *)(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4);
-	*st = (u32 *)(GSAN_SITES_SHARED + (row << 14) + (off & 0x1ff8) * 2);
+	*sh = at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4);
+	*st = at<u32>(GSAN_SITES_SHARED + (row << 14) + (off & 0x1ff8) * 2);
 	return true;
 }
 
@@ -326,50 +339,54 @@ FN bool is_local(u64 addr) { return __isLocal((const void *)addr); }
 
 FN u32 shared_offset(u64 addr) { return (u32)__cvta_generic_to_shared((const void *)addr); }
 
-#define WARP(ctx) ((struct gsan_warp *)(ctx))
+#define WARP(ctx) at<struct gsan_warp>(ctx)
 
 API void __gsan_v1_read_g(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 0, site, false, info & GSAN_INFO_NC);
+		TOGETHER(plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 0, site, false, info & GSAN_INFO_NC););
 }
 
 API void __gsan_v1_write_g(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 1, site, false, false);
+		TOGETHER(plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 1, site, false, false););
 }
 
 API void __gsan_v1_read_s(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 0, site, true, false);
+		TOGETHER(plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 0, site, true, false););
 }
 
 API void __gsan_v1_write_s(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 1, site, true, false);
+		TOGETHER(plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 1, site, true, false););
 }
 
 API void __gsan_v1_read_x(u64 ctx, u64 addr, u32 info, u32 site)
 {
-	if (!ctx || is_local(addr))
+	if (!ctx)
 		return;
-	if (is_shared(addr))
-		__gsan_v1_read_s(ctx, shared_offset(addr), info, site);
-	else
-		__gsan_v1_read_g(ctx, addr, info, site);
+	TOGETHER(
+		if (is_shared(addr))
+			__gsan_v1_read_s(ctx, shared_offset(addr), info, site);
+		else if (!is_local(addr))
+			__gsan_v1_read_g(ctx, addr, info, site);
+	);
 }
 
 API void __gsan_v1_write_x(u64 ctx, u64 addr, u32 info, u32 site)
 {
-	if (!ctx || is_local(addr))
+	if (!ctx)
 		return;
-	if (is_shared(addr))
-		__gsan_v1_write_s(ctx, shared_offset(addr), info, site);
-	else
-		__gsan_v1_write_g(ctx, addr, info, site);
+	TOGETHER(
+		if (is_shared(addr))
+			__gsan_v1_write_s(ctx, shared_offset(addr), info, site);
+		else if (!is_local(addr))
+			__gsan_v1_write_g(ctx, addr, info, site);
+	);
 }
 
 /* Many bytes by one thread (discard, st.bulk). */
@@ -394,21 +411,24 @@ SLOW void range(struct gsan_warp *w, u64 addr, u64 bytes, u32 info, u32 site, bo
 API void __gsan_v1_range_g(u64 ctx, u64 addr, u64 bytes, u32 info, u32 site)
 {
 	if (ctx)
-		range(WARP(ctx), addr, bytes, info, site, false);
+		TOGETHER(range(WARP(ctx), addr, bytes, info, site, false););
 }
 
 API void __gsan_v1_range_s(u64 ctx, u64 addr, u64 bytes, u32 info, u32 site)
 {
 	if (ctx)
-		range(WARP(ctx), addr, bytes, info, site, true);
+		TOGETHER(range(WARP(ctx), addr, bytes, info, site, true););
 }
 
 API void __gsan_v1_range_x(u64 ctx, u64 addr, u64 bytes, u32 info, u32 site)
 {
-	if (!ctx || is_local(addr))
+	if (!ctx)
 		return;
 	bool shared = is_shared(addr);
-	range(WARP(ctx), shared ? shared_offset(addr) : addr, bytes, info, site, shared);
+	TOGETHER(
+		if (!is_local(addr))
+			range(WARP(ctx), shared ? shared_offset(addr) : addr, bytes, info, site, shared);
+	);
 }
 
 /* A tile of rows that the whole warp accesses (wmma.load, wmma.store): which
@@ -424,19 +444,22 @@ FN void rows(struct gsan_warp *w, u64 addr, u64 stride, u32 n, u32 info, u32 sit
 API void __gsan_v1_rows_g(u64 ctx, u64 addr, u64 stride, u32 n, u32 info, u32 site)
 {
 	if (ctx)
-		rows(WARP(ctx), addr, stride, n, info, site, false);
+		TOGETHER(rows(WARP(ctx), addr, stride, n, info, site, false););
 }
 
 API void __gsan_v1_rows_s(u64 ctx, u64 addr, u64 stride, u32 n, u32 info, u32 site)
 {
 	if (ctx)
-		rows(WARP(ctx), addr, stride, n, info, site, true);
+		TOGETHER(rows(WARP(ctx), addr, stride, n, info, site, true););
 }
 
 API void __gsan_v1_rows_x(u64 ctx, u64 addr, u64 stride, u32 n, u32 info, u32 site)
 {
-	if (!ctx || is_local(addr))
+	if (!ctx)
 		return;
 	bool shared = is_shared(addr);
-	rows(WARP(ctx), shared ? shared_offset(addr) : addr, stride, n, info, site, shared);
+	TOGETHER(
+		if (!is_local(addr))
+			rows(WARP(ctx), shared ? shared_offset(addr) : addr, stride, n, info, site, shared);
+	);
 }

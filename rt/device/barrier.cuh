@@ -109,11 +109,13 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 	if (count && count < ((b->ntid + 31) & ~31u))
 		return arrive_counted(w, bar, count);
 	u32 lane = sreg_laneid(), p = w->parity[id & 15] >> lane & 1;
-	bool leader = lane == __ffs(__activemask()) - 1;
-	if (leader)
-		atomicMax(&bar->max[p], load(&w->clock));
-	if (w->m_refs | (w->flags & GSAN_WARP_REFS))
-		bring_private(w, bar, p, leader);
+	TOGETHER(
+		bool leader = lane == __ffs(group_) - 1;
+		if (leader)
+			fetch_max(&bar->max[p], load(&w->clock));
+		if (w->m_refs | (w->flags & GSAN_WARP_REFS))
+			bring_private(w, bar, p, leader);
+	);
 	return FULL_BARRIER;
 }
 
@@ -124,7 +126,7 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 	u32 id = load(&bar->result[gen & 3]);
 	if (load(&bar->result_gen[gen & 3]) != gen || !id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
-		atomicOr(&w->flags, GSAN_WARP_LOST);
+		fetch_or(&w->flags, GSAN_WARP_LOST);
 	} else if (whole) {
 		/* The result holds all that this warp knew before. */
 		if (leader) {
@@ -132,7 +134,7 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 			w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
 			w->m_refs = 0;
 			w->m_own = 0;
-			atomicOr(&w->flags, GSAN_WARP_REFS);
+			fetch_or(&w->flags, GSAN_WARP_REFS);
 		}
 	} else {
 		acquire(w, id);
@@ -179,19 +181,19 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 		if (top > w->floor)
 			w->floor = top;
 		if (load(&w->clock) <= top)
-			atomicMax(&w->clock, top + 1);
+			fetch_max(&w->clock, top + 1);
 		if (w->m_own & group)
-			atomicAnd(&w->m_own, ~group);
+			fetch_and(&w->m_own, ~group);
 		if (w->m_refs & group)
-			atomicAnd(&w->m_refs, ~group);
+			fetch_and(&w->m_refs, ~group);
 		if ((w->flags & GSAN_WARP_REFS) && group == w->live) {
 			w->refs.id[0] = w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
-			atomicAnd(&w->flags, ~GSAN_WARP_REFS);
+			fetch_and(&w->flags, ~GSAN_WARP_REFS);
 		}
 		if (load(&bar->pending[p][0]))
 			take_pending(w, b, bar->pending[p]);
 		if (!(w->flags & GSAN_WARP_BLOCK_REFS) && load(&b->refs.id[0]))
-			atomicOr(&w->flags, GSAN_WARP_BLOCK_REFS);
+			fetch_or(&w->flags, GSAN_WARP_BLOCK_REFS);
 	}
 	__syncwarp(group);
 }
@@ -221,7 +223,7 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock)
 	}
 	if (whole) {
 		if (w->m_refs)
-			atomicOr(&w->flags, GSAN_WARP_REFS);
+			fetch_or(&w->flags, GSAN_WARP_REFS);
 		return;
 	}
 	ROLLED
@@ -232,7 +234,7 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock)
 		l->own_mask = own.mask;
 		if (all.id[0]) {
 			l->refs = all;
-			atomicOr(&w->m_refs, 1u << k);
+			fetch_or(&w->m_refs, 1u << k);
 		}
 	}
 }
@@ -255,9 +257,9 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 			w->m_own = 0;
 			w->m_refs = 0;
 		} else {
-			atomicOr(&w->m_own, group);
+			fetch_or(&w->m_own, group);
 		}
-		atomicCAS(&w->clock, clock, clock + 1);
+		swap32(&w->clock, clock, clock + 1);
 	}
 	__syncwarp(mask);
 }
@@ -282,8 +284,8 @@ API void __gsan_v1_unmodelled(u64 ctx)
 		}
 		if (top > w->floor)
 			w->floor = top;
-		atomicMax(&w->clock, top + 1);
-		atomicOr(&w->flags, GSAN_WARP_UNMODELLED);
+		fetch_max(&w->clock, top + 1);
+		fetch_or(&w->flags, GSAN_WARP_UNMODELLED);
 		w->unmodelled++;
 	}
 	__syncwarp(group);

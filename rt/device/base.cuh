@@ -51,7 +51,42 @@ typedef unsigned long long u64;
 /* The module's own; 0 until its init kernel ran. */
 extern "C" __device__ u32 __gsan_site_base;
 
-FN struct gsan_root *root(void) { return (struct gsan_root *)GSAN_ROOT; }
+template<class T> FN T *at(u64 p) { return (T *)p; }
+
+/* Atomics on global memory; those of CUDA C work on generic addresses, and that
+ * costs twice as much. */
+#define ATOMIC(name, op, type, reg, T) \
+FN T name(T *p, T v) \
+{ \
+	T old; \
+	asm volatile("atom.global." op "." type " %0, [%1], %2;" : reg(old) : "l"(p), ATOMIC_##T(v) : "memory"); \
+	return old; \
+}
+#define ATOMIC_u32 "r"
+#define ATOMIC_u64 "l"
+ATOMIC(fetch_add, "add", "u32", "=r", u32)
+ATOMIC(fetch_max, "max", "u32", "=r", u32)
+ATOMIC(fetch_and, "and", "b32", "=r", u32)
+ATOMIC(fetch_or, "or", "b32", "=r", u32)
+ATOMIC(exchange, "exch", "b32", "=r", u32)
+ATOMIC(fetch_add64, "add", "u64", "=l", u64)
+
+FN u32 swap32(u32 *p, u32 old, u32 now)
+{
+	u32 v;
+	asm volatile("atom.global.cas.b32 %0, [%1], %2, %3;" : "=r"(v) : "l"(p), "r"(old), "r"(now) : "memory");
+	return v;
+}
+
+/* Compare and swap whose answer need not be waited for at once. */
+FN u64 swap(u64 *p, u64 old, u64 now)
+{
+	u64 v;
+	asm volatile("atom.global.cas.b64 %0, [%1], %2, %3;" : "=l"(v) : "l"(p), "l"(old), "l"(now) : "memory");
+	return v;
+}
+
+FN struct gsan_root *root(void) { return at<struct gsan_root>(GSAN_ROOT); }
 
 FN u32 sreg_laneid(void) { u32 r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
 FN u32 sreg_smid(void) { u32 r; asm volatile("mov.u32 %0, %%smid;" : "=r"(r)); return r; }
@@ -107,14 +142,6 @@ FN uint4 load_ca(const void *p)
 	return v;
 }
 
-/* Compare and swap whose answer need not be waited for at once. */
-FN u64 swap(u64 *p, u64 old, u64 now)
-{
-	u64 v;
-	asm volatile("atom.global.cas.b64 %0, [%1], %2, %3;" : "=l"(v) : "l"(p), "l"(old), "l"(now) : "memory");
-	return v;
-}
-
 FN u32 clock32(void) { u32 v; asm volatile("mov.u32 %0, %%clock;" : "=r"(v)); return v; }
 
 FN void store_cg(void *p, uint4 v)
@@ -136,13 +163,21 @@ FN uint4 four(u32 x, u32 y, u32 z, u32 w)
 	return v;
 }
 
-FN void count(u32 which, u64 n) { atomicAdd(&root()->counters[which], n); }
+/* What the rewriter calls ends with all lanes together that came together:
+ * ptxas does not bring them together where a call returns. */
+#define TOGETHER(...) do { \
+	u32 group_ = __activemask(); \
+	__VA_ARGS__ \
+	__syncwarp(group_); \
+} while (0)
+
+FN void count(u32 which, u64 n) { fetch_add64((u64 *)&root()->counters[which], n); }
 
 /* One lane at a time takes a lock that other warps may hold; no lane may leave
  * a critical section by anything but its end. */
 FN bool try_lock(u32 *lock)
 {
-	if (atomicCAS(lock, 0, 1))
+	if (swap32(lock, 0, 1))
 		return false;
 	__threadfence();
 	return true;
@@ -151,7 +186,7 @@ FN bool try_lock(u32 *lock)
 FN void unlock(u32 *lock)
 {
 	__threadfence();
-	atomicExch(lock, 0);
+	exchange(lock, 0);
 }
 #define LOCKED(lock, ...) do { \
 	ROLLED for (bool done_ = false; !done_; ) \
@@ -164,21 +199,21 @@ FN void unlock(u32 *lock)
 
 FN struct gsan_block *block_of(u32 slot)
 {
-	return (struct gsan_block *)root()->blocks + slot;
+	return at<struct gsan_block>(root()->blocks) + slot;
 }
 
 FN struct gsan_lane *lane_of(const struct gsan_warp *w, u32 lane)
 {
-	return (struct gsan_lane *)root()->lanes + (((u64)w->id << 5) + lane);
+	return at<struct gsan_lane>(root()->lanes) + (((u64)w->id << 5) + lane);
 }
 
 FN struct gsan_launch *launch_of(const struct gsan_block *b)
 {
-	return (struct gsan_launch *)root()->launches + b->launch;
+	return at<struct gsan_launch>(root()->launches) + b->launch;
 }
 
 /* w->id is slot << 5 | warp: its slot's first warp context. */
 FN struct gsan_warp *warp_of(u32 slot, u32 warp)
 {
-	return (struct gsan_warp *)root()->warps + ((u64)slot << 5) + warp;
+	return at<struct gsan_warp>(root()->warps) + ((u64)slot << 5) + warp;
 }

@@ -10,7 +10,7 @@
 
 FN struct gsan_launch *launch_find(u64 grid)
 {
-	struct gsan_launch *l = (struct gsan_launch *)root()->launches;
+	struct gsan_launch *l = at<struct gsan_launch>(root()->launches);
 	ROLLED
 	for (u32 i = 0; i < LAUNCH_PROBES; i++) {
 		struct gsan_launch *x = l + ((u32)grid + i) % GSAN_LAUNCHES;
@@ -24,15 +24,15 @@ FN struct gsan_launch *launch_find(u64 grid)
 /* The n-th launch of that kernel, from 1. */
 SLOW u32 launch_ordinal(u32 kernel)
 {
-	struct gsan_launch *l = (struct gsan_launch *)root()->launches;
+	struct gsan_launch *l = at<struct gsan_launch>(root()->launches);
 	ROLLED
 	for (u32 i = 0; i < GSAN_LAUNCHES; i++) {
 		struct gsan_launch *x = l + (kernel + i) % GSAN_LAUNCHES;
 		u32 k = load(&x->counted_kernel);
 		if (!k)
-			k = atomicCAS(&x->counted_kernel, 0, kernel);
+			k = swap32(&x->counted_kernel, 0, kernel);
 		if (!k || k == kernel)
-			return atomicAdd(&x->counted, 1) + 1;
+			return fetch_add(&x->counted, 1) + 1;
 	}
 	return 0;
 }
@@ -41,7 +41,7 @@ SLOW u32 launch_ordinal(u32 kernel)
 SLOW void launch_begin(u64 grid, u32 kernel)
 {
 	struct gsan_root *r = root();
-	struct gsan_launch *l = (struct gsan_launch *)r->launches;
+	struct gsan_launch *l = at<struct gsan_launch>(root()->launches);
 	ROLLED
 	for (u32 i = 0; i < LAUNCH_PROBES; i++) {
 		struct gsan_launch *x = l + ((u32)grid + i) % GSAN_LAUNCHES;
@@ -60,7 +60,7 @@ SLOW void launch_begin(u64 grid, u32 kernel)
 		asm("mov.u32 %0, %%cluster_nctaid.y;" : "=r"(x->cluster_dim[1]));
 		asm("mov.u32 %0, %%cluster_nctaid.z;" : "=r"(x->cluster_dim[2]));
 #endif
-		u32 number = atomicAdd(&r->launch_next, 1) + 1;
+		u32 number = fetch_add(&r->launch_next, 1) + 1;
 		__threadfence();
 		store_cg(x, four((u32)grid, (u32)(grid >> 32), number, load(&r->max_clock) + 1));
 		__threadfence();
@@ -92,7 +92,7 @@ SLOW struct gsan_launch *launch_enter(u64 grid, u32 kernel)
 
 FN void launch_leave(struct gsan_launch *l)
 {
-	if (atomicAdd(&l->finished, 1) + 1 != l->blocks)
+	if (fetch_add(&l->finished, 1) + 1 != l->blocks)
 		return;
 	store(&l->ready, 0);
 	__threadfence();
@@ -122,7 +122,7 @@ FN u32 claim_slot(u32 sm)
 	struct gsan_root *r = root();
 	if (sm >= r->nsm)
 		return ~0u;
-	u32 *used = &((struct gsan_sm *)r->sm)[sm].used;
+	u32 *used = &(at<struct gsan_sm>(root()->sm))[sm].used;
 	/* A first guess from L1 may be old: the swap tells. */
 	u32 old = *used;
 	ROLLED
@@ -130,7 +130,7 @@ FN u32 claim_slot(u32 sm)
 		u32 bit = __ffs(~old) - 1, slot = bit * r->nsm + sm;
 		if (slot >= r->nslots)
 			break;
-		u32 seen = atomicCAS(used, old, old | 1u << bit);
+		u32 seen = swap32(used, old, old | 1u << bit);
 		if (seen == old)
 			return slot;
 		old = seen;
@@ -193,7 +193,7 @@ SLOW void block_begin(u32 kernel)
 	b->start = start;
 	b->base = base;
 	b->exit_max = start;
-	b->launch = (u32)(l - (struct gsan_launch *)r->launches);
+	b->launch = (u32)(l - at<struct gsan_launch>(root()->launches));
 	b->launch_number = number;
 	b->ntid = blockDim.x * blockDim.y * blockDim.z;
 	b->live = b->ntid;
@@ -204,10 +204,10 @@ SLOW void block_begin(u32 kernel)
 	store_cg(&b->refs, four(0, 0, 0, 0));
 	if (used_bars)
 		clear_bars(b);
-	struct gsan_tenant *t = (struct gsan_tenant *)r->history + (u64)slot * GSAN_HISTORY + n % GSAN_HISTORY;
+	struct gsan_tenant *t = at<struct gsan_tenant>(root()->history) + (u64)slot * GSAN_HISTORY + n % GSAN_HISTORY;
 	store_cg(t, four(start, number, (u32)cta, (u32)(cta >> 32)));
 	b->ntenants = n + 1;
-	atomicMax(&r->top_slot, slot + 1);
+	fetch_max(&r->top_slot, slot + 1);
 	b->cta = cta;
 	b->grid = grid;
 }
@@ -267,7 +267,7 @@ API u64 __gsan_v1_enter(u32 site)
 		for (u32 i = 0; i < 16; i += 4)
 			store_ca(w->parity + i, four(0, 0, 0, 0));
 		if (warp < 64)
-			*(volatile u64 *)((u64 *)r->self + sm * 64 + warp) = (u64)w;
+			*(volatile u64 *)(at<u64>(r->self) + sm * 64 + warp) = (u64)w;
 	}
 	__syncwarp(group);
 	return (u64)w;
@@ -287,7 +287,7 @@ API u64 __gsan_v1_self(void)
 	u32 sm = sreg_smid(), warp = sreg_warpid(), number = thread_number() >> 5;
 	struct gsan_warp *w = 0;
 	if (sm < r->nsm && warp < 64)
-		w = (struct gsan_warp *)load64((u64 *)r->self + sm * 64 + warp);
+		w = at<struct gsan_warp>(load64(at<u64>(r->self) + sm * 64 + warp));
 	if (w && w->grid == grid && w->cta == cta && (w->id & 31) == number)
 		return (u64)w;
 	ROLLED
@@ -305,10 +305,10 @@ SLOW void block_end(struct gsan_block *b, u32 slot)
 	u32 sm = slot % r->nsm, bit = slot / r->nsm, top = load(&b->exit_max);
 	b->last = top;
 	b->grid = 0;
-	atomicMax(&r->max_clock, top);
+	fetch_max(&r->max_clock, top);
 	__threadfence();
 	struct gsan_launch *l = launch_of(b);
-	atomicAnd(&((struct gsan_sm *)r->sm)[sm].used, ~(1u << bit));
+	fetch_and(&(at<struct gsan_sm>(root()->sm))[sm].used, ~(1u << bit));
 	launch_leave(l);
 }
 
@@ -323,13 +323,13 @@ API void __gsan_v1_exit(u64 ctx)
 	u32 slot = w->slot, n = __popc(group);
 	struct gsan_block *b = block_of(slot);
 	uint4 counts = *(const uint4 *)&w->evicted;
-	atomicAnd(&w->live, ~group);
-	atomicMax(&b->exit_max, w->clock);
+	fetch_and(&w->live, ~group);
+	fetch_max(&b->exit_max, w->clock);
 	if (counts.x | counts.y | counts.z | w->dropped) {
 		/* Lanes that leave later find them at zero. */
-		u32 evicted = atomicExch(&w->evicted, 0), unbacked = atomicExch(&w->unbacked, 0);
-		u32 unmodelled = atomicExch(&w->unmodelled, 0);
-		evicted += atomicExch(&w->dropped, 0);
+		u32 evicted = exchange(&w->evicted, 0), unbacked = exchange(&w->unbacked, 0);
+		u32 unmodelled = exchange(&w->unmodelled, 0);
+		evicted += exchange(&w->dropped, 0);
 		if (evicted)
 			count(GSAN_COUNT_EVICTED, evicted);
 		if (unbacked)
@@ -338,7 +338,7 @@ API void __gsan_v1_exit(u64 ctx)
 			count(GSAN_COUNT_UNMODELLED, unmodelled);
 	}
 	__threadfence();
-	if (atomicSub(&b->live, n) == n)
+	if (fetch_add(&b->live, 0 - n) == n)
 		block_end(b, slot);
 }
 
@@ -353,7 +353,7 @@ API void __gsan_v1_register(u64 mailbox, u64 module)
 	if (m->abi == GSAN_ABI && root()->abi == GSAN_ABI) {
 		base = __gsan_site_base;
 		if (!base)
-			base = atomicAdd(&root()->next_site, m->nsites ? m->nsites : 1);
+			base = fetch_add(&root()->next_site, m->nsites ? m->nsites : 1);
 		__gsan_site_base = base;
 	}
 	box->module = *m;

@@ -63,7 +63,7 @@ SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self)
 SLOW bool find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 {
 	struct gsan_block *b = block_of(slot);
-	struct gsan_tenant *t = (struct gsan_tenant *)root()->history + (u64)slot * GSAN_HISTORY;
+	struct gsan_tenant *t = at<struct gsan_tenant>(root()->history) + (u64)slot * GSAN_HISTORY;
 	u32 n = load(&b->ntenants);
 	ROLLED
 	for (u32 back = 1; back <= n && back < GSAN_HISTORY; back++) {
@@ -101,7 +101,7 @@ FN u64 dedup_key(u32 a, u32 b, u32 kind)
 SLOW bool first_of(u64 key, u32 *index, u32 *entry)
 {
 	struct gsan_root *r = root();
-	struct gsan_dedup *table = (struct gsan_dedup *)r->dedup;
+	struct gsan_dedup *table = at<struct gsan_dedup>(root()->dedup);
 	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40);
 	ROLLED
 	for (u32 probe = 0; probe < 64; probe++) {
@@ -109,20 +109,20 @@ SLOW bool first_of(u64 key, u32 *index, u32 *entry)
 		struct gsan_dedup *d = table + i;
 		u64 old = load64(&d->key);
 		if (!old)
-			old = atomicCAS(&d->key, 0, key);
+			old = swap((u64 *)&d->key, 0, key);
 		if (old == key) {
-			u32 n = atomicAdd(&d->count, 1) + 1;
+			u32 n = fetch_add(&d->count, 1) + 1;
 			if (!(n & (n - 1))) {
 				u32 e = load(&d->entry);
 				if (e && e <= r->nring)
-					((struct gsan_finding *)r->ring)[e - 1].count = n;
+					(at<struct gsan_finding>(root()->ring))[e - 1].count = n;
 			}
 			return false;
 		}
 		if (old)
 			continue;
-		atomicAdd(&d->count, 1);
-		u32 e = atomicAdd(&r->ring_next, 1);
+		fetch_add(&d->count, 1);
+		u32 e = fetch_add(&r->ring_next, 1);
 		if (e >= r->nring) {
 			count(GSAN_COUNT_RING_LOST, 1);
 			return false;
@@ -206,7 +206,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
 				if ((z >> 12 & 0x7fffff) != (now >> 12 & 0x7fffff) && !lane_knows(w, z, true))
 					continue;
 				if ((nk & GSAN_KIND_WRITE) && !nl && !(GSAN_REC_BYTES(prev) & ~GSAN_REC_BYTES(now)))
-					atomicCAS(sh + i, prev, 0ull);
+					swap(sh + i, prev, 0ull);
 				return;
 			}
 		}
@@ -222,7 +222,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
 	u32 index, entry;
 	if (!first_of(dedup_key(site, psite, kind), &index, &entry))
 		return;
-	struct gsan_finding *f = (struct gsan_finding *)root()->ring + entry;
+	struct gsan_finding *f = at<struct gsan_finding>(root()->ring) + entry;
 	f->kind = kind;
 	f->why = why;
 	f->shared = where & 1;

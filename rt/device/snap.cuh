@@ -25,8 +25,8 @@ FN struct gsan_snap *snap_of(u32 id)
 	struct gsan_root *r = root();
 	u32 n = id & ~GSAN_SNAP_LARGE;
 	if (id & GSAN_SNAP_LARGE)
-		return (struct gsan_snap *)(r->snaps + (u64)(n % r->nsnaps) * r->know_bytes);
-	return (struct gsan_snap *)(r->knows + (u64)(n % r->nknows) * GSAN_SMALL_BYTES);
+		return at<struct gsan_snap>(r->snaps + (u64)(n % r->nsnaps) * r->know_bytes);
+	return at<struct gsan_snap>(r->knows + (u64)(n % r->nknows) * GSAN_SMALL_BYTES);
 }
 
 FN struct gsan_own *snap_own(struct gsan_snap *s) { return (struct gsan_own *)((char *)s + 64); }
@@ -36,7 +36,7 @@ FN struct gsan_cross *snap_cross(struct gsan_snap *s) { return (struct gsan_cros
 FN struct gsan_snap *snap_new(bool large, u32 *id)
 {
 	struct gsan_root *r = root();
-	u32 n = atomicAdd(large ? &r->snap_next : &r->know_next, 1) + 1;
+	u32 n = fetch_add(large ? &r->snap_next : &r->know_next, 1) + 1;
 	*id = (n & ~GSAN_SNAP_LARGE) | (large ? GSAN_SNAP_LARGE : 0);
 	struct gsan_snap *s = snap_of(*id);
 	store(&s->id, 0);

@@ -25,7 +25,7 @@ FN void go_quiet(struct gsan_warp *w, u32 why)
 /* May a word that launch number `n` used last be taken for another address? */
 FN bool launch_over(u32 n)
 {
-	struct gsan_launch *l = (struct gsan_launch *)root()->launches;
+	struct gsan_launch *l = at<struct gsan_launch>(root()->launches);
 	ROLLED
 	for (u32 i = 0; i < GSAN_LAUNCHES; i++)
 		if (load(&l[i].ready) == n && load64(&l[i].grid))
@@ -37,7 +37,7 @@ FN bool launch_over(u32 n)
 SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 {
 	struct gsan_root *r = root();
-	struct gsan_word *table = (struct gsan_word *)r->words;
+	struct gsan_word *table = at<struct gsan_word>(root()->words);
 	u32 mine = block_of(w->slot)->launch_number;
 	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 36);
 	ROLLED
@@ -50,7 +50,7 @@ SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 			continue;
 		if (!make)
 			return 0;
-		k = atomicCAS(&x->key, 0, key);
+		k = swap((u64 *)&x->key, 0, key);
 		if (!k || k == key)
 			return x;
 	}
@@ -63,7 +63,7 @@ SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 		struct gsan_word *x = table + ((h + probe) & (r->nwords - 1));
 		u64 k = load64(&x->key);
 		u32 n = load(&x->launch);
-		if (n != mine && launch_over(n) && atomicCAS(&x->key, k, key) == k)
+		if (n != mine && launch_over(n) && swap((u64 *)&x->key, k, key) == k)
 			return x;
 	}
 	go_quiet(w, GSAN_COUNT_WORD_FULL);
@@ -147,7 +147,7 @@ SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level
 FN u32 tick(struct gsan_warp *w)
 {
 	u32 clock = load(&w->clock);
-	atomicCAS(&w->clock, clock, clock + 1);
+	swap32(&w->clock, clock, clock + 1);
 	return clock;
 }
 
@@ -194,7 +194,7 @@ FN void acquire(struct gsan_warp *w, u32 id)
 {
 	u32 lane = sreg_laneid();
 	struct gsan_lane *l = lane_of(w, lane);
-	if (!(atomicOr(&w->m_refs, 1u << lane) >> lane & 1))
+	if (!(fetch_or(&w->m_refs, 1u << lane) >> lane & 1))
 		l->refs.id[0] = l->refs.id[1] = l->refs.id[2] = l->refs.id[3] = 0;
 	refs_add(w, &l->refs, id);
 }
@@ -229,7 +229,7 @@ SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
 		}
 		/* Seen, to be acquired by a later fence. */
 		struct gsan_lane *l = lane_of(w, lane);
-		if (!(atomicOr(&w->m_seen, bit) & bit))
+		if (!(fetch_or(&w->m_seen, bit) & bit))
 			l->seen[0] = l->seen[1] = l->seen[2] = l->seen[3] = 0;
 		u32 k = 0;
 		u32 reach = e[i].level < level ? e[i].level : level;
@@ -268,7 +268,7 @@ FN void mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind)
 	}
 	if (own < 4 && other) {
 		u32 seen = (kind >> 1 >= GSAN_GPU ? GSAN_KIND_OBSERVED_GPU : GSAN_KIND_OBSERVED_CTA) | (kind & 1);
-		atomicCAS(sh + own, mine, (mine & ~0xf00ull) | seen << 8);
+		swap(sh + own, mine, (mine & ~0xf00ull) | seen << 8);
 	}
 }
 
@@ -341,41 +341,47 @@ SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, bool shared)
 API void __gsan_v1_before_g(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		access_before(WARP(ctx), addr, info, site, false);
+		TOGETHER(access_before(WARP(ctx), addr, info, site, false););
 }
 
 API void __gsan_v1_before_s(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		access_before(WARP(ctx), addr, info, site, true);
+		TOGETHER(access_before(WARP(ctx), addr, info, site, true););
 }
 
 API void __gsan_v1_before_x(u64 ctx, u64 addr, u32 info, u32 site)
 {
-	if (!ctx || is_local(addr))
+	if (!ctx)
 		return;
 	bool shared = is_shared(addr);
-	access_before(WARP(ctx), shared ? shared_offset(addr) : addr, info, site, shared);
+	TOGETHER(
+		if (!is_local(addr))
+			access_before(WARP(ctx), shared ? shared_offset(addr) : addr, info, site, shared);
+	);
 }
 
 API void __gsan_v1_after_g(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		access_after(WARP(ctx), addr, info, false);
+		TOGETHER(access_after(WARP(ctx), addr, info, false););
 }
 
 API void __gsan_v1_after_s(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		access_after(WARP(ctx), addr, info, true);
+		TOGETHER(access_after(WARP(ctx), addr, info, true););
 }
 
 API void __gsan_v1_after_x(u64 ctx, u64 addr, u32 info, u32 site)
 {
-	if (!ctx || is_local(addr))
+	if (!ctx)
 		return;
 	bool shared = is_shared(addr);
-	access_after(WARP(ctx), shared ? shared_offset(addr) : addr, info, shared);
+	TOGETHER(
+		if (!is_local(addr))
+			access_after(WARP(ctx), shared ? shared_offset(addr) : addr, info, shared);
+	);
 }
 
 /* fence.sc of sufficient scope are ordered as they run: each acquires what the
@@ -393,7 +399,7 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 		word_refresh(x, b->launch_number);
 		if (x->n && (lanes & (lanes - 1))) {
 			refs_add(w, &w->refs, x->e[0].snap);
-			atomicOr(&w->flags, GSAN_WARP_REFS);
+			fetch_or(&w->flags, GSAN_WARP_REFS);
 		} else if (x->n) {
 			acquire(w, x->e[0].snap);
 		}
@@ -433,7 +439,7 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 			}
 		}
 		if (!left)
-			atomicAnd(&w->m_seen, ~bit);
+			fetch_and(&w->m_seen, ~bit);
 	}
 	/* A whole warp with nothing private does the rest once for all. */
 	u32 group = __activemask();
@@ -450,7 +456,7 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 	if (whole)
 		snap = __shfl_sync(group, snap, __ffs(group) - 1);
 	if (snap) {
-		if (!(atomicOr(&w->m_fence, bit) & bit))
+		if (!(fetch_or(&w->m_fence, bit) & bit))
 			l->fence[0] = l->fence[1] = l->fence[2] = 0;
 		ROLLED
 		for (u32 k = 0; k < 3; k++)
