@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Arithmetic of the emulated device, and its unit tests.  The floating-point
-# sources count on -frounding-math; libalu.a is for the tests alone.
+# sources count on -frounding-math.
 EMU_ALU_CFLAGS = -frounding-math -fno-fast-math -ffp-contract=off
 EMU_ALU_SOURCES = emu/alu.h emu/alu_impl.h emu/half.h emu/alu.c \
 	emu/alu_approx.c emu/alu_bits.c emu/alu_carry.c emu/alu_cmp.c \
@@ -13,6 +13,7 @@ noinst_LIBRARIES += emu/libalu.a
 emu_libalu_a_SOURCES = $(EMU_ALU_SOURCES)
 emu_libalu_a_CFLAGS = $(AM_CFLAGS) $(EMU_ALU_CFLAGS)
 
+if HAVE_CMOCKA
 emu_alu_unit = testsuite/unit/alu_int testsuite/unit/alu_float testsuite/unit/alu_cvt \
 	testsuite/unit/alu_video testsuite/unit/mma_frag
 emu_alu_unit_libs = emu/libalu.a ptxparse/libptxparse.a $(CMOCKA_LIBS) -lm
@@ -34,3 +35,4 @@ testsuite_unit_alu_video_LDADD = $(emu_alu_unit_libs)
 testsuite_unit_mma_frag_SOURCES = testsuite/unit/mma_frag.c testsuite/unit/alu_test.h
 testsuite_unit_mma_frag_CFLAGS = $(emu_alu_unit_cflags)
 testsuite_unit_mma_frag_LDADD = $(emu_alu_unit_libs)
+endif

@@ -268,7 +268,8 @@ static bool decode_set(struct alu_dec *c)
 		return alu_fail(c, "set has no such comparison of this type");
 	take_bool(c);
 	if (lanes == 2)
-		dest = dt != c->t[1] ? -1 : dt == MOD_F16X2 ? DEST_F16 : DEST_BF16;
+		dest = dt == MOD_U32 || dt == MOD_S32 ? DEST_MASK16 :
+		       dt != c->t[1] ? -1 : dt == MOD_F16X2 ? DEST_F16 : DEST_BF16;
 	else if (dt == MOD_U32 || dt == MOD_S32)
 		dest = DEST_MASK32;
 	else if (dt == MOD_F32)

@@ -234,6 +234,19 @@ static void unpack_2x16(ALU_ARGS)
 	d[1] = v >> 16;
 }
 
+/* .v2 .v4: vector registers, or their elements, one for one. */
+static void mov_vec32(ALU_ARGS)
+{
+	for (unsigned i = 0; i < op->ndst; i++)
+		d[i] = (uint32_t)s[i];
+}
+
+static void mov_vec64(ALU_ARGS)
+{
+	for (unsigned i = 0; i < op->ndst; i++)
+		d[i] = s[i];
+}
+
 /* Any packing: source words are laid end to end, lowest first, and cut up again. */
 enum { MOV_SRC_BITS, MOV_DST_BITS };
 
@@ -251,8 +264,13 @@ static void mov_any(ALU_ARGS)
 static bool decode_mov(struct alu_dec *c)
 {
 	const unsigned width = c->nt == 1 ? ptx_type_bits(ptx_mod_type(c->t[0])) : 0;
+	const unsigned vec = alu_take(c, MOD_V2) ? 2 : alu_take(c, MOD_V4) ? 4 : 0;
 	emu_alu_fn *fn = mov_any;
 
+	if (vec)
+		return width == 32 ? alu_set(c, mov_vec32, vec, vec) :
+		       width == 64 ? alu_set(c, mov_vec64, vec, vec) :
+				     alu_fail(c, "mov has no such vector type");
 	if (c->ndst == 0 || c->nsrc == 0 || width % c->ndst || width % c->nsrc ||
 	    (width != 1 && width < 16) || width > 128 ||
 	    width / c->ndst > 64 || width / c->nsrc > 64)

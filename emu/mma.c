@@ -146,9 +146,10 @@ static void put_bits(uint32_t (*regs)[LANES], unsigned lane, unsigned i, unsigne
 	} else if (bits == 32) {
 		regs[i][lane] = (uint32_t)v;
 	} else {
+		/* Elements come in order; the first one sets the whole register. */
 		uint32_t *r = &regs[i * bits / 32][lane];
 
-		*r = (*r & ~(((1u << bits) - 1) << shift)) | (uint32_t)v << shift;
+		*r = (shift ? *r : 0) | (uint32_t)v << shift;
 	}
 }
 

@@ -240,6 +240,7 @@ static void float_compare(void **state)
 	assert_int_equal(RUN("setp.lt.f16x2 %p1|%p2, %r1, %r2;", 0x40003c00, 0x3c004000), 1);
 	assert_int_equal(RUN_I(1, "setp.lt.f16x2 %p1|%p2, %r1, %r2;", 0x40003c00, 0x3c004000), 0);
 	CHECK(0x00003c00, "set.lt.f16x2.f16x2 %r1, %r2, %r3;", 0x40003c00, 0x3c004000);
+	CHECK(0x0000ffff, "set.lt.u32.f16x2 %r1, %r2, %r3;", 0x40003c00, 0x3c004000);
 	CHECK(0xffff, "set.lt.u16.f16 %h1, %h2, %h3;", 0x3c00, 0x4000);
 	CHECK(0x3f80, "set.lt.bf16.bf16 %h1, %h2, %h3;", 0x3c00, 0x4000);
 }

@@ -388,7 +388,12 @@ static void moves(void **state)
 	d = alu_test_run("mov.b128 {%d1, %d2}, %q1;", (const uint64_t[]){ 7, 8 });
 	assert_int_equal(d[0], 7);
 	assert_int_equal(d[1], 8);
+	d = alu_test_run("mov.v4.b32 {%r1, %r2, _, %r4}, {%r5, 7, %r6, %r7};", (const uint64_t[]){ 1, 2, 3 });
+	assert_int_equal(d[0], 1);
+	assert_int_equal(d[1], 7);
+	assert_int_equal(d[3], 3);
 	REFUSED("mov.b32 %r1, {%h1, %h2, %h3};");
+	REFUSED("mov.v2.b32 {%r1, %r2}, %r3;");
 }
 
 /* ---- comparisons --------------------------------------------------------------------------- */
