@@ -94,7 +94,6 @@ again:
 	re2c:define:YYCURSOR = cur;
 	re2c:define:YYMARKER = mark;
 	re2c:yyfill:enable = 0;
-	re2c:flags:type-header = "";
 
 	id	= [a-zA-Z_$%] [a-zA-Z0-9_$]*;
 	dot	= "." [a-zA-Z0-9_$]+ ("::" [a-zA-Z0-9_]+)*;

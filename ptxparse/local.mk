@@ -26,6 +26,8 @@ ptxparse/gram.c: ptxparse/gram.y
 ptxparse/gram.h: ptxparse/gram.c
 	@test -f $@ || { rm -f ptxparse/gram.c; $(MAKE) $(AM_MAKEFLAGS) ptxparse/gram.c; }
 	@touch $@
+# For who makes one target alone, before BUILT_SOURCES.
+$(ptxparse_libptxparse_a_OBJECTS): ptxparse/gram.h
 
 parse_tests = testsuite/err/run.sh testsuite/parse/run.sh
 dist_check_SCRIPTS += $(parse_tests)
