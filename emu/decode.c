@@ -125,6 +125,7 @@ static const struct sreg sregs[] = {
 	{"%reserved_smem_offset_cap", WROW_RESERVED_SMEM_CAP, 1, 32},
 	{"%reserved_smem_offset_0", WROW_RESERVED_SMEM_0, 1, 32},
 	{"%reserved_smem_offset_1", WROW_RESERVED_SMEM_1, 1, 32},
+	{"%envreg1", WROW_ENVREG1, 1, 32}, {"%envreg2", WROW_ENVREG2, 1, 32},
 	{"%current_graph_exec", WROW_CURRENT_GRAPH_EXEC, 1, 64},
 	{"WARP_SZ", WROW_WARP_SZ, 1, 32},
 };

@@ -145,7 +145,7 @@ enum emu_wrow {
 	WROW_TOTAL_SMEM_SIZE, WROW_AGGR_SMEM_SIZE, WROW_DYNAMIC_SMEM_SIZE,
 	WROW_RESERVED_SMEM_BEGIN, WROW_RESERVED_SMEM_END, WROW_RESERVED_SMEM_CAP,
 	WROW_RESERVED_SMEM_0, WROW_RESERVED_SMEM_1,
-	WROW_CURRENT_GRAPH_EXEC, WROW_WARP_SZ, WROW_ZERO,
+	WROW_ENVREG1, WROW_ENVREG2, WROW_CURRENT_GRAPH_EXEC, WROW_WARP_SZ, WROW_ZERO,
 	WROW_COUNT
 };
 
@@ -384,6 +384,7 @@ struct emu_grid {
 	uint64_t nblocks, next_block, done;
 	uint64_t smem_dynamic;
 	uint64_t params;                /* address of the parameters */
+	uint64_t workspace;             /* of a cooperative launch, for grid barriers; 0 */
 	uint64_t id;
 	struct emu_block *blocks, *pool;        /* all it ever had, those to use again */
 	void *owner;                    /* the command it came with */

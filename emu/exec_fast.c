@@ -369,8 +369,8 @@ emu_op_fn *emu_fast(const struct ptx_inst *in, const struct emu_opnd *o, unsigne
 	case INST_SHR:
 		return !plain ? NULL : s ? BY_WIDTH(w, shr_s32, shr_s64) :
 		       BY_WIDTH(w, shr_u32, shr_u64);
-	case INST_MOV:
-		return !plain ? NULL : in->type == TYPE_F32 ? mov32 : in->type == TYPE_F64 ? mov64 :
+	case INST_MOV:                          /* two sources: a vector to pack */
+		return !plain || ns != 1 ? NULL : in->type == TYPE_F32 ? mov32 : in->type == TYPE_F64 ? mov64 :
 		       BY_WIDTH(w, mov32, mov64);
 	case INST_SELP:
 		return !plain || o[3].kind != OPND_PRED ? NULL : in->type == TYPE_F32 ? selp32 :

@@ -93,32 +93,56 @@ static void write_all(struct emu_x *x, const struct emu_gather *g, unsigned i, c
 		emu_write_part(x, &g->part[k], g->part[k].op->o[i], row);
 }
 
-/* Lanes of a .sync instruction: the mask is its last operand.  Lanes with another
- * mask try again by themselves. */
-static bool gather(struct emu_x *x, const struct emu_op *op, uint32_t m, struct emu_gather *g)
+typedef void core_fn(struct emu_x *, const struct emu_op *, const struct emu_gather *);
+
+/* Runs `core` for the lanes of a .sync instruction, whose mask is the last operand,
+ * once for each mask.  Lanes whose partners are elsewhere wait; the others go on. */
+static const struct emu_op *together(struct emu_x *x, const struct emu_op *op, uint32_t m,
+				     core_fn *core)
 {
 	struct emu_opnd o = op->o[op->nd + op->ns - 1];
-	unsigned first = (unsigned)__builtin_ctz(m);
-	uint32_t need = (uint32_t)emu_get(x, o, first), same = 0;
+	struct emu_gather g = {.n = 1};
+	uint32_t pending = 0, first_pending = 0, rest = m, need = 0;
 
 	if (op->flags & EMU_F_NO_MASK) {        /* old forms: who happens to be here */
-		g->n = 1;
-		g->part[0] = (struct emu_part){op, m, x->base};
-		g->mask = m;
-		return true;
+		g.mask = m;
+		g.part[0] = (struct emu_part){op, m, x->base};
+		core(x, op, &g);
+		return op + 1;
 	}
-	EMU_EACH(l, m)
-		same |= (uint32_t)((uint32_t)emu_get(x, o, l) == need) << l;
-	if (same & ~need) {
-		emu_fault(x, op, (unsigned)__builtin_ctz(same & ~need), CUDA_ERROR_ILLEGAL_INSTRUCTION,
-			  "the lane is not in its member mask 0x%x", need);
-		return false;
+	while (rest) {
+		unsigned first = (unsigned)__builtin_ctz(rest);
+		uint32_t members = (uint32_t)emu_get(x, o, first), same = 0;
+
+		EMU_EACH(l, rest)
+			same |= (uint32_t)((uint32_t)emu_get(x, o, l) == members) << l;
+		if (same & ~members)
+			return emu_fault(x, op, (unsigned)__builtin_ctz(same & ~members),
+					 CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "the lane is not in its member mask 0x%x", members);
+		rest &= ~same;
+		if (members & x->w->live & ~same) {
+			if (!pending) {
+				first_pending = same;
+				need = members;
+			}
+			pending |= same;
+			continue;
+		}
+		g.mask = same;
+		g.part[0] = (struct emu_part){op, same, x->base};
+		core(x, op, &g);
 	}
-	if (x->mask & ~m)
-		emu_split(x, x->mask & ~m, op + 1, x->base);
-	if (m & ~same)
-		emu_split(x, m & ~same, op, x->base);
-	return emu_gather(x, op, same, need, g);
+	if (!pending)
+		return op + 1;
+	if (x->mask & ~pending)
+		emu_split(x, x->mask & ~pending, op + 1, x->base);
+	if (pending & ~first_pending)
+		emu_split(x, pending & ~first_pending, op, x->base);
+	if (!emu_gather(x, op, first_pending, need, &g))
+		return NULL;
+	core(x, op, &g);
+	return op + 1;
 }
 
 /* ---- the instructions --------------------------------------------------------------- */
@@ -126,17 +150,14 @@ static bool gather(struct emu_x *x, const struct emu_op *op, uint32_t m, struct 
 enum { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
 
 /* o[]: result, predicate, value, lane or delta, clamp and segment mask (, members). */
-static const struct emu_op *shfl(struct emu_x *x, const struct emu_op *op, uint32_t m)
+static void shfl_core(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
 {
 	uint64_t a[EMU_LANES], b[EMU_LANES], c[EMU_LANES], d[EMU_LANES], p[EMU_LANES];
-	struct emu_gather g;
 
-	if (!gather(x, op, m, &g))
-		return NULL;
-	read_all(x, &g, 2, a);
-	read_all(x, &g, 3, b);
-	read_all(x, &g, 4, c);
-	EMU_EACH(l, g.mask) {
+	read_all(x, g, 2, a);
+	read_all(x, g, 3, b);
+	read_all(x, g, 4, c);
+	EMU_EACH(l, g->mask) {
 		int seg = (int)(c[l] >> 8 & 31), clamp = (int)(c[l] & 31), lane = (int)l;
 		int by = (int)(b[l] & 31), j, max = (lane & seg) | (clamp & ~seg);
 		bool in;
@@ -162,57 +183,63 @@ static const struct emu_op *shfl(struct emu_x *x, const struct emu_op *op, uint3
 		if (!in)
 			j = lane;
 		p[l] = in;
-		d[l] = (uint32_t)(g.mask >> j & 1 ? a[j] : a[l]);
+		d[l] = (uint32_t)(g->mask >> j & 1 ? a[j] : a[l]);
 	}
-	write_all(x, &g, 0, d);
-	write_all(x, &g, 1, p);
-	return op + 1;
+	write_all(x, g, 0, d);
+	write_all(x, g, 1, p);
+}
+
+static const struct emu_op *shfl(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	return together(x, op, m, shfl_core);
 }
 
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
 
-static const struct emu_op *vote(struct emu_x *x, const struct emu_op *op, uint32_t m)
+static void vote_core(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
 {
 	uint64_t a[EMU_LANES], d[EMU_LANES];
-	struct emu_gather g;
 	uint32_t yes = 0;
 
-	if (!gather(x, op, m, &g))
-		return NULL;
-	read_all(x, &g, 1, a);
-	EMU_EACH(l, g.mask)
+	read_all(x, g, 1, a);
+	EMU_EACH(l, g->mask)
 		yes |= (uint32_t)(a[l] & 1) << l;
 	for (unsigned l = 0; l < EMU_LANES; l++)
-		d[l] = op->kind == VOTE_ALL ? yes == g.mask : op->kind == VOTE_ANY ? yes != 0 :
-		       op->kind == VOTE_UNI ? yes == g.mask || !yes : yes;
-	write_all(x, &g, 0, d);
-	return op + 1;
+		d[l] = op->kind == VOTE_ALL ? yes == g->mask : op->kind == VOTE_ANY ? yes != 0 :
+		       op->kind == VOTE_UNI ? yes == g->mask || !yes : yes;
+	write_all(x, g, 0, d);
+}
+
+static const struct emu_op *vote(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	return together(x, op, m, vote_core);
 }
 
 /* o[]: result, predicate, value, members. */
-static const struct emu_op *match(struct emu_x *x, const struct emu_op *op, uint32_t m)
+static void match_core(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
 {
 	uint64_t a[EMU_LANES], d[EMU_LANES], p[EMU_LANES];
-	struct emu_gather g;
 	bool all = op->kind;
 
-	if (!gather(x, op, m, &g))
-		return NULL;
-	read_all(x, &g, 2, a);
+	read_all(x, g, 2, a);
 	if (op->type == TYPE_B32)
-		EMU_EACH(l, g.mask)
+		EMU_EACH(l, g->mask)
 			a[l] = (uint32_t)a[l];
-	EMU_EACH(l, g.mask) {
+	EMU_EACH(l, g->mask) {
 		uint32_t same = 0;
 
-		EMU_EACH(k, g.mask)
+		EMU_EACH(k, g->mask)
 			same |= (uint32_t)(a[k] == a[l]) << k;
-		p[l] = same == g.mask;
-		d[l] = !all || same == g.mask ? same : 0;
+		p[l] = same == g->mask;
+		d[l] = !all || same == g->mask ? same : 0;
 	}
-	write_all(x, &g, 0, d);
-	write_all(x, &g, 1, p);
-	return op + 1;
+	write_all(x, g, 0, d);
+	write_all(x, g, 1, p);
+}
+
+static const struct emu_op *match(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	return together(x, op, m, match_core);
 }
 
 enum { REDUX_ADD, REDUX_MIN, REDUX_MAX, REDUX_AND, REDUX_OR, REDUX_XOR };
@@ -248,17 +275,14 @@ static uint32_t redux_f32(const struct emu_op *op, const uint64_t *a, uint32_t m
 	return any ? best : 0x7fffffffu;
 }
 
-static const struct emu_op *redux(struct emu_x *x, const struct emu_op *op, uint32_t m)
+static void redux_core(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
 {
 	uint64_t a[EMU_LANES], d[EMU_LANES];
-	struct emu_gather g;
 	uint32_t r;
 
-	if (!gather(x, op, m, &g))
-		return NULL;
-	read_all(x, &g, 1, a);
-	r = (uint32_t)a[__builtin_ctz(g.mask)];
-	EMU_EACH(l, g.mask & (g.mask - 1)) {
+	read_all(x, g, 1, a);
+	r = (uint32_t)a[__builtin_ctz(g->mask)];
+	EMU_EACH(l, g->mask & (g->mask - 1)) {
 		uint32_t v = (uint32_t)a[l];
 
 		switch (op->kind) {
@@ -283,34 +307,45 @@ static const struct emu_op *redux(struct emu_x *x, const struct emu_op *op, uint
 		}
 	}
 	if (op->type == TYPE_F32)
-		r = redux_f32(op, a, g.mask);
+		r = redux_f32(op, a, g->mask);
 	for (unsigned l = 0; l < EMU_LANES; l++)
 		d[l] = r;
-	write_all(x, &g, 0, d);
-	return op + 1;
+	write_all(x, g, 0, d);
+}
+
+static const struct emu_op *redux(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	return together(x, op, m, redux_core);
+}
+
+static void elect_core(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
+{
+	uint64_t d[EMU_LANES], p[EMU_LANES];
+
+	(void)op;
+	for (unsigned l = 0; l < EMU_LANES; l++) {
+		d[l] = (uint64_t)__builtin_ctz(g->mask);
+		p[l] = l == d[l];
+	}
+	write_all(x, g, 0, d);
+	write_all(x, g, 1, p);
 }
 
 static const struct emu_op *elect(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	uint64_t d[EMU_LANES], p[EMU_LANES];
-	struct emu_gather g;
+	return together(x, op, m, elect_core);
+}
 
-	if (!gather(x, op, m, &g))
-		return NULL;
-	for (unsigned l = 0; l < EMU_LANES; l++) {
-		d[l] = (uint64_t)__builtin_ctz(g.mask);
-		p[l] = l == d[l];
-	}
-	write_all(x, &g, 0, d);
-	write_all(x, &g, 1, p);
-	return op + 1;
+static void nothing(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
+{
+	(void)x;
+	(void)op;
+	(void)g;
 }
 
 static const struct emu_op *warp_sync(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	struct emu_gather g;
-
-	return gather(x, op, m, &g) ? op + 1 : NULL;
+	return together(x, op, m, nothing);
 }
 
 static const struct emu_op *activemask(struct emu_x *x, const struct emu_op *op, uint32_t m)

@@ -211,6 +211,9 @@ static void set_sregs(struct emu_warp *w)
 	fill(w, WROW_DYNAMIC_SMEM_SIZE, g->smem_dynamic);
 	fill(w, WROW_RESERVED_SMEM_END, EMU_SMEM_RESERVED);
 	fill(w, WROW_RESERVED_SMEM_CAP, EMU_SMEM_RESERVED);
+	/* Where cooperative groups look for the workspace of grid_group. */
+	fill(w, WROW_ENVREG1, g->workspace >> 32);
+	fill(w, WROW_ENVREG2, (uint32_t)g->workspace);
 	fill(w, WROW_WARP_SZ, EMU_LANES);
 }
 

@@ -94,12 +94,15 @@ static CUresult pack(const struct launch *l, uint8_t *to)
 	return CUDA_SUCCESS;
 }
 
+#define WORKSPACE 64u           /* grid_group's: its size and a barrier; the rest is zero */
+
 static CUresult launch(struct launch *l, CUfunction h)
 {
 	ENTER(ctx);
 	struct CUstream_st *s = emu_stream_of(ctx, l->stream);
 	struct emu_grid *g;
 	struct emu_cmd *c;
+	uint64_t bytes;
 	CUresult r;
 
 	l->f = emu_func_handle(h);
@@ -121,8 +124,13 @@ static CUresult launch(struct launch *l, CUfunction h)
 	g->explicit_cluster = l->explicit_cluster;
 	g->cooperative = l->cooperative;
 	g->smem_dynamic = l->smem;
-	g->params = emu_mem_new(l->f->param_bytes ? l->f->param_bytes : 1, MEM_PARAMS, 0);
+	bytes = (l->f->param_bytes + 15) & ~UINT64_C(15);
+	g->params = emu_mem_new(bytes + WORKSPACE, MEM_PARAMS, 0);
 	r = g->params ? emu_grid_check(g) : CUDA_ERROR_OUT_OF_MEMORY;
+	if (g->params && l->cooperative) {
+		g->workspace = g->params + bytes;
+		memset((void *)(uintptr_t)g->workspace, 0, WORKSPACE);
+	}
 	if (r == CUDA_SUCCESS)
 		r = pack(l, (uint8_t *)(uintptr_t)g->params);
 	if (r != CUDA_SUCCESS) {
