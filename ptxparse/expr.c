@@ -467,6 +467,8 @@ struct xop *ptx_x_index(struct parser *p, const struct tok *t, struct xop *i, co
 		uint64_t size = (ptx_type_bits(x->op.sym->type) + 7) / 8;
 
 		x->op.off = (int64_t)(i->op.ival * size);
+		/* ptxas -g tells it from a+12. */
+		x->op.text = ptx_clean(p, t->s + t->len, x->e);
 		x->indexed = true;
 	}
 	return x;

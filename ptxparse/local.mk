@@ -50,7 +50,7 @@ EXTRA_DIST += \
 	testsuite/parse/control.ptx testsuite/parse/declare.ptx \
 	testsuite/parse/lines.ptx testsuite/parse/matrix.ptx \
 	testsuite/parse/memory.ptx testsuite/parse/old.ptx \
-	testsuite/parse/operands.ptx testsuite/parse/results.ptx \
+	testsuite/parse/odd.ptx testsuite/parse/operands.ptx \
 	testsuite/parse/sampler.ptx testsuite/parse/sm120.ptx \
 	testsuite/parse/texture.ptx
 

@@ -65,11 +65,20 @@ static void put_list(struct ptx_buf *b, const struct ptx_operand *o, const char 
 	}
 }
 
+static bool is_index(const struct ptx_operand *o)
+{
+	return o->kind == OP_SYM && !o->neg && o->text;
+}
+
 static void put_sym(struct ptx_buf *b, const struct ptx_operand *o)
 {
 	if (o->neg)
 		put(b, o->text ? o->text : o->sym->type == TYPE_PRED ? "!" : "-");
 	put(b, o->sym->name);
+	if (is_index(o)) {
+		put(b, o->text);
+		return;
+	}
 	if (o->elemtext) {
 		putch(b, '.');
 		put(b, o->elemtext);
@@ -103,6 +112,10 @@ void ptx_print_operand(struct ptx_buf *b, const struct ptx_operand *o)
 			put_hex(b, o->isdouble ? "0d" : "0f", o->ival, o->isdouble ? 16 : 8);
 		break;
 	case OP_ADDR:
+		if (o->n == 1 && is_index(&o->list[0])) {
+			put_sym(b, &o->list[0]);
+			break;
+		}
 		putch(b, '[');
 		put_list(b, o, ", ");
 		putch(b, ']');

@@ -185,7 +185,8 @@ struct ptx_operand {
 	struct ptx_sym *sym;    /* OP_SYM; kind SYM_UNRESOLVED if it names nothing known */
 	int64_t off;            /* constant byte offset of an OP_SYM */
 	uint64_t ival;
-	const char *text;       /* spelling of literals, for the printer */
+	const char *text;       /* for the printer: spelling of literals; of an OP_SYM "!" or
+	                           "-" if it is negated, "[3]" if an index gave the offset */
 	unsigned n;             /* elements of list */
 	struct ptx_operand *list;
 };
