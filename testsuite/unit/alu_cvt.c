@@ -144,7 +144,6 @@ static void integer_to_float(void **state)
 		char text[64];
 
 		snprintf(text, sizeof text, "cvt.%s.f32.s64 %%r1, %%d1;", modes[m]);
-		alu_test.text = NULL;
 		for (unsigned n = 0; n < 500; n++) {
 			const int64_t a = (int64_t)alu_test_random() >> (n % 60);
 			float want = (float)a;
@@ -286,18 +285,13 @@ static void small_formats(void **state)
 			const unsigned ha = encode(&f16, (double)a, 'n', false);
 			const unsigned hb = encode(&f16, (double)b, 'n', false);
 
-			alu_test.text = NULL;
 			CHECK(ea << lane | eb, from, fb(a), fb(b));
-			alu_test.text = NULL;
 			CHECK((signbit(a) ? 0 : ea) << lane | (signbit(b) ? 0 : eb), relu, fb(a), fb(b));
-			alu_test.text = NULL;
 			CHECK(encode(f, value(&f16, ha), 'n', true) << lane |
 			      encode(f, value(&f16, hb), 'n', true), half, (uint32_t)ha << 16 | hb);
-			alu_test.text = NULL;
 			CHECK((uint32_t)encode(&f16, value(f, ea), 'n', true) << 16 |
 			      encode(&f16, value(f, eb), 'n', true), to, ea << lane | eb);
 		}
-		alu_test.text = NULL;
 		CHECK(f->nan << lane | f->max, from, 0xffc00000, fb(INFINITY));
 	}
 	CHECK(0x7fff7c00, "cvt.rn.f16x2.e5m2x2 %r1, %h1;", 0x7f7c);

@@ -229,7 +229,6 @@ static void float_compare(void **state)
 
 			snprintf(text, sizeof text, "setp.%s.%s %%p1, %s1, %s2;", rows[i].cmp,
 				 types[t].type, types[t].reg, types[t].reg);
-			alu_test.text = NULL;
 			CHECK(rows[i].lt, text, types[t].one, types[t].two);
 			CHECK(rows[i].eq, text, types[t].two, types[t].two);
 			CHECK(rows[i].gt, text, types[t].two, types[t].one);
@@ -257,14 +256,12 @@ static void properties(void **state)
 		char text[64];
 
 		snprintf(text, sizeof text, "testp.%s.f32 %%p1, %%r1;", rows[i].what);
-		alu_test.text = NULL;
 		CHECK(rows[i].zero, text, 0x80000000);
 		CHECK(rows[i].sub, text, 0x80000001);
 		CHECK(rows[i].norm, text, 0x00800000);
 		CHECK(rows[i].inf, text, 0xff800000);
 		CHECK(rows[i].nan, text, 0xff800001);
 		snprintf(text, sizeof text, "testp.%s.f64 %%p1, %%d1;", rows[i].what);
-		alu_test.text = NULL;
 		CHECK(rows[i].sub, text, 1);
 		CHECK(rows[i].norm, text, db(-1));
 		CHECK(rows[i].inf, text, db((double)INFINITY));
@@ -285,7 +282,6 @@ static void approximations(void **state)
 		char text[64];
 
 		snprintf(text, sizeof text, "%s.f32 %%r1, %%r2;", ops[i].op);
-		alu_test.text = NULL;
 		for (unsigned n = 0; n < 50; n++) {
 			const float a = fabsf(some_float()) * 0x1p-10f;
 			const double want = ops[i].f((double)a), got = (double)ff(RUN(text, fb(a)));
@@ -380,7 +376,6 @@ static void half_arithmetic(void **state)
 		char text[64];
 
 		snprintf(text, sizeof text, "%s.%s %%h1, %%h2, %%h3;", ops[i % 3], bf ? "bf16" : "f16");
-		alu_test.text = NULL;
 		for (unsigned n = 0; n < 20000; n++) {
 			const uint16_t a = finite16(inf);
 			/* Often of similar size, where sums round interestingly. */

@@ -70,7 +70,6 @@ static void binary_all_types(void **state)
 
 			snprintf(text, sizeof text, "%s.%s %s1, %s2, %s3;", ops[i].op, types[t].type,
 				 types[t].reg, types[t].reg, types[t].reg);
-			alu_test.text = NULL;
 			for (unsigned x = 0; x < EDGES * EDGES; x++) {
 				const uint64_t a = cut((wide)edges[x / EDGES], bits);
 				const uint64_t b = cut((wide)edges[x % EDGES], bits);
@@ -331,7 +330,6 @@ static void logic(void **state)
 		for (unsigned i = 0; i < 32; i++)
 			want |= (n >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1)) & 1) << i;
 		snprintf(text, sizeof text, "lop3.b32 %%r1, %%r2, %%r3, %%r4, %u;", n);
-		alu_test.text = NULL;
 		CHECK(want, text, a, b, c);
 	}
 	assert_int_equal(RUN_I(1, "lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x80, %p2;", 1, 1, 1, 0), 1);

@@ -126,7 +126,6 @@ static void simd(void **state)
 		snprintf(text, sizeof text, "%s%u.%s.%s.%s%s %%r1.%c%s, %%r2.%c%s, %%r3.%c%s, %%r4;", op, lanes,
 			 ds ? "s32" : "u32", as ? "s32" : "u32", bs ? "s32" : "u32",
 			 mode == 1 ? ".sat" : mode == 2 ? ".add" : "", letter, sm, letter, sa, letter, sb);
-		alu_test.text = NULL;
 		CHECK(want, text, a, b, c);
 	}
 	/* Sum of absolute differences, as compilers write it. */

@@ -228,12 +228,14 @@ static int want(unsigned row, unsigned col, unsigned k, enum kind ka, const char
 static void decode(const char *text, struct emu_mma *o)
 {
 	const char *why = "";
+	struct ptx_module *mod;
+	const struct ptx_inst *in = alu_test_parse(text, &mod);
 
-	if (!alu_test_parse(text))
+	if (!in)
 		fail_msg("cannot parse %s", text);
-	alu_test.text = NULL;
-	if (!emu_mma_decode(alu_test.inst, o, &why))
+	if (!emu_mma_decode(in, o, &why))
 		fail_msg("%s: %s", text, why);
+	ptx_free(mod);
 }
 
 /* ---- mma ------------------------------------------------------------------------------- */
@@ -432,11 +434,13 @@ static void refused(void **state)
 	for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct emu_mma o;
 		const char *why = NULL;
+		struct ptx_module *mod;
+		const struct ptx_inst *in = alu_test_parse(texts[i], &mod);
 
-		assert_non_null(alu_test_parse(texts[i]));
-		alu_test.text = NULL;
-		if (emu_mma_decode(alu_test.inst, &o, &why) || !why)
+		assert_non_null(in);
+		if (emu_mma_decode(in, &o, &why) || !why)
 			fail_msg("not refused: %s", texts[i]);
+		ptx_free(mod);
 	}
 }
 
@@ -477,6 +481,8 @@ static void fragment(unsigned w, char which, uint32_t (*frag)[LANES], unsigned r
 {
 	static unsigned char seen[MAXK][MAXK];
 	unsigned row, col, bits, count = 0;
+	const struct ptx_inst *in;
+	struct ptx_module *mod;
 	char text[256];
 
 	memset(seen, 0, sizeof seen);
@@ -487,12 +493,12 @@ static void fragment(unsigned w, char which, uint32_t (*frag)[LANES], unsigned r
 		snprintf(text, sizeof text, "wmma.load.%c.sync.aligned.row.%s.global.%s %s, [%%d1], %%r1;", which,
 			 wmmas[w].shape, which == 'a' ? wmmas[w].a : which == 'b' ? wmmas[w].b : wmmas[w].c,
 			 regs(nregs, kind == F64));
-	assert_non_null(alu_test_parse(text));
-	alu_test.text = NULL;
+	in = alu_test_parse(text, &mod);
+	assert_non_null(in);
 	for (unsigned lane = 0; lane < LANES; lane++) {
 		unsigned i = 0;
 
-		for (; emu_wmma_elem(alu_test.inst, lane, i, &row, &col, &bits); i++) {
+		for (; emu_wmma_elem(in, lane, i, &row, &col, &bits); i++) {
 			assert_int_equal(bits, kinds[kind].bits);
 			assert_true(row < rows && col < cols);
 			count += !seen[row][col]++;
@@ -506,6 +512,7 @@ static void fragment(unsigned w, char which, uint32_t (*frag)[LANES], unsigned r
 		assert_int_equal(i * kinds[kind].bits, nregs * (kind == F64 ? 64 : 32));
 	}
 	assert_int_equal(count, rows * cols);
+	ptx_free(mod);
 }
 
 static void wmma(void **state)
