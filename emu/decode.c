@@ -181,27 +181,37 @@ static unsigned reg_words(enum ptx_type t)
 	return ptx_type_bits(t) == 128 ? 2 : 1;
 }
 
+unsigned emu_reg_words(const struct ptx_sym *s)
+{
+	return (s->vec ? s->vec : 1) * reg_words(s->type);
+}
+
+struct emu_opnd emu_reg_at(const struct ptx_sym *s, unsigned n)
+{
+	unsigned bits = ptx_type_bits(s->type);
+
+	if (s->type == TYPE_PRED)
+		return (struct emu_opnd){.kind = OPND_PRED, .bits = 1, .at = n};
+	return (struct emu_opnd){
+		.kind = OPND_ROW, .bank = BANK_REG, .bits = (uint8_t)(bits > 64 ? 64 : bits),
+		.at = n * EMU_LANES
+	};
+}
+
+void emu_reg_new(struct emu_dec *d, const struct ptx_sym *s)
+{
+	unsigned *end = s->type == TYPE_PRED ? &d->preds : &d->rows;
+
+	d->regs[s->reg] = emu_reg_at(s, *end);
+	*end += emu_reg_words(s);
+}
+
 /* First row or predicate of a register; later words follow it. */
 static struct emu_opnd reg_place(struct emu_dec *d, const struct ptx_sym *s)
 {
-	struct emu_opnd *o = &d->regs[s->reg];
-	unsigned n = (s->vec ? s->vec : 1) * reg_words(s->type);
-
-	if (o->kind)
-		return *o;
-	if (s->type == TYPE_PRED) {
-		o->kind = OPND_PRED;
-		o->bits = 1;
-		o->at = d->preds;
-		d->preds += n;
-	} else {
-		o->kind = OPND_ROW;
-		o->bank = BANK_REG;
-		o->bits = (uint8_t)(ptx_type_bits(s->type) > 64 ? 64 : ptx_type_bits(s->type));
-		o->at = d->rows * EMU_LANES;
-		d->rows += n;
-	}
-	return *o;
+	if (!d->regs[s->reg].kind)
+		emu_reg_new(d, s);
+	return d->regs[s->reg];
 }
 
 static struct emu_opnd nth(struct emu_opnd o, unsigned n)
@@ -296,7 +306,7 @@ static unsigned sym_words(struct emu_dec *d, const struct ptx_operand *p, bool d
 	switch (p->sym->kind) {
 	case SYM_REG: {
 		struct emu_opnd o = reg_place(d, p->sym);
-		unsigned n = (p->sym->vec ? p->sym->vec : 1) * reg_words(p->sym->type);
+		unsigned n = emu_reg_words(p->sym);
 
 		if (p->sym->vec > 1 && p->elem) {
 			o = nth(o, elem_index(p) * reg_words(p->sym->type));
@@ -711,6 +721,7 @@ void emu_decode(struct emu_func *f)
 		return;
 	}
 	dec_vars(&d);
+	emu_regs(&d);
 	for (struct ptx_stmt *s = f->ptx->body; s; s = s->next) {
 		d.stmt = s;
 		if (s->kind == STMT_INST)

@@ -568,6 +568,10 @@ struct emu_dec {
 };
 
 void emu_decode(struct emu_func *);
+unsigned emu_reg_words(const struct ptx_sym *);
+struct emu_opnd emu_reg_at(const struct ptx_sym *, unsigned number);
+void emu_reg_new(struct emu_dec *, const struct ptx_sym *);     /* a row of its own */
+void emu_regs(struct emu_dec *);        /* regs.c: rows for the registers of the body */
 /* A new .shared variable of the module; returns its number. */
 unsigned emu_shared_new(struct emu_module *, const struct ptx_var *);
 uint64_t emu_align_of(const struct ptx_sym *);

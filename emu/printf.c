@@ -166,7 +166,8 @@ static bool vprintf_lane(struct emu_x *x, unsigned l, uint64_t format, uint64_t 
 		char how[80], type;
 		unsigned size;
 
-		ptx_put(&b, p, q ? (size_t)(q - p) : strlen(p));
+		if (p != q)
+			ptx_put(&b, p, q ? (size_t)(q - p) : strlen(p));
 		if (!q)
 			break;
 		p = q + 1;
