@@ -20,7 +20,7 @@
 
 #include "rt/abi.h"
 
-#define GSAN_HISTORY    256     /* blocks remembered per slot */
+#define GSAN_HISTORY    1024    /* blocks remembered per slot */
 #define GSAN_LAUNCHES   1024    /* power of two */
 #define GSAN_REFS       4
 #define GSAN_PENDING    8
@@ -55,10 +55,10 @@ struct gsan_block {
 	uint32_t launch_number; /* its number, unique */
 	uint32_t cluster;       /* same number: same cluster */
 	uint32_t ntenants;      /* blocks that the slot has had */
-	uint32_t missed_slot, missed_clock;     /* last release not seen for its scope */
 	uint32_t used_bars;     /* barriers to clear for the next block */
-	uint32_t pad;
+	uint32_t pad[3];
 	struct gsan_refs refs;
+	struct gsan_refs missed;        /* snapshots met, but at too narrow a scope */
 	struct gsan_bar bar[16];
 };
 
@@ -112,7 +112,8 @@ struct gsan_snap {
 	uint32_t floor, warp, top, mask;        /* lanes of `warp` up to top */
 	uint32_t nslots;        /* entries of cross that count */
 	uint32_t cluster;
-	uint32_t pad[6];
+	uint32_t maker;         /* the id it is being made for */
+	uint32_t pad[5];
 };
 #define GSAN_SNAP_LARGE         0x80000000u     /* bit of the id */
 #define GSAN_SNAP_OWN           1u

@@ -26,6 +26,7 @@ typedef unsigned long long u64;
 #define range           __gsan_v1_range
 #define word_find       __gsan_v1_word_find
 #define word_add        __gsan_v1_word_add
+#define miss            __gsan_v1_miss
 #define publish         __gsan_v1_publish
 #define observe         __gsan_v1_observe
 #define access_before   __gsan_v1_access_before

@@ -199,9 +199,8 @@ SLOW void block_begin(u32 kernel)
 	b->live = b->ntid;
 	b->shared_limit = row << 13;
 	b->cluster = cluster_number(number);
-	b->missed_slot = ~0u;
-	b->missed_clock = 0;
 	store_cg(&b->refs, four(0, 0, 0, 0));
+	store_cg(&b->missed, four(0, 0, 0, 0));
 	if (used_bars)
 		clear_bars(b);
 	struct gsan_tenant *t = at<struct gsan_tenant>(root()->history) + (u64)slot * GSAN_HISTORY + n % GSAN_HISTORY;

@@ -210,7 +210,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
 				return;
 			}
 		}
-		if (slot == load(&b->missed_slot) && clock <= load(&b->missed_clock) && !same) {
+		if (!same && refs_know(&b->missed, slot, GSAN_REC_WARP(prev), 1u << GSAN_REC_LANE(prev), clock)) {
 			why = GSAN_WHY_SCOPE_SYNC;
 			kind = GSAN_SCOPE_RACE;
 		} else if (same) {

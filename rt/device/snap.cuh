@@ -40,14 +40,17 @@ FN struct gsan_snap *snap_new(bool large, u32 *id)
 	*id = (n & ~GSAN_SNAP_LARGE) | (large ? GSAN_SNAP_LARGE : 0);
 	struct gsan_snap *s = snap_of(*id);
 	store(&s->id, 0);
+	store(&s->maker, *id);
 	__threadfence();
 	return s;
 }
 
+/* Unless the ring came round meanwhile, and then it is lost. */
 FN void snap_publish(struct gsan_snap *s, u32 id)
 {
 	__threadfence();
-	store(&s->id, id);
+	if (load(&s->maker) == id)
+		store(&s->id, id);
 	__threadfence();
 }
 

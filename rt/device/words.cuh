@@ -199,6 +199,16 @@ FN void acquire(struct gsan_warp *w, u32 id)
 	refs_add(w, &l->refs, id);
 }
 
+/* A release met its acquire, but the scopes do not reach: only for the wording
+ * of a finding. */
+SLOW void miss(struct gsan_warp *w, struct gsan_block *b, u32 id)
+{
+	for (int i = 0; i < GSAN_REFS; i++)
+		if (load(&b->missed.id[i]) == id)
+			return;
+	LOCKED(&b->lock, refs_add(w, &b->missed, id););
+}
+
 /* A strong read of the calling lane has been carried out. */
 SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
 {
@@ -218,9 +228,7 @@ SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
 	ROLLED
 	for (u32 i = 0; i < n; i++) {
 		if (!entry_meets(w, b->cluster, level, e[i].level, e[i].slot, e[i].cluster)) {
-			struct gsan_snap *s = snap_of(e[i].snap);
-			store(&b->missed_clock, load(&s->top));
-			store(&b->missed_slot, e[i].slot);
+			miss(w, b, e[i].snap);
 			continue;
 		}
 		if (acq) {
@@ -433,8 +441,7 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 				acquire(w, id);
 				l->seen[k] = 0;
 			} else {
-				store(&b->missed_clock, load(&snap_of(id)->top));
-				store(&b->missed_slot, slot);
+				miss(w, b, id);
 				left++;
 			}
 		}
