@@ -120,26 +120,34 @@ void rt_launch_count(struct rt_totals *t)
 
 /* ---- before a launch --------------------------------------------------------------------------- */
 
+struct shape { int fixed_shared, per_sm; };
+
 /* Static shared memory, and how many blocks of this shape a multiprocessor holds:
  * asked again only when the shape changes. */
-static bool ask_shape(struct rt_func *f, uint64_t threads, unsigned dynamic)
+static bool ask_shape(struct rt_func *f, uint64_t threads, unsigned dynamic, struct shape *s)
 {
 	const uint64_t shape = threads << 32 | dynamic;
 	CUfunction fn = (CUfunction)f->handle;
-	int fixed = 0, per_sm = 0;
+	bool known;
 
-	if (f->shape == shape)
+	pthread_mutex_lock(&rt_lock);
+	known = f->shape == shape;
+	s->fixed_shared = f->fixed_shared;
+	s->per_sm = f->per_sm;
+	pthread_mutex_unlock(&rt_lock);
+	if (known)
 		return true;
 	if (f->kernel && REAL(cuKernelGetFunction, RT_cuKernelGetFunction)(&fn, (CUkernel)f->handle) !=
 			 CUDA_SUCCESS)
 		return false;
-	if (rt_drv.cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fn) != CUDA_SUCCESS ||
-	    rt_drv.cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, fn, (int)threads, dynamic) !=
+	if (rt_drv.cuFuncGetAttribute(&s->fixed_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fn) !=
+	    CUDA_SUCCESS ||
+	    rt_drv.cuOccupancyMaxActiveBlocksPerMultiprocessor(&s->per_sm, fn, (int)threads, dynamic) !=
 	    CUDA_SUCCESS)
 		return false;
 	pthread_mutex_lock(&rt_lock);
-	f->fixed_shared = fixed;
-	f->per_sm = per_sm;
+	f->fixed_shared = s->fixed_shared;
+	f->per_sm = s->per_sm;
 	f->shape = shape;
 	pthread_mutex_unlock(&rt_lock);
 	return true;
@@ -150,17 +158,18 @@ static bool ask_shape(struct rt_func *f, uint64_t threads, unsigned dynamic)
  * kernel alone stays below its occupancy; beside others it may get any. */
 static void back_shared(struct rt_func *f, uint64_t threads, unsigned dynamic, bool alone)
 {
+	struct shape s;
 	uint64_t bytes;
 	uint32_t slots;
 	struct rt_ctx *c;
 
-	if (!ask_shape(f, threads, dynamic))
+	if (!ask_shape(f, threads, dynamic, &s))
 		return;
-	bytes = (uint64_t)f->fixed_shared + dynamic;
+	bytes = (uint64_t)s.fixed_shared + dynamic;
 	if (!bytes)
 		return;
-	slots = rt_nsm() * (alone && f->per_sm > 0 && f->per_sm < GSAN_SLOTS_PER_SM ?
-			    (uint32_t)f->per_sm : GSAN_SLOTS_PER_SM);
+	slots = rt_nsm() * (alone && s.per_sm > 0 && s.per_sm < GSAN_SLOTS_PER_SM ?
+			    (uint32_t)s.per_sm : GSAN_SLOTS_PER_SM);
 	if (slots > GSAN_MAX_SLOTS)
 		slots = GSAN_MAX_SLOTS / rt_nsm() * rt_nsm();
 	if (rt_shared_backed(bytes, slots) || !(c = rt_dev_begin()))
@@ -169,11 +178,12 @@ static void back_shared(struct rt_func *f, uint64_t threads, unsigned dynamic, b
 	rt_dev_end();
 }
 
+/* `stream`: ~0 if the kernel may run beside any other. */
 static struct rt_func *before(const void *handle, uint64_t threads, unsigned dynamic, CUcontext ctx,
 			      uint64_t stream)
 {
 	struct rt_func *f = rt_func_of(handle);
-	bool alone = true;
+	bool alone = stream != ~UINT64_C(0);
 
 	rt_register(f);
 	rt_mem_catch_up();
@@ -182,8 +192,9 @@ static struct rt_func *before(const void *handle, uint64_t threads, unsigned dyn
 	pthread_mutex_lock(&rt_lock);
 	for (size_t i = 0; i < nbusy; i++)
 		alone = alone && same_stream(&busy[i], ctx, stream);
+	alone = alone && !overflow;
 	pthread_mutex_unlock(&rt_lock);
-	back_shared(f, threads, dynamic, alone && !overflow);
+	back_shared(f, threads, dynamic, alone);
 	return f;
 }
 
@@ -263,6 +274,16 @@ CUresult rt_on_launch(enum rt_hook which, CUfunction f, unsigned int gx, unsigne
 	return after(r, fn, ctx, s, stream);
 }
 
+/* Whether it may start before what is before it in its stream has ended. */
+static bool starts_early(const CUlaunchConfig *config)
+{
+	for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
+		if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
+		    config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+			return true;
+	return false;
+}
+
 CUresult rt_on_launch_ex(enum rt_hook which, const CUlaunchConfig *config, CUfunction f, void **params,
 			 void **extra)
 {
@@ -274,7 +295,7 @@ CUresult rt_on_launch_ex(enum rt_hook which, const CUlaunchConfig *config, CUfun
 		return REAL(cuLaunchKernelEx, which)(config, f, params, extra);
 	stream = stream_key(which, config->hStream);
 	fn = before(f, (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ,
-		    config->sharedMemBytes, ctx, stream);
+		    config->sharedMemBytes, ctx, starts_early(config) ? ~UINT64_C(0) : stream);
 	return after(REAL(cuLaunchKernelEx, which)(config, f, params, extra), fn, ctx, config->hStream,
 		     stream);
 }

@@ -41,6 +41,11 @@ count 1 "WARNING: GSan"
 go 66 "" use:0 load alloc:4096 race:0 unload sync
 has err "#0 producer(int*) /src/ring.cu:41 (ring.ptx:118)"
 
+# Many threads.
+go 66 "" use:0 load threads:8
+count 1 "WARNING: GSan"
+has err "GSan: 1 finding; 408 launches, 5 sites watched"
+
 # All ways to end.
 go 66 "" use:0 load race:0 exit:0
 go 66 "" use:0 load race:0 quick

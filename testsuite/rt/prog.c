@@ -14,9 +14,11 @@
  *   shadow:OFFSET:yes|no             is the last allocation's byte watched?
  *   dirty         write a record for the last allocation; clean: it must be gone
  *   slots:BYTES:N shared memory of that many bytes has shadow for N slots
+ *   threads:N     so many threads allocate, launch, wait and free at once
  *   sync, release, reset, unload, fork, sleep:MS, exit:N, quick, findings, finish
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,6 +238,45 @@ static void list_findings(void)
 	expect(gsan_finding(gsan_findings(), &r) == -1, "the end of the findings");
 }
 
+static void *work(void *ctx)
+{
+	CUfunction f;
+	CUdeviceptr p;
+	uint64_t arg = 0;
+	void *params[] = { &arg };
+
+	CHECK(set_current(ctx));
+	for (int i = 0; i < 50; i++) {
+		CHECK(mem_alloc(&p, 100000));
+		CHECK(get_function(&f, module, i % 2 ? "_Z4ringPi" : "again"));
+		CHECK(launch(f, 2, 1, 1, 32 + 32 * (unsigned)(i % 4), 1, 1, 0, NULL, params, NULL));
+		if (i == 25) {
+			arg = (uintptr_t)&findings[2];
+			CHECK(get_function(&f, module, "race"));
+			CHECK(launch(f, 2, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+			arg = 0;
+		}
+		CHECK(synchronize());
+		CHECK(cuMemFree_v2(p));
+	}
+	return NULL;
+}
+
+static void threads(int n)
+{
+	pthread_t t[64];
+	CUcontext ctx;
+	CUdevice d;
+
+	CHECK(device_get(&d, 0));
+	CHECK(retain(&ctx, d));
+	expect(n <= 64, "64 threads");
+	for (int i = 0; i < n; i++)
+		expect(pthread_create(&t[i], NULL, work, ctx) == 0, "pthread_create");
+	for (int i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
+}
+
 static void command(const char *c)
 {
 	char name[64] = "";
@@ -299,6 +340,8 @@ static void command(const char *c)
 		((struct gsan_root *)GSAN_ROOT)->max_clock = (uint32_t)n;
 	else if (!strcmp(c, "clock"))
 		printf("clock %u\n", ((struct gsan_root *)GSAN_ROOT)->max_clock);
+	else if (sscanf(c, "threads:%llu", &n) == 1)
+		threads((int)n);
 	else if (!strcmp(c, "sync"))
 		CHECK(synchronize());
 	else if (!strcmp(c, "release"))
