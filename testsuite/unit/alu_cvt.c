@@ -223,6 +223,8 @@ static void float_to_float(void **state)
 	CHECK(fb((float)0.1) - 1, "cvt.rz.f32.f64 %r1, %d1;", db(0.1));
 	CHECK(db((double)0.1f), "cvt.f64.f32 %d1, %r1;", fb(0.1f));
 	CHECK(0, "cvt.rn.ftz.f32.f64 %r1, %d1;", db(0x1p-140));
+	CHECK(0x200, "cvt.rz.f32.f64 %r1, %d1;", db(0x1p-140));
+	CHECK(0x7fffffff, "cvt.rn.tf32.f32 %r1, %r2;", 0x7fc00000);
 	CHECK(0x200, "cvt.rn.f32.f64 %r1, %d1;", db(0x1p-140));
 	CHECK(0, "cvt.ftz.f64.f32 %d1, %r1;", 0x200);
 	CHECK(0x8000, "cvt.rn.f16.f32 %h1, %r1;", fb(-0x1p-30f));
@@ -260,6 +262,11 @@ static void packed_16(void **state)
 	CHECK(0x3c013c00, "cvt.rs.f16x2.f32 %r1, %r2, %r3, %r4;", fb(1 + 0x1p-12f), fb(1 + 0x1p-12f), 0x180017ff);
 	CHECK(0x3f803f81, "cvt.rs.bf16x2.f32 %r1, %r2, %r3, %r4;", fb(1 + 0x1p-9f), fb(1 + 0x1p-9f), 0xbfffc000);
 	CHECK(0x3f803f80, "cvt.rs.bf16x2.f32 %r1, %r2, %r3, %r4;", fb(1), fb(1), 0xffffffff);
+	/* Of each half of the random bits the lower 13 count. */
+	CHECK(0x3c003c00, "cvt.rs.f16x2.f32 %r1, %r2, %r3, %r4;", fb(1 + 0x1p-12f), fb(1 + 0x1p-12f), 0xe000e000);
+	REFUSED("cvt.rp.f16x2.f32 %r1, %r2, %r3;");
+	REFUSED("cvt.rp.bf16x2.ue8m0x2 %r1, %h1;");
+	REFUSED("cvt.rn.f16x2.ue8m0x2 %r1, %h1;");
 	REFUSED("cvt.rm.f16x2.f32 %r1, %r2, %r3;");
 	REFUSED("cvt.rn.f16x2.f32 %r1, %r2;");
 }

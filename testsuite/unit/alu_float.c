@@ -160,6 +160,7 @@ static void flush_and_saturate(void **state)
 	CHECK(0, "abs.ftz.f32 %r1, %r2;", 0x80000001);
 	CHECK(fb(1), "add.sat.f32 %r1, %r2, %r3;", fb(1), fb(2));
 	CHECK(0, "add.sat.f32 %r1, %r2, %r3;", fb(-1), fb(-2));
+	CHECK(0, "add.sat.f32 %r1, %r2, %r3;", 0x80000000, 0x80000000);
 	CHECK(0, "mul.sat.f32 %r1, %r2, %r3;", 0x7fc00000, fb(-2));
 	CHECK(fb(0.25f), "fma.rn.sat.f32 %r1, %r2, %r3, %r4;", fb(0.5f), fb(0.5f), 0);
 	CHECK(fb(1), "fma.rz.ftz.sat.f32 %r1, %r2, %r3, %r4;", fb(INFINITY), fb(0.5f), 0);
@@ -240,6 +241,10 @@ static void float_compare(void **state)
 	assert_int_equal(RUN_I(1, "setp.lt.f16x2 %p1|%p2, %r1, %r2;", 0x40003c00, 0x3c004000), 0);
 	CHECK(0x00003c00, "set.lt.f16x2.f16x2 %r1, %r2, %r3;", 0x40003c00, 0x3c004000);
 	CHECK(0x0000ffff, "set.lt.u32.f16x2 %r1, %r2, %r3;", 0x40003c00, 0x3c004000);
+	CHECK(0x3c000000, "set.gt.f16x2.f16x2 %r1, %r2, %r3;", 0x40003c00, 0x3c004000);
+	CHECK(0x3f803f80, "set.ne.bf16x2.bf16x2 %r1, %r2, %r3;", 0x40003c00, 0x3c004000);
+	CHECK(0xffff, "set.lt.s16.bf16 %h1, %h2, %h3;", 0x3c00, 0x4000);
+	REFUSED("set.lt.u16.f32 %h1, %r2, %r3;");
 	CHECK(0xffff, "set.lt.u16.f16 %h1, %h2, %h3;", 0x3c00, 0x4000);
 	CHECK(0x3f80, "set.lt.bf16.bf16 %h1, %h2, %h3;", 0x3c00, 0x4000);
 }
@@ -437,6 +442,9 @@ static void half_other(void **state)
 	CHECK(0x3c00, "min.f16 %h1, %h2, %h3, %h4;", 0x4000, 0x4200, 0x3c00);
 	CHECK(0xbc008001, "neg.f16x2 %r1, %r2;", 0x3c000001);
 	CHECK(0xbc008000, "neg.ftz.f16x2 %r1, %r2;", 0x3c000001);
+	CHECK(0x3c000001, "abs.f16x2 %r1, %r2;", 0xbc008001);
+	CHECK(0x3c000000, "abs.ftz.f16x2 %r1, %r2;", 0xbc008001);
+	CHECK(0, "neg.ftz.f16 %h1, %h2;", 0x8001);
 	CHECK(0x3f80, "abs.bf16 %h1, %h2;", 0xbf80);
 }
 

@@ -117,11 +117,16 @@ static void saturation(void **state)
 		const wide hi = as(a, 32, true) * as(b, 32, true) >> 32;
 		const wide lim = INT32_MAX, low = INT32_MIN;
 		const wide mad = hi + as(b, 32, true);
+		/* A third operand near the limits, whatever the product. */
+		const uint64_t c = x & 1 ? 0x7fffff00 : 0x800000ff;
+		const wide mad24 = (as(a, 24, true) * as(b, 24, true) >> 16) + as(c, 32, true);
 
 		CHECK(cut(sum > lim ? lim : sum < low ? low : sum, 32), "add.sat.s32 %r1, %r2, %r3;", a, b);
 		CHECK(cut(dif > lim ? lim : dif < low ? low : dif, 32), "sub.sat.s32 %r1, %r2, %r3;", a, b);
 		CHECK(cut(mad > lim ? lim : mad < low ? low : mad, 32),
 		      "mad.hi.sat.s32 %r1, %r2, %r3, %r4;", a, b, b);
+		CHECK(cut(mad24 > lim ? lim : mad24 < low ? low : mad24, 32),
+		      "mad24.hi.sat.s32 %r1, %r2, %r3, %r4;", a, b, c);
 	}
 	REFUSED("add.sat.u32 %r1, %r2, %r3;");
 	REFUSED("mul.sat.lo.s32 %r1, %r2, %r3;");
@@ -210,6 +215,10 @@ static void carry_chains(void **state)
 		CHECK((uint32_t)want, "mad.lo.cc.u32 %r1, %r2, %r3, %r4;", a, b, (uint32_t)c, 0);
 		CHECK(want >> 32, "madc.hi.u32 %r1, %r2, %r3, %r4;", a, b, c >> 32, cf);
 	}
+	CHECK(0xffffffffffffffff, "madc.hi.s64 %d1, %d2, %d3, %d4;", (uint64_t)-1, 5, 0, 0);
+	CHECK(5, "madc.hi.u64 %d1, %d2, %d3, %d4;", (uint64_t)-1, 5, 0, 1);
+	CHECK(0xfffffffb, "madc.lo.s32 %r1, %r2, %r3, %r4;", (uint32_t)-1, 6, 0, 1);
+	CHECK(0xfffffffffffffffb, "madc.lo.u64 %d1, %d2, %d3, %d4;", (uint64_t)-1, 6, 0, 1);
 	CHECK(0xffffffff, "madc.hi.s32 %r1, %r2, %r3, %r4;", (uint32_t)-1, 5, 0, 0);
 	assert_int_equal(RUN_I(1, "addc.cc.u32 %r1, %r2, %r3;", 0xffffffff, 0, 1), 1);
 }
@@ -283,6 +292,13 @@ static void masks(void **state)
 				clamp |= (i >= a && i < a + b) ? 1u << i : 0;
 				wrap |= (i >= a % 32 && i < a % 32 + b % 32) ? 1u << i : 0;
 			}
+			const uint32_t v = 0x5a3cf096, n = b % 32;
+			const uint32_t low = n ? v << (32 - n) : 0;
+
+			if (!a) {
+				CHECK(n ? low >> (32 - n) : 0, "szext.wrap.u32 %r1, %r2, %r3;", v, b);
+				CHECK(n ? (uint32_t)((int32_t)low >> (32 - n)) : 0, "szext.wrap.s32 %r1, %r2, %r3;", v, b);
+			}
 			CHECK(clamp, "bmsk.clamp.b32 %r1, %r2, %r3;", a, b);
 			CHECK(wrap, "bmsk.wrap.b32 %r1, %r2, %r3;", a, b);
 		}
@@ -333,6 +349,8 @@ static void logic(void **state)
 		CHECK(want, text, a, b, c);
 	}
 	assert_int_equal(RUN_I(1, "lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x80, %p2;", 1, 1, 1, 0), 1);
+	assert_int_equal(RUN_I(1, "lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x80, %p2;", 1, 1, 0, 0), 0);
+	assert_int_equal(RUN_I(1, "lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x80, %p2;", 1, 1, 0, 1), 1);
 	assert_int_equal(RUN_I(1, "lop3.and.b32 _|%p1, %r2, %r3, %r4, 0x80, %p2;", 1, 1, 1, 0), 0);
 	assert_int_equal(RUN_I(1, "lop3.and.b32 %r1|%p1, %r2, %r3, %r4, 0x80, !%p2;", 1, 1, 1, 0), 1);
 }
@@ -360,6 +378,15 @@ static void shifts(void **state)
 	}
 }
 
+static void shift_refusals(void **state)
+{
+	(void)state;
+	REFUSED("shf.l.b32 %r1, %r2, %r3, %r4;");
+	REFUSED("shf.wrap.b32 %r1, %r2, %r3, %r4;");
+	REFUSED("shl.u32 %r1, %r2, %r3;");
+	REFUSED("shr.b32 %r1, %r2;");
+}
+
 static void moves(void **state)
 {
 	const uint64_t *d;
@@ -374,6 +401,14 @@ static void moves(void **state)
 	CHECK(0x1234567889abcdef, "mov.b64 %d1, {%r1, %r2};", 0x89abcdef, 0x12345678);
 	CHECK(0x4444333322221111, "mov.b64 %d1, {%h1, %h2, %h3, %h4};", 0x1111, 0x2222, 0x3333, 0x4444);
 	CHECK(0x04030201, "mov.b32 %r1, {%b1, %b2, %b3, %b4};", 1, 2, 3, 4);
+	CHECK(1, "mov.pred %p1, %p2;", 1);
+	CHECK(0xbeef, "mov.b16 %h1, %h2;", 0xbeef);
+	d = alu_test_run("mov.b32 {%h1, %h2}, %r1;", (const uint64_t[]){ 0x89abcdef });
+	assert_int_equal(d[0], 0xcdef);
+	assert_int_equal(d[1], 0x89ab);
+	d = alu_test_run("mov.v2.b64 {%d1, %d2}, {%d3, %d4};", (const uint64_t[]){ UINT64_MAX, 6 });
+	assert_int_equal(d[0], UINT64_MAX);
+	assert_int_equal(d[1], 6);
 	d = alu_test_run("mov.b64 {%r1, %r2}, %d1;", (const uint64_t[]){ 0x1234567889abcdef });
 	assert_int_equal(d[0], 0x89abcdef);
 	assert_int_equal(d[1], 0x12345678);
@@ -435,7 +470,8 @@ int main(void)
 		cmocka_unit_test(dot_products), cmocka_unit_test(carry_chains),
 		cmocka_unit_test(bfe_bfi), cmocka_unit_test(counting), cmocka_unit_test(masks),
 		cmocka_unit_test(permute), cmocka_unit_test(logic), cmocka_unit_test(shifts),
-		cmocka_unit_test(moves), cmocka_unit_test(integer_compare),
+		cmocka_unit_test(moves), cmocka_unit_test(shift_refusals),
+		cmocka_unit_test(integer_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
