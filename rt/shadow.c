@@ -287,13 +287,12 @@ static bool set_up_ring(const char **why)
 	return true;
 }
 
-static bool set_up_area(struct area *a, uint64_t base, uint64_t bytes)
+static void set_up_area(struct area *a, uint64_t base, uint64_t bytes)
 {
 	a->base = base;
 	a->bytes = bytes;
 	free(a->page);
 	a->page = rt_alloc(bytes / PAGE);
-	return reserve(base, bytes);
 }
 
 static uint32_t options(void)
@@ -310,10 +309,10 @@ static bool set_up_root(struct rt_ctx *c, const char **why)
 
 	*why = "the addresses of its shadow are taken";
 	if (!reserve(GSAN_SHADOW, (GSAN_WINDOW + 1) * 4) || !reserve(GSAN_SITES, (GSAN_WINDOW + 1) * 2) ||
-	    !reserve(GSAN_ROOT, PAGE) || !reserve(GSAN_MAP, PAGE) ||
-	    !set_up_area(&dev.shared, GSAN_SHADOW_SHARED, UINT64_C(1) << 36) ||
-	    !set_up_area(&dev.shared_sites, GSAN_SITES_SHARED, UINT64_C(1) << 35))
+	    !reserve(GSAN_ROOT, GSAN_ROOT_BYTES))
 		return false;
+	set_up_area(&dev.shared, GSAN_SHADOW_SHARED, UINT64_C(1) << 36);
+	set_up_area(&dev.shared_sites, GSAN_SITES_SHARED, UINT64_C(1) << 35);
 	*why = "the device has no memory for the runtime's state";
 	if (!map_at(c, GSAN_ROOT, PAGE, false) || !map_at(c, GSAN_MAP, PAGE, false))
 		return false;
