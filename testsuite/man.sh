@@ -8,7 +8,7 @@ man=$top_srcdir/man
 
 if command -v mandoc >/dev/null; then
 	for page in "$man"/*.[17]; do
-		mandoc -Tlint -Wstyle "$page" >lint 2>&1
+		(cd "$man" && mandoc -Tlint -Wstyle "$page") >lint 2>&1
 		[ -s lint ] && fail "$(cat lint)"
 	done
 else
