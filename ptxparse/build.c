@@ -25,7 +25,7 @@ struct ptx_stmt *ptx_stmt_new(struct parser *p, enum ptx_stmt_kind kind, const s
 
 	s->kind = kind;
 	s->line = at->line;
-	s->col = ptx_column(p, at->s);
+	s->col = at->col;
 	s->loc = p->loc;
 	s->prev = *last;
 	if (*last)
@@ -529,7 +529,7 @@ struct ptx_module *ptx_parse(const char *path, const char *text, size_t len,
 	p.report = report;
 	p.arg = arg;
 	p.line = 1;
-	p.text = p.end = p.cur = "";
+	p.text = p.end = p.cur = p.bol = "";
 	if (len >= MAX_FILE) {
 		ptx_error_at(&p, p.text, "file is larger than 2 GiB");
 	} else {
@@ -540,7 +540,7 @@ struct ptx_module *ptx_parse(const char *path, const char *text, size_t len,
 		}
 		memcpy(copy, text, len);
 		memset(copy + len, 0, 16);
-		p.text = p.cur = copy;
+		p.text = p.cur = p.bol = copy;
 		p.end = copy + len;
 		ptx_table_words(p.arena);
 		ptx_scope_open(&p);

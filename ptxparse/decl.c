@@ -246,7 +246,7 @@ void b_dim(struct parser *p, const struct tok *bracket, const struct tok *t)
 		ptx_error_at(p, bracket->s, "too many dimensions");
 		return;
 	}
-	if (!t && v->ndims) {
+	if (!n && v->ndims) {
 		ptx_error_at(p, bracket->s, "only the first dimension may be left out");
 		return;
 	}

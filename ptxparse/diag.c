@@ -12,7 +12,7 @@
 
 enum { MAX_SOURCE = 400 };              /* bytes of the source line shown */
 
-unsigned ptx_column(const struct parser *p, const char *pos)
+static unsigned column_of(const struct parser *p, const char *pos)
 {
 	const char *s = pos;
 
@@ -73,7 +73,7 @@ void ptx_error_at(struct parser *p, const char *pos, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 
-	e.col = ptx_column(p, pos);
+	e.col = column_of(p, pos);
 	e.line = line_of(p, pos);
 	s = pos - (e.col - 1);
 	nl = memchr(s, '\n', (size_t)(p->end - s));

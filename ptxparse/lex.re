@@ -13,12 +13,28 @@
 
 #include <string.h>
 
+static void newline(struct parser *p, const char *nl)
+{
+	p->line++;
+	p->bol = nl + 1;
+}
+
+/* Where a token begins. */
+static void start(const struct parser *p, struct tok *t, const char *s)
+{
+	size_t col = (size_t)(s - p->bol) + 1;
+
+	t->s = s;
+	t->line = p->line;
+	t->col = col < MAX_COL ? col & MAX_COL : MAX_COL;
+}
+
 /* A block comment; `s` stands behind its opening.  NULL if it does not end. */
 static const char *skip_comment(struct parser *p, const char *s)
 {
 	for (; s < p->end; s++) {
 		if (*s == '\n')
-			p->line++;
+			newline(p, s);
 		else if (*s == '*' && s[1] == '/')
 			return s + 2;
 	}
@@ -34,7 +50,7 @@ static const char *skip_section(struct parser *p, const char *s)
 	for (; s < p->end; s++) {
 		switch (*s) {
 		case '\n':
-			p->line++;
+			newline(p, s);
 			break;
 		case '{':
 			if (open)
@@ -101,11 +117,10 @@ again:
 	exp	= [eE] [-+]? dec;
 
 	[ \t\r\v]+	{ goto again; }
-	"\n"		{ p->line++; goto again; }
+	"\n"		{ newline(p, s); goto again; }
 	"//" [^\n\x00]*	{ goto again; }
 	"/*"		{
-		t->s = s;
-		t->line = p->line;
+		start(p, t, s);
 		cur = skip_comment(p, cur);
 		if (!cur)
 			return bad(p, p->end, t, "comment does not end");
@@ -114,13 +129,11 @@ again:
 	"#" [^\n\x00]*	{
 		if (line_start(p, s))
 			goto again;
-		t->s = s;
-		t->line = p->line;
+		start(p, t, s);
 		return bad(p, cur, t, "stray '#'");
 	}
 	"\x00"		{
-		t->s = s;
-		t->line = p->line;
+		start(p, t, s);
 		t->len = 0;
 		if (s < p->end)
 			return bad(p, cur, t, "NUL byte");
@@ -141,14 +154,12 @@ again:
 	dec "." [0-9]* exp?		{ major = T_FLOAT; goto done; }
 	dec exp				{ major = T_FLOAT; goto done; }
 	[0-9] [0-9a-zA-Z_$]*		{
-		t->s = s;
-		t->line = p->line;
+		start(p, t, s);
 		return bad(p, cur, t, "malformed number");
 	}
 	["] [^"\n\x00]* ["]		{ major = T_STRING; goto done; }
 	["]				{
-		t->s = s;
-		t->line = p->line;
+		start(p, t, s);
 		return bad(p, cur, t, "string does not end on its line");
 	}
 
@@ -185,20 +196,17 @@ again:
 	"||"	{ major = T_OROR; goto done; }
 
 	[\x80-\xff]+	{
-		t->s = s;
-		t->line = p->line;
+		start(p, t, s);
 		return bad(p, cur, t, "non-ASCII byte");
 	}
 	*		{
-		t->s = s;
-		t->line = p->line;
+		start(p, t, s);
 		return bad(p, cur, t, "stray character");
 	}
 	*/
 done:
-	t->s = s;
+	start(p, t, s);
 	t->len = (uint32_t)(cur - s);
-	t->line = p->line;
 	p->cur = cur;
 	if (t->len > MAX_TOKEN)
 		return bad(p, cur, t, "token is too long");

@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	testsuite/err/headless.exp testsuite/err/headless.ptx \
 	testsuite/err/lexical.exp testsuite/err/lexical.ptx \
 	testsuite/err/many.exp testsuite/err/many.ptx \
+	testsuite/err/nothing.exp testsuite/err/nothing.ptx \
 	testsuite/err/notarget.exp testsuite/err/notarget.ptx \
 	testsuite/err/noversion.exp testsuite/err/noversion.ptx \
 	testsuite/err/outside.exp testsuite/err/outside.ptx \

@@ -79,7 +79,8 @@ struct tok {
 	uint32_t len;
 	uint32_t line;
 	uint32_t num;                   /* the number that an ID ends in */
-	uint32_t digits;                /* how many digits that is, 0 if none (or too many) */
+	uint32_t digits : 4;            /* how many digits that is, 0 if none (or too many) */
+	uint32_t col : 28;              /* from 1; the largest that fits if it is larger */
 };
 
 struct span {
@@ -123,7 +124,8 @@ enum {
 	MAX_OPERANDS = 4096,            /* of one statement, all levels together */
 	MAX_MODS = 64,
 	MAX_TOKEN = 1 << 16,            /* bytes of a name, number or string */
-	MAX_DIMS = 32
+	MAX_DIMS = 32,
+	MAX_COL = (1 << 28) - 1
 };
 #define MAX_FILE ((size_t)1 << 31)
 
@@ -134,6 +136,7 @@ struct parser {
 	/* lexer */
 	const char *text, *end;         /* a copy, with NULs behind it */
 	const char *cur;
+	const char *bol;                /* where the current line begins */
 	unsigned line;
 	bool bad;                       /* the last token was an error already reported */
 
@@ -195,7 +198,6 @@ void ptx_gram(void *, int, struct tok);
 void ptx_error_at(struct parser *, const char *pos, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void ptx_syntax_error(struct parser *, int major, const struct tok *);
-unsigned ptx_column(const struct parser *, const char *pos);
 
 /* table.c */
 void ptx_table_words(struct ptx_arena *);

@@ -195,7 +195,7 @@ static void put_name(struct ptx_buf *b, const struct ptx_var *v)
 	}
 	for (i = 0; i < v->ndims; i++) {
 		putch(b, '[');
-		if (v->dim[i] || i)
+		if (v->dim[i])
 			put_u(b, v->dim[i]);
 		putch(b, ']');
 	}

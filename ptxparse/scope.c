@@ -35,7 +35,7 @@ void ptx_tok_split(struct parser *p, struct tok *t)
 
 	while (d > t->s && digit(d[-1]))
 		d--;
-	t->digits = e - d > MAX_DIGITS ? 0 : (uint32_t)(e - d);
+	t->digits = e - d > MAX_DIGITS ? 0 : (unsigned)(e - d) & 15;
 	t->w = ptx_word(p->arena, t->s, t->len - t->digits);
 	if (t->digits)
 		for (; d < e; d++)

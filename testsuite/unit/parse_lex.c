@@ -37,7 +37,7 @@ static void start(const char *s)
 	p.m = &module;
 	p.report = count;
 	p.line = 1;
-	p.text = p.cur = text;
+	p.text = p.cur = p.bol = text;
 	p.end = text + strlen(s);
 	module.nerrors = 0;
 	errors = 0;

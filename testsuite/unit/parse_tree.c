@@ -47,6 +47,36 @@ static const struct ptx_operand *op(struct ptx_module *m, unsigned inst, unsigne
 	return &s->inst.ops[n];
 }
 
+static void test_arena(void **state)
+{
+	struct ptx_arena *a = ptx_arena_new();
+	char name[20];
+	const char *first;
+	unsigned char *p;
+	size_t n, i;
+
+	(void)state;
+	for (n = 1; n < 300000; n = n * 3 + 1) {
+		p = ptx_alloc(a, n);
+		assert_int_equal((uintptr_t)p % 16, 0);
+		for (i = 0; i < n; i++)
+			assert_int_equal(p[i], 0);
+		memset(p, 0xff, n);
+	}
+	first = ptx_intern(a, "abcdef", 3);
+	assert_string_equal(first, "abc");
+	/* Beyond what the first table of words holds. */
+	for (n = 0; n < 30000; n++) {
+		snprintf(name, sizeof name, "w%u", (unsigned)n);
+		ptx_intern(a, name, strlen(name));
+	}
+	assert_ptr_equal(ptx_intern(a, "xabc" + 1, 3), first);
+	assert_ptr_not_equal(ptx_intern(a, "abd", 3), first);
+	assert_int_equal(strlen(ptx_sprintf(a, "%0300d", 7)), 300);
+	assert_string_equal(ptx_sprintf(a, "%s-%d", "a", 5), "a-5");
+	ptx_arena_free(a);
+}
+
 static void test_names(void **state)
 {
 	struct ptx_module *m = parse(HEAD
@@ -215,6 +245,7 @@ static void test_declarations(void **state)
 		".global .u64 t[3] = {a, generic(e)+8, 7};\n"
 		".global .u8 b[2] = {0xff00(a+4), 9};\n"
 		".global .f32 c[2] = {0f3f800000, -2.0};\n"
+		".extern .func announced(.param .b32 a);\n"
 		".func later();\n.func later() { ret; }\n"
 		".weak .entry k(.param .u64 .ptr .global .align 8 p, .param .align 8 .b8 q[24])\n"
 		"	.maxntid 64, 2 .minnctapersm 3 .maxnreg 40 .reqnctapercluster 2 .noreturn\n"
@@ -238,7 +269,7 @@ static void test_declarations(void **state)
 	assert_int_equal(ptx_lookup(m, "open")->bytes, 6);
 	assert_int_equal(ptx_lookup(m, "rows")->bytes, 12);
 	/* e counts once. */
-	assert_int_equal(m->nglobals, 10);
+	assert_int_equal(m->nglobals, 11);
 
 	i = ptx_lookup(m, "t")->var->inits;
 	assert_ptr_equal(i->sym, s);
@@ -260,6 +291,8 @@ static void test_declarations(void **state)
 	assert_int_equal(i->next->ival, 0xC000000000000000);
 
 	assert_true(ptx_lookup(m, "later")->func->has_body);
+	assert_int_equal(ptx_lookup(m, "announced")->func->nparams, 1);
+	assert_string_equal(ptx_lookup(m, "announced")->func->params->sym->name, "a");
 	assert_true(f->entry && f->noreturn);
 	assert_string_equal(f->link, ".weak");
 	assert_int_equal(f->nparams, 2);
@@ -273,15 +306,15 @@ static void test_declarations(void **state)
 	assert_int_equal(f->cluster[0], 2);
 	assert_int_equal(f->minnctapersm, 3);
 	assert_int_equal(f->maxnreg, 40);
-	assert_int_equal(f->line, 13);
-	assert_int_equal(f->end_line, 15);
+	assert_int_equal(f->line, 14);
+	assert_int_equal(f->end_line, 16);
 	ptx_free(m);
 }
 
 static void test_lines(void **state)
 {
 	struct ptx_module *m = parse(HEAD
-		".func f() { .loc 1 11 5\n ret; }\n"
+		".func f() { .loc 1 11 5 .loc 1 20 1\n ret; }\n"
 		".entry k() { .reg .b32 r;\n"
 		"	mov.u32 r, 0;\n"
 		"	.loc 1 11 5\n"
@@ -289,7 +322,7 @@ static void test_lines(void **state)
 		"	.loc 2 3 9, function_name fa, inlined_at 1 11 5\n"
 		"	{ mov.u32 r, 3;\n"
 		"	.loc 2 7 2, function_name fb + 4, inlined_at 2 3 9 mov.u32 r, 4; }\n"
-		"	.loc 1 12 3, function_name fc, inlined_at 9 9 9\n"
+		"	.loc 1 12 3, function_name fc, inlined_at 1 20 1\n"
 		"	mov.u32 r, 5; }\n"
 		".file 2 \"b.h\" .file 1 \"a.cu\", 12, 34\n");
 	struct ptx_stmt *s = nth(m, "k", STMT_INST, 1), *t;
@@ -315,8 +348,8 @@ static void test_lines(void **state)
 	assert_ptr_equal(l->inlined_at, s->loc);
 	assert_null(s->loc->inlined_at);
 	l = nth(m, "k", STMT_INST, 5)->loc;
-	assert_int_equal(l->inlined_at->file, 9);
-	assert_null(l->inlined_at->inlined_at);
+	assert_int_equal(l->inlined_at->line, 20);
+	assert_ptr_not_equal(l->inlined_at, ptx_lookup(m, "f")->func->last->loc);
 	assert_string_equal(ptx_file_name(m, 1), "a.cu");
 	assert_string_equal(ptx_file_name(m, 2), "b.h");
 	assert_null(ptx_file_name(m, 0));
@@ -440,6 +473,7 @@ static void test_broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_arena),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_operands),
