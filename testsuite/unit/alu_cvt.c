@@ -132,6 +132,7 @@ static void integer_to_float(void **state)
 	CHECK(fb(4294967040.0f), "cvt.rz.f32.u32 %r1, %r2;", 0xffffffff);
 	CHECK(db(-5), "cvt.rn.f64.s32 %d1, %r2;", (uint32_t)-5);
 	CHECK(db(4294967295.0), "cvt.rn.f64.u32 %d1, %r2;", 0xffffffff);
+	CHECK(fb(18446744073709551616.0f), "cvt.rn.f32.u64 %r1, %d2;", UINT64_MAX);
 	CHECK(db(18446744073709551616.0), "cvt.rn.f64.u64 %d1, %d2;", UINT64_MAX);
 	CHECK(db(18446744073709549568.0), "cvt.rm.f64.u64 %d1, %d2;", UINT64_MAX);
 	CHECK(0xbc00, "cvt.rn.f16.s8 %h1, %r2;", 0xff);
@@ -321,6 +322,8 @@ static void scale_format(void **state)
 	CHECK(0x8080, "cvt.rp.ue8m0x2.f32 %h1, %r1, %r2;", fb(1.5f), fb(2));
 	CHECK(0x00ff, "cvt.rz.ue8m0x2.f32 %h1, %r1, %r2;", fb(0), 0x7fc00000);
 	CHECK(0xfe00, "cvt.rp.satfinite.ue8m0x2.f32 %h1, %r1, %r2;", fb(INFINITY), fb(0x1p-127f));
+	CHECK(0xfeff, "cvt.rp.ue8m0x2.f32 %h1, %r1, %r2;", fb(0x1p127f), fb(0x1.8p127f));
+	CHECK(0xfefe, "cvt.rz.ue8m0x2.f32 %h1, %r1, %r2;", fb(0x1p127f), fb(0x1.8p127f));
 	CHECK(0x7f80, "cvt.rz.ue8m0x2.bf16x2 %h1, %r1;", 0x3fc04000);
 	CHECK(0x3f804000, "cvt.rn.bf16x2.ue8m0x2 %r1, %h1;", 0x7f80);
 	CHECK(0x00407fff, "cvt.rn.bf16x2.ue8m0x2 %r1, %h1;", 0x00ff);

@@ -239,6 +239,8 @@ static void float_compare(void **state)
 	}
 	assert_int_equal(RUN("setp.lt.f16x2 %p1|%p2, %r1, %r2;", 0x40003c00, 0x3c004000), 1);
 	assert_int_equal(RUN_I(1, "setp.lt.f16x2 %p1|%p2, %r1, %r2;", 0x40003c00, 0x3c004000), 0);
+	assert_int_equal(RUN_I(1, "setp.lt.f16x2 %p1|%p2, %r1, %r2;", 0x3c003c00, 0x40000000), 1);
+	CHECK(0x3c000000, "set.lt.f16x2.f16x2 %r1, %r2, %r3;", 0x3c003c00, 0x40000000);
 	CHECK(0x00003c00, "set.lt.f16x2.f16x2 %r1, %r2, %r3;", 0x40003c00, 0x3c004000);
 	CHECK(0x0000ffff, "set.lt.u32.f16x2 %r1, %r2, %r3;", 0x40003c00, 0x3c004000);
 	CHECK(0x3c000000, "set.gt.f16x2.f16x2 %r1, %r2, %r3;", 0x40003c00, 0x3c004000);
@@ -311,6 +313,8 @@ static void approximations(void **state)
 	CHECK(0x00080000, "ex2.approx.f32 %r1, %r2;", fb(-130));
 	CHECK(0x4400, "ex2.approx.f16 %h1, %h2;", 0x4000);
 	CHECK(0x44003c00, "ex2.approx.f16x2 %r1, %r2;", 0x40000000);
+	CHECK(0x0010, "ex2.approx.f16 %h1, %h2;", 0xcd00);
+	CHECK(0, "ex2.approx.ftz.f16 %h1, %h2;", 0xcd00);
 	CHECK(0x4080, "ex2.approx.ftz.bf16 %h1, %h2;", 0x4000);
 	CHECK(0x3c00bc00, "tanh.approx.f16x2 %r1, %r2;", 0x7c00fc00);
 	CHECK(db(0.25), "rcp.approx.ftz.f64 %d1, %d2;", db(4) | 0x12345);
@@ -435,6 +439,8 @@ static void half_other(void **state)
 	CHECK(0x00004000, "sub.bf16x2 %r1, %r2, %r3;", 0x3f804040, 0x3f803f80);
 	CHECK(0x40804000, "mul.bf16x2 %r1, %r2, %r3;", 0x40004000, 0x40003f80);
 	CHECK(0x8000, "min.f16 %h1, %h2, %h3;", 0, 0x8000);
+	CHECK(1, "min.f16 %h1, %h2, %h3;", 1, 2);
+	CHECK(0, "min.ftz.f16 %h1, %h2, %h3;", 1, 2);
 	CHECK(0x3c00, "max.f16 %h1, %h2, %h3;", 0x3c00, 0xfe00);
 	CHECK(0x7fff, "max.NaN.f16 %h1, %h2, %h3;", 0x3c00, 0xfe00);
 	CHECK(0x40003c00, "max.bf16x2 %r1, %r2, %r3;", 0x40000000, 0x3f803c00);

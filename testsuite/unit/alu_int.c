@@ -94,6 +94,13 @@ static void wide_and_mad(void **state)
 		CHECK((uint32_t)(h * g), "mul.wide.u16 %r1, %h1, %h2;", h, g);
 		CHECK((uint32_t)(as(h, 16, true) * as(g, 16, true)), "mul.wide.s16 %r1, %h1, %h2;", h, g);
 		CHECK(r * q + c, "mad.wide.u32 %d1, %r1, %r2, %d2;", r, q, c);
+		CHECK((uint32_t)(h * g + (uint32_t)c), "mad.wide.u16 %r1, %h1, %h2, %r2;", h, g, (uint32_t)c);
+		CHECK((uint32_t)(as(h, 16, true) * as(g, 16, true) + (wide)c),
+		      "mad.wide.s16 %r1, %h1, %h2, %r2;", h, g, (uint32_t)c);
+		CHECK((uint16_t)(h * g + c), "mad.lo.u16 %h1, %h2, %h3, %h4;", h, g, (uint16_t)c);
+		CHECK(cut((as(h, 16, true) * as(g, 16, true) >> 16) + (wide)c, 16),
+		      "mad.hi.s16 %h1, %h2, %h3, %h4;", h, g, (uint16_t)c);
+		CHECK(a * b + c, "mad.lo.s64 %d1, %d2, %d3, %d4;", a, b, c);
 		CHECK(cut(as(r, 32, true) * as(q, 32, true) + (wide)c, 64),
 		      "mad.wide.s32 %d1, %r1, %r2, %d2;", r, q, c);
 		CHECK(cut(as(r, 32, true) * as(q, 32, true) + (wide)c, 32),
@@ -370,6 +377,9 @@ static void shifts(void **state)
 		CHECK(n < 64 ? w << n : 0, "shl.b64 %d1, %d2, %r3;", w, n);
 		CHECK(n < 64 ? w >> n : 0, "shr.u64 %d1, %d2, %r3;", w, n);
 		CHECK((uint32_t)((int32_t)a >> (n < 31 ? n : 31)), "shr.s32 %r1, %r2, %r3;", a, n);
+		CHECK(n < 16 ? 0x8765 >> n : 0, "shr.u16 %h1, %h2, %r3;", 0x8765, n);
+		CHECK(n < 32 ? a >> n : 0, "shr.b32 %r1, %r2, %r3;", a, n);
+		CHECK((uint64_t)((int64_t)w >> (n < 63 ? n : 63)), "shr.s64 %d1, %d2, %r3;", w, n);
 		CHECK((uint16_t)((int16_t)0x8765 >> (n < 15 ? n : 15)), "shr.s16 %h1, %h2, %r3;", 0x8765, n);
 		CHECK((uint32_t)(both >> m), "shf.r.wrap.b32 %r1, %r2, %r3, %r4;", a, b, n);
 		CHECK((uint32_t)(both >> k), "shf.r.clamp.b32 %r1, %r2, %r3, %r4;", a, b, n);
