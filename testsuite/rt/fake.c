@@ -296,8 +296,7 @@ API CUresult cuMemMap(CUdeviceptr p, size_t n, size_t offset, CUmemGenericAlloca
 	    mmap((void *)(uintptr_t)p, n, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
 		return CUDA_ERROR_INVALID_VALUE;
-	for (CUdeviceptr at = p; at < p + n; at += PAGE)
-		*(unsigned char *)(uintptr_t)at = 0xa5;
+	memset((void *)(uintptr_t)p, 0xa5, n);
 	return CUDA_SUCCESS;
 }
 
@@ -336,7 +335,7 @@ API CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t n)
 	return cuMemcpyDtoHAsync_v2(to, from, n, NULL);
 }
 
-/* New pages are zero but for the byte that cuMemMap spoils. */
+/* Whole pages are given back: the next ones are zero. */
 API CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, size_t n, CUstream stream)
 {
 	(void)stream;
@@ -455,6 +454,17 @@ static void race(const struct gsan_finding *f)
 	__atomic_store_n(&ring[i].ready, 1, __ATOMIC_RELEASE);
 }
 
+/* The ring is told of powers of two only. */
+static void again(uint64_t i)
+{
+	struct gsan_finding *ring = (struct gsan_finding *)(uintptr_t)root()->ring;
+	uint32_t n = __atomic_add_fetch(&((struct gsan_dedup *)(uintptr_t)root()->dedup)[i].count, 1,
+					__ATOMIC_RELAXED);
+
+	if (!(n & (n - 1)))
+		__atomic_store_n(&ring[i].count, n, __ATOMIC_RELAXED);
+}
+
 API CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
 			    unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
 			    CUstream stream, void **params, void **extra)
@@ -472,7 +482,7 @@ API CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsi
 	else if (!strncmp(fn->name, "race", 4))
 		race((const struct gsan_finding *)(uintptr_t)arg);
 	else if (!strncmp(fn->name, "again", 5))
-		((struct gsan_dedup *)(uintptr_t)root()->dedup)[arg].count++;
+		again(arg);
 	else if (!strncmp(fn->name, "lost", 4))
 		root()->counters[arg]++;
 	else if (!strncmp(fn->name, "hang", 4))

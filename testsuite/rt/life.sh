@@ -33,6 +33,8 @@ go 66 "" use:0 load alloc:4096 race:0 run:lost:1 release use:0 load alloc:4096 s
 count 2 "WARNING: GSan"
 has err "GSan: 2 findings; "
 has err "; 2 accesses to memory without shadow"
+go 3 "" use:0 load run:lost:1 release use:0 load run:lost:1 release use:0 load run:lost:1
+has err "; 3 accesses to memory without shadow"
 go 66 "" use:0 load alloc:4096 race:0 reset use:0 load alloc:4096 shadow:0:yes race:2 sync
 count 2 "WARNING: GSan"
 go 66 "" use:0 load alloc:4096 race:0 release
@@ -40,6 +42,8 @@ count 1 "WARNING: GSan"
 # Unloaded before it was told.
 go 66 "" use:0 load alloc:4096 race:0 unload sync
 has err "#0 producer(int*) /src/ring.cu:41 (ring.ptx:118)"
+go 66 "" use:0 load race:0 unload sync
+has err "inside the 16-byte variable counter"
 
 # Many threads.
 go 66 "" use:0 load threads:8

@@ -8,7 +8,8 @@ mib=$((1 << 20))
 
 go 3 "" use:0 alloc:4096 shadow:0:yes shadow:4095:yes shadow:$((4 * mib)):no shadow:-$((2 * mib)):no
 go 3 "" use:0 alloc:$((5 * mib)) shadow:0:yes shadow:$((5 * mib - 1)):yes
-go 3 "" use:0 host:4096 shadow:0:yes
+go 66 "" use:0 load host:4096 shadow:0:yes race:0 sync
+has err "Location is page-locked host memory, 64 bytes inside a 4096-byte allocation at 0x"
 # Freed memory stays watched, as a kernel may run; other memory at the same place
 # of the window (2^43 bytes on) finds no records in its way.
 go 3 "" use:0 alloc:4096 dirty free shadow:4096:yes
@@ -22,6 +23,11 @@ go 3 "" map:0x650000000000 use:0 load run:_Z4ringPi shadow:0:yes
 # Shared memory: 512 bytes of static memory, 2048/32 blocks of 3 multiprocessors,
 # at most 32 on each.
 go 3 "" use:0 load slots:512:0 run:_Z4ringPi slots:512:96 slots:8193:0
+# Larger blocks, fewer of them; more again when another stream may be running.
+go 3 "" use:0 load block:512 run:_Z4ringPi slots:512:12 block:1024 run:_Z4ringPi slots:512:12 \
+	stream run:_Z4ringPi slots:512:96
+go 3 "" use:0 load block:512 run:_Z4ringPi sync stream run:_Z4ringPi slots:512:12 stream-sync \
+	stream run:_Z4ringPi slots:512:12
 
 # Too little memory: said, counted, and the rest goes on.
 go 66 "shadow_mb=16" use:0 load alloc:$((64 * mib)) shadow:0:no run:_Z4ringPi race:0 sync

@@ -9,6 +9,8 @@
  *   load, bare    load an instrumented module, one that is not
  *   run:NAME[:N]  launch a kernel with that number as its parameter
  *   race:N        launch race with the N-th finding below
+ *   block:N       launches from here on have N threads
+ *   stream        ... and go to a new stream; stream-sync waits for it
  *   alloc:BYTES, free, host:BYTES    memory; the addresses are printed
  *   map:ADDRESS   cuMemMap of 2 MiB there
  *   shadow:OFFSET:yes|no             is the last allocation's byte watched?
@@ -65,6 +67,8 @@ static __typeof__(&cuLaunchKernel) launch = cuLaunchKernel;
 
 static CUmodule module;
 static CUdeviceptr last;
+static unsigned block = 32;             /* threads of a block */
+static CUstream stream;
 static bool may_fail;
 
 static void check(CUresult r, const char *what)
@@ -136,10 +140,10 @@ static struct gsan_finding findings[] = {
 	  .now = { .site = 5, .kind = 0, .bytes = 0xf, .thread = 0, .block = 0 },
 	  .before = { .site = 2, .kind = GSAN_KIND_WRITE, .bytes = 0xf, .thread = 11, .block = 1 } },
 	/* shared memory, one side without a source line */
-	{ .kind = GSAN_DATA_RACE, .why = GSAN_WHY_SAME_BLOCK, .shared = 1, .addr = 0x44, .launch = 2,
+	{ .kind = GSAN_DATA_RACE, .why = GSAN_WHY_SAME_BLOCK, .shared = 1, .addr = 0x46, .launch = 2,
 	  .kernel = 1, .grid = { 2, 2, 1 }, .block = { 64, 1, 1 },
 	  .now = { .site = 4, .kind = GSAN_GPU << 1 | 1, .bytes = 0xf0, .thread = 40, .block = 3 },
-	  .before = { .site = 3, .kind = GSAN_KIND_WARP_READ, .bytes = 0xf0, .thread = 0, .block = 3 } },
+	  .before = { .site = 3, .kind = GSAN_KIND_WARP_READ, .bytes = 0xc0, .thread = 0, .block = 3 } },
 };
 
 /* ---- commands -------------------------------------------------------------------------------------- */
@@ -187,7 +191,7 @@ static void run(const char *name, uint64_t arg)
 	CUfunction f;
 
 	CHECK(get_function(&f, module, name));
-	CHECK(launch(f, 2, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+	CHECK(launch(f, 2, 1, 1, block, 1, 1, 0, stream, params, NULL));
 }
 
 static bool watched(CUdeviceptr at)
@@ -309,7 +313,13 @@ static void command(const char *c)
 
 		CHECK(cuMemHostAlloc(&p, n, 0));
 		last = (uintptr_t)p;
-	} else if (!strcmp(c, "free"))
+	} else if (sscanf(c, "block:%llu", &n) == 1)
+		block = (unsigned)n;
+	else if (!strcmp(c, "stream"))
+		CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	else if (!strcmp(c, "stream-sync"))
+		CHECK(cuStreamSynchronize(stream));
+	else if (!strcmp(c, "free"))
 		CHECK(cuMemFree_v2(last));
 	else if (sscanf(c, "map:%lli", (long long *)&n) == 1) {
 		CUdeviceptr p;

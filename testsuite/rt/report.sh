@@ -46,7 +46,7 @@ has out "handler ran"
 # A variable of the module; shared memory; a kernel without parameters.
 go 66 "demangle=0" use:0 load run:_Z4ringPi race:0 race:2 sync
 has err "4 bytes inside the 16-byte variable counter at 0x"
-has err "Location is shared memory of block (1,1,0) at offset 0x44, reached through the 1024-byte variable tile"
+has err "Location is shared memory of block (1,1,0) at offset 0x46, reached through the 1024-byte variable tile"
 has err "#0 _Z8producerPi (ring.ptx:119)"
 has err "Atomic write of size 4 at 0x44 by thread (40,0,0) block (1,1,0):"
 has err "Previous read of size 4 at 0x44 by the warp of thread (0,0,0) block (1,1,0):"
@@ -67,6 +67,8 @@ hasnt err "ring.cu:41"
 # Before the program waits: after the delay, and the number is a lower bound.
 go 66 "report_delay_ms=20" use:0 load race:0 sleep:500 exit:3
 has err "[at least 1 time]"
+go 66 "report_delay_ms=200" use:0 load race:0 run:again:0 run:again:0 sleep:600 exit:3
+has err "[at least 2 times]"
 # At the end of the process it is exact even if the program never waited.
 go 66 "" use:0 load race:0 run:again:0 exit:3
 has err "[2 times]"
