@@ -74,6 +74,7 @@ race_tests = \
 	testsuite/race/counter_too_early.ptx \
 	testsuite/race/destination_is_address.ptx \
 	testsuite/race/dynamic_shared.ptx \
+	testsuite/race/exit_behind_barrier.ptx \
 	testsuite/race/exit_in_the_middle.ptx \
 	testsuite/race/fence_halves_reader.ptx \
 	testsuite/race/fence_halves_swapped.ptx \
