@@ -64,8 +64,8 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 	struct gsan_block *b = block_of(w->slot);
 	u32 group = __activemask(), lane = sreg_laneid(), bit = 1u << lane, gen = 0;
 	bool leader = lane == __ffs(group) - 1;
-	bool whole = !((w->m_refs | w->m_own) & group);
-	u32 need = (count + 31) & ~31u, n = group == w->live ? 32 : __popc(group);
+	bool whole = agreed(group, !((w->m_refs | w->m_own) & group));
+	u32 need = (count + 31) & ~31u, n = group == load(&w->live) ? 32 : __popc(group);
 
 	u32 top = tick(w), snap = 0;
 	if (!whole || leader)
@@ -123,7 +123,7 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 {
 	u32 group = __activemask(), lane = sreg_laneid();
-	bool leader = lane == __ffs(group) - 1, whole = group == w->live;
+	bool leader = lane == __ffs(group) - 1, whole = agreed(group, group == load(&w->live));
 	u32 id = load(&bar->result[gen & 3]);
 	if (load(&bar->result_gen[gen & 3]) != gen || !id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
@@ -187,7 +187,7 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 			fetch_and(&w->m_own, ~group);
 		if (w->m_refs & group)
 			fetch_and(&w->m_refs, ~group);
-		if ((w->flags & GSAN_WARP_REFS) && group == w->live) {
+		if ((w->flags & GSAN_WARP_REFS) && group == load(&w->live)) {
 			w->refs.id[0] = w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
 			fetch_and(&w->flags, ~GSAN_WARP_REFS);
 		}
@@ -200,9 +200,8 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 }
 
 /* Lanes of `mask` get what each of them knows; others learn nothing. */
-SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock)
+SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock, bool whole)
 {
-	bool whole = group == w->live;
 	struct gsan_refs all;
 	all.id[0] = all.id[1] = all.id[2] = all.id[3] = 0;
 	struct gsan_own own;
@@ -247,12 +246,12 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 	struct gsan_warp *w = WARP(ctx);
 	/* Who has left the kernel is not waited for. */
 	__syncwarp(mask);
-	u32 group = mask & w->live, lane = sreg_laneid();
+	u32 group = mask & load(&w->live), lane = sreg_laneid();
 	if (lane == __ffs(group) - 1) {
 		u32 clock = load(&w->clock);
-		bool whole = group == w->live;
+		bool whole = group == load(&w->live);
 		if (!whole || w->m_refs)
-			share_private(w, group, clock);
+			share_private(w, group, clock, whole);
 		if (whole) {
 			w->wfloor = clock;
 			w->m_own = 0;

@@ -172,6 +172,10 @@ FN uint4 four(u32 x, u32 y, u32 z, u32 w)
 	__syncwarp(group_); \
 } while (0)
 
+/* What the first of `group` sees holds for all of them: other lanes of the warp
+ * may leave the kernel between two looks. */
+FN bool agreed(u32 group, bool x) { return __shfl_sync(group, (int)x, __ffs(group) - 1); }
+
 FN void count(u32 which, u64 n) { fetch_add64((u64 *)&root()->counters[which], n); }
 
 /* One lane at a time takes a lock that other warps may hold; no lane may leave

@@ -450,7 +450,7 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 	}
 	/* A whole warp with nothing private does the rest once for all. */
 	u32 group = __activemask();
-	bool whole = group == w->live && !((w->m_refs | w->m_own) & group);
+	bool whole = agreed(group, group == load(&w->live) && !((w->m_refs | w->m_own) & group));
 	u32 lanes = whole ? group : bit, snap = 0;
 	if (!whole || lane == __ffs(group) - 1) {
 		u32 top = info & GSAN_INFO_RELEASE ? tick(w) : 0;
