@@ -98,7 +98,7 @@ static const struct gsan_site sites[] = {
 	{ CONSUMER, 204, CU, 57, OP, NONE, 0, GSAN_INFO_READ | 4 },
 };
 
-static const struct gsan_frame frames[] = { { RING, CU, 70, 0 } };
+static const struct gsan_frame frames[] = { { CONSUMER, CU, 70, 2 }, { RING, CU, 90, 0 } };
 
 static struct gsan_global globals[] = {
 	{ 0, sizeof counter, COUNTER, 0 },
@@ -106,7 +106,7 @@ static struct gsan_global globals[] = {
 };
 
 static struct gsan_module table = {
-	.abi = GSAN_ABI, .nsites = 5, .nframes = 1, .nglobals = 2, .nstrings = sizeof strings,
+	.abi = GSAN_ABI, .nsites = 5, .nframes = 2, .nglobals = 2, .nstrings = sizeof strings,
 	.path = PTX, .unmodelled = 2, .missed = 3,
 };
 

@@ -22,7 +22,8 @@ cat >wanted <<END
 WARNING: GSan: data race (pid=N)
   Write of size 4 at $in by thread (3,1,0) block (1,0,0):
     #0 producer(int*) ring.cu:41 (ring.ptx:118)
-    #1 ring(int*) ring.cu:70
+    #1 consumer(int*) ring.cu:70
+    #2 ring(int*) ring.cu:90
 
   Previous read of size 4 at $in by thread (0,0,0) block (0,0,0):
     #0 consumer(int*) ring.cu:57 (ring.ptx:203)
@@ -67,7 +68,7 @@ hasnt err "ring.cu:41"
 # Before the program waits: after the delay, and the number is a lower bound.
 go 66 "report_delay_ms=20" use:0 load race:0 sleep:500 exit:3
 has err "[at least 1 time]"
-go 66 "report_delay_ms=200" use:0 load race:0 run:again:0 run:again:0 sleep:600 exit:3
+go 66 "report_delay_ms=400" use:0 load race:0 sleep:100 run:again:0 run:again:0 sleep:800 exit:3
 has err "[at least 2 times]"
 # At the end of the process it is exact even if the program never waited.
 go 66 "" use:0 load race:0 run:again:0 exit:3
