@@ -91,15 +91,10 @@ static void rsqrt_f64(ALU_ARGS)
 
 /* ---- 16-bit formats -------------------------------------------------------------- */
 
-static inline uint16_t h_flush(const struct emu_alu *op, uint16_t h)
-{
-	return !op->flags[AP_FTZ] || h & 0x7c00 ? h : h & 0x8000;
-}
-
 #define HALF_APPROX(name) \
-	static inline uint32_t name##_h(const struct emu_alu *op, uint16_t h) \
+	static inline uint32_t name##_h(uint16_t h) \
 	{ \
-		return h_flush(op, half_of_f64(name##_of(half_to_f32(h_flush(op, h))))); \
+		return half_of_f64(name##_of(half_to_f32(h))); \
 	} \
 	static inline uint32_t name##_b(const struct emu_alu *op, uint16_t h) \
 	{ \
@@ -109,11 +104,12 @@ static inline uint16_t h_flush(const struct emu_alu *op, uint16_t h)
 		u = (uint32_t)bf16_of_f64(name##_of(f32_of(u))) << 16; \
 		return (op->flags[AP_FTZ] ? f32_flush(u) : u) >> 16; \
 	} \
-	static void name##_f16(ALU_ARGS) { d[0] = name##_h(op, (uint16_t)s[0]); } \
+	static void name##_f16(ALU_ARGS) { (void)op; d[0] = name##_h((uint16_t)s[0]); } \
 	static void name##_bf16(ALU_ARGS) { d[0] = name##_b(op, (uint16_t)s[0]); } \
 	static void name##_f16x2(ALU_ARGS) \
 	{ \
-		d[0] = name##_h(op, (uint16_t)s[0]) | name##_h(op, (uint16_t)(s[0] >> 16)) << 16; \
+		(void)op; \
+		d[0] = name##_h((uint16_t)s[0]) | name##_h((uint16_t)(s[0] >> 16)) << 16; \
 	} \
 	static void name##_bf16x2(ALU_ARGS) \
 	{ \
@@ -136,6 +132,7 @@ static bool use_f32(struct alu_dec *c, emu_alu_fn *fn, unsigned nsrc)
 static bool use_any(struct alu_dec *c, emu_alu_fn *f32, emu_alu_fn *f16, emu_alu_fn *f16x2,
 		    emu_alu_fn *bf16, emu_alu_fn *bf16x2)
 {
+	const bool is_ex2 = c->in->id == INST_EX2;
 	emu_alu_fn *fn = NULL;
 
 	switch ((int)(c->nt == 1 ? c->t[0] : MOD_NONE)) {
@@ -147,7 +144,11 @@ static bool use_any(struct alu_dec *c, emu_alu_fn *f32, emu_alu_fn *f16, emu_alu
 	}
 	if (!fn)
 		return alu_fail(c, "the approximation has no such type");
-	c->out->flags[AP_FTZ] = alu_take(c, MOD_FTZ);
+	/* ex2 of .bf16 comes with .ftz alone, of .f16 without; tanh knows no .ftz. */
+	if (is_ex2 && fn != f16 && fn != f16x2)
+		c->out->flags[AP_FTZ] = alu_take(c, MOD_FTZ);
+	if (is_ex2 && (fn == bf16 || fn == bf16x2) && !c->out->flags[AP_FTZ])
+		return alu_fail(c, "ex2 of .bf16 needs .ftz");
 	return alu_set(c, fn, 1, 1);
 }
 

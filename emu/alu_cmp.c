@@ -206,6 +206,12 @@ static void setp_lanes(ALU_ARGS)
 	d[1] = with_bool(op, hi, c);
 }
 
+/* p alone: the low lane. */
+static void setp_low(ALU_ARGS)
+{
+	d[0] = with_bool(op, compare(op, s[0] & 0xffff, s[1] & 0xffff), third(op, s));
+}
+
 static inline uint32_t truth(const struct emu_alu *op, bool t)
 {
 	if (!t)
@@ -250,7 +256,7 @@ static bool decode_setp(struct alu_dec *c)
 	nsrc = c->out->flags[CF_BOOL] ? 3 : 2;
 	c->out->aux = (uintptr_t)cmp->cmp;
 	if (lanes == 2)
-		return alu_set(c, setp_lanes, 2, nsrc);
+		return alu_set(c, c->ndst == 2 ? setp_lanes : setp_low, c->ndst == 2 ? 2 : 1, nsrc);
 	if (c->ndst == 2)
 		return alu_set(c, setp_pair, 2, nsrc);
 	return alu_set(c, nsrc == 2 ? cmp->setp : setp_one, 1, nsrc);

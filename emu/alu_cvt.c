@@ -316,8 +316,8 @@ static bool decode_int_float(struct alu_dec *c, unsigned bits, bool sgn, enum fp
 	bool given;
 	emu_alu_fn *fn = sgn ? cvt_float_sint : cvt_float_uint;
 
-	if (dst == FP_TF32 || !fp_rounding(c, &given) || o->flags[CV_ROUND] == FP_RNA)
-		return alu_fail(c, "no such conversion from an integer");
+	if (dst == FP_TF32 || !fp_rounding(c, &given) || !given || o->flags[CV_ROUND] == FP_RNA)
+		return alu_fail(c, "a conversion from an integer needs .rn .rz .rm or .rp");
 	o->flags[CV_DST] = (uint8_t)dst;
 	o->flags[CV_WIDTH] = (uint8_t)bits;
 	if (dst == FP_F32)
@@ -361,12 +361,14 @@ static emu_alu_fn *plain_float_fn(enum fp_format src, enum fp_format dst)
 static bool decode_float_float(struct alu_dec *c, enum fp_format src, enum fp_format dst)
 {
 	struct emu_alu *o = c->out;
+	/* The destinations of .f32 that know .relu and .satfinite. */
+	const bool narrowed = src == FP_F32 && (dst == FP_F16 || dst == FP_BF16 || dst == FP_TF32);
 	bool given;
 	unsigned mods = 0;
 
 	o->flags[CV_SRC] = (uint8_t)src;
 	o->flags[CV_DST] = (uint8_t)dst;
-	if (int_rounding(c))
+	if (src == dst && int_rounding(c))
 		mods |= CVM_INT;
 	else if (!fp_rounding(c, &given))
 		return alu_fail(c, "no such rounding in a scalar conversion");
@@ -379,9 +381,9 @@ static bool decode_float_float(struct alu_dec *c, enum fp_format src, enum fp_fo
 		mods |= CVM_FTZ;
 	if (alu_take(c, MOD_SAT))
 		mods |= CVM_SAT;
-	if (alu_take(c, MOD_SATFINITE))
+	if (narrowed && alu_take(c, MOD_SATFINITE))
 		mods |= CVM_SATFINITE;
-	if (alu_take(c, MOD_RELU))
+	if (narrowed && alu_take(c, MOD_RELU))
 		mods |= CVM_RELU;
 	o->flags[CV_MODS] = (uint8_t)mods;
 	if (src == FP_F32 && dst == FP_F64 && !(mods & ~(unsigned)CVM_FTZ))

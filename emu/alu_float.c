@@ -161,13 +161,15 @@ PACKED(fma)
 struct row {
 	emu_alu_fn *f32, *f32_any, *f32x2, *f64, *f64_any;
 	uint8_t nsrc;
+	bool must_round;                /* the rounding must be given */
 };
 
-#define ROW(name, n) { name##_f32, name##_f32_any, name##_f32x2, name##_f64, name##_f64_any, n }
-static const struct row row_add = ROW(add, 2), row_sub = ROW(sub, 2), row_mul = ROW(mul, 2),
-	row_fma = ROW(fma, 3);
+#define ROW(name, n, must) \
+	{ name##_f32, name##_f32_any, name##_f32x2, name##_f64, name##_f64_any, n, must }
+static const struct row row_add = ROW(add, 2, false), row_sub = ROW(sub, 2, false),
+	row_mul = ROW(mul, 2, false), row_fma = ROW(fma, 3, true);
 /* No packed form of these. */
-#define ROW1(name, n) { name##_f32, name##_f32_any, NULL, name##_f64, name##_f64_any, n }
+#define ROW1(name, n) { name##_f32, name##_f32_any, NULL, name##_f64, name##_f64_any, n, true }
 static const struct row row_div = ROW1(div, 2), row_rcp = ROW1(rcp, 1), row_sqrt = ROW1(sqrt, 1);
 
 static bool use_row(struct alu_dec *c, const struct row *r)
@@ -178,6 +180,9 @@ static bool use_row(struct alu_dec *c, const struct row *r)
 
 	switch (round) {
 	case RND_NONE:
+		if (r->must_round)
+			return alu_fail(c, "the instruction needs a rounding modifier");
+		/* fall through */
 	case RND_RN: flags[FL_ROUND] = FP_RN; break;
 	case RND_RZ: flags[FL_ROUND] = FP_RZ; break;
 	case RND_RM: flags[FL_ROUND] = FP_RM; break;

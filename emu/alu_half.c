@@ -102,12 +102,11 @@ static inline uint16_t pick2(const struct emu_alu *op, uint16_t a, uint16_t b, b
 	return (h_key(a) < h_key(b)) != max ? a : b;
 }
 
-static inline uint16_t pick(const struct emu_alu *op, uint16_t x, uint16_t y, uint16_t z, bool max,
-			    uint16_t inf)
+static inline uint16_t pick(const struct emu_alu *op, uint16_t x, uint16_t y, bool max, uint16_t inf)
 {
-	uint16_t v[3] = { x, y, z }, sign = 0, r;
+	uint16_t v[2] = { x, y }, sign = 0, r;
 
-	for (unsigned i = 0; i < op->nsrc; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		v[i] = h_flush(op, v[i], inf);
 		if (op->flags[HF_XORSIGN])
 			sign ^= v[i] & 0x8000;
@@ -115,19 +114,19 @@ static inline uint16_t pick(const struct emu_alu *op, uint16_t x, uint16_t y, ui
 			v[i] &= 0x7fff;
 	}
 	r = pick2(op, v[0], v[1], max, inf);
-	if (op->nsrc == 3)
-		r = pick2(op, r, v[2], max, inf);
 	return h_is_nan(r, inf) ? F16_NAN : r | sign;
 }
 
 #define PICK(name, max) \
 	static inline uint16_t name##_h(const struct emu_alu *op, uint16_t x, uint16_t y, uint16_t z) \
 	{ \
-		return pick(op, x, y, z, max, F16_INF); \
+		(void)z; \
+		return pick(op, x, y, max, F16_INF); \
 	} \
 	static inline uint16_t name##_b(const struct emu_alu *op, uint16_t x, uint16_t y, uint16_t z) \
 	{ \
-		return pick(op, x, y, z, max, BF16_INF); \
+		(void)z; \
+		return pick(op, x, y, max, BF16_INF); \
 	} \
 	LANES(name##_f16, name##_h) \
 	LANES(name##_bf16, name##_b)
@@ -193,9 +192,9 @@ static bool decode_minmax(struct alu_dec *c, const struct row *r, bool f16, bool
 	flags[HF_NAN] = alu_take(c, MOD_NAN_PROP);
 	flags[HF_ABS] = alu_take(c, MOD_ABS);
 	flags[HF_XORSIGN] = alu_take(c, MOD_XORSIGN);
-	if (flags[HF_XORSIGN] && (!flags[HF_ABS] || c->nsrc != 2))
-		return alu_fail(c, ".xorsign goes with .abs and two sources");
-	return alu_set(c, row_fn(r, f16, x2), 1, c->nsrc == 3 ? 3 : 2);
+	if (flags[HF_XORSIGN] != flags[HF_ABS])
+		return alu_fail(c, ".xorsign goes with .abs");
+	return alu_set(c, row_fn(r, f16, x2), 1, 2);
 }
 
 bool alu_decode_half(struct alu_dec *c)

@@ -104,14 +104,12 @@ FN2(max_s32_relu, s32, u32, relu(a > b ? a : b))
 	FN2(name, u32, u32, name##_lane(a, b) | name##_lane(a >> 16, b >> 16) << 16)
 
 FNX2(add_x2, u16, (u32)a + b)
-FNX2(sub_x2, u16, (u32)a - b)
 FNX2(min_u16x2, u16, a < b ? a : b)
 FNX2(max_u16x2, u16, a > b ? a : b)
 FNX2(min_s16x2, s16, a < b ? a : b)
 FNX2(max_s16x2, s16, a > b ? a : b)
 FNX2(min_s16x2_relu, s16, relu(a < b ? a : b))
 FNX2(max_s16x2_relu, s16, relu(a > b ? a : b))
-FN1(neg_x2, u32, u32, sub_x2_lane(0, a) | sub_x2_lane(0, a >> 16) << 16)
 
 /* ---- mul, mad -------------------------------------------------------------- */
 
@@ -263,10 +261,10 @@ struct row {
 };
 
 static const struct row row_add = {{ add16, add16, add32, add32, add64, add64, add_x2, add_x2 }};
-static const struct row row_sub = {{ sub16, sub16, sub32, sub32, sub64, sub64, sub_x2, sub_x2 }};
+static const struct row row_sub = {{ sub16, sub16, sub32, sub32, sub64, sub64 }};
 static const struct row row_add_sat = {{ [S32] = add_sat }};
 static const struct row row_sub_sat = {{ [S32] = sub_sat }};
-static const struct row row_neg = {{ [S16] = neg16, [S32] = neg32, [S64] = neg64, [S16X2] = neg_x2 }};
+static const struct row row_neg = {{ [S16] = neg16, [S32] = neg32, [S64] = neg64 }};
 static const struct row row_abs = {{ [S16] = abs16, [S32] = abs32, [S64] = abs64 }};
 static const struct row row_min = {{ min_u16, min_s16, min_u32, min_s32, min_u64, min_s64,
 				     min_u16x2, min_s16x2 }};

@@ -538,8 +538,14 @@ bool emu_mma_decode(const struct ptx_inst *in, struct emu_mma *o, const char **w
 	bool xor;
 
 	memset(o, 0, sizeof *o);
+	if (in->id == INST_MMA_SP)
+		return fail(why, "sparse matrix products are not implemented");
 	if ((in->id != INST_MMA && !wmma) || in->nmods >= 64)
-		return fail(why, "not a matrix product that is implemented");
+		return fail(why, "not a matrix product");
+	if (ptx_has(in, MOD_SP_ORDERED_METADATA))
+		return fail(why, "sparse matrix products are not implemented");
+	if (ptx_has(in, MOD_BLOCK_SCALE))
+		return fail(why, "matrix products with block scaling are not implemented");
 	take(&t, MOD_MMA);
 	take(&t, MOD_SYNC);
 	take(&t, MOD_ALIGNED);

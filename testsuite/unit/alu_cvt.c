@@ -246,6 +246,9 @@ static void float_to_float(void **state)
 	CHECK(0x3f802000, "cvt.rna.tf32.f32 %r1, %r2;", 0x3f801000);
 	CHECK(0x7f7fe000, "cvt.rna.satfinite.tf32.f32 %r1, %r2;", 0x7f7fffff);
 	CHECK(0x4080, "cvt.rn.bf16.f16 %h1, %h2;", 0x4400);
+	REFUSED("cvt.rn.relu.f32.f64 %r1, %d1;");
+	REFUSED("cvt.rni.f32.f64 %r1, %d1;");
+	REFUSED("cvt.f32.s32 %r1, %r2;");
 	REFUSED("cvt.f32.f64 %r1, %d1;");
 	REFUSED("cvt.rna.f16.f32 %h1, %r1;");
 }
