@@ -35,8 +35,9 @@
 #define PAGE (UINT64_C(2) << 20)
 
 struct stream { bool hung; struct stream *next; };
-struct module { const struct fake_image *image; struct fn *fns; };
-struct fn { struct module *module; const char *name; };
+struct module { const struct fake_image *image; struct fn *fns, *kernels; };
+struct fn { struct module *module; const char *name; bool kernel; };
+struct graph { struct node { CUDA_KERNEL_NODE_PARAMS params; } node[16]; size_t n; };
 
 static struct stream null_stream;
 static struct stream *streams;
@@ -356,8 +357,11 @@ API CUresult cuModuleLoadData(CUmodule *module, const void *image)
 
 	m->image = image;
 	m->fns = calloc(m->image->nkernels + 1, sizeof *m->fns);
-	for (size_t i = 0; i < m->image->nkernels; i++)
-		m->fns[i] = (struct fn){ m, m->image->kernel[i] };
+	m->kernels = calloc(m->image->nkernels + 1, sizeof *m->fns);
+	for (size_t i = 0; i < m->image->nkernels; i++) {
+		m->fns[i] = (struct fn){ m, m->image->kernel[i], false };
+		m->kernels[i] = (struct fn){ m, m->image->kernel[i], true };
+	}
 	*module = (CUmodule)(void *)m;
 	return broken;
 }
@@ -408,8 +412,11 @@ API CUresult cuFuncGetModule(CUmodule *module, CUfunction f)
 	return CUDA_SUCCESS;
 }
 
+/* Functions only, as the real one says. */
 API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction f)
 {
+	if (((struct fn *)(void *)f)->kernel)
+		return CUDA_ERROR_INVALID_HANDLE;
 	*value = which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ?
 		 ((struct fn *)(void *)f)->module->image->shared : 0;
 	return CUDA_SUCCESS;
@@ -420,6 +427,66 @@ API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, i
 {
 	(void)f, (void)dynamic;
 	*n = 2048 / threads;
+	return CUDA_SUCCESS;
+}
+
+/* ---- libraries: modules whose kernels belong to no context ------------------------------------ */
+
+API CUresult cuLibraryLoadData(CUlibrary *lib, const void *code, CUjit_option *jit, void **jit_values,
+			       unsigned int njit, CUlibraryOption *options, void **values,
+			       unsigned int n)
+{
+	CUmodule m;
+	CUresult r = cuModuleLoadData(&m, code);
+
+	(void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
+	*lib = (CUlibrary)(void *)m;
+	return r;
+}
+
+API CUresult cuLibraryUnload(CUlibrary lib)
+{
+	return lib ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+API CUresult cuLibraryGetKernelCount(unsigned int *n, CUlibrary lib)
+{
+	return cuModuleGetFunctionCount(n, (CUmodule)(void *)lib);
+}
+
+API CUresult cuLibraryEnumerateKernels(CUkernel *k, unsigned int n, CUlibrary lib)
+{
+	struct module *m = (struct module *)(void *)lib;
+
+	for (unsigned i = 0; i < n; i++)
+		k[i] = (CUkernel)(void *)&m->kernels[i];
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuLibraryGetKernel(CUkernel *k, CUlibrary lib, const char *name)
+{
+	struct module *m = (struct module *)(void *)lib;
+	CUfunction f;
+	CUresult r = cuModuleGetFunction(&f, (CUmodule)(void *)lib, name);
+
+	if (r == CUDA_SUCCESS)
+		*k = (CUkernel)(void *)&m->kernels[(struct fn *)(void *)f - m->fns];
+	return r;
+}
+
+API CUresult cuKernelGetName(const char **name, CUkernel k)
+{
+	*name = ((struct fn *)(void *)k)->name;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuKernelGetFunction(CUfunction *f, CUkernel k)
+{
+	struct fn *fn = (struct fn *)(void *)k;
+
+	if (!current)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	*f = (CUfunction)(void *)&fn->module->fns[fn - fn->module->kernels];
 	return CUDA_SUCCESS;
 }
 
@@ -490,6 +557,71 @@ API CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsi
 	else if (!strncmp(fn->name, "die", 3))
 		broken = CUDA_ERROR_LAUNCH_FAILED;
 	return CUDA_SUCCESS;
+}
+
+/* ---- graphs of kernels ---------------------------------------------------------------------------- */
+
+API CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
+{
+	(void)flags;
+	*graph = (CUgraph)calloc(1, sizeof(struct graph));
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+				     size_t n, const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	struct graph *g = (struct graph *)(void *)graph;
+
+	(void)after, (void)n;
+	*node = (CUgraphNode)(void *)&g->node[g->n];
+	g->node[g->n++].params = *params;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *n)
+{
+	struct graph *g = (struct graph *)(void *)graph;
+
+	for (size_t i = 0; nodes && i < g->n; i++)
+		nodes[i] = (CUgraphNode)(void *)&g->node[i];
+	*n = g->n;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
+{
+	(void)node;
+	*type = CU_GRAPH_NODE_TYPE_KERNEL;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params)
+{
+	*params = ((struct node *)(void *)node)->params;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+	(void)flags;
+	*exec = (CUgraphExec)memcpy(malloc(sizeof(struct graph)), graph, sizeof(struct graph));
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+	struct graph *g = (struct graph *)(void *)exec;
+	CUresult r = CUDA_SUCCESS;
+
+	for (size_t i = 0; i < g->n && r == CUDA_SUCCESS; i++) {
+		CUDA_KERNEL_NODE_PARAMS *p = &g->node[i].params;
+
+		r = cuLaunchKernel(p->func ? p->func : (CUfunction)p->kern, p->gridDimX, p->gridDimY,
+				   p->gridDimZ, p->blockDimX, p->blockDimY, p->blockDimZ,
+				   p->sharedMemBytes, stream, p->kernelParams, p->extra);
+	}
+	return r;
 }
 
 /* ---- look-ups ---------------------------------------------------------------------------------------------- */

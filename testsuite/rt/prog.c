@@ -7,6 +7,9 @@
  *                 cuGetProcAddress; else by name
  *   use:N         retain and use device N's primary context
  *   load, bare    load an instrumented module, one that is not
+ *   library       load the instrumented one as a library; kernels are launched as
+ *                 kernels, or, after `functions`, as functions
+ *   graph:NAME:N  a graph of N such kernels, launched twice
  *   run:NAME[:N]  launch a kernel with that number as its parameter
  *   race:N        launch race with the N-th finding below
  *   block:N       launches from here on have N threads
@@ -66,6 +69,8 @@ static __typeof__(&cuModuleGetFunction) get_function = cuModuleGetFunction;
 static __typeof__(&cuLaunchKernel) launch = cuLaunchKernel;
 
 static CUmodule module;
+static CUlibrary library;
+static bool functions;
 static CUdeviceptr last;
 static unsigned block = 32;             /* threads of a block */
 static CUstream stream;
@@ -185,12 +190,49 @@ static void use(int n)
 	CHECK(set_current(ctx));
 }
 
+static CUfunction find(const char *name)
+{
+	CUfunction f;
+	CUkernel k;
+
+	if (!library) {
+		CHECK(get_function(&f, module, name));
+		return f;
+	}
+	CHECK(cuLibraryGetKernel(&k, library, name));
+	if (!functions)
+		return (CUfunction)k;
+	CHECK(cuKernelGetFunction(&f, k));
+	return f;
+}
+
+static void graph(const char *name, int n)
+{
+	uint64_t arg = 0;
+	void *params[] = { &arg };
+	CUDA_KERNEL_NODE_PARAMS p = { .gridDimX = 2, .gridDimY = 1, .gridDimZ = 1, .blockDimX = block,
+		.blockDimY = 1, .blockDimZ = 1, .kernelParams = params };
+	CUgraphNode node;
+	CUgraph g;
+	CUgraphExec exec;
+
+	if (library && !functions)
+		p.kern = (CUkernel)find(name);
+	else
+		p.func = find(name);
+	CHECK(cuGraphCreate(&g, 0));
+	for (int i = 0; i < n; i++)
+		CHECK(cuGraphAddKernelNode(&node, g, NULL, 0, &p));
+	CHECK(cuGraphInstantiateWithFlags(&exec, g, 0));
+	CHECK(cuGraphLaunch(exec, stream));
+	CHECK(cuGraphLaunch(exec, stream));
+}
+
 static void run(const char *name, uint64_t arg)
 {
 	void *params[] = { &arg };
-	CUfunction f;
+	CUfunction f = find(name);
 
-	CHECK(get_function(&f, module, name));
 	CHECK(launch(f, 2, 1, 1, block, 1, 1, 0, stream, params, NULL));
 }
 
@@ -295,6 +337,12 @@ static void command(const char *c)
 		use((int)n);
 	else if (!strcmp(c, "load"))
 		CHECK(load_data(&module, &image));
+	else if (!strcmp(c, "library"))
+		CHECK(cuLibraryLoadData(&library, &image, NULL, NULL, 0, NULL, NULL, 0));
+	else if (!strcmp(c, "functions"))
+		functions = true;
+	else if (sscanf(c, "graph:%63[^:]:%llu", name, &n) == 2)
+		graph(name, (int)n);
 	else if (!strcmp(c, "bare"))
 		CHECK(load_data(&module, &bare));
 	else if (!strcmp(c, "other"))
@@ -359,7 +407,7 @@ static void command(const char *c)
 	else if (!strcmp(c, "reset"))
 		CHECK(cuDevicePrimaryCtxReset_v2(0));
 	else if (!strcmp(c, "unload"))
-		CHECK(cuModuleUnload(module));
+		CHECK(library ? cuLibraryUnload(library) : cuModuleUnload(module));
 	else if (!strcmp(c, "fork"))
 		in_child();
 	else if (sscanf(c, "sleep:%llu", &n) == 1)

@@ -81,6 +81,23 @@ prog=${prog}_last
 go 66 "" use:0 load alloc:4096 shadow:0:yes race:0 sync
 count 1 "WARNING: GSan"
 prog=${prog%_last}
+# From a library, as the CUDA runtime loads its modules, also before there is a
+# context; launched as kernel and as function; in a graph.
+for as in "" functions; do
+	go 66 "" library use:0 $as run:_Z4ringPi race:0 sync
+	count 1 "WARNING: GSan"
+	has err "Launch #1 of ring<<<(2,1,1),(8,4,1)>>> on stream 0x0"
+	has err "GSan: 1 finding; 2 launches, 5 sites watched"
+	go 3 "" use:0 library $as block:512 run:_Z4ringPi slots:512:12 sync
+	go 3 "" use:0 library $as block:512 graph:_Z4ringPi:3 slots:512:96 sync
+	has err "GSan: 0 findings; 6 launches, 5 sites watched"
+	has err "; 2 graph launches"
+done
+go 66 "" use:0 library race:0 unload sync
+has err "inside the 16-byte variable counter"
+go 3 "" use:0 bare graph:_Z4copyPi:2 sync
+has err "; 2 graph launches; 4 launches of kernels that are not instrumented (copy)"
+
 # And with the runtime preloaded into a program that does not have it.  (A runtime
 # built with AddressSanitizer cannot be preloaded.)
 if ! nm -D "$top_builddir/libgsan.so" | grep -q __asan_init; then
