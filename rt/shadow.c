@@ -214,7 +214,7 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 }
 
 /* The arrays behind the root, one after the other in one piece.  All grow with
- * the number of slots, which is what can happen at once: about 170 KiB a slot. */
+ * the number of slots, which is what can happen at once: about 220 KiB a slot. */
 static bool set_up_arrays(struct rt_ctx *c, const char **why)
 {
 	struct gsan_root *r = &dev.root;
