@@ -215,6 +215,7 @@ struct emu_op {
 		struct emu_call *call;
 		struct emu_mma *mma;
 		struct { struct emu_addr mem; struct emu_tile *tile; } tile;    /* wmma.load */
+		struct { struct emu_addr mem, *from, *mbar; } bulk;     /* cp.async.bulk */
 		uint64_t value;
 		const char *why;                        /* refused */
 	} u;
@@ -428,7 +429,8 @@ struct emu_machine {
 	bool admit;                     /* there may be room for more blocks */
 	uint64_t seed, rng;
 	uint64_t steps;                 /* ops executed by any warp: the clock */
-	uint64_t next_grid;
+	uint64_t next_grid;             /* %gridid */
+	uint64_t launches;              /* since the seed was set */
 	CUresult fault;                 /* CUDA_SUCCESS, or why everything stops */
 	uint64_t heap_limit, heap_used, stack_limit;
 	atomic_bool attention;          /* the host wants the engine to look at its queues */
@@ -495,6 +497,9 @@ bool emu_gather(struct emu_x *, const struct emu_op *, uint32_t m, uint32_t need
 		struct emu_gather *);
 void emu_read_part(struct emu_x *, const struct emu_part *, struct emu_opnd, uint64_t *row);
 void emu_write_part(struct emu_x *, const struct emu_part *, struct emu_opnd, const uint64_t *row);
+
+/* exec_mbar.c: bytes of a copy have come; false if there is no mbarrier */
+bool emu_mbar_complete_tx(uint64_t *object, uint32_t bytes);
 
 /* exec_sync.c */
 /* A thread ended: barriers that waited for it alone are complete. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exec_async.c: cp.async.  Copies are carried out as late as the thread allows: when
- * it waits for their group, hands them to an mbarrier, or ends.
+ * exec_async.c: cp.async, and cp.async.bulk between two ranges of memory.  Copies of
+ * cp.async are carried out as late as the thread allows: when it waits for their
+ * group, hands them to an mbarrier, or ends.  Bulk copies are carried out when they
+ * are issued, which is one of the moments that they may choose.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +130,43 @@ static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op,
 	return op + 1;
 }
 
+/* o[]: bytes.  The destination is mem. */
+static const struct emu_op *bulk(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_addr *to = &op->u.bulk.mem, *from = op->u.bulk.from;
+
+	EMU_EACH(l, m) {
+		uint64_t d = emu_addr_of(x, to, l), s = emu_addr_of(x, from, l);
+		uint64_t n = (uint32_t)emu_get(x, op->o[0], l), a;
+		uint64_t *mbar;
+
+		if ((d | s | n) & 15)
+			return emu_fault(x, op, l, CUDA_ERROR_MISALIGNED_ADDRESS,
+					 "a bulk copy of %llu bytes that is not a multiple of 16",
+					 (unsigned long long)n);
+		for (uint64_t i = 0; i < n; i += 16) {
+			uint8_t *p = emu_at(x, l, to->base, d + i, 16);
+			const uint8_t *q = emu_at(x, l, from->base, s + i, 16);
+
+			if (!p)
+				return emu_access_fault(x, op, l, d + i, 16, to->base);
+			if (!q)
+				return emu_access_fault(x, op, l, s + i, 16, from->base);
+			memcpy(p, q, 16);
+		}
+		if (!op->u.bulk.mbar)
+			continue;
+		a = emu_addr_of(x, op->u.bulk.mbar, l);
+		mbar = emu_at(x, l, op->u.bulk.mbar->base, a, 8);
+		if (!mbar)
+			return emu_access_fault(x, op, l, a, 8, op->u.bulk.mbar->base);
+		if (!emu_mbar_complete_tx(mbar, (uint32_t)n))
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "there is no mbarrier at 0x%llx", (unsigned long long)a);
+	}
+	return op + 1;
+}
+
 /* ---- decoding ----------------------------------------------------------------------------- */
 
 static bool dec_copy(struct emu_dec *d, const struct ptx_inst *in)
@@ -160,6 +199,34 @@ static bool dec_copy(struct emu_dec *d, const struct ptx_inst *in)
 	return true;
 }
 
+/* cp.async.bulk.DST.SRC.COMPLETION [to], [from], bytes (, [mbarrier]) (, policy). */
+static bool dec_bulk(struct emu_dec *d, const struct ptx_inst *in)
+{
+	bool group = ptx_has(in, MOD_BULK_GROUP), out = ptx_has(in, MOD_GLOBAL) && group;
+	struct emu_addr to, *from = ptx_alloc(d->arena, sizeof *from);
+	struct emu_addr *mbar = group ? NULL : ptx_alloc(d->arena, sizeof *mbar);
+	bool shared = ptx_has(in, MOD_SHARED_CLUSTER) && ptx_has(in, MOD_SHARED_CTA);
+	struct emu_opnd bytes;
+	struct emu_op *op;
+
+	if (ptx_has(in, MOD_MULTICAST_CLUSTER) || ptx_has(in, MOD_CP_MASK) ||
+	    ptx_has(in, MOD_IGNORE_SRC))
+		return emu_dec_refuse(d, "a form of bulk copy that is not emulated");
+	if (in->nops < 3u + !group || !emu_dec_addr(d, &in->ops[0],
+						    out ? SPACE_GLOBAL : SPACE_SHARED, &to) ||
+	    !emu_dec_addr(d, &in->ops[1], out || shared ? SPACE_SHARED : SPACE_GLOBAL, from) ||
+	    (mbar && !emu_dec_addr(d, &in->ops[3], SPACE_SHARED, mbar)))
+		return emu_dec_refuse(d, "operands that do not fit the instruction");
+	bytes = emu_dec_word(d, &in->ops[2], false);
+	op = emu_dec_new(d);
+	op->fn = bulk;
+	op->u.bulk.mem = to;
+	op->u.bulk.from = from;
+	op->u.bulk.mbar = mbar;
+	op->o = emu_dec_keep(d, &bytes, 1);
+	return true;
+}
+
 bool emu_dec_async(struct emu_dec *d, const struct ptx_inst *in)
 {
 	struct emu_op *op;
@@ -181,6 +248,12 @@ bool emu_dec_async(struct emu_dec *d, const struct ptx_inst *in)
 		op = emu_dec_new(d);
 		op->fn = wait_group;
 		op->imm = UINT32_MAX;
+		return true;
+	case INST_CP_ASYNC_BULK:
+		return dec_bulk(d, in);
+	case INST_CP_ASYNC_BULK_COMMIT_GROUP:   /* bulk copies are done by now */
+	case INST_CP_ASYNC_BULK_WAIT_GROUP:
+		emu_dec_new(d)->fn = emu_op_nop;
 		return true;
 	case INST_CP_ASYNC_MBARRIER_ARRIVE:
 		/* The arrival comes when the copies are done: they are, now. */

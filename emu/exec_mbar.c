@@ -170,6 +170,15 @@ static bool dec_wait(struct emu_dec *d, const struct ptx_inst *in, bool try)
 	return true;
 }
 
+/* A copy put `bytes` bytes into the phase of the object at `p`. */
+bool emu_mbar_complete_tx(uint64_t *p, uint32_t bytes)
+{
+	if (!(*p & LIVE))
+		return false;
+	*p = settle(word(EXPECTED(*p), PENDING(*p), TX(*p) - (int32_t)bytes, PHASE(*p)));
+	return true;
+}
+
 /* The arrival of cp.async.mbarrier.arrive.noinc; without .noinc the count goes up
  * and down again by one. */
 bool emu_dec_arrive(struct emu_dec *d, const struct ptx_inst *in)
@@ -187,7 +196,11 @@ bool emu_dec_mbar(struct emu_dec *d, const struct ptx_inst *in)
 		return dec_update(d, in, INIT);
 	case INST_MBARRIER_INVAL:
 		return dec_update(d, in, INVAL);
-	case INST_MBARRIER_EXPECT_TX:
+	case INST_MBARRIER_EXPECT_TX:           /* .arrive.expect_tx may come as either */
+		if (ptx_has(in, MOD_ARRIVE))
+			return dec_update(d, in, ARRIVE_EXPECT_TX);
+		if (ptx_has(in, MOD_ARRIVE_DROP))
+			return emu_dec_refuse(d, "mbarrier.arrive_drop.expect_tx");
 		return dec_update(d, in, EXPECT_TX);
 	case INST_MBARRIER_COMPLETE_TX:
 		return dec_update(d, in, COMPLETE_TX);

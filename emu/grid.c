@@ -43,7 +43,7 @@ EMU_API int emu_set_device(int sm)
 EMU_API void emu_set_seed(unsigned long long seed)
 {
 	emu_m.seed = seed;
-	emu_reseed(0);
+	emu_m.launches = 0;
 }
 
 /* ---- room -------------------------------------------------------------------------- */
@@ -423,7 +423,8 @@ void emu_grid_start(struct emu_grid *g)
 	struct emu_grid **p = &emu_m.grids;
 
 	if (!emu_m.grids)
-		emu_reseed(emu_m.next_grid);
+		emu_reseed(emu_m.launches);
+	emu_m.launches++;
 	g->id = ++emu_m.next_grid;
 	g->next = NULL;
 	while (*p)

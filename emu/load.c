@@ -222,7 +222,7 @@ static void layout(struct emu_module *mod, struct emu_func *f)
 {
 	bool *seen_func = calloc(mod->nfuncs + 1, sizeof *seen_func);
 	bool *seen_var = calloc(mod->nshared + 1, sizeof *seen_var);
-	uint64_t end = EMU_SMEM_RESERVED, dynamic_align = 16;
+	uint64_t end = EMU_SMEM_RESERVED, dynamic_align = 1;
 
 	if (!seen_func || !seen_var)
 		abort();
@@ -235,7 +235,9 @@ static void layout(struct emu_module *mod, struct emu_func *f)
 		if (!seen_var[i])
 			continue;
 		if (s->dynamic) {
-			if (s->align > dynamic_align)
+			if (dynamic_align < 16)
+				dynamic_align = 16;
+			if (dynamic_align < s->align)
 				dynamic_align = s->align;
 			continue;
 		}

@@ -23,3 +23,23 @@ emu/libcuda.so.1: emu/libemu.a emu/libalu.a ptxparse/libptxparse.a
 		-Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,libalu.a:libptxparse.a \
 		-o $@ -Wl,--whole-archive emu/libemu.a -Wl,--no-whole-archive \
 		emu/libalu.a ptxparse/libptxparse.a -lpthread -lm
+
+emu_libs = emu/libemu.a emu/libalu.a ptxparse/libptxparse.a -lpthread -lm
+noinst_PROGRAMS += emu/bench
+emu_bench_SOURCES = emu/bench.c
+emu_bench_LDADD = $(emu_libs)
+
+if HAVE_CMOCKA
+emu_unit = testsuite/unit/emu_fast testsuite/unit/emu_run testsuite/unit/emu_api
+check_PROGRAMS += $(emu_unit)
+TESTS += $(emu_unit)
+testsuite_unit_emu_fast_SOURCES = testsuite/unit/emu_fast.c
+testsuite_unit_emu_fast_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_emu_fast_LDADD = $(emu_libs) $(CMOCKA_LIBS)
+testsuite_unit_emu_run_SOURCES = testsuite/unit/emu_run.c testsuite/unit/emu_test.h
+testsuite_unit_emu_run_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_emu_run_LDADD = $(emu_libs) $(CMOCKA_LIBS)
+testsuite_unit_emu_api_SOURCES = testsuite/unit/emu_api.c testsuite/unit/emu_test.h
+testsuite_unit_emu_api_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_emu_api_LDADD = $(emu_libs) $(CMOCKA_LIBS)
+endif

@@ -29,10 +29,12 @@ static struct emu_block_mem *blocks;
 static size_t nblocks, capblocks;
 static uint64_t used, next_id;
 
-/* Free parts of the chunks, sorted by address, never touching each other. */
+/* Free parts of the chunks, sorted by address, never touching each other.  What the
+ * device keeps for itself lies in chunks of its own, so that it never takes the
+ * place of something that a program has just freed. */
 struct extent { uint64_t base, bytes; };
-static struct extent *extents;
-static size_t nextents, capextents;
+struct pool { struct extent *list; size_t n, cap; };
+static struct pool pools[2];
 
 static void *grow(void *p, size_t *cap, size_t size)
 {
@@ -224,44 +226,50 @@ static uint64_t map(uint64_t bytes)
 	return p == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)p;
 }
 
-static void give_extent(uint64_t base, uint64_t bytes)
+static void give_extent(struct pool *p, uint64_t base, uint64_t bytes)
 {
+	struct extent *e;
 	size_t at = 0;
 
-	while (at < nextents && extents[at].base < base)
+	while (at < p->n && p->list[at].base < base)
 		at++;
-	if (at && extents[at - 1].base + extents[at - 1].bytes == base) {
-		extents[--at].bytes += bytes;
+	if (at && p->list[at - 1].base + p->list[at - 1].bytes == base) {
+		p->list[--at].bytes += bytes;
 	} else {
-		if (nextents == capextents)
-			extents = grow(extents, &capextents, sizeof *extents);
-		memmove(extents + at + 1, extents + at, (nextents - at) * sizeof *extents);
-		nextents++;
-		extents[at] = (struct extent){base, bytes};
+		if (p->n == p->cap)
+			p->list = grow(p->list, &p->cap, sizeof *p->list);
+		e = p->list + at;
+		memmove(e + 1, e, (p->n++ - at) * sizeof *e);
+		*e = (struct extent){base, bytes};
 	}
-	if (at + 1 < nextents && extents[at].base + extents[at].bytes == extents[at + 1].base) {
-		extents[at].bytes += extents[at + 1].bytes;
-		memmove(extents + at + 1, extents + at + 2, (nextents - at - 2) * sizeof *extents);
-		nextents--;
+	e = p->list + at;
+	if (at + 1 < p->n && e[0].base + e[0].bytes == e[1].base) {
+		e[0].bytes += e[1].bytes;
+		memmove(e + 1, e + 2, (p->n-- - at - 2) * sizeof *e);
 	}
 }
 
-static uint64_t take_extent(uint64_t bytes)
+static uint64_t take_extent(struct pool *p, uint64_t bytes)
 {
-	for (size_t i = 0; i < nextents; i++) {
-		uint64_t base = extents[i].base;
+	for (struct extent *e = p->list; e < p->list + p->n; e++) {
+		uint64_t base = e->base;
 
-		if (extents[i].bytes < bytes)
+		if (e->bytes < bytes)
 			continue;
-		extents[i].base += bytes;
-		extents[i].bytes -= bytes;
-		if (!extents[i].bytes) {
-			memmove(extents + i, extents + i + 1, (nextents - i - 1) * sizeof *extents);
-			nextents--;
+		e->base += bytes;
+		e->bytes -= bytes;
+		if (!e->bytes) {
+			p->n--;
+			memmove(e, e + 1, (size_t)(p->list + p->n - e) * sizeof *e);
 		}
 		return base;
 	}
 	return 0;
+}
+
+static struct pool *pool_of(enum emu_mem_kind kind)
+{
+	return &pools[kind == MEM_PARAMS];
 }
 
 static bool on_device(enum emu_mem_kind kind)
@@ -269,11 +277,19 @@ static bool on_device(enum emu_mem_kind kind)
 	return kind == MEM_DEVICE || kind == MEM_MODULE || kind == MEM_HEAP || kind == MEM_MANAGED;
 }
 
+/* What an allocation takes, with a gap behind it: an access just beyond the end
+ * should not hit the next one. */
 static uint64_t rounded(uint64_t bytes)
 {
 	uint64_t align = bytes < SMALL_BYTES ? ALLOC_ALIGN : PAGE_BYTES;
 
-	return (bytes + align - 1) & ~(align - 1);
+	return (bytes + ALLOC_ALIGN + align - 1) & ~(align - 1);
+}
+
+/* Page-locked memory: mprotect() works on pages. */
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return (bytes + 4095) & ~UINT64_C(4095);
 }
 
 uint64_t emu_mem_new(uint64_t bytes, enum emu_mem_kind kind, unsigned flags)
@@ -283,20 +299,20 @@ uint64_t emu_mem_new(uint64_t bytes, enum emu_mem_kind kind, unsigned flags)
 
 	if (!bytes || bytes > EMU_MEM_TOTAL)
 		return 0;
-	if (kind == MEM_HOST)                           /* mprotect works on whole pages */
-		size = (bytes + 4095) & ~UINT64_C(4095);
+	if (kind == MEM_HOST)
+		size = whole_pages(bytes);
 	pthread_mutex_lock(&lock);
 	if (on_device(kind) && used + size > EMU_MEM_TOTAL) {
 		pthread_mutex_unlock(&lock);
 		return 0;
 	}
 	if (small) {
-		base = take_extent(size);
+		base = take_extent(pool_of(kind), size);
 		if (!base) {
 			base = map(CHUNK_BYTES);
 			if (base) {
-				give_extent(base, CHUNK_BYTES);
-				base = take_extent(size);
+				give_extent(pool_of(kind), base, CHUNK_BYTES);
+				base = take_extent(pool_of(kind), size);
 			}
 		}
 	} else {
@@ -323,9 +339,9 @@ bool emu_mem_delete(uint64_t base, enum emu_mem_kind kind)
 	if (ok) {
 		size = rounded(b.bytes);
 		if (kind == MEM_HOST)
-			munmap((void *)(uintptr_t)base, (b.bytes + 4095) & ~UINT64_C(4095));
+			munmap((void *)(uintptr_t)base, whole_pages(b.bytes));
 		else if (size < SMALL_BYTES)
-			give_extent(base, size);
+			give_extent(pool_of(kind), base, size);
 		else
 			munmap((void *)(uintptr_t)base, size);
 		if (on_device(kind))
