@@ -297,7 +297,7 @@ struct gsan_root {
 
 #define GSAN_OPT_OFF            1u      /* report_bugs=0: check nothing, measure overhead */
 #define GSAN_OPT_VOLATILE_WEAK  2u      /* volatile_is_weak=1 */
-#define GSAN_OPT_WARP_SYNC      4u      /* warp_sync_orders=1: accepted by the runtime only */
+#define GSAN_OPT_WARP_SYNC      4u      /* warp_sync_orders=1: lanes of a warp order each other */
 #define GSAN_OPT_NO_ATOMIC      8u      /* report_atomic_races=0 */
 
 #endif

@@ -68,6 +68,7 @@ struct gsan_block {
 #define GSAN_WARP_LOST          8u      /* knowledge was lost: report nothing */
 #define GSAN_WARP_VOLATILE      16u     /* volatile is weak */
 #define GSAN_WARP_NO_ATOMIC     32u
+#define GSAN_WARP_LOCKSTEP      64u     /* the lanes of a warp order each other */
 
 struct gsan_warp {
 	uint32_t clock, floor, wfloor, flags;   /* one 16-byte load */

@@ -250,7 +250,8 @@ API u64 __gsan_v1_enter(u32 site)
 		u32 start = info.x, options = r->options, warp = sreg_warpid();
 		u32 left = info.w - (thread & ~31u);
 		u32 flags = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
-			    (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0);
+			    (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0) |
+			    (options & GSAN_OPT_WARP_SYNC ? GSAN_WARP_LOCKSTEP : 0);
 		store_ca(w, four(start + 1, start, start, flags));
 		store_ca((char *)w + 16, four(slot << 5 | thread >> 5, start, info.y, info.z));
 		w->grid = grid;

@@ -45,7 +45,7 @@ SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self)
 		if (warp == (w->id & 31)) {
 			if (self)
 				lanes &= ~bit;
-			if (!lanes || clock <= w->wfloor)
+			if (!lanes || clock <= w->wfloor || (w->flags & GSAN_WARP_LOCKSTEP))
 				return true;
 			if ((w->m_own & bit) && clock <= l->own_top && !(lanes & ~l->own_mask))
 				return true;
