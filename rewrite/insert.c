@@ -499,6 +499,17 @@ static const char *prologue(struct ins *i)
 	return rw_close(r);
 }
 
+/* A kernel that says nothing of its block size may be launched with 1,024
+ * threads, and then has 64 registers a thread.  Left alone, ptxas gives it as
+ * many as the runtime's rare paths can use, and such a launch fails. */
+static void bound_registers(struct rw *r, struct ptx_func *f)
+{
+	if (f->maxntid[0] || f->reqntid[0] || f->maxnreg || f->minnctapersm)
+		return;
+	f->directives = ptx_sprintf(r->m->arena, "%s%s.maxntid 1024, 1, 1", f->directives,
+				    *f->directives ? " " : "");
+}
+
 static void insert_func(struct rw *r, struct rw_func *rf)
 {
 	struct ins i = { .r = r, .rf = rf };
@@ -506,8 +517,10 @@ static void insert_func(struct rw *r, struct rw_func *rf)
 	struct arg ctx = reg(S_CTX);
 	bool any = rf->f->entry;
 
-	if (rf->f->entry)
+	if (rf->f->entry) {
+		bound_registers(r, rf->f);
 		rf->site = rw_site(r, rf, NULL, NULL, 0);
+	}
 	for (unsigned k = 0; k < rf->nevents; k++) {
 		if (rf->events[k].rule)
 			continue;
