@@ -52,7 +52,8 @@ EXTRA_DIST += \
 	testsuite/parse/lines.ptx testsuite/parse/matrix.ptx \
 	testsuite/parse/memory.ptx testsuite/parse/old.ptx \
 	testsuite/parse/odd.ptx testsuite/parse/operands.ptx \
-	testsuite/parse/sampler.ptx testsuite/parse/sm120.ptx \
+	testsuite/parse/sampler.ptx testsuite/parse/sm103.ptx \
+	testsuite/parse/sm120.ptx \
 	testsuite/parse/texture.ptx
 
 if HAVE_CMOCKA

@@ -190,7 +190,12 @@ static void see(const struct ptx_stmt *s)
 	for (; s; s = s->next) {
 		stmts[s->kind] = 1;
 		if (s->kind == STMT_INST) {
+			unsigned i;
+
 			rows[s->inst.id] = 1;
+			for (i = 0; i < s->inst.nmods; i++)
+				if (s->inst.mod[i] == MOD_NONE)
+					fail_msg("kw.def lacks %s", s->inst.modtext[i]);
 			see_ops(s->inst.ops, s->inst.nops);
 		}
 		if (s->kind == STMT_FUNC)
