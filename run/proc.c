@@ -20,6 +20,9 @@
 /* How long the child may take to leave once it has said that it is done. */
 #define LINGER_MS 20000
 
+/* Instrumented code runs on nothing older. */
+#define LEAST_SM 75
+
 static int64_t now_ms(void)
 {
 	struct timespec t;
@@ -48,7 +51,8 @@ static void set_environment(const struct run_child *c)
 		setenv("EMU_SEED", text, 1);
 	}
 	if (c->sm) {
-		snprintf(text, sizeof text, "%u%.1s", c->sm, c->sm_suffix ? &c->sm_suffix : "");
+		snprintf(text, sizeof text, "%u%.1s", c->sm < LEAST_SM ? LEAST_SM : c->sm,
+			 c->sm_suffix ? &c->sm_suffix : "");
 		setenv("EMU_SM", text, 1);
 	}
 }
