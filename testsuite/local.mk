@@ -355,6 +355,7 @@ litmus_tests = \
 
 run_tests = \
 	testsuite/run/lists.sh \
+	testsuite/run/run.sh \
 	testsuite/run/script.sh
 
 TESTS += $(race_tests) $(norace_tests) $(litmus_tests) $(run_tests)
