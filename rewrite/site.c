@@ -15,6 +15,14 @@ struct vec { void *p; size_t n, cap; };
 
 struct name { const char *text; size_t len; uint32_t at; };
 
+/* A label of .debug_str. */
+struct label {
+	const char *name;               /* interned */
+	const char *bytes;              /* what stands behind it */
+	uint32_t string;                /* its text in the string area, once `known` */
+	bool known;
+};
+
 struct rw_sites {
 	struct vec sites;               /* struct gsan_site */
 	struct vec frames;              /* struct gsan_frame */
@@ -28,7 +36,8 @@ struct rw_sites {
 	unsigned last_file;
 	const void *last_mods;
 	uint32_t last_op;
-	const char *debug_str;          /* text of .section .debug_str, "" if none */
+	struct label *labels;           /* of .debug_str: hash table by interned name */
+	size_t caplabels;
 };
 
 static void *push(struct rw *r, struct vec *v, const void *item, size_t bytes, size_t n)
@@ -108,49 +117,76 @@ static uint32_t cstring(struct rw *r, const char *s)
 
 /* ---- names of inlined functions --------------------------------------------- */
 
-/* .loc names them by a label in .debug_str, whose bytes are written as numbers. */
-static const char *debug_section(struct rw *r)
+/* .loc names them by a label in .debug_str, whose bytes are written as numbers.
+ * A module with -lineinfo refers to its labels thousands of times: the section is
+ * read once, and each label's bytes once. */
+static const char *debug_section(const struct rw *r)
 {
-	struct rw_sites *t = r->sites;
-
-	if (t->debug_str)
-		return t->debug_str;
-	t->debug_str = "";
 	for (struct ptx_stmt *s = r->m->first; s; s = s->next)
 		if (s->kind == STMT_SECTION && memmem(s->t.text,
 				strcspn(s->t.text, "{"), ".debug_str", 10))
-			t->debug_str = s->t.text;
-	return t->debug_str;
+			return s->t.text;
+	return "";
 }
 
 static bool word_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		c == '_' || c == '$';
+		c == '_' || c == '$' || c == '%';
 }
 
-/* Behind "LABEL:" in the section, or NULL. */
-static const char *find_label(const char *text, const char *label)
+static struct label *label_slot(struct label *labels, size_t cap, const char *name)
 {
-	size_t len = strlen(label);
-	const char *p = text;
+	size_t i = ((uintptr_t)name >> 4) * 0x9e3779b97f4a7c15u >> 20 & (cap - 1);
 
-	while ((p = strstr(p, label))) {
-		if (p[len] == ':' && (p == text || !word_char(p[-1])))
-			return p + len + 1;
-		p += len;
+	while (labels[i].name && labels[i].name != name)
+		i = (i + 1) & (cap - 1);
+	return &labels[i];
+}
+
+static void read_labels(struct rw *r)
+{
+	struct rw_sites *t = r->sites;
+	const char *text = debug_section(r);
+	size_t n = 0;
+
+	for (const char *p = text; (p = strchr(p, ':')); p++)
+		n++;
+	for (t->caplabels = 16; t->caplabels < 2 * n; )
+		t->caplabels *= 2;
+	t->labels = ptx_alloc(r->m->arena, t->caplabels * sizeof *t->labels);
+	for (const char *p = text; (p = strchr(p, ':')); p++) {
+		const char *s = p;
+		struct label *l;
+
+		while (s > text && word_char(s[-1]))
+			s--;
+		if (s == p)
+			continue;
+		s = ptx_intern(r->m->arena, s, (size_t)(p - s));
+		l = label_slot(t->labels, t->caplabels, s);
+		l->name = s;
+		l->bytes = p + 1;
 	}
-	return NULL;
 }
 
 static uint32_t debug_name(struct rw *r, const char *label, int64_t skip)
 {
-	const char *p = find_label(debug_section(r), label);
+	struct rw_sites *t = r->sites;
+	bool whole = skip == 0;
+	struct label *l;
+	const char *p;
 	char buf[4096];
 	size_t n = 0;
 
-	if (!p)
+	if (!t->labels)
+		read_labels(r);
+	l = label_slot(t->labels, t->caplabels, ptx_intern(r->m->arena, label, strlen(label)));
+	if (!l->name)
 		return cstring(r, label);
+	if (whole && l->known)
+		return l->string;
+	p = l->bytes;
 	while (*p && *p != '}') {
 		char *end;
 		unsigned long c;
@@ -171,7 +207,11 @@ static uint32_t debug_name(struct rw *r, const char *label, int64_t skip)
 			break;
 		buf[n++] = (char)c;
 	}
-	return string(r, buf, n);
+	if (!whole)
+		return string(r, buf, n);
+	l->known = true;
+	l->string = string(r, buf, n);
+	return l->string;
 }
 
 /* ---- sites ---------------------------------------------------------------- */
