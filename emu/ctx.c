@@ -58,13 +58,14 @@ EMU_API CUresult CUDAAPI cuInit(unsigned flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&emu_lock);
 	if (!emu_started) {
-		if (emu_mem_init()) {
-			emu_machine_init();
-			emu_engine_start();
-			emu_started = true;
-		} else {
+		if (!emu_machine_init()) {
+			r = CUDA_ERROR_INVALID_VALUE;
+		} else if (!emu_mem_init()) {
 			fputs("emu: an address window of the emulated device is in use\n", stderr);
 			r = CUDA_ERROR_OUT_OF_MEMORY;
+		} else {
+			emu_engine_start();
+			emu_started = true;
 		}
 	}
 	return emu_leave(r);
@@ -146,7 +147,8 @@ EMU_API CUresult CUDAAPI cuDeviceComputeCapability(int *major, int *minor, CUdev
 	return CUDA_SUCCESS;
 }
 
-/* Attributes that are not here have the value 0: what the device does not do. */
+/* Attributes that are not here have the value 0: what the device does not do.
+ * Among them is PAGEABLE_MEMORY_ACCESS: an access must hit an allocation. */
 EMU_API CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute attr, CUdevice dev)
 {
 	int sm = (int)emu_m.sm_version, v = 0;
@@ -239,7 +241,6 @@ EMU_API CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute att
 	case CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED:
 	case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
 	case CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED:
-	case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
 	case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
 	case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
 	case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
@@ -251,9 +252,6 @@ EMU_API CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute att
 		v = 1;
 		break;
 	}
-	/* Pageable memory is not accessible: every access must hit an allocation. */
-	if (attr == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS)
-		v = 0;
 	*value = v;
 	return CUDA_SUCCESS;
 }

@@ -443,11 +443,10 @@ static bool dec_alu(struct emu_dec *d, const struct ptx_inst *in)
 	struct emu_op *op;
 	emu_op_fn *fast;
 
-	if (!emu_alu_decode(in, &alu, &d->why)) {
-		if (!d->why)
-			d->why = "an instruction that is not emulated";
+	if (ptx_insts[in->id].model != MODEL_PLAIN)     /* memory, order, or another unit */
+		return emu_dec_refuse(d, "an instruction that is not emulated");
+	if (!emu_alu_decode(in, &alu, &d->why))
 		return false;
-	}
 	for (i = 0; i < in->nops; i++) {
 		const struct ptx_operand *p = &in->ops[i];
 		bool dst = n < alu.ndst;

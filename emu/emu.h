@@ -432,14 +432,14 @@ struct emu_machine {
 	uint64_t next_grid;             /* %gridid */
 	uint64_t launches;              /* since the seed was set */
 	CUresult fault;                 /* CUDA_SUCCESS, or why everything stops */
-	uint64_t heap_limit, heap_used, stack_limit;
+	uint64_t heap_limit, heap_used; /* of malloc() in kernels */
 	atomic_bool attention;          /* the host wants the engine to look at its queues */
 };
 
 extern struct emu_machine emu_m;
 
 /* grid.c */
-void emu_machine_init(void);
+bool emu_machine_init(void);            /* once; false if the environment is wrong */
 /* Shared memory of a block, as %total_smem_size counts it. */
 uint64_t emu_grid_smem(const struct emu_grid *);
 /* Whether all of one cluster, or of a cooperative grid, could be resident. */

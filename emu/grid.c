@@ -4,23 +4,43 @@
  * an SM with its registers and shared memory, all blocks of a cluster at once, and
  * gives it back when its last thread has ended.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/emu.h"
 
-void emu_machine_init(void)
+/* A number from the environment; `value` stays if there is none.  False, with a
+ * message, if it is not a number from `min` to `max`. */
+static bool setting(const char *name, uint64_t min, uint64_t max, uint64_t *value)
 {
-	const char *s = getenv("EMU_SM"), *n = getenv("EMU_SMS"), *seed = getenv("EMU_SEED");
-	unsigned sm = s ? (unsigned)strtoul(s, NULL, 10) : 0;
+	const char *s = getenv(name);
+	unsigned long long v;
+	char *end;
 
-	emu_set_device(sm ? (int)sm : 90);
-	emu_m.nsm = n ? (unsigned)strtoul(n, NULL, 10) : 4;
-	if (emu_m.nsm < 1 || emu_m.nsm > EMU_MAX_SMS)
-		emu_m.nsm = 4;
-	emu_m.seed = seed ? strtoull(seed, NULL, 0) : 0;
+	if (!s || !*s)
+		return true;
+	v = strtoull(s, &end, 0);
+	if (*end || v < min || v > max) {
+		fprintf(stderr, "emu: %s=%s is not a number from %llu to %llu\n", name, s,
+			(unsigned long long)min, (unsigned long long)max);
+		return false;
+	}
+	*value = v;
+	return true;
+}
+
+bool emu_machine_init(void)
+{
+	uint64_t sm = emu_m.sm_version ? emu_m.sm_version : 90, sms = 4;
+
+	if (!setting("EMU_SM", 75, 121, &sm) || !setting("EMU_SMS", 1, EMU_MAX_SMS, &sms) ||
+	    !setting("EMU_SEED", 0, UINT64_MAX, &emu_m.seed))
+		return false;
+	emu_set_device((int)sm);
+	emu_m.nsm = (unsigned)sms;
 	emu_m.heap_limit = UINT64_C(8) << 20;
-	emu_m.stack_limit = 1024;
+	return true;
 }
 
 /* Compute capability as 10 * major + minor; the sizes are those of CUDA C++

@@ -348,7 +348,9 @@ static void spaces(void **unused)
 		"ld.global.u64 %d7, [g]; ld.u32 %r11, [%d7]; ld.const.u32 %r12, [c+12];\n"
 		"isspacep.const %p3, %d7; selp.u32 %r13, 8, 0, %p3; or.b32 %r5, %r5, %r13;\n"
 		"ld.global.s8 %r14, [m+3]; ld.param.u32 %r15, [p]; cvt.u32.u64 %r16, %d0;\n"
-		"sub.u32 %r15, %r15, %r16; add.u32 %r4, %r4, %r10; mad.lo.u32 %r4, %r11, 100, %r4;\n"
+		"sub.u32 %r15, %r15, %r16; mov.u64 %d8, c; cvt.u32.u64 %r17, %d8; ld.global.u16 %r18, [m];\n"
+		"xor.b32 %r18, %r18, %r17; and.b32 %r18, %r18, 0xffff; add.u32 %r15, %r15, %r18;\n"
+		"add.u32 %r4, %r4, %r10; mad.lo.u32 %r4, %r11, 100, %r4;\n"
 		"mad.lo.u32 %r4, %r12, 1000, %r4; mad.lo.u32 %r4, %r5, 10000, %r4;\n"
 		"mad.lo.u32 %r4, %r14, 1000000, %r4; add.u32 %r4, %r4, %r15; st.global.u32 [%d1], %r4;" EXIT));
 	ok(run(2, 32, 4096));
