@@ -326,7 +326,7 @@ FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool 
 		if (there)
 			check_granule(w, v, sh, st, record(v, lane, kind, bytes), site, (addr & ~7ull) | flags, shared, nc);
 		else
-			w->unbacked++;
+			fetch_add(&w->unbacked, 1);
 		if (left <= n)
 			break;
 		addr += n;
@@ -404,7 +404,7 @@ SLOW void range(struct gsan_warp *w, u64 addr, u64 bytes, u32 info, u32 site, bo
 			one_granule(w, sh, st, record(v, lane, kind, bytes_at(addr, size)), site,
 				    (addr & ~7ull) | (u64)shared);
 		else
-			w->unbacked++;
+			fetch_add(&w->unbacked, 1);
 	}
 }
 

@@ -18,83 +18,100 @@ FN bool snap_matters(const struct gsan_warp *w, u32 id)
 	return a.x != id || (a.y & (GSAN_SNAP_CROSS | GSAN_SNAP_LOST)) || a.z != w->slot || a.w != w->start;
 }
 
-/* Notes what a lane or warp brings to a full barrier; block's lock held. */
-FN void bring(struct gsan_warp *w, struct gsan_bar *bar, u32 p, const struct gsan_refs *r)
+/* Notes that a snapshot (0: none) is brought to a full barrier; block's lock
+ * held. */
+SLOW void bring_one(struct gsan_warp *w, struct gsan_bar *bar, u32 p, u32 id)
 {
+	if (!id || !snap_matters(w, id))
+		return;
+	u32 k = 0;
+	struct gsan_block *b = block_of(w->slot);
+	b->used_bars |= 1u << (bar - b->bar);
 	ROLLED
-	for (int i = 0; i < GSAN_REFS; i++) {
-		u32 id = r->id[i], k = 0;
-		if (!id || !snap_matters(w, id))
-			continue;
-		block_of(w->slot)->used_bars |= 1u << (bar - block_of(w->slot)->bar);
-		ROLLED
-		while (k < GSAN_PENDING && bar->pending[p][k] && bar->pending[p][k] != id)
-			k++;
-		if (k < GSAN_PENDING) {
-			bar->pending[p][k] = id;
-			continue;
-		}
-		u32 joined;
-		struct gsan_snap *s = snap_begin(w, &joined);
-		ROLLED
-		for (k = 0; k < GSAN_PENDING; k++) {
-			snap_join(s, bar->pending[p][k]);
-			bar->pending[p][k] = 0;
-		}
-		snap_join(s, id);
-		snap_publish(s, joined);
-		bar->pending[p][0] = joined;
+	while (k < GSAN_PENDING && bar->pending[p][k] && bar->pending[p][k] != id)
+		k++;
+	if (k < GSAN_PENDING) {
+		bar->pending[p][k] = id;
+		return;
 	}
+	u32 joined;
+	struct gsan_snap *s = snap_begin(w, &joined);
+	ROLLED
+	for (k = 0; k < GSAN_PENDING; k++) {
+		snap_join(s, bar->pending[p][k]);
+		bar->pending[p][k] = 0;
+	}
+	snap_join(s, id);
+	snap_publish(s, joined);
+	bar->pending[p][0] = joined;
 }
 
 SLOW void bring_private(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool leader)
 {
 	u32 lane = sreg_laneid();
+	u32 mine = w->m_refs >> lane & 1, ours = leader && (w->flags & GSAN_WARP_REFS);
 	struct gsan_block *b = block_of(w->slot);
-	if (w->m_refs >> lane & 1)
-		LOCKED(&b->lock, bring(w, bar, p, &lane_of(w, lane)->refs););
-	if (leader && (w->flags & GSAN_WARP_REFS))
-		LOCKED(&b->lock, bring(w, bar, p, &w->refs););
+	struct gsan_lane *l = lane_of(w, lane);
+	if (!mine && !ours)
+		return;
+	take_lock(&b->lock);
+	ROLLED
+	for (int i = 0; i < GSAN_REFS; i++) {
+		bring_one(w, bar, p, mine ? l->refs.id[i] : 0);
+		bring_one(w, bar, p, ours ? w->refs.id[i] : 0);
+	}
+	unlock(&b->lock);
+}
+
+/* One snapshot comes to a barrier with a count.  Returns the generation. */
+SLOW u32 arrive_one(struct gsan_warp *w, struct gsan_bar *bar, u32 snap)
+{
+	struct gsan_block *b = block_of(w->slot);
+	take_lock(&b->lock);
+	u32 id = bar->builder, gen = bar->gen;
+	if (!id) {
+		snap_begin(w, &id);
+		bar->builder = id;
+		b->used_bars |= 1u << (bar - b->bar);
+	}
+	snap_join(snap_of(id), snap);
+	unlock(&b->lock);
+	return gen;
+}
+
+/* `n` threads have come; the last ones publish what all of them brought. */
+SLOW void arrive_count(struct gsan_warp *w, struct gsan_bar *bar, u32 n, u32 need)
+{
+	struct gsan_block *b = block_of(w->slot);
+	take_lock(&b->lock);
+	u32 all = bar->arrived + n, id = bar->builder, gen = bar->gen;
+	bar->arrived = all >= need ? 0 : all;
+	if (all >= need) {
+		snap_publish(snap_of(id), id);
+		bar->result[gen & 3] = id;
+		bar->result_gen[gen & 3] = gen;
+		bar->gen = gen + 1;
+		bar->builder = 0;
+	}
+	unlock(&b->lock);
 }
 
 /* A barrier with a count: the snapshots of all who arrive are joined; who
  * waits gets the result. */
 SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 {
-	struct gsan_block *b = block_of(w->slot);
 	u32 group = __activemask(), lane = sreg_laneid(), bit = 1u << lane, gen = 0;
 	bool leader = lane == __ffs(group) - 1;
 	bool whole = agreed(group, !((w->m_refs | w->m_own) & group));
 	u32 need = (count + 31) & ~31u, n = group == load(&w->live) ? 32 : __popc(group);
-
-	u32 top = tick(w), snap = 0;
-	if (!whole || leader)
-		snap = snap_take(w, whole ? group : bit, top, 0);
-	if (snap)
-		LOCKED(&b->lock, {
-			if (!bar->builder) {
-				u32 id;
-				snap_begin(w, &id);
-				bar->builder = id;
-				b->used_bars |= 1u << (bar - b->bar);
-			}
-			snap_join(snap_of(bar->builder), snap);
-			gen = bar->gen;
-		});
+	u32 top = tick(w);
+	ONE_BY_ONE(
+		if (!whole || leader)
+			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top));
+	);
 	__syncwarp(group);
 	if (leader)
-		LOCKED(&b->lock, {
-			bar->arrived += n;
-			if (bar->arrived >= need) {
-				u32 k = bar->gen & 3;
-				snap_publish(snap_of(bar->builder), bar->builder);
-				bar->result[k] = bar->builder;
-				bar->result_gen[k] = bar->gen;
-				bar->gen++;
-				bar->builder = 0;
-				bar->arrived = 0;
-			}
-		});
+		arrive_count(w, bar, n, need);
 	gen = __shfl_sync(group, gen, __ffs(group) - 1);
 	return gen & 0x7fffffff;
 }
@@ -115,7 +132,7 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 		if (leader)
 			fetch_max(&bar->max[p], load(&w->clock));
 		if (w->m_refs | (w->flags & GSAN_WARP_REFS))
-			bring_private(w, bar, p, leader);
+			ONE_BY_ONE(bring_private(w, bar, p, leader););
 	);
 	return FULL_BARRIER;
 }
@@ -128,37 +145,60 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 	if (load(&bar->result_gen[gen & 3]) != gen || !id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
 		fetch_or(&w->flags, GSAN_WARP_LOST);
-	} else if (whole) {
-		/* The result holds all that this warp knew before. */
-		if (leader) {
-			w->refs.id[0] = id;
-			w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
-			w->m_refs = 0;
-			w->m_own = 0;
-			fetch_or(&w->flags, GSAN_WARP_REFS);
-		}
-	} else {
-		acquire(w, id);
+		id = 0;
 	}
-	__syncwarp(group);
+	/* The result holds all that this warp knew before. */
+	if (whole && leader && id) {
+		w->refs.id[0] = id;
+		w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
+		w->m_refs = 0;
+		w->m_own = 0;
+		fetch_or(&w->flags, GSAN_WARP_REFS);
+	}
+	acquire(w, whole ? 0 : id);
 }
 
-/* With the block's lock: what was brought to a full barrier is the block's. */
+/* What was brought to a full barrier is the block's. */
 SLOW void take_pending(struct gsan_warp *w, struct gsan_block *b, u32 *pending)
 {
-	LOCKED(&b->lock, {
-		ROLLED
-		for (int i = 0; i < GSAN_PENDING; i++) {
-			u32 id = pending[i];
-			if (id)
-				refs_add(w, &b->refs, id);
-		}
-		/* Last of all: who sees it empty need not look. */
-		__threadfence_block();
-		ROLLED
-		for (int i = GSAN_PENDING; i-- > 0; )
-			store(pending + i, 0);
-	});
+	if (!load(pending))
+		return;
+	take_lock(&b->lock);
+	ROLLED
+	for (int i = 0; i < GSAN_PENDING; i++)
+		refs_add(w, &b->refs, load(pending + i));
+	/* Last of all: who sees it empty need not look. */
+	__threadfence_block();
+	ROLLED
+	for (int i = GSAN_PENDING; i-- > 0; )
+		store(pending + i, 0);
+	unlock(&b->lock);
+}
+
+/* One lane leaves a full barrier for `group`. */
+SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 group)
+{
+	struct gsan_block *b = block_of(w->slot);
+	u32 p = w->parity[id] >> sreg_laneid() & 1;
+	u32 top = load(&bar->max[p]), gone = load(&b->exit_max);
+	if (gone > top)
+		top = gone;
+	/* Other lanes of a warp that was split may be leaving too. */
+	fetch_xor(&w->parity[id], group);
+	fetch_max(&w->floor, top);
+	if (load(&w->clock) <= top)
+		fetch_max(&w->clock, top + 1);
+	if (w->m_own & group)
+		fetch_and(&w->m_own, ~group);
+	if (w->m_refs & group)
+		fetch_and(&w->m_refs, ~group);
+	if ((w->flags & GSAN_WARP_REFS) && group == load(&w->live)) {
+		w->refs.id[0] = w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
+		fetch_and(&w->flags, ~GSAN_WARP_REFS);
+	}
+	take_pending(w, b, bar->pending[p]);
+	if (!(w->flags & GSAN_WARP_BLOCK_REFS) && load(&b->refs.id[0]))
+		fetch_or(&w->flags, GSAN_WARP_BLOCK_REFS);
 }
 
 API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
@@ -166,36 +206,12 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	struct gsan_block *b = block_of(w->slot);
-	struct gsan_bar *bar = b->bar + (id & 15);
-	if (t != FULL_BARRIER) {
+	u32 group = __activemask();
+	struct gsan_bar *bar = block_of(w->slot)->bar + (id & 15);
+	if (t != FULL_BARRIER)
 		leave_counted(w, bar, t);
-		return;
-	}
-	u32 group = __activemask(), lane = sreg_laneid();
-	if (lane == __ffs(group) - 1) {
-		u32 p = w->parity[id & 15] >> lane & 1;
-		u32 top = load(&bar->max[p]), gone = load(&b->exit_max);
-		if (gone > top)
-			top = gone;
-		w->parity[id & 15] ^= group;
-		if (top > w->floor)
-			w->floor = top;
-		if (load(&w->clock) <= top)
-			fetch_max(&w->clock, top + 1);
-		if (w->m_own & group)
-			fetch_and(&w->m_own, ~group);
-		if (w->m_refs & group)
-			fetch_and(&w->m_refs, ~group);
-		if ((w->flags & GSAN_WARP_REFS) && group == load(&w->live)) {
-			w->refs.id[0] = w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
-			fetch_and(&w->flags, ~GSAN_WARP_REFS);
-		}
-		if (load(&bar->pending[p][0]))
-			take_pending(w, b, bar->pending[p]);
-		if (!(w->flags & GSAN_WARP_BLOCK_REFS) && load(&b->refs.id[0]))
-			fetch_or(&w->flags, GSAN_WARP_BLOCK_REFS);
-	}
+	else if (sreg_laneid() == __ffs(group) - 1)
+		leave_full(w, bar, id & 15, group);
 	__syncwarp(group);
 }
 
@@ -282,11 +298,10 @@ API void __gsan_v1_unmodelled(u64 ctx)
 			if (c > top)
 				top = c;
 		}
-		if (top > w->floor)
-			w->floor = top;
+		fetch_max(&w->floor, top);
 		fetch_max(&w->clock, top + 1);
 		fetch_or(&w->flags, GSAN_WARP_UNMODELLED);
-		w->unmodelled++;
+		fetch_add(&w->unmodelled, 1);
 	}
 	__syncwarp(group);
 }

@@ -9,6 +9,7 @@ typedef unsigned long long u64;
 #define FN static __device__ __forceinline__
 /* Not inlined; all names that end up in a user's module are __gsan_v1_*. */
 #define SLOW extern "C" __device__ __noinline__
+#define take_lock       __gsan_v1_take_lock
 #define join_own        __gsan_v1_join_own
 #define join_cross      __gsan_v1_join_cross
 #define snap_knows      __gsan_v1_snap_knows
@@ -27,6 +28,21 @@ typedef unsigned long long u64;
 #define word_find       __gsan_v1_word_find
 #define word_add        __gsan_v1_word_add
 #define miss            __gsan_v1_miss
+#define join_same       __gsan_v1_join_same
+#define join_others     __gsan_v1_join_others
+#define take_refs       __gsan_v1_take_refs
+#define publish_one     __gsan_v1_publish_one
+#define observe_one     __gsan_v1_observe_one
+#define bring_one       __gsan_v1_bring_one
+#define arrive_one      __gsan_v1_arrive_one
+#define arrive_count    __gsan_v1_arrive_count
+#define leave_full      __gsan_v1_leave_full
+#define strong_granules __gsan_v1_strong_granules
+#define fence_acquire   __gsan_v1_fence_acquire
+#define share_one       __gsan_v1_share_one
+#define acquire         __gsan_v1_acquire
+#define fence_release   __gsan_v1_fence_release
+#define snap_need_cross __gsan_v1_snap_need_cross
 #define publish         __gsan_v1_publish
 #define observe         __gsan_v1_observe
 #define access_before   __gsan_v1_access_before
@@ -69,6 +85,7 @@ ATOMIC(fetch_add, "add", "u32", "=r", u32)
 ATOMIC(fetch_max, "max", "u32", "=r", u32)
 ATOMIC(fetch_and, "and", "b32", "=r", u32)
 ATOMIC(fetch_or, "or", "b32", "=r", u32)
+ATOMIC(fetch_xor, "xor", "b32", "=r", u32)
 ATOMIC(exchange, "exch", "b32", "=r", u32)
 ATOMIC(fetch_add64, "add", "u64", "=l", u64)
 
@@ -178,8 +195,6 @@ FN bool agreed(u32 group, bool x) { return __shfl_sync(group, (int)x, __ffs(grou
 
 FN void count(u32 which, u64 n) { fetch_add64((u64 *)&root()->counters[which], n); }
 
-/* One lane at a time takes a lock that other warps may hold; no lane may leave
- * a critical section by anything but its end. */
 FN bool try_lock(u32 *lock)
 {
 	if (swap32(lock, 0, 1))
@@ -193,12 +208,27 @@ FN void unlock(u32 *lock)
 	__threadfence();
 	exchange(lock, 0);
 }
-#define LOCKED(lock, ...) do { \
-	ROLLED for (bool done_ = false; !done_; ) \
-		if (try_lock(lock)) { \
+
+/* By one lane of those that are together: of two, one would have the lock and
+ * wait for the other to come along. */
+SLOW void take_lock(u32 *lock)
+{
+	ROLLED
+	while (!try_lock(lock))
+		;
+}
+
+/* The lanes that are together do something one after the other.
+ *
+ * ptxas keeps where lanes meet again in registers of which there are 16, and
+ * gives up where a kernel and all it calls need more.  So functions that call
+ * others return early instead of nesting, and call with nothing to do rather
+ * than not call. */
+#define ONE_BY_ONE(...) do { \
+	u32 todo_ = __activemask(); \
+	ROLLED for (; todo_; todo_ &= todo_ - 1) \
+		if (sreg_laneid() == __ffs(todo_) - 1) { \
 			__VA_ARGS__ \
-			unlock(lock); \
-			done_ = true; \
 		} \
 } while (0)
 

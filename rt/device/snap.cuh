@@ -209,7 +209,7 @@ FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 
 	return false;
 }
 
-FN void snap_need_cross(struct gsan_snap *s)
+SLOW void snap_need_cross(struct gsan_snap *s)
 {
 	if (s->flags & GSAN_SNAP_CROSS)
 		return;
@@ -219,51 +219,63 @@ FN void snap_need_cross(struct gsan_snap *s)
 		store_cg(snap_cross(s) + i, four(0, 0, 0, 0));
 }
 
-/* Joins snapshot `id` into the large object `to`, whose header is set. */
+/* What snapshot `s` of the same block knows of it. */
+SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s)
+{
+	uint4 a = load_cg(s), b = load_cg((char *)s + 16);
+	if (a.z != to->slot || a.w != to->start)
+		return;
+	ROLLED
+	for (u32 w = 0; w < 32; w++) {
+		struct gsan_own e = load_own(snap_own(to) + w), x, y;
+		if (b.x > e.base)
+			e.base = b.x;
+		x.base = 0; x.top = b.z; x.mask = w == b.y ? b.w : 0; x.pad = 0;
+		y = x;
+		if (a.y & GSAN_SNAP_OWN)
+			y = load_own(snap_own(s) + w);
+		store_own(snap_own(to) + w, join_own(join_own(e, x), y));
+	}
+}
+
+/* What snapshot `s` knows of other blocks, its own among them if it is one. */
+SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s)
+{
+	uint4 a = load_cg(s), c = load_cg((char *)s + 32);
+	bool other = a.z != to->slot || a.w != to->start, cross = a.y & GSAN_SNAP_CROSS;
+	if (!other && !cross)
+		return;
+	snap_need_cross(to);
+	u32 n = !cross ? 0 : c.x < to->nslots ? c.x : to->nslots;
+	ROLLED
+	for (u32 i = 0; i < n; i++) {
+		struct gsan_cross *p = snap_cross(to) + i;
+		store_cross(p, join_cross(load_cross(p), load_cross(snap_cross(s) + i)));
+	}
+	if (!other || a.z >= to->nslots)
+		return;
+	struct gsan_cross *p = snap_cross(to) + a.z;
+	store_cross(p, join_cross(load_cross(p), snap_summary(s)));
+}
+
+/* Joins snapshot `id` (0: none) into the large object `to`, whose header is
+ * set. */
 SLOW void snap_join(struct gsan_snap *to, u32 id)
 {
-	struct gsan_snap *s = snap_of(id);
-	uint4 a = load_cg(s), b = load_cg((char *)s + 16), c = load_cg((char *)s + 32);
-	if (a.x != id) {
-		count(GSAN_COUNT_SNAP_LOST, 1);
-		to->flags |= GSAN_SNAP_LOST;
+	if (!id)
 		return;
+	struct gsan_snap *s = snap_of(id);
+	u32 flags = load(&s->flags);
+	if (load(&s->id) != id) {
+		count(GSAN_COUNT_SNAP_LOST, 1);
+		flags = GSAN_SNAP_LOST;
+		s = to;
 	}
-	if (a.z == to->slot && a.w == to->start) {
-		struct gsan_own *own = snap_own(to);
-		ROLLED
-		for (u32 w = 0; w < 32; w++) {
-			struct gsan_own e = load_own(own + w);
-			if (b.x > e.base)
-				e.base = b.x;
-			if (w == b.y && b.w) {
-				struct gsan_own x;
-				x.base = 0; x.top = b.z; x.mask = b.w; x.pad = 0;
-				e = join_own(e, x);
-			}
-			if (a.y & GSAN_SNAP_OWN)
-				e = join_own(e, load_own(snap_own(s) + w));
-			store_own(own + w, e);
-		}
-	} else if (a.z < to->nslots) {
-		snap_need_cross(to);
-		struct gsan_cross *p = snap_cross(to) + a.z;
-		store_cross(p, join_cross(load_cross(p), snap_summary(s)));
-	}
-	if (a.y & GSAN_SNAP_CROSS) {
-		snap_need_cross(to);
-		u32 n = c.x < to->nslots ? c.x : to->nslots;
-		ROLLED
-		for (u32 i = 0; i < n; i++) {
-			struct gsan_cross e = load_cross(snap_cross(s) + i);
-			if (!e.base && !e.mask)
-				continue;
-			struct gsan_cross *p = snap_cross(to) + i;
-			store_cross(p, join_cross(load_cross(p), e));
-		}
-	}
-	if (a.y & GSAN_SNAP_LOST)
-		to->flags |= GSAN_SNAP_LOST;
+	to->flags |= flags & GSAN_SNAP_LOST;
+	if (s == to)
+		return;
+	join_same(to, s);
+	join_others(to, s);
 }
 
 /* A large object for the block of `w`, knowing its floor and no more. */
@@ -289,23 +301,20 @@ FN void snap_join_refs(struct gsan_snap *s, const struct gsan_refs *r)
 {
 	ROLLED
 	for (int i = 0; i < GSAN_REFS; i++)
-		if (r->id[i])
-			snap_join(s, r->id[i]);
+		snap_join(s, r->id[i]);
 }
 
-/* Adds an id to a list that belongs to the caller (or is locked by it). */
+/* Adds an id (0: none) to a list that belongs to the caller or is locked by it. */
 SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 {
+	u32 k = 0;
 	ROLLED
-	for (int i = 0; i < GSAN_REFS; i++)
-		if (r->id[i] == id)
-			return;
-	ROLLED
-	for (int i = 0; i < GSAN_REFS; i++)
-		if (!r->id[i]) {
-			r->id[i] = id;
-			return;
-		}
+	while (k < GSAN_REFS && r->id[k] && r->id[k] != id)
+		k++;
+	if (k < GSAN_REFS && id)
+		r->id[k] = id;
+	if (k < GSAN_REFS || !id)
+		return;
 	u32 joined;
 	struct gsan_snap *s = snap_begin(w, &joined);
 	snap_join_refs(s, r);
@@ -317,36 +326,18 @@ SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 
 /* What the calling lane knows now, with `lanes` of its warp (itself among them)
  * up to `top`; `extra` is one more snapshot to join (0: none).  Returns its id. */
-SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 extra)
+SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top)
 {
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
 	struct gsan_block *b = block_of(w->slot);
 	u32 lane = 1u << sreg_laneid(), id;
-	bool mine = w->m_refs & lane, ours = w->flags & GSAN_WARP_REFS;
-	bool all = w->flags & GSAN_WARP_BLOCK_REFS;
+	u32 mine = w->m_refs & lane, flags = w->flags;
 	bool own = (w->m_own & lane) && l->own_top > w->wfloor;
+	bool large = mine || (flags & (GSAN_WARP_REFS | GSAN_WARP_BLOCK_REFS)) || own || w->wfloor > w->floor;
 
-	struct gsan_snap *s;
-	if (!(mine || ours || all || own || extra) && w->wfloor <= w->floor) {
-		s = snap_new(false, &id);
+	struct gsan_snap *s = large ? snap_begin(w, &id) : snap_new(false, &id);
+	if (!large)
 		s->flags = 0;
-	} else {
-		s = snap_begin(w, &id);
-		struct gsan_own e;
-		e.base = w->wfloor > w->floor ? w->wfloor : w->floor;
-		e.top = own ? l->own_top : 0;
-		e.mask = own ? l->own_mask : 0;
-		e.pad = 0;
-		store_own(snap_own(s) + (w->id & 31), e);
-		if (mine)
-			snap_join_refs(s, &l->refs);
-		if (ours)
-			snap_join_refs(s, &w->refs);
-		if (all)
-			snap_join_refs(s, &b->refs);
-		if (extra)
-			snap_join(s, extra);
-	}
 	s->slot = w->slot;
 	s->start = w->start;
 	s->floor = w->floor;
@@ -354,6 +345,18 @@ SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 extra)
 	s->top = top;
 	s->mask = lanes;
 	s->cluster = b->cluster;
+	if (!large) {
+		snap_publish(s, id);
+		return id;
+	}
+	store_cg(snap_own(s) + (w->id & 31), four(w->wfloor > w->floor ? w->wfloor : w->floor,
+						  own ? l->own_top : 0, own ? l->own_mask : 0, 0));
+	ROLLED
+	for (int i = 0; i < GSAN_REFS; i++) {
+		snap_join(s, mine ? l->refs.id[i] : 0);
+		snap_join(s, flags & GSAN_WARP_REFS ? w->refs.id[i] : 0);
+		snap_join(s, flags & GSAN_WARP_BLOCK_REFS ? b->refs.id[i] : 0);
+	}
 	snap_publish(s, id);
 	return id;
 }

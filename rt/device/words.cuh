@@ -100,46 +100,42 @@ FN struct gsan_snap *word_begin(struct gsan_warp *w, u32 *id, u32 cluster)
 	return s;
 }
 
-/* Adds a snapshot to a word's list; joins it with one of the same reach. */
+/* Adds a snapshot (0: none) to a word's list; joins it with one of the same
+ * reach. */
 SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level, u32 cluster)
 {
-	u32 n = x->n;
+	u32 n = x->n, k = 0;
+	if (!snap)
+		return;
 	ROLLED
-	for (u32 i = 0; i < n; i++) {
-		struct gsan_word_entry *e = x->e + i;
-		if (e->snap == snap && e->level >= level)
-			return;
-		if (e->level == level && (level >= GSAN_GPU || e->slot == w->slot)) {
-			u32 id;
-			struct gsan_snap *s = word_begin(w, &id, cluster);
-			snap_join(s, e->snap);
-			snap_join(s, snap);
-			snap_publish(s, id);
-			e->snap = id;
-			e->slot = w->slot;
-			return;
-		}
+	while (k < n && !(x->e[k].level == level && (level >= GSAN_GPU || x->e[k].slot == w->slot)))
+		k++;
+	if (k < GSAN_WORD_ENTRIES && (k == n || x->e[k].snap == snap)) {
+		x->e[k].snap = snap;
+		x->e[k].level = level;
+		x->e[k].slot = w->slot;
+		x->e[k].cluster = cluster;
+		x->n = k == n ? n + 1 : n;
+		return;
 	}
-	if (n == GSAN_WORD_ENTRIES) {
+	u32 id;
+	struct gsan_snap *s = word_begin(w, &id, cluster);
+	bool full = k == GSAN_WORD_ENTRIES;
+	ROLLED
+	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
+		snap_join(s, full || i == k ? x->e[i].snap : 0);
+	snap_join(s, snap);
+	snap_publish(s, id);
+	if (full) {
 		/* No room to tell scopes apart: the widest reach for all. */
 		count(GSAN_COUNT_MERGED, 1);
-		n = x->n = 0;
-		u32 id;
-		struct gsan_snap *s = word_begin(w, &id, cluster);
-		ROLLED
-		for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
-			snap_join(s, x->e[i].snap);
-		snap_join(s, snap);
-		snap_publish(s, id);
-		snap = id;
-		level = GSAN_SYS;
+		x->n = 1;
+		x->e[0].level = GSAN_SYS;
+		k = 0;
 	}
-	struct gsan_word_entry *e = x->e + n;
-	e->snap = snap;
-	e->level = level;
-	e->slot = w->slot;
-	e->cluster = cluster;
-	x->n = n + 1;
+	x->e[k].snap = id;
+	x->e[k].slot = w->slot;
+	x->e[k].cluster = cluster;
 }
 
 /* A releasing event: what the lane did so far is at the clock returned, what
@@ -153,45 +149,50 @@ FN u32 tick(struct gsan_warp *w)
 
 /* A strong write of the calling lane at `key`; `release`: with that semantics;
  * `rmw`: continues the release sequence.  `top`: its own clock. */
-SLOW void publish(struct gsan_warp *w, u64 key, u32 level, bool release, bool rmw, u32 top)
+SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 snap, bool rmw)
 {
-	u32 lane = sreg_laneid(), bit = 1u << lane;
-	bool fenced = w->m_fence & bit;
-	struct gsan_word *x = word_find(w, key, release || fenced);
-	if (!x)
-		return;
 	struct gsan_block *b = block_of(w->slot);
+	u32 lane = sreg_laneid(), me = w->id << 5 | lane, cluster = b->cluster;
 	struct gsan_lane *l = lane_of(w, lane);
-	u32 snap = release ? snap_take(w, bit, top, 0) : 0;
-	u32 me = w->id << 5 | lane, cluster = b->cluster;
+	bool fences = !snap && (w->m_fence >> lane & 1);
 
-	LOCKED(&x->lock, {
-		word_refresh(x, b->launch_number);
-		/* A release sequence goes on through RMWs of sufficient scope,
-		 * and through the same thread's stores (pattern 1b). */
-		bool keep = rmw ? !x->writer_level || entry_meets(w, cluster, x->writer_level, level, x->writer_slot, x->writer_cluster)
-				: x->writer == me;
-		if (!keep)
-			x->n = 0;
-		if (snap)
-			word_add(w, x, snap, level, cluster);
-		if (fenced && !release)
-			ROLLED
-			for (u32 i = 3; i-- > 0; ) {
-				u32 s = l->fence[i];
-				if (s && (i == 2 || s != l->fence[i + 1]))
-					word_add(w, x, s, i == 2 || level < i + 1 ? level : i + 1, cluster);
-			}
-		x->writer_level = level;
-		x->writer_slot = w->slot;
-		x->writer_cluster = cluster;
-		x->writer = me;
-	});
+	take_lock(&x->lock);
+	word_refresh(x, b->launch_number);
+	/* A release sequence goes on through RMWs of sufficient scope, and
+	 * through the same thread's stores (pattern 1b). */
+	bool keep = rmw ? !x->writer_level || entry_meets(w, cluster, x->writer_level, level, x->writer_slot, x->writer_cluster)
+			: x->writer == me;
+	if (!keep)
+		x->n = 0;
+	word_add(w, x, snap, level, cluster);
+	ROLLED
+	for (u32 i = 3; i-- > 0; ) {
+		u32 s = fences ? l->fence[i] : 0;
+		if (i < 2 && s == l->fence[i + 1])
+			s = 0;
+		word_add(w, x, s, i == 2 || level < i + 1 ? level : i + 1, cluster);
+	}
+	x->writer_level = level;
+	x->writer_slot = w->slot;
+	x->writer_cluster = cluster;
+	x->writer = me;
+	unlock(&x->lock);
 }
 
-/* The lane takes over what snapshot `id` says. */
-FN void acquire(struct gsan_warp *w, u32 id)
+SLOW void publish(struct gsan_warp *w, u64 key, u32 level, bool release, bool rmw, u32 top)
 {
+	u32 bit = 1u << sreg_laneid();
+	struct gsan_word *x = word_find(w, key, release || (w->m_fence & bit));
+	if (!x)
+		return;
+	ONE_BY_ONE(publish_one(w, x, level, release ? snap_take(w, bit, top) : 0, rmw););
+}
+
+/* The lane takes over what snapshot `id` (0: none) says. */
+SLOW void acquire(struct gsan_warp *w, u32 id)
+{
+	if (!id)
+		return;
 	u32 lane = sreg_laneid();
 	struct gsan_lane *l = lane_of(w, lane);
 	if (!(fetch_or(&w->m_refs, 1u << lane) >> lane & 1))
@@ -203,56 +204,65 @@ FN void acquire(struct gsan_warp *w, u32 id)
  * of a finding. */
 SLOW void miss(struct gsan_warp *w, struct gsan_block *b, u32 id)
 {
+	bool there = !id;
 	for (int i = 0; i < GSAN_REFS; i++)
-		if (load(&b->missed.id[i]) == id)
-			return;
-	LOCKED(&b->lock, refs_add(w, &b->missed, id););
+		there |= load(&b->missed.id[i]) == id;
+	if (there)
+		return;
+	take_lock(&b->lock);
+	refs_add(w, &b->missed, id);
+	unlock(&b->lock);
 }
 
-/* A strong read of the calling lane has been carried out. */
+/* Seen by a relaxed read, to be acquired by a later fence.  Returns the id if
+ * there is no room: it is acquired at once then. */
+FN u32 see(struct gsan_warp *w, struct gsan_lane *l, u32 id, u32 reach)
+{
+	u32 bit = 1u << sreg_laneid(), k = 0;
+	if (!(fetch_or(&w->m_seen, bit) & bit))
+		l->seen[0] = l->seen[1] = l->seen[2] = l->seen[3] = 0;
+	ROLLED
+	while (k < 4 && l->seen[k] && l->seen[k] != id)
+		k++;
+	if (k == 4) {
+		count(GSAN_COUNT_MERGED, 1);
+		return id;
+	}
+	l->seen[k] = id;
+	l->seen_level[k] = reach;
+	return 0;
+}
+
+/* A strong read of the calling lane has been carried out: what it finds. */
+SLOW void observe_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool acq)
+{
+	struct gsan_block *b = block_of(w->slot);
+	struct gsan_lane *l = lane_of(w, sreg_laneid());
+	struct gsan_word_entry e[GSAN_WORD_ENTRIES];
+	take_lock(&x->lock);
+	word_refresh(x, b->launch_number);
+	u32 n = x->n;
+	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
+		e[i] = x->e[i];
+	unlock(&x->lock);
+#pragma unroll
+	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++) {
+		u32 id = i < n ? e[i].snap : 0;
+		bool meet = entry_meets(w, b->cluster, level, e[i].level, e[i].slot, e[i].cluster);
+		u32 now = meet ? id : 0;
+		if (now && !acq)
+			now = see(w, l, id, (e[i].level < level ? e[i].level : level) | e[i].slot << 8);
+		acquire(w, now);
+		miss(w, b, meet ? 0 : id);
+	}
+}
+
 SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
 {
 	struct gsan_word *x = word_find(w, key, false);
 	if (!x)
 		return;
-	struct gsan_block *b = block_of(w->slot);
-	struct gsan_word_entry e[GSAN_WORD_ENTRIES];
-	u32 n = 0, lane = sreg_laneid(), bit = 1u << lane;
-	LOCKED(&x->lock, {
-		word_refresh(x, b->launch_number);
-		n = x->n;
-		ROLLED
-		for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
-			e[i] = x->e[i];
-	});
-	ROLLED
-	for (u32 i = 0; i < n; i++) {
-		if (!entry_meets(w, b->cluster, level, e[i].level, e[i].slot, e[i].cluster)) {
-			miss(w, b, e[i].snap);
-			continue;
-		}
-		if (acq) {
-			acquire(w, e[i].snap);
-			continue;
-		}
-		/* Seen, to be acquired by a later fence. */
-		struct gsan_lane *l = lane_of(w, lane);
-		if (!(fetch_or(&w->m_seen, bit) & bit))
-			l->seen[0] = l->seen[1] = l->seen[2] = l->seen[3] = 0;
-		u32 k = 0;
-		u32 reach = e[i].level < level ? e[i].level : level;
-		ROLLED
-		while (k < 4 && l->seen[k] && l->seen[k] != e[i].snap)
-			k++;
-		if (k == 4) {
-			/* More than can be kept apart: acquired at once. */
-			count(GSAN_COUNT_MERGED, 1);
-			acquire(w, e[i].snap);
-			continue;
-		}
-		l->seen[k] = e[i].snap;
-		l->seen_level[k] = reach | e[i].slot << 8;
-	}
+	ONE_BY_ONE(observe_one(w, x, level, acq););
 }
 
 /* A strong read that finds another thread's strong write orders that write
@@ -287,47 +297,58 @@ FN bool as_weak(const struct gsan_warp *w, u32 info)
 	return (info & GSAN_INFO_VOLATILE) && (w->flags & GSAN_WARP_VOLATILE);
 }
 
+/* One element of a strong access, up to 16 bytes. */
+SLOW void strong_granules(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared)
+{
+	struct view v = view_of(w);
+	u32 lane = sreg_laneid();
+	u64 *sh;
+	u32 *st;
+	if (!(shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st))) {
+		fetch_add(&w->unbacked, 1);
+		return;
+	}
+	one_granule(w, sh, st, record(v, lane, kind, bytes_at(addr, size)), site, (addr & ~7ull) | (u64)shared);
+	if (size <= 8)
+		return;
+	one_granule(w, sh + 4, st + 4, record(v, lane, kind, 255), site, ((addr & ~7ull) + 8) | (u64)shared);
+}
+
+FN void plain_instead(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool shared)
+{
+	u32 n = GSAN_INFO_ELEMS(info), all = GSAN_INFO_SIZE(info) * (n ? n : 1);
+	if (info & GSAN_INFO_WRITE) {
+		if (shared)
+			__gsan_v1_write_s((u64)w, addr, all, site);
+		else
+			__gsan_v1_write_g((u64)w, addr, all, site);
+	} else if (shared) {
+		__gsan_v1_read_s((u64)w, addr, all, site);
+	} else {
+		__gsan_v1_read_g((u64)w, addr, all, site);
+	}
+}
+
 /* Elements of a vector are accesses of their own. (PTX ISA, Vector Data-types) */
 SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool shared)
 {
 	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_ELEMS(info), level = GSAN_INFO_LEVEL(info);
-	if (!n)
-		n = 1;
 	if (as_weak(w, info)) {
-		u32 all = size * n;
-		if (info & GSAN_INFO_WRITE) {
-			if (shared)
-				__gsan_v1_write_s((u64)w, addr, all, site);
-			else
-				__gsan_v1_write_g((u64)w, addr, all, site);
-		} else if (shared) {
-			__gsan_v1_read_s((u64)w, addr, all, site);
-		} else {
-			__gsan_v1_read_g((u64)w, addr, all, site);
-		}
+		plain_instead(w, addr, info, site, shared);
 		return;
 	}
-	struct view v = view_of(w);
-	u32 kind = strong_kind(info), lane = sreg_laneid(), global_site = site + __gsan_site_base;
-	bool write = info & GSAN_INFO_WRITE, release = info & GSAN_INFO_RELEASE;
+	u32 kind = strong_kind(info), top = load(&w->clock);
+	site += __gsan_site_base;
 	ROLLED
-	for (u32 k = 0; k < n; k++)
-		ROLLED
-		for (u32 done = 0; done < size; done += 8) {
-			u64 a = addr + k * size + done, *sh;
-			u32 *st;
-			if (shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st))
-				one_granule(w, sh, st, record(v, lane, kind, bytes_at(a, size - done)),
-					    global_site, (a & ~7ull) | (u64)shared);
-			else
-				w->unbacked++;
-		}
-	if (!write)
+	for (u32 k = 0; k < (n ? n : 1); k++)
+		strong_granules(w, addr + k * size, size, kind, site, shared);
+	if (!(info & GSAN_INFO_WRITE))
 		return;
-	u32 top = release ? tick(w) : v.clock;
+	if (info & GSAN_INFO_RELEASE)
+		top = tick(w);
 	ROLLED
-	for (u32 k = 0; k < n; k++)
-		publish(w, word_key(w, addr + k * size, shared), level, release,
+	for (u32 k = 0; k < (n ? n : 1); k++)
+		publish(w, word_key(w, addr + k * size, shared), level, info & GSAN_INFO_RELEASE,
 			info & GSAN_INFO_READ, top);
 }
 
@@ -400,22 +421,51 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 	u64 key = WORD_FENCE | (level >= GSAN_GPU ? 0 : level == GSAN_CLUSTER ?
 				1ull << 40 | b->cluster : 2ull << 40 | w->slot);
 	struct gsan_word *x = word_find(w, key, true);
-	u32 snap = 0;
 	if (!x)
-		return snap_take(w, lanes, top, 0);
-	LOCKED(&x->lock, {
-		word_refresh(x, b->launch_number);
-		if (x->n && (lanes & (lanes - 1))) {
-			refs_add(w, &w->refs, x->e[0].snap);
-			fetch_or(&w->flags, GSAN_WARP_REFS);
-		} else if (x->n) {
-			acquire(w, x->e[0].snap);
-		}
-		snap = snap_take(w, lanes, top, 0);
-		x->e[0].snap = snap;
-		x->n = 1;
-	});
+		return snap_take(w, lanes, top);
+	bool several = lanes & (lanes - 1);
+	take_lock(&x->lock);
+	word_refresh(x, b->launch_number);
+	u32 last = x->n ? x->e[0].snap : 0;
+	acquire(w, several ? 0 : last);
+	refs_add(w, &w->refs, several ? last : 0);
+	if (several && last)
+		fetch_or(&w->flags, GSAN_WARP_REFS);
+	u32 snap = snap_take(w, lanes, top);
+	x->e[0].snap = snap;
+	x->n = 1;
+	unlock(&x->lock);
 	return snap;
+}
+
+/* The acquire side of a fence. */
+SLOW void fence_acquire(struct gsan_warp *w, u32 level)
+{
+	u32 lane = sreg_laneid(), bit = 1u << lane, left = 0;
+	if (!(w->m_seen & bit))
+		return;
+	struct gsan_lane *l = lane_of(w, lane);
+	struct gsan_block *b = block_of(w->slot);
+	ROLLED
+	for (u32 k = 0; k < 4; k++) {
+		u32 id = l->seen[k], reach = l->seen_level[k] & 255, slot = l->seen_level[k] >> 8;
+		bool meet = id && entry_meets(w, b->cluster, level, reach, slot, snap_of(id)->cluster);
+		acquire(w, meet ? id : 0);
+		miss(w, b, meet ? 0 : id);
+		l->seen[k] = meet ? 0 : id;
+		left |= meet ? 0 : id;
+	}
+	if (!left)
+		fetch_and(&w->m_seen, ~bit);
+}
+
+/* The release side: a snapshot for `lanes`, the caller among them. */
+SLOW u32 fence_release(struct gsan_warp *w, u32 info, u32 lanes)
+{
+	u32 top = info & GSAN_INFO_RELEASE ? tick(w) : 0;
+	if (info & GSAN_INFO_SC)
+		return fence_sc(w, GSAN_INFO_LEVEL(info), lanes, top);
+	return info & GSAN_INFO_RELEASE ? snap_take(w, lanes, top) : 0;
 }
 
 /* Acquire side: what was seen by relaxed reads, as far as the fence reaches.
@@ -427,41 +477,21 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	u32 level = GSAN_INFO_LEVEL(info), lane = sreg_laneid(), bit = 1u << lane;
-	struct gsan_lane *l = lane_of(w, lane);
-	struct gsan_block *b = block_of(w->slot);
-
-	if ((info & GSAN_INFO_ACQUIRE) && (w->m_seen & bit)) {
-		u32 left = 0;
-		ROLLED
-		for (u32 k = 0; k < 4; k++) {
-			u32 id = l->seen[k], reach = l->seen_level[k] & 255, slot = l->seen_level[k] >> 8;
-			if (!id)
-				continue;
-			if (entry_meets(w, b->cluster, level, reach, slot, snap_of(id)->cluster)) {
-				acquire(w, id);
-				l->seen[k] = 0;
-			} else {
-				miss(w, b, id);
-				left++;
-			}
-		}
-		if (!left)
-			fetch_and(&w->m_seen, ~bit);
-	}
-	/* A whole warp with nothing private does the rest once for all. */
 	u32 group = __activemask();
+	if (info & GSAN_INFO_ACQUIRE)
+		ONE_BY_ONE(fence_acquire(w, level););
+	__syncwarp(group);
+	/* A whole warp with nothing private does the rest once for all. */
 	bool whole = agreed(group, group == load(&w->live) && !((w->m_refs | w->m_own) & group));
-	u32 lanes = whole ? group : bit, snap = 0;
-	if (!whole || lane == __ffs(group) - 1) {
-		u32 top = info & GSAN_INFO_RELEASE ? tick(w) : 0;
-		if (info & GSAN_INFO_SC)
-			snap = fence_sc(w, level, lanes, top);
-		else if (info & GSAN_INFO_RELEASE)
-			snap = snap_take(w, lanes, top, 0);
-	}
+	u32 snap = 0;
+	ONE_BY_ONE(
+		if (!whole || lane == __ffs(group) - 1)
+			snap = fence_release(w, info, whole ? group : bit);
+	);
 	__syncwarp(group);
 	if (whole)
 		snap = __shfl_sync(group, snap, __ffs(group) - 1);
+	struct gsan_lane *l = lane_of(w, lane);
 	if (snap) {
 		if (!(fetch_or(&w->m_fence, bit) & bit))
 			l->fence[0] = l->fence[1] = l->fence[2] = 0;
