@@ -22,6 +22,7 @@ enum scratch {
 	S_TICKET,               /* what arrive returned */
 	S_PRED,                 /* this lane has a row */
 	S_GUARD,                /* guard that the instruction overwrites */
+	S_ZERO,                 /* 0, see quirk.c */
 	S_COUNT
 };
 
@@ -30,6 +31,7 @@ static const struct { const char *name; char type; } scratch[S_COUNT] = {
 	[S_BYTES] = { "%__gsan_bytes", 'l' }, [S_WORD] = { "%__gsan_word", 'w' },
 	[S_ID] = { "%__gsan_id", 'w' }, [S_TICKET] = { "%__gsan_ticket", 'w' },
 	[S_PRED] = { "%__gsan_pred", 'p' }, [S_GUARD] = { "%__gsan_guard", 'p' },
+	[S_ZERO] = { "%__gsan_zero", 'w' },
 };
 
 static const struct {
@@ -496,6 +498,10 @@ static const char *prologue(struct ins *i)
 			RW_PUT(r, ";\n");
 	}
 	put_call(i, i->rf->f->entry ? RW_FN_ENTER : RW_FN_SELF, none, &site, S_CTX);
+	/* No context has its top bit set. */
+	if (i->used[S_ZERO])
+		RW_PUT(r, "\tshr.u64 %__gsan_addr, %__gsan_ctx, 63;\n"
+			  "\tcvt.u32.u64 %__gsan_zero, %__gsan_addr;\n");
 	return rw_close(r);
 }
 
@@ -534,6 +540,8 @@ static void insert_func(struct rw *r, struct rw_func *rf)
 		put_call(&i, RW_FN_EXIT, none, &ctx, 0);
 		ptx_insert_after(r->m, rf->f, NULL, rw_close(r));
 	}
+	if (rw_hide_zero(r, rf->f, scratch[S_ZERO].name))
+		i.used[S_ZERO] = i.used[S_ADDR] = true;
 	ptx_insert_before(r->m, rf->f, NULL, prologue(&i));
 }
 

@@ -137,6 +137,13 @@ void rw_dump_class(const struct rw *, FILE *);
 
 void rw_elide(struct rw *);
 
+/* ---- quirk.c ---------------------------------------------------------------- */
+
+/* Makes tests of single bits compare with register `zero`, if there are so many
+ * that ptxas would fail.  True if it did: the register must be set to 0 in a way
+ * that ptxas cannot see through. */
+bool rw_hide_zero(struct rw *, struct ptx_func *, const char *zero);
+
 /* ---- text.c ----------------------------------------------------------------- */
 
 void rw_open(struct rw *);
