@@ -64,7 +64,8 @@
  * (memory-model.md 1.2, rule 9), of cluster scope at most or wider; or
  * GSAN_KIND_WARP_READ: the same weak read by all 32 lanes of the warp.  Bit 0
  * says "writes" in all of them.
- * The site word beside it: site (24 bits) << 8 | low 8 bits of (clock ^ lane).
+ * The site word beside it: site (24 bits) << 8 | a tag of the record, by which a
+ * reader sees that the two belong together.
  */
 #define GSAN_REC_CLOCK(r)       ((uint32_t)((r) >> 35))
 #define GSAN_REC_SLOT(r)        ((uint32_t)((r) >> 22) & 0x1fff)
@@ -209,7 +210,7 @@ struct gsan_mailbox {
  * stored again whenever it reaches a power of two.
  */
 enum gsan_kind {
-#define KIND(id, name, ...) GSAN_##id,
+#define KIND(id, name) GSAN_##id,
 #include "rt/kinds.def"
 	GSAN_KIND_COUNT
 };

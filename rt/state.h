@@ -56,7 +56,8 @@ struct gsan_block {
 	uint32_t cluster;       /* same number: same cluster */
 	uint32_t ntenants;      /* blocks that the slot has had */
 	uint32_t used_bars;     /* barriers to clear for the next block */
-	uint32_t pad[3];
+	uint32_t full_bars;     /* ids, other than 0, of barriers without a count */
+	uint32_t pad[2];
 	struct gsan_refs refs;
 	struct gsan_refs missed;        /* snapshots met, but at too narrow a scope */
 	struct gsan_bar bar[16];
@@ -83,7 +84,8 @@ struct gsan_warp {
 	uint32_t m_own, m_refs; /* lanes with own_*, with refs of their own */
 	uint32_t m_fence;       /* lanes that released by a fence */
 	uint32_t m_seen;        /* lanes with snapshots seen, not yet acquired */
-	uint32_t evicted, unbacked, unmodelled, pad;
+	uint32_t evicted, unbacked, unmodelled;
+	uint32_t lanes;         /* lanes that exist */
 	struct gsan_refs refs;
 	uint32_t parity[16];    /* a bit a lane: full barriers left, by id */
 };      /* 176 bytes */

@@ -233,7 +233,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 		u64 found = swap(sh + pick, rec_of(old), rec);
 		load_granule(sh, r, false);
 		if (found == rec_of(old)) {
-			store(st + pick, site << 8 | ((v.clock ^ (now.lo >> 12 & 31)) & 255));
+			store(st + pick, site << 8 | site_tag(rec));
 			break;
 		}
 		if (++tries == 64) {

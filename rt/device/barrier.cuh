@@ -6,8 +6,8 @@
  *
  * A barrier of all threads needs no snapshot: everyone knows everyone up to the
  * highest clock brought along.  Two maxima by turns suffice, since nobody can
- * reach the next but one before all have left this one.  Threads that exited
- * count as having arrived.
+ * reach the next but one before all have left this one.  A thread that exits
+ * counts as arriving at the next one.
  */
 #define FULL_BARRIER ~0u
 
@@ -129,6 +129,8 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 	u32 lane = sreg_laneid(), p = w->parity[id & 15] >> lane & 1;
 	TOGETHER(
 		bool leader = lane == __ffs(group_) - 1;
+		if (leader && id)
+			fetch_or(&b->full_bars, 1u << (id & 15));
 		if (leader)
 			fetch_max(&bar->max[p], load(&w->clock));
 		if (w->m_refs | (w->flags & GSAN_WARP_REFS))
@@ -180,9 +182,7 @@ SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 grou
 {
 	struct gsan_block *b = block_of(w->slot);
 	u32 p = w->parity[id] >> sreg_laneid() & 1;
-	u32 top = load(&bar->max[p]), gone = load(&b->exit_max);
-	if (gone > top)
-		top = gone;
+	u32 top = load(&bar->max[p]);
 	/* Other lanes of a warp that was split may be leaving too. */
 	fetch_xor(&w->parity[id], group);
 	fetch_max(&w->floor, top);
@@ -265,7 +265,8 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 	u32 group = mask & load(&w->live), lane = sreg_laneid();
 	if (lane == __ffs(group) - 1) {
 		u32 clock = load(&w->clock);
-		bool whole = group == load(&w->live);
+		/* Lanes that have left do not take part. */
+		bool whole = group == w->lanes;
 		if (!whole || w->m_refs)
 			share_private(w, group, clock, whole);
 		if (whole) {

@@ -198,6 +198,7 @@ SLOW void block_begin(u32 kernel)
 	b->ntid = blockDim.x * blockDim.y * blockDim.z;
 	b->live = b->ntid;
 	b->shared_limit = row << 13;
+	b->full_bars = 0;
 	b->cluster = cluster_number(number);
 	store_cg(&b->refs, four(0, 0, 0, 0));
 	store_cg(&b->missed, four(0, 0, 0, 0));
@@ -224,8 +225,11 @@ API u64 __gsan_v1_enter(u32 site)
 	/* All threads of the block are here: nothing of the program ran yet. */
 	__syncthreads();
 	u64 grid = sreg_gridid() + 1, cta = block_number();
-	u32 group = __activemask(), lane = sreg_laneid(), sm = sreg_smid();
-	u32 n = __popc(group), found = ~0u;
+	u32 lane = sreg_laneid(), sm = sreg_smid(), found = ~0u;
+	u32 left = blockDim.x * blockDim.y * blockDim.z - (thread & ~31u);
+	/* All lanes that exist, also where a warp was split. */
+	u32 group = left >= 32 ? ~0u : (1u << left) - 1, n = __popc(group);
+	__syncwarp(group);
 	uint4 info = four(0, 0, 0, 0);
 	/* The lanes that are together look at the slots of their
 	 * multiprocessor, one each. */
@@ -248,7 +252,6 @@ API u64 __gsan_v1_enter(u32 site)
 	struct gsan_warp *w = warp_of(slot, thread >> 5);
 	if (found == slot) {
 		u32 start = info.x, options = r->options, warp = sreg_warpid();
-		u32 left = info.w - (thread & ~31u);
 		u32 flags = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
 			    (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0) |
 			    (options & GSAN_OPT_WARP_SYNC ? GSAN_WARP_LOCKSTEP : 0);
@@ -258,10 +261,10 @@ API u64 __gsan_v1_enter(u32 site)
 		w->cta = cta;
 		w->slot = slot;
 		w->nslots = r->nslots;
-		w->live = left >= 32 ? ~0u : (1u << left) - 1;
+		w->live = group;
 		w->dropped = 0;
 		store_ca(&w->m_own, four(0, 0, 0, 0));
-		store_ca(&w->evicted, four(0, 0, 0, 0));
+		store_ca(&w->evicted, four(0, 0, 0, group));
 		store_ca(&w->refs, four(0, 0, 0, 0));
 		ROLLED
 		for (u32 i = 0; i < 16; i += 4)
@@ -323,8 +326,16 @@ API void __gsan_v1_exit(u64 ctx)
 	u32 slot = w->slot, n = __popc(group);
 	struct gsan_block *b = block_of(slot);
 	uint4 counts = *(const uint4 *)&w->evicted;
+	u32 clock = load(&w->clock);
 	fetch_and(&w->live, ~group);
-	fetch_max(&b->exit_max, w->clock);
+	fetch_max(&b->exit_max, clock);
+	/* Nobody waits for them any more: as if they came to the next barrier. */
+	u32 bars = load(&b->full_bars) | 1;
+	ROLLED
+	for (; bars; bars &= bars - 1) {
+		u32 id = __ffs(bars) - 1;
+		fetch_max(&b->bar[id].max[w->parity[id] >> sreg_laneid() & 1], clock);
+	}
 	if (counts.x | counts.y | counts.z | w->dropped) {
 		/* Lanes that leave later find them at zero. */
 		u32 evicted = exchange(&w->evicted, 0), unbacked = exchange(&w->unbacked, 0);

@@ -77,11 +77,17 @@ SLOW bool find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 	return false;
 }
 
+/* Eight bits of whose record it is, and when. */
+FN u32 site_tag(u64 rec)
+{
+	return ((u32)(rec >> 12) * 2654435761u ^ (u32)(rec >> 35) * 2246822519u) >> 24;
+}
+
 /* The site of a record: its word is written after the record, and only once
  * they agree is it believed. */
 FN u32 site_of(const u32 *word, u64 rec)
 {
-	u32 tag = (GSAN_REC_CLOCK(rec) ^ GSAN_REC_LANE(rec)) & 255;
+	u32 tag = site_tag(rec);
 	ROLLED
 	for (int i = 0; i < 1000; i++) {
 		u32 v = load(word);

@@ -209,13 +209,16 @@ FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 
 	return false;
 }
 
-SLOW void snap_need_cross(struct gsan_snap *s)
+/* Makes room for the first `n` slots: blocks may have come since it was begun. */
+SLOW void snap_need_cross(struct gsan_snap *s, u32 n)
 {
-	if (s->flags & GSAN_SNAP_CROSS)
-		return;
+	u32 have = s->flags & GSAN_SNAP_CROSS ? s->nslots : 0;
+	if (n < s->nslots)
+		n = s->nslots;
 	s->flags |= GSAN_SNAP_CROSS;
+	s->nslots = n;
 	ROLLED
-	for (u32 i = 0; i < s->nslots; i++)
+	for (u32 i = have; i < n; i++)
 		store_cg(snap_cross(s) + i, four(0, 0, 0, 0));
 }
 
@@ -245,14 +248,14 @@ SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s)
 	bool other = a.z != to->slot || a.w != to->start, cross = a.y & GSAN_SNAP_CROSS;
 	if (!other && !cross)
 		return;
-	snap_need_cross(to);
-	u32 n = !cross ? 0 : c.x < to->nslots ? c.x : to->nslots;
+	u32 n = cross ? c.x : 0;
+	snap_need_cross(to, other && a.z >= n ? a.z + 1 : n);
 	ROLLED
 	for (u32 i = 0; i < n; i++) {
 		struct gsan_cross *p = snap_cross(to) + i;
 		store_cross(p, join_cross(load_cross(p), load_cross(snap_cross(s) + i)));
 	}
-	if (!other || a.z >= to->nslots)
+	if (!other)
 		return;
 	struct gsan_cross *p = snap_cross(to) + a.z;
 	store_cross(p, join_cross(load_cross(p), snap_summary(s)));
@@ -282,7 +285,7 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 SLOW struct gsan_snap *snap_begin(const struct gsan_warp *w, u32 *id)
 {
 	struct gsan_snap *s = snap_new(true, id);
-	u32 n = load(&root()->top_slot), floor = w->floor;
+	u32 floor = w->floor;
 	s->flags = GSAN_SNAP_OWN;
 	s->slot = w->slot;
 	s->start = w->start;
@@ -290,7 +293,7 @@ SLOW struct gsan_snap *snap_begin(const struct gsan_warp *w, u32 *id)
 	s->warp = 0;
 	s->top = 0;
 	s->mask = 0;
-	s->nslots = n;
+	s->nslots = 0;
 	ROLLED
 	for (u32 i = 0; i < 32; i++)
 		store_cg(snap_own(s) + i, four(floor, 0, 0, 0));
