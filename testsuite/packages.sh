@@ -26,7 +26,6 @@ need_packages()
 		want re2c command -v re2c
 		want lemon command -v lemon
 	fi
-	[ -f build-aux/uthash.h ] || want uthash-dev test -f /usr/include/uthash.h
 	if [ "$1" = test ]; then
 		want libcmocka-dev pkg-config --exists cmocka
 		want cmake command -v cmake
