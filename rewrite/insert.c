@@ -510,7 +510,7 @@ static const char *prologue(struct ins *i)
  * many as the runtime's rare paths can use, and such a launch fails. */
 static void bound_registers(struct rw *r, struct ptx_func *f)
 {
-	if (f->maxntid[0] || f->reqntid[0] || f->maxnreg || f->minnctapersm)
+	if (r->options->relocatable || f->maxntid[0] || f->reqntid[0] || f->maxnreg || f->minnctapersm)
 		return;
 	f->directives = ptx_sprintf(r->m->arena, "%s%s.maxntid 1024, 1, 1", f->directives,
 				    *f->directives ? " " : "");
@@ -540,6 +540,7 @@ static void insert_func(struct rw *r, struct rw_func *rf)
 		put_call(&i, RW_FN_EXIT, none, &ctx, 0);
 		ptx_insert_after(r->m, rf->f, NULL, rw_close(r));
 	}
+	rw_drop_setmaxnreg(rf->f);
 	if (rw_hide_zero(r, rf->f, scratch[S_ZERO].name))
 		i.used[S_ZERO] = i.used[S_ADDR] = true;
 	ptx_insert_before(r->m, rf->f, NULL, prologue(&i));

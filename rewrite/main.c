@@ -16,7 +16,7 @@
 
 enum { EXIT_OK, EXIT_REJECTED, EXIT_USAGE, EXIT_IO };
 
-enum { OPT_PRINT = 256, OPT_STATS, OPT_KERNEL, OPT_WRAP, OPT_LIST, OPT_HELP, OPT_VERSION };
+enum { OPT_PRINT = 256, OPT_STATS, OPT_KERNEL, OPT_WRAP, OPT_RELOCATABLE, OPT_LIST, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -26,6 +26,7 @@ static const struct option long_options[] = {
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "kernel", required_argument, NULL, OPT_KERNEL },
 	{ "wrap", no_argument, NULL, OPT_WRAP },
+	{ "relocatable", no_argument, NULL, OPT_RELOCATABLE },
 	{ "list-insts", no_argument, NULL, OPT_LIST },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -51,6 +52,7 @@ static void help(void)
 	      "  -c                    leave the device runtime's functions .extern\n"
 	      "      --kernel=PATTERN  instrument only the entries that match (as in a shell)\n"
 	      "      --wrap            run a compiler phase (cicc, ptxas) with its PTX rewritten\n"
+	      "      --relocatable     for ptxas -c (nvcc -rdc=true); --wrap sees it by itself\n"
 	      "      --print           parse and print, without instrumenting\n"
 	      "      --stats           say on standard error what was done\n"
 	      "  -d, --dump=LETTERS    print to standard error after these passes:\n", stdout);
@@ -236,6 +238,9 @@ static int arguments(struct command *c, int argc, char **argv)
 			c->options.kernel = optarg;
 			break;
 		case OPT_WRAP:
+			break;
+		case OPT_RELOCATABLE:
+			c->options.relocatable = true;
 			break;
 		case OPT_LIST:
 			list_insts();

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * quirk.c: what ptxas 13.0 must be kept from doing to code with calls in it.
- *
- * Tests of single bits of one register become one R2P, which sets all seven
+ */
+#include "rewrite/rw.h"
+
+/* Tests of single bits of one register become one R2P, which sets all seven
  * predicate registers at once; ptxas moves it over the calls that were inserted,
  * cannot save seven predicates around one, and gives up: "(C7600) Register
  * allocation failed with register count of '7'" (seen in CUB's radix sort, which
  * ballots the bits of a digit).  Compared with a register instead of the number
- * zero, the tests stay what they are.
- */
-#include "rewrite/rw.h"
-
+ * zero, the tests stay what they are. */
 enum { PREDICATES = 7 };
 
 static bool is_test(const struct ptx_inst *in, const bool *masked)
@@ -57,4 +56,17 @@ bool rw_hide_zero(struct rw *r, struct ptx_func *f, const char *zero)
 	sym->type = TYPE_B32;
 	tests(f, masked, sym);
 	return true;
+}
+
+/* Threads that gave registers away could not run the runtime's functions, which
+ * ptxas gives as many as the kernel: it fails with "register count of '232'", or
+ * whatever setmaxnreg.inc asks for.  Without setmaxnreg all threads keep the same
+ * number, and compute the same. */
+void rw_drop_setmaxnreg(struct ptx_func *f)
+{
+	for (struct ptx_stmt *s = f->body; s; s = s->next)
+		if (s->kind == STMT_INST && s->inst.id == INST_SETMAXNREG) {
+			s->kind = STMT_TEXT;
+			s->t.text = "";
+		}
 }

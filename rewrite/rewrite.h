@@ -29,6 +29,8 @@ struct gsan_rewrite_options {
 	const char *kernel;     /* instrument only entries that this fnmatch(3)
 	                           pattern names; NULL: all of them */
 	bool extern_runtime;    /* leave the device runtime .extern */
+	bool relocatable;       /* for ptxas -c, which takes no bound on a kernel's
+	                           registers below what its callees use */
 	const char *dump;       /* letters of the passes to print after, or NULL */
 	FILE *dump_to;          /* where to; NULL: stderr */
 };

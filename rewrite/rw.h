@@ -143,6 +143,8 @@ void rw_elide(struct rw *);
  * that ptxas would fail.  True if it did: the register must be set to 0 in a way
  * that ptxas cannot see through. */
 bool rw_hide_zero(struct rw *, struct ptx_func *, const char *zero);
+/* Leaves every setmaxnreg out. */
+void rw_drop_setmaxnreg(struct ptx_func *);
 
 /* ---- text.c ----------------------------------------------------------------- */
 

@@ -249,13 +249,26 @@ static int wrap_reader(char **argv, const struct gsan_rewrite_options *options)
 	return status;
 }
 
+/* Do both phases say that the code will be linked?  nvcc -rdc=true gives cicc
+ * the first of these words, ptxas the others. */
+static bool relocatable(char **argv)
+{
+	for (; *argv; argv++)
+		if (!strcmp(*argv, "--device-c") || !strcmp(*argv, "-c") ||
+		    !strcmp(*argv, "--compile-only"))
+			return true;
+	return false;
+}
+
 int rw_wrap(char **argv, const struct gsan_rewrite_options *options)
 {
 	const char *base = strrchr(argv[0], '/');
+	struct gsan_rewrite_options o = *options;
 
 	base = base ? base + 1 : argv[0];
+	o.relocatable |= relocatable(argv);
 	/* Of the two phases only cicc writes PTX; a ptxas may have any name. */
 	if (strstr(base, "cicc"))
-		return wrap_writer(argv, options);
-	return wrap_reader(argv, options);
+		return wrap_writer(argv, &o);
+	return wrap_reader(argv, &o);
 }

@@ -71,6 +71,9 @@ struct gsan_block {
 #define GSAN_WARP_NO_ATOMIC     32u
 #define GSAN_WARP_LOCKSTEP      64u     /* the lanes of a warp order each other */
 
+/* L1 does not see atomics, not even of its own multiprocessor: what they change
+ * (live, m_*, flags, parity, the counts) is read with load(), what every access
+ * reads (the first 64 bytes) is changed by stores alone. */
 struct gsan_warp {
 	uint32_t clock, floor, wfloor, flags;   /* one 16-byte load */
 	uint32_t id;            /* slot << 5 | warp: the record's actor but its lane */
@@ -79,7 +82,7 @@ struct gsan_warp {
 	uint32_t shared_limit;
 	unsigned long long grid, cta;           /* to recognise it again */
 	uint32_t slot, nslots;
-	uint32_t live;          /* lanes that exist and have not exited */
+	uint32_t private_too;   /* some lane may know more than the warp does */
 	uint32_t dropped;       /* reads were left out */
 	uint32_t m_own, m_refs; /* lanes with own_*, with refs of their own */
 	uint32_t m_fence;       /* lanes that released by a fence */
@@ -88,7 +91,9 @@ struct gsan_warp {
 	uint32_t lanes;         /* lanes that exist */
 	struct gsan_refs refs;
 	uint32_t parity[16];    /* a bit a lane: full barriers left, by id */
-};      /* 176 bytes */
+	uint32_t live;          /* lanes that exist and have not exited */
+	uint32_t pad[3];
+};      /* 192 bytes */
 
 struct gsan_lane {
 	struct gsan_refs refs;

@@ -249,7 +249,7 @@ static void run_all(const struct options *o, const struct run_script *s, char **
 {
 	struct run_child c = {
 		.argv = argv, .options = options, .seeded = o->seeded, .sm = s->sm,
-		.sm_suffix = s->sm_suffix, .timeout = o->timeout ? o->timeout : s->timeout,
+		.timeout = o->timeout ? o->timeout : s->timeout,
 	};
 	struct run_result r;
 	uint64_t i;

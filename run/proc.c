@@ -51,8 +51,7 @@ static void set_environment(const struct run_child *c)
 		setenv("EMU_SEED", text, 1);
 	}
 	if (c->sm) {
-		snprintf(text, sizeof text, "%u%.1s", c->sm < LEAST_SM ? LEAST_SM : c->sm,
-			 c->sm_suffix ? &c->sm_suffix : "");
+		snprintf(text, sizeof text, "%u", c->sm < LEAST_SM ? LEAST_SM : c->sm);
 		setenv("EMU_SM", text, 1);
 	}
 }

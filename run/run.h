@@ -204,7 +204,6 @@ struct run_child {
 	bool seeded;
 	uint64_t seed;          /* of the emulated device's schedule */
 	unsigned sm;            /* the emulated device to be; 0: its own choice */
-	char sm_suffix;
 	unsigned timeout;
 };
 

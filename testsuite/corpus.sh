@@ -43,10 +43,10 @@ assemble()
 for combo in $combos; do
 	arch=${combo%/*}
 	case ${combo#*/} in
-	plain)	cc= as= ;;
-	G)	cc=-G as="-g --dont-merge-basicblocks --return-at-end" ;;
-	lineinfo) cc=-lineinfo as=-lineinfo ;;
-	rdc)	cc=-rdc=true as=-c ;;
+	plain)	cc= as= rewrite= ;;
+	G)	cc=-G as="-g --dont-merge-basicblocks --return-at-end" rewrite= ;;
+	lineinfo) cc=-lineinfo as=-lineinfo rewrite= ;;
+	rdc)	cc=-rdc=true as=-c rewrite=--relocatable ;;
 	*)	hard "unknown variant in $combo" ;;
 	esac
 	rm -rf original printed instrumented again
@@ -65,10 +65,10 @@ for combo in $combos; do
 		fail "$combo: gsan-ptx --print: $(head -n 3 log)"
 	fi
 
-	if "$gsan_ptx" original/k.ptx -o instrumented/k.ptx 2>log; then
+	if "$gsan_ptx" $rewrite original/k.ptx -o instrumented/k.ptx 2>log; then
 		grep -q __gsan_ instrumented/k.ptx || fail "$combo: nothing was instrumented"
 		assemble instrumented
-		"$gsan_ptx" instrumented/k.ptx -o again/k.ptx 2>log &&
+		"$gsan_ptx" $rewrite instrumented/k.ptx -o again/k.ptx 2>log &&
 			cmp instrumented/k.ptx again/k.ptx ||
 			fail "$combo: rewriting twice is not rewriting once: $(head -n 3 log)"
 	else

@@ -47,18 +47,10 @@ struct rec2 { u32 lo, hi; };
 
 FN u64 rec_of(struct rec2 r) { return (u64)r.hi << 32 | r.lo; }
 
-/* All four records of a granule; `near` may be served by L1, and then is only
- * good for choosing: the compare-and-swap finds out. */
-FN void load_granule(const u64 *sh, struct rec2 r[4], bool near)
+/* All four records of a granule.  L1 keeps old ones: it does not see the swaps. */
+FN void load_granule(const u64 *sh, struct rec2 r[4])
 {
-	uint4 a, b;
-	if (near) {
-		a = load_ca(sh);
-		b = load_ca(sh + 2);
-	} else {
-		a = load_cg(sh);
-		b = load_cg(sh + 2);
-	}
+	uint4 a = load_cg(sh), b = load_cg(sh + 2);
 	r[0].lo = a.x; r[0].hi = a.y; r[1].lo = a.z; r[1].hi = a.w;
 	r[2].lo = b.x; r[2].hi = b.y; r[3].lo = b.z; r[3].hi = b.w;
 }
@@ -174,9 +166,18 @@ SLOW u32 evict(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u64 rec, u64 whe
 	return k;
 }
 
+/* 63 times of 64. */
+FN bool leave_out(struct gsan_warp *w, struct rec2 now)
+{
+	if (!((clock32() >> 3 ^ now.lo >> 17) & 63))
+		return false;
+	w->dropped = 1;
+	return true;
+}
+
 /* A read that need not be put in: it conflicts with nothing, no record gives
  * way, and a read of its bytes since the last barrier stands.  Such a read is
- * left out 15 times of 16; what stays is a sample of the readers. */
+ * left out most times, by whole warps; what stays is a sample of the readers. */
 FN bool read_quick(struct gsan_warp *w, struct view v, const struct rec2 r[4], struct rec2 now, bool shared)
 {
 	bool slow = false, covered = false, mine = false;
@@ -195,26 +196,41 @@ FN bool read_quick(struct gsan_warp *w, struct view v, const struct rec2 r[4], s
 		return false;
 	if (mine)
 		return true;
-	if (!((clock32() ^ now.lo >> 12) & 15))
-		return false;
-	w->dropped = 1;
-	return true;
+	return leave_out(w, now);
+}
+
+/* Likewise for a reduction (no result, so nobody observes anything by it), where
+ * the same reduction of another thread stands. */
+FN bool red_quick(struct gsan_warp *w, struct view v, const struct rec2 r[4], struct rec2 now, bool shared)
+{
+	bool slow = !shared && (now.lo >> 8 & 15) < 6, covered = false;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++) {
+		struct rec2 x = r[k];
+		bool same = !((x.lo ^ now.lo) & 0xfff);
+		slow |= x.hi < (shared ? v.ordered : v.alive) || (!same && (x.lo & now.lo & 255));
+		covered |= same;
+	}
+	return !slow && covered && leave_out(w, now);
 }
 
 /* Puts `rec` into the granule and compares it with what stands there. */
 FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 rec,
-		      u32 site, u64 where, bool shared, bool nc)
+		      u32 site, u64 where, bool shared, bool nc, bool red)
 {
 	struct rec2 now, r[4], old;
 	now.lo = (u32)rec;
 	now.hi = (u32)(rec >> 32);
 	u32 first = now.lo & 15 ? 0 : 2, pick, tries = 0;
 
-	load_granule(sh, r, true);
-	if (!nc && ((now.lo >> 8 & 15) == 0 || (now.lo >> 8 & 15) == GSAN_KIND_WARP_READ) && read_quick(w, v, r, now, shared))
-		return;
+	bool read = !nc && ((now.lo >> 8 & 15) == 0 || (now.lo >> 8 & 15) == GSAN_KIND_WARP_READ);
+	load_granule(sh, r);
 	ROLLED
 	for (;;) {
+		if (read && read_quick(w, v, r, now, shared))
+			return;
+		if (red && red_quick(w, v, r, now, shared))
+			return;
 		if (!nc && (stands(r[0], now) || stands(r[1], now) || stands(r[2], now) || stands(r[3], now)))
 			return;
 		/* Neighbours that write at one moment start at different
@@ -231,8 +247,13 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 		/* The second look is on its way before the answer to the first
 		 * is known: they go to one sector, one after the other. */
 		u64 found = swap(sh + pick, rec_of(old), rec);
-		load_granule(sh, r, false);
+		load_granule(sh, r);
 		if (found == rec_of(old)) {
+			/* What it took the place of is judged while its site is
+			 * still known. */
+			if (!(old.hi < (shared ? v.ordered : v.alive)) && (old.lo & now.lo & 255) &&
+			    ((old.lo | now.lo) & 0x100))
+				judge_all(w, sh, st, 1u << pick, rec, pick, rec_of(old), where, site);
 			store(st + pick, site << 8 | site_tag(rec));
 			break;
 		}
@@ -245,7 +266,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 	u32 bad = 0;
 #pragma unroll
 	for (u32 k = 0; k < 4; k++) {
-		struct rec2 x = k == pick ? old : r[k];
+		struct rec2 x = r[k];
 		bool both = (x.lo & now.lo & 255) && ((x.lo | now.lo) & 0x100);
 		bool mine = shared ? true : same_slot(x, now) && x.hi >= v.start;
 		bool fine = mine ? x.hi < v.ordered || !((x.lo ^ now.lo) & 0x3ff000) : x.hi < v.alive;
@@ -253,7 +274,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 			fine = x.hi < v.alive;
 		if ((now.lo >> 8 & 15) == GSAN_KIND_WARP_READ && mine)
 			fine = x.hi < v.ordered;
-		if (both && !fine)
+		if (both && !fine && k != pick)
 			bad |= 1u << k;
 	}
 	if (bad)
@@ -289,7 +310,7 @@ FN bool shadow_shared(const struct gsan_warp *w, u32 off, u64 **sh, u32 **st)
 
 SLOW void one_granule(struct gsan_warp *w, u64 *sh, u32 *st, u64 rec, u32 site, u64 where)
 {
-	check_granule(w, view_of(w), sh, st, rec, site, where, where & 1, where & 2);
+	check_granule(w, view_of(w), sh, st, rec, site, where, where & 1, where & 2, where & 4);
 }
 
 /* The bytes of [addr, addr + size) in the granule that holds addr. */
@@ -299,39 +320,112 @@ FN u32 bytes_at(u64 addr, u32 size)
 	return size >= 8 - low ? 0xffu << low & 0xff : ((1u << size) - 1) << low;
 }
 
-/* A plain access of `size` bytes.  The common case is one granule; the rest of
- * a longer one goes out of line. */
-FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared, bool nc)
+/* Shadow, or the lack of it counted. */
+FN bool shadow_of(struct gsan_warp *w, u64 addr, bool shared, u64 **sh, u32 **st)
+{
+	if (shared ? shadow_shared(w, (u32)addr, sh, st) : shadow_global(addr, sh, st))
+		return true;
+	fetch_add(&w->unbacked, 1);
+	return false;
+}
+
+/* The whole story of a plain access, granule by granule. */
+SLOW void plain_slow(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
 	struct view v = view_of(w);
 	u32 lane = sreg_laneid();
-	u64 flags = (u64)shared | (u64)nc << 1;
-	site += __gsan_site_base;
-
-	/* One lane answers for a warp that reads one place: 32 records of the
-	 * same read would only displace each other. */
-	if (!(kind & 1) && __activemask() == ~0u && !(w->m_own | w->m_refs) &&
-	    __all_sync(~0u, __shfl_sync(~0u, (u32)addr ^ size << 24, 0) == ((u32)addr ^ size << 24)) &&
-	    (shared || __all_sync(~0u, __shfl_sync(~0u, (u32)(addr >> 32), 0) == (u32)(addr >> 32)))) {
-		if (lane)
-			return;
-		kind = GSAN_KIND_WARP_READ;
-	}
+	bool shared = flags & 1;
 	ROLLED
 	for (u32 left = size; left; ) {
-		u32 bytes = bytes_at(addr, left), n = 8 - ((u32)addr & 7);
+		u32 n = 8 - ((u32)addr & 7);
 		u64 *sh;
 		u32 *st;
-		bool there = shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st);
-		if (there)
-			check_granule(w, v, sh, st, record(v, lane, kind, bytes), site, (addr & ~7ull) | flags, shared, nc);
-		else
-			fetch_add(&w->unbacked, 1);
+		if (shadow_of(w, addr, shared, &sh, &st))
+			check_granule(w, v, sh, st, record(v, lane, kind, bytes_at(addr, left)), site,
+				      (addr & ~7ull) | flags, shared, flags & 2, false);
 		if (left <= n)
 			break;
 		addr += n;
 		left -= n;
 	}
+}
+
+/* `rec` is in; something came beside it. */
+SLOW void recheck(struct gsan_warp *w, u64 *sh, u32 *st, u64 rec, u64 where, u32 site)
+{
+	judge_all(w, sh, st, 15, rec, 4, 0, where, site);
+}
+
+/* The common case in few instructions: an access within one granule where a
+ * record is free and nothing stands that could conflict, or a read that others
+ * stand for.  True if that was it. */
+FN bool plain_quick(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared)
+{
+	u64 *sh;
+	u32 *st;
+	bool write = kind & 1;
+	if (((u32)addr & 7) + size > 8 || !(shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st)))
+		return false;
+	/* Below this high word a record is of no account, see gives_way. */
+	u32 bound = HIGH(shared ? w->floor + 1 : w->launch_base);
+	struct view v;
+	v.clock = w->clock;
+	v.id = w->id;
+	u32 want = ((1u << size) - 1) << ((u32)addr & 7);
+	u64 rec = record(v, sreg_laneid(), kind, want);
+	struct rec2 r[4];
+	load_granule(sh, r);
+	u32 bad = 0, cover = 0;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++) {
+		u32 lo = r[k].hi >= bound ? r[k].lo : 0;
+		bad |= write ? lo & 0x1ff : lo & 0x100;
+		cover |= !(want & ~lo);
+	}
+	if (write ? bad & want : bad)
+		return false;
+	bool g0 = r[0].hi < bound, g1 = r[1].hi < bound, g2 = r[2].hi < bound, g3 = r[3].hi < bound;
+	if (!write && cover && !(g0 | g1 | g2 | g3)) {
+		struct rec2 now;
+		now.lo = (u32)rec;
+		return leave_out(w, now);
+	}
+	u32 pick = want & 15 ? (g0 ? 0 : g1 ? 1 : g2 ? 2 : 3) : (g2 ? 2 : g3 ? 3 : g0 ? 0 : 1);
+	struct rec2 old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
+	if (old.hi >= bound)
+		return false;
+	u64 found = swap(sh + pick, rec_of(old), rec);
+	load_granule(sh, r);
+	if (found != rec_of(old))
+		return false;
+	store(st + pick, site << 8 | site_tag(rec));
+	bad = 0;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++) {
+		u32 lo = r[k].hi >= bound && k != pick ? r[k].lo : 0;
+		bad |= write ? lo & 0xff : lo & 0x100 ? lo : 0;
+	}
+	if (bad & want)
+		recheck(w, sh, st, rec, (addr & ~7ull) | (u64)shared, site);
+	return true;
+}
+
+/* A plain access of `size` bytes. */
+FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared, bool nc)
+{
+	site += __gsan_site_base;
+
+	/* One lane answers for a warp that reads one place: 32 records of the
+	 * same read would only displace each other. */
+	if (!(kind & 1) && __activemask() == ~0u && !w->private_too &&
+	    __all_sync(~0u, __shfl_sync(~0u, (u32)addr ^ size << 24, 0) == ((u32)addr ^ size << 24)) &&
+	    (shared || __all_sync(~0u, __shfl_sync(~0u, (u32)(addr >> 32), 0) == (u32)(addr >> 32)))) {
+		if (sreg_laneid())
+			return;
+		kind = GSAN_KIND_WARP_READ;
+	}
+	if (nc || !plain_quick(w, addr, size, kind, site, shared))
+		plain_slow(w, addr, size, kind, site, (shared ? 1 : 0) | (nc ? 2 : 0));
 }
 
 FN bool is_shared(u64 addr) { return __isShared((const void *)addr); }

@@ -49,7 +49,7 @@ SLOW void bring_one(struct gsan_warp *w, struct gsan_bar *bar, u32 p, u32 id)
 SLOW void bring_private(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool leader)
 {
 	u32 lane = sreg_laneid();
-	u32 mine = w->m_refs >> lane & 1, ours = leader && (w->flags & GSAN_WARP_REFS);
+	u32 mine = load(&w->m_refs) >> lane & 1, ours = leader && (load(&w->flags) & GSAN_WARP_REFS);
 	struct gsan_block *b = block_of(w->slot);
 	struct gsan_lane *l = lane_of(w, lane);
 	if (!mine && !ours)
@@ -102,7 +102,7 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 {
 	u32 group = __activemask(), lane = sreg_laneid(), bit = 1u << lane, gen = 0;
 	bool leader = lane == __ffs(group) - 1;
-	bool whole = agreed(group, !((w->m_refs | w->m_own) & group));
+	bool whole = agreed(group, !((load(&w->m_refs) | load(&w->m_own)) & group));
 	u32 need = (count + 31) & ~31u, n = group == load(&w->live) ? 32 : __popc(group);
 	u32 top = tick(w);
 	ONE_BY_ONE(
@@ -126,14 +126,14 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 	/* With a count some may arrive and not wait: no turns to go by. */
 	if (count)
 		return arrive_counted(w, bar, count);
-	u32 lane = sreg_laneid(), p = w->parity[id & 15] >> lane & 1;
+	u32 lane = sreg_laneid(), p = load(&w->parity[id & 15]) >> lane & 1;
 	TOGETHER(
 		bool leader = lane == __ffs(group_) - 1;
 		if (leader && id)
 			fetch_or(&b->full_bars, 1u << (id & 15));
 		if (leader)
 			fetch_max(&bar->max[p], load(&w->clock));
-		if (w->m_refs | (w->flags & GSAN_WARP_REFS))
+		if (load(&w->m_refs) | (load(&w->flags) & GSAN_WARP_REFS))
 			ONE_BY_ONE(bring_private(w, bar, p, leader););
 	);
 	return FULL_BARRIER;
@@ -155,6 +155,7 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 		w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
 		w->m_refs = 0;
 		w->m_own = 0;
+		w->private_too = 0;
 		fetch_or(&w->flags, GSAN_WARP_REFS);
 	}
 	acquire(w, whole ? 0 : id);
@@ -181,23 +182,26 @@ SLOW void take_pending(struct gsan_warp *w, struct gsan_block *b, u32 *pending)
 SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 group)
 {
 	struct gsan_block *b = block_of(w->slot);
-	u32 p = w->parity[id] >> sreg_laneid() & 1;
+	u32 p = load(&w->parity[id]) >> sreg_laneid() & 1;
 	u32 top = load(&bar->max[p]);
 	/* Other lanes of a warp that was split may be leaving too. */
 	fetch_xor(&w->parity[id], group);
-	fetch_max(&w->floor, top);
+	if (top > w->floor)
+		w->floor = top;
 	if (load(&w->clock) <= top)
-		fetch_max(&w->clock, top + 1);
-	if (w->m_own & group)
+		w->clock = top + 1;
+	if (group == w->lanes)
+		w->private_too = 0;
+	if (load(&w->m_own) & group)
 		fetch_and(&w->m_own, ~group);
-	if (w->m_refs & group)
+	if (load(&w->m_refs) & group)
 		fetch_and(&w->m_refs, ~group);
-	if ((w->flags & GSAN_WARP_REFS) && group == load(&w->live)) {
+	if ((load(&w->flags) & GSAN_WARP_REFS) && group == load(&w->live)) {
 		w->refs.id[0] = w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
 		fetch_and(&w->flags, ~GSAN_WARP_REFS);
 	}
 	take_pending(w, b, bar->pending[p]);
-	if (!(w->flags & GSAN_WARP_BLOCK_REFS) && load(&b->refs.id[0]))
+	if (!(load(&w->flags) & GSAN_WARP_BLOCK_REFS) && load(&b->refs.id[0]))
 		fetch_or(&w->flags, GSAN_WARP_BLOCK_REFS);
 }
 
@@ -226,19 +230,19 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock, bool whole)
 	for (u32 m = group; m; m &= m - 1) {
 		u32 k = __ffs(m) - 1;
 		struct gsan_lane *l = lane_of(w, k);
-		if (w->m_own >> k & 1) {
+		if (load(&w->m_own) >> k & 1) {
 			struct gsan_own e;
 			e.base = w->wfloor; e.top = l->own_top; e.mask = l->own_mask; e.pad = 0;
 			own = join_own(own, e);
 		}
-		if (w->m_refs >> k & 1)
+		if (load(&w->m_refs) >> k & 1)
 			ROLLED
 			for (int i = 0; i < GSAN_REFS; i++)
 				if (l->refs.id[i])
 					refs_add(w, whole ? &w->refs : &all, l->refs.id[i]);
 	}
 	if (whole) {
-		if (w->m_refs)
+		if (load(&w->m_refs))
 			fetch_or(&w->flags, GSAN_WARP_REFS);
 		return;
 	}
@@ -250,6 +254,7 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock, bool whole)
 		l->own_mask = own.mask;
 		if (all.id[0]) {
 			l->refs = all;
+			w->private_too = 1;
 			fetch_or(&w->m_refs, 1u << k);
 		}
 	}
@@ -267,16 +272,18 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 		u32 clock = load(&w->clock);
 		/* Lanes that have left do not take part. */
 		bool whole = group == w->lanes;
-		if (!whole || w->m_refs)
+		if (!whole || load(&w->m_refs))
 			share_private(w, group, clock, whole);
 		if (whole) {
 			w->wfloor = clock;
 			w->m_own = 0;
 			w->m_refs = 0;
+			w->private_too = 0;
 		} else {
+			w->private_too = 1;
 			fetch_or(&w->m_own, group);
 		}
-		swap32(&w->clock, clock, clock + 1);
+		w->clock = clock + 1;
 	}
 	__syncwarp(mask);
 }
@@ -299,8 +306,9 @@ API void __gsan_v1_unmodelled(u64 ctx)
 			if (c > top)
 				top = c;
 		}
-		fetch_max(&w->floor, top);
-		fetch_max(&w->clock, top + 1);
+		if (top > w->floor)
+			w->floor = top;
+		w->clock = top + 1;
 		fetch_or(&w->flags, GSAN_WARP_UNMODELLED);
 		fetch_add(&w->unmodelled, 1);
 	}

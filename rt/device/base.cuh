@@ -23,6 +23,8 @@ typedef unsigned long long u64;
 #define judge           __gsan_v1_judge
 #define judge_all       __gsan_v1_judge_all
 #define evict           __gsan_v1_evict
+#define plain_slow      __gsan_v1_plain_slow
+#define recheck         __gsan_v1_recheck
 #define one_granule     __gsan_v1_one_granule
 #define range           __gsan_v1_range
 #define word_find       __gsan_v1_word_find
@@ -147,15 +149,6 @@ FN uint4 load_cg(const void *p)
 {
 	uint4 v;
 	asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
-	return v;
-}
-
-/* Through L1: may be old. */
-FN uint4 load_ca(const void *p)
-{
-	uint4 v;
-	asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
 		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
 	return v;
 }

@@ -262,6 +262,7 @@ API u64 __gsan_v1_enter(u32 site)
 		w->slot = slot;
 		w->nslots = r->nslots;
 		w->live = group;
+		w->private_too = 0;
 		w->dropped = 0;
 		store_ca(&w->m_own, four(0, 0, 0, 0));
 		store_ca(&w->evicted, four(0, 0, 0, group));
@@ -325,7 +326,7 @@ API void __gsan_v1_exit(u64 ctx)
 		return;
 	u32 slot = w->slot, n = __popc(group);
 	struct gsan_block *b = block_of(slot);
-	uint4 counts = *(const uint4 *)&w->evicted;
+	uint4 counts = load_cg(&w->evicted);
 	u32 clock = load(&w->clock);
 	fetch_and(&w->live, ~group);
 	fetch_max(&b->exit_max, clock);

@@ -45,17 +45,17 @@ SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self)
 		if (warp == (w->id & 31)) {
 			if (self)
 				lanes &= ~bit;
-			if (!lanes || clock <= w->wfloor || (w->flags & GSAN_WARP_LOCKSTEP))
+			if (!lanes || clock <= w->wfloor || (load(&w->flags) & GSAN_WARP_LOCKSTEP))
 				return true;
-			if ((w->m_own & bit) && clock <= l->own_top && !(lanes & ~l->own_mask))
+			if ((load(&w->m_own) & bit) && clock <= l->own_top && !(lanes & ~l->own_mask))
 				return true;
 		}
 	}
-	if ((w->m_refs & bit) && refs_know(&l->refs, slot, warp, lanes, clock))
+	if ((load(&w->m_refs) & bit) && refs_know(&l->refs, slot, warp, lanes, clock))
 		return true;
-	if ((w->flags & GSAN_WARP_REFS) && refs_know(&w->refs, slot, warp, lanes, clock))
+	if ((load(&w->flags) & GSAN_WARP_REFS) && refs_know(&w->refs, slot, warp, lanes, clock))
 		return true;
-	return (w->flags & GSAN_WARP_BLOCK_REFS) &&
+	return (load(&w->flags) & GSAN_WARP_BLOCK_REFS) &&
 	       refs_know(&block_of(w->slot)->refs, slot, warp, lanes, clock);
 }
 
@@ -154,7 +154,7 @@ FN void fill_access(struct gsan_access *a, u32 site, u64 rec, u64 cta)
 }
 
 /* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
- * access is through the read-only proxy.  `now` was just recorded with `site`;
+ * access is through the read-only proxy, bit 2 that it is a reduction.  `now` was just recorded with `site`;
  * `prev` stands (or stood) in the granule's record `i`; `replaced` is what
  * `now` took the place of. */
 SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
@@ -167,7 +167,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
 
 	if (!nc && lane_knows(w, prev, nk != GSAN_KIND_WARP_READ))
 		return;
-	if (w->flags & GSAN_WARP_LOST)
+	if (load(&w->flags) & GSAN_WARP_LOST)
 		return;
 	struct gsan_block *b = block_of(w->slot);
 	struct gsan_launch *launch = launch_of(b);
@@ -184,7 +184,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
 		/* Launches of one context count as ordered. */
 		if (plaunch != b->launch_number)
 			return;
-		if ((w->flags & GSAN_WARP_UNMODELLED) && scopes_meet(w, GSAN_CLUSTER, GSAN_CLUSTER, slot, clock))
+		if ((load(&w->flags) & GSAN_WARP_UNMODELLED) && scopes_meet(w, GSAN_CLUSTER, GSAN_CLUSTER, slot, clock))
 			return;
 	}
 
@@ -193,7 +193,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
 	if (nc) {
 		why = GSAN_WHY_READ_ONLY;
 	} else if (pl && nl) {
-		if (w->flags & GSAN_WARP_NO_ATOMIC)
+		if (load(&w->flags) & GSAN_WARP_NO_ATOMIC)
 			return;
 		bool meet = scopes_meet(w, pl, nl, slot, clock);
 		if (meet && GSAN_REC_BYTES(prev) == GSAN_REC_BYTES(now))

@@ -334,8 +334,8 @@ SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top)
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
 	struct gsan_block *b = block_of(w->slot);
 	u32 lane = 1u << sreg_laneid(), id;
-	u32 mine = w->m_refs & lane, flags = w->flags;
-	bool own = (w->m_own & lane) && l->own_top > w->wfloor;
+	u32 mine = load(&w->m_refs) & lane, flags = load(&w->flags);
+	bool own = (load(&w->m_own) & lane) && l->own_top > w->wfloor;
 	bool large = mine || (flags & (GSAN_WARP_REFS | GSAN_WARP_BLOCK_REFS)) || own || w->wfloor > w->floor;
 
 	struct gsan_snap *s = large ? snap_begin(w, &id) : snap_new(false, &id);

@@ -143,7 +143,7 @@ SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level
 FN u32 tick(struct gsan_warp *w)
 {
 	u32 clock = load(&w->clock);
-	swap32(&w->clock, clock, clock + 1);
+	w->clock = clock + 1;
 	return clock;
 }
 
@@ -154,7 +154,7 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 s
 	struct gsan_block *b = block_of(w->slot);
 	u32 lane = sreg_laneid(), me = w->id << 5 | lane, cluster = b->cluster;
 	struct gsan_lane *l = lane_of(w, lane);
-	bool fences = !snap && (w->m_fence >> lane & 1);
+	bool fences = !snap && (load(&w->m_fence) >> lane & 1);
 
 	take_lock(&x->lock);
 	word_refresh(x, b->launch_number);
@@ -182,7 +182,7 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 s
 SLOW void publish(struct gsan_warp *w, u64 key, u32 level, bool release, bool rmw, u32 top)
 {
 	u32 bit = 1u << sreg_laneid();
-	struct gsan_word *x = word_find(w, key, release || (w->m_fence & bit));
+	struct gsan_word *x = word_find(w, key, release || (load(&w->m_fence) & bit));
 	if (!x)
 		return;
 	ONE_BY_ONE(publish_one(w, x, level, release ? snap_take(w, bit, top) : 0, rmw););
@@ -195,6 +195,7 @@ SLOW void acquire(struct gsan_warp *w, u32 id)
 		return;
 	u32 lane = sreg_laneid();
 	struct gsan_lane *l = lane_of(w, lane);
+	w->private_too = 1;
 	if (!(fetch_or(&w->m_refs, 1u << lane) >> lane & 1))
 		l->refs.id[0] = l->refs.id[1] = l->refs.id[2] = l->refs.id[3] = 0;
 	refs_add(w, &l->refs, id);
@@ -294,24 +295,25 @@ FN u32 strong_kind(u32 info) { return GSAN_INFO_LEVEL(info) << 1 | (info & GSAN_
 
 FN bool as_weak(const struct gsan_warp *w, u32 info)
 {
-	return (info & GSAN_INFO_VOLATILE) && (w->flags & GSAN_WARP_VOLATILE);
+	return (info & GSAN_INFO_VOLATILE) && (load(&w->flags) & GSAN_WARP_VOLATILE);
 }
 
 /* One element of a strong access, up to 16 bytes. */
-SLOW void strong_granules(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared)
+SLOW void strong_granules(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
 	struct view v = view_of(w);
 	u32 lane = sreg_laneid();
+	bool shared = flags & 1;
 	u64 *sh;
 	u32 *st;
 	if (!(shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st))) {
 		fetch_add(&w->unbacked, 1);
 		return;
 	}
-	one_granule(w, sh, st, record(v, lane, kind, bytes_at(addr, size)), site, (addr & ~7ull) | (u64)shared);
+	one_granule(w, sh, st, record(v, lane, kind, bytes_at(addr, size)), site, (addr & ~7ull) | flags);
 	if (size <= 8)
 		return;
-	one_granule(w, sh + 4, st + 4, record(v, lane, kind, 255), site, ((addr & ~7ull) + 8) | (u64)shared);
+	one_granule(w, sh + 4, st + 4, record(v, lane, kind, 255), site, ((addr & ~7ull) + 8) | flags);
 }
 
 FN void plain_instead(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool shared)
@@ -341,7 +343,7 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 	site += __gsan_site_base;
 	ROLLED
 	for (u32 k = 0; k < (n ? n : 1); k++)
-		strong_granules(w, addr + k * size, size, kind, site, shared);
+		strong_granules(w, addr + k * size, size, kind, site, (shared ? 1 : 0) | (info & GSAN_INFO_RED ? 4 : 0));
 	if (!(info & GSAN_INFO_WRITE))
 		return;
 	if (info & GSAN_INFO_RELEASE)
@@ -442,7 +444,7 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 SLOW void fence_acquire(struct gsan_warp *w, u32 level)
 {
 	u32 lane = sreg_laneid(), bit = 1u << lane, left = 0;
-	if (!(w->m_seen & bit))
+	if (!(load(&w->m_seen) & bit))
 		return;
 	struct gsan_lane *l = lane_of(w, lane);
 	struct gsan_block *b = block_of(w->slot);
@@ -482,7 +484,7 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 		ONE_BY_ONE(fence_acquire(w, level););
 	__syncwarp(group);
 	/* A whole warp with nothing private does the rest once for all. */
-	bool whole = agreed(group, group == load(&w->live) && !((w->m_refs | w->m_own) & group));
+	bool whole = agreed(group, group == load(&w->live) && !((load(&w->m_refs) | load(&w->m_own)) & group));
 	u32 snap = 0;
 	ONE_BY_ONE(
 		if (!whole || lane == __ffs(group) - 1)
