@@ -131,8 +131,9 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 		bool leader = lane == __ffs(group_) - 1;
 		if (leader && id)
 			fetch_or(&b->full_bars, 1u << (id & 15));
-		if (leader)
-			fetch_max(&bar->max[p], load(&w->clock));
+		/* The answer is waited for: then it has been done. */
+		if (leader && fetch_max(&bar->max[p], load(&w->clock)) > GSAN_CLOCK_MAX)
+			fetch_or(&w->flags, GSAN_WARP_LOST);
 		if (load(&w->m_refs) | (load(&w->flags) & GSAN_WARP_REFS))
 			ONE_BY_ONE(bring_private(w, bar, p, leader););
 	);

@@ -208,7 +208,7 @@ SLOW void take_lock(u32 *lock)
 {
 	ROLLED
 	while (!try_lock(lock))
-		;
+		__nanosleep(100);
 }
 
 /* The lanes that are together do something one after the other.

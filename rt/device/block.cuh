@@ -117,23 +117,23 @@ FN u32 cluster_number(u32 launch)
 	return launch * 2654435761u + (u32)n;
 }
 
-FN u32 claim_slot(u32 sm)
+/* A slot of multiprocessor `sm`, below `limit` if one comes free soon: a block
+ * may start before the word that the one before it has gone. */
+FN u32 claim_slot(u32 sm, u32 limit)
 {
 	struct gsan_root *r = root();
 	if (sm >= r->nsm)
 		return ~0u;
-	u32 *used = &(at<struct gsan_sm>(root()->sm))[sm].used;
-	/* A first guess from L1 may be old: the swap tells. */
-	u32 old = *used;
+	u32 *used = &((struct gsan_sm *)r->sm)[sm].used;
 	ROLLED
-	while (~old) {
-		u32 bit = __ffs(~old) - 1, slot = bit * r->nsm + sm;
+	for (u32 tries = 0; tries < 1000; tries++) {
+		u32 old = load(used), bit = __ffs(~old) - 1, slot = bit * r->nsm + sm;
+		if (!~old || (slot >= limit && tries < 500))
+			continue;
 		if (slot >= r->nslots)
 			break;
-		u32 seen = swap32(used, old, old | 1u << bit);
-		if (seen == old)
+		if (swap32(used, old, old | 1u << bit) == old)
 			return slot;
-		old = seen;
 	}
 	return ~0u;
 }
@@ -160,7 +160,13 @@ SLOW void block_begin(u32 kernel)
 {
 	struct gsan_root *r = root();
 	u64 grid = sreg_gridid() + 1;
-	u32 slot = claim_slot(sreg_smid());
+	/* Variables begin behind what the system reserves of shared memory. */
+	u32 need = sreg_shared() ? sreg_shared() + 1024 : 0, limit = r->nslots;
+	ROLLED
+	for (u32 row = 0; row < GSAN_SHARED_ROWS && row << 13 < need; row++)
+		if (r->shared_slots[row] < limit)
+			limit = r->shared_slots[row];
+	u32 slot = claim_slot(sreg_smid(), limit);
 	struct gsan_launch *l = launch_enter(grid, kernel);
 	if (slot == ~0u || !l) {
 		/* What an unwatched block orders would be missed by others. */
@@ -181,8 +187,7 @@ SLOW void block_begin(u32 kernel)
 		l->quiet = 1;
 		start = GSAN_CLOCK_MAX - (1u << 24);
 	}
-	/* Variables begin behind what the system reserves of shared memory. */
-	u32 need = sreg_shared() ? sreg_shared() + 1024 : 0, row = 0;
+	u32 row = 0;
 	ROLLED
 	while (row < GSAN_SHARED_ROWS && row << 13 < need && slot < r->shared_slots[row])
 		row++;

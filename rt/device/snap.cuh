@@ -213,6 +213,7 @@ FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 
 SLOW void snap_need_cross(struct gsan_snap *s, u32 n)
 {
 	u32 have = s->flags & GSAN_SNAP_CROSS ? s->nslots : 0;
+	n = (n + 3) & ~3u;
 	if (n < s->nslots)
 		n = s->nslots;
 	s->flags |= GSAN_SNAP_CROSS;
@@ -228,16 +229,24 @@ SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s)
 	uint4 a = load_cg(s), b = load_cg((char *)s + 16);
 	if (a.z != to->slot || a.w != to->start)
 		return;
+	/* A small one has no vector to load. */
+	bool own = a.y & GSAN_SNAP_OWN;
+	struct gsan_own *from = own ? snap_own(s) : snap_own(to);
 	ROLLED
-	for (u32 w = 0; w < 32; w++) {
-		struct gsan_own e = load_own(snap_own(to) + w), x, y;
-		if (b.x > e.base)
-			e.base = b.x;
-		x.base = 0; x.top = b.z; x.mask = w == b.y ? b.w : 0; x.pad = 0;
-		y = x;
-		if (a.y & GSAN_SNAP_OWN)
-			y = load_own(snap_own(s) + w);
-		store_own(snap_own(to) + w, join_own(join_own(e, x), y));
+	for (u32 i = 0; i < 32; i += 4) {
+		struct gsan_own e[4], x, y[4];
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			e[k] = load_own(snap_own(to) + i + k);
+			y[k] = load_own(from + i + k);
+		}
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			if (b.x > e[k].base)
+				e[k].base = b.x;
+			x.base = 0; x.top = b.z; x.mask = i + k == b.y ? b.w : 0; x.pad = 0;
+			store_own(snap_own(to) + i + k, join_own(join_own(e[k], x), own ? y[k] : x));
+		}
 	}
 }
 
@@ -250,10 +259,20 @@ SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s)
 		return;
 	u32 n = cross ? c.x : 0;
 	snap_need_cross(to, other && a.z >= n ? a.z + 1 : n);
+	/* By fours, so that eight loads are on their way at a time: one lane
+	 * does this, and latency is all it costs. */
 	ROLLED
-	for (u32 i = 0; i < n; i++) {
-		struct gsan_cross *p = snap_cross(to) + i;
-		store_cross(p, join_cross(load_cross(p), load_cross(snap_cross(s) + i)));
+	for (u32 i = 0; i < n; i += 4) {
+		struct gsan_cross *p = snap_cross(to) + i, *q = snap_cross(s) + i, x[4], y[4];
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			x[k] = load_cross(p + k);
+			y[k] = load_cross(q + k);
+		}
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			if (y[k].base | y[k].mask)
+				store_cross(p + k, join_cross(x[k], y[k]));
 	}
 	if (!other)
 		return;
@@ -279,6 +298,11 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 		return;
 	join_same(to, s);
 	join_others(to, s);
+	/* Overwritten while it was read? */
+	if (load(&s->id) == id)
+		return;
+	count(GSAN_COUNT_SNAP_LOST, 1);
+	to->flags |= GSAN_SNAP_LOST;
 }
 
 /* A large object for the block of `w`, knowing its floor and no more. */
