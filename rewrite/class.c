@@ -416,6 +416,41 @@ static bool selected(const struct rw *r, const struct ptx_func *f)
 	return !f->entry || !r->options->kernel || !fnmatch(r->options->kernel, f->name, 0);
 }
 
+/* How often each register is named, counted to 2. */
+static void count_names(const struct ptx_operand *o, unsigned n, unsigned char *names)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (o[i].kind == OP_SYM && o[i].sym->kind == SYM_REG && names[o[i].sym->reg] < 2)
+			names[o[i].sym->reg]++;
+		count_names(o[i].list, o[i].n, names);
+	}
+}
+
+/* An atom whose result nobody looks at tells its thread nothing: nvcc writes one
+ * for most atomicAdd() where red would do. */
+static void unused_results(struct rw *r, struct rw_func *rf)
+{
+	unsigned char *names = NULL;
+
+	for (unsigned i = 0; i < rf->nevents; i++) {
+		struct rw_event *e = &rf->events[i];
+		const struct ptx_inst *in = &e->stmt->inst;
+
+		if (e->what != WHAT_STRONG || ptx_insts[in->id].access != ACCESS_ATOM)
+			continue;
+		if (!names) {
+			names = ptx_alloc(r->m->arena, (size_t)rf->f->nregs + 1);
+			for (const struct ptx_stmt *s = rf->f->body; s; s = s->next)
+				if (s->kind == STMT_INST)
+					count_names(s->inst.ops, s->inst.nops, names);
+		}
+		if (in->ops[0].kind == OP_SINK ||
+		    (in->ops[0].kind == OP_SYM && in->ops[0].sym->kind == SYM_REG &&
+		     names[in->ops[0].sym->reg] == 1))
+			e->info |= GSAN_INFO_UNUSED;
+	}
+}
+
 void rw_class(struct rw *r)
 {
 	for (unsigned i = 0; i < r->nfuncs; i++) {
@@ -437,6 +472,7 @@ void rw_class(struct rw *r)
 			memset(e, 0, sizeof *e);
 		}
 		rf->nevents = (unsigned)(e - rf->events);
+		unused_results(r, rf);
 		if (rf->f->entry)
 			r->stats->entries++;
 		else

@@ -121,19 +121,21 @@ enum gsan_level {               /* scope of a strong access */
  *
  *   info: 31    20 19  18   17   16   15   14   13   12    11   10  8 7      0
  *        +--------+---+----+----+----+----+----+----+-----+----+-----+--------+
- *        | 0      |nc |sc  |red |rel |acq |wr  |rd  |  0  |vola|level| size   |
+ *        | 0      |nc |sc  |red |rel |acq |wr  |rd  |unus |vola|level| size   |
  *        +--------+---+----+----+----+----+----+----+-----+----+-----+--------+
  * size: bytes of one element of a strong access or of the whole weak access
  * (1 to 128); elements: bits 23..20, number of elements of a strong vector or
  * packed access, 0 counts as 1.
- * vola: .volatile (weak under volatile_is_weak); nc: through the read-only
- * proxy (ld.global.nc, ldu).  Of a fence: level, acq, rel, sc.
+ * unus: an atom whose result is not used; vola: .volatile (weak under
+ * volatile_is_weak); nc: through the read-only proxy (ld.global.nc, ldu).  Of a
+ * fence: level, acq, rel, sc.
  */
 #define GSAN_INFO_SIZE(i)       ((i) & 255u)
 #define GSAN_INFO_LEVEL(i)      ((i) >> 8 & 7u)
 #define GSAN_INFO_ELEMS(i)      ((i) >> 20 & 15u)
 #define GSAN_INFO_LEVEL_SHIFT   8
 #define GSAN_INFO_VOLATILE      (1u << 11)
+#define GSAN_INFO_UNUSED        (1u << 12)
 #define GSAN_INFO_READ          (1u << 13)
 #define GSAN_INFO_WRITE         (1u << 14)
 #define GSAN_INFO_ACQUIRE       (1u << 15)

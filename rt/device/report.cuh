@@ -154,7 +154,8 @@ FN void fill_access(struct gsan_access *a, u32 site, u64 rec, u64 cta)
 }
 
 /* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
- * access is through the read-only proxy, bit 2 that it is a reduction.  `now` was just recorded with `site`;
+ * access is through the read-only proxy, bit 2 that it is a reduction
+ * (or an atom whose result is not used).  `now` was just recorded with `site`;
  * `prev` stands (or stood) in the granule's record `i`; `replaced` is what
  * `now` took the place of. */
 SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,

@@ -352,7 +352,7 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 	site += __gsan_site_base;
 	ROLLED
 	for (u32 k = 0; k < (n ? n : 1); k++)
-		strong_granules(w, addr + k * size, size, kind, site, (shared ? 1 : 0) | (info & GSAN_INFO_RED ? 4 : 0));
+		strong_granules(w, addr + k * size, size, kind, site, (shared ? 1 : 0) | (info & (GSAN_INFO_RED | GSAN_INFO_UNUSED) ? 4 : 0));
 	if (!(info & GSAN_INFO_WRITE))
 		return;
 	if (info & GSAN_INFO_RELEASE)
