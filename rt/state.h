@@ -123,7 +123,10 @@ struct gsan_snap {
 	uint32_t maker;         /* the id it is being made for */
 	uint32_t pad[5];
 };
-#define GSAN_SNAP_LARGE         0x80000000u     /* bit of the id */
+#define GSAN_SNAP_LARGE         0x80000000u     /* bits of the id */
+#define GSAN_SNAP_CHAIN         0x40000000u     /* by fence.sc of gpu scope: the later one
+                                                   of two holds all that the other does */
+#define GSAN_SNAP_NUMBER        0x3fffffffu
 #define GSAN_SNAP_OWN           1u
 #define GSAN_SNAP_CROSS         2u
 #define GSAN_SNAP_LOST          4u      /* something it should hold was overwritten:
@@ -141,7 +144,8 @@ struct gsan_word {
 	uint32_t n;
 	uint32_t writer_level, writer_slot, writer_cluster;     /* last strong write */
 	uint32_t writer;        /* its thread: slot << 10 | thread */
-	uint32_t pad[7];
+	uint32_t broken;        /* fence.sc: two launches at a time, no chain */
+	uint32_t pad[6];
 	struct gsan_word_entry e[GSAN_WORD_ENTRIES];
 };
 

@@ -28,10 +28,10 @@ SLOW void bring_one(struct gsan_warp *w, struct gsan_bar *bar, u32 p, u32 id)
 	struct gsan_block *b = block_of(w->slot);
 	b->used_bars |= 1u << (bar - b->bar);
 	ROLLED
-	while (k < GSAN_PENDING && bar->pending[p][k] && bar->pending[p][k] != id)
+	while (k < GSAN_PENDING && bar->pending[p][k] && !the_wider(bar->pending[p][k], id))
 		k++;
 	if (k < GSAN_PENDING) {
-		bar->pending[p][k] = id;
+		bar->pending[p][k] = bar->pending[p][k] ? the_wider(bar->pending[p][k], id) : id;
 		return;
 	}
 	u32 joined;
@@ -107,7 +107,7 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 	u32 top = tick(w);
 	ONE_BY_ONE(
 		if (!whole || leader)
-			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top));
+			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0));
 	);
 	__syncwarp(group);
 	if (leader)

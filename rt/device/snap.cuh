@@ -23,7 +23,7 @@ FN struct gsan_cross cross_make(u32 start, u32 base, u32 warp, u32 top, u32 mask
 FN struct gsan_snap *snap_of(u32 id)
 {
 	struct gsan_root *r = root();
-	u32 n = id & ~GSAN_SNAP_LARGE;
+	u32 n = id & GSAN_SNAP_NUMBER;
 	if (id & GSAN_SNAP_LARGE)
 		return at<struct gsan_snap>(r->snaps + (u64)(n % r->nsnaps) * r->know_bytes);
 	return at<struct gsan_snap>(r->knows + (u64)(n % r->nknows) * GSAN_SMALL_BYTES);
@@ -37,7 +37,7 @@ FN struct gsan_snap *snap_new(bool large, u32 *id)
 {
 	struct gsan_root *r = root();
 	u32 n = fetch_add(large ? &r->snap_next : &r->know_next, 1) + 1;
-	*id = (n & ~GSAN_SNAP_LARGE) | (large ? GSAN_SNAP_LARGE : 0);
+	*id = (n & GSAN_SNAP_NUMBER) | (large ? GSAN_SNAP_LARGE : 0);
 	struct gsan_snap *s = snap_of(*id);
 	store(&s->id, 0);
 	store(&s->maker, *id);
@@ -331,15 +331,23 @@ FN void snap_join_refs(struct gsan_snap *s, const struct gsan_refs *r)
 		snap_join(s, r->id[i]);
 }
 
+/* If one of two snapshots holds all of the other, that one; else 0. */
+FN u32 the_wider(u32 a, u32 b)
+{
+	if (!(a & b & GSAN_SNAP_CHAIN))
+		return a == b ? a : 0;
+	return ((a - b) & GSAN_SNAP_NUMBER) < GSAN_SNAP_NUMBER / 2 ? a : b;
+}
+
 /* Adds an id (0: none) to a list that belongs to the caller or is locked by it. */
 SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 {
 	u32 k = 0;
 	ROLLED
-	while (k < GSAN_REFS && r->id[k] && r->id[k] != id)
+	while (k < GSAN_REFS && r->id[k] && !the_wider(r->id[k], id))
 		k++;
 	if (k < GSAN_REFS && id)
-		r->id[k] = id;
+		r->id[k] = r->id[k] ? the_wider(r->id[k], id) : id;
 	if (k < GSAN_REFS || !id)
 		return;
 	u32 joined;
@@ -352,17 +360,19 @@ SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 }
 
 /* What the calling lane knows now, with `lanes` of its warp (itself among them)
- * up to `top`; `extra` is one more snapshot to join (0: none).  Returns its id. */
-SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top)
+ * up to `top`.  `chain`: GSAN_SNAP_CHAIN or 0.  Returns its id. */
+SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 chain)
 {
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
 	struct gsan_block *b = block_of(w->slot);
 	u32 lane = 1u << sreg_laneid(), id;
 	u32 mine = load(&w->m_refs) & lane, flags = load(&w->flags);
 	bool own = (load(&w->m_own) & lane) && l->own_top > w->wfloor;
-	bool large = mine || (flags & (GSAN_WARP_REFS | GSAN_WARP_BLOCK_REFS)) || own || w->wfloor > w->floor;
+	bool large = mine || (flags & (GSAN_WARP_REFS | GSAN_WARP_BLOCK_REFS)) || own || w->wfloor > w->floor || chain;
 
 	struct gsan_snap *s = large ? snap_begin(w, &id) : snap_new(false, &id);
+	id |= chain;
+	store(&s->maker, id);
 	if (!large)
 		s->flags = 0;
 	s->slot = w->slot;

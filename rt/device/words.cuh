@@ -74,6 +74,8 @@ SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 FN void word_refresh(struct gsan_word *x, u32 launch)
 {
 	if (x->launch != launch) {
+		if (x->n && (x->key & WORD_FENCE) && !launch_over(x->launch))
+			x->broken = 1;
 		x->launch = launch;
 		x->n = 0;
 		x->writer_level = 0;
@@ -110,8 +112,9 @@ SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level
 	ROLLED
 	while (k < n && !(x->e[k].level == level && (level >= GSAN_GPU || x->e[k].slot == w->slot)))
 		k++;
-	if (k < GSAN_WORD_ENTRIES && (k == n || x->e[k].snap == snap)) {
-		x->e[k].snap = snap;
+	u32 wider = k < n ? the_wider(x->e[k].snap, snap) : snap;
+	if (k < GSAN_WORD_ENTRIES && wider) {
+		x->e[k].snap = wider;
 		x->e[k].level = level;
 		x->e[k].slot = w->slot;
 		x->e[k].cluster = cluster;
@@ -185,7 +188,7 @@ SLOW void publish(struct gsan_warp *w, u64 key, u32 level, bool release, bool rm
 	struct gsan_word *x = word_find(w, key, release || (load(&w->m_fence) & bit));
 	if (!x)
 		return;
-	ONE_BY_ONE(publish_one(w, x, level, release ? snap_take(w, bit, top) : 0, rmw););
+	ONE_BY_ONE(publish_one(w, x, level, release ? snap_take(w, bit, top, 0) : 0, rmw););
 }
 
 /* The lane takes over what snapshot `id` (0: none) says. */
@@ -433,7 +436,7 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 				1ull << 40 | b->cluster : 2ull << 40 | w->slot);
 	struct gsan_word *x = word_find(w, key, true);
 	if (!x)
-		return snap_take(w, lanes, top);
+		return snap_take(w, lanes, top, 0);
 	bool several = lanes & (lanes - 1);
 	take_lock(&x->lock);
 	word_refresh(x, b->launch_number);
@@ -442,7 +445,7 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 	refs_add(w, &w->refs, several ? last : 0);
 	if (several && last)
 		fetch_or(&w->flags, GSAN_WARP_REFS);
-	u32 snap = snap_take(w, lanes, top);
+	u32 snap = snap_take(w, lanes, top, level >= GSAN_GPU && last && !x->broken ? GSAN_SNAP_CHAIN : 0);
 	x->e[0].snap = snap;
 	x->n = 1;
 	unlock(&x->lock);
@@ -476,7 +479,7 @@ SLOW u32 fence_release(struct gsan_warp *w, u32 info, u32 lanes)
 	u32 top = info & GSAN_INFO_RELEASE ? tick(w) : 0;
 	if (info & GSAN_INFO_SC)
 		return fence_sc(w, GSAN_INFO_LEVEL(info), lanes, top);
-	return info & GSAN_INFO_RELEASE ? snap_take(w, lanes, top) : 0;
+	return info & GSAN_INFO_RELEASE ? snap_take(w, lanes, top, 0) : 0;
 }
 
 /* Acquire side: what was seen by relaxed reads, as far as the fence reaches.
