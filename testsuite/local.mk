@@ -368,3 +368,7 @@ $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 	name=`basename $@ .ptx` && \
 	$(AWK) -f $(top_srcdir)/testsuite/litmus/gen.awk -v name="$$name" \
 		$(top_srcdir)/testsuite/litmus/table >$@.tmp && mv $@.tmp $@
+
+# The device runtime's arithmetic, on the host.
+TESTS += testsuite/device.sh
+EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * device.cpp: the arithmetic of the device runtime, compiled for the host: what
+ * joined clocks know, and which record may take another's place, held against
+ * the definitions by trying everything in a small range.  Built and run by
+ * testsuite/device.sh; what CUDA gives the runtime is stood in for below.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/state.h"
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+struct uint4 { u32 x, y, z, w; };
+
+#define FN static inline __attribute__((unused))
+#define SLOW static __attribute__((unused))
+#define API static __attribute__((unused))
+#define ROLLED
+#define __ffs __builtin_ffs
+#define __popc __builtin_popcount
+
+static struct gsan_root the_root;
+static unsigned rounded;
+
+FN struct gsan_root *root(void) { return &the_root; }
+template<class T> FN T *at(u64 p) { return (T *)p; }
+FN u32 load(const u32 *p) { return *p; }
+FN u64 load64(const u64 *p) { return *p; }
+FN void store(u32 *p, u32 v) { *p = v; }
+FN uint4 load_cg(const void *p) { uint4 v; memcpy(&v, p, sizeof v); return v; }
+FN void store_cg(void *p, uint4 v) { memcpy(p, &v, sizeof v); }
+FN uint4 four(u32 x, u32 y, u32 z, u32 w) { uint4 v = { x, y, z, w }; return v; }
+FN u32 fetch_add(u32 *p, u32 v) { u32 old = *p; *p += v; return old; }
+FN u64 swap(u64 *p, u64 old, u64 now) { u64 v = *p; if (v == old) *p = now; return v; }
+FN void count(u32 which, u64 n) { if (which == GSAN_COUNT_MERGED) rounded += n; }
+FN u32 sreg_laneid(void) { return 0; }
+FN u32 clock32(void) { return 0; }
+FN void __threadfence(void) { }
+FN void __threadfence_system(void) { }
+FN u32 __activemask(void) { return 1; }
+FN u32 __shfl_sync(u32, u32 v, int) { return v; }
+FN bool __all_sync(u32, bool x) { return x; }
+FN bool __isShared(const void *) { return false; }
+FN bool __isLocal(const void *) { return false; }
+FN size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
+#define TOGETHER(...) do { __VA_ARGS__ } while (0)
+u32 __gsan_site_base = 1;
+FN struct gsan_block *block_of(u32 slot) { return at<struct gsan_block>(the_root.blocks) + slot; }
+FN struct gsan_lane *lane_of(const struct gsan_warp *, u32 lane) { return at<struct gsan_lane>(the_root.lanes) + lane; }
+FN struct gsan_launch *launch_of(const struct gsan_block *b) { return at<struct gsan_launch>(the_root.launches) + b->launch; }
+
+#include "rt/device/snap.cuh"
+#include "rt/device/report.cuh"
+#include "rt/device/access.cuh"
+
+static int failures;
+
+static void expect(bool ok, const char *what)
+{
+	if (!ok && failures++ < 10)
+		printf("FAIL: device: %s\n", what);
+}
+
+static u32 seed = 1;
+static u32 below(u32 n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % n;
+}
+
+/* ---- what a clock knows, by definition ----------------------------------------- */
+
+static bool own_knows(struct gsan_own e, u32 lane, u32 clock)
+{
+	return clock <= e.base || (clock <= e.top && (e.mask >> lane & 1));
+}
+
+static bool cross_knows(struct gsan_cross e, u32 warp, u32 lane, u32 clock)
+{
+	return clock > CROSS_START(e) &&
+		(clock <= e.base || (warp == CROSS_WARP(e) && clock <= CROSS_TOP(e) && (e.mask >> lane & 1)));
+}
+
+static void clocks_of_a_warp(void)
+{
+	unsigned exact = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		struct gsan_own a = { below(6), below(8), below(8), 0 }, b = { below(6), below(8), below(8), 0 };
+		rounded = 0;
+		struct gsan_own j = join_own(a, b);
+		exact += !rounded;
+		for (u32 lane = 0; lane < 4; lane++)
+			for (u32 c = 1; c < 9; c++) {
+				bool want = own_knows(a, lane, c) || own_knows(b, lane, c);
+				expect(own_knows(j, lane, c) || !want, "a joined clock forgets");
+				expect(rounded || own_knows(j, lane, c) == want, "a joined clock invents, uncounted");
+			}
+	}
+	expect(exact > 5000, "hardly any join is exact");
+}
+
+static void clocks_of_a_slot(void)
+{
+	unsigned exact = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		u32 s1 = below(4), s2 = below(3) ? s1 : below(8);
+		struct gsan_cross a = cross_make(s1, s1 + below(5), below(3) * 9, s1 + below(7), below(8));
+		struct gsan_cross b = cross_make(s2, s2 + below(5), below(3) * 9, s2 + below(7), below(8));
+		rounded = 0;
+		struct gsan_cross j = join_cross(a, b);
+		exact += !rounded;
+		for (u32 warp = 0; warp < 27; warp += 9)
+			for (u32 lane = 0; lane < 4; lane++)
+				for (u32 c = 1; c < 16; c++) {
+					bool want = cross_knows(a, warp, lane, c) || cross_knows(b, warp, lane, c);
+					bool empty_a = !a.base && !a.mask, empty_b = !b.base && !b.mask;
+					if (empty_a || empty_b)
+						want = cross_knows(empty_a ? b : a, warp, lane, c);
+					expect(cross_knows(j, warp, lane, c) || !want, "a joined slot forgets");
+					expect(rounded || cross_knows(j, warp, lane, c) == want, "a joined slot invents, uncounted");
+				}
+	}
+	expect(exact > 5000, "hardly any slot's join is exact");
+	struct gsan_cross e = cross_make(GSAN_CLOCK_MAX, 7, 31, GSAN_CLOCK_MAX, 5);
+	expect(CROSS_START(e) == GSAN_CLOCK_MAX && CROSS_TOP(e) == GSAN_CLOCK_MAX && CROSS_WARP(e) == 31, "an entry's fields");
+}
+
+static void chain(void)
+{
+	const u32 c = GSAN_SNAP_LARGE | GSAN_SNAP_CHAIN;
+
+	expect(the_wider(c | 5, c | 9) == (c | 9) && the_wider(c | 9, c | 5) == (c | 9), "the later of a chain");
+	expect(the_wider(c | 2, c | GSAN_SNAP_NUMBER) == (c | 2), "the later of a chain, around the end");
+	expect(!the_wider(c | 5, GSAN_SNAP_LARGE | 9) && !the_wider(5, 9), "no chain, no order");
+	expect(the_wider(7, 7) == 7, "the same");
+}
+
+/* ---- records --------------------------------------------------------------------- */
+
+/* Would an access of kind z race with one of kind x, unordered, of another block? */
+static bool conflict(u32 z, u32 x)
+{
+	u32 a = kind_level(z), b = kind_level(x);
+	return ((z | x) & GSAN_KIND_WRITE) && !(a >= GSAN_GPU && b >= GSAN_GPU);
+}
+
+static void kinds(void)
+{
+	for (u32 now = 0; now < 15; now++)
+		for (u32 old = 0; old < 15; old++) {
+			if (now == 11 || now == 15 || old == 11 || old == 15 || !covers(now, old))
+				continue;
+			for (u32 z = 0; z < 10; z++)
+				expect(conflict(z, now) || !conflict(z, old), "a record gives way to one with fewer enemies");
+		}
+	expect(covers(1, 0) && covers(1, 9) && !covers(0, 1) && !covers(7, 1), "weak writes cover all");
+}
+
+static void bytes(void)
+{
+	for (u64 addr = 0; addr < 8; addr++)
+		for (u32 size = 1; size <= 16; size++) {
+			u32 want = 0;
+			for (u64 k = addr; k < addr + size && k < 8; k++)
+				want |= 1u << k;
+			expect(bytes_at(addr, size) == want, "bytes of an access");
+		}
+}
+
+static struct rec2 rec(u32 clock, u32 slot, u32 thread, u32 kind, u32 mask)
+{
+	u64 r = (u64)clock << 35 | (u64)slot << 22 | (u64)thread << 12 | kind << 8 | mask;
+	struct rec2 x = { (u32)r, (u32)(r >> 32) };
+	return x;
+}
+
+/* A record may only go if nobody could still need it. */
+static void giving_way(void)
+{
+	struct gsan_warp w;
+	memset(&w, 0, sizeof w);
+	w.clock = 20; w.floor = 12; w.start = 10; w.launch_base = 4; w.slot = 3; w.id = 3 << 5;
+	struct view v = view_of(&w);
+	struct rec2 now = rec(20, 3, 1, 1, 0x0f), reading = rec(20, 3, 1, 0, 0x0f);
+
+	expect(gives_way(v, rec(3, 9, 5, 1, 0xff), now, false), "of an earlier launch");
+	expect(!gives_way(v, rec(5, 9, 5, 1, 0x0f), now, false), "of another block");
+	expect(!gives_way(v, rec(9, 3, 5, 1, 0x0f), now, false), "of the slot's last block");
+	expect(gives_way(v, rec(12, 3, 5, 1, 0x0f), now, false), "ordered by a barrier");
+	expect(!gives_way(v, rec(12, 3, 5, 1, 0x1f), now, false), "a byte would be forgotten");
+	expect(!gives_way(v, rec(12, 3, 5, 1, 0x0f), reading, false), "a write to a read");
+	expect(gives_way(v, rec(12, 3, 5, 0, 0x0f), reading, false), "a read to a read");
+	expect(!gives_way(v, rec(13, 3, 5, 1, 0x0f), now, false), "not ordered");
+	expect(gives_way(v, rec(15, 3, 1, 1, 0x0f), now, false), "the thread's own");
+	expect(gives_way(v, rec(12, 3, 5, 1, 0xff), now, true), "shared memory, behind a barrier");
+	expect(!gives_way(v, rec(13, 3, 5, 1, 0xff), now, true), "shared memory, not ordered");
+	expect(!gives_way(v, rec(12, 3, 5, GSAN_KIND_OBSERVED_GPU, 0x0f), now, false), "what rule 9 needs");
+	expect(!gives_way(v, rec(12, 3, 5, GSAN_KIND_OBSERVED_GPU, 0x0f), rec(20, 3, 1, 6, 0x0f), false), "nor to a strong read");
+
+	expect(stands(rec(20, 3, 1, 1, 0xff), now) && stands(rec(20, 3, 1, 1, 0x0f), reading), "stands already");
+	expect(!stands(rec(19, 3, 1, 1, 0x0f), now) && !stands(rec(20, 3, 2, 1, 0x0f), now), "another time, another lane");
+	expect(!stands(rec(20, 3, 1, 0, 0x0f), now) && !stands(rec(20, 3, 1, 1, 0x07), now), "less than the access");
+	for (u32 thread = 0; thread < 3; thread++)
+		expect(site_tag(rec_of(rec(20, 3, thread, 1, 1))) != site_tag(rec_of(rec(21, 3, thread, 1, 1))), "tags differ");
+}
+
+int main(void)
+{
+	clocks_of_a_warp();
+	clocks_of_a_slot();
+	chain();
+	kinds();
+	bytes();
+	giving_way();
+	printf("%s\n", failures ? "device: failed" : "device: all hold");
+	return failures != 0;
+}
