@@ -32,7 +32,6 @@ typedef unsigned long long u64;
 #define miss            __gsan_v1_miss
 #define join_same       __gsan_v1_join_same
 #define join_others     __gsan_v1_join_others
-#define take_refs       __gsan_v1_take_refs
 #define publish_one     __gsan_v1_publish_one
 #define observe_one     __gsan_v1_observe_one
 #define bring_one       __gsan_v1_bring_one
@@ -41,7 +40,6 @@ typedef unsigned long long u64;
 #define leave_full      __gsan_v1_leave_full
 #define strong_granules __gsan_v1_strong_granules
 #define fence_acquire   __gsan_v1_fence_acquire
-#define share_one       __gsan_v1_share_one
 #define acquire         __gsan_v1_acquire
 #define fence_release   __gsan_v1_fence_release
 #define snap_need_cross __gsan_v1_snap_need_cross

@@ -198,8 +198,6 @@ SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock)
 	return known;
 }
 
-FN bool refs_empty(const struct gsan_refs *r) { return !(r->id[0] | r->id[1] | r->id[2] | r->id[3]); }
-
 FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 clock)
 {
 	ROLLED
