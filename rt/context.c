@@ -16,27 +16,85 @@ static struct { CUcontext ctx; int retains; } primary[DEVICES];
 
 /* The device's counters: of devices torn down, and as last read; with rt_lock. */
 static uint64_t ended[GSAN_COUNTER_COUNT], live[GSAN_COUNTER_COUNT];
-static bool lost;
+static uint64_t launched, covered;      /* launches so far; those that `live` covers */
+static bool dead;                       /* a context died */
+static bool lost, old;                  /* what devices torn down took with them */
+
+/* ---- the device's counters ---------------------------------------------------------------- */
+
+void rt_context_launched(void)
+{
+	launched++;
+}
+
+void rt_context_noted(CUresult r)
+{
+	if (!rt_is_final(r) || r == CUDA_ERROR_DEINITIALIZED || r == CUDA_ERROR_INVALID_CONTEXT ||
+	    r == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+		return;
+	pthread_mutex_lock(&rt_lock);
+	dead = true;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+static uint64_t launches_so_far(void)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&rt_lock);
+	n = launched;
+	pthread_mutex_unlock(&rt_lock);
+	return n;
+}
+
+/* `upto`: launches that have ended for certain. */
+static void read_counters(struct rt_ctx *c, uint64_t upto)
+{
+	uint64_t v[GSAN_COUNTER_COUNT];
+
+	if (!rt_read_counters(c, v))
+		return;
+	pthread_mutex_lock(&rt_lock);
+	memcpy(live, v, sizeof live);
+	covered = upto;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_context_read(struct rt_ctx *c)
+{
+	uint64_t upto = launches_so_far();
+	bool news;
+
+	pthread_mutex_lock(&rt_lock);
+	news = upto != covered;
+	pthread_mutex_unlock(&rt_lock);
+	/* What is launched from here on makes the device busy again. */
+	if (news && rt_idle())
+		read_counters(c, upto);
+}
 
 void rt_context_tell(CUcontext ctx, int timeout_ms)
 {
-	uint64_t v[GSAN_COUNTER_COUNT];
-	bool read = false, waited = rt_wait_all(ctx, timeout_ms);
-	struct rt_ctx *c = waited ? rt_dev_begin_known(ctx) : NULL;
+	const uint64_t upto = launches_so_far();
+	CUresult r = rt_wait_all(ctx, timeout_ms);
+	struct rt_ctx *c = r == CUDA_SUCCESS ? rt_dev_begin_known(ctx) : NULL;
 
+	rt_context_noted(r);
 	if (c) {
 		rt_all_done();
 		rt_tell(c);
-		read = rt_read_counters(c, v);
+		read_counters(c, upto);
 		rt_dev_end();
 	} else {
 		rt_tell(NULL);
 	}
-	pthread_mutex_lock(&rt_lock);
-	if (read)
-		memcpy(live, v, sizeof live);
-	lost = !read;
-	pthread_mutex_unlock(&rt_lock);
+}
+
+/* With rt_lock: what is not in `live` cannot be had any more. */
+static void give_up(bool *died, bool *unread)
+{
+	*died = lost || (launched != covered && dead);
+	*unread = old || (launched != covered && !dead);
 }
 
 static void torn_down(void)
@@ -46,6 +104,9 @@ static void torn_down(void)
 		ended[i] += live[i];
 		live[i] = 0;
 	}
+	give_up(&lost, &old);
+	covered = launched;
+	dead = false;
 	pthread_mutex_unlock(&rt_lock);
 }
 
@@ -54,9 +115,11 @@ void rt_context_count(struct rt_totals *t)
 	pthread_mutex_lock(&rt_lock);
 	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
 		t->counters[i] = ended[i] + live[i];
-	t->counters_lost = lost;
+	give_up(&t->counters_lost, &t->counters_old);
 	pthread_mutex_unlock(&rt_lock);
 }
+
+/* ---- contexts that end ---------------------------------------------------------------------- */
 
 /* The counters are of the device, not of the context: they are read when its last
  * context ends. */

@@ -71,7 +71,9 @@ struct rt_ctx {
 struct rt_ctx *rt_dev_begin(void);
 struct rt_ctx *rt_dev_begin_known(CUcontext);   /* the same in a context seen before */
 void rt_dev_end(void);
-/* Whether a driver call of ours succeeded; notices contexts that died. */
+/* Whether a context that gave this error does nothing any more. */
+bool rt_is_final(CUresult);
+/* Whether a driver call of ours succeeded; notices contexts that are gone. */
 bool rt_ok(struct rt_ctx *, CUresult, const char *what);
 bool rt_read(struct rt_ctx *, void *to, uint64_t from, size_t bytes);
 bool rt_write(struct rt_ctx *, uint64_t to, const void *from, size_t bytes);
@@ -157,6 +159,13 @@ void rt_mem_catch_up(void);
 
 /* ---- context.c -------------------------------------------------------------------------------- */
 
+/* The device's counters are read where the program waited for everything, and at
+ * the end.  The CUDA runtime releases its context after the driver has shut down,
+ * and a driver may do so before anybody is told: what was read last stands, if
+ * nothing was launched since. */
+void rt_context_launched(void); /* with rt_lock */
+void rt_context_noted(CUresult);        /* of the program's calls: did its context die? */
+void rt_context_read(struct rt_ctx *);  /* while the device is idle, if there is news */
 /* Waits for the context and prints with what only its device knows. */
 void rt_context_tell(CUcontext, int timeout_ms);
 void rt_context_count(struct rt_totals *);
@@ -176,7 +185,7 @@ void rt_drain(void);
 /* Prints what was found; counts are exact if the device can be asked now. */
 void rt_tell(struct rt_ctx *);
 void rt_tell_idle(void);        /* after a synchronisation */
-bool rt_wait_all(CUcontext, int timeout_ms);    /* false: still running, or an error */
+CUresult rt_wait_all(CUcontext, int timeout_ms);        /* CUDA_ERROR_NOT_READY: it ran out */
 bool rt_still_running(void);                    /* a wait ran out */
 void rt_findings_count(struct rt_totals *);
 uint64_t rt_reported(void);

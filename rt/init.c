@@ -212,13 +212,15 @@ __attribute__((destructor(101))) static void at_end(void)
 	}
 }
 
-void rt_exit_soon(void)
+/* Twice: at the device's first use, for what is launched by handlers that were
+ * registered after it, and at the first launch, before whatever the driver and the
+ * CUDA runtime registered meanwhile. */
+void rt_exit_soon(bool launched)
 {
-	static bool registered;
+	static bool used, run;
 
-	if (registered)
+	if (__atomic_exchange_n(launched ? &run : &used, true, __ATOMIC_RELAXED))
 		return;
-	registered = true;
 	atexit(before_exit);
 	at_quick_exit(quick_end);
 }

@@ -220,6 +220,8 @@ static bool is_here(CUcontext ctx)
 static void count(struct rt_func *f, CUcontext ctx, uint64_t stream, bool here)
 {
 	launches++;
+	if (here)
+		rt_context_launched();
 	if (!here && rt_dev_ready())
 		elsewhere++;
 	else if (here && rt_func_watched(f))
@@ -253,9 +255,12 @@ static CUresult after(CUresult r, struct rt_func *f, CUcontext ctx, CUstream s, 
 {
 	bool here;
 
+	rt_context_noted(r);
 	if (r != CUDA_SUCCESS || is_captured(s))
 		return r;
 	here = is_here(ctx);
+	if (here)
+		rt_exit_soon(true);
 	pthread_mutex_lock(&rt_lock);
 	count(f, ctx, stream, here);
 	pthread_mutex_unlock(&rt_lock);
@@ -433,11 +438,16 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)
 	rt_register(NULL);
 	rt_mem_catch_up();
 	r = REAL(cuGraphLaunch, which)(exec, s);
+	rt_context_noted(r);
 	if (r != CUDA_SUCCESS || is_captured(s))
 		return r;
 	here = is_here(ctx);
+	if (here)
+		rt_exit_soon(true);
 	pthread_mutex_lock(&rt_lock);
 	graphs++;
+	if (here)
+		rt_context_launched();
 	for (struct exec *e = execs; e; e = e->next)
 		if (e->handle == exec)
 			for (size_t i = 0; i < e->n; i++)
@@ -449,13 +459,15 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)
 
 /* ---- synchronisation ------------------------------------------------------------------------------------ */
 
-/* After the program waited: findings are printed, and clocks looked after. */
-static void waited(void)
+/* After the program waited: findings are printed, and now and then the device's
+ * counters are read and its clocks looked after. */
+static void waited(CUresult r)
 {
 	const uint64_t now = rt_now_ms();
 	struct rt_ctx *c;
 	bool due;
 
+	rt_context_noted(r);
 	rt_tell_idle();
 	pthread_mutex_lock(&rt_lock);
 	due = !nbusy && !overflow && now - checked_ms >= CLOCK_CHECK_MS;
@@ -463,6 +475,7 @@ static void waited(void)
 		checked_ms = now;
 	pthread_mutex_unlock(&rt_lock);
 	if (due && rt_dev_ready() && (c = rt_dev_begin())) {
+		rt_context_read(c);
 		rt_restart_clocks(c);
 		rt_dev_end();
 	}
@@ -473,7 +486,7 @@ CUresult rt_on_ctx_sync(enum rt_hook which)
 	CUresult r = REAL(CUresult(void), which)();
 
 	context_done(current());
-	waited();
+	waited(r);
 	return r;
 }
 
@@ -482,7 +495,7 @@ CUresult rt_on_ctx_sync_v2(enum rt_hook which, CUcontext ctx)
 	CUresult r = REAL(CUresult(CUcontext), which)(ctx);
 
 	context_done(ctx ? ctx : current());
-	waited();
+	waited(r);
 	return r;
 }
 
@@ -491,7 +504,7 @@ CUresult rt_on_stream_sync(enum rt_hook which, CUstream s)
 	CUresult r = REAL(cuStreamSynchronize, which)(s);
 
 	stream_done(current(), stream_key(which, s));
-	waited();
+	waited(r);
 	return r;
 }
 
@@ -499,6 +512,7 @@ CUresult rt_on_event_sync(enum rt_hook which, CUevent event)
 {
 	CUresult r = REAL(cuEventSynchronize, which)(event);
 
+	rt_context_noted(r);
 	rt_tell_idle();
 	return r;
 }
@@ -510,6 +524,6 @@ CUresult rt_on_copy_back(enum rt_hook which, void *to, CUdeviceptr from, size_t 
 
 	if (r == CUDA_SUCCESS)
 		stream_done(current(), stream_key(which, NULL));
-	waited();
+	waited(r);
 	return r;
 }

@@ -403,6 +403,8 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 			rt_printf(b, "; %llu %s", (unsigned long long)t->counters[i], texts[i]);
 	if (t->counters_lost)
 		rt_puts(b, "; the context died and with it the device's counters");
+	else if (t->counters_old)
+		rt_puts(b, "; the device's counters could not be read at the end");
 	if (t->still_running)
 		rt_puts(b, "; kernels still ran when the process ended");
 	rt_puts(b, "\n");

@@ -143,7 +143,8 @@ struct rt_totals {              /* what the closing line says */
 	size_t nbare;
 	uint64_t unbacked_allocations, unbacked_bytes, other_device, unregistered;
 	uint64_t counters[GSAN_COUNTER_COUNT];
-	bool counters_lost;     /* the context died before they could be read */
+	bool counters_lost;     /* a context died before they could be read */
+	bool counters_old;      /* kernels ran after they were read last */
 	bool still_running;     /* at the end, after the time limit */
 	bool driver;            /* a driver was loaded */
 	const char *off;        /* why nothing could be watched, or NULL */
@@ -224,7 +225,7 @@ extern pthread_mutex_t rt_dev_lock;     /* what we do on the device */
 
 void rt_start(void);            /* options and suppressions, once */
 bool rt_active(void);           /* false in a forked child of a process with a device */
-void rt_exit_soon(void);        /* have the end of the process seen in time */
+void rt_exit_soon(bool launched);       /* have the end of the process seen in time */
 _Noreturn void rt_halt(void);   /* for halt_on_error */
 
 #endif

@@ -64,8 +64,7 @@ static const char *error_name(CUresult r)
 	return "unknown error";
 }
 
-/* Errors after which a context does nothing any more. */
-static bool is_final(CUresult r)
+bool rt_is_final(CUresult r)
 {
 	switch ((int)r) {
 	case 4:                         /* CUDA_ERROR_DEINITIALIZED */
@@ -90,8 +89,9 @@ bool rt_ok(struct rt_ctx *c, CUresult r, const char *what)
 	if (r == CUDA_SUCCESS)
 		return true;
 	rt_verbose(1, "%s: %s", what, error_name(r));
-	if (c && is_final(r))
+	if (c && rt_is_final(r))
 		c->sick = true;
+	rt_context_noted(r);
 	return false;
 }
 
@@ -368,7 +368,7 @@ static bool set_up(struct rt_ctx *c)
 	__atomic_store_n(&dev.state, 1, __ATOMIC_RELEASE);
 	rt_ring_restart();
 	rt_watch_start();
-	rt_exit_soon();
+	rt_exit_soon(false);
 	return true;
 }
 

@@ -367,7 +367,7 @@ static void *wait_for(void *arg)
 	return NULL;
 }
 
-bool rt_wait_all(CUcontext ctx, int timeout_ms)
+CUresult rt_wait_all(CUcontext ctx, int timeout_ms)
 {
 	struct wait *w;
 	struct timespec until;
@@ -375,7 +375,7 @@ bool rt_wait_all(CUcontext ctx, int timeout_ms)
 	bool ended;
 
 	if (rt_still_running())
-		return false;
+		return CUDA_ERROR_NOT_READY;
 	w = rt_alloc(sizeof *w);
 	w->ctx = ctx;
 	pthread_mutex_init(&w->lock, NULL);
@@ -391,7 +391,7 @@ bool rt_wait_all(CUcontext ctx, int timeout_ms)
 		until.tv_nsec -= 1000000000L;
 	}
 	if (!start_thread(wait_for, w))
-		return false;
+		return CUDA_ERROR_NOT_READY;
 	pthread_mutex_lock(&w->lock);
 	while (!w->ended && pthread_cond_timedwait(&w->done, &w->lock, &until) == 0)
 		;
@@ -399,9 +399,9 @@ bool rt_wait_all(CUcontext ctx, int timeout_ms)
 	pthread_mutex_unlock(&w->lock);
 	if (!ended) {
 		__atomic_store_n(&still_running, true, __ATOMIC_RELEASE);
-		return false;
+		return CUDA_ERROR_NOT_READY;
 	}
-	return w->result == CUDA_SUCCESS;
+	return w->result;
 }
 
 bool rt_still_running(void)

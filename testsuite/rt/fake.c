@@ -14,6 +14,8 @@
  * a program meet calls that are not the program's.
  *
  * FAKE_FAIL=NAME:N makes the N-th and later calls of that function fail.
+ * FAKE_EXIT=retain, launch or wait: the driver shuts down at exit, by a handler that
+ * it registers at the first call of that kind; what is called later fails.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -44,6 +46,24 @@ static struct stream *streams;
 static char contexts[2];        /* primary ones, by their addresses */
 static _Thread_local CUcontext current;
 static CUresult broken;
+static bool down;               /* and nothing brings it back */
+
+static void shut_down(void)
+{
+	broken = CUDA_ERROR_DEINITIALIZED;
+	down = true;
+}
+
+static void may_shut_down(const char *when)
+{
+	static bool registered;
+	const char *what = getenv("FAKE_EXIT");
+
+	if (!registered && what && !strcmp(what, when)) {
+		registered = true;
+		atexit(shut_down);
+	}
+}
 
 /* Whether this call is to fail. */
 static bool fails(const char *name)
@@ -93,27 +113,28 @@ API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice
 
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 {
+	may_shut_down("retain");
 	*ctx = (CUcontext)(void *)&contexts[device];
-	return CUDA_SUCCESS;
+	return down ? broken : CUDA_SUCCESS;
 }
 
 API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
 	(void)device;
-	return CUDA_SUCCESS;
+	return down ? broken : CUDA_SUCCESS;
 }
 
 API CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
 	(void)device;
-	broken = CUDA_SUCCESS;
-	return CUDA_SUCCESS;
+	broken = down ? broken : CUDA_SUCCESS;
+	return broken;
 }
 
 API CUresult cuCtxSetCurrent(CUcontext ctx)
 {
 	current = ctx;
-	return CUDA_SUCCESS;
+	return down ? broken : CUDA_SUCCESS;
 }
 
 API CUresult cuCtxGetCurrent(CUcontext *ctx)
@@ -166,6 +187,7 @@ API CUresult cuStreamSynchronize(CUstream stream)
 
 API CUresult cuCtxSynchronize(void)
 {
+	may_shut_down("wait");
 	wait_for(&null_stream);
 	for (struct stream *s = streams; s; s = s->next)
 		wait_for(s);
@@ -540,6 +562,7 @@ API CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsi
 	uint64_t arg = params ? *(uint64_t *)params[0] : 0;
 
 	(void)gy, (void)gz, (void)by, (void)bz, (void)shared, (void)extra;
+	may_shut_down("launch");
 	if (broken)
 		return broken;
 	if (!gx || !bx)

@@ -8,6 +8,7 @@
 go 66 "exit_timeout_ms=200" use:0 load race:0 run:hang exit:3
 count 1 "WARNING: GSan"
 has err "; kernels still ran when the process ended"
+hasnt err "died"
 GSAN_OPTIONS=report_delay_ms=10 timeout 2 "$prog" use:0 load race:0 run:hang sync >out 2>err
 [ $? = 124 ] || fail "the hanging program ended"
 count 1 "WARNING: GSan"
@@ -18,6 +19,37 @@ count 1 "WARNING: GSan"
 has err "Location is global memory, 64 bytes inside a 4096-byte allocation at 0x"
 has err "; the context died and with it the device's counters"
 has out ": 719"
+
+# What was lost with it stays lost when another context takes its place.
+go 66 "" mayfail use:0 load race:0 run:lost:1 run:die reset use:0 load run:lost:1 sync
+has err "; the context died and with it the device's counters"
+has err "; 1 accesses to memory without shadow"
+
+# The CUDA runtime's order: its exit handler, the first to be registered, releases
+# the context after the driver has shut down.
+for how in load library; do
+	for FAKE_EXIT in retain launch; do
+		export FAKE_EXIT
+		go 66 "" cudart use:0 $how alloc:4096 race:0 run:lost:1 sync run:lost:1 exit:3
+		has err "; 2 accesses to memory without shadow"
+		hasnt err "the device's counters"
+	done
+	# The driver shuts down before anybody is told: what was read when the program
+	# last waited is all there is, and is enough if nothing came after it.
+	FAKE_EXIT=wait
+	go 66 "" cudart use:0 $how race:0 run:lost:1 sync exit:3
+	has err "; 1 accesses to memory without shadow"
+	hasnt err "the device's counters"
+	go 66 "" cudart use:0 $how race:0 run:lost:1 sync run:lost:1 exit:3
+	has err "; 1 accesses to memory without shadow"
+	has err "; the device's counters could not be read at the end"
+	hasnt err "died"
+	unset FAKE_EXIT
+done
+# It releases the context itself, while the driver is there.
+go 66 "" cudart use:0 library race:0 run:lost:1 exit:3
+has err "; 1 accesses to memory without shadow"
+hasnt err "the device's counters"
 
 # fork: the child's status is its own, and the parent goes on.
 go 66 "" use:0 load race:0 fork race:2 sync

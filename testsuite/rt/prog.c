@@ -3,6 +3,7 @@
  * prog.c: a program that uses the driver as its arguments say, one after the
  * other.  It has libgsan in it (unless PLAIN), and fake.c's driver under it.
  *
+ *   cudart        at exit, unload and release as the CUDA runtime does
  *   proc          find the driver as the CUDA runtime does: dlopen, dlsym,
  *                 cuGetProcAddress; else by name
  *   use:N         retain and use device N's primary context
@@ -180,6 +181,16 @@ static void find_as_runtime(void)
 		exit(9);
 }
 
+/* What goes wrong there goes wrong in silence. */
+static void end_as_runtime(void)
+{
+	if (library)
+		cuLibraryUnload(library);
+	else if (module)
+		cuModuleUnload(module);
+	cuDevicePrimaryCtxRelease_v2(0);
+}
+
 static void use(int n)
 {
 	CUdevice d;
@@ -331,6 +342,8 @@ static void command(const char *c)
 
 	if (!strcmp(c, "proc"))
 		find_as_runtime();
+	else if (!strcmp(c, "cudart"))
+		expect(atexit(end_as_runtime) == 0, "atexit");
 	else if (!strcmp(c, "mayfail"))
 		may_fail = true;
 	else if (sscanf(c, "use:%llu", &n) == 1)
