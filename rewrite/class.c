@@ -457,12 +457,12 @@ void rw_class(struct rw *r)
 		struct rw_func *rf = r->funcs[i];
 		struct rw_event *e;
 
+		e = rf->events = ptx_alloc(r->m->arena, ((size_t)rf->max_events + 1) * sizeof *e);
 		rf->watched = selected(r, rf->f);
 		if (!rf->watched) {
 			r->stats->entries_left++;
 			continue;
 		}
-		e = rf->events = ptx_alloc(r->m->arena, ((size_t)rf->max_events + 1) * sizeof *e);
 		for (struct ptx_stmt *s = rf->f->body; s; s = s->next) {
 			if (s->kind != STMT_INST || !event(r, rf, &s->inst, e))
 				continue;
