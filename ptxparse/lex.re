@@ -223,6 +223,8 @@ done:
 				cur = skip_section(p, cur);
 				if (!cur)
 					return bad(p, p->cur, t, "section has no end");
+				if (memchr(s, 0, (size_t)(cur - s)))
+					return bad(p, cur, t, "NUL byte in a section");
 				p->cur = cur;
 				t->len = (uint32_t)(cur - s);
 			}
