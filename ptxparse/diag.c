@@ -107,8 +107,11 @@ void ptx_error_at(struct parser *p, const char *pos, const char *fmt, ...)
 /* Grammar errors; the lexer has already spoken if the token was bad. */
 void ptx_syntax_error(struct parser *p, int major, const struct tok *t)
 {
-	int len = t->len < 60 ? (int)t->len : 60;
+	int len = 0;
 
+	/* A section is one token of many lines. */
+	while (len < 60 && (unsigned)len < t->len && t->s[len] != '\n' && t->s[len] != '\r')
+		len++;
 	p->recover = true;
 	if (p->bad)
 		return;
