@@ -128,10 +128,16 @@ void run_error(const struct run_script *s, struct run_pos pos, const char *fmt, 
 static void split(struct parser *p, const char *line, size_t len, size_t start)
 {
 	size_t i = start, from;
+	const char *nul;
 
 	p->n = p->at = 0;
 	p->bad = false;
 	p->end_col = (unsigned)start + 1;
+	nul = memchr(line + start, 0, len - start);
+	if (nul) {              /* what follows in its word would be ignored */
+		fail(p, (unsigned)(nul - line) + 1, "NUL byte");
+		return;
+	}
 	while (i < len) {
 		if (line[i] == ' ' || line[i] == '\t') {
 			i++;
