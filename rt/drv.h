@@ -113,9 +113,8 @@ struct rt_func {
 	uint64_t stream;        /* of the first launch */
 	bool many_streams;
 	int fixed_shared;       /* static shared memory; -1: not asked yet */
-	uint64_t shape;         /* threads << 32 | dynamic shared memory, ... */
-	int per_sm;             /* ... and how many such blocks fit a multiprocessor */
 	bool told_bare;
+	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
 	struct rt_func *next;
 };
 
@@ -137,6 +136,7 @@ struct rt_func *rt_func_of(const void *handle);
 /* Registers its module in the current context, or all that wait. */
 void rt_register(struct rt_func *f);
 bool rt_func_watched(const struct rt_func *f);
+bool rt_func_left(struct rt_func *f);           /* in such a module, but left alone; with rt_lock */
 bool rt_func_bare(const struct rt_func *f);     /* its module is not instrumented */
 const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
 /* The function that a kernel's name stands for in that module; with rt_lock. */

@@ -219,16 +219,18 @@ static bool is_here(CUcontext ctx)
 /* With rt_lock.  `here`: is_here() of the context. */
 static void count(struct rt_func *f, CUcontext ctx, uint64_t stream, bool here)
 {
+	const bool is_bare = rt_func_bare(f) || rt_func_left(f);
+
 	launches++;
 	if (here)
 		rt_context_launched();
 	if (!here && rt_dev_ready())
 		elsewhere++;
+	else if (is_bare)
+		bare++;
 	else if (here && rt_func_watched(f))
 		watched++;
-	else if (rt_func_bare(f))
-		bare++;
-	if ((here || !rt_dev_ready()) && !f->told_bare && *f->name && rt_func_bare(f)) {
+	if ((here || !rt_dev_ready()) && !f->told_bare && *f->name && is_bare) {
 		f->told_bare = true;
 		bare_names = rt_grow(bare_names, &bare_cap, nbare + 1, sizeof *bare_names);
 		bare_names[nbare++] = rt_bare_name(rt_demangle(f->name));

@@ -34,6 +34,11 @@ static struct rt_func *buckets[BUCKETS];
 static struct rt_sites *all_sites;
 static struct { uint64_t modules, bare, failed, sites, missed, unmodelled, unknown; } total;
 
+static const char *string(const struct rt_sites *s, uint32_t at)
+{
+	return at < s->nstrings ? s->strings + at : "";
+}
+
 static unsigned bucket(const void *handle)
 {
 	uint64_t h = (uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15);
@@ -90,9 +95,9 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->launches = 0;
 	f->many_streams = false;
 	f->told_bare = false;
+	f->left = -1;
 	f->kernel = false;
 	f->fixed_shared = -1;
-	f->shape = ~UINT64_C(0);
 	return f;
 }
 
@@ -147,6 +152,24 @@ bool rt_func_watched(const struct rt_func *f)
 bool rt_func_bare(const struct rt_func *f)
 {
 	return !f->module || (!f->module->watched && !f->module->failed);
+}
+
+/* Entries that are instrumented have a site of their own. */
+static bool has_entry(const struct rt_module *m, const char *name)
+{
+	for (const struct rt_sites *s = all_sites; s; s = s->next)
+		for (uint32_t i = 0; s->module == m && i < s->n; i++)
+			if (!strcmp(string(s, s->site[i].op), "entry") &&
+			    !strcmp(string(s, s->site[i].func), name))
+				return true;
+	return false;
+}
+
+bool rt_func_left(struct rt_func *f)
+{
+	if (f->left < 0)
+		f->left = rt_func_watched(f) && *f->name && !has_entry(f->module, f->name);
+	return f->left;
 }
 
 const struct rt_sites *rt_sites_of(uint32_t site)
@@ -205,11 +228,6 @@ static void *fetch(struct rt_ctx *c, uint64_t at, uint32_t n, size_t each)
 		return p;
 	free(p);
 	return NULL;
-}
-
-static const char *string(const struct rt_sites *s, uint32_t at)
-{
-	return at < s->nstrings ? s->strings + at : "";
 }
 
 /* Variables are memory like any other; they live as long as the module. */

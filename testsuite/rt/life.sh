@@ -80,7 +80,7 @@ has err "inside the 16-byte variable counter"
 # Many threads.
 go 66 "" use:0 load threads:8
 count 1 "WARNING: GSan"
-has err "GSan: 1 finding; 408 launches, 5 sites watched"
+has err "GSan: 1 finding; 408 launches, 10 sites watched"
 
 # All ways to end.
 go 66 "" use:0 load race:0 exit:0

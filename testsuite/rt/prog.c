@@ -90,18 +90,21 @@ static void check(CUresult r, const char *what)
 
 static const char strings[] =
 	"\0_Z8producerPi\0_Z8consumerPi\0_Z4ringPi\0/src/ring.cu\0/src/ring.ptx\0st.global.u32\0"
-	"counter\0tile";
+	"counter\0tile\0entry\0race\0again\0lost\0hang\0die";
 enum { NONE = 0, PRODUCER = 1, CONSUMER = 15, RING = 29, CU = 39, PTX = 52, OP = 66, COUNTER = 80,
-       TILE = 88 };
+       TILE = 88, ENTRY = 93, RACE = 99, AGAIN = 104, LOST = 110, HANG = 115, DIE = 120 };
 
 static unsigned counter[4];
 
 static const struct gsan_site sites[] = {
-	{ RING, 100, CU, 60, NONE, NONE, 0, 0 },
+	{ RING, 100, CU, 60, ENTRY, NONE, 0, 0 },
 	{ PRODUCER, 118, CU, 41, OP, NONE, 1, GSAN_INFO_WRITE | 4 },
 	{ CONSUMER, 203, CU, 57, OP, NONE, 0, GSAN_INFO_READ | 4 },
 	{ PRODUCER, 119, NONE, 0, OP, TILE, 0, GSAN_INFO_WRITE | GSAN_GPU << GSAN_INFO_LEVEL_SHIFT | 4 },
 	{ CONSUMER, 204, CU, 57, OP, NONE, 0, GSAN_INFO_READ | 4 },
+	{ RACE, 300, NONE, 0, ENTRY, NONE, 0, 0 }, { AGAIN, 310, NONE, 0, ENTRY, NONE, 0, 0 },
+	{ LOST, 320, NONE, 0, ENTRY, NONE, 0, 0 }, { HANG, 330, NONE, 0, ENTRY, NONE, 0, 0 },
+	{ DIE, 340, NONE, 0, ENTRY, NONE, 0, 0 },
 };
 
 static const struct gsan_frame frames[] = { { CONSUMER, CU, 70, 2 }, { RING, CU, 90, 0 } };
@@ -112,12 +115,12 @@ static struct gsan_global globals[] = {
 };
 
 static struct gsan_module table = {
-	.abi = GSAN_ABI, .nsites = 5, .nframes = 2, .nglobals = 2, .nstrings = sizeof strings,
-	.path = PTX, .unmodelled = 2, .missed = 3,
+	.abi = GSAN_ABI, .nsites = sizeof sites / sizeof *sites, .nframes = 2, .nglobals = 2,
+	.nstrings = sizeof strings, .path = PTX, .unmodelled = 2, .missed = 3,
 };
 
 static const char *const kernels[] = { "__gsan_v1_init_0123456789abcdef", "_Z4ringPi", "race", "again",
-	"lost", "hang", "die" };
+	"lost", "hang", "die", "_Z4leftPi" };
 static const char *const bare_kernels[] = { "_Z4copyPi" };
 static const char *const other_kernels[] = { "__gsan_v9_init_0123456789abcdef", "_Z4ringPi" };
 

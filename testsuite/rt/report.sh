@@ -6,7 +6,7 @@
 
 # Nothing found: the program's own status, and one line.
 go 3 "" use:0 load alloc:4096 run:_Z4ringPi sync
-has err "GSan: 0 findings; 1 launch, 5 sites watched; 3 accesses not instrumented; 2 instructions that are not modelled"
+has err "GSan: 0 findings; 1 launch, 10 sites watched; 3 accesses not instrumented; 2 instructions that are not modelled"
 [ "$(wc -l <err)" = 1 ] || fail "more than the closing line"
 has out "handler ran"
 go 3 "quiet=1" use:0 load run:_Z4ringPi sync
@@ -35,7 +35,7 @@ WARNING: GSan: data race (pid=N)
   Suppression: data-race:^producer(int*)\$
 SUMMARY: GSan: data race ring.cu:41 in producer(int*)
 ==================
-GSan: 1 finding; 4 launches, 5 sites watched; 3 accesses not instrumented; 2 instructions that are not modelled
+GSan: 1 finding; 4 launches, 10 sites watched; 3 accesses not instrumented; 2 instructions that are not modelled
 END
 if c++filt --version >/dev/null 2>&1 || ldconfig -p 2>/dev/null | grep -q 'libstdc++\.so\.6'; then
 	diff wanted got || fail "the report is another one"
@@ -87,10 +87,10 @@ for as in "" functions; do
 	go 66 "" library use:0 $as run:_Z4ringPi race:0 sync
 	count 1 "WARNING: GSan"
 	has err "Launch #1 of ring<<<(2,1,1),(8,4,1)>>> on stream 0x0"
-	has err "GSan: 1 finding; 2 launches, 5 sites watched"
+	has err "GSan: 1 finding; 2 launches, 10 sites watched"
 	go 3 "" use:0 library $as block:512 run:_Z4ringPi slots:512:12 sync
 	go 3 "" use:0 library $as block:512 graph:_Z4ringPi:3 slots:512:96 sync
-	has err "GSan: 0 findings; 6 launches, 5 sites watched"
+	has err "GSan: 0 findings; 6 launches, 10 sites watched"
 	has err "; 2 graph launches"
 done
 go 66 "" use:0 library race:0 unload sync
@@ -120,7 +120,7 @@ has err "GSan: 0 findings; nothing was watched: no kernel was launched"
 go 3 "" use:0 bare run:_Z4copyPi run:_Z4copyPi sync
 has err "nothing was watched: no kernel that was launched is instrumented; 2 launches of kernels that are not instrumented (copy)"
 go 3 "" use:0 load run:_Z4ringPi bare run:_Z4copyPi sync
-has err "GSan: 0 findings; 2 launches, 5 sites watched"
+has err "GSan: 0 findings; 2 launches, 10 sites watched"
 has err "; 1 launch of a kernel that is not instrumented (copy)"
 go 3 "" use:0 other run:_Z4ringPi sync
 has err "GSan: a module was instrumented for another version of gsan (ABI 9, not 1)"
@@ -132,5 +132,13 @@ set -- ; i=0; while [ $i -lt 4100 ]; do set -- "$@" race:0; i=$((i + 1)); done
 go 66 "" use:0 load "$@" sync
 count 1 "WARNING: GSan"
 has err "; 4 findings that did not fit"
+
+# A kernel that was left alone in an instrumented module.
+go 3 "" use:0 load run:_Z4ringPi run:_Z4leftPi run:_Z4leftPi sync
+has err "GSan: 0 findings; 3 launches, 10 sites watched"
+has err "; 2 launches of kernels that are not instrumented (left)"
+go 3 "" use:0 library run:_Z4leftPi sync
+has err "GSan: 0 findings; nothing was watched: no instrumented kernel was launched"
+has err "; 1 launch of a kernel that is not instrumented (left)"
 
 done_testing
