@@ -113,6 +113,8 @@ struct rt_func {
 	uint64_t stream;        /* of the first launch */
 	bool many_streams;
 	int fixed_shared;       /* static shared memory; -1: not asked yet */
+	uint64_t shape;         /* threads << 32 | dynamic shared memory, ... */
+	int per_sm;             /* ... and how many such blocks fit a multiprocessor */
 	bool told_bare;
 	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
 	struct rt_func *next;
