@@ -124,6 +124,8 @@ again:
 		cur = skip_comment(p, cur);
 		if (!cur)
 			return bad(p, p->end, t, "comment does not end");
+		if (memchr(s, 0, (size_t)(cur - s)))
+			return bad(p, cur, t, "NUL byte in a comment");
 		goto again;
 	}
 	"#" [^\n\x00]*	{
