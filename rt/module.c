@@ -298,7 +298,8 @@ static bool run_init(struct rt_ctx *c, struct rt_module *m, CUfunction f)
 	return take_tables(c, m, box);
 }
 
-struct seen { unsigned ours, theirs, failed; };
+/* nameless: functions that may be anything, as the driver did not say their names */
+struct seen { unsigned ours, theirs, failed, nameless; };
 
 /* Runs `f` if its name says that it registers a translation unit. */
 static void try_init(struct rt_ctx *c, struct rt_module *m, CUfunction f, const char *name,
@@ -324,7 +325,9 @@ static void try_module(struct rt_ctx *c, struct rt_module *m, struct seen *seen)
 	unsigned n = 0;
 	CUfunction *f;
 
-	if (!rt_ok(c, rt_drv.cuModuleGetFunctionCount(&n, module), "cuModuleGetFunctionCount") || !n)
+	if (!rt_ok(c, rt_drv.cuModuleGetFunctionCount(&n, module), "cuModuleGetFunctionCount"))
+		seen->failed++;
+	if (seen->failed || !n)
 		return;
 	f = rt_alloc(n * sizeof *f);
 	if (rt_ok(c, rt_drv.cuModuleEnumerateFunctions(f, n, module), "cuModuleEnumerateFunctions")) {
@@ -333,7 +336,11 @@ static void try_module(struct rt_ctx *c, struct rt_module *m, struct seen *seen)
 
 			if (f[i] && rt_drv.cuFuncGetName(&name, f[i]) == CUDA_SUCCESS && name)
 				try_init(c, m, f[i], name, seen);
+			else
+				seen->nameless++;
 		}
+	} else {
+		seen->failed++;
 	}
 	free(f);
 }
@@ -345,8 +352,11 @@ static void try_library(struct rt_ctx *c, struct rt_module *m, struct seen *seen
 	CUkernel *k;
 
 	if (!rt_drv.cuLibraryGetKernelCount || !rt_drv.cuLibraryEnumerateKernels ||
-	    !rt_drv.cuKernelGetName || !rt_real(RT_cuKernelGetFunction) ||
-	    !rt_ok(c, rt_drv.cuLibraryGetKernelCount(&n, lib), "cuLibraryGetKernelCount") || !n)
+	    !rt_drv.cuKernelGetName || !rt_real(RT_cuKernelGetFunction))
+		return;
+	if (!rt_ok(c, rt_drv.cuLibraryGetKernelCount(&n, lib), "cuLibraryGetKernelCount"))
+		seen->failed++;
+	if (seen->failed || !n)
 		return;
 	k = rt_alloc(n * sizeof *k);
 	if (rt_ok(c, rt_drv.cuLibraryEnumerateKernels(k, n, lib), "cuLibraryEnumerateKernels")) {
@@ -354,13 +364,20 @@ static void try_library(struct rt_ctx *c, struct rt_module *m, struct seen *seen
 			const char *name = NULL;
 			CUfunction f;
 
-			if (!k[i] || rt_drv.cuKernelGetName(&name, k[i]) != CUDA_SUCCESS || !name ||
-			    strncmp(name, INIT_PREFIX, sizeof INIT_PREFIX - 1))
+			if (!k[i] || rt_drv.cuKernelGetName(&name, k[i]) != CUDA_SUCCESS || !name) {
+				seen->nameless++;
+				continue;
+			}
+			if (strncmp(name, INIT_PREFIX, sizeof INIT_PREFIX - 1))
 				continue;
 			if (rt_ok(c, REAL(cuKernelGetFunction, RT_cuKernelGetFunction)(&f, k[i]),
 				  "cuKernelGetFunction"))
 				try_init(c, m, f, name, seen);
+			else
+				seen->failed++;
 		}
+	} else {
+		seen->failed++;
 	}
 	free(k);
 }
@@ -391,6 +408,8 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 		try_library(c, m, &seen);
 	else
 		try_module(c, m, &seen);
+	if (seen.nameless && !seen.ours && !seen.theirs)
+		seen.failed++;
 	if (seen.theirs)
 		rt_say("a module was instrumented for another version of gsan (ABI %u, not %u): it is not "
 		       "watched, build it again", seen.theirs, GSAN_ABI);

@@ -382,14 +382,26 @@ static struct rt_ctx *find(struct rt_ctx *list, CUcontext ctx)
 	return NULL;
 }
 
+/* What keeps the first context from being set up: it is tried again, and if that
+ * never helps, the closing line says why. */
+static void trouble(const char *why)
+{
+	if (dev.state == 0)
+		snprintf(dev.off, sizeof dev.off, "%s", why);
+}
+
 /* A context not seen before, which is current. */
 static struct rt_ctx *adopt(CUcontext ctx)
 {
 	struct rt_ctx *c;
 	CUdevice d;
 
-	if (find(dev.foreign, ctx) || rt_drv.cuCtxGetDevice(&d) != CUDA_SUCCESS)
+	if (find(dev.foreign, ctx))
 		return NULL;
+	if (rt_drv.cuCtxGetDevice(&d) != CUDA_SUCCESS) {
+		trouble("the driver does not say which device a context is of");
+		return NULL;
+	}
 	c = rt_alloc(sizeof *c);
 	c->ctx = ctx;
 	if (dev.state == 1 && d != dev.device) {
@@ -399,8 +411,12 @@ static struct rt_ctx *adopt(CUcontext ctx)
 		return NULL;
 	}
 	dev.device = d;
-	if (!rt_ok(c, rt_drv.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate") ||
-	    (dev.state == 0 && !set_up(c))) {
+	if (!rt_ok(c, rt_drv.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate")) {
+		trouble("the driver makes no stream for the runtime");
+		free(c);
+		return NULL;
+	}
+	if (dev.state == 0 && !set_up(c)) {
 		free(c);
 		return NULL;
 	}
@@ -463,7 +479,7 @@ void rt_dev_end(void)
 
 const char *rt_dev_off(void)
 {
-	return __atomic_load_n(&dev.state, __ATOMIC_ACQUIRE) < 0 ? dev.off : NULL;
+	return __atomic_load_n(&dev.state, __ATOMIC_ACQUIRE) != 1 && *dev.off ? dev.off : NULL;
 }
 
 bool rt_dev_ready(void)
