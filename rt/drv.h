@@ -88,6 +88,7 @@ struct gsan_mailbox *rt_mailbox(CUdeviceptr *device);
 bool rt_back_range(struct rt_ctx *, uint64_t addr, uint64_t bytes);
 void rt_unback_range(uint64_t addr, uint64_t bytes);
 bool rt_back_shared(struct rt_ctx *, uint64_t bytes, uint32_t slots);
+uint32_t rt_shared_slots(uint64_t bytes, bool alone);  /* how many a kernel may need */
 bool rt_shared_backed(uint64_t bytes, uint32_t slots);  /* without the lock, too */
 uint32_t rt_nsm(void);
 CUdevice rt_device(void);
@@ -113,8 +114,6 @@ struct rt_func {
 	uint64_t stream;        /* of the first launch */
 	bool many_streams;
 	int fixed_shared;       /* static shared memory; -1: not asked yet */
-	uint64_t shape;         /* threads << 32 | dynamic shared memory, ... */
-	int per_sm;             /* ... and how many such blocks fit a multiprocessor */
 	bool told_bare;
 	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
 	struct rt_func *next;

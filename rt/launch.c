@@ -120,58 +120,43 @@ void rt_launch_count(struct rt_totals *t)
 
 /* ---- before a launch --------------------------------------------------------------------------- */
 
-struct shape { int fixed_shared, per_sm; };
-
-/* Static shared memory, and how many blocks of this shape a multiprocessor holds:
- * asked again only when the shape changes. */
-static bool ask_shape(struct rt_func *f, uint64_t threads, unsigned dynamic, struct shape *s)
+/* Its static shared memory, asked once; false if the driver does not say. */
+static bool ask_shared(struct rt_func *f, int *bytes)
 {
-	const uint64_t shape = threads << 32 | dynamic;
 	CUfunction fn = (CUfunction)f->handle;
-	bool known;
 
 	pthread_mutex_lock(&rt_lock);
-	known = f->shape == shape;
-	s->fixed_shared = f->fixed_shared;
-	s->per_sm = f->per_sm;
+	*bytes = f->fixed_shared;
 	pthread_mutex_unlock(&rt_lock);
-	if (known)
+	if (*bytes >= 0)
 		return true;
 	if (f->kernel && REAL(cuKernelGetFunction, RT_cuKernelGetFunction)(&fn, (CUkernel)f->handle) !=
 			 CUDA_SUCCESS)
 		return false;
-	if (rt_drv.cuFuncGetAttribute(&s->fixed_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fn) !=
-	    CUDA_SUCCESS ||
-	    rt_drv.cuOccupancyMaxActiveBlocksPerMultiprocessor(&s->per_sm, fn, (int)threads, dynamic) !=
-	    CUDA_SUCCESS)
+	if (rt_drv.cuFuncGetAttribute(bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fn) != CUDA_SUCCESS)
 		return false;
 	pthread_mutex_lock(&rt_lock);
-	f->fixed_shared = s->fixed_shared;
-	f->per_sm = s->per_sm;
-	f->shape = shape;
+	f->fixed_shared = *bytes;
 	pthread_mutex_unlock(&rt_lock);
 	return true;
 }
 
-/* Shadow for the shared memory of all blocks that can be resident: slots are
- * numbered multiprocessor by multiprocessor, lowest free one first, so that a
- * kernel alone stays below its occupancy; beside others it may get any. */
-static void back_shared(struct rt_func *f, uint64_t threads, unsigned dynamic, bool alone)
+/* Shadow for the shared memory of all blocks that can be resident at a time:
+ * slots are numbered multiprocessor by multiprocessor, lowest free one first.
+ * `alone`: no other kernel can have taken low ones. */
+static void back_shared(struct rt_func *f, unsigned dynamic, bool alone)
 {
-	struct shape s;
 	uint64_t bytes;
 	uint32_t slots;
 	struct rt_ctx *c;
+	int fixed;
 
-	if (!ask_shape(f, threads, dynamic, &s))
+	if (!ask_shared(f, &fixed))
 		return;
-	bytes = (uint64_t)s.fixed_shared + dynamic;
+	bytes = (uint64_t)fixed + dynamic;
 	if (!bytes)
 		return;
-	slots = rt_nsm() * (alone && s.per_sm > 0 && s.per_sm < GSAN_SLOTS_PER_SM ?
-			    (uint32_t)s.per_sm : GSAN_SLOTS_PER_SM);
-	if (slots > GSAN_MAX_SLOTS)
-		slots = GSAN_MAX_SLOTS / rt_nsm() * rt_nsm();
+	slots = rt_shared_slots(bytes, alone);
 	if (rt_shared_backed(bytes, slots) || !(c = rt_dev_begin()))
 		return;
 	rt_back_shared(c, bytes, slots);
@@ -179,8 +164,7 @@ static void back_shared(struct rt_func *f, uint64_t threads, unsigned dynamic, b
 }
 
 /* `stream`: ~0 if the kernel may run beside any other. */
-static struct rt_func *before(const void *handle, uint64_t threads, unsigned dynamic, CUcontext ctx,
-			      uint64_t stream)
+static struct rt_func *before(const void *handle, unsigned dynamic, CUcontext ctx, uint64_t stream)
 {
 	struct rt_func *f = rt_func_of(handle);
 	bool alone = stream != ~UINT64_C(0);
@@ -194,7 +178,7 @@ static struct rt_func *before(const void *handle, uint64_t threads, unsigned dyn
 		alone = alone && same_stream(&busy[i], ctx, stream);
 	alone = alone && !overflow;
 	pthread_mutex_unlock(&rt_lock);
-	back_shared(f, threads, dynamic, alone);
+	back_shared(f, dynamic, alone);
 	return f;
 }
 
@@ -275,7 +259,7 @@ CUresult rt_on_launch(enum rt_hook which, CUfunction f, unsigned int gx, unsigne
 {
 	const uint64_t stream = stream_key(which, s);
 	CUcontext ctx = current();
-	struct rt_func *fn = before(f, (uint64_t)bx * by * bz, shared, ctx, stream);
+	struct rt_func *fn = before(f, shared, ctx, stream);
 	CUresult r = REAL(cuLaunchKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params, extra);
 
 	return after(r, fn, ctx, s, stream);
@@ -301,8 +285,7 @@ CUresult rt_on_launch_ex(enum rt_hook which, const CUlaunchConfig *config, CUfun
 	if (!config)
 		return REAL(cuLaunchKernelEx, which)(config, f, params, extra);
 	stream = stream_key(which, config->hStream);
-	fn = before(f, (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ,
-		    config->sharedMemBytes, ctx, starts_early(config) ? ~UINT64_C(0) : stream);
+	fn = before(f, config->sharedMemBytes, ctx, starts_early(config) ? ~UINT64_C(0) : stream);
 	return after(REAL(cuLaunchKernelEx, which)(config, f, params, extra), fn, ctx, config->hStream,
 		     stream);
 }
@@ -313,7 +296,7 @@ CUresult rt_on_launch_coop(enum rt_hook which, CUfunction f, unsigned int gx, un
 {
 	const uint64_t stream = stream_key(which, s);
 	CUcontext ctx = current();
-	struct rt_func *fn = before(f, (uint64_t)bx * by * bz, shared, ctx, stream);
+	struct rt_func *fn = before(f, shared, ctx, stream);
 	CUresult r = REAL(cuLaunchCooperativeKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params);
 
 	return after(r, fn, ctx, s, stream);
@@ -329,8 +312,7 @@ static void add_node(struct exec *e, const CUDA_KERNEL_NODE_PARAMS *p, size_t *c
 		return;
 	e->f = rt_grow(e->f, cap, e->n + 1, sizeof *e->f);
 	/* Other nodes may run beside it: as if on a stream of its own. */
-	e->f[e->n++] = before(handle, (uint64_t)p->blockDimX * p->blockDimY * p->blockDimZ,
-			      p->sharedMemBytes, NULL, ~UINT64_C(0));
+	e->f[e->n++] = before(handle, p->sharedMemBytes, NULL, ~UINT64_C(0));
 }
 
 /* Every kernel of the graph, those of graphs inside it as well. */

@@ -31,7 +31,7 @@ static struct {
 	int state;                      /* 1: ready; -1: off; atomic */
 	char off[256];
 	CUdevice device;
-	uint32_t nsm, nslots, reserved_shared;
+	uint32_t nsm, nslots, reserved_shared, shared_per_sm;
 	struct rt_ctx *ctx, *foreign;
 	CUmemAllocationProp prop;
 	CUmemAccessDesc access;
@@ -347,6 +347,8 @@ static bool set_up(struct rt_ctx *c)
 		dev.nslots = GSAN_MAX_SLOTS / dev.nsm * dev.nsm;
 	dev.reserved_shared =
 		(uint32_t)attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+	dev.shared_per_sm =
+		(uint32_t)attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
 	dev.prop = (CUmemAllocationProp){ .type = CU_MEM_ALLOCATION_TYPE_PINNED,
 		.location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev.device } };
 	dev.access = (CUmemAccessDesc){ .location = dev.prop.location,
@@ -717,6 +719,17 @@ static uint32_t rows_of(uint64_t bytes)
 	uint64_t rows = (bytes + dev.reserved_shared + SHARED_ROW - 1) / SHARED_ROW;
 
 	return rows < GSAN_SHARED_ROWS ? (uint32_t)rows : GSAN_SHARED_ROWS;
+}
+
+/* Warps give their registers back one by one: more blocks than the occupancy says
+ * may be there, some of them all but over.  Shared memory is given back by whole
+ * blocks. */
+uint32_t rt_shared_slots(uint64_t bytes, bool alone)
+{
+	const uint64_t fit = dev.shared_per_sm / (bytes + dev.reserved_shared);
+	uint64_t slots = (uint64_t)dev.nsm * (alone && fit && fit < GSAN_SLOTS_PER_SM ? fit : GSAN_SLOTS_PER_SM);
+
+	return slots < dev.nslots ? (uint32_t)slots : dev.nslots;
 }
 
 bool rt_shared_backed(uint64_t bytes, uint32_t slots)

@@ -172,6 +172,8 @@ FN uint4 four(u32 x, u32 y, u32 z, u32 w)
 	return v;
 }
 
+FN bool same4(uint4 a, uint4 b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; }
+
 /* What the rewriter calls ends with all lanes together that came together:
  * ptxas does not bring them together where a call returns. */
 #define TOGETHER(...) do { \

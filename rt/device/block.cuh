@@ -213,8 +213,9 @@ SLOW void block_begin(u32 kernel)
 	store_cg(t, four(start, number, (u32)cta, (u32)(cta >> 32)));
 	b->ntenants = n + 1;
 	fetch_max(&r->top_slot, slot + 1);
-	b->cta = cta;
-	b->grid = grid;
+	/* In one piece: a new grid beside the number of the block that was here
+	 * before may be another block of this launch. */
+	store_ca(b, four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32)));
 }
 
 API u64 __gsan_v1_enter(u32 site)
@@ -235,7 +236,7 @@ API u64 __gsan_v1_enter(u32 site)
 	/* All lanes that exist, also where a warp was split. */
 	u32 group = left >= 32 ? ~0u : (1u << left) - 1, n = __popc(group);
 	__syncwarp(group);
-	uint4 info = four(0, 0, 0, 0);
+	uint4 info = four(0, 0, 0, 0), me = four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32));
 	/* The lanes that are together look at the slots of their
 	 * multiprocessor, one each. */
 	ROLLED
@@ -244,8 +245,7 @@ API u64 __gsan_v1_enter(u32 site)
 		if (slot >= r->nslots)
 			break;
 		uint4 head = load_cg(block_of(slot)), more = load_cg((char *)block_of(slot) + 16);
-		if (head.x == (u32)grid && head.y == (u32)(grid >> 32) &&
-		    head.z == (u32)cta && head.w == (u32)(cta >> 32)) {
+		if (same4(head, me)) {
 			found = slot;
 			info = more;
 		}
@@ -262,8 +262,8 @@ API u64 __gsan_v1_enter(u32 site)
 			    (options & GSAN_OPT_WARP_SYNC ? GSAN_WARP_LOCKSTEP : 0);
 		store_ca(w, four(start + 1, start, start, flags));
 		store_ca((char *)w + 16, four(slot << 5 | thread >> 5, start, info.y, info.z));
-		w->grid = grid;
-		w->cta = cta;
+		/* In one piece: self() looks at it from other blocks. */
+		store_ca(&w->grid, me);
 		w->slot = slot;
 		w->nslots = r->nslots;
 		w->live = group;
@@ -297,12 +297,12 @@ API u64 __gsan_v1_self(void)
 	struct gsan_warp *w = 0;
 	if (sm < r->nsm && warp < 64)
 		w = at<struct gsan_warp>(load64(at<u64>(r->self) + sm * 64 + warp));
-	if (w && w->grid == grid && w->cta == cta && (w->id & 31) == number)
+	uint4 me = four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32));
+	if (w && same4(load_cg(&w->grid), me) && (w->id & 31) == number)
 		return (u64)w;
 	ROLLED
 	for (u32 slot = 0; slot < r->top_slot; slot++) {
-		struct gsan_block *b = block_of(slot);
-		if (load64(&b->grid) == grid && load64(&b->cta) == cta)
+		if (same4(load_cg(block_of(slot)), me))
 			return (u64)warp_of(slot, number);
 	}
 	return 0;
@@ -313,7 +313,7 @@ SLOW void block_end(struct gsan_block *b, u32 slot)
 	struct gsan_root *r = root();
 	u32 sm = slot % r->nsm, bit = slot / r->nsm, top = load(&b->exit_max);
 	b->last = top;
-	b->grid = 0;
+	store_ca(b, four(0, 0, 0, 0));
 	fetch_max(&r->max_clock, top);
 	__threadfence();
 	struct gsan_launch *l = launch_of(b);

@@ -102,6 +102,9 @@ API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice
 	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
 		*value = SMS;
 		break;
+	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+		*value = 65536;
+		break;
 	case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
 		*value = !fails("attribute");
 		break;
@@ -441,14 +444,6 @@ API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfuncti
 		return CUDA_ERROR_INVALID_HANDLE;
 	*value = which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ?
 		 ((struct fn *)(void *)f)->module->image->shared : 0;
-	return CUDA_SUCCESS;
-}
-
-API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, int threads,
-							 size_t dynamic)
-{
-	(void)f, (void)dynamic;
-	*n = 2048 / threads;
 	return CUDA_SUCCESS;
 }
 
