@@ -367,6 +367,7 @@ static bool set_up(struct rt_ctx *c)
 	}
 	free(dev.bits);
 	dev.bits = rt_alloc(RT_UNITS / 8);
+	*dev.off = '\0';
 	__atomic_store_n(&dev.state, 1, __ATOMIC_RELEASE);
 	rt_ring_restart();
 	rt_watch_start();
@@ -460,9 +461,13 @@ struct rt_ctx *rt_dev_begin(void)
 		pthread_mutex_unlock(&rt_dev_lock);
 		return NULL;
 	}
-	if (rt_drv.cuCtxGetCurrent(&ctx) != CUDA_SUCCESS || !ctx)
+	if (rt_drv.cuCtxGetCurrent(&ctx) != CUDA_SUCCESS) {
+		pthread_mutex_lock(&rt_dev_lock);
+		trouble("the driver does not say which context is current");
+		pthread_mutex_unlock(&rt_dev_lock);
 		return NULL;
-	return begin(ctx, false);
+	}
+	return ctx ? begin(ctx, false) : NULL;
 }
 
 struct rt_ctx *rt_dev_begin_known(CUcontext ctx)
