@@ -349,6 +349,8 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "the program never used the CUDA driver");
 	else if (!t->launches && !t->graphs)
 		rt_puts(b, "no kernel was launched");
+	else if (!t->sites && t->unregistered)
+		rt_puts(b, "no instrumented module could be registered");
 	else if (!t->sites)
 		rt_puts(b, "no kernel that was launched is instrumented");
 	else
