@@ -94,6 +94,7 @@ main(int argc, char **argv)
 		status = 0;
 	} else if (shim_find_tools(&t, "nvcc", "GSAN_NVCC", NVCC) && acceptable(&a, &t)) {
 		shim_plan_nvcc(&plan, &a, &t);
+		shim_share_originals();
 		status = shim_become(&plan, a.gsan_show);
 	}
 	strv_free(&plan);

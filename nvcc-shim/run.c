@@ -2,17 +2,19 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Finding the real tool and our own parts, and becoming the tool.  The shim
- * holds no temporary file and has nothing to do afterwards, so it is replaced
+ * holds no file that has a name and has nothing to do afterwards, so it is replaced
  * by what it wraps: exit status, output and signals are the tool's own.
  */
 #include "nvcc-shim/shim.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -212,6 +214,28 @@ recursion(const char *real)
 	snprintf(digits, sizeof digits, "%d", depth + 1);
 	setenv("GSAN_NVCC_DEPTH", digits, 1);
 	return false;
+}
+
+/*
+ * cicc's PTX is rewritten where it lies, and a later phase may need to know what
+ * it was.  The phases put it into a file that has no name, so that it goes when
+ * the last of them does; without one they do without.
+ */
+void
+shim_share_originals(void)
+{
+	enum { ABOVE = 64 };		/* shells use low descriptors themselves */
+	int fd = memfd_create("gsan-originals", MFD_CLOEXEC), shared;
+	char digits[16];
+
+	if (fd < 0)
+		return;
+	shared = fcntl(fd, F_DUPFD, ABOVE);
+	close(fd);
+	if (shared < 0)
+		return;
+	snprintf(digits, sizeof digits, "%d", shared);
+	setenv("GSAN_ORIGINALS", digits, 1);
 }
 
 /* Returns only when the tool could not be started, with our exit status. */

@@ -85,6 +85,7 @@ char *shim_quote(const char *word);
 bool shim_find_tools(struct shim_tools *t, const char *tool,
     const char *variable, const char *configured);
 void shim_tools_free(struct shim_tools *t);
+void shim_share_originals(void);
 int shim_become(const struct strv *plan, bool show);
 bool shim_strict(void);
 void shim_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -86,7 +86,7 @@ static void put_prototypes(struct rw *r)
 
 /* Tells apart the modules of one program: FNV-1a in steps of 8 bytes, with the
  * high half folded in so that every byte reaches every digit. */
-static uint64_t text_hash(const char *s, size_t len)
+uint64_t rw_hash(const char *s, size_t len)
 {
 	uint64_t h = 0xcbf29ce484222325u ^ len;
 
@@ -105,7 +105,7 @@ static uint64_t text_hash(const char *s, size_t len)
 static void put_init(struct rw *r)
 {
 	RW_PUT(r, "\n.visible .entry __gsan_v1_init_");
-	rw_putx(r, text_hash(r->input, r->input_len));
+	rw_putx(r, rw_hash(r->input, r->input_len));
 	RW_PUT(r, "(.param .u64 __gsan_mailbox)\n"
 		"{\n"
 		"\t.reg .b64 %__gsan_mailbox, %__gsan_module;\n"

@@ -413,6 +413,9 @@ static bool event(struct rw *r, const struct rw_func *rf, const struct ptx_inst 
 
 static bool selected(const struct rw *r, const struct ptx_func *f)
 {
+	for (const char *const *name = r->options->leave; f->entry && name && *name; name++)
+		if (!strcmp(*name, f->name))
+			return false;
 	return !f->entry || !r->options->kernel || !fnmatch(r->options->kernel, f->name, 0);
 }
 

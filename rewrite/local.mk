@@ -12,7 +12,8 @@ rewrite_librewrite_a_SOURCES = \
 nodist_rewrite_librewrite_a_SOURCES = rewrite/runtime.c
 
 bin_PROGRAMS += gsan-ptx
-gsan_ptx_SOURCES = rewrite/file.c rewrite/main.c rewrite/wrap.c
+gsan_ptx_SOURCES = rewrite/file.c rewrite/main.c rewrite/origin.c \
+	rewrite/phase.c rewrite/wrap.c
 gsan_ptx_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
 
 # Takes the runtime's PTX apart at build time, with the parser.

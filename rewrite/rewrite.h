@@ -28,6 +28,7 @@ const char *gsan_rewrite_rule_text(enum rw_rule);
 struct gsan_rewrite_options {
 	const char *kernel;     /* instrument only entries that this fnmatch(3)
 	                           pattern names; NULL: all of them */
+	const char *const *leave;       /* but not these, NULL at the end; or NULL */
 	bool extern_runtime;    /* leave the device runtime .extern */
 	bool relocatable;       /* for ptxas -c, which takes no bound on a kernel's
 	                           registers below what its callees use */

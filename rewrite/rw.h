@@ -178,6 +178,7 @@ void rw_put_sites(struct rw *);
 /* ---- attach.c --------------------------------------------------------------- */
 
 void rw_attach(struct rw *);
+uint64_t rw_hash(const char *, size_t);
 
 /* ---- runtime.c (made by the program embed from the device runtime's PTX) ------- */
 
@@ -195,6 +196,21 @@ struct rw_part {
 
 struct rw_runtime { const struct rw_part *parts; unsigned n; };
 extern const struct rw_runtime rw_runtimes[RW_VARIANTS];
+
+/* ---- phase.c ---------------------------------------------------------------- */
+
+void rw_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Runs a command and returns its status as a shell would give it.  `said`: gets
+ * what it wrote to standard error, malloc'd, instead of that; NULL if it could not
+ * be kept back. */
+int rw_phase(char **argv, char **said);
+bool rw_interrupted(void);      /* a signal came */
+
+/* ---- origin.c --------------------------------------------------------------- */
+
+void rw_origin_keep(const char *rewritten, size_t rewritten_len, const char *text, size_t len);
+/* What `rewritten` was made of, malloc'd; NULL if nobody kept it. */
+char *rw_origin(const char *rewritten, size_t rewritten_len, size_t *len);
 
 /* ---- wrap.c ----------------------------------------------------------------- */
 

@@ -3,32 +3,18 @@
  * wrap.c: `gsan-ptx --wrap CMD ARGS...`, which stands in front of a compiler
  * phase.  cicc writes PTX: it is rewritten where it lies.  ptxas reads PTX: it
  * gets a rewritten copy.  The phase's own output and exit status pass through
- * untouched, and so does PTX that cannot be rewritten, unless GSAN_NVCC_STRICT=1
- * makes that an error; either way stderr says so.
+ * untouched, and so does PTX that cannot be rewritten.  If ptxas refuses what was
+ * rewritten, the kernels at fault are left as they were, or else the whole file:
+ * nothing that compiles without gsan fails with it, unless GSAN_NVCC_STRICT=1
+ * asks for that.  Whatever stays uninstrumented is said on stderr.
  */
 #include <errno.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rewrite/rw.h"
-
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static void say(const char *fmt, ...)
-{
-	va_list ap;
-
-	fputs("gsan-ptx: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
 
 static bool on(const char *name)
 {
@@ -37,59 +23,16 @@ static bool on(const char *name)
 	return s && *s && strcmp(s, "0");
 }
 
-/* ---- running the phase ----------------------------------------------------------- */
-
-static volatile sig_atomic_t child;
-
-/* A signal meant for us is meant for the phase; we clean up when it ends. */
-static void forward(int sig)
+static void *zeroed(size_t n, size_t each)
 {
-	if (child > 0)
-		kill((pid_t)child, sig);
-}
+	void *p = calloc(n, each);
 
-static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
-enum { NSIGNALS = sizeof signals / sizeof *signals };
-
-/* Runs it and waits; returns what a shell would call its status. */
-static int run(char **argv)
-{
-	struct sigaction sa = { .sa_handler = forward, .sa_flags = SA_RESTART }, old[NSIGNALS];
-	sigset_t block, saved;
-	int status = 0;
-	pid_t pid;
-
-	sigemptyset(&sa.sa_mask);
-	sigemptyset(&block);
-	for (int i = 0; i < NSIGNALS; i++)
-		sigaddset(&block, signals[i]);
-	sigprocmask(SIG_BLOCK, &block, &saved);
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		sigprocmask(SIG_SETMASK, &saved, NULL);
-		execvp(argv[0], argv);
-		say("cannot run %s: %s", argv[0], strerror(errno));
-		_exit(errno == ENOENT ? 127 : 126);
+	if (!p) {
+		rw_say("out of memory");
+		exit(3);
 	}
-	child = pid;
-	for (int i = 0; i < NSIGNALS; i++)
-		sigaction(signals[i], &sa, &old[i]);
-	sigprocmask(SIG_SETMASK, &saved, NULL);
-	if (pid < 0) {
-		say("cannot run %s: %s", argv[0], strerror(errno));
-		status = 3 << 8;
-	} else {
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-	}
-	child = 0;
-	for (int i = 0; i < NSIGNALS; i++)
-		sigaction(signals[i], &old[i], NULL);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return p;
 }
-
-/* ---- rewriting one file ------------------------------------------------------------ */
 
 /* The first word that is not a comment is .version; anything else is NVVM, or
  * nothing that we could make sense of. */
@@ -116,37 +59,44 @@ static bool is_ptx(const char *p, size_t len)
 	return end - p > 8 && !memcmp(p, ".version", 8);
 }
 
-enum outcome { DONE, AS_IT_WAS, FAILED };
+/* The PTX in a file, malloc'd; NULL: none that we could read, and the phase will
+ * say what it thinks of that. */
+static char *read_ptx(const char *path, size_t *len)
+{
+	char *text = rw_read_file(path, len);
 
-/* Rewrites `from` into `to`.  AS_IT_WAS: there is nothing to rewrite. */
-static enum outcome rewrite(const char *from, const char *to,
-			    const struct gsan_rewrite_options *options)
+	if (text && !is_ptx(text, *len)) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+enum outcome { DONE, MARKED, AS_IT_WAS, FAILED };
+
+/* Rewrites the text that lies in `from` into the file `to`.  MARKED: it is our own
+ * output; AS_IT_WAS: there is nothing to rewrite. */
+static enum outcome rewrite(const char *from, const char *text, size_t len, const char *to,
+			    const struct gsan_rewrite_options *options, bool keep)
 {
 	struct gsan_rewrite_stats stats;
-	size_t len, out_len;
-	char *text = rw_read_file(from, &len), *out;
 	enum outcome result = DONE;
+	size_t out_len;
+	char *out = gsan_rewrite(from, text, len, options, &stats, &out_len, NULL, NULL);
 
-	if (!text)              /* the phase will say what it thinks of that */
-		return AS_IT_WAS;
-	if (!is_ptx(text, len)) {
-		free(text);
-		return AS_IT_WAS;
-	}
-	out = gsan_rewrite(from, text, len, options, &stats, &out_len, NULL, NULL);
-	free(text);
 	if (!out) {
-		say("%s: not instrumented", from);
+		rw_say("%s: not instrumented", from);
 		return FAILED;
 	}
 	if (stats.passed == GSAN_PASSED_32BIT)
-		say("%s: not instrumented: 32-bit addresses", from);
+		rw_say("%s: not instrumented: 32-bit addresses", from);
 	if (stats.passed != GSAN_REWRITTEN)
-		result = AS_IT_WAS;
+		result = stats.passed == GSAN_PASSED_MARKED ? MARKED : AS_IT_WAS;
 	else if (!rw_write_file(to, out, out_len)) {
-		say("%s: %s: not instrumented", to, strerror(errno));
+		rw_say("%s: %s: not instrumented", to, strerror(errno));
 		result = FAILED;
-	}
+	} else if (keep)
+		rw_origin_keep(out, out_len, text, len);
 	free(out);
 	return result;
 }
@@ -166,17 +116,39 @@ static char *output_of(char **argv)
 
 static int wrap_writer(char **argv, const struct gsan_rewrite_options *options)
 {
-	char *out = output_of(argv);
-	int status = run(argv);
+	char *out = output_of(argv), *text;
+	int status = rw_phase(argv, NULL);
+	size_t len;
 
 	if (status || !out)
 		return status;
-	if (rewrite(out, out, options) == FAILED && on("GSAN_NVCC_STRICT"))
-		return 1;
-	return 0;
+	text = read_ptx(out, &len);
+	if (text && rewrite(out, text, len, out, options, true) == FAILED && on("GSAN_NVCC_STRICT"))
+		status = 1;
+	free(text);
+	return status;
 }
 
-/* ---- ptxas ------------------------------------------------------------------------- */
+/* ---- ptxas: its command line ------------------------------------------------------- */
+
+struct input {
+	unsigned word;          /* which of the arguments */
+	char *path;             /* as the program gave it */
+	char *text;             /* what it was before rewriting; NULL: not known */
+	size_t len;
+	char *temp;             /* the rewritten copy; NULL: it is rewritten where it lies */
+};
+
+struct job {
+	char **args;
+	unsigned nargs;
+	struct input *in;
+	unsigned nin;           /* those that are instrumented */
+	struct gsan_rewrite_options options;
+	const char **leave;     /* entries to leave as they are, NULL at the end */
+	char **why;             /* what ptxas said of each */
+	unsigned nleave;
+};
 
 /* Could this word be an input?  Options are passed over; what follows -o is an
  * output.  Words that belong to other options are no PTX files. */
@@ -199,7 +171,7 @@ static char *temp_file(void)
 		return NULL;
 	fd = mkstemps(name, 4);
 	if (fd < 0) {
-		say("%s: %s: not instrumented", name, strerror(errno));
+		rw_say("%s: %s: not instrumented", name, strerror(errno));
 		free(name);
 		return NULL;
 	}
@@ -207,45 +179,303 @@ static char *temp_file(void)
 	return name;
 }
 
-static int wrap_reader(char **argv, const struct gsan_rewrite_options *options)
+static void remove_temp(char *temp)
 {
-	unsigned n = 0, ntemps = 0;
-	char **args, **temps;
-	int status = 0;
+	if (temp && !on("GSAN_KEEP"))
+		unlink(temp);
+	free(temp);
+}
 
-	while (argv[n])
-		n++;
-	args = calloc(n + 1, sizeof *args);
-	temps = calloc(n + 1, sizeof *temps);
-	if (!args || !temps) {
-		say("out of memory");
+/* Has the word's file instrumented, in a copy if it is not yet; false if that failed. */
+static bool prepare(struct job *j, unsigned word)
+{
+	struct input in = { .word = word, .path = j->args[word] };
+	enum outcome how = FAILED;
+
+	in.text = read_ptx(in.path, &in.len);
+	if (!in.text)
+		return true;
+	in.temp = temp_file();
+	if (in.temp)
+		how = rewrite(in.path, in.text, in.len, in.temp, &j->options, false);
+	if (how != DONE) {
+		remove_temp(in.temp);
+		in.temp = NULL;
+	}
+	if (how == MARKED) {
+		char *marked = in.text;
+
+		in.text = rw_origin(marked, in.len, &in.len);
+		free(marked);
+	}
+	if (how == DONE || how == MARKED) {
+		if (in.temp)
+			j->args[word] = in.temp;
+		j->in[j->nin++] = in;
+	} else {
+		free(in.text);
+	}
+	return how != FAILED;
+}
+
+/* ---- ptxas: what it refuses -------------------------------------------------------- */
+
+/* The first line that says what is wrong, malloc'd. */
+static char *reason(const char *said)
+{
+	const char *line = said ? said : "", *first = NULL;
+
+	while (*line) {
+		const char *end = strchrnul(line, '\n');
+		const char *error = memmem(line, (size_t)(end - line), "error", 5);
+
+		if (error || memmem(line, (size_t)(end - line), "fatal", 5))
+			return strndup(line, (size_t)(end - line));
+		if (!first && end > line)
+			first = line;
+		line = *end ? end + 1 : end;
+	}
+	return first ? strndup(first, strcspn(first, "\n")) : strdup("ptxas failed and said nothing");
+}
+
+static void ignore(void *arg, const char *path, const struct ptx_error *e)
+{
+	(void)arg, (void)path, (void)e;
+}
+
+/* The message that names the function or a line of it, malloc'd; NULL: none does. */
+static char *blamed(const struct ptx_func *f, const char *said)
+{
+	char *quoted = NULL;
+	const char *at = asprintf(&quoted, "'%s'", f->name) > 0 ? strstr(said, quoted) : NULL;
+
+	free(quoted);
+	for (const char *p = said; !at && (p = strstr(p, ", line ")); p++) {
+		const unsigned long line = strtoul(p + 7, NULL, 10);
+
+		if (line >= f->line && line <= f->end_line)
+			at = p;
+	}
+	while (at && at > said && at[-1] != '\n')
+		at--;
+	return at ? strndup(at, strcspn(at, "\n")) : NULL;
+}
+
+static bool is_left(const struct job *j, const char *name)
+{
+	for (unsigned i = 0; i < j->nleave; i++)
+		if (!strcmp(j->leave[i], name))
+			return true;
+	return false;
+}
+
+static void leave(struct job *j, const char *name, char *why)
+{
+	j->leave = realloc(j->leave, (j->nleave + 2) * sizeof *j->leave);
+	j->why = realloc(j->why, (j->nleave + 1) * sizeof *j->why);
+	if (!j->leave || !j->why || !(j->leave[j->nleave] = strdup(name))) {
+		rw_say("out of memory");
 		exit(3);
 	}
-	for (unsigned i = 0; i < n; i++) {
-		char *temp;
-		enum outcome how;
+	j->why[j->nleave++] = why;
+	j->leave[j->nleave] = NULL;
+}
 
-		args[i] = argv[i];
-		if (!i || !is_input(argv, (int)i))
+/* Adds the entries of one input that a message blames to those to be left; returns
+ * how many are neither. */
+static unsigned blame(struct job *j, const struct input *in, const char *said)
+{
+	size_t len;
+	char *text = read_ptx(j->args[in->word], &len), *why;
+	struct ptx_module *m = text ? ptx_parse(in->path, text, len, ignore, NULL) : NULL;
+	unsigned good = 0;
+
+	for (struct ptx_stmt *s = m ? m->first : NULL; s; s = s->next) {
+		const struct ptx_func *f = s->kind == STMT_FUNC ? s->func : NULL;
+
+		if (!f || !f->entry || !f->has_body || !strncmp(f->name, "__gsan_", 7) ||
+		    is_left(j, f->name))
 			continue;
-		temp = temp_file();
-		how = temp ? rewrite(argv[i], temp, options) : FAILED;
-		if (temp)
-			temps[ntemps++] = temp;
-		if (how == DONE)
-			args[i] = temp;
-		else if (how == FAILED && on("GSAN_NVCC_STRICT"))
-			status = 1;
+		why = blamed(f, said);
+		if (why)
+			leave(j, f->name, why);
+		else
+			good++;
 	}
-	if (!status)
-		status = run(args);
-	for (unsigned i = 0; i < ntemps; i++) {
-		if (!on("GSAN_KEEP"))
-			unlink(temps[i]);
-		free(temps[i]);
+	if (m)
+		ptx_free(m);
+	free(text);
+	return good;
+}
+
+/* Leaves out the entries that a message blames; false if it blames no other, or if
+ * none remain. */
+static bool leave_out(struct job *j, const char *said)
+{
+	const unsigned before = j->nleave;
+	unsigned good = 0;
+	bool any;
+
+	for (unsigned i = 0; i < j->nin && said; i++)
+		good += j->in[i].text ? blame(j, &j->in[i], said) : 0;
+	any = good && j->nleave > before;
+	j->options.leave = j->leave;
+	for (unsigned i = 0; i < j->nin && any; i++) {
+		struct input *in = &j->in[i];
+
+		if (in->text && rewrite(in->path, in->text, in->len, in->temp ? in->temp : in->path,
+					&j->options, !in->temp) != DONE)
+			return false;
 	}
-	free(temps);
+	return any;
+}
+
+/* The program's own PTX for all inputs; false if it is not known. */
+static bool put_back(struct job *j)
+{
+	for (unsigned i = 0; i < j->nin; i++)
+		if (!j->in[i].text)
+			return false;
+	for (unsigned i = 0; i < j->nin; i++) {
+		struct input *in = &j->in[i];
+
+		j->args[in->word] = in->path;
+		/* What nvcc embeds must agree with the machine code beside it. */
+		if (!in->temp && !rw_write_file(in->path, in->text, in->len)) {
+			rw_say("%s: %s", in->path, strerror(errno));
+			return false;
+		}
+	}
+	return true;
+}
+
+static void say_left(const struct job *j)
+{
+	for (unsigned i = 0; i < j->nleave; i++)
+		rw_say("%s: kernel %s is not instrumented: %s", j->in[0].path, j->leave[i], j->why[i]);
+}
+
+/* ---- ptxas: running it ---------------------------------------------------------------- */
+
+/* Registers a thread may have where 1,024 must fit a multiprocessor. */
+#define MOST_REGISTERS 64
+#define STRING2(x) #x
+#define STRING(x) STRING2(x)
+
+/* Is the bound on registers that these words give as low as ours? */
+static bool is_low(const char *n)
+{
+	const long most = strtol(n, NULL, 10);
+
+	return !strcmp(n, "archmin") || (most > 0 && most <= MOST_REGISTERS);
+}
+
+/* Without -c the rewriter bounds kernels one by one.  With it, ptxas gives the
+ * runtime's functions all the registers that they could use, so that a kernel of
+ * 1,024 threads does not start, and nvlink refuses one with a bound of its own that
+ * calls them in another file: here the bound is on the whole file.  `args` has room
+ * for one word more. */
+static void bound_registers(char **args)
+{
+	static char word[] = "-maxrregcount=" STRING(MOST_REGISTERS), value[] = STRING(MOST_REGISTERS);
+	const size_t name = sizeof "-maxrregcount" - 1;
+
+	for (; *args; args++) {
+		const char *s = *args + !strncmp(*args, "--", 2);
+
+		if (strncmp(s, word, name))
+			continue;
+		if (s[name] == '=') {
+			if (!is_low(s + name + 1))
+				*args = word;
+			return;
+		}
+		if (!s[name] && args[1]) {
+			if (!is_low(args[1]))
+				args[1] = value;
+			return;
+		}
+	}
+	*args = word;
+}
+
+static int attempt(const struct job *j, bool bound, char **said)
+{
+	char **args = zeroed(j->nargs + 2, sizeof *args);
+	int status;
+
+	memcpy(args, j->args, j->nargs * sizeof *args);
+	if (bound)
+		bound_registers(args + 1);
+	status = rw_phase(args, said);
 	free(args);
+	return status;
+}
+
+/* How often it is tried with fewer kernels instrumented. */
+enum { ROUNDS = 4 };
+
+/* Runs ptxas on what was rewritten, and if it refuses that, on less of it. */
+static int assemble(struct job *j)
+{
+	char *said, *first = NULL, *more;
+	int status = attempt(j, j->options.relocatable, &said);
+
+	if (status && j->options.relocatable && !rw_interrupted()) {
+		free(said);
+		status = attempt(j, false, &said);
+	}
+	if (status && !rw_interrupted() && !on("GSAN_NVCC_STRICT")) {
+		first = reason(said);
+		for (int i = 0; i < ROUNDS && status && leave_out(j, said); i++) {
+			free(said);
+			status = attempt(j, j->options.relocatable, &said);
+		}
+	}
+	if (!status && first) {
+		say_left(j);
+	} else if (status && first && !rw_interrupted() && put_back(j)) {
+		/* If the program's own PTX is at fault, ptxas says all there is to say. */
+		status = attempt(j, false, &more);
+		free(said);
+		said = more;
+		for (unsigned i = 0; i < j->nin && !status; i++)
+			rw_say("%s: not instrumented: %s", j->in[i].path, first);
+	}
+	if (said)
+		fputs(said, stderr);
+	free(said);
+	free(first);
+	return status;
+}
+
+static int wrap_reader(char **argv, const struct gsan_rewrite_options *options)
+{
+	struct job j = { .options = *options };
+	int status = 0;
+
+	while (argv[j.nargs])
+		j.nargs++;
+	j.args = zeroed(j.nargs + 1, sizeof *j.args);
+	j.in = zeroed(j.nargs, sizeof *j.in);
+	memcpy(j.args, argv, j.nargs * sizeof *argv);
+	for (unsigned i = 1; i < j.nargs; i++)
+		if (is_input(argv, (int)i) && !prepare(&j, i) && on("GSAN_NVCC_STRICT"))
+			status = 1;
+	if (!status)
+		status = j.nin ? assemble(&j) : rw_phase(j.args, NULL);
+	for (unsigned i = 0; i < j.nin; i++) {
+		remove_temp(j.in[i].temp);
+		free(j.in[i].text);
+	}
+	for (unsigned i = 0; i < j.nleave; i++) {
+		free((char *)j.leave[i]);
+		free(j.why[i]);
+	}
+	free(j.leave);
+	free(j.why);
+	free(j.in);
+	free(j.args);
 	return status;
 }
 

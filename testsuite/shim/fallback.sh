@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Instrumented PTX that ptxas refuses: the kernels at fault, or else the file, are
+# assembled as the program has them; stderr says so, the status is ptxas's.
+. "$top_srcdir/testsuite/lib.sh"
+
+# A ptxas that refuses the instrumented kernels named in REFUSE, in the words of SAY:
+# K is the kernel, L the line where its call of the runtime stands.
+cat >as <<'EOF'
+#!/bin/sh
+for word do
+	case $word in *.ptx) in=$word ;; esac
+done
+cp "$in" seen
+echo x >>runs
+said=$(awk -v refuse=" $REFUSE " -v say="$SAY" '
+	/\.entry/ { name = $0; sub(/.*\.entry */, "", name); sub(/[^A-Za-z0-9_].*/, "", name) }
+	/__gsan_v1_enter,/ && index(refuse, " " name " ") {
+		gsub(/K/, name, say); gsub(/L/, NR, say); print say; exit }' "$in")
+[ -z "$said" ] || { echo "as: a note"; printf '%s\n' "$said"; exit 255; } >&2
+echo "as: done" >&2
+exec "$PTXAS" "$@"
+EOF
+chmod +x as
+export PTXAS
+GSAN_PTXAS=$tmp/as
+export GSAN_PTXAS
+
+{
+	printf '.version 7.0\n.target sm_75\n.address_size 64\n'
+	for k in one two three; do
+		printf '.visible .entry %s(.param .u64 p)\n{\n.reg .b64 %%a;\nld.param.u64 %%a, [p];\nst.global.u32 [%%a], 1;\nret;\n}\n' $k
+	done
+} >k.ptx
+cp k.ptx k.orig
+
+# watched KERNEL...: just these were instrumented in what ptxas saw last
+watched()
+{
+	awk '/\.entry/ { name = $0; sub(/.*\.entry */, "", name); sub(/[^A-Za-z0-9_].*/, "", name) }
+		/__gsan_v1_enter,/ { print name }' "${file-seen}" >got
+	printf '%s\n' "$@" | sed '/^$/d' | cmp -s - got || fail "instrumented: $(tr '\n' ' ' <got)"
+}
+
+# tried N: ptxas ran so often since the last call
+tried()
+{
+	n=$(wc -l <runs)
+	[ "$n" = "$1" ] || fail "ptxas ran $n times, not $1"
+	rm -f runs
+}
+
+g=$top_builddir/gsan-ptxas
+mkdir tmpdir
+TMPDIR=$tmp/tmpdir
+export TMPDIR
+as()
+{
+	rm -f k.cubin
+	run 0 env REFUSE="$1" SAY="$2" "$g" -arch=sm_75 k.ptx -o k.cubin
+	[ -s k.cubin ] || fail "no cubin"
+	cmp -s k.ptx k.orig || fail "the program's file was changed"
+	[ -z "$(ls tmpdir)" ] || fail "left $(ls tmpdir)"
+}
+
+as "" ""
+watched one two three
+tried 1
+[ "$(cat err)" = "as: done" ] || fail "said: $(cat err)"
+
+# by name, by line, one after the other
+as two "as fatal   : Entry function 'K' is no good"
+watched one three
+tried 2
+has err "gsan-ptx: k.ptx: kernel two is not instrumented: as fatal   : Entry function 'two' is no good"
+hasnt err "a note"
+has err "as: done"
+as "three two" "as x.ptx, line L; error   : no good: L"
+watched one
+tried 3
+grep -q "^gsan-ptx: k.ptx: kernel two is not instrumented: as x.ptx, line [0-9]*; error" err || fail "lacks two: $(cat err)"
+grep -q "^gsan-ptx: k.ptx: kernel three is not instrumented: as x.ptx, line [0-9]*; error" err || fail "lacks three: $(cat err)"
+
+# nobody in particular, or everybody
+as two "as fatal   : no good"
+cmp -s seen k.orig || fail "not the program's own PTX"
+tried 2
+has err "gsan-ptx: k.ptx: not instrumented: as fatal   : no good"
+hasnt err kernel
+as "one two three" "as fatal   : 'K' is no good"
+cmp -s seen k.orig || fail "not the program's own PTX"
+has err "gsan-ptx: k.ptx: not instrumented: as fatal   : 'one' is no good"
+hasnt err kernel
+rm -f runs
+
+# strict: the words and the status of the refusal
+run 255 env GSAN_NVCC_STRICT=1 REFUSE=two SAY="as fatal   : 'K'" "$g" -arch=sm_75 k.ptx -o k.cubin
+has err "as fatal   : 'two'"
+tried 1
+
+# The program's own mistakes are ptxas's business, to the letter.
+sed 's/^ret;/add.f32 %a, %a, %a; ret;/' k.orig >bad.ptx
+"$PTXAS" -arch=sm_75 bad.ptx -o bad.cubin >want 2>&1
+status=$?
+[ $status != 0 ] || hard "ptxas takes bad.ptx"
+run $status env GSAN_PTXAS="$PTXAS" "$g" -arch=sm_75 bad.ptx -o bad.cubin
+cat out err | cmp -s want - || fail "a mistake does not read as ptxas's: $(cat err)"
+
+# What cicc wrote is put back where it lies, for nvcc embeds it.
+cat >cicc <<'EOF'
+#!/bin/sh
+cp k.orig w.ptx
+EOF
+chmod +x cicc
+w=$top_builddir/gsan-ptx
+phases()
+{
+	: >originals
+	(
+		GSAN_ORIGINALS=9
+		export GSAN_ORIGINALS
+		exec 9<>originals
+		"$w" --wrap ./cicc -o w.ptx && file=w.ptx watched one two three
+		"$w" --wrap ./cicc -o w.ptx
+		REFUSE=$1 SAY=$2 "$w" --wrap ./as -arch=sm_75 w.ptx -o w.cubin
+	) >out 2>err || fail "status $?"
+}
+phases two "as fatal   : 'K'"
+watched one three
+cmp -s seen w.ptx || fail "the PTX does not agree with the machine code"
+has err "kernel two is not instrumented"
+phases two "as fatal   : all of it"
+cmp -s k.orig w.ptx || fail "the PTX was not put back"
+has err "gsan-ptx: w.ptx: not instrumented: as fatal   : all of it"
+# Nobody kept it: nothing can be done.
+"$w" --wrap ./cicc -o w.ptx
+run 255 env REFUSE=two SAY="as fatal   : 'K'" "$w" --wrap ./as -arch=sm_75 w.ptx -o w.cubin
+has err "as fatal   : 'two'"
+
+# nvcc as it is: a warning that only instrumented code gives, made an error.
+cat >s.cu <<'EOF'
+__global__ void k(int *p) { __threadfence(); atomicAdd(p, 1); __syncthreads(); p[threadIdx.x] = 1; }
+EOF
+unset GSAN_PTXAS
+as="-Xptxas -Werror -Xptxas -warn-spills"
+"$NVCC" -arch=sm_90 $as -cubin s.cu -o s.cubin || skip "this ptxas warns about plain code"
+"$top_builddir/gsan-nvcc" -arch=sm_90 -Xptxas -warn-spills -cubin s.cu -o s.cubin 2>err || hard "gsan-nvcc"
+grep -qi spill err || skip "the runtime spills nothing"
+mkdir kept
+run 0 "$top_builddir/gsan-nvcc" --gsan-keep=kept -gencode arch=compute_90,code=[sm_90,compute_90] \
+	-gencode arch=compute_80,code=sm_80 -t 2 $as -c s.cu -o s.o
+has err "s.compute_90.ptx: not instrumented: ptxas error"
+grep -l __gsan kept/*.ptx >got && fail "instrumented all the same: $(cat got)"
+run 255 env GSAN_NVCC_STRICT=1 "$top_builddir/gsan-nvcc" -arch=sm_90 $as -c s.cu -o s.o
+done_testing
