@@ -133,7 +133,7 @@ void rt_unit_unref(struct rt_units *t, uint32_t u)
 void rt_units_free(struct rt_units *t)
 {
 	for (size_t i = 0; i < sizeof t->leaf / sizeof t->leaf[0]; i++) {
-		free(t->leaf[i]);
+		rt_free(t->leaf[i]);
 		t->leaf[i] = NULL;
 	}
 }

@@ -57,7 +57,7 @@ void rt_flags_free(struct rt_flags *f)
 {
 	for (size_t i = 0; i < NROWS; i++)
 		if (rows[i].type == T_TEXT)
-			free(*text(f, &rows[i]));
+			rt_free(*text(f, &rows[i]));
 }
 
 static bool is_gap(char c)
@@ -95,7 +95,7 @@ static bool store(struct rt_flags *f, const struct row *r, const char *value)
 	case T_TEXT:
 		if (!strcmp(r->name, "color") && !one_of(value, "auto", "always", "never"))
 			return false;
-		free(*text(f, r));
+		rt_free(*text(f, r));
 		*text(f, r) = rt_copy(value);
 		return true;
 	}
@@ -150,7 +150,7 @@ bool rt_flags_parse(struct rt_flags *f, const char *s, struct rt_buf *err, struc
 		key = cut(start, s);
 		if (*s != '=') {
 			rt_printf(err, "'%s' is not followed by '=' and a value", key);
-			free(key);
+			rt_free(key);
 			return false;
 		}
 		s++;
@@ -159,7 +159,7 @@ bool rt_flags_parse(struct rt_flags *f, const char *s, struct rt_buf *err, struc
 			stop = strchr(start, *s);
 			if (!stop) {
 				rt_printf(err, "no closing %c after %s=", *s, key);
-				free(key);
+				rt_free(key);
 				return false;
 			}
 			s = stop + 1;
@@ -176,8 +176,8 @@ bool rt_flags_parse(struct rt_flags *f, const char *s, struct rt_buf *err, struc
 			complain(r, value, err);
 			good = false;
 		}
-		free(key);
-		free(value);
+		rt_free(key);
+		rt_free(value);
 		if (!good)
 			return false;
 	}

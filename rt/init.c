@@ -103,7 +103,7 @@ void rt_start(void)
 
 bool rt_active(void)
 {
-	return !forked;
+	return !forked && !rt_short();
 }
 
 /* ---- end ----------------------------------------------------------------------------------------- */
@@ -147,6 +147,7 @@ static void say_closing(void)
 	rt_mem_count(&t);
 	rt_context_count(&t);
 	t.still_running = rt_still_running();
+	t.memory = rt_short();
 	t.driver = rt_drv_loaded();
 	t.off = rt_dev_off();
 	if (t.off)              /* then no module was looked at */

@@ -341,7 +341,7 @@ static void walk(struct exec *e, CUgraph graph, size_t *cap, int depth)
 			 rt_drv.cuGraphChildGraphNodeGetGraph(node[i], &inner) == CUDA_SUCCESS)
 			walk(e, inner, cap, depth + 1);
 	}
-	free(node);
+	rt_free(node);
 }
 
 /* What `handle` will launch, now that it was made of `graph`. */
@@ -360,8 +360,8 @@ static void learn(CUgraphExec handle, CUgraph graph)
 		struct exec *old = *at;
 
 		*at = old->next;
-		free(old->f);
-		free(old);
+		rt_free(old->f);
+		rt_free(old);
 	}
 	e->next = execs;
 	execs = e;
@@ -408,7 +408,7 @@ CUresult rt_on_exec_params(enum rt_hook which, CUgraphExec exec, CUgraphNode nod
 
 	if (p)
 		add_node(&e, p, &cap);
-	free(e.f);
+	rt_free(e.f);
 	return REAL(cuGraphExecKernelNodeSetParams_v2, which)(exec, node, p);
 }
 

@@ -223,10 +223,10 @@ static void *fetch(struct rt_ctx *c, uint64_t at, uint32_t n, size_t each)
 
 	if (n > MOST_OF_A_TABLE / each)
 		return NULL;
-	p = rt_alloc(n * each + 1);
-	if (rt_read(c, p, at, n * each))
+	p = rt_try_alloc(n * each + 1);
+	if (p && rt_read(c, p, at, n * each))
 		return p;
-	free(p);
+	rt_free(p);
 	return NULL;
 }
 
@@ -342,7 +342,7 @@ static void try_module(struct rt_ctx *c, struct rt_module *m, struct seen *seen)
 	} else {
 		seen->failed++;
 	}
-	free(f);
+	rt_free(f);
 }
 
 static void try_library(struct rt_ctx *c, struct rt_module *m, struct seen *seen)
@@ -379,7 +379,7 @@ static void try_library(struct rt_ctx *c, struct rt_module *m, struct seen *seen
 	} else {
 		seen->failed++;
 	}
-	free(k);
+	rt_free(k);
 }
 
 static bool is_in(const struct rt_module *m, CUcontext ctx)

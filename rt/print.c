@@ -403,6 +403,8 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
 		if (t->counters[i])
 			rt_printf(b, "; %llu %s", (unsigned long long)t->counters[i], texts[i]);
+	if (t->memory)
+		rt_puts(b, "; memory ran out, and what came later was not watched");
 	if (t->counters_lost)
 		rt_puts(b, "; the context died and with it the device's counters");
 	else if (t->counters_old)

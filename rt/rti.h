@@ -25,6 +25,10 @@
 struct rt_buf { char *text; size_t len, cap; };
 
 void *rt_alloc(size_t bytes);           /* zeroed; never NULL */
+void *rt_try_alloc(size_t bytes);       /* zeroed; what may be large, or NULL */
+void rt_free(void *);                   /* all of it is freed by this */
+bool rt_short(void);                    /* memory ran out once */
+bool rt_room(void);                     /* there is some to go on with */
 void *rt_grow(void *p, size_t *cap, size_t need, size_t each);
 char *rt_copy(const char *text);
 void rt_puts(struct rt_buf *, const char *text);
@@ -146,6 +150,7 @@ struct rt_totals {              /* what the closing line says */
 	bool counters_lost;     /* a context died before they could be read */
 	bool counters_old;      /* kernels ran after they were read last */
 	bool still_running;     /* at the end, after the time limit */
+	bool memory;            /* ran out */
 	bool driver;            /* a driver was loaded */
 	const char *off;        /* why nothing could be watched, or NULL */
 };
@@ -224,7 +229,8 @@ extern pthread_mutex_t rt_lock;         /* tables */
 extern pthread_mutex_t rt_dev_lock;     /* what we do on the device */
 
 void rt_start(void);            /* options and suppressions, once */
-bool rt_active(void);           /* false in a forked child of a process with a device */
+bool rt_active(void);           /* false in a forked child of a process with a device, and
+                                   once memory ran out */
 void rt_exit_soon(bool launched);       /* have the end of the process seen in time */
 _Noreturn void rt_halt(void);   /* for halt_on_error */
 

@@ -291,7 +291,7 @@ static void set_up_area(struct area *a, uint64_t base, uint64_t bytes)
 {
 	a->base = base;
 	a->bytes = bytes;
-	free(a->page);
+	rt_free(a->page);
 	a->page = rt_alloc(bytes / PAGE);
 }
 
@@ -338,6 +338,7 @@ static bool set_up(struct rt_ctx *c)
 {
 	const char *why = NULL;
 	size_t granularity = 0;
+	uint32_t *bits;
 
 	memset(&dev.root, 0, sizeof dev.root);
 	memset(dev.shared_slots, 0, sizeof dev.shared_slots);
@@ -360,13 +361,17 @@ static bool set_up(struct rt_ctx *c)
 		turn_off("the device cannot map memory at given addresses");
 		return false;
 	}
-	if (!set_up_root(c, &why)) {
+	bits = rt_try_alloc(RT_UNITS / 8);
+	if (!bits || !set_up_root(c, &why)) {
+		if (!bits)
+			why = "the host has no memory for the runtime's state";
+		rt_free(bits);
 		unmap_all();
 		turn_off(why);
 		return false;
 	}
-	free(dev.bits);
-	dev.bits = rt_alloc(RT_UNITS / 8);
+	rt_free(dev.bits);
+	dev.bits = bits;
 	*dev.off = '\0';
 	__atomic_store_n(&dev.state, 1, __ATOMIC_RELEASE);
 	rt_ring_restart();
@@ -416,11 +421,11 @@ static struct rt_ctx *adopt(CUcontext ctx)
 	dev.device = d;
 	if (!rt_ok(c, rt_drv.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate")) {
 		trouble("the driver makes no stream for the runtime");
-		free(c);
+		rt_free(c);
 		return NULL;
 	}
 	if (dev.state == 0 && !set_up(c)) {
-		free(c);
+		rt_free(c);
 		return NULL;
 	}
 	c->next = dev.ctx;
@@ -528,7 +533,7 @@ static bool drop(struct rt_ctx **list, CUcontext ctx)
 			struct rt_ctx *c = *list;
 
 			*list = c->next;
-			free(c);
+			rt_free(c);
 			return true;
 		}
 	}
@@ -804,10 +809,10 @@ bool rt_read_count(struct rt_ctx *c, uint32_t dedup, uint64_t *count)
 static bool restart_launches(struct rt_ctx *c)
 {
 	const size_t bytes = GSAN_LAUNCHES * sizeof(struct gsan_launch);
-	struct gsan_launch *l = rt_alloc(bytes);
-	bool good = rt_read(c, l, dev.root.launches, bytes);
+	struct gsan_launch *l = rt_try_alloc(bytes);
+	bool good = l && rt_read(c, l, dev.root.launches, bytes);
 
-	for (size_t i = 0; i < GSAN_LAUNCHES; i++) {
+	for (size_t i = 0; good && i < GSAN_LAUNCHES; i++) {
 		const uint32_t kernel = l[i].counted_kernel, counted = l[i].counted;
 
 		memset(&l[i], 0, sizeof l[i]);
@@ -815,7 +820,7 @@ static bool restart_launches(struct rt_ctx *c)
 		l[i].counted = counted;
 	}
 	good = good && rt_write(c, dev.root.launches, l, bytes);
-	free(l);
+	rt_free(l);
 	return good;
 }
 

@@ -208,10 +208,10 @@ void rt_supps_list(const struct rt_supps *s, struct rt_buf *b)
 void rt_supps_free(struct rt_supps *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		free(s->list[i].type);
-		free(s->list[i].pattern);
+		rt_free(s->list[i].type);
+		rt_free(s->list[i].pattern);
 	}
-	free(s->list);
+	rt_free(s->list);
 	memset(s, 0, sizeof *s);
 }
 

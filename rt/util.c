@@ -2,38 +2,105 @@
  *
  * util.c: memory that is never NULL, growing text, patterns, a clock.  Knows
  * nothing of CUDA.
+ *
+ * A program that runs out of memory is not to end because of the runtime: what
+ * malloc refuses comes from a reserve, and from then on the runtime takes no part
+ * in what the program does, so that the reserve need only last for what is under
+ * way and for the reports.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "rt/rti.h"
 
+#define RESERVE (UINT32_C(1) << 20)
+
+static _Alignas(16) char reserve[RESERVE];
+static size_t reserved;         /* bytes of it that are gone; atomic */
+
+bool rt_short(void)
+{
+	return __atomic_load_n(&reserved, __ATOMIC_RELAXED) != 0;
+}
+
+bool rt_room(void)
+{
+	return __atomic_load_n(&reserved, __ATOMIC_RELAXED) < RESERVE / 2;
+}
+
+/* Says so past rt_log(), whose lock the caller may hold. */
+static void say_short(void)
+{
+	static const char text[] =
+		"GSan: out of memory: what is allocated, loaded or launched from now on is not watched\n";
+
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		return;
+}
+
+/* From the reserve, zeroed: it is never given back. */
+static void *spare(size_t bytes)
+{
+	const size_t n = (bytes + 15) / 16 * 16 + 16;
+	size_t at;
+
+	if (bytes > RESERVE)
+		rt_die("out of memory");
+	at = __atomic_fetch_add(&reserved, n, __ATOMIC_RELAXED);
+	if (!at)
+		say_short();
+	if (at + n > RESERVE)
+		rt_die("out of memory");
+	return reserve + at;
+}
+
+static bool is_spare(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)reserve < RESERVE;
+}
+
+void *rt_try_alloc(size_t bytes)
+{
+	return calloc(1, bytes ? bytes : 1);
+}
+
 void *rt_alloc(size_t bytes)
 {
-	void *p = calloc(1, bytes ? bytes : 1);
+	void *p = rt_try_alloc(bytes);
 
-	if (!p)
-		rt_die("out of memory");
-	return p;
+	return p ? p : spare(bytes);
+}
+
+void rt_free(void *p)
+{
+	if (!is_spare(p))
+		free(p);
 }
 
 /* Doubles, so that adding one at a time stays cheap; new elements are zero. */
 void *rt_grow(void *p, size_t *cap, size_t need, size_t each)
 {
 	size_t n = *cap ? *cap : 16;
+	void *q;
 
 	if (need <= *cap)
 		return p;
 	while (n < need)
 		n *= 2;
-	p = realloc(p, n * each);
-	if (!p)
-		rt_die("out of memory");
-	memset((char *)p + *cap * each, 0, (n - *cap) * each);
+	q = is_spare(p) ? NULL : realloc(p, n * each);
+	if (q) {
+		memset((char *)q + *cap * each, 0, (n - *cap) * each);
+	} else {
+		q = rt_alloc(n * each);
+		if (p)
+			memcpy(q, p, *cap * each);
+		rt_free(p);
+	}
 	*cap = n;
-	return p;
+	return q;
 }
 
 char *rt_copy(const char *text)
@@ -75,7 +142,7 @@ void rt_printf(struct rt_buf *b, const char *fmt, ...)
 
 void rt_buf_free(struct rt_buf *b)
 {
-	free(b->text);
+	rt_free(b->text);
 	memset(b, 0, sizeof *b);
 }
 

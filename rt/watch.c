@@ -60,7 +60,7 @@ void rt_drain(void)
 	struct gsan_finding *ring = rt_ring(&n);
 
 	pthread_mutex_lock(&ring_lock);
-	for (uint32_t i = first, empty = 0; taken && i < n && empty < AHEAD; i++) {
+	for (uint32_t i = first, empty = 0; taken && i < n && empty < AHEAD && rt_room(); i++) {
 		struct gsan_finding copy;
 
 		if (taken[i])
@@ -159,7 +159,7 @@ static void print(const struct rt_report *r)
 	rt_print_report(&b, r, &look);
 	rt_log(b.text, b.len);
 	rt_buf_free(&b);
-	free(cmdline);
+	rt_free(cmdline);
 }
 
 /* Sorts out one report; the caller has its count right. */
