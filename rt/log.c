@@ -6,28 +6,85 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rt/rti.h"
 
+#define PATIENCE_MS 10000        /* for who reads the other end of a full pipe */
+
 static int log_fd = -1;
+static char *log_name;          /* of log_fd */
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void write_all(int fd, const char *text, size_t n)
+/* What write(2) can send instead of an error is kept from the program, which did
+ * not write: a pipe that nobody reads, a limit on the size of files. */
+static void hold_signals(sigset_t *mask, sigset_t *before)
 {
-	while (n) {
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigaddset(&ours, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &ours, mask);
+	sigpending(before);
+}
+
+static void drop_signals(const sigset_t *mask, const sigset_t *before)
+{
+	static const int ours[] = { SIGPIPE, SIGXFSZ };
+	const struct timespec now = {0};
+
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+		sigset_t one;
+
+		sigemptyset(&one);
+		sigaddset(&one, ours[i]);
+		while (!sigismember(before, ours[i]) && sigtimedwait(&one, NULL, &now) < 0 &&
+		       errno == EINTR)
+			;
+	}
+	pthread_sigmask(SIG_SETMASK, mask, NULL);
+}
+
+/* 0, or why not all was written. */
+static int write_all(int fd, const char *text, size_t n)
+{
+	struct pollfd full = { .fd = fd, .events = POLLOUT };
+	sigset_t mask, before;
+	int why = 0;
+
+	hold_signals(&mask, &before);
+	while (n && !why) {
 		ssize_t k = write(fd, text, n);
 
-		if (k < 0 && errno != EINTR)
-			return;
 		if (k > 0) {
 			text += k;
 			n -= (size_t)k;
+		} else if (k < 0 && errno == EAGAIN) {
+			why = poll(&full, 1, PATIENCE_MS) > 0 ? 0 : EAGAIN;
+		} else if (k == 0 || errno != EINTR) {
+			why = k == 0 ? EIO : errno;
 		}
 	}
+	drop_signals(&mask, &before);
+	return why;
+}
+
+/* What cannot be written elsewhere goes to stderr, from now on. */
+static void give_up(int why)
+{
+	struct rt_buf b = {0};
+
+	log_fd = STDERR_FILENO;
+	rt_printf(&b, "GSan: cannot write %s (%s); reports go to stderr\n", log_name, strerror(why));
+	write_all(log_fd, b.text, b.len);
+	rt_buf_free(&b);
 }
 
 static void open_log(void)
@@ -40,31 +97,33 @@ static void open_log(void)
 		return;
 	if (!strcmp(path, "stdout")) {
 		log_fd = STDOUT_FILENO;
+		log_name = rt_copy("stdout");
 		return;
 	}
 	rt_puts(&name, path);
 	if (rt_flags.log_exe_name)
 		rt_printf(&name, ".%s", program_invocation_short_name);
 	rt_printf(&name, ".%ld%s", (long)getpid(), rt_flags.log_suffix);
+	log_name = name.text;
 	log_fd = open(name.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (log_fd < 0) {
-		struct rt_buf b = {0};
-
-		log_fd = STDERR_FILENO;
-		rt_printf(&b, "GSan: cannot write %s (%s); reports go to stderr\n", name.text,
-			  strerror(errno));
-		write_all(log_fd, b.text, b.len);
-		rt_buf_free(&b);
-	}
-	rt_buf_free(&name);
+	if (log_fd < 0)
+		give_up(errno);
 }
 
 void rt_log(const char *text, size_t n)
 {
+	int why;
+
 	pthread_mutex_lock(&log_lock);
 	if (log_fd < 0)
 		open_log();
-	write_all(log_fd, text, n);
+	why = write_all(log_fd, text, n);
+	if (why && log_fd != STDERR_FILENO) {
+		if (log_fd != STDOUT_FILENO)
+			close(log_fd);
+		give_up(why);
+		write_all(log_fd, text, n);
+	}
 	pthread_mutex_unlock(&log_lock);
 }
 
