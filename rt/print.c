@@ -345,6 +345,8 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 	rt_puts(b, "nothing was watched: ");
 	if (t->off)
 		rt_puts(b, t->off);
+	else if (t->memory)
+		rt_puts(b, "memory ran out before");
 	else if (!t->driver)
 		rt_puts(b, "the program never used the CUDA driver");
 	else if (!t->launches && !t->graphs)
