@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/emu.h"
+#include "emu/oracle_impl.h"
 
 struct emu_op *emu_dec_new(struct emu_dec *d)
 {
@@ -736,4 +736,6 @@ void emu_decode(struct emu_func *f)
 	f->nops = d.nops;
 	f->rows = d.rows > d.preds ? d.rows : d.preds;
 	f->local_bytes = align_up(f->local_bytes, 16);
+	if (emu_oracle_on)
+		emu_oracle_wrap(f);
 }

@@ -5,10 +5,9 @@
  * (cuda.h) and the few emu_* functions at the end.
  *
  * Device memory is host memory: a device pointer is a host pointer.  Every
- * access of a kernel goes through emu_at() in access.h, which is also where an
- * observer of executions would listen for accesses; order is created only in
+ * access of a kernel goes through emu_at() in access.h; order is created only in
  * exec_sync.c, exec_warp.c, exec_mbar.c and by blocks starting and ending in
- * sched.c.
+ * sched.c.  The oracle (oracle.h) listens to both.
  */
 #ifndef EMU_H
 #define EMU_H
@@ -230,6 +229,7 @@ struct emu_op {
 #define EMU_F_IGNORE_SRC 32u             /* cp.async with a predicate */
 #define EMU_F_STRIDE 64u                 /* wmma.load with one */
 #define EMU_F_NO_MASK 16u               /* a warp instruction without .sync */
+#define EMU_F_ACCESS 128u               /* it is what accesses memory, for its statement */
 
 struct emu_func {
 	const char *name;
@@ -259,6 +259,8 @@ struct emu_func {
 	int cluster[3];                 /* required, likewise */
 	bool nonportable_cluster;
 	int spread_policy;
+	bool injected;                  /* the oracle: no part of the program */
+	struct orc_op **watch;          /* the oracle: by number of the op; NULL */
 };
 
 /* Rows at the start of every frame: where to go on, with which frame and which
@@ -376,6 +378,7 @@ struct emu_block {
 	struct emu_cluster own_cluster; /* used by the block of rank 0 */
 	struct emu_block *next;         /* of its grid */
 	struct emu_block *pool_next;
+	struct orc_block *oracle;       /* NULL: not watched */
 };
 
 struct emu_grid {
@@ -390,6 +393,7 @@ struct emu_grid {
 	struct emu_block *blocks, *pool;        /* all it ever had, those to use again */
 	void *owner;                    /* the command it came with */
 	struct emu_grid *next;
+	struct orc_grid *oracle;        /* NULL: not watched */
 };
 
 struct emu_sm { unsigned blocks, threads; uint64_t smem, warps; };

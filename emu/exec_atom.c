@@ -278,6 +278,7 @@ bool emu_dec_atom(struct emu_dec *d, const struct ptx_inst *in)
 	op->size = (uint8_t)(bits / 8);
 	op->kind = kind;
 	op->type = (uint8_t)in->type;
+	op->flags |= EMU_F_ACCESS;
 	if (ptx_has(in, MOD_SYS))
 		op->flags |= EMU_F_SYS;
 	op->u.mem = mem;

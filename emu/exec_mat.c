@@ -9,6 +9,7 @@
 
 #include "emu/access.h"
 #include "emu/mma.h"
+#include "emu/oracle_impl.h"
 
 /* ---- ldmatrix, stmatrix: 8x8 matrices of 16-bit elements --------------------------- */
 
@@ -32,6 +33,8 @@ static bool rows(struct emu_x *x, const struct emu_gather *g, unsigned n, uint8_
 				emu_access_fault(x, p->op, l, a, 16, p->op->u.mem.base);
 				return false;
 			}
+			if (emu_oracle_on)
+				emu_oracle_access(x, p->op, l, a, 16);
 		}
 	}
 	return true;
@@ -163,6 +166,8 @@ static uint8_t *tile_at(struct emu_x *x, const struct emu_op *op, unsigned l, un
 	p = emu_at(x, l, op->u.tile.mem.base, a + at / 8, bytes);
 	if (!p)
 		emu_access_fault(x, op, l, a + at / 8, bytes, op->u.tile.mem.base);
+	else if (emu_oracle_on)
+		emu_oracle_access(x, op, l, a + at / 8, bytes);
 	return p;
 }
 
@@ -340,6 +345,7 @@ static bool dec_tile(struct emu_dec *d, const struct ptx_inst *in, bool store)
 	op->n = (uint8_t)n;
 	if (in->nops > 2)
 		op->flags |= EMU_F_STRIDE;
+	op->flags |= EMU_F_ACCESS;
 	op->u.tile.mem = mem;
 	op->u.tile.tile = t;
 	op->o = emu_dec_keep(d, o, n + (in->nops > 2));
@@ -361,6 +367,7 @@ static bool dec_matrix(struct emu_dec *d, const struct ptx_inst *in, bool store)
 		return emu_dec_refuse(d, "operands that do not fit the instruction");
 	op = emu_dec_new(d);
 	op->fn = store ? stmatrix : ldmatrix;
+	op->flags |= EMU_F_ACCESS;
 	op->n = (uint8_t)n;
 	op->imm = ptx_has(in, MOD_TRANS);
 	op->u.mem = mem;

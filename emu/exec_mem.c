@@ -343,6 +343,7 @@ static bool dec_ld_st(struct emu_dec *d, const struct ptx_inst *in, bool load)
 	op->n = (uint8_t)n;
 	op->u.mem = mem;
 	op->o = emu_dec_keep(d, o, n);
+	op->flags |= EMU_F_ACCESS;
 	if (is_strong(in))
 		op->flags |= EMU_F_STRONG;
 	if (load && is_signed(in->type)) {
@@ -389,6 +390,7 @@ bool emu_dec_mem(struct emu_dec *d, const struct ptx_inst *in)
 		o = emu_dec_word(d, &in->ops[1], false);
 		op = emu_dec_new(d);
 		op->fn = in->id == INST_DISCARD ? discard : st_bulk;
+		op->flags |= EMU_F_ACCESS;
 		op->u.mem = mem;
 		op->o = emu_dec_keep(d, &o, 1);
 		return true;

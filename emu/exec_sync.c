@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emu/emu.h"
+#include "emu/oracle_impl.h"
 
 /* ---- barriers of the block ---------------------------------------------------------- */
 
@@ -69,11 +69,16 @@ static void release(struct emu_block *b, unsigned id)
 			if (g->state != GROUP_WAIT_BAR || g->bar != id)
 				continue;
 			set_result(w, g->at, g->base, g->mask, bar);
+			if (emu_oracle_on)
+				emu_oracle_leave(w, g->at, g->mask, id,
+						 bar->expected == EMU_BAR_ALL);
 			g->state = GROUP_READY;
 			emu_warp_ready(w);
 		}
 	}
 	memset(bar, 0, sizeof *bar);
+	if (emu_oracle_on)
+		emu_oracle_bar_over(b, id);
 }
 
 void emu_bar_recheck(struct emu_block *b)
@@ -114,8 +119,12 @@ static const struct emu_op *barrier(struct emu_x *x, const struct emu_op *op, ui
 	if (op->nd)
 		EMU_EACH(l, same)
 			bar->popc += (uint32_t)(emu_get(x, o[2], l) & 1);
+	if (emu_oracle_on)
+		emu_oracle_arrive(x, op, same, id);
 	if (complete(b, bar)) {
 		set_result(x->w, op, x->base, same, bar);
+		if (emu_oracle_on && op->kind != BAR_ARRIVE)
+			emu_oracle_leave(x->w, op, same, id, expected == EMU_BAR_ALL);
 		release(b, id);
 		return op + 1;
 	}

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "emu/emu.h"
+#include "emu/oracle_impl.h"
 
 static bool alike(const struct emu_op *a, const struct emu_op *b)
 {
@@ -336,16 +336,15 @@ static const struct emu_op *elect(struct emu_x *x, const struct emu_op *op, uint
 	return together(x, op, m, elect_core);
 }
 
-static void nothing(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
+static void warp_sync_core(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
 {
-	(void)x;
-	(void)op;
-	(void)g;
+	if (emu_oracle_on)
+		emu_oracle_warp_sync(x, op, g->mask);
 }
 
 static const struct emu_op *warp_sync(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	return together(x, op, m, nothing);
+	return together(x, op, m, warp_sync_core);
 }
 
 static const struct emu_op *activemask(struct emu_x *x, const struct emu_op *op, uint32_t m)

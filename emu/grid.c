@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/emu.h"
+#include "emu/oracle_impl.h"
 
 /* A number from the environment; `value` stays if there is none.  False, with a
  * message, if it is not a number from `min` to `max`. */
@@ -302,6 +302,7 @@ static void block_start(struct emu_block *b, uint64_t linear, struct emu_cluster
 	b->ctaid[2] = (uint32_t)(linear / g->dim[0] / g->dim[1]);
 	memset(b->bar, 0, sizeof b->bar);
 	memset(b->cluster_arrived, 0, b->nthreads * sizeof *b->cluster_arrived);
+	emu_oracle_block(b, linear);
 	at->blocks++;
 	at->threads += b->nwarps * EMU_LANES;
 	at->smem += b->smem_bytes;
@@ -470,6 +471,9 @@ void emu_grid_free(struct emu_grid *g)
 struct emu_grid *emu_machine_abandon(void)
 {
 	struct emu_grid *all = emu_m.grids;
+
+	for (struct emu_grid *g = all; g; g = g->next)
+		emu_oracle_grid_end(g);
 
 	emu_m.grids = NULL;
 	emu_m.nrun = 0;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/emu.h"
+#include "emu/oracle_impl.h"
 
 #define QUANTUM    256          /* ops of one turn of a warp, seed 0 */
 #define LONG_WAIT  2048         /* ops of its warp after which a group must run */
@@ -175,6 +175,8 @@ void emu_exit(struct emu_x *x, uint32_t m)
 	unsigned n = (unsigned)__builtin_popcount(m);
 
 	emu_copies_finish(w, m);
+	if (emu_oracle_on)
+		emu_oracle_exit(w, m);
 	x->mask &= ~m;
 	w->live &= ~m;
 	b->live -= n;
@@ -336,8 +338,10 @@ struct emu_grid *emu_run(void)
 		if (w->block->live)
 			continue;
 		ended = emu_block_end(w->block);
-		if (ended)
+		if (ended) {
+			emu_oracle_grid_end(ended);
 			return ended;
+		}
 	}
 	return NULL;
 }

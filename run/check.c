@@ -23,6 +23,15 @@ const char *run_kind_name(int kind)
 	return kind == KIND_ANY_RACE ? "race" : kind_names[kind];
 }
 
+int run_kind_of(const char *name)
+{
+	int k;
+
+	for (k = 0; k < GSAN_KIND_COUNT && strcmp(kind_names[k], name); k++)
+		;
+	return k;
+}
+
 static bool is_race(int kind)
 {
 	return kind >= GSAN_DATA_RACE && kind <= GSAN_HOST_RACE;
@@ -86,11 +95,11 @@ static void say_expected(const struct run_script *s, const struct run_expect *e)
 			e->lines[i]);
 }
 
-static void say_found(const struct run_findings *f)
+static void say_found(const struct run_findings *f, const char *whose)
 {
 	unsigned i;
 
-	fputs(", got", stderr);
+	fprintf(stderr, ", got%s", whose);
 	if (!f->n)
 		fputs(" no finding", stderr);
 	for (i = 0; i < f->n && i < SHOW_FINDINGS; i++)
@@ -102,7 +111,7 @@ static void say_found(const struct run_findings *f)
 }
 
 bool run_holds(const struct run_script *s, const struct run_expect *e,
-	       const struct run_findings *f)
+	       const struct run_findings *f, const char *whose)
 {
 	bool met = e->clean, other = false;
 	unsigned i;
@@ -116,6 +125,6 @@ bool run_holds(const struct run_script *s, const struct run_expect *e,
 	if (met && !other)
 		return true;
 	say_expected(s, e);
-	say_found(f);
+	say_found(f, whose);
 	return false;
 }

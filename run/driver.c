@@ -62,6 +62,14 @@ static bool look_up(void *lib, const char *name, void *fn)
 	return p != NULL;
 }
 
+void *run_emu_function(const char *name)
+{
+	const char *path = run_emu_path();
+	void *lib = path ? dlopen(path, RTLD_NOW) : NULL;
+
+	return lib ? dlsym(lib, name) : NULL;
+}
+
 bool run_driver_load(struct run_driver *d, bool emu)
 {
 	const char *path = emu ? run_emu_path() : "libcuda.so.1";

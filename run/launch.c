@@ -434,6 +434,8 @@ static int perform(struct runner *r)
 
 	if (status)
 		return status;
+	if (r->job->oracle && !run_oracle_start(s))
+		return RUN_OTHER;
 	if (!load(r))
 		return RUN_OTHER;
 	for (i = 1; i < s->nobjs; i++)
@@ -465,15 +467,6 @@ static unsigned line_of(const struct sender *w, const struct gsan_spot *spot)
 	return !strcmp(spot->ptx_file, w->s->path) ? spot->ptx_line : 0;
 }
 
-static int kind_of(const char *name)
-{
-	int k;
-
-	for (k = 0; k < GSAN_KIND_COUNT && strcmp(run_kind_name(k), name); k++)
-		;
-	return k;
-}
-
 static void send_new(struct sender *w)
 {
 	struct run_msg m = { .kind = MSG_FINDING };
@@ -482,7 +475,7 @@ static void send_new(struct sender *w)
 	for (; !gsan_finding(w->next, &f); w->next++) {
 		if (f.suppressed)
 			continue;
-		m.finding.kind = kind_of(f.kind);
+		m.finding.kind = run_kind_of(f.kind);
 		m.finding.line[0] = line_of(w, &f.now);
 		m.finding.line[1] = line_of(w, &f.before);
 		m.finding.count = f.count;
@@ -528,6 +521,8 @@ int run_launch(const struct run_script *s, const struct run_job *job)
 		pthread_join(thread, NULL);
 	}
 	send_new(&w);
+	if (job->oracle)
+		run_oracle_end(s, job->fd);
 	run_send(job->fd, &end);
 	free(r.at);
 	return (int)end.status;

@@ -5,7 +5,7 @@
 
 bin_PROGRAMS += gsan-run
 gsan_run_SOURCES = \
-	run/run.h run/check.c run/driver.c run/launch.c run/main.c run/proc.c run/script.c
+	run/run.h run/check.c run/driver.c run/launch.c run/main.c run/oracle.c run/proc.c run/script.c
 gsan_run_CPPFLAGS = $(AM_CPPFLAGS) -DHAVE_CONFIG_H -DLIBEXECDIR='"$(pkglibexecdir)"'
 gsan_run_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a
 

@@ -23,7 +23,7 @@
 #define MAX_FILE (256u << 20)
 
 struct options {
-	bool check, parse_only, seeded;
+	bool check, oracle, parse_only, seeded;
 	uint64_t first_seed, last_seed;
 	enum run_device device;
 	unsigned timeout;               /* 0: the script's */
@@ -38,6 +38,8 @@ static const char usage_text[] =
 "launched and what must be found in it.  Reports go to stderr.\n"
 "\n"
 "      --check             hold what was found against the expect lines\n"
+"      --oracle            on the emulated device, ask its own detector as well, and\n"
+"                          hold the two against each other\n"
 "      --device=WHERE      gpu, emu (the emulated device), or auto: the GPU if\n"
 "                          there is one (default)\n"
 "      --seed=N            schedule N of the emulated device\n"
@@ -95,6 +97,8 @@ static void child(struct options *o, const char *s)
 	o->job.fd = (int)number("--child", s, ',', &comma);
 	o->child = true;
 	n = strlen(comma + 1);
+	o->job.oracle = n && comma[n] == '+';
+	n -= o->job.oracle;
 	o->job.optional = n && comma[n] == '?';
 	o->job.emu = !strncmp(comma + 1, "emu", 3);
 }
@@ -114,9 +118,10 @@ static void seeds(struct options *o, const char *s)
 
 static void parse(struct options *o, int argc, char **argv)
 {
-	enum { CHECK = 256, DEVICE, SEED, SEEDS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD };
+	enum { CHECK = 256, ORACLE, DEVICE, SEED, SEEDS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD };
 	static const struct option longs[] = {
 		{ "check", no_argument, NULL, CHECK },
+		{ "oracle", no_argument, NULL, ORACLE },
 		{ "device", required_argument, NULL, DEVICE },
 		{ "seed", required_argument, NULL, SEED },
 		{ "seeds", required_argument, NULL, SEEDS },
@@ -138,6 +143,9 @@ static void parse(struct options *o, int argc, char **argv)
 		switch (c) {
 		case CHECK:
 			o->check = true;
+			break;
+		case ORACLE:
+			o->oracle = true;
 			break;
 		case DEVICE:
 			if (!strcmp(optarg, "emu"))
@@ -239,13 +247,14 @@ struct outcome {
 	int status;             /* of the worst run: RUN_OK, RUN_USAGE, RUN_OTHER, RUN_SKIPPED */
 	int exit_status;        /* the first child's that was not 0 */
 	bool timed_out;
+	bool disagreed;
 };
 
 /* Every seed under one set of options.  A missing GPU moves all to the emulated
  * device. */
 static void run_all(const struct options *o, const struct run_script *s, char **argv,
 		    enum run_device *device, const char *options, struct run_findings *f,
-		    struct outcome *out)
+		    struct run_findings *oracle, struct outcome *out)
 {
 	struct run_child c = {
 		.argv = argv, .options = options, .seeded = o->seeded, .sm = s->sm,
@@ -260,7 +269,9 @@ static void run_all(const struct options *o, const struct run_script *s, char **
 again:
 		c.device = *device == DEVICE_EMU ? "emu" : "gpu";
 		c.optional = o->device == DEVICE_AUTO && *device != DEVICE_EMU;
-		if (!run_spawn(&c, f, &r)) {
+		/* It knows none of gsan's options. */
+		c.oracle = o->oracle && *device == DEVICE_EMU && !options;
+		if (!run_spawn(&c, f, oracle, &r)) {
 			out->status = RUN_OTHER;
 			return;
 		}
@@ -273,6 +284,7 @@ again:
 			*device = DEVICE_EMU;
 			goto again;
 		}
+		out->disagreed |= r.disagreed;
 		if (r.exit_status && !out->exit_status)
 			out->exit_status = r.exit_status;
 		if (r.timed_out) {
@@ -297,7 +309,7 @@ static bool same_options(const char *a, const char *b)
 static int check_all(const struct options *o, const struct run_script *s, char **argv,
 		     enum run_device *device)
 {
-	struct run_findings f;
+	struct run_findings f, oracle;
 	struct outcome out;
 	unsigned i, k;
 	int status = RUN_OK;
@@ -308,19 +320,23 @@ static int check_all(const struct options *o, const struct run_script *s, char *
 				break;
 		if (k < i)
 			continue;
-		f = (struct run_findings){ 0 };
-		run_all(o, s, argv, device, s->expects[i].options, &f, &out);
+		f = oracle = (struct run_findings){ 0 };
+		run_all(o, s, argv, device, s->expects[i].options, &f, &oracle, &out);
 		if (out.status) {
 			free(f.v);
+			free(oracle.v);
 			return out.status;
 		}
-		if (out.timed_out)
+		if (out.timed_out || out.disagreed)
 			status = RUN_FAILED;
 		for (k = i; k < s->nexpects; k++)
 			if (same_options(s->expects[k].options, s->expects[i].options) &&
-			    !run_holds(s, &s->expects[k], &f))
+			    (!run_holds(s, &s->expects[k], &f, "") ||
+			     (o->oracle && *device == DEVICE_EMU && !s->expects[i].options &&
+			      !run_holds(s, &s->expects[k], &oracle, " from the oracle"))))
 				status = RUN_FAILED;
 		free(f.v);
+		free(oracle.v);
 	}
 	if (status == RUN_OK && o->job.verbose)
 		fprintf(stderr, "%s: %u verdicts held\n", s->path, s->nexpects);
@@ -330,11 +346,12 @@ static int check_all(const struct options *o, const struct run_script *s, char *
 static int plain_run(const struct options *o, const struct run_script *s, char **argv,
 		     enum run_device *device)
 {
-	struct run_findings f = { 0 };
+	struct run_findings f = { 0 }, oracle = { 0 };
 	struct outcome out;
 
-	run_all(o, s, argv, device, NULL, &f, &out);
+	run_all(o, s, argv, device, NULL, &f, &oracle, &out);
 	free(f.v);
+	free(oracle.v);
 	if (out.status && out.status != RUN_OTHER)
 		return out.status;
 	if (out.exit_status)

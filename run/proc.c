@@ -72,7 +72,8 @@ static _Noreturn void become(const struct run_child *c, int fd, pid_t parent)
 	argv = calloc((size_t)n + 2, sizeof *argv);
 	if (!argv)
 		_exit(RUN_OTHER);
-	snprintf(child, sizeof child, "--child=%d,%s%s", fd, c->device, c->optional ? "?" : "");
+	snprintf(child, sizeof child, "--child=%d,%s%s%s", fd, c->device, c->optional ? "?" : "",
+		 c->oracle ? "+" : "");
 	argv[0] = c->argv[0];
 	argv[1] = child;
 	memcpy(argv + 2, c->argv + 1, (size_t)n * sizeof *argv);
@@ -81,11 +82,18 @@ static _Noreturn void become(const struct run_child *c, int fd, pid_t parent)
 	_exit(RUN_OTHER);
 }
 
-static void take(const struct run_msg *m, struct run_findings *f, struct run_result *r, bool *ended)
+static void take(const struct run_msg *m, struct run_findings *f, struct run_findings *oracle,
+		 struct run_result *r, bool *ended)
 {
 	switch (m->kind) {
 	case MSG_FINDING:
 		run_add(f, &m->finding);
+		break;
+	case MSG_ORACLE:
+		run_add(oracle, &m->finding);
+		break;
+	case MSG_DISAGREE:
+		r->disagreed = true;
 		break;
 	case MSG_END:
 		*ended = true;
@@ -96,8 +104,8 @@ static void take(const struct run_msg *m, struct run_findings *f, struct run_res
 }
 
 /* Reads messages until the pipe closes.  False: the time was up first. */
-static bool listen(int fd, int64_t deadline, struct run_findings *f, struct run_result *r,
-		   bool *ended)
+static bool listen(int fd, int64_t deadline, struct run_findings *f, struct run_findings *oracle,
+		   struct run_result *r, bool *ended)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	struct run_msg m;
@@ -111,7 +119,7 @@ static bool listen(int fd, int64_t deadline, struct run_findings *f, struct run_
 		if (p.revents) {
 			n = read(fd, &m, sizeof m);
 			if (n == (ssize_t)sizeof m) {
-				take(&m, f, r, ended);
+				take(&m, f, oracle, r, ended);
 				if (*ended)
 					deadline = now_ms() + LINGER_MS;
 				continue;
@@ -124,7 +132,8 @@ static bool listen(int fd, int64_t deadline, struct run_findings *f, struct run_
 	}
 }
 
-bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_result *r)
+bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_findings *oracle,
+	       struct run_result *r)
 {
 	int64_t deadline = now_ms() + (int64_t)c->timeout * 1000;
 	pid_t pid, parent = getpid();
@@ -149,7 +158,7 @@ bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_res
 		become(c, fd[1], parent);
 	}
 	close(fd[1]);
-	in_time = listen(fd[0], deadline, f, r, &ended);
+	in_time = listen(fd[0], deadline, f, oracle, r, &ended);
 	close(fd[0]);
 	if (!in_time) {
 		kill(pid, SIGKILL);

@@ -129,12 +129,14 @@ struct run_findings {
 
 /* "data-race"; "race" for KIND_ANY_RACE. */
 const char *run_kind_name(int kind);
+/* Number of a kind; GSAN_KIND_COUNT if there is none of that name. */
+int run_kind_of(const char *name);
 /* Adds to a set: the same kind at the same two lines is one finding. */
 void run_add(struct run_findings *, const struct run_finding *);
 /* Whether one verdict holds; says on stderr what was expected and what was
  * found where it does not. */
 bool run_holds(const struct run_script *, const struct run_expect *,
-	       const struct run_findings *);
+	       const struct run_findings *, const char *whose);
 
 /* ---- driver.c: the driver API, real or emulated ------------------------------- */
 
@@ -157,6 +159,9 @@ struct run_driver {
 #undef X
 };
 
+/* A function of the emulated device's library, beside the driver API; NULL. */
+void *run_emu_function(const char *name);
+
 enum run_device { DEVICE_AUTO, DEVICE_EMU, DEVICE_GPU };
 
 /* Where the emulated device's libcuda.so.1 is: beside this program, or installed.
@@ -174,6 +179,7 @@ struct run_job {
 	bool plain;             /* load the PTX as it is */
 	bool verbose;
 	bool optional;          /* no such device: say so to the parent, not to the user */
+	bool oracle;            /* ask the oracle, too */
 	const char *dump;       /* buffer whose words to print at the end */
 	const char *keep;       /* file for the rewritten PTX */
 	int fd;                 /* messages to the parent */
@@ -183,10 +189,17 @@ struct run_job {
  * as well. */
 int run_launch(const struct run_script *, const struct run_job *);
 
+/* ---- oracle.c: the emulated device's own detector -------------------------------- */
+
+/* Before the module is loaded.  False after saying why. */
+bool run_oracle_start(const struct run_script *);
+/* Prints what it found and sends it, then holds gsan's findings against it. */
+void run_oracle_end(const struct run_script *, int fd);
+
 /* ---- proc.c: the child and what it sends -------------------------------------------- */
 
 /* Fixed-size messages, shorter than PIPE_BUF, so that threads may send them. */
-enum run_msg_kind { MSG_FINDING = 1, MSG_END };
+enum run_msg_kind { MSG_FINDING = 1, MSG_ORACLE, MSG_DISAGREE, MSG_END };
 enum { END_NO_DEVICE = 100 };   /* status of MSG_END: there is no such device */
 
 struct run_msg {
@@ -201,6 +214,7 @@ struct run_child {
 	const char *options;    /* GSAN_OPTIONS; NULL: as they are */
 	const char *device;     /* "emu" or "gpu" */
 	bool optional;
+	bool oracle;
 	bool seeded;
 	uint64_t seed;          /* of the emulated device's schedule */
 	unsigned sm;            /* the emulated device to be; 0: its own choice */
@@ -212,9 +226,12 @@ struct run_result {
 	int exit_status;        /* of the process: 66 and the like */
 	bool timed_out;
 	bool no_device;
+	bool disagreed;         /* gsan and the oracle */
 };
 
-/* Runs a child to its end or its timeout, adding what it finds. */
-bool run_spawn(const struct run_child *, struct run_findings *, struct run_result *);
+/* Runs a child to its end or its timeout, adding what it finds, and what the oracle
+ * does. */
+bool run_spawn(const struct run_child *, struct run_findings *, struct run_findings *oracle,
+	       struct run_result *);
 
 #endif

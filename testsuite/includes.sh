@@ -18,6 +18,7 @@ includes()
 		rt/abi.h|rt/kinds.def) echo abi ;;
 		rt/gsan.h) echo gsan.h ;;
 		rewrite/rewrite.h) echo rewrite.h ;;
+		emu/oracle.h) echo oracle.h ;;
 		*/*) echo "${header%%/*}" ;;
 		*) [ -f "$1/$header" ] || echo "$header" ;;
 		esac
@@ -42,7 +43,7 @@ may ptxparse
 may rewrite ptxparse abi
 may rt
 may nvcc-shim
-may run ptxparse abi gsan.h rewrite.h
+may run ptxparse abi gsan.h rewrite.h oracle.h
 may emu ptxparse
 
 # The check itself: an include of a forbidden folder must be seen.

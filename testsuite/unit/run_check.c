@@ -37,7 +37,7 @@ static bool holds(const char *verdict, ...)
 		run_add(&f, &x);
 	}
 	va_end(ap);
-	held = run_holds(&s, &s.expects[0], &f);
+	held = run_holds(&s, &s.expects[0], &f, "");
 	free(f.v);
 	run_free(&s);
 	return held;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * oracle.h: the second race detector, from outside.  It lives in the emulated
+ * device and judges executions by the memory model alone: a vector clock for
+ * every thread, every access kept, no limits.  It knows nothing of gsan but that
+ * functions named __gsan_* are not part of the program.
+ *
+ * Whoever wants it looks these functions up in the emulated device's library.
+ * Results are complete after a synchronisation of the context.
+ */
+#ifndef EMU_ORACLE_H
+#define EMU_ORACLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define EMU_ORACLE_API __attribute__((visibility("default")))
+
+/* Two lines of the PTX file and what is wrong between them. */
+struct emu_oracle_pair {
+	const char *kind;               /* "data-race", "scope-race" */
+	unsigned line[2];               /* 0: unknown */
+};
+
+struct emu_oracle_finding {
+	struct emu_oracle_pair pair;
+	const char *kernel;
+	/* Whatever order the calls that an instrumented program makes beside its own
+	 * instructions gave to these, it is a race; false: it depends on what happened
+	 * between such a call and its instruction. */
+	int certain;
+	unsigned long long count;       /* pairs of accesses of this kind at these lines */
+	/* The first of them. */
+	unsigned long long block[2], thread[2], addr;
+	int shared;
+};
+
+/* Modules loaded from now on are watched.  `text` is what they were instrumented
+ * from, whose lines findings name; NULL: the lines of what is loaded.  -1 if it is
+ * no PTX. */
+EMU_ORACLE_API int emu_oracle(const char *text, size_t len);
+/* Drops what was found so far. */
+EMU_ORACLE_API void emu_oracle_forget(void);
+/* Copies at most `max` findings; returns how many there are. */
+EMU_ORACLE_API size_t emu_oracle_findings(struct emu_oracle_finding *, size_t max);
+
+enum emu_oracle_word {
+	ORACLE_NO_RACE,         /* given, but these two do not race */
+	ORACLE_OTHER_KIND,      /* given, and they race, but this is not what is wrong */
+	ORACLE_LACKS            /* a race for which nothing was given */
+};
+typedef void emu_oracle_tell(void *arg, enum emu_oracle_word, const struct emu_oracle_pair *);
+
+/* Holds what another detector found in the same executions against this one's
+ * findings; returns how many disagreements it told of.  The other may name one race
+ * for several that follow from each other: the access before or after it by the same
+ * thread, or one that is ordered behind it, stand for an access. */
+EMU_ORACLE_API int emu_oracle_judge(const struct emu_oracle_pair *, size_t n,
+				    emu_oracle_tell *, void *arg);
+
+#endif

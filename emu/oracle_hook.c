@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * oracle_hook.c: from what the emulated device executes to events of the oracle.
+ * Loads, stores, atomics and fences of the program are wrapped when they are
+ * decoded, so that nothing is asked while the oracle is off; barriers and matrices,
+ * whose lanes come together first, say themselves what they did.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/access.h"
+#include "emu/oracle_impl.h"
+
+bool emu_oracle_on;
+
+static const struct emu_op *watched(struct emu_x *, const struct emu_op *, uint32_t m);
+
+/* ---- what an instruction means ---------------------------------------------------- */
+
+static uint8_t level_of(const struct ptx_inst *in)
+{
+	static const struct { enum ptx_mod mod; uint8_t level; } table[] = {
+		{MOD_SYS, ORC_SYS}, {MOD_VOLATILE, ORC_SYS}, {MOD_MMIO, ORC_SYS},
+		{MOD_GPU, ORC_GPU}, {MOD_GL, ORC_GPU}, {MOD_CLUSTER, ORC_CLUSTER}, {MOD_CTA, ORC_CTA}
+	};
+
+	for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
+		if (ptx_has(in, table[i].mod))
+			return table[i].level;
+	return ORC_GPU;                 /* PTX ISA, atom: the default */
+}
+
+static void meaning(struct orc_op *k, const struct ptx_inst *in)
+{
+	const struct ptx_inst_row *row = &ptx_insts[in->id];
+	bool acq_rel = ptx_has(in, MOD_ACQ_REL), packed;
+
+	k->in = in;
+	k->level = level_of(in);
+	k->acquire = acq_rel || ptx_has(in, MOD_ACQUIRE);
+	k->release = acq_rel || ptx_has(in, MOD_RELEASE);
+	if (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN) {
+		k->unmodelled = true;
+		return;
+	}
+	if (row->order == ORDER_FENCE && row->model == MODEL_FULL) {
+		k->fence = true;
+		k->sc = in->id == INST_MEMBAR || ptx_has(in, MOD_SC);
+		if (k->sc || (!k->acquire && !k->release))
+			k->acquire = k->release = true;
+		return;
+	}
+	k->red = row->access == ACCESS_RED;
+	switch (row->access) {
+	case ACCESS_LOAD:
+	case ACCESS_LDMATRIX:
+	case ACCESS_WMMA_LOAD:
+		k->read = true;
+		break;
+	case ACCESS_STORE:
+	case ACCESS_STMATRIX:
+	case ACCESS_WMMA_STORE:
+	case ACCESS_DISCARD:
+	case ACCESS_ST_BULK:
+		k->write = true;
+		break;
+	case ACCESS_ATOM:
+	case ACCESS_RED:
+		k->read = k->write = k->strong = true;
+		break;
+	default:
+		return;
+	}
+	switch (ptx_inst_space(in)) {
+	case SPACE_NONE:
+	case SPACE_GLOBAL:
+	case SPACE_SHARED:
+		break;
+	default:
+		return;
+	}
+	k->access = true;
+	k->strong |= k->acquire || k->release || ptx_has(in, MOD_RELAXED) ||
+		     ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_MMIO);
+	k->read_only = ptx_has(in, MOD_NC) || in->id == INST_LDU;
+	k->cluster = ptx_has(in, MOD_SHARED_CLUSTER);
+	/* PTX ISA, Vector and Packed Data-types: elements are accesses of their own. */
+	packed = k->red || row->access == ACCESS_ATOM ?
+		 in->type == TYPE_F16X2 || in->type == TYPE_BF16X2 : false;
+	k->n = (uint8_t)(ptx_inst_vec(in) * (packed ? 2 : 1));
+	k->size = (uint8_t)(ptx_type_bits(in->type) / 8 / (packed ? 2 : 1));
+	if (!k->strong) {
+		k->size = (uint8_t)(k->size * k->n);
+		k->n = 1;
+	}
+}
+
+static bool tells(const struct ptx_inst *in)
+{
+	switch (ptx_insts[in->id].access) {
+	case ACCESS_LDMATRIX:
+	case ACCESS_STMATRIX:
+	case ACCESS_WMMA_LOAD:
+	case ACCESS_WMMA_STORE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void emu_oracle_wrap(struct emu_func *f)
+{
+	unsigned accesses = 0;
+
+	f->injected = !strncmp(f->name, "__gsan_", 7);
+	if (f->injected)
+		return;
+	f->watch = orc_alloc(f->nops, sizeof *f->watch);
+	for (unsigned i = 0; i < f->nops; i++) {
+		struct emu_op *op = &f->ops[i];
+		bool last = i + 1 == f->nops || f->ops[i + 1].stmt != op->stmt;
+		struct orc_op k = {.fn = op->fn, .func = f->name};
+
+		if (!op->stmt || op->stmt->kind != STMT_INST)
+			continue;
+		meaning(&k, &op->stmt->inst);
+		if (k.access ? !(op->flags & EMU_F_ACCESS) : !last || (!k.fence && !k.unmodelled))
+			goto next;
+		k.line = orc_line(f->name, accesses);
+		if (!k.line)
+			k.line = op->stmt->line;
+		f->watch[i] = orc_alloc(1, sizeof k);
+		*f->watch[i] = k;
+		/* Matrices say themselves what they access. */
+		if (!k.access || !tells(&op->stmt->inst))
+			op->fn = watched;
+next:
+		if (last && ptx_insts[op->stmt->inst.id].access != ACCESS_NONE)
+			accesses++;
+	}
+}
+
+void emu_oracle_unwrap(struct emu_func *f)
+{
+	for (unsigned i = 0; f->watch && i < f->nops; i++)
+		free(f->watch[i]);
+	free(f->watch);
+	f->watch = NULL;
+}
+
+static const struct orc_op *op_of(const struct emu_op *op)
+{
+	return op->func->watch ? op->func->watch[op - op->func->ops] : NULL;
+}
+
+/* ---- where an access goes ------------------------------------------------------------- */
+
+enum place { PLACE_NONE, PLACE_HERE, PLACE_ELSEWHERE };
+
+/* The location in the oracle's words; ELSEWHERE: shared memory of another block. */
+static enum place locate(const struct emu_x *x, enum emu_base base, uint64_t a, uint64_t *space,
+			 uint64_t *addr)
+{
+	const struct emu_block *b = x->b;
+	unsigned rank = (uint32_t)a >> EMU_RANK_SHIFT;
+
+	*space = 0;
+	*addr = a;
+	if (base == BASE_GENERIC) {
+		if (a - EMU_LOCAL_WINDOW < EMU_WINDOW_BYTES)
+			return PLACE_NONE;
+		if (a - EMU_SHARED_WINDOW >= EMU_WINDOW_BYTES)
+			return PLACE_HERE;
+	} else if (base == BASE_GLOBAL) {
+		return PLACE_HERE;
+	} else if (base != BASE_SHARED && base != BASE_OWN_SHARED) {
+		return PLACE_NONE;
+	}
+	*space = 1 + b->oracle->number;
+	*addr = (uint32_t)a & ((1u << EMU_RANK_SHIFT) - 1);
+	return rank == b->rank ? PLACE_HERE : PLACE_ELSEWHERE;
+}
+
+static struct orc_thread *thread_of(const struct emu_warp *w, unsigned lane)
+{
+	return &w->block->oracle->thread[emu_thread_index(w, lane)];
+}
+
+/* ---- accesses and fences ---------------------------------------------------------------- */
+
+static void weak(struct orc_block *b, struct orc_thread *t, const struct orc_op *k, uint64_t space,
+		 uint64_t addr, uint64_t bytes)
+{
+	for (uint64_t at = 0, n; at < bytes; at += n) {
+		n = bytes - at < 64 ? bytes - at : 64;
+		orc_check(b->grid, t, orc_access_new(b, t, k, space, addr + at, (unsigned)n));
+	}
+}
+
+static void strong(struct orc_block *b, struct orc_thread *t, const struct emu_op *op,
+		   const struct orc_op *k, uint64_t space, uint64_t addr)
+{
+	for (unsigned i = 0; i < k->n; i++) {
+		uint64_t at = addr + (uint64_t)i * k->size;
+		struct orc_access *a = t->announced == op ? t->coming[i] : NULL;
+
+		if (!a)
+			a = orc_access_new(b, t, k, space, at, k->size);
+		orc_strong(b, t, k, a, orc_before(b->grid, a));
+		orc_check(b->grid, t, a);
+	}
+	memset(t->coming, 0, sizeof t->coming);
+	t->announced = NULL;
+	orc_strong_end(t, k);
+}
+
+static void accessed(struct emu_x *x, const struct emu_op *op, const struct orc_op *k, unsigned lane,
+		     uint64_t a, uint64_t bytes)
+{
+	struct orc_thread *t = thread_of(x->w, lane);
+	struct orc_block *b = x->b->oracle;
+	uint64_t space, addr;
+
+	orc_settle(b->grid, t);
+	switch (locate(x, op->u.mem.base, a, &space, &addr)) {
+	case PLACE_NONE:
+		return;
+	case PLACE_ELSEWHERE:           /* distributed shared memory has no rules here yet */
+		orc_unmodelled(b, t);
+		return;
+	case PLACE_HERE:
+		break;
+	}
+	if (k->strong)
+		strong(b, t, op, k, space, addr);
+	else
+		weak(b, t, k, space, addr, bytes);
+}
+
+static const struct emu_op *watched(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct orc_op *k = op_of(op);
+	struct orc_block *b = x->b->oracle;
+	const struct emu_op *next;
+	uint64_t at[EMU_LANES], bytes[EMU_LANES];
+	struct emu_warp *w = x->w;
+
+	if (k->access) {
+		EMU_EACH(l, m) {
+			at[l] = emu_addr_of(x, &op->u.mem, l);
+			bytes[l] = k->in->id == INST_ST_BULK ? emu_get(x, op->o[0], l) :
+				   k->in->id == INST_DISCARD ? 128 : k->size;
+		}
+	}
+	next = k->fn(x, op, m);
+	if (emu_m.fault || !b)
+		return next;
+	EMU_EACH(l, m) {
+		struct orc_thread *t = thread_of(w, l);
+
+		if (k->access) {
+			accessed(x, op, k, l, at[l], bytes[l]);
+			continue;
+		}
+		orc_settle(b->grid, t);
+		if (k->fence)
+			orc_fence(b, t, k);
+		else
+			orc_unmodelled(b, t);
+	}
+	return next;
+}
+
+void emu_oracle_access(struct emu_x *x, const struct emu_op *op, unsigned lane, uint64_t addr,
+		       unsigned size)
+{
+	const struct orc_op *k = op_of(op);
+
+	if (k && x->b->oracle)
+		accessed(x, op, k, lane, addr, size);
+}
+
+/* ---- calls of injected functions --------------------------------------------------------- */
+
+/* The instruction of the program that a call stands before; NULL: none. */
+static const struct emu_op *behind(const struct emu_op *call)
+{
+	const struct emu_func *f = call->func;
+
+	for (const struct emu_op *op = call + 1; op < f->ops + f->nops; op++) {
+		if (f->watch[op - f->ops])
+			return op;
+		if (!op->stmt || op->stmt->kind != STMT_INST)
+			return NULL;
+		switch (op->stmt->inst.id) {
+		case INST_CALL:
+		case INST_BRA:
+		case INST_BRX_IDX:
+		case INST_RET:
+		case INST_EXIT:
+			return NULL;
+		default:
+			break;
+		}
+	}
+	return NULL;
+}
+
+void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
+{
+	const char *name = call->u.call->name;
+	struct orc_block *b = x->b->oracle;
+	const struct emu_op *op;
+	const struct orc_op *k;
+
+	/* These belong to the instruction before them. */
+	if (!b || !call->func->watch || strstr(name, "_after") || strstr(name, "_leave"))
+		return;
+	op = behind(call);
+	if (!op)
+		return;
+	k = op_of(op);
+	if (!k->fence && !(k->access && k->strong))
+		return;
+	EMU_EACH(l, m) {
+		struct orc_thread *t = thread_of(x->w, l);
+		uint64_t space, addr;
+
+		orc_settle(b->grid, t);
+		t->announced = op;
+		t->since = ++b->grid->seq;
+		if (k->fence) {
+			orc_fence_announce(b, t, k);
+			continue;
+		}
+		if (!k->write || locate(x, op->u.mem.base, emu_addr_of(x, &op->u.mem, l), &space,
+					&addr) != PLACE_HERE)
+			continue;
+		for (unsigned i = 0; i < k->n && i < ORC_ELEMS; i++)
+			t->coming[i] = orc_announce(b, t, k, space, addr + (uint64_t)i * k->size);
+	}
+}
+
+/* ---- barriers and ends --------------------------------------------------------------------- */
+
+static bool mine(const struct emu_block *b, const struct emu_op *op)
+{
+	return b->oracle && !op->func->injected;
+}
+
+void emu_oracle_arrive(struct emu_x *x, const struct emu_op *op, uint32_t m, unsigned id)
+{
+	if (!mine(x->b, op))
+		return;
+	EMU_EACH(l, m) {
+		orc_settle(x->b->oracle->grid, thread_of(x->w, l));
+		orc_arrive(x->b->oracle, thread_of(x->w, l), id);
+	}
+}
+
+void emu_oracle_leave(struct emu_warp *w, const struct emu_op *op, uint32_t m, unsigned id, bool all)
+{
+	if (!mine(w->block, op))
+		return;
+	EMU_EACH(l, m)
+		orc_leave(w->block->oracle, thread_of(w, l), id, all);
+}
+
+void emu_oracle_bar_over(struct emu_block *b, unsigned id)
+{
+	if (b->oracle)
+		orc_bar_over(b->oracle, id);
+}
+
+void emu_oracle_warp_sync(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	if (!mine(x->b, op))
+		return;
+	EMU_EACH(l, m)
+		orc_settle(x->b->oracle->grid, thread_of(x->w, l));
+	orc_warp_sync(x->b->oracle, x->w->index * EMU_LANES, m);
+}
+
+void emu_oracle_exit(struct emu_warp *w, uint32_t m)
+{
+	if (!w->block->oracle)
+		return;
+	EMU_EACH(l, m) {
+		orc_settle(w->block->oracle->grid, thread_of(w, l));
+		orc_ended(w->block->oracle, thread_of(w, l));
+	}
+}
+
+void emu_oracle_block(struct emu_block *e, uint64_t linear)
+{
+	struct orc_grid *g = e->grid->oracle;
+	struct orc_block *b;
+
+	e->oracle = NULL;
+	if (!emu_oracle_on || !e->grid->func->watch)
+		return;
+	if (!g) {
+		g = orc_alloc(1, sizeof *g);
+		g->nblocks = e->grid->nblocks;
+		g->block = orc_alloc(g->nblocks, sizeof(struct orc_block *));
+		e->grid->oracle = g;
+	}
+	b = orc_alloc(1, sizeof *b);
+	b->grid = g;
+	b->number = linear;
+	b->nthreads = e->nwarps * EMU_LANES;
+	b->thread = orc_alloc(b->nthreads, sizeof *b->thread);
+	for (unsigned i = 0; i < b->nthreads; i++) {
+		b->thread[i].id = linear * b->nthreads + i;
+		b->thread[i].epoch = 1;
+		b->thread[i].index = i;
+	}
+	g->block[linear] = b;
+	e->oracle = b;
+	b->reach.block = linear;
+	b->reach.cluster = e->rank ? e->cluster->block[0]->oracle->number : linear;
+}
+
+void emu_oracle_grid_end(struct emu_grid *e)
+{
+	if (e->oracle)
+		orc_grid_end(e->oracle);
+	e->oracle = NULL;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * oracle_race.c: all accesses of a launch, byte by byte, and which of them race.
+ * (PTX ISA, Memory Consistency Model: Conflict and Data-races, Causality Order)
+ */
+#include <stdlib.h>
+
+#include "emu/oracle_impl.h"
+
+/* Accesses of one pair of instructions that race, for what they demand. */
+enum { INSTANCES = 24 };
+
+struct orc_race {
+	struct orc_race *next;
+	const struct orc_op *op[2];
+	unsigned wrong;
+	bool certain;
+	unsigned n;
+	unsigned long long count;
+	uint64_t addr;
+	const struct orc_access *last[2];
+	struct { const struct orc_access *a, *b; uint64_t addr; } at[INSTANCES];
+};
+
+/* ---- keeping -------------------------------------------------------------------- */
+
+static struct orc_cell *cell_at(struct orc_grid *g, uint64_t space, uint64_t addr)
+{
+	uint64_t number = addr / 64;
+	struct orc_page **p = &g->page[(number * 31 + space) % ORC_HASH], *x;
+
+	for (; *p; p = &(*p)->chain)
+		if ((*p)->number == number && (*p)->space == space)
+			return &(*p)->cell[addr % 64];
+	*p = x = orc_alloc(1, sizeof *x);
+	x->number = number;
+	x->space = space;
+	return &x->cell[addr % 64];
+}
+
+struct orc_access *orc_access_new(struct orc_block *b, struct orc_thread *t, const struct orc_op *op,
+				  uint64_t space, uint64_t addr, unsigned size)
+{
+	struct orc_grid *g = b->grid;
+	struct orc_access *a = orc_alloc(1, sizeof *a);
+
+	if (g->nall == g->capall) {
+		g->capall = g->capall ? g->capall * 2 : 256;
+		g->all = realloc(g->all, g->capall * sizeof *g->all);
+		if (!g->all)
+			abort();
+	}
+	g->all[g->nall++] = a;
+	a->op = op;
+	a->thread = t->id;
+	a->epoch = t->epoch;
+	a->index = t->index;
+	a->read = op->read;
+	a->write = op->write;
+	a->read_only = op->read_only;
+	a->blind = t->blind;
+	a->size = (uint8_t)size;
+	a->space = space;
+	a->addr = addr;
+	a->reach = b->reach;
+	a->reach.level = op->strong ? op->level : ORC_WEAK;
+	return a;
+}
+
+struct orc_access *orc_before(struct orc_grid *g, const struct orc_access *a)
+{
+	struct orc_access *w = cell_at(g, a->space, a->addr)->last;
+
+	if (!w || !w->reach.level || w->addr != a->addr || w->size != a->size)
+		return NULL;
+	for (unsigned i = 1; i < a->size; i++)
+		if (cell_at(g, a->space, a->addr + i)->last != w)
+			return NULL;
+	return w;
+}
+
+/* ---- judging --------------------------------------------------------------------- */
+
+static bool known(enum orc_world w, const struct orc_access *by, uint64_t thread, uint32_t epoch)
+{
+	return thread == by->thread || orc_get(by->knows[w], thread) >= epoch;
+}
+
+static bool same_place(const struct orc_access *a, const struct orc_access *b)
+{
+	return a->addr == b->addr && a->size == b->size;
+}
+
+static bool both_strong(const struct orc_access *a, const struct orc_access *b)
+{
+	return a->reach.level && b->reach.level;
+}
+
+/* Rule 9: somebody read what `a` wrote, or what a chain of read-modify-writes made
+ * of it, by an operation morally strong with that write, and that comes before `b`. */
+static bool observed(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
+{
+	const struct orc_access *from = a, *next;
+
+	if (!a->write || !a->reach.level)
+		return false;
+	for (; from; from = next) {
+		for (unsigned i = 0; i < from->nobs; i++) {
+			const struct orc_observer *z = &from->obs[i];
+
+			if ((z->sure || ORC_IS_MOST(w)) && orc_meet(w, &from->reach, &z->reach) &&
+			    z->seq < b->seq && known(w, b, z->thread, z->epoch))
+				return true;
+		}
+		next = from->next;
+		if (next && !orc_meet(w, &from->reach, &next->reach))
+			next = NULL;
+		/* Whether a reduction, which has no result, observes: either way. */
+		if (ORC_IS_MOST(w) && next && next->seq && next->seq < b->seq &&
+		    known(w, b, next->thread, next->epoch))
+			return true;
+	}
+	return false;
+}
+
+/* Do they conflict, and does the order leave open which comes first?  They were kept
+ * in this order. */
+bool orc_race(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
+{
+	if (!a->write && !b->write)
+		return false;
+	/* Through the read-only proxy nothing written in this launch may be read. */
+	if (b->read_only && a->write)
+		return true;
+	if (a->thread == b->thread || known(w, b, a->thread, a->epoch))
+		return false;
+	if ((a->blind || b->blind) && a->reach.block != b->reach.block &&
+	    a->reach.cluster == b->reach.cluster)
+		return false;
+	if (both_strong(a, b) && same_place(a, b) && orc_meet(w, &a->reach, &b->reach))
+		return false;
+	return !observed(w, a, b);
+}
+
+/* What it may be called.  Scope: ordered, or atomic together, had scopes been wide. */
+static unsigned kinds(const struct orc_access *a, const struct orc_access *b)
+{
+	unsigned wrong;
+
+	if (b->read_only)
+		return ORC_DATA;
+	wrong = orc_race(ORC_WIDE_LEAST, a, b) ? ORC_DATA : ORC_SCOPE;
+	if (orc_race(ORC_MOST, a, b))
+		wrong |= orc_race(ORC_WIDE_MOST, a, b) ? ORC_DATA : ORC_SCOPE;
+	return wrong;
+}
+
+static void race(struct orc_grid *g, const struct orc_access *a, const struct orc_access *b,
+		 uint64_t addr)
+{
+	unsigned wrong = kinds(a, b);
+	bool certain = orc_race(ORC_MOST, a, b);
+	struct orc_race *r = g->races;
+
+	while (r && (r->op[0] != a->op || r->op[1] != b->op || r->wrong != wrong))
+		r = r->next;
+	if (!r) {
+		r = orc_alloc(1, sizeof *r);
+		r->next = g->races;
+		g->races = r;
+		r->op[0] = a->op;
+		r->op[1] = b->op;
+		r->wrong = wrong;
+		r->addr = addr;
+		r->at[0].a = a;
+		r->at[0].b = b;
+	}
+	if (r->last[0] == a && r->last[1] == b)
+		return;                 /* at another byte */
+	r->last[0] = a;
+	r->last[1] = b;
+	r->count++;
+	if (!certain)
+		return;
+	r->certain = true;
+	if (r->n < INSTANCES) {
+		r->at[r->n].a = a;
+		r->at[r->n].b = b;
+		r->at[r->n++].addr = addr;
+	}
+}
+
+/* Who polls reads the same again and again, and learns nothing new about who comes
+ * before: one of them stands for all. */
+static bool repeated(const struct orc_cell *c, const struct orc_access *a)
+{
+	if (a->write || a->read_only)
+		return false;
+	for (unsigned i = c->n; i-- > 0 && c->n - i < 64;) {
+		const struct orc_access *o = c->v[i];
+
+		if (o->thread == a->thread && o->op == a->op && o->epoch == a->epoch &&
+		    same_place(o, a))
+			return true;
+	}
+	return false;
+}
+
+void orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
+{
+	for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+		a->knows[w] = orc_keep(t->o[w].knows);
+	a->seq = ++g->seq;
+	for (unsigned i = 0; i < a->size; i++) {
+		struct orc_cell *c = cell_at(g, a->space, a->addr + i);
+
+		if (!repeated(c, a)) {
+			for (unsigned k = 0; k < c->n; k++)
+				if (orc_race(ORC_LEAST, c->v[k], a))
+					race(g, c->v[k], a, a->addr + i);
+			c->v = orc_grow(c->v, c->n, &c->cap, sizeof *c->v);
+			c->v[c->n++] = a;
+		}
+		if (!a->write)
+			continue;
+		if (c->last && !c->last->ended)
+			c->last->ended = g->seq;
+		c->last = a;
+	}
+}
+
+/* ---- what must be named ------------------------------------------------------------ */
+
+/* Does a race with `a` mean one with `x`, as far as the kind of access goes? */
+static bool as_bad(const struct orc_access *x, const struct orc_access *a)
+{
+	if (a->write && !x->write)
+		return false;
+	return !x->reach.level || (a->reach.level && same_place(x, a) && x->reach.level <= a->reach.level);
+}
+
+/* x instead of a: the same thread's before it has published anything in between, or
+ * one that comes after it in the order. */
+static bool stands_for(const struct orc_access *x, const struct orc_access *a)
+{
+	if (x == a)
+		return true;
+	if (x->read_only != a->read_only || !as_bad(x, a))
+		return false;
+	if (x->thread == a->thread)
+		return x->epoch >= a->epoch;
+	return x->seq > a->seq && orc_get(x->knows[ORC_MOST], a->thread) >= a->epoch;
+}
+
+static bool open(const struct orc_access *x, const struct orc_access *y)
+{
+	return x->seq < y->seq ? orc_race(ORC_LEAST, x, y) : orc_race(ORC_LEAST, y, x);
+}
+
+static void add_lines(unsigned (**v)[2], unsigned *n, unsigned *cap, unsigned a, unsigned b)
+{
+	for (unsigned i = 0; i < *n; i++)
+		if (((*v)[i][0] == a && (*v)[i][1] == b) || ((*v)[i][0] == b && (*v)[i][1] == a))
+			return;
+	*v = orc_grow(*v, *n, cap, sizeof **v);
+	(*v)[*n][0] = a;
+	(*v)[(*n)++][1] = b;
+}
+
+static void demand(struct orc_grid *g, const struct orc_race *r, unsigned i)
+{
+	const struct orc_access *a = r->at[i].a, *b = r->at[i].b;
+	const struct orc_cell *c = cell_at(g, a->space, r->at[i].addr);
+	unsigned (*line)[2] = NULL, n = 0, cap = 0;
+
+	add_lines(&line, &n, &cap, a->op->line, b->op->line);
+	for (unsigned k = 0; k < c->n; k++) {
+		if (!stands_for(c->v[k], a))
+			continue;
+		for (unsigned m = 0; m < c->n; m++)
+			if (stands_for(c->v[m], b) && open(c->v[k], c->v[m]))
+				add_lines(&line, &n, &cap, c->v[k]->op->line, c->v[m]->op->line);
+	}
+	orc_demand(r->wrong, (const unsigned (*)[2])line, n);
+	free(line);
+}
+
+static void thread_free(struct orc_thread *t)
+{
+	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
+		orc_drop(t->o[w].knows);
+		for (unsigned i = 0; i < ORC_LEVELS; i++)
+			orc_drop(t->o[w].fence[i]);
+		orc_notes_drop(&t->o[w].released);
+		orc_notes_drop(&t->o[w].seen);
+		orc_heads_drop(&t->sc[w]);
+	}
+}
+
+static void block_free(struct orc_block *b)
+{
+	for (unsigned i = 0; i < b->nthreads; i++)
+		thread_free(&b->thread[i]);
+	for (unsigned i = 0; i < 16; i++)
+		orc_bar_over(b, i);
+	for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+		orc_drop(b->ended[w]);
+	free(b->thread);
+	free(b);
+}
+
+static void pages_free(struct orc_page *p)
+{
+	while (p) {
+		struct orc_page *next = p->chain;
+
+		for (unsigned i = 0; i < 64; i++)
+			free(p->cell[i].v);
+		free(p);
+		p = next;
+	}
+}
+
+static void words_free(struct orc_word *x)
+{
+	while (x) {
+		struct orc_word *next = x->chain;
+
+		free(x->w);
+		free(x->coming);
+		free(x);
+		x = next;
+	}
+}
+
+/* The launch is over: tells what was found, and lets go of everything. */
+void orc_grid_end(struct orc_grid *g)
+{
+	while (g->races) {
+		struct orc_race *r = g->races;
+
+		g->races = r->next;
+		orc_found(r->at[0].a, r->at[0].b, r->wrong, r->certain, r->addr, r->count);
+		for (unsigned i = 0; i < r->n; i++)
+			demand(g, r, i);
+		free(r);
+	}
+	for (size_t i = 0; i < g->nall; i++) {
+		struct orc_access *a = g->all[i];
+
+		for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
+			orc_drop(a->knows[w]);
+			orc_heads_drop(&a->heads[w]);
+		}
+		free(a->obs);
+		free(a);
+	}
+	free(g->all);
+	for (unsigned i = 0; i < ORC_HASH; i++) {
+		pages_free(g->page[i]);
+		words_free(g->word[i]);
+	}
+	for (uint64_t i = 0; i < g->nblocks; i++)
+		if (g->block[i])
+			block_free(g->block[i]);
+	for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+		orc_heads_drop(&g->sc[w]);
+	free(g->block);
+	free(g);
+}

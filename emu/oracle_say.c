@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * oracle_say.c: what the oracle found, by lines of the PTX file, and how it compares
+ * with what another detector found.
+ *
+ * The rewriter puts calls between instructions and moves none: the n-th access of
+ * a function is the same instruction before and after it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/oracle_impl.h"
+
+/* ---- lines ----------------------------------------------------------------------- */
+
+struct lines {
+	char *func;
+	unsigned *line, n, cap;
+};
+
+static struct lines *original;
+static unsigned noriginal, caporiginal;
+
+static void ignore(void *arg, const char *path, const struct ptx_error *e)
+{
+	(void)arg;
+	(void)path;
+	(void)e;
+}
+
+static void forget_original(void)
+{
+	for (unsigned i = 0; i < noriginal; i++) {
+		free(original[i].func);
+		free(original[i].line);
+	}
+	noriginal = 0;
+}
+
+static void add_func(const struct ptx_func *f)
+{
+	struct lines *x;
+
+	original = orc_grow(original, noriginal, &caporiginal, sizeof *original);
+	x = &original[noriginal++];
+	*x = (struct lines){.func = strdup(f->name)};
+	if (!x->func)
+		abort();
+	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
+		if (s->kind != STMT_INST || ptx_insts[s->inst.id].access == ACCESS_NONE)
+			continue;
+		x->line = orc_grow(x->line, x->n, &x->cap, sizeof *x->line);
+		x->line[x->n++] = s->line;
+	}
+}
+
+unsigned orc_line(const char *func, unsigned n)
+{
+	for (unsigned i = 0; i < noriginal; i++)
+		if (!strcmp(original[i].func, func))
+			return n < original[i].n ? original[i].line[n] : 0;
+	return 0;
+}
+
+EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
+{
+	struct ptx_module *m = NULL;
+
+	if (text) {
+		m = ptx_parse("", text, len, ignore, NULL);
+		if (!m)
+			return -1;
+	}
+	forget_original();
+	for (const struct ptx_stmt *s = m ? m->first : NULL; s; s = s->next)
+		if (s->kind == STMT_FUNC && s->func->has_body)
+			add_func(s->func);
+	if (m)
+		ptx_free(m);
+	emu_oracle_on = true;
+	return 0;
+}
+
+/* ---- findings ---------------------------------------------------------------------- */
+
+struct found {
+	struct emu_oracle_finding f;
+	unsigned wrong;                 /* kinds that it may be called */
+	char kernel[64];
+};
+
+/* A race that must be named: by one of these pairs of lines. */
+struct asked {
+	unsigned wrong, n;
+	unsigned (*line)[2];            /* the race's own lines come first */
+};
+
+static struct found **founds;
+static struct asked *askeds;
+static unsigned nfounds, capfounds, naskeds, capaskeds;
+
+static const char *name_of(unsigned wrong)
+{
+	return wrong & ORC_DATA ? "data-race" : "scope-race";
+}
+
+static bool same_lines(const unsigned a[2], const unsigned b[2])
+{
+	return (a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]);
+}
+
+/* A line that somebody lost is like any other. */
+static bool like(const unsigned given[2], const unsigned b[2])
+{
+	if (given[0] && given[1])
+		return same_lines(given, b);
+	return given[0] == b[0] || given[0] == b[1] || given[1] == b[0] || given[1] == b[1];
+}
+
+void orc_found(const struct orc_access *a, const struct orc_access *b, unsigned wrong, bool certain,
+	       uint64_t addr, unsigned long long count)
+{
+	unsigned line[2] = {a->op->line, b->op->line};
+	struct found *x;
+
+	for (unsigned i = 0; i < nfounds; i++) {
+		x = founds[i];
+		if (x->wrong == wrong && same_lines(x->f.pair.line, line)) {
+			x->f.count += count;
+			x->f.certain |= certain;
+			return;
+		}
+	}
+	founds = orc_grow(founds, nfounds, &capfounds, sizeof(struct found *));
+	founds[nfounds++] = x = orc_alloc(1, sizeof *x);
+	x->wrong = wrong;
+	x->f.pair = (struct emu_oracle_pair){name_of(wrong), {line[0], line[1]}};
+	strncpy(x->kernel, b->op->func, sizeof x->kernel - 1);
+	x->f.kernel = x->kernel;
+	x->f.certain = certain;
+	x->f.count = count;
+	x->f.block[0] = a->reach.block;
+	x->f.block[1] = b->reach.block;
+	x->f.thread[0] = a->index;
+	x->f.thread[1] = b->index;
+	x->f.addr = addr;
+	x->f.shared = a->space != 0;
+}
+
+void orc_demand(unsigned wrong, const unsigned (*line)[2], unsigned n)
+{
+	struct asked *x;
+
+	for (unsigned i = 0; i < naskeds; i++)
+		if (askeds[i].wrong == wrong && askeds[i].n == n &&
+		    !memcmp(askeds[i].line, line, n * sizeof *line))
+			return;
+	askeds = orc_grow(askeds, naskeds, &capaskeds, sizeof *askeds);
+	x = &askeds[naskeds++];
+	*x = (struct asked){wrong, n, orc_alloc(n, sizeof *line)};
+	memcpy(x->line, line, n * sizeof *line);
+}
+
+EMU_ORACLE_API void emu_oracle_forget(void)
+{
+	for (unsigned i = 0; i < nfounds; i++)
+		free(founds[i]);
+	for (unsigned i = 0; i < naskeds; i++)
+		free(askeds[i].line);
+	nfounds = naskeds = 0;
+}
+
+EMU_ORACLE_API size_t emu_oracle_findings(struct emu_oracle_finding *out, size_t max)
+{
+	for (size_t i = 0; i < nfounds && i < max; i++)
+		out[i] = founds[i]->f;
+	return nfounds;
+}
+
+/* ---- comparison ---------------------------------------------------------------------- */
+
+static bool named(const struct asked *x, const struct emu_oracle_pair *given, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < x->n; k++)
+			if (like(given[i].line, x->line[k]))
+				return true;
+	return false;
+}
+
+static bool judge_given(const struct emu_oracle_pair *p, enum emu_oracle_word *word)
+{
+	*word = ORACLE_NO_RACE;
+	for (unsigned i = 0; i < nfounds; i++) {
+		unsigned kind = strcmp(p->kind, "scope-race") ? ORC_DATA : ORC_SCOPE;
+
+		if (!like(p->line, founds[i]->f.pair.line))
+			continue;
+		if (founds[i]->wrong & kind)
+			return true;
+		*word = ORACLE_OTHER_KIND;
+	}
+	return false;
+}
+
+EMU_ORACLE_API int emu_oracle_judge(const struct emu_oracle_pair *given, size_t n,
+				    emu_oracle_tell *tell, void *arg)
+{
+	enum emu_oracle_word word;
+	int bad = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (judge_given(&given[i], &word))
+			continue;
+		tell(arg, word, &given[i]);
+		bad++;
+	}
+	for (unsigned i = 0; i < naskeds; i++) {
+		const struct asked *x = &askeds[i];
+		const unsigned *line = x->line[0];
+		struct emu_oracle_pair p = {name_of(x->wrong), {line[0], line[1]}};
+		bool told = false;
+
+		if (named(x, given, n))
+			continue;
+		for (unsigned k = 0; k < i && !told; k++)
+			told = same_lines(askeds[k].line[0], line) &&
+			       !named(&askeds[k], given, n);
+		if (told)
+			continue;
+		tell(arg, ORACLE_LACKS, &p);
+		bad++;
+	}
+	return bad;
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * oracle_sync.c: the order of one launch, rule by rule.  (PTX ISA, Memory
+ * Consistency Model: Release and Acquire Patterns, Observation Order, Synchronizes,
+ * Fence-SC Order, Base Causality Order)
+ *
+ * Nothing is pruned but what cannot matter: heads of the same scope and block
+ * reach the same threads, so their clocks are joined.
+ */
+#include <stdlib.h>
+
+#include "emu/oracle_impl.h"
+
+#define EACH_WORLD(w) for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+
+bool orc_meet(enum orc_world w, const struct orc_reach *a, const struct orc_reach *b)
+{
+	uint8_t level = a->level < b->level ? a->level : b->level;
+
+	if (ORC_IS_WIDE(w) || level >= ORC_GPU)
+		return true;
+	return level == ORC_CLUSTER ? a->cluster == b->cluster : a->block == b->block;
+}
+
+/* ---- lists of heads --------------------------------------------------------------- */
+
+static void heads_add(struct orc_heads *h, struct orc_clock *c, struct orc_reach r)
+{
+	for (unsigned i = 0; i < h->n; i++) {
+		if (h->v[i].reach.level == r.level && h->v[i].reach.block == r.block) {
+			orc_learn(&h->v[i].clock, c);
+			return;
+		}
+	}
+	h->v = orc_grow(h->v, h->n, &h->cap, sizeof *h->v);
+	h->v[h->n++] = (struct orc_head){orc_keep(c), r};
+}
+
+static void heads_join(struct orc_heads *h, const struct orc_heads *from)
+{
+	for (unsigned i = 0; i < from->n; i++)
+		heads_add(h, from->v[i].clock, from->v[i].reach);
+}
+
+void orc_heads_drop(struct orc_heads *h)
+{
+	for (unsigned i = 0; i < h->n; i++)
+		orc_drop(h->v[i].clock);
+	free(h->v);
+	*h = (struct orc_heads){0};
+}
+
+static void note(struct orc_notes *s, const struct orc_word *word, struct orc_clock *c,
+		 struct orc_reach r)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		struct orc_head *h = &s->v[i].head;
+
+		if (s->v[i].word == word && h->reach.level == r.level && h->reach.block == r.block) {
+			orc_learn(&h->clock, c);
+			return;
+		}
+	}
+	s->v = orc_grow(s->v, s->n, &s->cap, sizeof *s->v);
+	s->v[s->n++] = (struct orc_noted){word, {orc_keep(c), r}};
+}
+
+void orc_notes_drop(struct orc_notes *s)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		orc_drop(s->v[i].head.clock);
+	free(s->v);
+	*s = (struct orc_notes){0};
+}
+
+/* What the thread did so far, and knows. */
+static struct orc_clock *snapshot(const struct orc_thread *t, enum orc_world w)
+{
+	struct orc_clock *c = orc_keep(t->o[w].knows);
+
+	orc_raise(&c, t->id, t->epoch);
+	return c;
+}
+
+static struct orc_reach reach_of(const struct orc_block *b, uint8_t level)
+{
+	struct orc_reach r = b->reach;
+
+	r.level = level;
+	return r;
+}
+
+/* ---- words --------------------------------------------------------------------------- */
+
+struct orc_word *orc_word_at(struct orc_grid *g, uint64_t space, uint64_t addr, unsigned size)
+{
+	struct orc_word **p = &g->word[(addr / size * 31 + size + space) % ORC_HASH], *x;
+
+	for (; *p; p = &(*p)->chain)
+		if ((*p)->addr == addr && (*p)->size == size && (*p)->space == space)
+			return *p;
+	*p = x = orc_alloc(1, sizeof *x);
+	x->space = space;
+	x->addr = addr;
+	x->size = (uint8_t)size;
+	return x;
+}
+
+/* The release patterns that a strong write of this thread ends: its own release, an
+ * earlier one at the same place, an earlier fence. */
+static void own_heads(struct orc_heads *h, const struct orc_block *b, const struct orc_thread *t,
+		      const struct orc_op *op, const struct orc_word *word, enum orc_world w)
+{
+	const struct orc_order *o = &t->o[w];
+
+	if (op->release) {
+		struct orc_clock *c = snapshot(t, w);
+
+		heads_add(h, c, reach_of(b, op->level));
+		orc_drop(c);
+	}
+	for (unsigned i = 0; i < o->released.n; i++)
+		if (o->released.v[i].word == word)
+			heads_add(h, o->released.v[i].head.clock, o->released.v[i].head.reach);
+	for (uint8_t level = ORC_CTA; level < ORC_LEVELS; level++)
+		if (o->fence[level])
+			heads_add(h, o->fence[level], reach_of(b, level));
+}
+
+/* A release sequence goes on through read-modify-writes alone. */
+static void inherit(struct orc_access *a, const struct orc_access *from, enum orc_world w)
+{
+	if (orc_meet(w, &a->reach, &from->reach))
+		heads_join(&a->heads[w], &from->heads[w]);
+}
+
+/* Was `a` there to be read at some moment since `since`? */
+static bool there(const struct orc_access *a, uint64_t since)
+{
+	return !a->ended || a->ended >= since;
+}
+
+/* Does `see` for every write that could be seen since then: in the worlds where
+ * the window of a call counts. */
+static void each_there(const struct orc_word *word, uint64_t since, enum orc_world w,
+		       void (*see)(void *, struct orc_access *, enum orc_world), void *arg)
+{
+	for (unsigned i = word->n; i-- > 0 && there(word->w[i], since);)
+		see(arg, word->w[i], w);
+	for (unsigned i = 0; i < word->ncoming; i++)
+		see(arg, word->coming[i], w);
+}
+
+static void inherit_from(void *arg, struct orc_access *from, enum orc_world w)
+{
+	if (arg != from)
+		inherit(arg, from, w);
+}
+
+struct orc_access *orc_announce(struct orc_block *b, struct orc_thread *t, const struct orc_op *op,
+				uint64_t space, uint64_t addr)
+{
+	struct orc_access *a = orc_access_new(b, t, op, space, addr, op->size);
+	struct orc_word *word = orc_word_at(b->grid, space, addr, op->size);
+
+	a->word = word;
+	a->begun = ++b->grid->seq;
+	EACH_WORLD(w) {
+		if (!ORC_IS_MOST(w))
+			continue;
+		own_heads(&a->heads[w], b, t, op, word, w);
+		if (op->read)
+			each_there(word, a->begun, w, inherit_from, a);
+	}
+	word->coming = orc_grow(word->coming, word->ncoming, &word->capcoming, sizeof *word->coming);
+	word->coming[word->ncoming++] = a;
+	return a;
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+struct look { struct orc_thread *t; uint64_t seq; struct orc_reach reach; bool acquire; };
+
+/* The thread has read what `from` wrote. */
+static void observe(void *arg, struct orc_access *from, enum orc_world w)
+{
+	const struct look *k = arg;
+	struct orc_order *o = &k->t->o[w];
+
+	if (!orc_meet(w, &from->reach, &k->reach))
+		return;
+	for (unsigned i = 0; i < from->heads[w].n; i++) {
+		const struct orc_head *h = &from->heads[w].v[i];
+
+		if (k->acquire && orc_meet(w, &h->reach, &k->reach))
+			orc_learn(&o->knows, h->clock);
+		else
+			note(&o->seen, from->word, h->clock, h->reach);
+	}
+}
+
+static void add_observer(uint64_t seq, struct orc_access *from, const struct orc_thread *t,
+			 struct orc_reach r, bool sure)
+{
+	for (unsigned i = from->nobs; i-- > 0;) {
+		const struct orc_observer *z = &from->obs[i];
+
+		if (z->thread == t->id && z->epoch == t->epoch && z->reach.level == r.level &&
+		    z->sure == sure)
+			return;
+	}
+	from->obs = orc_grow(from->obs, from->nobs, &from->capobs, sizeof *from->obs);
+	from->obs[from->nobs++] = (struct orc_observer){t->id, seq, t->epoch, sure, r};
+}
+
+static void look_again(void *arg, struct orc_access *from, enum orc_world w)
+{
+	const struct look *k = arg;
+
+	observe(arg, from, w);
+	add_observer(k->seq, from, k->t, k->reach, false);
+}
+
+void orc_settle(struct orc_grid *g, struct orc_thread *t)
+{
+	for (unsigned i = 0; i < t->nlook; i++) {
+		struct look k = {t, g->seq, t->look[i].reach, t->look[i].acquire};
+
+		EACH_WORLD(w)
+			if (ORC_IS_MOST(w))
+				each_there(t->look[i].word, t->look[i].since, w, look_again, &k);
+	}
+	t->nlook = 0;
+}
+
+/* Acquires what was seen and is within reach: at one word, or anywhere. */
+static void take(struct orc_thread *t, enum orc_world w, const struct orc_word *word,
+		 struct orc_reach r)
+{
+	struct orc_order *o = &t->o[w];
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < o->seen.n; i++) {
+		struct orc_noted *s = &o->seen.v[i];
+
+		if ((!word || s->word == word) && orc_meet(w, &s->head.reach, &r)) {
+			orc_learn(&o->knows, s->head.clock);
+			orc_drop(s->head.clock);
+		} else {
+			o->seen.v[left++] = *s;
+		}
+	}
+	o->seen.n = left;
+}
+
+static void do_read(struct orc_grid *g, struct orc_thread *t, const struct orc_op *op,
+		    struct orc_access *a, struct orc_access *before)
+{
+	struct look k = {t, g->seq, a->reach, op->acquire};
+
+	EACH_WORLD(w) {
+		if (before)
+			observe(&k, before, w);
+		if (op->acquire)
+			take(t, w, a->word, a->reach);
+	}
+	if (before)
+		add_observer(g->seq, before, t, a->reach, true);
+	t->look[t->nlook].word = a->word;
+	t->look[t->nlook].since = t->since ? t->since : g->seq;
+	t->look[t->nlook].reach = a->reach;
+	t->look[t->nlook++].acquire = op->acquire;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static void do_write(struct orc_block *b, struct orc_thread *t, const struct orc_op *op,
+		     struct orc_access *a, struct orc_access *before)
+{
+	struct orc_word *word = a->word;
+
+	for (unsigned i = 0; i < word->ncoming; i++)
+		if (word->coming[i] == a)
+			word->coming[i--] = word->coming[--word->ncoming];
+	word->w = orc_grow(word->w, word->n, &word->cap, sizeof *word->w);
+	word->w[word->n++] = a;
+	if (before && op->read)
+		before->next = a;
+	EACH_WORLD(w) {
+		struct orc_clock *c;
+
+		own_heads(&a->heads[w], b, t, op, word, w);
+		if (before && op->read)
+			inherit(a, before, w);
+		if (!op->release)
+			continue;
+		c = snapshot(t, w);
+		note(&t->o[w].released, word, c, reach_of(b, op->level));
+		orc_drop(c);
+	}
+}
+
+void orc_strong(struct orc_block *b, struct orc_thread *t, const struct orc_op *op,
+		struct orc_access *a, struct orc_access *before)
+{
+	if (!a->word)
+		a->word = orc_word_at(b->grid, a->space, a->addr, a->size);
+	if (op->read && !op->red)
+		do_read(b->grid, t, op, a, before);
+	if (op->write)
+		do_write(b, t, op, a, before);
+}
+
+void orc_strong_end(struct orc_thread *t, const struct orc_op *op)
+{
+	t->since = 0;
+	if (op->write && op->release)
+		t->epoch++;
+}
+
+/* ---- fences ------------------------------------------------------------------------------------ */
+
+void orc_fence_announce(struct orc_block *b, struct orc_thread *t, const struct orc_op *op)
+{
+	if (!op->sc)
+		return;
+	EACH_WORLD(w) {
+		if (ORC_IS_MOST(w)) {
+			struct orc_clock *c = snapshot(t, w);
+
+			heads_add(&b->grid->sc[w], c, reach_of(b, op->level));
+			orc_drop(c);
+		} else {
+			orc_heads_drop(&t->sc[w]);
+			heads_join(&t->sc[w], &b->grid->sc[w]);
+		}
+	}
+}
+
+/* Fences of sequential consistency that reach each other are ordered as they run.
+ * Which of two runs first is chance, so that no race is a matter of their scope. */
+static void fence_sc(struct orc_block *b, struct orc_thread *t, const struct orc_op *op,
+		     enum orc_world w, bool announced)
+{
+	const struct orc_heads *h = announced && !ORC_IS_MOST(w) ? &t->sc[w] : &b->grid->sc[w];
+	struct orc_reach r = reach_of(b, op->level);
+	struct orc_clock *c;
+
+	for (unsigned i = 0; i < h->n; i++)
+		if (orc_meet(ORC_NARROW(w), &h->v[i].reach, &r))
+			orc_learn(&t->o[w].knows, h->v[i].clock);
+	c = snapshot(t, w);
+	heads_add(&b->grid->sc[w], c, r);
+	orc_drop(c);
+}
+
+void orc_fence(struct orc_block *b, struct orc_thread *t, const struct orc_op *op)
+{
+	bool announced = t->since != 0;
+
+	t->since = 0;
+	EACH_WORLD(w) {
+		struct orc_order *o = &t->o[w];
+
+		if (op->acquire)
+			take(t, w, NULL, reach_of(b, op->level));
+		if (op->sc)
+			fence_sc(b, t, op, w, announced);
+		if (!op->release)
+			continue;
+		for (unsigned level = ORC_CTA; level <= op->level; level++) {
+			orc_drop(o->fence[level]);
+			o->fence[level] = NULL;
+		}
+		o->fence[op->level] = snapshot(t, w);
+	}
+	if (op->release)
+		t->epoch++;
+}
+
+/* ---- barriers ------------------------------------------------------------------------------------ */
+
+/* Adds what the thread knows and did. */
+static void bring(struct orc_clock **to, const struct orc_thread *t, enum orc_world w)
+{
+	orc_learn(to, t->o[w].knows);
+	orc_raise(to, t->id, t->epoch);
+}
+
+void orc_arrive(struct orc_block *b, struct orc_thread *t, unsigned id)
+{
+	EACH_WORLD(w)
+		bring(&b->bar[id].clock[w], t, w);
+	t->epoch++;
+}
+
+/* `all`: a barrier of all threads of the block.  Those that have ended are not
+ * waited for; whether what they did is ordered before it, no text says, so it is
+ * one of the things that may be either way. */
+void orc_leave(struct orc_block *b, struct orc_thread *t, unsigned id, bool all)
+{
+	EACH_WORLD(w) {
+		orc_learn(&t->o[w].knows, b->bar[id].clock[w]);
+		if (all && ORC_IS_MOST(w))
+			orc_learn(&t->o[w].knows, b->ended[w]);
+	}
+}
+
+void orc_bar_over(struct orc_block *b, unsigned id)
+{
+	EACH_WORLD(w) {
+		orc_drop(b->bar[id].clock[w]);
+		b->bar[id].clock[w] = NULL;
+	}
+}
+
+void orc_warp_sync(struct orc_block *b, unsigned first, uint32_t lanes)
+{
+	EACH_WORLD(w) {
+		struct orc_clock *c = NULL;
+
+		EMU_EACH(l, lanes)
+			bring(&c, &b->thread[first + l], w);
+		EMU_EACH(l, lanes)
+			orc_learn(&b->thread[first + l].o[w].knows, c);
+		orc_drop(c);
+	}
+	EMU_EACH(l, lanes)
+		b->thread[first + l].epoch++;
+}
+
+/* Synchronisation that has no rules here yet: all that its cluster did so far is
+ * ordered before what this thread does next. */
+void orc_unmodelled(struct orc_block *b, struct orc_thread *t)
+{
+	struct orc_grid *g = b->grid;
+
+	for (uint64_t i = 0; i < g->nblocks; i++) {
+		struct orc_block *o = g->block[i];
+
+		if (!o || o->reach.cluster != b->reach.cluster)
+			continue;
+		for (unsigned k = 0; k < o->nthreads; k++)
+			if (&o->thread[k] != t)
+				EACH_WORLD(w)
+					bring(&t->o[w].knows, &o->thread[k], w);
+	}
+	for (uint64_t i = 0; i < g->nblocks; i++)
+		if (g->block[i] && g->block[i]->reach.cluster == b->reach.cluster)
+			for (unsigned k = 0; k < g->block[i]->nthreads; k++)
+				g->block[i]->thread[k].epoch++;
+	t->blind = true;
+}
+
+void orc_ended(struct orc_block *b, struct orc_thread *t)
+{
+	EACH_WORLD(w)
+		bring(&b->ended[w], t, w);
+}

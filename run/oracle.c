@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * oracle.c: asks the emulated device's own detector, which judges the same
+ * execution by the memory model alone, and holds gsan's findings against its.  What
+ * gsan lacks is explained by what it says in its closing line that it did not see;
+ * nothing explains a finding too many.
+ */
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/oracle.h"
+#include "rt/abi.h"
+#include "rt/gsan.h"
+
+static const char *const counter_texts[] = {
+#define COUNTER(id, text) text,
+#include "rt/kinds.def"
+};
+
+#define FUNCTION(name) ((__typeof__(name) *)function(#name))
+
+/* POSIX lets a pointer to data be one to a function. */
+static void (*function(const char *name))(void)
+{
+	void *p = run_emu_function(name);
+	void (*f)(void);
+
+	memcpy(&f, &p, sizeof f);
+	return f;
+}
+
+bool run_oracle_start(const struct run_script *s)
+{
+	__typeof__(emu_oracle) *on = FUNCTION(emu_oracle);
+
+	if (on && !on(s->text, s->len))
+		return true;
+	fputs("gsan-run: the emulated device has no oracle, or it cannot read the PTX\n", stderr);
+	return false;
+}
+
+static unsigned own_line(const struct run_script *s, const struct gsan_spot *spot)
+{
+	return !strcmp(spot->ptx_file, s->path) ? spot->ptx_line : 0;
+}
+
+/* gsan's findings as the oracle wants them. */
+static struct emu_oracle_pair *gsan_pairs(const struct run_script *s, size_t *n)
+{
+	size_t all = gsan_findings();
+	struct emu_oracle_pair *v = calloc(all + 1, sizeof *v);
+	struct gsan_report f;
+
+	*n = 0;
+	for (size_t i = 0; v && i < all && !gsan_finding(i, &f); i++)
+		if (!f.suppressed)
+			v[(*n)++] = (struct emu_oracle_pair){
+				f.kind, { own_line(s, &f.now), own_line(s, &f.before) }
+			};
+	return v;
+}
+
+struct verdict {
+	const struct run_script *s;
+	bool explained;         /* gsan counted something that it did not see */
+	bool disagreed;
+};
+
+/* Device memory of the emulated device is memory of this process. */
+static bool counted(void)
+{
+	struct gsan_root root;
+	bool any = false;
+
+	memcpy(&root, (const void *)(uintptr_t)GSAN_ROOT, sizeof root);
+	for (unsigned i = 0; i < GSAN_COUNTER_COUNT; i++)
+		any |= root.counters[i] != 0;
+	for (unsigned i = 0; any && i < GSAN_COUNTER_COUNT; i++)
+		if (root.counters[i])
+			fprintf(stderr, "gsan-run: oracle: gsan counted %llu %s\n",
+				root.counters[i], counter_texts[i]);
+	return any;
+}
+
+static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_pair *p)
+{
+	static const char *const words[] = {
+		[ORACLE_NO_RACE] = "gsan reports what is no race",
+		[ORACLE_OTHER_KIND] = "gsan gives another kind to a race",
+		[ORACLE_LACKS] = "gsan lacks a race"
+	};
+	struct verdict *v = arg;
+	bool explained = word == ORACLE_LACKS && v->explained;
+
+	fprintf(stderr, "gsan-run: oracle: %s: %s: %s at lines %u and %u\n", v->s->path,
+		explained ? "explained by what was counted: gsan lacks a race" : words[word],
+		p->kind, p->line[0], p->line[1]);
+	v->disagreed |= !explained;
+}
+
+static void send_found(const struct run_script *s, const struct emu_oracle_finding *f, int fd)
+{
+	struct run_msg m = { .kind = MSG_ORACLE };
+
+	m.finding.kind = run_kind_of(f->pair.kind);
+	m.finding.line[0] = f->pair.line[0];
+	m.finding.line[1] = f->pair.line[1];
+	m.finding.count = f->count;
+	run_send(fd, &m);
+	fprintf(stderr, "gsan-run: oracle: %s: %s at lines %u and %u in %s, %llu times%s: "
+		"blocks %llu and %llu, threads %llu and %llu, %s 0x%llx\n",
+		s->path, f->pair.kind, f->pair.line[0], f->pair.line[1], f->kernel, f->count,
+		f->certain ? "" : " (uncertain)", f->block[0], f->block[1], f->thread[0],
+		f->thread[1], f->shared ? "shared" : "global", f->addr);
+}
+
+void run_oracle_end(const struct run_script *s, int fd)
+{
+	__typeof__(emu_oracle_findings) *findings = FUNCTION(emu_oracle_findings);
+	__typeof__(emu_oracle_judge) *judge = FUNCTION(emu_oracle_judge);
+	struct verdict v = { .s = s, .explained = counted() };
+	size_t all = findings(NULL, 0), n = 0;
+	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
+	struct emu_oracle_pair *pairs = gsan_pairs(s, &n);
+	struct run_msg m = { .kind = MSG_DISAGREE };
+
+	if (!f || !pairs) {
+		fputs("gsan-run: out of memory\n", stderr);
+		v.disagreed = true;
+	} else {
+		findings(f, all);
+		for (size_t i = 0; i < all; i++)
+			send_found(s, &f[i], fd);
+		if (!all)
+			fprintf(stderr, "gsan-run: oracle: %s: no race\n", s->path);
+		judge(pairs, n, tell, &v);
+	}
+	if (v.disagreed)
+		run_send(fd, &m);
+	free(f);
+	free(pairs);
+}
