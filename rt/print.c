@@ -351,6 +351,8 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "the program never used the CUDA driver");
 	else if (!t->launches && !t->graphs)
 		rt_puts(b, "no kernel was launched");
+	else if (t->other_device && t->other_device == t->launches)
+		rt_puts(b, "no launch was on the device that is watched");
 	else if (!t->sites && t->unregistered)
 		rt_puts(b, "no instrumented module could be registered");
 	else if (!t->sites)
