@@ -286,6 +286,9 @@ option(struct shim_args *a, const struct shim_opt *o, const char *word,
 	case EFF_SHARED:
 		a->shared = true;
 		break;
+	case EFF_CUDART:
+		a->cudart_apart = strcmp(next ? next : value ? value : "", "static") != 0;
+		break;
 	case EFF_LTO:
 		/* it also implies relocatable device code, which must stay */
 		a->lto = true;
@@ -379,6 +382,7 @@ shim_parse_env(struct shim_args *a, const char *flags)
 	a->quiet |= env.quiet;
 	a->otherlink |= env.otherlink;
 	a->shared |= env.shared;
+	a->cudart_apart |= env.cudart_apart;
 	if (!a->noptx)
 		a->noptx = env.lto ? "dlink-time-opt" : env.noptx;
 	if (!a->refused)

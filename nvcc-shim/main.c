@@ -67,9 +67,9 @@ acceptable(const struct shim_args *a, struct shim_tools *t)
 	}
 	for (size_t i = 0; i < a->machine.n; i++)
 		ok &= tolerate(a->quiet, a->machine.v[i], "it is machine code");
-	if (a->shared && !a->quiet)
-		shim_say("a shared library does not carry the runtime: link its program "
-		    "with gsan-nvcc, or preload libgsan.so");
+	if (a->shared && a->cudart_apart && !a->quiet)
+		shim_say("this library is watched in programs linked with gsan-nvcc, or with "
+		    "libgsan.so preloaded: its CUDA runtime is another library");
 	return ok;
 }
 

@@ -46,9 +46,9 @@ shim_quote(const char *word)
 }
 
 static bool
-links_program(const struct shim_args *a)
+links(const struct shim_args *a)
 {
-	return !a->compile_only && !a->otherlink && !a->shared && a->ninputs > 0;
+	return !a->compile_only && !a->otherlink && a->ninputs > 0;
 }
 
 void
@@ -83,11 +83,13 @@ shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
 	 * Host objects of instrumented code refer to the runtime: whoever links
 	 * them without it is told so by the linker.  CMake, which links with the
 	 * C++ compiler, learns from the link line of its first trial what a CUDA
-	 * program needs: only -L and -l, so the archive is named that way.
+	 * program needs: only -L and -l, so the archive is named that way.  A
+	 * shared library gets the runtime like a program: of several in one process
+	 * one works.
 	 */
 	strv_add(plan, "-include");
 	strv_add(plan, t->link);
-	if (links_program(a)) {
+	if (links(a)) {
 		strv_add(plan, "-Xlinker");
 		strv_add(plan, "-u");
 		strv_add(plan, "-Xlinker");

@@ -20,7 +20,7 @@ enum opt_value { OPT_NONE, OPT_VALUE, OPT_GLUE };
 
 enum opt_effect {
 	EFF_PLAIN, EFF_COMPILE, EFF_PREPROCESS, EFF_INFO, EFF_QUIET,
-	EFF_OTHERLINK, EFF_SHARED, EFF_LTO, EFF_ARCH, EFF_NOPTX, EFF_REFUSE,
+	EFF_OTHERLINK, EFF_SHARED, EFF_CUDART, EFF_LTO, EFF_ARCH, EFF_NOPTX, EFF_REFUSE,
 	EFF_OPTFILE, EFF_LANGUAGE,
 };
 
@@ -45,6 +45,7 @@ struct shim_args {
 	size_t ninputs;			/* words that are no options */
 	struct strv machine;		/* inputs that hold machine code already */
 	bool compile_only, preprocess, info, quiet, otherlink, shared;
+	bool cudart_apart;		/* the CUDA runtime stays a library */
 	bool lto;			/* link-time optimisation was asked for */
 	const char *noptx;		/* long name of what leaves no PTX, or NULL */
 	const char *refused;		/* long name of what we cannot do, or NULL */

@@ -18,6 +18,9 @@
 #include "rt/gsan.h"
 
 #define EXPORT __attribute__((visibility("default")))
+/* Hooks are for others to find, but within one program or library nobody else's
+ * come before them. */
+#define HOOKED __attribute__((visibility("protected")))
 
 struct rt_drv rt_drv;
 _Thread_local int rt_inside;
@@ -31,8 +34,8 @@ static _Thread_local bool loading;
 static int loaded;              /* 1: yes; -1: cannot be; atomic */
 
 /* Every hook under its own name, and the one that is no row. */
-EXPORT CUresult cuCtxSynchronize(void);
-#define HOOK(symbol, base, version, ptsz, action, params, args) EXPORT CUresult symbol params;
+HOOKED CUresult cuCtxSynchronize(void);
+#define HOOK(symbol, base, version, ptsz, action, params, args) HOOKED CUresult symbol params;
 #include "rt/drv.def"
 
 static const struct hook {
@@ -54,7 +57,6 @@ typedef void *dlsym_fn(void *, const char *);
 #define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
 
 __attribute__((visibility("hidden"))) dlsym_fn *rt_real_dlsym;
-__attribute__((visibility("hidden"))) void *rt_dlsym_hook(void *handle, const char *name);
 
 UNCHECKED static void find_dlsym(void)
 {
@@ -81,6 +83,7 @@ static void load(void)
 {
 	if (!rt_real_dlsym)
 		find_dlsym();
+	rt_stay();
 	driver = dlopen(driver_file, RTLD_NOW | RTLD_LOCAL);
 	if (!driver) {
 		rt_verbose(1, "no driver: %s", dlerror());
@@ -127,6 +130,8 @@ const char *rt_drv_lacks(void)
 
 EXPORT int gsan_use_driver(const char *file)
 {
+	if (rt_other())
+		return rt_other()->use_driver(file);
 	if (__atomic_load_n(&loaded, __ATOMIC_ACQUIRE))
 		return -1;
 	driver_file = rt_copy(file);
@@ -136,6 +141,11 @@ EXPORT int gsan_use_driver(const char *file)
 rt_any *rt_real(enum rt_hook which)
 {
 	return rt_drv_load() ? real[which] : NULL;
+}
+
+rt_any *rt_hook(unsigned which)
+{
+	return hooks[which].fn;
 }
 
 bool rt_per_thread(enum rt_hook which)
@@ -151,11 +161,15 @@ void rt_drv_fork(void)
 /* ---- hooks ----------------------------------------------------------------------------------- */
 
 #define HOOK(symbol, base, version, ptsz, action, params, args)                 \
-	EXPORT CUresult symbol params                                           \
+	HOOKED CUresult symbol params                                           \
 	{                                                                       \
-		__typeof__(symbol) *fn = (__typeof__(symbol) *)rt_real(RT_##symbol); \
+		const struct rt_one *other = rt_other();                        \
+		__typeof__(symbol) *fn;                                         \
 		CUresult r;                                                     \
                                                                                 \
+		if (other)                                                      \
+			return ((__typeof__(symbol) *)other->hook(RT_##symbol)) args; \
+		fn = (__typeof__(symbol) *)rt_real(RT_##symbol);                \
 		if (!fn)                                                        \
 			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
 		if (rt_inside || !rt_active())                                  \
@@ -167,11 +181,14 @@ void rt_drv_fork(void)
 	}
 #include "rt/drv.def"
 
-EXPORT CUresult cuCtxSynchronize(void)
+HOOKED CUresult cuCtxSynchronize(void)
 {
-	CUresult (*fn)(void) = (CUresult (*)(void))rt_real(RT_cuCtxSynchronize);
-	CUresult r;
+	const struct rt_one *other = rt_other();
+	CUresult (*fn)(void), r;
 
+	if (other)
+		return ((CUresult (*)(void))other->hook(RT_cuCtxSynchronize))();
+	fn = (CUresult (*)(void))rt_real(RT_cuCtxSynchronize);
 	if (!fn)
 		return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
 	if (rt_inside || !rt_active())
@@ -196,11 +213,15 @@ UNCHECKED static const struct hook *find_symbol(const char *name)
  * the real one does not find stays unfound. */
 UNCHECKED void *rt_dlsym_hook(void *handle, const char *name)
 {
+	const struct rt_one *other;
 	const struct hook *h;
 	void *p = NULL;
 
 	if (!rt_real_dlsym)
 		find_dlsym();
+	other = name && name[0] == 'c' && name[1] == 'u' ? rt_other() : NULL;
+	if (other)
+		return other->look_up(handle, name);
 	h = name ? find_symbol(name) : NULL;
 	if (!h || rt_inside || loading || !rt_real_dlsym(handle, name))
 		return NULL;
@@ -216,6 +237,7 @@ UNCHECKED void *rt_dlsym_hook(void *handle, const char *name)
 __asm__(
 	"	.text\n"
 	"	.globl	dlsym\n"
+	"	.protected dlsym\n"
 	"	.type	dlsym, @function\n"
 	"dlsym:\n"
 	"	.cfi_startproc\n"
@@ -240,7 +262,7 @@ __asm__(
 	"	.cfi_endproc\n"
 	"	.size	dlsym, . - dlsym\n");
 #else
-EXPORT void *dlsym(void *handle, const char *name)
+HOOKED void *dlsym(void *handle, const char *name)
 {
 	void *p = rt_dlsym_hook(handle, name);
 

@@ -15,6 +15,27 @@
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
 
+typedef void rt_any(void);
+
+/* ---- one.c: the runtime of the process -------------------------------------------------- */
+
+struct gsan_report;
+
+/* What others of the same make may ask of a runtime. */
+struct rt_one {
+	uint32_t hooks, bytes;
+	rt_any *(*hook)(unsigned which);
+	void *(*look_up)(void *handle, const char *name);
+	int (*init)(void);
+	int (*use_driver)(const char *);
+	size_t (*findings)(void);
+	int (*finding)(size_t, struct gsan_report *);
+	int (*finish)(void);
+};
+
+const struct rt_one *rt_other(void);    /* the one that works; NULL: this one */
+void rt_stay(void);
+
 /* ---- drv.c: look-ups --------------------------------------------------------------------- */
 
 enum rt_hook {
@@ -33,8 +54,6 @@ struct rt_drv {
 
 extern struct rt_drv rt_drv;
 
-typedef void rt_any(void);
-
 /* Loads the driver at the first call. */
 bool rt_drv_load(void);
 bool rt_drv_loaded(void);
@@ -42,6 +61,8 @@ void rt_drv_fork(void);
 const char *rt_drv_lacks(void);         /* a function that it should have, or NULL */
 /* The driver's own function behind a hook; NULL if it has none. */
 rt_any *rt_real(enum rt_hook);
+rt_any *rt_hook(unsigned which);        /* ours in front of it */
+void *rt_dlsym_hook(void *handle, const char *name);
 bool rt_per_thread(enum rt_hook);       /* the variant whose null stream is the thread's */
 #define REAL(type, which) ((__typeof__(type) *)rt_real(which))
 

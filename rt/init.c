@@ -204,7 +204,7 @@ static void quick_end(void)
 /* Priority 101: after every other destructor of the program. */
 __attribute__((destructor(101))) static void at_end(void)
 {
-	if (forked || __atomic_load_n(&over, __ATOMIC_ACQUIRE))
+	if (forked || __atomic_load_n(&over, __ATOMIC_ACQUIRE) || rt_other())
 		return;
 	finish();
 	if (must_fail()) {
@@ -244,11 +244,15 @@ void rt_halt(void)
 
 EXPORT int gsan_init(void)
 {
+	if (rt_other())
+		return rt_other()->init();
 	return rt_drv_load() ? 0 : -1;
 }
 
 EXPORT size_t gsan_findings(void)
 {
+	if (rt_other())
+		return rt_other()->findings();
 	rt_drain();
 	return rt_reports();
 }
@@ -271,6 +275,8 @@ EXPORT int gsan_finding(size_t i, struct gsan_report *out)
 {
 	struct rt_report r;
 
+	if (rt_other())
+		return rt_other()->finding(i, out);
 	if (!rt_report_get(i, &r))
 		return -1;
 	out->kind = rt_kind_name(r.kind);
@@ -283,6 +289,8 @@ EXPORT int gsan_finding(size_t i, struct gsan_report *out)
 
 EXPORT int gsan_finish(void)
 {
+	if (rt_other())
+		return rt_other()->finish();
 	if (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) {
 		ask_device();
 		finish();

@@ -12,7 +12,7 @@ libgsan_a_SOURCES = \
 	rt/abi.h rt/state.h rt/rti.h rt/drv.h rt/register.h \
 	rt/flags.def rt/kinds.def rt/drv.def \
 	rt/alloc.c rt/collect.c rt/context.c rt/demangle.c rt/drv.c rt/flags.c rt/init.c \
-	rt/launch.c rt/log.c rt/mem.c rt/module.c rt/print.c rt/register.c rt/shadow.c \
+	rt/launch.c rt/log.c rt/mem.c rt/module.c rt/one.c rt/print.c rt/register.c rt/shadow.c \
 	rt/supp.c rt/util.c rt/watch.c
 libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
@@ -60,7 +60,7 @@ check_PROGRAMS += testsuite/rt/prog testsuite/rt/prog_last testsuite/rt/prog_pla
 check_DATA += testsuite/rt/libcuda.so.1 libgsan.so
 CLEANFILES += testsuite/rt/libcuda.so.1
 gsan_rt_tests = testsuite/rt/report.sh testsuite/rt/options.sh testsuite/rt/memory.sh \
-	testsuite/rt/life.sh testsuite/rt/exports.sh
+	testsuite/rt/life.sh testsuite/rt/shared.sh testsuite/rt/exports.sh
 TESTS += $(gsan_rt_tests)
 EXTRA_DIST += $(gsan_rt_tests) testsuite/rt/lib.sh testsuite/rt/fake.c
 

@@ -10,7 +10,8 @@ shim_tests = \
 	testsuite/shim/nvcc.sh \
 	testsuite/shim/options.sh \
 	testsuite/shim/ptxas.sh \
-	testsuite/shim/rdc.sh
+	testsuite/shim/rdc.sh \
+	testsuite/shim/shared.sh
 dist_check_SCRIPTS += $(shim_tests)
 TESTS += $(shim_tests)
 EXTRA_DIST += testsuite/shim/stub.sh

@@ -103,7 +103,7 @@ API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice
 		*value = SMS;
 		break;
 	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
-		*value = 65536;
+		*value = 2048;  /* four blocks of 512 bytes */
 		break;
 	case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
 		*value = !fails("attribute");

@@ -20,9 +20,9 @@ has err "1 allocation without shadow (2097152 bytes)"
 # Mapped before there was a context.
 go 3 "" map:0x650000000000 use:0 load run:_Z4ringPi shadow:0:yes
 
-# Shared memory: 512 bytes of static memory, 2048/32 blocks of 3 multiprocessors,
-# at most 32 on each.
-go 3 "" use:0 load slots:512:0 run:_Z4ringPi slots:512:96 slots:8193:0
+# Shared memory: 512 bytes of static memory, four blocks on each of 3 multiprocessors,
+# whatever their size; 32 on each where another stream may be running.
+go 3 "" use:0 load slots:512:0 run:_Z4ringPi slots:512:12 slots:8193:0
 # Larger blocks, fewer of them; more again when another stream may be running.
 go 3 "" use:0 load block:512 run:_Z4ringPi slots:512:12 block:1024 run:_Z4ringPi slots:512:12 \
 	stream run:_Z4ringPi slots:512:96

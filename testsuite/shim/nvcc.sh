@@ -62,8 +62,18 @@ has err runtime
 run 0 "$g" $sm -cudart shared main.cu -o prog5
 run 0 "$g" $sm -lib main.cu -o libk.a
 hasnt err gsan-nvcc
+# a library brings the runtime to a program that knows nothing of it
+cat >host.c <<'EOF'
+#include <dlfcn.h>
+int main(int argc, char **argv) { return argc > 1 && dlopen(argv[1], RTLD_NOW) ? 7 : 1; }
+EOF
+$CC host.c -o host -ldl || hard "host.c"
 run 0 "$g" $sm -shared -Xcompiler -fPIC k.cu -o libk.so
-has err "gsan-nvcc: a shared library does not carry the runtime"
+[ -s err ] && fail "-shared says something: $(cat err)"
+run 7 ./host ./libk.so
+has err runtime
+run 0 "$g" $sm -shared -Xcompiler -fPIC -cudart=shared k.cu -o libk.so
+has err "gsan-nvcc: this library is watched in programs linked with gsan-nvcc"
 
 # an object of ours without the runtime is a link error, not silence
 "$g" $sm -c main.cu -o main.o
