@@ -151,7 +151,7 @@ bool rt_func_watched(const struct rt_func *f)
 
 bool rt_func_bare(const struct rt_func *f)
 {
-	return !f->module || (!f->module->watched && !f->module->failed);
+	return !f->module || (f->module->known && !f->module->watched && !f->module->failed);
 }
 
 /* Entries that are instrumented have a site of their own. */

@@ -353,6 +353,8 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "no kernel was launched");
 	else if (t->other_device && t->other_device == t->launches)
 		rt_puts(b, "no launch was on the device that is watched");
+	else if (!t->modules && !t->bare_launches)
+		rt_puts(b, "no module could be looked at");
 	else if (!t->sites && t->unregistered)
 		rt_puts(b, "no instrumented module could be registered");
 	else if (!t->sites)
