@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Memory that the runtime asks for is refused, once or from some time on, at each
+# place: the program goes on as if alone, what was found is reported, and it is
+# said that memory ran out.
+. "$top_srcdir/testsuite/lib.sh"
+. "$top_srcdir/testsuite/faults/lib.sh"
+. "$top_srcdir/testsuite/rt/lib.sh"
+
+# sweep OPTIONS COMMAND...
+sweep()
+{
+	GSAN_OPTIONS=$1
+	export GSAN_OPTIONS
+	shift
+	"$prog" "$@" >ref.out 2>ref.err
+	[ $? = 66 ] || fail "not even with all memory: $*"
+	plain ref.out >ref
+	plain ref.err >ref.said
+	i=0 hit=1
+	while [ $hit = 1 ] && [ $failures -lt 10 ]; do
+		i=$((i + 1))
+		for to in $i 0; do
+			one "calloc,realloc,malloc:$i:$to:0" "$@"
+		done
+	done
+	[ $i -ge 30 ] || fail "only $i allocations"
+	[ "$(wc -l <kept)" -ge 10 ] || fail "the finding is never kept"
+}
+
+one()
+{
+	fault=$1
+	shift
+	rm -f trace
+	got=0
+	env LD_AUDIT="$inject" FAULT_TRACE="$tmp/trace" FAULT="$fault" timeout 60 "$prog" "$@" >out 2>err ||
+		got=$?
+	grep -q '^!' trace || { hit=0; return; }
+	plain out | cmp -s - ref || fail "$fault: the program printed something else"
+	closes err || fail "$fault: not one closing line"
+	# A table that has no room is a module that does not register, and no more; and
+	# what cannot grow where it is may find room elsewhere.
+	plain err | cmp -s - ref.said || grep -q 'could not be registered\|no memory for' err ||
+		count 1 "GSan: out of memory: what is "
+	case $got in
+	66) grep -q "; memory ran out, and what came later was not watched" err && echo "$fault" >>kept ;;
+	3) grep -qE 'nothing was watched: (memory ran out|the host has no memory)' err ||
+		fail "$fault: the finding is gone, and no word of it" ;;
+	*) fail "$fault: status $got" ;;
+	esac
+}
+
+: >kept
+sweep "" use:0 load alloc:4096 run:_Z4ringPi race:0 sync exit:3
+sweep "log_path=stdout:log_path=stderr:print_cmdline=1" use:0 library host:4096 \
+	graph:_Z4ringPi:2 race:2 sync exit:3
+done_testing

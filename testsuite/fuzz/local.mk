@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Fuzz targets.  Every build has them over drive.c, as tests that try what was
+# found, the seeds and inputs made of those; with --enable-fuzz also as libFuzzer
+# programs, which `make fuzz` runs for FUZZ_SECONDS each.
+
+fuzz_parse_parts = testsuite/fuzz/parse.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h \
+	testsuite/fuzz/same.c testsuite/fuzz/same.h
+fuzz_rewrite_parts = testsuite/fuzz/rewrite.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h
+fuzz_script_parts = testsuite/fuzz/script.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h \
+	run/check.c run/script.c
+fuzz_flags_parts = testsuite/fuzz/flags.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h \
+	rt/flags.c rt/log.c rt/util.c
+# Without libgsan.a, whose dlsym stands in front of the C library's.
+fuzz_supp_parts = testsuite/fuzz/supp.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h \
+	rt/demangle.c rt/flags.c rt/log.c rt/supp.c rt/util.c
+
+fuzz_tests = testsuite/fuzz/parse testsuite/fuzz/rewrite testsuite/fuzz/script \
+	testsuite/fuzz/flags testsuite/fuzz/supp
+check_PROGRAMS += $(fuzz_tests)
+TESTS += $(fuzz_tests)
+testsuite_fuzz_parse_SOURCES = $(fuzz_parse_parts) testsuite/fuzz/drive.c
+testsuite_fuzz_parse_LDADD = ptxparse/libptxparse.a
+testsuite_fuzz_rewrite_SOURCES = $(fuzz_rewrite_parts) testsuite/fuzz/drive.c
+testsuite_fuzz_rewrite_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
+testsuite_fuzz_script_SOURCES = $(fuzz_script_parts) testsuite/fuzz/drive.c
+testsuite_fuzz_flags_SOURCES = $(fuzz_flags_parts) testsuite/fuzz/drive.c
+testsuite_fuzz_supp_SOURCES = $(fuzz_supp_parts) testsuite/fuzz/drive.c
+
+if FUZZ
+fuzz_programs = testsuite/fuzz/long_parse testsuite/fuzz/long_rewrite \
+	testsuite/fuzz/long_script testsuite/fuzz/long_flags testsuite/fuzz/long_supp
+noinst_PROGRAMS += $(fuzz_programs)
+fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
+testsuite_fuzz_long_parse_SOURCES = $(fuzz_parse_parts)
+testsuite_fuzz_long_parse_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_long_parse_LDADD = ptxparse/libptxparse.a
+testsuite_fuzz_long_rewrite_SOURCES = $(fuzz_rewrite_parts)
+testsuite_fuzz_long_rewrite_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_long_rewrite_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
+testsuite_fuzz_long_script_SOURCES = $(fuzz_script_parts)
+testsuite_fuzz_long_script_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_long_flags_SOURCES = $(fuzz_flags_parts)
+testsuite_fuzz_long_flags_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_long_supp_SOURCES = $(fuzz_supp_parts)
+testsuite_fuzz_long_supp_LDFLAGS = $(fuzz_ldflags)
+endif
+
+FUZZ_SECONDS = 600
+.PHONY: fuzz
+fuzz: $(fuzz_programs)
+	@test -n '$(fuzz_programs)' || { echo 'configure with CC=clang --enable-fuzz' >&2; exit 1; }
+	$(SHELL) $(top_srcdir)/testsuite/fuzz/long.sh $(top_srcdir) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+EXTRA_DIST += testsuite/fuzz/long.sh testsuite/fuzz/corpus testsuite/fuzz/found
