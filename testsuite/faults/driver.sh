@@ -78,6 +78,24 @@ sweep use:0 load alloc:4096 run:_Z4ringPi race:0 sync
 sweep use:0 library host:4096 graph:_Z4ringPi:2 race:2 sync release
 [ $tried -ge 250 ] || fail "only $tried faults"
 
+# The reason is the right one.
+while IFS=: read -r name why; do
+	got=0
+	env LD_AUDIT="$inject" FAULT="$name:1:0:2" timeout 60 "$prog" use:0 load alloc:4096 \
+		run:_Z4ringPi race:0 sync >out 2>err || got=$?
+	[ $got = 3 ] || fail "$name: status $got"
+	has err "GSan: 0 findings; nothing was watched: $why"
+done <<'END'
+cuCtxGetCurrent:the driver does not say which context is current
+cuCtxGetDevice:the driver does not say which device a context is of
+cuStreamCreate:the driver makes no stream for the runtime
+cuMemAddressReserve:the addresses of its shadow are taken
+cuMemCreate:the device has no memory for the runtime's state
+cuMemHostRegister_v2:the driver maps no host memory into the device
+cuMemcpyHtoDAsync_v2:the runtime's state cannot be written
+cuModuleEnumerateFunctions:no instrumented module could be registered
+END
+
 # No thread can be had: reports come at synchronisations, and at the end.
 for at in 1:0 1:1 2:2; do
 	got=0
