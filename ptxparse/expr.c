@@ -196,13 +196,20 @@ uint64_t ptx_tok_int(struct parser *p, const struct tok *t, bool *isuns)
 	return v;
 }
 
+/* Most numbers are decimal, and look the same printed: they keep no spelling. */
+static bool is_plain(const struct tok *t, bool isuns)
+{
+	return !isuns && (*t->s != '0' || t->len == 1);
+}
+
 struct xop *ptx_x_int(struct parser *p, const struct tok *t)
 {
 	struct xop *x = new_xop(p, t->s, t->s + t->len);
 
 	x->op.kind = OP_INT;
 	x->op.ival = ptx_tok_int(p, t, &x->isuns);
-	x->op.text = ptx_intern(p->arena, t->s, t->len);
+	if (!is_plain(t, x->isuns))
+		x->op.text = ptx_intern(p->arena, t->s, t->len);
 	x->isconst = true;
 	return x;
 }
@@ -282,6 +289,7 @@ static struct xop *folded(struct parser *p, struct xop *x, uint64_t v)
 struct xop *ptx_x_unary(struct parser *p, int op, const struct tok *t, struct xop *x)
 {
 	bool literal = x->op.kind == OP_INT;
+	bool plain = literal && !x->op.text && x->op.ival && x->s == t->s + 1;
 
 	if (x->op.kind == OP_SYM && !x->op.neg && !x->op.off && (op == T_BANG || op == T_MINUS)) {
 		if (op == T_MINUS)
@@ -298,6 +306,10 @@ struct xop *ptx_x_unary(struct parser *p, int op, const struct tok *t, struct xo
 	if (is_int(x)) {
 		uint64_t v = x->op.ival;
 
+		if (plain && op == T_MINUS) {
+			x->op.ival = 0 - v;
+			return x;
+		}
 		switch (op) {
 		case T_BANG:
 			v = !v;

@@ -164,7 +164,7 @@ enum ptx_opkind {
 	OP_SINK,                /* _ */
 	OP_SYM,                 /* register, special register, variable, label, function;
 	                           with `off` for sym+off; `elem` for v.x, %tid.x, %r1.b0 */
-	OP_INT,                 /* `ival`; `text` keeps the spelling */
+	OP_INT,                 /* `ival`; `text` keeps the spelling, if it is not the decimal one */
 	OP_FLOAT,               /* 0f, 0d or decimal: `ival` holds the bits, `isdouble` */
 	OP_ADDR,                /* [list...]: list[0] is the base (OP_SYM or OP_INT, with
 	                           its constant offset in `off`); further elements are

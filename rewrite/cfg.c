@@ -2,7 +2,8 @@
  *
  * cfg.c: cuts every function body into basic blocks.  Two questions are asked of
  * them: what happened since the block's top (elide.c), and whether control can
- * run off the end of an entry's body (insert.c).
+ * run off the end of an entry's body (insert.c).  As the first pass that sees all
+ * statements, it lists those that later ones look for.
  */
 #include <string.h>
 
@@ -37,8 +38,28 @@ static struct rw_block *new_block(struct rw *r, struct rw_func *rf, unsigned *ca
 	return &rf->blocks[rf->nblocks++];
 }
 
+void rw_list_add(struct rw *r, struct rw_list *l, struct ptx_stmt *s)
+{
+	if (l->n == l->cap) {
+		struct ptx_stmt **more;
+
+		l->cap = l->cap ? l->cap * 4 : 64;
+		more = ptx_alloc(r->m->arena, l->cap * sizeof *more);
+		if (l->n)
+			memcpy(more, l->p, l->n * sizeof *more);
+		l->p = more;
+	}
+	l->p[l->n++] = s;
+}
+
+static void add_var(struct rw *r, struct ptx_stmt *s)
+{
+	if (s->var->sym->space == SPACE_SHARED || s->var->sym->space == SPACE_GLOBAL)
+		rw_list_add(r, &r->vars, s);
+}
+
 /* One walk over the statements; they are spread over memory, so that every walk
- * costs.  Counts what class.c may find on the way. */
+ * costs.  What later passes look for is put on lists on the way. */
 static void cut(struct rw *r, struct rw_func *rf)
 {
 	struct rw_block *b = NULL;
@@ -54,12 +75,19 @@ static void cut(struct rw *r, struct rw_func *rf)
 		}
 		b->last = s;
 		b->falls = reached;
+		if (s->kind == STMT_VAR)
+			add_var(r, s);
+		if (s->kind == STMT_LOC && !rf->first_loc && s->loc && !s->loc->inlined_at && s->loc->line)
+			rf->first_loc = s->loc;
 		if (s->kind != STMT_INST)
 			continue;
-		rf->max_events += ptx_insts[s->inst.id].model != MODEL_PLAIN ||
-			s->inst.id == INST_UNKNOWN;
+		if (rw_is_bits(&s->inst))
+			rw_list_add(r, &rf->bits, s);
+		rf->has_setmaxnreg |= s->inst.id == INST_SETMAXNREG;
+		if (ptx_insts[s->inst.id].model != MODEL_PLAIN || s->inst.id == INST_UNKNOWN ||
+		    s->inst.id == INST_EXIT || s->inst.id == INST_RET)
+			rw_list_add(r, &rf->candidates, s);
 		if (ends_block(&s->inst)) {
-			rf->max_events++;
 			b->falls = reached = reached && s->inst.guarded;
 			b = NULL;
 		}
@@ -77,6 +105,8 @@ void rw_cfg(struct rw *r)
 	for (s = r->m->first; s; s = s->next) {
 		struct rw_func *rf;
 
+		if (s->kind == STMT_VAR)
+			add_var(r, s);
 		if (s->kind != STMT_FUNC || !s->func->has_body)
 			continue;
 		rf = ptx_alloc(r->m->arena, sizeof *rf);

@@ -460,14 +460,16 @@ void rw_class(struct rw *r)
 		struct rw_func *rf = r->funcs[i];
 		struct rw_event *e;
 
-		e = rf->events = ptx_alloc(r->m->arena, ((size_t)rf->max_events + 1) * sizeof *e);
+		e = rf->events = ptx_alloc(r->m->arena, (rf->candidates.n + 1) * sizeof *e);
 		rf->watched = selected(r, rf->f);
 		if (!rf->watched) {
 			r->stats->entries_left++;
 			continue;
 		}
-		for (struct ptx_stmt *s = rf->f->body; s; s = s->next) {
-			if (s->kind != STMT_INST || !event(r, rf, &s->inst, e))
+		for (size_t k = 0; k < rf->candidates.n; k++) {
+			struct ptx_stmt *s = rf->candidates.p[k];
+
+			if (!event(r, rf, &s->inst, e))
 				continue;
 			e->stmt = s;
 			count(r->stats, e);

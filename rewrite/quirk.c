@@ -12,7 +12,7 @@
  * zero, the tests stay what they are. */
 enum { PREDICATES = 7 };
 
-static bool is_test(const struct ptx_inst *in, const bool *masked)
+static bool is_test(const struct ptx_inst *in)
 {
 	const struct ptx_operand *o = in->ops;
 
@@ -20,41 +20,42 @@ static bool is_test(const struct ptx_inst *in, const bool *masked)
 		return false;
 	if (in->type != TYPE_U32 && in->type != TYPE_S32 && in->type != TYPE_B32)
 		return false;
-	return o[1].kind == OP_SYM && o[1].sym->kind == SYM_REG && masked[o[1].sym->reg] &&
-	       o[2].kind == OP_INT && !o[2].ival;
+	return o[1].kind == OP_SYM && o[1].sym->kind == SYM_REG && o[2].kind == OP_INT && !o[2].ival;
 }
 
-/* The operands that are the zero of such a test; with `to`, they become it. */
-static unsigned tests(struct ptx_func *f, const bool *masked, struct ptx_sym *to)
+bool rw_is_bits(const struct ptx_inst *in)
 {
-	unsigned n = 0;
-
-	for (struct ptx_stmt *s = f->body; s; s = s->next) {
-		if (s->kind != STMT_INST || !is_test(&s->inst, masked))
-			continue;
-		n++;
-		if (to)
-			s->inst.ops[2] = (struct ptx_operand){ .kind = OP_SYM, .sym = to };
-	}
-	return n;
+	return (in->id == INST_AND && in->nops && in->ops[0].kind == OP_SYM &&
+		in->ops[0].sym->kind == SYM_REG) || is_test(in);
 }
 
 bool rw_hide_zero(struct rw *r, struct ptx_func *f, const char *zero)
 {
-	bool *masked = ptx_alloc(r->m->arena, (size_t)f->nregs + 1);
+	const struct rw_list *l = &((const struct rw_func *)f->user)->bits;
 	struct ptx_sym *sym;
+	unsigned n = 0;
+	bool *masked;
 
-	for (const struct ptx_stmt *s = f->body; s; s = s->next)
-		if (s->kind == STMT_INST && s->inst.id == INST_AND && s->inst.nops &&
-		    s->inst.ops[0].kind == OP_SYM && s->inst.ops[0].sym->kind == SYM_REG)
-			masked[s->inst.ops[0].sym->reg] = true;
-	if (tests(f, masked, NULL) < PREDICATES)
+	if (l->n < PREDICATES)
+		return false;
+	masked = ptx_alloc(r->m->arena, (size_t)f->nregs + 1);
+	for (size_t i = 0; i < l->n; i++)
+		if (l->p[i]->inst.id == INST_AND)
+			masked[l->p[i]->inst.ops[0].sym->reg] = true;
+	for (size_t i = 0; i < l->n; i++)
+		n += l->p[i]->inst.id == INST_SETP && masked[l->p[i]->inst.ops[1].sym->reg];
+	if (n < PREDICATES)
 		return false;
 	sym = ptx_alloc(r->m->arena, sizeof *sym);
 	sym->name = zero;
 	sym->kind = SYM_REG;
 	sym->type = TYPE_B32;
-	tests(f, masked, sym);
+	for (size_t i = 0; i < l->n; i++) {
+		struct ptx_inst *in = &l->p[i]->inst;
+
+		if (in->id == INST_SETP && masked[in->ops[1].sym->reg])
+			in->ops[2] = (struct ptx_operand){ .kind = OP_SYM, .sym = sym };
+	}
 	return true;
 }
 
@@ -64,7 +65,9 @@ bool rw_hide_zero(struct rw *r, struct ptx_func *f, const char *zero)
  * number, and compute the same. */
 void rw_drop_setmaxnreg(struct ptx_func *f)
 {
-	for (struct ptx_stmt *s = f->body; s; s = s->next)
+	const struct rw_func *rf = f->user;
+
+	for (struct ptx_stmt *s = rf->has_setmaxnreg ? f->body : NULL; s; s = s->next)
 		if (s->kind == STMT_INST && s->inst.id == INST_SETMAXNREG) {
 			s->kind = STMT_TEXT;
 			s->t.text = "";

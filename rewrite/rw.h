@@ -63,14 +63,21 @@ struct rw_event {
 	unsigned char type_bits;        /* ROWS: of one element */
 };
 
+/* Statements to come back to: memory is what every walk over all of them costs. */
+struct rw_list { struct ptx_stmt **p; size_t n, cap; };
+
 /* A function with a body; hangs off ptx_func.user. */
 struct rw_func {
 	struct ptx_func *f;
 	struct rw_block *blocks;
 	unsigned nblocks;
+	struct rw_list candidates;      /* what may be an event, in order */
+	struct rw_list bits;            /* what may test bits, see quirk.c */
+	const struct ptx_loc *first_loc;        /* where it begins in its source, or NULL */
+	bool has_setmaxnreg;
 	struct rw_value *values;        /* per register number */
 	struct rw_event *events;        /* in the order of their statements */
-	unsigned nevents, max_events;
+	unsigned nevents;
 	bool watched;                   /* an entry that `kernel` selects, or a .func */
 	uint32_t site;                  /* of an entry */
 };
@@ -99,6 +106,7 @@ struct rw {
 	size_t input_len;
 	struct rw_func **funcs;
 	unsigned nfuncs;
+	struct rw_list vars;            /* declarations of memory, in functions too */
 	struct rw_text text;
 	bool used[RW_FN_COUNT];         /* calls that were emitted */
 	struct rw_sites *sites;
@@ -118,6 +126,7 @@ bool rw_resolve(struct rw *);
 /* ---- cfg.c ------------------------------------------------------------------ */
 
 void rw_cfg(struct rw *);
+void rw_list_add(struct rw *, struct rw_list *, struct ptx_stmt *);
 void rw_dump_cfg(const struct rw *, FILE *);
 
 /* ---- space.c ---------------------------------------------------------------- */
@@ -139,6 +148,8 @@ void rw_elide(struct rw *);
 
 /* ---- quirk.c ---------------------------------------------------------------- */
 
+/* Whether an instruction belongs on rw_func.bits. */
+bool rw_is_bits(const struct ptx_inst *);
 /* Makes tests of single bits compare with register `zero`, if there are so many
  * that ptxas would fail.  True if it did: the register must be set to 0 in a way
  * that ptxas cannot see through. */

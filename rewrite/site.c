@@ -293,15 +293,6 @@ static uint32_t op_name(struct rw *r, const struct ptx_inst *in)
 	return t->last_op;
 }
 
-/* Where an entry begins in its source: its first .loc that no inlined call made. */
-static const struct ptx_loc *first_loc(const struct ptx_func *f)
-{
-	for (const struct ptx_stmt *s = f->body; s; s = s->next)
-		if (s->kind == STMT_LOC && s->loc && !s->loc->inlined_at && s->loc->line)
-			return s->loc;
-	return NULL;
-}
-
 struct rw_sites *rw_sites_new(struct rw *r)
 {
 	struct rw_sites *t = ptx_alloc(r->m->arena, sizeof *t);
@@ -315,7 +306,7 @@ uint32_t rw_site(struct rw *r, const struct rw_func *rf, const struct ptx_stmt *
 		 const struct ptx_sym *var, uint32_t info)
 {
 	struct rw_sites *t = r->sites;
-	const struct ptx_loc *loc = in ? in->loc : first_loc(rf->f);
+	const struct ptx_loc *loc = in ? in->loc : rf->first_loc;
 	struct gsan_site s = { .info = info };
 
 	s.func = written_in(r, rf->f, loc);
@@ -340,8 +331,6 @@ uint32_t rw_site(struct rw *r, const struct rw_func *rf, const struct ptx_stmt *
 /* The variables a module defines, in global and shared memory. */
 static void add_vars(struct rw *r, const struct ptx_stmt *s, struct vec *out)
 {
-	if (s->kind != STMT_VAR)
-		return;
 	for (const struct ptx_var *v = s->var; v; v = v->next) {
 		if ((v->sym->space != SPACE_SHARED && v->sym->space != SPACE_GLOBAL) ||
 		    !v->sym->bytes || (v->link && !strcmp(v->link, ".extern")))
@@ -350,18 +339,6 @@ static void add_vars(struct rw *r, const struct ptx_stmt *s, struct vec *out)
 		if (v->sym->type >= TYPE_TEXREF)
 			continue;
 		push(r, out, &v->sym, sizeof v->sym, 1);
-	}
-}
-
-static void find_vars(struct rw *r, struct vec *out)
-{
-	const struct ptx_stmt *s, *b;
-
-	for (s = r->m->first; s; s = s->next) {
-		add_vars(r, s, out);
-		if (s->kind == STMT_FUNC)
-			for (b = s->func->body; b; b = b->next)
-				add_vars(r, b, out);
 	}
 }
 
@@ -447,7 +424,8 @@ void rw_put_sites(struct rw *r)
 		       sizeof(struct gsan_global) == 24, "arrays of words");
 	for (unsigned i = 0; i < RULE_COUNT; i++)
 		elided += r->stats->elided[i];
-	find_vars(r, &vars);
+	for (size_t i = 0; i < r->vars.n; i++)
+		add_vars(r, r->vars.p[i], &vars);
 	/* About what the numbers take, with their commas. */
 	rw_reserve(r, t->sites.n * 48 + t->frames.n * 24 + t->bytes.n * 4);
 	put_globals(r, &vars);

@@ -72,38 +72,41 @@ void rw_puts(struct rw *r, const char *s)
 	rw_putn(r, s, strlen(s));
 }
 
+/* Decimal digits of v at p; returns their end. */
+static inline char *digits(char *p, uint32_t v)
+{
+	uint32_t limit = 100;
+	char *end, *q;
+
+	/* Most of them are this small. */
+	if (v < 10) {
+		*p = (char)('0' + v);
+		return p + 1;
+	}
+	for (end = p + 2; v >= limit; end++) {
+		if (end == p + 9) {
+			end++;
+			break;
+		}
+		limit *= 10;
+	}
+	for (q = end; q > p; v /= 10)
+		*--q = (char)('0' + v % 10);
+	return end;
+}
+
 void rw_putu(struct rw *r, uint64_t v)
 {
 	char b[20], *p = b + sizeof b;
 
+	if (v <= UINT32_MAX) {
+		r->text.p = digits(room(r, 10), (uint32_t)v);
+		return;
+	}
 	do
 		*--p = (char)('0' + v % 10);
 	while (v /= 10);
 	rw_putn(r, p, (size_t)(b + sizeof b - p));
-}
-
-/* Decimal digits of v at p, two at a time; returns their end. */
-static inline char *digits(char *p, uint32_t v)
-{
-	static const char pairs[] =
-		"00010203040506070809101112131415161718192021222324252627282930313233"
-		"34353637383940414243444546474849505152535455565758596061626364656667"
-		"6869707172737475767778798081828384858687888990919293949596979899";
-	char b[10], *q = b + sizeof b;
-
-	while (v >= 100) {
-		q -= 2;
-		memcpy(q, pairs + v % 100 * 2, 2);
-		v /= 100;
-	}
-	if (v < 10) {
-		*p++ = (char)('0' + v);
-	} else {
-		memcpy(p, pairs + v * 2, 2);
-		p += 2;
-	}
-	memcpy(p, q, (size_t)(b + sizeof b - q));
-	return p + (b + sizeof b - q);
 }
 
 void rw_put_words(struct rw *r, const uint32_t *w, size_t n)

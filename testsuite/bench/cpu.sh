@@ -17,6 +17,24 @@ ptx device 90a
 ptx math 120a
 ptx pipeline 80 -G
 ptx sort 80
+# Nothing but accesses of memory, each with an address of its own.
+awk 'BEGIN {
+	print ".version 8.0\n.target sm_80\n.address_size 64"
+	for (i = 0; bytes < 2e6; i++) {
+		if (i % 500 == 0) {
+			if (i)
+				print "\tret;\n}"
+			print ".visible .entry dense" i "(.param .u64 p)\n{\n\t.reg .b64 %rd<3>;\n\t.reg .b32 %r<64>;"
+			print "\tld.param.u64 \t%rd1, [p];\n\tcvta.to.global.u64 \t%rd2, %rd1;"
+		}
+		r = "%r" i % 64
+		at = "+" 4 * i "]"
+		s = i % 3 == 0 ? "ld.global.u32 \t" r ", [%rd2" at : i % 3 == 1 ? "ld.u32 \t" r ", [%rd1" at : \
+			"st.global.u32 \t[%rd2" at ", " r
+		print "\t" s ";"
+		bytes += length(s) + 3
+	}
+	print "\tret;\n}" }' >dense-80.ptx
 
 printf '%-16s%9s%9s%9s%9s%10s%10s%9s\n' "" "MB" parse print rewrite seconds ptxas share
 for file in *.ptx; do

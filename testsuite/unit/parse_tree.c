@@ -160,6 +160,7 @@ static void test_values(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ptx_buf printed = { 0 };
 		struct ptx_module *m;
 
 		snprintf(text, sizeof text, HEAD ".entry k() { .reg .b64 a; mov.b64 a, %s;"
@@ -167,7 +168,10 @@ static void test_values(void **state)
 		m = parse(text);
 		assert_true(op(m, 0, 1)->kind == OP_INT || op(m, 0, 1)->kind == OP_EXPR);
 		assert_int_equal(op(m, 0, 1)->ival, cases[i].value);
-		assert_string_equal(op(m, 0, 1)->text, cases[i].text);
+		ptx_print_operand(&printed, op(m, 0, 1));
+		ptx_put(&printed, "", 1);
+		assert_string_equal(printed.p, cases[i].text);
+		free(printed.p);
 		assert_int_equal(op(m, 1, 1)->list[0].off, cases[i].value);
 		ptx_free(m);
 	}
