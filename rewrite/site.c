@@ -338,6 +338,10 @@ static void add_vars(struct rw *r, const struct ptx_stmt *s, struct vec *out)
 		/* .texref and its like have no bytes that a program addresses. */
 		if (v->sym->type >= TYPE_TEXREF)
 			continue;
+		/* A name that is a function's own cannot be said out here: its memory has
+		 * no shadow, which the device counts. */
+		if (v->sym->space == SPACE_GLOBAL && ptx_lookup(r->m, v->sym->name) != v->sym)
+			continue;
 		push(r, out, &v->sym, sizeof v->sym, 1);
 	}
 }
