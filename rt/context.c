@@ -6,10 +6,12 @@
  * starts anew is watched anew.
  */
 #include <string.h>
+#include <time.h>
 
 #include "rt/drv.h"
 
 #define DEVICES 64
+#define SHARE 50        /* what is read in passing takes a fiftieth of the time */
 
 /* How often the program retained each primary context; with rt_lock. */
 static struct { CUcontext ctx; int retains; } primary[DEVICES];
@@ -17,6 +19,7 @@ static struct { CUcontext ctx; int retains; } primary[DEVICES];
 /* The device's counters: of devices torn down, and as last read; with rt_lock. */
 static uint64_t ended[GSAN_COUNTER_COUNT], live[GSAN_COUNTER_COUNT];
 static uint64_t launched, covered;      /* launches so far; those that `live` covers */
+static uint64_t next_glance;            /* not before this; microseconds */
 static bool dead;                       /* a context died */
 static bool lost, old;                  /* what devices torn down took with them */
 
@@ -60,17 +63,31 @@ static void read_counters(struct rt_ctx *c, uint64_t upto)
 	pthread_mutex_unlock(&rt_lock);
 }
 
-void rt_context_read(struct rt_ctx *c)
+static uint64_t now_us(void)
 {
-	uint64_t upto = launches_so_far();
-	bool news;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+void rt_context_glance(void)
+{
+	const uint64_t start = now_us(), upto = launches_so_far();
+	struct rt_ctx *c;
+	bool due;
 
 	pthread_mutex_lock(&rt_lock);
-	news = upto != covered;
+	due = upto != covered && start >= next_glance;
 	pthread_mutex_unlock(&rt_lock);
 	/* What is launched from here on makes the device busy again. */
-	if (news && rt_idle())
-		read_counters(c, upto);
+	if (!due || !rt_idle() || !rt_dev_ready() || !(c = rt_dev_begin()))
+		return;
+	read_counters(c, upto);
+	rt_dev_end();
+	pthread_mutex_lock(&rt_lock);
+	next_glance = start + (now_us() - start) * SHARE;
+	pthread_mutex_unlock(&rt_lock);
 }
 
 void rt_context_tell(CUcontext ctx, int timeout_ms)

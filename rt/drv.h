@@ -187,7 +187,7 @@ void rt_mem_catch_up(void);
  * nothing was launched since. */
 void rt_context_launched(void); /* with rt_lock */
 void rt_context_noted(CUresult);        /* of the program's calls: did its context die? */
-void rt_context_read(struct rt_ctx *);  /* while the device is idle, if there is news */
+void rt_context_glance(void);   /* reads them if the device is idle and there is news */
 /* Waits for the context and prints with what only its device knows. */
 void rt_context_tell(CUcontext, int timeout_ms);
 void rt_context_count(struct rt_totals *);

@@ -443,8 +443,8 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)
 
 /* ---- synchronisation ------------------------------------------------------------------------------------ */
 
-/* After the program waited: findings are printed, and now and then the device's
- * counters are read and its clocks looked after. */
+/* After the program waited: findings are printed, the device's counters read, and
+ * now and then its clocks looked after. */
 static void waited(CUresult r)
 {
 	const uint64_t now = rt_now_ms();
@@ -453,13 +453,13 @@ static void waited(CUresult r)
 
 	rt_context_noted(r);
 	rt_tell_idle();
+	rt_context_glance();
 	pthread_mutex_lock(&rt_lock);
 	due = !nbusy && !overflow && now - checked_ms >= CLOCK_CHECK_MS;
 	if (due)
 		checked_ms = now;
 	pthread_mutex_unlock(&rt_lock);
 	if (due && rt_dev_ready() && (c = rt_dev_begin())) {
-		rt_context_read(c);
 		rt_restart_clocks(c);
 		rt_dev_end();
 	}

@@ -194,6 +194,7 @@ CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
 	CUresult r = REAL(cuMemFree_v2, which)(p);
 
 	settle(found, &was, r);
+	rt_context_glance();
 	return r;
 }
 

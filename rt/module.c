@@ -522,6 +522,7 @@ static void unload(const void *handle)
 CUresult rt_on_module_unload(enum rt_hook which, CUmodule module)
 {
 	rt_drain();
+	rt_context_glance();
 	unload(module);
 	return REAL(cuModuleUnload, which)(module);
 }
@@ -574,6 +575,7 @@ CUresult rt_on_library_file(enum rt_hook which, CUlibrary *lib, const char *file
 CUresult rt_on_library_unload(enum rt_hook which, CUlibrary lib)
 {
 	rt_drain();
+	rt_context_glance();
 	unload(lib);
 	return REAL(cuLibraryUnload, which)(lib);
 }

@@ -40,6 +40,9 @@ for how in load library; do
 	go 66 "" cudart use:0 $how race:0 run:lost:1 sync exit:3
 	has err "; 1 accesses to memory without shadow"
 	hasnt err "the device's counters"
+	go 66 "" cudart use:0 $how race:0 run:lost:1 sync run:lost:1 sleep:20 sync exit:3
+	has err "; 2 accesses to memory without shadow"
+	hasnt err "the device's counters"
 	go 66 "" cudart use:0 $how race:0 run:lost:1 sync run:lost:1 exit:3
 	has err "; 1 accesses to memory without shadow"
 	has err "; the device's counters could not be read at the end"
