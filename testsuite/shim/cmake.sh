@@ -45,4 +45,15 @@ add_library(part STATIC ${CMAKE_BINARY_DIR}/f.cu)
 add_executable(prog ${CMAKE_BINARY_DIR}/m.cpp)
 target_link_libraries(prog part)
 EOF
+project shared 1 3 <<'EOF'
+cmake_minimum_required(VERSION 3.18)
+project(shared LANGUAGES CXX CUDA)
+file(WRITE ${CMAKE_BINARY_DIR}/f.cu
+  "__global__ void k(int *p) { *p = 1; }\nvoid f(int *p) { k<<<1, 1>>>(p); }\n")
+file(WRITE ${CMAKE_BINARY_DIR}/m.cpp
+  "void f(int *); int main(int c, char **) { if (c > 9) f(nullptr); return 3; }\n")
+add_library(part SHARED ${CMAKE_BINARY_DIR}/f.cu)
+add_executable(prog ${CMAKE_BINARY_DIR}/m.cpp)
+target_link_libraries(prog part)
+EOF
 done_testing
