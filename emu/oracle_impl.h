@@ -95,6 +95,8 @@ struct orc_access {
 	struct orc_access *next;        /* the RMW that read it, in coherence order */
 	struct orc_observer *obs;
 	unsigned nobs, capobs;
+	const struct orc_access *asked[ORC_WORLDS];     /* see observed() */
+	bool answer[ORC_WORLDS];
 	uint64_t begun, ended;          /* when it was announced and when written over; 0: not yet */
 };
 
@@ -203,7 +205,7 @@ struct orc_access *orc_before(struct orc_grid *, const struct orc_access *);
 /* Compares it with all there is and keeps it. */
 void orc_check(struct orc_grid *, struct orc_thread *, struct orc_access *);
 /* Do two accesses race, kept in this order? */
-bool orc_race(enum orc_world, const struct orc_access *, const struct orc_access *);
+bool orc_race(enum orc_world, struct orc_access *, const struct orc_access *);
 void orc_grid_end(struct orc_grid *);
 
 /* ---- oracle_say.c: lines and findings ---------------------------------------------------- */

@@ -19,7 +19,7 @@ struct orc_race {
 	unsigned long long count;
 	uint64_t addr;
 	const struct orc_access *last[2];
-	struct { const struct orc_access *a, *b; uint64_t addr; } at[INSTANCES];
+	struct { struct orc_access *a, *b; uint64_t addr; } at[INSTANCES];
 };
 
 /* ---- keeping -------------------------------------------------------------------- */
@@ -96,36 +96,51 @@ static bool both_strong(const struct orc_access *a, const struct orc_access *b)
 	return a->reach.level && b->reach.level;
 }
 
-/* Rule 9: somebody read what `a` wrote, or what a chain of read-modify-writes made
- * of it, by an operation morally strong with that write, and that comes before `b`. */
-static bool observed(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
+/* Did an operation that comes before `b` read what `a` itself wrote, morally strong
+ * with that write? */
+static bool read_before(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
 {
-	const struct orc_access *from = a, *next;
+	for (unsigned i = 0; i < a->nobs; i++) {
+		const struct orc_observer *z = &a->obs[i];
+
+		if ((z->sure || ORC_IS_MOST(w)) && orc_meet(w, &a->reach, &z->reach) &&
+		    z->seq < b->seq && known(w, b, z->thread, z->epoch))
+			return true;
+	}
+	/* Whether a reduction, which has no result, observes: either way. */
+	return ORC_IS_MOST(w) && a->next && orc_meet(w, &a->reach, &a->next->reach) &&
+	       a->next->seq && a->next->seq < b->seq && known(w, b, a->next->thread, a->next->epoch);
+}
+
+/* Rule 9: somebody read what `a` wrote, or what a chain of read-modify-writes made
+ * of it.  Many writes of one chain are asked about for one `b`: answers are kept. */
+static bool observed(enum orc_world w, struct orc_access *a, const struct orc_access *b)
+{
+	struct orc_access *end = a, *next;
+	bool yes = false;
 
 	if (!a->write || !a->reach.level)
 		return false;
-	for (; from; from = next) {
-		for (unsigned i = 0; i < from->nobs; i++) {
-			const struct orc_observer *z = &from->obs[i];
-
-			if ((z->sure || ORC_IS_MOST(w)) && orc_meet(w, &from->reach, &z->reach) &&
-			    z->seq < b->seq && known(w, b, z->thread, z->epoch))
-				return true;
+	for (; end && !yes; end = next) {
+		if (end->asked[w] == b) {
+			yes = end->answer[w];
+			break;
 		}
-		next = from->next;
-		if (next && !orc_meet(w, &from->reach, &next->reach))
-			next = NULL;
-		/* Whether a reduction, which has no result, observes: either way. */
-		if (ORC_IS_MOST(w) && next && next->seq && next->seq < b->seq &&
-		    known(w, b, next->thread, next->epoch))
-			return true;
+		yes = read_before(w, end, b);
+		next = end->next && orc_meet(w, &end->reach, &end->next->reach) ? end->next : NULL;
 	}
-	return false;
+	for (; a != end; a = a->next) {
+		a->asked[w] = b;
+		a->answer[w] = yes;
+		if (!a->next || !orc_meet(w, &a->reach, &a->next->reach))
+			break;
+	}
+	return yes;
 }
 
 /* Do they conflict, and does the order leave open which comes first?  They were kept
  * in this order. */
-bool orc_race(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
+bool orc_race(enum orc_world w, struct orc_access *a, const struct orc_access *b)
 {
 	if (!a->write && !b->write)
 		return false;
@@ -143,7 +158,7 @@ bool orc_race(enum orc_world w, const struct orc_access *a, const struct orc_acc
 }
 
 /* What it may be called.  Scope: ordered, or atomic together, had scopes been wide. */
-static unsigned kinds(const struct orc_access *a, const struct orc_access *b)
+static unsigned kinds(struct orc_access *a, const struct orc_access *b)
 {
 	unsigned wrong;
 
@@ -155,7 +170,7 @@ static unsigned kinds(const struct orc_access *a, const struct orc_access *b)
 	return wrong;
 }
 
-static void race(struct orc_grid *g, const struct orc_access *a, const struct orc_access *b,
+static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 		 uint64_t addr)
 {
 	unsigned wrong = kinds(a, b);
@@ -252,7 +267,7 @@ static bool stands_for(const struct orc_access *x, const struct orc_access *a)
 	return x->seq > a->seq && orc_get(x->knows[ORC_MOST], a->thread) >= a->epoch;
 }
 
-static bool open(const struct orc_access *x, const struct orc_access *y)
+static bool open(struct orc_access *x, struct orc_access *y)
 {
 	return x->seq < y->seq ? orc_race(ORC_LEAST, x, y) : orc_race(ORC_LEAST, y, x);
 }

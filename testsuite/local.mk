@@ -372,3 +372,6 @@ $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 # The device runtime's arithmetic, on the host.
 TESTS += testsuite/device.sh
 EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp
+
+# Random programs.
+include $(top_srcdir)/testsuite/gen/local.mk

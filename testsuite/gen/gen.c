@@ -1,0 +1,1145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gen.c: makes a program of a seed.  It is put together of motifs: things that
+ * kernels do, each with memory of its own.  Half the programs are made as they
+ * should be; in the others any choice may slip: a barrier is left out, a scope is
+ * too narrow, a neighbour's element is taken.  Waiting is bounded, so that no
+ * program spins for ever.
+ */
+#include "testsuite/gen/gen.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gen {
+	struct gen_prog *p;
+	uint64_t rng;
+	struct ptx_buf text;            /* of the item in the making */
+	unsigned labels, pairs, loops;
+	unsigned global, shared;        /* bytes given out */
+	bool whole;                     /* whole warps only: counts of barriers are exact */
+};
+
+/* ---- chance ------------------------------------------------------------------------ */
+
+static uint64_t next(struct gen *g)     /* splitmix64 */
+{
+	uint64_t z = g->rng += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static unsigned below(struct gen *g, unsigned n)
+{
+	return (unsigned)(next(g) % n);
+}
+
+static bool chance(struct gen *g, unsigned percent)
+{
+	return below(g, 100) < percent;
+}
+
+/* Does something go wrong here? */
+static bool slip(struct gen *g, unsigned percent)
+{
+	bool yes = chance(g, percent * 3 / 2);
+
+	return yes && !g->p->safe;
+}
+
+#define PICK(g, ...) \
+	(((const char *const[]){__VA_ARGS__})[below(g, sizeof((const char *const[]){__VA_ARGS__}) / \
+						     sizeof(const char *))])
+
+/* ---- items ----------------------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 2, 3))) put(struct gen *g, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	ptx_puts(&g->text, "\t");
+	ptx_puts(&g->text, line);
+	ptx_puts(&g->text, "\n");
+}
+
+static void put_label(struct gen *g, unsigned n)
+{
+	char line[32];
+
+	snprintf(line, sizeof line, "L%u:\n", n);
+	ptx_puts(&g->text, line);
+}
+
+static void end(struct gen *g, enum gen_kind kind, unsigned pair)
+{
+	struct gen_prog *p = g->p;
+
+	if (p->n == p->cap) {
+		p->cap = p->cap ? p->cap * 2 : 32;
+		p->item = realloc(p->item, p->cap * sizeof *p->item);
+		if (!p->item)
+			abort();
+	}
+	ptx_put(&g->text, "", 1);
+	p->item[p->n++] = (struct gen_item){g->text.p, kind, pair};
+	g->text = (struct ptx_buf){0};
+}
+
+static void plain(struct gen *g)
+{
+	end(g, GEN_PLAIN, 0);
+}
+
+struct open { unsigned pair, label, loop; };
+
+/* Lanes for which %p is false go around what follows. */
+static struct open open_if(struct gen *g)
+{
+	struct open o = {++g->pairs, ++g->labels, 0};
+
+	put(g, "@!%%p bra L%u;", o.label);
+	end(g, GEN_OPEN, o.pair);
+	return o;
+}
+
+static void close_if(struct gen *g, struct open o)
+{
+	put_label(g, o.label);
+	end(g, GEN_CLOSE, o.pair);
+}
+
+static struct open open_eq(struct gen *g, const char *reg, unsigned value)
+{
+	put(g, "setp.eq.u32 %%p, %s, %u;", reg, value);
+	return open_if(g);
+}
+
+static struct open open_lt(struct gen *g, const char *reg, unsigned value)
+{
+	put(g, "setp.lt.u32 %%p, %s, %u;", reg, value);
+	return open_if(g);
+}
+
+/* One thread of the grid. */
+static struct open open_thread(struct gen *g, unsigned block, unsigned thread)
+{
+	put(g, "setp.eq.u32 %%p, %%c, %u;", block);
+	put(g, "setp.eq.and.u32 %%p, %%t, %u, %%p;", thread);
+	return open_if(g);
+}
+
+/* Those whose last poll or attempt came to something. */
+static struct open open_found(struct gen *g)
+{
+	put(g, "mov.pred %%p, %%f;");
+	return open_if(g);
+}
+
+static struct open open_loop(struct gen *g)
+{
+	struct open o = {++g->pairs, ++g->labels, g->loops++ % 4};
+
+	put(g, "mov.u32 %%k%u, 0;", o.loop);
+	put_label(g, o.label);
+	end(g, GEN_OPEN, o.pair);
+	return o;
+}
+
+static void close_loop(struct gen *g, struct open o, unsigned times)
+{
+	put(g, "add.u32 %%k%u, %%k%u, 1;", o.loop, o.loop);
+	put(g, "setp.lt.u32 %%q, %%k%u, %u;", o.loop, times);
+	put(g, "@%%q bra L%u;", o.label);
+	end(g, GEN_CLOSE, o.pair);
+}
+
+/* ---- accesses --------------------------------------------------------------------------- */
+
+enum index {
+	IX_ZERO, IX_THREAD, IX_PAIR, IX_NEXT, IX_LANE, IX_WARP, IX_BLOCK, IX_GRID, IX_BACK, IX_FOUR,
+	IX_COUNT
+};
+
+struct place {
+	char space;             /* g, s; x, y: the same by a generic address */
+	unsigned off, stride;
+	enum index index;
+	bool own_block;         /* g: a part for every block */
+};
+
+/* The element's number in %i. */
+static void put_index(struct gen *g, enum index ix)
+{
+	switch (ix) {
+	case IX_THREAD:
+		put(g, "mov.u32 %%i, %%t;");
+		break;
+	case IX_PAIR:
+		put(g, "xor.b32 %%i, %%t, 1;");
+		break;
+	case IX_NEXT:
+		put(g, "add.u32 %%i, %%t, 1;");
+		put(g, "rem.u32 %%i, %%i, %%n;");
+		break;
+	case IX_LANE:
+		put(g, "mov.u32 %%i, %%l;");
+		break;
+	case IX_WARP:
+		put(g, "mov.u32 %%i, %%w;");
+		break;
+	case IX_BLOCK:
+		put(g, "mov.u32 %%i, %%c;");
+		break;
+	case IX_GRID:
+		put(g, "mov.u32 %%i, %%g;");
+		break;
+	case IX_BACK:
+		put(g, "sub.u32 %%i, %%n, %%t;");
+		put(g, "sub.u32 %%i, %%i, 1;");
+		break;
+	case IX_FOUR:
+		put(g, "and.b32 %%i, %%t, 3;");
+		break;
+	case IX_ZERO:
+	case IX_COUNT:
+		put(g, "mov.u32 %%i, 0;");
+		break;
+	}
+}
+
+/* The operand, after code that has it ready. */
+static const char *put_address(struct gen *g, const struct place *a)
+{
+	static char operand[32];
+
+	put_index(g, a->index);
+	if (a->space == 's' || a->space == 'y')
+		put(g, "mad.lo.u32 %%a, %%i, %u, %%sb;", a->stride);
+	else
+		put(g, "mul.wide.u32 %%ra, %%i, %u;", a->stride);
+	switch (a->space) {
+	case 's':
+		snprintf(operand, sizeof operand, "[%%a+%u]", a->off);
+		return operand;
+	case 'y':
+		put(g, "cvt.u64.u32 %%ra, %%a;");
+		put(g, "cvta.shared.u64 %%ra, %%ra;");
+		break;
+	default:
+		put(g, "add.s64 %%ra, %%ra, %%rg;");
+		if (a->own_block)
+			put(g, "mad.wide.u32 %%ra, %%c, 4096, %%ra;");
+		if (a->space == 'x')
+			put(g, "cvta.global.u64 %%ra, %%ra;");
+	}
+	snprintf(operand, sizeof operand, "[%%ra+%u]", a->off);
+	return operand;
+}
+
+static const char *space_text(const struct place *a)
+{
+	return a->space == 's' ? ".shared" : a->space == 'g' ? ".global" : "";
+}
+
+/* Registers of `n` elements. */
+static const char *regs(unsigned size, unsigned n)
+{
+	static char text[64];
+	const char *r = size == 8 ? "%x" : "%v";
+
+	if (n == 1)
+		snprintf(text, sizeof text, "%s0", r);
+	else if (n == 2)
+		snprintf(text, sizeof text, "{%s0, %s1}", r, r);
+	else
+		snprintf(text, sizeof text, "{%s0, %s1, %s2, %s3}", r, r, r, r);
+	return text;
+}
+
+/* ld or st of n elements; `how`: ".relaxed.gpu" or "" and so on. */
+static void put_load_store(struct gen *g, bool store, const char *how, const struct place *a,
+			   unsigned size, unsigned n)
+{
+	const char *vec = n == 4 ? ".v4" : n == 2 ? ".v2" : "";
+	const char *at = put_address(g, a);
+
+	if (store)
+		put(g, "st%s%s%s.u%u %s, %s;", how, space_text(a), vec, size * 8, at, regs(size, n));
+	else
+		put(g, "ld%s%s%s.u%u %s, %s;", how, space_text(a), vec, size * 8, regs(size, n), at);
+}
+
+/* An atomic of 2 (compare-and-swap), 4 or 8 bytes; the old value is in %v0 or %x0. */
+static void put_atomic(struct gen *g, bool red, const char *how, const struct place *a, unsigned size)
+{
+	const char *at = put_address(g, a), *sp = space_text(a);
+	const char *r = size == 8 ? "%x" : "%v";
+	unsigned bits = size * 8;
+
+	if (size == 2) {
+		put(g, "atom%s%s.cas.b16 %%h0, %s, %%h1, %%h2;", how, sp, at);
+	} else if (red) {
+		put(g, "red%s%s.%s%u %s, %s1;", how, sp, PICK(g, "add.u", "max.u", "or.b"), bits, at, r);
+	} else {
+		switch (below(g, 3)) {
+		case 0:
+			put(g, "atom%s%s.cas.b%u %s0, %s, %s1, %s2;", how, sp, bits, r, at, r, r);
+			break;
+		case 1:
+			put(g, "atom%s%s.exch.b%u %s0, %s, %s1;", how, sp, bits, r, at, r);
+			break;
+		default:
+			put(g, "atom%s%s.%s%u %s0, %s, %s1;", how, sp, PICK(g, "add.u", "max.u", "or.b"),
+			    bits, r, at, r);
+		}
+	}
+}
+
+/* Two 16-bit elements. */
+static void put_packed(struct gen *g, bool red, const char *how, const struct place *a)
+{
+	const char *at = put_address(g, a);
+
+	if (red)
+		put(g, "red%s%s.add.noftz.f16x2 %s, %%v1;", how, space_text(a), at);
+	else
+		put(g, "atom%s%s.add.noftz.f16x2 %%v0, %s, %%v1;", how, space_text(a), at);
+}
+
+static const char *any_scope(struct gen *g)
+{
+	return PICK(g, ".cta", ".cluster", ".gpu", ".sys");
+}
+
+/* One that reaches, unless it slips. */
+static const char *scope(struct gen *g, bool same_block)
+{
+	if (same_block || slip(g, 12))
+		return any_scope(g);
+	return PICK(g, ".gpu", ".gpu", ".sys");
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static char generic(struct gen *g, char space)
+{
+	if (!chance(g, 12))
+		return space;
+	return space == 'g' ? 'x' : 'y';
+}
+
+/* Memory of its own for `n` elements; false if there is no more. */
+static bool take(struct gen *g, struct place *a, bool shared, bool own_block, unsigned stride, unsigned n)
+{
+	unsigned bytes = (stride * (n + 2) + 15) & ~15u, *used = shared ? &g->shared : &g->global;
+
+	if (own_block && bytes > 2048)
+		return false;
+	if (*used + bytes > (shared ? 8192u : GEN_GLOBAL / 2 - 4096))
+		return false;
+	*a = (struct place){generic(g, shared ? 's' : 'g'), *used, stride, IX_THREAD, own_block && !shared};
+	/* Parts of blocks are 4096 bytes apart; 16 KiB hold those of 4 blocks. */
+	*used += own_block && !shared ? 16384 : bytes;
+	return true;
+}
+
+static unsigned size_of(struct gen *g)
+{
+	static const unsigned sizes[] = {1, 1, 2, 2, 4, 4, 4, 4, 8, 8};
+
+	return sizes[below(g, 10)];
+}
+
+static unsigned vec_of(struct gen *g, unsigned size)
+{
+	unsigned n = chance(g, 75) ? 1 : chance(g, 50) ? 2 : 4;
+
+	return size * n > 16 ? 1 : n;
+}
+
+/* ---- synchronisation ------------------------------------------------------------------------- */
+
+/* A barrier of all threads of the block. */
+static void put_barrier(struct gen *g)
+{
+	unsigned id = chance(g, 50) ? 0 : below(g, 4), n = g->p->threads;
+
+	switch (below(g, g->whole ? 9 : 6)) {
+	case 0:
+		put(g, "barrier.sync %u;", id);
+		break;
+	case 1:
+		put(g, "setp.lt.u32 %%q, %%l, 7;");
+		put(g, "bar.red.popc.u32 %%v3, %u, %%q;", id + 4);
+		break;
+	case 2:
+		put(g, "setp.lt.u32 %%q, %%l, 9;");
+		put(g, "barrier.red.%s.pred %%q, %u, %%q;", PICK(g, "and", "or"), id + 8);
+		break;
+	case 6:
+		put(g, "barrier.sync %u, %u;", id + 12, n);
+		break;
+	case 7:
+		put(g, "bar.sync %u, %u;", id + 12, n);
+		break;
+	case 8:
+		put(g, "mov.u32 %%v3, %u;", id + 12);
+		put(g, "barrier.cta.sync %%v3, %%n;");
+		break;
+	default:
+		put(g, "bar.sync %u;", id);
+	}
+	plain(g);
+}
+
+/* All threads of the block have to come here; a slip leaves it out, or orders less. */
+static void sync_block(struct gen *g)
+{
+	if (slip(g, 14)) {
+		switch (below(g, 5)) {
+		case 0:
+			put(g, "bar.warp.sync 0xffffffff;");
+			plain(g);
+			return;
+		case 1:
+			put(g, "fence.acq_rel%s;", any_scope(g));
+			plain(g);
+			return;
+		case 2:
+			put(g, "shfl.sync.idx.b32 %%v3, %%v0, 0, 31, 0xffffffff;");
+			plain(g);
+			return;
+		case 3:
+			if (g->whole && g->p->threads == 64) {
+				put(g, "add.u32 %%v3, %%w, 1;");
+				put(g, "barrier.sync %%v3, 32;");
+				plain(g);
+			}
+			return;
+		default:
+			return;
+		}
+	}
+	put_barrier(g);
+}
+
+static void put_fence(struct gen *g, bool release, const char *sc)
+{
+	switch (below(g, 4)) {
+	case 0:
+		put(g, "fence.%s%s;", release ? "release" : "acquire", sc);
+		break;
+	case 1:
+		put(g, "fence.sc%s;", sc);
+		break;
+	case 2:
+		if (!strcmp(sc, ".cta") || !strcmp(sc, ".sys")) {
+			put(g, "membar%s;", sc);
+			break;
+		}
+		if (!strcmp(sc, ".gpu")) {
+			put(g, "membar.gl;");
+			break;
+		}
+		/* fall through */
+	default:
+		put(g, "fence.acq_rel%s;", sc);
+	}
+}
+
+static const char *strong(const char *sem, const char *sc)
+{
+	static char text[2][32];
+	static unsigned which;
+	char *t = text[which ^= 1];
+
+	snprintf(t, sizeof text[0], "%s%s", sem, sc);
+	return t;
+}
+
+/* Tells others by `flag` that this thread's work is done. */
+static void put_release(struct gen *g, const struct place *flag, bool same_block)
+{
+	const char *s1 = scope(g, same_block), *s2 = scope(g, same_block);
+	unsigned how = below(g, 7);
+
+	if (slip(g, 10))
+		how = 7 + below(g, 3);
+	switch (how) {
+	case 0:
+		put_load_store(g, true, strong(".release", s1), flag, 4, 1);
+		break;
+	case 1:
+		put_atomic(g, true, strong(".release", s1), flag, 4);
+		break;
+	case 2:
+		put(g, "mov.u32 %%v1, 2;");
+		put_load_store(g, true, strong(".release", s1), flag, 4, 1);
+		if (chance(g, 50))
+			put_load_store(g, true, strong(".relaxed", s2), flag, 4, 1);
+		break;
+	case 3:
+	case 4:
+		put_fence(g, true, s2);
+		put_load_store(g, true, strong(".relaxed", s1), flag, 4, 1);
+		break;
+	case 5:
+		put_fence(g, true, s2);
+		put_atomic(g, true, strong(".relaxed", s1), flag, 4);
+		break;
+	case 6:
+		put_fence(g, true, s2);
+		put_load_store(g, true, ".volatile", flag, 4, 1);
+		break;
+	case 7:
+		put_load_store(g, true, strong(".relaxed", s1), flag, 4, 1);
+		break;
+	case 8:
+		put_load_store(g, true, "", flag, 4, 1);
+		break;
+	default:
+		put_load_store(g, true, strong(".relaxed", s1), flag, 4, 1);
+		put_fence(g, true, s2);
+	}
+	plain(g);
+}
+
+/* Waits a while for `flag`; %f says whether it came. */
+static void put_acquire(struct gen *g, const struct place *flag, bool same_block)
+{
+	const char *s1 = scope(g, same_block), *s2 = scope(g, same_block);
+	unsigned how = below(g, 6), loop = ++g->labels, done = ++g->labels;
+
+	if (slip(g, 10))
+		how = 6 + below(g, 2);
+	put(g, "mov.u32 %%k7, 0;");
+	put_label(g, loop);
+	switch (how) {
+	case 0:
+	case 1:
+		put_load_store(g, false, strong(".acquire", s1), flag, 4, 1);
+		break;
+	case 2:
+		put(g, "mov.u32 %%v1, 0;");
+		put(g, "atom%s%s.add.u32 %%v0, %s, %%v1;", strong(".acquire", s1), space_text(flag),
+		    put_address(g, flag));
+		break;
+	case 5:
+		put_load_store(g, false, ".volatile", flag, 4, 1);
+		break;
+	case 7:
+		put_load_store(g, false, "", flag, 4, 1);
+		break;
+	default:
+		put_load_store(g, false, strong(".relaxed", s1), flag, 4, 1);
+	}
+	put(g, "setp.ne.u32 %%f, %%v0, 0;");
+	put(g, "@%%f bra L%u;", done);
+	put(g, "add.u32 %%k7, %%k7, 1;");
+	put(g, "setp.lt.u32 %%q, %%k7, 24;");
+	put(g, "@%%q bra L%u;", loop);
+	put_label(g, done);
+	if (how == 3 || how == 5)
+		put_fence(g, false, s2);
+	else if (how == 4)
+		put_load_store(g, false, strong(".acquire", s2), flag, 4, 1);
+	plain(g);
+}
+
+/* ---- motifs ----------------------------------------------------------------------------------- */
+
+/* An access of any kind to what should be this thread's own. */
+static void own_access(struct gen *g, struct place a, unsigned size, unsigned n)
+{
+	unsigned what = below(g, 10);
+	const char *sc = any_scope(g), *sem = PICK(g, "", ".relaxed"), *how = "";
+	bool red = chance(g, 50);
+
+	if (slip(g, 12))
+		a.index = (enum index)below(g, IX_COUNT);
+	if (slip(g, 6) && a.stride > 1)
+		a.stride /= 2;
+	if (slip(g, 6))
+		a.off += size * n;
+	if (size * n > 1 && (a.stride % (size * n) || a.off % (size * n)))
+		a.stride = size * n, a.off -= a.off % (size * n);
+	if (chance(g, 25))
+		how = what & 1 ? ".volatile" : strong(".relaxed", sc);
+	if (n == 1 && (size == 4 || size == 8) && what >= 8)
+		put_atomic(g, what == 8, strong(sem, sc), &a, size);
+	else if (n == 1 && size == 4 && what == 7)
+		put_packed(g, red, strong(".relaxed", sc), &a);
+	else if (what == 6 && a.space == 'g' && chance(g, 40))
+		put_load_store(g, false, ".volatile", &a, size, n);
+	else
+		put_load_store(g, what < 4, how, &a, size, n);
+	plain(g);
+}
+
+static void motif_own(struct gen *g)
+{
+	unsigned size = size_of(g), n = vec_of(g, size), times = 1 + below(g, 4);
+	bool shared = chance(g, 50), own_block = chance(g, 40);
+	struct place a;
+
+	if (!take(g, &a, shared, own_block, size * n, shared || own_block ? 97 : 385))
+		return;
+	a.index = shared || own_block ? IX_THREAD : IX_GRID;
+	while (times--)
+		own_access(g, a, size, n);
+}
+
+/* What others have written is read behind a barrier. */
+static void motif_exchange(struct gen *g)
+{
+	static const enum index others[] = {IX_PAIR, IX_NEXT, IX_BACK, IX_ZERO, IX_WARP, IX_FOUR};
+	unsigned size = size_of(g), n = vec_of(g, size), bytes = size * n;
+	struct place a, b;
+	struct open o;
+	bool loop = chance(g, 30);
+
+	if (!take(g, &a, chance(g, 65), true, bytes, 130))
+		return;
+	b = a;
+	b.index = others[below(g, 6)];
+	if (loop)
+		o = open_loop(g);
+	put_load_store(g, true, chance(g, 85) ? "" : ".relaxed.cta", &a, size, n);
+	plain(g);
+	sync_block(g);
+	/* Other sizes see parts of what one wrote, or more than that. */
+	if (chance(g, 15) && bytes >= 2)
+		put_load_store(g, false, "", &b, bytes / 2 > 8 ? 8 : bytes / 2, 1);
+	else
+		put_load_store(g, false, chance(g, 85) ? "" : ".volatile", &b, size, n);
+	plain(g);
+	if (loop || chance(g, 40))
+		sync_block(g);
+	if (loop)
+		close_loop(g, o, 2 + below(g, 2));
+	else if (slip(g, 40))
+		own_access(g, a, size, n);
+}
+
+/* The same within warps. */
+static void motif_warp(struct gen *g)
+{
+	unsigned size = size_of(g), half = chance(g, 40), other = 1 + below(g, half ? 15 : 31);
+	struct place a, b;
+	struct open o;
+	const char *mask = half ? "0xffff" : "0xffffffff";
+
+	if (!take(g, &a, chance(g, 60), true, size, 130))
+		return;
+	b = a;
+	if (half)
+		o = open_lt(g, "%l", 16);
+	put_load_store(g, true, "", &a, size, 1);
+	plain(g);
+	if (slip(g, 25)) {
+		switch (below(g, 4)) {
+		case 0:
+			put(g, "shfl.sync.bfly.b32 %%v3, %%v0, 1, 31, %s;", mask);
+			break;
+		case 1:
+			put(g, "vote.sync.any.pred %%q, %%f, %s;", mask);
+			break;
+		case 2:
+			put(g, "and.b32 %%v3, %%t, 0x10;");
+			put(g, "setp.ne.u32 %%q, %%v3, 0;");
+			put(g, "selp.b32 %%v3, %s, %s, %%q;", half ? "0xffff" : "0xffff0000", "0xffff");
+			put(g, "bar.warp.sync %%v3;");
+			break;
+		default:
+			put(g, "fence.acq_rel.cta;");
+		}
+	} else {
+		put(g, "bar.warp.sync %s;", mask);
+	}
+	plain(g);
+	put(g, "xor.b32 %%v4, %%t, %u;", other);
+	put(g, "min.u32 %%v4, %%v4, 127;");
+	if (b.space == 's' || b.space == 'y') {
+		put(g, "mad.lo.u32 %%a, %%v4, %u, %%sb;", b.stride);
+		put(g, "ld.shared.u%u %s, [%%a+%u];", size * 8, regs(size, 1), b.off);
+	} else {
+		put(g, "mul.wide.u32 %%ra, %%v4, %u;", b.stride);
+		put(g, "add.s64 %%ra, %%ra, %%rg;");
+		put(g, "mad.wide.u32 %%ra, %%c, 4096, %%ra;");
+		put(g, "ld.global.u%u %s, [%%ra+%u];", size * 8, regs(size, 1), b.off);
+	}
+	plain(g);
+	if (chance(g, 30)) {
+		if (!slip(g, 30)) {
+			put(g, "bar.warp.sync %s;", mask);
+			plain(g);
+		}
+		put_load_store(g, true, "", &a, size, 1);
+		plain(g);
+	}
+	if (half)
+		close_if(g, o);
+}
+
+/* Data, then a flag; the flag, then data. */
+static void motif_message(struct gen *g)
+{
+	bool same = g->p->blocks < 2 || (chance(g, 35) && g->p->threads > 32);
+	bool in_shared = same && chance(g, 50), many = chance(g, 35), one;
+	unsigned from = below(g, g->p->blocks), to = same ? from : (from + 1) % g->p->blocks;
+	unsigned reader = same ? g->p->threads - 1 : below(g, g->p->threads);
+	unsigned size = size_of(g), n = vec_of(g, size);
+	struct place data, flag;
+	struct open o, i;
+
+	if (g->p->blocks < 2 && g->p->threads < 2)
+		return;
+	if (!take(g, &data, in_shared, false, size * n, 130) ||
+	    !take(g, &flag, in_shared || (same && chance(g, 30)), false, 4, 1))
+		return;
+	flag.index = IX_ZERO;
+	data.index = many ? IX_LANE : IX_ZERO;
+	if (many) {
+		put(g, "setp.eq.u32 %%p, %%c, %u;", from);
+		put(g, "setp.lt.and.u32 %%p, %%t, 32, %%p;");
+		o = open_if(g);
+	} else {
+		o = open_thread(g, from, 0);
+	}
+	put_load_store(g, true, "", &data, size, n);
+	plain(g);
+	if (many) {
+		if (!slip(g, 15)) {
+			put(g, "bar.warp.sync 0xffffffff;");
+			plain(g);
+		}
+		i = open_eq(g, "%l", 0);
+	}
+	put_release(g, &flag, same);
+	if (slip(g, 10)) {
+		put_load_store(g, true, "", &data, size, n);
+		plain(g);
+	}
+	if (many)
+		close_if(g, i);
+	close_if(g, o);
+	data.index = IX_ZERO;
+	one = chance(g, 70);
+	if (one) {
+		o = open_thread(g, to, reader);
+	} else {
+		put(g, "setp.eq.u32 %%p, %%c, %u;", to);
+		put(g, "setp.ge.and.u32 %%p, %%t, %u, %%p;", same ? 32 : 0);
+		o = open_if(g);
+	}
+	put_acquire(g, &flag, same);
+	if (!slip(g, 6))
+		i = open_found(g);
+	else
+		i.pair = 0;
+	put_load_store(g, one && !many && chance(g, 20), "", &data, size, n);
+	plain(g);
+	if (i.pair)
+		close_if(g, i);
+	close_if(g, o);
+}
+
+/* A lock around plain data. */
+static void motif_lock(struct gen *g)
+{
+	bool same = g->p->blocks < 2 || chance(g, 30), shared = same && chance(g, 60);
+	struct place lock, data;
+	const char *s = scope(g, same), *s2 = scope(g, same);
+	struct open o, i;
+
+	if (!take(g, &lock, shared, true, 4, 1) || !take(g, &data, shared, true, 4, 2))
+		return;
+	if (!same)
+		lock.own_block = data.own_block = false;
+	lock.index = data.index = IX_ZERO;
+	o = open_eq(g, same ? "%l" : "%t", 0);
+	{
+		unsigned loop = ++g->labels, done = ++g->labels;
+
+		put(g, "mov.u32 %%k7, 0;");
+		put_label(g, loop);
+		put(g, "atom%s%s.cas.b32 %%v0, %s, 0, 1;",
+		    strong(slip(g, 10) ? ".relaxed" : PICK(g, ".acquire", ".acq_rel"), s),
+		    space_text(&lock), put_address(g, &lock));
+		put(g, "setp.eq.u32 %%f, %%v0, 0;");
+		put(g, "@%%f bra L%u;", done);
+		put(g, "add.u32 %%k7, %%k7, 1;");
+		put(g, "setp.lt.u32 %%q, %%k7, 24;");
+		put(g, "@%%q bra L%u;", loop);
+		put_label(g, done);
+		plain(g);
+	}
+	i = open_found(g);
+	put_load_store(g, false, "", &data, 4, 1);
+	plain(g);
+	put_load_store(g, true, "", &data, 4, 1);
+	plain(g);
+	if (slip(g, 15)) {
+		if (chance(g, 50)) {
+			put(g, "st%s.u32 %s, 0;", space_text(&lock), put_address(g, &lock));
+			plain(g);
+		} else {
+			put(g, "st.relaxed%s%s.u32 %s, 0;", s2, space_text(&lock), put_address(g, &lock));
+			plain(g);
+		}
+	} else if (chance(g, 50)) {
+		put(g, "st.release%s%s.u32 %s, 0;", s2, space_text(&lock), put_address(g, &lock));
+		plain(g);
+	} else if (chance(g, 50)) {
+		put(g, "atom.release%s%s.exch.b32 %%v0, %s, 0;", s2, space_text(&lock),
+		    put_address(g, &lock));
+		plain(g);
+	} else {
+		put_fence(g, true, s2);
+		put(g, "st.relaxed%s%s.u32 %s, 0;", s2, space_text(&lock), put_address(g, &lock));
+		plain(g);
+	}
+	close_if(g, i);
+	close_if(g, o);
+}
+
+/* Everybody counts; who comes last looks at what all have done. */
+static void motif_counter(struct gen *g)
+{
+	bool blocks = g->p->blocks > 1 && chance(g, 70);
+	struct place count, data, one;
+	const char *s = scope(g, !blocks), *s2 = scope(g, !blocks);
+	struct open o, i;
+
+	if (!take(g, &count, !blocks && chance(g, 50), !blocks, 4, 1) ||
+	    !take(g, &data, !blocks && chance(g, 50), !blocks, 4, 130))
+		return;
+	count.index = IX_ZERO;
+	data.index = blocks ? IX_BLOCK : IX_THREAD;
+	one = data;
+	one.index = IX_ZERO;
+	if (blocks)
+		o = open_eq(g, "%t", 0);
+	put_load_store(g, true, "", &data, 4, 1);
+	plain(g);
+	if (chance(g, 50)) {
+		put(g, "atom%s%s.add.u32 %%v0, %s, 1;",
+		    strong(slip(g, 15) ? PICK(g, ".release", ".acquire", ".relaxed") : ".acq_rel", s),
+		    space_text(&count), put_address(g, &count));
+	} else {
+		if (!slip(g, 15))
+			put_fence(g, true, s2);
+		put(g, "atom%s%s.add.u32 %%v0, %s, 1;", strong(PICK(g, "", ".relaxed"), s),
+		    space_text(&count), put_address(g, &count));
+		if (!slip(g, 15))
+			put(g, "fence.acq_rel%s;", s2);
+	}
+	put(g, "add.u32 %%v0, %%v0, %u;", slip(g, 10) ? 2 : 1);
+	put(g, "setp.ge.u32 %%f, %%v0, %s;", blocks ? "%m" : "%n");
+	plain(g);
+	i = open_found(g);
+	put_load_store(g, chance(g, 20), "", &one, 4, 1);
+	plain(g);
+	one.off += 4;
+	put_load_store(g, chance(g, 20), "", &one, 4, 1);
+	plain(g);
+	close_if(g, i);
+	if (blocks)
+		close_if(g, o);
+}
+
+/* One warp hands over to another by a barrier with a count; perhaps back again. */
+static void motif_named(struct gen *g)
+{
+	unsigned id = 1 + below(g, 15), back = 1 + below(g, 15);
+	struct place a;
+	struct open o;
+	bool both = chance(g, 40), broken;
+
+	if (!g->whole || g->p->threads < 64 || !take(g, &a, chance(g, 70), true, 4, 130))
+		return;
+	if (back == id)
+		back = id % 15 + 1;
+	a.index = IX_LANE;
+	broken = slip(g, 15);
+	o = open_eq(g, "%w", 0);
+	put_load_store(g, true, "", &a, 4, 1);
+	plain(g);
+	put(g, "barrier.%s %u, 64;", chance(g, 70) ? "arrive" : "sync", id);
+	plain(g);
+	if (both && !broken) {
+		put(g, "barrier.sync %u, 64;", back);
+		plain(g);
+	}
+	if (both || broken) {
+		put_load_store(g, true, "", &a, 4, 1);
+		plain(g);
+	}
+	close_if(g, o);
+	o = open_eq(g, "%w", 1);
+	put(g, "barrier.sync %u, 64;", id);
+	plain(g);
+	put_load_store(g, false, "", &a, 4, 1);
+	plain(g);
+	if (both && !broken) {
+		put(g, "barrier.%s %u, 64;", chance(g, 50) ? "arrive" : "sync", back);
+		plain(g);
+	}
+	close_if(g, o);
+}
+
+/* Atomics of all on a few places. */
+static void motif_histogram(struct gen *g)
+{
+	bool shared = chance(g, 40), packed = chance(g, 20);
+	unsigned size = chance(g, 70) ? 4 : 8, times = 1 + below(g, 3);
+	struct place a;
+
+	if (!take(g, &a, shared, false, 8, 16))
+		return;
+	a.index = chance(g, 60) ? IX_FOUR : IX_ZERO;
+	while (times--) {
+		const char *sc = scope(g, shared), *how = strong(PICK(g, "", ".relaxed"), sc);
+		bool red = chance(g, 50);
+
+		if (slip(g, 10))
+			put_load_store(g, red, "", &a, size, 1);
+		else if (slip(g, 8))
+			put_atomic(g, false, how, &a, size == 4 ? 8 : 4);
+		else if (packed)
+			put_packed(g, red, strong(".relaxed", sc), &a);
+		else if (chance(g, 20))
+			put_load_store(g, red, strong(".relaxed", sc), &a, size, 1);
+		else
+			put_atomic(g, red, how, &a, size);
+		plain(g);
+	}
+}
+
+/* A third thread hears of what the first has done from the second. */
+static void motif_chain(struct gen *g)
+{
+	struct place data, one, two;
+	unsigned last = g->p->blocks - 1;
+	struct open o, i;
+	const char *sc;
+	bool rmw = chance(g, 50);
+
+	if (g->p->blocks < 3 || !take(g, &data, false, false, 4, 1) ||
+	    !take(g, &one, false, false, 4, 1) || !take(g, &two, false, false, 4, 1))
+		return;
+	data.index = one.index = two.index = IX_ZERO;
+	o = open_thread(g, 0, 0);
+	put_load_store(g, true, "", &data, 4, 1);
+	plain(g);
+	put_release(g, &one, false);
+	close_if(g, o);
+	o = open_thread(g, 1, 0);
+	if (rmw) {                      /* a link of a release sequence; one flag */
+		put_acquire(g, &one, false);
+		i = open_found(g);
+		sc = scope(g, false);
+		put_atomic(g, chance(g, 50), strong(".relaxed", sc), &one, 4);
+		plain(g);
+		close_if(g, i);
+	} else {
+		put_acquire(g, &one, false);
+		i = open_found(g);
+		put_release(g, &two, false);
+		close_if(g, i);
+	}
+	close_if(g, o);
+	o = open_thread(g, last, 0);
+	put_acquire(g, rmw ? &one : &two, false);
+	i = open_found(g);
+	put_load_store(g, chance(g, 30), "", &data, 4, 1);
+	plain(g);
+	close_if(g, i);
+	close_if(g, o);
+}
+
+/* Everybody reads; nobody writes. */
+static void motif_read(struct gen *g)
+{
+	unsigned size = size_of(g), n = vec_of(g, size), times = 1 + below(g, 3);
+	struct place a;
+
+	if (!take(g, &a, chance(g, 30), false, size * n, 385))
+		return;
+	while (times--) {
+		a.index = (enum index)below(g, IX_COUNT);
+		put_load_store(g, slip(g, 8), "", &a, size, n);
+		plain(g);
+	}
+	if (a.space != 'g' || !chance(g, 50))
+		return;
+	put(g, "ld.global.nc.u%u %s, %s;", size * 8, regs(size, 1), put_address(g, &a));
+	plain(g);
+	if (slip(g, 20))
+		own_access(g, a, size, n);
+}
+
+/* Anything at all at a few bytes: for races and orders that nobody thought of. */
+static void motif_soup(struct gen *g)
+{
+	unsigned times = 3 + below(g, 6), off;
+	bool shared = chance(g, 40);
+	struct place a;
+	struct open o;
+
+	if (!take(g, &a, shared, false, 8, 8))
+		return;
+	off = a.off;
+	while (times--) {
+		unsigned size = size_of(g), who = below(g, 4), store = chance(g, 30);
+		const char *sc = any_scope(g), *sem = PICK(g, ".relaxed", ".acquire", ".release", ".acq_rel");
+		unsigned block = below(g, g->p->blocks), thread = below(g, g->p->threads);
+
+		a.off = off + below(g, 3) * 8 + (chance(g, 50) ? 0 : below(g, 8 / size) * size);
+		a.stride = 8;
+		a.index = chance(g, 70) ? IX_ZERO : chance(g, 50) ? IX_WARP : IX_BLOCK;
+		if (who == 0)
+			o = open_thread(g, block, thread);
+		else if (who == 1)
+			o = open_eq(g, "%l", below(g, 32));
+		else if (who == 2)
+			o = open_eq(g, "%t", thread);
+		else
+			o = open_eq(g, "%w", below(g, 3));
+		switch (below(g, 9)) {
+		case 0:
+			put_fence(g, store, sc);
+			break;
+		case 1:
+			put_load_store(g, true, strong(sem[1] == 'r' ? sem : ".release", sc), &a, size, 1);
+			break;
+		case 2:
+			put_load_store(g, false, strong(sem[1] == 'a' ? ".acquire" : ".relaxed", sc), &a,
+				       size, 1);
+			break;
+		case 3:
+			if (size >= 4) {
+				put_atomic(g, false, strong(sem, sc), &a, size);
+				break;
+			}
+			/* fall through */
+		case 4:
+			put_load_store(g, true, "", &a, size, 1);
+			break;
+		case 5:
+			if (size >= 4) {
+				put_atomic(g, true, strong(sem[1] == 'r' ? sem : ".release", sc), &a, size);
+				break;
+			}
+			/* fall through */
+		case 6:
+			put_load_store(g, store, ".volatile", &a, size, 1);
+			break;
+		default:
+			put_load_store(g, store, "", &a, size, 1);
+		}
+		plain(g);
+		close_if(g, o);
+		if (chance(g, 15))
+			put_barrier(g);
+	}
+}
+
+/* Writes to two places and looks at the other's, a fence.sc between. */
+static void motif_store_buffer(struct gen *g)
+{
+	bool same = g->p->blocks < 2;
+	struct place a, b;
+
+	if (!take(g, &a, false, false, 4, 1) || !take(g, &b, false, false, 4, 1))
+		return;
+	if (same && g->p->threads < 33)
+		return;
+	a.index = b.index = IX_ZERO;
+	for (unsigned i = 0; i < 2; i++) {
+		struct open o = open_thread(g, same ? 0 : i, same ? i * 32 : 0);
+		const char *how = strong(".relaxed", scope(g, same));
+
+		if (!g->p->safe && chance(g, 40))
+			how = "";
+
+		put_load_store(g, true, how, i ? &b : &a, 4, 1);
+		plain(g);
+		put(g, "fence.sc%s;", scope(g, same));
+		plain(g);
+		put_load_store(g, false, how, i ? &a : &b, 4, 1);
+		plain(g);
+		close_if(g, o);
+	}
+}
+
+/* Some threads leave early; or a barrier that not all come to, which may be the end. */
+static void motif_leave(struct gen *g)
+{
+	bool lane;
+
+	switch (slip(g, 15) ? below(g, 3) : 0) {
+	case 1:
+		if (g->whole && g->p->threads > 32) {
+			struct open o = open_eq(g, "%w", 0);
+
+			put(g, "barrier.sync 3;");
+			plain(g);
+			close_if(g, o);
+		}
+		break;
+	case 2:
+		if (g->whole && g->p->threads > 32) {
+			put(g, "barrier.sync 5, 32;");
+			plain(g);
+		}
+		break;
+	default:
+		lane = chance(g, 50);
+		put(g, "setp.eq.u32 %%p, %%%c, %u;", lane ? 'l' : 'w', below(g, 4));
+		put(g, "@%%p exit;");
+		plain(g);
+	}
+}
+
+void gen_make(struct gen_prog *p, uint64_t seed)
+{
+	static void (*const motifs[])(struct gen *) = {
+		motif_own, motif_own, motif_exchange, motif_exchange, motif_exchange, motif_warp, motif_warp,
+		motif_message, motif_message, motif_message, motif_lock, motif_counter, motif_counter,
+		motif_named, motif_histogram, motif_chain, motif_read, motif_store_buffer
+	};
+	static const unsigned threads[] = {1, 2, 16, 31, 32, 32, 33, 48, 64, 64, 64, 64, 96, 96};
+	struct gen g = {.p = p, .rng = seed * UINT64_C(0xd1342543de82ef95) + 1};
+	unsigned times;
+
+	*p = (struct gen_prog){.seed = seed};
+	p->safe = chance(&g, 40);
+	p->blocks = 1 + below(&g, 4);
+	p->threads = threads[below(&g, sizeof threads / sizeof *threads)];
+	g.whole = p->threads % 32 == 0;
+	g.global = 0;
+	times = 1 + below(&g, 4);
+	while (times--) {
+		if (!p->safe && chance(&g, 20))
+			motif_soup(&g);
+		else
+			motifs[below(&g, sizeof motifs / sizeof *motifs)](&g);
+	}
+	if (chance(&g, 8))
+		motif_leave(&g);
+	/* Its memory is used once more, with nothing but a barrier in between. */
+	if (slip(&g, 15)) {
+		put_barrier(&g);
+		g.shared = g.global = 0;
+		motifs[below(&g, sizeof motifs / sizeof *motifs)](&g);
+	}
+}

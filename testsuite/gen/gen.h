@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gen.h: random kernels.  A program is a list of items, snippets of PTX that stand
+ * for themselves; some open and close a branch or a loop.  What is left when items
+ * go is again a program, which is how a long one becomes a short one.
+ */
+#ifndef GEN_H
+#define GEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ptxparse/ptx.h"
+
+enum gen_kind { GEN_PLAIN, GEN_OPEN, GEN_CLOSE };
+
+struct gen_item {
+	char *text;
+	enum gen_kind kind;
+	unsigned pair;          /* OPEN, CLOSE: number of the pair */
+};
+
+struct gen_prog {
+	uint64_t seed;
+	bool safe;              /* made to be free of races; else it may have some */
+	unsigned blocks, threads;
+	struct gen_item *item;
+	unsigned n, cap;
+};
+
+#define GEN_GLOBAL 65536        /* bytes of its one buffer */
+
+/* The same seed gives the same program. */
+void gen_make(struct gen_prog *, uint64_t seed);
+void gen_copy(struct gen_prog *, const struct gen_prog *);
+void gen_free(struct gen_prog *);
+void gen_drop(struct gen_prog *, unsigned i);
+
+/* The lines before the kernels, and a kernel. */
+extern const char gen_header[];
+void gen_print(struct ptx_buf *, const struct gen_prog *, const char *name);
+
+#endif

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Random programs: soak runs them under gsan and the oracle.  `make check` takes a
+# fixed thousand; `make soak N=...` any number, from SEED on.
+
+check_PROGRAMS += testsuite/gen/soak
+testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen.c testsuite/gen/prog.c \
+	testsuite/gen/soak.h testsuite/gen/soak.c testsuite/gen/shrink.c testsuite/gen/worker.c
+testsuite_gen_soak_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a
+
+# Fails as long as there are disagreements that nobody has looked into.
+TESTS += testsuite/gen/thousand.sh
+XFAIL_TESTS += testsuite/gen/thousand.sh
+EXTRA_DIST += testsuite/gen/thousand.sh
+
+N = 30000
+SEED = 1
+.PHONY: soak
+soak: testsuite/gen/soak emu/libcuda.so.1
+	testsuite/gen/soak --seed=$(SEED) --count=$(N) --save=soak-found

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * prog.c: programs as lists of items: copying, dropping, printing.
+ */
+#include "testsuite/gen/gen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gen_copy(struct gen_prog *to, const struct gen_prog *from)
+{
+	*to = *from;
+	to->cap = from->n + 1;
+	to->item = malloc(to->cap * sizeof *to->item);
+	if (!to->item)
+		abort();
+	for (unsigned i = 0; i < from->n; i++) {
+		to->item[i] = from->item[i];
+		to->item[i].text = strdup(from->item[i].text);
+		if (!to->item[i].text)
+			abort();
+	}
+}
+
+void gen_free(struct gen_prog *p)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		free(p->item[i].text);
+	free(p->item);
+	p->item = NULL;
+	p->n = p->cap = 0;
+}
+
+void gen_drop(struct gen_prog *p, unsigned i)
+{
+	free(p->item[i].text);
+	p->n--;
+	memmove(p->item + i, p->item + i + 1, (p->n - i) * sizeof *p->item);
+}
+
+const char gen_header[] =
+	".version 8.6\n"
+	".target sm_90\n"
+	".address_size 64\n";
+
+/* Registers that items may count on: %c block, %m blocks, %t thread, %n threads, %w
+ * warp, %l lane, %g thread in the grid, %rg the buffer, %sb shared memory; the others
+ * are scratch, %f what the last poll or attempt came to. */
+void gen_print(struct ptx_buf *b, const struct gen_prog *p, const char *name)
+{
+	char line[256];
+
+	snprintf(line, sizeof line, "\n.visible .entry %s(.param .u64 p_data)\n{\n", name);
+	ptx_puts(b, line);
+	ptx_puts(b,
+		"	.reg .pred %p, %q, %f;\n"
+		"	.reg .b16 %h<4>;\n"
+		"	.reg .b32 %c, %m, %t, %n, %w, %l, %g, %sb, %i, %a, %v<8>, %k<8>;\n"
+		"	.reg .b64 %rg, %ra, %x<8>;\n"
+		"	.shared .align 16 .b8 smem[8192];\n"
+		"	ld.param.u64 %rg, [p_data];\n"
+		"	cvta.to.global.u64 %rg, %rg;\n"
+		"	mov.u32 %sb, smem;\n"
+		"	mov.u32 %c, %ctaid.x;\n"
+		"	mov.u32 %m, %nctaid.x;\n"
+		"	mov.u32 %t, %tid.x;\n"
+		"	mov.u32 %n, %ntid.x;\n"
+		"	shr.u32 %w, %t, 5;\n"
+		"	and.b32 %l, %t, 31;\n"
+		"	mad.lo.u32 %g, %c, %n, %t;\n"
+		"	mov.u32 %v0, 1;\n"
+		"	mov.u32 %v1, 2;\n"
+		"	mov.u32 %v2, 3;\n"
+		"	mov.u32 %v3, 4;\n"
+		"	mov.u64 %x0, 5;\n"
+		"	mov.u64 %x1, 6;\n"
+		"	setp.eq.u32 %f, %t, %t;\n");
+	for (unsigned i = 0; i < p->n; i++)
+		ptx_puts(b, p->item[i].text);
+	ptx_puts(b, "	ret;\n}\n");
+}

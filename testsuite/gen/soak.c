@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * soak.c: random programs under gsan and the oracle.  soak --help says how.
+ */
+#include "testsuite/gen/soak.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHUNK = 48 };
+
+struct options {
+	uint64_t seed, count;
+	unsigned schedules, most;
+	const char *save, *write;
+	bool print, shrink, any_kind;
+};
+
+static const char usage_text[] =
+"Usage: soak [OPTION]...\n"
+"Random programs on the emulated device under gsan and the oracle, which must agree.\n"
+"\n"
+"      --seed=N         the first program (default 1)\n"
+"      --count=N        how many (default 1000)\n"
+"      --schedules=N    schedules for each (default 3)\n"
+"      --save=DIR       where short programs that show a disagreement go (default .)\n"
+"      --most=N         stop after so many of those (default 10)\n"
+"      --no-shrink      save them as they are\n"
+"      --any-kind       a race by another kind's name is no disagreement\n"
+"      --write=DIR      save every program with its verdict, race-free and racy ones,\n"
+"                       if the verdict is the same under all schedules\n"
+"      --print          print the programs and run nothing\n"
+"      --emu=FILE       the emulated device's library\n"
+"      --loud           show what the programs and gsan have to say\n"
+"      --help           print this text\n"
+"\n"
+"Exit status: 0 no disagreement, 1 some, 2 bad usage, 3 it could not be run.\n";
+
+static _Noreturn void usage(const char *what)
+{
+	fprintf(stderr, "soak: %s\nTry 'soak --help'.\n", what);
+	exit(2);
+}
+
+static uint64_t number(const char *s)
+{
+	char *e;
+	uint64_t v;
+
+	errno = 0;
+	v = strtoull(s, &e, 0);
+	if (e == s || *e || *s == '-' || errno)
+		usage("not a number");
+	return v;
+}
+
+/* Beside this program's folder's folder's folder, as it is built. */
+static const char *emu_path(void)
+{
+	static char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 32);
+	char *slash;
+
+	for (int i = 0; i < 3; i++) {
+		if (n <= 0)
+			return NULL;
+		path[n] = 0;
+		slash = strrchr(path, '/');
+		if (!slash)
+			return NULL;
+		n = slash - path;
+	}
+	strcpy(path + n, "/emu/libcuda.so.1");
+	return path;
+}
+
+static void parse(struct options *o, int argc, char **argv)
+{
+	enum { SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT, EMU, LOUD, HELP };
+	static const struct option longs[] = {
+		{"seed", required_argument, NULL, SEED}, {"count", required_argument, NULL, COUNT},
+		{"schedules", required_argument, NULL, SCHEDULES},
+		{"save", required_argument, NULL, SAVE}, {"most", required_argument, NULL, MOST},
+		{"no-shrink", no_argument, NULL, NO_SHRINK}, {"any-kind", no_argument, NULL, ANY_KIND}, {"write", required_argument, NULL, WRITE},
+		{"print", no_argument, NULL, PRINT}, {"emu", required_argument, NULL, EMU},
+		{"loud", no_argument, NULL, LOUD}, {"help", no_argument, NULL, HELP},
+		{NULL, 0, NULL, 0}
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) >= 0) {
+		switch (c) {
+		case SEED:
+			o->seed = number(optarg);
+			break;
+		case COUNT:
+			o->count = number(optarg);
+			break;
+		case SCHEDULES:
+			o->schedules = (unsigned)number(optarg);
+			break;
+		case SAVE:
+			o->save = optarg;
+			break;
+		case MOST:
+			o->most = (unsigned)number(optarg);
+			break;
+		case NO_SHRINK:
+			o->shrink = false;
+			break;
+		case ANY_KIND:
+			o->any_kind = true;
+			break;
+		case WRITE:
+			o->write = optarg;
+			break;
+		case PRINT:
+			o->print = true;
+			break;
+		case EMU:
+			soak_emu = optarg;
+			break;
+		case LOUD:
+			soak_loud = true;
+			break;
+		case HELP:
+			fputs(usage_text, stdout);
+			exit(0);
+		default:
+			usage("bad option");
+		}
+	}
+	if (optind < argc)
+		usage("no arguments are wanted");
+	if (!o->schedules || o->schedules > SCHEDULES_MAX)
+		usage("--schedules: 1 to 64");
+}
+
+/* ---- reproducers ------------------------------------------------------------------ */
+
+static void reproducer(FILE *f, const struct gen_prog *p, const char *comment, const char *expect)
+{
+	struct ptx_buf b = {0};
+
+	fprintf(f, "// SPDX-License-Identifier: Apache-2.0\n"
+		"// %s\n"
+		"//@ device sm_90\n"
+		"//@ buf data %u\n"
+		"//@ launch k grid=%u block=%u args=data\n", comment, GEN_GLOBAL, p->blocks, p->threads);
+	if (expect)
+		fprintf(f, "//@ expect %s\n", expect);
+	ptx_puts(&b, gen_header);
+	gen_print(&b, p, "k");
+	fwrite(b.p, 1, b.len, f);
+	free(b.p);
+}
+
+static void save(const struct options *o, const char *dir, const struct gen_prog *p, const char *comment,
+		 const char *expect)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	(void)o;
+	mkdir(dir, 0777);
+	snprintf(path, sizeof path, "%s/%llu.ptx", dir, (unsigned long long)p->seed);
+	f = fopen(path, "w");
+	if (!f) {
+		fprintf(stderr, "soak: %s: %s\n", path, strerror(errno));
+		exit(3);
+	}
+	reproducer(f, p, comment, expect);
+	fclose(f);
+	printf("  saved as %s\n", path);
+}
+
+static void disagreement(const struct options *o, const struct gen_prog *p, const struct run_result *r,
+			 unsigned schedule)
+{
+	static const char *const words[] = {
+		[ORACLE_NO_RACE] = "gsan reports what is no race",
+		[ORACLE_OTHER_KIND] = "gsan gives another kind to a race",
+		[ORACLE_LACKS] = "gsan lacks a race"
+	};
+	enum emu_oracle_word word = r->bad[0] ? ORACLE_NO_RACE : r->bad[2] ? ORACLE_LACKS :
+				    ORACLE_OTHER_KIND;
+	char comment[256];
+	struct gen_prog q;
+	int at = (int)schedule;
+
+	printf("program %llu, schedule %u: %s\n", (unsigned long long)p->seed, schedule, r->text);
+	fflush(stdout);
+	gen_copy(&q, p);
+	if (o->shrink && !r->hung) {
+		at = shrink(&q, word);
+		if (at < 0)
+			printf("  it does not show when the program runs alone\n");
+	}
+	snprintf(comment, sizeof comment, "Program %llu: %s.", (unsigned long long)p->seed,
+		 r->hung ? r->text : words[word]);
+	save(o, o->save, &q, comment, NULL);
+	gen_free(&q);
+}
+
+/* ---- the seeds -------------------------------------------------------------------------- */
+
+struct totals {
+	uint64_t progs, racy, clean, either, faults, hung, findings, explained, bad, runs;
+};
+
+static void count(struct totals *t, const struct options *o, const struct gen_prog *p,
+		  const struct run_result *r)
+{
+	unsigned racy = 0, clean = 0;
+	bool bad = false, fault = false;
+
+	for (unsigned s = 0; s < o->schedules; s++) {
+		t->runs++;
+		t->findings += r[s].findings;
+		t->explained += r[s].explained;
+		t->faults += r[s].fault;
+		t->hung += r[s].hung;
+		fault |= r[s].fault || r[s].hung;
+		racy += r[s].certain != 0;
+		clean += !r[s].races;
+		if ((r[s].bad[ORACLE_NO_RACE] || r[s].bad[ORACLE_LACKS] || r[s].hung ||
+		     (r[s].bad[ORACLE_OTHER_KIND] && !o->any_kind)) && !bad) {
+			bad = true;
+			t->bad++;
+			if (t->bad <= o->most)
+				disagreement(o, p, &r[s], s);
+		}
+	}
+	t->progs++;
+	t->racy += racy == o->schedules;
+	t->clean += clean == o->schedules;
+	t->either += racy != o->schedules && clean != o->schedules;
+	if (o->write && !bad && !fault && (racy == o->schedules || clean == o->schedules))
+		save(o, o->write, p, p->safe ? "Made to be free of races." : "Made to go wrong anywhere.",
+		     racy ? "race" : "clean");
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void chunk(struct totals *t, const struct options *o, uint64_t first, unsigned n)
+{
+	struct run_result *r = calloc((size_t)n * o->schedules, sizeof *r);
+	struct gen_prog p[CHUNK] = {{0}};
+
+	if (!r)
+		exit(3);
+	for (unsigned i = 0; i < n; i++)
+		gen_make(&p[i], first + i);
+	if (o->print)
+		for (unsigned i = 0; i < n; i++)
+			reproducer(stdout, &p[i], "A random program.", NULL);
+	else
+		run_all(p, n, 0, o->schedules, r);
+	for (unsigned i = 0; i < n; i++) {
+		if (!o->print)
+			count(t, o, &p[i], r + (size_t)i * o->schedules);
+		gen_free(&p[i]);
+	}
+	free(r);
+}
+
+/* Where things lie decides what hashes to where: the same seed is to show the same. */
+static void lie_still(char **argv)
+{
+	int now_is = personality(0xffffffff);
+
+	if (now_is == -1 || (now_is & ADDR_NO_RANDOMIZE))
+		return;
+	if (personality((unsigned long)now_is | ADDR_NO_RANDOMIZE) != -1)
+		execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.seed = 1, .count = 1000, .schedules = 3, .most = 10, .save = ".", .shrink = true};
+	struct totals t = {0};
+	double start = now();
+
+	lie_still(argv);
+	soak_emu = emu_path();
+	parse(&o, argc, argv);
+	for (uint64_t i = 0; i < o.count && t.bad < o.most; i += CHUNK)
+		chunk(&t, &o, o.seed + i, o.count - i < CHUNK ? (unsigned)(o.count - i) : CHUNK);
+	if (o.print)
+		return 0;
+	printf("%llu programs, %llu runs: %llu race, %llu do not, %llu either; %llu findings; "
+	       "%llu runs end in a fault; %llu races missed and counted; "
+	       "%llu programs with a disagreement; %.0f s, %.1f runs/s\n",
+	       (unsigned long long)t.progs, (unsigned long long)t.runs, (unsigned long long)t.racy,
+	       (unsigned long long)t.clean, (unsigned long long)t.either,
+	       (unsigned long long)t.findings, (unsigned long long)t.faults,
+	       (unsigned long long)t.explained, (unsigned long long)t.bad, now() - start,
+	       (double)t.runs / (now() - start));
+	return t.bad != 0;
+}

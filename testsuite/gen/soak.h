@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * soak.h: the parts of soak.  worker.c runs programs, many to a process, under gsan
+ * and the oracle; shrink.c makes a short program of a long one that shows the same;
+ * soak.c goes through the seeds and says what came of them.
+ */
+#ifndef SOAK_H
+#define SOAK_H
+
+#include "emu/oracle.h"
+#include "testsuite/gen/gen.h"
+
+struct run_result {             /* of one program under one schedule */
+	bool done, fault, hung;
+	uint32_t races;         /* that the oracle found, and those that were certain */
+	uint32_t certain;
+	uint32_t findings;      /* gsan's */
+	uint32_t explained;     /* disagreements that gsan counted itself */
+	uint32_t bad[3];        /* the others, by enum emu_oracle_word */
+	char text[120];         /* of the first of them */
+};
+
+static inline uint32_t bad_of(const struct run_result *r)
+{
+	return r->bad[0] + r->bad[1] + r->bad[2];
+}
+
+enum { SCHEDULES_MAX = 64 };
+
+extern const char *soak_emu;            /* the emulated device's library */
+extern bool soak_loud;                  /* the workers' standard error is shown */
+
+/* Runs every program under schedules first to first + n - 1; results by program,
+ * n each.  The schedules of two programs differ. */
+void run_all(const struct gen_prog *, unsigned nprogs, unsigned first, unsigned n,
+	     struct run_result *);
+
+/* Makes `p` short, as long as it shows a disagreement of that kind; returns a schedule
+ * that does, or -1 if it does not when it runs alone. */
+int shrink(struct gen_prog *, enum emu_oracle_word);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * worker.c: runs programs.  Instrumenting and loading the device runtime costs more
+ * than a small kernel does, so many programs go into one module and one process; a
+ * process that a program brought down is followed by another, which goes on behind
+ * that program.
+ *
+ * gsan names a pair of lines once in a process.  Its table of pairs is emptied
+ * before every launch, so that every launch shows all that it has.
+ */
+#include "testsuite/gen/soak.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cuda.h>
+
+#include "rewrite/rewrite.h"
+#include "rt/abi.h"
+#include "rt/gsan.h"
+
+enum { BATCH = 48, PATIENCE_MS = 60000 };
+
+const char *soak_emu;
+bool soak_loud;
+
+#define CALLS(X) \
+	X(cuInit) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
+	X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuMemAlloc_v2) X(cuMemsetD8_v2) \
+	X(cuLaunchKernel)
+
+struct worker {
+#define X(name) __typeof__(name) *name;
+	CALLS(X)
+#undef X
+	void (*emu_set_seed)(unsigned long long);
+	__typeof__(emu_oracle) *oracle;
+	__typeof__(emu_oracle_forget) *forget;
+	__typeof__(emu_oracle_findings) *findings;
+	__typeof__(emu_oracle_judge) *judge;
+	CUmodule module;
+	CUdeviceptr data;
+	int fd;
+	size_t seen;                    /* findings of gsan before this launch */
+};
+
+struct msg { uint32_t prog, schedule; struct run_result r; };
+
+static _Noreturn void give_up(const char *what)
+{
+	fprintf(stderr, "soak: %s\n", what);
+	_exit(3);
+}
+
+static void find(void *lib, const char *name, void *fn)
+{
+	void *p = dlsym(lib, name);
+
+	if (!p)
+		give_up(name);
+	memcpy(fn, &p, sizeof p);
+}
+
+static void load_driver(struct worker *w)
+{
+	void *lib;
+
+	if (gsan_use_driver(soak_emu))
+		give_up("the emulated device cannot be loaded");
+	lib = dlopen(soak_emu, RTLD_NOW | RTLD_GLOBAL);
+	if (!lib)
+		give_up(dlerror());
+#define X(name) find(lib, #name, &w->name);
+	CALLS(X)
+#undef X
+	find(lib, "emu_set_seed", &w->emu_set_seed);
+	find(lib, "emu_oracle", &w->oracle);
+	find(lib, "emu_oracle_forget", &w->forget);
+	find(lib, "emu_oracle_findings", &w->findings);
+	find(lib, "emu_oracle_judge", &w->judge);
+}
+
+static void load(struct worker *w, const struct gen_prog *p, unsigned n)
+{
+	struct gsan_rewrite_options options = {0};
+	struct ptx_buf b = {0};
+	char name[16], *text;
+	CUcontext ctx;
+	size_t len;
+
+	load_driver(w);
+	if (w->cuInit(0) || w->cuDevicePrimaryCtxRetain(&ctx, 0) || w->cuCtxSetCurrent(ctx))
+		give_up("no device");
+	ptx_puts(&b, gen_header);
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(name, sizeof name, "k%u", i);
+		gen_print(&b, &p[i], name);
+	}
+	ptx_put(&b, "", 1);
+	if (w->oracle(b.p, b.len - 1))
+		give_up("the oracle cannot read a program");
+	text = gsan_rewrite("soak.ptx", b.p, b.len - 1, &options, NULL, &len, NULL, NULL);
+	if (!text || w->cuModuleLoadDataEx(&w->module, text, 0, NULL, NULL))
+		give_up("a program cannot be loaded");
+	free(text);
+	free(b.p);
+	if (w->cuMemAlloc_v2(&w->data, GEN_GLOBAL))
+		give_up("no memory");
+}
+
+/* ---- one run ------------------------------------------------------------------------- */
+
+/* Device memory of the emulated device is memory of this process. */
+static struct gsan_root *root(void)
+{
+	return (struct gsan_root *)(uintptr_t)GSAN_ROOT;
+}
+
+static uint64_t counted(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < GSAN_COUNTER_COUNT; i++)
+		sum += root()->counters[i];
+	return sum;
+}
+
+struct verdict { struct run_result *r; bool explained; };
+
+static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_pair *p)
+{
+	static const char *const words[] = {
+		[ORACLE_NO_RACE] = "gsan reports what is no race",
+		[ORACLE_OTHER_KIND] = "gsan gives another kind to a race",
+		[ORACLE_LACKS] = "gsan lacks a race"
+	};
+	struct verdict *v = arg;
+
+	if (word == ORACLE_LACKS && v->explained) {
+		v->r->explained++;
+		return;
+	}
+	if (!bad_of(v->r))
+		snprintf(v->r->text, sizeof v->r->text, "%s: %s at lines %u and %u", words[word],
+			 p->kind, p->line[0], p->line[1]);
+	v->r->bad[word]++;
+}
+
+static void compare(struct worker *w, struct run_result *r, uint64_t before)
+{
+	size_t n = gsan_findings(), all = w->findings(NULL, 0);
+	struct emu_oracle_pair *pairs = calloc(n - w->seen + 1, sizeof *pairs);
+	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
+	struct verdict v = {r, counted() != before};
+	struct gsan_report g;
+
+	if (!pairs || !f)
+		give_up("out of memory");
+	for (size_t i = w->seen; i < n; i++) {
+		if (gsan_finding(i, &g))
+			give_up("a finding that is not there");
+		pairs[i - w->seen] = (struct emu_oracle_pair){
+			g.kind, {g.now.ptx_line, g.before.ptx_line}
+		};
+	}
+	w->findings(f, all);
+	r->races = (uint32_t)all;
+	for (size_t i = 0; i < all; i++)
+		r->certain += f[i].certain != 0;
+	r->findings = (uint32_t)(n - w->seen);
+	w->judge(pairs, n - w->seen, tell, &v);
+	w->seen = n;
+	free(pairs);
+	free(f);
+}
+
+static void one(struct worker *w, const struct gen_prog *p, unsigned i, unsigned schedule,
+		struct run_result *r)
+{
+	void *params[] = {&w->data};
+	char name[16];
+	CUfunction f;
+	uint64_t before = counted();
+
+	snprintf(name, sizeof name, "k%u", i);
+	w->forget();
+	if (w->cuModuleGetFunction(&f, w->module, name) ||
+	    w->cuMemsetD8_v2(w->data, 0, GEN_GLOBAL) || w->cuCtxSynchronize())
+		give_up("a program cannot be started");
+	memset((void *)(uintptr_t)root()->dedup, 0, root()->ndedup * sizeof(struct gsan_dedup));
+	w->emu_set_seed(schedule ? p->seed * SCHEDULES_MAX + schedule : 0);
+	if (w->cuLaunchKernel(f, p->blocks, 1, 1, p->threads, 1, 1, 0, NULL, params, NULL))
+		give_up("a program cannot be launched");
+	r->fault = w->cuCtxSynchronize() != CUDA_SUCCESS;
+	compare(w, r, before);
+	r->done = true;
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+static _Noreturn void child(int fd, const struct gen_prog *p, unsigned n, unsigned first,
+			    unsigned schedules, unsigned done)
+{
+	struct worker w = {.fd = fd};
+	int null = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!soak_loud)
+		dup2(null, 2);
+	setenv("GSAN_OPTIONS", "log_path=/dev/null:report_limit=1:symbolize=0:"
+	       "suppress_equal_stacks=0:quiet=1", 1);
+	setenv("EMU_SM", "90", 1);
+	load(&w, p, n);
+	for (unsigned k = done; k < n * schedules; k++) {
+		struct msg m = {.prog = k / schedules, .schedule = k % schedules};
+
+		one(&w, &p[m.prog], m.prog, first + m.schedule, &m.r);
+		if (write(fd, &m, sizeof m) != sizeof m)
+			_exit(3);
+		if (m.r.fault)          /* the context is lost */
+			break;
+	}
+	_exit(0);
+}
+
+/* Runs what is not done yet until the process ends; returns how far it came. */
+static unsigned process(const struct gen_prog *p, unsigned n, unsigned first, unsigned schedules,
+			unsigned done, struct run_result *out)
+{
+	unsigned start = done;
+	struct pollfd q = {.events = POLLIN};
+	struct msg m;
+	int fd[2], status;
+	bool hung = false;
+	pid_t pid;
+
+	if (pipe(fd))
+		give_up("no pipe");
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		give_up("no process");
+	if (!pid) {
+		close(fd[0]);
+		child(fd[1], p, n, first, schedules, done);
+	}
+	close(fd[1]);
+	q.fd = fd[0];
+	while (!(hung = poll(&q, 1, PATIENCE_MS) == 0) && read(fd[0], &m, sizeof m) == sizeof m) {
+		out[m.prog * schedules + m.schedule] = m.r;
+		done = m.prog * schedules + m.schedule + 1;
+	}
+	close(fd[0]);
+	if (hung)
+		kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	if (hung || (WIFSIGNALED(status) && done < n * schedules)) {
+		out[done] = (struct run_result){.hung = true};
+		snprintf(out[done].text, sizeof out[done].text, hung ? "not done after %d seconds" :
+			 "ended by signal %d", hung ? PATIENCE_MS / 1000 : WTERMSIG(status));
+		done++;
+	} else if (WEXITSTATUS(status) || done == start) {
+		give_up("a worker failed; --loud says why");
+	}
+	return done;
+}
+
+void run_all(const struct gen_prog *p, unsigned nprogs, unsigned first, unsigned n,
+	     struct run_result *out)
+{
+	for (unsigned i = 0; i < nprogs; i += BATCH) {
+		unsigned many = nprogs - i < BATCH ? nprogs - i : BATCH, done = 0;
+
+		while (done < many * n)
+			done = process(p + i, many, first, n, done, out + i * n);
+	}
+}
