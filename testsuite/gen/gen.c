@@ -165,7 +165,7 @@ static void close_loop(struct gen *g, struct open o, unsigned times)
 
 enum index {
 	IX_ZERO, IX_THREAD, IX_PAIR, IX_NEXT, IX_LANE, IX_WARP, IX_BLOCK, IX_GRID, IX_BACK, IX_FOUR,
-	IX_COUNT
+	IX_LAST, IX_COUNT
 };
 
 struct place {
@@ -207,6 +207,9 @@ static void put_index(struct gen *g, enum index ix)
 		break;
 	case IX_FOUR:
 		put(g, "and.b32 %%i, %%t, 3;");
+		break;
+	case IX_LAST:
+		put(g, "mov.u32 %%i, 15;");
 		break;
 	case IX_ZERO:
 	case IX_COUNT:
@@ -689,11 +692,65 @@ static void motif_warp(struct gen *g)
 		close_if(g, o);
 }
 
+/* The mask of the lane's group of `size` lanes, in %v5. */
+static void put_group(struct gen *g, unsigned size)
+{
+	put(g, "and.b32 %%v5, %%l, %u;", 32 - size);
+	put(g, "mov.u32 %%v6, %u;", size == 32 ? 0xffffffffu : (1u << size) - 1);
+	put(g, "shl.b32 %%v5, %%v6, %%v5;");
+	put(g, "bar.warp.sync %%v5;");
+}
+
+/* Groups of lanes by themselves, smaller and larger ones by turns. */
+static void motif_groups(struct gen *g)
+{
+	unsigned size = size_of(g), rounds = 1 + below(g, 3);
+	bool shared = chance(g, 60);
+	struct place a;
+
+	if (!take(g, &a, shared, true, size, 130))
+		return;
+	a.space = shared ? 's' : 'g';
+	while (rounds--) {
+		unsigned group = 1u << (1 + below(g, 5)), other = 1 + below(g, group - 1);
+		bool again = chance(g, 40);
+
+		if (slip(g, 25))
+			other = 1 + below(g, 31);
+		put_load_store(g, true, "", &a, size, 1);
+		plain(g);
+		if (again && !slip(g, 25))
+			put_group(g, group);
+		else if (again)
+			put_group(g, 2);
+		if (again)
+			put(g, "bar.warp.sync %%v5;");
+		else
+			put_group(g, group);
+		plain(g);
+		put(g, "xor.b32 %%v4, %%t, %u;", other);
+		if (shared) {
+			put(g, "mad.lo.u32 %%a, %%v4, %u, %%sb;", a.stride);
+			put(g, "ld.shared.u%u %s, [%%a+%u];", size * 8, regs(size, 1), a.off);
+		} else {
+			put(g, "mul.wide.u32 %%ra, %%v4, %u;", a.stride);
+			put(g, "add.s64 %%ra, %%ra, %%rg;");
+			put(g, "mad.wide.u32 %%ra, %%c, 4096, %%ra;");
+			put(g, "ld.global.u%u %s, [%%ra+%u];", size * 8, regs(size, 1), a.off);
+		}
+		plain(g);
+		if (!slip(g, 10)) {
+			put_group(g, group);
+			plain(g);
+		}
+	}
+}
+
 /* Data, then a flag; the flag, then data. */
 static void motif_message(struct gen *g)
 {
 	bool same = g->p->blocks < 2 || (chance(g, 35) && g->p->threads > 32);
-	bool in_shared = same && chance(g, 50), many = chance(g, 35), one;
+	bool in_shared = same && chance(g, 50), many = chance(g, 35), one, half;
 	unsigned from = below(g, g->p->blocks), to = same ? from : (from + 1) % g->p->blocks;
 	unsigned reader = same ? g->p->threads - 1 : below(g, g->p->threads);
 	unsigned size = size_of(g), n = vec_of(g, size);
@@ -709,7 +766,8 @@ static void motif_message(struct gen *g)
 	data.index = many ? IX_LANE : IX_ZERO;
 	if (many) {
 		put(g, "setp.eq.u32 %%p, %%c, %u;", from);
-		put(g, "setp.lt.and.u32 %%p, %%t, 32, %%p;");
+		half = chance(g, 40);
+		put(g, "setp.lt.and.u32 %%p, %%t, %u, %%p;", half && !slip(g, 25) ? 16 : 32);
 		o = open_if(g);
 	} else {
 		o = open_thread(g, from, 0);
@@ -717,7 +775,10 @@ static void motif_message(struct gen *g)
 	put_load_store(g, true, "", &data, size, n);
 	plain(g);
 	if (many) {
-		if (!slip(g, 15)) {
+		if (half) {
+			put_group(g, 16);
+			plain(g);
+		} else if (!slip(g, 15)) {
 			put(g, "bar.warp.sync 0xffffffff;");
 			plain(g);
 		}
@@ -731,7 +792,7 @@ static void motif_message(struct gen *g)
 	if (many)
 		close_if(g, i);
 	close_if(g, o);
-	data.index = IX_ZERO;
+	data.index = many && chance(g, 60) ? IX_LAST : IX_ZERO;
 	one = chance(g, 70);
 	if (one) {
 		o = open_thread(g, to, reader);
@@ -1113,7 +1174,7 @@ static void motif_leave(struct gen *g)
 void gen_make(struct gen_prog *p, uint64_t seed)
 {
 	static void (*const motifs[])(struct gen *) = {
-		motif_own, motif_own, motif_exchange, motif_exchange, motif_exchange, motif_warp, motif_warp,
+		motif_own, motif_own, motif_exchange, motif_exchange, motif_exchange, motif_warp, motif_groups, motif_groups,
 		motif_message, motif_message, motif_message, motif_lock, motif_counter, motif_counter,
 		motif_named, motif_histogram, motif_chain, motif_read, motif_store_buffer
 	};
