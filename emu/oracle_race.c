@@ -260,7 +260,8 @@ static bool stands_for(const struct orc_access *x, const struct orc_access *a)
 {
 	if (x == a)
 		return true;
-	if (x->read_only != a->read_only || !as_bad(x, a))
+	/* A race through the read-only proxy is one of its own; it is one without. */
+	if ((a->read_only && !x->read_only) || !as_bad(x, a))
 		return false;
 	if (x->thread == a->thread)
 		return x->epoch >= a->epoch;
