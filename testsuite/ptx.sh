@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # ptx.sh FILE.ptx: one reproducer.  Its verdicts must hold on the emulated
-# device and, where the tests may use one, on the GPU; ptxas must take what the
+# device, where the oracle has to give the same, and, where the tests may use
+# one, on the GPU; ptxas must take what the
 # rewriter makes of it, for the device that its script names.
 file=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 . "$top_srcdir/testsuite/lib.sh"
@@ -11,7 +12,7 @@ ran=no
 
 verdict()
 {
-	"$top_builddir/gsan-run" --check --device="$1" "$file"
+	"$top_builddir/gsan-run" --check --oracle --device="$1" "$file"
 	status=$?
 	case $status in
 	0)	ran=yes ;;
