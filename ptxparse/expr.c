@@ -143,6 +143,10 @@ struct xop *ptx_x_dotted(struct parser *p, const struct tok *t)
 	ptx_tok_split(p, &base);
 	x = ptx_x_name(p, &base);
 	x->e = t->s + t->len;
+	if (x->op.kind == OP_SINK) {
+		ptx_error_at(p, t->s, "'_' has no elements");
+		return x;
+	}
 	x->op.elemtext = ptx_intern(p->arena, d + 1, (size_t)(x->e - d - 1));
 	x->op.elem = (unsigned char)x->op.elemtext[0];
 	return x;
