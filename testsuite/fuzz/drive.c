@@ -3,8 +3,9 @@
  * drive.c: runs a fuzz target without libFuzzer.  With file names it tries those
  * inputs, as to see a finding again.  Without, as in `make check`, it tries every
  * finding and every seed of the test suite and then inputs made of them by
- * chance, the same ones every time.  The target runs in a child, so that
- * whatever ends it, the input is left and named.
+ * chance, the same ones every time; FUZZ_SEED=N are other ones, FUZZ_RUNS=N so
+ * many.  The target runs in a child, so that whatever ends it, the input is left
+ * and named.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -86,97 +87,16 @@ static void add_folder(const char *top, const char *folder, const char *suffix)
 
 static uint64_t draw(uint64_t below)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return below ? (state >> 11) % below : 0;
+	return fuzz_draw(&state, below);
 }
 
-/* Replaces `cut` bytes at `at` by `n` others. */
-static void replace(size_t at, size_t cut, const uint8_t *with, size_t n)
+static void mutate(void)
 {
-	struct current *c = current;
-	const size_t rest = c->size - at - cut;
+	for (uint64_t n = 1 + draw(4); n; n--) {
+		const struct input *other = &seeds[draw(nseeds)];
 
-	if (at + n + rest > MOST)
-		return;
-	memmove(c->data + at + n, c->data + at + cut, rest);
-	memcpy(c->data + at, with, n);
-	c->size = at + n + rest;
-}
-
-static bool is_letter(uint8_t c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '.' || c == '%' || c == '$' || c == '-';
-}
-
-/* A word, or one letter that is in none, at or behind a place by chance. */
-static size_t some_word(const uint8_t *data, size_t size, size_t *n)
-{
-	size_t at = draw(size), end;
-
-	while (at && is_letter(data[at]) && is_letter(data[at - 1]))
-		at--;
-	for (end = at; end < size && is_letter(data[end]); end++)
-		;
-	*n = end > at ? end - at : size > at;
-	return at;
-}
-
-static size_t some_line(const uint8_t *data, size_t size, size_t *n)
-{
-	size_t at = draw(size), end;
-
-	while (at && data[at - 1] != '\n')
-		at--;
-	for (end = at; end < size && data[end] != '\n'; end++)
-		;
-	*n = end + (end < size) - at;
-	return at;
-}
-
-static void mutate_once(void)
-{
-	static const char *const values[] = { "0", "1", "-1", "255", "4294967295", "2147483648",
-		"18446744073709551615", "9223372036854775808", "0x", "00", "1e9", "" };
-	struct current *c = current;
-	const struct input *other = &seeds[draw(nseeds)];
-	size_t at, n, from, k;
-	uint8_t byte;
-
-	switch (draw(8)) {
-	case 0:                         /* a bit */
-		if (c->size)
-			c->data[draw(c->size)] ^= (uint8_t)(1u << draw(8));
-		break;
-	case 1:                         /* a byte */
-		byte = (uint8_t)draw(256);
-		at = draw(c->size + 1);
-		replace(at, c->size > at ? draw(2) : 0, &byte, 1);
-		break;
-	case 2:                         /* a word is gone */
-		at = some_word(c->data, c->size, &n);
-		replace(at, n, &byte, 0);
-		break;
-	case 3:                         /* a line is gone */
-		at = some_line(c->data, c->size, &n);
-		replace(at, n, &byte, 0);
-		break;
-	case 4:                         /* a line of another input */
-		from = some_line(other->data, other->size, &k);
-		at = some_line(c->data, c->size, &n);
-		replace(at, draw(2) ? n : 0, other->data + from, k);
-		break;
-	case 5:                         /* a number that is an end of something */
-		from = draw(sizeof values / sizeof *values);
-		at = some_word(c->data, c->size, &n);
-		replace(at, n, (const uint8_t *)values[from], strlen(values[from]));
-		break;
-	default:                        /* a word of another input */
-		from = some_word(other->data, other->size, &k);
-		at = some_word(c->data, c->size, &n);
-		replace(at, n, other->data + from, k);
+		current->size = fuzz_mutate(current->data, current->size, MOST, other->data, other->size,
+					    &state);
 	}
 }
 
@@ -212,8 +132,7 @@ static void try_all(unsigned runs)
 	}
 	for (unsigned i = 0; i < runs; i++) {
 		load(&seeds[draw(nseeds)]);
-		for (uint64_t n = 1 + draw(4); n; n--)
-			mutate_once();
+		mutate();
 		try_current();
 	}
 }
@@ -261,6 +180,7 @@ static void keep(void)
 int main(int argc, char **argv)
 {
 	const char *top = getenv("top_srcdir");
+	unsigned runs = fuzz_target.runs;
 	char folder[64];
 	int status;
 
@@ -279,9 +199,13 @@ int main(int argc, char **argv)
 	current = mmap(NULL, sizeof *current, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (current == MAP_FAILED)
 		hard("mmap", "");
+	if (getenv("FUZZ_SEED"))
+		state = strtoull(getenv("FUZZ_SEED"), NULL, 10) * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	for (int i = 0; i < 8; i++)
 		draw(0);
-	status = in_child(true, argc == 1 ? fuzz_target.runs : 0);
+	if (getenv("FUZZ_RUNS"))
+		runs = (unsigned)strtoul(getenv("FUZZ_RUNS"), NULL, 10);
+	status = in_child(true, argc == 1 ? runs : 0);
 	printf("%s: %zu inputs and what was made of them, %llu tried\n", fuzz_target.name, nseeds,
 	       (unsigned long long)current->tried);
 	if (status) {

@@ -26,6 +26,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 _Noreturn void fuzz_broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The input with a NUL behind it, to be freed. */
 char *fuzz_text(const uint8_t *data, size_t size);
+/* A number below `below`, by chance. */
+uint64_t fuzz_draw(uint64_t *state, uint64_t below);
+/* Changes a text of `size` bytes once; its new size, at most `most`.  What is put in
+ * comes from `other`, which lies elsewhere. */
+size_t fuzz_mutate(uint8_t *data, size_t size, size_t most, const uint8_t *other, size_t nother,
+		   uint64_t *state);
 /* A number made of the input: targets draw options from it. */
 uint64_t fuzz_hash(const uint8_t *data, size_t size);
 

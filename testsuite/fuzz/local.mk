@@ -4,15 +4,16 @@
 # found, the seeds and inputs made of those; with --enable-fuzz also as libFuzzer
 # programs, which `make fuzz` runs for FUZZ_SECONDS each.
 
-fuzz_parse_parts = testsuite/fuzz/parse.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h \
+fuzz_parts = testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h testsuite/fuzz/mutate.c
+fuzz_parse_parts = testsuite/fuzz/parse.c $(fuzz_parts) \
 	testsuite/fuzz/same.c testsuite/fuzz/same.h
-fuzz_rewrite_parts = testsuite/fuzz/rewrite.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h
-fuzz_script_parts = testsuite/fuzz/script.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h \
+fuzz_rewrite_parts = testsuite/fuzz/rewrite.c $(fuzz_parts)
+fuzz_script_parts = testsuite/fuzz/script.c $(fuzz_parts) \
 	run/check.c run/script.c
-fuzz_flags_parts = testsuite/fuzz/flags.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h \
+fuzz_flags_parts = testsuite/fuzz/flags.c $(fuzz_parts) \
 	rt/flags.c rt/log.c rt/util.c
 # Without libgsan.a, whose dlsym stands in front of the C library's.
-fuzz_supp_parts = testsuite/fuzz/supp.c testsuite/fuzz/fuzz.c testsuite/fuzz/fuzz.h \
+fuzz_supp_parts = testsuite/fuzz/supp.c $(fuzz_parts) \
 	rt/demangle.c rt/flags.c rt/log.c rt/supp.c rt/util.c
 
 fuzz_tests = testsuite/fuzz/parse testsuite/fuzz/rewrite testsuite/fuzz/script \
