@@ -359,9 +359,6 @@ run_tests = \
 	testsuite/run/script.sh
 
 TESTS += $(race_tests) $(norace_tests) $(litmus_tests) $(run_tests)
-# Here gsan and the oracle do not agree: rule 9 between two strong accesses; the
-# line of a record whose place another took at that moment.
-XFAIL_TESTS += testsuite/race/13_chain_atom_cta.ptx testsuite/race/spinlock_plain_unlock.ptx
 dist_check_SCRIPTS += $(run_tests)
 EXTRA_DIST += $(race_tests) $(norace_tests) testsuite/litmus/table testsuite/litmus/gen.awk
 MOSTLYCLEANFILES += $(litmus_tests)
