@@ -3,7 +3,7 @@
 # A thousand random programs under three schedules each: gsan and the oracle
 # agree about every one.  What they do not agree about is printed.
 . "$top_srcdir/testsuite/lib.sh"
-"$top_builddir/testsuite/gen/soak" --seed=1 --count=1000 --save=found >out 2>&1
+"$top_builddir/testsuite/gen/soak" --seed=1 --count=1000 --most=3 --save=found >out 2>&1
 status=$?
 cat out
 if [ $status != 0 ]; then
@@ -12,7 +12,7 @@ if [ $status != 0 ]; then
 		[ -f "$f" ] && sed 's/^/  /' "$f"
 	done
 fi
-# Half and half, so that neither silence nor noise passes.
-awk '/^1000 programs/ { racy = $5; clean = $7; seen = 1 }
+# About half and half, so that neither silence nor noise passes.
+[ $status != 0 ] || awk '/^1000 programs/ { racy = $5; clean = $7; seen = 1 }
 	END { exit !(seen && racy > 300 && clean > 300) }' out || fail "not about half of them race"
 done_testing
