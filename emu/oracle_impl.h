@@ -147,7 +147,7 @@ struct orc_page { struct orc_page *chain; uint64_t space, number; struct orc_cel
 
 struct orc_grid {
 	struct orc_block **block;       /* by linear number */
-	uint64_t nblocks, warps;        /* of a block */
+	uint64_t nblocks;
 	uint64_t seq;
 	struct orc_heads sc[ORC_WORLDS];
 	struct orc_word *word[ORC_HASH];

@@ -88,11 +88,14 @@ static bool smaller(struct gen_prog *p, unsigned *what, const unsigned *sizes, u
 int shrink(struct gen_prog *p, enum emu_oracle_word word)
 {
 	static const unsigned blocks[] = {1, 2, 3}, threads[] = {1, 2, 32, 33, 64};
+	bool again;
 
 	if (shows(p, word) < 0)
 		return -1;
-	while (fewer_items(p, word) | smaller(p, &p->blocks, blocks, 3, word) |
-	       smaller(p, &p->threads, threads, 5, word))
-		;
+	do {
+		again = fewer_items(p, word);
+		again |= smaller(p, &p->blocks, blocks, 3, word);
+		again |= smaller(p, &p->threads, threads, 5, word);
+	} while (again);
 	return shows(p, word);
 }

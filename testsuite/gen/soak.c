@@ -84,12 +84,16 @@ static const char *emu_path(void)
 
 static void parse(struct options *o, int argc, char **argv)
 {
-	enum { SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT, EMU, LOUD, HELP };
+	enum {
+		SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT,
+		EMU, LOUD, HELP
+	};
 	static const struct option longs[] = {
 		{"seed", required_argument, NULL, SEED}, {"count", required_argument, NULL, COUNT},
 		{"schedules", required_argument, NULL, SCHEDULES},
 		{"save", required_argument, NULL, SAVE}, {"most", required_argument, NULL, MOST},
-		{"no-shrink", no_argument, NULL, NO_SHRINK}, {"any-kind", no_argument, NULL, ANY_KIND}, {"write", required_argument, NULL, WRITE},
+		{"no-shrink", no_argument, NULL, NO_SHRINK},
+		{"any-kind", no_argument, NULL, ANY_KIND}, {"write", required_argument, NULL, WRITE},
 		{"print", no_argument, NULL, PRINT}, {"emu", required_argument, NULL, EMU},
 		{"loud", no_argument, NULL, LOUD}, {"help", no_argument, NULL, HELP},
 		{NULL, 0, NULL, 0}
@@ -163,13 +167,11 @@ static void reproducer(FILE *f, const struct gen_prog *p, const char *comment, c
 	free(b.p);
 }
 
-static void save(const struct options *o, const char *dir, const struct gen_prog *p, const char *comment,
-		 const char *expect)
+static void save(const char *dir, const struct gen_prog *p, const char *comment, const char *expect)
 {
 	char path[PATH_MAX];
 	FILE *f;
 
-	(void)o;
 	mkdir(dir, 0777);
 	snprintf(path, sizeof path, "%s/%llu.ptx", dir, (unsigned long long)p->seed);
 	f = fopen(path, "w");
@@ -206,7 +208,7 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 	}
 	snprintf(comment, sizeof comment, "Program %llu: %s.", (unsigned long long)p->seed,
 		 r->hung ? r->text : words[word]);
-	save(o, o->save, &q, comment, NULL);
+	save(o->save, &q, comment, NULL);
 	gen_free(&q);
 }
 
@@ -244,8 +246,8 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 	t->clean += clean == o->schedules;
 	t->either += racy != o->schedules && clean != o->schedules;
 	if (o->write && !bad && !fault && (racy == o->schedules || clean == o->schedules))
-		save(o, o->write, p, p->safe ? "Made to be free of races." : "Made to go wrong anywhere.",
-		     racy ? "race" : "clean");
+		save(o->write, p, p->safe ? "Made to be free of races." :
+		     "Made to go wrong anywhere.", racy ? "race" : "clean");
 }
 
 static double now(void)

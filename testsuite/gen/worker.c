@@ -48,7 +48,6 @@ struct worker {
 	__typeof__(emu_oracle_judge) *judge;
 	CUmodule module;
 	CUdeviceptr data;
-	int fd;
 	size_t seen;                    /* findings of gsan before this launch */
 };
 
@@ -209,7 +208,7 @@ static void one(struct worker *w, const struct gen_prog *p, unsigned i, unsigned
 static _Noreturn void child(int fd, const struct gen_prog *p, unsigned n, unsigned first,
 			    unsigned schedules, unsigned done)
 {
-	struct worker w = {.fd = fd};
+	struct worker w = {0};
 	int null = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
