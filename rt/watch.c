@@ -341,14 +341,18 @@ void rt_watch_stop(void)
 
 /* ---- waiting, but not for ever ------------------------------------------------------------------------ */
 
-/* Shared with a thread that may outlive the wait, and so never freed. */
+/* Shared with a thread that may outlive the wait, and so never freed; chained, so
+ * that who looks for lost memory in the program finds none of ours. */
 struct wait {
+	struct wait *next;
 	pthread_mutex_t lock;
 	pthread_cond_t done;
 	CUcontext ctx;
 	CUresult result;
 	bool ended;
 };
+
+static struct wait *waits;
 
 static void *wait_for(void *arg)
 {
@@ -378,6 +382,7 @@ CUresult rt_wait_all(CUcontext ctx, int timeout_ms)
 		return CUDA_ERROR_NOT_READY;
 	w = rt_alloc(sizeof *w);
 	w->ctx = ctx;
+	w->next = __atomic_exchange_n(&waits, w, __ATOMIC_ACQ_REL);
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
