@@ -148,11 +148,13 @@ static void print(void)
 {
 	unsigned *word = malloc(here->bytes), sum = 0;
 
-	if (!word || !check(cuMemcpyDtoH(word, here->buf, here->bytes), "cuMemcpyDtoH"))
-		return;
-	for (size_t i = 0; i < here->bytes / 4; i++)
-		sum += word[i];
-	printf("%u %u %u %u: %u\n", word[0], word[1], word[2], word[3], sum);
+	if (!word)
+		exit(99);
+	if (check(cuMemcpyDtoH(word, here->buf, here->bytes), "cuMemcpyDtoH")) {
+		for (size_t i = 0; i < here->bytes / 4; i++)
+			sum += word[i];
+		printf("%u %u %u %u: %u\n", word[0], word[1], word[2], word[3], sum);
+	}
 	free(word);
 }
 
