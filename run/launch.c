@@ -522,7 +522,7 @@ int run_launch(const struct run_script *s, const struct run_job *job)
 	}
 	send_new(&w);
 	if (job->oracle)
-		run_oracle_end(s, job);
+		run_oracle_end(s, job, end.status != RUN_OK);
 	run_send(job->fd, &end);
 	free(r.at);
 	return (int)end.status;

@@ -116,11 +116,11 @@ static void send_found(const struct run_script *s, const struct emu_oracle_findi
 		f->thread[1], f->shared ? "shared" : "global", f->addr);
 }
 
-void run_oracle_end(const struct run_script *s, const struct run_job *job)
+void run_oracle_end(const struct run_script *s, const struct run_job *job, bool died)
 {
 	__typeof__(emu_oracle_findings) *findings = FUNCTION(emu_oracle_findings);
 	__typeof__(emu_oracle_judge) *judge = FUNCTION(emu_oracle_judge);
-	struct verdict v = { .s = s, .explained = !job->plain && counted() };
+	struct verdict v = { .s = s, .explained = died || (!job->plain && counted()) };
 	size_t all = findings(NULL, 0), n = 0;
 	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
 	struct emu_oracle_pair *pairs = gsan_pairs(s, &n);

@@ -194,8 +194,9 @@ int run_launch(const struct run_script *, const struct run_job *);
 /* Before the module is loaded.  False after saying why. */
 bool run_oracle_start(const struct run_script *);
 /* Prints what it found and sends it, then holds gsan's findings against it if gsan
- * was watching. */
-void run_oracle_end(const struct run_script *, const struct run_job *);
+ * was watching.  `died`: a kernel came to no good end, and what it would have counted
+ * is lost. */
+void run_oracle_end(const struct run_script *, const struct run_job *, bool died);
 
 /* ---- proc.c: the child and what it sends -------------------------------------------- */
 
