@@ -5,7 +5,7 @@
 
 check_DATA += testsuite/faults/inject.so
 CLEANFILES += testsuite/faults/inject.so
-EXTRA_DIST += testsuite/faults/inject.c testsuite/faults/device.ptx testsuite/faults/lib.sh
+EXTRA_DIST += testsuite/faults/inject.c testsuite/faults/kernels.ptx testsuite/faults/lib.sh
 
 # Without sanitizers: the dynamic linker loads it before theirs.
 testsuite/faults/inject.so: testsuite/faults/inject.c
@@ -21,6 +21,6 @@ testsuite_faults_device_plain_SOURCES = testsuite/faults/device.c
 testsuite_faults_device_plain_LDADD = emu/libcuda.so.1
 
 faults_tests = testsuite/faults/driver.sh testsuite/faults/malloc.sh testsuite/faults/log.sh \
-	testsuite/faults/device.sh
+	testsuite/faults/emulated.sh
 TESTS += $(faults_tests)
 dist_check_SCRIPTS += $(faults_tests)

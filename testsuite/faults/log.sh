@@ -51,7 +51,7 @@ ended "broken pipe"
 
 # The pipe is full and does not wait: the reports do.
 LD_LIBRARY_PATH=$top_builddir/emu
-"$top_builddir/gsan-ptx" "$top_srcdir/testsuite/faults/device.ptx" -o device.ptx || hard "gsan-ptx"
+"$top_builddir/gsan-ptx" "$top_srcdir/testsuite/faults/kernels.ptx" -o device.ptx || hard "gsan-ptx"
 { { "$top_builddir/testsuite/faults/device" load:device.ptx buf:4096 choke run:race sync 2>&1 >/dev/null
 	echo $? >status; } | { sleep 1; cat; }; } >err
 ended "full pipe"

@@ -8,7 +8,7 @@
 LD_LIBRARY_PATH=$top_builddir/emu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 device=$top_builddir/testsuite/faults/device
-"$top_builddir/gsan-ptx" "$top_srcdir/testsuite/faults/device.ptx" -o device.ptx || hard "gsan-ptx"
+"$top_builddir/gsan-ptx" "$top_srcdir/testsuite/faults/kernels.ptx" -o device.ptx || hard "gsan-ptx"
 
 # count N TEXT: err contains it so often
 count()
@@ -24,7 +24,7 @@ go()
 	want=$1
 	options=$2
 	shift 2
-	timeout 60 "${device}_plain" load:"$top_srcdir/testsuite/faults/device.ptx" "$@" >plain 2>/dev/null
+	timeout 60 "${device}_plain" load:"$top_srcdir/testsuite/faults/kernels.ptx" "$@" >plain 2>/dev/null
 	run "$want" env GSAN_OPTIONS="$options" timeout 60 "$device" load:device.ptx "$@"
 	cmp -s plain out || fail "$*: prints $(cat out), not $(cat plain)"
 	count 1 "GSan: $(grep -c 'WARNING: GSan' err) finding"
