@@ -76,8 +76,9 @@ __asm__(
 "	jmp	*%rax\n"
 "1:	movq	inject_value(%rip), %rax\n"
 "	ret\n");
-#else
-#error "no stubs for this processor"
+#else                           /* lib.sh skips the tests */
+#define STUB_BYTES 1
+char inject_stubs[STUBS];
 #endif
 
 static void note(const char *name, bool failed)

@@ -3,7 +3,8 @@
 # What the tests of faults share.  Source it after testsuite/lib.sh.
 
 inject=$top_builddir/testsuite/faults/inject.so
-[ -f "$inject" ] || skip "no inject.so"
+[ "$(uname -m)" = x86_64 ] || skip "no stubs for this processor"
+[ -f "$inject" ] || hard "no inject.so"
 # Where the dynamic linker has no audit interface there is nothing to test with.
 LD_AUDIT=$inject FAULT_TRACE=$tmp/audit FAULT=getpid,cuInit:1:1:0 true 2>audit.err &&
 	[ ! -s audit.err ] || skip "LD_AUDIT does not work here: $(cat audit.err)"
