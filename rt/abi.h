@@ -267,6 +267,8 @@ enum gsan_counter {
  * before anything instrumented runs.  The arrays behind the pointers are device
  * memory too, zeroed, of the sizes that rt/state.h gives.
  */
+#define GSAN_SC_SHARED  16
+
 struct gsan_root {
 	uint32_t abi;
 	uint32_t nsm;           /* multiprocessors */
@@ -282,6 +284,7 @@ struct gsan_root {
 	uint64_t launches;      /* struct gsan_launch[GSAN_LAUNCHES] */
 	uint64_t sm;            /* struct gsan_sm[nsm] */
 	uint64_t self;          /* uint64_t[nsm * 64]: last context seen by %smid, %warpid */
+	uint64_t fences;        /* struct gsan_fence[nslots * GSAN_FENCE_LOGS * GSAN_FENCES] */
 	uint64_t dedup;         /* struct gsan_dedup[ndedup], a power of two */
 	uint64_t ring;          /* struct gsan_finding[nring], host memory */
 	uint32_t nknows, nsnaps, know_bytes, nwords, ndedup, nring;
@@ -292,8 +295,12 @@ struct gsan_root {
 	uint32_t max_clock;     /* highest clock of any block that ended; start at 0 */
 	uint32_t launch_next;   /* launches of instrumented kernels seen, from 0 */
 	uint32_t top_slot;      /* highest slot ever claimed + 1 */
-	uint32_t sc_lock;
-	uint32_t reserved[2];
+	uint32_t launch_lock;
+	uint32_t sc_next;       /* fence.sc run so far */
+	/* What threads that ran fence.sc had acquired otherwise: by number of the
+	 * fence, the last GSAN_SC_SHARED joined snapshots. */
+	uint32_t sc_lock, sc_busy, sc_shared;
+	uint32_t sc_number[GSAN_SC_SHARED], sc_snap[GSAN_SC_SHARED];
 	uint32_t shared_slots[GSAN_SHARED_ROWS];
 	unsigned long long counters[GSAN_COUNTER_COUNT];
 };

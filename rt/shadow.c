@@ -213,6 +213,11 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
+static uint64_t fence_bytes(void)
+{
+	return (uint64_t)dev.nslots * GSAN_FENCE_LOGS * GSAN_FENCES * sizeof(struct gsan_fence);
+}
+
 /* The arrays behind the root, one after the other in one piece.  All grow with
  * the number of slots, which is what can happen at once: about 220 KiB a slot. */
 static bool set_up_arrays(struct rt_ctx *c, const char **why)
@@ -241,6 +246,7 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(launches, (uint64_t)GSAN_LAUNCHES * sizeof(struct gsan_launch));
 	ARRAY(sm, (uint64_t)dev.nsm * sizeof(struct gsan_sm));
 	ARRAY(self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));
+	ARRAY(fences, fence_bytes());
 	ARRAY(dedup, (uint64_t)r->ndedup * sizeof(struct gsan_dedup));
 #undef ARRAY
 	for (int i = 0; i < narrays; i++)
@@ -827,10 +833,13 @@ static bool restart_launches(struct rt_ctx *c)
 void rt_restart_clocks(struct rt_ctx *c)
 {
 	const uint64_t n = dev.nslots, at = GSAN_ROOT + offsetof(struct gsan_root, max_clock);
-	uint32_t max = 0;
+	const uint64_t at_sc = GSAN_ROOT + offsetof(struct gsan_root, sc_next);
+	const uint64_t at_shared = GSAN_ROOT + offsetof(struct gsan_root, sc_shared);
+	uint32_t max = 0, fences = 0;
 	bool good;
 
-	if (!rt_read(c, &max, at, sizeof max) || max < GSAN_CLOCK_MAX / 4 * 3)
+	if (!rt_read(c, &max, at, sizeof max) || !rt_read(c, &fences, at_sc, sizeof fences) ||
+	    (max < GSAN_CLOCK_MAX / 4 * 3 && fences < UINT32_MAX / 4 * 3))
 		return;
 	rt_verbose(1, "clocks start again");
 	good = zero(c, dev.root.blocks, n * sizeof(struct gsan_block)) &&
@@ -838,11 +847,13 @@ void rt_restart_clocks(struct rt_ctx *c)
 	       zero(c, dev.root.lanes, n * 1024 * sizeof(struct gsan_lane)) &&
 	       zero(c, dev.root.history, n * GSAN_HISTORY * sizeof(struct gsan_tenant)) &&
 	       zero(c, dev.root.words, (uint64_t)dev.root.nwords * sizeof(struct gsan_word)) &&
-	       zero(c, dev.root.self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));
+	       zero(c, dev.root.self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t)) &&
+	       zero(c, dev.root.fences, fence_bytes());
 	for (size_t i = 0; i < dev.nmap && good; i++)
 		if (dev.map[i].shadow)
 			good = zero(c, dev.map[i].addr, dev.map[i].bytes);
 	max = 0;
-	if (!good || !restart_launches(c) || !rt_write(c, at, &max, sizeof max))
+	if (!good || !restart_launches(c) || !rt_write(c, at, &max, sizeof max) ||
+	    !rt_write(c, at_sc, &max, sizeof max) || !rt_write(c, at_shared, &max, sizeof max))
 		rt_verbose(1, "the clocks could not be started again");
 }

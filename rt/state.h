@@ -10,6 +10,7 @@
  *   warp->floor    every thread of its block, up to this clock   (full barriers)
  *   warp->wfloor   every lane of its warp                         (bar.warp.sync)
  *   lane->own_*    some lanes of its warp                         (partial masks)
+ *   sc             what fence.sc of gpu scope up to this number published
  *   refs           snapshots of other threads' knowledge, acquired by the lane,
  *                  by the whole warp, or by the whole block
  * so that nothing needs copying when a thread learns something, and a full
@@ -32,10 +33,12 @@ struct gsan_refs { uint32_t id[GSAN_REFS]; };
 /* One barrier resource (0 to 15) of a block. */
 struct gsan_bar {
 	uint32_t max[2];        /* full barriers: highest clock, by parity */
-	uint32_t pending[2][GSAN_PENDING];      /* snapshots brought to them */
+	uint32_t sc[2];         /* and fence.sc known */
+	uint32_t pending[2][GSAN_PENDING];      /* and snapshots brought along */
 	uint32_t arrived;       /* barriers with a count */
 	uint32_t gen;
 	uint32_t builder;       /* snapshot under construction */
+	uint32_t pad;
 	uint32_t result[4], result_gen[4];
 };
 
@@ -57,43 +60,55 @@ struct gsan_block {
 	uint32_t ntenants;      /* blocks that the slot has had */
 	uint32_t used_bars;     /* barriers to clear for the next block */
 	uint32_t full_bars;     /* ids, other than 0, of barriers without a count */
-	uint32_t pad[2];
+	uint32_t sc;            /* fences up to here are known to the block */
+	uint32_t sc_floor;      /* highest floor in the block's fence log */
+	uint32_t fences;        /* entries ever made in that log, by all tenants */
+	uint32_t sc_cta;        /* a fence.sc of block scope ran */
+	uint32_t brought;       /* something was brought to a full barrier, ever */
+	uint32_t pad;
 	struct gsan_refs refs;
-	struct gsan_refs missed;        /* snapshots met, but at too narrow a scope */
+	struct gsan_refs missed;        /* the last snapshots met at too narrow a scope */
 	struct gsan_bar bar[16];
 };
 
+/* Of gsan_warp.options, as the block found them. */
+#define GSAN_WARP_VOLATILE      1u      /* volatile is weak */
+#define GSAN_WARP_NO_ATOMIC     2u
+#define GSAN_WARP_LOCKSTEP      4u      /* the lanes of a warp order each other */
+
+/* Of gsan_warp.state. */
 #define GSAN_WARP_REFS          1u      /* the warp has acquired snapshots */
 #define GSAN_WARP_BLOCK_REFS    2u      /* its block has */
 #define GSAN_WARP_UNMODELLED    4u      /* ran an unmodelled synchronisation */
 #define GSAN_WARP_LOST          8u      /* knowledge was lost: report nothing */
-#define GSAN_WARP_VOLATILE      16u     /* volatile is weak */
-#define GSAN_WARP_NO_ATOMIC     32u
-#define GSAN_WARP_LOCKSTEP      64u     /* the lanes of a warp order each other */
 
 /* L1 does not see atomics, not even of its own multiprocessor: what they change
- * (live, m_*, flags, parity, the counts) is read with load(), what every access
- * reads (the first 64 bytes) is changed by stores alone. */
+ * (m_*, state, live, fences, the counts, parity) is read with load() or load_cg(),
+ * the rest is changed by stores alone. */
 struct gsan_warp {
-	uint32_t clock, floor, wfloor, flags;   /* one 16-byte load */
+	uint32_t clock, floor, wfloor, options; /* one 16-byte load */
 	uint32_t id;            /* slot << 5 | warp: the record's actor but its lane */
 	uint32_t start;         /* block->start */
 	uint32_t launch_base;   /* clocks below belong to earlier launches */
 	uint32_t shared_limit;
 	unsigned long long grid, cta;           /* to recognise it again */
 	uint32_t slot, nslots;
+	uint32_t sc, sc_cta;    /* fence.sc known to all lanes: of gpu scope, of the block */
 	uint32_t private_too;   /* some lane may know more than the warp does */
 	uint32_t dropped;       /* reads were left out */
-	uint32_t m_own, m_refs; /* lanes with own_*, with refs of their own */
+	uint32_t lanes;         /* lanes that exist */
+	uint32_t told;          /* as in a lane, of what the warp and its block acquired */
+	uint32_t m_own, m_refs; /* lanes with own_*; with refs and sc of their own */
 	uint32_t m_fence;       /* lanes that released by a fence */
 	uint32_t m_seen;        /* lanes with snapshots seen, not yet acquired */
-	uint32_t evicted, unbacked, unmodelled;
-	uint32_t lanes;         /* lanes that exist */
+	uint32_t state;
+	uint32_t m_light;       /* lanes of m_fence with nothing that outlives a full barrier */
+	uint32_t live;          /* lanes that exist and have not exited */
+	uint32_t fences;        /* entries ever made in its fence log, by all tenants */
+	uint32_t evicted, unbacked, unmodelled, pad2;
 	struct gsan_refs refs;
 	uint32_t parity[16];    /* a bit a lane: full barriers left, by id */
-	uint32_t live;          /* lanes that exist and have not exited */
-	uint32_t pad[3];
-};      /* 192 bytes */
+};
 
 struct gsan_lane {
 	struct gsan_refs refs;
@@ -101,7 +116,21 @@ struct gsan_lane {
 	uint32_t seen_level[4]; /* scope | publisher's slot << 8 */
 	uint32_t fence[3];      /* snapshot at the last fence of cta, cluster, gpu scope */
 	uint32_t own_top, own_mask;
-	uint32_t pad[3];
+	uint32_t sc, sc_cta;
+	uint32_t told;          /* which refs its last fence.sc passed on: a hash */
+};
+
+/* The fence.sc of gpu scope have one order, and a number each.  Who ran number n
+ * knows what every lower one published: looked up where it is asked for, in the
+ * log of the warp (or block: 33rd of each slot) that the question is about. */
+#define GSAN_FENCES     16      /* entries remembered per log */
+#define GSAN_FENCE_LOGS 33
+#define GSAN_FENCE_BUSY 0xffffffffu     /* a number is being taken */
+#define GSAN_FENCE_CTA  0x80000000u     /* in `top`: of block scope */
+struct gsan_fence {
+	uint32_t number;        /* 0: none */
+	uint32_t top, mask;     /* lanes of the warp up to top */
+	uint32_t base;          /* all its lanes */
 };
 
 /* What is known of the threads that ran in one slot: all with clocks start to
@@ -120,17 +149,20 @@ struct gsan_snap {
 	uint32_t floor, warp, top, mask;        /* lanes of `warp` up to top */
 	uint32_t nslots;        /* entries of cross that count */
 	uint32_t cluster;
+	uint32_t base;          /* all lanes of `warp` */
+	uint32_t line;          /* of two of one line, the later holds all that the other does */
+	uint32_t sc, sc_cta;    /* fence.sc known, the latter of its block */
 	uint32_t maker;         /* the id it is being made for */
-	uint32_t pad[5];
+	uint32_t pad;
 };
-#define GSAN_SNAP_LARGE         0x80000000u     /* bits of the id */
-#define GSAN_SNAP_CHAIN         0x40000000u     /* by fence.sc of gpu scope: the later one
-                                                   of two holds all that the other does */
-#define GSAN_SNAP_NUMBER        0x3fffffffu
+#define GSAN_SNAP_LARGE         0x80000000u     /* bit of the id */
+#define GSAN_SNAP_NUMBER        0x7fffffffu
 #define GSAN_SNAP_OWN           1u
 #define GSAN_SNAP_CROSS         2u
 #define GSAN_SNAP_LOST          4u      /* something it should hold was overwritten:
                                            whoever has it is silent */
+#define GSAN_SNAP_FENCE         8u      /* the order of fence.sc of gpu scope says it all */
+#define GSAN_SNAP_FIRST         16u     /* asks snap_take for the first of a line */
 
 /* Large snapshots: header, own[32], cross[nslots]. */
 #define GSAN_KNOW_BYTES(nslots) (64 + 32 * 16 + (nslots) * 16)
@@ -144,8 +176,7 @@ struct gsan_word {
 	uint32_t n;
 	uint32_t writer_level, writer_slot, writer_cluster;     /* last strong write */
 	uint32_t writer;        /* its thread: slot << 10 | thread */
-	uint32_t broken;        /* fence.sc: two launches at a time, no chain */
-	uint32_t pad[6];
+	uint32_t pad[7];
 	struct gsan_word_entry e[GSAN_WORD_ENTRIES];
 };
 

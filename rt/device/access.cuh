@@ -91,9 +91,11 @@ SLOW void judge_all(struct gsan_warp *w, u64 *sh, u32 *st, u32 bad, u64 rec, u32
 	ROLLED
 	for (; bad; bad &= bad - 1) {
 		u32 k = __ffs(bad) - 1;
+		/* The site at once: the record may be displaced at any time. */
+		u32 word = load(st + k);
 		u64 r = k == pick ? replaced : load64(sh + k);
 		if (suspect(w, r, rec, where & 1, where & 2))
-			judge(w, sh, st, k, r, rec, replaced, where, site);
+			judge(w, sh, st, k, r, word, rec, replaced, where, site);
 	}
 }
 

@@ -9,7 +9,7 @@
  * reach the next but one before all have left this one.  A thread that exits
  * counts as arriving at the next one.
  */
-#define FULL_BARRIER ~0u
+#define FULL_BARRIER    0xfffffffeu     /* | whose turn it is */
 
 /* Only what says something of other blocks outlives a full barrier. */
 FN bool snap_matters(const struct gsan_warp *w, u32 id)
@@ -35,7 +35,7 @@ SLOW void bring_one(struct gsan_warp *w, struct gsan_bar *bar, u32 p, u32 id)
 		return;
 	}
 	u32 joined;
-	struct gsan_snap *s = snap_begin(w, &joined);
+	struct gsan_snap *s = snap_begin(w, &joined, w->floor);
 	ROLLED
 	for (k = 0; k < GSAN_PENDING; k++) {
 		snap_join(s, bar->pending[p][k]);
@@ -46,15 +46,18 @@ SLOW void bring_one(struct gsan_warp *w, struct gsan_bar *bar, u32 p, u32 id)
 	bar->pending[p][0] = joined;
 }
 
-SLOW void bring_private(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool leader)
+/* The calling lane brings what it, or `ours` its warp, acquired. */
+SLOW void bring_private(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool mine, bool ours)
 {
-	u32 lane = sreg_laneid();
-	u32 mine = load(&w->m_refs) >> lane & 1, ours = leader && (load(&w->flags) & GSAN_WARP_REFS);
 	struct gsan_block *b = block_of(w->slot);
-	struct gsan_lane *l = lane_of(w, lane);
-	if (!mine && !ours)
-		return;
+	struct gsan_lane *l = lane_of(w, sreg_laneid());
+	u32 sc = mine && l->sc > w->sc ? l->sc : w->sc;
 	take_lock(&b->lock);
+	store(&b->brought, 1);
+	if (sc > load(&bar->sc[p])) {
+		b->used_bars |= 1u << (bar - b->bar);
+		store(&bar->sc[p], sc);
+	}
 	ROLLED
 	for (int i = 0; i < GSAN_REFS; i++) {
 		bring_one(w, bar, p, mine ? l->refs.id[i] : 0);
@@ -70,7 +73,7 @@ SLOW u32 arrive_one(struct gsan_warp *w, struct gsan_bar *bar, u32 snap)
 	take_lock(&b->lock);
 	u32 id = bar->builder, gen = bar->gen;
 	if (!id) {
-		snap_begin(w, &id);
+		snap_begin(w, &id, w->floor);
 		bar->builder = id;
 		b->used_bars |= 1u << (bar - b->bar);
 	}
@@ -107,9 +110,9 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 	u32 top = tick(w);
 	ONE_BY_ONE(
 		if (!whole || leader)
-			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0));
+			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0, 0));
 	);
-	__syncwarp(group);
+	meet(group);
 	if (leader)
 		arrive_count(w, bar, n, need);
 	gen = __shfl_sync(group, gen, __ffs(group) - 1);
@@ -126,18 +129,22 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 	/* With a count some may arrive and not wait: no turns to go by. */
 	if (count)
 		return arrive_counted(w, bar, count);
-	u32 lane = sreg_laneid(), p = load(&w->parity[id & 15]) >> lane & 1;
+	u32 lane = sreg_laneid(), refs = load(&w->m_refs), state = load(&w->state);
+	u32 p = load(&w->parity[id & 15]) >> lane & 1;
 	TOGETHER(
 		bool leader = lane == __ffs(group_) - 1;
+		if (leader)
+			fetch_max(&bar->max[p], w->clock);
 		if (leader && id)
 			fetch_or(&b->full_bars, 1u << (id & 15));
-		/* The answer is waited for: then it has been done. */
-		if (leader && fetch_max(&bar->max[p], load(&w->clock)) > GSAN_CLOCK_MAX)
-			fetch_or(&w->flags, GSAN_WARP_LOST);
-		if (load(&w->m_refs) | (load(&w->flags) & GSAN_WARP_REFS))
-			ONE_BY_ONE(bring_private(w, bar, p, leader););
+		bool ours = leader && ((state & GSAN_WARP_REFS) || w->sc);
+		if ((refs & group_) | __ballot_sync(group_, ours))
+			ONE_BY_ONE(
+				if (ours || (refs >> lane & 1))
+					bring_private(w, bar, p, refs >> lane & 1, ours && (state & GSAN_WARP_REFS));
+			);
 	);
-	return FULL_BARRIER;
+	return FULL_BARRIER | p;
 }
 
 SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
@@ -147,63 +154,79 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 	u32 id = load(&bar->result[gen & 3]);
 	if (load(&bar->result_gen[gen & 3]) != gen || !id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
-		fetch_or(&w->flags, GSAN_WARP_LOST);
+		fetch_or(&w->state, GSAN_WARP_LOST);
 		id = 0;
 	}
 	/* The result holds all that this warp knew before. */
 	if (whole && leader && id) {
-		w->refs.id[0] = id;
-		w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
-		w->m_refs = 0;
-		w->m_own = 0;
+		uint4 d = load_cg((char *)snap_of(id) + 48);
+		if (d.x > w->sc)
+			w->sc = d.x;
+		if (d.y > w->sc_cta)
+			w->sc_cta = d.y;
+		store_ca(&w->refs, four(id, 0, 0, 0));
+		fetch_and(&w->m_refs, 0);
+		fetch_and(&w->m_own, 0);
 		w->private_too = 0;
-		fetch_or(&w->flags, GSAN_WARP_REFS);
+		fetch_or(&w->state, GSAN_WARP_REFS);
 	}
 	acquire(w, whole ? 0 : id);
 }
 
 /* What was brought to a full barrier is the block's. */
-SLOW void take_pending(struct gsan_warp *w, struct gsan_block *b, u32 *pending)
+SLOW void take_pending(struct gsan_warp *w, struct gsan_bar *bar, u32 p)
 {
-	if (!load(pending))
-		return;
-	take_lock(&b->lock);
-	ROLLED
-	for (int i = 0; i < GSAN_PENDING; i++)
-		refs_add(w, &b->refs, load(pending + i));
-	/* Last of all: who sees it empty need not look. */
-	__threadfence_block();
-	ROLLED
-	for (int i = GSAN_PENDING; i-- > 0; )
-		store(pending + i, 0);
-	unlock(&b->lock);
+	struct gsan_block *b = block_of(w->slot);
+	u32 *pending = bar->pending[p];
+	if (load(pending) | load(&bar->sc[p])) {
+		take_lock(&b->lock);
+		ROLLED
+		for (int i = 0; i < GSAN_PENDING; i++)
+			refs_add(w, &b->refs, load(pending + i));
+		if (load(&bar->sc[p]) > load(&b->sc))
+			store(&b->sc, load(&bar->sc[p]));
+		/* Last of all: who sees it empty need not look. */
+		__threadfence();
+		ROLLED
+		for (int i = GSAN_PENDING; i-- > 0; )
+			store(pending + i, 0);
+		store(&bar->sc[p], 0);
+		unlock(&b->lock);
+	}
+	if (load(&b->refs.id[0]))
+		fetch_or(&w->state, GSAN_WARP_BLOCK_REFS);
 }
 
 /* One lane leaves a full barrier for `group`. */
-SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 group)
+SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 group, u32 p)
 {
-	struct gsan_block *b = block_of(w->slot);
-	u32 p = load(&w->parity[id]) >> sreg_laneid() & 1;
-	u32 top = load(&bar->max[p]);
+	/* All that is needed, in one go. */
+	uint4 m = load_cg(&w->m_own), st = load_cg(&w->state);  /* own refs fence seen; state light live */
+	u32 brought = load(&block_of(w->slot)->brought), top = load(&bar->max[p]);
 	/* Other lanes of a warp that was split may be leaving too. */
 	fetch_xor(&w->parity[id], group);
 	if (top > w->floor)
 		w->floor = top;
-	if (load(&w->clock) <= top)
+	if (w->clock <= top)
 		w->clock = top + 1;
-	if (group == w->lanes)
+	if (group == w->lanes) {
 		w->private_too = 0;
-	if (load(&w->m_own) & group)
-		fetch_and(&w->m_own, ~group);
-	if (load(&w->m_refs) & group)
-		fetch_and(&w->m_refs, ~group);
-	if ((load(&w->flags) & GSAN_WARP_REFS) && group == load(&w->live)) {
-		w->refs.id[0] = w->refs.id[1] = w->refs.id[2] = w->refs.id[3] = 0;
-		fetch_and(&w->flags, ~GSAN_WARP_REFS);
+		w->sc_cta = 0;
 	}
-	take_pending(w, b, bar->pending[p]);
-	if (!(load(&w->flags) & GSAN_WARP_BLOCK_REFS) && load(&b->refs.id[0]))
-		fetch_or(&w->flags, GSAN_WARP_BLOCK_REFS);
+	if (m.x & group)
+		fetch_and(&w->m_own, ~group);
+	if (m.y & group)
+		fetch_and(&w->m_refs, ~group);
+	if (m.z & st.y & group) {
+		fetch_and(&w->m_fence, ~(st.y & group));
+		fetch_and(&w->m_light, ~group);
+	}
+	if ((st.x & GSAN_WARP_REFS) && group == st.z) {
+		store_ca(&w->refs, four(0, 0, 0, 0));
+		fetch_and(&w->state, ~GSAN_WARP_REFS);
+	}
+	if (brought)
+		take_pending(w, bar, p);
 }
 
 API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
@@ -213,11 +236,11 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 	struct gsan_warp *w = WARP(ctx);
 	u32 group = __activemask();
 	struct gsan_bar *bar = block_of(w->slot)->bar + (id & 15);
-	if (t != FULL_BARRIER)
+	if ((t | 1) != (FULL_BARRIER | 1))
 		leave_counted(w, bar, t);
 	else if (sreg_laneid() == __ffs(group) - 1)
-		leave_full(w, bar, id & 15, group);
-	__syncwarp(group);
+		leave_full(w, bar, id & 15, group, t & 1);
+	meet(group);
 }
 
 /* Lanes of `mask` get what each of them knows; others learn nothing. */
@@ -227,38 +250,50 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock, bool whole)
 	all.id[0] = all.id[1] = all.id[2] = all.id[3] = 0;
 	struct gsan_own own;
 	own.base = 0; own.top = clock; own.mask = group; own.pad = 0;
+	u32 sc = w->sc, sc_cta = w->sc_cta, refs = load(&w->m_refs), m_own = load(&w->m_own);
 	ROLLED
 	for (u32 m = group; m; m &= m - 1) {
 		u32 k = __ffs(m) - 1;
 		struct gsan_lane *l = lane_of(w, k);
-		if (load(&w->m_own) >> k & 1) {
+		if (m_own >> k & 1) {
 			struct gsan_own e;
 			e.base = w->wfloor; e.top = l->own_top; e.mask = l->own_mask; e.pad = 0;
 			own = join_own(own, e);
 		}
-		if (load(&w->m_refs) >> k & 1)
-			ROLLED
-			for (int i = 0; i < GSAN_REFS; i++)
-				if (l->refs.id[i])
-					refs_add(w, whole ? &w->refs : &all, l->refs.id[i]);
+		if (!(refs >> k & 1))
+			continue;
+		if (l->sc > sc)
+			sc = l->sc;
+		if (l->sc_cta > sc_cta)
+			sc_cta = l->sc_cta;
+		ROLLED
+		for (int i = 0; i < GSAN_REFS; i++)
+			refs_add(w, whole ? &w->refs : &all, l->refs.id[i]);
 	}
 	if (whole) {
-		if (load(&w->m_refs))
-			fetch_or(&w->flags, GSAN_WARP_REFS);
+		w->sc = sc;
+		w->sc_cta = sc_cta;
+		if (w->refs.id[0])
+			fetch_or(&w->state, GSAN_WARP_REFS);
 		return;
 	}
+	bool more = all.id[0] || sc > w->sc || sc_cta > w->sc_cta;
 	ROLLED
 	for (u32 m = group; m; m &= m - 1) {
 		u32 k = __ffs(m) - 1;
 		struct gsan_lane *l = lane_of(w, k);
 		l->own_top = own.top;
 		l->own_mask = own.mask;
-		if (all.id[0]) {
-			l->refs = all;
-			w->private_too = 1;
-			fetch_or(&w->m_refs, 1u << k);
-		}
+		if (!more)
+			continue;
+		l->refs = all;
+		l->sc = sc;
+		l->sc_cta = sc_cta;
+		l->told = 0;
 	}
+	w->private_too = 1;
+	if (more)
+		fetch_or(&w->m_refs, group);
 }
 
 API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
@@ -267,26 +302,28 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	/* Who has left the kernel is not waited for. */
-	__syncwarp(mask);
+	meet(mask);
 	u32 group = mask & load(&w->live), lane = sreg_laneid();
 	if (lane == __ffs(group) - 1) {
 		u32 clock = load(&w->clock);
 		/* Lanes that have left do not take part. */
 		bool whole = group == w->lanes;
-		if (!whole || load(&w->m_refs))
+		u32 refs = load(&w->m_refs), own = load(&w->m_own);
+		if (!whole || refs)
 			share_private(w, group, clock, whole);
 		if (whole) {
 			w->wfloor = clock;
-			w->m_own = 0;
-			w->m_refs = 0;
+			if (own)
+				fetch_and(&w->m_own, 0);
+			if (refs)
+				fetch_and(&w->m_refs, 0);
 			w->private_too = 0;
 		} else {
-			w->private_too = 1;
 			fetch_or(&w->m_own, group);
 		}
 		w->clock = clock + 1;
 	}
-	__syncwarp(mask);
+	meet(mask);
 }
 
 /* Synchronisation that is not modelled must never invent a race: it orders all
@@ -300,18 +337,12 @@ API void __gsan_v1_unmodelled(u64 ctx)
 	u32 group = __activemask();
 	if (sreg_laneid() == __ffs(group) - 1) {
 		struct gsan_block *b = block_of(w->slot);
-		u32 top = load(&b->exit_max);
-		ROLLED
-		for (u32 k = 0; k < (b->ntid + 31) >> 5; k++) {
-			u32 c = load(&warp_of(w->slot, k)->clock);
-			if (c > top)
-				top = c;
-		}
+		u32 top = block_clock(b, w->slot);
 		if (top > w->floor)
 			w->floor = top;
 		w->clock = top + 1;
-		fetch_or(&w->flags, GSAN_WARP_UNMODELLED);
+		fetch_or(&w->state, GSAN_WARP_UNMODELLED);
 		fetch_add(&w->unmodelled, 1);
 	}
-	__syncwarp(group);
+	meet(group);
 }

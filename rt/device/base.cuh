@@ -10,6 +10,7 @@ typedef unsigned long long u64;
 /* Not inlined; all names that end up in a user's module are __gsan_v1_*. */
 #define SLOW extern "C" __device__ __noinline__
 #define take_lock       __gsan_v1_take_lock
+#define meet_all        __gsan_v1_meet_all
 #define join_own        __gsan_v1_join_own
 #define join_cross      __gsan_v1_join_cross
 #define snap_knows      __gsan_v1_snap_knows
@@ -29,11 +30,13 @@ typedef unsigned long long u64;
 #define range           __gsan_v1_range
 #define word_find       __gsan_v1_word_find
 #define word_add        __gsan_v1_word_add
-#define miss            __gsan_v1_miss
 #define join_same       __gsan_v1_join_same
 #define join_others     __gsan_v1_join_others
 #define publish_one     __gsan_v1_publish_one
-#define observe_one     __gsan_v1_observe_one
+#define observe_entry   __gsan_v1_observe_entry
+#define observe_all     __gsan_v1_observe_all
+#define see             __gsan_v1_see
+#define lane_private    __gsan_v1_lane_private
 #define bring_one       __gsan_v1_bring_one
 #define arrive_one      __gsan_v1_arrive_one
 #define arrive_count    __gsan_v1_arrive_count
@@ -48,6 +51,14 @@ typedef unsigned long long u64;
 #define access_before   __gsan_v1_access_before
 #define access_after    __gsan_v1_access_after
 #define fence_sc        __gsan_v1_fence_sc
+#define fence_enter     __gsan_v1_fence_enter
+#define fence_knows     __gsan_v1_fence_knows
+#define fence_share     __gsan_v1_fence_share
+#define shared_knows    __gsan_v1_shared_knows
+#define snap_summary    __gsan_v1_snap_summary
+#define snap_continue   __gsan_v1_snap_continue
+#define the_wider       __gsan_v1_the_wider
+#define snap_within     __gsan_v1_snap_within
 #define bring_private   __gsan_v1_bring_private
 #define arrive_counted  __gsan_v1_arrive_counted
 #define leave_counted   __gsan_v1_leave_counted
@@ -174,12 +185,30 @@ FN uint4 four(u32 x, u32 y, u32 z, u32 w)
 
 FN bool same4(uint4 a, uint4 b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; }
 
+/* The lanes of `group`, the caller's own, come together.  ptxas takes it that
+ * lanes which run a __syncwarp at one moment name the same mask, and lets all go
+ * on if those of the first one's are there: so groups do it one after another,
+ * by their first lane. */
+SLOW void meet_all(u32 group)
+{
+	ROLLED
+	for (u32 k = 1; k <= 32; k++)
+		if (__ffs(group) == k)
+			__syncwarp(group);
+}
+
+FN void meet(u32 group)
+{
+	if (group & ~__activemask())
+		meet_all(group);
+}
+
 /* What the rewriter calls ends with all lanes together that came together:
  * ptxas does not bring them together where a call returns. */
 #define TOGETHER(...) do { \
 	u32 group_ = __activemask(); \
 	__VA_ARGS__ \
-	__syncwarp(group_); \
+	meet(group_); \
 } while (0)
 
 /* What the first of `group` sees holds for all of them: other lanes of the warp
@@ -244,4 +273,17 @@ FN struct gsan_launch *launch_of(const struct gsan_block *b)
 FN struct gsan_warp *warp_of(u32 slot, u32 warp)
 {
 	return at<struct gsan_warp>(root()->warps) + ((u64)slot << 5) + warp;
+}
+
+/* The highest clock of a block's threads so far. */
+FN u32 block_clock(const struct gsan_block *b, u32 slot)
+{
+	u32 top = load(&b->exit_max);
+	ROLLED
+	for (u32 k = 0; k < (b->ntid + 31) >> 5; k++) {
+		u32 c = load(&warp_of(slot, k)->clock);
+		if (c > top)
+			top = c;
+	}
+	return top;
 }

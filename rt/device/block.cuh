@@ -74,13 +74,13 @@ SLOW struct gsan_launch *launch_enter(u64 grid, u32 kernel)
 	struct gsan_launch *x = launch_find(grid);
 	ROLLED
 	while (!x) {
-		if (try_lock(&root()->sc_lock)) {
+		if (try_lock(&root()->launch_lock)) {
 			x = launch_find(grid);
 			if (!x) {
 				launch_begin(grid, kernel);
 				x = launch_find(grid);
 			}
-			unlock(&root()->sc_lock);
+			unlock(&root()->launch_lock);
 			if (!x)
 				return 0;
 		} else {
@@ -146,6 +146,7 @@ SLOW void clear_bars(struct gsan_block *b)
 		ROLLED
 		for (u32 k = 0; k < GSAN_PENDING; k++)
 			bar->pending[0][k] = bar->pending[1][k] = 0;
+		bar->sc[0] = bar->sc[1] = 0;
 		bar->arrived = bar->builder = 0;
 		ROLLED
 		for (u32 k = 0; k < 4; k++)
@@ -203,7 +204,7 @@ SLOW void block_begin(u32 kernel)
 	b->ntid = blockDim.x * blockDim.y * blockDim.z;
 	b->live = b->ntid;
 	b->shared_limit = row << 13;
-	b->full_bars = 0;
+	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = 0;
 	b->cluster = cluster_number(number);
 	store_cg(&b->refs, four(0, 0, 0, 0));
 	store_cg(&b->missed, four(0, 0, 0, 0));
@@ -235,7 +236,7 @@ API u64 __gsan_v1_enter(u32 site)
 	u32 left = blockDim.x * blockDim.y * blockDim.z - (thread & ~31u);
 	/* All lanes that exist, also where a warp was split. */
 	u32 group = left >= 32 ? ~0u : (1u << left) - 1, n = __popc(group);
-	__syncwarp(group);
+	meet(group);
 	uint4 info = four(0, 0, 0, 0), me = four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32));
 	/* The lanes that are together look at the slots of their
 	 * multiprocessor, one each. */
@@ -257,20 +258,20 @@ API u64 __gsan_v1_enter(u32 site)
 	struct gsan_warp *w = warp_of(slot, thread >> 5);
 	if (found == slot) {
 		u32 start = info.x, options = r->options, warp = sreg_warpid();
-		u32 flags = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
+		u32 mode = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
 			    (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0) |
 			    (options & GSAN_OPT_WARP_SYNC ? GSAN_WARP_LOCKSTEP : 0);
-		store_ca(w, four(start + 1, start, start, flags));
+		store_ca(w, four(start + 1, start, start, mode));
 		store_ca((char *)w + 16, four(slot << 5 | thread >> 5, start, info.y, info.z));
 		/* In one piece: self() looks at it from other blocks. */
 		store_ca(&w->grid, me);
-		w->slot = slot;
-		w->nslots = r->nslots;
-		w->live = group;
-		w->private_too = 0;
-		w->dropped = 0;
+		store_ca(&w->slot, four(slot, r->nslots, 0, 0));
+		store_ca(&w->private_too, four(0, 0, group, 0));
 		store_ca(&w->m_own, four(0, 0, 0, 0));
-		store_ca(&w->evicted, four(0, 0, 0, group));
+		w->state = 0;
+		w->m_light = 0;
+		w->live = group;
+		store_ca(&w->evicted, four(0, 0, 0, 0));
 		store_ca(&w->refs, four(0, 0, 0, 0));
 		ROLLED
 		for (u32 i = 0; i < 16; i += 4)
@@ -278,7 +279,7 @@ API u64 __gsan_v1_enter(u32 site)
 		if (warp < 64)
 			*(volatile u64 *)(at<u64>(r->self) + sm * 64 + warp) = (u64)w;
 	}
-	__syncwarp(group);
+	meet(group);
 	return (u64)w;
 }
 
@@ -340,7 +341,7 @@ API void __gsan_v1_exit(u64 ctx)
 	ROLLED
 	for (; bars; bars &= bars - 1) {
 		u32 id = __ffs(bars) - 1;
-		fetch_max(&b->bar[id].max[w->parity[id] >> sreg_laneid() & 1], clock);
+		fetch_max(&b->bar[id].max[load(&w->parity[id]) >> sreg_laneid() & 1], clock);
 	}
 	if (counts.x | counts.y | counts.z | w->dropped) {
 		/* Lanes that leave later find them at zero. */

@@ -30,51 +30,88 @@ FN bool scopes_meet(const struct gsan_warp *w, u32 a, u32 b, u32 slot, u32 clock
 	return load(&o->cluster) == block_of(w->slot)->cluster && clock > load(&o->start);
 }
 
-/* Does the calling lane know of `rec`?  Its own accesses count as known if
- * `self`. */
-SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self)
+/* What threads that ran fence.sc had acquired before, up to number `sc`. */
+SLOW bool shared_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc)
+{
+	struct gsan_root *r = root();
+	u32 n = load(&r->sc_shared), best = 0, id = 0;
+	if (!n)
+		return false;
+	if (load(&r->sc_busy))
+		return true;
+	ROLLED
+	for (u32 k = 0; k < GSAN_SC_SHARED; k++) {
+		u32 number = load(&r->sc_number[k]);
+		if (no_later(number, sc) && (!best || no_later(best, number))) {
+			best = number;
+			id = load(&r->sc_snap[k]);
+		}
+	}
+	if (!id && n > GSAN_SC_SHARED) {
+		count(GSAN_COUNT_SNAP_LOST, 1);
+		return true;
+	}
+	return id && snap_knows(id, slot, warp, lanes, clock, end);
+}
+
+/* Does the calling lane know of `rec`, of a block whose clocks end at `end`?
+ * Its own accesses count as known if `self`. */
+SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self, u32 end)
 {
 	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec);
 	u32 me = sreg_laneid(), bit = 1u << me;
 	u32 lanes = GSAN_REC_KIND(rec) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(rec);
 	struct gsan_lane *l = lane_of(w, me);
+	struct gsan_block *b = block_of(w->slot);
+	u32 sc = w->sc, sc_cta = 0, state = load(&w->state), most = load(&b->sc);
+	bool mine = load(&w->m_refs) & bit;
 
+	if (most > sc)
+		sc = most;
+	if (mine && l->sc > sc)
+		sc = l->sc;
 	if (slot == w->slot && clock > w->start) {
 		if (clock <= w->floor)
 			return true;
 		if (warp == (w->id & 31)) {
 			if (self)
 				lanes &= ~bit;
-			if (!lanes || clock <= w->wfloor || (load(&w->flags) & GSAN_WARP_LOCKSTEP))
+			if (!lanes || clock <= w->wfloor || (w->options & GSAN_WARP_LOCKSTEP))
 				return true;
 			if ((load(&w->m_own) & bit) && clock <= l->own_top && !(lanes & ~l->own_mask))
 				return true;
 		}
+		sc_cta = mine && l->sc_cta > w->sc_cta ? l->sc_cta : w->sc_cta;
 	}
-	if ((load(&w->m_refs) & bit) && refs_know(&l->refs, slot, warp, lanes, clock))
+	if ((sc | sc_cta) && fence_knows(slot, warp, lanes, clock, end, sc, sc_cta))
 		return true;
-	if ((load(&w->flags) & GSAN_WARP_REFS) && refs_know(&w->refs, slot, warp, lanes, clock))
+	if (mine && refs_know(&l->refs, slot, warp, lanes, clock, end))
 		return true;
-	return (load(&w->flags) & GSAN_WARP_BLOCK_REFS) &&
-	       refs_know(&block_of(w->slot)->refs, slot, warp, lanes, clock);
+	if ((state & GSAN_WARP_REFS) && refs_know(&w->refs, slot, warp, lanes, clock, end))
+		return true;
+	if ((state & GSAN_WARP_BLOCK_REFS) && refs_know(&b->refs, slot, warp, lanes, clock, end))
+		return true;
+	return sc && shared_knows(slot, warp, lanes, clock, end, sc);
 }
 
-/* Which block had `slot` at `clock`: false if no longer known. */
-SLOW bool find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
+/* Which block had `slot` at `clock`: 0 if no longer known, else where its clocks
+ * end. */
+SLOW u32 find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 {
 	struct gsan_block *b = block_of(slot);
 	struct gsan_tenant *t = at<struct gsan_tenant>(root()->history) + (u64)slot * GSAN_HISTORY;
-	u32 n = load(&b->ntenants);
+	u32 n = load(&b->ntenants), end = GSAN_CLOCK_MAX;
 	ROLLED
 	for (u32 back = 1; back <= n && back < GSAN_HISTORY; back++) {
 		uint4 v = load_cg(t + (n - back) % GSAN_HISTORY);
 		if (v.x < clock) {
 			*launch = v.y;
 			*cta = (u64)v.w << 32 | v.z;
-			return true;
+			return end;
 		}
+		end = v.x;
 	}
-	return false;
+	return 0;
 }
 
 /* Eight bits of whose record it is, and when. */
@@ -142,6 +179,14 @@ SLOW bool first_of(u64 key, u32 *index, u32 *entry)
 	return false;
 }
 
+/* Where the clocks end of the block that made `rec`. */
+FN u32 end_of(const struct gsan_warp *w, u64 rec)
+{
+	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), launch;
+	u64 cta;
+	return slot == w->slot && clock > w->start ? GSAN_CLOCK_MAX : find_tenant(slot, clock, &launch, &cta);
+}
+
 FN void fill_access(struct gsan_access *a, u32 site, u64 rec, u64 cta)
 {
 	a->site = site;
@@ -156,9 +201,9 @@ FN void fill_access(struct gsan_access *a, u32 site, u64 rec, u64 cta)
 /* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
  * access is through the read-only proxy, bit 2 that it is a reduction
  * (or an atom whose result is not used).  `now` was just recorded with `site`;
- * `prev` stands (or stood) in the granule's record `i`; `replaced` is what
- * `now` took the place of. */
-SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
+ * `prev` stands (or stood) in the granule's record `i`, and `word` was its site
+ * word when it was read; `replaced` is what `now` took the place of. */
+SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now,
 		u64 replaced, u64 where, u32 site)
 {
 	u32 slot = GSAN_REC_SLOT(prev), clock = GSAN_REC_CLOCK(prev);
@@ -166,35 +211,33 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
 	bool same = slot == w->slot && clock > w->start, nc = where & 2;
 	u32 both = (u32)(prev & now) & 255;
 
-	if (!nc && lane_knows(w, prev, nk != GSAN_KIND_WARP_READ))
-		return;
-	if (load(&w->flags) & GSAN_WARP_LOST)
-		return;
 	struct gsan_block *b = block_of(w->slot);
-	struct gsan_launch *launch = launch_of(b);
-	if (load(&launch->quiet))
-		return;
-
-	u32 plaunch = b->launch_number;
+	u32 plaunch = b->launch_number, end = GSAN_CLOCK_MAX, state = load(&w->state);
 	u64 pcta = b->cta;
 	if (!same) {
-		if (!find_tenant(slot, clock, &plaunch, &pcta)) {
+		end = find_tenant(slot, clock, &plaunch, &pcta);
+		if (!end) {
 			count(GSAN_COUNT_HISTORY_LOST, 1);
 			return;
 		}
 		/* Launches of one context count as ordered. */
 		if (plaunch != b->launch_number)
 			return;
-		if ((load(&w->flags) & GSAN_WARP_UNMODELLED) && scopes_meet(w, GSAN_CLUSTER, GSAN_CLUSTER, slot, clock))
+		if ((state & GSAN_WARP_UNMODELLED) && scopes_meet(w, GSAN_CLUSTER, GSAN_CLUSTER, slot, clock))
 			return;
 	}
+	if (!nc && lane_knows(w, prev, nk != GSAN_KIND_WARP_READ, end))
+		return;
+	struct gsan_launch *launch = launch_of(b);
+	if ((state & GSAN_WARP_LOST) || load(&launch->quiet))
+		return;
 
 	u32 pl = kind_level(pk), nl = kind_level(nk);
 	u32 why = GSAN_WHY_OTHER_BLOCK, kind = GSAN_DATA_RACE;
 	if (nc) {
 		why = GSAN_WHY_READ_ONLY;
 	} else if (pl && nl) {
-		if (load(&w->flags) & GSAN_WARP_NO_ATOMIC)
+		if (w->options & GSAN_WARP_NO_ATOMIC)
 			return;
 		bool meet = scopes_meet(w, pl, nl, slot, clock);
 		if (meet && GSAN_REC_BYTES(prev) == GSAN_REC_BYTES(now))
@@ -210,14 +253,14 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
 				u64 z = k < 4 ? load64(sh + k) : replaced;
 				if (!kind_observed(GSAN_REC_KIND(z)) || (z & both) != both || z == prev)
 					continue;
-				if ((z >> 12 & 0x7fffff) != (now >> 12 & 0x7fffff) && !lane_knows(w, z, true))
+				if ((z >> 12 & 0x7fffff) != (now >> 12 & 0x7fffff) && !lane_knows(w, z, true, end_of(w, z)))
 					continue;
 				if ((nk & GSAN_KIND_WRITE) && !nl && !(GSAN_REC_BYTES(prev) & ~GSAN_REC_BYTES(now)))
 					swap(sh + i, prev, 0ull);
 				return;
 			}
 		}
-		if (!same && refs_know(&b->missed, slot, GSAN_REC_WARP(prev), 1u << GSAN_REC_LANE(prev), clock)) {
+		if (!same && refs_know(&b->missed, slot, GSAN_REC_WARP(prev), 1u << GSAN_REC_LANE(prev), clock, end)) {
 			why = GSAN_WHY_SCOPE_SYNC;
 			kind = GSAN_SCOPE_RACE;
 		} else if (same) {
@@ -225,7 +268,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u64 now,
 		}
 	}
 
-	u32 psite = site_of(st + i, prev);
+	u32 psite = (word & 255) == site_tag(prev) && word >> 8 ? word >> 8 : site_of(st + i, prev);
 	u32 index, entry;
 	if (!first_of(dedup_key(site, psite, kind), &index, &entry))
 		return;

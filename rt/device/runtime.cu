@@ -13,10 +13,12 @@
 #include "rt/state.h"
 
 #include "rt/device/base.cuh"
+#include "rt/device/order.cuh"
 #include "rt/device/snap.cuh"
 #include "rt/device/report.cuh"
 #include "rt/device/access.cuh"
 #include "rt/device/words.cuh"
+#include "rt/device/fence.cuh"
 #include "rt/device/barrier.cuh"
 #include "rt/device/block.cuh"
 

@@ -151,11 +151,19 @@ SLOW struct gsan_cross join_cross(struct gsan_cross a, struct gsan_cross b)
 }
 
 /* A snapshot's knowledge of its own block, as one entry. */
-FN struct gsan_cross snap_summary(struct gsan_snap *s)
+SLOW struct gsan_cross snap_summary(struct gsan_snap *s)
 {
 	uint4 a = load_cg((char *)s), b = load_cg((char *)s + 16);
-	u32 flags = a.y, start = a.w, floor = b.x;
+	u32 flags = a.y, start = a.w, floor = b.x, base = load(&s->base);
 	struct gsan_cross sum = cross_make(start, floor, b.y, b.w ? b.z : 0, b.w);
+	if (base > floor)
+		sum = join_cross(sum, cross_make(start, floor, b.y, base, ~0u));
+	/* What fences of block scope published has no place in an entry. */
+	struct gsan_block *home = block_of(a.z);
+	if (load(&s->sc_cta) && load(&home->start) == start) {
+		count(GSAN_COUNT_MERGED, 1);
+		sum.base = block_clock(home, a.z);
+	}
 	if (flags & GSAN_SNAP_OWN)
 		ROLLED
 		for (u32 w = 0; w < 32; w++) {
@@ -170,20 +178,24 @@ FN struct gsan_cross snap_summary(struct gsan_snap *s)
 	return sum;
 }
 
-/* Does snapshot `id` know all of `lanes` of `warp` in `slot` up to `clock`? */
-SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock)
+/* Does snapshot `id` know all of `lanes` of `warp` in `slot` up to `clock`?
+ * `end`: where the clocks of that block end. */
+SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 {
 	struct gsan_snap *s = snap_of(id);
 	uint4 a = load_cg(s), b = load_cg((char *)s + 16), c = load_cg((char *)s + 32);
 	bool known = a.y & GSAN_SNAP_LOST;
-	/* a: id flags slot start; b: floor warp top mask; c: nslots cluster */
+	u32 sc_cta = load(&s->sc_cta);
+	/* a: id flags slot start; b: floor warp top mask; c: nslots cluster base line */
 	if (!known && a.z == slot && clock > a.w) {
 		known = clock <= b.x ||
-			(warp == b.y && clock <= b.z && !(lanes & ~b.w));
+			(warp == b.y && (clock <= c.z || (clock <= b.z && !(lanes & ~b.w))));
 		if (!known && (a.y & GSAN_SNAP_OWN)) {
 			struct gsan_own e = load_own(snap_own(s) + warp);
 			known = clock <= e.base || (clock <= e.top && !(lanes & ~e.mask));
 		}
+		if (!known && sc_cta)
+			known = fence_knows(slot, warp, lanes, clock, end, 0, sc_cta);
 	}
 	if (!known && (a.y & GSAN_SNAP_CROSS) && slot < c.x) {
 		struct gsan_cross e = load_cross(snap_cross(s) + slot);
@@ -198,11 +210,11 @@ SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock)
 	return known;
 }
 
-FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 clock)
+FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 {
 	ROLLED
 	for (int i = 0; i < GSAN_REFS; i++)
-		if (r->id[i] && snap_knows(r->id[i], slot, warp, lanes, clock))
+		if (r->id[i] && snap_knows(r->id[i], slot, warp, lanes, clock, end))
 			return true;
 	return false;
 }
@@ -211,7 +223,7 @@ FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 
 SLOW void snap_need_cross(struct gsan_snap *s, u32 n)
 {
 	u32 have = s->flags & GSAN_SNAP_CROSS ? s->nslots : 0;
-	n = (n + 3) & ~3u;
+	n = (n + 7) & ~7u;
 	if (n < s->nslots)
 		n = s->nslots;
 	s->flags |= GSAN_SNAP_CROSS;
@@ -221,31 +233,36 @@ SLOW void snap_need_cross(struct gsan_snap *s, u32 n)
 		store_cg(snap_cross(s) + i, four(0, 0, 0, 0));
 }
 
+FN void own_add(struct gsan_own *p, struct gsan_own e)
+{
+	store_own(p, join_own(load_own(p), e));
+}
+
 /* What snapshot `s` of the same block knows of it. */
 SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s)
 {
 	uint4 a = load_cg(s), b = load_cg((char *)s + 16);
+	u32 floor = to->floor;
 	if (a.z != to->slot || a.w != to->start)
 		return;
-	/* A small one has no vector to load. */
-	bool own = a.y & GSAN_SNAP_OWN;
-	struct gsan_own *from = own ? snap_own(s) : snap_own(to);
+	if (load(&s->sc_cta) > to->sc_cta)
+		to->sc_cta = load(&s->sc_cta);
+	struct gsan_own e;
+	e.base = load(&s->base); e.top = b.z; e.mask = b.w; e.pad = 0;
+	own_add(snap_own(to) + b.y, e);
+	e.top = e.mask = 0;
 	ROLLED
-	for (u32 i = 0; i < 32; i += 4) {
-		struct gsan_own e[4], x, y[4];
-#pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			e[k] = load_own(snap_own(to) + i + k);
-			y[k] = load_own(from + i + k);
-		}
-#pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			if (b.x > e[k].base)
-				e[k].base = b.x;
-			x.base = 0; x.top = b.z; x.mask = i + k == b.y ? b.w : 0; x.pad = 0;
-			store_own(snap_own(to) + i + k, join_own(join_own(e[k], x), own ? y[k] : x));
-		}
+	for (u32 i = 0; i < 32; i++) {
+		e.base = b.x;
+		if (b.x > floor)
+			own_add(snap_own(to) + i, e);
+		if (a.y & GSAN_SNAP_OWN)
+			own_add(snap_own(to) + i, load_own(snap_own(s) + i));
+		else if (b.x <= floor)
+			return;
 	}
+	if (b.x > floor)
+		to->floor = b.x;
 }
 
 /* What snapshot `s` knows of other blocks, its own among them if it is one. */
@@ -261,16 +278,23 @@ SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s)
 	 * does this, and latency is all it costs. */
 	ROLLED
 	for (u32 i = 0; i < n; i += 4) {
-		struct gsan_cross *p = snap_cross(to) + i, *q = snap_cross(s) + i, x[4], y[4];
+		uint4 *p = (uint4 *)(snap_cross(to) + i), *q = (uint4 *)(snap_cross(s) + i), x[4], y[4];
 #pragma unroll
 		for (u32 k = 0; k < 4; k++) {
-			x[k] = load_cross(p + k);
-			y[k] = load_cross(q + k);
+			x[k] = load_cg(p + k);
+			y[k] = load_cg(q + k);
 		}
 #pragma unroll
-		for (u32 k = 0; k < 4; k++)
-			if (y[k].base | y[k].mask)
-				store_cross(p + k, join_cross(x[k], y[k]));
+		for (u32 k = 0; k < 4; k++) {
+			if (same4(x[k], y[k]) || !(y[k].y | y[k].w))
+				continue;
+			/* The usual case: the same block, and one side is ahead. */
+			if (!(x[k].y | x[k].w) || (x[k].x == y[k].x && !(x[k].w | y[k].w) && x[k].y <= y[k].y))
+				store_cg(p + k, y[k]);
+			else if (x[k].x != y[k].x || (x[k].w | y[k].w))
+				store_cross((struct gsan_cross *)(p + k), join_cross(load_cross((struct gsan_cross *)(p + k)),
+					    load_cross((struct gsan_cross *)(q + k))));
+		}
 	}
 	if (!other)
 		return;
@@ -285,7 +309,7 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 	if (!id)
 		return;
 	struct gsan_snap *s = snap_of(id);
-	u32 flags = load(&s->flags);
+	u32 flags = load(&s->flags), sc = load(&s->sc);
 	if (load(&s->id) != id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
 		flags = GSAN_SNAP_LOST;
@@ -294,6 +318,8 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 	to->flags |= flags & GSAN_SNAP_LOST;
 	if (s == to)
 		return;
+	if (sc > to->sc)
+		to->sc = sc;
 	join_same(to, s);
 	join_others(to, s);
 	/* Overwritten while it was read? */
@@ -303,22 +329,60 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 	to->flags |= GSAN_SNAP_LOST;
 }
 
-/* A large object for the block of `w`, knowing its floor and no more. */
-SLOW struct gsan_snap *snap_begin(const struct gsan_warp *w, u32 *id)
+FN void snap_header(struct gsan_snap *s, u32 flags, u32 slot, u32 start, u32 floor, u32 cluster)
+{
+	s->flags = flags;
+	s->slot = slot;
+	s->start = start;
+	store_cg(&s->floor, four(floor, 0, 0, 0));
+	store_cg(&s->nslots, four(0, cluster, 0, 0));
+	s->sc = s->sc_cta = 0;
+}
+
+/* A large object for the block of `w` that knows everyone up to `floor`. */
+SLOW struct gsan_snap *snap_begin(const struct gsan_warp *w, u32 *id, u32 floor)
 {
 	struct gsan_snap *s = snap_new(true, id);
-	u32 floor = w->floor;
-	s->flags = GSAN_SNAP_OWN;
-	s->slot = w->slot;
-	s->start = w->start;
-	s->floor = floor;
-	s->warp = 0;
-	s->top = 0;
-	s->mask = 0;
-	s->nslots = 0;
+	snap_header(s, GSAN_SNAP_OWN, w->slot, w->start, floor, block_of(w->slot)->cluster);
 	ROLLED
 	for (u32 i = 0; i < 32; i++)
 		store_cg(snap_own(s) + i, four(floor, 0, 0, 0));
+	return s;
+}
+
+/* A large object that holds what the large snapshot `from` of a word does: the
+ * next of its line. */
+SLOW struct gsan_snap *snap_continue(u32 from, u32 *id)
+{
+	struct gsan_snap *s = snap_new(true, id), *f = snap_of(from);
+	uint4 a = load_cg(f), b = load_cg((char *)f + 16), c = load_cg((char *)f + 32), d = load_cg((char *)f + 48);
+	s->flags = a.y;
+	s->slot = a.z;
+	s->start = a.w;
+	/* No one thread's any more: whose it was is one of many. */
+	store_cg(&s->floor, four(b.x, 0, 0, 0));
+	store_cg(&s->nslots, four(c.x, c.y, 0, c.w ? c.w : *id));
+	s->sc = d.x;
+	s->sc_cta = d.y;
+	u32 n = 32 + (a.y & GSAN_SNAP_CROSS ? c.x : 0);
+	uint4 *p = (uint4 *)snap_own(s), *q = (uint4 *)snap_own(f);
+	ROLLED
+	for (u32 i = 0; i < n; i += 8) {
+		uint4 x[8];
+#pragma unroll
+		for (u32 k = 0; k < 8; k++)
+			x[k] = load_cg(q + i + k);
+#pragma unroll
+		for (u32 k = 0; k < 8; k++)
+			store_cg(p + i + k, x[k]);
+	}
+	struct gsan_own first;
+	first.base = c.z; first.top = b.z; first.mask = b.w; first.pad = 0;
+	own_add(snap_own(s) + b.y, first);
+	if (load(&f->id) != from) {
+		count(GSAN_COUNT_SNAP_LOST, 1);
+		s->flags |= GSAN_SNAP_LOST;
+	}
 	return s;
 }
 
@@ -329,27 +393,66 @@ FN void snap_join_refs(struct gsan_snap *s, const struct gsan_refs *r)
 		snap_join(s, r->id[i]);
 }
 
-/* If one of two snapshots holds all of the other, that one; else 0. */
-FN u32 the_wider(u32 a, u32 b)
+/* Is all that the small snapshot `t` says in the large one `s`? */
+SLOW bool snap_within(struct gsan_snap *t, struct gsan_snap *s)
 {
-	if (!(a & b & GSAN_SNAP_CHAIN))
-		return a == b ? a : 0;
+	uint4 ta = load_cg(t), tb = load_cg((char *)t + 16), tc = load_cg((char *)t + 32), td = load_cg((char *)t + 48);
+	uint4 sa = load_cg(s), sb = load_cg((char *)s + 16), sc = load_cg((char *)s + 32), sd = load_cg((char *)s + 48);
+	u32 slot = ta.z, start = ta.w, floor = 0, warp = tb.y;
+	struct gsan_own e;
+	e.base = e.top = e.mask = 0;
+	if (td.y || (td.x && !no_later(td.x, sd.x)))
+		return false;
+	if (sa.z == slot && sa.w == start && (sa.y & GSAN_SNAP_OWN)) {
+		e = load_own(snap_own(s) + warp);
+		floor = sb.x;
+	} else if ((sa.y & GSAN_SNAP_CROSS) && slot < sc.x) {
+		struct gsan_cross c = load_cross(snap_cross(s) + slot);
+		if (CROSS_START(c) > start)
+			return false;
+		floor = e.base = c.base;
+		e.top = CROSS_TOP(c);
+		e.mask = CROSS_WARP(c) == warp ? c.mask : 0;
+	}
+	return floor >= tb.x && (e.base >= tc.z || (e.top >= tc.z && !~e.mask)) &&
+	       (e.base >= tb.z || (e.top >= tb.z && !(tb.w & ~e.mask)));
+}
+
+/* If one of two snapshots is known to hold all of the other, that one; else 0. */
+SLOW u32 the_wider(u32 a, u32 b)
+{
+	if (a == b)
+		return a;
+	struct gsan_snap *s = snap_of(a), *t = snap_of(b);
+	uint4 x = load_cg(s), y = load_cg(t), v = load_cg((char *)s + 16), w = load_cg((char *)t + 16);
+	if (x.x != a || y.x != b)
+		return 0;
+	/* By the same lanes of a thread's warp: who goes on forgets nothing. */
+	if (v.w && x.z == y.z && x.w == y.w && v.y == w.y && v.w == w.w && v.z != w.z)
+		return v.z > w.z ? a : b;
+	if ((a ^ b) & GSAN_SNAP_LARGE)
+		return a & GSAN_SNAP_LARGE ? (snap_within(t, s) ? a : 0) : snap_within(s, t) ? b : 0;
+	u32 line = a & GSAN_SNAP_LARGE ? load(&s->line) : 0;
+	if (!line || line != load(&t->line))
+		return 0;
 	return ((a - b) & GSAN_SNAP_NUMBER) < GSAN_SNAP_NUMBER / 2 ? a : b;
 }
 
 /* Adds an id (0: none) to a list that belongs to the caller or is locked by it. */
 SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 {
-	u32 k = 0;
-	ROLLED
-	while (k < GSAN_REFS && r->id[k] && !the_wider(r->id[k], id))
-		k++;
-	if (k < GSAN_REFS && id)
-		r->id[k] = r->id[k] ? the_wider(r->id[k], id) : id;
-	if (k < GSAN_REFS || !id)
+	u32 k = 0, wider = id;
+	if (!id)
 		return;
+	ROLLED
+	while (k < GSAN_REFS && r->id[k] && !(wider = the_wider(r->id[k], id)))
+		k++;
+	if (k < GSAN_REFS) {
+		r->id[k] = r->id[k] ? wider : id;
+		return;
+	}
 	u32 joined;
-	struct gsan_snap *s = snap_begin(w, &joined);
+	struct gsan_snap *s = snap_begin(w, &joined, w->floor);
 	snap_join_refs(s, r);
 	snap_join(s, id);
 	snap_publish(s, joined);
@@ -357,40 +460,53 @@ SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 	r->id[1] = r->id[2] = r->id[3] = 0;
 }
 
+/* Is all of `r` in snapshot `but` (0: no such)? */
+FN bool refs_within(const struct gsan_refs *r, u32 but)
+{
+	bool all = true;
+	ROLLED
+	for (int i = 0; i < GSAN_REFS && all; i++)
+		all = !r->id[i] || (but && the_wider(r->id[i], but) == but);
+	return all;
+}
+
 /* What the calling lane knows now, with `lanes` of its warp (itself among them)
- * up to `top`.  `chain`: GSAN_SNAP_CHAIN or 0.  Returns its id. */
-SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 chain)
+ * up to `top`.  What snapshot `but` holds may be left out, and with
+ * GSAN_SNAP_FENCE in `flags` all that was acquired; with GSAN_SNAP_FIRST it may
+ * begin a line, as it goes to one word only.  Returns its id. */
+SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags)
 {
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
 	struct gsan_block *b = block_of(w->slot);
-	u32 lane = 1u << sreg_laneid(), id;
-	u32 mine = load(&w->m_refs) & lane, flags = load(&w->flags);
-	bool own = (load(&w->m_own) & lane) && l->own_top > w->wfloor;
-	bool large = mine || (flags & (GSAN_WARP_REFS | GSAN_WARP_BLOCK_REFS)) || own || w->wfloor > w->floor || chain;
+	u32 lane = 1u << sreg_laneid(), id, state = load(&w->state), sc = w->sc, sc_cta = w->sc_cta;
+	bool mine = load(&w->m_refs) & lane, own = (load(&w->m_own) & lane) && l->own_top > w->wfloor;
+	bool all = flags & GSAN_SNAP_FENCE;
+	bool a = !all && mine && !refs_within(&l->refs, but);
+	bool b1 = !all && (state & GSAN_WARP_REFS) && !refs_within(&w->refs, but);
+	bool c = !all && (state & GSAN_WARP_BLOCK_REFS) && !refs_within(&b->refs, but);
+	u32 floor = w->floor, base = w->wfloor > floor ? w->wfloor : floor;
+	bool large = own || a || b1 || c;
 
-	struct gsan_snap *s = large ? snap_begin(w, &id) : snap_new(false, &id);
-	id |= chain;
-	store(&s->maker, id);
+	struct gsan_snap *s = large ? snap_begin(w, &id, floor) : snap_new(false, &id);
 	if (!large)
-		s->flags = 0;
-	s->slot = w->slot;
-	s->start = w->start;
-	s->floor = w->floor;
-	s->warp = w->id & 31;
-	s->top = top;
-	s->mask = lanes;
-	s->cluster = b->cluster;
-	if (!large) {
-		snap_publish(s, id);
-		return id;
-	}
-	store_cg(snap_own(s) + (w->id & 31), four(w->wfloor > w->floor ? w->wfloor : w->floor,
-						  own ? l->own_top : 0, own ? l->own_mask : 0, 0));
+		snap_header(s, flags & GSAN_SNAP_FENCE, w->slot, w->start, floor, b->cluster);
+	store_cg(&s->floor, four(floor, w->id & 31, top, lanes));
+	s->base = base;
+	if (flags & GSAN_SNAP_FIRST)
+		s->line = id;
+	if (mine && l->sc > sc)
+		sc = l->sc;
+	if (load(&b->sc) > sc)
+		sc = load(&b->sc);
+	s->sc = sc;
+	s->sc_cta = mine && l->sc_cta > sc_cta ? l->sc_cta : sc_cta;
+	if (own)
+		store_cg(snap_own(s) + (w->id & 31), four(base, l->own_top, l->own_mask, 0));
 	ROLLED
-	for (int i = 0; i < GSAN_REFS; i++) {
-		snap_join(s, mine ? l->refs.id[i] : 0);
-		snap_join(s, flags & GSAN_WARP_REFS ? w->refs.id[i] : 0);
-		snap_join(s, flags & GSAN_WARP_BLOCK_REFS ? b->refs.id[i] : 0);
+	for (int i = 0; i < GSAN_REFS && large; i++) {
+		snap_join(s, a ? l->refs.id[i] : 0);
+		snap_join(s, b1 ? w->refs.id[i] : 0);
+		snap_join(s, c ? b->refs.id[i] : 0);
 	}
 	snap_publish(s, id);
 	return id;

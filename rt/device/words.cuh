@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * words.cuh: strong accesses and fences: who published what at which word, who
- * has seen it, and who has acquired it.  (PTX ISA, Memory Consistency Model:
+ * words.cuh: strong accesses: who published what at which word, who has seen it,
+ * and who has acquired it.  (PTX ISA, Memory Consistency Model:
  * Release and Acquire Patterns, Observation, Synchronizes)
  *
  * A store is entered before it is carried out and a load looks after it was, so
  * that whoever sees the value finds the entry.
  */
 #define WORD_SHARED     (1ull << 62)
-#define WORD_FENCE      (1ull << 61)    /* the order of fence.sc, not an address */
 
 FN u64 word_key(const struct gsan_warp *w, u64 addr, bool shared)
 {
@@ -74,8 +73,6 @@ SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 FN void word_refresh(struct gsan_word *x, u32 launch)
 {
 	if (x->launch != launch) {
-		if (x->n && (x->key & WORD_FENCE) && !launch_over(x->launch))
-			x->broken = 1;
 		x->launch = launch;
 		x->n = 0;
 		x->writer_level = 0;
@@ -89,56 +86,46 @@ FN bool entry_meets(const struct gsan_warp *w, u32 cluster, u32 a, u32 b, u32 sl
 	return level >= GSAN_GPU || slot == w->slot || (level == GSAN_CLUSTER && cluster == pcluster);
 }
 
-/* A snapshot that will hold what was published at a word, not what this thread
- * knows. */
-FN struct gsan_snap *word_begin(struct gsan_warp *w, u32 *id, u32 cluster)
+/* Which entry of a word's list has the reach of a snapshot published now; n if
+ * none has. */
+FN u32 entry_of(struct gsan_warp *w, struct gsan_word *x, u32 level)
 {
-	struct gsan_snap *s = snap_begin(w, id);
+	u32 n = x->n, k = 0;
 	ROLLED
-	for (u32 k = 0; k < 32; k++)
-		store_cg(snap_own(s) + k, four(0, 0, 0, 0));
-	s->floor = w->start;
-	s->cluster = cluster;
-	return s;
+	while (k < n && !(x->e[k].level == level && (level >= GSAN_GPU || x->e[k].slot == w->slot)))
+		k++;
+	return k;
 }
 
 /* Adds a snapshot (0: none) to a word's list; joins it with one of the same
  * reach. */
 SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level, u32 cluster)
 {
-	u32 n = x->n, k = 0;
 	if (!snap)
 		return;
-	ROLLED
-	while (k < n && !(x->e[k].level == level && (level >= GSAN_GPU || x->e[k].slot == w->slot)))
-		k++;
-	u32 wider = k < n ? the_wider(x->e[k].snap, snap) : snap;
-	if (k < GSAN_WORD_ENTRIES && wider) {
-		x->e[k].snap = wider;
-		x->e[k].level = level;
-		x->e[k].slot = w->slot;
-		x->e[k].cluster = cluster;
-		x->n = k == n ? n + 1 : n;
-		return;
-	}
-	u32 id;
-	struct gsan_snap *s = word_begin(w, &id, cluster);
+	u32 n = x->n, k = entry_of(w, x, level), old = k < n ? x->e[k].snap : 0, id = k < n ? the_wider(old, snap) : snap;
 	bool full = k == GSAN_WORD_ENTRIES;
-	ROLLED
-	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
-		snap_join(s, full || i == k ? x->e[i].snap : 0);
-	snap_join(s, snap);
-	snap_publish(s, id);
+	if (full || !id) {
+		/* Of nobody's but the word's own. */
+		struct gsan_snap *s = (old & GSAN_SNAP_LARGE) && !full ? snap_continue(old, &id) : snap_begin(w, &id, w->start);
+		ROLLED
+		for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
+			snap_join(s, full || (i == k && !(old & GSAN_SNAP_LARGE)) ? x->e[i].snap : 0);
+		snap_join(s, snap);
+		if (!s->line)
+			s->line = id;
+		snap_publish(s, id);
+	}
 	if (full) {
 		/* No room to tell scopes apart: the widest reach for all. */
 		count(GSAN_COUNT_MERGED, 1);
 		x->n = 1;
-		x->e[0].level = GSAN_SYS;
+		level = GSAN_SYS;
 		k = 0;
+	} else if (k == n) {
+		x->n = n + 1;
 	}
-	x->e[k].snap = id;
-	x->e[k].slot = w->slot;
-	x->e[k].cluster = cluster;
+	store_cg(x->e + k, four(id, level, w->slot, cluster));
 }
 
 /* A releasing event: what the lane did so far is at the clock returned, what
@@ -150,14 +137,14 @@ FN u32 tick(struct gsan_warp *w)
 	return clock;
 }
 
-/* A strong write of the calling lane at `key`; `release`: with that semantics;
- * `rmw`: continues the release sequence.  `top`: its own clock. */
-SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 snap, bool rmw)
+/* A strong write of the calling lane at `x`; `release`: with that semantics, at
+ * its own clock `top`; `rmw`: continues the release sequence. */
+SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool release, bool rmw, u32 top)
 {
 	struct gsan_block *b = block_of(w->slot);
 	u32 lane = sreg_laneid(), me = w->id << 5 | lane, cluster = b->cluster;
 	struct gsan_lane *l = lane_of(w, lane);
-	bool fences = !snap && (load(&w->m_fence) >> lane & 1);
+	bool fences = !release && (load(&w->m_fence) >> lane & 1);
 
 	take_lock(&x->lock);
 	word_refresh(x, b->launch_number);
@@ -167,7 +154,10 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 s
 			: x->writer == me;
 	if (!keep)
 		x->n = 0;
-	word_add(w, x, snap, level, cluster);
+	if (release) {
+		u32 k = entry_of(w, x, level);
+		word_add(w, x, snap_take(w, 1u << lane, top, k < x->n ? x->e[k].snap : 0, GSAN_SNAP_FIRST), level, cluster);
+	}
 	ROLLED
 	for (u32 i = 3; i-- > 0; ) {
 		u32 s = fences ? l->fence[i] : 0;
@@ -188,7 +178,20 @@ SLOW void publish(struct gsan_warp *w, u64 key, u32 level, bool release, bool rm
 	struct gsan_word *x = word_find(w, key, release || (load(&w->m_fence) & bit));
 	if (!x)
 		return;
-	ONE_BY_ONE(publish_one(w, x, level, release ? snap_take(w, bit, top, 0) : 0, rmw););
+	ONE_BY_ONE(publish_one(w, x, level, release, rmw, top););
+}
+
+/* From now on the lane knows more than its warp. */
+SLOW struct gsan_lane *lane_private(struct gsan_warp *w)
+{
+	u32 lane = sreg_laneid();
+	struct gsan_lane *l = lane_of(w, lane);
+	w->private_too = 1;
+	if (!(fetch_or(&w->m_refs, 1u << lane) >> lane & 1)) {
+		store_ca(&l->refs, four(0, 0, 0, 0));
+		l->sc = l->sc_cta = l->told = 0;
+	}
+	return l;
 }
 
 /* The lane takes over what snapshot `id` (0: none) says. */
@@ -196,86 +199,100 @@ SLOW void acquire(struct gsan_warp *w, u32 id)
 {
 	if (!id)
 		return;
-	u32 lane = sreg_laneid();
-	struct gsan_lane *l = lane_of(w, lane);
-	w->private_too = 1;
-	if (!(fetch_or(&w->m_refs, 1u << lane) >> lane & 1))
-		l->refs.id[0] = l->refs.id[1] = l->refs.id[2] = l->refs.id[3] = 0;
-	refs_add(w, &l->refs, id);
+	struct gsan_lane *l = lane_private(w);
+	struct gsan_snap *s = snap_of(id);
+	uint4 a = load_cg(s), d = load_cg((char *)s + 48);
+	if (d.x > l->sc)
+		l->sc = d.x;
+	if (a.z == w->slot && a.w == w->start && d.y > l->sc_cta)
+		l->sc_cta = d.y;
+	if (!(a.y & GSAN_SNAP_FENCE) || a.x != id)
+		refs_add(w, &l->refs, id);
 }
 
 /* A release met its acquire, but the scopes do not reach: only for the wording
- * of a finding. */
-SLOW void miss(struct gsan_warp *w, struct gsan_block *b, u32 id)
+ * of a finding, so that the last few will do. */
+FN void miss(struct gsan_block *b, u32 id)
 {
-	bool there = !id;
-	for (int i = 0; i < GSAN_REFS; i++)
-		there |= load(&b->missed.id[i]) == id;
-	if (there)
+	if (!id)
 		return;
-	take_lock(&b->lock);
-	refs_add(w, &b->missed, id);
-	unlock(&b->lock);
+	uint4 v = load_cg(&b->missed);
+	if (id != v.x && id != v.y && id != v.z && id != v.w)
+		store_cg(&b->missed, four(id, v.x, v.y, v.z));
 }
 
 /* Seen by a relaxed read, to be acquired by a later fence.  Returns the id if
  * there is no room: it is acquired at once then. */
-FN u32 see(struct gsan_warp *w, struct gsan_lane *l, u32 id, u32 reach)
+SLOW u32 see(struct gsan_warp *w, u32 id, u32 reach)
 {
-	u32 bit = 1u << sreg_laneid(), k = 0;
+	u32 lane = sreg_laneid(), bit = 1u << lane, k = 0, wider = id;
+	struct gsan_lane *l = lane_of(w, lane);
+	if (!id)
+		return 0;
 	if (!(fetch_or(&w->m_seen, bit) & bit))
 		l->seen[0] = l->seen[1] = l->seen[2] = l->seen[3] = 0;
 	ROLLED
-	while (k < 4 && l->seen[k] && l->seen[k] != id)
+	while (k < 4 && l->seen[k] && !(l->seen_level[k] == reach && (wider = the_wider(l->seen[k], id))))
 		k++;
 	if (k == 4) {
 		count(GSAN_COUNT_MERGED, 1);
 		return id;
 	}
-	l->seen[k] = id;
+	l->seen[k] = l->seen[k] ? wider : id;
 	l->seen_level[k] = reach;
 	return 0;
 }
 
-/* A strong read of the calling lane has been carried out: what it finds. */
-SLOW void observe_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool acq)
+/* A strong read of the calling lane has been carried out: one entry of what it
+ * finds. */
+SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, bool acq)
 {
 	struct gsan_block *b = block_of(w->slot);
-	struct gsan_lane *l = lane_of(w, sreg_laneid());
-	struct gsan_word_entry e[GSAN_WORD_ENTRIES];
+	u32 id = e.x;
+	bool meet = entry_meets(w, b->cluster, level, e.y, e.z, e.w);
+	miss(b, meet ? 0 : id);
+	if (!meet)
+		return;
+	u32 now = acq ? id : see(w, id, (e.y < level ? e.y : level) | e.z << 8);
+	acquire(w, now);
+}
+
+/* A list of several is read under the word's lock. */
+SLOW void observe_all(struct gsan_warp *w, struct gsan_word *x, u32 level, bool acq)
+{
+	uint4 e[GSAN_WORD_ENTRIES];
 	take_lock(&x->lock);
-	word_refresh(x, b->launch_number);
 	u32 n = x->n;
+#pragma unroll
 	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
-		e[i] = x->e[i];
+		e[i] = load_cg(x->e + i);
 	unlock(&x->lock);
 #pragma unroll
-	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++) {
-		u32 id = i < n ? e[i].snap : 0;
-		bool meet = entry_meets(w, b->cluster, level, e[i].level, e[i].slot, e[i].cluster);
-		u32 now = meet ? id : 0;
-		if (now && !acq)
-			now = see(w, l, id, (e[i].level < level ? e[i].level : level) | e[i].slot << 8);
-		acquire(w, now);
-		miss(w, b, meet ? 0 : id);
-	}
+	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
+		if (i < n)
+			observe_entry(w, e[i], level, acq);
 }
 
 SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
 {
 	struct gsan_word *x = word_find(w, key, false);
-	if (!x)
+	/* An entry is complete before the value can be seen that it stands for. */
+	u32 n = x ? load(&x->n) : 0;
+	if (!n || load(&x->launch) != block_of(w->slot)->launch_number)
 		return;
+	if (n > 1) {
+		ONE_BY_ONE(observe_all(w, x, level, acq););
+		return;
+	}
+	uint4 e = load_cg(x->e);
+	u32 id = e.x, lane = sreg_laneid();
 	/* Who polls finds the same entry again and again. */
-	u32 n = load(&x->n), id = load(&x->e[0].snap), lane = sreg_laneid();
-	if (!n)
-		return;
 	struct gsan_lane *l = lane_of(w, lane);
 	u32 has = load(acq ? &w->m_refs : &w->m_seen) >> lane & 1;
 	const u32 *list = acq ? l->refs.id : l->seen;
-	if (n == 1 && has && (list[0] == id || list[1] == id || list[2] == id || list[3] == id))
+	if (has && (list[0] == id || list[1] == id || list[2] == id || list[3] == id))
 		return;
-	ONE_BY_ONE(observe_one(w, x, level, acq););
+	observe_entry(w, e, level, acq);
 }
 
 /* A strong read that finds another thread's strong write orders that write
@@ -307,7 +324,7 @@ FN u32 strong_kind(u32 info) { return GSAN_INFO_LEVEL(info) << 1 | (info & GSAN_
 
 FN bool as_weak(const struct gsan_warp *w, u32 info)
 {
-	return (info & GSAN_INFO_VOLATILE) && (load(&w->flags) & GSAN_WARP_VOLATILE);
+	return (info & GSAN_INFO_VOLATILE) && (w->options & GSAN_WARP_VOLATILE);
 }
 
 /* One element of a strong access, up to 16 bytes. */
@@ -425,93 +442,4 @@ API void __gsan_v1_after_x(u64 ctx, u64 addr, u32 info, u32 site)
 		if (!is_local(addr))
 			access_after(WARP(ctx), shared ? shared_offset(addr) : addr, info, shared);
 	);
-}
-
-/* fence.sc of sufficient scope are ordered as they run: each acquires what the
- * one before it published.  For `lanes`, all of the warp or the caller alone. */
-SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
-{
-	struct gsan_block *b = block_of(w->slot);
-	u64 key = WORD_FENCE | (level >= GSAN_GPU ? 0 : level == GSAN_CLUSTER ?
-				1ull << 40 | b->cluster : 2ull << 40 | w->slot);
-	struct gsan_word *x = word_find(w, key, true);
-	if (!x)
-		return snap_take(w, lanes, top, 0);
-	bool several = lanes & (lanes - 1);
-	take_lock(&x->lock);
-	word_refresh(x, b->launch_number);
-	u32 last = x->n ? x->e[0].snap : 0;
-	acquire(w, several ? 0 : last);
-	refs_add(w, &w->refs, several ? last : 0);
-	if (several && last)
-		fetch_or(&w->flags, GSAN_WARP_REFS);
-	u32 snap = snap_take(w, lanes, top, level >= GSAN_GPU && last && !x->broken ? GSAN_SNAP_CHAIN : 0);
-	x->e[0].snap = snap;
-	x->n = 1;
-	unlock(&x->lock);
-	return snap;
-}
-
-/* The acquire side of a fence. */
-SLOW void fence_acquire(struct gsan_warp *w, u32 level)
-{
-	u32 lane = sreg_laneid(), bit = 1u << lane, left = 0;
-	if (!(load(&w->m_seen) & bit))
-		return;
-	struct gsan_lane *l = lane_of(w, lane);
-	struct gsan_block *b = block_of(w->slot);
-	ROLLED
-	for (u32 k = 0; k < 4; k++) {
-		u32 id = l->seen[k], reach = l->seen_level[k] & 255, slot = l->seen_level[k] >> 8;
-		bool meet = id && entry_meets(w, b->cluster, level, reach, slot, snap_of(id)->cluster);
-		acquire(w, meet ? id : 0);
-		miss(w, b, meet ? 0 : id);
-		l->seen[k] = meet ? 0 : id;
-		left |= meet ? 0 : id;
-	}
-	if (!left)
-		fetch_and(&w->m_seen, ~bit);
-}
-
-/* The release side: a snapshot for `lanes`, the caller among them. */
-SLOW u32 fence_release(struct gsan_warp *w, u32 info, u32 lanes)
-{
-	u32 top = info & GSAN_INFO_RELEASE ? tick(w) : 0;
-	if (info & GSAN_INFO_SC)
-		return fence_sc(w, GSAN_INFO_LEVEL(info), lanes, top);
-	return info & GSAN_INFO_RELEASE ? snap_take(w, lanes, top, 0) : 0;
-}
-
-/* Acquire side: what was seen by relaxed reads, as far as the fence reaches.
- * Release side: later strong writes publish what is known now.
- * (PTX ISA, Release and Acquire Patterns) */
-API void __gsan_v1_fence(u64 ctx, u32 info)
-{
-	if (!ctx)
-		return;
-	struct gsan_warp *w = WARP(ctx);
-	u32 level = GSAN_INFO_LEVEL(info), lane = sreg_laneid(), bit = 1u << lane;
-	u32 group = __activemask();
-	if (info & GSAN_INFO_ACQUIRE)
-		ONE_BY_ONE(fence_acquire(w, level););
-	__syncwarp(group);
-	/* A whole warp with nothing private does the rest once for all. */
-	bool whole = agreed(group, group == load(&w->live) && !((load(&w->m_refs) | load(&w->m_own)) & group));
-	u32 snap = 0;
-	ONE_BY_ONE(
-		if (!whole || lane == __ffs(group) - 1)
-			snap = fence_release(w, info, whole ? group : bit);
-	);
-	__syncwarp(group);
-	if (whole)
-		snap = __shfl_sync(group, snap, __ffs(group) - 1);
-	struct gsan_lane *l = lane_of(w, lane);
-	if (snap) {
-		if (!(fetch_or(&w->m_fence, bit) & bit))
-			l->fence[0] = l->fence[1] = l->fence[2] = 0;
-		ROLLED
-		for (u32 k = 0; k < 3; k++)
-			if (k + 1 <= level)
-				l->fence[k] = snap;
-	}
 }

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fence.cuh: fence and membar: what was seen by relaxed reads is acquired, what
+ * is known is put by for later strong writes, and fence.sc takes its place in
+ * the order of all.  (PTX ISA, Memory Consistency Model: Release and Acquire
+ * Patterns; Fence-SC)
+ */
+
+/* The acquire side: what was seen, as far as the fence reaches.  `sc`: a fence.sc
+ * of gpu scope, which learns by its number what such fences published. */
+SLOW void fence_acquire(struct gsan_warp *w, u32 level, bool sc)
+{
+	u32 lane = sreg_laneid(), bit = 1u << lane, left = 0;
+	if (!(load(&w->m_seen) & bit))
+		return;
+	struct gsan_lane *l = lane_of(w, lane);
+	struct gsan_block *b = block_of(w->slot);
+	ROLLED
+	for (u32 k = 0; k < 4; k++) {
+		u32 id = l->seen[k], reach = l->seen_level[k] & 255, slot = l->seen_level[k] >> 8;
+		if (!id)
+			continue;
+		struct gsan_snap *s = snap_of(id);
+		bool meet = entry_meets(w, b->cluster, level, reach, slot, load(&s->cluster));
+		bool known = sc && (load(&s->flags) & GSAN_SNAP_FENCE) && load(&s->id) == id;
+		acquire(w, meet && !known ? id : 0);
+		miss(b, meet ? 0 : id);
+		l->seen[k] = meet ? 0 : id;
+		left |= meet ? 0 : id;
+	}
+	if (!left)
+		fetch_and(&w->m_seen, ~bit);
+}
+
+/* What the lane acquired by other means than fence.sc is passed on with its
+ * fence: to all who run one later, or to its block. */
+SLOW void fence_share(struct gsan_warp *w, bool gpu)
+{
+	struct gsan_root *r = root();
+	struct gsan_block *b = block_of(w->slot);
+	struct gsan_lane *l = lane_of(w, sreg_laneid());
+	u32 state = load(&w->state), told = 0;
+	bool mine = load(&w->m_refs) >> sreg_laneid() & 1;
+	u32 *last = mine ? &l->told : &w->told;
+	struct gsan_refs none, *a = &none, *c = &none, *d = &none;
+	none.id[0] = none.id[1] = none.id[2] = none.id[3] = 0;
+	if (mine)
+		a = &l->refs;
+	if (state & GSAN_WARP_REFS)
+		c = &w->refs;
+	if (state & GSAN_WARP_BLOCK_REFS)
+		d = &b->refs;
+	ROLLED
+	for (int i = 0; i < GSAN_REFS; i++)
+		told = (told + a->id[i] * 2654435761u + c->id[i] * 2246822519u + d->id[i] * 3266489917u) * 668265263u;
+	if (!(a->id[0] | c->id[0] | d->id[0]) || *last == told)
+		return;
+	*last = told;
+	if (!gpu) {
+		/* For all of the block at once: more than it says. */
+		count(GSAN_COUNT_MERGED, 1);
+		take_lock(&b->lock);
+		ROLLED
+		for (int i = 0; i < GSAN_REFS; i++) {
+			refs_add(w, &b->refs, a->id[i]);
+			refs_add(w, &b->refs, c->id[i]);
+		}
+		unlock(&b->lock);
+		fetch_or(&w->state, GSAN_WARP_BLOCK_REFS);
+		return;
+	}
+	take_lock(&r->sc_lock);
+	u32 n = load(&r->sc_shared), id;
+	struct gsan_snap *s = snap_begin(w, &id, w->start);
+	snap_join(s, n ? load(&r->sc_snap[(n - 1) % GSAN_SC_SHARED]) : 0);
+	ROLLED
+	for (int i = 0; i < GSAN_REFS; i++) {
+		snap_join(s, a->id[i]);
+		snap_join(s, c->id[i]);
+		snap_join(s, d->id[i]);
+	}
+	snap_publish(s, id);
+	store(&r->sc_busy, 1);
+	__threadfence();
+	u32 number = fetch_add(&r->sc_next, 1) + 1;
+	store(&r->sc_snap[n % GSAN_SC_SHARED], id);
+	store(&r->sc_number[n % GSAN_SC_SHARED], number);
+	store(&r->sc_shared, n + 1);
+	__threadfence();
+	store(&r->sc_busy, 0);
+	unlock(&r->sc_lock);
+}
+
+/* A fence.sc of `lanes`, all of the warp or the caller alone, at clock `top`.
+ * Clusters have no order of their own: theirs is that of the gpu. */
+SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
+{
+	struct gsan_block *b = block_of(w->slot);
+	bool gpu = level > GSAN_CTA;
+	if (load(&w->state) & (GSAN_WARP_REFS | GSAN_WARP_BLOCK_REFS) || (load(&w->m_refs) >> sreg_laneid() & 1))
+		fence_share(w, gpu);
+	u32 floor = w->floor, base = w->wfloor > floor ? w->wfloor : floor, lane = sreg_laneid();
+	struct gsan_lane *l = lane_of(w, lane);
+	if (level == GSAN_CLUSTER)
+		count(GSAN_COUNT_MERGED, 1);
+	if (gpu && (w->sc_cta || ((load(&w->m_refs) >> lane & 1) && l->sc_cta))) {
+		/* What fences of block scope taught it, as all of the block's. */
+		count(GSAN_COUNT_MERGED, 1);
+		floor = block_clock(b, w->slot);
+	}
+	if (gpu && load(&b->sc_floor) < floor) {
+		take_lock(&b->lock);
+		if (load(&b->sc_floor) < floor) {
+			fence_enter(fence_log(w->slot, 32), &b->fences, floor, ~0u, floor);
+			store(&b->sc_floor, floor);
+		}
+		unlock(&b->lock);
+	}
+	if ((load(&w->m_own) >> lane & 1) && l->own_top > w->wfloor)
+		fence_enter(fence_log(w->slot, w->id & 31), &w->fences, l->own_top | (gpu ? 0 : GSAN_FENCE_CTA), l->own_mask, base);
+	u32 n = fence_enter(fence_log(w->slot, w->id & 31), &w->fences, top | (gpu ? 0 : GSAN_FENCE_CTA), lanes, base);
+	if (!gpu)
+		store(&b->sc_cta, 1);
+	u32 cta = load(&b->sc_cta) ? n : 0;
+	if (lanes & (lanes - 1)) {
+		w->sc = gpu ? n : w->sc;
+		w->sc_cta = cta;
+	} else {
+		lane_private(w);
+		l->sc = gpu ? n : l->sc;
+		l->sc_cta = cta;
+	}
+	return snap_take(w, lanes, top, 0, gpu ? GSAN_SNAP_FENCE : 0);
+}
+
+/* The release side: a snapshot for `lanes`, the caller among them. */
+SLOW u32 fence_release(struct gsan_warp *w, u32 info, u32 lanes)
+{
+	u32 top = info & GSAN_INFO_RELEASE ? tick(w) : 0;
+	if (info & GSAN_INFO_SC)
+		return fence_sc(w, GSAN_INFO_LEVEL(info), lanes, top);
+	return info & GSAN_INFO_RELEASE ? snap_take(w, lanes, top, 0, 0) : 0;
+}
+
+/* Only the block's own threads learn from this one, and a full barrier tells
+ * them more. */
+FN bool fence_is_light(u32 level, u32 snap) { return level == GSAN_CTA && !(snap & GSAN_SNAP_LARGE); }
+
+API void __gsan_v1_fence(u64 ctx, u32 info)
+{
+	if (!ctx)
+		return;
+	struct gsan_warp *w = WARP(ctx);
+	u32 level = GSAN_INFO_LEVEL(info), lane = sreg_laneid(), bit = 1u << lane;
+	u32 group = __activemask();
+	if (info & GSAN_INFO_ACQUIRE)
+		fence_acquire(w, level, (info & GSAN_INFO_SC) && level >= GSAN_GPU);
+	meet(group);
+	/* A whole warp with nothing private does the rest once for all. */
+	bool whole = agreed(group, group == load(&w->live) && !((load(&w->m_refs) | load(&w->m_own)) & group));
+	u32 snap = 0;
+	ONE_BY_ONE(
+		if (!whole || lane == __ffs(group) - 1)
+			snap = fence_release(w, info, whole ? group : bit);
+	);
+	meet(group);
+	if (whole)
+		snap = __shfl_sync(group, snap, __ffs(group) - 1);
+	struct gsan_lane *l = lane_of(w, lane);
+	if (!snap)
+		return;
+	bool light = fence_is_light(level, snap);
+	if (!(fetch_or(&w->m_fence, bit) & bit)) {
+		l->fence[0] = l->fence[1] = l->fence[2] = 0;
+		if (light)
+			fetch_or(&w->m_light, bit);
+	}
+	if (!light)
+		fetch_and(&w->m_light, ~bit);
+	ROLLED
+	for (u32 k = 0; k < 3; k++)
+		if (k + 1 <= level)
+			l->fence[k] = snap;
+}

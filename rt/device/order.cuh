@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * order.cuh: the one order of all fence.sc, kept as a number each and a log per
+ * warp and per block.  (PTX ISA, Memory Consistency Model: Fence-SC)
+ *
+ * A fence costs a number and two stores; who wants to know what the fences up to
+ * number n published looks into the log of the thread in question.  Entries
+ * outlive their block, since others may ask later.
+ */
+FN struct gsan_fence *fence_log(u32 slot, u32 which)
+{
+	return at<struct gsan_fence>(root()->fences) + ((u64)slot * GSAN_FENCE_LOGS + which) * GSAN_FENCES;
+}
+
+/* Was fence `a` (0: none) run no later than fence `b` (0: none)? */
+FN bool no_later(u32 a, u32 b) { return a && b && (int)(b - a) >= 0; }
+
+/* Enters a fence and takes its number.  Meanwhile the entry says so: whoever has
+ * a higher number already must not miss it. */
+SLOW u32 fence_enter(struct gsan_fence *log, u32 *entries, u32 top, u32 mask, u32 base)
+{
+	struct gsan_fence *e = log + fetch_add(entries, 1) % GSAN_FENCES;
+	store_cg(e, four(GSAN_FENCE_BUSY, top, mask, base));
+	__threadfence();
+	u32 n = fetch_add(&root()->sc_next, 1) + 1;
+	store(&e->number, n);
+	return n;
+}
+
+/* Do the fences up to number `sc`, and of block scope up to `sc_cta`, publish
+ * all of `lanes` of `warp` in `slot` up to `clock`?  `end`: where the clocks of
+ * that block end. */
+SLOW bool fence_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc, u32 sc_cta)
+{
+	ROLLED
+	for (u32 both = 0; both < 2; both++) {
+		struct gsan_fence *log = fence_log(slot, both ? 32 : warp);
+		u32 oldest = GSAN_CLOCK_MAX, n = 0;
+		ROLLED
+		for (u32 k = 0; k < GSAN_FENCES; k++) {
+			uint4 e = load_cg(log + k);     /* number top mask base */
+			u32 top = e.y & GSAN_CLOCK_MAX;
+			if (!e.x)
+				continue;
+			n++;
+			if (top < oldest)
+				oldest = top;
+			if (top > end || (clock > e.w && (clock > top || (lanes & ~e.z))))
+				continue;
+			if (e.x == GSAN_FENCE_BUSY || no_later(e.x, sc_cta) ||
+			    (!(e.y & GSAN_FENCE_CTA) && no_later(e.x, sc)))
+				return true;
+		}
+		/* One that was overwritten may have said it. */
+		if (n == GSAN_FENCES && oldest > clock) {
+			count(GSAN_COUNT_SNAP_LOST, 1);
+			return true;
+		}
+	}
+	return false;
+}
