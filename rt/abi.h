@@ -64,9 +64,10 @@
  * (memory-model.md 1.2, rule 9), of cluster scope at most or wider; or
  * GSAN_KIND_WARP_READ: the same weak read by all 32 lanes of the warp.  Bit 0
  * says "writes" in all of them.
- * The site word beside it: site (24 bits) << 8 | a tag of the record, by which a
+ * The site word beside it: site (20 bits) << 12 | a tag of the record, by which a
  * reader sees that the two belong together.
  */
+#define GSAN_SITE_SHIFT         12
 #define GSAN_REC_CLOCK(r)       ((uint32_t)((r) >> 35))
 #define GSAN_REC_SLOT(r)        ((uint32_t)((r) >> 22) & 0x1fff)
 #define GSAN_REC_WARP(r)        ((uint32_t)((r) >> 17) & 31)

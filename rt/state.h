@@ -105,7 +105,10 @@ struct gsan_warp {
 	uint32_t m_light;       /* lanes of m_fence with nothing that outlives a full barrier */
 	uint32_t live;          /* lanes that exist and have not exited */
 	uint32_t fences;        /* entries ever made in its fence log, by all tenants */
-	uint32_t evicted, unbacked, unmodelled, pad2;
+	uint32_t m_release;     /* lanes that released at a word */
+	uint32_t pad[3];
+	uint32_t evicted, unbacked, unmodelled;
+	uint32_t m_late;        /* lanes with an access to judge once they have acquired */
 	struct gsan_refs refs;
 	uint32_t parity[16];    /* a bit a lane: full barriers left, by id */
 };
@@ -118,6 +121,10 @@ struct gsan_lane {
 	uint32_t own_top, own_mask;
 	uint32_t sc, sc_cta;
 	uint32_t told;          /* which refs its last fence.sc passed on: a hash */
+	/* Words it released at last, by hash of the key, and what: pattern 1b. */
+	uint32_t released[2], release[2];
+	unsigned long long late_rec;    /* put off until it has acquired: the other record, */
+	uint32_t late_site, pad;        /* and its site */
 };
 
 /* The fence.sc of gpu scope have one order, and a number each.  Who ran number n

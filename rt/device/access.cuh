@@ -107,7 +107,7 @@ FN bool stands(struct rec2 r, struct rec2 now)
 		return false;
 	u32 old = r.lo >> 8 & 15, kind = now.lo >> 8 & 15;
 	return old == kind ? kind < 2 || kind == GSAN_KIND_WARP_READ || !((r.lo ^ now.lo) & 255) :
-	       old == 1 || (old == 0 && !(kind & 1) && kind != GSAN_KIND_WARP_READ);
+	       kind != GSAN_KIND_WARP_READ && (old == 1 || (old == 0 && !(kind & 1)));
 }
 
 /* May `now` take the place of `r` and nothing be lost? */
@@ -127,7 +127,7 @@ FN bool gives_way(struct view v, struct rec2 r, struct rec2 now, bool shared)
 		return false;
 	u32 old = r.lo >> 8 & 15, kind = now.lo >> 8 & 15;
 	if (kind == 1)
-		return !kind_observed(old);
+		return !kind_observed(old) && (old != GSAN_KIND_WARP_READ || r.hi < v.ordered);
 	if (kind == 0)
 		return !(old & 1) && !kind_observed(old) && (old != GSAN_KIND_WARP_READ || r.hi < v.ordered);
 	return covers(kind, old) && (old != GSAN_KIND_WARP_READ || kind == GSAN_KIND_WARP_READ);
@@ -135,7 +135,7 @@ FN bool gives_way(struct view v, struct rec2 r, struct rec2 now, bool shared)
 
 /* No record gives way: history must go.  A read gives up itself more often than
  * not; otherwise reads go before writes, and what rule 9 needs goes last. */
-SLOW u32 evict(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u64 rec, u64 where)
+SLOW u32 evict(struct gsan_warp *w, u64 *sh, u64 a, u64 b, u64 c, u64 d, u64 rec, u64 where)
 {
 	u32 h = ((u32)(rec >> 12) ^ (u32)(rec >> 35) ^ (u32)where) * 2654435761u;
 	u32 reads = 0, writes = 0, spare = 0;
@@ -161,6 +161,15 @@ SLOW u32 evict(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u64 rec, u64 whe
 	else if (!(rec & 0x100) && (!reads || (h >> 28 & 3)))
 		return 4;
 	u32 from = reads ? reads : writes ? writes : 15;
+	/* An observation goes only with the writes that it may have observed:
+	 * without it they would look unordered. */
+	if (from == 15) {
+		swap(sh, a, 0);
+		swap(sh + 1, b, 0);
+		swap(sh + 2, c, 0);
+		swap(sh + 3, d, 0);
+		return 5;
+	}
 	u32 k = h >> 30;
 	ROLLED
 	while (!(from >> k & 1))
@@ -241,9 +250,13 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 		bool g2 = gives_way(v, r[2], now, shared), g3 = gives_way(v, r[3], now, shared);
 		pick = first ? (g2 ? 2 : g3 ? 3 : g0 ? 0 : g1 ? 1 : 4) : (g0 ? 0 : g1 ? 1 : g2 ? 2 : g3 ? 3 : 4);
 		if (pick == 4) {
-			pick = evict(w, rec_of(r[0]), rec_of(r[1]), rec_of(r[2]), rec_of(r[3]), rec, where);
+			pick = evict(w, sh, rec_of(r[0]), rec_of(r[1]), rec_of(r[2]), rec_of(r[3]), rec, where);
 			if (pick == 4)
 				break;
+			if (pick == 5) {
+				load_granule(sh, r);
+				continue;
+			}
 		}
 		old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
 		/* The second look is on its way before the answer to the first
@@ -256,7 +269,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 			if (!(old.hi < (shared ? v.ordered : v.alive)) && (old.lo & now.lo & 255) &&
 			    ((old.lo | now.lo) & 0x100))
 				judge_all(w, sh, st, 1u << pick, rec, pick, rec_of(old), where, site);
-			store(st + pick, site << 8 | site_tag(rec));
+			store(st + pick, site_word(site, rec));
 			break;
 		}
 		if (++tries == 64) {
@@ -274,7 +287,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 		bool fine = mine ? x.hi < v.ordered || !((x.lo ^ now.lo) & 0x3ff000) : x.hi < v.alive;
 		if (nc)
 			fine = x.hi < v.alive;
-		if ((now.lo >> 8 & 15) == GSAN_KIND_WARP_READ && mine)
+		if (mine && ((now.lo >> 8 & 15) == GSAN_KIND_WARP_READ || (x.lo >> 8 & 15) == GSAN_KIND_WARP_READ))
 			fine = x.hi < v.ordered;
 		if (both && !fine && k != pick)
 			bad |= 1u << k;
@@ -400,7 +413,7 @@ FN bool plain_quick(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site,
 	load_granule(sh, r);
 	if (found != rec_of(old))
 		return false;
-	store(st + pick, site << 8 | site_tag(rec));
+	store(st + pick, site_word(site, rec));
 	bad = 0;
 #pragma unroll
 	for (u32 k = 0; k < 4; k++) {

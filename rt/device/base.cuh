@@ -23,6 +23,7 @@ typedef unsigned long long u64;
 #define first_of        __gsan_v1_first_of
 #define judge           __gsan_v1_judge
 #define judge_all       __gsan_v1_judge_all
+#define judge_late      __gsan_v1_judge_late
 #define evict           __gsan_v1_evict
 #define plain_slow      __gsan_v1_plain_slow
 #define recheck         __gsan_v1_recheck

@@ -114,24 +114,28 @@ SLOW u32 find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 	return 0;
 }
 
-/* Eight bits of whose record it is, and when. */
-FN u32 site_tag(u64 rec)
+/* A site and twelve bits of whose record it is, when, and of which bytes. */
+FN u32 site_word(u32 site, u64 rec)
 {
-	return ((u32)(rec >> 12) * 2654435761u ^ (u32)(rec >> 35) * 2246822519u) >> 24;
+	u32 tag = ((u32)(rec >> 12) * 2654435761u ^ (u32)(rec >> 35) * 2246822519u ^ (u32)(rec & 255) * 3266489917u) >> 20;
+	return site << GSAN_SITE_SHIFT | tag;
 }
 
-/* The site of a record: its word is written after the record, and only once
- * they agree is it believed. */
+/* The site of a record by word `v`, 0 if that belongs to another. */
+FN u32 site_in(u32 v, u64 rec)
+{
+	u32 site = v >> GSAN_SITE_SHIFT;
+	return v == site_word(site, rec) ? site : 0;
+}
+
+/* The word is written after the record. */
 FN u32 site_of(const u32 *word, u64 rec)
 {
-	u32 tag = site_tag(rec);
+	u32 site = 0;
 	ROLLED
-	for (int i = 0; i < 1000; i++) {
-		u32 v = load(word);
-		if ((v & 255) == tag && v >> 8)
-			return v >> 8;
-	}
-	return 0;
+	for (int i = 0; i < 1000 && !site; i++)
+		site = site_in(load(word), rec);
+	return site;
 }
 
 FN u64 dedup_key(u32 a, u32 b, u32 kind)
@@ -198,9 +202,11 @@ FN void fill_access(struct gsan_access *a, u32 site, u64 rec, u64 cta)
 	a->clock = GSAN_REC_CLOCK(rec);
 }
 
+#define WHERE_LATE (1ull << 63)
+
 /* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
  * access is through the read-only proxy, bit 2 that it is a reduction
- * (or an atom whose result is not used).  `now` was just recorded with `site`;
+ * (or an atom whose result is not used), WHERE_LATE that it will acquire.  `now` was just recorded with `site`;
  * `prev` stands (or stood) in the granule's record `i`, and `word` was its site
  * word when it was read; `replaced` is what `now` took the place of. */
 SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now,
@@ -233,42 +239,48 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 		return;
 
 	u32 pl = kind_level(pk), nl = kind_level(nk);
+	bool alike = !((prev ^ now) & 255), meet = pl && nl && scopes_meet(w, pl, nl, slot, clock);
 	u32 why = GSAN_WHY_OTHER_BLOCK, kind = GSAN_DATA_RACE;
+	if (!nc && pl && nl && ((w->options & GSAN_WARP_NO_ATOMIC) || (meet && alike)))
+		return;
+	/* Rule 9: a strong read that found prev's value orders prev before what
+	 * follows that read.  (PTX ISA, Causality Order) */
+	if (!nc && pl && (pk & GSAN_KIND_WRITE)) {
+		ROLLED
+		for (u32 k = 0; k <= 4; k++) {
+			u64 z = k < 4 ? load64(sh + k) : replaced;
+			if (!kind_observed(GSAN_REC_KIND(z)) || ((z ^ prev) & 255) || z == prev)
+				continue;
+			if ((z >> 12 & 0x7fffff) != (now >> 12 & 0x7fffff) && !lane_knows(w, z, true, end_of(w, z)))
+				continue;
+			if ((nk & GSAN_KIND_WRITE) && !nl && !(GSAN_REC_BYTES(prev) & ~GSAN_REC_BYTES(now)))
+				swap(sh + i, prev, 0ull);
+			return;
+		}
+	}
+	u32 psite = site_in(word, prev);
+	if (!psite)
+		psite = site_of(st + i, prev);
+	/* What it is about to acquire may order the two: judged after it. */
+	if ((where & WHERE_LATE) && !pl) {
+		struct gsan_lane *l = lane_of(w, sreg_laneid());
+		l->late_rec = prev;
+		l->late_site = psite;
+		fetch_or(&w->m_late, 1u << sreg_laneid());
+		return;
+	}
 	if (nc) {
 		why = GSAN_WHY_READ_ONLY;
 	} else if (pl && nl) {
-		if (w->options & GSAN_WARP_NO_ATOMIC)
-			return;
-		bool meet = scopes_meet(w, pl, nl, slot, clock);
-		if (meet && GSAN_REC_BYTES(prev) == GSAN_REC_BYTES(now))
-			return;
-		why = meet ? GSAN_WHY_MIXED_SIZE : GSAN_WHY_SCOPE_ATOMIC;
-		kind = meet ? GSAN_DATA_RACE : GSAN_SCOPE_RACE;
-	} else {
-		/* Rule 9: a strong read that found prev's value orders prev
-		 * before what follows that read.  (PTX ISA, Causality Order) */
-		if (pl && (pk & GSAN_KIND_WRITE)) {
-			ROLLED
-			for (u32 k = 0; k <= 4; k++) {
-				u64 z = k < 4 ? load64(sh + k) : replaced;
-				if (!kind_observed(GSAN_REC_KIND(z)) || (z & both) != both || z == prev)
-					continue;
-				if ((z >> 12 & 0x7fffff) != (now >> 12 & 0x7fffff) && !lane_knows(w, z, true, end_of(w, z)))
-					continue;
-				if ((nk & GSAN_KIND_WRITE) && !nl && !(GSAN_REC_BYTES(prev) & ~GSAN_REC_BYTES(now)))
-					swap(sh + i, prev, 0ull);
-				return;
-			}
-		}
-		if (!same && refs_know(&b->missed, slot, GSAN_REC_WARP(prev), 1u << GSAN_REC_LANE(prev), clock, end)) {
-			why = GSAN_WHY_SCOPE_SYNC;
-			kind = GSAN_SCOPE_RACE;
-		} else if (same) {
-			why = GSAN_REC_WARP(prev) == (w->id & 31) ? GSAN_WHY_SAME_WARP : GSAN_WHY_SAME_BLOCK;
-		}
+		why = meet || !alike ? GSAN_WHY_MIXED_SIZE : GSAN_WHY_SCOPE_ATOMIC;
+		kind = meet || !alike ? GSAN_DATA_RACE : GSAN_SCOPE_RACE;
+	} else if (!same && refs_know(&b->missed, slot, GSAN_REC_WARP(prev), 1u << GSAN_REC_LANE(prev), clock, end)) {
+		why = GSAN_WHY_SCOPE_SYNC;
+		kind = GSAN_SCOPE_RACE;
+	} else if (same) {
+		why = GSAN_REC_WARP(prev) == (w->id & 31) ? GSAN_WHY_SAME_WARP : GSAN_WHY_SAME_BLOCK;
 	}
 
-	u32 psite = (word & 255) == site_tag(prev) && word >> 8 ? word >> 8 : site_of(st + i, prev);
 	u32 index, entry;
 	if (!first_of(dedup_key(site, psite, kind), &index, &entry))
 		return;
@@ -276,7 +288,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 	f->kind = kind;
 	f->why = why;
 	f->shared = where & 1;
-	f->addr = (where & ~7ull) + __ffs(both) - 1;
+	f->addr = (where & ~(WHERE_LATE | 7)) + __ffs(both) - 1;
 	f->count = 1;
 	f->dedup = index;
 	f->launch = launch->ordinal;

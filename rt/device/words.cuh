@@ -110,7 +110,7 @@ SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level
 		struct gsan_snap *s = (old & GSAN_SNAP_LARGE) && !full ? snap_continue(old, &id) : snap_begin(w, &id, w->start);
 		ROLLED
 		for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
-			snap_join(s, full || (i == k && !(old & GSAN_SNAP_LARGE)) ? x->e[i].snap : 0);
+			snap_join(s, (full && x->e[i].level) || (i == k && !(old & GSAN_SNAP_LARGE)) ? x->e[i].snap : 0);
 		snap_join(s, snap);
 		if (!s->line)
 			s->line = id;
@@ -137,6 +137,22 @@ FN u32 tick(struct gsan_warp *w)
 	return clock;
 }
 
+FN u32 hash_of(u64 key) { return (u32)((key * 0x9e3779b97f4a7c15ull) >> 32) | 1; }
+
+/* The lane released `snap` at the word of hash `h`. */
+FN void released(struct gsan_warp *w, struct gsan_lane *l, u32 h, u32 snap)
+{
+	u32 bit = 1u << sreg_laneid();
+	if (!(fetch_or(&w->m_release, bit) & bit))
+		l->released[0] = l->released[1] = 0;
+	if (l->released[0] != h) {
+		l->released[1] = l->released[0];
+		l->release[1] = l->release[0];
+	}
+	l->released[0] = h;
+	l->release[0] = snap;
+}
+
 /* A strong write of the calling lane at `x`; `release`: with that semantics, at
  * its own clock `top`; `rmw`: continues the release sequence. */
 SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool release, bool rmw, u32 top)
@@ -152,11 +168,25 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 	 * through the same thread's stores (pattern 1b). */
 	bool keep = rmw ? !x->writer_level || entry_meets(w, cluster, x->writer_level, level, x->writer_slot, x->writer_cluster)
 			: x->writer == me;
-	if (!keep)
+	if (!keep && rmw && x->n) {
+		/* Its scope is too narrow: out of reach from now on, which is what a
+		 * finding will say. */
+		x->e[0].level = 0;
+		x->e[0].slot = ~0u;
+		x->n = 1;
+	} else if (!keep) {
 		x->n = 0;
+	}
 	if (release) {
 		u32 k = entry_of(w, x, level);
-		word_add(w, x, snap_take(w, 1u << lane, top, k < x->n ? x->e[k].snap : 0, GSAN_SNAP_FIRST), level, cluster);
+		u32 snap = snap_take(w, 1u << lane, top, k < x->n ? x->e[k].snap : 0, GSAN_SNAP_FIRST);
+		word_add(w, x, snap, level, cluster);
+		/* With what was there before, part of which `snap` left out. */
+		released(w, l, hash_of(x->key), x->e[entry_of(w, x, level) & (GSAN_WORD_ENTRIES - 1)].snap);
+	} else if (!keep && (load(&w->m_release) >> lane & 1)) {
+		/* Its own release stands behind this store (pattern 1b). */
+		u32 h = hash_of(x->key);
+		word_add(w, x, l->released[0] == h ? l->release[0] : l->released[1] == h ? l->release[1] : 0, level, cluster);
 	}
 	ROLLED
 	for (u32 i = 3; i-- > 0; ) {
@@ -250,11 +280,15 @@ SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, bool acq)
 	struct gsan_block *b = block_of(w->slot);
 	u32 id = e.x;
 	bool meet = entry_meets(w, b->cluster, level, e.y, e.z, e.w);
-	miss(b, meet ? 0 : id);
-	if (!meet)
+	if (!meet) {
+		/* Of a relaxed read a later fence will say that it was in vain. */
+		if (acq)
+			miss(b, id);
+		else
+			see(w, id, e.z << 8);
 		return;
-	u32 now = acq ? id : see(w, id, (e.y < level ? e.y : level) | e.z << 8);
-	acquire(w, now);
+	}
+	acquire(w, acq ? id : see(w, id, (e.y < level ? e.y : level) | e.z << 8));
 }
 
 /* A list of several is read under the word's lock. */
@@ -300,24 +334,31 @@ SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
 FN void mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind)
 {
 	struct view v = view_of(w);
-	u64 mine = record(v, sreg_laneid(), kind, bytes);
+	u64 mine = record(v, sreg_laneid(), kind, bytes), seen = 0;
 	u32 own = 4;
-	bool other = false;
 	ROLLED
 	for (u32 i = 0; i < 4; i++) {
 		u64 r = load64(sh + i);
 		u32 k = GSAN_REC_KIND(r);
 		if (r == mine)
 			own = i;
-		else if ((r & bytes) == bytes && (k & GSAN_KIND_WRITE) && kind_level(k) &&
+		else if ((r & 255) == bytes && (k & GSAN_KIND_WRITE) && kind_level(k) &&
 			 (r >> 12 & 0x7fffff) != (mine >> 12 & 0x7fffff) &&
 			 scopes_meet(w, kind_level(k), kind >> 1, GSAN_REC_SLOT(r), GSAN_REC_CLOCK(r)))
-			other = true;
+			seen |= 1u << i;
 	}
-	if (own < 4 && other) {
-		u32 seen = (kind >> 1 >= GSAN_GPU ? GSAN_KIND_OBSERVED_GPU : GSAN_KIND_OBSERVED_CTA) | (kind & 1);
-		swap(sh + own, mine, (mine & ~0xf00ull) | seen << 8);
+	if (own < 4 && seen) {
+		u32 now = (kind >> 1 >= GSAN_GPU ? GSAN_KIND_OBSERVED_GPU : GSAN_KIND_OBSERVED_CTA) | (kind & 1);
+		if (swap(sh + own, mine, (mine & ~0xf00ull) | now << 8) == mine)
+			return;
 	}
+	/* No record to say it: then the write must not stand either. */
+	ROLLED
+	for (u32 i = 0; i < 4; i++)
+		if (seen >> i & 1) {
+			swap(sh + i, load64(sh + i), 0ull);
+			fetch_add(&w->evicted, 1);
+		}
 }
 
 FN u32 strong_kind(u32 info) { return GSAN_INFO_LEVEL(info) << 1 | (info & GSAN_INFO_WRITE ? 1 : 0); }
@@ -328,7 +369,7 @@ FN bool as_weak(const struct gsan_warp *w, u32 info)
 }
 
 /* One element of a strong access, up to 16 bytes. */
-SLOW void strong_granules(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
+SLOW void strong_granules(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags, u64 late)
 {
 	struct view v = view_of(w);
 	u32 lane = sreg_laneid();
@@ -339,10 +380,10 @@ SLOW void strong_granules(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32
 		fetch_add(&w->unbacked, 1);
 		return;
 	}
-	one_granule(w, sh, st, record(v, lane, kind, bytes_at(addr, size)), site, (addr & ~7ull) | flags);
+	one_granule(w, sh, st, record(v, lane, kind, bytes_at(addr, size)), site, (addr & ~7ull) | flags | late);
 	if (size <= 8)
 		return;
-	one_granule(w, sh + 4, st + 4, record(v, lane, kind, 255), site, ((addr & ~7ull) + 8) | flags);
+	one_granule(w, sh + 4, st + 4, record(v, lane, kind, 255), site, ((addr & ~7ull) + 8) | flags | late);
 }
 
 FN void plain_instead(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool shared)
@@ -372,7 +413,8 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 	site += __gsan_site_base;
 	ROLLED
 	for (u32 k = 0; k < (n ? n : 1); k++)
-		strong_granules(w, addr + k * size, size, kind, site, (shared ? 1 : 0) | (info & (GSAN_INFO_RED | GSAN_INFO_UNUSED) ? 4 : 0));
+		strong_granules(w, addr + k * size, size, kind, site, (shared ? 1 : 0) |
+				(info & (GSAN_INFO_RED | GSAN_INFO_UNUSED) ? 4 : 0), info & GSAN_INFO_ACQUIRE ? WHERE_LATE : 0);
 	if (!(info & GSAN_INFO_WRITE))
 		return;
 	if (info & GSAN_INFO_RELEASE)
@@ -383,18 +425,32 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 			info & GSAN_INFO_READ, top);
 }
 
-SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, bool shared)
+/* What was put off until the access had acquired. */
+SLOW void judge_late(struct gsan_warp *w, u64 *sh, u32 *st, u64 addr, u64 rec, u32 site, bool shared)
+{
+	struct gsan_lane *l = lane_of(w, sreg_laneid());
+	u64 prev = l->late_rec;
+	fetch_and(&w->m_late, ~(1u << sreg_laneid()));
+	judge(w, sh, st, 0, prev, site_word(l->late_site, prev), rec, 0, (addr & ~7ull) | (u64)shared, site);
+}
+
+SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool shared)
 {
 	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_ELEMS(info), level = GSAN_INFO_LEVEL(info);
 	if (as_weak(w, info))
 		return;
+	u32 late = info & GSAN_INFO_ACQUIRE ? load(&w->m_late) >> sreg_laneid() & 1 : 0;
 	ROLLED
 	for (u32 k = 0; k < (n ? n : 1); k++) {
 		u64 a = addr + k * size, *sh;
 		u32 *st;
-		if (size <= 8 && (shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st)))
+		bool there = size <= 8 && (shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st));
+		if (there)
 			mark_observed(w, sh, bytes_at(a, size), strong_kind(info));
 		observe(w, word_key(w, a, shared), level, info & GSAN_INFO_ACQUIRE);
+		if (there && late)
+			judge_late(w, sh, st, a, record(view_of(w), sreg_laneid(), strong_kind(info), bytes_at(a, size)),
+				   site + __gsan_site_base, shared);
 	}
 }
 
@@ -424,13 +480,13 @@ API void __gsan_v1_before_x(u64 ctx, u64 addr, u32 info, u32 site)
 API void __gsan_v1_after_g(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		TOGETHER(access_after(WARP(ctx), addr, info, false););
+		TOGETHER(access_after(WARP(ctx), addr, info, site, false););
 }
 
 API void __gsan_v1_after_s(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		TOGETHER(access_after(WARP(ctx), addr, info, true););
+		TOGETHER(access_after(WARP(ctx), addr, info, site, true););
 }
 
 API void __gsan_v1_after_x(u64 ctx, u64 addr, u32 info, u32 site)
@@ -440,6 +496,6 @@ API void __gsan_v1_after_x(u64 ctx, u64 addr, u32 info, u32 site)
 	bool shared = is_shared(addr);
 	TOGETHER(
 		if (!is_local(addr))
-			access_after(WARP(ctx), shared ? shared_offset(addr) : addr, info, shared);
+			access_after(WARP(ctx), shared ? shared_offset(addr) : addr, info, site, shared);
 	);
 }

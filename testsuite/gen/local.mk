@@ -9,11 +9,7 @@ testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsu
 	testsuite/gen/soak.h testsuite/gen/soak.c testsuite/gen/shrink.c testsuite/gen/worker.c
 testsuite_gen_soak_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a
 
-# Fail as long as gsan and the oracle do not agree: of the thousand, some thirty; of
-# the reproducers, one, where rule 9 orders two strong accesses.
-XFAIL_TESTS += testsuite/race/13_chain_atom_cta.ptx
 TESTS += testsuite/gen/thousand.sh
-XFAIL_TESTS += testsuite/gen/thousand.sh
 EXTRA_DIST += testsuite/gen/thousand.sh
 
 N = 30000

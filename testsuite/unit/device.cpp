@@ -35,6 +35,7 @@ FN uint4 load_cg(const void *p) { uint4 v; memcpy(&v, p, sizeof v); return v; }
 FN void store_cg(void *p, uint4 v) { memcpy(p, &v, sizeof v); }
 FN uint4 four(u32 x, u32 y, u32 z, u32 w) { uint4 v = { x, y, z, w }; return v; }
 FN u32 fetch_add(u32 *p, u32 v) { u32 old = *p; *p += v; return old; }
+FN u32 fetch_or(u32 *p, u32 v) { u32 old = *p; *p |= v; return old; }
 FN u64 swap(u64 *p, u64 old, u64 now) { u64 v = *p; if (v == old) *p = now; return v; }
 FN void count(u32 which, u64 n) { if (which == GSAN_COUNT_MERGED) rounded += n; }
 FN u32 sreg_laneid(void) { return 0; }
@@ -53,6 +54,11 @@ FN struct gsan_block *block_of(u32 slot) { return at<struct gsan_block>(the_root
 FN struct gsan_lane *lane_of(const struct gsan_warp *, u32 lane) { return at<struct gsan_lane>(the_root.lanes) + lane; }
 FN struct gsan_launch *launch_of(const struct gsan_block *b) { return at<struct gsan_launch>(the_root.launches) + b->launch; }
 
+FN struct gsan_warp *warp_of(u32 slot, u32 warp) { return at<struct gsan_warp>(the_root.warps) + (slot << 5) + warp; }
+FN u32 block_clock(const struct gsan_block *b, u32) { return b->exit_max; }
+FN bool same4(uint4 a, uint4 b) { return !memcmp(&a, &b, sizeof a); }
+
+#include "rt/device/order.cuh"
 #include "rt/device/snap.cuh"
 #include "rt/device/report.cuh"
 #include "rt/device/access.cuh"
@@ -131,14 +137,93 @@ static void clocks_of_a_slot(void)
 	expect(CROSS_START(e) == GSAN_CLOCK_MAX && CROSS_TOP(e) == GSAN_CLOCK_MAX && CROSS_WARP(e) == 31, "an entry's fields");
 }
 
-static void chain(void)
+/* Snapshots of a made-up world of 8 slots, by hand. */
+static struct gsan_snap *made(u32 id, u32 slot, u32 warp, u32 top, u32 mask, u32 line)
 {
-	const u32 c = GSAN_SNAP_LARGE | GSAN_SNAP_CHAIN;
+	static uint4 small[16 * 4], large[4 * (GSAN_KNOW_BYTES(8) / 16)];
+	the_root.knows = (uint64_t)small;
+	the_root.snaps = (uint64_t)large;
+	the_root.nknows = 16;
+	the_root.nsnaps = 4;
+	the_root.know_bytes = GSAN_KNOW_BYTES(8);
+	struct gsan_snap *s = snap_of(id);
+	memset(s, 0, id & GSAN_SNAP_LARGE ? GSAN_KNOW_BYTES(8) : 64);
+	s->id = id;
+	s->flags = id & GSAN_SNAP_LARGE ? GSAN_SNAP_OWN | GSAN_SNAP_CROSS : 0;
+	s->nslots = 8;
+	s->slot = slot;
+	s->start = 10; s->floor = 12;
+	s->base = 12;
+	s->warp = warp; s->top = top; s->mask = mask;
+	s->line = line;
+	return s;
+}
 
-	expect(the_wider(c | 5, c | 9) == (c | 9) && the_wider(c | 9, c | 5) == (c | 9), "the later of a chain");
-	expect(the_wider(c | 2, c | GSAN_SNAP_NUMBER) == (c | 2), "the later of a chain, around the end");
-	expect(!the_wider(c | 5, GSAN_SNAP_LARGE | 9) && !the_wider(5, 9), "no chain, no order");
-	expect(the_wider(7, 7) == 7, "the same");
+static void lines(void)
+{
+	const u32 a = GSAN_SNAP_LARGE | 5, b = GSAN_SNAP_LARGE | 6;
+
+	made(a, 1, 0, 0, 0, 77);
+	made(b, 1, 0, 0, 0, 77);
+	expect(the_wider(a, b) == b && the_wider(b, a) == b, "the later of a line");
+	made(b, 1, 0, 0, 0, 78);
+	expect(!the_wider(a, b), "two lines");
+	made(b, 1, 0, 0, 0, 0);
+	made(a, 1, 0, 0, 0, 0);
+	expect(!the_wider(a, b), "no line");
+	made(3, 1, 2, 20, 1, 0);
+	made(4, 1, 2, 21, 1, 0);
+	expect(the_wider(3, 4) == 4 && the_wider(4, 3) == 4, "the same thread, later");
+	made(4, 1, 2, 21, 3, 0);
+	expect(!the_wider(3, 4), "other lanes");
+	made(4, 1, 2, 20, 1, 0);
+	expect(!the_wider(3, 4) && the_wider(4, 4) == 4, "at one moment");
+	snap_of(4)->id = 4 + 16;
+	expect(!the_wider(3, 4), "overwritten");
+
+	/* A small one in a large one: of another block, then of its own. */
+	struct gsan_snap *s = made(a, 2, 0, 0, 0, 0);
+	made(3, 1, 2, 20, 1, 0);
+	expect(!the_wider(3, a), "nothing of that block");
+	store_cross(snap_cross(s) + 1, cross_make(10, 12, 2, 20, 1));
+	expect(the_wider(3, a) == a, "all of it");
+	store_cross(snap_cross(s) + 1, cross_make(10, 12, 2, 19, 1));
+	expect(!the_wider(3, a), "an earlier clock");
+	store_cross(snap_cross(s) + 1, cross_make(10, 11, 2, 20, 1));
+	expect(!the_wider(3, a), "an earlier floor");
+	store_cross(snap_cross(s) + 1, cross_make(11, 12, 2, 20, 1));
+	expect(!the_wider(3, a), "a later block");
+	snap_of(3)->sc = 4;
+	store_cross(snap_cross(s) + 1, cross_make(10, 12, 2, 20, 1));
+	expect(!the_wider(3, a), "a fence more");
+	s = made(a, 1, 0, 0, 0, 0);
+	made(3, 1, 2, 20, 1, 0);
+	expect(!the_wider(3, a), "its own block, too little");
+	join_same(s, snap_of(3));
+	expect(the_wider(3, a) == a, "its own block, joined");
+}
+
+/* What fences published, by the log of a warp. */
+static void fences(void)
+{
+	static struct gsan_fence log[8 * GSAN_FENCE_LOGS * GSAN_FENCES];
+	u32 entries = 0;
+
+	the_root.fences = (uint64_t)log;
+	expect(fence_enter(fence_log(1, 2), &entries, 20, 1, 15) == 1, "the first fence");
+	expect(fence_knows(1, 2, 1, 20, 99, 1, 0) && fence_knows(1, 2, 2, 15, 99, 1, 0), "up to its clock");
+	expect(!fence_knows(1, 2, 1, 21, 99, 1, 0) && !fence_knows(1, 2, 2, 16, 99, 1, 0), "not later");
+	expect(!fence_knows(1, 2, 1, 20, 99, 0, 0) && !fence_knows(1, 3, 1, 20, 99, 1, 0), "not before it, not another");
+	expect(!fence_knows(1, 2, 1, 12, 13, 1, 0), "not of the block before");
+	fence_enter(fence_log(1, 2), &entries, 30 | GSAN_FENCE_CTA, 1, 15);
+	expect(!fence_knows(1, 2, 1, 30, 99, 9, 0) && fence_knows(1, 2, 1, 30, 99, 0, 2), "of block scope");
+	log[(GSAN_FENCE_LOGS + 2) * GSAN_FENCES + 2].number = GSAN_FENCE_BUSY;
+	log[(GSAN_FENCE_LOGS + 2) * GSAN_FENCES + 2].top = 40;
+	log[(GSAN_FENCE_LOGS + 2) * GSAN_FENCES + 2].mask = 1;
+	expect(fence_knows(1, 2, 1, 40, 99, 9, 0), "a number being taken");
+	for (int i = 0; i < GSAN_FENCES; i++)
+		fence_enter(fence_log(1, 4), &entries, 50 + i, 1, 50);
+	expect(fence_knows(1, 4, 2, 40, 99, 0, 0) && !fence_knows(1, 4, 2, 60, 99, 0, 0), "one that was overwritten");
 }
 
 /* ---- records --------------------------------------------------------------------- */
@@ -204,17 +289,20 @@ static void giving_way(void)
 	expect(!gives_way(v, rec(12, 3, 5, GSAN_KIND_OBSERVED_GPU, 0x0f), rec(20, 3, 1, 6, 0x0f), false), "nor to a strong read");
 
 	expect(stands(rec(20, 3, 1, 1, 0xff), now) && stands(rec(20, 3, 1, 1, 0x0f), reading), "stands already");
+	expect(!stands(rec(20, 3, 1, 1, 0x0f), rec(20, 3, 1, GSAN_KIND_WARP_READ, 0x0f)), "one lane for all");
+	expect(!gives_way(v, rec(15, 3, 1, GSAN_KIND_WARP_READ, 0x0f), now, false), "all lanes for one");
 	expect(!stands(rec(19, 3, 1, 1, 0x0f), now) && !stands(rec(20, 3, 2, 1, 0x0f), now), "another time, another lane");
 	expect(!stands(rec(20, 3, 1, 0, 0x0f), now) && !stands(rec(20, 3, 1, 1, 0x07), now), "less than the access");
 	for (u32 thread = 0; thread < 3; thread++)
-		expect(site_tag(rec_of(rec(20, 3, thread, 1, 1))) != site_tag(rec_of(rec(21, 3, thread, 1, 1))), "tags differ");
+		expect(site_word(5, rec_of(rec(20, 3, thread, 1, 1))) != site_word(5, rec_of(rec(21, 3, thread, 1, 1))), "tags differ");
 }
 
 int main(void)
 {
 	clocks_of_a_warp();
 	clocks_of_a_slot();
-	chain();
+	lines();
+	fences();
 	kinds();
 	bytes();
 	giving_way();
