@@ -13,6 +13,9 @@
 /* Accesses remembered; of more the oldest is forgotten. */
 #define MEMORY 16
 
+/* Bytes that one call checks at most: granules for half a warp. */
+#define MERGED 128
+
 struct past {
 	const struct ptx_sym *base;     /* register or variable; NULL: slot is free */
 	const struct ptx_sym *guard;
@@ -20,6 +23,7 @@ struct past {
 	unsigned bytes;
 	bool write, nc, guard_neg;
 	char space;
+	struct rw_event *event;
 };
 
 struct memory {
@@ -71,6 +75,34 @@ static enum rw_rule repeated(const struct memory *m, const struct past *now)
 	return RULE_NONE;
 }
 
+static bool same_line(const struct ptx_loc *a, const struct ptx_loc *b)
+{
+	return a && b && a->file == b->file && a->line == b->line && a->inlined_at == b->inlined_at;
+}
+
+/* Bytes of shared memory that follow on those of an earlier access of the same
+ * source line, as an unrolled loop has them: one call checks both, at the first.
+ * In global memory, where lanes seldom read the same, it gains nothing. */
+static bool merged(struct memory *m, const struct past *now)
+{
+	for (unsigned i = 0; i < MEMORY; i++) {
+		struct past *p = &m->past[i];
+
+		if (now->space != 's' || !p->base || p->base != now->base || p->space != now->space || p->write != now->write ||
+		    p->nc != now->nc || p->guard != now->guard || p->guard_neg != now->guard_neg ||
+		    p->off + p->bytes != now->off || p->bytes + now->bytes > MERGED ||
+		    !same_line(p->event->stmt->loc, now->event->stmt->loc))
+			continue;
+		p->bytes += now->bytes;
+		p->event->more += (unsigned char)now->bytes;
+		/* Not the next to be forgotten. */
+		if (i == m->next)
+			m->next = (i + 1) % MEMORY;
+		return true;
+	}
+	return false;
+}
+
 static bool weak_scalar(const struct rw_event *e)
 {
 	const struct ptx_operand *base;
@@ -81,7 +113,7 @@ static bool weak_scalar(const struct rw_event *e)
 	return base->kind == OP_SYM && !base->elem;
 }
 
-static enum rw_rule elide_weak(struct memory *m, const struct rw_event *e)
+static enum rw_rule elide_weak(struct memory *m, struct rw_event *e)
 {
 	const struct ptx_operand *base = &e->addr->list[0];
 	const struct ptx_inst *in = &e->stmt->inst;
@@ -89,10 +121,12 @@ static enum rw_rule elide_weak(struct memory *m, const struct rw_event *e)
 		.base = base->sym, .off = base->off,
 		.guard = in->guarded ? in->guard : NULL, .guard_neg = in->guard_neg,
 		.bytes = GSAN_INFO_SIZE(e->info), .write = e->what == WHAT_WRITE,
-		.nc = e->info & GSAN_INFO_NC, .space = e->space
+		.nc = e->info & GSAN_INFO_NC, .space = e->space, .event = e
 	};
 	enum rw_rule rule = repeated(m, &now);
 
+	if (!rule && merged(m, &now))
+		return RULE_MERGED;
 	if (!rule) {
 		m->past[m->next] = now;
 		m->next = (m->next + 1) % MEMORY;

@@ -261,7 +261,7 @@ static void weak(struct ins *i, const struct rw_event *e)
 {
 	struct arg a = put_address(i, e, false);
 	struct guard g = put_lanes(i, e);
-	struct arg args[] = { reg(S_CTX), a, number(e->info), number(e->site) };
+	struct arg args[] = { reg(S_CTX), a, number(e->info + e->more), number(e->site) };
 
 	put_call(i, by_space(e, e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G), g, args, 0);
 }

@@ -61,6 +61,7 @@ struct rw_event {
 	bool matrix;                    /* ldmatrix, stmatrix */
 	char space;                     /* 'g', 's', 'x'; 'p': private */
 	unsigned char type_bits;        /* ROWS: of one element */
+	unsigned char more;             /* bytes behind its own that its call checks as well */
 };
 
 /* Statements to come back to: memory is what every walk over all of them costs. */

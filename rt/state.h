@@ -106,7 +106,8 @@ struct gsan_warp {
 	uint32_t live;          /* lanes that exist and have not exited */
 	uint32_t fences;        /* entries ever made in its fence log, by all tenants */
 	uint32_t m_release;     /* lanes that released at a word */
-	uint32_t pad[3];
+	uint32_t lock;          /* of the clock, where the warp is split */
+	uint32_t pad[2];
 	uint32_t evicted, unbacked, unmodelled;
 	uint32_t m_late;        /* lanes with an access to judge once they have acquired */
 	struct gsan_refs refs;

@@ -6,7 +6,7 @@
 # that kind between the lines marked "// first" and "// second" (of FILE) and
 # end with status 66; with -DRIGHT it must report nothing.  Without that line it
 # must report nothing.  What it computes must be what plain nvcc's build of it
-# computes.  A "// needs: FILE" line names a source whose PTX goes beside it.
+# computes.  A "// flags: ..." line adds to the compiler's; a "// needs: FILE" line names a source whose PTX goes beside it.
 source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 . "$top_srcdir/testsuite/lib.sh"
 name=$(basename "$source" .cu)
@@ -23,7 +23,7 @@ field()
 # The architecture of the first GPU: what the programs are compiled for.
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .)
 [ -n "$arch" ] || hard "nvidia-smi does not say what the GPU is"
-flags="-std=c++17 -O2 -lineinfo -arch=sm_$arch"
+flags="-std=c++17 -O2 -lineinfo -arch=sm_$arch $(field flags)"
 
 build()		# build OUT COMPILER FLAG...
 {

@@ -372,8 +372,8 @@ SLOW void recheck(struct gsan_warp *w, u64 *sh, u32 *st, u64 rec, u64 where, u32
 }
 
 /* The common case in few instructions: an access within one granule where a
- * record is free and nothing stands that could conflict, or a read that others
- * stand for.  True if that was it. */
+ * record is free or the thread's own and nothing stands that could conflict, or a
+ * read that others stand for.  True if that was it. */
 FN bool plain_quick(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared)
 {
 	u64 *sh;
@@ -382,52 +382,92 @@ FN bool plain_quick(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site,
 	if (((u32)addr & 7) + size > 8 || !(shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st)))
 		return false;
 	/* Below this high word a record is of no account, see gives_way. */
-	u32 bound = HIGH(shared ? w->floor + 1 : w->launch_base);
+	u32 bound = HIGH(shared ? w->floor + 1 : w->launch_base), start = HIGH(w->start + 1);
 	struct view v;
 	v.clock = w->clock;
 	v.id = w->id;
-	u32 want = ((1u << size) - 1) << ((u32)addr & 7);
-	u64 rec = record(v, sreg_laneid(), kind, want);
+	u32 lane = sreg_laneid(), want = ((1u << size) - 1) << ((u32)addr & 7);
+	u64 rec = record(v, lane, kind, want);
+	u32 lo = (u32)rec, hi = (u32)(rec >> 32);
+	/* Neighbours that come at one moment start at different records. */
+	u32 first = (want & 15 ? 0 : 2) ^ (lane >> 4);
 	struct rec2 r[4];
 	load_granule(sh, r);
-	u32 bad = 0, cover = 0;
+	ROLLED
+	for (u32 tries = 0; tries < 4; tries++) {
+		u32 bad = 0, free = 0, cover = 0;
 #pragma unroll
-	for (u32 k = 0; k < 4; k++) {
-		u32 lo = r[k].hi >= bound ? r[k].lo : 0;
-		bad |= write ? lo & 0x1ff : lo & 0x100;
-		cover |= !(want & ~lo);
-	}
-	if (write ? bad & want : bad)
-		return false;
-	bool g0 = r[0].hi < bound, g1 = r[1].hi < bound, g2 = r[2].hi < bound, g3 = r[3].hi < bound;
-	if (!write && cover && !(g0 | g1 | g2 | g3)) {
-		struct rec2 now;
-		now.lo = (u32)rec;
-		return leave_out(w, now);
-	}
-	u32 pick = want & 15 ? (g0 ? 0 : g1 ? 1 : g2 ? 2 : 3) : (g2 ? 2 : g3 ? 3 : g0 ? 0 : 1);
-	struct rec2 old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
-	if (old.hi >= bound)
-		return false;
-	u64 found = swap(sh + pick, rec_of(old), rec);
-	load_granule(sh, r);
-	if (found != rec_of(old))
-		return false;
-	store(st + pick, site_word(site, rec));
-	bad = 0;
+		for (u32 k = 0; k < 4; k++) {
+			struct rec2 x = r[k];
+			/* A lane's own; all lanes' is nobody's own. */
+			bool own = !((x.lo ^ lo) >> 12 | ((x.hi ^ hi) & 7)) && x.hi >= start && (x.lo & 0xe00) == 0 && kind < 2;
+			bool gone = x.hi < bound, inside = !(want & ~x.lo);
+			if (own && inside && x.hi == hi && (x.lo & 0x100 || !write))
+				return true;
+			if (gone || (own && (write || !(x.lo & 0x100)) && !(x.lo & 255 & ~want)))
+				free |= 1u << k;
+			else if (!own && (write || (x.lo & 0x100)))
+				bad |= x.lo;
+			cover |= !gone && inside;
+		}
+		if (bad & want)
+			return false;
+		if (!write && cover && !free) {
+			struct rec2 now;
+			now.lo = lo;
+			return leave_out(w, now);
+		}
+		if (!free)
+			return false;
+		u32 turned = free >> first | free << (4 - first);
+		u32 pick = (__ffs(turned & 15) - 1 + first) & 3;
+		struct rec2 old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
+		u64 found = swap(sh + pick, rec_of(old), rec);
+		load_granule(sh, r);
+		if (found != rec_of(old))
+			continue;
+		store(st + pick, site_word(site, rec));
+		bad = 0;
 #pragma unroll
-	for (u32 k = 0; k < 4; k++) {
-		u32 lo = r[k].hi >= bound && k != pick ? r[k].lo : 0;
-		bad |= write ? lo & 0xff : lo & 0x100 ? lo : 0;
+		for (u32 k = 0; k < 4; k++) {
+			u32 x = r[k].hi >= bound && k != pick ? r[k].lo : 0;
+			bad |= write || (x & 0x100) ? x : 0;
+		}
+		if (bad & want)
+			recheck(w, sh, st, rec, (addr & ~7ull) | (u64)shared, site);
+		return true;
 	}
-	if (bad & want)
-		recheck(w, sh, st, rec, (addr & ~7ull) | (u64)shared, site);
-	return true;
+	return false;
+}
+
+/* Several granules.  Lanes that read the same bytes share the work, each the
+ * pieces that fall to it: others of the warp stand for it in the rest. */
+SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 shared)
+{
+	u32 n = (((u32)addr & 7) + size + 7) >> 3, k = 0, step = 1, lane = sreg_laneid();
+	if (kind == GSAN_KIND_WARP_READ) {
+		k = lane;
+		step = 32;
+	} else if (!kind && __activemask() == ~0u && !w->private_too) {
+		u32 alike = __match_any_sync(~0u, addr ^ (u64)size << 56);
+		step = __popc(alike);
+		k = __popc(alike & ((1u << lane) - 1));
+		if (step > 1)
+			w->dropped = 1;
+	}
+	ROLLED
+	for (; k < n; k += step) {
+		u64 a = k ? (addr & ~7ull) + 8 * k : addr;
+		u32 end = ((u32)addr & 7) + size - 8 * k, from = k ? 0 : (u32)addr & 7, bytes = (end < 8 ? end : 8) - from;
+		if (!plain_quick(w, a, bytes, kind, site, shared))
+			plain_slow(w, a, bytes, kind, site, shared);
+	}
 }
 
 /* A plain access of `size` bytes. */
 FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared, bool nc)
 {
+	bool wide = ((u32)addr & 7) + size > 8;
 	site += __gsan_site_base;
 
 	/* One lane answers for a warp that reads one place: 32 records of the
@@ -435,12 +475,16 @@ FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool 
 	if (!(kind & 1) && __activemask() == ~0u && !w->private_too &&
 	    __all_sync(~0u, __shfl_sync(~0u, (u32)addr ^ size << 24, 0) == ((u32)addr ^ size << 24)) &&
 	    (shared || __all_sync(~0u, __shfl_sync(~0u, (u32)(addr >> 32), 0) == (u32)(addr >> 32)))) {
-		if (sreg_laneid())
+		if ((!wide || nc) && sreg_laneid())
 			return;
 		kind = GSAN_KIND_WARP_READ;
 	}
-	if (nc || !plain_quick(w, addr, size, kind, site, shared))
-		plain_slow(w, addr, size, kind, site, (shared ? 1 : 0) | (nc ? 2 : 0));
+	if (nc)
+		plain_slow(w, addr, size, kind, site, (shared ? 1 : 0) | 2);
+	else if (wide)
+		plain_wide(w, addr, size, kind, site, shared);
+	else if (!plain_quick(w, addr, size, kind, site, shared))
+		plain_slow(w, addr, size, kind, site, shared);
 }
 
 FN bool is_shared(u64 addr) { return __isShared((const void *)addr); }

@@ -107,7 +107,7 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 	bool leader = lane == __ffs(group) - 1;
 	bool whole = agreed(group, !((load(&w->m_refs) | load(&w->m_own)) & group));
 	u32 need = (count + 31) & ~31u, n = group == load(&w->live) ? 32 : __popc(group);
-	u32 top = tick(w);
+	u32 top = tick(w, group == load(&w->live));
 	ONE_BY_ONE(
 		if (!whole || leader)
 			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0, 0));
@@ -207,8 +207,10 @@ SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 grou
 	fetch_xor(&w->parity[id], group);
 	if (top > w->floor)
 		w->floor = top;
-	if (w->clock <= top)
-		w->clock = top + 1;
+	if (group == st.z)
+		clock_to(w, top + 1);
+	else
+		tick_split(w, top + 1);
 	if (group == w->lanes) {
 		w->private_too = 0;
 		w->sc_cta = 0;
@@ -305,9 +307,9 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 	meet(mask);
 	u32 group = mask & load(&w->live), lane = sreg_laneid();
 	if (lane == __ffs(group) - 1) {
-		u32 clock = load(&w->clock);
 		/* Lanes that have left do not take part. */
 		bool whole = group == w->lanes;
+		u32 clock = tick(w, whole);
 		u32 refs = load(&w->m_refs), own = load(&w->m_own);
 		if (!whole || refs)
 			share_private(w, group, clock, whole);
@@ -321,7 +323,6 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 		} else {
 			fetch_or(&w->m_own, group);
 		}
-		w->clock = clock + 1;
 	}
 	meet(mask);
 }
@@ -340,7 +341,7 @@ API void __gsan_v1_unmodelled(u64 ctx)
 		u32 top = block_clock(b, w->slot);
 		if (top > w->floor)
 			w->floor = top;
-		w->clock = top + 1;
+		tick_split(w, top + 1);
 		fetch_or(&w->state, GSAN_WARP_UNMODELLED);
 		fetch_add(&w->unmodelled, 1);
 	}

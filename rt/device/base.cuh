@@ -10,6 +10,7 @@ typedef unsigned long long u64;
 /* Not inlined; all names that end up in a user's module are __gsan_v1_*. */
 #define SLOW extern "C" __device__ __noinline__
 #define take_lock       __gsan_v1_take_lock
+#define tick_split      __gsan_v1_tick_split
 #define meet_all        __gsan_v1_meet_all
 #define join_own        __gsan_v1_join_own
 #define join_cross      __gsan_v1_join_cross
@@ -26,6 +27,7 @@ typedef unsigned long long u64;
 #define judge_late      __gsan_v1_judge_late
 #define evict           __gsan_v1_evict
 #define plain_slow      __gsan_v1_plain_slow
+#define plain_wide      __gsan_v1_plain_wide
 #define recheck         __gsan_v1_recheck
 #define one_granule     __gsan_v1_one_granule
 #define range           __gsan_v1_range
@@ -287,4 +289,37 @@ FN u32 block_clock(const struct gsan_block *b, u32 slot)
 			top = c;
 	}
 	return top;
+}
+
+/* The clock goes to `clock` if it is lower. */
+FN void clock_to(struct gsan_warp *w, u32 clock)
+{
+	if (w->clock < clock)
+		w->clock = clock;
+}
+
+/* Groups of a split warp move the clock one by one: set back by one of them, it
+ * would lie below records of the other, which the next release leaves out. */
+SLOW u32 tick_split(struct gsan_warp *w, u32 least)
+{
+	u32 clock = 0;
+	ONE_BY_ONE(
+		take_lock(&w->lock);
+		clock = load(&w->clock);
+		w->clock = clock >= least ? clock + 1 : least;
+		unlock(&w->lock);
+	);
+	return clock;
+}
+
+/* A releasing event: what the lane did so far is at the clock returned, what
+ * follows at a later one.  `whole`: all lanes of the warp are here, and tick
+ * once. */
+FN u32 tick(struct gsan_warp *w, bool whole)
+{
+	if (!whole)
+		return tick_split(w, 0);
+	u32 clock = load(&w->clock);
+	w->clock = clock + 1;
+	return clock;
 }

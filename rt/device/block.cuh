@@ -269,7 +269,7 @@ API u64 __gsan_v1_enter(u32 site)
 		store_ca(&w->private_too, four(0, 0, group, 0));
 		store_ca(&w->m_own, four(0, 0, 0, 0));
 		w->state = 0;
-		w->m_light = w->m_release = 0;
+		w->m_light = w->m_release = w->lock = 0;
 		w->live = group;
 		store_ca(&w->evicted, four(0, 0, 0, 0));
 		store_ca(&w->refs, four(0, 0, 0, 0));

@@ -136,7 +136,7 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 /* The release side: a snapshot for `lanes`, the caller among them. */
 SLOW u32 fence_release(struct gsan_warp *w, u32 info, u32 lanes)
 {
-	u32 top = info & GSAN_INFO_RELEASE ? tick(w) : 0;
+	u32 top = info & GSAN_INFO_RELEASE ? tick(w, lanes == load(&w->live)) : 0;
 	if (info & GSAN_INFO_SC)
 		return fence_sc(w, GSAN_INFO_LEVEL(info), lanes, top);
 	return info & GSAN_INFO_RELEASE ? snap_take(w, lanes, top, 0, 0) : 0;

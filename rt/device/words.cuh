@@ -128,15 +128,6 @@ SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level
 	store_cg(x->e + k, four(id, level, w->slot, cluster));
 }
 
-/* A releasing event: what the lane did so far is at the clock returned, what
- * follows at a later one.  Lanes that come together tick once. */
-FN u32 tick(struct gsan_warp *w)
-{
-	u32 clock = load(&w->clock);
-	w->clock = clock + 1;
-	return clock;
-}
-
 FN u32 hash_of(u64 key) { return (u32)((key * 0x9e3779b97f4a7c15ull) >> 32) | 1; }
 
 /* The lane released `snap` at the word of hash `h`. */
@@ -418,7 +409,7 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 	if (!(info & GSAN_INFO_WRITE))
 		return;
 	if (info & GSAN_INFO_RELEASE)
-		top = tick(w);
+		top = tick(w, __activemask() == load(&w->live));
 	ROLLED
 	for (u32 k = 0; k < (n ? n : 1); k++)
 		publish(w, word_key(w, addr + k * size, shared), level, info & GSAN_INFO_RELEASE,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+// flags: -fmad=false
+/* Products and sums stay apart: ptxas joins those that it finds side by side, and
+ * what stands side by side is another matter in instrumented code. */
 /* A right program: conjugate gradients on a grid of points, the whole solver one
  * cooperative kernel with grid-stride loops and the grid's barrier between its
  * steps.  Sums are taken in an order that does not depend on the machine. */

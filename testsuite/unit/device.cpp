@@ -45,6 +45,7 @@ FN void __threadfence_system(void) { }
 FN u32 __activemask(void) { return 1; }
 FN u32 __shfl_sync(u32, u32 v, int) { return v; }
 FN bool __all_sync(u32, bool x) { return x; }
+FN u32 __match_any_sync(u32, u64) { return 1; }
 FN bool __isShared(const void *) { return false; }
 FN bool __isLocal(const void *) { return false; }
 FN size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
