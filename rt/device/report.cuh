@@ -114,10 +114,13 @@ SLOW u32 find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 	return 0;
 }
 
-/* A site and twelve bits of whose record it is, when, and of which bytes. */
+/* A site and twelve bits of whose record it is, when, of which bytes, and whether
+ * it writes and is strong: what does not change when a read is marked as an
+ * observation. */
 FN u32 site_word(u32 site, u64 rec)
 {
-	u32 tag = ((u32)(rec >> 12) * 2654435761u ^ (u32)(rec >> 35) * 2246822519u ^ (u32)(rec & 255) * 3266489917u) >> 20;
+	u32 kind = GSAN_REC_KIND(rec), what = (u32)(rec & 255) | (kind & 1) << 8 | (u32)(kind_level(kind) != GSAN_WEAK) << 9;
+	u32 tag = ((u32)(rec >> 12) * 2654435761u ^ (u32)(rec >> 35) * 2246822519u ^ what * 3266489917u) >> 20;
 	return site << GSAN_SITE_SHIFT | tag;
 }
 
