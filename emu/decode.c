@@ -491,7 +491,8 @@ static void dec_inst(struct emu_dec *d)
 	     (!d->why && emu_dec_ctl(d, in)) || (!d->why && emu_dec_sync(d, in)) ||
 	     (!d->why && emu_dec_warp(d, in)) || (!d->why && emu_dec_space(d, in)) ||
 	     (!d->why && emu_dec_mat(d, in)) || (!d->why && emu_dec_mbar(d, in)) ||
-	     (!d->why && emu_dec_async(d, in)) || (!d->why && dec_alu(d, in));
+	     (!d->why && emu_dec_async(d, in)) || (!d->why && emu_dec_bulk(d, in)) ||
+	     (!d->why && dec_alu(d, in));
 	if (!ok || d->why) {
 		const char *why = d->why;
 

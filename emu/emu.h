@@ -214,7 +214,7 @@ struct emu_op {
 		struct emu_call *call;
 		struct emu_mma *mma;
 		struct { struct emu_addr mem; struct emu_tile *tile; } tile;    /* wmma.load */
-		struct { struct emu_addr mem, *from, *mbar; } bulk;     /* cp.async.bulk */
+		struct emu_bulk *bulk;                  /* cp.async.bulk and the like */
 		uint64_t value;
 		const char *why;                        /* refused */
 	} u;
@@ -278,6 +278,7 @@ struct emu_module {
 	uint64_t *consts;               /* rows of constants */
 	unsigned nconsts, capconsts;
 	struct emu_const **const_index; /* hash from value to row */
+	bool async_reads;               /* something reads shared memory in the async proxy */
 	CUcontext ctx;
 	struct emu_module *next;
 };
@@ -378,6 +379,7 @@ struct emu_block {
 	struct emu_cluster own_cluster; /* used by the block of rank 0 */
 	struct emu_block *next;         /* of its grid */
 	struct emu_block *pool_next;
+	uint8_t *stale;                 /* weak.c: smem as the async proxy saw it; NULL */
 	struct orc_block *oracle;       /* NULL: not watched */
 };
 
@@ -433,6 +435,7 @@ struct emu_machine {
 	bool admit;                     /* there may be room for more blocks */
 	uint64_t seed, rng;
 	uint64_t steps;                 /* ops executed by any warp: the clock */
+	uint64_t async_due;             /* the step at which async.c has something to do */
 	uint64_t next_grid;             /* %gridid */
 	uint64_t launches;              /* since the seed was set */
 	CUresult fault;                 /* CUDA_SUCCESS, or why everything stops */
@@ -502,8 +505,17 @@ bool emu_gather(struct emu_x *, const struct emu_op *, uint32_t m, uint32_t need
 void emu_read_part(struct emu_x *, const struct emu_part *, struct emu_opnd, uint64_t *row);
 void emu_write_part(struct emu_x *, const struct emu_part *, struct emu_opnd, const uint64_t *row);
 
-/* exec_mbar.c: bytes of a copy have come; false if there is no mbarrier */
+/* exec_mbar.c: bytes of a copy have come, a thread arrives by way of cp.async;
+ * false if there is no mbarrier */
 bool emu_mbar_complete_tx(uint64_t *object, uint32_t bytes);
+bool emu_mbar_arrive(uint64_t *object);
+bool emu_mbar_expect(uint64_t *object);         /* one more arrival in this phase; false: full */
+bool emu_mbar_live(const uint64_t *object);
+
+/* exec_atom.c: the operation of an instruction, and one element of it; the old value */
+bool emu_atom_kind(const struct ptx_inst *, uint8_t *kind);
+uint64_t emu_atom_update(void *, unsigned size, bool sys, unsigned kind, enum ptx_type, uint64_t b,
+			 uint64_t c);
 
 /* exec_sync.c */
 /* A thread ended: barriers that waited for it alone are complete. */
@@ -598,7 +610,7 @@ struct emu_opnd *emu_dec_keep(struct emu_dec *, const struct emu_opnd *, unsigne
 
 typedef bool emu_dec_fn(struct emu_dec *, const struct ptx_inst *);
 emu_dec_fn emu_dec_mem, emu_dec_atom, emu_dec_ctl, emu_dec_sync, emu_dec_warp, emu_dec_space,
-	emu_dec_mat, emu_dec_mbar, emu_dec_arrive, emu_dec_async;
+	emu_dec_mat, emu_dec_mbar, emu_dec_async, emu_dec_bulk;
 
 /* ---- printf.c: what device code may call ----------------------------------------- */
 

@@ -1,78 +1,247 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exec_async.c: cp.async, and cp.async.bulk between two ranges of memory.  Copies of
- * cp.async are carried out as late as the thread allows: when it waits for their
- * group, hands them to an mbarrier, or ends.  Bulk copies are carried out when they
- * are issued, which is one of the moments that they may choose.
+ * exec_async.c: cp.async.  Each lane has a list of copies under way and, between
+ * them, arrivals at mbarriers that come when all copies before them are done.  A
+ * wait carries out what it waits for; everything else goes on at moments of the
+ * seed's choosing, in any order, reading and writing apart.  With seed 0 copies
+ * are as late as they can be.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/access.h"
+#include "emu/async.h"
 
 struct copy {
 	uint8_t *dst;
-	const uint8_t *src;
+	const uint8_t *src;             /* NULL: there is nothing left to read */
+	uint64_t *mbar;                 /* an arrival, and no copy */
 	uint8_t bytes, from_src;        /* the rest is filled with zeros */
+	bool done;
+	uint8_t staged[16];
 	uint32_t group;
 };
 
-struct lane {
+struct emu_lane_copies {
 	struct copy *list;
-	unsigned n, cap;
+	unsigned n, cap, arrivals;
 	uint32_t group;                 /* number of the group that is open */
 };
 
-struct emu_copies { struct lane lane[EMU_LANES]; };
+static struct emu_copies *listed;
+uint64_t emu_copies_due = UINT64_MAX;
 
-static struct lane *lane_of(struct emu_warp *w, unsigned l)
+struct emu_copies *emu_copies_of(struct emu_warp *w)
 {
 	if (!w->copies) {
 		w->copies = calloc(1, sizeof *w->copies);
 		if (!w->copies)
 			abort();
+		w->copies->warp = w;
 	}
-	return &w->copies->lane[l];
+	return w->copies;
 }
 
-/* Carries out the copies of groups before `group`. */
-static void finish(struct emu_warp *w, unsigned l, uint32_t group)
+static struct emu_lane_copies *lane_of(struct emu_warp *w, unsigned l)
 {
-	struct lane *q = lane_of(w, l);
-	unsigned i;
+	struct emu_copies *c = emu_copies_of(w);
 
-	for (i = 0; i < q->n && q->list[i].group < group; i++) {
-		const struct copy *c = &q->list[i];
-
-		memcpy(c->dst, c->src, c->from_src);
-		memset(c->dst + c->from_src, 0, (size_t)(c->bytes - c->from_src));
+	if (!c->lane) {
+		c->lane = calloc(EMU_LANES, sizeof *c->lane);
+		if (!c->lane)
+			abort();
 	}
-	memmove(q->list, q->list + i, (q->n - i) * sizeof *q->list);
-	q->n -= i;
+	return &c->lane[l];
+}
+
+/* ---- one copy ------------------------------------------------------------------------ */
+
+static void read_source(struct copy *c)
+{
+	if (c->src)
+		memcpy(c->staged, c->src, c->from_src);
+	c->src = NULL;
+}
+
+static void finish(struct copy *c)
+{
+	if (c->done || c->mbar)
+		return;
+	read_source(c);
+	memcpy(c->dst, c->staged, c->bytes);
+	c->done = true;
+}
+
+/* Arrivals that nothing holds back any more happen; what is done leaves the list. */
+static void settle(struct emu_lane_copies *q)
+{
+	unsigned i, kept = 0;
+	bool all = true;
+
+	for (i = 0; i < q->n; i++) {
+		struct copy *c = &q->list[i];
+
+		if (c->mbar && all) {
+			emu_mbar_arrive(c->mbar);
+			q->arrivals--;
+			continue;
+		}
+		if (c->done)
+			continue;
+		all = false;
+		if (kept != i)
+			q->list[kept] = *c;
+		kept++;
+	}
+	q->n = kept;
+}
+
+static void finish_groups(struct emu_lane_copies *q, uint32_t before)
+{
+	if (!q->n)
+		return;
+	for (unsigned i = 0; i < q->n; i++)
+		if (q->list[i].group < before)
+			finish(&q->list[i]);
+	settle(q);
+}
+
+/* ---- going on by themselves ------------------------------------------------------------ */
+
+static void list(struct emu_warp *w)
+{
+	struct emu_copies *c = w->copies;
+
+	if (c->listed)
+		return;
+	c->listed = true;
+	c->due = emu_async_delay();
+	c->next = listed;
+	listed = c;
+	if (c->due < emu_copies_due)
+		emu_copies_due = c->due;
+	if (c->due < emu_m.async_due)
+		emu_m.async_due = c->due;
+}
+
+/* With seed 0, up to the last arrival: somebody may be waiting for it. */
+static void go_on(struct emu_lane_copies *q, bool all)
+{
+	if (!q->n)
+		return;
+	if (!emu_m.seed) {
+		if (q->arrivals)
+			finish_groups(q, UINT32_MAX);
+		return;
+	}
+	if (!all) {
+		struct copy *c = &q->list[emu_random() % q->n];
+
+		if (emu_random() & 1)
+			read_source(c);
+		else
+			finish(c);
+		settle(q);
+		return;
+	}
+	finish_groups(q, UINT32_MAX);
+}
+
+static bool any_left(const struct emu_copies *c)
+{
+	for (unsigned l = 0; l < EMU_LANES; l++)
+		if (c->lane[l].n)
+			return true;
+	return false;
+}
+
+void emu_copies_run(void)
+{
+	struct emu_copies **p = &listed, *c;
+
+	emu_copies_due = UINT64_MAX;
+	while ((c = *p)) {
+		if (c->due <= emu_m.steps) {
+			bool all = emu_async_chance(4);
+
+			for (unsigned l = 0; l < EMU_LANES; l++)
+				if (!emu_m.seed || all || emu_random() % 4 == 0)
+					go_on(&c->lane[l], all);
+			if (!any_left(c)) {
+				c->listed = false;
+				*p = c->next;
+				continue;
+			}
+			c->due = emu_async_delay();
+		}
+		if (c->due < emu_copies_due)
+			emu_copies_due = c->due;
+		p = &c->next;
+	}
+}
+
+static void unlist(struct emu_copies *c)
+{
+	struct emu_copies **p = &listed;
+
+	if (!c->listed)
+		return;
+	while (*p != c)
+		p = &(*p)->next;
+	*p = c->next;
+	c->listed = false;
 }
 
 void emu_copies_finish(struct emu_warp *w, uint32_t m)
 {
-	if (!w->copies)
+	struct emu_copies *c = w->copies;
+
+	if (!c)
 		return;
 	EMU_EACH(l, m) {
-		if (w->copies->lane[l].n)
-			finish(w, l, UINT32_MAX);
-		w->copies->lane[l].group = 0;
+		c->bulk_group[l] = 0;
+		if (!c->lane)
+			continue;
+		finish_groups(&c->lane[l], UINT32_MAX);
+		c->lane[l].group = 0;
 	}
+}
+
+void emu_copies_abandon(void)
+{
+	while (listed)
+		unlist(listed);
+	emu_copies_due = UINT64_MAX;
 }
 
 void emu_copies_free(struct emu_warp *w)
 {
-	if (!w->copies)
+	struct emu_copies *c = w->copies;
+
+	if (!c)
 		return;
-	for (unsigned l = 0; l < EMU_LANES; l++)
-		free(w->copies->lane[l].list);
-	free(w->copies);
+	unlist(c);
+	for (unsigned l = 0; c->lane && l < EMU_LANES; l++)
+		free(c->lane[l].list);
+	free(c->lane);
+	free(c);
 	w->copies = NULL;
 }
 
 /* ---- the instructions ------------------------------------------------------------------ */
+
+static struct copy *put(struct emu_warp *w, unsigned l)
+{
+	struct emu_lane_copies *q = lane_of(w, l);
+
+	if (q->n == q->cap) {
+		q->cap = q->cap ? q->cap * 2 : 8;
+		q->list = realloc(q->list, q->cap * sizeof *q->list);
+		if (!q->list)
+			abort();
+	}
+	q->list[q->n] = (struct copy){.group = q->group};
+	return &q->list[q->n++];
+}
 
 /* o[]: bytes to read, or a predicate to read none; then the source's address.
  * imm: bytes to write. */
@@ -85,27 +254,31 @@ static const struct emu_op *cp_async(struct emu_x *x, const struct emu_op *op, u
 	EMU_EACH(l, m) {
 		uint64_t to = emu_addr_of(x, &op->u.mem, l), a = emu_addr_of(x, &from, l);
 		uint64_t n = emu_get(x, op->o[0], l);
-		struct lane *q = lane_of(x->w, l);
 		uint8_t *dst = emu_at(x, l, op->u.mem.base, to, op->size);
-		const uint8_t *src;
+		const uint8_t *src = NULL;
+		struct copy *c;
 
 		if (!dst)
 			return emu_access_fault(x, op, l, to, op->size, op->u.mem.base);
 		if (op->flags & EMU_F_IGNORE_SRC)
 			n = n & 1 ? 0 : op->size;
 		if (n > op->size)
-			n = op->size;
-		src = n ? emu_at(x, l, from.base, a, op->size) : dst;
-		if (!src)
-			return emu_access_fault(x, op, l, a, op->size, from.base);
-		if (q->n == q->cap) {
-			q->cap = q->cap ? q->cap * 2 : 8;
-			q->list = realloc(q->list, q->cap * sizeof *q->list);
-			if (!q->list)
-				abort();
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "%llu bytes of a source of %u", (unsigned long long)n,
+					 op->size);
+		if (n) {
+			src = emu_at(x, l, from.base, a, op->size);
+			if (!src)
+				return emu_access_fault(x, op, l, a, op->size, from.base);
 		}
-		q->list[q->n++] = (struct copy){dst, src, op->size, (uint8_t)n, q->group};
+		c = put(x->w, l);
+		c->dst = dst;
+		c->src = src;
+		c->bytes = op->size;
+		c->from_src = (uint8_t)n;
 	}
+	if (emu_m.seed)
+		list(x->w);
 	return op + 1;
 }
 
@@ -120,49 +293,35 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	EMU_EACH(l, m) {
-		struct lane *q = lane_of(x->w, l);
+		struct emu_lane_copies *q = lane_of(x->w, l);
 
 		if (op->imm == UINT32_MAX)
-			finish(x->w, l, UINT32_MAX);
+			finish_groups(q, UINT32_MAX);
 		else if (q->group > op->imm)
-			finish(x->w, l, q->group - op->imm);
+			finish_groups(q, q->group - op->imm);
 	}
 	return op + 1;
 }
 
-/* o[]: bytes.  The destination is mem. */
-static const struct emu_op *bulk(struct emu_x *x, const struct emu_op *op, uint32_t m)
+/* PTX ISA, "cp.async.mbarrier.arrive": without .noinc the count of pending arrivals
+ * first goes up by one, so that the arrival changes nothing on the whole. */
+static const struct emu_op *mbar_arrive(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	const struct emu_addr *to = &op->u.bulk.mem, *from = op->u.bulk.from;
-
 	EMU_EACH(l, m) {
-		uint64_t d = emu_addr_of(x, to, l), s = emu_addr_of(x, from, l);
-		uint64_t n = (uint32_t)emu_get(x, op->o[0], l), a;
-		uint64_t *mbar;
+		uint64_t a = emu_addr_of(x, &op->u.mem, l);
+		uint64_t *p = emu_at(x, l, op->u.mem.base, a, 8);
 
-		if ((d | s | n) & 15)
-			return emu_fault(x, op, l, CUDA_ERROR_MISALIGNED_ADDRESS,
-					 "a bulk copy of %llu bytes that is not a multiple of 16",
-					 (unsigned long long)n);
-		for (uint64_t i = 0; i < n; i += 16) {
-			uint8_t *p = emu_at(x, l, to->base, d + i, 16);
-			const uint8_t *q = emu_at(x, l, from->base, s + i, 16);
-
-			if (!p)
-				return emu_access_fault(x, op, l, d + i, 16, to->base);
-			if (!q)
-				return emu_access_fault(x, op, l, s + i, 16, from->base);
-			memcpy(p, q, 16);
-		}
-		if (!op->u.bulk.mbar)
-			continue;
-		a = emu_addr_of(x, op->u.bulk.mbar, l);
-		mbar = emu_at(x, l, op->u.bulk.mbar->base, a, 8);
-		if (!mbar)
-			return emu_access_fault(x, op, l, a, 8, op->u.bulk.mbar->base);
-		if (!emu_mbar_complete_tx(mbar, (uint32_t)n))
+		if (!p)
+			return emu_access_fault(x, op, l, a, 8, op->u.mem.base);
+		if (!emu_mbar_live(p))
 			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 					 "there is no mbarrier at 0x%llx", (unsigned long long)a);
+		if (op->kind && !emu_mbar_expect(p))
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "more arrivals than an mbarrier can count");
+		put(x->w, l)->mbar = p;
+		lane_of(x->w, l)->arrivals++;
+		list(x->w);
 	}
 	return op + 1;
 }
@@ -199,36 +358,9 @@ static bool dec_copy(struct emu_dec *d, const struct ptx_inst *in)
 	return true;
 }
 
-/* cp.async.bulk.DST.SRC.COMPLETION [to], [from], bytes (, [mbarrier]) (, policy). */
-static bool dec_bulk(struct emu_dec *d, const struct ptx_inst *in)
-{
-	bool group = ptx_has(in, MOD_BULK_GROUP), out = ptx_has(in, MOD_GLOBAL) && group;
-	struct emu_addr to, *from = ptx_alloc(d->arena, sizeof *from);
-	struct emu_addr *mbar = group ? NULL : ptx_alloc(d->arena, sizeof *mbar);
-	bool shared = ptx_has(in, MOD_SHARED_CLUSTER) && ptx_has(in, MOD_SHARED_CTA);
-	struct emu_opnd bytes;
-	struct emu_op *op;
-
-	if (ptx_has(in, MOD_MULTICAST_CLUSTER) || ptx_has(in, MOD_CP_MASK) ||
-	    ptx_has(in, MOD_IGNORE_SRC))
-		return emu_dec_refuse(d, "a form of bulk copy that is not emulated");
-	if (in->nops < 3u + !group || !emu_dec_addr(d, &in->ops[0],
-						    out ? SPACE_GLOBAL : SPACE_SHARED, &to) ||
-	    !emu_dec_addr(d, &in->ops[1], out || shared ? SPACE_SHARED : SPACE_GLOBAL, from) ||
-	    (mbar && !emu_dec_addr(d, &in->ops[3], SPACE_SHARED, mbar)))
-		return emu_dec_refuse(d, "operands that do not fit the instruction");
-	bytes = emu_dec_word(d, &in->ops[2], false);
-	op = emu_dec_new(d);
-	op->fn = bulk;
-	op->u.bulk.mem = to;
-	op->u.bulk.from = from;
-	op->u.bulk.mbar = mbar;
-	op->o = emu_dec_keep(d, &bytes, 1);
-	return true;
-}
-
 bool emu_dec_async(struct emu_dec *d, const struct ptx_inst *in)
 {
+	struct emu_addr mem;
 	struct emu_op *op;
 
 	switch (in->id) {
@@ -249,18 +381,14 @@ bool emu_dec_async(struct emu_dec *d, const struct ptx_inst *in)
 		op->fn = wait_group;
 		op->imm = UINT32_MAX;
 		return true;
-	case INST_CP_ASYNC_BULK:
-		return dec_bulk(d, in);
-	case INST_CP_ASYNC_BULK_COMMIT_GROUP:   /* bulk copies are done by now */
-	case INST_CP_ASYNC_BULK_WAIT_GROUP:
-		emu_dec_new(d)->fn = emu_op_nop;
-		return true;
 	case INST_CP_ASYNC_MBARRIER_ARRIVE:
-		/* The arrival comes when the copies are done: they are, now. */
+		if (in->nops != 1 || !emu_dec_addr(d, &in->ops[0], ptx_inst_space(in), &mem))
+			return emu_dec_refuse(d, "operands that do not fit the instruction");
 		op = emu_dec_new(d);
-		op->fn = wait_group;
-		op->imm = UINT32_MAX;
-		return ptx_has(in, MOD_NOINC) ? emu_dec_arrive(d, in) : true;
+		op->fn = mbar_arrive;
+		op->kind = !ptx_has(in, MOD_NOINC);
+		op->u.mem = mem;
+		return true;
 	default:
 		return false;
 	}

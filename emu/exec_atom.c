@@ -129,8 +129,8 @@ static uint64_t apply(enum kind k, enum ptx_type t, uint64_t old, uint64_t b, ui
 }
 
 /* Replaces the value at `p`, which is of `size` bytes; returns the old one. */
-static uint64_t update(void *p, unsigned size, bool sys, enum kind k, enum ptx_type t, uint64_t b,
-		       uint64_t c)
+uint64_t emu_atom_update(void *p, unsigned size, bool sys, unsigned k, enum ptx_type t, uint64_t b,
+			 uint64_t c)
 {
 	uint64_t old, now;
 
@@ -186,8 +186,9 @@ static const struct emu_op *atom(struct emu_x *x, const struct emu_op *op, uint3
 		if (!p)
 			return emu_access_fault(x, op, l, a, bytes, op->u.mem.base);
 		for (unsigned i = 0; i < n; i++) {
-			uint64_t old = update(p + i * op->size, op->size, sys, op->kind, op->type,
-					      emu_row(x, b[i])[l], emu_row(x, c[i])[l]);
+			uint64_t old = emu_atom_update(p + i * op->size, op->size, sys, op->kind,
+						       op->type, emu_row(x, b[i])[l],
+						       emu_row(x, c[i])[l]);
 
 			if (nd)
 				emu_row(x, op->o[i])[l] = old;
@@ -223,7 +224,7 @@ static const struct emu_op *atom128(struct emu_x *x, const struct emu_op *op, ui
 	return op + 1;
 }
 
-static bool kind_of(const struct ptx_inst *in, uint8_t *k)
+bool emu_atom_kind(const struct ptx_inst *in, uint8_t *k)
 {
 	static const struct { enum ptx_mod mod; enum kind kind; } table[] = {
 		{MOD_ADD, K_ADD}, {MOD_MIN, K_MIN}, {MOD_MAX, K_MAX}, {MOD_AND, K_AND},
@@ -251,7 +252,7 @@ bool emu_dec_atom(struct emu_dec *d, const struct ptx_inst *in)
 
 	if (in->id != INST_ATOM && in->id != INST_RED)
 		return false;
-	if (!kind_of(in, &kind) || bits < 16 || in->nops < 2u + has_result + (kind == K_CAS))
+	if (!emu_atom_kind(in, &kind) || bits < 16 || in->nops < 2u + has_result + (kind == K_CAS))
 		return emu_dec_refuse(d, "an atomic operation that is not emulated");
 	if (!emu_dec_addr(d, &in->ops[has_result], ptx_inst_space(in), &mem))
 		return false;

@@ -49,13 +49,34 @@ static uint64_t *object(struct emu_x *x, const struct emu_op *op, unsigned l, bo
 	return p;
 }
 
-enum kind { INIT, INVAL, EXPECT_TX, COMPLETE_TX, ARRIVE, ARRIVE_EXPECT_TX, ARRIVE_DROP };
+enum kind {
+	INIT, INVAL, EXPECT_TX, COMPLETE_TX,
+	ARRIVE, ARRIVE_EXPECT_TX, ARRIVE_DROP, ARRIVE_DROP_EXPECT_TX
+};
+
+/* The tx-count ranges over -(2^20 - 1) to 2^20 - 1 (PTX ISA, "Tracking asynchronous
+ * operations by the mbarrier object"). */
+static bool add_tx(uint64_t *w, int64_t n)
+{
+	int64_t tx = TX(*w) + n;
+
+	*w = word(EXPECTED(*w), PENDING(*w), (int32_t)tx, PHASE(*w));
+	return tx <= (int64_t)MAX_COUNT && tx >= -(int64_t)MAX_COUNT;
+}
+
+static const struct emu_op *too_many(struct emu_x *x, const struct emu_op *op, unsigned l,
+				     uint32_t n)
+{
+	return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			 "%u bytes are more than the mbarrier can count", n);
+}
 
 /* o[]: state or sink (arrivals), count. */
 static const struct emu_op *update(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	EMU_EACH(l, m) {
 		uint64_t *p = object(x, op, l, op->kind != INIT), w;
+		bool drop;
 		uint32_t n;
 
 		if (!p)
@@ -73,13 +94,18 @@ static const struct emu_op *update(struct emu_x *x, const struct emu_op *op, uin
 			*p = 0;
 			break;
 		case EXPECT_TX:
-			*p = word(EXPECTED(w), PENDING(w), TX(w) + (int32_t)n, PHASE(w));
+			if (!add_tx(p, n))
+				return too_many(x, op, l, n);
 			break;
 		case COMPLETE_TX:
-			*p = settle(word(EXPECTED(w), PENDING(w), TX(w) - (int32_t)n, PHASE(w)));
+			if (!add_tx(p, -(int64_t)n))
+				return too_many(x, op, l, n);
+			*p = settle(*p);
 			break;
 		case ARRIVE_EXPECT_TX:
-			w = word(EXPECTED(w), PENDING(w), TX(w) + (int32_t)n, PHASE(w));
+		case ARRIVE_DROP_EXPECT_TX:
+			if (!add_tx(&w, n))
+				return too_many(x, op, l, n);
 			n = 1;
 			/* fall through */
 		case ARRIVE:
@@ -88,8 +114,12 @@ static const struct emu_op *update(struct emu_x *x, const struct emu_op *op, uin
 				return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 						 "%u arrivals where %u are pending", n, PENDING(w));
 			emu_set(x, op->o[0], l, *p);
-			*p = settle(word(EXPECTED(w) - (op->kind == ARRIVE_DROP ? n : 0),
-					 PENDING(w) - n, TX(w), PHASE(w)));
+			drop = op->kind == ARRIVE_DROP || op->kind == ARRIVE_DROP_EXPECT_TX;
+			w = word(EXPECTED(w) - (drop ? n : 0), PENDING(w) - n, TX(w), PHASE(w));
+			*p = settle(w);
+			if (op->imm && *p != w)
+				return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+						 "an arrival with .noComplete completes the phase");
 			break;
 		}
 	}
@@ -133,19 +163,16 @@ static bool dec_update(struct emu_dec *d, const struct ptx_inst *in, enum kind k
 	struct emu_op *op;
 	unsigned at = arrive ? 1 : 0, n = 0;
 
-	/* cp.async.mbarrier.arrive has no state */
-	if (arrive && in->nops && in->ops[0].kind == OP_ADDR)
-		at = 0;
 	if (in->nops < at + 1 || !emu_dec_addr(d, &in->ops[at], ptx_inst_space(in), &mem))
 		return emu_dec_refuse(d, "operands that do not fit the instruction");
 	if (arrive)
-		o[n++] = at ? emu_dec_word(d, &in->ops[0], true) :
-			 (struct emu_opnd){.kind = OPND_NONE, .bank = BANK_WARP};
+		o[n++] = emu_dec_word(d, &in->ops[0], true);
 	o[n++] = in->nops > at + 1 ? emu_dec_word(d, &in->ops[at + 1], false) : emu_dec_const(d, 1);
 	op = emu_dec_new(d);
 	op->fn = update;
 	op->kind = kind;
 	op->nd = arrive;
+	op->imm = ptx_has(in, MOD_NOCOMPLETE);
 	op->u.mem = mem;
 	op->o = emu_dec_keep(d, o, n);
 	return true;
@@ -179,11 +206,25 @@ bool emu_mbar_complete_tx(uint64_t *p, uint32_t bytes)
 	return true;
 }
 
-/* The arrival of cp.async.mbarrier.arrive.noinc; without .noinc the count goes up
- * and down again by one. */
-bool emu_dec_arrive(struct emu_dec *d, const struct ptx_inst *in)
+bool emu_mbar_live(const uint64_t *p)
 {
-	return dec_update(d, in, ARRIVE);
+	return *p & LIVE;
+}
+
+bool emu_mbar_expect(uint64_t *p)
+{
+	if (PENDING(*p) == MAX_COUNT)
+		return false;
+	*p = word(EXPECTED(*p), PENDING(*p) + 1, TX(*p), PHASE(*p));
+	return true;
+}
+
+bool emu_mbar_arrive(uint64_t *p)
+{
+	if (!(*p & LIVE) || !PENDING(*p))
+		return false;
+	*p = settle(word(EXPECTED(*p), PENDING(*p) - 1, TX(*p), PHASE(*p)));
+	return true;
 }
 
 bool emu_dec_mbar(struct emu_dec *d, const struct ptx_inst *in)
@@ -200,16 +241,15 @@ bool emu_dec_mbar(struct emu_dec *d, const struct ptx_inst *in)
 		if (ptx_has(in, MOD_ARRIVE))
 			return dec_update(d, in, ARRIVE_EXPECT_TX);
 		if (ptx_has(in, MOD_ARRIVE_DROP))
-			return emu_dec_refuse(d, "mbarrier.arrive_drop.expect_tx");
+			return dec_update(d, in, ARRIVE_DROP_EXPECT_TX);
 		return dec_update(d, in, EXPECT_TX);
 	case INST_MBARRIER_COMPLETE_TX:
 		return dec_update(d, in, COMPLETE_TX);
 	case INST_MBARRIER_ARRIVE:
 		return dec_update(d, in, ptx_has(in, MOD_EXPECT_TX) ? ARRIVE_EXPECT_TX : ARRIVE);
 	case INST_MBARRIER_ARRIVE_DROP:
-		if (ptx_has(in, MOD_EXPECT_TX))
-			return emu_dec_refuse(d, "mbarrier.arrive_drop.expect_tx");
-		return dec_update(d, in, ARRIVE_DROP);
+		return dec_update(d, in, ptx_has(in, MOD_EXPECT_TX) ? ARRIVE_DROP_EXPECT_TX :
+						 ARRIVE_DROP);
 	case INST_MBARRIER_TEST_WAIT:
 		return dec_wait(d, in, false);
 	case INST_MBARRIER_TRY_WAIT:

@@ -3,11 +3,12 @@
  * exec_sync.c: barriers of the block (bar, barrier) and of the cluster, fences.
  * Barriers count threads, not warps; threads that have exited are not waited for
  * by barriers without a count.  Fences do nothing: execution is sequentially
- * consistent.
+ * consistent, but for what weak.c keeps from the async proxy.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/async.h"
 #include "emu/oracle_impl.h"
 
 /* ---- barriers of the block ---------------------------------------------------------- */
@@ -219,6 +220,17 @@ static const struct emu_op *cluster_wait(struct emu_x *x, const struct emu_op *o
 	return NULL;
 }
 
+/* ---- proxy fences --------------------------------------------------------------------- */
+
+/* What was written to shared memory is seen by the async proxy from now on. */
+static const struct emu_op *proxy_fence(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	(void)m;
+	for (unsigned r = 0; r < x->b->cluster->nblocks; r++)
+		emu_weak_fence(x->b->cluster->block[r]);
+	return op + 1;
+}
+
 /* ---- when nothing goes on --------------------------------------------------------------- */
 
 static void say_wait(const struct emu_warp *w, const struct emu_group *g)
@@ -306,13 +318,15 @@ bool emu_dec_sync(struct emu_dec *d, const struct ptx_inst *in)
 	case INST_BARRIER_CLUSTER_WAIT:
 		emu_dec_new(d)->fn = cluster_wait;
 		return true;
+	case INST_FENCE_PROXY_ASYNC:
+	case INST_FENCE_PROXY_ASYNC_GENERIC:
+		emu_dec_new(d)->fn = ptx_has(in, MOD_GLOBAL) ? emu_op_nop : proxy_fence;
+		return true;
 	case INST_MEMBAR:
 	case INST_MEMBAR_PROXY:
 	case INST_FENCE:
 	case INST_FENCE_PROXY_ALIAS:
-	case INST_FENCE_PROXY_ASYNC:
 	case INST_FENCE_PROXY_TENSORMAP_GENERIC:
-	case INST_FENCE_PROXY_ASYNC_GENERIC:
 	case INST_FENCE_MBARRIER_INIT:
 	case INST_FENCE_ACQUIRE_SYNC_RESTRICT_SHARED_CLUSTER:
 	case INST_FENCE_RELEASE_SYNC_RESTRICT_SHARED_CTA:

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/async.h"
 #include "emu/oracle_impl.h"
 
 /* A number from the environment; `value` stays if there is none.  False, with a
@@ -40,6 +41,7 @@ bool emu_machine_init(void)
 	emu_set_device((int)sm);
 	emu_m.nsm = (unsigned)sms;
 	emu_m.heap_limit = UINT64_C(8) << 20;
+	emu_m.async_due = UINT64_MAX;
 	return true;
 }
 
@@ -284,6 +286,7 @@ static void block_free(struct emu_block *b)
 	free(b->warp);
 	free(b->cluster_arrived);
 	free(b->smem);
+	free(b->stale);
 	free(b);
 }
 
@@ -302,6 +305,7 @@ static void block_start(struct emu_block *b, uint64_t linear, struct emu_cluster
 	b->ctaid[2] = (uint32_t)(linear / g->dim[0] / g->dim[1]);
 	memset(b->bar, 0, sizeof b->bar);
 	memset(b->cluster_arrived, 0, b->nthreads * sizeof *b->cluster_arrived);
+	emu_weak_block(b);
 	emu_oracle_block(b, linear);
 	at->blocks++;
 	at->threads += b->nwarps * EMU_LANES;
@@ -424,6 +428,7 @@ struct emu_grid *emu_block_end(struct emu_block *b)
 
 	if (--c->running)               /* others may still look at its shared memory */
 		return NULL;
+	emu_async_cluster_end(c);
 	for (unsigned i = 0; i < c->nblocks; i++) {
 		leave_sm(c->block[i]);
 		c->block[i]->pool_next = g->pool;
@@ -475,6 +480,7 @@ struct emu_grid *emu_machine_abandon(void)
 	for (struct emu_grid *g = all; g; g = g->next)
 		emu_oracle_grid_end(g);
 
+	emu_async_abandon();
 	emu_m.grids = NULL;
 	emu_m.nrun = 0;
 	emu_m.resident = 0;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/async.h"
 #include "emu/oracle_impl.h"
 
 #define QUANTUM    256          /* ops of one turn of a warp, seed 0 */
@@ -323,6 +324,8 @@ struct emu_grid *emu_run(void)
 
 		if (emu_m.admit)
 			emu_admit();
+		if (emu_m.steps >= emu_m.async_due)
+			emu_async_run();
 		if (!emu_m.nrun) {
 			if (emu_m.resident)
 				emu_deadlock();

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * exec_bulk.c: cp.async.bulk and cp.reduce.async.bulk between two ranges of memory,
+ * bulk groups, st.async and red.async: what is checked when they are issued, and
+ * what async.c is given to do.
+ */
+#include <string.h>
+
+#include "emu/async.h"
+
+struct emu_bulk {
+	struct emu_addr to, from, mbar;
+	bool counted;                   /* by an mbarrier; else a bulk group or nothing */
+	bool out;                       /* from shared to global memory */
+	bool multicast;
+	struct emu_opnd bytes, mask;    /* mask: of blocks, or of the bytes of each 16 */
+	bool byte_mask;
+	uint8_t reduce, type, size, n;  /* n: values of st.async and red.async */
+	struct emu_opnd value[8];
+};
+
+/* ---- destinations ---------------------------------------------------------------------- */
+
+/* The mbarrier of lane l; NULL with a fault. */
+static uint64_t *mbarrier(struct emu_x *x, const struct emu_op *op, const struct emu_addr *at,
+			  unsigned l, struct emu_block **owner)
+{
+	uint64_t a = emu_addr_of(x, at, l);
+	uint8_t *p = emu_range(x, op, l, at->base, a, 8, 8, owner);
+
+	if (!p)
+		return NULL;
+	if (!*owner || !emu_mbar_live((uint64_t *)(void *)p)) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "there is no mbarrier at 0x%llx",
+			  (unsigned long long)a);
+		return NULL;
+	}
+	return (uint64_t *)(void *)p;
+}
+
+bool emu_async_land(struct emu_x *x, struct emu_async *a, const struct emu_addr *mbar,
+		    struct emu_block *to, uint32_t mask)
+{
+	struct emu_cluster *c = x->b->cluster;
+	struct emu_block *at = NULL;
+	uint64_t *m = mbar ? mbarrier(x, a->op, mbar, a->lane, &at) : NULL;
+
+	if (mbar && !m)
+		return false;
+	if (!mask) {
+		a->land[a->nland++] = (struct emu_landing){.block = to, .mbar = m};
+		return true;
+	}
+	/* The same offsets in every block of the mask. */
+	for (unsigned r = 0; r < EMU_LANDINGS; r++) {
+		struct emu_block *b = r < c->nblocks ? c->block[r] : NULL;
+		uint8_t *p;
+
+		if (!(mask >> r & 1))
+			continue;
+		if (!b) {
+			emu_fault(x, a->op, a->lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+				  "a multicast to block %u of a cluster of %u", r, c->nblocks);
+			return false;
+		}
+		p = b->smem + ((uint8_t *)(void *)m - at->smem);
+		if (!emu_mbar_live((uint64_t *)(void *)p)) {
+			emu_fault(x, a->op, a->lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+				  "block %u of the cluster has no mbarrier there", r);
+			return false;
+		}
+		a->land[a->nland++] = (struct emu_landing){
+			.shift = b->smem - to->smem, .block = b, .mbar = (uint64_t *)(void *)p
+		};
+	}
+	return true;
+}
+
+void emu_async_group(struct emu_async *a)
+{
+	a->grouped = true;
+	a->group = emu_copies_of(a->warp)->bulk_group[a->lane];
+}
+
+/* ---- cp.async.bulk, cp.reduce.async.bulk ------------------------------------------------- */
+
+/* Bytes of each 16 that a mask lets through. */
+static void masked(struct emu_async *a, const uint8_t *src, uint8_t *dst, uint32_t n, uint32_t mask)
+{
+	for (uint32_t i = 0; i < n; i += 16)
+		for (unsigned from = 0, to; from < 16; from = to) {
+			to = from + 1;
+			if (!(mask >> from & 1))
+				continue;
+			while (to < 16 && mask >> to & 1)
+				to++;
+			emu_async_piece(a, src + i + from, dst + i + from, to - from);
+		}
+}
+
+static void pieces(struct emu_async *a, const uint8_t *src, uint8_t *dst, uint32_t n)
+{
+	uint32_t step = emu_m.seed ? 16u << emu_random() % 5 : 16;
+
+	while (n / step > 64)
+		step *= 2;
+	for (uint32_t i = 0; i < n; i += step)
+		emu_async_piece(a, src + i, dst + i, n - i < step ? n - i : step);
+}
+
+static const struct emu_op *bulk(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_bulk *k = op->u.bulk;
+
+	EMU_EACH(l, m) {
+		uint32_t n = (uint32_t)emu_get(x, k->bytes, l);
+		struct emu_block *dst_block, *src_block;
+		uint8_t *dst, *src;
+		struct emu_async *a;
+
+		dst = emu_range(x, op, l, k->to.base, emu_addr_of(x, &k->to, l), n, 16, &dst_block);
+		if (!dst)
+			return NULL;
+		src = emu_range(x, op, l, k->from.base, emu_addr_of(x, &k->from, l), n, 16,
+				&src_block);
+		if (!src)
+			return NULL;
+		if (!k->out == !dst_block || (k->out && src_block != x->b))
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS,
+					 "an address in the wrong space");
+		a = emu_async_new(x, op, l);
+		a->from = src_block;
+		a->reduce = k->reduce;
+		a->type = k->type;
+		a->size = k->size;
+		a->sys = k->out;
+		if (k->byte_mask)
+			masked(a, src, dst, n, (uint32_t)emu_get(x, k->mask, l));
+		else
+			pieces(a, src, dst, n);
+		if (!k->counted)
+			emu_async_group(a);
+		if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, dst_block,
+				    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0)) {
+			emu_async_free(a);
+			return NULL;
+		}
+		emu_async_start(a);
+	}
+	return op + 1;
+}
+
+/* ---- groups ---------------------------------------------------------------------------- */
+
+static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	EMU_EACH(l, m)
+		emu_copies_of(x->w)->bulk_group[l]++;
+	return op + 1;
+}
+
+/* Waits for all groups but the last imm; with kind, only until their sources are read. */
+static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	EMU_EACH(l, m) {
+		uint32_t group = emu_copies_of(x->w)->bulk_group[l];
+
+		if (group > op->imm && !emu_async_done(x->w, l, group - op->imm, op->kind))
+			return emu_yield(x, op);
+	}
+	return op + 1;
+}
+
+/* ---- st.async, red.async ---------------------------------------------------------------- */
+
+static const struct emu_op *store(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_bulk *k = op->u.bulk;
+
+	EMU_EACH(l, m) {
+		struct emu_block *to;
+		unsigned bytes = (unsigned)k->size * k->n;
+		uint8_t *dst = emu_range(x, op, l, k->to.base, emu_addr_of(x, &k->to, l), bytes, bytes,
+					 &to);
+		uint64_t v[8];
+		struct emu_async *a;
+
+		if (!dst)
+			return NULL;
+		if (k->counted && !to)
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS,
+					 "an address in the wrong space");
+		a = emu_async_new(x, op, l);
+		a->generic = true;
+		a->reduce = k->reduce;
+		a->type = k->type;
+		a->size = k->size;
+		a->sys = !to;
+		for (unsigned i = 0; i < k->n; i++) {
+			v[i] = emu_get(x, k->value[i], l);
+			memmove((uint8_t *)v + i * k->size, &v[i], k->size);
+		}
+		emu_async_bytes(a, v, dst, bytes);
+		if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, to, 0)) {
+			emu_async_free(a);
+			return NULL;
+		}
+		emu_async_start(a);
+	}
+	return op + 1;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------ */
+
+static bool bad(struct emu_dec *d)
+{
+	return emu_dec_refuse(d, "operands that do not fit the instruction");
+}
+
+static struct emu_bulk *new_bulk(struct emu_dec *d)
+{
+	struct emu_bulk *k = ptx_alloc(d->arena, sizeof *k);
+
+	memset(k, 0, sizeof *k);
+	return k;
+}
+
+static bool emit(struct emu_dec *d, emu_op_fn *fn, struct emu_bulk *k)
+{
+	struct emu_op *op = emu_dec_new(d);
+
+	op->fn = fn;
+	op->u.bulk = k;
+	return true;
+}
+
+static bool reduction(struct emu_dec *d, const struct ptx_inst *in, struct emu_bulk *k)
+{
+	uint8_t kind;
+
+	if (!emu_atom_kind(in, &kind) || ptx_type_bits(in->type) < 16)
+		return emu_dec_refuse(d, "a reduction that is not emulated");
+	k->reduce = kind + 1;
+	k->type = (uint8_t)in->type;
+	k->size = (uint8_t)(ptx_type_bits(in->type) / 8);
+	return true;
+}
+
+/* [to], [from], bytes (, [mbarrier]) (, blocks) (, policy) (, mask of bytes). */
+static bool dec_bulk(struct emu_dec *d, const struct ptx_inst *in, bool reduce)
+{
+	struct emu_bulk *k = new_bulk(d);
+	unsigned n = 3;
+
+	k->out = ptx_has(in, MOD_BULK_GROUP);
+	k->counted = !k->out;
+	k->multicast = ptx_has(in, MOD_MULTICAST_CLUSTER);
+	k->byte_mask = ptx_has(in, MOD_CP_MASK);
+	n += k->counted;
+	n += k->multicast + k->byte_mask + ptx_has(in, MOD_L2_CACHE_HINT);
+	if (in->nops != n || (k->multicast && k->byte_mask) ||
+	    !emu_dec_addr(d, &in->ops[0], k->out ? SPACE_GLOBAL : SPACE_SHARED, &k->to) ||
+	    !emu_dec_addr(d, &in->ops[1], k->out || !ptx_has(in, MOD_GLOBAL) ? SPACE_SHARED :
+			  SPACE_GLOBAL, &k->from) ||
+	    (k->counted && !emu_dec_addr(d, &in->ops[3], SPACE_SHARED, &k->mbar)))
+		return bad(d);
+	k->bytes = emu_dec_word(d, &in->ops[2], false);
+	if (k->multicast)
+		k->mask = emu_dec_word(d, &in->ops[4], false);
+	if (k->byte_mask)
+		k->mask = emu_dec_word(d, &in->ops[n - 1], false);
+	if (reduce && !reduction(d, in, k))
+		return false;
+	if (k->out || !ptx_has(in, MOD_GLOBAL))
+		d->mod->async_reads = true;
+	return emit(d, bulk, k);
+}
+
+/* [to], value(s) (, [mbarrier]). */
+static bool dec_store(struct emu_dec *d, const struct ptx_inst *in, bool reduce)
+{
+	struct emu_bulk *k = new_bulk(d);
+
+	k->counted = ptx_has(in, MOD_MBARRIER_COMPLETE_TX_BYTES);
+	if (in->nops != 2u + k->counted ||
+	    !emu_dec_addr(d, &in->ops[0], k->counted ? SPACE_SHARED : ptx_inst_space(in), &k->to) ||
+	    (k->counted && !emu_dec_addr(d, &in->ops[2], SPACE_SHARED, &k->mbar)))
+		return bad(d);
+	if (reduce && !reduction(d, in, k))
+		return false;
+	k->size = (uint8_t)(ptx_type_bits(in->type) / 8);
+	k->n = (uint8_t)emu_dec_words(d, &in->ops[1], false, k->value, 8);
+	if (k->n != ptx_inst_vec(in) || k->size > 8)
+		return bad(d);
+	return emit(d, store, k);
+}
+
+bool emu_dec_bulk(struct emu_dec *d, const struct ptx_inst *in)
+{
+	struct emu_op *op;
+
+	switch (in->id) {
+	case INST_CP_ASYNC_BULK:
+		return dec_bulk(d, in, false);
+	case INST_CP_REDUCE_ASYNC_BULK:
+		return dec_bulk(d, in, true);
+	case INST_ST_ASYNC:
+		return dec_store(d, in, false);
+	case INST_RED_ASYNC:
+		return dec_store(d, in, true);
+	case INST_CP_ASYNC_BULK_COMMIT_GROUP:
+		emu_dec_new(d)->fn = commit;
+		return true;
+	case INST_CP_ASYNC_BULK_WAIT_GROUP:
+		if (in->nops != 1 || in->ops[0].kind == OP_SYM)
+			return emu_dec_refuse(d, "a wait for a number of groups that is no constant");
+		op = emu_dec_new(d);
+		op->fn = wait_group;
+		op->kind = ptx_has(in, MOD_READ);
+		op->imm = (uint32_t)in->ops[0].ival;
+		return true;
+	default:
+		return false;
+	}
+}
