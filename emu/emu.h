@@ -259,6 +259,7 @@ struct emu_func {
 	int cluster[3];                 /* required, likewise */
 	bool nonportable_cluster;
 	int spread_policy;
+	uint8_t *step;                  /* stepwise.c: by number of the op; NULL: not known yet */
 	bool injected;                  /* the oracle: no part of the program */
 	struct orc_op **watch;          /* the oracle: by number of the op; NULL */
 };
@@ -346,6 +347,7 @@ struct emu_warp {
 	struct emu_group group[EMU_LANES];
 	int run_at;             /* index in the list of runnable warps, -1 */
 	uint64_t ran;           /* ops */
+	uint64_t steps, place;  /* stepwise: done; place in the order, 0: none yet */
 	struct emu_copies *copies;      /* cp.async of each lane; NULL until the first */
 };
 
@@ -440,6 +442,11 @@ struct emu_machine {
 	uint64_t launches;              /* since the seed was set */
 	CUresult fault;                 /* CUDA_SUCCESS, or why everything stops */
 	uint64_t heap_limit, heap_used; /* of malloc() in kernels */
+	/* stepwise.c */
+	bool stepwise;
+	struct emu_warp *stays;         /* has the turn for `left` more steps; NULL */
+	unsigned left;
+	uint64_t turns;                 /* how often somebody went to the end of the order */
 	atomic_bool attention;          /* the host wants the engine to look at its queues */
 };
 
@@ -478,11 +485,17 @@ void emu_split(struct emu_x *, uint32_t m, const struct emu_op *pc, uint32_t bas
  * first, parks the group and returns NULL. */
 const struct emu_op *emu_arrive(struct emu_x *, const struct emu_op *pc);
 void emu_find_stop(struct emu_x *, const struct emu_op *pc);    /* x->stop, running at pc */
+/* Group number i of x's warp, and the lanes at the same place, are what x runs now;
+ * returns where. */
+const struct emu_op *emu_take(struct emu_x *, unsigned i);
 /* x's group stops here. */
 struct emu_group *emu_park(struct emu_x *, enum emu_state, const struct emu_op *pc);
 const struct emu_op *emu_yield(struct emu_x *, const struct emu_op *pc);
 void emu_exit(struct emu_x *, uint32_t m);      /* threads end */
 void emu_x_banks(struct emu_x *);               /* after base or rows changed */
+
+/* stepwise.c: one step of some warp, which it returns */
+struct emu_warp *emu_step(void);
 
 /* exec_async.c: carries out the copies of lanes that end; drops all of a warp's */
 void emu_copies_finish(struct emu_warp *, uint32_t m);
@@ -630,5 +643,8 @@ void emu_print_flush(void);
 EMU_API int emu_set_device(int sm);
 /* Schedules of the launches to come (0 at first, or EMU_SEED). */
 EMU_API void emu_set_seed(unsigned long long seed);
+/* Whether they are such that what is called __gsan_* does not change them (EMU_STEPWISE):
+ * see stepwise.c. */
+EMU_API void emu_set_stepwise(int on);
 
 #endif

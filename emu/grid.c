@@ -33,11 +33,13 @@ static bool setting(const char *name, uint64_t min, uint64_t max, uint64_t *valu
 
 bool emu_machine_init(void)
 {
-	uint64_t sm = emu_m.sm_version ? emu_m.sm_version : 90, sms = 4;
+	uint64_t sm = emu_m.sm_version ? emu_m.sm_version : 90, sms = 4, stepwise = emu_m.stepwise;
 
 	if (!setting("EMU_SM", 75, 121, &sm) || !setting("EMU_SMS", 1, EMU_MAX_SMS, &sms) ||
-	    !setting("EMU_SEED", 0, UINT64_MAX, &emu_m.seed))
+	    !setting("EMU_SEED", 0, UINT64_MAX, &emu_m.seed) ||
+	    !setting("EMU_STEPWISE", 0, 1, &stepwise))
 		return false;
+	emu_m.stepwise = stepwise;
 	emu_set_device((int)sm);
 	emu_m.nsm = (unsigned)sms;
 	emu_m.heap_limit = UINT64_C(8) << 20;
@@ -319,7 +321,7 @@ static void block_start(struct emu_block *b, uint64_t linear, struct emu_cluster
 		at->warps |= UINT64_C(1) << w->slot;
 		w->live = n >= EMU_LANES ? EMU_ALL : (1u << n) - 1;
 		w->cc = 0;
-		w->ran = 0;
+		w->ran = w->steps = w->place = 0;
 		w->ngroups = 1;
 		w->group[0] = (struct emu_group){
 			.pc = g->func->ops, .mask = w->live, .state = GROUP_READY

@@ -7,7 +7,8 @@
  * spins lets the others go, and one that waited long gets its turn.
  *
  * Everything is decided by emu_m.seed and the order of launches: the same seed
- * gives the same schedule.  Seed 0 is plain round robin.
+ * gives the same schedule.  Seed 0 is plain round robin.  stepwise.c has another
+ * way to give warps their turns.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ void emu_reseed(uint64_t salt)
 {
 	emu_m.rng = emu_m.seed * UINT64_C(0xd1342543de82ef95) + salt;
 	emu_m.cursor = 0;
+	emu_m.stays = NULL;
 }
 
 /* ---- runnable warps ------------------------------------------------------------------ */
@@ -60,6 +62,8 @@ void emu_warp_gone(struct emu_warp *w)
 
 	if (w->run_at < 0)
 		return;
+	if (emu_m.stays == w)
+		emu_m.stays = NULL;
 	last = emu_m.run[--emu_m.nrun];
 	emu_m.run[w->run_at] = last;
 	last->run_at = w->run_at;
@@ -251,6 +255,21 @@ static void part(struct emu_x *x, const struct emu_op *pc)
 	x->forced = true;
 }
 
+const struct emu_op *emu_take(struct emu_x *x, unsigned i)
+{
+	struct emu_warp *w = x->w;
+	const struct emu_op *pc = w->group[i].pc;
+
+	x->mask = w->group[i].mask;
+	x->base = w->group[i].base;
+	x->spin = false;
+	x->stop = NULL;
+	drop(w, i);
+	if (w->ngroups)
+		join(x, pc);
+	return pc;
+}
+
 static void turn(struct emu_warp *w, int quantum)
 {
 	struct emu_x x = {.w = w, .b = w->block, .budget = quantum};
@@ -263,14 +282,7 @@ static void turn(struct emu_warp *w, int quantum)
 
 		if (i < 0)
 			break;
-		pc = w->group[i].pc;
-		x.mask = w->group[i].mask;
-		x.base = w->group[i].base;
-		x.spin = false;
-		drop(w, (unsigned)i);
-		if (w->ngroups)
-			join(&x, pc);
-		x.stop = NULL;
+		pc = emu_take(&x, (unsigned)i);
 		part(&x, pc);
 		if (w->ngroups)
 			emu_find_stop(&x, pc);
@@ -331,8 +343,12 @@ struct emu_grid *emu_run(void)
 				emu_deadlock();
 			return NULL;
 		}
-		w = next_warp(&quantum);
-		turn(w, quantum);
+		if (emu_m.stepwise) {
+			w = emu_step();
+		} else {
+			w = next_warp(&quantum);
+			turn(w, quantum);
+		}
 		if (emu_m.fault)
 			break;
 		if (has_ready(w))
