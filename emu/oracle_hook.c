@@ -411,6 +411,7 @@ void emu_oracle_block(struct emu_block *e, uint64_t linear)
 	b->nthreads = e->nwarps * EMU_LANES;
 	b->thread = orc_alloc(b->nthreads, sizeof *b->thread);
 	for (unsigned i = 0; i < b->nthreads; i++) {
+		b->thread[i].block = b;
 		b->thread[i].id = linear * b->nthreads + i;
 		b->thread[i].epoch = 1;
 		b->thread[i].index = i;

@@ -48,9 +48,10 @@ struct orc_reach {
 	uint8_t level;
 };
 
-/* What the head of a release pattern publishes. */
+/* What the head of a release pattern publishes.  In the wide worlds `narrow` is what
+ * it published in the world beside it: what scopes as they are let it know. */
 struct orc_head {
-	struct orc_clock *clock;
+	struct orc_clock *clock, *narrow;
 	struct orc_reach reach;
 };
 struct orc_heads { struct orc_head *v; unsigned n, cap; };
@@ -66,7 +67,10 @@ struct orc_notes { struct orc_noted *v; unsigned n, cap; };
 
 struct orc_order {              /* what a thread knows in one world */
 	struct orc_clock *knows;
-	struct orc_clock *fence[ORC_LEVELS];    /* at its last release fence of that scope */
+	/* In the wide worlds: what it would know in the world beside it, had the scopes
+	 * been wide where it acquires, and nowhere else. */
+	struct orc_clock *direct;
+	struct orc_head fence[ORC_LEVELS];      /* at its last release fence of that scope */
 	struct orc_notes released;      /* rule 1b */
 	struct orc_notes seen;          /* rules 2b, 2c */
 };
@@ -89,6 +93,7 @@ struct orc_access {
 	struct orc_reach reach;         /* level ORC_WEAK: a weak access */
 	bool blind;                     /* other blocks of its cluster are not compared */
 	struct orc_clock *knows[ORC_WORLDS];    /* what its thread knew */
+	struct orc_clock *direct;       /* in WIDE_LEAST */
 	/* Of a strong write: */
 	struct orc_word *word;
 	struct orc_heads heads[ORC_WORLDS];
@@ -114,6 +119,7 @@ struct orc_word {
 enum { ORC_ELEMS = 8 };
 
 struct orc_thread {
+	struct orc_block *block;
 	uint64_t id;
 	uint32_t epoch, index;
 	bool blind;
@@ -137,6 +143,7 @@ struct orc_block {
 	unsigned nthreads;
 	struct orc_thread *thread;
 	struct orc_bar bar[16];
+	struct orc_clock *direct[ORC_WORLDS];   /* what any of its threads has of that */
 	struct orc_clock *ended[ORC_WORLDS];    /* what its threads that ended knew */
 };
 
@@ -173,6 +180,7 @@ void *orc_alloc(size_t n, size_t size);         /* zeroed; never NULL */
 void *orc_grow(void *v, unsigned n, unsigned *cap, size_t size);
 
 bool orc_meet(enum orc_world, const struct orc_reach *, const struct orc_reach *);
+void orc_head_drop(struct orc_head *);
 void orc_heads_drop(struct orc_heads *);
 void orc_notes_drop(struct orc_notes *);
 
@@ -212,11 +220,12 @@ void orc_grid_end(struct orc_grid *);
 
 /* The line of the n-th access of a function in the text that was given; 0: unknown. */
 unsigned orc_line(const char *func, unsigned n);
-/* Two accesses race.  `wrong` has a bit for each kind that it may be called;
- * `stand`: pairs of lines one of which must be named. */
-enum { ORC_DATA = 1, ORC_SCOPE = 2 };
+/* Two accesses race.  `wrong` has a bit for each kind that it may be called, and
+ * ORC_NAMED if the oracle itself calls it a scope race. */
+enum { ORC_DATA = 1, ORC_SCOPE = 2, ORC_NAMED = 4 };
 void orc_found(const struct orc_access *, const struct orc_access *, unsigned wrong, bool certain,
 	       uint64_t addr, unsigned long long count);
+/* One of these pairs of lines must be named. */
 void orc_demand(unsigned wrong, const unsigned (*line)[2], unsigned n);
 
 /* ---- oracle_hook.c: called where things happen -------------------------------------------- */

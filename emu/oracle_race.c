@@ -157,23 +157,35 @@ bool orc_race(enum orc_world w, struct orc_access *a, const struct orc_access *b
 	return !observed(w, a, b);
 }
 
-/* What it may be called.  Scope: ordered, or atomic together, had scopes been wide. */
-static unsigned kinds(struct orc_access *a, const struct orc_access *b)
+/* Has a thread of a's or b's block acquired in vain what would have told it of the
+ * other? */
+static bool missed(const struct orc_grid *g, const struct orc_access *a, const struct orc_access *b)
 {
-	unsigned wrong;
+	return orc_get(g->block[b->reach.block]->direct[ORC_WIDE_MOST], a->thread) >= a->epoch ||
+	       orc_get(g->block[a->reach.block]->direct[ORC_WIDE_MOST], b->thread) >= b->epoch;
+}
+
+/* What it may be called.  It is a scope race if the two would be ordered, or atomic
+ * together, had scopes been wide; it has to be called that where one acquire by the
+ * later thread itself, or the scopes of the two, would have been enough, and may be
+ * where another thread of its block acquired. */
+static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const struct orc_access *b)
+{
+	bool wide = !orc_race(ORC_WIDE_LEAST, a, b);
 
 	if (b->read_only)
 		return ORC_DATA;
-	wrong = orc_race(ORC_WIDE_LEAST, a, b) ? ORC_DATA : ORC_SCOPE;
-	if (orc_race(ORC_MOST, a, b))
-		wrong |= orc_race(ORC_WIDE_MOST, a, b) ? ORC_DATA : ORC_SCOPE;
-	return wrong;
+	if ((both_strong(a, b) && same_place(a, b)) || orc_get(b->direct, a->thread) >= a->epoch)
+		return ORC_SCOPE | ORC_NAMED;
+	if (wide || !orc_race(ORC_WIDE_MOST, a, b) || missed(g, a, b))
+		return ORC_SCOPE | ORC_DATA | (wide ? ORC_NAMED : 0);
+	return ORC_DATA;
 }
 
 static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 		 uint64_t addr)
 {
-	unsigned wrong = kinds(a, b);
+	unsigned wrong = kinds(g, a, b);
 	bool certain = orc_race(ORC_MOST, a, b);
 	struct orc_race *r = g->races;
 
@@ -225,6 +237,7 @@ void orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 {
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++)
 		a->knows[w] = orc_keep(t->o[w].knows);
+	a->direct = orc_keep(t->o[ORC_WIDE_LEAST].direct);
 	a->seq = ++g->seq;
 	for (unsigned i = 0; i < a->size; i++) {
 		struct orc_cell *c = cell_at(g, a->space, a->addr + i);
@@ -305,8 +318,9 @@ static void thread_free(struct orc_thread *t)
 {
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
 		orc_drop(t->o[w].knows);
+		orc_drop(t->o[w].direct);
 		for (unsigned i = 0; i < ORC_LEVELS; i++)
-			orc_drop(t->o[w].fence[i]);
+			orc_head_drop(&t->o[w].fence[i]);
 		orc_notes_drop(&t->o[w].released);
 		orc_notes_drop(&t->o[w].seen);
 		orc_heads_drop(&t->sc[w]);
@@ -319,8 +333,10 @@ static void block_free(struct orc_block *b)
 		thread_free(&b->thread[i]);
 	for (unsigned i = 0; i < 16; i++)
 		orc_bar_over(b, i);
-	for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
 		orc_drop(b->ended[w]);
+		orc_drop(b->direct[w]);
+	}
 	free(b->thread);
 	free(b);
 }
@@ -368,6 +384,7 @@ void orc_grid_end(struct orc_grid *g)
 			orc_drop(a->knows[w]);
 			orc_heads_drop(&a->heads[w]);
 		}
+		orc_drop(a->direct);
 		free(a->obs);
 		free(a);
 	}

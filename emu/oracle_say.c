@@ -101,7 +101,7 @@ static unsigned nfounds, capfounds, naskeds, capaskeds;
 
 static const char *name_of(unsigned wrong)
 {
-	return wrong & ORC_DATA ? "data-race" : "scope-race";
+	return wrong & ORC_NAMED ? "scope-race" : "data-race";
 }
 
 static bool same_lines(const unsigned a[2], const unsigned b[2])

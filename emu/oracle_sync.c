@@ -24,51 +24,70 @@ bool orc_meet(enum orc_world w, const struct orc_reach *a, const struct orc_reac
 
 /* ---- lists of heads --------------------------------------------------------------- */
 
-static void heads_add(struct orc_heads *h, struct orc_clock *c, struct orc_reach r)
+void orc_head_drop(struct orc_head *h)
+{
+	orc_drop(h->clock);
+	orc_drop(h->narrow);
+	*h = (struct orc_head){0};
+}
+
+static struct orc_head head_keep(const struct orc_head *h)
+{
+	return (struct orc_head){orc_keep(h->clock), orc_keep(h->narrow), h->reach};
+}
+
+/* `from` reaches the same threads. */
+static void head_join(struct orc_head *h, const struct orc_head *from)
+{
+	orc_learn(&h->clock, from->clock);
+	orc_learn(&h->narrow, from->narrow);
+}
+
+static void heads_add(struct orc_heads *h, const struct orc_head *x)
 {
 	for (unsigned i = 0; i < h->n; i++) {
-		if (h->v[i].reach.level == r.level && h->v[i].reach.block == r.block) {
-			orc_learn(&h->v[i].clock, c);
+		if (h->v[i].reach.level == x->reach.level && h->v[i].reach.block == x->reach.block) {
+			head_join(&h->v[i], x);
 			return;
 		}
 	}
 	h->v = orc_grow(h->v, h->n, &h->cap, sizeof *h->v);
-	h->v[h->n++] = (struct orc_head){orc_keep(c), r};
+	h->v[h->n++] = head_keep(x);
 }
 
 static void heads_join(struct orc_heads *h, const struct orc_heads *from)
 {
 	for (unsigned i = 0; i < from->n; i++)
-		heads_add(h, from->v[i].clock, from->v[i].reach);
+		heads_add(h, &from->v[i]);
 }
 
 void orc_heads_drop(struct orc_heads *h)
 {
 	for (unsigned i = 0; i < h->n; i++)
-		orc_drop(h->v[i].clock);
+		orc_head_drop(&h->v[i]);
 	free(h->v);
 	*h = (struct orc_heads){0};
 }
 
-static void note(struct orc_notes *s, const struct orc_word *word, struct orc_clock *c,
-		 struct orc_reach r)
+static void note(struct orc_notes *s, const struct orc_word *word, const struct orc_head *x)
 {
 	for (unsigned i = 0; i < s->n; i++) {
 		struct orc_head *h = &s->v[i].head;
 
-		if (s->v[i].word == word && h->reach.level == r.level && h->reach.block == r.block) {
-			orc_learn(&h->clock, c);
+		if (s->v[i].word == word && h->reach.level == x->reach.level &&
+		    h->reach.block == x->reach.block) {
+			head_join(h, x);
 			return;
 		}
 	}
 	s->v = orc_grow(s->v, s->n, &s->cap, sizeof *s->v);
-	s->v[s->n++] = (struct orc_noted){word, {orc_keep(c), r}};
+	s->v[s->n++] = (struct orc_noted){word, head_keep(x)};
 }
 
 void orc_notes_drop(struct orc_notes *s)
 {
 	for (unsigned i = 0; i < s->n; i++)
-		orc_drop(s->v[i].head.clock);
+		orc_head_drop(&s->v[i].head);
 	free(s->v);
 	*s = (struct orc_notes){0};
 }
@@ -80,6 +99,21 @@ static struct orc_clock *snapshot(const struct orc_thread *t, enum orc_world w)
 
 	orc_raise(&c, t->id, t->epoch);
 	return c;
+}
+
+/* The same, as it is published. */
+static struct orc_head head_of(const struct orc_thread *t, enum orc_world w, struct orc_reach r)
+{
+	return (struct orc_head){
+		snapshot(t, w), ORC_IS_WIDE(w) ? snapshot(t, ORC_NARROW(w)) : NULL, r
+	};
+}
+
+static void learn(struct orc_thread *t, enum orc_world w, const struct orc_head *h)
+{
+	orc_learn(&t->o[w].knows, h->clock);
+	orc_learn(&t->o[w].direct, h->narrow);
+	orc_learn(&t->block->direct[w], h->narrow);
 }
 
 static struct orc_reach reach_of(const struct orc_block *b, uint8_t level)
@@ -114,17 +148,17 @@ static void own_heads(struct orc_heads *h, const struct orc_block *b, const stru
 	const struct orc_order *o = &t->o[w];
 
 	if (op->release) {
-		struct orc_clock *c = snapshot(t, w);
+		struct orc_head x = head_of(t, w, reach_of(b, op->level));
 
-		heads_add(h, c, reach_of(b, op->level));
-		orc_drop(c);
+		heads_add(h, &x);
+		orc_head_drop(&x);
 	}
 	for (unsigned i = 0; i < o->released.n; i++)
 		if (o->released.v[i].word == word)
-			heads_add(h, o->released.v[i].head.clock, o->released.v[i].head.reach);
+			heads_add(h, &o->released.v[i].head);
 	for (uint8_t level = ORC_CTA; level < ORC_LEVELS; level++)
-		if (o->fence[level])
-			heads_add(h, o->fence[level], reach_of(b, level));
+		if (o->fence[level].clock)
+			heads_add(h, &o->fence[level]);
 }
 
 /* A release sequence goes on through read-modify-writes alone. */
@@ -193,9 +227,9 @@ static void observe(void *arg, struct orc_access *from, enum orc_world w)
 		const struct orc_head *h = &from->heads[w].v[i];
 
 		if (k->acquire && orc_meet(w, &h->reach, &k->reach))
-			orc_learn(&o->knows, h->clock);
+			learn(k->t, w, h);
 		else
-			note(&o->seen, from->word, h->clock, h->reach);
+			note(&o->seen, from->word, h);
 	}
 }
 
@@ -244,8 +278,8 @@ static void take(struct orc_thread *t, enum orc_world w, const struct orc_word *
 		struct orc_noted *s = &o->seen.v[i];
 
 		if ((!word || s->word == word) && orc_meet(w, &s->head.reach, &r)) {
-			orc_learn(&o->knows, s->head.clock);
-			orc_drop(s->head.clock);
+			learn(t, w, &s->head);
+			orc_head_drop(&s->head);
 		} else {
 			o->seen.v[left++] = *s;
 		}
@@ -287,16 +321,16 @@ static void do_write(struct orc_block *b, struct orc_thread *t, const struct orc
 	if (before && op->read)
 		before->next = a;
 	EACH_WORLD(w) {
-		struct orc_clock *c;
+		struct orc_head x;
 
 		own_heads(&a->heads[w], b, t, op, word, w);
 		if (before && op->read)
 			inherit(a, before, w);
 		if (!op->release)
 			continue;
-		c = snapshot(t, w);
-		note(&t->o[w].released, word, c, reach_of(b, op->level));
-		orc_drop(c);
+		x = head_of(t, w, reach_of(b, op->level));
+		note(&t->o[w].released, word, &x);
+		orc_head_drop(&x);
 	}
 }
 
@@ -326,10 +360,10 @@ void orc_fence_announce(struct orc_block *b, struct orc_thread *t, const struct 
 		return;
 	EACH_WORLD(w) {
 		if (ORC_IS_MOST(w)) {
-			struct orc_clock *c = snapshot(t, w);
+			struct orc_head x = head_of(t, w, reach_of(b, op->level));
 
-			heads_add(&b->grid->sc[w], c, reach_of(b, op->level));
-			orc_drop(c);
+			heads_add(&b->grid->sc[w], &x);
+			orc_head_drop(&x);
 		} else {
 			orc_heads_drop(&t->sc[w]);
 			heads_join(&t->sc[w], &b->grid->sc[w]);
@@ -344,14 +378,14 @@ static void fence_sc(struct orc_block *b, struct orc_thread *t, const struct orc
 {
 	const struct orc_heads *h = announced && !ORC_IS_MOST(w) ? &t->sc[w] : &b->grid->sc[w];
 	struct orc_reach r = reach_of(b, op->level);
-	struct orc_clock *c;
+	struct orc_head x;
 
 	for (unsigned i = 0; i < h->n; i++)
 		if (orc_meet(ORC_NARROW(w), &h->v[i].reach, &r))
-			orc_learn(&t->o[w].knows, h->v[i].clock);
-	c = snapshot(t, w);
-	heads_add(&b->grid->sc[w], c, r);
-	orc_drop(c);
+			learn(t, w, &h->v[i]);
+	x = head_of(t, w, r);
+	heads_add(&b->grid->sc[w], &x);
+	orc_head_drop(&x);
 }
 
 void orc_fence(struct orc_block *b, struct orc_thread *t, const struct orc_op *op)
@@ -368,11 +402,9 @@ void orc_fence(struct orc_block *b, struct orc_thread *t, const struct orc_op *o
 			fence_sc(b, t, op, w, announced);
 		if (!op->release)
 			continue;
-		for (unsigned level = ORC_CTA; level <= op->level; level++) {
-			orc_drop(o->fence[level]);
-			o->fence[level] = NULL;
-		}
-		o->fence[op->level] = snapshot(t, w);
+		for (unsigned level = ORC_CTA; level <= op->level; level++)
+			orc_head_drop(&o->fence[level]);
+		o->fence[op->level] = head_of(t, w, reach_of(b, op->level));
 	}
 	if (op->release)
 		t->epoch++;
