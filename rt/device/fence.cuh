@@ -6,32 +6,6 @@
  * Patterns; Fence-SC)
  */
 
-/* The acquire side: what was seen, as far as the fence reaches.  `sc`: a fence.sc
- * of gpu scope, which learns by its number what such fences published. */
-SLOW void fence_acquire(struct gsan_warp *w, u32 level, bool sc)
-{
-	u32 lane = sreg_laneid(), bit = 1u << lane, left = 0;
-	if (!(load(&w->m_seen) & bit))
-		return;
-	struct gsan_lane *l = lane_of(w, lane);
-	struct gsan_block *b = block_of(w->slot);
-	ROLLED
-	for (u32 k = 0; k < 4; k++) {
-		u32 id = l->seen[k], reach = l->seen_level[k] & 255, slot = l->seen_level[k] >> 8;
-		if (!id)
-			continue;
-		struct gsan_snap *s = snap_of(id);
-		bool meet = entry_meets(w, b->cluster, level, reach, slot, load(&s->cluster));
-		bool known = sc && (load(&s->flags) & GSAN_SNAP_FENCE) && load(&s->id) == id;
-		acquire(w, meet && !known ? id : 0);
-		miss(b, meet ? 0 : id);
-		l->seen[k] = meet ? 0 : id;
-		left |= meet ? 0 : id;
-	}
-	if (!left)
-		fetch_and(&w->m_seen, ~bit);
-}
-
 /* What the lane acquired by other means than fence.sc is passed on with its
  * fence: to all who run one later, or to its block. */
 SLOW void fence_share(struct gsan_warp *w, bool gpu)
@@ -154,7 +128,7 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 	u32 level = GSAN_INFO_LEVEL(info), lane = sreg_laneid(), bit = 1u << lane;
 	u32 group = __activemask();
 	if (info & GSAN_INFO_ACQUIRE)
-		fence_acquire(w, level, (info & GSAN_INFO_SC) && level >= GSAN_GPU);
+		take_seen(w, level, 0, (info & GSAN_INFO_SC) && level >= GSAN_GPU);
 	meet(group);
 	/* A whole warp with nothing private does the rest once for all. */
 	bool whole = agreed(group, group == load(&w->live) && !((load(&w->m_refs) | load(&w->m_own)) & group));

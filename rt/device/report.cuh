@@ -3,6 +3,7 @@
  * report.cuh: two accesses look unordered: judge them with all that is known,
  * and if they are a race, tell the host.  Off the fast path.
  */
+#define may_observe     __gsan_v1_may_observe
 
 /* Levels a scope reaches: see enum gsan_level.  Observed kinds keep cluster or
  * gpu only. */
@@ -205,6 +206,32 @@ FN void fill_access(struct gsan_access *a, u32 site, u64 rec, u64 cta)
 	a->clock = GSAN_REC_CLOCK(rec);
 }
 
+/* Observation `z` was of what a strong write of these bytes wrote: may that be `prev`,
+ * or a read-modify-write that has it from there?  Which write it was no record says;
+ * where there are others, it is counted. */
+SLOW bool may_observe(struct gsan_warp *w, u64 *sh, u64 z, u64 prev)
+{
+	u32 a = kind_level(GSAN_REC_KIND(z)), b = kind_level(GSAN_REC_KIND(prev));
+	u32 slot = GSAN_REC_SLOT(prev), level = a < b ? a : b;
+	struct gsan_block *p = block_of(slot), *o = block_of(GSAN_REC_SLOT(z));
+	/* A block that has ended may have been of any cluster. */
+	bool meet = level >= GSAN_GPU || p == o || (level == GSAN_CLUSTER &&
+		(load(&p->cluster) == load(&o->cluster) || GSAN_REC_CLOCK(prev) <= load(&p->start) ||
+		 GSAN_REC_CLOCK(z) <= load(&o->start)));
+	bool chain = false, others = false;
+	ROLLED
+	for (u32 k = 0; k < 4; k++) {
+		u64 y = load64(sh + k);
+		if (y == z || y == prev || ((y ^ prev) & 255) || !(y & 0x100) || !kind_level(GSAN_REC_KIND(y)))
+			continue;
+		others = true;
+		chain |= GSAN_REC_SLOT(y) == slot;
+	}
+	if (others && (meet || chain))
+		count(GSAN_COUNT_OBSERVED, 1);
+	return meet || chain;
+}
+
 #define WHERE_LATE (1ull << 63)
 
 /* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
@@ -256,6 +283,8 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 				continue;
 			if ((z >> 12 & 0x7fffff) != (now >> 12 & 0x7fffff) && !lane_knows(w, z, true, end_of(w, z)))
 				continue;
+			if (!may_observe(w, sh, z, prev))
+				continue;
 			if ((nk & GSAN_KIND_WRITE) && !nl && !(GSAN_REC_BYTES(prev) & ~GSAN_REC_BYTES(now)))
 				swap(sh + i, prev, 0ull);
 			return;
@@ -264,24 +293,30 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 	u32 psite = site_in(word, prev);
 	if (!psite)
 		psite = site_of(st + i, prev);
-	/* What it is about to acquire may order the two: judged after it. */
-	if ((where & WHERE_LATE) && !pl) {
+	/* What it is about to acquire may order the two: judged after it.  There is
+	 * room for one. */
+	if (where & WHERE_LATE) {
 		struct gsan_lane *l = lane_of(w, sreg_laneid());
+		u32 bit = 1u << sreg_laneid();
 		l->late_rec = prev;
 		l->late_site = psite;
-		fetch_or(&w->m_late, 1u << sreg_laneid());
+		if (fetch_or(&w->m_late, bit) & bit)
+			fetch_add(&w->evicted, 1);
 		return;
 	}
 	if (nc) {
 		why = GSAN_WHY_READ_ONLY;
 	} else if (pl && nl) {
-		why = meet || !alike ? GSAN_WHY_MIXED_SIZE : GSAN_WHY_SCOPE_ATOMIC;
-		kind = meet || !alike ? GSAN_DATA_RACE : GSAN_SCOPE_RACE;
-	} else if (!same && refs_know(&b->missed, slot, GSAN_REC_WARP(prev), 1u << GSAN_REC_LANE(prev), clock, end)) {
-		why = GSAN_WHY_SCOPE_SYNC;
-		kind = GSAN_SCOPE_RACE;
+		why = alike ? GSAN_WHY_SCOPE_ATOMIC : GSAN_WHY_MIXED_SIZE;
+		kind = alike ? GSAN_SCOPE_RACE : GSAN_DATA_RACE;
 	} else if (same) {
 		why = GSAN_REC_WARP(prev) == (w->id & 31) ? GSAN_WHY_SAME_WARP : GSAN_WHY_SAME_BLOCK;
+	}
+
+	if (!nc && kind == GSAN_DATA_RACE &&
+	    refs_know(&b->missed, slot, GSAN_REC_WARP(prev), 1u << GSAN_REC_LANE(prev), clock, end)) {
+		why = GSAN_WHY_SCOPE_SYNC;
+		kind = GSAN_SCOPE_RACE;
 	}
 
 	u32 index, entry;

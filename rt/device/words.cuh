@@ -7,11 +7,19 @@
  * A store is entered before it is carried out and a load looks after it was, so
  * that whoever sees the value finds the entry.
  */
+#define either          __gsan_v1_either
+#define word_narrow     __gsan_v1_word_narrow
+#define has_released    __gsan_v1_has_released
+#define miss            __gsan_v1_miss
+#define take_seen       __gsan_v1_take_seen
+
 #define WORD_SHARED     (1ull << 62)
 
-FN u64 word_key(const struct gsan_warp *w, u64 addr, bool shared)
+/* A location is an address and a size: only accesses of one size observe each other.
+ * (PTX ISA, Morally Strong Operations) */
+FN u64 word_key(const struct gsan_warp *w, u64 addr, u32 size, bool shared)
 {
-	return shared ? WORD_SHARED | (u64)w->slot << 32 | (u32)addr : addr;
+	return (u64)size << 56 | (shared ? WORD_SHARED | (u64)w->slot << 32 | (u32)addr : addr);
 }
 
 /* Everything that this launch does not judge any more. */
@@ -76,14 +84,14 @@ FN void word_refresh(struct gsan_word *x, u32 launch)
 		x->launch = launch;
 		x->n = 0;
 		x->writer_level = 0;
-		x->writer = ~0u;
 	}
 }
 
+/* Level 0 reaches nobody. */
 FN bool entry_meets(const struct gsan_warp *w, u32 cluster, u32 a, u32 b, u32 slot, u32 pcluster)
 {
 	u32 level = a < b ? a : b;
-	return level >= GSAN_GPU || slot == w->slot || (level == GSAN_CLUSTER && cluster == pcluster);
+	return level >= GSAN_GPU || (level && (slot == w->slot || (level == GSAN_CLUSTER && cluster == pcluster)));
 }
 
 /* Which entry of a word's list has the reach of a snapshot published now; n if
@@ -128,18 +136,70 @@ SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level
 	store_cg(x->e + k, four(id, level, w->slot, cluster));
 }
 
-FN u32 hash_of(u64 key) { return (u32)((key * 0x9e3779b97f4a7c15ull) >> 32) | 1; }
+/* A snapshot that holds what both do. */
+SLOW u32 either(struct gsan_warp *w, u32 a, u32 b)
+{
+	u32 id = a && b ? the_wider(a, b) : a | b;
+	if (id)
+		return id;
+	struct gsan_snap *s = snap_begin(w, &id, w->start);
+	snap_join(s, a);
+	snap_join(s, b);
+	snap_publish(s, id);
+	return id;
+}
 
-/* The lane released `snap` at the word of hash `h`. */
-FN void released(struct gsan_warp *w, struct gsan_lane *l, u32 h, u32 snap)
+/* A read-modify-write of this block continues the release sequence at `level`: who
+ * reads it has to be in its reach as well.  (PTX ISA, Observation Order: each step is
+ * morally strong.)  What nobody can reach any more is kept as one entry of level 0,
+ * for the wording of findings; with `level` 0 that is all of it. */
+SLOW void word_narrow(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 cluster)
+{
+	u32 n = x->n, left = 0, out = 0;
+	ROLLED
+	for (u32 i = 0; i < n; i++) {
+		uint4 e = load_cg(x->e + i);    /* snap level slot cluster */
+		bool meet = level && e.y && (level >= GSAN_GPU || e.y >= GSAN_GPU ||
+					     (level + e.y > 2 * GSAN_CTA ? e.w == cluster : e.z == w->slot));
+		out = meet ? out : either(w, out, e.x);
+		if (!meet)
+			continue;
+		if (level < e.y) {
+			e.y = level;
+			e.z = w->slot;
+			e.w = cluster;
+		}
+		store_cg(x->e + left++, e);
+	}
+	if (out)
+		store_cg(x->e + left++, four(out, 0, ~0u, 0));
+	x->n = left;
+}
+
+/* Words in 28 bits, never 0: 0 is any word. */
+FN u32 hash_of(u64 key) { return (u32)((key * 0x9e3779b97f4a7c15ull) >> 32) & ~15u | 16; }
+#define RELEASED_LEVEL  7u
+#define RELEASED_MORE   8u      /* the snapshot may hold what the lane does not know */
+
+/* The lane released `snap` at the word of hash `h` (pattern 1b).  Two are remembered;
+ * of those before, one stands for all: a later release holds what an earlier does. */
+SLOW void has_released(struct gsan_warp *w, struct gsan_lane *l, u32 h, u32 snap)
 {
 	u32 bit = 1u << sreg_laneid();
 	if (!(fetch_or(&w->m_release, bit) & bit))
 		l->released[0] = l->released[1] = 0;
-	if (l->released[0] != h) {
-		l->released[1] = l->released[0];
-		l->release[1] = l->release[0];
+	u32 a = l->released[0], c = l->released[1];
+	if (!a || (((a ^ h) >> 4) == 0 && (a & RELEASED_LEVEL) <= (h & RELEASED_LEVEL))) {
+		l->released[0] = h;
+		l->release[0] = snap;
+		return;
 	}
+	if (c && (((c ^ h) >> 4) || (c & RELEASED_LEVEL) > (h & RELEASED_LEVEL))) {
+		u32 level = (a & RELEASED_LEVEL) > (c & RELEASED_LEVEL) ? a : c;
+		a = (level & RELEASED_LEVEL) | ((a | c) & RELEASED_MORE);
+	}
+	l->released[1] = a;
+	l->release[1] = l->release[0];
 	l->released[0] = h;
 	l->release[0] = snap;
 }
@@ -149,35 +209,37 @@ FN void released(struct gsan_warp *w, struct gsan_lane *l, u32 h, u32 snap)
 SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool release, bool rmw, u32 top)
 {
 	struct gsan_block *b = block_of(w->slot);
-	u32 lane = sreg_laneid(), me = w->id << 5 | lane, cluster = b->cluster;
+	u32 lane = sreg_laneid(), cluster = b->cluster, h = hash_of(x->key);
 	struct gsan_lane *l = lane_of(w, lane);
 	bool fences = !release && (load(&w->m_fence) >> lane & 1);
+	bool before = !release && (load(&w->m_release) >> lane & 1);
 
 	take_lock(&x->lock);
 	word_refresh(x, b->launch_number);
-	/* A release sequence goes on through RMWs of sufficient scope, and
-	 * through the same thread's stores (pattern 1b). */
-	bool keep = rmw ? !x->writer_level || entry_meets(w, cluster, x->writer_level, level, x->writer_slot, x->writer_cluster)
-			: x->writer == me;
-	if (!keep && rmw && x->n) {
-		/* Its scope is too narrow: out of reach from now on, which is what a
-		 * finding will say. */
-		x->e[0].level = 0;
-		x->e[0].slot = ~0u;
-		x->n = 1;
-	} else if (!keep) {
+	/* A release sequence goes on through RMWs of sufficient scope alone. */
+	bool keep = rmw && (!x->writer_level ||
+			    entry_meets(w, cluster, x->writer_level, level, x->writer_slot, x->writer_cluster));
+	if (!rmw)
 		x->n = 0;
-	}
+	else if (!keep || level < GSAN_GPU)
+		word_narrow(w, x, keep ? level : 0, cluster);
 	if (release) {
 		u32 k = entry_of(w, x, level);
 		u32 snap = snap_take(w, 1u << lane, top, k < x->n ? x->e[k].snap : 0, GSAN_SNAP_FIRST);
 		word_add(w, x, snap, level, cluster);
 		/* With what was there before, part of which `snap` left out. */
-		released(w, l, hash_of(x->key), x->e[entry_of(w, x, level) & (GSAN_WORD_ENTRIES - 1)].snap);
-	} else if (!keep && (load(&w->m_release) >> lane & 1)) {
-		/* Its own release stands behind this store (pattern 1b). */
-		u32 h = hash_of(x->key);
-		word_add(w, x, l->released[0] == h ? l->release[0] : l->released[1] == h ? l->release[1] : 0, level, cluster);
+		u32 all = x->e[entry_of(w, x, level) & (GSAN_WORD_ENTRIES - 1)].snap;
+		has_released(w, l, h | level | (all == snap ? 0 : RELEASED_MORE), all);
+	}
+	/* Its own release may stand behind this write. */
+	ROLLED
+	for (u32 i = before ? 2 : 0; i-- > 0; ) {
+		u32 r = l->released[i], reach = r & RELEASED_LEVEL;
+		if (!r || (r >> 4 && (r ^ h) >> 4))
+			continue;
+		if (!(r >> 4) || (r & RELEASED_MORE))
+			count(GSAN_COUNT_MERGED, 1);
+		word_add(w, x, l->release[i], level < reach ? level : reach, cluster);
 	}
 	ROLLED
 	for (u32 i = 3; i-- > 0; ) {
@@ -189,7 +251,6 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 	x->writer_level = level;
 	x->writer_slot = w->slot;
 	x->writer_cluster = cluster;
-	x->writer = me;
 	unlock(&x->lock);
 }
 
@@ -231,16 +292,26 @@ SLOW void acquire(struct gsan_warp *w, u32 id)
 		refs_add(w, &l->refs, id);
 }
 
-/* A release met its acquire, but the scopes do not reach: only for the wording
- * of a finding, so that the last few will do. */
-FN void miss(struct gsan_block *b, u32 id)
+/* A release met its acquire, but the scopes do not reach: only for the kind of a
+ * finding. */
+SLOW void miss(struct gsan_warp *w, u32 id)
 {
-	if (!id)
-		return;
+	struct gsan_block *b = block_of(w->slot);
 	uint4 v = load_cg(&b->missed);
-	if (id != v.x && id != v.y && id != v.z && id != v.w)
-		store_cg(&b->missed, four(id, v.x, v.y, v.z));
+	if (!id || id == v.x || id == v.y || id == v.z || id == v.w)
+		return;
+	ONE_BY_ONE(
+		take_lock(&b->lock);
+		refs_add(w, &b->missed, id);
+		unlock(&b->lock);
+	);
 }
+
+/* What is kept of an entry that was read: how far it reaches, who published it,
+ * and eleven bits of where. */
+#define REACH(level, slot, h)   ((level) | ((slot) & (GSAN_MAX_SLOTS - 1)) << 8 | (h) >> 21 << 21)
+#define REACH_LEVEL(r)          ((r) & 255)
+#define REACH_SLOT(r)           ((r) >> 8 & (GSAN_MAX_SLOTS - 1))
 
 /* Seen by a relaxed read, to be acquired by a later fence.  Returns the id if
  * there is no room: it is acquired at once then. */
@@ -257,33 +328,56 @@ SLOW u32 see(struct gsan_warp *w, u32 id, u32 reach)
 		k++;
 	if (k == 4) {
 		count(GSAN_COUNT_MERGED, 1);
-		return id;
+		return REACH_LEVEL(reach) ? id : 0;
 	}
 	l->seen[k] = l->seen[k] ? wider : id;
 	l->seen_level[k] = reach;
 	return 0;
 }
 
-/* A strong read of the calling lane has been carried out: one entry of what it
- * finds. */
-SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, bool acq)
+/* The calling lane acquires what it saw before, at the word of hash `h` (pattern
+ * 2b), or anywhere by a fence (0, pattern 2c), as far as `level` reaches.  `sc`: a
+ * fence.sc of gpu scope, which learns by its number what such fences published. */
+SLOW void take_seen(struct gsan_warp *w, u32 level, u32 h, bool sc)
 {
+	u32 lane = sreg_laneid(), bit = 1u << lane, left = 0;
+	if (!(load(&w->m_seen) & bit))
+		return;
+	struct gsan_lane *l = lane_of(w, lane);
 	struct gsan_block *b = block_of(w->slot);
-	u32 id = e.x;
-	bool meet = entry_meets(w, b->cluster, level, e.y, e.z, e.w);
-	if (!meet) {
-		/* Of a relaxed read a later fence will say that it was in vain. */
-		if (acq)
-			miss(b, id);
-		else
-			see(w, id, e.z << 8);
+	ROLLED
+	for (u32 k = 0; k < 4; k++) {
+		u32 id = l->seen[k], reach = l->seen_level[k];
+		struct gsan_snap *s = snap_of(id);
+		bool here = !h || !((reach ^ h) >> 21);
+		bool meet = entry_meets(w, b->cluster, level, REACH_LEVEL(reach), REACH_SLOT(reach), load(&s->cluster));
+		bool known = sc && (load(&s->flags) & GSAN_SNAP_FENCE) && load(&s->id) == id;
+		acquire(w, here && meet && !known ? id : 0);
+		miss(w, here && !meet ? id : 0);
+		if (here && meet)
+			l->seen[k] = id = 0;
+		left |= id;
+	}
+	if (!left)
+		fetch_and(&w->m_seen, ~bit);
+}
+
+/* A strong read of the calling lane has been carried out: one entry of what it
+ * finds at the word of hash `h`. */
+SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq)
+{
+	u32 id = e.x, low = e.y < level ? e.y : level;
+	bool meet = entry_meets(w, block_of(w->slot)->cluster, level, e.y, e.z, e.w);
+	if (acq && !meet) {
+		miss(w, id);
 		return;
 	}
-	acquire(w, acq ? id : see(w, id, (e.y < level ? e.y : level) | e.z << 8));
+	/* Of one that does not reach a later fence will say that it was in vain. */
+	acquire(w, acq ? id : see(w, id, REACH(meet ? low : 0, e.z, h)));
 }
 
 /* A list of several is read under the word's lock. */
-SLOW void observe_all(struct gsan_warp *w, struct gsan_word *x, u32 level, bool acq)
+SLOW void observe_all(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 h, bool acq)
 {
 	uint4 e[GSAN_WORD_ENTRIES];
 	take_lock(&x->lock);
@@ -295,29 +389,30 @@ SLOW void observe_all(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 #pragma unroll
 	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
 		if (i < n)
-			observe_entry(w, e[i], level, acq);
+			observe_entry(w, e[i], level, h, acq);
 }
 
 SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
 {
+	u32 h = hash_of(key);
+	if (acq)
+		take_seen(w, level, h, false);
 	struct gsan_word *x = word_find(w, key, false);
 	/* An entry is complete before the value can be seen that it stands for. */
 	u32 n = x ? load(&x->n) : 0;
 	if (!n || load(&x->launch) != block_of(w->slot)->launch_number)
 		return;
 	if (n > 1) {
-		ONE_BY_ONE(observe_all(w, x, level, acq););
+		ONE_BY_ONE(observe_all(w, x, level, h, acq););
 		return;
 	}
+	/* Who polls finds the same entry again and again. */
 	uint4 e = load_cg(x->e);
 	u32 id = e.x, lane = sreg_laneid();
-	/* Who polls finds the same entry again and again. */
-	struct gsan_lane *l = lane_of(w, lane);
-	u32 has = load(acq ? &w->m_refs : &w->m_seen) >> lane & 1;
-	const u32 *list = acq ? l->refs.id : l->seen;
-	if (has && (list[0] == id || list[1] == id || list[2] == id || list[3] == id))
+	const u32 *list = lane_of(w, lane)->refs.id;
+	if (acq && (load(&w->m_refs) >> lane & 1) && (list[0] == id || list[1] == id || list[2] == id || list[3] == id))
 		return;
-	observe_entry(w, e, level, acq);
+	observe_entry(w, e, level, h, acq);
 }
 
 /* A strong read that finds another thread's strong write orders that write
@@ -412,7 +507,7 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 		top = tick(w, __activemask() == load(&w->live));
 	ROLLED
 	for (u32 k = 0; k < (n ? n : 1); k++)
-		publish(w, word_key(w, addr + k * size, shared), level, info & GSAN_INFO_RELEASE,
+		publish(w, word_key(w, addr + k * size, size, shared), level, info & GSAN_INFO_RELEASE,
 			info & GSAN_INFO_READ, top);
 }
 
@@ -421,6 +516,9 @@ SLOW void judge_late(struct gsan_warp *w, u64 *sh, u32 *st, u64 addr, u64 rec, u
 {
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
 	u64 prev = l->late_rec;
+	/* Another element of a vector? */
+	if (!(prev & rec & 255))
+		return;
 	fetch_and(&w->m_late, ~(1u << sreg_laneid()));
 	judge(w, sh, st, 0, prev, site_word(l->late_site, prev), rec, 0, (addr & ~7ull) | (u64)shared, site);
 }
@@ -435,10 +533,10 @@ SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool s
 	for (u32 k = 0; k < (n ? n : 1); k++) {
 		u64 a = addr + k * size, *sh;
 		u32 *st;
-		bool there = size <= 8 && (shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st));
-		if (there)
+		bool there = shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st);
+		if (there && size <= 8)
 			mark_observed(w, sh, bytes_at(a, size), strong_kind(info));
-		observe(w, word_key(w, a, shared), level, info & GSAN_INFO_ACQUIRE);
+		observe(w, word_key(w, a, size, shared), level, info & GSAN_INFO_ACQUIRE);
 		if (there && late)
 			judge_late(w, sh, st, a, record(view_of(w), sreg_laneid(), strong_kind(info), bytes_at(a, size)),
 				   site + __gsan_site_base, shared);
