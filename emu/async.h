@@ -117,4 +117,7 @@ uint8_t *emu_range(struct emu_x *, const struct emu_op *, unsigned lane, enum em
 void emu_weak_block(struct emu_block *);        /* the block starts */
 void emu_weak_fence(struct emu_block *);        /* all that was written is seen */
 
+/* exec_tensor.c: a kernel starts: no tensor map is seen as it was before */
+void emu_tmap_forget(void);
+
 #endif

@@ -229,6 +229,7 @@ EMU_API CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute att
 		v = 0x7fffffff;
 		break;
 	case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+	case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
 		v = sm >= 90;
 		break;
 	case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:

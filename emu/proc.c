@@ -157,6 +157,10 @@ CUresult CUDAAPI cuGetProcAddress_v2(const char *, void **, int, cuuint64_t,
 	P("cuStreamQuery", cuStreamQuery) \
 	P("cuStreamSynchronize", cuStreamSynchronize) \
 	P("cuStreamWaitEvent", cuStreamWaitEvent) \
+	P("cuTensorMapEncodeIm2col", cuTensorMapEncodeIm2col) \
+	P("cuTensorMapEncodeIm2colWide", cuTensorMapEncodeIm2colWide) \
+	P("cuTensorMapEncodeTiled", cuTensorMapEncodeTiled) \
+	P("cuTensorMapReplaceAddress", cuTensorMapReplaceAddress) \
 	P("cuThreadExchangeStreamCaptureMode", cuThreadExchangeStreamCaptureMode)
 
 #define PROC(name, fn) {name, #fn, (proc *)fn},

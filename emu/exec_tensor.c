@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * exec_tensor.c: cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, and what
+ * changes tensor maps: tensormap.replace, tensormap.cp_fenceproxy and the fence of
+ * the tensor map's proxy.
+ *
+ * Maps are read in a proxy of their own: one that was used before may be seen as it
+ * was then, by the seed, until a fence acquires it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/async.h"
+#include "emu/tmap.h"
+
+struct emu_tensor {
+	struct emu_addr map, smem, mbar;
+	uint8_t rank;
+	bool out, multicast, im2col, four;
+	uint8_t reduce;
+	struct emu_opnd at[5], offset[3], mask;
+};
+
+/* ---- maps as they were seen ---------------------------------------------------------------- */
+
+struct seen { uint64_t a; struct emu_tmap map; };
+static struct seen *seen;
+static unsigned nseen, capseen;
+
+static struct seen *find(uint64_t a)
+{
+	for (unsigned i = 0; i < nseen; i++)
+		if (seen[i].a == a)
+			return &seen[i];
+	return NULL;
+}
+
+void emu_tmap_forget(void)
+{
+	nseen = 0;
+}
+
+static void look_again(uint64_t a)
+{
+	struct seen *s = find(a);
+
+	if (s)
+		*s = seen[--nseen];
+}
+
+static void read_map(uint64_t a, const void *p, struct emu_tmap *out)
+{
+	struct seen *s = find(a);
+
+	memcpy(out, p, sizeof *out);
+	if (!emu_m.seed)
+		return;
+	if (s && memcmp(&s->map, out, sizeof *out) && emu_async_chance(8)) {
+		*out = s->map;
+		return;
+	}
+	if (!s) {
+		if (nseen == capseen) {
+			capseen = capseen ? capseen * 2 : 16;
+			seen = realloc(seen, capseen * sizeof *seen);
+			if (!seen)
+				abort();
+		}
+		s = &seen[nseen++];
+	}
+	s->a = a;
+	s->map = *out;
+}
+
+/* The 128 bytes at an address, which may be a parameter of the kernel. */
+static uint8_t *map_at(struct emu_x *x, const struct emu_op *op, const struct emu_addr *mem,
+		       unsigned l, unsigned align, uint64_t *a)
+{
+	struct emu_block *owner;
+
+	*a = emu_addr_of(x, mem, l);
+	if (*a & (align - 1)) {
+		emu_access_fault(x, op, l, *a, align, mem->base);
+		return NULL;
+	}
+	return emu_range(x, op, l, mem->base, *a, 128, 16, &owner);
+}
+
+/* ---- copies ------------------------------------------------------------------------------------ */
+
+struct walk {
+	struct emu_x *x;
+	const struct emu_op *op;
+	struct emu_async *a;
+	struct emu_box *box;
+	uint8_t *smem;
+	unsigned lane;
+};
+
+static bool piece(void *arg, uint32_t off, uint64_t global, uint32_t n)
+{
+	struct walk *w = arg;
+	uint8_t *p = (uint8_t *)(uintptr_t)global, fill[128];
+
+	if (!global) {
+		emu_tmap_fill(w->box->map, fill, n);
+		emu_async_bytes(w->a, fill, w->smem + off, n);
+		return true;
+	}
+	if (!emu_mem_range_ok(global, n)) {
+		emu_fault(w->x, w->op, w->lane, CUDA_ERROR_ILLEGAL_ADDRESS,
+			  "the tensor map leads to 0x%llx, which is no memory",
+			  (unsigned long long)global);
+		return false;
+	}
+	if (w->box->load)
+		emu_async_piece(w->a, p, w->smem + off, n);
+	else
+		emu_async_piece(w->a, w->smem + off, p, n);
+	return true;
+}
+
+/* PTX types of the elements, for reductions. */
+static enum ptx_type elem_type(const struct emu_tmap *t)
+{
+	static const uint8_t types[TMAP_ELEMS] = {
+		TYPE_NONE, TYPE_NONE, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_F16, TYPE_F32,
+		TYPE_F32, TYPE_F64, TYPE_BF16, TYPE_F32, TYPE_F32
+	};
+
+	return types[t->elem];
+}
+
+static const char *mode_wrong(const struct emu_tensor *k, const struct emu_tmap *t)
+{
+	const char *why = emu_tmap_wrong(t);
+
+	if (why)
+		return why;
+	if (k->four ? t->mode != TMAP_TILED || t->rank != 2 || t->box[1] != 1 : t->rank != k->rank)
+		return "a tensor map of another rank than the instruction's";
+	if (k->im2col != (t->mode == TMAP_IM2COL))
+		return "a tensor map of another mode than the instruction's";
+	if (k->reduce && elem_type(t) == TYPE_NONE)
+		return "a tensor map of elements that cannot be reduced";
+	return NULL;
+}
+
+static bool start(struct emu_x *x, const struct emu_op *op, const struct emu_tensor *k, unsigned l)
+{
+	struct emu_block *owner;
+	struct emu_tmap map;
+	struct emu_box box = {.map = &map, .load = !k->out, .bytes = piece};
+	struct walk w = {.x = x, .op = op, .box = &box, .lane = l};
+	uint64_t a, s = emu_addr_of(x, &k->smem, l);
+	const uint8_t *p = map_at(x, op, &k->map, l, 64, &a);
+	int64_t rows[4];
+	const char *why;
+
+	if (!p)
+		return false;
+	read_map(a, p, &map);
+	why = mode_wrong(k, &map);
+	if (why) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "%s", why);
+		return false;
+	}
+	for (unsigned i = 0; i < k->rank; i++)
+		box.at[i] = (int32_t)emu_get(x, k->at[i], l);
+	for (unsigned i = 0; k->im2col && !k->out && i + 2 < k->rank; i++)
+		box.offset[i] = (uint16_t)emu_get(x, k->offset[i], l);
+	for (unsigned i = 0; k->four && i < 4; i++)
+		rows[i] = (int32_t)emu_get(x, k->at[i + 1], l);
+	box.rows = k->four ? rows : NULL;
+	w.smem = emu_range(x, op, l, k->smem.base, s, (emu_box_span(&box) + 127) & ~127u, 128, &owner);
+	if (!w.smem)
+		return false;
+	if (!owner || (k->out && owner != x->b)) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS, "an address in the wrong space");
+		return false;
+	}
+	box.base = (uint32_t)(w.smem - owner->smem);
+	box.arg = &w;
+	w.a = emu_async_new(x, op, l);
+	w.a->from = k->out ? owner : NULL;
+	w.a->reduce = k->reduce;
+	w.a->type = (uint8_t)elem_type(&map);
+	w.a->size = (uint8_t)emu_tmap_elem_bytes(&map);
+	w.a->sys = k->out;
+	if (k->out)
+		emu_async_group(w.a);
+	if (!emu_box_walk(&box) ||
+	    !emu_async_land(x, w.a, k->out ? NULL : &k->mbar, k->out ? NULL : owner,
+			    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0)) {
+		emu_async_free(w.a);
+		return false;
+	}
+	emu_async_start(w.a);
+	return true;
+}
+
+static const struct emu_op *tensor(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	EMU_EACH(l, m)
+		if (!start(x, op, op->u.tensor, l))
+			return NULL;
+	return op + 1;
+}
+
+/* ---- changing maps ---------------------------------------------------------------------------------- */
+
+enum field {
+	ADDRESS, RANK, BOX_DIM, GLOBAL_DIM, GLOBAL_STRIDE, ELEMENT_STRIDE,
+	ELEMTYPE, INTERLEAVE, SWIZZLE, ATOMICITY, FILL
+};
+
+/* PTX ISA, "tensormap.replace": the rank is given less one. */
+static bool put(struct emu_tmap *t, enum field f, uint32_t ord, uint64_t v)
+{
+	switch (f) {
+	case ADDRESS:
+		t->address = v;
+		return true;
+	case RANK:
+		t->rank = (uint8_t)(v + 1);
+		return v < 5;
+	case BOX_DIM:
+		t->box[ord] = (uint16_t)v;
+		return v && v <= 256;
+	case GLOBAL_DIM:
+		t->last[ord] = (uint32_t)v - 1;
+		return true;
+	case GLOBAL_STRIDE:
+		t->stride[ord] = v;
+		return !(v >> 40);
+	case ELEMENT_STRIDE:
+		t->step[ord] = (uint8_t)v;
+		return v && v <= 8;
+	case ELEMTYPE:
+		t->elem = (uint8_t)v;
+		return v < 16;
+	case INTERLEAVE:
+		t->interleave = (uint8_t)v;
+		return v < 3;
+	case SWIZZLE:
+		t->swizzle = (uint8_t)v;
+		return v < 4;
+	case ATOMICITY:
+		t->atomicity = (uint8_t)v;
+		return v < 4;
+	case FILL:
+		t->fill = (uint8_t)v;
+		return v < 2;
+	}
+	return false;
+}
+
+/* o[]: the new value.  kind: the field; imm: which dimension. */
+static const struct emu_op *replace(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	EMU_EACH(l, m) {
+		struct emu_tmap t;
+		uint64_t a, v = emu_get(x, op->o[0], l);
+		uint8_t *p = map_at(x, op, &op->u.mem, l, 64, &a);
+
+		if (!p)
+			return NULL;
+		memcpy(&t, p, sizeof t);
+		if (t.magic != EMU_TMAP_MAGIC)
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "there is no tensor map at 0x%llx", (unsigned long long)a);
+		if (op->kind != ADDRESS && op->kind != GLOBAL_STRIDE)
+			v = (uint32_t)v;
+		if (!put(&t, op->kind, op->imm, v))
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "a tensor map cannot have 0x%llx there", (unsigned long long)v);
+		memcpy(p, &t, sizeof t);
+	}
+	return op + 1;
+}
+
+/* tensormap.cp_fenceproxy: all lanes of the warp copy the same 128 bytes. */
+static const struct emu_op *cp_fenceproxy(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_tensor *k = op->u.tensor;
+	struct emu_gather g;
+
+	if (!emu_gather(x, op, m, EMU_ALL, &g))
+		return NULL;
+	for (unsigned i = 0; i < g.n; i++) {
+		const struct emu_part *part = &g.part[i];
+		struct emu_x v = *x;
+
+		v.base = part->base;
+		emu_x_banks(&v);
+		EMU_EACH(l, part->mask) {
+			uint64_t to, from;
+			uint8_t *d = map_at(&v, part->op, &k->map, l, 128, &to), *s;
+
+			s = d ? map_at(&v, part->op, &k->smem, l, 128, &from) : NULL;
+			if (!s) {
+				x->why = WHY_FAULT;
+				return NULL;
+			}
+			memcpy(d, s, 128);
+		}
+	}
+	return op + 1;
+}
+
+static const struct emu_op *fence(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	EMU_EACH(l, m) {
+		uint64_t a;
+
+		if (!map_at(x, op, &op->u.mem, l, 64, &a))
+			return NULL;
+		look_again(a);
+	}
+	return op + 1;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------------------ */
+
+static bool bad(struct emu_dec *d)
+{
+	return emu_dec_refuse(d, "operands that do not fit the instruction");
+}
+
+/* [map, {coordinates}] */
+static bool dec_map(struct emu_dec *d, const struct ptx_operand *p, struct emu_tensor *k)
+{
+	struct ptx_operand base = *p;
+	unsigned want = k->four ? 5 : k->rank;
+
+	if (p->kind != OP_ADDR || p->n != 2)
+		return bad(d);
+	base.n = 1;
+	return emu_dec_addr(d, &base, SPACE_NONE, &k->map) &&
+	       (emu_dec_words(d, &p->list[1], false, k->at, 5) == want || bad(d));
+}
+
+static unsigned rank_of(const struct ptx_inst *in)
+{
+	static const enum ptx_mod ranks[] = {MOD_1D, MOD_2D, MOD_3D, MOD_4D, MOD_5D};
+
+	for (unsigned i = 0; i < 5; i++)
+		if (ptx_has(in, ranks[i]))
+			return i + 1;
+	return 0;
+}
+
+static bool emit(struct emu_dec *d, emu_op_fn *fn, struct emu_tensor *k)
+{
+	struct emu_op *op = emu_dec_new(d);
+
+	op->fn = fn;
+	op->u.tensor = k;
+	return true;
+}
+
+/* [to], [map], [mbarrier] (, {offsets}) (, blocks) (, policy);  [map], [from] (, policy). */
+static bool dec_tensor(struct emu_dec *d, const struct ptx_inst *in, bool reduce)
+{
+	struct emu_tensor *k = ptx_alloc(d->arena, sizeof *k);
+	unsigned n, hint = ptx_has(in, MOD_L2_CACHE_HINT);
+	uint8_t kind;
+
+	memset(k, 0, sizeof *k);
+	k->out = ptx_has(in, MOD_BULK_GROUP);
+	k->rank = (uint8_t)rank_of(in);
+	k->four = ptx_has(in, MOD_TILE_GATHER4) || ptx_has(in, MOD_TILE_SCATTER4);
+	k->im2col = ptx_has(in, MOD_IM2COL) || ptx_has(in, MOD_IM2COL_NO_OFFS);
+	k->multicast = ptx_has(in, MOD_MULTICAST_CLUSTER);
+	if (ptx_has(in, MOD_IM2COL_W) || ptx_has(in, MOD_IM2COL_W_128))
+		return emu_dec_refuse(d, "the wide im2col mode, which is not emulated");
+	if (!k->rank || (k->four && k->rank != 2) || (k->im2col && k->rank < 3))
+		return emu_dec_refuse(d, "a tensor copy of no rank that there is");
+	if (reduce) {
+		if (!emu_atom_kind(in, &kind))
+			return emu_dec_refuse(d, "a reduction that is not emulated");
+		k->reduce = kind + 1;
+	}
+	if (k->out) {
+		if (in->nops != 2 + hint || !dec_map(d, &in->ops[0], k) ||
+		    !emu_dec_addr(d, &in->ops[1], SPACE_SHARED, &k->smem))
+			return d->why ? false : bad(d);
+		d->mod->async_reads = true;
+		return emit(d, tensor, k);
+	}
+	n = 3;
+	if (in->nops != n + k->im2col + k->multicast + hint ||
+	    !emu_dec_addr(d, &in->ops[0], SPACE_SHARED, &k->smem) || !dec_map(d, &in->ops[1], k) ||
+	    !emu_dec_addr(d, &in->ops[2], SPACE_SHARED, &k->mbar))
+		return d->why ? false : bad(d);
+	if (k->im2col && emu_dec_words(d, &in->ops[n++], false, k->offset, 3) != k->rank - 2u)
+		return bad(d);
+	if (k->multicast)
+		k->mask = emu_dec_word(d, &in->ops[n], false);
+	return emit(d, tensor, k);
+}
+
+static bool dec_replace(struct emu_dec *d, const struct ptx_inst *in)
+{
+	static const enum ptx_mod fields[] = {
+		MOD_GLOBAL_ADDRESS, MOD_RANK, MOD_BOX_DIM, MOD_GLOBAL_DIM, MOD_GLOBAL_STRIDE,
+		MOD_ELEMENT_STRIDE, MOD_ELEMTYPE, MOD_INTERLEAVE_LAYOUT, MOD_SWIZZLE_MODE,
+		MOD_SWIZZLE_ATOMICITY, MOD_FILL_MODE
+	};
+	bool shared = ptx_has(in, MOD_SHARED_CTA);
+	struct emu_addr mem;
+	struct emu_opnd o;
+	struct emu_op *op;
+	unsigned f = 0, ordered;
+
+	while (f < sizeof fields / sizeof *fields && !ptx_has(in, fields[f]))
+		f++;
+	ordered = f >= BOX_DIM && f <= ELEMENT_STRIDE;
+	if (f > FILL || in->nops != 2 + ordered || (ordered && (in->ops[1].kind == OP_SYM ||
+	    in->ops[1].ival > (f == GLOBAL_STRIDE ? 3 : 4))) ||
+	    !emu_dec_addr(d, &in->ops[0], shared ? SPACE_SHARED : ptx_has(in, MOD_GLOBAL) ?
+			  SPACE_GLOBAL : SPACE_NONE, &mem))
+		return d->why ? false : bad(d);
+	o = emu_dec_word(d, &in->ops[1 + ordered], false);
+	op = emu_dec_new(d);
+	op->fn = replace;
+	op->kind = (uint8_t)f;
+	op->imm = ordered ? (uint32_t)in->ops[1].ival : 0;
+	op->u.mem = mem;
+	op->o = emu_dec_keep(d, &o, 1);
+	return true;
+}
+
+bool emu_dec_tensor(struct emu_dec *d, const struct ptx_inst *in)
+{
+	struct emu_tensor *k;
+	struct emu_addr mem;
+	struct emu_op *op;
+
+	switch (in->id) {
+	case INST_CP_ASYNC_BULK_TENSOR:
+		return dec_tensor(d, in, false);
+	case INST_CP_REDUCE_ASYNC_BULK_TENSOR:
+		return dec_tensor(d, in, true);
+	case INST_TENSORMAP_REPLACE:
+		return dec_replace(d, in);
+	case INST_TENSORMAP_CP_FENCEPROXY:
+		k = ptx_alloc(d->arena, sizeof *k);
+		memset(k, 0, sizeof *k);
+		if (in->nops != 3 || in->ops[2].kind == OP_SYM || in->ops[2].ival != 128 ||
+		    !emu_dec_addr(d, &in->ops[0], SPACE_GLOBAL, &k->map) ||
+		    !emu_dec_addr(d, &in->ops[1], SPACE_SHARED, &k->smem))
+			return d->why ? false : bad(d);
+		return emit(d, cp_fenceproxy, k);
+	case INST_FENCE_PROXY_TENSORMAP_GENERIC:
+		if (!ptx_has(in, MOD_ACQUIRE)) {
+			emu_dec_new(d)->fn = emu_op_nop;
+			return true;
+		}
+		if (in->nops != 2 || !emu_dec_addr(d, &in->ops[0], SPACE_NONE, &mem))
+			return d->why ? false : bad(d);
+		op = emu_dec_new(d);
+		op->fn = fence;
+		op->u.mem = mem;
+		return true;
+	default:
+		return false;
+	}
+}
