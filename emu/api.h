@@ -50,6 +50,7 @@ struct emu_cmd {
 	struct emu_cmd *next;
 	uint64_t seq;
 	bool running;
+	bool over;                      /* a launch that ended before one ahead of it */
 	union {
 		struct emu_grid *grid;
 		struct {

@@ -10,9 +10,10 @@
 
 #include "emu/async.h"
 
-/* Steps that one stage takes: with seed 0; with others up to 2^SPREAD, mostly less. */
-#define PLAIN_DELAY 600
-#define SPREAD      15
+/* Steps that one stage takes: with seed 0; with others up to 2^SPREAD, mostly less.
+ * With stepwise schedules steps are fewer. */
+#define PLAIN_DELAY (emu_m.stepwise ? 60 : 600)
+#define SPREAD      (emu_m.stepwise ? 10u : 15u)
 
 static struct emu_async *pending, **tail = &pending;
 
@@ -114,7 +115,7 @@ static void due_next(const struct emu_async *a)
 void emu_async_start(struct emu_async *a)
 {
 	shuffle(a);
-	a->stale = !a->generic && a->from && a->from->stale && emu_async_chance(8);
+	a->stale = !a->generic && a->from && a->from->stale && emu_async_chance(4);
 	a->due = emu_async_delay();
 	a->next = NULL;
 	*tail = a;
@@ -174,8 +175,11 @@ static void write_piece(struct emu_async *a, struct emu_landing *land)
 		reduce_piece(a, p, dst);
 	else
 		memcpy(dst, a->staged + p->at, p->n);
-	if (land->block && land->block->stale && !a->generic)
-		memcpy(land->block->stale + (dst - land->block->smem), dst, p->n);
+	if (land->block && !a->generic) {
+		if (land->block->stale)
+			memcpy(land->block->stale + (dst - land->block->smem), dst, p->n);
+		emu_late_landed(land->block, dst, p->n);
+	}
 	count(land, p->n);
 }
 

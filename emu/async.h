@@ -87,11 +87,13 @@ bool emu_async_chance(unsigned n);
 /* ---- what a warp has under way: exec_async.c ----------------------------------------- */
 
 struct emu_lane_copies;
+struct emu_lates;
 
 struct emu_copies {
 	struct emu_warp *warp;
 	struct emu_lane_copies *lane;           /* 32; cp.async; NULL until the first */
 	uint32_t bulk_group[EMU_LANES];         /* number of the bulk group that is open */
+	struct emu_lates *late;                 /* weak.c: loads under way; NULL */
 	bool listed;                            /* has cp.async that goes on by itself */
 	uint64_t due;
 	struct emu_copies *next;
@@ -116,6 +118,10 @@ uint8_t *emu_range(struct emu_x *, const struct emu_op *, unsigned lane, enum em
 /* Shared memory of the block, as the async proxy sees it in the worst case. */
 void emu_weak_block(struct emu_block *);        /* the block starts */
 void emu_weak_fence(struct emu_block *);        /* all that was written is seen */
+/* Loads of lanes are no longer under way. */
+void emu_late_forget(struct emu_warp *, uint32_t m);
+void emu_late_free(struct emu_copies *);
+void emu_late_landed(struct emu_block *, const uint8_t *, uint32_t n);
 
 /* exec_tensor.c: a kernel starts: no tensor map is seen as it was before */
 void emu_tmap_forget(void);

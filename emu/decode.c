@@ -492,7 +492,7 @@ static void dec_inst(struct emu_dec *d)
 	     (!d->why && emu_dec_warp(d, in)) || (!d->why && emu_dec_space(d, in)) ||
 	     (!d->why && emu_dec_mat(d, in)) || (!d->why && emu_dec_mbar(d, in)) ||
 	     (!d->why && emu_dec_async(d, in)) || (!d->why && emu_dec_bulk(d, in)) ||
-	     (!d->why && emu_dec_tensor(d, in)) ||
+	     (!d->why && emu_dec_tensor(d, in)) || (!d->why && emu_dec_launch(d, in)) ||
 	     (!d->why && dec_alu(d, in));
 	if (!ok || d->why) {
 		const char *why = d->why;
@@ -738,6 +738,7 @@ void emu_decode(struct emu_func *f)
 	f->nops = d.nops;
 	f->rows = d.rows > d.preds ? d.rows : d.preds;
 	f->local_bytes = align_up(f->local_bytes, 16);
+	emu_weak_wrap(f);
 	if (emu_oracle_on)
 		emu_oracle_wrap(f);
 }

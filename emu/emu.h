@@ -216,6 +216,7 @@ struct emu_op {
 		struct { struct emu_addr mem; struct emu_tile *tile; } tile;    /* wmma.load */
 		struct emu_bulk *bulk;                  /* cp.async.bulk and the like */
 		struct emu_tensor *tensor;
+		struct emu_cancel *cancel;
 		uint64_t value;
 		const char *why;                        /* refused */
 	} u;
@@ -261,6 +262,7 @@ struct emu_func {
 	bool nonportable_cluster;
 	int spread_policy;
 	uint8_t *step;                  /* stepwise.c: by number of the op; NULL: not known yet */
+	struct emu_weak *weak;          /* weak.c: by number of the op; NULL */
 	bool injected;                  /* the oracle: no part of the program */
 	struct orc_op **watch;          /* the oracle: by number of the op; NULL */
 };
@@ -281,6 +283,7 @@ struct emu_module {
 	unsigned nconsts, capconsts;
 	struct emu_const **const_index; /* hash from value to row */
 	bool async_reads;               /* something reads shared memory in the async proxy */
+	int async_writes;               /* and writes it: 2, 1: nothing does, 0: not known yet */
 	CUcontext ctx;
 	struct emu_module *next;
 };
@@ -376,6 +379,7 @@ struct emu_block {
 	uint8_t *smem;
 	uint64_t smem_bytes;            /* with the reserved part */
 	unsigned nwarps, nthreads, live; /* live: threads not exited */
+	bool triggered;                 /* counted in grid->triggered */
 	struct emu_warp *warp;
 	struct emu_bar bar[16];
 	uint32_t *cluster_arrived;      /* per thread: phase + 1 that it arrived in, 0 */
@@ -390,7 +394,10 @@ struct emu_grid {
 	struct emu_func *func;
 	uint32_t dim[3], block[3], cluster[3];
 	bool explicit_cluster, cooperative;
+	bool pdl;                       /* may start before the one before it has ended */
+	struct emu_grid *after;         /* that one, until it has ended */
 	uint64_t nblocks, next_block, done;
+	uint64_t triggered;             /* blocks that let dependent grids start, or ended */
 	uint64_t smem_dynamic;
 	uint64_t params;                /* address of the parameters */
 	uint64_t workspace;             /* of a cooperative launch, for grid barriers; 0 */
@@ -465,6 +472,9 @@ void emu_grid_free(struct emu_grid *);
 void emu_admit(void);
 /* A block has no threads left; returns its grid if that is at its end, off the list. */
 struct emu_grid *emu_block_end(struct emu_block *);
+/* %ctaid of the first block of a cluster. */
+void emu_cluster_place(const struct emu_grid *, uint64_t cluster, uint64_t at[3]);
+void emu_grid_trigger(struct emu_block *);      /* the block lets dependent grids start */
 struct emu_grid *emu_machine_abandon(void);     /* stops everything; the grids to free */
 void emu_warp_grow(struct emu_warp *, unsigned rows);
 /* Local memory of at least so much a thread; false beyond the limit. */
@@ -497,6 +507,9 @@ void emu_x_banks(struct emu_x *);               /* after base or rows changed */
 
 /* stepwise.c: one step of some warp, which it returns */
 struct emu_warp *emu_step(void);
+
+/* weak.c: loads that may be overtaken by asynchronous writes */
+void emu_weak_wrap(struct emu_func *);
 
 /* exec_async.c: carries out the copies of lanes that end; drops all of a warp's */
 void emu_copies_finish(struct emu_warp *, uint32_t m);
@@ -624,7 +637,8 @@ struct emu_opnd *emu_dec_keep(struct emu_dec *, const struct emu_opnd *, unsigne
 
 typedef bool emu_dec_fn(struct emu_dec *, const struct ptx_inst *);
 emu_dec_fn emu_dec_mem, emu_dec_atom, emu_dec_ctl, emu_dec_sync, emu_dec_warp, emu_dec_space,
-	emu_dec_mat, emu_dec_mbar, emu_dec_async, emu_dec_bulk, emu_dec_tensor;
+	emu_dec_mat, emu_dec_mbar, emu_dec_async, emu_dec_bulk, emu_dec_tensor,
+	emu_dec_launch;
 
 /* ---- printf.c: what device code may call ----------------------------------------- */
 

@@ -197,6 +197,7 @@ void emu_copies_finish(struct emu_warp *w, uint32_t m)
 
 	if (!c)
 		return;
+	emu_late_forget(w, m);
 	EMU_EACH(l, m) {
 		c->bulk_group[l] = 0;
 		if (!c->lane)
@@ -223,6 +224,7 @@ void emu_copies_free(struct emu_warp *w)
 	for (unsigned l = 0; c->lane && l < EMU_LANES; l++)
 		free(c->lane[l].list);
 	free(c->lane);
+	emu_late_free(c);
 	free(c);
 	w->copies = NULL;
 }

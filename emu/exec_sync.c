@@ -222,10 +222,11 @@ static const struct emu_op *cluster_wait(struct emu_x *x, const struct emu_op *o
 
 /* ---- proxy fences --------------------------------------------------------------------- */
 
-/* What was written to shared memory is seen by the async proxy from now on. */
+/* What was written to shared memory is seen by the async proxy from now on, and what
+ * these threads read is read. */
 static const struct emu_op *proxy_fence(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	(void)m;
+	emu_late_forget(x->w, m);
 	for (unsigned r = 0; r < x->b->cluster->nblocks; r++)
 		emu_weak_fence(x->b->cluster->block[r]);
 	return op + 1;
@@ -329,9 +330,6 @@ bool emu_dec_sync(struct emu_dec *d, const struct ptx_inst *in)
 	case INST_FENCE_MBARRIER_INIT:
 	case INST_FENCE_ACQUIRE_SYNC_RESTRICT_SHARED_CLUSTER:
 	case INST_FENCE_RELEASE_SYNC_RESTRICT_SHARED_CTA:
-	/* A kernel starts when those before it in its stream have ended. */
-	case INST_GRIDDEPCONTROL_LAUNCH_DEPENDENTS:
-	case INST_GRIDDEPCONTROL_WAIT:
 		emu_dec_new(d)->fn = emu_op_nop;
 		return true;
 	default:

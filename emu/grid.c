@@ -302,6 +302,7 @@ static void block_start(struct emu_block *b, uint64_t linear, struct emu_cluster
 	b->rank = rank;
 	b->sm = sm;
 	b->live = b->nthreads;
+	b->triggered = false;
 	b->ctaid[0] = (uint32_t)(linear % g->dim[0]);
 	b->ctaid[1] = (uint32_t)(linear / g->dim[0] % g->dim[1]);
 	b->ctaid[2] = (uint32_t)(linear / g->dim[0] / g->dim[1]);
@@ -344,6 +345,15 @@ static uint64_t block_number(const struct emu_grid *g, uint64_t c, unsigned r)
 	uint64_t z = c / nx / ny * g->cluster[2] + r / g->cluster[0] / g->cluster[1];
 
 	return (z * g->dim[1] + y) * g->dim[0] + x;
+}
+
+void emu_cluster_place(const struct emu_grid *g, uint64_t c, uint64_t at[3])
+{
+	uint64_t linear = block_number(g, c, 0);
+
+	at[0] = linear % g->dim[0];
+	at[1] = linear / g->dim[0] % g->dim[1];
+	at[2] = linear / g->dim[0] / g->dim[1];
 }
 
 /* Finds an SM for each of `n` blocks; false, and nothing is taken, if one has none. */
@@ -423,11 +433,23 @@ static void leave_sm(struct emu_block *b)
 	emu_m.resident--;
 }
 
+/* PTX ISA, "griddepcontrol": dependents start when every block has asked for it or
+ * ended. */
+void emu_grid_trigger(struct emu_block *b)
+{
+	if (b->triggered)
+		return;
+	b->triggered = true;
+	if (++b->grid->triggered == b->grid->nblocks)
+		atomic_store(&emu_m.attention, true);
+}
+
 struct emu_grid *emu_block_end(struct emu_block *b)
 {
 	struct emu_cluster *c = b->cluster;
 	struct emu_grid *g = b->grid, **p;
 
+	emu_grid_trigger(b);
 	if (--c->running)               /* others may still look at its shared memory */
 		return NULL;
 	emu_async_cluster_end(c);

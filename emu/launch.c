@@ -11,7 +11,7 @@ struct launch {
 	struct emu_func *f;
 	const uint32_t *grid, *block;
 	uint32_t cluster[3];
-	bool explicit_cluster, cooperative;
+	bool explicit_cluster, cooperative, pdl;
 	uint64_t smem;
 	CUstream stream;
 	void **params, **extra;
@@ -123,6 +123,7 @@ static CUresult launch(struct launch *l, CUfunction h)
 	g->nblocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
 	g->explicit_cluster = l->explicit_cluster;
 	g->cooperative = l->cooperative;
+	g->pdl = l->pdl;
 	g->smem_dynamic = l->smem;
 	bytes = (l->f->param_bytes + 15) & ~UINT64_C(15);
 	g->params = emu_mem_new(bytes + WORKSPACE, MEM_PARAMS, 0);
@@ -201,14 +202,16 @@ EMU_API CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig *config, CUfuncti
 			l.cluster[2] = v->clusterDim.z;
 			l.explicit_cluster = true;
 			break;
-		/* Hints, and permission to start early, which need not be used. */
+		case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+			l.pdl = v->programmaticStreamSerializationAllowed;
+			break;
+		/* Hints. */
 		case CU_LAUNCH_ATTRIBUTE_IGNORE:
 		case CU_LAUNCH_ATTRIBUTE_PRIORITY:
 		case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
 		case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
 		case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
 		case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-		case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
 		case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
 		case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
 			break;

@@ -185,6 +185,39 @@ static void do_set(const struct emu_cmd *c)
 	}
 }
 
+/* A launch that was allowed to start early does, when every block of the one before it
+ * has let it.  They end in the order of the stream. */
+static struct emu_cmd *next_in(struct CUstream_st *s)
+{
+	struct emu_cmd *c = s->head;
+
+	while (c && c->running && c->kind == CMD_LAUNCH && c->next &&
+	       c->next->kind == CMD_LAUNCH && c->next->u.grid->pdl &&
+	       c->u.grid->triggered == c->u.grid->nblocks) {
+		if (!c->next->running)
+			c->next->u.grid->after = c->over ? NULL : c->u.grid;
+		c = c->next;
+	}
+	return c;
+}
+
+static void grid_end(struct emu_cmd *c)
+{
+	struct CUstream_st *s = c->stream;
+
+	c->over = true;
+	while (s->head && s->head->over) {
+		struct emu_cmd *n = s->head->next;
+		bool last = s->doomed && !n;
+
+		if (n && n->kind == CMD_LAUNCH)
+			n->u.grid->after = NULL;
+		cmd_end(s->head);
+		if (last)
+			return;
+	}
+}
+
 /* Everything but a kernel is carried out at once. */
 static void start(struct emu_cmd *c)
 {
@@ -210,12 +243,12 @@ static void start(struct emu_cmd *c)
 /* The command that came first among those that may start. */
 static struct emu_cmd *next_cmd(void)
 {
-	struct emu_cmd *best = NULL;
+	struct emu_cmd *best = NULL, *c;
 
 	for (struct CUctx_st *ctx = emu_contexts; ctx; ctx = ctx->next)
 		for (struct CUstream_st *s = ctx->streams; s; s = s->next)
-			if (s->head && may_start(s->head) && (!best || s->head->seq < best->seq))
-				best = s->head;
+			if ((c = next_in(s)) && may_start(c) && (!best || c->seq < best->seq))
+				best = c;
 	return best;
 }
 
@@ -297,7 +330,7 @@ static void *engine(void *arg)
 		if (emu_m.fault)
 			fail();
 		else if (g)
-			cmd_end(g->owner);
+			grid_end(g->owner);
 	}
 	return NULL;
 }

@@ -26,6 +26,7 @@ struct place {                  /* what a declaration became */
 	unsigned char *host;    /* hostbuf, managed */
 	CUstream stream;
 	CUevent event;
+	CUtensorMap tmap;
 };
 
 struct runner {
@@ -229,7 +230,9 @@ static bool make(struct runner *r, const struct run_obj *o, struct place *p)
 	case OBJ_EVENT:
 		return TRY(r, o->pos, cuEventCreate(&p->event, CU_EVENT_DISABLE_TIMING));
 	case OBJ_TMAP:
-		break;          /* main.c does not let such a script come here */
+		return check(r, o->pos, "cuTensorMapEncodeTiled",
+			     run_tmap_make(o->tmap, &r->cu,
+					   r->at[o->tmap->buf].addr + o->tmap->off, &p->tmap));
 	}
 	return false;
 }
@@ -275,8 +278,8 @@ static int launch(struct runner *r, const struct run_action *a)
 	static uint64_t none[PARAM_BYTES / 8];
 	static uint64_t values[MAX_PARAMS];
 	void *params[MAX_PARAMS];
-	CUlaunchAttribute attr = { .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION };
-	CUlaunchConfig config = { 0 };
+	CUlaunchAttribute attr[2] = { 0 };
+	CUlaunchConfig config = { .attrs = attr };
 	CUfunction f;
 	CUresult e;
 	unsigned i;
@@ -298,10 +301,11 @@ static int launch(struct runner *r, const struct run_action *a)
 	for (i = 0; i < MAX_PARAMS; i++)
 		params[i] = none;
 	for (i = 0; i < a->nargs; i++) {
-		values[i] = a->args[i].bits;
-		if (a->args[i].obj != ARG_VALUE)
-			values[i] += r->at[a->args[i].obj].addr;
-		params[i] = &values[i];
+		struct place *p = a->args[i].obj == ARG_VALUE ? NULL : &r->at[a->args[i].obj];
+
+		values[i] = a->args[i].bits + (p ? p->addr : 0);
+		params[i] = p && r->s->objs[a->args[i].obj].kind == OBJ_TMAP ?
+			    (void *)&p->tmap : (void *)&values[i];
 	}
 	if (a->smem > STATIC_SMEM &&
 	    !TRY(r, a->pos, cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -315,17 +319,29 @@ static int launch(struct runner *r, const struct run_action *a)
 	config.blockDimZ = a->block[2];
 	config.sharedMemBytes = a->smem;
 	config.hStream = r->at[a->stream].stream;
-	if (!a->cluster[0])
+	if (!a->cluster[0] && !a->pdl)
 		return TRY(r, a->pos, cuLaunchKernel(f, config.gridDimX, config.gridDimY,
 						     config.gridDimZ, config.blockDimX,
 						     config.blockDimY, config.blockDimZ, a->smem,
 						     config.hStream, params, NULL))
 			? RUN_OK : RUN_OTHER;
-	attr.value.clusterDim.x = a->cluster[0];
-	attr.value.clusterDim.y = a->cluster[1];
-	attr.value.clusterDim.z = a->cluster[2];
-	config.attrs = &attr;
-	config.numAttrs = 1;
+	if (a->cluster[0]) {
+		CUlaunchAttribute *c = &attr[config.numAttrs++];
+
+		c->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+		c->value.clusterDim.x = a->cluster[0];
+		c->value.clusterDim.y = a->cluster[1];
+		c->value.clusterDim.z = a->cluster[2];
+		/* More than eight blocks have to be allowed first. */
+		if (a->cluster[0] * a->cluster[1] * a->cluster[2] > 8 &&
+		    !TRY(r, a->pos, cuFuncSetAttribute(f,
+				CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
+			return RUN_OTHER;
+	}
+	if (a->pdl) {
+		attr[config.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+		attr[config.numAttrs++].value.programmaticStreamSerializationAllowed = 1;
+	}
 	return TRY(r, a->pos, cuLaunchKernelEx(&config, f, params, NULL)) ? RUN_OK : RUN_OTHER;
 }
 
@@ -511,9 +527,11 @@ int run_launch(const struct run_script *s, const struct run_job *job)
 		fprintf(stderr, "gsan-run: %s cannot be loaded\n", run_emu_path());
 		return RUN_OTHER;
 	}
-	r.at = calloc((size_t)s->nobjs, sizeof *r.at);
+	/* calloc does not align as a tensor map needs it. */
+	r.at = aligned_alloc(_Alignof(struct place), (size_t)s->nobjs * sizeof *r.at);
 	if (!r.at)
 		return RUN_OTHER;
+	memset(r.at, 0, (size_t)s->nobjs * sizeof *r.at);
 	threaded = !pthread_create(&thread, NULL, send_along, &w);
 	end.status = (uint32_t)perform(&r);
 	if (threaded) {

@@ -29,6 +29,17 @@ struct run_pos { unsigned line, col; };
 enum run_obj_kind { OBJ_BUF, OBJ_HOSTBUF, OBJ_MANAGED, OBJ_TMAP, OBJ_STREAM, OBJ_EVENT };
 enum run_init { INIT_ZERO, INIT_IOTA, INIT_FILL, INIT_RAND };
 
+/* tmap.c: a tensor map of a script */
+struct run_tmap {
+	int buf;                /* number of the memory block */
+	uint64_t off;
+	int type, swizzle;      /* the driver's enums */
+	unsigned bytes, span;   /* of an element; of the swizzle */
+	bool have_swizzle;
+	unsigned rank, nstrides, nbox, nelem;
+	uint64_t dims[5], strides[4], box[5], elem[5];
+};
+
 /* Whatever has a name in a script.  Number 0 is the null stream, called "0". */
 struct run_obj {
 	const char *name;
@@ -37,12 +48,13 @@ struct run_obj {
 	uint64_t bytes;         /* BUF, HOSTBUF, MANAGED */
 	enum run_init init;
 	uint64_t seed;          /* FILL: the word; RAND: the seed */
+	struct run_tmap *tmap;  /* TMAP */
 };
 
 enum { ARG_VALUE = -1 };
 
 struct run_arg {
-	int obj;                /* number of a buffer, or ARG_VALUE */
+	int obj;                /* number of a buffer or a tensor map, or ARG_VALUE */
 	uint64_t bits;          /* the value, or the offset into the buffer */
 	unsigned size;          /* bytes of the parameter */
 	unsigned col;
@@ -61,6 +73,7 @@ struct run_action {
 	unsigned grid[3], block[3];
 	unsigned cluster[3];    /* 0: no cluster asked for */
 	unsigned smem;
+	bool pdl;               /* it may start before its predecessor ends */
 	struct run_arg *args;
 	unsigned nargs, args_col;
 	int stream;             /* LAUNCH, RECORD, WAIT, COPY, SET, SYNC; 0: null stream */
@@ -151,13 +164,24 @@ bool run_holds(const struct run_script *, const struct run_expect *,
 	X(cuEventCreate) X(cuEventRecord) X(cuEventSynchronize) \
 	X(cuLaunchKernel) X(cuLaunchKernelEx)
 /* Later additions; NULL where the driver has none. */
-#define DRIVER_EXTRAS(X) X(cuFuncGetParamInfo)
+#define DRIVER_EXTRAS(X) X(cuFuncGetParamInfo) X(cuTensorMapEncodeTiled)
 
 struct run_driver {
 #define X(name) __typeof__(name) *name;
 	DRIVER_CALLS(X) DRIVER_EXTRAS(X)
 #undef X
 };
+
+/* ---- tmap.c ----------------------------------------------------------------- */
+
+/* The element type; false if there is no such type. */
+bool run_tmap_type(struct run_tmap *, const char *name);
+/* One word behind it; NULL, or what is wrong with it. */
+const char *run_tmap_word(struct run_tmap *, const char *word);
+/* All words have been read; the tensor lies in `bytes` bytes.  NULL, or what is wrong. */
+const char *run_tmap_end(struct run_tmap *, uint64_t bytes);
+CUresult run_tmap_make(const struct run_tmap *, const struct run_driver *, CUdeviceptr,
+		       CUtensorMap *);
 
 /* A function of the emulated device's library, beside the driver API; NULL. */
 void *run_emu_function(const char *name);

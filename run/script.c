@@ -417,16 +417,29 @@ static void parse_memory(struct parser *p, enum run_obj_kind kind)
 	}
 }
 
-/* The name and the block are checked; the rest belongs to what cannot be run. */
 static void parse_tmap(struct parser *p)
 {
-	struct word w = next(p, "a name");
-	uint64_t off;
+	struct word name = next(p, "a name"), w;
+	struct run_tmap *t = alloc(p->s, sizeof *t);
+	struct run_obj *o = declare(p, name, OBJ_TMAP);
+	const char *wrong;
 
-	declare(p, w, OBJ_TMAP);
-	place(p, next(p, "a memory block"), &off);
-	next(p, "an element type");
-	unsupported(p, w.col, "a tensor map");
+	t->buf = place(p, next(p, "a memory block"), &t->off);
+	w = next(p, "an element type");
+	if (!p->bad && !run_tmap_type(t, w.s))
+		fail(p, w.col, "\"%s\" is no type of elements", w.s);
+	while (!done(p)) {
+		w = next(p, "");
+		wrong = run_tmap_word(t, w.s);
+		if (wrong)
+			fail(p, w.col, "\"%s\" %s", w.s, wrong);
+	}
+	if (p->bad)
+		return;
+	wrong = run_tmap_end(t, p->s->objs[t->buf].bytes - t->off);
+	if (wrong)
+		fail(p, p->end_col, "%s", wrong);
+	o->tmap = t;
 }
 
 /* ---- Actions. */
@@ -559,7 +572,7 @@ static void arguments(struct parser *p, struct word v, struct run_action *a)
 static void parse_launch(struct parser *p, struct run_action *a)
 {
 	bool grid = false, block = false, cluster = false, smem = false;
-	bool stream = false, device = false, args = false, pdl = false;
+	bool stream = false, device = false, args = false;
 	struct word w, v;
 	uint64_t threads;
 
@@ -596,8 +609,7 @@ static void parse_launch(struct parser *p, struct run_action *a)
 			once(p, w, &args);
 			arguments(p, v, a);
 		} else if (!strcmp(w.s, "pdl")) {
-			once(p, w, &pdl);
-			unsupported(p, w.col, "programmatic stream serialization (pdl)");
+			once(p, w, &a->pdl);
 		} else {
 			fail(p, w.col, "unknown word \"%s\" in a launch", w.s);
 		}

@@ -355,6 +355,7 @@ litmus_tests = \
 
 run_tests = \
 	testsuite/run/lists.sh \
+	testsuite/run/async.sh \
 	testsuite/run/run.sh \
 	testsuite/run/script.sh
 

@@ -50,6 +50,20 @@ static void inside(const struct run_script *s, int i, uint64_t off, uint64_t byt
 			    (unsigned long long)off, (unsigned long long)o->bytes);
 }
 
+static void check_tmap(const struct run_script *s, const struct run_tmap *t)
+{
+	uint64_t last = 0;
+
+	if (!t || !t->rank || t->rank > 5)
+		fuzz_broken("a tensor map without dimensions");
+	for (unsigned i = 0; i < t->rank; i++) {
+		if (!t->dims[i] || !t->box[i] || t->box[i] > 256 || !t->elem[i] || t->elem[i] > 8)
+			fuzz_broken("a tensor map with an empty dimension");
+		last += (t->dims[i] - 1) * (i ? t->strides[i - 1] : t->bytes);
+	}
+	inside(s, t->buf, t->off, last + t->bytes);
+}
+
 static void check_arg(const struct run_script *s, const struct run_arg *a)
 {
 	if (a->size != 1 && a->size != 2 && a->size != 4 && a->size != 8 && a->size != 128)
@@ -60,6 +74,7 @@ static void check_arg(const struct run_script *s, const struct run_arg *a)
 	} else if (a->size == 128) {
 		if (object(s, a->obj)->kind != OBJ_TMAP)
 			fuzz_broken("an argument that is no tensor map");
+		check_tmap(s, object(s, a->obj)->tmap);
 	} else {
 		inside(s, a->obj, a->bits, 0);
 	}

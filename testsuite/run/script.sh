@@ -120,14 +120,38 @@ run 2 "$gsan_run" --parse-only --check t.ptx
 has err 'no expect line'
 
 # What is not there yet says so.
-for line in '//@ tmap t a u8 dims=64 box=16' '//@ devices 2' '//@ buf b 64 device=1' \
-		'//@ launch k grid=1 block=1 pdl args=' '//@ launch k grid=1 block=1 device=1 args='; do
+for line in '//@ devices 2' '//@ buf b 64 device=1' '//@ launch k grid=1 block=1 device=1 args='; do
 	printf '%s\n' "$D" "$line" '//@ expect clean' >t.ptx
 	run 3 "$gsan_run" --check t.ptx
 	has err 'not supported yet'
 done
-printf '%s\n' "$D" '//@ tmap t b u8 dims=64 box=16' >t.ptx
-run 2 "$gsan_run" --parse-only t.ptx
+
+# Tensor maps.
+wrong 12 '"b" is not declared' "$D" '//@ tmap t b u8 dims=64 box=16'
+wrong 12 '"s" is not a memory block' '//@ stream s' '//@ tmap t s u8 dims=64 box=16'
+wrong 14 '"u128" is no type of elements' "$D" '//@ tmap t a u128 dims=64 box=16'
+wrong 17 '"size=64" has no place in a tensor map' "$D" '//@ tmap t a u8 size=64 box=16'
+wrong 17 '"dims=" is no list of numbers' "$D" '//@ tmap t a u8 dims= box=16'
+wrong 17 '"dims=4,x" is no list of numbers' "$D" '//@ tmap t a u8 dims=4,x box=16'
+wrong 17 '"dims=4,0" has a number that no tensor map can have' "$D" '//@ tmap t a u8 dims=4,0 box=16'
+wrong 17 '"dims=1,1,1,1,1,1" has too many numbers' "$D" '//@ tmap t a u8 dims=1,1,1,1,1,1 box=16'
+wrong 25 '"dims=64" is given a second time' "$D" '//@ tmap t a u8 dims=64 dims=64 box=16'
+wrong 25 '"box=257" has a number' "$D" '//@ tmap t a u8 dims=64 box=257'
+wrong 32 '"elem=9" has a number' "$D" '//@ tmap t a u8 dims=64 box=16 elem=9'
+wrong 32 '"swizzle=16" is none of none' "$D" '//@ tmap t a u8 dims=64 box=16 swizzle=16'
+wrong 16 'expected dims=' "$D" '//@ tmap t a u8'
+wrong 24 'expected box=' "$D" '//@ tmap t a u8 dims=64'
+wrong 33 'box: another number' "$D" '//@ tmap t a u8 dims=16,4 box=16'
+wrong 49 'strides: one for each' "$D" '//@ tmap t a u8 dims=16,4 box=16,1 strides=16,16'
+wrong 42 'elem: another number' "$D" '//@ tmap t a u8 dims=16,4 box=16,1 elem=1'
+wrong 31 'the tensor reaches beyond the end' "$D" '//@ tmap t a u8 dims=65 box=16'
+wrong 38 'the tensor reaches beyond the end' "$D" '//@ tmap t a+16 u8 dims=16,4 box=16,1'
+wrong 34 'strides: no multiple of 16' "$D" '//@ tmap t a u8 dims=8,4 box=16,1'
+wrong 30 "box: its rows are no multiple of 16" "$D" '//@ tmap t a u8 dims=64 box=8'
+wrong 42 'box: its rows are wider' "$D" '//@ tmap t a u8 dims=64 box=64 swizzle=32'
+right "$D" '//@ tmap t a u8 dims=64 box=16' '//@ tmap u a+16 f16 dims=8,3 box=8,2 elem=1,2 swizzle=none' \
+	'//@ tmap v a f32 dims=4,2 strides=32 box=4,1 swizzle=128' \
+	'//@ launch k grid=1 block=1 pdl cluster=1 args=t,v,a'
 
 # The command line.
 run 2 "$gsan_run"
