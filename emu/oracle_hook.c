@@ -206,6 +206,10 @@ static void strong(struct orc_block *b, struct orc_thread *t, const struct emu_o
 
 		if (!a)
 			a = orc_access_new(b, t, k, space, at, k->size);
+		a->since = t->since;
+		a->knew_direct = a->since ? orc_keep(t->o[ORC_WIDE_LEAST].direct) : NULL;
+		for (enum orc_world w = 0; a->since && w < ORC_WORLDS; w++)
+			a->knew[w] = orc_keep(t->o[w].knows);
 		orc_strong(b, t, k, a, orc_before(b->grid, a));
 		orc_check(b->grid, t, a);
 	}

@@ -18,7 +18,9 @@
 /* LEAST: exactly what the instructions did, when they did it; of what may be
  * either way, the order that is not there.  MOST: a write counts from the call
  * before it, and a read sees everything that was there at any moment from the call
- * before it until the thread's next event.  A pair is a race if LEAST leaves it
+ * before it until the thread's next event.  What others did between the call of an
+ * instruction and the instruction could as well have come behind both: in LEAST it is
+ * not ordered by what the instruction acquired.  A pair is a race if LEAST leaves it
  * open, and must be found if MOST does.  WIDE: either, as if all scopes were .sys:
  * what it closes is a matter of scope. */
 enum orc_world { ORC_LEAST, ORC_MOST, ORC_WIDE_LEAST, ORC_WIDE_MOST, ORC_WORLDS };
@@ -94,6 +96,9 @@ struct orc_access {
 	bool blind;                     /* other blocks of its cluster are not compared */
 	struct orc_clock *knows[ORC_WORLDS];    /* what its thread knew */
 	struct orc_clock *direct;       /* in WIDE_LEAST */
+	/* Announced then; and if it acquires, what its thread knew then. */
+	uint64_t since;
+	struct orc_clock *knew[ORC_WORLDS], *knew_direct;
 	/* Of a strong write: */
 	struct orc_word *word;
 	struct orc_heads heads[ORC_WORLDS];
@@ -102,7 +107,7 @@ struct orc_access {
 	unsigned nobs, capobs;
 	const struct orc_access *asked[ORC_WORLDS];     /* see observed() */
 	bool answer[ORC_WORLDS];
-	uint64_t begun, ended;          /* when it was announced and when written over; 0: not yet */
+	uint64_t begun, ended;          /* as since; when written over; 0: not yet */
 };
 
 /* A location of strong accesses: an address and a size. */

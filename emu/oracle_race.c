@@ -86,6 +86,20 @@ static bool known(enum orc_world w, const struct orc_access *by, uint64_t thread
 	return thread == by->thread || orc_get(by->knows[w], thread) >= epoch;
 }
 
+/* Did `a` happen between the call of b's instruction and b? */
+static bool meanwhile(const struct orc_access *a, const struct orc_access *b)
+{
+	return b->since && a->seq > b->since;
+}
+
+/* Does the thread of `b` know of `a` when it comes to `b`? */
+static bool ordered(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
+{
+	if (!ORC_IS_MOST(w) && meanwhile(a, b))
+		return a->thread == b->thread || orc_get(b->knew[w], a->thread) >= a->epoch;
+	return known(w, b, a->thread, a->epoch);
+}
+
 static bool same_place(const struct orc_access *a, const struct orc_access *b)
 {
 	return a->addr == b->addr && a->size == b->size;
@@ -103,8 +117,9 @@ static bool read_before(enum orc_world w, const struct orc_access *a, const stru
 	for (unsigned i = 0; i < a->nobs; i++) {
 		const struct orc_observer *z = &a->obs[i];
 
+		/* Not b itself, which is no later operation than the one that observed. */
 		if ((z->sure || ORC_IS_MOST(w)) && orc_meet(w, &a->reach, &z->reach) &&
-		    z->seq < b->seq && known(w, b, z->thread, z->epoch))
+		    z->seq + (z->thread == b->thread) < b->seq && known(w, b, z->thread, z->epoch))
 			return true;
 	}
 	/* Whether a reduction, which has no result, observes: either way. */
@@ -147,7 +162,7 @@ bool orc_race(enum orc_world w, struct orc_access *a, const struct orc_access *b
 	/* Through the read-only proxy nothing written in this launch may be read. */
 	if (b->read_only && a->write)
 		return true;
-	if (a->thread == b->thread || known(w, b, a->thread, a->epoch))
+	if (a->thread == b->thread || ordered(w, a, b))
 		return false;
 	if ((a->blind || b->blind) && a->reach.block != b->reach.block &&
 	    a->reach.cluster == b->reach.cluster)
@@ -172,10 +187,11 @@ static bool missed(const struct orc_grid *g, const struct orc_access *a, const s
 static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const struct orc_access *b)
 {
 	bool wide = !orc_race(ORC_WIDE_LEAST, a, b);
+	const struct orc_clock *direct = meanwhile(a, b) ? b->knew_direct : b->direct;
 
 	if (b->read_only)
 		return ORC_DATA;
-	if ((both_strong(a, b) && same_place(a, b)) || orc_get(b->direct, a->thread) >= a->epoch)
+	if ((both_strong(a, b) && same_place(a, b)) || orc_get(direct, a->thread) >= a->epoch)
 		return ORC_SCOPE | ORC_NAMED;
 	if (wide || !orc_race(ORC_WIDE_MOST, a, b) || missed(g, a, b))
 		return ORC_SCOPE | ORC_DATA | (wide ? ORC_NAMED : 0);
@@ -382,9 +398,11 @@ void orc_grid_end(struct orc_grid *g)
 
 		for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
 			orc_drop(a->knows[w]);
+			orc_drop(a->knew[w]);
 			orc_heads_drop(&a->heads[w]);
 		}
 		orc_drop(a->direct);
+		orc_drop(a->knew_direct);
 		free(a->obs);
 		free(a);
 	}
