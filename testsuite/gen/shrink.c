@@ -7,16 +7,17 @@
 
 #include <stdlib.h>
 
-enum { TRIES = 8 };             /* schedules that a candidate is given */
+/* Schedules that a candidate is given: more if few show it. */
+static unsigned tries;
 
 static int shows(const struct gen_prog *p, enum emu_oracle_word word)
 {
-	struct run_result r[TRIES] = {{0}};
+	struct run_result r[SCHEDULES_MAX] = {{0}};
 
-	run_all(p, 1, 0, TRIES, r);
-	for (int i = 0; i < TRIES; i++)
+	run_all(p, 1, 0, tries, r);
+	for (unsigned i = 0; i < tries; i++)
 		if (r[i].bad[word])
-			return i;
+			return (int)i;
 	return -1;
 }
 
@@ -90,8 +91,9 @@ int shrink(struct gen_prog *p, enum emu_oracle_word word)
 	static const unsigned blocks[] = {1, 2, 3}, threads[] = {1, 2, 32, 33, 64};
 	bool again;
 
-	if (shows(p, word) < 0)
-		return -1;
+	for (tries = 8; shows(p, word) < 0; tries *= 2)
+		if (tries == SCHEDULES_MAX)
+			return -1;
 	do {
 		again = fewer_items(p, word);
 		again |= smaller(p, &p->blocks, blocks, 3, word);
