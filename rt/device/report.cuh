@@ -4,6 +4,9 @@
  * and if they are a race, tell the host.  Off the fast path.
  */
 #define may_observe     __gsan_v1_may_observe
+#define missed_knows    __gsan_v1_missed_knows
+#define pair_known      __gsan_v1_pair_known
+#define site_settled    __gsan_v1_site_settled
 
 /* Levels a scope reaches: see enum gsan_level.  Observed kinds keep cluster or
  * gpu only. */
@@ -142,9 +145,39 @@ FN u32 site_of(const u32 *word, u64 rec)
 	return site;
 }
 
+/* Site `site` of record `rec` goes by twelve bits, and the word may be another's that
+ * looks the same: until the record's own is there.  So a pair that is new is given
+ * time for that. */
+SLOW u32 site_settled(const u64 *sh, const u32 *word, u64 rec, u32 site)
+{
+	ROLLED
+	for (int i = 0; i < 500 && load64(sh) == rec; i++) {
+		u32 now = site_in(load(word), rec);
+		if (now && now != site)
+			return now;
+	}
+	return site;
+}
+
 FN u64 dedup_key(u32 a, u32 b, u32 kind)
 {
 	return a < b ? (u64)b << 40 | (u64)a << 8 | (kind + 1) : (u64)a << 40 | (u64)b << 8 | (kind + 1);
+}
+
+/* Is the pair in the table? */
+SLOW bool pair_known(u64 key)
+{
+	struct gsan_root *r = root();
+	struct gsan_dedup *table = at<struct gsan_dedup>(root()->dedup);
+	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40);
+	u64 k = 1;
+	ROLLED
+	for (u32 probe = 0; probe < 64 && k; probe++) {
+		k = load64(&table[(h + probe) & (r->ndedup - 1)].key);
+		if (k == key)
+			return true;
+	}
+	return false;
 }
 
 /* One more of this pair: true if it is the first, and then *entry is its index
@@ -232,6 +265,19 @@ SLOW bool may_observe(struct gsan_warp *w, u64 *sh, u64 z, u64 prev)
 	return meet || chain;
 }
 
+/* Would one of the snapshots that the block acquired in vain have told of it? */
+SLOW bool missed_knows(struct gsan_block *b, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
+{
+	bool known = refs_know(&b->missed, slot, warp, lanes, clock, end);
+	ROLLED
+	for (int i = 0; i < GSAN_REFS && !known; i++) {
+		u32 id = load(&b->missed.id[i]), sc = id ? load(&snap_of(id)->sc) : 0;
+		known = sc && (fence_knows(slot, warp, lanes, clock, end, sc, 0) ||
+			       shared_knows(slot, warp, lanes, clock, end, sc));
+	}
+	return known;
+}
+
 #define WHERE_LATE (1ull << 63)
 
 /* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
@@ -293,6 +339,8 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 	u32 psite = site_in(word, prev);
 	if (!psite)
 		psite = site_of(st + i, prev);
+	if (psite && !pair_known(dedup_key(site, psite, GSAN_DATA_RACE)) && !pair_known(dedup_key(site, psite, GSAN_SCOPE_RACE)))
+		psite = site_settled(sh + i, st + i, prev, psite);
 	/* What it is about to acquire may order the two: judged after it.  There is
 	 * room for one. */
 	if (where & WHERE_LATE) {
@@ -314,7 +362,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 	}
 
 	if (!nc && kind == GSAN_DATA_RACE &&
-	    refs_know(&b->missed, slot, GSAN_REC_WARP(prev), 1u << GSAN_REC_LANE(prev), clock, end)) {
+	    missed_knows(b, slot, GSAN_REC_WARP(prev), 1u << GSAN_REC_LANE(prev), clock, end)) {
 		why = GSAN_WHY_SCOPE_SYNC;
 		kind = GSAN_SCOPE_RACE;
 	}

@@ -94,30 +94,30 @@ FN bool entry_meets(const struct gsan_warp *w, u32 cluster, u32 a, u32 b, u32 sl
 	return level >= GSAN_GPU || (level && (slot == w->slot || (level == GSAN_CLUSTER && cluster == pcluster)));
 }
 
-/* Which entry of a word's list has the reach of a snapshot published now; n if
+/* Which of a word's first n entries has the reach of a snapshot published now; n if
  * none has. */
-FN u32 entry_of(struct gsan_warp *w, struct gsan_word *x, u32 level)
+FN u32 entry_of(struct gsan_warp *w, struct gsan_word *x, u32 n, u32 level)
 {
-	u32 n = x->n, k = 0;
+	u32 k = 0;
 	ROLLED
 	while (k < n && !(x->e[k].level == level && (level >= GSAN_GPU || x->e[k].slot == w->slot)))
 		k++;
 	return k;
 }
 
-/* Adds a snapshot (0: none) to a word's list; joins it with one of the same
- * reach. */
-SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level, u32 cluster)
+/* Adds a snapshot (0: none) to a word's first n entries; joins it with one of the same
+ * reach.  Returns how many there are then.  Others may be reading the first. */
+SLOW u32 word_add(struct gsan_warp *w, struct gsan_word *x, u32 n, u32 snap, u32 level, u32 cluster)
 {
 	if (!snap)
-		return;
-	u32 n = x->n, k = entry_of(w, x, level), old = k < n ? x->e[k].snap : 0, id = k < n ? the_wider(old, snap) : snap;
+		return n;
+	u32 k = entry_of(w, x, n, level), old = k < n ? x->e[k].snap : 0, id = k < n ? the_wider(old, snap) : snap;
 	bool full = k == GSAN_WORD_ENTRIES;
 	if (full || !id) {
 		/* Of nobody's but the word's own. */
 		struct gsan_snap *s = (old & GSAN_SNAP_LARGE) && !full ? snap_continue(old, &id) : snap_begin(w, &id, w->start);
 		ROLLED
-		for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
+		for (u32 i = 0; i < n; i++)
 			snap_join(s, (full && x->e[i].level) || (i == k && !(old & GSAN_SNAP_LARGE)) ? x->e[i].snap : 0);
 		snap_join(s, snap);
 		if (!s->line)
@@ -127,13 +127,14 @@ SLOW void word_add(struct gsan_warp *w, struct gsan_word *x, u32 snap, u32 level
 	if (full) {
 		/* No room to tell scopes apart: the widest reach for all. */
 		count(GSAN_COUNT_MERGED, 1);
-		x->n = 1;
+		n = 1;
 		level = GSAN_SYS;
 		k = 0;
 	} else if (k == n) {
-		x->n = n + 1;
+		n++;
 	}
 	store_cg(x->e + k, four(id, level, w->slot, cluster));
+	return n;
 }
 
 /* A snapshot that holds what both do. */
@@ -152,8 +153,9 @@ SLOW u32 either(struct gsan_warp *w, u32 a, u32 b)
 /* A read-modify-write of this block continues the release sequence at `level`: who
  * reads it has to be in its reach as well.  (PTX ISA, Observation Order: each step is
  * morally strong.)  What nobody can reach any more is kept as one entry of level 0,
- * for the wording of findings; with `level` 0 that is all of it. */
-SLOW void word_narrow(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 cluster)
+ * for the wording of findings; with `level` 0 that is all of it.  Returns the number of
+ * entries. */
+SLOW u32 word_narrow(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 cluster)
 {
 	u32 n = x->n, left = 0, out = 0;
 	ROLLED
@@ -173,7 +175,7 @@ SLOW void word_narrow(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 c
 	}
 	if (out)
 		store_cg(x->e + left++, four(out, 0, ~0u, 0));
-	x->n = left;
+	return left;
 }
 
 /* Words in 28 bits, never 0: 0 is any word. */
@@ -219,16 +221,15 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 	/* A release sequence goes on through RMWs of sufficient scope alone. */
 	bool keep = rmw && (!x->writer_level ||
 			    entry_meets(w, cluster, x->writer_level, level, x->writer_slot, x->writer_cluster));
-	if (!rmw)
-		x->n = 0;
-	else if (!keep || level < GSAN_GPU)
-		word_narrow(w, x, keep ? level : 0, cluster);
+	u32 n = rmw ? x->n : 0;
+	if (!keep || level < GSAN_GPU)
+		n = n ? word_narrow(w, x, keep ? level : 0, cluster) : 0;
 	if (release) {
-		u32 k = entry_of(w, x, level);
-		u32 snap = snap_take(w, 1u << lane, top, k < x->n ? x->e[k].snap : 0, GSAN_SNAP_FIRST);
-		word_add(w, x, snap, level, cluster);
+		u32 k = entry_of(w, x, n, level);
+		u32 snap = snap_take(w, 1u << lane, top, k < n ? x->e[k].snap : 0, GSAN_SNAP_FIRST);
+		n = word_add(w, x, n, snap, level, cluster);
 		/* With what was there before, part of which `snap` left out. */
-		u32 all = x->e[entry_of(w, x, level) & (GSAN_WORD_ENTRIES - 1)].snap;
+		u32 all = x->e[entry_of(w, x, n, level) & (GSAN_WORD_ENTRIES - 1)].snap;
 		has_released(w, l, h | level | (all == snap ? 0 : RELEASED_MORE), all);
 	}
 	/* Its own release may stand behind this write. */
@@ -239,15 +240,17 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 			continue;
 		if (!(r >> 4) || (r & RELEASED_MORE))
 			count(GSAN_COUNT_MERGED, 1);
-		word_add(w, x, l->release[i], level < reach ? level : reach, cluster);
+		n = word_add(w, x, n, l->release[i], level < reach ? level : reach, cluster);
 	}
 	ROLLED
 	for (u32 i = 3; i-- > 0; ) {
 		u32 s = fences ? l->fence[i] : 0;
 		if (i < 2 && s == l->fence[i + 1])
 			s = 0;
-		word_add(w, x, s, i == 2 || level < i + 1 ? level : i + 1, cluster);
+		n = word_add(w, x, n, s, i == 2 || level < i + 1 ? level : i + 1, cluster);
 	}
+	/* In the end, as the list is looked at without the lock. */
+	x->n = n;
 	x->writer_level = level;
 	x->writer_slot = w->slot;
 	x->writer_cluster = cluster;
@@ -363,11 +366,15 @@ SLOW void take_seen(struct gsan_warp *w, u32 level, u32 h, bool sc)
 }
 
 /* A strong read of the calling lane has been carried out: one entry of what it
- * finds at the word of hash `h`. */
-SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq)
+ * finds at the word of hash `h`.  `weak`: record of a weak write there (0: none). */
+SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq, u64 weak)
 {
 	u32 id = e.x, low = e.y < level ? e.y : level;
 	bool meet = entry_meets(w, block_of(w->slot)->cluster, level, e.y, e.z, e.w);
+	/* Words do not see weak writes: it may have been that one. */
+	if (weak && !snap_knows(id, GSAN_REC_SLOT(weak), GSAN_REC_WARP(weak), 1u << GSAN_REC_LANE(weak),
+				GSAN_REC_CLOCK(weak), end_of(w, weak)))
+		count(GSAN_COUNT_OBSERVED, 1);
 	if (acq && !meet) {
 		miss(w, id);
 		return;
@@ -377,7 +384,7 @@ SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq
 }
 
 /* A list of several is read under the word's lock. */
-SLOW void observe_all(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 h, bool acq)
+SLOW void observe_all(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 h, bool acq, u64 weak)
 {
 	uint4 e[GSAN_WORD_ENTRIES];
 	take_lock(&x->lock);
@@ -389,10 +396,10 @@ SLOW void observe_all(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 h
 #pragma unroll
 	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
 		if (i < n)
-			observe_entry(w, e[i], level, h, acq);
+			observe_entry(w, e[i], level, h, acq, weak);
 }
 
-SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
+SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq, u64 weak)
 {
 	u32 h = hash_of(key);
 	if (acq)
@@ -403,7 +410,7 @@ SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
 	if (!n || load(&x->launch) != block_of(w->slot)->launch_number)
 		return;
 	if (n > 1) {
-		ONE_BY_ONE(observe_all(w, x, level, h, acq););
+		ONE_BY_ONE(observe_all(w, x, level, h, acq, weak););
 		return;
 	}
 	/* Who polls finds the same entry again and again. */
@@ -412,20 +419,23 @@ SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq)
 	const u32 *list = lane_of(w, lane)->refs.id;
 	if (acq && (load(&w->m_refs) >> lane & 1) && (list[0] == id || list[1] == id || list[2] == id || list[3] == id))
 		return;
-	observe_entry(w, e, level, h, acq);
+	observe_entry(w, e, level, h, acq, weak);
 }
 
 /* A strong read that finds another thread's strong write orders that write
- * before what follows (rule 9): its record says so from now on. */
-FN void mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind)
+ * before what follows (rule 9): its record says so from now on.  Returns the record
+ * of a weak write that it may have found instead, 0 if there is none. */
+FN u64 mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind)
 {
 	struct view v = view_of(w);
-	u64 mine = record(v, sreg_laneid(), kind, bytes), seen = 0;
-	u32 own = 4;
+	u64 mine = record(v, sreg_laneid(), kind, bytes), weak = 0;
+	u32 own = 4, seen = 0;
 	ROLLED
 	for (u32 i = 0; i < 4; i++) {
 		u64 r = load64(sh + i);
 		u32 k = GSAN_REC_KIND(r);
+		if (k == GSAN_KIND_WRITE && (r & bytes) && GSAN_REC_CLOCK(r) >= w->launch_base)
+			weak = r;
 		if (r == mine)
 			own = i;
 		else if ((r & 255) == bytes && (k & GSAN_KIND_WRITE) && kind_level(k) &&
@@ -436,7 +446,7 @@ FN void mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind)
 	if (own < 4 && seen) {
 		u32 now = (kind >> 1 >= GSAN_GPU ? GSAN_KIND_OBSERVED_GPU : GSAN_KIND_OBSERVED_CTA) | (kind & 1);
 		if (swap(sh + own, mine, (mine & ~0xf00ull) | now << 8) == mine)
-			return;
+			return weak;
 	}
 	/* No record to say it: then the write must not stand either. */
 	ROLLED
@@ -445,6 +455,7 @@ FN void mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind)
 			swap(sh + i, load64(sh + i), 0ull);
 			fetch_add(&w->evicted, 1);
 		}
+	return weak;
 }
 
 FN u32 strong_kind(u32 info) { return GSAN_INFO_LEVEL(info) << 1 | (info & GSAN_INFO_WRITE ? 1 : 0); }
@@ -531,12 +542,12 @@ SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool s
 	u32 late = info & GSAN_INFO_ACQUIRE ? load(&w->m_late) >> sreg_laneid() & 1 : 0;
 	ROLLED
 	for (u32 k = 0; k < (n ? n : 1); k++) {
-		u64 a = addr + k * size, *sh;
+		u64 a = addr + k * size, *sh, weak = 0;
 		u32 *st;
 		bool there = shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st);
 		if (there && size <= 8)
-			mark_observed(w, sh, bytes_at(a, size), strong_kind(info));
-		observe(w, word_key(w, a, size, shared), level, info & GSAN_INFO_ACQUIRE);
+			weak = mark_observed(w, sh, bytes_at(a, size), strong_kind(info));
+		observe(w, word_key(w, a, size, shared), level, info & GSAN_INFO_ACQUIRE, weak);
 		if (there && late)
 			judge_late(w, sh, st, a, record(view_of(w), sreg_laneid(), strong_kind(info), bytes_at(a, size)),
 				   site + __gsan_site_base, shared);
