@@ -244,7 +244,9 @@ void emu_async_run(void)
 {
 	if (emu_copies_due <= emu_m.steps)
 		emu_copies_run();
-	emu_m.async_due = emu_copies_due;
+	if (emu_wgmma_due <= emu_m.steps)
+		emu_wgmma_run();
+	emu_m.async_due = emu_copies_due < emu_wgmma_due ? emu_copies_due : emu_wgmma_due;
 	for (struct emu_async **p = &pending; *p;) {
 		struct emu_async *a = *p;
 

@@ -84,15 +84,17 @@ uint64_t emu_async_delay(void);
 /* How often something goes wrong that may: n times of 16, never with seed 0. */
 bool emu_async_chance(unsigned n);
 
-/* ---- what a warp has under way: exec_async.c ----------------------------------------- */
+/* ---- what a warp has under way: exec_async.c, exec_wgmma.c ---------------------------- */
 
 struct emu_lane_copies;
 struct emu_lates;
+struct emu_wgmmas;
 
 struct emu_copies {
 	struct emu_warp *warp;
 	struct emu_lane_copies *lane;           /* 32; cp.async; NULL until the first */
 	uint32_t bulk_group[EMU_LANES];         /* number of the bulk group that is open */
+	struct emu_wgmmas *wgmma;               /* NULL until the first */
 	struct emu_lates *late;                 /* weak.c: loads under way; NULL */
 	bool listed;                            /* has cp.async that goes on by itself */
 	uint64_t due;
@@ -104,6 +106,11 @@ struct emu_copies *emu_copies_of(struct emu_warp *);
 void emu_copies_run(void);
 extern uint64_t emu_copies_due;
 void emu_copies_abandon(void);
+/* Likewise, products of wgmma. */
+void emu_wgmma_run(void);
+extern uint64_t emu_wgmma_due;
+void emu_wgmma_drop(struct emu_copies *);       /* the warp ends */
+void emu_wgmma_free(struct emu_copies *);
 
 /* ---- places ------------------------------------------------------------------------------ */
 

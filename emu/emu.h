@@ -217,6 +217,7 @@ struct emu_op {
 		struct emu_bulk *bulk;                  /* cp.async.bulk and the like */
 		struct emu_tensor *tensor;
 		struct emu_cancel *cancel;
+		struct emu_wgmma *wgmma;
 		uint64_t value;
 		const char *why;                        /* refused */
 	} u;
@@ -638,7 +639,7 @@ struct emu_opnd *emu_dec_keep(struct emu_dec *, const struct emu_opnd *, unsigne
 typedef bool emu_dec_fn(struct emu_dec *, const struct ptx_inst *);
 emu_dec_fn emu_dec_mem, emu_dec_atom, emu_dec_ctl, emu_dec_sync, emu_dec_warp, emu_dec_space,
 	emu_dec_mat, emu_dec_mbar, emu_dec_async, emu_dec_bulk, emu_dec_tensor,
-	emu_dec_launch;
+	emu_dec_launch, emu_dec_wgmma, emu_dec_multimem;
 
 /* ---- printf.c: what device code may call ----------------------------------------- */
 

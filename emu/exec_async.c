@@ -198,6 +198,7 @@ void emu_copies_finish(struct emu_warp *w, uint32_t m)
 	if (!c)
 		return;
 	emu_late_forget(w, m);
+	emu_wgmma_drop(c);
 	EMU_EACH(l, m) {
 		c->bulk_group[l] = 0;
 		if (!c->lane)
@@ -225,6 +226,7 @@ void emu_copies_free(struct emu_warp *w)
 		free(c->lane[l].list);
 	free(c->lane);
 	emu_late_free(c);
+	emu_wgmma_free(c);
 	free(c);
 	w->copies = NULL;
 }

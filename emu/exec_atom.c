@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exec_atom.c: atom and red, all operations, types, vectors and packed forms.
+ * exec_atom.c: atom and red, all operations, types, vectors and packed forms; and
+ * multimem, which on one device is a load, a store and a red.
  *
  * One thread of the host runs all threads of the device, so a read and a write
  * are atomic together among them; only at .sys scope may the host be at the same
@@ -285,4 +286,35 @@ bool emu_dec_atom(struct emu_dec *d, const struct ptx_inst *in)
 	op->u.mem = mem;
 	op->o = emu_dec_keep(d, o, n);
 	return true;
+}
+
+/* PTX ISA, "multimem": the operation is carried out on the memory of every device that
+ * the address stands for.  Here that is one: the sum of all is the value there. */
+bool emu_dec_multimem(struct emu_dec *d, const struct ptx_inst *in)
+{
+	struct ptx_inst plain = *in;
+	uint8_t kind;
+
+	switch (in->id) {
+	case INST_MULTIMEM_LD_REDUCE:
+		if (!emu_atom_kind(in, &kind))
+			return emu_dec_refuse(d, "a reduction that is not emulated");
+		plain.id = INST_LD;
+		return emu_dec_mem(d, &plain);
+	case INST_MULTIMEM_ST:
+		plain.id = INST_ST;
+		return emu_dec_mem(d, &plain);
+	case INST_MULTIMEM_RED:
+		switch (in->type) {
+		case TYPE_F16: case TYPE_F16X2: case TYPE_BF16: case TYPE_BF16X2: case TYPE_F32:
+		case TYPE_F64: case TYPE_U32: case TYPE_S32: case TYPE_B32: case TYPE_U64:
+		case TYPE_S64: case TYPE_B64:
+			plain.id = INST_RED;
+			return emu_dec_atom(d, &plain);
+		default:
+			return emu_dec_refuse(d, "a reduction that is not emulated");
+		}
+	default:
+		return false;
+	}
 }

@@ -224,6 +224,31 @@ static uint64_t float_result(enum emu_mma_type t, double v)
 	return w;
 }
 
+unsigned emu_mma_bits(enum emu_mma_type t)
+{
+	return type_bits(t);
+}
+
+double emu_mma_value(enum emu_mma_type t, uint64_t v)
+{
+	switch (t) {
+	case MMA_S32: case MMA_S8: case MMA_U8: case MMA_S4: case MMA_U4: case MMA_B1:
+		return (double)int_elem(t, v);
+	default:
+		return float_elem(t, v);
+	}
+}
+
+/* Sums of products of bytes are exact in a double. */
+uint64_t emu_mma_bits_of(enum emu_mma_type t, double v, bool satfinite)
+{
+	if (t != MMA_S32)
+		return float_result(t, v);
+	if (satfinite)
+		v = v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v;
+	return (uint32_t)(int64_t)v;
+}
+
 /* ---- products ------------------------------------------------------------------------- */
 
 static bool is_float(const struct emu_mma *o)

@@ -50,4 +50,10 @@ void emu_mma_eval(const struct emu_mma *, uint32_t (*d)[32], const uint32_t (*a)
 bool emu_wmma_elem(const struct ptx_inst *, unsigned lane, unsigned elem,
 		   unsigned *row, unsigned *col, unsigned *elem_bits);
 
+/* An element's bits; its value; the bits of a result, an integer with or without
+ * saturation. */
+unsigned emu_mma_bits(enum emu_mma_type);
+double emu_mma_value(enum emu_mma_type, uint64_t bits);
+uint64_t emu_mma_bits_of(enum emu_mma_type, double value, bool satfinite);
+
 #endif

@@ -9,6 +9,7 @@
  * all of the loop.  Threads run on their own, but each follows the flow of control
  * and has its own column, so what holds for one thread holds for all.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct value {
 	unsigned first, last;           /* instructions */
 	unsigned block;
 	bool shared;                    /* mentioned in several blocks, or used before set */
+	bool late;                      /* set some time after its instruction */
 };
 
 struct loop { unsigned from, to; };
@@ -64,6 +66,15 @@ static void operand(struct scan *s, const struct ptx_operand *p, bool sets)
 	mention(s, p->sym, sets && p->kind != OP_ADDR);
 	for (unsigned i = 0; i < p->n; i++)
 		operand(s, &p->list[i], sets && p->kind != OP_ADDR);
+}
+
+/* Results of asynchronous instructions: nobody else may have their rows. */
+static void late(struct scan *s, const struct ptx_operand *p)
+{
+	if (p->sym && p->sym->kind == SYM_REG && p->sym->reg >= 0 && (unsigned)p->sym->reg < s->nregs)
+		s->value[p->sym->reg].late = true;
+	for (unsigned i = 0; i < p->n; i++)
+		late(s, &p->list[i]);
 }
 
 /* Whether the first operand, if it is not an address, is where the result goes. */
@@ -113,6 +124,8 @@ static void instruction(struct scan *s, const struct ptx_inst *in)
 		operand(s, &in->ops[i], false);
 	if (in->nops)
 		operand(s, &in->ops[0], sets);
+	if (in->id == INST_WGMMA_MMA_ASYNC && in->nops)
+		late(s, &in->ops[0]);
 	if (in->id == INST_BRA && in->nops)
 		branch(s, in->ops[0].sym);
 	targets = in->id == INST_BRX_IDX && in->nops > 1 && in->ops[1].sym ?
@@ -186,7 +199,7 @@ static void stretch(struct scan *s)
 		struct value *v = &s->value[i];
 		const struct loop *l;
 
-		if (!v->sym || !v->shared)
+		if (!v->sym || (!v->shared && !v->late))
 			continue;
 		l = loop_at(s, v->first);
 		if (l)
@@ -194,6 +207,8 @@ static void stretch(struct scan *s)
 		l = loop_at(s, v->last);
 		if (l)
 			v->last = l->to;
+		if (v->late)
+			v->last = UINT_MAX;
 	}
 }
 

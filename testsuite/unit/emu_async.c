@@ -410,6 +410,27 @@ static void masked_bytes(void **unused)
 	emu_set_device(90);
 }
 
+/* On one device a multimem address is an address. */
+static void multimem(void **unused)
+{
+	(void)unused;
+	load(PTX(BEGIN "multimem.ld_reduce.relaxed.gpu.global.add.v4.f32 {%f0, %f1, %f2, %f3}, [%d0+4096];\n"
+		"add.f32 %f0, %f0, %f3; multimem.st.weak.global.v2.f32 [%d0+64], {%f0, %f1};\n"
+		"multimem.red.relaxed.gpu.global.add.u32 [%d0], 3; multimem.red.release.gpu.global.max.s64 [%d0+8], %d0;\n"
+		"multimem.ld_reduce.global.acc::f32.add.bf16x2 %r4, [%d0+4096]; st.global.u32 [%d0+32], %r4;" EXIT));
+	for (unsigned i = 0; i < 4; i++) {
+		float f = 1.5f + (float)i;
+
+		memcpy(&out[1024 + i], &f, 4);
+	}
+	ok(run(1, 10, 0));
+	assert_int_equal(out[0], 30);
+	assert_int_equal(out[2], (uint32_t)out_ptr);
+	assert_int_equal(out[16], 0x40c00000);
+	assert_int_equal(out[17], 0x40200000);
+	assert_int_equal(out[8], 0x3fc00000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +440,7 @@ int main(void)
 		cmocka_unit_test(bulk_in_and_out), cmocka_unit_test(bulk_unwaited),
 		cmocka_unit_test(bulk_unfenced), cmocka_unit_test(bulk_at_the_end),
 		cmocka_unit_test(reductions), cmocka_unit_test(masked_bytes),
+		cmocka_unit_test(multimem),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -475,8 +475,8 @@ static void failures(void **unused)
 	fails(PTX(ENTRY "trap;" EXIT), CUDA_ERROR_LAUNCH_FAILED, "trap");
 	fails(PTX(".extern .func nowhere();\n" ENTRY "call nowhere;" EXIT), CUDA_ERROR_NOT_SUPPORTED,
 	      "call of nowhere, which is not defined");
-	fails(PTX(ENTRY "wgmma.fence.sync.aligned;" EXIT), CUDA_ERROR_NOT_SUPPORTED,
-	      "wgmma.fence.sync.aligned");
+	fails(PTX(ENTRY "tcgen05.shift.cta_group::1.down [%r1];" EXIT), CUDA_ERROR_NOT_SUPPORTED,
+	      "tcgen05.shift.cta_group::1.down [%r1]");
 	fails(PTX(ENTRY "mov.u32 %r4, 0xf; shfl.sync.idx.b32 %r5, %r0, 0, 31, %r4;" EXIT),
 	      CUDA_ERROR_ILLEGAL_INSTRUCTION, "not in its member mask 0xf");
 }
@@ -485,7 +485,7 @@ static void failures(void **unused)
 static void refused_only_when_reached(void **unused)
 {
 	(void)unused;
-	load(PTX(ENTRY "setp.gt.u32 %p0, %r0, 99; @%p0 wgmma.fence.sync.aligned;\n"
+	load(PTX(ENTRY "setp.gt.u32 %p0, %r0, 99; @%p0 tcgen05.shift.cta_group::1.down [%r1];\n"
 		"st.global.u32 [%d1], 3;" EXIT));
 	ok(run(1, 32, 0));
 	assert_int_equal(out[31], 3);
