@@ -455,6 +455,7 @@ struct emu_machine {
 	bool stepwise;
 	struct emu_warp *stays;         /* has the turn for `left` more steps; NULL */
 	unsigned left;
+	uint64_t last;                  /* key of the warp that stayed last */
 	uint64_t turns;                 /* how often somebody went to the end of the order */
 	atomic_bool attention;          /* the host wants the engine to look at its queues */
 };
@@ -497,16 +498,13 @@ void emu_split(struct emu_x *, uint32_t m, const struct emu_op *pc, uint32_t bas
  * first, parks the group and returns NULL. */
 const struct emu_op *emu_arrive(struct emu_x *, const struct emu_op *pc);
 void emu_find_stop(struct emu_x *, const struct emu_op *pc);    /* x->stop, running at pc */
-/* Group number i of x's warp, and the lanes at the same place, are what x runs now;
- * returns where. */
-const struct emu_op *emu_take(struct emu_x *, unsigned i);
 /* x's group stops here. */
 struct emu_group *emu_park(struct emu_x *, enum emu_state, const struct emu_op *pc);
 const struct emu_op *emu_yield(struct emu_x *, const struct emu_op *pc);
 void emu_exit(struct emu_x *, uint32_t m);      /* threads end */
 void emu_x_banks(struct emu_x *);               /* after base or rows changed */
 
-/* stepwise.c: one step of some warp, which it returns */
+/* stepwise.c: one step of some warp, which it returns; NULL: none can */
 struct emu_warp *emu_step(void);
 
 /* weak.c: loads that may be overtaken by asynchronous writes */

@@ -35,9 +35,11 @@ uint64_t emu_random(void)               /* splitmix64 */
 
 void emu_reseed(uint64_t salt)
 {
-	emu_m.rng = emu_m.seed * UINT64_C(0xd1342543de82ef95) + salt;
+	/* gsan may have launches of its own. */
+	emu_m.rng = emu_m.seed * UINT64_C(0xd1342543de82ef95) + (emu_m.stepwise ? 0 : salt);
 	emu_m.cursor = 0;
 	emu_m.stays = NULL;
+	emu_m.last = UINT64_MAX;
 }
 
 /* ---- runnable warps ------------------------------------------------------------------ */
@@ -255,21 +257,6 @@ static void part(struct emu_x *x, const struct emu_op *pc)
 	x->forced = true;
 }
 
-const struct emu_op *emu_take(struct emu_x *x, unsigned i)
-{
-	struct emu_warp *w = x->w;
-	const struct emu_op *pc = w->group[i].pc;
-
-	x->mask = w->group[i].mask;
-	x->base = w->group[i].base;
-	x->spin = false;
-	x->stop = NULL;
-	drop(w, i);
-	if (w->ngroups)
-		join(x, pc);
-	return pc;
-}
-
 static void turn(struct emu_warp *w, int quantum)
 {
 	struct emu_x x = {.w = w, .b = w->block, .budget = quantum};
@@ -282,7 +269,14 @@ static void turn(struct emu_warp *w, int quantum)
 
 		if (i < 0)
 			break;
-		pc = emu_take(&x, (unsigned)i);
+		pc = w->group[i].pc;
+		x.mask = w->group[i].mask;
+		x.base = w->group[i].base;
+		x.spin = false;
+		drop(w, (unsigned)i);
+		if (w->ngroups)
+			join(&x, pc);
+		x.stop = NULL;
 		part(&x, pc);
 		if (w->ngroups)
 			emu_find_stop(&x, pc);
@@ -345,6 +339,8 @@ struct emu_grid *emu_run(void)
 		}
 		if (emu_m.stepwise) {
 			w = emu_step();
+			if (!w && !emu_m.fault)
+				continue;
 		} else {
 			w = next_warp(&quantum);
 			turn(w, quantum);

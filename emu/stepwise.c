@@ -2,11 +2,12 @@
  *
  * stepwise.c: schedules that hang on the program alone.  A step is an instruction by
  * which threads can tell each other anything: an access to memory that is not
- * private, a barrier, what lanes do together, an end, a look at the clock.  Whatever
+ * private, a barrier, an end, a look at the clock or at who else is there.  Whatever
  * stands between two steps, calls of functions named __gsan_* with all that happens
- * in them included, takes no time: lanes are always found right before a step.  So
- * the same seed gives the same order of steps to a program and to what gsan made of
- * it, and both must leave the same in memory.
+ * in them included, takes no time: lanes are always found right before a step, or
+ * waiting for others of their warp, in an instruction with a mask or in the call
+ * before it.  So the same seed gives the same order of steps to a program and to what
+ * gsan made of it, and both must leave the same in memory.
  *
  * By the seed, the warp that goes on is any, any for a while, or always the first in
  * a random order; the last is how a warp gets to the end before another has begun.
@@ -37,20 +38,13 @@ static bool meets(const struct ptx_inst *in)
 			return true;
 		}
 	}
+	/* With a mask, who takes part is not a matter of time. */
 	if (row->order != ORDER_NONE)
-		return true;
+		return row->order != ORDER_WARP_BARRIER;
 	switch (in->id) {
 	case INST_SHFL:
-	case INST_SHFL_SYNC:
 	case INST_VOTE:
-	case INST_VOTE_SYNC:
-	case INST_MATCH_SYNC:
-	case INST_REDUX_SYNC:
-	case INST_ELECT_SYNC:
 	case INST_ACTIVEMASK:
-	case INST_WMMA_MMA:
-	case INST_MMA:
-	case INST_MMA_SP:
 	case INST_EXIT:
 	case INST_TRAP:
 	case INST_NANOSLEEP:
@@ -181,23 +175,44 @@ static void gather(struct emu_warp *w)
 	}
 }
 
-/* Takes all lanes to their next step.  False: some wait for others, or go on and on. */
-static bool settle(struct emu_warp *w)
+/* Group `i` and who is ready at the same place, which is returned.  Who waits there for
+ * others goes on waiting: put together anew again and again, they would not end. */
+static const struct emu_op *take(struct emu_x *x, unsigned i)
+{
+	struct emu_warp *w = x->w;
+	const struct emu_group first = w->group[i];
+
+	x->mask = 0;
+	x->base = first.base;
+	x->spin = false;
+	x->stop = NULL;
+	for (unsigned k = w->ngroups; k-- > 0;) {
+		struct emu_group *g = &w->group[k];
+
+		if (g->pc == first.pc && g->base == first.base && g->state == GROUP_READY) {
+			x->mask |= g->mask;
+			*g = w->group[--w->ngroups];
+		}
+	}
+	emu_x_banks(x);
+	if (w->ngroups)
+		emu_find_stop(x, first.pc);
+	return first.pc;
+}
+
+/* Takes all lanes of the warp to their next step, unless they go on and on. */
+static void settle(struct emu_warp *w)
 {
 	struct emu_x x = begin(w);
 	uint64_t now = emu_m.steps;
-	int i = 0;
 
 	for (unsigned n = 0; n < SLICES && !emu_m.fault; n++) {
+		int i = underway(&x);
 		const struct emu_op *pc;
 
-		i = underway(&x);
 		if (i < 0)
 			break;
-		pc = emu_take(&x, (unsigned)i);
-		if (w->ngroups)
-			emu_find_stop(&x, pc);
-		emu_x_banks(&x);
+		pc = take(&x, (unsigned)i);
 		x.budget = SLICE;
 		w->ran += SLICE;
 		run(&x, pc);
@@ -205,17 +220,15 @@ static bool settle(struct emu_warp *w)
 	}
 	emu_m.steps = now;              /* what asked for the time in between */
 	gather(w);
-	return i < 0;
 }
 
 /* One step of group `i`, or of some of its lanes. */
 static void step(struct emu_warp *w, unsigned i, uint32_t lanes)
 {
 	struct emu_x x = begin(w);
-	const struct emu_op *op = emu_take(&x, i);
+	const struct emu_op *op = take(&x, i);
 	uint32_t m;
 
-	emu_x_banks(&x);
 	if ((x.mask & lanes) && (x.mask & ~lanes))
 		emu_split(&x, x.mask & ~lanes, op, x.base);
 	m = lanes_of(&x, op);
@@ -238,19 +251,98 @@ static enum policy policy(void)
 	return emu_m.seed ? (enum policy)(emu_m.seed % 4) : WHILE;
 }
 
-static struct emu_warp *first_in_order(void)
+/* A number for the warp that has nothing to do with what ran before. */
+static uint64_t key(const struct emu_warp *w)
+{
+	const struct emu_block *b = w->block;
+	const struct emu_grid *g = b->grid;
+	uint64_t n = (b->ctaid[2] * (uint64_t)g->dim[1] + b->ctaid[1]) * g->dim[0] + b->ctaid[0];
+
+	for (const struct emu_grid *p = emu_m.grids; p && p != g; p = p->next)
+		n += UINT64_C(1) << 50;
+	return n << 6 | w->index;
+}
+
+static uint64_t mixed(uint64_t z)
+{
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static bool stands(const struct emu_warp *w)
+{
+	for (unsigned i = 0; i < w->ngroups; i++)
+		if (w->group[i].state == GROUP_READY && is_step(w->group[i].pc))
+			return true;
+	return false;
+}
+
+static bool ready(const struct emu_warp *w)
+{
+	for (unsigned i = 0; i < w->ngroups; i++)
+		if (w->group[i].state == GROUP_READY)
+			return true;
+	return false;
+}
+
+/* All warps to their next step: calls have barriers of their own. */
+static void settle_all(void)
+{
+	bool again;
+
+	do {
+		again = false;
+		for (unsigned i = 0; i < emu_m.nrun && !emu_m.fault;) {
+			struct emu_warp *w = emu_m.run[i];
+			unsigned n = emu_m.nrun;
+
+			settle(w);
+			again |= emu_m.nrun != n;
+			if (ready(w))
+				i++;
+			else
+				emu_warp_gone(w);
+		}
+	} while (again && !emu_m.fault);
+}
+
+/* Of the warps that stand at a step the one to which `rank` gives the least. */
+static struct emu_warp *least(uint64_t (*rank)(struct emu_warp *, uint64_t), uint64_t arg)
 {
 	struct emu_warp *best = NULL;
+	uint64_t low = 0;
 
 	for (unsigned i = 0; i < emu_m.nrun; i++) {
 		struct emu_warp *w = emu_m.run[i];
+		uint64_t r;
 
-		if (!w->place)
-			w->place = 1 + (emu_random() >> 2);
-		if (!best || w->place < best->place)
+		if (!stands(w))
+			continue;
+		r = rank(w, arg);
+		if (!best || r < low) {
 			best = w;
+			low = r;
+		}
 	}
 	return best;
+}
+
+static uint64_t by_chance(struct emu_warp *w, uint64_t r)
+{
+	return mixed(r ^ key(w) * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static uint64_t by_place(struct emu_warp *w, uint64_t r)
+{
+	if (!w->place)
+		w->place = 1 + (by_chance(w, r) >> 2);
+	return w->place;
+}
+
+static uint64_t by_turns(struct emu_warp *w, uint64_t last)
+{
+	return key(w) - last - 1;
 }
 
 static struct emu_warp *next(void)
@@ -260,30 +352,33 @@ static struct emu_warp *next(void)
 	switch (policy()) {
 	case ORDER:
 	case BACKWARDS:
-		return first_in_order();
+		return least(by_place, emu_m.seed);
 	case ANY:
-		return emu_m.run[emu_random() % emu_m.nrun];
+		return least(by_chance, emu_random());
 	case WHILE:
 		break;
 	}
-	if (emu_m.stays && emu_m.left) {
+	if (emu_m.stays && emu_m.left && stands(emu_m.stays)) {
 		emu_m.left--;
 		return emu_m.stays;
 	}
-	if (emu_m.cursor >= emu_m.nrun)
-		emu_m.cursor = 0;
-	emu_m.left = emu_m.seed ? lengths[emu_random() % sizeof lengths] : 16;
-	emu_m.stays = emu_m.run[emu_m.seed ? emu_random() % emu_m.nrun : emu_m.cursor++];
+	if (emu_m.seed) {
+		emu_m.left = lengths[emu_random() % sizeof lengths];
+		emu_m.stays = least(by_chance, emu_random());
+	} else {
+		emu_m.left = 16;
+		emu_m.stays = least(by_turns, emu_m.last);
+		emu_m.last = emu_m.stays ? key(emu_m.stays) : 0;
+	}
 	return emu_m.stays;
 }
 
-/* Which of the groups that stand at a step, by their lowest lanes; -1: none does. */
-static int choose(const struct emu_warp *w)
+/* Which of the groups that stand at a step, by their lowest lanes. */
+static unsigned choose(const struct emu_warp *w)
 {
-	unsigned n = 0, k;
-	int at[EMU_LANES];
+	unsigned n = 0, k, at[EMU_LANES];
 
-	for (int i = 0; i < (int)w->ngroups; i++) {
+	for (unsigned i = 0; i < w->ngroups; i++) {
 		if (w->group[i].state != GROUP_READY || !is_step(w->group[i].pc))
 			continue;
 		for (k = n++; k && __builtin_ctz(w->group[at[k - 1]].mask) >
@@ -291,8 +386,6 @@ static int choose(const struct emu_warp *w)
 			at[k] = at[k - 1];
 		at[k] = i;
 	}
-	if (!n)
-		return -1;
 	k = (unsigned)(w->steps / 32);
 	switch (policy()) {
 	case ORDER:
@@ -308,23 +401,16 @@ static int choose(const struct emu_warp *w)
 
 struct emu_warp *emu_step(void)
 {
-	struct emu_warp *w = next();
 	uint32_t lanes = EMU_ALL;
-	int i;
+	struct emu_warp *w;
 
-	if (!settle(w)) {               /* whom they wait for may be another's turn */
-		emu_m.left = 0;
-		w->place = UINT64_MAX / 2 + emu_m.turns++;
-		return w;
-	}
-	if (emu_m.fault)
-		return w;
-	i = choose(w);
-	if (i < 0)
-		return w;
+	settle_all();
+	w = emu_m.fault ? NULL : next();
+	if (!w)
+		return NULL;
 	if (emu_m.seed && policy() <= ANY && emu_random() % 8 == 0)
 		lanes = (uint32_t)emu_random();
-	step(w, (unsigned)i, lanes);
+	step(w, choose(w), lanes);
 	if (w->steps % TURN == 0)
 		w->place = UINT64_MAX / 2 + emu_m.turns++;
 	return w;

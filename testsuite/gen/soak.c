@@ -190,10 +190,12 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 	static const char *const words[] = {
 		[ORACLE_NO_RACE] = "gsan reports what is no race",
 		[ORACLE_OTHER_KIND] = "gsan gives another kind to a race",
-		[ORACLE_LACKS] = "gsan lacks a race"
+		[ORACLE_LACKS] = "gsan lacks a race",
+		[BAD_CONTENTS] = "gsan changes what it does"
 	};
-	enum emu_oracle_word word = r->bad[0] ? ORACLE_NO_RACE : r->bad[2] ? ORACLE_LACKS :
-				    ORACLE_OTHER_KIND;
+	unsigned word = r->bad[ORACLE_NO_RACE] ? ORACLE_NO_RACE :
+			r->bad[BAD_CONTENTS] ? BAD_CONTENTS :
+			r->bad[ORACLE_LACKS] ? ORACLE_LACKS : ORACLE_OTHER_KIND;
 	char comment[256];
 	struct gen_prog q;
 	int at = (int)schedule;
@@ -215,7 +217,7 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 /* ---- the seeds -------------------------------------------------------------------------- */
 
 struct totals {
-	uint64_t progs, racy, clean, either, faults, hung, findings, explained, bad, runs;
+	uint64_t progs, racy, clean, either, faults, hung, findings, explained, bad, runs, compared;
 };
 
 static void count(struct totals *t, const struct options *o, const struct gen_prog *p,
@@ -230,10 +232,11 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 		t->explained += r[s].explained;
 		t->faults += r[s].fault;
 		t->hung += r[s].hung;
+		t->compared += r[s].compared;
 		fault |= r[s].fault || r[s].hung;
 		racy += r[s].certain != 0;
 		clean += !r[s].races;
-		if ((r[s].bad[ORACLE_NO_RACE] || r[s].bad[ORACLE_LACKS] || r[s].hung ||
+		if ((r[s].bad[ORACLE_NO_RACE] || r[s].bad[ORACLE_LACKS] || r[s].bad[BAD_CONTENTS] || r[s].hung ||
 		     (r[s].bad[ORACLE_OTHER_KIND] && !o->any_kind)) && !bad) {
 			bad = true;
 			t->bad++;
@@ -306,11 +309,13 @@ int main(int argc, char **argv)
 		return 0;
 	printf("%llu programs, %llu runs: %llu race, %llu do not, %llu either; %llu findings; "
 	       "%llu runs end in a fault; %llu races missed and counted; "
+	       "%llu runs again with and without gsan; "
 	       "%llu programs with a disagreement; %.0f s, %.1f runs/s\n",
 	       (unsigned long long)t.progs, (unsigned long long)t.runs, (unsigned long long)t.racy,
 	       (unsigned long long)t.clean, (unsigned long long)t.either,
 	       (unsigned long long)t.findings, (unsigned long long)t.faults,
-	       (unsigned long long)t.explained, (unsigned long long)t.bad, now() - start,
+	       (unsigned long long)t.explained, (unsigned long long)t.compared,
+	       (unsigned long long)t.bad, now() - start,
 	       (double)t.runs / (now() - start));
 	return t.bad != 0;
 }

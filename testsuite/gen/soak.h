@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * soak.h: the parts of soak.  worker.c runs programs, many to a process, under gsan
- * and the oracle; shrink.c makes a short program of a long one that shows the same;
- * soak.c goes through the seeds and says what came of them.
+ * and the oracle, contents.c and device.c compare what they leave in memory; shrink.c
+ * makes a short program of a long one that shows the same; soak.c goes through the
+ * seeds and says what came of them.
  */
 #ifndef SOAK_H
 #define SOAK_H
@@ -10,19 +11,32 @@
 #include "emu/oracle.h"
 #include "testsuite/gen/gen.h"
 
+enum {
+	BAD_CONTENTS = ORACLE_LACKS + 1,        /* beside enum emu_oracle_word */
+	BAD_KINDS,
+	PAIRS_MAX = 48
+};
+
 struct run_result {             /* of one program under one schedule */
 	bool done, fault, hung;
+	bool compared;          /* what it leaves, with gsan and without */
+	uint64_t contents;      /* a hash of that */
 	uint32_t races;         /* that the oracle found, and those that were certain */
 	uint32_t certain;
 	uint32_t findings;      /* gsan's */
 	uint32_t explained;     /* disagreements that gsan counted itself */
-	uint32_t bad[3];        /* the others, by enum emu_oracle_word */
+	uint32_t bad[BAD_KINDS]; /* the others, by enum emu_oracle_word */
 	char text[120];         /* of the first of them */
+	unsigned npairs, pair[PAIRS_MAX][2];    /* lines of races that the oracle found */
 };
 
 static inline uint32_t bad_of(const struct run_result *r)
 {
-	return r->bad[0] + r->bad[1] + r->bad[2];
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < BAD_KINDS; i++)
+		n += r->bad[i];
+	return n;
 }
 
 enum { SCHEDULES_MAX = 64 };

@@ -8,7 +8,7 @@
  * gsan names a pair of lines once in a process.  Its table of pairs is emptied
  * before every launch, so that every launch shows all that it has.
  */
-#include "testsuite/gen/soak.h"
+#include "testsuite/gen/worker.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -21,8 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cuda.h>
-
 #include "rewrite/rewrite.h"
 #include "rt/abi.h"
 #include "rt/gsan.h"
@@ -32,34 +30,17 @@ enum { BATCH = 48, PATIENCE_MS = 60000 };
 const char *soak_emu;
 bool soak_loud;
 
-#define CALLS(X) \
-	X(cuInit) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
-	X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuMemAlloc_v2) X(cuMemsetD8_v2) \
-	X(cuLaunchKernel)
-
-struct worker {
-#define X(name) __typeof__(name) *name;
-	CALLS(X)
-#undef X
-	void (*emu_set_seed)(unsigned long long);
-	__typeof__(emu_oracle) *oracle;
-	__typeof__(emu_oracle_forget) *forget;
-	__typeof__(emu_oracle_findings) *findings;
-	__typeof__(emu_oracle_judge) *judge;
-	CUmodule module;
-	CUdeviceptr data;
-	size_t seen;                    /* findings of gsan before this launch */
-};
-
 struct msg { uint32_t prog, schedule; struct run_result r; };
 
-static _Noreturn void give_up(const char *what)
+_Noreturn void give_up(const char *what)
 {
 	fprintf(stderr, "soak: %s\n", what);
 	_exit(3);
 }
 
-static void find(void *lib, const char *name, void *fn)
+/* ---- a driver ------------------------------------------------------------------------ */
+
+void worker_find(void *lib, const char *name, void *fn)
 {
 	void *p = dlsym(lib, name);
 
@@ -68,51 +49,91 @@ static void find(void *lib, const char *name, void *fn)
 	memcpy(fn, &p, sizeof p);
 }
 
-static void load_driver(struct worker *w)
+void *worker_start(struct worker *w, const char *driver)
 {
+	CUcontext ctx;
+	CUdevice device;
 	void *lib;
 
-	if (gsan_use_driver(soak_emu))
-		give_up("the emulated device cannot be loaded");
-	lib = dlopen(soak_emu, RTLD_NOW | RTLD_GLOBAL);
+	if (gsan_use_driver(driver))
+		give_up("the driver cannot be loaded");
+	lib = dlopen(driver, RTLD_NOW | RTLD_GLOBAL);
 	if (!lib)
 		give_up(dlerror());
-#define X(name) find(lib, #name, &w->name);
+#define X(name) worker_find(lib, #name, &w->name);
 	CALLS(X)
 #undef X
-	find(lib, "emu_set_seed", &w->emu_set_seed);
-	find(lib, "emu_oracle", &w->oracle);
-	find(lib, "emu_oracle_forget", &w->forget);
-	find(lib, "emu_oracle_findings", &w->findings);
-	find(lib, "emu_oracle_judge", &w->judge);
+	if (w->cuInit(0) || w->cuDeviceGet(&device, 0) ||
+	    w->cuDevicePrimaryCtxRetain(&ctx, device) || w->cuCtxSetCurrent(ctx))
+		give_up("no device");
+	if (w->cuMemAlloc_v2(&w->data, CONTENTS_BYTES))
+		give_up("no memory");
+	return lib;
 }
 
-static void load(struct worker *w, const struct gen_prog *p, unsigned n)
+struct ptx_buf worker_text(const struct gen_prog *p, unsigned n)
 {
-	struct gsan_rewrite_options options = {0};
 	struct ptx_buf b = {0};
-	char name[16], *text;
-	CUcontext ctx;
-	size_t len;
+	char name[16];
 
-	load_driver(w);
-	if (w->cuInit(0) || w->cuDevicePrimaryCtxRetain(&ctx, 0) || w->cuCtxSetCurrent(ctx))
-		give_up("no device");
 	ptx_puts(&b, gen_header);
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(name, sizeof name, "k%u", i);
 		gen_print(&b, &p[i], name);
 	}
 	ptx_put(&b, "", 1);
-	if (w->oracle(b.p, b.len - 1))
-		give_up("the oracle cannot read a program");
-	text = gsan_rewrite("soak.ptx", b.p, b.len - 1, &options, NULL, &len, NULL, NULL);
-	if (!text || w->cuModuleLoadDataEx(&w->module, text, 0, NULL, NULL))
+	return b;
+}
+
+CUmodule worker_load(struct worker *w, const struct ptx_buf *b, bool instrument)
+{
+	struct gsan_rewrite_options options = {0};
+	char *text = NULL;
+	CUmodule m;
+	size_t len;
+
+	if (instrument) {
+		text = gsan_rewrite("soak.ptx", b->p, b->len - 1, &options, NULL, &len, NULL, NULL);
+		if (!text)
+			give_up("a program cannot be rewritten");
+	}
+	if (w->cuModuleLoadDataEx(&m, text ? text : b->p, 0, NULL, NULL))
 		give_up("a program cannot be loaded");
 	free(text);
+	return m;
+}
+
+bool worker_launch(struct worker *w, CUmodule m, const struct gen_prog *p, unsigned i)
+{
+	void *params[] = {&w->data};
+	char name[16];
+	CUfunction f;
+
+	snprintf(name, sizeof name, "k%u", i);
+	if (w->cuModuleGetFunction(&f, m, name) ||
+	    w->cuMemsetD8_v2(w->data, 0, CONTENTS_BYTES) || w->cuCtxSynchronize())
+		give_up("a program cannot be started");
+	if (w->cuLaunchKernel(f, p->blocks, 1, 1, p->threads, 1, 1, 0, NULL, params, NULL))
+		give_up("a program cannot be launched");
+	return w->cuCtxSynchronize() == CUDA_SUCCESS;
+}
+
+static void load(struct worker *w, const struct gen_prog *p, unsigned n)
+{
+	void *lib = worker_start(w, soak_emu);
+	struct ptx_buf b = worker_text(p, n);
+
+	worker_find(lib, "emu_set_seed", &w->emu_set_seed);
+	worker_find(lib, "emu_set_stepwise", &w->emu_set_stepwise);
+	worker_find(lib, "emu_oracle", &w->oracle);
+	worker_find(lib, "emu_oracle_forget", &w->forget);
+	worker_find(lib, "emu_oracle_findings", &w->findings);
+	worker_find(lib, "emu_oracle_judge", &w->judge);
+	contents_load(w, p, n);         /* not watched by the oracle, which is off yet */
+	if (w->oracle(b.p, b.len - 1))
+		give_up("the oracle cannot read a program");
+	w->module = worker_load(w, &b, true);
 	free(b.p);
-	if (w->cuMemAlloc_v2(&w->data, GEN_GLOBAL))
-		give_up("no memory");
 }
 
 /* ---- one run ------------------------------------------------------------------------- */
@@ -189,6 +210,8 @@ static void compare(struct worker *w, struct run_result *r, uint64_t before, uin
 	for (size_t i = 0; i < all; i++)
 		r->certain += f[i].certain != 0;
 	r->findings = (uint32_t)(n - w->seen);
+	for (size_t i = 0; i < all && r->npairs < PAIRS_MAX; i++)
+		memcpy(r->pair[r->npairs++], f[i].pair.line, sizeof r->pair[0]);
 	w->judge(pairs, n - w->seen, tell, &v);
 	w->seen = n;
 	free(pairs);
@@ -198,22 +221,18 @@ static void compare(struct worker *w, struct run_result *r, uint64_t before, uin
 static void one(struct worker *w, const struct gen_prog *p, unsigned i, unsigned schedule,
 		struct run_result *r)
 {
-	void *params[] = {&w->data};
-	char name[16];
-	CUfunction f;
-	uint64_t before = counted(), before_rounded = rounded();
+	uint64_t before = counted(), before_rounded = rounded(), seed = p->seed * SCHEDULES_MAX;
 
-	snprintf(name, sizeof name, "k%u", i);
 	w->forget();
-	if (w->cuModuleGetFunction(&f, w->module, name) ||
-	    w->cuMemsetD8_v2(w->data, 0, GEN_GLOBAL) || w->cuCtxSynchronize())
-		give_up("a program cannot be started");
 	memset((void *)(uintptr_t)root()->dedup, 0, root()->ndedup * sizeof(struct gsan_dedup));
-	w->emu_set_seed(schedule ? p->seed * SCHEDULES_MAX + schedule : 0);
-	if (w->cuLaunchKernel(f, p->blocks, 1, 1, p->threads, 1, 1, 0, NULL, params, NULL))
-		give_up("a program cannot be launched");
-	r->fault = w->cuCtxSynchronize() != CUDA_SUCCESS;
+	w->emu_set_seed(schedule ? seed + schedule : 0);
+	r->fault = !worker_launch(w, w->module, p, i);
 	compare(w, r, before, before_rounded);
+	/* Once for each program, and every way to give turns comes up. */
+	if (!r->fault && schedule % 3 == p->seed % 3) {
+		contents_compare(w, p, i, seed + (schedule + p->seed / 3) % SCHEDULES_MAX, r);
+		w->seen = gsan_findings();
+	}
 	r->done = true;
 }
 

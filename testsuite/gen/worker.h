@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * worker.h: inside the processes that run programs: the driver, loading programs as
+ * they are and instrumented, one launch.  worker.c starts them and asks the
+ * detectors, contents.c compares what is left in memory, device.c does both on
+ * another device than the emulated one.
+ */
+#ifndef WORKER_H
+#define WORKER_H
+
+#include <cuda.h>
+
+#include "testsuite/gen/soak.h"
+
+#define CALLS(X) \
+	X(cuInit) X(cuDeviceGet) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) \
+	X(cuCtxSynchronize) X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuMemAlloc_v2) \
+	X(cuMemsetD8_v2) X(cuMemcpyDtoH_v2) X(cuLaunchKernel)
+
+struct worker {
+#define X(name) __typeof__(name) *name;
+	CALLS(X)
+#undef X
+	CUdeviceptr data;               /* CONTENTS_BYTES */
+	/* Of the emulated device: */
+	void (*emu_set_seed)(unsigned long long);
+	void (*emu_set_stepwise)(int);
+	__typeof__(emu_oracle) *oracle;
+	__typeof__(emu_oracle_forget) *forget;
+	__typeof__(emu_oracle_findings) *findings;
+	__typeof__(emu_oracle_judge) *judge;
+	CUmodule module;                /* instrumented, under both detectors */
+	CUmodule plain, same;           /* with their registers stored: as is, instrumented */
+	size_t seen;                    /* findings of gsan before this launch */
+};
+
+_Noreturn void give_up(const char *what);
+/* Looks up the driver's functions and starts it; returns the library. */
+void *worker_start(struct worker *, const char *driver);
+void worker_find(void *lib, const char *name, void *fn);
+/* Programs as the kernels k0, k1 and so on of one text; NUL-terminated. */
+struct ptx_buf worker_text(const struct gen_prog *, unsigned n);
+/* Loads a text, instrumented or as it is. */
+CUmodule worker_load(struct worker *, const struct ptx_buf *, bool instrument);
+/* Runs program number i of a module on memory that is all 0; false: it faulted. */
+bool worker_launch(struct worker *, CUmodule, const struct gen_prog *, unsigned i);
+
+/* ---- contents.c ------------------------------------------------------------------- */
+
+/* A program's own memory, and then what its threads had in their registers. */
+enum { REGISTER_BYTES = 160, CONTENTS_BYTES = 2 * GEN_GLOBAL };
+
+/* The program with its registers stored at its end. */
+void contents_prog(struct gen_prog *to, const struct gen_prog *from);
+/* Loads what contents_compare() runs. */
+void contents_load(struct worker *, const struct gen_prog *, unsigned n);
+/* Runs it as it is and instrumented, in the same order of steps. */
+void contents_compare(struct worker *, const struct gen_prog *, unsigned i, uint64_t seed,
+		      struct run_result *);
+uint64_t contents_hash(const unsigned char *);
+
+#endif
