@@ -246,7 +246,11 @@ void emu_async_run(void)
 		emu_copies_run();
 	if (emu_wgmma_due <= emu_m.steps)
 		emu_wgmma_run();
+	if (emu_tc_due <= emu_m.steps)
+		emu_tc_run();
 	emu_m.async_due = emu_copies_due < emu_wgmma_due ? emu_copies_due : emu_wgmma_due;
+	if (emu_tc_due < emu_m.async_due)
+		emu_m.async_due = emu_tc_due;
 	for (struct emu_async **p = &pending; *p;) {
 		struct emu_async *a = *p;
 
@@ -290,6 +294,9 @@ static void lose_shared(struct emu_cluster *c)
 void emu_async_cluster_end(struct emu_cluster *c)
 {
 	bool lost = false, any = false;
+
+	for (unsigned i = 0; i < c->nblocks; i++)
+		emu_tc_block_end(c->block[i]);
 
 	for (struct emu_async **p = &pending; *p;) {
 		struct emu_async *a = *p;

@@ -88,6 +88,7 @@ bool emu_async_chance(unsigned n);
 
 struct emu_lane_copies;
 struct emu_lates;
+struct emu_tc_lates;
 struct emu_wgmmas;
 
 struct emu_copies {
@@ -95,6 +96,7 @@ struct emu_copies {
 	struct emu_lane_copies *lane;           /* 32; cp.async; NULL until the first */
 	uint32_t bulk_group[EMU_LANES];         /* number of the bulk group that is open */
 	struct emu_wgmmas *wgmma;               /* NULL until the first */
+	struct emu_tc_lates *tc;                /* tcgen05.ld, .st; NULL */
 	struct emu_lates *late;                 /* weak.c: loads under way; NULL */
 	bool listed;                            /* has cp.async that goes on by itself */
 	uint64_t due;
@@ -111,6 +113,12 @@ void emu_wgmma_run(void);
 extern uint64_t emu_wgmma_due;
 void emu_wgmma_drop(struct emu_copies *);       /* the warp ends */
 void emu_wgmma_free(struct emu_copies *);
+/* exec_tcgen05.c: products and copies into tensor memory; its loads and stores */
+void emu_tc_run(void);
+extern uint64_t emu_tc_due;
+void emu_tc_block_end(struct emu_block *);
+void emu_tc_forget(struct emu_copies *);
+void emu_tc_free(struct emu_copies *);
 
 /* ---- places ------------------------------------------------------------------------------ */
 

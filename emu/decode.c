@@ -494,6 +494,7 @@ static void dec_inst(struct emu_dec *d)
 	     (!d->why && emu_dec_async(d, in)) || (!d->why && emu_dec_bulk(d, in)) ||
 	     (!d->why && emu_dec_tensor(d, in)) || (!d->why && emu_dec_launch(d, in)) ||
 	     (!d->why && emu_dec_wgmma(d, in)) || (!d->why && emu_dec_multimem(d, in)) ||
+	     (!d->why && emu_dec_tcgen05(d, in)) ||
 	     (!d->why && dec_alu(d, in));
 	if (!ok || d->why) {
 		const char *why = d->why;

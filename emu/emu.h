@@ -218,6 +218,7 @@ struct emu_op {
 		struct emu_tensor *tensor;
 		struct emu_cancel *cancel;
 		struct emu_wgmma *wgmma;
+		struct emu_tc *tc;
 		uint64_t value;
 		const char *why;                        /* refused */
 	} u;
@@ -387,6 +388,7 @@ struct emu_block {
 	struct emu_cluster own_cluster; /* used by the block of rank 0 */
 	struct emu_block *next;         /* of its grid */
 	struct emu_block *pool_next;
+	struct emu_tmem *tmem;          /* exec_tcgen05.c; NULL until used */
 	uint8_t *stale;                 /* weak.c: smem as the async proxy saw it; NULL */
 	struct orc_block *oracle;       /* NULL: not watched */
 };
@@ -637,7 +639,7 @@ struct emu_opnd *emu_dec_keep(struct emu_dec *, const struct emu_opnd *, unsigne
 typedef bool emu_dec_fn(struct emu_dec *, const struct ptx_inst *);
 emu_dec_fn emu_dec_mem, emu_dec_atom, emu_dec_ctl, emu_dec_sync, emu_dec_warp, emu_dec_space,
 	emu_dec_mat, emu_dec_mbar, emu_dec_async, emu_dec_bulk, emu_dec_tensor,
-	emu_dec_launch, emu_dec_wgmma, emu_dec_multimem;
+	emu_dec_launch, emu_dec_wgmma, emu_dec_multimem, emu_dec_tcgen05;
 
 /* ---- printf.c: what device code may call ----------------------------------------- */
 

@@ -199,6 +199,7 @@ void emu_copies_finish(struct emu_warp *w, uint32_t m)
 		return;
 	emu_late_forget(w, m);
 	emu_wgmma_drop(c);
+	emu_tc_forget(c);
 	EMU_EACH(l, m) {
 		c->bulk_group[l] = 0;
 		if (!c->lane)
@@ -227,6 +228,7 @@ void emu_copies_free(struct emu_warp *w)
 	free(c->lane);
 	emu_late_free(c);
 	emu_wgmma_free(c);
+	emu_tc_free(c);
 	free(c);
 	w->copies = NULL;
 }

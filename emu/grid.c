@@ -289,6 +289,7 @@ static void block_free(struct emu_block *b)
 	free(b->cluster_arrived);
 	free(b->smem);
 	free(b->stale);
+	emu_tc_block_end(b);
 	free(b);
 }
 

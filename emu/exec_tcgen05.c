@@ -1,0 +1,791 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * exec_tcgen05.c: tcgen05: tensor memory, 128 lanes of 512 columns of 32 bits for each
+ * block; loads and stores of warps; products and copies into it, which go on by
+ * themselves, in the order of their issue, until a commit's mbarrier says that they
+ * are done.  Loads and stores may be as late as their wait.
+ *
+ * An address is lane << 16 | column.  With M 128 row i of D lies in lane i; with 64,
+ * rows lie in the first 16 lanes of each 32; with cta_group::2 and M 256 the second
+ * half of the rows is in the second block (PTX ISA, "Tensor Memory and Register
+ * Load/Store", "Data Path Layout Organization").
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/async.h"
+#include "emu/matdesc.h"
+#include "emu/mma.h"
+
+enum { LANES = 128, COLUMNS = 512, UNIT = 32, MAX_M = 128, MAX_N = 256, MAX_K = 32 };
+
+struct emu_tc {                 /* of a decoded instruction */
+	struct emu_addr d, a;           /* tensor memory; a: A in tensor memory */
+	struct emu_opnd a_desc, b_desc, idesc, enable, mask[8];
+	unsigned nmask, scale;
+	bool a_tmem, pair, multicast, store;
+	enum emu_mma_type in;           /* of its kind: F16, TF32, E4M3, S8 */
+	unsigned lanes, bytes, copies;  /* cp: rows, their bytes, how often they are there */
+	unsigned shape, n;              /* ld, st: columns of a fragment; registers */
+	struct emu_opnd *regs;
+};
+
+enum item_kind { PRODUCT, COPY, ARRIVAL };
+
+struct item {
+	enum item_kind kind;
+	struct emu_block *pair[2];      /* pair[1] NULL: one block */
+	uint32_t d, a_tmem;
+	uint64_t a, b;                  /* descriptors */
+	bool from_tmem, a_mn, b_mn, a_neg, accumulate, saturate, stale;
+	enum emu_mma_type at, bt, dt;
+	unsigned m, n, k, scale, lanes, bytes, copies;
+	uint32_t skip[8];               /* lanes of D left alone */
+	uint64_t *mbar[EMU_LANDINGS];
+	unsigned nmbar;
+};
+
+struct emu_tmem {
+	uint32_t cell[LANES][COLUMNS];
+	uint16_t used;                  /* a bit for 32 columns */
+	bool relinquished;
+	struct item *v;
+	unsigned n, cap;
+	bool listed;
+	uint64_t due;
+	struct emu_tmem *next;
+};
+
+static struct emu_tmem *listed;
+uint64_t emu_tc_due = UINT64_MAX;
+
+static struct emu_tmem *tmem(struct emu_block *b)
+{
+	if (!b->tmem) {
+		b->tmem = calloc(1, sizeof *b->tmem);
+		if (!b->tmem)
+			abort();
+	}
+	return b->tmem;
+}
+
+/* ---- products and copies ------------------------------------------------------------------ */
+
+static struct emu_matdesc described(uint64_t bits)
+{
+	static const uint8_t spans[] = {0, 128, 128, 0, 64, 0, 32, 0};
+	struct emu_matdesc d = emu_matdesc_of(bits);
+
+	d.span = spans[bits >> 61];
+	d.wide_atom = bits >> 61 == 1;
+	return d;
+}
+
+static uint64_t element(const struct item *it, const struct emu_block *b, uint32_t at, unsigned size)
+{
+	const uint8_t *smem = it->stale && b->stale ? b->stale : b->smem;
+	uint64_t v = 0;
+
+	if (at + size <= b->smem_bytes)
+		memcpy(&v, smem + at, size);
+	return v;
+}
+
+static void rows_of(const struct item *it, const struct emu_block *b, uint64_t bits, bool mn,
+		    enum emu_mma_type t, unsigned n, double (*to)[MAX_K])
+{
+	struct emu_matdesc d = described(bits);
+	unsigned size = emu_mma_bits(t) / 8;
+
+	for (unsigned r = 0; r < n; r++)
+		for (unsigned c = 0; c < it->k; c++)
+			to[r][c] = emu_mma_value(t, element(it, b, emu_matdesc_at(&d, mn, size, r, c),
+							    size));
+}
+
+static unsigned lane_of(const struct item *it, unsigned row)
+{
+	return it->m == 64 ? row / 16 * 32 + row % 16 : row;
+}
+
+static void rows_of_tmem(const struct item *it, const struct emu_tmem *t, unsigned n,
+			 double (*to)[MAX_K])
+{
+	unsigned bits = emu_mma_bits(it->at);
+
+	for (unsigned r = 0; r < n; r++)
+		for (unsigned c = 0; c < it->k; c++) {
+			uint32_t v = t->cell[lane_of(it, r)][((it->a_tmem & 0xffff) + c * bits / 32) %
+							     COLUMNS] >> c * bits % 32;
+
+			to[r][c] = emu_mma_value(it->at, bits < 32 ? v & ((1u << bits) - 1) : v);
+		}
+}
+
+static void product(const struct item *it)
+{
+	static double a[MAX_M][MAX_K], b[MAX_N][MAX_K];
+	unsigned blocks = it->pair[1] ? 2 : 1, m = it->m / blocks, half = it->n / blocks;
+
+	for (unsigned h = 0; h < blocks; h++)
+		rows_of(it, it->pair[h], it->b, it->b_mn, it->bt, half, b + h * half);
+	for (unsigned h = 0; h < blocks; h++) {
+		struct emu_tmem *t = tmem(it->pair[h]);
+
+		if (it->from_tmem)
+			rows_of_tmem(it, t, m, a);
+		else
+			rows_of(it, it->pair[h], it->a, it->a_mn, it->at, m, a);
+		for (unsigned r = 0; r < m; r++) {
+			unsigned lane = lane_of(it, r);
+
+			if (it->skip[h * 4 + lane / 32] >> lane % 32 & 1)
+				continue;
+			for (unsigned c = 0; c < it->n; c++) {
+				uint32_t *d = &t->cell[lane][((it->d & 0xffff) + c) % COLUMNS];
+				double sum = 0;
+
+				for (unsigned k = 0; k < it->k; k++)
+					sum += a[r][k] * b[c][k];
+				if (it->a_neg)
+					sum = -sum;
+				if (it->accumulate)
+					sum += ldexp(emu_mma_value(it->dt, *d), -(int)it->scale);
+				*d = (uint32_t)emu_mma_bits_of(it->dt, sum, it->saturate);
+			}
+		}
+	}
+}
+
+static void copy(const struct item *it)
+{
+	struct emu_matdesc d = described(it->a);
+
+	for (unsigned h = 0; h < 2 && it->pair[h]; h++) {
+		struct emu_tmem *t = tmem(it->pair[h]);
+
+		for (unsigned r = 0; r < it->lanes; r++)
+			for (unsigned c = 0; c < it->bytes / 4; c++) {
+				uint32_t v = (uint32_t)element(it, it->pair[h],
+							       emu_matdesc_at(&d, false, 4, r, c), 4);
+
+				for (unsigned k = 0; k < it->copies; k++)
+					t->cell[(r + k * it->lanes) % LANES]
+					       [((it->d & 0xffff) + c) % COLUMNS] = v;
+			}
+	}
+}
+
+static void do_first(struct emu_tmem *t)
+{
+	const struct item *it = &t->v[0];
+
+	if (it->kind == PRODUCT)
+		product(it);
+	else if (it->kind == COPY)
+		copy(it);
+	for (unsigned i = 0; i < it->nmbar; i++)
+		emu_mbar_arrive(it->mbar[i]);
+	memmove(t->v, t->v + 1, --t->n * sizeof *t->v);
+}
+
+/* ---- the queue ------------------------------------------------------------------------------ */
+
+static struct item *put(struct emu_block *b, enum item_kind kind)
+{
+	struct emu_tmem *t = tmem(b);
+	struct item *it;
+
+	if (t->n == t->cap) {
+		t->cap = t->cap ? t->cap * 2 : 8;
+		t->v = realloc(t->v, t->cap * sizeof *t->v);
+		if (!t->v)
+			abort();
+	}
+	it = &t->v[t->n++];
+	memset(it, 0, sizeof *it);
+	it->kind = kind;
+	it->pair[0] = b;
+	if (!t->listed) {
+		t->listed = true;
+		t->due = emu_async_delay();
+		t->next = listed;
+		listed = t;
+		if (t->due < emu_tc_due)
+			emu_tc_due = t->due;
+		if (t->due < emu_m.async_due)
+			emu_m.async_due = t->due;
+	}
+	return it;
+}
+
+void emu_tc_run(void)
+{
+	emu_tc_due = UINT64_MAX;
+	for (struct emu_tmem **p = &listed, *t; (t = *p);) {
+		if (t->due <= emu_m.steps) {
+			unsigned n = emu_m.seed ? 1 + (unsigned)(emu_random() % t->n) : t->n;
+
+			while (n--)
+				do_first(t);
+			if (!t->n) {
+				t->listed = false;
+				*p = t->next;
+				continue;
+			}
+			t->due = emu_async_delay();
+		}
+		if (t->due < emu_tc_due)
+			emu_tc_due = t->due;
+		p = &t->next;
+	}
+}
+
+void emu_tc_block_end(struct emu_block *b)
+{
+	struct emu_tmem **p = &listed;
+
+	if (!b->tmem)
+		return;
+	while (*p && *p != b->tmem)
+		p = &(*p)->next;
+	if (*p)
+		*p = b->tmem->next;
+	free(b->tmem->v);
+	free(b->tmem);
+	b->tmem = NULL;
+}
+
+/* ---- tensor memory: room, loads and stores --------------------------------------------------- */
+
+static bool together(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_gather g;
+
+	if (!emu_gather(x, op, m, EMU_ALL, &g))
+		return false;
+	for (unsigned i = 1; i < g.n; i++)
+		if (g.part[i].op != op || g.part[i].base != x->base)
+			g.mask = 0;
+	if (g.mask == EMU_ALL)
+		return true;
+	emu_fault(x, op, (unsigned)__builtin_ctz(m), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+		  "not all lanes of the warp are here");
+	return false;
+}
+
+/* Columns [at, at + n), as bits of emu_tmem.used. */
+static uint16_t units(unsigned at, unsigned n)
+{
+	unsigned first = at / UNIT, last = (at + n - 1) / UNIT;
+
+	return (uint16_t)(((1u << (last - first + 1)) - 1) << first);
+}
+
+static bool allocated(struct emu_x *x, const struct emu_op *op, struct emu_block *b, uint32_t a,
+		      unsigned n)
+{
+	unsigned at = a & 0xffff;
+
+	if (n && at + n <= COLUMNS && !(units(at, n) & ~tmem(b)->used))
+		return true;
+	emu_fault(x, op, 0, CUDA_ERROR_ILLEGAL_ADDRESS,
+		  "columns %u to %u of tensor memory, which are not allocated", at, at + n - 1);
+	return false;
+}
+
+/* A block waits until there is room. */
+static const struct emu_op *alloc(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	uint32_t n, at;
+	struct emu_tmem *t = tmem(x->b);
+
+	if (!together(x, op, m))
+		return NULL;
+	n = (uint32_t)emu_get(x, op->o[0], 0);
+	if (n < UNIT || n > COLUMNS || (n & (n - 1)) || t->relinquished)
+		return emu_fault(x, op, 0, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+				 t->relinquished ? "allocates %u columns after having given that up" :
+				 "%u columns of tensor memory", n);
+	for (at = 0; at + n <= COLUMNS; at += n) {
+		uint32_t *p;
+		uint64_t a = emu_addr_of(x, &op->u.mem, 0);
+
+		if (units(at, n) & t->used)
+			continue;
+		p = emu_at(x, 0, op->u.mem.base, a, 4);
+		if (!p)
+			return emu_access_fault(x, op, 0, a, 4, op->u.mem.base);
+		t->used |= units(at, n);
+		*p = at;
+		return op + 1;
+	}
+	return emu_yield(x, op);
+}
+
+static const struct emu_op *dealloc(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	uint32_t at, n;
+
+	if (!together(x, op, m))
+		return NULL;
+	at = (uint32_t)emu_get(x, op->o[0], 0);
+	n = (uint32_t)emu_get(x, op->o[1], 0);
+	if (!allocated(x, op, x->b, at, n))
+		return NULL;
+	tmem(x->b)->used &= (uint16_t)~units(at & 0xffff, n);
+	return op + 1;
+}
+
+static const struct emu_op *relinquish(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	if (!together(x, op, m))
+		return NULL;
+	tmem(x->b)->relinquished = true;
+	return op + 1;
+}
+
+struct access { const struct emu_op *op; uint32_t base, a, v[LANES][EMU_LANES]; };
+struct emu_tc_lates { struct access *v; unsigned n, cap; };
+
+/* The cell of register i of a lane: shape 1 is .32x32b; 4 and 8 are the columns of
+ * .16x128b and .16x256b, whose fragments are those of mma's accumulators. */
+static uint32_t *cell(struct emu_tmem *t, const struct emu_tc *k, uint32_t a, unsigned lane, unsigned i)
+{
+	unsigned row = lane, column = i, per = k->shape / 4;
+
+	if (k->shape > 1) {             /* per: words of a row that a lane has */
+		row = lane / 4 + i / per % 2 * 8;
+		column = i / (2 * per) * k->shape + lane % 4 * per + i % per;
+	}
+	return &t->cell[((a >> 16) + row) % LANES][((a & 0xffff) + column) % COLUMNS];
+}
+
+static void access(struct emu_warp *w, const struct access *c)
+{
+	const struct emu_tc *k = c->op->u.tc;
+	uint64_t *rows = w->rows + (size_t)c->base * EMU_LANES;
+
+	for (unsigned i = 0; i < k->n; i++)
+		for (unsigned l = 0; l < EMU_LANES; l++) {
+			uint32_t *p = cell(tmem(w->block), k, c->a, l, i);
+
+			if (k->store)
+				*p = c->v[i][l];
+			else if (k->regs[i].kind == OPND_ROW)
+				rows[k->regs[i].at + l] = *p;
+		}
+}
+
+static const struct emu_op *load_store(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_tc *k = op->u.tc;
+	struct emu_tc_lates *q;
+	struct emu_copies *copies;
+	struct access *c;
+	uint32_t a;
+
+	if (!together(x, op, m))
+		return NULL;
+	a = (uint32_t)emu_addr_of(x, &k->d, 0);
+	if (a >> 16 >= LANES || (a >> 16) / 32 != x->w->index % 4 ||
+	    (k->shape == 1 && (a >> 16) % 32) || (a >> 16) % 16)
+		return emu_fault(x, op, 0, CUDA_ERROR_ILLEGAL_ADDRESS,
+				 "lane %u of tensor memory, where warp %u has no access", a >> 16,
+				 x->w->index);
+	if (!allocated(x, op, x->b, a, k->shape == 1 ? k->n : k->n * 2))
+		return NULL;
+	copies = emu_copies_of(x->w);
+	q = copies->tc;
+	if (!q) {
+		q = copies->tc = calloc(1, sizeof *q);
+		if (!q)
+			abort();
+	}
+	if (q->n == q->cap) {
+		q->cap = q->cap ? q->cap * 2 : 2;
+		q->v = realloc(q->v, q->cap * sizeof *q->v);
+		if (!q->v)
+			abort();
+	}
+	c = &q->v[q->n];
+	c->op = op;
+	c->base = x->base;
+	c->a = a;
+	for (unsigned i = 0; k->store && i < k->n; i++)
+		for (unsigned l = 0; l < EMU_LANES; l++)
+			c->v[i][l] = (uint32_t)emu_get(x, k->regs[i], l);
+	if (emu_async_chance(8))
+		access(x->w, c);
+	else
+		q->n++;
+	return op + 1;
+}
+
+/* kind: for stores. */
+static const struct emu_op *wait(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_tc_lates *q;
+	unsigned kept = 0;
+
+	if (!together(x, op, m))
+		return NULL;
+	q = emu_copies_of(x->w)->tc;
+	for (unsigned i = 0; q && i < q->n; i++) {
+		if (q->v[i].op->u.tc->store == op->kind)
+			access(x->w, &q->v[i]);
+		else
+			q->v[kept++] = q->v[i];
+	}
+	if (q)
+		q->n = kept;
+	return op + 1;
+}
+
+void emu_tc_forget(struct emu_copies *c)
+{
+	if (c->tc)
+		c->tc->n = 0;
+}
+
+void emu_tc_free(struct emu_copies *c)
+{
+	if (!c->tc)
+		return;
+	free(c->tc->v);
+	free(c->tc);
+	c->tc = NULL;
+}
+
+/* ---- issuing ------------------------------------------------------------------------------------- */
+
+static bool peers(struct emu_x *x, const struct emu_op *op, const struct emu_tc *k,
+		  struct emu_block *pair[2])
+{
+	struct emu_cluster *c = x->b->cluster;
+
+	pair[0] = x->b;
+	pair[1] = NULL;
+	if (!k->pair)
+		return true;
+	if (c->nblocks < 2 || c->nblocks & 1) {
+		emu_fault(x, op, 0, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "cta_group::2 in a cluster of %u blocks", c->nblocks);
+		return false;
+	}
+	pair[0] = c->block[x->b->rank & ~1u];
+	pair[1] = c->block[x->b->rank | 1];
+	return true;
+}
+
+/* What the instruction descriptor says; NULL, or what is not emulated of it. */
+static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *it)
+{
+	unsigned at = d >> 7 & 7, bt = d >> 10 & 7, dt = d >> 4 & 3;
+	bool pair = it->pair[1];
+
+	it->saturate = d >> 3 & 1;
+	it->a_neg = (d >> 13 & 1) != (d >> 14 & 1);
+	it->a_mn = d >> 15 & 1;
+	it->b_mn = d >> 16 & 1;
+	it->n = (d >> 17 & 63) * 8;
+	it->m = (d >> 24 & 31) * 16;
+	it->k = 256 / emu_mma_bits(k->in);
+	it->dt = k->in == MMA_S8 ? MMA_S32 : MMA_F32;
+	if (d >> 2 & 1)
+		return "sparse matrices";
+	if (dt != (k->in == MMA_S8 ? 2u : 1u))
+		return "accumulators of f16";
+	switch (k->in) {
+	case MMA_F16:
+		it->at = at ? MMA_BF16 : MMA_F16;
+		it->bt = bt ? MMA_BF16 : MMA_F16;
+		break;
+	case MMA_TF32:
+		it->at = it->bt = MMA_TF32;
+		break;
+	case MMA_S8:
+		it->at = at ? MMA_S8 : MMA_U8;
+		it->bt = bt ? MMA_S8 : MMA_U8;
+		break;
+	default:
+		if (at > 1 || bt > 1)
+			return "elements of less than 8 bits";
+		it->at = at ? MMA_E5M2 : MMA_E4M3;
+		it->bt = bt ? MMA_E5M2 : MMA_E4M3;
+		break;
+	}
+	if (it->n < 8 || it->n > MAX_N || (pair ? it->m != 256 || it->n % 32 :
+					   it->m != 64 && it->m != 128))
+		return "a product of this shape";
+	if (it->from_tmem && it->m == 64)
+		return "A in tensor memory with 64 rows";
+	return NULL;
+}
+
+static const struct emu_op *mma(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_tc *k = op->u.tc;
+
+	EMU_EACH(l, m) {
+		struct item it = {.kind = PRODUCT, .scale = k->scale}, *to;
+		const char *why;
+
+		if (!peers(x, op, k, it.pair))
+			return NULL;
+		it.from_tmem = k->a_tmem;
+		why = instruction(k, (uint32_t)emu_get(x, k->idesc, l), &it);
+		if (why)
+			return emu_fault(x, op, l, CUDA_ERROR_NOT_SUPPORTED, "not emulated: %s", why);
+		it.d = (uint32_t)emu_addr_of(x, &k->d, l);
+		if (k->a_tmem)
+			it.a_tmem = (uint32_t)emu_addr_of(x, &k->a, l);
+		else
+			it.a = emu_get(x, k->a_desc, l);
+		it.b = emu_get(x, k->b_desc, l);
+		it.accumulate = emu_get(x, k->enable, l) != 0;
+		for (unsigned i = 0; i < k->nmask; i++)
+			it.skip[i] = (uint32_t)emu_get(x, k->mask[i], l);
+		for (unsigned h = 0; h < 2 && it.pair[h]; h++)
+			if (!allocated(x, op, it.pair[h], it.d, it.n))
+				return NULL;
+		it.stale = x->b->stale && emu_async_chance(4);
+		to = put(x->b, PRODUCT);
+		*to = it;
+	}
+	return op + 1;
+}
+
+static const struct emu_op *cp(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_tc *k = op->u.tc;
+
+	EMU_EACH(l, m) {
+		struct item it = {.kind = COPY}, *to;
+
+		if (!peers(x, op, k, it.pair))
+			return NULL;
+		it.d = (uint32_t)emu_addr_of(x, &k->d, l);
+		it.a = emu_get(x, k->a_desc, l);
+		it.lanes = k->lanes;
+		it.bytes = k->bytes;
+		it.copies = k->copies;
+		for (unsigned h = 0; h < 2 && it.pair[h]; h++)
+			if (!allocated(x, op, it.pair[h], it.d, k->bytes / 4))
+				return NULL;
+		it.stale = x->b->stale && emu_async_chance(4);
+		to = put(x->b, COPY);
+		*to = it;
+	}
+	return op + 1;
+}
+
+static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_tc *k = op->u.tc;
+	struct emu_cluster *c = x->b->cluster;
+
+	EMU_EACH(l, m) {
+		uint32_t mask = k->multicast ? (uint16_t)emu_get(x, k->mask[0], l) : 0;
+		struct emu_block *owner;
+		uint8_t *p = emu_range(x, op, l, k->d.base, emu_addr_of(x, &k->d, l), 8, 8, &owner);
+		struct item it = {.kind = ARRIVAL, .pair = {x->b}}, *to;
+
+		if (!p)
+			return NULL;
+		for (unsigned r = 0; owner && r < c->nblocks; r++)
+			if (k->multicast ? mask >> r & 1 : c->block[r] == owner)
+				it.mbar[it.nmbar++] = (uint64_t *)(void *)(c->block[r]->smem + (p - owner->smem));
+		for (unsigned i = 0; i < it.nmbar; i++)
+			if (!emu_mbar_live(it.mbar[i]))
+				it.nmbar = 0;
+		if (!it.nmbar)
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "there is no mbarrier to arrive at");
+		to = put(x->b, ARRIVAL);
+		*to = it;
+	}
+	return op + 1;
+}
+
+/* ---- decoding --------------------------------------------------------------------------------------- */
+
+static bool bad(struct emu_dec *d)
+{
+	return d->why ? false : emu_dec_refuse(d, "operands that do not fit the instruction");
+}
+
+static bool emit(struct emu_dec *d, emu_op_fn *fn, struct emu_tc *k)
+{
+	struct emu_op *op = emu_dec_new(d);
+
+	op->fn = fn;
+	op->u.tc = k;
+	return true;
+}
+
+static unsigned times(const struct ptx_inst *in)
+{
+	static const enum ptx_mod mods[] = {
+		MOD_X1, MOD_X2, MOD_X4, MOD_X8, MOD_X16, MOD_X32, MOD_X64, MOD_X128
+	};
+
+	for (unsigned i = 0; i < 8; i++)
+		if (ptx_has(in, mods[i]))
+			return 1u << i;
+	return 1;
+}
+
+static bool dec_load_store(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
+{
+	struct emu_opnd o[LANES];
+
+	k->shape = ptx_has(in, MOD_32X32B) ? 1 : ptx_has(in, MOD_16X128B) ? 4 :
+		   ptx_has(in, MOD_16X256B) ? 8 : 0;
+	if (!k->shape || ptx_has(in, MOD_PACK_16B) || ptx_has(in, MOD_UNPACK_16B))
+		return emu_dec_refuse(d, "a shape of fragments in tensor memory that is not emulated");
+	k->n = times(in) * (k->shape == 1 ? 1 : k->shape / 2);
+	if (in->nops != 2 || k->n > LANES ||
+	    !emu_dec_addr(d, &in->ops[k->store ? 0 : 1], SPACE_NONE, &k->d) ||
+	    emu_dec_words(d, &in->ops[k->store ? 1 : 0], !k->store, o, LANES) != k->n)
+		return bad(d);
+	k->regs = emu_dec_keep(d, o, k->n);
+	return emit(d, load_store, k);
+}
+
+/* [d], a, b, idesc (, {lanes}), enable (, scale). */
+static bool dec_mma(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
+{
+	unsigned at = 4;
+
+	if (ptx_has(in, MOD_BLOCK_SCALE))
+		return emu_dec_refuse(d, "tcgen05.mma with block scaling, which is not emulated");
+	if (ptx_has(in, MOD_KIND_F16))
+		k->in = MMA_F16;
+	else if (ptx_has(in, MOD_KIND_TF32))
+		k->in = MMA_TF32;
+	else if (ptx_has(in, MOD_KIND_F8F6F4))
+		k->in = MMA_E4M3;
+	else if (ptx_has(in, MOD_KIND_I8))
+		k->in = MMA_S8;
+	else
+		return emu_dec_refuse(d, "a kind of tcgen05.mma that is not emulated");
+	if (in->nops < 5 || !emu_dec_addr(d, &in->ops[0], SPACE_NONE, &k->d))
+		return bad(d);
+	k->a_tmem = in->ops[1].kind == OP_ADDR;
+	if (k->a_tmem && !emu_dec_addr(d, &in->ops[1], SPACE_NONE, &k->a))
+		return bad(d);
+	if (!k->a_tmem)
+		k->a_desc = emu_dec_word(d, &in->ops[1], false);
+	k->b_desc = emu_dec_word(d, &in->ops[2], false);
+	k->idesc = emu_dec_word(d, &in->ops[3], false);
+	if (in->ops[at].kind == OP_VEC) {
+		k->nmask = emu_dec_words(d, &in->ops[at++], false, k->mask, 8);
+		if (k->nmask != (k->pair ? 8 : 4))
+			return bad(d);
+	}
+	if (in->nops <= at)
+		return bad(d);
+	k->enable = emu_dec_word(d, &in->ops[at++], false);
+	if (in->nops == at + 1 && in->ops[at].kind == OP_INT && in->ops[at].ival < 16)
+		k->scale = (unsigned)in->ops[at++].ival;
+	if (in->nops != at)
+		return bad(d);
+	d->mod->async_reads = true;
+	return emit(d, mma, k);
+}
+
+static bool dec_cp(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
+{
+	static const struct { enum ptx_mod mod; unsigned lanes, bytes, copies; } shapes[] = {
+		{MOD_128X256B, 128, 32, 1}, {MOD_128X128B, 128, 16, 1}, {MOD_4X256B, 4, 32, 1},
+		{MOD_32X128B, 32, 16, 4}
+	};
+
+	for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+		if (ptx_has(in, shapes[i].mod)) {
+			k->lanes = shapes[i].lanes;
+			k->bytes = shapes[i].bytes;
+			k->copies = shapes[i].copies;
+		}
+	}
+	for (unsigned i = 0; i < in->nmods; i++)
+		if (!strncmp(in->modtext[i], ".b8x16", 6) || !strncmp(in->modtext[i], ".b4x16", 6) ||
+		    !strncmp(in->modtext[i], ".b6x16", 6))
+			k->lanes = 0;
+	if (!k->lanes)
+		return emu_dec_refuse(d, "a form of tcgen05.cp that is not emulated");
+	if (in->nops != 2 || !emu_dec_addr(d, &in->ops[0], SPACE_NONE, &k->d))
+		return bad(d);
+	k->a_desc = emu_dec_word(d, &in->ops[1], false);
+	d->mod->async_reads = true;
+	return emit(d, cp, k);
+}
+
+static bool dec_room(struct emu_dec *d, const struct ptx_inst *in)
+{
+	struct emu_addr mem = {0};
+	struct emu_opnd o[2];
+	struct emu_op *op;
+
+	if (in->nops != 2 || (in->id == INST_TCGEN05_ALLOC &&
+			      !emu_dec_addr(d, &in->ops[0], ptx_inst_space(in), &mem)))
+		return bad(d);
+	if (in->id == INST_TCGEN05_DEALLOC)
+		o[0] = emu_dec_word(d, &in->ops[0], false);
+	o[in->id == INST_TCGEN05_DEALLOC] = emu_dec_word(d, &in->ops[1], false);
+	op = emu_dec_new(d);
+	op->fn = in->id == INST_TCGEN05_ALLOC ? alloc : dealloc;
+	op->u.mem = mem;
+	op->o = emu_dec_keep(d, o, 1 + (in->id == INST_TCGEN05_DEALLOC));
+	return true;
+}
+
+bool emu_dec_tcgen05(struct emu_dec *d, const struct ptx_inst *in)
+{
+	struct emu_tc *k;
+	struct emu_op *op;
+
+	if (strcmp(ptx_insts[in->id].base ? ptx_insts[in->id].base : "", "tcgen05"))
+		return false;
+	k = ptx_alloc(d->arena, sizeof *k);
+	memset(k, 0, sizeof *k);
+	k->pair = ptx_has(in, MOD_CTA_GROUP_2);
+	switch (in->id) {
+	case INST_TCGEN05_ALLOC:
+	case INST_TCGEN05_DEALLOC:
+		return dec_room(d, in);
+	case INST_TCGEN05_RELINQUISH_ALLOC_PERMIT:
+		emu_dec_new(d)->fn = relinquish;
+		return true;
+	case INST_TCGEN05_LD:
+	case INST_TCGEN05_ST:
+		k->store = in->id == INST_TCGEN05_ST;
+		return dec_load_store(d, in, k);
+	case INST_TCGEN05_WAIT_LD:
+	case INST_TCGEN05_WAIT_ST:
+		op = emu_dec_new(d);
+		op->fn = wait;
+		op->kind = in->id == INST_TCGEN05_WAIT_ST;
+		return true;
+	case INST_TCGEN05_CP:
+		return dec_cp(d, in, k);
+	case INST_TCGEN05_MMA:
+		return dec_mma(d, in, k);
+	case INST_TCGEN05_COMMIT:
+		k->multicast = ptx_has(in, MOD_MULTICAST_CLUSTER);
+		if (in->nops != 1u + k->multicast ||
+		    !emu_dec_addr(d, &in->ops[0], ptx_inst_space(in), &k->d))
+			return bad(d);
+		if (k->multicast)
+			k->mask[0] = emu_dec_word(d, &in->ops[1], false);
+		return emit(d, commit, k);
+	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
+	case INST_TCGEN05_FENCE_AFTER_THREAD_SYNC:
+		emu_dec_new(d)->fn = emu_op_nop;
+		return true;
+	default:
+		return emu_dec_refuse(d, "a form of tcgen05 that is not emulated");
+	}
+}
