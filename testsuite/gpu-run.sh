@@ -3,8 +3,8 @@
 #
 # gpu-run.sh TARBALL [STAGE]...: builds a tarball of `make dist` on a machine
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
-# GPU's among them.  Stages: build, reproducers, programs, rest, bench; without
-# any, all but bench.  The build is kept in $GPU_RUN_DIR (default: a folder beside
+# GPU's among them.  Stages: build, reproducers, programs, rest, random (2,000 random
+# programs), bench; without any, all but the last two.  The build is kept in $GPU_RUN_DIR (default: a folder beside
 # the temporary files), so that stages can be run one at a time; every stage is
 # under a time limit.  Logs go to $OUT if that is set.  Ends with a table and
 # "N passed, N failed, N skipped"; status 0 if nothing failed.
@@ -49,6 +49,22 @@ tests()
 	done >>table
 }
 
+# stage_random: what differs is saved beside the logs
+stage_random()
+{
+	cd "$dir/build" || return
+	timeout 60 make -j"$jobs" testsuite/gen/soak >>make.log 2>&1 || { tail -n 30 make.log; return 1; }
+	rm -rf random-found
+	if JOBS=12 LIMIT=480 sh ../src/testsuite/gen/gpu.sh testsuite/gen/soak 1000; then
+		echo "PASS    random"
+	else
+		echo "FAIL    random"
+	fi >random.log
+	sed '$d' random.log
+	tail -n 1 random.log >>table
+	[ -z "$OUT" ] || { mkdir -p "$OUT" && cp -R random.log random-found "$OUT" 2>/dev/null; }
+}
+
 for stage do
 	echo "== $stage"
 	case $stage in
@@ -60,6 +76,7 @@ for stage do
 	reproducers) tests 540 4 '\.ptx$' ;;
 	programs) tests 540 1 '^testsuite/gpu/' ;;
 	rest)	tests 540 "$jobs" -vE '\.ptx$|^testsuite/gpu/' ;;
+	random)	stage_random ;;
 	bench)	cd "$dir/build" && timeout 580 make bench-gpu ;;
 	*)	echo "no such stage: $stage"; exit 2 ;;
 	esac

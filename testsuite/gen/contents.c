@@ -84,7 +84,7 @@ void contents_prog(struct gen_prog *to, const struct gen_prog *from)
 
 /* ---- the comparison --------------------------------------------------------------------- */
 
-void contents_load(struct worker *w, const struct gen_prog *p, unsigned n)
+void contents_load(struct worker *w, const struct gen_prog *p, unsigned n, unsigned *first)
 {
 	struct gen_prog *q = calloc(n, sizeof *q);
 	struct ptx_buf b;
@@ -93,13 +93,21 @@ void contents_load(struct worker *w, const struct gen_prog *p, unsigned n)
 		give_up("out of memory");
 	for (unsigned i = 0; i < n; i++)
 		contents_prog(&q[i], &p[i]);
-	b = worker_text(q, n);
+	b = worker_text(q, n, first);
+	for (unsigned i = 0; first && i < n; i++)
+		for (const char *s = q[i].item[0].text; *s; s++)
+			first[i] += *s == '\n';
 	w->plain = worker_load(w, &b, false);
 	w->same = worker_load(w, &b, true);
 	for (unsigned i = 0; i < n; i++)
 		gen_free(&q[i]);
 	free(q);
 	free(b.p);
+}
+
+uint64_t contents_seed(const struct gen_prog *p, unsigned schedule)
+{
+	return p->seed * SCHEDULES_MAX + (schedule + p->seed / 3) % SCHEDULES_MAX;
 }
 
 uint64_t contents_hash(const unsigned char *p)

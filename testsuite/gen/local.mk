@@ -7,13 +7,14 @@ check_PROGRAMS += testsuite/gen/soak
 testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsuite/gen/gen.c \
 	testsuite/gen/pieces.c testsuite/gen/prog.c \
 	testsuite/gen/soak.h testsuite/gen/soak.c testsuite/gen/shrink.c \
-	testsuite/gen/worker.h testsuite/gen/worker.c testsuite/gen/contents.c
+	testsuite/gen/worker.h testsuite/gen/worker.c testsuite/gen/contents.c \
+	testsuite/gen/device.c
 testsuite_gen_soak_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a
 
 # Fails as long as gsan and the oracle differ about four of the thousand.
 TESTS += testsuite/gen/thousand.sh
 XFAIL_TESTS += testsuite/gen/thousand.sh
-EXTRA_DIST += testsuite/gen/thousand.sh
+EXTRA_DIST += testsuite/gen/thousand.sh testsuite/gen/gpu.sh
 
 N = 30000
 SEED = 1

@@ -21,6 +21,8 @@ struct options {
 	uint64_t seed, count;
 	unsigned schedules, most;
 	const char *save, *write;
+	const char *device;             /* another driver; NULL: none */
+	uint64_t each;
 	bool print, shrink, any_kind;
 };
 
@@ -37,6 +39,10 @@ static const char usage_text[] =
 "      --any-kind       a race by another kind's name is no disagreement\n"
 "      --write=DIR      save every program with its verdict, race-free and racy ones,\n"
 "                       if the verdict is the same under all schedules\n"
+"      --device=FILE    run programs with that driver as well, which must give the\n"
+"                       verdict that they have here under all schedules (default 8);\n"
+"                       race-free ones must leave the same in memory\n"
+"      --each=N         until so many race-free and so many racy ones were (default 100)\n"
 "      --print          print the programs and run nothing\n"
 "      --emu=FILE       the emulated device's library\n"
 "      --loud           show what the programs and gsan have to say\n"
@@ -86,7 +92,7 @@ static void parse(struct options *o, int argc, char **argv)
 {
 	enum {
 		SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT,
-		EMU, LOUD, HELP
+		EMU, LOUD, HELP, DEVICE, EACH
 	};
 	static const struct option longs[] = {
 		{"seed", required_argument, NULL, SEED}, {"count", required_argument, NULL, COUNT},
@@ -95,6 +101,7 @@ static void parse(struct options *o, int argc, char **argv)
 		{"no-shrink", no_argument, NULL, NO_SHRINK},
 		{"any-kind", no_argument, NULL, ANY_KIND}, {"write", required_argument, NULL, WRITE},
 		{"print", no_argument, NULL, PRINT}, {"emu", required_argument, NULL, EMU},
+		{"device", required_argument, NULL, DEVICE}, {"each", required_argument, NULL, EACH},
 		{"loud", no_argument, NULL, LOUD}, {"help", no_argument, NULL, HELP},
 		{NULL, 0, NULL, 0}
 	};
@@ -132,6 +139,12 @@ static void parse(struct options *o, int argc, char **argv)
 		case EMU:
 			soak_emu = optarg;
 			break;
+		case DEVICE:
+			o->device = optarg;
+			break;
+		case EACH:
+			o->each = number(optarg);
+			break;
 		case LOUD:
 			soak_loud = true;
 			break;
@@ -144,13 +157,16 @@ static void parse(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		usage("no arguments are wanted");
-	if (!o->schedules || o->schedules > SCHEDULES_MAX)
-		usage("--schedules: 1 to 64");
+	if (!o->schedules)
+		o->schedules = o->device ? 8 : 3;
+	if (!o->each || o->schedules > SCHEDULES_MAX)
+		usage("--schedules: 1 to 64; --each: at least 1");
 }
 
 /* ---- reproducers ------------------------------------------------------------------ */
 
-static void reproducer(FILE *f, const struct gen_prog *p, const char *comment, const char *expect)
+static void reproducer(FILE *f, const struct gen_prog *p, const char *comment, const char *expect,
+		       unsigned bytes)
 {
 	struct ptx_buf b = {0};
 
@@ -158,7 +174,7 @@ static void reproducer(FILE *f, const struct gen_prog *p, const char *comment, c
 		"// %s\n"
 		"//@ device sm_90\n"
 		"//@ buf data %u\n"
-		"//@ launch k grid=%u block=%u args=data\n", comment, GEN_GLOBAL, p->blocks, p->threads);
+		"//@ launch k grid=%u block=%u args=data\n", comment, bytes, p->blocks, p->threads);
 	if (expect)
 		fprintf(f, "//@ expect %s\n", expect);
 	ptx_puts(&b, gen_header);
@@ -167,7 +183,8 @@ static void reproducer(FILE *f, const struct gen_prog *p, const char *comment, c
 	free(b.p);
 }
 
-static void save(const char *dir, const struct gen_prog *p, const char *comment, const char *expect)
+static void save(const char *dir, const struct gen_prog *p, const char *comment, const char *expect,
+		 unsigned bytes)
 {
 	char path[PATH_MAX];
 	FILE *f;
@@ -179,9 +196,23 @@ static void save(const char *dir, const struct gen_prog *p, const char *comment,
 		fprintf(stderr, "soak: %s: %s\n", path, strerror(errno));
 		exit(3);
 	}
-	reproducer(f, p, comment, expect);
+	reproducer(f, p, comment, expect, bytes);
 	fclose(f);
 	printf("  saved as %s\n", path);
+}
+
+/* What shows it is what its threads have in their registers. */
+static void save_contents(const char *dir, const struct gen_prog *p, unsigned schedule)
+{
+	char comment[256];
+	struct gen_prog q;
+
+	contents_prog(&q, p);
+	snprintf(comment, sizeof comment, "Program %llu: EMU_STEPWISE=1 gsan-run --device=emu --seed=%llu "
+		 "--dump=data, and the same with --no-instrument.", (unsigned long long)p->seed,
+		 (unsigned long long)contents_seed(p, schedule));
+	save(dir, &q, comment, NULL, CONTENTS_BYTES);
+	gen_free(&q);
 }
 
 static void disagreement(const struct options *o, const struct gen_prog *p, const struct run_result *r,
@@ -190,8 +221,7 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 	static const char *const words[] = {
 		[ORACLE_NO_RACE] = "gsan reports what is no race",
 		[ORACLE_OTHER_KIND] = "gsan gives another kind to a race",
-		[ORACLE_LACKS] = "gsan lacks a race",
-		[BAD_CONTENTS] = "gsan changes what it does"
+		[ORACLE_LACKS] = "gsan lacks a race"
 	};
 	unsigned word = r->bad[ORACLE_NO_RACE] ? ORACLE_NO_RACE :
 			r->bad[BAD_CONTENTS] ? BAD_CONTENTS :
@@ -208,9 +238,13 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 		if (at < 0)
 			printf("  it does not show when the program runs alone\n");
 	}
-	snprintf(comment, sizeof comment, "Program %llu: %s.", (unsigned long long)p->seed,
-		 r->hung ? r->text : words[word]);
-	save(o->save, &q, comment, NULL);
+	if (word == BAD_CONTENTS && !r->hung) {
+		save_contents(o->save, &q, at < 0 ? schedule : (unsigned)at);
+	} else {
+		snprintf(comment, sizeof comment, "Program %llu: %s.", (unsigned long long)p->seed,
+			 r->hung ? r->text : words[word]);
+		save(o->save, &q, comment, NULL, GEN_GLOBAL);
+	}
 	gen_free(&q);
 }
 
@@ -250,7 +284,7 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 	t->either += racy != o->schedules && clean != o->schedules;
 	if (o->write && !bad && !fault && (racy == o->schedules || clean == o->schedules))
 		save(o->write, p, p->safe ? "Made to be free of races." :
-		     "Made to go wrong anywhere.", racy ? "race" : "clean");
+		     "Made to go wrong anywhere.", racy ? "race" : "clean", GEN_GLOBAL);
 }
 
 static double now(void)
@@ -272,7 +306,7 @@ static void chunk(struct totals *t, const struct options *o, uint64_t first, uns
 		gen_make(&p[i], first + i);
 	if (o->print)
 		for (unsigned i = 0; i < n; i++)
-			reproducer(stdout, &p[i], "A random program.", NULL);
+			reproducer(stdout, &p[i], "A random program.", NULL, GEN_GLOBAL);
 	else
 		run_all(p, n, 0, o->schedules, r);
 	for (unsigned i = 0; i < n; i++) {
@@ -281,6 +315,96 @@ static void chunk(struct totals *t, const struct options *o, uint64_t first, uns
 		gen_free(&p[i]);
 	}
 	free(r);
+}
+
+/* ---- another device ---------------------------------------------------------------------- */
+
+struct there {
+	uint64_t clean, racy;           /* programs that were run */
+	uint64_t compared, differ, contents, lost, others;
+};
+
+/* What the device has to show, if the emulated one leaves no doubt. */
+static bool wanted(const struct options *o, const struct gen_prog *p, const struct run_result *r,
+		   const struct there *t, struct device_want *w)
+{
+	unsigned racy = 0, clean = 0;
+
+	*w = (struct device_want){.stable = p->safe, .contents = r->contents, .known = r,
+				  .nknown = o->schedules};
+	for (unsigned s = 0; s < o->schedules; s++) {
+		if (bad_of(&r[s]) || r[s].fault || r[s].hung)
+			return false;
+		racy += r[s].certain != 0 && r[s].findings != 0;
+		clean += !r[s].races && p->safe;
+		w->stable &= r[s].compared && r[s].contents == r->contents;
+	}
+	w->racy = racy == o->schedules;
+	w->stable &= clean == o->schedules;
+	return w->racy ? t->racy < o->each : clean == o->schedules && t->clean < o->each;
+}
+
+static void judge(const struct options *o, struct there *t, const struct gen_prog *p,
+		  const struct device_want *w, const struct run_result *r)
+{
+	t->compared += r->compared;
+	t->others += w->racy && r->races;
+	if (!r->hung && !bad_of(r))
+		return;
+	t->differ += r->bad[0] != 0;
+	t->contents += r->bad[BAD_CONTENTS] != 0;
+	t->lost += r->hung;
+	printf("program %llu, %s on the emulated device: %s\n", (unsigned long long)p->seed,
+	       w->racy ? "racy" : "race-free", r->text);
+	save(o->save, p, r->text, w->racy ? "race" : "clean", GEN_GLOBAL);
+}
+
+/* Some programs from number `first` on. */
+static void there(const struct options *o, struct there *t, uint64_t first)
+{
+	struct run_result *r = calloc((size_t)CHUNK * o->schedules, sizeof *r), out[CHUNK] = {{0}};
+	struct gen_prog p[CHUNK] = {{0}}, picked[CHUNK];
+	struct device_want want[CHUNK];
+	unsigned n = 0;
+
+	if (!r)
+		exit(3);
+	for (unsigned i = 0; i < CHUNK; i++)
+		gen_make(&p[i], first + i);
+	run_all(p, CHUNK, 0, o->schedules, r);
+	for (unsigned i = 0; i < CHUNK; i++) {
+		if (!wanted(o, &p[i], r + (size_t)i * o->schedules, t, &want[n]))
+			continue;
+		t->racy += want[n].racy;
+		t->clean += !want[n].racy;
+		picked[n++] = p[i];
+	}
+	run_device(o->device, picked, n, want, out);
+	for (unsigned i = 0; i < n; i++)
+		judge(o, t, &picked[i], &want[i], &out[i]);
+	for (unsigned i = 0; i < CHUNK; i++)
+		gen_free(&p[i]);
+	free(r);
+}
+
+static int on_device(const struct options *o)
+{
+	struct there t = {0};
+	double start = now();
+	uint64_t i;
+
+	soak_contents = true;
+	for (i = 0; (t.clean < o->each || t.racy < o->each) && t.differ + t.contents + t.lost < o->most;
+	     i += CHUNK)
+		there(o, &t, o->seed + i);
+	printf("%llu race-free, %llu racy: %llu verdicts differ, %llu ran into their limit; "
+	       "%llu contents compared, %llu differ; %llu name other lines as well; "
+	       "programs %llu to %llu, %.0f s\n",
+	       (unsigned long long)t.clean, (unsigned long long)t.racy, (unsigned long long)t.differ,
+	       (unsigned long long)t.lost, (unsigned long long)t.compared,
+	       (unsigned long long)t.contents, (unsigned long long)t.others,
+	       (unsigned long long)o->seed, (unsigned long long)(o->seed + i - 1), now() - start);
+	return t.differ || t.contents || t.lost || t.clean < o->each || t.racy < o->each;
 }
 
 /* Where things lie decides what hashes to where: the same seed is to show the same. */
@@ -296,13 +420,15 @@ static void lie_still(char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.seed = 1, .count = 1000, .schedules = 3, .most = 10, .save = ".", .shrink = true};
+	struct options o = {.seed = 1, .count = 1000, .each = 100, .most = 10, .save = ".", .shrink = true};
 	struct totals t = {0};
 	double start = now();
 
-	lie_still(argv);
 	soak_emu = emu_path();
 	parse(&o, argc, argv);
+	if (o.device)
+		return on_device(&o);
+	lie_still(argv);
 	for (uint64_t i = 0; i < o.count && t.bad < o.most; i += CHUNK)
 		chunk(&t, &o, o.seed + i, o.count - i < CHUNK ? (unsigned)(o.count - i) : CHUNK);
 	if (o.print)

@@ -39,10 +39,14 @@ static inline uint32_t bad_of(const struct run_result *r)
 	return n;
 }
 
-enum { SCHEDULES_MAX = 64 };
+enum {
+	SCHEDULES_MAX = 64,
+	CONTENTS_BYTES = 2 * GEN_GLOBAL         /* a program's memory, and then its registers */
+};
 
 extern const char *soak_emu;            /* the emulated device's library */
 extern bool soak_loud;                  /* the workers' standard error is shown */
+extern bool soak_contents;              /* compare contents under all schedules */
 
 /* Runs every program under schedules first to first + n - 1; results by program,
  * n each.  The schedules of two programs differ. */
@@ -52,5 +56,24 @@ void run_all(const struct gen_prog *, unsigned nprogs, unsigned first, unsigned 
 /* Makes `p` short, as long as it shows a disagreement of that kind; returns a schedule
  * that does, or -1 if it does not when it runs alone. */
 int shrink(struct gen_prog *, enum emu_oracle_word);
+
+/* The program with its registers stored at its end. */
+void contents_prog(struct gen_prog *to, const struct gen_prog *from);
+/* Of the order of steps in which contents are compared. */
+uint64_t contents_seed(const struct gen_prog *, unsigned schedule);
+
+struct device_want {            /* of a program on another device */
+	bool racy;
+	bool stable;            /* what it leaves does not hang on the order of steps */
+	uint64_t contents;      /* a hash of that */
+	const struct run_result *known;         /* the runs on the emulated device */
+	unsigned nknown;
+};
+
+/* Runs programs with the driver in that file; out[].bad[0] says that the verdict is
+ * another, .bad[BAD_CONTENTS] that the contents are, .text how; .races that pairs of
+ * lines were named that the emulated device did not show. */
+void run_device(const char *driver, const struct gen_prog *, unsigned nprogs,
+		const struct device_want *, struct run_result *out);
 
 #endif

@@ -25,12 +25,10 @@
 #include "rt/abi.h"
 #include "rt/gsan.h"
 
-enum { BATCH = 48, PATIENCE_MS = 60000 };
+enum { PATIENCE_MS = 120000 };
 
 const char *soak_emu;
-bool soak_loud;
-
-struct msg { uint32_t prog, schedule; struct run_result r; };
+bool soak_loud, soak_contents;
 
 _Noreturn void give_up(const char *what)
 {
@@ -71,13 +69,19 @@ void *worker_start(struct worker *w, const char *driver)
 	return lib;
 }
 
-struct ptx_buf worker_text(const struct gen_prog *p, unsigned n)
+struct ptx_buf worker_text(const struct gen_prog *p, unsigned n, unsigned *first)
 {
 	struct ptx_buf b = {0};
+	unsigned line = 0;
+	size_t at = 0;
 	char name[16];
 
 	ptx_puts(&b, gen_header);
 	for (unsigned i = 0; i < n; i++) {
+		for (; at < b.len; at++)
+			line += b.p[at] == '\n';
+		if (first)
+			first[i] = line;
 		snprintf(name, sizeof name, "k%u", i);
 		gen_print(&b, &p[i], name);
 	}
@@ -121,7 +125,7 @@ bool worker_launch(struct worker *w, CUmodule m, const struct gen_prog *p, unsig
 static void load(struct worker *w, const struct gen_prog *p, unsigned n)
 {
 	void *lib = worker_start(w, soak_emu);
-	struct ptx_buf b = worker_text(p, n);
+	struct ptx_buf b = worker_text(p, n, w->first);
 
 	worker_find(lib, "emu_set_seed", &w->emu_set_seed);
 	worker_find(lib, "emu_set_stepwise", &w->emu_set_stepwise);
@@ -129,7 +133,7 @@ static void load(struct worker *w, const struct gen_prog *p, unsigned n)
 	worker_find(lib, "emu_oracle_forget", &w->forget);
 	worker_find(lib, "emu_oracle_findings", &w->findings);
 	worker_find(lib, "emu_oracle_judge", &w->judge);
-	contents_load(w, p, n);         /* not watched by the oracle, which is off yet */
+	contents_load(w, p, n, NULL);   /* not watched by the oracle, which is off yet */
 	if (w->oracle(b.p, b.len - 1))
 		give_up("the oracle cannot read a program");
 	w->module = worker_load(w, &b, true);
@@ -185,7 +189,8 @@ static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_p
 	v->r->bad[word]++;
 }
 
-static void compare(struct worker *w, struct run_result *r, uint64_t before, uint64_t before_rounded)
+static void compare(struct worker *w, unsigned first, struct run_result *r, uint64_t before,
+		    uint64_t before_rounded)
 {
 	size_t n = gsan_findings(), all = w->findings(NULL, 0);
 	struct emu_oracle_pair *pairs = calloc(n - w->seen + 1, sizeof *pairs);
@@ -210,8 +215,9 @@ static void compare(struct worker *w, struct run_result *r, uint64_t before, uin
 	for (size_t i = 0; i < all; i++)
 		r->certain += f[i].certain != 0;
 	r->findings = (uint32_t)(n - w->seen);
-	for (size_t i = 0; i < all && r->npairs < PAIRS_MAX; i++)
-		memcpy(r->pair[r->npairs++], f[i].pair.line, sizeof r->pair[0]);
+	for (size_t i = 0; i < all && r->npairs < PAIRS_MAX; i++, r->npairs++)
+		for (unsigned k = 0; k < 2; k++)
+			r->pair[r->npairs][k] = f[i].pair.line[k] - first;
 	w->judge(pairs, n - w->seen, tell, &v);
 	w->seen = n;
 	free(pairs);
@@ -227,10 +233,10 @@ static void one(struct worker *w, const struct gen_prog *p, unsigned i, unsigned
 	memset((void *)(uintptr_t)root()->dedup, 0, root()->ndedup * sizeof(struct gsan_dedup));
 	w->emu_set_seed(schedule ? seed + schedule : 0);
 	r->fault = !worker_launch(w, w->module, p, i);
-	compare(w, r, before, before_rounded);
+	compare(w, w->first[i], r, before, before_rounded);
 	/* Once for each program, and every way to give turns comes up. */
-	if (!r->fault && schedule % 3 == p->seed % 3) {
-		contents_compare(w, p, i, seed + (schedule + p->seed / 3) % SCHEDULES_MAX, r);
+	if (!r->fault && (soak_contents || schedule % 3 == p->seed % 3)) {
+		contents_compare(w, p, i, contents_seed(p, schedule), r);
 		w->seen = gsan_findings();
 	}
 	r->done = true;
@@ -238,10 +244,34 @@ static void one(struct worker *w, const struct gen_prog *p, unsigned i, unsigned
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-static _Noreturn void child(int fd, const struct gen_prog *p, unsigned n, unsigned first,
-			    unsigned schedules, unsigned done)
+struct msg { uint32_t at; struct run_result r; };
+
+void worker_send(int fd, unsigned at, const struct run_result *r)
+{
+	struct msg m = {.at = at, .r = *r};
+
+	if (write(fd, &m, sizeof m) != sizeof m)
+		_exit(3);
+}
+
+static void detectors(const struct job *j, int fd, unsigned done)
 {
 	struct worker w = {0};
+
+	load(&w, j->p, j->n);
+	for (unsigned k = done; k < j->n * j->schedules; k++) {
+		unsigned i = k / j->schedules;
+		struct run_result r = {0};
+
+		one(&w, &j->p[i], i, j->first + k % j->schedules, &r);
+		worker_send(fd, k, &r);
+		if (r.fault)            /* the context is lost */
+			break;
+	}
+}
+
+static _Noreturn void child(const struct job *j, int fd, unsigned done)
+{
 	int null = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -250,24 +280,14 @@ static _Noreturn void child(int fd, const struct gen_prog *p, unsigned n, unsign
 	setenv("GSAN_OPTIONS", "log_path=/dev/null:report_limit=1:symbolize=0:"
 	       "suppress_equal_stacks=0:quiet=1", 1);
 	setenv("EMU_SM", "90", 1);
-	load(&w, p, n);
-	for (unsigned k = done; k < n * schedules; k++) {
-		struct msg m = {.prog = k / schedules, .schedule = k % schedules};
-
-		one(&w, &p[m.prog], m.prog, first + m.schedule, &m.r);
-		if (write(fd, &m, sizeof m) != sizeof m)
-			_exit(3);
-		if (m.r.fault)          /* the context is lost */
-			break;
-	}
+	j->child(j, fd, done);
 	_exit(0);
 }
 
 /* Runs what is not done yet until the process ends; returns how far it came. */
-static unsigned process(const struct gen_prog *p, unsigned n, unsigned first, unsigned schedules,
-			unsigned done, struct run_result *out)
+static unsigned process(const struct job *j, unsigned done, struct run_result *out)
 {
-	unsigned start = done;
+	unsigned start = done, all = j->n * j->schedules;
 	struct pollfd q = {.events = POLLIN};
 	struct msg m;
 	int fd[2], status;
@@ -282,36 +302,52 @@ static unsigned process(const struct gen_prog *p, unsigned n, unsigned first, un
 		give_up("no process");
 	if (!pid) {
 		close(fd[0]);
-		child(fd[1], p, n, first, schedules, done);
+		child(j, fd[1], done);
 	}
 	close(fd[1]);
 	q.fd = fd[0];
-	while (!(hung = poll(&q, 1, PATIENCE_MS) == 0) && read(fd[0], &m, sizeof m) == sizeof m) {
-		out[m.prog * schedules + m.schedule] = m.r;
-		done = m.prog * schedules + m.schedule + 1;
+	/* Before the first there is a module to load. */
+	while (!(hung = poll(&q, 1, done == start ? PATIENCE_MS : j->patience) == 0) &&
+	       read(fd[0], &m, sizeof m) == sizeof m) {
+		out[m.at] = m.r;
+		done = m.at + 1;
 	}
 	close(fd[0]);
 	if (hung)
 		kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	if (hung || (WIFSIGNALED(status) && done < n * schedules)) {
+	if (done < all && (hung || WIFSIGNALED(status))) {
 		out[done] = (struct run_result){.hung = true};
-		snprintf(out[done].text, sizeof out[done].text, hung ? "not done after %d seconds" :
-			 "ended by signal %d", hung ? PATIENCE_MS / 1000 : WTERMSIG(status));
+		if (hung)
+			snprintf(out[done].text, sizeof out[done].text, "not done after %d seconds",
+				 (done == start ? PATIENCE_MS : j->patience) / 1000);
+		else
+			snprintf(out[done].text, sizeof out[done].text, "ended by signal %d",
+				 WTERMSIG(status));
 		done++;
-	} else if (WEXITSTATUS(status) || done == start) {
+	} else if (done < all && (WEXITSTATUS(status) || done == start)) {
 		give_up("a worker failed; --loud says why");
 	}
 	return done;
+}
+
+void worker_job(const struct job *j, struct run_result *out)
+{
+	unsigned done = 0;
+
+	while (done < j->n * j->schedules)
+		done = process(j, done, out);
 }
 
 void run_all(const struct gen_prog *p, unsigned nprogs, unsigned first, unsigned n,
 	     struct run_result *out)
 {
 	for (unsigned i = 0; i < nprogs; i += BATCH) {
-		unsigned many = nprogs - i < BATCH ? nprogs - i : BATCH, done = 0;
+		struct job j = {
+			.child = detectors, .p = p + i, .n = nprogs - i < BATCH ? nprogs - i : BATCH,
+			.first = first, .schedules = n, .patience = PATIENCE_MS
+		};
 
-		while (done < many * n)
-			done = process(p + i, many, first, n, done, out + i * n);
+		worker_job(&j, out + i * n);
 	}
 }

@@ -17,6 +17,8 @@
 	X(cuCtxSynchronize) X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuMemAlloc_v2) \
 	X(cuMemsetD8_v2) X(cuMemcpyDtoH_v2) X(cuLaunchKernel)
 
+enum { BATCH = 48 };            /* programs in a process */
+
 struct worker {
 #define X(name) __typeof__(name) *name;
 	CALLS(X)
@@ -29,6 +31,7 @@ struct worker {
 	__typeof__(emu_oracle_forget) *forget;
 	__typeof__(emu_oracle_findings) *findings;
 	__typeof__(emu_oracle_judge) *judge;
+	unsigned first[BATCH];          /* lines before each program */
 	CUmodule module;                /* instrumented, under both detectors */
 	CUmodule plain, same;           /* with their registers stored: as is, instrumented */
 	size_t seen;                    /* findings of gsan before this launch */
@@ -38,22 +41,36 @@ _Noreturn void give_up(const char *what);
 /* Looks up the driver's functions and starts it; returns the library. */
 void *worker_start(struct worker *, const char *driver);
 void worker_find(void *lib, const char *name, void *fn);
-/* Programs as the kernels k0, k1 and so on of one text; NUL-terminated. */
-struct ptx_buf worker_text(const struct gen_prog *, unsigned n);
+/* Programs as the kernels k0, k1 and so on of one text, NUL-terminated; how many lines
+ * are before each, or NULL. */
+struct ptx_buf worker_text(const struct gen_prog *, unsigned n, unsigned *first);
 /* Loads a text, instrumented or as it is. */
 CUmodule worker_load(struct worker *, const struct ptx_buf *, bool instrument);
 /* Runs program number i of a module on memory that is all 0; false: it faulted. */
 bool worker_launch(struct worker *, CUmodule, const struct gen_prog *, unsigned i);
 
+/* Work for processes: results by program, so many for each as there are schedules. */
+struct job {
+	/* Sends the results from number `done` on; after a fault it returns. */
+	void (*child)(const struct job *, int fd, unsigned done);
+	const struct gen_prog *p;
+	unsigned n, first, schedules;
+	int patience;                   /* milliseconds for one run */
+	const char *driver;             /* device.c */
+	const struct device_want *want;
+};
+
+void worker_send(int fd, unsigned at, const struct run_result *);
+/* A process that was brought down is followed by one for the rest. */
+void worker_job(const struct job *, struct run_result *out);
+
 /* ---- contents.c ------------------------------------------------------------------- */
 
-/* A program's own memory, and then what its threads had in their registers. */
-enum { REGISTER_BYTES = 160, CONTENTS_BYTES = 2 * GEN_GLOBAL };
+enum { REGISTER_BYTES = 160 };  /* of a thread */
 
-/* The program with its registers stored at its end. */
-void contents_prog(struct gen_prog *to, const struct gen_prog *from);
-/* Loads what contents_compare() runs. */
-void contents_load(struct worker *, const struct gen_prog *, unsigned n);
+/* Loads programs with their registers stored at the end: what contents_compare() runs;
+ * how many lines are before each then, less those that make it longer, or NULL. */
+void contents_load(struct worker *, const struct gen_prog *, unsigned n, unsigned *first);
 /* Runs it as it is and instrumented, in the same order of steps. */
 void contents_compare(struct worker *, const struct gen_prog *, unsigned i, uint64_t seed,
 		      struct run_result *);

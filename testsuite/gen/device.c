@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * device.c: programs on a GPU, whose verdict the emulated device has given under
+ * every schedule.  Instrumented they must get the same; if they are free of races and
+ * leave the same in every order of steps, they must leave that there, too, with gsan
+ * and without.
+ */
+#include "testsuite/gen/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/gsan.h"
+
+enum { DEVICE_BATCH = 16, PLAIN_RUNS = 2, RUN_MS = 20000 };
+
+static void wrong(struct run_result *r, unsigned which, const char *text)
+{
+	if (!bad_of(r))
+		snprintf(r->text, sizeof r->text, "%s", text);
+	r->bad[which]++;
+}
+
+/* Is it at lines where the emulated device has shown a race? */
+static bool known(const struct device_want *want, unsigned a, unsigned b)
+{
+	for (unsigned s = 0; s < want->nknown; s++)
+		for (unsigned i = 0; i < want->known[s].npairs; i++) {
+			const unsigned *p = want->known[s].pair[i];
+
+			if ((p[0] == a && p[1] == b) || (p[0] == b && p[1] == a))
+				return true;
+		}
+	return false;
+}
+
+static void verdict(struct worker *w, unsigned first, const struct device_want *want,
+		    struct run_result *r)
+{
+	size_t n = gsan_findings();
+	struct gsan_report g;
+	bool at_known = false;
+
+	for (; w->seen < n; w->seen++) {
+		if (gsan_finding(w->seen, &g))
+			give_up("a finding that is not there");
+		r->findings++;
+		if (known(want, g.now.ptx_line - first, g.before.ptx_line - first))
+			at_known = true;
+		else
+			r->races++;
+		if (!want->racy && !bad_of(r)) {
+			wrong(r, 0, "");
+			snprintf(r->text, sizeof r->text, "%s at lines %u and %u of a program free of races",
+				 g.kind, g.now.ptx_line - first, g.before.ptx_line - first);
+		}
+	}
+	if (want->racy && !r->findings)
+		wrong(r, 0, "no race is found");
+	else if (want->racy && !at_known)
+		wrong(r, 0, "only other races are found");
+}
+
+static bool copy(struct worker *w, unsigned char *to)
+{
+	return w->cuMemcpyDtoH_v2(to, w->data, CONTENTS_BYTES) == CUDA_SUCCESS;
+}
+
+static void one(struct worker *w, const struct gen_prog *p, unsigned i,
+		const struct device_want *want, struct run_result *r)
+{
+	static unsigned char under[CONTENTS_BYTES], plain[CONTENTS_BYTES];
+
+	if (!worker_launch(w, w->same, p, i)) {
+		r->fault = true;
+		wrong(r, 0, "under gsan it ends in a fault");
+	}
+	verdict(w, w->first[i], want, r);
+	if (r->fault || !want->stable || !copy(w, under))
+		return;
+	for (int k = 0; k < PLAIN_RUNS; k++) {
+		if (!worker_launch(w, w->plain, p, i) || !copy(w, plain)) {
+			r->fault = true;
+			wrong(r, 0, "without gsan it ends in a fault");
+			return;
+		}
+		if (contents_hash(plain) != want->contents)
+			wrong(r, BAD_CONTENTS, "without gsan it leaves something else than on the "
+			      "emulated device");
+	}
+	r->compared = true;
+	if (memcmp(under, plain, sizeof plain))
+		wrong(r, BAD_CONTENTS, "under gsan it leaves something else in memory");
+}
+
+static void on_device(const struct job *j, int fd, unsigned done)
+{
+	struct worker w = {0};
+
+	worker_start(&w, j->driver);
+	contents_load(&w, j->p, j->n, w.first);
+	for (unsigned k = done; k < j->n; k++) {
+		struct run_result r = {0};
+
+		one(&w, &j->p[k], k, &j->want[k], &r);
+		worker_send(fd, k, &r);
+		if (r.fault)
+			break;
+	}
+}
+
+void run_device(const char *driver, const struct gen_prog *p, unsigned nprogs,
+		const struct device_want *want, struct run_result *out)
+{
+	for (unsigned i = 0; i < nprogs; i += DEVICE_BATCH) {
+		struct job j = {
+			.child = on_device, .p = p + i, .schedules = 1, .patience = RUN_MS,
+			.n = nprogs - i < DEVICE_BATCH ? nprogs - i : DEVICE_BATCH,
+			.driver = driver, .want = want + i
+		};
+
+		worker_job(&j, out + i);
+	}
+}

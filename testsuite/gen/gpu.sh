@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# gpu.sh SOAK [N [SEED]]: N race-free and N racy random programs on a GPU, those whose
+# verdict is the same on the emulated device under all schedules: gsan must give it
+# there, too, and what race-free programs leave in memory must be the same on both
+# devices, with gsan and without.  Several processes side by side, each with seeds of
+# its own; DEVICE=FILE takes another driver, JOBS=N so many processes, LIMIT=SECONDS.
+# What differs is named and saved in random-found/.  Status 0 if nothing does.
+soak=${1:?usage: gpu.sh SOAK [N [SEED]]}
+n=${2:-1000}
+seed=${3:-1}
+jobs=${JOBS:-$(nproc)}
+[ "$jobs" -le 12 ] || jobs=12
+[ "$jobs" -le "$n" ] || jobs=$n
+each=$(((n + jobs - 1) / jobs))
+out=$(mktemp -d "${TMPDIR:-/tmp}/gsan-random.XXXXXX") || exit 99
+trap 'rm -rf "$out"' EXIT
+trap 'exit 99' HUP INT TERM
+
+i=0
+while [ "$i" -lt "$jobs" ]; do
+	echo "$((seed + i * 1000000)) $out/$i"
+	i=$((i + 1))
+done | xargs -P "$jobs" -L 1 sh -c 'timeout -k 5 "$0" "$1" --device="$2" --each="$3" --seed="$4" \
+	--save=random-found --most=20 >"$5" 2>&1' \
+	"${LIMIT:-500}" "$soak" "${DEVICE:-libcuda.so.1}" "$each"
+
+grep -hv '^[0-9][0-9]* race-free' "$out"/*
+grep -h '^[0-9][0-9]* race-free' "$out"/* | awk -v jobs="$jobs" -v n="$n" '
+{
+	clean += $1; racy += $3; verdicts += $5; limit += $8
+	compared += $13; contents += $16; others += $18
+}
+END {
+	row = "%-34s%8d\n"
+	printf row row row row row row row row, "race-free programs", clean, "racy programs", racy,
+	    "verdicts that differ", verdicts, "ran into their limit", limit,
+	    "contents compared", compared, "contents that differ", contents,
+	    "name other lines as well", others, "processes that came to no end", jobs - NR
+	exit verdicts || limit || contents || NR < jobs || clean < n || racy < n
+}'
