@@ -129,6 +129,7 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 	u32 group = __activemask();
 	if (info & GSAN_INFO_ACQUIRE)
 		take_seen(w, level, 0, (info & GSAN_INFO_SC) && level >= GSAN_GPU);
+	step(w);
 	meet(group);
 	/* A whole warp with nothing private does the rest once for all. */
 	bool whole = agreed(group, group == load(&w->live) && !((load(&w->m_refs) | load(&w->m_own)) & group));

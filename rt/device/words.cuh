@@ -8,7 +8,13 @@
  * that whoever sees the value finds the entry.
  */
 #define either          __gsan_v1_either
-#define word_narrow     __gsan_v1_word_narrow
+#define moved_on        __gsan_v1_moved_on
+#define word_alone      __gsan_v1_word_alone
+#define word_tidy       __gsan_v1_word_tidy
+#define word_look       __gsan_v1_word_look
+#define word_age        __gsan_v1_word_age
+#define word_pending    __gsan_v1_word_pending
+#define step            __gsan_v1_step
 #define has_released    __gsan_v1_has_released
 #define miss            __gsan_v1_miss
 #define take_seen       __gsan_v1_take_seen
@@ -84,6 +90,7 @@ FN void word_refresh(struct gsan_word *x, u32 launch)
 		x->launch = launch;
 		x->n = 0;
 		x->writer_level = 0;
+		x->pad[0] = x->pad[2] = x->pad[4] = 0;
 	}
 }
 
@@ -150,32 +157,154 @@ SLOW u32 either(struct gsan_warp *w, u32 a, u32 b)
 	return id;
 }
 
-/* A read-modify-write of this block continues the release sequence at `level`: who
- * reads it has to be in its reach as well.  (PTX ISA, Observation Order: each step is
- * morally strong.)  What nobody can reach any more is kept as one entry of level 0,
- * for the wording of findings; with `level` 0 that is all of it.  Returns the number of
- * entries. */
-SLOW u32 word_narrow(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 cluster)
+/* Writes are entered before they are carried out, and reads looked at afterwards: of
+ * several writes that are under way nobody knows which comes last, and what was there
+ * before may still be read, or have been.  So a word notes three of those who wrote
+ * it, by thread and by clock and steps of their warp and lane.  What a write puts out
+ * of reach stays in its list: as old until the write is over, then as dead for those
+ * who were reading by then (by the word's version), and for a number of looks. */
+#define WORD_WRITERS    3
+#define WORD_SEVERAL    0x100u  /* in n: which entry was written last is not known */
+#define ENTRY_OLD       0x100u  /* in level */
+#define ENTRY_DEAD      0x200u
+#define ENTRY_LOOKS     10      /* shifts: five bits; sixteen */
+#define ENTRY_VERSION   16
+#define word_version(x) ((x)->pad[6])
+
+/* The lane goes on to its next strong access or fence: what it wrote is written. */
+SLOW void step(struct gsan_warp *w)
 {
-	u32 n = x->n, left = 0, out = 0;
+	struct gsan_lane *l = lane_of(w, sreg_laneid());
+	l->pad = (l->pad + 1) & 7;
+}
+
+/* Has thread `id` carried out the write that it entered at `when`? */
+SLOW bool moved_on(struct gsan_warp *w, u32 id, u32 when)
+{
+	struct gsan_warp *o = warp_of(id >> 10, id >> 5 & 31);
+	uint4 a = load_cg(o), b = load_cg((char *)o + 16);      /* clock floor wfloor; id start */
+	u32 clock = when >> 3;
+	return id == (w->id << 5 | sreg_laneid()) || clock <= a.y || clock <= a.z || clock <= b.y ||
+	       !(load(&o->live) >> (id & 31) & 1) || ((load(&lane_of(o, id & 31)->pad) ^ when) & 7);
+}
+
+/* Is everybody's write but the caller's over? */
+SLOW bool word_alone(struct gsan_warp *w, struct gsan_word *x)
+{
+	u32 left = 0;
+	ROLLED
+	for (u32 i = 0; i < WORD_WRITERS; i++) {
+		u32 id = x->pad[2 * i];
+		if (id && moved_on(w, id - 1, x->pad[2 * i + 1]))
+			x->pad[2 * i] = id = 0;
+		left |= id;
+	}
+	return !left;
+}
+
+/* The calling lane will write.  With more under way than there is room for, the
+ * first is forgotten. */
+SLOW void word_pending(struct gsan_warp *w, struct gsan_word *x)
+{
+	u32 me = (w->id << 5 | sreg_laneid()) + 1, k = WORD_WRITERS;
+	word_alone(w, x);
+	ROLLED
+	for (u32 i = 0; i < WORD_WRITERS; i++)
+		if (!x->pad[2 * i])
+			k = i;
+	ROLLED
+	for (u32 i = 0; i < WORD_WRITERS && k == WORD_WRITERS; i++)
+		if ((x->pad[2 * i] - 1) >> 5 == w->id)
+			k = i;
+	if (k == WORD_WRITERS)
+		k = 0;
+	x->pad[2 * k] = me;
+	x->pad[2 * k + 1] = load(&w->clock) << 3 | (lane_of(w, sreg_laneid())->pad & 7);
+}
+
+/* What is old dies if nobody is writing, and the dead go in the end, the first one
+ * also if there is no `room`; returns the number of entries. */
+SLOW u32 word_tidy(struct gsan_warp *w, struct gsan_word *x, bool room)
+{
+	u32 n = x->n & 255, left = 0, version = word_version(x) + 1;
+	bool alone = word_alone(w, x);
 	ROLLED
 	for (u32 i = 0; i < n; i++) {
-		uint4 e = load_cg(x->e + i);    /* snap level slot cluster */
-		bool meet = level && e.y && (level >= GSAN_GPU || e.y >= GSAN_GPU ||
-					     (level + e.y > 2 * GSAN_CTA ? e.w == cluster : e.z == w->slot));
-		out = meet ? out : either(w, out, e.x);
-		if (!meet)
-			continue;
-		if (level < e.y) {
-			e.y = level;
-			e.z = w->slot;
-			e.w = cluster;
+		uint4 e = load_cg(x->e + i);
+		if ((e.y & ENTRY_OLD) && alone) {
+			e.y = (e.y & 7) | ENTRY_DEAD | version << ENTRY_VERSION;
+			word_version(x) = version;
 		}
-		store_cg(x->e + left++, e);
+		e.y += e.y & ENTRY_DEAD ? 1u << ENTRY_LOOKS : 0;
+		if ((e.y & ENTRY_DEAD) && (!room || (e.y >> ENTRY_LOOKS & 31) == 31))
+			room = true;
+		else
+			store_cg(x->e + left++, e);
+	}
+	x->n = left | (x->n & WORD_SEVERAL);
+	return left;
+}
+
+/* Before a read: from what version on it reads. */
+SLOW void word_look(struct gsan_warp *w, u64 key)
+{
+	struct gsan_word *x = word_find(w, key, false);
+	struct gsan_lane *l = lane_of(w, sreg_laneid());
+	if (!x || load(&x->launch) != block_of(w->slot)->launch_number)
+		return;
+	if (load(&x->n) && (load(&x->e[0].level) & (ENTRY_OLD | ENTRY_DEAD)))
+		ONE_BY_ONE(
+			take_lock(&x->lock);
+			word_tidy(w, x, true);
+			unlock(&x->lock);
+		);
+	l->pad = (l->pad & 7) | (load(&word_version(x)) & 0xffff) << 3;
+}
+
+/* What a read-modify-write of this block makes of an entry: who reads it has to be in
+ * its reach as well.  (PTX ISA, Observation Order: each step is morally strong.)
+ * Level 0: nobody can reach it any more. */
+FN uint4 narrowed(struct gsan_warp *w, uint4 e, u32 level, u32 cluster)
+{
+	if (e.y > GSAN_SYS)     /* old, dead */
+		return e;
+	bool meet = level && e.y && (level >= GSAN_GPU || e.y >= GSAN_GPU ||
+				     (level + e.y > 2 * GSAN_CTA ? e.w == cluster : e.z == w->slot));
+	if (!meet)
+		return four(e.x, 0, ~0u, 0);
+	return level < e.y ? four(e.x, level, w->slot, cluster) : e;
+}
+
+/* Would it change any of them? */
+FN bool narrows(struct gsan_warp *w, struct gsan_word *x, u32 n, u32 level, u32 cluster)
+{
+	bool any = false;
+	ROLLED
+	for (u32 i = 0; i < n; i++) {
+		uint4 e = load_cg(x->e + i);
+		any |= narrowed(w, e, level, cluster).y != e.y;
+	}
+	return any;
+}
+
+/* All entries become old; behind them come those that a read-modify-write makes of
+ * them, if it is one.  What is out of reach is one, for the kind of a finding. */
+SLOW u32 word_age(struct gsan_warp *w, struct gsan_word *x, u32 n, bool rmw, u32 level, u32 cluster)
+{
+	u32 all = n, out = 0;
+	ROLLED
+	for (u32 i = 0; i < n; i++) {
+		uint4 e = load_cg(x->e + i), now = narrowed(w, e, level, cluster);
+		if (e.y > GSAN_SYS)
+			continue;
+		store_cg(x->e + i, four(e.x, e.y | ENTRY_OLD, e.z, e.w));
+		out = rmw && !now.y ? either(w, out, e.x) : out;
+		if (rmw && now.y)
+			store_cg(x->e + all++, now);
 	}
 	if (out)
-		store_cg(x->e + left++, four(out, 0, ~0u, 0));
-	return left;
+		store_cg(x->e + all++, four(out, 0, ~0u, 0));
+	return all;
 }
 
 /* Words in 28 bits, never 0: 0 is any word. */
@@ -221,9 +350,20 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 	/* A release sequence goes on through RMWs of sufficient scope alone. */
 	bool keep = rmw && (!x->writer_level ||
 			    entry_meets(w, cluster, x->writer_level, level, x->writer_slot, x->writer_cluster));
-	u32 n = rmw ? x->n : 0;
-	if (!keep || level < GSAN_GPU)
-		n = n ? word_narrow(w, x, keep ? level : 0, cluster) : 0;
+	u32 n = x->n & 255, several = x->n & WORD_SEVERAL, to = keep ? level : 0;
+	bool alone = true, flagged = n && x->e[0].level > GSAN_SYS, change = !rmw || (to < GSAN_GPU && narrows(w, x, n, to, cluster));
+	if (change || several || flagged) {
+		alone = word_alone(w, x);
+		n = word_tidy(w, x, n < GSAN_WORD_ENTRIES);
+		several = rmw || !alone ? several : 0;
+	}
+	/* Where others are writing, or there is no room, all stays as it is. */
+	if (change && n && alone && (!rmw || 2 * n < GSAN_WORD_ENTRIES))
+		n = word_age(w, x, n, rmw, to, cluster);
+	else if (change && n)
+		several = WORD_SEVERAL;
+	if (change || release || before || fences)
+		word_pending(w, x);
 	if (release) {
 		u32 k = entry_of(w, x, n, level);
 		u32 snap = snap_take(w, 1u << lane, top, k < n ? x->e[k].snap : 0, GSAN_SNAP_FIRST);
@@ -250,7 +390,7 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 		n = word_add(w, x, n, s, i == 2 || level < i + 1 ? level : i + 1, cluster);
 	}
 	/* In the end, as the list is looked at without the lock. */
-	x->n = n;
+	x->n = n | several;
 	x->writer_level = level;
 	x->writer_slot = w->slot;
 	x->writer_cluster = cluster;
@@ -387,16 +527,23 @@ SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq
 SLOW void observe_all(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 h, bool acq, u64 weak)
 {
 	uint4 e[GSAN_WORD_ENTRIES];
+	u32 from = lane_of(w, sreg_laneid())->pad >> 3;
 	take_lock(&x->lock);
-	u32 n = x->n;
+	u32 n = x->n & 255, several = x->n & WORD_SEVERAL;
 #pragma unroll
 	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
 		e[i] = load_cg(x->e + i);
 	unlock(&x->lock);
 #pragma unroll
-	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++)
-		if (i < n)
-			observe_entry(w, e[i], level, h, acq, weak);
+	for (u32 i = 0; i < GSAN_WORD_ENTRIES; i++) {
+		bool dead = (e[i].y & ENTRY_DEAD) && (short)((e[i].y >> ENTRY_VERSION) - from) <= 0;
+		if (i >= n || dead)
+			continue;
+		if (several || e[i].y > GSAN_SYS)
+			count(GSAN_COUNT_OBSERVED, 1);
+		e[i].y &= 7;
+		observe_entry(w, e[i], level, h, acq, weak);
+	}
 }
 
 SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq, u64 weak)
@@ -409,12 +556,12 @@ SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq, u64 weak)
 	u32 n = x ? load(&x->n) : 0;
 	if (!n || load(&x->launch) != block_of(w->slot)->launch_number)
 		return;
-	if (n > 1) {
+	uint4 e = load_cg(x->e);
+	if (n > 1 || e.y > GSAN_SYS) {
 		ONE_BY_ONE(observe_all(w, x, level, h, acq, weak););
 		return;
 	}
 	/* Who polls finds the same entry again and again. */
-	uint4 e = load_cg(x->e);
 	u32 id = e.x, lane = sreg_laneid();
 	const u32 *list = lane_of(w, lane)->refs.id;
 	if (acq && (load(&w->m_refs) >> lane & 1) && (list[0] == id || list[1] == id || list[2] == id || list[3] == id))
@@ -507,11 +654,14 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 		return;
 	}
 	u32 kind = strong_kind(info), top = load(&w->clock);
+	step(w);
 	site += __gsan_site_base;
 	ROLLED
 	for (u32 k = 0; k < (n ? n : 1); k++)
 		strong_granules(w, addr + k * size, size, kind, site, (shared ? 1 : 0) |
 				(info & (GSAN_INFO_RED | GSAN_INFO_UNUSED) ? 4 : 0), info & GSAN_INFO_ACQUIRE ? WHERE_LATE : 0);
+	if (info & GSAN_INFO_READ)
+		word_look(w, word_key(w, addr, size, shared));
 	if (!(info & GSAN_INFO_WRITE))
 		return;
 	if (info & GSAN_INFO_RELEASE)
@@ -544,6 +694,9 @@ SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool s
 	for (u32 k = 0; k < (n ? n : 1); k++) {
 		u64 a = addr + k * size, *sh, weak = 0;
 		u32 *st;
+		/* It looked at the first word alone. */
+		if (k)
+			lane_of(w, sreg_laneid())->pad &= 7;
 		bool there = shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st);
 		if (there && size <= 8)
 			weak = mark_observed(w, sh, bytes_at(a, size), strong_kind(info));
