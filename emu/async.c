@@ -115,7 +115,8 @@ static void due_next(const struct emu_async *a)
 void emu_async_start(struct emu_async *a)
 {
 	shuffle(a);
-	a->stale = !a->generic && a->from && a->from->stale && emu_async_chance(4);
+	a->stale = !a->generic && (a->from ? a->from->stale != NULL : emu_weak_global(a->block)) &&
+		   emu_async_chance(4);
 	a->due = emu_async_delay();
 	a->next = NULL;
 	*tail = a;
@@ -141,9 +142,11 @@ static void read_piece(struct emu_async *a, const struct emu_piece *p)
 
 	if (!src)
 		return;
-	if (a->stale && a->from->stale)
+	if (a->stale && a->from && a->from->stale)
 		src = a->from->stale + (src - a->from->smem);
 	memcpy(a->staged + p->at, src, p->n);
+	if (a->stale && !a->from)
+		emu_weak_before(a->block, (uint64_t)(uintptr_t)src, p->n, a->staged + p->at);
 }
 
 /* PTX ISA, "Data Movement and Conversion Instructions: cp.reduce.async.bulk": every

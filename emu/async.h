@@ -42,7 +42,7 @@ struct emu_async {
 	uint32_t group;                 /* bulk group of the lane */
 	bool grouped;
 	bool generic;                   /* not through the async proxy */
-	bool stale;                     /* reads shared memory as the async proxy saw it last */
+	bool stale;                     /* reads memory as the async proxy saw it last */
 	struct emu_block *from;         /* whose shared memory is read; NULL: global memory */
 	struct emu_piece *piece;
 	unsigned n, cap, read;
@@ -133,6 +133,10 @@ uint8_t *emu_range(struct emu_x *, const struct emu_op *, unsigned lane, enum em
 /* Shared memory of the block, as the async proxy sees it in the worst case. */
 void emu_weak_block(struct emu_block *);        /* the block starts */
 void emu_weak_fence(struct emu_block *);        /* all that was written is seen */
+void emu_weak_global_fence(struct emu_block *); /* likewise, of global memory */
+bool emu_weak_global(const struct emu_block *); /* whether some of that is not yet seen */
+void emu_weak_before(const struct emu_block *, uint64_t a, uint32_t n, uint8_t *to);
+void emu_weak_free(struct emu_block *);
 /* Loads of lanes are no longer under way. */
 void emu_late_forget(struct emu_warp *, uint32_t m);
 void emu_late_free(struct emu_copies *);

@@ -285,7 +285,7 @@ struct emu_module {
 	unsigned nconsts, capconsts;
 	struct emu_const **const_index; /* hash from value to row */
 	bool async_reads;               /* something reads shared memory in the async proxy */
-	int async_writes;               /* and writes it: 2, 1: nothing does, 0: not known yet */
+	unsigned async;                 /* weak.c: what else the async proxy may do; 0: not known */
 	CUcontext ctx;
 	struct emu_module *next;
 };
@@ -390,6 +390,7 @@ struct emu_block {
 	struct emu_block *pool_next;
 	struct emu_tmem *tmem;          /* exec_tcgen05.c; NULL until used */
 	uint8_t *stale;                 /* weak.c: smem as the async proxy saw it; NULL */
+	struct emu_undos *undos;        /* weak.c: global memory as it saw it; NULL */
 	struct orc_block *oracle;       /* NULL: not watched */
 };
 

@@ -222,10 +222,16 @@ static const struct emu_op *cluster_wait(struct emu_x *x, const struct emu_op *o
 
 /* ---- proxy fences --------------------------------------------------------------------- */
 
-/* What was written to shared memory is seen by the async proxy from now on, and what
- * these threads read is read. */
+enum { FENCE_SHARED = 1, FENCE_GLOBAL = 2 };
+
+/* What was written is seen by the async proxy from now on, and what these threads read
+ * is read. */
 static const struct emu_op *proxy_fence(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
+	if (op->kind & FENCE_GLOBAL)
+		emu_weak_global_fence(x->b);
+	if (!(op->kind & FENCE_SHARED))
+		return op + 1;
 	emu_late_forget(x->w, m);
 	for (unsigned r = 0; r < x->b->cluster->nblocks; r++)
 		emu_weak_fence(x->b->cluster->block[r]);
@@ -309,6 +315,8 @@ static bool dec_barrier(struct emu_dec *d, const struct ptx_inst *in)
 
 bool emu_dec_sync(struct emu_dec *d, const struct ptx_inst *in)
 {
+	struct emu_op *op;
+
 	switch (in->id) {
 	case INST_BAR:
 	case INST_BARRIER:
@@ -321,7 +329,12 @@ bool emu_dec_sync(struct emu_dec *d, const struct ptx_inst *in)
 		return true;
 	case INST_FENCE_PROXY_ASYNC:
 	case INST_FENCE_PROXY_ASYNC_GENERIC:
-		emu_dec_new(d)->fn = ptx_has(in, MOD_GLOBAL) ? emu_op_nop : proxy_fence;
+		op = emu_dec_new(d);
+		op->fn = proxy_fence;
+		op->kind = ptx_has(in, MOD_GLOBAL) ? FENCE_GLOBAL :
+			   ptx_inst_space(in) == SPACE_SHARED ||
+			   in->id == INST_FENCE_PROXY_ASYNC_GENERIC ? FENCE_SHARED :
+			   FENCE_SHARED | FENCE_GLOBAL;
 		return true;
 	case INST_MEMBAR:
 	case INST_MEMBAR_PROXY:

@@ -288,7 +288,7 @@ static void block_free(struct emu_block *b)
 	free(b->warp);
 	free(b->cluster_arrived);
 	free(b->smem);
-	free(b->stale);
+	emu_weak_free(b);
 	emu_tc_block_end(b);
 	free(b);
 }

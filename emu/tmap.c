@@ -113,7 +113,7 @@ static bool walk_row(const struct emu_box *b, uint32_t row, uint64_t global)
 	/* [lo, hi): bytes of the row that are in bounds */
 	lo = (lo < 0 ? 0 : lo > width ? width : lo) * es;
 	hi = (hi < 0 ? 0 : hi > width ? width : hi) * es;
-	if (!global || hi < lo)
+	if (!global)
 		lo = hi = 0;
 	for (uint32_t i = 0; i < inner(t); i += unit) {
 		int64_t end = i + unit < inner(t) ? i + unit : inner(t), from = i, to = end;

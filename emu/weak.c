@@ -8,6 +8,9 @@
  * Asynchronous writes go to both, a proxy fence brings the copy up to date, and an
  * operation may read either.
  *
+ * Likewise for global memory what a block has written since its last proxy fence: what
+ * was there before is kept, and an operation of that block may read it.
+ *
  * Generic reads, asynchronous writes: a load from shared memory may stay under way
  * until its result is first used, and bytes that the async proxy writes meanwhile are
  * what it gets, unless the thread has run a proxy fence.  Barriers do not matter to it.
@@ -21,6 +24,7 @@
 
 void emu_weak_block(struct emu_block *b)
 {
+	emu_weak_global_fence(b);
 	if (!emu_m.seed || !b->grid->func->mod->async_reads) {
 		free(b->stale);
 		b->stale = NULL;
@@ -39,6 +43,79 @@ void emu_weak_fence(struct emu_block *b)
 		memcpy(b->stale, b->smem, b->smem_bytes);
 }
 
+/* ---- what was in global memory before ------------------------------------------------------ */
+
+struct undo { uint64_t a; uint8_t size, old[32]; };
+
+enum { UNDOS = 4096 };          /* a block that writes more than this is forgotten about */
+
+struct emu_undos { struct undo *v; unsigned n, cap; };
+
+void emu_weak_global_fence(struct emu_block *b)
+{
+	if (b->undos)
+		b->undos->n = 0;
+}
+
+void emu_weak_free(struct emu_block *b)
+{
+	free(b->stale);
+	if (b->undos)
+		free(b->undos->v);
+	free(b->undos);
+}
+
+bool emu_weak_global(const struct emu_block *b)
+{
+	return b->undos && b->undos->n;
+}
+
+/* `to` has the n bytes at `a` as they are: makes them what they were. */
+void emu_weak_before(const struct emu_block *b, uint64_t a, uint32_t n, uint8_t *to)
+{
+	for (unsigned i = b->undos ? b->undos->n : 0; i--;) {
+		const struct undo *u = &b->undos->v[i];
+
+		for (unsigned k = 0; u->a < a + n && a < u->a + u->size && k < u->size; k++)
+			if (u->a + k - a < n)
+				to[u->a + k - a] = u->old[k];
+	}
+}
+
+static void remember(struct emu_block *b, uint64_t a, unsigned size)
+{
+	struct emu_undos *s = b->undos;
+
+	if (!s) {
+		s = b->undos = calloc(1, sizeof *s);
+		if (!s)
+			abort();
+	}
+	if (s->n == UNDOS)
+		s->n = 0;
+	if (s->n == s->cap) {
+		s->cap = s->cap ? s->cap * 2 : 64;
+		s->v = realloc(s->v, s->cap * sizeof *s->v);
+		if (!s->v)
+			abort();
+	}
+	s->v[s->n].a = a;
+	s->v[s->n].size = (uint8_t)size;
+	memcpy(s->v[s->n++].old, (const void *)(uintptr_t)a, size);
+}
+
+static void remember_lanes(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	unsigned size = (unsigned)op->size * op->n;
+
+	EMU_EACH(l, m) {
+		uint64_t a = emu_addr_of(x, &op->u.mem, l);
+
+		if (size <= sizeof ((struct undo *)0)->old && !(a & (size - 1)) && emu_mem_ok(a, size))
+			remember(x->b, a, size);
+	}
+}
+
 /* ---- loads under way --------------------------------------------------------------------- */
 
 struct late {                   /* one word of one lane */
@@ -53,7 +130,11 @@ struct emu_lates { struct late *v; unsigned n, cap; };
 
 static unsigned live;           /* entries of all warps */
 
-struct emu_weak { emu_op_fn *fn; const struct emu_op *use; };
+struct emu_weak {
+	emu_op_fn *fn;                  /* what it does */
+	const struct emu_op *use;       /* of a load that may be late */
+	bool store;                     /* to memory that is perhaps global */
+};
 
 static struct emu_weak *weak_of(const struct emu_op *op)
 {
@@ -157,7 +238,7 @@ static const struct emu_op *load(struct emu_x *x, const struct emu_op *op, uint3
 	return next;
 }
 
-/* The first use of its result, where it ends. */
+/* The first use of its result, where it ends; or a store. */
 static const struct emu_op *use(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	struct emu_lates *c = live && x->w->copies ? x->w->copies->late : NULL;
@@ -171,10 +252,14 @@ static const struct emu_op *use(struct emu_x *x, const struct emu_op *op, uint32
 			return emu_yield(x, op);
 		forget(c, i);
 	}
+	if (weak_of(op)->store && emu_m.seed)
+		remember_lanes(x, op, m);
 	return weak_of(op)->fn(x, op, m);
 }
 
 /* ---- finding them when a function has been decoded --------------------------------------- */
+
+enum { ASYNC_KNOWN = 1, ASYNC_WRITES = 2, ASYNC_READS_GLOBAL = 4 };
 
 /* Whether the async proxy may write shared memory. */
 static bool writes(const struct ptx_inst *in)
@@ -191,16 +276,29 @@ static bool writes(const struct ptx_inst *in)
 	}
 }
 
-static bool module_writes(struct emu_module *mod)
+/* And whether it may read global memory. */
+static bool reads_global(const struct ptx_inst *in)
 {
-	if (mod->async_writes)
-		return mod->async_writes > 1;
-	mod->async_writes = 1;
-	for (unsigned i = 0; i < mod->nfuncs; i++)
-		for (const struct ptx_stmt *s = mod->funcs[i]->ptx->body; s; s = s->next)
-			if (s->kind == STMT_INST && writes(&s->inst))
-				mod->async_writes = 2;
-	return mod->async_writes > 1;
+	return (in->id == INST_CP_ASYNC_BULK && ptx_has(in, MOD_GLOBAL) && writes(in)) ||
+	       (in->id == INST_CP_ASYNC_BULK_TENSOR && writes(in));
+}
+
+static unsigned module_does(struct emu_module *mod)
+{
+	if (mod->async)
+		return mod->async;
+	mod->async = ASYNC_KNOWN;
+	for (unsigned i = 0; i < mod->nfuncs; i++) {
+		for (const struct ptx_stmt *s = mod->funcs[i]->ptx->body; s; s = s->next) {
+			if (s->kind != STMT_INST)
+				continue;
+			if (writes(&s->inst))
+				mod->async |= ASYNC_WRITES;
+			if (reads_global(&s->inst))
+				mod->async |= ASYNC_READS_GLOBAL;
+		}
+	}
+	return mod->async;
 }
 
 static bool mentions(const struct ptx_operand *p, const struct ptx_sym *reg)
@@ -280,6 +378,12 @@ static bool may_be_late(const struct emu_op *op)
 	       op->u.mem.base == BASE_GENERIC;
 }
 
+static bool may_be_seen(const struct emu_op *op)
+{
+	return op->stmt->inst.id == INST_ST && (op->flags & EMU_F_ACCESS) &&
+	       (op->u.mem.base == BASE_GLOBAL || op->u.mem.base == BASE_GENERIC);
+}
+
 static void wrap(struct emu_op *op, emu_op_fn *fn, const struct emu_op *at)
 {
 	struct emu_weak *k = weak_of(op);
@@ -294,14 +398,22 @@ static void wrap(struct emu_op *op, emu_op_fn *fn, const struct emu_op *at)
 
 void emu_weak_wrap(struct emu_func *f)
 {
-	if (!strncmp(f->name, "__gsan_", 7) || !module_writes(f->mod))
+	unsigned does = strncmp(f->name, "__gsan_", 7) ? module_does(f->mod) : 0;
+
+	if (!(does & (ASYNC_WRITES | ASYNC_READS_GLOBAL)))
 		return;
 	f->weak = ptx_alloc(f->mod->ptx->arena, f->nops * sizeof *f->weak);
 	memset(f->weak, 0, f->nops * sizeof *f->weak);
 	for (unsigned i = 0; i < f->nops; i++) {
 		struct emu_op *op = &f->ops[i], *u;
 
-		if (!op->stmt || op->stmt->kind != STMT_INST || !may_be_late(op))
+		if (!op->stmt || op->stmt->kind != STMT_INST)
+			continue;
+		if (does & ASYNC_READS_GLOBAL && may_be_seen(op)) {
+			wrap(op, use, NULL);
+			weak_of(op)->store = true;
+		}
+		if (!may_be_late(op))
 			continue;
 		u = first_use(op);
 		if (!u || weak_of(op)->fn || weak_of(u)->fn == load)

@@ -301,7 +301,7 @@ static void bulk_unwaited(void **unused)
 		BULK_IN "[%r30], [%d0+1024], 1024, [%r31];\n" SPIN("S1", "500")
 		"ld.shared.u32 %r4, [%r30+176];" RESULT("%r4", 0) WAIT("W1", "%r31", "0")
 		/* fewer bytes expected than come: the phase is over early */
-		"mbarrier.init.shared.b64 [%r31+8], 1; mbarrier.arrive.expect_tx.shared.b64 _, [%r31+8], 512;\n"
+		"mbarrier.init.shared.b64 [%r31+8], 1; mbarrier.arrive.expect_tx.shared.b64 _, [%r31+8], 528;\n"
 		BULK_IN "[%r30+1024], [%d0+1024], 1024, [%r31+8];\n" WAIT("W2", "%r31+8", "0")
 		"ld.shared.u32 %r4, [%r30+1024]; mov.u32 %r5, 3; ld.shared.u32 %r6, [%r30+2032];\n"
 		"setp.ne.u32 %p1, %r6, 508; @%p1 mov.u32 %r4, 0;" RESULT("%r4", 1)
@@ -336,6 +336,25 @@ static void bulk_unfenced(void **unused)
 	tally(3, right, hits, 1);
 	assert_int_equal(hits[0], 60);
 	assert_true(hits[1] > 5 && hits[1] < 55);
+	assert_int_equal(hits[2], 60);
+}
+
+/* Global memory that the block itself has written. */
+static void bulk_unfenced_global(void **unused)
+{
+	static const uint32_t right[] = {77, 78, 79};
+	unsigned hits[3];
+
+#define ROUND(value, fence, parity, n) \
+	"st.global.u32 [%d0+2048], " value ";" fence "mbarrier.arrive.expect_tx.shared.b64 _, [%r31], 64;\n" \
+	BULK_IN "[%r30], [%d0+2048], 64, [%r31];\n" WAIT("W" #n, "%r31", parity) "ld.shared.u32 %r4, [%r30];\n" \
+	RESULT("%r4", n)
+	(void)unused;
+	load(PTX(BEGIN INIT1 ROUND("77", "fence.proxy.async.global;", "0", 0)
+		ROUND("78", "fence.proxy.async.shared::cta;", "1", 1) ROUND("79", "fence.proxy.async;", "0", 2) EXIT));
+	tally(3, right, hits, 1);
+	assert_int_equal(hits[0], 60);
+	assert_true(hits[1] > 5 && hits[1] < 58);
 	assert_int_equal(hits[2], 60);
 }
 
@@ -438,7 +457,8 @@ int main(void)
 		cmocka_unit_test(ring), cmocka_unit_test(copies),
 		cmocka_unit_test(copies_unwaited), cmocka_unit_test(copies_by_mbarrier),
 		cmocka_unit_test(bulk_in_and_out), cmocka_unit_test(bulk_unwaited),
-		cmocka_unit_test(bulk_unfenced), cmocka_unit_test(bulk_at_the_end),
+		cmocka_unit_test(bulk_unfenced), cmocka_unit_test(bulk_unfenced_global),
+		cmocka_unit_test(bulk_at_the_end),
 		cmocka_unit_test(reductions), cmocka_unit_test(masked_bytes),
 		cmocka_unit_test(multimem),
 	};

@@ -227,8 +227,9 @@ static void pairs(void **unused)
 		     "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%%r31], %%h0;\n%s",
 		     (unsigned long long)descriptor(&s), (unsigned long long)descriptor(&s), idesc(&t), WAIT);
 	/* each block's rows to a place of its own */
-	p += sprintf(p, "mul.wide.u32 %%d8, %%r9, 16384; add.u64 %%d0, %%d0, %%d8;\n");
-	p = read_columns(p, 32, 0);
+	p += sprintf(p, "mul.wide.u32 %%d8, %%r9, 32768; add.u64 %%d0, %%d0, %%d8;\n");
+	p = read_columns(p, 0, 0);
+	p = read_columns(p, 32, 1);
 	strcpy(p, "barrier.cluster.arrive; barrier.cluster.wait;" FREE);
 	p = strstr(text, ".reg .b32 %r<40>;");
 	memmove(p + 17, p, strlen(p) + 1);
@@ -255,12 +256,13 @@ static void pairs(void **unused)
 		}
 		ok(run(2, 128, 0));
 		for (unsigned r = 0; r < 256; r++)
-			for (unsigned c = 32; c < 64; c++) {
+			for (unsigned c = 0; c < 64; c++) {
 				int sum = 0;
 
 				for (unsigned k = 0; k < 16; k++)
 					sum += value(F16, r, k) * value(F16, c, k);
-				assert_int_equal(out[49152 + r * 32 + c - 32], bits_of_sum(F32, 2 * sum));
+				assert_int_equal(out[49152 + r / 128 * 8192 + c / 32 * 4096 + r % 128 * 32 + c % 32],
+						 bits_of_sum(F32, 2 * sum));
 			}
 	}
 }

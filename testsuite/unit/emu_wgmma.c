@@ -172,6 +172,10 @@ static void mistakes(void **unused)
 		{"bar.sync 0;", "wgmma.wait_group.sync.aligned 0;\n", false},
 		{"fence.proxy.async; bar.sync 0;", "", false},
 		{"fence.proxy.async; bar.sync 0;", "wgmma.wait_group.sync.aligned 1;\n", false},
+		{"fence.proxy.async; bar.sync 0; wgmma.commit_group.sync.aligned;",
+		 "wgmma.wait_group.sync.aligned 1;\n", false},
+		{"fence.proxy.async; bar.sync 0;",
+		 "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1;\n", true},
 		{"fence.proxy.async; bar.sync 0;",
 		 "mov.u32 %r5, 0; S: add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, 100; @%p0 bra S;\n"
 		 "shl.b32 %r1, %r0, 2; add.u32 %r1, %r1, %r30; st.shared.u32 [%r1], 0; fence.proxy.async;\n"
@@ -199,6 +203,25 @@ static void mistakes(void **unused)
 	}
 }
 
+/* Results that nobody reads: their registers are no place for anything else. */
+static void unread(void **unused)
+{
+	(void)unused;
+	load(PTX(".visible .entry k(.param .u64 p) {\n"
+		".shared .align 1024 .b8 sm[4096]; .reg .b32 %r<40>; .reg .b64 %d<20>; .reg .pred %p<4>; .reg .b32 %x<4>;\n"
+		"ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x; mov.u32 %r1, sm; shl.b32 %r2, %r0, 2; add.u32 %r2, %r2, %r1;\n"
+		"st.shared.u32 [%r2], 0x3c003c00; fence.proxy.async; bar.sync 0; setp.ne.u32 %p1, %r0, %r0;\n"
+		"shr.u32 %r3, %r1, 4; cvt.u64.u32 %d3, %r3; mul.wide.u32 %d4, %r0, 16; add.u64 %d4, %d4, %d0;\n"
+		"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%x0,%x1,%x2,%x3}, %d3, %d3, %p1, 1, 1, 0, 0;\n"
+		"wgmma.commit_group.sync.aligned;\n"
+		"add.u32 %r10, %r0, 1; add.u32 %r11, %r0, 2; add.u32 %r12, %r0, 3; add.u32 %r13, %r0, 4;\n"
+		"wgmma.wait_group.sync.aligned 0; st.global.v4.u32 [%d4], {%r10, %r11, %r12, %r13}; ret; }\n"));
+	emu_set_seed(0);
+	ok(run(1, 128, 0));
+	for (unsigned i = 0; i < 512; i++)
+		assert_int_equal(out[i], i / 4 + i % 4 + 1);
+}
+
 static void outside(void **unused)
 {
 	struct side a = side(128, false, 16), b = a;
@@ -220,7 +243,8 @@ static void outside(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(products), cmocka_unit_test(mistakes), cmocka_unit_test(outside),
+		cmocka_unit_test(products), cmocka_unit_test(mistakes), cmocka_unit_test(unread),
+		cmocka_unit_test(outside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
