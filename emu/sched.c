@@ -35,8 +35,9 @@ uint64_t emu_random(void)               /* splitmix64 */
 
 void emu_reseed(uint64_t salt)
 {
-	/* gsan may have launches of its own. */
-	emu_m.rng = emu_m.seed * UINT64_C(0xd1342543de82ef95) + (emu_m.stepwise ? 0 : salt);
+	if (emu_m.stepwise)             /* gsan may have launches of its own */
+		salt = emu_m.steps = 0;
+	emu_m.rng = emu_m.seed * UINT64_C(0xd1342543de82ef95) + salt;
 	emu_m.cursor = 0;
 	emu_m.stays = NULL;
 	emu_m.last = UINT64_MAX;

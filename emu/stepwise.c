@@ -72,7 +72,7 @@ static bool is_step(const struct emu_op *op)
 	struct emu_func *f = op->func;
 
 	if (!f->step) {
-		bool ours = !strncmp(f->name, "__gsan_", 7);
+		bool ours = !f->entry && !strncmp(f->name, "__gsan_", 7);
 
 		f->step = ptx_alloc(f->mod->ptx->arena, f->nops);
 		for (unsigned i = 0; i < f->nops; i++)

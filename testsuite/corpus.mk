@@ -25,7 +25,9 @@ corpus_tests = \
 	testsuite/corpus/wgmma.cu \
 	testsuite/corpus/wmma.cu
 
-check_PROGRAMS += testsuite/sameelf
+check_PROGRAMS += testsuite/sameelf testsuite/samemem
 testsuite_sameelf_SOURCES = testsuite/sameelf.c
-TESTS += $(corpus_tests)
-EXTRA_DIST += testsuite/corpus.sh $(corpus_tests)
+testsuite_samemem_SOURCES = testsuite/samemem.c
+testsuite_samemem_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a
+TESTS += $(corpus_tests) testsuite/contents.sh
+EXTRA_DIST += testsuite/corpus.sh testsuite/contents.sh $(corpus_tests)

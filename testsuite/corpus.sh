@@ -7,6 +7,9 @@
 #   1. what --print prints gives the machine code of the original, byte for byte
 #   2. the instrumented text goes through ptxas
 #   3. rewriting it once more changes nothing
+#   4. for the first target, at least as many kernels as its "// contents: COUNT
+#      [N [KERNEL]...]" line says leave the same in memory with gsan and without; the
+#      KERNELs wait for others, or store addresses (samemem.c)
 source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 . "$top_srcdir/testsuite/lib.sh"
 
@@ -14,6 +17,7 @@ source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 test_name=$(basename "$source" .cu)
 gsan_ptx=$top_builddir/gsan-ptx
 same=$top_builddir/testsuite/sameelf
+samemem=$top_builddir/testsuite/samemem
 
 field()
 {
@@ -21,7 +25,8 @@ field()
 }
 flags=$(field flags)
 combos=$(field quick)
-[ -n "$combos" ] && [ -n "$(field archs)" ] || hard "no quick: or archs: line"
+[ -n "$combos" ] && [ -n "$(field archs)" ] && [ -n "$(field contents)" ] ||
+	hard "no quick:, archs: or contents: line"
 if [ "${CORPUS:-quick}" = full ]; then
 	combos=
 	for arch in $(field archs); do
@@ -40,6 +45,20 @@ assemble()
 	return 1
 }
 
+# contents PTX COUNT [N [KERNEL]...]
+contents()
+{
+	ptx=$1
+	count=$2
+	shift 2
+	"$samemem" "$top_builddir/emu/libcuda.so.1" "$ptx" "$@" >same.log 2>&1 ||
+		fail "$combo: samemem: status $?"
+	tail -n 40 same.log | cut -c1-200
+	got=$(sed -n 's/ kernels leave the same in memory, 0 do not.*//p' same.log)
+	[ "${got:-0}" -ge "$count" ] || fail "$combo: not $count kernels that leave the same"
+}
+
+first=yes
 for combo in $combos; do
 	arch=${combo%/*}
 	case ${combo#*/} in
@@ -57,6 +76,8 @@ for combo in $combos; do
 		hard "$combo: nvcc refuses the source"
 	fi
 	assemble original || hard "$combo: the original"
+	[ "$first" = no ] || contents original/k.ptx $(field contents)
+	first=no
 
 	if "$gsan_ptx" --print original/k.ptx -o printed/k.ptx 2>log; then
 		assemble printed && { "$same" original/k.cubin printed/k.cubin ||

@@ -3,6 +3,7 @@
  * scope, the types that have instructions and those that loop. */
 // archs: 75 80 90a 100a 120a
 // quick: 75/rdc 80/lineinfo 100a/plain
+// contents: 2 16 integers floats
 #include <cuda/atomic>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -3,6 +3,7 @@
  * recursion, structures by value both ways, noinline, tail positions, alloca. */
 // archs: 75 80 90a 100a 120a
 // quick: 75/rdc 80/G 90a/lineinfo 120a/plain
+// contents: 5 16 recursive
 #include <cuda_runtime.h>
 
 struct big {

@@ -3,6 +3,7 @@
  * through cooperative groups, bounds and register limits, constant parameters. */
 // archs: 90a 100a 120a
 // quick: 90a/G 100a/rdc 120a/plain
+// contents: 3
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;

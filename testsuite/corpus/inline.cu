@@ -4,6 +4,7 @@
  * scopes spelled out, cache hints, constants in all notations. */
 // archs: 75 80 90a 100a 120a
 // quick: 75/plain 80/rdc 100a/lineinfo 120a/G
+// contents: 5
 #include <cstdint>
 
 __global__ void scopes(int *p, int n)

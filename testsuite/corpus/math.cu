@@ -3,6 +3,7 @@
  * local memory, 128-bit integers, carries, bit fiddling, dot products. */
 // archs: 75 80 90a 100a 120a
 // quick: 80/plain 90a/lineinfo 120a/G
+// contents: 3
 #include <cmath>
 #include <cuda_runtime.h>
 

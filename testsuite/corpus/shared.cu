@@ -4,6 +4,7 @@
  * pointers that may point anywhere. */
 // archs: 75 80 90a 100a 120a
 // quick: 75/G 80/lineinfo 100a/rdc
+// contents: 5
 #include <cuda_runtime.h>
 
 extern __shared__ __align__(16) unsigned char dynamic[];

@@ -3,6 +3,7 @@
  * multiplication with its commit, and cluster launch control. */
 // archs: 100a
 // quick: 100a/plain 100a/lineinfo 100a/rdc
+// contents: 1
 #include <cstdint>
 
 __device__ uint32_t at(const void *p)

@@ -3,6 +3,7 @@
  * layers, cubes, sparse fetches; surfaces with each boundary mode. */
 // archs: 75 80 90a 100a 120a
 // quick: 75/lineinfo 90a/G 100a/plain
+// contents: 0
 #include <cuda_runtime.h>
 
 __global__ void fetches(cudaTextureObject_t t, float4 *out)

@@ -3,6 +3,7 @@
  * barriers with masks, divergence and reconvergence, warp-synchronous code. */
 // archs: 75 80 90a 100a 120a
 // quick: 75/lineinfo 80/plain 120a/rdc
+// contents: 4
 #include <cuda_runtime.h>
 
 __global__ void exchanges(const int *in, int *out, double *d)

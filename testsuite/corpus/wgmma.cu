@@ -3,6 +3,7 @@
  * registers away. */
 // archs: 90a
 // quick: 90a/plain 90a/lineinfo 90a/G
+// contents: 0 16 tiles
 #include <cstdint>
 #include <cuda_fp16.h>
 
