@@ -46,7 +46,8 @@ SLOW void fence_share(struct gsan_warp *w, bool gpu)
 	take_lock(&r->sc_lock);
 	u32 n = load(&r->sc_shared), id;
 	struct gsan_snap *s = snap_begin(w, &id, w->start);
-	snap_join(s, n ? load(&r->sc_snap[(n - 1) % GSAN_SC_SHARED]) : 0);
+	u32 last_one = n ? load(&r->sc_snap[(n - 1) % GSAN_SC_SHARED]) : 0;
+	snap_join(s, load(&snap_of(last_one)->start) < w->launch_base ? 0 : last_one);
 	ROLLED
 	for (int i = 0; i < GSAN_REFS; i++) {
 		snap_join(s, a->id[i]);

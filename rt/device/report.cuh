@@ -34,8 +34,10 @@ FN bool scopes_meet(const struct gsan_warp *w, u32 a, u32 b, u32 slot, u32 clock
 	return load(&o->cluster) == block_of(w->slot)->cluster && clock > load(&o->start);
 }
 
-/* What threads that ran fence.sc had acquired before, up to number `sc`. */
-SLOW bool shared_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc)
+/* What threads that ran fence.sc had acquired before, up to number `sc`, in a launch
+ * whose clocks begin above `base`: what earlier ones left says nothing of it, and may
+ * have been lost. */
+SLOW bool shared_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc, u32 base)
 {
 	struct gsan_root *r = root();
 	u32 n = load(&r->sc_shared), best = 0, id = 0;
@@ -55,7 +57,10 @@ SLOW bool shared_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc
 		count(GSAN_COUNT_SNAP_LOST, 1);
 		return true;
 	}
-	return id && snap_knows(id, slot, warp, lanes, clock, end);
+	struct gsan_snap *s = snap_of(id);
+	if (!id || (load(&s->start) < base && load(&s->id) == id))
+		return false;
+	return snap_knows(id, slot, warp, lanes, clock, end);
 }
 
 /* Does the calling lane know of `rec`, of a block whose clocks end at `end`?
@@ -95,7 +100,7 @@ SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self, u32 end)
 		return true;
 	if ((state & GSAN_WARP_BLOCK_REFS) && refs_know(&b->refs, slot, warp, lanes, clock, end))
 		return true;
-	return sc && shared_knows(slot, warp, lanes, clock, end, sc);
+	return sc && shared_knows(slot, warp, lanes, clock, end, sc, w->launch_base);
 }
 
 /* Which block had `slot` at `clock`: 0 if no longer known, else where its clocks
@@ -255,7 +260,8 @@ SLOW bool may_observe(struct gsan_warp *w, u64 *sh, u64 z, u64 prev)
 	ROLLED
 	for (u32 k = 0; k < 4; k++) {
 		u64 y = load64(sh + k);
-		if (y == z || y == prev || ((y ^ prev) & 255) || !(y & 0x100) || !kind_level(GSAN_REC_KIND(y)))
+		if (y == z || y == prev || ((y ^ prev) & 255) || !(y & 0x100) || !kind_level(GSAN_REC_KIND(y)) ||
+		    GSAN_REC_CLOCK(y) < w->launch_base)
 			continue;
 		others = true;
 		chain |= GSAN_REC_SLOT(y) == slot;
@@ -273,7 +279,7 @@ SLOW bool missed_knows(struct gsan_block *b, u32 slot, u32 warp, u32 lanes, u32 
 	for (int i = 0; i < GSAN_REFS && !known; i++) {
 		u32 id = load(&b->missed.id[i]), sc = id ? load(&snap_of(id)->sc) : 0;
 		known = sc && (fence_knows(slot, warp, lanes, clock, end, sc, 0) ||
-			       shared_knows(slot, warp, lanes, clock, end, sc));
+			       shared_knows(slot, warp, lanes, clock, end, sc, b->base));
 	}
 	return known;
 }
@@ -325,13 +331,15 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 		ROLLED
 		for (u32 k = 0; k <= 4; k++) {
 			u64 z = k < 4 ? load64(sh + k) : replaced;
-			if (!kind_observed(GSAN_REC_KIND(z)) || ((z ^ prev) & 255) || z == prev)
+			if (!kind_observed(GSAN_REC_KIND(z)) || ((z ^ prev) & 255) || z == prev ||
+			    GSAN_REC_CLOCK(z) < w->launch_base)
 				continue;
-			if ((z >> 12 & 0x7fffff) != (now >> 12 & 0x7fffff) && !lane_knows(w, z, true, end_of(w, z)))
+			bool mine = (z >> 12 & 0x7fffff) == (now >> 12 & 0x7fffff) && GSAN_REC_CLOCK(z) > w->start;
+			if (!mine && !lane_knows(w, z, true, end_of(w, z)))
 				continue;
 			if (!may_observe(w, sh, z, prev))
 				continue;
-			if ((nk & GSAN_KIND_WRITE) && !nl && !(GSAN_REC_BYTES(prev) & ~GSAN_REC_BYTES(now)))
+			if ((nk & GSAN_KIND_WRITE) && !nl && !kind_observed(pk) && !(GSAN_REC_BYTES(prev) & ~GSAN_REC_BYTES(now)))
 				swap(sh + i, prev, 0ull);
 			return;
 		}

@@ -581,7 +581,9 @@ FN u64 mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind)
 	for (u32 i = 0; i < 4; i++) {
 		u64 r = load64(sh + i);
 		u32 k = GSAN_REC_KIND(r);
-		if (k == GSAN_KIND_WRITE && (r & bytes) && GSAN_REC_CLOCK(r) >= w->launch_base)
+		if (GSAN_REC_CLOCK(r) < w->launch_base)
+			continue;
+		if (k == GSAN_KIND_WRITE && (r & bytes))
 			weak = r;
 		if (r == mine)
 			own = i;
