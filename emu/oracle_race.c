@@ -119,7 +119,7 @@ static bool read_before(enum orc_world w, const struct orc_access *a, const stru
 
 		/* Not b itself, which is no later operation than the one that observed. */
 		if ((z->sure || ORC_IS_MOST(w)) && orc_meet(w, &a->reach, &z->reach) &&
-		    z->seq + (z->thread == b->thread) < b->seq && known(w, b, z->thread, z->epoch))
+		    z->seq + (z->sure && z->thread == b->thread) < b->seq && known(w, b, z->thread, z->epoch))
 			return true;
 	}
 	/* Whether a reduction, which has no result, observes: either way. */
