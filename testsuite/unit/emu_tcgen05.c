@@ -231,6 +231,8 @@ static void pairs(void **unused)
 	p = read_columns(p, 0, 0);
 	p = read_columns(p, 32, 1);
 	strcpy(p, "barrier.cluster.arrive; barrier.cluster.wait;" FREE);
+	while ((p = strstr(text, "cta_group::1")))
+		p[11] = '2';
 	p = strstr(text, ".reg .b32 %r<40>;");
 	memmove(p + 17, p, strlen(p) + 1);
 	memcpy(p, ".reg .b16 %h<2>; ", 17);
