@@ -144,8 +144,9 @@ static void locate_global(struct rt_buf *b, const struct rt_report *r, const str
 			  (unsigned long long)block->addr);
 }
 
-struct rt_report *rt_collect(const struct gsan_finding *f)
+struct rt_report *rt_collect(const struct gsan_finding *from)
 {
+	struct gsan_finding copy = *from, *f = &copy;
 	struct rt_report *r = rt_alloc(sizeof *r);
 	struct rt_buf where = {0};
 	struct rt_block block;
@@ -168,6 +169,8 @@ struct rt_report *rt_collect(const struct gsan_finding *f)
 	r->seen_ms = rt_now_ms();
 
 	pthread_mutex_lock(&rt_lock);
+	if (rt_site_doubtful(f->before.site))   /* no line rather than a wrong one */
+		f->before.site = 0;
 	place(&r->now, &f->now, f);
 	place(&r->before, &f->before, f);
 	s = f->kernel ? rt_sites_of(f->kernel) : NULL;

@@ -363,13 +363,33 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "no instrumented kernel was launched");
 }
 
-void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
+static void put_counter(struct rt_buf *b, uint64_t n, enum gsan_counter which)
 {
-	static const char *const texts[] = {
+	static const char *const several[GSAN_COUNTER_COUNT] = {
 #define COUNTER(id, text) text,
 #include "rt/kinds.def"
 	};
+	static const char *const one[GSAN_COUNTER_COUNT] = {
+		[GSAN_COUNT_EVICTED] = "history record dropped",
+		[GSAN_COUNT_UNBACKED] = "access to memory without shadow",
+		[GSAN_COUNT_NO_SLOT] = "block without a slot",
+		[GSAN_COUNT_NO_SHARED] = "block without shared-memory shadow",
+		[GSAN_COUNT_MERGED] = "clock merged",
+		[GSAN_COUNT_OBSERVED] = "read that may have seen one of several writes",
+		[GSAN_COUNT_SNAP_LOST] = "released clock overwritten before use",
+		[GSAN_COUNT_WORD_FULL] = "synchronisation word without room",
+		[GSAN_COUNT_RING_LOST] = "finding that did not fit",
+		[GSAN_COUNT_DEDUP_FULL] = "finding beyond the table of pairs",
+		[GSAN_COUNT_UNMODELLED] = "unmodelled instruction executed",
+		[GSAN_COUNT_CLOCK_OUT] = "block after the clock ran out",
+		[GSAN_COUNT_HISTORY_LOST] = "record of a block no longer known"
+	};
 
+	put_nonzero(b, n, one[which] ? one[which] : several[which], several[which]);
+}
+
+void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
+{
 	rt_puts(b, "GSan: ");
 	put_count(b, t->findings, "finding", "findings");
 	rt_puts(b, "; ");
@@ -383,6 +403,7 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 		put_count(b, t->missed, "access", "accesses");
 		rt_puts(b, " not instrumented");
 	}
+	put_nonzero(b, t->sites_beyond, "site beyond the first 1048576", "sites beyond the first 1048576");
 	put_nonzero(b, t->suppressed, "finding suppressed", "findings suppressed");
 	put_nonzero(b, t->filtered, "finding outside kernel_filter", "findings outside kernel_filter");
 	put_nonzero(b, t->beyond_limit, "report left out by report_limit",
@@ -407,8 +428,7 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 		rt_printf(b, " without shadow (%llu bytes)", (unsigned long long)t->unbacked_bytes);
 	}
 	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
-		if (t->counters[i])
-			rt_printf(b, "; %llu %s", (unsigned long long)t->counters[i], texts[i]);
+		put_counter(b, t->counters[i], (enum gsan_counter)i);
 	if (t->memory)
 		rt_puts(b, "; memory ran out, and what came later was not watched");
 	if (t->counters_lost)

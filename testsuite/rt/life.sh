@@ -23,7 +23,7 @@ has out ": 719"
 # What was lost with it stays lost when another context takes its place.
 go 66 "" mayfail use:0 load race:0 run:lost:1 run:die reset use:0 load run:lost:1 sync
 has err "; the context died and with it the device's counters"
-has err "; 1 accesses to memory without shadow"
+has err "; 1 access to memory without shadow"
 
 # The CUDA runtime's order: its exit handler, the first to be registered, releases
 # the context after the driver has shut down.
@@ -38,20 +38,20 @@ for how in load library; do
 	# last waited is all there is, and is enough if nothing came after it.
 	FAKE_EXIT=wait
 	go 66 "" cudart use:0 $how race:0 run:lost:1 sync exit:3
-	has err "; 1 accesses to memory without shadow"
+	has err "; 1 access to memory without shadow"
 	hasnt err "the device's counters"
 	go 66 "" cudart use:0 $how race:0 run:lost:1 sync run:lost:1 sleep:20 sync exit:3
 	has err "; 2 accesses to memory without shadow"
 	hasnt err "the device's counters"
 	go 66 "" cudart use:0 $how race:0 run:lost:1 sync run:lost:1 exit:3
-	has err "; 1 accesses to memory without shadow"
+	has err "; 1 access to memory without shadow"
 	has err "; the device's counters could not be read at the end"
 	hasnt err "died"
 	unset FAKE_EXIT
 done
 # It releases the context itself, while the driver is there.
 go 66 "" cudart use:0 library race:0 run:lost:1 exit:3
-has err "; 1 accesses to memory without shadow"
+has err "; 1 access to memory without shadow"
 hasnt err "the device's counters"
 
 # fork: the child's status is its own, and the parent goes on.

@@ -65,7 +65,7 @@ for prog in ./host ./host_gsan; do
 		go 66 "" ./one.so $by use:0 load alloc:4096 shadow:0:yes race:0 run:lost:1 sync
 		count 1 "WARNING: GSan"
 		count 1 "GSan: 1 finding; 2 launches, 10 sites watched"
-		has err "; 1 accesses to memory without shadow"
+		has err "; 1 access to memory without shadow"
 		count 1 "SUMMARY"
 	done
 	# Two of them: one set of tables, one closing line.
