@@ -92,7 +92,8 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 		unlock(&b->lock);
 	}
 	if ((load(&w->m_own) >> lane & 1) && l->own_top > w->wfloor)
-		fence_enter(fence_log(w->slot, w->id & 31), &w->fences, l->own_top | (gpu ? 0 : GSAN_FENCE_CTA), l->own_mask, base);
+		fence_enter(fence_log(w->slot, w->id & 31), &w->fences, l->own_top | GSAN_FENCE_BEFORE | (gpu ? 0 : GSAN_FENCE_CTA),
+			    l->own_mask, base);
 	u32 n = fence_enter(fence_log(w->slot, w->id & 31), &w->fences, top | (gpu ? 0 : GSAN_FENCE_CTA), lanes, base);
 	if (!gpu)
 		store(&b->sc_cta, 1);

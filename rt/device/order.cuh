@@ -12,6 +12,9 @@ FN struct gsan_fence *fence_log(u32 slot, u32 which)
 	return at<struct gsan_fence>(root()->fences) + ((u64)slot * GSAN_FENCE_LOGS + which) * GSAN_FENCES;
 }
 
+/* In `top` of an entry: what the lane knew of its warp from before its fence. */
+#define GSAN_FENCE_BEFORE       0x40000000u
+
 /* Was fence `a` (0: none) run no later than fence `b` (0: none)? */
 FN bool no_later(u32 a, u32 b) { return a && b && (int)(b - a) >= 0; }
 
@@ -43,7 +46,8 @@ SLOW bool fence_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc,
 			if (!e.x)
 				continue;
 			n++;
-			if (top < oldest)
+			/* In the order in which they were made, but for these. */
+			if (top < oldest && !(e.y & GSAN_FENCE_BEFORE))
 				oldest = top;
 			if (top > end || (clock > e.w && (clock > top || (lanes & ~e.z))))
 				continue;
