@@ -110,6 +110,7 @@ race_tests = \
 	testsuite/race/managed_memory.ptx \
 	testsuite/race/mmio_no_fence.ptx \
 	testsuite/race/module_global.ptx \
+	testsuite/race/observed_by_another_launch.ptx \
 	testsuite/race/predicate_on.ptx \
 	testsuite/race/read_before_acquire.ptx \
 	testsuite/race/release_then_other_word.ptx \
@@ -190,6 +191,8 @@ norace_tests = \
 	testsuite/norace/counter_of_writers.ptx \
 	testsuite/norace/dynamic_shared_bar.ptx \
 	testsuite/norace/fence_halves.ptx \
+	testsuite/norace/flag_of_two_writers.ptx \
+	testsuite/norace/flag_overwritten.ptx \
 	testsuite/norace/generic_shared_bar.ptx \
 	testsuite/norace/grid_barrier_acqrel.ptx \
 	testsuite/norace/grid_barrier_fences.ptx \

@@ -11,13 +11,19 @@ testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsu
 	testsuite/gen/device.c
 testsuite_gen_soak_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a
 
-# Fails as long as gsan and the oracle differ about four of the thousand.
-TESTS += testsuite/gen/thousand.sh
-XFAIL_TESTS += testsuite/gen/thousand.sh
-EXTRA_DIST += testsuite/gen/thousand.sh testsuite/gen/gpu.sh
+TESTS += testsuite/gen/thousand.sh testsuite/gen/seeds.sh
+EXTRA_DIST += testsuite/gen/thousand.sh testsuite/gen/seeds.sh testsuite/gen/gpu.sh
 
 N = 30000
 SEED = 1
 .PHONY: soak
 soak: testsuite/gen/soak emu/libcuda.so.1
 	testsuite/gen/soak --seed=$(SEED) --count=$(N) --save=soak-found
+
+# Bugs that they must find.
+EXTRA_DIST += testsuite/gen/planted.sh
+.PHONY: planted
+planted: testsuite/gen/soak emu/libcuda.so.1 rewrite/embed rewrite/librewrite.a
+	@top_srcdir=$(top_srcdir) NVCC="$(NVCC)" COMPILE="$(COMPILE)" LINK="$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)" \
+		OBJECTS="$(testsuite_gen_soak_OBJECTS)" LIBS="$(LIBS)" SEED=$(SEED) \
+		sh $(top_srcdir)/testsuite/gen/planted.sh
