@@ -71,18 +71,17 @@ SLOW void fence_share(struct gsan_warp *w, bool gpu)
 SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 {
 	struct gsan_block *b = block_of(w->slot);
-	bool gpu = level > GSAN_CTA;
+	/* Fences of both scopes in the block: what those of one taught its threads is
+	 * passed on by the other, as all of the block's and of every earlier fence's. */
+	bool gpu = level > GSAN_CTA, mixed = load(gpu ? &b->sc_cta : &b->sc_floor);
 	if (load(&w->state) & (GSAN_WARP_REFS | GSAN_WARP_BLOCK_REFS) || (load(&w->m_refs) >> sreg_laneid() & 1))
 		fence_share(w, gpu);
 	u32 floor = w->floor, base = w->wfloor > floor ? w->wfloor : floor, lane = sreg_laneid();
 	struct gsan_lane *l = lane_of(w, lane);
-	if (level == GSAN_CLUSTER)
+	if (level == GSAN_CLUSTER || mixed)
 		count(GSAN_COUNT_MERGED, 1);
-	if (gpu && (w->sc_cta || ((load(&w->m_refs) >> lane & 1) && l->sc_cta))) {
-		/* What fences of block scope taught it, as all of the block's. */
-		count(GSAN_COUNT_MERGED, 1);
+	if (gpu && mixed)
 		floor = block_clock(b, w->slot);
-	}
 	if (gpu && load(&b->sc_floor) < floor) {
 		take_lock(&b->lock);
 		if (load(&b->sc_floor) < floor) {
@@ -91,19 +90,20 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 		}
 		unlock(&b->lock);
 	}
+	/* Before it has a number: others look for it then. */
+	if (!gpu)
+		store(&b->sc_cta, 1);
 	if ((load(&w->m_own) >> lane & 1) && l->own_top > w->wfloor)
 		fence_enter(fence_log(w->slot, w->id & 31), &w->fences, l->own_top | GSAN_FENCE_BEFORE | (gpu ? 0 : GSAN_FENCE_CTA),
 			    l->own_mask, base);
 	u32 n = fence_enter(fence_log(w->slot, w->id & 31), &w->fences, top | (gpu ? 0 : GSAN_FENCE_CTA), lanes, base);
-	if (!gpu)
-		store(&b->sc_cta, 1);
 	u32 cta = load(&b->sc_cta) ? n : 0;
 	if (lanes & (lanes - 1)) {
-		w->sc = gpu ? n : w->sc;
+		w->sc = gpu || mixed ? n : w->sc;
 		w->sc_cta = cta;
 	} else {
 		lane_private(w);
-		l->sc = gpu ? n : l->sc;
+		l->sc = gpu || mixed ? n : l->sc;
 		l->sc_cta = cta;
 	}
 	return snap_take(w, lanes, top, 0, gpu ? GSAN_SNAP_FENCE : 0);

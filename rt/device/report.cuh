@@ -245,8 +245,8 @@ FN void fill_access(struct gsan_access *a, u32 site, u64 rec, u64 cta)
 }
 
 /* Observation `z` was of what a strong write of these bytes wrote: may that be `prev`,
- * or a read-modify-write that has it from there?  Which write it was no record says;
- * where there are others, it is counted. */
+ * or a read-modify-write that has it from there?  Which write it was no record says,
+ * nor whether `prev` came later or took the place of that one: counted. */
 SLOW bool may_observe(struct gsan_warp *w, u64 *sh, u64 z, u64 prev)
 {
 	u32 a = kind_level(GSAN_REC_KIND(z)), b = kind_level(GSAN_REC_KIND(prev));
@@ -256,17 +256,16 @@ SLOW bool may_observe(struct gsan_warp *w, u64 *sh, u64 z, u64 prev)
 	bool meet = level >= GSAN_GPU || p == o || (level == GSAN_CLUSTER &&
 		(load(&p->cluster) == load(&o->cluster) || GSAN_REC_CLOCK(prev) <= load(&p->start) ||
 		 GSAN_REC_CLOCK(z) <= load(&o->start)));
-	bool chain = false, others = false;
+	bool chain = false;
 	ROLLED
 	for (u32 k = 0; k < 4; k++) {
 		u64 y = load64(sh + k);
 		if (y == z || y == prev || ((y ^ prev) & 255) || !(y & 0x100) || !kind_level(GSAN_REC_KIND(y)) ||
 		    GSAN_REC_CLOCK(y) < w->launch_base)
 			continue;
-		others = true;
 		chain |= GSAN_REC_SLOT(y) == slot;
 	}
-	if (others && (meet || chain))
+	if (meet || chain)
 		count(GSAN_COUNT_OBSERVED, 1);
 	return meet || chain;
 }
