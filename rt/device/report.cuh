@@ -123,12 +123,13 @@ SLOW u32 find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 	return 0;
 }
 
-/* A site and twelve bits of whose record it is, when, of which bytes, and whether
- * it writes and is strong: what does not change when a read is marked as an
+/* A site and twelve bits of whose record it is, when, of which bytes, whether it
+ * writes and how far it reaches: what does not change when a read is marked as an
  * observation. */
 FN u32 site_word(u32 site, u64 rec)
 {
-	u32 kind = GSAN_REC_KIND(rec), what = (u32)(rec & 255) | (kind & 1) << 8 | (u32)(kind_level(kind) != GSAN_WEAK) << 9;
+	u32 kind = GSAN_REC_KIND(rec), level = kind_level(kind);
+	u32 what = (u32)(rec & 255) | (kind & 1) << 8 | (u32)(level != GSAN_WEAK) << 9 | (u32)(level >= GSAN_GPU) << 10;
 	u32 tag = ((u32)(rec >> 12) * 2654435761u ^ (u32)(rec >> 35) * 2246822519u ^ what * 3266489917u) >> 20;
 	return site << GSAN_SITE_SHIFT | tag;
 }
@@ -152,12 +153,14 @@ FN u32 site_of(const u32 *word, u64 rec)
 
 /* Site `site` of record `rec` goes by twelve bits, and the word may be another's that
  * looks the same: until the record's own is there.  So a pair that is new is given
- * time for that. */
+ * time for that; 0 if the record is displaced meanwhile. */
 SLOW u32 site_settled(const u64 *sh, const u32 *word, u64 rec, u32 site)
 {
 	ROLLED
-	for (int i = 0; i < 500 && load64(sh) == rec; i++) {
+	for (int i = 0; i < 500; i++) {
 		u32 now = site_in(load(word), rec);
+		if (load64(sh) != rec)
+			return 0;
 		if (now && now != site)
 			return now;
 	}
@@ -169,18 +172,21 @@ FN u64 dedup_key(u32 a, u32 b, u32 kind)
 	return a < b ? (u64)b << 40 | (u64)a << 8 | (kind + 1) : (u64)a << 40 | (u64)b << 8 | (kind + 1);
 }
 
-/* Is the pair in the table? */
-SLOW bool pair_known(u64 key)
+/* Is the pair in the table, by whatever name? */
+SLOW bool pair_known(u32 site, u32 psite)
 {
 	struct gsan_root *r = root();
 	struct gsan_dedup *table = at<struct gsan_dedup>(root()->dedup);
-	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40);
-	u64 k = 1;
 	ROLLED
-	for (u32 probe = 0; probe < 64 && k; probe++) {
-		k = load64(&table[(h + probe) & (r->ndedup - 1)].key);
-		if (k == key)
-			return true;
+	for (u32 kind = GSAN_DATA_RACE; kind <= GSAN_SCOPE_RACE; kind++) {
+		u64 key = dedup_key(site, psite, kind), k = 1;
+		u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40);
+		ROLLED
+		for (u32 probe = 0; probe < 64 && k; probe++) {
+			k = load64(&table[(h + probe) & (r->ndedup - 1)].key);
+			if (k == key)
+				return true;
+		}
 	}
 	return false;
 }
@@ -346,8 +352,12 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 	u32 psite = site_in(word, prev);
 	if (!psite)
 		psite = site_of(st + i, prev);
-	if (psite && !pair_known(dedup_key(site, psite, GSAN_DATA_RACE)) && !pair_known(dedup_key(site, psite, GSAN_SCOPE_RACE)))
-		psite = site_settled(sh + i, st + i, prev, psite);
+	if (psite && !pair_known(site, psite)) {
+		u32 sure = site_settled(sh + i, st + i, prev, psite);
+		/* Where records go too fast for that, and have gone without any site,
+		 * no line is better than a wrong one. */
+		psite = sure || !pair_known(site, 0) ? (sure ? sure : psite) : 0;
+	}
 	/* What it is about to acquire may order the two: judged after it.  There is
 	 * room for one. */
 	if (where & WHERE_LATE) {
