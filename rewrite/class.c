@@ -509,7 +509,7 @@ void rw_dump_class(const struct rw *r, FILE *out)
 				fprintf(out, " info 0x%x", e->info);
 			if (e->lanes)
 				fprintf(out, " lanes %u", e->lanes);
-			if (e->rows)
+			if (e->what == WHAT_ROWS)
 				fprintf(out, " rows %u of %u bytes", e->rows, e->row_bytes);
 			if (e->var)
 				fprintf(out, " in %s", e->var->name);

@@ -16,6 +16,11 @@
 /* Bytes that one call checks at most: granules for half a warp. */
 #define MERGED 128
 
+/* Elements of a column at most, and how far apart. */
+#define COLUMN 64
+#define COLUMN_LEAST 4
+#define STRIDE_MAX (1 << 20)
+
 struct past {
 	const struct ptx_sym *base;     /* register or variable; NULL: slot is free */
 	const struct ptx_sym *guard;
@@ -23,7 +28,8 @@ struct past {
 	unsigned bytes;
 	bool write, nc, guard_neg;
 	char space;
-	struct rw_event *event;
+	struct rw_event *event;         /* that makes the call */
+	struct rw_event *last;          /* of its column */
 };
 
 struct memory {
@@ -80,27 +86,60 @@ static bool same_line(const struct ptx_loc *a, const struct ptx_loc *b)
 	return a && b && a->file == b->file && a->line == b->line && a->inlined_at == b->inlined_at;
 }
 
+static bool alike(const struct past *p, const struct past *now)
+{
+	return p->base == now->base && p->space == now->space && p->write == now->write &&
+		p->nc == now->nc && p->guard == now->guard && p->guard_neg == now->guard_neg;
+}
+
 /* Bytes of shared memory that follow on those of an earlier access of the same
- * source line, as an unrolled loop has them: one call checks both, at the first.
- * In global memory, where lanes seldom read the same, it gains nothing. */
-static bool merged(struct memory *m, const struct past *now)
+ * source line.  In global memory, where lanes seldom read the same, one call for
+ * them gains nothing. */
+static bool adjoins(const struct past *p, const struct past *now)
+{
+	return now->space == 's' && !p->event->n && p->off + p->bytes == now->off &&
+		p->bytes + now->bytes <= MERGED && same_line(p->event->stmt->loc, now->event->stmt->loc);
+}
+
+/* A read of shared memory, the same distance behind the last element as that from
+ * each to the next.  The device looks at granules: each element has its own. */
+static bool in_column(const struct past *p, const struct past *now)
+{
+	int64_t step = now->off - p->off - (int64_t)p->event->n * p->event->stride;
+
+	if (now->space != 's' || now->write || now->nc || now->bytes > 8 || p->bytes != now->bytes ||
+	    p->event->more || p->event->n + 1 == COLUMN)
+		return false;
+	return p->event->n ? step == p->event->stride : step > 0 && step <= STRIDE_MAX && step % 8 == 0;
+}
+
+/* Accesses of an unrolled loop: one call checks all of them, at the first. */
+static enum rw_rule joined(struct memory *m, const struct past *now)
 {
 	for (unsigned i = 0; i < MEMORY; i++) {
 		struct past *p = &m->past[i];
+		enum rw_rule rule = RULE_NONE;
 
-		if (now->space != 's' || !p->base || p->base != now->base || p->space != now->space || p->write != now->write ||
-		    p->nc != now->nc || p->guard != now->guard || p->guard_neg != now->guard_neg ||
-		    p->off + p->bytes != now->off || p->bytes + now->bytes > MERGED ||
-		    !same_line(p->event->stmt->loc, now->event->stmt->loc))
+		if (!p->base || !alike(p, now))
 			continue;
-		p->bytes += now->bytes;
-		p->event->more += (unsigned char)now->bytes;
+		if (adjoins(p, now)) {
+			rule = RULE_MERGED;
+			p->bytes += now->bytes;
+			p->event->more += (unsigned char)now->bytes;
+		} else if (in_column(p, now)) {
+			rule = RULE_COLUMN;
+			p->event->stride = (uint32_t)(now->off - p->off) / ++p->event->n;
+			p->last->next = (uint32_t)(now->event - p->last);
+			p->last = now->event;
+		} else {
+			continue;
+		}
 		/* Not the next to be forgotten. */
 		if (i == m->next)
 			m->next = (i + 1) % MEMORY;
-		return true;
+		return rule;
 	}
-	return false;
+	return RULE_NONE;
 }
 
 static bool weak_scalar(const struct rw_event *e)
@@ -121,12 +160,12 @@ static enum rw_rule elide_weak(struct memory *m, struct rw_event *e)
 		.base = base->sym, .off = base->off,
 		.guard = in->guarded ? in->guard : NULL, .guard_neg = in->guard_neg,
 		.bytes = GSAN_INFO_SIZE(e->info), .write = e->what == WHAT_WRITE,
-		.nc = e->info & GSAN_INFO_NC, .space = e->space, .event = e
+		.nc = e->info & GSAN_INFO_NC, .space = e->space, .event = e, .last = e
 	};
 	enum rw_rule rule = repeated(m, &now);
 
-	if (!rule && merged(m, &now))
-		return RULE_MERGED;
+	if (!rule)
+		rule = joined(m, &now);
 	if (!rule) {
 		m->past[m->next] = now;
 		m->next = (m->next + 1) % MEMORY;
@@ -169,6 +208,18 @@ static void statement(struct memory *m, struct rw_event *e, const struct ptx_stm
 		forget(m, &in->ops[0]);
 }
 
+/* A column that stayed short gains nothing. */
+static void break_up(struct rw_event *e)
+{
+	struct rw_event *member = e;
+
+	for (unsigned k = 0; k < e->n; k++) {
+		member += member->next;
+		member->rule = RULE_NONE;
+	}
+	e->n = 0;
+}
+
 void rw_elide(struct rw *r)
 {
 	for (unsigned i = 0; i < r->nfuncs; i++) {
@@ -185,11 +236,15 @@ void rw_elide(struct rw *r)
 
 				if (s->kind == STMT_INST)
 					statement(&m, now, s);
-				if (now && now->rule)
-					r->stats->elided[now->rule]++;
 				if (s == rf->blocks[b].last)
 					break;
 			}
+		}
+		for (e = rf->events; e < end; e++) {
+			if (e->n && e->n + 1 < COLUMN_LEAST)
+				break_up(e);
+			if (e->rule)
+				r->stats->elided[e->rule]++;
 		}
 	}
 }

@@ -262,8 +262,12 @@ static void weak(struct ins *i, const struct rw_event *e)
 	struct arg a = put_address(i, e, false);
 	struct guard g = put_lanes(i, e);
 	struct arg args[] = { reg(S_CTX), a, number(e->info + e->more), number(e->site) };
+	struct arg all[] = { reg(S_CTX), a, number(e->stride), number(e->n + 1u), number(e->info), number(e->site) };
 
-	put_call(i, by_space(e, e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G), g, args, 0);
+	if (e->n)
+		put_call(i, RW_FN_COLUMN, g, all, 0);
+	else
+		put_call(i, by_space(e, e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G), g, args, 0);
 }
 
 /* An operand of 64 bits, whatever it is written as. */
@@ -358,6 +362,12 @@ static struct arg put_barrier_id(struct ins *i, const struct ptx_inst *in,
 	return reg(S_ID);
 }
 
+/* PTX ISA "bar, barrier": bar is barrier.aligned. */
+static bool aligned(const struct ptx_inst *in)
+{
+	return in->id == INST_BAR || ptx_has(in, MOD_ALIGNED);
+}
+
 /* PTX ISA "bar, barrier": a{, b}; .red has its result in front and a predicate
  * behind. */
 static const char *barrier(struct ins *i, const struct rw_event *e, const char **after)
@@ -366,17 +376,20 @@ static const char *barrier(struct ins *i, const struct rw_event *e, const char *
 	const struct ptx_inst *in = &e->stmt->inst;
 	unsigned id = ptx_has(in, MOD_RED);
 	bool counted = in->nops == (id ? 4 : 2);
-	struct arg args[] = { reg(S_CTX), { 0 }, { 0 } };
+	struct arg args[] = { reg(S_CTX), { 0 }, { 0 } }, barrier_id;
 	struct guard g;
 	const char *before;
 
 	rw_open(r);
-	args[1] = put_barrier_id(i, in, &in->ops[id]);
+	barrier_id = put_barrier_id(i, in, &in->ops[id]);
+	args[1] = in->ops[id].kind == OP_INT && aligned(in) ?
+		number((uint64_t)in->ops[id].ival | GSAN_BAR_ALIGNED) : barrier_id;
 	args[2] = counted ? operand(&in->ops[id + 1]) : number(0);
 	g = guard_after(i, in);
 	put_call(i, RW_FN_ARRIVE, guard_of(in), args, S_TICKET);
 	before = rw_close(r);
 	if (!ptx_has(in, MOD_ARRIVE)) {
+		args[1] = barrier_id;
 		args[2] = reg(S_TICKET);
 		rw_open(r);
 		put_call(i, RW_FN_LEAVE, g, args, 0);
@@ -454,10 +467,16 @@ static struct ptx_stmt *place(struct ptx_stmt *s)
 static void insert_event(struct ins *i, struct rw_event *e)
 {
 	struct ptx_func *f = i->rf->f;
+	const struct rw_event *member = e;
 	const char *before, *after = NULL;
 
 	if (e->addr)
 		e->site = rw_site(i->r, i->rf, e->stmt, e->var, e->info);
+	/* The sites of a column follow one another. */
+	for (unsigned k = 0; k < e->n; k++) {
+		member += member->next;
+		rw_site(i->r, i->rf, member->stmt, member->var, member->info);
+	}
 	if (e->what == WHAT_STRONG)
 		before = strong(i, e, &after);
 	else if (e->what == WHAT_BARRIER)

@@ -54,7 +54,11 @@ struct rw_event {
 	const struct ptx_sym *var;      /* what it points into, NULL if not known */
 	uint32_t info;                  /* GSAN_INFO_* */
 	uint32_t site;
-	uint16_t rows, row_bytes;       /* ROWS */
+	union {
+		struct { uint16_t rows, row_bytes; };   /* ROWS */
+		uint32_t next;          /* of a column: events to its next member */
+	};
+	uint32_t stride;                /* of a column of `n`, in bytes; all checked by the first's call */
 	unsigned char what;             /* enum rw_what */
 	unsigned char rule;             /* enum rw_rule: RULE_NONE, or why it gets no call */
 	unsigned char lanes;            /* lanes that access; 0: all */
@@ -62,6 +66,7 @@ struct rw_event {
 	char space;                     /* 'g', 's', 'x'; 'p': private */
 	unsigned char type_bits;        /* ROWS: of one element */
 	unsigned char more;             /* bytes behind its own that its call checks as well */
+	unsigned char n;                /* elements of a column behind its own */
 };
 
 /* Statements to come back to: memory is what every walk over all of them costs. */

@@ -99,6 +99,10 @@ enum gsan_level {               /* scope of a strong access */
  *   X = g (global), s (shared::cta; addr = zero-extended window offset), x (generic)
  *   __gsan_v1_read_X (.b64 ctx, .b64 addr, .b32 info, .b32 site)   before a weak read
  *   __gsan_v1_write_X(.b64 ctx, .b64 addr, .b32 info, .b32 site)   before a weak write
+ *   __gsan_v1_column_s(.b64 ctx, .b64 addr, .b32 stride, .b32 n, .b32 info, .b32 site)
+ *                                              before weak reads of n elements of info's
+ *                                              size (1 to 8), `stride` bytes apart, a
+ *                                              multiple of 8; sites site to site + n - 1
  *   __gsan_v1_range_X(.b64 ctx, .b64 addr, .b64 bytes, .b32 info, .b32 site)
  *                                              before a weak access to many bytes
  *                                              (discard, st.bulk); info says which
@@ -110,7 +114,8 @@ enum gsan_level {               /* scope of a strong access */
  *                                              (ld, atom; not red, not st)
  *
  *   (.b32 t) __gsan_v1_arrive(.b64 ctx, .b32 id, .b32 count)   before any bar/barrier;
- *                                              count 0: all threads of the block
+ *                                              count 0: all threads of the block;
+ *                                              id may have GSAN_BAR_ALIGNED
  *   __gsan_v1_leave(.b64 ctx, .b32 id, .b32 t) after .sync and .red (not .arrive)
  *   __gsan_v1_warp_sync(.b64 ctx, .b32 mask)   before bar.warp.sync
  *   __gsan_v1_fence(.b64 ctx, .b32 info)       before fence, membar
@@ -131,6 +136,7 @@ enum gsan_level {               /* scope of a strong access */
  * volatile_is_weak); nc: through the read-only proxy (ld.global.nc, ldu).  Of a
  * fence: level, acq, rel, sc.
  */
+#define GSAN_BAR_ALIGNED        256u    /* all threads of the warp come */
 #define GSAN_INFO_SIZE(i)       ((i) & 255u)
 #define GSAN_INFO_LEVEL(i)      ((i) >> 8 & 7u)
 #define GSAN_INFO_ELEMS(i)      ((i) >> 20 & 15u)

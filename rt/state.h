@@ -32,13 +32,14 @@ struct gsan_refs { uint32_t id[GSAN_REFS]; };
 
 /* One barrier resource (0 to 15) of a block. */
 struct gsan_bar {
-	uint32_t max[2];        /* full barriers: highest clock, by parity */
+	uint32_t clocks[2][32]; /* full barriers: what each warp brings, by turns; what
+				   earlier blocks left is lower */
 	uint32_t sc[2];         /* and fence.sc known */
 	uint32_t pending[2][GSAN_PENDING];      /* and snapshots brought along */
 	uint32_t arrived;       /* barriers with a count */
 	uint32_t gen;
 	uint32_t builder;       /* snapshot under construction */
-	uint32_t pad;
+	uint32_t pad[3];
 	uint32_t result[4], result_gen[4];
 };
 
@@ -53,7 +54,6 @@ struct gsan_block {
 	uint32_t lock;
 	uint32_t live;          /* threads not exited */
 	uint32_t last;          /* highest clock of the slot's earlier blocks */
-	uint32_t exit_max;      /* highest clock of the warps that ended */
 	uint32_t launch;        /* index into launches */
 	uint32_t launch_number; /* its number, unique */
 	uint32_t cluster;       /* same number: same cluster */
@@ -65,6 +65,7 @@ struct gsan_block {
 	uint32_t fences;        /* entries ever made in that log, by all tenants */
 	uint32_t sc_cta;        /* a fence.sc of block scope ran */
 	uint32_t brought;       /* something was brought to a full barrier, ever */
+	uint32_t words;         /* a word of its shared memory was released at */
 	uint32_t pad;
 	struct gsan_refs refs;
 	struct gsan_refs missed;        /* the last snapshots met at too narrow a scope */
@@ -83,7 +84,7 @@ struct gsan_block {
 #define GSAN_WARP_LOST          8u      /* knowledge was lost: report nothing */
 
 /* L1 does not see atomics, not even of its own multiprocessor: what they change
- * (m_*, state, live, fences, the counts, parity) is read with load() or load_cg(),
+ * (m_*, state, live, fences, the counts) is read with load() or load_cg(),
  * the rest is changed by stores alone. */
 struct gsan_warp {
 	uint32_t clock, floor, wfloor, options; /* one 16-byte load */
@@ -92,12 +93,15 @@ struct gsan_warp {
 	uint32_t launch_base;   /* clocks below belong to earlier launches */
 	uint32_t shared_limit;
 	unsigned long long grid, cta;           /* to recognise it again */
+	unsigned long long block;               /* its struct gsan_block */
+	uint32_t pad[2];
 	uint32_t slot, nslots;
 	uint32_t sc, sc_cta;    /* fence.sc known to all lanes: of gpu scope, of the block */
+	/* One 16-byte load: with the first two 0, full barriers are quick. */
 	uint32_t private_too;   /* some lane may know more than the warp does */
-	uint32_t dropped;       /* reads were left out */
+	uint32_t special;       /* there may be more to it than clock and floor */
 	uint32_t lanes;         /* lanes that exist */
-	uint32_t told;          /* as in a lane, of what the warp and its block acquired */
+	uint32_t dropped;       /* reads were left out */
 	uint32_t m_own, m_refs; /* lanes with own_*; with refs and sc of their own */
 	uint32_t m_fence;       /* lanes that released by a fence */
 	uint32_t m_seen;        /* lanes with snapshots seen, not yet acquired */
@@ -106,12 +110,13 @@ struct gsan_warp {
 	uint32_t live;          /* lanes that exist and have not exited */
 	uint32_t fences;        /* entries ever made in its fence log, by all tenants */
 	uint32_t m_release;     /* lanes that released at a word */
-	uint32_t lock;          /* of the clock, where the warp is split */
-	uint32_t pad[2];
+	uint32_t lock;          /* of the clock and turns, where the warp is split */
+	uint32_t told;          /* as in a lane, of what the warp and its block acquired */
+	uint32_t pad2;
 	uint32_t evicted, unbacked, unmodelled;
 	uint32_t m_late;        /* lanes with an access to judge once they have acquired */
 	struct gsan_refs refs;
-	uint32_t parity[16];    /* a bit a lane: full barriers left, by id */
+	uint32_t turns[16];     /* full barriers left, by id: odd or even, a bit a lane */
 };
 
 struct gsan_lane {
@@ -202,7 +207,8 @@ struct gsan_launch {
 	uint32_t quiet;         /* something needed to judge it was lost: no reports */
 	/* An independent hash table in the same array: launches per kernel. */
 	uint32_t counted_kernel, counted;
-	uint32_t pad[6];
+	uint32_t words;         /* a word of global memory was released at */
+	uint32_t pad[5];
 };      /* a multiple of 16 bytes, as all that is loaded in vectors */
 
 struct gsan_sm { uint32_t used; uint32_t pad[7]; };

@@ -178,9 +178,11 @@ SLOW u32 evict(struct gsan_warp *w, u64 *sh, u64 a, u64 b, u64 c, u64 d, u64 rec
 }
 
 /* 63 times of 64. */
+FN bool mostly(struct rec2 now) { return (clock32() >> 3 ^ now.lo >> 17) & 63; }
+
 FN bool leave_out(struct gsan_warp *w, struct rec2 now)
 {
-	if (!((clock32() >> 3 ^ now.lo >> 17) & 63))
+	if (!mostly(now))
 		return false;
 	w->dropped = 1;
 	return true;
@@ -227,14 +229,14 @@ FN bool red_quick(struct gsan_warp *w, struct view v, const struct rec2 r[4], st
 
 /* Puts `rec` into the granule and compares it with what stands there. */
 FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 rec,
-		      u32 site, u64 where, bool shared, bool nc, bool red)
+		      u32 site, u64 where, bool shared, bool nc, bool red, bool sample)
 {
 	struct rec2 now, r[4], old;
 	now.lo = (u32)rec;
 	now.hi = (u32)(rec >> 32);
 	u32 first = now.lo & 15 ? 0 : 2, pick, tries = 0;
 
-	bool read = !nc && ((now.lo >> 8 & 15) == 0 || (now.lo >> 8 & 15) == GSAN_KIND_WARP_READ);
+	bool read = !nc && !sample && ((now.lo >> 8 & 15) == 0 || (now.lo >> 8 & 15) == GSAN_KIND_WARP_READ);
 	load_granule(sh, r);
 	ROLLED
 	for (;;) {
@@ -325,7 +327,7 @@ FN bool shadow_shared(const struct gsan_warp *w, u32 off, u64 **sh, u32 **st)
 
 SLOW void one_granule(struct gsan_warp *w, u64 *sh, u32 *st, u64 rec, u32 site, u64 where)
 {
-	check_granule(w, view_of(w), sh, st, rec, site, where, where & 1, where & 2, where & 4);
+	check_granule(w, view_of(w), sh, st, rec, site, where, where & 1, where & 2, where & 4, false);
 }
 
 /* The bytes of [addr, addr + size) in the granule that holds addr. */
@@ -344,6 +346,11 @@ FN bool shadow_of(struct gsan_warp *w, u64 addr, bool shared, u64 **sh, u32 **st
 	return false;
 }
 
+#define PLAIN_SHARED    1u
+#define PLAIN_NC        2u      /* through the read-only proxy */
+#define PLAIN_SAMPLE    4u      /* not to be left out */
+#define PLAIN_AGAIN     8u      /* anything else that is not done yet */
+
 /* The whole story of a plain access, granule by granule. */
 SLOW void plain_slow(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
@@ -357,7 +364,8 @@ SLOW void plain_slow(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		u32 *st;
 		if (shadow_of(w, addr, shared, &sh, &st))
 			check_granule(w, v, sh, st, record(v, lane, kind, bytes_at(addr, left)), site,
-				      (addr & ~7ull) | flags, shared, flags & 2, false);
+				      (addr & ~7ull) | (flags & (PLAIN_SHARED | PLAIN_NC)), shared, flags & PLAIN_NC,
+				      false, flags & PLAIN_SAMPLE);
 		if (left <= n)
 			break;
 		addr += n;
@@ -371,15 +379,15 @@ SLOW void recheck(struct gsan_warp *w, u64 *sh, u32 *st, u64 rec, u64 where, u32
 	judge_all(w, sh, st, 15, rec, 4, 0, where, site);
 }
 
-/* The common case in few instructions: an access within one granule where a
- * record is free or the thread's own and nothing stands that could conflict, or a
- * read that others stand for.  True if that was it. */
-FN bool plain_quick(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared)
+/* An access within one granule where a record is free or the thread's own and
+ * nothing of another thread stands that could conflict, or a read that others
+ * stand for.  True if that was it. */
+SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
 	u64 *sh;
 	u32 *st;
-	bool write = kind & 1;
-	if (((u32)addr & 7) + size > 8 || !(shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st)))
+	bool write = kind & 1, shared = flags & PLAIN_SHARED;
+	if (!(shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st)))
 		return false;
 	/* Below this high word a record is of no account, see gives_way. */
 	u32 bound = HIGH(shared ? w->floor + 1 : w->launch_base), start = HIGH(w->start + 1);
@@ -395,7 +403,8 @@ FN bool plain_quick(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site,
 	load_granule(sh, r);
 	ROLLED
 	for (u32 tries = 0; tries < 4; tries++) {
-		u32 bad = 0, free = 0, cover = 0;
+		u32 bad = 0, free = 0;
+		bool cover = false;
 #pragma unroll
 		for (u32 k = 0; k < 4; k++) {
 			struct rec2 x = r[k];
@@ -413,9 +422,8 @@ FN bool plain_quick(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site,
 		if (bad & want)
 			return false;
 		if (!write && cover && !free) {
-			struct rec2 now;
-			now.lo = lo;
-			return leave_out(w, now);
+			w->dropped = 1;
+			return true;
 		}
 		if (!free)
 			return false;
@@ -440,9 +448,200 @@ FN bool plain_quick(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site,
 	return false;
 }
 
+/* What the quick ways need of the warp's context, in as many loads as letters. */
+struct head {
+	uint4 a;                /* clock floor wfloor options */
+	uint4 b;                /* id start launch_base shared_limit */
+	uint4 c;                /* slot nslots sc sc_cta; only for shared memory */
+	u32 private_too;
+};
+
+FN struct head head_of(const struct gsan_warp *w, bool shared)
+{
+	struct head h;
+	h.private_too = load_ca32(&w->private_too);
+	h.a = load_ca(w);
+	h.b = load_ca((const uint4 *)w + 1);
+	if (shared)
+		h.c = load_ca(&w->slot);
+	return h;
+}
+
+/* Where the records of an address are, counted in bytes of memory; ~0 if nowhere. */
+FN u64 shadow_offset(const struct head *h, u64 addr, bool shared)
+{
+	if (shared)
+		return (u64)(((u32)addr >> 13) * h->c.y + h->c.x) << 13 | ((u32)addr & 0x1ff8);
+	u64 off = addr & GSAN_WINDOW & ~7ull;
+	u32 unit = (u32)(off >> 20);
+	return at<const u32>(GSAN_MAP)[unit >> 5] >> (unit & 31) & 1 ? off : ~0ull;
+}
+
+/* One granule on its quick way: what the warp's context says, the record to put
+ * in, and the records that stand. */
+struct quick {
+	u64 *sh;
+	u64 off;
+	struct rec2 now, r[4];
+	u32 want, bound;        /* below this high word a record is of no account, see gives_way */
+};
+
+/* False if there is no shadow. */
+FN bool quick_load(struct quick *q, const struct head *h, u64 addr, u32 size, u32 kind, bool shared)
+{
+	u64 rec;
+
+	q->want = ((1u << size) - 1) << ((u32)addr & 7);
+	q->bound = HIGH(shared ? h->a.y + 1 : h->b.z);
+	rec = (u64)h->a.x << 35 | (u64)h->b.x << 17 | sreg_laneid() << 12 | kind << 8 | q->want;
+	q->now.lo = (u32)rec;
+	q->now.hi = (u32)(rec >> 32);
+	q->off = shadow_offset(h, addr, shared);
+	if (shared ? (u32)addr >= h->b.w : q->off == ~0ull)
+		return false;
+	q->sh = at<u64>((shared ? GSAN_SHADOW_SHARED : GSAN_SHADOW) + q->off * 4);
+	load_granule(q->sh, q->r);
+	return true;
+}
+
+/* How often a read is left out for which others stand. */
+enum often { ALWAYS, NEVER, MOSTLY };
+
+/* A strong write of the same bytes, no conflict with a reduction?  Levels that
+ * reach: in shared memory any (see GSAN_KIND_*: odd, and not weak). */
+FN bool like_red(u32 lo, u32 now, bool shared)
+{
+	return !((lo ^ now) & 255) && (shared ? 0x2aa8u : 0x2280u) >> (lo >> 8 & 15) & 1;
+}
+
+/* Is there nothing to do for a read, other reads standing for it? */
+FN bool settled(const struct quick *q)
+{
+	u32 bad = 0;
+	bool cover = false, full = true;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++) {
+		full &= q->r[k].hi >= q->bound;
+		bad |= q->r[k].lo & 0x100 ? q->r[k].lo : 0;
+		cover |= !(q->want & ~q->r[k].lo);
+	}
+	return full && cover && !(bad & q->want);
+}
+
+/* The lane's own, of this very interval, which a weak access need not mind. */
+FN bool own_weak(struct rec2 x, struct rec2 now)
+{
+	return !((x.lo ^ now.lo) >> 12 | (x.hi ^ now.hi) | (x.lo & 0xe00));
+}
+
+/* The common case in few instructions: nothing stands that could conflict, and
+ * there is room or, for a read or reduction, one that stands for it.  0 if that
+ * was it.  `red`: the same reduction by another thread does not conflict. */
+FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u64 addr, u32 kind, u32 site, bool shared, bool red, enum often often)
+{
+	u32 write = kind & 1, *st = at<u32>((shared ? GSAN_SITES_SHARED : GSAN_SITES) + q->off * 2);
+	bool weak = kind < 2;
+	/* What of a record must be alike for it to be the same access, see stands. */
+	u32 alike = red ? ~0u : write ? 0xffffff00 : 0xfffffe00;
+	/* Many come at once, after a barrier above all: others may be first. */
+	ROLLED
+	for (u32 tries = 0; tries < 4; tries++) {
+		u32 bad = 0, free = 0;
+		bool cover = false, stood = false;
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			struct rec2 x = q->r[k];
+			bool same = red && like_red(x.lo, q->now.lo, shared), own = weak && own_weak(x, q->now);
+			stood |= !(((x.lo ^ q->now.lo) & alike) | (x.hi ^ q->now.hi) | (q->want & ~x.lo));
+			if (x.hi < q->bound || (own && write && !(x.lo & ~q->want & 255)))
+				free |= 1u << k;
+			else if (!own && ((write && !same) || (!write && (x.lo & 0x100))))
+				bad |= x.lo;
+			cover |= x.hi >= q->bound && (red ? same : !(q->want & ~x.lo));
+		}
+		if (stood)
+			return 0;
+		if ((bad & q->want) || !(free || (cover && (red || !write))))
+			return PLAIN_AGAIN;
+		if (!free) {
+			if (often == NEVER || (often == MOSTLY && !mostly(q->now)))
+				return PLAIN_SAMPLE;
+			w->dropped = 1;
+			return 0;
+		}
+		/* Neighbours that come at one moment begin at different ends. */
+		u32 pick = (q->want & 15 ? 0 : 1) ^ (q->now.lo >> 16 & 1) ? 31 - __clz(free) : __ffs(free) - 1;
+		u32 lo0 = pick & 1 ? q->r[1].lo : q->r[0].lo, lo2 = pick & 1 ? q->r[3].lo : q->r[2].lo;
+		u32 hi0 = pick & 1 ? q->r[1].hi : q->r[0].hi, hi2 = pick & 1 ? q->r[3].hi : q->r[2].hi;
+		u32 lo = pick & 2 ? lo2 : lo0, hi = pick & 2 ? hi2 : hi0;
+		/* The second look is on its way before the answer to the first is known:
+		 * they go to one sector, one after the other. */
+		u64 found = swap(q->sh + pick, (u64)hi << 32 | lo, rec_of(q->now));
+		load_granule(q->sh, q->r);
+		bad = 0;
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			struct rec2 x = q->r[k];
+			bool harm = write ? !(red && like_red(x.lo, q->now.lo, shared)) : x.lo & 0x100;
+			if (x.hi >= q->bound && k != pick && harm && !(weak && own_weak(x, q->now)))
+				bad |= x.lo;
+		}
+		if ((u32)found != lo || (u32)(found >> 32) != hi)
+			continue;
+		site += __gsan_site_base;
+		store(st + pick, site_word(site, rec_of(q->now)));
+		if (bad & q->want)
+			recheck(w, q->sh, st, rec_of(q->now), (addr & ~7ull) | (u64)shared, site);
+		return 0;
+	}
+	return PLAIN_AGAIN;
+}
+
+FN u32 plain_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size, u32 kind, u32 site, bool shared, bool red, enum often often)
+{
+	struct quick q;
+	return quick_load(&q, h, addr, size, kind, shared) ? quick_enter(&q, w, addr, kind, site, shared, red, often) : PLAIN_AGAIN;
+}
+
+/* What is not done quickly. */
+SLOW void plain_rest(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
+{
+	site += __gsan_site_base;
+	if ((flags & (PLAIN_NC | PLAIN_SAMPLE)) || !plain_again(w, addr, size, kind, site, flags))
+		plain_slow(w, addr, size, kind, site, flags);
+}
+
+/* One granule, where no inlined copy is worth it. */
+SLOW void plain_one(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
+{
+	struct head h = head_of(w, flags & PLAIN_SHARED);
+	u32 rest = plain_quick(w, &h, addr, size, kind, site, flags & PLAIN_SHARED, false, flags & PLAIN_SAMPLE ? NEVER : ALWAYS);
+	if (rest)
+		plain_rest(w, addr, size, kind, site, flags | rest);
+}
+
+/* Do all lanes read one place?  Then one answers for the warp: 32 records of the
+ * same read would only displace each other. */
+FN bool warp_read(const struct head *h, u64 addr, u32 size, bool shared)
+{
+	if (__activemask() != ~0u || h->private_too)
+		return false;
+	u32 lo = (u32)addr ^ size << 24, hi = (u32)(addr >> 32);
+	u32 first = __shfl_sync(~0u, lo, 0), top = shared ? hi : __shfl_sync(~0u, hi, 0);
+	return __all_sync(~0u, !((first ^ lo) | (top ^ hi)));
+}
+
+/* PLAIN_SAMPLE once in 64 times. */
+FN u32 sample(const struct gsan_warp *w)
+{
+	struct rec2 who;
+	who.lo = w->id << 17;
+	return mostly(who) ? 0 : PLAIN_SAMPLE;
+}
+
 /* Several granules.  Lanes that read the same bytes share the work, each the
  * pieces that fall to it: others of the warp stand for it in the rest. */
-SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 shared)
+SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
 	u32 n = (((u32)addr & 7) + size + 7) >> 3, k = 0, step = 1, lane = sreg_laneid();
 	if (kind == GSAN_KIND_WARP_READ) {
@@ -455,12 +654,12 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		if (step > 1)
 			w->dropped = 1;
 	}
+	flags |= sample(w);
 	ROLLED
 	for (; k < n; k += step) {
 		u64 a = k ? (addr & ~7ull) + 8 * k : addr;
 		u32 end = ((u32)addr & 7) + size - 8 * k, from = k ? 0 : (u32)addr & 7, bytes = (end < 8 ? end : 8) - from;
-		if (!plain_quick(w, a, bytes, kind, site, shared))
-			plain_slow(w, a, bytes, kind, site, shared);
+		plain_one(w, a, bytes, kind, site, flags);
 	}
 }
 
@@ -468,23 +667,57 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared, bool nc)
 {
 	bool wide = ((u32)addr & 7) + size > 8;
-	site += __gsan_site_base;
-
-	/* One lane answers for a warp that reads one place: 32 records of the
-	 * same read would only displace each other. */
-	if (!(kind & 1) && __activemask() == ~0u && !w->private_too &&
-	    __all_sync(~0u, __shfl_sync(~0u, (u32)addr ^ size << 24, 0) == ((u32)addr ^ size << 24)) &&
-	    (shared || __all_sync(~0u, __shfl_sync(~0u, (u32)(addr >> 32), 0) == (u32)(addr >> 32)))) {
-		if ((!wide || nc) && sreg_laneid())
+	u32 flags = (shared ? PLAIN_SHARED : 0) | (nc ? PLAIN_NC : 0);
+	struct head h = head_of(w, shared);
+	if (!(kind & 1) && warp_read(&h, addr, size, shared)) {
+		if (!wide && sreg_laneid())
 			return;
 		kind = GSAN_KIND_WARP_READ;
 	}
-	if (nc)
-		plain_slow(w, addr, size, kind, site, (shared ? 1 : 0) | 2);
-	else if (wide)
-		plain_wide(w, addr, size, kind, site, shared);
-	else if (!plain_quick(w, addr, size, kind, site, shared))
-		plain_slow(w, addr, size, kind, site, shared);
+	if (wide) {
+		plain_wide(w, addr, size, kind, site, flags);
+		return;
+	}
+	u32 rest = plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
+	if (rest)
+		plain_rest(w, addr, size, kind, site, flags | rest);
+}
+
+/* Reads of `n` elements of shared memory, `stride` bytes (a multiple of 8) apart, at
+ * sites that follow one another.  Each warp begins at another element: what the
+ * first have put in, the next find settled, two at a time. */
+FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 site)
+{
+	struct head h = head_of(w, true);
+	if (warp_read(&h, addr, size, true)) {
+		u32 lane = sreg_laneid();
+		if (lane < n)
+			plain_one(w, addr + lane * stride, size, GSAN_KIND_WARP_READ, site + lane, PLAIN_SHARED | sample(w));
+		return;
+	}
+	/* One element in 256 is put in whatever stands for it. */
+	u32 start = (w->id & 31) * 5 % n, never = (clock32() >> 3 ^ w->id) & 255, left = 0;
+	ROLLED
+	for (u32 i = 0; i < n; ) {
+		u32 k = 0, l = 0, todo = 0;
+		/* No calls in here: all stays in registers. */
+		ROLLED
+		for (; i < n && !todo; i += 2) {
+			k = start + i < n ? start + i : start + i - n;
+			l = i + 1 == n ? k : k + 1 < n ? k + 1 : 0;
+			struct quick p, q;
+			todo = 3;
+			if (quick_load(&p, &h, addr + k * stride, size, 0, true) && quick_load(&q, &h, addr + l * stride, size, 0, true))
+				todo = (settled(&p) && k != never ? 0 : 1) | (settled(&q) && l != never ? 0 : 2);
+			left |= ~todo;
+		}
+		if (todo & 1)
+			plain_one(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED | (k == never ? PLAIN_SAMPLE : 0));
+		if ((todo & 2) && l != k)
+			plain_one(w, addr + l * stride, size, 0, site + l, PLAIN_SHARED | (l == never ? PLAIN_SAMPLE : 0));
+	}
+	if (left & 3)
+		w->dropped = 1;
 }
 
 FN bool is_shared(u64 addr) { return __isShared((const void *)addr); }
@@ -492,7 +725,8 @@ FN bool is_local(u64 addr) { return __isLocal((const void *)addr); }
 
 FN u32 shared_offset(u64 addr) { return (u32)__cvta_generic_to_shared((const void *)addr); }
 
-#define WARP(ctx) at<struct gsan_warp>(ctx)
+/* Global memory, so that ptxas need not find out where it lies. */
+#define WARP(ctx) ((struct gsan_warp *)__cvta_global_to_generic(ctx))
 
 API void __gsan_v1_read_g(u64 ctx, u64 addr, u32 info, u32 site)
 {
@@ -540,6 +774,12 @@ API void __gsan_v1_write_x(u64 ctx, u64 addr, u32 info, u32 site)
 		else if (!is_local(addr))
 			__gsan_v1_write_g(ctx, addr, info, site);
 	);
+}
+
+API void __gsan_v1_column_s(u64 ctx, u64 addr, u32 stride, u32 n, u32 info, u32 site)
+{
+	if (ctx)
+		TOGETHER(column(WARP(ctx), (u32)addr, stride, n, GSAN_INFO_SIZE(info), site););
 }
 
 /* Many bytes by one thread (discard, st.bulk). */

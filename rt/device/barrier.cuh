@@ -5,11 +5,39 @@
  * Communication Instructions: bar, barrier, bar.warp.sync)
  *
  * A barrier of all threads needs no snapshot: everyone knows everyone up to the
- * highest clock brought along.  Two maxima by turns suffice, since nobody can
- * reach the next but one before all have left this one.  A thread that exits
- * counts as arriving at the next one.
+ * highest clock brought along.  Each warp notes what it brings, and after the
+ * barrier reads what all did; two places by turns suffice, since nobody can reach
+ * the next but one before all have left this one.  A thread that exits counts as
+ * arriving at the next one.  All that is on one multiprocessor, so that L1 serves.
  */
 #define FULL_BARRIER    0xfffffffeu     /* | whose turn it is */
+
+/* The highest `v` in `group`. */
+FN u32 highest(u32 group, u32 v)
+{
+#if __CUDA_ARCH__ >= 800
+	return __reduce_max_sync(group, v);
+#else
+	u32 top = 0;
+	ROLLED
+	for (u32 m = group; m; m &= m - 1) {
+		u32 x = __shfl_sync(group, v, __ffs(m) - 1);
+		top = x > top ? x : top;
+	}
+	return top;
+#endif
+}
+
+/* What the warp brings to the barrier, or to the next one where `group` exits.
+ * The clock only grows, and so must what stands there. */
+FN void bring_clock(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool whole)
+{
+	if (!whole)
+		take_lock(&w->lock);
+	store_ca32(&bar->clocks[p][w->id & 31], load_ca32(&w->clock));
+	if (!whole)
+		unlock(&w->lock);
+}
 
 /* Only what says something of other blocks outlives a full barrier. */
 FN bool snap_matters(const struct gsan_warp *w, u32 id)
@@ -119,32 +147,56 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 	return gen & 0x7fffffff;
 }
 
+/* By the lanes that are together, where the quick way is not open. */
+SLOW u32 arrive_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id)
+{
+	struct gsan_block *b = block_of(w->slot);
+	u32 group = __activemask(), lane = sreg_laneid(), refs = load(&w->m_refs), state = load(&w->state);
+	u32 p = load(&w->turns[id]) >> lane & 1;
+	bool leader = lane == __ffs(group) - 1, ours = leader && ((state & GSAN_WARP_REFS) || w->sc);
+	if (leader)
+		bring_clock(w, bar, p, group == load(&w->live));
+	if (leader && id)
+		fetch_or(&b->full_bars, 1u << id);
+	if ((refs & group) | __ballot_sync(group, ours))
+		ONE_BY_ONE(
+			if (ours || (refs >> lane & 1))
+				bring_private(w, bar, p, refs >> lane & 1, ours && (state & GSAN_WARP_REFS));
+		);
+	return FULL_BARRIER | p;
+}
+
 API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 {
 	if (!ctx)
 		return 0;
 	struct gsan_warp *w = WARP(ctx);
-	struct gsan_block *b = block_of(w->slot);
-	struct gsan_bar *bar = b->bar + (id & 15);
+	/* All threads of the warp come to an aligned barrier, and ptxas waits for
+	 * them; but not before the call. */
+	if (id & GSAN_BAR_ALIGNED)
+		__syncwarp();
+	id &= 15;
+	uint4 q = load_ca(&w->private_too);     /* private_too special lanes dropped */
+	u32 p = load_ca32(&w->turns[id]) & 1, clock = load_ca32(&w->clock), me = load_ca32(&w->id);
+	u32 group = __activemask(), t;
+	struct gsan_block *b = own_block(w);
+	struct gsan_bar *bar = b->bar + (id);
+	if (!(q.x | q.y | (group & q.z) + 1 | count)) {
+		if (sreg_laneid() == 0) {
+			store_ca32(&bar->clocks[p][me & 31], clock);
+			if (id)
+				fetch_or(&b->full_bars, 1u << (id));
+		}
+		meet(group);
+		return FULL_BARRIER | p;
+	}
 	/* With a count some may arrive and not wait: no turns to go by. */
 	if (count)
-		return arrive_counted(w, bar, count);
-	u32 lane = sreg_laneid(), refs = load(&w->m_refs), state = load(&w->state);
-	u32 p = load(&w->parity[id & 15]) >> lane & 1;
-	TOGETHER(
-		bool leader = lane == __ffs(group_) - 1;
-		if (leader)
-			fetch_max(&bar->max[p], w->clock);
-		if (leader && id)
-			fetch_or(&b->full_bars, 1u << (id & 15));
-		bool ours = leader && ((state & GSAN_WARP_REFS) || w->sc);
-		if ((refs & group_) | __ballot_sync(group_, ours))
-			ONE_BY_ONE(
-				if (ours || (refs >> lane & 1))
-					bring_private(w, bar, p, refs >> lane & 1, ours && (state & GSAN_WARP_REFS));
-			);
-	);
-	return FULL_BARRIER | p;
+		t = arrive_counted(w, bar, count);
+	else
+		t = arrive_full(w, bar, id);
+	meet(group);
+	return t;
 }
 
 SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
@@ -168,6 +220,7 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 		fetch_and(&w->m_refs, 0);
 		fetch_and(&w->m_own, 0);
 		w->private_too = 0;
+		w->special = 1;
 		fetch_or(&w->state, GSAN_WARP_REFS);
 	}
 	acquire(w, whole ? 0 : id);
@@ -197,20 +250,25 @@ SLOW void take_pending(struct gsan_warp *w, struct gsan_bar *bar, u32 p)
 		fetch_or(&w->state, GSAN_WARP_BLOCK_REFS);
 }
 
-/* One lane leaves a full barrier for `group`. */
-SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 group, u32 p)
+/* One lane leaves a full barrier for `group`, to which `top` was brought. */
+SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 group, u32 p, u32 top)
 {
 	/* All that is needed, in one go. */
 	uint4 m = load_cg(&w->m_own), st = load_cg(&w->state);  /* own refs fence seen; state light live */
-	u32 brought = load(&block_of(w->slot)->brought), top = load(&bar->max[p]);
+	u32 brought = load(&block_of(w->slot)->brought);
+	bool whole = group == st.z;
 	/* Other lanes of a warp that was split may be leaving too. */
-	fetch_xor(&w->parity[id], group);
+	if (!whole)
+		take_lock(&w->lock);
+	store(&w->turns[id], load(&w->turns[id]) ^ group);
+	if (!whole)
+		unlock(&w->lock);
 	if (top > w->floor)
 		w->floor = top;
-	if (group == st.z)
-		clock_to(w, top + 1);
-	else
+	if (!whole)
 		tick_split(w, top + 1);
+	else if (w->clock <= top)
+		w->clock = top + 1;
 	if (group == w->lanes) {
 		w->private_too = 0;
 		w->sc_cta = 0;
@@ -223,12 +281,14 @@ SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 grou
 		fetch_and(&w->m_fence, ~(st.y & group));
 		fetch_and(&w->m_light, ~group);
 	}
-	if ((st.x & GSAN_WARP_REFS) && group == st.z) {
+	if ((st.x & GSAN_WARP_REFS) && whole) {
 		store_ca(&w->refs, four(0, 0, 0, 0));
 		fetch_and(&w->state, ~GSAN_WARP_REFS);
 	}
 	if (brought)
 		take_pending(w, bar, p);
+	else if (group == w->lanes && !w->sc && !(m.z & ~(st.y & group)))
+		w->special = 0;
 }
 
 API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
@@ -236,12 +296,32 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	u32 group = __activemask();
-	struct gsan_bar *bar = block_of(w->slot)->bar + (id & 15);
-	if ((t | 1) != (FULL_BARRIER | 1))
+	uint4 q = load_ca(&w->private_too);
+	struct gsan_block *b = own_block(w);
+	struct gsan_bar *bar = b->bar + (id & 15);
+	u32 group = __activemask(), lane = sreg_laneid(), brought = load_ca32(&b->brought), p = t & 1;
+	if (!(q.x | q.y | (group & q.z) + 1 | brought | ~(t | 1))) {
+		u32 top = highest(~0u, load_ca32(&bar->clocks[p][lane]));
+		if (!lane) {
+			store_ca2(&w->clock, top + 1, top);
+			store_ca32(&w->turns[id & 15], p - 1);
+		}
+		meet(group);
+		return;
+	}
+	if ((t | 1) != (FULL_BARRIER | 1)) {
 		leave_counted(w, bar, t);
-	else if (sreg_laneid() == __ffs(group) - 1)
-		leave_full(w, bar, id & 15, group, t & 1);
+	} else {
+		u32 top = 0;
+		ROLLED
+		for (u32 k = __popc(group & ((1u << lane) - 1)); k < 32; k += __popc(group)) {
+			u32 c = load(&bar->clocks[p][k]);
+			top = c > top ? c : top;
+		}
+		top = highest(group, top);
+		if (lane == __ffs(group) - 1)
+			leave_full(w, bar, id & 15, group, p, top);
+	}
 	meet(group);
 }
 
@@ -275,6 +355,7 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock, bool whole)
 	if (whole) {
 		w->sc = sc;
 		w->sc_cta = sc_cta;
+		w->special = 1;
 		if (w->refs.id[0])
 			fetch_or(&w->state, GSAN_WARP_REFS);
 		return;

@@ -27,6 +27,10 @@ typedef unsigned long long u64;
 #define judge_late      __gsan_v1_judge_late
 #define evict           __gsan_v1_evict
 #define plain_slow      __gsan_v1_plain_slow
+#define plain_again     __gsan_v1_plain_again
+#define plain_rest      __gsan_v1_plain_rest
+#define plain_one       __gsan_v1_plain_one
+#define plain_piece     __gsan_v1_plain_piece
 #define plain_wide      __gsan_v1_plain_wide
 #define recheck         __gsan_v1_recheck
 #define one_granule     __gsan_v1_one_granule
@@ -42,6 +46,7 @@ typedef unsigned long long u64;
 #define lane_private    __gsan_v1_lane_private
 #define bring_one       __gsan_v1_bring_one
 #define arrive_one      __gsan_v1_arrive_one
+#define arrive_full     __gsan_v1_arrive_full
 #define arrive_count    __gsan_v1_arrive_count
 #define leave_full      __gsan_v1_leave_full
 #define strong_granules __gsan_v1_strong_granules
@@ -179,6 +184,32 @@ FN void store_ca(void *p, uint4 v)
 		     :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 
+/* What only threads of one block write, and by stores alone, as it is now. */
+FN uint4 load_ca(const void *p)
+{
+	uint4 v;
+	asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
+	return v;
+}
+
+FN u32 load_ca32(const u32 *p)
+{
+	u32 v;
+	asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+	return v;
+}
+
+FN void store_ca32(u32 *p, u32 v)
+{
+	asm volatile("st.global.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
+}
+
+FN void store_ca2(u32 *p, u32 x, u32 y)
+{
+	asm volatile("st.global.v2.u32 [%0], {%1, %2};" :: "l"(p), "r"(x), "r"(y) : "memory");
+}
+
 FN uint4 four(u32 x, u32 y, u32 z, u32 w)
 {
 	uint4 v;
@@ -262,6 +293,8 @@ FN struct gsan_block *block_of(u32 slot)
 	return at<struct gsan_block>(root()->blocks) + slot;
 }
 
+FN struct gsan_block *own_block(const struct gsan_warp *w) { return at<struct gsan_block>(w->block); }
+
 FN struct gsan_lane *lane_of(const struct gsan_warp *w, u32 lane)
 {
 	return at<struct gsan_lane>(root()->lanes) + (((u64)w->id << 5) + lane);
@@ -281,7 +314,7 @@ FN struct gsan_warp *warp_of(u32 slot, u32 warp)
 /* The highest clock of a block's threads so far. */
 FN u32 block_clock(const struct gsan_block *b, u32 slot)
 {
-	u32 top = load(&b->exit_max);
+	u32 top = 0;
 	ROLLED
 	for (u32 k = 0; k < (b->ntid + 31) >> 5; k++) {
 		u32 c = load(&warp_of(slot, k)->clock);
@@ -289,13 +322,6 @@ FN u32 block_clock(const struct gsan_block *b, u32 slot)
 			top = c;
 	}
 	return top;
-}
-
-/* The clock goes to `clock` if it is lower. */
-FN void clock_to(struct gsan_warp *w, u32 clock)
-{
-	if (w->clock < clock)
-		w->clock = clock;
 }
 
 /* Groups of a split warp move the clock one by one: set back by one of them, it

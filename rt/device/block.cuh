@@ -50,7 +50,7 @@ SLOW void launch_begin(u64 grid, u32 kernel)
 		x->kernel = kernel;
 		x->ordinal = launch_ordinal(kernel);
 		x->finished = 0;
-		x->quiet = 0;
+		x->quiet = x->words = 0;
 		x->blocks = (u64)gridDim.x * gridDim.y * gridDim.z;
 		x->grid_dim[0] = gridDim.x; x->grid_dim[1] = gridDim.y; x->grid_dim[2] = gridDim.z;
 		x->block_dim[0] = blockDim.x; x->block_dim[1] = blockDim.y; x->block_dim[2] = blockDim.z;
@@ -198,13 +198,12 @@ SLOW void block_begin(u32 kernel)
 	b->lock = 0;
 	b->start = start;
 	b->base = base;
-	b->exit_max = start;
 	b->launch = (u32)(l - at<struct gsan_launch>(root()->launches));
 	b->launch_number = number;
 	b->ntid = blockDim.x * blockDim.y * blockDim.z;
 	b->live = b->ntid;
 	b->shared_limit = row << 13;
-	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = 0;
+	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = 0;
 	b->cluster = cluster_number(number);
 	store_cg(&b->refs, four(0, 0, 0, 0));
 	store_cg(&b->missed, four(0, 0, 0, 0));
@@ -265,17 +264,19 @@ API u64 __gsan_v1_enter(u32 site)
 		store_ca((char *)w + 16, four(slot << 5 | thread >> 5, start, info.y, info.z));
 		/* In one piece: self() looks at it from other blocks. */
 		store_ca(&w->grid, me);
+		u64 b = (u64)block_of(slot);
+		store_ca(&w->block, four((u32)b, (u32)(b >> 32), 0, 0));
 		store_ca(&w->slot, four(slot, r->nslots, 0, 0));
-		store_ca(&w->private_too, four(0, 0, group, 0));
+		store_ca(&w->private_too, four(0, 0, group, 0));        /* with special, lanes, dropped */
 		store_ca(&w->m_own, four(0, 0, 0, 0));
 		w->state = 0;
-		w->m_light = w->m_release = w->lock = 0;
+		w->m_light = w->m_release = w->lock = w->told = 0;
 		w->live = group;
 		store_ca(&w->evicted, four(0, 0, 0, 0));
 		store_ca(&w->refs, four(0, 0, 0, 0));
 		ROLLED
 		for (u32 i = 0; i < 16; i += 4)
-			store_ca(w->parity + i, four(0, 0, 0, 0));
+			store_ca(w->turns + i, four(0, 0, 0, 0));
 		if (warp < 64)
 			*(volatile u64 *)(at<u64>(r->self) + sm * 64 + warp) = (u64)w;
 	}
@@ -312,7 +313,7 @@ API u64 __gsan_v1_self(void)
 SLOW void block_end(struct gsan_block *b, u32 slot)
 {
 	struct gsan_root *r = root();
-	u32 sm = slot % r->nsm, bit = slot / r->nsm, top = load(&b->exit_max);
+	u32 sm = slot % r->nsm, bit = slot / r->nsm, top = block_clock(b, slot);
 	b->last = top;
 	store_ca(b, four(0, 0, 0, 0));
 	fetch_max(&r->max_clock, top);
@@ -330,20 +331,20 @@ API void __gsan_v1_exit(u64 ctx)
 	u32 group = __activemask();
 	if (sreg_laneid() != __ffs(group) - 1)
 		return;
-	u32 slot = w->slot, n = __popc(group);
-	struct gsan_block *b = block_of(slot);
+	/* All that is needed, in one go. */
+	u32 slot = w->slot, n = __popc(group), dropped = w->dropped, lane = sreg_laneid();
+	struct gsan_block *b = own_block(w);
 	uint4 counts = load_cg(&w->evicted);
-	u32 clock = load(&w->clock);
-	fetch_and(&w->live, ~group);
-	fetch_max(&b->exit_max, clock);
+	u32 turn = load(&w->turns[0]), live = load(&w->live), bars = load(&b->full_bars);
 	/* Nobody waits for them any more: as if they came to the next barrier. */
-	u32 bars = load(&b->full_bars) | 1;
+	bring_clock(w, b->bar, turn >> lane & 1, live == group);
 	ROLLED
 	for (; bars; bars &= bars - 1) {
 		u32 id = __ffs(bars) - 1;
-		fetch_max(&b->bar[id].max[load(&w->parity[id]) >> sreg_laneid() & 1], clock);
+		bring_clock(w, b->bar + id, load(&w->turns[id]) >> lane & 1, live == group);
 	}
-	if (counts.x | counts.y | counts.z | w->dropped) {
+	fetch_and(&w->live, ~group);
+	if (counts.x | counts.y | counts.z | dropped) {
 		/* Lanes that leave later find them at zero. */
 		u32 evicted = exchange(&w->evicted, 0), unbacked = exchange(&w->unbacked, 0);
 		u32 unmodelled = exchange(&w->unmodelled, 0);
@@ -355,7 +356,8 @@ API void __gsan_v1_exit(u64 ctx)
 		if (unmodelled)
 			count(GSAN_COUNT_UNMODELLED, unmodelled);
 	}
-	__threadfence();
+	/* What it leaves behind is read on this multiprocessor. */
+	__threadfence_block();
 	if (fetch_add(&b->live, 0 - n) == n)
 		block_end(b, slot);
 }

@@ -51,7 +51,10 @@ SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 {
 	struct gsan_root *r = root();
 	struct gsan_word *table = at<struct gsan_word>(root()->words);
-	u32 mine = block_of(w->slot)->launch_number;
+	struct gsan_block *b = block_of(w->slot);
+	u32 mine = b->launch_number;
+	if (make)
+		store(key & WORD_SHARED ? &b->words : &launch_of(b)->words, 1);
 	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 36);
 	ROLLED
 	for (u32 probe = 0; probe < 32; probe++) {
@@ -572,7 +575,7 @@ SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq, u64 weak)
 /* A strong read that finds another thread's strong write orders that write
  * before what follows (rule 9): its record says so from now on.  Returns the record
  * of a weak write that it may have found instead, 0 if there is none. */
-FN u64 mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind)
+FN u64 mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind, bool unused)
 {
 	struct view v = view_of(w);
 	u64 mine = record(v, sreg_laneid(), kind, bytes), weak = 0;
@@ -597,9 +600,10 @@ FN u64 mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind)
 		if (swap(sh + own, mine, (mine & ~0xf00ull) | now << 8) == mine)
 			return weak;
 	}
-	/* No record to say it: then the write must not stand either. */
+	/* No record to say it: then the write must not stand either.  Where nobody
+	 * uses the value, nobody can rely on having seen the write. */
 	ROLLED
-	for (u32 i = 0; i < 4; i++)
+	for (u32 i = unused ? 4 : 0; i < 4; i++)
 		if (seen >> i & 1) {
 			swap(sh + i, load64(sh + i), 0ull);
 			fetch_add(&w->evicted, 1);
@@ -647,6 +651,28 @@ FN void plain_instead(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool sh
 	}
 }
 
+/* Was anything released at a word yet?  Noted before the word can be seen. */
+FN u32 any_words(const struct gsan_warp *w, bool shared)
+{
+	const struct gsan_block *b = own_block(w);
+	return load(shared ? &b->words : &launch_of(b)->words);
+}
+
+/* A relaxed reduction by a thread that released by no fence, where nothing was
+ * released at any word: only its record matters.  True if that was quickly put
+ * in, or others stand for it. */
+FN bool red_alone(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool shared)
+{
+	u32 size = GSAN_INFO_SIZE(info);
+	if (!(info & (GSAN_INFO_RED | GSAN_INFO_UNUSED)) || (info & (GSAN_INFO_ACQUIRE | GSAN_INFO_RELEASE)) ||
+	    GSAN_INFO_ELEMS(info) > 1 || ((u32)addr & 7) + size > 8 ||
+	    !(shared ? GSAN_INFO_LEVEL(info) : GSAN_INFO_LEVEL(info) >= GSAN_GPU) || w->special)
+		return false;
+	u32 words = any_words(w, shared);
+	struct head h = head_of(w, shared);
+	return !plain_quick(w, &h, addr, size, strong_kind(info), site, shared, true, MOSTLY) && !words;
+}
+
 /* Elements of a vector are accesses of their own. (PTX ISA, Vector Data-types) */
 SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool shared)
 {
@@ -655,6 +681,8 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 		plain_instead(w, addr, info, site, shared);
 		return;
 	}
+	if (red_alone(w, addr, info, site, shared))
+		return;
 	u32 kind = strong_kind(info), top = load(&w->clock);
 	step(w);
 	site += __gsan_site_base;
@@ -691,7 +719,7 @@ SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool s
 	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_ELEMS(info), level = GSAN_INFO_LEVEL(info);
 	if (as_weak(w, info))
 		return;
-	u32 late = info & GSAN_INFO_ACQUIRE ? load(&w->m_late) >> sreg_laneid() & 1 : 0;
+	u32 late = info & GSAN_INFO_ACQUIRE ? load(&w->m_late) >> sreg_laneid() & 1 : 0, words = any_words(w, shared);
 	ROLLED
 	for (u32 k = 0; k < (n ? n : 1); k++) {
 		u64 a = addr + k * size, *sh, weak = 0;
@@ -701,8 +729,9 @@ SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool s
 			lane_of(w, sreg_laneid())->pad &= 7;
 		bool there = shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st);
 		if (there && size <= 8)
-			weak = mark_observed(w, sh, bytes_at(a, size), strong_kind(info));
-		observe(w, word_key(w, a, size, shared), level, info & GSAN_INFO_ACQUIRE, weak);
+			weak = mark_observed(w, sh, bytes_at(a, size), strong_kind(info), info & GSAN_INFO_UNUSED);
+		if (words)
+			observe(w, word_key(w, a, size, shared), level, info & GSAN_INFO_ACQUIRE, weak);
 		if (there && late)
 			judge_late(w, sh, st, a, record(view_of(w), sreg_laneid(), strong_kind(info), bytes_at(a, size)),
 				   site + __gsan_site_base, shared);

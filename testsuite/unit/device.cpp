@@ -22,6 +22,7 @@ struct uint4 { u32 x, y, z, w; };
 #define ROLLED
 #define __ffs __builtin_ffs
 #define __popc __builtin_popcount
+#define __clz __builtin_clz
 
 static struct gsan_root the_root;
 static unsigned rounded;
@@ -32,6 +33,8 @@ FN u32 load(const u32 *p) { return *p; }
 FN u64 load64(const u64 *p) { return *p; }
 FN void store(u32 *p, u32 v) { *p = v; }
 FN uint4 load_cg(const void *p) { uint4 v; memcpy(&v, p, sizeof v); return v; }
+FN uint4 load_ca(const void *p) { return load_cg(p); }
+FN u32 load_ca32(const u32 *p) { return *p; }
 FN void store_cg(void *p, uint4 v) { memcpy(p, &v, sizeof v); }
 FN uint4 four(u32 x, u32 y, u32 z, u32 w) { uint4 v = { x, y, z, w }; return v; }
 FN u32 fetch_add(u32 *p, u32 v) { u32 old = *p; *p += v; return old; }
@@ -48,6 +51,7 @@ FN bool __all_sync(u32, bool x) { return x; }
 FN u32 __match_any_sync(u32, u64) { return 1; }
 FN bool __isShared(const void *) { return false; }
 FN bool __isLocal(const void *) { return false; }
+FN void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 FN size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
 #define TOGETHER(...) do { __VA_ARGS__ } while (0)
 u32 __gsan_site_base = 1;
@@ -56,7 +60,7 @@ FN struct gsan_lane *lane_of(const struct gsan_warp *, u32 lane) { return at<str
 FN struct gsan_launch *launch_of(const struct gsan_block *b) { return at<struct gsan_launch>(the_root.launches) + b->launch; }
 
 FN struct gsan_warp *warp_of(u32 slot, u32 warp) { return at<struct gsan_warp>(the_root.warps) + (slot << 5) + warp; }
-FN u32 block_clock(const struct gsan_block *b, u32) { return b->exit_max; }
+FN u32 block_clock(const struct gsan_block *, u32 slot) { return warp_of(slot, 0)->clock; }
 FN bool same4(uint4 a, uint4 b) { return !memcmp(&a, &b, sizeof a); }
 
 #include "rt/device/order.cuh"
