@@ -362,12 +362,6 @@ static struct arg put_barrier_id(struct ins *i, const struct ptx_inst *in,
 	return reg(S_ID);
 }
 
-/* PTX ISA "bar, barrier": bar is barrier.aligned. */
-static bool aligned(const struct ptx_inst *in)
-{
-	return in->id == INST_BAR || ptx_has(in, MOD_ALIGNED);
-}
-
 /* PTX ISA "bar, barrier": a{, b}; .red has its result in front and a predicate
  * behind. */
 static const char *barrier(struct ins *i, const struct rw_event *e, const char **after)
@@ -376,20 +370,17 @@ static const char *barrier(struct ins *i, const struct rw_event *e, const char *
 	const struct ptx_inst *in = &e->stmt->inst;
 	unsigned id = ptx_has(in, MOD_RED);
 	bool counted = in->nops == (id ? 4 : 2);
-	struct arg args[] = { reg(S_CTX), { 0 }, { 0 } }, barrier_id;
+	struct arg args[] = { reg(S_CTX), { 0 }, { 0 } };
 	struct guard g;
 	const char *before;
 
 	rw_open(r);
-	barrier_id = put_barrier_id(i, in, &in->ops[id]);
-	args[1] = in->ops[id].kind == OP_INT && aligned(in) ?
-		number((uint64_t)in->ops[id].ival | GSAN_BAR_ALIGNED) : barrier_id;
+	args[1] = put_barrier_id(i, in, &in->ops[id]);
 	args[2] = counted ? operand(&in->ops[id + 1]) : number(0);
 	g = guard_after(i, in);
 	put_call(i, RW_FN_ARRIVE, guard_of(in), args, S_TICKET);
 	before = rw_close(r);
 	if (!ptx_has(in, MOD_ARRIVE)) {
-		args[1] = barrier_id;
 		args[2] = reg(S_TICKET);
 		rw_open(r);
 		put_call(i, RW_FN_LEAVE, g, args, 0);

@@ -114,8 +114,7 @@ enum gsan_level {               /* scope of a strong access */
  *                                              (ld, atom; not red, not st)
  *
  *   (.b32 t) __gsan_v1_arrive(.b64 ctx, .b32 id, .b32 count)   before any bar/barrier;
- *                                              count 0: all threads of the block;
- *                                              id may have GSAN_BAR_ALIGNED
+ *                                              count 0: all threads of the block
  *   __gsan_v1_leave(.b64 ctx, .b32 id, .b32 t) after .sync and .red (not .arrive)
  *   __gsan_v1_warp_sync(.b64 ctx, .b32 mask)   before bar.warp.sync
  *   __gsan_v1_fence(.b64 ctx, .b32 info)       before fence, membar
@@ -136,7 +135,6 @@ enum gsan_level {               /* scope of a strong access */
  * volatile_is_weak); nc: through the read-only proxy (ld.global.nc, ldu).  Of a
  * fence: level, acq, rel, sc.
  */
-#define GSAN_BAR_ALIGNED        256u    /* all threads of the warp come */
 #define GSAN_INFO_SIZE(i)       ((i) & 255u)
 #define GSAN_INFO_LEVEL(i)      ((i) >> 8 & 7u)
 #define GSAN_INFO_ELEMS(i)      ((i) >> 20 & 15u)

@@ -287,10 +287,10 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 		bool both = (x.lo & now.lo & 255) && ((x.lo | now.lo) & 0x100);
 		bool mine = shared ? true : same_slot(x, now) && x.hi >= v.start;
 		bool fine = mine ? x.hi < v.ordered || !((x.lo ^ now.lo) & 0x3ff000) : x.hi < v.alive;
-		if (nc)
-			fine = x.hi < v.alive;
 		if (mine && ((now.lo >> 8 & 15) == GSAN_KIND_WARP_READ || (x.lo >> 8 & 15) == GSAN_KIND_WARP_READ))
 			fine = x.hi < v.ordered;
+		if (nc)
+			fine = x.hi < v.alive;
 		if (both && !fine && k != pick)
 			bad |= 1u << k;
 	}
@@ -615,7 +615,8 @@ SLOW void plain_rest(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 SLOW void plain_one(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
 	struct head h = head_of(w, flags & PLAIN_SHARED);
-	u32 rest = plain_quick(w, &h, addr, size, kind, site, flags & PLAIN_SHARED, false, flags & PLAIN_SAMPLE ? NEVER : ALWAYS);
+	/* The read-only proxy minds the thread's own writes too. */
+	u32 rest = flags & PLAIN_NC ? PLAIN_AGAIN : plain_quick(w, &h, addr, size, kind, site, flags & PLAIN_SHARED, false, flags & PLAIN_SAMPLE ? NEVER : ALWAYS);
 	if (rest)
 		plain_rest(w, addr, size, kind, site, flags | rest);
 }
@@ -678,7 +679,7 @@ FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool 
 		plain_wide(w, addr, size, kind, site, flags);
 		return;
 	}
-	u32 rest = plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
+	u32 rest = nc ? PLAIN_AGAIN : plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
 	if (rest)
 		plain_rest(w, addr, size, kind, site, flags | rest);
 }

@@ -171,10 +171,6 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 	if (!ctx)
 		return 0;
 	struct gsan_warp *w = WARP(ctx);
-	/* All threads of the warp come to an aligned barrier, and ptxas waits for
-	 * them; but not before the call. */
-	if (id & GSAN_BAR_ALIGNED)
-		__syncwarp();
 	id &= 15;
 	uint4 q = load_ca(&w->private_too);     /* private_too special lanes dropped */
 	u32 p = load_ca32(&w->turns[id]) & 1, clock = load_ca32(&w->clock), me = load_ca32(&w->id);
@@ -379,13 +375,21 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock, bool whole)
 		fetch_or(&w->m_refs, group);
 }
 
+/* As meet, for a mask of the program's own: lanes that are together here may have
+ * come from several calls with a mask each. */
+FN void meet_named(u32 mask)
+{
+	if (__match_any_sync(__activemask(), mask) != mask)
+		meet_all(mask);
+}
+
 API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 {
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	/* Who has left the kernel is not waited for. */
-	meet(mask);
+	meet_named(mask);
 	u32 group = mask & load(&w->live), lane = sreg_laneid();
 	if (lane == __ffs(group) - 1) {
 		/* Lanes that have left do not take part. */
@@ -405,7 +409,7 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 			fetch_or(&w->m_own, group);
 		}
 	}
-	meet(mask);
+	meet_named(mask);
 }
 
 /* Synchronisation that is not modelled must never invent a race: it orders all
