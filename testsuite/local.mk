@@ -71,6 +71,7 @@ race_tests = \
 	testsuite/race/byte_in_half.ptx \
 	testsuite/race/byte_in_word.ptx \
 	testsuite/race/byte_same.ptx \
+	testsuite/race/column_third.ptx \
 	testsuite/race/counter_too_early.ptx \
 	testsuite/race/destination_is_address.ptx \
 	testsuite/race/dynamic_shared.ptx \
@@ -188,6 +189,7 @@ norace_tests = \
 	testsuite/norace/byte_neighbours.ptx \
 	testsuite/norace/byte_neighbours_blocks.ptx \
 	testsuite/norace/byte_neighbours_shared.ptx \
+	testsuite/norace/column_between.ptx \
 	testsuite/norace/counter_of_writers.ptx \
 	testsuite/norace/dynamic_shared_bar.ptx \
 	testsuite/norace/fence_halves.ptx \
