@@ -26,6 +26,7 @@
 #define GSAN_REFS       4
 #define GSAN_PENDING    8
 #define GSAN_WORD_ENTRIES 4
+#define GSAN_WORD_WRITERS 3
 
 /* 16 bytes: snapshots acquired; 0 is none. */
 struct gsan_refs { uint32_t id[GSAN_REFS]; };
@@ -112,7 +113,7 @@ struct gsan_warp {
 	uint32_t m_release;     /* lanes that released at a word */
 	uint32_t lock;          /* of the clock and turns, where the warp is split */
 	uint32_t told;          /* as in a lane, of what the warp and its block acquired */
-	uint32_t pad2;
+	uint32_t unused;
 	uint32_t evicted, unbacked, unmodelled;
 	uint32_t m_late;        /* lanes with an access to judge once they have acquired */
 	struct gsan_refs refs;
@@ -130,7 +131,9 @@ struct gsan_lane {
 	/* Words it released at last, by hash of the key, and what: pattern 1b. */
 	uint32_t released[2], release[2];
 	unsigned long long late_rec;    /* put off until it has acquired: the other record, */
-	uint32_t late_site, pad;        /* and its site */
+	uint32_t late_site;             /* and its site */
+	uint32_t moment;        /* strong accesses and fences, modulo 8 | version of the word
+				   that the last one found << 3 */
 };
 
 /* The fence.sc of gpu scope have one order, and a number each.  Who ran number n
@@ -188,8 +191,11 @@ struct gsan_word {
 	uint32_t launch;        /* number of the launch that used it last */
 	uint32_t n;
 	uint32_t writer_level, writer_slot, writer_cluster;     /* last strong write */
-	uint32_t writer;        /* its thread: slot << 10 | thread */
-	uint32_t pad[7];
+	/* Entered, and perhaps not yet carried out: thread (slot << 10 | thread) + 1, 0 for
+	 * none; clock << 3 | its lane's moment. */
+	struct { uint32_t who, when; } writing[GSAN_WORD_WRITERS];
+	uint32_t version;       /* counts what is done to the list */
+	uint32_t pad;
 	struct gsan_word_entry e[GSAN_WORD_ENTRIES];
 };
 

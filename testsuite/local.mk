@@ -111,6 +111,8 @@ race_tests = \
 	testsuite/race/managed_memory.ptx \
 	testsuite/race/mmio_no_fence.ptx \
 	testsuite/race/module_global.ptx \
+	testsuite/race/nc_own_store.ptx \
+	testsuite/race/nc_whole_warp.ptx \
 	testsuite/race/observed_by_another_launch.ptx \
 	testsuite/race/predicate_on.ptx \
 	testsuite/race/read_before_acquire.ptx \

@@ -700,21 +700,21 @@ FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 s
 	u32 start = (w->id & 31) * 5 % n, never = (clock32() >> 3 ^ w->id) & 255, left = 0;
 	ROLLED
 	for (u32 i = 0; i < n; ) {
-		u32 k = 0, l = 0, todo = 0;
+		u32 k = 0, l = 0, open = 0;
 		/* No calls in here: all stays in registers. */
 		ROLLED
-		for (; i < n && !todo; i += 2) {
+		for (; i < n && !open; i += 2) {
 			k = start + i < n ? start + i : start + i - n;
 			l = i + 1 == n ? k : k + 1 < n ? k + 1 : 0;
 			struct quick p, q;
-			todo = 3;
+			open = 3;
 			if (quick_load(&p, &h, addr + k * stride, size, 0, true) && quick_load(&q, &h, addr + l * stride, size, 0, true))
-				todo = (settled(&p) && k != never ? 0 : 1) | (settled(&q) && l != never ? 0 : 2);
-			left |= ~todo;
+				open = (settled(&p) && k != never ? 0 : 1) | (settled(&q) && l != never ? 0 : 2);
+			left |= ~open;
 		}
-		if (todo & 1)
+		if (open & 1)
 			plain_one(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED | (k == never ? PLAIN_SAMPLE : 0));
-		if ((todo & 2) && l != k)
+		if ((open & 2) && l != k)
 			plain_one(w, addr + l * stride, size, 0, site + l, PLAIN_SHARED | (l == never ? PLAIN_SAMPLE : 0));
 	}
 	if (left & 3)

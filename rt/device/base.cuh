@@ -50,7 +50,6 @@ typedef unsigned long long u64;
 #define arrive_count    __gsan_v1_arrive_count
 #define leave_full      __gsan_v1_leave_full
 #define strong_granules __gsan_v1_strong_granules
-#define fence_acquire   __gsan_v1_fence_acquire
 #define acquire         __gsan_v1_acquire
 #define fence_release   __gsan_v1_fence_release
 #define snap_need_cross __gsan_v1_snap_need_cross
@@ -104,7 +103,6 @@ ATOMIC(fetch_add, "add", "u32", "=r", u32)
 ATOMIC(fetch_max, "max", "u32", "=r", u32)
 ATOMIC(fetch_and, "and", "b32", "=r", u32)
 ATOMIC(fetch_or, "or", "b32", "=r", u32)
-ATOMIC(fetch_xor, "xor", "b32", "=r", u32)
 ATOMIC(exchange, "exch", "b32", "=r", u32)
 ATOMIC(fetch_add64, "add", "u64", "=l", u64)
 

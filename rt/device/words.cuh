@@ -93,7 +93,7 @@ FN void word_refresh(struct gsan_word *x, u32 launch)
 		x->launch = launch;
 		x->n = 0;
 		x->writer_level = 0;
-		x->pad[0] = x->pad[2] = x->pad[4] = 0;
+		x->writing[0].who = x->writing[1].who = x->writing[2].who = 0;
 	}
 }
 
@@ -166,19 +166,17 @@ SLOW u32 either(struct gsan_warp *w, u32 a, u32 b)
  * it, by thread and by clock and steps of their warp and lane.  What a write puts out
  * of reach stays in its list: as old until the write is over, then as dead for those
  * who were reading by then (by the word's version), and for a number of looks. */
-#define WORD_WRITERS    3
 #define WORD_SEVERAL    0x100u  /* in n: which entry was written last is not known */
 #define ENTRY_OLD       0x100u  /* in level */
 #define ENTRY_DEAD      0x200u
 #define ENTRY_LOOKS     10      /* shifts: five bits; sixteen */
 #define ENTRY_VERSION   16
-#define word_version(x) ((x)->pad[6])
 
 /* The lane goes on to its next strong access or fence: what it wrote is written. */
 SLOW void step(struct gsan_warp *w)
 {
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
-	l->pad = (l->pad + 1) & 7;
+	l->moment = (l->moment + 1) & 7;
 }
 
 /* Has thread `id` carried out the write that it entered at `when`? */
@@ -188,7 +186,7 @@ SLOW bool moved_on(struct gsan_warp *w, u32 id, u32 when)
 	uint4 a = load_cg(o), b = load_cg((char *)o + 16);      /* clock floor wfloor; id start */
 	u32 clock = when >> 3;
 	return id == (w->id << 5 | sreg_laneid()) || clock <= a.y || clock <= a.z || clock <= b.y ||
-	       !(load(&o->live) >> (id & 31) & 1) || ((load(&lane_of(o, id & 31)->pad) ^ when) & 7);
+	       !(load(&o->live) >> (id & 31) & 1) || ((load(&lane_of(o, id & 31)->moment) ^ when) & 7);
 }
 
 /* Is everybody's write but the caller's over? */
@@ -196,10 +194,10 @@ SLOW bool word_alone(struct gsan_warp *w, struct gsan_word *x)
 {
 	u32 left = 0;
 	ROLLED
-	for (u32 i = 0; i < WORD_WRITERS; i++) {
-		u32 id = x->pad[2 * i];
-		if (id && moved_on(w, id - 1, x->pad[2 * i + 1]))
-			x->pad[2 * i] = id = 0;
+	for (u32 i = 0; i < GSAN_WORD_WRITERS; i++) {
+		u32 id = x->writing[i].who;
+		if (id && moved_on(w, id - 1, x->writing[i].when))
+			x->writing[i].who = id = 0;
 		left |= id;
 	}
 	return !left;
@@ -209,34 +207,34 @@ SLOW bool word_alone(struct gsan_warp *w, struct gsan_word *x)
  * first is forgotten. */
 SLOW void word_pending(struct gsan_warp *w, struct gsan_word *x)
 {
-	u32 me = (w->id << 5 | sreg_laneid()) + 1, k = WORD_WRITERS;
+	u32 me = (w->id << 5 | sreg_laneid()) + 1, k = GSAN_WORD_WRITERS;
 	word_alone(w, x);
 	ROLLED
-	for (u32 i = 0; i < WORD_WRITERS; i++)
-		if (!x->pad[2 * i])
+	for (u32 i = 0; i < GSAN_WORD_WRITERS; i++)
+		if (!x->writing[i].who)
 			k = i;
 	ROLLED
-	for (u32 i = 0; i < WORD_WRITERS && k == WORD_WRITERS; i++)
-		if ((x->pad[2 * i] - 1) >> 5 == w->id)
+	for (u32 i = 0; i < GSAN_WORD_WRITERS && k == GSAN_WORD_WRITERS; i++)
+		if ((x->writing[i].who - 1) >> 5 == w->id)
 			k = i;
-	if (k == WORD_WRITERS)
+	if (k == GSAN_WORD_WRITERS)
 		k = 0;
-	x->pad[2 * k] = me;
-	x->pad[2 * k + 1] = load(&w->clock) << 3 | (lane_of(w, sreg_laneid())->pad & 7);
+	x->writing[k].who = me;
+	x->writing[k].when = load(&w->clock) << 3 | (lane_of(w, sreg_laneid())->moment & 7);
 }
 
 /* What is old dies if nobody is writing, and the dead go in the end, the first one
  * also if there is no `room`; returns the number of entries. */
 SLOW u32 word_tidy(struct gsan_warp *w, struct gsan_word *x, bool room)
 {
-	u32 n = x->n & 255, left = 0, version = word_version(x) + 1;
+	u32 n = x->n & 255, left = 0, version = x->version + 1;
 	bool alone = word_alone(w, x);
 	ROLLED
 	for (u32 i = 0; i < n; i++) {
 		uint4 e = load_cg(x->e + i);
 		if ((e.y & ENTRY_OLD) && alone) {
 			e.y = (e.y & 7) | ENTRY_DEAD | version << ENTRY_VERSION;
-			word_version(x) = version;
+			x->version = version;
 		}
 		e.y += e.y & ENTRY_DEAD ? 1u << ENTRY_LOOKS : 0;
 		if ((e.y & ENTRY_DEAD) && (!room || (e.y >> ENTRY_LOOKS & 31) == 31))
@@ -261,7 +259,7 @@ SLOW void word_look(struct gsan_warp *w, u64 key)
 			word_tidy(w, x, true);
 			unlock(&x->lock);
 		);
-	l->pad = (l->pad & 7) | (load(&word_version(x)) & 0xffff) << 3;
+	l->moment = (l->moment & 7) | (load(&x->version) & 0xffff) << 3;
 }
 
 /* What a read-modify-write of this block makes of an entry: who reads it has to be in
@@ -530,7 +528,7 @@ SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq
 SLOW void observe_all(struct gsan_warp *w, struct gsan_word *x, u32 level, u32 h, bool acq, u64 weak)
 {
 	uint4 e[GSAN_WORD_ENTRIES];
-	u32 from = lane_of(w, sreg_laneid())->pad >> 3;
+	u32 from = lane_of(w, sreg_laneid())->moment >> 3;
 	take_lock(&x->lock);
 	u32 n = x->n & 255, several = x->n & WORD_SEVERAL;
 #pragma unroll
@@ -600,10 +598,12 @@ FN u64 mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind, bool unu
 		if (swap(sh + own, mine, (mine & ~0xf00ull) | now << 8) == mine)
 			return weak;
 	}
-	/* No record to say it: then the write must not stand either.  Where nobody
-	 * uses the value, nobody can rely on having seen the write. */
+	/* Where nobody uses the value, nobody can rely on having seen the write. */
+	if (unused)
+		return weak;
+	/* No record to say it: then the write must not stand either. */
 	ROLLED
-	for (u32 i = unused ? 4 : 0; i < 4; i++)
+	for (u32 i = 0; i < 4; i++)
 		if (seen >> i & 1) {
 			swap(sh + i, load64(sh + i), 0ull);
 			fetch_add(&w->evicted, 1);
@@ -726,7 +726,7 @@ SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool s
 		u32 *st;
 		/* It looked at the first word alone. */
 		if (k)
-			lane_of(w, sreg_laneid())->pad &= 7;
+			lane_of(w, sreg_laneid())->moment &= 7;
 		bool there = shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st);
 		if (there && size <= 8)
 			weak = mark_observed(w, sh, bytes_at(a, size), strong_kind(info), info & GSAN_INFO_UNUSED);
