@@ -37,6 +37,10 @@ void gen_copy(struct gen_prog *, const struct gen_prog *);
 void gen_free(struct gen_prog *);
 void gen_drop(struct gen_prog *, unsigned i);
 
+/* Has the program begin with shared memory full of zeros and a barrier: a GPU's holds
+ * anything (PTX ISA, State Spaces), and what hangs on that differs. */
+void gen_clear(struct gen_prog *);
+
 /* The lines before the kernels, and a kernel. */
 extern const char gen_header[];
 void gen_print(struct ptx_buf *, const struct gen_prog *, const char *name);

@@ -39,6 +39,29 @@ void gen_drop(struct gen_prog *p, unsigned i)
 	memmove(p->item + i, p->item + i + 1, (p->n - i) * sizeof *p->item);
 }
 
+void gen_clear(struct gen_prog *p)
+{
+	struct gen_item *item = realloc(p->item, (p->n + 1) * sizeof *item);
+
+	if (!item)
+		abort();
+	memmove(item + 1, item, p->n * sizeof *item);
+	item[0] = (struct gen_item){strdup(
+		"	shl.b32 %i, %t, 4;\n"
+		"CLEAR:\n"
+		"	add.u32 %a, %sb, %i;\n"
+		"	mov.u32 %k0, 0;\n"
+		"	st.shared.v4.u32 [%a], {%k0, %k0, %k0, %k0};\n"
+		"	mad.lo.u32 %i, %n, 16, %i;\n"
+		"	setp.lt.u32 %p, %i, 8192;\n"
+		"	@%p bra CLEAR;\n"
+		"	barrier.cta.sync 0;\n"), GEN_PLAIN, 0};
+	if (!item[0].text)
+		abort();
+	p->item = item;
+	p->cap = ++p->n;
+}
+
 const char gen_header[] =
 	".version 8.6\n"
 	".target sm_90\n"

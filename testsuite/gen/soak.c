@@ -369,8 +369,10 @@ static void there(const struct options *o, struct there *t, uint64_t first)
 
 	if (!r)
 		exit(3);
-	for (unsigned i = 0; i < CHUNK; i++)
+	for (unsigned i = 0; i < CHUNK; i++) {
 		gen_make(&p[i], first + i);
+		gen_clear(&p[i]);
+	}
 	run_all(p, CHUNK, 0, o->schedules, r);
 	for (unsigned i = 0; i < CHUNK; i++) {
 		if (!wanted(o, &p[i], r + (size_t)i * o->schedules, t, &want[n]))
