@@ -306,7 +306,8 @@ static uint32_t options(void)
 	return (rt_flags.report_bugs ? 0 : GSAN_OPT_OFF) |
 	       (rt_flags.volatile_is_weak ? GSAN_OPT_VOLATILE_WEAK : 0) |
 	       (rt_flags.warp_sync_orders ? GSAN_OPT_WARP_SYNC : 0) |
-	       (rt_flags.report_atomic_races ? 0 : GSAN_OPT_NO_ATOMIC);
+	       (rt_flags.report_atomic_races ? 0 : GSAN_OPT_NO_ATOMIC) |
+	       (rt_flags.reconverge ? 0 : GSAN_OPT_APART);
 }
 
 static bool set_up_root(struct rt_ctx *c, const char **why)

@@ -54,7 +54,7 @@ struct gsan_block {
 	uint32_t ntid;
 	uint32_t lock;
 	uint32_t live;          /* threads not exited */
-	uint32_t last;          /* highest clock of the slot's earlier blocks */
+	uint32_t last;          /* highest clock of threads that ended, of all tenants */
 	uint32_t launch;        /* index into launches */
 	uint32_t launch_number; /* its number, unique */
 	uint32_t cluster;       /* same number: same cluster */
@@ -77,6 +77,7 @@ struct gsan_block {
 #define GSAN_WARP_VOLATILE      1u      /* volatile is weak */
 #define GSAN_WARP_NO_ATOMIC     2u
 #define GSAN_WARP_LOCKSTEP      4u      /* the lanes of a warp order each other */
+#define GSAN_WARP_APART         8u      /* lanes of an if stay apart */
 
 /* Of gsan_warp.state. */
 #define GSAN_WARP_REFS          1u      /* the warp has acquired snapshots */
