@@ -514,18 +514,12 @@ FN bool like_red(u32 lo, u32 now, bool shared)
 	return !((lo ^ now) & 255) && (shared ? 0x2aa8u : 0x2280u) >> (lo >> 8 & 15) & 1;
 }
 
-/* Is there nothing to do for a read, other reads standing for it? */
+/* Is there nothing to do for a read, other reads standing for all its bytes? */
 FN bool settled(const struct quick *q)
 {
-	u32 bad = 0;
-	bool cover = false, full = true;
-#pragma unroll
-	for (u32 k = 0; k < 4; k++) {
-		full &= q->r[k].hi >= q->bound;
-		bad |= q->r[k].lo & 0x100 ? q->r[k].lo : 0;
-		cover |= !(q->want & ~q->r[k].lo);
-	}
-	return full && cover && !(bad & q->want);
+	u32 all = q->r[0].lo | q->r[1].lo | q->r[2].lo | q->r[3].lo;
+	u32 oldest = min(min(q->r[0].hi, q->r[1].hi), min(q->r[2].hi, q->r[3].hi));
+	return oldest >= q->bound && !(all & 0x100) && !(q->want & ~all);
 }
 
 /* The lane's own, of this very interval, which a weak access need not mind. */
@@ -534,64 +528,92 @@ FN bool own_weak(struct rec2 x, struct rec2 now)
 	return !((x.lo ^ now.lo) >> 12 | (x.hi ^ now.hi) | (x.lo & 0xe00));
 }
 
+/* What there is to do on the quick way: put the record where one is free, 0 to 3, or: */
+enum choice { NOTHING = 4, NOTHING_BUT_SAMPLES, OTHERWISE };
+
 /* The common case in few instructions: nothing stands that could conflict, and
- * there is room or, for a read or reduction, one that stands for it.  0 if that
- * was it.  `red`: the same reduction by another thread does not conflict. */
-FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u64 addr, u32 kind, u32 site, bool shared, bool red, enum often often)
+ * there is room or, for a read or reduction, one that stands for it.  `red`: the
+ * same reduction by another thread does not conflict. */
+FN u32 choose(const struct quick *q, struct gsan_warp *w, u32 kind, bool shared, bool red, enum often often)
 {
-	u32 write = kind & 1, *st = at<u32>((shared ? GSAN_SITES_SHARED : GSAN_SITES) + q->off * 2);
-	bool weak = kind < 2;
+	u32 write = kind & 1, bad = 0, free = 0;
+	bool weak = kind < 2, cover = false, stood = false;
 	/* What of a record must be alike for it to be the same access, see stands. */
 	u32 alike = red ? ~0u : write ? 0xffffff00 : 0xfffffe00;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++) {
+		struct rec2 x = q->r[k];
+		bool same = red && like_red(x.lo, q->now.lo, shared), own = weak && own_weak(x, q->now);
+		stood |= !(((x.lo ^ q->now.lo) & alike) | (x.hi ^ q->now.hi) | (q->want & ~x.lo));
+		if (x.hi < q->bound || (own && write && !(x.lo & ~q->want & 255)))
+			free |= 1u << k;
+		else if (!own && ((write && !same) || (!write && (x.lo & 0x100))))
+			bad |= x.lo;
+		cover |= x.hi >= q->bound && (red ? same : !(q->want & ~x.lo));
+	}
+	if (stood)
+		return NOTHING;
+	if ((bad & q->want) || !(free || (cover && (red || !write))))
+		return OTHERWISE;
+	if (!free) {
+		if (often == NEVER || (often == MOSTLY && !mostly(q->now)))
+			return NOTHING_BUT_SAMPLES;
+		w->dropped = 1;
+		return NOTHING;
+	}
+	/* Neighbours that come at one moment take a place each: those of the two halves of
+	 * a granule, and of a warp. */
+	u32 low = q->want & 15, pick = (low ? 0 : 3) ^ (q->now.lo >> 16 & 1);
+	return free >> pick & 1 ? pick : low ? __ffs(free) - 1 : 31 - __clz(free);
+}
+
+/* The record in place `pick`, 0 to 3. */
+FN u64 chosen(const struct quick *q, u32 pick)
+{
+	u32 lo0 = pick & 1 ? q->r[1].lo : q->r[0].lo, lo2 = pick & 1 ? q->r[3].lo : q->r[2].lo;
+	u32 hi0 = pick & 1 ? q->r[1].hi : q->r[0].hi, hi2 = pick & 1 ? q->r[3].hi : q->r[2].hi;
+	return (u64)(pick & 2 ? hi2 : hi0) << 32 | (pick & 2 ? lo2 : lo0);
+}
+
+/* The record is in, at `pick`: does anything else stand that came beside it? */
+FN void beside(const struct quick *q, struct gsan_warp *w, u64 addr, u32 kind, u32 site, bool shared, bool red, u32 pick)
+{
+	u32 write = kind & 1, bad = 0, *st = at<u32>((shared ? GSAN_SITES_SHARED : GSAN_SITES) + q->off * 2);
+	bool weak = kind < 2;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++) {
+		struct rec2 x = q->r[k];
+		bool harm = write ? !(red && like_red(x.lo, q->now.lo, shared)) : x.lo & 0x100;
+		if (x.hi >= q->bound && k != pick && harm && !(weak && own_weak(x, q->now)))
+			bad |= x.lo;
+	}
+	site += __gsan_site_base;
+	store(st + pick, site_word(site, rec_of(q->now)));
+	if (bad & q->want)
+		recheck(w, q->sh, st, rec_of(q->now), (addr & ~7ull) | (u64)shared, site);
+}
+
+/* 0 if it is done, or else what plain_rest is to know. */
+FN u32 rest_of(u32 choice)
+{
+	return choice == NOTHING ? 0 : choice == NOTHING_BUT_SAMPLES ? PLAIN_SAMPLE : PLAIN_AGAIN;
+}
+
+FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u64 addr, u32 kind, u32 site, bool shared, bool red, enum often often)
+{
 	/* Many come at once, after a barrier above all: others may be first. */
 	ROLLED
 	for (u32 tries = 0; tries < 4; tries++) {
-		u32 bad = 0, free = 0;
-		bool cover = false, stood = false;
-#pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			struct rec2 x = q->r[k];
-			bool same = red && like_red(x.lo, q->now.lo, shared), own = weak && own_weak(x, q->now);
-			stood |= !(((x.lo ^ q->now.lo) & alike) | (x.hi ^ q->now.hi) | (q->want & ~x.lo));
-			if (x.hi < q->bound || (own && write && !(x.lo & ~q->want & 255)))
-				free |= 1u << k;
-			else if (!own && ((write && !same) || (!write && (x.lo & 0x100))))
-				bad |= x.lo;
-			cover |= x.hi >= q->bound && (red ? same : !(q->want & ~x.lo));
-		}
-		if (stood)
-			return 0;
-		if ((bad & q->want) || !(free || (cover && (red || !write))))
-			return PLAIN_AGAIN;
-		if (!free) {
-			if (often == NEVER || (often == MOSTLY && !mostly(q->now)))
-				return PLAIN_SAMPLE;
-			w->dropped = 1;
-			return 0;
-		}
-		/* Neighbours that come at one moment begin at different ends. */
-		u32 pick = (q->want & 15 ? 0 : 1) ^ (q->now.lo >> 16 & 1) ? 31 - __clz(free) : __ffs(free) - 1;
-		u32 lo0 = pick & 1 ? q->r[1].lo : q->r[0].lo, lo2 = pick & 1 ? q->r[3].lo : q->r[2].lo;
-		u32 hi0 = pick & 1 ? q->r[1].hi : q->r[0].hi, hi2 = pick & 1 ? q->r[3].hi : q->r[2].hi;
-		u32 lo = pick & 2 ? lo2 : lo0, hi = pick & 2 ? hi2 : hi0;
+		u32 pick = choose(q, w, kind, shared, red, often);
+		if (pick >= NOTHING)
+			return rest_of(pick);
 		/* The second look is on its way before the answer to the first is known:
 		 * they go to one sector, one after the other. */
-		u64 found = swap(q->sh + pick, (u64)hi << 32 | lo, rec_of(q->now));
+		u64 old = chosen(q, pick), found = swap(q->sh + pick, old, rec_of(q->now));
 		load_granule(q->sh, q->r);
-		bad = 0;
-#pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			struct rec2 x = q->r[k];
-			bool harm = write ? !(red && like_red(x.lo, q->now.lo, shared)) : x.lo & 0x100;
-			if (x.hi >= q->bound && k != pick && harm && !(weak && own_weak(x, q->now)))
-				bad |= x.lo;
-		}
-		if ((u32)found != lo || (u32)(found >> 32) != hi)
+		if (found != old)
 			continue;
-		site += __gsan_site_base;
-		store(st + pick, site_word(site, rec_of(q->now)));
-		if (bad & q->want)
-			recheck(w, q->sh, st, rec_of(q->now), (addr & ~7ull) | (u64)shared, site);
+		beside(q, w, addr, kind, site, shared, red, pick);
 		return 0;
 	}
 	return PLAIN_AGAIN;
@@ -628,8 +650,9 @@ FN bool warp_read(const struct head *h, u64 addr, u32 size, bool shared)
 	if (__activemask() != ~0u || h->private_too)
 		return false;
 	u32 lo = (u32)addr ^ size << 24, hi = (u32)(addr >> 32);
-	u32 first = __shfl_sync(~0u, lo, 0), top = shared ? hi : __shfl_sync(~0u, hi, 0);
-	return __all_sync(~0u, !((first ^ lo) | (top ^ hi)));
+	if (!__all_sync(~0u, lo == __shfl_sync(~0u, lo, 0)))
+		return false;
+	return shared || __all_sync(~0u, hi == __shfl_sync(~0u, hi, 0));
 }
 
 /* PLAIN_SAMPLE once in 64 times. */
