@@ -518,8 +518,8 @@ FN bool like_red(u32 lo, u32 now, bool shared)
 FN bool settled(const struct quick *q)
 {
 	u32 all = q->r[0].lo | q->r[1].lo | q->r[2].lo | q->r[3].lo;
-	u32 oldest = min(min(q->r[0].hi, q->r[1].hi), min(q->r[2].hi, q->r[3].hi));
-	return oldest >= q->bound && !(all & 0x100) && !(q->want & ~all);
+	u32 a = q->r[0].hi < q->r[1].hi ? q->r[0].hi : q->r[1].hi, b = q->r[2].hi < q->r[3].hi ? q->r[2].hi : q->r[3].hi;
+	return (a < b ? a : b) >= q->bound && !(all & 0x100) && !(q->want & ~all);
 }
 
 /* The lane's own, of this very interval, which a weak access need not mind. */
