@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "emu/api.h"
+#include "emu/oracle_impl.h"
 
 #define IDLE_NS 2000000L        /* how long the engine waits for more commands */
 
@@ -205,6 +206,7 @@ static void grid_end(struct emu_cmd *c)
 {
 	struct CUstream_st *s = c->stream;
 
+	emu_oracle_grid_end(c->u.grid, c->next && c->next->kind == CMD_LAUNCH ? c->next->u.grid : NULL);
 	c->over = true;
 	while (s->head && s->head->over) {
 		struct emu_cmd *n = s->head->next;
