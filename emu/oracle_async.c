@@ -51,9 +51,10 @@ void orc_issue_drop(struct orc_issue *i)
 	free(i);
 }
 
-uint64_t orc_single(struct orc_grid *g)
+uint64_t orc_singles(struct orc_grid *g, unsigned n)
 {
-	return ORC_ACTOR(ORC_SINGLE, g->singles++);
+	g->singles += n;
+	return ORC_ACTOR(ORC_SINGLE, g->singles - n);
 }
 
 void orc_touch(const struct orc_touch *t, uint64_t space, uint64_t addr, uint64_t bytes)

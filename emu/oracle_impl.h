@@ -342,7 +342,8 @@ void orc_phase_wait(const struct orc_phase *, struct orc_thread *, const struct 
 void orc_phase_drop(struct orc_phase *);
 void orc_cluster_wait(struct orc_block *, struct orc_thread *, const struct orc_op *);
 
-enum orc_use { ORC_USE, ORC_ARRIVE, ORC_WAIT, ORC_INIT, ORC_INVAL };
+/* ORC_OPERAND: of an asynchronous operation. */
+enum orc_use { ORC_USE, ORC_ARRIVE, ORC_WAIT, ORC_INIT, ORC_INVAL, ORC_OPERAND };
 
 /* An instruction on the mbarrier at `p`, which is at `addr` in the shared memory of
  * `owner`; ORC_WAIT: with success. */
@@ -350,8 +351,9 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 	      struct orc_thread *, const struct orc_op *, enum orc_use);
 void orc_mbar_over(const void *p);
 /* An operation ends, and the mbarrier hears of it: its actor, and how many of its
- * operations; in tensor memory, too. */
-void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool tensor);
+ * operations.  `loose`: whoever waits knows, acquiring or not; `tensor`: so much is done
+ * in tensor memory, too. */
+void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool loose, bool tensor);
 /* The mbarrier that an access falls on; NULL. */
 struct orc_mbar *orc_mbar_under(struct orc_grid *, const struct orc_access *);
 const struct orc_op *orc_mbar_init(const struct orc_mbar *);
@@ -363,7 +365,7 @@ struct orc_issue *orc_issue(struct orc_block *, struct orc_thread *);
 /* By the lanes of a warp together. */
 struct orc_issue *orc_issue_warp(struct orc_block *, unsigned first, uint32_t lanes);
 void orc_issue_drop(struct orc_issue *);
-uint64_t orc_single(struct orc_grid *);
+uint64_t orc_singles(struct orc_grid *, unsigned n);      /* actors in a row: the first */
 /* What all accesses of one operation have in common that go one way. */
 struct orc_touch {
 	struct orc_issue *issue;
@@ -486,6 +488,9 @@ void emu_oracle_commit(struct emu_x *, const struct emu_op *, uint32_t m, enum o
 /* UINT32_MAX left: whether committed or not. */
 void emu_oracle_group_wait(struct emu_x *, const struct emu_op *, uint32_t m, enum orc_list,
 			   uint32_t left, bool read);
+/* tensormap.cp_fenceproxy: global and shared address. */
+void emu_oracle_cp_fenceproxy(struct emu_x *, const struct emu_op *, uint32_t lanes, uint64_t to,
+			      uint64_t from);
 void emu_oracle_async(struct emu_async *);
 void emu_oracle_landed(const struct emu_async *, const struct emu_landing *);
 

@@ -197,6 +197,22 @@ static const struct orc_access *write_object(struct orc_block *owner, struct orc
 	return init ? a : NULL;
 }
 
+/* At another block's mbarrier: that block may not end before, which it can know from the
+ * thread or by having waited. */
+static void visit(struct orc_block *owner, const void *p, uint64_t addr, struct orc_block *b,
+		  struct orc_thread *t, const struct orc_op *op)
+{
+	struct orc_access *a = orc_access_new(b, t, op, 1 + owner->number, addr, 8);
+
+	a->seq = ++b->grid->seq;
+	a->thread = orc_singles(b->grid, 1);
+	a->epoch = 1;
+	orc_mbar_done(p, a->thread, 1, true, false);
+	EACH_WORLD(w)
+		orc_raise(&t->o[w].know.v[ORC_ALL], a->thread, 1);
+	orc_visit(owner, a);
+}
+
 void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_block *b,
 	      struct orc_thread *t, const struct orc_op *op, enum orc_use use)
 {
@@ -227,17 +243,14 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		m->live = false;
 		return;
 	}
-	if (owner != b) {
-		struct orc_access *a = orc_access_new(b, t, op, 1 + owner->number, addr, 8);
-
-		a->seq = ++b->grid->seq;
-		orc_visit(owner, a);
-	}
+	if (owner != b && use != ORC_OPERAND)
+		visit(owner, p, addr, b, t, op);
 	if (use == ORC_ARRIVE)
 		orc_phase_arrive(&m->phase, b, t, op);
 	if (use == ORC_WAIT)
 		orc_phase_wait(&m->phase, t, op, m);
-	used(m, t, op);
+	if (use != ORC_OPERAND)
+		used(m, t, op);
 }
 
 void orc_mbar_over(const void *p)
@@ -248,7 +261,7 @@ void orc_mbar_over(const void *p)
 		orc_phase_over(&m->phase);
 }
 
-void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool tensor)
+void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool loose, bool tensor)
 {
 	struct orc_mbar *m = *find(p);
 
@@ -256,7 +269,7 @@ void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool tensor)
 		return;
 	EACH_WORLD(w) {
 		struct orc_head h = {
-			.reach = orc_reach_of(m->block, ORC_SYS), .done = true, .loose = tensor
+			.reach = orc_reach_of(m->block, ORC_SYS), .done = true, .loose = loose
 		};
 
 		orc_raise(&h.know.v[ORC_ALL], actor, n);
