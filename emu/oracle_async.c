@@ -281,15 +281,13 @@ enum orc_verdict orc_proxies(enum orc_world w, const struct orc_access *a,
 
 /* ---- tensor memory ----------------------------------------------------------------------- */
 
-enum { PIPE_COPY = 1, PIPE_A };         /* other pipes: accumulators */
-
 /* PTX ISA, "tcgen05: Pipelined Instructions": copies before products, products into the
  * same accumulator. */
 static bool pipelined(const struct orc_access *a, const struct orc_access *b)
 {
-	if (!a->pipe || !b->pipe || b->pipe == PIPE_COPY)
+	if (!a->pipe || !b->pipe || b->pipe == ORC_PIPE_COPY)
 		return false;
-	return a->pipe == PIPE_COPY || (a->pipe == b->pipe && a->pipe != PIPE_A);
+	return a->pipe == ORC_PIPE_COPY || (a->pipe == b->pipe && a->pipe >= ORC_PIPE_D);
 }
 
 bool orc_tensor_ordered(enum orc_world w, const struct orc_access *a, const struct orc_access *b)

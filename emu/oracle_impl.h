@@ -491,6 +491,24 @@ void emu_oracle_group_wait(struct emu_x *, const struct emu_op *, uint32_t m, en
 /* tensormap.cp_fenceproxy: global and shared address. */
 void emu_oracle_cp_fenceproxy(struct emu_x *, const struct emu_op *, uint32_t lanes, uint64_t to,
 			      uint64_t from);
+/* A warp's wgmma reads those bytes of its block's shared memory whose `map` is set. */
+void emu_oracle_wgmma(struct emu_x *, const struct emu_op *, const uint8_t *map);
+/* tcgen05: one operation at a time, begun, then each thing that it touches, then ended.
+ * Maps are of a block's shared memory, or of tensor memory, a byte for each cell. */
+struct orc_tc { struct orc_thread *t; struct orc_touch touch; };
+enum orc_tc_kind { ORC_TC_MMA, ORC_TC_CP, ORC_TC_LOAD, ORC_TC_STORE };
+bool emu_oracle_tc(struct orc_tc *, struct emu_x *, const struct emu_op *, unsigned lane,
+		   enum orc_tc_kind);
+void emu_oracle_tc_shared(struct orc_tc *, const struct emu_block *, const uint8_t *map);
+/* pipe: ORC_PIPE_*, or what tells an accumulator from others */
+enum { ORC_PIPE_COPY = 1, ORC_PIPE_A, ORC_PIPE_D };
+void emu_oracle_tc_cells(struct orc_tc *, const struct emu_block *, const uint8_t *map,
+			 unsigned cells, bool write, uint64_t pipe);
+void emu_oracle_tc_end(struct orc_tc *);
+void emu_oracle_tc_wait(struct emu_x *, const struct emu_op *, bool store);
+void emu_oracle_tc_alloc(struct emu_x *, const struct emu_op *, uint64_t addr);
+struct orc_mark emu_oracle_tc_mark(struct emu_x *, const struct emu_op *, unsigned lane,
+				   const void *mbar);
 void emu_oracle_async(struct emu_async *);
 void emu_oracle_landed(const struct emu_async *, const struct emu_landing *);
 

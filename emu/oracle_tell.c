@@ -53,7 +53,24 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_RED_ASYNC:
 	case INST_TENSORMAP_CP_FENCEPROXY:
 	case INST_CLUSTERLAUNCHCONTROL_TRY_CANCEL:
+	case INST_WGMMA_MMA_ASYNC:
+	case INST_WGMMA_COMMIT_GROUP:
+	case INST_WGMMA_WAIT_GROUP:
+	case INST_TCGEN05_MMA:
+	case INST_TCGEN05_CP:
+	case INST_TCGEN05_LD:
+	case INST_TCGEN05_ST:
+	case INST_TCGEN05_WAIT_LD:
+	case INST_TCGEN05_WAIT_ST:
+	case INST_TCGEN05_ALLOC:
+	case INST_TCGEN05_COMMIT:
 		k->tells = true;
+		return true;
+	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
+	case INST_TCGEN05_FENCE_AFTER_THREAD_SYNC:
+	case INST_GRIDDEPCONTROL_LAUNCH_DEPENDENTS:
+	case INST_GRIDDEPCONTROL_WAIT:
+		k->other = true;
 		return true;
 	case INST_ST_ASYNC:
 		k->tells = true;
@@ -86,15 +103,30 @@ void orc_other_done(struct emu_x *x, const struct emu_op *op, const struct orc_o
 	struct orc_block *b = x->b->oracle;
 	struct orc_thread *t = orc_thread_of(x->w, lane);
 
-	if (k->in->id != INST_FENCE_PROXY_TENSORMAP_GENERIC) {
+	switch (k->in->id) {
+	case INST_FENCE_PROXY_TENSORMAP_GENERIC:
+		orc_fence(b, t, k);
+		if (k->release)
+			orc_map_release(t);
+		else
+			orc_map_acquire(b, t, emu_addr_of(x, &op->u.mem, lane));
+		break;
+	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
+		orc_tensor_before(t);
+		break;
+	case INST_TCGEN05_FENCE_AFTER_THREAD_SYNC:
+		orc_tensor_after(t);
+		break;
+	case INST_GRIDDEPCONTROL_LAUNCH_DEPENDENTS:
+		orc_launch_dependents(t);
+		break;
+	case INST_GRIDDEPCONTROL_WAIT:
+		orc_grid_wait(t);
+		break;
+	default:
 		orc_proxy_fence(b, t, k);
-		return;
+		break;
 	}
-	orc_fence(b, t, k);
-	if (k->release)
-		orc_map_release(t);
-	else
-		orc_map_acquire(b, t, emu_addr_of(x, &op->u.mem, lane));
 }
 
 /* ---- places ------------------------------------------------------------------------------ */
@@ -285,6 +317,15 @@ static void touch_pieces(const struct emu_async *a, const struct orc_touch *touc
 	}
 }
 
+static void operand(const struct emu_block *b, struct orc_thread *t, const struct orc_op *k,
+		    const void *mbar)
+{
+	const struct emu_block *owner = owner_of(b->cluster, mbar);
+
+	orc_mbar(owner->oracle, mbar, (uint64_t)((const uint8_t *)mbar - owner->smem), b->oracle, t, k,
+		 ORC_OPERAND);
+}
+
 void emu_oracle_async(struct emu_async *a)
 {
 	const struct orc_op *k = orc_mine(a->block, a->op) ? orc_op_of(a->op) : NULL;
@@ -296,15 +337,9 @@ void emu_oracle_async(struct emu_async *a)
 		return;
 	t = orc_thread_of(a->warp, a->lane);
 	orc_settle(b->grid, t);
-	for (unsigned i = 0; i < a->nland; i++) {
-		const struct emu_landing *land = &a->land[i];
-		const struct emu_block *owner = land->mbar ? owner_of(a->block->cluster, land->mbar) :
-							     NULL;
-
-		if (owner)
-			orc_mbar(owner->oracle, land->mbar, (uint64_t)((uint8_t *)land->mbar - owner->smem),
-				 b, t, k, ORC_OPERAND);
-	}
+	for (unsigned i = 0; i < a->nland; i++)
+		if (a->land[i].mbar)
+			operand(a->block, t, k, a->land[i].mbar);
 	touch = (struct orc_touch){
 		.issue = orc_issue(b, t), .op = k, .n = 1, .read = true,
 		.proxy = a->generic ? ORC_GENERIC : ORC_ASYNC
@@ -368,4 +403,129 @@ void emu_oracle_cp_fenceproxy(struct emu_x *x, const struct emu_op *op, uint32_t
 		orc_fence(b, &b->thread[first + l], k);
 		orc_map_release(&b->thread[first + l]);
 	}
+}
+
+/* ---- products ------------------------------------------------------------------------------------ */
+
+static void touch_map(const struct orc_touch *touch, uint64_t space, const uint8_t *map, uint64_t n)
+{
+	for (uint64_t i = 0, from; i < n; i++) {
+		if (!map[i])
+			continue;
+		for (from = i; i < n && map[i]; i++)
+			;
+		orc_touch(touch, space, from, i - from);
+	}
+}
+
+void emu_oracle_wgmma(struct emu_x *x, const struct emu_op *op, const uint8_t *map)
+{
+	const struct orc_op *k = watched(x, op);
+	struct orc_block *b = x->b->oracle;
+	struct orc_thread *t;
+	struct orc_touch touch;
+
+	if (!k)
+		return;
+	t = orc_thread_of(x->w, 0);
+	touch = (struct orc_touch){
+		.issue = orc_issue_warp(b, t->index, EMU_ALL), .op = k, .read = true,
+		.actor = ORC_ACTOR(ORC_WGMMA, t->id), .n = ++t->wgmma.issued, .proxy = ORC_ASYNC
+	};
+	touch_map(&touch, 1 + b->number, map, x->b->smem_bytes);
+	orc_issue_drop(touch.issue);
+}
+
+bool emu_oracle_tc(struct orc_tc *c, struct emu_x *x, const struct emu_op *op, unsigned lane,
+		   enum orc_tc_kind kind)
+{
+	static const enum orc_actor actors[] = {
+		[ORC_TC_MMA] = ORC_TC, [ORC_TC_CP] = ORC_TC, [ORC_TC_LOAD] = ORC_TC_LD,
+		[ORC_TC_STORE] = ORC_TC_ST
+	};
+	const struct orc_op *k = watched(x, op);
+	struct orc_block *b = x->b->oracle;
+	bool warp = kind == ORC_TC_LOAD || kind == ORC_TC_STORE;
+	struct orc_thread *t;
+
+	if (!k)
+		return false;
+	c->t = t = orc_thread_of(x->w, lane);
+	orc_settle(b->grid, t);
+	c->touch = (struct orc_touch){
+		.issue = warp ? orc_issue_warp(b, t->index, EMU_ALL) : orc_issue(b, t), .op = k,
+		.actor = ORC_ACTOR(actors[kind], t->id), .proxy = ORC_ASYNC,
+		.n = kind == ORC_TC_LOAD ? ++t->ld : kind == ORC_TC_STORE ? ++t->st : ++t->tc
+	};
+	return true;
+}
+
+void emu_oracle_tc_shared(struct orc_tc *c, const struct emu_block *b, const uint8_t *map)
+{
+	c->touch.read = true;
+	c->touch.write = false;
+	c->touch.pipe = 0;
+	touch_map(&c->touch, 1 + b->oracle->number, map, b->smem_bytes);
+}
+
+void emu_oracle_tc_cells(struct orc_tc *c, const struct emu_block *b, const uint8_t *map,
+			 unsigned cells, bool write, uint64_t pipe)
+{
+	c->touch.read = !write;
+	c->touch.write = write;
+	c->touch.pipe = pipe;
+	touch_map(&c->touch, ORC_TMEM + b->oracle->number, map, cells);
+}
+
+void emu_oracle_tc_end(struct orc_tc *c)
+{
+	if (c->touch.actor >> 48 == ORC_TC)
+		orc_tensor_done(c->t, ORC_ACTOR(ORC_TC_ISSUED, c->t->id), c->touch.n);
+	orc_issue_drop(c->touch.issue);
+}
+
+void emu_oracle_tc_wait(struct emu_x *x, const struct emu_op *op, bool store)
+{
+	const struct orc_thread *first;
+	uint32_t n;
+
+	if (!watched(x, op))
+		return;
+	first = orc_thread_of(x->w, 0);
+	n = store ? first->st : first->ld;
+	for (unsigned l = 0; n && l < EMU_LANES; l++)
+		orc_tensor_done(orc_thread_of(x->w, l), ORC_ACTOR(store ? ORC_TC_ST : ORC_TC_LD, first->id),
+				n);
+}
+
+/* The warp writes the address of what it got, in its threads' name. */
+void emu_oracle_tc_alloc(struct emu_x *x, const struct emu_op *op, uint64_t addr)
+{
+	const struct orc_op *k = watched(x, op);
+	struct orc_block *b = x->b->oracle;
+	unsigned first = x->w->index * EMU_LANES;
+	struct orc_touch touch;
+
+	if (!k)
+		return;
+	touch = (struct orc_touch){
+		.issue = orc_issue_warp(b, first, EMU_ALL), .op = k, .n = 1, .write = true,
+		.actor = orc_singles(b->grid, 1)
+	};
+	orc_touch(&touch, 1 + b->number, (uint32_t)addr & ((1u << EMU_RANK_SHIFT) - 1), 4);
+	orc_issue_drop(touch.issue);
+	orc_together(b, first, EMU_ALL, touch.actor);
+}
+
+struct orc_mark emu_oracle_tc_mark(struct emu_x *x, const struct emu_op *op, unsigned lane,
+				   const void *mbar)
+{
+	const struct orc_op *k = watched(x, op);
+	struct orc_thread *t;
+
+	if (!k)
+		return (struct orc_mark){0, 0};
+	t = orc_thread_of(x->w, lane);
+	operand(x->b, t, k, mbar);
+	return (struct orc_mark){ORC_ACTOR(ORC_TC, t->id), t->tc};
 }
