@@ -270,26 +270,33 @@ static bool inside(const struct emu_block *b, uint64_t bits, bool mn, unsigned s
 }
 
 /* Marks the bytes of a matrix. */
-static void mark(uint8_t *map, uint64_t bits, bool mn, unsigned size, unsigned first, unsigned n,
+static void mark(uint8_t *map, uint64_t bytes, uint64_t bits, bool mn, unsigned size, unsigned n,
 		 unsigned k)
 {
 	struct emu_matdesc d = described(bits);
 
-	for (unsigned r = first; r < first + n; r++)
-		for (unsigned c = 0; c < k; c++)
-			memset(map + emu_matdesc_at(&d, mn, size, r, c), 1, size);
+	for (unsigned r = 0; r < n; r++)
+		for (unsigned c = 0; c < k; c++) {
+			uint32_t at = emu_matdesc_at(&d, mn, size, r, c);
+
+			if (at + size <= bytes)
+				memset(map + at, 1, size);
+		}
 }
 
+/* PTX ISA, "wgmma.mma_async": the warpgroup reads the matrices; which of its warps reads
+ * which rows of A is not for programs to know. */
 static void tell(struct emu_x *x, const struct product *p)
 {
 	const struct emu_wgmma *how = p->op->u.wgmma;
-	uint8_t *map = calloc(1, x->b->smem_bytes);
+	uint64_t n = x->b->smem_bytes;
+	uint8_t *map = calloc(1, n);
 
 	if (!map)
 		abort();
 	if (!how->a_regs)
-		mark(map, p->a, how->a_mn, emu_mma_bits(how->at) / 8, x->w->index % 4 * ROWS, ROWS, how->k);
-	mark(map, p->b, how->b_mn, emu_mma_bits(how->bt) / 8, 0, how->n, how->k);
+		mark(map, n, p->a, how->a_mn, emu_mma_bits(how->at) / 8, 4 * ROWS, how->k);
+	mark(map, n, p->b, how->b_mn, emu_mma_bits(how->bt) / 8, how->n, how->k);
 	emu_oracle_wgmma(x, p->op, map);
 	free(map);
 }
