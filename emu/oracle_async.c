@@ -76,8 +76,8 @@ void orc_touch(const struct orc_touch *t, uint64_t space, uint64_t addr, uint64_
 		a->pipe = t->pipe;
 		a->issue = t->issue;
 		t->issue->refs++;
-		orc_check(b->grid, NULL, a);
-		if (space && space < ORC_TMEM && b->grid->block[space - 1])
+		if (orc_check(b->grid, NULL, a) && space && space < ORC_TMEM &&
+		    b->grid->block[space - 1])
 			orc_guest(b->grid->block[space - 1], a);
 	}
 }
@@ -192,7 +192,9 @@ void orc_proxy_fence(struct orc_block *b, struct orc_thread *t, const struct orc
 			o->fence[ORC_CLUSTER].reach = cluster;
 			orc_raise(&o->fence[ORC_CLUSTER].know.v[ORC_INITS], t->id, t->epoch);
 			break;
-		default:
+		default:                /* .alias */
+			orc_learn(&o->know.v[ORC_ALIAS], o->know.v[ORC_ALL]);
+			orc_raise(&o->know.v[ORC_ALIAS], t->id, t->epoch);
 			break;
 		}
 	}
@@ -249,16 +251,14 @@ static bool map_fenced(enum orc_world w, const struct orc_access *a, const struc
 
 /* Where an access lies decides which fence covers it, and in which block that has to
  * run: that of the asynchronous access, or, where it goes to another block's shared
- * memory, either (PTX ISA, "Proxy-preserved Base Causality Order"). */
-enum orc_verdict orc_proxies(enum orc_world w, const struct orc_access *a,
-			     const struct orc_access *b)
+ * memory, either. */
+static enum orc_verdict async_fenced(enum orc_world w, const struct orc_access *a,
+				     const struct orc_access *b)
 {
 	const struct orc_know *k = &b->issue->know[w];
 	uint64_t here = b->reach.block, by = a->reach.block;
 	bool own, path;
 
-	if (b->proxy == ORC_MAPS)
-		return map_fenced(w, a, b) ? ORC_FINE : ORC_UNFENCED;
 #define HAS(facet) (orc_get(k->v[facet], a->thread) >= a->epoch)
 	if (!a->space) {
 		own = by == here && HAS(ORC_OWN_GLOBAL);
@@ -277,6 +277,21 @@ enum orc_verdict orc_proxies(enum orc_world w, const struct orc_access *a,
 	if (own || (path && by != here))
 		return ORC_FINE;
 	return path ? ORC_MISFENCED : ORC_UNFENCED;
+}
+
+/* PTX ISA, "Proxy-preserved Base Causality Order".  The end of an asynchronous operation
+ * is a fence to whoever sees it. */
+enum orc_verdict orc_proxies(enum orc_world w, const struct orc_access *a,
+			     const struct orc_access *b)
+{
+	if ((a->proxy == ORC_MULTIMEM) != (b->proxy == ORC_MULTIMEM) &&
+	    orc_get(b->alias[w], a->thread) < a->epoch)
+		return ORC_UNFENCED;
+	if (a->proxy > ORC_MULTIMEM || b->proxy <= ORC_MULTIMEM)
+		return ORC_FINE;
+	if (b->proxy == ORC_MAPS)
+		return map_fenced(w, a, b) ? ORC_FINE : ORC_UNFENCED;
+	return async_fenced(w, a, b);
 }
 
 /* ---- tensor memory ----------------------------------------------------------------------- */

@@ -30,9 +30,27 @@ static uint8_t level_of(const struct ptx_inst *in)
 	return ORC_GPU;                 /* PTX ISA, atom: the default */
 }
 
+/* How it accesses memory; multimem by addresses of its own. */
+static enum ptx_access access_of(const struct ptx_inst *in, bool *multimem)
+{
+	*multimem = true;
+	switch (in->id) {
+	case INST_MULTIMEM_LD_REDUCE:
+		return ACCESS_LOAD;
+	case INST_MULTIMEM_ST:
+		return ACCESS_STORE;
+	case INST_MULTIMEM_RED:
+		return ACCESS_RED;
+	default:
+		*multimem = false;
+		return ptx_insts[in->id].access;
+	}
+}
+
 static void meaning(struct orc_op *k, const struct ptx_inst *in)
 {
 	const struct ptx_inst_row *row = &ptx_insts[in->id];
+	enum ptx_access access = access_of(in, &k->multimem);
 	bool acq_rel = ptx_has(in, MOD_ACQ_REL), packed;
 
 	k->in = in;
@@ -41,7 +59,7 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 	k->release = acq_rel || ptx_has(in, MOD_RELEASE);
 	if (orc_other(k, in))
 		return;
-	if (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN) {
+	if (!k->multimem && (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN)) {
 		k->unmodelled = true;
 		return;
 	}
@@ -52,8 +70,8 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 			k->acquire = k->release = true;
 		return;
 	}
-	k->red = row->access == ACCESS_RED;
-	switch (row->access) {
+	k->red = access == ACCESS_RED;
+	switch (access) {
 	case ACCESS_LOAD:
 	case ACCESS_LDMATRIX:
 	case ACCESS_WMMA_LOAD:
@@ -85,9 +103,11 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 	k->strong |= k->acquire || k->release || ptx_has(in, MOD_RELAXED) ||
 		     ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_MMIO);
 	k->read_only = ptx_has(in, MOD_NC) || in->id == INST_LDU;
-	k->cluster = ptx_has(in, MOD_SHARED_CLUSTER);
+	/* PTX ISA, "multimem": .relaxed.sys unless said. */
+	if (k->multimem && !ptx_has(in, MOD_GPU) && !ptx_has(in, MOD_CLUSTER) && !ptx_has(in, MOD_CTA))
+		k->level = ORC_SYS;
 	/* PTX ISA, Vector and Packed Data-types: elements are accesses of their own. */
-	packed = k->red || row->access == ACCESS_ATOM ?
+	packed = k->red || access == ACCESS_ATOM ?
 		 in->type == TYPE_F16X2 || in->type == TYPE_BF16X2 : false;
 	k->n = (uint8_t)(ptx_inst_vec(in) * (packed ? 2 : 1));
 	k->size = (uint8_t)(ptx_type_bits(in->type) / 8 / (packed ? 2 : 1));
@@ -195,8 +215,7 @@ struct orc_thread *orc_thread_of(const struct emu_warp *w, unsigned lane)
 
 static void keep(struct orc_block *b, struct orc_thread *t, struct orc_access *a)
 {
-	orc_check(b->grid, t, a);
-	if (a->space && a->space != 1 + b->number)
+	if (orc_check(b->grid, t, a) && a->space && a->space != 1 + b->number)
 		orc_guest(b->grid->block[a->space - 1], a);
 }
 

@@ -68,6 +68,7 @@ enum orc_facet {
 	ORC_HERE, ORC_HERE_CLUSTER, ORC_HERE_GLOBAL,
 	ORC_HALF,                       /* by the releasing half of a fence in one direction */
 	ORC_WHOLE,                      /* and by the acquiring half, in this block */
+	ORC_ALIAS,                      /* fenced between the names of one location */
 	ORC_MAP,                        /* released to the tensor maps' proxy */
 	ORC_TENSOR,                     /* tensor memory: by tcgen05.fence::before_thread_sync */
 	ORC_FACETS
@@ -124,7 +125,8 @@ struct orc_observer {           /* read what a write wrote; `sure`: in every wor
 	struct orc_reach reach;
 };
 
-enum orc_proxy { ORC_GENERIC, ORC_ASYNC, ORC_MAPS };
+/* ORC_MULTIMEM: generic, but by another address of the same memory. */
+enum orc_proxy { ORC_GENERIC, ORC_MULTIMEM, ORC_ASYNC, ORC_MAPS };
 
 /* What was known when an operation was issued; its accesses share it. */
 struct orc_issue {
@@ -154,8 +156,9 @@ struct orc_access {
 	uint64_t pipe;                  /* of tcgen05: the accumulator; 0: in no pipeline */
 	struct orc_reach reach;         /* level ORC_WEAK: a weak access */
 	bool blind;                     /* other blocks of its cluster are not compared */
-	/* What its thread knew; what else it knew of shared memory. */
-	struct orc_clock *knows[ORC_WORLDS], *extra[ORC_WORLDS];
+	/* What its thread knew; what else it knew of shared memory; what was fenced
+	 * between aliases. */
+	struct orc_clock *knows[ORC_WORLDS], *extra[ORC_WORLDS], *alias[ORC_WORLDS];
 	struct orc_clock *direct;       /* in WIDE_LEAST */
 	/* Announced then; and if it acquires, what its thread knew then. */
 	uint64_t since;
@@ -274,7 +277,7 @@ struct orc_op {
 	bool access, fence, unmodelled;
 	bool tells;                     /* says itself what it does */
 	bool other;                     /* of oracle_tell.c */
-	bool read, write, strong, acquire, release, sc, red, read_only, cluster;
+	bool read, write, strong, acquire, release, sc, red, read_only, multimem;
 	uint8_t level, size, n;         /* bytes of an element, elements */
 };
 
@@ -406,8 +409,9 @@ struct orc_access *orc_access_new(struct orc_block *, struct orc_thread *, const
 				  uint64_t space, uint64_t addr, unsigned size);
 /* Who wrote the bytes of `a` last, if that was one strong write of the same location. */
 struct orc_access *orc_before(struct orc_grid *, const struct orc_access *);
-/* Compares it with all there is and keeps it. */
-void orc_check(struct orc_grid *, struct orc_thread *, struct orc_access *);
+/* Compares it with all there is and keeps it; false: it is like one that was kept, and
+ * has been freed. */
+bool orc_check(struct orc_grid *, struct orc_thread *, struct orc_access *);
 /* They were kept in this order. */
 enum orc_verdict orc_judge(enum orc_world, struct orc_access *, const struct orc_access *);
 void orc_grid_end(struct orc_grid *);

@@ -9,6 +9,8 @@
 
 /* Accesses of one pair of instructions that race, for what they demand. */
 enum { INSTANCES = 24 };
+/* How far back an access like another is looked for. */
+enum { POLLERS = 1024 };
 
 struct orc_race {
 	struct orc_race *next;
@@ -59,6 +61,7 @@ struct orc_access *orc_access_new(struct orc_block *b, struct orc_thread *t, con
 	a->read = op->read;
 	a->write = op->write;
 	a->read_only = op->read_only;
+	a->proxy = op->multimem ? ORC_MULTIMEM : ORC_GENERIC;
 	a->launch = b->launch->number;
 	a->blind = t->blind;
 	a->size = (uint8_t)size;
@@ -174,11 +177,8 @@ enum orc_verdict orc_judge(enum orc_world w, struct orc_access *a, const struct 
 	if (a->issue && b->issue ? a->issue->number == b->issue->number :
 	    a->thread == b->thread)
 		return ORC_FINE;
-	if (ordered(w, a, b)) {
-		if (b->proxy == ORC_GENERIC || a->proxy != ORC_GENERIC || a->launch != b->launch)
-			return ORC_FINE;
-		return orc_proxies(w, a, b);
-	}
+	if (ordered(w, a, b))
+		return a->launch == b->launch ? orc_proxies(w, a, b) : ORC_FINE;
 	if ((a->blind || b->blind) && a->reach.block != b->reach.block &&
 	    a->reach.cluster == b->reach.cluster)
 		return ORC_FINE;
@@ -282,7 +282,7 @@ static bool repeated(const struct orc_cell *c, const struct orc_access *a)
 {
 	if (a->write || a->read_only)
 		return false;
-	for (unsigned i = c->n; i-- > 0 && c->n - i < 64;) {
+	for (unsigned i = c->n; i-- > 0 && c->n - i <= POLLERS;) {
 		const struct orc_access *o = c->v[i];
 
 		if (o->thread == a->thread && o->op == a->op && o->epoch == a->epoch &&
@@ -322,12 +322,31 @@ static void check_mbar(struct orc_grid *g, const struct orc_access *a)
 	orc_say(&f);
 }
 
-void orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
+static void access_free(struct orc_access *a)
 {
+	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
+		orc_drop(a->knows[w]);
+		orc_drop(a->extra[w]);
+		orc_drop(a->alias[w]);
+		orc_drop(a->knew[w]);
+		orc_heads_drop(&a->heads[w]);
+	}
+	orc_drop(a->direct);
+	orc_drop(a->knew_direct);
+	orc_issue_drop(a->issue);
+	free(a->obs);
+	free(a);
+}
+
+bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
+{
+	bool kept = false;
+
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
 		const struct orc_know *k = t ? &t->o[w].know : &a->issue->know[w];
 
 		a->knows[w] = orc_keep(k->v[ORC_ALL]);
+		a->alias[w] = orc_keep(k->v[ORC_ALIAS]);
 		if (a->space)
 			a->extra[w] = orc_keep(k->v[ORC_SHARED]);
 	}
@@ -344,6 +363,7 @@ void orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 					race(g, c->v[k], a, a->addr + i);
 			c->v = orc_grow(c->v, c->n, &c->cap, sizeof *c->v);
 			c->v[c->n++] = a;
+			kept = true;
 		}
 		if (!a->write)
 			continue;
@@ -351,6 +371,11 @@ void orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 			c->last->ended = g->seq;
 		c->last = a;
 	}
+	if (kept || g->all[g->nall - 1] != a)
+		return true;
+	g->nall--;
+	access_free(a);
+	return false;
 }
 
 /* ---- what must be named ------------------------------------------------------------ */
@@ -513,21 +538,8 @@ void orc_grid_end(struct orc_grid *g)
 			demand(g, r, i);
 		free(r);
 	}
-	for (size_t i = 0; i < g->nall; i++) {
-		struct orc_access *a = g->all[i];
-
-		for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
-			orc_drop(a->knows[w]);
-			orc_drop(a->extra[w]);
-			orc_drop(a->knew[w]);
-			orc_heads_drop(&a->heads[w]);
-		}
-		orc_drop(a->direct);
-		orc_drop(a->knew_direct);
-		orc_issue_drop(a->issue);
-		free(a->obs);
-		free(a);
-	}
+	for (size_t i = 0; i < g->nall; i++)
+		access_free(g->all[i]);
 	free(g->all);
 	for (unsigned i = 0; i < ORC_HASH; i++) {
 		pages_free(g->page[i]);
