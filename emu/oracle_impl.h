@@ -206,6 +206,8 @@ struct orc_thread {
 	/* Strong reads whose moment is not over. */
 	struct { struct orc_word *word; uint64_t since; struct orc_reach reach; bool acquire; } look[ORC_ELEMS];
 	unsigned nlook;
+	/* Likewise, the phase that it waited for. */
+	struct { const struct orc_phase *phase; const struct orc_op *op; const void *key; } waited;
 };
 
 struct orc_bar { struct orc_know know[ORC_WORLDS]; };
@@ -342,6 +344,7 @@ void orc_phase_over(struct orc_phase *);
 /* `key`: what the thread may acquire of it later. */
 void orc_phase_wait(const struct orc_phase *, struct orc_thread *, const struct orc_op *,
 		    const void *key);
+void orc_phase_settle(struct orc_thread *);
 void orc_phase_drop(struct orc_phase *);
 void orc_cluster_wait(struct orc_block *, struct orc_thread *, const struct orc_op *);
 

@@ -41,21 +41,42 @@ void orc_phase_over(struct orc_phase *p)
 	}
 }
 
-void orc_phase_wait(const struct orc_phase *p, struct orc_thread *t, const struct orc_op *op,
-		    const void *key)
+static void learn(const struct orc_heads *h, struct orc_thread *t, const struct orc_op *op,
+		  const void *key, enum orc_world w)
 {
 	struct orc_reach r = orc_reach_of(t->block, op->level);
 
-	EACH_WORLD(w) {
-		for (unsigned i = 0; i < p->before[w].n; i++) {
-			const struct orc_head *h = &p->before[w].v[i];
-
-			if (h->loose || (op->acquire && orc_meet(w, &h->reach, &r)))
-				orc_learn_head(t, w, h);
-			else
-				orc_note(&t->o[w].seen, key, h);
-		}
+	for (unsigned i = 0; i < h->n; i++) {
+		if (h->v[i].loose || (op->acquire && orc_meet(w, &h->v[i].reach, &r)))
+			orc_learn_head(t, w, &h->v[i]);
+		else
+			orc_note(&t->o[w].seen, key, &h->v[i]);
 	}
+}
+
+/* A call beside the instruction may take the phase that goes on for the one that is
+ * over, until the thread's next event. */
+void orc_phase_settle(struct orc_thread *t)
+{
+	const struct orc_phase *p = t->waited.phase;
+
+	t->waited.phase = NULL;
+	EACH_WORLD(w) {
+		if (!ORC_IS_MOST(w))
+			continue;
+		learn(&p->before[w], t, t->waited.op, t->waited.key, w);
+		learn(&p->now[w], t, t->waited.op, t->waited.key, w);
+	}
+}
+
+void orc_phase_wait(const struct orc_phase *p, struct orc_thread *t, const struct orc_op *op,
+		    const void *key)
+{
+	EACH_WORLD(w)
+		learn(&p->before[w], t, op, key, w);
+	t->waited.phase = p;
+	t->waited.op = op;
+	t->waited.key = key;
 }
 
 void orc_phase_drop(struct orc_phase *p)

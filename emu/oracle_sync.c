@@ -332,6 +332,8 @@ void orc_settle(struct orc_grid *g, struct orc_thread *t)
 				each_there(t->look[i].word, t->look[i].since, w, look_again, &k);
 	}
 	t->nlook = 0;
+	if (t->waited.phase)
+		orc_phase_settle(t);
 }
 
 /* Acquires what was seen and is within reach: at one word, or anywhere. */

@@ -381,5 +381,9 @@ $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 TESTS += testsuite/device.sh
 EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp
 
+# The oracle's rules for what is asynchronous.
+TESTS += testsuite/oracle.sh
+EXTRA_DIST += testsuite/oracle.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
+
 # Random programs.
 include $(top_srcdir)/testsuite/gen/local.mk
