@@ -101,7 +101,8 @@ void orc_cluster_wait(struct orc_block *b, struct orc_thread *t, const struct or
 
 /* ---- mbarriers ------------------------------------------------------------------------ */
 
-struct user { uint64_t thread; uint32_t epoch; const struct orc_op *op; };
+/* A use, and what the clocks of its warp were. */
+struct user { uint64_t thread; uint32_t epoch[EMU_LANES]; const struct orc_op *op; };
 
 struct orc_mbar {
 	struct orc_mbar *chain, *next;  /* in the table; of its block */
@@ -189,20 +190,32 @@ static void used(struct orc_mbar *m, const struct orc_thread *t, const struct or
 		m->use = orc_grow(m->use, m->nuses, &m->capuses, sizeof *m->use);
 		u = &m->use[m->nuses++];
 	}
-	*u = (struct user){t->id, t->epoch, op};
+	u->thread = t->id;
+	u->op = op;
+	for (unsigned l = 0; l < EMU_LANES; l++)
+		u->epoch[l] = t->block->thread[t->index / EMU_LANES * EMU_LANES + l].epoch;
+}
+
+/* Is the thread behind that use?  Libraries let one lane speak for those that it has met in
+ * a vote or a match, which order no memory; for the end of an mbarrier that is enough. */
+static bool behind(const struct orc_thread *t, enum orc_world w, const struct user *u)
+{
+	const struct orc_clock *known = t->o[w].know.v[ORC_ALL];
+	uint64_t first = u->thread / EMU_LANES * EMU_LANES;
+
+	for (unsigned l = 0; l < EMU_LANES; l++)
+		if (orc_get(known, first + l) >= u->epoch[l])
+			return true;
+	return t->id / EMU_LANES == u->thread / EMU_LANES;
 }
 
 /* What ends an mbarrier comes after all that was done with it. */
 static void all_used(const struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op,
 		     uint64_t addr)
 {
-	for (unsigned i = 0; i < m->nuses; i++) {
-		const struct user *u = &m->use[i];
-
-		if (u->thread != t->id && orc_get(t->o[ORC_LEAST].know.v[ORC_ALL], u->thread) < u->epoch)
-			misuse(m->block, t, op, u->op, addr,
-			       orc_get(t->o[ORC_MOST].know.v[ORC_ALL], u->thread) < u->epoch);
-	}
+	for (unsigned i = 0; i < m->nuses; i++)
+		if (!behind(t, ORC_LEAST, &m->use[i]))
+			misuse(m->block, t, op, m->use[i].op, addr, !behind(t, ORC_MOST, &m->use[i]));
 }
 
 static const struct orc_access *write_object(struct orc_block *owner, struct orc_block *b,
