@@ -248,7 +248,8 @@ struct orc_map_fence {
 	struct orc_clock *covers[ORC_WORLDS];
 };
 
-struct orc_cell { struct orc_access **v, *last; unsigned n, cap; };
+/* `behind`: the last weak write that came behind everything before it; 0: none. */
+struct orc_cell { struct orc_access **v, *last; unsigned n, cap, behind; };
 struct orc_page { struct orc_page *chain; uint64_t space, number; struct orc_cell cell[64]; };
 
 #define ORC_HASH 4096

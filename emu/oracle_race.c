@@ -322,6 +322,37 @@ static void check_mbar(struct orc_grid *g, const struct orc_access *a)
 	orc_say(&f);
 }
 
+/* The first access that `a` has to be compared with.  What comes behind a weak write is
+ * behind all that the write is behind; what a proxy has not seen, only if the write was
+ * through the proxy itself. */
+static unsigned first_open(const struct orc_cell *c, const struct orc_access *a)
+{
+	const struct orc_access *x = c->behind ? c->v[c->behind - 1] : NULL;
+
+	if (!x || x->blind || a->read_only || (a->proxy != ORC_GENERIC && x->proxy != a->proxy) ||
+	    !ordered(ORC_LEAST, x, a))
+		return 0;
+	return c->behind - 1;
+}
+
+static void compare(struct orc_grid *g, struct orc_cell *c, struct orc_access *a, uint64_t addr)
+{
+	bool fine = true;
+
+	for (unsigned k = first_open(c, a); k < c->n; k++) {
+		enum orc_verdict v = orc_judge(ORC_LEAST, c->v[k], a);
+
+		if (v == ORC_FINE || between(c, k, a))
+			continue;
+		race(g, c->v[k], a, addr);
+		fine &= v != ORC_OPEN;
+	}
+	c->v = orc_grow(c->v, c->n, &c->cap, sizeof *c->v);
+	c->v[c->n++] = a;
+	if (fine && a->write && !a->reach.level)
+		c->behind = c->n;
+}
+
 static void access_free(struct orc_access *a)
 {
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
@@ -358,11 +389,7 @@ bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 		struct orc_cell *c = cell_at(g, a->space, a->addr + i);
 
 		if (!repeated(c, a)) {
-			for (unsigned k = 0; k < c->n; k++)
-				if (orc_judge(ORC_LEAST, c->v[k], a) && !between(c, k, a))
-					race(g, c->v[k], a, a->addr + i);
-			c->v = orc_grow(c->v, c->n, &c->cap, sizeof *c->v);
-			c->v[c->n++] = a;
+			compare(g, c, a, a->addr + i);
 			kept = true;
 		}
 		if (!a->write)
