@@ -7,6 +7,7 @@
  * (PTX ISA, "Async Operations", "Proxies", "Proxy-preserved Base Causality Order")
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "emu/oracle_impl.h"
 
@@ -247,6 +248,29 @@ static bool map_fenced(enum orc_world w, const struct orc_access *a, const struc
 	return false;
 }
 
+/* ---- choices ------------------------------------------------------------------------------ */
+
+struct orc_choices orc_choices;
+
+EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
+{
+	const struct { const char *name, *value, *other; bool *to; } table[] = {
+		{"proxy_fence", "path", "own", &orc_choices.path},
+		{"proxy_war", "off", "error", &orc_choices.no_war},
+		{"proxy_cta", "any", "strict", &orc_choices.any_block}
+	};
+
+	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+		bool on = !strcmp(value, table[i].value);
+
+		if (strcmp(name, table[i].name) || (!on && strcmp(value, table[i].other)))
+			continue;
+		*table[i].to = on;
+		return 0;
+	}
+	return -1;
+}
+
 /* ---- verdicts ----------------------------------------------------------------------------- */
 
 /* Where an access lies decides which fence covers it, and in which block that has to
@@ -257,24 +281,24 @@ static enum orc_verdict async_fenced(enum orc_world w, const struct orc_access *
 {
 	const struct orc_know *k = &b->issue->know[w];
 	uint64_t here = b->reach.block, by = a->reach.block;
-	bool own, path;
+	bool own, path, there = by == here || orc_choices.any_block;
 
 #define HAS(facet) (orc_get(k->v[facet], a->thread) >= a->epoch)
 	if (!a->space) {
-		own = by == here && HAS(ORC_OWN_GLOBAL);
+		own = there && HAS(ORC_OWN_GLOBAL);
 		path = HAS(ORC_HERE_GLOBAL);
 	} else if (a->space == 1 + here) {
-		own = by == here && (HAS(ORC_OWN) || HAS(ORC_WHOLE));
+		own = by == here ? HAS(ORC_OWN) || HAS(ORC_WHOLE) : there && HAS(ORC_OWN_CLUSTER);
 		path = HAS(ORC_HERE);
 	} else if (a->space == 1 + by) {
 		own = HAS(ORC_OWN) || HAS(ORC_WHOLE);
 		path = HAS(ORC_HERE_CLUSTER);
 	} else {
-		own = by == here && HAS(ORC_OWN_CLUSTER);
+		own = there && HAS(ORC_OWN_CLUSTER);
 		path = HAS(ORC_HERE_CLUSTER);
 	}
 #undef HAS
-	if (own || (path && by != here))
+	if (own || (path && (by != here || orc_choices.path)) || (orc_choices.no_war && !a->write))
 		return ORC_FINE;
 	return path ? ORC_MISFENCED : ORC_UNFENCED;
 }

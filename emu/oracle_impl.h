@@ -395,6 +395,10 @@ void orc_together(struct orc_block *, unsigned first, uint32_t lanes, uint64_t a
 void orc_proxy_fence(struct orc_block *, struct orc_thread *, const struct orc_op *);
 void orc_map_release(struct orc_thread *);
 void orc_map_acquire(struct orc_block *, struct orc_thread *, uint64_t addr);
+/* Where the documentation leaves room: a fence on the way is enough, whoever made the
+ * access; none is needed behind a read; it may run in another block. */
+struct orc_choices { bool path, no_war, any_block; };
+extern struct orc_choices orc_choices;
 /* Are accesses in this order, the second through another proxy, seen by it? */
 enum orc_verdict orc_proxies(enum orc_world, const struct orc_access *, const struct orc_access *);
 /* Are two accesses of tensor memory in order? */

@@ -42,7 +42,8 @@ static const char usage_text[] =
 "      --oracle            on the emulated device, ask its own detector as well, and\n"
 "                          hold the two against each other\n"
 "      --oracle=only       run the PTX as it is, on the emulated device, and let its\n"
-"                          own detector alone judge; expect-with lines do not count\n"
+"                          own detector alone judge; expect-with lines count if their\n"
+"                          options are proxy_fence, proxy_war or proxy_cta\n"
 "      --device=WHERE      gpu, emu (the emulated device), or auto: the GPU if\n"
 "                          there is one (default)\n"
 "      --seed=N            schedule N of the emulated device\n"
@@ -281,8 +282,7 @@ static void run_all(const struct options *o, const struct run_script *s, char **
 again:
 		c.device = *device == DEVICE_EMU ? "emu" : "gpu";
 		c.optional = o->device == DEVICE_AUTO && *device != DEVICE_EMU;
-		/* It knows none of gsan's options. */
-		c.oracle = o->oracle && *device == DEVICE_EMU && !options;
+		c.oracle = o->oracle && *device == DEVICE_EMU && run_oracle_knows(options);
 		if (!run_spawn(&c, f, oracle, &r)) {
 			out->status = RUN_OTHER;
 			return;
@@ -330,7 +330,7 @@ static int check_all(const struct options *o, const struct run_script *s, char *
 		for (k = 0; k < i; k++)
 			if (same_options(s->expects[k].options, s->expects[i].options))
 				break;
-		if (k < i || (o->only && s->expects[i].options))
+		if (k < i || (o->only && !run_oracle_knows(s->expects[i].options)))
 			continue;
 		f = oracle = (struct run_findings){ 0 };
 		run_all(o, s, argv, device, s->expects[i].options, &f, &oracle, &out);
@@ -346,7 +346,7 @@ static int check_all(const struct options *o, const struct run_script *s, char *
 				continue;
 			judged++;
 			if ((!o->only && !run_holds(s, &s->expects[k], &f, "")) ||
-			    (o->oracle && *device == DEVICE_EMU && !s->expects[i].options &&
+			    (o->oracle && *device == DEVICE_EMU && run_oracle_knows(s->expects[i].options) &&
 			     !run_holds(s, &s->expects[k], &oracle, " from the oracle")))
 				status = RUN_FAILED;
 		}

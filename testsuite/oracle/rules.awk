@@ -92,7 +92,7 @@ function prologue()
 }
 /^case / { flush_case(); begin() }
 /^#/ || /^$/ || /^case / { next }
-head && $1 == "expect" { put("//@ " $0); next }
+head && /^expect/ { put("//@ " $0); next }
 head { prologue() }
 $1 == "wait" {
 	loops++
