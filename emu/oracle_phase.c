@@ -110,6 +110,7 @@ struct orc_mbar {
 	struct orc_block *block;
 	const struct orc_access *init;
 	bool live;
+	unsigned flying;                /* copies that have not told it of all their bytes */
 	struct orc_phase phase;
 	struct user *use;               /* the last of each thread */
 	unsigned nuses, capuses;
@@ -260,7 +261,7 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		if (!m)
 			m = mbar_new(p, owner);
 		orc_phase_drop(&m->phase);
-		m->nuses = 0;
+		m->nuses = m->flying = 0;
 		m->init = write_object(owner, b, t, op, addr, true);
 		m->live = true;
 		return;
@@ -287,12 +288,41 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		used(m, t, op);
 }
 
-void orc_mbar_over(const void *p)
+void orc_mbar_flies(const void *p)
 {
 	struct orc_mbar *m = *find(p);
 
 	if (m)
-		orc_phase_over(&m->phase);
+		m->flying++;
+}
+
+/* A phase that is over before all copies are done was promised too few bytes: whose they
+ * were is chance, and nobody can know. */
+void orc_mbar_over(const void *p)
+{
+	struct orc_mbar *m = *find(p);
+
+	if (!m)
+		return;
+	EACH_WORLD(w) {
+		struct orc_heads *h = &m->phase.now[w];
+
+		for (unsigned i = 0; m->flying && !ORC_IS_MOST(w) && i < h->n; i++) {
+			if (!h->v[i].done || h->v[i].loose)
+				continue;
+			orc_head_drop(&h->v[i]);
+			h->v[i--] = h->v[--h->n];
+		}
+	}
+	orc_phase_over(&m->phase);
+}
+
+void orc_mbar_lands(const void *p)
+{
+	struct orc_mbar *m = *find(p);
+
+	if (m && m->flying)
+		m->flying--;
 }
 
 void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool loose, bool tensor)

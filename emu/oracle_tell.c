@@ -337,9 +337,12 @@ void emu_oracle_async(struct emu_async *a)
 		return;
 	t = orc_thread_of(a->warp, a->lane);
 	orc_settle(b->grid, t);
-	for (unsigned i = 0; i < a->nland; i++)
-		if (a->land[i].mbar)
-			operand(a->block, t, k, a->land[i].mbar);
+	for (unsigned i = 0; i < a->nland; i++) {
+		if (!a->land[i].mbar)
+			continue;
+		operand(a->block, t, k, a->land[i].mbar);
+		orc_mbar_flies(a->land[i].mbar);
+	}
 	touch = (struct orc_touch){
 		.issue = orc_issue(b, t), .op = k, .n = 1, .read = true,
 		.proxy = a->generic ? ORC_GENERIC : ORC_ASYNC
@@ -377,6 +380,7 @@ void emu_oracle_landed(const struct emu_async *a, const struct emu_landing *land
 		return;
 	orc_mbar_done(land->mbar, a->actor, 1, false, false);
 	orc_mbar_done(land->mbar, a->actor + 1 + (uint64_t)(land - a->land), 1, false, false);
+	orc_mbar_lands(land->mbar);
 }
 
 void emu_oracle_cp_fenceproxy(struct emu_x *x, const struct emu_op *op, uint32_t lanes, uint64_t to,
