@@ -75,6 +75,7 @@ void orc_touch(const struct orc_touch *t, uint64_t space, uint64_t addr, uint64_
 		a->proxy = (uint8_t)t->proxy;
 		a->reach.level = t->level;
 		a->pipe = t->pipe;
+		a->at_once = t->at_once;
 		a->issue = t->issue;
 		t->issue->refs++;
 		if (orc_check(b->grid, NULL, a) && space && space < ORC_TMEM &&

@@ -228,8 +228,8 @@ static void weak(struct orc_block *b, struct orc_thread *t, const struct orc_op 
 	}
 }
 
-static void strong(struct orc_block *b, struct orc_thread *t, const struct emu_op *op,
-		   const struct orc_op *k, uint64_t space, uint64_t addr)
+void orc_strong_access(struct orc_block *b, struct orc_thread *t, const struct emu_op *op,
+		       const struct orc_op *k, uint64_t space, uint64_t addr)
 {
 	for (unsigned i = 0; i < k->n; i++) {
 		uint64_t at = addr + (uint64_t)i * k->size;
@@ -260,7 +260,7 @@ static void accessed(struct emu_x *x, const struct emu_op *op, const struct orc_
 	if (!locate(x, op->u.mem.base, a, &owner, &space, &addr))
 		return;
 	if (k->strong)
-		strong(b, t, op, k, space, addr);
+		orc_strong_access(b, t, op, k, space, addr);
 	else
 		weak(b, t, k, space, addr, bytes);
 }

@@ -152,7 +152,8 @@ struct orc_access {
 	uint8_t size;
 	uint64_t space, addr;           /* space 0: global; else 1 + number of the block */
 	uint64_t launch;                /* number of the launch */
-	struct orc_issue *issue;        /* of an asynchronous operation; NULL */
+	struct orc_issue *issue;        /* of an operation that is not one thread's own; NULL */
+	bool at_once;                   /* which is over with the instruction */
 	uint64_t pipe;                  /* of tcgen05: the accumulator; 0: in no pipeline */
 	struct orc_reach reach;         /* level ORC_WEAK: a weak access */
 	bool blind;                     /* other blocks of its cluster are not compared */
@@ -386,6 +387,7 @@ struct orc_touch {
 	bool read, write;
 	uint8_t level, size;            /* of a reduction: its scope, bytes of an element */
 	uint64_t pipe;
+	bool at_once;
 };
 void orc_touch(const struct orc_touch *, uint64_t space, uint64_t addr, uint64_t bytes);
 void orc_commit(struct orc_groups *);
@@ -476,6 +478,9 @@ void emu_oracle_exit(struct emu_warp *, uint32_t m);
 const struct orc_op *orc_op_of(const struct emu_op *);
 struct orc_thread *orc_thread_of(const struct emu_warp *, unsigned lane);
 bool orc_mine(const struct emu_block *, const struct emu_op *);
+/* All elements of a strong access, carried out now. */
+void orc_strong_access(struct orc_block *, struct orc_thread *, const struct emu_op *,
+		       const struct orc_op *, uint64_t space, uint64_t addr);
 
 /* ---- oracle_tell.c: likewise, of what is asynchronous ---------------------------------------- */
 

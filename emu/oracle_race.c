@@ -205,8 +205,8 @@ static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const stru
 {
 	enum orc_verdict most = orc_judge(ORC_MOST, a, b), wide;
 	const struct orc_clock *direct = meanwhile(a, b) ? b->knew_direct : b->direct;
-	unsigned plain = a->issue || b->issue ? ORC_MAY(ORC_DATA) | ORC_MAY(ORC_IN_FLIGHT) :
-						ORC_MAY(ORC_DATA);
+	bool flies = (a->issue && !a->at_once) || (b->issue && !b->at_once);
+	unsigned plain = ORC_MAY(ORC_DATA) | (flies ? ORC_MAY(ORC_IN_FLIGHT) : 0);
 	unsigned may = most == ORC_UNFENCED ? ORC_MAY(ORC_PROXY) :
 		       most == ORC_MISFENCED ? ORC_MAY(ORC_FENCE_ORDER) : 0;
 
@@ -224,7 +224,7 @@ static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const stru
 	default:
 		break;
 	}
-	*name = a->issue || b->issue ? ORC_IN_FLIGHT : ORC_DATA;
+	*name = flies ? ORC_IN_FLIGHT : ORC_DATA;
 	if (b->read_only)
 		return plain;
 	wide = orc_judge(ORC_WIDE_LEAST, a, b);

@@ -50,7 +50,6 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_CP_ASYNC_BULK_WAIT_GROUP:
 	case INST_CP_REDUCE_ASYNC_BULK:
 	case INST_CP_REDUCE_ASYNC_BULK_TENSOR:
-	case INST_RED_ASYNC:
 	case INST_TENSORMAP_CP_FENCEPROXY:
 	case INST_CLUSTERLAUNCHCONTROL_TRY_CANCEL:
 	case INST_WGMMA_MMA_ASYNC:
@@ -73,7 +72,11 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 		k->other = true;
 		return true;
 	case INST_ST_ASYNC:
-		k->tells = true;
+	case INST_RED_ASYNC:
+		k->red = k->read = in->id == INST_RED_ASYNC;
+		k->write = k->strong = k->tells = true;
+		k->n = (uint8_t)ptx_inst_vec(in);
+		k->size = (uint8_t)(ptx_type_bits(in->type) / 8);
 		return true;
 	case INST_TENSORMAP_REPLACE:
 		k->read = k->write = k->tells = true;
@@ -337,6 +340,14 @@ void emu_oracle_async(struct emu_async *a)
 		return;
 	t = orc_thread_of(a->warp, a->lane);
 	orc_settle(b->grid, t);
+	/* PTX ISA, "st.async", "red.async": to global memory they are release operations of
+	 * their thread. */
+	if (a->generic && !a->land[0].mbar) {
+		uint64_t addr, space = space_of(a->land[0].block, a->piece[0].dst, &addr);
+
+		orc_strong_access(b, t, a->op, k, space, addr);
+		return;
+	}
 	for (unsigned i = 0; i < a->nland; i++) {
 		if (!a->land[i].mbar)
 			continue;
@@ -394,7 +405,7 @@ void emu_oracle_cp_fenceproxy(struct emu_x *x, const struct emu_op *op, uint32_t
 	if (!k)
 		return;
 	touch = (struct orc_touch){
-		.issue = orc_issue_warp(b, first, lanes), .op = k, .n = 1, .read = true,
+		.issue = orc_issue_warp(b, first, lanes), .op = k, .n = 1, .read = true, .at_once = true,
 		.actor = orc_singles(b->grid, 1)
 	};
 	orc_touch(&touch, 1 + b->number, (uint32_t)from & ((1u << EMU_RANK_SHIFT) - 1), 128);
@@ -513,7 +524,7 @@ void emu_oracle_tc_alloc(struct emu_x *x, const struct emu_op *op, uint64_t addr
 	if (!k)
 		return;
 	touch = (struct orc_touch){
-		.issue = orc_issue_warp(b, first, EMU_ALL), .op = k, .n = 1, .write = true,
+		.issue = orc_issue_warp(b, first, EMU_ALL), .op = k, .n = 1, .write = true, .at_once = true,
 		.actor = orc_singles(b->grid, 1)
 	};
 	orc_touch(&touch, 1 + b->number, (uint32_t)addr & ((1u << EMU_RANK_SHIFT) - 1), 4);

@@ -9,7 +9,8 @@ awk -v dir=cases -f "$top_srcdir/testsuite/oracle/rules.awk" "$top_srcdir/testsu
 
 n=0
 for file in cases/*.ptx; do
-	"$PTXAS" -arch=sm_90a "$file" -o k.cubin >log 2>&1 || { fail "$file: ptxas"; cat log; }
+	arch=$(sed -n 's,^//@ device ,,p' "$file")
+	"$PTXAS" -arch="$arch" "$file" -o k.cubin >log 2>&1 || { fail "$file: ptxas"; cat log; }
 	"$top_builddir/gsan-run" --oracle=only --check --seeds=0..3 "$file" >log 2>&1 ||
 		{ fail "$file"; grep expected log || cat log; }
 	n=$((n + 1))

@@ -43,13 +43,19 @@ function begin(    i)
 {
 	name = $2
 	grid = counts[0] = counts[1] = 1
+	sm = "sm_90a"
+	version = "8.6"
 	for (i = 3; i <= NF; i++) {
 		if ($i == "two")
 			grid = 2
 		else if ($i ~ /^m[01]=/)
 			counts[substr($i, 2, 1)] = substr($i, 4)
+		else if ($i ~ /^sm=/)
+			sm = substr($i, 4)
+		else if ($i ~ /^version=/)
+			version = substr($i, 9)
 	}
-	put("//@ device sm_90a")
+	put("//@ device " sm)
 	put("//@ buf in 1024 iota")
 	put("//@ buf out 1024")
 	put("//@ buf far 1024")
@@ -59,8 +65,8 @@ function begin(    i)
 function prologue()
 {
 	head = 0
-	put(".version 8.6")
-	put(".target sm_90a")
+	put(".version " version)
+	put(".target " sm)
 	put(".address_size 64")
 	put(".visible .entry k(.param .u64 p_in, .param .u64 p_out, .param .u64 p_far)")
 	put("{")
