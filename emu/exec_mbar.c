@@ -43,6 +43,8 @@ static uint64_t *object(struct emu_x *x, const struct emu_op *op, unsigned l, bo
 		return NULL;
 	}
 	if (live && !(*p & LIVE)) {
+		if (emu_oracle_on)
+			emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
 		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 			  "there is no mbarrier at 0x%llx", (unsigned long long)a);
 		return NULL;
@@ -81,8 +83,10 @@ static bool add_tx(uint64_t *w, int64_t n)
 }
 
 static const struct emu_op *too_many(struct emu_x *x, const struct emu_op *op, unsigned l,
-				     uint32_t n)
+				     const uint64_t *p, uint32_t n)
 {
+	if (emu_oracle_on)
+		emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
 	return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 			 "%u bytes are more than the mbarrier can count", n);
 }
@@ -113,21 +117,23 @@ static const struct emu_op *update(struct emu_x *x, const struct emu_op *op, uin
 			break;
 		case EXPECT_TX:
 			if (!add_tx(p, n))
-				return too_many(x, op, l, n);
+				return too_many(x, op, l, p, n);
 			break;
 		case COMPLETE_TX:
 			if (!add_tx(p, -(int64_t)n))
-				return too_many(x, op, l, n);
+				return too_many(x, op, l, p, n);
 			set(p, settle(*p));
 			break;
 		case ARRIVE_EXPECT_TX:
 		case ARRIVE_DROP_EXPECT_TX:
 			if (!add_tx(&w, n))
-				return too_many(x, op, l, n);
+				return too_many(x, op, l, p, n);
 			n = 1;
 			/* fall through */
 		case ARRIVE:
 		case ARRIVE_DROP:
+			if (n > PENDING(w) && emu_oracle_on)
+				emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
 			if (n > PENDING(w))
 				return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 						 "%u arrivals where %u are pending", n, PENDING(w));

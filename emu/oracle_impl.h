@@ -350,8 +350,8 @@ void orc_phase_settle(struct orc_thread *);
 void orc_phase_drop(struct orc_phase *);
 void orc_cluster_wait(struct orc_block *, struct orc_thread *, const struct orc_op *);
 
-/* ORC_OPERAND: of an asynchronous operation. */
-enum orc_use { ORC_USE, ORC_ARRIVE, ORC_WAIT, ORC_INIT, ORC_INVAL, ORC_OPERAND };
+/* ORC_OPERAND: of an asynchronous operation.  ORC_OVERFLOW: it counts too much. */
+enum orc_use { ORC_USE, ORC_ARRIVE, ORC_WAIT, ORC_INIT, ORC_INVAL, ORC_OPERAND, ORC_OVERFLOW };
 
 /* An instruction on the mbarrier at `p`, which is at `addr` in the shared memory of
  * `owner`; ORC_WAIT: with success. */

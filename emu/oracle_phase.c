@@ -266,8 +266,8 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		m->live = true;
 		return;
 	}
-	if (!m) {
-		misuse(owner, t, op, NULL, addr, true);
+	if (!m || use == ORC_OVERFLOW) {
+		misuse(owner, t, op, m ? m->init->op : NULL, addr, true);
 		return;
 	}
 	if (!knows_init(t, ORC_LEAST, m->init))
