@@ -346,6 +346,7 @@ void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
 	/* These belong to the instruction before them. */
 	if (!b || !call->func->watch || strstr(name, "_after") || strstr(name, "_leave"))
 		return;
+	b->grid->calls = true;
 	op = behind(call);
 	if (!op)
 		return;

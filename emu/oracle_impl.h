@@ -262,6 +262,7 @@ struct orc_grid {
 	uint64_t nblocks, nthreads;     /* of all of them */
 	uint64_t seq, singles, issues;
 	bool clusters;
+	bool calls;                     /* the program is instrumented */
 	struct orc_map_fence *map_fence;
 	unsigned nmap_fences, capmap_fences;
 	struct orc_heads sc[ORC_WORLDS];
@@ -447,6 +448,7 @@ struct orc_fact {
 	unsigned may;                   /* what it may be called: bits ORC_MAY */
 	enum orc_kind kind;             /* what the oracle calls it */
 	bool certain;
+	bool moot;                      /* others may call it a race; the oracle does not */
 	uint64_t block[2];
 	uint32_t thread[2];
 	uint64_t space, addr;

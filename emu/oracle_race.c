@@ -17,7 +17,7 @@ struct orc_race {
 	const struct orc_op *op[2];
 	unsigned may;
 	enum orc_kind kind;
-	bool certain;
+	bool certain, moot;
 	unsigned n;
 	unsigned long long count;
 	uint64_t addr;
@@ -240,14 +240,15 @@ static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const stru
 }
 
 static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
-		 uint64_t addr)
+		 uint64_t addr, bool moot)
 {
 	enum orc_kind kind;
 	unsigned may = kinds(g, a, b, &kind);
-	bool certain = orc_judge(ORC_MOST, a, b) != ORC_FINE;
+	bool certain = !moot && orc_judge(ORC_MOST, a, b) != ORC_FINE;
 	struct orc_race *r = g->races;
 
-	while (r && (r->op[0] != a->op || r->op[1] != b->op || r->may != may || r->kind != kind))
+	while (r && (r->op[0] != a->op || r->op[1] != b->op || r->may != may || r->kind != kind ||
+		     r->moot != moot))
 		r = r->next;
 	if (!r) {
 		r = orc_alloc(1, sizeof *r);
@@ -257,6 +258,7 @@ static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 		r->op[1] = b->op;
 		r->may = may;
 		r->kind = kind;
+		r->moot = moot;
 		r->addr = addr;
 		r->at[0].a = a;
 		r->at[0].b = b;
@@ -293,7 +295,8 @@ static bool repeated(const struct orc_cell *c, const struct orc_access *a)
 }
 
 /* An access that an operation came behind, at the same byte, is before whatever sees
- * that operation end, though its issuer says nothing of it. */
+ * that operation end, though its issuer says nothing of it: no text calls that ordered, and
+ * nothing can come of it. */
 static bool between(const struct orc_cell *c, unsigned k, const struct orc_access *b)
 {
 	for (unsigned i = k + 1; i < c->n; i++) {
@@ -324,12 +327,13 @@ static void check_mbar(struct orc_grid *g, const struct orc_access *a)
 
 /* The first access that `a` has to be compared with.  What comes behind a weak write is
  * behind all that the write is behind; what a proxy has not seen, only if the write was
- * through the proxy itself. */
-static unsigned first_open(const struct orc_cell *c, const struct orc_access *a)
+ * through the proxy itself.  What is moot matters where another detector is asked. */
+static unsigned first_open(const struct orc_grid *g, const struct orc_cell *c,
+			   const struct orc_access *a)
 {
 	const struct orc_access *x = c->behind ? c->v[c->behind - 1] : NULL;
 
-	if (!x || x->blind || a->read_only || (a->proxy != ORC_GENERIC && x->proxy != a->proxy) ||
+	if (!x || x->blind || a->read_only || (g->calls && x->issue) || (a->proxy != ORC_GENERIC && x->proxy != a->proxy) ||
 	    !ordered(ORC_LEAST, x, a))
 		return 0;
 	return c->behind - 1;
@@ -339,13 +343,14 @@ static void compare(struct orc_grid *g, struct orc_cell *c, struct orc_access *a
 {
 	bool fine = true;
 
-	for (unsigned k = first_open(c, a); k < c->n; k++) {
+	for (unsigned k = first_open(g, c, a); k < c->n; k++) {
 		enum orc_verdict v = orc_judge(ORC_LEAST, c->v[k], a);
+		bool moot = v != ORC_FINE && between(c, k, a);
 
-		if (v == ORC_FINE || between(c, k, a))
+		if (v == ORC_FINE)
 			continue;
-		race(g, c->v[k], a, addr);
-		fine &= v != ORC_OPEN;
+		race(g, c->v[k], a, addr, moot);
+		fine &= moot || v != ORC_OPEN;
 	}
 	c->v = orc_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	c->v[c->n++] = a;
@@ -450,7 +455,7 @@ static void fact_of(const struct orc_race *r, struct orc_fact *f)
 
 	*f = (struct orc_fact){
 		.op = {a->op, b->op}, .may = r->may, .kind = r->kind, .certain = r->certain,
-		.block = {a->reach.block, b->reach.block}, .thread = {a->index, b->index},
+		.moot = r->moot, .block = {a->reach.block, b->reach.block}, .thread = {a->index, b->index},
 		.space = a->space, .addr = r->addr
 	};
 }

@@ -100,6 +100,7 @@ EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
 struct found {
 	struct emu_oracle_finding f;
 	unsigned may;                   /* kinds that it may be called */
+	bool moot;
 	char kernel[64];
 };
 
@@ -145,7 +146,7 @@ void orc_found(const struct orc_fact *f, unsigned long long count)
 
 	for (unsigned i = 0; i < nfounds; i++) {
 		x = founds[i];
-		if (x->may == f->may && x->f.pair.kind == names[f->kind] &&
+		if (x->may == f->may && x->moot == f->moot && x->f.pair.kind == names[f->kind] &&
 		    same_lines(x->f.pair.line, line)) {
 			x->f.count += count;
 			x->f.certain |= f->certain;
@@ -155,6 +156,7 @@ void orc_found(const struct orc_fact *f, unsigned long long count)
 	founds = orc_grow(founds, nfounds, &capfounds, sizeof(struct found *));
 	founds[nfounds++] = x = orc_alloc(1, sizeof *x);
 	x->may = f->may;
+	x->moot = f->moot;
 	x->f.pair = (struct emu_oracle_pair){names[f->kind], {line[0], line[1]}};
 	strncpy(x->kernel, f->op[f->op[1] != NULL]->func, sizeof x->kernel - 1);
 	x->f.kernel = x->kernel;
@@ -202,9 +204,16 @@ EMU_ORACLE_API void emu_oracle_forget(void)
 
 EMU_ORACLE_API size_t emu_oracle_findings(struct emu_oracle_finding *out, size_t max)
 {
-	for (size_t i = 0; i < nfounds && i < max; i++)
-		out[i] = founds[i]->f;
-	return nfounds;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < nfounds; i++) {
+		if (founds[i]->moot)
+			continue;
+		if (n < max)
+			out[n] = founds[i]->f;
+		n++;
+	}
+	return n;
 }
 
 /* ---- comparison ---------------------------------------------------------------------- */
