@@ -379,6 +379,8 @@ async_tests = \
 	testsuite/race/75_ldmatrix_tma_refill.ptx \
 	testsuite/race/75_stmatrix_tma_nofence.ptx \
 	testsuite/race/complete_tx_relaxed.ptx \
+	testsuite/race/cp_async_then_store_nofence.ptx \
+	testsuite/race/cp_mask_let_through.ptx \
 	testsuite/race/cpasync_two_buffers_one_barrier.ptx \
 	testsuite/race/cpasync_two_buffers_two_ahead.ptx \
 	testsuite/race/cpasync_two_buffers_wait_loose.ptx \
@@ -404,6 +406,7 @@ async_tests = \
 	testsuite/race/refill_empty_other_read.ptx \
 	testsuite/race/refill_empty_relaxed.ptx \
 	testsuite/race/refill_no_empty_wait.ptx \
+	testsuite/race/st_bulk_then_store_nofence.ptx \
 	testsuite/race/stage_older_phase.ptx \
 	testsuite/race/stage_tma_and_cp_async_arrive.ptx \
 	testsuite/race/stage_two_loads_one_expected.ptx \
@@ -412,6 +415,22 @@ async_tests = \
 	testsuite/race/store_ring_wait_behind_barrier.ptx \
 	testsuite/race/store_ring_wait_loose.ptx \
 	testsuite/race/store_then_load_read.ptx \
+	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
+	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
+	testsuite/race/tcgen05_two_commits_first_waited.ptx \
+	testsuite/race/tensor_gather4_row.ptx \
+	testsuite/race/tensor_load_last_word.ptx \
+	testsuite/race/tensor_load_outside_bytes.ptx \
+	testsuite/race/tensor_load_source_last.ptx \
+	testsuite/race/tensor_reduce_read.ptx \
+	testsuite/race/tensor_store_clipped_inside.ptx \
+	testsuite/race/tensor_store_fence_after.ptx \
+	testsuite/race/tensor_store_inside.ptx \
+	testsuite/race/tensor_store_nofence.ptx \
+	testsuite/race/tensor_swizzled_nowait.ptx \
+	testsuite/race/wgmma_three_stages_no_barrier.ptx \
+	testsuite/race/wgmma_three_stages_wait_loose.ptx \
+	testsuite/race/wgmma_two_stages.ptx \
 	testsuite/race/zeroed_then_loaded.ptx \
 	testsuite/norace/27_cluster_barrier.ptx \
 	testsuite/norace/27_cluster_relaxed_fence.ptx \
@@ -509,6 +528,8 @@ async_tests = \
 	testsuite/norace/75_ldmatrix_tma_refill_fence.ptx \
 	testsuite/norace/75_stmatrix_tma_fence.ptx \
 	testsuite/norace/complete_tx_then_arrive.ptx \
+	testsuite/norace/cp_async_then_store_fence.ptx \
+	testsuite/norace/cp_mask_left_out.ptx \
 	testsuite/norace/cpasync_three_buffers.ptx \
 	testsuite/norace/cpasync_two_buffers.ptx \
 	testsuite/norace/cpasync_zero_fill.ptx \
@@ -527,11 +548,27 @@ async_tests = \
 	testsuite/norace/readers_named_barrier.ptx \
 	testsuite/norace/readers_two_warps.ptx \
 	testsuite/norace/refill_empty_barrier.ptx \
+	testsuite/norace/st_bulk_then_store_fence.ptx \
 	testsuite/norace/stage_right_barrier.ptx \
 	testsuite/norace/stage_tma_and_cp_async.ptx \
 	testsuite/norace/stage_two_loads_one_barrier.ptx \
 	testsuite/norace/store_ring.ptx \
 	testsuite/norace/store_then_load.ptx \
+	testsuite/norace/tcgen05_accumulator_reuse.ptx \
+	testsuite/norace/tcgen05_double_buffer.ptx \
+	testsuite/norace/tcgen05_one_commit_for_two.ptx \
+	testsuite/norace/tcgen05_two_commits.ptx \
+	testsuite/norace/tensor_gather4_beside.ptx \
+	testsuite/norace/tensor_load_beside.ptx \
+	testsuite/norace/tensor_load_outside.ptx \
+	testsuite/norace/tensor_load_source_beside.ptx \
+	testsuite/norace/tensor_reduce.ptx \
+	testsuite/norace/tensor_store_beside.ptx \
+	testsuite/norace/tensor_store_clipped.ptx \
+	testsuite/norace/tensor_store_fence.ptx \
+	testsuite/norace/tensor_swizzled.ptx \
+	testsuite/norace/wgmma_three_stages.ptx \
+	testsuite/norace/wgmma_two_stages_drained.ptx \
 	testsuite/norace/zeroed_then_loaded_fence.ptx
 
 litmus_tests = \
