@@ -569,7 +569,18 @@ async_tests = \
 	testsuite/norace/tensor_swizzled.ptx \
 	testsuite/norace/wgmma_three_stages.ptx \
 	testsuite/norace/wgmma_two_stages_drained.ptx \
-	testsuite/norace/zeroed_then_loaded_fence.ptx
+	testsuite/norace/zeroed_then_loaded_fence.ptx \
+	examples/clc.ptx \
+	examples/clc_nofence.ptx \
+	examples/persistent_tma.ptx \
+	examples/persistent_tma_nofence.ptx \
+	examples/persistent_tma_swapped.ptx \
+	examples/ring_bulk.ptx \
+	examples/ring_bulk_early.ptx \
+	examples/ring_bulk_nofence.ptx \
+	examples/ring_tensor.ptx \
+	examples/ring_tensor_early.ptx \
+	examples/ring_tensor_nofence.ptx
 
 litmus_tests = \
 	testsuite/litmus/barrier-inscope.ptx \
