@@ -390,6 +390,11 @@ async_tests = \
 	testsuite/race/dsmem_push_cta.ptx \
 	testsuite/race/exit_load_under_way.ptx \
 	testsuite/race/exit_store_reads.ptx \
+	testsuite/race/gemm_release_before_wait.ptx \
+	testsuite/race/gemm_store_fence_after.ptx \
+	testsuite/race/gemm_store_nofence.ptx \
+	testsuite/race/gemm_store_not_waited.ptx \
+	testsuite/race/gemm_store_wait_unshared.ptx \
 	testsuite/race/global_other_block_no_fence.ptx \
 	testsuite/race/global_other_block_writer_fence.ptx \
 	testsuite/race/global_written_then_loaded.ptx \
@@ -399,6 +404,7 @@ async_tests = \
 	testsuite/race/multicast_one_block_waits.ptx \
 	testsuite/race/multicast_plain_store.ptx \
 	testsuite/race/multicast_plain_store_nofence.ptx \
+	testsuite/race/multicast_read_by_stores_nowait.ptx \
 	testsuite/race/pdl_load_no_wait.ptx \
 	testsuite/race/readers_named_barrier_nofence.ptx \
 	testsuite/race/readers_named_barrier_one_fence.ptx \
@@ -417,6 +423,9 @@ async_tests = \
 	testsuite/race/store_then_load_read.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
+	testsuite/race/tcgen05_read_no_after.ptx \
+	testsuite/race/tcgen05_release_before_wait_ld.ptx \
+	testsuite/race/tcgen05_release_no_before.ptx \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
 	testsuite/race/tensor_gather4_row.ptx \
 	testsuite/race/tensor_load_last_word.ptx \
@@ -538,11 +547,14 @@ async_tests = \
 	testsuite/norace/dsmem_push.ptx \
 	testsuite/norace/exit_store_has_read.ptx \
 	testsuite/norace/exit_store_next_kernel.ptx \
+	testsuite/norace/gemm_warp_specialised.ptx \
 	testsuite/norace/global_other_block_fences.ptx \
+	testsuite/norace/global_other_block_reader_fence.ptx \
 	testsuite/norace/global_written_by_previous_kernel.ptx \
 	testsuite/norace/global_written_then_loaded_fence.ptx \
 	testsuite/norace/multicast_both_wait.ptx \
 	testsuite/norace/multicast_plain_store_fence.ptx \
+	testsuite/norace/multicast_read_by_stores.ptx \
 	testsuite/norace/pdl_load_after_wait.ptx \
 	testsuite/norace/producer_elected.ptx \
 	testsuite/norace/readers_named_barrier.ptx \
@@ -558,6 +570,7 @@ async_tests = \
 	testsuite/norace/tcgen05_double_buffer.ptx \
 	testsuite/norace/tcgen05_one_commit_for_two.ptx \
 	testsuite/norace/tcgen05_two_commits.ptx \
+	testsuite/norace/tcgen05_warp_specialised.ptx \
 	testsuite/norace/tensor_gather4_beside.ptx \
 	testsuite/norace/tensor_load_beside.ptx \
 	testsuite/norace/tensor_load_outside.ptx \
