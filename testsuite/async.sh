@@ -28,7 +28,7 @@ contents()
 {
 	run 0 $gsan_run --dump="$buffer" "$@" "$file" || return
 	awk '{ for (i = 2; i <= NF; i++) print $i }' out >got
-	cmp -s want got || fail "$buffer with $*: $(diff want got | sed -n 's/^> //p' | sort | uniq -c |
+	cmp -s want got || fail "$buffer with $*: $(diff want got | grep '^[<>]' | sort | uniq -c |
 		head -n 5 | tr -s ' \n' ' ')"
 }
 
