@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "emu/async.h"
+#include "emu/oracle_impl.h"
 
 /* Steps that one stage takes: with seed 0; with others up to 2^SPREAD, mostly less.
  * With stepwise schedules steps are fewer. */
@@ -114,6 +115,8 @@ static void due_next(const struct emu_async *a)
 
 void emu_async_start(struct emu_async *a)
 {
+	if (emu_oracle_on)
+		emu_oracle_async(a);
 	shuffle(a);
 	a->stale = !a->generic && (a->from ? a->from->stale != NULL : emu_weak_global(a->block)) &&
 		   emu_async_chance(4);
@@ -163,10 +166,13 @@ static void reduce_piece(struct emu_async *a, const struct emu_piece *p, uint8_t
 
 /* The mbarrier counts in units of 16 bytes: a phase that expects less than what
  * comes is complete as soon as that much is there. */
-static void count(const struct emu_landing *land, uint32_t n)
+static void count(const struct emu_async *a, const struct emu_landing *land, uint32_t n)
 {
-	for (uint32_t i = 0; land->mbar && i < n; i += 16)
+	for (uint32_t i = 0; land->mbar && i < n; i += 16) {
+		if (emu_oracle_on && land->written == a->n && n - i <= 16)
+			emu_oracle_landed(a, land);
 		emu_mbar_complete_tx(land->mbar, n - i < 16 ? n - i : 16);
+	}
 }
 
 static void write_piece(struct emu_async *a, struct emu_landing *land)
@@ -183,7 +189,7 @@ static void write_piece(struct emu_async *a, struct emu_landing *land)
 			memcpy(land->block->stale + (dst - land->block->smem), dst, p->n);
 		emu_late_landed(land->block, dst, p->n);
 	}
-	count(land, p->n);
+	count(a, land, p->n);
 }
 
 /* How many of `left` pieces one step does. */

@@ -53,6 +53,8 @@ struct emu_async {
 	/* A reduction; `reduce` is kind + 1 of emu_atom_apply(), 0: a copy. */
 	uint8_t reduce, type, size;
 	bool sys;
+	uint64_t map;                   /* address of its tensor map; 0 */
+	uint64_t actor;                 /* the oracle's; 0: not watched */
 };
 
 /* ---- async.c ------------------------------------------------------------------------ */

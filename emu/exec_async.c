@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "emu/async.h"
+#include "emu/oracle_impl.h"
 
 struct copy {
 	uint8_t *dst;
@@ -19,6 +20,7 @@ struct copy {
 	bool done;
 	uint8_t staged[16];
 	uint32_t group;
+	struct orc_mark mark;
 };
 
 struct emu_lane_copies {
@@ -81,6 +83,8 @@ static void settle(struct emu_lane_copies *q)
 		struct copy *c = &q->list[i];
 
 		if (c->mbar && all) {
+			if (emu_oracle_on)
+				emu_oracle_arrives(c->mbar, c->mark, false);
 			emu_mbar_arrive(c->mbar);
 			q->arrivals--;
 			continue;
@@ -249,6 +253,13 @@ static struct copy *put(struct emu_warp *w, unsigned l)
 	return &q->list[q->n++];
 }
 
+static struct copy *last_of(struct emu_warp *w, unsigned l)
+{
+	struct emu_lane_copies *q = lane_of(w, l);
+
+	return &q->list[q->n - 1];
+}
+
 /* o[]: bytes to read, or a predicate to read none; then the source's address.
  * imm: bytes to write. */
 static const struct emu_op *cp_async(struct emu_x *x, const struct emu_op *op, uint32_t m)
@@ -282,6 +293,8 @@ static const struct emu_op *cp_async(struct emu_x *x, const struct emu_op *op, u
 		c->src = src;
 		c->bytes = op->size;
 		c->from_src = (uint8_t)n;
+		if (emu_oracle_on)
+			emu_oracle_cp(x, op, l, to, a, n);
 	}
 	if (emu_m.seed)
 		list(x->w);
@@ -292,6 +305,8 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 {
 	EMU_EACH(l, m)
 		lane_of(x->w, l)->group++;
+	if (emu_oracle_on)
+		emu_oracle_commit(x, op, m, ORC_LIST_CP);
 	return op + 1;
 }
 
@@ -306,6 +321,8 @@ static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op,
 		else if (q->group > op->imm)
 			finish_groups(q, q->group - op->imm);
 	}
+	if (emu_oracle_on)
+		emu_oracle_group_wait(x, op, m, ORC_LIST_CP, op->imm, false);
 	return op + 1;
 }
 
@@ -326,6 +343,8 @@ static const struct emu_op *mbar_arrive(struct emu_x *x, const struct emu_op *op
 			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 					 "more arrivals than an mbarrier can count");
 		put(x->w, l)->mbar = p;
+		if (emu_oracle_on)
+			last_of(x->w, l)->mark = emu_oracle_cp_mark(x, op, l, p);
 		lane_of(x->w, l)->arrivals++;
 		list(x->w);
 	}

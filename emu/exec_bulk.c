@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/async.h"
+#include "emu/oracle_impl.h"
 
 struct emu_bulk {
 	struct emu_addr to, from, mbar;
@@ -156,6 +157,8 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 {
 	EMU_EACH(l, m)
 		emu_copies_of(x->w)->bulk_group[l]++;
+	if (emu_oracle_on)
+		emu_oracle_commit(x, op, m, ORC_LIST_BULK);
 	return op + 1;
 }
 
@@ -168,6 +171,8 @@ static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op,
 		if (group > op->imm && !emu_async_done(x->w, l, group - op->imm, op->kind))
 			return emu_yield(x, op);
 	}
+	if (emu_oracle_on)
+		emu_oracle_group_wait(x, op, m, ORC_LIST_BULK, op->imm, op->kind);
 	return op + 1;
 }
 

@@ -10,6 +10,7 @@
  * tx is zero.  The state that an arrival returns is the word before it.
  */
 #include "emu/access.h"
+#include "emu/oracle_impl.h"
 
 #define COUNT(w, at) ((uint32_t)((w) >> (at)) & 0xfffff)
 #define EXPECTED(w)  COUNT(w, 0)
@@ -42,6 +43,8 @@ static uint64_t *object(struct emu_x *x, const struct emu_op *op, unsigned l, bo
 		return NULL;
 	}
 	if (live && !(*p & LIVE)) {
+		if (emu_oracle_on)
+			emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
 		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 			  "there is no mbarrier at 0x%llx", (unsigned long long)a);
 		return NULL;
@@ -54,6 +57,21 @@ enum kind {
 	ARRIVE, ARRIVE_EXPECT_TX, ARRIVE_DROP, ARRIVE_DROP_EXPECT_TX
 };
 
+/* Changes the object; a phase may be over by it. */
+static void set(uint64_t *p, uint64_t w)
+{
+	bool over = PHASE(*p) != PHASE(w);
+
+	*p = w;
+	if (over && emu_oracle_on)
+		emu_oracle_mbar_over(p);
+}
+
+static enum orc_use use_of(enum kind k)
+{
+	return k == INIT ? ORC_INIT : k == INVAL ? ORC_INVAL : k < ARRIVE ? ORC_USE : ORC_ARRIVE;
+}
+
 /* The tx-count ranges over -(2^20 - 1) to 2^20 - 1 (PTX ISA, "Tracking asynchronous
  * operations by the mbarrier object"). */
 static bool add_tx(uint64_t *w, int64_t n)
@@ -65,8 +83,10 @@ static bool add_tx(uint64_t *w, int64_t n)
 }
 
 static const struct emu_op *too_many(struct emu_x *x, const struct emu_op *op, unsigned l,
-				     uint32_t n)
+				     const uint64_t *p, uint32_t n)
 {
+	if (emu_oracle_on)
+		emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
 	return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 			 "%u bytes are more than the mbarrier can count", n);
 }
@@ -83,6 +103,8 @@ static const struct emu_op *update(struct emu_x *x, const struct emu_op *op, uin
 			return NULL;
 		w = *p;
 		n = (uint32_t)emu_get(x, op->o[op->nd], l);
+		if (emu_oracle_on)
+			emu_oracle_mbar(x, op, l, p, use_of(op->kind));
 		switch ((enum kind)op->kind) {
 		case INIT:
 			if (!n || n > MAX_COUNT)
@@ -95,28 +117,30 @@ static const struct emu_op *update(struct emu_x *x, const struct emu_op *op, uin
 			break;
 		case EXPECT_TX:
 			if (!add_tx(p, n))
-				return too_many(x, op, l, n);
+				return too_many(x, op, l, p, n);
 			break;
 		case COMPLETE_TX:
 			if (!add_tx(p, -(int64_t)n))
-				return too_many(x, op, l, n);
-			*p = settle(*p);
+				return too_many(x, op, l, p, n);
+			set(p, settle(*p));
 			break;
 		case ARRIVE_EXPECT_TX:
 		case ARRIVE_DROP_EXPECT_TX:
 			if (!add_tx(&w, n))
-				return too_many(x, op, l, n);
+				return too_many(x, op, l, p, n);
 			n = 1;
 			/* fall through */
 		case ARRIVE:
 		case ARRIVE_DROP:
+			if (n > PENDING(w) && emu_oracle_on)
+				emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
 			if (n > PENDING(w))
 				return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 						 "%u arrivals where %u are pending", n, PENDING(w));
 			emu_set(x, op->o[0], l, *p);
 			drop = op->kind == ARRIVE_DROP || op->kind == ARRIVE_DROP_EXPECT_TX;
 			w = word(EXPECTED(w) - (drop ? n : 0), PENDING(w) - n, TX(w), PHASE(w));
-			*p = settle(w);
+			set(p, settle(w));
 			if (op->imm && *p != w)
 				return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 						 "an arrival with .noComplete completes the phase");
@@ -140,6 +164,8 @@ static const struct emu_op *wait(struct emu_x *x, const struct emu_op *op, uint3
 		v = emu_get(x, op->o[1], l);
 		over = PHASE(*p) != (op->imm ? (unsigned)v & 1 : PHASE(v));
 		emu_set(x, op->o[0], l, over);
+		if (emu_oracle_on)
+			emu_oracle_mbar(x, op, l, p, over ? ORC_WAIT : ORC_USE);
 		all &= over;
 	}
 	x->spin = true;
@@ -202,7 +228,7 @@ bool emu_mbar_complete_tx(uint64_t *p, uint32_t bytes)
 {
 	if (!(*p & LIVE))
 		return false;
-	*p = settle(word(EXPECTED(*p), PENDING(*p), TX(*p) - (int32_t)bytes, PHASE(*p)));
+	set(p, settle(word(EXPECTED(*p), PENDING(*p), TX(*p) - (int32_t)bytes, PHASE(*p))));
 	return true;
 }
 
@@ -223,7 +249,7 @@ bool emu_mbar_arrive(uint64_t *p)
 {
 	if (!(*p & LIVE) || !PENDING(*p))
 		return false;
-	*p = settle(word(EXPECTED(*p), PENDING(*p) - 1, TX(*p), PHASE(*p)));
+	set(p, settle(word(EXPECTED(*p), PENDING(*p) - 1, TX(*p), PHASE(*p))));
 	return true;
 }
 

@@ -148,6 +148,8 @@ static void cluster_check(struct emu_cluster *c)
 		return;
 	c->arrived = 0;
 	c->phase++;
+	if (emu_oracle_on)
+		emu_oracle_cluster_over(c);
 	for (unsigned r = 0; r < c->nblocks; r++) {
 		struct emu_block *b = c->block[r];
 
@@ -190,6 +192,8 @@ static const struct emu_op *cluster_arrive(struct emu_x *x, const struct emu_op 
 			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 					 "arrives twice at the cluster barrier");
 		*arrived = c->phase + 1;
+		if (emu_oracle_on)
+			emu_oracle_cluster_arrive(x, op, l);
 	}
 	c->arrived += (uint32_t)__builtin_popcount(m);
 	cluster_check(c);
@@ -210,8 +214,11 @@ static const struct emu_op *cluster_wait(struct emu_x *x, const struct emu_op *o
 		if (*arrived == c->phase + 1)
 			pending |= 1u << l;
 	}
-	EMU_EACH(l, m & ~pending)
+	EMU_EACH(l, m & ~pending) {
 		x->b->cluster_arrived[emu_thread_index(x->w, l)] = 0;
+		if (emu_oracle_on)
+			emu_oracle_cluster_wait(x, op, l);
+	}
 	if (!pending)
 		return op + 1;
 	if (x->mask & ~pending)

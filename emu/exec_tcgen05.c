@@ -17,6 +17,7 @@
 #include "emu/async.h"
 #include "emu/matdesc.h"
 #include "emu/mma.h"
+#include "emu/oracle_impl.h"
 
 enum { LANES = 128, COLUMNS = 512, UNIT = 32, MAX_M = 128, MAX_N = 256, MAX_K = 32 };
 
@@ -44,6 +45,7 @@ struct item {
 	uint32_t skip[8];               /* lanes of D left alone */
 	uint64_t *mbar[EMU_LANDINGS];
 	unsigned nmbar;
+	struct orc_mark mark;           /* the oracle's: what the commit stands for */
 };
 
 struct emu_tmem {
@@ -185,9 +187,101 @@ static void do_first(struct emu_tmem *t)
 		product(it);
 	else if (it->kind == COPY)
 		copy(it);
-	for (unsigned i = 0; i < it->nmbar; i++)
+	for (unsigned i = 0; i < it->nmbar; i++) {
+		if (emu_oracle_on)
+			emu_oracle_arrives(it->mbar[i], it->mark, true);
 		emu_mbar_arrive(it->mbar[i]);
+	}
 	memmove(t->v, t->v + 1, --t->n * sizeof *t->v);
+}
+
+/* ---- what they touch, for the oracle ---------------------------------------------------------- */
+
+/* A byte for each byte of shared memory, or each cell of tensor memory. */
+static uint8_t *empty_map(void)
+{
+	static uint8_t map[1u << EMU_RANK_SHIFT >> 4];
+
+	memset(map, 0, sizeof map);
+	return map;
+}
+
+static void mark(uint8_t *map, const struct emu_block *b, uint64_t bits, bool mn, unsigned size,
+		 unsigned n, unsigned k)
+{
+	struct emu_matdesc d = described(bits);
+
+	for (unsigned r = 0; r < n; r++)
+		for (unsigned c = 0; c < k; c++) {
+			uint32_t at = emu_matdesc_at(&d, mn, size, r, c);
+
+			if (at + size <= b->smem_bytes)
+				memset(map + at, 1, size);
+		}
+}
+
+static void mark_cell(uint8_t *map, unsigned lane, uint32_t column)
+{
+	map[lane % LANES * COLUMNS + (column & 0xffff) % COLUMNS] = 1;
+}
+
+static void tell_product(struct orc_tc *c, const struct item *it)
+{
+	unsigned blocks = it->pair[1] ? 2 : 1, m = it->m / blocks;
+	unsigned size_a = emu_mma_bits(it->at) / 8, size_b = emu_mma_bits(it->bt) / 8;
+
+	for (unsigned h = 0; h < blocks; h++) {
+		uint8_t *map = empty_map();
+
+		mark(map, it->pair[h], it->b, it->b_mn, size_b, it->n / blocks, it->k);
+		if (!it->from_tmem)
+			mark(map, it->pair[h], it->a, it->a_mn, size_a, m, it->k);
+		emu_oracle_tc_shared(c, it->pair[h], map);
+		map = empty_map();
+		for (unsigned r = 0; it->from_tmem && r < m; r++)
+			for (unsigned k = 0; k < it->k * size_a / 4; k++)
+				mark_cell(map, lane_of(it, r), it->a_tmem + k);
+		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, false, ORC_PIPE_A);
+		map = empty_map();
+		for (unsigned r = 0; r < m; r++) {
+			unsigned lane = lane_of(it, r);
+
+			for (unsigned n = 0; n < it->n; n++)
+				if (!(it->skip[h * 4 + lane / 32] >> lane % 32 & 1))
+					mark_cell(map, lane, it->d + n);
+		}
+		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, true, ORC_PIPE_D +
+				    ((uint64_t)it->d | (uint64_t)it->m << 32 | (uint64_t)it->n << 42));
+	}
+}
+
+static void tell_copy(struct orc_tc *c, const struct item *it)
+{
+	for (unsigned h = 0; h < 2 && it->pair[h]; h++) {
+		uint8_t *map = empty_map();
+
+		mark(map, it->pair[h], it->a, false, 4, it->lanes, it->bytes / 4);
+		emu_oracle_tc_shared(c, it->pair[h], map);
+		map = empty_map();
+		for (unsigned r = 0; r < it->lanes * it->copies; r++)
+			for (unsigned k = 0; k < it->bytes / 4; k++)
+				mark_cell(map, r, it->d + k);
+		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, true, ORC_PIPE_COPY);
+	}
+}
+
+/* Lane l issues it. */
+static void tell(struct emu_x *x, const struct emu_op *op, unsigned l, const struct item *it)
+{
+	struct orc_tc c;
+
+	if (!emu_oracle_tc(&c, x, op, l, it->kind == PRODUCT ? ORC_TC_MMA : ORC_TC_CP))
+		return;
+	if (it->kind == PRODUCT)
+		tell_product(&c, it);
+	else
+		tell_copy(&c, it);
+	emu_oracle_tc_end(&c);
 }
 
 /* ---- the queue ------------------------------------------------------------------------------ */
@@ -319,6 +413,8 @@ static const struct emu_op *alloc(struct emu_x *x, const struct emu_op *op, uint
 			return emu_access_fault(x, op, 0, a, 4, op->u.mem.base);
 		t->used |= units(at, n);
 		*p = at;
+		if (emu_oracle_on)
+			emu_oracle_tc_alloc(x, op, a);
 		return op + 1;
 	}
 	return emu_yield(x, op);
@@ -360,6 +456,22 @@ static uint32_t *cell(struct emu_tmem *t, const struct emu_tc *k, uint32_t a, un
 		column = i / (2 * per) * k->shape + lane % 4 * per + i % per;
 	}
 	return &t->cell[((a >> 16) + row) % LANES][((a & 0xffff) + column) % COLUMNS];
+}
+
+static void tell_access(struct emu_x *x, const struct emu_op *op, uint32_t a)
+{
+	const struct emu_tc *k = op->u.tc;
+	struct orc_tc c;
+	uint8_t *map;
+
+	if (!emu_oracle_tc(&c, x, op, 0, k->store ? ORC_TC_STORE : ORC_TC_LOAD))
+		return;
+	map = empty_map();
+	for (unsigned i = 0; i < k->n; i++)
+		for (unsigned l = 0; l < EMU_LANES; l++)
+			map[cell(tmem(x->b), k, a, l, i) - tmem(x->b)->cell[0]] = 1;
+	emu_oracle_tc_cells(&c, x->b, map, LANES * COLUMNS, k->store, 0);
+	emu_oracle_tc_end(&c);
 }
 
 static void access(struct emu_warp *w, const struct access *c)
@@ -416,6 +528,8 @@ static const struct emu_op *load_store(struct emu_x *x, const struct emu_op *op,
 	for (unsigned i = 0; k->store && i < k->n; i++)
 		for (unsigned l = 0; l < EMU_LANES; l++)
 			c->v[i][l] = (uint32_t)emu_get(x, k->regs[i], l);
+	if (emu_oracle_on)
+		tell_access(x, op, a);
 	if (emu_async_chance(8))
 		access(x->w, c);
 	else
@@ -440,6 +554,8 @@ static const struct emu_op *wait(struct emu_x *x, const struct emu_op *op, uint3
 	}
 	if (q)
 		q->n = kept;
+	if (emu_oracle_on)
+		emu_oracle_tc_wait(x, op, op->kind);
 	return op + 1;
 }
 
@@ -551,6 +667,8 @@ static const struct emu_op *mma(struct emu_x *x, const struct emu_op *op, uint32
 			if (!allocated(x, op, it.pair[h], it.d, it.n))
 				return NULL;
 		it.stale = x->b->stale && emu_async_chance(4);
+		if (emu_oracle_on)
+			tell(x, op, l, &it);
 		to = put(x->b, PRODUCT);
 		*to = it;
 	}
@@ -575,6 +693,8 @@ static const struct emu_op *cp(struct emu_x *x, const struct emu_op *op, uint32_
 			if (!allocated(x, op, it.pair[h], it.d, k->bytes / 4))
 				return NULL;
 		it.stale = x->b->stale && emu_async_chance(4);
+		if (emu_oracle_on)
+			tell(x, op, l, &it);
 		to = put(x->b, COPY);
 		*to = it;
 	}
@@ -603,6 +723,8 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 		if (!it.nmbar)
 			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 					 "there is no mbarrier to arrive at");
+		for (unsigned i = 0; emu_oracle_on && i < it.nmbar; i++)
+			it.mark = emu_oracle_tc_mark(x, op, l, it.mbar[i]);
 		to = put(x->b, ARRIVAL);
 		*to = it;
 	}

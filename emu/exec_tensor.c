@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "emu/async.h"
+#include "emu/oracle_impl.h"
 #include "emu/tmap.h"
 
 struct emu_tensor {
@@ -187,6 +188,7 @@ static bool start(struct emu_x *x, const struct emu_op *op, const struct emu_ten
 	w.a->type = (uint8_t)elem_type(&map);
 	w.a->size = (uint8_t)emu_tmap_elem_bytes(&map);
 	w.a->sys = k->out;
+	w.a->map = a;
 	if (k->out)
 		emu_async_group(w.a);
 	if (!emu_box_walk(&box) ||
@@ -275,6 +277,8 @@ static const struct emu_op *replace(struct emu_x *x, const struct emu_op *op, ui
 			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 					 "a tensor map cannot have 0x%llx there", (unsigned long long)v);
 		memcpy(p, &t, sizeof t);
+		if (emu_oracle_on)
+			emu_oracle_access(x, op, l, a, 128);
 	}
 	return op + 1;
 }
@@ -284,6 +288,7 @@ static const struct emu_op *cp_fenceproxy(struct emu_x *x, const struct emu_op *
 {
 	const struct emu_tensor *k = op->u.tensor;
 	struct emu_gather g;
+	uint64_t to = 0, from = 0;
 
 	if (!emu_gather(x, op, m, EMU_ALL, &g))
 		return NULL;
@@ -294,7 +299,6 @@ static const struct emu_op *cp_fenceproxy(struct emu_x *x, const struct emu_op *
 		v.base = part->base;
 		emu_x_banks(&v);
 		EMU_EACH(l, part->mask) {
-			uint64_t to, from;
 			uint8_t *d = map_at(&v, part->op, &k->map, l, 128, &to), *s;
 
 			s = d ? map_at(&v, part->op, &k->smem, l, 128, &from) : NULL;
@@ -305,6 +309,8 @@ static const struct emu_op *cp_fenceproxy(struct emu_x *x, const struct emu_op *
 			memcpy(d, s, 128);
 		}
 	}
+	if (emu_oracle_on)
+		emu_oracle_cp_fenceproxy(x, op, g.mask, to, from);
 	return op + 1;
 }
 

@@ -13,6 +13,7 @@
 #include "emu/async.h"
 #include "emu/matdesc.h"
 #include "emu/mma.h"
+#include "emu/oracle_impl.h"
 
 enum { ROWS = 16, MAX_N = 256, MAX_K = 32 };
 
@@ -268,6 +269,38 @@ static bool inside(const struct emu_block *b, uint64_t bits, bool mn, unsigned s
 	return true;
 }
 
+/* Marks the bytes of a matrix. */
+static void mark(uint8_t *map, uint64_t bytes, uint64_t bits, bool mn, unsigned size, unsigned n,
+		 unsigned k)
+{
+	struct emu_matdesc d = described(bits);
+
+	for (unsigned r = 0; r < n; r++)
+		for (unsigned c = 0; c < k; c++) {
+			uint32_t at = emu_matdesc_at(&d, mn, size, r, c);
+
+			if (at + size <= bytes)
+				memset(map + at, 1, size);
+		}
+}
+
+/* PTX ISA, "wgmma.mma_async": the warpgroup reads the matrices; which of its warps reads
+ * which rows of A is not for programs to know. */
+static void tell(struct emu_x *x, const struct product *p)
+{
+	const struct emu_wgmma *how = p->op->u.wgmma;
+	uint64_t n = x->b->smem_bytes;
+	uint8_t *map = calloc(1, n);
+
+	if (!map)
+		abort();
+	if (!how->a_regs)
+		mark(map, n, p->a, how->a_mn, emu_mma_bits(how->at) / 8, 4 * ROWS, how->k);
+	mark(map, n, p->b, how->b_mn, emu_mma_bits(how->bt) / 8, how->n, how->k);
+	emu_oracle_wgmma(x, p->op, map);
+	free(map);
+}
+
 static const struct emu_op *mma_async(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	const struct emu_wgmma *how = op->u.wgmma;
@@ -303,6 +336,8 @@ static const struct emu_op *mma_async(struct emu_x *x, const struct emu_op *op, 
 	    !inside(x->b, p->b, how->b_mn, emu_mma_bits(how->bt) / 8, 0, how->n, how->k))
 		return emu_fault(x, op, 0, CUDA_ERROR_ILLEGAL_ADDRESS,
 				 "a matrix that lies outside the block's shared memory");
+	if (emu_oracle_on)
+		tell(x, p);
 	q->n++;
 	if (emu_m.seed)
 		list(q);
@@ -314,6 +349,8 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 	if (!together(x, op, m))
 		return NULL;
 	of(x->w)->group++;
+	if (emu_oracle_on)
+		emu_oracle_commit(x, op, 1, ORC_LIST_WGMMA);
 	return op + 1;
 }
 
@@ -328,6 +365,8 @@ static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op,
 	while (n < q->n && q->group > op->imm && q->v[n].group < q->group - op->imm)
 		n++;
 	do_first(q, n);
+	if (emu_oracle_on)
+		emu_oracle_group_wait(x, op, EMU_ALL, ORC_LIST_WGMMA, op->imm, false);
 	return op + 1;
 }
 

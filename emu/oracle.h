@@ -18,7 +18,7 @@
 
 /* Two lines of the PTX file and what is wrong between them. */
 struct emu_oracle_pair {
-	const char *kind;               /* "data-race", "scope-race" */
+	const char *kind;               /* "data-race", "scope-race", ... */
 	unsigned line[2];               /* 0: unknown */
 };
 
@@ -39,6 +39,9 @@ struct emu_oracle_finding {
  * from, whose lines findings name; NULL: the lines of what is loaded.  -1 if it is
  * no PTX. */
 EMU_ORACLE_API int emu_oracle(const char *text, size_t len);
+/* What is left open by the documentation, otherwise than by default: proxy_fence=path,
+ * proxy_war=off, proxy_cta=any, or back (own, error, strict).  -1: no such option. */
+EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value);
 /* Drops what was found so far. */
 EMU_ORACLE_API void emu_oracle_forget(void);
 /* Copies at most `max` findings; returns how many there are. */

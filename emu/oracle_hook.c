@@ -30,16 +30,36 @@ static uint8_t level_of(const struct ptx_inst *in)
 	return ORC_GPU;                 /* PTX ISA, atom: the default */
 }
 
+/* How it accesses memory; multimem by addresses of its own. */
+static enum ptx_access access_of(const struct ptx_inst *in, bool *multimem)
+{
+	*multimem = true;
+	switch (in->id) {
+	case INST_MULTIMEM_LD_REDUCE:
+		return ACCESS_LOAD;
+	case INST_MULTIMEM_ST:
+		return ACCESS_STORE;
+	case INST_MULTIMEM_RED:
+		return ACCESS_RED;
+	default:
+		*multimem = false;
+		return ptx_insts[in->id].access;
+	}
+}
+
 static void meaning(struct orc_op *k, const struct ptx_inst *in)
 {
 	const struct ptx_inst_row *row = &ptx_insts[in->id];
+	enum ptx_access access = access_of(in, &k->multimem);
 	bool acq_rel = ptx_has(in, MOD_ACQ_REL), packed;
 
 	k->in = in;
 	k->level = level_of(in);
 	k->acquire = acq_rel || ptx_has(in, MOD_ACQUIRE);
 	k->release = acq_rel || ptx_has(in, MOD_RELEASE);
-	if (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN) {
+	if (orc_other(k, in))
+		return;
+	if (!k->multimem && (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN)) {
 		k->unmodelled = true;
 		return;
 	}
@@ -50,8 +70,8 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 			k->acquire = k->release = true;
 		return;
 	}
-	k->red = row->access == ACCESS_RED;
-	switch (row->access) {
+	k->red = access == ACCESS_RED;
+	switch (access) {
 	case ACCESS_LOAD:
 	case ACCESS_LDMATRIX:
 	case ACCESS_WMMA_LOAD:
@@ -83,9 +103,11 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 	k->strong |= k->acquire || k->release || ptx_has(in, MOD_RELAXED) ||
 		     ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_MMIO);
 	k->read_only = ptx_has(in, MOD_NC) || in->id == INST_LDU;
-	k->cluster = ptx_has(in, MOD_SHARED_CLUSTER);
+	/* PTX ISA, "multimem": .relaxed.sys unless said. */
+	if (k->multimem && !ptx_has(in, MOD_GPU) && !ptx_has(in, MOD_CLUSTER) && !ptx_has(in, MOD_CTA))
+		k->level = ORC_SYS;
 	/* PTX ISA, Vector and Packed Data-types: elements are accesses of their own. */
-	packed = k->red || row->access == ACCESS_ATOM ?
+	packed = k->red || access == ACCESS_ATOM ?
 		 in->type == TYPE_F16X2 || in->type == TYPE_BF16X2 : false;
 	k->n = (uint8_t)(ptx_inst_vec(in) * (packed ? 2 : 1));
 	k->size = (uint8_t)(ptx_type_bits(in->type) / 8 / (packed ? 2 : 1));
@@ -124,7 +146,8 @@ void emu_oracle_wrap(struct emu_func *f)
 		if (!op->stmt || op->stmt->kind != STMT_INST)
 			continue;
 		meaning(&k, &op->stmt->inst);
-		if (k.access ? !(op->flags & EMU_F_ACCESS) : !last || (!k.fence && !k.unmodelled))
+		if (k.access ? !(op->flags & EMU_F_ACCESS) :
+		    !k.tells && (!last || (!k.fence && !k.unmodelled && !k.other)))
 			goto next;
 		k.line = orc_line(f->name, accesses);
 		if (!k.line)
@@ -132,10 +155,10 @@ void emu_oracle_wrap(struct emu_func *f)
 		f->watch[i] = orc_alloc(1, sizeof k);
 		*f->watch[i] = k;
 		/* Matrices say themselves what they access. */
-		if (!k.access || !tells(&op->stmt->inst))
+		if (!k.tells && (!k.access || !tells(&op->stmt->inst)))
 			op->fn = watched;
 next:
-		if (last && ptx_insts[op->stmt->inst.id].access != ACCESS_NONE)
+		if (last && orc_counts(&op->stmt->inst))
 			accesses++;
 	}
 }
@@ -148,57 +171,65 @@ void emu_oracle_unwrap(struct emu_func *f)
 	f->watch = NULL;
 }
 
-static const struct orc_op *op_of(const struct emu_op *op)
+const struct orc_op *orc_op_of(const struct emu_op *op)
 {
 	return op->func->watch ? op->func->watch[op - op->func->ops] : NULL;
 }
 
 /* ---- where an access goes ------------------------------------------------------------- */
 
-enum place { PLACE_NONE, PLACE_HERE, PLACE_ELSEWHERE };
-
-/* The location in the oracle's words; ELSEWHERE: shared memory of another block. */
-static enum place locate(const struct emu_x *x, enum emu_base base, uint64_t a, uint64_t *space,
-			 uint64_t *addr)
+/* The location in the oracle's words; *owner: whose shared memory it is, NULL for global
+ * memory.  False: nobody else's business. */
+static bool locate(const struct emu_x *x, enum emu_base base, uint64_t a, struct orc_block **owner,
+		   uint64_t *space, uint64_t *addr)
 {
-	const struct emu_block *b = x->b;
 	unsigned rank = (uint32_t)a >> EMU_RANK_SHIFT;
 
+	*owner = NULL;
 	*space = 0;
 	*addr = a;
 	if (base == BASE_GENERIC) {
 		if (a - EMU_LOCAL_WINDOW < EMU_WINDOW_BYTES)
-			return PLACE_NONE;
+			return false;
 		if (a - EMU_SHARED_WINDOW >= EMU_WINDOW_BYTES)
-			return PLACE_HERE;
+			return true;
 	} else if (base == BASE_GLOBAL) {
-		return PLACE_HERE;
+		return true;
 	} else if (base != BASE_SHARED && base != BASE_OWN_SHARED) {
-		return PLACE_NONE;
+		return false;
 	}
-	*space = 1 + b->oracle->number;
+	if (rank >= x->b->cluster->nblocks)
+		return false;
+	*owner = x->b->cluster->block[rank]->oracle;
+	*space = 1 + (*owner)->number;
 	*addr = (uint32_t)a & ((1u << EMU_RANK_SHIFT) - 1);
-	return rank == b->rank ? PLACE_HERE : PLACE_ELSEWHERE;
+	return true;
 }
 
-static struct orc_thread *thread_of(const struct emu_warp *w, unsigned lane)
+struct orc_thread *orc_thread_of(const struct emu_warp *w, unsigned lane)
 {
 	return &w->block->oracle->thread[emu_thread_index(w, lane)];
 }
 
 /* ---- accesses and fences ---------------------------------------------------------------- */
 
+static void keep(struct orc_block *b, struct orc_thread *t, struct orc_access *a)
+{
+	if (orc_check(b->grid, t, a) && a->space && a->space != 1 + b->number)
+		orc_guest(b->grid->block[a->space - 1], a);
+}
+
 static void weak(struct orc_block *b, struct orc_thread *t, const struct orc_op *k, uint64_t space,
 		 uint64_t addr, uint64_t bytes)
 {
 	for (uint64_t at = 0, n; at < bytes; at += n) {
 		n = bytes - at < 64 ? bytes - at : 64;
-		orc_check(b->grid, t, orc_access_new(b, t, k, space, addr + at, (unsigned)n));
+		keep(b, t, orc_access_new(b, t, k, space, addr + at, (unsigned)n));
 	}
 }
 
-static void strong(struct orc_block *b, struct orc_thread *t, const struct emu_op *op,
-		   const struct orc_op *k, uint64_t space, uint64_t addr)
+void orc_strong_access(struct orc_block *b, struct orc_thread *t, const struct emu_op *op,
+		       const struct orc_op *k, uint64_t space, uint64_t addr)
 {
 	for (unsigned i = 0; i < k->n; i++) {
 		uint64_t at = addr + (uint64_t)i * k->size;
@@ -209,9 +240,9 @@ static void strong(struct orc_block *b, struct orc_thread *t, const struct emu_o
 		a->since = t->since;
 		a->knew_direct = a->since ? orc_keep(t->o[ORC_WIDE_LEAST].direct) : NULL;
 		for (enum orc_world w = 0; a->since && w < ORC_WORLDS; w++)
-			a->knew[w] = orc_keep(t->o[w].knows);
+			a->knew[w] = orc_keep(t->o[w].know.v[ORC_ALL]);
 		orc_strong(b, t, k, a, orc_before(b->grid, a));
-		orc_check(b->grid, t, a);
+		keep(b, t, a);
 	}
 	memset(t->coming, 0, sizeof t->coming);
 	t->announced = NULL;
@@ -221,29 +252,22 @@ static void strong(struct orc_block *b, struct orc_thread *t, const struct emu_o
 static void accessed(struct emu_x *x, const struct emu_op *op, const struct orc_op *k, unsigned lane,
 		     uint64_t a, uint64_t bytes)
 {
-	struct orc_thread *t = thread_of(x->w, lane);
-	struct orc_block *b = x->b->oracle;
+	struct orc_thread *t = orc_thread_of(x->w, lane);
+	struct orc_block *b = x->b->oracle, *owner;
 	uint64_t space, addr;
 
 	orc_settle(b->grid, t);
-	switch (locate(x, op->u.mem.base, a, &space, &addr)) {
-	case PLACE_NONE:
+	if (!locate(x, op->u.mem.base, a, &owner, &space, &addr))
 		return;
-	case PLACE_ELSEWHERE:           /* distributed shared memory has no rules here yet */
-		orc_unmodelled(b, t);
-		return;
-	case PLACE_HERE:
-		break;
-	}
 	if (k->strong)
-		strong(b, t, op, k, space, addr);
+		orc_strong_access(b, t, op, k, space, addr);
 	else
 		weak(b, t, k, space, addr, bytes);
 }
 
 static const struct emu_op *watched(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	const struct orc_op *k = op_of(op);
+	const struct orc_op *k = orc_op_of(op);
 	struct orc_block *b = x->b->oracle;
 	const struct emu_op *next;
 	uint64_t at[EMU_LANES], bytes[EMU_LANES];
@@ -260,7 +284,7 @@ static const struct emu_op *watched(struct emu_x *x, const struct emu_op *op, ui
 	if (emu_m.fault || !b)
 		return next;
 	EMU_EACH(l, m) {
-		struct orc_thread *t = thread_of(w, l);
+		struct orc_thread *t = orc_thread_of(w, l);
 
 		if (k->access) {
 			accessed(x, op, k, l, at[l], bytes[l]);
@@ -269,8 +293,10 @@ static const struct emu_op *watched(struct emu_x *x, const struct emu_op *op, ui
 		orc_settle(b->grid, t);
 		if (k->fence)
 			orc_fence(b, t, k);
-		else
+		else if (!k->other)
 			orc_unmodelled(b, t);
+		else if (next == op + 1)        /* it does not wait */
+			orc_other_done(x, op, k, l);
 	}
 	return next;
 }
@@ -278,7 +304,7 @@ static const struct emu_op *watched(struct emu_x *x, const struct emu_op *op, ui
 void emu_oracle_access(struct emu_x *x, const struct emu_op *op, unsigned lane, uint64_t addr,
 		       unsigned size)
 {
-	const struct orc_op *k = op_of(op);
+	const struct orc_op *k = orc_op_of(op);
 
 	if (k && x->b->oracle)
 		accessed(x, op, k, lane, addr, size);
@@ -320,14 +346,16 @@ void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
 	/* These belong to the instruction before them. */
 	if (!b || !call->func->watch || strstr(name, "_after") || strstr(name, "_leave"))
 		return;
+	b->grid->calls = true;
 	op = behind(call);
 	if (!op)
 		return;
-	k = op_of(op);
+	k = orc_op_of(op);
 	if (!k->fence && !(k->access && k->strong))
 		return;
 	EMU_EACH(l, m) {
-		struct orc_thread *t = thread_of(x->w, l);
+		struct orc_thread *t = orc_thread_of(x->w, l);
+		struct orc_block *owner;
 		uint64_t space, addr;
 
 		orc_settle(b->grid, t);
@@ -337,8 +365,8 @@ void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
 			orc_fence_announce(b, t, k);
 			continue;
 		}
-		if (!k->write || locate(x, op->u.mem.base, emu_addr_of(x, &op->u.mem, l), &space,
-					&addr) != PLACE_HERE)
+		if (!k->write || !locate(x, op->u.mem.base, emu_addr_of(x, &op->u.mem, l), &owner,
+					 &space, &addr))
 			continue;
 		for (unsigned i = 0; i < k->n && i < ORC_ELEMS; i++)
 			t->coming[i] = orc_announce(b, t, k, space, addr + (uint64_t)i * k->size);
@@ -347,27 +375,27 @@ void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
 
 /* ---- barriers and ends --------------------------------------------------------------------- */
 
-static bool mine(const struct emu_block *b, const struct emu_op *op)
+bool orc_mine(const struct emu_block *b, const struct emu_op *op)
 {
 	return b->oracle && !op->func->injected;
 }
 
 void emu_oracle_arrive(struct emu_x *x, const struct emu_op *op, uint32_t m, unsigned id)
 {
-	if (!mine(x->b, op))
+	if (!orc_mine(x->b, op))
 		return;
 	EMU_EACH(l, m) {
-		orc_settle(x->b->oracle->grid, thread_of(x->w, l));
-		orc_arrive(x->b->oracle, thread_of(x->w, l), id);
+		orc_settle(x->b->oracle->grid, orc_thread_of(x->w, l));
+		orc_arrive(x->b->oracle, orc_thread_of(x->w, l), id);
 	}
 }
 
 void emu_oracle_leave(struct emu_warp *w, const struct emu_op *op, uint32_t m, unsigned id, bool all)
 {
-	if (!mine(w->block, op))
+	if (!orc_mine(w->block, op))
 		return;
 	EMU_EACH(l, m)
-		orc_leave(w->block->oracle, thread_of(w, l), id, all);
+		orc_leave(w->block->oracle, orc_thread_of(w, l), id, all);
 }
 
 void emu_oracle_bar_over(struct emu_block *b, unsigned id)
@@ -378,10 +406,10 @@ void emu_oracle_bar_over(struct emu_block *b, unsigned id)
 
 void emu_oracle_warp_sync(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	if (!mine(x->b, op))
+	if (!orc_mine(x->b, op))
 		return;
 	EMU_EACH(l, m)
-		orc_settle(x->b->oracle->grid, thread_of(x->w, l));
+		orc_settle(x->b->oracle->grid, orc_thread_of(x->w, l));
 	orc_warp_sync(x->b->oracle, x->w->index * EMU_LANES, m);
 }
 
@@ -390,45 +418,89 @@ void emu_oracle_exit(struct emu_warp *w, uint32_t m)
 	if (!w->block->oracle)
 		return;
 	EMU_EACH(l, m) {
-		orc_settle(w->block->oracle->grid, thread_of(w, l));
-		orc_ended(w->block->oracle, thread_of(w, l));
+		orc_settle(w->block->oracle->grid, orc_thread_of(w, l));
+		orc_ended(w->block->oracle, orc_thread_of(w, l));
 	}
+}
+
+/* The grid's part in what it shares with the one before it, if it may begin early. */
+static struct orc_launch *launch_of(struct emu_grid *e)
+{
+	struct orc_grid *g = e->oracle;
+	struct orc_launch *l;
+
+	if (!g && e->pdl && e->after && e->after->oracle) {
+		g = e->oracle = e->after->oracle;
+		g->refs++;
+	}
+	if (!g) {
+		g = e->oracle = orc_alloc(1, sizeof *g);
+		g->refs = 1;
+	}
+	for (l = g->launches; l; l = l->next)
+		if (l->id == e->id)
+			return l;
+	l = orc_alloc(1, sizeof *l);
+	l->id = e->id;
+	l->number = g->launches ? g->launches->number + 1 : 0;
+	l->first_block = g->nblocks;
+	l->nblocks = e->nblocks;
+	l->first_thread = g->nthreads;
+	l->next = g->launches;
+	g->launches = l;
+	g->nblocks += e->nblocks;
+	g->nthreads += e->nblocks * (e->blocks->nwarps * EMU_LANES);
+	g->clusters |= e->cluster[0] * e->cluster[1] * e->cluster[2] > 1;
+	g->block = realloc(g->block, g->nblocks * sizeof(struct orc_block *));
+	if (!g->block)
+		abort();
+	memset(g->block + l->first_block, 0, l->nblocks * sizeof(struct orc_block *));
+	return l;
 }
 
 void emu_oracle_block(struct emu_block *e, uint64_t linear)
 {
-	struct orc_grid *g = e->grid->oracle;
+	struct orc_launch *l;
 	struct orc_block *b;
 
 	e->oracle = NULL;
 	if (!emu_oracle_on || !e->grid->func->watch)
 		return;
-	if (!g) {
-		g = orc_alloc(1, sizeof *g);
-		g->nblocks = e->grid->nblocks;
-		g->block = orc_alloc(g->nblocks, sizeof(struct orc_block *));
-		e->grid->oracle = g;
-	}
+	l = launch_of(e->grid);
 	b = orc_alloc(1, sizeof *b);
-	b->grid = g;
-	b->number = linear;
+	b->grid = e->grid->oracle;
+	b->launch = l;
+	b->number = l->first_block + linear;
 	b->nthreads = e->nwarps * EMU_LANES;
+	b->left = e->nthreads;
 	b->thread = orc_alloc(b->nthreads, sizeof *b->thread);
-	for (unsigned i = 0; i < b->nthreads; i++) {
-		b->thread[i].block = b;
-		b->thread[i].id = linear * b->nthreads + i;
-		b->thread[i].epoch = 1;
-		b->thread[i].index = i;
-	}
-	g->block[linear] = b;
+	b->grid->block[b->number] = b;
 	e->oracle = b;
-	b->reach.block = linear;
-	b->reach.cluster = e->rank ? e->cluster->block[0]->oracle->number : linear;
+	b->first = e->rank ? e->cluster->block[0]->oracle : b;
+	b->reach.block = b->number;
+	b->reach.cluster = b->first->number;
+	for (unsigned i = 0; i < b->nthreads; i++) {
+		struct orc_thread *t = &b->thread[i];
+
+		t->block = b;
+		t->id = l->first_thread + linear * b->nthreads + i;
+		t->epoch = 2;           /* 1: it has begun */
+		t->index = i;
+		orc_begin(t);
+	}
 }
 
-void emu_oracle_grid_end(struct emu_grid *e)
+void emu_oracle_grid_end(struct emu_grid *e, struct emu_grid *then)
 {
-	if (e->oracle)
-		orc_grid_end(e->oracle);
+	struct orc_grid *g = e->oracle;
+
+	if (!g)
+		return;
 	e->oracle = NULL;
+	if (then && then->pdl && !then->oracle) {
+		then->oracle = g;
+		return;
+	}
+	if (!--g->refs)
+		orc_grid_end(g);
 }

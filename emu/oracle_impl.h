@@ -32,15 +32,50 @@ enum orc_level { ORC_WEAK, ORC_CTA, ORC_CLUSTER, ORC_GPU, ORC_SYS, ORC_LEVELS };
 
 /* ---- oracle_clock.c: vector clocks ------------------------------------------- */
 
-/* Shared and counted; NULL knows nothing.  Threads are numbered so that a warp's are
- * 32 in a row. */
+/* Shared and counted; NULL knows nothing.  Actors are numbered so that a warp's threads
+ * are 32 in a row. */
 struct orc_clock;
+
+/* Who can do something: threads, and what they set going.  Operations that are
+ * finished in the order of their issue have one actor for each thread (or warp: its
+ * first thread's number), whose clock counts them; others have one for themselves. */
+enum orc_actor {
+	ORC_THREAD, ORC_CP_ASYNC, ORC_BULK_READ, ORC_BULK_WRITE, ORC_WGMMA,
+	ORC_TC,                         /* tcgen05.mma, .cp */
+	ORC_TC_ISSUED,                  /* the same, not yet done: what pipelines go by */
+	ORC_TC_LD, ORC_TC_ST,
+	ORC_SINGLE,
+	ORC_LAUNCH                      /* a grid as a whole */
+};
+#define ORC_ACTOR(kind, n) ((uint64_t)(kind) << 48 | (n))
 
 struct orc_clock *orc_keep(struct orc_clock *);
 void orc_drop(struct orc_clock *);
 uint32_t orc_get(const struct orc_clock *, uint64_t thread);
 void orc_raise(struct orc_clock **, uint64_t thread, uint32_t to);
 void orc_learn(struct orc_clock **, struct orc_clock *from);
+
+/* What is known, and what for.  All of it goes along every edge of the order, except
+ * that the proxy fences of a block mean nothing in another. */
+enum orc_facet {
+	ORC_ALL,                        /* what comes before whatever is done next */
+	ORC_SHARED,                     /* the same, where that is in shared memory (.sync_restrict) */
+	ORC_INITS,                      /* the same, where it is an mbarrier's init */
+	/* Fenced for the async proxy by whoever made the access: its block's shared
+	 * memory, that of the cluster, global memory. */
+	ORC_OWN, ORC_OWN_CLUSTER, ORC_OWN_GLOBAL,
+	/* By somebody in this block, who knew of it. */
+	ORC_HERE, ORC_HERE_CLUSTER, ORC_HERE_GLOBAL,
+	ORC_HALF,                       /* by the releasing half of a fence in one direction */
+	ORC_WHOLE,                      /* and by the acquiring half, in this block */
+	ORC_ALIAS,                      /* fenced between the names of one location */
+	ORC_MAP,                        /* released to the tensor maps' proxy */
+	ORC_TENSOR,                     /* tensor memory: by tcgen05.fence::before_thread_sync */
+	ORC_FACETS
+};
+#define ORC_IN_BLOCK(f) (((f) >= ORC_HERE && (f) <= ORC_HERE_GLOBAL) || (f) == ORC_WHOLE)
+
+struct orc_know { struct orc_clock *v[ORC_FACETS]; };
 
 /* ---- oracle_sync.c: threads and the order between them --------------------------- */
 
@@ -53,22 +88,28 @@ struct orc_reach {
 /* What the head of a release pattern publishes.  In the wide worlds `narrow` is what
  * it published in the world beside it: what scopes as they are let it know. */
 struct orc_head {
-	struct orc_clock *clock, *narrow;
+	struct orc_know know;
+	struct orc_clock *narrow;
 	struct orc_reach reach;
+	bool done;                      /* the end of an asynchronous operation */
+	bool loose;                     /* goes along with whatever is seen, acquired or not */
 };
 struct orc_heads { struct orc_head *v; unsigned n, cap; };
 
 struct orc_word;
 
-/* A head that the thread saw by a strong read, or a release of its own, at a word. */
+/* A head that the thread saw by a strong read, or a release of its own, at a word or
+ * an mbarrier. */
 struct orc_noted {
-	const struct orc_word *word;
+	const void *word;
 	struct orc_head head;
 };
 struct orc_notes { struct orc_noted *v; unsigned n, cap; };
 
 struct orc_order {              /* what a thread knows in one world */
-	struct orc_clock *knows;
+	struct orc_know know;
+	struct orc_clock *mine;         /* asynchronous operations that it saw end itself */
+	struct orc_clock *tensor;       /* done in tensor memory before what it does next */
 	/* In the wide worlds: what it would know in the world beside it, had the scopes
 	 * been wide where it acquires, and nowhere else. */
 	struct orc_clock *direct;
@@ -84,17 +125,41 @@ struct orc_observer {           /* read what a write wrote; `sure`: in every wor
 	struct orc_reach reach;
 };
 
+/* ORC_MULTIMEM: generic, but by another address of the same memory. */
+enum orc_proxy { ORC_GENERIC, ORC_MULTIMEM, ORC_ASYNC, ORC_MAPS };
+
+/* What was known when an operation was issued; its accesses share it. */
+struct orc_issue {
+	unsigned refs;
+	struct orc_block *block;
+	uint32_t index;                 /* of the thread, or the first of the warp */
+	struct orc_know know[ORC_WORLDS];
+	struct orc_clock *tensor[ORC_WORLDS];
+	uint64_t number;                /* of operations: what one does itself does not race */
+};
+
+/* Tensor memory is a space of its own: 1 + number of the block, and this. */
+#define ORC_TMEM (UINT64_C(1) << 40)
+
 /* An access, or an element of a strong one, by one thread. */
 struct orc_access {
 	const struct orc_op *op;
-	uint64_t thread, seq;
+	uint64_t thread, seq;           /* thread: any actor */
 	uint32_t epoch, index;          /* index: of the thread in its block */
 	bool read, write, read_only;
+	bool init;                      /* of an mbarrier */
+	uint8_t proxy;                  /* enum orc_proxy */
 	uint8_t size;
 	uint64_t space, addr;           /* space 0: global; else 1 + number of the block */
+	uint64_t launch;                /* number of the launch */
+	struct orc_issue *issue;        /* of an operation that is not one thread's own; NULL */
+	bool at_once;                   /* which is over with the instruction */
+	uint64_t pipe;                  /* of tcgen05: the accumulator; 0: in no pipeline */
 	struct orc_reach reach;         /* level ORC_WEAK: a weak access */
 	bool blind;                     /* other blocks of its cluster are not compared */
-	struct orc_clock *knows[ORC_WORLDS];    /* what its thread knew */
+	/* What its thread knew; what else it knew of shared memory; what was fenced
+	 * between aliases. */
+	struct orc_clock *knows[ORC_WORLDS], *extra[ORC_WORLDS], *alias[ORC_WORLDS];
 	struct orc_clock *direct;       /* in WIDE_LEAST */
 	/* Announced then; and if it acquires, what its thread knew then. */
 	uint64_t since;
@@ -123,12 +188,17 @@ struct orc_word {
 
 enum { ORC_ELEMS = 8 };
 
+/* Operations of one kind by a thread, and how many there were when a group ended. */
+struct orc_groups { uint32_t issued, *end; unsigned n, cap; };
+
 struct orc_thread {
 	struct orc_block *block;
 	uint64_t id;
 	uint32_t epoch, index;
 	bool blind;
 	struct orc_order o[ORC_WORLDS];
+	struct orc_groups cp, bulk, wgmma;      /* wgmma: of the warp, in its first thread */
+	uint32_t tc, ld, st;            /* tcgen05.mma and .cp; .ld, .st: likewise */
 	/* The instruction whose call was just made. */
 	const struct emu_op *announced;
 	uint64_t since;
@@ -137,30 +207,64 @@ struct orc_thread {
 	/* Strong reads whose moment is not over. */
 	struct { struct orc_word *word; uint64_t since; struct orc_reach reach; bool acquire; } look[ORC_ELEMS];
 	unsigned nlook;
+	/* Likewise, the phase that it waited for. */
+	struct { const struct orc_phase *phase; const struct orc_op *op; const void *key; } waited;
 };
 
-struct orc_bar { struct orc_clock *clock[ORC_WORLDS]; };
+struct orc_bar { struct orc_know know[ORC_WORLDS]; };
+
+/* A barrier with phases: what was brought into this one and into the one before. */
+struct orc_phase { struct orc_heads now[ORC_WORLDS], before[ORC_WORLDS]; };
+
+struct orc_mbar;
 
 struct orc_block {
 	struct orc_grid *grid;
 	uint64_t number;
 	struct orc_reach reach;         /* level unused */
-	unsigned nthreads;
+	unsigned nthreads, left;        /* left: that have not ended */
+	struct orc_block *first;        /* of its cluster */
+	struct orc_launch *launch;
+	struct orc_phase cluster;       /* of the first: the cluster's barrier */
+	struct orc_mbar *mbars;
+	struct orc_access **guest;      /* of others and of operations, to its shared memory */
+	unsigned nguest, capguest;
 	struct orc_thread *thread;
 	struct orc_bar bar[16];
 	struct orc_clock *direct[ORC_WORLDS];   /* what any of its threads has of that */
-	struct orc_clock *ended[ORC_WORLDS];    /* what its threads that ended knew */
+	struct orc_know ended[ORC_WORLDS];      /* what its threads that ended knew */
 };
 
-struct orc_cell { struct orc_access **v, *last; unsigned n, cap; };
+/* A grid among those that share memory in time: dependent launches. */
+struct orc_launch {
+	struct orc_launch *next;
+	uint64_t id, number, first_block, nblocks, first_thread;
+	struct orc_heads dependents[ORC_WORLDS];        /* known to what it launches */
+};
+
+/* An acquiring fence of the tensor maps' proxy. */
+struct orc_map_fence {
+	uint64_t addr, thread, block;
+	uint32_t epoch;
+	struct orc_clock *covers[ORC_WORLDS];
+};
+
+/* `behind`: the last weak write that came behind everything before it; 0: none. */
+struct orc_cell { struct orc_access **v, *last; unsigned n, cap, behind; };
 struct orc_page { struct orc_page *chain; uint64_t space, number; struct orc_cell cell[64]; };
 
 #define ORC_HASH 4096
 
 struct orc_grid {
-	struct orc_block **block;       /* by linear number */
-	uint64_t nblocks;
-	uint64_t seq;
+	unsigned refs;                  /* launches that go on */
+	struct orc_launch *launches;    /* the last one first */
+	struct orc_block **block;       /* by number: of the first launch, then of the next */
+	uint64_t nblocks, nthreads;     /* of all of them */
+	uint64_t seq, singles, issues;
+	bool clusters;
+	bool calls;                     /* the program is instrumented */
+	struct orc_map_fence *map_fence;
+	unsigned nmap_fences, capmap_fences;
 	struct orc_heads sc[ORC_WORLDS];
 	struct orc_word *word[ORC_HASH];
 	struct orc_page *page[ORC_HASH];
@@ -176,18 +280,39 @@ struct orc_op {
 	const char *func;
 	unsigned line;
 	bool access, fence, unmodelled;
-	bool read, write, strong, acquire, release, sc, red, read_only, cluster;
+	bool tells;                     /* says itself what it does */
+	bool other;                     /* of oracle_tell.c */
+	bool read, write, strong, acquire, release, sc, red, read_only, multimem;
 	uint8_t level, size, n;         /* bytes of an element, elements */
 };
+
+/* What is wrong with two accesses, kept in this order: nothing, no order, no proxy
+ * fence, or only one on the wrong side. */
+enum orc_verdict { ORC_FINE, ORC_OPEN, ORC_UNFENCED, ORC_MISFENCED };
 
 void *orc_alloc(size_t n, size_t size);         /* zeroed; never NULL */
 /* Room for one more in v[0..n). */
 void *orc_grow(void *v, unsigned n, unsigned *cap, size_t size);
 
 bool orc_meet(enum orc_world, const struct orc_reach *, const struct orc_reach *);
+void orc_know_drop(struct orc_know *);
+void orc_know_learn(struct orc_know *, const struct orc_know *from, bool same_block);
+struct orc_know orc_know_keep(const struct orc_know *);
 void orc_head_drop(struct orc_head *);
+void orc_heads_add(struct orc_heads *, const struct orc_head *);
 void orc_heads_drop(struct orc_heads *);
+void orc_note(struct orc_notes *, const void *word, const struct orc_head *);
 void orc_notes_drop(struct orc_notes *);
+/* What the thread did so far, and knows, as it is published. */
+struct orc_head orc_head_of(const struct orc_thread *, enum orc_world, struct orc_reach);
+void orc_learn_head(struct orc_thread *, enum orc_world, const struct orc_head *);
+struct orc_reach orc_reach_of(const struct orc_block *, uint8_t level);
+/* The patterns that end with a strong write, or an arrival, of this thread, but those
+ * at one place: its own release, an earlier fence, what goes along anyway. */
+void orc_patterns(struct orc_heads *, const struct orc_block *, const struct orc_thread *,
+		  const struct orc_op *, enum orc_world);
+/* Acquires what was seen and is within reach, as far as it is shared memory's. */
+void orc_take_shared(struct orc_thread *, enum orc_world, struct orc_reach);
 
 /* The moment of the thread's last strong reads is over. */
 void orc_settle(struct orc_grid *, struct orc_thread *);
@@ -207,7 +332,90 @@ void orc_leave(struct orc_block *, struct orc_thread *, unsigned id, bool all);
 void orc_bar_over(struct orc_block *, unsigned id);
 void orc_warp_sync(struct orc_block *, unsigned first, uint32_t lanes);
 void orc_unmodelled(struct orc_block *, struct orc_thread *);
+/* The thread starts, knowing what a launch before it let it know. */
+void orc_begin(struct orc_thread *);
 void orc_ended(struct orc_block *, struct orc_thread *);
+/* griddepcontrol */
+void orc_launch_dependents(struct orc_thread *);
+void orc_grid_wait(struct orc_thread *);
+
+/* ---- oracle_phase.c: mbarriers and the barrier of a cluster ------------------------------- */
+
+void orc_phase_arrive(struct orc_phase *, struct orc_block *, struct orc_thread *,
+		      const struct orc_op *);
+void orc_phase_over(struct orc_phase *);
+/* `key`: what the thread may acquire of it later. */
+void orc_phase_wait(const struct orc_phase *, struct orc_thread *, const struct orc_op *,
+		    const void *key);
+void orc_phase_settle(struct orc_thread *);
+void orc_phase_drop(struct orc_phase *);
+void orc_cluster_wait(struct orc_block *, struct orc_thread *, const struct orc_op *);
+
+/* ORC_OPERAND: of an asynchronous operation.  ORC_OVERFLOW: it counts too much. */
+enum orc_use { ORC_USE, ORC_ARRIVE, ORC_WAIT, ORC_INIT, ORC_INVAL, ORC_OPERAND, ORC_OVERFLOW };
+
+/* An instruction on the mbarrier at `p`, which is at `addr` in the shared memory of
+ * `owner`; ORC_WAIT: with success. */
+void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_block *,
+	      struct orc_thread *, const struct orc_op *, enum orc_use);
+void orc_mbar_over(const void *p);
+/* A copy of which it will hear is issued; it has heard of all of it. */
+void orc_mbar_flies(const void *p);
+void orc_mbar_lands(const void *p);
+/* An operation ends, and the mbarrier hears of it: its actor, and how many of its
+ * operations.  `loose`: whoever waits knows, acquiring or not; `tensor`: so much is done
+ * in tensor memory, too. */
+void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool loose, bool tensor);
+/* The mbarrier that an access falls on; NULL. */
+struct orc_mbar *orc_mbar_under(struct orc_grid *, const struct orc_access *);
+const struct orc_op *orc_mbar_init(const struct orc_mbar *);
+void orc_mbars_free(struct orc_block *);
+
+/* ---- oracle_async.c: asynchronous operations and the fences of their proxy ------------------ */
+
+struct orc_issue *orc_issue(struct orc_block *, struct orc_thread *);
+/* By the lanes of a warp together. */
+struct orc_issue *orc_issue_warp(struct orc_block *, unsigned first, uint32_t lanes);
+void orc_issue_drop(struct orc_issue *);
+uint64_t orc_singles(struct orc_grid *, unsigned n);      /* actors in a row: the first */
+/* What all accesses of one operation have in common that go one way. */
+struct orc_touch {
+	struct orc_issue *issue;
+	const struct orc_op *op;
+	uint64_t actor;
+	uint32_t n;                     /* it is the actor's n-th */
+	enum orc_proxy proxy;
+	bool read, write;
+	uint8_t level, size;            /* of a reduction: its scope, bytes of an element */
+	uint64_t pipe;
+	bool at_once;
+};
+void orc_touch(const struct orc_touch *, uint64_t space, uint64_t addr, uint64_t bytes);
+void orc_commit(struct orc_groups *);
+/* How many operations are done when all groups but the last `left` are. */
+uint32_t orc_grouped(const struct orc_groups *, uint32_t left);
+/* The thread has seen that so many of an actor's operations are done. */
+void orc_done(struct orc_thread *, uint64_t actor, uint32_t n);
+/* What the lanes of a warp have done together is before what each does next. */
+void orc_together(struct orc_block *, unsigned first, uint32_t lanes, uint64_t actor);
+void orc_proxy_fence(struct orc_block *, struct orc_thread *, const struct orc_op *);
+void orc_map_release(struct orc_thread *);
+void orc_map_acquire(struct orc_block *, struct orc_thread *, uint64_t addr);
+/* Where the documentation leaves room: a fence on the way is enough, whoever made the
+ * access; none is needed behind a read; it may run in another block. */
+struct orc_choices { bool path, no_war, any_block; };
+extern struct orc_choices orc_choices;
+/* Are accesses in this order, the second through another proxy, seen by it? */
+enum orc_verdict orc_proxies(enum orc_world, const struct orc_access *, const struct orc_access *);
+/* Are two accesses of tensor memory in order? */
+bool orc_tensor_ordered(enum orc_world, const struct orc_access *, const struct orc_access *);
+void orc_tensor_before(struct orc_thread *);
+void orc_tensor_after(struct orc_thread *);
+void orc_tensor_done(struct orc_thread *, uint64_t actor, uint32_t n);
+/* Shared memory of others: has its block started, and when it ends, who is still at it? */
+void orc_guest(struct orc_block *owner, struct orc_access *);
+void orc_visit(struct orc_block *owner, struct orc_access *);   /* it is known to have started */
+void orc_block_end(struct orc_block *);
 
 /* ---- oracle_race.c: accesses and races ------------------------------------------------ */
 
@@ -215,23 +423,41 @@ struct orc_access *orc_access_new(struct orc_block *, struct orc_thread *, const
 				  uint64_t space, uint64_t addr, unsigned size);
 /* Who wrote the bytes of `a` last, if that was one strong write of the same location. */
 struct orc_access *orc_before(struct orc_grid *, const struct orc_access *);
-/* Compares it with all there is and keeps it. */
-void orc_check(struct orc_grid *, struct orc_thread *, struct orc_access *);
-/* Do two accesses race, kept in this order? */
-bool orc_race(enum orc_world, struct orc_access *, const struct orc_access *);
+/* Compares it with all there is and keeps it; false: it is like one that was kept, and
+ * has been freed. */
+bool orc_check(struct orc_grid *, struct orc_thread *, struct orc_access *);
+/* They were kept in this order. */
+enum orc_verdict orc_judge(enum orc_world, struct orc_access *, const struct orc_access *);
 void orc_grid_end(struct orc_grid *);
 
 /* ---- oracle_say.c: lines and findings ---------------------------------------------------- */
 
 /* The line of the n-th access of a function in the text that was given; 0: unknown. */
 unsigned orc_line(const char *func, unsigned n);
-/* Two accesses race.  `wrong` has a bit for each kind that it may be called, and
- * ORC_NAMED if the oracle itself calls it a scope race. */
-enum { ORC_DATA = 1, ORC_SCOPE = 2, ORC_NAMED = 4 };
-void orc_found(const struct orc_access *, const struct orc_access *, unsigned wrong, bool certain,
-	       uint64_t addr, unsigned long long count);
+/* Instructions that lines are counted by. */
+bool orc_counts(const struct ptx_inst *);
+
+enum orc_kind {
+	ORC_DATA, ORC_SCOPE, ORC_IN_FLIGHT, ORC_PROXY, ORC_FENCE_ORDER, ORC_TMAP, ORC_MISUSE,
+	ORC_LIFETIME
+};
+#define ORC_MAY(kind) (1u << (kind))
+
+struct orc_fact {
+	const struct orc_op *op[2];     /* op[1] NULL: there is no second */
+	unsigned may;                   /* what it may be called: bits ORC_MAY */
+	enum orc_kind kind;             /* what the oracle calls it */
+	bool certain;
+	bool moot;                      /* others may call it a race; the oracle does not */
+	uint64_t block[2];
+	uint32_t thread[2];
+	uint64_t space, addr;
+};
+void orc_found(const struct orc_fact *, unsigned long long count);
 /* One of these pairs of lines must be named. */
-void orc_demand(unsigned wrong, const unsigned (*line)[2], unsigned n);
+void orc_demand(const struct orc_fact *, const unsigned (*line)[2], unsigned n);
+/* Both, for what is wrong with an instruction and perhaps another one. */
+void orc_say(const struct orc_fact *);
 
 /* ---- oracle_hook.c: called where things happen -------------------------------------------- */
 
@@ -241,7 +467,8 @@ void emu_oracle_wrap(struct emu_func *);
 void emu_oracle_unwrap(struct emu_func *);
 void emu_oracle_call(struct emu_x *, const struct emu_op *call, uint32_t m);
 void emu_oracle_block(struct emu_block *, uint64_t linear);
-void emu_oracle_grid_end(struct emu_grid *);
+/* `then`: the launch behind it in its stream; NULL. */
+void emu_oracle_grid_end(struct emu_grid *, struct emu_grid *then);
 void emu_oracle_access(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t addr,
 		       unsigned size);
 void emu_oracle_arrive(struct emu_x *, const struct emu_op *, uint32_t m, unsigned id);
@@ -249,5 +476,62 @@ void emu_oracle_leave(struct emu_warp *, const struct emu_op *, uint32_t m, unsi
 void emu_oracle_bar_over(struct emu_block *, unsigned id);
 void emu_oracle_warp_sync(struct emu_x *, const struct emu_op *, uint32_t m);
 void emu_oracle_exit(struct emu_warp *, uint32_t m);
+
+const struct orc_op *orc_op_of(const struct emu_op *);
+struct orc_thread *orc_thread_of(const struct emu_warp *, unsigned lane);
+bool orc_mine(const struct emu_block *, const struct emu_op *);
+/* All elements of a strong access, carried out now. */
+void orc_strong_access(struct orc_block *, struct orc_thread *, const struct emu_op *,
+		       const struct orc_op *, uint64_t space, uint64_t addr);
+
+/* ---- oracle_tell.c: likewise, of what is asynchronous ---------------------------------------- */
+
+struct emu_async;
+struct emu_landing;
+
+bool orc_other(struct orc_op *, const struct ptx_inst *);       /* it is one of these */
+void orc_other_done(struct emu_x *, const struct emu_op *, const struct orc_op *, unsigned lane);
+void emu_oracle_mbar(struct emu_x *, const struct emu_op *, unsigned lane, const void *,
+		     enum orc_use);
+void emu_oracle_mbar_over(const void *);
+void emu_oracle_cluster_arrive(struct emu_x *, const struct emu_op *, unsigned lane);
+void emu_oracle_cluster_over(struct emu_cluster *);
+void emu_oracle_cluster_wait(struct emu_x *, const struct emu_op *, unsigned lane);
+/* cp.async: `read` bytes of `size`. */
+void emu_oracle_cp(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t to, uint64_t from,
+		   uint64_t read);
+/* Which of the thread's operations have been issued: what an arrival stands for. */
+struct orc_mark { uint64_t actor; uint32_t n; };
+struct orc_mark emu_oracle_cp_mark(struct emu_x *, const struct emu_op *, unsigned lane,
+				   const void *mbar);
+void emu_oracle_arrives(const void *mbar, struct orc_mark, bool tensor);
+enum orc_list { ORC_LIST_CP, ORC_LIST_BULK, ORC_LIST_WGMMA };
+void emu_oracle_commit(struct emu_x *, const struct emu_op *, uint32_t m, enum orc_list);
+/* UINT32_MAX left: whether committed or not. */
+void emu_oracle_group_wait(struct emu_x *, const struct emu_op *, uint32_t m, enum orc_list,
+			   uint32_t left, bool read);
+/* tensormap.cp_fenceproxy: global and shared address. */
+void emu_oracle_cp_fenceproxy(struct emu_x *, const struct emu_op *, uint32_t lanes, uint64_t to,
+			      uint64_t from);
+/* A warp's wgmma reads those bytes of its block's shared memory whose `map` is set. */
+void emu_oracle_wgmma(struct emu_x *, const struct emu_op *, const uint8_t *map);
+/* tcgen05: one operation at a time, begun, then each thing that it touches, then ended.
+ * Maps are of a block's shared memory, or of tensor memory, a byte for each cell. */
+struct orc_tc { struct orc_thread *t; struct orc_touch touch; };
+enum orc_tc_kind { ORC_TC_MMA, ORC_TC_CP, ORC_TC_LOAD, ORC_TC_STORE };
+bool emu_oracle_tc(struct orc_tc *, struct emu_x *, const struct emu_op *, unsigned lane,
+		   enum orc_tc_kind);
+void emu_oracle_tc_shared(struct orc_tc *, const struct emu_block *, const uint8_t *map);
+/* pipe: ORC_PIPE_*, or what tells an accumulator from others */
+enum { ORC_PIPE_COPY = 1, ORC_PIPE_A, ORC_PIPE_D };
+void emu_oracle_tc_cells(struct orc_tc *, const struct emu_block *, const uint8_t *map,
+			 unsigned cells, bool write, uint64_t pipe);
+void emu_oracle_tc_end(struct orc_tc *);
+void emu_oracle_tc_wait(struct emu_x *, const struct emu_op *, bool store);
+void emu_oracle_tc_alloc(struct emu_x *, const struct emu_op *, uint64_t addr);
+struct orc_mark emu_oracle_tc_mark(struct emu_x *, const struct emu_op *, unsigned lane,
+				   const void *mbar);
+void emu_oracle_async(struct emu_async *);
+void emu_oracle_landed(const struct emu_async *, const struct emu_landing *);
 
 #endif

@@ -9,12 +9,15 @@
 
 /* Accesses of one pair of instructions that race, for what they demand. */
 enum { INSTANCES = 24 };
+/* How far back an access like another is looked for. */
+enum { POLLERS = 1024 };
 
 struct orc_race {
 	struct orc_race *next;
 	const struct orc_op *op[2];
-	unsigned wrong;
-	bool certain;
+	unsigned may;
+	enum orc_kind kind;
+	bool certain, moot;
 	unsigned n;
 	unsigned long long count;
 	uint64_t addr;
@@ -58,6 +61,8 @@ struct orc_access *orc_access_new(struct orc_block *b, struct orc_thread *t, con
 	a->read = op->read;
 	a->write = op->write;
 	a->read_only = op->read_only;
+	a->proxy = op->multimem ? ORC_MULTIMEM : ORC_GENERIC;
+	a->launch = b->launch->number;
 	a->blind = t->blind;
 	a->size = (uint8_t)size;
 	a->space = space;
@@ -71,7 +76,7 @@ struct orc_access *orc_before(struct orc_grid *g, const struct orc_access *a)
 {
 	struct orc_access *w = cell_at(g, a->space, a->addr)->last;
 
-	if (!w || !w->reach.level || w->addr != a->addr || w->size != a->size)
+	if (!w || !w->reach.level || w->issue || w->addr != a->addr || w->size != a->size)
 		return NULL;
 	for (unsigned i = 1; i < a->size; i++)
 		if (cell_at(g, a->space, a->addr + i)->last != w)
@@ -83,7 +88,8 @@ struct orc_access *orc_before(struct orc_grid *g, const struct orc_access *a)
 
 static bool known(enum orc_world w, const struct orc_access *by, uint64_t thread, uint32_t epoch)
 {
-	return thread == by->thread || orc_get(by->knows[w], thread) >= epoch;
+	return thread == by->thread || orc_get(by->knows[w], thread) >= epoch ||
+	       (by->extra[w] && orc_get(by->extra[w], thread) >= epoch);
 }
 
 /* Did `a` happen between the call of b's instruction and b? */
@@ -92,11 +98,18 @@ static bool meanwhile(const struct orc_access *a, const struct orc_access *b)
 	return b->since && a->seq > b->since;
 }
 
-/* Does the thread of `b` know of `a` when it comes to `b`? */
+/* Does the thread of `b` know of `a` when it comes to `b`?  Operations know nothing of
+ * those of their own actor that went before. */
 static bool ordered(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
 {
+	if (a->space >= ORC_TMEM)
+		return orc_tensor_ordered(w, a, b);
+	if (a->launch != b->launch && orc_get(b->knows[w], ORC_ACTOR(ORC_LAUNCH, a->launch)))
+		return true;
 	if (!ORC_IS_MOST(w) && meanwhile(a, b))
 		return a->thread == b->thread || orc_get(b->knew[w], a->thread) >= a->epoch;
+	if (a->issue && a->thread == b->thread)
+		return orc_get(b->knows[w], a->thread) >= a->epoch;
 	return known(w, b, a->thread, a->epoch);
 }
 
@@ -107,7 +120,7 @@ static bool same_place(const struct orc_access *a, const struct orc_access *b)
 
 static bool both_strong(const struct orc_access *a, const struct orc_access *b)
 {
-	return a->reach.level && b->reach.level;
+	return a->reach.level && b->reach.level && a->proxy == b->proxy;
 }
 
 /* Did an operation that comes before `b` read what `a` itself wrote, morally strong
@@ -153,23 +166,25 @@ static bool observed(enum orc_world w, struct orc_access *a, const struct orc_ac
 	return yes;
 }
 
-/* Do they conflict, and does the order leave open which comes first?  They were kept
- * in this order. */
-bool orc_race(enum orc_world w, struct orc_access *a, const struct orc_access *b)
+/* They were kept in this order. */
+enum orc_verdict orc_judge(enum orc_world w, struct orc_access *a, const struct orc_access *b)
 {
 	if (!a->write && !b->write)
-		return false;
+		return ORC_FINE;
 	/* Through the read-only proxy nothing written in this launch may be read. */
-	if (b->read_only && a->write)
-		return true;
-	if (a->thread == b->thread || ordered(w, a, b))
-		return false;
+	if (b->read_only && a->write && a->launch == b->launch)
+		return ORC_OPEN;
+	if (a->issue && b->issue ? a->issue->number == b->issue->number :
+	    a->thread == b->thread)
+		return ORC_FINE;
+	if (ordered(w, a, b))
+		return a->launch == b->launch ? orc_proxies(w, a, b) : ORC_FINE;
 	if ((a->blind || b->blind) && a->reach.block != b->reach.block &&
 	    a->reach.cluster == b->reach.cluster)
-		return false;
+		return ORC_FINE;
 	if (both_strong(a, b) && same_place(a, b) && orc_meet(w, &a->reach, &b->reach))
-		return false;
-	return !observed(w, a, b);
+		return ORC_FINE;
+	return observed(w, a, b) ? ORC_FINE : ORC_OPEN;
 }
 
 /* Has a thread of a's or b's block acquired in vain what would have told it of the
@@ -183,29 +198,57 @@ static bool missed(const struct orc_grid *g, const struct orc_access *a, const s
 /* What it may be called.  It is a scope race if the two would be ordered, or atomic
  * together, had scopes been wide; it has to be called that where one acquire by the
  * later thread itself, or the scopes of the two, would have been enough, and may be
- * where another thread of its block acquired. */
-static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const struct orc_access *b)
+ * where another thread of its block acquired.  Whether an access was before an operation
+ * that it races with or in its window is chance. */
+static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const struct orc_access *b,
+		      enum orc_kind *name)
 {
-	bool wide = !orc_race(ORC_WIDE_LEAST, a, b);
+	enum orc_verdict most = orc_judge(ORC_MOST, a, b), wide;
 	const struct orc_clock *direct = meanwhile(a, b) ? b->knew_direct : b->direct;
+	bool flies = (a->issue && !a->at_once) || (b->issue && !b->at_once);
+	unsigned plain = ORC_MAY(ORC_DATA) | (flies ? ORC_MAY(ORC_IN_FLIGHT) : 0);
+	unsigned may = most == ORC_UNFENCED ? ORC_MAY(ORC_PROXY) :
+		       most == ORC_MISFENCED ? ORC_MAY(ORC_FENCE_ORDER) : 0;
 
+	if (a->proxy == ORC_MAPS || b->proxy == ORC_MAPS) {
+		*name = ORC_TMAP;
+		return ORC_MAY(ORC_TMAP);
+	}
+	switch (orc_judge(ORC_LEAST, a, b)) {
+	case ORC_UNFENCED:
+		*name = ORC_PROXY;
+		return may | ORC_MAY(ORC_PROXY);
+	case ORC_MISFENCED:
+		*name = ORC_FENCE_ORDER;
+		return may | ORC_MAY(ORC_FENCE_ORDER);
+	default:
+		break;
+	}
+	*name = flies ? ORC_IN_FLIGHT : ORC_DATA;
 	if (b->read_only)
-		return ORC_DATA;
-	if ((both_strong(a, b) && same_place(a, b)) || orc_get(direct, a->thread) >= a->epoch)
-		return ORC_SCOPE | ORC_NAMED;
-	if (wide || !orc_race(ORC_WIDE_MOST, a, b) || missed(g, a, b))
-		return ORC_SCOPE | ORC_DATA | (wide ? ORC_NAMED : 0);
-	return ORC_DATA;
+		return plain;
+	wide = orc_judge(ORC_WIDE_LEAST, a, b);
+	if ((both_strong(a, b) && same_place(a, b)) || orc_get(direct, a->thread) >= a->epoch) {
+		*name = ORC_SCOPE;
+		return may | ORC_MAY(ORC_SCOPE);
+	}
+	if (wide == ORC_FINE)
+		*name = ORC_SCOPE;
+	if (wide == ORC_FINE || orc_judge(ORC_WIDE_MOST, a, b) == ORC_FINE || missed(g, a, b))
+		may |= ORC_MAY(ORC_SCOPE);
+	return may | plain;
 }
 
 static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
-		 uint64_t addr)
+		 uint64_t addr, bool moot)
 {
-	unsigned wrong = kinds(g, a, b);
-	bool certain = orc_race(ORC_MOST, a, b);
+	enum orc_kind kind;
+	unsigned may = kinds(g, a, b, &kind);
+	bool certain = !moot && orc_judge(ORC_MOST, a, b) != ORC_FINE;
 	struct orc_race *r = g->races;
 
-	while (r && (r->op[0] != a->op || r->op[1] != b->op || r->wrong != wrong))
+	while (r && (r->op[0] != a->op || r->op[1] != b->op || r->may != may || r->kind != kind ||
+		     r->moot != moot))
 		r = r->next;
 	if (!r) {
 		r = orc_alloc(1, sizeof *r);
@@ -213,7 +256,9 @@ static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 		g->races = r;
 		r->op[0] = a->op;
 		r->op[1] = b->op;
-		r->wrong = wrong;
+		r->may = may;
+		r->kind = kind;
+		r->moot = moot;
 		r->addr = addr;
 		r->at[0].a = a;
 		r->at[0].b = b;
@@ -239,7 +284,7 @@ static bool repeated(const struct orc_cell *c, const struct orc_access *a)
 {
 	if (a->write || a->read_only)
 		return false;
-	for (unsigned i = c->n; i-- > 0 && c->n - i < 64;) {
+	for (unsigned i = c->n; i-- > 0 && c->n - i <= POLLERS;) {
 		const struct orc_access *o = c->v[i];
 
 		if (o->thread == a->thread && o->op == a->op && o->epoch == a->epoch &&
@@ -249,21 +294,108 @@ static bool repeated(const struct orc_cell *c, const struct orc_access *a)
 	return false;
 }
 
-void orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
+/* An access that an operation came behind, at the same byte, is before whatever sees
+ * that operation end, though its issuer says nothing of it: no text calls that ordered, and
+ * nothing can come of it. */
+static bool between(const struct orc_cell *c, unsigned k, const struct orc_access *b)
 {
-	for (enum orc_world w = 0; w < ORC_WORLDS; w++)
-		a->knows[w] = orc_keep(t->o[w].knows);
-	a->direct = orc_keep(t->o[ORC_WIDE_LEAST].direct);
+	for (unsigned i = k + 1; i < c->n; i++) {
+		const struct orc_access *x = c->v[i];
+
+		if (x->issue && ordered(ORC_LEAST, x, b) && ordered(ORC_LEAST, c->v[k], x))
+			return true;
+	}
+	return false;
+}
+
+/* PTX ISA, "mbarrier": nothing but mbarrier instructions may touch one. */
+static void check_mbar(struct orc_grid *g, const struct orc_access *a)
+{
+	const struct orc_mbar *m = a->write && !a->init ? orc_mbar_under(g, a) : NULL;
+	struct orc_fact f = {
+		.may = ORC_MAY(ORC_MISUSE), .kind = ORC_MISUSE, .certain = true,
+		.block = {a->reach.block, a->space - 1}, .thread = {a->index, 0},
+		.space = a->space, .addr = a->addr
+	};
+
+	if (!m)
+		return;
+	f.op[0] = a->op;
+	f.op[1] = orc_mbar_init(m);
+	orc_say(&f);
+}
+
+/* The first access that `a` has to be compared with.  What comes behind a weak write is
+ * behind all that the write is behind; what a proxy has not seen, only if the write was
+ * through the proxy itself.  What is moot matters where another detector is asked. */
+static unsigned first_open(const struct orc_grid *g, const struct orc_cell *c,
+			   const struct orc_access *a)
+{
+	const struct orc_access *x = c->behind ? c->v[c->behind - 1] : NULL;
+
+	if (!x || x->blind || a->read_only || (g->calls && x->issue) || (a->proxy != ORC_GENERIC && x->proxy != a->proxy) ||
+	    !ordered(ORC_LEAST, x, a))
+		return 0;
+	return c->behind - 1;
+}
+
+static void compare(struct orc_grid *g, struct orc_cell *c, struct orc_access *a, uint64_t addr)
+{
+	bool fine = true;
+
+	for (unsigned k = first_open(g, c, a); k < c->n; k++) {
+		enum orc_verdict v = orc_judge(ORC_LEAST, c->v[k], a);
+		bool moot = v != ORC_FINE && between(c, k, a);
+
+		if (v == ORC_FINE)
+			continue;
+		race(g, c->v[k], a, addr, moot);
+		fine &= moot || v != ORC_OPEN;
+	}
+	c->v = orc_grow(c->v, c->n, &c->cap, sizeof *c->v);
+	c->v[c->n++] = a;
+	if (fine && a->write && !a->reach.level)
+		c->behind = c->n;
+}
+
+static void access_free(struct orc_access *a)
+{
+	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
+		orc_drop(a->knows[w]);
+		orc_drop(a->extra[w]);
+		orc_drop(a->alias[w]);
+		orc_drop(a->knew[w]);
+		orc_heads_drop(&a->heads[w]);
+	}
+	orc_drop(a->direct);
+	orc_drop(a->knew_direct);
+	orc_issue_drop(a->issue);
+	free(a->obs);
+	free(a);
+}
+
+bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
+{
+	bool kept = false;
+
+	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
+		const struct orc_know *k = t ? &t->o[w].know : &a->issue->know[w];
+
+		a->knows[w] = orc_keep(k->v[ORC_ALL]);
+		a->alias[w] = orc_keep(k->v[ORC_ALIAS]);
+		if (a->space)
+			a->extra[w] = orc_keep(k->v[ORC_SHARED]);
+	}
+	if (t)
+		a->direct = orc_keep(t->o[ORC_WIDE_LEAST].direct);
 	a->seq = ++g->seq;
+	check_mbar(g, a);
 	for (unsigned i = 0; i < a->size; i++) {
 		struct orc_cell *c = cell_at(g, a->space, a->addr + i);
 
 		if (!repeated(c, a)) {
-			for (unsigned k = 0; k < c->n; k++)
-				if (orc_race(ORC_LEAST, c->v[k], a))
-					race(g, c->v[k], a, a->addr + i);
-			c->v = orc_grow(c->v, c->n, &c->cap, sizeof *c->v);
-			c->v[c->n++] = a;
+			compare(g, c, a, a->addr + i);
+			kept = true;
 		}
 		if (!a->write)
 			continue;
@@ -271,6 +403,11 @@ void orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 			c->last->ended = g->seq;
 		c->last = a;
 	}
+	if (kept || g->all[g->nall - 1] != a)
+		return true;
+	g->nall--;
+	access_free(a);
+	return false;
 }
 
 /* ---- what must be named ------------------------------------------------------------ */
@@ -290,7 +427,7 @@ static bool stands_for(const struct orc_access *x, const struct orc_access *a)
 	if (x == a)
 		return true;
 	/* A race through the read-only proxy is one of its own; it is one without. */
-	if ((a->read_only && !x->read_only) || !as_bad(x, a))
+	if ((a->read_only && !x->read_only) || a->proxy != x->proxy || !as_bad(x, a))
 		return false;
 	if (x->thread == a->thread)
 		return x->epoch >= a->epoch;
@@ -299,7 +436,7 @@ static bool stands_for(const struct orc_access *x, const struct orc_access *a)
 
 static bool open(struct orc_access *x, struct orc_access *y)
 {
-	return x->seq < y->seq ? orc_race(ORC_LEAST, x, y) : orc_race(ORC_LEAST, y, x);
+	return x->seq < y->seq ? orc_judge(ORC_LEAST, x, y) : orc_judge(ORC_LEAST, y, x);
 }
 
 static void add_lines(unsigned (**v)[2], unsigned *n, unsigned *cap, unsigned a, unsigned b)
@@ -312,11 +449,23 @@ static void add_lines(unsigned (**v)[2], unsigned *n, unsigned *cap, unsigned a,
 	(*v)[(*n)++][1] = b;
 }
 
+static void fact_of(const struct orc_race *r, struct orc_fact *f)
+{
+	const struct orc_access *a = r->at[0].a, *b = r->at[0].b;
+
+	*f = (struct orc_fact){
+		.op = {a->op, b->op}, .may = r->may, .kind = r->kind, .certain = r->certain,
+		.moot = r->moot, .block = {a->reach.block, b->reach.block}, .thread = {a->index, b->index},
+		.space = a->space, .addr = r->addr
+	};
+}
+
 static void demand(struct orc_grid *g, const struct orc_race *r, unsigned i)
 {
 	const struct orc_access *a = r->at[i].a, *b = r->at[i].b;
 	const struct orc_cell *c = cell_at(g, a->space, r->at[i].addr);
 	unsigned (*line)[2] = NULL, n = 0, cap = 0;
+	struct orc_fact f;
 
 	add_lines(&line, &n, &cap, a->op->line, b->op->line);
 	for (unsigned k = 0; k < c->n; k++) {
@@ -326,14 +475,17 @@ static void demand(struct orc_grid *g, const struct orc_race *r, unsigned i)
 			if (stands_for(c->v[m], b) && open(c->v[k], c->v[m]))
 				add_lines(&line, &n, &cap, c->v[k]->op->line, c->v[m]->op->line);
 	}
-	orc_demand(r->wrong, (const unsigned (*)[2])line, n);
+	fact_of(r, &f);
+	orc_demand(&f, (const unsigned (*)[2])line, n);
 	free(line);
 }
 
 static void thread_free(struct orc_thread *t)
 {
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
-		orc_drop(t->o[w].knows);
+		orc_know_drop(&t->o[w].know);
+		orc_drop(t->o[w].mine);
+		orc_drop(t->o[w].tensor);
 		orc_drop(t->o[w].direct);
 		for (unsigned i = 0; i < ORC_LEVELS; i++)
 			orc_head_drop(&t->o[w].fence[i]);
@@ -341,6 +493,9 @@ static void thread_free(struct orc_thread *t)
 		orc_notes_drop(&t->o[w].seen);
 		orc_heads_drop(&t->sc[w]);
 	}
+	free(t->cp.end);
+	free(t->bulk.end);
+	free(t->wgmma.end);
 }
 
 static void block_free(struct orc_block *b)
@@ -350,9 +505,12 @@ static void block_free(struct orc_block *b)
 	for (unsigned i = 0; i < 16; i++)
 		orc_bar_over(b, i);
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
-		orc_drop(b->ended[w]);
+		orc_know_drop(&b->ended[w]);
 		orc_drop(b->direct[w]);
 	}
+	orc_phase_drop(&b->cluster);
+	orc_mbars_free(b);
+	free(b->guest);
 	free(b->thread);
 	free(b);
 }
@@ -381,31 +539,39 @@ static void words_free(struct orc_word *x)
 	}
 }
 
-/* The launch is over: tells what was found, and lets go of everything. */
+static void launches_free(struct orc_grid *g)
+{
+	while (g->launches) {
+		struct orc_launch *l = g->launches;
+
+		g->launches = l->next;
+		for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+			orc_heads_drop(&l->dependents[w]);
+		free(l);
+	}
+	for (unsigned i = 0; i < g->nmap_fences; i++)
+		for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+			orc_drop(g->map_fence[i].covers[w]);
+	free(g->map_fence);
+}
+
+/* The launch is over, and those that depend on it: tells what was found, and lets go of
+ * everything. */
 void orc_grid_end(struct orc_grid *g)
 {
 	while (g->races) {
 		struct orc_race *r = g->races;
+		struct orc_fact f;
 
 		g->races = r->next;
-		orc_found(r->at[0].a, r->at[0].b, r->wrong, r->certain, r->addr, r->count);
+		fact_of(r, &f);
+		orc_found(&f, r->count);
 		for (unsigned i = 0; i < r->n; i++)
 			demand(g, r, i);
 		free(r);
 	}
-	for (size_t i = 0; i < g->nall; i++) {
-		struct orc_access *a = g->all[i];
-
-		for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
-			orc_drop(a->knows[w]);
-			orc_drop(a->knew[w]);
-			orc_heads_drop(&a->heads[w]);
-		}
-		orc_drop(a->direct);
-		orc_drop(a->knew_direct);
-		free(a->obs);
-		free(a);
-	}
+	for (size_t i = 0; i < g->nall; i++)
+		access_free(g->all[i]);
 	free(g->all);
 	for (unsigned i = 0; i < ORC_HASH; i++) {
 		pages_free(g->page[i]);
@@ -416,6 +582,7 @@ void orc_grid_end(struct orc_grid *g)
 			block_free(g->block[i]);
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++)
 		orc_heads_drop(&g->sc[w]);
+	launches_free(g);
 	free(g->block);
 	free(g);
 }

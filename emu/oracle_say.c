@@ -37,6 +37,20 @@ static void forget_original(void)
 	noriginal = 0;
 }
 
+bool orc_counts(const struct ptx_inst *in)
+{
+	const struct ptx_inst_row *row = &ptx_insts[in->id];
+
+	switch (row->order) {
+	case ORDER_MBARRIER:
+	case ORDER_CLUSTER_BARRIER:
+	case ORDER_ASYNC_GROUP:
+		return true;
+	default:
+		return row->access != ACCESS_NONE || (row->base && !strcmp(row->base, "tcgen05"));
+	}
+}
+
 static void add_func(const struct ptx_func *f)
 {
 	struct lines *x;
@@ -47,7 +61,7 @@ static void add_func(const struct ptx_func *f)
 	if (!x->func)
 		abort();
 	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
-		if (s->kind != STMT_INST || ptx_insts[s->inst.id].access == ACCESS_NONE)
+		if (s->kind != STMT_INST || !orc_counts(&s->inst))
 			continue;
 		x->line = orc_grow(x->line, x->n, &x->cap, sizeof *x->line);
 		x->line[x->n++] = s->line;
@@ -85,13 +99,15 @@ EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
 
 struct found {
 	struct emu_oracle_finding f;
-	unsigned wrong;                 /* kinds that it may be called */
+	unsigned may;                   /* kinds that it may be called */
+	bool moot;
 	char kernel[64];
 };
 
 /* A race that must be named: by one of these pairs of lines. */
 struct asked {
-	unsigned wrong, n;
+	enum orc_kind kind;
+	unsigned may, n;
 	unsigned (*line)[2];            /* the race's own lines come first */
 };
 
@@ -99,10 +115,11 @@ static struct found **founds;
 static struct asked *askeds;
 static unsigned nfounds, capfounds, naskeds, capaskeds;
 
-static const char *name_of(unsigned wrong)
-{
-	return wrong & ORC_NAMED ? "scope-race" : "data-race";
-}
+static const char *const names[] = {
+	[ORC_DATA] = "data-race", [ORC_SCOPE] = "scope-race", [ORC_IN_FLIGHT] = "async-race",
+	[ORC_PROXY] = "proxy-race", [ORC_FENCE_ORDER] = "proxy-fence-order",
+	[ORC_TMAP] = "tensormap-race", [ORC_MISUSE] = "mbarrier-misuse", [ORC_LIFETIME] = "lifetime"
+};
 
 static bool same_lines(const unsigned a[2], const unsigned b[2])
 {
@@ -117,48 +134,63 @@ static bool like(const unsigned given[2], const unsigned b[2])
 	return given[0] == b[0] || given[0] == b[1] || given[1] == b[0] || given[1] == b[1];
 }
 
-void orc_found(const struct orc_access *a, const struct orc_access *b, unsigned wrong, bool certain,
-	       uint64_t addr, unsigned long long count)
+static unsigned line_of(const struct orc_op *op)
 {
-	unsigned line[2] = {a->op->line, b->op->line};
+	return op ? op->line : 0;
+}
+
+void orc_found(const struct orc_fact *f, unsigned long long count)
+{
+	unsigned line[2] = {line_of(f->op[0]), line_of(f->op[1])};
 	struct found *x;
 
 	for (unsigned i = 0; i < nfounds; i++) {
 		x = founds[i];
-		if (x->wrong == wrong && same_lines(x->f.pair.line, line)) {
+		if (x->may == f->may && x->moot == f->moot && x->f.pair.kind == names[f->kind] &&
+		    same_lines(x->f.pair.line, line)) {
 			x->f.count += count;
-			x->f.certain |= certain;
+			x->f.certain |= f->certain;
 			return;
 		}
 	}
 	founds = orc_grow(founds, nfounds, &capfounds, sizeof(struct found *));
 	founds[nfounds++] = x = orc_alloc(1, sizeof *x);
-	x->wrong = wrong;
-	x->f.pair = (struct emu_oracle_pair){name_of(wrong), {line[0], line[1]}};
-	strncpy(x->kernel, b->op->func, sizeof x->kernel - 1);
+	x->may = f->may;
+	x->moot = f->moot;
+	x->f.pair = (struct emu_oracle_pair){names[f->kind], {line[0], line[1]}};
+	strncpy(x->kernel, f->op[f->op[1] != NULL]->func, sizeof x->kernel - 1);
 	x->f.kernel = x->kernel;
-	x->f.certain = certain;
+	x->f.certain = f->certain;
 	x->f.count = count;
-	x->f.block[0] = a->reach.block;
-	x->f.block[1] = b->reach.block;
-	x->f.thread[0] = a->index;
-	x->f.thread[1] = b->index;
-	x->f.addr = addr;
-	x->f.shared = a->space != 0;
+	for (unsigned i = 0; i < 2; i++) {
+		x->f.block[i] = f->block[i];
+		x->f.thread[i] = f->thread[i];
+	}
+	x->f.addr = f->addr;
+	x->f.shared = f->space != 0;
 }
 
-void orc_demand(unsigned wrong, const unsigned (*line)[2], unsigned n)
+void orc_demand(const struct orc_fact *f, const unsigned (*line)[2], unsigned n)
 {
 	struct asked *x;
 
 	for (unsigned i = 0; i < naskeds; i++)
-		if (askeds[i].wrong == wrong && askeds[i].n == n &&
+		if (askeds[i].may == f->may && askeds[i].kind == f->kind && askeds[i].n == n &&
 		    !memcmp(askeds[i].line, line, n * sizeof *line))
 			return;
 	askeds = orc_grow(askeds, naskeds, &capaskeds, sizeof *askeds);
 	x = &askeds[naskeds++];
-	*x = (struct asked){wrong, n, orc_alloc(n, sizeof *line)};
+	*x = (struct asked){f->kind, f->may, n, orc_alloc(n, sizeof *line)};
 	memcpy(x->line, line, n * sizeof *line);
+}
+
+void orc_say(const struct orc_fact *f)
+{
+	const unsigned line[1][2] = {{line_of(f->op[0]), line_of(f->op[1])}};
+
+	orc_found(f, 1);
+	if (f->certain)
+		orc_demand(f, line, 1);
 }
 
 EMU_ORACLE_API void emu_oracle_forget(void)
@@ -172,9 +204,16 @@ EMU_ORACLE_API void emu_oracle_forget(void)
 
 EMU_ORACLE_API size_t emu_oracle_findings(struct emu_oracle_finding *out, size_t max)
 {
-	for (size_t i = 0; i < nfounds && i < max; i++)
-		out[i] = founds[i]->f;
-	return nfounds;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < nfounds; i++) {
+		if (founds[i]->moot)
+			continue;
+		if (n < max)
+			out[n] = founds[i]->f;
+		n++;
+	}
+	return n;
 }
 
 /* ---- comparison ---------------------------------------------------------------------- */
@@ -190,13 +229,15 @@ static bool named(const struct asked *x, const struct emu_oracle_pair *given, si
 
 static bool judge_given(const struct emu_oracle_pair *p, enum emu_oracle_word *word)
 {
+	unsigned kind = 0;
+
+	while (kind <= ORC_LIFETIME && strcmp(p->kind, names[kind]))
+		kind++;
 	*word = ORACLE_NO_RACE;
 	for (unsigned i = 0; i < nfounds; i++) {
-		unsigned kind = strcmp(p->kind, "scope-race") ? ORC_DATA : ORC_SCOPE;
-
 		if (!like(p->line, founds[i]->f.pair.line))
 			continue;
-		if (founds[i]->wrong & kind)
+		if (founds[i]->may >> kind & 1)
 			return true;
 		*word = ORACLE_OTHER_KIND;
 	}
@@ -218,7 +259,7 @@ EMU_ORACLE_API int emu_oracle_judge(const struct emu_oracle_pair *given, size_t 
 	for (unsigned i = 0; i < naskeds; i++) {
 		const struct asked *x = &askeds[i];
 		const unsigned *line = x->line[0];
-		struct emu_oracle_pair p = {name_of(x->wrong), {line[0], line[1]}};
+		struct emu_oracle_pair p = {names[x->kind], {line[0], line[1]}};
 		bool told = false;
 
 		if (named(x, given, n))

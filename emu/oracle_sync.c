@@ -22,31 +22,67 @@ bool orc_meet(enum orc_world w, const struct orc_reach *a, const struct orc_reac
 	return level == ORC_CLUSTER ? a->cluster == b->cluster : a->block == b->block;
 }
 
+/* ---- what is known ---------------------------------------------------------------- */
+
+void orc_know_drop(struct orc_know *k)
+{
+	for (unsigned f = 0; f < ORC_FACETS; f++) {
+		orc_drop(k->v[f]);
+		k->v[f] = NULL;
+	}
+}
+
+struct orc_know orc_know_keep(const struct orc_know *from)
+{
+	struct orc_know k = *from;
+
+	for (unsigned f = 0; f < ORC_FACETS; f++)
+		orc_keep(k.v[f]);
+	return k;
+}
+
+void orc_know_learn(struct orc_know *k, const struct orc_know *from, bool same_block)
+{
+	for (unsigned f = 0; f < ORC_FACETS; f++)
+		if (from->v[f] && (same_block || !ORC_IN_BLOCK(f)))
+			orc_learn(&k->v[f], from->v[f]);
+}
+
 /* ---- lists of heads --------------------------------------------------------------- */
 
 void orc_head_drop(struct orc_head *h)
 {
-	orc_drop(h->clock);
+	orc_know_drop(&h->know);
 	orc_drop(h->narrow);
 	*h = (struct orc_head){0};
 }
 
 static struct orc_head head_keep(const struct orc_head *h)
 {
-	return (struct orc_head){orc_keep(h->clock), orc_keep(h->narrow), h->reach};
+	struct orc_head x = *h;
+
+	x.know = orc_know_keep(&h->know);
+	orc_keep(x.narrow);
+	return x;
 }
 
-/* `from` reaches the same threads. */
+/* Do they reach the same threads in the same way? */
+static bool alike(const struct orc_head *a, const struct orc_head *b)
+{
+	return a->reach.level == b->reach.level && a->reach.block == b->reach.block &&
+	       a->done == b->done && a->loose == b->loose;
+}
+
 static void head_join(struct orc_head *h, const struct orc_head *from)
 {
-	orc_learn(&h->clock, from->clock);
+	orc_know_learn(&h->know, &from->know, true);
 	orc_learn(&h->narrow, from->narrow);
 }
 
-static void heads_add(struct orc_heads *h, const struct orc_head *x)
+void orc_heads_add(struct orc_heads *h, const struct orc_head *x)
 {
 	for (unsigned i = 0; i < h->n; i++) {
-		if (h->v[i].reach.level == x->reach.level && h->v[i].reach.block == x->reach.block) {
+		if (alike(&h->v[i], x)) {
 			head_join(&h->v[i], x);
 			return;
 		}
@@ -58,7 +94,7 @@ static void heads_add(struct orc_heads *h, const struct orc_head *x)
 static void heads_join(struct orc_heads *h, const struct orc_heads *from)
 {
 	for (unsigned i = 0; i < from->n; i++)
-		heads_add(h, &from->v[i]);
+		orc_heads_add(h, &from->v[i]);
 }
 
 void orc_heads_drop(struct orc_heads *h)
@@ -69,14 +105,11 @@ void orc_heads_drop(struct orc_heads *h)
 	*h = (struct orc_heads){0};
 }
 
-static void note(struct orc_notes *s, const struct orc_word *word, const struct orc_head *x)
+void orc_note(struct orc_notes *s, const void *word, const struct orc_head *x)
 {
 	for (unsigned i = 0; i < s->n; i++) {
-		struct orc_head *h = &s->v[i].head;
-
-		if (s->v[i].word == word && h->reach.level == x->reach.level &&
-		    h->reach.block == x->reach.block) {
-			head_join(h, x);
+		if (s->v[i].word == word && alike(&s->v[i].head, x)) {
+			head_join(&s->v[i].head, x);
 			return;
 		}
 	}
@@ -92,36 +125,78 @@ void orc_notes_drop(struct orc_notes *s)
 	*s = (struct orc_notes){0};
 }
 
-/* What the thread did so far, and knows. */
-static struct orc_clock *snapshot(const struct orc_thread *t, enum orc_world w)
+struct orc_head orc_head_of(const struct orc_thread *t, enum orc_world w, struct orc_reach r)
 {
-	struct orc_clock *c = orc_keep(t->o[w].knows);
+	struct orc_head h = {.know = orc_know_keep(&t->o[w].know), .reach = r};
 
-	orc_raise(&c, t->id, t->epoch);
-	return c;
+	orc_raise(&h.know.v[ORC_ALL], t->id, t->epoch);
+	if (ORC_IS_WIDE(w)) {
+		h.narrow = orc_keep(t->o[ORC_NARROW(w)].know.v[ORC_ALL]);
+		orc_raise(&h.narrow, t->id, t->epoch);
+	}
+	return h;
 }
 
-/* The same, as it is published. */
-static struct orc_head head_of(const struct orc_thread *t, enum orc_world w, struct orc_reach r)
+void orc_learn_head(struct orc_thread *t, enum orc_world w, const struct orc_head *h)
 {
-	return (struct orc_head){
-		snapshot(t, w), ORC_IS_WIDE(w) ? snapshot(t, ORC_NARROW(w)) : NULL, r
-	};
-}
+	struct orc_order *o = &t->o[w];
 
-static void learn(struct orc_thread *t, enum orc_world w, const struct orc_head *h)
-{
-	orc_learn(&t->o[w].knows, h->clock);
-	orc_learn(&t->o[w].direct, h->narrow);
+	orc_know_learn(&o->know, &h->know, h->reach.block == t->block->reach.block);
+	orc_learn(&o->direct, h->narrow);
 	orc_learn(&t->block->direct[w], h->narrow);
+	if (!h->done)
+		return;
+	orc_learn(&o->mine, h->know.v[ORC_ALL]);
+	orc_raise(&o->tensor, ORC_ACTOR(ORC_TC, t->id),
+		  orc_get(h->know.v[ORC_TENSOR], ORC_ACTOR(ORC_TC, t->id)));
 }
 
-static struct orc_reach reach_of(const struct orc_block *b, uint8_t level)
+struct orc_reach orc_reach_of(const struct orc_block *b, uint8_t level)
 {
 	struct orc_reach r = b->reach;
 
 	r.level = level;
 	return r;
+}
+
+/* What is seen with any strong write, even if nobody acquires: that the thread's block
+ * has begun, and what it did in tensor memory (PTX ISA, "tcgen05.fence"). */
+static struct orc_head loose_of(const struct orc_thread *t, enum orc_world w, struct orc_reach r)
+{
+	struct orc_head h = {.reach = r, .loose = true};
+
+	h.know.v[ORC_TENSOR] = orc_keep(t->o[w].know.v[ORC_TENSOR]);
+	if (t->block->grid->clusters)
+		orc_raise(&h.know.v[ORC_ALL], t->id, 1);
+	return h;
+}
+
+static bool empty(const struct orc_head *h)
+{
+	for (unsigned f = 0; f < ORC_FACETS; f++)
+		if (h->know.v[f])
+			return false;
+	return true;
+}
+
+void orc_patterns(struct orc_heads *h, const struct orc_block *b, const struct orc_thread *t,
+		  const struct orc_op *op, enum orc_world w)
+{
+	const struct orc_order *o = &t->o[w];
+	struct orc_head x;
+
+	if (op->release) {
+		x = orc_head_of(t, w, orc_reach_of(b, op->level));
+		orc_heads_add(h, &x);
+		orc_head_drop(&x);
+	}
+	for (uint8_t level = ORC_CTA; level < ORC_LEVELS; level++)
+		if (!empty(&o->fence[level]))
+			orc_heads_add(h, &o->fence[level]);
+	x = loose_of(t, w, orc_reach_of(b, op->level));
+	if (!empty(&x))
+		orc_heads_add(h, &x);
+	orc_head_drop(&x);
 }
 
 /* ---- words --------------------------------------------------------------------------- */
@@ -140,25 +215,17 @@ struct orc_word *orc_word_at(struct orc_grid *g, uint64_t space, uint64_t addr, 
 	return x;
 }
 
-/* The release patterns that a strong write of this thread ends: its own release, an
- * earlier one at the same place, an earlier fence. */
+/* The release patterns that a strong write of this thread ends: those of
+ * orc_patterns(), and an earlier release at the same place. */
 static void own_heads(struct orc_heads *h, const struct orc_block *b, const struct orc_thread *t,
 		      const struct orc_op *op, const struct orc_word *word, enum orc_world w)
 {
 	const struct orc_order *o = &t->o[w];
 
-	if (op->release) {
-		struct orc_head x = head_of(t, w, reach_of(b, op->level));
-
-		heads_add(h, &x);
-		orc_head_drop(&x);
-	}
+	orc_patterns(h, b, t, op, w);
 	for (unsigned i = 0; i < o->released.n; i++)
 		if (o->released.v[i].word == word)
-			heads_add(h, &o->released.v[i].head);
-	for (uint8_t level = ORC_CTA; level < ORC_LEVELS; level++)
-		if (o->fence[level].clock)
-			heads_add(h, &o->fence[level]);
+			orc_heads_add(h, &o->released.v[i].head);
 }
 
 /* A release sequence goes on through read-modify-writes alone. */
@@ -226,10 +293,10 @@ static void observe(void *arg, struct orc_access *from, enum orc_world w)
 	for (unsigned i = 0; i < from->heads[w].n; i++) {
 		const struct orc_head *h = &from->heads[w].v[i];
 
-		if (k->acquire && orc_meet(w, &h->reach, &k->reach))
-			learn(k->t, w, h);
+		if (h->loose || (k->acquire && orc_meet(w, &h->reach, &k->reach)))
+			orc_learn_head(k->t, w, h);
 		else
-			note(&o->seen, from->word, h);
+			orc_note(&o->seen, from->word, h);
 	}
 }
 
@@ -265,6 +332,8 @@ void orc_settle(struct orc_grid *g, struct orc_thread *t)
 				each_there(t->look[i].word, t->look[i].since, w, look_again, &k);
 	}
 	t->nlook = 0;
+	if (t->waited.phase)
+		orc_phase_settle(t);
 }
 
 /* Acquires what was seen and is within reach: at one word, or anywhere. */
@@ -278,13 +347,29 @@ static void take(struct orc_thread *t, enum orc_world w, const struct orc_word *
 		struct orc_noted *s = &o->seen.v[i];
 
 		if ((!word || s->word == word) && orc_meet(w, &s->head.reach, &r)) {
-			learn(t, w, &s->head);
+			orc_learn_head(t, w, &s->head);
 			orc_head_drop(&s->head);
 		} else {
 			o->seen.v[left++] = *s;
 		}
 	}
 	o->seen.n = left;
+}
+
+void orc_take_shared(struct orc_thread *t, enum orc_world w, struct orc_reach r)
+{
+	struct orc_order *o = &t->o[w];
+
+	for (unsigned i = 0; i < o->seen.n; i++) {
+		const struct orc_head *h = &o->seen.v[i].head;
+		struct orc_know k = h->know;
+
+		if (!orc_meet(w, &h->reach, &r))
+			continue;
+		orc_learn(&o->know.v[ORC_SHARED], k.v[ORC_ALL]);
+		k.v[ORC_ALL] = NULL;
+		orc_know_learn(&o->know, &k, h->reach.block == t->block->reach.block);
+	}
 }
 
 static void do_read(struct orc_grid *g, struct orc_thread *t, const struct orc_op *op,
@@ -328,8 +413,8 @@ static void do_write(struct orc_block *b, struct orc_thread *t, const struct orc
 			inherit(a, before, w);
 		if (!op->release)
 			continue;
-		x = head_of(t, w, reach_of(b, op->level));
-		note(&t->o[w].released, word, &x);
+		x = orc_head_of(t, w, orc_reach_of(b, op->level));
+		orc_note(&t->o[w].released, word, &x);
 		orc_head_drop(&x);
 	}
 }
@@ -360,9 +445,9 @@ void orc_fence_announce(struct orc_block *b, struct orc_thread *t, const struct 
 		return;
 	EACH_WORLD(w) {
 		if (ORC_IS_MOST(w)) {
-			struct orc_head x = head_of(t, w, reach_of(b, op->level));
+			struct orc_head x = orc_head_of(t, w, orc_reach_of(b, op->level));
 
-			heads_add(&b->grid->sc[w], &x);
+			orc_heads_add(&b->grid->sc[w], &x);
 			orc_head_drop(&x);
 		} else {
 			orc_heads_drop(&t->sc[w]);
@@ -377,14 +462,14 @@ static void fence_sc(struct orc_block *b, struct orc_thread *t, const struct orc
 		     enum orc_world w, bool announced)
 {
 	const struct orc_heads *h = announced && !ORC_IS_MOST(w) ? &t->sc[w] : &b->grid->sc[w];
-	struct orc_reach r = reach_of(b, op->level);
+	struct orc_reach r = orc_reach_of(b, op->level);
 	struct orc_head x;
 
 	for (unsigned i = 0; i < h->n; i++)
 		if (orc_meet(ORC_NARROW(w), &h->v[i].reach, &r))
-			learn(t, w, &h->v[i]);
-	x = head_of(t, w, r);
-	heads_add(&b->grid->sc[w], &x);
+			orc_learn_head(t, w, &h->v[i]);
+	x = orc_head_of(t, w, r);
+	orc_heads_add(&b->grid->sc[w], &x);
 	orc_head_drop(&x);
 }
 
@@ -397,14 +482,14 @@ void orc_fence(struct orc_block *b, struct orc_thread *t, const struct orc_op *o
 		struct orc_order *o = &t->o[w];
 
 		if (op->acquire)
-			take(t, w, NULL, reach_of(b, op->level));
+			take(t, w, NULL, orc_reach_of(b, op->level));
 		if (op->sc)
 			fence_sc(b, t, op, w, announced);
 		if (!op->release)
 			continue;
 		for (unsigned level = ORC_CTA; level <= op->level; level++)
 			orc_head_drop(&o->fence[level]);
-		o->fence[op->level] = head_of(t, w, reach_of(b, op->level));
+		o->fence[op->level] = orc_head_of(t, w, orc_reach_of(b, op->level));
 	}
 	if (op->release)
 		t->epoch++;
@@ -413,16 +498,17 @@ void orc_fence(struct orc_block *b, struct orc_thread *t, const struct orc_op *o
 /* ---- barriers ------------------------------------------------------------------------------------ */
 
 /* Adds what the thread knows and did. */
-static void bring(struct orc_clock **to, const struct orc_thread *t, enum orc_world w)
+static void bring(struct orc_know *to, const struct orc_thread *t, enum orc_world w,
+		  bool same_block)
 {
-	orc_learn(to, t->o[w].knows);
-	orc_raise(to, t->id, t->epoch);
+	orc_know_learn(to, &t->o[w].know, same_block);
+	orc_raise(&to->v[ORC_ALL], t->id, t->epoch);
 }
 
 void orc_arrive(struct orc_block *b, struct orc_thread *t, unsigned id)
 {
 	EACH_WORLD(w)
-		bring(&b->bar[id].clock[w], t, w);
+		bring(&b->bar[id].know[w], t, w, true);
 	t->epoch++;
 }
 
@@ -432,30 +518,28 @@ void orc_arrive(struct orc_block *b, struct orc_thread *t, unsigned id)
 void orc_leave(struct orc_block *b, struct orc_thread *t, unsigned id, bool all)
 {
 	EACH_WORLD(w) {
-		orc_learn(&t->o[w].knows, b->bar[id].clock[w]);
+		orc_know_learn(&t->o[w].know, &b->bar[id].know[w], true);
 		if (all && ORC_IS_MOST(w))
-			orc_learn(&t->o[w].knows, b->ended[w]);
+			orc_know_learn(&t->o[w].know, &b->ended[w], true);
 	}
 }
 
 void orc_bar_over(struct orc_block *b, unsigned id)
 {
-	EACH_WORLD(w) {
-		orc_drop(b->bar[id].clock[w]);
-		b->bar[id].clock[w] = NULL;
-	}
+	EACH_WORLD(w)
+		orc_know_drop(&b->bar[id].know[w]);
 }
 
 void orc_warp_sync(struct orc_block *b, unsigned first, uint32_t lanes)
 {
 	EACH_WORLD(w) {
-		struct orc_clock *c = NULL;
+		struct orc_know k = {{NULL}};
 
 		EMU_EACH(l, lanes)
-			bring(&c, &b->thread[first + l], w);
+			bring(&k, &b->thread[first + l], w, true);
 		EMU_EACH(l, lanes)
-			orc_learn(&b->thread[first + l].o[w].knows, c);
-		orc_drop(c);
+			orc_know_learn(&b->thread[first + l].o[w].know, &k, true);
+		orc_know_drop(&k);
 	}
 	EMU_EACH(l, lanes)
 		b->thread[first + l].epoch++;
@@ -475,7 +559,7 @@ void orc_unmodelled(struct orc_block *b, struct orc_thread *t)
 		for (unsigned k = 0; k < o->nthreads; k++)
 			if (&o->thread[k] != t)
 				EACH_WORLD(w)
-					bring(&t->o[w].knows, &o->thread[k], w);
+					bring(&t->o[w].know, &o->thread[k], w, o == b);
 	}
 	for (uint64_t i = 0; i < g->nblocks; i++)
 		if (g->block[i] && g->block[i]->reach.cluster == b->reach.cluster)
@@ -484,8 +568,43 @@ void orc_unmodelled(struct orc_block *b, struct orc_thread *t)
 	t->blind = true;
 }
 
+/* ---- launches that overlap ---------------------------------------------------------------------- */
+
+void orc_begin(struct orc_thread *t)
+{
+	const struct orc_launch *l = t->block->launch->next;
+
+	EACH_WORLD(w)
+		for (unsigned i = 0; l && i < l->dependents[w].n; i++)
+			orc_learn_head(t, w, &l->dependents[w].v[i]);
+}
+
+/* PTX ISA, "griddepcontrol": fences before it, wide enough, synchronise with the start
+ * of the dependent grid. */
+void orc_launch_dependents(struct orc_thread *t)
+{
+	EACH_WORLD(w) {
+		const struct orc_head *f = t->o[w].fence;
+
+		for (unsigned level = ORC_IS_WIDE(w) ? ORC_CTA : ORC_GPU; level < ORC_LEVELS; level++)
+			if (!empty(&f[level]))
+				orc_heads_add(&t->block->launch->dependents[w], &f[level]);
+	}
+}
+
+/* Everything that the launches before did is known, and seen through every proxy. */
+void orc_grid_wait(struct orc_thread *t)
+{
+	EACH_WORLD(w)
+		for (const struct orc_launch *l = t->block->launch->next; l; l = l->next)
+			orc_raise(&t->o[w].know.v[ORC_ALL], ORC_ACTOR(ORC_LAUNCH, l->number), 1);
+}
+
 void orc_ended(struct orc_block *b, struct orc_thread *t)
 {
 	EACH_WORLD(w)
-		bring(&b->ended[w], t, w);
+		bring(&b->ended[w], t, w, true);
+	t->epoch++;
+	if (!--b->left)
+		orc_block_end(b);
 }

@@ -354,10 +354,8 @@ struct emu_grid *emu_run(void)
 		if (w->block->live)
 			continue;
 		ended = emu_block_end(w->block);
-		if (ended) {
-			emu_oracle_grid_end(ended);
+		if (ended)
 			return ended;
-		}
 	}
 	return NULL;
 }

@@ -14,8 +14,9 @@
 #include <time.h>
 
 #include "emu/api.h"
+#include "emu/oracle_impl.h"
 
-#define IDLE_NS 2000000L        /* how long the engine waits for more commands */
+#define IDLE_NS 20000000L       /* how long the engine waits for more commands */
 
 pthread_mutex_t emu_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;  /* for the engine */
@@ -204,7 +205,10 @@ static struct emu_cmd *next_in(struct CUstream_st *s)
 static void grid_end(struct emu_cmd *c)
 {
 	struct CUstream_st *s = c->stream;
+	struct emu_cmd *then = c->next;
 
+	emu_oracle_grid_end(c->u.grid, then && then->kind == CMD_LAUNCH && !then->over ?
+			    then->u.grid : NULL);
 	c->over = true;
 	while (s->head && s->head->over) {
 		struct emu_cmd *n = s->head->next;

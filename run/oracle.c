@@ -31,12 +31,54 @@ static void (*function(const char *name))(void)
 	return f;
 }
 
+/* Options of the oracle's among gsan's. */
+static const char *const own_options[] = { "proxy_fence=", "proxy_war=", "proxy_cta=" };
+
+static bool each_option(const char *options, bool (*use)(const char *name, const char *value))
+{
+	char name[64];
+
+	for (size_t n; *options; options += n + (options[n] == ':')) {
+		unsigned i = 0;
+		size_t len = 0;
+
+		n = strcspn(options, ":");
+		for (; i < sizeof own_options / sizeof *own_options; i++) {
+			len = strlen(own_options[i]);
+			if (!strncmp(options, own_options[i], len))
+				break;
+		}
+		if (i == sizeof own_options / sizeof *own_options || n >= sizeof name)
+			return false;
+		memcpy(name, options, n);
+		name[n] = name[len - 1] = 0;
+		if (use && !use(name, name + len))
+			return false;
+	}
+	return true;
+}
+
+bool run_oracle_knows(const char *options)
+{
+	return !options || each_option(options, NULL);
+}
+
+static bool use_option(const char *name, const char *value)
+{
+	return !FUNCTION(emu_oracle_option)(name, value);
+}
+
 bool run_oracle_start(const struct run_script *s)
 {
 	__typeof__(emu_oracle) *on = FUNCTION(emu_oracle);
+	const char *options = getenv("GSAN_OPTIONS");
 
-	if (on && !on(s->text, s->len))
-		return true;
+	if (on && !on(s->text, s->len)) {
+		if (!options || !run_oracle_knows(options) || each_option(options, use_option))
+			return true;
+		fprintf(stderr, "gsan-run: the oracle does not know %s\n", options);
+		return false;
+	}
 	fputs("gsan-run: the emulated device has no oracle, or it cannot read the PTX\n", stderr);
 	return false;
 }

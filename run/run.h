@@ -215,6 +215,8 @@ int run_launch(const struct run_script *, const struct run_job *);
 
 /* ---- oracle.c: the emulated device's own detector -------------------------------- */
 
+/* Whether these options, or NULL, mean something to it. */
+bool run_oracle_knows(const char *options);
 /* Before the module is loaded.  False after saying why. */
 bool run_oracle_start(const struct run_script *);
 /* Prints what it found and sends it, then holds gsan's findings against it if gsan

@@ -17,6 +17,9 @@ for folder in race norace; do
 	cmp -s here there || fail "local.mk and testsuite/$folder differ: $(diff here there)"
 	[ -s there ] || fail "no test in testsuite/$folder"
 done
+(cd "$top_srcdir" && ls examples/*.ptx) | grep -v reverse | sort >there
+tr -s ' \t\\' '\n\n\n' <"$mk" | grep '^examples/.*\.ptx$' | sort >here
+cmp -s here there || fail "local.mk and examples differ: $(diff here there)"
 awk -f "$top_srcdir/testsuite/litmus/gen.awk" -v list=1 "$top_srcdir/testsuite/litmus/table" |
 	sed 's,.*,testsuite/litmus/&.ptx,' | sort >there
 listed litmus >here

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * oracle_phase.c: barriers with phases: mbarriers, and the barrier of a cluster.  Who
+ * arrives brings release patterns into the phase that goes on; who waits with success
+ * gets those of the phase before, as far as the scopes reach, and nothing else.  What
+ * may not be done with an mbarrier is told here, too.
+ * (PTX ISA, "mbarrier", "barrier.cluster")
+ */
+#include <stdlib.h>
+
+#include "emu/oracle_impl.h"
+
+#define EACH_WORLD(w) for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+
+/* ---- phases ------------------------------------------------------------------------ */
+
+/* An arrival is a strong write: no pattern that ends with it reaches farther. */
+void orc_phase_arrive(struct orc_phase *p, struct orc_block *b, struct orc_thread *t,
+		      const struct orc_op *op)
+{
+	EACH_WORLD(w) {
+		struct orc_heads h = {0};
+
+		orc_patterns(&h, b, t, op, w);
+		for (unsigned i = 0; i < h.n; i++) {
+			if (h.v[i].reach.level > op->level)
+				h.v[i].reach.level = op->level;
+			orc_heads_add(&p->now[w], &h.v[i]);
+		}
+		orc_heads_drop(&h);
+	}
+	t->epoch++;
+}
+
+void orc_phase_over(struct orc_phase *p)
+{
+	EACH_WORLD(w) {
+		orc_heads_drop(&p->before[w]);
+		p->before[w] = p->now[w];
+		p->now[w] = (struct orc_heads){0};
+	}
+}
+
+static void learn(const struct orc_heads *h, struct orc_thread *t, const struct orc_op *op,
+		  const void *key, enum orc_world w)
+{
+	struct orc_reach r = orc_reach_of(t->block, op->level);
+
+	for (unsigned i = 0; i < h->n; i++) {
+		if (h->v[i].loose || (op->acquire && orc_meet(w, &h->v[i].reach, &r)))
+			orc_learn_head(t, w, &h->v[i]);
+		else
+			orc_note(&t->o[w].seen, key, &h->v[i]);
+	}
+}
+
+/* A call beside the instruction may take the phase that goes on for the one that is
+ * over, until the thread's next event. */
+void orc_phase_settle(struct orc_thread *t)
+{
+	const struct orc_phase *p = t->waited.phase;
+
+	t->waited.phase = NULL;
+	EACH_WORLD(w) {
+		if (!ORC_IS_MOST(w))
+			continue;
+		learn(&p->before[w], t, t->waited.op, t->waited.key, w);
+		learn(&p->now[w], t, t->waited.op, t->waited.key, w);
+	}
+}
+
+void orc_phase_wait(const struct orc_phase *p, struct orc_thread *t, const struct orc_op *op,
+		    const void *key)
+{
+	EACH_WORLD(w)
+		learn(&p->before[w], t, op, key, w);
+	t->waited.phase = p;
+	t->waited.op = op;
+	t->waited.key = key;
+}
+
+void orc_phase_drop(struct orc_phase *p)
+{
+	orc_phase_over(p);
+	orc_phase_over(p);
+}
+
+/* As with the block's barriers, those that have ended may count or not. */
+void orc_cluster_wait(struct orc_block *b, struct orc_thread *t, const struct orc_op *op)
+{
+	const struct orc_grid *g = b->grid;
+
+	orc_phase_wait(&b->first->cluster, t, op, b->first);
+	for (uint64_t i = 0; i < g->nblocks; i++)
+		if (g->block[i] && g->block[i]->first == b->first)
+			EACH_WORLD(w)
+				if (ORC_IS_MOST(w))
+					orc_know_learn(&t->o[w].know, &g->block[i]->ended[w],
+						       g->block[i] == b);
+}
+
+/* ---- mbarriers ------------------------------------------------------------------------ */
+
+/* A use, and what the clocks of its warp were. */
+struct user { uint64_t thread; uint32_t epoch[EMU_LANES]; const struct orc_op *op; };
+
+struct orc_mbar {
+	struct orc_mbar *chain, *next;  /* in the table; of its block */
+	const void *p;
+	struct orc_block *block;
+	const struct orc_access *init;
+	bool live;
+	unsigned flying;                /* copies that have not told it of all their bytes */
+	struct orc_phase phase;
+	struct user *use;               /* the last of each thread */
+	unsigned nuses, capuses;
+};
+
+enum { TABLE = 1024 };
+static struct orc_mbar *table[TABLE];
+
+static struct orc_mbar **find(const void *p)
+{
+	struct orc_mbar **m = &table[(uintptr_t)p / 8 % TABLE];
+
+	while (*m && (*m)->p != p)
+		m = &(*m)->chain;
+	return m;
+}
+
+static struct orc_mbar *mbar_new(const void *p, struct orc_block *owner)
+{
+	struct orc_mbar **at = find(p), *m = *at;
+
+	/* Shared memory of a block that is gone. */
+	if (m)
+		*at = m->chain;
+	m = orc_alloc(1, sizeof *m);
+	m->p = p;
+	m->block = owner;
+	m->next = owner->mbars;
+	owner->mbars = m;
+	at = find(p);
+	m->chain = *at;
+	*at = m;
+	return m;
+}
+
+void orc_mbars_free(struct orc_block *b)
+{
+	while (b->mbars) {
+		struct orc_mbar *m = b->mbars, **at = find(m->p);
+
+		b->mbars = m->next;
+		if (*at == m)
+			*at = m->chain;
+		orc_phase_drop(&m->phase);
+		free(m->use);
+		free(m);
+	}
+}
+
+static void misuse(const struct orc_block *b, const struct orc_thread *t, const struct orc_op *op,
+		   const struct orc_op *other, uint64_t addr, bool certain)
+{
+	struct orc_fact f = {
+		.op = {op, other}, .may = ORC_MAY(ORC_MISUSE), .kind = ORC_MISUSE,
+		.certain = certain, .block = {b->number, b->number}, .thread = {t->index, t->index},
+		.space = 1 + b->number, .addr = addr
+	};
+
+	orc_say(&f);
+}
+
+static bool knows_init(const struct orc_thread *t, enum orc_world w, const struct orc_access *init)
+{
+	const struct orc_know *k = &t->o[w].know;
+
+	return init->thread == t->id || orc_get(k->v[ORC_ALL], init->thread) >= init->epoch ||
+	       orc_get(k->v[ORC_SHARED], init->thread) >= init->epoch ||
+	       orc_get(k->v[ORC_INITS], init->thread) >= init->epoch;
+}
+
+static void used(struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op)
+{
+	struct user *u = m->use;
+
+	while (u < m->use + m->nuses && u->thread != t->id)
+		u++;
+	if (u == m->use + m->nuses) {
+		m->use = orc_grow(m->use, m->nuses, &m->capuses, sizeof *m->use);
+		u = &m->use[m->nuses++];
+	}
+	u->thread = t->id;
+	u->op = op;
+	for (unsigned l = 0; l < EMU_LANES; l++)
+		u->epoch[l] = t->block->thread[t->index / EMU_LANES * EMU_LANES + l].epoch;
+}
+
+/* Is the thread behind that use?  Libraries let one lane speak for those that it has met in
+ * a vote or a match, which order no memory; for the end of an mbarrier that is enough. */
+static bool behind(const struct orc_thread *t, enum orc_world w, const struct user *u)
+{
+	const struct orc_clock *known = t->o[w].know.v[ORC_ALL];
+	uint64_t first = u->thread / EMU_LANES * EMU_LANES;
+
+	for (unsigned l = 0; l < EMU_LANES; l++)
+		if (orc_get(known, first + l) >= u->epoch[l])
+			return true;
+	return t->id / EMU_LANES == u->thread / EMU_LANES;
+}
+
+/* What ends an mbarrier comes after all that was done with it. */
+static void all_used(const struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op,
+		     uint64_t addr)
+{
+	for (unsigned i = 0; i < m->nuses; i++)
+		if (!behind(t, ORC_LEAST, &m->use[i]))
+			misuse(m->block, t, op, m->use[i].op, addr, !behind(t, ORC_MOST, &m->use[i]));
+}
+
+static const struct orc_access *write_object(struct orc_block *owner, struct orc_block *b,
+					     struct orc_thread *t, const struct orc_op *op,
+					     uint64_t addr, bool init)
+{
+	struct orc_access *a = orc_access_new(b, t, op, 1 + owner->number, addr, 8);
+
+	a->read = false;
+	a->write = a->init = true;
+	a->reach.level = ORC_WEAK;
+	orc_check(b->grid, t, a);
+	return init ? a : NULL;
+}
+
+/* At another block's mbarrier: that block may not end before, which it can know from the
+ * thread or by having waited. */
+static void visit(struct orc_block *owner, const void *p, uint64_t addr, struct orc_block *b,
+		  struct orc_thread *t, const struct orc_op *op)
+{
+	struct orc_access *a = orc_access_new(b, t, op, 1 + owner->number, addr, 8);
+
+	a->seq = ++b->grid->seq;
+	a->thread = orc_singles(b->grid, 1);
+	a->epoch = 1;
+	orc_mbar_done(p, a->thread, 1, true, false);
+	EACH_WORLD(w)
+		orc_raise(&t->o[w].know.v[ORC_ALL], a->thread, 1);
+	orc_visit(owner, a);
+}
+
+void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_block *b,
+	      struct orc_thread *t, const struct orc_op *op, enum orc_use use)
+{
+	struct orc_mbar *m = *find(p);
+
+	if (m && m->block != owner)
+		m = NULL;
+	if (use == ORC_INIT) {
+		if (m && m->live)
+			misuse(owner, t, op, m->init->op, addr, true);
+		if (!m)
+			m = mbar_new(p, owner);
+		orc_phase_drop(&m->phase);
+		m->nuses = m->flying = 0;
+		m->init = write_object(owner, b, t, op, addr, true);
+		m->live = true;
+		return;
+	}
+	if (!m || use == ORC_OVERFLOW) {
+		misuse(owner, t, op, m ? m->init->op : NULL, addr, true);
+		return;
+	}
+	if (!knows_init(t, ORC_LEAST, m->init))
+		misuse(owner, t, op, m->init->op, addr, !knows_init(t, ORC_MOST, m->init));
+	if (use == ORC_INVAL) {
+		all_used(m, t, op, addr);
+		write_object(owner, b, t, op, addr, false);
+		m->live = false;
+		return;
+	}
+	if (owner != b && use != ORC_OPERAND)
+		visit(owner, p, addr, b, t, op);
+	if (use == ORC_ARRIVE)
+		orc_phase_arrive(&m->phase, b, t, op);
+	if (use == ORC_WAIT)
+		orc_phase_wait(&m->phase, t, op, m);
+	if (use != ORC_OPERAND)
+		used(m, t, op);
+}
+
+void orc_mbar_flies(const void *p)
+{
+	struct orc_mbar *m = *find(p);
+
+	if (m)
+		m->flying++;
+}
+
+/* A phase that is over before all copies are done was promised too few bytes: whose they
+ * were is chance, and nobody can know. */
+void orc_mbar_over(const void *p)
+{
+	struct orc_mbar *m = *find(p);
+
+	if (!m)
+		return;
+	EACH_WORLD(w) {
+		struct orc_heads *h = &m->phase.now[w];
+
+		for (unsigned i = 0; m->flying && !ORC_IS_MOST(w) && i < h->n; i++) {
+			if (!h->v[i].done || h->v[i].loose)
+				continue;
+			orc_head_drop(&h->v[i]);
+			h->v[i--] = h->v[--h->n];
+		}
+	}
+	orc_phase_over(&m->phase);
+}
+
+void orc_mbar_lands(const void *p)
+{
+	struct orc_mbar *m = *find(p);
+
+	if (m && m->flying)
+		m->flying--;
+}
+
+void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool loose, bool tensor)
+{
+	struct orc_mbar *m = *find(p);
+
+	if (!m)
+		return;
+	EACH_WORLD(w) {
+		struct orc_head h = {
+			.reach = orc_reach_of(m->block, ORC_SYS), .done = true, .loose = loose
+		};
+
+		orc_raise(&h.know.v[ORC_ALL], actor, n);
+		if (tensor)
+			orc_raise(&h.know.v[ORC_TENSOR], actor, n);
+		if (ORC_IS_WIDE(w))
+			h.narrow = orc_keep(h.know.v[ORC_ALL]);
+		orc_heads_add(&m->phase.now[w], &h);
+		orc_head_drop(&h);
+	}
+}
+
+struct orc_mbar *orc_mbar_under(struct orc_grid *g, const struct orc_access *a)
+{
+	struct orc_mbar *m = NULL;
+
+	if (a->space && a->space <= g->nblocks && g->block[a->space - 1])
+		m = g->block[a->space - 1]->mbars;
+	while (m && (!m->live || m->init->addr >= a->addr + a->size || a->addr >= m->init->addr + 8))
+		m = m->next;
+	return m;
+}
+
+const struct orc_op *orc_mbar_init(const struct orc_mbar *m)
+{
+	return m->init->op;
+}

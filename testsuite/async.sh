@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# async.sh FILE.ptx: a reproducer of what gsan's runtime does not model yet as a whole
+# (async_tests of local.mk; ptx.sh calls this for them).  ptxas takes the file as it is
+# and instrumented.  On the emulated device the program comes to its end under several
+# schedules, and the oracle alone gives the verdict that the file expects.  What a
+# "// contents: BUFFER WORDS" line says is in memory then, with gsan and without, where
+# WORDS are the buffer's: V, N*V (N times), A..B.  Right programs raise nothing under gsan.
+file=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+. "$top_srcdir/testsuite/lib.sh"
+test_name=$(basename "$file")
+[ -f "$file" ] || hard "no such file: $1"
+gsan_run="timeout 60 $top_builddir/gsan-run --device=emu"
+
+arch=$(sed -n 's,^//@ device  *\(sm_[0-9a-f]*\).*,\1,p' "$file")
+"$PTXAS" -arch="$arch" "$file" -o k.cubin || fail "ptxas refuses it"
+if run 0 "$top_builddir/gsan-ptx" "$file" -o k.ptx; then
+	"$PTXAS" -arch="$arch" k.ptx -o k.cubin || fail "ptxas refuses the instrumented text"
+fi
+
+run 0 $gsan_run --oracle=only --check --seeds=0..5 "$file"
+if grep -q '^//@ expect clean' "$file"; then
+	run 0 $gsan_run --check --seeds=0..1 "$file"
+fi
+
+# contents OPTION...: what a run leaves against the line of the file
+contents()
+{
+	run 0 $gsan_run --dump="$buffer" "$@" "$file" || return
+	awk '{ for (i = 2; i <= NF; i++) print $i }' out >got
+	cmp -s want got || fail "$buffer with $*: $(diff want got | grep '^[<>]' | sort | uniq -c |
+		head -n 5 | tr -s ' \n' ' ')"
+}
+
+words=$(sed -n 's,^// contents: ,,p' "$file")
+if [ -n "$words" ]; then
+	buffer=${words%% *}
+	echo "${words#* }" | tr ' ' '\n' | awk '
+		/\*/ { split($0, p, "*"); for (i = 0; i < p[1]; i++) printf "%08x\n", p[2]; next }
+		/\.\./ { split($0, p, "\\.\\."); for (i = p[1]; i <= p[2]; i++) printf "%08x\n", i; next }
+		{ printf "%08x\n", $0 }' >want
+	for seed in 0 1 2 3; do
+		contents --no-instrument --seed=$seed
+	done
+	contents --seed=4
+fi
+done_testing
