@@ -39,7 +39,9 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 	k->level = level_of(in);
 	k->acquire = acq_rel || ptx_has(in, MOD_ACQUIRE);
 	k->release = acq_rel || ptx_has(in, MOD_RELEASE);
-	if (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN) {
+	if (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN ||
+	    (row->model == MODEL_FULL && (row->access == ACCESS_COPY || row->order == ORDER_ASYNC_GROUP ||
+	     row->order == ORDER_MBARRIER || row->order == ORDER_PROXY_FENCE))) {
 		k->unmodelled = true;
 		return;
 	}

@@ -338,7 +338,14 @@ static void count(struct gsan_rewrite_stats *st, const struct rw_event *e)
 		st->warp_syncs++;
 		break;
 	case WHAT_FENCE:
+	case WHAT_PROXY_FENCE:
 		st->fences++;
+		break;
+	case WHAT_MBAR:
+	case WHAT_MBAR_WAIT:
+	case WHAT_COPY:
+	case WHAT_GROUP:
+		st->asyncs++;
 		break;
 	case WHAT_UNMODELLED:
 	case WHAT_LEAVE:
@@ -398,11 +405,11 @@ static bool event(struct rw *r, const struct rw_func *rf, const struct ptx_inst 
 	case MODEL_FULL:
 		break;
 	}
-	if (order(in, row->order, e) || access(rf, in, e))
+	if (rw_async(rf, in, e) || order(in, row->order, e) || access(rf, in, e))
 		return true;
-	/* Another block's shared memory is not modelled yet; any other form would
+	/* Forms of copies that are not modelled, another block's shared memory is not modelled yet; any other form would
 	 * be news.  Neither may invent a race. */
-	if (e->addr && !e->space)
+	if ((e->addr && !e->space) || row->access == ACCESS_COPY)
 		r->stats->unmodelled++;
 	else
 		r->stats->missed++;
@@ -491,6 +498,8 @@ void rw_dump_class(const struct rw *r, FILE *out)
 		[WHAT_READ] = "read", [WHAT_WRITE] = "write", [WHAT_RANGE] = "range",
 		[WHAT_ROWS] = "rows", [WHAT_STRONG] = "strong", [WHAT_BARRIER] = "barrier",
 		[WHAT_WARP_SYNC] = "warp sync", [WHAT_FENCE] = "fence",
+		[WHAT_MBAR] = "mbarrier", [WHAT_MBAR_WAIT] = "mbarrier wait", [WHAT_COPY] = "copy",
+		[WHAT_GROUP] = "group", [WHAT_PROXY_FENCE] = "proxy fence",
 		[WHAT_UNMODELLED] = "unmodelled", [WHAT_LEAVE] = "leave"
 	};
 
@@ -503,7 +512,7 @@ void rw_dump_class(const struct rw *r, FILE *out)
 			const struct rw_event *e = &rf->events[k];
 
 			fprintf(out, "\tline %u: %s", e->stmt->line, what[e->what]);
-			if (e->addr)
+			if (e->addr && e->space)
 				fprintf(out, " space %c info 0x%x", e->space, e->info);
 			else if (e->info)
 				fprintf(out, " info 0x%x", e->info);

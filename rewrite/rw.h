@@ -43,6 +43,11 @@ enum rw_what {
 	WHAT_BARRIER,
 	WHAT_WARP_SYNC,
 	WHAT_FENCE,
+	WHAT_MBAR,              /* any operation of an mbarrier but a wait */
+	WHAT_MBAR_WAIT,
+	WHAT_COPY,              /* asynchronous */
+	WHAT_GROUP,             /* of such copies: commit, wait */
+	WHAT_PROXY_FENCE,
 	WHAT_UNMODELLED,
 	WHAT_LEAVE              /* the thread ends here: exit, or ret of an entry */
 };
@@ -51,8 +56,12 @@ enum rw_what {
 struct rw_event {
 	struct ptx_stmt *stmt;
 	const struct ptx_operand *addr; /* the OP_ADDR */
+	/* What else an asynchronous instruction's call passes, NULL if it is not there.
+	 * MBAR: number; MBAR_WAIT: parity; COPY: source, bytes, bytes read, mbarrier;
+	 * GROUP: how many may be pending. */
+	const struct ptx_operand *arg[4];
 	const struct ptx_sym *var;      /* what it points into, NULL if not known */
-	uint32_t info;                  /* GSAN_INFO_* */
+	uint32_t info;                  /* GSAN_INFO_*, or the operation of an asynchronous one */
 	uint32_t site;
 	union {
 		struct { uint16_t rows, row_bytes; };   /* ROWS */
@@ -147,6 +156,11 @@ struct rw_value rw_address(const struct rw_func *, const struct ptx_operand *add
 
 void rw_class(struct rw *);
 void rw_dump_class(const struct rw *, FILE *);
+
+/* ---- async.c ---------------------------------------------------------------- */
+
+/* What an asynchronous instruction does; false: nothing that is known. */
+bool rw_async(const struct rw_func *, const struct ptx_inst *, struct rw_event *);
 
 /* ---- elide.c ---------------------------------------------------------------- */
 

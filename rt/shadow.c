@@ -224,7 +224,7 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 {
 	struct gsan_root *r = &dev.root;
 	const uint64_t n = dev.nslots;
-	struct { uint64_t *at, bytes; } array[16];
+	struct { uint64_t *at, bytes; } array[20];
 	int narrays = 0;
 	uint64_t total = 0, base;
 
@@ -247,6 +247,9 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(sm, (uint64_t)dev.nsm * sizeof(struct gsan_sm));
 	ARRAY(self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));
 	ARRAY(fences, fence_bytes());
+	ARRAY(mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar));
+	ARRAY(groups, n * 1024 * sizeof(struct gsan_groups));
+	ARRAY(logs, n * 32 * sizeof(struct gsan_log));
 	ARRAY(dedup, (uint64_t)r->ndedup * sizeof(struct gsan_dedup));
 #undef ARRAY
 	for (int i = 0; i < narrays; i++)
@@ -306,6 +309,8 @@ static uint32_t options(void)
 	return (rt_flags.report_bugs ? 0 : GSAN_OPT_OFF) |
 	       (rt_flags.volatile_is_weak ? GSAN_OPT_VOLATILE_WEAK : 0) |
 	       (rt_flags.warp_sync_orders ? GSAN_OPT_WARP_SYNC : 0) |
+	       (strcmp(rt_flags.proxy_fence, "path") ? 0 : GSAN_OPT_PROXY_PATH) |
+	       (rt_flags.proxy_war ? 0 : GSAN_OPT_NO_PROXY_WAR) |
 	       (rt_flags.report_atomic_races ? 0 : GSAN_OPT_NO_ATOMIC);
 }
 
@@ -848,6 +853,9 @@ void rt_restart_clocks(struct rt_ctx *c)
 	       zero(c, dev.root.history, n * GSAN_HISTORY * sizeof(struct gsan_tenant)) &&
 	       zero(c, dev.root.words, (uint64_t)dev.root.nwords * sizeof(struct gsan_word)) &&
 	       zero(c, dev.root.self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t)) &&
+	       zero(c, dev.root.mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar)) &&
+	       zero(c, dev.root.groups, n * 1024 * sizeof(struct gsan_groups)) &&
+	       zero(c, dev.root.logs, n * 32 * sizeof(struct gsan_log)) &&
 	       zero(c, dev.root.fences, fence_bytes());
 	for (size_t i = 0; i < dev.nmap && good; i++)
 		if (dev.map[i].shadow)

@@ -117,6 +117,15 @@ FN u32 cluster_number(u32 launch)
 	return launch * 2654435761u + (u32)n;
 }
 
+FN u32 cluster_rank(void)
+{
+	u32 rank = 0;
+#if __CUDA_ARCH__ >= 900
+	asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#endif
+	return rank;
+}
+
 /* A slot of multiprocessor `sm`, below `limit` if one comes free soon: a block
  * may start before the word that the one before it has gone. */
 FN u32 claim_slot(u32 sm, u32 limit)
@@ -183,10 +192,10 @@ SLOW void block_begin(u32 kernel)
 	u32 base = head.w, number = head.z, last = load(&b->last), n = load(&b->ntenants);
 	u32 used_bars = load(&b->used_bars);
 	u32 start = last > base ? last : base;
-	if (start > GSAN_CLOCK_MAX - (1u << 24)) {
+	if (start > GSAN_ASYNC_CLOCK - (1u << 24)) {
 		count(GSAN_COUNT_CLOCK_OUT, 1);
 		l->quiet = 1;
-		start = GSAN_CLOCK_MAX - (1u << 24);
+		start = GSAN_ASYNC_CLOCK - (1u << 24);
 	}
 	u32 row = 0;
 	ROLLED
@@ -203,8 +212,12 @@ SLOW void block_begin(u32 kernel)
 	b->ntid = blockDim.x * blockDim.y * blockDim.z;
 	b->live = b->ntid;
 	b->shared_limit = row << 13;
-	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = 0;
+	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = b->mbars = 0;
 	b->cluster = cluster_number(number);
+	b->rank = cluster_rank();
+	ROLLED
+	for (u32 i = 0; i < 16; i += 4)
+		store_cg(b->peer + i, four(0, 0, 0, 0));
 	store_cg(&b->refs, four(0, 0, 0, 0));
 	store_cg(&b->missed, four(0, 0, 0, 0));
 	if (used_bars)
