@@ -104,31 +104,57 @@ static void spaces(const struct ptx_inst *in, enum ptx_mod *to, enum ptx_mod *fr
 	}
 }
 
-/* [dst], [src], bytes{, [mbarrier]}...  Not known: copies to several blocks, and of
- * some bytes of each 16. */
+/* [dst], [src], bytes{, [mbarrier]{, blocks}}...  Not known: copies of some bytes of
+ * each 16. */
 static bool bulk(const struct rw_func *rf, const struct ptx_inst *in, bool reduce, struct rw_event *e)
 {
-	bool mbar = ptx_has(in, MOD_MBARRIER_COMPLETE_TX_BYTES);
+	bool mbar = ptx_has(in, MOD_MBARRIER_COMPLETE_TX_BYTES), all = ptx_has(in, MOD_MULTICAST_CLUSTER);
 	enum ptx_mod to, from;
 
 	spaces(in, &to, &from);
 	if (in->nops < (mbar ? 4 : 3) || !is_address(&in->ops[0]) || !is_address(&in->ops[1]) ||
 	    (mbar && !is_address(&in->ops[3])) || from == MOD_NONE ||
-	    ptx_has(in, MOD_MULTICAST_CLUSTER) || ptx_has(in, MOD_CP_MASK))
+	    (all && (in->nops < 5 || in->ops[4].kind != OP_SYM)) || ptx_has(in, MOD_CP_MASK))
 		return false;
 	e->what = WHAT_COPY;
 	e->addr = &in->ops[0];
 	e->var = rw_address(rf, to == MOD_GLOBAL ? &in->ops[1] : e->addr).var;
 	e->arg[0] = &in->ops[1];
 	e->arg[1] = e->arg[2] = &in->ops[2];
+	if (all)
+		e->arg[2] = &in->ops[4];
 	e->arg[3] = mbar ? &in->ops[3] : NULL;
 	e->info = (reduce ? GSAN_HOW_REDUCE : GSAN_HOW_BULK) | (mbar ? GSAN_COPY_MBAR : 0) |
-		(to == MOD_GLOBAL ? 0 : GSAN_COPY_TO_SHARED) | (from == MOD_GLOBAL ? 0 : GSAN_COPY_FROM_SHARED);
-	if (to == MOD_SHARED_CLUSTER && rw_address(rf, e->addr).where != WHERE_SHARED)
+		(all ? GSAN_COPY_MULTICAST : 0) | (to == MOD_GLOBAL ? 0 : GSAN_COPY_TO_SHARED) | (from == MOD_GLOBAL ? 0 : GSAN_COPY_FROM_SHARED);
+	if (to == MOD_SHARED_CLUSTER && !all && rw_address(rf, e->addr).where != WHERE_SHARED)
 		e->info |= GSAN_COPY_CLUSTER;
 	/* That several reduce one place is no conflict, and no record of these says so. */
 	if (reduce && mbar)
 		e->info |= GSAN_COPY_NO_DEST;
+	return true;
+}
+
+/* [dst], values, [mbarrier]: PTX ISA "st.async", "red.async". */
+static bool store(const struct rw_func *rf, const struct ptx_inst *in, bool reduce, struct rw_event *e)
+{
+	if (in->nops < 3 || !is_address(&in->ops[0]) || !is_address(&in->ops[2]) ||
+	    !ptx_has(in, MOD_MBARRIER_COMPLETE_TX_BYTES))
+		return false;
+	e->what = WHAT_COPY;
+	e->addr = e->arg[0] = &in->ops[0];
+	e->arg[3] = &in->ops[2];
+	e->var = rw_address(rf, e->addr).var;
+	e->stride = ptx_type_bits(in->type) / 8 * ptx_inst_vec(in);
+	e->info = GSAN_COPY_MBAR | GSAN_COPY_GENERIC | GSAN_COPY_TO_SHARED | GSAN_COPY_NO_SOURCE |
+		(reduce ? GSAN_COPY_NO_DEST : 0) |
+		(rw_address(rf, e->addr).where != WHERE_SHARED ? GSAN_COPY_CLUSTER : 0);
+	return e->stride;
+}
+
+static bool fence(struct rw_event *e, uint32_t info)
+{
+	e->what = WHAT_FENCE;
+	e->info = info | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT;
 	return true;
 }
 
@@ -195,6 +221,25 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 		return group(in, GSAN_HOW_BULK | GSAN_GROUP_COMMIT, e);
 	case INST_CP_ASYNC_BULK_WAIT_GROUP:
 		return group(in, GSAN_HOW_BULK | (ptx_has(in, MOD_READ) ? GSAN_GROUP_READ : 0), e);
+	case INST_ST_ASYNC:
+		return store(rf, in, false, e);
+	case INST_RED_ASYNC:
+		return store(rf, in, true, e);
+	case INST_BARRIER_CLUSTER_ARRIVE:
+		e->what = WHAT_CLUSTER_ARRIVE;
+		e->info = (ptx_has(in, MOD_RELAXED) ? 0 : GSAN_INFO_RELEASE) | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT;
+		return true;
+	case INST_BARRIER_CLUSTER_WAIT:
+		e->what = WHAT_CLUSTER_WAIT;
+		return true;
+	case INST_FENCE_MBARRIER_INIT:
+		e->what = WHAT_INIT_FENCE;
+		return true;
+	/* They order shared memory alone; that they order all is on the side of silence. */
+	case INST_FENCE_ACQUIRE_SYNC_RESTRICT_SHARED_CLUSTER:
+		return fence(e, GSAN_INFO_ACQUIRE);
+	case INST_FENCE_RELEASE_SYNC_RESTRICT_SHARED_CTA:
+		return fence(e, GSAN_INFO_RELEASE);
 	case INST_FENCE_PROXY_ASYNC:
 		e->what = WHAT_PROXY_FENCE;
 		e->info = proxy_spaces(in);

@@ -117,8 +117,7 @@ static const uint32_t access_bits[] = {
 	[ACCESS_ST_BULK] = GSAN_INFO_WRITE,
 };
 
-/* Space for the call's name, from what the instruction and the address say.
- * 0: shared memory that may be another block's. */
+/* Space for the call's name, from what the instruction and the address say. */
 static char space_of(const struct ptx_inst *in, const struct meaning *m,
 		     const struct ptx_operand *addr, struct rw_value v)
 {
@@ -129,7 +128,7 @@ static char space_of(const struct ptx_inst *in, const struct meaning *m,
 	case SPACE_GLOBAL:
 		return 'g';
 	case SPACE_SHARED:
-		return !m->cluster || v.where == WHERE_SHARED ? 's' : 0;
+		return !m->cluster || v.where == WHERE_SHARED ? 's' : 'c';
 	case SPACE_LOCAL:
 	case SPACE_PARAM:
 	case SPACE_CONST:
@@ -268,7 +267,7 @@ static bool access(const struct rw_func *rf, const struct ptx_inst *in, struct r
 	v = rw_address(rf, e->addr);
 	e->var = v.var;
 	e->space = space_of(in, &k, e->addr, v);
-	if (!e->space)
+	if (e->space == 'c' && a != ACCESS_LOAD && a != ACCESS_STORE && a != ACCESS_ATOM && a != ACCESS_RED)
 		return false;
 	e->info = access_bits[a] | (k.info & ~(uint32_t)GSAN_INFO_SC);
 	switch (a) {
@@ -332,6 +331,7 @@ static void count(struct gsan_rewrite_stats *st, const struct rw_event *e)
 		st->strong++;
 		break;
 	case WHAT_BARRIER:
+	case WHAT_CLUSTER_ARRIVE:
 		st->barriers++;
 		break;
 	case WHAT_WARP_SYNC:
@@ -339,6 +339,7 @@ static void count(struct gsan_rewrite_stats *st, const struct rw_event *e)
 		break;
 	case WHAT_FENCE:
 	case WHAT_PROXY_FENCE:
+	case WHAT_INIT_FENCE:
 		st->fences++;
 		break;
 	case WHAT_MBAR:
@@ -347,6 +348,7 @@ static void count(struct gsan_rewrite_stats *st, const struct rw_event *e)
 	case WHAT_GROUP:
 		st->asyncs++;
 		break;
+	case WHAT_CLUSTER_WAIT:
 	case WHAT_UNMODELLED:
 	case WHAT_LEAVE:
 		break;
@@ -405,11 +407,15 @@ static bool event(struct rw *r, const struct rw_func *rf, const struct ptx_inst 
 	case MODEL_FULL:
 		break;
 	}
-	if (rw_async(rf, in, e) || order(in, row->order, e) || access(rf, in, e))
+	if (rw_async(rf, in, e) || order(in, row->order, e) || access(rf, in, e)) {
+		if (e->space == 'x' && r->peers && (e->what == WHAT_STRONG ||
+		    ((e->what == WHAT_READ || e->what == WHAT_WRITE) && !e->matrix)))
+			e->space = 'y';
 		return true;
+	}
 	/* Forms of copies that are not modelled, another block's shared memory is not modelled yet; any other form would
 	 * be news.  Neither may invent a race. */
-	if ((e->addr && !e->space) || row->access == ACCESS_COPY)
+	if ((e->addr && e->space == 'c') || row->access == ACCESS_COPY)
 		r->stats->unmodelled++;
 	else
 		r->stats->missed++;
@@ -500,6 +506,8 @@ void rw_dump_class(const struct rw *r, FILE *out)
 		[WHAT_WARP_SYNC] = "warp sync", [WHAT_FENCE] = "fence",
 		[WHAT_MBAR] = "mbarrier", [WHAT_MBAR_WAIT] = "mbarrier wait", [WHAT_COPY] = "copy",
 		[WHAT_GROUP] = "group", [WHAT_PROXY_FENCE] = "proxy fence",
+		[WHAT_INIT_FENCE] = "init fence", [WHAT_CLUSTER_ARRIVE] = "cluster arrive",
+		[WHAT_CLUSTER_WAIT] = "cluster wait",
 		[WHAT_UNMODELLED] = "unmodelled", [WHAT_LEAVE] = "leave"
 	};
 

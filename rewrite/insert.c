@@ -232,8 +232,19 @@ static struct arg put_address(struct ins *i, const struct rw_event *e, bool keep
 
 static enum rw_fn by_space(const struct rw_event *e, enum rw_fn g)
 {
-	/* calls.def has each family in the order g, s, x. */
-	return (enum rw_fn)(g + (e->space == 's' ? 1 : e->space == 'x' ? 2 : 0));
+	/* calls.def has each family in the order g, s, x, c, y. */
+	switch (e->space) {
+	case 's':
+		return (enum rw_fn)(g + 1);
+	case 'x':
+		return (enum rw_fn)(g + 2);
+	case 'c':
+		return (enum rw_fn)(g + 3);
+	case 'y':
+		return (enum rw_fn)(g + 4);
+	default:
+		return g;
+	}
 }
 
 /* PTX ISA "ldmatrix": lanes beyond the rows in use address nothing. */
@@ -273,7 +284,9 @@ static void weak(struct ins *i, const struct rw_event *e)
 	struct arg args[] = { reg(S_CTX), a, number(e->info + e->more), number(e->site) };
 	struct arg all[] = { reg(S_CTX), a, number(e->stride), number(e->n + 1u), number(e->info), number(e->site) };
 
-	if (e->n)
+	if (e->space == 'c' || e->space == 'y')
+		put_call(i, by_space(e, RW_FN_BEFORE_G), g, args, 0);
+	else if (e->n)
 		put_call(i, RW_FN_COLUMN, g, all, 0);
 	else
 		put_call(i, by_space(e, e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G), g, args, 0);
@@ -398,7 +411,8 @@ static const char *barrier(struct ins *i, const struct rw_event *e, const char *
 	return before;
 }
 
-static const char *unmodelled(struct ins *i, const struct rw_event *e, const char **after)
+/* A call behind the instruction that says no more than that it was carried out. */
+static const char *call_after(struct ins *i, const struct rw_event *e, enum rw_fn fn, const char **after)
 {
 	struct rw *r = i->r;
 	struct arg ctx = reg(S_CTX);
@@ -409,7 +423,7 @@ static const char *unmodelled(struct ins *i, const struct rw_event *e, const cha
 	g = guard_after(i, &e->stmt->inst);
 	before = rw_close(r);
 	rw_open(r);
-	put_call(i, RW_FN_UNMODELLED, g, &ctx, 0);
+	put_call(i, fn, g, &ctx, 0);
 	*after = rw_close(r);
 	return before;
 }
@@ -450,9 +464,18 @@ static const char *mbarrier_wait(struct ins *i, const struct rw_event *e, const 
 static void copy(struct ins *i, const struct rw_event *e)
 {
 	struct arg args[] = { reg(S_CTX), put_address(i, e, false), put_place(i, e, e->arg[0], S_FROM, false),
-			      operand(e->arg[1]), operand(e->arg[2]), number(0), number(e->info),
+			      e->arg[1] ? operand(e->arg[1]) : number(e->stride),
+			      e->arg[2] ? operand(e->arg[2]) : number(e->stride), number(0), number(e->info),
 			      number(e->site) };
 
+	if (e->info & GSAN_COPY_MULTICAST) {
+		RW_PUT(i->r, "\tcvt.u32.u16 ");
+		put_scratch(i, S_TICKET);
+		RW_PUT(i->r, ", ");
+		rw_put_operand(i->r, e->arg[2]);
+		RW_PUT(i->r, ";\n");
+		args[4] = reg(S_TICKET);
+	}
 	if (e->arg[3])
 		args[5] = put_place(i, e, e->arg[3], S_MBAR, false);
 	put_call(i, RW_FN_COPY, guard_of(&e->stmt->inst), args, 0);
@@ -506,9 +529,16 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 	case WHAT_PROXY_FENCE:
 		put_call(i, RW_FN_PROXY_FENCE, guard_of(in), args, 0);
 		break;
+	case WHAT_INIT_FENCE:
+		put_call(i, RW_FN_INIT_FENCE, guard_of(in), args, 0);
+		break;
+	case WHAT_CLUSTER_ARRIVE:
+		put_call(i, RW_FN_CLUSTER_ARRIVE, guard_of(in), args, 0);
+		break;
 	case WHAT_LEAVE:
 		put_call(i, RW_FN_EXIT, guard_of(in), args, 0);
 		break;
+	case WHAT_CLUSTER_WAIT:
 	case WHAT_MBAR_WAIT:
 	case WHAT_GROUP:
 	case WHAT_STRONG:
@@ -557,7 +587,9 @@ static void insert_event(struct ins *i, struct rw_event *e)
 	else if (e->what == WHAT_GROUP)
 		before = group(i, e, &after);
 	else if (e->what == WHAT_UNMODELLED)
-		before = unmodelled(i, e, &after);
+		before = call_after(i, e, RW_FN_UNMODELLED, &after);
+	else if (e->what == WHAT_CLUSTER_WAIT)
+		before = call_after(i, e, RW_FN_CLUSTER_WAIT, &after);
 	else
 		before = simple(i, e);
 	if (*before)

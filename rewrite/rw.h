@@ -48,6 +48,9 @@ enum rw_what {
 	WHAT_COPY,              /* asynchronous */
 	WHAT_GROUP,             /* of such copies: commit, wait */
 	WHAT_PROXY_FENCE,
+	WHAT_INIT_FENCE,        /* fence.mbarrier_init */
+	WHAT_CLUSTER_ARRIVE,
+	WHAT_CLUSTER_WAIT,
 	WHAT_UNMODELLED,
 	WHAT_LEAVE              /* the thread ends here: exit, or ret of an entry */
 };
@@ -57,7 +60,8 @@ struct rw_event {
 	struct ptx_stmt *stmt;
 	const struct ptx_operand *addr; /* the OP_ADDR */
 	/* What else an asynchronous instruction's call passes, NULL if it is not there.
-	 * MBAR: number; MBAR_WAIT: parity; COPY: source, bytes, bytes read, mbarrier;
+	 * MBAR: number; MBAR_WAIT: parity; COPY: source, bytes (`stride` without), bytes
+	 * read or the blocks it goes to, mbarrier;
 	 * GROUP: how many may be pending. */
 	const struct ptx_operand *arg[4];
 	const struct ptx_sym *var;      /* what it points into, NULL if not known */
@@ -72,7 +76,8 @@ struct rw_event {
 	unsigned char rule;             /* enum rw_rule: RULE_NONE, or why it gets no call */
 	unsigned char lanes;            /* lanes that access; 0: all */
 	bool matrix;                    /* ldmatrix, stmatrix */
-	char space;                     /* 'g', 's', 'x'; 'p': private */
+	char space;                     /* 'g', 's', 'x'; 'c': shared::cluster; 'y': generic, and
+					   perhaps a peer's shared memory; 'p': private */
 	unsigned char type_bits;        /* ROWS: of one element */
 	unsigned char more;             /* bytes behind its own that its call checks as well */
 	unsigned char n;                /* elements of a column behind its own */
@@ -121,6 +126,7 @@ struct rw {
 	size_t input_len;
 	struct rw_func **funcs;
 	unsigned nfuncs;
+	bool peers;                     /* it makes addresses of peers' shared memory */
 	struct rw_list vars;            /* declarations of memory, in functions too */
 	struct rw_text text;
 	bool used[RW_FN_COUNT];         /* calls that were emitted */

@@ -68,9 +68,9 @@
  * (it lies above all of them, so that no barrier covers it) but names how it
  * completes, in 26 bits:
  *
- *    25   24    23  22 21                0
+ *    25   24    23  21 20                0
  *   +---+------+------+-------------------+
- *   | 0 |writes| how  | group (22)        |  warp and lane: the thread whose group
+ *   | 0 |writes|how(3)| group (21)        |  warp and lane: the thread whose group
  *   +---+------+------+-------------------+
  *   | 1 |writes| mbarrier (6) | phase (18)|  warp, lane: ten more bits of the phase
  *   +---+------+--------------+-----------+
@@ -89,8 +89,8 @@
 #define GSAN_ASYNC_CLOCK        (7u << 26)      /* clocks end below */
 #define GSAN_ASYNC_MBAR         (1u << 25)
 #define GSAN_ASYNC_WRITE        (1u << 24)
-#define GSAN_ASYNC_HOW_SHIFT    22
-#define GSAN_ASYNC_GROUP_MAX    ((1u << 22) - 1)
+#define GSAN_ASYNC_HOW_SHIFT    21
+#define GSAN_ASYNC_GROUP_MAX    ((1u << 21) - 1)
 #define GSAN_KIND_WRITE         1u
 #define GSAN_KIND_OBSERVED_CTA  10u             /* | GSAN_KIND_WRITE: an RMW */
 #define GSAN_KIND_OBSERVED_GPU  12u
@@ -105,7 +105,11 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
 	GSAN_HOW_CP,            /* cp.async; generic proxy, the others async */
 	GSAN_HOW_BULK,          /* cp.async.bulk to global memory */
 	GSAN_HOW_REDUCE,        /* cp.reduce.async.bulk: its destination */
-	GSAN_HOW_WGMMA
+	GSAN_HOW_WGMMA,
+	GSAN_HOW_OBJECT,        /* none: an mbarrier lies there, of that number */
+	GSAN_HOW_PEER           /* not asynchronous: a thread's access to a peer's shared
+				   memory, whose clocks are not its own; the group is
+				   level << 19 | number of an interval of its warp */
 };
 
 /* ---- What the rewriter calls ----------------------------------------------
@@ -137,6 +141,9 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *   __gsan_v1_after_X (.b64 ctx, .b64 addr, .b32 info, .b32 site)  after it, if it reads
  *                                              (ld, atom; not red, not st)
  *
+ *   __gsan_v1_before_c, __gsan_v1_after_c      the same of shared::cluster addresses, weak
+ *                                              accesses among them
+ *
  *   (.b32 t) __gsan_v1_arrive(.b64 ctx, .b32 id, .b32 count)   before any bar/barrier;
  *                                              count 0: all threads of the block
  *   __gsan_v1_leave(.b64 ctx, .b32 id, .b32 t) after .sync and .red (not .arrive)
@@ -154,6 +161,9 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *   __gsan_v1_group(.b64 ctx, .b32 op, .b32 n) before a commit_group; after a wait_group,
  *                                              n: groups that may be pending
  *   __gsan_v1_proxy_fence(.b64 ctx, .b32 op)   before fence.proxy.async; op: GSAN_PROXY_*
+ *   __gsan_v1_cluster_arrive(.b64 ctx, .b32 info)      before barrier.cluster.arrive
+ *   __gsan_v1_cluster_wait(.b64 ctx)           after barrier.cluster.wait
+ *   __gsan_v1_init_fence(.b64 ctx)             before fence.mbarrier_init
  *   __gsan_v1_unmodelled(.b64 ctx)             after an instruction of MODEL_SYNC or
  *                                              MODEL_COPY
  *
@@ -197,18 +207,20 @@ enum gsan_mbar_op {
 #define GSAN_MBAR_CLUSTER       (1u << 21)
 
 /* Of `op` for a copy: enum gsan_how, or GSAN_COPY_MBAR; and what it touches. */
-#define GSAN_COPY_HOW(op)       ((op) & 3u)
-#define GSAN_COPY_MBAR          4u              /* completes on an mbarrier */
-#define GSAN_COPY_TO_SHARED     8u              /* else to global memory */
-#define GSAN_COPY_FROM_SHARED   16u
-#define GSAN_COPY_CLUSTER       32u             /* the destination is shared::cluster */
-#define GSAN_COPY_NO_SOURCE     64u             /* not told: only the destination */
-#define GSAN_COPY_NO_DEST       128u
+#define GSAN_COPY_HOW(op)       ((op) & 7u)
+#define GSAN_COPY_MBAR          8u              /* completes on an mbarrier */
+#define GSAN_COPY_TO_SHARED     16u             /* else to global memory */
+#define GSAN_COPY_FROM_SHARED   32u
+#define GSAN_COPY_CLUSTER       64u             /* the destination is shared::cluster */
+#define GSAN_COPY_NO_SOURCE     128u            /* not told: only the destination */
+#define GSAN_COPY_NO_DEST       256u
+#define GSAN_COPY_MULTICAST     512u            /* `from` is the mask of the blocks */
+#define GSAN_COPY_GENERIC       1024u           /* through the generic proxy: st.async */
 
 /* Of `op` for a group: enum gsan_how, and which. */
-#define GSAN_GROUP_COMMIT       4u
-#define GSAN_GROUP_READ         8u              /* wait_group.read */
-#define GSAN_GROUP_ALL          16u             /* wait_all: commit, and wait for all */
+#define GSAN_GROUP_COMMIT       8u
+#define GSAN_GROUP_READ         16u             /* wait_group.read */
+#define GSAN_GROUP_ALL          32u             /* wait_all: commit, and wait for all */
 
 #define GSAN_PROXY_SHARED       1u
 #define GSAN_PROXY_GLOBAL       2u
@@ -302,7 +314,8 @@ enum gsan_why {
 	GSAN_WHY_PROXY_ORDER,   /* that was run by the issuing side only */
 	GSAN_WHY_PROXY_BLOCK,   /* that has to run in the block that issues the copy */
 	GSAN_WHY_MBAR_INIT,     /* mbarrier used with no order after its init */
-	GSAN_WHY_MBAR_LIVE,     /* init over a live mbarrier */
+	GSAN_WHY_MBAR_LIVE,     /* init or plain store over a live mbarrier */
+	GSAN_WHY_MBAR_INVAL,    /* inval with no order after a wait */
 	GSAN_WHY_COUNT
 };
 
@@ -363,6 +376,7 @@ struct gsan_root {
 	uint64_t launches;      /* struct gsan_launch[GSAN_LAUNCHES] */
 	uint64_t sm;            /* struct gsan_sm[nsm] */
 	uint64_t self;          /* uint64_t[nsm * 64]: last context seen by %smid, %warpid */
+	uint64_t clusters;      /* struct gsan_cluster[nslots] */
 	uint64_t mbars;         /* struct gsan_mbar[nslots * GSAN_MBARS] */
 	uint64_t groups;        /* struct gsan_groups[nslots * 1024] */
 	uint64_t logs;          /* struct gsan_log[nslots * 32] */

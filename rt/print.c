@@ -223,7 +223,14 @@ static void put_missing_async(struct rt_buf *b, const struct rt_report *r, const
 		rt_puts(b, " (a barrier; fence.mbarrier_init and a barrier of the cluster for a peer)");
 		break;
 	case GSAN_WHY_MBAR_LIVE:
-		rt_puts(b, "mbarrier.inval before the mbarrier is initialised again at ");
+		rt_puts(b, "mbarrier.inval before ");
+		rt_print_spot(b, &r->now, look);
+		rt_puts(b, " writes to the mbarrier's memory");
+		break;
+	case GSAN_WHY_MBAR_INVAL:
+		rt_puts(b, "an order between the wait at ");
+		rt_print_spot(b, &r->before, look);
+		rt_puts(b, " and mbarrier.inval at ");
 		rt_print_spot(b, &r->now, look);
 		break;
 	default:
@@ -303,6 +310,7 @@ void rt_print_missing(struct rt_buf *b, const struct rt_report *r, const struct 
 	case GSAN_WHY_PROXY_BLOCK:
 	case GSAN_WHY_MBAR_INIT:
 	case GSAN_WHY_MBAR_LIVE:
+	case GSAN_WHY_MBAR_INVAL:
 	case GSAN_WHY_COUNT:
 		put_missing_async(b, r, look);
 		break;

@@ -70,8 +70,9 @@ struct gsan_block {
 	uint32_t mbars;         /* it has mbarriers */
 	struct gsan_refs refs;
 	struct gsan_refs missed;        /* the last snapshots met at too narrow a scope */
-	uint32_t peer[16];      /* slot + 1 of the blocks of its cluster; 0: not looked up */
-	uint32_t rank, pad[3];  /* in its cluster */
+	uint32_t rank;          /* in its cluster */
+	uint32_t cluster_at;    /* number of its struct gsan_cluster + 1; 0: a cluster of its own */
+	uint32_t pad[2];
 	struct gsan_bar bar[16];
 };
 
@@ -252,13 +253,31 @@ struct gsan_mbar {
 	uint32_t last_own, last_peer;   /* what those of the phase before brought */
 	struct gsan_gather own, peer;   /* of this one; by the block, and its cluster */
 	uint32_t issuer[2];     /* by the phase's lowest bit: slot << 10 | thread, of a copy */
-	uint32_t pad;
+	uint32_t wait_site;     /* of the last wait */
 	struct gsan_seen seen[2][32];   /* by the same: who of which warp saw it over */
 };
 #define GSAN_MBAR_LIVE          1u
 #define GSAN_MBAR_DIRTY         2u      /* some who came to the last phase may be of this one */
 #define GSAN_MBAR_LOST          4u      /* phases are not followed: it orders everything */
+#define GSAN_MBAR_FENCED        32u     /* fence.mbarrier_init, by who initialised it */
 #define GSAN_MBAR_SHORT         8u      /* << lowest bit of the phase: more bytes than expected */
+
+/* A cluster of several blocks. */
+struct gsan_cluster {
+	unsigned long long key; /* launch number and cluster; 0: free */
+	uint32_t lock;
+	uint32_t live;          /* blocks that have not ended */
+	uint32_t threads;       /* of all its blocks */
+	/* barrier.cluster: who arrived at this phase; who will not come any more, from this
+	 * phase on and from the next. */
+	uint32_t arrived, exited, exited_late;
+	uint32_t last, last_narrow;     /* what the phase before brought */
+	struct gsan_gather gather;
+	struct gsan_gather narrow;      /* at too narrow a scope; for the kind of a finding */
+	uint32_t phases;        /* that are over */
+	uint32_t pad;
+	uint32_t slot[16];      /* + 1, by rank */
+};
 
 /* A thread's groups.  Numbers go on from one tenant of the slot to the next. */
 struct gsan_groups {
@@ -272,6 +291,8 @@ enum gsan_wait { GSAN_WAIT_CP, GSAN_WAIT_CP_MBAR, GSAN_WAIT_BULK, GSAN_WAIT_READ
 /* The waits and the proxy fences of a warp: rings. */
 #define GSAN_LOG        16
 #define GSAN_LOG_KNEW   4
+#define GSAN_LOG_PEERS  32
+#define GSAN_PEER_MAX   ((1u << 19) - 1)
 struct gsan_log {
 	struct {
 		uint32_t clock; /* or mbarrier << 28 (two words): see GSAN_WAIT_CP_MBAR */
@@ -287,7 +308,9 @@ struct gsan_log {
 		struct gsan_refs refs[3];       /* lane's, warp's, block's */
 	} knew[GSAN_LOG_KNEW];
 	uint32_t waits, fences; /* entries ever made */
-	uint32_t pad[2];
+	uint32_t peers;         /* intervals in which it accessed peers' shared memory, ever */
+	uint32_t at_cluster;    /* lanes that arrived at their cluster's barrier and did not wait */
+	uint32_t peer[GSAN_LOG_PEERS][2];       /* the last: number, clock */
 };
 
 struct gsan_sm { uint32_t used; uint32_t pad[7]; };

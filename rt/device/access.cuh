@@ -325,6 +325,7 @@ FN bool shadow_global(u64 addr, u64 **sh, u32 **st)
 
 FN bool shadow_shared(const struct gsan_warp *w, u32 off, u64 **sh, u32 **st)
 {
+	off &= SHARED_WINDOW;
 	if (off >= w->shared_limit)
 		return false;
 	u64 row = (u64)(off >> 13) * w->nslots + w->slot;

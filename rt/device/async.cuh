@@ -13,6 +13,8 @@
 #define mbar_over       __gsan_v1_mbar_over
 #define group_over      __gsan_v1_group_over
 #define async_over      __gsan_v1_async_over
+#define peer_over       __gsan_v1_peer_over
+#define peer_kind       __gsan_v1_peer_kind
 #define issue_status    __gsan_v1_issue_status
 #define issue_report    __gsan_v1_issue_report
 #define async_range     __gsan_v1_async_range
@@ -21,7 +23,7 @@
 #define proxy_status    __gsan_v1_proxy_status
 
 FN u32 async_what(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_ASYNC_MBAR | GSAN_ASYNC_WRITE); }
-FN u32 async_how(u64 r) { return GSAN_REC_CLOCK(r) >> GSAN_ASYNC_HOW_SHIFT & 3; }
+FN u32 async_how(u64 r) { return GSAN_REC_CLOCK(r) >> GSAN_ASYNC_HOW_SHIFT & 7; }
 FN u32 mbar_in(u64 r) { return GSAN_REC_CLOCK(r) >> 18 & (GSAN_MBARS - 1); }
 FN u32 phase_in(u64 r) { return (GSAN_REC_CLOCK(r) & 0x3ffff) << 10 | ((u32)(r >> 12) & 0x3ff); }
 
@@ -134,10 +136,62 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, bool all)
 	return false;
 }
 
+/* peer.cuh */
+SLOW bool peer_over(struct gsan_warp *w, u64 r, bool all);
+FN u32 level_in(u64 r) { return GSAN_REC_CLOCK(r) >> 19 & 3; }
+
+/* Is the record a thread's access to a peer's memory? */
+FN bool by_peer(u64 r)
+{
+	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_PEER;
+}
+
+/* Does an mbarrier lie there?  Which of its slot. */
+FN bool by_object(u64 r)
+{
+	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_OBJECT;
+}
+
+FN u32 mbar_object(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_MBARS - 1); }
+
+/* The scope of a thread's access; in two bits where it is a peer's. */
+FN u32 scope_of(u64 r)
+{
+	return by_peer(r) ? level_in(r) : GSAN_REC_KIND(r) == GSAN_KIND_ASYNC ? GSAN_WEAK : kind_level(GSAN_REC_KIND(r));
+}
+
+/* Accesses of threads, unordered, of which one is to a peer's memory: the kind of the
+ * finding and why << 8; 0 if they are atomic to each other.  Both are in one cluster. */
+SLOW u32 peer_kind(struct gsan_warp *w, u64 prev, u64 now, u32 slot, u32 who_clock)
+{
+	u32 a = scope_of(prev), b = scope_of(now);
+	if (a && b && (a < b ? a : b) >= GSAN_CLUSTER && !((prev ^ now) & 255))
+		return 0;
+	if (a && b)
+		return !((prev ^ now) & 255) ? GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_ATOMIC << 8 : GSAN_DATA_RACE | GSAN_WHY_MIXED_SIZE << 8;
+	if (missed_knows(own_block(w), slot, (u32)(prev >> 17) & 31, 1u << ((u32)(prev >> 12) & 31), who_clock, GSAN_CLOCK_MAX))
+		return GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_SYNC << 8;
+	return GSAN_DATA_RACE | GSAN_WHY_OTHER_BLOCK << 8;
+}
+
+/* The clock of a thread's access; of a peer's, its interval's. */
+FN u32 clock_of(u64 r)
+{
+	struct gsan_log *log = log_of((u32)(r >> 12) & 0x7fffff);
+	u32 number = GSAN_REC_CLOCK(r) & GSAN_PEER_MAX;
+	return by_peer(r) ? load(&log->peer[number % GSAN_LOG_PEERS][1]) : GSAN_REC_CLOCK(r);
+}
+
 SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 {
 	if (async_what(r) & GSAN_ASYNC_MBAR)
 		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all);
+	if (async_how(r) == GSAN_HOW_PEER)
+		return peer_over(w, r, all);
+	if (async_how(r) == GSAN_HOW_OBJECT) {
+		struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r)) + mbar_object(r);
+		return load(&m->start) != load(&block_of(GSAN_REC_SLOT(r))->start) || !(load(&m->flags) & GSAN_MBAR_LIVE);
+	}
 	return group_over(w, r, all);
 }
 
@@ -154,7 +208,14 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 	u32 psite = site_in(word, prev);
 	if (!psite)
 		psite = site_of(st + i, prev);
-	tell(w, GSAN_ASYNC_RACE, GSAN_WHY_ASYNC, where & ~(WHERE_LATE | 6), site, now, psite, prev, own_block(w)->cta);
+	u32 kind = GSAN_ASYNC_RACE | GSAN_WHY_ASYNC << 8;
+	if (by_peer(prev))
+		kind = peer_kind(w, prev, now, GSAN_REC_SLOT(prev), clock_of(prev));
+	/* (PTX ISA, mbarrier: only its own operations may be performed on it) */
+	if (by_object(prev))
+		kind = now & 0x100 ? GSAN_MBARRIER_MISUSE | GSAN_WHY_MBAR_LIVE << 8 : 0;
+	if (kind)
+		tell(w, kind & 255, kind >> 8, where & ~(WHERE_LATE | 6), site, now, psite, prev, own_block(w)->cta);
 }
 
 /* The groups of the calling lane; in a new block they go on from the last one's. */
@@ -190,6 +251,7 @@ SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upt
 /* ---- An operation is issued ---------------------------------------------------- */
 
 #define ISSUE_SHARED    1u
+#define ISSUE_THREAD    4u      /* it is the thread's own access, to a peer's memory */
 #define ISSUE_PROXY     2u      /* it accesses memory through the async proxy */
 
 /* proxy.cuh */
@@ -206,8 +268,17 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 	u64 cta;
 
 	if (GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC) {
-		if (!async_over(w, prev, false))
-			return STATUS_BAD | GSAN_ASYNC_RACE << 8 | GSAN_WHY_ASYNC << 16;
+		if (!async_over(w, prev, false)) {
+			u32 kind = GSAN_ASYNC_RACE | GSAN_WHY_ASYNC << 8;
+			/* A thread's own accesses are in order. */
+			if (by_peer(prev) && ((prev ^ now) >> 12 & 0x7fffff) == 0)
+				return STATUS_FINE;
+			if (by_object(prev))
+				kind = now & ASYNC_WRITES ? GSAN_MBARRIER_MISUSE | GSAN_WHY_MBAR_LIVE << 8 : 0;
+			if (by_peer(prev) && (flags & ISSUE_THREAD))
+				kind = peer_kind(w, prev, now, slot, clock_of(prev));
+			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
+		}
 		if (async_over(w, prev, flags & ISSUE_SHARED))
 			return STATUS_GONE;
 		return STATUS_FINE;
@@ -237,6 +308,10 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 				count(GSAN_COUNT_OBSERVED, 1);
 				return STATUS_FINE;
 			}
+		}
+		if (flags & ISSUE_THREAD) {
+			u32 kind = peer_kind(w, prev, now, slot, clock);
+			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
 		}
 		return STATUS_BAD | GSAN_ASYNC_RACE << 8 |
 		       (same ? GSAN_WHY_SAME_BLOCK : GSAN_WHY_OTHER_BLOCK) << 16;
@@ -269,7 +344,7 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 	u32 val[4] = { 0, 0, 0, 0 };
 	ROLLED
 	for (u64 end = addr + bytes; addr < end; addr = (addr & ~7ull) + 8) {
-		u32 size = end - addr < 8 ? (u32)(end - addr) : 8, off = (u32)addr;
+		u32 size = end - addr < 8 ? (u32)(end - addr) : 8, off = (u32)addr & SHARED_WINDOW;
 		u64 *sh, where = (addr & ~7ull) | (u64)shared, now = rec | bytes_at(addr, size);
 		u32 *st;
 		if (shared) {

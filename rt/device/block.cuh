@@ -117,15 +117,6 @@ FN u32 cluster_number(u32 launch)
 	return launch * 2654435761u + (u32)n;
 }
 
-FN u32 cluster_rank(void)
-{
-	u32 rank = 0;
-#if __CUDA_ARCH__ >= 900
-	asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-#endif
-	return rank;
-}
-
 /* A slot of multiprocessor `sm`, below `limit` if one comes free soon: a block
  * may start before the word that the one before it has gone. */
 FN u32 claim_slot(u32 sm, u32 limit)
@@ -214,10 +205,7 @@ SLOW void block_begin(u32 kernel)
 	b->shared_limit = row << 13;
 	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = b->mbars = 0;
 	b->cluster = cluster_number(number);
-	b->rank = cluster_rank();
-	ROLLED
-	for (u32 i = 0; i < 16; i += 4)
-		store_cg(b->peer + i, four(0, 0, 0, 0));
+	cluster_enter(b, slot);
 	store_cg(&b->refs, four(0, 0, 0, 0));
 	store_cg(&b->missed, four(0, 0, 0, 0));
 	if (used_bars)
@@ -330,6 +318,8 @@ SLOW void block_end(struct gsan_block *b, u32 slot)
 	b->last = top;
 	store_ca(b, four(0, 0, 0, 0));
 	fetch_max(&r->max_clock, top);
+	if (b->cluster_at)
+		cluster_leave(b);
 	__threadfence();
 	struct gsan_launch *l = launch_of(b);
 	fetch_and(&(at<struct gsan_sm>(root()->sm))[sm].used, ~(1u << bit));
@@ -371,6 +361,8 @@ API void __gsan_v1_exit(u64 ctx)
 	}
 	/* What it leaves behind is read on this multiprocessor. */
 	__threadfence_block();
+	if (b->cluster_at)
+		cluster_exit(w, group);
 	if (fetch_add(&b->live, 0 - n) == n)
 		block_end(b, slot);
 }

@@ -6,6 +6,7 @@
  * A copy's records are put in before it is issued.  What completes it is the group
  * of its thread, or the phase of an mbarrier that was under way when it was issued.
  */
+#define copy_all        __gsan_v1_copy_all
 #define copy_issue      __gsan_v1_copy_issue
 #define copy_phase      __gsan_v1_copy_phase
 #define group_step      __gsan_v1_group_step
@@ -26,31 +27,62 @@ SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes)
 	return mbar_record(slot, (u32)(m - mbars_of(slot)), phase);
 }
 
+/* A copy to the shared memory of several blocks, at the same place in each; it counts
+ * at the mbarrier of each. */
+SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u64 mbar, u32 op, u32 site)
+{
+	u32 done = 0;
+	dst = (u32)cluster_place(w, dst);
+	mbar = (u32)cluster_place(w, mbar);
+	ROLLED
+	for (u32 rank = 0; rank < 16; rank++) {
+		u64 rec = 0, slot = mask >> rank & 1 ? peer_slot(w, rank) : ~0u;
+		ONE_BY_ONE(
+			if (slot != ~0u)
+				rec = copy_phase(w, slot << 32 | mbar, bytes);
+		);
+		if (!rec)
+			continue;
+		/* The source is free when one of them is complete: more is not known of it. */
+		if (!done)
+			async_range(w, w->slot, src, bytes, rec, ISSUE_PROXY | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
+		async_range(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
+		done |= 1u << rank;
+	}
+	if (done != mask)
+		fetch_add(&w->unmodelled, 1);
+}
+
 SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
 {
 	u32 how = GSAN_COPY_HOW(op), me = self_of(w), slot = w->slot;
-	u32 proxy = how == GSAN_HOW_CP && !(op & GSAN_COPY_MBAR) ? 0 : ISSUE_PROXY;
-	u64 rec = 0, place = 0;
+	u32 proxy = op & GSAN_COPY_GENERIC || (how == GSAN_HOW_CP && !(op & GSAN_COPY_MBAR)) ? 0 : ISSUE_PROXY;
+	u64 rec = 0, place = 0, at = (u64)w->slot << 32 | ((u32)mbar & SHARED_WINDOW);
 	site += __gsan_site_base;
+	if (op & GSAN_COPY_MULTICAST) {
+		copy_all(w, dst, src, bytes, from, mbar, op, site);
+		return;
+	}
 	if (op & GSAN_COPY_CLUSTER) {
 		place = cluster_place(w, dst);
 		slot = (u32)(place >> 32);
 		dst = (u32)place;
+		at = cluster_place(w, mbar);
 	}
 	if (op & GSAN_COPY_MBAR) {
-		u64 at = op & GSAN_COPY_CLUSTER ? cluster_place(w, mbar) : (u64)w->slot << 32 | (u32)mbar;
-		ONE_BY_ONE(rec = copy_phase(w, at, bytes););
+		ONE_BY_ONE(rec = place == NOWHERE ? 0 : copy_phase(w, at, bytes););
 	} else {
 		struct gsan_groups *g = groups_now(w);
 		u32 number = load(how == GSAN_HOW_CP ? &g->cp : &g->bulk);
 		rec = number <= GSAN_ASYNC_GROUP_MAX ? group_record(me, how, number) : 0;
 	}
-	if (!rec || place == NOWHERE) {
+	if (!rec) {
 		fetch_add(&w->unmodelled, 1);
 		return;
 	}
 	if (!(op & GSAN_COPY_NO_SOURCE)) {
-		u64 r = how == GSAN_HOW_REDUCE ? group_record(me, GSAN_HOW_BULK, GSAN_REC_CLOCK(rec) & GSAN_ASYNC_GROUP_MAX) : rec;
+		u64 r = how == GSAN_HOW_REDUCE && !(op & GSAN_COPY_MBAR) ?
+			group_record(me, GSAN_HOW_BULK, GSAN_REC_CLOCK(rec) & GSAN_ASYNC_GROUP_MAX) : rec;
 		async_range(w, w->slot, src, from, r, proxy | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
 	}
 	if (!(op & GSAN_COPY_NO_DEST))

@@ -22,59 +22,10 @@
 #define mbar_saw        __gsan_v1_mbar_saw
 #define mbar_learn      __gsan_v1_mbar_learn
 #define mbar_waited     __gsan_v1_mbar_waited
+#define mbar_waits      __gsan_v1_mbar_waits
 #define mbar_op         __gsan_v1_mbar_op
 #define mbar_wait       __gsan_v1_mbar_await
 #define mbar_used       __gsan_v1_mbar_used
-#define peer_slot       __gsan_v1_peer_slot
-
-#define NOWHERE         (~0ull)
-
-/* The block of rank `rank` in the cluster: its slot, ~0 if it has none. */
-SLOW u32 peer_slot(struct gsan_warp *w, u32 rank)
-{
-	struct gsan_block *b = own_block(w);
-	u32 known = load(&b->peer[rank & 15]), slot = 0, top = load(&root()->top_slot);
-	if (rank == load(&b->rank))
-		return w->slot;
-	if (known)
-		return known - 1;
-	ROLLED
-	for (; slot < top; slot++) {
-		struct gsan_block *o = block_of(slot);
-		if (load(&o->cluster) == b->cluster && load(&o->rank) == rank && of_launch(w, o) &&
-		    load64((const u64 *)&o->grid))
-			break;
-	}
-	if (slot == top)
-		return ~0u;
-	store(&b->peer[rank & 15], slot + 1);
-	return slot;
-}
-
-/* Where an address points that may be in a peer's shared memory: slot << 32 | offset;
- * NOWHERE if that is not known. */
-FN u64 cluster_place(struct gsan_warp *w, u64 addr)
-{
-#if __CUDA_ARCH__ >= 900
-	u32 rank, base;
-	asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank) : "r"((u32)addr));
-	asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(base) : "r"(0), "r"(rank));
-	u32 slot = peer_slot(w, rank);
-	return slot == ~0u ? NOWHERE : (u64)slot << 32 | ((u32)addr - base);
-#else
-	return (u64)w->slot << 32 | (u32)addr;
-#endif
-}
-
-/* The same by what the instruction says of the address. */
-FN u64 place_of(struct gsan_warp *w, u64 addr, u32 op)
-{
-	if (op & GSAN_MBAR_CLUSTER)
-		return cluster_place(w, addr);
-	if (!(op & GSAN_MBAR_GENERIC))
-		return (u64)w->slot << 32 | (u32)addr;
-	return is_shared(addr) ? (u64)w->slot << 32 | shared_offset(addr) : NOWHERE;
-}
 
 /* The mbarrier at a place, NULL if its init was not seen. */
 SLOW struct gsan_mbar *mbar_find(u64 place)
@@ -199,7 +150,8 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 	u32 slot = (u32)(place >> 32), clock = load(&m->init_clock), who = slot << 10 | load(&m->init_who);
 	u64 rec = (u64)clock << 35 | (u64)who << 12 | GSAN_KIND_WRITE << 8 | 255;
 	struct gsan_block *o = block_of(slot);
-	if (event_known(w, who, clock, false) && why == GSAN_WHY_MBAR_INIT)
+	if (why == GSAN_WHY_MBAR_INIT && (event_known(w, who, clock, false) ||
+	    (slot != w->slot && (load(&m->flags) & GSAN_MBAR_FENCED))))
 		return;
 	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(rec))->state)) & GSAN_WARP_UNMODELLED)
 		return;
@@ -218,6 +170,7 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	u32 lost = load(&m->flags) & GSAN_MBAR_LOST;
 	if (load(&m->flags) & GSAN_MBAR_LIVE)
 		mbar_used(w, m, place, site, GSAN_WHY_MBAR_LIVE);
+	store(&m->flags, 0);
 	/* Phases that are asked about never come again; the first is even. */
 	u32 first = ((m->phase + 5) & ~1u) & GSAN_MBAR_PHASES;
 	if (first < m->phase)
@@ -230,6 +183,8 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	m->init_who = w->id << 5 & 0x3ff | sreg_laneid();
 	m->init_clock = load(&w->clock);
 	m->init_site = site;
+	async_range(w, w->slot, (u32)place, 8, group_record(self_of(w), GSAN_HOW_OBJECT, (u32)(m - mbars_of(w->slot))) | ASYNC_WRITES,
+		    ISSUE_SHARED | ISSUE_THREAD, site);
 	ROLLED
 	for (u32 k = 0; k < 64; k++)
 		store(&m->seen[k >> 5][k & 31].mask, 0);
@@ -374,13 +329,13 @@ FN bool mbar_complete(u32 addr, u32 phase)
 
 /* The calling lane's wait was successful, for `lanes` of its warp.  Returns the phases
  * that it may have waited for: the last one, or that and the one before. */
-SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 parity, u32 lanes, u32 id[3])
+SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 parity, u32 lanes, u32 id[3])
 {
 	take_lock(&m->lock);
 	u32 n = m->phase, p = n - 1;
 	id[0] = id[1] = id[2] = 0;
 	if ((op & 255) == GSAN_MBAR_STATE) {
-		if (m->ahead >= m->expected && mbar_complete(load(&m->addr), n)) {
+		if (m->ahead >= m->expected && mbar_complete(addr, n)) {
 			id[2] = m->last_own;
 			mbar_saw(w, m, n - 1, lanes);
 			p = n;
@@ -404,6 +359,25 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 pari
 	unlock(&m->lock);
 }
 
+/* The mbarrier is invalidated: are the waits that were seen last before that? */
+SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 site)
+{
+	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
+	ROLLED
+	for (u32 k = 0; k < 64; k++) {
+		u64 v = load64((u64 *)&m->seen[k >> 5][k & 31]);
+		ROLLED
+		for (u32 lanes = (u32)(v >> 32); lanes; lanes &= lanes - 1) {
+			u32 who = w->slot << 10 | (k & 31) << 5 | (__ffs(lanes) - 1);
+			if (event_known(w, who, (u32)v, false))
+				continue;
+			tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->wait_site),
+			     (u64)(u32)v << 35 | (u64)who << 12 | 255, own_block(w)->cta);
+			return;
+		}
+	}
+}
+
 SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 {
 	u64 place = place_of(w, addr, op);
@@ -419,6 +393,7 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 	mbar_used(w, m, place, site, GSAN_WHY_MBAR_INIT);
 	if (what == GSAN_MBAR_INVAL) {
 		ONE_BY_ONE(
+			mbar_waits(w, m, place, site);
 			take_lock(&m->lock);
 			store(&m->flags, load(&m->flags) & ~GSAN_MBAR_LIVE);
 			unlock(&m->lock);
@@ -443,11 +418,13 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 		return;
 	}
 	u32 group = __activemask(), lane = sreg_laneid(), id[3] = { 0, 0, 0 };
+	u32 at = op & GSAN_MBAR_GENERIC ? shared_offset(addr) : (u32)addr;
 	bool one = __match_any_sync(group, (u64)m ^ (u64)(parity & 1) << 60) == group, leader = lane == __ffs(group) - 1;
 	mbar_used(w, m, place, site + __gsan_site_base, GSAN_WHY_MBAR_INIT);
+	store(&m->wait_site, site + __gsan_site_base);
 	ONE_BY_ONE(
 		if (!one || leader)
-			mbar_waited(w, m, op, parity, one ? group : 1u << lane, id);
+			mbar_waited(w, m, at, op, parity, one ? group : 1u << lane, id);
 	);
 	meet(group);
 	if (one) {

@@ -22,7 +22,9 @@
 #include "rt/device/barrier.cuh"
 #include "rt/device/async.cuh"
 #include "rt/device/proxy.cuh"
+#include "rt/device/peer.cuh"
 #include "rt/device/mbar.cuh"
+#include "rt/device/cluster.cuh"
 #include "rt/device/copy.cuh"
 #include "rt/device/block.cuh"
 

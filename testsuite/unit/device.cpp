@@ -27,6 +27,8 @@ struct uint4 { u32 x, y, z, w; };
 static struct gsan_root the_root;
 static unsigned rounded;
 
+#define SHARED_WINDOW 0xffffffu
+
 FN struct gsan_root *root(void) { return &the_root; }
 template<class T> FN T *at(u64 p) { return (T *)p; }
 FN u32 load(const u32 *p) { return *p; }
