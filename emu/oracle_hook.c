@@ -40,7 +40,7 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 	k->acquire = acq_rel || ptx_has(in, MOD_ACQUIRE);
 	k->release = acq_rel || ptx_has(in, MOD_RELEASE);
 	if (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN ||
-	    (row->model == MODEL_FULL && (row->access == ACCESS_COPY || row->order == ORDER_ASYNC_GROUP ||
+	    (row->model == MODEL_FULL && strcmp(row->base, "wgmma") && (row->access == ACCESS_COPY || row->order == ORDER_ASYNC_GROUP ||
 	     row->order == ORDER_MBARRIER || row->order == ORDER_CLUSTER_BARRIER || row->order == ORDER_PROXY_FENCE))) {
 		k->unmodelled = true;
 		return;

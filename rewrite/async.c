@@ -5,6 +5,9 @@
  * their operands more than rows of inst.def can say, so that this file knows each
  * by its number; for what it does not know the caller has WHAT_UNMODELLED.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "rewrite/rw.h"
 
 static const struct ptx_operand *operand(const struct ptx_inst *in, unsigned i)
@@ -166,6 +169,37 @@ static bool group(const struct ptx_inst *in, uint32_t op, struct rw_event *e)
 	return true;
 }
 
+/* d, a, b, whether to add d{, signs}{, whether a and b are major in m and n}: PTX ISA
+ * "wgmma.mma_async".  Of matrices that are not major in k nothing is known. */
+static bool wgmma(const struct ptx_inst *in, struct rw_event *e)
+{
+	const struct ptx_operand *a = operand(in, 1), *b = operand(in, 2);
+	unsigned n = 0, trans = 0;
+
+	for (unsigned i = 0; i < in->nmods; i++) {
+		const char *t = strstr(in->modtext[i], "m64n");
+
+		if (t)
+			n = (unsigned)strtoul(t + 4, NULL, 10);
+	}
+	if (!n || !a || !b || b->kind != OP_SYM)
+		return false;
+	/* Two numbers behind the signs: or one, where a is in registers. */
+	if (in->type == TYPE_F16 || in->type == TYPE_BF16)
+		trans = a->kind == OP_VEC ? (in->nops > 6 ? 1 : 0) : (in->nops > 7 ? 2 : 0);
+	e->what = WHAT_WGMMA;
+	e->info = n;
+	if (a->kind == OP_SYM && !(trans == 2 && in->ops[in->nops - 2].ival)) {
+		e->arg[0] = a;
+		e->info |= GSAN_WGMMA_A;
+	}
+	if (!(trans && in->ops[in->nops - 1].ival)) {
+		e->arg[1] = b;
+		e->info |= GSAN_WGMMA_B;
+	}
+	return true;
+}
+
 static uint32_t proxy_spaces(const struct ptx_inst *in)
 {
 	switch (ptx_inst_space(in)) {
@@ -240,6 +274,12 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 		return fence(e, GSAN_INFO_ACQUIRE);
 	case INST_FENCE_RELEASE_SYNC_RESTRICT_SHARED_CTA:
 		return fence(e, GSAN_INFO_RELEASE);
+	case INST_WGMMA_MMA_ASYNC:
+		return wgmma(in, e);
+	case INST_WGMMA_COMMIT_GROUP:
+		return group(in, GSAN_HOW_WGMMA | GSAN_GROUP_COMMIT, e);
+	case INST_WGMMA_WAIT_GROUP:
+		return group(in, GSAN_HOW_WGMMA, e);
 	case INST_FENCE_PROXY_ASYNC:
 		e->what = WHAT_PROXY_FENCE;
 		e->info = proxy_spaces(in);

@@ -481,6 +481,14 @@ static void copy(struct ins *i, const struct rw_event *e)
 	put_call(i, RW_FN_COPY, guard_of(&e->stmt->inst), args, 0);
 }
 
+static void wgmma(struct ins *i, const struct rw_event *e)
+{
+	struct arg args[] = { reg(S_CTX), e->arg[0] ? operand(e->arg[0]) : number(0),
+			      e->arg[1] ? operand(e->arg[1]) : number(0), number(e->info), number(e->site) };
+
+	put_call(i, RW_FN_WGMMA, guard_of(&e->stmt->inst), args, 0);
+}
+
 /* Before a commit; behind a wait. */
 static const char *group(struct ins *i, const struct rw_event *e, const char **after)
 {
@@ -488,7 +496,8 @@ static const char *group(struct ins *i, const struct rw_event *e, const char **a
 	const char *text;
 
 	rw_open(i->r);
-	put_call(i, RW_FN_GROUP, guard_of(&e->stmt->inst), args, 0);
+	put_call(i, GSAN_COPY_HOW(e->info) == GSAN_HOW_WGMMA ? RW_FN_WGMMA_GROUP : RW_FN_GROUP,
+		 guard_of(&e->stmt->inst), args, 0);
 	text = rw_close(i->r);
 	if (e->info & GSAN_GROUP_COMMIT)
 		return text;
@@ -525,6 +534,9 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 		break;
 	case WHAT_COPY:
 		copy(i, e);
+		break;
+	case WHAT_WGMMA:
+		wgmma(i, e);
 		break;
 	case WHAT_PROXY_FENCE:
 		put_call(i, RW_FN_PROXY_FENCE, guard_of(in), args, 0);
@@ -571,7 +583,7 @@ static void insert_event(struct ins *i, struct rw_event *e)
 	const char *before, *after = NULL;
 
 	/* What asynchronous operations are told is no access's. */
-	if (e->addr)
+	if (e->addr || e->what == WHAT_WGMMA)
 		e->site = rw_site(i->r, i->rf, e->stmt, e->var, e->space ? e->info : 0);
 	/* The sites of a column follow one another. */
 	for (unsigned k = 0; k < e->n; k++) {

@@ -160,6 +160,9 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *                                              written, `from` read
  *   __gsan_v1_group(.b64 ctx, .b32 op, .b32 n) before a commit_group; after a wait_group,
  *                                              n: groups that may be pending
+ *   __gsan_v1_wgmma(.b64 ctx, .b64 a, .b64 b, .b32 op, .b32 site)
+ *                                              before wgmma.mma_async; a, b: descriptors
+ *   __gsan_v1_wgmma_group(.b64 ctx, .b32 op, .b32 n)   as group, of wgmma
  *   __gsan_v1_proxy_fence(.b64 ctx, .b32 op)   before fence.proxy.async; op: GSAN_PROXY_*
  *   __gsan_v1_cluster_arrive(.b64 ctx, .b32 info)      before barrier.cluster.arrive
  *   __gsan_v1_cluster_wait(.b64 ctx)           after barrier.cluster.wait
@@ -221,6 +224,10 @@ enum gsan_mbar_op {
 #define GSAN_GROUP_COMMIT       8u
 #define GSAN_GROUP_READ         16u             /* wait_group.read */
 #define GSAN_GROUP_ALL          32u             /* wait_all: commit, and wait for all */
+
+/* Of `op` for wgmma: rows of B in bits 0 to 15, and what is read by descriptor. */
+#define GSAN_WGMMA_A            (1u << 16)
+#define GSAN_WGMMA_B            (1u << 17)
 
 #define GSAN_PROXY_SHARED       1u
 #define GSAN_PROXY_GLOBAL       2u

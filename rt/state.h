@@ -286,7 +286,7 @@ struct gsan_groups {
 	uint32_t commits;       /* cp.async.commit_group, ever */
 	uint32_t waited[4];     /* up to here, by enum gsan_wait */
 };
-enum gsan_wait { GSAN_WAIT_CP, GSAN_WAIT_CP_MBAR, GSAN_WAIT_BULK, GSAN_WAIT_READ };
+enum gsan_wait { GSAN_WAIT_CP, GSAN_WAIT_CP_MBAR, GSAN_WAIT_BULK, GSAN_WAIT_READ, GSAN_WAIT_WGMMA };
 
 /* The waits and the proxy fences of a warp: rings. */
 #define GSAN_LOG        16
@@ -311,6 +311,8 @@ struct gsan_log {
 	uint32_t peers;         /* intervals in which it accessed peers' shared memory, ever */
 	uint32_t at_cluster;    /* lanes that arrived at their cluster's barrier and did not wait */
 	uint32_t peer[GSAN_LOG_PEERS][2];       /* the last: number, clock */
+	/* As in gsan_groups, of wgmma: groups are the warp's. */
+	uint32_t wgmma_start, wgmma, wgmma_waited, pad;
 };
 
 struct gsan_sm { uint32_t used; uint32_t pad[7]; };

@@ -14,6 +14,7 @@
 #define group_over      __gsan_v1_group_over
 #define async_over      __gsan_v1_async_over
 #define peer_over       __gsan_v1_peer_over
+#define wgmma_over      __gsan_v1_wgmma_over
 #define peer_kind       __gsan_v1_peer_kind
 #define issue_status    __gsan_v1_issue_status
 #define issue_report    __gsan_v1_issue_report
@@ -182,8 +183,42 @@ FN u32 clock_of(u64 r)
 	return by_peer(r) ? load(&log->peer[number % GSAN_LOG_PEERS][1]) : GSAN_REC_CLOCK(r);
 }
 
+/* Is the warpgroup's wgmma over, as far as the calling lane knows?  Its warps wait for
+ * it one by one, and one speaks for all. */
+SLOW bool wgmma_over(struct gsan_warp *w, u64 r, bool all)
+{
+	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
+	struct gsan_block *b = block_of(who >> 10);
+	if (!of_launch(w, b))
+		return true;
+	ROLLED
+	for (u32 i = 0; i < 4; i++) {
+		u32 warp = (who & ~127u) + 32 * i;
+		struct gsan_log *log = log_of(warp);
+		bool lost = number <= load(&log->wgmma_waited);
+		if (load(&log->wgmma_start) != load(&b->start))
+			lost = true;
+		ROLLED
+		for (u32 k = 0; k < GSAN_LOG && lost; k++) {
+			uint4 e = load_cg(&log->wait[k]);
+			if (e.z >> 28 != GSAN_WAIT_WGMMA || (e.w & 0xffffff) >= number || (e.z & 0xfffffff) < number)
+				continue;
+			if (event_known(w, warp | (__ffs(e.y) - 1), e.x, all))
+				return true;
+			lost = false;
+		}
+		if (lost) {
+			count(GSAN_COUNT_ASYNC_LOST, 1);
+			return true;
+		}
+	}
+	return false;
+}
+
 SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 {
+	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_WGMMA)
+		return wgmma_over(w, r, all);
 	if (async_what(r) & GSAN_ASYNC_MBAR)
 		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all);
 	if (async_how(r) == GSAN_HOW_PEER)

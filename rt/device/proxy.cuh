@@ -69,7 +69,8 @@ SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spac
 		const struct gsan_refs *refs = log->knew[i % GSAN_LOG_KNEW].refs;
 		if (!e.x || e.y <= w->start || !(e.z & space) || (e.z & PROXY_HALVES))
 			continue;
-		if (!event_known(w, (base | k) << 5 | (__ffs(e.x) - 1), e.y, false))
+		bool own = k == (w->id & 31) && (e.x >> sreg_laneid() & 1);
+		if (!own && !event_known(w, (base | k) << 5 | (__ffs(e.x) - 1), e.y, false))
 			continue;
 		if (same && (clock <= f.x || (warp == k && (clock <= f.y || (clock <= e.y && !(lanes & ~e.x))))))
 			return true;
