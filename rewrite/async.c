@@ -137,6 +137,31 @@ static bool bulk(const struct rw_func *rf, const struct ptx_inst *in, bool reduc
 	return true;
 }
 
+/* [dst], [map, {coordinates}], [mbarrier]{, blocks}...; [map, {coordinates}], [src]...
+ * Not known: im2col, and copies of a pair of blocks. */
+static bool tensor(const struct rw_func *rf, const struct ptx_inst *in, bool reduce, struct rw_event *e)
+{
+	bool mbar = ptx_has(in, MOD_MBARRIER_COMPLETE_TX_BYTES), all = ptx_has(in, MOD_MULTICAST_CLUSTER);
+	const struct ptx_operand *map = operand(in, mbar), *shared = operand(in, !mbar);
+
+	if (!map || map->kind != OP_ADDR || map->n != 2 || map->list[1].kind != OP_VEC || map->list[1].n > 5 ||
+	    !is_address(shared) || (mbar && !is_address(operand(in, 2))) ||
+	    (all && (in->nops < 4 || in->ops[3].kind != OP_SYM)) ||
+	    ptx_has(in, MOD_IM2COL) || ptx_has(in, MOD_IM2COL_W) || ptx_has(in, MOD_IM2COL_W_128) ||
+	    ptx_has(in, MOD_IM2COL_NO_OFFS) || ptx_has(in, MOD_CTA_GROUP_2))
+		return false;
+	e->what = WHAT_TENSOR;
+	e->addr = map;
+	e->var = rw_address(rf, shared).var;
+	e->arg[0] = shared;
+	e->arg[1] = mbar ? &in->ops[2] : NULL;
+	e->arg[2] = all ? &in->ops[3] : NULL;
+	e->info = (reduce ? GSAN_HOW_REDUCE : GSAN_HOW_BULK) | (mbar ? GSAN_COPY_MBAR : 0) |
+		(all ? GSAN_COPY_MULTICAST : 0) |
+		(ptx_has(in, MOD_TILE_GATHER4) || ptx_has(in, MOD_TILE_SCATTER4) ? GSAN_COPY_FOUR_ROWS : 0);
+	return true;
+}
+
 /* [dst], values, [mbarrier]: PTX ISA "st.async", "red.async". */
 static bool store(const struct rw_func *rf, const struct ptx_inst *in, bool reduce, struct rw_event *e)
 {
@@ -255,6 +280,10 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 		return group(in, GSAN_HOW_BULK | GSAN_GROUP_COMMIT, e);
 	case INST_CP_ASYNC_BULK_WAIT_GROUP:
 		return group(in, GSAN_HOW_BULK | (ptx_has(in, MOD_READ) ? GSAN_GROUP_READ : 0), e);
+	case INST_CP_ASYNC_BULK_TENSOR:
+		return tensor(rf, in, false, e);
+	case INST_CP_REDUCE_ASYNC_BULK_TENSOR:
+		return tensor(rf, in, true, e);
 	case INST_ST_ASYNC:
 		return store(rf, in, false, e);
 	case INST_RED_ASYNC:

@@ -461,6 +461,16 @@ static const char *mbarrier_wait(struct ins *i, const struct rw_event *e, const 
 	return before;
 }
 
+/* PTX ISA "cp.async.bulk": which blocks of the cluster, in 16 bits. */
+static void put_mask(struct ins *i, const struct ptx_operand *o)
+{
+	RW_PUT(i->r, "\tcvt.u32.u16 ");
+	put_scratch(i, S_TICKET);
+	RW_PUT(i->r, ", ");
+	rw_put_operand(i->r, o);
+	RW_PUT(i->r, ";\n");
+}
+
 static void copy(struct ins *i, const struct rw_event *e)
 {
 	struct arg args[] = { reg(S_CTX), put_address(i, e, false), put_place(i, e, e->arg[0], S_FROM, false),
@@ -469,16 +479,32 @@ static void copy(struct ins *i, const struct rw_event *e)
 			      number(e->site) };
 
 	if (e->info & GSAN_COPY_MULTICAST) {
-		RW_PUT(i->r, "\tcvt.u32.u16 ");
-		put_scratch(i, S_TICKET);
-		RW_PUT(i->r, ", ");
-		rw_put_operand(i->r, e->arg[2]);
-		RW_PUT(i->r, ";\n");
+		put_mask(i, e->arg[2]);
 		args[4] = reg(S_TICKET);
 	}
 	if (e->arg[3])
 		args[5] = put_place(i, e, e->arg[3], S_MBAR, false);
 	put_call(i, RW_FN_COPY, guard_of(&e->stmt->inst), args, 0);
+}
+
+static void tensor(struct ins *i, const struct rw_event *e)
+{
+	const struct ptx_operand *c = &e->addr->list[1];
+	struct arg args[12] = { reg(S_CTX), put_address(i, e, false), put_place(i, e, e->arg[0], S_FROM, false),
+				number(0) };
+
+	if (e->arg[1])
+		args[3] = put_place(i, e, e->arg[1], S_MBAR, false);
+	for (unsigned k = 0; k < 5; k++)
+		args[4 + k] = k < c->n ? operand(&c->list[k]) : number(0);
+	args[9] = number(e->info);
+	args[10] = number(0);
+	args[11] = number(e->site);
+	if (e->arg[2]) {
+		put_mask(i, e->arg[2]);
+		args[10] = reg(S_TICKET);
+	}
+	put_call(i, RW_FN_TENSOR, guard_of(&e->stmt->inst), args, 0);
 }
 
 static void wgmma(struct ins *i, const struct rw_event *e)
@@ -534,6 +560,9 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 		break;
 	case WHAT_COPY:
 		copy(i, e);
+		break;
+	case WHAT_TENSOR:
+		tensor(i, e);
 		break;
 	case WHAT_WGMMA:
 		wgmma(i, e);

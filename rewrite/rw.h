@@ -47,6 +47,7 @@ enum rw_what {
 	WHAT_MBAR_WAIT,
 	WHAT_COPY,              /* asynchronous */
 	WHAT_GROUP,             /* of such copies: commit, wait */
+	WHAT_TENSOR,            /* copy of a tile */
 	WHAT_WGMMA,             /* what it reads of shared memory */
 	WHAT_PROXY_FENCE,
 	WHAT_INIT_FENCE,        /* fence.mbarrier_init */
@@ -63,7 +64,7 @@ struct rw_event {
 	/* What else an asynchronous instruction's call passes, NULL if it is not there.
 	 * MBAR: number; MBAR_WAIT: parity; COPY: source, bytes (`stride` without), bytes
 	 * read or the blocks it goes to, mbarrier;
-	 * WGMMA: descriptors; GROUP: how many may be pending. */
+	 * TENSOR: shared address, mbarrier, blocks; WGMMA: descriptors; GROUP: how many may be pending. */
 	const struct ptx_operand *arg[4];
 	const struct ptx_sym *var;      /* what it points into, NULL if not known */
 	uint32_t info;                  /* GSAN_INFO_*, or the operation of an asynchronous one */

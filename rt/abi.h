@@ -160,6 +160,9 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *                                              written, `from` read
  *   __gsan_v1_group(.b64 ctx, .b32 op, .b32 n) before a commit_group; after a wait_group,
  *                                              n: groups that may be pending
+ *   __gsan_v1_tensor(.b64 ctx, .b64 map, .b64 shared, .b64 mbar, .b32 c0 .. c4, .b32 op,
+ *                    .b32 mask, .b32 site)     before a tensor copy; mask: the blocks of
+ *                                              GSAN_COPY_MULTICAST
  *   __gsan_v1_wgmma(.b64 ctx, .b64 a, .b64 b, .b32 op, .b32 site)
  *                                              before wgmma.mma_async; a, b: descriptors
  *   __gsan_v1_wgmma_group(.b64 ctx, .b32 op, .b32 n)   as group, of wgmma
@@ -219,6 +222,7 @@ enum gsan_mbar_op {
 #define GSAN_COPY_NO_DEST       256u
 #define GSAN_COPY_MULTICAST     512u            /* `from` is the mask of the blocks */
 #define GSAN_COPY_GENERIC       1024u           /* through the generic proxy: st.async */
+#define GSAN_COPY_FOUR_ROWS     2048u           /* tensor: gather4, scatter4 */
 
 /* Of `op` for a group: enum gsan_how, and which. */
 #define GSAN_GROUP_COMMIT       8u
@@ -383,6 +387,7 @@ struct gsan_root {
 	uint64_t launches;      /* struct gsan_launch[GSAN_LAUNCHES] */
 	uint64_t sm;            /* struct gsan_sm[nsm] */
 	uint64_t self;          /* uint64_t[nsm * 64]: last context seen by %smid, %warpid */
+	uint64_t maps;          /* struct gsan_map[GSAN_MAPS], host memory */
 	uint64_t clusters;      /* struct gsan_cluster[nslots] */
 	uint64_t mbars;         /* struct gsan_mbar[nslots * GSAN_MBARS] */
 	uint64_t groups;        /* struct gsan_groups[nslots * 1024] */

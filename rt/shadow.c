@@ -275,7 +275,9 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 static bool set_up_ring(const char **why)
 {
 	const size_t ring = RING_ENTRIES * sizeof(struct gsan_finding);
-	const size_t bytes = round_up(ring + sizeof(struct gsan_mailbox), 4096);
+	const size_t maps = round_up(ring + sizeof(struct gsan_mailbox), 4096);
+	const size_t bytes = maps + round_up(GSAN_MAPS * sizeof(struct gsan_map), 4096);
+	struct gsan_map *known;
 	CUdeviceptr p;
 
 	*why = "the driver maps no host memory into the device";
@@ -287,13 +289,16 @@ static bool set_up_ring(const char **why)
 		dev.ring = m;
 		dev.mailbox = (struct gsan_mailbox *)((char *)m + ring);
 	}
-	memset(dev.ring, 0, bytes);
+	memset(dev.ring, 0, maps);
+	known = (struct gsan_map *)((char *)dev.ring + maps);
+	rt_maps_into(known);
 	if (REAL(cuMemHostRegister_v2, RT_cuMemHostRegister_v2)(dev.ring, bytes,
 	    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP) != CUDA_SUCCESS ||
 	    rt_drv.cuMemHostGetDevicePointer(&p, dev.ring, 0) != CUDA_SUCCESS)
 		return false;
 	dev.root.ring = p;
 	dev.mailbox_device = p + ring;
+	dev.root.maps = p + maps;
 	return true;
 }
 

@@ -262,6 +262,20 @@ struct gsan_mbar {
 #define GSAN_MBAR_FENCED        32u     /* fence.mbarrier_init, by who initialised it */
 #define GSAN_MBAR_SHORT         8u      /* << lowest bit of the phase: more bytes than expected */
 
+/* What the driver encoded in a tensor map, which is opaque; found by a hash of its 128
+ * bytes. */
+#define GSAN_MAPS       1024    /* power of two */
+#define GSAN_MAP_HASH(h, word) (((h) ^ (word)) * 0x9e3779b97f4a7c15ull ^ ((h) ^ (word)) >> 29)
+struct gsan_map {
+	unsigned long long key; /* 0: free; written last */
+	unsigned long long base;
+	unsigned long long stride[5];   /* bytes; of dimension 0 an element's */
+	uint32_t dim[5], box[5], every[5];      /* elements; every how many-th */
+	uint32_t rank;
+	uint32_t span;          /* of the swizzle, bytes; 0: none */
+	uint32_t pad[3];
+};
+
 /* A cluster of several blocks. */
 struct gsan_cluster {
 	unsigned long long key; /* launch number and cluster; 0: free */

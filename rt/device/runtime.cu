@@ -26,6 +26,7 @@
 #include "rt/device/mbar.cuh"
 #include "rt/device/cluster.cuh"
 #include "rt/device/copy.cuh"
+#include "rt/device/tensor.cuh"
 #include "rt/device/wgmma.cuh"
 #include "rt/device/block.cuh"
 
