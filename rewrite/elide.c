@@ -56,7 +56,7 @@ static void forget(struct memory *m, const struct ptx_operand *o)
 	}
 }
 
-/* Did `p` happen whenever `now` does, to at least its bytes? */
+/* Does `p` happen whenever `now` does, to at least its bytes? */
 static bool covers(const struct past *p, const struct past *now)
 {
 	return p->base == now->base && p->space == now->space &&
@@ -142,6 +142,21 @@ static enum rw_rule joined(struct memory *m, const struct past *now)
 	return RULE_NONE;
 }
 
+/* A write stands for reads of its bytes by the same source line, x += y: what is not
+ * ordered with the read is not ordered with the write either. */
+static void stand_for_reads(struct memory *m, const struct past *now)
+{
+	for (unsigned i = 0; i < MEMORY; i++) {
+		struct past *p = &m->past[i];
+
+		if (!p->base || p->write || p->nc || !covers(now, p) ||
+		    !same_line(p->event->stmt->loc, now->event->stmt->loc))
+			continue;
+		p->event->written = true;
+		p->base = NULL;
+	}
+}
+
 static bool weak_scalar(const struct rw_event *e)
 {
 	const struct ptx_operand *base;
@@ -166,6 +181,8 @@ static enum rw_rule elide_weak(struct memory *m, struct rw_event *e)
 
 	if (!rule)
 		rule = joined(m, &now);
+	if (!rule && now.write)
+		stand_for_reads(m, &now);
 	if (!rule) {
 		m->past[m->next] = now;
 		m->next = (m->next + 1) % MEMORY;
@@ -229,6 +246,7 @@ void rw_elide(struct rw *r)
 
 		for (unsigned b = 0; b < rf->nblocks && e < end; b++) {
 			struct ptx_stmt *s = rf->blocks[b].first;
+			struct rw_event *top = e;
 
 			forget_all(&m);
 			for (;; s = s->next) {
@@ -239,10 +257,14 @@ void rw_elide(struct rw *r)
 				if (s == rf->blocks[b].last)
 					break;
 			}
+			rf->blocks[b].events = top;
+			rf->blocks[b].nevents = (unsigned)(e - top);
 		}
 		for (e = rf->events; e < end; e++) {
 			if (e->n && e->n + 1 < COLUMN_LEAST)
 				break_up(e);
+			if (e->written && !e->n)
+				e->rule = RULE_READ_FIRST;
 			if (e->rule)
 				r->stats->elided[e->rule]++;
 		}

@@ -22,6 +22,7 @@ enum scratch {
 	S_WORD,                 /* 32-bit address, lane number */
 	S_ID,                   /* barrier */
 	S_TICKET,               /* what arrive returned */
+	S_LANES,                /* what split returned, until the join */
 	S_PRED,                 /* this lane has a row */
 	S_GUARD,                /* guard that the instruction overwrites */
 	S_ZERO,                 /* 0, see quirk.c */
@@ -33,6 +34,7 @@ static const struct { const char *name; char type; } scratch[S_COUNT] = {
 	[S_FROM] = { "%__gsan_from", 'l' }, [S_MBAR] = { "%__gsan_mbar", 'l' },
 	[S_BYTES] = { "%__gsan_bytes", 'l' }, [S_WORD] = { "%__gsan_word", 'w' },
 	[S_ID] = { "%__gsan_id", 'w' }, [S_TICKET] = { "%__gsan_ticket", 'w' },
+	[S_LANES] = { "%__gsan_lanes", 'w' },
 	[S_PRED] = { "%__gsan_pred", 'p' }, [S_GUARD] = { "%__gsan_guard", 'p' },
 	[S_ZERO] = { "%__gsan_zero", 'w' },
 };
@@ -639,6 +641,19 @@ static void insert_event(struct ins *i, struct rw_event *e)
 		ptx_insert_after(i->r->m, f, e->stmt, after);
 }
 
+static void insert_join(struct ins *i, const struct rw_join *j)
+{
+	const struct guard none = { NULL, false };
+	struct arg ctx = reg(S_CTX), lanes = reg(S_LANES);
+
+	rw_open(i->r);
+	put_call(i, RW_FN_SPLIT, none, &ctx, S_LANES);
+	ptx_insert_before(i->r->m, i->rf->f, place(j->branch), rw_close(i->r));
+	rw_open(i->r);
+	put_call(i, RW_FN_JOIN, none, &lanes, 0);
+	ptx_insert_after(i->r->m, i->rf->f, j->label, rw_close(i->r));
+}
+
 /* Declarations of the scratch registers used, and the context. */
 static const char *prologue(struct ins *i)
 {
@@ -702,6 +717,8 @@ static void insert_func(struct rw *r, struct rw_func *rf)
 	}
 	if (!any)
 		return;
+	for (unsigned k = 0; k < rf->njoins; k++)
+		insert_join(&i, &rf->joins[k]);
 	if (rf->f->entry && (!rf->nblocks || rf->blocks[rf->nblocks - 1].falls)) {
 		rw_open(r);
 		put_call(&i, RW_FN_EXIT, none, &ctx, 0);

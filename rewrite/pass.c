@@ -115,6 +115,7 @@ static bool passes(struct rw *r)
 	dump(r, 'K');
 	rw_elide(r);
 	dump(r, 'E');
+	rw_join(r);
 	rw_insert(r);
 	dump(r, 'I');
 	rw_attach(r);

@@ -15,8 +15,14 @@
  * bottom.  Nested scopes do not end one. */
 struct rw_block {
 	struct ptx_stmt *first, *last;
+	struct rw_event *events;        /* elide.c: its own, `nevents` of them */
+	unsigned nevents;
 	bool falls;             /* control can reach the statement behind `last` */
+	bool waits;             /* for others, perhaps: calls functions, or has .sync */
 };
+
+/* An `if` whose lanes come together again, see join.c. */
+struct rw_join { struct ptx_stmt *branch, *label; };
 
 /* What a register is known to hold, whatever path led there. */
 enum rw_where {
@@ -78,6 +84,7 @@ struct rw_event {
 	unsigned char rule;             /* enum rw_rule: RULE_NONE, or why it gets no call */
 	unsigned char lanes;            /* lanes that access; 0: all */
 	bool matrix;                    /* ldmatrix, stmatrix */
+	bool written;                   /* a read whose bytes its source line writes next */
 	char space;                     /* 'g', 's', 'x'; 'c': shared::cluster; 'y': generic, and
 					   perhaps a peer's shared memory; 'p': private */
 	unsigned char type_bits;        /* ROWS: of one element */
@@ -100,6 +107,8 @@ struct rw_func {
 	struct rw_value *values;        /* per register number */
 	struct rw_event *events;        /* in the order of their statements */
 	unsigned nevents;
+	struct rw_join *joins;          /* in the order of their statements; none within another */
+	unsigned njoins;
 	bool watched;                   /* an entry that `kernel` selects, or a .func */
 	uint32_t site;                  /* of an entry */
 };
@@ -173,6 +182,10 @@ bool rw_async(const struct rw_func *, const struct ptx_inst *, struct rw_event *
 /* ---- elide.c ---------------------------------------------------------------- */
 
 void rw_elide(struct rw *);
+
+/* ---- join.c ----------------------------------------------------------------- */
+
+void rw_join(struct rw *);
 
 /* ---- quirk.c ---------------------------------------------------------------- */
 

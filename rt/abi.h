@@ -149,6 +149,8 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *   __gsan_v1_leave(.b64 ctx, .b32 id, .b32 t) after .sync and .red (not .arrive)
  *   __gsan_v1_warp_sync(.b64 ctx, .b32 mask)   before bar.warp.sync
  *   __gsan_v1_fence(.b64 ctx, .b32 info)       before fence, membar
+ *   (.b32 lanes) __gsan_v1_split(.b64 ctx)     before a branch: who comes to it
+ *   __gsan_v1_join(.b32 lanes)                 where both its ways end: they wait for each other
  *   __gsan_v1_mbar(.b64 ctx, .b64 addr, .b32 op, .b32 n, .b32 site)
  *                                              before an operation on an mbarrier that is
  *                                              no wait; n: arrivals or bytes
@@ -417,7 +419,8 @@ struct gsan_root {
 #define GSAN_OPT_VOLATILE_WEAK  2u      /* volatile_is_weak=1 */
 #define GSAN_OPT_WARP_SYNC      4u      /* warp_sync_orders=1: lanes of a warp order each other */
 #define GSAN_OPT_NO_ATOMIC      8u      /* report_atomic_races=0 */
-#define GSAN_OPT_PROXY_PATH     16u     /* proxy_fence=path */
-#define GSAN_OPT_NO_PROXY_WAR   32u     /* proxy_war=0 */
+#define GSAN_OPT_APART          16u     /* reconverge=0: lanes of an if stay apart */
+#define GSAN_OPT_PROXY_PATH     32u     /* proxy_fence=path */
+#define GSAN_OPT_NO_PROXY_WAR   64u     /* proxy_war=0 */
 
 #endif

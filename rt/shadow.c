@@ -317,7 +317,8 @@ static uint32_t options(void)
 	       (rt_flags.warp_sync_orders ? GSAN_OPT_WARP_SYNC : 0) |
 	       (strcmp(rt_flags.proxy_fence, "path") ? 0 : GSAN_OPT_PROXY_PATH) |
 	       (rt_flags.proxy_war ? 0 : GSAN_OPT_NO_PROXY_WAR) |
-	       (rt_flags.report_atomic_races ? 0 : GSAN_OPT_NO_ATOMIC);
+	       (rt_flags.report_atomic_races ? 0 : GSAN_OPT_NO_ATOMIC) |
+	       (rt_flags.reconverge ? 0 : GSAN_OPT_APART);
 }
 
 static bool set_up_root(struct rt_ctx *c, const char **why)

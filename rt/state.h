@@ -54,7 +54,7 @@ struct gsan_block {
 	uint32_t ntid;
 	uint32_t lock;
 	uint32_t live;          /* threads not exited */
-	uint32_t last;          /* highest clock of the slot's earlier blocks */
+	uint32_t last;          /* highest clock of threads that ended, of all tenants */
 	uint32_t launch;        /* index into launches */
 	uint32_t launch_number; /* its number, unique */
 	uint32_t cluster;       /* same number: same cluster */
@@ -67,12 +67,11 @@ struct gsan_block {
 	uint32_t sc_cta;        /* a fence.sc of block scope ran */
 	uint32_t brought;       /* something was brought to a full barrier, ever */
 	uint32_t words;         /* a word of its shared memory was released at */
-	uint32_t mbars;         /* it has mbarriers */
+	uint32_t rank;          /* in its cluster */
 	struct gsan_refs refs;
 	struct gsan_refs missed;        /* the last snapshots met at too narrow a scope */
-	uint32_t rank;          /* in its cluster */
 	uint32_t cluster_at;    /* number of its struct gsan_cluster + 1; 0: a cluster of its own */
-	uint32_t pad[2];
+	uint32_t pad[3];
 	struct gsan_bar bar[16];
 };
 
@@ -80,6 +79,7 @@ struct gsan_block {
 #define GSAN_WARP_VOLATILE      1u      /* volatile is weak */
 #define GSAN_WARP_NO_ATOMIC     2u
 #define GSAN_WARP_LOCKSTEP      4u      /* the lanes of a warp order each other */
+#define GSAN_WARP_APART         8u      /* lanes of an if stay apart */
 
 /* Of gsan_warp.state. */
 #define GSAN_WARP_REFS          1u      /* the warp has acquired snapshots */

@@ -375,12 +375,20 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock, bool whole)
 		fetch_or(&w->m_refs, group);
 }
 
-/* As meet, for a mask of the program's own: lanes that are together here may have
- * come from several calls with a mask each. */
+/* As meet, for masks of the program's own.  Lanes that are together here may name
+ * different ones; what waits at one moment must not: by their first lanes, then. */
+SLOW void meet_by_turns(u32 mask)
+{
+	ROLLED
+	for (u32 k = 1; k <= 32; k++)
+		if (__ffs(mask) == k)
+			__syncwarp(mask);
+}
+
 FN void meet_named(u32 mask)
 {
 	if (__match_any_sync(__activemask(), mask) != mask)
-		meet_all(mask);
+		meet_by_turns(mask);
 }
 
 API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
@@ -410,6 +418,17 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 		}
 	}
 	meet_named(mask);
+}
+
+/* The lanes that come to a branch together, and are to leave it so. */
+API u32 __gsan_v1_split(u64 ctx)
+{
+	return !ctx || (load_ca32(&WARP(ctx)->options) & GSAN_WARP_APART) ? 0 : __activemask();
+}
+
+API void __gsan_v1_join(u32 lanes)
+{
+	meet(lanes);
 }
 
 /* Synchronisation that is not modelled must never invent a race: it orders all

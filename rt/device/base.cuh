@@ -12,6 +12,7 @@ typedef unsigned long long u64;
 #define take_lock       __gsan_v1_take_lock
 #define tick_split      __gsan_v1_tick_split
 #define meet_all        __gsan_v1_meet_all
+#define meet_by_turns   __gsan_v1_meet_by_turns
 #define join_own        __gsan_v1_join_own
 #define join_cross      __gsan_v1_join_cross
 #define snap_knows      __gsan_v1_snap_knows
@@ -217,17 +218,11 @@ FN uint4 four(u32 x, u32 y, u32 z, u32 w)
 
 FN bool same4(uint4 a, uint4 b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; }
 
-/* The lanes of `group`, the caller's own, come together.  ptxas takes it that
- * lanes which run a __syncwarp at one moment name the same mask, and lets all go
- * on if those of the first one's are there: so groups do it one after another,
- * by their first lane. */
-SLOW void meet_all(u32 group)
-{
-	ROLLED
-	for (u32 k = 1; k <= 32; k++)
-		if (__ffs(group) == k)
-			__syncwarp(group);
-}
+/* The lanes of `group`, the caller's own, come together.  In a function of its own:
+ * inlined, ptxas looks at the first lane's mask only, where lanes of two groups are
+ * here at one moment.  And with no branch in it: where some of a group are first and
+ * wait inside one, lanes that come later pass by, and the first wait for ever. */
+SLOW void meet_all(u32 group) { __syncwarp(group); }
 
 FN void meet(u32 group)
 {

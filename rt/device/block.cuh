@@ -8,16 +8,23 @@
 
 #define LAUNCH_PROBES 32
 
+FN struct gsan_launch *launch_at(u64 grid, u32 probe)
+{
+	return at<struct gsan_launch>(root()->launches) + ((u32)grid + probe) % GSAN_LAUNCHES;
+}
+
+/* Is `head` (grid, ready, base) that of the launch? */
+FN bool launch_is(uint4 head, u64 grid)
+{
+	return head.x == (u32)grid && head.y == (u32)(grid >> 32) && head.z;
+}
+
 FN struct gsan_launch *launch_find(u64 grid)
 {
-	struct gsan_launch *l = at<struct gsan_launch>(root()->launches);
 	ROLLED
-	for (u32 i = 0; i < LAUNCH_PROBES; i++) {
-		struct gsan_launch *x = l + ((u32)grid + i) % GSAN_LAUNCHES;
-		uint4 head = load_cg(x);        /* grid, ready, base */
-		if (head.x == (u32)grid && head.y == (u32)(grid >> 32) && head.z)
-			return x;
-	}
+	for (u32 i = 0; i < LAUNCH_PROBES; i++)
+		if (launch_is(load_cg(launch_at(grid, i)), grid))
+			return launch_at(grid, i);
 	return 0;
 }
 
@@ -41,10 +48,9 @@ SLOW u32 launch_ordinal(u32 kernel)
 SLOW void launch_begin(u64 grid, u32 kernel)
 {
 	struct gsan_root *r = root();
-	struct gsan_launch *l = at<struct gsan_launch>(root()->launches);
 	ROLLED
 	for (u32 i = 0; i < LAUNCH_PROBES; i++) {
-		struct gsan_launch *x = l + ((u32)grid + i) % GSAN_LAUNCHES;
+		struct gsan_launch *x = launch_at(grid, i);
 		if (load64(&x->grid))
 			continue;
 		x->kernel = kernel;
@@ -90,9 +96,10 @@ SLOW struct gsan_launch *launch_enter(u64 grid, u32 kernel)
 	return x;
 }
 
-FN void launch_leave(struct gsan_launch *l)
+/* One of its blocks, of which `finished` were done before, has ended. */
+FN void launch_leave(struct gsan_launch *l, u32 finished)
 {
-	if (fetch_add(&l->finished, 1) + 1 != l->blocks)
+	if (finished + 1 != l->blocks)
 		return;
 	store(&l->ready, 0);
 	__threadfence();
@@ -155,34 +162,53 @@ SLOW void clear_bars(struct gsan_block *b)
 	b->used_bars = 0;
 }
 
-/* One thread of a new block sets up its slot.  The other threads see it behind
- * the barrier in enter, other blocks only once they meet one of its records. */
-SLOW void block_begin(u32 kernel)
+/* One thread of a new block sets up its slot; returns it, ~0 if there is none, and
+ * what the contexts of the block's warps need to know.  The block's other threads see
+ * it behind the barrier in enter, other blocks only once they meet one of its records.
+ * What can be asked for before it is known to be needed is: each answer takes as long
+ * as many instructions. */
+SLOW u32 block_begin(u32 kernel, uint4 *info)
 {
 	struct gsan_root *r = root();
-	u64 grid = sreg_gridid() + 1;
+	u64 grid = sreg_gridid() + 1, cta = block_number();
+	u32 sm = sreg_smid(), limit = r->nslots;
 	/* Variables begin behind what the system reserves of shared memory. */
-	u32 need = sreg_shared() ? sreg_shared() + 1024 : 0, limit = r->nslots;
+	u32 need = sreg_shared() ? sreg_shared() + 1024 : 0;
+	struct gsan_launch *l = launch_at(grid, 0);
+	u32 *used = &((struct gsan_sm *)r->sm)[sm < r->nsm ? sm : 0].used;
+	u32 old = load(used);
+	uint4 head = load_cg(l);
 	ROLLED
 	for (u32 row = 0; row < GSAN_SHARED_ROWS && row << 13 < need; row++)
 		if (r->shared_slots[row] < limit)
 			limit = r->shared_slots[row];
-	u32 slot = claim_slot(sreg_smid(), limit);
-	struct gsan_launch *l = launch_enter(grid, kernel);
+	u32 bit = ~old ? __ffs(~old) - 1 : 0, slot = bit * r->nsm + sm;
+	bool quick = ~old && sm < r->nsm && slot < limit;
+	struct gsan_block *b = block_of(quick ? slot : 0);
+	u32 found = quick ? swap32(used, old, old | 1u << bit) : ~old;
+	u32 last = load(&b->last), n = load(&b->ntenants), used_bars = load(&b->used_bars);
+	if (found != old) {
+		slot = claim_slot(sm, limit);
+		b = block_of(slot == ~0u ? 0 : slot);
+		last = load(&b->last);
+		n = load(&b->ntenants);
+		used_bars = load(&b->used_bars);
+	}
+	if (!launch_is(head, grid)) {
+		l = launch_enter(grid, kernel);
+		if (l)
+			head = load_cg(l);
+	}
 	if (slot == ~0u || !l) {
 		/* What an unwatched block orders would be missed by others. */
 		count(GSAN_COUNT_NO_SLOT, 1);
 		if (l) {
 			l->quiet = 1;
-			launch_leave(l);
+			launch_leave(l, fetch_add(&l->finished, 1));
 		}
-		return;
+		return ~0u;
 	}
-	struct gsan_block *b = block_of(slot);
-	uint4 head = load_cg(l);
-	u32 base = head.w, number = head.z, last = load(&b->last), n = load(&b->ntenants);
-	u32 used_bars = load(&b->used_bars);
-	u32 start = last > base ? last : base;
+	u32 base = head.w, number = head.z, start = last > base ? last : base;
 	if (start > GSAN_ASYNC_CLOCK - (1u << 24)) {
 		count(GSAN_COUNT_CLOCK_OUT, 1);
 		l->quiet = 1;
@@ -194,16 +220,13 @@ SLOW void block_begin(u32 kernel)
 		row++;
 	if (row << 13 < need)
 		count(GSAN_COUNT_NO_SHARED, 1);
-	u64 cta = block_number();
 	b->lock = 0;
-	b->start = start;
-	b->base = base;
+	*info = four(start, base, row << 13, blockDim.x * blockDim.y * blockDim.z);
+	store_ca(&b->start, *info);
 	b->launch = (u32)(l - at<struct gsan_launch>(root()->launches));
 	b->launch_number = number;
-	b->ntid = blockDim.x * blockDim.y * blockDim.z;
-	b->live = b->ntid;
-	b->shared_limit = row << 13;
-	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = b->mbars = 0;
+	b->live = info->w;
+	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = 0;
 	b->cluster = cluster_number(number);
 	cluster_enter(b, slot);
 	store_cg(&b->refs, four(0, 0, 0, 0));
@@ -217,7 +240,40 @@ SLOW void block_begin(u32 kernel)
 	/* In one piece: a new grid beside the number of the block that was here
 	 * before may be another block of this launch. */
 	store_ca(b, four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32)));
+	return slot;
 }
+
+/* The context of a warp whose lanes are `lanes`. */
+FN void warp_begin(u32 slot, u32 warp, u32 lanes, uint4 info)
+{
+	struct gsan_root *r = root();
+	struct gsan_warp *w = warp_of(slot, warp);
+	u64 grid = sreg_gridid() + 1, cta = block_number(), b = (u64)block_of(slot);
+	u32 options = r->options;
+	u32 mode = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
+		    (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0) |
+		    (options & GSAN_OPT_WARP_SYNC ? GSAN_WARP_LOCKSTEP : 0) |
+		    (options & GSAN_OPT_APART ? GSAN_WARP_APART : 0);
+	store_ca(w, four(info.x + 1, info.x, info.x, mode));
+	store_ca((char *)w + 16, four(slot << 5 | warp, info.x, info.y, info.z));
+	/* In one piece: self() looks at it from other blocks. */
+	store_ca(&w->grid, four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32)));
+	store_ca(&w->block, four((u32)b, (u32)(b >> 32), 0, 0));
+	store_ca(&w->slot, four(slot, r->nslots, 0, 0));
+	store_ca(&w->private_too, four(0, 0, lanes, 0));        /* with special, lanes, dropped */
+	store_ca(&w->m_own, four(0, 0, 0, 0));
+	w->state = 0;
+	w->m_light = w->m_release = w->lock = w->told = 0;
+	w->live = lanes;
+	store_ca(&w->evicted, four(0, 0, 0, 0));
+	store_ca(&w->refs, four(0, 0, 0, 0));
+	ROLLED
+	for (u32 i = 0; i < 16; i += 4)
+		store_ca(w->turns + i, four(0, 0, 0, 0));
+}
+
+/* The first `n` lanes of a warp, of those that exist. */
+FN u32 lanes_of(u32 n) { return n >= 32 ? ~0u : (1u << n) - 1; }
 
 API u64 __gsan_v1_enter(u32 site)
 {
@@ -226,61 +282,34 @@ API u64 __gsan_v1_enter(u32 site)
 	struct gsan_root *r = root();
 	if (r->abi != GSAN_ABI || (r->options & GSAN_OPT_OFF))
 		return 0;
-	u32 thread = thread_number();
-	if (!thread)
-		block_begin(site + __gsan_site_base);
-	/* All threads of the block are here: nothing of the program ran yet. */
-	__syncthreads();
-	u64 grid = sreg_gridid() + 1, cta = block_number();
-	u32 lane = sreg_laneid(), sm = sreg_smid(), found = ~0u;
-	u32 left = blockDim.x * blockDim.y * blockDim.z - (thread & ~31u);
-	/* All lanes that exist, also where a warp was split. */
-	u32 group = left >= 32 ? ~0u : (1u << left) - 1, n = __popc(group);
-	meet(group);
-	uint4 info = four(0, 0, 0, 0), me = four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32));
-	/* The lanes that are together look at the slots of their
-	 * multiprocessor, one each. */
-	ROLLED
-	for (u32 i = __popc(group & ((1u << lane) - 1)); i < GSAN_SLOTS_PER_SM; i += n) {
-		u32 slot = i * r->nsm + sm;
-		if (slot >= r->nslots)
-			break;
-		uint4 head = load_cg(block_of(slot)), more = load_cg((char *)block_of(slot) + 16);
-		if (same4(head, me)) {
-			found = slot;
-			info = more;
-		}
-	}
-	u32 who = __ballot_sync(group, found != ~0u);
-	if (!who)
-		return 0;
-	u32 slot = __shfl_sync(group, found, __ffs(who) - 1);
-	struct gsan_warp *w = warp_of(slot, thread >> 5);
-	if (found == slot) {
-		u32 start = info.x, options = r->options, warp = sreg_warpid();
-		u32 mode = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
-			    (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0) |
-			    (options & GSAN_OPT_WARP_SYNC ? GSAN_WARP_LOCKSTEP : 0);
-		store_ca(w, four(start + 1, start, start, mode));
-		store_ca((char *)w + 16, four(slot << 5 | thread >> 5, start, info.y, info.z));
-		/* In one piece: self() looks at it from other blocks. */
-		store_ca(&w->grid, me);
-		u64 b = (u64)block_of(slot);
-		store_ca(&w->block, four((u32)b, (u32)(b >> 32), 0, 0));
-		store_ca(&w->slot, four(slot, r->nslots, 0, 0));
-		store_ca(&w->private_too, four(0, 0, group, 0));        /* with special, lanes, dropped */
-		store_ca(&w->m_own, four(0, 0, 0, 0));
-		w->state = 0;
-		w->m_light = w->m_release = w->lock = w->told = 0;
-		w->live = group;
-		store_ca(&w->evicted, four(0, 0, 0, 0));
-		store_ca(&w->refs, four(0, 0, 0, 0));
+	u32 thread = thread_number(), lane = sreg_laneid(), n = blockDim.x * blockDim.y * blockDim.z;
+	u32 slot = ~0u, warp = sreg_warpid(), sm = sreg_smid(), group = lanes_of(n - (thread & ~31u));
+	/* The first warp sets up all; the others learn the slot from how many of its
+	 * lanes count at the barrier, behind which all that is there.  All threads of
+	 * the block are here: nothing of the program ran yet. */
+	if (thread < 32) {
+		uint4 info = four(0, 0, 0, 0);
+		if (!lane)
+			slot = block_begin(site + __gsan_site_base, &info);
+		meet(group);
+		slot = __shfl_sync(group, slot, 0);
+		info.x = __shfl_sync(group, info.x, 0);
+		info.y = __shfl_sync(group, info.y, 0);
+		info.z = __shfl_sync(group, info.z, 0);
 		ROLLED
-		for (u32 i = 0; i < 16; i += 4)
-			store_ca(w->turns + i, four(0, 0, 0, 0));
-		if (warp < 64)
-			*(volatile u64 *)(at<u64>(r->self) + sm * 64 + warp) = (u64)w;
+		for (u32 k = lane; slot != ~0u && k << 5 < n; k += 32)
+			warp_begin(slot, k, lanes_of(n - (k << 5)), info);
 	}
+	u32 index = slot == ~0u ? 0 : slot / r->nsm + 1;
+	u32 said = __syncthreads_count(thread < 32 && lane < index);
+	if (n >= 32)
+		index = said;
+	meet(group);
+	if (!index)
+		return 0;
+	struct gsan_warp *w = warp_of((index - 1) * r->nsm + sm, thread >> 5);
+	if (!lane && warp < 64)
+		*(volatile u64 *)(at<u64>(r->self) + sm * 64 + warp) = (u64)w;
 	meet(group);
 	return (u64)w;
 }
@@ -311,19 +340,19 @@ API u64 __gsan_v1_self(void)
 	return 0;
 }
 
-SLOW void block_end(struct gsan_block *b, u32 slot)
+/* `l` is the block's launch.  What a warp leaves behind is its highest clock. */
+SLOW void block_end(struct gsan_block *b, u32 slot, struct gsan_launch *l)
 {
 	struct gsan_root *r = root();
-	u32 sm = slot % r->nsm, bit = slot / r->nsm, top = block_clock(b, slot);
-	b->last = top;
+	u32 sm = slot % r->nsm, bit = slot / r->nsm, top = load(&b->last);
+	u32 finished = fetch_add(&l->finished, 1);
 	store_ca(b, four(0, 0, 0, 0));
 	fetch_max(&r->max_clock, top);
 	if (b->cluster_at)
 		cluster_leave(b);
 	__threadfence();
-	struct gsan_launch *l = launch_of(b);
 	fetch_and(&(at<struct gsan_sm>(root()->sm))[sm].used, ~(1u << bit));
-	launch_leave(l);
+	launch_leave(l, finished);
 }
 
 API void __gsan_v1_exit(u64 ctx)
@@ -337,8 +366,9 @@ API void __gsan_v1_exit(u64 ctx)
 	/* All that is needed, in one go. */
 	u32 slot = w->slot, n = __popc(group), dropped = w->dropped, lane = sreg_laneid();
 	struct gsan_block *b = own_block(w);
+	struct gsan_launch *l = launch_of(b);
 	uint4 counts = load_cg(&w->evicted);
-	u32 turn = load(&w->turns[0]), live = load(&w->live), bars = load(&b->full_bars);
+	u32 turn = load(&w->turns[0]), live = load(&w->live), bars = load(&b->full_bars), clock = load(&w->clock);
 	/* Nobody waits for them any more: as if they came to the next barrier. */
 	bring_clock(w, b->bar, turn >> lane & 1, live == group);
 	ROLLED
@@ -347,11 +377,15 @@ API void __gsan_v1_exit(u64 ctx)
 		bring_clock(w, b->bar + id, load(&w->turns[id]) >> lane & 1, live == group);
 	}
 	fetch_and(&w->live, ~group);
+	fetch_max(&b->last, clock);
 	if (counts.x | counts.y | counts.z | dropped) {
-		/* Lanes that leave later find them at zero. */
-		u32 evicted = exchange(&w->evicted, 0), unbacked = exchange(&w->unbacked, 0);
-		u32 unmodelled = exchange(&w->unmodelled, 0);
-		evicted += exchange(&w->dropped, 0);
+		u32 evicted = counts.x + dropped, unbacked = counts.y, unmodelled = counts.z;
+		if (live != group) {
+			/* Lanes that leave later find them at zero. */
+			evicted = exchange(&w->evicted, 0) + exchange(&w->dropped, 0);
+			unbacked = exchange(&w->unbacked, 0);
+			unmodelled = exchange(&w->unmodelled, 0);
+		}
 		if (evicted)
 			count(GSAN_COUNT_EVICTED, evicted);
 		if (unbacked)
@@ -364,7 +398,7 @@ API void __gsan_v1_exit(u64 ctx)
 	if (b->cluster_at)
 		cluster_exit(w, group);
 	if (fetch_add(&b->live, 0 - n) == n)
-		block_end(b, slot);
+		block_end(b, slot, l);
 }
 
 /* ---- Modules ------------------------------------------------------------------ */

@@ -190,7 +190,6 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 		store(&m->seen[k >> 5][k & 31].mask, 0);
 	store(&m->flags, GSAN_MBAR_LIVE | lost);
 	unlock(&m->lock);
-	store(&own_block(w)->mbars, 1);
 }
 
 /* The calling lane enters `times` times operation `op` with operand `n`, and what they

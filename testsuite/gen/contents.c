@@ -134,6 +134,7 @@ void contents_compare(struct worker *w, const struct gen_prog *p, unsigned i, ui
 	bool ok;
 
 	w->emu_set_stepwise(1);
+	worker_reconverge(false);       /* its order of steps knows of no such thing */
 	w->emu_set_seed(seed);
 	ok = worker_launch(w, w->plain, p, i);
 	if (ok && w->cuMemcpyDtoH_v2(want, w->data, sizeof want))
@@ -156,4 +157,5 @@ void contents_compare(struct worker *w, const struct gen_prog *p, unsigned i, ui
 		r->compared = true;
 	}
 	w->emu_set_stepwise(0);
+	worker_reconverge(true);
 }

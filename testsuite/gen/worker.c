@@ -148,6 +148,13 @@ static struct gsan_root *root(void)
 	return (struct gsan_root *)(uintptr_t)GSAN_ROOT;
 }
 
+void worker_reconverge(bool on)
+{
+	struct gsan_root *r = (struct gsan_root *)(uintptr_t)GSAN_ROOT;
+
+	r->options = on ? r->options & ~GSAN_OPT_APART : r->options | GSAN_OPT_APART;
+}
+
 static uint64_t counted(void)
 {
 	uint64_t sum = 0;

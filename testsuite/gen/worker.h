@@ -46,6 +46,8 @@ void worker_find(void *lib, const char *name, void *fn);
 struct ptx_buf worker_text(const struct gen_prog *, unsigned n, unsigned *first);
 /* Loads a text, instrumented or as it is. */
 CUmodule worker_load(struct worker *, const struct ptx_buf *, bool instrument);
+/* On the emulated device: GSAN_OPTIONS=reconverge, from the next launch on. */
+void worker_reconverge(bool on);
 /* Runs program number i of a module on memory that is all 0; false: it faulted. */
 bool worker_launch(struct worker *, CUmodule, const struct gen_prog *, unsigned i);
 
