@@ -119,7 +119,7 @@ static void put_init(struct rw *r)
 }
 
 /* The oldest module that can hold the runtime: PTX 6.3 and sm_70. */
-enum { LEAST_PTX = 63, LEAST_SM = 70 };
+enum { LEAST_PTX = 63, LEAST_SM = 70, PARITY_PTX = 71 };
 
 static void raise_header(struct rw *r)
 {
@@ -129,6 +129,9 @@ static void raise_header(struct rw *r)
 		r->stats->old_version = m->version;
 		m->version = LEAST_PTX;
 	}
+	/* The runtime asks mbarriers for a phase by its parity. */
+	if (r->used[RW_FN_MBAR_WAIT] && m->version < PARITY_PTX)
+		m->version = PARITY_PTX;
 	if (m->sm < LEAST_SM) {
 		const char *rest = strchr(m->target, ',');
 

@@ -117,8 +117,7 @@ static const uint32_t access_bits[] = {
 	[ACCESS_ST_BULK] = GSAN_INFO_WRITE,
 };
 
-/* Space for the call's name, from what the instruction and the address say.
- * 0: shared memory that may be another block's. */
+/* Space for the call's name, from what the instruction and the address say. */
 static char space_of(const struct ptx_inst *in, const struct meaning *m,
 		     const struct ptx_operand *addr, struct rw_value v)
 {
@@ -129,7 +128,7 @@ static char space_of(const struct ptx_inst *in, const struct meaning *m,
 	case SPACE_GLOBAL:
 		return 'g';
 	case SPACE_SHARED:
-		return !m->cluster || v.where == WHERE_SHARED ? 's' : 0;
+		return !m->cluster || v.where == WHERE_SHARED ? 's' : 'c';
 	case SPACE_LOCAL:
 	case SPACE_PARAM:
 	case SPACE_CONST:
@@ -268,7 +267,7 @@ static bool access(const struct rw_func *rf, const struct ptx_inst *in, struct r
 	v = rw_address(rf, e->addr);
 	e->var = v.var;
 	e->space = space_of(in, &k, e->addr, v);
-	if (!e->space)
+	if (e->space == 'c' && a != ACCESS_LOAD && a != ACCESS_STORE && a != ACCESS_ATOM && a != ACCESS_RED)
 		return false;
 	e->info = access_bits[a] | (k.info & ~(uint32_t)GSAN_INFO_SC);
 	switch (a) {
@@ -332,14 +331,26 @@ static void count(struct gsan_rewrite_stats *st, const struct rw_event *e)
 		st->strong++;
 		break;
 	case WHAT_BARRIER:
+	case WHAT_CLUSTER_ARRIVE:
 		st->barriers++;
 		break;
 	case WHAT_WARP_SYNC:
 		st->warp_syncs++;
 		break;
 	case WHAT_FENCE:
+	case WHAT_PROXY_FENCE:
+	case WHAT_INIT_FENCE:
 		st->fences++;
 		break;
+	case WHAT_MBAR:
+	case WHAT_MBAR_WAIT:
+	case WHAT_COPY:
+	case WHAT_TENSOR:
+	case WHAT_WGMMA:
+	case WHAT_GROUP:
+		st->asyncs++;
+		break;
+	case WHAT_CLUSTER_WAIT:
 	case WHAT_UNMODELLED:
 	case WHAT_LEAVE:
 		break;
@@ -398,11 +409,15 @@ static bool event(struct rw *r, const struct rw_func *rf, const struct ptx_inst 
 	case MODEL_FULL:
 		break;
 	}
-	if (order(in, row->order, e) || access(rf, in, e))
+	if (rw_async(rf, in, e) || order(in, row->order, e) || access(rf, in, e)) {
+		if (e->space == 'x' && r->peers && (e->what == WHAT_STRONG ||
+		    ((e->what == WHAT_READ || e->what == WHAT_WRITE) && !e->matrix)))
+			e->space = 'y';
 		return true;
-	/* Another block's shared memory is not modelled yet; any other form would
+	}
+	/* Forms of copies that are not modelled, another block's shared memory is not modelled yet; any other form would
 	 * be news.  Neither may invent a race. */
-	if (e->addr && !e->space)
+	if ((e->addr && e->space == 'c') || row->access == ACCESS_COPY)
 		r->stats->unmodelled++;
 	else
 		r->stats->missed++;
@@ -491,6 +506,10 @@ void rw_dump_class(const struct rw *r, FILE *out)
 		[WHAT_READ] = "read", [WHAT_WRITE] = "write", [WHAT_RANGE] = "range",
 		[WHAT_ROWS] = "rows", [WHAT_STRONG] = "strong", [WHAT_BARRIER] = "barrier",
 		[WHAT_WARP_SYNC] = "warp sync", [WHAT_FENCE] = "fence",
+		[WHAT_MBAR] = "mbarrier", [WHAT_MBAR_WAIT] = "mbarrier wait", [WHAT_COPY] = "copy",
+		[WHAT_GROUP] = "group", [WHAT_WGMMA] = "wgmma", [WHAT_TENSOR] = "tensor", [WHAT_PROXY_FENCE] = "proxy fence",
+		[WHAT_INIT_FENCE] = "init fence", [WHAT_CLUSTER_ARRIVE] = "cluster arrive",
+		[WHAT_CLUSTER_WAIT] = "cluster wait",
 		[WHAT_UNMODELLED] = "unmodelled", [WHAT_LEAVE] = "leave"
 	};
 
@@ -503,7 +522,7 @@ void rw_dump_class(const struct rw *r, FILE *out)
 			const struct rw_event *e = &rf->events[k];
 
 			fprintf(out, "\tline %u: %s", e->stmt->line, what[e->what]);
-			if (e->addr)
+			if (e->addr && e->space)
 				fprintf(out, " space %c info 0x%x", e->space, e->info);
 			else if (e->info)
 				fprintf(out, " info 0x%x", e->info);

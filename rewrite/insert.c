@@ -16,6 +16,8 @@
 enum scratch {
 	S_CTX,                  /* the thread's context */
 	S_ADDR,                 /* address */
+	S_FROM,                 /* address of a copy's source */
+	S_MBAR,                 /* address of its mbarrier */
 	S_BYTES,                /* bytes or stride */
 	S_WORD,                 /* 32-bit address, lane number */
 	S_ID,                   /* barrier */
@@ -29,6 +31,7 @@ enum scratch {
 
 static const struct { const char *name; char type; } scratch[S_COUNT] = {
 	[S_CTX] = { "%__gsan_ctx", 'l' }, [S_ADDR] = { "%__gsan_addr", 'l' },
+	[S_FROM] = { "%__gsan_from", 'l' }, [S_MBAR] = { "%__gsan_mbar", 'l' },
 	[S_BYTES] = { "%__gsan_bytes", 'l' }, [S_WORD] = { "%__gsan_word", 'w' },
 	[S_ID] = { "%__gsan_id", 'w' }, [S_TICKET] = { "%__gsan_ticket", 'w' },
 	[S_LANES] = { "%__gsan_lanes", 'w' },
@@ -177,12 +180,13 @@ static struct guard guard_after(struct ins *i, const struct ptx_inst *in)
 	return (struct guard){ scratch[S_GUARD].name, g.neg };
 }
 
-/* Puts code that has the address ready, and returns where it is then; `keep`:
- * it must survive the instruction. */
-static struct arg put_address(struct ins *i, const struct rw_event *e, bool keep)
+/* Puts code that has the address ready, in `to` if it needs a register, and returns
+ * where it is then; `keep`: it must survive the instruction. */
+static struct arg put_place(struct ins *i, const struct rw_event *e, const struct ptx_operand *addr,
+			    enum scratch to, bool keep)
 {
 	struct rw *r = i->r;
-	const struct ptx_operand *base = &e->addr->list[0];
+	const struct ptx_operand *base = &addr->list[0];
 	struct ptx_operand plain = *base;
 	bool is_reg = base->kind == OP_SYM && base->sym->kind == SYM_REG;
 	bool narrow = is_reg && ptx_type_bits(base->sym->type) == 32;
@@ -206,7 +210,7 @@ static struct arg put_address(struct ins *i, const struct rw_event *e, bool keep
 		RW_PUT(r, "\tadd.s64 ");
 	else
 		RW_PUT(r, "\tmov.b64 ");
-	put_scratch(i, S_ADDR);
+	put_scratch(i, to);
 	RW_PUT(r, ", ");
 	if (narrow && base->off) {
 		put_scratch(i, S_WORD);
@@ -220,13 +224,29 @@ static struct arg put_address(struct ins *i, const struct rw_event *e, bool keep
 		rw_put_operand(r, base);
 	}
 	RW_PUT(r, ";\n");
-	return reg(S_ADDR);
+	return reg(to);
+}
+
+static struct arg put_address(struct ins *i, const struct rw_event *e, bool keep)
+{
+	return put_place(i, e, e->addr, S_ADDR, keep);
 }
 
 static enum rw_fn by_space(const struct rw_event *e, enum rw_fn g)
 {
-	/* calls.def has each family in the order g, s, x. */
-	return (enum rw_fn)(g + (e->space == 's' ? 1 : e->space == 'x' ? 2 : 0));
+	/* calls.def has each family in the order g, s, x, c, y. */
+	switch (e->space) {
+	case 's':
+		return (enum rw_fn)(g + 1);
+	case 'x':
+		return (enum rw_fn)(g + 2);
+	case 'c':
+		return (enum rw_fn)(g + 3);
+	case 'y':
+		return (enum rw_fn)(g + 4);
+	default:
+		return g;
+	}
 }
 
 /* PTX ISA "ldmatrix": lanes beyond the rows in use address nothing. */
@@ -266,7 +286,9 @@ static void weak(struct ins *i, const struct rw_event *e)
 	struct arg args[] = { reg(S_CTX), a, number(e->info + e->more), number(e->site) };
 	struct arg all[] = { reg(S_CTX), a, number(e->stride), number(e->n + 1u), number(e->info), number(e->site) };
 
-	if (e->n)
+	if (e->space == 'c' || e->space == 'y')
+		put_call(i, by_space(e, RW_FN_BEFORE_G), g, args, 0);
+	else if (e->n)
 		put_call(i, RW_FN_COLUMN, g, all, 0);
 	else
 		put_call(i, by_space(e, e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G), g, args, 0);
@@ -391,7 +413,8 @@ static const char *barrier(struct ins *i, const struct rw_event *e, const char *
 	return before;
 }
 
-static const char *unmodelled(struct ins *i, const struct rw_event *e, const char **after)
+/* A call behind the instruction that says no more than that it was carried out. */
+static const char *call_after(struct ins *i, const struct rw_event *e, enum rw_fn fn, const char **after)
 {
 	struct rw *r = i->r;
 	struct arg ctx = reg(S_CTX);
@@ -402,9 +425,112 @@ static const char *unmodelled(struct ins *i, const struct rw_event *e, const cha
 	g = guard_after(i, &e->stmt->inst);
 	before = rw_close(r);
 	rw_open(r);
-	put_call(i, RW_FN_UNMODELLED, g, &ctx, 0);
+	put_call(i, fn, g, &ctx, 0);
 	*after = rw_close(r);
 	return before;
+}
+
+static void mbarrier(struct ins *i, const struct rw_event *e)
+{
+	struct arg args[] = { reg(S_CTX), put_address(i, e, false), number(e->info),
+			      e->arg[0] ? operand(e->arg[0]) : number(1), number(e->site) };
+
+	put_call(i, RW_FN_MBAR, guard_of(&e->stmt->inst), args, 0);
+}
+
+/* Behind it: what it waited for is there only if it says so. */
+static const char *mbarrier_wait(struct ins *i, const struct rw_event *e, const char **after)
+{
+	struct rw *r = i->r;
+	const struct ptx_inst *in = &e->stmt->inst;
+	struct arg args[] = { reg(S_CTX), { 0 }, number(e->info),
+			      e->arg[0] ? operand(e->arg[0]) : number(0), reg(S_WORD), number(e->site) };
+	const char *before;
+	struct guard g;
+
+	rw_open(r);
+	args[1] = put_address(i, e, true);
+	g = guard_after(i, in);
+	before = rw_close(r);
+	rw_open(r);
+	RW_PUT(r, "\tselp.b32 ");
+	put_scratch(i, S_WORD);
+	RW_PUT(r, ", 1, 0, ");
+	rw_put_operand(r, &in->ops[0]);
+	RW_PUT(r, ";\n");
+	put_call(i, RW_FN_MBAR_WAIT, g, args, 0);
+	*after = rw_close(r);
+	return before;
+}
+
+/* PTX ISA "cp.async.bulk": which blocks of the cluster, in 16 bits. */
+static void put_mask(struct ins *i, const struct ptx_operand *o)
+{
+	RW_PUT(i->r, "\tcvt.u32.u16 ");
+	put_scratch(i, S_TICKET);
+	RW_PUT(i->r, ", ");
+	rw_put_operand(i->r, o);
+	RW_PUT(i->r, ";\n");
+}
+
+static void copy(struct ins *i, const struct rw_event *e)
+{
+	struct arg args[] = { reg(S_CTX), put_address(i, e, false), put_place(i, e, e->arg[0], S_FROM, false),
+			      e->arg[1] ? operand(e->arg[1]) : number(e->stride),
+			      e->arg[2] ? operand(e->arg[2]) : number(e->stride), number(0), number(e->info),
+			      number(e->site) };
+
+	if (e->info & GSAN_COPY_MULTICAST) {
+		put_mask(i, e->arg[2]);
+		args[4] = reg(S_TICKET);
+	}
+	if (e->arg[3])
+		args[5] = put_place(i, e, e->arg[3], S_MBAR, false);
+	put_call(i, RW_FN_COPY, guard_of(&e->stmt->inst), args, 0);
+}
+
+static void tensor(struct ins *i, const struct rw_event *e)
+{
+	const struct ptx_operand *c = &e->addr->list[1];
+	struct arg args[12] = { reg(S_CTX), put_address(i, e, false), put_place(i, e, e->arg[0], S_FROM, false),
+				number(0) };
+
+	if (e->arg[1])
+		args[3] = put_place(i, e, e->arg[1], S_MBAR, false);
+	for (unsigned k = 0; k < 5; k++)
+		args[4 + k] = k < c->n ? operand(&c->list[k]) : number(0);
+	args[9] = number(e->info);
+	args[10] = number(0);
+	args[11] = number(e->site);
+	if (e->arg[2]) {
+		put_mask(i, e->arg[2]);
+		args[10] = reg(S_TICKET);
+	}
+	put_call(i, RW_FN_TENSOR, guard_of(&e->stmt->inst), args, 0);
+}
+
+static void wgmma(struct ins *i, const struct rw_event *e)
+{
+	struct arg args[] = { reg(S_CTX), e->arg[0] ? operand(e->arg[0]) : number(0),
+			      e->arg[1] ? operand(e->arg[1]) : number(0), number(e->info), number(e->site) };
+
+	put_call(i, RW_FN_WGMMA, guard_of(&e->stmt->inst), args, 0);
+}
+
+/* Before a commit; behind a wait. */
+static const char *group(struct ins *i, const struct rw_event *e, const char **after)
+{
+	struct arg args[] = { reg(S_CTX), number(e->info), e->arg[0] ? operand(e->arg[0]) : number(0) };
+	const char *text;
+
+	rw_open(i->r);
+	put_call(i, GSAN_COPY_HOW(e->info) == GSAN_HOW_WGMMA ? RW_FN_WGMMA_GROUP : RW_FN_GROUP,
+		 guard_of(&e->stmt->inst), args, 0);
+	text = rw_close(i->r);
+	if (e->info & GSAN_GROUP_COMMIT)
+		return text;
+	*after = text;
+	return "";
 }
 
 static const char *simple(struct ins *i, const struct rw_event *e)
@@ -431,9 +557,33 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 	case WHAT_FENCE:
 		put_call(i, RW_FN_FENCE, guard_of(in), args, 0);
 		break;
+	case WHAT_MBAR:
+		mbarrier(i, e);
+		break;
+	case WHAT_COPY:
+		copy(i, e);
+		break;
+	case WHAT_TENSOR:
+		tensor(i, e);
+		break;
+	case WHAT_WGMMA:
+		wgmma(i, e);
+		break;
+	case WHAT_PROXY_FENCE:
+		put_call(i, RW_FN_PROXY_FENCE, guard_of(in), args, 0);
+		break;
+	case WHAT_INIT_FENCE:
+		put_call(i, RW_FN_INIT_FENCE, guard_of(in), args, 0);
+		break;
+	case WHAT_CLUSTER_ARRIVE:
+		put_call(i, RW_FN_CLUSTER_ARRIVE, guard_of(in), args, 0);
+		break;
 	case WHAT_LEAVE:
 		put_call(i, RW_FN_EXIT, guard_of(in), args, 0);
 		break;
+	case WHAT_CLUSTER_WAIT:
+	case WHAT_MBAR_WAIT:
+	case WHAT_GROUP:
 	case WHAT_STRONG:
 	case WHAT_BARRIER:
 	case WHAT_UNMODELLED:
@@ -463,8 +613,9 @@ static void insert_event(struct ins *i, struct rw_event *e)
 	const struct rw_event *member = e;
 	const char *before, *after = NULL;
 
-	if (e->addr)
-		e->site = rw_site(i->r, i->rf, e->stmt, e->var, e->info);
+	/* What asynchronous operations are told is no access's. */
+	if (e->addr || e->what == WHAT_WGMMA)
+		e->site = rw_site(i->r, i->rf, e->stmt, e->var, e->space ? e->info : 0);
 	/* The sites of a column follow one another. */
 	for (unsigned k = 0; k < e->n; k++) {
 		member += member->next;
@@ -474,8 +625,14 @@ static void insert_event(struct ins *i, struct rw_event *e)
 		before = strong(i, e, &after);
 	else if (e->what == WHAT_BARRIER)
 		before = barrier(i, e, &after);
+	else if (e->what == WHAT_MBAR_WAIT)
+		before = mbarrier_wait(i, e, &after);
+	else if (e->what == WHAT_GROUP)
+		before = group(i, e, &after);
 	else if (e->what == WHAT_UNMODELLED)
-		before = unmodelled(i, e, &after);
+		before = call_after(i, e, RW_FN_UNMODELLED, &after);
+	else if (e->what == WHAT_CLUSTER_WAIT)
+		before = call_after(i, e, RW_FN_CLUSTER_WAIT, &after);
 	else
 		before = simple(i, e);
 	if (*before)

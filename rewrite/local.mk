@@ -5,7 +5,7 @@
 
 noinst_LIBRARIES += rewrite/librewrite.a
 rewrite_librewrite_a_SOURCES = \
-	rewrite/attach.c rewrite/calls.def rewrite/cfg.c rewrite/class.c \
+	rewrite/async.c rewrite/attach.c rewrite/calls.def rewrite/cfg.c rewrite/class.c \
 	rewrite/elide.c rewrite/insert.c rewrite/join.c rewrite/pass.c rewrite/quirk.c rewrite/resolve.c \
 	rewrite/rewrite.h rewrite/rules.def rewrite/rw.h rewrite/site.c \
 	rewrite/space.c rewrite/text.c
@@ -33,6 +33,7 @@ rewrite_tests = \
 dist_check_SCRIPTS += $(rewrite_tests)
 TESTS += $(rewrite_tests)
 EXTRA_DIST += \
+	testsuite/rewrite/async.exp testsuite/rewrite/async.ptx \
 	testsuite/rewrite/barrier.exp testsuite/rewrite/barrier.ptx \
 	testsuite/rewrite/callseq.exp testsuite/rewrite/callseq.ptx \
 	testsuite/rewrite/elide.exp testsuite/rewrite/elide.ptx \

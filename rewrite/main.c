@@ -116,8 +116,11 @@ static void print_stats(const char *path, const struct gsan_rewrite_stats *s)
 	if (s->entries_left)
 		fprintf(stderr, ", %u entries left alone", s->entries_left);
 	fprintf(stderr, "\n%s: %u sites; %u reads, %u writes, %u strong, %u matrix, %u range;"
-		" %u barriers, %u warp barriers, %u fences\n", path, s->sites, s->reads, s->writes,
+		" %u barriers, %u warp barriers, %u fences", path, s->sites, s->reads, s->writes,
 		s->strong, s->matrices, s->ranges, s->barriers, s->warp_syncs, s->fences);
+	if (s->asyncs)
+		fprintf(stderr, ", %u asynchronous", s->asyncs);
+	fputc('\n', stderr);
 	for (int i = RULE_NONE + 1; i < RULE_COUNT; i++)
 		if (s->elided[i])
 			fprintf(stderr, "%s: %u left out: %s (%s)\n", path, s->elided[i],

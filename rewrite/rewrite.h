@@ -52,6 +52,7 @@ struct gsan_rewrite_stats {
 	unsigned sites;
 	unsigned reads, writes, strong, ranges, matrices;
 	unsigned barriers, warp_syncs, fences;
+	unsigned asyncs;        /* mbarriers, asynchronous copies and their groups */
 	unsigned elided[RULE_COUNT];
 	unsigned unmodelled;    /* MODEL_SYNC, MODEL_COPY, MODEL_COUNT */
 	unsigned unknown;       /* in no row of inst.def */

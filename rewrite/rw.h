@@ -49,6 +49,16 @@ enum rw_what {
 	WHAT_BARRIER,
 	WHAT_WARP_SYNC,
 	WHAT_FENCE,
+	WHAT_MBAR,              /* any operation of an mbarrier but a wait */
+	WHAT_MBAR_WAIT,
+	WHAT_COPY,              /* asynchronous */
+	WHAT_GROUP,             /* of such copies: commit, wait */
+	WHAT_TENSOR,            /* copy of a tile */
+	WHAT_WGMMA,             /* what it reads of shared memory */
+	WHAT_PROXY_FENCE,
+	WHAT_INIT_FENCE,        /* fence.mbarrier_init */
+	WHAT_CLUSTER_ARRIVE,
+	WHAT_CLUSTER_WAIT,
 	WHAT_UNMODELLED,
 	WHAT_LEAVE              /* the thread ends here: exit, or ret of an entry */
 };
@@ -57,8 +67,13 @@ enum rw_what {
 struct rw_event {
 	struct ptx_stmt *stmt;
 	const struct ptx_operand *addr; /* the OP_ADDR */
+	/* What else an asynchronous instruction's call passes, NULL if it is not there.
+	 * MBAR: number; MBAR_WAIT: parity; COPY: source, bytes (`stride` without), bytes
+	 * read or the blocks it goes to, mbarrier;
+	 * TENSOR: shared address, mbarrier, blocks; WGMMA: descriptors; GROUP: how many may be pending. */
+	const struct ptx_operand *arg[4];
 	const struct ptx_sym *var;      /* what it points into, NULL if not known */
-	uint32_t info;                  /* GSAN_INFO_* */
+	uint32_t info;                  /* GSAN_INFO_*, or the operation of an asynchronous one */
 	uint32_t site;
 	union {
 		struct { uint16_t rows, row_bytes; };   /* ROWS */
@@ -70,7 +85,8 @@ struct rw_event {
 	unsigned char lanes;            /* lanes that access; 0: all */
 	bool matrix;                    /* ldmatrix, stmatrix */
 	bool written;                   /* a read whose bytes its source line writes next */
-	char space;                     /* 'g', 's', 'x'; 'p': private */
+	char space;                     /* 'g', 's', 'x'; 'c': shared::cluster; 'y': generic, and
+					   perhaps a peer's shared memory; 'p': private */
 	unsigned char type_bits;        /* ROWS: of one element */
 	unsigned char more;             /* bytes behind its own that its call checks as well */
 	unsigned char n;                /* elements of a column behind its own */
@@ -121,6 +137,7 @@ struct rw {
 	size_t input_len;
 	struct rw_func **funcs;
 	unsigned nfuncs;
+	bool peers;                     /* it makes addresses of peers' shared memory */
 	struct rw_list vars;            /* declarations of memory, in functions too */
 	struct rw_text text;
 	bool used[RW_FN_COUNT];         /* calls that were emitted */
@@ -156,6 +173,11 @@ struct rw_value rw_address(const struct rw_func *, const struct ptx_operand *add
 
 void rw_class(struct rw *);
 void rw_dump_class(const struct rw *, FILE *);
+
+/* ---- async.c ---------------------------------------------------------------- */
+
+/* What an asynchronous instruction does; false: nothing that is known. */
+bool rw_async(const struct rw_func *, const struct ptx_inst *, struct rw_event *);
 
 /* ---- elide.c ---------------------------------------------------------------- */
 

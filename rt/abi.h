@@ -63,7 +63,18 @@
  * a strong read (or RMW) that found another thread's strong write already there
  * (memory-model.md 1.2, rule 9), of cluster scope at most or wider; or
  * GSAN_KIND_WARP_READ: the same weak read by all 32 lanes of the warp.  Bit 0
- * says "writes" in all of them.
+ * says "writes" in all of them.  GSAN_KIND_ASYNC is an asynchronous operation's:
+ * no thread's, and nothing orders it but its completion.  Its clock is no clock
+ * (it lies above all of them, so that no barrier covers it) but names how it
+ * completes, in 26 bits:
+ *
+ *    25   24    23  21 20                0
+ *   +---+------+------+-------------------+
+ *   | 0 |writes|how(3)| group (21)        |  warp and lane: the thread whose group
+ *   +---+------+------+-------------------+
+ *   | 1 |writes| mbarrier (6) | phase (18)|  warp, lane: ten more bits of the phase
+ *   +---+------+--------------+-----------+
+ *
  * The site word beside it: site (20 bits) << 12 | a tag of the record, by which a
  * reader sees that the two belong together.
  */
@@ -75,13 +86,30 @@
 #define GSAN_REC_KIND(r)        ((uint32_t)((r) >> 8) & 15)
 #define GSAN_REC_BYTES(r)       ((uint32_t)(r) & 255)
 #define GSAN_CLOCK_MAX          ((1u << 29) - 1)
+#define GSAN_ASYNC_CLOCK        (7u << 26)      /* clocks end below */
+#define GSAN_ASYNC_MBAR         (1u << 25)
+#define GSAN_ASYNC_WRITE        (1u << 24)
+#define GSAN_ASYNC_HOW_SHIFT    21
+#define GSAN_ASYNC_GROUP_MAX    ((1u << 21) - 1)
 #define GSAN_KIND_WRITE         1u
 #define GSAN_KIND_OBSERVED_CTA  10u             /* | GSAN_KIND_WRITE: an RMW */
 #define GSAN_KIND_OBSERVED_GPU  12u
 #define GSAN_KIND_WARP_READ     14u
+#define GSAN_KIND_ASYNC         15u
 
 enum gsan_level {               /* scope of a strong access */
 	GSAN_WEAK, GSAN_CTA, GSAN_CLUSTER, GSAN_GPU, GSAN_SYS
+};
+
+enum gsan_how {                 /* asynchronous operations that complete by groups */
+	GSAN_HOW_CP,            /* cp.async; generic proxy, the others async */
+	GSAN_HOW_BULK,          /* cp.async.bulk to global memory */
+	GSAN_HOW_REDUCE,        /* cp.reduce.async.bulk: its destination */
+	GSAN_HOW_WGMMA,
+	GSAN_HOW_OBJECT,        /* none: an mbarrier lies there, of that number */
+	GSAN_HOW_PEER           /* not asynchronous: a thread's access to a peer's shared
+				   memory, whose clocks are not its own; the group is
+				   level << 19 | number of an interval of its warp */
 };
 
 /* ---- What the rewriter calls ----------------------------------------------
@@ -113,6 +141,9 @@ enum gsan_level {               /* scope of a strong access */
  *   __gsan_v1_after_X (.b64 ctx, .b64 addr, .b32 info, .b32 site)  after it, if it reads
  *                                              (ld, atom; not red, not st)
  *
+ *   __gsan_v1_before_c, __gsan_v1_after_c      the same of shared::cluster addresses, weak
+ *                                              accesses among them
+ *
  *   (.b32 t) __gsan_v1_arrive(.b64 ctx, .b32 id, .b32 count)   before any bar/barrier;
  *                                              count 0: all threads of the block
  *   __gsan_v1_leave(.b64 ctx, .b32 id, .b32 t) after .sync and .red (not .arrive)
@@ -120,6 +151,27 @@ enum gsan_level {               /* scope of a strong access */
  *   __gsan_v1_fence(.b64 ctx, .b32 info)       before fence, membar
  *   (.b32 lanes) __gsan_v1_split(.b64 ctx)     before a branch: who comes to it
  *   __gsan_v1_join(.b32 lanes)                 where both its ways end: they wait for each other
+ *   __gsan_v1_mbar(.b64 ctx, .b64 addr, .b32 op, .b32 n, .b32 site)
+ *                                              before an operation on an mbarrier that is
+ *                                              no wait; n: arrivals or bytes
+ *   __gsan_v1_mbar_wait(.b64 ctx, .b64 addr, .b32 op, .b32 state, .b32 done, .b32 site)
+ *                                              after test_wait and try_wait; state: the
+ *                                              parity, or 0; done: what they returned
+ *   __gsan_v1_copy(.b64 ctx, .b64 dst, .b64 src, .b32 bytes, .b32 from, .b64 mbar,
+ *                  .b32 op, .b32 site)         before cp.async and raw bulk copies: `bytes`
+ *                                              written, `from` read
+ *   __gsan_v1_group(.b64 ctx, .b32 op, .b32 n) before a commit_group; after a wait_group,
+ *                                              n: groups that may be pending
+ *   __gsan_v1_tensor(.b64 ctx, .b64 map, .b64 shared, .b64 mbar, .b32 c0 .. c4, .b32 op,
+ *                    .b32 mask, .b32 site)     before a tensor copy; mask: the blocks of
+ *                                              GSAN_COPY_MULTICAST
+ *   __gsan_v1_wgmma(.b64 ctx, .b64 a, .b64 b, .b32 op, .b32 site)
+ *                                              before wgmma.mma_async; a, b: descriptors
+ *   __gsan_v1_wgmma_group(.b64 ctx, .b32 op, .b32 n)   as group, of wgmma
+ *   __gsan_v1_proxy_fence(.b64 ctx, .b32 op)   before fence.proxy.async; op: GSAN_PROXY_*
+ *   __gsan_v1_cluster_arrive(.b64 ctx, .b32 info)      before barrier.cluster.arrive
+ *   __gsan_v1_cluster_wait(.b64 ctx)           after barrier.cluster.wait
+ *   __gsan_v1_init_fence(.b64 ctx)             before fence.mbarrier_init
  *   __gsan_v1_unmodelled(.b64 ctx)             after an instruction of MODEL_SYNC or
  *                                              MODEL_COPY
  *
@@ -151,6 +203,42 @@ enum gsan_level {               /* scope of a strong access */
 #define GSAN_INFO_SC            (1u << 18)
 #define GSAN_INFO_NC            (1u << 19)
 #define GSAN_INFO_ELEMS_SHIFT   20
+
+/* Of `op` for an mbarrier: the operation in bits 0 to 7, then as in info level,
+ * acq and rel; and where the address points, if not into shared::cta. */
+enum gsan_mbar_op {
+	GSAN_MBAR_INIT, GSAN_MBAR_INVAL, GSAN_MBAR_EXPECT, GSAN_MBAR_COMPLETE,
+	GSAN_MBAR_ARRIVE, GSAN_MBAR_ARRIVE_EXPECT, GSAN_MBAR_DROP, GSAN_MBAR_DROP_EXPECT,
+	GSAN_MBAR_CP_ARRIVE, GSAN_MBAR_CP_ARRIVE_NOINC, GSAN_MBAR_PARITY, GSAN_MBAR_STATE
+};
+#define GSAN_MBAR_GENERIC       (1u << 20)
+#define GSAN_MBAR_CLUSTER       (1u << 21)
+
+/* Of `op` for a copy: enum gsan_how, or GSAN_COPY_MBAR; and what it touches. */
+#define GSAN_COPY_HOW(op)       ((op) & 7u)
+#define GSAN_COPY_MBAR          8u              /* completes on an mbarrier */
+#define GSAN_COPY_TO_SHARED     16u             /* else to global memory */
+#define GSAN_COPY_FROM_SHARED   32u
+#define GSAN_COPY_CLUSTER       64u             /* the destination is shared::cluster */
+#define GSAN_COPY_NO_SOURCE     128u            /* not told: only the destination */
+#define GSAN_COPY_NO_DEST       256u
+#define GSAN_COPY_MULTICAST     512u            /* `from` is the mask of the blocks */
+#define GSAN_COPY_GENERIC       1024u           /* through the generic proxy: st.async */
+#define GSAN_COPY_FOUR_ROWS     2048u           /* tensor: gather4, scatter4 */
+
+/* Of `op` for a group: enum gsan_how, and which. */
+#define GSAN_GROUP_COMMIT       8u
+#define GSAN_GROUP_READ         16u             /* wait_group.read */
+#define GSAN_GROUP_ALL          32u             /* wait_all: commit, and wait for all */
+
+/* Of `op` for wgmma: rows of B in bits 0 to 15, and what is read by descriptor. */
+#define GSAN_WGMMA_A            (1u << 16)
+#define GSAN_WGMMA_B            (1u << 17)
+
+#define GSAN_PROXY_SHARED       1u
+#define GSAN_PROXY_GLOBAL       2u
+#define GSAN_PROXY_RELEASE      4u              /* one of the one-way fences */
+#define GSAN_PROXY_ACQUIRE      8u
 
 /* ---- What an instrumented module carries ------------------------------------
  *
@@ -233,8 +321,18 @@ enum gsan_why {
 	GSAN_WHY_SCOPE_ATOMIC,  /* both atomic, a scope does not reach the other */
 	GSAN_WHY_SCOPE_SYNC,    /* synchronised, but at too narrow a scope */
 	GSAN_WHY_MIXED_SIZE,    /* both atomic, of different size or overlap */
-	GSAN_WHY_READ_ONLY      /* ld.global.nc of memory that the kernel writes */
+	GSAN_WHY_READ_ONLY,     /* ld.global.nc of memory that the kernel writes */
+	GSAN_WHY_ASYNC,         /* the completion was not waited for, or nobody said so */
+	GSAN_WHY_PROXY,         /* needs fence.proxy.async by the accessing thread */
+	GSAN_WHY_PROXY_ORDER,   /* that was run by the issuing side only */
+	GSAN_WHY_PROXY_BLOCK,   /* that has to run in the block that issues the copy */
+	GSAN_WHY_MBAR_INIT,     /* mbarrier used with no order after its init */
+	GSAN_WHY_MBAR_LIVE,     /* init or plain store over a live mbarrier */
+	GSAN_WHY_MBAR_INVAL,    /* inval with no order after a wait */
+	GSAN_WHY_COUNT
 };
+
+#define GSAN_ACCESS_ASYNC       16u             /* in kind: of an asynchronous operation */
 
 struct gsan_access {
 	uint32_t site;          /* module's site_base + local number; 0 if lost */
@@ -291,6 +389,11 @@ struct gsan_root {
 	uint64_t launches;      /* struct gsan_launch[GSAN_LAUNCHES] */
 	uint64_t sm;            /* struct gsan_sm[nsm] */
 	uint64_t self;          /* uint64_t[nsm * 64]: last context seen by %smid, %warpid */
+	uint64_t maps;          /* struct gsan_map[GSAN_MAPS], host memory */
+	uint64_t clusters;      /* struct gsan_cluster[nslots] */
+	uint64_t mbars;         /* struct gsan_mbar[nslots * GSAN_MBARS] */
+	uint64_t groups;        /* struct gsan_groups[nslots * 1024] */
+	uint64_t logs;          /* struct gsan_log[nslots * 32] */
 	uint64_t fences;        /* struct gsan_fence[nslots * GSAN_FENCE_LOGS * GSAN_FENCES] */
 	uint64_t dedup;         /* struct gsan_dedup[ndedup], a power of two */
 	uint64_t ring;          /* struct gsan_finding[nring], host memory */
@@ -317,5 +420,7 @@ struct gsan_root {
 #define GSAN_OPT_WARP_SYNC      4u      /* warp_sync_orders=1: lanes of a warp order each other */
 #define GSAN_OPT_NO_ATOMIC      8u      /* report_atomic_races=0 */
 #define GSAN_OPT_APART          16u     /* reconverge=0: lanes of an if stay apart */
+#define GSAN_OPT_PROXY_PATH     32u     /* proxy_fence=path */
+#define GSAN_OPT_NO_PROXY_WAR   64u     /* proxy_war=0 */
 
 #endif

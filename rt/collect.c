@@ -65,6 +65,7 @@ static void place(struct rt_place *p, const struct gsan_access *a, const struct 
 	p->var = p->op = p->ptx = "";
 	p->size = (uint32_t)__builtin_popcount(a->bytes & 255);
 	p->addr = f->addr;
+	p->async = (a->kind & GSAN_ACCESS_ASYNC) != 0;
 	p->write = a->kind != GSAN_KIND_WARP_READ && (a->kind & GSAN_KIND_WRITE);
 	p->whole_warp = a->kind == GSAN_KIND_WARP_READ;
 	unpack(a->thread, f->block, thread);
@@ -156,7 +157,7 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	uint64_t size = 0;
 
 	r->kind = f->kind < GSAN_KIND_COUNT ? (enum gsan_kind)f->kind : GSAN_DATA_RACE;
-	r->why = f->why <= GSAN_WHY_READ_ONLY ? (enum gsan_why)f->why : GSAN_WHY_NOTHING;
+	r->why = f->why < GSAN_WHY_COUNT ? (enum gsan_why)f->why : GSAN_WHY_NOTHING;
 	r->shared = f->shared != 0;
 	r->addr = f->addr;
 	r->count = f->count ? f->count : 1;

@@ -122,6 +122,12 @@ bool rt_ctx_ends(CUcontext, bool teardown);
 struct rt_ctx *rt_contexts(void);
 bool rt_ctx_known(CUcontext);
 
+/* ---- tmap.c ---------------------------------------------------------------------------------- */
+
+struct gsan_map;
+/* From now on the table of tensor maps is there, where the device reads it. */
+void rt_maps_into(struct gsan_map *);
+
 /* ---- module.c ------------------------------------------------------------------------------- */
 
 struct rt_module;

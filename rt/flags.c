@@ -93,7 +93,8 @@ static bool store(struct rt_flags *f, const struct row *r, const char *value)
 		*number(f, r) = (int)n;
 		return true;
 	case T_TEXT:
-		if (!strcmp(r->name, "color") && !one_of(value, "auto", "always", "never"))
+		if ((!strcmp(r->name, "color") && !one_of(value, "auto", "always", "never")) ||
+		    (!strcmp(r->name, "proxy_fence") && !one_of(value, "own", "path", "path")))
 			return false;
 		rt_free(*text(f, r));
 		*text(f, r) = rt_copy(value);
@@ -113,7 +114,7 @@ static void complain(const struct row *r, const char *value, struct rt_buf *err)
 		rt_printf(err, "it is a number from %d to %d", r->least, r->most);
 		break;
 	case T_TEXT:
-		rt_puts(err, "it is auto, always or never");
+		rt_puts(err, strcmp(r->name, "color") ? "it is own or path" : "it is auto, always or never");
 		break;
 	}
 }

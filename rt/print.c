@@ -96,15 +96,17 @@ static void put_triple(struct rt_buf *b, const uint32_t v[3])
 /* "Write", "Previous atomic write", ... */
 static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous)
 {
-	static const char *const words[2][3][2] = {
+	static const char *const words[2][4][2] = {
 		{ { "Read", "Write" }, { "Atomic read", "Atomic write" },
-		  { "Volatile read", "Volatile write" } },
+		  { "Volatile read", "Volatile write" },
+		  { "Asynchronous read", "Asynchronous write" } },
 		{ { "Previous read", "Previous write" },
 		  { "Previous atomic read", "Previous atomic write" },
-		  { "Previous volatile read", "Previous volatile write" } },
+		  { "Previous volatile read", "Previous volatile write" },
+		  { "Previous asynchronous read", "Previous asynchronous write" } },
 	};
 
-	rt_puts(b, words[previous][p->is_volatile ? 2 : p->atomic][p->write]);
+	rt_puts(b, words[previous][p->async ? 3 : p->is_volatile ? 2 : p->atomic][p->write]);
 }
 
 static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
@@ -177,6 +179,65 @@ static void put_release_acquire(struct rt_buf *b, const struct rt_report *r,
 	rt_print_spot(b, &r->now, look);
 }
 
+/* What is missing with asynchronous operations. */
+static void put_missing_async(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	const struct rt_place *copy = r->before.async ? &r->before : &r->now;
+	const struct rt_place *other = r->before.async ? &r->now : &r->before;
+
+	switch (r->why) {
+	case GSAN_WHY_ASYNC:
+		rt_puts(b, "the completion of ");
+		rt_print_spot(b, copy, look);
+		rt_puts(b, ", seen by this thread before ");
+		rt_print_spot(b, other, look);
+		rt_puts(b, " (a wait for its group or for its mbarrier's phase that was successful, and a "
+			   "barrier if another thread waits); it may still be under way");
+		break;
+	case GSAN_WHY_PROXY:
+		rt_puts(b, "a fence.proxy.async by the thread that ran ");
+		rt_print_spot(b, other, look);
+		rt_puts(b, ", after it and before the barrier or the arrive that tells the issuing thread; ");
+		rt_print_spot(b, copy, look);
+		rt_puts(b, " accesses memory through the async proxy, and no barrier orders that");
+		break;
+	case GSAN_WHY_PROXY_ORDER:
+		rt_puts(b, "a fence.proxy.async by the thread that ran ");
+		rt_print_spot(b, other, look);
+		rt_puts(b, ", after it and before the barrier or the arrive; the only fence was run on the "
+			   "issuing side, after the barrier, and is about the accesses of its own thread "
+			   "(proxy_fence=path accepts it)");
+		break;
+	case GSAN_WHY_PROXY_BLOCK:
+		rt_puts(b, "a fence.proxy.async in the block that issues ");
+		rt_print_spot(b, copy, look);
+		rt_puts(b, ", after it has learned of ");
+		rt_print_spot(b, other, look);
+		rt_puts(b, "; the only fence ran in another block");
+		break;
+	case GSAN_WHY_MBAR_INIT:
+		rt_puts(b, "an order between the initialisation of the mbarrier at ");
+		rt_print_spot(b, &r->before, look);
+		rt_puts(b, " and its use at ");
+		rt_print_spot(b, &r->now, look);
+		rt_puts(b, " (a barrier; fence.mbarrier_init and a barrier of the cluster for a peer)");
+		break;
+	case GSAN_WHY_MBAR_LIVE:
+		rt_puts(b, "mbarrier.inval before ");
+		rt_print_spot(b, &r->now, look);
+		rt_puts(b, " writes to the mbarrier's memory");
+		break;
+	case GSAN_WHY_MBAR_INVAL:
+		rt_puts(b, "an order between the wait at ");
+		rt_print_spot(b, &r->before, look);
+		rt_puts(b, " and mbarrier.inval at ");
+		rt_print_spot(b, &r->now, look);
+		break;
+	default:
+		break;
+	}
+}
+
 /* One sentence: what would order the two, and where it would go. */
 void rt_print_missing(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
 {
@@ -242,6 +303,16 @@ void rt_print_missing(struct rt_buf *b, const struct rt_report *r, const struct 
 		rt_puts(b, "; it reads through the read-only path (ld.global.nc, __ldg, const "
 			   "__restrict__), and the kernel writes that memory at ");
 		rt_print_spot(b, narrow == &r->now ? &r->before : &r->now, look);
+		break;
+	case GSAN_WHY_ASYNC:
+	case GSAN_WHY_PROXY:
+	case GSAN_WHY_PROXY_ORDER:
+	case GSAN_WHY_PROXY_BLOCK:
+	case GSAN_WHY_MBAR_INIT:
+	case GSAN_WHY_MBAR_LIVE:
+	case GSAN_WHY_MBAR_INVAL:
+	case GSAN_WHY_COUNT:
+		put_missing_async(b, r, look);
 		break;
 	}
 }

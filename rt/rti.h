@@ -80,7 +80,7 @@ struct rt_frame {
 
 struct rt_place {               /* one side of a finding */
 	bool known;             /* false: the site is lost, and nothing below holds */
-	bool write, atomic, is_volatile, whole_warp, read_only, reduction;
+	bool write, atomic, is_volatile, async, whole_warp, read_only, reduction;
 	enum gsan_level level;
 	uint64_t addr;
 	uint32_t size;

@@ -224,7 +224,7 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 {
 	struct gsan_root *r = &dev.root;
 	const uint64_t n = dev.nslots;
-	struct { uint64_t *at, bytes; } array[16];
+	struct { uint64_t *at, bytes; } array[20];
 	int narrays = 0;
 	uint64_t total = 0, base;
 
@@ -247,6 +247,10 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(sm, (uint64_t)dev.nsm * sizeof(struct gsan_sm));
 	ARRAY(self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));
 	ARRAY(fences, fence_bytes());
+	ARRAY(clusters, n * sizeof(struct gsan_cluster));
+	ARRAY(mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar));
+	ARRAY(groups, n * 1024 * sizeof(struct gsan_groups));
+	ARRAY(logs, n * 32 * sizeof(struct gsan_log));
 	ARRAY(dedup, (uint64_t)r->ndedup * sizeof(struct gsan_dedup));
 #undef ARRAY
 	for (int i = 0; i < narrays; i++)
@@ -271,7 +275,9 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 static bool set_up_ring(const char **why)
 {
 	const size_t ring = RING_ENTRIES * sizeof(struct gsan_finding);
-	const size_t bytes = round_up(ring + sizeof(struct gsan_mailbox), 4096);
+	const size_t maps = round_up(ring + sizeof(struct gsan_mailbox), 4096);
+	const size_t bytes = maps + round_up(GSAN_MAPS * sizeof(struct gsan_map), 4096);
+	struct gsan_map *known;
 	CUdeviceptr p;
 
 	*why = "the driver maps no host memory into the device";
@@ -283,13 +289,16 @@ static bool set_up_ring(const char **why)
 		dev.ring = m;
 		dev.mailbox = (struct gsan_mailbox *)((char *)m + ring);
 	}
-	memset(dev.ring, 0, bytes);
+	memset(dev.ring, 0, maps);
+	known = (struct gsan_map *)((char *)dev.ring + maps);
+	rt_maps_into(known);
 	if (REAL(cuMemHostRegister_v2, RT_cuMemHostRegister_v2)(dev.ring, bytes,
 	    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP) != CUDA_SUCCESS ||
 	    rt_drv.cuMemHostGetDevicePointer(&p, dev.ring, 0) != CUDA_SUCCESS)
 		return false;
 	dev.root.ring = p;
 	dev.mailbox_device = p + ring;
+	dev.root.maps = p + maps;
 	return true;
 }
 
@@ -306,6 +315,8 @@ static uint32_t options(void)
 	return (rt_flags.report_bugs ? 0 : GSAN_OPT_OFF) |
 	       (rt_flags.volatile_is_weak ? GSAN_OPT_VOLATILE_WEAK : 0) |
 	       (rt_flags.warp_sync_orders ? GSAN_OPT_WARP_SYNC : 0) |
+	       (strcmp(rt_flags.proxy_fence, "path") ? 0 : GSAN_OPT_PROXY_PATH) |
+	       (rt_flags.proxy_war ? 0 : GSAN_OPT_NO_PROXY_WAR) |
 	       (rt_flags.report_atomic_races ? 0 : GSAN_OPT_NO_ATOMIC) |
 	       (rt_flags.reconverge ? 0 : GSAN_OPT_APART);
 }
@@ -849,6 +860,10 @@ void rt_restart_clocks(struct rt_ctx *c)
 	       zero(c, dev.root.history, n * GSAN_HISTORY * sizeof(struct gsan_tenant)) &&
 	       zero(c, dev.root.words, (uint64_t)dev.root.nwords * sizeof(struct gsan_word)) &&
 	       zero(c, dev.root.self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t)) &&
+	       zero(c, dev.root.clusters, n * sizeof(struct gsan_cluster)) &&
+	       zero(c, dev.root.mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar)) &&
+	       zero(c, dev.root.groups, n * 1024 * sizeof(struct gsan_groups)) &&
+	       zero(c, dev.root.logs, n * 32 * sizeof(struct gsan_log)) &&
 	       zero(c, dev.root.fences, fence_bytes());
 	for (size_t i = 0; i < dev.nmap && good; i++)
 		if (dev.map[i].shadow)

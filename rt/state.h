@@ -67,9 +67,11 @@ struct gsan_block {
 	uint32_t sc_cta;        /* a fence.sc of block scope ran */
 	uint32_t brought;       /* something was brought to a full barrier, ever */
 	uint32_t words;         /* a word of its shared memory was released at */
-	uint32_t pad;
+	uint32_t rank;          /* in its cluster */
 	struct gsan_refs refs;
 	struct gsan_refs missed;        /* the last snapshots met at too narrow a scope */
+	uint32_t cluster_at;    /* number of its struct gsan_cluster + 1; 0: a cluster of its own */
+	uint32_t pad[3];
 	struct gsan_bar bar[16];
 };
 
@@ -217,6 +219,115 @@ struct gsan_launch {
 	uint32_t words;         /* a word of global memory was released at */
 	uint32_t pad[5];
 };      /* a multiple of 16 bytes, as all that is loaded in vectors */
+
+/* ---- Asynchronous operations ------------------------------------------------
+ *
+ * Nobody is ordered after one before somebody has observed its completion: it is
+ * remembered by whom, and at which of his clocks.  Who knows of that thread up to
+ * that clock knows that the operation is over.  So knowledge as it is carries
+ * completed operations, and fences of proxies in the same way: a fence is noted
+ * with its clock where the threads it is about find it.
+ */
+
+/* What threads bring to an mbarrier's phase: one snapshot, or one under
+ * construction. */
+struct gsan_gather { uint32_t one, builder; };
+
+struct gsan_seen { uint32_t clock, mask; };     /* lanes of a warp, from then on */
+
+#define GSAN_MBARS              64      /* per slot, power of two; 6 bits of a record */
+#define GSAN_MBAR_PHASES        ((1u << 28) - 1)
+struct gsan_mbar {
+	uint32_t start;         /* of the block it belongs to; others': free */
+	uint32_t addr;          /* shared::cta offset */
+	uint32_t lock;
+	uint32_t flags;         /* GSAN_MBAR_* */
+	/* Phases known to be over, from where the mbarrier's last tenant ended; the
+	 * lowest bit is that of the phase under way. */
+	uint32_t phase, first;
+	uint32_t expected, later;       /* arrivals of this phase, and of the next ones */
+	uint32_t ahead;         /* arrivals entered, but those of the phases that are over */
+	uint32_t tx_expected, tx_issued;
+	uint32_t init_who, init_clock, init_site;       /* warp << 5 | lane */
+	uint32_t narrow;        /* brought at too narrow a scope; for the kind of a finding */
+	uint32_t last_own, last_peer;   /* what those of the phase before brought */
+	struct gsan_gather own, peer;   /* of this one; by the block, and its cluster */
+	uint32_t issuer[2];     /* by the phase's lowest bit: slot << 10 | thread, of a copy */
+	uint32_t wait_site;     /* of the last wait */
+	struct gsan_seen seen[2][32];   /* by the same: who of which warp saw it over */
+};
+#define GSAN_MBAR_LIVE          1u
+#define GSAN_MBAR_DIRTY         2u      /* some who came to the last phase may be of this one */
+#define GSAN_MBAR_LOST          4u      /* phases are not followed: it orders everything */
+#define GSAN_MBAR_FENCED        32u     /* fence.mbarrier_init, by who initialised it */
+#define GSAN_MBAR_SHORT         8u      /* << lowest bit of the phase: more bytes than expected */
+
+/* What the driver encoded in a tensor map, which is opaque; found by a hash of its 128
+ * bytes. */
+#define GSAN_MAPS       1024    /* power of two */
+#define GSAN_MAP_HASH(h, word) (((h) ^ (word)) * 0x9e3779b97f4a7c15ull ^ ((h) ^ (word)) >> 29)
+struct gsan_map {
+	unsigned long long key; /* 0: free; written last */
+	unsigned long long base;
+	unsigned long long stride[5];   /* bytes; of dimension 0 an element's */
+	uint32_t dim[5], box[5], every[5];      /* elements; every how many-th */
+	uint32_t rank;
+	uint32_t span;          /* of the swizzle, bytes; 0: none */
+	uint32_t pad[3];
+};
+
+/* A cluster of several blocks. */
+struct gsan_cluster {
+	unsigned long long key; /* launch number and cluster; 0: free */
+	uint32_t lock;
+	uint32_t live;          /* blocks that have not ended */
+	uint32_t threads;       /* of all its blocks */
+	/* barrier.cluster: who arrived at this phase; who will not come any more, from this
+	 * phase on and from the next. */
+	uint32_t arrived, exited, exited_late;
+	uint32_t last, last_narrow;     /* what the phase before brought */
+	struct gsan_gather gather;
+	struct gsan_gather narrow;      /* at too narrow a scope; for the kind of a finding */
+	uint32_t phases;        /* that are over */
+	uint32_t pad;
+	uint32_t slot[16];      /* + 1, by rank */
+};
+
+/* A thread's groups.  Numbers go on from one tenant of the slot to the next. */
+struct gsan_groups {
+	uint32_t start;         /* of the block that used it last */
+	uint32_t cp, bulk;      /* the groups under way */
+	uint32_t commits;       /* cp.async.commit_group, ever */
+	uint32_t waited[4];     /* up to here, by enum gsan_wait */
+};
+enum gsan_wait { GSAN_WAIT_CP, GSAN_WAIT_CP_MBAR, GSAN_WAIT_BULK, GSAN_WAIT_READ, GSAN_WAIT_WGMMA };
+
+/* The waits and the proxy fences of a warp: rings. */
+#define GSAN_LOG        16
+#define GSAN_LOG_KNEW   4
+#define GSAN_LOG_PEERS  32
+#define GSAN_PEER_MAX   ((1u << 19) - 1)
+struct gsan_log {
+	struct {
+		uint32_t clock; /* or mbarrier << 28 (two words): see GSAN_WAIT_CP_MBAR */
+		uint32_t mask;
+		uint32_t upto;  /* groups | enum gsan_wait << 28 */
+		uint32_t from;  /* groups waited for before; | mbarrier << 24 */
+	} wait[GSAN_LOG];
+	struct { uint32_t clock, mask, what, pad; } fence[GSAN_LOG];
+	/* What those who ran the last fences knew then. */
+	struct {
+		uint32_t mask, clock, what, pad;
+		uint32_t floor, wfloor, more[2];
+		struct gsan_refs refs[3];       /* lane's, warp's, block's */
+	} knew[GSAN_LOG_KNEW];
+	uint32_t waits, fences; /* entries ever made */
+	uint32_t peers;         /* intervals in which it accessed peers' shared memory, ever */
+	uint32_t at_cluster;    /* lanes that arrived at their cluster's barrier and did not wait */
+	uint32_t peer[GSAN_LOG_PEERS][2];       /* the last: number, clock */
+	/* As in gsan_groups, of wgmma: groups are the warp's. */
+	uint32_t wgmma_start, wgmma, wgmma_waited, pad;
+};
 
 struct gsan_sm { uint32_t used; uint32_t pad[7]; };
 

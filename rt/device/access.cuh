@@ -55,6 +55,12 @@ FN void load_granule(const u64 *sh, struct rec2 r[4])
 	r[2].lo = b.x; r[2].hi = b.y; r[3].lo = b.z; r[3].hi = b.w;
 }
 
+/* By the same lane of the same warp? */
+FN bool same_lane(struct rec2 r, struct rec2 now)
+{
+	return !((r.lo ^ now.lo) & 0x3ff000) && (r.lo & 0xf00) != GSAN_KIND_ASYNC << 8;
+}
+
 FN bool same_slot(struct rec2 r, struct rec2 now)
 {
 	return !((r.lo ^ now.lo) >> 22 | ((r.hi ^ now.hi) & 7));
@@ -67,6 +73,8 @@ FN bool suspect(struct gsan_warp *w, u64 r, u64 rec, bool shared, bool nc)
 	bool same = GSAN_REC_SLOT(r) == w->slot && clock > w->start;
 	if (!(r & rec & 255) || !((r | rec) & 0x100))
 		return false;
+	if (GSAN_REC_KIND(r) == GSAN_KIND_ASYNC)
+		return (rec & 0x100) || (clock & GSAN_ASYNC_WRITE);
 	if (nc && (r & 0x100))
 		return same || clock >= w->launch_base;
 	if (same) {
@@ -123,7 +131,7 @@ FN bool gives_way(struct view v, struct rec2 r, struct rec2 now, bool shared)
 		return false;
 	/* Ordered before this access by a barrier, or the thread's own. */
 	bool mine = shared || (r.hi >= v.start && same_slot(r, now));
-	if (!mine || !(r.hi < v.ordered || !((r.lo ^ now.lo) & 0x3ff000)))
+	if (!mine || !(r.hi < v.ordered || same_lane(r, now)))
 		return false;
 	u32 old = r.lo >> 8 & 15, kind = now.lo >> 8 & 15;
 	if (kind == 1)
@@ -286,7 +294,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 		struct rec2 x = r[k];
 		bool both = (x.lo & now.lo & 255) && ((x.lo | now.lo) & 0x100);
 		bool mine = shared ? true : same_slot(x, now) && x.hi >= v.start;
-		bool fine = mine ? x.hi < v.ordered || !((x.lo ^ now.lo) & 0x3ff000) : x.hi < v.alive;
+		bool fine = mine ? x.hi < v.ordered || same_lane(x, now) : x.hi < v.alive;
 		if (mine && ((now.lo >> 8 & 15) == GSAN_KIND_WARP_READ || (x.lo >> 8 & 15) == GSAN_KIND_WARP_READ))
 			fine = x.hi < v.ordered;
 		if (nc)
@@ -317,6 +325,7 @@ FN bool shadow_global(u64 addr, u64 **sh, u32 **st)
 
 FN bool shadow_shared(const struct gsan_warp *w, u32 off, u64 **sh, u32 **st)
 {
+	off &= SHARED_WINDOW;
 	if (off >= w->shared_limit)
 		return false;
 	u64 row = (u64)(off >> 13) * w->nslots + w->slot;

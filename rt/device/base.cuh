@@ -281,6 +281,10 @@ SLOW void take_lock(u32 *lock)
 		} \
 } while (0)
 
+/* What of a shared address is the offset: a block of a cluster may see its own shared
+ * memory where its peers do. */
+#define SHARED_WINDOW   0xffffffu
+
 FN struct gsan_block *block_of(u32 slot)
 {
 	return at<struct gsan_block>(root()->blocks) + slot;

@@ -209,10 +209,10 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 		return ~0u;
 	}
 	u32 base = head.w, number = head.z, start = last > base ? last : base;
-	if (start > GSAN_CLOCK_MAX - (1u << 24)) {
+	if (start > GSAN_ASYNC_CLOCK - (1u << 24)) {
 		count(GSAN_COUNT_CLOCK_OUT, 1);
 		l->quiet = 1;
-		start = GSAN_CLOCK_MAX - (1u << 24);
+		start = GSAN_ASYNC_CLOCK - (1u << 24);
 	}
 	u32 row = 0;
 	ROLLED
@@ -228,6 +228,7 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	b->live = info->w;
 	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = 0;
 	b->cluster = cluster_number(number);
+	cluster_enter(b, slot);
 	store_cg(&b->refs, four(0, 0, 0, 0));
 	store_cg(&b->missed, four(0, 0, 0, 0));
 	if (used_bars)
@@ -347,6 +348,8 @@ SLOW void block_end(struct gsan_block *b, u32 slot, struct gsan_launch *l)
 	u32 finished = fetch_add(&l->finished, 1);
 	store_ca(b, four(0, 0, 0, 0));
 	fetch_max(&r->max_clock, top);
+	if (b->cluster_at)
+		cluster_leave(b);
 	__threadfence();
 	fetch_and(&(at<struct gsan_sm>(root()->sm))[sm].used, ~(1u << bit));
 	launch_leave(l, finished);
@@ -392,6 +395,8 @@ API void __gsan_v1_exit(u64 ctx)
 	}
 	/* What it leaves behind is read on this multiprocessor. */
 	__threadfence_block();
+	if (b->cluster_at)
+		cluster_exit(w, group);
 	if (fetch_add(&b->live, 0 - n) == n)
 		block_end(b, slot, l);
 }

@@ -7,6 +7,8 @@
 #define missed_knows    __gsan_v1_missed_knows
 #define pair_known      __gsan_v1_pair_known
 #define site_settled    __gsan_v1_site_settled
+#define tell            __gsan_v1_tell
+#define judge_async     __gsan_v1_judge_async
 
 /* Levels a scope reaches: see enum gsan_level.  Observed kinds keep cluster or
  * gpu only. */
@@ -291,6 +293,64 @@ SLOW bool missed_knows(struct gsan_block *b, u32 slot, u32 warp, u32 lanes, u32 
 
 #define WHERE_LATE (1ull << 63)
 
+/* The records of asynchronous operations: who issued them. */
+FN void fill_async(struct gsan_access *a, u64 rec)
+{
+	u32 who = (u32)(rec >> 12) & 0x7fffff, clock = GSAN_REC_CLOCK(rec);
+	if (clock & GSAN_ASYNC_MBAR)
+		who = load(&(at<struct gsan_mbar>(root()->mbars) + (u64)GSAN_REC_SLOT(rec) * GSAN_MBARS +
+			     (clock >> 18 & (GSAN_MBARS - 1)))->issuer[rec >> 12 & 1]);
+	a->kind = GSAN_ACCESS_ASYNC | (clock & GSAN_ASYNC_WRITE ? GSAN_KIND_WRITE : 0);
+	a->thread = who & 1023;
+	a->slot = who >> 10;
+	a->block = block_of(who >> 10)->cta;
+}
+
+/* A finding of `kind`: the calling lane's `now` and `prev`, of block `pcta`; `where` as
+ * for judge, its other bits 0. */
+SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 now, u32 psite, u64 prev, u64 pcta)
+{
+	struct gsan_block *b = block_of(w->slot);
+	struct gsan_launch *launch = launch_of(b);
+	u32 index, entry, both = (u32)(prev & now) & 255;
+	bool same = GSAN_REC_SLOT(prev) == w->slot && GSAN_REC_CLOCK(prev) > w->start;
+	if ((load(&w->state) & GSAN_WARP_LOST) || load(&launch->quiet) ||
+	    !first_of(dedup_key(site, psite, kind), &index, &entry))
+		return;
+	struct gsan_finding *f = at<struct gsan_finding>(root()->ring) + entry;
+	f->kind = kind;
+	f->why = why;
+	f->shared = where & 1;
+	f->addr = (where & ~(WHERE_LATE | 7)) + __ffs(both) - 1;
+	f->count = 1;
+	f->dedup = index;
+	f->launch = launch->ordinal;
+	f->kernel = launch->kernel;
+	ROLLED
+	for (int k = 0; k < 3; k++) {
+		f->grid[k] = launch->grid_dim[k];
+		f->block[k] = launch->block_dim[k];
+		f->cluster[k] = launch->cluster_dim[k];
+	}
+	fill_access(&f->now, site, now, b->cta);
+	fill_access(&f->before, psite, prev, pcta);
+	if (GSAN_REC_KIND(now) == GSAN_KIND_ASYNC) {
+		fill_async(&f->now, now);
+		f->now.thread = (w->id & 31) << 5 | sreg_laneid();
+		f->now.block = b->cta;
+	}
+	if (GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC)
+		fill_async(&f->before, prev);
+	else if (GSAN_REC_KIND(prev) == GSAN_KIND_WARP_READ && same && GSAN_REC_WARP(prev) == (w->id & 31) &&
+		 f->before.thread == f->now.thread)
+		f->before.thread ^= 1;
+	__threadfence_system();
+	store(&f->ready, 1);
+}
+
+/* async.cuh */
+SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site);
+
 /* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
  * access is through the read-only proxy, bit 2 that it is a reduction
  * (or an atom whose result is not used), WHERE_LATE that it will acquire.  `now` was just recorded with `site`;
@@ -302,8 +362,11 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 	u32 slot = GSAN_REC_SLOT(prev), clock = GSAN_REC_CLOCK(prev);
 	u32 pk = GSAN_REC_KIND(prev), nk = GSAN_REC_KIND(now);
 	bool same = slot == w->slot && clock > w->start, nc = where & 2;
-	u32 both = (u32)(prev & now) & 255;
 
+	if (pk == GSAN_KIND_ASYNC) {
+		judge_async(w, sh, st, i, prev, word, now, where, site);
+		return;
+	}
 	struct gsan_block *b = block_of(w->slot);
 	u32 plaunch = b->launch_number, end = GSAN_CLOCK_MAX, state = load(&w->state);
 	u64 pcta = b->cta;
@@ -384,29 +447,5 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 		kind = GSAN_SCOPE_RACE;
 	}
 
-	u32 index, entry;
-	if (!first_of(dedup_key(site, psite, kind), &index, &entry))
-		return;
-	struct gsan_finding *f = at<struct gsan_finding>(root()->ring) + entry;
-	f->kind = kind;
-	f->why = why;
-	f->shared = where & 1;
-	f->addr = (where & ~(WHERE_LATE | 7)) + __ffs(both) - 1;
-	f->count = 1;
-	f->dedup = index;
-	f->launch = launch->ordinal;
-	f->kernel = launch->kernel;
-	ROLLED
-	for (int k = 0; k < 3; k++) {
-		f->grid[k] = launch->grid_dim[k];
-		f->block[k] = launch->block_dim[k];
-		f->cluster[k] = launch->cluster_dim[k];
-	}
-	fill_access(&f->now, site, now, b->cta);
-	fill_access(&f->before, psite, prev, pcta);
-	if (pk == GSAN_KIND_WARP_READ && same && GSAN_REC_WARP(prev) == (w->id & 31) &&
-	    f->before.thread == f->now.thread)
-		f->before.thread ^= 1;
-	__threadfence_system();
-	store(&f->ready, 1);
+	tell(w, kind, why, where, site, now, psite, prev, pcta);
 }

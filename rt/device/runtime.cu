@@ -20,8 +20,18 @@
 #include "rt/device/words.cuh"
 #include "rt/device/fence.cuh"
 #include "rt/device/barrier.cuh"
+#include "rt/device/async.cuh"
+#include "rt/device/proxy.cuh"
+#include "rt/device/peer.cuh"
+#include "rt/device/mbar.cuh"
+#include "rt/device/cluster.cuh"
+#include "rt/device/copy.cuh"
+#include "rt/device/tensor.cuh"
+#include "rt/device/wgmma.cuh"
 #include "rt/device/block.cuh"
 
 static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 16 == 0 &&
 	      sizeof(struct gsan_lane) % 16 == 0 && sizeof(struct gsan_launch) % 16 == 0 &&
+	      sizeof(struct gsan_mbar) % 16 == 0 &&
+	      sizeof(struct gsan_groups) % 16 == 0 && sizeof(struct gsan_log) % 16 == 0 &&
 	      sizeof(struct gsan_snap) == 64, "loaded in vectors");

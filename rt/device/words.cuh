@@ -25,7 +25,7 @@
  * (PTX ISA, Morally Strong Operations) */
 FN u64 word_key(const struct gsan_warp *w, u64 addr, u32 size, bool shared)
 {
-	return (u64)size << 56 | (shared ? WORD_SHARED | (u64)w->slot << 32 | (u32)addr : addr);
+	return (u64)size << 56 | (shared ? WORD_SHARED | (u64)w->slot << 32 | ((u32)addr & SHARED_WINDOW) : addr);
 }
 
 /* Everything that this launch does not judge any more. */
@@ -54,7 +54,7 @@ SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 	struct gsan_block *b = block_of(w->slot);
 	u32 mine = b->launch_number;
 	if (make)
-		store(key & WORD_SHARED ? &b->words : &launch_of(b)->words, 1);
+		store(key & WORD_SHARED ? &block_of((u32)(key >> 32) & (GSAN_MAX_SLOTS - 1))->words : &launch_of(b)->words, 1);
 	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 36);
 	ROLLED
 	for (u32 probe = 0; probe < 32; probe++) {

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * async.cuh: asynchronous operations: their records in shadow memory, who knows
+ * that one is over, and what is compared when one is issued.  (PTX ISA, Memory
+ * Consistency Model: Async Operations; Data Movement and Conversion Instructions:
+ * Asynchronous copy)
+ *
+ * A record is no thread's: it names what completes the operation.  Who waited for
+ * that is remembered with his clock, and everybody who knows of that clock knows
+ * that the operation is over.
+ */
+#define event_known     __gsan_v1_event_known
+#define mbar_over       __gsan_v1_mbar_over
+#define group_over      __gsan_v1_group_over
+#define async_over      __gsan_v1_async_over
+#define peer_over       __gsan_v1_peer_over
+#define wgmma_over      __gsan_v1_wgmma_over
+#define peer_kind       __gsan_v1_peer_kind
+#define issue_status    __gsan_v1_issue_status
+#define issue_report    __gsan_v1_issue_report
+#define async_range     __gsan_v1_async_range
+#define groups_now      __gsan_v1_groups_now
+#define wait_noted      __gsan_v1_wait_noted
+#define proxy_status    __gsan_v1_proxy_status
+
+FN u32 async_what(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_ASYNC_MBAR | GSAN_ASYNC_WRITE); }
+FN u32 async_how(u64 r) { return GSAN_REC_CLOCK(r) >> GSAN_ASYNC_HOW_SHIFT & 7; }
+FN u32 mbar_in(u64 r) { return GSAN_REC_CLOCK(r) >> 18 & (GSAN_MBARS - 1); }
+FN u32 phase_in(u64 r) { return (GSAN_REC_CLOCK(r) & 0x3ffff) << 10 | ((u32)(r >> 12) & 0x3ff); }
+
+/* A thread is slot << 10 | number in its block: bits 12 to 34 of a record. */
+FN u64 group_record(u32 who, u32 how, u32 number)
+{
+	return (u64)(GSAN_ASYNC_CLOCK | how << GSAN_ASYNC_HOW_SHIFT | number) << 35 | (u64)who << 12 |
+	       GSAN_KIND_ASYNC << 8;
+}
+
+FN u64 mbar_record(u32 slot, u32 index, u32 phase)
+{
+	return (u64)(GSAN_ASYNC_CLOCK | GSAN_ASYNC_MBAR | index << 18 | phase >> 10) << 35 | (u64)slot << 22 |
+	       (u64)(phase & 0x3ff) << 12 | GSAN_KIND_ASYNC << 8;
+}
+
+#define ASYNC_WRITES    ((u64)GSAN_ASYNC_WRITE << 35)
+
+FN struct gsan_groups *groups_of(u32 who) { return at<struct gsan_groups>(root()->groups) + who; }
+FN struct gsan_log *log_of(u32 who) { return at<struct gsan_log>(root()->logs) + (who >> 5); }
+FN struct gsan_mbar *mbars_of(u32 slot) { return at<struct gsan_mbar>(root()->mbars) + (u64)slot * GSAN_MBARS; }
+FN u32 self_of(const struct gsan_warp *w) { return w->id << 5 | sreg_laneid(); }
+
+/* Is the block that has `slot` one of this launch?  What others left is over. */
+FN bool of_launch(const struct gsan_warp *w, const struct gsan_block *b)
+{
+	return load(&b->launch_number) == own_block(w)->launch_number;
+}
+
+/* Does the calling lane know of thread `who` up to `clock`?  `all`: does the whole
+ * block? */
+SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, bool all)
+{
+	u64 rec = (u64)clock << 35 | (u64)who << 12;
+	if (who >> 10 == w->slot && clock <= w->floor)
+		return true;
+	if (all)
+		return false;
+	u32 end = end_of(w, rec);
+	return !end || lane_knows(w, rec, true, end);
+}
+
+/* Is a phase of the mbarrier over, as far as the calling lane knows? */
+SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool all)
+{
+	struct gsan_block *b = block_of(slot);
+	struct gsan_mbar *m = mbars_of(slot) + index;
+	u32 flags = load(&m->flags), n = load(&m->phase), left = (n - phase) & GSAN_MBAR_PHASES;
+
+	if (!of_launch(w, b) || load(&m->start) != load(&b->start) || (flags & GSAN_MBAR_LOST) ||
+	    ((phase - load(&m->first)) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2 || left > GSAN_MBAR_PHASES / 2)
+		return true;
+	/* Bytes that came too late for their phase count in the next. */
+	if (left && left < 3 && (flags & GSAN_MBAR_SHORT << (phase & 1))) {
+		phase++;
+		left--;
+	}
+	if (!left)
+		return false;
+	u32 warps = (load(&b->ntid) + 31) >> 5, me = slot == w->slot ? w->id & 31 : 32;
+	struct gsan_seen *seen = m->seen[phase & 1];
+	if (!all && left < 3 && me < 32 && (load(&seen[me].mask) >> sreg_laneid() & 1))
+		return true;
+	ROLLED
+	for (u32 k = 0; k < warps && left < 3; k++) {
+		u64 v = load64((u64 *)&seen[k]);
+		ROLLED
+		for (u32 lanes = (u32)(v >> 32); lanes; lanes &= lanes - 1)
+			if (event_known(w, slot << 10 | k << 5 | (__ffs(lanes) - 1), (u32)v, all))
+				return true;
+	}
+	if (((load(&m->phase) - phase) & GSAN_MBAR_PHASES) < 3)
+		return false;
+	/* Longer ago than is remembered. */
+	if (!all)
+		count(GSAN_COUNT_ASYNC_LOST, 1);
+	return true;
+}
+
+/* Is the thread's group over, as far as the calling lane knows? */
+SLOW bool group_over(struct gsan_warp *w, u64 r, bool all)
+{
+	u32 who = (u32)(r >> 12) & 0x7fffff, slot = who >> 10, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
+	struct gsan_block *b = block_of(slot);
+	struct gsan_groups *g = groups_of(who);
+	struct gsan_log *log = log_of(who);
+	bool cp = async_how(r) == GSAN_HOW_CP, write = async_what(r) & GSAN_ASYNC_WRITE;
+
+	if (!of_launch(w, b) || load(&g->start) != load(&b->start))
+		return true;
+	/* A source is free when it has been read. */
+	u32 kind = cp ? GSAN_WAIT_CP : GSAN_WAIT_BULK, last = cp ? GSAN_WAIT_CP_MBAR : write ? GSAN_WAIT_BULK : GSAN_WAIT_READ;
+	ROLLED
+	for (; kind <= last; kind++) {
+		bool lost = number <= load(&g->waited[kind]);
+		ROLLED
+		for (u32 k = 0; k < GSAN_LOG && number <= load(&g->waited[kind]); k++) {
+			uint4 e = load_cg(&log->wait[k]);       /* clock mask upto from */
+			if (e.z >> 28 != kind || !(e.y >> (who & 31) & 1) || (e.w & 0xffffff) >= number || (e.z & 0xfffffff) < number)
+				continue;
+			lost = false;
+			if (kind == GSAN_WAIT_CP_MBAR ? mbar_over(w, slot, e.w >> 24, e.x, all) : event_known(w, who, e.x, all))
+				return true;
+		}
+		if (lost) {
+			count(GSAN_COUNT_ASYNC_LOST, 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* peer.cuh */
+SLOW bool peer_over(struct gsan_warp *w, u64 r, bool all);
+FN u32 level_in(u64 r) { return GSAN_REC_CLOCK(r) >> 19 & 3; }
+
+/* Is the record a thread's access to a peer's memory? */
+FN bool by_peer(u64 r)
+{
+	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_PEER;
+}
+
+/* Does an mbarrier lie there?  Which of its slot. */
+FN bool by_object(u64 r)
+{
+	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_OBJECT;
+}
+
+FN u32 mbar_object(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_MBARS - 1); }
+
+/* The scope of a thread's access; in two bits where it is a peer's. */
+FN u32 scope_of(u64 r)
+{
+	return by_peer(r) ? level_in(r) : GSAN_REC_KIND(r) == GSAN_KIND_ASYNC ? GSAN_WEAK : kind_level(GSAN_REC_KIND(r));
+}
+
+/* Accesses of threads, unordered, of which one is to a peer's memory: the kind of the
+ * finding and why << 8; 0 if they are atomic to each other.  Both are in one cluster. */
+SLOW u32 peer_kind(struct gsan_warp *w, u64 prev, u64 now, u32 slot, u32 who_clock)
+{
+	u32 a = scope_of(prev), b = scope_of(now);
+	if (a && b && (a < b ? a : b) >= GSAN_CLUSTER && !((prev ^ now) & 255))
+		return 0;
+	if (a && b)
+		return !((prev ^ now) & 255) ? GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_ATOMIC << 8 : GSAN_DATA_RACE | GSAN_WHY_MIXED_SIZE << 8;
+	if (missed_knows(own_block(w), slot, (u32)(prev >> 17) & 31, 1u << ((u32)(prev >> 12) & 31), who_clock, GSAN_CLOCK_MAX))
+		return GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_SYNC << 8;
+	return GSAN_DATA_RACE | GSAN_WHY_OTHER_BLOCK << 8;
+}
+
+/* The clock of a thread's access; of a peer's, its interval's. */
+FN u32 clock_of(u64 r)
+{
+	struct gsan_log *log = log_of((u32)(r >> 12) & 0x7fffff);
+	u32 number = GSAN_REC_CLOCK(r) & GSAN_PEER_MAX;
+	return by_peer(r) ? load(&log->peer[number % GSAN_LOG_PEERS][1]) : GSAN_REC_CLOCK(r);
+}
+
+/* Is the warpgroup's wgmma over, as far as the calling lane knows?  Its warps wait for
+ * it one by one, and one speaks for all. */
+SLOW bool wgmma_over(struct gsan_warp *w, u64 r, bool all)
+{
+	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
+	struct gsan_block *b = block_of(who >> 10);
+	if (!of_launch(w, b))
+		return true;
+	ROLLED
+	for (u32 i = 0; i < 4; i++) {
+		u32 warp = (who & ~127u) + 32 * i;
+		struct gsan_log *log = log_of(warp);
+		bool lost = number <= load(&log->wgmma_waited);
+		if (load(&log->wgmma_start) != load(&b->start))
+			lost = true;
+		ROLLED
+		for (u32 k = 0; k < GSAN_LOG && lost; k++) {
+			uint4 e = load_cg(&log->wait[k]);
+			if (e.z >> 28 != GSAN_WAIT_WGMMA || (e.w & 0xffffff) >= number || (e.z & 0xfffffff) < number)
+				continue;
+			if (event_known(w, warp | (__ffs(e.y) - 1), e.x, all))
+				return true;
+			lost = false;
+		}
+		if (lost) {
+			count(GSAN_COUNT_ASYNC_LOST, 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
+{
+	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_WGMMA)
+		return wgmma_over(w, r, all);
+	if (async_what(r) & GSAN_ASYNC_MBAR)
+		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all);
+	if (async_how(r) == GSAN_HOW_PEER)
+		return peer_over(w, r, all);
+	if (async_how(r) == GSAN_HOW_OBJECT) {
+		struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r)) + mbar_object(r);
+		return load(&m->start) != load(&block_of(GSAN_REC_SLOT(r))->start) || !(load(&m->flags) & GSAN_MBAR_LIVE);
+	}
+	return group_over(w, r, all);
+}
+
+/* An access of a thread finds an operation's record, see judge. */
+SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site)
+{
+	bool over = async_over(w, prev, false);
+	/* What nobody can be in the way of any more, or what this write stands for. */
+	bool covered = GSAN_REC_KIND(now) == GSAN_KIND_WRITE && !(prev & ~now & 255);
+	if (over && (covered || async_over(w, prev, (where & 1))))
+		swap(sh + i, prev, 0ull);
+	if (over)
+		return;
+	u32 psite = site_in(word, prev);
+	if (!psite)
+		psite = site_of(st + i, prev);
+	u32 kind = GSAN_ASYNC_RACE | GSAN_WHY_ASYNC << 8;
+	if (by_peer(prev))
+		kind = peer_kind(w, prev, now, GSAN_REC_SLOT(prev), clock_of(prev));
+	/* (PTX ISA, mbarrier: only its own operations may be performed on it) */
+	if (by_object(prev))
+		kind = now & 0x100 ? GSAN_MBARRIER_MISUSE | GSAN_WHY_MBAR_LIVE << 8 : 0;
+	if (kind)
+		tell(w, kind & 255, kind >> 8, where & ~(WHERE_LATE | 6), site, now, psite, prev, own_block(w)->cta);
+}
+
+/* The groups of the calling lane; in a new block they go on from the last one's. */
+SLOW struct gsan_groups *groups_now(struct gsan_warp *w)
+{
+	struct gsan_groups *g = groups_of(self_of(w));
+	if (load(&g->start) == w->start)
+		return g;
+	u32 cp = load(&g->cp), bulk = load(&g->bulk);
+	store(&g->waited[GSAN_WAIT_CP], cp);
+	store(&g->waited[GSAN_WAIT_CP_MBAR], cp);
+	store(&g->waited[GSAN_WAIT_BULK], bulk);
+	store(&g->waited[GSAN_WAIT_READ], bulk);
+	store(&g->cp, cp + 1);
+	store(&g->bulk, bulk + 1);
+	store(&g->commits, 0);
+	__threadfence();
+	store(&g->start, w->start);
+	return g;
+}
+
+/* `lanes` waited for their groups from `from` (exclusive) to `upto`. */
+SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upto, u32 clock, u32 index)
+{
+	struct gsan_log *log = log_of(w->id << 5);
+	u32 n = fetch_add(&log->waits, 1) % GSAN_LOG;
+	if (upto <= from)
+		return;
+	store_cg(&log->wait[n], four(clock, lanes, upto | kind << 28, from | index << 24));
+	__threadfence();
+}
+
+/* ---- An operation is issued ---------------------------------------------------- */
+
+#define ISSUE_SHARED    1u
+#define ISSUE_THREAD    4u      /* it is the thread's own access, to a peer's memory */
+#define ISSUE_PROXY     2u      /* it accesses memory through the async proxy */
+
+/* proxy.cuh */
+SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space);
+
+enum status { STATUS_GONE, STATUS_FINE, STATUS_BAD };
+
+/* What stands between record `prev` and the operation that the calling lane issues:
+ * STATUS_* | kind << 8 | why << 16, without regard to whether they conflict. */
+SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags)
+{
+	u32 slot = GSAN_REC_SLOT(prev), clock = GSAN_REC_CLOCK(prev), launch;
+	u32 space = flags & ISSUE_SHARED ? GSAN_PROXY_SHARED : GSAN_PROXY_GLOBAL;
+	u64 cta;
+
+	if (GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC) {
+		if (!async_over(w, prev, false)) {
+			u32 kind = GSAN_ASYNC_RACE | GSAN_WHY_ASYNC << 8;
+			/* A thread's own accesses are in order. */
+			if (by_peer(prev) && ((prev ^ now) >> 12 & 0x7fffff) == 0)
+				return STATUS_FINE;
+			if (by_object(prev))
+				kind = now & ASYNC_WRITES ? GSAN_MBARRIER_MISUSE | GSAN_WHY_MBAR_LIVE << 8 : 0;
+			if (by_peer(prev) && (flags & ISSUE_THREAD))
+				kind = peer_kind(w, prev, now, slot, clock_of(prev));
+			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
+		}
+		if (async_over(w, prev, flags & ISSUE_SHARED))
+			return STATUS_GONE;
+		return STATUS_FINE;
+	}
+	bool same = slot == w->slot && clock > w->start;
+	u32 end = GSAN_CLOCK_MAX, state = load(&w->state);
+	if (!same) {
+		if (clock < w->launch_base || ((flags & ISSUE_SHARED) && clock <= load(&block_of(slot)->start)))
+			return STATUS_GONE;
+		end = find_tenant(slot, clock, &launch, &cta);
+		if (!end) {
+			count(GSAN_COUNT_HISTORY_LOST, 1);
+			return STATUS_GONE;
+		}
+		if (launch != own_block(w)->launch_number)
+			return STATUS_GONE;
+		if ((state & GSAN_WARP_UNMODELLED) && scopes_meet(w, GSAN_CLUSTER, GSAN_CLUSTER, slot, clock))
+			return STATUS_FINE;
+	}
+	if (!lane_knows(w, prev, true, end)) {
+		u32 pk = GSAN_REC_KIND(prev);
+		/* A strong read may have found what this one wrote, and order it. */
+		ROLLED
+		for (u32 k = 0; k < 4 && (pk & GSAN_KIND_WRITE) && kind_level(pk); k++) {
+			u64 z = load64(sh + k);
+			if (kind_observed(GSAN_REC_KIND(z)) && !((z ^ prev) & 255)) {
+				count(GSAN_COUNT_OBSERVED, 1);
+				return STATUS_FINE;
+			}
+		}
+		if (flags & ISSUE_THREAD) {
+			u32 kind = peer_kind(w, prev, now, slot, clock);
+			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
+		}
+		return STATUS_BAD | GSAN_ASYNC_RACE << 8 |
+		       (same ? GSAN_WHY_SAME_BLOCK : GSAN_WHY_OTHER_BLOCK) << 16;
+	}
+	if (!(flags & ISSUE_PROXY))
+		return STATUS_FINE;
+	return proxy_status(w, prev, same, end, space);
+}
+
+/* `prev` in record `k` and the operation are a finding. */
+SLOW void issue_report(struct gsan_warp *w, u32 status, u64 *sh, u32 *st, u32 k, u32 word, u64 prev, u64 now, u64 where, u32 site)
+{
+	u32 launch, psite = site_in(word, prev);
+	u64 cta = own_block(w)->cta;
+	if (!psite)
+		psite = site_of(st + k, prev);
+	if (GSAN_REC_SLOT(prev) != w->slot && GSAN_REC_KIND(prev) != GSAN_KIND_ASYNC)
+		find_tenant(GSAN_REC_SLOT(prev), GSAN_REC_CLOCK(prev), &launch, &cta);
+	tell(w, status >> 8 & 255, status >> 16, where, site, now, psite, prev, cta);
+}
+
+/* `bytes` bytes at `addr`, global or in the shared memory of `slot`: the operation
+ * `rec` of the calling lane puts its records in and is compared with what stands. */
+SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 rec, u32 flags, u32 site)
+{
+	bool shared = flags & ISSUE_SHARED, write = rec & ASYNC_WRITES;
+	u32 limit = shared ? load(&block_of(slot)->shared_limit) : 0, lost = 0;
+	/* Neighbouring granules are mostly alike: what was found of each record. */
+	u64 key[4] = { 0, 0, 0, 0 };
+	u32 val[4] = { 0, 0, 0, 0 };
+	ROLLED
+	for (u64 end = addr + bytes; addr < end; addr = (addr & ~7ull) + 8) {
+		u32 size = end - addr < 8 ? (u32)(end - addr) : 8, off = (u32)addr & SHARED_WINDOW;
+		u64 *sh, where = (addr & ~7ull) | (u64)shared, now = rec | bytes_at(addr, size);
+		u32 *st;
+		if (shared) {
+			u64 row = (u64)(off >> 13) * w->nslots + slot;
+			sh = at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4);
+			st = at<u32>(GSAN_SITES_SHARED + (row << 14) + (off & 0x1ff8) * 2);
+		}
+		if (shared ? off >= limit : !shadow_global(addr, &sh, &st)) {
+			fetch_add(&w->unbacked, 1);
+			continue;
+		}
+		u32 pick = 4;
+		u64 old = 0;
+		ROLLED
+		for (u32 tries = 0; tries < 8; tries++) {
+			uint4 a = load_cg(sh), c = load_cg(sh + 2), words = load_cg(st);
+			u64 r[4];
+			u32 word[4], free = 0;
+			r[0] = (u64)a.y << 32 | a.x; r[1] = (u64)a.w << 32 | a.z;
+			r[2] = (u64)c.y << 32 | c.x; r[3] = (u64)c.w << 32 | c.z;
+			word[0] = words.x; word[1] = words.y; word[2] = words.z; word[3] = words.w;
+			bool in = pick < 4;
+#pragma unroll
+			for (u32 k = 0; k < 4; k++) {
+				u64 x = r[k];
+				if (!x)
+					free |= 1u << k;
+				/* Its own, or that of a read by another of the same group. */
+				if (x == now && (pick == k || !write))
+					in = true;
+				if (!(x & now & 255) || (x == now && in))
+					continue;
+				bool async = GSAN_REC_KIND(x) == GSAN_KIND_ASYNC;
+				bool writes = async ? (x & ASYNC_WRITES) : (x & 0x100);
+				/* Reductions do not mind each other.  (PTX ISA, cp.reduce.async.bulk:
+				 * each is a relaxed atomic operation) */
+				bool reduce = async && !(async_what(x) & GSAN_ASYNC_MBAR) && async_how(x) == GSAN_HOW_REDUCE &&
+					      async_how(now) == GSAN_HOW_REDUCE && !(async_what(now) & GSAN_ASYNC_MBAR);
+				if (key[k] != (x & ~255ull)) {
+					key[k] = x & ~255ull;
+					val[k] = issue_status(w, sh, x, now, flags);
+				}
+				u32 s = val[k] & 255;
+				if (s == STATUS_GONE || (s == STATUS_FINE && !(x & ~now & 255) && (write || !writes)))
+					free |= 1u << k;
+				if (s == STATUS_BAD && (write || writes) && !reduce)
+					issue_report(w, val[k], sh, st, k, word[k], x, now, where, site);
+			}
+			/* The second look was for what came meanwhile. */
+			if (in)
+				break;
+			u32 h = ((u32)(addr >> 3) ^ clock32()) * 2654435761u >> 30;
+			if (!free) {
+				lost++;
+				/* A read gives up itself. */
+				if (!write)
+					break;
+				free = 1u << h;
+			}
+			u32 turned = free >> h | free << (4 - h);
+			pick = (__ffs(turned & 15) - 1 + h) & 3;
+			old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
+			if (swap(sh + pick, old, now) != old)
+				pick = 4;
+			else
+				store(st + pick, site_word(site, now));
+		}
+	}
+	if (lost)
+		fetch_add(&w->evicted, lost);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cluster.cuh: the blocks of a cluster, and their barrier.  (PTX ISA, Parallel
+ * Synchronization and Communication Instructions: barrier.cluster)
+ *
+ * Everybody comes once to each phase, and nobody to the next before all have come:
+ * counting them says which phase it is.
+ */
+#define cluster_enter   __gsan_v1_cluster_enter
+#define cluster_leave   __gsan_v1_cluster_leave
+#define cluster_exit    __gsan_v1_cluster_exit
+#define cluster_come    __gsan_v1_cluster_come
+#define cluster_bring   __gsan_v1_cluster_bring
+
+/* A block that has just got its slot joins its cluster, if that has several. */
+SLOW void cluster_enter(struct gsan_block *b, u32 slot)
+{
+	b->rank = b->cluster_at = 0;
+#if __CUDA_ARCH__ >= 900
+	struct gsan_root *r = root();
+	u32 rank, size;
+	asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+	asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+	b->rank = rank;
+	if (size < 2 || size > 16)
+		return;
+	u64 key = (u64)b->launch_number << 32 | b->cluster;
+	struct gsan_cluster *c = at<struct gsan_cluster>(r->clusters), *free = 0, *found = 0;
+	take_lock(&r->launch_lock);
+	ROLLED
+	for (u32 i = 0; i < r->nslots && !found; i++) {
+		u64 k = load64((u64 *)&c[(b->cluster + i) % r->nslots].key);
+		if (k == key)
+			found = c + (b->cluster + i) % r->nslots;
+		if (!k && !free)
+			free = c + (b->cluster + i) % r->nslots;
+		/* Its entry is there, or the first that was free when it was made. */
+		if (!k && i >= GSAN_SLOTS_PER_SM)
+			break;
+	}
+	if (!found && free) {
+		found = free;
+		store(&found->lock, 0);
+		store(&found->live, size);
+		store(&found->threads, size * b->ntid);
+		found->arrived = found->exited = found->exited_late = 0;
+		found->last = found->last_narrow = found->narrow.one = found->narrow.builder = found->phases = 0;
+		found->gather.one = found->gather.builder = 0;
+		ROLLED
+		for (u32 i = 0; i < 16; i++)
+			store(&found->slot[i], 0);
+		__threadfence();
+		*(volatile u64 *)&found->key = key;
+	}
+	if (found) {
+		b->cluster_at = (u32)(found - c) + 1;
+		store(&found->slot[rank], slot + 1);
+	}
+	unlock(&r->launch_lock);
+#endif
+}
+
+SLOW void cluster_leave(struct gsan_block *b)
+{
+	struct gsan_cluster *c = cluster_of(b);
+	__threadfence();
+	if (fetch_add(&c->live, ~0u) == 1)
+		*(volatile u64 *)&c->key = 0;
+}
+
+/* `come` more have arrived and `gone` will not; lock held. */
+SLOW void cluster_come(struct gsan_cluster *c, u32 come, u32 gone, u32 late)
+{
+	c->arrived += come;
+	c->exited += gone;
+	c->exited_late += late;
+	if (!c->arrived || c->arrived + c->exited < c->threads)
+		return;
+	store(&c->last, gather_take(&c->gather));
+	store(&c->last_narrow, gather_take(&c->narrow));
+	store(&c->phases, c->phases + 1);
+	c->gather.one = c->narrow.one = 0;
+	c->arrived = 0;
+	c->exited += c->exited_late;
+	c->exited_late = 0;
+}
+
+/* Lanes that leave the kernel count as arrived from then on. */
+SLOW void cluster_exit(struct gsan_warp *w, u32 lanes)
+{
+	struct gsan_cluster *c = cluster_of(own_block(w));
+	struct gsan_log *log = log_of(w->id << 5);
+	u32 there = load(&log->at_cluster) & lanes;
+	fetch_and(&log->at_cluster, ~lanes);
+	take_lock(&c->lock);
+	cluster_come(c, 0, __popc(lanes & ~there), __popc(there));
+	unlock(&c->lock);
+}
+
+SLOW void cluster_bring(struct gsan_warp *w, struct gsan_cluster *c, u32 info, u32 lanes, u32 top)
+{
+	u32 snap = mbar_brings(w, info, lanes, top), lane = sreg_laneid();
+	take_lock(&c->lock);
+	if (!(info & GSAN_INFO_RELEASE) && !snap && (load(&w->m_fence) >> lane & 1))
+		gather_add(w, &c->narrow, lane_of(w, lane)->fence[0]);
+	gather_add(w, &c->gather, snap);
+	cluster_come(c, __popc(lanes), 0, 0);
+	unlock(&c->lock);
+}
+
+API void __gsan_v1_cluster_arrive(u64 ctx, u32 info)
+{
+	if (!ctx)
+		return;
+	struct gsan_warp *w = WARP(ctx);
+	struct gsan_block *b = own_block(w);
+	u32 group = __activemask(), lane = sreg_laneid();
+	if (b->cluster_at) {
+		struct gsan_cluster *c = cluster_of(b);
+		bool whole = agreed(group, !((load(&w->m_refs) | load(&w->m_own) |
+					      (info & GSAN_INFO_RELEASE ? 0 : load(&w->m_fence))) & group));
+		u32 top = highest(group, tick(w, group == load(&w->live)));
+		ONE_BY_ONE(
+			if (!whole || lane == __ffs(group) - 1)
+				cluster_bring(w, c, info, whole ? group : 1u << lane, top);
+		);
+		meet(group);
+		if (lane == __ffs(group) - 1)
+			fetch_or(&log_of(w->id << 5)->at_cluster, group);
+	}
+	meet(group);
+}
+
+API void __gsan_v1_cluster_wait(u64 ctx)
+{
+	if (!ctx)
+		return;
+	struct gsan_warp *w = WARP(ctx);
+	struct gsan_block *b = own_block(w);
+	u32 group = __activemask(), lane = sreg_laneid();
+	if (!b->cluster_at) {
+		__gsan_v1_unmodelled(ctx);
+		return;
+	}
+	if (lane == __ffs(group) - 1)
+		fetch_and(&log_of(w->id << 5)->at_cluster, ~group);
+	u32 id = load(&cluster_of(b)->last);
+	mbar_learn(w, id, 0, load(&cluster_of(b)->last_narrow), w->slot, GSAN_INFO_ACQUIRE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT,
+		   agreed(group, group == load(&w->live)));
+	meet(group);
+}
+
+/* fence.mbarrier_init: what the calling lane initialised may be used by peers behind
+ * their barrier.  (PTX ISA, membar/fence: fence.mbarrier_init is restricted to prior
+ * mbarrier.init of the same thread) */
+API void __gsan_v1_init_fence(u64 ctx)
+{
+	if (!ctx)
+		return;
+	struct gsan_warp *w = WARP(ctx);
+	u32 group = __activemask(), me = (w->id & 31) << 5 | sreg_laneid();
+	ROLLED
+	for (u32 k = 0; k < GSAN_MBARS; k++) {
+		struct gsan_mbar *m = mbars_of(w->slot) + k;
+		if (load(&m->start) == w->start && load(&m->init_who) == me && (load(&m->flags) & GSAN_MBAR_LIVE))
+			fetch_or(&m->flags, GSAN_MBAR_FENCED);
+	}
+	meet(group);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * copy.cuh: asynchronous copies and their groups.  (PTX ISA, Data Movement and
+ * Conversion Instructions: cp.async, cp.async.bulk, cp.reduce.async.bulk)
+ *
+ * A copy's records are put in before it is issued.  What completes it is the group
+ * of its thread, or the phase of an mbarrier that was under way when it was issued.
+ */
+#define copy_all        __gsan_v1_copy_all
+#define copy_issue      __gsan_v1_copy_issue
+#define copy_phase      __gsan_v1_copy_phase
+#define group_step      __gsan_v1_group_step
+
+/* The record of an operation whose `bytes` bytes count in the phase under way of the
+ * mbarrier at `place`; 0 if that is not followed. */
+SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes)
+{
+	struct gsan_mbar *m = mbar_find(place);
+	u32 slot = (u32)(place >> 32);
+	if (!m || (load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_LIVE)) != GSAN_MBAR_LIVE)
+		return 0;
+	take_lock(&m->lock);
+	u32 phase = m->phase;
+	m->tx_issued += bytes;
+	store(&m->issuer[phase & 1], self_of(w));
+	unlock(&m->lock);
+	return mbar_record(slot, (u32)(m - mbars_of(slot)), phase);
+}
+
+/* A copy to the shared memory of several blocks, at the same place in each; it counts
+ * at the mbarrier of each. */
+SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u64 mbar, u32 op, u32 site)
+{
+	u32 done = 0;
+	dst = (u32)cluster_place(w, dst);
+	mbar = (u32)cluster_place(w, mbar);
+	ROLLED
+	for (u32 rank = 0; rank < 16; rank++) {
+		u64 rec = 0, slot = mask >> rank & 1 ? peer_slot(w, rank) : ~0u;
+		ONE_BY_ONE(
+			if (slot != ~0u)
+				rec = copy_phase(w, slot << 32 | mbar, bytes);
+		);
+		if (!rec)
+			continue;
+		/* The source is free when one of them is complete: more is not known of it. */
+		if (!done)
+			async_range(w, w->slot, src, bytes, rec, ISSUE_PROXY | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
+		async_range(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
+		done |= 1u << rank;
+	}
+	if (done != mask)
+		fetch_add(&w->unmodelled, 1);
+}
+
+SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
+{
+	u32 how = GSAN_COPY_HOW(op), me = self_of(w), slot = w->slot;
+	u32 proxy = op & GSAN_COPY_GENERIC || (how == GSAN_HOW_CP && !(op & GSAN_COPY_MBAR)) ? 0 : ISSUE_PROXY;
+	u64 rec = 0, place = 0, at = (u64)w->slot << 32 | ((u32)mbar & SHARED_WINDOW);
+	site += __gsan_site_base;
+	if (op & GSAN_COPY_MULTICAST) {
+		copy_all(w, dst, src, bytes, from, mbar, op, site);
+		return;
+	}
+	if (op & GSAN_COPY_CLUSTER) {
+		place = cluster_place(w, dst);
+		slot = (u32)(place >> 32);
+		dst = (u32)place;
+		at = cluster_place(w, mbar);
+	}
+	if (op & GSAN_COPY_MBAR) {
+		ONE_BY_ONE(rec = place == NOWHERE ? 0 : copy_phase(w, at, bytes););
+	} else {
+		struct gsan_groups *g = groups_now(w);
+		u32 number = load(how == GSAN_HOW_CP ? &g->cp : &g->bulk);
+		rec = number <= GSAN_ASYNC_GROUP_MAX ? group_record(me, how, number) : 0;
+	}
+	if (!rec) {
+		fetch_add(&w->unmodelled, 1);
+		return;
+	}
+	if (!(op & GSAN_COPY_NO_SOURCE)) {
+		u64 r = how == GSAN_HOW_REDUCE && !(op & GSAN_COPY_MBAR) ?
+			group_record(me, GSAN_HOW_BULK, GSAN_REC_CLOCK(rec) & GSAN_ASYNC_GROUP_MAX) : rec;
+		async_range(w, w->slot, src, from, r, proxy | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
+	}
+	if (!(op & GSAN_COPY_NO_DEST))
+		async_range(w, slot, dst, bytes, rec | ASYNC_WRITES, proxy | (op & GSAN_COPY_TO_SHARED ? ISSUE_SHARED : 0), site);
+}
+
+API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
+{
+	if (ctx)
+		TOGETHER(copy_issue(WARP(ctx), dst, src, bytes, from, mbar, op, site););
+}
+
+/* A group of the calling lane is committed, or waited for: all but the last `n`. */
+SLOW void group_step(struct gsan_warp *w, u32 op, u32 n)
+{
+	struct gsan_groups *g = groups_now(w);
+	bool cp = GSAN_COPY_HOW(op) == GSAN_HOW_CP;
+	u32 *now = cp ? &g->cp : &g->bulk, number = load(now), first = 0;
+	if (op & (GSAN_GROUP_COMMIT | GSAN_GROUP_ALL)) {
+		store(now, ++number);
+		if (cp)
+			store(&g->commits, load(&g->commits) + 1);
+	}
+	if (op & GSAN_GROUP_COMMIT)
+		return;
+	u32 kind = cp ? GSAN_WAIT_CP : op & GSAN_GROUP_READ ? GSAN_WAIT_READ : GSAN_WAIT_BULK;
+	u32 upto = number - 1 > n ? number - 1 - n : 0, from = load(&g->waited[kind]);
+	u32 group = __activemask(), alike = __match_any_sync(group, (u64)upto << 32 | from);
+	first = sreg_laneid() == __ffs(alike) - 1;
+	ONE_BY_ONE(
+		if (first)
+			wait_noted(w, alike, kind, from, upto, load(&w->clock), 0);
+	);
+	meet(group);
+	if (upto > from)
+		store(&g->waited[kind], upto);
+}
+
+API void __gsan_v1_group(u64 ctx, u32 op, u32 n)
+{
+	if (ctx)
+		TOGETHER(group_step(WARP(ctx), op, n););
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mbar.cuh: mbarriers.  (PTX ISA, Parallel Synchronization and Communication
+ * Instructions: mbarrier)
+ *
+ * The object in the program's memory is not looked at; what is entered here says
+ * which phase an arrival belongs to.  Arrivals are entered before they are carried
+ * out, waits afterwards.  Somebody who waits tells that a phase is over, and all
+ * that is entered from then on is of a later one; where as many arrivals had been
+ * entered as the phases that are over needed, none of those is of a later one,
+ * either.  Where that does not come out, arrivals count for both phases.
+ */
+#define mbar_find       __gsan_v1_mbar_find
+#define mbar_make       __gsan_v1_mbar_make
+#define gather_add      __gsan_v1_gather_add
+#define gather_take     __gsan_v1_gather_take
+#define mbar_mark       __gsan_v1_mbar_mark
+#define mbar_brings     __gsan_v1_mbar_brings
+#define mbar_enter      __gsan_v1_mbar_enter
+#define mbar_init       __gsan_v1_mbar_init
+#define mbar_arrive     __gsan_v1_mbar_arrive
+#define mbar_saw        __gsan_v1_mbar_saw
+#define mbar_learn      __gsan_v1_mbar_learn
+#define mbar_waited     __gsan_v1_mbar_waited
+#define mbar_waits      __gsan_v1_mbar_waits
+#define mbar_op         __gsan_v1_mbar_op
+#define mbar_wait       __gsan_v1_mbar_await
+#define mbar_used       __gsan_v1_mbar_used
+
+/* The mbarrier at a place, NULL if its init was not seen. */
+SLOW struct gsan_mbar *mbar_find(u64 place)
+{
+	u32 addr = (u32)place, slot = (u32)(place >> 32);
+	if (place == NOWHERE)
+		return 0;
+	struct gsan_mbar *m = mbars_of(slot);
+	u32 start = load(&block_of(slot)->start);
+	ROLLED
+	for (u32 k = 0; k < GSAN_MBARS; k++) {
+		struct gsan_mbar *x = m + ((addr >> 3) + k) % GSAN_MBARS;
+		if (load(&x->start) != start)
+			return 0;
+		if (load(&x->addr) == addr)
+			return x;
+	}
+	return 0;
+}
+
+/* The one for a place of the own block; NULL if there is no room. */
+SLOW struct gsan_mbar *mbar_make(struct gsan_warp *w, u32 addr)
+{
+	struct gsan_block *b = own_block(w);
+	struct gsan_mbar *m = mbars_of(w->slot), *found = 0;
+	take_lock(&b->lock);
+	ROLLED
+	for (u32 k = 0; k < GSAN_MBARS && !found; k++) {
+		struct gsan_mbar *x = m + ((addr >> 3) + k) % GSAN_MBARS;
+		if (load(&x->start) != w->start) {
+			store(&x->addr, addr);
+			store(&x->flags, 0);
+			store(&x->lock, 0);
+			__threadfence();
+			store(&x->start, w->start);
+		}
+		if (load(&x->addr) == addr)
+			found = x;
+	}
+	unlock(&b->lock);
+	return found;
+}
+
+/* One more snapshot (0: none) for those who wait; lock held. */
+SLOW void gather_add(struct gsan_warp *w, struct gsan_gather *g, u32 id)
+{
+	if (!id)
+		return;
+	u32 one = g->one, made;
+	if (!g->builder) {
+		u32 wider = one ? the_wider(one, id) : id;
+		if (wider) {
+			g->one = wider;
+			return;
+		}
+		snap_begin(w, &made, w->start);
+		g->builder = made;
+		snap_join(snap_of(made), one);
+	}
+	snap_join(snap_of(g->builder), id);
+}
+
+/* What was gathered, as one snapshot. */
+SLOW u32 gather_take(struct gsan_gather *g)
+{
+	if (g->builder) {
+		snap_publish(snap_of(g->builder), g->builder);
+		g->one = g->builder;
+		g->builder = 0;
+	}
+	return g->one;
+}
+
+/* What the caller brings to an arrival: all of `lanes` know the same. */
+SLOW u32 mbar_brings(struct gsan_warp *w, u32 op, u32 lanes, u32 top)
+{
+	u32 lane = sreg_laneid(), level = GSAN_INFO_LEVEL(op);
+	if (op & GSAN_INFO_RELEASE)
+		return snap_take(w, lanes, top, 0, 0);
+	/* Relaxed: what the last fence put by.  (PTX ISA, Release Patterns) */
+	if (!(load(&w->m_fence) >> lane & 1))
+		return 0;
+	return lane_of(w, lane)->fence[level > GSAN_CTA ? level - 1 : 0];
+}
+
+/* Phase `phase` is over: who comes from now on comes to the next one.  Lock held. */
+SLOW void mbar_mark(struct gsan_warp *w, struct gsan_mbar *m)
+{
+	u32 flags = load(&m->flags), n = m->phase, own = gather_take(&m->own), peer = gather_take(&m->peer);
+	if (flags & GSAN_MBAR_DIRTY) {
+		count(GSAN_COUNT_MERGED, 1);
+		own = either(w, own, m->last_own);
+		peer = either(w, peer, m->last_peer);
+	}
+	store(&m->last_own, own);
+	store(&m->last_peer, peer);
+	m->own.one = m->peer.one = 0;
+	u32 left = m->ahead - m->expected, expected = m->tx_expected, issued = m->tx_issued;
+	bool late = issued > expected;
+	flags = (flags & ~(GSAN_MBAR_DIRTY | GSAN_MBAR_SHORT << (n & 1))) | (left ? GSAN_MBAR_DIRTY : 0) |
+		(late ? GSAN_MBAR_SHORT << (n & 1) : 0);
+	m->ahead = left;
+	m->expected = m->later;
+	/* Of several that arrived early, what they expect is the next phase's. */
+	m->tx_expected = left && !late ? expected - issued : 0;
+	m->tx_issued = late ? issued - expected : 0;
+	if (((n + 1 - m->first) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 4)
+		flags |= GSAN_MBAR_LOST;
+	store(&m->flags, flags);
+	__threadfence();
+	store(&m->phase, (n + 1) & GSAN_MBAR_PHASES);
+	__threadfence();
+	ROLLED
+	for (u32 k = 0; k < 32; k++)
+		store(&m->seen[n & 1][k].mask, 0);
+}
+
+/* Is an mbarrier used by somebody who does not know of its init?  (PTX ISA,
+ * mbarrier.init: it has to come before any other operation) */
+SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 site, u32 why)
+{
+	u32 slot = (u32)(place >> 32), clock = load(&m->init_clock), who = slot << 10 | load(&m->init_who);
+	u64 rec = (u64)clock << 35 | (u64)who << 12 | GSAN_KIND_WRITE << 8 | 255;
+	struct gsan_block *o = block_of(slot);
+	if (why == GSAN_WHY_MBAR_INIT && (event_known(w, who, clock, false) ||
+	    (slot != w->slot && (load(&m->flags) & GSAN_MBAR_FENCED))))
+		return;
+	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(rec))->state)) & GSAN_WARP_UNMODELLED)
+		return;
+	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
+	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1, site, now, load(&m->init_site), rec, o->cta);
+}
+
+SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
+{
+	struct gsan_mbar *m = mbar_make(w, (u32)place);
+	if (!m) {
+		count(GSAN_COUNT_ASYNC_LOST, 1);
+		return;
+	}
+	take_lock(&m->lock);
+	u32 lost = load(&m->flags) & GSAN_MBAR_LOST;
+	if (load(&m->flags) & GSAN_MBAR_LIVE)
+		mbar_used(w, m, place, site, GSAN_WHY_MBAR_LIVE);
+	store(&m->flags, 0);
+	/* Phases that are asked about never come again; the first is even. */
+	u32 first = ((m->phase + 5) & ~1u) & GSAN_MBAR_PHASES;
+	if (first < m->phase)
+		lost = GSAN_MBAR_LOST;
+	store(&m->phase, first);
+	store(&m->first, first);
+	m->expected = m->later = n;
+	m->ahead = m->tx_expected = m->tx_issued = m->narrow = 0;
+	m->last_own = m->last_peer = m->own.one = m->own.builder = m->peer.one = m->peer.builder = 0;
+	m->init_who = w->id << 5 & 0x3ff | sreg_laneid();
+	m->init_clock = load(&w->clock);
+	m->init_site = site;
+	async_range(w, w->slot, (u32)place, 8, group_record(self_of(w), GSAN_HOW_OBJECT, (u32)(m - mbars_of(w->slot))) | ASYNC_WRITES,
+		    ISSUE_SHARED | ISSUE_THREAD, site);
+	ROLLED
+	for (u32 k = 0; k < 64; k++)
+		store(&m->seen[k >> 5][k & 31].mask, 0);
+	store(&m->flags, GSAN_MBAR_LIVE | lost);
+	unlock(&m->lock);
+}
+
+/* The calling lane enters `times` times operation `op` with operand `n`, and what they
+ * bring. */
+SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op, u32 n, u32 times, u32 snap)
+{
+	u32 what = op & 255, arrivals = 0;
+	bool own = slot == w->slot;
+	take_lock(&m->lock);
+	switch (what) {
+	case GSAN_MBAR_ARRIVE_EXPECT:
+	case GSAN_MBAR_DROP_EXPECT:
+		m->tx_expected += n * times;
+		arrivals = times;
+		break;
+	case GSAN_MBAR_EXPECT:
+		m->tx_expected += n * times;
+		break;
+	case GSAN_MBAR_ARRIVE:
+	case GSAN_MBAR_DROP:
+		arrivals = n * times;
+		break;
+	/* Without .noinc it makes the arrival pending itself. */
+	case GSAN_MBAR_CP_ARRIVE:
+		m->expected += times;
+		arrivals = times;
+		break;
+	case GSAN_MBAR_CP_ARRIVE_NOINC:
+		arrivals = times;
+		break;
+	default:
+		break;
+	}
+	m->ahead += arrivals;
+	if (what == GSAN_MBAR_DROP || what == GSAN_MBAR_DROP_EXPECT)
+		m->later -= arrivals;
+	if (own || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)
+		gather_add(w, own ? &m->own : &m->peer, snap);
+	else if (snap)
+		store(&m->narrow, snap);
+	unlock(&m->lock);
+}
+
+/* An operation at `m` by the lanes that are together. */
+SLOW void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 op, u32 n)
+{
+	u32 group = __activemask(), lane = sreg_laneid(), bit = 1u << lane, what = op & 255, top = 0;
+	bool arrives = what >= GSAN_MBAR_ARRIVE && what < GSAN_MBAR_CP_ARRIVE, all = group == load(&w->live);
+	bool one = __match_any_sync(group, (u64)m ^ (u64)n << 48) == group;
+	/* All know the same: one speaks for them. */
+	bool whole = one && agreed(group, !((load(&w->m_refs) | load(&w->m_own) | load(&w->m_fence)) & group));
+	bool leader = lane == __ffs(group) - 1;
+	struct gsan_groups *g = what == GSAN_MBAR_CP_ARRIVE || what == GSAN_MBAR_CP_ARRIVE_NOINC ? groups_now(w) : 0;
+	if (arrives && (op & GSAN_INFO_RELEASE))
+		top = tick(w, all);
+	if (whole)
+		top = highest(group, top);
+	ONE_BY_ONE(
+		if (!whole || leader) {
+			u32 snap = arrives ? mbar_brings(w, op, whole ? group : bit, top) : 0;
+			mbar_enter(w, m, (u32)(place >> 32), op, n, whole ? __popc(group) : 1, snap);
+		}
+		if (g) {
+			u32 upto = load(&g->cp), from = load(&g->waited[GSAN_WAIT_CP_MBAR]);
+			wait_noted(w, bit, GSAN_WAIT_CP_MBAR, from, upto, load(&m->phase), (u32)(m - mbars_of(w->slot)));
+			store(&g->waited[GSAN_WAIT_CP_MBAR], upto);
+			/* Copies after it are others; where groups are counted, they stay. */
+			if (!load(&g->commits))
+				store(&g->cp, upto + 1);
+		}
+	);
+	meet(group);
+}
+
+/* `lanes` of the warp saw phase `p` over; lock held. */
+SLOW void mbar_saw(struct gsan_warp *w, struct gsan_mbar *m, u32 p, u32 lanes)
+{
+	struct gsan_seen *s = &m->seen[p & 1][w->id & 31];
+	u32 clock = load(&w->clock), mask = load(&s->mask);
+	if (mask && load(&s->clock) != clock) {
+		/* Known by some from too early on. */
+		if (!(mask & lanes))
+			count(GSAN_COUNT_MERGED, 1);
+		clock = load(&s->clock);
+	}
+	store(&s->clock, clock);
+	__threadfence();
+	store(&s->mask, mask | lanes);
+}
+
+/* The lanes that are together take over what those who arrived at the phase brought. */
+SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 slot, u32 op, bool whole)
+{
+	bool wide = GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER, acq = op & GSAN_INFO_ACQUIRE;
+	u32 lane = sreg_laneid();
+	miss(w, miss_id);
+	miss(w, wide ? 0 : peer);
+	if (!acq) {
+		u32 h = 0x5a5au << 16;
+		acquire(w, see(w, own, REACH(GSAN_INFO_LEVEL(op), slot, h)));
+		acquire(w, see(w, wide ? peer : 0, REACH(GSAN_CLUSTER, slot, h)));
+		return;
+	}
+	peer = wide ? peer : 0;
+	if (!whole) {
+		acquire(w, own);
+		acquire(w, peer);
+		return;
+	}
+	if (lane != __ffs(__activemask()) - 1 || !(own | peer))
+		return;
+	ROLLED
+	for (u32 k = 0; k < 2; k++) {
+		u32 id = k ? peer : own;
+		if (!id)
+			continue;
+		uint4 a = load_cg(snap_of(id)), d = load_cg((char *)snap_of(id) + 48);
+		if (d.x > w->sc)
+			w->sc = d.x;
+		if (a.z == w->slot && a.w == w->start && d.y > w->sc_cta)
+			w->sc_cta = d.y;
+		refs_add(w, &w->refs, id);
+	}
+	w->special = 1;
+	fetch_or(&w->state, GSAN_WARP_REFS);
+}
+
+/* Is the phase under way complete by now?  Only asked where it may be. */
+FN bool mbar_complete(u32 addr, u32 phase)
+{
+	u32 done;
+	asm volatile("{\n\t.reg .pred p;\n\tmbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+		     : "=r"(done) : "r"(addr), "r"(phase & 1) : "memory");
+	return done;
+}
+
+/* The calling lane's wait was successful, for `lanes` of its warp.  Returns the phases
+ * that it may have waited for: the last one, or that and the one before. */
+SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 parity, u32 lanes, u32 id[3])
+{
+	take_lock(&m->lock);
+	u32 n = m->phase, p = n - 1;
+	id[0] = id[1] = id[2] = 0;
+	if ((op & 255) == GSAN_MBAR_STATE) {
+		if (m->ahead >= m->expected && mbar_complete(addr, n)) {
+			id[2] = m->last_own;
+			mbar_saw(w, m, n - 1, lanes);
+			p = n;
+		}
+	} else if ((n & 1) == (parity & 1)) {
+		p = n;
+	} else if (m->ahead >= m->expected + m->later) {
+		/* It may have been the next but one. */
+		store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
+	}
+	if (p == n) {
+		/* Somebody arrived of whom nothing is known. */
+		if (m->ahead < m->expected)
+			store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
+		else
+			mbar_mark(w, m);
+	}
+	mbar_saw(w, m, p, lanes);
+	id[0] = m->last_own;
+	id[1] = m->last_peer;
+	unlock(&m->lock);
+}
+
+/* The mbarrier is invalidated: are the waits that were seen last before that? */
+SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 site)
+{
+	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
+	ROLLED
+	for (u32 k = 0; k < 64; k++) {
+		u64 v = load64((u64 *)&m->seen[k >> 5][k & 31]);
+		ROLLED
+		for (u32 lanes = (u32)(v >> 32); lanes; lanes &= lanes - 1) {
+			u32 who = w->slot << 10 | (k & 31) << 5 | (__ffs(lanes) - 1);
+			if (event_known(w, who, (u32)v, false))
+				continue;
+			tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->wait_site),
+			     (u64)(u32)v << 35 | (u64)who << 12 | 255, own_block(w)->cta);
+			return;
+		}
+	}
+}
+
+SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
+{
+	u64 place = place_of(w, addr, op);
+	u32 what = op & 255;
+	site += __gsan_site_base;
+	if (what == GSAN_MBAR_INIT) {
+		ONE_BY_ONE(mbar_init(w, place, n, site););
+		return;
+	}
+	struct gsan_mbar *m = mbar_find(place);
+	if (!m)
+		return;
+	mbar_used(w, m, place, site, GSAN_WHY_MBAR_INIT);
+	if (what == GSAN_MBAR_INVAL) {
+		ONE_BY_ONE(
+			mbar_waits(w, m, place, site);
+			take_lock(&m->lock);
+			store(&m->flags, load(&m->flags) & ~GSAN_MBAR_LIVE);
+			unlock(&m->lock);
+		);
+		return;
+	}
+	mbar_arrive(w, m, place, op, n);
+}
+
+API void __gsan_v1_mbar(u64 ctx, u64 addr, u32 op, u32 n, u32 site)
+{
+	if (ctx)
+		TOGETHER(mbar_op(WARP(ctx), addr, op, n, site););
+}
+
+SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
+{
+	u64 place = place_of(w, addr, op);
+	struct gsan_mbar *m = mbar_find(place);
+	if (!m || (load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_LIVE)) != GSAN_MBAR_LIVE) {
+		__gsan_v1_unmodelled((u64)w);
+		return;
+	}
+	u32 group = __activemask(), lane = sreg_laneid(), id[3] = { 0, 0, 0 };
+	u32 at = op & GSAN_MBAR_GENERIC ? shared_offset(addr) : (u32)addr;
+	bool one = __match_any_sync(group, (u64)m ^ (u64)(parity & 1) << 60) == group, leader = lane == __ffs(group) - 1;
+	mbar_used(w, m, place, site + __gsan_site_base, GSAN_WHY_MBAR_INIT);
+	store(&m->wait_site, site + __gsan_site_base);
+	ONE_BY_ONE(
+		if (!one || leader)
+			mbar_waited(w, m, at, op, parity, one ? group : 1u << lane, id);
+	);
+	meet(group);
+	if (one) {
+		ROLLED
+		for (u32 k = 0; k < 3; k++)
+			id[k] = __shfl_sync(group, id[k], __ffs(group) - 1);
+	}
+	bool whole = one && agreed(group, group == load(&w->live));
+	mbar_learn(w, id[0], id[1], load(&m->narrow), w->slot, op, whole);
+	if (id[2])
+		acquire(w, id[2]);
+	meet(group);
+	if (load(&m->flags) & GSAN_MBAR_LOST)
+		__gsan_v1_unmodelled((u64)w);
+}
+
+API void __gsan_v1_mbar_wait(u64 ctx, u64 addr, u32 op, u32 parity, u32 done, u32 site)
+{
+	if (!ctx)
+		return;
+	TOGETHER(
+		if (done)
+			mbar_wait(WARP(ctx), addr, op, parity, site);
+	);
+}

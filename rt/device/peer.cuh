@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * peer.cuh: shared memory of the other blocks of a cluster: where it is, and
+ * accesses to it.  (PTX ISA, State Spaces: Shared State Space; mapa, getctarank)
+ *
+ * The records of a block's shared memory are by its own threads and clocks.  What
+ * a peer accesses there leaves a record as asynchronous operations do, which names
+ * the thread and an interval of its warp.
+ */
+#define peer_slot       __gsan_v1_peer_slot
+#define peer_number     __gsan_v1_peer_number
+#define peer_before     __gsan_v1_peer_before
+#define peer_after      __gsan_v1_peer_after
+
+#define NOWHERE         (~0ull)
+
+FN struct gsan_cluster *cluster_of(const struct gsan_block *b)
+{
+	return at<struct gsan_cluster>(root()->clusters) + (b->cluster_at - 1);
+}
+
+/* The block of rank `rank` in the cluster: its slot, ~0 if there is none. */
+SLOW u32 peer_slot(struct gsan_warp *w, u32 rank)
+{
+	struct gsan_block *b = own_block(w);
+	if (rank == b->rank)
+		return w->slot;
+	return b->cluster_at ? load(&cluster_of(b)->slot[rank & 15]) - 1 : ~0u;
+}
+
+/* Where an address points that may be in a peer's shared memory: slot << 32 | offset;
+ * NOWHERE if that is not known. */
+FN u64 cluster_place(struct gsan_warp *w, u64 addr)
+{
+#if __CUDA_ARCH__ >= 900
+	u32 rank, base;
+	asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank) : "r"((u32)addr));
+	asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(base) : "r"(0), "r"(rank));
+	u32 slot = peer_slot(w, rank);
+	return slot == ~0u ? NOWHERE : (u64)slot << 32 | (((u32)addr - base) & SHARED_WINDOW);
+#else
+	return (u64)w->slot << 32 | ((u32)addr & SHARED_WINDOW);
+#endif
+}
+
+/* Is a generic address in a peer's shared memory?  Then *addr is its shared::cluster
+ * address. */
+FN bool is_peer(u64 *addr)
+{
+#if __CUDA_ARCH__ >= 900
+	u32 in;
+	asm volatile("{\n\t.reg .pred p;\n\tisspacep.shared::cluster p, %1;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+		     : "=r"(in) : "l"(*addr));
+	if (!in || is_shared(*addr))
+		return false;
+	asm volatile("cvta.to.shared::cluster.u64 %0, %1;" : "=l"(*addr) : "l"(*addr));
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* The same by what the instruction says of the address. */
+FN u64 place_of(struct gsan_warp *w, u64 addr, u32 op)
+{
+	if (op & GSAN_MBAR_CLUSTER)
+		return cluster_place(w, addr);
+	if (!(op & GSAN_MBAR_GENERIC))
+		return (u64)w->slot << 32 | ((u32)addr & SHARED_WINDOW);
+	if (is_peer(&addr))
+		return cluster_place(w, addr);
+	return is_shared(addr) ? (u64)w->slot << 32 | (shared_offset(addr) & SHARED_WINDOW) : NOWHERE;
+}
+
+/* Is the calling lane ordered after an access to a peer's memory?  `all`: is the
+ * whole block? */
+SLOW bool peer_over(struct gsan_warp *w, u64 r, bool all)
+{
+	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_PEER_MAX;
+	struct gsan_block *b = block_of(who >> 10);
+	struct gsan_log *log = log_of(who);
+	u64 v = load64((u64 *)log->peer[number % GSAN_LOG_PEERS]);
+	if (!of_launch(w, b) || (u32)(v >> 32) <= load(&b->start))
+		return true;
+	if ((u32)v != number) {
+		count(GSAN_COUNT_ASYNC_LOST, 1);
+		return true;
+	}
+	return event_known(w, who, (u32)(v >> 32), all);
+}
+
+/* The number of the warp's interval, for the record of an access to a peer's memory;
+ * 0 if there are no more. */
+SLOW u32 peer_number(struct gsan_warp *w)
+{
+	struct gsan_log *log = log_of(w->id << 5);
+	u32 n = load(&log->peers), clock = load(&w->clock);
+	u64 v = load64((u64 *)log->peer[n % GSAN_LOG_PEERS]);
+	if (n && (u32)v == n && (u32)(v >> 32) == clock)
+		return n;
+	if (n == GSAN_PEER_MAX)
+		return 0;
+	ONE_BY_ONE(
+		n = load(&log->peers);
+		if ((u32)(load64((u64 *)log->peer[n % GSAN_LOG_PEERS]) >> 32) != clock && n < GSAN_PEER_MAX) {
+			n++;
+			store_ca2(log->peer[n % GSAN_LOG_PEERS], n, clock);
+			__threadfence();
+			store(&log->peers, n);
+		}
+	);
+	return n;
+}
+
+/* Scopes in two bits: of a record of a peer's access. */
+FN u32 peer_level(u32 level) { return level > GSAN_GPU ? 3 : level; }
+
+FN u64 peer_key(u64 place, u32 size) { return (u64)size << 56 | WORD_SHARED | place; }
+
+/* An access to shared::cluster memory, weak or strong.  What is its own block's is
+ * like any other. */
+SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
+{
+	u64 place = cluster_place(w, addr);
+	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_ELEMS(info) ? GSAN_INFO_ELEMS(info) : 1, level = GSAN_INFO_LEVEL(info);
+	if (place >> 32 == w->slot) {
+		if (level)
+			__gsan_v1_before_s((u64)w, (u32)place, info, site);
+		else if (info & GSAN_INFO_WRITE)
+			__gsan_v1_write_s((u64)w, (u32)place, info, site);
+		else
+			__gsan_v1_read_s((u64)w, (u32)place, info, site);
+		return;
+	}
+	u32 number = place == NOWHERE ? 0 : peer_number(w), slot = (u32)(place >> 32);
+	if (number) {
+		u64 rec = group_record(self_of(w), GSAN_HOW_PEER, peer_level(level) << 19 | number);
+		async_range(w, slot, (u32)place, size * n, rec | (info & GSAN_INFO_WRITE ? ASYNC_WRITES : 0),
+			    ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
+	} else {
+		fetch_add(&w->unbacked, 1);
+	}
+	if (!level || place == NOWHERE)
+		return;
+	step(w);
+	if (info & GSAN_INFO_READ)
+		word_look(w, peer_key(place, size));
+	if (!(info & GSAN_INFO_WRITE))
+		return;
+	u32 top = load(&w->clock);
+	if (info & GSAN_INFO_RELEASE)
+		top = tick(w, __activemask() == load(&w->live));
+	ROLLED
+	for (u32 k = 0; k < n; k++)
+		publish(w, peer_key(place + k * size, size), level, info & GSAN_INFO_RELEASE, info & GSAN_INFO_READ, top);
+}
+
+SLOW void peer_after(struct gsan_warp *w, u64 addr, u32 info, u32 site)
+{
+	u64 place = cluster_place(w, addr);
+	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_ELEMS(info) ? GSAN_INFO_ELEMS(info) : 1;
+	if (place >> 32 == w->slot) {
+		__gsan_v1_after_s((u64)w, (u32)place, info, site);
+		return;
+	}
+	ROLLED
+	for (u32 k = 0; k < n && place != NOWHERE; k++)
+		observe(w, peer_key(place + k * size, size), GSAN_INFO_LEVEL(info), info & GSAN_INFO_ACQUIRE, 0);
+}
+
+API void __gsan_v1_before_c(u64 ctx, u64 addr, u32 info, u32 site)
+{
+	if (ctx)
+		TOGETHER(peer_before(WARP(ctx), addr, info, site););
+}
+
+API void __gsan_v1_after_c(u64 ctx, u64 addr, u32 info, u32 site)
+{
+	if (ctx)
+		TOGETHER(peer_after(WARP(ctx), addr, info, site););
+}
+
+/* A generic address where it may be a peer's. */
+API void __gsan_v1_before_y(u64 ctx, u64 addr, u32 info, u32 site)
+{
+	if (!ctx)
+		return;
+	TOGETHER(
+		if (is_peer(&addr))
+			__gsan_v1_before_c(ctx, addr, info, site);
+		else if (GSAN_INFO_LEVEL(info))
+			__gsan_v1_before_x(ctx, addr, info, site);
+		else if (info & GSAN_INFO_WRITE)
+			__gsan_v1_write_x(ctx, addr, info, site);
+		else
+			__gsan_v1_read_x(ctx, addr, info, site);
+	);
+}
+
+API void __gsan_v1_after_y(u64 ctx, u64 addr, u32 info, u32 site)
+{
+	if (!ctx)
+		return;
+	TOGETHER(
+		if (is_peer(&addr))
+			__gsan_v1_after_c(ctx, addr, info, site);
+		else
+			__gsan_v1_after_x(ctx, addr, info, site);
+	);
+}

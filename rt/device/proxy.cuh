@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * proxy.cuh: fences between the generic and the async proxy.  (PTX ISA, Memory
+ * Consistency Model: Proxies; membar/fence: fence.proxy.async)
+ *
+ * A fence is about what its own thread did before it: each thread that accessed
+ * memory has to run one between its access and the barrier, the arrival or the
+ * release by which the issuing thread learns of the access.  So a warp keeps the
+ * clocks of its fences, and what it accessed is fenced for who knows of one of
+ * them.  What another block wrote is the issuing block's to fence.
+ */
+#define fence_reaches   __gsan_v1_fence_reaches
+#define fence_knew      __gsan_v1_fence_knew
+#define other_fence     __gsan_v1_other_fence
+
+#define PROXY_HALVES    (GSAN_PROXY_RELEASE | GSAN_PROXY_ACQUIRE)
+
+/* Did the threads of `prev` run a fence after their access, which the calling lane
+ * knows of? */
+SLOW bool fence_reaches(struct gsan_warp *w, u64 prev, u32 end, u32 space)
+{
+	struct gsan_log *log = log_of((u32)(prev >> 12) & 0x7fffff);
+	u32 clock = GSAN_REC_CLOCK(prev), oldest = GSAN_CLOCK_MAX, n = 0;
+	u32 need = GSAN_REC_KIND(prev) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(prev);
+	bool acquired = false;
+	/* The other half is the issuing thread's. */
+	ROLLED
+	for (u32 k = 0; k < GSAN_LOG; k++) {
+		uint4 e = load_cg(&log_of(w->id << 5)->fence[k]);
+		acquired |= (e.z & GSAN_PROXY_ACQUIRE) && (e.z & space) && (e.y >> sreg_laneid() & 1) && e.x > w->start;
+	}
+	ROLLED
+	for (u32 k = 0; k < GSAN_LOG && need; k++) {
+		uint4 e = load_cg(&log->fence[k]);      /* clock mask what */
+		u32 half = e.z & PROXY_HALVES;
+		n += e.y != 0;
+		if (e.y && e.x < oldest)
+			oldest = e.x;
+		if (e.x < clock || !(e.z & space) || (half && !(half & GSAN_PROXY_RELEASE && acquired)))
+			continue;
+		ROLLED
+		for (u32 m = e.y & need; m; m &= m - 1) {
+			u64 rec = (u64)e.x << 35 | (prev & (0x3ffffull << 17)) | (u64)(__ffs(m) - 1) << 12;
+			if (lane_knows(w, rec, true, end))
+				need &= ~(m & (0 - m));
+		}
+	}
+	/* One that was overwritten may have said it. */
+	if (need && n == GSAN_LOG && oldest > clock) {
+		count(GSAN_COUNT_ASYNC_LOST, 1);
+		return true;
+	}
+	return !need;
+}
+
+/* Did a thread of the block run a fence when it knew of `prev`, which the calling lane
+ * knows of? */
+SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space)
+{
+	u32 clock = GSAN_REC_CLOCK(prev), slot = GSAN_REC_SLOT(prev), warp = GSAN_REC_WARP(prev);
+	u32 lanes = GSAN_REC_KIND(prev) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(prev);
+	u32 warps = (load(&own_block(w)->ntid) + 31) >> 5, base = w->id & ~31u;
+	ROLLED
+	for (u32 i = 0; i < warps * GSAN_LOG_KNEW; i++) {
+		u32 k = i / GSAN_LOG_KNEW;
+		struct gsan_log *log = log_of((base | k) << 5);
+		uint4 e = load_cg(&log->knew[i % GSAN_LOG_KNEW]);       /* mask clock what */
+		uint4 f = load_cg(&log->knew[i % GSAN_LOG_KNEW].floor); /* floor wfloor */
+		const struct gsan_refs *refs = log->knew[i % GSAN_LOG_KNEW].refs;
+		if (!e.x || e.y <= w->start || !(e.z & space) || (e.z & PROXY_HALVES))
+			continue;
+		bool own = k == (w->id & 31) && (e.x >> sreg_laneid() & 1);
+		if (!own && !event_known(w, (base | k) << 5 | (__ffs(e.x) - 1), e.y, false))
+			continue;
+		if (same && (clock <= f.x || (warp == k && (clock <= f.y || (clock <= e.y && !(lanes & ~e.x))))))
+			return true;
+		if (refs_know(&refs[0], slot, warp, lanes, clock, end) ||
+		    refs_know(&refs[1], slot, warp, lanes, clock, end) ||
+		    refs_know(&refs[2], slot, warp, lanes, clock, end))
+			return true;
+	}
+	return false;
+}
+
+/* Did a warp of the block run more fences than are remembered with what it knew, and
+ * the calling lane knows of one?  It may lie on the way. */
+SLOW bool other_fence(struct gsan_warp *w, u32 space)
+{
+	ROLLED
+	for (u32 k = 0; k < (load(&own_block(w)->ntid) + 31) >> 5; k++) {
+		struct gsan_log *log = log_of((w->id & ~31u) << 5 | k << 5);
+		bool full = true;
+		ROLLED
+		for (u32 i = 0; i < GSAN_LOG_KNEW; i++)
+			full &= load(&log->knew[i].clock) > w->start;
+		ROLLED
+		for (u32 i = 0; i < GSAN_LOG && full; i++) {
+			uint4 e = load_cg(&log->fence[i]);
+			if (!(e.z & space) || !e.y || e.x <= w->start)
+				continue;
+			u64 rec = (u64)e.x << 35 | (u64)(w->id & ~31u) << 17 | (u64)k << 17 | (u64)(__ffs(e.y) - 1) << 12;
+			if (lane_knows(w, rec, true, GSAN_CLOCK_MAX)) {
+				count(GSAN_COUNT_MERGED, 1);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* The calling lane knows of the generic access `prev` and issues an operation of the
+ * async proxy: see issue_status. */
+SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space)
+{
+	u32 options = root()->options, slot = GSAN_REC_SLOT(prev);
+	if ((options & GSAN_OPT_NO_PROXY_WAR) && !(prev & 0x100))
+		return STATUS_FINE;
+	/* Something in between may have been one. */
+	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(prev))->state)) & (GSAN_WARP_UNMODELLED | GSAN_WARP_LOST))
+		return STATUS_FINE;
+	bool own = fence_reaches(w, prev, end, space), knew = fence_knew(w, prev, same, end, space);
+	if (same || space == GSAN_PROXY_SHARED) {
+		if (own || ((options & GSAN_OPT_PROXY_PATH) && (knew || other_fence(w, space))))
+			return STATUS_FINE;
+		if (knew)
+			return STATUS_BAD | GSAN_PROXY_FENCE_ORDER << 8 | GSAN_WHY_PROXY_ORDER << 16;
+		return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
+	}
+	if (knew || other_fence(w, space))
+		return STATUS_FINE;
+	return STATUS_BAD | GSAN_PROXY_RACE << 8 | (own ? GSAN_WHY_PROXY_BLOCK : GSAN_WHY_PROXY) << 16;
+}
+
+FN void copy_refs(struct gsan_refs *to, const struct gsan_refs *from, bool any)
+{
+	store_cg(to, any ? load_cg(from) : four(0, 0, 0, 0));
+}
+
+API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
+{
+	if (!ctx)
+		return;
+	struct gsan_warp *w = WARP(ctx);
+	u32 group = __activemask(), lane = sreg_laneid();
+	if (lane == __ffs(group) - 1) {
+		struct gsan_log *log = log_of(w->id << 5);
+		u32 state = load(&w->state), mine = load(&w->m_refs);
+		u32 clock = tick(w, group == load(&w->live)), n = fetch_add(&log->fences, 1);
+		store_cg(&log->fence[n % GSAN_LOG], four(clock, group, what, 0));
+		/* Lanes that know more than others would each have to say what. */
+		u32 at = n % GSAN_LOG_KNEW, all = mine & group ? 1u << lane : group;
+		store(&log->knew[at].mask, 0);
+		store_cg(&log->knew[at].floor, four(w->floor, w->wfloor, 0, 0));
+		copy_refs(&log->knew[at].refs[0], &lane_of(w, lane)->refs, mine >> lane & 1);
+		copy_refs(&log->knew[at].refs[1], &w->refs, state & GSAN_WARP_REFS);
+		copy_refs(&log->knew[at].refs[2], &own_block(w)->refs, state & GSAN_WARP_BLOCK_REFS);
+		__threadfence();
+		store_cg(&log->knew[at], four(all, clock, what, 0));
+	}
+	meet(group);
+}

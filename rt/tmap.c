@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tmap.c: tensor maps.  What the driver makes of a tensor's description is opaque;
+ * the device runtime finds the description again in a table in host memory, by a
+ * hash of the 128 bytes.
+ */
+#include <string.h>
+
+#include "rt/drv.h"
+#include "rt/state.h"
+
+static struct gsan_map early[GSAN_MAPS], *table = early;
+
+static unsigned bytes_of(CUtensorMapDataType type)
+{
+	switch (type) {
+	case CU_TENSOR_MAP_DATA_TYPE_UINT8:
+		return 1;
+	case CU_TENSOR_MAP_DATA_TYPE_UINT16:
+	case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+	case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
+		return 2;
+	case CU_TENSOR_MAP_DATA_TYPE_UINT32:
+	case CU_TENSOR_MAP_DATA_TYPE_INT32:
+	case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
+	case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ:
+	case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
+	case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ:
+		return 4;
+	case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+	case CU_TENSOR_MAP_DATA_TYPE_INT64:
+	case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+static unsigned span_of(CUtensorMapSwizzle swizzle)
+{
+	switch (swizzle) {
+	case CU_TENSOR_MAP_SWIZZLE_32B:
+		return 32;
+	case CU_TENSOR_MAP_SWIZZLE_64B:
+		return 64;
+	case CU_TENSOR_MAP_SWIZZLE_128B:
+		return 128;
+	default:
+		return 0;
+	}
+}
+
+/* Enters a description under its key, unless the table is full. */
+static void enter(const struct gsan_map *m)
+{
+	for (uint32_t i = 0; i < GSAN_MAPS; i++) {
+		struct gsan_map *at = &table[(m->key + i) & (GSAN_MAPS - 1)];
+
+		if (at->key == m->key)
+			return;
+		if (at->key)
+			continue;
+		memcpy((char *)at + sizeof at->key, (const char *)m + sizeof m->key, sizeof *m - sizeof m->key);
+		__atomic_store_n(&at->key, m->key, __ATOMIC_RELEASE);
+		return;
+	}
+}
+
+void rt_maps_into(struct gsan_map *to)
+{
+	pthread_mutex_lock(&rt_lock);
+	if (to != table)
+		memcpy(to, table, sizeof early);
+	table = to;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+CUresult rt_on_tensor_map(enum rt_hook which, CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+			  void *base, const cuuint64_t *dim, const cuuint64_t *stride, const cuuint32_t *box,
+			  const cuuint32_t *step, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+			  CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
+{
+	CUresult r = REAL(cuTensorMapEncodeTiled, which)(map, type, rank, base, dim, stride, box, step,
+							 interleave, swizzle, promotion, fill);
+	struct gsan_map m = { .key = 1, .base = (uintptr_t)base, .rank = rank, .span = span_of(swizzle) };
+
+	if (r != CUDA_SUCCESS || !bytes_of(type) || interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
+	    (swizzle != CU_TENSOR_MAP_SWIZZLE_NONE && !m.span))
+		return r;
+	m.stride[0] = bytes_of(type);
+	for (unsigned i = 0; i < 5; i++) {
+		m.dim[i] = i < rank ? (uint32_t)(dim[i] > UINT32_MAX ? UINT32_MAX : dim[i]) : 1;
+		m.box[i] = i < rank ? box[i] : 1;
+		m.every[i] = i < rank ? step[i] : 1;
+		if (i)
+			m.stride[i] = i < rank ? stride[i - 1] : 0;
+	}
+	for (unsigned i = 0; i < sizeof *map / 8; i++) {
+		unsigned long long word;
+
+		memcpy(&word, (const char *)map + 8 * i, 8);
+		m.key = GSAN_MAP_HASH(m.key, word);
+	}
+	m.key |= 1;
+	pthread_mutex_lock(&rt_lock);
+	enter(&m);
+	pthread_mutex_unlock(&rt_lock);
+	return r;
+}
