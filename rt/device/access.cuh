@@ -359,6 +359,7 @@ FN bool shadow_of(struct gsan_warp *w, u64 addr, bool shared, u64 **sh, u32 **st
 #define PLAIN_NC        2u      /* through the read-only proxy */
 #define PLAIN_SAMPLE    4u      /* not to be left out */
 #define PLAIN_AGAIN     8u      /* anything else that is not done yet */
+#define PLAIN_BESIDE    16u     /* its record is in; something came beside it */
 
 /* The whole story of a plain access, granule by granule. */
 SLOW void plain_slow(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
@@ -380,12 +381,6 @@ SLOW void plain_slow(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		addr += n;
 		left -= n;
 	}
-}
-
-/* `rec` is in; something came beside it. */
-SLOW void recheck(struct gsan_warp *w, u64 *sh, u32 *st, u64 rec, u64 where, u32 site)
-{
-	judge_all(w, sh, st, 15, rec, 4, 0, where, site);
 }
 
 /* An access within one granule where a record is free or the thread's own and
@@ -451,7 +446,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 			bad |= write || (x & 0x100) ? x : 0;
 		}
 		if (bad & want)
-			recheck(w, sh, st, rec, (addr & ~7ull) | (u64)shared, site);
+			judge_all(w, sh, st, 15, rec, 4, 0, (addr & ~7ull) | (u64)shared, site);
 		return true;
 	}
 	return false;
@@ -584,8 +579,8 @@ FN u64 chosen(const struct quick *q, u32 pick)
 	return (u64)(pick & 2 ? hi2 : hi0) << 32 | (pick & 2 ? lo2 : lo0);
 }
 
-/* The record is in, at `pick`: does anything else stand that came beside it? */
-FN void beside(const struct quick *q, struct gsan_warp *w, u64 addr, u32 kind, u32 site, bool shared, bool red, u32 pick)
+/* The record is in, at `pick`: what is left to do if anything that counts came beside it. */
+FN u32 beside(const struct quick *q, u32 kind, u32 site, bool shared, bool red, u32 pick)
 {
 	u32 write = kind & 1, bad = 0, *st = at<u32>((shared ? GSAN_SITES_SHARED : GSAN_SITES) + q->off * 2);
 	bool weak = kind < 2;
@@ -596,10 +591,8 @@ FN void beside(const struct quick *q, struct gsan_warp *w, u64 addr, u32 kind, u
 		if (x.hi >= q->bound && k != pick && harm && !(weak && own_weak(x, q->now)))
 			bad |= x.lo;
 	}
-	site += __gsan_site_base;
-	store(st + pick, site_word(site, rec_of(q->now)));
-	if (bad & q->want)
-		recheck(w, q->sh, st, rec_of(q->now), (addr & ~7ull) | (u64)shared, site);
+	store(st + pick, site_word(site + __gsan_site_base, rec_of(q->now)));
+	return bad & q->want ? PLAIN_BESIDE : 0;
 }
 
 /* 0 if it is done, or else what plain_rest is to know. */
@@ -608,7 +601,7 @@ FN u32 rest_of(u32 choice)
 	return choice == NOTHING ? 0 : choice == NOTHING_BUT_SAMPLES ? PLAIN_SAMPLE : PLAIN_AGAIN;
 }
 
-FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u64 addr, u32 kind, u32 site, bool shared, bool red, enum often often)
+FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u32 kind, u32 site, bool shared, bool red, enum often often)
 {
 	/* Many come at once, after a barrier above all: others may be first. */
 	ROLLED
@@ -622,8 +615,7 @@ FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u64 addr, u32 kind, u32
 		load_granule(q->sh, q->r);
 		if (found != old)
 			continue;
-		beside(q, w, addr, kind, site, shared, red, pick);
-		return 0;
+		return beside(q, kind, site, shared, red, pick);
 	}
 	return PLAIN_AGAIN;
 }
@@ -631,14 +623,27 @@ FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u64 addr, u32 kind, u32
 FN u32 plain_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size, u32 kind, u32 site, bool shared, bool red, enum often often)
 {
 	struct quick q;
-	return quick_load(&q, h, addr, size, kind, shared) ? quick_enter(&q, w, addr, kind, site, shared, red, often) : PLAIN_AGAIN;
+	return quick_load(&q, h, addr, size, kind, shared) ? quick_enter(&q, w, kind, site, shared, red, often) : PLAIN_AGAIN;
+}
+
+/* Something came beside the record that was just put in. */
+SLOW void beside_slow(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
+{
+	bool shared = flags & PLAIN_SHARED;
+	u64 *sh;
+	u32 *st;
+	if (shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st))
+		judge_all(w, sh, st, 15, record(view_of(w), sreg_laneid(), kind, bytes_at(addr, size)), 4, 0,
+			  (addr & ~7ull) | (u64)shared, site);
 }
 
 /* What is not done quickly. */
 SLOW void plain_rest(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
 	site += __gsan_site_base;
-	if ((flags & (PLAIN_NC | PLAIN_SAMPLE)) || !plain_again(w, addr, size, kind, site, flags))
+	if (flags & PLAIN_BESIDE)
+		beside_slow(w, addr, size, kind, site, flags);
+	else if ((flags & (PLAIN_NC | PLAIN_SAMPLE)) || !plain_again(w, addr, size, kind, site, flags))
 		plain_slow(w, addr, size, kind, site, flags);
 }
 

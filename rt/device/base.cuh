@@ -33,7 +33,7 @@ typedef unsigned long long u64;
 #define plain_one       __gsan_v1_plain_one
 #define plain_piece     __gsan_v1_plain_piece
 #define plain_wide      __gsan_v1_plain_wide
-#define recheck         __gsan_v1_recheck
+#define beside_slow     __gsan_v1_beside_slow
 #define one_granule     __gsan_v1_one_granule
 #define range           __gsan_v1_range
 #define word_find       __gsan_v1_word_find

@@ -670,7 +670,10 @@ FN bool red_alone(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool shared
 		return false;
 	u32 words = any_words(w, shared);
 	struct head h = head_of(w, shared);
-	return !plain_quick(w, &h, addr, size, strong_kind(info), site, shared, true, MOSTLY) && !words;
+	u32 rest = plain_quick(w, &h, addr, size, strong_kind(info), site, shared, true, MOSTLY);
+	if (rest == PLAIN_BESIDE)
+		plain_rest(w, addr, size, strong_kind(info), site, rest | (shared ? PLAIN_SHARED : 0));
+	return (!rest || rest == PLAIN_BESIDE) && !words;
 }
 
 /* Elements of a vector are accesses of their own. (PTX ISA, Vector Data-types) */
