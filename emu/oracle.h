@@ -40,7 +40,7 @@ struct emu_oracle_finding {
  * no PTX. */
 EMU_ORACLE_API int emu_oracle(const char *text, size_t len);
 /* What is left open by the documentation, otherwise than by default: proxy_fence=path,
- * proxy_war=off, proxy_cta=any, or back (own, error, strict).  -1: no such option. */
+ * proxy_war=0, proxy_cta=any, or back (own, 1, strict).  -1: no such option. */
 EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value);
 /* Drops what was found so far. */
 EMU_ORACLE_API void emu_oracle_forget(void);

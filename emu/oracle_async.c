@@ -257,7 +257,7 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 {
 	const struct { const char *name, *value, *other; bool *to; } table[] = {
 		{"proxy_fence", "path", "own", &orc_choices.path},
-		{"proxy_war", "off", "error", &orc_choices.no_war},
+		{"proxy_war", "0", "1", &orc_choices.no_war},
 		{"proxy_cta", "any", "strict", &orc_choices.any_block}
 	};
 

@@ -53,6 +53,23 @@ run 1 $gsan_run --check wrong.ptx
 sed 's,^//@ expect.*,//@ expect clean\n//@ expect race,' racy.ptx >wrong.ptx
 run 1 $gsan_run --check wrong.ptx
 
+# ---- the emulated device's own detector, alone
+oracle_run="$top_builddir/gsan-run --oracle=only"
+run 0 $oracle_run clean.ptx
+run 66 $oracle_run racy.ptx
+has err 'oracle: racy.ptx: data-race at lines 14 and 14'
+run 0 $oracle_run --check racy.ptx
+sed 's/expect .*/expect scope-race/' racy.ptx >wrong.ptx
+run 1 $oracle_run --check wrong.ptx
+has err 'expected scope-race, got from the oracle data-race at lines 14 and 14'
+run 2 "$top_builddir/gsan-run" --oracle=also clean.ptx
+run 2 $oracle_run --device=gpu clean.ptx
+# Options that mean nothing to it are somebody else's.
+sed 's/expect .*/expect race\n\/\/@ expect-with report_bugs=0 : scope-race/' racy.ptx >wrong.ptx
+run 0 $oracle_run --check wrong.ptx
+sed -i 's/report_bugs=0/proxy_fence=path/' wrong.ptx
+run 1 $oracle_run --check wrong.ptx
+
 # ---- a second set of options
 sed 's/expect .*/expect data-race\n\/\/@ expect-with report_bugs=0 : clean/' racy.ptx >with.ptx
 run 0 $gsan_run --check with.ptx
