@@ -254,6 +254,8 @@ struct gsan_mbar {
 	struct gsan_gather own, peer;   /* of this one; by the block, and its cluster */
 	uint32_t issuer[2];     /* by the phase's lowest bit: slot << 10 | thread, of a copy */
 	uint32_t wait_site;     /* of the last wait */
+	uint32_t tried_who, tried_clock, tried_site;    /* the last one in vain: warp << 5 | lane */
+	uint32_t pad;
 	struct gsan_seen seen[2][32];   /* by the same: who of which warp saw it over */
 };
 #define GSAN_MBAR_LIVE          1u

@@ -50,7 +50,7 @@ run 0 "$g" --version
 head -n 1 out | grep -q '^gsan-ptx (gsan) [0-9]' || fail "--version"
 run 0 "$g" --list-insts
 grep -q '^ld  *full  *load' out || fail "--list-insts: ld"
-grep -q '^cp\.async\.bulk\.tensor  *copy ' out || fail "--list-insts: cp.async.bulk.tensor"
+grep -q '^multimem\.st  *copy ' out || fail "--list-insts: multimem.st"
 [ "$(wc -l <out)" -gt 150 ] || fail "--list-insts is short"
 run 3 sh -c "exec '$g' --help >/dev/full"
 

@@ -22,6 +22,7 @@
 #define mbar_saw        __gsan_v1_mbar_saw
 #define mbar_learn      __gsan_v1_mbar_learn
 #define mbar_waited     __gsan_v1_mbar_waited
+#define mbar_tried      __gsan_v1_mbar_tried
 #define mbar_waits      __gsan_v1_mbar_waits
 #define mbar_op         __gsan_v1_mbar_op
 #define mbar_wait       __gsan_v1_mbar_await
@@ -178,7 +179,7 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	store(&m->phase, first);
 	store(&m->first, first);
 	m->expected = m->later = n;
-	m->ahead = m->tx_expected = m->tx_issued = m->narrow = 0;
+	m->ahead = m->tx_expected = m->tx_issued = m->narrow = m->tried_clock = 0;
 	m->last_own = m->last_peer = m->own.one = m->own.builder = m->peer.one = m->peer.builder = 0;
 	m->init_who = w->id << 5 & 0x3ff | sreg_laneid();
 	m->init_clock = load(&w->clock);
@@ -362,6 +363,12 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 site)
 {
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
+	u32 tried = w->slot << 10 | load(&m->tried_who), clock = load(&m->tried_clock);
+	if (clock > w->start && !event_known(w, tried, clock, false)) {
+		tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->tried_site),
+		     (u64)clock << 35 | (u64)tried << 12 | 255, own_block(w)->cta);
+		return;
+	}
 	ROLLED
 	for (u32 k = 0; k < 64; k++) {
 		u64 v = load64((u64 *)&m->seen[k >> 5][k & 31]);
@@ -440,6 +447,17 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 		__gsan_v1_unmodelled((u64)w);
 }
 
+/* A wait that was not successful is an operation all the same. */
+SLOW void mbar_tried(struct gsan_warp *w, u64 addr, u32 op, u32 site)
+{
+	struct gsan_mbar *m = mbar_find(place_of(w, addr, op));
+	if (!m || sreg_laneid() != __ffs(__activemask()) - 1)
+		return;
+	store(&m->tried_who, (w->id & 31) << 5 | sreg_laneid());
+	store(&m->tried_site, site + __gsan_site_base);
+	store(&m->tried_clock, load(&w->clock));
+}
+
 API void __gsan_v1_mbar_wait(u64 ctx, u64 addr, u32 op, u32 parity, u32 done, u32 site)
 {
 	if (!ctx)
@@ -447,5 +465,7 @@ API void __gsan_v1_mbar_wait(u64 ctx, u64 addr, u32 op, u32 parity, u32 done, u3
 	TOGETHER(
 		if (done)
 			mbar_wait(WARP(ctx), addr, op, parity, site);
+		else
+			mbar_tried(WARP(ctx), addr, op, site);
 	);
 }
