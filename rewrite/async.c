@@ -131,9 +131,6 @@ static bool bulk(const struct rw_func *rf, const struct ptx_inst *in, bool reduc
 		(all ? GSAN_COPY_MULTICAST : 0) | (to == MOD_GLOBAL ? 0 : GSAN_COPY_TO_SHARED) | (from == MOD_GLOBAL ? 0 : GSAN_COPY_FROM_SHARED);
 	if (to == MOD_SHARED_CLUSTER && !all && rw_address(rf, e->addr).where != WHERE_SHARED)
 		e->info |= GSAN_COPY_CLUSTER;
-	/* That several reduce one place is no conflict, and no record of these says so. */
-	if (reduce && mbar)
-		e->info |= GSAN_COPY_NO_DEST;
 	return true;
 }
 
@@ -173,8 +170,8 @@ static bool store(const struct rw_func *rf, const struct ptx_inst *in, bool redu
 	e->arg[3] = &in->ops[2];
 	e->var = rw_address(rf, e->addr).var;
 	e->stride = ptx_type_bits(in->type) / 8 * ptx_inst_vec(in);
-	e->info = GSAN_COPY_MBAR | GSAN_COPY_GENERIC | GSAN_COPY_TO_SHARED | GSAN_COPY_NO_SOURCE |
-		(reduce ? GSAN_COPY_NO_DEST : 0) |
+	e->info = (reduce ? GSAN_HOW_REDUCE : GSAN_HOW_CP) | GSAN_COPY_MBAR | GSAN_COPY_GENERIC |
+		GSAN_COPY_TO_SHARED | GSAN_COPY_NO_SOURCE |
 		(rw_address(rf, e->addr).where != WHERE_SHARED ? GSAN_COPY_CLUSTER : 0);
 	return e->stride;
 }

@@ -72,7 +72,7 @@
  *   +---+------+------+-------------------+
  *   | 0 |writes|how(3)| group (21)        |  warp and lane: the thread whose group
  *   +---+------+------+-------------------+
- *   | 1 |writes| mbarrier (6) | phase (18)|  warp, lane: ten more bits of the phase
+ *   | 1 |writes| mbarrier (6) | phase (18)|  eight more bits of the phase | generic | red
  *   +---+------+--------------+-----------+
  *
  * The site word beside it: site (20 bits) << 12 | a tag of the record, by which a
@@ -220,8 +220,7 @@ enum gsan_mbar_op {
 #define GSAN_COPY_TO_SHARED     16u             /* else to global memory */
 #define GSAN_COPY_FROM_SHARED   32u
 #define GSAN_COPY_CLUSTER       64u             /* the destination is shared::cluster */
-#define GSAN_COPY_NO_SOURCE     128u            /* not told: only the destination */
-#define GSAN_COPY_NO_DEST       256u
+#define GSAN_COPY_NO_SOURCE     128u            /* only the destination is told */
 #define GSAN_COPY_MULTICAST     512u            /* `from` is the mask of the blocks */
 #define GSAN_COPY_GENERIC       1024u           /* through the generic proxy: st.async */
 #define GSAN_COPY_FOUR_ROWS     2048u           /* tensor: gather4, scatter4 */
@@ -329,6 +328,7 @@ enum gsan_why {
 	GSAN_WHY_MBAR_INIT,     /* mbarrier used with no order after its init */
 	GSAN_WHY_MBAR_LIVE,     /* init or plain store over a live mbarrier */
 	GSAN_WHY_MBAR_INVAL,    /* inval with no order after a wait */
+	GSAN_WHY_PEER,          /* a peer's shared memory while the peer is not there */
 	GSAN_WHY_COUNT
 };
 

@@ -227,6 +227,11 @@ static void put_missing_async(struct rt_buf *b, const struct rt_report *r, const
 		rt_print_spot(b, &r->now, look);
 		rt_puts(b, " writes to the mbarrier's memory");
 		break;
+	case GSAN_WHY_PEER:
+		rt_puts(b, "a barrier of the cluster (barrier.cluster) that keeps the other block there at ");
+		rt_print_spot(b, &r->now, look);
+		rt_puts(b, "; it has not begun, or has ended");
+		break;
 	case GSAN_WHY_MBAR_INVAL:
 		rt_puts(b, "an order between the wait at ");
 		rt_print_spot(b, &r->before, look);
@@ -311,6 +316,7 @@ void rt_print_missing(struct rt_buf *b, const struct rt_report *r, const struct 
 	case GSAN_WHY_MBAR_INIT:
 	case GSAN_WHY_MBAR_LIVE:
 	case GSAN_WHY_MBAR_INVAL:
+	case GSAN_WHY_PEER:
 	case GSAN_WHY_COUNT:
 		put_missing_async(b, r, look);
 		break;

@@ -236,7 +236,7 @@ struct gsan_gather { uint32_t one, builder; };
 struct gsan_seen { uint32_t clock, mask; };     /* lanes of a warp, from then on */
 
 #define GSAN_MBARS              64      /* per slot, power of two; 6 bits of a record */
-#define GSAN_MBAR_PHASES        ((1u << 28) - 1)
+#define GSAN_MBAR_PHASES        ((1u << 26) - 1)
 struct gsan_mbar {
 	uint32_t start;         /* of the block it belongs to; others': free */
 	uint32_t addr;          /* shared::cta offset */

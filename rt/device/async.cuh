@@ -19,6 +19,7 @@
 #define issue_status    __gsan_v1_issue_status
 #define issue_report    __gsan_v1_issue_report
 #define async_range     __gsan_v1_async_range
+#define any_fence       __gsan_v1_any_fence
 #define groups_now      __gsan_v1_groups_now
 #define wait_noted      __gsan_v1_wait_noted
 #define proxy_status    __gsan_v1_proxy_status
@@ -26,7 +27,9 @@
 FN u32 async_what(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_ASYNC_MBAR | GSAN_ASYNC_WRITE); }
 FN u32 async_how(u64 r) { return GSAN_REC_CLOCK(r) >> GSAN_ASYNC_HOW_SHIFT & 7; }
 FN u32 mbar_in(u64 r) { return GSAN_REC_CLOCK(r) >> 18 & (GSAN_MBARS - 1); }
-FN u32 phase_in(u64 r) { return (GSAN_REC_CLOCK(r) & 0x3ffff) << 10 | ((u32)(r >> 12) & 0x3ff); }
+FN u32 phase_in(u64 r) { return (GSAN_REC_CLOCK(r) & 0x3ffff) << 8 | ((u32)(r >> 14) & 0xff); }
+#define MBAR_REDUCES    (1ull << 12)
+#define MBAR_GENERIC    (1ull << 13)    /* through the generic proxy */
 
 /* A thread is slot << 10 | number in its block: bits 12 to 34 of a record. */
 FN u64 group_record(u32 who, u32 how, u32 number)
@@ -37,8 +40,8 @@ FN u64 group_record(u32 who, u32 how, u32 number)
 
 FN u64 mbar_record(u32 slot, u32 index, u32 phase)
 {
-	return (u64)(GSAN_ASYNC_CLOCK | GSAN_ASYNC_MBAR | index << 18 | phase >> 10) << 35 | (u64)slot << 22 |
-	       (u64)(phase & 0x3ff) << 12 | GSAN_KIND_ASYNC << 8;
+	return (u64)(GSAN_ASYNC_CLOCK | GSAN_ASYNC_MBAR | index << 18 | phase >> 8) << 35 | (u64)slot << 22 |
+	       (u64)(phase & 0xff) << 14 | GSAN_KIND_ASYNC << 8;
 }
 
 #define ASYNC_WRITES    ((u64)GSAN_ASYNC_WRITE << 35)
@@ -283,6 +286,19 @@ SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upt
 	__threadfence();
 }
 
+/* Is it a reduction?  Those do not mind each other.  (PTX ISA, cp.reduce.async.bulk,
+ * red.async: each is a relaxed atomic operation) */
+FN bool reduces(u64 r)
+{
+	return async_what(r) & GSAN_ASYNC_MBAR ? r & MBAR_REDUCES : async_how(r) == GSAN_HOW_REDUCE;
+}
+
+/* Did it access memory through the generic proxy? */
+FN bool generic_too(u64 r)
+{
+	return async_what(r) & GSAN_ASYNC_MBAR ? r & MBAR_GENERIC : async_how(r) == GSAN_HOW_CP;
+}
+
 /* ---- An operation is issued ---------------------------------------------------- */
 
 #define ISSUE_SHARED    1u
@@ -291,6 +307,7 @@ SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upt
 
 /* proxy.cuh */
 SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space);
+SLOW bool any_fence(struct gsan_warp *w, u32 space);
 
 enum status { STATUS_GONE, STATUS_FINE, STATUS_BAD };
 
@@ -314,6 +331,8 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 				kind = peer_kind(w, prev, now, slot, clock_of(prev));
 			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
 		}
+		if ((flags & ISSUE_PROXY) && generic_too(prev) && !any_fence(w, space))
+			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
 		if (async_over(w, prev, flags & ISSUE_SHARED))
 			return STATUS_GONE;
 		return STATUS_FINE;
@@ -414,10 +433,7 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 					continue;
 				bool async = GSAN_REC_KIND(x) == GSAN_KIND_ASYNC;
 				bool writes = async ? (x & ASYNC_WRITES) : (x & 0x100);
-				/* Reductions do not mind each other.  (PTX ISA, cp.reduce.async.bulk:
-				 * each is a relaxed atomic operation) */
-				bool reduce = async && !(async_what(x) & GSAN_ASYNC_MBAR) && async_how(x) == GSAN_HOW_REDUCE &&
-					      async_how(now) == GSAN_HOW_REDUCE && !(async_what(now) & GSAN_ASYNC_MBAR);
+				bool reduce = async && reduces(x) && reduces(now);
 				if (key[k] != (x & ~255ull)) {
 					key[k] = x & ~255ull;
 					val[k] = issue_status(w, sh, x, now, flags);

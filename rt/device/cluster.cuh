@@ -63,6 +63,7 @@ SLOW void cluster_enter(struct gsan_block *b, u32 slot)
 SLOW void cluster_leave(struct gsan_block *b)
 {
 	struct gsan_cluster *c = cluster_of(b);
+	store(&c->slot[b->rank & 15], PEER_ENDED);
 	__threadfence();
 	if (fetch_add(&c->live, ~0u) == 1)
 		*(volatile u64 *)&c->key = 0;

@@ -80,13 +80,14 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 		fetch_add(&w->unmodelled, 1);
 		return;
 	}
+	if (op & GSAN_COPY_MBAR)
+		rec |= (how == GSAN_HOW_REDUCE ? MBAR_REDUCES : 0) | (op & GSAN_COPY_GENERIC ? MBAR_GENERIC : 0);
 	if (!(op & GSAN_COPY_NO_SOURCE)) {
 		u64 r = how == GSAN_HOW_REDUCE && !(op & GSAN_COPY_MBAR) ?
 			group_record(me, GSAN_HOW_BULK, GSAN_REC_CLOCK(rec) & GSAN_ASYNC_GROUP_MAX) : rec;
 		async_range(w, w->slot, src, from, r, proxy | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
 	}
-	if (!(op & GSAN_COPY_NO_DEST))
-		async_range(w, slot, dst, bytes, rec | ASYNC_WRITES, proxy | (op & GSAN_COPY_TO_SHARED ? ISSUE_SHARED : 0), site);
+	async_range(w, slot, dst, bytes, rec | ASYNC_WRITES, proxy | (op & GSAN_COPY_TO_SHARED ? ISSUE_SHARED : 0), site);
 }
 
 API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)

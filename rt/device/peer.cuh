@@ -13,6 +13,7 @@
 #define peer_after      __gsan_v1_peer_after
 
 #define NOWHERE         (~0ull)
+#define PEER_ENDED      (~0u)
 
 FN struct gsan_cluster *cluster_of(const struct gsan_block *b)
 {
@@ -25,7 +26,10 @@ SLOW u32 peer_slot(struct gsan_warp *w, u32 rank)
 	struct gsan_block *b = own_block(w);
 	if (rank == b->rank)
 		return w->slot;
-	return b->cluster_at ? load(&cluster_of(b)->slot[rank & 15]) - 1 : ~0u;
+	if (!b->cluster_at)
+		return ~0u;
+	u32 slot = load(&cluster_of(b)->slot[rank & 15]);
+	return slot == PEER_ENDED ? ~0u : slot - 1;
 }
 
 /* Where an address points that may be in a peer's shared memory: slot << 32 | offset;
@@ -139,6 +143,12 @@ SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 			    ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
 	} else {
 		fetch_add(&w->unbacked, 1);
+	}
+	/* (PTX ISA, State Spaces: shared memory of a block is there while it runs) */
+	if (place == NOWHERE && own_block(w)->cluster_at) {
+		u64 now = record(view_of(w), sreg_laneid(), info & GSAN_INFO_WRITE ? 1 : 0, bytes_at(addr, size));
+		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & SHARED_WINDOW & ~7ull) | 1, site + __gsan_site_base, now, 0,
+		     now, ~0ull);
 	}
 	if (!level || place == NOWHERE)
 		return;

@@ -11,7 +11,7 @@
  */
 #define fence_reaches   __gsan_v1_fence_reaches
 #define fence_knew      __gsan_v1_fence_knew
-#define other_fence     __gsan_v1_other_fence
+#define fence_known     __gsan_v1_fence_known
 
 #define PROXY_HALVES    (GSAN_PROXY_RELEASE | GSAN_PROXY_ACQUIRE)
 
@@ -82,17 +82,17 @@ SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spac
 	return false;
 }
 
-/* Did a warp of the block run more fences than are remembered with what it knew, and
- * the calling lane knows of one?  It may lie on the way. */
-SLOW bool other_fence(struct gsan_warp *w, u32 space)
+/* Does the calling lane know of a fence that a warp of the block ran?  `only_full`: of a
+ * warp that ran more than are remembered with what it knew.  It may lie on the way. */
+SLOW bool fence_known(struct gsan_warp *w, u32 space, bool only_full)
 {
 	ROLLED
 	for (u32 k = 0; k < (load(&own_block(w)->ntid) + 31) >> 5; k++) {
 		struct gsan_log *log = log_of((w->id & ~31u) << 5 | k << 5);
-		bool full = true;
+		bool full = true;       /* or all will do */
 		ROLLED
 		for (u32 i = 0; i < GSAN_LOG_KNEW; i++)
-			full &= load(&log->knew[i].clock) > w->start;
+			full &= !only_full || load(&log->knew[i].clock) > w->start;
 		ROLLED
 		for (u32 i = 0; i < GSAN_LOG && full; i++) {
 			uint4 e = load_cg(&log->fence[i]);
@@ -107,6 +107,12 @@ SLOW bool other_fence(struct gsan_warp *w, u32 space)
 	}
 	return false;
 }
+
+FN bool other_fence(struct gsan_warp *w, u32 space) { return fence_known(w, space, true); }
+
+/* After an asynchronous operation of the generic proxy, whose completion the calling
+ * lane knows of: that there was a fence at all is taken for one behind it. */
+SLOW bool any_fence(struct gsan_warp *w, u32 space) { return fence_known(w, space, false); }
 
 /* The calling lane knows of the generic access `prev` and issues an operation of the
  * async proxy: see issue_status. */

@@ -299,7 +299,7 @@ FN void fill_async(struct gsan_access *a, u64 rec)
 	u32 who = (u32)(rec >> 12) & 0x7fffff, clock = GSAN_REC_CLOCK(rec);
 	if (clock & GSAN_ASYNC_MBAR)
 		who = load(&(at<struct gsan_mbar>(root()->mbars) + (u64)GSAN_REC_SLOT(rec) * GSAN_MBARS +
-			     (clock >> 18 & (GSAN_MBARS - 1)))->issuer[rec >> 12 & 1]);
+			     (clock >> 18 & (GSAN_MBARS - 1)))->issuer[rec >> 14 & 1]);
 	a->kind = GSAN_ACCESS_ASYNC | (clock & GSAN_ASYNC_WRITE ? GSAN_KIND_WRITE : 0);
 	a->thread = who & 1023;
 	a->slot = who >> 10;
