@@ -255,7 +255,7 @@ struct gsan_mbar {
 	uint32_t issuer[2];     /* by the phase's lowest bit: slot << 10 | thread, of a copy */
 	uint32_t wait_site;     /* of the last wait */
 	uint32_t tried_who, tried_clock, tried_site;    /* the last one in vain: warp << 5 | lane */
-	uint32_t pad;
+	uint32_t tx_first;      /* bytes of the phase's first copy */
 	struct gsan_seen seen[2][32];   /* by the same: who of which warp saw it over */
 };
 #define GSAN_MBAR_LIVE          1u

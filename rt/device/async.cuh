@@ -77,6 +77,10 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 	struct gsan_mbar *m = mbars_of(slot) + index;
 	u32 flags = load(&m->flags), n = load(&m->phase), left = (n - phase) & GSAN_MBAR_PHASES;
 
+	/* It counts in the next phase, see copy_phase. */
+	bool next = left == GSAN_MBAR_PHASES;
+	if (next && of_launch(w, b) && load(&m->start) == load(&b->start) && !(flags & GSAN_MBAR_LOST))
+		return false;
 	if (!of_launch(w, b) || load(&m->start) != load(&b->start) || (flags & GSAN_MBAR_LOST) ||
 	    ((phase - load(&m->first)) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2 || left > GSAN_MBAR_PHASES / 2)
 		return true;

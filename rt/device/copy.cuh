@@ -21,7 +21,13 @@ SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes)
 		return 0;
 	take_lock(&m->lock);
 	u32 phase = m->phase;
-	m->tx_issued += bytes;
+	/* Nobody is left to expect more: it counts in the next phase. */
+	if (m->ahead >= m->expected && m->tx_first && m->tx_issued + bytes > m->tx_expected) {
+		phase = (phase + 1) & GSAN_MBAR_PHASES;
+	} else {
+		m->tx_first = m->tx_first ? m->tx_first : bytes;
+		m->tx_issued += bytes;
+	}
 	store(&m->issuer[phase & 1], self_of(w));
 	unlock(&m->lock);
 	return mbar_record(slot, (u32)(m - mbars_of(slot)), phase);

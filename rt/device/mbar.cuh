@@ -125,14 +125,17 @@ SLOW void mbar_mark(struct gsan_warp *w, struct gsan_mbar *m)
 	store(&m->last_peer, peer);
 	m->own.one = m->peer.one = 0;
 	u32 left = m->ahead - m->expected, expected = m->tx_expected, issued = m->tx_issued;
-	bool late = issued > expected;
+	/* Of several copies that are more than expected nobody knows which were in time. */
+	bool late = m->tx_first > expected;
+	if (issued > expected && !late)
+		count(GSAN_COUNT_ASYNC_LOST, 1);
 	flags = (flags & ~(GSAN_MBAR_DIRTY | GSAN_MBAR_SHORT << (n & 1))) | (left ? GSAN_MBAR_DIRTY : 0) |
 		(late ? GSAN_MBAR_SHORT << (n & 1) : 0);
 	m->ahead = left;
 	m->expected = m->later;
 	/* Of several that arrived early, what they expect is the next phase's. */
-	m->tx_expected = left && !late ? expected - issued : 0;
-	m->tx_issued = late ? issued - expected : 0;
+	m->tx_expected = left && issued < expected ? expected - issued : 0;
+	m->tx_issued = m->tx_first = 0;
 	if (((n + 1 - m->first) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 4)
 		flags |= GSAN_MBAR_LOST;
 	store(&m->flags, flags);
@@ -179,7 +182,7 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	store(&m->phase, first);
 	store(&m->first, first);
 	m->expected = m->later = n;
-	m->ahead = m->tx_expected = m->tx_issued = m->narrow = m->tried_clock = 0;
+	m->ahead = m->tx_expected = m->tx_issued = m->narrow = m->tried_clock = m->tx_first = 0;
 	m->last_own = m->last_peer = m->own.one = m->own.builder = m->peer.one = m->peer.builder = 0;
 	m->init_who = w->id << 5 & 0x3ff | sreg_laneid();
 	m->init_clock = load(&w->clock);
