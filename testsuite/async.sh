@@ -23,25 +23,5 @@ if grep -q '^//@ expect clean' "$file"; then
 	run 0 $gsan_run --check --seeds=0..1 "$file"
 fi
 
-# contents OPTION...: what a run leaves against the line of the file
-contents()
-{
-	run 0 $gsan_run --dump="$buffer" "$@" "$file" || return
-	awk '{ for (i = 2; i <= NF; i++) print $i }' out >got
-	cmp -s want got || fail "$buffer with $*: $(diff want got | grep '^[<>]' | sort | uniq -c |
-		head -n 5 | tr -s ' \n' ' ')"
-}
-
-words=$(sed -n 's,^// contents: ,,p' "$file")
-if [ -n "$words" ]; then
-	buffer=${words%% *}
-	echo "${words#* }" | tr ' ' '\n' | awk '
-		/\*/ { split($0, p, "*"); for (i = 0; i < p[1]; i++) printf "%08x\n", p[2]; next }
-		/\.\./ { split($0, p, "\\.\\."); for (i = p[1]; i <= p[2]; i++) printf "%08x\n", i; next }
-		{ printf "%08x\n", $0 }' >want
-	for seed in 0 1 2 3; do
-		contents --no-instrument --seed=$seed
-	done
-	contents --seed=4
-fi
+check_contents 0 1 2 3
 done_testing

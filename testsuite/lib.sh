@@ -83,3 +83,29 @@ have_gpu()
 {
 	[ "${GSAN_GPU_TESTS:-0}" = 1 ]
 }
+
+# check_contents SEED...: what a "// contents: BUFFER WORDS" line of $file says is in
+# memory after a run on the emulated device, as it is by each seed and with gsan; WORDS
+# are the buffer's: V, N*V (N times), A..B.
+check_contents()
+{
+	words=$(sed -n 's,^// contents: ,,p' "$file")
+	[ -n "$words" ] || return 0
+	buffer=${words%% *}
+	echo "${words#* }" | tr ' ' '\n' | awk '
+		/\*/ { split($0, p, "*"); for (i = 0; i < p[1]; i++) printf "%08x\n", p[2]; next }
+		/\.\./ { split($0, p, "\\.\\."); for (i = p[1]; i <= p[2]; i++) printf "%08x\n", i; next }
+		{ printf "%08x\n", $0 }' >want
+	for seed do
+		buffer_holds --no-instrument --seed="$seed"
+	done
+	buffer_holds --seed=4
+}
+
+buffer_holds()
+{
+	run 0 timeout 60 "$top_builddir/gsan-run" --device=emu --dump="$buffer" "$@" "$file" || return
+	awk '{ for (i = 2; i <= NF; i++) print $i }' out >got
+	cmp -s want got || fail "$buffer with $*: $(diff want got | grep '^[<>]' | sort | uniq -c |
+		head -n 5 | tr -s ' \n' ' ')"
+}

@@ -52,206 +52,11 @@ race_tests = \
 	testsuite/race/26_warp_no_sync.ptx \
 	testsuite/race/26_warp_sync_mask.ptx \
 	testsuite/race/26_warp_sync_other_warp.ptx \
-	testsuite/race/71_nc_load.ptx \
-	testsuite/race/71_nc_load_after_bar.ptx \
-	testsuite/race/72_discard_line.ptx \
-	testsuite/race/74_st_bulk_zero.ptx \
-	testsuite/race/75_ldmatrix_row_15.ptx \
-	testsuite/race/75_stmatrix_ldmatrix.ptx \
-	testsuite/race/75_stmatrix_row_0.ptx \
-	testsuite/race/75_stmatrix_row_17.ptx \
-	testsuite/race/75_stmatrix_row_31.ptx \
-	testsuite/race/75_stmatrix_row_7.ptx \
-	testsuite/race/atom_packed_size.ptx \
-	testsuite/race/barrier_late_race.ptx \
-	testsuite/race/block_of_three_dimensions_race.ptx \
-	testsuite/race/block_that_exited.ptx \
-	testsuite/race/blocks_first_and_last.ptx \
-	testsuite/race/blocks_following.ptx \
-	testsuite/race/byte_in_half.ptx \
-	testsuite/race/byte_in_word.ptx \
-	testsuite/race/byte_same.ptx \
-	testsuite/race/column_third.ptx \
-	testsuite/race/counter_too_early.ptx \
-	testsuite/race/destination_is_address.ptx \
-	testsuite/race/dynamic_shared.ptx \
-	testsuite/race/exit_behind_barrier.ptx \
-	testsuite/race/exit_in_the_middle.ptx \
-	testsuite/race/fence_halves_reader.ptx \
-	testsuite/race/fence_halves_swapped.ptx \
-	testsuite/race/fence_weak_flag.ptx \
-	testsuite/race/generic_atom_shared.ptx \
-	testsuite/race/generic_global.ptx \
-	testsuite/race/generic_shared.ptx \
-	testsuite/race/grid_barrier_fence_cta.ptx \
-	testsuite/race/grid_barrier_no_acquire.ptx \
-	testsuite/race/grid_barrier_no_first_bar.ptx \
-	testsuite/race/grid_barrier_no_last_bar.ptx \
-	testsuite/race/grid_barrier_no_release.ptx \
-	testsuite/race/groups_by_count_cross.ptx \
-	testsuite/race/histogram_plain.ptx \
-	testsuite/race/history_read_survives_reads.ptx \
-	testsuite/race/history_survives_neighbours.ptx \
-	testsuite/race/history_survives_reads.ptx \
-	testsuite/race/in_a_function.ptx \
-	testsuite/race/in_a_function_by_pointer.ptx \
-	testsuite/race/lane_acquire_other_lane.ptx \
-	testsuite/race/lane_fence_other_lane.ptx \
-	testsuite/race/lane_lockstep.ptx \
-	testsuite/race/lane_partial_release.ptx \
-	testsuite/race/lane_release_other_lane.ptx \
-	testsuite/race/lane_same_instruction.ptx \
-	testsuite/race/last_block_no_acquire.ptx \
-	testsuite/race/last_block_no_release.ptx \
-	testsuite/race/launches_many.ptx \
-	testsuite/race/launches_second_races.ptx \
-	testsuite/race/lookback_no_acquire.ptx \
-	testsuite/race/lookback_relaxed.ptx \
-	testsuite/race/loop_over_array.ptx \
-	testsuite/race/managed_memory.ptx \
-	testsuite/race/mmio_no_fence.ptx \
-	testsuite/race/module_global.ptx \
-	testsuite/race/nc_own_store.ptx \
-	testsuite/race/nc_whole_warp.ptx \
-	testsuite/race/observed_by_another_launch.ptx \
-	testsuite/race/predicate_on.ptx \
-	testsuite/race/read_before_acquire.ptx \
-	testsuite/race/release_then_other_word.ptx \
-	testsuite/race/second_access_after_sync.ptx \
-	testsuite/race/spinlock_no_acquire.ptx \
-	testsuite/race/spinlock_no_release.ptx \
-	testsuite/race/spinlock_plain_unlock.ptx \
-	testsuite/race/ticket_lock_relaxed_give.ptx \
-	testsuite/race/ticket_lock_relaxed_wait.ptx \
-	testsuite/race/transitive_no_bar.ptx \
-	testsuite/race/vec16_last_byte.ptx \
-	testsuite/race/vec32.ptx \
-	testsuite/race/vec_b8.ptx \
-	testsuite/race/vec_two_doubles.ptx \
-	testsuite/race/wmma_load.ptx \
-	testsuite/race/wmma_store_last.ptx \
-	testsuite/race/write_after_read.ptx \
-	testsuite/race/write_after_release.ptx \
-	testsuite/race/zero_copy.ptx
-
-norace_tests = \
-	testsuite/norace/01_reads_only.ptx \
-	testsuite/norace/02_smem_bar.ptx \
-	testsuite/norace/04_double_buffer.ptx \
-	testsuite/norace/04_smem_war_two_bars.ptx \
-	testsuite/norace/06_flag_acqrel_gpu.ptx \
-	testsuite/norace/06_flag_acqrel_sys.ptx \
-	testsuite/norace/06_flag_war.ptx \
-	testsuite/norace/07_flag_relaxed_alone.ptx \
-	testsuite/norace/08_fence_release_acquire.ptx \
-	testsuite/norace/08_fence_sc.ptx \
-	testsuite/norace/08_flag_fence_pair.ptx \
-	testsuite/norace/09_scope_cta_same_cta.ptx \
-	testsuite/norace/10_scope_one_side_same_cta.ptx \
-	testsuite/norace/11_fence_cluster.ptx \
-	testsuite/norace/11_fence_cta_same_cta.ptx \
-	testsuite/norace/12_rmw_chain_add.ptx \
-	testsuite/norace/12_rmw_chain_cas.ptx \
-	testsuite/norace/12_rmw_chain_exch.ptx \
-	testsuite/norace/12_rmw_chain_red.ptx \
-	testsuite/norace/14_atom_acquire.ptx \
-	testsuite/norace/15_sc_store_buffer_relaxed.ptx \
-	testsuite/norace/16_atom_cta_same_cta.ptx \
-	testsuite/norace/16_atom_gpu.ptx \
-	testsuite/norace/17_volatile_membar.ptx \
-	testsuite/norace/18_vector_element_relaxed.ptx \
-	testsuite/norace/18_vector_halves.ptx \
-	testsuite/norace/19_observed_relaxed_rewrite.ptx \
-	testsuite/norace/20_vector_beside.ptx \
-	testsuite/norace/21_named_ids.ptx \
-	testsuite/norace/21_named_registers.ptx \
-	testsuite/norace/21_named_ring.ptx \
-	testsuite/norace/22_both_wait.ptx \
-	testsuite/norace/23_full_count.ptx \
-	testsuite/norace/24_barrier_global_data.ptx \
-	testsuite/norace/25_bar_red_and.ptx \
-	testsuite/norace/25_bar_red_or.ptx \
-	testsuite/norace/25_bar_red_popc.ptx \
-	testsuite/norace/26_warp_sync_ok.ptx \
-	testsuite/norace/26_warp_sync_pair.ptx \
-	testsuite/norace/26_warp_sync_two_groups.ptx \
-	testsuite/norace/71_nc_beside.ptx \
-	testsuite/norace/71_nc_previous_kernel.ptx \
-	testsuite/norace/72_discard_beside.ptx \
-	testsuite/norace/72_discard_ordered.ptx \
-	testsuite/norace/74_st_bulk_bar.ptx \
-	testsuite/norace/74_st_bulk_beside.ptx \
-	testsuite/norace/75_ldmatrix_x1_rows.ptx \
-	testsuite/norace/75_stmatrix_bar_ldmatrix.ptx \
-	testsuite/norace/atom_vector.ptx \
-	testsuite/norace/barrier_many_rounds.ptx \
-	testsuite/norace/block_of_three_dimensions.ptx \
-	testsuite/norace/blocks_own_words.ptx \
-	testsuite/norace/blocks_shared_memory.ptx \
-	testsuite/norace/byte_neighbours.ptx \
-	testsuite/norace/byte_neighbours_blocks.ptx \
-	testsuite/norace/byte_neighbours_shared.ptx \
-	testsuite/norace/column_between.ptx \
-	testsuite/norace/counter_of_writers.ptx \
-	testsuite/norace/dynamic_shared_bar.ptx \
-	testsuite/norace/fence_halves.ptx \
-	testsuite/norace/flag_of_two_writers.ptx \
-	testsuite/norace/flag_overwritten.ptx \
-	testsuite/norace/generic_shared_bar.ptx \
-	testsuite/norace/grid_barrier_acqrel.ptx \
-	testsuite/norace/grid_barrier_fences.ptx \
-	testsuite/norace/groups_by_count.ptx \
-	testsuite/norace/half_beside_byte.ptx \
-	testsuite/norace/half_neighbours.ptx \
-	testsuite/norace/histogram_atomic.ptx \
-	testsuite/norace/history_ordered_reads.ptx \
-	testsuite/norace/in_a_function_bar.ptx \
-	testsuite/norace/lane_acquire_then_warp_sync.ptx \
-	testsuite/norace/lane_lockstep_synced.ptx \
-	testsuite/norace/lane_partial_release_covered.ptx \
-	testsuite/norace/lane_partial_warp.ptx \
-	testsuite/norace/lane_release_after_warp_sync.ptx \
-	testsuite/norace/lane_release_own_data.ptx \
-	testsuite/norace/last_block.ptx \
-	testsuite/norace/launch_copy_launch.ptx \
-	testsuite/norace/launches_in_order.ptx \
-	testsuite/norace/local_memory.ptx \
-	testsuite/norace/lookback.ptx \
-	testsuite/norace/lookback_fences.ptx \
-	testsuite/norace/lookback_packed.ptx \
-	testsuite/norace/mmio_flag.ptx \
-	testsuite/norace/module_constant.ptx \
-	testsuite/norace/predicate_off.ptx \
-	testsuite/norace/qualifiers_in_any_order.ptx \
-	testsuite/norace/red_release.ptx \
-	testsuite/norace/relaxed_then_acquire.ptx \
-	testsuite/norace/release_then_relaxed.ptx \
-	testsuite/norace/spinlock_acqrel.ptx \
-	testsuite/norace/spinlock_fences.ptx \
-	testsuite/norace/spinlock_shared.ptx \
-	testsuite/norace/threads_that_exited.ptx \
-	testsuite/norace/ticket_lock.ptx \
-	testsuite/norace/transitive_three_blocks.ptx \
-	testsuite/norace/transitive_through_block.ptx \
-	testsuite/norace/two_streams_event.ptx \
-	testsuite/norace/unmodelled_bulk_copy.ptx \
-	testsuite/norace/unmodelled_cluster_barrier.ptx \
-	testsuite/norace/unmodelled_cp_async.ptx \
-	testsuite/norace/unmodelled_dsmem.ptx \
-	testsuite/norace/unmodelled_mbarrier.ptx \
-	testsuite/norace/vec16_beside.ptx \
-	testsuite/norace/vec32_beside.ptx \
-	testsuite/norace/wmma_store_gap.ptx
-
-# The asynchronous world, for async.sh.
-async_tests = \
 	testsuite/race/27_cluster_relaxed.ptx \
 	testsuite/race/27_cluster_relaxed_fence_cta.ptx \
 	testsuite/race/27_cluster_relaxed_fence_proxy.ptx \
 	testsuite/race/28_cluster_read_between.ptx \
 	testsuite/race/28_cluster_write_between.ptx \
-	testsuite/race/29_dsmem_exit.ptx \
-	testsuite/race/29_dsmem_start.ptx \
 	testsuite/race/30_mbar_arrive_before_write.ptx \
 	testsuite/race/30_mbar_arrive_other_lane.ptx \
 	testsuite/race/30_mbar_one_lane_waits.ptx \
@@ -295,7 +100,6 @@ async_tests = \
 	testsuite/race/45_tma_ld_src_written.ptx \
 	testsuite/race/45_tma_ld_written.ptx \
 	testsuite/race/46_tma_ld_short_tx.ptx \
-	testsuite/race/46_tma_ld_two_copies_one_expected.ptx \
 	testsuite/race/47_tma_st_fence_after.ptx \
 	testsuite/race/47_tma_st_fence_before_write.ptx \
 	testsuite/race/47_tma_st_fence_global.ptx \
@@ -332,13 +136,6 @@ async_tests = \
 	testsuite/race/55_cp_reduce_atom.ptx \
 	testsuite/race/55_cp_reduce_flag_read.ptx \
 	testsuite/race/56_prefetch_no_wait.ptx \
-	testsuite/race/57_tensormap_acquire_other.ptx \
-	testsuite/race/57_tensormap_async_fence.ptx \
-	testsuite/race/57_tensormap_cp_fenceproxy_no_acquire.ptx \
-	testsuite/race/57_tensormap_in_flight.ptx \
-	testsuite/race/57_tensormap_nofence.ptx \
-	testsuite/race/57_tensormap_other_cta_no_acquire.ptx \
-	testsuite/race/57_tensormap_release_only.ptx \
 	testsuite/race/58_st_async_early.ptx \
 	testsuite/race/58_st_async_tma_nofence.ptx \
 	testsuite/race/59_red_async_early.ptx \
@@ -346,87 +143,117 @@ async_tests = \
 	testsuite/race/60_wgmma_smem_nofence.ptx \
 	testsuite/race/60_wgmma_wgmma_fence_only.ptx \
 	testsuite/race/61_wgmma_stage_reuse.ptx \
-	testsuite/race/61_wgmma_stage_reuse_no_barrier.ptx \
 	testsuite/race/62_wgmma_uncommitted.ptx \
 	testsuite/race/62_wgmma_wait_newest.ptx \
-	testsuite/race/63_tcgen05_commit_first.ptx \
-	testsuite/race/63_tcgen05_ld_no_after.ptx \
-	testsuite/race/63_tcgen05_ld_nowait.ptx \
-	testsuite/race/63_tcgen05_other_barrier.ptx \
-	testsuite/race/63_tmem_other_warp_no_after.ptx \
-	testsuite/race/63_tmem_other_warp_no_before.ptx \
-	testsuite/race/63_tmem_other_warp_no_wait.ptx \
-	testsuite/race/64_tcgen05_smem_reuse.ptx \
-	testsuite/race/64_tcgen05_tma_refill.ptx \
-	testsuite/race/65_tcgen05_cp_unfenced.ptx \
-	testsuite/race/65_tcgen05_mma_fence_after.ptx \
-	testsuite/race/65_tcgen05_mma_unfenced.ptx \
-	testsuite/race/66_tmem_ld_st_nowait.ptx \
-	testsuite/race/66_tmem_st_ld_nowait.ptx \
-	testsuite/race/67_pdl_no_wait.ptx \
-	testsuite/race/67_pdl_one_warp_waits.ptx \
-	testsuite/race/67_pdl_read_before_wait.ptx \
-	testsuite/race/68_pdl_fence_cta.ptx \
-	testsuite/race/68_pdl_no_fence.ptx \
-	testsuite/race/68_pdl_write_after.ptx \
-	testsuite/race/70_clc_early.ptx \
-	testsuite/race/70_clc_fence_swapped.ptx \
-	testsuite/race/70_clc_multicast_one_arrives.ptx \
-	testsuite/race/70_clc_nofence.ptx \
-	testsuite/race/70_clc_one_way_acquire_only.ptx \
-	testsuite/race/73_multimem_alias.ptx \
+	testsuite/race/71_nc_load.ptx \
+	testsuite/race/71_nc_load_after_bar.ptx \
+	testsuite/race/72_discard_line.ptx \
+	testsuite/race/74_st_bulk_zero.ptx \
+	testsuite/race/75_ldmatrix_row_15.ptx \
 	testsuite/race/75_ldmatrix_tma_early.ptx \
 	testsuite/race/75_ldmatrix_tma_refill.ptx \
+	testsuite/race/75_stmatrix_ldmatrix.ptx \
+	testsuite/race/75_stmatrix_row_0.ptx \
+	testsuite/race/75_stmatrix_row_17.ptx \
+	testsuite/race/75_stmatrix_row_31.ptx \
+	testsuite/race/75_stmatrix_row_7.ptx \
 	testsuite/race/75_stmatrix_tma_nofence.ptx \
+	testsuite/race/atom_packed_size.ptx \
+	testsuite/race/barrier_late_race.ptx \
+	testsuite/race/block_of_three_dimensions_race.ptx \
+	testsuite/race/block_that_exited.ptx \
+	testsuite/race/blocks_first_and_last.ptx \
+	testsuite/race/blocks_following.ptx \
+	testsuite/race/byte_in_half.ptx \
+	testsuite/race/byte_in_word.ptx \
+	testsuite/race/byte_same.ptx \
+	testsuite/race/column_third.ptx \
 	testsuite/race/complete_tx_relaxed.ptx \
+	testsuite/race/counter_too_early.ptx \
 	testsuite/race/cp_async_then_store_nofence.ptx \
-	testsuite/race/cp_mask_let_through.ptx \
 	testsuite/race/cpasync_two_buffers_one_barrier.ptx \
 	testsuite/race/cpasync_two_buffers_two_ahead.ptx \
 	testsuite/race/cpasync_two_buffers_wait_loose.ptx \
 	testsuite/race/cpasync_zero_fill_nowait.ptx \
+	testsuite/race/destination_is_address.ptx \
 	testsuite/race/dsmem_atomic_cta.ptx \
 	testsuite/race/dsmem_loaded_by_peer_relaxed.ptx \
-	testsuite/race/dsmem_push_cta.ptx \
-	testsuite/race/exit_load_under_way.ptx \
-	testsuite/race/exit_store_reads.ptx \
+	testsuite/race/dynamic_shared.ptx \
+	testsuite/race/exit_behind_barrier.ptx \
+	testsuite/race/exit_in_the_middle.ptx \
+	testsuite/race/fence_halves_reader.ptx \
+	testsuite/race/fence_halves_swapped.ptx \
+	testsuite/race/fence_weak_flag.ptx \
 	testsuite/race/gemm_release_before_wait.ptx \
 	testsuite/race/gemm_store_fence_after.ptx \
 	testsuite/race/gemm_store_nofence.ptx \
 	testsuite/race/gemm_store_not_waited.ptx \
 	testsuite/race/gemm_store_wait_unshared.ptx \
+	testsuite/race/generic_atom_shared.ptx \
+	testsuite/race/generic_global.ptx \
+	testsuite/race/generic_shared.ptx \
 	testsuite/race/global_other_block_no_fence.ptx \
 	testsuite/race/global_other_block_writer_fence.ptx \
 	testsuite/race/global_written_then_loaded.ptx \
 	testsuite/race/global_written_then_loaded_shared_fence.ptx \
 	testsuite/race/global_written_then_loaded_threadfence.ptx \
+	testsuite/race/grid_barrier_fence_cta.ptx \
+	testsuite/race/grid_barrier_no_acquire.ptx \
+	testsuite/race/grid_barrier_no_first_bar.ptx \
+	testsuite/race/grid_barrier_no_last_bar.ptx \
+	testsuite/race/grid_barrier_no_release.ptx \
+	testsuite/race/groups_by_count_cross.ptx \
+	testsuite/race/histogram_plain.ptx \
+	testsuite/race/history_read_survives_reads.ptx \
+	testsuite/race/history_survives_neighbours.ptx \
+	testsuite/race/history_survives_reads.ptx \
+	testsuite/race/in_a_function.ptx \
+	testsuite/race/in_a_function_by_pointer.ptx \
+	testsuite/race/lane_acquire_other_lane.ptx \
+	testsuite/race/lane_fence_other_lane.ptx \
+	testsuite/race/lane_lockstep.ptx \
+	testsuite/race/lane_partial_release.ptx \
+	testsuite/race/lane_release_other_lane.ptx \
+	testsuite/race/lane_same_instruction.ptx \
+	testsuite/race/last_block_no_acquire.ptx \
+	testsuite/race/last_block_no_release.ptx \
+	testsuite/race/launches_many.ptx \
+	testsuite/race/launches_second_races.ptx \
+	testsuite/race/lookback_no_acquire.ptx \
+	testsuite/race/lookback_relaxed.ptx \
+	testsuite/race/loop_over_array.ptx \
+	testsuite/race/managed_memory.ptx \
+	testsuite/race/mmio_no_fence.ptx \
+	testsuite/race/module_global.ptx \
 	testsuite/race/multicast_no_wait.ptx \
 	testsuite/race/multicast_one_block_waits.ptx \
 	testsuite/race/multicast_plain_store.ptx \
 	testsuite/race/multicast_plain_store_nofence.ptx \
 	testsuite/race/multicast_read_by_stores_nowait.ptx \
-	testsuite/race/pdl_load_no_wait.ptx \
+	testsuite/race/nc_own_store.ptx \
+	testsuite/race/nc_whole_warp.ptx \
+	testsuite/race/observed_by_another_launch.ptx \
+	testsuite/race/predicate_on.ptx \
+	testsuite/race/read_before_acquire.ptx \
 	testsuite/race/readers_named_barrier_nofence.ptx \
 	testsuite/race/readers_named_barrier_one_fence.ptx \
 	testsuite/race/readers_one_warp_counted.ptx \
 	testsuite/race/refill_empty_other_read.ptx \
 	testsuite/race/refill_empty_relaxed.ptx \
 	testsuite/race/refill_no_empty_wait.ptx \
+	testsuite/race/release_then_other_word.ptx \
+	testsuite/race/second_access_after_sync.ptx \
+	testsuite/race/spinlock_no_acquire.ptx \
+	testsuite/race/spinlock_no_release.ptx \
+	testsuite/race/spinlock_plain_unlock.ptx \
 	testsuite/race/st_bulk_then_store_nofence.ptx \
 	testsuite/race/stage_older_phase.ptx \
 	testsuite/race/stage_tma_and_cp_async_arrive.ptx \
-	testsuite/race/stage_two_loads_one_expected.ptx \
 	testsuite/race/stage_wrong_barrier.ptx \
 	testsuite/race/store_ring_no_barrier.ptx \
 	testsuite/race/store_ring_wait_behind_barrier.ptx \
 	testsuite/race/store_ring_wait_loose.ptx \
 	testsuite/race/store_then_load_read.ptx \
-	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
-	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
-	testsuite/race/tcgen05_read_no_after.ptx \
-	testsuite/race/tcgen05_release_before_wait_ld.ptx \
-	testsuite/race/tcgen05_release_no_before.ptx \
-	testsuite/race/tcgen05_two_commits_first_waited.ptx \
 	testsuite/race/tensor_gather4_row.ptx \
 	testsuite/race/tensor_load_last_word.ptx \
 	testsuite/race/tensor_load_outside_bytes.ptx \
@@ -437,10 +264,63 @@ async_tests = \
 	testsuite/race/tensor_store_inside.ptx \
 	testsuite/race/tensor_store_nofence.ptx \
 	testsuite/race/tensor_swizzled_nowait.ptx \
-	testsuite/race/wgmma_three_stages_no_barrier.ptx \
+	testsuite/race/ticket_lock_relaxed_give.ptx \
+	testsuite/race/ticket_lock_relaxed_wait.ptx \
+	testsuite/race/transitive_no_bar.ptx \
+	testsuite/race/vec16_last_byte.ptx \
+	testsuite/race/vec32.ptx \
+	testsuite/race/vec_b8.ptx \
+	testsuite/race/vec_two_doubles.ptx \
 	testsuite/race/wgmma_three_stages_wait_loose.ptx \
 	testsuite/race/wgmma_two_stages.ptx \
-	testsuite/race/zeroed_then_loaded.ptx \
+	testsuite/race/wmma_load.ptx \
+	testsuite/race/wmma_store_last.ptx \
+	testsuite/race/write_after_read.ptx \
+	testsuite/race/write_after_release.ptx \
+	testsuite/race/zero_copy.ptx \
+	testsuite/race/zeroed_then_loaded.ptx
+
+norace_tests = \
+	testsuite/norace/01_reads_only.ptx \
+	testsuite/norace/02_smem_bar.ptx \
+	testsuite/norace/04_double_buffer.ptx \
+	testsuite/norace/04_smem_war_two_bars.ptx \
+	testsuite/norace/06_flag_acqrel_gpu.ptx \
+	testsuite/norace/06_flag_acqrel_sys.ptx \
+	testsuite/norace/06_flag_war.ptx \
+	testsuite/norace/07_flag_relaxed_alone.ptx \
+	testsuite/norace/08_fence_release_acquire.ptx \
+	testsuite/norace/08_fence_sc.ptx \
+	testsuite/norace/08_flag_fence_pair.ptx \
+	testsuite/norace/09_scope_cta_same_cta.ptx \
+	testsuite/norace/10_scope_one_side_same_cta.ptx \
+	testsuite/norace/11_fence_cluster.ptx \
+	testsuite/norace/11_fence_cta_same_cta.ptx \
+	testsuite/norace/12_rmw_chain_add.ptx \
+	testsuite/norace/12_rmw_chain_cas.ptx \
+	testsuite/norace/12_rmw_chain_exch.ptx \
+	testsuite/norace/12_rmw_chain_red.ptx \
+	testsuite/norace/14_atom_acquire.ptx \
+	testsuite/norace/15_sc_store_buffer_relaxed.ptx \
+	testsuite/norace/16_atom_cta_same_cta.ptx \
+	testsuite/norace/16_atom_gpu.ptx \
+	testsuite/norace/17_volatile_membar.ptx \
+	testsuite/norace/18_vector_element_relaxed.ptx \
+	testsuite/norace/18_vector_halves.ptx \
+	testsuite/norace/19_observed_relaxed_rewrite.ptx \
+	testsuite/norace/20_vector_beside.ptx \
+	testsuite/norace/21_named_ids.ptx \
+	testsuite/norace/21_named_registers.ptx \
+	testsuite/norace/21_named_ring.ptx \
+	testsuite/norace/22_both_wait.ptx \
+	testsuite/norace/23_full_count.ptx \
+	testsuite/norace/24_barrier_global_data.ptx \
+	testsuite/norace/25_bar_red_and.ptx \
+	testsuite/norace/25_bar_red_or.ptx \
+	testsuite/norace/25_bar_red_popc.ptx \
+	testsuite/norace/26_warp_sync_ok.ptx \
+	testsuite/norace/26_warp_sync_pair.ptx \
+	testsuite/norace/26_warp_sync_two_groups.ptx \
 	testsuite/norace/27_cluster_barrier.ptx \
 	testsuite/norace/27_cluster_relaxed_fence.ptx \
 	testsuite/norace/27_cluster_relaxed_fence_sc.ptx \
@@ -532,11 +412,29 @@ async_tests = \
 	testsuite/norace/70_clc_fence.ptx \
 	testsuite/norace/70_clc_multicast.ptx \
 	testsuite/norace/70_clc_one_way.ptx \
+	testsuite/norace/71_nc_beside.ptx \
+	testsuite/norace/71_nc_previous_kernel.ptx \
+	testsuite/norace/72_discard_beside.ptx \
+	testsuite/norace/72_discard_ordered.ptx \
 	testsuite/norace/73_multimem_alias_fence.ptx \
 	testsuite/norace/73_multimem_alias_fence_reader.ptx \
+	testsuite/norace/74_st_bulk_bar.ptx \
+	testsuite/norace/74_st_bulk_beside.ptx \
 	testsuite/norace/75_ldmatrix_tma_refill_fence.ptx \
+	testsuite/norace/75_ldmatrix_x1_rows.ptx \
+	testsuite/norace/75_stmatrix_bar_ldmatrix.ptx \
 	testsuite/norace/75_stmatrix_tma_fence.ptx \
+	testsuite/norace/atom_vector.ptx \
+	testsuite/norace/barrier_many_rounds.ptx \
+	testsuite/norace/block_of_three_dimensions.ptx \
+	testsuite/norace/blocks_own_words.ptx \
+	testsuite/norace/blocks_shared_memory.ptx \
+	testsuite/norace/byte_neighbours.ptx \
+	testsuite/norace/byte_neighbours_blocks.ptx \
+	testsuite/norace/byte_neighbours_shared.ptx \
+	testsuite/norace/column_between.ptx \
 	testsuite/norace/complete_tx_then_arrive.ptx \
+	testsuite/norace/counter_of_writers.ptx \
 	testsuite/norace/cp_async_then_store_fence.ptx \
 	testsuite/norace/cp_mask_left_out.ptx \
 	testsuite/norace/cpasync_three_buffers.ptx \
@@ -545,21 +443,57 @@ async_tests = \
 	testsuite/norace/dsmem_atomic_cluster.ptx \
 	testsuite/norace/dsmem_loaded_by_peer.ptx \
 	testsuite/norace/dsmem_push.ptx \
+	testsuite/norace/dynamic_shared_bar.ptx \
 	testsuite/norace/exit_store_has_read.ptx \
 	testsuite/norace/exit_store_next_kernel.ptx \
+	testsuite/norace/fence_halves.ptx \
+	testsuite/norace/flag_of_two_writers.ptx \
+	testsuite/norace/flag_overwritten.ptx \
 	testsuite/norace/gemm_warp_specialised.ptx \
+	testsuite/norace/generic_shared_bar.ptx \
 	testsuite/norace/global_other_block_fences.ptx \
 	testsuite/norace/global_other_block_reader_fence.ptx \
 	testsuite/norace/global_written_by_previous_kernel.ptx \
 	testsuite/norace/global_written_then_loaded_fence.ptx \
+	testsuite/norace/grid_barrier_acqrel.ptx \
+	testsuite/norace/grid_barrier_fences.ptx \
+	testsuite/norace/groups_by_count.ptx \
+	testsuite/norace/half_beside_byte.ptx \
+	testsuite/norace/half_neighbours.ptx \
+	testsuite/norace/histogram_atomic.ptx \
+	testsuite/norace/history_ordered_reads.ptx \
+	testsuite/norace/in_a_function_bar.ptx \
+	testsuite/norace/lane_acquire_then_warp_sync.ptx \
+	testsuite/norace/lane_lockstep_synced.ptx \
+	testsuite/norace/lane_partial_release_covered.ptx \
+	testsuite/norace/lane_partial_warp.ptx \
+	testsuite/norace/lane_release_after_warp_sync.ptx \
+	testsuite/norace/lane_release_own_data.ptx \
+	testsuite/norace/last_block.ptx \
+	testsuite/norace/launch_copy_launch.ptx \
+	testsuite/norace/launches_in_order.ptx \
+	testsuite/norace/local_memory.ptx \
+	testsuite/norace/lookback.ptx \
+	testsuite/norace/lookback_fences.ptx \
+	testsuite/norace/lookback_packed.ptx \
+	testsuite/norace/mmio_flag.ptx \
+	testsuite/norace/module_constant.ptx \
 	testsuite/norace/multicast_both_wait.ptx \
 	testsuite/norace/multicast_plain_store_fence.ptx \
 	testsuite/norace/multicast_read_by_stores.ptx \
 	testsuite/norace/pdl_load_after_wait.ptx \
+	testsuite/norace/predicate_off.ptx \
 	testsuite/norace/producer_elected.ptx \
+	testsuite/norace/qualifiers_in_any_order.ptx \
 	testsuite/norace/readers_named_barrier.ptx \
 	testsuite/norace/readers_two_warps.ptx \
+	testsuite/norace/red_release.ptx \
 	testsuite/norace/refill_empty_barrier.ptx \
+	testsuite/norace/relaxed_then_acquire.ptx \
+	testsuite/norace/release_then_relaxed.ptx \
+	testsuite/norace/spinlock_acqrel.ptx \
+	testsuite/norace/spinlock_fences.ptx \
+	testsuite/norace/spinlock_shared.ptx \
 	testsuite/norace/st_bulk_then_store_fence.ptx \
 	testsuite/norace/stage_right_barrier.ptx \
 	testsuite/norace/stage_tma_and_cp_async.ptx \
@@ -580,11 +514,79 @@ async_tests = \
 	testsuite/norace/tensor_store_clipped.ptx \
 	testsuite/norace/tensor_store_fence.ptx \
 	testsuite/norace/tensor_swizzled.ptx \
+	testsuite/norace/threads_that_exited.ptx \
+	testsuite/norace/ticket_lock.ptx \
+	testsuite/norace/transitive_three_blocks.ptx \
+	testsuite/norace/transitive_through_block.ptx \
+	testsuite/norace/two_streams_event.ptx \
+	testsuite/norace/unmodelled_bulk_copy.ptx \
+	testsuite/norace/unmodelled_cluster_barrier.ptx \
+	testsuite/norace/unmodelled_cp_async.ptx \
+	testsuite/norace/unmodelled_dsmem.ptx \
+	testsuite/norace/unmodelled_mbarrier.ptx \
+	testsuite/norace/vec16_beside.ptx \
+	testsuite/norace/vec32_beside.ptx \
 	testsuite/norace/wgmma_three_stages.ptx \
 	testsuite/norace/wgmma_two_stages_drained.ptx \
-	testsuite/norace/zeroed_then_loaded_fence.ptx \
+	testsuite/norace/wmma_store_gap.ptx \
+	testsuite/norace/zeroed_then_loaded_fence.ptx
+
+# The asynchronous world, for async.sh.
+async_tests = \
+	testsuite/race/29_dsmem_exit.ptx \
+	testsuite/race/29_dsmem_start.ptx \
+	testsuite/race/46_tma_ld_two_copies_one_expected.ptx \
+	testsuite/race/57_tensormap_acquire_other.ptx \
+	testsuite/race/57_tensormap_async_fence.ptx \
+	testsuite/race/57_tensormap_cp_fenceproxy_no_acquire.ptx \
+	testsuite/race/57_tensormap_in_flight.ptx \
+	testsuite/race/57_tensormap_nofence.ptx \
+	testsuite/race/57_tensormap_other_cta_no_acquire.ptx \
+	testsuite/race/57_tensormap_release_only.ptx \
+	testsuite/race/61_wgmma_stage_reuse_no_barrier.ptx \
+	testsuite/race/63_tcgen05_commit_first.ptx \
+	testsuite/race/63_tcgen05_ld_no_after.ptx \
+	testsuite/race/63_tcgen05_ld_nowait.ptx \
+	testsuite/race/63_tcgen05_other_barrier.ptx \
+	testsuite/race/63_tmem_other_warp_no_after.ptx \
+	testsuite/race/63_tmem_other_warp_no_before.ptx \
+	testsuite/race/63_tmem_other_warp_no_wait.ptx \
+	testsuite/race/64_tcgen05_smem_reuse.ptx \
+	testsuite/race/64_tcgen05_tma_refill.ptx \
+	testsuite/race/65_tcgen05_cp_unfenced.ptx \
+	testsuite/race/65_tcgen05_mma_fence_after.ptx \
+	testsuite/race/65_tcgen05_mma_unfenced.ptx \
+	testsuite/race/66_tmem_ld_st_nowait.ptx \
+	testsuite/race/66_tmem_st_ld_nowait.ptx \
+	testsuite/race/67_pdl_no_wait.ptx \
+	testsuite/race/67_pdl_one_warp_waits.ptx \
+	testsuite/race/67_pdl_read_before_wait.ptx \
+	testsuite/race/68_pdl_fence_cta.ptx \
+	testsuite/race/68_pdl_no_fence.ptx \
+	testsuite/race/68_pdl_write_after.ptx \
+	testsuite/race/70_clc_early.ptx \
+	testsuite/race/70_clc_fence_swapped.ptx \
+	testsuite/race/70_clc_multicast_one_arrives.ptx \
+	testsuite/race/70_clc_nofence.ptx \
+	testsuite/race/70_clc_one_way_acquire_only.ptx \
+	testsuite/race/73_multimem_alias.ptx \
+	testsuite/race/cp_mask_let_through.ptx \
+	testsuite/race/dsmem_push_cta.ptx \
+	testsuite/race/exit_load_under_way.ptx \
+	testsuite/race/exit_store_reads.ptx \
+	testsuite/race/pdl_load_no_wait.ptx \
+	testsuite/race/stage_two_loads_one_expected.ptx \
+	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
+	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
+	testsuite/race/tcgen05_read_no_after.ptx \
+	testsuite/race/tcgen05_release_before_wait_ld.ptx \
+	testsuite/race/tcgen05_release_no_before.ptx \
+	testsuite/race/tcgen05_two_commits_first_waited.ptx \
+	testsuite/race/wgmma_three_stages_no_barrier.ptx \
+	examples/clc_nofence.ptx
+
+example_tests = \
 	examples/clc.ptx \
-	examples/clc_nofence.ptx \
 	examples/persistent_tma.ptx \
 	examples/persistent_tma_nofence.ptx \
 	examples/persistent_tma_swapped.ptx \
@@ -718,9 +720,9 @@ run_tests = \
 	testsuite/run/run.sh \
 	testsuite/run/script.sh
 
-TESTS += $(race_tests) $(norace_tests) $(async_tests) $(litmus_tests) $(run_tests)
+TESTS += $(race_tests) $(norace_tests) $(example_tests) $(async_tests) $(litmus_tests) $(run_tests)
 dist_check_SCRIPTS += $(run_tests)
-EXTRA_DIST += $(race_tests) $(norace_tests) $(async_tests) testsuite/async.sh testsuite/litmus/table testsuite/litmus/gen.awk
+EXTRA_DIST += $(race_tests) $(norace_tests) $(example_tests) $(async_tests) testsuite/async.sh testsuite/litmus/table testsuite/litmus/gen.awk
 MOSTLYCLEANFILES += $(litmus_tests)
 
 $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk

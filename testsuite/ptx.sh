@@ -33,6 +33,7 @@ else
 	fail "gsan-ptx: status $?"
 fi
 verdict emu
+check_contents 0
 if have_gpu; then
 	verdict gpu
 fi
