@@ -71,7 +71,9 @@ struct gsan_block {
 	struct gsan_refs refs;
 	struct gsan_refs missed;        /* the last snapshots met at too narrow a scope */
 	uint32_t cluster_at;    /* number of its struct gsan_cluster + 1; 0: a cluster of its own */
-	uint32_t pad[3];
+	uint32_t unmarked[2];   /* where atoms whose results nobody uses may have observed
+				   what no record says: a bit of a hash of the granule */
+	uint32_t pad;
 	struct gsan_bar bar[16];
 };
 

@@ -226,7 +226,7 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	b->launch = (u32)(l - at<struct gsan_launch>(root()->launches));
 	b->launch_number = number;
 	b->live = info->w;
-	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = 0;
+	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = b->unmarked[0] = b->unmarked[1] = 0;
 	b->cluster = cluster_number(number);
 	cluster_enter(b, slot);
 	store_cg(&b->refs, four(0, 0, 0, 0));

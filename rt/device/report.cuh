@@ -291,6 +291,16 @@ SLOW bool missed_knows(struct gsan_block *b, u32 slot, u32 warp, u32 lanes, u32 
 	return known;
 }
 
+FN bool stands_in(const u64 *sh, u64 rec)
+{
+	return load64(sh) == rec || load64(sh + 1) == rec || load64(sh + 2) == rec || load64(sh + 3) == rec;
+}
+
+/* Bits of gsan_block.unmarked. */
+FN u32 unmarked_hash(const u64 *sh) { return (u32)((u64)sh >> 5) * 2654435761u >> 26; }
+FN u32 *unmarked_at(struct gsan_block *b, const u64 *sh) { return b->unmarked + (unmarked_hash(sh) >> 5); }
+FN u32 unmarked_bit(const u64 *sh) { return 1u << (unmarked_hash(sh) & 31); }
+
 #define WHERE_LATE (1ull << 63)
 
 /* The records of asynchronous operations: who issued them. */
@@ -411,6 +421,17 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 				swap(sh + i, prev, 0ull);
 			return;
 		}
+	}
+	/* An observation that had to go took what it may have observed with it, first: what
+	 * stands no more may have been observed.  (words.cuh, mark_observed) */
+	if (!nc && pl && (pk & GSAN_KIND_WRITE) && prev != replaced && !stands_in(sh, prev)) {
+		fetch_add(&w->evicted, 1);
+		return;
+	}
+	/* Or it may be, and no record says so. */
+	if (!nc && pl && (pk & GSAN_KIND_WRITE) && (load(unmarked_at(b, sh)) & unmarked_bit(sh))) {
+		count(GSAN_COUNT_OBSERVED, 1);
+		return;
 	}
 	u32 psite = site_in(word, prev);
 	if (!psite)

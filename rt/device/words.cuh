@@ -578,6 +578,7 @@ FN u64 mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind, bool unu
 	struct view v = view_of(w);
 	u64 mine = record(v, sreg_laneid(), kind, bytes), weak = 0;
 	u32 own = 4, seen = 0;
+	bool observed = false;
 	ROLLED
 	for (u32 i = 0; i < 4; i++) {
 		u64 r = load64(sh + i);
@@ -590,24 +591,35 @@ FN u64 mark_observed(struct gsan_warp *w, u64 *sh, u32 bytes, u32 kind, bool unu
 			own = i;
 		else if ((r & 255) == bytes && (k & GSAN_KIND_WRITE) && kind_level(k) &&
 			 (r >> 12 & 0x7fffff) != (mine >> 12 & 0x7fffff) &&
-			 scopes_meet(w, kind_level(k), kind >> 1, GSAN_REC_SLOT(r), GSAN_REC_CLOCK(r)))
+			 scopes_meet(w, kind_level(k), kind >> 1, GSAN_REC_SLOT(r), GSAN_REC_CLOCK(r))) {
 			seen |= 1u << i;
+			observed |= kind_observed(k);
+		}
 	}
 	if (own < 4 && seen) {
 		u32 now = (kind >> 1 >= GSAN_GPU ? GSAN_KIND_OBSERVED_GPU : GSAN_KIND_OBSERVED_CTA) | (kind & 1);
 		if (swap(sh + own, mine, (mine & ~0xf00ull) | now << 8) == mine)
 			return weak;
 	}
-	/* Where nobody uses the value, nobody can rely on having seen the write. */
-	if (unused)
+	/* Many at one moment, as a rule, where nobody uses the value: their records stay. */
+	if (unused) {
+		u32 *to = unmarked_at(own_block(w), sh), bit = unmarked_bit(sh);
+		if (seen && !(load_ca32(to) & bit))
+			fetch_or(to, bit);
 		return weak;
-	/* No record to say it: then the write must not stand either. */
+	}
+	/* No record to say it: then the write must not stand either, nor, if that is itself
+	 * an observation, what it may have observed: the writes first, see judge. */
+	if (observed)
+		seen = 15;
 	ROLLED
-	for (u32 i = 0; i < 4; i++)
-		if (seen >> i & 1) {
-			swap(sh + i, load64(sh + i), 0ull);
-			fetch_add(&w->evicted, 1);
-		}
+	for (u32 i = 0; i < 8; i++) {
+		u64 r = load64(sh + (i & 3));
+		if (!(seen >> (i & 3) & 1) || !r || (i < 4 && kind_observed(GSAN_REC_KIND(r))))
+			continue;
+		swap(sh + (i & 3), r, 0ull);
+		fetch_add(&w->evicted, 1);
+	}
 	return weak;
 }
 
