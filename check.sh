@@ -70,8 +70,9 @@ step san-make 900 make $jobs || failed=$((failed + 1))
 step san-check 600 make check $jobs TESTS="$(make -s list-tests | grep -vE '\.(sh|ptx|cu|tap)$' | tr '\n' ' ')"
 count san-check
 
+# The tarball has the same reproducers: one in eight of them shows that it has.
 cd "$logs/plain" || give_up
-if step distcheck 1500 make distcheck $jobs; then
+if REPRODUCERS=8 step distcheck 1500 make distcheck $jobs; then
 	passed=$((passed + 1))
 else
 	failed=$((failed + 1))
