@@ -72,7 +72,7 @@ count san-check
 
 # The tarball has the same reproducers: one in eight of them shows that it has.
 cd "$logs/plain" || give_up
-if REPRODUCERS=8 step distcheck 1500 make distcheck $jobs; then
+if step distcheck 1500 env REPRODUCERS=8 make distcheck $jobs; then
 	passed=$((passed + 1))
 else
 	failed=$((failed + 1))
