@@ -14,8 +14,8 @@ gsan_run="timeout 60 $top_builddir/gsan-run --device=emu"
 
 arch=$(sed -n 's,^//@ device  *\(sm_[0-9a-f]*\).*,\1,p' "$file")
 "$PTXAS" -arch="$arch" "$file" -o k.cubin || fail "ptxas refuses it"
-if run 0 "$top_builddir/gsan-ptx" "$file" -o k.ptx; then
-	"$PTXAS" -arch="$arch" k.ptx -o k.cubin || fail "ptxas refuses the instrumented text"
+if run 0 "$top_builddir/gsan-ptx" -c "$file" -o k.ptx; then
+	"$PTXAS" -c -arch="$arch" k.ptx -o k.cubin || fail "ptxas refuses the instrumented text"
 fi
 
 run 0 $gsan_run --oracle=only --check --seeds=0..5 "$file"
