@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "emu/api.h"
 #include "emu/oracle_impl.h"
@@ -172,13 +174,28 @@ static void do_copy(const struct emu_cmd *c)
 			c->u.copy.src + y * c->u.copy.src_pitch, c->u.copy.width);
 }
 
+/* Large memory that is shared with a file (emu/vmm.c) need not be touched to be zero. */
+static void set_bytes(uint8_t *p, int value, size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t first = -(uintptr_t)p & (page - 1);
+	size_t whole = n < first ? 0 : (n - first) & ~(page - 1);
+
+	if (value || whole < 1 << 20 || madvise(p + first, whole, MADV_REMOVE)) {
+		memset(p, value, n);
+		return;
+	}
+	memset(p, 0, first);
+	memset(p + first + whole, 0, n - first - whole);
+}
+
 static void do_set(const struct emu_cmd *c)
 {
 	for (uint64_t y = 0; y < c->u.set.height; y++) {
 		uint8_t *p = c->u.set.dst + y * c->u.set.pitch;
 
 		if (c->u.set.size == 1) {
-			memset(p, (int)c->u.set.value, c->u.set.width);
+			set_bytes(p, (uint8_t)c->u.set.value, c->u.set.width);
 			continue;
 		}
 		for (uint64_t i = 0; i < c->u.set.width; i++)

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +20,7 @@
 #define MAX_PARAMS 128
 #define PARAM_BYTES 4096        /* most that a kernel without large parameters takes */
 #define STATIC_SMEM (48u << 10) /* dynamic shared memory that needs no permission */
+#define SEND_EVERY_MS 50
 
 struct place {                  /* what a declaration became */
 	CUdeviceptr addr;
@@ -475,7 +476,7 @@ struct sender {
 	const struct run_script *s;
 	int fd;
 	size_t next;            /* first finding not sent */
-	atomic_bool stop;
+	sem_t stop;
 };
 
 static unsigned line_of(const struct sender *w, const struct gsan_spot *spot)
@@ -505,13 +506,16 @@ static void send_new(struct sender *w)
 /* While a kernel runs, perhaps for ever, what it shows is passed on. */
 static void *send_along(void *arg)
 {
-	static const struct timespec pause = { 0, 50000000 };
 	struct sender *w = arg;
+	struct timespec next;
 
-	while (!atomic_load(&w->stop)) {
-		nanosleep(&pause, NULL);
+	do {
 		send_new(w);
-	}
+		clock_gettime(CLOCK_REALTIME, &next);
+		next.tv_nsec += SEND_EVERY_MS * 1000000L;
+		next.tv_sec += next.tv_nsec / 1000000000;
+		next.tv_nsec %= 1000000000;
+	} while (sem_timedwait(&w->stop, &next));
 	return NULL;
 }
 
@@ -532,12 +536,14 @@ int run_launch(const struct run_script *s, const struct run_job *job)
 	if (!r.at)
 		return RUN_OTHER;
 	memset(r.at, 0, (size_t)s->nobjs * sizeof *r.at);
+	sem_init(&w.stop, 0, 0);
 	threaded = !pthread_create(&thread, NULL, send_along, &w);
 	end.status = (uint32_t)perform(&r);
 	if (threaded) {
-		atomic_store(&w.stop, true);
+		sem_post(&w.stop);
 		pthread_join(thread, NULL);
 	}
+	sem_destroy(&w.stop);
 	send_new(&w);
 	if (job->oracle)
 		run_oracle_end(s, job, end.status != RUN_OK);
