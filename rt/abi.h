@@ -313,22 +313,8 @@ enum gsan_kind {
 
 /* What would have been needed; the host runtime words it. */
 enum gsan_why {
-	GSAN_WHY_NOTHING,       /* no order at all between the two */
-	GSAN_WHY_SAME_WARP,     /* two lanes of a warp: __syncwarp */
-	GSAN_WHY_SAME_BLOCK,    /* needs a barrier */
-	GSAN_WHY_OTHER_BLOCK,   /* needs release/acquire at gpu scope */
-	GSAN_WHY_SCOPE_ATOMIC,  /* both atomic, a scope does not reach the other */
-	GSAN_WHY_SCOPE_SYNC,    /* synchronised, but at too narrow a scope */
-	GSAN_WHY_MIXED_SIZE,    /* both atomic, of different size or overlap */
-	GSAN_WHY_READ_ONLY,     /* ld.global.nc of memory that the kernel writes */
-	GSAN_WHY_ASYNC,         /* the completion was not waited for, or nobody said so */
-	GSAN_WHY_PROXY,         /* needs fence.proxy.async by the accessing thread */
-	GSAN_WHY_PROXY_ORDER,   /* that was run by the issuing side only */
-	GSAN_WHY_PROXY_BLOCK,   /* that has to run in the block that issues the copy */
-	GSAN_WHY_MBAR_INIT,     /* mbarrier used with no order after its init */
-	GSAN_WHY_MBAR_LIVE,     /* init or plain store over a live mbarrier */
-	GSAN_WHY_MBAR_INVAL,    /* inval with no order after a wait */
-	GSAN_WHY_PEER,          /* a peer's shared memory while the peer is not there */
+#define WHY(id, text) GSAN_WHY_##id,
+#include "rt/kinds.def"
 	GSAN_WHY_COUNT
 };
 

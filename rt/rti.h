@@ -133,6 +133,7 @@ struct rt_look {                /* how reports look */
 };
 
 void rt_print_report(struct rt_buf *, const struct rt_report *, const struct rt_look *);
+/* One sentence: what would order the two, and where it would go. */
 void rt_print_missing(struct rt_buf *, const struct rt_report *, const struct rt_look *);
 void rt_print_spot(struct rt_buf *, const struct rt_place *, const struct rt_look *);
 

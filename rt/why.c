@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * why.c: one sentence for each finding: what would order the two accesses, and
+ * where it would go.  The sentences are rows of kinds.def; here is what the words
+ * in braces stand for.
+ */
+#include <string.h>
+
+#include "rt/rti.h"
+
+static const char *const sentences[] = {
+#define WHY(id, text) text,
+#include "rt/kinds.def"
+};
+
+/* The access through the read-only path, or the other one. */
+static const struct rt_place *by_path(const struct rt_report *r, bool read_only)
+{
+	return r->now.read_only == read_only ? &r->now : &r->before;
+}
+
+/* The asynchronous access, or the other one. */
+static const struct rt_place *by_proxy(const struct rt_report *r, bool async)
+{
+	return r->before.async == async ? &r->before : &r->now;
+}
+
+static const struct rt_place *narrow(const struct rt_report *r)
+{
+	return r->now.level < r->before.level ? &r->now : &r->before;
+}
+
+static const char *scope(enum gsan_level level)
+{
+	switch (level) {
+	case GSAN_WEAK:
+	case GSAN_CTA:
+		return "block";
+	case GSAN_CLUSTER:
+		return "cluster";
+	case GSAN_GPU:
+		return "gpu";
+	case GSAN_SYS:
+		return "system";
+	}
+	return "block";
+}
+
+static void put_two(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	rt_print_spot(b, &r->before, look);
+	rt_puts(b, " and ");
+	rt_print_spot(b, &r->now, look);
+}
+
+static void put_word(struct rt_buf *b, const char *word, size_t n, const struct rt_report *r,
+		     const struct rt_look *look)
+{
+#define IS(text) (n == sizeof text - 1 && !memcmp(word, text, n))
+	if (IS("before")) {
+		rt_print_spot(b, &r->before, look);
+	} else if (IS("now")) {
+		rt_print_spot(b, &r->now, look);
+	} else if (IS("between")) {
+		rt_puts(b, "between ");
+		put_two(b, r, look);
+	} else if (IS("copy")) {
+		rt_print_spot(b, by_proxy(r, true), look);
+	} else if (IS("other")) {
+		rt_print_spot(b, by_proxy(r, false), look);
+	} else if (IS("read-only")) {
+		rt_print_spot(b, by_path(r, true), look);
+	} else if (IS("ordinary")) {
+		rt_print_spot(b, by_path(r, false), look);
+	} else if (IS("narrow")) {
+		if (r->now.level == r->before.level)
+			put_two(b, r, look);
+		else
+			rt_print_spot(b, narrow(r), look);
+	} else if (IS("scope")) {
+		rt_puts(b, scope(narrow(r)->level));
+	} else if (IS("sizes")) {
+		rt_printf(b, "%u and %u", r->before.size, r->now.size);
+	} else {
+		rt_printf(b, "{%.*s}", (int)n, word);
+	}
+#undef IS
+}
+
+void rt_print_missing(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	const char *s = sentences[r->why < GSAN_WHY_COUNT ? r->why : GSAN_WHY_NOTHING];
+
+	for (;;) {
+		size_t n = strcspn(s, "{");
+
+		rt_putn(b, s, n);
+		s += n;
+		if (!*s)
+			return;
+		n = strcspn(++s, "}");
+		put_word(b, s, n, r, look);
+		s += n + 1;
+	}
+}
