@@ -26,8 +26,8 @@ mkdir -p build
 step "Building in build/ (a minute or two) ..." make -C build -j"$(nproc)"
 
 echo
-echo "\$ build/gsan-run examples/reverse.ptx"
-build/gsan-run examples/reverse.ptx
+echo "\$ build/gsan-run examples/persistent_tma_nofence.ptx"
+build/gsan-run examples/persistent_tma_nofence.ptx
 status=$?
 [ $status = 66 ] && exit 0
 echo "gsan-run ended with $status instead of 66: the race was not reported" >&2
