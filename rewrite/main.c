@@ -16,7 +16,7 @@
 
 enum { EXIT_OK, EXIT_REJECTED, EXIT_USAGE, EXIT_IO };
 
-enum { OPT_PRINT = 256, OPT_STATS, OPT_KERNEL, OPT_WRAP, OPT_RELOCATABLE, OPT_LIST, OPT_HELP, OPT_VERSION };
+enum { OPT_PRINT = 256, OPT_STATS, OPT_KERNEL, OPT_WRAP, OPT_RELOCATABLE, OPT_PERTURB, OPT_LIST, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -27,6 +27,7 @@ static const struct option long_options[] = {
 	{ "kernel", required_argument, NULL, OPT_KERNEL },
 	{ "wrap", no_argument, NULL, OPT_WRAP },
 	{ "relocatable", no_argument, NULL, OPT_RELOCATABLE },
+	{ "perturb", required_argument, NULL, OPT_PERTURB },
 	{ "list-insts", no_argument, NULL, OPT_LIST },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -53,6 +54,7 @@ static void help(void)
 	      "      --kernel=PATTERN  instrument only the entries that match (as in a shell)\n"
 	      "      --wrap            run a compiler phase (cicc, ptxas) with its PTX rewritten\n"
 	      "      --relocatable     for ptxas -c (nvcc -rdc=true); --wrap sees it by itself\n"
+	      "      --perturb=SEED    hold warps up by chance around synchronisation, by this seed\n"
 	      "      --print           parse and print, without instrumenting\n"
 	      "      --stats           say on standard error what was done\n"
 	      "  -d, --dump=LETTERS    print to standard error after these passes:\n", stdout);
@@ -210,6 +212,15 @@ static bool known_letters(const char *letters)
 	return true;
 }
 
+static bool seed(const char *text, unsigned *to)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+
+	*to = (unsigned)v;
+	return *text >= '0' && *text <= '9' && !*end && v && v <= 2147483647;
+}
+
 /* Reads the command line; returns an exit status, or -1 to go on. */
 static int arguments(struct command *c, int argc, char **argv)
 {
@@ -244,6 +255,10 @@ static int arguments(struct command *c, int argc, char **argv)
 			break;
 		case OPT_RELOCATABLE:
 			c->options.relocatable = true;
+			break;
+		case OPT_PERTURB:
+			if (!seed(optarg, &c->options.perturb))
+				return usage("--perturb: a number from 1 to 2147483647");
 			break;
 		case OPT_LIST:
 			list_insts();

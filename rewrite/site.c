@@ -423,7 +423,7 @@ void rw_put_sites(struct rw *r)
 	struct vec vars = { 0 };
 	uint32_t path = cstring(r, r->path), elided = 0;
 
-	_Static_assert(sizeof(struct gsan_module) == 80, "the words below spell it out");
+	_Static_assert(sizeof(struct gsan_module) == 88, "the words below spell it out");
 	_Static_assert(sizeof(struct gsan_site) == 32 && sizeof(struct gsan_frame) == 16 &&
 		       sizeof(struct gsan_global) == 24, "arrays of words");
 	for (unsigned i = 0; i < RULE_COUNT; i++)
@@ -436,7 +436,7 @@ void rw_put_sites(struct rw *r)
 	put_words(r, "__gsan_sites", t->sites.p, t->sites.n * sizeof(struct gsan_site) / 4);
 	put_words(r, "__gsan_frames", t->frames.p, t->frames.n * sizeof(struct gsan_frame) / 4);
 	put_strings(r);
-	RW_PUT(r, "\n.global .align 8 .u64 __gsan_module[10] = {");
+	RW_PUT(r, "\n.global .align 8 .u64 __gsan_module[11] = {");
 	put_address(r, "__gsan_site_base", true);
 	put_address(r, "__gsan_sites", t->sites.n);
 	put_address(r, "__gsan_frames", t->frames.n);
@@ -446,6 +446,7 @@ void rw_put_sites(struct rw *r)
 	put_pair(r, (uint32_t)t->frames.n, (uint32_t)vars.n, ", ");
 	put_pair(r, (uint32_t)t->bytes.n, path, ", ");
 	put_pair(r, elided, r->stats->unmodelled, ", ");
-	put_pair(r, r->stats->unknown, r->stats->missed, "};\n");
+	put_pair(r, r->stats->unknown, r->stats->missed, ", ");
+	put_pair(r, r->options->perturb, 0, "};\n");
 	r->stats->sites = (unsigned)t->sites.n;
 }

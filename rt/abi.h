@@ -288,6 +288,8 @@ struct gsan_module {            /* 8-byte fields first: laid out alike everywher
 	uint32_t unmodelled;    /* instructions passed through: MODEL_SYNC/COPY/COUNT */
 	uint32_t unknown;       /* instructions in no table row */
 	uint32_t missed;        /* accesses it could not instrument */
+	uint32_t perturb;       /* seed that gsan-ptx --perturb gave it; 0: none */
+	uint32_t pad;
 };
 
 /* Written by __gsan_v1_register: host memory, mapped. */
@@ -365,6 +367,7 @@ struct gsan_root {
 	uint32_t nsm;           /* multiprocessors */
 	uint32_t nslots;        /* nsm * GSAN_SLOTS_PER_SM, at most GSAN_MAX_SLOTS */
 	uint32_t options;       /* GSAN_OPT_* */
+	uint32_t perturb;       /* seed that holds warps up by chance; 0: none */
 	uint64_t blocks;        /* struct gsan_block[nslots] */
 	uint64_t warps;         /* struct gsan_warp[nslots * 32] */
 	uint64_t lanes;         /* struct gsan_lane[nslots * 1024] */

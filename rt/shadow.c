@@ -338,6 +338,7 @@ static bool set_up_root(struct rt_ctx *c, const char **why)
 	r->nsm = dev.nsm;
 	r->nslots = dev.nslots;
 	r->options = options();
+	r->perturb = (uint32_t)rt_flags.perturb;
 	r->next_site = 1;
 	if (!set_up_arrays(c, why) || !set_up_ring(why))
 		return false;

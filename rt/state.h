@@ -89,6 +89,10 @@ struct gsan_block {
 #define GSAN_WARP_UNMODELLED    4u      /* ran an unmodelled synchronisation */
 #define GSAN_WARP_LOST          8u      /* knowledge was lost: report nothing */
 
+/* Of gsan_warp.special. */
+#define GSAN_SPECIAL_MORE       1u      /* there may be more to it than clock and floor */
+#define GSAN_SPECIAL_HELD_UP    2u      /* perturb= was given; always or never */
+
 /* L1 does not see atomics, not even of its own multiprocessor: what they change
  * (m_*, state, live, fences, the counts) is read with load() or load_cg(),
  * the rest is changed by stores alone. */
@@ -100,12 +104,13 @@ struct gsan_warp {
 	uint32_t shared_limit;
 	unsigned long long grid, cta;           /* to recognise it again */
 	unsigned long long block;               /* its struct gsan_block */
-	uint32_t pad[2];
+	uint32_t turns_held;    /* how often it came to where perturb= may hold it up */
+	uint32_t pad;
 	uint32_t slot, nslots;
 	uint32_t sc, sc_cta;    /* fence.sc known to all lanes: of gpu scope, of the block */
 	/* One 16-byte load: with the first two 0, full barriers are quick. */
 	uint32_t private_too;   /* some lane may know more than the warp does */
-	uint32_t special;       /* there may be more to it than clock and floor */
+	uint32_t special;       /* GSAN_SPECIAL_* */
 	uint32_t lanes;         /* lanes that exist */
 	uint32_t dropped;       /* reads were left out */
 	uint32_t m_own, m_refs; /* lanes with own_*; with refs and sc of their own */

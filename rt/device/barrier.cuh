@@ -216,7 +216,7 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 		fetch_and(&w->m_refs, 0);
 		fetch_and(&w->m_own, 0);
 		w->private_too = 0;
-		w->special = 1;
+		w->special |= GSAN_SPECIAL_MORE;
 		fetch_or(&w->state, GSAN_WARP_REFS);
 	}
 	acquire(w, whole ? 0 : id);
@@ -284,7 +284,7 @@ SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 grou
 	if (brought)
 		take_pending(w, bar, p);
 	else if (group == w->lanes && !w->sc && !(m.z & ~(st.y & group)))
-		w->special = 0;
+		w->special &= ~GSAN_SPECIAL_MORE;
 }
 
 API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
@@ -319,6 +319,9 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 			leave_full(w, bar, id & 15, group, p, top);
 	}
 	meet(group);
+	if (q.y & GSAN_SPECIAL_HELD_UP)
+		hold_up(w);
+	meet(group);
 }
 
 /* Lanes of `mask` get what each of them knows; others learn nothing. */
@@ -351,7 +354,7 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock, bool whole)
 	if (whole) {
 		w->sc = sc;
 		w->sc_cta = sc_cta;
-		w->special = 1;
+		w->special |= GSAN_SPECIAL_MORE;
 		if (w->refs.id[0])
 			fetch_or(&w->state, GSAN_WARP_REFS);
 		return;

@@ -72,6 +72,7 @@ typedef unsigned long long u64;
 #define leave_counted   __gsan_v1_leave_counted
 #define take_pending    __gsan_v1_take_pending
 #define share_private   __gsan_v1_share_private
+#define hold_up         __gsan_v1_hold_up
 #define launch_ordinal  __gsan_v1_launch_ordinal
 #define launch_begin    __gsan_v1_launch_begin
 #define launch_enter    __gsan_v1_launch_enter

@@ -260,7 +260,7 @@ FN void warp_begin(u32 slot, u32 warp, u32 lanes, uint4 info)
 	store_ca(&w->grid, four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32)));
 	store_ca(&w->block, four((u32)b, (u32)(b >> 32), 0, 0));
 	store_ca(&w->slot, four(slot, r->nslots, 0, 0));
-	store_ca(&w->private_too, four(0, 0, lanes, 0));        /* with special, lanes, dropped */
+	store_ca(&w->private_too, four(0, r->perturb ? GSAN_SPECIAL_HELD_UP : 0, lanes, 0)); /* and special, lanes, dropped */
 	store_ca(&w->m_own, four(0, 0, 0, 0));
 	w->state = 0;
 	w->m_light = w->m_release = w->lock = w->told = 0;
@@ -414,6 +414,8 @@ API void __gsan_v1_register(u64 mailbox, u64 module)
 		if (!base)
 			base = fetch_add(&root()->next_site, m->nsites ? m->nsites : 1);
 		__gsan_site_base = base;
+		if (m->perturb && !root()->perturb)
+			root()->perturb = m->perturb;
 	}
 	box->module = *m;
 	box->site_base = base;

@@ -148,6 +148,7 @@ API void __gsan_v1_cluster_wait(u64 ctx)
 	u32 id = load(&cluster_of(b)->last);
 	mbar_learn(w, id, 0, load(&cluster_of(b)->last_narrow), w->slot, GSAN_INFO_ACQUIRE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT,
 		   agreed(group, group == load(&w->live)));
+	perturb(w);
 	meet(group);
 }
 

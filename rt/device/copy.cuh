@@ -99,7 +99,10 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
 {
 	if (ctx)
-		TOGETHER(copy_issue(WARP(ctx), dst, src, bytes, from, mbar, op, site););
+		TOGETHER(
+			copy_issue(WARP(ctx), dst, src, bytes, from, mbar, op, site);
+			perturb(WARP(ctx));
+		);
 }
 
 /* A group of the calling lane is committed, or waited for: all but the last `n`. */
@@ -131,5 +134,8 @@ SLOW void group_step(struct gsan_warp *w, u32 op, u32 n)
 API void __gsan_v1_group(u64 ctx, u32 op, u32 n)
 {
 	if (ctx)
-		TOGETHER(group_step(WARP(ctx), op, n););
+		TOGETHER(
+			group_step(WARP(ctx), op, n);
+			perturb(WARP(ctx));
+		);
 }

@@ -129,7 +129,7 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 	struct gsan_warp *w = WARP(ctx);
 	u32 level = GSAN_INFO_LEVEL(info), lane = sreg_laneid(), bit = 1u << lane;
 	u32 group = __activemask();
-	w->special = 1;
+	w->special |= GSAN_SPECIAL_MORE;
 	if (info & GSAN_INFO_ACQUIRE)
 		take_seen(w, level, 0, (info & GSAN_INFO_SC) && level >= GSAN_GPU);
 	step(w);

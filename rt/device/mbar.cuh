@@ -317,7 +317,7 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 			w->sc_cta = d.y;
 		refs_add(w, &w->refs, id);
 	}
-	w->special = 1;
+	w->special |= GSAN_SPECIAL_MORE;
 	fetch_or(&w->state, GSAN_WARP_REFS);
 }
 
@@ -415,7 +415,10 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 API void __gsan_v1_mbar(u64 ctx, u64 addr, u32 op, u32 n, u32 site)
 {
 	if (ctx)
-		TOGETHER(mbar_op(WARP(ctx), addr, op, n, site););
+		TOGETHER(
+			mbar_op(WARP(ctx), addr, op, n, site);
+			perturb(WARP(ctx));
+		);
 }
 
 SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
@@ -470,5 +473,6 @@ API void __gsan_v1_mbar_wait(u64 ctx, u64 addr, u32 op, u32 parity, u32 done, u3
 			mbar_wait(WARP(ctx), addr, op, parity, site);
 		else
 			mbar_tried(WARP(ctx), addr, op, site);
+		perturb(WARP(ctx));
 	);
 }

@@ -16,6 +16,7 @@
 #include "rt/device/order.cuh"
 #include "rt/device/snap.cuh"
 #include "rt/device/report.cuh"
+#include "rt/device/perturb.cuh"
 #include "rt/device/access.cuh"
 #include "rt/device/words.cuh"
 #include "rt/device/fence.cuh"

@@ -164,5 +164,8 @@ API void __gsan_v1_tensor(u64 ctx, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1
 	struct tile t;
 	t.op = op;
 	t.c[0] = (int)c0; t.c[1] = (int)c1; t.c[2] = (int)c2; t.c[3] = (int)c3; t.c[4] = (int)c4;
-	TOGETHER(tensor_issue(WARP(ctx), &t, map, shared, mbar, mask, site + __gsan_site_base););
+	TOGETHER(
+		tensor_issue(WARP(ctx), &t, map, shared, mbar, mask, site + __gsan_site_base);
+		perturb(WARP(ctx));
+	);
 }

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# GSAN_OPTIONS=perturb=SEED and gsan-ptx --perturb: a race that goes well by itself
+# shows in the results, the same seed gives the same results, and a right program's
+# results stay as they are.
+. "$top_srcdir/testsuite/lib.sh"
+
+# Warp 0 writes at once, warp 1 reads long after.  $1: what orders them.
+program()
+{
+	cat <<-END
+	//@ device sm_75
+	//@ buf out 128
+	//@ launch k grid=1 block=64 args=out
+	.version 6.4
+	.target sm_75
+	.address_size 64
+
+	.visible .entry k(.param .u64 p_out)
+	{
+		.reg .pred %p0, %pw;
+		.reg .b32 %t, %i, %v, %a;
+		.reg .b64 %gout, %d;
+		.shared .align 4 .b32 x[32];
+
+		ld.param.u64 %gout, [p_out];
+		cvta.to.global.u64 %gout, %gout;
+		mov.u32 %t, %tid.x;
+		and.b32 %a, %t, 31;
+		shl.b32 %i, %a, 2;
+		mul.wide.u32 %d, %a, 4;
+		add.u64 %gout, %gout, %d;
+		mov.u32 %a, x;
+		add.u32 %a, %a, %i;
+		setp.lt.u32 %p0, %t, 32;
+		bar.sync 0;
+		@%p0 st.shared.u32 [%a], 7;
+		mov.u32 %i, 0;
+	WORK:
+		add.u32 %i, %i, 1;
+		setp.lt.u32 %pw, %i, 100;
+		@%pw bra WORK;
+		$1
+		ld.shared.u32 %v, [%a];
+		@!%p0 st.global.u32 [%gout], %v;
+		ret;
+	}
+	END
+}
+
+# result OPTIONS FILE [ARGUMENT...]: out's first word
+result()
+{
+	options=$1
+	shift
+	GSAN_OPTIONS="$options" "$top_builddir/gsan-run" --device=emu --dump=out "$@" 2>err |
+		sed -n 's/^out+0000: \([0-9a-f]*\) .*/\1/p'
+}
+
+program >race.ptx
+program 'bar.sync 0;' >right.ptx
+# How each run by itself looks hangs on no seed of the schedule.
+for seed in 0 4 8; do
+	[ "$(result "" --seed=$seed race.ptx)" = 00000007 ] || fail "without perturb, schedule $seed"
+done
+wrong=0
+for seed in $(seq 1 30); do
+	got=$(result perturb=$seed race.ptx)
+	has err "WARNING: GSan: data race"
+	[ "$got" = "$(result perturb=$seed race.ptx)" ] || fail "seed $seed again: another result"
+	[ "$got" = 00000007 ] || wrong=$((wrong + 1))
+	[ "$(result perturb=$seed right.ptx)" = 00000007 ] || fail "seed $seed: the right program"
+	has err "GSan: 0 findings"
+done
+echo "$wrong of 30 seeds show it"
+[ "$wrong" -ge 3 ] && [ "$wrong" -le 27 ] || fail "$wrong of 30 seeds show the race"
+
+# Given at compile time, and overruled when it runs.
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+	run 0 "$top_builddir/gsan-ptx" --perturb=$seed race.ptx -o made.ptx
+	{ grep '^//@' race.ptx; cat made.ptx; } >with.ptx
+	[ "$(result "" with.ptx)" = "$(result perturb=$seed race.ptx)" ] || fail "gsan-ptx --perturb=$seed"
+done
+for bad in 0 -1 x 1x 2147483648 ''; do
+	run 2 "$top_builddir/gsan-ptx" "--perturb=$bad" race.ptx -o made.ptx
+	has err "--perturb: a number from 1 to 2147483647"
+done
+done_testing
