@@ -721,9 +721,31 @@ FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool 
 		plain_rest(w, addr, size, kind, site, flags | rest);
 }
 
+/* Of the elements of a column, from the i-th on, the first two that are not both
+ * settled: their number by turns | 256 and 512 for which are not | 1024 if some were
+ * left out; at least n where all are.  It calls nothing, so that everything stays in
+ * registers: ptxas keeps on the stack, wherever it is used, what lives across any call. */
+SLOW u32 column_settled(const struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 start, u32 never, u32 i)
+{
+	struct head h = head_of(w, true);
+	u32 open = 0, left = 0;
+	ROLLED
+	for (; i < n; i += 2) {
+		u32 k = start + i < n ? start + i : start + i - n, l = i + 1 == n ? k : k + 1 < n ? k + 1 : 0;
+		struct quick p, q;
+		open = 3;
+		if (quick_load(&p, &h, addr + k * stride, size, 0, true) && quick_load(&q, &h, addr + l * stride, size, 0, true))
+			open = (settled(&p) && k != never ? 0 : 1) | (settled(&q) && l != never ? 0 : 2);
+		left |= ~open & 3;
+		if (open)
+			break;
+	}
+	return i | open << 8 | (left ? 1024 : 0);
+}
+
 /* Reads of `n` elements of shared memory, `stride` bytes (a multiple of 8) apart, at
  * sites that follow one another.  Each warp begins at another element: what the
- * first have put in, the next find settled, two at a time. */
+ * first have put in, the next find settled. */
 FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 site)
 {
 	struct head h = head_of(w, true);
@@ -736,25 +758,17 @@ FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 s
 	/* One element in 256 is put in whatever stands for it. */
 	u32 start = (w->id & 31) * 5 % n, never = (clock32() >> 3 ^ w->id) & 255, left = 0;
 	ROLLED
-	for (u32 i = 0; i < n; ) {
-		u32 k = 0, l = 0, open = 0;
-		/* No calls in here: all stays in registers. */
-		ROLLED
-		for (; i < n && !open; i += 2) {
-			k = start + i < n ? start + i : start + i - n;
-			l = i + 1 == n ? k : k + 1 < n ? k + 1 : 0;
-			struct quick p, q;
-			open = 3;
-			if (quick_load(&p, &h, addr + k * stride, size, 0, true) && quick_load(&q, &h, addr + l * stride, size, 0, true))
-				open = (settled(&p) && k != never ? 0 : 1) | (settled(&q) && l != never ? 0 : 2);
-			left |= ~open;
-		}
-		if (open & 1)
+	for (u32 i = 0; i < n; i += 2) {
+		u32 found = column_settled(w, addr, stride, n, size, start, never, i);
+		left |= found;
+		i = found & 255;
+		u32 k = start + i < n ? start + i : start + i - n, l = k + 1 < n ? k + 1 : 0;
+		if (found & 256)
 			plain_one(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED | (k == never ? PLAIN_SAMPLE : 0));
-		if ((open & 2) && l != k)
+		if ((found & 512) && i + 1 < n)
 			plain_one(w, addr + l * stride, size, 0, site + l, PLAIN_SHARED | (l == never ? PLAIN_SAMPLE : 0));
 	}
-	if (left & 3)
+	if (left & 1024)
 		w->dropped = 1;
 }
 

@@ -166,6 +166,16 @@ SLOW u32 arrive_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id)
 	return FULL_BARRIER | p;
 }
 
+/* Nothing lives across a call in the quick ways of a barrier, or it would be on the
+ * stack there, too. */
+SLOW u32 arrive_slow(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 count, u32 group)
+{
+	/* With a count some may arrive and not wait: no turns to go by. */
+	u32 t = count ? arrive_counted(w, bar, count) : arrive_full(w, bar, id);
+	meet(group);
+	return t;
+}
+
 API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 {
 	if (!ctx)
@@ -174,7 +184,7 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 	id &= 15;
 	uint4 q = load_ca(&w->private_too);     /* private_too special lanes dropped */
 	u32 p = load_ca32(&w->turns[id]) & 1, clock = load_ca32(&w->clock), me = load_ca32(&w->id);
-	u32 group = __activemask(), t;
+	u32 group = __activemask();
 	struct gsan_block *b = own_block(w);
 	struct gsan_bar *bar = b->bar + (id);
 	if (!(q.x | q.y | (group & q.z) + 1 | count)) {
@@ -186,13 +196,7 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 		meet(group);
 		return FULL_BARRIER | p;
 	}
-	/* With a count some may arrive and not wait: no turns to go by. */
-	if (count)
-		t = arrive_counted(w, bar, count);
-	else
-		t = arrive_full(w, bar, id);
-	meet(group);
-	return t;
+	return arrive_slow(w, bar, id, count, group);
 }
 
 SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
@@ -287,6 +291,27 @@ SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 grou
 		w->special &= ~GSAN_SPECIAL_MORE;
 }
 
+SLOW void leave_slow(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 t, u32 group)
+{
+	u32 lane = sreg_laneid(), p = t & 1;
+	if ((t | 1) != (FULL_BARRIER | 1)) {
+		leave_counted(w, bar, t);
+	} else {
+		u32 top = 0;
+		ROLLED
+		for (u32 k = __popc(group & ((1u << lane) - 1)); k < 32; k += __popc(group)) {
+			u32 c = load(&bar->clocks[p][k]);
+			top = c > top ? c : top;
+		}
+		top = highest(group, top);
+		if (lane == __ffs(group) - 1)
+			leave_full(w, bar, id, group, p, top);
+	}
+	meet(group);
+	perturb(w);
+	meet(group);
+}
+
 API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 {
 	if (!ctx)
@@ -305,23 +330,7 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 		meet(group);
 		return;
 	}
-	if ((t | 1) != (FULL_BARRIER | 1)) {
-		leave_counted(w, bar, t);
-	} else {
-		u32 top = 0;
-		ROLLED
-		for (u32 k = __popc(group & ((1u << lane) - 1)); k < 32; k += __popc(group)) {
-			u32 c = load(&bar->clocks[p][k]);
-			top = c > top ? c : top;
-		}
-		top = highest(group, top);
-		if (lane == __ffs(group) - 1)
-			leave_full(w, bar, id & 15, group, p, top);
-	}
-	meet(group);
-	if (q.y & GSAN_SPECIAL_HELD_UP)
-		hold_up(w);
-	meet(group);
+	leave_slow(w, bar, id & 15, t, group);
 }
 
 /* Lanes of `mask` get what each of them knows; others learn nothing. */

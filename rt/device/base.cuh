@@ -34,6 +34,7 @@ typedef unsigned long long u64;
 #define plain_piece     __gsan_v1_plain_piece
 #define plain_wide      __gsan_v1_plain_wide
 #define beside_slow     __gsan_v1_beside_slow
+#define column_settled  __gsan_v1_column_settled
 #define one_granule     __gsan_v1_one_granule
 #define range           __gsan_v1_range
 #define word_find       __gsan_v1_word_find
@@ -68,6 +69,8 @@ typedef unsigned long long u64;
 #define the_wider       __gsan_v1_the_wider
 #define snap_within     __gsan_v1_snap_within
 #define bring_private   __gsan_v1_bring_private
+#define arrive_slow     __gsan_v1_arrive_slow
+#define leave_slow      __gsan_v1_leave_slow
 #define arrive_counted  __gsan_v1_arrive_counted
 #define leave_counted   __gsan_v1_leave_counted
 #define take_pending    __gsan_v1_take_pending
