@@ -394,6 +394,23 @@ void emu_oracle_landed(const struct emu_async *a, const struct emu_landing *land
 	orc_mbar_lands(land->mbar);
 }
 
+/* An access that lanes of a warp make as one, here and now. */
+static struct orc_touch touch_as_one(struct orc_block *b, unsigned first, uint32_t lanes,
+				     const struct orc_op *k)
+{
+	return (struct orc_touch){
+		.issue = orc_issue_warp(b, first, lanes), .op = k, .n = 1, .at_once = true,
+		.actor = orc_singles(b->grid, 1)
+	};
+}
+
+static void touched_as_one(struct orc_block *b, unsigned first, uint32_t lanes,
+			   const struct orc_touch *touch)
+{
+	orc_issue_drop(touch->issue);
+	orc_together(b, first, lanes, touch->actor);
+}
+
 void emu_oracle_cp_fenceproxy(struct emu_x *x, const struct emu_op *op, uint32_t lanes, uint64_t to,
 			      uint64_t from)
 {
@@ -404,16 +421,13 @@ void emu_oracle_cp_fenceproxy(struct emu_x *x, const struct emu_op *op, uint32_t
 
 	if (!k)
 		return;
-	touch = (struct orc_touch){
-		.issue = orc_issue_warp(b, first, lanes), .op = k, .n = 1, .read = true, .at_once = true,
-		.actor = orc_singles(b->grid, 1)
-	};
+	touch = touch_as_one(b, first, lanes, k);
+	touch.read = true;
 	orc_touch(&touch, 1 + b->number, (uint32_t)from & ((1u << EMU_RANK_SHIFT) - 1), 128);
 	touch.read = false;
 	touch.write = true;
 	orc_touch(&touch, 0, to, 128);
-	orc_issue_drop(touch.issue);
-	orc_together(b, first, lanes, touch.actor);
+	touched_as_one(b, first, lanes, &touch);
 	EMU_EACH(l, lanes) {
 		orc_fence(b, &b->thread[first + l], k);
 		orc_map_release(&b->thread[first + l]);
@@ -523,13 +537,10 @@ void emu_oracle_tc_alloc(struct emu_x *x, const struct emu_op *op, uint64_t addr
 
 	if (!k)
 		return;
-	touch = (struct orc_touch){
-		.issue = orc_issue_warp(b, first, EMU_ALL), .op = k, .n = 1, .write = true, .at_once = true,
-		.actor = orc_singles(b->grid, 1)
-	};
+	touch = touch_as_one(b, first, EMU_ALL, k);
+	touch.write = true;
 	orc_touch(&touch, 1 + b->number, (uint32_t)addr & ((1u << EMU_RANK_SHIFT) - 1), 4);
-	orc_issue_drop(touch.issue);
-	orc_together(b, first, EMU_ALL, touch.actor);
+	touched_as_one(b, first, EMU_ALL, &touch);
 }
 
 struct orc_mark emu_oracle_tc_mark(struct emu_x *x, const struct emu_op *op, unsigned lane,
