@@ -167,6 +167,7 @@ race_tests = \
 	testsuite/race/byte_in_half.ptx \
 	testsuite/race/byte_in_word.ptx \
 	testsuite/race/byte_same.ptx \
+	testsuite/race/column_second.ptx \
 	testsuite/race/column_third.ptx \
 	testsuite/race/complete_tx_relaxed.ptx \
 	testsuite/race/counter_too_early.ptx \
