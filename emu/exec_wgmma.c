@@ -4,7 +4,9 @@
  * accumulated in registers.  A warp takes rows 16 * (its number in the warpgroup) on,
  * so each of the four does its own part.  A product reads shared memory and writes
  * its registers at a moment of the seed's choosing until its group is waited for;
- * products of one warp are carried out in order, as their accumulators need it.
+ * products of one warp are carried out in order, as their accumulators need it.  A group
+ * is the warpgroup's: it is over for all when it is for one (PTX ISA, "wgmma.commit_group":
+ * one wgmma-group per warpgroup).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +159,15 @@ static struct emu_wgmmas *of(struct emu_warp *w)
 		c->wgmma->copies = c;
 	}
 	return c->wgmma;
+}
+
+/* The warps of the warpgroup that there are: [*first, end). */
+static struct emu_warp *warpgroup(const struct emu_x *x, struct emu_warp **first)
+{
+	unsigned at = x->w->index / 4 * 4, left = x->b->nwarps - at;
+
+	*first = x->b->warp + at;
+	return *first + (left < 4 ? left : 4);
 }
 
 static void do_first(struct emu_wgmmas *q, unsigned n)
@@ -354,17 +365,34 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 	return op + 1;
 }
 
+static bool committed(const struct emu_x *x, uint32_t groups)
+{
+	struct emu_warp *w, *end = warpgroup(x, &w);
+
+	for (; w < end; w++)
+		if (w->live && of(w)->group < groups)
+			return false;
+	return true;
+}
+
 static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	struct emu_wgmmas *q;
-	unsigned n = 0;
+	uint32_t group = of(x->w)->group, upto = group > op->imm ? group - op->imm : 0;
+	struct emu_warp *w, *end;
 
+	/* Before all four warps have issued it, nothing has begun. */
+	if (!committed(x, upto))
+		return emu_yield(x, op);
 	if (!together(x, op, m))
 		return NULL;
-	q = of(x->w);
-	while (n < q->n && q->group > op->imm && q->v[n].group < q->group - op->imm)
-		n++;
-	do_first(q, n);
+	for (end = warpgroup(x, &w); w < end; w++) {
+		struct emu_wgmmas *q = of(w);
+		unsigned n = 0;
+
+		while (n < q->n && q->v[n].group < upto)
+			n++;
+		do_first(q, n);
+	}
 	if (emu_oracle_on)
 		emu_oracle_group_wait(x, op, EMU_ALL, ORC_LIST_WGMMA, op->imm, false);
 	return op + 1;
