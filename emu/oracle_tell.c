@@ -53,6 +53,7 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_TENSORMAP_CP_FENCEPROXY:
 	case INST_CLUSTERLAUNCHCONTROL_TRY_CANCEL:
 	case INST_WGMMA_MMA_ASYNC:
+	case INST_WGMMA_MMA_ASYNC_SP:
 	case INST_WGMMA_COMMIT_GROUP:
 	case INST_WGMMA_WAIT_GROUP:
 	case INST_TCGEN05_MMA:
