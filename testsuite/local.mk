@@ -272,6 +272,10 @@ race_tests = \
 	testsuite/race/vec32.ptx \
 	testsuite/race/vec_b8.ptx \
 	testsuite/race/vec_two_doubles.ptx \
+	testsuite/race/wgmma_k_major_written.ptx \
+	testsuite/race/wgmma_mn_major_a_written.ptx \
+	testsuite/race/wgmma_mn_major_b_written.ptx \
+	testsuite/race/wgmma_sparse_written.ptx \
 	testsuite/race/wgmma_three_stages_wait_loose.ptx \
 	testsuite/race/wgmma_two_stages.ptx \
 	testsuite/race/wmma_load.ptx \
@@ -529,6 +533,10 @@ norace_tests = \
 	testsuite/norace/unmodelled_mbarrier.ptx \
 	testsuite/norace/vec16_beside.ptx \
 	testsuite/norace/vec32_beside.ptx \
+	testsuite/norace/wgmma_k_major_beside.ptx \
+	testsuite/norace/wgmma_mn_major_a_beside.ptx \
+	testsuite/norace/wgmma_mn_major_b_beside.ptx \
+	testsuite/norace/wgmma_sparse_beside.ptx \
 	testsuite/norace/wgmma_three_stages.ptx \
 	testsuite/norace/wgmma_three_stages_one_warp_waits.ptx \
 	testsuite/norace/wgmma_two_stages_drained.ptx \
