@@ -210,7 +210,7 @@ static bool wgmma(const struct ptx_inst *in, bool sparse, struct rw_event *e)
 	if (in->type == TYPE_F16 || in->type == TYPE_BF16)
 		trans = in->nops > signs + (a->kind != OP_VEC) ? 1 + (a->kind != OP_VEC) : 0;
 	e->what = WHAT_WGMMA;
-	e->info = n | GSAN_WGMMA_B | (sparse ? GSAN_WGMMA_SPARSE : 0);
+	e->info = n | (sparse ? GSAN_WGMMA_SPARSE : 0);
 	e->arg[1] = b;
 	if (trans && in->ops[in->nops - 1].ival)
 		e->info |= GSAN_WGMMA_B_MN;

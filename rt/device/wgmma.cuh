@@ -49,23 +49,30 @@ SLOW void wgmma_part(struct gsan_warp *w, u64 d, bool mn, u32 rows, u32 columns,
 	}
 }
 
+/* All lanes of the warp come to these instructions together, whether they come here
+ * together or not.  (PTX ISA, wgmma: .sync.aligned) */
+FN u32 wgmma_lanes(struct gsan_warp *w)
+{
+	u32 all = load(&w->live);
+	meet(all);
+	return all;
+}
+
 /* The group of the warp's next wgmma; in a new block they go on from the last one's. */
-FN u32 wgmma_now(struct gsan_warp *w)
+FN u32 wgmma_now(struct gsan_warp *w, u32 all)
 {
 	struct gsan_log *log = log_of(w->id << 5);
-	u32 group = __activemask(), n = load(&log->wgmma);
-	if (load(&log->wgmma_start) != w->start) {
-		meet(group);
-		if (sreg_laneid() == __ffs(group) - 1) {
-			store(&log->wgmma_waited, n);
-			store(&log->wgmma, n + 1);
-			__threadfence();
-			store(&log->wgmma_start, w->start);
-		}
-		meet(group);
-		n = n + 1;
+	u32 n = load(&log->wgmma);
+	bool old = load(&log->wgmma_start) != w->start;
+	meet(all);
+	if (old && sreg_laneid() == __ffs(all) - 1) {
+		store(&log->wgmma_waited, n);
+		store(&log->wgmma, n + 1);
+		__threadfence();
+		store(&log->wgmma_start, w->start);
 	}
-	return n;
+	meet(all);
+	return old ? n + 1 : n;
 }
 
 API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
@@ -73,18 +80,17 @@ API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	TOGETHER(
-		u32 n = wgmma_now(w);
-		u64 rec = group_record(self_of(w), GSAN_HOW_WGMMA, n);
-		if (n > GSAN_ASYNC_GROUP_MAX) {
-			fetch_add(&w->unmodelled, 1);
-		} else {
-			if (op & GSAN_WGMMA_A)
-				wgmma_part(w, a, op & GSAN_WGMMA_A_MN, 64, 32, rec, site + __gsan_site_base);
-			if (op & GSAN_WGMMA_B)
-				wgmma_part(w, b, op & GSAN_WGMMA_B_MN, op & 0xffff, op & GSAN_WGMMA_SPARSE ? 64 : 32, rec, site + __gsan_site_base);
-		}
-	);
+	u32 all = wgmma_lanes(w), n = wgmma_now(w, all);
+	u64 rec = group_record(self_of(w), GSAN_HOW_WGMMA, n);
+	site += __gsan_site_base;
+	if (n > GSAN_ASYNC_GROUP_MAX) {
+		fetch_add(&w->unmodelled, 1);
+	} else {
+		if (op & GSAN_WGMMA_A)
+			wgmma_part(w, a, op & GSAN_WGMMA_A_MN, 64, 32, rec, site);
+		wgmma_part(w, b, op & GSAN_WGMMA_B_MN, op & 0xffff, op & GSAN_WGMMA_SPARSE ? 64 : 32, rec, site);
+	}
+	meet(all);
 }
 
 API void __gsan_v1_wgmma_group(u64 ctx, u32 op, u32 pending)
@@ -92,18 +98,16 @@ API void __gsan_v1_wgmma_group(u64 ctx, u32 op, u32 pending)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	TOGETHER(
-		u32 n = wgmma_now(w), group = __activemask();
+	u32 all = wgmma_lanes(w), n = wgmma_now(w, all);
+	if (sreg_laneid() == __ffs(all) - 1) {
 		struct gsan_log *log = log_of(w->id << 5);
 		u32 from = load(&log->wgmma_waited), upto = n - 1 > pending ? n - 1 - pending : 0;
-		meet(group);
-		if (sreg_laneid() == __ffs(group) - 1) {
-			if (op & GSAN_GROUP_COMMIT) {
-				store(&log->wgmma, n + 1);
-			} else if (upto > from) {
-				wait_noted(w, group, GSAN_WAIT_WGMMA, from, upto, load(&w->clock), 0);
-				store(&log->wgmma_waited, upto);
-			}
+		if (op & GSAN_GROUP_COMMIT) {
+			store(&log->wgmma, n + 1);
+		} else if (upto > from) {
+			wait_noted(w, all, GSAN_WAIT_WGMMA, from, upto, load(&w->clock), 0);
+			store(&log->wgmma_waited, upto);
 		}
-	);
+	}
+	meet(all);
 }
