@@ -4,7 +4,9 @@
  * accumulated in registers.  A warp takes rows 16 * (its number in the warpgroup) on,
  * so each of the four does its own part.  A product reads shared memory and writes
  * its registers at a moment of the seed's choosing until its group is waited for;
- * products of one warp are carried out in order, as their accumulators need it.
+ * products of one warp are carried out in order, as their accumulators need it.  A group
+ * is the warpgroup's: it is over for all when it is for one (PTX ISA, "wgmma.commit_group":
+ * one wgmma-group per warpgroup).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +23,16 @@ struct emu_wgmma {
 	unsigned n, k, nd;              /* nd: words of D */
 	enum emu_mma_type dt, at, bt;
 	bool a_regs, a_mn, b_mn, satfinite;
+	bool sparse;                    /* of each four columns of A two are there */
 	bool a_neg, b_neg;
-	/* o[]: D, then A (one descriptor or four registers), B, scale-d */
+	uint8_t selector;               /* which threads have the metadata */
+	/* o[]: D, then A (one descriptor or four registers), B, scale-d, metadata */
 };
 
 struct product {
 	const struct emu_op *op;
 	uint64_t a, b;                  /* descriptors */
-	uint32_t areg[4][EMU_LANES];
+	uint32_t areg[4][EMU_LANES], meta[EMU_LANES];
 	uint32_t base, group;
 	bool accumulate, stale;
 };
@@ -99,11 +103,37 @@ static void from_registers(const struct product *p, enum emu_mma_type t, unsigne
 		}
 }
 
+/* PTX ISA, "Sparse matrix storage": of each four columns two have a place of two bits in
+ * the metadata; of 16-bit elements the selector names two threads of four, each with 16
+ * columns of two rows. */
+static void spread(const struct product *p, double (*a)[MAX_K])
+{
+	const struct emu_wgmma *how = p->op->u.wgmma;
+
+	for (unsigned r = 0; r < ROWS; r++) {
+		double there[MAX_K];
+
+		memcpy(there, a[r], sizeof there);
+		memset(a[r], 0, sizeof a[r]);
+		for (unsigned i = 0; i < how->k / 2; i++) {
+			uint32_t m = p->meta[r % 8 * 4 + how->selector * 2 + i / 8] >> r / 8 * 16;
+
+			a[r][i / 2 * 4 + (m >> i % 8 * 2 & 3)] += there[i];
+		}
+	}
+}
+
 static uint64_t result(const struct emu_wgmma *how, const double *a, const double *b, double sum)
 {
 	for (unsigned k = 0; k < how->k; k++)
 		sum += a[k] * b[k];
 	return emu_mma_bits_of(how->dt, sum, how->satfinite);
+}
+
+/* Columns of A in memory. */
+static unsigned stored(const struct emu_wgmma *how)
+{
+	return how->sparse ? how->k / 2 : how->k;
 }
 
 static void carry_out(struct emu_warp *w, const struct product *p)
@@ -116,9 +146,11 @@ static void carry_out(struct emu_warp *w, const struct product *p)
 	unsigned per = how->dt == MMA_F16 ? 2 : 1, bits = 32 / per;
 
 	if (how->a_regs)
-		from_registers(p, how->at, how->k, a);
+		from_registers(p, how->at, stored(how), a);
 	else
-		from_shared(b, smem, p->a, how->a_mn, how->at, w->index % 4 * ROWS, ROWS, how->k, a);
+		from_shared(b, smem, p->a, how->a_mn, how->at, w->index % 4 * ROWS, ROWS, stored(how), a);
+	if (how->sparse)
+		spread(p, a);
 	from_shared(b, smem, p->b, how->b_mn, how->bt, 0, how->n, how->k, bt);
 	for (unsigned r = 0; how->a_neg != how->b_neg && r < ROWS; r++)
 		for (unsigned k = 0; k < how->k; k++)
@@ -157,6 +189,15 @@ static struct emu_wgmmas *of(struct emu_warp *w)
 		c->wgmma->copies = c;
 	}
 	return c->wgmma;
+}
+
+/* The warps of the warpgroup that there are: [*first, end). */
+static struct emu_warp *warpgroup(const struct emu_x *x, struct emu_warp **first)
+{
+	unsigned at = x->w->index / 4 * 4, left = x->b->nwarps - at;
+
+	*first = x->b->warp + at;
+	return *first + (left < 4 ? left : 4);
 }
 
 static void do_first(struct emu_wgmmas *q, unsigned n)
@@ -295,7 +336,7 @@ static void tell(struct emu_x *x, const struct product *p)
 	if (!map)
 		abort();
 	if (!how->a_regs)
-		mark(map, n, p->a, how->a_mn, emu_mma_bits(how->at) / 8, 4 * ROWS, how->k);
+		mark(map, n, p->a, how->a_mn, emu_mma_bits(how->at) / 8, 4 * ROWS, stored(how));
 	mark(map, n, p->b, how->b_mn, emu_mma_bits(how->bt) / 8, how->n, how->k);
 	emu_oracle_wgmma(x, p->op, map);
 	free(map);
@@ -330,9 +371,11 @@ static const struct emu_op *mma_async(struct emu_x *x, const struct emu_op *op, 
 	o += how->a_regs ? 4 : 1;
 	p->b = emu_get(x, o[0], 0);
 	p->accumulate = emu_get(x, o[1], 0) != 0;
+	for (unsigned l = 0; how->sparse && l < EMU_LANES; l++)
+		p->meta[l] = (uint32_t)emu_get(x, o[2], l);
 	p->stale = x->b->stale && emu_async_chance(4);
 	if ((!how->a_regs && !inside(x->b, p->a, how->a_mn, emu_mma_bits(how->at) / 8,
-				     x->w->index % 4 * ROWS, ROWS, how->k)) ||
+				     x->w->index % 4 * ROWS, ROWS, stored(how))) ||
 	    !inside(x->b, p->b, how->b_mn, emu_mma_bits(how->bt) / 8, 0, how->n, how->k))
 		return emu_fault(x, op, 0, CUDA_ERROR_ILLEGAL_ADDRESS,
 				 "a matrix that lies outside the block's shared memory");
@@ -354,17 +397,34 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 	return op + 1;
 }
 
+static bool committed(const struct emu_x *x, uint32_t groups)
+{
+	struct emu_warp *w, *end = warpgroup(x, &w);
+
+	for (; w < end; w++)
+		if (w->live && of(w)->group < groups)
+			return false;
+	return true;
+}
+
 static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	struct emu_wgmmas *q;
-	unsigned n = 0;
+	uint32_t group = of(x->w)->group, upto = group > op->imm ? group - op->imm : 0;
+	struct emu_warp *w, *end;
 
+	/* Before all four warps have issued it, nothing has begun. */
+	if (!committed(x, upto))
+		return emu_yield(x, op);
 	if (!together(x, op, m))
 		return NULL;
-	q = of(x->w);
-	while (n < q->n && q->group > op->imm && q->v[n].group < q->group - op->imm)
-		n++;
-	do_first(q, n);
+	for (end = warpgroup(x, &w); w < end; w++) {
+		struct emu_wgmmas *q = of(w);
+		unsigned n = 0;
+
+		while (n < q->n && q->v[n].group < upto)
+			n++;
+		do_first(q, n);
+	}
 	if (emu_oracle_on)
 		emu_oracle_group_wait(x, op, EMU_ALL, ORC_LIST_WGMMA, op->imm, false);
 	return op + 1;
@@ -391,20 +451,22 @@ static bool type_of(enum ptx_mod m, enum emu_mma_type *t)
 
 static bool types_fit(const struct emu_wgmma *how)
 {
+	unsigned k = stored(how);
+
 	switch (how->at) {
 	case MMA_F16:
-		return how->bt == MMA_F16 && how->k == 16 && (how->dt == MMA_F16 || how->dt == MMA_F32);
+		return how->bt == MMA_F16 && k == 16 && (how->dt == MMA_F16 || how->dt == MMA_F32);
 	case MMA_BF16:
-		return how->bt == MMA_BF16 && how->k == 16 && how->dt == MMA_F32;
+		return how->bt == MMA_BF16 && k == 16 && how->dt == MMA_F32;
 	case MMA_TF32:
-		return how->bt == MMA_TF32 && how->k == 8 && how->dt == MMA_F32;
+		return how->bt == MMA_TF32 && k == 8 && how->dt == MMA_F32;
 	case MMA_E4M3:
 	case MMA_E5M2:
-		return (how->bt == MMA_E4M3 || how->bt == MMA_E5M2) && how->k == 32 &&
+		return (how->bt == MMA_E4M3 || how->bt == MMA_E5M2) && k == 32 &&
 		       (how->dt == MMA_F16 || how->dt == MMA_F32);
 	case MMA_S8:
 	case MMA_U8:
-		return (how->bt == MMA_S8 || how->bt == MMA_U8) && how->k == 32 && how->dt == MMA_S32;
+		return (how->bt == MMA_S8 || how->bt == MMA_U8) && k == 32 && how->dt == MMA_S32;
 	default:
 		return false;
 	}
@@ -441,27 +503,30 @@ static bool constant(const struct ptx_operand *p, int64_t a, int64_t b, bool *se
 	return p->kind == OP_INT && ((int64_t)p->ival == a || *second);
 }
 
-/* d, a, b, scale-d (, scale-a, scale-b (, trans-a) (, trans-b)). */
-static bool dec_mma(struct emu_dec *d, const struct ptx_inst *in)
+/* d, a, b (, metadata, selector), scale-d (, scale-a, scale-b (, trans-a) (, trans-b)). */
+static bool dec_mma(struct emu_dec *d, const struct ptx_inst *in, bool sparse)
 {
 	struct emu_wgmma *how = ptx_alloc(d->arena, sizeof *how);
 	struct emu_opnd o[MAX_N / 2 + 8];
-	unsigned n, want, at = 4;
+	unsigned n, want, at = sparse ? 6 : 4;
 	struct emu_op *op;
 	bool floats;
 
 	memset(how, 0, sizeof *how);
 	if (ptx_has(in, MOD_B1))
 		return emu_dec_refuse(d, "wgmma of .b1 matrices, which is not emulated");
+	how->sparse = sparse;
 	if (!shape_and_types(in, how))
 		return emu_dec_refuse(d, "wgmma of a shape or types that there are not");
 	how->satfinite = ptx_has(in, MOD_SATFINITE);
+	if (sparse && how->at != MMA_F16 && how->at != MMA_BF16)
+		return emu_dec_refuse(d, "wgmma of sparse matrices of other than 16 bits, which is not emulated");
 	floats = how->dt != MMA_S32;
-	if (in->nops < 4)
+	if (in->nops < at)
 		return emu_dec_refuse(d, "operands that do not fit the instruction");
 	how->a_regs = in->ops[1].kind == OP_VEC;
-	want = 4 + (floats ? 2 : 0);
-	if (how->k == 16)
+	want = at + (floats ? 2 : 0);
+	if (emu_mma_bits(how->at) == 16)
 		want += how->a_regs ? 1 : 2;
 	if (in->nops != want)
 		return emu_dec_refuse(d, "operands that do not fit the instruction");
@@ -469,9 +534,14 @@ static bool dec_mma(struct emu_dec *d, const struct ptx_inst *in)
 		       !constant(&in->ops[at + 1], 1, -1, &how->b_neg)))
 		return emu_dec_refuse(d, "a scale that is neither 1 nor -1");
 	at += 2;
-	if (how->k == 16 && ((!how->a_regs && !constant(&in->ops[at++], 0, 1, &how->a_mn)) ||
+	if (emu_mma_bits(how->at) == 16 && ((!how->a_regs && !constant(&in->ops[at++], 0, 1, &how->a_mn)) ||
 			     !constant(&in->ops[at], 0, 1, &how->b_mn)))
 		return emu_dec_refuse(d, "a transposition that is neither 0 nor 1");
+	if (sparse) {
+		if (in->ops[4].kind != OP_INT || in->ops[4].ival > 1)
+			return emu_dec_refuse(d, "a selector that is neither 0 nor 1");
+		how->selector = (uint8_t)in->ops[4].ival;
+	}
 	n = emu_dec_words(d, &in->ops[0], true, o, MAX_N / 2);
 	if (n != how->nd)
 		return emu_dec_refuse(d, "operands that do not fit the instruction");
@@ -479,7 +549,9 @@ static bool dec_mma(struct emu_dec *d, const struct ptx_inst *in)
 	if (n != how->nd + (how->a_regs ? 4 : 1))
 		return emu_dec_refuse(d, "operands that do not fit the instruction");
 	o[n++] = emu_dec_word(d, &in->ops[2], false);
-	o[n++] = emu_dec_word(d, &in->ops[3], false);
+	o[n++] = emu_dec_word(d, &in->ops[sparse ? 5 : 3], false);
+	if (sparse)
+		o[n++] = emu_dec_word(d, &in->ops[3], false);
 	d->mod->async_reads = true;
 	op = emu_dec_new(d);
 	op->fn = mma_async;
@@ -494,9 +566,9 @@ bool emu_dec_wgmma(struct emu_dec *d, const struct ptx_inst *in)
 
 	switch (in->id) {
 	case INST_WGMMA_MMA_ASYNC:
-		return dec_mma(d, in);
+		return dec_mma(d, in, false);
 	case INST_WGMMA_MMA_ASYNC_SP:
-		return emu_dec_refuse(d, "wgmma of sparse matrices, which is not emulated");
+		return dec_mma(d, in, true);
 	case INST_WGMMA_FENCE:                  /* registers are read and written in order */
 		emu_dec_new(d)->fn = emu_op_nop;
 		return true;

@@ -53,6 +53,7 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_TENSORMAP_CP_FENCEPROXY:
 	case INST_CLUSTERLAUNCHCONTROL_TRY_CANCEL:
 	case INST_WGMMA_MMA_ASYNC:
+	case INST_WGMMA_MMA_ASYNC_SP:
 	case INST_WGMMA_COMMIT_GROUP:
 	case INST_WGMMA_WAIT_GROUP:
 	case INST_TCGEN05_MMA:
@@ -263,27 +264,44 @@ void emu_oracle_commit(struct emu_x *x, const struct emu_op *op, uint32_t m, enu
 		orc_commit(groups_of(orc_thread_of(x->w, l), list));
 }
 
+/* PTX ISA, "wgmma.commit_group": a wgmma-group is the warpgroup's, so that whichever warp
+ * waits for it knows that of all four. */
+static void warpgroup_done(struct emu_x *x, struct orc_thread *t, uint32_t left)
+{
+	const struct orc_block *b = x->b->oracle;
+	unsigned first = x->w->index / 4 * 4 * EMU_LANES;
+	uint32_t n = orc_thread_of(x->w, 0)->wgmma.n, groups = n > left ? n - left : 0;
+
+	for (unsigned i = first; groups && i < first + 4 * EMU_LANES && i < b->nthreads; i += EMU_LANES) {
+		const struct orc_groups *g = &b->thread[i].wgmma;
+		uint32_t all = groups < g->n ? groups : g->n;
+
+		if (all && g->end[all - 1])
+			orc_done(t, ORC_ACTOR(ORC_WGMMA, b->thread[i].id), g->end[all - 1]);
+	}
+}
+
 void emu_oracle_group_wait(struct emu_x *x, const struct emu_op *op, uint32_t m, enum orc_list list,
 			   uint32_t left, bool read)
 {
 	if (!watched(x, op))
 		return;
 	EMU_EACH(l, m) {
-		struct orc_thread *t = orc_thread_of(x->w, l), *of = t;
+		struct orc_thread *t = orc_thread_of(x->w, l);
 		enum orc_actor kind = list == ORC_LIST_CP ? ORC_CP_ASYNC : ORC_BULK_READ;
 		uint32_t n;
 
-		if (list == ORC_LIST_WGMMA) {
-			kind = ORC_WGMMA;
-			of = orc_thread_of(x->w, 0);
-		}
 		orc_settle(x->b->oracle->grid, t);
-		n = orc_grouped(groups_of(of, list), left);
+		if (list == ORC_LIST_WGMMA) {
+			warpgroup_done(x, t, left);
+			continue;
+		}
+		n = orc_grouped(groups_of(t, list), left);
 		if (!n)
 			continue;
-		orc_done(t, ORC_ACTOR(kind, of->id), n);
+		orc_done(t, ORC_ACTOR(kind, t->id), n);
 		if (list == ORC_LIST_BULK && !read)
-			orc_done(t, ORC_ACTOR(ORC_BULK_WRITE, of->id), n);
+			orc_done(t, ORC_ACTOR(ORC_BULK_WRITE, t->id), n);
 	}
 }
 

@@ -124,7 +124,8 @@ static void instruction(struct scan *s, const struct ptx_inst *in)
 		operand(s, &in->ops[i], false);
 	if (in->nops)
 		operand(s, &in->ops[0], sets);
-	if ((in->id == INST_WGMMA_MMA_ASYNC || in->id == INST_TCGEN05_LD) && in->nops)
+	if ((in->id == INST_WGMMA_MMA_ASYNC || in->id == INST_WGMMA_MMA_ASYNC_SP ||
+	     in->id == INST_TCGEN05_LD) && in->nops)
 		late(s, &in->ops[0]);
 	if (in->id == INST_BRA && in->nops)
 		branch(s, in->ops[0].sym);

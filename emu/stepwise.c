@@ -50,7 +50,8 @@ static bool meets(const struct ptx_inst *in)
 	case INST_NANOSLEEP:
 		return true;
 	default:
-		return row->model == MODEL_SYNC || (row->access == ACCESS_COPY && row->model == MODEL_FULL && row->order == ORDER_NONE && in->id != INST_WGMMA_MMA_ASYNC);
+		return row->model == MODEL_SYNC || (row->access == ACCESS_COPY && row->model == MODEL_FULL && row->order == ORDER_NONE &&
+			in->id != INST_WGMMA_MMA_ASYNC && in->id != INST_WGMMA_MMA_ASYNC_SP);
 	}
 }
 

@@ -191,12 +191,12 @@ static bool group(const struct ptx_inst *in, uint32_t op, struct rw_event *e)
 	return true;
 }
 
-/* d, a, b, whether to add d{, signs}{, whether a and b are major in m and n}: PTX ISA
- * "wgmma.mma_async".  Of matrices that are not major in k nothing is known. */
-static bool wgmma(const struct ptx_inst *in, struct rw_event *e)
+/* d, a, b{, metadata, selector}, whether to add d{, signs}{, whether a and b are major in
+ * m and n}: PTX ISA "wgmma.mma_async", "wgmma.mma_async.sp". */
+static bool wgmma(const struct ptx_inst *in, bool sparse, struct rw_event *e)
 {
 	const struct ptx_operand *a = operand(in, 1), *b = operand(in, 2);
-	unsigned n = 0, trans = 0;
+	unsigned n = 0, signs = sparse ? 8 : 6, trans = 0;
 
 	for (unsigned i = 0; i < in->nmods; i++) {
 		const char *t = strstr(in->modtext[i], "m64n");
@@ -208,16 +208,15 @@ static bool wgmma(const struct ptx_inst *in, struct rw_event *e)
 		return false;
 	/* Two numbers behind the signs: or one, where a is in registers. */
 	if (in->type == TYPE_F16 || in->type == TYPE_BF16)
-		trans = a->kind == OP_VEC ? (in->nops > 6 ? 1 : 0) : (in->nops > 7 ? 2 : 0);
+		trans = in->nops > signs + (a->kind != OP_VEC) ? 1 + (a->kind != OP_VEC) : 0;
 	e->what = WHAT_WGMMA;
-	e->info = n;
-	if (a->kind == OP_SYM && !(trans == 2 && in->ops[in->nops - 2].ival)) {
+	e->info = n | (sparse ? GSAN_WGMMA_SPARSE : 0);
+	e->arg[1] = b;
+	if (trans && in->ops[in->nops - 1].ival)
+		e->info |= GSAN_WGMMA_B_MN;
+	if (a->kind == OP_SYM) {
 		e->arg[0] = a;
-		e->info |= GSAN_WGMMA_A;
-	}
-	if (!(trans && in->ops[in->nops - 1].ival)) {
-		e->arg[1] = b;
-		e->info |= GSAN_WGMMA_B;
+		e->info |= GSAN_WGMMA_A | (trans == 2 && in->ops[in->nops - 2].ival ? GSAN_WGMMA_A_MN : 0);
 	}
 	return true;
 }
@@ -301,7 +300,9 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 	case INST_FENCE_RELEASE_SYNC_RESTRICT_SHARED_CTA:
 		return fence(e, GSAN_INFO_RELEASE);
 	case INST_WGMMA_MMA_ASYNC:
-		return wgmma(in, e);
+		return wgmma(in, false, e);
+	case INST_WGMMA_MMA_ASYNC_SP:
+		return wgmma(in, true, e);
 	case INST_WGMMA_COMMIT_GROUP:
 		return group(in, GSAN_HOW_WGMMA | GSAN_GROUP_COMMIT, e);
 	case INST_WGMMA_WAIT_GROUP:

@@ -230,9 +230,12 @@ enum gsan_mbar_op {
 #define GSAN_GROUP_READ         16u             /* wait_group.read */
 #define GSAN_GROUP_ALL          32u             /* wait_all: commit, and wait for all */
 
-/* Of `op` for wgmma: rows of B in bits 0 to 15, and what is read by descriptor. */
+/* Of `op` for wgmma: rows of B in bits 0 to 15, whether A is in shared memory, too, and
+ * which is major in m or n; of a sparse product B's rows are twice as long as A's. */
 #define GSAN_WGMMA_A            (1u << 16)
-#define GSAN_WGMMA_B            (1u << 17)
+#define GSAN_WGMMA_A_MN         (1u << 17)
+#define GSAN_WGMMA_B_MN         (1u << 18)
+#define GSAN_WGMMA_SPARSE       (1u << 19)
 
 #define GSAN_PROXY_SHARED       1u
 #define GSAN_PROXY_GLOBAL       2u

@@ -185,6 +185,7 @@ race_tests = \
 	testsuite/race/fence_halves_reader.ptx \
 	testsuite/race/fence_halves_swapped.ptx \
 	testsuite/race/fence_weak_flag.ptx \
+	testsuite/race/gemm_one_thread_releases_early.ptx \
 	testsuite/race/gemm_release_before_wait.ptx \
 	testsuite/race/gemm_store_fence_after.ptx \
 	testsuite/race/gemm_store_nofence.ptx \
@@ -272,6 +273,10 @@ race_tests = \
 	testsuite/race/vec32.ptx \
 	testsuite/race/vec_b8.ptx \
 	testsuite/race/vec_two_doubles.ptx \
+	testsuite/race/wgmma_k_major_written.ptx \
+	testsuite/race/wgmma_mn_major_a_written.ptx \
+	testsuite/race/wgmma_mn_major_b_written.ptx \
+	testsuite/race/wgmma_sparse_written.ptx \
 	testsuite/race/wgmma_three_stages_wait_loose.ptx \
 	testsuite/race/wgmma_two_stages.ptx \
 	testsuite/race/wmma_load.ptx \
@@ -396,6 +401,7 @@ norace_tests = \
 	testsuite/norace/58_st_async_tma_fence.ptx \
 	testsuite/norace/59_red_async.ptx \
 	testsuite/norace/60_wgmma_smem_fence.ptx \
+	testsuite/norace/61_wgmma_one_warp_waits.ptx \
 	testsuite/norace/61_wgmma_stage_reuse_wait.ptx \
 	testsuite/norace/62_wgmma_wait_oldest.ptx \
 	testsuite/norace/63_tcgen05_accumulate.ptx \
@@ -450,6 +456,7 @@ norace_tests = \
 	testsuite/norace/fence_halves.ptx \
 	testsuite/norace/flag_of_two_writers.ptx \
 	testsuite/norace/flag_overwritten.ptx \
+	testsuite/norace/gemm_one_thread_releases.ptx \
 	testsuite/norace/gemm_warp_specialised.ptx \
 	testsuite/norace/generic_shared_bar.ptx \
 	testsuite/norace/global_other_block_fences.ptx \
@@ -527,7 +534,12 @@ norace_tests = \
 	testsuite/norace/unmodelled_mbarrier.ptx \
 	testsuite/norace/vec16_beside.ptx \
 	testsuite/norace/vec32_beside.ptx \
+	testsuite/norace/wgmma_k_major_beside.ptx \
+	testsuite/norace/wgmma_mn_major_a_beside.ptx \
+	testsuite/norace/wgmma_mn_major_b_beside.ptx \
+	testsuite/norace/wgmma_sparse_beside.ptx \
 	testsuite/norace/wgmma_three_stages.ptx \
+	testsuite/norace/wgmma_three_stages_one_warp_waits.ptx \
 	testsuite/norace/wgmma_two_stages_drained.ptx \
 	testsuite/norace/wmma_store_gap.ptx \
 	testsuite/norace/zeroed_then_loaded_fence.ptx
@@ -544,7 +556,6 @@ async_tests = \
 	testsuite/race/57_tensormap_nofence.ptx \
 	testsuite/race/57_tensormap_other_cta_no_acquire.ptx \
 	testsuite/race/57_tensormap_release_only.ptx \
-	testsuite/race/61_wgmma_stage_reuse_no_barrier.ptx \
 	testsuite/race/63_tcgen05_commit_first.ptx \
 	testsuite/race/63_tcgen05_ld_no_after.ptx \
 	testsuite/race/63_tcgen05_ld_nowait.ptx \
@@ -583,7 +594,6 @@ async_tests = \
 	testsuite/race/tcgen05_release_before_wait_ld.ptx \
 	testsuite/race/tcgen05_release_no_before.ptx \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
-	testsuite/race/wgmma_three_stages_no_barrier.ptx \
 	examples/clc_nofence.ptx
 
 example_tests = \

@@ -196,15 +196,16 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, bool all)
 {
 	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
 	struct gsan_block *b = block_of(who >> 10);
-	if (!of_launch(w, b))
+	if (!of_launch(w, b) || load(&log_of(who)->wgmma_start) != load(&b->start))
 		return true;
 	ROLLED
 	for (u32 i = 0; i < 4; i++) {
 		u32 warp = (who & ~127u) + 32 * i;
 		struct gsan_log *log = log_of(warp);
 		bool lost = number <= load(&log->wgmma_waited);
+		/* It has not come to a wgmma yet. */
 		if (load(&log->wgmma_start) != load(&b->start))
-			lost = true;
+			continue;
 		ROLLED
 		for (u32 k = 0; k < GSAN_LOG && lost; k++) {
 			uint4 e = load_cg(&log->wait[k]);

@@ -3,10 +3,11 @@
  * wgmma.cuh: the shared memory that wgmma reads through the async proxy.  (PTX ISA,
  * Asynchronous Warpgroup Level Matrix Instructions: Matrices in shared memory)
  *
- * A matrix that is major in k is rows of 32 bytes, two pieces of 16 each.  The 128
- * threads of the warpgroup share the rows of both.
+ * A matrix is pieces of 16 bytes.  Major in k, each row is a line of them; major in m or
+ * n, a piece is eight rows of 16 bits in one column.  The 128 threads of the warpgroup
+ * share the pieces of both.
  */
-#define wgmma_rows      __gsan_v1_wgmma_rows
+#define wgmma_part      __gsan_v1_wgmma_part
 
 /* The descriptor's fields count 16 bytes. */
 #define DESC_START(d)   ((u32)(d) << 4 & 0x3fff0)
@@ -15,43 +16,63 @@
 #define DESC_BASE(d)    ((u32)((d) >> 49) & 7)
 #define DESC_SWIZZLE(d) ((u32)((d) >> 62))
 
-/* `rows` rows of the matrix, the calling thread's share of them. */
-SLOW void wgmma_rows(struct gsan_warp *w, u64 d, u32 rows, u64 rec, u32 site)
+/* Where line `i` of a matrix begins, before the swizzle: row i, or where it is major in
+ * m or n, of `columns` columns, column i % columns of the rows from i / columns * 8 on.
+ * (PTX ISA, wgmma: Strides; Shared Memory Matrix Layout) */
+FN u32 wgmma_line(u64 d, bool mn, u32 columns, u32 i)
 {
-	u32 swizzle = DESC_SWIZZLE(d), span = swizzle ? 256u >> swizzle : 16;
-	u32 mask = swizzle ? span - 16 : 0, lead = swizzle ? 16 : DESC_LEAD(d);
-	if (DESC_BASE(d)) {
-		fetch_add(&w->unmodelled, 1);
-		return;
-	}
+	u32 span = DESC_SWIZZLE(d) ? 256u >> DESC_SWIZZLE(d) : 0, r = i / columns, k = i % columns;
+	if (!mn)
+		return DESC_START(d) + (i >> 3) * DESC_STRIDE(d) + (i & 7) * (span ? span : 16);
+	if (!span)
+		return DESC_START(d) + r * DESC_STRIDE(d) + (k >> 3) * DESC_LEAD(d) + (k & 7) * 16;
+	return DESC_START(d) + r * 16 / span * DESC_LEAD(d) + r * 16 % span + (k >> 3) * DESC_STRIDE(d) + (k & 7) * span;
+}
+
+/* What the swizzle makes of an address. */
+FN u32 wgmma_swizzled(u64 d, u32 a)
+{
+	return DESC_SWIZZLE(d) ? a ^ ((a - (DESC_BASE(d) << 7)) >> 3 & ((256u >> DESC_SWIZZLE(d)) - 16)) : a;
+}
+
+/* `rows` rows of `columns` bytes of the matrix, the calling thread's share of them. */
+SLOW void wgmma_part(struct gsan_warp *w, u64 d, bool mn, u32 rows, u32 columns, u64 rec, u32 site)
+{
+	u32 lines = mn ? rows / 8 * (columns / 2) : rows, pieces = mn ? 1 : columns / 16;
+	u32 step = DESC_SWIZZLE(d) ? 16 : DESC_LEAD(d);
 	ROLLED
-	for (u32 r = (w->id & 3) << 5 | sreg_laneid(); r < rows; r += 128) {
-		u32 at = DESC_START(d) + (r >> 3) * DESC_STRIDE(d) + (r & 7) * span;
+	for (u32 i = (w->id & 3) << 5 | sreg_laneid(); i < lines; i += 128) {
+		u32 at = wgmma_line(d, mn, columns / 2, i);
 		ROLLED
-		for (u32 k = 0; k < 2; k++) {
-			u32 a = at + k * lead;
-			async_range(w, w->slot, a ^ (a >> 3 & mask), 16, rec, ISSUE_PROXY | ISSUE_SHARED, site);
-		}
+		for (u32 k = 0; k < pieces; k++)
+			async_range(w, w->slot, wgmma_swizzled(d, at + k * step), 16, rec, ISSUE_PROXY | ISSUE_SHARED, site);
 	}
 }
 
+/* All lanes of the warp come to these instructions together, whether they come here
+ * together or not.  (PTX ISA, wgmma: .sync.aligned) */
+FN u32 wgmma_lanes(struct gsan_warp *w)
+{
+	u32 all = load(&w->live);
+	meet(all);
+	return all;
+}
+
 /* The group of the warp's next wgmma; in a new block they go on from the last one's. */
-FN u32 wgmma_now(struct gsan_warp *w)
+FN u32 wgmma_now(struct gsan_warp *w, u32 all)
 {
 	struct gsan_log *log = log_of(w->id << 5);
-	u32 group = __activemask(), n = load(&log->wgmma);
-	if (load(&log->wgmma_start) != w->start) {
-		meet(group);
-		if (sreg_laneid() == __ffs(group) - 1) {
-			store(&log->wgmma_waited, n);
-			store(&log->wgmma, n + 1);
-			__threadfence();
-			store(&log->wgmma_start, w->start);
-		}
-		meet(group);
-		n = n + 1;
+	u32 n = load(&log->wgmma);
+	bool old = load(&log->wgmma_start) != w->start;
+	meet(all);
+	if (old && sreg_laneid() == __ffs(all) - 1) {
+		store(&log->wgmma_waited, n);
+		store(&log->wgmma, n + 1);
+		__threadfence();
+		store(&log->wgmma_start, w->start);
 	}
-	return n;
+	meet(all);
+	return old ? n + 1 : n;
 }
 
 API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
@@ -59,18 +80,17 @@ API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	TOGETHER(
-		u32 n = wgmma_now(w);
-		u64 rec = group_record(self_of(w), GSAN_HOW_WGMMA, n);
-		if (n > GSAN_ASYNC_GROUP_MAX || (op & (GSAN_WGMMA_A | GSAN_WGMMA_B)) == 0) {
-			fetch_add(&w->unmodelled, 1);
-		} else {
-			if (op & GSAN_WGMMA_A)
-				wgmma_rows(w, a, 64, rec, site + __gsan_site_base);
-			if (op & GSAN_WGMMA_B)
-				wgmma_rows(w, b, op & 0xffff, rec, site + __gsan_site_base);
-		}
-	);
+	u32 all = wgmma_lanes(w), n = wgmma_now(w, all);
+	u64 rec = group_record(self_of(w), GSAN_HOW_WGMMA, n);
+	site += __gsan_site_base;
+	if (n > GSAN_ASYNC_GROUP_MAX) {
+		fetch_add(&w->unmodelled, 1);
+	} else {
+		if (op & GSAN_WGMMA_A)
+			wgmma_part(w, a, op & GSAN_WGMMA_A_MN, 64, 32, rec, site);
+		wgmma_part(w, b, op & GSAN_WGMMA_B_MN, op & 0xffff, op & GSAN_WGMMA_SPARSE ? 64 : 32, rec, site);
+	}
+	meet(all);
 }
 
 API void __gsan_v1_wgmma_group(u64 ctx, u32 op, u32 pending)
@@ -78,18 +98,16 @@ API void __gsan_v1_wgmma_group(u64 ctx, u32 op, u32 pending)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	TOGETHER(
-		u32 n = wgmma_now(w), group = __activemask();
+	u32 all = wgmma_lanes(w), n = wgmma_now(w, all);
+	if (sreg_laneid() == __ffs(all) - 1) {
 		struct gsan_log *log = log_of(w->id << 5);
 		u32 from = load(&log->wgmma_waited), upto = n - 1 > pending ? n - 1 - pending : 0;
-		meet(group);
-		if (sreg_laneid() == __ffs(group) - 1) {
-			if (op & GSAN_GROUP_COMMIT) {
-				store(&log->wgmma, n + 1);
-			} else if (upto > from) {
-				wait_noted(w, group, GSAN_WAIT_WGMMA, from, upto, load(&w->clock), 0);
-				store(&log->wgmma_waited, upto);
-			}
+		if (op & GSAN_GROUP_COMMIT) {
+			store(&log->wgmma, n + 1);
+		} else if (upto > from) {
+			wait_noted(w, all, GSAN_WAIT_WGMMA, from, upto, load(&w->clock), 0);
+			store(&log->wgmma_waited, upto);
 		}
-	);
+	}
+	meet(all);
 }
