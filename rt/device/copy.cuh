@@ -111,7 +111,7 @@ SLOW void group_step(struct gsan_warp *w, u32 op, u32 n)
 	if (op & (GSAN_GROUP_COMMIT | GSAN_GROUP_ALL)) {
 		store(now, ++number);
 		if (cp)
-			store(&g->commits, load(&g->commits) + 1);
+			store(&g->first, load(&g->first) | 1);
 	}
 	if (op & GSAN_GROUP_COMMIT)
 		return;

@@ -154,9 +154,14 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 	u32 slot = (u32)(place >> 32), clock = load(&m->init_clock), who = slot << 10 | load(&m->init_who);
 	u64 rec = (u64)clock << 35 | (u64)who << 12 | GSAN_KIND_WRITE << 8 | 255;
 	struct gsan_block *o = block_of(slot);
-	if (why == GSAN_WHY_MBAR_INIT && (event_known(w, who, clock, false) ||
-	    (slot != w->slot && (load(&m->flags) & GSAN_MBAR_FENCED))))
+	if (why == GSAN_WHY_MBAR_INIT && event_known(w, who, clock, false))
 		return;
+	/* A relaxed arrival may have published the fence since then, or something else. */
+	if (why == GSAN_WHY_MBAR_INIT && (load(&m->flags) & GSAN_MBAR_FENCED)) {
+		if (!own_block(w)->cluster_at || load(&cluster_of(own_block(w))->phases) <= load(&m->fenced))
+			count(GSAN_COUNT_ASYNC_LOST, 1);
+		return;
+	}
 	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(rec))->state)) & GSAN_WARP_UNMODELLED)
 		return;
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
@@ -261,7 +266,7 @@ SLOW void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 o
 			wait_noted(w, bit, GSAN_WAIT_CP_MBAR, from, upto, load(&m->phase), (u32)(m - mbars_of(w->slot)));
 			store(&g->waited[GSAN_WAIT_CP_MBAR], upto);
 			/* Copies after it are others; where groups are counted, they stay. */
-			if (!load(&g->commits))
+			if (!(load(&g->first) & 1))
 				store(&g->cp, upto + 1);
 		}
 	);

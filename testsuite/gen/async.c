@@ -36,6 +36,15 @@ void put_init(struct gen *g, const struct bar *b, unsigned count)
 	plain(g);
 }
 
+/* Who uses an mbarrier that is not there ends the kernel: that is to be rare. */
+void init_done(struct gen *g)
+{
+	if (chance(g, 15))
+		sync_block(g);
+	else
+		put_barrier(g);
+}
+
 /* Waits a while for a phase; lanes for which it does not end leave, or go on. */
 static void put_polls(struct gen *g, const char *instruction)
 {
@@ -48,9 +57,8 @@ static void put_polls(struct gen *g, const char *instruction)
 	put(g, "add.u32 %%k7, %%k7, 1;");
 	put(g, "setp.lt.u32 %%q, %%k7, %u;", POLLS);
 	put(g, "@%%q bra L%u;", loop);
-	if (!g->p->safe && chance(g, 50))
-		put(g, "mov.u32 %%v7, 1;");
-	else
+	/* A barrier with a count waits for those that left. */
+	if (g->p->safe || chance(g, 15))
 		put(g, "exit;");
 	put_label(g, done);
 }
@@ -278,7 +286,7 @@ void motif_load(struct gen *g)
 		write_stage(g, &to);
 		hand_over(g, true);
 	} else {
-		sync_block(g);
+		init_done(g);
 	}
 	if (loop) {
 		o = open_loop(g);
@@ -414,7 +422,7 @@ void motif_through(struct gen *g)
 	if (!take_stage(g, &a, true) || !take_stage(g, &to, false) || !take_bar(g, &b))
 		return;
 	put_init(g, &b, 1);
-	sync_block(g);
+	init_done(g);
 	for (unsigned r = 0; r < rounds; r++) {
 		i = open_eq(g, "%t", who);
 		put_load(g, &b, &a, NULL, &part, false, true);
@@ -489,7 +497,7 @@ void motif_ring(struct gen *g)
 		put_init(g, &full[k], s == BY_BULK ? 1 : 32);
 		put_init(g, &empty[k], (one ? readers / 32 : readers) - (slip(g, 4) && readers > 32 ? 1 : 0));
 	}
-	sync_block(g);
+	init_done(g);
 	o = open_lt(g, "%t", s == BY_BULK ? 1 : 32);
 	for (unsigned r = 0; r < rounds; r++) {
 		unsigned k = r % stages;
@@ -613,7 +621,7 @@ void motif_copies_arrive(struct gen *g)
 	if (!take_stage(g, &a[0], true) || !take_stage(g, &a[1], true) || !take_bar(g, &b))
 		return;
 	put_init(g, &b, g->p->threads);
-	sync_block(g);
+	init_done(g);
 	for (unsigned r = 0; r < rounds; r++) {
 		struct place own = a[1];
 
@@ -653,7 +661,7 @@ void motif_phases(struct gen *g)
 	if (!take_stage(g, &a[0], chance(g, 70)) || !take_stage(g, &a[1], true) || !take_bar(g, &b))
 		return;
 	put_init(g, &b, (split ? 32 : how == 1 ? 2 * n : n) - (slip(g, 5) && n > 1 ? 1 : 0));
-	sync_block(g);
+	init_done(g);
 	for (unsigned r = 0; r < rounds; r++) {
 		struct place *x = &a[two && r & 1];
 
@@ -723,7 +731,7 @@ void motif_async_soup(struct gen *g)
 	if (!take_stage(g, &s, true) || !take_stage(g, &d, false) || !take_bar(g, &b))
 		return;
 	put_init(g, &b, 1);
-	sync_block(g);
+	init_done(g);
 	while (times--) {
 		struct part part = {16 * below(g, 2), 16 * (1 + below(g, 2))};
 		struct place a = chance(g, 65) ? s : d;

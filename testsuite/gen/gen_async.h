@@ -19,6 +19,7 @@ struct part { unsigned off, bytes; };   /* of a stage */
 bool take_bar(struct gen *, struct bar *);
 bool take_stage(struct gen *, struct place *, bool shared);
 void put_init(struct gen *, const struct bar *, unsigned count);
+void init_done(struct gen *);
 void put_wait(struct gen *, const struct bar *, const char *parity, bool cluster);
 /* For the phase under way, unless it slips. */
 void put_wait_now(struct gen *, const struct bar *);
