@@ -161,6 +161,8 @@ FN bool by_object(u64 r)
 }
 
 FN u32 mbar_object(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_MBARS - 1); }
+/* With what tells the slot's tenants apart: another may have its own at that number. */
+FN u32 object_number(u32 index, u32 start) { return (start * GSAN_MBARS | index) & GSAN_ASYNC_GROUP_MAX; }
 
 /* The scope of a thread's access; in two bits where it is a peer's. */
 FN u32 scope_of(u64 r)
@@ -233,7 +235,9 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 		return peer_over(w, r, all);
 	if (async_how(r) == GSAN_HOW_OBJECT) {
 		struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r)) + mbar_object(r);
-		return load(&m->start) != load(&block_of(GSAN_REC_SLOT(r))->start) || !(load(&m->flags) & GSAN_MBAR_LIVE);
+		u32 start = load(&block_of(GSAN_REC_SLOT(r))->start);
+		return (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) != object_number(mbar_object(r), start) ||
+		       load(&m->start) != start || !(load(&m->flags) & GSAN_MBAR_LIVE);
 	}
 	return group_over(w, r, all);
 }

@@ -192,7 +192,8 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	m->init_who = w->id << 5 & 0x3ff | sreg_laneid();
 	m->init_clock = load(&w->clock);
 	m->init_site = site;
-	async_range(w, w->slot, (u32)place, 8, group_record(self_of(w), GSAN_HOW_OBJECT, (u32)(m - mbars_of(w->slot))) | ASYNC_WRITES,
+	async_range(w, w->slot, (u32)place, 8, ASYNC_WRITES |
+		    group_record(self_of(w), GSAN_HOW_OBJECT, object_number((u32)(m - mbars_of(w->slot)), w->start)),
 		    ISSUE_SHARED | ISSUE_THREAD, site);
 	ROLLED
 	for (u32 k = 0; k < 64; k++)
