@@ -24,6 +24,7 @@
 #define mbar_waited     __gsan_v1_mbar_waited
 #define mbar_tried      __gsan_v1_mbar_tried
 #define mbar_waits      __gsan_v1_mbar_waits
+#define warp_known      __gsan_v1_warp_known
 #define mbar_op         __gsan_v1_mbar_op
 #define mbar_wait       __gsan_v1_mbar_await
 #define mbar_used       __gsan_v1_mbar_used
@@ -368,12 +369,24 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 	unlock(&m->lock);
 }
 
+/* Does the calling lane know of what warp `k` did with an mbarrier at `clock`?  One lane may
+ * speak for those of its warp that it has met in a vote or a match: libraries end
+ * mbarriers so. */
+SLOW bool warp_known(struct gsan_warp *w, u32 k, u32 clock)
+{
+	bool known = k == (w->id & 31);
+	ROLLED
+	for (u32 lane = 0; lane < 32 && !known; lane++)
+		known = event_known(w, w->slot << 10 | k << 5 | lane, clock, false);
+	return known;
+}
+
 /* The mbarrier is invalidated: are the waits that were seen last before that? */
 SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 site)
 {
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
 	u32 tried = w->slot << 10 | load(&m->tried_who), clock = load(&m->tried_clock);
-	if (clock > w->start && !event_known(w, tried, clock, false)) {
+	if (clock > w->start && !warp_known(w, tried >> 5 & 31, clock)) {
 		tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->tried_site),
 		     (u64)clock << 35 | (u64)tried << 12 | 255, own_block(w)->cta);
 		return;
@@ -381,15 +394,12 @@ SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 si
 	ROLLED
 	for (u32 k = 0; k < 64; k++) {
 		u64 v = load64((u64 *)&m->seen[k >> 5][k & 31]);
-		ROLLED
-		for (u32 lanes = (u32)(v >> 32); lanes; lanes &= lanes - 1) {
-			u32 who = w->slot << 10 | (k & 31) << 5 | (__ffs(lanes) - 1);
-			if (event_known(w, who, (u32)v, false))
-				continue;
-			tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->wait_site),
-			     (u64)(u32)v << 35 | (u64)who << 12 | 255, own_block(w)->cta);
-			return;
-		}
+		u32 lanes = (u32)(v >> 32), who = w->slot << 10 | (k & 31) << 5 | (__ffs(lanes) - 1);
+		if (!lanes || warp_known(w, k & 31, (u32)v))
+			continue;
+		tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->wait_site),
+		     (u64)(u32)v << 35 | (u64)who << 12 | 255, own_block(w)->cta);
+		return;
 	}
 }
 
