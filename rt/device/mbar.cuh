@@ -349,6 +349,9 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 			id[2] = m->last_own;
 			mbar_saw(w, m, n - 1, lanes);
 			p = n;
+		} else if (m->ahead >= m->expected + m->later) {
+			/* Or two are over, and nobody waited for the first. */
+			store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
 		}
 	} else if ((n & 1) == (parity & 1)) {
 		p = n;
@@ -469,8 +472,12 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 /* A wait that was not successful is an operation all the same. */
 SLOW void mbar_tried(struct gsan_warp *w, u64 addr, u32 op, u32 site)
 {
-	struct gsan_mbar *m = mbar_find(place_of(w, addr, op));
-	if (!m || sreg_laneid() != __ffs(__activemask()) - 1)
+	u64 place = place_of(w, addr, op);
+	struct gsan_mbar *m = mbar_find(place);
+	if (!m)
+		return;
+	mbar_used(w, m, place, site + __gsan_site_base, GSAN_WHY_MBAR_INIT);
+	if (sreg_laneid() != __ffs(__activemask()) - 1)
 		return;
 	store(&m->tried_who, (w->id & 31) << 5 | sreg_laneid());
 	store(&m->tried_site, site + __gsan_site_base);
