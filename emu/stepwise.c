@@ -18,7 +18,7 @@
 
 enum {
 	SLICE = 512,            /* ops of a group between two steps, until another may go on */
-	SLICES = 1 << 15,       /* of them, until another warp may */
+	SLICES = 1 << 20,       /* of them, until another warp may: a copy is compared with all that it covers */
 	TURN = 200              /* steps after which the first in the order is the last */
 };
 

@@ -263,6 +263,7 @@ struct gsan_mbar {
 	uint32_t wait_site;     /* of the last wait */
 	uint32_t tried_who, tried_clock, tried_site;    /* the last one in vain: warp << 5 | lane */
 	uint32_t tx_first;      /* bytes of the phase's first copy */
+	uint32_t fenced, pad[3];        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
 	struct gsan_seen seen[2][32];   /* by the same: who of which warp saw it over */
 };
 #define GSAN_MBAR_LIVE          1u
@@ -306,7 +307,7 @@ struct gsan_cluster {
 struct gsan_groups {
 	uint32_t start;         /* of the block that used it last */
 	uint32_t cp, bulk;      /* the groups under way */
-	uint32_t commits;       /* cp.async.commit_group, ever */
+	uint32_t first;         /* the block's first of cp.async << 1 | did it commit any? */
 	uint32_t waited[4];     /* up to here, by enum gsan_wait */
 };
 enum gsan_wait { GSAN_WAIT_CP, GSAN_WAIT_CP_MBAR, GSAN_WAIT_BULK, GSAN_WAIT_READ, GSAN_WAIT_WGMMA };

@@ -70,6 +70,8 @@ race_tests = \
 	testsuite/race/32_mbar_remote_both_cta.ptx \
 	testsuite/race/32_mbar_remote_relaxed.ptx \
 	testsuite/race/32_mbar_remote_wait_cta.ptx \
+	testsuite/race/33_mbar_init_operand.ptx \
+	testsuite/race/33_mbar_init_tested.ptx \
 	testsuite/race/33_mbar_init_unsynced.ptx \
 	testsuite/race/34_mbar_init_cluster_relaxed.ptx \
 	testsuite/race/34_mbar_init_fence_data.ptx \
@@ -349,7 +351,9 @@ norace_tests = \
 	testsuite/norace/33_mbar_init_flag.ptx \
 	testsuite/norace/34_mbar_init_cluster_barrier.ptx \
 	testsuite/norace/34_mbar_init_cluster_fence.ptx \
+	testsuite/norace/34_mbar_init_cluster_fence_own.ptx \
 	testsuite/norace/35_mbar_inval_init.ptx \
+	testsuite/norace/35_mbar_inval_one_lane.ptx \
 	testsuite/norace/35_mbar_inval_store.ptx \
 	testsuite/norace/35_mbar_inval_synced.ptx \
 	testsuite/norace/36_mbar_right_parity.ptx \
@@ -448,6 +452,7 @@ norace_tests = \
 	testsuite/norace/cpasync_two_buffers.ptx \
 	testsuite/norace/cpasync_zero_fill.ptx \
 	testsuite/norace/dsmem_atomic_cluster.ptx \
+	testsuite/norace/dsmem_atomic_cta_one_block.ptx \
 	testsuite/norace/dsmem_loaded_by_peer.ptx \
 	testsuite/norace/dsmem_push.ptx \
 	testsuite/norace/dynamic_shared_bar.ptx \
@@ -479,7 +484,9 @@ norace_tests = \
 	testsuite/norace/lane_release_own_data.ptx \
 	testsuite/norace/last_block.ptx \
 	testsuite/norace/launch_copy_launch.ptx \
+	testsuite/norace/launches_cp_async_then_bulk.ptx \
 	testsuite/norace/launches_in_order.ptx \
+	testsuite/norace/launches_mbarrier_elsewhere.ptx \
 	testsuite/norace/local_memory.ptx \
 	testsuite/norace/lookback.ptx \
 	testsuite/norace/lookback_fences.ptx \

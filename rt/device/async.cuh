@@ -161,6 +161,8 @@ FN bool by_object(u64 r)
 }
 
 FN u32 mbar_object(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_MBARS - 1); }
+/* With what tells the slot's tenants apart: another may have its own at that number. */
+FN u32 object_number(u32 index, u32 start) { return (start * GSAN_MBARS | index) & GSAN_ASYNC_GROUP_MAX; }
 
 /* The scope of a thread's access; in two bits where it is a peer's. */
 FN u32 scope_of(u64 r)
@@ -169,17 +171,18 @@ FN u32 scope_of(u64 r)
 }
 
 /* Accesses of threads, unordered, of which one is to a peer's memory: the kind of the
- * finding and why << 8; 0 if they are atomic to each other.  Both are in one cluster. */
+ * finding and why << 8; 0 if they are atomic to each other.  Both are in one cluster, or
+ * even in one block. */
 SLOW u32 peer_kind(struct gsan_warp *w, u64 prev, u64 now, u32 slot, u32 who_clock)
 {
-	u32 a = scope_of(prev), b = scope_of(now);
-	if (a && b && (a < b ? a : b) >= GSAN_CLUSTER && !((prev ^ now) & 255))
+	u32 a = scope_of(prev), b = scope_of(now), need = slot == w->slot ? GSAN_CTA : GSAN_CLUSTER;
+	if (a && b && (a < b ? a : b) >= need && !((prev ^ now) & 255))
 		return 0;
 	if (a && b)
 		return !((prev ^ now) & 255) ? GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_ATOMIC << 8 : GSAN_DATA_RACE | GSAN_WHY_MIXED_SIZE << 8;
 	if (missed_knows(own_block(w), slot, (u32)(prev >> 17) & 31, 1u << ((u32)(prev >> 12) & 31), who_clock, GSAN_CLOCK_MAX))
 		return GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_SYNC << 8;
-	return GSAN_DATA_RACE | GSAN_WHY_OTHER_BLOCK << 8;
+	return GSAN_DATA_RACE | (slot == w->slot ? GSAN_WHY_SAME_BLOCK : GSAN_WHY_OTHER_BLOCK) << 8;
 }
 
 /* The clock of a thread's access; of a peer's, its interval's. */
@@ -233,7 +236,9 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 		return peer_over(w, r, all);
 	if (async_how(r) == GSAN_HOW_OBJECT) {
 		struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r)) + mbar_object(r);
-		return load(&m->start) != load(&block_of(GSAN_REC_SLOT(r))->start) || !(load(&m->flags) & GSAN_MBAR_LIVE);
+		u32 start = load(&block_of(GSAN_REC_SLOT(r))->start);
+		return (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) != object_number(mbar_object(r), start) ||
+		       load(&m->start) != start || !(load(&m->flags) & GSAN_MBAR_LIVE);
 	}
 	return group_over(w, r, all);
 }
@@ -274,7 +279,7 @@ SLOW struct gsan_groups *groups_now(struct gsan_warp *w)
 	store(&g->waited[GSAN_WAIT_READ], bulk);
 	store(&g->cp, cp + 1);
 	store(&g->bulk, bulk + 1);
-	store(&g->commits, 0);
+	store(&g->first, (cp + 1) << 1);
 	__threadfence();
 	store(&g->start, w->start);
 	return g;
@@ -296,6 +301,24 @@ SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upt
 FN bool reduces(u64 r)
 {
 	return async_what(r) & GSAN_ASYNC_MBAR ? r & MBAR_REDUCES : async_how(r) == GSAN_HOW_REDUCE;
+}
+
+/* Was it an operation of an earlier launch, or of an earlier tenant of the slot, as far
+ * as its record tells? */
+FN bool async_gone(struct gsan_warp *w, u64 r)
+{
+	struct gsan_block *b = block_of(GSAN_REC_SLOT(r));
+	u32 start = load(&b->start);
+	if (!of_launch(w, b))
+		return true;
+	if (async_what(r) & GSAN_ASYNC_MBAR) {
+		struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r)) + mbar_in(r);
+		return load(&m->start) != start || ((phase_in(r) - load(&m->first)) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2;
+	}
+	if (async_how(r) != GSAN_HOW_CP)
+		return false;
+	struct gsan_groups *g = groups_of((u32)(r >> 12) & 0x7fffff);
+	return load(&g->start) != start || (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) < load(&g->first) >> 1;
 }
 
 /* Did it access memory through the generic proxy? */
@@ -336,7 +359,7 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 				kind = peer_kind(w, prev, now, slot, clock_of(prev));
 			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
 		}
-		if ((flags & ISSUE_PROXY) && generic_too(prev) && !any_fence(w, space))
+		if ((flags & ISSUE_PROXY) && generic_too(prev) && !async_gone(w, prev) && !any_fence(w, space))
 			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
 		if (async_over(w, prev, flags & ISSUE_SHARED))
 			return STATUS_GONE;

@@ -164,8 +164,10 @@ API void __gsan_v1_init_fence(u64 ctx)
 	ROLLED
 	for (u32 k = 0; k < GSAN_MBARS; k++) {
 		struct gsan_mbar *m = mbars_of(w->slot) + k;
-		if (load(&m->start) == w->start && load(&m->init_who) == me && (load(&m->flags) & GSAN_MBAR_LIVE))
+		if (load(&m->start) == w->start && load(&m->init_who) == me && (load(&m->flags) & GSAN_MBAR_LIVE)) {
+			store(&m->fenced, own_block(w)->cluster_at ? load(&cluster_of(own_block(w))->phases) : 0);
 			fetch_or(&m->flags, GSAN_MBAR_FENCED);
+		}
 	}
 	meet(group);
 }

@@ -13,12 +13,13 @@
 
 /* The record of an operation whose `bytes` bytes count in the phase under way of the
  * mbarrier at `place`; 0 if that is not followed. */
-SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes)
+SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes, u32 site)
 {
 	struct gsan_mbar *m = mbar_find(place);
 	u32 slot = (u32)(place >> 32);
 	if (!m || (load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_LIVE)) != GSAN_MBAR_LIVE)
 		return 0;
+	mbar_used(w, m, place, site, GSAN_WHY_MBAR_INIT);
 	take_lock(&m->lock);
 	u32 phase = m->phase;
 	/* Nobody is left to expect more: it counts in the next phase. */
@@ -45,7 +46,7 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 		u64 rec = 0, slot = mask >> rank & 1 ? peer_slot(w, rank) : ~0u;
 		ONE_BY_ONE(
 			if (slot != ~0u)
-				rec = copy_phase(w, slot << 32 | mbar, bytes);
+				rec = copy_phase(w, slot << 32 | mbar, bytes, site);
 		);
 		if (!rec)
 			continue;
@@ -76,7 +77,7 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 		at = cluster_place(w, mbar);
 	}
 	if (op & GSAN_COPY_MBAR) {
-		ONE_BY_ONE(rec = place == NOWHERE ? 0 : copy_phase(w, at, bytes););
+		ONE_BY_ONE(rec = place == NOWHERE ? 0 : copy_phase(w, at, bytes, site););
 	} else {
 		struct gsan_groups *g = groups_now(w);
 		u32 number = load(how == GSAN_HOW_CP ? &g->cp : &g->bulk);
@@ -114,7 +115,7 @@ SLOW void group_step(struct gsan_warp *w, u32 op, u32 n)
 	if (op & (GSAN_GROUP_COMMIT | GSAN_GROUP_ALL)) {
 		store(now, ++number);
 		if (cp)
-			store(&g->commits, load(&g->commits) + 1);
+			store(&g->first, load(&g->first) | 1);
 	}
 	if (op & GSAN_GROUP_COMMIT)
 		return;

@@ -24,6 +24,7 @@
 #define mbar_waited     __gsan_v1_mbar_waited
 #define mbar_tried      __gsan_v1_mbar_tried
 #define mbar_waits      __gsan_v1_mbar_waits
+#define warp_known      __gsan_v1_warp_known
 #define mbar_op         __gsan_v1_mbar_op
 #define mbar_wait       __gsan_v1_mbar_await
 #define mbar_used       __gsan_v1_mbar_used
@@ -154,9 +155,14 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 	u32 slot = (u32)(place >> 32), clock = load(&m->init_clock), who = slot << 10 | load(&m->init_who);
 	u64 rec = (u64)clock << 35 | (u64)who << 12 | GSAN_KIND_WRITE << 8 | 255;
 	struct gsan_block *o = block_of(slot);
-	if (why == GSAN_WHY_MBAR_INIT && (event_known(w, who, clock, false) ||
-	    (slot != w->slot && (load(&m->flags) & GSAN_MBAR_FENCED))))
+	if (why == GSAN_WHY_MBAR_INIT && event_known(w, who, clock, false))
 		return;
+	/* A relaxed arrival may have published the fence since then, or something else. */
+	if (why == GSAN_WHY_MBAR_INIT && (load(&m->flags) & GSAN_MBAR_FENCED)) {
+		if (!own_block(w)->cluster_at || load(&cluster_of(own_block(w))->phases) <= load(&m->fenced))
+			count(GSAN_COUNT_ASYNC_LOST, 1);
+		return;
+	}
 	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(rec))->state)) & GSAN_WARP_UNMODELLED)
 		return;
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
@@ -187,7 +193,8 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	m->init_who = w->id << 5 & 0x3ff | sreg_laneid();
 	m->init_clock = load(&w->clock);
 	m->init_site = site;
-	async_range(w, w->slot, (u32)place, 8, group_record(self_of(w), GSAN_HOW_OBJECT, (u32)(m - mbars_of(w->slot))) | ASYNC_WRITES,
+	async_range(w, w->slot, (u32)place, 8, ASYNC_WRITES |
+		    group_record(self_of(w), GSAN_HOW_OBJECT, object_number((u32)(m - mbars_of(w->slot)), w->start)),
 		    ISSUE_SHARED | ISSUE_THREAD, site);
 	ROLLED
 	for (u32 k = 0; k < 64; k++)
@@ -261,7 +268,7 @@ SLOW void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 o
 			wait_noted(w, bit, GSAN_WAIT_CP_MBAR, from, upto, load(&m->phase), (u32)(m - mbars_of(w->slot)));
 			store(&g->waited[GSAN_WAIT_CP_MBAR], upto);
 			/* Copies after it are others; where groups are counted, they stay. */
-			if (!load(&g->commits))
+			if (!(load(&g->first) & 1))
 				store(&g->cp, upto + 1);
 		}
 	);
@@ -342,6 +349,9 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 			id[2] = m->last_own;
 			mbar_saw(w, m, n - 1, lanes);
 			p = n;
+		} else if (m->ahead >= m->expected + m->later) {
+			/* Or two are over, and nobody waited for the first. */
+			store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
 		}
 	} else if ((n & 1) == (parity & 1)) {
 		p = n;
@@ -362,12 +372,24 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 	unlock(&m->lock);
 }
 
+/* Does the calling lane know of what warp `k` did with an mbarrier at `clock`?  One lane may
+ * speak for those of its warp that it has met in a vote or a match: libraries end
+ * mbarriers so. */
+SLOW bool warp_known(struct gsan_warp *w, u32 k, u32 clock)
+{
+	bool known = k == (w->id & 31);
+	ROLLED
+	for (u32 lane = 0; lane < 32 && !known; lane++)
+		known = event_known(w, w->slot << 10 | k << 5 | lane, clock, false);
+	return known;
+}
+
 /* The mbarrier is invalidated: are the waits that were seen last before that? */
 SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 site)
 {
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
 	u32 tried = w->slot << 10 | load(&m->tried_who), clock = load(&m->tried_clock);
-	if (clock > w->start && !event_known(w, tried, clock, false)) {
+	if (clock > w->start && !warp_known(w, tried >> 5 & 31, clock)) {
 		tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->tried_site),
 		     (u64)clock << 35 | (u64)tried << 12 | 255, own_block(w)->cta);
 		return;
@@ -375,15 +397,12 @@ SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 si
 	ROLLED
 	for (u32 k = 0; k < 64; k++) {
 		u64 v = load64((u64 *)&m->seen[k >> 5][k & 31]);
-		ROLLED
-		for (u32 lanes = (u32)(v >> 32); lanes; lanes &= lanes - 1) {
-			u32 who = w->slot << 10 | (k & 31) << 5 | (__ffs(lanes) - 1);
-			if (event_known(w, who, (u32)v, false))
-				continue;
-			tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->wait_site),
-			     (u64)(u32)v << 35 | (u64)who << 12 | 255, own_block(w)->cta);
-			return;
-		}
+		u32 lanes = (u32)(v >> 32), who = w->slot << 10 | (k & 31) << 5 | (__ffs(lanes) - 1);
+		if (!lanes || warp_known(w, k & 31, (u32)v))
+			continue;
+		tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->wait_site),
+		     (u64)(u32)v << 35 | (u64)who << 12 | 255, own_block(w)->cta);
+		return;
 	}
 }
 
@@ -456,8 +475,12 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 /* A wait that was not successful is an operation all the same. */
 SLOW void mbar_tried(struct gsan_warp *w, u64 addr, u32 op, u32 site)
 {
-	struct gsan_mbar *m = mbar_find(place_of(w, addr, op));
-	if (!m || sreg_laneid() != __ffs(__activemask()) - 1)
+	u64 place = place_of(w, addr, op);
+	struct gsan_mbar *m = mbar_find(place);
+	if (!m)
+		return;
+	mbar_used(w, m, place, site + __gsan_site_base, GSAN_WHY_MBAR_INIT);
+	if (sreg_laneid() != __ffs(__activemask()) - 1)
 		return;
 	store(&m->tried_who, (w->id & 31) << 5 | sreg_laneid());
 	store(&m->tried_site, site + __gsan_site_base);

@@ -144,7 +144,7 @@ SLOW void tensor_issue(struct gsan_warp *w, struct tile *t, u64 map, u64 shared,
 		u64 to = op & GSAN_COPY_MULTICAST ? (u64)slot << 32 | (u32)at : at, now = 0;
 		ONE_BY_ONE(
 			if (mine && slot != ~0u)
-				now = copy_phase(w, to, t->inner * t->rows);
+				now = copy_phase(w, to, t->inner * t->rows, site);
 		);
 		if (!now)
 			continue;

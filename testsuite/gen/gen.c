@@ -593,7 +593,7 @@ static void motif_store_buffer(struct gen *g)
 }
 
 /* Some threads leave early; or a barrier that not all come to, which may be the end. */
-static void motif_leave(struct gen *g)
+void motif_leave(struct gen *g)
 {
 	bool lane;
 
@@ -621,7 +621,7 @@ static void motif_leave(struct gen *g)
 	}
 }
 
-void gen_make(struct gen_prog *p, uint64_t seed)
+void any_motif(struct gen *g)
 {
 	static void (*const motifs[])(struct gen *) = {
 		motif_own, motif_own, motif_exchange, motif_exchange, motif_exchange,
@@ -629,22 +629,32 @@ void gen_make(struct gen_prog *p, uint64_t seed)
 		motif_message, motif_message, motif_message, motif_lock, motif_counter, motif_counter,
 		motif_named, motif_histogram, motif_chain, motif_read, motif_store_buffer
 	};
+
+	motifs[below(g, sizeof motifs / sizeof *motifs)](g);
+}
+
+void gen_make(struct gen_prog *p, uint64_t seed, bool async)
+{
 	static const unsigned threads[] = {1, 2, 16, 31, 32, 32, 33, 48, 64, 64, 64, 64, 96, 96};
-	struct gen g = {.p = p, .rng = seed * UINT64_C(0xd1342543de82ef95) + 1};
+	struct gen g = {.p = p, .rng = (seed + (uint64_t)async * UINT64_C(0x517cc1b727220a95)) * UINT64_C(0xd1342543de82ef95) + 1};
 	unsigned times;
 
-	*p = (struct gen_prog){.seed = seed};
+	*p = (struct gen_prog){.seed = seed, .async = async};
 	p->safe = chance(&g, 40);
 	p->blocks = 1 + below(&g, 4);
 	p->threads = threads[below(&g, sizeof threads / sizeof *threads)];
 	g.whole = p->threads % 32 == 0;
+	if (async) {
+		async_motifs(&g);
+		return;
+	}
 	g.global = 0;
 	times = 1 + below(&g, 4);
 	while (times--) {
 		if (!p->safe && chance(&g, 20))
 			motif_soup(&g);
 		else
-			motifs[below(&g, sizeof motifs / sizeof *motifs)](&g);
+			any_motif(&g);
 	}
 	if (chance(&g, 8))
 		motif_leave(&g);
@@ -652,6 +662,6 @@ void gen_make(struct gen_prog *p, uint64_t seed)
 	if (slip(&g, 15)) {
 		put_barrier(&g);
 		g.shared = g.global = 0;
-		motifs[below(&g, sizeof motifs / sizeof *motifs)](&g);
+		any_motif(&g);
 	}
 }

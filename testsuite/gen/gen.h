@@ -24,15 +24,19 @@ struct gen_item {
 struct gen_prog {
 	uint64_t seed;
 	bool safe;              /* made to be free of races; else it may have some */
-	unsigned blocks, threads;
+	bool async;             /* of the asynchronous world */
+	unsigned blocks, threads, cluster;      /* cluster: blocks; 0: none */
 	struct gen_item *item;
 	unsigned n, cap;
 };
 
 #define GEN_GLOBAL 65536        /* bytes of its one buffer */
+#define GEN_SOURCE 1024         /* of another, which nobody writes: 32-bit words 0, 1 and so on */
+/* The tensor map over the first one: words in rows of 32, boxes of 8 by 4. */
+enum { GEN_MAP_ROW = 32, GEN_MAP_WIDE = 8, GEN_MAP_HIGH = 4 };
 
-/* The same seed gives the same program. */
-void gen_make(struct gen_prog *, uint64_t seed);
+/* The same seed gives the same program; those of the asynchronous world are others. */
+void gen_make(struct gen_prog *, uint64_t seed, bool async);
 void gen_copy(struct gen_prog *, const struct gen_prog *);
 void gen_free(struct gen_prog *);
 void gen_drop(struct gen_prog *, unsigned i);

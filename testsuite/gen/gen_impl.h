@@ -99,4 +99,12 @@ void sync_block(struct gen *g);
 void put_release(struct gen *g, const struct place *flag, bool same_block);
 void put_acquire(struct gen *g, const struct place *flag, bool same_block);
 
+/* ---- motifs ---------------------------------------------------------------------------------- */
+
+/* One of those in gen.c; the last one of a program. */
+void any_motif(struct gen *g);
+void motif_leave(struct gen *g);
+/* async.c, cluster.c: what the program consists of. */
+void async_motifs(struct gen *g);
+
 #endif

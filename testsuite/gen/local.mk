@@ -6,6 +6,7 @@
 check_PROGRAMS += testsuite/gen/soak
 testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsuite/gen/gen.c \
 	testsuite/gen/pieces.c testsuite/gen/prog.c \
+	testsuite/gen/gen_async.h testsuite/gen/async.c testsuite/gen/cluster.c \
 	testsuite/gen/soak.h testsuite/gen/soak.c testsuite/gen/shrink.c \
 	testsuite/gen/worker.h testsuite/gen/worker.c testsuite/gen/contents.c \
 	testsuite/gen/device.c

@@ -39,6 +39,18 @@ void gen_drop(struct gen_prog *p, unsigned i)
 	memmove(p->item + i, p->item + i + 1, (p->n - i) * sizeof *p->item);
 }
 
+#define CLEAR \
+	"	shl.b32 %i, %t, 4;\n" \
+	"CLEAR:\n" \
+	"	add.u32 %a, %sb, %i;\n" \
+	"	mov.u32 %k0, 0;\n" \
+	"	st.shared.v4.u32 [%a], {%k0, %k0, %k0, %k0};\n" \
+	"	mad.lo.u32 %i, %n, 16, %i;\n" \
+	"	setp.lt.u32 %p, %i, 8192;\n" \
+	"	@%p bra CLEAR;\n"
+#define MEET \
+	"	barrier.cta.sync 0;\n"
+
 void gen_clear(struct gen_prog *p)
 {
 	struct gen_item *item = realloc(p->item, (p->n + 1) * sizeof *item);
@@ -46,16 +58,7 @@ void gen_clear(struct gen_prog *p)
 	if (!item)
 		abort();
 	memmove(item + 1, item, p->n * sizeof *item);
-	item[0] = (struct gen_item){strdup(
-		"	shl.b32 %i, %t, 4;\n"
-		"CLEAR:\n"
-		"	add.u32 %a, %sb, %i;\n"
-		"	mov.u32 %k0, 0;\n"
-		"	st.shared.v4.u32 [%a], {%k0, %k0, %k0, %k0};\n"
-		"	mad.lo.u32 %i, %n, 16, %i;\n"
-		"	setp.lt.u32 %p, %i, 8192;\n"
-		"	@%p bra CLEAR;\n"
-		"	barrier.cta.sync 0;\n"), GEN_PLAIN, 0};
+	item[0] = (struct gen_item){strdup(p->async ? CLEAR "	fence.proxy.async;\n" MEET : CLEAR MEET), GEN_PLAIN, 0};
 	if (!item[0].text)
 		abort();
 	p->item = item;
@@ -69,19 +72,36 @@ const char gen_header[] =
 
 /* Registers that items may count on: %c block, %m blocks, %t thread, %n threads, %w
  * warp, %l lane, %g thread in the grid, %rg the buffer, %sb shared memory; the others
- * are scratch, %f what the last poll or attempt came to. */
+ * are scratch, %f what the last poll or attempt came to.  In the asynchronous world
+ * there are %src, the other buffer, %map, the tensor map, %rank and %peer in the cluster,
+ * and %st, the state of an mbarrier. */
+static const char async_start[] =
+	"	.reg .b32 %rank, %peer;\n"
+	"	.reg .b64 %src, %map, %st;\n"
+	"	ld.param.u64 %src, [p_source];\n"
+	"	cvta.to.global.u64 %src, %src;\n"
+	"	mov.b64 %map, p_map;\n"
+	"	cvta.param.u64 %map, %map;\n"
+	"	mov.u64 %st, 0;\n"
+	"	mov.u32 %rank, %cluster_ctarank;\n"
+	"	xor.b32 %peer, %rank, 1;\n";
+
 void gen_print(struct ptx_buf *b, const struct gen_prog *p, const char *name)
 {
 	char line[256];
 
-	snprintf(line, sizeof line, "\n.visible .entry %s(.param .u64 p_data)\n{\n", name);
+	snprintf(line, sizeof line, "\n.visible .entry %s(.param .u64 p_data%s)%s\n{\n", name,
+		 p->async ? ", .param .u64 p_source, .param .align 64 .b8 p_map[128]" : "",
+		 p->cluster ? " .reqnctapercluster 2, 1, 1" : "");
 	ptx_puts(b, line);
+	if (p->async)
+		ptx_puts(b, async_start);
 	ptx_puts(b,
 		"	.reg .pred %p, %q, %f;\n"
 		"	.reg .b16 %h<4>;\n"
 		"	.reg .b32 %c, %m, %t, %n, %w, %l, %g, %sb, %i, %a, %v<8>, %k<8>;\n"
 		"	.reg .b64 %rg, %ra, %x<8>;\n"
-		"	.shared .align 16 .b8 smem[8192];\n"
+		"	.shared .align 128 .b8 smem[8192];\n"
 		"	ld.param.u64 %rg, [p_data];\n"
 		"	cvta.to.global.u64 %rg, %rg;\n"
 		"	mov.u32 %sb, smem;\n"

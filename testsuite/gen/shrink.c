@@ -78,6 +78,8 @@ static bool smaller(struct gen_prog *p, unsigned *what, const unsigned *sizes, u
 	for (unsigned i = 0; i < n && sizes[i] < *what; i++) {
 		unsigned was = *what;
 
+		if (what == &p->blocks && p->cluster && sizes[i] % p->cluster)
+			continue;
 		*what = sizes[i];
 		if (shows(p, word) >= 0)
 			return true;

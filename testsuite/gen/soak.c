@@ -23,7 +23,7 @@ struct options {
 	const char *save, *write;
 	const char *device;             /* another driver; NULL: none */
 	uint64_t each;
-	bool print, shrink, any_kind;
+	bool print, shrink, any_kind, async;
 };
 
 static const char usage_text[] =
@@ -32,6 +32,7 @@ static const char usage_text[] =
 "\n"
 "      --seed=N         the first program (default 1)\n"
 "      --count=N        how many (default 1000)\n"
+"      --async          programs of the asynchronous world: mbarriers, copies, clusters\n"
 "      --schedules=N    schedules for each (default 3)\n"
 "      --save=DIR       where short programs that show a disagreement go (default .)\n"
 "      --most=N         stop after so many of those (default 10)\n"
@@ -92,10 +93,11 @@ static void parse(struct options *o, int argc, char **argv)
 {
 	enum {
 		SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT,
-		EMU, LOUD, HELP, DEVICE, EACH
+		EMU, LOUD, HELP, DEVICE, EACH, ASYNC
 	};
 	static const struct option longs[] = {
 		{"seed", required_argument, NULL, SEED}, {"count", required_argument, NULL, COUNT},
+		{"async", no_argument, NULL, ASYNC},
 		{"schedules", required_argument, NULL, SCHEDULES},
 		{"save", required_argument, NULL, SAVE}, {"most", required_argument, NULL, MOST},
 		{"no-shrink", no_argument, NULL, NO_SHRINK},
@@ -114,6 +116,9 @@ static void parse(struct options *o, int argc, char **argv)
 			break;
 		case COUNT:
 			o->count = number(optarg);
+			break;
+		case ASYNC:
+			o->async = true;
 			break;
 		case SCHEDULES:
 			o->schedules = (unsigned)number(optarg);
@@ -173,8 +178,13 @@ static void reproducer(FILE *f, const struct gen_prog *p, const char *comment, c
 	fprintf(f, "// SPDX-License-Identifier: Apache-2.0\n"
 		"// %s\n"
 		"//@ device sm_90\n"
-		"//@ buf data %u\n"
-		"//@ launch k grid=%u block=%u args=data\n", comment, bytes, p->blocks, p->threads);
+		"//@ buf data %u\n", comment, bytes);
+	if (p->async)
+		fprintf(f, "//@ buf source %u iota\n"
+			"//@ tmap map data u32 dims=%u,%u box=%u,%u\n", GEN_SOURCE, GEN_MAP_ROW,
+			GEN_GLOBAL / GEN_MAP_ROW / 4, GEN_MAP_WIDE, GEN_MAP_HIGH);
+	fprintf(f, "//@ launch k grid=%u block=%u args=data%s\n", p->blocks, p->threads,
+		p->async ? ",source,map" : "");
 	if (expect)
 		fprintf(f, "//@ expect %s\n", expect);
 	ptx_puts(&b, gen_header);
@@ -303,7 +313,7 @@ static void chunk(struct totals *t, const struct options *o, uint64_t first, uns
 	if (!r)
 		exit(3);
 	for (unsigned i = 0; i < n; i++)
-		gen_make(&p[i], first + i);
+		gen_make(&p[i], first + i, o->async);
 	if (o->print)
 		for (unsigned i = 0; i < n; i++)
 			reproducer(stdout, &p[i], "A random program.", NULL, GEN_GLOBAL);
@@ -398,7 +408,7 @@ static void there(const struct options *o, struct there *t, uint64_t first)
 	if (!r)
 		exit(3);
 	for (unsigned i = 0; i < CHUNK; i++) {
-		gen_make(&p[i], first + i);
+		gen_make(&p[i], first + i, o->async);
 		gen_clear(&p[i]);
 	}
 	run_all(p, CHUNK, 0, o->schedules, r);

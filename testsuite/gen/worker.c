@@ -47,6 +47,24 @@ void worker_find(void *lib, const char *name, void *fn)
 	memcpy(fn, &p, sizeof p);
 }
 
+/* What programs of the asynchronous world have beside their memory. */
+static void map_of(struct worker *w)
+{
+	const cuuint64_t dims[] = {GEN_MAP_ROW, GEN_GLOBAL / GEN_MAP_ROW / 4}, strides[] = {GEN_MAP_ROW * 4};
+	const cuuint32_t box[] = {GEN_MAP_WIDE, GEN_MAP_HIGH}, steps[] = {1, 1};
+	uint32_t words[GEN_SOURCE / 4];
+
+	for (uint32_t i = 0; i < GEN_SOURCE / 4; i++)
+		words[i] = i;
+	if (w->cuMemcpyHtoD_v2(w->source, words, sizeof words))
+		give_up("no copy");
+	if (w->cuTensorMapEncodeTiled(&w->map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, (void *)(uintptr_t)w->data, dims,
+				      strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+				      CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+				      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
+		give_up("no tensor map");
+}
+
 void *worker_start(struct worker *w, const char *driver)
 {
 	CUcontext ctx;
@@ -64,8 +82,9 @@ void *worker_start(struct worker *w, const char *driver)
 	if (w->cuInit(0) || w->cuDeviceGet(&device, 0) ||
 	    w->cuDevicePrimaryCtxRetain(&ctx, device) || w->cuCtxSetCurrent(ctx))
 		give_up("no device");
-	if (w->cuMemAlloc_v2(&w->data, CONTENTS_BYTES))
+	if (w->cuMemAlloc_v2(&w->data, CONTENTS_BYTES) || w->cuMemAlloc_v2(&w->source, GEN_SOURCE))
 		give_up("no memory");
+	map_of(w);
 	return lib;
 }
 
@@ -109,7 +128,7 @@ CUmodule worker_load(struct worker *w, const struct ptx_buf *b, bool instrument)
 
 bool worker_launch(struct worker *w, CUmodule m, const struct gen_prog *p, unsigned i)
 {
-	void *params[] = {&w->data};
+	void *params[] = {&w->data, &w->source, &w->map};
 	char name[16];
 	CUfunction f;
 

@@ -15,7 +15,8 @@
 #define CALLS(X) \
 	X(cuInit) X(cuDeviceGet) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) \
 	X(cuCtxSynchronize) X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuMemAlloc_v2) \
-	X(cuMemsetD8_v2) X(cuMemcpyDtoH_v2) X(cuLaunchKernel)
+	X(cuMemsetD8_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyHtoD_v2) X(cuLaunchKernel) \
+	X(cuTensorMapEncodeTiled)
 
 enum { BATCH = 48 };            /* programs in a process */
 
@@ -24,6 +25,8 @@ struct worker {
 	CALLS(X)
 #undef X
 	CUdeviceptr data;               /* CONTENTS_BYTES */
+	CUdeviceptr source;             /* GEN_SOURCE */
+	CUtensorMap map;
 	/* Of the emulated device: */
 	void (*emu_set_seed)(unsigned long long);
 	void (*emu_set_stepwise)(int);
