@@ -124,9 +124,12 @@ SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spa
 	/* Something in between may have been one. */
 	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(prev))->state)) & (GSAN_WARP_UNMODELLED | GSAN_WARP_LOST))
 		return STATUS_FINE;
-	bool own = fence_reaches(w, prev, end, space), knew = fence_knew(w, prev, same, end, space);
-	if (same || space == GSAN_PROXY_SHARED) {
-		if (own || ((options & GSAN_OPT_PROXY_PATH) && (knew || other_fence(w, space))))
+	bool own = fence_reaches(w, prev, end, space), near = same || space == GSAN_PROXY_SHARED;
+	if (own && near)
+		return STATUS_FINE;
+	bool knew = fence_knew(w, prev, same, end, space);
+	if (near) {
+		if ((options & GSAN_OPT_PROXY_PATH) && (knew || other_fence(w, space)))
 			return STATUS_FINE;
 		if (knew)
 			return STATUS_BAD | GSAN_PROXY_FENCE_ORDER << 8 | GSAN_WHY_PROXY_ORDER << 16;

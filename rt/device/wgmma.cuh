@@ -61,7 +61,9 @@ API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
 	struct gsan_warp *w = WARP(ctx);
 	TOGETHER(
 		u32 n = wgmma_now(w);
-		u64 rec = group_record(self_of(w), GSAN_HOW_WGMMA, n);
+		/* One thread stands for the warpgroup: what is alike in neighbouring
+		 * granules is judged once, see async_range. */
+		u64 rec = group_record((w->id & ~3u) << 5, GSAN_HOW_WGMMA, n);
 		if (n > GSAN_ASYNC_GROUP_MAX || (op & (GSAN_WGMMA_A | GSAN_WGMMA_B)) == 0) {
 			fetch_add(&w->unmodelled, 1);
 		} else {
