@@ -440,6 +440,11 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 				bool writes = async ? (x & ASYNC_WRITES) : (x & 0x100);
 				bool reduce = async && reduces(x) && reduces(now);
 				u64 id = x & ~255ull;
+				/* What an earlier launch left would only push out the others. */
+				if (!async && GSAN_REC_CLOCK(x) < w->launch_base) {
+					free |= 1u << k;
+					continue;
+				}
 				u32 v = id == key[0] ? val[0] : id == key[1] ? val[1] : id == key[2] ? val[2] : val[3];
 				if (id != key[0] && id != key[1] && id != key[2] && id != key[3]) {
 					v = issue_status(w, sh, x, now, flags);
