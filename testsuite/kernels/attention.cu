@@ -7,10 +7,10 @@
  * gives the stage back.  For the lines below see gemm.cu. */
 // mutant 1 proxy-race @load @read          no proxy fence behind the loads
 // mutant 2 proxy-race @load @read          the fence behind the arrival
-// mutant 3 async-race @load @read          nobody waits for a full stage
-// mutant 4 async-race @load @read          with the parity of the phase before
+// mutant 3 async-race @load @read          the second full stage is not waited for
+// mutant 4 async-race @load @read          with the parity of the phase before, once
 // mutant 5 async-race @load @read          a stage less than the barriers say
-// mutant 6 async-race @load @read          nobody waits for an empty stage
+// mutant 6 async-race @load @read          the first stage to come again: full, not empty
 // mutant 8 async-race @load @read          one lane arrives for 32
 //@ device sm_90a
 //@ buf k 8192
@@ -105,8 +105,7 @@ DEVICE void produce(room &r, const void *map_k, const void *map_v, const void *m
 		uint64_t *full = &r.full[stage(i)];
 		int s = slot(i);
 
-		if (MUTATE != 6)
-			mbar_wait(&r.empty[stage(i)], phase(i) ^ 1);
+		mbar_wait(MUTATE == 6 && i == STAGES ? full : &r.empty[stage(i)], phase(i) ^ 1);
 		mbar_expect(full, sizeof r.q[0] + sizeof r.d_o[0] + sizeof r.q_transposed[0] +
 				  sizeof r.lse[0] + sizeof r.delta[0]);
 		tma_load(r.q[s], map_q, 0, i * QUERIES, full);
@@ -132,8 +131,8 @@ DEVICE void consume(room &r, float *dk, int tiles)
 		float p[32], dp[32];
 		uint32_t ds[16];
 
-		if (MUTATE != 3)
-			mbar_wait(&r.full[stage(i)], phase(i) ^ (MUTATE == 4));
+		if (MUTATE != 3 || i != 1)
+			mbar_wait(&r.full[stage(i)], phase(i) ^ (MUTATE == 4 && i == STAGES));
 		wgmma_fence();
 #pragma unroll
 		for (int c = 0; c < D / 16; c++)

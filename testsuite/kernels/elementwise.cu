@@ -5,10 +5,10 @@
  * issues them all.  For the lines below see gemm.cu. */
 // mutant 1 proxy-race @load @read          no proxy fence behind the loads
 // mutant 2 proxy-race @load @read          the fence behind the arrival
-// mutant 3 async-race @load @read          nobody waits for a full stage
-// mutant 4 async-race @load @read          with the parity of the phase before
+// mutant 3 async-race @load @read          the second full stage is not waited for
+// mutant 4 async-race @load @read          with the parity of the phase before, once
 // mutant 5 async-race @load @read          a stage less than the barriers say
-// mutant 6 async-race @load @read          nobody waits for an empty stage
+// mutant 6 async-race @load @read          the first stage that comes again is not waited for
 // mutant 7 async-race @store @write        nobody waits for the store
 // mutant 8 async-race @load @read          one lane arrives for 32
 //@ device sm_90a
@@ -75,8 +75,8 @@ elementwise(const __grid_constant__ CUtensorMap map_x, const __grid_constant__ C
 		int ahead = tile + STAGES * gridDim.x, s = stage(i);
 		float4 v[EACH];
 
-		if (MUTATE != 3)
-			mbar_wait(&r.full[s], phase(i) ^ (MUTATE == 4));
+		if (MUTATE != 3 || i != 1)
+			mbar_wait(&r.full[s], phase(i) ^ (MUTATE == 4 && i == STAGES));
 #pragma unroll
 		for (int k = 0; k < EACH; k++)
 			v[k] = r.in[slot(i)][k * THREADS + t];                                  // @read
@@ -89,7 +89,7 @@ elementwise(const __grid_constant__ CUtensorMap map_x, const __grid_constant__ C
 		if (MUTATE == 2)
 			fence_async_shared();
 		if (t == 0 && ahead < tiles) {
-			if (MUTATE != 6)
+			if (MUTATE != 6 || i != 0)
 				mbar_wait(&r.empty[s], phase(i));
 			load(r, &map_x, i + STAGES, ahead, across);
 		}

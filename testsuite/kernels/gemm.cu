@@ -5,10 +5,10 @@
  * below: what has to be found in mutant N (-DMUTATE=N), between which marked lines. */
 // mutant 1 proxy-race @store @write          no proxy fence in the epilogue
 // mutant 2 proxy-fence-order @store @write   the fence behind the barrier
-// mutant 3 async-race @load @mma             nobody waits for a full stage
-// mutant 4 async-race @load @mma             with the parity of the phase before
+// mutant 3 async-race @load @mma             the second full stage is not waited for
+// mutant 4 async-race @load @mma             with the parity of the phase before, once
 // mutant 5 async-race @load @mma             a stage less than the barriers say
-// mutant 6 async-race @load @mma             nobody waits for an empty stage
+// mutant 6 async-race @load @mma             the first stage to come again: full, not empty
 // mutant 7 async-race @store @write          nobody waits for the store
 // mutant 8 async-race @load @mma             one warpgroup arrives for both
 //@ device sm_90a
@@ -73,8 +73,7 @@ DEVICE void produce(room &r, const void *map_a, const void *map_b, int tiles, in
 		for (int k = 0; k < steps; k++, i++) {
 			uint64_t *full = &r.full[stage(i)];
 
-			if (MUTATE != 6)
-				mbar_wait(&r.empty[stage(i)], phase(i) ^ 1);
+			mbar_wait(MUTATE == 6 && i == STAGES ? full : &r.empty[stage(i)], phase(i) ^ 1);
 			mbar_expect(full, sizeof r.a[0] + sizeof r.b[0]);
 			tma_load(r.a[slot(i)], map_a, k * BK, tile / across * BM, full);        // @load
 			tma_load(r.b[slot(i)], map_b, k * BK, tile % across * BN, full);
@@ -108,8 +107,8 @@ DEVICE void consume(room &r, const void *map_c, int tiles, int across, int steps
 		for (int k = 0; k < steps; k++, i++) {
 			uint64_t a = tile_of(r.a[slot(i)] + group * 64 * BK), b = tile_of(r.b[slot(i)]);
 
-			if (MUTATE != 3)
-				mbar_wait(&r.full[stage(i)], phase(i) ^ (MUTATE == 4));
+			if (MUTATE != 3 || i != 1)
+				mbar_wait(&r.full[stage(i)], phase(i) ^ (MUTATE == 4 && i == STAGES));
 			wgmma_fence();
 #pragma unroll
 			for (int s = 0; s < BK / 16; s++)

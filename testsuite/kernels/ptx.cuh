@@ -10,9 +10,9 @@
 #define MUTATE 0
 #endif
 #ifndef TRIES
-#define TRIES 20000
+#define TRIES 100000
 #endif
-/* Somebody falls behind by two phases, or a phase gets more arrivals than it has. */
+/* Those in which somebody may fall behind by two phases. */
 #define GIVES_UP (MUTATE == 3 || MUTATE == 4 || MUTATE == 6 || MUTATE == 8)
 
 #define DEVICE __device__ __forceinline__
