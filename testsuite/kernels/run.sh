@@ -144,7 +144,7 @@ while read -r k n kind a b what; do
 	clean,clean) [ "$native" = ok ] || fail "$k without gsan: $native" ;;
 	clean,* | *,missed | *,other* | *,no* | *,status*)
 		fail "$k, mutant $n: $g"
-		tail -n 12 "$k.$n.log" "$k.$n.g.err" 2>/dev/null | cut -c1-200 | sed 's/^/  /' ;;
+		tail -n 4 "$k.$n.log" "$k.$n.g.err" 2>/dev/null | cut -c1-200 | sed 's/^/  /' ;;
 	esac
 done <list
 for tool in 2:gsan 3:racecheck; do
