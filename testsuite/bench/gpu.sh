@@ -47,7 +47,7 @@ measure()
 		"$r" "$(ratio "$least" "$n")" "$(ratio "$least" "$g")" "$(field n 3)" "$(field n 4)" \
 		"$(field g 4)" "$shadow"
 }
-for k in ${BENCH_KERNELS:-triad triad64M stencil matmul1024 matmul512 reduction transpose histogram}; do
+for k in ${BENCH_KERNELS-triad triad64M stencil matmul1024 matmul512 reduction transpose histogram}; do
 	measure $k native watched $k
 done
 # Those of testsuite/kernels are for one kind of GPU.
