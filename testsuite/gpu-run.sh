@@ -3,8 +3,9 @@
 #
 # gpu-run.sh TARBALL [STAGE]...: builds a tarball of `make dist` on a machine
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
-# GPU's among them.  Stages: build, reproducers, programs, rest, random (2,000 random
-# programs), bench; without any, all but the last two.  The build is kept in $GPU_RUN_DIR (default: a folder beside
+# GPU's among them.  Stages: build, reproducers, programs, rest, kernels (testsuite/kernels
+# and their mutants, beside racecheck), random (2,000 random programs), bench; without any,
+# all but the last three.  The build is kept in $GPU_RUN_DIR (default: a folder beside
 # the temporary files), so that stages can be run one at a time; every stage is
 # under a time limit.  Logs go to $OUT if that is set.  Ends with a table and
 # "N passed, N failed, N skipped"; status 0 if nothing failed.
@@ -65,6 +66,18 @@ stage_random()
 	[ -z "$OUT" ] || { mkdir -p "$OUT" && cp -R random.log random-found "$OUT" 2>/dev/null; }
 }
 
+# stage_kernels: the table on standard output
+stage_kernels()
+{
+	cd "$dir/build" || return
+	top_srcdir=../src top_builddir=. NVCC=${NVCC:-nvcc} timeout 590 sh ../src/testsuite/kernels/run.sh
+	case $? in
+	0)	echo "PASS    kernels" ;;
+	77)	echo "SKIP    kernels" ;;
+	*)	echo "FAIL    kernels" ;;
+	esac >>table
+}
+
 for stage do
 	echo "== $stage"
 	case $stage in
@@ -76,6 +89,7 @@ for stage do
 	reproducers) tests 540 4 '\.ptx$' ;;
 	programs) tests 540 1 '^testsuite/gpu/' ;;
 	rest)	tests 540 "$jobs" -vE '\.ptx$|^testsuite/gpu/' ;;
+	kernels) stage_kernels ;;
 	random)	stage_random ;;
 	bench)	cd "$dir/build" && timeout 580 make bench-gpu ;;
 	*)	echo "no such stage: $stage"; exit 2 ;;

@@ -421,7 +421,8 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 {
 	bool shared = flags & ISSUE_SHARED, write = rec & ASYNC_WRITES;
 	u32 limit = shared ? load(&block_of(slot)->shared_limit) : 0, lost = 0;
-	/* Neighbouring granules are mostly alike: what was found of each record. */
+	/* Neighbouring granules are mostly alike, if not in the order of their records: what
+	 * was found of the last four. */
 	u64 key[4] = { 0, 0, 0, 0 };
 	u32 val[4] = { 0, 0, 0, 0 };
 	ROLLED
@@ -462,15 +463,23 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 				bool async = GSAN_REC_KIND(x) == GSAN_KIND_ASYNC;
 				bool writes = async ? (x & ASYNC_WRITES) : (x & 0x100);
 				bool reduce = async && reduces(x) && reduces(now);
-				if (key[k] != (x & ~255ull)) {
-					key[k] = x & ~255ull;
-					val[k] = issue_status(w, sh, x, now, flags);
+				u64 id = x & ~255ull;
+				/* What an earlier launch left would only push out the others. */
+				if (!async && GSAN_REC_CLOCK(x) < w->launch_base) {
+					free |= 1u << k;
+					continue;
 				}
-				u32 s = val[k] & 255;
+				u32 v = id == key[0] ? val[0] : id == key[1] ? val[1] : id == key[2] ? val[2] : val[3];
+				if (id != key[0] && id != key[1] && id != key[2] && id != key[3]) {
+					v = issue_status(w, sh, x, now, flags);
+					key[3] = key[2]; key[2] = key[1]; key[1] = key[0]; key[0] = id;
+					val[3] = val[2]; val[2] = val[1]; val[1] = val[0]; val[0] = v;
+				}
+				u32 s = v & 255;
 				if (s == STATUS_GONE || (s == STATUS_FINE && !(x & ~now & 255) && (write || !writes)))
 					free |= 1u << k;
 				if (s == STATUS_BAD && (write || writes) && !reduce)
-					issue_report(w, val[k], sh, st, k, word[k], x, now, where, site);
+					issue_report(w, v, sh, st, k, word[k], x, now, where, site);
 			}
 			/* The second look was for what came meanwhile. */
 			if (in)

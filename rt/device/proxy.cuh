@@ -70,9 +70,11 @@ SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spac
 		if (!e.x || e.y <= w->start || !(e.z & space) || (e.z & PROXY_HALVES))
 			continue;
 		bool own = k == (w->id & 31) && (e.x >> sreg_laneid() & 1);
-		if (!own && !event_known(w, (base | k) << 5 | (__ffs(e.x) - 1), e.y, false))
+		u32 who = own ? sreg_laneid() : __ffs(e.x) - 1;
+		if (!own && !event_known(w, (base | k) << 5 | who, e.y, false))
 			continue;
-		if (same && (clock <= f.x || (warp == k && (clock <= f.y || (clock <= e.y && !(lanes & ~e.x))))))
+		/* Lanes that ran it together do not know of each other for that. */
+		if (same && (clock <= f.x || (warp == k && (clock <= f.y || (clock <= e.y && lanes == 1u << who)))))
 			return true;
 		if (refs_know(&refs[0], slot, warp, lanes, clock, end) ||
 		    refs_know(&refs[1], slot, warp, lanes, clock, end) ||

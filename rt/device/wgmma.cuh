@@ -81,7 +81,9 @@ API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	u32 all = wgmma_lanes(w), n = wgmma_now(w, all);
-	u64 rec = group_record(self_of(w), GSAN_HOW_WGMMA, n);
+	/* One thread stands for the warpgroup: what is alike in neighbouring granules is
+	 * judged once, see async_range. */
+	u64 rec = group_record((w->id & ~3u) << 5, GSAN_HOW_WGMMA, n);
 	site += __gsan_site_base;
 	if (n > GSAN_ASYNC_GROUP_MAX) {
 		fetch_add(&w->unmodelled, 1);

@@ -28,22 +28,36 @@ ratio()
 
 printf '%-12s%10s%10s%9s%12s%11s%12s%8s%10s%10s%9s\n' "" native gsan ratio racecheck ratio \
 	"rc/gsan" data native gsan shadow
-for k in ${BENCH_KERNELS:-triad triad64M stencil matmul1024 matmul512 reduction transpose histogram}; do
-	$limit ./native $k >n 2>err || { fail "$k: native: $(cat err)"; continue; }
-	$limit ./watched $k >g 2>err || { : >g; fail "$k: gsan: status $?"; tail -n 5 err; }
+# measure NAME NATIVE WATCHED ARGUMENT
+measure()
+{
+	$limit ./$2 $4 >n 2>err || { fail "$1: native: $(cat err)"; return; }
+	$limit ./$3 $4 >g 2>err || { : >g; fail "$1: gsan: status $?"; tail -n 5 err; }
 	: >r
-	case $racecheck,$k in
+	case $racecheck,$1 in
 	,* | *,triad64M) ;;
-	*)	BENCH_ONCE=1 $limit "$racecheck" --tool racecheck ./native $k 2>&1 |
-			grep "^$k " >r || echo "$k >$((${BENCH_LIMIT:-100} * 1000))" >r ;;
+	*)	BENCH_ONCE=1 $limit "$racecheck" --tool racecheck ./$2 $4 2>&1 |
+			grep "^$1 " >r || echo "$1 >$((${BENCH_LIMIT:-100} * 1000))" >r ;;
 	esac
 	n=$(field n 2) g=$(field g 2) r=$(field r 2)
 	least=${r#>}
 	shadow=$(echo "$(field g 4) $(field n 4) $(field n 3)" |
 		awk '{ if ($1 == "-") print "-"; else printf "%.1f", ($1 - $2) / $3 }')
-	printf '%-12s%10s%10s%9s%12s%11s%12s%8s%10s%10s%9s\n' $k "$n" "$g" "$(ratio "$g" "$n")" \
+	printf '%-12s%10s%10s%9s%12s%11s%12s%8s%10s%10s%9s\n' "$1" "$n" "$g" "$(ratio "$g" "$n")" \
 		"$r" "$(ratio "$least" "$n")" "$(ratio "$least" "$g")" "$(field n 3)" "$(field n 4)" \
 		"$(field g 4)" "$shadow"
+}
+for k in ${BENCH_KERNELS-triad triad64M stencil matmul1024 matmul512 reduction transpose histogram}; do
+	measure $k native watched $k
+done
+# Those of testsuite/kernels are for one kind of GPU.
+[ "$arch" = 90 ] || BENCH_ASYNC=
+for k in ${BENCH_ASYNC-gemm attention elementwise}; do
+	source=$top_srcdir/testsuite/kernels/$k.cu
+	flags="-std=c++17 -O3 -lineinfo -gencode arch=compute_90a,code=sm_90a"
+	"$NVCC" $flags "$source" -o "$k.native" || hard "nvcc: $k"
+	"$top_builddir/gsan-nvcc" $flags "$source" -o "$k.watched" 2>err || { cat err; hard "gsan-nvcc: $k"; }
+	measure $k "$k.native" "$k.watched" bench
 done
 echo "times in ms; memory in use on the device in MiB; shadow: bytes of gsan's memory a byte of data"
 done_testing

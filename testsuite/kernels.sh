@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# kernels.sh FILE.cu: a program of testsuite/kernels, whose kernels run on the emulated
+# device as nvcc makes them, in small sizes: the `//@` lines of the source are put in
+# front of its PTX.  The right version computes what it should and raises nothing under
+# gsan and under the oracle, by several schedules; each mutant is found by both, with the
+# kind and between the lines that a `// mutant` line says.  ptxas takes what the rewriter
+# makes of the right version.  MUTANTS="3 5" tries those alone, SEEDS="A..B ..." and
+# MUTANT_SEEDS other schedules.
+source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+. "$top_srcdir/testsuite/lib.sh"
+name=$(basename "$source" .cu)
+test_name=$name
+gsan_run="timeout ${LIMIT:-100} $top_builddir/gsan-run --device=emu --timeout=${LIMIT:-100}"
+flags="-std=c++17 -O3 -lineinfo -arch=sm_90a -DTILE_N=64 -DTRIES=30000"
+
+# ptx_of MUTANT EXPECT...: its PTX with the script, into the file k.ptx
+ptx_of()
+{
+	"$NVCC" $flags -DMUTATE="$1" -ptx "$source" -o body.ptx >nvcc.log 2>&1 || { cat nvcc.log; hard "nvcc"; }
+	shift
+	{ grep '^//@' "$source"; echo "//@ expect $*"; cat body.ptx; } >k.ptx
+}
+
+# line MARK: the line of the source that ends with it
+line()
+{
+	grep -n "// $1\$" "$source" | cut -d: -f1
+}
+
+# lines_of LINE: the lines of k.ptx that come from that line of the source, or from what
+# is called there
+lines_of()
+{
+	awk -v want="$1" -v file="$name.cu" '
+		FNR == NR { if ($1 == ".file" && index($3, "/" file "\"")) id = $2; next }
+		$1 == ".loc" {
+			here = $2 == id && $3 == want
+			for (i = 5; i < NF; i++)
+				here = here || $i == "inlined_at" && $(i + 1) == id && $(i + 2) == want
+			next
+		}
+		here && /;/ { print FNR }' k.ptx k.ptx
+}
+
+# gsan_says KIND A B: a report in `err` is of that kind, and names both lines
+gsan_says()
+{
+	awk -v kind="$(echo "$1" | tr - ' ')" -v a="/$name.cu:$2( |\$)" -v b="/$name.cu:$3( |\$)" '
+		/^WARNING: GSan: / { right = index($0, "GSan: " kind " ("); first = second = 0 }
+		$0 ~ a { first = 1 }
+		$0 ~ b { second = 1 }
+		/^SUMMARY: / { if (right && first && second) found = 1 }
+		END { exit !found }' err
+}
+
+# oracle_says KIND A B
+oracle_says()
+{
+	lines_of "$2" >a
+	lines_of "$3" >b
+	awk -v kind="$1" '
+		FILENAME == "a" { a[$1] = 1; next }
+		FILENAME == "b" { b[$1] = 1; next }
+		/ oracle: / && / at lines / && index($0, ": " kind " at lines ") {
+			sub(/.* at lines /, "")
+			if (($1 in a) && ($3 in b) || ($1 in b) && ($3 in a))
+				found = 1
+		}
+		END { exit !found }' a b err
+}
+
+# REPRODUCERS: only some of all tests are wanted.
+[ "${REPRODUCERS:-1}" = 1 ] || MUTANTS=
+ptx_of 0 clean
+[ "$MUTANTS" ] || {
+	for seeds in ${SEEDS:-0..0 3..3}; do
+		run 0 $gsan_run --check --oracle --seeds="$seeds" --dump=wrong k.ptx && has out "wrong+0000: 00000000"
+		hasnt err "unmodelled"
+	done
+	run 0 $gsan_run --no-instrument --seed=2 --dump=wrong k.ptx && has out "wrong+0000: 00000000"
+	# With the runtime's text it takes ptxas ten seconds: of one kernel.
+	calls=-c
+	[ "$name" != gemm ] || calls=
+	"$top_builddir/gsan-ptx" $calls k.ptx -o watched.ptx &&
+		"$PTXAS" $calls -v -arch=sm_90a watched.ptx -o k.cubin 2>ptxas.log ||
+		{ tail -n 5 ptxas.log; fail "ptxas refuses the instrumented text"; }
+	sed -n "s/.*Function properties for $name\$/$name:/p; s/.*bytes stack frame, //p; s/.* Used/Used/p" ptxas.log |
+		grep -A 2 "^$name:" | tr '\n' ' '
+	echo
+}
+grep '^// mutant' "$source" >mutants
+while read -r _ _ n kind a b _; do
+	case " ${MUTANTS-$n} " in *" $n "*) ;; *) continue ;; esac
+	ptx_of "$n" "$kind"
+	a=$(line "$a")
+	b=$(line "$b")
+	for seeds in ${MUTANT_SEEDS:-0..0}; do
+		run 0 $gsan_run --check --oracle --seeds="$seeds" k.ptx </dev/null
+		at="mutant $n, seeds $seeds"
+		gsan_says "$kind" "$a" "$b" || fail "$at: gsan does not find $kind at lines $a and $b"
+		oracle_says "$kind" "$a" "$b" || fail "$at: the oracle does not find $kind at lines $a and $b"
+	done
+done <mutants
+done_testing

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Kernels in the style of CUTLASS, with mutants: on the emulated device as tests
+# (testsuite/kernels.sh), on a GPU by run.sh and as a part of `make bench`.
+
+kernel_tests = \
+	testsuite/kernels/attention.cu \
+	testsuite/kernels/elementwise.cu \
+	testsuite/kernels/gemm.cu
+TESTS += $(kernel_tests)
+EXTRA_DIST += testsuite/kernels.sh testsuite/kernels/run.sh testsuite/kernels/host.h testsuite/kernels/ptx.cuh \
+	$(kernel_tests)
