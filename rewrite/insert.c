@@ -480,7 +480,7 @@ static void copy(struct ins *i, const struct rw_event *e)
 			      e->arg[2] ? operand(e->arg[2]) : number(e->stride), number(0), number(e->info),
 			      number(e->site) };
 
-	if (e->info & GSAN_COPY_MULTICAST) {
+	if ((e->info & GSAN_COPY_MULTICAST) && e->arg[2]) {
 		put_mask(i, e->arg[2]);
 		args[4] = reg(S_TICKET);
 	}

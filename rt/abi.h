@@ -224,6 +224,9 @@ enum gsan_mbar_op {
 #define GSAN_COPY_MULTICAST     512u            /* `from` is the mask of the blocks */
 #define GSAN_COPY_GENERIC       1024u           /* through the generic proxy: st.async */
 #define GSAN_COPY_FOUR_ROWS     2048u           /* tensor: gather4, scatter4 */
+#define GSAN_COPY_CANCEL        4096u           /* the answer of cluster launch control; with
+						   GSAN_COPY_MULTICAST to the whole cluster */
+#define GSAN_COPY_ANYWHERE      8192u           /* addresses are generic */
 
 /* Of `op` for a group: enum gsan_how, and which. */
 #define GSAN_GROUP_COMMIT       8u

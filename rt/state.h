@@ -224,7 +224,8 @@ struct gsan_launch {
 	/* An independent hash table in the same array: launches per kernel. */
 	uint32_t counted_kernel, counted;
 	uint32_t words;         /* a word of global memory was released at */
-	uint32_t pad[5];
+	uint32_t cancels;       /* some of its blocks may never start: cluster launch control */
+	uint32_t pad[4];
 };      /* a multiple of 16 bytes, as all that is loaded in vectors */
 
 /* ---- Asynchronous operations ------------------------------------------------

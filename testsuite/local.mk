@@ -145,6 +145,11 @@ race_tests = \
 	testsuite/race/61_wgmma_stage_reuse.ptx \
 	testsuite/race/62_wgmma_uncommitted.ptx \
 	testsuite/race/62_wgmma_wait_newest.ptx \
+	testsuite/race/70_clc_early.ptx \
+	testsuite/race/70_clc_fence_swapped.ptx \
+	testsuite/race/70_clc_multicast_one_arrives.ptx \
+	testsuite/race/70_clc_nofence.ptx \
+	testsuite/race/70_clc_one_way_acquire_only.ptx \
 	testsuite/race/71_nc_load.ptx \
 	testsuite/race/71_nc_load_after_bar.ptx \
 	testsuite/race/72_discard_line.ptx \
@@ -564,11 +569,6 @@ async_tests = \
 	testsuite/race/68_pdl_fence_cta.ptx \
 	testsuite/race/68_pdl_no_fence.ptx \
 	testsuite/race/68_pdl_write_after.ptx \
-	testsuite/race/70_clc_early.ptx \
-	testsuite/race/70_clc_fence_swapped.ptx \
-	testsuite/race/70_clc_multicast_one_arrives.ptx \
-	testsuite/race/70_clc_nofence.ptx \
-	testsuite/race/70_clc_one_way_acquire_only.ptx \
 	testsuite/race/73_multimem_alias.ptx \
 	testsuite/race/cp_mask_let_through.ptx \
 	testsuite/race/dsmem_push_cta.ptx \
@@ -582,11 +582,11 @@ async_tests = \
 	testsuite/race/tcgen05_release_before_wait_ld.ptx \
 	testsuite/race/tcgen05_release_no_before.ptx \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
-	testsuite/race/wgmma_three_stages_no_barrier.ptx \
-	examples/clc_nofence.ptx
+	testsuite/race/wgmma_three_stages_no_barrier.ptx
 
 example_tests = \
 	examples/clc.ptx \
+	examples/clc_nofence.ptx \
 	examples/persistent_tma.ptx \
 	examples/persistent_tma_nofence.ptx \
 	examples/persistent_tma_swapped.ptx \

@@ -44,6 +44,18 @@ SLOW u32 launch_ordinal(u32 kernel)
 	return 0;
 }
 
+/* Of a launch that cancels blocks nobody knows which is its last: has `x` none left?  It
+ * may be taken for over between two of its blocks: what comes then is another launch. */
+SLOW bool launch_deserted(struct gsan_launch *x)
+{
+	u64 grid = load64(&x->grid);
+	bool found = !load(&x->cancels);
+	ROLLED
+	for (u32 slot = 0; slot < load(&root()->top_slot) && !found; slot++)
+		found = load64(&block_of(slot)->grid) == grid;
+	return !found;
+}
+
 /* With the lock: a launch's first block describes it. */
 SLOW void launch_begin(u64 grid, u32 kernel)
 {
@@ -51,12 +63,12 @@ SLOW void launch_begin(u64 grid, u32 kernel)
 	ROLLED
 	for (u32 i = 0; i < LAUNCH_PROBES; i++) {
 		struct gsan_launch *x = launch_at(grid, i);
-		if (load64(&x->grid))
+		if (load64(&x->grid) && !launch_deserted(x))
 			continue;
 		x->kernel = kernel;
 		x->ordinal = launch_ordinal(kernel);
 		x->finished = 0;
-		x->quiet = x->words = 0;
+		x->quiet = x->words = x->cancels = 0;
 		x->blocks = (u64)gridDim.x * gridDim.y * gridDim.z;
 		x->grid_dim[0] = gridDim.x; x->grid_dim[1] = gridDim.y; x->grid_dim[2] = gridDim.z;
 		x->block_dim[0] = blockDim.x; x->block_dim[1] = blockDim.y; x->block_dim[2] = blockDim.z;

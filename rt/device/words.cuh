@@ -35,6 +35,9 @@ FN void go_quiet(struct gsan_warp *w, u32 why)
 	launch_of(block_of(w->slot))->quiet = 1;
 }
 
+/* block.cuh */
+SLOW bool launch_deserted(struct gsan_launch *x);
+
 /* May a word that launch number `n` used last be taken for another address? */
 FN bool launch_over(u32 n)
 {
@@ -42,7 +45,7 @@ FN bool launch_over(u32 n)
 	ROLLED
 	for (u32 i = 0; i < GSAN_LAUNCHES; i++)
 		if (load(&l[i].ready) == n && load64(&l[i].grid))
-			return false;
+			return launch_deserted(l + i);
 	return true;
 }
 
