@@ -309,6 +309,12 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 	case INST_BARRIER_CLUSTER_WAIT:
 		e->what = WHAT_CLUSTER_WAIT;
 		return true;
+	case INST_GRIDDEPCONTROL_LAUNCH_DEPENDENTS:
+		e->what = WHAT_GRID_GO;
+		return true;
+	case INST_GRIDDEPCONTROL_WAIT:
+		e->what = WHAT_GRID_WAIT;
+		return true;
 	case INST_FENCE_MBARRIER_INIT:
 		e->what = WHAT_INIT_FENCE;
 		return true;

@@ -145,6 +145,12 @@ race_tests = \
 	testsuite/race/61_wgmma_stage_reuse.ptx \
 	testsuite/race/62_wgmma_uncommitted.ptx \
 	testsuite/race/62_wgmma_wait_newest.ptx \
+	testsuite/race/67_pdl_no_wait.ptx \
+	testsuite/race/67_pdl_one_warp_waits.ptx \
+	testsuite/race/67_pdl_read_before_wait.ptx \
+	testsuite/race/68_pdl_fence_cta.ptx \
+	testsuite/race/68_pdl_no_fence.ptx \
+	testsuite/race/68_pdl_write_after.ptx \
 	testsuite/race/70_clc_early.ptx \
 	testsuite/race/70_clc_fence_swapped.ptx \
 	testsuite/race/70_clc_multicast_one_arrives.ptx \
@@ -563,12 +569,6 @@ async_tests = \
 	testsuite/race/65_tcgen05_mma_unfenced.ptx \
 	testsuite/race/66_tmem_ld_st_nowait.ptx \
 	testsuite/race/66_tmem_st_ld_nowait.ptx \
-	testsuite/race/67_pdl_no_wait.ptx \
-	testsuite/race/67_pdl_one_warp_waits.ptx \
-	testsuite/race/67_pdl_read_before_wait.ptx \
-	testsuite/race/68_pdl_fence_cta.ptx \
-	testsuite/race/68_pdl_no_fence.ptx \
-	testsuite/race/68_pdl_write_after.ptx \
 	testsuite/race/73_multimem_alias.ptx \
 	testsuite/race/cp_mask_let_through.ptx \
 	testsuite/race/dsmem_push_cta.ptx \
