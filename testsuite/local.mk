@@ -244,6 +244,7 @@ race_tests = \
 	testsuite/race/nc_own_store.ptx \
 	testsuite/race/nc_whole_warp.ptx \
 	testsuite/race/observed_by_another_launch.ptx \
+	testsuite/race/pdl_load_no_wait.ptx \
 	testsuite/race/predicate_on.ptx \
 	testsuite/race/read_before_acquire.ptx \
 	testsuite/race/readers_named_barrier_nofence.ptx \
@@ -574,7 +575,6 @@ async_tests = \
 	testsuite/race/dsmem_push_cta.ptx \
 	testsuite/race/exit_load_under_way.ptx \
 	testsuite/race/exit_store_reads.ptx \
-	testsuite/race/pdl_load_no_wait.ptx \
 	testsuite/race/stage_two_loads_one_expected.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
