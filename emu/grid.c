@@ -504,7 +504,7 @@ struct emu_grid *emu_machine_abandon(void)
 	struct emu_grid *all = emu_m.grids;
 
 	for (struct emu_grid *g = all; g; g = g->next)
-		emu_oracle_grid_end(g, NULL);
+		emu_oracle_grid_end(g, NULL, NULL);
 
 	emu_async_abandon();
 	emu_m.grids = NULL;

@@ -490,17 +490,43 @@ void emu_oracle_block(struct emu_block *e, uint64_t linear)
 	}
 }
 
-void emu_oracle_grid_end(struct emu_grid *e, struct emu_grid *then)
+/* What the last launch of a stream leaves, while it may turn out that the next one could
+ * have begun before that had ended. */
+static struct { const void *stream; struct orc_grid *left; } held[16];
+
+static void pass_on(struct orc_grid *g, struct emu_grid *then)
+{
+	if (then && then->pdl && !then->oracle)
+		then->oracle = g;
+	else if (!--g->refs)
+		orc_grid_end(g);
+}
+
+void emu_oracle_next(const void *stream, struct emu_grid *then)
+{
+	for (unsigned i = 0; i < sizeof held / sizeof *held; i++) {
+		struct orc_grid *g = held[i].left;
+
+		if (!g || (stream && held[i].stream != stream))
+			continue;
+		held[i].left = NULL;
+		pass_on(g, then);
+	}
+}
+
+void emu_oracle_grid_end(struct emu_grid *e, struct emu_grid *then, const void *stream)
 {
 	struct orc_grid *g = e->oracle;
 
 	if (!g)
 		return;
 	e->oracle = NULL;
-	if (then && then->pdl && !then->oracle) {
-		then->oracle = g;
+	for (unsigned i = 0; stream && i < sizeof held / sizeof *held; i++) {
+		if (held[i].left)
+			continue;
+		held[i].stream = stream;
+		held[i].left = g;
 		return;
 	}
-	if (!--g->refs)
-		orc_grid_end(g);
+	pass_on(g, then);
 }

@@ -223,6 +223,7 @@ struct orc_block {
 	uint64_t number;
 	struct orc_reach reach;         /* level unused */
 	unsigned nthreads, left;        /* left: that have not ended */
+	bool waited, let_go;            /* griddepcontrol ran */
 	struct orc_block *first;        /* of its cluster */
 	struct orc_launch *launch;
 	struct orc_phase cluster;       /* of the first: the cluster's barrier */
@@ -239,6 +240,8 @@ struct orc_block {
 struct orc_launch {
 	struct orc_launch *next;
 	uint64_t id, number, first_block, nblocks, first_thread;
+	uint64_t waited;                /* blocks that had waited when they let dependents go */
+	bool let_go;                    /* one of them did */
 	struct orc_heads dependents[ORC_WORLDS];        /* known to what it launches */
 };
 
@@ -468,7 +471,10 @@ void emu_oracle_unwrap(struct emu_func *);
 void emu_oracle_call(struct emu_x *, const struct emu_op *call, uint32_t m);
 void emu_oracle_block(struct emu_block *, uint64_t linear);
 /* `then`: the launch behind it in its stream; NULL. */
-void emu_oracle_grid_end(struct emu_grid *, struct emu_grid *then);
+/* `then` is behind it in its stream; `stream`: nothing is yet. */
+void emu_oracle_grid_end(struct emu_grid *, struct emu_grid *then, const void *stream);
+/* Something comes into the stream (NULL: or may, into any): a launch, or NULL. */
+void emu_oracle_next(const void *stream, struct emu_grid *then);
 void emu_oracle_access(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t addr,
 		       unsigned size);
 void emu_oracle_arrive(struct emu_x *, const struct emu_op *, uint32_t m, unsigned id);

@@ -195,6 +195,7 @@ void orc_say(const struct orc_fact *f)
 
 EMU_ORACLE_API void emu_oracle_forget(void)
 {
+	emu_oracle_next(NULL, NULL);
 	for (unsigned i = 0; i < nfounds; i++)
 		free(founds[i]);
 	for (unsigned i = 0; i < naskeds; i++)
@@ -206,6 +207,7 @@ EMU_ORACLE_API size_t emu_oracle_findings(struct emu_oracle_finding *out, size_t
 {
 	size_t n = 0;
 
+	emu_oracle_next(NULL, NULL);
 	for (unsigned i = 0; i < nfounds; i++) {
 		if (founds[i]->moot)
 			continue;
@@ -250,6 +252,7 @@ EMU_ORACLE_API int emu_oracle_judge(const struct emu_oracle_pair *given, size_t 
 	enum emu_oracle_word word;
 	int bad = 0;
 
+	emu_oracle_next(NULL, NULL);
 	for (size_t i = 0; i < n; i++) {
 		if (judge_given(&given[i], &word))
 			continue;

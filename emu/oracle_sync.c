@@ -570,19 +570,35 @@ void orc_unmodelled(struct orc_block *b, struct orc_thread *t)
 
 /* ---- launches that overlap ---------------------------------------------------------------------- */
 
+/* Launch `l` and those before it are over, and seen through every proxy. */
+static void know_over(struct orc_thread *t, const struct orc_launch *l)
+{
+	for (; l; l = l->next)
+		EACH_WORLD(w)
+			orc_raise(&t->o[w].know.v[ORC_ALL], ORC_ACTOR(ORC_LAUNCH, l->number), 1);
+}
+
+/* PTX ISA, "griddepcontrol": a dependent has to wait if the launch before it lets
+ * dependents go; what that one's blocks had all waited for is over by then. */
 void orc_begin(struct orc_thread *t)
 {
 	const struct orc_launch *l = t->block->launch->next;
 
+	if (!l)
+		return;
+	if (!l->let_go)
+		know_over(t, l);
+	else if (l->waited == l->nblocks)
+		know_over(t, l->next);
 	EACH_WORLD(w)
-		for (unsigned i = 0; l && i < l->dependents[w].n; i++)
+		for (unsigned i = 0; i < l->dependents[w].n; i++)
 			orc_learn_head(t, w, &l->dependents[w].v[i]);
 }
 
-/* PTX ISA, "griddepcontrol": fences before it, wide enough, synchronise with the start
- * of the dependent grid. */
+/* Fences before it, wide enough, synchronise with the start of the dependent grid. */
 void orc_launch_dependents(struct orc_thread *t)
 {
+	t->block->let_go = t->block->launch->let_go = true;
 	EACH_WORLD(w) {
 		const struct orc_head *f = t->o[w].fence;
 
@@ -592,12 +608,14 @@ void orc_launch_dependents(struct orc_thread *t)
 	}
 }
 
-/* Everything that the launches before did is known, and seen through every proxy. */
 void orc_grid_wait(struct orc_thread *t)
 {
-	EACH_WORLD(w)
-		for (const struct orc_launch *l = t->block->launch->next; l; l = l->next)
-			orc_raise(&t->o[w].know.v[ORC_ALL], ORC_ACTOR(ORC_LAUNCH, l->number), 1);
+	struct orc_block *b = t->block;
+
+	if (!b->waited && !b->let_go)
+		b->launch->waited++;
+	b->waited = true;
+	know_over(t, b->launch->next);
 }
 
 void orc_ended(struct orc_block *b, struct orc_thread *t)

@@ -65,6 +65,7 @@ static void stream_reap(struct CUstream_st *s)
 
 	if (!s->doomed || s->head)
 		return;
+	emu_oracle_next(s, NULL);
 	for (p = &s->ctx->streams; *p != s; p = &(*p)->next)
 		;
 	*p = s->next;
@@ -84,8 +85,19 @@ struct emu_cmd *emu_cmd_new(enum emu_cmd_kind kind, struct CUstream_st *s)
 	return c;
 }
 
+/* What waits for a legacy stream's commands, or makes them wait, see may_start. */
+static bool meet(const struct CUstream_st *s, const struct CUstream_st *t)
+{
+	return s == t || (!((s->flags | t->flags) & CU_STREAM_NON_BLOCKING) && s->ctx == t->ctx &&
+			  (s == s->ctx->null || t == s->ctx->null));
+}
+
 void emu_cmd_put(struct emu_cmd *c)
 {
+	emu_oracle_next(c->stream, c->kind == CMD_LAUNCH ? c->u.grid : NULL);
+	for (struct CUstream_st *s = c->stream->ctx->streams; s; s = s->next)
+		if (meet(s, c->stream))
+			emu_oracle_next(s, NULL);
 	c->seq = ++next_seq;
 	*c->stream->tail = c;
 	c->stream->tail = &c->next;
@@ -225,7 +237,7 @@ static void grid_end(struct emu_cmd *c)
 	struct emu_cmd *then = c->next;
 
 	emu_oracle_grid_end(c->u.grid, then && then->kind == CMD_LAUNCH && !then->over ?
-			    then->u.grid : NULL);
+			    then->u.grid : NULL, then ? NULL : s);
 	c->over = true;
 	while (s->head && s->head->over) {
 		struct emu_cmd *n = s->head->next;
@@ -381,6 +393,7 @@ CUresult emu_wait_stream(struct CUstream_st *s)
 
 	while (!ctx->error && s->head && s->head->seq <= last)
 		wait_a_bit();
+	emu_oracle_next(s, NULL);
 	emu_print_flush();
 	return ctx->error;
 }
@@ -397,6 +410,7 @@ CUresult emu_wait_ctx(struct CUctx_st *ctx)
 {
 	while (!ctx->error && !emu_ctx_idle(ctx))
 		wait_a_bit();
+	emu_oracle_next(NULL, NULL);
 	emu_print_flush();
 	return ctx->error;
 }
@@ -411,6 +425,7 @@ CUresult emu_cmd_do(struct emu_cmd *c)
 	seq = c->seq;
 	while (!ctx->error && s->head && s->head->seq <= seq)
 		wait_a_bit();
+	emu_oracle_next(s, NULL);
 	emu_print_flush();
 	return ctx->error;
 }
@@ -466,6 +481,8 @@ EMU_API CUresult CUDAAPI cuStreamQuery(CUstream h)
 
 	if (!s)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	if (!s->head)
+		emu_oracle_next(s, NULL);
 	kicked = true;
 	pthread_cond_signal(&work);
 	LEAVE(s->head ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);

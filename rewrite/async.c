@@ -176,6 +176,21 @@ static bool store(const struct rw_func *rf, const struct ptx_inst *in, bool redu
 	return e->stride;
 }
 
+/* [answer], [mbarrier]: PTX ISA "clusterlaunchcontrol.try_cancel". */
+static bool cancel(const struct rw_func *rf, const struct ptx_inst *in, struct rw_event *e)
+{
+	if (!is_address(operand(in, 0)) || !is_address(operand(in, 1)))
+		return false;
+	e->what = WHAT_COPY;
+	e->addr = e->arg[0] = &in->ops[0];
+	e->arg[3] = &in->ops[1];
+	e->stride = 16;
+	e->info = GSAN_HOW_BULK | GSAN_COPY_MBAR | GSAN_COPY_TO_SHARED | GSAN_COPY_NO_SOURCE | GSAN_COPY_CANCEL |
+		(ptx_has(in, MOD_MULTICAST_CLUSTER_ALL) ? GSAN_COPY_MULTICAST : 0) |
+		(place_of(rf, in, e->addr, e) & GSAN_MBAR_GENERIC ? GSAN_COPY_ANYWHERE : 0);
+	return true;
+}
+
 static bool fence(struct rw_event *e, uint32_t info)
 {
 	e->what = WHAT_FENCE;
@@ -284,12 +299,20 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 		return store(rf, in, false, e);
 	case INST_RED_ASYNC:
 		return store(rf, in, true, e);
+	case INST_CLUSTERLAUNCHCONTROL_TRY_CANCEL:
+		return cancel(rf, in, e);
 	case INST_BARRIER_CLUSTER_ARRIVE:
 		e->what = WHAT_CLUSTER_ARRIVE;
 		e->info = (ptx_has(in, MOD_RELAXED) ? 0 : GSAN_INFO_RELEASE) | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT;
 		return true;
 	case INST_BARRIER_CLUSTER_WAIT:
 		e->what = WHAT_CLUSTER_WAIT;
+		return true;
+	case INST_GRIDDEPCONTROL_LAUNCH_DEPENDENTS:
+		e->what = WHAT_GRID_GO;
+		return true;
+	case INST_GRIDDEPCONTROL_WAIT:
+		e->what = WHAT_GRID_WAIT;
 		return true;
 	case INST_FENCE_MBARRIER_INIT:
 		e->what = WHAT_INIT_FENCE;

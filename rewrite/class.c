@@ -351,6 +351,8 @@ static void count(struct gsan_rewrite_stats *st, const struct rw_event *e)
 		st->asyncs++;
 		break;
 	case WHAT_CLUSTER_WAIT:
+	case WHAT_GRID_GO:
+	case WHAT_GRID_WAIT:
 	case WHAT_UNMODELLED:
 	case WHAT_LEAVE:
 		break;
@@ -510,6 +512,7 @@ void rw_dump_class(const struct rw *r, FILE *out)
 		[WHAT_GROUP] = "group", [WHAT_WGMMA] = "wgmma", [WHAT_TENSOR] = "tensor", [WHAT_PROXY_FENCE] = "proxy fence",
 		[WHAT_INIT_FENCE] = "init fence", [WHAT_CLUSTER_ARRIVE] = "cluster arrive",
 		[WHAT_CLUSTER_WAIT] = "cluster wait",
+		[WHAT_GRID_GO] = "launch dependents", [WHAT_GRID_WAIT] = "grid wait",
 		[WHAT_UNMODELLED] = "unmodelled", [WHAT_LEAVE] = "leave"
 	};
 

@@ -480,7 +480,7 @@ static void copy(struct ins *i, const struct rw_event *e)
 			      e->arg[2] ? operand(e->arg[2]) : number(e->stride), number(0), number(e->info),
 			      number(e->site) };
 
-	if (e->info & GSAN_COPY_MULTICAST) {
+	if ((e->info & GSAN_COPY_MULTICAST) && e->arg[2]) {
 		put_mask(i, e->arg[2]);
 		args[4] = reg(S_TICKET);
 	}
@@ -578,9 +578,13 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 	case WHAT_CLUSTER_ARRIVE:
 		put_call(i, RW_FN_CLUSTER_ARRIVE, guard_of(in), args, 0);
 		break;
+	case WHAT_GRID_GO:
+		put_call(i, RW_FN_LAUNCH_DEPENDENTS, guard_of(in), args, 0);
+		break;
 	case WHAT_LEAVE:
 		put_call(i, RW_FN_EXIT, guard_of(in), args, 0);
 		break;
+	case WHAT_GRID_WAIT:
 	case WHAT_CLUSTER_WAIT:
 	case WHAT_MBAR_WAIT:
 	case WHAT_GROUP:
@@ -633,6 +637,8 @@ static void insert_event(struct ins *i, struct rw_event *e)
 		before = call_after(i, e, RW_FN_UNMODELLED, &after);
 	else if (e->what == WHAT_CLUSTER_WAIT)
 		before = call_after(i, e, RW_FN_CLUSTER_WAIT, &after);
+	else if (e->what == WHAT_GRID_WAIT)
+		before = call_after(i, e, RW_FN_GRID_WAIT, &after);
 	else
 		before = simple(i, e);
 	if (*before)

@@ -59,6 +59,8 @@ enum rw_what {
 	WHAT_INIT_FENCE,        /* fence.mbarrier_init */
 	WHAT_CLUSTER_ARRIVE,
 	WHAT_CLUSTER_WAIT,
+	WHAT_GRID_GO,           /* griddepcontrol.launch_dependents */
+	WHAT_GRID_WAIT,
 	WHAT_UNMODELLED,
 	WHAT_LEAVE              /* the thread ends here: exit, or ret of an entry */
 };

@@ -172,6 +172,8 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *   __gsan_v1_cluster_arrive(.b64 ctx, .b32 info)      before barrier.cluster.arrive
  *   __gsan_v1_cluster_wait(.b64 ctx)           after barrier.cluster.wait
  *   __gsan_v1_init_fence(.b64 ctx)             before fence.mbarrier_init
+ *   __gsan_v1_launch_dependents(.b64 ctx)      before griddepcontrol.launch_dependents
+ *   __gsan_v1_grid_wait(.b64 ctx)              after griddepcontrol.wait
  *   __gsan_v1_unmodelled(.b64 ctx)             after an instruction of MODEL_SYNC or
  *                                              MODEL_COPY
  *
@@ -224,6 +226,9 @@ enum gsan_mbar_op {
 #define GSAN_COPY_MULTICAST     512u            /* `from` is the mask of the blocks */
 #define GSAN_COPY_GENERIC       1024u           /* through the generic proxy: st.async */
 #define GSAN_COPY_FOUR_ROWS     2048u           /* tensor: gather4, scatter4 */
+#define GSAN_COPY_CANCEL        4096u           /* the answer of cluster launch control; with
+						   GSAN_COPY_MULTICAST to the whole cluster */
+#define GSAN_COPY_ANYWHERE      8192u           /* addresses are generic */
 
 /* Of `op` for a group: enum gsan_how, and which. */
 #define GSAN_GROUP_COMMIT       8u
@@ -364,6 +369,7 @@ enum gsan_counter {
  * memory too, zeroed, of the sizes that rt/state.h gives.
  */
 #define GSAN_SC_SHARED  16
+#define GSAN_LETTING    64      /* power of two */
 
 struct gsan_root {
 	uint32_t abi;
@@ -382,6 +388,7 @@ struct gsan_root {
 	uint64_t sm;            /* struct gsan_sm[nsm] */
 	uint64_t self;          /* uint64_t[nsm * 64]: last context seen by %smid, %warpid */
 	uint64_t maps;          /* struct gsan_map[GSAN_MAPS], host memory */
+	uint64_t early;         /* struct gsan_early[GSAN_EARLY], host memory */
 	uint64_t clusters;      /* struct gsan_cluster[nslots] */
 	uint64_t mbars;         /* struct gsan_mbar[nslots * GSAN_MBARS] */
 	uint64_t groups;        /* struct gsan_groups[nslots * 1024] */
@@ -403,6 +410,8 @@ struct gsan_root {
 	 * fence, the last GSAN_SC_SHARED joined snapshots. */
 	uint32_t sc_lock, sc_busy, sc_shared;
 	uint32_t sc_number[GSAN_SC_SHARED], sc_snap[GSAN_SC_SHARED];
+	uint32_t let_go;        /* a launch let its dependents go, ever */
+	uint32_t letting[GSAN_LETTING]; /* where such are in `launches`, + 1, by GSAN_EARLY_HASH */
 	uint32_t shared_slots[GSAN_SHARED_ROWS];
 	unsigned long long counters[GSAN_COUNTER_COUNT];
 };

@@ -155,6 +155,7 @@ static void ending(CUcontext ctx)
 	if (rt_ctx_ends(ctx, !rt_still_running())) {
 		rt_mem_forget();
 		rt_modules_retire();
+		rt_early_forget();
 		torn_down();
 	}
 }

@@ -128,6 +128,23 @@ struct gsan_map;
 /* From now on the table of tensor maps is there, where the device reads it. */
 void rt_maps_into(struct gsan_map *);
 
+/* ---- early.c --------------------------------------------------------------------------------- */
+
+struct gsan_early;
+struct rt_order;
+struct rt_func;
+struct rt_begun { struct rt_order *order; CUcontext ctx; uint64_t stream; };
+
+void rt_early_into(struct gsan_early *);        /* where the device reads it */
+void rt_early_forget(void);     /* the device's state is gone */
+/* Around a launch into a stream that is not being captured.  `early`: it need not wait for
+ * the one before it. */
+void rt_early_begin(struct rt_func *, CUcontext, uint64_t stream, bool early, struct rt_begun *);
+void rt_early_end(const struct rt_begun *, bool launched);
+void rt_early_graph(struct rt_func *);          /* graphs launch it, too */
+void rt_early_other(CUcontext, uint64_t stream);        /* something else was put into the stream */
+void rt_early_waited(void);     /* the program learned that something has ended */
+
 /* ---- module.c ------------------------------------------------------------------------------- */
 
 struct rt_module;
@@ -142,6 +159,8 @@ struct rt_func {
 	bool many_streams;
 	int fixed_shared;       /* static shared memory; -1: not asked yet */
 	bool told_bare;
+	struct rt_order *order; /* early.c: */
+	uint32_t asked;
 	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
 	struct rt_func *next;
 };
@@ -166,6 +185,8 @@ void rt_register(struct rt_func *f);
 bool rt_func_watched(const struct rt_func *f);
 bool rt_func_left(struct rt_func *f);           /* in such a module, but left alone; with rt_lock */
 bool rt_func_bare(const struct rt_func *f);     /* its module is not instrumented */
+/* Its own site, 0 if it has none or several; with rt_lock. */
+uint32_t rt_func_site(const struct rt_func *f);
 const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
 /* Sites that a record can name (site words, rt/device/report.cuh). */
 #define RT_SITE_LIMIT (1u << (32 - GSAN_SITE_SHIFT))

@@ -237,12 +237,34 @@ static bool is_captured(CUstream s)
 	       status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-static CUresult after(CUresult r, struct rt_func *f, CUcontext ctx, CUstream s, uint64_t stream)
+/* A launch on its way. */
+struct launch { struct rt_func *f; CUcontext ctx; uint64_t stream; bool captured; struct rt_begun begun; };
+
+/* `early`: it need not wait for what is before it; `beside`: it may run beside any other. */
+static void begin(struct launch *l, enum rt_hook which, const void *handle, unsigned shared, CUstream s,
+		  bool early, bool beside)
 {
+	l->ctx = current();
+	l->stream = stream_key(which, s);
+	l->captured = is_captured(s);
+	l->f = before(handle, shared, l->ctx, beside ? ~UINT64_C(0) : l->stream);
+	if (l->captured)
+		rt_early_graph(l->f);
+	else
+		rt_early_begin(l->f, l->ctx, l->stream, early, &l->begun);
+}
+
+static CUresult after(CUresult r, const struct launch *l)
+{
+	struct rt_func *f = l->f;
+	CUcontext ctx = l->ctx;
+	const uint64_t stream = l->stream;
 	bool here;
 
 	rt_context_noted(r);
-	if (r != CUDA_SUCCESS || is_captured(s))
+	if (!l->captured)
+		rt_early_end(&l->begun, r == CUDA_SUCCESS);
+	if (r != CUDA_SUCCESS || l->captured)
 		return r;
 	here = is_here(ctx);
 	if (here)
@@ -257,49 +279,44 @@ CUresult rt_on_launch(enum rt_hook which, CUfunction f, unsigned int gx, unsigne
 		      unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
 		      unsigned int shared, CUstream s, void **params, void **extra)
 {
-	const uint64_t stream = stream_key(which, s);
-	CUcontext ctx = current();
-	struct rt_func *fn = before(f, shared, ctx, stream);
-	CUresult r = REAL(cuLaunchKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params, extra);
+	struct launch l;
 
-	return after(r, fn, ctx, s, stream);
+	begin(&l, which, f, shared, s, false, false);
+	return after(REAL(cuLaunchKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params, extra), &l);
 }
 
-/* Whether it may start before what is before it in its stream has ended. */
-static bool starts_early(const CUlaunchConfig *config)
+static const CUlaunchAttributeValue *attribute(const CUlaunchConfig *config, CUlaunchAttributeID id)
 {
 	for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
-		if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
-		    config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
-			return true;
-	return false;
+		if (config->attrs[i].id == id)
+			return &config->attrs[i].value;
+	return NULL;
 }
 
 CUresult rt_on_launch_ex(enum rt_hook which, const CUlaunchConfig *config, CUfunction f, void **params,
 			 void **extra)
 {
-	CUcontext ctx = current();
-	struct rt_func *fn;
-	uint64_t stream;
+	const CUlaunchAttributeValue *early;
+	struct launch l;
+	bool may;
 
 	if (!config)
 		return REAL(cuLaunchKernelEx, which)(config, f, params, extra);
-	stream = stream_key(which, config->hStream);
-	fn = before(f, config->sharedMemBytes, ctx, starts_early(config) ? ~UINT64_C(0) : stream);
-	return after(REAL(cuLaunchKernelEx, which)(config, f, params, extra), fn, ctx, config->hStream,
-		     stream);
+	early = attribute(config, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+	may = early && early->programmaticStreamSerializationAllowed;
+	begin(&l, which, f, config->sharedMemBytes, config->hStream, may,
+	      may || attribute(config, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT));
+	return after(REAL(cuLaunchKernelEx, which)(config, f, params, extra), &l);
 }
 
 CUresult rt_on_launch_coop(enum rt_hook which, CUfunction f, unsigned int gx, unsigned int gy,
 			   unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
 			   unsigned int shared, CUstream s, void **params)
 {
-	const uint64_t stream = stream_key(which, s);
-	CUcontext ctx = current();
-	struct rt_func *fn = before(f, shared, ctx, stream);
-	CUresult r = REAL(cuLaunchCooperativeKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params);
+	struct launch l;
 
-	return after(r, fn, ctx, s, stream);
+	begin(&l, which, f, shared, s, false, false);
+	return after(REAL(cuLaunchCooperativeKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params), &l);
 }
 
 /* ---- graphs ----------------------------------------------------------------------------------------- */
@@ -312,7 +329,8 @@ static void add_node(struct exec *e, const CUDA_KERNEL_NODE_PARAMS *p, size_t *c
 		return;
 	e->f = rt_grow(e->f, cap, e->n + 1, sizeof *e->f);
 	/* Other nodes may run beside it: as if on a stream of its own. */
-	e->f[e->n++] = before(handle, p->sharedMemBytes, NULL, ~UINT64_C(0));
+	e->f[e->n] = before(handle, p->sharedMemBytes, NULL, ~UINT64_C(0));
+	rt_early_graph(e->f[e->n++]);
 }
 
 /* Every kernel of the graph, those of graphs inside it as well. */
@@ -421,6 +439,7 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)
 
 	rt_register(NULL);
 	rt_mem_catch_up();
+	rt_early_other(ctx, stream);
 	r = REAL(cuGraphLaunch, which)(exec, s);
 	rt_context_noted(r);
 	if (r != CUDA_SUCCESS || is_captured(s))
@@ -452,6 +471,7 @@ static void waited(CUresult r)
 	bool due;
 
 	rt_context_noted(r);
+	rt_early_waited();
 	rt_tell_idle();
 	rt_context_glance();
 	pthread_mutex_lock(&rt_lock);
@@ -497,6 +517,7 @@ CUresult rt_on_event_sync(enum rt_hook which, CUevent event)
 	CUresult r = REAL(cuEventSynchronize, which)(event);
 
 	rt_context_noted(r);
+	rt_early_waited();
 	rt_tell_idle();
 	return r;
 }

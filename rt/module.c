@@ -96,6 +96,8 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->many_streams = false;
 	f->told_bare = false;
 	f->left = -1;
+	f->order = NULL;
+	f->asked = 0;
 	f->kernel = false;
 	f->fixed_shared = -1;
 	return f;
@@ -154,22 +156,38 @@ bool rt_func_bare(const struct rt_func *f)
 	return !f->module || (f->module->known && !f->module->watched && !f->module->failed);
 }
 
-/* Entries that are instrumented have a site of their own. */
-static bool has_entry(const struct rt_module *m, const char *name)
+/* Entries that are instrumented have a site of their own: how many of that name, and
+ * the last one's number. */
+static unsigned find_entry(const struct rt_module *m, const char *name, uint32_t *site)
 {
-	for (const struct rt_sites *s = all_sites; s; s = s->next)
-		for (uint32_t i = 0; s->module == m && i < s->n; i++)
-			if (!strcmp(string(s, s->site[i].op), "entry") &&
-			    !strcmp(string(s, s->site[i].func), name))
-				return true;
-	return false;
+	unsigned n = 0;
+
+	for (const struct rt_sites *s = all_sites; s; s = s->next) {
+		for (uint32_t i = 0; s->module == m && i < s->n; i++) {
+			if (strcmp(string(s, s->site[i].op), "entry") ||
+			    strcmp(string(s, s->site[i].func), name))
+				continue;
+			*site = s->base + i;
+			n++;
+		}
+	}
+	return n;
 }
 
 bool rt_func_left(struct rt_func *f)
 {
+	uint32_t site;
+
 	if (f->left < 0)
-		f->left = rt_func_watched(f) && *f->name && !has_entry(f->module, f->name);
+		f->left = rt_func_watched(f) && *f->name && !find_entry(f->module, f->name, &site);
 	return f->left;
+}
+
+uint32_t rt_func_site(const struct rt_func *f)
+{
+	uint32_t site = 0;
+
+	return *f->name && find_entry(f->module, f->name, &site) == 1 ? site : 0;
 }
 
 /* A record's site goes by its low bits. */

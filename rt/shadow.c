@@ -276,7 +276,8 @@ static bool set_up_ring(const char **why)
 {
 	const size_t ring = RING_ENTRIES * sizeof(struct gsan_finding);
 	const size_t maps = round_up(ring + sizeof(struct gsan_mailbox), 4096);
-	const size_t bytes = maps + round_up(GSAN_MAPS * sizeof(struct gsan_map), 4096);
+	const size_t early = maps + round_up(GSAN_MAPS * sizeof(struct gsan_map), 4096);
+	const size_t bytes = early + round_up(GSAN_EARLY * sizeof(struct gsan_early), 4096);
 	struct gsan_map *known;
 	CUdeviceptr p;
 
@@ -292,6 +293,7 @@ static bool set_up_ring(const char **why)
 	memset(dev.ring, 0, maps);
 	known = (struct gsan_map *)((char *)dev.ring + maps);
 	rt_maps_into(known);
+	rt_early_into((struct gsan_early *)((char *)dev.ring + early));
 	if (REAL(cuMemHostRegister_v2, RT_cuMemHostRegister_v2)(dev.ring, bytes,
 	    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP) != CUDA_SUCCESS ||
 	    rt_drv.cuMemHostGetDevicePointer(&p, dev.ring, 0) != CUDA_SUCCESS)
@@ -299,6 +301,7 @@ static bool set_up_ring(const char **why)
 	dev.root.ring = p;
 	dev.mailbox_device = p + ring;
 	dev.root.maps = p + maps;
+	dev.root.early = p + early;
 	return true;
 }
 

@@ -40,7 +40,8 @@ struct gsan_bar {
 	uint32_t arrived;       /* barriers with a count */
 	uint32_t gen;
 	uint32_t builder;       /* snapshot under construction */
-	uint32_t pad[3];
+	uint32_t over[2];       /* full barriers: somebody knows that earlier launches are over */
+	uint32_t pad;
 	uint32_t result[4], result_gen[4];
 };
 
@@ -73,7 +74,11 @@ struct gsan_block {
 	uint32_t cluster_at;    /* number of its struct gsan_cluster + 1; 0: a cluster of its own */
 	uint32_t unmarked[2];   /* where atoms whose results nobody uses may have observed
 				   what no record says: a bit of a hash of the granule */
-	uint32_t pad;
+	uint32_t first;         /* launches of its chain below this number are over; its own
+				   number if there is no chain (grid.cuh) */
+	uint32_t chain;         /* the number of the chain's first launch */
+	uint32_t over;          /* all its threads know that earlier launches are over */
+	uint32_t waited, let_go;        /* griddepcontrol ran */
 	struct gsan_bar bar[16];
 };
 
@@ -88,6 +93,7 @@ struct gsan_block {
 #define GSAN_WARP_BLOCK_REFS    2u      /* its block has */
 #define GSAN_WARP_UNMODELLED    4u      /* ran an unmodelled synchronisation */
 #define GSAN_WARP_LOST          8u      /* knowledge was lost: report nothing */
+#define GSAN_WARP_OVER          16u     /* it knows that earlier launches are over */
 
 /* Of gsan_warp.special. */
 #define GSAN_SPECIAL_MORE       1u      /* there may be more to it than clock and floor */
@@ -179,7 +185,7 @@ struct gsan_snap {
 	uint32_t line;          /* of two of one line, the later holds all that the other does */
 	uint32_t sc, sc_cta;    /* fence.sc known, the latter of its block */
 	uint32_t maker;         /* the id it is being made for */
-	uint32_t pad;
+	uint32_t grids;         /* launches of the chain below this number are over */
 };
 #define GSAN_SNAP_LARGE         0x80000000u     /* bit of the id */
 #define GSAN_SNAP_NUMBER        0x7fffffffu
@@ -209,12 +215,19 @@ struct gsan_word {
 	struct gsan_word_entry e[GSAN_WORD_ENTRIES];
 };
 
+/* cta: the upper 16 bits say how far back the launch's chain began. */
 struct gsan_tenant { uint32_t start, launch; unsigned long long cta; };
+#define GSAN_TENANT_CTA(cta)    ((cta) & 0xffffffffffffull)
+#define GSAN_TENANT_CHAIN(launch, cta)  ((launch) - (uint32_t)((cta) >> 48))
+
+/* What threads bring to an mbarrier's phase, or to the launch behind theirs: one
+ * snapshot, or one under construction. */
+struct gsan_gather { uint32_t one, builder; };
 
 struct gsan_launch {
 	unsigned long long grid;        /* %gridid + 1; 0 free */
 	uint32_t ready;         /* its number, once the rest is written */
-	uint32_t base;          /* clocks of its blocks are above */
+	uint32_t base;          /* clocks of its blocks are above; | GSAN_LAUNCH_EARLY */
 	uint32_t kernel;        /* site */
 	uint32_t ordinal;       /* n-th launch of that kernel, from 1 */
 	uint32_t finished;      /* blocks */
@@ -224,8 +237,25 @@ struct gsan_launch {
 	/* An independent hash table in the same array: launches per kernel. */
 	uint32_t counted_kernel, counted;
 	uint32_t words;         /* a word of global memory was released at */
-	uint32_t pad[5];
+	uint32_t cancels;       /* some of its blocks may never start: cluster launch control */
+	/* Chains of launches that may overlap, see grid.cuh. */
+	uint32_t number, first, chain;
+	uint32_t from;          /* clocks below belong to launches before the chain */
+	uint32_t let_go;        /* it let the launch behind it begin */
+	uint32_t waited;        /* blocks that had waited when they did */
+	uint32_t waits;         /* somebody waited */
+	uint32_t given, narrow; /* snapshots that its blocks begin with; at too narrow a scope */
+	struct gsan_gather gives, gives_narrow; /* what it gives the next */
+	uint32_t pad[3];
 };      /* a multiple of 16 bytes, as all that is loaded in vectors */
+#define GSAN_LAUNCH_EARLY       (1u << 31)
+
+/* Launch `key` may start before launch `before` of its stream has ended: each the n-th
+ * launch of a kernel's site.  Written by the host, key last, before the launch. */
+#define GSAN_EARLY      256     /* power of two */
+#define GSAN_EARLY_KEY(kernel, n)       ((kernel) | (unsigned long long)(n) << 32)
+#define GSAN_EARLY_HASH(key)    ((uint32_t)((key) * 0x9e3779b97f4a7c15ull >> 40))
+struct gsan_early { unsigned long long key, before; };
 
 /* ---- Asynchronous operations ------------------------------------------------
  *
@@ -235,10 +265,6 @@ struct gsan_launch {
  * completed operations, and fences of proxies in the same way: a fence is noted
  * with its clock where the threads it is about find it.
  */
-
-/* What threads bring to an mbarrier's phase: one snapshot, or one under
- * construction. */
-struct gsan_gather { uint32_t one, builder; };
 
 struct gsan_seen { uint32_t clock, mask; };     /* lanes of a warp, from then on */
 

@@ -147,6 +147,17 @@ race_tests = \
 	testsuite/race/61_wgmma_stage_reuse.ptx \
 	testsuite/race/62_wgmma_uncommitted.ptx \
 	testsuite/race/62_wgmma_wait_newest.ptx \
+	testsuite/race/67_pdl_no_wait.ptx \
+	testsuite/race/67_pdl_one_warp_waits.ptx \
+	testsuite/race/67_pdl_read_before_wait.ptx \
+	testsuite/race/68_pdl_fence_cta.ptx \
+	testsuite/race/68_pdl_no_fence.ptx \
+	testsuite/race/68_pdl_write_after.ptx \
+	testsuite/race/70_clc_early.ptx \
+	testsuite/race/70_clc_fence_swapped.ptx \
+	testsuite/race/70_clc_multicast_one_arrives.ptx \
+	testsuite/race/70_clc_nofence.ptx \
+	testsuite/race/70_clc_one_way_acquire_only.ptx \
 	testsuite/race/71_nc_load.ptx \
 	testsuite/race/71_nc_load_after_bar.ptx \
 	testsuite/race/72_discard_line.ptx \
@@ -237,6 +248,7 @@ race_tests = \
 	testsuite/race/nc_own_store.ptx \
 	testsuite/race/nc_whole_warp.ptx \
 	testsuite/race/observed_by_another_launch.ptx \
+	testsuite/race/pdl_load_no_wait.ptx \
 	testsuite/race/predicate_on.ptx \
 	testsuite/race/read_before_acquire.ptx \
 	testsuite/race/readers_named_barrier_nofence.ptx \
@@ -577,34 +589,22 @@ async_tests = \
 	testsuite/race/65_tcgen05_mma_unfenced.ptx \
 	testsuite/race/66_tmem_ld_st_nowait.ptx \
 	testsuite/race/66_tmem_st_ld_nowait.ptx \
-	testsuite/race/67_pdl_no_wait.ptx \
-	testsuite/race/67_pdl_one_warp_waits.ptx \
-	testsuite/race/67_pdl_read_before_wait.ptx \
-	testsuite/race/68_pdl_fence_cta.ptx \
-	testsuite/race/68_pdl_no_fence.ptx \
-	testsuite/race/68_pdl_write_after.ptx \
-	testsuite/race/70_clc_early.ptx \
-	testsuite/race/70_clc_fence_swapped.ptx \
-	testsuite/race/70_clc_multicast_one_arrives.ptx \
-	testsuite/race/70_clc_nofence.ptx \
-	testsuite/race/70_clc_one_way_acquire_only.ptx \
 	testsuite/race/73_multimem_alias.ptx \
 	testsuite/race/cp_mask_let_through.ptx \
 	testsuite/race/dsmem_push_cta.ptx \
 	testsuite/race/exit_load_under_way.ptx \
 	testsuite/race/exit_store_reads.ptx \
-	testsuite/race/pdl_load_no_wait.ptx \
 	testsuite/race/stage_two_loads_one_expected.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
 	testsuite/race/tcgen05_read_no_after.ptx \
 	testsuite/race/tcgen05_release_before_wait_ld.ptx \
 	testsuite/race/tcgen05_release_no_before.ptx \
-	testsuite/race/tcgen05_two_commits_first_waited.ptx \
-	examples/clc_nofence.ptx
+	testsuite/race/tcgen05_two_commits_first_waited.ptx
 
 example_tests = \
 	examples/clc.ptx \
+	examples/clc_nofence.ptx \
 	examples/persistent_tma.ptx \
 	examples/persistent_tma_nofence.ptx \
 	examples/persistent_tma_swapped.ptx \

@@ -57,6 +57,12 @@ FN bool of_launch(const struct gsan_warp *w, const struct gsan_block *b)
 	return load(&b->launch_number) == own_block(w)->launch_number;
 }
 
+/* The same, or one that overlaps with it and is not over for the calling lane? */
+FN bool of_chain(struct gsan_warp *w, const struct gsan_block *b)
+{
+	return of_launch(w, b) || launch_beside(w, load(&b->launch_number), load(&b->chain));
+}
+
 /* Does the calling lane know of thread `who` up to `clock`?  `all`: does the whole
  * block? */
 SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, bool all)
@@ -79,9 +85,9 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 
 	/* It counts in the next phase, see copy_phase. */
 	bool next = left == GSAN_MBAR_PHASES;
-	if (next && of_launch(w, b) && load(&m->start) == load(&b->start) && !(flags & GSAN_MBAR_LOST))
+	if (next && of_chain(w, b) && load(&m->start) == load(&b->start) && !(flags & GSAN_MBAR_LOST))
 		return false;
-	if (!of_launch(w, b) || load(&m->start) != load(&b->start) || (flags & GSAN_MBAR_LOST) ||
+	if (!of_chain(w, b) || load(&m->start) != load(&b->start) || (flags & GSAN_MBAR_LOST) ||
 	    ((phase - load(&m->first)) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2 || left > GSAN_MBAR_PHASES / 2)
 		return true;
 	/* Bytes that came too late for their phase count in the next. */
@@ -120,7 +126,7 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, bool all)
 	struct gsan_log *log = log_of(who);
 	bool cp = async_how(r) == GSAN_HOW_CP, write = async_what(r) & GSAN_ASYNC_WRITE;
 
-	if (!of_launch(w, b) || load(&g->start) != load(&b->start))
+	if (!of_chain(w, b) || load(&g->start) != load(&b->start))
 		return true;
 	/* A source is free when it has been read. */
 	u32 kind = cp ? GSAN_WAIT_CP : GSAN_WAIT_BULK, last = cp ? GSAN_WAIT_CP_MBAR : write ? GSAN_WAIT_BULK : GSAN_WAIT_READ;
@@ -365,7 +371,7 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 			return STATUS_GONE;
 		return STATUS_FINE;
 	}
-	bool same = slot == w->slot && clock > w->start;
+	bool same = slot == w->slot && clock > w->start, other = false;
 	u32 end = GSAN_CLOCK_MAX, state = load(&w->state);
 	if (!same) {
 		if (clock < w->launch_base || ((flags & ISSUE_SHARED) && clock <= load(&block_of(slot)->start)))
@@ -375,8 +381,11 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 			count(GSAN_COUNT_HISTORY_LOST, 1);
 			return STATUS_GONE;
 		}
-		if (launch != own_block(w)->launch_number)
+		other = launch != own_block(w)->launch_number;
+		if (other && GSAN_TENANT_CHAIN(launch, cta) != own_block(w)->chain)
 			return STATUS_GONE;
+		if (other && !launch_beside(w, launch, own_block(w)->chain))
+			return STATUS_FINE;
 		if ((state & GSAN_WARP_UNMODELLED) && scopes_meet(w, GSAN_CLUSTER, GSAN_CLUSTER, slot, clock))
 			return STATUS_FINE;
 	}
@@ -396,7 +405,8 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
 		}
 		return STATUS_BAD | GSAN_ASYNC_RACE << 8 |
-		       (same ? GSAN_WHY_SAME_BLOCK : GSAN_WHY_OTHER_BLOCK) << 16;
+		       (same ? GSAN_WHY_SAME_BLOCK : !other ? GSAN_WHY_OTHER_BLOCK :
+			launch < own_block(w)->launch_number ? GSAN_WHY_GRID_NOW : GSAN_WHY_GRID_BEFORE) << 16;
 	}
 	if (!(flags & ISSUE_PROXY))
 		return STATUS_FINE;

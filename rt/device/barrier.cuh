@@ -46,14 +46,31 @@ FN bool snap_matters(const struct gsan_warp *w, u32 id)
 	return a.x != id || (a.y & (GSAN_SNAP_CROSS | GSAN_SNAP_LOST)) || a.z != w->slot || a.w != w->start;
 }
 
+/* The warp knows that earlier launches are over: what they left is below its base. */
+FN void grid_over(struct gsan_warp *w)
+{
+	struct gsan_block *b = own_block(w);
+	store_ca32(&w->launch_base, load(&launch_of(b)->base) & GSAN_CLOCK_MAX);
+	fetch_or(&w->state, GSAN_WARP_OVER);
+}
+
+/* Whoever leaves the full barrier will know it as well; block's lock held. */
+FN void bring_over(struct gsan_block *b, struct gsan_bar *bar, u32 p)
+{
+	b->used_bars |= 1u << (bar - b->bar);
+	store(&bar->over[p], 1);
+}
+
 /* Notes that a snapshot (0: none) is brought to a full barrier; block's lock
  * held. */
 SLOW void bring_one(struct gsan_warp *w, struct gsan_bar *bar, u32 p, u32 id)
 {
+	struct gsan_block *b = block_of(w->slot);
+	if (id && load(&snap_of(id)->grids) == b->launch_number)
+		bring_over(b, bar, p);
 	if (!id || !snap_matters(w, id))
 		return;
 	u32 k = 0;
-	struct gsan_block *b = block_of(w->slot);
 	b->used_bars |= 1u << (bar - b->bar);
 	ROLLED
 	while (k < GSAN_PENDING && bar->pending[p][k] && !the_wider(bar->pending[p][k], id))
@@ -86,6 +103,8 @@ SLOW void bring_private(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool m
 		b->used_bars |= 1u << (bar - b->bar);
 		store(&bar->sc[p], sc);
 	}
+	if (load(&w->state) & GSAN_WARP_OVER)
+		bring_over(b, bar, p);
 	ROLLED
 	for (int i = 0; i < GSAN_REFS; i++) {
 		bring_one(w, bar, p, mine ? l->refs.id[i] : 0);
@@ -153,7 +172,7 @@ SLOW u32 arrive_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id)
 	struct gsan_block *b = block_of(w->slot);
 	u32 group = __activemask(), lane = sreg_laneid(), refs = load(&w->m_refs), state = load(&w->state);
 	u32 p = load(&w->turns[id]) >> lane & 1;
-	bool leader = lane == __ffs(group) - 1, ours = leader && ((state & GSAN_WARP_REFS) || w->sc);
+	bool leader = lane == __ffs(group) - 1, ours = leader && ((state & GSAN_WARP_REFS) || w->sc || ((state & GSAN_WARP_OVER) && !load(&b->over)));
 	if (leader)
 		bring_clock(w, bar, p, group == load(&w->live));
 	if (leader && id)
@@ -216,6 +235,8 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 			w->sc = d.x;
 		if (d.y > w->sc_cta)
 			w->sc_cta = d.y;
+		if (d.w == own_block(w)->launch_number)
+			grid_over(w);
 		store_ca(&w->refs, four(id, 0, 0, 0));
 		fetch_and(&w->m_refs, 0);
 		fetch_and(&w->m_own, 0);
@@ -231,21 +252,26 @@ SLOW void take_pending(struct gsan_warp *w, struct gsan_bar *bar, u32 p)
 {
 	struct gsan_block *b = block_of(w->slot);
 	u32 *pending = bar->pending[p];
-	if (load(pending) | load(&bar->sc[p])) {
+	if (load(pending) | load(&bar->sc[p]) | load(&bar->over[p])) {
 		take_lock(&b->lock);
 		ROLLED
 		for (int i = 0; i < GSAN_PENDING; i++)
 			refs_add(w, &b->refs, load(pending + i));
 		if (load(&bar->sc[p]) > load(&b->sc))
 			store(&b->sc, load(&bar->sc[p]));
+		if (load(&bar->over[p]))
+			store(&b->over, 1);
 		/* Last of all: who sees it empty need not look. */
 		__threadfence();
 		ROLLED
 		for (int i = GSAN_PENDING; i-- > 0; )
 			store(pending + i, 0);
 		store(&bar->sc[p], 0);
+		store(&bar->over[p], 0);
 		unlock(&b->lock);
 	}
+	if (load(&b->over) && !(load(&w->state) & GSAN_WARP_OVER))
+		grid_over(w);
 	if (load(&b->refs.id[0]))
 		fetch_or(&w->state, GSAN_WARP_BLOCK_REFS);
 }

@@ -78,6 +78,8 @@ typedef unsigned long long u64;
 #define hold_up         __gsan_v1_hold_up
 #define launch_ordinal  __gsan_v1_launch_ordinal
 #define launch_begin    __gsan_v1_launch_begin
+#define launch_deserted __gsan_v1_launch_deserted
+#define launch_beside   __gsan_v1_launch_beside
 #define launch_enter    __gsan_v1_launch_enter
 #define block_begin     __gsan_v1_block_begin
 #define clear_bars      __gsan_v1_clear_bars

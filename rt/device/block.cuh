@@ -44,6 +44,18 @@ SLOW u32 launch_ordinal(u32 kernel)
 	return 0;
 }
 
+/* Of a launch that cancels blocks nobody knows which is its last: has `x` none left?  It
+ * may be taken for over between two of its blocks: what comes then is another launch. */
+SLOW bool launch_deserted(struct gsan_launch *x)
+{
+	u64 grid = load64(&x->grid);
+	bool found = !load(&x->cancels);
+	ROLLED
+	for (u32 slot = 0; slot < load(&root()->top_slot) && !found; slot++)
+		found = load64(&block_of(slot)->grid) == grid;
+	return !found;
+}
+
 /* With the lock: a launch's first block describes it. */
 SLOW void launch_begin(u64 grid, u32 kernel)
 {
@@ -51,12 +63,14 @@ SLOW void launch_begin(u64 grid, u32 kernel)
 	ROLLED
 	for (u32 i = 0; i < LAUNCH_PROBES; i++) {
 		struct gsan_launch *x = launch_at(grid, i);
-		if (load64(&x->grid))
+		if (load64(&x->grid) && !launch_deserted(x))
 			continue;
 		x->kernel = kernel;
 		x->ordinal = launch_ordinal(kernel);
 		x->finished = 0;
-		x->quiet = x->words = 0;
+		x->quiet = x->words = x->cancels = 0;
+		x->let_go = x->waited = x->waits = x->given = x->narrow = 0;
+		x->gives.one = x->gives.builder = x->gives_narrow.one = x->gives_narrow.builder = 0;
 		x->blocks = (u64)gridDim.x * gridDim.y * gridDim.z;
 		x->grid_dim[0] = gridDim.x; x->grid_dim[1] = gridDim.y; x->grid_dim[2] = gridDim.z;
 		x->block_dim[0] = blockDim.x; x->block_dim[1] = blockDim.y; x->block_dim[2] = blockDim.z;
@@ -66,9 +80,13 @@ SLOW void launch_begin(u64 grid, u32 kernel)
 		asm("mov.u32 %0, %%cluster_nctaid.y;" : "=r"(x->cluster_dim[1]));
 		asm("mov.u32 %0, %%cluster_nctaid.z;" : "=r"(x->cluster_dim[2]));
 #endif
-		u32 number = fetch_add(&r->launch_next, 1) + 1;
+		u32 number = fetch_add(&r->launch_next, 1) + 1, base = load(&r->max_clock) + 1;
+		x->number = x->first = x->chain = number;
+		x->from = base;
+		if (load(&r->let_go))
+			base = launch_early(x, number, base);
 		__threadfence();
-		store_cg(x, four((u32)grid, (u32)(grid >> 32), number, load(&r->max_clock) + 1));
+		store_cg(x, four((u32)grid, (u32)(grid >> 32), number, base));
 		__threadfence();
 		return;
 	}
@@ -153,7 +171,7 @@ SLOW void clear_bars(struct gsan_block *b)
 		ROLLED
 		for (u32 k = 0; k < GSAN_PENDING; k++)
 			bar->pending[0][k] = bar->pending[1][k] = 0;
-		bar->sc[0] = bar->sc[1] = 0;
+		bar->sc[0] = bar->sc[1] = bar->over[0] = bar->over[1] = 0;
 		bar->arrived = bar->builder = 0;
 		ROLLED
 		for (u32 k = 0; k < 4; k++)
@@ -161,6 +179,9 @@ SLOW void clear_bars(struct gsan_block *b)
 	}
 	b->used_bars = 0;
 }
+
+/* In what a warp is told of its launch's base: the block has refs. */
+#define BEGINS_WITH     (1u << 31)
 
 /* One thread of a new block sets up its slot; returns it, ~0 if there is none, and
  * what the contexts of the block's warps need to know.  The block's other threads see
@@ -208,7 +229,15 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 		}
 		return ~0u;
 	}
-	u32 base = head.w, number = head.z, start = last > base ? last : base;
+	u32 base = head.w & GSAN_CLOCK_MAX, number = head.z, start = last > base ? last : base;
+	u32 from = base, first = number, chain = number, given = 0, narrow = 0;
+	if (head.w & GSAN_LAUNCH_EARLY) {
+		from = load(&l->from);
+		first = load(&l->first);
+		chain = load(&l->chain);
+		given = load(&l->given);
+		narrow = load(&l->narrow);
+	}
 	if (start > GSAN_ASYNC_CLOCK - (1u << 24)) {
 		count(GSAN_COUNT_CLOCK_OUT, 1);
 		l->quiet = 1;
@@ -221,20 +250,24 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	if (row << 13 < need)
 		count(GSAN_COUNT_NO_SHARED, 1);
 	b->lock = 0;
-	*info = four(start, base, row << 13, blockDim.x * blockDim.y * blockDim.z);
+	*info = four(start, from, row << 13, blockDim.x * blockDim.y * blockDim.z);
 	store_ca(&b->start, *info);
+	info->y |= given ? BEGINS_WITH : 0;
 	b->launch = (u32)(l - at<struct gsan_launch>(root()->launches));
 	b->launch_number = number;
+	b->first = first;
+	b->chain = chain;
+	b->over = b->waited = b->let_go = 0;
 	b->live = info->w;
 	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = b->unmarked[0] = b->unmarked[1] = 0;
 	b->cluster = cluster_number(number);
 	cluster_enter(b, slot);
-	store_cg(&b->refs, four(0, 0, 0, 0));
-	store_cg(&b->missed, four(0, 0, 0, 0));
+	store_cg(&b->refs, four(given, 0, 0, 0));
+	store_cg(&b->missed, four(narrow, 0, 0, 0));
 	if (used_bars)
 		clear_bars(b);
 	struct gsan_tenant *t = at<struct gsan_tenant>(root()->history) + (u64)slot * GSAN_HISTORY + n % GSAN_HISTORY;
-	store_cg(t, four(start, number, (u32)cta, (u32)(cta >> 32)));
+	store_cg(t, four(start, number, (u32)cta, (u32)(cta >> 32) | (number - chain) << 16));
 	b->ntenants = n + 1;
 	fetch_max(&r->top_slot, slot + 1);
 	/* In one piece: a new grid beside the number of the block that was here
@@ -255,14 +288,14 @@ FN void warp_begin(u32 slot, u32 warp, u32 lanes, uint4 info)
 		    (options & GSAN_OPT_WARP_SYNC ? GSAN_WARP_LOCKSTEP : 0) |
 		    (options & GSAN_OPT_APART ? GSAN_WARP_APART : 0);
 	store_ca(w, four(info.x + 1, info.x, info.x, mode));
-	store_ca((char *)w + 16, four(slot << 5 | warp, info.x, info.y, info.z));
+	store_ca((char *)w + 16, four(slot << 5 | warp, info.x, info.y & GSAN_CLOCK_MAX, info.z));
 	/* In one piece: self() looks at it from other blocks. */
 	store_ca(&w->grid, four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32)));
 	store_ca(&w->block, four((u32)b, (u32)(b >> 32), 0, 0));
 	store_ca(&w->slot, four(slot, r->nslots, 0, 0));
 	store_ca(&w->private_too, four(0, r->perturb ? GSAN_SPECIAL_HELD_UP : 0, lanes, 0)); /* and special, lanes, dropped */
 	store_ca(&w->m_own, four(0, 0, 0, 0));
-	w->state = 0;
+	w->state = info.y & BEGINS_WITH ? GSAN_WARP_BLOCK_REFS : 0;
 	w->m_light = w->m_release = w->lock = w->told = 0;
 	w->live = lanes;
 	store_ca(&w->evicted, four(0, 0, 0, 0));

@@ -34,6 +34,16 @@ SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes, u32 site)
 	return mbar_record(slot, (u32)(m - mbars_of(slot)), phase);
 }
 
+/* All blocks of the cluster, by rank. */
+FN u32 cluster_mask(void)
+{
+	u32 size = 1;
+#if __CUDA_ARCH__ >= 900
+	asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+#endif
+	return (2u << (size - 1)) - 1;
+}
+
 /* A copy to the shared memory of several blocks, at the same place in each; it counts
  * at the mbarrier of each. */
 SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u64 mbar, u32 op, u32 site)
@@ -51,7 +61,7 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 		if (!rec)
 			continue;
 		/* The source is free when one of them is complete: more is not known of it. */
-		if (!done)
+		if (!done && !(op & GSAN_COPY_NO_SOURCE))
 			async_range(w, w->slot, src, bytes, rec, ISSUE_PROXY | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
 		async_range(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
 		done |= 1u << rank;
@@ -66,6 +76,15 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 	u32 proxy = op & GSAN_COPY_GENERIC || (how == GSAN_HOW_CP && !(op & GSAN_COPY_MBAR)) ? 0 : ISSUE_PROXY;
 	u64 rec = 0, place = 0, at = (u64)w->slot << 32 | ((u32)mbar & SHARED_WINDOW);
 	site += __gsan_site_base;
+	if (op & GSAN_COPY_CANCEL) {
+		launch_of(own_block(w))->cancels = 1;
+		from = cluster_mask();
+	}
+	if (op & GSAN_COPY_ANYWHERE) {
+		dst = shared_offset(dst);
+		mbar = at = shared_offset(mbar);
+		at |= (u64)w->slot << 32;
+	}
 	if (op & GSAN_COPY_MULTICAST) {
 		copy_all(w, dst, src, bytes, from, mbar, op, site);
 		return;

@@ -322,6 +322,8 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 			w->sc = d.x;
 		if (a.z == w->slot && a.w == w->start && d.y > w->sc_cta)
 			w->sc_cta = d.y;
+		if (d.w == own_block(w)->launch_number)
+			grid_over(w);
 		refs_add(w, &w->refs, id);
 	}
 	w->special |= GSAN_SPECIAL_MORE;

@@ -343,7 +343,7 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 		f->cluster[k] = launch->cluster_dim[k];
 	}
 	fill_access(&f->now, site, now, b->cta);
-	fill_access(&f->before, psite, prev, pcta);
+	fill_access(&f->before, psite, prev, pcta == ~0ull ? pcta : GSAN_TENANT_CTA(pcta));
 	if (GSAN_REC_KIND(now) == GSAN_KIND_ASYNC) {
 		fill_async(&f->now, now);
 		f->now.thread = (w->id & 31) << 5 | sreg_laneid();
@@ -357,6 +357,9 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	__threadfence_system();
 	store(&f->ready, 1);
 }
+
+/* grid.cuh: is launch `other` of a chain, not the own one, not over for the calling lane? */
+SLOW bool launch_beside(struct gsan_warp *w, u32 other, u32 chain);
 
 /* async.cuh */
 SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site);
@@ -379,6 +382,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 	}
 	struct gsan_block *b = block_of(w->slot);
 	u32 plaunch = b->launch_number, end = GSAN_CLOCK_MAX, state = load(&w->state);
+	bool other = false;
 	u64 pcta = b->cta;
 	if (!same) {
 		end = find_tenant(slot, clock, &plaunch, &pcta);
@@ -386,13 +390,15 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 			count(GSAN_COUNT_HISTORY_LOST, 1);
 			return;
 		}
-		/* Launches of one context count as ordered. */
-		if (plaunch != b->launch_number)
+		/* Launches of one context count as ordered, but for those that overlap. */
+		other = plaunch != b->launch_number;
+		if (other && !launch_beside(w, plaunch, GSAN_TENANT_CHAIN(plaunch, pcta)))
 			return;
 		if ((state & GSAN_WARP_UNMODELLED) && scopes_meet(w, GSAN_CLUSTER, GSAN_CLUSTER, slot, clock))
 			return;
 	}
-	if (!nc && lane_knows(w, prev, nk != GSAN_KIND_WARP_READ, end))
+	/* What was known when the launch began was not written while it runs. */
+	if ((!nc || other) && lane_knows(w, prev, nk != GSAN_KIND_WARP_READ, end))
 		return;
 	struct gsan_launch *launch = launch_of(b);
 	if ((state & GSAN_WARP_LOST) || load(&launch->quiet))
@@ -453,7 +459,9 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 			fetch_add(&w->evicted, 1);
 		return;
 	}
-	if (nc) {
+	if (other && !(pl && nl)) {
+		why = plaunch < b->launch_number ? GSAN_WHY_GRID_NOW : GSAN_WHY_GRID_BEFORE;
+	} else if (nc) {
 		why = GSAN_WHY_READ_ONLY;
 	} else if (pl && nl) {
 		why = alike ? GSAN_WHY_SCOPE_ATOMIC : GSAN_WHY_MIXED_SIZE;

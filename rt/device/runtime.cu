@@ -29,6 +29,7 @@
 #include "rt/device/copy.cuh"
 #include "rt/device/tensor.cuh"
 #include "rt/device/wgmma.cuh"
+#include "rt/device/grid.cuh"
 #include "rt/device/block.cuh"
 
 static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 16 == 0 &&

@@ -309,7 +309,7 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 	if (!id)
 		return;
 	struct gsan_snap *s = snap_of(id);
-	u32 flags = load(&s->flags), sc = load(&s->sc);
+	u32 flags = load(&s->flags), sc = load(&s->sc), grids = load(&s->grids);
 	if (load(&s->id) != id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
 		flags = GSAN_SNAP_LOST;
@@ -320,6 +320,8 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 		return;
 	if (sc > to->sc)
 		to->sc = sc;
+	if (grids > to->grids)
+		to->grids = grids;
 	join_same(to, s);
 	join_others(to, s);
 	/* Overwritten while it was read? */
@@ -336,7 +338,7 @@ FN void snap_header(struct gsan_snap *s, u32 flags, u32 slot, u32 start, u32 flo
 	s->start = start;
 	store_cg(&s->floor, four(floor, 0, 0, 0));
 	store_cg(&s->nslots, four(0, cluster, 0, 0));
-	s->sc = s->sc_cta = 0;
+	s->sc = s->sc_cta = s->grids = 0;
 }
 
 /* A large object for the block of `w` that knows everyone up to `floor`. */
@@ -364,6 +366,7 @@ SLOW struct gsan_snap *snap_continue(u32 from, u32 *id)
 	store_cg(&s->nslots, four(c.x, c.y, 0, c.w ? c.w : *id));
 	s->sc = d.x;
 	s->sc_cta = d.y;
+	s->grids = d.w;
 	u32 n = 32 + (a.y & GSAN_SNAP_CROSS ? c.x : 0);
 	uint4 *p = (uint4 *)snap_own(s), *q = (uint4 *)snap_own(f);
 	ROLLED
@@ -401,7 +404,7 @@ SLOW bool snap_within(struct gsan_snap *t, struct gsan_snap *s)
 	u32 slot = ta.z, start = ta.w, floor = 0, warp = tb.y;
 	struct gsan_own e;
 	e.base = e.top = e.mask = 0;
-	if (td.y || (td.x && !no_later(td.x, sd.x)))
+	if (td.y || (td.x && !no_later(td.x, sd.x)) || td.w > sd.w)
 		return false;
 	if (sa.z == slot && sa.w == start && (sa.y & GSAN_SNAP_OWN)) {
 		e = load_own(snap_own(s) + warp);
@@ -480,6 +483,9 @@ SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags)
 	struct gsan_block *b = block_of(w->slot);
 	u32 lane = 1u << sreg_laneid(), id, state = load(&w->state), sc = w->sc, sc_cta = w->sc_cta;
 	bool mine = load(&w->m_refs) & lane, own = (load(&w->m_own) & lane) && l->own_top > w->wfloor;
+	/* What was waited for no fence's number tells. */
+	if (b->first != b->launch_number)
+		flags &= ~GSAN_SNAP_FENCE;
 	bool all = flags & GSAN_SNAP_FENCE;
 	bool a = !all && mine && !refs_within(&l->refs, but);
 	bool b1 = !all && (state & GSAN_WARP_REFS) && !refs_within(&w->refs, but);
@@ -499,6 +505,7 @@ SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags)
 	if (load(&b->sc) > sc)
 		sc = load(&b->sc);
 	s->sc = sc;
+	s->grids = state & GSAN_WARP_OVER ? b->launch_number : 0;
 	s->sc_cta = mine && l->sc_cta > sc_cta ? l->sc_cta : sc_cta;
 	if (own)
 		store_cg(snap_own(s) + (w->id & 31), four(base, l->own_top, l->own_mask, 0));

@@ -35,14 +35,17 @@ FN void go_quiet(struct gsan_warp *w, u32 why)
 	launch_of(block_of(w->slot))->quiet = 1;
 }
 
+/* block.cuh */
+SLOW bool launch_deserted(struct gsan_launch *x);
+
 /* May a word that launch number `n` used last be taken for another address? */
 FN bool launch_over(u32 n)
 {
 	struct gsan_launch *l = at<struct gsan_launch>(root()->launches);
 	ROLLED
 	for (u32 i = 0; i < GSAN_LAUNCHES; i++)
-		if (load(&l[i].ready) == n && load64(&l[i].grid))
-			return false;
+		if (load(&l[i].ready) >= n && load(&l[i].first) <= n && load64(&l[i].grid))
+			return launch_deserted(l + i);
 	return true;
 }
 
@@ -52,7 +55,7 @@ SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 	struct gsan_root *r = root();
 	struct gsan_word *table = at<struct gsan_word>(root()->words);
 	struct gsan_block *b = block_of(w->slot);
-	u32 mine = b->launch_number;
+	u32 mine = b->first;
 	if (make)
 		store(key & WORD_SHARED ? &block_of((u32)(key >> 32) & (GSAN_MAX_SLOTS - 1))->words : &launch_of(b)->words, 1);
 	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 36);
@@ -79,22 +82,23 @@ SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 		struct gsan_word *x = table + ((h + probe) & (r->nwords - 1));
 		u64 k = load64(&x->key);
 		u32 n = load(&x->launch);
-		if (n != mine && launch_over(n) && swap((u64 *)&x->key, k, key) == k)
+		if (n < mine && launch_over(n) && swap((u64 *)&x->key, k, key) == k)
 			return x;
 	}
 	go_quiet(w, GSAN_COUNT_WORD_FULL);
 	return 0;
 }
 
-/* With the lock held: what an earlier launch left means nothing to this one. */
-FN void word_refresh(struct gsan_word *x, u32 launch)
+/* With the lock held: what a launch left that is over means nothing to this one. */
+FN void word_refresh(struct gsan_word *x, const struct gsan_block *b)
 {
-	if (x->launch != launch) {
-		x->launch = launch;
+	if (x->launch < b->first) {
 		x->n = 0;
 		x->writer_level = 0;
 		x->writing[0].who = x->writing[1].who = x->writing[2].who = 0;
 	}
+	if (x->launch < b->launch_number)
+		x->launch = b->launch_number;
 }
 
 /* Level 0 reaches nobody. */
@@ -251,7 +255,7 @@ SLOW void word_look(struct gsan_warp *w, u64 key)
 {
 	struct gsan_word *x = word_find(w, key, false);
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
-	if (!x || load(&x->launch) != block_of(w->slot)->launch_number)
+	if (!x || load(&x->launch) < block_of(w->slot)->first)
 		return;
 	if (load(&x->n) && (load(&x->e[0].level) & (ENTRY_OLD | ENTRY_DEAD)))
 		ONE_BY_ONE(
@@ -347,7 +351,7 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 	bool before = !release && (load(&w->m_release) >> lane & 1);
 
 	take_lock(&x->lock);
-	word_refresh(x, b->launch_number);
+	word_refresh(x, b);
 	/* A release sequence goes on through RMWs of sufficient scope alone. */
 	bool keep = rmw && (!x->writer_level ||
 			    entry_meets(w, cluster, x->writer_level, level, x->writer_slot, x->writer_cluster));
@@ -555,7 +559,7 @@ SLOW void observe(struct gsan_warp *w, u64 key, u32 level, bool acq, u64 weak)
 	struct gsan_word *x = word_find(w, key, false);
 	/* An entry is complete before the value can be seen that it stands for. */
 	u32 n = x ? load(&x->n) : 0;
-	if (!n || load(&x->launch) != block_of(w->slot)->launch_number)
+	if (!n || load(&x->launch) < block_of(w->slot)->first)
 		return;
 	uint4 e = load_cg(x->e);
 	if (n > 1 || e.y > GSAN_SYS) {
