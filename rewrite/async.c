@@ -107,17 +107,18 @@ static void spaces(const struct ptx_inst *in, enum ptx_mod *to, enum ptx_mod *fr
 	}
 }
 
-/* [dst], [src], bytes{, [mbarrier]{, blocks}}...  Not known: copies of some bytes of
- * each 16. */
+/* [dst], [src], bytes{, [mbarrier]{, blocks}}...{, mask of the bytes of each 16}. */
 static bool bulk(const struct rw_func *rf, const struct ptx_inst *in, bool reduce, struct rw_event *e)
 {
 	bool mbar = ptx_has(in, MOD_MBARRIER_COMPLETE_TX_BYTES), all = ptx_has(in, MOD_MULTICAST_CLUSTER);
+	bool masked = ptx_has(in, MOD_CP_MASK);
 	enum ptx_mod to, from;
 
 	spaces(in, &to, &from);
 	if (in->nops < (mbar ? 4 : 3) || !is_address(&in->ops[0]) || !is_address(&in->ops[1]) ||
 	    (mbar && !is_address(&in->ops[3])) || from == MOD_NONE ||
-	    (all && (in->nops < 5 || in->ops[4].kind != OP_SYM)) || ptx_has(in, MOD_CP_MASK))
+	    (all && (in->nops < 5 || in->ops[4].kind != OP_SYM)) ||
+	    (masked && (mbar || in->nops < 4 || in->ops[in->nops - 1].kind != OP_SYM)))
 		return false;
 	e->what = WHAT_COPY;
 	e->addr = &in->ops[0];
@@ -126,36 +127,43 @@ static bool bulk(const struct rw_func *rf, const struct ptx_inst *in, bool reduc
 	e->arg[1] = e->arg[2] = &in->ops[2];
 	if (all)
 		e->arg[2] = &in->ops[4];
+	if (masked)
+		e->arg[2] = &in->ops[in->nops - 1];
 	e->arg[3] = mbar ? &in->ops[3] : NULL;
 	e->info = (reduce ? GSAN_HOW_REDUCE : GSAN_HOW_BULK) | (mbar ? GSAN_COPY_MBAR : 0) |
-		(all ? GSAN_COPY_MULTICAST : 0) | (to == MOD_GLOBAL ? 0 : GSAN_COPY_TO_SHARED) | (from == MOD_GLOBAL ? 0 : GSAN_COPY_FROM_SHARED);
+		(all ? GSAN_COPY_MULTICAST : 0) | (masked ? GSAN_COPY_MASKED : 0) | (to == MOD_GLOBAL ? 0 : GSAN_COPY_TO_SHARED) | (from == MOD_GLOBAL ? 0 : GSAN_COPY_FROM_SHARED);
 	if (to == MOD_SHARED_CLUSTER && !all && rw_address(rf, e->addr).where != WHERE_SHARED)
 		e->info |= GSAN_COPY_CLUSTER;
 	return true;
 }
 
-/* [dst], [map, {coordinates}], [mbarrier]{, blocks}...; [map, {coordinates}], [src]...
- * Not known: im2col, and copies of a pair of blocks. */
+/* [dst], [map, {coordinates}], [mbarrier]{, {offsets}}{, blocks}...; [map, {coordinates}],
+ * [src]...  Not known: wide im2col, and copies of a pair of blocks. */
 static bool tensor(const struct rw_func *rf, const struct ptx_inst *in, bool reduce, struct rw_event *e)
 {
 	bool mbar = ptx_has(in, MOD_MBARRIER_COMPLETE_TX_BYTES), all = ptx_has(in, MOD_MULTICAST_CLUSTER);
+	bool im2col = ptx_has(in, MOD_IM2COL);
 	const struct ptx_operand *map = operand(in, mbar), *shared = operand(in, !mbar);
+	const struct ptx_operand *offsets = im2col && mbar ? operand(in, 3) : NULL;
+	const struct ptx_operand *blocks = all ? operand(in, 3 + !!offsets) : NULL;
 
 	if (!map || map->kind != OP_ADDR || map->n != 2 || map->list[1].kind != OP_VEC || map->list[1].n > 5 ||
 	    !is_address(shared) || (mbar && !is_address(operand(in, 2))) ||
-	    (all && (in->nops < 4 || in->ops[3].kind != OP_SYM)) ||
-	    ptx_has(in, MOD_IM2COL) || ptx_has(in, MOD_IM2COL_W) || ptx_has(in, MOD_IM2COL_W_128) ||
-	    ptx_has(in, MOD_IM2COL_NO_OFFS) || ptx_has(in, MOD_CTA_GROUP_2))
+	    (all && (!blocks || blocks->kind != OP_SYM)) ||
+	    (im2col && mbar && (!offsets || offsets->kind != OP_VEC || !offsets->n || offsets->n > 3)) ||
+	    ptx_has(in, MOD_IM2COL_W) || ptx_has(in, MOD_IM2COL_W_128) || ptx_has(in, MOD_CTA_GROUP_2))
 		return false;
 	e->what = WHAT_TENSOR;
 	e->addr = map;
 	e->var = rw_address(rf, shared).var;
 	e->arg[0] = shared;
 	e->arg[1] = mbar ? &in->ops[2] : NULL;
-	e->arg[2] = all ? &in->ops[3] : NULL;
+	e->arg[2] = blocks;
+	e->arg[3] = offsets;
 	e->info = (reduce ? GSAN_HOW_REDUCE : GSAN_HOW_BULK) | (mbar ? GSAN_COPY_MBAR : 0) |
 		(all ? GSAN_COPY_MULTICAST : 0) |
-		(ptx_has(in, MOD_TILE_GATHER4) || ptx_has(in, MOD_TILE_SCATTER4) ? GSAN_COPY_FOUR_ROWS : 0);
+		(ptx_has(in, MOD_TILE_GATHER4) || ptx_has(in, MOD_TILE_SCATTER4) ? GSAN_COPY_FOUR_ROWS : 0) |
+		(im2col || ptx_has(in, MOD_IM2COL_NO_OFFS) ? GSAN_COPY_IM2COL : 0);
 	return true;
 }
 
@@ -233,6 +241,41 @@ static bool wgmma(const struct ptx_inst *in, bool sparse, struct rw_event *e)
 		e->arg[0] = a;
 		e->info |= GSAN_WGMMA_A | (trans == 2 && in->ops[in->nops - 2].ival ? GSAN_WGMMA_A_MN : 0);
 	}
+	return true;
+}
+
+/* PTX ISA "membar/fence": .release.scope; .acquire.scope [map], 128. */
+static uint32_t map_fence(const struct ptx_inst *in, uint32_t sem)
+{
+	enum gsan_level level = ptx_has(in, MOD_CTA) ? GSAN_CTA : ptx_has(in, MOD_CLUSTER) ? GSAN_CLUSTER :
+				ptx_has(in, MOD_SYS) ? GSAN_SYS : GSAN_GPU;
+
+	return sem | (uint32_t)level << GSAN_INFO_LEVEL_SHIFT;
+}
+
+/* [map]{, dimension}, value: PTX ISA "tensormap.replace". */
+static bool map_edit(const struct ptx_inst *in, struct rw_event *e)
+{
+	static const struct { enum ptx_mod mod; enum gsan_map_field field; } fields[] = {
+		{ MOD_GLOBAL_ADDRESS, GSAN_MAP_ADDRESS }, { MOD_RANK, GSAN_MAP_RANK },
+		{ MOD_BOX_DIM, GSAN_MAP_BOX }, { MOD_GLOBAL_DIM, GSAN_MAP_DIM },
+		{ MOD_GLOBAL_STRIDE, GSAN_MAP_STRIDE }, { MOD_ELEMENT_STRIDE, GSAN_MAP_STEP },
+		{ MOD_ELEMTYPE, GSAN_MAP_TYPE }, { MOD_INTERLEAVE_LAYOUT, GSAN_MAP_INTERLEAVE },
+		{ MOD_SWIZZLE_MODE, GSAN_MAP_SWIZZLE }, { MOD_SWIZZLE_ATOMICITY, GSAN_MAP_ATOMICITY },
+		{ MOD_FILL_MODE, GSAN_MAP_FILL }
+	};
+	unsigned f = 0;
+
+	while (f < sizeof fields / sizeof *fields && !ptx_has(in, fields[f].mod))
+		f++;
+	if (f == sizeof fields / sizeof *fields || !is_address(operand(in, 0)) || in->nops < 2 || in->nops > 3 ||
+	    (in->nops == 3 && (in->ops[1].kind == OP_SYM || in->ops[1].ival > 4)))
+		return false;
+	e->what = WHAT_MAP_EDIT;
+	e->addr = &in->ops[0];
+	e->arg[0] = &in->ops[in->nops - 1];
+	e->info = fields[f].field | (in->nops == 3 ? (uint32_t)in->ops[1].ival << 4 : 0) |
+		(ptx_inst_space(in) == SPACE_SHARED ? GSAN_MAP_SHARED : 0);
 	return true;
 }
 
@@ -330,6 +373,22 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 		return group(in, GSAN_HOW_WGMMA | GSAN_GROUP_COMMIT, e);
 	case INST_WGMMA_WAIT_GROUP:
 		return group(in, GSAN_HOW_WGMMA, e);
+	case INST_TENSORMAP_REPLACE:
+		e->var = in->nops ? rw_address(rf, &in->ops[0]).var : NULL;
+		return map_edit(in, e);
+	case INST_TENSORMAP_CP_FENCEPROXY:
+		if (!is_address(operand(in, 0)) || !is_address(operand(in, 1)))
+			return false;
+		e->what = WHAT_MAP_COPY;
+		e->addr = &in->ops[0];
+		e->arg[0] = &in->ops[1];
+		e->info = map_fence(in, GSAN_INFO_RELEASE);
+		return true;
+	case INST_FENCE_PROXY_TENSORMAP_GENERIC:
+		e->what = WHAT_MAP_FENCE;
+		e->addr = is_address(operand(in, 0)) ? &in->ops[0] : NULL;
+		e->info = map_fence(in, ptx_has(in, MOD_RELEASE) ? GSAN_INFO_RELEASE : GSAN_INFO_ACQUIRE);
+		return e->addr || ptx_has(in, MOD_RELEASE);
 	case INST_FENCE_PROXY_ASYNC:
 		e->what = WHAT_PROXY_FENCE;
 		e->info = proxy_spaces(in);

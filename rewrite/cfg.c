@@ -58,6 +58,23 @@ static void add_var(struct rw *r, struct ptx_stmt *s)
 		rw_list_add(r, &r->vars, s);
 }
 
+/* May it use the shared memory of a block that has ended? */
+static bool outlives(unsigned id)
+{
+	switch (id) {
+	case INST_MAPA:
+	case INST_CP_ASYNC_BULK:
+	case INST_CP_ASYNC_BULK_TENSOR:
+	case INST_CP_REDUCE_ASYNC_BULK:
+	case INST_CP_REDUCE_ASYNC_BULK_TENSOR:
+	case INST_ST_ASYNC:
+	case INST_RED_ASYNC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* One walk over the statements; they are spread over memory, so that every walk
  * costs.  What later passes look for is put on lists on the way. */
 static void cut(struct rw *r, struct rw_func *rf)
@@ -84,6 +101,7 @@ static void cut(struct rw *r, struct rw_func *rf)
 		if (rw_is_bits(&s->inst))
 			rw_list_add(r, &rf->bits, s);
 		r->peers |= s->inst.id == INST_MAPA;
+		r->outlives |= outlives(s->inst.id);
 		rf->has_setmaxnreg |= s->inst.id == INST_SETMAXNREG;
 		b->waits |= s->inst.id == INST_CALL || ptx_has(&s->inst, MOD_SYNC);
 		if (ptx_insts[s->inst.id].model != MODEL_PLAIN || s->inst.id == INST_UNKNOWN ||

@@ -346,6 +346,9 @@ static void count(struct gsan_rewrite_stats *st, const struct rw_event *e)
 	case WHAT_MBAR_WAIT:
 	case WHAT_COPY:
 	case WHAT_TENSOR:
+	case WHAT_MAP_EDIT:
+	case WHAT_MAP_COPY:
+	case WHAT_MAP_FENCE:
 	case WHAT_WGMMA:
 	case WHAT_GROUP:
 		st->asyncs++;
@@ -509,7 +512,7 @@ void rw_dump_class(const struct rw *r, FILE *out)
 		[WHAT_ROWS] = "rows", [WHAT_STRONG] = "strong", [WHAT_BARRIER] = "barrier",
 		[WHAT_WARP_SYNC] = "warp sync", [WHAT_FENCE] = "fence",
 		[WHAT_MBAR] = "mbarrier", [WHAT_MBAR_WAIT] = "mbarrier wait", [WHAT_COPY] = "copy",
-		[WHAT_GROUP] = "group", [WHAT_WGMMA] = "wgmma", [WHAT_TENSOR] = "tensor", [WHAT_PROXY_FENCE] = "proxy fence",
+		[WHAT_GROUP] = "group", [WHAT_WGMMA] = "wgmma", [WHAT_TENSOR] = "tensor", [WHAT_MAP_EDIT] = "map edit", [WHAT_MAP_COPY] = "map copy", [WHAT_MAP_FENCE] = "map fence", [WHAT_PROXY_FENCE] = "proxy fence",
 		[WHAT_INIT_FENCE] = "init fence", [WHAT_CLUSTER_ARRIVE] = "cluster arrive",
 		[WHAT_CLUSTER_WAIT] = "cluster wait",
 		[WHAT_GRID_GO] = "launch dependents", [WHAT_GRID_WAIT] = "grid wait",

@@ -17,7 +17,7 @@ enum scratch {
 	S_CTX,                  /* the thread's context */
 	S_ADDR,                 /* address */
 	S_FROM,                 /* address of a copy's source */
-	S_MBAR,                 /* address of its mbarrier */
+	S_MBAR,                 /* address of its mbarrier; what a tensor map was */
 	S_BYTES,                /* bytes or stride */
 	S_WORD,                 /* 32-bit address, lane number */
 	S_ID,                   /* barrier */
@@ -463,7 +463,7 @@ static const char *mbarrier_wait(struct ins *i, const struct rw_event *e, const 
 	return before;
 }
 
-/* PTX ISA "cp.async.bulk": which blocks of the cluster, in 16 bits. */
+/* PTX ISA "cp.async.bulk": which blocks of the cluster, or bytes of 16, in 16 bits. */
 static void put_mask(struct ins *i, const struct ptx_operand *o)
 {
 	RW_PUT(i->r, "\tcvt.u32.u16 ");
@@ -480,13 +480,45 @@ static void copy(struct ins *i, const struct rw_event *e)
 			      e->arg[2] ? operand(e->arg[2]) : number(e->stride), number(0), number(e->info),
 			      number(e->site) };
 
-	if ((e->info & GSAN_COPY_MULTICAST) && e->arg[2]) {
+	if ((e->info & (GSAN_COPY_MULTICAST | GSAN_COPY_MASKED)) && e->arg[2]) {
 		put_mask(i, e->arg[2]);
 		args[4] = reg(S_TICKET);
 	}
 	if (e->arg[3])
 		args[5] = put_place(i, e, e->arg[3], S_MBAR, false);
 	put_call(i, RW_FN_COPY, guard_of(&e->stmt->inst), args, 0);
+}
+
+/* PTX ISA "cp.async.bulk.tensor": the blocks, and above them the offsets of im2col. */
+static struct arg put_more(struct ins *i, const struct ptx_operand *blocks, const struct ptx_operand *offsets)
+{
+	struct rw *r = i->r;
+
+	if (!blocks && !offsets)
+		return number(0);
+	if (offsets)
+		RW_PUT(r, "\tmov.b64 ");
+	else
+		RW_PUT(r, "\tcvt.u64.u16 ");
+	put_scratch(i, S_BYTES);
+	RW_PUT(r, ", ");
+	if (offsets)
+		RW_PUT(r, "{");
+	if (blocks)
+		rw_put_operand(r, blocks);
+	else
+		rw_putu(r, 0);
+	for (unsigned k = 0; offsets && k < 3; k++) {
+		RW_PUT(r, ", ");
+		if (k < offsets->n)
+			rw_put_operand(r, &offsets->list[k]);
+		else
+			rw_putu(r, 0);
+	}
+	if (offsets)
+		RW_PUT(r, "}");
+	RW_PUT(r, ";\n");
+	return reg(S_BYTES);
 }
 
 static void tensor(struct ins *i, const struct rw_event *e)
@@ -500,13 +532,44 @@ static void tensor(struct ins *i, const struct rw_event *e)
 	for (unsigned k = 0; k < 5; k++)
 		args[4 + k] = k < c->n ? operand(&c->list[k]) : number(0);
 	args[9] = number(e->info);
-	args[10] = number(0);
+	args[10] = put_more(i, e->arg[2], e->arg[3]);
 	args[11] = number(e->site);
-	if (e->arg[2]) {
-		put_mask(i, e->arg[2]);
-		args[10] = reg(S_TICKET);
-	}
 	put_call(i, RW_FN_TENSOR, guard_of(&e->stmt->inst), args, 0);
+}
+
+/* Before tensormap.replace and, through *after, behind it: what the map said, and what
+ * it says then. */
+static const char *map_edit(struct ins *i, const struct rw_event *e, const char **after)
+{
+	struct rw *r = i->r;
+	const struct ptx_inst *in = &e->stmt->inst;
+	struct arg args[] = { reg(S_CTX), { 0 }, number(e->info), number(e->site), reg(S_MBAR) };
+	const char *before;
+
+	rw_open(r);
+	args[1] = put_address(i, e, true);
+	put_call(i, RW_FN_MAP_EDIT, guard_of(in), args, S_MBAR);
+	before = rw_close(r);
+	rw_open(r);
+	args[3] = widened(i, e->arg[0]);
+	put_call(i, RW_FN_MAP_EDITED, guard_of(in), args, 0);
+	*after = rw_close(r);
+	return before;
+}
+
+static void map_copy(struct ins *i, const struct rw_event *e)
+{
+	struct arg args[] = { reg(S_CTX), put_address(i, e, false), put_place(i, e, e->arg[0], S_FROM, false),
+			      number(e->info), number(e->site) };
+
+	put_call(i, RW_FN_MAP_COPY, guard_of(&e->stmt->inst), args, 0);
+}
+
+static void map_fence(struct ins *i, const struct rw_event *e)
+{
+	struct arg args[] = { reg(S_CTX), e->addr ? put_address(i, e, false) : number(0), number(e->info) };
+
+	put_call(i, RW_FN_MAP_FENCE, guard_of(&e->stmt->inst), args, 0);
 }
 
 static void wgmma(struct ins *i, const struct rw_event *e)
@@ -566,6 +629,12 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 	case WHAT_TENSOR:
 		tensor(i, e);
 		break;
+	case WHAT_MAP_COPY:
+		map_copy(i, e);
+		break;
+	case WHAT_MAP_FENCE:
+		map_fence(i, e);
+		break;
 	case WHAT_WGMMA:
 		wgmma(i, e);
 		break;
@@ -582,12 +651,17 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 		put_call(i, RW_FN_LAUNCH_DEPENDENTS, guard_of(in), args, 0);
 		break;
 	case WHAT_LEAVE:
+		if (i->r->outlives) {
+			put_call(i, RW_FN_ENDED, guard_of(in), args, 0);
+			RW_PUT(i->r, "\n");
+		}
 		put_call(i, RW_FN_EXIT, guard_of(in), args, 0);
 		break;
 	case WHAT_GRID_WAIT:
 	case WHAT_CLUSTER_WAIT:
 	case WHAT_MBAR_WAIT:
 	case WHAT_GROUP:
+	case WHAT_MAP_EDIT:
 	case WHAT_STRONG:
 	case WHAT_BARRIER:
 	case WHAT_UNMODELLED:
@@ -633,6 +707,8 @@ static void insert_event(struct ins *i, struct rw_event *e)
 		before = mbarrier_wait(i, e, &after);
 	else if (e->what == WHAT_GROUP)
 		before = group(i, e, &after);
+	else if (e->what == WHAT_MAP_EDIT)
+		before = map_edit(i, e, &after);
 	else if (e->what == WHAT_UNMODELLED)
 		before = call_after(i, e, RW_FN_UNMODELLED, &after);
 	else if (e->what == WHAT_CLUSTER_WAIT)

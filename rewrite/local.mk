@@ -51,6 +51,7 @@ EXTRA_DIST += \
 	testsuite/rewrite/scopes.exp testsuite/rewrite/scopes.ptx \
 	testsuite/rewrite/spaces.exp testsuite/rewrite/spaces.ptx \
 	testsuite/rewrite/strong.exp testsuite/rewrite/strong.ptx \
+	testsuite/rewrite/tensor.exp testsuite/rewrite/tensor.ptx \
 	testsuite/rewrite/unknown.exp testsuite/rewrite/unknown.ptx \
 	testsuite/rewrite/unmodelled.exp testsuite/rewrite/unmodelled.ptx \
 	testsuite/rewrite/weak.exp testsuite/rewrite/weak.ptx

@@ -54,6 +54,9 @@ enum rw_what {
 	WHAT_COPY,              /* asynchronous */
 	WHAT_GROUP,             /* of such copies: commit, wait */
 	WHAT_TENSOR,            /* copy of a tile */
+	WHAT_MAP_EDIT,          /* tensormap.replace */
+	WHAT_MAP_COPY,          /* tensormap.cp_fenceproxy */
+	WHAT_MAP_FENCE,         /* fence.proxy.tensormap::generic */
 	WHAT_WGMMA,             /* what it reads of shared memory */
 	WHAT_PROXY_FENCE,
 	WHAT_INIT_FENCE,        /* fence.mbarrier_init */
@@ -72,7 +75,8 @@ struct rw_event {
 	/* What else an asynchronous instruction's call passes, NULL if it is not there.
 	 * MBAR: number; MBAR_WAIT: parity; COPY: source, bytes (`stride` without), bytes
 	 * read or the blocks it goes to, mbarrier;
-	 * TENSOR: shared address, mbarrier, blocks; WGMMA: descriptors; GROUP: how many may be pending. */
+	 * TENSOR: shared address, mbarrier, blocks, im2col offsets; MAP_EDIT: value; MAP_COPY: source;
+	 * WGMMA: descriptors; GROUP: how many may be pending. */
 	const struct ptx_operand *arg[4];
 	const struct ptx_sym *var;      /* what it points into, NULL if not known */
 	uint32_t info;                  /* GSAN_INFO_*, or the operation of an asynchronous one */
@@ -140,6 +144,7 @@ struct rw {
 	struct rw_func **funcs;
 	unsigned nfuncs;
 	bool peers;                     /* it makes addresses of peers' shared memory */
+	bool outlives;                  /* it has what may use shared memory when a block ends */
 	struct rw_list vars;            /* declarations of memory, in functions too */
 	struct rw_text text;
 	bool used[RW_FN_COUNT];         /* calls that were emitted */

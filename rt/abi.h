@@ -107,9 +107,11 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
 	GSAN_HOW_REDUCE,        /* cp.reduce.async.bulk: its destination */
 	GSAN_HOW_WGMMA,
 	GSAN_HOW_OBJECT,        /* none: an mbarrier lies there, of that number */
-	GSAN_HOW_PEER           /* not asynchronous: a thread's access to a peer's shared
+	GSAN_HOW_PEER,          /* not asynchronous: a thread's access to a peer's shared
 				   memory, whose clocks are not its own; the group is
 				   level << 19 | number of an interval of its warp */
+	GSAN_HOW_MAP            /* cp.async.bulk.tensor to global memory reads its tensor map;
+				   where an mbarrier completes it, generic and red say so */
 };
 
 /* ---- What the rewriter calls ----------------------------------------------
@@ -123,6 +125,8 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *                                              threads; site: the kernel's own
  *   (.b64 ctx) __gsan_v1_self()                first thing in every .func that needs it
  *   __gsan_v1_exit(.b64 ctx)                   before ret of an entry, before exit
+ *   __gsan_v1_ended(.b64 ctx)                  before that, where operations may outlive
+ *                                              the block's shared memory
  *
  *   X = g (global), s (shared::cta; addr = zero-extended window offset), x (generic)
  *   __gsan_v1_read_X (.b64 ctx, .b64 addr, .b32 info, .b32 site)   before a weak read
@@ -163,8 +167,17 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *   __gsan_v1_group(.b64 ctx, .b32 op, .b32 n) before a commit_group; after a wait_group,
  *                                              n: groups that may be pending
  *   __gsan_v1_tensor(.b64 ctx, .b64 map, .b64 shared, .b64 mbar, .b32 c0 .. c4, .b32 op,
- *                    .b32 mask, .b32 site)     before a tensor copy; mask: the blocks of
- *                                              GSAN_COPY_MULTICAST
+ *                    .b64 more, .b32 site)     before a tensor copy; more: the blocks of
+ *                                              GSAN_COPY_MULTICAST, in 16 bits, and above
+ *                                              them the offsets of GSAN_COPY_IM2COL
+ *   (.b64 was) __gsan_v1_map_edit(.b64 ctx, .b64 map, .b32 op, .b32 site)
+ *                                              before tensormap.replace; op: what it
+ *                                              replaces; was: what the map said
+ *   __gsan_v1_map_edited(.b64 ctx, .b64 map, .b32 op, .b64 value, .b64 was)   after it
+ *   __gsan_v1_map_copy(.b64 ctx, .b64 dst, .b64 src, .b32 info, .b32 site)
+ *                                              before tensormap.cp_fenceproxy
+ *   __gsan_v1_map_fence(.b64 ctx, .b64 map, .b32 info)   before
+ *                                              fence.proxy.tensormap::generic
  *   __gsan_v1_wgmma(.b64 ctx, .b64 a, .b64 b, .b32 op, .b32 site)
  *                                              before wgmma.mma_async; a, b: descriptors
  *   __gsan_v1_wgmma_group(.b64 ctx, .b32 op, .b32 n)   as group, of wgmma
@@ -229,6 +242,16 @@ enum gsan_mbar_op {
 #define GSAN_COPY_CANCEL        4096u           /* the answer of cluster launch control; with
 						   GSAN_COPY_MULTICAST to the whole cluster */
 #define GSAN_COPY_ANYWHERE      8192u           /* addresses are generic */
+#define GSAN_COPY_IM2COL        16384u          /* tensor: im2col, im2col_no_offs */
+#define GSAN_COPY_MASKED        32768u          /* `from` is the mask of bytes of each 16 */
+
+/* Of `op` for a change of a tensor map: the field, the dimension << 4, and where the
+ * map lies. */
+enum gsan_map_field {
+	GSAN_MAP_ADDRESS, GSAN_MAP_RANK, GSAN_MAP_BOX, GSAN_MAP_DIM, GSAN_MAP_STRIDE, GSAN_MAP_STEP,
+	GSAN_MAP_TYPE, GSAN_MAP_INTERLEAVE, GSAN_MAP_SWIZZLE, GSAN_MAP_ATOMICITY, GSAN_MAP_FILL
+};
+#define GSAN_MAP_SHARED         256u            /* else a generic address, or global */
 
 /* Of `op` for a group: enum gsan_how, and which. */
 #define GSAN_GROUP_COMMIT       8u
@@ -389,6 +412,8 @@ struct gsan_root {
 	uint64_t self;          /* uint64_t[nsm * 64]: last context seen by %smid, %warpid */
 	uint64_t maps;          /* struct gsan_map[GSAN_MAPS], host memory */
 	uint64_t early;         /* struct gsan_early[GSAN_EARLY], host memory */
+	uint64_t edits;         /* struct gsan_map[GSAN_EDITS] */
+	uint64_t guests;        /* struct gsan_guest[nslots * GSAN_GUESTS] */
 	uint64_t clusters;      /* struct gsan_cluster[nslots] */
 	uint64_t mbars;         /* struct gsan_mbar[nslots * GSAN_MBARS] */
 	uint64_t groups;        /* struct gsan_groups[nslots * 1024] */

@@ -224,7 +224,7 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 {
 	struct gsan_root *r = &dev.root;
 	const uint64_t n = dev.nslots;
-	struct { uint64_t *at, bytes; } array[20];
+	struct { uint64_t *at, bytes; } array[24];
 	int narrays = 0;
 	uint64_t total = 0, base;
 
@@ -251,6 +251,8 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar));
 	ARRAY(groups, n * 1024 * sizeof(struct gsan_groups));
 	ARRAY(logs, n * 32 * sizeof(struct gsan_log));
+	ARRAY(guests, n * GSAN_GUESTS * sizeof(struct gsan_guest));
+	ARRAY(edits, GSAN_EDITS * sizeof(struct gsan_map));
 	ARRAY(dedup, (uint64_t)r->ndedup * sizeof(struct gsan_dedup));
 #undef ARRAY
 	for (int i = 0; i < narrays; i++)

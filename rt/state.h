@@ -289,7 +289,9 @@ struct gsan_mbar {
 	uint32_t wait_site;     /* of the last wait */
 	uint32_t tried_who, tried_clock, tried_site;    /* the last one in vain: warp << 5 | lane */
 	uint32_t tx_first;      /* bytes of the phase's first copy */
-	uint32_t fenced, pad[3];        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
+	uint32_t fenced;        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
+	/* The last copy in each of two phases, by the phase's lowest bit. */
+	uint32_t tx_phase[2], tx_site[2], tx_at[2], pad;
 	struct gsan_seen seen[2][32];   /* by the same: who of which warp saw it over */
 };
 #define GSAN_MBAR_LIVE          1u
@@ -309,8 +311,14 @@ struct gsan_map {
 	uint32_t dim[5], box[5], every[5];      /* elements; every how many-th */
 	uint32_t rank;
 	uint32_t span;          /* of the swizzle, bytes; 0: none */
-	uint32_t pad[3];
+	uint32_t im2col;        /* box is channels and pixels, the corners are those of W, H, D */
+	int32_t lower[3], upper[3];
+	uint32_t pad[2];
 };
+/* And what tensormap.replace made of them, by the same hash: sets of some. */
+#define GSAN_EDITS      2048    /* powers of two */
+#define GSAN_EDIT_WAYS  8
+#define GSAN_EDIT_BUSY  2ull    /* being written; keys are odd */
 
 /* A cluster of several blocks. */
 struct gsan_cluster {
@@ -338,10 +346,22 @@ struct gsan_groups {
 };
 enum gsan_wait { GSAN_WAIT_CP, GSAN_WAIT_CP_MBAR, GSAN_WAIT_BULK, GSAN_WAIT_READ, GSAN_WAIT_WGMMA };
 
+/* A fence of the tensor maps' proxy, and what who ran it knew then. */
+struct gsan_noted {
+	uint32_t mask, clock, what, map;        /* GSAN_NOTED_*; address >> GSAN_NOTED_SHIFT */
+	uint32_t floor, wfloor, sc, start;      /* the block's, by which it is recognised */
+	struct gsan_refs refs[3];               /* lane's, warp's, block's */
+};
+#define GSAN_NOTED_RELEASE      1u
+#define GSAN_NOTED_ACQUIRE      2u
+#define GSAN_NOTED_MORE         4u      /* it knew more than is noted */
+#define GSAN_NOTED_SHIFT        6       /* maps are aligned to 64 bytes */
+
 /* The waits and the proxy fences of a warp: rings. */
 #define GSAN_LOG        16
 #define GSAN_LOG_KNEW   4
 #define GSAN_LOG_PEERS  32
+#define GSAN_LOG_MAPS   8
 #define GSAN_PEER_MAX   ((1u << 19) - 1)
 struct gsan_log {
 	struct {
@@ -362,7 +382,26 @@ struct gsan_log {
 	uint32_t at_cluster;    /* lanes that arrived at their cluster's barrier and did not wait */
 	uint32_t peer[GSAN_LOG_PEERS][2];       /* the last: number, clock */
 	/* As in gsan_groups, of wgmma: groups are the warp's. */
-	uint32_t wgmma_start, wgmma, wgmma_waited, pad;
+	uint32_t wgmma_start, wgmma, wgmma_waited;
+	uint32_t maps;          /* entries ever made in: */
+	struct gsan_noted map[GSAN_LOG_MAPS];
+	/* By lane: its last bulk copy out of shared memory. */
+	uint32_t last_group[32], last_site[32], last_at[32];
+	/* Of peers that it knows to have begun, by rank; of the block with that start. */
+	uint32_t begun_start, begun, begun_told, begun_pad;
+	/* In the first warp's: threads that are leaving | the block's start << 32, and the start
+	 * again when all have gone. */
+	unsigned long long leaving;
+	uint32_t closed, closed_pad;
+};
+
+/* The last access of a peer's warp to a block's shared memory; who of the block knew of
+ * it when he left stores its clock. */
+#define GSAN_GUESTS     64      /* per slot, power of two */
+struct gsan_guest {
+	uint32_t start;         /* of the block that is visited */
+	uint32_t who, mask, clock;
+	uint32_t site, at, known, pad;
 };
 
 struct gsan_sm { uint32_t used; uint32_t pad[7]; };

@@ -75,6 +75,44 @@ void rt_maps_into(struct gsan_map *to)
 	pthread_mutex_unlock(&rt_lock);
 }
 
+/* What every kind of map has.  False: it is of a kind that is not modelled. */
+static bool common(struct gsan_map *m, CUtensorMapDataType type, cuuint32_t rank, const void *base,
+		   const cuuint64_t *dim, const cuuint64_t *stride, const cuuint32_t *step,
+		   CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle)
+{
+	*m = (struct gsan_map){ .base = (uintptr_t)base, .rank = rank, .span = span_of(swizzle) };
+	m->stride[0] = bytes_of(type);
+	for (unsigned i = 0; i < 5; i++) {
+		m->dim[i] = i < rank ? (uint32_t)(dim[i] > UINT32_MAX ? UINT32_MAX : dim[i]) : 1;
+		m->box[i] = 1;
+		m->every[i] = i < rank ? step[i] : 1;
+		if (i)
+			m->stride[i] = i < rank ? stride[i - 1] : 0;
+	}
+	return m->stride[0] && interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
+	       (swizzle == CU_TENSOR_MAP_SWIZZLE_NONE || m->span);
+}
+
+static unsigned long long hash_of(const CUtensorMap *map)
+{
+	unsigned long long key = 1, word;
+
+	for (unsigned i = 0; i < sizeof *map / 8; i++) {
+		memcpy(&word, (const char *)map + 8 * i, 8);
+		key = GSAN_MAP_HASH(key, word);
+	}
+	return key | 1;
+}
+
+/* `map` is what the driver made of `m`. */
+static void made(const CUtensorMap *map, struct gsan_map *m)
+{
+	m->key = hash_of(map);
+	pthread_mutex_lock(&rt_lock);
+	enter(m);
+	pthread_mutex_unlock(&rt_lock);
+}
+
 CUresult rt_on_tensor_map(enum rt_hook which, CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
 			  void *base, const cuuint64_t *dim, const cuuint64_t *stride, const cuuint32_t *box,
 			  const cuuint32_t *step, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
@@ -82,28 +120,61 @@ CUresult rt_on_tensor_map(enum rt_hook which, CUtensorMap *map, CUtensorMapDataT
 {
 	CUresult r = REAL(cuTensorMapEncodeTiled, which)(map, type, rank, base, dim, stride, box, step,
 							 interleave, swizzle, promotion, fill);
-	struct gsan_map m = { .key = 1, .base = (uintptr_t)base, .rank = rank, .span = span_of(swizzle) };
+	struct gsan_map m;
 
-	if (r != CUDA_SUCCESS || !bytes_of(type) || interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
-	    (swizzle != CU_TENSOR_MAP_SWIZZLE_NONE && !m.span))
+	if (r != CUDA_SUCCESS || !common(&m, type, rank, base, dim, stride, step, interleave, swizzle))
 		return r;
-	m.stride[0] = bytes_of(type);
-	for (unsigned i = 0; i < 5; i++) {
-		m.dim[i] = i < rank ? (uint32_t)(dim[i] > UINT32_MAX ? UINT32_MAX : dim[i]) : 1;
-		m.box[i] = i < rank ? box[i] : 1;
-		m.every[i] = i < rank ? step[i] : 1;
-		if (i)
-			m.stride[i] = i < rank ? stride[i - 1] : 0;
-	}
-	for (unsigned i = 0; i < sizeof *map / 8; i++) {
-		unsigned long long word;
+	for (unsigned i = 0; i < rank; i++)
+		m.box[i] = box[i];
+	made(map, &m);
+	return r;
+}
 
-		memcpy(&word, (const char *)map + 8 * i, 8);
-		m.key = GSAN_MAP_HASH(m.key, word);
+CUresult rt_on_tensor_map_im2col(enum rt_hook which, CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+				 void *base, const cuuint64_t *dim, const cuuint64_t *stride, const int *lower,
+				 const int *upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *step,
+				 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+				 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
+{
+	CUresult r = REAL(cuTensorMapEncodeIm2col, which)(map, type, rank, base, dim, stride, lower, upper,
+							  channels, pixels, step, interleave, swizzle, promotion, fill);
+	struct gsan_map m;
+
+	if (r != CUDA_SUCCESS || !common(&m, type, rank, base, dim, stride, step, interleave, swizzle))
+		return r;
+	m.im2col = 1;
+	m.box[0] = channels;
+	m.box[1] = pixels;
+	/* Given as D, H, W. */
+	for (unsigned i = 0; i + 2 < rank; i++) {
+		m.lower[i] = lower[rank - 3 - i];
+		m.upper[i] = upper[rank - 3 - i];
 	}
-	m.key |= 1;
+	made(map, &m);
+	return r;
+}
+
+CUresult rt_on_tensor_map_address(enum rt_hook which, CUtensorMap *map, void *base)
+{
+	unsigned long long was = map ? hash_of(map) : 0;
+	CUresult r = REAL(cuTensorMapReplaceAddress, which)(map, base);
+	struct gsan_map m = { 0 };
+
+	if (r != CUDA_SUCCESS)
+		return r;
 	pthread_mutex_lock(&rt_lock);
-	enter(&m);
+	for (uint32_t i = 0; i < GSAN_MAPS && !m.key; i++) {
+		const struct gsan_map *at = &table[(was + i) & (GSAN_MAPS - 1)];
+
+		if (!at->key)
+			break;
+		if (at->key == was)
+			m = *at;
+	}
 	pthread_mutex_unlock(&rt_lock);
+	if (!m.key)
+		return r;
+	m.base = (uintptr_t)base;
+	made(map, &m);
 	return r;
 }

@@ -38,6 +38,8 @@ struct run_tmap {
 	bool have_swizzle;
 	unsigned rank, nstrides, nbox, nelem;
 	uint64_t dims[5], strides[4], box[5], elem[5];
+	unsigned nlower, nupper;        /* im2col: of W, H, D; box is channels and pixels */
+	int lower[3], upper[3];
 };
 
 /* Whatever has a name in a script.  Number 0 is the null stream, called "0". */
@@ -164,7 +166,7 @@ bool run_holds(const struct run_script *, const struct run_expect *,
 	X(cuEventCreate) X(cuEventRecord) X(cuEventSynchronize) \
 	X(cuLaunchKernel) X(cuLaunchKernelEx)
 /* Later additions; NULL where the driver has none. */
-#define DRIVER_EXTRAS(X) X(cuFuncGetParamInfo) X(cuTensorMapEncodeTiled)
+#define DRIVER_EXTRAS(X) X(cuFuncGetParamInfo) X(cuTensorMapEncodeTiled) X(cuTensorMapEncodeIm2col)
 
 struct run_driver {
 #define X(name) __typeof__(name) *name;

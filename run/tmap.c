@@ -53,6 +53,38 @@ static const char *numbers(const char *s, uint64_t *to, unsigned room, uint64_t 
 	}
 }
 
+/* The same with a sign, at most 16 bits wide. */
+static const char *offsets(const char *s, int *to, unsigned *n)
+{
+	uint64_t v[3];
+	unsigned k = 0;
+	const char *why;
+
+	if (*n)
+		return "is given a second time";
+	for (;;) {
+		bool less = *s == '-';
+		size_t len = strcspn(s += less, ",");
+		char one[8];
+
+		if (*n == 3)
+			return "has too many numbers";
+		if (len >= sizeof one)
+			return "is no list of numbers";
+		memcpy(one, s, len);
+		one[len] = 0;
+		k = 0;
+		v[0] = 0;
+		why = strcmp(one, "0") ? numbers(one, v, 1, 32767, &k) : NULL;
+		if (why)
+			return why;
+		to[(*n)++] = less ? -(int)v[0] : (int)v[0];
+		if (!s[len])
+			return NULL;
+		s += len + 1;
+	}
+}
+
 static bool starts(const char **w, const char *key)
 {
 	size_t n = strlen(key);
@@ -78,6 +110,10 @@ const char *run_tmap_word(struct run_tmap *t, const char *w)
 		return numbers(w, t->box, 5, 256, &t->nbox);
 	if (starts(&w, "elem="))
 		return numbers(w, t->elem, 5, 8, &t->nelem);
+	if (starts(&w, "lower="))
+		return offsets(w, t->lower, &t->nlower);
+	if (starts(&w, "upper="))
+		return offsets(w, t->upper, &t->nupper);
 	if (!starts(&w, "swizzle="))
 		return "has no place in a tensor map";
 	if (t->have_swizzle)
@@ -101,7 +137,11 @@ const char *run_tmap_end(struct run_tmap *t, uint64_t bytes)
 		return "expected dims=D0[,D1...]";
 	if (!t->nbox)
 		return "expected box=B0[,B1...]";
-	if (t->nbox != t->rank)
+	if (t->nlower != t->nupper || (t->nlower && t->nlower + 2 != t->rank))
+		return "lower and upper: one for each dimension but the first and the last";
+	if (t->nlower && t->nbox != 2)
+		return "box: channels and pixels, where there are corners";
+	if (!t->nlower && t->nbox != t->rank)
 		return "box: another number of dimensions than dims";
 	if (t->nelem && t->nelem != t->rank)
 		return "elem: another number of dimensions than dims";
@@ -138,13 +178,27 @@ CUresult run_tmap_make(const struct run_tmap *t, const struct run_driver *cu, CU
 		       CUtensorMap *out)
 {
 	cuuint32_t box[5], elem[5];
+	int lower[3], upper[3];
 
-	if (!cu->cuTensorMapEncodeTiled)
+	if (!cu->cuTensorMapEncodeTiled || (t->nlower && !cu->cuTensorMapEncodeIm2col))
 		return CUDA_ERROR_NOT_SUPPORTED;
 	for (unsigned i = 0; i < t->rank; i++) {
 		box[i] = (cuuint32_t)t->box[i];
 		elem[i] = (cuuint32_t)t->elem[i];
 	}
+	/* The driver wants D, H, W. */
+	for (unsigned i = 0; i < t->nlower; i++) {
+		lower[i] = t->lower[t->nlower - 1 - i];
+		upper[i] = t->upper[t->nlower - 1 - i];
+	}
+	if (t->nlower)
+		return cu->cuTensorMapEncodeIm2col(out, (CUtensorMapDataType)t->type, t->rank,
+						   (void *)(uintptr_t)at, t->dims, t->strides, lower,
+						   upper, box[0], box[1], elem,
+						   CU_TENSOR_MAP_INTERLEAVE_NONE,
+						   (CUtensorMapSwizzle)t->swizzle,
+						   CU_TENSOR_MAP_L2_PROMOTION_NONE,
+						   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	return cu->cuTensorMapEncodeTiled(out, (CUtensorMapDataType)t->type, t->rank,
 					  (void *)(uintptr_t)at, t->dims, t->strides, box, elem,
 					  CU_TENSOR_MAP_INTERLEAVE_NONE,

@@ -57,6 +57,8 @@ race_tests = \
 	testsuite/race/27_cluster_relaxed_fence_proxy.ptx \
 	testsuite/race/28_cluster_read_between.ptx \
 	testsuite/race/28_cluster_write_between.ptx \
+	testsuite/race/29_dsmem_exit.ptx \
+	testsuite/race/29_dsmem_start.ptx \
 	testsuite/race/30_mbar_arrive_before_write.ptx \
 	testsuite/race/30_mbar_arrive_other_lane.ptx \
 	testsuite/race/30_mbar_one_lane_waits.ptx \
@@ -102,6 +104,7 @@ race_tests = \
 	testsuite/race/45_tma_ld_src_written.ptx \
 	testsuite/race/45_tma_ld_written.ptx \
 	testsuite/race/46_tma_ld_short_tx.ptx \
+	testsuite/race/46_tma_ld_two_copies_one_expected.ptx \
 	testsuite/race/47_tma_st_fence_after.ptx \
 	testsuite/race/47_tma_st_fence_before_write.ptx \
 	testsuite/race/47_tma_st_fence_global.ptx \
@@ -138,6 +141,16 @@ race_tests = \
 	testsuite/race/55_cp_reduce_atom.ptx \
 	testsuite/race/55_cp_reduce_flag_read.ptx \
 	testsuite/race/56_prefetch_no_wait.ptx \
+	testsuite/race/57_tensormap_acquire_first.ptx \
+	testsuite/race/57_tensormap_acquire_other.ptx \
+	testsuite/race/57_tensormap_async_fence.ptx \
+	testsuite/race/57_tensormap_cp_fenceproxy_no_acquire.ptx \
+	testsuite/race/57_tensormap_edit_source.ptx \
+	testsuite/race/57_tensormap_in_flight.ptx \
+	testsuite/race/57_tensormap_nofence.ptx \
+	testsuite/race/57_tensormap_other_cta_no_acquire.ptx \
+	testsuite/race/57_tensormap_release_first.ptx \
+	testsuite/race/57_tensormap_release_only.ptx \
 	testsuite/race/58_st_async_early.ptx \
 	testsuite/race/58_st_async_tma_nofence.ptx \
 	testsuite/race/59_red_async_early.ptx \
@@ -185,6 +198,7 @@ race_tests = \
 	testsuite/race/complete_tx_relaxed.ptx \
 	testsuite/race/counter_too_early.ptx \
 	testsuite/race/cp_async_then_store_nofence.ptx \
+	testsuite/race/cp_mask_let_through.ptx \
 	testsuite/race/cpasync_two_buffers_one_barrier.ptx \
 	testsuite/race/cpasync_two_buffers_two_ahead.ptx \
 	testsuite/race/cpasync_two_buffers_wait_loose.ptx \
@@ -192,9 +206,12 @@ race_tests = \
 	testsuite/race/destination_is_address.ptx \
 	testsuite/race/dsmem_atomic_cta.ptx \
 	testsuite/race/dsmem_loaded_by_peer_relaxed.ptx \
+	testsuite/race/dsmem_push_cta.ptx \
 	testsuite/race/dynamic_shared.ptx \
 	testsuite/race/exit_behind_barrier.ptx \
 	testsuite/race/exit_in_the_middle.ptx \
+	testsuite/race/exit_load_under_way.ptx \
+	testsuite/race/exit_store_reads.ptx \
 	testsuite/race/fence_halves_reader.ptx \
 	testsuite/race/fence_halves_swapped.ptx \
 	testsuite/race/fence_weak_flag.ptx \
@@ -265,12 +282,14 @@ race_tests = \
 	testsuite/race/st_bulk_then_store_nofence.ptx \
 	testsuite/race/stage_older_phase.ptx \
 	testsuite/race/stage_tma_and_cp_async_arrive.ptx \
+	testsuite/race/stage_two_loads_one_expected.ptx \
 	testsuite/race/stage_wrong_barrier.ptx \
 	testsuite/race/store_ring_no_barrier.ptx \
 	testsuite/race/store_ring_wait_behind_barrier.ptx \
 	testsuite/race/store_ring_wait_loose.ptx \
 	testsuite/race/store_then_load_read.ptx \
 	testsuite/race/tensor_gather4_row.ptx \
+	testsuite/race/tensor_im2col_next_image.ptx \
 	testsuite/race/tensor_load_last_word.ptx \
 	testsuite/race/tensor_load_outside_bytes.ptx \
 	testsuite/race/tensor_load_source_last.ptx \
@@ -411,8 +430,11 @@ norace_tests = \
 	testsuite/norace/57_tensormap_after_flight.ptx \
 	testsuite/norace/57_tensormap_cp_fenceproxy.ptx \
 	testsuite/norace/57_tensormap_edit.ptx \
+	testsuite/norace/57_tensormap_edit_beside.ptx \
 	testsuite/norace/57_tensormap_other_cta.ptx \
 	testsuite/norace/57_tensormap_param.ptx \
+	testsuite/norace/57_tensormap_third_cta_releases.ptx \
+	testsuite/norace/57_tensormap_threadfence.ptx \
 	testsuite/norace/58_st_async.ptx \
 	testsuite/norace/58_st_async_tma_fence.ptx \
 	testsuite/norace/59_red_async.ptx \
@@ -468,6 +490,7 @@ norace_tests = \
 	testsuite/norace/dsmem_loaded_by_peer.ptx \
 	testsuite/norace/dsmem_push.ptx \
 	testsuite/norace/dynamic_shared_bar.ptx \
+	testsuite/norace/exit_load_waited.ptx \
 	testsuite/norace/exit_store_has_read.ptx \
 	testsuite/norace/exit_store_next_kernel.ptx \
 	testsuite/norace/fence_halves.ptx \
@@ -533,6 +556,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_two_commits.ptx \
 	testsuite/norace/tcgen05_warp_specialised.ptx \
 	testsuite/norace/tensor_gather4_beside.ptx \
+	testsuite/norace/tensor_im2col_beside.ptx \
 	testsuite/norace/tensor_load_beside.ptx \
 	testsuite/norace/tensor_load_outside.ptx \
 	testsuite/norace/tensor_load_source_beside.ptx \
@@ -565,16 +589,6 @@ norace_tests = \
 
 # The asynchronous world, for async.sh.
 async_tests = \
-	testsuite/race/29_dsmem_exit.ptx \
-	testsuite/race/29_dsmem_start.ptx \
-	testsuite/race/46_tma_ld_two_copies_one_expected.ptx \
-	testsuite/race/57_tensormap_acquire_other.ptx \
-	testsuite/race/57_tensormap_async_fence.ptx \
-	testsuite/race/57_tensormap_cp_fenceproxy_no_acquire.ptx \
-	testsuite/race/57_tensormap_in_flight.ptx \
-	testsuite/race/57_tensormap_nofence.ptx \
-	testsuite/race/57_tensormap_other_cta_no_acquire.ptx \
-	testsuite/race/57_tensormap_release_only.ptx \
 	testsuite/race/63_tcgen05_commit_first.ptx \
 	testsuite/race/63_tcgen05_ld_no_after.ptx \
 	testsuite/race/63_tcgen05_ld_nowait.ptx \
@@ -590,11 +604,6 @@ async_tests = \
 	testsuite/race/66_tmem_ld_st_nowait.ptx \
 	testsuite/race/66_tmem_st_ld_nowait.ptx \
 	testsuite/race/73_multimem_alias.ptx \
-	testsuite/race/cp_mask_let_through.ptx \
-	testsuite/race/dsmem_push_cta.ptx \
-	testsuite/race/exit_load_under_way.ptx \
-	testsuite/race/exit_store_reads.ptx \
-	testsuite/race/stage_two_loads_one_expected.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
 	testsuite/race/tcgen05_read_no_after.ptx \

@@ -23,6 +23,7 @@
 #define groups_now      __gsan_v1_groups_now
 #define wait_noted      __gsan_v1_wait_noted
 #define proxy_status    __gsan_v1_proxy_status
+#define map_status      __gsan_v1_map_status
 
 FN u32 async_what(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_ASYNC_MBAR | GSAN_ASYNC_WRITE); }
 FN u32 async_how(u64 r) { return GSAN_REC_CLOCK(r) >> GSAN_ASYNC_HOW_SHIFT & 7; }
@@ -45,6 +46,15 @@ FN u64 mbar_record(u32 slot, u32 index, u32 phase)
 }
 
 #define ASYNC_WRITES    ((u64)GSAN_ASYNC_WRITE << 35)
+
+/* Is it a tensor copy's read of its tensor map? */
+#define MBAR_MAP        (MBAR_REDUCES | MBAR_GENERIC)
+FN bool reads_map(u64 r)
+{
+	if (async_what(r) & GSAN_ASYNC_MBAR)
+		return (r & MBAR_MAP) == MBAR_MAP && !(r & ASYNC_WRITES);
+	return async_how(r) == GSAN_HOW_MAP;
+}
 
 FN struct gsan_groups *groups_of(u32 who) { return at<struct gsan_groups>(root()->groups) + who; }
 FN struct gsan_log *log_of(u32 who) { return at<struct gsan_log>(root()->logs) + (who >> 5); }
@@ -263,6 +273,8 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 	if (!psite)
 		psite = site_of(st + i, prev);
 	u32 kind = GSAN_ASYNC_RACE | GSAN_WHY_ASYNC << 8;
+	if (reads_map(prev))
+		kind = GSAN_TENSORMAP_RACE | GSAN_WHY_ASYNC << 8;
 	if (by_peer(prev))
 		kind = peer_kind(w, prev, now, GSAN_REC_SLOT(prev), clock_of(prev));
 	/* (PTX ISA, mbarrier: only its own operations may be performed on it) */
@@ -306,7 +318,7 @@ SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upt
  * red.async: each is a relaxed atomic operation) */
 FN bool reduces(u64 r)
 {
-	return async_what(r) & GSAN_ASYNC_MBAR ? r & MBAR_REDUCES : async_how(r) == GSAN_HOW_REDUCE;
+	return async_what(r) & GSAN_ASYNC_MBAR ? (r & MBAR_REDUCES) && !reads_map(r) : async_how(r) == GSAN_HOW_REDUCE;
 }
 
 /* Was it an operation of an earlier launch, or of an earlier tenant of the slot, as far
@@ -330,7 +342,7 @@ FN bool async_gone(struct gsan_warp *w, u64 r)
 /* Did it access memory through the generic proxy? */
 FN bool generic_too(u64 r)
 {
-	return async_what(r) & GSAN_ASYNC_MBAR ? r & MBAR_GENERIC : async_how(r) == GSAN_HOW_CP;
+	return async_what(r) & GSAN_ASYNC_MBAR ? (r & MBAR_GENERIC) && !reads_map(r) : async_how(r) == GSAN_HOW_CP;
 }
 
 /* ---- An operation is issued ---------------------------------------------------- */
@@ -338,10 +350,13 @@ FN bool generic_too(u64 r)
 #define ISSUE_SHARED    1u
 #define ISSUE_THREAD    4u      /* it is the thread's own access, to a peer's memory */
 #define ISSUE_PROXY     2u      /* it accesses memory through the async proxy */
+#define ISSUE_MAP       8u      /* it reads a tensor map, through those maps' proxy */
 
 /* proxy.cuh */
 SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space);
 SLOW bool any_fence(struct gsan_warp *w, u32 space);
+/* maps.cuh */
+SLOW u32 map_status(struct gsan_warp *w, const u64 *sh, u64 prev, u32 end);
 
 enum status { STATUS_GONE, STATUS_FINE, STATUS_BAD };
 
@@ -355,7 +370,7 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 
 	if (GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC) {
 		if (!async_over(w, prev, false)) {
-			u32 kind = GSAN_ASYNC_RACE | GSAN_WHY_ASYNC << 8;
+			u32 kind = (flags & ISSUE_MAP || reads_map(prev) ? GSAN_TENSORMAP_RACE : GSAN_ASYNC_RACE) | GSAN_WHY_ASYNC << 8;
 			/* A thread's own accesses are in order. */
 			if (by_peer(prev) && ((prev ^ now) >> 12 & 0x7fffff) == 0)
 				return STATUS_FINE;
@@ -404,10 +419,12 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 			u32 kind = peer_kind(w, prev, now, slot, clock);
 			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
 		}
-		return STATUS_BAD | GSAN_ASYNC_RACE << 8 |
+		return STATUS_BAD | (flags & ISSUE_MAP ? GSAN_TENSORMAP_RACE : GSAN_ASYNC_RACE) << 8 |
 		       (same ? GSAN_WHY_SAME_BLOCK : !other ? GSAN_WHY_OTHER_BLOCK :
 			launch < own_block(w)->launch_number ? GSAN_WHY_GRID_NOW : GSAN_WHY_GRID_BEFORE) << 16;
 	}
+	if (flags & ISSUE_MAP)
+		return other ? STATUS_FINE : map_status(w, sh, prev, end);
 	if (!(flags & ISSUE_PROXY))
 		return STATUS_FINE;
 	return proxy_status(w, prev, same, end, space);

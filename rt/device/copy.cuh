@@ -7,6 +7,7 @@
  * of its thread, or the phase of an mbarrier that was under way when it was issued.
  */
 #define copy_all        __gsan_v1_copy_all
+#define copy_range      __gsan_v1_copy_range
 #define copy_issue      __gsan_v1_copy_issue
 #define copy_phase      __gsan_v1_copy_phase
 #define group_step      __gsan_v1_group_step
@@ -63,6 +64,7 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 		/* The source is free when one of them is complete: more is not known of it. */
 		if (!done && !(op & GSAN_COPY_NO_SOURCE))
 			async_range(w, w->slot, src, bytes, rec, ISSUE_PROXY | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
+		copy_stays(rec, (u32)dst, site);
 		async_range(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
 		done |= 1u << rank;
 	}
@@ -70,11 +72,29 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 		fetch_add(&w->unmodelled, 1);
 }
 
+/* Of each 16 bytes those of `mask`.  (PTX ISA, cp.async.bulk: .cp_mask) */
+SLOW void copy_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u32 mask, u64 rec, u32 flags, u32 site)
+{
+	if (mask == 0xffff) {
+		async_range(w, slot, addr, bytes, rec, flags, site);
+		return;
+	}
+	ROLLED
+	for (u32 i = 0; i < bytes; i += 16)
+		ROLLED
+		for (u32 m = mask, first, n; m; m &= ~0u << (first + n)) {
+			first = __ffs(m) - 1;
+			n = __ffs(~(m >> first)) - 1;
+			async_range(w, slot, addr + i + first, n, rec, flags, site);
+		}
+}
+
 SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
 {
 	u32 how = GSAN_COPY_HOW(op), me = self_of(w), slot = w->slot;
 	u32 proxy = op & GSAN_COPY_GENERIC || (how == GSAN_HOW_CP && !(op & GSAN_COPY_MBAR)) ? 0 : ISSUE_PROXY;
 	u64 rec = 0, place = 0, at = (u64)w->slot << 32 | ((u32)mbar & SHARED_WINDOW);
+	u32 mask = op & GSAN_COPY_MASKED ? from & 0xffff : 0xffff;
 	site += __gsan_site_base;
 	if (op & GSAN_COPY_CANCEL) {
 		launch_of(own_block(w))->cancels = 1;
@@ -85,6 +105,7 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 		mbar = at = shared_offset(mbar);
 		at |= (u64)w->slot << 32;
 	}
+	from = op & GSAN_COPY_MASKED ? bytes : from;
 	if (op & GSAN_COPY_MULTICAST) {
 		copy_all(w, dst, src, bytes, from, mbar, op, site);
 		return;
@@ -107,13 +128,17 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 		return;
 	}
 	if (op & GSAN_COPY_MBAR)
+		copy_stays(rec, (u32)dst, site);
+	else if (op & GSAN_COPY_FROM_SHARED)
+		copy_reads(w, (u32)src, site);
+	if (op & GSAN_COPY_MBAR)
 		rec |= (how == GSAN_HOW_REDUCE ? MBAR_REDUCES : 0) | (op & GSAN_COPY_GENERIC ? MBAR_GENERIC : 0);
 	if (!(op & GSAN_COPY_NO_SOURCE)) {
 		u64 r = how == GSAN_HOW_REDUCE && !(op & GSAN_COPY_MBAR) ?
 			group_record(me, GSAN_HOW_BULK, GSAN_REC_CLOCK(rec) & GSAN_ASYNC_GROUP_MAX) : rec;
-		async_range(w, w->slot, src, from, r, proxy | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
+		copy_range(w, w->slot, src, from, mask, r, proxy | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
 	}
-	async_range(w, slot, dst, bytes, rec | ASYNC_WRITES, proxy | (op & GSAN_COPY_TO_SHARED ? ISSUE_SHARED : 0), site);
+	copy_range(w, slot, dst, bytes, mask, rec | ASYNC_WRITES, proxy | (op & GSAN_COPY_TO_SHARED ? ISSUE_SHARED : 0), site);
 }
 
 API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)

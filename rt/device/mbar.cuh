@@ -193,6 +193,8 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	m->init_who = w->id << 5 & 0x3ff | sreg_laneid();
 	m->init_clock = load(&w->clock);
 	m->init_site = site;
+	store(&m->tx_site[0], 0);
+	store(&m->tx_site[1], 0);
 	async_range(w, w->slot, (u32)place, 8, ASYNC_WRITES |
 		    group_record(self_of(w), GSAN_HOW_OBJECT, object_number((u32)(m - mbars_of(w->slot)), w->start)),
 		    ISSUE_SHARED | ISSUE_THREAD, site);
@@ -240,7 +242,7 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 	if (own || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)
 		gather_add(w, own ? &m->own : &m->peer, snap);
 	else if (snap)
-		store(&m->narrow, snap);
+		store(&m->narrow, either(w, snap, load(&m->narrow)));
 	unlock(&m->lock);
 }
 

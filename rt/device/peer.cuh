@@ -11,6 +11,9 @@
 #define peer_number     __gsan_v1_peer_number
 #define peer_before     __gsan_v1_peer_before
 #define peer_after      __gsan_v1_peer_after
+#define guest_enter     __gsan_v1_guest_enter
+#define guest_begins    __gsan_v1_guest_begins
+#define knows_begun     __gsan_v1_knows_begun
 
 #define NOWHERE         (~0ull)
 #define PEER_ENDED      (~0u)
@@ -121,6 +124,10 @@ FN u32 peer_level(u32 level) { return level > GSAN_GPU ? 3 : level; }
 
 FN u64 peer_key(u64 place, u32 size) { return (u64)size << 56 | WORD_SHARED | place; }
 
+/* leave.cuh */
+SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site);
+SLOW void guest_begins(struct gsan_warp *w, u32 slot, u32 addr, u32 site);
+
 /* An access to shared::cluster memory, weak or strong.  What is its own block's is
  * like any other. */
 SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
@@ -141,6 +148,8 @@ SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 		u64 rec = group_record(self_of(w), GSAN_HOW_PEER, peer_level(level) << 19 | number);
 		async_range(w, slot, (u32)place, size * n, rec | (info & GSAN_INFO_WRITE ? ASYNC_WRITES : 0),
 			    ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
+		guest_begins(w, slot, (u32)place, site + __gsan_site_base);
+		guest_enter(w, slot, (u32)place, site + __gsan_site_base);
 	} else {
 		fetch_add(&w->unbacked, 1);
 	}

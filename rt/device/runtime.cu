@@ -26,7 +26,9 @@
 #include "rt/device/peer.cuh"
 #include "rt/device/mbar.cuh"
 #include "rt/device/cluster.cuh"
+#include "rt/device/leave.cuh"
 #include "rt/device/copy.cuh"
+#include "rt/device/maps.cuh"
 #include "rt/device/tensor.cuh"
 #include "rt/device/wgmma.cuh"
 #include "rt/device/grid.cuh"
@@ -34,6 +36,6 @@
 
 static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 16 == 0 &&
 	      sizeof(struct gsan_lane) % 16 == 0 && sizeof(struct gsan_launch) % 16 == 0 &&
-	      sizeof(struct gsan_mbar) % 16 == 0 &&
+	      sizeof(struct gsan_mbar) % 16 == 0 && sizeof(struct gsan_map) % 16 == 0 &&
 	      sizeof(struct gsan_groups) % 16 == 0 && sizeof(struct gsan_log) % 16 == 0 &&
 	      sizeof(struct gsan_snap) == 64, "loaded in vectors");

@@ -1,75 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tensor.cuh: tensor copies in tiles.  (PTX ISA, Tensors; cp.async.bulk.tensor: tile
- * mode, tile::gather4, tile::scatter4)
+ * tensor.cuh: tensor copies.  (PTX ISA, Tensors; cp.async.bulk.tensor: tile mode,
+ * tile::gather4, tile::scatter4, im2col mode)
  *
  * A box is rows of contiguous bytes: what is outside of the tensor is zero in shared
  * memory, and nowhere in global memory.  With a swizzle, rows in shared memory are as
  * far apart as its span, and their pieces of 16 bytes change places.
  */
 #define row_at          __gsan_v1_row_at
-#define map_find        __gsan_v1_map_find
+#define row_place       __gsan_v1_row_place
 #define tensor_shared   __gsan_v1_tensor_shared
 #define tensor_global   __gsan_v1_tensor_global
 #define tensor_issue    __gsan_v1_tensor_issue
 
 struct tile {
-	const struct gsan_map *map;
+	struct gsan_map m;
 	u32 inner, rows;        /* bytes of a row in shared memory, rows */
 	u32 op;
 	int c[5];
+	u32 offset[3];          /* im2col: of W, H, D */
 };
 
-/* What a tensor map says, NULL if that is not known: it was made on the device, or of
- * a kind that is not modelled. */
-SLOW const struct gsan_map *map_find(u64 map)
-{
-	const struct gsan_map *table = at<const struct gsan_map>(root()->maps);
-	u64 key = 1;
-	ROLLED
-	for (u32 i = 0; i < 16; i++)
-		key = GSAN_MAP_HASH(key, ((const u64 *)map)[i]);
-	key |= 1;
-	ROLLED
-	for (u32 i = 0; i < GSAN_MAPS; i++) {
-		const struct gsan_map *m = table + ((u32)key + i) % GSAN_MAPS;
-		u64 k = *(const volatile u64 *)&m->key;
-		if (k == key)
-			return m;
-		if (!k)
-			break;
-	}
-	return 0;
-}
-
+/* PTX ISA, Tensors: every how many-th element; the innermost dimension has no steps. */
 FN u32 elements(const struct gsan_map *m, u32 i) { return (m->box[i] + m->every[i] - 1) / m->every[i]; }
 
-/* Where row `r` of the tile is in global memory, ~0 if it is outside of the tensor. */
-SLOW u64 row_at(const struct tile *t, u32 r)
+/* Where the row at coordinates `c` is in global memory, ~0 if it is outside of the
+ * tensor. */
+SLOW u64 row_at(const struct gsan_map *m, const int *c)
 {
-	const struct gsan_map *m = t->map;
 	u64 a = m->base;
-	u32 left = r;
-	if (t->op & GSAN_COPY_FOUR_ROWS) {
-		int y = r == 0 ? t->c[1] : r == 1 ? t->c[2] : r == 2 ? t->c[3] : t->c[4];
-		return y < 0 || (u32)y >= m->dim[1] ? ~0ull : a + (u64)y * m->stride[1];
-	}
 	ROLLED
 	for (u32 i = 1; i < m->rank; i++) {
-		u32 n = elements(m, i);
-		int x = t->c[i] + (int)(left % n * m->every[i]);
-		left /= n;
-		if (x < 0 || (u32)x >= m->dim[i])
+		if (c[i] < 0 || (u32)c[i] >= m->dim[i])
 			return ~0ull;
-		a += (u64)x * m->stride[i];
+		a += (u64)c[i] * m->stride[i];
 	}
 	return a;
+}
+
+/* The coordinates of row `r` of the tile; of im2col rows are asked for in order. */
+SLOW void row_place(struct tile *t, u32 r, int *c)
+{
+	const struct gsan_map *m = &t->m;
+	u32 left = r, spatial = m->rank - 2, i = 0;
+	if (t->op & GSAN_COPY_FOUR_ROWS) {
+		c[1] = t->c[(r & 3) + 1];
+		return;
+	}
+	ROLLED
+	for (i = 1; i < m->rank; i++) {
+		u32 n = elements(m, i);
+		c[i] = t->c[i] + (m->im2col ? (i <= spatial ? (int)t->offset[i - 1] : 0) : (int)(left % n * m->every[i]));
+		left /= n;
+	}
+	if (!m->im2col)
+		return;
+	/* (PTX ISA, im2col mode: pixels of the bounding box one after another) */
+	ROLLED
+	for (i = 1; i <= spatial; i++) {
+		t->c[i] += (int)m->every[i];
+		if (t->c[i] < (long long)m->dim[i] + m->upper[i - 1])
+			break;
+		t->c[i] = m->lower[i - 1];
+	}
+	if (i > spatial)
+		t->c[m->rank - 1]++;
 }
 
 /* The tile in the shared memory of `slot`, at `at`. */
 SLOW void tensor_shared(struct gsan_warp *w, const struct tile *t, u32 slot, u32 at, u64 rec, u32 site)
 {
-	u32 span = t->map->span, inner = t->inner, mask = span - 16;
+	u32 span = t->m.span, inner = t->inner, mask = span - 16;
 	if (!span || inner == span) {
 		async_range(w, slot, at, inner * t->rows, rec, ISSUE_PROXY | ISSUE_SHARED, site);
 		return;
@@ -84,27 +85,20 @@ SLOW void tensor_shared(struct gsan_warp *w, const struct tile *t, u32 slot, u32
 }
 
 /* What of it lies inside the tensor, in global memory. */
-SLOW void tensor_global(struct gsan_warp *w, const struct tile *t, u64 rec, u32 site)
+SLOW void tensor_global(struct gsan_warp *w, struct tile *t, u64 rec, u32 site)
 {
-	const struct gsan_map *m = t->map;
-	u32 size = (u32)m->stride[0], step = m->every[0], n = elements(m, 0);
+	const struct gsan_map *m = &t->m;
+	u32 size = (u32)m->stride[0];
 	ROLLED
 	for (u32 r = 0; r < t->rows; r++) {
-		u64 row = row_at(t, r);
-		if (row == ~0ull)
-			continue;
-		long long from = t->c[0], to = from + (long long)n * step;
-		if (step == 1) {
-			from = from < 0 ? 0 : from;
-			to = to > m->dim[0] ? m->dim[0] : to;
-			if (from < to)
-				async_range(w, w->slot, row + from * size, (u32)(to - from) * size, rec, ISSUE_PROXY, site);
-			continue;
-		}
-		ROLLED
-		for (; from < to; from += step)
-			if (from >= 0 && from < m->dim[0])
-				async_range(w, w->slot, row + from * size, size, rec, ISSUE_PROXY, site);
+		int c[5];
+		row_place(t, r, c);
+		u64 row = row_at(m, c);
+		long long from = t->c[0], to = from + m->box[0];
+		from = from < 0 ? 0 : from;
+		to = to > m->dim[0] ? m->dim[0] : to;
+		if (row != ~0ull && from < to)
+			async_range(w, w->slot, row + from * size, (u32)(to - from) * size, rec, ISSUE_PROXY, site);
 	}
 }
 
@@ -112,16 +106,15 @@ SLOW void tensor_issue(struct gsan_warp *w, struct tile *t, u64 map, u64 shared,
 {
 	u32 op = t->op, how = GSAN_COPY_HOW(op), blocks = mask;
 	u64 rec = 0, place = cluster_place(w, shared), at = op & GSAN_COPY_MBAR ? cluster_place(w, mbar) : 0;
-	t->map = map_find(map);
-	if (!t->map || place == NOWHERE || at == NOWHERE) {
+	if (!map_known(map_hash(map), &t->m) || !t->m.im2col != !(op & GSAN_COPY_IM2COL) || place == NOWHERE || at == NOWHERE) {
 		fetch_add(&w->unmodelled, 1);
 		return;
 	}
-	t->inner = elements(t->map, 0) * (u32)t->map->stride[0];
-	t->rows = 1;
+	t->inner = t->m.box[0] * (u32)t->m.stride[0];
+	t->rows = t->m.im2col ? t->m.box[1] : 1;
 	ROLLED
-	for (u32 i = 1; i < t->map->rank; i++)
-		t->rows *= elements(t->map, i);
+	for (u32 i = 1; i < t->m.rank && !t->m.im2col; i++)
+		t->rows *= elements(&t->m, i);
 	if (op & GSAN_COPY_FOUR_ROWS)
 		t->rows = 4;
 	if (!(op & GSAN_COPY_MBAR)) {
@@ -131,6 +124,8 @@ SLOW void tensor_issue(struct gsan_warp *w, struct tile *t, u64 map, u64 shared,
 			fetch_add(&w->unmodelled, 1);
 			return;
 		}
+		copy_reads(w, (u32)place, site);
+		map_read(w, map, group_record(self_of(w), GSAN_HOW_MAP, n), site);
 		tensor_shared(w, t, w->slot, (u32)place, group_record(self_of(w), GSAN_HOW_BULK, n), site);
 		tensor_global(w, t, group_record(self_of(w), how, n) | ASYNC_WRITES, site);
 		return;
@@ -148,24 +143,28 @@ SLOW void tensor_issue(struct gsan_warp *w, struct tile *t, u64 map, u64 shared,
 		);
 		if (!now)
 			continue;
+		copy_stays(now, (u32)place, site);
 		tensor_shared(w, t, slot, (u32)place, now | ASYNC_WRITES, site);
 		rec = rec ? rec : now;
 	}
-	if (rec)
-		tensor_global(w, t, rec, site);
-	else
+	if (!rec) {
 		fetch_add(&w->unmodelled, 1);
+		return;
+	}
+	map_read(w, map, rec | MBAR_MAP, site);
+	tensor_global(w, t, rec, site);
 }
 
-API void __gsan_v1_tensor(u64 ctx, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u32 op, u32 mask, u32 site)
+API void __gsan_v1_tensor(u64 ctx, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u32 op, u64 more, u32 site)
 {
 	if (!ctx)
 		return;
 	struct tile t;
 	t.op = op;
 	t.c[0] = (int)c0; t.c[1] = (int)c1; t.c[2] = (int)c2; t.c[3] = (int)c3; t.c[4] = (int)c4;
+	t.offset[0] = (u32)(more >> 16) & 0xffff; t.offset[1] = (u32)(more >> 32) & 0xffff; t.offset[2] = (u32)(more >> 48);
 	TOGETHER(
-		tensor_issue(WARP(ctx), &t, map, shared, mbar, mask, site + __gsan_site_base);
+		tensor_issue(WARP(ctx), &t, map, shared, mbar, (u32)more & 0xffff, site + __gsan_site_base);
 		perturb(WARP(ctx));
 	);
 }

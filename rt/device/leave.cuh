@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * leave.cuh: a block's shared memory is there from its first thread to its last: what
+ * uses it outside of that.  (PTX ISA, State Spaces: Shared State Space; memory-model.md
+ * 1.11, 2.4 AMB-8)
+ *
+ * Bulk copies out of it must have been waited for by their threads, copies into it by
+ * somebody of the block, and what peers accessed must be known to some thread of the block
+ * when that leaves.  Called at the end of kernels that have such copies or peers.
+ */
+#define copy_stays      __gsan_v1_copy_stays
+#define copy_reads      __gsan_v1_copy_reads
+#define left_over       __gsan_v1_left_over
+#define guests_known    __gsan_v1_guests_known
+#define last_leaves     __gsan_v1_last_leaves
+#define thread_leaves   __gsan_v1_thread_leaves
+
+FN struct gsan_guest *guests_of(u32 slot) { return at<struct gsan_guest>(root()->guests) + (u64)slot * GSAN_GUESTS; }
+
+/* Something ran without being understood: it may have ordered the two. */
+FN bool may_be_blind(const struct gsan_warp *w) { return load(&w->state) & (GSAN_WARP_UNMODELLED | GSAN_WARP_LOST); }
+
+/* `prev`, of site `psite`, outlives the shared memory of the calling thread's block. */
+SLOW void left_over(struct gsan_warp *w, u32 psite, u64 prev, u32 where, u64 cta)
+{
+	tell(w, GSAN_LIFETIME, GSAN_WHY_EXIT, (where & ~7u) | 1, 0, prev | 255, psite, prev | 255, cta);
+}
+
+/* ---- Peers --------------------------------------------------------------------------- */
+
+/* Lanes of the calling one's group accessed the shared memory of `slot` at `addr`. */
+SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
+{
+	u32 group = __match_any_sync(__activemask(), slot), start = load(&block_of(slot)->start), clock = load(&w->clock);
+	struct gsan_guest *table = guests_of(slot), *g = 0;
+	if (sreg_laneid() != __ffs(group) - 1)
+		return;
+	ROLLED
+	for (u32 i = 0; i < 8 && !g; i++) {
+		struct gsan_guest *x = table + (w->id * 7 + i) % GSAN_GUESTS;
+		u32 had = load(&x->start);
+		if (had != start && swap32(&x->start, had, start) == had) {
+			store(&x->who, w->id << 5);
+			store(&x->clock, 0);
+			g = x;
+		} else if (load(&x->who) == w->id << 5) {
+			g = x;
+		}
+	}
+	if (!g) {
+		count(GSAN_COUNT_ASYNC_LOST, 1);
+		return;
+	}
+	store(&g->mask, load(&g->clock) == clock ? load(&g->mask) | group : group);
+	store(&g->site, site);
+	store(&g->at, addr);
+	__threadfence();
+	store(&g->clock, clock);
+	__threadfence();
+	if (load(&log_of(slot << 10)->closed) == start)
+		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & ~7u) | 1, site, record(view_of(w), sreg_laneid(), 0, 255), 0,
+		     record(view_of(w), sreg_laneid(), 0, 255), ~0ull);
+}
+
+/* Does the calling lane know that the block in `slot` has begun: of any of its threads? */
+SLOW bool knows_begun(struct gsan_warp *w, u32 slot)
+{
+	struct gsan_block *b = block_of(slot);
+	u64 first = (u64)(load(&b->start) + 1) << 35 | (u64)slot << 22;
+	u32 threads = load(&b->ntid);
+	/* The first of each warp are asked about first. */
+	ROLLED
+	for (u32 i = 0; i < threads + 32; i++) {
+		u32 t = i < 32 ? i << 5 : i - 32;
+		if (t < threads && lane_knows(w, first | (u64)t << 12, true, GSAN_CLOCK_MAX))
+			return true;
+	}
+	return false;
+}
+
+/* An access to the shared memory of `slot` by the calling lane. */
+SLOW void guest_begins(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
+{
+	struct gsan_log *log = log_of(w->id << 5);
+	u32 bit = 1u << (load(&block_of(slot)->rank) & 31);
+	/* Nobody passes the cluster's barrier, whatever it orders, before all have begun. */
+	if (load(&cluster_of(own_block(w))->phases))
+		return;
+	if (load(&log->begun_start) != w->start) {
+		store(&log->begun, 0);
+		store(&log->begun_told, 0);
+		__threadfence();
+		store(&log->begun_start, w->start);
+	}
+	if ((load(&log->begun) & bit) || load(&log->begun_told) == site || may_be_blind(w))
+		return;
+	if (knows_begun(w, slot)) {
+		fetch_or(&log->begun, bit);
+		return;
+	}
+	store(&log->begun_told, site);
+	u64 now = record(view_of(w), sreg_laneid(), 0, 255);
+	tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & ~7u) | 1, site, now, 0, now, ~0ull);
+}
+
+/* The calling lane leaves: which accesses of peers does it know of? */
+SLOW void guests_known(struct gsan_warp *w)
+{
+	struct gsan_guest *table = guests_of(w->slot);
+	ROLLED
+	for (u32 i = 0; i < GSAN_GUESTS; i++) {
+		uint4 a = load_cg(table + i), b = load_cg(&table[i].site);      /* start who mask clock; site at known */
+		if (a.x != w->start || !a.w || b.z == a.w)
+			continue;
+		bool known = true;
+		ROLLED
+		for (u32 m = a.z; m && known; m &= m - 1)
+			known = event_known(w, a.y | (__ffs(m) - 1), a.w, false);
+		if (known)
+			store(&table[i].known, a.w);
+	}
+}
+
+/* ---- Copies --------------------------------------------------------------------------- */
+
+/* The copy of record `rec` goes to `addr` in a block's shared memory. */
+SLOW void copy_stays(u64 rec, u32 addr, u32 site)
+{
+	struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(rec)) + mbar_in(rec);
+	u32 phase = phase_in(rec);
+	store(&m->tx_phase[phase & 1], phase);
+	store(&m->tx_at[phase & 1], addr);
+	store(&m->tx_site[phase & 1], site);
+}
+
+/* One of the calling lane's group under way reads the block's shared memory. */
+SLOW void copy_reads(struct gsan_warp *w, u32 addr, u32 site)
+{
+	struct gsan_log *log = log_of(w->id << 5);
+	u32 lane = sreg_laneid();
+	store(&log->last_group[lane], load(&groups_of(self_of(w))->bulk));
+	store(&log->last_site[lane], site);
+	store(&log->last_at[lane], addr);
+}
+
+/* The last of the block's threads leaves. */
+SLOW void last_leaves(struct gsan_warp *w)
+{
+	struct gsan_mbar *m = mbars_of(w->slot);
+	struct gsan_guest *table = guests_of(w->slot);
+	store(&log_of(w->slot << 10)->closed, w->start);
+	__threadfence();
+	ROLLED
+	for (u32 k = 0; k < 2 * GSAN_MBARS; k++) {
+		struct gsan_mbar *x = m + (k >> 1);
+		u32 site = load(&x->tx_site[k & 1]), phase = load(&x->tx_phase[k & 1]), flags = load(&x->flags);
+		u32 left = (load(&x->phase) - phase) & GSAN_MBAR_PHASES;
+		bool open = !left || left == GSAN_MBAR_PHASES || (left == 1 && (flags & GSAN_MBAR_SHORT << (phase & 1)));
+		if (load(&x->start) == w->start && (flags & (GSAN_MBAR_LIVE | GSAN_MBAR_LOST)) == GSAN_MBAR_LIVE && site && open)
+			left_over(w, site, mbar_record(w->slot, k >> 1, phase) | ASYNC_WRITES, load(&x->tx_at[k & 1]), own_block(w)->cta);
+	}
+	ROLLED
+	for (u32 i = 0; i < GSAN_GUESTS; i++) {
+		uint4 a = load_cg(table + i), b = load_cg(&table[i].site);
+		struct gsan_warp *peer = warp_of(a.y >> 10, a.y >> 5 & 31);
+		if (a.x == w->start && a.w && b.z != a.w && !may_be_blind(peer))
+			left_over(w, b.x, (u64)a.w << 35 | (u64)(a.y | (__ffs(a.z) - 1)) << 12, b.y, block_of(a.y >> 10)->cta);
+	}
+}
+
+SLOW void thread_leaves(struct gsan_warp *w)
+{
+	u32 lane = sreg_laneid(), group = __activemask();
+	struct gsan_groups *g = groups_of(self_of(w));
+	struct gsan_log *log = log_of(w->id << 5);
+	u32 n = load(&log->last_group[lane]);
+	if (load(&g->start) == w->start && n > load(&g->waited[GSAN_WAIT_BULK]) && n > load(&g->waited[GSAN_WAIT_READ]) && !may_be_blind(w))
+		left_over(w, load(&log->last_site[lane]), group_record(self_of(w), GSAN_HOW_BULK, n), load(&log->last_at[lane]),
+			  own_block(w)->cta);
+	if (own_block(w)->cluster_at)
+		guests_known(w);
+	meet(group);
+	if (lane != __ffs(group) - 1)
+		return;
+	/* As many as came since the block began. */
+	u64 *count_at = (u64 *)&log_of(w->slot << 10)->leaving;
+	u64 was = load64(count_at), now = 0;
+	ROLLED
+	for (;;) {
+		now = ((u32)(was >> 32) == w->start ? was : (u64)w->start << 32) + __popc(group);
+		u64 old = swap(count_at, was, now);
+		if (old == was)
+			break;
+		was = old;
+	}
+	__threadfence();
+	if ((u32)now == own_block(w)->ntid && !may_be_blind(w))
+		last_leaves(w);
+}
+
+API void __gsan_v1_ended(u64 ctx)
+{
+	if (ctx)
+		TOGETHER(thread_leaves(WARP(ctx)););
+}
