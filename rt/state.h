@@ -182,7 +182,9 @@ struct gsan_snap {
 	uint32_t nslots;        /* entries of cross that count */
 	uint32_t cluster;
 	uint32_t base;          /* all lanes of `warp` */
-	uint32_t line;          /* of two of one line, the later holds all that the other does */
+	/* Of two of one line, the later holds all that the other does.  Without
+	 * GSAN_SNAP_LARGE: the line has gone on from here. */
+	uint32_t line;
 	uint32_t sc, sc_cta;    /* fence.sc known, the latter of its block */
 	uint32_t maker;         /* the id it is being made for */
 	uint32_t grids;         /* launches of the chain below this number are over */
@@ -287,7 +289,7 @@ struct gsan_mbar {
 	struct gsan_gather own, peer;   /* of this one; by the block, and its cluster */
 	uint32_t issuer[2];     /* by the phase's lowest bit: slot << 10 | thread, of a copy */
 	uint32_t wait_site;     /* of the last wait */
-	uint32_t tried_who, tried_clock, tried_site;    /* the last one in vain: warp << 5 | lane */
+	uint32_t tried[2], tried_site;  /* the last one in vain: warp << 5 | lane, clock */
 	uint32_t tx_first;      /* bytes of the phase's first copy */
 	uint32_t fenced;        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
 	/* The last copy in each of two phases, by the phase's lowest bit. */

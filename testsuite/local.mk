@@ -544,6 +544,7 @@ norace_tests = \
 	testsuite/norace/spinlock_acqrel.ptx \
 	testsuite/norace/spinlock_fences.ptx \
 	testsuite/norace/spinlock_shared.ptx \
+	testsuite/norace/spinlock_two_scopes.ptx \
 	testsuite/norace/st_bulk_then_store_fence.ptx \
 	testsuite/norace/stage_right_barrier.ptx \
 	testsuite/norace/stage_tma_and_cp_async.ptx \

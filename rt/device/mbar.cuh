@@ -188,7 +188,7 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	store(&m->phase, first);
 	store(&m->first, first);
 	m->expected = m->later = n;
-	m->ahead = m->tx_expected = m->tx_issued = m->narrow = m->tried_clock = m->tx_first = 0;
+	m->ahead = m->tx_expected = m->tx_issued = m->narrow = m->tried[1] = m->tx_first = 0;
 	m->last_own = m->last_peer = m->own.one = m->own.builder = m->peer.one = m->peer.builder = 0;
 	m->init_who = w->id << 5 & 0x3ff | sreg_laneid();
 	m->init_clock = load(&w->clock);
@@ -392,7 +392,8 @@ SLOW bool warp_known(struct gsan_warp *w, u32 k, u32 clock)
 SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 site)
 {
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
-	u32 tried = w->slot << 10 | load(&m->tried_who), clock = load(&m->tried_clock);
+	u64 last = load64((u64 *)m->tried);
+	u32 tried = w->slot << 10 | (u32)last, clock = (u32)(last >> 32);
 	if (clock > w->start && !warp_known(w, tried >> 5 & 31, clock)) {
 		tell(w, GSAN_MBARRIER_MISUSE, GSAN_WHY_MBAR_INVAL, (place & 0xfffffff8u) | 1, site, now, load(&m->tried_site),
 		     (u64)clock << 35 | (u64)tried << 12 | 255, own_block(w)->cta);
@@ -486,9 +487,9 @@ SLOW void mbar_tried(struct gsan_warp *w, u64 addr, u32 op, u32 site)
 	mbar_used(w, m, place, site + __gsan_site_base, GSAN_WHY_MBAR_INIT);
 	if (sreg_laneid() != __ffs(__activemask()) - 1)
 		return;
-	store(&m->tried_who, (w->id & 31) << 5 | sreg_laneid());
 	store(&m->tried_site, site + __gsan_site_base);
-	store(&m->tried_clock, load(&w->clock));
+	/* Together: others try as well. */
+	store_ca2(m->tried, (w->id & 31) << 5 | sreg_laneid(), load(&w->clock));
 }
 
 API void __gsan_v1_mbar_wait(u64 ctx, u64 addr, u32 op, u32 parity, u32 done, u32 site)

@@ -353,7 +353,8 @@ SLOW struct gsan_snap *snap_begin(const struct gsan_warp *w, u32 *id, u32 floor)
 }
 
 /* A large object that holds what the large snapshot `from` of a word does: the
- * next of its line. */
+ * next of its line.  What went on already, and is published once more by who released
+ * it, begins another: of two that follow one, neither holds all of the other. */
 SLOW struct gsan_snap *snap_continue(u32 from, u32 *id)
 {
 	struct gsan_snap *s = snap_new(true, id), *f = snap_of(from);
@@ -363,7 +364,8 @@ SLOW struct gsan_snap *snap_continue(u32 from, u32 *id)
 	s->start = a.w;
 	/* No one thread's any more: whose it was is one of many. */
 	store_cg(&s->floor, four(b.x, 0, 0, 0));
-	store_cg(&s->nslots, four(c.x, c.y, 0, c.w ? c.w : *id));
+	u32 line = c.w ? fetch_and(&f->line, GSAN_SNAP_NUMBER) : 0;
+	store_cg(&s->nslots, four(c.x, c.y, 0, line & GSAN_SNAP_LARGE ? line : *id));
 	s->sc = d.x;
 	s->sc_cta = d.y;
 	s->grids = d.w;
@@ -436,7 +438,7 @@ SLOW u32 the_wider(u32 a, u32 b)
 	if ((a ^ b) & GSAN_SNAP_LARGE)
 		return a & GSAN_SNAP_LARGE ? (snap_within(t, s) ? a : 0) : snap_within(s, t) ? b : 0;
 	u32 line = a & GSAN_SNAP_LARGE ? load(&s->line) : 0;
-	if (!line || line != load(&t->line))
+	if (!line || ((line ^ load(&t->line)) & GSAN_SNAP_NUMBER))
 		return 0;
 	return ((a - b) & GSAN_SNAP_NUMBER) < GSAN_SNAP_NUMBER / 2 ? a : b;
 }
