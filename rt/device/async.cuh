@@ -114,8 +114,9 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 	ROLLED
 	for (u32 k = 0; k < warps && left < 3; k++) {
 		u64 v = load64((u64 *)&seen[k]);
+		/* What the whole block knows hangs on no lane. */
 		ROLLED
-		for (u32 lanes = (u32)(v >> 32); lanes; lanes &= lanes - 1)
+		for (u32 m = (u32)(v >> 32), lanes = all ? m & (0 - m) : m; lanes; lanes &= lanes - 1)
 			if (event_known(w, slot << 10 | k << 5 | (__ffs(lanes) - 1), (u32)v, all))
 				return true;
 	}

@@ -28,7 +28,7 @@
 #ifndef TILE_N
 #define TILE_N 128
 #endif
-enum { BM = 128, BN = TILE_N, BK = 64, STAGES = 4, CONSUMER_WARPS = 8, PRODUCER = 256, THREADS = 384 };
+enum { BM = 128, BN = TILE_N, BK = 64, STAGES = 4, CONSUMERS = 2, PRODUCER = 256, THREADS = 384 };
 
 struct room {
 	uint16_t a[STAGES][BM * BK], b[STAGES][BN * BK], c[2][64 * BN];
@@ -100,7 +100,7 @@ DEVICE void write_out(uint16_t *c, const float *acc)
 DEVICE void consume(room &r, const void *map_c, int tiles, int across, int steps)
 {
 	int group = threadIdx.x / 128, i = 0;
-	bool first = threadIdx.x % 128 == 0, releases = threadIdx.x % 32 == 0 && (MUTATE != 8 || group == 0);
+	bool first = threadIdx.x % 128 == 0, releases = first && (MUTATE != 8 || group == 0);
 	float acc[BN / 64][32];
 
 	for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -117,7 +117,8 @@ DEVICE void consume(room &r, const void *map_c, int tiles, int across, int steps
 					wgmma(acc[j], a + 2 * s, b + 2 * s + 512 * j, k + s != 0);      // @mma
 			wgmma_commit();
 			wgmma_wait<1>();
-			/* The stage before is free: its products are done. */
+			/* The stage before is free: its products are done.  A group is the
+			 * warpgroup's, so that one thread can say so. */
 			if (k > 0 && releases)
 				mbar_arrive(&r.empty[stage(i - 1)], MUTATE == 8 ? 2 : 1);
 		}
@@ -158,7 +159,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 	if (threadIdx.x == 0)
 		for (int s = 0; s < STAGES; s++) {
 			mbar_init(&r.full[s], 1);
-			mbar_init(&r.empty[s], CONSUMER_WARPS);
+			mbar_init(&r.empty[s], CONSUMERS);
 		}
 	__syncthreads();
 	if (threadIdx.x >= PRODUCER) {

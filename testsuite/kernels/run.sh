@@ -6,7 +6,7 @@
 # must raise nothing, print `ok` and end with 0; a mutant must be found with the kind and
 # between the lines that its `// mutant` line says, and end with 66; whatever racecheck
 # says decides nothing.  Prints a table.  Everything is under a time limit: LIMIT (60) and
-# RACECHECK_LIMIT (20) seconds a program; JOBS programs are built at once, GPU_JOBS (4) run.
+# RACECHECK_LIMIT (30) seconds a program; JOBS programs are built at once, GPU_JOBS (4) run.
 # KERNELS="gemm" takes some of them.  Status 0 if gsan was right everywhere, 77: no GPU.
 #
 #	top_srcdir=../src top_builddir=. sh ../src/testsuite/kernels/run.sh
@@ -41,7 +41,7 @@ one()
 	[ ! -f "$1.$2.broken" ] || return 0
 	timed "$1.$2.n" 20 "./$1.$2.native"
 	timed "$1.$2.g" "${LIMIT:-60}" "./$1.$2.watched"
-	[ -z "$racecheck" ] || timed "$1.$2.r" "${RACECHECK_LIMIT:-20}" "$racecheck" --tool racecheck "./$1.$2.native"
+	[ -z "$racecheck" ] || timed "$1.$2.r" "${RACECHECK_LIMIT:-30}" "$racecheck" --tool racecheck "./$1.$2.native"
 }
 
 case $1 in
