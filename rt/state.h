@@ -269,7 +269,7 @@ struct gsan_early { unsigned long long key, before; };
 struct gsan_seen { uint32_t clock, mask; };     /* lanes of a warp, from then on */
 
 #define GSAN_MBARS              64      /* per slot, power of two; 6 bits of a record */
-#define GSAN_MBAR_PHASES        ((1u << 26) - 1)
+#define GSAN_MBAR_PHASES        ((1u << 25) - 1)
 struct gsan_mbar {
 	uint32_t start;         /* of the block it belongs to; others': free */
 	uint32_t addr;          /* shared::cta offset */
@@ -289,7 +289,9 @@ struct gsan_mbar {
 	uint32_t wait_site;     /* of the last wait */
 	uint32_t tried_who, tried_clock, tried_site;    /* the last one in vain: warp << 5 | lane */
 	uint32_t tx_first;      /* bytes of the phase's first copy */
-	uint32_t fenced, pad[3];        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
+	uint32_t fenced;        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
+	uint32_t wide[2];       /* by the lowest bit of the phase: warps that waited with cluster scope */
+	uint32_t pad;
 	struct gsan_seen seen[2][32];   /* by the same: who of which warp saw it over */
 };
 #define GSAN_MBAR_LIVE          1u
@@ -362,7 +364,8 @@ struct gsan_log {
 	uint32_t at_cluster;    /* lanes that arrived at their cluster's barrier and did not wait */
 	uint32_t peer[GSAN_LOG_PEERS][2];       /* the last: number, clock */
 	/* As in gsan_groups, of wgmma: groups are the warp's. */
-	uint32_t wgmma_start, wgmma, wgmma_waited, pad;
+	uint32_t wgmma_start, wgmma, wgmma_waited;
+	uint32_t wgmma_seen;    /* waited for, whatever that ends */
 };
 
 struct gsan_sm { uint32_t used; uint32_t pad[7]; };
