@@ -455,6 +455,9 @@ void orc_guest(struct orc_block *owner, struct orc_access *a)
 
 static bool left_behind(const struct orc_block *b, enum orc_world w, const struct orc_access *a)
 {
+	/* Who waited knows that it is there, if not what it brought. */
+	if (orc_choices.wide_tx && a->reach.block != b->number)
+		return false;
 	return orc_get(b->ended[w].v[ORC_ALL], a->thread) < a->epoch &&
 	       orc_get(b->ended[w].v[ORC_SHARED], a->thread) < a->epoch;
 }

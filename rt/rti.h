@@ -115,7 +115,7 @@ struct rt_report {
 	struct rt_place now, before;
 	char *where;            /* what follows "Location is " */
 	const char *var;        /* the variable it lies in; "" if none */
-	bool suppressed;        /* by the user's list, or told as a warning only */
+	bool suppressed;        /* by the user's list */
 	bool repeated;          /* same source lines as an earlier one */
 	bool filtered;          /* kernel_filter */
 	uint32_t dedup;
