@@ -113,6 +113,22 @@ void orc_done(struct orc_thread *t, uint64_t actor, uint32_t n)
 	}
 }
 
+/* PTX ISA, "wgmma.commit_group": a wgmma-group is the warpgroup's, so that whichever warp
+ * waits for it knows that of all four. */
+void orc_wgmma_done(struct orc_thread *t, uint32_t groups)
+{
+	const struct orc_block *b = t->block;
+	unsigned first = t->index / 128 * 128;
+
+	for (unsigned i = first; groups && i < first + 128 && i < b->nthreads; i += EMU_LANES) {
+		const struct orc_groups *g = &b->thread[i].wgmma;
+		uint32_t all = groups < g->n ? groups : g->n;
+
+		if (all && g->end[all - 1])
+			orc_done(t, ORC_ACTOR(ORC_WGMMA, b->thread[i].id), g->end[all - 1]);
+	}
+}
+
 /* ---- fences of the async proxy ----------------------------------------------------------- */
 
 /* PTX ISA, "membar/fence": .shared::cta is part of .shared::cluster. */
@@ -167,6 +183,10 @@ void orc_proxy_fence(struct orc_block *b, struct orc_thread *t, const struct orc
 {
 	struct orc_reach cluster = orc_reach_of(b, ORC_CLUSTER);
 
+	if (op->in->id == INST_FENCE_PROXY_ASYNC && (spaces(op->in) & 1))
+		orc_wgmma_done(t, t->wgmma_waited);
+	if (op->in->id == INST_FENCE_MBARRIER_INIT)
+		orc_mbars_fenced(t);
 	EACH_WORLD(w) {
 		struct orc_order *o = &t->o[w];
 
@@ -257,8 +277,15 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 {
 	const struct { const char *name, *value, *other; bool *to; } table[] = {
 		{"proxy_fence", "path", "own", &orc_choices.path},
-		{"proxy_war", "0", "1", &orc_choices.no_war},
-		{"proxy_cta", "any", "strict", &orc_choices.any_block}
+		{"proxy_war", "off", "error", &orc_choices.no_war},
+		{"proxy_war", "warn", "error", &orc_choices.no_war},
+		{"proxy_cta", "any", "strict", &orc_choices.any_block},
+		{"async_proxy", "per-cta", "cluster", &orc_choices.per_block},
+		{"tx_scope", "strict", "any", &orc_choices.wide_tx},
+		{"async_read_fence", "strict", "off", &orc_choices.read_fence},
+		{"wgmma_read_retire", "off", "on", &orc_choices.no_retire},
+		{"mbar_init_fence", "strict", "off", &orc_choices.init_fence},
+		{"warp_sync_orders", "on", "off", &orc_choices.lockstep}
 	};
 
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
@@ -304,6 +331,27 @@ static enum orc_verdict async_fenced(enum orc_world w, const struct orc_access *
 	return path ? ORC_MISFENCED : ORC_UNFENCED;
 }
 
+struct orc_clock *orc_fenced(const struct orc_know *k, const struct orc_block *b, uint64_t space)
+{
+	unsigned own = !space ? ORC_OWN_GLOBAL : space == 1 + b->number ? ORC_OWN : ORC_OWN_CLUSTER;
+	struct orc_clock *c = NULL;
+
+	orc_learn(&c, k->v[own]);
+	orc_learn(&c, k->v[own + ORC_HERE - ORC_OWN]);
+	return c;
+}
+
+/* Behind an asynchronous operation, by way of a fence. */
+static bool behind_fence(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
+{
+	struct orc_clock *c = b->issue ? orc_fenced(&b->issue->know[w], b->issue->block, a->space) :
+			      orc_keep(b->fenced[w]);
+	bool yes = orc_get(c, a->thread) >= a->epoch;
+
+	orc_drop(c);
+	return yes;
+}
+
 /* PTX ISA, "Proxy-preserved Base Causality Order".  The end of an asynchronous operation
  * is a fence to whoever sees it. */
 enum orc_verdict orc_proxies(enum orc_world w, const struct orc_access *a,
@@ -312,6 +360,10 @@ enum orc_verdict orc_proxies(enum orc_world w, const struct orc_access *a,
 	if ((a->proxy == ORC_MULTIMEM) != (b->proxy == ORC_MULTIMEM) &&
 	    orc_get(b->alias[w], a->thread) < a->epoch)
 		return ORC_UNFENCED;
+	if (a->proxy == ORC_ASYNC &&
+	    (b->proxy == ORC_ASYNC ? orc_choices.per_block && a->reach.block != b->reach.block :
+	     b->proxy <= ORC_MULTIMEM && orc_choices.read_fence && !a->write))
+		return behind_fence(w, a, b) ? ORC_FINE : ORC_UNFENCED;
 	if (a->proxy > ORC_MULTIMEM || b->proxy <= ORC_MULTIMEM)
 		return ORC_FINE;
 	if (b->proxy == ORC_MAPS)
@@ -403,6 +455,9 @@ void orc_guest(struct orc_block *owner, struct orc_access *a)
 
 static bool left_behind(const struct orc_block *b, enum orc_world w, const struct orc_access *a)
 {
+	/* Who waited knows that it is there, if not what it brought. */
+	if (orc_choices.wide_tx && a->reach.block != b->number)
+		return false;
 	return orc_get(b->ended[w].v[ORC_ALL], a->thread) < a->epoch &&
 	       orc_get(b->ended[w].v[ORC_SHARED], a->thread) < a->epoch;
 }

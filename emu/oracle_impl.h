@@ -160,6 +160,7 @@ struct orc_access {
 	/* What its thread knew; what else it knew of shared memory; what was fenced
 	 * between aliases. */
 	struct orc_clock *knows[ORC_WORLDS], *extra[ORC_WORLDS], *alias[ORC_WORLDS];
+	struct orc_clock *fenced[ORC_WORLDS];   /* asked for by orc_choices.read_fence */
 	struct orc_clock *direct;       /* in WIDE_LEAST */
 	/* Announced then; and if it acquires, what its thread knew then. */
 	uint64_t since;
@@ -198,6 +199,7 @@ struct orc_thread {
 	bool blind;
 	struct orc_order o[ORC_WORLDS];
 	struct orc_groups cp, bulk, wgmma;      /* wgmma: of the warp, in its first thread */
+	uint32_t wgmma_waited;          /* groups */
 	uint32_t tc, ld, st;            /* tcgen05.mma and .cp; .ld, .st: likewise */
 	/* The instruction whose call was just made. */
 	const struct emu_op *announced;
@@ -369,6 +371,10 @@ void orc_mbar_lands(const void *p);
  * operations.  `loose`: whoever waits knows, acquiring or not; `tensor`: so much is done
  * in tensor memory, too. */
 void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool loose, bool tensor);
+/* Likewise of a copy that `by` issued. */
+void orc_mbar_brought(const void *p, uint64_t actor, const struct orc_block *by);
+/* The thread ran fence.mbarrier_init. */
+void orc_mbars_fenced(const struct orc_thread *);
 /* The mbarrier that an access falls on; NULL. */
 struct orc_mbar *orc_mbar_under(struct orc_grid *, const struct orc_access *);
 const struct orc_op *orc_mbar_init(const struct orc_mbar *);
@@ -399,14 +405,28 @@ void orc_commit(struct orc_groups *);
 uint32_t orc_grouped(const struct orc_groups *, uint32_t left);
 /* The thread has seen that so many of an actor's operations are done. */
 void orc_done(struct orc_thread *, uint64_t actor, uint32_t n);
+/* Likewise, so many wgmma-groups of its warpgroup. */
+void orc_wgmma_done(struct orc_thread *, uint32_t groups);
+/* What was fenced for the async proxy, by whomever, as it matters to an access in that
+ * space; the caller's. */
+struct orc_clock *orc_fenced(const struct orc_know *, const struct orc_block *, uint64_t space);
 /* What the lanes of a warp have done together is before what each does next. */
 void orc_together(struct orc_block *, unsigned first, uint32_t lanes, uint64_t actor);
 void orc_proxy_fence(struct orc_block *, struct orc_thread *, const struct orc_op *);
 void orc_map_release(struct orc_thread *);
 void orc_map_acquire(struct orc_block *, struct orc_thread *, uint64_t addr);
-/* Where the documentation leaves room: a fence on the way is enough, whoever made the
- * access; none is needed behind a read; it may run in another block. */
-struct orc_choices { bool path, no_war, any_block; };
+/* Where the documentation leaves room. */
+struct orc_choices {
+	/* A fence on the way is enough, whoever made the access; none is needed behind a
+	 * read; it may run in another block. */
+	bool path, no_war, any_block;
+	bool per_block;                 /* each block has an async proxy of its own */
+	bool wide_tx;                   /* another block's copies reach waits of cluster scope only */
+	bool read_fence;                /* that a copy has read says nothing to the generic proxy */
+	bool no_retire;                 /* nor a wait for wgmma, without a fence behind it */
+	bool init_fence;                /* an mbarrier's init has to be fenced for copies */
+	bool lockstep;                  /* lanes of a warp order each other */
+};
 extern struct orc_choices orc_choices;
 /* Are accesses in this order, the second through another proxy, seen by it? */
 enum orc_verdict orc_proxies(enum orc_world, const struct orc_access *, const struct orc_access *);

@@ -110,6 +110,7 @@ struct orc_mbar {
 	struct orc_block *block;
 	const struct orc_access *init;
 	bool live;
+	bool fenced;                    /* fence.mbarrier_init, by who initialised it */
 	unsigned flying;                /* copies that have not told it of all their bytes */
 	struct orc_phase phase;
 	struct user *use;               /* the last of each thread */
@@ -248,6 +249,32 @@ static void visit(struct orc_block *owner, const void *p, uint64_t addr, struct 
 	orc_visit(owner, a);
 }
 
+/* mbar_init_fence=strict: a copy accesses the mbarrier through the async proxy. */
+static void operand_fenced(const struct orc_mbar *m, const struct orc_thread *t,
+			   const struct orc_op *op, uint64_t addr)
+{
+	const struct orc_know *k = &t->o[ORC_LEAST].know;
+	const struct orc_access *init = m->init;
+	unsigned own = t->block == m->block ? ORC_OWN : ORC_OWN_CLUSTER;
+	bool here = orc_get(k->v[own + ORC_HERE - ORC_OWN], init->thread) >= init->epoch;
+	struct orc_fact f = {
+		.op = {op, init->op}, .may = ORC_MAY(here ? ORC_FENCE_ORDER : ORC_PROXY),
+		.kind = here ? ORC_FENCE_ORDER : ORC_PROXY, .certain = true,
+		.block = {t->block->number, m->block->number}, .thread = {t->index, init->index},
+		.space = 1 + m->block->number, .addr = addr
+	};
+
+	if (!m->fenced && orc_get(k->v[own], init->thread) < init->epoch && !(here && orc_choices.path) &&
+	    knows_init(t, ORC_LEAST, init))
+		orc_say(&f);
+}
+
+void orc_mbars_fenced(const struct orc_thread *t)
+{
+	for (struct orc_mbar *m = t->block->mbars; m; m = m->next)
+		m->fenced |= m->live && m->init->thread == t->id;
+}
+
 void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_block *b,
 	      struct orc_thread *t, const struct orc_op *op, enum orc_use use)
 {
@@ -262,6 +289,7 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 			m = mbar_new(p, owner);
 		orc_phase_drop(&m->phase);
 		m->nuses = m->flying = 0;
+		m->fenced = false;
 		m->init = write_object(owner, b, t, op, addr, true);
 		m->live = true;
 		return;
@@ -278,6 +306,8 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		m->live = false;
 		return;
 	}
+	if (use == ORC_OPERAND && orc_choices.init_fence)
+		operand_fenced(m, t, op, addr);
 	if (owner != b && use != ORC_OPERAND)
 		visit(owner, p, addr, b, t, op);
 	if (use == ORC_ARRIVE)
@@ -325,15 +355,12 @@ void orc_mbar_lands(const void *p)
 		m->flying--;
 }
 
-void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool loose, bool tensor)
+static void done(const struct orc_reach *reach, struct orc_mbar *m, uint64_t actor, uint32_t n,
+		 bool loose, bool tensor)
 {
-	struct orc_mbar *m = *find(p);
-
-	if (!m)
-		return;
 	EACH_WORLD(w) {
 		struct orc_head h = {
-			.reach = orc_reach_of(m->block, ORC_SYS), .done = true, .loose = loose
+			.reach = *reach, .done = true, .loose = loose
 		};
 
 		orc_raise(&h.know.v[ORC_ALL], actor, n);
@@ -344,6 +371,29 @@ void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool loose, bool t
 		orc_heads_add(&m->phase.now[w], &h);
 		orc_head_drop(&h);
 	}
+}
+
+void orc_mbar_done(const void *p, uint64_t actor, uint32_t n, bool loose, bool tensor)
+{
+	struct orc_mbar *m = *find(p);
+	struct orc_reach all;
+
+	if (!m)
+		return;
+	all = orc_reach_of(m->block, ORC_SYS);
+	done(&all, m, actor, n, loose, tensor);
+}
+
+void orc_mbar_brought(const void *p, uint64_t actor, const struct orc_block *by)
+{
+	struct orc_mbar *m = *find(p);
+	struct orc_reach reach;
+
+	if (!m)
+		return;
+	reach = orc_choices.wide_tx && by != m->block ? orc_reach_of(by, ORC_CLUSTER) :
+		orc_reach_of(m->block, ORC_SYS);
+	done(&reach, m, actor, 1, false, false);
 }
 
 struct orc_mbar *orc_mbar_under(struct orc_grid *g, const struct orc_access *a)

@@ -104,6 +104,9 @@ static bool ordered(enum orc_world w, const struct orc_access *a, const struct o
 {
 	if (a->space >= ORC_TMEM)
 		return orc_tensor_ordered(w, a, b);
+	if (orc_choices.lockstep && !a->issue && a->launch == b->launch &&
+	    a->reach.block == b->reach.block && a->index / EMU_LANES == b->index / EMU_LANES)
+		return true;
 	if (a->launch != b->launch && orc_get(b->knows[w], ORC_ACTOR(ORC_LAUNCH, a->launch)))
 		return true;
 	if (!ORC_IS_MOST(w) && meanwhile(a, b))
@@ -364,6 +367,7 @@ static void access_free(struct orc_access *a)
 		orc_drop(a->knows[w]);
 		orc_drop(a->extra[w]);
 		orc_drop(a->alias[w]);
+		orc_drop(a->fenced[w]);
 		orc_drop(a->knew[w]);
 		orc_heads_drop(&a->heads[w]);
 	}
@@ -385,6 +389,8 @@ bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 		a->alias[w] = orc_keep(k->v[ORC_ALIAS]);
 		if (a->space)
 			a->extra[w] = orc_keep(k->v[ORC_SHARED]);
+		if (t && orc_choices.read_fence)
+			a->fenced[w] = orc_fenced(k, t->block, a->space);
 	}
 	if (t)
 		a->direct = orc_keep(t->o[ORC_WIDE_LEAST].direct);

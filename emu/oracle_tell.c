@@ -264,23 +264,6 @@ void emu_oracle_commit(struct emu_x *x, const struct emu_op *op, uint32_t m, enu
 		orc_commit(groups_of(orc_thread_of(x->w, l), list));
 }
 
-/* PTX ISA, "wgmma.commit_group": a wgmma-group is the warpgroup's, so that whichever warp
- * waits for it knows that of all four. */
-static void warpgroup_done(struct emu_x *x, struct orc_thread *t, uint32_t left)
-{
-	const struct orc_block *b = x->b->oracle;
-	unsigned first = x->w->index / 4 * 4 * EMU_LANES;
-	uint32_t n = orc_thread_of(x->w, 0)->wgmma.n, groups = n > left ? n - left : 0;
-
-	for (unsigned i = first; groups && i < first + 4 * EMU_LANES && i < b->nthreads; i += EMU_LANES) {
-		const struct orc_groups *g = &b->thread[i].wgmma;
-		uint32_t all = groups < g->n ? groups : g->n;
-
-		if (all && g->end[all - 1])
-			orc_done(t, ORC_ACTOR(ORC_WGMMA, b->thread[i].id), g->end[all - 1]);
-	}
-}
-
 void emu_oracle_group_wait(struct emu_x *x, const struct emu_op *op, uint32_t m, enum orc_list list,
 			   uint32_t left, bool read)
 {
@@ -293,7 +276,10 @@ void emu_oracle_group_wait(struct emu_x *x, const struct emu_op *op, uint32_t m,
 
 		orc_settle(x->b->oracle->grid, t);
 		if (list == ORC_LIST_WGMMA) {
-			warpgroup_done(x, t, left);
+			n = orc_thread_of(x->w, 0)->wgmma.n;
+			t->wgmma_waited = n > left ? n - left : 0;
+			if (!orc_choices.no_retire)
+				orc_wgmma_done(t, t->wgmma_waited);
 			continue;
 		}
 		n = orc_grouped(groups_of(t, list), left);
@@ -407,8 +393,8 @@ void emu_oracle_landed(const struct emu_async *a, const struct emu_landing *land
 {
 	if (!a->actor)
 		return;
-	orc_mbar_done(land->mbar, a->actor, 1, false, false);
-	orc_mbar_done(land->mbar, a->actor + 1 + (uint64_t)(land - a->land), 1, false, false);
+	orc_mbar_brought(land->mbar, a->actor, a->block->oracle);
+	orc_mbar_brought(land->mbar, a->actor + 1 + (uint64_t)(land - a->land), a->block->oracle);
 	orc_mbar_lands(land->mbar);
 }
 

@@ -72,7 +72,7 @@
  *   +---+------+------+-------------------+
  *   | 0 |writes|how(3)| group (21)        |  warp and lane: the thread whose group
  *   +---+------+------+-------------------+
- *   | 1 |writes| mbarrier (6) | phase (18)|  eight more bits of the phase | generic | red
+ *   | 1 |writes| mbarrier (6) | peer, phase (17) |  eight more bits of it | generic | red
  *   +---+------+--------------+-----------+
  *
  * The site word beside it: site (20 bits) << 12 | a tag of the record, by which a
@@ -443,10 +443,15 @@ struct gsan_root {
 
 #define GSAN_OPT_OFF            1u      /* report_bugs=0: check nothing, measure overhead */
 #define GSAN_OPT_VOLATILE_WEAK  2u      /* volatile_is_weak=1 */
-#define GSAN_OPT_WARP_SYNC      4u      /* warp_sync_orders=1: lanes of a warp order each other */
 #define GSAN_OPT_NO_ATOMIC      8u      /* report_atomic_races=0 */
 #define GSAN_OPT_APART          16u     /* reconverge=0: lanes of an if stay apart */
-#define GSAN_OPT_PROXY_PATH     32u     /* proxy_fence=path */
-#define GSAN_OPT_NO_PROXY_WAR   64u     /* proxy_war=0 */
+/* Above: what the documentation leaves open, a bit for each that has its last value. */
+#define GSAN_OPT_CHOICE(c)      (65536u << (c))
+enum gsan_choice {
+#define CHOICE(name, values, help) GSAN_CHOICE_##name,
+#include "rt/choices.def"
+#undef CHOICE
+	GSAN_CHOICES
+};
 
 #endif

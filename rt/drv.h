@@ -242,6 +242,8 @@ CUresult rt_wait_all(CUcontext, int timeout_ms);        /* CUDA_ERROR_NOT_READY:
 bool rt_still_running(void);                    /* a wait ran out */
 void rt_findings_count(struct rt_totals *);
 uint64_t rt_reported(void);
+/* A copy over what was read, with no fence: proxy_war=warn tells of it and goes on. */
+bool rt_only_warned(const struct rt_report *);
 size_t rt_reports(void);
 bool rt_report_get(size_t i, struct rt_report *);
 void rt_watch_fork(void);

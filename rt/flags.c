@@ -12,14 +12,14 @@
 
 struct rt_flags rt_flags;
 
-enum type { T_BOOL, T_INT, T_TEXT };
+enum type { T_BOOL, T_INT, T_TEXT, T_CHOICE };
 
 static const struct row {
 	const char *name;
 	enum type type;
 	size_t offset;
 	int value, least, most;
-	const char *text;
+	const char *text;               /* T_CHOICE: the values, blanks between them */
 	const char *help;
 } rows[] = {
 #define BOOL(name, value, help) \
@@ -28,6 +28,8 @@ static const struct row {
 	{ #name, T_INT, offsetof(struct rt_flags, name), value, least, most, NULL, help },
 #define TEXT(name, value, help) \
 	{ #name, T_TEXT, offsetof(struct rt_flags, name), 0, 0, 0, value, help },
+#define CHOICE(name, values, help) \
+	{ #name, T_CHOICE, offsetof(struct rt_flags, name), 0, 0, 0, values, help },
 #include "rt/flags.def"
 };
 
@@ -70,6 +72,30 @@ static bool one_of(const char *s, const char *a, const char *b, const char *c)
 	return !strcmp(s, a) || !strcmp(s, b) || !strcmp(s, c);
 }
 
+/* The n-th word of `words`, and its length; NULL: there are not so many. */
+static const char *word(const char *words, int n, size_t *len)
+{
+	while (n--) {
+		words = strchr(words, ' ');
+		if (!words)
+			return NULL;
+		words++;
+	}
+	*len = strcspn(words, " ");
+	return words;
+}
+
+static int which(const char *words, const char *value)
+{
+	const char *w;
+	size_t len;
+
+	for (int n = 0; (w = word(words, n, &len)); n++)
+		if (strlen(value) == len && !strncmp(w, value, len))
+			return n;
+	return -1;
+}
+
 /* Stores `value` in the row's flag; false if it is none of the flag's values. */
 static bool store(struct rt_flags *f, const struct row *r, const char *value)
 {
@@ -93,12 +119,14 @@ static bool store(struct rt_flags *f, const struct row *r, const char *value)
 		*number(f, r) = (int)n;
 		return true;
 	case T_TEXT:
-		if ((!strcmp(r->name, "color") && !one_of(value, "auto", "always", "never")) ||
-		    (!strcmp(r->name, "proxy_fence") && !one_of(value, "own", "path", "path")))
+		if (!strcmp(r->name, "color") && !one_of(value, "auto", "always", "never"))
 			return false;
 		rt_free(*text(f, r));
 		*text(f, r) = rt_copy(value);
 		return true;
+	case T_CHOICE:
+		*number(f, r) = which(r->text, value) < 0 ? *number(f, r) : which(r->text, value);
+		return which(r->text, value) >= 0;
 	}
 	return false;
 }
@@ -114,7 +142,10 @@ static void complain(const struct row *r, const char *value, struct rt_buf *err)
 		rt_printf(err, "it is a number from %d to %d", r->least, r->most);
 		break;
 	case T_TEXT:
-		rt_puts(err, strcmp(r->name, "color") ? "it is own or path" : "it is auto, always or never");
+		rt_puts(err, "it is auto, always or never");
+		break;
+	case T_CHOICE:
+		rt_printf(err, "it is one of: %s", r->text);
 		break;
 	}
 }
@@ -192,9 +223,15 @@ void rt_flags_help(const struct rt_flags *f, struct rt_buf *b)
 	rt_puts(b, "GSan: keys of GSAN_OPTIONS, and their values now\n");
 	for (size_t i = 0; i < NROWS; i++) {
 		rt_printf(b, "    %s\n        %s (", rows[i].name, rows[i].help);
-		if (rows[i].type == T_TEXT)
+		if (rows[i].type == T_TEXT) {
 			rt_printf(b, "'%s')\n", *text(&now, &rows[i]));
-		else
+		} else if (rows[i].type == T_CHOICE) {
+			size_t len = 0;
+			const char *w = word(rows[i].text, *number(&now, &rows[i]), &len);
+
+			rt_printf(b, "'%.*s' of %s)\n", (int)len, w, rows[i].text);
+		} else {
 			rt_printf(b, "%d)\n", *number(&now, &rows[i]));
+		}
 	}
 }

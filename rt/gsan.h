@@ -27,7 +27,7 @@ struct gsan_report {
 	const char *kind;               /* "data-race", ... */
 	struct gsan_spot now, before;   /* the two accesses */
 	unsigned long long count;       /* times seen, at least */
-	int suppressed;                 /* matched by a suppression or left out by kernel_filter */
+	int suppressed;                 /* matched by a suppression, left out by kernel_filter, or a mere warning */
 };
 
 /* Reads GSAN_OPTIONS, and loads the driver and puts gsan in front of it, which

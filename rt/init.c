@@ -283,7 +283,7 @@ EXPORT int gsan_finding(size_t i, struct gsan_report *out)
 	out->now = spot(&r.now);
 	out->before = spot(&r.before);
 	out->count = r.count;
-	out->suppressed = r.suppressed || r.filtered;
+	out->suppressed = r.suppressed || r.filtered || rt_only_warned(&r);
 	return 0;
 }
 

@@ -46,10 +46,14 @@ struct rt_flags {
 #define BOOL(name, value, help) int name;
 #define INT(name, value, least, most, help) int name;
 #define TEXT(name, value, help) char *name;
+#define CHOICE(name, values, help) int name;     /* which of its values */
 #include "rt/flags.def"
 };
 
 extern struct rt_flags rt_flags;
+
+/* Of proxy_war, which has a value between the two that the device is told of. */
+enum { PROXY_WAR_WARN = 1 };
 
 void rt_flags_default(struct rt_flags *);
 void rt_flags_free(struct rt_flags *);
@@ -140,7 +144,7 @@ void rt_print_spot(struct rt_buf *, const struct rt_place *, const struct rt_loo
 struct rt_uncounted { const char *name; uint64_t launches; };
 
 struct rt_totals {              /* what the closing line says */
-	uint64_t findings, suppressed, beyond_limit, filtered;
+	uint64_t findings, suppressed, beyond_limit, filtered, warned;
 	uint64_t launches, graphs, kernels_watched;
 	uint64_t sites, sites_beyond, missed, unmodelled, unknown, modules, bare_modules;
 	uint64_t bare_launches; /* of kernels that are not instrumented */

@@ -315,15 +315,30 @@ static void set_up_area(struct area *a, uint64_t base, uint64_t bytes)
 	a->page = rt_alloc(bytes / PAGE);
 }
 
+/* A bit for each choice that has the last of its values. */
+static uint32_t choices(void)
+{
+	uint32_t bits = 0;
+
+#define CHOICE(name, values, help) \
+	for (int last = 0, i = 0;; i++) { \
+		last += (values)[i] == ' '; \
+		if (!(values)[i]) { \
+			bits |= rt_flags.name == last ? GSAN_OPT_CHOICE(GSAN_CHOICE_##name) : 0; \
+			break; \
+		} \
+	}
+#include "rt/choices.def"
+#undef CHOICE
+	return bits;
+}
+
 static uint32_t options(void)
 {
 	return (rt_flags.report_bugs ? 0 : GSAN_OPT_OFF) |
 	       (rt_flags.volatile_is_weak ? GSAN_OPT_VOLATILE_WEAK : 0) |
-	       (rt_flags.warp_sync_orders ? GSAN_OPT_WARP_SYNC : 0) |
-	       (strcmp(rt_flags.proxy_fence, "path") ? 0 : GSAN_OPT_PROXY_PATH) |
-	       (rt_flags.proxy_war ? 0 : GSAN_OPT_NO_PROXY_WAR) |
 	       (rt_flags.report_atomic_races ? 0 : GSAN_OPT_NO_ATOMIC) |
-	       (rt_flags.reconverge ? 0 : GSAN_OPT_APART);
+	       (rt_flags.reconverge ? 0 : GSAN_OPT_APART) | choices();
 }
 
 static bool set_up_root(struct rt_ctx *c, const char **why)

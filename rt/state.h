@@ -271,7 +271,7 @@ struct gsan_early { unsigned long long key, before; };
 struct gsan_seen { uint32_t clock, mask; };     /* lanes of a warp, from then on */
 
 #define GSAN_MBARS              64      /* per slot, power of two; 6 bits of a record */
-#define GSAN_MBAR_PHASES        ((1u << 26) - 1)
+#define GSAN_MBAR_PHASES        ((1u << 25) - 1)
 struct gsan_mbar {
 	uint32_t start;         /* of the block it belongs to; others': free */
 	uint32_t addr;          /* shared::cta offset */
@@ -293,7 +293,9 @@ struct gsan_mbar {
 	uint32_t tx_first;      /* bytes of the phase's first copy */
 	uint32_t fenced;        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
 	/* The last copy in each of two phases, by the phase's lowest bit. */
-	uint32_t tx_phase[2], tx_site[2], tx_at[2], pad;
+	uint32_t tx_phase[2], tx_site[2], tx_at[2];
+	uint32_t wide[2];       /* by the same: warps that waited with cluster scope */
+	uint32_t pad[3];
 	struct gsan_seen seen[2][32];   /* by the same: who of which warp saw it over */
 };
 #define GSAN_MBAR_LIVE          1u
@@ -394,7 +396,8 @@ struct gsan_log {
 	/* In the first warp's: threads that are leaving | the block's start << 32, and the start
 	 * again when all have gone. */
 	unsigned long long leaving;
-	uint32_t closed, closed_pad;
+	uint32_t closed;
+	uint32_t wgmma_seen;    /* groups waited for, whatever that ends */
 };
 
 /* The last access of a peer's warp to a block's shared memory; who of the block knew of

@@ -33,7 +33,7 @@ static uint32_t first;          /* all before it are taken */
 
 /* With tell_lock. */
 static size_t ntold;            /* all before it are told */
-static uint64_t reported, suppressed, filtered, beyond_limit;
+static uint64_t reported, suppressed, filtered, beyond_limit, warned;
 
 static bool watching, still_running;    /* atomic */
 
@@ -162,6 +162,13 @@ static void print(const struct rt_report *r)
 	rt_free(cmdline);
 }
 
+bool rt_only_warned(const struct rt_report *r)
+{
+	return rt_flags.proxy_war == PROXY_WAR_WARN &&
+	       (r->kind == GSAN_PROXY_RACE || r->kind == GSAN_PROXY_FENCE_ORDER) &&
+	       r->before.known && !r->before.write && !r->before.async;
+}
+
 /* Sorts out one report; the caller has its count right. */
 static void tell(struct rt_report *r)
 {
@@ -178,6 +185,10 @@ static void tell(struct rt_report *r)
 			print(r);
 		else
 			beyond_limit++;
+		if (rt_only_warned(r)) {
+			warned++;
+			return;
+		}
 		__atomic_add_fetch(&reported, 1, __ATOMIC_RELAXED);
 		if (rt_flags.halt_on_error)
 			rt_halt();
@@ -271,6 +282,7 @@ void rt_findings_count(struct rt_totals *t)
 	pthread_mutex_lock(&tell_lock);
 	t->findings = reported;
 	t->suppressed = suppressed;
+	t->warned = warned;
 	t->filtered = filtered;
 	t->beyond_limit = beyond_limit;
 	pthread_mutex_unlock(&tell_lock);
@@ -420,6 +432,6 @@ void rt_watch_fork(void)
 	pthread_mutex_init(&tell_lock, NULL);
 	pthread_mutex_init(&ring_lock, NULL);
 	nentries = ntold = 0;
-	reported = suppressed = filtered = beyond_limit = 0;
+	reported = suppressed = filtered = beyond_limit = warned = 0;
 	watching = false;
 }

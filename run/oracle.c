@@ -31,8 +31,11 @@ static void (*function(const char *name))(void)
 	return f;
 }
 
-/* Options of the oracle's among gsan's. */
-static const char *const own_options[] = { "proxy_fence=", "proxy_war=", "proxy_cta=" };
+/* Options of gsan's that are the oracle's, too. */
+static const char *const own_options[] = {
+#define CHOICE(name, values, help) #name "=",
+#include "rt/choices.def"
+};
 
 static bool each_option(const char *options, bool (*use)(const char *name, const char *value))
 {

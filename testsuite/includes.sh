@@ -15,7 +15,7 @@ includes()
 		case $header in
 		config.h) ;;
 		"$1"/*) ;;
-		rt/abi.h|rt/kinds.def) echo abi ;;
+		rt/abi.h|rt/kinds.def|rt/choices.def) echo abi ;;
 		rt/gsan.h) echo gsan.h ;;
 		rewrite/rewrite.h) echo rewrite.h ;;
 		emu/oracle.h) echo oracle.h ;;

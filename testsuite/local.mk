@@ -401,6 +401,8 @@ norace_tests = \
 	testsuite/norace/44_cpasync_same_group_apart.ptx \
 	testsuite/norace/44_cpasync_wait_between.ptx \
 	testsuite/norace/45_tma_ld.ptx \
+	testsuite/norace/45_tma_ld_init_fence.ptx \
+	testsuite/norace/45_tma_ld_init_proxy_fence.ptx \
 	testsuite/norace/45_tma_ld_one_waits.ptx \
 	testsuite/norace/45_tma_ld_src_written_after.ptx \
 	testsuite/norace/46_tma_ld_expect_apart.ptx \
@@ -410,6 +412,7 @@ norace_tests = \
 	testsuite/norace/47_tma_st_fence_cluster.ptx \
 	testsuite/norace/47_tma_st_one_way.ptx \
 	testsuite/norace/47_tma_st_own_write_fence.ptx \
+	testsuite/norace/48_tma_st_smem_reuse_fence.ptx \
 	testsuite/norace/48_tma_st_smem_reuse_full.ptx \
 	testsuite/norace/48_tma_st_smem_reuse_read.ptx \
 	testsuite/norace/49_tma_st_dst_full.ptx \
@@ -422,6 +425,7 @@ norace_tests = \
 	testsuite/norace/51_tma_waw_wait.ptx \
 	testsuite/norace/52_tma_ring_drained.ptx \
 	testsuite/norace/53_tma_multicast.ptx \
+	testsuite/norace/53_tma_multicast_wait_cluster.ptx \
 	testsuite/norace/54_bulk_dsmem.ptx \
 	testsuite/norace/54_bulk_dsmem_source_after.ptx \
 	testsuite/norace/55_cp_reduce.ptx \
@@ -441,6 +445,7 @@ norace_tests = \
 	testsuite/norace/60_wgmma_smem_fence.ptx \
 	testsuite/norace/61_wgmma_one_warp_waits.ptx \
 	testsuite/norace/61_wgmma_stage_reuse_wait.ptx \
+	testsuite/norace/61_wgmma_stage_reuse_wait_fence.ptx \
 	testsuite/norace/62_wgmma_wait_oldest.ptx \
 	testsuite/norace/63_tcgen05_accumulate.ptx \
 	testsuite/norace/63_tcgen05_mma_ld.ptx \
@@ -469,6 +474,8 @@ norace_tests = \
 	testsuite/norace/75_ldmatrix_x1_rows.ptx \
 	testsuite/norace/75_stmatrix_bar_ldmatrix.ptx \
 	testsuite/norace/75_stmatrix_tma_fence.ptx \
+	testsuite/norace/async_then_async_other_block.ptx \
+	testsuite/norace/async_then_async_other_block_fence.ptx \
 	testsuite/norace/atom_vector.ptx \
 	testsuite/norace/barrier_many_rounds.ptx \
 	testsuite/norace/block_of_three_dimensions.ptx \

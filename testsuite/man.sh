@@ -30,6 +30,7 @@ for program in ptx run nvcc; do
 	done <$program
 done
 sed -nE 's/^(BOOL|INT|TEXT)\(([a-z_]+), "?([^,"]*)"?,.*/\2 \3/p' "$top_srcdir/rt/flags.def" >keys
+sed -nE 's/^CHOICE\(([a-z_]+), "([^ "]*).*/\1 \2/p' "$top_srcdir/rt/choices.def" >>keys
 [ "$(wc -l <keys)" -ge 10 ] || fail "flags.def cannot be read"
 while read -r key value; do
 	grep -q "^\.It Cm $key Pq ${value:-empty}\$" "$man/gsan.7" ||

@@ -15,6 +15,10 @@
 #define async_over      __gsan_v1_async_over
 #define peer_over       __gsan_v1_peer_over
 #define wgmma_over      __gsan_v1_wgmma_over
+#define open_kind       __gsan_v1_open_kind
+#define tx_reached      __gsan_v1_tx_reached
+#define read_fenced     __gsan_v1_read_fenced
+#define apart           __gsan_v1_apart
 #define peer_kind       __gsan_v1_peer_kind
 #define issue_status    __gsan_v1_issue_status
 #define issue_report    __gsan_v1_issue_report
@@ -28,9 +32,13 @@
 FN u32 async_what(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_ASYNC_MBAR | GSAN_ASYNC_WRITE); }
 FN u32 async_how(u64 r) { return GSAN_REC_CLOCK(r) >> GSAN_ASYNC_HOW_SHIFT & 7; }
 FN u32 mbar_in(u64 r) { return GSAN_REC_CLOCK(r) >> 18 & (GSAN_MBARS - 1); }
-FN u32 phase_in(u64 r) { return (GSAN_REC_CLOCK(r) & 0x3ffff) << 8 | ((u32)(r >> 14) & 0xff); }
+FN u32 phase_in(u64 r) { return (GSAN_REC_CLOCK(r) & 0x1ffff) << 8 | ((u32)(r >> 14) & 0xff); }
 #define MBAR_REDUCES    (1ull << 12)
 #define MBAR_GENERIC    (1ull << 13)    /* through the generic proxy */
+#define MBAR_PEER       (1ull << 52)    /* issued by another block than the mbarrier's */
+
+/* What the user chose where the documentation leaves room: has it its last value? */
+FN bool chosen(u32 choice) { return root()->options & GSAN_OPT_CHOICE(choice); }
 
 /* A thread is slot << 10 | number in its block: bits 12 to 34 of a record. */
 FN u64 group_record(u32 who, u32 how, u32 number)
@@ -243,12 +251,17 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, bool all)
 	return false;
 }
 
+/* choices.cuh */
+SLOW bool tx_reached(struct gsan_warp *w, u64 r, bool all);
+SLOW bool read_fenced(struct gsan_warp *w, u64 r, u32 space);
+SLOW bool apart(struct gsan_warp *w, u64 r);
+
 SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 {
 	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_WGMMA)
 		return wgmma_over(w, r, all);
 	if (async_what(r) & GSAN_ASYNC_MBAR)
-		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all);
+		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all) && tx_reached(w, r, all);
 	if (async_how(r) == GSAN_HOW_PEER)
 		return peer_over(w, r, all);
 	if (async_how(r) == GSAN_HOW_OBJECT) {
@@ -260,22 +273,31 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 	return group_over(w, r, all);
 }
 
+/* What an operation that is not over is a finding of: it would be, had a wait been wider? */
+SLOW u32 open_kind(struct gsan_warp *w, u64 r)
+{
+	if ((async_what(r) & GSAN_ASYNC_MBAR) && (r & MBAR_PEER) &&
+	    mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), false))
+		return GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_SYNC << 8;
+	return (reads_map(r) ? GSAN_TENSORMAP_RACE : GSAN_ASYNC_RACE) | GSAN_WHY_ASYNC << 8;
+}
+
 /* An access of a thread finds an operation's record, see judge. */
 SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site)
 {
 	bool over = async_over(w, prev, false);
+	bool unfenced = over && (now & 0x100) && !(async_what(prev) & GSAN_ASYNC_WRITE) && chosen(GSAN_CHOICE_async_read_fence) &&
+			!read_fenced(w, prev, where & 1 ? GSAN_PROXY_SHARED : GSAN_PROXY_GLOBAL);
 	/* What nobody can be in the way of any more, or what this write stands for. */
 	bool covered = GSAN_REC_KIND(now) == GSAN_KIND_WRITE && !(prev & ~now & 255);
 	if (over && (covered || async_over(w, prev, (where & 1))))
 		swap(sh + i, prev, 0ull);
-	if (over)
+	if (over && !unfenced)
 		return;
 	u32 psite = site_in(word, prev);
 	if (!psite)
 		psite = site_of(st + i, prev);
-	u32 kind = GSAN_ASYNC_RACE | GSAN_WHY_ASYNC << 8;
-	if (reads_map(prev))
-		kind = GSAN_TENSORMAP_RACE | GSAN_WHY_ASYNC << 8;
+	u32 kind = unfenced ? GSAN_PROXY_RACE | GSAN_WHY_READ_FENCE << 8 : open_kind(w, prev);
 	if (by_peer(prev))
 		kind = peer_kind(w, prev, now, GSAN_REC_SLOT(prev), clock_of(prev));
 	/* (PTX ISA, mbarrier: only its own operations may be performed on it) */
@@ -371,7 +393,7 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 
 	if (GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC) {
 		if (!async_over(w, prev, false)) {
-			u32 kind = (flags & ISSUE_MAP || reads_map(prev) ? GSAN_TENSORMAP_RACE : GSAN_ASYNC_RACE) | GSAN_WHY_ASYNC << 8;
+			u32 kind = flags & ISSUE_MAP ? GSAN_TENSORMAP_RACE | GSAN_WHY_ASYNC << 8 : open_kind(w, prev);
 			/* A thread's own accesses are in order. */
 			if (by_peer(prev) && ((prev ^ now) >> 12 & 0x7fffff) == 0)
 				return STATUS_FINE;
@@ -381,7 +403,7 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 				kind = peer_kind(w, prev, now, slot, clock_of(prev));
 			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
 		}
-		if ((flags & ISSUE_PROXY) && generic_too(prev) && !async_gone(w, prev) && !any_fence(w, space))
+		if ((flags & ISSUE_PROXY) && (generic_too(prev) || apart(w, prev)) && !async_gone(w, prev) && !any_fence(w, space))
 			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
 		if (async_over(w, prev, flags & ISSUE_SHARED))
 			return STATUS_GONE;

@@ -32,7 +32,7 @@ SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes, u32 site)
 	}
 	store(&m->issuer[phase & 1], self_of(w));
 	unlock(&m->lock);
-	return mbar_record(slot, (u32)(m - mbars_of(slot)), phase);
+	return mbar_record(slot, (u32)(m - mbars_of(slot)), phase) | (slot == w->slot ? 0 : MBAR_PEER);
 }
 
 /* All blocks of the cluster, by rank. */
@@ -55,6 +55,8 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 	ROLLED
 	for (u32 rank = 0; rank < 16; rank++) {
 		u64 rec = 0, slot = mask >> rank & 1 ? peer_slot(w, rank) : ~0u;
+		if (slot != ~0u)
+			init_fenced(w, slot << 32 | mbar, site);
 		ONE_BY_ONE(
 			if (slot != ~0u)
 				rec = copy_phase(w, slot << 32 | mbar, bytes, site);
@@ -117,6 +119,8 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 		at = cluster_place(w, mbar);
 	}
 	if (op & GSAN_COPY_MBAR) {
+		if (proxy)
+			init_fenced(w, at, site);
 		ONE_BY_ONE(rec = place == NOWHERE ? 0 : copy_phase(w, at, bytes, site););
 	} else {
 		struct gsan_groups *g = groups_now(w);

@@ -146,6 +146,7 @@ SLOW void mbar_mark(struct gsan_warp *w, struct gsan_mbar *m)
 	ROLLED
 	for (u32 k = 0; k < 32; k++)
 		store(&m->seen[n & 1][k].mask, 0);
+	store(&m->wide[n & 1], 0);
 }
 
 /* Is an mbarrier used by somebody who does not know of its init?  (PTX ISA,
@@ -201,6 +202,8 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	ROLLED
 	for (u32 k = 0; k < 64; k++)
 		store(&m->seen[k >> 5][k & 31].mask, 0);
+	store(&m->wide[0], 0);
+	store(&m->wide[1], 0);
 	store(&m->flags, GSAN_MBAR_LIVE | lost);
 	unlock(&m->lock);
 }
@@ -371,6 +374,8 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 			mbar_mark(w, m);
 	}
 	mbar_saw(w, m, p, lanes);
+	if (GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)
+		fetch_or(&m->wide[p & 1], 1u << (w->id & 31));
 	id[0] = m->last_own;
 	id[1] = m->last_peer;
 	unlock(&m->lock);

@@ -120,8 +120,8 @@ SLOW bool any_fence(struct gsan_warp *w, u32 space) { return fence_known(w, spac
  * async proxy: see issue_status. */
 SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space)
 {
-	u32 options = root()->options, slot = GSAN_REC_SLOT(prev);
-	if ((options & GSAN_OPT_NO_PROXY_WAR) && !(prev & 0x100))
+	u32 slot = GSAN_REC_SLOT(prev);
+	if (chosen(GSAN_CHOICE_proxy_war) && !(prev & 0x100))
 		return STATUS_FINE;
 	/* Something in between may have been one. */
 	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(prev))->state)) & (GSAN_WARP_UNMODELLED | GSAN_WARP_LOST))
@@ -131,13 +131,13 @@ SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spa
 		return STATUS_FINE;
 	bool knew = fence_knew(w, prev, same, end, space);
 	if (here) {
-		if ((options & GSAN_OPT_PROXY_PATH) && (knew || other_fence(w, space)))
+		if (chosen(GSAN_CHOICE_proxy_fence) && (knew || other_fence(w, space)))
 			return STATUS_FINE;
 		if (knew)
 			return STATUS_BAD | GSAN_PROXY_FENCE_ORDER << 8 | GSAN_WHY_PROXY_ORDER << 16;
 		return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
 	}
-	if (knew || other_fence(w, space))
+	if (knew || other_fence(w, space) || (own && chosen(GSAN_CHOICE_proxy_cta)))
 		return STATUS_FINE;
 	return STATUS_BAD | GSAN_PROXY_RACE << 8 | (own ? GSAN_WHY_PROXY_BLOCK : GSAN_WHY_PROXY) << 16;
 }
@@ -156,6 +156,12 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 	if (lane == __ffs(group) - 1) {
 		struct gsan_log *log = log_of(w->id << 5);
 		u32 state = load(&w->state), mine = load(&w->m_refs);
+		/* wgmma_read_retire=off: what was waited for is over now. */
+		u32 upto = load(&log->wgmma_seen), from = load(&log->wgmma_waited);
+		if ((what & GSAN_PROXY_SHARED) && !(what & PROXY_HALVES) && log->wgmma_start == w->start && upto > from) {
+			wait_noted(w, group, GSAN_WAIT_WGMMA, from, upto, load(&w->clock), 0);
+			store(&log->wgmma_waited, upto);
+		}
 		u32 clock = tick(w, group == load(&w->live)), n = fetch_add(&log->fences, 1);
 		store_cg(&log->fence[n % GSAN_LOG], four(clock, group, what, 0));
 		/* Lanes that know more than others would each have to say what. */

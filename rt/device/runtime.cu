@@ -25,6 +25,7 @@
 #include "rt/device/proxy.cuh"
 #include "rt/device/peer.cuh"
 #include "rt/device/mbar.cuh"
+#include "rt/device/choices.cuh"
 #include "rt/device/cluster.cuh"
 #include "rt/device/leave.cuh"
 #include "rt/device/copy.cuh"

@@ -137,6 +137,8 @@ SLOW void tensor_issue(struct gsan_warp *w, struct tile *t, u64 map, u64 shared,
 		if (mine && (op & GSAN_COPY_MULTICAST))
 			slot = peer_slot(w, rank);
 		u64 to = op & GSAN_COPY_MULTICAST ? (u64)slot << 32 | (u32)at : at, now = 0;
+		if (mine && slot != ~0u)
+			init_fenced(w, to, site);
 		ONE_BY_ONE(
 			if (mine && slot != ~0u)
 				now = copy_phase(w, to, t->inner * t->rows, site);

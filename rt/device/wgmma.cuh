@@ -107,8 +107,11 @@ API void __gsan_v1_wgmma_group(u64 ctx, u32 op, u32 pending)
 		if (op & GSAN_GROUP_COMMIT) {
 			store(&log->wgmma, n + 1);
 		} else if (upto > from) {
-			wait_noted(w, all, GSAN_WAIT_WGMMA, from, upto, load(&w->clock), 0);
-			store(&log->wgmma_waited, upto);
+			store(&log->wgmma_seen, upto);
+			if (!chosen(GSAN_CHOICE_wgmma_read_retire)) {
+				wait_noted(w, all, GSAN_WAIT_WGMMA, from, upto, load(&w->clock), 0);
+				store(&log->wgmma_waited, upto);
+			}
 		}
 	}
 	meet(all);
