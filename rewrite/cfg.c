@@ -84,6 +84,8 @@ static void cut(struct rw *r, struct rw_func *rf)
 		if (rw_is_bits(&s->inst))
 			rw_list_add(r, &rf->bits, s);
 		r->peers |= s->inst.id == INST_MAPA;
+		r->loose |= ptx_insts[s->inst.id].access == ACCESS_ATOM || ptx_insts[s->inst.id].access == ACCESS_RED ||
+			ptx_has(&s->inst, MOD_RELAXED) || ptx_has(&s->inst, MOD_VOLATILE);
 		rf->has_setmaxnreg |= s->inst.id == INST_SETMAXNREG;
 		b->waits |= s->inst.id == INST_CALL || ptx_has(&s->inst, MOD_SYNC);
 		if (ptx_insts[s->inst.id].model != MODEL_PLAIN || s->inst.id == INST_UNKNOWN ||

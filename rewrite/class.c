@@ -348,9 +348,11 @@ static void count(struct gsan_rewrite_stats *st, const struct rw_event *e)
 	case WHAT_TENSOR:
 	case WHAT_WGMMA:
 	case WHAT_GROUP:
+	case WHAT_TCGEN05:
 		st->asyncs++;
 		break;
 	case WHAT_CLUSTER_WAIT:
+	case WHAT_TCGEN05_OTHER:
 	case WHAT_UNMODELLED:
 	case WHAT_LEAVE:
 		break;
@@ -409,7 +411,7 @@ static bool event(struct rw *r, const struct rw_func *rf, const struct ptx_inst 
 	case MODEL_FULL:
 		break;
 	}
-	if (rw_async(rf, in, e) || order(in, row->order, e) || access(rf, in, e)) {
+	if (rw_async(rf, in, e) || rw_tcgen05(r, rf, in, e) || order(in, row->order, e) || access(rf, in, e)) {
 		if (e->space == 'x' && r->peers && (e->what == WHAT_STRONG ||
 		    ((e->what == WHAT_READ || e->what == WHAT_WRITE) && !e->matrix)))
 			e->space = 'y';
@@ -508,6 +510,7 @@ void rw_dump_class(const struct rw *r, FILE *out)
 		[WHAT_WARP_SYNC] = "warp sync", [WHAT_FENCE] = "fence",
 		[WHAT_MBAR] = "mbarrier", [WHAT_MBAR_WAIT] = "mbarrier wait", [WHAT_COPY] = "copy",
 		[WHAT_GROUP] = "group", [WHAT_WGMMA] = "wgmma", [WHAT_TENSOR] = "tensor", [WHAT_PROXY_FENCE] = "proxy fence",
+		[WHAT_TCGEN05] = "tcgen05", [WHAT_TCGEN05_OTHER] = "tcgen05, not known",
 		[WHAT_INIT_FENCE] = "init fence", [WHAT_CLUSTER_ARRIVE] = "cluster arrive",
 		[WHAT_CLUSTER_WAIT] = "cluster wait",
 		[WHAT_UNMODELLED] = "unmodelled", [WHAT_LEAVE] = "leave"

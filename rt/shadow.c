@@ -224,7 +224,7 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 {
 	struct gsan_root *r = &dev.root;
 	const uint64_t n = dev.nslots;
-	struct { uint64_t *at, bytes; } array[20];
+	struct { uint64_t *at, bytes; } array[24];
 	int narrays = 0;
 	uint64_t total = 0, base;
 
@@ -251,6 +251,11 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar));
 	ARRAY(groups, n * 1024 * sizeof(struct gsan_groups));
 	ARRAY(logs, n * 32 * sizeof(struct gsan_log));
+	/* (PTX ISA, Tensor Memory: sm_100 and later, but not sm_12x) */
+	if (attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 10) {
+		ARRAY(tmems, n * sizeof(struct gsan_tmem));
+		ARRAY(tcs, n * 32 * sizeof(struct gsan_tc));
+	}
 	ARRAY(dedup, (uint64_t)r->ndedup * sizeof(struct gsan_dedup));
 #undef ARRAY
 	for (int i = 0; i < narrays; i++)
@@ -865,6 +870,8 @@ void rt_restart_clocks(struct rt_ctx *c)
 	       zero(c, dev.root.mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar)) &&
 	       zero(c, dev.root.groups, n * 1024 * sizeof(struct gsan_groups)) &&
 	       zero(c, dev.root.logs, n * 32 * sizeof(struct gsan_log)) &&
+	       (!dev.root.tcs || (zero(c, dev.root.tmems, n * sizeof(struct gsan_tmem)) &&
+				  zero(c, dev.root.tcs, n * 32 * sizeof(struct gsan_tc)))) &&
 	       zero(c, dev.root.fences, fence_bytes());
 	for (size_t i = 0; i < dev.nmap && good; i++)
 		if (dev.map[i].shadow)

@@ -11,6 +11,9 @@
  */
 #define event_known     __gsan_v1_event_known
 #define mbar_over       __gsan_v1_mbar_over
+#define mbar_past       __gsan_v1_mbar_past
+#define then_knew       __gsan_v1_then_knew
+#define tc_over         __gsan_v1_tc_over
 #define group_over      __gsan_v1_group_over
 #define async_over      __gsan_v1_async_over
 #define peer_over       __gsan_v1_peer_over
@@ -70,8 +73,16 @@ SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, bool all)
 	return !end || lane_knows(w, rec, true, end);
 }
 
-/* Is a phase of the mbarrier over, as far as the calling lane knows? */
-SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool all)
+/* What lanes `self` of the warp knew at a moment that is over. */
+struct moment { const struct gsan_knew *at; u32 self; };
+
+/* tcgen05.cuh */
+SLOW bool then_knew(struct gsan_warp *w, struct moment then, u32 who, u32 clock);
+SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, bool all, struct moment then);
+
+/* Is a phase of the mbarrier over, as far as the calling lane knows?  `then.at`: as was
+ * known then. */
+SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool all, struct moment then)
 {
 	struct gsan_block *b = block_of(slot);
 	struct gsan_mbar *m = mbars_of(slot) + index;
@@ -93,15 +104,18 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 		return false;
 	u32 warps = (load(&b->ntid) + 31) >> 5, me = slot == w->slot ? w->id & 31 : 32;
 	struct gsan_seen *seen = m->seen[phase & 1];
-	if (!all && left < 3 && me < 32 && (load(&seen[me].mask) >> sreg_laneid() & 1))
+	if (!all && left < 3 && me < 32 && (then.at ? (load(&seen[me].mask) & then.self) && load(&seen[me].clock) <= then.at->clock :
+					    load(&seen[me].mask) >> sreg_laneid() & 1))
 		return true;
 	ROLLED
 	for (u32 k = 0; k < warps && left < 3; k++) {
 		u64 v = load64((u64 *)&seen[k]);
 		ROLLED
-		for (u32 lanes = (u32)(v >> 32); lanes; lanes &= lanes - 1)
-			if (event_known(w, slot << 10 | k << 5 | (__ffs(lanes) - 1), (u32)v, all))
+		for (u32 lanes = (u32)(v >> 32); lanes; lanes &= lanes - 1) {
+			u32 who = slot << 10 | k << 5 | (__ffs(lanes) - 1);
+			if (then.at ? then_knew(w, then, who, (u32)v) : event_known(w, who, (u32)v, all))
 				return true;
+		}
 	}
 	if (((load(&m->phase) - phase) & GSAN_MBAR_PHASES) < 3)
 		return false;
@@ -109,6 +123,19 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 	if (!all)
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 	return true;
+}
+
+FN struct moment at_present(void)
+{
+	struct moment m;
+	m.at = 0;
+	m.self = 0;
+	return m;
+}
+
+SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool all)
+{
+	return mbar_past(w, slot, index, phase, all, at_present());
 }
 
 /* Is the thread's group over, as far as the calling lane knows? */
@@ -226,6 +253,8 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 {
 	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_WGMMA)
 		return wgmma_over(w, r, all);
+	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_TCGEN05)
+		return tc_over(w, (u32)(r >> 12) & 0x7fffff, GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX, all, at_present());
 	if (async_what(r) & GSAN_ASYNC_MBAR)
 		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all);
 	if (async_how(r) == GSAN_HOW_PEER)
@@ -237,6 +266,24 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 	return group_over(w, r, all);
 }
 
+/* Did a product that is over, as far as the calling lane knows, come behind `prev` and
+ * read all its bytes?  A commit tells of the product alone; what it came behind is over
+ * as well.  Had it not come behind, that would have been told, and what came later took
+ * its place. */
+SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev)
+{
+	ROLLED
+	for (u32 k = 0; k < 4; k++) {
+		u64 z = load64(sh + k);
+		if (GSAN_REC_KIND(z) != GSAN_KIND_ASYNC || (async_what(z) & GSAN_ASYNC_MBAR) || async_how(z) != GSAN_HOW_TCGEN05 ||
+		    (prev & ~z & 255) || z == prev)
+			continue;
+		if (async_over(w, z, false))
+			return true;
+	}
+	return false;
+}
+
 /* An access of a thread finds an operation's record, see judge. */
 SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site)
 {
@@ -246,6 +293,8 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 	if (over && (covered || async_over(w, prev, (where & 1))))
 		swap(sh + i, prev, 0ull);
 	if (over)
+		return;
+	if ((where & 1) && behind_product(w, sh, prev))
 		return;
 	u32 psite = site_in(word, prev);
 	if (!psite)
@@ -443,6 +492,8 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 					val[k] = issue_status(w, sh, x, now, flags);
 				}
 				u32 s = val[k] & 255;
+				if ((val[k] & 0xffff) == (STATUS_BAD | GSAN_ASYNC_RACE << 8) && shared && behind_product(w, sh, x))
+					s = STATUS_FINE;
 				if (s == STATUS_GONE || (s == STATUS_FINE && !(x & ~now & 255) && (write || !writes)))
 					free |= 1u << k;
 				if (s == STATUS_BAD && (write || writes) && !reduce)

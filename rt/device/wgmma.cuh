@@ -8,31 +8,18 @@
  */
 #define wgmma_rows      __gsan_v1_wgmma_rows
 
-/* The descriptor's fields count 16 bytes. */
-#define DESC_START(d)   ((u32)(d) << 4 & 0x3fff0)
-#define DESC_LEAD(d)    ((u32)((d) >> 16) << 4 & 0x3fff0)
-#define DESC_STRIDE(d)  ((u32)((d) >> 32) << 4 & 0x3fff0)
-#define DESC_BASE(d)    ((u32)((d) >> 49) & 7)
 #define DESC_SWIZZLE(d) ((u32)((d) >> 62))
 
 /* `rows` rows of the matrix, the calling thread's share of them. */
 SLOW void wgmma_rows(struct gsan_warp *w, u64 d, u32 rows, u64 rec, u32 site)
 {
-	u32 swizzle = DESC_SWIZZLE(d), span = swizzle ? 256u >> swizzle : 16;
-	u32 mask = swizzle ? span - 16 : 0, lead = swizzle ? 16 : DESC_LEAD(d);
+	u32 swizzle = DESC_SWIZZLE(d);
+	struct reader r = { w, rec, w->slot, site };
 	if (DESC_BASE(d)) {
 		fetch_add(&w->unmodelled, 1);
 		return;
 	}
-	ROLLED
-	for (u32 r = (w->id & 3) << 5 | sreg_laneid(); r < rows; r += 128) {
-		u32 at = DESC_START(d) + (r >> 3) * DESC_STRIDE(d) + (r & 7) * span;
-		ROLLED
-		for (u32 k = 0; k < 2; k++) {
-			u32 a = at + k * lead;
-			async_range(w, w->slot, a ^ (a >> 3 & mask), 16, rec, ISSUE_PROXY | ISSUE_SHARED, site);
-		}
-	}
+	matrix_read(r, d, swizzle ? 256u >> swizzle : 0, false, rows, 2, (w->id & 3) << 5 | sreg_laneid(), 128);
 }
 
 /* The group of the warp's next wgmma; in a new block they go on from the last one's. */
