@@ -187,6 +187,12 @@ FN bool by_object(u64 r)
 	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_OBJECT;
 }
 
+/* Is it a product's or a copy's to tensor memory, which has read there? */
+FN bool by_product(u64 r)
+{
+	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_TCGEN05;
+}
+
 FN u32 mbar_object(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_MBARS - 1); }
 
 /* The scope of a thread's access; in two bits where it is a peer's. */
@@ -275,10 +281,7 @@ SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev)
 	ROLLED
 	for (u32 k = 0; k < 4; k++) {
 		u64 z = load64(sh + k);
-		if (GSAN_REC_KIND(z) != GSAN_KIND_ASYNC || (async_what(z) & GSAN_ASYNC_MBAR) || async_how(z) != GSAN_HOW_TCGEN05 ||
-		    (prev & ~z & 255) || z == prev)
-			continue;
-		if (async_over(w, z, false))
+		if (by_product(z) && !(prev & ~z & 255) && z != prev && async_over(w, z, false))
 			return true;
 	}
 	return false;
@@ -444,7 +447,7 @@ SLOW void issue_report(struct gsan_warp *w, u32 status, u64 *sh, u32 *st, u32 k,
  * `rec` of the calling lane puts its records in and is compared with what stands. */
 SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 rec, u32 flags, u32 site)
 {
-	bool shared = flags & ISSUE_SHARED, write = rec & ASYNC_WRITES;
+	bool shared = flags & ISSUE_SHARED, write = rec & ASYNC_WRITES, product = by_product(rec);
 	u32 limit = shared ? load(&block_of(slot)->shared_limit) : 0, lost = 0;
 	/* Neighbouring granules are mostly alike: what was found of each record. */
 	u64 key[4] = { 0, 0, 0, 0 };
@@ -469,7 +472,7 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 		for (u32 tries = 0; tries < 8; tries++) {
 			uint4 a = load_cg(sh), c = load_cg(sh + 2), words = load_cg(st);
 			u64 r[4];
-			u32 word[4], free = 0;
+			u32 word[4], free = 0, spare = 0, old_ones = 0;
 			r[0] = (u64)a.y << 32 | a.x; r[1] = (u64)a.w << 32 | a.z;
 			r[2] = (u64)c.y << 32 | c.x; r[3] = (u64)c.w << 32 | c.z;
 			word[0] = words.x; word[1] = words.y; word[2] = words.z; word[3] = words.w;
@@ -479,6 +482,8 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 				u64 x = r[k];
 				if (!x)
 					free |= 1u << k;
+				if (product && by_product(x) && x != now && !((x ^ now) >> 12 & 0x7fffff) && !(x & ~now & 255))
+					old_ones |= 1u << k;
 				/* Its own, or that of a read by another of the same group. */
 				if (x == now && (pick == k || !write))
 					in = true;
@@ -495,7 +500,9 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 				if ((val[k] & 0xffff) == (STATUS_BAD | GSAN_ASYNC_RACE << 8) && shared && behind_product(w, sh, x))
 					s = STATUS_FINE;
 				if (s == STATUS_GONE || (s == STATUS_FINE && !(x & ~now & 255) && (write || !writes)))
-					free |= 1u << k;
+					old_ones |= 1u << k;
+				if (product && s == STATUS_FINE && !(x & ~now & 255))
+					spare |= 1u << k;
 				if (s == STATUS_BAD && (write || writes) && !reduce)
 					issue_report(w, val[k], sh, st, k, word[k], x, now, where, site);
 			}
@@ -503,20 +510,29 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 			if (in)
 				break;
 			u32 h = ((u32)(addr >> 3) ^ clock32()) * 2654435761u >> 30;
+			free |= old_ones;
 			if (!free) {
 				lost++;
-				/* A read gives up itself. */
-				if (!write)
+				/* A read gives up itself, unless it is a product's that stands for
+				 * what it came behind, see behind_product. */
+				if (!write && !spare)
 					break;
-				free = 1u << h;
+				free = spare ? spare : 1u << h;
 			}
 			u32 turned = free >> h | free << (4 - h);
 			pick = (__ffs(turned & 15) - 1 + h) & 3;
 			old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
-			if (swap(sh + pick, old, now) != old)
+			if (swap(sh + pick, old, now) != old) {
 				pick = 4;
-			else
-				store(st + pick, site_word(site, now));
+				continue;
+			}
+			store(st + pick, site_word(site, now));
+			/* Others that it stands for are only in the way. */
+			ROLLED
+			for (old_ones &= ~(1u << pick); old_ones; old_ones &= old_ones - 1) {
+				u32 k = __ffs(old_ones) - 1;
+				swap(sh + k, k & 2 ? (k & 1 ? r[3] : r[2]) : (k & 1 ? r[1] : r[0]), 0ull);
+			}
 		}
 	}
 	if (lost)
