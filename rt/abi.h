@@ -361,12 +361,14 @@ struct gsan_access {
 	uint32_t slot, clock;
 };
 
+#define GSAN_IN_TENSOR          2u
+
 struct gsan_finding {
 	uint32_t ready;
 	uint32_t kind;          /* enum gsan_kind */
 	uint32_t why;           /* enum gsan_why */
-	uint32_t shared;        /* 1: addr is a shared::cta offset; 2: tensor memory's,
-				   lane << 16 | column */
+	uint32_t shared;        /* 1: addr is a shared::cta offset; GSAN_IN_TENSOR:
+				   lane << 16 | column of tensor memory */
 	uint64_t addr;          /* of the first byte both touch */
 	uint32_t count;         /* times seen so far, see above */
 	uint32_t dedup;         /* index in root->dedup: exact count */

@@ -357,7 +357,7 @@ struct gsan_cells {
 	uint32_t seq;           /* gsan_tc.issued */
 	uint32_t pipe;          /* GSAN_PIPE_* */
 	uint32_t d, shape;      /* accumulator: address; how many rows and columns */
-	uint32_t pad;
+	uint32_t when;          /* clock of the warp that issued it */
 };
 struct gsan_tmem {
 	uint32_t start;         /* of the block it belongs to */
@@ -384,7 +384,10 @@ struct gsan_tc {
 	uint32_t commits, befores, afters;      /* entries ever made */
 	/* What entries that were overwritten said at most. */
 	uint32_t lost_group, lost_ld, lost_st, lost_issued;
+	uint32_t again;         /* clock of the last fence::before_thread_sync that said no more
+				   than the one before */
 	uint32_t lost_after;    /* lanes whose last fence::after_thread_sync is not kept */
+	uint32_t pad[3];
 	/* Groups up to `upto` of a lane end with a phase: slot << 8 | mbarrier. */
 	struct { uint32_t upto, lane, mbar, phase; } commit[GSAN_COMMITS];
 	/* fence::before_thread_sync by the lanes of mask: what was over by then. */

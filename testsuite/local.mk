@@ -145,6 +145,20 @@ race_tests = \
 	testsuite/race/61_wgmma_stage_reuse.ptx \
 	testsuite/race/62_wgmma_uncommitted.ptx \
 	testsuite/race/62_wgmma_wait_newest.ptx \
+	testsuite/race/63_tcgen05_commit_first.ptx \
+	testsuite/race/63_tcgen05_ld_no_after.ptx \
+	testsuite/race/63_tcgen05_ld_nowait.ptx \
+	testsuite/race/63_tcgen05_other_barrier.ptx \
+	testsuite/race/63_tmem_other_warp_no_after.ptx \
+	testsuite/race/63_tmem_other_warp_no_before.ptx \
+	testsuite/race/63_tmem_other_warp_no_wait.ptx \
+	testsuite/race/64_tcgen05_smem_reuse.ptx \
+	testsuite/race/64_tcgen05_tma_refill.ptx \
+	testsuite/race/65_tcgen05_cp_unfenced.ptx \
+	testsuite/race/65_tcgen05_mma_fence_after.ptx \
+	testsuite/race/65_tcgen05_mma_unfenced.ptx \
+	testsuite/race/66_tmem_ld_st_nowait.ptx \
+	testsuite/race/66_tmem_st_ld_nowait.ptx \
 	testsuite/race/71_nc_load.ptx \
 	testsuite/race/71_nc_load_after_bar.ptx \
 	testsuite/race/72_discard_line.ptx \
@@ -254,6 +268,12 @@ race_tests = \
 	testsuite/race/store_ring_wait_behind_barrier.ptx \
 	testsuite/race/store_ring_wait_loose.ptx \
 	testsuite/race/store_then_load_read.ptx \
+	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
+	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
+	testsuite/race/tcgen05_read_no_after.ptx \
+	testsuite/race/tcgen05_release_before_wait_ld.ptx \
+	testsuite/race/tcgen05_release_no_before.ptx \
+	testsuite/race/tcgen05_two_commits_first_waited.ptx \
 	testsuite/race/tensor_gather4_row.ptx \
 	testsuite/race/tensor_load_last_word.ptx \
 	testsuite/race/tensor_load_outside_bytes.ptx \
@@ -544,20 +564,6 @@ async_tests = \
 	testsuite/race/57_tensormap_other_cta_no_acquire.ptx \
 	testsuite/race/57_tensormap_release_only.ptx \
 	testsuite/race/61_wgmma_stage_reuse_no_barrier.ptx \
-	testsuite/race/63_tcgen05_commit_first.ptx \
-	testsuite/race/63_tcgen05_ld_no_after.ptx \
-	testsuite/race/63_tcgen05_ld_nowait.ptx \
-	testsuite/race/63_tcgen05_other_barrier.ptx \
-	testsuite/race/63_tmem_other_warp_no_after.ptx \
-	testsuite/race/63_tmem_other_warp_no_before.ptx \
-	testsuite/race/63_tmem_other_warp_no_wait.ptx \
-	testsuite/race/64_tcgen05_smem_reuse.ptx \
-	testsuite/race/64_tcgen05_tma_refill.ptx \
-	testsuite/race/65_tcgen05_cp_unfenced.ptx \
-	testsuite/race/65_tcgen05_mma_fence_after.ptx \
-	testsuite/race/65_tcgen05_mma_unfenced.ptx \
-	testsuite/race/66_tmem_ld_st_nowait.ptx \
-	testsuite/race/66_tmem_st_ld_nowait.ptx \
 	testsuite/race/67_pdl_no_wait.ptx \
 	testsuite/race/67_pdl_one_warp_waits.ptx \
 	testsuite/race/67_pdl_read_before_wait.ptx \
@@ -576,12 +582,6 @@ async_tests = \
 	testsuite/race/exit_store_reads.ptx \
 	testsuite/race/pdl_load_no_wait.ptx \
 	testsuite/race/stage_two_loads_one_expected.ptx \
-	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
-	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
-	testsuite/race/tcgen05_read_no_after.ptx \
-	testsuite/race/tcgen05_release_before_wait_ld.ptx \
-	testsuite/race/tcgen05_release_no_before.ptx \
-	testsuite/race/tcgen05_two_commits_first_waited.ptx \
 	testsuite/race/wgmma_three_stages_no_barrier.ptx \
 	examples/clc_nofence.ptx
 

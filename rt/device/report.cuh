@@ -332,7 +332,7 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	struct gsan_finding *f = at<struct gsan_finding>(root()->ring) + entry;
 	f->kind = kind;
 	f->why = why;
-	f->shared = where & WHERE_TENSOR ? 2 : where & 1;
+	f->shared = where & WHERE_TENSOR ? GSAN_IN_TENSOR : where & 1;
 	f->addr = (where & ~(WHERE_LATE | WHERE_TENSOR | 7)) + __ffs(both) - 1;
 	f->count = 1;
 	f->dedup = index;

@@ -48,6 +48,7 @@ SLOW void tc_begin(struct gsan_warp *w, struct gsan_tc *t)
 		store(&t->lost_st, 0);
 		store(&t->lost_issued, 0);
 		store(&t->lost_after, 0);
+		store(&t->again, 0);
 		ROLLED
 		for (u32 k = 0; k < GSAN_BEFORES; k++)
 			store(&t->before[k].mask, 0);
@@ -139,36 +140,39 @@ FN struct moment moment_of(struct gsan_tc *t, u32 k, u32 lanes)
 
 enum before_what { BEFORE_LD, BEFORE_ST, BEFORE_ISSUED };
 
-/* Lanes `by` of the warp of thread `who` did something, number `n` of its kind, and ran
- * fence::before_thread_sync: did `lanes` of the calling warp know of that at their last
- * fence::after_thread_sync?  0, or what is missing. */
-SLOW u32 fence_why(struct gsan_warp *w, u32 who, u32 by, u32 what, u32 n, u32 lanes)
+/* Lanes `by` of the warp of thread `who` did something at its clock `when`, number `n` of
+ * its kind, and ran fence::before_thread_sync: did `lanes` of the calling warp know of
+ * that at their last fence::after_thread_sync?  0, or what is missing. */
+SLOW u32 fence_why(struct gsan_warp *w, u32 who, u32 by, u32 what, u32 n, u32 when, u32 lanes)
 {
 	struct gsan_tc *p = tc_of(who), *t = tc_of(w->id << 5);
 	bool lost = n <= load(what == BEFORE_LD ? &p->lost_ld : what == BEFORE_ST ? &p->lost_st : &p->lost_issued);
-	bool said = false, now = false;
+	bool early = false, now = false;
 	ROLLED
 	for (u32 k = 0; k < GSAN_BEFORES; k++) {
 		uint4 e = load_cg(&p->before[k]);       /* clock mask ld st */
 		u32 upto = what == BEFORE_LD ? e.z : what == BEFORE_ST ? e.w : load(&p->before[k].issued);
-		if (upto < n)
-			continue;
 		ROLLED
 		for (u32 m = e.y & by; m; m &= m - 1) {
 			u32 fenced = (who & ~31u) | (__ffs(m) - 1);
-			said = true;
 			ROLLED
-			for (u32 i = 0; i < GSAN_AFTERS; i++) {
+			for (u32 i = 0; i < GSAN_AFTERS && upto >= n; i++) {
 				struct moment then = moment_of(t, i, lanes);
 				if (then.self && then_knew(w, then, fenced, e.x))
 					return 0;
 			}
-			now |= event_known(w, fenced, e.x, false);
+			u32 last = load(&p->again) > e.x && k == (load(&p->befores) - 1) % GSAN_BEFORES ? load(&p->again) : e.x;
+			bool known = last >= when && event_known(w, fenced, e.x >= when ? e.x : when, false);
+			now |= known && upto >= n;
+			early |= known && upto < n;
 		}
 	}
-	if (lost)
+	if (lost) {
 		count(GSAN_COUNT_ASYNC_LOST, 1);
-	return lost ? 0 : !said ? GSAN_WHY_TC_BEFORE : now ? GSAN_WHY_TC_AFTER : GSAN_WHY_TC_SYNC;
+		return 0;
+	}
+	return now ? GSAN_WHY_TC_AFTER : early ? GSAN_WHY_TC_WAIT :
+	       event_known(w, who, when, false) ? GSAN_WHY_TC_BEFORE : GSAN_WHY_TC_SYNC;
 }
 
 /* Copies come before products, and products that have one accumulator one after the
@@ -178,9 +182,9 @@ FN bool pipelined(u32 before, u32 now, bool same)
 	return before && now > GSAN_PIPE_CP && (before == GSAN_PIPE_CP || (before == GSAN_PIPE_D && now == before && same));
 }
 
-/* What keeps access `rec` (of pipe `pipe`, number `seq`) from being before what `lanes`
+/* What keeps access `rec` (of pipe `pipe`, number `seq`, at clock `when`) from being before what `lanes`
  * of the calling warp do next; 0: nothing.  `piped`: they are in one pipeline. */
-SLOW u32 cells_why(struct gsan_warp *w, u64 rec, u32 pipe, u32 seq, bool piped, u32 lanes)
+SLOW u32 cells_why(struct gsan_warp *w, u64 rec, u32 pipe, u32 seq, u32 when, bool piped, u32 lanes)
 {
 	u32 who = who_in(rec), n = group_in(rec);
 	struct gsan_block *b = block_of(who >> 10);
@@ -199,9 +203,9 @@ SLOW u32 cells_why(struct gsan_warp *w, u64 rec, u32 pipe, u32 seq, bool piped, 
 	if (!pipe) {
 		if (n > load(write ? &p->waited_st : &p->waited_ld))
 			return GSAN_WHY_TC_WAIT;
-		return own ? 0 : fence_why(w, who, ~0u, write ? BEFORE_ST : BEFORE_LD, n, lanes);
+		return own ? 0 : fence_why(w, who, ~0u, write ? BEFORE_ST : BEFORE_LD, n, when, lanes);
 	}
-	if (piped && ((own && (lanes >> (who & 31) & 1)) || !fence_why(w, who, 1u << (who & 31), BEFORE_ISSUED, seq, lanes)))
+	if (piped && ((own && (lanes >> (who & 31) & 1)) || !fence_why(w, who, 1u << (who & 31), BEFORE_ISSUED, seq, when, lanes)))
 		return 0;
 	ROLLED
 	for (u32 i = 0; i < GSAN_AFTERS; i++) {
@@ -290,7 +294,7 @@ SLOW void cells_add(struct gsan_warp *w, struct gsan_tmem *m, struct gsan_cells 
 	struct gsan_cells *e = m->e + n;
 	store_cg(e, four((u32)x.rec, (u32)(x.rec >> 32), 0, 0));
 	store_cg(&e->site, four(x.site, x.lanes, x.columns, x.seq));
-	store_cg(&e->pipe, four(x.pipe, x.d, x.shape, 0));
+	store_cg(&e->pipe, four(x.pipe, x.d, x.shape, load(&w->clock)));
 	store(&m->n, n + 1);
 }
 
@@ -304,7 +308,7 @@ SLOW void cells_put(struct gsan_warp *w, u32 slot, struct gsan_cells x, u32 lane
 	for (u32 i = 0; i < load(&m->n); ) {
 		struct gsan_cells *e = m->e + i++;
 		uint4 a = load_cg(e), b = load_cg(&e->site), c = load_cg(&e->pipe);
-		/* a: rec via; b: site lanes columns seq; c: pipe d shape */
+		/* a: rec via; b: site lanes columns seq; c: pipe d shape when */
 		u64 rec = (u64)a.y << 32 | a.x, via = (u64)a.w << 32 | a.z;
 		u32 first = FIRST(b.z) > FIRST(x.columns) ? FIRST(b.z) : FIRST(x.columns);
 		u32 end = END(b.z) < END(x.columns) ? END(b.z) : END(x.columns);
@@ -313,8 +317,8 @@ SLOW void cells_put(struct gsan_warp *w, u32 slot, struct gsan_cells x, u32 lane
 		if (!(b.y & x.lanes) || first >= end || (actor && x.pipe && b.w == x.seq))
 			continue;
 		bool piped = pipelined(c.x, x.pipe, c.y == x.d && c.z == x.shape);
-		u32 why = cells_why(w, rec, c.x, b.w, piped, lanes);
-		if (why && via && !cells_why(w, via, GSAN_PIPE_A, 0, false, lanes))
+		u32 why = cells_why(w, rec, c.x, b.w, c.w, piped, lanes);
+		if (why && via && !cells_why(w, via, GSAN_PIPE_A, 0, 0, false, lanes))
 			why = 0;
 		if (why && (write || writes)) {
 			u64 where = WHERE_TENSOR | (u64)(__ffs(b.y & x.lanes) - 1) << 18 | (first & ~7u), bit = 1u << (first & 7);
@@ -339,8 +343,10 @@ SLOW void tc_before(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 	u32 ld = load(&t->waited_ld), st = load(&t->waited_st), issued = load(&t->issued), n = load(&t->befores);
 	uint4 last = load_cg(&t->before[(n - 1) % GSAN_BEFORES]);
 	/* The fence before said as much. */
-	if (n && last.y == group && last.z == ld && last.w == st && load(&t->before[(n - 1) % GSAN_BEFORES].issued) == issued)
+	if (n && last.y == group && last.z == ld && last.w == st && load(&t->before[(n - 1) % GSAN_BEFORES].issued) == issued) {
+		store(&t->again, load(&w->clock));
 		return;
+	}
 	u32 clock = tick(w, group == load(&w->live)), k = fetch_add(&t->befores, 1) % GSAN_BEFORES;
 	uint4 old = load_cg(&t->before[k]);
 	if (old.y) {
