@@ -384,14 +384,12 @@ struct gsan_tc {
 	uint32_t commits, befores, afters;      /* entries ever made */
 	/* What entries that were overwritten said at most. */
 	uint32_t lost_group, lost_ld, lost_st, lost_issued;
-	uint32_t again;         /* clock of the last fence::before_thread_sync that said no more
-				   than the one before */
 	uint32_t lost_after;    /* lanes whose last fence::after_thread_sync is not kept */
-	uint32_t pad[3];
 	/* Groups up to `upto` of a lane end with a phase: slot << 8 | mbarrier. */
 	struct { uint32_t upto, lane, mbar, phase; } commit[GSAN_COMMITS];
-	/* fence::before_thread_sync by the lanes of mask: what was over by then. */
-	struct { uint32_t clock, mask, ld, st, issued, pad[3]; } before[GSAN_BEFORES];
+	/* fence::before_thread_sync by the lanes of mask: what was over by then.  `again`: the
+	 * last one that said no more. */
+	struct { uint32_t clock, mask, ld, st, issued, again, pad[2]; } before[GSAN_BEFORES];
 	struct gsan_knew after[GSAN_AFTERS];    /* the last of each lane */
 };
 

@@ -48,7 +48,6 @@ SLOW void tc_begin(struct gsan_warp *w, struct gsan_tc *t)
 		store(&t->lost_st, 0);
 		store(&t->lost_issued, 0);
 		store(&t->lost_after, 0);
-		store(&t->again, 0);
 		ROLLED
 		for (u32 k = 0; k < GSAN_BEFORES; k++)
 			store(&t->before[k].mask, 0);
@@ -161,8 +160,7 @@ SLOW u32 fence_why(struct gsan_warp *w, u32 who, u32 by, u32 what, u32 n, u32 wh
 				if (then.self && then_knew(w, then, fenced, e.x))
 					return 0;
 			}
-			u32 last = load(&p->again) > e.x && k == (load(&p->befores) - 1) % GSAN_BEFORES ? load(&p->again) : e.x;
-			bool known = last >= when && event_known(w, fenced, e.x >= when ? e.x : when, false);
+			bool known = load(&p->before[k].again) >= when && event_known(w, fenced, e.x >= when ? e.x : when, false);
 			now |= known && upto >= n;
 			early |= known && upto < n;
 		}
@@ -344,7 +342,7 @@ SLOW void tc_before(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 	uint4 last = load_cg(&t->before[(n - 1) % GSAN_BEFORES]);
 	/* The fence before said as much. */
 	if (n && last.y == group && last.z == ld && last.w == st && load(&t->before[(n - 1) % GSAN_BEFORES].issued) == issued) {
-		store(&t->again, load(&w->clock));
+		store(&t->before[(n - 1) % GSAN_BEFORES].again, load(&w->clock));
 		return;
 	}
 	u32 clock = tick(w, group == load(&w->live)), k = fetch_add(&t->befores, 1) % GSAN_BEFORES;
@@ -356,6 +354,7 @@ SLOW void tc_before(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 	}
 	store(&t->before[k].mask, 0);
 	store(&t->before[k].issued, issued);
+	store(&t->before[k].again, clock);
 	__threadfence();
 	store_cg(&t->before[k], four(clock, group, ld, st));
 }
