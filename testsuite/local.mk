@@ -270,9 +270,20 @@ race_tests = \
 	testsuite/race/store_then_load_read.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
+	testsuite/race/tcgen05_alloc_no_barrier.ptx \
+	testsuite/race/tcgen05_cp_all_warps.ptx \
+	testsuite/race/tcgen05_half_rows.ptx \
+	testsuite/race/tcgen05_operand_mn.ptx \
+	testsuite/race/tcgen05_pair_operand_reuse.ptx \
+	testsuite/race/tcgen05_pair_peer_nowait.ptx \
+	testsuite/race/tcgen05_pair_peer_unfenced.ptx \
 	testsuite/race/tcgen05_read_no_after.ptx \
+	testsuite/race/tcgen05_relaxed_flag_no_after.ptx \
+	testsuite/race/tcgen05_relaxed_mbar_no_after.ptx \
 	testsuite/race/tcgen05_release_before_wait_ld.ptx \
 	testsuite/race/tcgen05_release_no_before.ptx \
+	testsuite/race/tcgen05_third_warp.ptx \
+	testsuite/race/tcgen05_tmem_operand_reuse.ptx \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
 	testsuite/race/tensor_gather4_row.ptx \
 	testsuite/race/tensor_load_last_word.ptx \
@@ -521,8 +532,20 @@ norace_tests = \
 	testsuite/norace/store_ring.ptx \
 	testsuite/norace/store_then_load.ptx \
 	testsuite/norace/tcgen05_accumulator_reuse.ptx \
+	testsuite/norace/tcgen05_alloc_own_warp.ptx \
+	testsuite/norace/tcgen05_cp_all_warps.ptx \
 	testsuite/norace/tcgen05_double_buffer.ptx \
+	testsuite/norace/tcgen05_half_rows.ptx \
 	testsuite/norace/tcgen05_one_commit_for_two.ptx \
+	testsuite/norace/tcgen05_operand_mn_after.ptx \
+	testsuite/norace/tcgen05_operand_two_writers.ptx \
+	testsuite/norace/tcgen05_pair.ptx \
+	testsuite/norace/tcgen05_pair_two_commits.ptx \
+	testsuite/norace/tcgen05_relaxed_flag.ptx \
+	testsuite/norace/tcgen05_relaxed_mbar.ptx \
+	testsuite/norace/tcgen05_third_warp.ptx \
+	testsuite/norace/tcgen05_tmem_operand_reuse_after.ptx \
+	testsuite/norace/tcgen05_tmem_operand_two_writers.ptx \
 	testsuite/norace/tcgen05_two_commits.ptx \
 	testsuite/norace/tcgen05_warp_specialised.ptx \
 	testsuite/norace/tensor_gather4_beside.ptx \

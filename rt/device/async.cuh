@@ -187,12 +187,6 @@ FN bool by_object(u64 r)
 	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_OBJECT;
 }
 
-/* Is it a product's or a copy's to tensor memory, which has read there? */
-FN bool by_product(u64 r)
-{
-	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_TCGEN05;
-}
-
 FN u32 mbar_object(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_MBARS - 1); }
 
 /* The scope of a thread's access; in two bits where it is a peer's. */

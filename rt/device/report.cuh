@@ -360,6 +360,13 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	store(&f->ready, 1);
 }
 
+/* Is it a read by tcgen05.mma or .cp? */
+FN bool by_product(u64 r)
+{
+	u32 what = GSAN_REC_CLOCK(r) & (GSAN_ASYNC_MBAR | 7u << GSAN_ASYNC_HOW_SHIFT);
+	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && what == GSAN_HOW_TCGEN05 << GSAN_ASYNC_HOW_SHIFT;
+}
+
 /* async.cuh */
 SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site);
 SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev);
