@@ -489,12 +489,12 @@ API void __gsan_v1_tcgen05_access(u64 ctx, u64 addr, u32 op, u32 split, u32 site
 SLOW void tc_unknown(struct gsan_warp *w, u32 op)
 {
 	u32 peer = op & GSAN_TC_PAIR ? peer_slot(w, own_block(w)->rank ^ 1) : ~0u;
+	if (sreg_laneid() != __ffs(__activemask()) - 1)
+		return;
 	fetch_add(&w->unmodelled, 1);
-	ONE_BY_ONE(
-		cells_drop(w->slot, COLUMNS(0, 0x8000u));
-		if (peer != ~0u)
-			cells_drop(peer, COLUMNS(0, 0x8000u));
-	);
+	cells_drop(w->slot, COLUMNS(0, 0x8000u));
+	if (peer != ~0u)
+		cells_drop(peer, COLUMNS(0, 0x8000u));
 }
 
 API void __gsan_v1_tcgen05_other(u64 ctx, u32 op)
