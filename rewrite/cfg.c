@@ -102,6 +102,8 @@ static void cut(struct rw *r, struct rw_func *rf)
 			rw_list_add(r, &rf->bits, s);
 		r->peers |= s->inst.id == INST_MAPA;
 		r->outlives |= outlives(s->inst.id);
+		r->loose |= ptx_insts[s->inst.id].access == ACCESS_ATOM || ptx_insts[s->inst.id].access == ACCESS_RED ||
+			ptx_has(&s->inst, MOD_RELAXED) || ptx_has(&s->inst, MOD_VOLATILE);
 		rf->has_setmaxnreg |= s->inst.id == INST_SETMAXNREG;
 		b->waits |= s->inst.id == INST_CALL || ptx_has(&s->inst, MOD_SYNC);
 		if (ptx_insts[s->inst.id].model != MODEL_PLAIN || s->inst.id == INST_UNKNOWN ||

@@ -351,11 +351,13 @@ static void count(struct gsan_rewrite_stats *st, const struct rw_event *e)
 	case WHAT_MAP_FENCE:
 	case WHAT_WGMMA:
 	case WHAT_GROUP:
+	case WHAT_TCGEN05:
 		st->asyncs++;
 		break;
 	case WHAT_CLUSTER_WAIT:
 	case WHAT_GRID_GO:
 	case WHAT_GRID_WAIT:
+	case WHAT_TCGEN05_OTHER:
 	case WHAT_UNMODELLED:
 	case WHAT_LEAVE:
 		break;
@@ -414,7 +416,7 @@ static bool event(struct rw *r, const struct rw_func *rf, const struct ptx_inst 
 	case MODEL_FULL:
 		break;
 	}
-	if (rw_async(rf, in, e) || order(in, row->order, e) || access(rf, in, e)) {
+	if (rw_async(rf, in, e) || rw_tcgen05(r, rf, in, e) || order(in, row->order, e) || access(rf, in, e)) {
 		if (e->space == 'x' && r->peers && (e->what == WHAT_STRONG ||
 		    ((e->what == WHAT_READ || e->what == WHAT_WRITE) && !e->matrix)))
 			e->space = 'y';
@@ -512,7 +514,9 @@ void rw_dump_class(const struct rw *r, FILE *out)
 		[WHAT_ROWS] = "rows", [WHAT_STRONG] = "strong", [WHAT_BARRIER] = "barrier",
 		[WHAT_WARP_SYNC] = "warp sync", [WHAT_FENCE] = "fence",
 		[WHAT_MBAR] = "mbarrier", [WHAT_MBAR_WAIT] = "mbarrier wait", [WHAT_COPY] = "copy",
-		[WHAT_GROUP] = "group", [WHAT_WGMMA] = "wgmma", [WHAT_TENSOR] = "tensor", [WHAT_MAP_EDIT] = "map edit", [WHAT_MAP_COPY] = "map copy", [WHAT_MAP_FENCE] = "map fence", [WHAT_PROXY_FENCE] = "proxy fence",
+		[WHAT_GROUP] = "group", [WHAT_WGMMA] = "wgmma", [WHAT_TENSOR] = "tensor", [WHAT_MAP_EDIT] = "map edit",
+		[WHAT_MAP_COPY] = "map copy", [WHAT_MAP_FENCE] = "map fence", [WHAT_PROXY_FENCE] = "proxy fence",
+		[WHAT_TCGEN05] = "tcgen05", [WHAT_TCGEN05_OTHER] = "tcgen05, not known",
 		[WHAT_INIT_FENCE] = "init fence", [WHAT_CLUSTER_ARRIVE] = "cluster arrive",
 		[WHAT_CLUSTER_WAIT] = "cluster wait",
 		[WHAT_GRID_GO] = "launch dependents", [WHAT_GRID_WAIT] = "grid wait",

@@ -580,6 +580,95 @@ static void wgmma(struct ins *i, const struct rw_event *e)
 	put_call(i, RW_FN_WGMMA, guard_of(&e->stmt->inst), args, 0);
 }
 
+/* Are any lanes left alone?  Then the words that say which are not all 0. */
+static struct arg put_any(struct ins *i, const struct ptx_operand *lanes)
+{
+	if (!lanes)
+		return number(0);
+	for (unsigned k = 0; k < lanes->n; k++) {
+		if (k) {
+			RW_PUT(i->r, "\tor.b32 ");
+			put_scratch(i, S_TICKET);
+			RW_PUT(i->r, ", ");
+			put_scratch(i, S_TICKET);
+		} else {
+			RW_PUT(i->r, "\tmov.b32 ");
+			put_scratch(i, S_TICKET);
+		}
+		RW_PUT(i->r, ", ");
+		rw_put_operand(i->r, &lanes->list[k]);
+		RW_PUT(i->r, ";\n");
+	}
+	return reg(S_TICKET);
+}
+
+/* The text before its instruction and, for waits, the one behind it. */
+static const char *tcgen05(struct ins *i, const struct rw_event *e, const char **after)
+{
+	const struct ptx_inst *in = &e->stmt->inst;
+	struct arg args[8] = { reg(S_CTX), number(e->info) };
+	enum rw_fn fn = RW_FN_TC_FENCE;
+	const char *text;
+
+	rw_open(i->r);
+	if (e->addr)
+		args[1] = put_address(i, e, false);
+	switch (in->id) {
+	case INST_TCGEN05_WAIT_LD:
+	case INST_TCGEN05_WAIT_ST:
+		fn = RW_FN_TC_WAIT;
+		break;
+	case INST_TCGEN05_LD:
+	case INST_TCGEN05_ST:
+		fn = RW_FN_TC_ACCESS;
+		args[2] = number(e->info);
+		args[3] = e->arg[0] ? operand(e->arg[0]) : number(0);
+		args[4] = number(e->site);
+		break;
+	case INST_TCGEN05_MMA:
+		fn = RW_FN_TC_MMA;
+		args[2] = e->info & GSAN_TC_A_TMEM ? put_place(i, e, e->arg[0], S_FROM, false) : operand(e->arg[0]);
+		args[3] = operand(e->arg[1]);
+		args[4] = operand(e->arg[2]);
+		args[5] = put_any(i, e->arg[3]);
+		args[6] = number(e->info);
+		args[7] = number(e->site);
+		break;
+	case INST_TCGEN05_CP:
+		fn = RW_FN_TC_CP;
+		args[2] = operand(e->arg[0]);
+		args[3] = number(e->info);
+		args[4] = number(e->site);
+		break;
+	case INST_TCGEN05_COMMIT:
+		fn = RW_FN_TC_COMMIT;
+		if (e->arg[0])
+			put_mask(i, e->arg[0]);
+		args[2] = e->arg[0] ? reg(S_TICKET) : number(0);
+		args[3] = number(e->info);
+		args[4] = number(e->site);
+		break;
+	case INST_TCGEN05_ALLOC:
+		fn = RW_FN_TC_ALLOC;
+		args[2] = number(e->info);
+		args[3] = number(e->site);
+		break;
+	case INST_TCGEN05_DEALLOC:
+		fn = RW_FN_TC_FREE;
+		args[1] = operand(&in->ops[0]);
+		args[2] = operand(&in->ops[1]);
+		break;
+	default:
+		break;
+	}
+	put_call(i, fn, guard_of(in), args, 0);
+	text = rw_close(i->r);
+	if (fn != RW_FN_TC_WAIT)
+		return text;
+	*after = text;
+	return "";
+}
+
 /* Before a commit; behind a wait. */
 static const char *group(struct ins *i, const struct rw_event *e, const char **after)
 {
@@ -638,6 +727,9 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 	case WHAT_WGMMA:
 		wgmma(i, e);
 		break;
+	case WHAT_TCGEN05_OTHER:
+		put_call(i, RW_FN_TC_OTHER, guard_of(in), args, 0);
+		break;
 	case WHAT_PROXY_FENCE:
 		put_call(i, RW_FN_PROXY_FENCE, guard_of(in), args, 0);
 		break;
@@ -662,6 +754,7 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 	case WHAT_MBAR_WAIT:
 	case WHAT_GROUP:
 	case WHAT_MAP_EDIT:
+	case WHAT_TCGEN05:
 	case WHAT_STRONG:
 	case WHAT_BARRIER:
 	case WHAT_UNMODELLED:
@@ -709,6 +802,8 @@ static void insert_event(struct ins *i, struct rw_event *e)
 		before = group(i, e, &after);
 	else if (e->what == WHAT_MAP_EDIT)
 		before = map_edit(i, e, &after);
+	else if (e->what == WHAT_TCGEN05)
+		before = tcgen05(i, e, &after);
 	else if (e->what == WHAT_UNMODELLED)
 		before = call_after(i, e, RW_FN_UNMODELLED, &after);
 	else if (e->what == WHAT_CLUSTER_WAIT)

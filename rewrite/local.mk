@@ -8,7 +8,7 @@ rewrite_librewrite_a_SOURCES = \
 	rewrite/async.c rewrite/attach.c rewrite/calls.def rewrite/cfg.c rewrite/class.c \
 	rewrite/elide.c rewrite/insert.c rewrite/join.c rewrite/pass.c rewrite/quirk.c rewrite/resolve.c \
 	rewrite/rewrite.h rewrite/rules.def rewrite/rw.h rewrite/site.c \
-	rewrite/space.c rewrite/text.c
+	rewrite/space.c rewrite/tcgen05.c rewrite/text.c
 nodist_rewrite_librewrite_a_SOURCES = rewrite/runtime.c
 
 bin_PROGRAMS += gsan-ptx
@@ -51,6 +51,7 @@ EXTRA_DIST += \
 	testsuite/rewrite/scopes.exp testsuite/rewrite/scopes.ptx \
 	testsuite/rewrite/spaces.exp testsuite/rewrite/spaces.ptx \
 	testsuite/rewrite/strong.exp testsuite/rewrite/strong.ptx \
+	testsuite/rewrite/tcgen05.exp testsuite/rewrite/tcgen05.ptx \
 	testsuite/rewrite/tensor.exp testsuite/rewrite/tensor.ptx \
 	testsuite/rewrite/unknown.exp testsuite/rewrite/unknown.ptx \
 	testsuite/rewrite/unmodelled.exp testsuite/rewrite/unmodelled.ptx \

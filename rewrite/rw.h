@@ -58,6 +58,8 @@ enum rw_what {
 	WHAT_MAP_COPY,          /* tensormap.cp_fenceproxy */
 	WHAT_MAP_FENCE,         /* fence.proxy.tensormap::generic */
 	WHAT_WGMMA,             /* what it reads of shared memory */
+	WHAT_TCGEN05,
+	WHAT_TCGEN05_OTHER,     /* a form of which it is not known what it touches */
 	WHAT_PROXY_FENCE,
 	WHAT_INIT_FENCE,        /* fence.mbarrier_init */
 	WHAT_CLUSTER_ARRIVE,
@@ -76,7 +78,8 @@ struct rw_event {
 	 * MBAR: number; MBAR_WAIT: parity; COPY: source, bytes (`stride` without), bytes
 	 * read or the blocks it goes to, mbarrier;
 	 * TENSOR: shared address, mbarrier, blocks, im2col offsets; MAP_EDIT: value; MAP_COPY: source;
-	 * WGMMA: descriptors; GROUP: how many may be pending. */
+	 * WGMMA: descriptors; GROUP: how many may be pending; TCGEN05: what stands behind the
+	 * address. */
 	const struct ptx_operand *arg[4];
 	const struct ptx_sym *var;      /* what it points into, NULL if not known */
 	uint32_t info;                  /* GSAN_INFO_*, or the operation of an asynchronous one */
@@ -145,6 +148,7 @@ struct rw {
 	unsigned nfuncs;
 	bool peers;                     /* it makes addresses of peers' shared memory */
 	bool outlives;                  /* it has what may use shared memory when a block ends */
+	bool loose;                     /* it has relaxed operations, by which threads may synchronise */
 	struct rw_list vars;            /* declarations of memory, in functions too */
 	struct rw_text text;
 	bool used[RW_FN_COUNT];         /* calls that were emitted */
@@ -185,6 +189,11 @@ void rw_dump_class(const struct rw *, FILE *);
 
 /* What an asynchronous instruction does; false: nothing that is known. */
 bool rw_async(const struct rw_func *, const struct ptx_inst *, struct rw_event *);
+
+/* ---- tcgen05.c -------------------------------------------------------------- */
+
+/* The same of tcgen05. */
+bool rw_tcgen05(struct rw *, const struct rw_func *, const struct ptx_inst *, struct rw_event *);
 
 /* ---- elide.c ---------------------------------------------------------------- */
 

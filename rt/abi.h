@@ -110,8 +110,9 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
 	GSAN_HOW_PEER,          /* not asynchronous: a thread's access to a peer's shared
 				   memory, whose clocks are not its own; the group is
 				   level << 19 | number of an interval of its warp */
-	GSAN_HOW_MAP            /* cp.async.bulk.tensor to global memory reads its tensor map;
+	GSAN_HOW_MAP,           /* cp.async.bulk.tensor to global memory reads its tensor map;
 				   where an mbarrier completes it, generic and red say so */
+	GSAN_HOW_TCGEN05        /* tcgen05.mma and .cp; the group ends at a commit */
 };
 
 /* ---- What the rewriter calls ----------------------------------------------
@@ -181,6 +182,23 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *   __gsan_v1_wgmma(.b64 ctx, .b64 a, .b64 b, .b32 op, .b32 site)
  *                                              before wgmma.mma_async; a, b: descriptors
  *   __gsan_v1_wgmma_group(.b64 ctx, .b32 op, .b32 n)   as group, of wgmma
+ *   __gsan_v1_tcgen05_fence(.b64 ctx, .b32 op) before tcgen05.fence; op: GSAN_TC_*
+ *   __gsan_v1_tcgen05_wait(.b64 ctx, .b32 op)  after tcgen05.wait
+ *   __gsan_v1_tcgen05_access(.b64 ctx, .b64 addr, .b32 op, .b32 split, .b32 site)
+ *                                              before tcgen05.ld and .st, by the whole warp;
+ *                                              split: columns between the halves of .16x32bx2
+ *   __gsan_v1_tcgen05_mma(.b64 ctx, .b64 d, .b64 a, .b64 b, .b32 idesc, .b32 off, .b32 op,
+ *                         .b32 site)           before tcgen05.mma; off: not 0 if lanes of D
+ *                                              are left alone
+ *   __gsan_v1_tcgen05_cp(.b64 ctx, .b64 d, .b64 from, .b32 op, .b32 site)
+ *                                              before tcgen05.cp
+ *   __gsan_v1_tcgen05_commit(.b64 ctx, .b64 mbar, .b32 mask, .b32 op, .b32 site)
+ *                                              before tcgen05.commit; op: as of an mbarrier,
+ *                                              with GSAN_TC_MULTICAST
+ *   __gsan_v1_tcgen05_alloc(.b64 ctx, .b64 addr, .b32 op, .b32 site)
+ *                                              before tcgen05.alloc; op: as of an mbarrier
+ *   __gsan_v1_tcgen05_free(.b64 ctx, .b32 addr, .b32 n)    before tcgen05.dealloc
+ *   __gsan_v1_tcgen05_other(.b64 ctx, .b32 op) before forms whose cells are not known
  *   __gsan_v1_proxy_fence(.b64 ctx, .b32 op)   before fence.proxy.async; op: GSAN_PROXY_*
  *   __gsan_v1_cluster_arrive(.b64 ctx, .b32 info)      before barrier.cluster.arrive
  *   __gsan_v1_cluster_wait(.b64 ctx)           after barrier.cluster.wait
@@ -264,6 +282,18 @@ enum gsan_map_field {
 #define GSAN_WGMMA_A_MN         (1u << 17)
 #define GSAN_WGMMA_B_MN         (1u << 18)
 #define GSAN_WGMMA_SPARSE       (1u << 19)
+
+/* Of `op` for tcgen05.  ld, st: columns in bits 0 to 9; cp: rows of the source in bits 0
+ * to 7, pieces of 16 bytes in bits 8 to 9; mma: bytes of an element in bits 0 to 2. */
+#define GSAN_TC_STORE           (1u << 12)      /* st, wait::st */
+#define GSAN_TC_HALF            (1u << 13)      /* 16 lanes, not 32 */
+#define GSAN_TC_TWICE           (1u << 14)      /* and 16 more, `split` columns on */
+#define GSAN_TC_AFTER           (1u << 15)      /* fence::after_thread_sync, not before */
+#define GSAN_TC_LOOSE           (1u << 16)      /* threads may synchronise by relaxed operations */
+#define GSAN_TC_PAIR            (1u << 17)      /* cta_group::2 */
+#define GSAN_TC_A_TMEM          (1u << 18)      /* A is in tensor memory */
+#define GSAN_TC_INTEGER         (1u << 19)      /* D is of 32-bit integers */
+#define GSAN_TC_MULTICAST       (1u << 22)      /* commit: at the mbarriers of several blocks */
 
 #define GSAN_PROXY_SHARED       1u
 #define GSAN_PROXY_GLOBAL       2u
@@ -362,11 +392,14 @@ struct gsan_access {
 	uint32_t slot, clock;
 };
 
+#define GSAN_IN_TENSOR          2u
+
 struct gsan_finding {
 	uint32_t ready;
 	uint32_t kind;          /* enum gsan_kind */
 	uint32_t why;           /* enum gsan_why */
-	uint32_t shared;        /* 1: addr is a shared::cta offset */
+	uint32_t shared;        /* 1: addr is a shared::cta offset; GSAN_IN_TENSOR:
+				   lane << 16 | column of tensor memory */
 	uint64_t addr;          /* of the first byte both touch */
 	uint32_t count;         /* times seen so far, see above */
 	uint32_t dedup;         /* index in root->dedup: exact count */
@@ -418,6 +451,8 @@ struct gsan_root {
 	uint64_t mbars;         /* struct gsan_mbar[nslots * GSAN_MBARS] */
 	uint64_t groups;        /* struct gsan_groups[nslots * 1024] */
 	uint64_t logs;          /* struct gsan_log[nslots * 32] */
+	uint64_t tmems;         /* struct gsan_tmem[nslots]; 0: no tensor memory */
+	uint64_t tcs;           /* struct gsan_tc[nslots * 32], likewise */
 	uint64_t fences;        /* struct gsan_fence[nslots * GSAN_FENCE_LOGS * GSAN_FENCES] */
 	uint64_t dedup;         /* struct gsan_dedup[ndedup], a power of two */
 	uint64_t ring;          /* struct gsan_finding[nring], host memory */

@@ -63,7 +63,7 @@ static void place(struct rt_place *p, const struct gsan_access *a, const struct 
 
 	memset(p, 0, sizeof *p);
 	p->var = p->op = p->ptx = "";
-	p->size = (uint32_t)__builtin_popcount(a->bytes & 255);
+	p->size = f->shared == GSAN_IN_TENSOR ? 4 : (uint32_t)__builtin_popcount(a->bytes & 255);
 	p->addr = f->addr;
 	p->async = (a->kind & GSAN_ACCESS_ASYNC) != 0;
 	p->write = a->kind != GSAN_KIND_WARP_READ && (a->kind & GSAN_KIND_WRITE);
@@ -85,7 +85,8 @@ static void place(struct rt_place *p, const struct gsan_access *a, const struct 
 	p->reduction = (site->info & GSAN_INFO_RED) != 0;
 	if (GSAN_INFO_SIZE(site->info))
 		p->size = GSAN_INFO_SIZE(site->info);
-	p->addr = start(f->addr, p->size, a->bytes);
+	if (f->shared != GSAN_IN_TENSOR)
+		p->addr = start(f->addr, p->size, a->bytes);
 	p->op = string(s, site->op);
 	p->var = string(s, site->var);
 	p->ptx = s->path;
@@ -110,12 +111,24 @@ static uint64_t shared_size(const struct gsan_finding *f, const char *var)
 	return 0;
 }
 
-static void locate_shared(struct rt_buf *b, struct rt_report *r, uint64_t size)
+static void locate_block(struct rt_buf *b, const struct rt_report *r)
 {
-	rt_puts(b, "shared memory");
 	if (r->now.block_known)
 		rt_printf(b, " of block (%llu,%llu,%llu)", (unsigned long long)r->now.block[0],
 			  (unsigned long long)r->now.block[1], (unsigned long long)r->now.block[2]);
+}
+
+static void locate_tensor(struct rt_buf *b, const struct rt_report *r)
+{
+	rt_puts(b, "tensor memory");
+	locate_block(b, r);
+	rt_printf(b, " at lane %u, column %u", (unsigned)(r->addr >> 16), (unsigned)(r->addr & 0xffff));
+}
+
+static void locate_shared(struct rt_buf *b, struct rt_report *r, uint64_t size)
+{
+	rt_puts(b, "shared memory");
+	locate_block(b, r);
 	rt_printf(b, " at offset 0x%llx", (unsigned long long)r->addr);
 	if (!*r->var)
 		return;
@@ -158,7 +171,8 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 
 	r->kind = f->kind < GSAN_KIND_COUNT ? (enum gsan_kind)f->kind : GSAN_DATA_RACE;
 	r->why = f->why < GSAN_WHY_COUNT ? (enum gsan_why)f->why : GSAN_WHY_NOTHING;
-	r->shared = f->shared != 0;
+	r->shared = f->shared == 1;
+	r->tensor = f->shared == GSAN_IN_TENSOR;
 	r->addr = f->addr;
 	r->count = f->count ? f->count : 1;
 	r->launch = f->launch;
@@ -186,7 +200,7 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	if (r->shared) {
 		r->var = *r->now.var ? r->now.var : r->before.var;
 		size = *r->var ? shared_size(f, r->var) : 0;
-	} else {
+	} else if (!r->tensor) {
 		found = rt_block_find(&rt_blocks, r->addr, &block);
 		if (found && block.kind == RT_MEM_VARIABLE)
 			r->var = block.name;
@@ -198,6 +212,8 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	r->kernel = rt_bare_name(rt_demangle(r->kernel_raw));
 	if (r->shared)
 		locate_shared(&where, r, size);
+	else if (r->tensor)
+		locate_tensor(&where, r);
 	else if (found)
 		locate_global(&where, r, &block);
 	else

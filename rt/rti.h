@@ -102,7 +102,7 @@ struct rt_place {               /* one side of a finding */
 struct rt_report {
 	enum gsan_kind kind;
 	enum gsan_why why;
-	bool shared;
+	bool shared, tensor;
 	uint64_t addr;
 	uint64_t count;
 	bool exact;             /* else at least `count` */

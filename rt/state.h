@@ -409,6 +409,61 @@ struct gsan_guest {
 	uint32_t site, at, known, pad;
 };
 
+/* What lanes of a warp knew at some moment. */
+struct gsan_knew {
+	uint32_t mask, clock, floor, wfloor;
+	uint32_t own_top, own_mask, sc, sc_cta;
+	struct gsan_refs refs[3];       /* lane's, warp's, block's */
+};
+
+/* Tensor memory of a block: the accesses that may matter yet, each a rectangle, exact
+ * to a column and to four lanes.  All of it is changed under the lock. */
+#define GSAN_CELLS      96
+struct gsan_cells {
+	unsigned long long rec; /* of an asynchronous operation; its group: see pipe */
+	unsigned long long via; /* a product that read it later; 0: none */
+	uint32_t site;
+	uint32_t lanes;         /* a bit for four */
+	uint32_t columns;       /* first | end << 16 */
+	uint32_t seq;           /* gsan_tc.issued */
+	uint32_t pipe;          /* GSAN_PIPE_* */
+	uint32_t d, shape;      /* accumulator: address; how many rows and columns */
+	uint32_t when;          /* clock of the warp that issued it */
+};
+struct gsan_tmem {
+	uint32_t start;         /* of the block it belongs to */
+	uint32_t lock, n, pad;
+	struct gsan_cells e[GSAN_CELLS];
+};
+/* What is done in the order of issue: PTX ISA, tcgen05, Pipelined Instructions. */
+#define GSAN_PIPE_NONE  0u      /* ld, st: the group is one of gsan_tc.ld or .st */
+#define GSAN_PIPE_CP    1u
+#define GSAN_PIPE_A     2u      /* reads its first matrix */
+#define GSAN_PIPE_D     3u
+
+/* A warp's tcgen05 operations.  Groups of mma and cp go on from one tenant of the slot
+ * to the next, as records of shared memory name them. */
+#define GSAN_COMMITS    32
+#define GSAN_BEFORES    8
+#define GSAN_AFTERS     4
+struct gsan_tc {
+	uint32_t start;         /* of the block that used it last */
+	uint32_t group, done;   /* of mma and cp: under way; of earlier tenants */
+	uint32_t issued;        /* mma and cp */
+	uint32_t ld, st;        /* the groups under way */
+	uint32_t waited_ld, waited_st;          /* up to here */
+	uint32_t commits, befores, afters;      /* entries ever made */
+	/* What entries that were overwritten said at most. */
+	uint32_t lost_group, lost_ld, lost_st, lost_issued;
+	uint32_t lost_after;    /* lanes whose last fence::after_thread_sync is not kept */
+	/* Groups up to `upto` of a lane end with a phase: slot << 8 | mbarrier. */
+	struct { uint32_t upto, lane, mbar, phase; } commit[GSAN_COMMITS];
+	/* fence::before_thread_sync by the lanes of mask: what was over by then.  `again`: the
+	 * last one that said no more. */
+	struct { uint32_t clock, mask, ld, st, issued, again, pad[2]; } before[GSAN_BEFORES];
+	struct gsan_knew after[GSAN_AFTERS];    /* the last of each lane */
+};
+
 struct gsan_sm { uint32_t used; uint32_t pad[7]; };
 
 /* Snapshots without vectors, behind the large ones: root->snaps points to

@@ -160,6 +160,20 @@ race_tests = \
 	testsuite/race/61_wgmma_stage_reuse.ptx \
 	testsuite/race/62_wgmma_uncommitted.ptx \
 	testsuite/race/62_wgmma_wait_newest.ptx \
+	testsuite/race/63_tcgen05_commit_first.ptx \
+	testsuite/race/63_tcgen05_ld_no_after.ptx \
+	testsuite/race/63_tcgen05_ld_nowait.ptx \
+	testsuite/race/63_tcgen05_other_barrier.ptx \
+	testsuite/race/63_tmem_other_warp_no_after.ptx \
+	testsuite/race/63_tmem_other_warp_no_before.ptx \
+	testsuite/race/63_tmem_other_warp_no_wait.ptx \
+	testsuite/race/64_tcgen05_smem_reuse.ptx \
+	testsuite/race/64_tcgen05_tma_refill.ptx \
+	testsuite/race/65_tcgen05_cp_unfenced.ptx \
+	testsuite/race/65_tcgen05_mma_fence_after.ptx \
+	testsuite/race/65_tcgen05_mma_unfenced.ptx \
+	testsuite/race/66_tmem_ld_st_nowait.ptx \
+	testsuite/race/66_tmem_st_ld_nowait.ptx \
 	testsuite/race/67_pdl_no_wait.ptx \
 	testsuite/race/67_pdl_one_warp_waits.ptx \
 	testsuite/race/67_pdl_read_before_wait.ptx \
@@ -288,6 +302,23 @@ race_tests = \
 	testsuite/race/store_ring_wait_behind_barrier.ptx \
 	testsuite/race/store_ring_wait_loose.ptx \
 	testsuite/race/store_then_load_read.ptx \
+	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
+	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
+	testsuite/race/tcgen05_alloc_no_barrier.ptx \
+	testsuite/race/tcgen05_cp_all_warps.ptx \
+	testsuite/race/tcgen05_half_rows.ptx \
+	testsuite/race/tcgen05_operand_mn.ptx \
+	testsuite/race/tcgen05_pair_operand_reuse.ptx \
+	testsuite/race/tcgen05_pair_peer_nowait.ptx \
+	testsuite/race/tcgen05_pair_peer_unfenced.ptx \
+	testsuite/race/tcgen05_read_no_after.ptx \
+	testsuite/race/tcgen05_relaxed_flag_no_after.ptx \
+	testsuite/race/tcgen05_relaxed_mbar_no_after.ptx \
+	testsuite/race/tcgen05_release_before_wait_ld.ptx \
+	testsuite/race/tcgen05_release_no_before.ptx \
+	testsuite/race/tcgen05_third_warp.ptx \
+	testsuite/race/tcgen05_tmem_operand_reuse.ptx \
+	testsuite/race/tcgen05_two_commits_first_waited.ptx \
 	testsuite/race/tensor_gather4_row.ptx \
 	testsuite/race/tensor_im2col_next_image.ptx \
 	testsuite/race/tensor_load_last_word.ptx \
@@ -559,8 +590,20 @@ norace_tests = \
 	testsuite/norace/store_ring.ptx \
 	testsuite/norace/store_then_load.ptx \
 	testsuite/norace/tcgen05_accumulator_reuse.ptx \
+	testsuite/norace/tcgen05_alloc_own_warp.ptx \
+	testsuite/norace/tcgen05_cp_all_warps.ptx \
 	testsuite/norace/tcgen05_double_buffer.ptx \
+	testsuite/norace/tcgen05_half_rows.ptx \
 	testsuite/norace/tcgen05_one_commit_for_two.ptx \
+	testsuite/norace/tcgen05_operand_mn_after.ptx \
+	testsuite/norace/tcgen05_operand_two_writers.ptx \
+	testsuite/norace/tcgen05_pair.ptx \
+	testsuite/norace/tcgen05_pair_two_commits.ptx \
+	testsuite/norace/tcgen05_relaxed_flag.ptx \
+	testsuite/norace/tcgen05_relaxed_mbar.ptx \
+	testsuite/norace/tcgen05_third_warp.ptx \
+	testsuite/norace/tcgen05_tmem_operand_reuse_after.ptx \
+	testsuite/norace/tcgen05_tmem_operand_two_writers.ptx \
 	testsuite/norace/tcgen05_two_commits.ptx \
 	testsuite/norace/tcgen05_warp_specialised.ptx \
 	testsuite/norace/tensor_gather4_beside.ptx \
@@ -597,27 +640,7 @@ norace_tests = \
 
 # The asynchronous world, for async.sh.
 async_tests = \
-	testsuite/race/63_tcgen05_commit_first.ptx \
-	testsuite/race/63_tcgen05_ld_no_after.ptx \
-	testsuite/race/63_tcgen05_ld_nowait.ptx \
-	testsuite/race/63_tcgen05_other_barrier.ptx \
-	testsuite/race/63_tmem_other_warp_no_after.ptx \
-	testsuite/race/63_tmem_other_warp_no_before.ptx \
-	testsuite/race/63_tmem_other_warp_no_wait.ptx \
-	testsuite/race/64_tcgen05_smem_reuse.ptx \
-	testsuite/race/64_tcgen05_tma_refill.ptx \
-	testsuite/race/65_tcgen05_cp_unfenced.ptx \
-	testsuite/race/65_tcgen05_mma_fence_after.ptx \
-	testsuite/race/65_tcgen05_mma_unfenced.ptx \
-	testsuite/race/66_tmem_ld_st_nowait.ptx \
-	testsuite/race/66_tmem_st_ld_nowait.ptx \
-	testsuite/race/73_multimem_alias.ptx \
-	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
-	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
-	testsuite/race/tcgen05_read_no_after.ptx \
-	testsuite/race/tcgen05_release_before_wait_ld.ptx \
-	testsuite/race/tcgen05_release_no_before.ptx \
-	testsuite/race/tcgen05_two_commits_first_waited.ptx
+	testsuite/race/73_multimem_alias.ptx
 
 example_tests = \
 	examples/clc.ptx \

@@ -96,13 +96,14 @@ FN bool suspect(struct gsan_warp *w, u64 r, u64 rec, bool shared, bool nc)
 SLOW void judge_all(struct gsan_warp *w, u64 *sh, u32 *st, u32 bad, u64 rec, u32 pick,
 		    u64 replaced, u64 where, u32 site)
 {
+	/* Products last: who knows that one is over needs to know of nothing it came behind. */
 	ROLLED
-	for (; bad; bad &= bad - 1) {
-		u32 k = __ffs(bad) - 1;
+	for (u32 i = 0; i < 8; i++) {
+		u32 k = i & 3;
 		/* The site at once: the record may be displaced at any time. */
 		u32 word = load(st + k);
 		u64 r = k == pick ? replaced : load64(sh + k);
-		if (suspect(w, r, rec, where & 1, where & 2))
+		if ((bad >> k & 1) && by_product(r) == i >> 2 && suspect(w, r, rec, where & 1, where & 2))
 			judge(w, sh, st, k, r, word, rec, replaced, where, site);
 	}
 }

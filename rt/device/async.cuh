@@ -11,6 +11,9 @@
  */
 #define event_known     __gsan_v1_event_known
 #define mbar_over       __gsan_v1_mbar_over
+#define mbar_past       __gsan_v1_mbar_past
+#define then_knew       __gsan_v1_then_knew
+#define tc_over         __gsan_v1_tc_over
 #define group_over      __gsan_v1_group_over
 #define async_over      __gsan_v1_async_over
 #define peer_over       __gsan_v1_peer_over
@@ -94,8 +97,16 @@ SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, bool all)
 	return !end || lane_knows(w, rec, true, end);
 }
 
-/* Is a phase of the mbarrier over, as far as the calling lane knows? */
-SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool all)
+/* What lanes `self` of the warp knew at a moment that is over. */
+struct moment { const struct gsan_knew *at; u32 self; };
+
+/* tcgen05.cuh */
+SLOW bool then_knew(struct gsan_warp *w, struct moment then, u32 who, u32 clock);
+SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, bool all, struct moment then);
+
+/* Is a phase of the mbarrier over, as far as the calling lane knows?  `then.at`: as was
+ * known then. */
+SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool all, struct moment then)
 {
 	struct gsan_block *b = block_of(slot);
 	struct gsan_mbar *m = mbars_of(slot) + index;
@@ -117,16 +128,19 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 		return false;
 	u32 warps = (load(&b->ntid) + 31) >> 5, me = slot == w->slot ? w->id & 31 : 32;
 	struct gsan_seen *seen = m->seen[phase & 1];
-	if (!all && left < 3 && me < 32 && (load(&seen[me].mask) >> sreg_laneid() & 1))
+	if (!all && left < 3 && me < 32 && (then.at ? (load(&seen[me].mask) & then.self) && load(&seen[me].clock) <= then.at->clock :
+					    load(&seen[me].mask) >> sreg_laneid() & 1))
 		return true;
 	ROLLED
 	for (u32 k = 0; k < warps && left < 3; k++) {
 		u64 v = load64((u64 *)&seen[k]);
 		/* What the whole block knows hangs on no lane. */
 		ROLLED
-		for (u32 m = (u32)(v >> 32), lanes = all ? m & (0 - m) : m; lanes; lanes &= lanes - 1)
-			if (event_known(w, slot << 10 | k << 5 | (__ffs(lanes) - 1), (u32)v, all))
+		for (u32 m = (u32)(v >> 32), lanes = all ? m & (0 - m) : m; lanes; lanes &= lanes - 1) {
+			u32 who = slot << 10 | k << 5 | (__ffs(lanes) - 1);
+			if (then.at ? then_knew(w, then, who, (u32)v) : event_known(w, who, (u32)v, all))
 				return true;
+		}
 	}
 	if (((load(&m->phase) - phase) & GSAN_MBAR_PHASES) < 3)
 		return false;
@@ -134,6 +148,19 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 	if (!all)
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 	return true;
+}
+
+FN struct moment at_present(void)
+{
+	struct moment m;
+	m.at = 0;
+	m.self = 0;
+	return m;
+}
+
+SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool all)
+{
+	return mbar_past(w, slot, index, phase, all, at_present());
 }
 
 /* Is the thread's group over, as far as the calling lane knows? */
@@ -260,6 +287,8 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 {
 	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_WGMMA)
 		return wgmma_over(w, r, all);
+	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_TCGEN05)
+		return tc_over(w, (u32)(r >> 12) & 0x7fffff, GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX, all, at_present());
 	if (async_what(r) & GSAN_ASYNC_MBAR)
 		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all) && tx_reached(w, r, all);
 	if (async_how(r) == GSAN_HOW_PEER)
@@ -282,6 +311,21 @@ SLOW u32 open_kind(struct gsan_warp *w, u64 r)
 	return (reads_map(r) ? GSAN_TENSORMAP_RACE : GSAN_ASYNC_RACE) | GSAN_WHY_ASYNC << 8;
 }
 
+/* Did a product that is over, as far as the calling lane knows, come behind `prev` and
+ * read all its bytes?  A commit tells of the product alone; what it came behind is over
+ * as well.  Had it not come behind, that would have been told, and what came later took
+ * its place. */
+SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev)
+{
+	ROLLED
+	for (u32 k = 0; k < 4; k++) {
+		u64 z = load64(sh + k);
+		if (by_product(z) && !(prev & ~z & 255) && z != prev && async_over(w, z, false))
+			return true;
+	}
+	return false;
+}
+
 /* An access of a thread finds an operation's record, see judge. */
 SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site)
 {
@@ -293,6 +337,8 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 	if (over && (covered || async_over(w, prev, (where & 1))))
 		swap(sh + i, prev, 0ull);
 	if (over && !unfenced)
+		return;
+	if (!over && (where & 1) && behind_product(w, sh, prev))
 		return;
 	u32 psite = site_in(word, prev);
 	if (!psite)
@@ -469,7 +515,7 @@ SLOW void issue_report(struct gsan_warp *w, u32 status, u64 *sh, u32 *st, u32 k,
  * `rec` of the calling lane puts its records in and is compared with what stands. */
 SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 rec, u32 flags, u32 site)
 {
-	bool shared = flags & ISSUE_SHARED, write = rec & ASYNC_WRITES;
+	bool shared = flags & ISSUE_SHARED, write = rec & ASYNC_WRITES, product = by_product(rec);
 	u32 limit = shared ? load(&block_of(slot)->shared_limit) : 0, lost = 0;
 	/* Neighbouring granules are mostly alike, if not in the order of their records: what
 	 * was found of the last four. */
@@ -495,7 +541,7 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 		for (u32 tries = 0; tries < 8; tries++) {
 			uint4 a = load_cg(sh), c = load_cg(sh + 2), words = load_cg(st);
 			u64 r[4];
-			u32 word[4], free = 0;
+			u32 word[4], free = 0, spare = 0, old_ones = 0;
 			r[0] = (u64)a.y << 32 | a.x; r[1] = (u64)a.w << 32 | a.z;
 			r[2] = (u64)c.y << 32 | c.x; r[3] = (u64)c.w << 32 | c.z;
 			word[0] = words.x; word[1] = words.y; word[2] = words.z; word[3] = words.w;
@@ -505,6 +551,8 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 				u64 x = r[k];
 				if (!x)
 					free |= 1u << k;
+				if (product && by_product(x) && x != now && !((x ^ now) >> 12 & 0x7fffff) && !(x & ~now & 255))
+					old_ones |= 1u << k;
 				/* Its own, or that of a read by another of the same group. */
 				if (x == now && (pick == k || !write))
 					in = true;
@@ -526,8 +574,12 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 					val[3] = val[2]; val[2] = val[1]; val[1] = val[0]; val[0] = v;
 				}
 				u32 s = v & 255;
+				if ((v & 0xffff) == (STATUS_BAD | GSAN_ASYNC_RACE << 8) && shared && behind_product(w, sh, x))
+					s = STATUS_FINE;
 				if (s == STATUS_GONE || (s == STATUS_FINE && !(x & ~now & 255) && (write || !writes)))
-					free |= 1u << k;
+					old_ones |= 1u << k;
+				if (product && s == STATUS_FINE && !(x & ~now & 255))
+					spare |= 1u << k;
 				if (s == STATUS_BAD && (write || writes) && !reduce)
 					issue_report(w, v, sh, st, k, word[k], x, now, where, site);
 			}
@@ -535,20 +587,29 @@ SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 re
 			if (in)
 				break;
 			u32 h = ((u32)(addr >> 3) ^ clock32()) * 2654435761u >> 30;
+			free |= old_ones;
 			if (!free) {
 				lost++;
-				/* A read gives up itself. */
-				if (!write)
+				/* A read gives up itself, unless it is a product's that stands for
+				 * what it came behind, see behind_product. */
+				if (!write && !spare)
 					break;
-				free = 1u << h;
+				free = spare ? spare : 1u << h;
 			}
 			u32 turned = free >> h | free << (4 - h);
 			pick = (__ffs(turned & 15) - 1 + h) & 3;
 			old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
-			if (swap(sh + pick, old, now) != old)
+			if (swap(sh + pick, old, now) != old) {
 				pick = 4;
-			else
-				store(st + pick, site_word(site, now));
+				continue;
+			}
+			store(st + pick, site_word(site, now));
+			/* Others that it stands for are only in the way. */
+			ROLLED
+			for (old_ones &= ~(1u << pick); old_ones; old_ones &= old_ones - 1) {
+				u32 k = __ffs(old_ones) - 1;
+				swap(sh + k, k & 2 ? (k & 1 ? r[3] : r[2]) : (k & 1 ? r[1] : r[0]), 0ull);
+			}
 		}
 	}
 	if (lost)

@@ -4,8 +4,8 @@ gsan_device_sources = rt/device/runtime.cu rt/device/base.cuh rt/device/order.cu
 	rt/device/snap.cuh rt/device/report.cuh rt/device/perturb.cuh rt/device/access.cuh rt/device/words.cuh \
 	rt/device/fence.cuh rt/device/barrier.cuh rt/device/async.cuh rt/device/proxy.cuh \
 	rt/device/peer.cuh rt/device/mbar.cuh rt/device/choices.cuh rt/device/cluster.cuh rt/device/copy.cuh \
-	rt/device/leave.cuh rt/device/maps.cuh rt/device/tensor.cuh rt/device/wgmma.cuh rt/device/grid.cuh \
-	rt/device/block.cuh
+	rt/device/leave.cuh rt/device/maps.cuh rt/device/tensor.cuh rt/device/matrix.cuh rt/device/wgmma.cuh \
+	rt/device/tcgen05.cuh rt/device/grid.cuh rt/device/block.cuh
 EXTRA_DIST += $(gsan_device_sources)
 gsan_device_deps = $(gsan_device_sources) rt/abi.h rt/state.h rt/kinds.def rt/choices.def
 CLEANFILES += rt/device/runtime.ptx rt/device/runtime_sm90.ptx

@@ -9,6 +9,7 @@
 #define site_settled    __gsan_v1_site_settled
 #define tell            __gsan_v1_tell
 #define judge_async     __gsan_v1_judge_async
+#define behind_product  __gsan_v1_behind_product
 
 /* Levels a scope reaches: see enum gsan_level.  Observed kinds keep cluster or
  * gpu only. */
@@ -302,6 +303,7 @@ FN u32 *unmarked_at(struct gsan_block *b, const u64 *sh) { return b->unmarked + 
 FN u32 unmarked_bit(const u64 *sh) { return 1u << (unmarked_hash(sh) & 31); }
 
 #define WHERE_LATE (1ull << 63)
+#define WHERE_TENSOR (1ull << 62)       /* tensor memory: lane << 16 | column */
 
 /* The records of asynchronous operations: who issued them. */
 FN void fill_async(struct gsan_access *a, u64 rec)
@@ -330,8 +332,8 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	struct gsan_finding *f = at<struct gsan_finding>(root()->ring) + entry;
 	f->kind = kind;
 	f->why = why;
-	f->shared = where & 1;
-	f->addr = (where & ~(WHERE_LATE | 7)) + __ffs(both) - 1;
+	f->shared = where & WHERE_TENSOR ? GSAN_IN_TENSOR : where & 1;
+	f->addr = (where & ~(WHERE_LATE | WHERE_TENSOR | 7)) + __ffs(both) - 1;
 	f->count = 1;
 	f->dedup = index;
 	f->launch = launch->ordinal;
@@ -361,8 +363,16 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 /* grid.cuh: is launch `other` of a chain, not the own one, not over for the calling lane? */
 SLOW bool launch_beside(struct gsan_warp *w, u32 other, u32 chain);
 
+/* Is it a read by tcgen05.mma or .cp? */
+FN bool by_product(u64 r)
+{
+	u32 what = GSAN_REC_CLOCK(r) & (GSAN_ASYNC_MBAR | 7u << GSAN_ASYNC_HOW_SHIFT);
+	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && what == GSAN_HOW_TCGEN05 << GSAN_ASYNC_HOW_SHIFT;
+}
+
 /* async.cuh */
 SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site);
+SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev);
 
 /* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
  * access is through the read-only proxy, bit 2 that it is a reduction
@@ -399,6 +409,8 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 	}
 	/* What was known when the launch began was not written while it runs. */
 	if ((!nc || other) && lane_knows(w, prev, nk != GSAN_KIND_WARP_READ, end))
+		return;
+	if (!nc && same && (where & 1) && behind_product(w, sh, prev))
 		return;
 	struct gsan_launch *launch = launch_of(b);
 	if ((state & GSAN_WARP_LOST) || load(&launch->quiet))

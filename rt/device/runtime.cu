@@ -31,7 +31,9 @@
 #include "rt/device/copy.cuh"
 #include "rt/device/maps.cuh"
 #include "rt/device/tensor.cuh"
+#include "rt/device/matrix.cuh"
 #include "rt/device/wgmma.cuh"
+#include "rt/device/tcgen05.cuh"
 #include "rt/device/grid.cuh"
 #include "rt/device/block.cuh"
 
@@ -39,4 +41,5 @@ static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 
 	      sizeof(struct gsan_lane) % 16 == 0 && sizeof(struct gsan_launch) % 16 == 0 &&
 	      sizeof(struct gsan_mbar) % 16 == 0 && sizeof(struct gsan_map) % 16 == 0 &&
 	      sizeof(struct gsan_groups) % 16 == 0 && sizeof(struct gsan_log) % 16 == 0 &&
+	      sizeof(struct gsan_cells) % 16 == 0 && sizeof(struct gsan_tmem) % 16 == 0 && sizeof(struct gsan_tc) % 16 == 0 &&
 	      sizeof(struct gsan_snap) == 64, "loaded in vectors");

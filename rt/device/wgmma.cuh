@@ -3,50 +3,19 @@
  * wgmma.cuh: the shared memory that wgmma reads through the async proxy.  (PTX ISA,
  * Asynchronous Warpgroup Level Matrix Instructions: Matrices in shared memory)
  *
- * A matrix is pieces of 16 bytes.  Major in k, each row is a line of them; major in m or
- * n, a piece is eight rows of 16 bits in one column.  The 128 threads of the warpgroup
- * share the pieces of both.
+ * The 128 threads of the warpgroup share the lines of both matrices.
  */
 #define wgmma_part      __gsan_v1_wgmma_part
 
-/* The descriptor's fields count 16 bytes. */
-#define DESC_START(d)   ((u32)(d) << 4 & 0x3fff0)
-#define DESC_LEAD(d)    ((u32)((d) >> 16) << 4 & 0x3fff0)
-#define DESC_STRIDE(d)  ((u32)((d) >> 32) << 4 & 0x3fff0)
-#define DESC_BASE(d)    ((u32)((d) >> 49) & 7)
 #define DESC_SWIZZLE(d) ((u32)((d) >> 62))
 
-/* Where line `i` of a matrix begins, before the swizzle: row i, or where it is major in
- * m or n, of `columns` columns, column i % columns of the rows from i / columns * 8 on.
- * (PTX ISA, wgmma: Strides; Shared Memory Matrix Layout) */
-FN u32 wgmma_line(u64 d, bool mn, u32 columns, u32 i)
-{
-	u32 span = DESC_SWIZZLE(d) ? 256u >> DESC_SWIZZLE(d) : 0, r = i / columns, k = i % columns;
-	if (!mn)
-		return DESC_START(d) + (i >> 3) * DESC_STRIDE(d) + (i & 7) * (span ? span : 16);
-	if (!span)
-		return DESC_START(d) + r * DESC_STRIDE(d) + (k >> 3) * DESC_LEAD(d) + (k & 7) * 16;
-	return DESC_START(d) + r * 16 / span * DESC_LEAD(d) + r * 16 % span + (k >> 3) * DESC_STRIDE(d) + (k & 7) * span;
-}
-
-/* What the swizzle makes of an address. */
-FN u32 wgmma_swizzled(u64 d, u32 a)
-{
-	return DESC_SWIZZLE(d) ? a ^ ((a - (DESC_BASE(d) << 7)) >> 3 & ((256u >> DESC_SWIZZLE(d)) - 16)) : a;
-}
-
-/* `rows` rows of `columns` bytes of the matrix, the calling thread's share of them. */
+/* `rows` rows of `columns` bytes of the matrix, the calling thread's share of them.  (PTX
+ * ISA, wgmma: Matrix Descriptor; what is major in m or n has elements of 16 bits) */
 SLOW void wgmma_part(struct gsan_warp *w, u64 d, bool mn, u32 rows, u32 columns, u64 rec, u32 site)
 {
-	u32 lines = mn ? rows / 8 * (columns / 2) : rows, pieces = mn ? 1 : columns / 16;
-	u32 step = DESC_SWIZZLE(d) ? 16 : DESC_LEAD(d);
-	ROLLED
-	for (u32 i = (w->id & 3) << 5 | sreg_laneid(); i < lines; i += 128) {
-		u32 at = wgmma_line(d, mn, columns / 2, i);
-		ROLLED
-		for (u32 k = 0; k < pieces; k++)
-			async_range(w, w->slot, wgmma_swizzled(d, at + k * step), 16, rec, ISSUE_PROXY | ISSUE_SHARED, site);
-	}
+	struct reader r = { w, rec, w->slot, site };
+	struct matrix m = { d, DESC_SWIZZLE(d) ? 256u >> DESC_SWIZZLE(d) : 0, rows, columns, 2, false, mn };
+	matrix_read(r, m, (w->id & 3) << 5 | sreg_laneid(), 128);
 }
 
 /* All lanes of the warp come to these instructions together, whether they come here
