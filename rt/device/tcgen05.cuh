@@ -547,8 +547,8 @@ SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u3
 	ROLLED
 	for (u32 h = 0; h < blocks; h++) {
 		struct reader r = { w, rec, h ? peer : w->slot, x.site };
-		struct matrix in_b = { b, span_b, n / blocks, 32, size, tc_wide(b), idesc >> 16 & 1 };
-		struct matrix in_a = { a, span_a, rows, 32, size, tc_wide(a), idesc >> 15 & 1 };
+		struct matrix in_b = { b, span_b, n / blocks, 32, size, tc_wide(b), (idesc >> 16 & 1) != 0 };
+		struct matrix in_a = { a, span_a, rows, 32, size, tc_wide(a), (idesc >> 15 & 1) != 0 };
 		matrix_read(r, in_b, 0, 1);
 		if (!(op & GSAN_TC_A_TMEM))
 			matrix_read(r, in_a, 0, 1);
