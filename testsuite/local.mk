@@ -308,6 +308,7 @@ race_tests = \
 	testsuite/race/tcgen05_cp_all_warps.ptx \
 	testsuite/race/tcgen05_half_rows.ptx \
 	testsuite/race/tcgen05_operand_mn.ptx \
+	testsuite/race/tcgen05_pair_no_after.ptx \
 	testsuite/race/tcgen05_pair_operand_reuse.ptx \
 	testsuite/race/tcgen05_pair_peer_nowait.ptx \
 	testsuite/race/tcgen05_pair_peer_unfenced.ptx \

@@ -517,16 +517,14 @@ SLOW struct gsan_cells tc_issue(struct gsan_warp *w, u32 site)
 	return x;
 }
 
-/* Layouts of a descriptor: the span of the swizzle; ~0 if that is not known. */
-FN u32 tc_span(u64 d)
+/* The layout of a descriptor; ~0 if that is not known. */
+FN u32 tc_layout(u64 d)
 {
 	u32 layout = (u32)(d >> 61);
-	if (DESC_BASE(d) || (d >> 52 & 1) || layout == 3 || layout == 5 || layout == 7)
+	if ((d >> 52 & 1) || layout == 3 || layout == 5 || layout == 7)
 		return ~0u;
-	return !layout ? 0 : layout <= 2 ? 128 : layout == 4 ? 64 : 32;
+	return !layout ? 0 : layout == 1 ? 128 | LAYOUT_WIDE : layout == 2 ? 128 : layout == 4 ? 64 : 32;
 }
-
-FN bool tc_wide(u64 d) { return (u32)(d >> 61) == 1; }
 
 /* (PTX ISA, tcgen05: Instruction descriptor; Data Path Layout Organization: with 64 rows
  * D lies in 16 of each 32 lanes) */
@@ -534,9 +532,9 @@ SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u3
 {
 	u32 m = (idesc >> 24 & 31) << 4, n = (idesc >> 17 & 63) << 3, size = op & 7, blocks = op & GSAN_TC_PAIR ? 2 : 1;
 	u32 types = (idesc >> 7 & 7) | (idesc >> 10 & 7), peer = blocks > 1 ? peer_slot(w, own_block(w)->rank ^ 1) : 0;
-	u32 rows = m / blocks, span_a = op & GSAN_TC_A_TMEM ? 0 : tc_span(a), span_b = tc_span(b);
+	u32 rows = m / blocks, at_a = op & GSAN_TC_A_TMEM ? 0 : tc_layout(a), at_b = tc_layout(b);
 	bool good = !(idesc & 4) && (idesc >> 4 & 3) == (op & GSAN_TC_INTEGER ? 2 : 1) && n && n <= 256 && types < 2 + (size > 1) &&
-		    (blocks > 1 ? m == 256 && !(n & 31) : m == 64 || m == 128) && d + n <= 512 && span_a != ~0u && span_b != ~0u &&
+		    (blocks > 1 ? m == 256 && !(n & 31) : m == 64 || m == 128) && d + n <= 512 && at_a != ~0u && at_b != ~0u &&
 		    (!(op & GSAN_TC_A_TMEM) || (m != 64 && a + 8 <= 512)) && peer != ~0u;
 	struct gsan_cells x = tc_issue(w, site);
 	if (!good || !x.rec) {
@@ -547,11 +545,9 @@ SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u3
 	ROLLED
 	for (u32 h = 0; h < blocks; h++) {
 		struct reader r = { w, rec, h ? peer : w->slot, x.site };
-		struct matrix in_b = { b, span_b, n / blocks, 32, size, tc_wide(b), (idesc >> 16 & 1) != 0 };
-		struct matrix in_a = { a, span_a, rows, 32, size, tc_wide(a), (idesc >> 15 & 1) != 0 };
-		matrix_read(r, in_b, 0, 1);
+		matrix_read(r, b, at_b | (idesc >> 16 & 1 ? LAYOUT_MN : 0), n / blocks, 32, size, 0, 1);
 		if (!(op & GSAN_TC_A_TMEM))
-			matrix_read(r, in_a, 0, 1);
+			matrix_read(r, a, at_a | (idesc >> 15 & 1 ? LAYOUT_MN : 0), rows, 32, size, 0, 1);
 		x.lanes = ALL_LANES;
 		x.rec = rec;
 		x.pipe = GSAN_PIPE_A;
@@ -589,11 +585,11 @@ API void __gsan_v1_tcgen05_cp(u64 ctx, u64 d, u64 from, u32 op, u32 site)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	TOGETHER(
-		u32 pieces = op >> 8 & 3, span = tc_span(from), blocks = op & GSAN_TC_PAIR ? 2 : 1;
+		u32 pieces = op >> 8 & 3, layout = tc_layout(from), blocks = op & GSAN_TC_PAIR ? 2 : 1;
 		u32 peer = blocks > 1 ? peer_slot(w, own_block(w)->rank ^ 1) : 0;
 		struct gsan_cells x = tc_issue(w, site);
 		u64 rec = x.rec;
-		bool good = rec && span != ~0u && peer != ~0u && d + 4 * pieces <= 512;
+		bool good = rec && layout != ~0u && peer != ~0u && d + 4 * pieces <= 512;
 		x.rec |= ASYNC_WRITES;
 		x.lanes = ALL_LANES;
 		x.columns = COLUMNS((u32)d, 4 * pieces);
@@ -603,8 +599,7 @@ API void __gsan_v1_tcgen05_cp(u64 ctx, u64 d, u64 from, u32 op, u32 site)
 		ROLLED
 		for (u32 h = 0; good && h < blocks; h++) {
 			struct reader r = { w, rec, h ? peer : w->slot, x.site };
-			struct matrix m = { from, span, op & 255, 16 * pieces, 16, tc_wide(from), false };
-			matrix_read(r, m, 0, 1);
+			matrix_read(r, from, layout, op & 255, pieces * 16, 4, 0, 1);
 			ONE_BY_ONE(cells_put(w, r.slot, x, 1u << sreg_laneid()););
 		}
 	);

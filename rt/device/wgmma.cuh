@@ -9,13 +9,12 @@
 
 #define DESC_SWIZZLE(d) ((u32)((d) >> 62))
 
-/* `rows` rows of `columns` bytes of the matrix, the calling thread's share of them.  (PTX
- * ISA, wgmma: Matrix Descriptor; what is major in m or n has elements of 16 bits) */
+/* `rows` rows of `columns` bytes of the matrix, the calling thread's share of them. */
 SLOW void wgmma_part(struct gsan_warp *w, u64 d, bool mn, u32 rows, u32 columns, u64 rec, u32 site)
 {
 	struct reader r = { w, rec, w->slot, site };
-	struct matrix m = { d, DESC_SWIZZLE(d) ? 256u >> DESC_SWIZZLE(d) : 0, rows, columns, 2, false, mn };
-	matrix_read(r, m, (w->id & 3) << 5 | sreg_laneid(), 128);
+	u32 layout = (DESC_SWIZZLE(d) ? 256u >> DESC_SWIZZLE(d) : 0) | (mn ? LAYOUT_MN : 0);
+	matrix_read(r, d, layout, rows, columns, 2, (w->id & 3) << 5 | sreg_laneid(), 128);
 }
 
 /* All lanes of the warp come to these instructions together, whether they come here
