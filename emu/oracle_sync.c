@@ -620,8 +620,16 @@ void orc_grid_wait(struct orc_thread *t)
 
 void orc_ended(struct orc_block *b, struct orc_thread *t)
 {
-	EACH_WORLD(w)
+	EACH_WORLD(w) {
+		const struct orc_notes *seen = &t->o[w].seen;
+
 		bring(&b->ended[w], t, w, true);
+		/* An operation that was seen to end, by a relaxed wait, needs the block's memory
+		 * no more. */
+		for (unsigned i = 0; i < seen->n; i++)
+			if (seen->v[i].head.done)
+				orc_learn(&b->ended[w].v[ORC_ALL], seen->v[i].head.know.v[ORC_ALL]);
+	}
 	t->epoch++;
 	if (!--b->left)
 		orc_block_end(b);

@@ -530,6 +530,7 @@ norace_tests = \
 	testsuite/norace/dsmem_push.ptx \
 	testsuite/norace/dynamic_shared_bar.ptx \
 	testsuite/norace/exit_load_waited.ptx \
+	testsuite/norace/exit_load_waited_relaxed.ptx \
 	testsuite/norace/exit_store_has_read.ptx \
 	testsuite/norace/exit_store_next_kernel.ptx \
 	testsuite/norace/fence_halves.ptx \

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Random programs: soak runs them under gsan and the oracle.  `make check` takes a
-# fixed thousand; `make soak N=...` any number, from SEED on.
+# fixed thousand; `make soak N=...` any number, from SEED on, and a quarter as many
+# of the asynchronous world.
 
 check_PROGRAMS += testsuite/gen/soak
 testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsuite/gen/gen.c \
@@ -20,6 +21,7 @@ SEED = 1
 .PHONY: soak
 soak: testsuite/gen/soak emu/libcuda.so.1
 	testsuite/gen/soak --seed=$(SEED) --count=$(N) --save=soak-found
+	testsuite/gen/soak --async --seed=$(SEED) --count=$$(($(N) / 4)) --save=soak-found
 
 # Bugs that they must find.
 EXTRA_DIST += testsuite/gen/planted.sh
