@@ -179,6 +179,24 @@ void rt_drv_fork(void)
 		rt_inside--;                                                    \
 		return r;                                                       \
 	}
+#define SEEN(symbol, base, version, ptsz, params, args, stream)                 \
+	HOOKED CUresult symbol params                                           \
+	{                                                                       \
+		const struct rt_one *other = rt_other();                        \
+		__typeof__(symbol) *fn;                                         \
+                                                                                \
+		if (other)                                                      \
+			return ((__typeof__(symbol) *)other->hook(RT_##symbol)) args; \
+		fn = (__typeof__(symbol) *)rt_real(RT_##symbol);                \
+		if (!fn)                                                        \
+			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
+		if (!rt_inside && rt_active()) {                                \
+			rt_inside++;                                            \
+			rt_stream_seen(RT_##symbol, stream);                    \
+			rt_inside--;                                            \
+		}                                                               \
+		return fn args;                                                 \
+	}
 #include "rt/drv.def"
 
 HOOKED CUresult cuCtxSynchronize(void)

@@ -14,6 +14,14 @@
 #undef cuGetProcAddress
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
+#undef cuMemPrefetchAsync
+#undef cuMemcpyBatchAsync
+#undef cuMemcpy3DBatchAsync
+#undef cuStreamWaitValue32
+#undef cuStreamWaitValue64
+#undef cuStreamWriteValue32
+#undef cuStreamWriteValue64
+#undef cuStreamBatchMemOp
 
 typedef void rt_any(void);
 
@@ -74,6 +82,7 @@ extern _Thread_local int rt_inside;
 #define UNPACK(...) __VA_ARGS__
 #define HOOK(symbol, base, version, ptsz, action, params, args) \
 	CUresult action(enum rt_hook, UNPACK params);
+#define SEEN(symbol, base, version, ptsz, params, args, stream)
 #include "rt/drv.def"
 CUresult rt_on_ctx_sync(enum rt_hook);
 
@@ -226,6 +235,7 @@ void rt_context_count(struct rt_totals *);
 /* ---- launch.c -------------------------------------------------------------------------------- */
 
 void rt_launch_count(struct rt_totals *);
+void rt_stream_seen(enum rt_hook, CUstream);    /* anything but a launch is put into it */
 bool rt_idle(void);             /* nothing launched that was not waited for */
 void rt_all_done(void);
 

@@ -319,6 +319,11 @@ CUresult rt_on_launch_coop(enum rt_hook which, CUfunction f, unsigned int gx, un
 	return after(REAL(cuLaunchCooperativeKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params), &l);
 }
 
+void rt_stream_seen(enum rt_hook which, CUstream s)
+{
+	rt_early_other(current(), stream_key(which, s));
+}
+
 /* ---- graphs ----------------------------------------------------------------------------------------- */
 
 static void add_node(struct exec *e, const CUDA_KERNEL_NODE_PARAMS *p, size_t *cap)
@@ -519,6 +524,15 @@ CUresult rt_on_event_sync(enum rt_hook which, CUevent event)
 	rt_context_noted(r);
 	rt_early_waited();
 	rt_tell_idle();
+	return r;
+}
+
+CUresult rt_on_event_query(enum rt_hook which, CUevent event)
+{
+	CUresult r = REAL(cuEventQuery, which)(event);
+
+	if (r == CUDA_SUCCESS)
+		rt_early_waited();
 	return r;
 }
 

@@ -172,6 +172,7 @@ CUresult rt_on_alloc_async(enum rt_hook which, CUdeviceptr *p, size_t n, CUstrea
 {
 	CUresult r = REAL(cuMemAllocAsync, which)(p, n, stream);
 
+	rt_stream_seen(which, stream);
 	if (r == CUDA_SUCCESS)
 		rt_mem_new(*p, n, RT_MEM_DEVICE, NULL, NULL);
 	return r;
@@ -182,6 +183,7 @@ CUresult rt_on_alloc_pool(enum rt_hook which, CUdeviceptr *p, size_t n, CUmemory
 {
 	CUresult r = REAL(cuMemAllocFromPoolAsync, which)(p, n, pool, stream);
 
+	rt_stream_seen(which, stream);
 	if (r == CUDA_SUCCESS)
 		rt_mem_new(*p, n, RT_MEM_DEVICE, NULL, NULL);
 	return r;
@@ -204,6 +206,7 @@ CUresult rt_on_free_async(enum rt_hook which, CUdeviceptr p, CUstream stream)
 	bool found = gone(p, &was);
 	CUresult r = REAL(cuMemFreeAsync, which)(p, stream);
 
+	rt_stream_seen(which, stream);
 	settle(found, &was, r);
 	return r;
 }
