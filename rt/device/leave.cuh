@@ -15,6 +15,8 @@
 #define last_leaves     __gsan_v1_last_leaves
 #define thread_leaves   __gsan_v1_thread_leaves
 
+#define GUEST_BUSY      (~0u)   /* in start: being set up */
+
 FN struct gsan_guest *guests_of(u32 slot) { return at<struct gsan_guest>(root()->guests) + (u64)slot * GSAN_GUESTS; }
 
 /* Something ran without being understood: it may have ordered the two. */
@@ -39,11 +41,13 @@ SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
 	for (u32 i = 0; i < 8 && !g; i++) {
 		struct gsan_guest *x = table + (w->id * 7 + i) % GSAN_GUESTS;
 		u32 had = load(&x->start);
-		if (had != start && swap32(&x->start, had, start) == had) {
+		if (had != start && had != GUEST_BUSY && swap32(&x->start, had, GUEST_BUSY) == had) {
 			store(&x->who, w->id << 5);
 			store(&x->clock, 0);
+			__threadfence();
+			store(&x->start, start);
 			g = x;
-		} else if (load(&x->who) == w->id << 5) {
+		} else if (load(&x->start) == start && load(&x->who) == w->id << 5) {
 			g = x;
 		}
 	}
@@ -148,6 +152,13 @@ SLOW void last_leaves(struct gsan_warp *w)
 {
 	struct gsan_mbar *m = mbars_of(w->slot);
 	struct gsan_guest *table = guests_of(w->slot);
+	bool blind = false;
+	/* A wait that was not understood may have been for any of them. */
+	ROLLED
+	for (u32 k = 0; k < (own_block(w)->ntid + 31) >> 5; k++)
+		blind |= may_be_blind(warp_of(w->slot, k));
+	if (blind)
+		return;
 	store(&log_of(w->slot << 10)->closed, w->start);
 	__threadfence();
 	ROLLED
@@ -194,7 +205,7 @@ SLOW void thread_leaves(struct gsan_warp *w)
 		was = old;
 	}
 	__threadfence();
-	if ((u32)now == own_block(w)->ntid && !may_be_blind(w))
+	if ((u32)now == own_block(w)->ntid)
 		last_leaves(w);
 }
 
