@@ -78,9 +78,12 @@ void orc_touch(const struct orc_touch *t, uint64_t space, uint64_t addr, uint64_
 		a->at_once = t->at_once;
 		a->issue = t->issue;
 		t->issue->refs++;
-		if (orc_check(b->grid, NULL, a) && space && space < ORC_TMEM &&
-		    b->grid->block[space - 1])
+		if (!orc_check(b->grid, NULL, a))
+			continue;
+		if (space && space < ORC_TMEM && b->grid->block[space - 1])
 			orc_guest(b->grid->block[space - 1], a);
+		else if (!space && t->write && orc_choices.exits && t->actor >> 48 == ORC_BULK_WRITE)
+			orc_visit(b, a);
 	}
 }
 
@@ -285,7 +288,8 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 		{"async_read_fence", "strict", "off", &orc_choices.read_fence},
 		{"wgmma_read_retire", "off", "on", &orc_choices.no_retire},
 		{"mbar_init_fence", "strict", "off", &orc_choices.init_fence},
-		{"warp_sync_orders", "on", "off", &orc_choices.lockstep}
+		{"warp_sync_orders", "on", "off", &orc_choices.lockstep},
+		{"exit_async", "strict", "off", &orc_choices.exits}
 	};
 
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {

@@ -426,6 +426,7 @@ struct orc_choices {
 	bool no_retire;                 /* nor a wait for wgmma, without a fence behind it */
 	bool init_fence;                /* an mbarrier's init has to be fenced for copies */
 	bool lockstep;                  /* lanes of a warp order each other */
+	bool exits;                     /* copies to global memory are over when their block ends */
 };
 extern struct orc_choices orc_choices;
 /* Are accesses in this order, the second through another proxy, seen by it? */

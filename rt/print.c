@@ -184,8 +184,11 @@ void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct r
 	rt_printf(b, " (pid=%ld)", look->pid);
 	color(b, look, PLAIN);
 	rt_puts(b, "\n");
-	put_place(b, &r->now, false, look);
-	put_place(b, &r->before, true, look);
+	/* What outlives its block, or comes before it, is one access. */
+	if (r->now.known || r->kind != GSAN_LIFETIME)
+		put_place(b, &r->now, false, look);
+	if (r->before.known || r->kind != GSAN_LIFETIME || !r->now.known)
+		put_place(b, &r->before, true, look);
 	rt_puts(b, "  ");
 	color(b, look, GREEN);
 	rt_printf(b, "Location is %s", r->where ? r->where : "unknown");

@@ -15,15 +15,17 @@
 #define last_leaves     __gsan_v1_last_leaves
 #define thread_leaves   __gsan_v1_thread_leaves
 
+#define GUEST_BUSY      (~0u)   /* in start: being set up */
+
 FN struct gsan_guest *guests_of(u32 slot) { return at<struct gsan_guest>(root()->guests) + (u64)slot * GSAN_GUESTS; }
 
 /* Something ran without being understood: it may have ordered the two. */
 FN bool may_be_blind(const struct gsan_warp *w) { return load(&w->state) & (GSAN_WARP_UNMODELLED | GSAN_WARP_LOST); }
 
 /* `prev`, of site `psite`, outlives the shared memory of the calling thread's block. */
-SLOW void left_over(struct gsan_warp *w, u32 psite, u64 prev, u32 where, u64 cta)
+SLOW void left_over(struct gsan_warp *w, u32 why, u32 psite, u64 prev, u32 where, u64 cta)
 {
-	tell(w, GSAN_LIFETIME, GSAN_WHY_EXIT, (where & ~7u) | 1, 0, prev | 255, psite, prev | 255, cta);
+	tell(w, GSAN_LIFETIME, why, (where & ~7u) | 1, 0, prev | 255, psite, prev | 255, cta);
 }
 
 /* ---- Peers --------------------------------------------------------------------------- */
@@ -39,11 +41,13 @@ SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
 	for (u32 i = 0; i < 8 && !g; i++) {
 		struct gsan_guest *x = table + (w->id * 7 + i) % GSAN_GUESTS;
 		u32 had = load(&x->start);
-		if (had != start && swap32(&x->start, had, start) == had) {
+		if (had != start && had != GUEST_BUSY && swap32(&x->start, had, GUEST_BUSY) == had) {
 			store(&x->who, w->id << 5);
 			store(&x->clock, 0);
+			__threadfence();
+			store(&x->start, start);
 			g = x;
-		} else if (load(&x->who) == w->id << 5) {
+		} else if (load(&x->start) == start && load(&x->who) == w->id << 5) {
 			g = x;
 		}
 	}
@@ -148,6 +152,13 @@ SLOW void last_leaves(struct gsan_warp *w)
 {
 	struct gsan_mbar *m = mbars_of(w->slot);
 	struct gsan_guest *table = guests_of(w->slot);
+	bool blind = false;
+	/* A wait that was not understood may have been for any of them. */
+	ROLLED
+	for (u32 k = 0; k < (own_block(w)->ntid + 31) >> 5; k++)
+		blind |= may_be_blind(warp_of(w->slot, k));
+	if (blind)
+		return;
 	store(&log_of(w->slot << 10)->closed, w->start);
 	__threadfence();
 	ROLLED
@@ -157,14 +168,14 @@ SLOW void last_leaves(struct gsan_warp *w)
 		u32 left = (load(&x->phase) - phase) & GSAN_MBAR_PHASES;
 		bool open = !left || left == GSAN_MBAR_PHASES || (left == 1 && (flags & GSAN_MBAR_SHORT << (phase & 1)));
 		if (load(&x->start) == w->start && (flags & (GSAN_MBAR_LIVE | GSAN_MBAR_LOST)) == GSAN_MBAR_LIVE && site && open)
-			left_over(w, site, mbar_record(w->slot, k >> 1, phase) | ASYNC_WRITES, load(&x->tx_at[k & 1]), own_block(w)->cta);
+			left_over(w, GSAN_WHY_EXIT, site, mbar_record(w->slot, k >> 1, phase) | ASYNC_WRITES, load(&x->tx_at[k & 1]), own_block(w)->cta);
 	}
 	ROLLED
 	for (u32 i = 0; i < GSAN_GUESTS; i++) {
 		uint4 a = load_cg(table + i), b = load_cg(&table[i].site);
 		struct gsan_warp *peer = warp_of(a.y >> 10, a.y >> 5 & 31);
 		if (a.x == w->start && a.w && b.z != a.w && !may_be_blind(peer))
-			left_over(w, b.x, (u64)a.w << 35 | (u64)(a.y | (__ffs(a.z) - 1)) << 12, b.y, block_of(a.y >> 10)->cta);
+			left_over(w, GSAN_WHY_EXIT, b.x, (u64)a.w << 35 | (u64)(a.y | (__ffs(a.z) - 1)) << 12, b.y, block_of(a.y >> 10)->cta);
 	}
 }
 
@@ -174,9 +185,11 @@ SLOW void thread_leaves(struct gsan_warp *w)
 	struct gsan_groups *g = groups_of(self_of(w));
 	struct gsan_log *log = log_of(w->id << 5);
 	u32 n = load(&log->last_group[lane]);
-	if (load(&g->start) == w->start && n > load(&g->waited[GSAN_WAIT_BULK]) && n > load(&g->waited[GSAN_WAIT_READ]) && !may_be_blind(w))
-		left_over(w, load(&log->last_site[lane]), group_record(self_of(w), GSAN_HOW_BULK, n), load(&log->last_at[lane]),
-			  own_block(w)->cta);
+	/* That it has been read is enough, unless more is asked for. */
+	bool reads = n > load(&g->waited[GSAN_WAIT_READ]), open = n > load(&g->waited[GSAN_WAIT_BULK]);
+	if (load(&g->start) == w->start && open && (reads || chosen(GSAN_CHOICE_exit_async)) && !may_be_blind(w))
+		left_over(w, reads ? GSAN_WHY_EXIT : GSAN_WHY_EXIT_WRITE, load(&log->last_site[lane]),
+			  group_record(self_of(w), GSAN_HOW_BULK, n), load(&log->last_at[lane]), own_block(w)->cta);
 	if (own_block(w)->cluster_at)
 		guests_known(w);
 	meet(group);
@@ -194,7 +207,7 @@ SLOW void thread_leaves(struct gsan_warp *w)
 		was = old;
 	}
 	__threadfence();
-	if ((u32)now == own_block(w)->ntid && !may_be_blind(w))
+	if ((u32)now == own_block(w)->ntid)
 		last_leaves(w);
 }
 

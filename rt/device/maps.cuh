@@ -213,6 +213,7 @@ API void __gsan_v1_map_fence(u64 ctx, u64 map, u32 info)
 	/* Who learns of the fence learns of what is noted, too. */
 	if (!release)
 		__gsan_v1_fence(ctx, info);
+	meet(group);
 	u32 alike = release ? group : __match_any_sync(group, map);
 	ONE_BY_ONE(
 		if (sreg_laneid() == __ffs(alike) - 1)
