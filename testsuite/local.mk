@@ -796,8 +796,8 @@ TESTS += testsuite/device.sh
 EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp
 
 # The oracle's rules for what is asynchronous.
-TESTS += testsuite/oracle.sh
-EXTRA_DIST += testsuite/oracle.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
+TESTS += testsuite/oracle.sh testsuite/options.sh
+EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 
 # Random programs.
 include $(top_srcdir)/testsuite/gen/local.mk

@@ -133,6 +133,23 @@ static void test_errors(void **state)
 	drop(&p);
 }
 
+static void test_choice(void **state)
+{
+	struct parsed p = parse("proxy_war=warn async_proxy=per-cta tx_scope=any");
+
+	(void)state;
+	assert_true(p.good);
+	assert_int_equal(p.f.proxy_war, PROXY_WAR_WARN);
+	assert_int_equal(p.f.async_proxy, 1);
+	assert_int_equal(p.f.tx_scope, 0);
+	assert_int_equal(p.f.proxy_fence, 0);
+	drop(&p);
+	p = parse("proxy_war=of");
+	assert_false(p.good);
+	assert_non_null(strstr(p.err.text, "error warn off"));
+	drop(&p);
+}
+
 /* An unknown key is a warning, and what follows it counts. */
 static void test_unknown(void **state)
 {
@@ -150,6 +167,11 @@ static void test_unknown(void **state)
 /* Every row is listed, with its value as it is now. */
 static void test_help(void **state)
 {
+	static const char *const choices[] = {
+#define CHOICE(name, values, help) #name,
+#include "rt/choices.def"
+#undef CHOICE
+	};
 	static const char *const names[] = {
 #define BOOL(name, value, help) #name,
 #define INT(name, value, least, most, help) #name,
@@ -166,6 +188,8 @@ static void test_help(void **state)
 		if (i)
 			assert_true(strcmp(names[i - 1], names[i]) < 0);
 	}
+	for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+		assert_non_null(strstr(b.text, choices[i]));
 	assert_non_null(strstr(b.text, "reported (7)"));
 	rt_buf_free(&b);
 	drop(&p);
@@ -176,7 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_separators),
 		cmocka_unit_test(test_quotes), cmocka_unit_test(test_bool), cmocka_unit_test(test_int),
-		cmocka_unit_test(test_errors), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_choice), cmocka_unit_test(test_errors), cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_help),
 	};
 

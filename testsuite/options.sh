@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Where the documentation leaves room (rt/choices.def): help=1 lists each choice with its
+# values; the oracle takes every value; and for each that is no default there are a
+# reproducer whose verdict it changes and one whose verdict it leaves alone, which ptx.sh
+# holds for gsan and the oracle alike.
+. "$top_srcdir/testsuite/lib.sh"
+gsan_run="$top_builddir/gsan-run --device=emu"
+sed -nE 's/^CHOICE\(([a-z_]+), "([^"]*)".*/\1 \2/p' "$top_srcdir/rt/choices.def" >choices
+[ "$(wc -l <choices)" -ge 8 ] || hard "choices.def cannot be read"
+cat >k.ptx <<'E2'
+//@ device sm_75
+//@ launch k grid=1 block=32 args=
+//@ expect clean
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k() { ret; }
+E2
+run 0 env GSAN_OPTIONS=help=1 $gsan_run k.ptx
+cp err help
+# The first default, and the verdict under `$1`, of each reproducer that names it: same or other.
+verdicts()
+{
+	grep -lF "expect-with $1 :" "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx |
+	while read -r file; do
+		plain=$(sed -n 's,^//@ expect ,,p' "$file")
+		with=$(sed -n "s,^//@ expect-with $1 : ,,p" "$file")
+		[ "$plain" = "$with" ] && echo same || echo other
+	done
+}
+while read -r name values; do
+	has help "$name"
+	has help "of $values)"
+	for value in $values; do
+		run 0 env GSAN_OPTIONS="$name=$value" $gsan_run --oracle=only k.ptx
+		[ "$value" = "${values%% *}" ] && continue
+		verdicts "$name=$value" >got
+		grep -q other got || fail "no reproducer whose verdict $name=$value changes"
+		grep -q same got || fail "no reproducer whose verdict $name=$value leaves alone"
+	done
+	run 2 env GSAN_OPTIONS="$name=nonsense" $gsan_run k.ptx
+done <choices
+done_testing
