@@ -533,6 +533,7 @@ norace_tests = \
 	testsuite/norace/exit_load_waited_relaxed.ptx \
 	testsuite/norace/exit_store_has_read.ptx \
 	testsuite/norace/exit_store_next_kernel.ptx \
+	testsuite/norace/exit_store_waited.ptx \
 	testsuite/norace/fence_halves.ptx \
 	testsuite/norace/flag_of_two_writers.ptx \
 	testsuite/norace/flag_overwritten.ptx \
