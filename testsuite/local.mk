@@ -174,8 +174,12 @@ race_tests = \
 	testsuite/race/65_tcgen05_mma_unfenced.ptx \
 	testsuite/race/66_tmem_ld_st_nowait.ptx \
 	testsuite/race/66_tmem_st_ld_nowait.ptx \
+	testsuite/race/67_pdl_chain_no_wait.ptx \
+	testsuite/race/67_pdl_chain_waits_late.ptx \
 	testsuite/race/67_pdl_no_wait.ptx \
+	testsuite/race/67_pdl_one_lane_waits_mbarrier_before.ptx \
 	testsuite/race/67_pdl_one_warp_waits.ptx \
+	testsuite/race/67_pdl_overwrites.ptx \
 	testsuite/race/67_pdl_read_before_wait.ptx \
 	testsuite/race/68_pdl_fence_cta.ptx \
 	testsuite/race/68_pdl_no_fence.ptx \
@@ -183,6 +187,7 @@ race_tests = \
 	testsuite/race/70_clc_early.ptx \
 	testsuite/race/70_clc_fence_swapped.ptx \
 	testsuite/race/70_clc_multicast_one_arrives.ptx \
+	testsuite/race/70_clc_multicast_peer_early.ptx \
 	testsuite/race/70_clc_nofence.ptx \
 	testsuite/race/70_clc_one_way_acquire_only.ptx \
 	testsuite/race/71_nc_load.ptx \
@@ -487,7 +492,13 @@ norace_tests = \
 	testsuite/norace/65_tcgen05_cp_mma.ptx \
 	testsuite/norace/66_tmem_ld_st_wait.ptx \
 	testsuite/norace/66_tmem_st_ld_wait.ptx \
+	testsuite/norace/67_pdl_chain_last_waits.ptx \
+	testsuite/norace/67_pdl_chain_waits.ptx \
+	testsuite/norace/67_pdl_copy_between.ptx \
+	testsuite/norace/67_pdl_no_trigger.ptx \
+	testsuite/norace/67_pdl_one_lane_waits_mbarrier.ptx \
 	testsuite/norace/67_pdl_one_warp_waits_bar.ptx \
+	testsuite/norace/67_pdl_two_streams.ptx \
 	testsuite/norace/67_pdl_wait.ptx \
 	testsuite/norace/67_pdl_wait_no_trigger.ptx \
 	testsuite/norace/68_pdl_release_fence.ptx \
