@@ -41,6 +41,7 @@ FN void store_cg(void *p, uint4 v) { memcpy(p, &v, sizeof v); }
 FN uint4 four(u32 x, u32 y, u32 z, u32 w) { uint4 v = { x, y, z, w }; return v; }
 FN u32 fetch_add(u32 *p, u32 v) { u32 old = *p; *p += v; return old; }
 FN u32 fetch_or(u32 *p, u32 v) { u32 old = *p; *p |= v; return old; }
+FN u32 fetch_and(u32 *p, u32 v) { u32 old = *p; *p &= v; return old; }
 FN u64 swap(u64 *p, u64 old, u64 now) { u64 v = *p; if (v == old) *p = now; return v; }
 FN void count(u32 which, u64 n) { if (which == GSAN_COUNT_MERGED) rounded += n; }
 FN u32 sreg_laneid(void) { return 0; }
