@@ -305,7 +305,7 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
 /* What an operation that is not over is a finding of: it would be, had a wait been wider? */
 SLOW u32 open_kind(struct gsan_warp *w, u64 r)
 {
-	if ((async_what(r) & GSAN_ASYNC_MBAR) && (r & MBAR_PEER) &&
+	if (chosen(GSAN_CHOICE_tx_scope) && (async_what(r) & GSAN_ASYNC_MBAR) && (r & MBAR_PEER) &&
 	    mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), false))
 		return GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_SYNC << 8;
 	return (reads_map(r) ? GSAN_TENSORMAP_RACE : GSAN_ASYNC_RACE) | GSAN_WHY_ASYNC << 8;
