@@ -12,7 +12,7 @@ source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 name=$(basename "$source" .cu)
 test_name=$name
 gsan_run="timeout ${LIMIT:-100} $top_builddir/gsan-run --device=emu --timeout=${LIMIT:-100}"
-flags="-std=c++17 -O3 -lineinfo -arch=sm_90a -DTILE_N=64 -DTRIES=30000"
+flags="-std=c++17 -O3 -lineinfo -arch=sm_90a -DTILE_N=64 -DRING=3 -DTRIES=30000"
 
 # ptx_of MUTANT EXPECT...: its PTX with the script, into the file k.ptx
 ptx_of()

@@ -12,23 +12,26 @@
 // mutant 7 async-race @store @write          nobody waits for the store
 // mutant 8 async-race @load @mma             one warpgroup arrives for both
 //@ device sm_90a
-//@ buf a 49152
-//@ buf b 49152
+//@ buf a 32768
+//@ buf b 32768
 //@ buf c 32768
 //@ buf wrong 4
-//@ tmap map_a a f16 dims=192,128 box=64,128 swizzle=128
-//@ tmap map_b b f16 dims=192,128 box=64,64 swizzle=128
+//@ tmap map_a a f16 dims=128,128 box=64,128 swizzle=128
+//@ tmap map_b b f16 dims=128,128 box=64,64 swizzle=128
 //@ tmap map_c c f16 dims=128,128 box=64,64 swizzle=128
-//@ launch fill grid=1 block=256 args=a,b,u32:128,u32:128,u32:192
-//@ launch gemm grid=1 block=384 smem=114752 args=map_a,map_b,map_c,u32:2,u32:2,u32:3
-//@ launch verify grid=1 block=256 args=c,u32:128,u32:128,u32:192,u32:29,wrong
+//@ launch fill grid=1 block=256 args=a,b,u32:128,u32:128,u32:128
+//@ launch gemm grid=1 block=384 smem=90160 args=map_a,map_b,map_c,u32:2,u32:2,u32:2
+//@ launch verify grid=1 block=256 args=c,u32:128,u32:128,u32:128,u32:29,wrong
 #include "ptx.cuh"
 #include "host.h"
 
 #ifndef TILE_N
 #define TILE_N 128
 #endif
-enum { BM = 128, BN = TILE_N, BK = 64, STAGES = 4, CONSUMERS = 2, PRODUCER = 256, THREADS = 384 };
+#ifndef RING
+#define RING 4
+#endif
+enum { BM = 128, BN = TILE_N, BK = 64, STAGES = RING, CONSUMERS = 2, PRODUCER = 256, THREADS = 384 };
 
 struct room {
 	uint16_t a[STAGES][BM * BK], b[STAGES][BN * BK], c[2][64 * BN];
