@@ -468,6 +468,9 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 			mbar_waited(w, m, at, op, parity, one ? group : 1u << lane, id);
 	);
 	meet(group);
+	/* That copies are over is taken as known, whether a fence follows or not. */
+	if (leader && !(op & GSAN_INFO_ACQUIRE))
+		count(GSAN_COUNT_MERGED, 1);
 	if (one) {
 		ROLLED
 		for (u32 k = 0; k < 3; k++)
