@@ -45,9 +45,10 @@ bool orc_counts(const struct ptx_inst *in)
 	case ORDER_MBARRIER:
 	case ORDER_CLUSTER_BARRIER:
 	case ORDER_ASYNC_GROUP:
+	case ORDER_TENSOR:
 		return true;
 	default:
-		return row->access != ACCESS_NONE || (row->base && !strcmp(row->base, "tcgen05"));
+		return row->access != ACCESS_NONE;
 	}
 }
 

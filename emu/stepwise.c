@@ -40,7 +40,7 @@ static bool meets(const struct ptx_inst *in)
 	}
 	/* With a mask, who takes part is not a matter of time. */
 	if (row->order != ORDER_NONE)
-		return row->order != ORDER_WARP_BARRIER;
+		return row->order != ORDER_WARP_BARRIER && row->order != ORDER_TENSOR;
 	switch (in->id) {
 	case INST_SHFL:
 	case INST_VOTE:

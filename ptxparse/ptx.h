@@ -103,7 +103,8 @@ enum ptx_order {
 	ORDER_CLUSTER_BARRIER,
 	ORDER_MBARRIER,
 	ORDER_ASYNC_GROUP,      /* commit and wait of cp.async, bulk, wgmma, tcgen05 */
-	ORDER_GRID              /* griddepcontrol */
+	ORDER_GRID,             /* griddepcontrol */
+	ORDER_TENSOR            /* what tensor memory alone is about: its accesses and fences */
 };
 
 /* What the rewriter makes of it (column MODEL). */

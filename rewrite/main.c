@@ -96,7 +96,8 @@ static void list_insts(void)
 		[ORDER_NONE] = "-", [ORDER_FENCE] = "fence", [ORDER_PROXY_FENCE] = "proxy-fence",
 		[ORDER_CTA_BARRIER] = "cta-barrier", [ORDER_WARP_BARRIER] = "warp-barrier",
 		[ORDER_CLUSTER_BARRIER] = "cluster-barrier", [ORDER_MBARRIER] = "mbarrier",
-		[ORDER_ASYNC_GROUP] = "async-group", [ORDER_GRID] = "grid"
+		[ORDER_ASYNC_GROUP] = "async-group", [ORDER_GRID] = "grid",
+		[ORDER_TENSOR] = "tensor-memory"
 	};
 
 	printf("%-44s %-6s %-13s %-15s %-5s %s\n", "instruction", "model", "access", "order",

@@ -57,10 +57,14 @@ static void check_tmap(const struct run_script *s, const struct run_tmap *t)
 	if (!t || !t->rank || t->rank > 5)
 		fuzz_broken("a tensor map without dimensions");
 	for (unsigned i = 0; i < t->rank; i++) {
-		if (!t->dims[i] || !t->box[i] || t->box[i] > 256 || !t->elem[i] || t->elem[i] > 8)
+		if (!t->dims[i] || !t->elem[i] || t->elem[i] > 8)
 			fuzz_broken("a tensor map with an empty dimension");
+		if (i < t->nbox && (!t->box[i] || t->box[i] > 256))
+			fuzz_broken("a tensor map with an empty box");
 		last += (t->dims[i] - 1) * (i ? t->strides[i - 1] : t->bytes);
 	}
+	if (t->nlower ? t->nlower + 2 != t->rank || t->nupper != t->nlower || t->nbox != 2 : t->nbox != t->rank)
+		fuzz_broken("a tensor map of %u dimensions with a box of %u", t->rank, t->nbox);
 	inside(s, t->buf, t->off, last + t->bytes);
 }
 
