@@ -205,7 +205,8 @@ static void do_first(struct emu_wgmmas *q, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		carry_out(q->copies->warp, &q->v[i]);
 	q->n -= n;
-	memmove(q->v, q->v + n, q->n * sizeof *q->v);
+	if (q->n)
+		memmove(q->v, q->v + n, q->n * sizeof *q->v);
 }
 
 static void list(struct emu_wgmmas *q)

@@ -261,7 +261,8 @@ static bool access(const struct rw_func *rf, const struct ptx_inst *in, struct r
 	unsigned at = address_operand(a);
 	struct rw_value v;
 
-	if (in->nops <= at || in->ops[at].kind != OP_ADDR || !in->ops[at].n)
+	if (a >= sizeof access_bits / sizeof *access_bits || in->nops <= at || in->ops[at].kind != OP_ADDR ||
+	    !in->ops[at].n)
 		return false;
 	e->addr = &in->ops[at];
 	v = rw_address(rf, e->addr);
@@ -422,8 +423,8 @@ static bool event(struct rw *r, const struct rw_func *rf, const struct ptx_inst 
 			e->space = 'y';
 		return true;
 	}
-	/* Forms of copies that are not modelled, another block's shared memory is not modelled yet; any other form would
-	 * be news.  Neither may invent a race. */
+	/* Forms of copies, and of accesses to another block's shared memory, that are not
+	 * modelled; any other form would be news.  Neither may invent a race. */
 	if ((e->addr && e->space == 'c') || row->access == ACCESS_COPY)
 		r->stats->unmodelled++;
 	else
