@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # cu.sh FILE.cu: a CUDA source is a test of the folder that it lies in.
+# REPRODUCERS=N: one in N of them, by their names, as in ptx.sh.
+number=$(basename "$1" | cksum | cut -d' ' -f1)
+[ $((number % ${REPRODUCERS:-1})) = 0 ] || { echo "SKIP: not one of those in $REPRODUCERS"; exit 77; }
 case $1 in
 */kernels/*) exec sh "$top_srcdir/testsuite/kernels.sh" "$1" ;;
 */gpu/*) exec sh "$top_srcdir/testsuite/gpu.sh" "$1" ;;

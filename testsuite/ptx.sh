@@ -38,11 +38,10 @@ if "$top_builddir/gsan-ptx" -c "$file" -o k.ptx; then
 else
 	fail "gsan-ptx: status $?"
 fi
-case $number in
-*[05])
+if [ $((number % 24)) = 0 ]; then
 	"$top_builddir/gsan-ptx" "$file" -o k.ptx && "$PTXAS" -arch="$arch" k.ptx -o k.cubin ||
-		fail "ptxas refuses the instrumented text with the runtime" ;;
-esac
+		fail "ptxas refuses the instrumented text with the runtime"
+fi
 verdict emu
 check_contents 0
 if have_gpu; then
