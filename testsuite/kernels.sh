@@ -9,6 +9,7 @@
 # MUTANT_SEEDS other schedules.
 source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 . "$top_srcdir/testsuite/lib.sh"
+. "$top_srcdir/testsuite/kernels/lib.sh"
 name=$(basename "$source" .cu)
 test_name=$name
 gsan_run="timeout ${LIMIT:-100} $top_builddir/gsan-run --device=emu --timeout=${LIMIT:-100}"
@@ -20,12 +21,6 @@ ptx_of()
 	"$NVCC" $flags -DMUTATE="$1" -ptx "$source" -o body.ptx >nvcc.log 2>&1 || { cat nvcc.log; hard "nvcc"; }
 	shift
 	{ grep '^//@' "$source"; echo "//@ expect $*"; cat body.ptx; } >k.ptx
-}
-
-# line MARK: the line of the source that ends with it
-line()
-{
-	grep -n "// $1\$" "$source" | cut -d: -f1
 }
 
 # lines_of LINE: the lines of k.ptx that come from that line of the source, or from what
@@ -41,17 +36,6 @@ lines_of()
 			next
 		}
 		here && /;/ { print FNR }' k.ptx k.ptx
-}
-
-# gsan_says KIND A B: a report in `err` is of that kind, and names both lines
-gsan_says()
-{
-	awk -v kind="$(echo "$1" | tr - ' ')" -v a="/$name.cu:$2( |\$)" -v b="/$name.cu:$3( |\$)" '
-		/^WARNING: GSan: / { right = index($0, "GSan: " kind " ("); first = second = 0 }
-		$0 ~ a { first = 1 }
-		$0 ~ b { second = 1 }
-		/^SUMMARY: / { if (right && first && second) found = 1 }
-		END { exit !found }' err
 }
 
 # oracle_says KIND A B
@@ -70,8 +54,6 @@ oracle_says()
 		END { exit !found }' a b err
 }
 
-# REPRODUCERS: only some of all tests are wanted.
-[ "${REPRODUCERS:-1}" = 1 ] || MUTANTS=
 ptx_of 0 clean
 [ "$MUTANTS" ] || {
 	for seeds in ${SEEDS:-0..0 3..3}; do
@@ -93,12 +75,12 @@ grep '^// mutant' "$source" >mutants
 while read -r _ _ n kind a b _; do
 	case " ${MUTANTS-$n} " in *" $n "*) ;; *) continue ;; esac
 	ptx_of "$n" "$kind"
-	a=$(line "$a")
-	b=$(line "$b")
+	a=$(line "$source" "$a")
+	b=$(line "$source" "$b")
 	for seeds in ${MUTANT_SEEDS:-0..0}; do
 		run 0 $gsan_run --check --oracle --seeds="$seeds" k.ptx </dev/null
 		at="mutant $n, seeds $seeds"
-		gsan_says "$kind" "$a" "$b" || fail "$at: gsan does not find $kind at lines $a and $b"
+		reported "$name" "$kind" "$a" "$b" err || fail "$at: gsan does not find $kind at lines $a and $b"
 		oracle_says "$kind" "$a" "$b" || fail "$at: the oracle does not find $kind at lines $a and $b"
 	done
 done <mutants

@@ -5,24 +5,10 @@
  * for tools that make it take minutes), the memory that the program asked for,
  * and what is in use on the device, the tool's own memory with it.  Results are
  * verified: a tool that breaks the program shows as status 1. */
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <vector>
 
-#define CHECK(call) check((call), #call)
-
-static size_t asked;
-
-static void check(cudaError_t e, const char *what)
-{
-	if (e == cudaSuccess)
-		return;
-	fprintf(stderr, "kernels: %s: %s\n", what, cudaGetErrorString(e));
-	exit(2);
-}
+#include "measure.h"
 
 template <class T>
 static T *device(size_t n, int word)
@@ -126,31 +112,6 @@ __global__ void histogram(const int *in, int *bins, int n)
 	atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
 }
 
-static float time_of(std::function<void()> launch)
-{
-	bool once = getenv("BENCH_ONCE") != nullptr;
-	cudaEvent_t from, to;
-	float best = 1e30f, total = 0, ms;
-
-	CHECK(cudaEventCreate(&from));
-	CHECK(cudaEventCreate(&to));
-	if (!once) {
-		launch();
-		CHECK(cudaDeviceSynchronize());
-	}
-	for (int i = 0; i < (once ? 1 : 20) && total < 2000; i++) {
-		CHECK(cudaEventRecord(from));
-		launch();
-		CHECK(cudaEventRecord(to));
-		CHECK(cudaEventSynchronize(to));
-		CHECK(cudaGetLastError());
-		CHECK(cudaEventElapsedTime(&ms, from, to));
-		best = std::min(best, ms);
-		total += ms;
-	}
-	return best;
-}
-
 static bool near(float a, float b)
 {
 	return a - b < 1e-3f && b - a < 1e-3f;
@@ -167,13 +128,13 @@ int main(int argc, char **argv)
 		int n = name[5] ? 64 << 20 : 4 << 20;
 		float *a = device<float>(n, 3), *b = device<float>(n, 5), *c = device<float>(n, 0);
 
-		ms = time_of([=] { triad<<<(n + 255) / 256, 256>>>(a, b, c, n); });
+		ms = time_of(true, [=] { triad<<<(n + 255) / 256, 256>>>(a, b, c, n); });
 		right = at(c, n - 1) == at(a, n - 1) + 3 * at(b, n - 1);
 	} else if (!strcmp(name, "stencil")) {
 		int w = 4096, h = 2048;
 		float *a = device<float>(w * h, 3), *b = device<float>(w * h, 0);
 
-		ms = time_of([=] { stencil<<<dim3(w / 32, h / 8), dim3(32, 8)>>>(a, b, w, h); });
+		ms = time_of(true, [=] { stencil<<<dim3(w / 32, h / 8), dim3(32, 8)>>>(a, b, w, h); });
 		int i = 5 * w + 7;
 		right = near(at(b, i), 0.2f * (at(a, i) + at(a, i - 1) + at(a, i + 1) +
 		    at(a, i - w) + at(a, i + w)));
@@ -182,9 +143,9 @@ int main(int argc, char **argv)
 		float *a = device<float>(n * n, 3), *b = device<float>(n * n, 5), *c = device<float>(n * n, 0);
 
 		if (n == 1024)
-			ms = time_of([=] { matmul<32><<<dim3(32, 32), dim3(32, 32)>>>(a, b, c, n); });
+			ms = time_of(true, [=] { matmul<32><<<dim3(32, 32), dim3(32, 32)>>>(a, b, c, n); });
 		else
-			ms = time_of([=] { matmul<16><<<dim3(32, 32), dim3(16, 16)>>>(a, b, c, n); });
+			ms = time_of(true, [=] { matmul<16><<<dim3(32, 32), dim3(16, 16)>>>(a, b, c, n); });
 		float want = 0;
 		for (int k = 0; k < n; k++)
 			want += (float)((size_t)(3 * n + k) * 3 % 13) * (float)((size_t)(k * n + 9) * 5 % 13);
@@ -193,7 +154,7 @@ int main(int argc, char **argv)
 		int n = 4 << 20;
 		int *a = device<int>(n, 3), *b = device<int>(n / 1024, 0), want = 0;
 
-		ms = time_of([=] { reduce<<<n / 1024, 256>>>(a, b, n); });
+		ms = time_of(true, [=] { reduce<<<n / 1024, 256>>>(a, b, n); });
 		for (int i = 1024; i < 2048; i++)
 			want += i * 3 % 13;
 		right = at(b, 1) == want;
@@ -201,14 +162,14 @@ int main(int argc, char **argv)
 		int n = 1024;
 		float *a = device<float>(n * n, 3), *b = device<float>(n * n, 0);
 
-		ms = time_of([=] { transpose<<<dim3(32, 32), dim3(32, 8)>>>(a, b, n); });
+		ms = time_of(true, [=] { transpose<<<dim3(32, 32), dim3(32, 8)>>>(a, b, n); });
 		right = at(b, 77 * n + 5) == at(a, 5 * n + 77);
 	} else if (!strcmp(name, "histogram")) {
 		int n = 4 << 20;
 		int *a = device<int>(n, 3), *b = device<int>(256, 0), launches = 0;
 		long total = 0;
 
-		ms = time_of([=, &launches] { launches++; histogram<<<n / 4096, 256>>>(a, b, n); });
+		ms = time_of(true, [=, &launches] { launches++; histogram<<<n / 4096, 256>>>(a, b, n); });
 		for (int i = 0; i < 256; i++)
 			total += at(b, i);
 		right = total == (long)n * launches;

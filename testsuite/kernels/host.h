@@ -6,23 +6,10 @@
  *	NAME MILLISECONDS MIB_OF_DATA MIB_IN_USE
  * as the programs of testsuite/bench do. */
 #pragma once
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <cuda.h>
 
-#define CHECK(call) check((call), #call)
-
-static size_t asked;
-
-static inline void check(cudaError_t e, const char *what)
-{
-	if (e == cudaSuccess)
-		return;
-	fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
-	exit(2);
-}
+#include "../bench/measure.h"
 
 static inline bool is_bench(int argc, char **argv)
 {
@@ -84,34 +71,6 @@ static inline CUtensorMap tensor_map(void *p, CUtensorMapDataType type, uint64_t
 		exit(2);
 	}
 	return map;
-}
-
-/* The kernel's time: of its only launch, or the best of several (BENCH_ONCE=1: of the
- * only one, for tools that make it take minutes). */
-template <class F>
-static float time_of(bool bench, F launch)
-{
-	bool once = !bench || getenv("BENCH_ONCE");
-	cudaEvent_t from, to;
-	float best = 1e30f, total = 0, ms;
-
-	CHECK(cudaEventCreate(&from));
-	CHECK(cudaEventCreate(&to));
-	if (!once) {
-		launch();
-		CHECK(cudaDeviceSynchronize());
-	}
-	for (int i = 0; i < (once ? 1 : 20) && total < 2000; i++) {
-		CHECK(cudaEventRecord(from));
-		launch();
-		CHECK(cudaEventRecord(to));
-		CHECK(cudaEventSynchronize(to));
-		CHECK(cudaGetLastError());
-		CHECK(cudaEventElapsedTime(&ms, from, to));
-		best = std::min(best, ms);
-		total += ms;
-	}
-	return best;
 }
 
 /* What the kernel `verify` counted. */

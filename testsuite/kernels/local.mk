@@ -8,5 +8,5 @@ kernel_tests = \
 	testsuite/kernels/elementwise.cu \
 	testsuite/kernels/gemm.cu
 TESTS += $(kernel_tests)
-EXTRA_DIST += testsuite/kernels.sh testsuite/kernels/run.sh testsuite/kernels/host.h testsuite/kernels/ptx.cuh \
-	$(kernel_tests)
+EXTRA_DIST += testsuite/kernels.sh testsuite/kernels/run.sh testsuite/kernels/lib.sh \
+	testsuite/kernels/host.h testsuite/kernels/ptx.cuh $(kernel_tests)

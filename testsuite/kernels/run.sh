@@ -51,6 +51,7 @@ build | one)
 esac
 
 . "${top_srcdir:?set top_srcdir and top_builddir}/testsuite/lib.sh"
+. "$here/lib.sh"
 have_gpu || command -v nvidia-smi >/dev/null || skip "no GPU"
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
 [ "$arch" = 9.0 ] || skip "these kernels are for compute capability 9.0, not $arch"
@@ -64,23 +65,6 @@ for k in $kernels; do
 done >list
 cut -d' ' -f1,2 list | xargs -P "${JOBS:-$(nproc)}" -L 1 sh "$self" build
 cut -d' ' -f1,2 list | xargs -P "${GPU_JOBS:-4}" -L 1 sh "$self" one
-
-# line KERNEL MARK: the line of its source that ends with it
-line()
-{
-	grep -n "// $2\$" "$here/$1.cu" | cut -d: -f1
-}
-
-# reported KERNEL KIND A B FILE: a report of that kind in the file names both lines
-reported()
-{
-	awk -v kind="$(echo "$2" | tr - ' ')" -v a="/$1.cu:$3( |\$)" -v b="/$1.cu:$4( |\$)" '
-		/^WARNING: GSan: / { right = index($0, "GSan: " kind " ("); first = second = 0 }
-		$0 ~ a { first = 1 }
-		$0 ~ b { second = 1 }
-		/^SUMMARY: / { if (right && first && second) found = 1 }
-		END { exit !found }' "$5"
-}
 
 # verdict KERNEL MUTANT KIND A B: what gsan makes of it, in a word
 verdict()
@@ -102,7 +86,7 @@ verdict()
 		fi
 	elif ! grep -q '^WARNING: GSan' "$at.g.err"; then
 		echo "missed"
-	elif ! reported "$1" "$3" "$(line "$1" "$4")" "$(line "$1" "$5")" "$at.g.err"; then
+	elif ! reported "$1" "$3" "$(line "$here/$1.cu" "$4")" "$(line "$here/$1.cu" "$5")" "$at.g.err"; then
 		echo "other-lines"
 	elif [ "$status" != 66 ]; then
 		echo "status($status)"
