@@ -454,6 +454,7 @@ norace_tests = \
 	testsuite/norace/48_tma_st_smem_reuse_read.ptx \
 	testsuite/norace/49_tma_st_dst_full.ptx \
 	testsuite/norace/49_tma_st_dst_full_bar.ptx \
+	testsuite/norace/49_tma_st_dst_next_launch.ptx \
 	testsuite/norace/50_tma_loop_fence.ptx \
 	testsuite/norace/50_tma_loop_one_way.ptx \
 	testsuite/norace/50_tma_war_fence.ptx \

@@ -89,7 +89,8 @@ FN bool of_chain(struct gsan_warp *w, const struct gsan_block *b)
 SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, bool all)
 {
 	u64 rec = (u64)clock << 35 | (u64)who << 12;
-	if (who >> 10 == w->slot && clock <= w->floor)
+	/* Launches that had ended when this one began are known to all of it. */
+	if (clock < w->launch_base || (who >> 10 == w->slot && clock <= w->floor))
 		return true;
 	if (all)
 		return false;
