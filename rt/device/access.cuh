@@ -491,8 +491,8 @@ struct quick {
 	u32 want, bound;        /* below this high word a record is of no account, see gives_way */
 };
 
-/* False if there is no shadow. */
-FN bool quick_load(struct quick *q, const struct head *h, u64 addr, u32 size, u32 kind, bool shared)
+/* All but the records that stand; false if there is no shadow. */
+FN bool quick_place(struct quick *q, const struct head *h, u64 addr, u32 size, u32 kind, bool shared)
 {
 	u64 rec;
 
@@ -505,8 +505,15 @@ FN bool quick_load(struct quick *q, const struct head *h, u64 addr, u32 size, u3
 	if (shared ? (u32)addr >= h->b.w : q->off == ~0ull)
 		return false;
 	q->sh = at<u64>((shared ? GSAN_SHADOW_SHARED : GSAN_SHADOW) + q->off * 4);
-	load_granule(q->sh, q->r);
 	return true;
+}
+
+FN bool quick_load(struct quick *q, const struct head *h, u64 addr, u32 size, u32 kind, bool shared)
+{
+	bool there = quick_place(q, h, addr, size, kind, shared);
+	if (there)
+		load_granule(q->sh, q->r);
+	return there;
 }
 
 /* How often a read is left out for which others stand. */
@@ -519,19 +526,15 @@ FN bool like_red(u32 lo, u32 now, bool shared)
 	return !((lo ^ now) & 255) && (shared ? 0x2aa8u : 0x2280u) >> (lo >> 8 & 15) & 1;
 }
 
-/* Is there nothing to do for a read, other reads standing for all its bytes? */
-FN bool settled(const struct quick *q)
-{
-	u32 all = q->r[0].lo | q->r[1].lo | q->r[2].lo | q->r[3].lo;
-	u32 a = q->r[0].hi < q->r[1].hi ? q->r[0].hi : q->r[1].hi, b = q->r[2].hi < q->r[3].hi ? q->r[2].hi : q->r[3].hi;
-	return (a < b ? a : b) >= q->bound && !(all & 0x100) && !(q->want & ~all);
-}
-
 /* The lane's own, of this very interval, which a weak access need not mind. */
 FN bool own_weak(struct rec2 x, struct rec2 now)
 {
 	return !((x.lo ^ now.lo) >> 12 | (x.hi ^ now.hi) | (x.lo & 0xe00));
 }
+
+/* Neighbours that come at one moment take a place each: those of the two halves of a
+ * granule, and of a warp. */
+FN u32 usual_place(const struct quick *q) { return (q->want & 15 ? 0 : 3) ^ (q->now.lo >> 16 & 1); }
 
 /* What there is to do on the quick way: put the record where one is free, 0 to 3, or: */
 enum choice { NOTHING = 4, NOTHING_BUT_SAMPLES, OTHERWISE };
@@ -566,10 +569,8 @@ FN u32 choose(const struct quick *q, struct gsan_warp *w, u32 kind, bool shared,
 		w->dropped = 1;
 		return NOTHING;
 	}
-	/* Neighbours that come at one moment take a place each: those of the two halves of
-	 * a granule, and of a warp. */
-	u32 low = q->want & 15, pick = (low ? 0 : 3) ^ (q->now.lo >> 16 & 1);
-	return free >> pick & 1 ? pick : low ? __ffs(free) - 1 : 31 - __clz(free);
+	u32 pick = usual_place(q);
+	return free >> pick & 1 ? pick : q->want & 15 ? __ffs(free) - 1 : 31 - __clz(free);
 }
 
 /* The record in place `pick`, 0 to 3. */
@@ -584,7 +585,14 @@ FN u64 chosen(const struct quick *q, u32 pick)
 FN u32 beside(const struct quick *q, u32 kind, u32 site, bool shared, bool red, u32 pick)
 {
 	u32 write = kind & 1, bad = 0, *st = at<u32>((shared ? GSAN_SITES_SHARED : GSAN_SITES) + q->off * 2);
-	bool weak = kind < 2;
+	bool weak = kind < 2, alone = true;
+	site += __gsan_site_base;
+	store(st + pick, red ? site_word(site, rec_of(q->now)) : tagged(site, q->now.lo, q->now.hi, what_weak(q->want, write)));
+#pragma unroll
+	for (u32 k = 0; k < 4; k++)
+		alone &= q->r[k].hi < q->bound || k == pick;
+	if (alone)
+		return 0;
 #pragma unroll
 	for (u32 k = 0; k < 4; k++) {
 		struct rec2 x = q->r[k];
@@ -592,7 +600,6 @@ FN u32 beside(const struct quick *q, u32 kind, u32 site, bool shared, bool red, 
 		if (x.hi >= q->bound && k != pick && harm && !(weak && own_weak(x, q->now)))
 			bad |= x.lo;
 	}
-	store(st + pick, site_word(site + __gsan_site_base, rec_of(q->now)));
 	return bad & q->want ? PLAIN_BESIDE : 0;
 }
 
@@ -607,7 +614,8 @@ FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u32 kind, u32 site, boo
 	/* Many come at once, after a barrier above all: others may be first. */
 	ROLLED
 	for (u32 tries = 0; tries < 4; tries++) {
-		u32 pick = choose(q, w, kind, shared, red, often);
+		bool clear = q->r[0].hi < q->bound && q->r[1].hi < q->bound && q->r[2].hi < q->bound && q->r[3].hi < q->bound;
+		u32 pick = clear ? usual_place(q) : choose(q, w, kind, shared, red, often);
 		if (pick >= NOTHING)
 			return rest_of(pick);
 		/* The second look is on its way before the answer to the first is known:
@@ -625,6 +633,32 @@ FN u32 plain_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size
 {
 	struct quick q;
 	return quick_load(&q, h, addr, size, kind, shared) ? quick_enter(&q, w, kind, site, shared, red, often) : PLAIN_AGAIN;
+}
+
+/* A write of a half or a whole granule of shared memory puts its record in at once, where
+ * others of its kind do: what stood there a barrier has mostly made of no account, or it is
+ * the lane's own, and one round trip is enough.  (Global memory may have to come from
+ * further off, which a look should wait for.)  Anything else is put back, and nothing was
+ * done. */
+FN u32 write_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size, u32 site)
+{
+	struct quick q;
+	if (!quick_place(&q, h, addr, size, 1, true))
+		return PLAIN_AGAIN;
+	u32 pick = q.want & 15 ? 0 : 3;
+	u64 now = rec_of(q.now), found = exchange64(q.sh + pick, now);
+	/* The look is on its way before the answer is known: they go to one sector, one
+	 * after the other. */
+	load_granule(q.sh, q.r);
+	struct rec2 x;
+	x.lo = (u32)found;
+	x.hi = (u32)(found >> 32);
+	if (x.hi < q.bound || (own_weak(x, q.now) && !(x.lo & ~q.want & 255)))
+		return beside(&q, 1, site, true, false, pick);
+	/* Others may have taken the place since, and the history is lost. */
+	if (swap(q.sh + pick, now, found) != now)
+		fetch_add(&w->evicted, 1);
+	return PLAIN_AGAIN;
 }
 
 /* Something came beside the record that was just put in. */
@@ -717,60 +751,14 @@ FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool 
 		plain_wide(w, addr, size, kind, site, flags);
 		return;
 	}
-	u32 rest = nc ? PLAIN_AGAIN : plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
-	if (rest)
-		plain_rest(w, addr, size, kind, site, flags | rest);
-}
-
-/* Of the elements of a column, from the i-th on, the first two that are not both
- * settled: their number by turns | 256 and 512 for which are not | 1024 if some were
- * left out; at least n where all are.  It calls nothing, so that everything stays in
- * registers: ptxas keeps on the stack, wherever it is used, what lives across any call. */
-SLOW u32 column_settled(const struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 start, u32 never, u32 i)
-{
-	struct head h = head_of(w, true);
-	u32 open = 0, left = 0;
-	ROLLED
-	for (; i < n; i += 2) {
-		u32 k = start + i < n ? start + i : start + i - n, l = i + 1 == n ? k : k + 1 < n ? k + 1 : 0;
-		struct quick p, q;
-		open = 3;
-		if (quick_load(&p, &h, addr + k * stride, size, 0, true) && quick_load(&q, &h, addr + l * stride, size, 0, true))
-			open = (settled(&p) && k != never ? 0 : 1) | (settled(&q) && l != never ? 0 : 2);
-		left |= ~open & 3;
-		if (open)
-			break;
-	}
-	return i | open << 8 | (left ? 1024 : 0);
-}
-
-/* Reads of `n` elements of shared memory, `stride` bytes (a multiple of 8) apart, at
- * sites that follow one another.  Each warp begins at another element: what the
- * first have put in, the next find settled. */
-FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 site)
-{
-	struct head h = head_of(w, true);
-	if (warp_read(&h, addr, size, true)) {
-		u32 lane = sreg_laneid();
-		if (lane < n)
-			plain_one(w, addr + lane * stride, size, GSAN_KIND_WARP_READ, site + lane, PLAIN_SHARED | sample(w));
+	if (shared && kind == 1 && size != 4 && size != 8) {
+		plain_one(w, addr, size, kind, site, flags);
 		return;
 	}
-	/* One element in 256 is put in whatever stands for it. */
-	u32 start = (w->id & 31) * 5 % n, never = (clock32() >> 3 ^ w->id) & 255, left = 0;
-	ROLLED
-	for (u32 i = 0; i < n; i += 2) {
-		u32 found = column_settled(w, addr, stride, n, size, start, never, i);
-		left |= found;
-		i = found & 255;
-		u32 k = start + i < n ? start + i : start + i - n, l = k + 1 < n ? k + 1 : 0;
-		if (found & 256)
-			plain_one(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED | (k == never ? PLAIN_SAMPLE : 0));
-		if ((found & 512) && i + 1 < n)
-			plain_one(w, addr + l * stride, size, 0, site + l, PLAIN_SHARED | (l == never ? PLAIN_SAMPLE : 0));
-	}
-	if (left & 1024)
-		w->dropped = 1;
+	u32 rest = nc ? PLAIN_AGAIN : shared && kind == 1 ? write_quick(w, &h, addr, size, site) :
+		   plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
+	if (rest)
+		plain_rest(w, addr, size, kind, site, flags | rest);
 }
 
 FN bool is_shared(u64 addr) { return __isShared((const void *)addr); }
@@ -827,12 +815,6 @@ API void __gsan_v1_write_x(u64 ctx, u64 addr, u32 info, u32 site)
 		else if (!is_local(addr))
 			__gsan_v1_write_g(ctx, addr, info, site);
 	);
-}
-
-API void __gsan_v1_column_s(u64 ctx, u64 addr, u32 stride, u32 n, u32 info, u32 site)
-{
-	if (ctx)
-		TOGETHER(column(WARP(ctx), (u32)addr, stride, n, GSAN_INFO_SIZE(info), site););
 }
 
 /* Many bytes by one thread (discard, st.bulk). */

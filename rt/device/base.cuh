@@ -112,6 +112,7 @@ ATOMIC(fetch_and, "and", "b32", "=r", u32)
 ATOMIC(fetch_or, "or", "b32", "=r", u32)
 ATOMIC(exchange, "exch", "b32", "=r", u32)
 ATOMIC(fetch_add64, "add", "u64", "=l", u64)
+ATOMIC(exchange64, "exch", "b64", "=l", u64)
 
 FN u32 swap32(u32 *p, u32 old, u32 now)
 {

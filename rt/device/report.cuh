@@ -127,14 +127,21 @@ SLOW u32 find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 }
 
 /* A site and twelve bits of whose record it is, when, of which bytes, whether it
- * writes and how far it reaches: what does not change when a read is marked as an
- * observation. */
+ * writes and how far it reaches (`what`): what does not change when a read is marked as
+ * an observation. */
+FN u32 tagged(u32 site, u32 lo, u32 hi, u32 what)
+{
+	return site << GSAN_SITE_SHIFT | ((lo >> 12) * 2654435761u ^ hi * 2246822519u ^ what * 3266489917u) >> 20;
+}
+
+/* A weak access of `bytes`. */
+FN u32 what_weak(u32 bytes, u32 write) { return bytes | write << 8; }
+
 FN u32 site_word(u32 site, u64 rec)
 {
 	u32 kind = GSAN_REC_KIND(rec), level = kind_level(kind);
-	u32 what = (u32)(rec & 255) | (kind & 1) << 8 | (u32)(level != GSAN_WEAK) << 9 | (u32)(level >= GSAN_GPU) << 10;
-	u32 tag = ((u32)(rec >> 12) * 2654435761u ^ (u32)(rec >> 35) * 2246822519u ^ what * 3266489917u) >> 20;
-	return site << GSAN_SITE_SHIFT | tag;
+	return tagged(site, (u32)rec, (u32)(rec >> 32), what_weak((u32)rec & 255, kind & 1) |
+		      (u32)(level != GSAN_WEAK) << 9 | (u32)(level >= GSAN_GPU) << 10);
 }
 
 /* The site of a record by word `v`, 0 if that belongs to another. */

@@ -18,6 +18,7 @@
 #include "rt/device/report.cuh"
 #include "rt/device/perturb.cuh"
 #include "rt/device/access.cuh"
+#include "rt/device/column.cuh"
 #include "rt/device/words.cuh"
 #include "rt/device/fence.cuh"
 #include "rt/device/barrier.cuh"
