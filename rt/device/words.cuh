@@ -747,7 +747,10 @@ SLOW void access_after(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool s
 		if (k)
 			lane_of(w, sreg_laneid())->moment &= 7;
 		bool there = shared ? shadow_shared(w, (u32)a, &sh, &st) : shadow_global(a, &sh, &st);
-		if (there && size <= 8)
+		/* What is known of the granule is all that could be said of it once more. */
+		bool said = there && (info & GSAN_INFO_UNUSED) && !words &&
+			    (load_ca32(unmarked_at(own_block(w), sh)) & unmarked_bit(sh));
+		if (there && size <= 8 && !said)
 			weak = mark_observed(w, sh, bytes_at(a, size), strong_kind(info), info & GSAN_INFO_UNUSED);
 		if (words)
 			observe(w, word_key(w, a, size, shared), level, info & GSAN_INFO_ACQUIRE, weak);
