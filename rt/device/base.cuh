@@ -35,6 +35,7 @@ typedef unsigned long long u64;
 #define plain_wide      __gsan_v1_plain_wide
 #define beside_slow     __gsan_v1_beside_slow
 #define column_settled  __gsan_v1_column_settled
+#define column_put      __gsan_v1_column_put
 #define one_granule     __gsan_v1_one_granule
 #define range           __gsan_v1_range
 #define word_find       __gsan_v1_word_find

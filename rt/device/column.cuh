@@ -44,6 +44,35 @@ SLOW u32 column_settled(const struct gsan_warp *w, u32 addr, u32 stride, u32 n, 
 	return i | open << 8 | (left ? 1024 : 0);
 }
 
+/* Puts in reads of the elements that `open` names (1: at `addr`, 2: one on), where nothing
+ * stood a moment ago: at once, as in write_quick.  Another warp that was as quick has one
+ * reader less.  Returns what is left, PLAIN_* of the first | of the second << 8.  It calls
+ * nothing, see column_settled. */
+SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 site, u32 open)
+{
+	struct head h = head_of(w, true);
+	u32 rest = 0;
+	ROLLED
+	for (u32 k = open & 1 ? 0 : 1; k <= open >> 1; k++) {
+		struct quick q;
+		u32 todo = PLAIN_AGAIN;
+		if (quick_place(&q, &h, addr + k * stride, size, 0, true)) {
+			u32 pick = usual_place(&q);
+			u64 now = rec_of(q.now), found = exchange64(q.sh + pick, now);
+			load_granule(q.sh, q.r);
+			bool gone = (u32)(found >> 32) < q.bound;
+			if (gone || !((u32)found & (0xf00 | (~q.want & 255))))
+				todo = beside(&q, 0, site + k, true, false, pick);
+			else if (swap(q.sh + pick, now, found) != now)
+				fetch_add(&w->evicted, 1);
+			if (!gone)
+				w->dropped = 1;
+		}
+		rest |= todo << 8 * k;
+	}
+	return rest;
+}
+
 /* Reads of `n` elements of shared memory, `stride` bytes (a multiple of 8) apart, at
  * sites that follow one another.  Each warp begins at another element: what the
  * first have put in, the next find settled. */
@@ -79,10 +108,11 @@ FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 s
 		left |= found;
 		i = found & 255;
 		k = start + i < n ? start + i : start + i - n;
-		if (found & 256)
-			plain_one(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED);
-		if (found & 512)
-			plain_one(w, addr + (k + 1) * stride, size, 0, site + k + 1, PLAIN_SHARED);
+		u32 rest = found & 768 ? column_put(w, addr + k * stride, stride, size, site + k, found >> 8 & 3) : 0;
+		if (rest & 255)
+			plain_rest(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED | (rest & 255));
+		if (rest >> 8)
+			plain_rest(w, addr + (k + 1) * stride, size, 0, site + k + 1, PLAIN_SHARED | rest >> 8);
 	}
 	if (left & 1024)
 		w->dropped = 1;
