@@ -41,7 +41,10 @@ struct gsan_bar {
 	uint32_t gen;
 	uint32_t builder;       /* snapshot under construction */
 	uint32_t over[2];       /* full barriers: somebody knows that earlier launches are over */
-	uint32_t pad;
+	uint32_t left;          /* with a count: uses before this number are over, as somebody left one */
+	uint32_t mixed;         /* who came to which use is not known any more */
+	uint32_t pad[3];
+	uint32_t came[32];      /* lanes of each warp that came to the use under way */
 	uint32_t result[4], result_gen[4];
 };
 
@@ -111,7 +114,7 @@ struct gsan_warp {
 	unsigned long long grid, cta;           /* to recognise it again */
 	unsigned long long block;               /* its struct gsan_block */
 	uint32_t turns_held;    /* how often it came to where perturb= may hold it up */
-	uint32_t pad;
+	uint32_t crowded;       /* its clock when a read of shared memory last found others there */
 	uint32_t slot, nslots;
 	uint32_t sc, sc_cta;    /* fence.sc known to all lanes: of gpu scope, of the block */
 	/* One 16-byte load: with the first two 0, full barriers are quick. */

@@ -113,12 +113,21 @@ SLOW void bring_private(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool m
 	unlock(&b->lock);
 }
 
-/* One snapshot comes to a barrier with a count.  Returns the generation. */
-SLOW u32 arrive_one(struct gsan_warp *w, struct gsan_bar *bar, u32 snap)
+/* One snapshot, that of `lanes`, comes to a barrier with a count.  Returns the generation. */
+SLOW u32 arrive_one(struct gsan_warp *w, struct gsan_bar *bar, u32 snap, u32 lanes)
 {
 	struct gsan_block *b = block_of(w->slot);
 	take_lock(&b->lock);
-	u32 id = bar->builder, gen = bar->gen;
+	u32 id = bar->builder, gen = bar->gen, *came = bar->came + (w->id & 31);
+	/* Only who knows that the last use is over may come to the next, and nobody knows
+	 * before somebody left.  Or the two mix, in another order than here. */
+	bool early = load(&bar->left) != gen || (load(came) & lanes);
+	store(came, load(came) | lanes);
+	if (early && !load(&bar->mixed)) {
+		store(&bar->mixed, 1);
+		b->used_bars |= 1u << (bar - b->bar);
+		count(GSAN_COUNT_BAR_MIXED, 1);
+	}
 	if (!id) {
 		snap_begin(w, &id, w->floor);
 		bar->builder = id;
@@ -142,6 +151,9 @@ SLOW void arrive_count(struct gsan_warp *w, struct gsan_bar *bar, u32 n, u32 nee
 		bar->result_gen[gen & 3] = gen;
 		bar->gen = gen + 1;
 		bar->builder = 0;
+		ROLLED
+		for (u32 k = 0; k < 32; k++)
+			store(bar->came + k, 0);
 	}
 	unlock(&b->lock);
 }
@@ -157,7 +169,7 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 	u32 top = tick(w, group == load(&w->live));
 	ONE_BY_ONE(
 		if (!whole || leader)
-			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0, 0));
+			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0, 0), whole ? group : bit);
 	);
 	meet(group);
 	if (leader)
@@ -222,9 +234,10 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 {
 	u32 group = __activemask(), lane = sreg_laneid();
 	bool leader = lane == __ffs(group) - 1, whole = agreed(group, group == load(&w->live));
-	u32 id = load(&bar->result[gen & 3]);
-	if (load(&bar->result_gen[gen & 3]) != gen || !id) {
-		count(GSAN_COUNT_SNAP_LOST, 1);
+	u32 id = load(&bar->result[gen & 3]), mixed = load(&bar->mixed);
+	fetch_max(&bar->left, gen + 1);
+	if (mixed || load(&bar->result_gen[gen & 3]) != gen || !id) {
+		count(mixed ? GSAN_COUNT_BAR_MIXED : GSAN_COUNT_SNAP_LOST, 1);
 		fetch_or(&w->state, GSAN_WARP_LOST);
 		id = 0;
 	}

@@ -172,10 +172,14 @@ SLOW void clear_bars(struct gsan_block *b)
 		for (u32 k = 0; k < GSAN_PENDING; k++)
 			bar->pending[0][k] = bar->pending[1][k] = 0;
 		bar->sc[0] = bar->sc[1] = bar->over[0] = bar->over[1] = 0;
-		bar->arrived = bar->builder = 0;
+		bar->arrived = bar->builder = bar->mixed = 0;
+		bar->left = bar->gen;
 		ROLLED
 		for (u32 k = 0; k < 4; k++)
 			bar->result[k] = 0;
+		ROLLED
+		for (u32 k = 0; k < 32; k++)
+			bar->came[k] = 0;
 	}
 	b->used_bars = 0;
 }

@@ -45,7 +45,7 @@ SLOW u32 column_settled(const struct gsan_warp *w, u32 addr, u32 stride, u32 n, 
 }
 
 /* Puts in reads of the elements that `open` names (1: at `addr`, 2: one on), where nothing
- * stood a moment ago: at once, as in write_quick.  Another warp that was as quick has one
+ * stood a moment ago: at once, as in put_at_once.  Another warp that was as quick has one
  * reader less.  Returns what is left, PLAIN_* of the first | of the second << 8.  It calls
  * nothing, see column_settled. */
 SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 site, u32 open)
