@@ -30,36 +30,21 @@ static uint8_t level_of(const struct ptx_inst *in)
 	return ORC_GPU;                 /* PTX ISA, atom: the default */
 }
 
-/* How it accesses memory; multimem by addresses of its own. */
-static enum ptx_access access_of(const struct ptx_inst *in, bool *multimem)
-{
-	*multimem = true;
-	switch (in->id) {
-	case INST_MULTIMEM_LD_REDUCE:
-		return ACCESS_LOAD;
-	case INST_MULTIMEM_ST:
-		return ACCESS_STORE;
-	case INST_MULTIMEM_RED:
-		return ACCESS_RED;
-	default:
-		*multimem = false;
-		return ptx_insts[in->id].access;
-	}
-}
-
 static void meaning(struct orc_op *k, const struct ptx_inst *in)
 {
 	const struct ptx_inst_row *row = &ptx_insts[in->id];
-	enum ptx_access access = access_of(in, &k->multimem);
+	enum ptx_access access = row->access;
 	bool acq_rel = ptx_has(in, MOD_ACQ_REL), packed;
 
 	k->in = in;
+	/* By addresses of its own. */
+	k->multimem = in->id == INST_MULTIMEM_LD_REDUCE || in->id == INST_MULTIMEM_ST || in->id == INST_MULTIMEM_RED;
 	k->level = level_of(in);
 	k->acquire = acq_rel || ptx_has(in, MOD_ACQUIRE);
 	k->release = acq_rel || ptx_has(in, MOD_RELEASE);
 	if (orc_other(k, in))
 		return;
-	if (!k->multimem && (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN)) {
+	if (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN) {
 		k->unmodelled = true;
 		return;
 	}

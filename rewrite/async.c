@@ -393,6 +393,10 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 		e->what = WHAT_PROXY_FENCE;
 		e->info = proxy_spaces(in);
 		return true;
+	case INST_FENCE_PROXY_ALIAS:
+		e->what = WHAT_PROXY_FENCE;
+		e->info = GSAN_PROXY_ALIAS;
+		return true;
 	case INST_FENCE_PROXY_ASYNC_GENERIC:
 		/* PTX ISA "membar/fence": .sync_restrict limits it to shared memory. */
 		e->what = WHAT_PROXY_FENCE;

@@ -124,6 +124,14 @@ static char space_of(const struct ptx_inst *in, const struct meaning *m,
 	/* [variable] without a space is in the variable's: so does ptxas read it. */
 	bool direct = addr->list[0].kind == OP_SYM && addr->list[0].sym->kind == SYM_VAR;
 
+	switch (in->id) {
+	case INST_MULTIMEM_LD_REDUCE:
+	case INST_MULTIMEM_ST:
+	case INST_MULTIMEM_RED:
+		return 'm';
+	default:
+		break;
+	}
 	switch (ptx_inst_space(in)) {
 	case SPACE_GLOBAL:
 		return 'g';
@@ -237,9 +245,9 @@ static bool scalar(const struct ptx_inst *in, const struct meaning *k, enum ptx_
 	e->what = WHAT_STRONG;
 	n *= packed(in->type);
 	bytes /= packed(in->type);
-	/* PTX ISA "atom": without .sem it is relaxed, without .scope .gpu. */
+	/* PTX ISA "atom": without .sem it is relaxed, without .scope .gpu; "multimem": .sys. */
 	e->info |= bytes | (n > 1 ? n << GSAN_INFO_ELEMS_SHIFT : 0) |
-		(uint32_t)(k->level ? k->level : GSAN_GPU) << GSAN_INFO_LEVEL_SHIFT;
+		(uint32_t)(k->level ? k->level : e->space == 'm' ? GSAN_SYS : GSAN_GPU) << GSAN_INFO_LEVEL_SHIFT;
 	return true;
 }
 

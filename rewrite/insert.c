@@ -234,7 +234,7 @@ static struct arg put_address(struct ins *i, const struct rw_event *e, bool keep
 
 static enum rw_fn by_space(const struct rw_event *e, enum rw_fn g)
 {
-	/* calls.def has each family in the order g, s, x, c, y. */
+	/* calls.def has each family in the order g, s, x, c, y, m. */
 	switch (e->space) {
 	case 's':
 		return (enum rw_fn)(g + 1);
@@ -244,6 +244,8 @@ static enum rw_fn by_space(const struct rw_event *e, enum rw_fn g)
 		return (enum rw_fn)(g + 3);
 	case 'y':
 		return (enum rw_fn)(g + 4);
+	case 'm':
+		return (enum rw_fn)(g + 5);
 	default:
 		return g;
 	}
@@ -286,7 +288,7 @@ static void weak(struct ins *i, const struct rw_event *e)
 	struct arg args[] = { reg(S_CTX), a, number(e->info + e->more), number(e->site) };
 	struct arg all[] = { reg(S_CTX), a, number(e->stride), number(e->n + 1u), number(e->info), number(e->site) };
 
-	if (e->space == 'c' || e->space == 'y')
+	if (e->space == 'c' || e->space == 'y' || e->space == 'm')
 		put_call(i, by_space(e, RW_FN_BEFORE_G), g, args, 0);
 	else if (e->n)
 		put_call(i, RW_FN_COLUMN, g, all, 0);

@@ -94,7 +94,7 @@ struct rw_event {
 	unsigned char lanes;            /* lanes that access; 0: all */
 	bool matrix;                    /* ldmatrix, stmatrix */
 	bool written;                   /* a read whose bytes its source line writes next */
-	char space;                     /* 'g', 's', 'x'; 'c': shared::cluster; 'y': generic, and
+	char space;                     /* 'g', 's', 'x'; 'c': shared::cluster; 'm': multimem; 'y': generic, and
 					   perhaps a peer's shared memory; 'p': private */
 	unsigned char type_bits;        /* ROWS: of one element */
 	unsigned char more;             /* bytes behind its own that its call checks as well */

@@ -108,8 +108,9 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
 	GSAN_HOW_WGMMA,
 	GSAN_HOW_OBJECT,        /* none: an mbarrier lies there, of that number */
 	GSAN_HOW_PEER,          /* not asynchronous: a thread's access to a peer's shared
-				   memory, whose clocks are not its own; the group is
-				   level << 19 | number of an interval of its warp */
+				   memory, whose clocks are not its own, or by multimem; the
+				   group is level << 19 | multimem << 18 | number of an
+				   interval of its warp */
 	GSAN_HOW_MAP,           /* cp.async.bulk.tensor to global memory reads its tensor map;
 				   where an mbarrier completes it, generic and red say so */
 	GSAN_HOW_TCGEN05        /* tcgen05.mma and .cp; the group ends at a commit */
@@ -148,6 +149,7 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *
  *   __gsan_v1_before_c, __gsan_v1_after_c      the same of shared::cluster addresses, weak
  *                                              accesses among them
+ *   __gsan_v1_before_m, __gsan_v1_after_m      likewise of multimem addresses
  *
  *   (.b32 t) __gsan_v1_arrive(.b64 ctx, .b32 id, .b32 count)   before any bar/barrier;
  *                                              count 0: all threads of the block
@@ -299,6 +301,7 @@ enum gsan_map_field {
 #define GSAN_PROXY_GLOBAL       2u
 #define GSAN_PROXY_RELEASE      4u              /* one of the one-way fences */
 #define GSAN_PROXY_ACQUIRE      8u
+#define GSAN_PROXY_ALIAS        16u             /* fence.proxy.alias */
 
 /* ---- What an instrumented module carries ------------------------------------
  *

@@ -369,7 +369,8 @@ struct gsan_noted {
 #define GSAN_LOG_KNEW   4
 #define GSAN_LOG_PEERS  32
 #define GSAN_LOG_MAPS   8
-#define GSAN_PEER_MAX   ((1u << 19) - 1)
+#define GSAN_PEER_MAX   ((1u << 18) - 1)
+#define GSAN_PEER_ALIAS (1u << 18)
 struct gsan_log {
 	struct {
 		uint32_t clock; /* or mbarrier << 28 (two words): see GSAN_WAIT_CP_MBAR */

@@ -193,6 +193,9 @@ race_tests = \
 	testsuite/race/71_nc_load.ptx \
 	testsuite/race/71_nc_load_after_bar.ptx \
 	testsuite/race/72_discard_line.ptx \
+	testsuite/race/73_multimem_alias.ptx \
+	testsuite/race/73_multimem_ld_reduce.ptx \
+	testsuite/race/73_multimem_st.ptx \
 	testsuite/race/74_st_bulk_zero.ptx \
 	testsuite/race/75_ldmatrix_row_15.ptx \
 	testsuite/race/75_ldmatrix_tma_early.ptx \
@@ -512,6 +515,7 @@ norace_tests = \
 	testsuite/norace/72_discard_ordered.ptx \
 	testsuite/norace/73_multimem_alias_fence.ptx \
 	testsuite/norace/73_multimem_alias_fence_reader.ptx \
+	testsuite/norace/73_multimem_reds.ptx \
 	testsuite/norace/74_st_bulk_bar.ptx \
 	testsuite/norace/74_st_bulk_beside.ptx \
 	testsuite/norace/75_ldmatrix_tma_refill_fence.ptx \
@@ -653,10 +657,6 @@ norace_tests = \
 	testsuite/norace/wmma_store_gap.ptx \
 	testsuite/norace/zeroed_then_loaded_fence.ptx
 
-# The asynchronous world, for async.sh.
-async_tests = \
-	testsuite/race/73_multimem_alias.ptx
-
 example_tests = \
 	examples/clc.ptx \
 	examples/clc_nofence.ptx \
@@ -793,9 +793,9 @@ run_tests = \
 	testsuite/run/run.sh \
 	testsuite/run/script.sh
 
-TESTS += $(race_tests) $(norace_tests) $(example_tests) $(async_tests) $(litmus_tests) $(run_tests)
+TESTS += $(race_tests) $(norace_tests) $(example_tests) $(litmus_tests) $(run_tests)
 dist_check_SCRIPTS += $(run_tests)
-EXTRA_DIST += $(race_tests) $(norace_tests) $(example_tests) $(async_tests) testsuite/async.sh testsuite/litmus/table testsuite/litmus/gen.awk
+EXTRA_DIST += $(race_tests) $(norace_tests) $(example_tests) testsuite/litmus/table testsuite/litmus/gen.awk
 MOSTLYCLEANFILES += $(litmus_tests)
 
 $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk

@@ -10,10 +10,6 @@ test_name=$(basename "$file")
 # REPRODUCERS=N: one in N of them, by their names.
 number=$(echo "$test_name" | cksum | cut -d' ' -f1)
 [ $((number % ${REPRODUCERS:-1})) = 0 ] || skip "not one of those in $REPRODUCERS"
-# These have a driver of their own.
-awk '/^async_tests =/, !/\\$/' "$top_srcdir/testsuite/local.mk" |
-	grep -qF "$(basename "$(dirname "$file")")/$test_name" &&
-	exec "${SHELL:-sh}" "$top_srcdir/testsuite/async.sh" "$file"
 [ -f "$file" ] || hard "no such file: $1"
 ran=no
 

@@ -31,6 +31,7 @@
 #define wait_noted      __gsan_v1_wait_noted
 #define proxy_status    __gsan_v1_proxy_status
 #define map_status      __gsan_v1_map_status
+#define alias_fenced    __gsan_v1_alias_fenced
 
 FN u32 async_what(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_ASYNC_MBAR | GSAN_ASYNC_WRITE); }
 FN u32 async_how(u64 r) { return GSAN_REC_CLOCK(r) >> GSAN_ASYNC_HOW_SHIFT & 7; }
@@ -207,6 +208,12 @@ FN bool by_peer(u64 r)
 	return GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_PEER;
 }
 
+/* By multimem, then. */
+FN bool by_multimem(u64 r) { return by_peer(r) && (GSAN_REC_CLOCK(r) & GSAN_PEER_ALIAS); }
+
+/* alias.cuh */
+SLOW bool alias_fenced(struct gsan_warp *w, u64 prev, u32 end);
+
 /* Does an mbarrier lie there?  Which of its slot. */
 FN bool by_object(u64 r)
 {
@@ -333,19 +340,22 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 	bool over = async_over(w, prev, false);
 	bool unfenced = over && (now & 0x100) && !(async_what(prev) & GSAN_ASYNC_WRITE) && chosen(GSAN_CHOICE_async_read_fence) &&
 			!read_fenced(w, prev, where & 1 ? GSAN_PROXY_SHARED : GSAN_PROXY_GLOBAL);
+	bool aliases = over && by_multimem(prev) && ((now & 0x100) || (prev & ASYNC_WRITES)) &&
+		       !alias_fenced(w, (u64)clock_of(prev) << 35 | (prev & 0x7fffffull << 12), end_of(w, (u64)clock_of(prev) << 35 | (prev & 0x7fffffull << 12)));
 	/* What nobody can be in the way of any more, or what this write stands for. */
 	bool covered = GSAN_REC_KIND(now) == GSAN_KIND_WRITE && !(prev & ~now & 255);
 	if (over && (covered || async_over(w, prev, (where & 1))))
 		swap(sh + i, prev, 0ull);
-	if (over && !unfenced)
+	if (over && !unfenced && !aliases)
 		return;
 	if (!over && (where & 1) && behind_product(w, sh, prev))
 		return;
 	u32 psite = site_in(word, prev);
 	if (!psite)
 		psite = site_of(st + i, prev);
-	u32 kind = unfenced ? GSAN_PROXY_RACE | GSAN_WHY_READ_FENCE << 8 : open_kind(w, prev);
-	if (by_peer(prev))
+	u32 kind = unfenced ? GSAN_PROXY_RACE | GSAN_WHY_READ_FENCE << 8 :
+		   aliases ? GSAN_PROXY_RACE | GSAN_WHY_ALIAS << 8 : open_kind(w, prev);
+	if (by_peer(prev) && !aliases)
 		kind = peer_kind(w, prev, now, GSAN_REC_SLOT(prev), clock_of(prev));
 	/* (PTX ISA, mbarrier: only its own operations may be performed on it) */
 	if (by_object(prev))
@@ -421,6 +431,7 @@ FN bool generic_too(u64 r)
 #define ISSUE_THREAD    4u      /* it is the thread's own access, to a peer's memory */
 #define ISSUE_PROXY     2u      /* it accesses memory through the async proxy */
 #define ISSUE_MAP       8u      /* it reads a tensor map, through those maps' proxy */
+#define ISSUE_ALIAS     16u     /* it is a thread's own access by multimem */
 
 /* proxy.cuh */
 SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space);
@@ -495,6 +506,8 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 	}
 	if (flags & ISSUE_MAP)
 		return other ? STATUS_FINE : map_status(w, sh, prev, end);
+	if (flags & ISSUE_ALIAS)
+		return other || alias_fenced(w, prev, end) ? STATUS_FINE : STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_ALIAS << 16;
 	if (!(flags & ISSUE_PROXY))
 		return STATUS_FINE;
 	return proxy_status(w, prev, same, end, space);

@@ -319,7 +319,9 @@ FN void fill_async(struct gsan_access *a, u64 rec)
 	if (clock & GSAN_ASYNC_MBAR)
 		who = load(&(at<struct gsan_mbar>(root()->mbars) + (u64)GSAN_REC_SLOT(rec) * GSAN_MBARS +
 			     (clock >> 18 & (GSAN_MBARS - 1)))->issuer[rec >> 14 & 1]);
-	a->kind = GSAN_ACCESS_ASYNC | (clock & GSAN_ASYNC_WRITE ? GSAN_KIND_WRITE : 0);
+	/* A thread's own access is not asynchronous for leaving such a record. */
+	bool own = !(clock & GSAN_ASYNC_MBAR) && (clock >> GSAN_ASYNC_HOW_SHIFT & 7) == GSAN_HOW_PEER;
+	a->kind = (own ? (clock >> 19 & 3) << 1 : GSAN_ACCESS_ASYNC) | (clock & GSAN_ASYNC_WRITE ? GSAN_KIND_WRITE : 0);
 	a->thread = who & 1023;
 	a->slot = who >> 10;
 	a->block = block_of(who >> 10)->cta;

@@ -25,6 +25,7 @@
 #include "rt/device/async.cuh"
 #include "rt/device/proxy.cuh"
 #include "rt/device/peer.cuh"
+#include "rt/device/alias.cuh"
 #include "rt/device/mbar.cuh"
 #include "rt/device/choices.cuh"
 #include "rt/device/cluster.cuh"
