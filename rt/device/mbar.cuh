@@ -134,8 +134,9 @@ SLOW void mbar_mark(struct gsan_warp *w, struct gsan_mbar *m)
 		(late ? GSAN_MBAR_SHORT << (n & 1) : 0);
 	m->ahead = left;
 	m->expected = m->later;
-	/* Of several that arrived early, what they expect is the next phase's. */
-	m->tx_expected = left && issued < expected ? expected - issued : 0;
+	/* It could not be over before all came that it expects: more is the next phase's,
+	 * entered early. */
+	m->tx_expected = issued < expected ? expected - issued : 0;
 	m->tx_issued = m->tx_first = 0;
 	if (((n + 1 - m->first) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 4)
 		flags |= GSAN_MBAR_LOST;
