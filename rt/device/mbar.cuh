@@ -48,7 +48,18 @@ SLOW struct gsan_mbar *mbar_find(u64 place)
 	return 0;
 }
 
-/* The one for a place of the own block; NULL if there is no room. */
+/* Phases that are asked about never come again; the first is even.  Returns GSAN_MBAR_LOST
+ * where they begin anew. */
+FN u32 mbar_begin(struct gsan_mbar *m)
+{
+	u32 first = ((m->phase + 5) & ~1u) & GSAN_MBAR_PHASES, lost = first < m->phase ? GSAN_MBAR_LOST : 0;
+	store(&m->phase, first);
+	store(&m->first, first);
+	return lost;
+}
+
+/* The one for a place of the own block; NULL if there is no room.  Of a new tenant's no
+ * earlier phase is under way: others look before it is initialised. */
 SLOW struct gsan_mbar *mbar_make(struct gsan_warp *w, u32 addr)
 {
 	struct gsan_block *b = own_block(w);
@@ -59,7 +70,7 @@ SLOW struct gsan_mbar *mbar_make(struct gsan_warp *w, u32 addr)
 		struct gsan_mbar *x = m + ((addr >> 3) + k) % GSAN_MBARS;
 		if (load(&x->start) != w->start) {
 			store(&x->addr, addr);
-			store(&x->flags, 0);
+			store(&x->flags, mbar_begin(x));
 			store(&x->lock, 0);
 			__threadfence();
 			store(&x->start, w->start);
@@ -183,12 +194,7 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	if (load(&m->flags) & GSAN_MBAR_LIVE)
 		mbar_used(w, m, place, site, GSAN_WHY_MBAR_LIVE);
 	store(&m->flags, 0);
-	/* Phases that are asked about never come again; the first is even. */
-	u32 first = ((m->phase + 5) & ~1u) & GSAN_MBAR_PHASES;
-	if (first < m->phase)
-		lost = GSAN_MBAR_LOST;
-	store(&m->phase, first);
-	store(&m->first, first);
+	lost |= mbar_begin(m);
 	m->expected = m->later = n;
 	m->ahead = m->tx_expected = m->tx_issued = m->narrow = m->tried[1] = m->tx_first = 0;
 	m->last_own = m->last_peer = m->own.one = m->own.builder = m->peer.one = m->peer.builder = 0;
