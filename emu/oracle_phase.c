@@ -102,7 +102,9 @@ void orc_cluster_wait(struct orc_block *b, struct orc_thread *t, const struct or
 /* ---- mbarriers ------------------------------------------------------------------------ */
 
 /* A use, and what the clocks of its warp were. */
-struct user { uint64_t thread; uint32_t epoch[EMU_LANES]; const struct orc_op *op; };
+struct use { uint32_t epoch[EMU_LANES]; const struct orc_op *op; };
+/* A thread, and the last of its uses at each instruction, in their order. */
+struct user { uint64_t thread; struct use *use; unsigned n, cap; };
 
 struct orc_mbar {
 	struct orc_mbar *chain, *next;  /* in the table; of its block */
@@ -113,8 +115,8 @@ struct orc_mbar {
 	bool fenced;                    /* fence.mbarrier_init, by who initialised it */
 	unsigned flying;                /* copies that have not told it of all their bytes */
 	struct orc_phase phase;
-	struct user *use;               /* the last of each thread */
-	unsigned nuses, capuses;
+	struct user *user;
+	unsigned nusers, capusers;
 };
 
 enum { TABLE = 1024 };
@@ -147,6 +149,13 @@ static struct orc_mbar *mbar_new(const void *p, struct orc_block *owner)
 	return m;
 }
 
+static void forget_uses(struct orc_mbar *m)
+{
+	for (unsigned i = 0; i < m->nusers; i++)
+		free(m->user[i].use);
+	m->nusers = 0;
+}
+
 void orc_mbars_free(struct orc_block *b)
 {
 	while (b->mbars) {
@@ -156,19 +165,27 @@ void orc_mbars_free(struct orc_block *b)
 		if (*at == m)
 			*at = m->chain;
 		orc_phase_drop(&m->phase);
-		free(m->use);
+		forget_uses(m);
+		free(m->user);
 		free(m);
 	}
+}
+
+static struct orc_fact misused(const struct orc_block *b, const struct orc_thread *t,
+			       const struct orc_op *op, const struct orc_op *other, uint64_t addr,
+			       bool certain)
+{
+	return (struct orc_fact){
+		.op = {op, other}, .may = ORC_MAY(ORC_MISUSE), .kind = ORC_MISUSE,
+		.certain = certain, .block = {b->number, b->number}, .thread = {t->index, t->index},
+		.space = 1 + b->number, .addr = addr
+	};
 }
 
 static void misuse(const struct orc_block *b, const struct orc_thread *t, const struct orc_op *op,
 		   const struct orc_op *other, uint64_t addr, bool certain)
 {
-	struct orc_fact f = {
-		.op = {op, other}, .may = ORC_MAY(ORC_MISUSE), .kind = ORC_MISUSE,
-		.certain = certain, .block = {b->number, b->number}, .thread = {t->index, t->index},
-		.space = 1 + b->number, .addr = addr
-	};
+	struct orc_fact f = misused(b, t, op, other, addr, certain);
 
 	orc_say(&f);
 }
@@ -184,40 +201,67 @@ static bool knows_init(const struct orc_thread *t, enum orc_world w, const struc
 
 static void used(struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op)
 {
-	struct user *u = m->use;
+	struct user *u = m->user;
+	struct use now = {.op = op};
+	unsigned i = 0;
 
-	while (u < m->use + m->nuses && u->thread != t->id)
+	while (u < m->user + m->nusers && u->thread != t->id)
 		u++;
-	if (u == m->use + m->nuses) {
-		m->use = orc_grow(m->use, m->nuses, &m->capuses, sizeof *m->use);
-		u = &m->use[m->nuses++];
+	if (u == m->user + m->nusers) {
+		m->user = orc_grow(m->user, m->nusers, &m->capusers, sizeof *m->user);
+		u = &m->user[m->nusers++];
+		*u = (struct user){.thread = t->id};
 	}
-	u->thread = t->id;
-	u->op = op;
+	while (i < u->n && u->use[i].op != op)
+		i++;
+	if (i == u->n)
+		u->use = orc_grow(u->use, u->n++, &u->cap, sizeof *u->use);
+	for (; i + 1 < u->n; i++)
+		u->use[i] = u->use[i + 1];
 	for (unsigned l = 0; l < EMU_LANES; l++)
-		u->epoch[l] = t->block->thread[t->index / EMU_LANES * EMU_LANES + l].epoch;
+		now.epoch[l] = t->block->thread[t->index / EMU_LANES * EMU_LANES + l].epoch;
+	u->use[i] = now;
 }
 
 /* Is the thread behind that use?  Libraries let one lane speak for those that it has met in
  * a vote or a match, which order no memory; for the end of an mbarrier that is enough. */
-static bool behind(const struct orc_thread *t, enum orc_world w, const struct user *u)
+static bool behind(const struct orc_thread *t, enum orc_world w, uint64_t thread, const struct use *u)
 {
 	const struct orc_clock *known = t->o[w].know.v[ORC_ALL];
-	uint64_t first = u->thread / EMU_LANES * EMU_LANES;
+	uint64_t first = thread / EMU_LANES * EMU_LANES;
 
 	for (unsigned l = 0; l < EMU_LANES; l++)
 		if (orc_get(known, first + l) >= u->epoch[l])
 			return true;
-	return t->id / EMU_LANES == u->thread / EMU_LANES;
+	return t->id / EMU_LANES == thread / EMU_LANES;
 }
 
-/* What ends an mbarrier comes after all that was done with it. */
+/* What ends an mbarrier comes after all that was done with it.  One of a thread's uses
+ * stands for those before it. */
 static void all_used(const struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op,
 		     uint64_t addr)
 {
-	for (unsigned i = 0; i < m->nuses; i++)
-		if (!behind(t, ORC_LEAST, &m->use[i]))
-			misuse(m->block, t, op, m->use[i].op, addr, !behind(t, ORC_MOST, &m->use[i]));
+	for (unsigned i = 0; i < m->nusers; i++) {
+		const struct user *u = &m->user[i];
+		unsigned (*line)[2] = orc_alloc(u->n, sizeof *line), n = 0;
+		struct orc_fact last = {0};
+
+		for (unsigned k = u->n; k-- > 0;) {
+			bool certain = !behind(t, ORC_MOST, u->thread, &u->use[k]);
+			struct orc_fact f = misused(m->block, t, op, u->use[k].op, addr, certain);
+
+			if (behind(t, ORC_LEAST, u->thread, &u->use[k]))
+				continue;
+			orc_found(&f, 1);
+			if (!n)
+				last = f;
+			line[n][0] = op->line;
+			line[n++][1] = u->use[k].op->line;
+		}
+		if (last.certain)
+			orc_demand(&last, (const unsigned (*)[2])line, n);
+		free(line);
+	}
 }
 
 static const struct orc_access *write_object(struct orc_block *owner, struct orc_block *b,
@@ -288,7 +332,8 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		if (!m)
 			m = mbar_new(p, owner);
 		orc_phase_drop(&m->phase);
-		m->nuses = m->flying = 0;
+		forget_uses(m);
+		m->flying = 0;
 		m->fenced = false;
 		m->init = write_object(owner, b, t, op, addr, true);
 		m->live = true;

@@ -79,6 +79,7 @@ race_tests = \
 	testsuite/race/34_mbar_init_fence_data.ptx \
 	testsuite/race/34_mbar_init_fence_other_thread.ptx \
 	testsuite/race/35_mbar_init_twice.ptx \
+	testsuite/race/35_mbar_inval_arrived.ptx \
 	testsuite/race/35_mbar_inval_unsynced.ptx \
 	testsuite/race/35_mbar_store.ptx \
 	testsuite/race/36_mbar_older_phase.ptx \
