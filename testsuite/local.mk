@@ -139,6 +139,8 @@ race_tests = \
 	testsuite/race/52_tma_ring_reuse.ptx \
 	testsuite/race/53_tma_multicast_one_releases.ptx \
 	testsuite/race/54_bulk_dsmem_early.ptx \
+	testsuite/race/54_bulk_dsmem_ended.ptx \
+	testsuite/race/54_bulk_dsmem_ended_long.ptx \
 	testsuite/race/54_bulk_dsmem_source.ptx \
 	testsuite/race/55_cp_reduce_atom.ptx \
 	testsuite/race/55_cp_reduce_flag_read.ptx \

@@ -66,7 +66,7 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 		/* The source is free when one of them is complete: more is not known of it. */
 		if (!done && !(op & GSAN_COPY_NO_SOURCE))
 			async_range(w, w->slot, src, bytes, rec, ISSUE_PROXY | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
-		copy_stays(rec, (u32)dst, site);
+		copy_stays(w, rec, (u32)dst, site);
 		async_range(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
 		done |= 1u << rank;
 	}
@@ -114,6 +114,8 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 	}
 	if (op & GSAN_COPY_CLUSTER) {
 		place = cluster_place(w, dst);
+		if (place == NOWHERE)
+			copy_astray(w, (u32)dst, site);
 		slot = (u32)(place >> 32);
 		dst = (u32)place;
 		at = cluster_place(w, mbar);
@@ -132,7 +134,7 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 		return;
 	}
 	if (op & GSAN_COPY_MBAR)
-		copy_stays(rec, (u32)dst, site);
+		copy_stays(w, rec, (u32)dst, site);
 	else if (op & GSAN_COPY_FROM_SHARED)
 		copy_reads(w, (u32)src, site);
 	if (op & GSAN_COPY_MBAR)

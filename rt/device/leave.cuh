@@ -9,6 +9,7 @@
  * when that leaves.  Called at the end of kernels that have such copies or peers.
  */
 #define copy_stays      __gsan_v1_copy_stays
+#define copy_astray     __gsan_v1_copy_astray
 #define copy_reads      __gsan_v1_copy_reads
 #define left_over       __gsan_v1_left_over
 #define guests_known    __gsan_v1_guests_known
@@ -127,14 +128,27 @@ SLOW void guests_known(struct gsan_warp *w)
 
 /* ---- Copies --------------------------------------------------------------------------- */
 
-/* The copy of record `rec` goes to `addr` in a block's shared memory. */
-SLOW void copy_stays(u64 rec, u32 addr, u32 site)
+/* The copy of record `rec` goes to `addr` in a block's shared memory, which may have gone:
+ * it or the block's last thread sees the other. */
+SLOW void copy_stays(struct gsan_warp *w, u64 rec, u32 addr, u32 site)
 {
-	struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(rec)) + mbar_in(rec);
-	u32 phase = phase_in(rec);
+	u32 slot = GSAN_REC_SLOT(rec), phase = phase_in(rec);
+	struct gsan_mbar *m = mbars_of(slot) + mbar_in(rec);
 	store(&m->tx_phase[phase & 1], phase);
 	store(&m->tx_at[phase & 1], addr);
 	store(&m->tx_site[phase & 1], site);
+	__threadfence();
+	if (slot != w->slot && load(&log_of(slot << 10)->closed) == load(&block_of(slot)->start))
+		left_over(w, GSAN_WHY_EXIT, site, rec | ASYNC_WRITES, addr, block_of(slot)->cta);
+}
+
+/* A copy goes to a block that is not there: it has ended, or not begun.  `addr` is its
+ * address there. */
+SLOW void copy_astray(struct gsan_warp *w, u32 addr, u32 site)
+{
+	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
+	if (own_block(w)->cluster_at)
+		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & SHARED_WINDOW & ~7u) | 1, site, now, 0, now, ~0ull);
 }
 
 /* One of the calling lane's group under way reads the block's shared memory. */

@@ -145,7 +145,7 @@ SLOW void tensor_issue(struct gsan_warp *w, struct tile *t, u64 map, u64 shared,
 		);
 		if (!now)
 			continue;
-		copy_stays(now, (u32)place, site);
+		copy_stays(w, now, (u32)place, site);
 		tensor_shared(w, t, slot, (u32)place, now | ASYNC_WRITES, site);
 		rec = rec ? rec : now;
 	}
