@@ -92,6 +92,7 @@ race_tests = \
 	testsuite/race/39_cpasync_write_nowait.ptx \
 	testsuite/race/40_cpasync_wait_group_newest.ptx \
 	testsuite/race/41_cpasync_barrier_first.ptx \
+	testsuite/race/41_cpasync_one_word_for_warp.ptx \
 	testsuite/race/41_cpasync_other_thread.ptx \
 	testsuite/race/42_cpasync_mbar_arrive_first.ptx \
 	testsuite/race/42_cpasync_mbar_own_store.ptx \
@@ -440,6 +441,7 @@ norace_tests = \
 	testsuite/norace/39_cpasync_wait_all.ptx \
 	testsuite/norace/40_cpasync_wait_group_oldest.ptx \
 	testsuite/norace/41_cpasync_barrier.ptx \
+	testsuite/norace/41_cpasync_one_word_for_warp.ptx \
 	testsuite/norace/42_cpasync_mbar_inc.ptx \
 	testsuite/norace/42_cpasync_mbar_noinc.ptx \
 	testsuite/norace/43_cpasync_src_after.ptx \

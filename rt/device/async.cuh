@@ -85,18 +85,21 @@ FN bool of_chain(struct gsan_warp *w, const struct gsan_block *b)
 	return of_launch(w, b) || launch_beside(w, load(&b->launch_number), load(&b->chain));
 }
 
-/* Does the calling lane know of thread `who` up to `clock`?  `all`: does the whole
- * block? */
-SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, bool all)
+/* Whose knowledge counts: the calling lane's, that of the whole block, or that of each lane
+ * of its warp, for which it has read. */
+enum { OF_LANE, OF_BLOCK, OF_WARP };
+
+/* Is thread `who` known of up to `clock`? */
+SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, u32 all)
 {
 	u64 rec = (u64)clock << 35 | (u64)who << 12;
 	/* Launches that had ended when this one began are known to all of it. */
 	if (clock < w->launch_base || (who >> 10 == w->slot && clock <= w->floor))
 		return true;
-	if (all)
+	if (all == OF_BLOCK)
 		return false;
 	u32 end = end_of(w, rec);
-	return !end || lane_knows(w, rec, true, end);
+	return !end || lane_knows(w, rec, all != OF_WARP, end);
 }
 
 /* What lanes `self` of the warp knew at a moment that is over. */
@@ -104,11 +107,11 @@ struct moment { const struct gsan_knew *at; u32 self; };
 
 /* tcgen05.cuh */
 SLOW bool then_knew(struct gsan_warp *w, struct moment then, u32 who, u32 clock);
-SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, bool all, struct moment then);
+SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, u32 all, struct moment then);
 
 /* Is a phase of the mbarrier over, as far as the calling lane knows?  `then.at`: as was
  * known then. */
-SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool all, struct moment then)
+SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all, struct moment then)
 {
 	struct gsan_block *b = block_of(slot);
 	struct gsan_mbar *m = mbars_of(slot) + index;
@@ -130,6 +133,8 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 		return false;
 	u32 warps = (load(&b->ntid) + 31) >> 5, me = slot == w->slot ? w->id & 31 : 32;
 	struct gsan_seen *seen = m->seen[phase & 1];
+	if (all == OF_WARP && left < 3 && me < 32 && load(&seen[me].mask) == ~0u)
+		return true;
 	if (!all && left < 3 && me < 32 && (then.at ? (load(&seen[me].mask) & then.self) && load(&seen[me].clock) <= then.at->clock :
 					    load(&seen[me].mask) >> sreg_laneid() & 1))
 		return true;
@@ -138,7 +143,7 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 		u64 v = load64((u64 *)&seen[k]);
 		/* What the whole block knows hangs on no lane. */
 		ROLLED
-		for (u32 m = (u32)(v >> 32), lanes = all ? m & (0 - m) : m; lanes; lanes &= lanes - 1) {
+		for (u32 m = (u32)(v >> 32), lanes = all == OF_BLOCK ? m & (0 - m) : m; lanes; lanes &= lanes - 1) {
 			u32 who = slot << 10 | k << 5 | (__ffs(lanes) - 1);
 			if (then.at ? then_knew(w, then, who, (u32)v) : event_known(w, who, (u32)v, all))
 				return true;
@@ -147,7 +152,7 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool al
 	if (((load(&m->phase) - phase) & GSAN_MBAR_PHASES) < 3)
 		return false;
 	/* Longer ago than is remembered. */
-	if (!all)
+	if (all != OF_BLOCK)
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 	return true;
 }
@@ -160,13 +165,13 @@ FN struct moment at_present(void)
 	return m;
 }
 
-SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, bool all)
+SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all)
 {
 	return mbar_past(w, slot, index, phase, all, at_present());
 }
 
 /* Is the thread's group over, as far as the calling lane knows? */
-SLOW bool group_over(struct gsan_warp *w, u64 r, bool all)
+SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 {
 	u32 who = (u32)(r >> 12) & 0x7fffff, slot = who >> 10, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
 	struct gsan_block *b = block_of(slot);
@@ -199,7 +204,7 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, bool all)
 }
 
 /* peer.cuh */
-SLOW bool peer_over(struct gsan_warp *w, u64 r, bool all);
+SLOW bool peer_over(struct gsan_warp *w, u64 r, u32 all);
 FN u32 level_in(u64 r) { return GSAN_REC_CLOCK(r) >> 19 & 3; }
 
 /* Is the record a thread's access to a peer's memory? */
@@ -255,7 +260,7 @@ FN u32 clock_of(u64 r)
 
 /* Is the warpgroup's wgmma over, as far as the calling lane knows?  Its warps wait for
  * it one by one, and one speaks for all. */
-SLOW bool wgmma_over(struct gsan_warp *w, u64 r, bool all)
+SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 {
 	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
 	struct gsan_block *b = block_of(who >> 10);
@@ -274,7 +279,7 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, bool all)
 			uint4 e = load_cg(&log->wait[k]);
 			if (e.z >> 28 != GSAN_WAIT_WGMMA || (e.w & 0xffffff) >= number || (e.z & 0xfffffff) < number)
 				continue;
-			if (event_known(w, warp | (__ffs(e.y) - 1), e.x, all))
+			if (event_known(w, warp | (__ffs(e.y) - 1), e.x, all == OF_WARP ? OF_LANE : all))
 				return true;
 			lost = false;
 		}
@@ -287,11 +292,11 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, bool all)
 }
 
 /* choices.cuh */
-SLOW bool tx_reached(struct gsan_warp *w, u64 r, bool all);
+SLOW bool tx_reached(struct gsan_warp *w, u64 r, u32 all);
 SLOW bool read_fenced(struct gsan_warp *w, u64 r, u32 space);
 SLOW bool apart(struct gsan_warp *w, u64 r);
 
-SLOW bool async_over(struct gsan_warp *w, u64 r, bool all)
+SLOW bool async_over(struct gsan_warp *w, u64 r, u32 all)
 {
 	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_WGMMA)
 		return wgmma_over(w, r, all);
@@ -337,19 +342,22 @@ SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev)
 /* An access of a thread finds an operation's record, see judge. */
 SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site)
 {
-	bool over = async_over(w, prev, false);
+	bool group = GSAN_REC_KIND(now) == GSAN_KIND_WARP_READ, over = async_over(w, prev, group ? OF_WARP : OF_LANE);
 	bool unfenced = over && (now & 0x100) && !(async_what(prev) & GSAN_ASYNC_WRITE) && chosen(GSAN_CHOICE_async_read_fence) &&
 			!read_fenced(w, prev, where & 1 ? GSAN_PROXY_SHARED : GSAN_PROXY_GLOBAL);
 	bool aliases = over && by_multimem(prev) && ((now & 0x100) || (prev & ASYNC_WRITES)) &&
 		       !alias_fenced(w, (u64)clock_of(prev) << 35 | (prev & 0x7fffffull << 12), end_of(w, (u64)clock_of(prev) << 35 | (prev & 0x7fffffull << 12)));
 	/* What nobody can be in the way of any more, or what this write stands for. */
 	bool covered = GSAN_REC_KIND(now) == GSAN_KIND_WRITE && !(prev & ~now & 255);
-	if (over && (covered || async_over(w, prev, (where & 1))))
+	if (over && (covered || async_over(w, prev, where & 1 ? OF_BLOCK : OF_LANE)))
 		swap(sh + i, prev, 0ull);
 	if (over && !unfenced && !aliases)
 		return;
 	if (!over && (where & 1) && behind_product(w, sh, prev))
 		return;
+	/* It is not over for the others. */
+	if (group && !over && async_over(w, prev, OF_LANE))
+		now ^= 1ull << 12;
 	u32 psite = site_in(word, prev);
 	if (!psite)
 		psite = site_of(st + i, prev);
@@ -463,7 +471,7 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 		}
 		if ((flags & ISSUE_PROXY) && (generic_too(prev) || apart(w, prev)) && !async_gone(w, prev) && !any_fence(w, space))
 			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
-		if (async_over(w, prev, flags & ISSUE_SHARED))
+		if (async_over(w, prev, flags & ISSUE_SHARED ? OF_BLOCK : OF_LANE))
 			return STATUS_GONE;
 		return STATUS_FINE;
 	}

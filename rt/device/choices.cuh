@@ -16,7 +16,7 @@ FN u32 phases_since(u64 r)
 /* tx_scope=strict: the phase of record `r` is over; do bytes from another block reach a
  * wait that the calling lane knows of?  (PTX ISA, mbarrier: complete-tx is .release at
  * .cluster scope, and morally strong with an acquire of that scope alone) */
-SLOW bool tx_reached(struct gsan_warp *w, u64 r, bool all)
+SLOW bool tx_reached(struct gsan_warp *w, u64 r, u32 all)
 {
 	u32 slot = GSAN_REC_SLOT(r), phase = phase_in(r), left = phases_since(r);
 	struct gsan_mbar *m = mbars_of(slot) + mbar_in(r);
@@ -29,7 +29,7 @@ SLOW bool tx_reached(struct gsan_warp *w, u64 r, bool all)
 		u32 k = __ffs(wide) - 1;
 		u64 v = load64((u64 *)&m->seen[phase & 1][k]);
 		u32 lanes = (u32)(v >> 32);
-		if (!all && slot == w->slot && k == (w->id & 31) && (lanes >> sreg_laneid() & 1))
+		if (all != OF_BLOCK && slot == w->slot && k == (w->id & 31) && (all ? lanes == ~0u : lanes >> sreg_laneid() & 1))
 			return true;
 		ROLLED
 		for (; lanes; lanes &= lanes - 1)

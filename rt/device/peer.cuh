@@ -81,7 +81,7 @@ FN u64 place_of(struct gsan_warp *w, u64 addr, u32 op)
 
 /* Is the calling lane ordered after an access to a peer's memory?  `all`: is the
  * whole block? */
-SLOW bool peer_over(struct gsan_warp *w, u64 r, bool all)
+SLOW bool peer_over(struct gsan_warp *w, u64 r, u32 all)
 {
 	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_PEER_MAX;
 	struct gsan_block *b = block_of(who >> 10);

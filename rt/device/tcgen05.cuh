@@ -110,7 +110,7 @@ SLOW bool then_knew(struct gsan_warp *w, struct moment then, u32 who, u32 clock)
 
 /* Is a thread's group of products and copies over?  A commit's phase tells of all that
  * the thread had issued.  (PTX ISA, tcgen05.commit) */
-SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, bool all, struct moment then)
+SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, u32 all, struct moment then)
 {
 	struct gsan_block *b = block_of(who >> 10);
 	struct gsan_tc *t = tc_of(who);
