@@ -124,6 +124,7 @@ race_tests = \
 	testsuite/race/48_tma_st_wait_after_barrier.ptx \
 	testsuite/race/49_tma_st_dst_read.ptx \
 	testsuite/race/49_tma_st_dst_read_bar.ptx \
+	testsuite/race/49_tma_st_dst_read_first.ptx \
 	testsuite/race/50_tma_loop_fence_swapped.ptx \
 	testsuite/race/50_tma_loop_no_barrier.ptx \
 	testsuite/race/50_tma_loop_nofence.ptx \
@@ -466,6 +467,7 @@ norace_tests = \
 	testsuite/norace/49_tma_st_dst_full.ptx \
 	testsuite/norace/49_tma_st_dst_full_bar.ptx \
 	testsuite/norace/49_tma_st_dst_next_launch.ptx \
+	testsuite/norace/49_tma_st_dst_read_first.ptx \
 	testsuite/norace/50_tma_loop_fence.ptx \
 	testsuite/norace/50_tma_loop_one_way.ptx \
 	testsuite/norace/50_tma_war_fence.ptx \

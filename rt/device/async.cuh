@@ -16,6 +16,7 @@
 #define tc_over         __gsan_v1_tc_over
 #define group_over      __gsan_v1_group_over
 #define async_over      __gsan_v1_async_over
+#define over_for_all    __gsan_v1_over_for_all
 #define peer_over       __gsan_v1_peer_over
 #define wgmma_over      __gsan_v1_wgmma_over
 #define open_kind       __gsan_v1_open_kind
@@ -315,6 +316,31 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, u32 all)
 	return group_over(w, r, all);
 }
 
+/* Was it an operation of an earlier launch, or of an earlier tenant of the slot, as far
+ * as its record tells? */
+FN bool async_gone(struct gsan_warp *w, u64 r)
+{
+	struct gsan_block *b = block_of(GSAN_REC_SLOT(r));
+	u32 start = load(&b->start);
+	if (!of_launch(w, b))
+		return true;
+	if (async_what(r) & GSAN_ASYNC_MBAR) {
+		struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r)) + mbar_in(r);
+		return load(&m->start) != start || ((phase_in(r) - load(&m->first)) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2;
+	}
+	if (async_how(r) != GSAN_HOW_CP)
+		return false;
+	struct gsan_groups *g = groups_of((u32)(r >> 12) & 0x7fffff);
+	return load(&g->start) != start || (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) < load(&g->first) >> 1;
+}
+
+/* Is it over for all who may come to that memory?  Of global memory, no thread can tell
+ * within its launch. */
+SLOW bool over_for_all(struct gsan_warp *w, u64 r, bool shared)
+{
+	return shared ? async_over(w, r, OF_BLOCK) : async_gone(w, r);
+}
+
 /* What an operation that is not over is a finding of: it would be, had a wait been wider? */
 SLOW u32 open_kind(struct gsan_warp *w, u64 r)
 {
@@ -349,7 +375,7 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 		       !alias_fenced(w, (u64)clock_of(prev) << 35 | (prev & 0x7fffffull << 12), end_of(w, (u64)clock_of(prev) << 35 | (prev & 0x7fffffull << 12)));
 	/* What nobody can be in the way of any more, or what this write stands for. */
 	bool covered = GSAN_REC_KIND(now) == GSAN_KIND_WRITE && !(prev & ~now & 255);
-	if (over && (covered || async_over(w, prev, where & 1 ? OF_BLOCK : OF_LANE)))
+	if (over && (covered || over_for_all(w, prev, where & 1)))
 		swap(sh + i, prev, 0ull);
 	if (over && !unfenced && !aliases)
 		return;
@@ -409,24 +435,6 @@ FN bool reduces(u64 r)
 	return async_what(r) & GSAN_ASYNC_MBAR ? (r & MBAR_REDUCES) && !reads_map(r) : async_how(r) == GSAN_HOW_REDUCE;
 }
 
-/* Was it an operation of an earlier launch, or of an earlier tenant of the slot, as far
- * as its record tells? */
-FN bool async_gone(struct gsan_warp *w, u64 r)
-{
-	struct gsan_block *b = block_of(GSAN_REC_SLOT(r));
-	u32 start = load(&b->start);
-	if (!of_launch(w, b))
-		return true;
-	if (async_what(r) & GSAN_ASYNC_MBAR) {
-		struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r)) + mbar_in(r);
-		return load(&m->start) != start || ((phase_in(r) - load(&m->first)) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2;
-	}
-	if (async_how(r) != GSAN_HOW_CP)
-		return false;
-	struct gsan_groups *g = groups_of((u32)(r >> 12) & 0x7fffff);
-	return load(&g->start) != start || (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) < load(&g->first) >> 1;
-}
-
 /* Did it access memory through the generic proxy? */
 FN bool generic_too(u64 r)
 {
@@ -471,7 +479,7 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 		}
 		if ((flags & ISSUE_PROXY) && (generic_too(prev) || apart(w, prev)) && !async_gone(w, prev) && !any_fence(w, space))
 			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
-		if (async_over(w, prev, flags & ISSUE_SHARED ? OF_BLOCK : OF_LANE))
+		if (over_for_all(w, prev, flags & ISSUE_SHARED))
 			return STATUS_GONE;
 		return STATUS_FINE;
 	}
