@@ -405,7 +405,8 @@ struct gsan_log {
 };
 
 /* The last access of a peer's warp to a block's shared memory; who of the block knew of
- * it when he left stores its clock. */
+ * it when he left stores its clock.  Of the block's own warps it is the last copy to a
+ * peer: mask and clock are its record. */
 #define GSAN_GUESTS     64      /* per slot, power of two */
 struct gsan_guest {
 	uint32_t start;         /* of the block that is visited */

@@ -144,6 +144,7 @@ race_tests = \
 	testsuite/race/54_bulk_dsmem_ended.ptx \
 	testsuite/race/54_bulk_dsmem_ended_long.ptx \
 	testsuite/race/54_bulk_dsmem_source.ptx \
+	testsuite/race/54_bulk_dsmem_source_exit.ptx \
 	testsuite/race/55_cp_reduce_atom.ptx \
 	testsuite/race/55_cp_reduce_flag_read.ptx \
 	testsuite/race/56_prefetch_no_wait.ptx \
@@ -479,6 +480,7 @@ norace_tests = \
 	testsuite/norace/53_tma_multicast_wait_cluster.ptx \
 	testsuite/norace/54_bulk_dsmem.ptx \
 	testsuite/norace/54_bulk_dsmem_source_after.ptx \
+	testsuite/norace/54_bulk_dsmem_source_exit.ptx \
 	testsuite/norace/55_cp_reduce.ptx \
 	testsuite/norace/55_cp_reduce_flag.ptx \
 	testsuite/norace/56_prefetch_only.ptx \

@@ -133,6 +133,8 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 		fetch_add(&w->unmodelled, 1);
 		return;
 	}
+	if ((op & GSAN_COPY_MBAR) && (op & GSAN_COPY_FROM_SHARED) && slot != w->slot)
+		copy_sends(w, rec, (u32)src, site);
 	if (op & GSAN_COPY_MBAR)
 		copy_stays(w, rec, (u32)dst, site);
 	else if (op & GSAN_COPY_FROM_SHARED)

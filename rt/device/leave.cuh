@@ -11,6 +11,8 @@
 #define copy_stays      __gsan_v1_copy_stays
 #define copy_astray     __gsan_v1_copy_astray
 #define copy_reads      __gsan_v1_copy_reads
+#define copy_sends      __gsan_v1_copy_sends
+#define guest_of        __gsan_v1_guest_of
 #define left_over       __gsan_v1_left_over
 #define guests_known    __gsan_v1_guests_known
 #define last_leaves     __gsan_v1_last_leaves
@@ -31,38 +33,44 @@ SLOW void left_over(struct gsan_warp *w, u32 why, u32 psite, u64 prev, u32 where
 
 /* ---- Peers --------------------------------------------------------------------------- */
 
-/* Lanes of the calling one's group accessed the shared memory of `slot` at `addr`. */
-SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
+/* What the warp's last access is kept in, in the block of `slot`; NULL if there is no room. */
+SLOW struct gsan_guest *guest_of(struct gsan_warp *w, u32 slot)
 {
-	u32 group = __match_any_sync(__activemask(), slot), start = load(&block_of(slot)->start), clock = load(&w->clock);
-	struct gsan_guest *table = guests_of(slot), *g = 0;
-	if (sreg_laneid() != __ffs(group) - 1)
-		return;
+	u32 start = load(&block_of(slot)->start);
 	ROLLED
-	for (u32 i = 0; i < 8 && !g; i++) {
-		struct gsan_guest *x = table + (w->id * 7 + i) % GSAN_GUESTS;
+	for (u32 i = 0; i < 8; i++) {
+		struct gsan_guest *x = guests_of(slot) + (w->id * 7 + i) % GSAN_GUESTS;
 		u32 had = load(&x->start);
 		if (had != start && had != GUEST_BUSY && swap32(&x->start, had, GUEST_BUSY) == had) {
 			store(&x->who, w->id << 5);
 			store(&x->clock, 0);
 			__threadfence();
 			store(&x->start, start);
-			g = x;
-		} else if (load(&x->start) == start && load(&x->who) == w->id << 5) {
-			g = x;
+			return x;
 		}
+		if (load(&x->start) == start && load(&x->who) == w->id << 5)
+			return x;
 	}
-	if (!g) {
-		count(GSAN_COUNT_ASYNC_LOST, 1);
+	count(GSAN_COUNT_ASYNC_LOST, 1);
+	return 0;
+}
+
+/* Lanes of the calling one's group accessed the shared memory of `slot` at `addr`. */
+SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
+{
+	u32 group = __match_any_sync(__activemask(), slot), clock = load(&w->clock);
+	if (sreg_laneid() != __ffs(group) - 1)
 		return;
-	}
+	struct gsan_guest *g = guest_of(w, slot);
+	if (!g)
+		return;
 	store(&g->mask, load(&g->clock) == clock ? load(&g->mask) | group : group);
 	store(&g->site, site);
 	store(&g->at, addr);
 	__threadfence();
 	store(&g->clock, clock);
 	__threadfence();
-	if (load(&log_of(slot << 10)->closed) == start)
+	if (load(&log_of(slot << 10)->closed) == load(&block_of(slot)->start))
 		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & ~7u) | 1, site, record(view_of(w), sreg_laneid(), 0, 255), 0,
 		     record(view_of(w), sreg_laneid(), 0, 255), ~0ull);
 }
@@ -108,21 +116,30 @@ SLOW void guest_begins(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
 	tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & ~7u) | 1, site, now, 0, now, ~0ull);
 }
 
-/* The calling lane leaves: which accesses of peers does it know of? */
+/* Of the block's own warps there are copies that they sent to peers: their records. */
+FN bool is_sent(struct gsan_warp *w, uint4 a) { return a.y >> 10 == w->slot; }
+FN u64 sent_record(uint4 a) { return (u64)a.w << 32 | a.z; }
+/* By which it is noted that somebody knew. */
+FN u32 guest_mark(struct gsan_warp *w, uint4 a) { return is_sent(w, a) ? a.w ^ a.z : a.w; }
+
+/* The calling lane leaves: which accesses of peers does it know of, and which copies to
+ * them? */
 SLOW void guests_known(struct gsan_warp *w)
 {
 	struct gsan_guest *table = guests_of(w->slot);
 	ROLLED
 	for (u32 i = 0; i < GSAN_GUESTS; i++) {
 		uint4 a = load_cg(table + i), b = load_cg(&table[i].site);      /* start who mask clock; site at known */
-		if (a.x != w->start || !a.w || b.z == a.w)
+		if (a.x != w->start || !a.w || b.z == guest_mark(w, a))
 			continue;
-		bool known = true;
+		bool known = true, sent = is_sent(w, a);
+		if (sent)
+			known = async_over(w, sent_record(a), OF_LANE);
 		ROLLED
-		for (u32 m = a.z; m && known; m &= m - 1)
+		for (u32 m = sent ? 0 : a.z; m && known; m &= m - 1)
 			known = event_known(w, a.y | (__ffs(m) - 1), a.w, false);
 		if (known)
-			store(&table[i].known, a.w);
+			store(&table[i].known, guest_mark(w, a));
 	}
 }
 
@@ -149,6 +166,18 @@ SLOW void copy_astray(struct gsan_warp *w, u32 addr, u32 site)
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
 	if (own_block(w)->cluster_at)
 		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & SHARED_WINDOW & ~7u) | 1, site, now, 0, now, ~0ull);
+}
+
+/* The copy of record `rec` to a peer reads the block's shared memory at `addr`. */
+SLOW void copy_sends(struct gsan_warp *w, u64 rec, u32 addr, u32 site)
+{
+	struct gsan_guest *g = guest_of(w, w->slot);
+	if (!g)
+		return;
+	store(&g->site, site);
+	store(&g->at, addr);
+	__threadfence();
+	*(volatile u64 *)&g->mask = rec;
 }
 
 /* One of the calling lane's group under way reads the block's shared memory. */
@@ -188,7 +217,11 @@ SLOW void last_leaves(struct gsan_warp *w)
 	for (u32 i = 0; i < GSAN_GUESTS; i++) {
 		uint4 a = load_cg(table + i), b = load_cg(&table[i].site);
 		struct gsan_warp *peer = warp_of(a.y >> 10, a.y >> 5 & 31);
-		if (a.x == w->start && a.w && b.z != a.w && !may_be_blind(peer))
+		if (a.x != w->start || !a.w || b.z == guest_mark(w, a) || may_be_blind(peer))
+			continue;
+		if (is_sent(w, a))
+			left_over(w, GSAN_WHY_EXIT, b.x, sent_record(a), b.y, own_block(w)->cta);
+		else
 			left_over(w, GSAN_WHY_EXIT, b.x, (u64)a.w << 35 | (u64)(a.y | (__ffs(a.z) - 1)) << 12, b.y, block_of(a.y >> 10)->cta);
 	}
 }
