@@ -261,7 +261,8 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 /* ---- the seeds -------------------------------------------------------------------------- */
 
 struct totals {
-	uint64_t progs, racy, clean, either, faults, hung, findings, explained, bad, runs, compared;
+	uint64_t progs, racy, clean, either, faults, hung, findings, missed, excused, bad, runs, compared;
+	uint64_t cause[CAUSES], alone[CAUSES];
 };
 
 static void count(struct totals *t, const struct options *o, const struct gen_prog *p,
@@ -273,7 +274,12 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 	for (unsigned s = 0; s < o->schedules; s++) {
 		t->runs++;
 		t->findings += r[s].findings;
-		t->explained += r[s].explained;
+		t->missed += r[s].missed;
+		t->excused += r[s].excused;
+		for (unsigned i = 0; i < CAUSES; i++) {
+			t->cause[i] += r[s].cause[i];
+			t->alone[i] += r[s].alone[i];
+		}
 		t->faults += r[s].fault;
 		t->hung += r[s].hung;
 		t->compared += r[s].compared;
@@ -295,6 +301,21 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 	if (o->write && !bad && !fault && (racy == o->schedules || clean == o->schedules))
 		save(o->write, p, p->safe ? "Made to be free of races." :
 		     "Made to go wrong anywhere.", racy ? "race" : "clean", GEN_GLOBAL);
+}
+
+/* What gsan counted where it missed races. */
+static void causes(const struct totals *t)
+{
+	static const char *const texts[CAUSES] = {
+#define COUNTER(id, text) [GSAN_COUNT_##id] = text,
+#include "rt/kinds.def"
+		[CAUSE_FAULT] = "the program's fault"
+	};
+
+	for (unsigned i = 0; i < CAUSES; i++)
+		if (t->cause[i])
+			printf("  missed with %s: %llu, and nothing else: %llu\n", texts[i],
+			       (unsigned long long)t->cause[i], (unsigned long long)t->alone[i]);
 }
 
 static double now(void)
@@ -474,14 +495,16 @@ int main(int argc, char **argv)
 	if (o.print)
 		return 0;
 	printf("%llu programs, %llu runs: %llu race, %llu do not, %llu either; %llu findings; "
-	       "%llu runs end in a fault; %llu races missed and counted; "
+	       "%llu runs end in a fault; %llu races missed and counted, %llu by another line or kind; "
 	       "%llu runs again with and without gsan; "
 	       "%llu programs with a disagreement; %.0f s, %.1f runs/s\n",
 	       (unsigned long long)t.progs, (unsigned long long)t.runs, (unsigned long long)t.racy,
 	       (unsigned long long)t.clean, (unsigned long long)t.either,
 	       (unsigned long long)t.findings, (unsigned long long)t.faults,
-	       (unsigned long long)t.explained, (unsigned long long)t.compared,
+	       (unsigned long long)t.missed, (unsigned long long)t.excused,
+	       (unsigned long long)t.compared,
 	       (unsigned long long)t.bad, now() - start,
 	       (double)t.runs / (now() - start));
+	causes(&t);
 	return t.bad != 0;
 }

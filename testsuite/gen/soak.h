@@ -9,12 +9,17 @@
 #define SOAK_H
 
 #include "emu/oracle.h"
+#include "rt/abi.h"
 #include "testsuite/gen/gen.h"
 
 enum {
 	BAD_CONTENTS = ORACLE_LACKS + 1,        /* beside enum emu_oracle_word */
 	BAD_KINDS,
-	PAIRS_MAX = 48
+	PAIRS_MAX = 48,
+	/* What can be the cause of a race that gsan lacks: a counter of its closing line that
+	 * went up, or the program's fault. */
+	CAUSE_FAULT = GSAN_COUNTER_COUNT,
+	CAUSES
 };
 
 struct run_result {             /* of one program under one schedule */
@@ -24,7 +29,10 @@ struct run_result {             /* of one program under one schedule */
 	uint32_t races;         /* that the oracle found, and those that were certain */
 	uint32_t certain;
 	uint32_t findings;      /* gsan's */
-	uint32_t explained;     /* disagreements that gsan counted itself */
+	uint32_t missed;        /* races that gsan lacks for causes of which it told */
+	uint32_t cause[CAUSES]; /* those which each of them may have caused, */
+	uint32_t alone[CAUSES]; /* and those for which it is the only one */
+	uint32_t excused;       /* another line or kind, for what it counted */
 	uint32_t bad[BAD_KINDS]; /* the others, by enum emu_oracle_word */
 	char text[120];         /* of the first of them */
 	unsigned npairs, pair[PAIRS_MAX][2];    /* lines of races that the oracle found */

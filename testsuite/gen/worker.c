@@ -174,27 +174,31 @@ void worker_reconverge(bool on)
 	r->options = on ? r->options & ~GSAN_OPT_APART : r->options | GSAN_OPT_APART;
 }
 
-static uint64_t counted(void)
+#define BIT(cause) (1u << (cause))
+
+/* The counters that went up, as bits. */
+static uint32_t counted(const uint64_t *before)
 {
-	uint64_t sum = 0;
+	uint32_t set = 0;
 
 	for (unsigned i = 0; i < GSAN_COUNTER_COUNT; i++)
-		sum += root()->counters[i];
-	return sum;
+		if (root()->counters[i] != before[i])
+			set |= BIT(i);
+	return set;
 }
 
 /* What a thread knows was rounded: that also makes a scope race of a data race. */
-static uint64_t rounded(void)
-{
-	const struct gsan_root *r = root();
-
-	return r->counters[GSAN_COUNT_MERGED] + r->counters[GSAN_COUNT_SNAP_LOST] +
-	       r->counters[GSAN_COUNT_OBSERVED];
-}
+enum { ROUNDED = BIT(GSAN_COUNT_MERGED) | BIT(GSAN_COUNT_SNAP_LOST) | BIT(GSAN_COUNT_OBSERVED) };
+/* What is lost of the records in shadow memory: the use of a block's shared memory outside of
+ * its life is not found by those. */
+enum {
+	RECORDS = BIT(GSAN_COUNT_EVICTED) | BIT(GSAN_COUNT_UNBACKED) | BIT(GSAN_COUNT_OBSERVED) |
+		  BIT(GSAN_COUNT_HISTORY_LOST)
+};
 
 struct verdict {
 	struct run_result *r;
-	bool explained, rounded, displaced;
+	uint32_t causes;                /* bits, as in run_result.cause */
 	const struct emu_oracle_finding *f;
 	size_t n;
 };
@@ -209,7 +213,22 @@ static bool mistaken(const struct verdict *v, const struct emu_oracle_pair *p)
 		for (unsigned k = 0; k < 2; k++)
 			races |= (unsigned)(v->f[i].pair.line[0] == p->line[k] ||
 					    v->f[i].pair.line[1] == p->line[k]) << k;
-	return v->displaced && races == 3;
+	return (v->causes & BIT(GSAN_COUNT_EVICTED)) && races == 3;
+}
+
+/* Can it be for what was counted that gsan lacks this race?  Then that is noted. */
+static bool caused(const struct verdict *v, const struct emu_oracle_pair *p)
+{
+	uint32_t set = strcmp(p->kind, "lifetime") ? v->causes : v->causes & ~RECORDS;
+
+	if (!set)
+		return false;
+	for (unsigned i = 0; i < CAUSES; i++) {
+		v->r->cause[i] += set >> i & 1;
+		v->r->alone[i] += set == BIT(i);
+	}
+	v->r->missed++;
+	return true;
 }
 
 static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_pair *p)
@@ -221,10 +240,12 @@ static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_p
 	};
 	struct verdict *v = arg;
 
+	if (word == ORACLE_LACKS && caused(v, p))
+		return;
 	/* gsan judges an access before it is carried out: a fault may come between. */
-	if ((word == ORACLE_LACKS && v->explained) || (word == ORACLE_OTHER_KIND && v->rounded) ||
+	if ((word == ORACLE_OTHER_KIND && (v->causes & (ROUNDED | BIT(CAUSE_FAULT)))) ||
 	    (word != ORACLE_LACKS && mistaken(v, p)) || (word == ORACLE_NO_RACE && v->r->fault)) {
-		v->r->explained++;
+		v->r->excused++;
 		return;
 	}
 	if (!bad_of(v->r))
@@ -233,17 +254,13 @@ static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_p
 	v->r->bad[word]++;
 }
 
-static void compare(struct worker *w, unsigned first, struct run_result *r, uint64_t before,
-		    uint64_t before_rounded, uint64_t before_evicted)
+static void compare(struct worker *w, unsigned first, struct run_result *r, const uint64_t *before)
 {
 	size_t n = gsan_findings(), all = w->findings(NULL, 0);
 	struct emu_oracle_pair *pairs = calloc(n - w->seen + 1, sizeof *pairs);
 	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
 	/* What warps counted that never ended is lost. */
-	struct verdict v = {
-		r, r->fault || counted() != before, r->fault || rounded() != before_rounded,
-		root()->counters[GSAN_COUNT_EVICTED] != before_evicted, f, all
-	};
+	struct verdict v = {r, counted(before) | (r->fault ? BIT(CAUSE_FAULT) : 0), f, all};
 	struct gsan_report g;
 
 	if (!pairs || !f)
@@ -272,14 +289,15 @@ static void compare(struct worker *w, unsigned first, struct run_result *r, uint
 static void one(struct worker *w, const struct gen_prog *p, unsigned i, unsigned schedule,
 		struct run_result *r)
 {
-	uint64_t before = counted(), before_rounded = rounded(),
-		 before_evicted = root()->counters[GSAN_COUNT_EVICTED], seed = p->seed * SCHEDULES_MAX;
+	uint64_t before[GSAN_COUNTER_COUNT], seed = p->seed * SCHEDULES_MAX;
 
+	for (unsigned k = 0; k < GSAN_COUNTER_COUNT; k++)
+		before[k] = root()->counters[k];
 	w->forget();
 	memset((void *)(uintptr_t)root()->dedup, 0, root()->ndedup * sizeof(struct gsan_dedup));
 	w->emu_set_seed(schedule ? seed + schedule : 0);
 	r->fault = !worker_launch(w, w->module, p, i);
-	compare(w, w->first[i], r, before, before_rounded, before_evicted);
+	compare(w, w->first[i], r, before);
 	/* Once for each program, and every way to give turns comes up. */
 	if (!r->fault && (soak_contents || schedule % 3 == p->seed % 3)) {
 		contents_compare(w, p, i, contents_seed(p, schedule), r);
