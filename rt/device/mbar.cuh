@@ -477,7 +477,7 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 	meet(group);
 	/* That copies are over is taken as known, whether a fence follows or not. */
 	if (leader && !(op & GSAN_INFO_ACQUIRE))
-		count(GSAN_COUNT_MERGED, 1);
+		count(GSAN_COUNT_RELAXED_WAIT, 1);
 	if (one) {
 		ROLLED
 		for (u32 k = 0; k < 3; k++)

@@ -219,8 +219,14 @@ static bool mistaken(const struct verdict *v, const struct emu_oracle_pair *p)
 /* Can it be for what was counted that gsan lacks this race?  Then that is noted. */
 static bool caused(const struct verdict *v, const struct emu_oracle_pair *p)
 {
-	uint32_t set = strcmp(p->kind, "lifetime") ? v->causes : v->causes & ~RECORDS;
+	uint32_t set = v->causes;
 
+	if (!strcmp(p->kind, "lifetime"))
+		set &= ~RECORDS;
+	/* What threads did is none of an operation's. */
+	if (!strcmp(p->kind, "data-race") || !strcmp(p->kind, "scope-race") ||
+	    !strcmp(p->kind, "mbarrier-misuse"))
+		set &= ~BIT(GSAN_COUNT_RELAXED_WAIT);
 	if (!set)
 		return false;
 	for (unsigned i = 0; i < CAUSES; i++) {
