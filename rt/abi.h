@@ -470,9 +470,9 @@ struct gsan_root {
 	uint32_t launch_lock;
 	uint32_t sc_next;       /* fence.sc run so far */
 	/* What threads that ran fence.sc had acquired otherwise: by number of the
-	 * fence, the last GSAN_SC_SHARED joined snapshots. */
+	 * fence, the last GSAN_SC_SHARED joined snapshots, and when their blocks began. */
 	uint32_t sc_lock, sc_busy, sc_shared;
-	uint32_t sc_number[GSAN_SC_SHARED], sc_snap[GSAN_SC_SHARED];
+	uint32_t sc_number[GSAN_SC_SHARED], sc_snap[GSAN_SC_SHARED], sc_start[GSAN_SC_SHARED];
 	uint32_t let_go;        /* a launch let its dependents go, ever */
 	uint32_t letting[GSAN_LETTING]; /* where such are in `launches`, + 1, by GSAN_EARLY_HASH */
 	uint32_t shared_slots[GSAN_SHARED_ROWS];

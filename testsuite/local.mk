@@ -278,6 +278,7 @@ race_tests = \
 	testsuite/race/lane_same_instruction.ptx \
 	testsuite/race/last_block_no_acquire.ptx \
 	testsuite/race/last_block_no_release.ptx \
+	testsuite/race/launches_fences_long_ago.ptx \
 	testsuite/race/launches_load_left_then_init.ptx \
 	testsuite/race/launches_many.ptx \
 	testsuite/race/launches_second_races.ptx \

@@ -46,8 +46,9 @@ SLOW void fence_share(struct gsan_warp *w, bool gpu)
 	take_lock(&r->sc_lock);
 	u32 n = load(&r->sc_shared), id;
 	struct gsan_snap *s = snap_begin(w, &id, w->start);
-	u32 last_one = n ? load(&r->sc_snap[(n - 1) % GSAN_SC_SHARED]) : 0;
-	snap_join(s, load(&snap_of(last_one)->start) < w->launch_base ? 0 : last_one);
+	u32 was = (n - 1) % GSAN_SC_SHARED;
+	if (n && load(&r->sc_start[was]) >= w->launch_base)
+		snap_join(s, load(&r->sc_snap[was]));
 	ROLLED
 	for (int i = 0; i < GSAN_REFS; i++) {
 		snap_join(s, a->id[i]);
@@ -59,6 +60,7 @@ SLOW void fence_share(struct gsan_warp *w, bool gpu)
 	__threadfence();
 	u32 number = fetch_add(&r->sc_next, 1) + 1;
 	store(&r->sc_snap[n % GSAN_SC_SHARED], id);
+	store(&r->sc_start[n % GSAN_SC_SHARED], w->start);
 	store(&r->sc_number[n % GSAN_SC_SHARED], number);
 	store(&r->sc_shared, n + 1);
 	__threadfence();

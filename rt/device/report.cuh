@@ -38,12 +38,11 @@ FN bool scopes_meet(const struct gsan_warp *w, u32 a, u32 b, u32 slot, u32 clock
 }
 
 /* What threads that ran fence.sc had acquired before, up to number `sc`, in a launch
- * whose clocks begin above `base`: what earlier ones left says nothing of it, and may
- * have been lost. */
+ * whose clocks begin above `base`: what earlier ones left says nothing of it. */
 SLOW bool shared_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc, u32 base)
 {
 	struct gsan_root *r = root();
-	u32 n = load(&r->sc_shared), best = 0, id = 0;
+	u32 n = load(&r->sc_shared), best = 0, id = 0, start = 0;
 	if (!n)
 		return false;
 	if (load(&r->sc_busy))
@@ -54,16 +53,14 @@ SLOW bool shared_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc
 		if (no_later(number, sc) && (!best || no_later(best, number))) {
 			best = number;
 			id = load(&r->sc_snap[k]);
+			start = load(&r->sc_start[k]);
 		}
 	}
 	if (!id && n > GSAN_SC_SHARED) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
 		return true;
 	}
-	struct gsan_snap *s = snap_of(id);
-	if (!id || (load(&s->start) < base && load(&s->id) == id))
-		return false;
-	return snap_knows(id, slot, warp, lanes, clock, end);
+	return id && start >= base && snap_knows(id, slot, warp, lanes, clock, end);
 }
 
 /* Does the calling lane know of `rec`, of a block whose clocks end at `end`?
