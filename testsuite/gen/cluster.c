@@ -88,6 +88,17 @@ static struct open open_rank(struct gen *g, unsigned rank)
 	return open_eq(g, "%rank", rank);
 }
 
+/* The block of `to` reads what its mbarrier has told it of; neither ends before. */
+static void hear(struct gen *g, struct open to, const struct bar *b, const struct place *a, unsigned slips,
+		 bool cluster)
+{
+	if (!slip(g, slips))
+		put_wait(g, b, "0", cluster);
+	read_stage(g, a);
+	close_if(g, to);
+	end(g);
+}
+
 /* What the other has written is read there, or is written for it. */
 void motif_peer_access(struct gen *g)
 {
@@ -163,11 +174,7 @@ void motif_peer_arrive(struct gen *g)
 		close_if(g, i);
 	close_if(g, o);
 	o = open_rank(g, !from);
-	if (!slip(g, 6))
-		put_wait(g, &b, "0", true);
-	read_stage(g, &a);
-	close_if(g, o);
-	end(g);
+	hear(g, o, &b, &a, 6, true);
 }
 
 /* From one block's shared memory into the other's. */
@@ -209,11 +216,7 @@ void motif_peer_copy(struct gen *g)
 	put(g, "mbarrier.arrive.expect_tx.shared.b64 _, [%%sb+%u], %u;", b.off, expect);
 	plain(g);
 	close_if(g, i);
-	if (!slip(g, 8))
-		put_wait(g, &b, "0", false);
-	read_stage(g, &to);
-	close_if(g, o);
-	end(g);
+	hear(g, o, &b, &to, 8, false);
 	if (chance(g, 30))
 		write_stage(g, &a);
 }
@@ -248,11 +251,7 @@ void motif_peer_store(struct gen *g)
 	put(g, "mbarrier.arrive.expect_tx.shared.b64 _, [%%sb+%u], %u;", b.off, 4 * n - (slip(g, 5) ? 4 : 0));
 	plain(g);
 	close_if(g, i);
-	if (!slip(g, 8))
-		put_wait(g, &b, "0", false);
-	read_stage(g, &to);
-	close_if(g, o);
-	end(g);
+	hear(g, o, &b, &to, 8, false);
 }
 
 /* A copy into both blocks; each waits at its own mbarrier. */
