@@ -4,7 +4,7 @@
 # gpu-run.sh TARBALL [STAGE]...: builds a tarball of `make dist` on a machine
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
 # GPU's among them.  Stages: build, reproducers, programs, rest, kernels (testsuite/kernels
-# and their mutants, beside racecheck), random (2,000 random programs), bench; without any,
+# and their mutants, beside racecheck), random (2,000 random programs, on GPUS of them), bench; without any,
 # all but the last three.  The build is kept in $GPU_RUN_DIR (default: a folder beside
 # the temporary files), so that stages can be run one at a time; every stage is
 # under a time limit.  Logs go to $OUT if that is set.  Ends with a table and
@@ -56,7 +56,7 @@ stage_random()
 	cd "$dir/build" || return
 	timeout 60 make -j"$jobs" testsuite/gen/soak >>make.log 2>&1 || { tail -n 30 make.log; return 1; }
 	rm -rf random-found
-	if JOBS=12 LIMIT=480 sh ../src/testsuite/gen/gpu.sh testsuite/gen/soak 1000; then
+	if JOBS=$((12 * ${GPUS:-1})) LIMIT=${RANDOM_LIMIT:-480} sh ../src/testsuite/gen/gpu.sh testsuite/gen/soak 1000; then
 		echo "PASS    random"
 	else
 		echo "FAIL    random"

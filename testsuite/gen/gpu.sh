@@ -5,13 +5,15 @@
 # verdict is the same on the emulated device under all schedules: gsan must give it
 # there, too, and what race-free programs leave in memory must be the same on both
 # devices, with gsan and without.  Several processes side by side, each with seeds of
-# its own; DEVICE=FILE takes another driver, JOBS=N so many processes, LIMIT=SECONDS.
+# its own; DEVICE=FILE takes another driver, JOBS=N so many processes (12 a GPU at most),
+# GPUS=N so many GPUs by turns, LIMIT=SECONDS.
 # What differs is named and saved in random-found/.  Status 0 if nothing does.
 soak=${1:?usage: gpu.sh SOAK [N [SEED]]}
 n=${2:-1000}
 seed=${3:-1}
 jobs=${JOBS:-$(nproc)}
-[ "$jobs" -le 12 ] || jobs=12
+gpus=${GPUS:-1}
+[ "$jobs" -le $((12 * gpus)) ] || jobs=$((12 * gpus))
 [ "$jobs" -le "$n" ] || jobs=$n
 each=$(((n + jobs - 1) / jobs))
 out=$(mktemp -d "${TMPDIR:-/tmp}/gsan-random.XXXXXX") || exit 99
@@ -20,11 +22,11 @@ trap 'exit 99' HUP INT TERM
 
 i=0
 while [ "$i" -lt "$jobs" ]; do
-	echo "$((seed + i * 1000000)) $out/$i"
+	echo "$((seed + i * 1000000)) $out/$i $((i % gpus))"
 	i=$((i + 1))
-done | xargs -P "$jobs" -L 1 sh -c 'timeout -k 5 "$0" "$1" --device="$2" --each="$3" --seed="$4" \
-	--save=random-found --most=20 >"$5" 2>&1' \
-	"${LIMIT:-500}" "$soak" "${DEVICE:-libcuda.so.1}" "$each"
+done | xargs -P "$jobs" -L 1 sh -c '[ "$4" = 1 ] || export CUDA_VISIBLE_DEVICES="$7"
+	timeout -k 5 "$0" "$1" --device="$2" --each="$3" --seed="$5" --save=random-found --most=20 >"$6" 2>&1' \
+	"${LIMIT:-500}" "$soak" "${DEVICE:-libcuda.so.1}" "$each" "$gpus"
 
 grep -hv '^[0-9][0-9]* race-free' "$out"/*
 grep -h '^[0-9][0-9]* race-free' "$out"/* | awk -v jobs="$jobs" -v n="$n" '
