@@ -352,7 +352,7 @@ static void chunk(struct totals *t, const struct options *o, uint64_t first, uns
 
 struct there {
 	uint64_t clean, racy;           /* programs that were run */
-	uint64_t compared, differ, contents, lost, others;
+	uint64_t compared, differ, contents, lost, others, missed;
 };
 
 static bool has(const struct gen_prog *p, const char *const words[], size_t n)
@@ -408,6 +408,7 @@ static void judge(const struct options *o, struct there *t, const struct gen_pro
 {
 	t->compared += r->compared;
 	t->others += w->racy && r->races;
+	t->missed += r->missed != 0;
 	if (!r->hung && !bad_of(r))
 		return;
 	t->differ += r->bad[0] != 0;
@@ -459,11 +460,12 @@ static int on_device(const struct options *o)
 	     i += CHUNK)
 		there(o, &t, o->seed + i);
 	printf("%llu race-free, %llu racy: %llu verdicts differ, %llu ran into their limit; "
-	       "%llu contents compared, %llu differ; %llu name other lines as well; "
+	       "%llu contents compared, %llu differ; %llu name other lines as well, %llu lack the race for what was counted; "
 	       "programs %llu to %llu, %.0f s\n",
 	       (unsigned long long)t.clean, (unsigned long long)t.racy, (unsigned long long)t.differ,
 	       (unsigned long long)t.lost, (unsigned long long)t.compared,
 	       (unsigned long long)t.contents, (unsigned long long)t.others,
+	       (unsigned long long)t.missed,
 	       (unsigned long long)o->seed, (unsigned long long)(o->seed + i - 1), now() - start);
 	return t.differ || t.contents || t.lost || t.clean < o->each || t.racy < o->each;
 }
