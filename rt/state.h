@@ -114,7 +114,7 @@ struct gsan_warp {
 	unsigned long long grid, cta;           /* to recognise it again */
 	unsigned long long block;               /* its struct gsan_block */
 	uint32_t turns_held;    /* how often it came to where perturb= may hold it up */
-	uint32_t crowded;       /* its clock when a read of shared memory last found others there */
+	uint32_t pad;
 	uint32_t slot, nslots;
 	uint32_t sc, sc_cta;    /* fence.sc known to all lanes: of gpu scope, of the block */
 	/* One 16-byte load: with the first two 0, full barriers are quick. */

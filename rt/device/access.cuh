@@ -635,16 +635,18 @@ FN u32 plain_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size
 	return quick_load(&q, h, addr, size, kind, shared) ? quick_enter(&q, w, kind, site, shared, red, often) : PLAIN_AGAIN;
 }
 
-/* The record of a weak access to shared memory is put in at once, where others of its kind
- * are put: what stood there a barrier has mostly made of no account, or it is the lane's
- * own, and one round trip is enough.  (Global memory may have to come from further off,
- * which a look should wait for.)  Anything else is put back, and nothing was done. */
-FN u32 put_at_once(struct gsan_warp *w, const struct head *h, u64 addr, u32 size, u32 kind, u32 site)
+/* A write of a half or a whole granule of shared memory puts its record in at once, where
+ * others of its kind do: what stood there a barrier has mostly made of no account, or it is
+ * the lane's own, and one round trip is enough.  (Global memory may have to come from
+ * further off, which a look should wait for.)  Anything else is put back, and nothing was
+ * done; where several lanes do so at one moment, it is lost, but these race, then.  Reads
+ * do not: many lanes may well read one place. */
+FN u32 write_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size, u32 site)
 {
 	struct quick q;
-	if (!quick_place(&q, h, addr, size, kind, true))
+	if (!quick_place(&q, h, addr, size, 1, true))
 		return PLAIN_AGAIN;
-	u32 pick = kind ? (q.want & 15 ? 0 : 3) : usual_place(&q);
+	u32 pick = q.want & 15 ? 0 : 3;
 	u64 now = rec_of(q.now), found = exchange64(q.sh + pick, now);
 	/* The look is on its way before the answer is known: they go to one sector, one
 	 * after the other. */
@@ -652,9 +654,8 @@ FN u32 put_at_once(struct gsan_warp *w, const struct head *h, u64 addr, u32 size
 	struct rec2 x;
 	x.lo = (u32)found;
 	x.hi = (u32)(found >> 32);
-	if (x.hi < q.bound || (own_weak(x, q.now) && !(x.lo & ~q.want & 255) && (kind || !(x.lo & 0x100))))
-		return beside(&q, kind, site, true, false, pick);
-	/* Others may have taken the place since, and the history is lost. */
+	if (x.hi < q.bound || (own_weak(x, q.now) && !(x.lo & ~q.want & 255)))
+		return beside(&q, 1, site, true, false, pick);
 	if (swap(q.sh + pick, now, found) != now)
 		fetch_add(&w->evicted, 1);
 	return PLAIN_AGAIN;
@@ -750,23 +751,12 @@ FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool 
 		plain_wide(w, addr, size, kind, site, flags);
 		return;
 	}
-	u32 rest = PLAIN_AGAIN;
-	if (shared && kind == 1) {
-		if (size != 4 && size != 8) {
-			plain_one(w, addr, size, kind, site, flags);
-			return;
-		}
-		rest = put_at_once(w, &h, addr, size, kind, site);
-	} else if (!nc) {
-		/* What many read only the first would put in so, once between two barriers. */
-		bool first = shared && !kind && load_ca32(&w->crowded) != h.a.x;
-		if (first)
-			rest = put_at_once(w, &h, addr, size, 0, site);
-		if (first && rest == PLAIN_AGAIN)
-			store_ca32(&w->crowded, h.a.x);
-		if (rest == PLAIN_AGAIN)
-			rest = plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
+	if (shared && kind == 1 && size != 4 && size != 8) {
+		plain_one(w, addr, size, kind, site, flags);
+		return;
 	}
+	u32 rest = nc ? PLAIN_AGAIN : shared && kind == 1 ? write_quick(w, &h, addr, size, site) :
+		   plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
 	if (rest)
 		plain_rest(w, addr, size, kind, site, flags | rest);
 }

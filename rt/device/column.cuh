@@ -19,7 +19,7 @@ FN u32 standing(const u64 *sh, u32 bound)
 /* A column of `n` elements, an even number, in pairs, that each access bytes `want` of a
  * granule, the first at `addr`: which pair, from the i-th on and beginning with element `k`,
  * is the first with a read for which no others stand?  i | 256 and 512 for which of the two
- * | 1024 if there were others before; n where there is none.  It calls nothing, so that
+ * | 1024 if there were others before | 2048 if a write stands; n where there is none.  It calls nothing, so that
  * everything stays in registers: ptxas keeps on the stack, wherever it is used, what lives
  * across any call. */
 SLOW u32 column_settled(const struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 want, u32 k, u32 i)
@@ -37,15 +37,17 @@ SLOW u32 column_settled(const struct gsan_warp *w, u32 addr, u32 stride, u32 n, 
 		u32 y = standing(at<u64>(base + (u64)(q >> 13) * apart + (u64)q * 4), bound);
 		open = ((want & ~x) | (x & 0x100) ? 1 : 0) | ((want & ~y) | (y & 0x100) ? 2 : 0);
 		left |= open ^ 3;
-		if (open)
+		if (open) {
+			open |= (x | y) & 0x100 ? 8 : 0;
 			break;
+		}
 		k = k + 2 < n ? k + 2 : 0;
 	}
 	return i | open << 8 | (left ? 1024 : 0);
 }
 
 /* Puts in reads of the elements that `open` names (1: at `addr`, 2: one on), where nothing
- * stood a moment ago: at once, as in put_at_once.  Another warp that was as quick has one
+ * stood a moment ago: at once, as in write_quick.  Another warp that was as quick has one
  * reader less.  Returns what is left, PLAIN_* of the first | of the second << 8.  It calls
  * nothing, see column_settled. */
 SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 site, u32 open)
@@ -108,7 +110,10 @@ FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 s
 		left |= found;
 		i = found & 255;
 		k = start + i < n ? start + i : start + i - n;
-		u32 rest = found & 768 ? column_put(w, addr + k * stride, stride, size, site + k, found >> 8 & 3) : 0;
+		/* A write is not to be lost where several lanes read the element. */
+		u32 rest = (found & 256 ? PLAIN_AGAIN : 0) | (found & 512 ? PLAIN_AGAIN << 8 : 0);
+		if (rest && !(found & 2048))
+			rest = column_put(w, addr + k * stride, stride, size, site + k, found >> 8 & 3);
 		if (rest & 255)
 			plain_rest(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED | (rest & 255));
 		if (rest >> 8)

@@ -406,7 +406,7 @@ SLOW bool snap_within(struct gsan_snap *t, struct gsan_snap *s)
 	u32 slot = ta.z, start = ta.w, floor = 0, warp = tb.y;
 	struct gsan_own e;
 	e.base = e.top = e.mask = 0;
-	if (td.y || (td.x && !no_later(td.x, sd.x)) || td.w > sd.w)
+	if ((ta.y & ~sa.y & GSAN_SNAP_LOST) || td.y || (td.x && !no_later(td.x, sd.x)) || td.w > sd.w)
 		return false;
 	if (sa.z == slot && sa.w == start && (sa.y & GSAN_SNAP_OWN)) {
 		e = load_own(snap_own(s) + warp);
@@ -509,6 +509,9 @@ SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags)
 	s->sc = sc;
 	s->grids = state & GSAN_WARP_OVER ? b->launch_number : 0;
 	s->sc_cta = mine && l->sc_cta > sc_cta ? l->sc_cta : sc_cta;
+	/* What it should have acquired it may pass on. */
+	if (state & GSAN_WARP_LOST)
+		s->flags |= GSAN_SNAP_LOST;
 	if (own)
 		store_cg(snap_own(s) + (w->id & 31), four(base, l->own_top, l->own_mask, 0));
 	ROLLED
