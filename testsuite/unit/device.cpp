@@ -43,6 +43,8 @@ FN u32 fetch_add(u32 *p, u32 v) { u32 old = *p; *p += v; return old; }
 FN u32 fetch_or(u32 *p, u32 v) { u32 old = *p; *p |= v; return old; }
 FN u32 fetch_and(u32 *p, u32 v) { u32 old = *p; *p &= v; return old; }
 FN u64 swap(u64 *p, u64 old, u64 now) { u64 v = *p; if (v == old) *p = now; return v; }
+FN u64 exchange64(u64 *p, u64 now) { u64 v = *p; *p = now; return v; }
+FN void store_ca32(u32 *p, u32 v) { *p = v; }
 FN void count(u32 which, u64 n) { if (which == GSAN_COUNT_MERGED) rounded += n; }
 FN u32 sreg_laneid(void) { return 0; }
 FN u32 clock32(void) { return 0; }
