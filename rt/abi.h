@@ -456,6 +456,7 @@ struct gsan_root {
 	uint64_t logs;          /* struct gsan_log[nslots * 32] */
 	uint64_t tmems;         /* struct gsan_tmem[nslots]; 0: no tensor memory */
 	uint64_t tcs;           /* struct gsan_tc[nslots * 32], likewise */
+	uint64_t queues;        /* struct gsan_queue[nslots]; 0: no bulk copies */
 	uint64_t fences;        /* struct gsan_fence[nslots * GSAN_FENCE_LOGS * GSAN_FENCES] */
 	uint64_t dedup;         /* struct gsan_dedup[ndedup], a power of two */
 	uint64_t ring;          /* struct gsan_finding[nring], host memory */

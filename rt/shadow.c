@@ -253,6 +253,9 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(logs, n * 32 * sizeof(struct gsan_log));
 	ARRAY(guests, n * GSAN_GUESTS * sizeof(struct gsan_guest));
 	ARRAY(edits, GSAN_EDITS * sizeof(struct gsan_map));
+	/* (PTX ISA, cp.async.bulk: sm_90) */
+	if (attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 9)
+		ARRAY(queues, n * sizeof(struct gsan_queue));
 	/* (PTX ISA, Tensor Memory: sm_100 and later, but not sm_12x) */
 	if (attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 10) {
 		ARRAY(tmems, n * sizeof(struct gsan_tmem));
@@ -890,6 +893,7 @@ void rt_restart_clocks(struct rt_ctx *c)
 	       zero(c, dev.root.mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar)) &&
 	       zero(c, dev.root.groups, n * 1024 * sizeof(struct gsan_groups)) &&
 	       zero(c, dev.root.logs, n * 32 * sizeof(struct gsan_log)) &&
+	       (!dev.root.queues || zero(c, dev.root.queues, n * sizeof(struct gsan_queue))) &&
 	       (!dev.root.tcs || (zero(c, dev.root.tmems, n * sizeof(struct gsan_tmem)) &&
 				  zero(c, dev.root.tcs, n * 32 * sizeof(struct gsan_tc)))) &&
 	       zero(c, dev.root.fences, fence_bytes());

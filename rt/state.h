@@ -90,6 +90,8 @@ struct gsan_block {
 #define GSAN_WARP_NO_ATOMIC     2u
 #define GSAN_WARP_LOCKSTEP      4u      /* the lanes of a warp order each other */
 #define GSAN_WARP_APART         8u      /* lanes of an if stay apart */
+#define GSAN_WARP_GHOST         16u     /* it is that of a gsan_post; of the lane in the top bits */
+#define GSAN_WARP_LANE_SHIFT    27
 
 /* Of gsan_warp.state. */
 #define GSAN_WARP_REFS          1u      /* the warp has acquired snapshots */
@@ -467,6 +469,61 @@ struct gsan_tc {
 	 * last one that said no more. */
 	struct { uint32_t clock, mask, ld, st, issued, again, pad[2]; } before[GSAN_BEFORES];
 	struct gsan_knew after[GSAN_AFTERS];    /* the last of each lane */
+};
+
+/* ---- Copies whose granules are yet to be walked: post.cuh -------------------- */
+
+/* A box of a tensor. */
+struct gsan_tile {
+	struct gsan_map m;
+	uint32_t inner, rows;   /* bytes of a row in shared memory, rows */
+	uint32_t op;
+	int32_t c[5];
+	uint32_t offset[3];     /* im2col: of W, H, D */
+	uint32_t pad;
+};
+
+/* A range of memory, or the box there, in pieces of 16 bytes. */
+struct gsan_side {
+	unsigned long long rec, at;     /* its records; where it begins */
+	uint32_t flags;         /* ISSUE_* */
+	uint32_t slot;          /* whose shared memory */
+	uint32_t bytes;
+	uint32_t pieces;
+};
+#define GSAN_SIDES      3
+#define GSAN_SAID       16      /* power of two */
+struct gsan_work {
+	struct gsan_tile tile;
+	struct gsan_side side[GSAN_SIDES];
+	uint32_t sides, pieces; /* of all of them */
+	uint32_t site, pad;
+};
+
+struct gsan_post {
+	unsigned long long next;        /* number << 40 | pieces << 20 | the next to be taken */
+	uint32_t done, pad;     /* pieces */
+	struct gsan_work work;
+	/* Who issued it, as he was then: of his warp what tells who he is. */
+	struct gsan_knew knew;
+	struct gsan_warp w;
+	uint32_t clock[32];     /* of the block's warps, then */
+	/* What was found of records so far, by hash: a record without its bytes | side + 1. */
+	struct { unsigned long long key; uint32_t val, pad; } said[GSAN_SAID];
+};
+#define GSAN_POST_NUMBER(v)     ((uint32_t)((v) >> 40))
+#define GSAN_POST_PIECES(v)     ((uint32_t)((v) >> 20) & 0xfffff)
+#define GSAN_POST_NEXT(v)       ((uint32_t)(v) & 0xfffff)
+#define GSAN_POST_MAX   0x7ffffu        /* pieces */
+
+#define GSAN_POSTS      16      /* per slot, power of two */
+struct gsan_queue {
+	uint32_t start;         /* of the block it belongs to */
+	uint32_t posted, walked;        /* numbers: one more than the last, the first that may not be done */
+	uint32_t lock;
+	uint32_t first, pad[3]; /* that this block posted */
+	uint32_t by[32];        /* by warp: lanes that posted and have not left */
+	struct gsan_post e[GSAN_POSTS];
 };
 
 struct gsan_sm { uint32_t used; uint32_t pad[7]; };

@@ -12,7 +12,6 @@
 #define event_known     __gsan_v1_event_known
 #define mbar_over       __gsan_v1_mbar_over
 #define mbar_past       __gsan_v1_mbar_past
-#define then_knew       __gsan_v1_then_knew
 #define tc_over         __gsan_v1_tc_over
 #define group_over      __gsan_v1_group_over
 #define async_over      __gsan_v1_async_over
@@ -27,6 +26,8 @@
 #define issue_status    __gsan_v1_issue_status
 #define issue_report    __gsan_v1_issue_report
 #define async_range     __gsan_v1_async_range
+#define async_all       __gsan_v1_async_all
+#define granule_look    __gsan_v1_granule_look
 #define any_fence       __gsan_v1_any_fence
 #define groups_now      __gsan_v1_groups_now
 #define wait_noted      __gsan_v1_wait_noted
@@ -72,7 +73,7 @@ FN bool reads_map(u64 r)
 FN struct gsan_groups *groups_of(u32 who) { return at<struct gsan_groups>(root()->groups) + who; }
 FN struct gsan_log *log_of(u32 who) { return at<struct gsan_log>(root()->logs) + (who >> 5); }
 FN struct gsan_mbar *mbars_of(u32 slot) { return at<struct gsan_mbar>(root()->mbars) + (u64)slot * GSAN_MBARS; }
-FN u32 self_of(const struct gsan_warp *w) { return w->id << 5 | sreg_laneid(); }
+FN u32 self_of(const struct gsan_warp *w) { return w->id << 5 | lane_in(w); }
 
 /* Is the block that has `slot` one of this launch?  What others left is over. */
 FN bool of_launch(const struct gsan_warp *w, const struct gsan_block *b)
@@ -103,15 +104,18 @@ SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, u32 all)
 	return !end || lane_knows(w, rec, all != OF_WARP, end);
 }
 
-/* What lanes `self` of the warp knew at a moment that is over. */
-struct moment { const struct gsan_knew *at; u32 self; };
+/* Was that known at a moment? */
+FN bool event_knew(struct gsan_warp *w, struct moment then, u32 who, u32 clock)
+{
+	u64 rec = (u64)clock << 35 | (u64)who << 12;
+	u32 end = end_of(w, rec);
+	return !end || then_knew(w, then, rec, end);
+}
 
 /* tcgen05.cuh */
-SLOW bool then_knew(struct gsan_warp *w, struct moment then, u32 who, u32 clock);
 SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, u32 all, struct moment then);
 
-/* Is a phase of the mbarrier over, as far as the calling lane knows?  `then.at`: as was
- * known then. */
+/* Is a phase of the mbarrier over, as far as was known then? */
 SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all, struct moment then)
 {
 	struct gsan_block *b = block_of(slot);
@@ -136,8 +140,7 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 	struct gsan_seen *seen = m->seen[phase & 1];
 	if (all == OF_WARP && left < 3 && me < 32 && load(&seen[me].mask) == ~0u)
 		return true;
-	if (!all && left < 3 && me < 32 && (then.at ? (load(&seen[me].mask) & then.self) && load(&seen[me].clock) <= then.at->clock :
-					    load(&seen[me].mask) >> sreg_laneid() & 1))
+	if (!all && left < 3 && me < 32 && (load(&seen[me].mask) & then.self) && (!then.at || load(&seen[me].clock) <= then.at->clock))
 		return true;
 	ROLLED
 	for (u32 k = 0; k < warps && left < 3; k++) {
@@ -146,7 +149,7 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 		ROLLED
 		for (u32 m = (u32)(v >> 32), lanes = all == OF_BLOCK ? m & (0 - m) : m; lanes; lanes &= lanes - 1) {
 			u32 who = slot << 10 | k << 5 | (__ffs(lanes) - 1);
-			if (then.at ? then_knew(w, then, who, (u32)v) : event_known(w, who, (u32)v, all))
+			if (then.at && !all ? event_knew(w, then, who, (u32)v) : event_known(w, who, (u32)v, all))
 				return true;
 		}
 	}
@@ -158,17 +161,9 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 	return true;
 }
 
-FN struct moment at_present(void)
-{
-	struct moment m;
-	m.at = 0;
-	m.self = 0;
-	return m;
-}
-
 SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all)
 {
-	return mbar_past(w, slot, index, phase, all, at_present());
+	return mbar_past(w, slot, index, phase, all, present(w));
 }
 
 /* Is the thread's group over, as far as the calling lane knows? */
@@ -302,7 +297,7 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, u32 all)
 	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_WGMMA)
 		return wgmma_over(w, r, all);
 	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_TCGEN05)
-		return tc_over(w, (u32)(r >> 12) & 0x7fffff, GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX, all, at_present());
+		return tc_over(w, (u32)(r >> 12) & 0x7fffff, GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX, all, present(w));
 	if (async_what(r) & GSAN_ASYNC_MBAR)
 		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all) && tx_reached(w, r, all);
 	if (async_how(r) == GSAN_HOW_PEER)
@@ -529,6 +524,13 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 	return proxy_status(w, prev, same, end, space);
 }
 
+/* Was the copy of a ghost issued before the access `prev`, as its clock tells? */
+FN bool issued_before(const struct gsan_warp *w, u64 prev)
+{
+	return is_ghost(w) && GSAN_REC_SLOT(prev) == w->slot && GSAN_REC_CLOCK(prev) > w->start &&
+	       GSAN_REC_CLOCK(prev) > post_of(w)->clock[GSAN_REC_WARP(prev)];
+}
+
 /* `prev` in record `k` and the operation are a finding. */
 SLOW void issue_report(struct gsan_warp *w, u32 status, u64 *sh, u32 *st, u32 k, u32 word, u64 prev, u64 now, u64 where, u32 site)
 {
@@ -536,112 +538,258 @@ SLOW void issue_report(struct gsan_warp *w, u32 status, u64 *sh, u32 *st, u32 k,
 	u64 cta = own_block(w)->cta;
 	if (!psite)
 		psite = site_of(st + k, prev);
+	/* What came behind the issue and before the walk. */
+	if (GSAN_REC_KIND(prev) != GSAN_KIND_ASYNC && issued_before(w, prev)) {
+		tell(w, status >> 8 & 255, GSAN_WHY_ASYNC, where, psite, prev, site, now, cta);
+		return;
+	}
 	if (GSAN_REC_SLOT(prev) != w->slot && GSAN_REC_KIND(prev) != GSAN_KIND_ASYNC)
 		find_tenant(GSAN_REC_SLOT(prev), GSAN_REC_CLOCK(prev), &launch, &cta);
 	tell(w, status >> 8 & 255, status >> 16, where, site, now, psite, prev, cta);
 }
 
-/* `bytes` bytes at `addr`, global or in the shared memory of `slot`: the operation
- * `rec` of the calling lane puts its records in and is compared with what stands. */
-SLOW void async_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 rec, u32 flags, u32 site)
-{
-	bool shared = flags & ISSUE_SHARED, write = rec & ASYNC_WRITES, product = by_product(rec);
-	u32 limit = shared ? load(&block_of(slot)->shared_limit) : 0, lost = 0;
+/* An operation that is issued: who issues it, its records, ISSUE_*, and the block of which
+ * the shared memory is. */
+struct issue {
+	struct gsan_warp *w;
+	u64 rec;
+	u32 flags, site, slot;
 	/* Neighbouring granules are mostly alike, if not in the order of their records: what
 	 * was found of the last four. */
-	u64 key[4] = { 0, 0, 0, 0 };
-	u32 val[4] = { 0, 0, 0, 0 };
+	u32 val[4];
+	u64 key[4];
+	/* What all who walk a posted copy found, and for which of its sides; or NULL. */
+	struct gsan_post *post;
+	u32 side;
+};
+
+FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32 flags, u32 site)
+{
+	x->w = w;
+	x->rec = rec;
+	x->flags = flags;
+	x->site = site;
+	x->slot = slot;
+	x->key[0] = x->key[1] = x->key[2] = x->key[3] = 0;
+	x->post = 0;
+	x->side = 0;
+}
+
+/* What issue_status says of record `prev`. */
+FN u32 status_of(struct issue *x, u64 *sh, u64 prev, u64 now)
+{
+	u64 id = prev & ~255ull;
 	ROLLED
-	for (u64 end = addr + bytes; addr < end; addr = (addr & ~7ull) + 8) {
-		u32 size = end - addr < 8 ? (u32)(end - addr) : 8, off = (u32)addr & SHARED_WINDOW;
-		u64 *sh, where = (addr & ~7ull) | (u64)shared, now = rec | bytes_at(addr, size);
-		u32 *st;
-		if (shared) {
-			u64 row = (u64)(off >> 13) * w->nslots + slot;
-			sh = at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4);
-			st = at<u32>(GSAN_SITES_SHARED + (row << 14) + (off & 0x1ff8) * 2);
-		}
-		if (shared ? off >= limit : !shadow_global(addr, &sh, &st)) {
-			fetch_add(&w->unbacked, 1);
+	for (u32 k = 0; k < 4; k++)
+		if (x->key[k] == id)
+			return x->val[k];
+	x->key[3] = x->key[2]; x->key[2] = x->key[1]; x->key[1] = x->key[0];
+	x->val[3] = x->val[2]; x->val[2] = x->val[1]; x->val[1] = x->val[0];
+	x->key[0] = id;
+	if (!x->post)
+		return x->val[0] = issue_status(x->w, sh, prev, now, x->flags);
+	void *said = x->post->said + ((u32)(id >> 12) * 2654435761u + x->side >> 20) % GSAN_SAID;
+	u64 key = id | (x->side + 1);
+	uint4 v = load_ca(said);        /* key val */
+	if (((u64)v.y << 32 | v.x) == key)
+		return x->val[0] = v.z;
+	x->val[0] = issue_status(x->w, sh, prev, now, x->flags);
+	store_ca(said, four((u32)key, (u32)(key >> 32), x->val[0], 0));
+	return x->val[0];
+}
+
+/* A granule on its way. */
+struct granule {
+	u64 *sh, now, where;
+	u32 *st;
+	uint4 a, c, words;      /* its records, and their sites if they are known yet */
+	u32 pick;               /* where the operation's record was put in; 4: nowhere */
+};
+
+#define LOOK_DONE       (1u << 12)
+FN void record_now(struct granule *g, u32 k, u64 v)
+{
+	u32 low = (u32)v, high = (u32)(v >> 32);
+	if (k & 2) {
+		g->c = k & 1 ? four(g->c.x, g->c.y, low, high) : four(low, high, g->c.z, g->c.w);
+		return;
+	}
+	g->a = k & 1 ? four(g->a.x, g->a.y, low, high) : four(low, high, g->a.z, g->a.w);
+}
+
+/* Is what stands there now nothing but what stood there when it was looked at? */
+FN bool same_or_gone(uint4 v, uint4 old)
+{
+	return (!(v.x | v.y) || (v.x == old.x && v.y == old.y)) && (!(v.z | v.w) || (v.z == old.z && v.w == old.w));
+}
+
+FN u64 record_in(const struct granule *g, u32 k)
+{
+	return k & 2 ? (k & 1 ? (u64)g->c.w << 32 | g->c.z : (u64)g->c.y << 32 | g->c.x) :
+		       (k & 1 ? (u64)g->a.w << 32 | g->a.z : (u64)g->a.y << 32 | g->a.x);
+}
+
+/* The operation is compared with what stands in `g`.  Returns the records whose place it
+ * may take, those that it stands for << 4, those of products << 8; LOOK_DONE if its own
+ * is in. */
+SLOW u32 granule_look(struct issue *x, const struct granule *g)
+{
+	u64 now = g->now;
+	u32 free = 0, spare = 0, old_ones = 0;
+	bool shared = x->flags & ISSUE_SHARED, write = now & ASYNC_WRITES, product = by_product(now), in = g->pick < 4;
+	ROLLED
+	for (u32 k = 0; k < 4; k++) {
+		u64 prev = record_in(g, k);
+		if (!prev) {
+			free |= 1u << k;
 			continue;
 		}
-		u32 pick = 4;
-		u64 old = 0;
+		if (product && by_product(prev) && prev != now && !((prev ^ now) >> 12 & 0x7fffff) && !(prev & ~now & 255))
+			old_ones |= 1u << k;
+		/* Its own, or that of a read by another of the same group. */
+		if (prev == now && (g->pick == k || !write))
+			in = true;
+		if (!(prev & now & 255) || (prev == now && in))
+			continue;
+		bool async = GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC;
+		bool writes = async ? (prev & ASYNC_WRITES) : (prev & 0x100);
+		bool reduce = async && reduces(prev) && reduces(now);
+		/* What an earlier launch left would only push out the others. */
+		if (!async && GSAN_REC_CLOCK(prev) < x->w->launch_base) {
+			free |= 1u << k;
+			continue;
+		}
+		u32 v = status_of(x, g->sh, prev, now), s = v & 255;
+		if ((v & 0xffff) == (STATUS_BAD | GSAN_ASYNC_RACE << 8) && shared && behind_product(x->w, g->sh, prev))
+			s = STATUS_FINE;
+		if (s == STATUS_GONE || (s == STATUS_FINE && !(prev & ~now & 255) && (write || !writes)))
+			old_ones |= 1u << k;
+		if (product && s == STATUS_FINE && !(prev & ~now & 255))
+			spare |= 1u << k;
+		if (s == STATUS_BAD && (write || writes) && !reduce)
+			issue_report(x->w, v, g->sh, g->st, k, k & 2 ? (k & 1 ? g->words.w : g->words.z) : (k & 1 ? g->words.y : g->words.x),
+				     prev, now, g->where, x->site);
+	}
+	return free | old_ones << 4 | spare << 8 | (in ? LOOK_DONE : 0);
+}
+
+/* Which record its own is to take the place of; 4: it gives up. */
+FN u32 granule_pick(struct issue *x, const struct granule *g, u32 look)
+{
+	u32 free = (look | look >> 4) & 15, spare = look >> 8 & 15;
+	u32 h = ((u32)(g->where >> 3) ^ clock32()) * 2654435761u >> 30;
+	if (!free) {
+		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
+		/* A read gives up itself, unless it is a product's that stands for what it
+		 * came behind, see behind_product. */
+		if (!(g->now & ASYNC_WRITES) && !spare)
+			return 4;
+		free = spare ? spare : 1u << h;
+	}
+	return (__ffs((free >> h | free << (4 - h)) & 15) - 1 + h) & 3;
+}
+
+/* Its record has taken the place of `pick`. */
+FN void granule_in(struct issue *x, struct granule *g, u32 look, u32 pick)
+{
+	g->pick = pick;
+	store(g->st + pick, site_word(x->site, g->now));
+	/* Others that it stands for are only in the way. */
+	ROLLED
+	for (u32 m = look >> 4 & 15 & ~(1u << pick); m; m &= m - 1)
+		swap(g->sh + (__ffs(m) - 1), record_in(g, __ffs(m) - 1), 0ull);
+	record_now(g, pick, g->now);
+}
+
+/* Where the records of a granule are.  False: nowhere. */
+FN bool granule_at(struct issue *x, struct granule *g, u64 addr, u64 end, u32 limit)
+{
+	u32 size = end - addr < 8 ? (u32)(end - addr) : 8, off = (u32)addr & SHARED_WINDOW;
+	bool shared = x->flags & ISSUE_SHARED;
+	g->where = (addr & ~7ull) | (u64)shared;
+	g->now = x->rec | bytes_at(addr, size);
+	g->pick = 4;
+	if (!shared)
+		return shadow_global(addr, &g->sh, &g->st);
+	u64 row = (u64)(off >> 13) * x->w->nslots + x->slot;
+	g->sh = at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4);
+	g->st = at<u32>(GSAN_SITES_SHARED + (row << 14) + (off & 0x1ff8) * 2);
+	return off < limit;
+}
+
+/* `bytes` bytes at `addr`, global or in shared memory: the operation puts its records in
+ * and is compared with what stands.  All that takes long is to wait for memory, so each
+ * lane has two granules on their way, and the lanes of `group`, which all come, stay
+ * together: apart, they would wait one after the other. */
+SLOW void async_range(struct issue *x, u32 group, u64 addr, u32 bytes)
+{
+	u32 limit = x->flags & ISSUE_SHARED ? load(&block_of(x->slot)->shared_limit) : 0;
+	u64 end = addr + bytes;
+	meet_all(group);
+	ROLLED
+	for (; __ballot_sync(group, addr < end); addr = (addr & ~7ull) + 16) {
+		struct granule g, h;
+		u64 next = (addr & ~7ull) + 8;
+		u32 nowhere = 0;
+		bool first = addr < end, second = first && next < end;
+		if (first && !granule_at(x, &g, addr, end, limit)) {
+			first = false;
+			nowhere++;
+		}
+		if (second && !granule_at(x, &h, next, end, limit)) {
+			second = false;
+			nowhere++;
+		}
+		if (nowhere)
+			fetch_add(&warp_of(x->w->slot, x->w->id & 31)->unbacked, nowhere);
+		meet_all(group);
 		ROLLED
-		for (u32 tries = 0; tries < 8; tries++) {
-			uint4 a = load_cg(sh), c = load_cg(sh + 2), words = load_cg(st);
-			u64 r[4];
-			u32 word[4], free = 0, spare = 0, old_ones = 0;
-			r[0] = (u64)a.y << 32 | a.x; r[1] = (u64)a.w << 32 | a.z;
-			r[2] = (u64)c.y << 32 | c.x; r[3] = (u64)c.w << 32 | c.z;
-			word[0] = words.x; word[1] = words.y; word[2] = words.z; word[3] = words.w;
-			bool in = pick < 4;
-#pragma unroll
-			for (u32 k = 0; k < 4; k++) {
-				u64 x = r[k];
-				if (!x)
-					free |= 1u << k;
-				if (product && by_product(x) && x != now && !((x ^ now) >> 12 & 0x7fffff) && !(x & ~now & 255))
-					old_ones |= 1u << k;
-				/* Its own, or that of a read by another of the same group. */
-				if (x == now && (pick == k || !write))
-					in = true;
-				if (!(x & now & 255) || (x == now && in))
-					continue;
-				bool async = GSAN_REC_KIND(x) == GSAN_KIND_ASYNC;
-				bool writes = async ? (x & ASYNC_WRITES) : (x & 0x100);
-				bool reduce = async && reduces(x) && reduces(now);
-				u64 id = x & ~255ull;
-				/* What an earlier launch left would only push out the others. */
-				if (!async && GSAN_REC_CLOCK(x) < w->launch_base) {
-					free |= 1u << k;
-					continue;
+		for (u32 tries = 0; tries < 8 && __ballot_sync(group, first || second); tries++) {
+			u32 look = LOOK_DONE, other = LOOK_DONE;
+			if (first || second) {
+				u64 *p = first ? g.sh : h.sh, *q = second ? h.sh : p;
+				u32 *s = first ? g.st : h.st, *t = second ? h.st : s;
+				bool sites = (first && g.pick == 4) || (second && h.pick == 4);
+				uint4 pa = load_cg(p), pc = load_cg(p + 2), qa = load_cg(q), qc = load_cg(q + 2);
+				uint4 ps = four(0, 0, 0, 0), qs = ps;
+				if (sites) {
+					ps = load_cg(s);
+					qs = load_cg(t);
 				}
-				u32 v = id == key[0] ? val[0] : id == key[1] ? val[1] : id == key[2] ? val[2] : val[3];
-				if (id != key[0] && id != key[1] && id != key[2] && id != key[3]) {
-					v = issue_status(w, sh, x, now, flags);
-					key[3] = key[2]; key[2] = key[1]; key[1] = key[0]; key[0] = id;
-					val[3] = val[2]; val[2] = val[1]; val[1] = val[0]; val[0] = v;
-				}
-				u32 s = v & 255;
-				if ((v & 0xffff) == (STATUS_BAD | GSAN_ASYNC_RACE << 8) && shared && behind_product(w, sh, x))
-					s = STATUS_FINE;
-				if (s == STATUS_GONE || (s == STATUS_FINE && !(x & ~now & 255) && (write || !writes)))
-					old_ones |= 1u << k;
-				if (product && s == STATUS_FINE && !(x & ~now & 255))
-					spare |= 1u << k;
-				if (s == STATUS_BAD && (write || writes) && !reduce)
-					issue_report(w, v, sh, st, k, word[k], x, now, where, site);
+				/* The second look is for what came meanwhile. */
+				first = first && !(g.pick < 4 && same_or_gone(pa, g.a) && same_or_gone(pc, g.c));
+				second = second && !(h.pick < 4 && same_or_gone(qa, h.a) && same_or_gone(qc, h.c));
+				g.a = pa; g.c = pc; g.words = ps;
+				h.a = qa; h.c = qc; h.words = qs;
 			}
-			/* The second look was for what came meanwhile. */
-			if (in)
-				break;
-			u32 h = ((u32)(addr >> 3) ^ clock32()) * 2654435761u >> 30;
-			free |= old_ones;
-			if (!free) {
-				lost++;
-				/* A read gives up itself, unless it is a product's that stands for
-				 * what it came behind, see behind_product. */
-				if (!write && !spare)
-					break;
-				free = spare ? spare : 1u << h;
-			}
-			u32 turned = free >> h | free << (4 - h);
-			pick = (__ffs(turned & 15) - 1 + h) & 3;
-			old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
-			if (swap(sh + pick, old, now) != old) {
-				pick = 4;
-				continue;
-			}
-			store(st + pick, site_word(site, now));
-			/* Others that it stands for are only in the way. */
-			ROLLED
-			for (old_ones &= ~(1u << pick); old_ones; old_ones &= old_ones - 1) {
-				u32 k = __ffs(old_ones) - 1;
-				swap(sh + k, k & 2 ? (k & 1 ? r[3] : r[2]) : (k & 1 ? r[1] : r[0]), 0ull);
-			}
+			if (first)
+				look = granule_look(x, &g);
+			meet_all(group);
+			if (second)
+				other = granule_look(x, &h);
+			u32 i = first && !(look & LOOK_DONE) ? granule_pick(x, &g, look) : 4;
+			u32 k = second && !(other & LOOK_DONE) ? granule_pick(x, &h, other) : 4;
+			u64 was = 0, had = 0, got = 0, found = 0;
+			meet_all(group);
+			if (i < 4)
+				got = swap(g.sh + i, was = record_in(&g, i), g.now);
+			if (k < 4)
+				found = swap(h.sh + k, had = record_in(&h, k), h.now);
+			if (i < 4 && got == was)
+				granule_in(x, &g, look, i);
+			if (k < 4 && found == had)
+				granule_in(x, &h, other, k);
+			first = first && i < 4;
+			second = second && k < 4;
+			meet_all(group);
 		}
 	}
-	if (lost)
-		fetch_add(&w->evicted, lost);
+}
+
+/* All of an operation of the calling lane in one range. */
+SLOW void async_all(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 rec, u32 flags, u32 site)
+{
+	struct issue x;
+	issue_begin(&x, w, slot, rec, flags, site);
+	async_range(&x, __activemask(), addr, bytes);
 }

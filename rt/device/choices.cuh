@@ -29,7 +29,7 @@ SLOW bool tx_reached(struct gsan_warp *w, u64 r, u32 all)
 		u32 k = __ffs(wide) - 1;
 		u64 v = load64((u64 *)&m->seen[phase & 1][k]);
 		u32 lanes = (u32)(v >> 32);
-		if (all != OF_BLOCK && slot == w->slot && k == (w->id & 31) && (all ? lanes == ~0u : lanes >> sreg_laneid() & 1))
+		if (all != OF_BLOCK && slot == w->slot && k == (w->id & 31) && (all ? lanes == ~0u : lanes >> lane_in(w) & 1) && (u32)v <= w->clock)
 			return true;
 		ROLLED
 		for (; lanes; lanes &= lanes - 1)

@@ -8,6 +8,7 @@
  */
 #define copy_all        __gsan_v1_copy_all
 #define copy_range      __gsan_v1_copy_range
+#define copy_long       __gsan_v1_copy_long
 #define copy_issue      __gsan_v1_copy_issue
 #define copy_phase      __gsan_v1_copy_phase
 #define group_step      __gsan_v1_group_step
@@ -26,6 +27,8 @@ SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes, u32 site)
 	/* Nobody is left to expect more: it counts in the next phase. */
 	if (m->ahead >= m->expected && m->tx_first && m->tx_issued + bytes > m->tx_expected) {
 		phase = (phase + 1) & GSAN_MBAR_PHASES;
+		/* Or one of those before it does. */
+		count(GSAN_COUNT_ASYNC_LOST, 1);
 	} else {
 		m->tx_first = m->tx_first ? m->tx_first : bytes;
 		m->tx_issued += bytes;
@@ -65,9 +68,9 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 			continue;
 		/* The source is free when one of them is complete: more is not known of it. */
 		if (!done && !(op & GSAN_COPY_NO_SOURCE))
-			async_range(w, w->slot, src, bytes, rec, ISSUE_PROXY | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
+			async_all(w, w->slot, src, bytes, rec, ISSUE_PROXY | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
 		copy_stays(w, rec, (u32)dst, site);
-		async_range(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
+		async_all(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
 		done |= 1u << rank;
 	}
 	if (done != mask)
@@ -78,7 +81,7 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 SLOW void copy_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u32 mask, u64 rec, u32 flags, u32 site)
 {
 	if (mask == 0xffff) {
-		async_range(w, slot, addr, bytes, rec, flags, site);
+		async_all(w, slot, addr, bytes, rec, flags, site);
 		return;
 	}
 	ROLLED
@@ -87,8 +90,21 @@ SLOW void copy_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u32 mas
 		for (u32 m = mask, first, n; m; m &= ~0u << (first + n)) {
 			first = __ffs(m) - 1;
 			n = __ffs(~(m >> first)) - 1;
-			async_range(w, slot, addr + i + first, n, rec, flags, site);
+			async_all(w, slot, addr + i + first, n, rec, flags, site);
 		}
+}
+
+#define COPY_LONG       64u
+
+/* A copy of many bytes, from `src` with record `reads` to `dst` with `writes`. */
+struct copied { u64 src, dst, reads, writes; u32 bytes, slot; };
+SLOW void copy_long(struct gsan_warp *w, const struct copied *c, u32 from_flags, u32 to_flags, bool own, u32 site)
+{
+	struct gsan_work k;
+	work_begin(&k, site);
+	work_range(&k, w->slot, c->src, c->bytes, c->reads, from_flags);
+	work_range(&k, c->slot, c->dst, c->bytes, c->writes, to_flags);
+	work_issue(w, &k, own);
 }
 
 SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
@@ -141,12 +157,17 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 		copy_reads(w, (u32)src, site);
 	if (op & GSAN_COPY_MBAR)
 		rec |= (how == GSAN_HOW_REDUCE ? MBAR_REDUCES : 0) | (op & GSAN_COPY_GENERIC ? MBAR_GENERIC : 0);
-	if (!(op & GSAN_COPY_NO_SOURCE)) {
-		u64 r = how == GSAN_HOW_REDUCE && !(op & GSAN_COPY_MBAR) ?
-			group_record(me, GSAN_HOW_BULK, GSAN_REC_CLOCK(rec) & GSAN_ASYNC_GROUP_MAX) : rec;
-		copy_range(w, w->slot, src, from, mask, r, proxy | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
+	u64 r = how == GSAN_HOW_REDUCE && !(op & GSAN_COPY_MBAR) ?
+		group_record(me, GSAN_HOW_BULK, GSAN_REC_CLOCK(rec) & GSAN_ASYNC_GROUP_MAX) : rec;
+	u32 from_flags = proxy | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), to_flags = proxy | (op & GSAN_COPY_TO_SHARED ? ISSUE_SHARED : 0);
+	if (mask == 0xffff && bytes >= COPY_LONG && !(op & GSAN_COPY_NO_SOURCE)) {
+		struct copied c = { src, dst, r, rec | ASYNC_WRITES, bytes, slot };
+		copy_long(w, &c, from_flags, to_flags, (u32)(at >> 32) == w->slot && slot == w->slot, site);
+		return;
 	}
-	copy_range(w, slot, dst, bytes, mask, rec | ASYNC_WRITES, proxy | (op & GSAN_COPY_TO_SHARED ? ISSUE_SHARED : 0), site);
+	if (!(op & GSAN_COPY_NO_SOURCE))
+		copy_range(w, w->slot, src, from, mask, r, from_flags, site);
+	copy_range(w, slot, dst, bytes, mask, rec | ASYNC_WRITES, to_flags, site);
 }
 
 API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
@@ -173,6 +194,8 @@ SLOW void group_step(struct gsan_warp *w, u32 op, u32 n)
 		return;
 	u32 kind = cp ? GSAN_WAIT_CP : op & GSAN_GROUP_READ ? GSAN_WAIT_READ : GSAN_WAIT_BULK;
 	u32 upto = number - 1 > n ? number - 1 - n : 0, from = load(&g->waited[kind]);
+	if (!cp)
+		walk(w, WALK_GROUP, upto);
 	u32 group = __activemask(), alike = __match_any_sync(group, (u64)upto << 32 | from);
 	first = sreg_laneid() == __ffs(alike) - 1;
 	ONE_BY_ONE(

@@ -51,7 +51,13 @@ SLOW u32 grids_known(struct gsan_warp *w)
 {
 	struct gsan_block *b = own_block(w);
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
+	const struct gsan_knew *k = present(w).at;
 	u32 state = load(&w->state), n = state & GSAN_WARP_OVER ? b->launch_number : b->first;
+	ROLLED
+	for (u32 i = 0; k && i < 3; i++)
+		n = refs_grids(&k->refs[i], n);
+	if (k)
+		return n;
 	if (load(&w->m_refs) >> sreg_laneid() & 1)
 		n = refs_grids(&l->refs, n);
 	if (state & GSAN_WARP_REFS)
@@ -73,7 +79,8 @@ SLOW bool launch_beside(struct gsan_warp *w, u32 other, u32 chain)
 	if (other < grids_known(w))
 		return false;
 	/* Numbers of fence.sc do not tell of this. */
-	u32 sc = w->sc | load(&b->sc) | (load(&w->m_refs) >> sreg_laneid() & 1 ? l->sc : 0);
+	const struct gsan_knew *k = present(w).at;
+	u32 sc = k ? k->sc : w->sc | load(&b->sc) | (load(&w->m_refs) >> sreg_laneid() & 1 ? l->sc : 0);
 	if (!sc || !load(&launch_of(b)->waits))
 		return true;
 	count(GSAN_COUNT_MERGED, 1);

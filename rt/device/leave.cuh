@@ -228,6 +228,7 @@ SLOW void last_leaves(struct gsan_warp *w)
 
 SLOW void thread_leaves(struct gsan_warp *w)
 {
+	walk_last(w);
 	u32 lane = sreg_laneid(), group = __activemask();
 	struct gsan_groups *g = groups_of(self_of(w));
 	struct gsan_log *log = log_of(w->id << 5);

@@ -20,7 +20,6 @@
 #define noted_lost      __gsan_v1_noted_lost
 #define released_in     __gsan_v1_released_in
 #define map_released    __gsan_v1_map_released
-#define map_read        __gsan_v1_map_read
 
 /* ---- What they say --------------------------------------------------------------- */
 
@@ -35,45 +34,24 @@ SLOW u64 map_hash(u64 map)
 
 FN void map_take(struct gsan_map *to, const struct gsan_map *from)
 {
+	/* By fives, so that as many loads are on their way at a time. */
 	ROLLED
-	for (u32 i = 0; i < sizeof *to / 16; i++) {
-		uint4 v = load_cg((const uint4 *)from + i);
-		((u64 *)to)[2 * i] = (u64)v.y << 32 | v.x;
-		((u64 *)to)[2 * i + 1] = (u64)v.w << 32 | v.z;
+	for (u32 i = 0; i < sizeof *to / 16; i += 5) {
+		uint4 v[5];
+#pragma unroll
+		for (u32 k = 0; k < 5; k++)
+			v[k] = load_cg((const uint4 *)from + i + k);
+#pragma unroll
+		for (u32 k = 0; k < 5; k++) {
+			((u64 *)to)[2 * (i + k)] = (u64)v[k].y << 32 | v[k].x;
+			((u64 *)to)[2 * (i + k) + 1] = (u64)v[k].w << 32 | v[k].z;
+		}
 	}
 }
 
 FN struct gsan_map *edits_of(u64 key)
 {
 	return at<struct gsan_map>(root()->edits) + (u32)(key >> 32) % (GSAN_EDITS / GSAN_EDIT_WAYS) * GSAN_EDIT_WAYS;
-}
-
-/* The description of that hash, if it is known. */
-SLOW bool map_known(u64 key, struct gsan_map *to)
-{
-	const struct gsan_map *table = at<const struct gsan_map>(root()->maps), *set = edits_of(key);
-	ROLLED
-	for (u32 i = 0; i < GSAN_MAPS; i++) {
-		const struct gsan_map *m = table + ((u32)key + i) % GSAN_MAPS;
-		u64 k = *(const volatile u64 *)&m->key;
-		if (k == key) {
-			map_take(to, m);
-			return true;
-		}
-		if (!k)
-			break;
-	}
-	ROLLED
-	for (u32 i = 0; i < GSAN_EDIT_WAYS; i++) {
-		if (load64((const u64 *)&set[i].key) != key)
-			continue;
-		__threadfence();
-		map_take(to, set + i);
-		__threadfence();
-		/* It may have been replaced meanwhile. */
-		return load64((const u64 *)&set[i].key) == key;
-	}
-	return false;
 }
 
 /* Enters a description, in the place of another if need be. */
@@ -99,6 +77,37 @@ SLOW void map_enter(const struct gsan_map *m)
 		((volatile u64 *)to)[i] = ((const u64 *)m)[i];
 	__threadfence();
 	*(volatile u64 *)&to->key = m->key;
+}
+
+/* The description of that hash, if it is known.  The host's table is in its own memory,
+ * far away: what was found there is entered here. */
+SLOW bool map_known(u64 key, struct gsan_map *to)
+{
+	const struct gsan_map *table = at<const struct gsan_map>(root()->maps), *set = edits_of(key);
+	ROLLED
+	for (u32 i = 0; i < GSAN_EDIT_WAYS; i++) {
+		if (load64((const u64 *)&set[i].key) != key)
+			continue;
+		__threadfence();
+		map_take(to, set + i);
+		__threadfence();
+		/* It may have been replaced meanwhile. */
+		if (load64((const u64 *)&set[i].key) == key)
+			return true;
+	}
+	ROLLED
+	for (u32 i = 0; i < GSAN_MAPS; i++) {
+		const struct gsan_map *m = table + ((u32)key + i) % GSAN_MAPS;
+		u64 k = *(const volatile u64 *)&m->key;
+		if (k == key) {
+			map_take(to, m);
+			map_enter(to);
+			return true;
+		}
+		if (!k)
+			break;
+	}
+	return false;
 }
 
 /* Bytes of an element by the number that tensormap.replace gives its type; 0: packed. */
@@ -317,7 +326,7 @@ SLOW bool map_released(struct gsan_warp *w, const struct gsan_noted *f, u32 by, 
  * `sh`, a thread's access `prev` stands, which the lane knows of: see issue_status. */
 SLOW u32 map_status(struct gsan_warp *w, const u64 *sh, u64 prev, u32 end)
 {
-	u32 place = (u32)(((u64)sh - GSAN_SHADOW) >> (GSAN_NOTED_SHIFT + 2)), lane = sreg_laneid();
+	u32 place = (u32)(((u64)sh - GSAN_SHADOW) >> (GSAN_NOTED_SHIFT + 2)), lane = lane_in(w);
 	if (!(prev & 0x100) || ((load(&w->state) | load(&warp_of(GSAN_REC_SLOT(prev), GSAN_REC_WARP(prev))->state)) &
 				(GSAN_WARP_UNMODELLED | GSAN_WARP_LOST)))
 		return STATUS_FINE;
@@ -332,7 +341,7 @@ SLOW u32 map_status(struct gsan_warp *w, const u64 *sh, u64 prev, u32 end)
 			/* The map begins there, or 64 bytes before. */
 			if (!e.x || !(e.z & GSAN_NOTED_ACQUIRE) || place - e.w > 1 || load(&f->start) != w->start)
 				continue;
-			bool own = by == w->id && (e.x >> lane & 1);
+			bool own = by == w->id && (e.x >> lane & 1) && e.y <= w->clock;
 			if ((own || event_known(w, by << 5 | (__ffs(e.x) - 1), e.y, false)) && map_released(w, f, by, prev, end))
 				return STATUS_FINE;
 		}
@@ -340,14 +349,4 @@ SLOW u32 map_status(struct gsan_warp *w, const u64 *sh, u64 prev, u32 end)
 			return STATUS_FINE;
 	}
 	return STATUS_BAD | GSAN_TENSORMAP_RACE << 8 | GSAN_WHY_MAP << 16;
-}
-
-/* A copy with record `rec` reads its tensor map: in global memory, or in parameters or
- * constants, which nobody writes. */
-SLOW void map_read(struct gsan_warp *w, u64 map, u64 rec, u32 site)
-{
-	u64 *sh;
-	u32 *st;
-	if (!is_local(map) && !is_shared(map) && shadow_global(map, &sh, &st))
-		async_range(w, w->slot, map, 128, rec, ISSUE_PROXY | ISSUE_MAP, site);
 }

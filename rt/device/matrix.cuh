@@ -21,9 +21,6 @@
 #define LAYOUT_MN       256u    /* major in m or n */
 #define LAYOUT_WIDE     512u    /* 32 bytes are moved about together, not 16 */
 
-/* Who issues it, and in whose shared memory the matrix lies. */
-struct reader { struct gsan_warp *w; u64 rec; u32 slot, site; };
-
 /* Where line `i` of a matrix begins, before the swizzle: row i, or where it is major in
  * m or n, of `columns` columns, column i % columns of piece i / columns of the rows. */
 FN u32 matrix_line(u64 d, u32 layout, u32 columns, u32 i)
@@ -44,17 +41,19 @@ FN u32 swizzled(u64 d, u32 layout, u32 a)
 }
 
 /* Lines `first`, `first` + `step`, ... of a matrix of `rows` rows of `bytes` bytes in
- * elements of `size`. */
-SLOW void matrix_read(struct reader r, u64 d, u32 layout, u32 rows, u32 bytes, u32 size, u32 first, u32 step)
+ * elements of `size`, by all lanes of `group`. */
+SLOW void matrix_read(struct issue *x, u32 group, u64 d, u32 layout, u32 rows, u32 bytes, u32 size, u32 first, u32 step)
 {
 	bool mn = layout & LAYOUT_MN;
 	u32 columns = bytes / size, lines = mn ? rows * size / 16 * columns : rows, pieces = mn ? 1 : bytes / 16;
 	u32 lead = LAYOUT_SPAN(layout) ? 16 : DESC_LEAD(d);
+	meet_all(group);
 	ROLLED
-	for (u32 i = first; i < lines; i += step) {
+	for (u32 i = first; __ballot_sync(group, i < lines); i += step) {
 		u32 at = matrix_line(d, layout, columns, i);
 		ROLLED
 		for (u32 k = 0; k < pieces; k++)
-			async_range(r.w, r.slot, swizzled(d, layout, at + k * lead), 16, r.rec, ISSUE_PROXY | ISSUE_SHARED, r.site);
+			async_range(x, group, swizzled(d, layout, at + k * lead), i < lines ? 16 : 0);
+		meet_all(group);
 	}
 }

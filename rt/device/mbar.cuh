@@ -203,9 +203,9 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	m->init_site = site;
 	store(&m->tx_site[0], 0);
 	store(&m->tx_site[1], 0);
-	async_range(w, w->slot, (u32)place, 8, ASYNC_WRITES |
-		    group_record(self_of(w), GSAN_HOW_OBJECT, object_number((u32)(m - mbars_of(w->slot)), w->start)),
-		    ISSUE_SHARED | ISSUE_THREAD, site);
+	async_all(w, w->slot, (u32)place, 8, ASYNC_WRITES |
+		  group_record(self_of(w), GSAN_HOW_OBJECT, object_number((u32)(m - mbars_of(w->slot)), w->start)),
+		  ISSUE_SHARED | ISSUE_THREAD, site);
 	ROLLED
 	for (u32 k = 0; k < 64; k++)
 		store(&m->seen[k >> 5][k & 31].mask, 0);
@@ -461,6 +461,7 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 {
 	u64 place = place_of(w, addr, op);
 	struct gsan_mbar *m = mbar_find(place);
+	walk(w, m ? WALK_MBAR : WALK_ALL, m ? (u32)(m - mbars_of((u32)(place >> 32))) : 0);
 	if (!m || (load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_LIVE)) != GSAN_MBAR_LIVE) {
 		__gsan_v1_unmodelled((u64)w);
 		return;
@@ -495,6 +496,7 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 /* A wait that was not successful is an operation all the same. */
 SLOW void mbar_tried(struct gsan_warp *w, u64 addr, u32 op, u32 site)
 {
+	walk(w, WALK_HELP, 0);
 	u64 place = place_of(w, addr, op);
 	struct gsan_mbar *m = mbar_find(place);
 	if (!m)

@@ -12,31 +12,38 @@
 #define fence_reaches   __gsan_v1_fence_reaches
 #define fence_knew      __gsan_v1_fence_knew
 #define fence_known     __gsan_v1_fence_known
+#define knew_more       __gsan_v1_knew_more
 
 #define PROXY_HALVES    (GSAN_PROXY_RELEASE | GSAN_PROXY_ACQUIRE)
+
+/* Of the two halves of a fence, did the issuing thread run its own? */
+FN bool acquired_half(struct gsan_warp *w, u32 space)
+{
+	bool found = false;
+	ROLLED
+	for (u32 k = 0; k < GSAN_LOG && !found; k++) {
+		uint4 e = load_cg(&log_of(w->id << 5)->fence[k]);
+		found = (e.z & GSAN_PROXY_ACQUIRE) && (e.z & space) && (e.y >> lane_in(w) & 1) && e.x > w->start && e.x <= w->clock;
+	}
+	return found;
+}
 
 /* Did the threads of `prev` run a fence after their access, which the calling lane
  * knows of? */
 SLOW bool fence_reaches(struct gsan_warp *w, u64 prev, u32 end, u32 space)
 {
 	struct gsan_log *log = log_of((u32)(prev >> 12) & 0x7fffff);
-	u32 clock = GSAN_REC_CLOCK(prev), oldest = GSAN_CLOCK_MAX, n = 0;
+	u32 clock = GSAN_REC_CLOCK(prev), oldest = GSAN_CLOCK_MAX, n = 0, newest = load(&log->fences);
 	u32 need = GSAN_REC_KIND(prev) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(prev);
-	bool acquired = false;
-	/* The other half is the issuing thread's. */
+	/* The last ones first: it is mostly one of those. */
 	ROLLED
-	for (u32 k = 0; k < GSAN_LOG; k++) {
-		uint4 e = load_cg(&log_of(w->id << 5)->fence[k]);
-		acquired |= (e.z & GSAN_PROXY_ACQUIRE) && (e.z & space) && (e.y >> sreg_laneid() & 1) && e.x > w->start;
-	}
-	ROLLED
-	for (u32 k = 0; k < GSAN_LOG && need; k++) {
-		uint4 e = load_cg(&log->fence[k]);      /* clock mask what */
+	for (u32 k = 1; k <= GSAN_LOG && need; k++) {
+		uint4 e = load_cg(&log->fence[(newest - k) % GSAN_LOG]);        /* clock mask what */
 		u32 half = e.z & PROXY_HALVES;
 		n += e.y != 0;
 		if (e.y && e.x < oldest)
 			oldest = e.x;
-		if (e.x < clock || !(e.z & space) || (half && !(half & GSAN_PROXY_RELEASE && acquired)))
+		if (e.x < clock || !(e.z & space) || (half && !(half & GSAN_PROXY_RELEASE && acquired_half(w, space))))
 			continue;
 		ROLLED
 		for (u32 m = e.y & need; m; m &= m - 1) {
@@ -69,8 +76,8 @@ SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spac
 		const struct gsan_refs *refs = log->knew[i % GSAN_LOG_KNEW].refs;
 		if (!e.x || e.y <= w->start || !(e.z & space) || (e.z & PROXY_HALVES))
 			continue;
-		bool own = k == (w->id & 31) && (e.x >> sreg_laneid() & 1);
-		u32 who = own ? sreg_laneid() : __ffs(e.x) - 1;
+		bool own = k == (w->id & 31) && (e.x >> lane_in(w) & 1) && e.y <= w->clock;
+		u32 who = own ? lane_in(w) : __ffs(e.x) - 1;
 		if (!own && !event_known(w, (base | k) << 5 | who, e.y, false))
 			continue;
 		/* Lanes that ran it together do not know of each other for that. */
@@ -145,6 +152,25 @@ SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spa
 FN void copy_refs(struct gsan_refs *to, const struct gsan_refs *from, bool any)
 {
 	store_cg(to, any ? load_cg(from) : four(0, 0, 0, 0));
+}
+
+/* What the calling lane knows, but for its clock and floors. */
+SLOW void knew_more(struct gsan_warp *w, struct gsan_knew *k)
+{
+	u32 lane = sreg_laneid(), bit = 1u << lane, state = load(&w->state), mine = load(&w->m_refs) & bit;
+	u32 sc = w->sc, sc_cta = w->sc_cta, most = load(&own_block(w)->sc);
+	bool own = (load(&w->m_own) & bit) != 0;
+	struct gsan_lane *l = lane_of(w, lane);
+	if (most > sc)
+		sc = most;
+	if (mine && l->sc > sc)
+		sc = l->sc;
+	if (mine && l->sc_cta > sc_cta)
+		sc_cta = l->sc_cta;
+	store_ca(&k->own_top, four(own ? l->own_top : 0, own ? l->own_mask : 0, sc, sc_cta));
+	copy_refs(&k->refs[0], &l->refs, mine);
+	copy_refs(&k->refs[1], &w->refs, state & GSAN_WARP_REFS);
+	copy_refs(&k->refs[2], &own_block(w)->refs, state & GSAN_WARP_BLOCK_REFS);
 }
 
 API void __gsan_v1_proxy_fence(u64 ctx, u32 what)

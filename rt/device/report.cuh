@@ -10,6 +10,7 @@
 #define tell            __gsan_v1_tell
 #define judge_async     __gsan_v1_judge_async
 #define behind_product  __gsan_v1_behind_product
+#define then_knew       __gsan_v1_then_knew
 
 /* Levels a scope reaches: see enum gsan_level.  Observed kinds keep cluster or
  * gpu only. */
@@ -63,10 +64,63 @@ SLOW bool shared_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc
 	return id && start >= base && snap_knows(id, slot, warp, lanes, clock, end);
 }
 
+/* Who issued a posted copy is there as a ghost, post.cuh. */
+FN bool is_ghost(const struct gsan_warp *w) { return w->options & GSAN_WARP_GHOST; }
+FN const struct gsan_post *post_of(const struct gsan_warp *w)
+{
+	return (const struct gsan_post *)((const char *)w - __builtin_offsetof(struct gsan_post, w));
+}
+
+/* The lane that is asked about: the calling one, or the ghost's. */
+FN u32 lane_in(const struct gsan_warp *w)
+{
+	return is_ghost(w) ? w->options >> GSAN_WARP_LANE_SHIFT : sreg_laneid();
+}
+
+/* What lanes `self` of the warp knew at a moment that is over. */
+struct moment { const struct gsan_knew *at; u32 self; };
+
+/* Now, or when the ghost was left. */
+FN struct moment present(const struct gsan_warp *w)
+{
+	struct moment m;
+	m.at = is_ghost(w) ? &post_of(w)->knew : 0;
+	m.self = 1u << lane_in(w);
+	return m;
+}
+
+/* Did they know of `rec`, of a block whose clocks end at `end`? */
+SLOW bool then_knew(struct gsan_warp *w, struct moment then, u64 rec, u32 end)
+{
+	const struct gsan_knew *k = then.at;
+	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec), sc_cta = 0;
+	u32 lanes = GSAN_REC_KIND(rec) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(rec);
+	if (slot == w->slot && clock > w->start) {
+		if (clock <= k->floor)
+			return true;
+		if (warp == (w->id & 31)) {
+			if (clock <= k->clock)
+				lanes &= w->options & GSAN_WARP_LOCKSTEP ? 0 : ~then.self;
+			if (!lanes || clock <= k->wfloor || (clock <= k->own_top && !(lanes & ~k->own_mask)))
+				return true;
+		}
+		sc_cta = k->sc_cta;
+	}
+	if ((k->sc | sc_cta) && fence_knows(slot, warp, lanes, clock, end, k->sc, sc_cta))
+		return true;
+	ROLLED
+	for (u32 i = 0; i < 3; i++)
+		if (refs_know(&k->refs[i], slot, warp, lanes, clock, end))
+			return true;
+	return k->sc && shared_knows(slot, warp, lanes, clock, end, k->sc, w->launch_base);
+}
+
 /* Does the calling lane know of `rec`, of a block whose clocks end at `end`?
  * Its own accesses count as known if `self`. */
 SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self, u32 end)
 {
+	if (is_ghost(w))
+		return then_knew(w, present(w), rec, end);
 	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec);
 	u32 me = sreg_laneid(), bit = 1u << me;
 	u32 lanes = GSAN_REC_KIND(rec) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(rec);
@@ -354,7 +408,7 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	fill_access(&f->before, psite, prev, pcta == ~0ull ? pcta : GSAN_TENANT_CTA(pcta));
 	if (GSAN_REC_KIND(now) == GSAN_KIND_ASYNC) {
 		fill_async(&f->now, now);
-		f->now.thread = (w->id & 31) << 5 | sreg_laneid();
+		f->now.thread = (w->id & 31) << 5 | lane_in(w);
 		f->now.block = b->cta;
 	}
 	if (GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC)

@@ -24,6 +24,7 @@
 #include "rt/device/barrier.cuh"
 #include "rt/device/async.cuh"
 #include "rt/device/proxy.cuh"
+#include "rt/device/post.cuh"
 #include "rt/device/peer.cuh"
 #include "rt/device/alias.cuh"
 #include "rt/device/mbar.cuh"
@@ -44,4 +45,6 @@ static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 
 	      sizeof(struct gsan_mbar) % 16 == 0 && sizeof(struct gsan_map) % 16 == 0 &&
 	      sizeof(struct gsan_groups) % 16 == 0 && sizeof(struct gsan_log) % 16 == 0 &&
 	      sizeof(struct gsan_cells) % 16 == 0 && sizeof(struct gsan_tmem) % 16 == 0 && sizeof(struct gsan_tc) % 16 == 0 &&
-	      sizeof(struct gsan_snap) == 64, "loaded in vectors");
+	      sizeof(struct gsan_post) % 16 == 0 && sizeof(struct gsan_queue) % 16 == 0 && sizeof(struct gsan_map) == 160 &&
+	      __builtin_offsetof(struct gsan_post, knew) % 16 == 0 && __builtin_offsetof(struct gsan_post, w) % 16 == 0 &&
+	      __builtin_offsetof(struct gsan_queue, e) % 16 == 0 && sizeof(struct gsan_snap) == 64, "loaded in vectors");

@@ -85,29 +85,6 @@ FN struct gsan_tc *tc_now(struct gsan_warp *w)
 
 /* ---- What is known ------------------------------------------------------------------ */
 
-/* Did lanes of the warp know of thread `who` up to `clock`, then? */
-SLOW bool then_knew(struct gsan_warp *w, struct moment then, u32 who, u32 clock)
-{
-	const struct gsan_knew *k = then.at;
-	u32 slot = who >> 10, warp = who >> 5 & 31, lanes = 1u << (who & 31), sc_cta = 0;
-	if (slot == w->slot && clock > w->start) {
-		if (clock <= k->floor)
-			return true;
-		if (warp == (w->id & 31) && (clock <= k->wfloor || ((then.self & lanes) && clock <= k->clock) ||
-					     ((k->own_mask & lanes) && clock <= k->own_top)))
-			return true;
-		sc_cta = k->sc_cta;
-	}
-	u32 end = end_of(w, (u64)clock << 35 | (u64)who << 12);
-	if (!end || ((k->sc | sc_cta) && fence_knows(slot, warp, lanes, clock, end, k->sc, sc_cta)))
-		return true;
-	ROLLED
-	for (u32 i = 0; i < 3; i++)
-		if (refs_know(&k->refs[i], slot, warp, lanes, clock, end))
-			return true;
-	return k->sc && shared_knows(slot, warp, lanes, clock, end, k->sc, w->launch_base);
-}
-
 /* Is a thread's group of products and copies over?  A commit's phase tells of all that
  * the thread had issued.  (PTX ISA, tcgen05.commit) */
 SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, u32 all, struct moment then)
@@ -157,7 +134,7 @@ SLOW u32 fence_why(struct gsan_warp *w, u32 who, u32 by, u32 what, u32 n, u32 wh
 			ROLLED
 			for (u32 i = 0; i < GSAN_AFTERS && upto >= n; i++) {
 				struct moment then = moment_of(t, i, lanes);
-				if (then.self && then_knew(w, then, fenced, e.x))
+				if (then.self && event_knew(w, then, fenced, e.x))
 					return 0;
 			}
 			bool known = load(&p->before[k].again) >= when && event_known(w, fenced, e.x >= when ? e.x : when, false);
@@ -223,7 +200,7 @@ SLOW u32 cells_why(struct gsan_warp *w, u64 rec, u32 pipe, u32 seq, u32 when, bo
 	mine.self = own ? 1u << (who & 31) & lanes : 0;
 	if (mine.self && tc_over(w, who, n, false, mine))
 		return 0;
-	return tc_over(w, who, n, false, at_present()) ? GSAN_WHY_TC_AFTER : GSAN_WHY_TC_COMMIT;
+	return tc_over(w, who, n, false, present(w)) ? GSAN_WHY_TC_AFTER : GSAN_WHY_TC_COMMIT;
 }
 
 /* ---- The list of accesses ------------------------------------------------------------- */
@@ -362,10 +339,7 @@ SLOW void tc_before(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 /* By one of `group`, who all know the same. */
 SLOW void tc_after(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 {
-	u32 lane = sreg_laneid(), bit = 1u << lane, state = load(&w->state), mine = load(&w->m_refs) & bit;
-	u32 pick = load(&t->afters) % GSAN_AFTERS, sc = w->sc, sc_cta = w->sc_cta;
-	bool own = (load(&w->m_own) & bit) != 0;
-	struct gsan_lane *l = lane_of(w, lane);
+	u32 pick = load(&t->afters) % GSAN_AFTERS;
 	ROLLED
 	for (u32 k = GSAN_AFTERS; k-- > 0; ) {
 		u32 left = fetch_and(&t->after[k].mask, ~group) & ~group;
@@ -378,16 +352,7 @@ SLOW void tc_after(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 	if (lost)
 		store(&t->afters, pick + 1);
 	struct gsan_knew *k = &t->after[pick];
-	if (load(&own_block(w)->sc) > sc)
-		sc = load(&own_block(w)->sc);
-	if (mine && l->sc > sc)
-		sc = l->sc;
-	if (mine && l->sc_cta > sc_cta)
-		sc_cta = l->sc_cta;
-	store_ca(&k->own_top, four(own ? l->own_top : 0, own ? l->own_mask : 0, sc, sc_cta));
-	copy_refs(&k->refs[0], &l->refs, mine);
-	copy_refs(&k->refs[1], &w->refs, state & GSAN_WARP_REFS);
-	copy_refs(&k->refs[2], &own_block(w)->refs, state & GSAN_WARP_BLOCK_REFS);
+	knew_more(w, k);
 	u32 floor = w->floor, wfloor = w->wfloor, clock = tick(w, group == load(&w->live));
 	__threadfence();
 	store_ca(k, four(group, clock, floor, wfloor));
@@ -544,10 +509,11 @@ SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u3
 	u64 rec = x.rec;
 	ROLLED
 	for (u32 h = 0; h < blocks; h++) {
-		struct reader r = { w, rec, h ? peer : w->slot, x.site };
-		matrix_read(r, b, at_b | (idesc >> 16 & 1 ? LAYOUT_MN : 0), n / blocks, 32, size, 0, 1);
+		struct issue r;
+		issue_begin(&r, w, h ? peer : w->slot, rec, ISSUE_PROXY | ISSUE_SHARED, x.site);
+		matrix_read(&r, __activemask(), b, at_b | (idesc >> 16 & 1 ? LAYOUT_MN : 0), n / blocks, 32, size, 0, 1);
 		if (!(op & GSAN_TC_A_TMEM))
-			matrix_read(r, a, at_a | (idesc >> 15 & 1 ? LAYOUT_MN : 0), rows, 32, size, 0, 1);
+			matrix_read(&r, __activemask(), a, at_a | (idesc >> 15 & 1 ? LAYOUT_MN : 0), rows, 32, size, 0, 1);
 		x.lanes = ALL_LANES;
 		x.rec = rec;
 		x.pipe = GSAN_PIPE_A;
@@ -598,8 +564,9 @@ API void __gsan_v1_tcgen05_cp(u64 ctx, u64 d, u64 from, u32 op, u32 site)
 			tc_unknown(w, op);
 		ROLLED
 		for (u32 h = 0; good && h < blocks; h++) {
-			struct reader r = { w, rec, h ? peer : w->slot, x.site };
-			matrix_read(r, from, layout, op & 255, pieces * 16, 4, 0, 1);
+			struct issue r;
+			issue_begin(&r, w, h ? peer : w->slot, rec, ISSUE_PROXY | ISSUE_SHARED, x.site);
+			matrix_read(&r, __activemask(), from, layout, op & 255, pieces * 16, 4, 0, 1);
 			ONE_BY_ONE(cells_put(w, r.slot, x, 1u << sreg_laneid()););
 		}
 	);

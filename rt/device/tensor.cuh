@@ -9,17 +9,7 @@
  */
 #define row_at          __gsan_v1_row_at
 #define row_place       __gsan_v1_row_place
-#define tensor_shared   __gsan_v1_tensor_shared
-#define tensor_global   __gsan_v1_tensor_global
 #define tensor_issue    __gsan_v1_tensor_issue
-
-struct tile {
-	struct gsan_map m;
-	u32 inner, rows;        /* bytes of a row in shared memory, rows */
-	u32 op;
-	int c[5];
-	u32 offset[3];          /* im2col: of W, H, D */
-};
 
 /* PTX ISA, Tensors: every how many-th element; the innermost dimension has no steps. */
 FN u32 elements(const struct gsan_map *m, u32 i) { return (m->box[i] + m->every[i] - 1) / m->every[i]; }
@@ -38,73 +28,92 @@ SLOW u64 row_at(const struct gsan_map *m, const int *c)
 	return a;
 }
 
-/* The coordinates of row `r` of the tile; of im2col rows are asked for in order. */
-SLOW void row_place(struct tile *t, u32 r, int *c)
+/* The coordinates of row `r` of the tile. */
+SLOW void row_place(const struct gsan_tile *t, u32 r, int *c)
 {
 	const struct gsan_map *m = &t->m;
-	u32 left = r, spatial = m->rank - 2, i = 0;
+	u32 spatial = m->rank - 2;
 	if (t->op & GSAN_COPY_FOUR_ROWS) {
 		c[1] = t->c[(r & 3) + 1];
 		return;
 	}
 	ROLLED
-	for (i = 1; i < m->rank; i++) {
-		u32 n = elements(m, i);
-		c[i] = t->c[i] + (m->im2col ? (i <= spatial ? (int)t->offset[i - 1] : 0) : (int)(left % n * m->every[i]));
-		left /= n;
+	for (u32 i = 1; i < m->rank; i++) {
+		int every = (int)m->every[i], at = t->c[i];
+		if (!m->im2col) {
+			u32 n = elements(m, i);
+			c[i] = at + (int)(r % n) * every;
+			r /= n;
+			continue;
+		}
+		if (i > spatial) {
+			c[i] = at + (int)r;
+			continue;
+		}
+		/* (PTX ISA, im2col mode: pixels of the bounding box one after another) */
+		int low = m->lower[i - 1], end = (int)m->dim[i] + m->upper[i - 1];
+		u32 first = at < end ? (u32)(end - at + every - 1) / every : 1;
+		u32 each = low < end ? (u32)(end - low + every - 1) / every : 1;
+		bool past = r >= first;
+		r -= past ? first : 0;
+		c[i] = (past ? low + (int)(r % each) * every : at + (int)r * every) + (int)t->offset[i - 1];
+		r = past ? 1 + r / each : 0;
 	}
-	if (!m->im2col)
-		return;
-	/* (PTX ISA, im2col mode: pixels of the bounding box one after another) */
-	ROLLED
-	for (i = 1; i <= spatial; i++) {
-		t->c[i] += (int)m->every[i];
-		if (t->c[i] < (long long)m->dim[i] + m->upper[i - 1])
-			break;
-		t->c[i] = m->lower[i - 1];
-	}
-	if (i > spatial)
-		t->c[m->rank - 1]++;
+}
+
+/* Piece `i` of the tile at `at` in shared memory. */
+SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes)
+{
+	u32 each = (t->inner + 15) >> 4, k = i % each << 4, a = (u32)at + i / each * t->m.span + k;
+	*bytes = t->inner - k < 16 ? t->inner - k : 16;
+	return a ^ (a >> 3 & (t->m.span - 16));
+}
+
+/* Piece `i` of it in global memory, as far as that lies inside of the tensor. */
+SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes)
+{
+	const struct gsan_map *m = &t->m;
+	u32 size = (u32)m->stride[0], lead = tile_lead(t), each = (lead + t->inner + 15) >> 4;
+	int c[5];
+	row_place(t, i / each, c);
+	u64 row = row_at(m, c);
+	/* In bytes of the row: the piece, and what there is. */
+	long long a = (long long)t->c[0] * size - lead + (i % each << 4), b = a + 16;
+	long long first = (long long)t->c[0] * size, end = first + t->inner, width = (long long)m->dim[0] * size;
+	first = first < 0 ? 0 : first;
+	end = end > width ? width : end;
+	a = a < first ? first : a;
+	b = b > end ? end : b;
+	bool there = row != ~0ull && a < b;
+	*bytes = there ? (u32)(b - a) : 0;
+	return there ? row + a : 0;
 }
 
 /* The tile in the shared memory of `slot`, at `at`. */
-SLOW void tensor_shared(struct gsan_warp *w, const struct tile *t, u32 slot, u32 at, u64 rec, u32 site)
+FN void work_shared(struct gsan_work *k, u32 slot, u32 at, u64 rec)
 {
-	u32 span = t->m.span, inner = t->inner, mask = span - 16;
-	if (!span || inner == span) {
-		async_range(w, slot, at, inner * t->rows, rec, ISSUE_PROXY | ISSUE_SHARED, site);
-		return;
-	}
-	ROLLED
-	for (u32 r = 0; r < t->rows; r++)
-		ROLLED
-		for (u32 k = 0; k < inner; k += 16) {
-			u32 a = at + r * span + k;
-			async_range(w, slot, a ^ (a >> 3 & mask), inner - k < 16 ? inner - k : 16, rec, ISSUE_PROXY | ISSUE_SHARED, site);
-		}
+	const struct gsan_tile *t = &k->tile;
+	if (!t->m.span || t->inner == t->m.span)
+		work_range(k, slot, at, t->inner * t->rows, rec, ISSUE_PROXY | ISSUE_SHARED);
+	else
+		work_side(k, slot, at, 0, (t->inner + 15) / 16 * t->rows, rec, ISSUE_PROXY | ISSUE_SHARED | SIDE_BOX);
 }
 
-/* What of it lies inside the tensor, in global memory. */
-SLOW void tensor_global(struct gsan_warp *w, struct tile *t, u64 rec, u32 site)
+/* In global memory, and the tensor map, if it is in global memory: nobody writes what is
+ * in parameters or constants. */
+FN void work_global(struct gsan_warp *w, struct gsan_work *k, u64 rec, u64 map, u64 map_rec)
 {
-	const struct gsan_map *m = &t->m;
-	u32 size = (u32)m->stride[0];
-	ROLLED
-	for (u32 r = 0; r < t->rows; r++) {
-		int c[5];
-		row_place(t, r, c);
-		u64 row = row_at(m, c);
-		long long from = t->c[0], to = from + m->box[0];
-		from = from < 0 ? 0 : from;
-		to = to > m->dim[0] ? m->dim[0] : to;
-		if (row != ~0ull && from < to)
-			async_range(w, w->slot, row + from * size, (u32)(to - from) * size, rec, ISSUE_PROXY, site);
-	}
+	u64 *sh;
+	u32 *st;
+	if (!is_local(map) && !is_shared(map) && shadow_global(map, &sh, &st))
+		work_range(k, w->slot, map, 128, map_rec, ISSUE_PROXY | ISSUE_MAP);
+	work_side(k, w->slot, 0, 0, (tile_lead(&k->tile) + k->tile.inner + 15) / 16 * k->tile.rows, rec, ISSUE_PROXY | SIDE_BOX);
 }
 
-SLOW void tensor_issue(struct gsan_warp *w, struct tile *t, u64 map, u64 shared, u64 mbar, u32 mask, u32 site)
+SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 shared, u64 mbar, u32 mask)
 {
-	u32 op = t->op, how = GSAN_COPY_HOW(op), blocks = mask;
+	struct gsan_tile *t = &k->tile;
+	u32 op = t->op, how = GSAN_COPY_HOW(op), site = k->site;
 	u64 rec = 0, place = cluster_place(w, shared), at = op & GSAN_COPY_MBAR ? cluster_place(w, mbar) : 0;
 	if (!map_known(map_hash(map), &t->m) || !t->m.im2col != !(op & GSAN_COPY_IM2COL) || place == NOWHERE || at == NOWHERE) {
 		fetch_add(&w->unmodelled, 1);
@@ -125,15 +134,16 @@ SLOW void tensor_issue(struct gsan_warp *w, struct tile *t, u64 map, u64 shared,
 			return;
 		}
 		copy_reads(w, (u32)place, site);
-		map_read(w, map, group_record(self_of(w), GSAN_HOW_MAP, n), site);
-		tensor_shared(w, t, w->slot, (u32)place, group_record(self_of(w), GSAN_HOW_BULK, n), site);
-		tensor_global(w, t, group_record(self_of(w), how, n) | ASYNC_WRITES, site);
+		work_shared(k, w->slot, (u32)place, group_record(self_of(w), GSAN_HOW_BULK, n));
+		work_global(w, k, group_record(self_of(w), how, n) | ASYNC_WRITES, map, group_record(self_of(w), GSAN_HOW_MAP, n));
+		work_issue(w, k, true);
 		return;
 	}
+	bool own = !(op & GSAN_COPY_MULTICAST) && place >> 32 == w->slot && at >> 32 == w->slot;
 	ROLLED
 	for (u32 rank = 0; rank < 16; rank++) {
 		u32 slot = (u32)(place >> 32);
-		bool mine = op & GSAN_COPY_MULTICAST ? blocks >> rank & 1 : rank == 0;
+		bool mine = op & GSAN_COPY_MULTICAST ? mask >> rank & 1 : rank == 0;
 		if (mine && (op & GSAN_COPY_MULTICAST))
 			slot = peer_slot(w, rank);
 		u64 to = op & GSAN_COPY_MULTICAST ? (u64)slot << 32 | (u32)at : at, now = 0;
@@ -146,27 +156,33 @@ SLOW void tensor_issue(struct gsan_warp *w, struct tile *t, u64 map, u64 shared,
 		if (!now)
 			continue;
 		copy_stays(w, now, (u32)place, site);
-		tensor_shared(w, t, slot, (u32)place, now | ASYNC_WRITES, site);
+		work_shared(k, slot, (u32)place, now | ASYNC_WRITES);
 		rec = rec ? rec : now;
+		if (own)
+			continue;
+		work_issue(w, k, false);
+		work_begin(k, site);
 	}
 	if (!rec) {
 		fetch_add(&w->unmodelled, 1);
 		return;
 	}
-	map_read(w, map, rec | MBAR_MAP, site);
-	tensor_global(w, t, rec, site);
+	work_global(w, k, rec, map, rec | MBAR_MAP);
+	work_issue(w, k, own);
 }
 
 API void __gsan_v1_tensor(u64 ctx, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u32 op, u64 more, u32 site)
 {
 	if (!ctx)
 		return;
-	struct tile t;
-	t.op = op;
-	t.c[0] = (int)c0; t.c[1] = (int)c1; t.c[2] = (int)c2; t.c[3] = (int)c3; t.c[4] = (int)c4;
-	t.offset[0] = (u32)(more >> 16) & 0xffff; t.offset[1] = (u32)(more >> 32) & 0xffff; t.offset[2] = (u32)(more >> 48);
+	struct gsan_work k;
+	struct gsan_tile *t = &k.tile;
+	work_begin(&k, site + __gsan_site_base);
+	t->op = op;
+	t->c[0] = (int)c0; t->c[1] = (int)c1; t->c[2] = (int)c2; t->c[3] = (int)c3; t->c[4] = (int)c4;
+	t->offset[0] = (u32)(more >> 16) & 0xffff; t->offset[1] = (u32)(more >> 32) & 0xffff; t->offset[2] = (u32)(more >> 48);
 	TOGETHER(
-		tensor_issue(WARP(ctx), &t, map, shared, mbar, (u32)more & 0xffff, site + __gsan_site_base);
+		tensor_issue(WARP(ctx), &k, map, shared, mbar, (u32)more & 0xffff);
 		perturb(WARP(ctx));
 	);
 }

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * post.cuh: bulk copies are walked by all that wait.
+ *
+ * One thread issues a copy of thousands of granules, and the others of its block wait
+ * for it: so it posts what is to be walked and how much it knew, as a ghost of itself,
+ * and goes on.  Who comes to a wait takes pieces of what was posted and judges them as
+ * the ghost.  Nobody leaves a wait for a copy, or the kernel, before it is done: what is
+ * ordered behind the copy comes after its walk and finds its records, and what came
+ * between the two the walk finds, since the ghost does not know of it.  The issue ends an interval of its thread, so that its own accesses behind the
+ * copy are not taken for earlier ones.
+ */
+#define work_piece      __gsan_v1_work_piece
+#define post_work       __gsan_v1_post_work
+#define work_issue      __gsan_v1_work_issue
+#define walk_posts      __gsan_v1_walk_posts
+#define walk_last       __gsan_v1_walk_last
+#define tile_shared     __gsan_v1_tile_shared
+#define tile_global     __gsan_v1_tile_global
+
+#define SIDE_BOX        256u    /* in gsan_side.flags: rows of the tile, not a range */
+#define POST_LEAST      8u      /* pieces; fewer are not worth it */
+#define POST_STEP       2u      /* pieces that a lane takes at a time */
+#define POST_MANY       16u     /* lanes */
+#define POST_STAY       200u    /* microseconds */
+
+FN struct gsan_queue *queue_of(u32 slot) { return at<struct gsan_queue>(root()->queues) + slot; }
+
+/* ---- What is to be walked --------------------------------------------------------- */
+
+FN void work_side(struct gsan_work *k, u32 slot, u64 at, u32 bytes, u32 pieces, u64 rec, u32 flags)
+{
+	struct gsan_side *s = &k->side[k->sides++];
+	s->rec = rec;
+	s->at = at;
+	s->flags = flags;
+	s->slot = slot;
+	s->bytes = bytes;
+	s->pieces = pieces;
+	k->pieces += pieces;
+}
+
+FN void work_begin(struct gsan_work *k, u32 site)
+{
+	k->sides = k->pieces = 0;
+	k->site = site;
+}
+
+FN void work_range(struct gsan_work *k, u32 slot, u64 at, u32 bytes, u64 rec, u32 flags)
+{
+	work_side(k, slot, at, bytes, (((u32)at & 15) + bytes + 15) >> 4, rec, flags);
+}
+
+/* Bytes that lie between a multiple of 16 and where a row begins, in global memory. */
+FN u32 tile_lead(const struct gsan_tile *t) { return ((u32)t->m.base + (u32)t->c[0] * (u32)t->m.stride[0]) & 15; }
+
+/* tensor.cuh: where a piece of the tile begins, and what there is of it. */
+SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes);
+SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes);
+
+/* Piece `i` of `k`, issued by `w`; `x` has what was found of the last one.  By all lanes of
+ * `group`, of which some may have none any more. */
+SLOW void work_piece(struct gsan_warp *w, const struct gsan_work *k, u32 i, struct issue *x, u32 group)
+{
+	const struct gsan_side *s = k->side;
+	u32 bytes = 0;
+	u64 from = 0;
+	if (i < k->pieces) {
+		ROLLED
+		for (; i >= s->pieces; s++)
+			i -= s->pieces;
+		u32 flags = s->flags;
+		if (x->w != w || x->rec != s->rec || x->flags != (flags & 255)) {
+			issue_begin(x, w, s->slot, s->rec, flags & 255, k->site);
+			x->post = is_ghost(w) ? (struct gsan_post *)post_of(w) : 0;
+			x->side = (u32)(s - k->side);
+		}
+		if (!(flags & SIDE_BOX)) {
+			u64 end = s->at + s->bytes, to = (s->at & ~15ull) + 16 * i + 16;
+			from = i ? to - 16 : s->at;
+			bytes = (u32)((to < end ? to : end) - from);
+		} else if (flags & ISSUE_SHARED) {
+			from = tile_shared(&k->tile, s->at, i, &bytes);
+		} else {
+			from = tile_global(&k->tile, i, &bytes);
+		}
+	}
+	async_range(x, group, from, bytes);
+}
+
+/* ---- It is posted ------------------------------------------------------------------- */
+
+/* Is the copy that was posted as number `n` walked? */
+FN bool post_done(const struct gsan_post *p, u32 n)
+{
+	u64 v = load64((const u64 *)&p->next);
+	return GSAN_POST_NUMBER(v) != (n & 0xffffff) || load(&p->done) >= GSAN_POST_PIECES(v);
+}
+
+/* The calling lane as it is now; it begins another interval. */
+FN void ghost_leave(struct gsan_warp *w, struct gsan_post *p)
+{
+	u32 lane = sreg_laneid(), warps = (own_block(w)->ntid + 31) >> 5;
+	uint4 id = load_ca(&w->id), block = load_ca(&w->block), slot = load_ca(&w->slot), state = load_cg(&w->state);
+	u32 floor = w->floor, wfloor = w->wfloor, options = w->options & 0xffff;
+	store_ca(&p->w.id, id);
+	store_ca(&p->w.block, block);
+	store_ca(&p->w.slot, slot);
+	store_ca(&p->w.state, state);
+	ROLLED
+	for (u32 k = 0; k < warps; k++)
+		store_ca32(&p->clock[k], load(&warp_of(w->slot, k)->clock));
+	ROLLED
+	for (u32 k = 0; k < GSAN_SAID; k++)
+		store_ca(&p->said[k], four(0, 0, 0, 0));
+	knew_more(w, &p->knew);
+	u32 clock = tick(w, __activemask() == load(&w->live));
+	store_ca(&p->knew, four(1u << lane, clock, floor, wfloor));
+	store_ca(&p->w, four(clock, floor, wfloor, options | GSAN_WARP_GHOST | lane << GSAN_WARP_LANE_SHIFT));
+}
+
+/* False: there is no room.  By one lane of those that are together. */
+SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
+{
+	struct gsan_queue *q = queue_of(w->slot);
+	take_lock(&q->lock);
+	u32 n = load(&q->posted);
+	/* What the slot's last block left, by leaving where it was not seen, is nobody's. */
+	if (load(&q->start) != w->start) {
+		ROLLED
+		for (u32 k = load(&q->walked); n - k - 1 < GSAN_POSTS; k++)
+			if (!post_done(q->e + k % GSAN_POSTS, k))
+				count(GSAN_COUNT_ASYNC_LOST, 1);
+		store(&q->first, n);
+		store(&q->walked, n);
+		ROLLED
+		for (u32 i = 0; i < 32; i++)
+			store(&q->by[i], 0);
+		__threadfence();
+		store(&q->start, w->start);
+	}
+	struct gsan_post *p = q->e + n % GSAN_POSTS;
+	bool room = n - load(&q->first) < GSAN_POSTS || post_done(p, n - GSAN_POSTS);
+	if (room) {
+		ROLLED
+		for (u32 i = 0; i < sizeof *k / 8; i++)
+			((volatile u64 *)&p->work)[i] = ((const u64 *)k)[i];
+		ghost_leave(w, p);
+		fetch_or(&q->by[w->id & 31], 1u << sreg_laneid());
+		store(&p->done, 0);
+		__threadfence();
+		/* Who finds it there may take pieces of it. */
+		*(volatile u64 *)&p->next = (u64)(n & 0xffffff) << 40 | (u64)k->pieces << 20;
+		__threadfence();
+		store(&q->posted, n + 1);
+	}
+	unlock(&q->lock);
+	return room;
+}
+
+/* The calling lane issues `k`; `own`: nobody outside of its block waits for it. */
+SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
+{
+	bool posted = false;
+	own &= root()->queues && k->pieces >= POST_LEAST && k->pieces <= GSAN_POST_MAX;
+	ONE_BY_ONE(
+		if (own)
+			posted = post_work(w, k);
+	);
+	u32 pieces = posted ? 0 : k->pieces, group = __activemask();
+	struct issue x;
+	issue_begin(&x, w, 0, 0, 0, 0);
+	meet_all(group);
+	ROLLED
+	for (u32 i = 0; __ballot_sync(group, i < pieces); i++) {
+		work_piece(w, k, posted ? ~0u : i, &x, group);
+		meet_all(group);
+	}
+}
+
+/* ---- It is walked ------------------------------------------------------------------- */
+
+/* What the lanes that come wait for: */
+enum walk_for {
+	WALK_HELP,              /* nothing: a wait in vain */
+	WALK_ALL,
+	WALK_MBAR,              /* copies that complete on an mbarrier of the block, of that number */
+	WALK_GROUP              /* the calling thread's bulk groups up to that number */
+};
+
+/* Does the calling lane wait for a copy with record `r`? */
+FN bool walk_needs(struct gsan_warp *w, u64 r, u32 how, u32 n)
+{
+	bool mbar = async_what(r) & GSAN_ASYNC_MBAR;
+	if (how == WALK_MBAR)
+		return mbar && mbar_in(r) == n;
+	if (how == WALK_GROUP)
+		return !mbar && ((u32)(r >> 12) & 0x7fffff) == self_of(w) && (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) <= n;
+	return how == WALK_ALL;
+}
+
+/* The lanes of `group` take pieces of copies `from` to `end` and wait until those that
+ * they need are done.  Many lanes help with all there are; a lane that is alone may be
+ * who the others wait for. */
+SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 end, u32 how, u32 wanted, u32 group)
+{
+	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
+	u32 needs = 0;
+	struct issue x;
+	issue_begin(&x, w, 0, 0, 0, 0);
+	ROLLED
+	for (u32 k = from; k != end; ) {
+		struct gsan_post *p = q->e + k % GSAN_POSTS;
+		u64 v = load64((u64 *)&p->next);
+		bool need = GSAN_POST_NUMBER(v) == (k & 0xffffff) && walk_needs(w, load64((u64 *)&p->work.side[0].rec), how, wanted);
+		needs |= (u32)need << (k - from);
+		meet_all(group);
+		bool take = n >= POST_MANY || __ballot_sync(group, need);
+		if (lane == lead && take && GSAN_POST_NUMBER(v) == (k & 0xffffff) && GSAN_POST_NEXT(v) < GSAN_POST_PIECES(v))
+			v = fetch_add64((u64 *)&p->next, POST_STEP * n);
+		meet_all(group);
+		v = __shfl_sync(group, v, lead);
+		u32 first = GSAN_POST_NEXT(v), most = GSAN_POST_PIECES(v), last = first + POST_STEP * n;
+		bool mine = take && GSAN_POST_NUMBER(v) == (k & 0xffffff) && first < most;
+		last = !mine ? first : last < most ? last : most;
+		ROLLED
+		for (u32 i = first; i < last; i += n)
+			work_piece(&p->w, &p->work, i + rank, &x, group);
+		meet_all(group);
+		if (lane == lead && mine)
+			fetch_add(&p->done, last - first);
+		k += !mine;
+	}
+	/* Others took some of it, and are at it. */
+	ROLLED
+	for (; needs; needs &= needs - 1) {
+		u32 k = from + __ffs(needs) - 1;
+		ROLLED
+		while (!post_done(q->e + k % GSAN_POSTS, k))
+			__nanosleep(100);
+	}
+	if (lane == lead) {
+		u32 k = from;
+		ROLLED
+		while (k != end && post_done(q->e + k % GSAN_POSTS, k))
+			k++;
+		if (k != from)
+			fetch_max(&q->walked, k);
+	}
+	meet_all(group);
+}
+
+/* By the lanes that come to a wait together, which all wait in that way. */
+FN void walk(struct gsan_warp *w, u32 how, u32 wanted)
+{
+	if (!root()->queues)
+		return;
+	struct gsan_queue *q = queue_of(w->slot);
+	uint4 a = load_cg(q);   /* start posted walked */
+	u32 group = __activemask(), lead = __ffs(group) - 1;
+	u32 from = __shfl_sync(group, a.z, lead), end = __shfl_sync(group, a.x == w->start ? a.y : a.z, lead);
+	/* What had their places before them is done. */
+	if (end - from > GSAN_POSTS)
+		from = end - GSAN_POSTS;
+	if (from != end && (how != WALK_HELP || __popc(group) >= POST_MANY))
+		walk_posts(w, q, from, end, how, wanted, group);
+}
+
+/* By lanes that leave the kernel.  The block's last copies are often such as one thread
+ * issues and waits for alone: many lanes stay for that, for a while, until those have left,
+ * too, who posted any; but not for one of their own warp. */
+SLOW void walk_last(struct gsan_warp *w)
+{
+	u32 group = __activemask(), lane = sreg_laneid(), me = w->id & 31;
+	if (!root()->queues)
+		return;
+	struct gsan_queue *q = queue_of(w->slot);
+	bool stays = agreed(group, __popc(group) >= POST_MANY && load(&q->start) == w->start);
+	walk(w, WALK_ALL, 0);
+	meet_all(group);
+	if (load(&q->start) == w->start && lane == __ffs(group) - 1)
+		fetch_and(&q->by[me], ~group);
+	meet_all(group);
+	ROLLED
+	for (u32 i = 0; i < POST_STAY && __ballot_sync(group, stays && lane != me && load(&q->by[lane])); i++) {
+		__nanosleep(1000);
+		walk(w, WALK_ALL, 0);
+		meet_all(group);
+	}
+}
