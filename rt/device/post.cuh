@@ -7,8 +7,9 @@
  * and goes on.  Who comes to a wait takes pieces of what was posted and judges them as
  * the ghost.  Nobody leaves a wait for a copy, or the kernel, before it is done: what is
  * ordered behind the copy comes after its walk and finds its records, and what came
- * between the two the walk finds, since the ghost does not know of it.  The issue ends an interval of its thread, so that its own accesses behind the
- * copy are not taken for earlier ones.
+ * between the two the walk finds, since the ghost does not know of it.  The issue ends an
+ * interval of its thread, so that its own accesses behind the copy are not taken for
+ * earlier ones.
  */
 #define work_piece      __gsan_v1_work_piece
 #define post_work       __gsan_v1_post_work
