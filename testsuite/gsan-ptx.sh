@@ -50,7 +50,7 @@ run 0 "$g" --version
 head -n 1 out | grep -q '^gsan-ptx (gsan) [0-9]' || fail "--version"
 run 0 "$g" --list-insts
 grep -q '^ld  *full  *load' out || fail "--list-insts: ld"
-grep -q '^multimem\.st  *copy ' out || fail "--list-insts: multimem.st"
+grep -q "^sust  *count  *surface-store" out || fail "--list-insts: sust"
 [ "$(wc -l <out)" -gt 150 ] || fail "--list-insts is short"
 run 3 sh -c "exec '$g' --help >/dev/full"
 

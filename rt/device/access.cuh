@@ -581,13 +581,15 @@ FN u64 chosen(const struct quick *q, u32 pick)
 	return (u64)(pick & 2 ? hi2 : hi0) << 32 | (pick & 2 ? lo2 : lo0);
 }
 
-/* The record is in, at `pick`: what is left to do if anything that counts came beside it. */
-FN u32 beside(const struct quick *q, u32 kind, u32 site, bool shared, bool red, u32 pick)
+/* The record is in, at `pick`: what is left to do if anything that counts came beside it.
+ * `still`: nobody took its place since, so that the site is its own. */
+FN u32 beside(const struct quick *q, u32 kind, u32 site, bool shared, bool red, u32 pick, bool still)
 {
 	u32 write = kind & 1, bad = 0, *st = at<u32>((shared ? GSAN_SITES_SHARED : GSAN_SITES) + q->off * 2);
 	bool weak = kind < 2, alone = true;
 	site += __gsan_site_base;
-	store(st + pick, red ? site_word(site, rec_of(q->now)) : tagged(site, q->now.lo, q->now.hi, what_weak(q->want, write)));
+	if (still)
+		store(st + pick, red ? site_word(site, rec_of(q->now)) : tagged(site, q->now.lo, q->now.hi, what_weak(q->want, write)));
 #pragma unroll
 	for (u32 k = 0; k < 4; k++)
 		alone &= q->r[k].hi < q->bound || k == pick;
@@ -624,7 +626,7 @@ FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u32 kind, u32 site, boo
 		load_granule(q->sh, q->r);
 		if (found != old)
 			continue;
-		return beside(q, kind, site, shared, red, pick);
+		return beside(q, kind, site, shared, red, pick, true);
 	}
 	return PLAIN_AGAIN;
 }
@@ -655,7 +657,7 @@ FN u32 write_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size
 	x.lo = (u32)found;
 	x.hi = (u32)(found >> 32);
 	if (x.hi < q.bound || (own_weak(x, q.now) && !(x.lo & ~q.want & 255)))
-		return beside(&q, 1, site, true, false, pick);
+		return beside(&q, 1, site, true, false, pick, chosen(&q, pick) == now);
 	if (swap(q.sh + pick, now, found) != now)
 		fetch_add(&w->evicted, 1);
 	return PLAIN_AGAIN;

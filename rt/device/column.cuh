@@ -63,8 +63,9 @@ SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 sit
 			u64 now = rec_of(q.now), found = exchange64(q.sh + pick, now);
 			load_granule(q.sh, q.r);
 			bool gone = (u32)(found >> 32) < q.bound;
+			/* Of lanes that come together the last one's stands, and its site must. */
 			if (gone || !((u32)found & (0xf00 | (~q.want & 255))))
-				todo = beside(&q, 0, site + k, true, false, pick);
+				todo = beside(&q, 0, site + k, true, false, pick, chosen(&q, pick) == now);
 			else if (swap(q.sh + pick, now, found) != now)
 				fetch_add(&w->evicted, 1);
 			if (!gone)
