@@ -12,7 +12,7 @@ go 66 "" use:0 load host:4096 shadow:0:yes race:0 sync
 has err "Location is page-locked host memory, 64 bytes inside a 4096-byte allocation at 0x"
 # Freed memory stays watched, as a kernel may run; other memory at the same place
 # of the window (2^43 bytes on) finds no records in its way.
-go 3 "" use:0 alloc:4096 dirty free shadow:4096:yes
+go 3 "" use:0 alloc:4096 dirty free shadow:4095:yes
 go 3 "" use:0 map:0x650000000000 shadow:0:yes dirty unmap:0x650000000000 map:0x6d0000000000 shadow:0:yes clean
 # Two at once at one place of the window: neither is watched.
 go 3 "" use:0 map:0x650000000000 shadow:0:yes map:0x6d0000000000 shadow:0:no
