@@ -57,7 +57,7 @@ SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 sit
 	ROLLED
 	for (u32 k = open & 1 ? 0 : 1; k <= open >> 1; k++) {
 		struct quick q;
-		u32 todo = PLAIN_AGAIN;
+		u32 more = PLAIN_AGAIN;
 		if (quick_place(&q, &h, addr + k * stride, size, 0, true)) {
 			u32 pick = usual_place(&q);
 			u64 now = rec_of(q.now), found = exchange64(q.sh + pick, now);
@@ -65,13 +65,13 @@ SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 sit
 			bool gone = (u32)(found >> 32) < q.bound;
 			/* Of lanes that come together the last one's stands, and its site must. */
 			if (gone || !((u32)found & (0xf00 | (~q.want & 255))))
-				todo = beside(&q, 0, site + k, true, false, pick, chosen(&q, pick) == now);
+				more = beside(&q, 0, site + k, true, false, pick, chosen(&q, pick) == now);
 			else if (swap(q.sh + pick, now, found) != now)
 				fetch_add(&w->evicted, 1);
 			if (!gone)
 				w->dropped = 1;
 		}
-		rest |= todo << 8 * k;
+		rest |= more << 8 * k;
 	}
 	return rest;
 }
