@@ -501,8 +501,9 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 		}
 	}
 	/* An observation that had to go took what it may have observed with it, first: what
-	 * stands no more may have been observed.  (words.cuh, mark_observed) */
-	if (!nc && pl && (pk & GSAN_KIND_WRITE) && prev != replaced && !stands_in(sh, prev)) {
+	 * stands no more may have been observed, or what has its place now, and that no more.
+	 * (words.cuh, mark_observed) */
+	if (!nc && pl && (pk & GSAN_KIND_WRITE) && !stands_in(sh, prev != replaced ? prev : now)) {
 		fetch_add(&w->evicted, 1);
 		return;
 	}
