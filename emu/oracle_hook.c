@@ -44,7 +44,7 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 	k->release = acq_rel || ptx_has(in, MOD_RELEASE);
 	if (orc_other(k, in))
 		return;
-	if (row->model == MODEL_SYNC || row->model == MODEL_COPY || in->id == INST_UNKNOWN) {
+	if (row->model == MODEL_SYNC || in->id == INST_UNKNOWN) {
 		k->unmodelled = true;
 		return;
 	}

@@ -112,7 +112,6 @@ enum ptx_model {
 	MODEL_PLAIN,            /* touches registers, control flow or private memory only */
 	MODEL_FULL,             /* instrumented with its exact meaning */
 	MODEL_SYNC,             /* not modelled: orders its whole block and cluster; counted */
-	MODEL_COPY,             /* not modelled: as SYNC, and touches memory; counted */
 	MODEL_COUNT             /* not modelled, orders nothing that gsan watches; counted */
 };
 

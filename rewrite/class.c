@@ -418,7 +418,6 @@ static bool event(struct rw *r, const struct rw_func *rf, const struct ptx_inst 
 		r->stats->unmodelled++;
 		return false;
 	case MODEL_SYNC:
-	case MODEL_COPY:
 		r->stats->unmodelled++;
 		e->what = WHAT_UNMODELLED;
 		return true;

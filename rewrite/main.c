@@ -82,7 +82,7 @@ static void list_insts(void)
 {
 	static const char *const model[] = {
 		[MODEL_PLAIN] = "plain", [MODEL_FULL] = "full", [MODEL_SYNC] = "sync",
-		[MODEL_COPY] = "copy", [MODEL_COUNT] = "count"
+		[MODEL_COUNT] = "count"
 	};
 	static const char *const access[] = {
 		[ACCESS_NONE] = "-", [ACCESS_LOAD] = "load", [ACCESS_STORE] = "store",

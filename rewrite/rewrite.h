@@ -55,7 +55,7 @@ struct gsan_rewrite_stats {
 	unsigned barriers, warp_syncs, fences;
 	unsigned asyncs;        /* mbarriers, asynchronous copies and their groups */
 	unsigned elided[RULE_COUNT];
-	unsigned unmodelled;    /* MODEL_SYNC, MODEL_COPY, MODEL_COUNT */
+	unsigned unmodelled;    /* MODEL_SYNC, MODEL_COUNT */
 	unsigned unknown;       /* in no row of inst.def */
 	unsigned missed;        /* accesses of a form that could not be instrumented */
 	unsigned old_version;   /* .version raised from this; 0: not raised */

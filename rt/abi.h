@@ -207,8 +207,7 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *   __gsan_v1_init_fence(.b64 ctx)             before fence.mbarrier_init
  *   __gsan_v1_launch_dependents(.b64 ctx)      before griddepcontrol.launch_dependents
  *   __gsan_v1_grid_wait(.b64 ctx)              after griddepcontrol.wait
- *   __gsan_v1_unmodelled(.b64 ctx)             after an instruction of MODEL_SYNC or
- *                                              MODEL_COPY
+ *   __gsan_v1_unmodelled(.b64 ctx)             after an instruction of MODEL_SYNC
  *
  * ldmatrix and stmatrix are read_s/write_s of the row each lane addresses,
  * under "lane < number of rows".

@@ -278,6 +278,7 @@ static void put_counter(struct rt_buf *b, uint64_t n, enum gsan_counter which)
 		[GSAN_COUNT_DEDUP_FULL] = "finding beyond the table of pairs",
 		[GSAN_COUNT_UNMODELLED] = "unmodelled instruction executed",
 		[GSAN_COUNT_CLOCK_OUT] = "block after the clock ran out",
+		[GSAN_COUNT_BAR_MIXED] = "barrier used again before it was known to be over",
 		[GSAN_COUNT_HISTORY_LOST] = "record of a block no longer known",
 		[GSAN_COUNT_RELAXED_WAIT] = "relaxed wait that told of copies"
 	};

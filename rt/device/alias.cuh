@@ -23,8 +23,6 @@ SLOW bool alias_fenced(struct gsan_warp *w, u64 prev, u32 end)
 	       other_fence(w, GSAN_PROXY_ALIAS);
 }
 
-FN u64 alias_key(struct gsan_warp *w, u64 addr, u32 size) { return word_key(w, addr, size, false); }
-
 SLOW void alias_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 {
 	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_ELEMS(info) ? GSAN_INFO_ELEMS(info) : 1, level = GSAN_INFO_LEVEL(info);
@@ -35,19 +33,8 @@ SLOW void alias_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 			  (info & GSAN_INFO_WRITE ? ASYNC_WRITES : 0), ISSUE_THREAD | ISSUE_ALIAS, site + __gsan_site_base);
 	else
 		fetch_add(&w->unbacked, 1);
-	if (!level)
-		return;
-	step(w);
-	if (info & GSAN_INFO_READ)
-		word_look(w, alias_key(w, addr, size));
-	if (!(info & GSAN_INFO_WRITE))
-		return;
-	u32 top = load(&w->clock);
-	if (info & GSAN_INFO_RELEASE)
-		top = tick(w, __activemask() == load(&w->live));
-	ROLLED
-	for (u32 k = 0; k < n; k++)
-		publish(w, alias_key(w, addr + k * size, size), level, info & GSAN_INFO_RELEASE, info & GSAN_INFO_READ, top);
+	if (level)
+		words_enter(w, word_key(w, addr, size, false), info);
 }
 
 API void __gsan_v1_before_m(u64 ctx, u64 addr, u32 info, u32 site)
@@ -65,6 +52,6 @@ API void __gsan_v1_after_m(u64 ctx, u64 addr, u32 info, u32 site)
 	TOGETHER(
 		ROLLED
 		for (u32 k = 0; k < n; k++)
-			observe(w, alias_key(w, addr + k * size, size), GSAN_INFO_LEVEL(info), info & GSAN_INFO_ACQUIRE, 0);
+			observe(w, word_key(w, addr + k * size, size, false), GSAN_INFO_LEVEL(info), info & GSAN_INFO_ACQUIRE, 0);
 	);
 }

@@ -14,6 +14,7 @@
 #define guest_enter     __gsan_v1_guest_enter
 #define guest_begins    __gsan_v1_guest_begins
 #define knows_begun     __gsan_v1_knows_begun
+#define words_enter     __gsan_v1_words_enter
 
 #define NOWHERE         (~0ull)
 #define PEER_ENDED      (~0u)
@@ -124,6 +125,23 @@ FN u32 peer_level(u32 level) { return level > GSAN_GPU ? 3 : level; }
 
 FN u64 peer_key(u64 place, u32 size) { return (u64)size << 56 | WORD_SHARED | place; }
 
+/* What a strong access of `info` does at words, its elements' keys from `key` on. */
+SLOW void words_enter(struct gsan_warp *w, u64 key, u32 info)
+{
+	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_ELEMS(info) ? GSAN_INFO_ELEMS(info) : 1;
+	step(w);
+	if (info & GSAN_INFO_READ)
+		word_look(w, key);
+	if (!(info & GSAN_INFO_WRITE))
+		return;
+	u32 top = load(&w->clock);
+	if (info & GSAN_INFO_RELEASE)
+		top = tick(w, __activemask() == load(&w->live));
+	ROLLED
+	for (u32 k = 0; k < n; k++)
+		publish(w, key + k * size, GSAN_INFO_LEVEL(info), info & GSAN_INFO_RELEASE, info & GSAN_INFO_READ, top);
+}
+
 /* leave.cuh */
 SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site);
 SLOW void guest_begins(struct gsan_warp *w, u32 slot, u32 addr, u32 site);
@@ -159,19 +177,8 @@ SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & SHARED_WINDOW & ~7ull) | 1, site + __gsan_site_base, now, 0,
 		     now, ~0ull);
 	}
-	if (!level || place == NOWHERE)
-		return;
-	step(w);
-	if (info & GSAN_INFO_READ)
-		word_look(w, peer_key(place, size));
-	if (!(info & GSAN_INFO_WRITE))
-		return;
-	u32 top = load(&w->clock);
-	if (info & GSAN_INFO_RELEASE)
-		top = tick(w, __activemask() == load(&w->live));
-	ROLLED
-	for (u32 k = 0; k < n; k++)
-		publish(w, peer_key(place + k * size, size), level, info & GSAN_INFO_RELEASE, info & GSAN_INFO_READ, top);
+	if (level && place != NOWHERE)
+		words_enter(w, peer_key(place, size), info);
 }
 
 SLOW void peer_after(struct gsan_warp *w, u64 addr, u32 info, u32 site)
