@@ -8,6 +8,7 @@
 race_tests = \
 	testsuite/race/01_global_plain_race.ptx \
 	testsuite/race/01_same_value.ptx \
+	testsuite/race/01_smem_lanes_write.ptx \
 	testsuite/race/01_smem_plain_race.ptx \
 	testsuite/race/01_smem_write_write.ptx \
 	testsuite/race/03_smem_war_next_iter.ptx \

@@ -408,7 +408,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	load_granule(sh, r);
 	ROLLED
 	for (u32 tries = 0; tries < 4; tries++) {
-		u32 bad = 0, free = 0;
+		u32 bad = 0, free = 0, mine = 4;
 		bool cover = false;
 #pragma unroll
 		for (u32 k = 0; k < 4; k++) {
@@ -416,13 +416,25 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 			/* A lane's own; all lanes' is nobody's own. */
 			bool own = !((x.lo ^ lo) >> 12 | ((x.hi ^ hi) & 7)) && x.hi >= start && (x.lo & 0xe00) == 0 && kind < 2;
 			bool gone = x.hi < bound, inside = !(want & ~x.lo);
-			if (own && inside && x.hi == hi && (x.lo & 0x100 || !write))
-				return true;
+			if (own && inside && x.hi == hi && (x.lo & 0x100 || !write)) {
+				/* Without its site it was taken out by another and put back:
+				 * not yet compared with what stands. (write_quick) */
+				if (rec_of(x) != rec || site_in(load(st + k), rec))
+					return true;
+				mine = k;
+				continue;
+			}
 			if (gone || (own && (write || !(x.lo & 0x100)) && !(x.lo & 255 & ~want)))
 				free |= 1u << k;
 			else if (!own && (write || (x.lo & 0x100)))
 				bad |= x.lo;
 			cover |= !gone && inside;
+		}
+		if (mine < 4) {
+			store(st + mine, site_word(site, rec));
+			if (bad & want)
+				judge_all(w, sh, st, 15, rec, 4, 0, (addr & ~7ull) | (u64)shared, site);
+			return true;
 		}
 		if (bad & want)
 			return false;
@@ -641,7 +653,7 @@ FN u32 plain_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size
  * others of its kind do: what stood there a barrier has mostly made of no account, or it is
  * the lane's own, and one round trip is enough.  (Global memory may have to come from
  * further off, which a look should wait for.)  Anything else is put back, and nothing was
- * done; where several lanes do so at one moment, it is lost, but these race, then.  Reads
+ * done; where several lanes do so at one moment, each looks again for its own.  Reads
  * do not: many lanes may well read one place. */
 FN u32 write_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size, u32 site)
 {
@@ -656,8 +668,10 @@ FN u32 write_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size
 	struct rec2 x;
 	x.lo = (u32)found;
 	x.hi = (u32)(found >> 32);
-	if (x.hi < q.bound || (own_weak(x, q.now) && !(x.lo & ~q.want & 255)))
-		return beside(&q, 1, site, true, false, pick, chosen(&q, pick) == now);
+	if (x.hi < q.bound || (own_weak(x, q.now) && !(x.lo & ~q.want & 255))) {
+		u32 rest = beside(&q, 1, site, true, false, pick, true);
+		return chosen(&q, pick) == now ? rest : PLAIN_AGAIN;
+	}
 	if (swap(q.sh + pick, now, found) != now)
 		fetch_add(&w->evicted, 1);
 	return PLAIN_AGAIN;

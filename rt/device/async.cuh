@@ -381,7 +381,7 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 		now ^= 1ull << 12;
 	u32 psite = site_in(word, prev);
 	if (!psite)
-		psite = site_of(st + i, prev);
+		psite = site_of(st, i, prev);
 	u32 kind = unfenced ? GSAN_PROXY_RACE | GSAN_WHY_READ_FENCE << 8 :
 		   aliases ? GSAN_PROXY_RACE | GSAN_WHY_ALIAS << 8 : open_kind(w, prev);
 	if (by_peer(prev) && !aliases)
@@ -537,7 +537,7 @@ SLOW void issue_report(struct gsan_warp *w, u32 status, u64 *sh, u32 *st, u32 k,
 	u32 launch, psite = site_in(word, prev);
 	u64 cta = own_block(w)->cta;
 	if (!psite)
-		psite = site_of(st + k, prev);
+		psite = site_of(st, k, prev);
 	/* What came behind the issue and before the walk. */
 	if (GSAN_REC_KIND(prev) != GSAN_KIND_ASYNC && issued_before(w, prev)) {
 		tell(w, status >> 8 & 255, GSAN_WHY_ASYNC, where, psite, prev, site, now, cta);

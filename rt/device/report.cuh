@@ -202,13 +202,14 @@ FN u32 site_in(u32 v, u64 rec)
 	return v == site_word(site, rec) ? site : 0;
 }
 
-/* The word is written after the record. */
-FN u32 site_of(const u32 *word, u64 rec)
+/* The word, the i-th of its granule, is written after the record, which may have been
+ * put in at another place as well.  (write_quick) */
+FN u32 site_of(const u32 *words, u32 i, u64 rec)
 {
 	u32 site = 0;
 	ROLLED
-	for (int i = 0; i < 1000 && !site; i++)
-		site = site_in(load(word), rec);
+	for (u32 k = i; k < 1000 && !site; k++)
+		site = site_in(load(words + (k & 3)), rec);
 	return site;
 }
 
@@ -514,7 +515,12 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 	}
 	u32 psite = site_in(word, prev);
 	if (!psite)
-		psite = site_of(st + i, prev);
+		psite = site_of(st, i, prev);
+	/* Taken out again before it had a site: who put it in looks again, and finds `now`. */
+	if (!psite && !stands_in(sh, prev)) {
+		fetch_add(&w->evicted, 1);
+		return;
+	}
 	if (psite && !pair_known(site, psite)) {
 		u32 sure = site_settled(sh + i, st + i, prev, psite);
 		/* Where records go too fast for that, and have gone without any site,
