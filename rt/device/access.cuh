@@ -66,6 +66,25 @@ FN bool same_slot(struct rec2 r, struct rec2 now)
 	return !((r.lo ^ now.lo) >> 22 | ((r.hi ^ now.hi) & 7));
 }
 
+/* The lane's own weak read of no more bytes, in an earlier interval.  In shared memory, where
+ * records of blocks before this one are of no account. */
+FN bool is_older(struct rec2 x, struct rec2 now)
+{
+	return !((x.lo ^ now.lo) >> 8 | (x.lo & ~now.lo & 255) | ((x.hi ^ now.hi) & 7)) && x.hi != now.hi;
+}
+
+/* Where a record goes if it can, by its low word.  Neighbours that come at one moment take a
+ * place each: those of the two halves of a granule, and of a warp.  Reads take others than
+ * writes do, so that a write stands longer: its block has long known of it, but a copy that
+ * comes later may need a proxy fence behind it. */
+FN u32 usual_place(u32 lo) { return (lo & 15 ? 0 : 3) ^ (lo >> 16 & 1 ? 3 : 0) ^ (lo & 0x100 ? 0 : 1); }
+
+/* The first of those that are `free`, at least one. */
+FN u32 place_in(u32 free, u32 first)
+{
+	return free >> first & 1 ? first : free >> (first ^ 3) & 1 ? first ^ 3 : free >> (first ^ 1) & 1 ? first ^ 1 : first ^ 2;
+}
+
 /* The exact test behind the quick one in check_granule. */
 FN bool suspect(struct gsan_warp *w, u64 r, u64 rec, bool shared, bool nc)
 {
@@ -208,7 +227,7 @@ FN bool read_quick(struct gsan_warp *w, struct view v, const struct rec2 r[4], s
 		struct rec2 x = r[k];
 		bool gone = x.hi < (shared ? v.ordered : v.alive), write = x.lo & 0x100;
 		bool known = !shared && x.hi < v.ordered && x.hi >= v.start && same_slot(x, now);
-		slow |= gone || (known && !write && !(x.lo & ~now.lo & 255));
+		slow |= gone || (known && !write && !(x.lo & ~now.lo & 255)) || (shared && is_older(x, now));
 		slow |= !known && write && (x.lo & now.lo & 255);
 		bool cover = !known && !write && !(now.lo & ~x.lo & 255);
 		covered |= cover;
@@ -243,7 +262,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 	struct rec2 now, r[4], old;
 	now.lo = (u32)rec;
 	now.hi = (u32)(rec >> 32);
-	u32 first = now.lo & 15 ? 0 : 2, pick, tries = 0;
+	u32 pick, tries = 0;
 
 	bool read = !nc && !sample && ((now.lo >> 8 & 15) == 0 || (now.lo >> 8 & 15) == GSAN_KIND_WARP_READ);
 	load_granule(sh, r);
@@ -255,11 +274,11 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 			return;
 		if (!nc && (stands(r[0], now) || stands(r[1], now) || stands(r[2], now) || stands(r[3], now)))
 			return;
-		/* Neighbours that write at one moment start at different
-		 * records. */
-		bool g0 = gives_way(v, r[0], now, shared), g1 = gives_way(v, r[1], now, shared);
-		bool g2 = gives_way(v, r[2], now, shared), g3 = gives_way(v, r[3], now, shared);
-		pick = first ? (g2 ? 2 : g3 ? 3 : g0 ? 0 : g1 ? 1 : 4) : (g0 ? 0 : g1 ? 1 : g2 ? 2 : g3 ? 3 : 4);
+		u32 free = 0;
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			free |= gives_way(v, r[k], now, shared) ? 1u << k : 0;
+		pick = free ? place_in(free, usual_place(now.lo)) : 4;
 		if (pick == 4) {
 			pick = evict(w, sh, rec_of(r[0]), rec_of(r[1]), rec_of(r[2]), rec_of(r[3]), rec, where);
 			if (pick == 4)
@@ -402,8 +421,6 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	u32 lane = sreg_laneid(), want = ((1u << size) - 1) << ((u32)addr & 7);
 	u64 rec = record(v, lane, kind, want);
 	u32 lo = (u32)rec, hi = (u32)(rec >> 32);
-	/* Neighbours that come at one moment start at different records. */
-	u32 first = (want & 15 ? 0 : 2) ^ (lane >> 4);
 	struct rec2 r[4];
 	load_granule(sh, r);
 	ROLLED
@@ -444,8 +461,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		}
 		if (!free)
 			return false;
-		u32 turned = free >> first | free << (4 - first);
-		u32 pick = (__ffs(turned & 15) - 1 + first) & 3;
+		u32 pick = place_in(free, usual_place(lo));
 		struct rec2 old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
 		u64 found = swap(sh + pick, rec_of(old), rec);
 		load_granule(sh, r);
@@ -544,10 +560,6 @@ FN bool own_weak(struct rec2 x, struct rec2 now)
 	return !((x.lo ^ now.lo) >> 12 | (x.hi ^ now.hi) | (x.lo & 0xe00));
 }
 
-/* Neighbours that come at one moment take a place each: those of the two halves of a
- * granule, and of a warp. */
-FN u32 usual_place(const struct quick *q) { return (q->want & 15 ? 0 : 3) ^ (q->now.lo >> 16 & 1); }
-
 /* What there is to do on the quick way: put the record where one is free, 0 to 3, or: */
 enum choice { NOTHING = 4, NOTHING_BUT_SAMPLES, OTHERWISE };
 
@@ -556,7 +568,7 @@ enum choice { NOTHING = 4, NOTHING_BUT_SAMPLES, OTHERWISE };
  * same reduction by another thread does not conflict. */
 FN u32 choose(const struct quick *q, struct gsan_warp *w, u32 kind, bool shared, bool red, enum often often)
 {
-	u32 write = kind & 1, bad = 0, free = 0;
+	u32 write = kind & 1, bad = 0, free = 0, older = 0;
 	bool weak = kind < 2, cover = false, stood = false;
 	/* What of a record must be alike for it to be the same access, see stands. */
 	u32 alike = red ? ~0u : write ? 0xffffff00 : 0xfffffe00;
@@ -569,20 +581,24 @@ FN u32 choose(const struct quick *q, struct gsan_warp *w, u32 kind, bool shared,
 			free |= 1u << k;
 		else if (!own && ((write && !same) || (!write && (x.lo & 0x100))))
 			bad |= x.lo;
+		/* Who is ordered behind this read is so behind the lane's earlier one. */
+		if (shared && kind == 0 && x.hi >= q->bound && is_older(x, q->now))
+			older |= 1u << k;
 		cover |= x.hi >= q->bound && (red ? same : !(q->want & ~x.lo));
 	}
 	if (stood)
 		return NOTHING;
 	if ((bad & q->want) || !(free || (cover && (red || !write))))
 		return OTHERWISE;
+	if (older)
+		return __ffs(older) - 1;
 	if (!free) {
 		if (often == NEVER || (often == MOSTLY && !mostly(q->now)))
 			return NOTHING_BUT_SAMPLES;
 		w->dropped = 1;
 		return NOTHING;
 	}
-	u32 pick = usual_place(q);
-	return free >> pick & 1 ? pick : q->want & 15 ? __ffs(free) - 1 : 31 - __clz(free);
+	return place_in(free, usual_place(q->now.lo));
 }
 
 /* The record in place `pick`, 0 to 3. */
@@ -629,7 +645,7 @@ FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u32 kind, u32 site, boo
 	ROLLED
 	for (u32 tries = 0; tries < 4; tries++) {
 		bool clear = q->r[0].hi < q->bound && q->r[1].hi < q->bound && q->r[2].hi < q->bound && q->r[3].hi < q->bound;
-		u32 pick = clear ? usual_place(q) : choose(q, w, kind, shared, red, often);
+		u32 pick = clear ? usual_place(q->now.lo) : choose(q, w, kind, shared, red, often);
 		if (pick >= NOTHING)
 			return rest_of(pick);
 		/* The second look is on its way before the answer to the first is known:

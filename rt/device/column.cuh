@@ -59,7 +59,7 @@ SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 sit
 		struct quick q;
 		u32 more = PLAIN_AGAIN;
 		if (quick_place(&q, &h, addr + k * stride, size, 0, true)) {
-			u32 pick = usual_place(&q);
+			u32 pick = usual_place(q.now.lo);
 			u64 now = rec_of(q.now), found = exchange64(q.sh + pick, now);
 			load_granule(q.sh, q.r);
 			bool gone = (u32)(found >> 32) < q.bound;
@@ -86,6 +86,14 @@ FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 s
 	if (warp_read(&h, addr, size, true)) {
 		if (lane < n)
 			plain_one(w, addr + lane * stride, size, GSAN_KIND_WARP_READ, site + lane, PLAIN_SHARED | sample(w));
+		return;
+	}
+	/* Since the last barrier of the block something was released, and reads before that are
+	 * not reads behind it. */
+	if (h.a.x > h.a.y + 1) {
+		ROLLED
+		for (u32 k = 0; k < n; k++)
+			plain_one(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED);
 		return;
 	}
 	/* Two halves of a warp that read the same share the work, and stand for each other. */
