@@ -407,13 +407,14 @@ struct gsan_log {
 };
 
 /* The last access of a peer's warp to a block's shared memory; who of the block knew of
- * it when he left stores its clock.  Of the block's own warps it is the last copy to a
- * peer: mask and clock are its record. */
+ * it when he left stores its clock.  An arrival at an mbarrier is known as well to who saw
+ * its phase over: GSAN_MBAR_PHASES + 1 times (1 + its number), and the phase; 0 for others.
+ * Of the block's own warps it is the last copy to a peer: mask and clock are its record. */
 #define GSAN_GUESTS     64      /* per slot, power of two */
 struct gsan_guest {
 	uint32_t start;         /* of the block that is visited */
 	uint32_t who, mask, clock;
-	uint32_t site, at, known, pad;
+	uint32_t site, at, known, arrival;
 };
 
 /* What lanes of a warp knew at some moment. */

@@ -60,9 +60,11 @@ race_tests = \
 	testsuite/race/28_cluster_write_between.ptx \
 	testsuite/race/29_dsmem_exit.ptx \
 	testsuite/race/29_dsmem_start.ptx \
+	testsuite/race/29_mbar_remote_exit.ptx \
 	testsuite/race/30_mbar_arrive_before_write.ptx \
 	testsuite/race/30_mbar_arrive_other_lane.ptx \
 	testsuite/race/30_mbar_one_lane_waits.ptx \
+	testsuite/race/30_mbar_read_again.ptx \
 	testsuite/race/30_mbar_read_before_wait.ptx \
 	testsuite/race/30_mbar_result_ignored.ptx \
 	testsuite/race/31_mbar_relaxed.ptx \
@@ -415,6 +417,7 @@ norace_tests = \
 	testsuite/norace/27_cluster_relaxed_fence_sc.ptx \
 	testsuite/norace/28_cluster_other_work_between.ptx \
 	testsuite/norace/29_dsmem_both_ends.ptx \
+	testsuite/norace/29_mbar_remote_relaxed_last.ptx \
 	testsuite/norace/30_mbar_all_arrive.ptx \
 	testsuite/norace/30_mbar_arrive_count.ptx \
 	testsuite/norace/30_mbar_arrive_other_lane_synced.ptx \

@@ -44,6 +44,7 @@ SLOW struct gsan_guest *guest_of(struct gsan_warp *w, u32 slot)
 		if (had != start && had != GUEST_BUSY && swap32(&x->start, had, GUEST_BUSY) == had) {
 			store(&x->who, w->id << 5);
 			store(&x->clock, 0);
+			store(&x->arrival, 0);
 			__threadfence();
 			store(&x->start, start);
 			return x;
@@ -56,7 +57,7 @@ SLOW struct gsan_guest *guest_of(struct gsan_warp *w, u32 slot)
 }
 
 /* Lanes of the calling one's group accessed the shared memory of `slot` at `addr`. */
-SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
+SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 arrival, u32 site)
 {
 	u32 group = __match_any_sync(__activemask(), slot), clock = load(&w->clock);
 	if (sreg_laneid() != __ffs(group) - 1)
@@ -64,7 +65,12 @@ SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
 	struct gsan_guest *g = guest_of(w, slot);
 	if (!g)
 		return;
+	/* What was told of by its phase alone is so no more. */
+	u32 had = load(&g->arrival);
+	if (had && had != arrival && load(&g->clock) == clock)
+		count(GSAN_COUNT_ASYNC_LOST, 1);
 	store(&g->mask, load(&g->clock) == clock ? load(&g->mask) | group : group);
+	store(&g->arrival, arrival);
 	store(&g->site, site);
 	store(&g->at, addr);
 	__threadfence();
@@ -129,7 +135,7 @@ SLOW void guests_known(struct gsan_warp *w)
 	struct gsan_guest *table = guests_of(w->slot);
 	ROLLED
 	for (u32 i = 0; i < GSAN_GUESTS; i++) {
-		uint4 a = load_cg(table + i), b = load_cg(&table[i].site);      /* start who mask clock; site at known */
+		uint4 a = load_cg(table + i), b = load_cg(&table[i].site);      /* start who mask clock; site at known arrival */
 		if (a.x != w->start || !a.w || b.z == guest_mark(w, a))
 			continue;
 		bool known = true, sent = is_sent(w, a);
@@ -138,6 +144,8 @@ SLOW void guests_known(struct gsan_warp *w)
 		ROLLED
 		for (u32 m = sent ? 0 : a.z; m && known; m &= m - 1)
 			known = event_known(w, a.y | (__ffs(m) - 1), a.w, false);
+		if (!known && !sent && b.w)
+			known = mbar_over(w, w->slot, (b.w >> 25) - 1, b.w & GSAN_MBAR_PHASES, OF_LANE);
 		if (known)
 			store(&table[i].known, guest_mark(w, a));
 	}

@@ -445,6 +445,11 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 		);
 		return;
 	}
+	u32 slot = (u32)(place >> 32);
+	if (slot != w->slot) {
+		guest_begins(w, slot, (u32)place, site);
+		guest_enter(w, slot, (u32)place, (u32)(m - mbars_of(slot) + 1) << 25 | load(&m->phase), site);
+	}
 	mbar_arrive(w, m, place, op, n);
 }
 

@@ -143,7 +143,7 @@ SLOW void words_enter(struct gsan_warp *w, u64 key, u32 info)
 }
 
 /* leave.cuh */
-SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 site);
+SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 arrival, u32 site);
 SLOW void guest_begins(struct gsan_warp *w, u32 slot, u32 addr, u32 site);
 
 /* An access to shared::cluster memory, weak or strong.  What is its own block's is
@@ -167,7 +167,7 @@ SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 		async_all(w, slot, (u32)place, size * n, rec | (info & GSAN_INFO_WRITE ? ASYNC_WRITES : 0),
 			  ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
 		guest_begins(w, slot, (u32)place, site + __gsan_site_base);
-		guest_enter(w, slot, (u32)place, site + __gsan_site_base);
+		guest_enter(w, slot, (u32)place, 0, site + __gsan_site_base);
 	} else {
 		fetch_add(&w->unbacked, 1);
 	}
