@@ -25,7 +25,9 @@
 #include "rt/abi.h"
 #include "rt/gsan.h"
 
-enum { PATIENCE_MS = 120000 };
+/* Before the first result there is a module to load, which on a GPU that many share at
+ * once has taken two minutes. */
+enum { PATIENCE_MS = 120000, START_MS = 300000 };
 
 const char *soak_emu;
 bool soak_loud, soak_contents;
@@ -376,8 +378,7 @@ static unsigned process(const struct job *j, unsigned done, struct run_result *o
 	}
 	close(fd[1]);
 	q.fd = fd[0];
-	/* Before the first there is a module to load. */
-	while (!(hung = poll(&q, 1, done == start ? PATIENCE_MS : j->patience) == 0) &&
+	while (!(hung = poll(&q, 1, done == start ? START_MS : j->patience) == 0) &&
 	       read(fd[0], &m, sizeof m) == sizeof m) {
 		out[m.at] = m.r;
 		done = m.at + 1;
@@ -390,7 +391,7 @@ static unsigned process(const struct job *j, unsigned done, struct run_result *o
 		out[done] = (struct run_result){.hung = true};
 		if (hung)
 			snprintf(out[done].text, sizeof out[done].text, "not done after %d seconds",
-				 (done == start ? PATIENCE_MS : j->patience) / 1000);
+				 (done == start ? START_MS : j->patience) / 1000);
 		else
 			snprintf(out[done].text, sizeof out[done].text, "ended by signal %d",
 				 WTERMSIG(status));
