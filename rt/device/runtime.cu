@@ -17,6 +17,7 @@
 #include "rt/device/snap.cuh"
 #include "rt/device/report.cuh"
 #include "rt/device/perturb.cuh"
+#include "rt/device/granule.cuh"
 #include "rt/device/access.cuh"
 #include "rt/device/column.cuh"
 #include "rt/device/words.cuh"
