@@ -155,6 +155,10 @@ struct gsan_lane {
 	uint32_t late_site;             /* and its site */
 	uint32_t moment;        /* strong accesses and fences, modulo 8 | version of the word
 				   that the last one found << 3 */
+	/* By a plain read, and write, of the block with that start: the record of an operation
+	 * that it knew to be over. */
+	unsigned long long over[2];
+	uint32_t over_start[2], pad[2];
 };
 
 /* The fence.sc of gpu scope have one order, and a number each.  Who ran number n
@@ -406,14 +410,15 @@ struct gsan_log {
 	uint32_t wgmma_seen;    /* groups waited for, whatever that ends */
 };
 
-/* The last access of a peer's warp to a block's shared memory; who of the block knew of
- * it when he left stores its clock.  An arrival at an mbarrier is known as well to who saw
- * its phase over: GSAN_MBAR_PHASES + 1 times (1 + its number), and the phase; 0 for others.
- * Of the block's own warps it is the last copy to a peer: mask and clock are its record. */
+/* The last access of a peer's warp to a block's shared memory, and its last arrival at an
+ * mbarrier there; who of the block knew of it when he left stores its clock.  An arrival is
+ * known as well to who saw its phase over: GSAN_MBAR_PHASES + 1 times (1 + the mbarrier's
+ * number), and the phase; 0 for others.  Of the block's own warps it is the last copy to a
+ * peer: mask and clock are its record. */
 #define GSAN_GUESTS     64      /* per slot, power of two */
 struct gsan_guest {
 	uint32_t start;         /* of the block that is visited */
-	uint32_t who, mask, clock;
+	uint32_t who, mask, clock;      /* who: of lane 0; of an arrival, 1 on */
 	uint32_t site, at, known, arrival;
 };
 

@@ -52,6 +52,9 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	u32 lo = (u32)rec, hi = (u32)(rec >> 32);
 	struct rec2 r[4];
 	load_granule(sh, r);
+	/* It stays known to be over.  One lane's read for all of them is for others to know, too. */
+	const struct gsan_lane *l = lane_of(w, lane);
+	u64 over = kind < 2 && load(&l->over_start[kind & 1]) == w->start ? load64(&l->over[kind & 1]) : 0;
 	ROLLED
 	for (u32 tries = 0; tries < 4; tries++) {
 		u32 bad = 0, free = 0, mine = 4;
@@ -68,6 +71,11 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 				if (rec_of(x) != rec || site_in(load(st + k), rec))
 					return true;
 				mine = k;
+				continue;
+			}
+			if (over && (rec_of(x) & ~255ull) == over) {
+				if (write && !(x.lo & 255 & ~want))
+					free |= 1u << k;
 				continue;
 			}
 			if (gone || (own && (write || !(x.lo & 0x100)) && !(x.lo & 255 & ~want)))

@@ -33,23 +33,24 @@ SLOW void left_over(struct gsan_warp *w, u32 why, u32 psite, u64 prev, u32 where
 
 /* ---- Peers --------------------------------------------------------------------------- */
 
-/* What the warp's last access is kept in, in the block of `slot`; NULL if there is no room. */
-SLOW struct gsan_guest *guest_of(struct gsan_warp *w, u32 slot)
+/* What the warp's last access, or arrival, is kept in, in the block of `slot`; NULL if there
+ * is no room. */
+SLOW struct gsan_guest *guest_of(struct gsan_warp *w, u32 slot, bool arrival)
 {
-	u32 start = load(&block_of(slot)->start);
+	u32 start = load(&block_of(slot)->start), who = w->id << 5 | arrival;
 	ROLLED
 	for (u32 i = 0; i < 8; i++) {
-		struct gsan_guest *x = guests_of(slot) + (w->id * 7 + i) % GSAN_GUESTS;
+		struct gsan_guest *x = guests_of(slot) + (w->id * 7 + arrival + i) % GSAN_GUESTS;
 		u32 had = load(&x->start);
 		if (had != start && had != GUEST_BUSY && swap32(&x->start, had, GUEST_BUSY) == had) {
-			store(&x->who, w->id << 5);
+			store(&x->who, who);
 			store(&x->clock, 0);
 			store(&x->arrival, 0);
 			__threadfence();
 			store(&x->start, start);
 			return x;
 		}
-		if (load(&x->start) == start && load(&x->who) == w->id << 5)
+		if (load(&x->start) == start && load(&x->who) == who)
 			return x;
 	}
 	count(GSAN_COUNT_ASYNC_LOST, 1);
@@ -62,7 +63,7 @@ SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 arrival, u32 
 	u32 group = __match_any_sync(__activemask(), slot), clock = load(&w->clock);
 	if (sreg_laneid() != __ffs(group) - 1)
 		return;
-	struct gsan_guest *g = guest_of(w, slot);
+	struct gsan_guest *g = guest_of(w, slot, arrival);
 	if (!g)
 		return;
 	/* What was told of by its phase alone is so no more. */
@@ -143,7 +144,7 @@ SLOW void guests_known(struct gsan_warp *w)
 			known = async_over(w, sent_record(a), OF_LANE);
 		ROLLED
 		for (u32 m = sent ? 0 : a.z; m && known; m &= m - 1)
-			known = event_known(w, a.y | (__ffs(m) - 1), a.w, false);
+			known = event_known(w, (a.y & ~31u) | (__ffs(m) - 1), a.w, false);
 		if (!known && !sent && b.w)
 			known = mbar_over(w, w->slot, (b.w >> 25) - 1, b.w & GSAN_MBAR_PHASES, OF_LANE);
 		if (known)
@@ -179,7 +180,7 @@ SLOW void copy_astray(struct gsan_warp *w, u32 addr, u32 site)
 /* The copy of record `rec` to a peer reads the block's shared memory at `addr`. */
 SLOW void copy_sends(struct gsan_warp *w, u64 rec, u32 addr, u32 site)
 {
-	struct gsan_guest *g = guest_of(w, w->slot);
+	struct gsan_guest *g = guest_of(w, w->slot, false);
 	if (!g)
 		return;
 	store(&g->site, site);
@@ -230,7 +231,7 @@ SLOW void last_leaves(struct gsan_warp *w)
 		if (is_sent(w, a))
 			left_over(w, GSAN_WHY_EXIT, b.x, sent_record(a), b.y, own_block(w)->cta);
 		else
-			left_over(w, GSAN_WHY_EXIT, b.x, (u64)a.w << 35 | (u64)(a.y | (__ffs(a.z) - 1)) << 12, b.y, block_of(a.y >> 10)->cta);
+			left_over(w, GSAN_WHY_EXIT, b.x, (u64)a.w << 35 | (u64)((a.y & ~31u) | (__ffs(a.z) - 1)) << 12, b.y, block_of(a.y >> 10)->cta);
 	}
 }
 

@@ -21,7 +21,7 @@
 
 #define SIDE_BOX        256u    /* in gsan_side.flags: rows of the tile, not a range */
 #define POST_LEAST      8u      /* pieces; fewer are not worth it */
-#define POST_STEP       2u      /* pieces that a lane takes at a time */
+#define POST_STEP       8u      /* pieces that a lane takes at a time */
 #define POST_MANY       16u     /* lanes */
 #define POST_STAY       200u    /* microseconds */
 

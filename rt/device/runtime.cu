@@ -24,6 +24,7 @@
 #include "rt/device/fence.cuh"
 #include "rt/device/barrier.cuh"
 #include "rt/device/async.cuh"
+#include "rt/device/issue.cuh"
 #include "rt/device/proxy.cuh"
 #include "rt/device/post.cuh"
 #include "rt/device/peer.cuh"

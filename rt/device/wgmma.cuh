@@ -10,12 +10,10 @@
 #define DESC_SWIZZLE(d) ((u32)((d) >> 62))
 
 /* `rows` rows of `columns` bytes of the matrix, the calling thread's share of them. */
-SLOW void wgmma_part(struct gsan_warp *w, u32 all, u64 d, bool mn, u32 rows, u32 columns, u64 rec, u32 site)
+SLOW void wgmma_part(struct issue *x, u32 all, u64 d, bool mn, u32 rows, u32 columns)
 {
-	struct issue x;
-	issue_begin(&x, w, w->slot, rec, ISSUE_PROXY | ISSUE_SHARED, site);
 	u32 layout = (DESC_SWIZZLE(d) ? 256u >> DESC_SWIZZLE(d) : 0) | (mn ? LAYOUT_MN : 0);
-	matrix_read(&x, all, d, layout, rows, columns, 2, (w->id & 3) << 5 | sreg_laneid(), 128);
+	matrix_read(x, all, d, layout, rows, columns, 2, (x->w->id & 3) << 5 | sreg_laneid(), 128);
 }
 
 /* All lanes of the warp come to these instructions together, whether they come here
@@ -57,9 +55,11 @@ API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
 	if (n > GSAN_ASYNC_GROUP_MAX) {
 		fetch_add(&w->unmodelled, 1);
 	} else {
+		struct issue x;
+		issue_begin(&x, w, w->slot, rec, ISSUE_PROXY | ISSUE_SHARED, site);
 		if (op & GSAN_WGMMA_A)
-			wgmma_part(w, all, a, op & GSAN_WGMMA_A_MN, 64, 32, rec, site);
-		wgmma_part(w, all, b, op & GSAN_WGMMA_B_MN, op & 0xffff, op & GSAN_WGMMA_SPARSE ? 64 : 32, rec, site);
+			wgmma_part(&x, all, a, op & GSAN_WGMMA_A_MN, 64, 32);
+		wgmma_part(&x, all, b, op & GSAN_WGMMA_B_MN, op & 0xffff, op & GSAN_WGMMA_SPARSE ? 64 : 32);
 	}
 	meet(all);
 }

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * issue.cuh: an asynchronous operation is issued: its records are put into the granules that
+ * it accesses, and it is compared with what stands there.
+ */
+#define issue_status    __gsan_v1_issue_status
+#define issue_report    __gsan_v1_issue_report
+#define async_range     __gsan_v1_async_range
+#define async_all       __gsan_v1_async_all
+#define granule_look    __gsan_v1_granule_look
+
+#define ISSUE_SHARED    1u
+#define ISSUE_THREAD    4u      /* it is the thread's own access, to a peer's memory */
+#define ISSUE_PROXY     2u      /* it accesses memory through the async proxy */
+#define ISSUE_MAP       8u      /* it reads a tensor map, through those maps' proxy */
+#define ISSUE_ALIAS     16u     /* it is a thread's own access by multimem */
+
+/* proxy.cuh */
+SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space);
+SLOW bool any_fence(struct gsan_warp *w, u32 space);
+/* maps.cuh */
+SLOW u32 map_status(struct gsan_warp *w, const u64 *sh, u64 prev, u32 end);
+
+enum status { STATUS_GONE, STATUS_FINE, STATUS_BAD };
+
+/* What stands between record `prev` and the operation that the calling lane issues:
+ * STATUS_* | kind << 8 | why << 16, without regard to whether they conflict. */
+SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags)
+{
+	u32 slot = GSAN_REC_SLOT(prev), clock = GSAN_REC_CLOCK(prev), launch;
+	u32 space = flags & ISSUE_SHARED ? GSAN_PROXY_SHARED : GSAN_PROXY_GLOBAL;
+	u64 cta;
+
+	if (GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC) {
+		if (!async_over(w, prev, false)) {
+			u32 kind = flags & ISSUE_MAP ? GSAN_TENSORMAP_RACE | GSAN_WHY_ASYNC << 8 : open_kind(w, prev);
+			/* A thread's own accesses are in order. */
+			if (by_peer(prev) && ((prev ^ now) >> 12 & 0x7fffff) == 0)
+				return STATUS_FINE;
+			if (by_object(prev))
+				kind = now & ASYNC_WRITES ? GSAN_MBARRIER_MISUSE | GSAN_WHY_MBAR_LIVE << 8 : 0;
+			if (by_peer(prev) && (flags & ISSUE_THREAD))
+				kind = peer_kind(w, prev, now, slot, clock_of(prev));
+			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
+		}
+		if ((flags & ISSUE_PROXY) && (generic_too(prev) || apart(w, prev)) && !async_gone(w, prev) && !any_fence(w, space))
+			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
+		if (over_for_all(w, prev, flags & ISSUE_SHARED))
+			return STATUS_GONE;
+		return STATUS_FINE;
+	}
+	bool same = slot == w->slot && clock > w->start, other = false;
+	u32 end = GSAN_CLOCK_MAX, state = load(&w->state);
+	if (!same) {
+		if (clock < w->launch_base || ((flags & ISSUE_SHARED) && clock <= load(&block_of(slot)->start)))
+			return STATUS_GONE;
+		end = find_tenant(slot, clock, &launch, &cta);
+		if (!end) {
+			count(GSAN_COUNT_HISTORY_LOST, 1);
+			return STATUS_GONE;
+		}
+		other = launch != own_block(w)->launch_number;
+		if (other && GSAN_TENANT_CHAIN(launch, cta) != own_block(w)->chain)
+			return STATUS_GONE;
+		if (other && !launch_beside(w, launch, own_block(w)->chain))
+			return STATUS_FINE;
+		if ((state & GSAN_WARP_UNMODELLED) && scopes_meet(w, GSAN_CLUSTER, GSAN_CLUSTER, slot, clock))
+			return STATUS_FINE;
+	}
+	if (!lane_knows(w, prev, true, end)) {
+		u32 pk = GSAN_REC_KIND(prev);
+		/* A strong read may have found what this one wrote, and order it. */
+		ROLLED
+		for (u32 k = 0; k < 4 && (pk & GSAN_KIND_WRITE) && kind_level(pk); k++) {
+			u64 z = load64(sh + k);
+			if (kind_observed(GSAN_REC_KIND(z)) && !((z ^ prev) & 255)) {
+				count(GSAN_COUNT_OBSERVED, 1);
+				return STATUS_FINE;
+			}
+		}
+		if (flags & ISSUE_THREAD) {
+			u32 kind = peer_kind(w, prev, now, slot, clock);
+			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
+		}
+		return STATUS_BAD | (flags & ISSUE_MAP ? GSAN_TENSORMAP_RACE : GSAN_ASYNC_RACE) << 8 |
+		       (same ? GSAN_WHY_SAME_BLOCK : !other ? GSAN_WHY_OTHER_BLOCK :
+			launch < own_block(w)->launch_number ? GSAN_WHY_GRID_NOW : GSAN_WHY_GRID_BEFORE) << 16;
+	}
+	if (flags & ISSUE_MAP)
+		return other ? STATUS_FINE : map_status(w, sh, prev, end);
+	if (flags & ISSUE_ALIAS)
+		return other || alias_fenced(w, prev, end) ? STATUS_FINE : STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_ALIAS << 16;
+	if (!(flags & ISSUE_PROXY))
+		return STATUS_FINE;
+	return proxy_status(w, prev, same, end, space);
+}
+
+/* Was the copy of a ghost issued before the access `prev`, as its clock tells? */
+FN bool issued_before(const struct gsan_warp *w, u64 prev)
+{
+	return is_ghost(w) && GSAN_REC_SLOT(prev) == w->slot && GSAN_REC_CLOCK(prev) > w->start &&
+	       GSAN_REC_CLOCK(prev) > post_of(w)->clock[GSAN_REC_WARP(prev)];
+}
+
+/* `prev` in record `k` and the operation are a finding. */
+SLOW void issue_report(struct gsan_warp *w, u32 status, u64 *sh, u32 *st, u32 k, u32 word, u64 prev, u64 now, u64 where, u32 site)
+{
+	u32 launch, psite = site_in(word, prev);
+	u64 cta = own_block(w)->cta;
+	if (!psite)
+		psite = site_of(st, k, prev);
+	/* What came behind the issue and before the walk. */
+	if (GSAN_REC_KIND(prev) != GSAN_KIND_ASYNC && issued_before(w, prev)) {
+		tell(w, status >> 8 & 255, GSAN_WHY_ASYNC, where, psite, prev, site, now, cta);
+		return;
+	}
+	if (GSAN_REC_SLOT(prev) != w->slot && GSAN_REC_KIND(prev) != GSAN_KIND_ASYNC)
+		find_tenant(GSAN_REC_SLOT(prev), GSAN_REC_CLOCK(prev), &launch, &cta);
+	tell(w, status >> 8 & 255, status >> 16, where, site, now, psite, prev, cta);
+}
+
+/* An operation that is issued: who issues it, its records, ISSUE_*, and the block of which
+ * the shared memory is. */
+struct issue {
+	struct gsan_warp *w;
+	u64 rec;
+	u32 flags, site, slot;
+	/* Neighbouring granules are mostly alike, if not in the order of their records: what
+	 * was found of the last four. */
+	u32 val[4];
+	u64 key[4];
+	/* The last granule that was looked at with nothing to tell of it, and its answer:
+	 * neighbours are mostly alike. */
+	uint4 a, c;
+	u64 now;
+	u32 look;
+	/* What all who walk a posted copy found, and for which of its sides; or NULL. */
+	struct gsan_post *post;
+	u32 side;
+};
+
+FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32 flags, u32 site)
+{
+	x->w = w;
+	x->rec = rec;
+	x->flags = flags;
+	x->site = site;
+	x->slot = slot;
+	x->key[0] = x->key[1] = x->key[2] = x->key[3] = 0;
+	x->now = 0;
+	x->post = 0;
+	x->side = 0;
+}
+
+/* What issue_status says of record `prev`. */
+FN u32 status_of(struct issue *x, u64 *sh, u64 prev, u64 now)
+{
+	u64 id = prev & ~255ull;
+	ROLLED
+	for (u32 k = 0; k < 4; k++)
+		if (x->key[k] == id)
+			return x->val[k];
+	x->key[3] = x->key[2]; x->key[2] = x->key[1]; x->key[1] = x->key[0];
+	x->val[3] = x->val[2]; x->val[2] = x->val[1]; x->val[1] = x->val[0];
+	x->key[0] = id;
+	if (!x->post)
+		return x->val[0] = issue_status(x->w, sh, prev, now, x->flags);
+	void *said = x->post->said + ((u32)(id >> 12) * 2654435761u + x->side >> 20) % GSAN_SAID;
+	u64 key = id | (x->side + 1);
+	uint4 v = load_ca(said);        /* key val */
+	if (((u64)v.y << 32 | v.x) == key)
+		return x->val[0] = v.z;
+	x->val[0] = issue_status(x->w, sh, prev, now, x->flags);
+	store_ca(said, four((u32)key, (u32)(key >> 32), x->val[0], 0));
+	return x->val[0];
+}
+
+/* A granule on its way. */
+struct granule {
+	u64 *sh, now, where;
+	u32 *st;
+	uint4 a, c;             /* its records */
+	u32 pick;               /* where the operation's record was put in; 4: nowhere */
+};
+
+#define LOOK_DONE       (1u << 12)
+FN void record_now(struct granule *g, u32 k, u64 v)
+{
+	u32 low = (u32)v, high = (u32)(v >> 32);
+	if (k & 2) {
+		g->c = k & 1 ? four(g->c.x, g->c.y, low, high) : four(low, high, g->c.z, g->c.w);
+		return;
+	}
+	g->a = k & 1 ? four(g->a.x, g->a.y, low, high) : four(low, high, g->a.z, g->a.w);
+}
+
+/* Is what stands there now nothing but what stood there when it was looked at? */
+FN bool same_or_gone(uint4 v, uint4 old)
+{
+	return (!(v.x | v.y) || (v.x == old.x && v.y == old.y)) && (!(v.z | v.w) || (v.z == old.z && v.w == old.w));
+}
+
+FN u64 record_in(const struct granule *g, u32 k)
+{
+	return k & 2 ? (k & 1 ? (u64)g->c.w << 32 | g->c.z : (u64)g->c.y << 32 | g->c.x) :
+		       (k & 1 ? (u64)g->a.w << 32 | g->a.z : (u64)g->a.y << 32 | g->a.x);
+}
+
+/* The operation is compared with what stands in `g`.  Returns the records whose place it
+ * may take, those that it stands for << 4, those of products << 8; LOOK_DONE if its own
+ * is in. */
+SLOW u32 granule_look(struct issue *x, const struct granule *g)
+{
+	u64 now = g->now;
+	u32 free = 0, spare = 0, old_ones = 0;
+	bool shared = x->flags & ISSUE_SHARED, write = now & ASYNC_WRITES, product = by_product(now), in = g->pick < 4, told = in;
+	/* At once: records may be displaced at any time. */
+	uint4 words = load_cg(g->st);
+	ROLLED
+	for (u32 k = 0; k < 4; k++) {
+		u64 prev = record_in(g, k);
+		if (!prev) {
+			free |= 1u << k;
+			continue;
+		}
+		if (product && by_product(prev) && prev != now && !((prev ^ now) >> 12 & 0x7fffff) && !(prev & ~now & 255))
+			old_ones |= 1u << k;
+		/* Its own, or that of a read by another of the same group. */
+		if (prev == now && (g->pick == k || !write))
+			in = true;
+		if (!(prev & now & 255) || (prev == now && in))
+			continue;
+		bool async = GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC;
+		bool writes = async ? (prev & ASYNC_WRITES) : (prev & 0x100);
+		bool reduce = async && reduces(prev) && reduces(now);
+		/* What an earlier launch left would only push out the others. */
+		if (!async && GSAN_REC_CLOCK(prev) < x->w->launch_base) {
+			free |= 1u << k;
+			continue;
+		}
+		u32 v = status_of(x, g->sh, prev, now), s = v & 255;
+		if ((v & 0xffff) == (STATUS_BAD | GSAN_ASYNC_RACE << 8) && shared && behind_product(x->w, g->sh, prev))
+			s = STATUS_FINE;
+		if (s == STATUS_GONE || (s == STATUS_FINE && !(prev & ~now & 255) && (write || !writes)))
+			old_ones |= 1u << k;
+		if (product && s == STATUS_FINE && !(prev & ~now & 255))
+			spare |= 1u << k;
+		told |= s == STATUS_BAD;
+		if (s == STATUS_BAD && (write || writes) && !reduce)
+			issue_report(x->w, v, g->sh, g->st, k, k & 2 ? (k & 1 ? words.w : words.z) : (k & 1 ? words.y : words.x),
+				     prev, now, g->where, x->site);
+	}
+	u32 look = free | old_ones << 4 | spare << 8 | (in ? LOOK_DONE : 0);
+	if (!told) {
+		x->now = now;
+		x->a = g->a;
+		x->c = g->c;
+		x->look = look;
+	}
+	return look;
+}
+
+/* The same, mostly without a look at each record. */
+FN u32 granule_seen(struct issue *x, const struct granule *g)
+{
+	bool alike = g->pick == 4 && x->now == g->now && same4(x->a, g->a) && same4(x->c, g->c);
+	return alike ? x->look : granule_look(x, g);
+}
+
+/* Who comes at one moment starts at another place, and the same one in all granules, so
+ * that they stay alike. */
+FN u32 first_place(u64 now) { return async_what(now) & GSAN_ASYNC_MBAR ? 3 : (u32)(now >> 19) & 3; }
+
+/* Where it would be put into `g`, were that as the last one; 4: nowhere, or not known. */
+FN u32 granule_guess(const struct issue *x, const struct granule *g)
+{
+	u32 free = (x->look | x->look >> 4) & 15;
+	return x->now == g->now && !(x->look & LOOK_DONE) && free ? place_in(free, first_place(g->now)) : 4;
+}
+
+/* Which record its own is to take the place of; 4: it gives up. */
+FN u32 granule_pick(struct issue *x, const struct granule *g, u32 look)
+{
+	u32 free = (look | look >> 4) & 15, spare = look >> 8 & 15;
+	if (!free) {
+		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
+		/* A read gives up itself, unless it is a product's that stands for what it
+		 * came behind, see behind_product. */
+		if (!(g->now & ASYNC_WRITES) && !spare)
+			return 4;
+		free = spare ? spare : 1u << (((u32)(g->where >> 3) ^ clock32()) * 2654435761u >> 30);
+	}
+	return place_in(free, first_place(g->now));
+}
+
+/* Its record has taken the place of `pick`. */
+FN void granule_in(struct issue *x, struct granule *g, u32 look, u32 pick)
+{
+	g->pick = pick;
+	store(g->st + pick, site_word(x->site, g->now));
+	/* Others that it stands for are only in the way. */
+	ROLLED
+	for (u32 m = look >> 4 & 15 & ~(1u << pick); m; m &= m - 1)
+		swap(g->sh + (__ffs(m) - 1), record_in(g, __ffs(m) - 1), 0ull);
+	record_now(g, pick, g->now);
+}
+
+/* Where the records of a granule are.  False: nowhere. */
+FN bool granule_at(struct issue *x, struct granule *g, u64 addr, u64 end, u32 limit)
+{
+	u32 size = end - addr < 8 ? (u32)(end - addr) : 8, off = (u32)addr & SHARED_WINDOW;
+	bool shared = x->flags & ISSUE_SHARED;
+	g->where = (addr & ~7ull) | (u64)shared;
+	g->now = x->rec | bytes_at(addr, size);
+	g->pick = 4;
+	if (!shared)
+		return shadow_global(addr, &g->sh, &g->st);
+	u64 row = (u64)(off >> 13) * x->w->nslots + x->slot;
+	g->sh = at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4);
+	g->st = at<u32>(GSAN_SITES_SHARED + (row << 14) + (off & 0x1ff8) * 2);
+	return off < limit;
+}
+
+/* `bytes` bytes at `addr`, global or in shared memory: the operation puts its records in
+ * and is compared with what stands.  All that takes long is to wait for memory, so each
+ * lane has two granules on their way, and the lanes of `group`, which all come, stay
+ * together: apart, they would wait one after the other. */
+SLOW void async_range(struct issue *x, u32 group, u64 addr, u32 bytes)
+{
+	u32 limit = x->flags & ISSUE_SHARED ? load(&block_of(x->slot)->shared_limit) : 0;
+	u64 end = addr + bytes;
+	meet_all(group);
+	ROLLED
+	for (; __ballot_sync(group, addr < end); addr = (addr & ~7ull) + 16) {
+		struct granule g, h;
+		u64 next = (addr & ~7ull) + 8;
+		u32 nowhere = 0;
+		bool first = addr < end, second = first && next < end;
+		if (first && !granule_at(x, &g, addr, end, limit)) {
+			first = false;
+			nowhere++;
+		}
+		if (second && !granule_at(x, &h, next, end, limit)) {
+			second = false;
+			nowhere++;
+		}
+		if (nowhere)
+			fetch_add(&warp_of(x->w->slot, x->w->id & 31)->unbacked, nowhere);
+		/* Most are as their neighbours: put in at once, and looked at behind that. */
+		u32 at = first ? granule_guess(x, &g) : 4, to = second ? granule_guess(x, &h) : 4;
+		meet_all(group);
+		if (at < 4 || to < 4) {
+			u64 was = 0, had = 0, got = 1, found = 1;
+			g.a = h.a = x->a;
+			g.c = h.c = x->c;
+			if (at < 4)
+				got = swap(g.sh + at, was = record_in(&g, at), g.now);
+			if (to < 4)
+				found = swap(h.sh + to, had = record_in(&h, to), h.now);
+			u64 *p = at < 4 ? g.sh : h.sh, *q = to < 4 ? h.sh : p;
+			uint4 pa = load_cg(p), pc = load_cg(p + 2), qa = load_cg(q), qc = load_cg(q + 2);
+			if (at < 4 && got == was) {
+				granule_in(x, &g, x->look, at);
+				first = !(same_or_gone(pa, g.a) && same_or_gone(pc, g.c));
+			}
+			if (to < 4 && found == had) {
+				granule_in(x, &h, x->look, to);
+				second = !(same_or_gone(qa, h.a) && same_or_gone(qc, h.c));
+			}
+		}
+		meet_all(group);
+		ROLLED
+		for (u32 tries = 0; tries < 8 && __ballot_sync(group, first || second); tries++) {
+			u32 look = LOOK_DONE, other = LOOK_DONE;
+			if (first || second) {
+				u64 *p = first ? g.sh : h.sh, *q = second ? h.sh : p;
+				uint4 pa = load_cg(p), pc = load_cg(p + 2), qa = load_cg(q), qc = load_cg(q + 2);
+				/* The second look is for what came meanwhile. */
+				first = first && !(g.pick < 4 && same_or_gone(pa, g.a) && same_or_gone(pc, g.c));
+				second = second && !(h.pick < 4 && same_or_gone(qa, h.a) && same_or_gone(qc, h.c));
+				g.a = pa; g.c = pc;
+				h.a = qa; h.c = qc;
+			}
+			if (first)
+				look = granule_seen(x, &g);
+			meet_all(group);
+			if (second)
+				other = granule_seen(x, &h);
+			u32 i = first && !(look & LOOK_DONE) ? granule_pick(x, &g, look) : 4;
+			u32 k = second && !(other & LOOK_DONE) ? granule_pick(x, &h, other) : 4;
+			u64 was = 0, had = 0, got = 0, found = 0;
+			meet_all(group);
+			if (i < 4)
+				got = swap(g.sh + i, was = record_in(&g, i), g.now);
+			if (k < 4)
+				found = swap(h.sh + k, had = record_in(&h, k), h.now);
+			if (i < 4 && got == was)
+				granule_in(x, &g, look, i);
+			if (k < 4 && found == had)
+				granule_in(x, &h, other, k);
+			first = first && i < 4;
+			second = second && k < 4;
+			meet_all(group);
+		}
+	}
+}
+
+/* All of an operation of the calling lane in one range. */
+SLOW void async_all(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 rec, u32 flags, u32 site)
+{
+	struct issue x;
+	issue_begin(&x, w, slot, rec, flags, site);
+	async_range(&x, __activemask(), addr, bytes);
+}
