@@ -237,6 +237,7 @@ struct emu_op {
 
 struct emu_func {
 	const char *name;
+	struct emu_profile *profile;    /* NULL: not known yet */
 	struct emu_module *mod;
 	struct ptx_func *ptx;
 	uint64_t address;               /* in EMU_FUNC_WINDOW */
@@ -460,6 +461,7 @@ struct emu_machine {
 	unsigned left;
 	uint64_t last;                  /* key of the warp that stayed last */
 	uint64_t turns;                 /* how often somebody went to the end of the order */
+	const char *profile;            /* EMU_PROFILE, a file; NULL: none is asked for */
 	atomic_bool attention;          /* the host wants the engine to look at its queues */
 };
 
@@ -557,6 +559,16 @@ void emu_deadlock(void);
 
 /* Runs a group until it stops, or `budget` ops are done. */
 void emu_exec(struct emu_x *, const struct emu_op *pc);
+
+/* profile.c: instructions of warps by the name of their function, and of lanes. */
+struct emu_profile {
+	struct emu_profile *next;
+	char *name;
+	uint64_t ops, lanes;
+};
+void emu_profile_begin(void);
+struct emu_profile *emu_profile_of(struct emu_func *);
+void emu_profile_write(void);
 
 /* Ends everything with `code` and a message; returns NULL. */
 void emu_print_thread(const struct emu_warp *, unsigned lane, const struct emu_op *);

@@ -11,7 +11,18 @@
 
 #include "emu/emu.h"
 
-void emu_exec(struct emu_x *x, const struct emu_op *op)
+static void note(const struct emu_op *op, uint32_t m)
+{
+	struct emu_profile *p;
+
+	if (!m || !op->func)
+		return;
+	p = op->func->profile ? op->func->profile : emu_profile_of(op->func);
+	p->ops++;
+	p->lanes += (unsigned)__builtin_popcount(m);
+}
+
+static inline __attribute__((always_inline)) void run(struct emu_x *x, const struct emu_op *op, bool profile)
 {
 	for (;;) {
 		const struct emu_op *next;
@@ -22,6 +33,8 @@ void emu_exec(struct emu_x *x, const struct emu_op *op)
 
 			m &= op->guard_neg ? ~p : p;
 		}
+		if (profile)
+			note(op, m);
 		next = m ? op->fn(x, op, m) : op + 1;
 		x->budget--;
 		if (!next)
@@ -37,6 +50,14 @@ void emu_exec(struct emu_x *x, const struct emu_op *op)
 			return;
 		}
 	}
+}
+
+void emu_exec(struct emu_x *x, const struct emu_op *op)
+{
+	if (emu_m.profile)
+		run(x, op, true);
+	else
+		run(x, op, false);
 }
 
 void emu_x_banks(struct emu_x *x)

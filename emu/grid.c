@@ -40,6 +40,7 @@ bool emu_machine_init(void)
 	    !setting("EMU_STEPWISE", 0, 1, &stepwise))
 		return false;
 	emu_m.stepwise = stepwise;
+	emu_profile_begin();
 	emu_set_device((int)sm);
 	emu_m.nsm = (unsigned)sms;
 	emu_m.heap_limit = UINT64_C(8) << 20;

@@ -354,8 +354,11 @@ struct emu_grid *emu_run(void)
 		if (w->block->live)
 			continue;
 		ended = emu_block_end(w->block);
-		if (ended)
+		if (ended) {
+			if (emu_m.profile)
+				emu_profile_write();
 			return ended;
+		}
 	}
 	return NULL;
 }

@@ -183,6 +183,16 @@ else
 	fail "twelve seeds, and all of them went the same way ($first, $second)"
 fi
 
+# ---- what was executed: by whole warps, and the runtime's functions by name
+EMU_PROFILE=profile run 0 $gsan_run --check clean.ptx
+awk '
+	$4 == "all" { all = $2 }
+	$4 != "all" && NR > 1 { sum += $2; if ($3 < 1 || $3 > 32) wrong = 1 }
+	$4 ~ /^__gsan_v1_/ { runtime = 1 }
+	$4 == "k" { kernel = 1 }
+	END { exit !(all && all == sum && runtime && kernel && !wrong) }' profile ||
+	fail "the profile lacks the kernel or the runtime, or is not their sum"
+
 # ---- where it runs
 sed '1i//@ requires gpu' clean.ptx >gpu.ptx
 run 77 $gsan_run --check gpu.ptx
