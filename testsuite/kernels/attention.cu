@@ -132,7 +132,7 @@ DEVICE void consume(room &r, float *dk, int tiles)
 		uint32_t ds[16];
 
 		if (MUTATE != 3 || i != 1)
-			mbar_wait(&r.full[stage(i)], phase(i) ^ (MUTATE == 4 && i == STAGES));
+			mbar_wait(&r.full[stage(i)], phase(i), MUTATE == 4 && i == STAGES);
 		wgmma_fence();
 #pragma unroll
 		for (int c = 0; c < D / 16; c++)

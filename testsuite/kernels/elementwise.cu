@@ -76,7 +76,7 @@ elementwise(const __grid_constant__ CUtensorMap map_x, const __grid_constant__ C
 		float4 v[EACH];
 
 		if (MUTATE != 3 || i != 1)
-			mbar_wait(&r.full[s], phase(i) ^ (MUTATE == 4 && i == STAGES));
+			mbar_wait(&r.full[s], phase(i), MUTATE == 4 && i == STAGES);
 #pragma unroll
 		for (int k = 0; k < EACH; k++)
 			v[k] = r.in[slot(i)][k * THREADS + t];                                  // @read

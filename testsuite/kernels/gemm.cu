@@ -111,7 +111,7 @@ DEVICE void consume(room &r, const void *map_c, int tiles, int across, int steps
 			uint64_t a = tile_of(r.a[slot(i)] + group * 64 * BK), b = tile_of(r.b[slot(i)]);
 
 			if (MUTATE != 3 || i != 1)
-				mbar_wait(&r.full[stage(i)], phase(i) ^ (MUTATE == 4 && i == STAGES));
+				mbar_wait(&r.full[stage(i)], phase(i), MUTATE == 4 && i == STAGES);
 			wgmma_fence();
 #pragma unroll
 			for (int s = 0; s < BK / 16; s++)

@@ -2,7 +2,8 @@
 /* ptx.cuh: the instructions of sm_90a that the kernels here are made of, one small
  * function each: mbarriers, tensor and bulk copies and their groups, proxy fences,
  * wgmma.  -DMUTATE=N makes a mutant.  A wait has no end in a right program; in mutants
- * that could hang it gives up after TRIES looks. */
+ * that could hang it gives up after TRIES looks, the mutant's own wait before those who
+ * wait for him. */
 #pragma once
 #include <cstdint>
 
@@ -51,9 +52,11 @@ DEVICE bool mbar_try(uint64_t *bar, uint32_t parity)
 	return done;
 }
 
-DEVICE void mbar_wait(uint64_t *bar, uint32_t parity)
+DEVICE void mbar_wait(uint64_t *bar, uint32_t parity, bool wrong = false)
 {
-	for (int i = 0; (!GIVES_UP || i < TRIES) && !mbar_try(bar, parity); i++)
+	int tries = wrong ? TRIES / 8 : TRIES;
+
+	for (int i = 0; (!GIVES_UP || i < tries) && !mbar_try(bar, parity ^ wrong); i++)
 		;
 }
 
