@@ -98,7 +98,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		}
 		if (!free)
 			return false;
-		u32 pick = place_in(free, usual_place(lo));
+		u32 pick = place_in(free, usual_place(lo, kind, shared), shared);
 		struct rec2 old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
 		u64 found = swap(sh + pick, rec_of(old), rec);
 		load_granule(sh, r);
@@ -235,7 +235,7 @@ FN u32 choose(const struct quick *q, struct gsan_warp *w, u32 kind, bool shared,
 		w->dropped = 1;
 		return NOTHING;
 	}
-	return place_in(free, usual_place(q->now.lo));
+	return place_in(free, usual_place(q->now.lo, kind, shared), shared);
 }
 
 /* The record in place `pick`, 0 to 3. */
@@ -282,7 +282,7 @@ FN u32 quick_enter(struct quick *q, struct gsan_warp *w, u32 kind, u32 site, boo
 	ROLLED
 	for (u32 tries = 0; tries < 4; tries++) {
 		bool clear = q->r[0].hi < q->bound && q->r[1].hi < q->bound && q->r[2].hi < q->bound && q->r[3].hi < q->bound;
-		u32 pick = clear ? usual_place(q->now.lo) : choose(q, w, kind, shared, red, often);
+		u32 pick = clear ? usual_place(q->now.lo, kind, shared) : choose(q, w, kind, shared, red, often);
 		if (pick >= NOTHING)
 			return rest_of(pick);
 		/* The second look is on its way before the answer to the first is known:

@@ -305,7 +305,7 @@ SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 grou
 	if (top > w->floor)
 		w->floor = top;
 	if (!whole)
-		tick_split(w, top + 1);
+		clock_least(w, top + 1);
 	else if (w->clock <= top)
 		w->clock = top + 1;
 	if (group == w->lanes) {

@@ -11,6 +11,7 @@ typedef unsigned long long u64;
 #define SLOW extern "C" __device__ __noinline__
 #define take_lock       __gsan_v1_take_lock
 #define tick_split      __gsan_v1_tick_split
+#define clock_least     __gsan_v1_clock_least
 #define meet_all        __gsan_v1_meet_all
 #define meet_by_turns   __gsan_v1_meet_by_turns
 #define join_own        __gsan_v1_join_own
@@ -341,6 +342,17 @@ SLOW u32 tick_split(struct gsan_warp *w, u32 least)
 		unlock(&w->lock);
 	);
 	return clock;
+}
+
+/* The clock is `least` at least. */
+SLOW void clock_least(struct gsan_warp *w, u32 least)
+{
+	ONE_BY_ONE(
+		take_lock(&w->lock);
+		if (load(&w->clock) < least)
+			w->clock = least;
+		unlock(&w->lock);
+	);
 }
 
 /* A releasing event: what the lane did so far is at the clock returned, what

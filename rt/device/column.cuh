@@ -59,7 +59,7 @@ SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 sit
 		struct quick q;
 		u32 more = PLAIN_AGAIN;
 		if (quick_place(&q, &h, addr + k * stride, size, 0, true)) {
-			u32 pick = usual_place(q.now.lo);
+			u32 pick = usual_place(q.now.lo, 0, true);
 			u64 now = rec_of(q.now), found = exchange64(q.sh + pick, now);
 			load_granule(q.sh, q.r);
 			bool gone = (u32)(found >> 32) < q.bound;

@@ -73,16 +73,21 @@ FN bool is_older(struct rec2 x, struct rec2 now)
 	return !((x.lo ^ now.lo) >> 8 | (x.lo & ~now.lo & 255) | ((x.hi ^ now.hi) & 7)) && x.hi != now.hi;
 }
 
-/* Where a record goes if it can, by its low word.  Neighbours that come at one moment take a
- * place each: those of the two halves of a granule, and of a warp.  Reads take others than
- * writes do, so that a write stands longer: its block has long known of it, but a copy that
- * comes later may need a proxy fence behind it. */
-FN u32 usual_place(u32 lo) { return (lo & 15 ? 0 : 3) ^ (lo >> 16 & 1 ? 3 : 0) ^ (lo & 0x100 ? 0 : 1); }
+/* Where a record goes if it can, by its low word and kind.  Neighbours that come at one moment take a
+ * place each: those of the two halves of a granule, and of a warp.  Reads of shared memory
+ * take others than writes do, so that a write stands longer: its block has long known of it,
+ * but a copy that comes later may need a proxy fence behind it. */
+FN u32 usual_place(u32 lo, u32 kind, bool shared)
+{
+	u32 low = kind & 1 ? 0 : 1;
+	return (lo & 15 ? low : low ^ 3) ^ (lo >> 16 & 1) * (shared ? 3 : 1);
+}
 
 /* The first of those that are `free`, at least one. */
-FN u32 place_in(u32 free, u32 first)
+FN u32 place_in(u32 free, u32 first, bool shared)
 {
-	return free >> first & 1 ? first : free >> (first ^ 3) & 1 ? first ^ 3 : free >> (first ^ 1) & 1 ? first ^ 1 : first ^ 2;
+	u32 next = shared ? 3 : 1;
+	return free >> first & 1 ? first : free >> (first ^ next) & 1 ? first ^ next : free >> (first ^ next ^ 2) & 1 ? first ^ next ^ 2 : first ^ 2;
 }
 
 /* The exact test behind the quick one in check_granule. */
@@ -278,7 +283,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 #pragma unroll
 		for (u32 k = 0; k < 4; k++)
 			free |= gives_way(v, r[k], now, shared) ? 1u << k : 0;
-		pick = free ? place_in(free, usual_place(now.lo)) : 4;
+		pick = free ? place_in(free, usual_place(now.lo, now.lo >> 8, shared), shared) : 4;
 		if (pick == 4) {
 			pick = evict(w, sh, rec_of(r[0]), rec_of(r[1]), rec_of(r[2]), rec_of(r[3]), rec, where);
 			if (pick == 4)

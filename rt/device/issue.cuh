@@ -275,7 +275,7 @@ FN u32 first_place(u64 now) { return async_what(now) & GSAN_ASYNC_MBAR ? 3 : (u3
 FN u32 granule_guess(const struct issue *x, const struct granule *g)
 {
 	u32 free = (x->look | x->look >> 4) & 15;
-	return x->now == g->now && !(x->look & LOOK_DONE) && free ? place_in(free, first_place(g->now)) : 4;
+	return x->now == g->now && !(x->look & LOOK_DONE) && free ? place_in(free, first_place(g->now), x->flags & ISSUE_SHARED) : 4;
 }
 
 /* Which record its own is to take the place of; 4: it gives up. */
@@ -290,7 +290,7 @@ FN u32 granule_pick(struct issue *x, const struct granule *g, u32 look)
 			return 4;
 		free = spare ? spare : 1u << (((u32)(g->where >> 3) ^ clock32()) * 2654435761u >> 30);
 	}
-	return place_in(free, first_place(g->now));
+	return place_in(free, first_place(g->now), x->flags & ISSUE_SHARED);
 }
 
 /* Its record has taken the place of `pick`. */
