@@ -893,6 +893,7 @@ void rt_restart_clocks(struct rt_ctx *c)
 	       zero(c, dev.root.mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar)) &&
 	       zero(c, dev.root.groups, n * 1024 * sizeof(struct gsan_groups)) &&
 	       zero(c, dev.root.logs, n * 32 * sizeof(struct gsan_log)) &&
+	       zero(c, dev.root.guests, n * GSAN_GUESTS * sizeof(struct gsan_guest)) &&
 	       (!dev.root.queues || zero(c, dev.root.queues, n * sizeof(struct gsan_queue))) &&
 	       (!dev.root.tcs || (zero(c, dev.root.tmems, n * sizeof(struct gsan_tmem)) &&
 				  zero(c, dev.root.tcs, n * 32 * sizeof(struct gsan_tc)))) &&

@@ -82,6 +82,7 @@ struct gsan_block {
 	uint32_t chain;         /* the number of the chain's first launch */
 	uint32_t over;          /* all its threads know that earlier launches are over */
 	uint32_t waited, let_go;        /* griddepcontrol ran */
+	uint32_t wide, pad[3];  /* it ran a strong access of more than block scope */
 	struct gsan_bar bar[16];
 };
 
@@ -155,10 +156,9 @@ struct gsan_lane {
 	uint32_t late_site;             /* and its site */
 	uint32_t moment;        /* strong accesses and fences, modulo 8 | version of the word
 				   that the last one found << 3 */
-	/* By a plain read, and write, of the block with that start: the record of an operation
-	 * that it knew to be over. */
-	unsigned long long over[2];
-	uint32_t over_start[2], pad[2];
+	/* Operations that it knew to be over by a plain read, and a write, in its block: hashes
+	 * of their records; see over_hash. */
+	uint32_t over[2], pad[2];
 };
 
 /* The fence.sc of gpu scope have one order, and a number each.  Who ran number n

@@ -53,8 +53,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	struct rec2 r[4];
 	load_granule(sh, r);
 	/* It stays known to be over.  One lane's read for all of them is for others to know, too. */
-	const struct gsan_lane *l = lane_of(w, lane);
-	u64 over = kind < 2 && load(&l->over_start[kind & 1]) == w->start ? load64(&l->over[kind & 1]) : 0;
+	u32 over = kind < 2 ? load(&lane_of(w, lane)->over[kind & 1]) : 0;
 	ROLLED
 	for (u32 tries = 0; tries < 4; tries++) {
 		u32 bad = 0, free = 0, mine = 4;
@@ -73,7 +72,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 				mine = k;
 				continue;
 			}
-			if (over && (rec_of(x) & ~255ull) == over) {
+			if (over && is_async(x) && over_hash(w, rec_of(x)) == over) {
 				if (write && !(x.lo & 255 & ~want))
 					free |= 1u << k;
 				continue;

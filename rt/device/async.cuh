@@ -371,9 +371,7 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 		/* What the lane accesses next is mostly of the same copy, see plain_again. */
 		u32 kind = GSAN_REC_KIND(now);
 		if (kind < 2 && GSAN_REC_SLOT(prev) == w->slot && !by_multimem(prev) && !by_object(prev)) {
-			struct gsan_lane *l = lane_of(w, sreg_laneid());
-			store(&l->over_start[kind], w->start);
-			*(volatile u64 *)&l->over[kind] = prev & ~255ull;
+			store(&lane_of(w, sreg_laneid())->over[kind], over_hash(w, prev));
 		}
 		return;
 	}

@@ -73,6 +73,15 @@ FN bool is_older(struct rec2 x, struct rec2 now)
 	return !((x.lo ^ now.lo) >> 8 | (x.lo & ~now.lo & 255) | ((x.hi ^ now.hi) & 7)) && x.hi != now.hi;
 }
 
+FN bool is_async(struct rec2 r) { return (r.lo & 0xf00) == GSAN_KIND_ASYNC << 8; }
+
+/* An operation's record `r`, and the block: 32 bits, which another is not likely to have. */
+FN u32 over_hash(const struct gsan_warp *w, u64 r)
+{
+	u64 h = ((r >> 8) * 0x9e3779b97f4a7c15ull ^ w->start) * 0xff51afd7ed558ccdull;
+	return (u32)(h >> 32) | 1;
+}
+
 /* Where a record goes if it can, by its low word and kind.  Neighbours that come at one moment take a
  * place each: those of the two halves of a granule, and of a warp.  Reads of shared memory
  * take others than writes do, so that a write stands longer: its block has long known of it,

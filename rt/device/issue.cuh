@@ -238,6 +238,9 @@ SLOW u32 granule_look(struct issue *x, const struct granule *g)
 			free |= 1u << k;
 			continue;
 		}
+		/* Behind the issue and before the walk: what it took the place of is not known. */
+		if (!async && issued_before(x->w, prev) && (writes || k == 0 || k == 3))
+			fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
 		u32 v = status_of(x, g->sh, prev, now), s = v & 255;
 		if ((v & 0xffff) == (STATUS_BAD | GSAN_ASYNC_RACE << 8) && shared && behind_product(x->w, g->sh, prev))
 			s = STATUS_FINE;

@@ -45,6 +45,7 @@ SLOW struct gsan_guest *guest_of(struct gsan_warp *w, u32 slot, bool arrival)
 		if (had != start && had != GUEST_BUSY && swap32(&x->start, had, GUEST_BUSY) == had) {
 			store(&x->who, who);
 			store(&x->clock, 0);
+			store(&x->known, 0);
 			store(&x->arrival, 0);
 			__threadfence();
 			store(&x->start, start);
