@@ -49,9 +49,9 @@ plant 'barrier join: one too many' barrier.cuh \
 	's/w->floor = top;/w->floor = top + 1;/'
 plant 'barrier join: a count whose threads bring nothing' barrier.cuh \
 	's/^\tsnap_join(snap_of(id), snap);/\tsnap_join(snap_of(id), 0 * snap);/'
-plant 'byte mask: always from the first byte' access.cuh \
+plant 'byte mask: always from the first byte' granule.cuh \
 	's/((1u << size) - 1) << low;/(1u << size) - 1;/'
-plant 'byte mask: one byte too few' access.cuh \
+plant 'byte mask: one byte too few' granule.cuh \
 	's/((1u << size) - 1) << low;/((1u << size) - 1) >> 1 << low;/'
 plant 'scope test: a cluster is all of the gpu' report.cuh \
 	's/if (level >= GSAN_GPU || (slot == w->slot/if (level >= GSAN_CLUSTER || (slot == w->slot/'
