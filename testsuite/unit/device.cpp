@@ -71,6 +71,7 @@ FN bool same4(uint4 a, uint4 b) { return !memcmp(&a, &b, sizeof a); }
 #include "rt/device/order.cuh"
 #include "rt/device/snap.cuh"
 #include "rt/device/report.cuh"
+#include "rt/device/granule.cuh"
 #include "rt/device/access.cuh"
 
 /* Operations have no arithmetic that is tried here. */
