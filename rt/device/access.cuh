@@ -72,7 +72,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 				mine = k;
 				continue;
 			}
-			if (is_over(w, x, over)) {
+			if (over && is_async(x) && over_hash(w, rec_of(x)) == over) {
 				if (write && !(x.lo & 255 & ~want))
 					free |= 1u << k;
 				continue;
@@ -107,7 +107,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		bad = 0;
 #pragma unroll
 		for (u32 k = 0; k < 4; k++) {
-			u32 x = r[k].hi >= bound && k != pick && !is_over(w, r[k], over) ? r[k].lo : 0;
+			u32 x = r[k].hi >= bound && k != pick ? r[k].lo : 0;
 			bad |= write || (x & 0x100) ? x : 0;
 		}
 		if (bad & want)

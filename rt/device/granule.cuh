@@ -82,12 +82,6 @@ FN u32 over_hash(const struct gsan_warp *w, u64 r)
 	return (u32)(h >> 32) | 1;
 }
 
-/* Is it that operation's, known to be over? */
-FN bool is_over(const struct gsan_warp *w, struct rec2 r, u32 over)
-{
-	return over && is_async(r) && over_hash(w, rec_of(r)) == over;
-}
-
 /* Where a record goes if it can, by its low word and kind.  Neighbours that come at one moment take a
  * place each: those of the two halves of a granule, and of a warp.  Reads of shared memory
  * take others than writes do, so that a write stands longer: its block has long known of it,
