@@ -82,7 +82,6 @@ struct gsan_block {
 	uint32_t chain;         /* the number of the chain's first launch */
 	uint32_t over;          /* all its threads know that earlier launches are over */
 	uint32_t waited, let_go;        /* griddepcontrol ran */
-	uint32_t wide, pad[3];  /* it ran a strong access of more than block scope */
 	struct gsan_bar bar[16];
 };
 

@@ -30,7 +30,6 @@ race_tests = \
 	testsuite/race/13_chain_broken_store.ptx \
 	testsuite/race/14_red_not_acquire.ptx \
 	testsuite/race/15_sc_store_buffer.ptx \
-	testsuite/race/16_atom_cta_many.ptx \
 	testsuite/race/16_atom_cta_two_ctas.ptx \
 	testsuite/race/16_atom_one_side_cta.ptx \
 	testsuite/race/16_atom_vs_plain.ptx \
