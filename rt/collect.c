@@ -54,6 +54,25 @@ static uint64_t start(uint64_t addr, uint32_t size, uint32_t mask)
 	return mask ? granule + (uint64_t)__builtin_ctz(mask) : addr;
 }
 
+/* With rt_lock.  Could the finding's earlier access be by the site that it names?  A record
+ * finds its site by twelve bits, so that a word left from before may pass for its own
+ * (rt/device/report.cuh).  Accesses are aligned to their size (PTX ISA, "Addresses as
+ * Operands"), so that one has min(size, 8) bytes in its granule. */
+static bool fits(const struct gsan_finding *f)
+{
+	const struct gsan_access *a = &f->before;
+	const struct rt_sites *s = a->site ? rt_sites_of(a->site) : NULL;
+	const struct gsan_site *site = s ? &s->site[a->site - s->base] : NULL;
+	const char *op = s ? string(s, site->op) : "";
+	uint32_t size = s ? GSAN_INFO_SIZE(site->info) : 0;
+
+	if (!size || (f->kind != GSAN_DATA_RACE && f->kind != GSAN_SCOPE_RACE) ||
+	    (a->kind & GSAN_ACCESS_ASYNC) || a->kind == GSAN_KIND_ASYNC || a->kind == GSAN_KIND_WARP_READ)
+		return true;
+	return (uint32_t)__builtin_popcount(a->bytes & 255) == (size < 8 ? size : 8) &&
+	       *op != (a->kind & GSAN_KIND_WRITE ? 'l' : 's');
+}
+
 /* With rt_lock. */
 static void place(struct rt_place *p, const struct gsan_access *a, const struct gsan_finding *f)
 {
@@ -184,7 +203,7 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	r->seen_ms = rt_now_ms();
 
 	pthread_mutex_lock(&rt_lock);
-	if (rt_site_doubtful(f->before.site))   /* no line rather than a wrong one */
+	if (rt_site_doubtful(f->before.site) || !fits(f))       /* no line rather than a wrong one */
 		f->before.site = 0;
 	place(&r->now, &f->now, f);
 	place(&r->before, &f->before, f);

@@ -90,18 +90,18 @@ static void check(CUresult r, const char *what)
 
 static const char strings[] =
 	"\0_Z8producerPi\0_Z8consumerPi\0_Z4ringPi\0/src/ring.cu\0/src/ring.ptx\0st.global.u32\0"
-	"counter\0tile\0entry\0race\0again\0lost\0hang\0die";
+	"counter\0tile\0entry\0race\0again\0lost\0hang\0die\0ld.global.u32";
 enum { NONE = 0, PRODUCER = 1, CONSUMER = 15, RING = 29, CU = 39, PTX = 52, OP = 66, COUNTER = 80,
-       TILE = 88, ENTRY = 93, RACE = 99, AGAIN = 104, LOST = 110, HANG = 115, DIE = 120 };
+       TILE = 88, ENTRY = 93, RACE = 99, AGAIN = 104, LOST = 110, HANG = 115, DIE = 120, LOAD = 124 };
 
 static unsigned counter[4];
 
 static const struct gsan_site sites[] = {
 	{ RING, 100, CU, 60, ENTRY, NONE, 0, 0 },
 	{ PRODUCER, 118, CU, 41, OP, NONE, 1, GSAN_INFO_WRITE | 4 },
-	{ CONSUMER, 203, CU, 57, OP, NONE, 0, GSAN_INFO_READ | 4 },
+	{ CONSUMER, 203, CU, 57, LOAD, NONE, 0, GSAN_INFO_READ | 4 },
 	{ PRODUCER, 119, NONE, 0, OP, TILE, 0, GSAN_INFO_WRITE | GSAN_GPU << GSAN_INFO_LEVEL_SHIFT | 4 },
-	{ CONSUMER, 204, CU, 57, OP, NONE, 0, GSAN_INFO_READ | 4 },
+	{ CONSUMER, 204, CU, 57, LOAD, NONE, 0, GSAN_INFO_READ | 4 },
 	{ RACE, 300, NONE, 0, ENTRY, NONE, 0, 0 }, { AGAIN, 310, NONE, 0, ENTRY, NONE, 0, 0 },
 	{ LOST, 320, NONE, 0, ENTRY, NONE, 0, 0 }, { HANG, 330, NONE, 0, ENTRY, NONE, 0, 0 },
 	{ DIE, 340, NONE, 0, ENTRY, NONE, 0, 0 },
@@ -153,6 +153,15 @@ static struct gsan_finding findings[] = {
 	  .kernel = 1, .grid = { 2, 2, 1 }, .block = { 64, 1, 1 },
 	  .now = { .site = 4, .kind = GSAN_GPU << 1 | 1, .bytes = 0xf0, .thread = 40, .block = 3 },
 	  .before = { .site = 3, .kind = GSAN_KIND_WARP_READ, .bytes = 0xc0, .thread = 0, .block = 3 } },
+	/* sites that cannot have left such records: of another size, of a load that writes */
+	{ .kind = GSAN_DATA_RACE, .why = GSAN_WHY_SAME_BLOCK, .shared = 1, .addr = 0x46, .launch = 2,
+	  .kernel = 1, .grid = { 2, 2, 1 }, .block = { 64, 1, 1 },
+	  .now = { .site = 2, .kind = GSAN_KIND_WRITE, .bytes = 0xf0, .thread = 40, .block = 3 },
+	  .before = { .site = 3, .kind = 0, .bytes = 0xc0, .thread = 0, .block = 3 } },
+	{ .kind = GSAN_DATA_RACE, .why = GSAN_WHY_SAME_BLOCK, .shared = 1, .addr = 0x46, .launch = 2,
+	  .kernel = 1, .grid = { 2, 2, 1 }, .block = { 64, 1, 1 },
+	  .now = { .site = 2, .kind = GSAN_KIND_WRITE, .bytes = 0xf0, .thread = 40, .block = 3 },
+	  .before = { .site = 3, .kind = GSAN_KIND_WRITE, .bytes = 0xf0, .thread = 0, .block = 3 } },
 };
 
 /* ---- commands -------------------------------------------------------------------------------------- */
