@@ -58,21 +58,24 @@ static void add_var(struct rw *r, struct ptx_stmt *s)
 		rw_list_add(r, &r->vars, s);
 }
 
-/* May it use the shared memory of a block that has ended? */
-static bool outlives(unsigned id)
+/* Does the runtime put off going through what it copies? */
+static bool posts(unsigned id)
 {
 	switch (id) {
-	case INST_MAPA:
 	case INST_CP_ASYNC_BULK:
 	case INST_CP_ASYNC_BULK_TENSOR:
 	case INST_CP_REDUCE_ASYNC_BULK:
 	case INST_CP_REDUCE_ASYNC_BULK_TENSOR:
-	case INST_ST_ASYNC:
-	case INST_RED_ASYNC:
 		return true;
 	default:
 		return false;
 	}
+}
+
+/* May it use the shared memory of a block that has ended? */
+static bool outlives(unsigned id)
+{
+	return posts(id) || id == INST_MAPA || id == INST_ST_ASYNC || id == INST_RED_ASYNC;
 }
 
 /* One walk over the statements; they are spread over memory, so that every walk
@@ -101,6 +104,7 @@ static void cut(struct rw *r, struct rw_func *rf)
 		if (rw_is_bits(&s->inst))
 			rw_list_add(r, &rf->bits, s);
 		r->peers |= s->inst.id == INST_MAPA;
+		r->posts |= posts(s->inst.id);
 		r->outlives |= outlives(s->inst.id);
 		r->loose |= ptx_insts[s->inst.id].access == ACCESS_ATOM || ptx_insts[s->inst.id].access == ACCESS_RED ||
 			ptx_has(&s->inst, MOD_RELAXED) || ptx_has(&s->inst, MOD_VOLATILE);

@@ -10,175 +10,7 @@
  */
 #include <string.h>
 
-#include "rewrite/rw.h"
-
-/* Scratch registers.  Each is written right before it is read. */
-enum scratch {
-	S_CTX,                  /* the thread's context */
-	S_ADDR,                 /* address */
-	S_FROM,                 /* address of a copy's source */
-	S_MBAR,                 /* address of its mbarrier; what a tensor map was */
-	S_BYTES,                /* bytes or stride */
-	S_WORD,                 /* 32-bit address, lane number */
-	S_ID,                   /* barrier */
-	S_TICKET,               /* what arrive returned */
-	S_LANES,                /* what split returned, until the join */
-	S_PRED,                 /* this lane has a row */
-	S_GUARD,                /* guard that the instruction overwrites */
-	S_ZERO,                 /* 0, see quirk.c */
-	S_COUNT
-};
-
-static const struct { const char *name; char type; } scratch[S_COUNT] = {
-	[S_CTX] = { "%__gsan_ctx", 'l' }, [S_ADDR] = { "%__gsan_addr", 'l' },
-	[S_FROM] = { "%__gsan_from", 'l' }, [S_MBAR] = { "%__gsan_mbar", 'l' },
-	[S_BYTES] = { "%__gsan_bytes", 'l' }, [S_WORD] = { "%__gsan_word", 'w' },
-	[S_ID] = { "%__gsan_id", 'w' }, [S_TICKET] = { "%__gsan_ticket", 'w' },
-	[S_LANES] = { "%__gsan_lanes", 'w' },
-	[S_PRED] = { "%__gsan_pred", 'p' }, [S_GUARD] = { "%__gsan_guard", 'p' },
-	[S_ZERO] = { "%__gsan_zero", 'w' },
-};
-
-static const struct {
-	const char *name, *result, *params;
-	size_t len;
-} fns[RW_FN_COUNT] = {
-#define FN(id, name, result, params) \
-	[RW_FN_##id] = { name, result, params, sizeof name - 1 },
-#include "rewrite/calls.def"
-};
-
-/* What a call passes: a scratch register, an operand of the instruction, or a
- * number. */
-struct arg {
-	enum { ARG_NUMBER, ARG_SCRATCH, ARG_OPERAND } kind;
-	uint64_t number;                /* or enum scratch */
-	const struct ptx_operand *op;
-};
-
-static inline struct arg number(uint64_t v)
-{
-	return (struct arg){ ARG_NUMBER, v, NULL };
-}
-
-static inline struct arg reg(enum scratch s)
-{
-	return (struct arg){ ARG_SCRATCH, s, NULL };
-}
-
-static inline struct arg operand(const struct ptx_operand *o)
-{
-	return (struct arg){ ARG_OPERAND, 0, o };
-}
-
-struct guard { const char *name; bool neg; };   /* name NULL: none */
-
-/* State of one function. */
-struct ins {
-	struct rw *r;
-	struct rw_func *rf;
-	bool used[S_COUNT];
-};
-
-static void put_scratch(struct ins *i, enum scratch s)
-{
-	i->used[s] = true;
-	rw_puts(i->r, scratch[s].name);
-}
-
-static void put_arg(struct ins *i, struct arg a)
-{
-	switch (a.kind) {
-	case ARG_NUMBER:
-		rw_putu(i->r, a.number);
-		break;
-	case ARG_SCRATCH:
-		put_scratch(i, (enum scratch)a.number);
-		break;
-	case ARG_OPERAND:
-		rw_put_operand(i->r, a.op);
-		break;
-	}
-}
-
-static void put_guard(struct rw *r, struct guard g)
-{
-	if (!g.name)
-		return;
-	if (g.neg)
-		RW_PUT(r, "@!");
-	else
-		RW_PUT(r, "@");
-	rw_puts(r, g.name);
-	RW_PUT(r, " ");
-}
-
-static void put_call(struct ins *i, enum rw_fn fn, struct guard g, const struct arg *args,
-		     enum scratch result)
-{
-	struct rw *r = i->r;
-
-	r->used[fn] = true;
-	RW_PUT(r, "\t");
-	put_guard(r, g);
-	RW_PUT(r, "call ");
-	if (*fns[fn].result) {
-		RW_PUT(r, "(");
-		put_scratch(i, result);
-		RW_PUT(r, "), ");
-	}
-	rw_putn(r, fns[fn].name, fns[fn].len);
-	for (unsigned k = 0; fns[fn].params[k]; k++) {
-		if (k)
-			RW_PUT(r, ", ");
-		else
-			RW_PUT(r, ", (");
-		put_arg(i, args[k]);
-	}
-	if (*fns[fn].params)
-		RW_PUT(r, ");");
-	else
-		RW_PUT(r, ";");
-}
-
-/* Does the instruction overwrite the register? */
-static bool writes(const struct ptx_operand *o, const struct ptx_sym *sym)
-{
-	if (o->kind == OP_SYM)
-		return o->sym == sym;
-	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST)
-		for (unsigned k = 0; k < o->n; k++)
-			if (writes(&o->list[k], sym))
-				return true;
-	return false;
-}
-
-static bool overwrites(const struct ptx_inst *in, const struct ptx_sym *sym)
-{
-	return in->nops && sym && writes(&in->ops[0], sym);
-}
-
-static struct guard guard_of(const struct ptx_inst *in)
-{
-	if (!in->guarded)
-		return (struct guard){ NULL, false };
-	return (struct guard){ in->guard->name, in->guard_neg };
-}
-
-/* The guard for a call behind the instruction; saves it now if it will be gone. */
-static struct guard guard_after(struct ins *i, const struct ptx_inst *in)
-{
-	struct guard g = guard_of(in);
-
-	if (!g.name || !overwrites(in, in->guard))
-		return g;
-	RW_PUT(i->r, "\tmov.pred ");
-	put_scratch(i, S_GUARD);
-	RW_PUT(i->r, ", ");
-	rw_puts(i->r, g.name);
-	RW_PUT(i->r, ";\n");
-	return (struct guard){ scratch[S_GUARD].name, g.neg };
-}
+#include "rewrite/call.h"
 
 /* Puts code that has the address ready, in `to` if it needs a register, and returns
  * where it is then; `keep`: it must survive the instruction. */
@@ -193,11 +25,11 @@ static struct arg put_place(struct ins *i, const struct rw_event *e, const struc
 
 	plain.off = 0;
 	if (is_reg && !narrow && !base->off && !base->elem &&
-	    !(keep && overwrites(&e->stmt->inst, base->sym)))
+	    !(keep && rw_overwrites(&e->stmt->inst, base->sym)))
 		return operand(base);
 	if (narrow && base->off) {
 		RW_PUT(r, "\tadd.s32 ");
-		put_scratch(i, S_WORD);
+		rw_put_scratch(i, S_WORD);
 		RW_PUT(r, ", ");
 		rw_put_operand(r, &plain);
 		RW_PUT(r, ", ");
@@ -210,10 +42,10 @@ static struct arg put_place(struct ins *i, const struct rw_event *e, const struc
 		RW_PUT(r, "\tadd.s64 ");
 	else
 		RW_PUT(r, "\tmov.b64 ");
-	put_scratch(i, to);
+	rw_put_scratch(i, to);
 	RW_PUT(r, ", ");
 	if (narrow && base->off) {
-		put_scratch(i, S_WORD);
+		rw_put_scratch(i, S_WORD);
 	} else if (is_reg) {
 		rw_put_operand(r, &plain);
 		if (base->off && !narrow) {
@@ -255,20 +87,20 @@ static enum rw_fn by_space(const struct rw_event *e, enum rw_fn g)
 static struct guard put_lanes(struct ins *i, const struct rw_event *e)
 {
 	struct rw *r = i->r;
-	struct guard g = guard_of(&e->stmt->inst);
+	struct guard g = rw_guard_of(&e->stmt->inst);
 
 	if (!e->lanes)
 		return g;
 	RW_PUT(r, "\tmov.u32 ");
-	put_scratch(i, S_WORD);
+	rw_put_scratch(i, S_WORD);
 	RW_PUT(r, ", %laneid;\n");
 	if (g.name)
 		RW_PUT(r, "\tsetp.lt.and.u32 ");
 	else
 		RW_PUT(r, "\tsetp.lt.u32 ");
-	put_scratch(i, S_PRED);
+	rw_put_scratch(i, S_PRED);
 	RW_PUT(r, ", ");
-	put_scratch(i, S_WORD);
+	rw_put_scratch(i, S_WORD);
 	RW_PUT(r, ", ");
 	rw_putu(r, e->lanes);
 	if (g.name) {
@@ -278,7 +110,7 @@ static struct guard put_lanes(struct ins *i, const struct rw_event *e)
 		rw_puts(r, g.name);
 	}
 	RW_PUT(r, ";\n");
-	return (struct guard){ scratch[S_PRED].name, false };
+	return (struct guard){ rw_scratches[S_PRED].name, false };
 }
 
 static void weak(struct ins *i, const struct rw_event *e)
@@ -289,11 +121,11 @@ static void weak(struct ins *i, const struct rw_event *e)
 	struct arg all[] = { reg(S_CTX), a, number(e->stride), number(e->n + 1u), number(e->info), number(e->site) };
 
 	if (e->space == 'c' || e->space == 'y' || e->space == 'm')
-		put_call(i, by_space(e, RW_FN_BEFORE_G), g, args, 0);
+		rw_put_call(i, by_space(e, RW_FN_BEFORE_G), g, args, 0);
 	else if (e->n)
-		put_call(i, RW_FN_COLUMN, g, all, 0);
+		rw_put_call(i, RW_FN_COLUMN, g, all, 0);
 	else
-		put_call(i, by_space(e, e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G), g, args, 0);
+		rw_put_call(i, by_space(e, e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G), g, args, 0);
 }
 
 /* An operand of 64 bits, whatever it is written as. */
@@ -302,7 +134,7 @@ static struct arg widened(struct ins *i, const struct ptx_operand *o)
 	if (o->kind != OP_SYM || ptx_type_bits(o->sym->type) == 64)
 		return operand(o);
 	RW_PUT(i->r, "\tcvt.u64.u32 ");
-	put_scratch(i, S_BYTES);
+	rw_put_scratch(i, S_BYTES);
 	RW_PUT(i->r, ", ");
 	rw_put_operand(i->r, o);
 	RW_PUT(i->r, ";\n");
@@ -315,7 +147,7 @@ static void range(struct ins *i, const struct rw_event *e)
 	struct arg n = widened(i, &e->stmt->inst.ops[1]);
 	struct arg args[] = { reg(S_CTX), a, n, number(e->info), number(e->site) };
 
-	put_call(i, by_space(e, RW_FN_RANGE_G), guard_of(&e->stmt->inst), args, 0);
+	rw_put_call(i, by_space(e, RW_FN_RANGE_G), rw_guard_of(&e->stmt->inst), args, 0);
 }
 
 /* PTX ISA "wmma.load": the stride is in elements; without one the tile's rows
@@ -330,15 +162,15 @@ static struct arg put_stride(struct ins *i, const struct rw_event *e)
 	if (in->ops[2].kind != OP_SYM)
 		return number(in->ops[2].ival * e->type_bits / 8);
 	RW_PUT(r, "\tmul.wide.u32 ");
-	put_scratch(i, S_BYTES);
+	rw_put_scratch(i, S_BYTES);
 	RW_PUT(r, ", ");
 	rw_put_operand(r, &in->ops[2]);
 	RW_PUT(r, ", ");
 	rw_putu(r, e->type_bits);
 	RW_PUT(r, ";\n\tshr.u64 ");
-	put_scratch(i, S_BYTES);
+	rw_put_scratch(i, S_BYTES);
 	RW_PUT(r, ", ");
-	put_scratch(i, S_BYTES);
+	rw_put_scratch(i, S_BYTES);
 	RW_PUT(r, ", 3;\n");
 	return reg(S_BYTES);
 }
@@ -349,7 +181,7 @@ static void rows(struct ins *i, const struct rw_event *e)
 	struct arg n = put_stride(i, e);
 	struct arg args[] = { reg(S_CTX), a, n, number(e->rows), number(e->info), number(e->site) };
 
-	put_call(i, by_space(e, RW_FN_ROWS_G), guard_of(&e->stmt->inst), args, 0);
+	rw_put_call(i, by_space(e, RW_FN_ROWS_G), rw_guard_of(&e->stmt->inst), args, 0);
 }
 
 /* The text before `e`'s instruction and, through *after, the one behind it. */
@@ -364,12 +196,12 @@ static const char *strong(struct ins *i, const struct rw_event *e, const char **
 
 	rw_open(r);
 	args[1] = put_address(i, e, reads);
-	g = reads ? guard_after(i, in) : guard_of(in);
-	put_call(i, by_space(e, RW_FN_BEFORE_G), guard_of(in), args, 0);
+	g = reads ? rw_guard_after(i, in) : rw_guard_of(in);
+	rw_put_call(i, by_space(e, RW_FN_BEFORE_G), rw_guard_of(in), args, 0);
 	before = rw_close(r);
 	if (reads) {
 		rw_open(r);
-		put_call(i, by_space(e, RW_FN_AFTER_G), g, args, 0);
+		rw_put_call(i, by_space(e, RW_FN_AFTER_G), g, args, 0);
 		*after = rw_close(r);
 	}
 	return before;
@@ -378,10 +210,10 @@ static const char *strong(struct ins *i, const struct rw_event *e, const char **
 static struct arg put_barrier_id(struct ins *i, const struct ptx_inst *in,
 				 const struct ptx_operand *id)
 {
-	if (id->kind != OP_SYM || !overwrites(in, id->sym))
+	if (id->kind != OP_SYM || !rw_overwrites(in, id->sym))
 		return operand(id);
 	RW_PUT(i->r, "\tmov.b32 ");
-	put_scratch(i, S_ID);
+	rw_put_scratch(i, S_ID);
 	RW_PUT(i->r, ", ");
 	rw_put_operand(i->r, id);
 	RW_PUT(i->r, ";\n");
@@ -403,13 +235,18 @@ static const char *barrier(struct ins *i, const struct rw_event *e, const char *
 	rw_open(r);
 	args[1] = put_barrier_id(i, in, &in->ops[id]);
 	args[2] = counted ? operand(&in->ops[id + 1]) : number(0);
-	g = guard_after(i, in);
-	put_call(i, RW_FN_ARRIVE, guard_of(in), args, S_TICKET);
+	g = rw_guard_after(i, in);
+	rw_put_call(i, RW_FN_ARRIVE, rw_guard_of(in), args, S_TICKET);
 	before = rw_close(r);
 	if (!ptx_has(in, MOD_ARRIVE)) {
 		args[2] = reg(S_TICKET);
 		rw_open(r);
-		put_call(i, RW_FN_LEAVE, g, args, 0);
+		/* What follows takes the place of accesses before. */
+		if (r->posts && !counted) {
+			rw_put_call(i, RW_FN_WALK, g, args, 0);
+			RW_PUT(r, "\n");
+		}
+		rw_put_call(i, RW_FN_LEAVE, g, args, 0);
 		*after = rw_close(r);
 	}
 	return before;
@@ -424,10 +261,10 @@ static const char *call_after(struct ins *i, const struct rw_event *e, enum rw_f
 	struct guard g;
 
 	rw_open(r);
-	g = guard_after(i, &e->stmt->inst);
+	g = rw_guard_after(i, &e->stmt->inst);
 	before = rw_close(r);
 	rw_open(r);
-	put_call(i, fn, g, &ctx, 0);
+	rw_put_call(i, fn, g, &ctx, 0);
 	*after = rw_close(r);
 	return before;
 }
@@ -437,7 +274,7 @@ static void mbarrier(struct ins *i, const struct rw_event *e)
 	struct arg args[] = { reg(S_CTX), put_address(i, e, false), number(e->info),
 			      e->arg[0] ? operand(e->arg[0]) : number(1), number(e->site) };
 
-	put_call(i, RW_FN_MBAR, guard_of(&e->stmt->inst), args, 0);
+	rw_put_call(i, RW_FN_MBAR, rw_guard_of(&e->stmt->inst), args, 0);
 }
 
 /* Behind it: what it waited for is there only if it says so. */
@@ -452,15 +289,15 @@ static const char *mbarrier_wait(struct ins *i, const struct rw_event *e, const 
 
 	rw_open(r);
 	args[1] = put_address(i, e, true);
-	g = guard_after(i, in);
+	g = rw_guard_after(i, in);
 	before = rw_close(r);
 	rw_open(r);
 	RW_PUT(r, "\tselp.b32 ");
-	put_scratch(i, S_WORD);
+	rw_put_scratch(i, S_WORD);
 	RW_PUT(r, ", 1, 0, ");
 	rw_put_operand(r, &in->ops[0]);
 	RW_PUT(r, ";\n");
-	put_call(i, RW_FN_MBAR_WAIT, g, args, 0);
+	rw_put_call(i, RW_FN_MBAR_WAIT, g, args, 0);
 	*after = rw_close(r);
 	return before;
 }
@@ -469,7 +306,7 @@ static const char *mbarrier_wait(struct ins *i, const struct rw_event *e, const 
 static void put_mask(struct ins *i, const struct ptx_operand *o)
 {
 	RW_PUT(i->r, "\tcvt.u32.u16 ");
-	put_scratch(i, S_TICKET);
+	rw_put_scratch(i, S_TICKET);
 	RW_PUT(i->r, ", ");
 	rw_put_operand(i->r, o);
 	RW_PUT(i->r, ";\n");
@@ -488,7 +325,7 @@ static void copy(struct ins *i, const struct rw_event *e)
 	}
 	if (e->arg[3])
 		args[5] = put_place(i, e, e->arg[3], S_MBAR, false);
-	put_call(i, RW_FN_COPY, guard_of(&e->stmt->inst), args, 0);
+	rw_put_call(i, RW_FN_COPY, rw_guard_of(&e->stmt->inst), args, 0);
 }
 
 /* PTX ISA "cp.async.bulk.tensor": the blocks, and above them the offsets of im2col. */
@@ -502,7 +339,7 @@ static struct arg put_more(struct ins *i, const struct ptx_operand *blocks, cons
 		RW_PUT(r, "\tmov.b64 ");
 	else
 		RW_PUT(r, "\tcvt.u64.u16 ");
-	put_scratch(i, S_BYTES);
+	rw_put_scratch(i, S_BYTES);
 	RW_PUT(r, ", ");
 	if (offsets)
 		RW_PUT(r, "{");
@@ -536,7 +373,7 @@ static void tensor(struct ins *i, const struct rw_event *e)
 	args[9] = number(e->info);
 	args[10] = put_more(i, e->arg[2], e->arg[3]);
 	args[11] = number(e->site);
-	put_call(i, RW_FN_TENSOR, guard_of(&e->stmt->inst), args, 0);
+	rw_put_call(i, RW_FN_TENSOR, rw_guard_of(&e->stmt->inst), args, 0);
 }
 
 /* Before tensormap.replace and, through *after, behind it: what the map said, and what
@@ -550,11 +387,11 @@ static const char *map_edit(struct ins *i, const struct rw_event *e, const char 
 
 	rw_open(r);
 	args[1] = put_address(i, e, true);
-	put_call(i, RW_FN_MAP_EDIT, guard_of(in), args, S_MBAR);
+	rw_put_call(i, RW_FN_MAP_EDIT, rw_guard_of(in), args, S_MBAR);
 	before = rw_close(r);
 	rw_open(r);
 	args[3] = widened(i, e->arg[0]);
-	put_call(i, RW_FN_MAP_EDITED, guard_of(in), args, 0);
+	rw_put_call(i, RW_FN_MAP_EDITED, rw_guard_of(in), args, 0);
 	*after = rw_close(r);
 	return before;
 }
@@ -564,14 +401,14 @@ static void map_copy(struct ins *i, const struct rw_event *e)
 	struct arg args[] = { reg(S_CTX), put_address(i, e, false), put_place(i, e, e->arg[0], S_FROM, false),
 			      number(e->info), number(e->site) };
 
-	put_call(i, RW_FN_MAP_COPY, guard_of(&e->stmt->inst), args, 0);
+	rw_put_call(i, RW_FN_MAP_COPY, rw_guard_of(&e->stmt->inst), args, 0);
 }
 
 static void map_fence(struct ins *i, const struct rw_event *e)
 {
 	struct arg args[] = { reg(S_CTX), e->addr ? put_address(i, e, false) : number(0), number(e->info) };
 
-	put_call(i, RW_FN_MAP_FENCE, guard_of(&e->stmt->inst), args, 0);
+	rw_put_call(i, RW_FN_MAP_FENCE, rw_guard_of(&e->stmt->inst), args, 0);
 }
 
 static void wgmma(struct ins *i, const struct rw_event *e)
@@ -579,7 +416,7 @@ static void wgmma(struct ins *i, const struct rw_event *e)
 	struct arg args[] = { reg(S_CTX), e->arg[0] ? operand(e->arg[0]) : number(0),
 			      e->arg[1] ? operand(e->arg[1]) : number(0), number(e->info), number(e->site) };
 
-	put_call(i, RW_FN_WGMMA, guard_of(&e->stmt->inst), args, 0);
+	rw_put_call(i, RW_FN_WGMMA, rw_guard_of(&e->stmt->inst), args, 0);
 }
 
 /* Are any lanes left alone?  Then the words that say which are not all 0. */
@@ -590,12 +427,12 @@ static struct arg put_any(struct ins *i, const struct ptx_operand *lanes)
 	for (unsigned k = 0; k < lanes->n; k++) {
 		if (k) {
 			RW_PUT(i->r, "\tor.b32 ");
-			put_scratch(i, S_TICKET);
+			rw_put_scratch(i, S_TICKET);
 			RW_PUT(i->r, ", ");
-			put_scratch(i, S_TICKET);
+			rw_put_scratch(i, S_TICKET);
 		} else {
 			RW_PUT(i->r, "\tmov.b32 ");
-			put_scratch(i, S_TICKET);
+			rw_put_scratch(i, S_TICKET);
 		}
 		RW_PUT(i->r, ", ");
 		rw_put_operand(i->r, &lanes->list[k]);
@@ -663,7 +500,7 @@ static const char *tcgen05(struct ins *i, const struct rw_event *e, const char *
 	default:
 		break;
 	}
-	put_call(i, fn, guard_of(in), args, 0);
+	rw_put_call(i, fn, rw_guard_of(in), args, 0);
 	text = rw_close(i->r);
 	if (fn != RW_FN_TC_WAIT)
 		return text;
@@ -678,8 +515,8 @@ static const char *group(struct ins *i, const struct rw_event *e, const char **a
 	const char *text;
 
 	rw_open(i->r);
-	put_call(i, GSAN_COPY_HOW(e->info) == GSAN_HOW_WGMMA ? RW_FN_WGMMA_GROUP : RW_FN_GROUP,
-		 guard_of(&e->stmt->inst), args, 0);
+	rw_put_call(i, GSAN_COPY_HOW(e->info) == GSAN_HOW_WGMMA ? RW_FN_WGMMA_GROUP : RW_FN_GROUP,
+		 rw_guard_of(&e->stmt->inst), args, 0);
 	text = rw_close(i->r);
 	if (e->info & GSAN_GROUP_COMMIT)
 		return text;
@@ -706,10 +543,10 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 		break;
 	case WHAT_WARP_SYNC:
 		args[1] = operand(&in->ops[0]);
-		put_call(i, RW_FN_WARP_SYNC, guard_of(in), args, 0);
+		rw_put_call(i, RW_FN_WARP_SYNC, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_FENCE:
-		put_call(i, RW_FN_FENCE, guard_of(in), args, 0);
+		rw_put_call(i, RW_FN_FENCE, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_MBAR:
 		mbarrier(i, e);
@@ -730,26 +567,26 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 		wgmma(i, e);
 		break;
 	case WHAT_TCGEN05_OTHER:
-		put_call(i, RW_FN_TC_OTHER, guard_of(in), args, 0);
+		rw_put_call(i, RW_FN_TC_OTHER, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_PROXY_FENCE:
-		put_call(i, RW_FN_PROXY_FENCE, guard_of(in), args, 0);
+		rw_put_call(i, RW_FN_PROXY_FENCE, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_INIT_FENCE:
-		put_call(i, RW_FN_INIT_FENCE, guard_of(in), args, 0);
+		rw_put_call(i, RW_FN_INIT_FENCE, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_CLUSTER_ARRIVE:
-		put_call(i, RW_FN_CLUSTER_ARRIVE, guard_of(in), args, 0);
+		rw_put_call(i, RW_FN_CLUSTER_ARRIVE, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_GRID_GO:
-		put_call(i, RW_FN_LAUNCH_DEPENDENTS, guard_of(in), args, 0);
+		rw_put_call(i, RW_FN_LAUNCH_DEPENDENTS, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_LEAVE:
 		if (i->r->outlives) {
-			put_call(i, RW_FN_ENDED, guard_of(in), args, 0);
+			rw_put_call(i, RW_FN_ENDED, rw_guard_of(in), args, 0);
 			RW_PUT(i->r, "\n");
 		}
-		put_call(i, RW_FN_EXIT, guard_of(in), args, 0);
+		rw_put_call(i, RW_FN_EXIT, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_GRID_WAIT:
 	case WHAT_CLUSTER_WAIT:
@@ -826,10 +663,10 @@ static void insert_join(struct ins *i, const struct rw_join *j)
 	struct arg ctx = reg(S_CTX), lanes = reg(S_LANES);
 
 	rw_open(i->r);
-	put_call(i, RW_FN_SPLIT, none, &ctx, S_LANES);
+	rw_put_call(i, RW_FN_SPLIT, none, &ctx, S_LANES);
 	ptx_insert_before(i->r->m, i->rf->f, place(j->branch), rw_close(i->r));
 	rw_open(i->r);
-	put_call(i, RW_FN_JOIN, none, &lanes, 0);
+	rw_put_call(i, RW_FN_JOIN, none, &lanes, 0);
 	ptx_insert_after(i->r->m, i->rf->f, j->label, rw_close(i->r));
 }
 
@@ -849,16 +686,16 @@ static const char *prologue(struct ins *i)
 		bool first = true;
 
 		for (unsigned s = 0; s < S_COUNT; s++) {
-			if (!i->used[s] || scratch[s].type != kinds[k].type)
+			if (!i->used[s] || rw_scratches[s].type != kinds[k].type)
 				continue;
 			rw_puts(r, first ? kinds[k].text : ", ");
-			rw_puts(r, scratch[s].name);
+			rw_puts(r, rw_scratches[s].name);
 			first = false;
 		}
 		if (!first)
 			RW_PUT(r, ";\n");
 	}
-	put_call(i, i->rf->f->entry ? RW_FN_ENTER : RW_FN_SELF, none, &site, S_CTX);
+	rw_put_call(i, i->rf->f->entry ? RW_FN_ENTER : RW_FN_SELF, none, &site, S_CTX);
 	/* No context has its top bit set. */
 	if (i->used[S_ZERO])
 		RW_PUT(r, "\tshr.u64 %__gsan_addr, %__gsan_ctx, 63;\n"
@@ -900,11 +737,11 @@ static void insert_func(struct rw *r, struct rw_func *rf)
 		insert_join(&i, &rf->joins[k]);
 	if (rf->f->entry && (!rf->nblocks || rf->blocks[rf->nblocks - 1].falls)) {
 		rw_open(r);
-		put_call(&i, RW_FN_EXIT, none, &ctx, 0);
+		rw_put_call(&i, RW_FN_EXIT, none, &ctx, 0);
 		ptx_insert_after(r->m, rf->f, NULL, rw_close(r));
 	}
 	rw_drop_setmaxnreg(rf->f);
-	if (rw_hide_zero(r, rf->f, scratch[S_ZERO].name))
+	if (rw_hide_zero(r, rf->f, rw_scratches[S_ZERO].name))
 		i.used[S_ZERO] = i.used[S_ADDR] = true;
 	ptx_insert_before(r->m, rf->f, NULL, prologue(&i));
 }

@@ -147,6 +147,7 @@ struct rw {
 	struct rw_func **funcs;
 	unsigned nfuncs;
 	bool peers;                     /* it makes addresses of peers' shared memory */
+	bool posts;                     /* it has copies that the runtime may go through later */
 	bool outlives;                  /* it has what may use shared memory when a block ends */
 	bool loose;                     /* it has relaxed operations, by which threads may synchronise */
 	struct rw_list vars;            /* declarations of memory, in functions too */

@@ -43,7 +43,8 @@ struct gsan_bar {
 	uint32_t over[2];       /* full barriers: somebody knows that earlier launches are over */
 	uint32_t left;          /* with a count: uses before this number are over, as somebody left one */
 	uint32_t mixed;         /* who came to which use is not known any more */
-	uint32_t pad[3];
+	uint32_t need;          /* how many threads the use under way is for */
+	uint32_t pad[2];
 	uint32_t came[32];      /* lanes of each warp that came to the use under way */
 	uint32_t result[4], result_gen[4];
 };
@@ -82,6 +83,7 @@ struct gsan_block {
 	uint32_t chain;         /* the number of the chain's first launch */
 	uint32_t over;          /* all its threads know that earlier launches are over */
 	uint32_t waited, let_go;        /* griddepcontrol ran */
+	uint32_t wide, pad[3];  /* it ran a strong access of more than block scope */
 	struct gsan_bar bar[16];
 };
 
@@ -344,6 +346,8 @@ struct gsan_cluster {
 	uint32_t last, last_narrow;     /* what the phase before brought */
 	struct gsan_gather gather;
 	struct gsan_gather narrow;      /* at too narrow a scope; for the kind of a finding */
+	struct gsan_gather own[16];     /* of that, what a block's threads brought each other, by rank */
+	uint32_t last_own[16];
 	uint32_t phases;        /* that are over */
 	uint32_t pad;
 	uint32_t slot[16];      /* + 1, by rank */
@@ -353,7 +357,8 @@ struct gsan_cluster {
 struct gsan_groups {
 	uint32_t start;         /* of the block that used it last */
 	uint32_t cp, bulk;      /* the groups under way */
-	uint32_t first;         /* the block's first of cp.async << 1 | did it commit any? */
+	uint32_t first;         /* the block's first of cp.async << 1 | did some arrive at an
+				   mbarrier, and so end as well? */
 	uint32_t waited[4];     /* up to here, by enum gsan_wait */
 };
 enum gsan_wait { GSAN_WAIT_CP, GSAN_WAIT_CP_MBAR, GSAN_WAIT_BULK, GSAN_WAIT_READ, GSAN_WAIT_WGMMA };

@@ -30,6 +30,7 @@ race_tests = \
 	testsuite/race/13_chain_broken_store.ptx \
 	testsuite/race/14_red_not_acquire.ptx \
 	testsuite/race/15_sc_store_buffer.ptx \
+	testsuite/race/16_atom_cta_many.ptx \
 	testsuite/race/16_atom_cta_two_ctas.ptx \
 	testsuite/race/16_atom_one_side_cta.ptx \
 	testsuite/race/16_atom_vs_plain.ptx \
@@ -105,12 +106,14 @@ race_tests = \
 	testsuite/race/44_cpasync_two_groups.ptx \
 	testsuite/race/45_tma_ld_issuer_nowait.ptx \
 	testsuite/race/45_tma_ld_nowait.ptx \
+	testsuite/race/45_tma_ld_read_before_barrier.ptx \
 	testsuite/race/45_tma_ld_other_barrier.ptx \
 	testsuite/race/45_tma_ld_src_written.ptx \
 	testsuite/race/45_tma_ld_written.ptx \
 	testsuite/race/46_tma_ld_expect_early.ptx \
 	testsuite/race/46_tma_ld_short_tx.ptx \
 	testsuite/race/46_tma_ld_two_copies_one_expected.ptx \
+	testsuite/race/47_tma_st_after_launch.ptx \
 	testsuite/race/47_tma_st_fence_after.ptx \
 	testsuite/race/47_tma_st_fence_before_write.ptx \
 	testsuite/race/47_tma_st_fence_global.ptx \
@@ -414,6 +417,7 @@ norace_tests = \
 	testsuite/norace/26_warp_sync_two_groups.ptx \
 	testsuite/norace/27_cluster_barrier.ptx \
 	testsuite/norace/27_cluster_relaxed_fence.ptx \
+	testsuite/norace/27_cluster_relaxed_fence_cta.ptx \
 	testsuite/norace/27_cluster_relaxed_fence_sc.ptx \
 	testsuite/norace/28_cluster_other_work_between.ptx \
 	testsuite/norace/29_dsmem_both_ends.ptx \
@@ -427,6 +431,7 @@ norace_tests = \
 	testsuite/norace/30_mbar_state.ptx \
 	testsuite/norace/30_mbar_test_wait.ptx \
 	testsuite/norace/31_mbar_explicit.ptx \
+	testsuite/norace/31_mbar_relaxed_fence_cta.ptx \
 	testsuite/norace/31_mbar_relaxed_fences.ptx \
 	testsuite/norace/31_mbar_relaxed_halves.ptx \
 	testsuite/norace/32_mbar_remote_cluster.ptx \
@@ -451,6 +456,7 @@ norace_tests = \
 	testsuite/norace/41_cpasync_one_word_for_warp.ptx \
 	testsuite/norace/42_cpasync_mbar_inc.ptx \
 	testsuite/norace/42_cpasync_mbar_noinc.ptx \
+	testsuite/norace/42_cpasync_mbar_two.ptx \
 	testsuite/norace/43_cpasync_src_after.ptx \
 	testsuite/norace/44_cpasync_same_group_apart.ptx \
 	testsuite/norace/44_cpasync_wait_between.ptx \

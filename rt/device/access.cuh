@@ -72,7 +72,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 				mine = k;
 				continue;
 			}
-			if (over && is_async(x) && over_hash(w, rec_of(x)) == over) {
+			if (is_over(w, x, over)) {
 				if (write && !(x.lo & 255 & ~want))
 					free |= 1u << k;
 				continue;
@@ -97,7 +97,9 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		}
 		if (!free)
 			return false;
-		u32 pick = place_in(free, usual_place(lo, kind, shared), shared);
+		u32 first = usual_place(lo, kind, shared), pick = place_in(free, first, shared);
+		if (shared && !write)
+			pick = spare_writes(r, pick, free, first);
 		struct rec2 old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
 		u64 found = swap(sh + pick, rec_of(old), rec);
 		load_granule(sh, r);
@@ -107,7 +109,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		bad = 0;
 #pragma unroll
 		for (u32 k = 0; k < 4; k++) {
-			u32 x = r[k].hi >= bound && k != pick ? r[k].lo : 0;
+			u32 x = r[k].hi >= bound && k != pick && !is_over(w, r[k], over) ? r[k].lo : 0;
 			bad |= write || (x & 0x100) ? x : 0;
 		}
 		if (bad & want)
@@ -234,7 +236,8 @@ FN u32 choose(const struct quick *q, struct gsan_warp *w, u32 kind, bool shared,
 		w->dropped = 1;
 		return NOTHING;
 	}
-	return place_in(free, usual_place(q->now.lo, kind, shared), shared);
+	u32 first = usual_place(q->now.lo, kind, shared), pick = place_in(free, first, shared);
+	return shared && !write ? spare_writes(q->r, pick, free, first) : pick;
 }
 
 /* The record in place `pick`, 0 to 3. */

@@ -113,21 +113,31 @@ SLOW void bring_private(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool m
 	unlock(&b->lock);
 }
 
-/* One snapshot, that of `lanes`, comes to a barrier with a count.  Returns the generation. */
-SLOW u32 arrive_one(struct gsan_warp *w, struct gsan_bar *bar, u32 snap, u32 lanes)
+/* Who came to which use is not known; block's lock held. */
+FN void bar_mixed(struct gsan_block *b, struct gsan_bar *bar)
+{
+	if (load(&bar->mixed))
+		return;
+	store(&bar->mixed, 1);
+	b->used_bars |= 1u << (bar - b->bar);
+	count(GSAN_COUNT_BAR_MIXED, 1);
+}
+
+/* One snapshot, that of `lanes`, comes to a barrier with a count.  Returns the generation.
+ *
+ * Threads come here before they come to the barrier itself, so that two who are on their
+ * way at one moment may get there in another order.  That changes nothing while all of
+ * them belong to one use: they name the same count, and only who knows that the last use
+ * is over, which nobody does before somebody left, comes to the next. */
+SLOW u32 arrive_one(struct gsan_warp *w, struct gsan_bar *bar, u32 snap, u32 lanes, u32 need)
 {
 	struct gsan_block *b = block_of(w->slot);
 	take_lock(&b->lock);
 	u32 id = bar->builder, gen = bar->gen, *came = bar->came + (w->id & 31);
-	/* Only who knows that the last use is over may come to the next, and nobody knows
-	 * before somebody left.  Or the two mix, in another order than here. */
-	bool early = load(&bar->left) != gen || (load(came) & lanes);
+	if (load(&bar->left) != gen || (load(came) & lanes) || (id && bar->need != need))
+		bar_mixed(b, bar);
+	bar->need = need;
 	store(came, load(came) | lanes);
-	if (early && !load(&bar->mixed)) {
-		store(&bar->mixed, 1);
-		b->used_bars |= 1u << (bar - b->bar);
-		count(GSAN_COUNT_BAR_MIXED, 1);
-	}
 	if (!id) {
 		snap_begin(w, &id, w->floor);
 		bar->builder = id;
@@ -138,12 +148,17 @@ SLOW u32 arrive_one(struct gsan_warp *w, struct gsan_bar *bar, u32 snap, u32 lan
 	return gen;
 }
 
-/* `n` threads have come; the last ones publish what all of them brought. */
-SLOW void arrive_count(struct gsan_warp *w, struct gsan_bar *bar, u32 n, u32 need)
+/* `n` threads have come, the first of them to use `first`; the last ones publish what
+ * all of them brought. */
+SLOW void arrive_count(struct gsan_warp *w, struct gsan_bar *bar, u32 n, u32 need, u32 first)
 {
 	struct gsan_block *b = block_of(w->slot);
 	take_lock(&b->lock);
 	u32 all = bar->arrived + n, id = bar->builder, gen = bar->gen;
+	if (gen != first) {
+		bar_mixed(b, bar);
+		all = 0;
+	}
 	bar->arrived = all >= need ? 0 : all;
 	if (all >= need) {
 		snap_publish(snap_of(id), id);
@@ -169,11 +184,11 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 	u32 top = tick(w, group == load(&w->live));
 	ONE_BY_ONE(
 		if (!whole || leader)
-			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0, 0), whole ? group : bit);
+			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0, 0), whole ? group : bit, need);
 	);
 	meet(group);
 	if (leader)
-		arrive_count(w, bar, n, need);
+		arrive_count(w, bar, n, need, gen);
 	gen = __shfl_sync(group, gen, __ffs(group) - 1);
 	return gen & 0x7fffffff;
 }
@@ -258,6 +273,8 @@ SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 		fetch_or(&w->state, GSAN_WARP_REFS);
 	}
 	acquire(w, whole ? 0 : id);
+	/* More lanes may be together here than came together. */
+	meet(group);
 }
 
 /* What was brought to a full barrier is the block's. */

@@ -47,8 +47,10 @@ SLOW void cluster_enter(struct gsan_block *b, u32 slot)
 		found->last = found->last_narrow = found->narrow.one = found->narrow.builder = found->phases = 0;
 		found->gather.one = found->gather.builder = 0;
 		ROLLED
-		for (u32 i = 0; i < 16; i++)
+		for (u32 i = 0; i < 16; i++) {
 			store(&found->slot[i], 0);
+			found->own[i].one = found->own[i].builder = found->last_own[i] = 0;
+		}
 		__threadfence();
 		*(volatile u64 *)&found->key = key;
 	}
@@ -81,6 +83,11 @@ SLOW void cluster_come(struct gsan_cluster *c, u32 come, u32 gone, u32 late)
 	store(&c->last_narrow, gather_take(&c->narrow));
 	store(&c->phases, c->phases + 1);
 	c->gather.one = c->narrow.one = 0;
+	ROLLED
+	for (u32 i = 0; i < 16; i++) {
+		store(&c->last_own[i], gather_take(&c->own[i]));
+		c->own[i].one = 0;
+	}
 	c->arrived = 0;
 	c->exited += c->exited_late;
 	c->exited_late = 0;
@@ -100,10 +107,13 @@ SLOW void cluster_exit(struct gsan_warp *w, u32 lanes)
 
 SLOW void cluster_bring(struct gsan_warp *w, struct gsan_cluster *c, u32 info, u32 lanes, u32 top)
 {
-	u32 snap = mbar_brings(w, info, lanes, top), lane = sreg_laneid();
+	u32 snap = mbar_brings(w, info, lanes, top, false);
+	u32 own = info & GSAN_INFO_RELEASE ? snap : mbar_brings(w, info, lanes, top, true);
 	take_lock(&c->lock);
-	if (!(info & GSAN_INFO_RELEASE) && !snap && (load(&w->m_fence) >> lane & 1))
-		gather_add(w, &c->narrow, lane_of(w, lane)->fence[0]);
+	if (own != snap) {
+		gather_add(w, &c->narrow, own);
+		gather_add(w, &c->own[own_block(w)->rank & 15], own);
+	}
 	gather_add(w, &c->gather, snap);
 	cluster_come(c, __popc(lanes), 0, 0);
 	unlock(&c->lock);
@@ -146,7 +156,7 @@ API void __gsan_v1_cluster_wait(u64 ctx)
 	if (lane == __ffs(group) - 1)
 		fetch_and(&log_of(w->id << 5)->at_cluster, ~group);
 	u32 id = load(&cluster_of(b)->last);
-	mbar_learn(w, id, 0, load(&cluster_of(b)->last_narrow), w->slot, GSAN_INFO_ACQUIRE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT,
+	mbar_learn(w, id, load(&cluster_of(b)->last_own[b->rank & 15]), load(&cluster_of(b)->last_narrow), w->slot, GSAN_INFO_ACQUIRE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT,
 		   agreed(group, group == load(&w->live)));
 	perturb(w);
 	meet(group);

@@ -30,6 +30,9 @@ SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes, u32 site)
 		/* Or one of those before it does. */
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 	} else {
+		/* What came too late for the phase before may stand in for these. */
+		if (phase != m->first && (load(&m->flags) & GSAN_MBAR_SHORT << (~phase & 1)))
+			count(GSAN_COUNT_ASYNC_LOST, 1);
 		m->tx_first = m->tx_first ? m->tx_first : bytes;
 		m->tx_issued += bytes;
 	}
@@ -185,14 +188,14 @@ SLOW void group_step(struct gsan_warp *w, u32 op, u32 n)
 	struct gsan_groups *g = groups_now(w);
 	bool cp = GSAN_COPY_HOW(op) == GSAN_HOW_CP;
 	u32 *now = cp ? &g->cp : &g->bulk, number = load(now), first = 0;
-	if (op & (GSAN_GROUP_COMMIT | GSAN_GROUP_ALL)) {
+	if (op & (GSAN_GROUP_COMMIT | GSAN_GROUP_ALL))
 		store(now, ++number);
-		if (cp)
-			store(&g->first, load(&g->first) | 1);
-	}
 	if (op & GSAN_GROUP_COMMIT)
 		return;
 	u32 kind = cp ? GSAN_WAIT_CP : op & GSAN_GROUP_READ ? GSAN_WAIT_READ : GSAN_WAIT_BULK;
+	/* Not every number is a group that was committed. */
+	if (cp && n && (load(&g->first) & 1))
+		count(GSAN_COUNT_ASYNC_LOST, 1);
 	u32 upto = number - 1 > n ? number - 1 - n : 0, from = load(&g->waited[kind]);
 	if (!cp)
 		walk(w, WALK_GROUP, upto);

@@ -82,6 +82,12 @@ FN u32 over_hash(const struct gsan_warp *w, u64 r)
 	return (u32)(h >> 32) | 1;
 }
 
+/* Is it that operation's, known to be over? */
+FN bool is_over(const struct gsan_warp *w, struct rec2 r, u32 over)
+{
+	return over && is_async(r) && over_hash(w, rec_of(r)) == over;
+}
+
 /* Where a record goes if it can, by its low word and kind.  Neighbours that come at one moment take a
  * place each: those of the two halves of a granule, and of a warp.  Reads of shared memory
  * take others than writes do, so that a write stands longer: its block has long known of it,
@@ -97,6 +103,17 @@ FN u32 place_in(u32 free, u32 first, bool shared)
 {
 	u32 next = shared ? 3 : 1;
 	return free >> first & 1 ? first : free >> (first ^ next) & 1 ? first ^ next : free >> (first ^ next ^ 2) & 1 ? first ^ next ^ 2 : first ^ 2;
+}
+
+/* A read of shared memory whose place `pick` is a write's takes another that is `free`, if
+ * that is none's: the write may stand where reads usually do. */
+FN u32 spare_writes(const struct rec2 r[4], u32 pick, u32 free, u32 first)
+{
+	u32 lo = pick & 2 ? (pick & 1 ? r[3].lo : r[2].lo) : (pick & 1 ? r[1].lo : r[0].lo);
+	if (!(lo & 0x100))
+		return pick;
+	free &= ~((r[0].lo >> 8 & 1) | (r[1].lo >> 7 & 2) | (r[2].lo >> 6 & 4) | (r[3].lo >> 5 & 8));
+	return free ? place_in(free, first, true) : pick;
 }
 
 /* The exact test behind the quick one in check_granule. */
@@ -292,7 +309,10 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 #pragma unroll
 		for (u32 k = 0; k < 4; k++)
 			free |= gives_way(v, r[k], now, shared) ? 1u << k : 0;
-		pick = free ? place_in(free, usual_place(now.lo, now.lo >> 8, shared), shared) : 4;
+		u32 first = usual_place(now.lo, now.lo >> 8, shared);
+		pick = free ? place_in(free, first, shared) : 4;
+		if (free && shared && !(now.lo & 0x100))
+			pick = spare_writes(r, pick, free, first);
 		if (pick == 4) {
 			pick = evict(w, sh, rec_of(r[0]), rec_of(r[1]), rec_of(r[2]), rec_of(r[3]), rec, where);
 			if (pick == 4)

@@ -18,6 +18,7 @@
 #define mbar_brings     __gsan_v1_mbar_brings
 #define mbar_enter      __gsan_v1_mbar_enter
 #define mbar_init       __gsan_v1_mbar_init
+#define copies_arrive   __gsan_v1_copies_arrive
 #define mbar_arrive     __gsan_v1_mbar_arrive
 #define mbar_saw        __gsan_v1_mbar_saw
 #define mbar_learn      __gsan_v1_mbar_learn
@@ -112,8 +113,9 @@ SLOW u32 gather_take(struct gsan_gather *g)
 	return g->one;
 }
 
-/* What the caller brings to an arrival: all of `lanes` know the same. */
-SLOW u32 mbar_brings(struct gsan_warp *w, u32 op, u32 lanes, u32 top)
+/* What the caller brings to an arrival: all of `lanes` know the same.  `own`: to those of
+ * its block, whom a fence reaches whatever its scope and the arrival's. */
+SLOW u32 mbar_brings(struct gsan_warp *w, u32 op, u32 lanes, u32 top, bool own)
 {
 	u32 lane = sreg_laneid(), level = GSAN_INFO_LEVEL(op);
 	if (op & GSAN_INFO_RELEASE)
@@ -121,7 +123,7 @@ SLOW u32 mbar_brings(struct gsan_warp *w, u32 op, u32 lanes, u32 top)
 	/* Relaxed: what the last fence put by.  (PTX ISA, Release Patterns) */
 	if (!(load(&w->m_fence) >> lane & 1))
 		return 0;
-	return lane_of(w, lane)->fence[level > GSAN_CTA ? level - 1 : 0];
+	return lane_of(w, lane)->fence[own || level <= GSAN_CTA ? 0 : level - 1];
 }
 
 /* Phase `phase` is over: who comes from now on comes to the next one.  Lock held. */
@@ -176,7 +178,8 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 			count(GSAN_COUNT_ASYNC_LOST, 1);
 		return;
 	}
-	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(rec))->state)) & GSAN_WARP_UNMODELLED)
+	u32 mine = load(&w->state), its = load(&warp_of(slot, GSAN_REC_WARP(rec))->state);
+	if (((mine | its) & GSAN_WARP_UNMODELLED) || (mine & GSAN_WARP_LOST))
 		return;
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
 	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1, site, now, load(&m->init_site), rec, o->cta);
@@ -220,16 +223,13 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op, u32 n, u32 times, u32 snap)
 {
 	u32 what = op & 255, arrivals = 0;
-	bool own = slot == w->slot;
+	bool own = slot == w->slot, expects = what == GSAN_MBAR_EXPECT;
 	take_lock(&m->lock);
 	switch (what) {
 	case GSAN_MBAR_ARRIVE_EXPECT:
 	case GSAN_MBAR_DROP_EXPECT:
-		m->tx_expected += n * times;
+		expects = true;
 		arrivals = times;
-		break;
-	case GSAN_MBAR_EXPECT:
-		m->tx_expected += n * times;
 		break;
 	case GSAN_MBAR_ARRIVE:
 	case GSAN_MBAR_DROP:
@@ -246,6 +246,12 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 	default:
 		break;
 	}
+	if (expects) {
+		m->tx_expected += n * times;
+		/* All have come that this phase waits for but copies: it may be over. */
+		if (m->ahead >= m->expected && m->tx_first)
+			count(GSAN_COUNT_ASYNC_LOST, 1);
+	}
 	m->ahead += arrivals;
 	if (what == GSAN_MBAR_DROP || what == GSAN_MBAR_DROP_EXPECT)
 		m->later -= arrivals;
@@ -254,6 +260,22 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 	else if (snap)
 		store(&m->narrow, either(w, snap, load(&m->narrow)));
 	unlock(&m->lock);
+}
+
+/* What the lanes of `group` copied by cp.async so far arrives at `m` when it is there:
+ * copies after it are others. */
+SLOW void copies_arrive(struct gsan_warp *w, struct gsan_mbar *m, struct gsan_groups *g, u32 group)
+{
+	u32 upto = load(&g->cp), from = load(&g->waited[GSAN_WAIT_CP_MBAR]);
+	u32 alike = __match_any_sync(group, (u64)upto << 32 | from) & __match_any_sync(group, (u64)m);
+	ONE_BY_ONE(
+		if (sreg_laneid() == __ffs(alike) - 1)
+			wait_noted(w, alike, GSAN_WAIT_CP_MBAR, from, upto, load(&m->phase), (u32)(m - mbars_of(w->slot)));
+	);
+	meet(group);
+	store(&g->waited[GSAN_WAIT_CP_MBAR], upto);
+	store(&g->cp, upto + 1);
+	store(&g->first, load(&g->first) | 1);
 }
 
 /* An operation at `m` by the lanes that are together. */
@@ -272,19 +294,13 @@ SLOW void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 o
 		top = highest(group, top);
 	ONE_BY_ONE(
 		if (!whole || leader) {
-			u32 snap = arrives ? mbar_brings(w, op, whole ? group : bit, top) : 0;
+			u32 snap = arrives ? mbar_brings(w, op, whole ? group : bit, top, (u32)(place >> 32) == w->slot) : 0;
 			mbar_enter(w, m, (u32)(place >> 32), op, n, whole ? __popc(group) : 1, snap);
-		}
-		if (g) {
-			u32 upto = load(&g->cp), from = load(&g->waited[GSAN_WAIT_CP_MBAR]);
-			wait_noted(w, bit, GSAN_WAIT_CP_MBAR, from, upto, load(&m->phase), (u32)(m - mbars_of(w->slot)));
-			store(&g->waited[GSAN_WAIT_CP_MBAR], upto);
-			/* Copies after it are others; where groups are counted, they stay. */
-			if (!(load(&g->first) & 1))
-				store(&g->cp, upto + 1);
 		}
 	);
 	meet(group);
+	if (g)
+		copies_arrive(w, m, g, group);
 }
 
 /* `lanes` of the warp saw phase `p` over; lock held. */

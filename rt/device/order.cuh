@@ -18,16 +18,31 @@ FN struct gsan_fence *fence_log(u32 slot, u32 which)
 /* Was fence `a` (0: none) run no later than fence `b` (0: none)? */
 FN bool no_later(u32 a, u32 b) { return a && b && (int)(b - a) >= 0; }
 
-/* Enters a fence and takes its number.  Meanwhile the entry says so: whoever has
- * a higher number already must not miss it. */
-SLOW u32 fence_enter(struct gsan_fence *log, u32 *entries, u32 top, u32 mask, u32 base)
+/* Enters a fence at place `at` and takes its number.  Meanwhile the entry says so: whoever
+ * has a higher number already must not miss it. */
+SLOW u32 fence_enter(struct gsan_fence *log, u32 at, u32 top, u32 mask, u32 base)
 {
-	struct gsan_fence *e = log + fetch_add(entries, 1) % GSAN_FENCES;
+	struct gsan_fence *e = log + at % GSAN_FENCES;
 	store_cg(e, four(GSAN_FENCE_BUSY, top, mask, base));
 	__threadfence();
 	u32 n = fetch_add(&root()->sc_next, 1) + 1;
 	store(&e->number, n);
 	return n;
+}
+
+/* A place in the warp's log for a fence of `lanes`, at clock `*top` or later.  Groups of a
+ * split warp get theirs in the order of their clocks: from what stands in the log it is
+ * told what was overwritten. */
+FN u32 fence_place(struct gsan_warp *w, u32 lanes, u32 *top)
+{
+	if (lanes == load(&w->live))
+		return fetch_add(&w->fences, 1);
+	take_lock(&w->lock);
+	u32 clock = load(&w->clock), at = fetch_add(&w->fences, 1);
+	w->clock = clock + 1;
+	unlock(&w->lock);
+	*top = clock;
+	return at;
 }
 
 /* Do the fences up to number `sc`, and of block scope up to `sc_cta`, publish

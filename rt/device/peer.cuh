@@ -177,6 +177,8 @@ SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & SHARED_WINDOW & ~7ull) | 1, site + __gsan_site_base, now, 0,
 		     now, ~0ull);
 	}
+	if (level)
+		store(&own_block(w)->wide, 1);
 	if (level && place != NOWHERE)
 		words_enter(w, peer_key(place, size), info);
 }

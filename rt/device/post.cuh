@@ -7,7 +7,9 @@
  * and goes on.  Who comes to a wait takes pieces of what was posted and judges them as
  * the ghost.  Nobody leaves a wait for a copy, or the kernel, before it is done: what is
  * ordered behind the copy comes after its walk and finds its records, and what came
- * between the two the walk finds, since the ghost does not know of it.  The issue ends an
+ * between the two the walk finds, since the ghost does not know of it.  Nor does anybody
+ * go on from a barrier of all threads before, since accesses behind that take the place of
+ * those in front of it.  The issue ends an
  * interval of its thread, so that its own accesses behind the copy are not taken for
  * earlier ones.
  */
@@ -288,4 +290,10 @@ SLOW void walk_last(struct gsan_warp *w)
 		walk(w, WALK_ALL, 0);
 		meet_all(group);
 	}
+}
+
+API void __gsan_v1_walk(u64 ctx)
+{
+	if (ctx)
+		TOGETHER(walk(WARP(ctx), WALK_ALL, 0););
 }

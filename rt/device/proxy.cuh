@@ -178,10 +178,20 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	u32 group = __activemask(), lane = sreg_laneid();
-	if (lane == __ffs(group) - 1) {
+	u32 group = __activemask(), lane = sreg_laneid(), lead = __ffs(group) - 1;
+	u32 mine = __shfl_sync(group, load(&w->m_refs), lead), all = group;
+	/* Lanes that know more than the first, or less, would each have to say what. */
+	if (mine & group) {
+		uint4 r = mine >> lane & 1 ? load_cg(&lane_of(w, lane)->refs) : four(0, 0, 0, 0), first;
+		first.x = __shfl_sync(group, r.x, lead);
+		first.y = __shfl_sync(group, r.y, lead);
+		first.z = __shfl_sync(group, r.z, lead);
+		first.w = __shfl_sync(group, r.w, lead);
+		all = __ballot_sync(group, same4(r, first));
+	}
+	if (lane == lead) {
 		struct gsan_log *log = log_of(w->id << 5);
-		u32 state = load(&w->state), mine = load(&w->m_refs);
+		u32 state = load(&w->state);
 		/* wgmma_read_retire=off: what was waited for is over now. */
 		u32 upto = load(&log->wgmma_seen), from = load(&log->wgmma_waited);
 		if ((what & GSAN_PROXY_SHARED) && !(what & PROXY_HALVES) && log->wgmma_start == w->start && upto > from) {
@@ -190,8 +200,7 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 		}
 		u32 clock = tick(w, group == load(&w->live)), n = fetch_add(&log->fences, 1);
 		store_cg(&log->fence[n % GSAN_LOG], four(clock, group, what, 0));
-		/* Lanes that know more than others would each have to say what. */
-		u32 at = n % GSAN_LOG_KNEW, all = mine & group ? 1u << lane : group;
+		u32 at = n % GSAN_LOG_KNEW;
 		store(&log->knew[at].mask, 0);
 		store_cg(&log->knew[at].floor, four(w->floor, w->wfloor, 0, 0));
 		copy_refs(&log->knew[at].refs[0], &lane_of(w, lane)->refs, mine >> lane & 1);

@@ -435,6 +435,14 @@ FN bool by_product(u64 r)
 SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site);
 SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev);
 
+/* Did nothing of other blocks reach the calling lane's, as far as `b` or its warp in `state`
+ * tells?  Then no chain of observations ends in it that began at block scope elsewhere. */
+FN bool alone(const struct gsan_warp *w, const struct gsan_block *b, u32 state)
+{
+	return !is_ghost(w) && !load(&b->wide) && !(state & (GSAN_WARP_REFS | GSAN_WARP_BLOCK_REFS)) &&
+	       !(load(&w->m_refs) >> sreg_laneid() & 1) && !w->sc && !load(&b->sc);
+}
+
 /* `where`: address of the granule; bit 0 says shared memory, bit 1 that the
  * access is through the read-only proxy, bit 2 that it is a reduction
  * (or an atom whose result is not used), WHERE_LATE that it will acquire.  `now` was just recorded with `site`;
@@ -484,7 +492,7 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 		return;
 	/* Rule 9: a strong read that found prev's value orders prev before what
 	 * follows that read.  (PTX ISA, Causality Order) */
-	bool observable = !nc && pl && (pk & GSAN_KIND_WRITE);
+	bool observable = !nc && pl && (pk & GSAN_KIND_WRITE) && !(pl == GSAN_CTA && !same && alone(w, b, state));
 	if (observable) {
 		ROLLED
 		for (u32 k = 0; k <= 4; k++) {

@@ -700,6 +700,8 @@ SLOW void access_before(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool 
 		plain_instead(w, addr, info, site, shared);
 		return;
 	}
+	if (level > GSAN_CTA && !load_ca32(&own_block(w)->wide))
+		store(&own_block(w)->wide, 1);
 	if (red_alone(w, addr, info, site, shared))
 		return;
 	u32 kind = strong_kind(info), top = load(&w->clock);
