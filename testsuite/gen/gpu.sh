@@ -26,7 +26,7 @@ while [ "$i" -lt "$jobs" ]; do
 	echo "$((seed + i * 1000000)) $out/$i $((i % gpus))"
 	i=$((i + 1))
 done | xargs -P "$jobs" -L 1 sh -c '[ "$4" = 1 ] || export CUDA_VISIBLE_DEVICES="$7"
-	timeout -k 5 "$0" "$1" --device="$2" --each="$3" --seed="$5" --save=random-found --most=20 >"$6" 2>&1' \
+	timeout -k 60 "$0" "$1" --device="$2" --each="$3" --seed="$5" --save=random-found --most=20 >"$6" 2>&1' \
 	"${LIMIT:-500}" "$soak" "${DEVICE:-libcuda.so.1}" "$each" "$gpus"
 
 grep -hv '^[0-9][0-9]* race-free' "$out"/*

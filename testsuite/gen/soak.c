@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static const char usage_text[] =
 "      --loud           show what the programs and gsan have to say\n"
 "      --help           print this text\n"
 "\n"
+"Asked to end (SIGINT, SIGTERM), it ends behind the programs under way and says what it has.\n"
 "Exit status: 0 no disagreement, 1 some, 2 bad usage, 3 it could not be run.\n";
 
 static _Noreturn void usage(const char *what)
@@ -449,6 +451,16 @@ static void there(const struct options *o, struct there *t, uint64_t first)
 	free(r);
 }
 
+static volatile sig_atomic_t stopped;
+
+/* At once, if interrupted again; timeout(1) sends its signal twice. */
+static void stop(int signal_number)
+{
+	stopped = 1;
+	if (signal_number == SIGINT)
+		signal(signal_number, SIG_DFL);
+}
+
 static int on_device(const struct options *o)
 {
 	struct there t = {0};
@@ -456,7 +468,7 @@ static int on_device(const struct options *o)
 	uint64_t i;
 
 	soak_contents = true;
-	for (i = 0; (t.clean < o->each || t.racy < o->each) && t.differ + t.contents + t.lost < o->most;
+	for (i = 0; (t.clean < o->each || t.racy < o->each) && t.differ + t.contents + t.lost < o->most && !stopped;
 	     i += CHUNK)
 		there(o, &t, o->seed + i);
 	printf("%llu race-free, %llu racy: %llu verdicts differ, %llu ran into their limit; "
@@ -489,10 +501,13 @@ int main(int argc, char **argv)
 
 	soak_emu = emu_path();
 	parse(&o, argc, argv);
+	if (!o.device)
+		lie_still(argv);
+	signal(SIGINT, stop);
+	signal(SIGTERM, stop);
 	if (o.device)
 		return on_device(&o);
-	lie_still(argv);
-	for (uint64_t i = 0; i < o.count && t.bad < o.most; i += CHUNK)
+	for (uint64_t i = 0; i < o.count && t.bad < o.most && !stopped; i += CHUNK)
 		chunk(&t, &o, o.seed + i, o.count - i < CHUNK ? (unsigned)(o.count - i) : CHUNK);
 	if (o.print)
 		return 0;

@@ -23,4 +23,17 @@ programs()
 # REPRODUCERS=N: fewer of them as well.
 programs $((850 / ${REPRODUCERS:-1}))
 programs $((150 / ${REPRODUCERS:-1})) --async
+# Threads that name different counts at one barrier, with the programs before that make up its schedule.
+"$top_builddir/testsuite/gen/soak" --seed=64120 --count=48 --no-shrink --save=found >out 2>&1 ||
+	fail "soak --seed=64120: $(head -n 2 out)"
+# Fences of many groups of a warp, more than its log remembers.
+"$top_builddir/testsuite/gen/soak" --async --seed=105823 --count=1 --schedules=24 --no-shrink --save=found >out 2>&1 ||
+	fail "soak --seed=105823: $(head -n 2 out)"
+# Asked to end, it says what it has.
+"$top_builddir/testsuite/gen/soak" --seed=1 --count=100000 --save=found >out 2>&1 &
+soak=$!
+sleep 1
+kill "$soak"
+wait "$soak" || fail "soak that was asked to end: status $?: $(head -n 2 out)"
+grep -q '^[1-9][0-9]* programs, ' out || fail "soak that was asked to end: $(head -n 2 out)"
 done_testing

@@ -347,6 +347,9 @@ static _Noreturn void child(const struct job *j, int fd, unsigned done)
 	int null = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Its parent says when it ends. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	if (!soak_loud)
 		dup2(null, 2);
 	setenv("GSAN_OPTIONS", "log_path=/dev/null:report_limit=1:symbolize=0:"
