@@ -270,8 +270,11 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 			uint4 e = load_cg(&log->wait[k]);
 			if (e.z >> 28 != GSAN_WAIT_WGMMA || (e.w & 0xffffff) >= number || (e.z & 0xfffffff) < number)
 				continue;
-			if (event_known(w, warp | (__ffs(e.y) - 1), e.x, all == OF_WARP ? OF_LANE : all))
-				return true;
+			/* Each of its lanes waited, and any may be who told of it. */
+			ROLLED
+			for (u32 lanes = e.y; lanes; lanes &= lanes - 1)
+				if (event_known(w, warp | (__ffs(lanes) - 1), e.x, all == OF_WARP ? OF_LANE : all))
+					return true;
 			lost = false;
 		}
 		if (lost) {
