@@ -86,10 +86,13 @@ FN bool of_chain(struct gsan_warp *w, const struct gsan_block *b)
  * of its warp, for which it has read. */
 enum { OF_LANE, OF_BLOCK, OF_WARP };
 
+#define ANY_LANE        (1u << 31)      /* with a thread: whichever of its warp */
+
 /* Is thread `who` known of up to `clock`? */
 SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, u32 all)
 {
-	u64 rec = (u64)clock << 35 | (u64)who << 12;
+	u64 rec = (u64)clock << 35 | (u64)(who & ~ANY_LANE) << 12 | (who & ANY_LANE ? GSAN_KIND_ASYNC << 8 : 0);
+	who &= ~ANY_LANE;
 	/* Launches that had ended when this one began are known to all of it. */
 	if (clock < w->launch_base || (who >> 10 == w->slot && clock <= w->floor))
 		return true;
@@ -257,9 +260,11 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 	struct gsan_block *b = block_of(who >> 10);
 	if (!of_launch(w, b) || load(&log_of(who)->wgmma_start) != load(&b->start))
 		return true;
+	/* First the calling lane's own warp. */
+	u32 first = (self_of(w) ^ who) & ~127u ? 0 : w->id & 3;
 	ROLLED
 	for (u32 i = 0; i < 4; i++) {
-		u32 warp = (who & ~127u) + 32 * i;
+		u32 warp = (who & ~127u) + 32 * (i + first & 3);
 		struct gsan_log *log = log_of(warp);
 		bool lost = number <= load(&log->wgmma_waited);
 		/* It has not come to a wgmma yet. */
@@ -271,10 +276,8 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 			if (e.z >> 28 != GSAN_WAIT_WGMMA || (e.w & 0xffffff) >= number || (e.z & 0xfffffff) < number)
 				continue;
 			/* Each of its lanes waited, and any may be who told of it. */
-			ROLLED
-			for (u32 lanes = e.y; lanes; lanes &= lanes - 1)
-				if (event_known(w, warp | (__ffs(lanes) - 1), e.x, all == OF_WARP ? OF_LANE : all))
-					return true;
+			if (event_known(w, warp | ANY_LANE, e.x, all == OF_WARP ? OF_LANE : all))
+				return true;
 			lost = false;
 		}
 		if (lost) {

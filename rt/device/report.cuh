@@ -89,19 +89,27 @@ FN struct moment present(const struct gsan_warp *w)
 	return m;
 }
 
+/* Whom a record is of: all of `lanes` have to be known up to its clock; none: any of the
+ * warp, which whoever knows of a snapshot or fence up to there does. */
+FN u32 lanes_of(u64 rec)
+{
+	u32 kind = GSAN_REC_KIND(rec);
+	return kind == GSAN_KIND_WARP_READ ? ~0u : kind == GSAN_KIND_ASYNC ? 0 : 1u << GSAN_REC_LANE(rec);
+}
+
 /* Did they know of `rec`, of a block whose clocks end at `end`? */
 SLOW bool then_knew(struct gsan_warp *w, struct moment then, u64 rec, u32 end)
 {
 	const struct gsan_knew *k = then.at;
 	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec), sc_cta = 0;
-	u32 lanes = GSAN_REC_KIND(rec) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(rec);
+	u32 lanes = lanes_of(rec);
 	if (slot == w->slot && clock > w->start) {
 		if (clock <= k->floor)
 			return true;
 		if (warp == (w->id & 31)) {
 			if (clock <= k->clock)
 				lanes &= w->options & GSAN_WARP_LOCKSTEP ? 0 : ~then.self;
-			if (!lanes || clock <= k->wfloor || (clock <= k->own_top && !(lanes & ~k->own_mask)))
+			if ((!lanes && clock <= k->clock) || clock <= k->wfloor || (clock <= k->own_top && !(lanes & ~k->own_mask)))
 				return true;
 		}
 		sc_cta = k->sc_cta;
@@ -123,7 +131,7 @@ SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self, u32 end)
 		return then_knew(w, present(w), rec, end);
 	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec);
 	u32 me = sreg_laneid(), bit = 1u << me;
-	u32 lanes = GSAN_REC_KIND(rec) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(rec);
+	u32 lanes = lanes_of(rec);
 	struct gsan_lane *l = lane_of(w, me);
 	struct gsan_block *b = block_of(w->slot);
 	u32 sc = w->sc, sc_cta = 0, state = load(&w->state), most = load(&b->sc);
