@@ -83,7 +83,9 @@ struct gsan_block {
 	uint32_t chain;         /* the number of the chain's first launch */
 	uint32_t over;          /* all its threads know that earlier launches are over */
 	uint32_t waited, let_go;        /* griddepcontrol ran */
-	uint32_t wide, pad[3];  /* it ran a strong access of more than block scope */
+	uint32_t wide;          /* it ran a strong access of more than block scope */
+	uint32_t opened;        /* lines that were linked and then opened (line.cuh) */
+	uint32_t pad[2];
 	struct gsan_bar bar[16];
 };
 
@@ -159,7 +161,9 @@ struct gsan_lane {
 				   that the last one found << 3 */
 	/* Operations that it knew to be over by a plain read, and a write, in its block: hashes
 	 * of their records; see over_hash. */
-	uint32_t over[2], pad[2];
+	uint32_t over[2];
+	uint32_t fine;          /* likewise, that its product or copy came behind (line.cuh) */
+	uint32_t pad;
 };
 
 /* The fence.sc of gpu scope have one order, and a number each.  Who ran number n
@@ -493,7 +497,7 @@ struct gsan_tile {
 	uint32_t pad;
 };
 
-/* A range of memory, or the box there, in pieces of 16 bytes. */
+/* A range of memory, or the box there, in pieces of 16 bytes, or lines (line.cuh). */
 struct gsan_side {
 	unsigned long long rec, at;     /* its records; where it begins */
 	uint32_t flags;         /* ISSUE_* */

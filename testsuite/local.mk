@@ -362,6 +362,10 @@ race_tests = \
 	testsuite/race/vec_b8.ptx \
 	testsuite/race/vec_two_doubles.ptx \
 	testsuite/race/wgmma_k_major_written.ptx \
+	testsuite/race/wgmma_lines_early.ptx \
+	testsuite/race/wgmma_lines_read.ptx \
+	testsuite/race/wgmma_lines_unfenced.ptx \
+	testsuite/race/wgmma_lines_write.ptx \
 	testsuite/race/wgmma_mn_major_a_written.ptx \
 	testsuite/race/wgmma_mn_major_b_written.ptx \
 	testsuite/race/wgmma_sparse_written.ptx \
@@ -507,6 +511,7 @@ norace_tests = \
 	testsuite/norace/58_st_async_tma_fence.ptx \
 	testsuite/norace/59_red_async.ptx \
 	testsuite/norace/60_wgmma_smem_fence.ptx \
+	testsuite/norace/61_wgmma_lane_arrives.ptx \
 	testsuite/norace/61_wgmma_one_warp_waits.ptx \
 	testsuite/norace/61_wgmma_stage_reuse_wait.ptx \
 	testsuite/norace/61_wgmma_stage_reuse_wait_fence.ptx \
@@ -671,6 +676,7 @@ norace_tests = \
 	testsuite/norace/vec16_beside.ptx \
 	testsuite/norace/vec32_beside.ptx \
 	testsuite/norace/wgmma_k_major_beside.ptx \
+	testsuite/norace/wgmma_lines.ptx \
 	testsuite/norace/wgmma_mn_major_a_beside.ptx \
 	testsuite/norace/wgmma_mn_major_b_beside.ptx \
 	testsuite/norace/wgmma_sparse_beside.ptx \

@@ -38,6 +38,7 @@ typedef unsigned long long u64;
 #define column_settled  __gsan_v1_column_settled
 #define column_put      __gsan_v1_column_put
 #define one_granule     __gsan_v1_one_granule
+#define line_open       __gsan_v1_line_open
 #define range           __gsan_v1_range
 #define word_find       __gsan_v1_word_find
 #define word_add        __gsan_v1_word_add

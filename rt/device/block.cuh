@@ -261,7 +261,7 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	b->launch_number = number;
 	b->first = first;
 	b->chain = chain;
-	b->over = b->waited = b->let_go = b->wide = 0;
+	b->over = b->waited = b->let_go = b->wide = b->opened = 0;
 	b->live = info->w;
 	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = b->unmarked[0] = b->unmarked[1] = 0;
 	b->cluster = cluster_number(number);

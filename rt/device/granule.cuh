@@ -73,6 +73,12 @@ FN bool is_older(struct rec2 x, struct rec2 now)
 	return !((x.lo ^ now.lo) >> 8 | (x.lo & ~now.lo & 255) | ((x.hi ^ now.hi) & 7)) && x.hi != now.hi;
 }
 
+/* Is it a mark of a linked line? (line.cuh) */
+FN bool is_mark(u64 r) { return (r | (GSAN_MARK ^ GSAN_MARK_LOCKED)) == GSAN_MARK_LOCKED; }
+/* Or a record of one? */
+FN bool of_line(u64 r) { return GSAN_REC_CLOCK(r) >= GSAN_ASYNC_CLOCK && GSAN_REC_KIND(r) == GSAN_LINE >> 8; }
+SLOW void line_open(struct gsan_warp *w, u64 *sh);
+
 FN bool is_async(struct rec2 r) { return (r.lo & 0xf00) == GSAN_KIND_ASYNC << 8; }
 
 /* An operation's record `r`, and the block: 32 bits, which another is not likely to have. */
@@ -153,6 +159,12 @@ SLOW void judge_all(struct gsan_warp *w, u64 *sh, u32 *st, u32 bad, u64 rec, u32
 		/* The site at once: the record may be displaced at any time. */
 		u32 word = load(st + k);
 		u64 r = k == pick ? replaced : load64(sh + k);
+		if (is_mark(r) || of_line(r)) {
+			line_open(w, sh);
+			bad = 15;
+			i = ~0u;
+			continue;
+		}
 		if ((bad >> k & 1) && by_product(r) == i >> 2 && suspect(w, r, rec, where & 1, where & 2))
 			judge(w, sh, st, k, r, word, rec, replaced, where, site);
 	}
@@ -299,6 +311,11 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 	load_granule(sh, r);
 	ROLLED
 	for (;;) {
+		if (is_mark(rec_of(r[1])) || of_line(rec_of(r[2]))) {
+			line_open(w, sh);
+			load_granule(sh, r);
+			continue;
+		}
 		if (read && read_quick(w, v, r, now, shared))
 			return;
 		if (red && red_quick(w, v, r, now, shared))

@@ -184,6 +184,7 @@ struct granule {
 };
 
 #define LOOK_DONE       (1u << 12)
+#define LOOK_AGAIN      (1u << 13)      /* there was a mark */
 FN void record_now(struct granule *g, u32 k, u64 v)
 {
 	u32 low = (u32)v, high = (u32)(v >> 32);
@@ -208,12 +209,16 @@ FN u64 record_in(const struct granule *g, u32 k)
 
 /* The operation is compared with what stands in `g`.  Returns the records whose place it
  * may take, those that it stands for << 4, those of products << 8; LOOK_DONE if its own
- * is in. */
+ * is in; LOOK_AGAIN alone. */
 SLOW u32 granule_look(struct issue *x, const struct granule *g)
 {
 	u64 now = g->now;
 	u32 free = 0, spare = 0, old_ones = 0;
 	bool shared = x->flags & ISSUE_SHARED, write = now & ASYNC_WRITES, product = by_product(now), in = g->pick < 4, told = in;
+	if (is_mark(record_in(g, 1)) || of_line(record_in(g, 2))) {
+		line_open(x->w, g->sh);
+		return LOOK_AGAIN;
+	}
 	/* At once: records may be displaced at any time. */
 	uint4 words = load_cg(g->st);
 	ROLLED
@@ -389,8 +394,8 @@ SLOW void async_range(struct issue *x, u32 group, u64 addr, u32 bytes)
 			meet_all(group);
 			if (second)
 				other = granule_seen(x, &h);
-			u32 i = first && !(look & LOOK_DONE) ? granule_pick(x, &g, look) : 4;
-			u32 k = second && !(other & LOOK_DONE) ? granule_pick(x, &h, other) : 4;
+			u32 i = first && !(look & (LOOK_DONE | LOOK_AGAIN)) ? granule_pick(x, &g, look) : 4;
+			u32 k = second && !(other & (LOOK_DONE | LOOK_AGAIN)) ? granule_pick(x, &h, other) : 4;
 			u64 was = 0, had = 0, got = 0, found = 0;
 			meet_all(group);
 			if (i < 4)
@@ -401,8 +406,8 @@ SLOW void async_range(struct issue *x, u32 group, u64 addr, u32 bytes)
 				granule_in(x, &g, look, i);
 			if (k < 4 && found == had)
 				granule_in(x, &h, other, k);
-			first = first && i < 4;
-			second = second && k < 4;
+			first = first && (i < 4 || look == LOOK_AGAIN);
+			second = second && (k < 4 || other == LOOK_AGAIN);
 			meet_all(group);
 		}
 	}

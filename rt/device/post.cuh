@@ -22,8 +22,9 @@
 #define tile_global     __gsan_v1_tile_global
 
 #define SIDE_BOX        256u    /* in gsan_side.flags: rows of the tile, not a range */
+#define SIDE_LINES      512u    /* its pieces are lines (line.cuh) */
 #define POST_LEAST      8u      /* pieces; fewer are not worth it */
-#define POST_STEP       8u      /* pieces that a lane takes at a time */
+#define POST_STEP       2u      /* pieces that a lane takes at a time */
 #define POST_MANY       16u     /* lanes */
 #define POST_STAY       200u    /* microseconds */
 
@@ -51,11 +52,16 @@ FN void work_begin(struct gsan_work *k, u32 site)
 
 FN void work_range(struct gsan_work *k, u32 slot, u64 at, u32 bytes, u64 rec, u32 flags)
 {
-	work_side(k, slot, at, bytes, (((u32)at & 15) + bytes + 15) >> 4, rec, flags);
+	u32 unit = 16;
+	if (flags == (ISSUE_PROXY | ISSUE_SHARED) && bytes && !(((u32)at | bytes) & (LINE_BYTES - 1)) && is_linked(slot, (u32)at))
+		unit = LINE_BYTES;
+	if (flags == ISSUE_PROXY)
+		unit = LINE_GLOBAL;
+	work_side(k, slot, at, bytes, (((u32)at & (unit - 1)) + bytes + unit - 1) / unit, rec, flags | (unit > 16 ? SIDE_LINES : 0));
 }
 
-/* Bytes that lie between a multiple of 16 and where a row begins, in global memory. */
-FN u32 tile_lead(const struct gsan_tile *t) { return ((u32)t->m.base + (u32)t->c[0] * (u32)t->m.stride[0]) & 15; }
+/* Bytes that lie between where a line begins and where a row does, in global memory. */
+FN u32 tile_lead(const struct gsan_tile *t) { return ((u32)t->m.base + (u32)t->c[0] * (u32)t->m.stride[0]) & (LINE_GLOBAL - 1); }
 
 /* tensor.cuh: where a piece of the tile begins, and what there is of it. */
 SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes);
@@ -66,7 +72,7 @@ SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes);
 SLOW void work_piece(struct gsan_warp *w, const struct gsan_work *k, u32 i, struct issue *x, u32 group)
 {
 	const struct gsan_side *s = k->side;
-	u32 bytes = 0;
+	u32 bytes = 0, lines = 0;
 	u64 from = 0;
 	if (i < k->pieces) {
 		ROLLED
@@ -78,9 +84,11 @@ SLOW void work_piece(struct gsan_warp *w, const struct gsan_work *k, u32 i, stru
 			x->post = is_ghost(w) ? (struct gsan_post *)post_of(w) : 0;
 			x->side = (u32)(s - k->side);
 		}
+		lines = flags & SIDE_LINES ? flags & ISSUE_SHARED ? LINE_BYTES : LINE_GLOBAL : 0;
 		if (!(flags & SIDE_BOX)) {
-			u64 end = s->at + s->bytes, to = (s->at & ~15ull) + 16 * i + 16;
-			from = i ? to - 16 : s->at;
+			u32 unit = lines ? lines : 16;
+			u64 end = s->at + s->bytes, to = (s->at & ~(u64)(unit - 1)) + unit * i + unit;
+			from = i ? to - unit : s->at;
 			bytes = (u32)((to < end ? to : end) - from);
 		} else if (flags & ISSUE_SHARED) {
 			from = tile_shared(&k->tile, s->at, i, &bytes);
@@ -88,7 +96,12 @@ SLOW void work_piece(struct gsan_warp *w, const struct gsan_work *k, u32 i, stru
 			from = tile_global(&k->tile, i, &bytes);
 		}
 	}
-	async_range(x, group, from, bytes);
+	meet_all(group);
+	if (__ballot_sync(group, lines == LINE_BYTES))
+		lines_issue(x, group, lines == LINE_BYTES, (u32)from, LINE_ALL, false);
+	if (__ballot_sync(group, lines == LINE_GLOBAL) && !lines_global(x, group, from, lines == LINE_GLOBAL ? bytes : 0) && lines)
+		bytes = 0;
+	async_range(x, group, from, lines == LINE_BYTES ? 0 : bytes);
 }
 
 /* ---- It is posted ------------------------------------------------------------------- */

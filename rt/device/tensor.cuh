@@ -69,16 +69,16 @@ SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes)
 	return a ^ (a >> 3 & (t->m.span - 16));
 }
 
-/* Piece `i` of it in global memory, as far as that lies inside of the tensor. */
+/* Piece `i` of it in global memory, as far as that lies inside of the tensor: of a line. */
 SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes)
 {
 	const struct gsan_map *m = &t->m;
-	u32 size = (u32)m->stride[0], lead = tile_lead(t), each = (lead + t->inner + 15) >> 4;
+	u32 size = (u32)m->stride[0], lead = tile_lead(t), each = (lead + t->inner + LINE_GLOBAL - 1) / LINE_GLOBAL;
 	int c[5];
 	row_place(t, i / each, c);
 	u64 row = row_at(m, c);
 	/* In bytes of the row: the piece, and what there is. */
-	long long a = (long long)t->c[0] * size - lead + (i % each << 4), b = a + 16;
+	long long a = (long long)t->c[0] * size - lead + i % each * LINE_GLOBAL, b = a + LINE_GLOBAL;
 	long long first = (long long)t->c[0] * size, end = first + t->inner, width = (long long)m->dim[0] * size;
 	first = first < 0 ? 0 : first;
 	end = end > width ? width : end;
@@ -107,7 +107,7 @@ FN void work_global(struct gsan_warp *w, struct gsan_work *k, u64 rec, u64 map, 
 	u32 *st;
 	if (!is_local(map) && !is_shared(map) && shadow_global(map, &sh, &st))
 		work_range(k, w->slot, map, 128, map_rec, ISSUE_PROXY | ISSUE_MAP);
-	work_side(k, w->slot, 0, 0, (tile_lead(&k->tile) + k->tile.inner + 15) / 16 * k->tile.rows, rec, ISSUE_PROXY | SIDE_BOX);
+	work_side(k, w->slot, 0, 0, (tile_lead(&k->tile) + k->tile.inner + LINE_GLOBAL - 1) / LINE_GLOBAL * k->tile.rows, rec, ISSUE_PROXY | SIDE_BOX | SIDE_LINES);
 }
 
 SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 shared, u64 mbar, u32 mask)

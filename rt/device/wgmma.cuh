@@ -16,6 +16,29 @@ SLOW void wgmma_part(struct issue *x, u32 all, u64 d, bool mn, u32 rows, u32 col
 	matrix_read(x, all, d, layout, rows, columns, 2, (x->w->id & 3) << 5 | sreg_laneid(), 128);
 }
 
+/* The lines of a matrix, if it has whole columns of them: of the calling warp's share the
+ * `lane`-th one, and which columns.  Major in k, a product's slice of each row is two columns
+ * or four; major in m or n, each piece of 64 rows fills lines. */
+struct matrix_lines { u32 mine, columns; };     /* how many of them are the warp's */
+
+FN struct matrix_lines matrix_lines(u64 d, bool mn, u32 rows, u32 bytes, u32 warp)
+{
+	struct matrix_lines m = { 0, 0 };
+	u32 start = DESC_START(d), first = start >> 4 & 7, n = bytes >> 4, far = DESC_STRIDE(d) | (mn ? start | DESC_LEAD(d) : start & 0x380);
+	if (DESC_SWIZZLE(d) != 1 || DESC_BASE(d) || (far & (LINE_BYTES - 1)) || (mn ? rows & 63 : first + n > 8))
+		return m;
+	u32 lines = mn ? rows / 64 * (bytes / 16) : rows / 8;
+	m.mine = (lines + 3 - warp) / 4;
+	m.columns = mn ? LINE_ALL : ((1u << n) - 1) << first;
+	return m;
+}
+
+FN u32 matrix_line_at(u64 d, bool mn, u32 rows, u32 i)
+{
+	u32 start = DESC_START(d) & ~(LINE_BYTES - 1), each = rows / 64;
+	return mn ? start + i / each * DESC_STRIDE(d) + i % each * DESC_LEAD(d) : start + i * DESC_STRIDE(d);
+}
+
 /* All lanes of the warp come to these instructions together, whether they come here
  * together or not.  (PTX ISA, wgmma: .sync.aligned) */
 FN u32 wgmma_lanes(struct gsan_warp *w)
@@ -57,9 +80,20 @@ API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
 	} else {
 		struct issue x;
 		issue_begin(&x, w, w->slot, rec, ISSUE_PROXY | ISSUE_SHARED, site);
+		u32 warp = w->id & 3, lane = sreg_laneid(), rows = op & 0xffff, depth = op & GSAN_WGMMA_SPARSE ? 64 : 32;
+		struct matrix_lines m = { 0, 0 }, n = matrix_lines(b, op & GSAN_WGMMA_B_MN, rows, depth, warp);
 		if (op & GSAN_WGMMA_A)
+			m = matrix_lines(a, op & GSAN_WGMMA_A_MN, 64, 32, warp);
+		if (m.mine + n.mine) {
+			bool of_b = lane >= m.mine;
+			u32 i = (of_b ? lane - m.mine : lane) * 4 + warp;
+			u32 at_ = of_b ? matrix_line_at(b, op & GSAN_WGMMA_B_MN, rows, i) : matrix_line_at(a, op & GSAN_WGMMA_A_MN, 64, i);
+			lines_issue(&x, all, lane < m.mine + n.mine, at_, of_b ? n.columns : m.columns, true);
+		}
+		if ((op & GSAN_WGMMA_A) && !m.columns)
 			wgmma_part(&x, all, a, op & GSAN_WGMMA_A_MN, 64, 32);
-		wgmma_part(&x, all, b, op & GSAN_WGMMA_B_MN, op & 0xffff, op & GSAN_WGMMA_SPARSE ? 64 : 32);
+		if (!n.columns)
+			wgmma_part(&x, all, b, op & GSAN_WGMMA_B_MN, rows, depth);
 	}
 	meet(all);
 }

@@ -53,6 +53,8 @@ FN void __threadfence_system(void) { }
 FN u32 __activemask(void) { return 1; }
 FN u32 __shfl_sync(u32, u32 v, int) { return v; }
 FN bool __all_sync(u32, bool x) { return x; }
+FN bool __any_sync(u32, bool x) { return x; }
+FN void meet(u32) {}
 FN u32 __match_any_sync(u32, u64) { return 1; }
 FN bool __isShared(const void *) { return false; }
 FN bool __isLocal(const void *) { return false; }
@@ -87,6 +89,12 @@ SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev)
 {
 	(void)w, (void)sh, (void)prev;
 	return false;
+}
+
+/* Nor have lines. */
+SLOW void line_open(struct gsan_warp *w, u64 *sh)
+{
+	(void)w, (void)sh;
 }
 
 /* Nor have launches that overlap. */

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * line.cuh: lines of memory, which copies and products of matrices access as a whole.
+ *
+ * A line is 128 bytes of global memory, or 1 KiB of shared memory: eight rows of 128 bytes, in
+ * which the widest swizzle moves pieces of 16 bytes about.  (PTX ISA, Swizzling Modes;
+ * Asynchronous Warpgroup Level Matrix Instructions: Strides)  While asynchronous operations
+ * alone access it, each in whole columns of that swizzle, all granules of a column would have
+ * the same records.  So they are kept once: the line is linked.  Each of its granules has a
+ * mark in place 1, its first four a record of the line in place 2, whose byte mask says which
+ * of eight columns it is of.
+ * The mark is like the record of a write of all bytes that nobody knows to be over, so that
+ * whoever accesses a granule in another way puts in his record, sees it, and opens the line:
+ * every granule gets its column's records.  Marks and records of lines change while the line
+ * is locked, in the mark of its first granule.
+ */
+#define line_spill      __gsan_v1_line_spill
+#define line_state      __gsan_v1_line_state
+#define line_link       __gsan_v1_line_link
+#define link_granule    __gsan_v1_link_granule
+#define link_end        __gsan_v1_link_end
+#define line_link_one   __gsan_v1_line_link_one
+#define lines_global    __gsan_v1_lines_global
+#define line_put        __gsan_v1_line_put
+#define line_judge      __gsan_v1_line_judge
+#define line_pass       __gsan_v1_line_pass
+#define lines_issue     __gsan_v1_lines_issue
+
+#define LINE_BYTES      1024u   /* of shared memory */
+#define LINE_GLOBAL     128u    /* of global memory */
+#define LINE_RECORDS    4u      /* in place 2 of the first granules */
+#define LINE_ALL        255u    /* columns */
+#define LINE_SITES      16u     /* granules whose words of places 1 and 2 are the line's */
+#define LINE_OPENED     64u     /* lines opened again, or not linked, before a block links no more */
+#define LINE_NONE       (GSAN_LINE | (u64)GSAN_ASYNC_CLOCK << 35)
+
+struct line { u64 *sh; u32 *st, granules; };
+
+FN bool is_shared_line(struct line l) { return l.granules > LINE_GLOBAL / 8; }
+
+/* Of the granule with records at `sh`. */
+FN struct line line_of(const u64 *sh)
+{
+	bool shared = (u64)sh >= GSAN_SHADOW_SHARED;
+	u32 bytes = shared ? LINE_BYTES : LINE_GLOBAL;
+	u64 off = ((u64)sh - (shared ? GSAN_SHADOW_SHARED : GSAN_SHADOW)) & ~(u64)(bytes * 4 - 1);
+	struct line l;
+	l.sh = at<u64>((shared ? GSAN_SHADOW_SHARED : GSAN_SHADOW) + off);
+	l.st = at<u32>((shared ? GSAN_SITES_SHARED : GSAN_SITES) + off / 2);
+	l.granules = bytes / 8;
+	return l;
+}
+
+/* The column of a granule. */
+FN u32 line_column(u32 i) { return (i >> 1 ^ i >> 4) & 7; }
+
+FN u64 *line_record(struct line l, u32 j) { return l.sh + 4 * j + 2; }
+
+/* Where the site of record `j` in a column is: the words of places 1 and 2 of two granules. */
+FN u32 *line_site(struct line l, u32 j, u32 column) { return l.st + 4 * (2 * column + (j & 1)) + 1 + (j >> 1); }
+
+/* Record `j`; what another has exchanged for his own for a moment (column_put) comes back. */
+FN u64 line_load(struct line l, u32 j)
+{
+	u64 r = load64(line_record(l, j));
+	ROLLED
+	for (u32 k = 0; k < 1000 && !of_line(r); k++)
+		r = load64(line_record(l, j));
+	return of_line(r) ? r : LINE_NONE;
+}
+
+/* It as an operation's, as a granule of its columns has it, and back. */
+FN u64 operation(u64 r) { return r | GSAN_KIND_ASYNC << 8; }
+FN u64 whole(u64 r) { return operation(r) | 255; }
+FN u64 in_line(u64 r) { return (r & ~(u64)(GSAN_KIND_ASYNC << 8)) | GSAN_LINE; }
+
+/* The line's lock is let go: its first granule's mark is now `v`.  Whoever exchanged it for
+ * his own record for a moment puts it back. */
+FN void line_unlock(struct line l, u64 v)
+{
+	ROLLED
+	for (u32 k = 0; k < 10000; k++)
+		if (swap(l.sh + 1, GSAN_MARK_LOCKED, v) == GSAN_MARK_LOCKED)
+			return;
+	exchange64(l.sh + 1, v);
+}
+
+/* Is the line of the slot's shared memory linked, at a moment? */
+FN bool is_linked(u32 slot, u32 off)
+{
+	off &= SHARED_WINDOW;
+	if (off + LINE_BYTES > load(&block_of(slot)->shared_limit))
+		return false;
+	u64 row = (u64)(off >> 13) * root()->nslots + slot;
+	return is_mark(load64(at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4) + 1));
+}
+
+/* What there is to know of a locked line. */
+struct line_state { u64 r[LINE_RECORDS]; u32 site[LINE_RECORDS][8]; };
+
+SLOW void line_state(struct line l, struct line_state *s)
+{
+	ROLLED
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		s->r[j] = line_load(l, j);
+		ROLLED
+		for (u32 c = 0; c < 8; c++)
+			s->site[j][c] = load(line_site(l, j, c));
+	}
+}
+
+/* Puts `now` into a granule, if it is not there; false: the only place left is that of the
+ * mark. */
+FN bool spilled(u64 *sh, u32 *st, u64 now, u32 site, bool shared)
+{
+	uint4 a = load_cg(sh), c = load_cg(sh + 2);
+	u32 free = (a.x | a.y ? 0 : 1) | (c.x | c.y ? 0 : 4) | (c.z | c.w ? 0 : 8), lo = (u32)now, hi = (u32)(now >> 32);
+	if ((a.x == lo && a.y == hi) || (a.z == lo && a.w == hi) || (c.x == lo && c.y == hi) || (c.z == lo && c.w == hi))
+		return true;
+	u32 k = free ? place_in(free, first_place(now), shared) : 4;
+	if (k == 4 || swap(sh + k, 0, now))
+		return false;
+	store(st + k, site);
+	return true;
+}
+
+/* The line is locked, and opened: its granules have records of their own again. */
+SLOW void line_spill(struct gsan_warp *w, struct line l, const struct line_state *s)
+{
+	u32 *evicted = &warp_of(w->slot, w->id & 31)->evicted, over = 0;
+	ROLLED
+	for (u32 j = 0; j < LINE_RECORDS; j++)
+		over |= s->r[j] == LINE_NONE || over_for_all(w, whole(s->r[j]), is_shared_line(l)) ? 1u << j : 0;
+	/* The first granule's mark is the lock. */
+	ROLLED
+	for (u32 i = l.granules; i-- > 0; ) {
+		u64 *sh = l.sh + 4 * i, last = 0;
+		u32 c = line_column(i), last_site = 0;
+		if (i < LINE_SITES)
+			swap(sh + 2, i < LINE_RECORDS ? s->r[i] : LINE_NONE, 0);
+		ROLLED
+		for (u32 j = 0; j < LINE_RECORDS; j++) {
+			if ((over >> j & 1) || !(s->r[j] >> c & 1) ||
+			    spilled(sh, l.st + 4 * i, whole(s->r[j]), s->site[j][c], is_shared_line(l)))
+				continue;
+			if (last)
+				fetch_add(evicted, 1);
+			last = whole(s->r[j]);
+			last_site = s->site[j][c];
+		}
+		if (last)
+			store(l.st + 4 * i + 1, last_site);
+		/* Somebody may have taken its place before it was there. */
+		if (!i)
+			line_unlock(l, last);
+		else if (swap(sh + 1, GSAN_MARK, last) != GSAN_MARK && last)
+			fetch_add(evicted, 1);
+	}
+	fetch_add(&own_block(w)->opened, 1);
+}
+
+/* The granule at `sh` of each calling lane has a mark, or had one a moment ago.  Of lanes that
+ * are together and come to one line the first opens it. */
+SLOW void line_open(struct gsan_warp *w, u64 *sh)
+{
+	u32 group = __activemask();
+	struct line l = line_of(sh);
+	bool opens = sreg_laneid() == __ffs(__match_any_sync(group, (u64)l.sh)) - 1;
+	ROLLED
+	while (__ballot_sync(group, is_mark(load64(sh + 1)))) {
+		if (opens && swap(l.sh + 1, GSAN_MARK, GSAN_MARK_LOCKED) == GSAN_MARK) {
+			struct line_state s;
+			line_state(l, &s);
+			line_spill(w, l, &s);
+		}
+		/* A mark that was put back behind that (column_put), as may be a line's record. */
+		if (!is_mark(load64(l.sh + 1)))
+			swap(sh + 1, GSAN_MARK, 0);
+		opens = true;
+		meet_all(group);
+	}
+	u64 r = load64(sh + 2);
+	if (of_line(r) && !is_mark(load64(sh + 1)) && !is_mark(load64(l.sh + 1)))
+		swap(sh + 2, r, 0);
+}
+
+/* ---- Linking ------------------------------------------------------------------------ */
+
+/* What the granules of a line must have, by place, with its site; a record that is of no
+ * account is none. */
+struct link { struct gsan_warp *w; u64 r[4]; u32 site[4]; bool shared; };
+
+/* What of a granule's record is of account for linking; ~0: it cannot be linked.  In shared
+ * memory what threads of the slot's earlier tenants left is of none, in global memory what
+ * earlier launches did. */
+FN u64 linkable(const struct link *k, u64 r)
+{
+	if (!r || is_mark(r))
+		return r ? ~0ull : 0;
+	if (GSAN_REC_KIND(r) != GSAN_KIND_ASYNC)
+		return k->shared ? (GSAN_REC_CLOCK(r) <= k->w->start ? 0 : ~0ull) : GSAN_REC_CLOCK(r) < k->w->launch_base ? 0 : ~0ull;
+	if (!k->shared)
+		return async_gone(k->w, r) ? 0 : ~0ull;
+	return GSAN_REC_BYTES(r) == 255 && ((async_what(r) & GSAN_ASYNC_MBAR) || async_how(r) == GSAN_HOW_BULK ||
+					    async_how(r) == GSAN_HOW_WGMMA) ? r : ~0ull;
+}
+
+/* Takes a record out, puts `now` there.  False: another was quicker. */
+FN bool replaced(u64 *at_, u64 old, u64 now) { return old == now || swap(at_, old, now) == old; }
+
+/* Is granule `i` of the line as it must be?  If `mark`, it is marked, and the line's record
+ * `own` takes place 2; the first one's mark is the lock, which is there. */
+SLOW bool link_granule(const struct link *k, struct line l, u32 i, bool mark, u64 own)
+{
+	u64 *sh = l.sh + 4 * i;
+	uint4 a = load_cg(sh), c = load_cg(sh + 2), words = load_cg(l.st + 4 * i);
+	ROLLED
+	for (u32 n = 0; n < 4; n++) {
+		u32 p = n < 2 ? n ^ 1 : n;      /* the mark first */
+		u64 r = p & 2 ? (p & 1 ? (u64)c.w << 32 | c.z : (u64)c.y << 32 | c.x) : (p & 1 ? (u64)a.w << 32 | a.z : (u64)a.y << 32 | a.x);
+		u32 site = p & 2 ? (p & 1 ? words.w : words.z) : p & 1 ? words.y : words.x;
+		if (mark && !i && p == 1)
+			continue;
+		u64 has = linkable(k, r);
+		if (has != k->r[p] || (has && site != k->site[p]))
+			return false;
+		if (mark && !replaced(sh + p, r, p == 1 ? GSAN_MARK : p == 2 ? own : 0))
+			return false;
+	}
+	return true;
+}
+
+/* Mostly nothing stands in global memory but what threads of earlier launches left. */
+FN bool link_vacant(const struct link *k, struct line l, u32 i, bool mark)
+{
+	u64 *sh = l.sh + 4 * i;
+	u32 bound = HIGH(k->w->launch_base);
+	uint4 a = load_cg(sh), c = load_cg(sh + 2);
+	if (a.y >= bound || (a.w >= bound && (i || !mark)) || c.y >= bound || c.w >= bound)
+		return link_granule(k, l, i, mark, LINE_NONE);
+	if (!mark)
+		return true;
+	bool fine = !i || replaced(sh + 1, (u64)a.w << 32 | a.z, GSAN_MARK);
+	return fine && replaced(sh, (u64)a.y << 32 | a.x, 0) && replaced(sh + 2, (u64)c.y << 32 | c.x, LINE_NONE) &&
+	       replaced(sh + 3, (u64)c.w << 32 | c.z, 0);
+}
+
+/* Has granule `i`, which was marked, nothing but what it was given?  Who came between the look
+ * and the mark is seen now; who comes later sees the mark. */
+FN bool link_stands(struct line l, u32 i)
+{
+	uint4 a = load_cg(l.sh + 4 * i), c = load_cg(l.sh + 4 * i + 2);
+	return !(a.x | a.y | c.z | c.w) && is_mark((u64)a.w << 32 | a.z) && (i < LINE_SITES || !(c.x | c.y));
+}
+
+/* The line is locked: it is linked if `fine`, else opened. */
+SLOW void link_end(const struct link *k, struct line l, bool fine)
+{
+	if (fine) {
+		line_unlock(l, GSAN_MARK);
+		return;
+	}
+	struct line_state s;
+	ROLLED
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		s.r[j] = k->r[j] ? in_line(k->r[j]) : LINE_NONE;
+		ROLLED
+		for (u32 c = 0; c < 8; c++)
+			s.site[j][c] = k->site[j];
+	}
+	line_spill(k->w, l, &s);
+}
+
+FN u64 link_own(const struct link *k, u32 i)
+{
+	return i >= LINE_SITES ? 0 : i < LINE_RECORDS && k->r[i] ? in_line(k->r[i]) : LINE_NONE;
+}
+
+enum { LINK_NOT, LINK_DONE, LINK_AGAIN };
+
+/* All lanes of the warp link the line of the own block's shared memory, if a copy filled it
+ * and nothing has come since but what is alike in all its granules. */
+SLOW u32 line_link(struct gsan_warp *w, struct line l)
+{
+	u32 lane = sreg_laneid();
+	struct link k;
+	bool filled = false, fine = true;
+	u64 lock = load64(l.sh + 1);
+	k.w = w;
+	k.shared = true;
+	ROLLED
+	for (u32 p = 0; p < 4; p++) {
+		u64 r = k.r[p] = linkable(&k, p == 1 ? lock : load64(l.sh + p));
+		k.site[p] = load(l.st + p);
+		filled |= (async_what(r) & GSAN_ASYNC_MBAR) && (r & ASYNC_WRITES);
+		fine &= r != ~0ull;
+	}
+	/* Lanes may have looked at different moments. */
+	if (!__all_sync(~0u, filled && fine))
+		return __any_sync(~0u, is_mark(lock)) ? LINK_AGAIN : LINK_NOT;
+	ROLLED
+	for (u32 i = lane; i < LINE_BYTES / 8; i += 32)
+		fine &= link_granule(&k, l, i, false, 0);
+	if (!__all_sync(~0u, fine))
+		return LINK_NOT;
+	if (!lane)
+		fine = replaced(l.sh + 1, lock, GSAN_MARK_LOCKED);
+	if (!__all_sync(~0u, fine))
+		return LINK_AGAIN;
+	ROLLED
+	for (u32 i = lane; i < LINE_BYTES / 8; i += 32)
+		fine &= link_granule(&k, l, i, true, link_own(&k, i));
+	/* The sites of the line's records stand where no granule needs them any more. */
+	meet_all(~0u);
+	store(line_site(l, lane >> 3, lane & 7), k.site[lane >> 3]);
+	__threadfence();
+	meet_all(~0u);
+	ROLLED
+	for (u32 i = lane; i < LINE_BYTES / 8; i += 32)
+		fine &= link_stands(l, i);
+	fine = __all_sync(~0u, fine);
+	if (!lane)
+		link_end(&k, l, fine);
+	meet_all(~0u);
+	return fine ? LINK_DONE : LINK_NOT;
+}
+
+/* The calling lane links a line of global memory, where nothing is of account. */
+SLOW void line_link_one(struct gsan_warp *w, struct line l)
+{
+	struct link k;
+	bool fine = true;
+	u64 lock = load64(l.sh + 1);
+	k.w = w;
+	k.shared = false;
+	ROLLED
+	for (u32 p = 0; p < 4; p++)
+		k.r[p] = k.site[p] = 0;
+	ROLLED
+	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i++)
+		fine = link_vacant(&k, l, i, false);
+	if (!fine || is_mark(lock) || !replaced(l.sh + 1, lock, GSAN_MARK_LOCKED))
+		return;
+	ROLLED
+	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i++)
+		fine = link_vacant(&k, l, i, true);
+	__threadfence();
+	ROLLED
+	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i++)
+		fine = link_stands(l, i);
+	link_end(&k, l, fine);
+}
+
+/* ---- Operations --------------------------------------------------------------------- */
+
+/* What issue_status says of a line's record `prev`.  A product asks again and again of the
+ * copy that filled its stage: what it came behind once it stays behind. */
+FN u32 line_status(struct issue *x, u64 *sh, u64 prev, u64 now)
+{
+	u32 *fine = &lane_of(x->w, lane_in(x->w))->fine, hash = over_hash(x->w, prev);
+	if (is_ghost(x->w))
+		return status_of(x, sh, prev, now);
+	if (load(fine) == hash)
+		return STATUS_FINE;
+	u32 v = status_of(x, sh, prev, now);
+	if ((v & 255) == STATUS_FINE)
+		store(fine, hash);
+	return v;
+}
+
+/* The operation with record `now` is compared with the line's record `r`.  Does it stand for
+ * that one as well? */
+SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
+{
+	u64 prev = operation(r);
+	u32 both = (u32)(prev & now) & 255, v = line_status(x, l.sh, prev, now), s = v & 255;
+	bool write = now & ASYNC_WRITES, writes = prev & ASYNC_WRITES;
+	if (s == STATUS_BAD && both && (write || writes) && !(reduces(prev) && reduces(now))) {
+		u32 j = 0, last = 0;
+		ROLLED
+		while (j + 1 < LINE_RECORDS && load64(line_record(l, j)) != r)
+			j++;
+		/* It may be of several operations of a group, in columns of their own. */
+		ROLLED
+		for (u32 m = both; m; m &= m - 1) {
+			u32 c = __ffs(m) - 1, word = load(line_site(l, j, c));
+			if (word != last)
+				issue_report(x->w, v, l.sh, l.st, 1, word, whole(prev), whole(now),
+					     addr + 16 * c | is_shared_line(l), x->site);
+			last = word;
+		}
+	}
+	return s == STATUS_GONE || (s == STATUS_FINE && !(prev & ~now & 255) && (write || !writes));
+}
+
+/* The operation's record goes into the line, which is locked, and is compared with what
+ * stands.  False: there is no room for it. */
+SLOW bool line_put(struct issue *x, struct line l, u64 addr, u32 columns)
+{
+	u64 now = x->rec | columns, all = now, r[LINE_RECORDS];
+	u32 free = 0, old_ones = 0, reads = 0, copies = 0, same = LINE_RECORDS;
+	bool write = now & ASYNC_WRITES;
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++)
+		r[j] = load64(line_record(l, j));
+	ROLLED
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		if (!of_line(r[j]))
+			r[j] = line_load(l, j);
+		if (r[j] == LINE_NONE) {
+			free |= 1u << j;
+		} else if (write || (r[j] & ASYNC_WRITES)) {
+			old_ones |= line_judge(x, l, r[j], now, addr) << j;
+		} else if (!((operation(r[j]) ^ now) & ~255ull)) {
+			/* Another read of the same group. */
+			same = j;
+			all |= r[j] & 255;
+		} else {
+			reads |= 1u << j;
+			copies |= async_what(r[j]) & GSAN_ASYNC_MBAR ? 1u << j : 0;
+		}
+	}
+	/* Reads do not mind each other: they are asked of if there is little room, those whose
+	 * phases are not remembered for long somewhat earlier. */
+	ROLLED
+	for (u32 m = __popc(free) > 2 ? 0 : __popc(free) > 1 ? copies : reads; m; m &= m - 1) {
+		u32 j = __ffs(m) - 1;
+		if (line_judge(x, l, r[j], now, addr))
+			old_ones |= 1u << j;
+		else if ((r[j] & now & 255) && (line_status(x, l.sh, operation(r[j]), now) & 255) == STATUS_FINE)
+			exchange64(line_record(l, j), r[j] & ~(now & 255));
+	}
+	if (same == LINE_RECORDS) {
+		u32 room = free | old_ones;
+		/* In global memory a read gives up itself. */
+		if (!room && !write && !is_shared_line(l)) {
+			fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
+			return true;
+		}
+		if (!room)
+			return false;
+		same = __ffs(room) - 1;
+		old_ones &= ~(1u << same);
+	}
+	u32 word = site_word(x->site, whole(now));
+	ROLLED
+	for (u32 m = columns; m; m &= m - 1)
+		store(line_site(l, same, __ffs(m) - 1), word);
+	exchange64(line_record(l, same), in_line(all));
+	/* Others that it stands for are only in the way. */
+	ROLLED
+	for (u32 m = old_ones; m; m &= m - 1)
+		exchange64(line_record(l, __ffs(m) - 1), LINE_NONE);
+	return true;
+}
+
+/* Does the same read stand already? */
+FN bool line_stands(struct line l, u64 now)
+{
+	bool found = false;
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		u64 r = load64(line_record(l, j));
+		found |= !((r ^ in_line(now)) & ~255ull) && !(now & ~r & 255);
+	}
+	return found;
+}
+
+/* Of each lane for which it is true, `mine`: the operation accesses columns of the line at
+ * `addr`.  Returns whether that is still to be done, as the line is not linked, or has no
+ * room.  By all lanes of `group`. */
+SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u32 columns)
+{
+	bool left = mine;
+	struct line l = line_of(sh);
+	meet_all(group);
+	ROLLED
+	while (__ballot_sync(group, mine)) {
+		bool locked = false;
+		if (mine) {
+			u64 mark = load64(l.sh + 1);
+			if (!is_mark(mark))
+				mine = false;
+			else if (!(x->rec & ASYNC_WRITES) && line_stands(l, x->rec | columns))
+				mine = left = false;
+			else if (mark == GSAN_MARK)
+				locked = swap(l.sh + 1, GSAN_MARK, GSAN_MARK_LOCKED) == GSAN_MARK;
+		}
+		meet_all(group);
+		bool room = true;
+		if (locked) {
+			room = line_put(x, l, addr, columns);
+			if (room) {
+				__threadfence();
+				line_unlock(l, GSAN_MARK);
+				mine = left = false;
+			}
+		}
+		meet_all(group);
+		if (!room) {
+			struct line_state s;
+			line_state(l, &s);
+			line_spill(x->w, l, &s);
+			mine = false;
+		}
+		meet_all(group);
+	}
+	return left;
+}
+
+/* Lines of the shared memory of x->slot, one of each lane for which it is `mine`, of which
+ * the operation accesses a run of columns.  What is not linked is linked if it can be (`link`,
+ * by all lanes of the warp, of the own block's memory), or done granule by granule, by all
+ * lanes together. */
+SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 columns, bool link)
+{
+	u32 lane = sreg_laneid(), rank = __popc(group & ((1u << lane) - 1)), n = __popc(group);
+	struct granule g;
+	meet_all(group);
+	bool there = mine && granule_at(x, &g, addr, (u64)addr + 8, load(&block_of(x->slot)->shared_limit));
+	bool left = line_pass(x, group, there, g.sh, addr, columns);
+	struct gsan_block *b = own_block(x->w);
+	link = link && group == ~0u && __shfl_sync(group, load(&b->opened), __ffs(group) - 1) < LINE_OPENED;
+	meet_all(group);
+	if (mine && !there)
+		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->unbacked, LINE_BYTES / 8);
+	meet_all(group);
+	ROLLED
+	for (u32 todo = __ballot_sync(group, left); todo; todo &= todo - 1) {
+		u32 from = __ffs(todo) - 1, at_ = __shfl_sync(group, addr, from), set = __shfl_sync(group, columns, from);
+		u32 linked = LINK_NOT;
+		u64 *sh = (u64 *)__shfl_sync(group, (u64)g.sh, from);
+		if (link)
+			linked = line_link(x->w, line_of(sh));
+		meet_all(group);
+		bool open = true;
+		if (linked != LINK_NOT)
+			open = line_pass(x, group, lane == from, g.sh, addr, columns);
+		open = __shfl_sync(group, (int)open, from);
+		if (linked != LINK_NOT && !open)
+			continue;
+		/* Other lanes' operations may be others. */
+		struct issue y;
+		issue_begin(&y, (struct gsan_warp *)__shfl_sync(group, (u64)x->w, from), __shfl_sync(group, x->slot, from),
+			    __shfl_sync(group, x->rec, from), __shfl_sync(group, x->flags, from), __shfl_sync(group, x->site, from));
+		y.post = (struct gsan_post *)__shfl_sync(group, (u64)x->post, from);
+		y.side = __shfl_sync(group, x->side, from);
+		u32 wide = __popc(set), first = __ffs(set) - 1;
+		ROLLED
+		for (u32 i = rank; __ballot_sync(group, i < 8 * wide); i += n) {
+			u32 row = i / wide & 7;
+			async_range(&y, group, at_ + row * 128 + ((i % wide + first ^ row) << 4), i < 8 * wide ? 16 : 0);
+		}
+		meet_all(group);
+	}
+}
+
+/* Likewise of global memory, `bytes` bytes at `addr` within a line.  Returns whether it is
+ * still to be done. */
+SLOW bool lines_global(struct issue *x, u32 group, u64 addr, u32 bytes)
+{
+	u32 first = (u32)addr >> 4 & 7, columns = ((1u << (bytes >> 4)) - 1) << first;
+	struct granule g;
+	bool mine = bytes && !(((u32)addr | bytes) & 15) && granule_at(x, &g, addr, addr + bytes, 0);
+	bool left = line_pass(x, group, mine, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
+	/* What copies write is mostly for threads to read. */
+	bool link = left && !(x->rec & ASYNC_WRITES) && load(&own_block(x->w)->opened) < LINE_OPENED;
+	meet_all(group);
+	if (link)
+		line_link_one(x->w, line_of(g.sh));
+	meet_all(group);
+	bool still = line_pass(x, group, link, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
+	return bytes && (!mine || (link ? still : left));
+}
