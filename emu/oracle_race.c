@@ -433,7 +433,11 @@ static bool stands_for(const struct orc_access *x, const struct orc_access *a)
 	if (x == a)
 		return true;
 	/* A race through the read-only proxy is one of its own; it is one without. */
-	if ((a->read_only && !x->read_only) || a->proxy != x->proxy || !as_bad(x, a))
+	if ((a->read_only && !x->read_only) || !as_bad(x, a))
+		return false;
+	/* Behind the fence an operation is no better than what it came behind. */
+	if (a->proxy != x->proxy &&
+	    (a->proxy != ORC_GENERIC || !x->issue || orc_proxies(ORC_MOST, a, x) != ORC_FINE))
 		return false;
 	if (x->thread == a->thread)
 		return x->epoch >= a->epoch;

@@ -45,8 +45,7 @@ void init_done(struct gen *g)
 		put_barrier(g);
 }
 
-/* Waits a while for a phase; lanes for which it does not end leave, or go on. */
-static void put_polls(struct gen *g, const char *instruction)
+void put_polls(struct gen *g, const char *instruction, unsigned times)
 {
 	unsigned loop = ++g->labels, done = ++g->labels;
 
@@ -55,10 +54,10 @@ static void put_polls(struct gen *g, const char *instruction)
 	put(g, "%s", instruction);
 	put(g, "@%%f bra L%u;", done);
 	put(g, "add.u32 %%k7, %%k7, 1;");
-	put(g, "setp.lt.u32 %%q, %%k7, %u;", POLLS);
+	put(g, "setp.lt.u32 %%q, %%k7, %u;", times);
 	put(g, "@%%q bra L%u;", loop);
 	/* A barrier with a count waits for those that left. */
-	if (g->p->safe || chance(g, 15))
+	if (times > POLLS || g->p->safe || chance(g, 15))
 		put(g, "exit;");
 	put_label(g, done);
 }
@@ -73,7 +72,7 @@ void put_wait(struct gen *g, const struct bar *b, const char *parity, bool clust
 		how = 2;
 	snprintf(text, sizeof text, "mbarrier.%s_wait.parity%s.shared%s.b64 %%f, [%%sb+%u], %s;",
 		 PICK(g, "try", "try", "test"), sems[how], how ? "::cta" : "", b->off, parity);
-	put_polls(g, text);
+	put_polls(g, text, POLLS);
 	if (how == 3 && !slip(g, 15))
 		put(g, "fence.%s.cluster;", PICK(g, "acquire", "acq_rel", "sc"));
 	plain(g);
@@ -698,7 +697,7 @@ void motif_phases(struct gen *g)
 
 			snprintf(text, sizeof text, "mbarrier.%s_wait%s.shared::cta.b64 %%f, [%%sb+%u], %%st;",
 				 PICK(g, "try", "test"), PICK(g, ".acquire.cta", ".acquire.cluster"), b.off);
-			put_polls(g, text);
+			put_polls(g, text, POLLS);
 			plain(g);
 		} else {
 			put_wait_now(g, &b);

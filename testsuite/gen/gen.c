@@ -645,7 +645,10 @@ void gen_make(struct gen_prog *p, uint64_t seed, bool async)
 	p->threads = threads[below(&g, sizeof threads / sizeof *threads)];
 	g.whole = p->threads % 32 == 0;
 	if (async) {
-		async_motifs(&g);
+		if (seed < GEN_PRODUCTS)
+			async_motifs(&g);
+		else
+			product_motifs(&g);
 		return;
 	}
 	g.global = 0;

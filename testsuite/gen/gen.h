@@ -35,7 +35,9 @@ struct gen_prog {
 /* The tensor map over the first one: words in rows of 32, boxes of 8 by 4. */
 enum { GEN_MAP_ROW = 32, GEN_MAP_WIDE = 8, GEN_MAP_HIGH = 4 };
 
-/* The same seed gives the same program; those of the asynchronous world are others. */
+/* The same seed gives the same program; those of the asynchronous world are others, and of
+ * them those from GEN_PRODUCTS on are of wgmma. */
+#define GEN_PRODUCTS (UINT64_C(1) << 32)
 void gen_make(struct gen_prog *, uint64_t seed, bool async);
 void gen_copy(struct gen_prog *, const struct gen_prog *);
 void gen_free(struct gen_prog *);

@@ -20,6 +20,9 @@ bool take_bar(struct gen *, struct bar *);
 bool take_stage(struct gen *, struct place *, bool shared);
 void put_init(struct gen *, const struct bar *, unsigned count);
 void init_done(struct gen *);
+/* Waits a while for a phase; lanes for which it does not end leave, or if `times` is POLLS
+ * and no more, may go on. */
+void put_polls(struct gen *, const char *instruction, unsigned times);
 void put_wait(struct gen *, const struct bar *, const char *parity, bool cluster);
 /* For the phase under way, unless it slips. */
 void put_wait_now(struct gen *, const struct bar *);

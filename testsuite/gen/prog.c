@@ -67,7 +67,7 @@ void gen_clear(struct gen_prog *p)
 
 const char gen_header[] =
 	".version 8.6\n"
-	".target sm_90\n"
+	".target sm_90a\n"
 	".address_size 64\n";
 
 /* Registers that items may count on: %c block, %m blocks, %t thread, %n threads, %w
@@ -101,7 +101,8 @@ void gen_print(struct ptx_buf *b, const struct gen_prog *p, const char *name)
 		"	.reg .b16 %h<4>;\n"
 		"	.reg .b32 %c, %m, %t, %n, %w, %l, %g, %sb, %i, %a, %v<8>, %k<8>;\n"
 		"	.reg .b64 %rg, %ra, %x<8>;\n"
-		"	.shared .align 128 .b8 smem[8192];\n"
+		"	.reg .f32 %d<4>;\n"
+		"	.shared .align 1024 .b8 smem[8192];\n"
 		"	ld.param.u64 %rg, [p_data];\n"
 		"	cvta.to.global.u64 %rg, %rg;\n"
 		"	mov.u32 %sb, smem;\n"

@@ -24,7 +24,7 @@ struct options {
 	const char *save, *write;
 	const char *device;             /* another driver; NULL: none */
 	uint64_t each;
-	bool print, shrink, any_kind, async;
+	bool print, shrink, any_kind, async, products;
 };
 
 static const char usage_text[] =
@@ -34,6 +34,7 @@ static const char usage_text[] =
 "      --seed=N         the first program (default 1)\n"
 "      --count=N        how many (default 1000)\n"
 "      --async          programs of the asynchronous world: mbarriers, copies, clusters\n"
+"      --products       of wgmma, from stages that copies fill\n"
 "      --schedules=N    schedules for each (default 3)\n"
 "      --save=DIR       where short programs that show a disagreement go (default .)\n"
 "      --most=N         stop after so many of those (default 10)\n"
@@ -95,11 +96,11 @@ static void parse(struct options *o, int argc, char **argv)
 {
 	enum {
 		SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT,
-		EMU, LOUD, HELP, DEVICE, EACH, ASYNC
+		EMU, LOUD, HELP, DEVICE, EACH, ASYNC, PRODUCTS
 	};
 	static const struct option longs[] = {
 		{"seed", required_argument, NULL, SEED}, {"count", required_argument, NULL, COUNT},
-		{"async", no_argument, NULL, ASYNC},
+		{"async", no_argument, NULL, ASYNC}, {"products", no_argument, NULL, PRODUCTS},
 		{"schedules", required_argument, NULL, SCHEDULES},
 		{"save", required_argument, NULL, SAVE}, {"most", required_argument, NULL, MOST},
 		{"no-shrink", no_argument, NULL, NO_SHRINK},
@@ -121,6 +122,9 @@ static void parse(struct options *o, int argc, char **argv)
 			break;
 		case ASYNC:
 			o->async = true;
+			break;
+		case PRODUCTS:
+			o->async = o->products = true;
 			break;
 		case SCHEDULES:
 			o->schedules = (unsigned)number(optarg);
@@ -164,6 +168,8 @@ static void parse(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		usage("no arguments are wanted");
+	if (o->products && o->seed < GEN_PRODUCTS)
+		o->seed += GEN_PRODUCTS;
 	if (!o->schedules)
 		o->schedules = o->device ? 8 : 3;
 	if (!o->each || o->schedules > SCHEDULES_MAX)
