@@ -285,19 +285,22 @@ SLOW u32 line_link(struct gsan_warp *w, struct line l)
 	u32 lane = sreg_laneid();
 	struct link k;
 	bool filled = false, fine = true;
-	u64 lock = load64(l.sh + 1);
+	/* What the first lane sees: others may look at another moment. */
+	u64 lock = __shfl_sync(~0u, load64(l.sh + 1), 0);
 	k.w = w;
 	k.shared = true;
 	ROLLED
 	for (u32 p = 0; p < 4; p++) {
-		u64 r = k.r[p] = linkable(&k, p == 1 ? lock : load64(l.sh + p));
-		k.site[p] = load(l.st + p);
+		u64 r = linkable(&k, p == 1 ? lock : load64(l.sh + p));
+		k.r[p] = r = __shfl_sync(~0u, r, 0);
+		k.site[p] = __shfl_sync(~0u, load(l.st + p), 0);
 		filled |= (async_what(r) & GSAN_ASYNC_MBAR) && (r & ASYNC_WRITES);
 		fine &= r != ~0ull;
 	}
-	/* Lanes may have looked at different moments. */
-	if (!__all_sync(~0u, filled && fine))
-		return __any_sync(~0u, is_mark(lock)) ? LINK_AGAIN : LINK_NOT;
+	if (is_mark(lock))
+		return LINK_AGAIN;
+	if (!filled || !fine)
+		return LINK_NOT;
 	ROLLED
 	for (u32 i = lane; i < LINE_BYTES / 8; i += 32)
 		fine &= link_granule(&k, l, i, false, 0);
