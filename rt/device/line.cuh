@@ -95,6 +95,13 @@ FN bool is_linked(u32 slot, u32 off)
 	return is_mark(load64(at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4) + 1));
 }
 
+/* Is an operation's record of no account any more?  One of a launch that overlaps is not over
+ * for its being of another. */
+FN bool line_over(struct gsan_warp *w, u64 r, bool shared)
+{
+	return (shared || async_over(w, r, OF_LANE)) && over_for_all(w, r, shared);
+}
+
 /* What there is to know of a locked line. */
 struct line_state { u64 r[LINE_RECORDS]; u32 site[LINE_RECORDS][8]; };
 
@@ -130,7 +137,7 @@ SLOW void line_spill(struct gsan_warp *w, struct line l, const struct line_state
 	u32 *evicted = &warp_of(w->slot, w->id & 31)->evicted, over = 0;
 	ROLLED
 	for (u32 j = 0; j < LINE_RECORDS; j++)
-		over |= s->r[j] == LINE_NONE || over_for_all(w, whole(s->r[j]), is_shared_line(l)) ? 1u << j : 0;
+		over |= s->r[j] == LINE_NONE || line_over(w, whole(s->r[j]), is_shared_line(l)) ? 1u << j : 0;
 	/* The first granule's mark is the lock. */
 	ROLLED
 	for (u32 i = l.granules; i-- > 0; ) {
@@ -200,7 +207,7 @@ FN u64 linkable(const struct link *k, u64 r)
 	if (GSAN_REC_KIND(r) != GSAN_KIND_ASYNC)
 		return k->shared ? (GSAN_REC_CLOCK(r) <= k->w->start ? 0 : ~0ull) : GSAN_REC_CLOCK(r) < k->w->launch_base ? 0 : ~0ull;
 	if (!k->shared)
-		return async_gone(k->w, r) ? 0 : ~0ull;
+		return line_over(k->w, r, false) ? 0 : ~0ull;
 	return GSAN_REC_BYTES(r) == 255 && ((async_what(r) & GSAN_ASYNC_MBAR) || async_how(r) == GSAN_HOW_BULK ||
 					    async_how(r) == GSAN_HOW_WGMMA) ? r : ~0ull;
 }
