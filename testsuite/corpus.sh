@@ -37,6 +37,8 @@ if [ "${CORPUS:-quick}" = full ]; then
 		done
 	done
 fi
+# Fewer of the many: the first target alone.
+[ "${REPRODUCERS:-1}" = 1 ] || combos=${combos%% *}
 
 # The file names are the same in every folder: ptxas writes them into notes.
 assemble()
