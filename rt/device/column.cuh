@@ -66,7 +66,8 @@ SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 sit
 			/* Of lanes that come together the last one's stands, and its site must. */
 			if (gone || !((u32)found & (0xf00 | (~q.want & 255))))
 				more = beside(&q, 0, site + k, true, false, pick, chosen(&q, pick) == now);
-			else if (swap(q.sh + pick, now, found) != now)
+			/* A line's mark that was out for a moment may have been missed. (line.cuh) */
+			else if (swap(q.sh + pick, now, found) != now || is_mark(found) || of_line(found))
 				fetch_add(&w->evicted, 1);
 			if (!gone)
 				w->dropped = 1;

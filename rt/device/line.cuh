@@ -213,7 +213,7 @@ FN u64 linkable(const struct link *k, u64 r)
 }
 
 /* Takes a record out, puts `now` there.  False: another was quicker. */
-FN bool replaced(u64 *at_, u64 old, u64 now) { return old == now || swap(at_, old, now) == old; }
+FN bool replaced(u64 *place, u64 old, u64 now) { return old == now || swap(place, old, now) == old; }
 
 /* Is granule `i` of the line as it must be?  If `mark`, it is marked, and the line's record
  * `own` takes place 2; the first one's mark is the lock, which is there. */
@@ -536,8 +536,8 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->unbacked, LINE_BYTES / 8);
 	meet_all(group);
 	ROLLED
-	for (u32 todo = __ballot_sync(group, left); todo; todo &= todo - 1) {
-		u32 from = __ffs(todo) - 1, at_ = __shfl_sync(group, addr, from), set = __shfl_sync(group, columns, from);
+	for (u32 lanes = __ballot_sync(group, left); lanes; lanes &= lanes - 1) {
+		u32 from = __ffs(lanes) - 1, start = __shfl_sync(group, addr, from), set = __shfl_sync(group, columns, from);
 		u32 linked = LINK_NOT;
 		u64 *sh = (u64 *)__shfl_sync(group, (u64)g.sh, from);
 		if (link)
@@ -559,7 +559,7 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 		ROLLED
 		for (u32 i = rank; __ballot_sync(group, i < 8 * wide); i += n) {
 			u32 row = i / wide & 7;
-			async_range(&y, group, at_ + row * 128 + ((i % wide + first ^ row) << 4), i < 8 * wide ? 16 : 0);
+			async_range(&y, group, start + row * 128 + ((i % wide + first ^ row) << 4), i < 8 * wide ? 16 : 0);
 		}
 		meet_all(group);
 	}

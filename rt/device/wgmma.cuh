@@ -87,8 +87,8 @@ API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
 		if (m.mine + n.mine) {
 			bool of_b = lane >= m.mine;
 			u32 i = (of_b ? lane - m.mine : lane) * 4 + warp;
-			u32 at_ = of_b ? matrix_line_at(b, op & GSAN_WGMMA_B_MN, rows, i) : matrix_line_at(a, op & GSAN_WGMMA_A_MN, 64, i);
-			lines_issue(&x, all, lane < m.mine + n.mine, at_, of_b ? n.columns : m.columns, true);
+			u32 start = of_b ? matrix_line_at(b, op & GSAN_WGMMA_B_MN, rows, i) : matrix_line_at(a, op & GSAN_WGMMA_A_MN, 64, i);
+			lines_issue(&x, all, lane < m.mine + n.mine, start, of_b ? n.columns : m.columns, true);
 		}
 		if ((op & GSAN_WGMMA_A) && !m.columns)
 			wgmma_part(&x, all, a, op & GSAN_WGMMA_A_MN, 64, 32);
