@@ -386,9 +386,7 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 	/* It is not over for the others. */
 	if (group && !over && async_over(w, prev, OF_LANE))
 		now ^= 1ull << 12;
-	u32 psite = site_in(word, prev);
-	if (!psite)
-		psite = site_of(st, i, prev);
+	u32 psite = site_found(sh, st, i, word, prev, site);
 	u32 kind = unfenced ? GSAN_PROXY_RACE | GSAN_WHY_READ_FENCE << 8 :
 		   aliases ? GSAN_PROXY_RACE | GSAN_WHY_ALIAS << 8 : open_kind(w, prev);
 	if (by_peer(prev) && !aliases)

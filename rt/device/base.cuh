@@ -65,6 +65,7 @@ typedef unsigned long long u64;
 #define fence_sc        __gsan_v1_fence_sc
 #define fence_enter     __gsan_v1_fence_enter
 #define fence_knows     __gsan_v1_fence_knows
+#define log_knows       __gsan_v1_log_knows
 #define fence_share     __gsan_v1_fence_share
 #define shared_knows    __gsan_v1_shared_knows
 #define snap_summary    __gsan_v1_snap_summary
@@ -331,6 +332,13 @@ FN u32 block_clock(const struct gsan_block *b, u32 slot)
 	return top;
 }
 
+FN u32 clock_next(struct gsan_warp *w)
+{
+	u32 clock = load(&w->clock);
+	w->clock = clock + 1;
+	return clock;
+}
+
 /* Groups of a split warp move the clock one by one: set back by one of them, it
  * would lie below records of the other, which the next release leaves out. */
 SLOW u32 tick_split(struct gsan_warp *w, u32 least)
@@ -363,7 +371,22 @@ FN u32 tick(struct gsan_warp *w, bool whole)
 {
 	if (!whole)
 		return tick_split(w, 0);
-	u32 clock = load(&w->clock);
-	w->clock = clock + 1;
-	return clock;
+	return clock_next(w);
+}
+
+/* What warps keep of their last fences lies in rings, whose readers tell from the oldest
+ * entry's clock what was overwritten: the groups of a split warp enter theirs one after
+ * the other, from ring_begin to ring_end, with a clock of their own. */
+FN bool ring_begin(struct gsan_warp *w, u32 lanes)
+{
+	bool split = lanes != load(&w->live);
+	if (split)
+		take_lock(&w->lock);
+	return split;
+}
+
+FN void ring_end(struct gsan_warp *w, bool split)
+{
+	if (split)
+		unlock(&w->lock);
 }

@@ -87,7 +87,7 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 	if (gpu && load(&b->sc_floor) < floor) {
 		take_lock(&b->lock);
 		if (load(&b->sc_floor) < floor) {
-			fence_enter(fence_log(w->slot, 32), fetch_add(&b->fences, 1), floor, ~0u, floor);
+			fence_enter(fence_log(w->slot, 32), &b->fences, floor, ~0u, floor);
 			store(&b->sc_floor, floor);
 		}
 		unlock(&b->lock);
@@ -95,11 +95,14 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 	/* Before it has a number: others look for it then. */
 	if (!gpu)
 		store(&b->sc_cta, 1);
+	struct gsan_fence *log = fence_log(w->slot, w->id & 31);
+	bool split = ring_begin(w, lanes);
+	if (split)
+		top = clock_next(w);
 	if ((load(&w->m_own) >> lane & 1) && l->own_top > w->wfloor)
-		fence_enter(fence_log(w->slot, w->id & 31), fetch_add(&w->fences, 1),
-			    l->own_top | GSAN_FENCE_BEFORE | (gpu ? 0 : GSAN_FENCE_CTA), l->own_mask, base);
-	u32 at = fence_place(w, lanes, &top);
-	u32 n = fence_enter(fence_log(w->slot, w->id & 31), at, top | (gpu ? 0 : GSAN_FENCE_CTA), lanes, base);
+		fence_enter(log, &w->fences, l->own_top | GSAN_FENCE_BEFORE | (gpu ? 0 : GSAN_FENCE_CTA), l->own_mask, base);
+	u32 n = fence_enter(log, &w->fences, top | (gpu ? 0 : GSAN_FENCE_CTA), lanes, base);
+	ring_end(w, split);
 	u32 cta = load(&b->sc_cta) ? n : 0;
 	if (lanes & (lanes - 1)) {
 		w->sc = gpu || mixed ? n : w->sc;

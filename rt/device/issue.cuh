@@ -102,13 +102,11 @@ FN bool issued_before(const struct gsan_warp *w, u64 prev)
 	       GSAN_REC_CLOCK(prev) > post_of(w)->clock[GSAN_REC_WARP(prev)];
 }
 
-/* `prev` in record `k` and the operation are a finding. */
-SLOW void issue_report(struct gsan_warp *w, u32 status, u64 *sh, u32 *st, u32 k, u32 word, u64 prev, u64 now, u64 where, u32 site)
+/* `prev`, of `psite`, and the operation are a finding. */
+SLOW void issue_report(struct gsan_warp *w, u32 status, u32 psite, u64 prev, u64 now, u64 where, u32 site)
 {
-	u32 launch, psite = site_in(word, prev);
+	u32 launch;
 	u64 cta = own_block(w)->cta;
-	if (!psite)
-		psite = site_of(st, k, prev);
 	/* What came behind the issue and before the walk. */
 	if (GSAN_REC_KIND(prev) != GSAN_KIND_ASYNC && issued_before(w, prev)) {
 		tell(w, status >> 8 & 255, GSAN_WHY_ASYNC, where, psite, prev, site, now, cta);
@@ -254,9 +252,10 @@ SLOW u32 granule_look(struct issue *x, const struct granule *g)
 		if (product && s == STATUS_FINE && !(prev & ~now & 255))
 			spare |= 1u << k;
 		told |= s == STATUS_BAD;
-		if (s == STATUS_BAD && (write || writes) && !reduce)
-			issue_report(x->w, v, g->sh, g->st, k, k & 2 ? (k & 1 ? words.w : words.z) : (k & 1 ? words.y : words.x),
-				     prev, now, g->where, x->site);
+		if (s == STATUS_BAD && (write || writes) && !reduce) {
+			u32 word = k & 2 ? (k & 1 ? words.w : words.z) : (k & 1 ? words.y : words.x);
+			issue_report(x->w, v, site_found(g->sh, g->st, k, word, prev, x->site), prev, now, g->where, x->site);
+		}
 	}
 	u32 look = free | old_ones << 4 | spare << 8 | (in ? LOOK_DONE : 0);
 	if (!told) {

@@ -394,9 +394,11 @@ SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
 		ROLLED
 		for (u32 m = both; m; m &= m - 1) {
 			u32 c = __ffs(m) - 1, word = load(line_site(l, j, c));
-			if (word != last)
-				issue_report(x->w, v, l.sh, l.st, 1, word, whole(prev), whole(now),
+			if (word != last) {
+				u32 psite = site_in(word, whole(prev));
+				issue_report(x->w, v, psite ? psite : site_of(l.st, 1, whole(prev)), whole(prev), whole(now),
 					     addr + 16 * c | is_shared_line(l), x->site);
+			}
 			last = word;
 		}
 	}

@@ -194,9 +194,10 @@ API void __gsan_v1_map_edited(u64 ctx, u64 map, u32 op, u64 value, u64 was)
 SLOW void map_noted(struct gsan_warp *w, u64 map, u32 what, u32 lanes)
 {
 	u32 lane = sreg_laneid(), state = load(&w->state), mine = load(&w->m_refs), sc = w->sc, most = load(&own_block(w)->sc);
-	u32 clock = tick(w, lanes == load(&w->live));
+	bool split = ring_begin(w, lanes);
+	u32 clock = clock_next(w);
 	struct gsan_log *log = log_of(w->id << 5);
-	struct gsan_noted *n = log->map + fetch_add(&log->maps, 1) % GSAN_LOG_MAPS;
+	struct gsan_noted *n = log->map + load(&log->maps) % GSAN_LOG_MAPS;
 	if (most > sc)
 		sc = most;
 	if ((mine >> lane & 1) && lane_of(w, lane)->sc > sc)
@@ -211,6 +212,8 @@ SLOW void map_noted(struct gsan_warp *w, u64 map, u32 what, u32 lanes)
 	copy_refs(&n->refs[2], &own_block(w)->refs, state & GSAN_WARP_BLOCK_REFS);
 	__threadfence();
 	store_cg(n, four(lanes, clock, what, (u32)(map >> GSAN_NOTED_SHIFT)));
+	store(&log->maps, load(&log->maps) + 1);
+	ring_end(w, split);
 }
 
 API void __gsan_v1_map_fence(u64 ctx, u64 map, u32 info)

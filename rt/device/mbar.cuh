@@ -218,6 +218,15 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	unlock(&m->lock);
 }
 
+/* Is the phase under way complete by now?  Only asked where it may be. */
+FN bool mbar_complete(u32 addr, u32 phase)
+{
+	u32 done;
+	asm volatile("{\n\t.reg .pred p;\n\tmbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+		     : "=r"(done) : "r"(addr), "r"(phase & 1) : "memory");
+	return done;
+}
+
 /* The calling lane enters `times` times operation `op` with operand `n`, and what they
  * bring. */
 SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op, u32 n, u32 times, u32 snap)
@@ -247,10 +256,15 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		break;
 	}
 	if (expects) {
+		/* All have come that this phase waits for but copies: is it over?  It may be
+		 * by the time that this is carried out. */
+		if (m->ahead >= m->expected && m->tx_first) {
+			if (own && mbar_complete(load(&m->addr), m->phase))
+				mbar_mark(w, m);
+			else
+				count(GSAN_COUNT_ASYNC_LOST, 1);
+		}
 		m->tx_expected += n * times;
-		/* All have come that this phase waits for but copies: it may be over. */
-		if (m->ahead >= m->expected && m->tx_first)
-			count(GSAN_COUNT_ASYNC_LOST, 1);
 	}
 	m->ahead += arrivals;
 	if (what == GSAN_MBAR_DROP || what == GSAN_MBAR_DROP_EXPECT)
@@ -356,15 +370,6 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 	}
 	w->special |= GSAN_SPECIAL_MORE;
 	fetch_or(&w->state, GSAN_WARP_REFS);
-}
-
-/* Is the phase under way complete by now?  Only asked where it may be. */
-FN bool mbar_complete(u32 addr, u32 phase)
-{
-	u32 done;
-	asm volatile("{\n\t.reg .pred p;\n\tmbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
-		     : "=r"(done) : "r"(addr), "r"(phase & 1) : "memory");
-	return done;
 }
 
 /* The calling lane's wait was successful, for `lanes` of its warp.  Returns the phases

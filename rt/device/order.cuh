@@ -18,45 +18,33 @@ FN struct gsan_fence *fence_log(u32 slot, u32 which)
 /* Was fence `a` (0: none) run no later than fence `b` (0: none)? */
 FN bool no_later(u32 a, u32 b) { return a && b && (int)(b - a) >= 0; }
 
-/* Enters a fence at place `at` and takes its number.  Meanwhile the entry says so: whoever
- * has a higher number already must not miss it. */
-SLOW u32 fence_enter(struct gsan_fence *log, u32 at, u32 top, u32 mask, u32 base)
+/* Enters a fence as the log's next, of `*entries` so far, and takes its number.  Meanwhile the
+ * entry says so: whoever has a higher number already must not miss it.  One after the
+ * other (see ring_begin): what was overwritten is told from what stands there. */
+SLOW u32 fence_enter(struct gsan_fence *log, u32 *entries, u32 top, u32 mask, u32 base)
 {
+	u32 at = load(entries);
 	struct gsan_fence *e = log + at % GSAN_FENCES;
 	store_cg(e, four(GSAN_FENCE_BUSY, top, mask, base));
 	__threadfence();
+	store(entries, at + 1);
 	u32 n = fetch_add(&root()->sc_next, 1) + 1;
 	store(&e->number, n);
 	return n;
 }
 
-/* A place in the warp's log for a fence of `lanes`, at clock `*top` or later.  Groups of a
- * split warp get theirs in the order of their clocks: from what stands in the log it is
- * told what was overwritten. */
-FN u32 fence_place(struct gsan_warp *w, u32 lanes, u32 *top)
+/* Does one of the entries in this log, see fence_knows? */
+SLOW bool log_knows(const struct gsan_fence *log, const u32 *entries, u32 lanes, u32 clock, u32 end, u32 sc, u32 sc_cta)
 {
-	if (lanes == load(&w->live))
-		return fetch_add(&w->fences, 1);
-	take_lock(&w->lock);
-	u32 clock = load(&w->clock), at = fetch_add(&w->fences, 1);
-	w->clock = clock + 1;
-	unlock(&w->lock);
-	*top = clock;
-	return at;
-}
-
-/* Do the fences up to number `sc`, and of block scope up to `sc_cta`, publish
- * all of `lanes` of `warp` in `slot` up to `clock`?  `end`: where the clocks of
- * that block end. */
-SLOW bool fence_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc, u32 sc_cta)
-{
+	u32 now = load(entries), before = 0;
+	bool lost = false;
 	ROLLED
-	for (u32 both = 0; both < 2; both++) {
-		struct gsan_fence *log = fence_log(slot, both ? 32 : warp);
+	for (u32 tries = 0; tries < GSAN_FENCES && now != before && !lost; tries++) {
 		u32 oldest = GSAN_CLOCK_MAX, n = 0;
+		before = now;
 		ROLLED
-		for (u32 k = 0; k < GSAN_FENCES; k++) {
-			uint4 e = load_cg(log + k);     /* number top mask base */
+		for (u32 k = 1; k <= GSAN_FENCES; k++) {
+			uint4 e = load_cg(log + (now - k) % GSAN_FENCES);       /* number top mask base */
 			u32 top = e.y & GSAN_CLOCK_MAX;
 			if (!e.x)
 				continue;
@@ -70,11 +58,22 @@ SLOW bool fence_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc,
 			    (!(e.y & GSAN_FENCE_CTA) && no_later(e.x, sc)))
 				return true;
 		}
-		/* One that was overwritten may have said it. */
-		if (n == GSAN_FENCES && oldest > clock) {
-			count(GSAN_COUNT_SNAP_LOST, 1);
-			return true;
-		}
+		/* One that was overwritten may have said it; or it was just now. */
+		lost = n == GSAN_FENCES && oldest > clock;
+		__threadfence();        /* of all before it */
+		now = load(entries);
 	}
-	return false;
+	lost |= now != before;
+	if (lost)
+		count(GSAN_COUNT_SNAP_LOST, 1);
+	return lost;
+}
+
+/* Do the fences up to number `sc`, and of block scope up to `sc_cta`, publish
+ * all of `lanes` of `warp` in `slot` up to `clock`?  `end`: where the clocks of
+ * that block end. */
+SLOW bool fence_knows(u32 slot, u32 warp, u32 lanes, u32 clock, u32 end, u32 sc, u32 sc_cta)
+{
+	return log_knows(fence_log(slot, warp), &warp_of(slot, warp)->fences, lanes, clock, end, sc, sc_cta) ||
+	       log_knows(fence_log(slot, 32), &block_of(slot)->fences, lanes, clock, end, sc, sc_cta);
 }

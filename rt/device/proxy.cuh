@@ -33,31 +33,41 @@ FN bool acquired_half(struct gsan_warp *w, u32 space)
 SLOW bool fence_reaches(struct gsan_warp *w, u64 prev, u32 end, u32 space)
 {
 	struct gsan_log *log = log_of((u32)(prev >> 12) & 0x7fffff);
-	u32 clock = GSAN_REC_CLOCK(prev), oldest = GSAN_CLOCK_MAX, n = 0, newest = load(&log->fences);
+	u32 clock = GSAN_REC_CLOCK(prev), newest = load(&log->fences), before = 0;
 	u32 need = GSAN_REC_KIND(prev) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(prev);
-	/* The last ones first: it is mostly one of those. */
+	bool lost = false;
 	ROLLED
-	for (u32 k = 1; k <= GSAN_LOG && need; k++) {
-		uint4 e = load_cg(&log->fence[(newest - k) % GSAN_LOG]);        /* clock mask what */
-		u32 half = e.z & PROXY_HALVES;
-		n += e.y != 0;
-		if (e.y && e.x < oldest)
-			oldest = e.x;
-		if (e.x < clock || !(e.z & space) || (half && !(half & GSAN_PROXY_RELEASE && acquired_half(w, space))))
-			continue;
+	for (u32 tries = 0; tries < GSAN_LOG && newest != before && !lost; tries++) {
+		u32 oldest = GSAN_CLOCK_MAX, n = 0;
+		before = newest;
+		/* The last ones first: it is mostly one of those. */
 		ROLLED
-		for (u32 m = e.y & need; m; m &= m - 1) {
-			u64 rec = (u64)e.x << 35 | (prev & (0x3ffffull << 17)) | (u64)(__ffs(m) - 1) << 12;
-			if (lane_knows(w, rec, true, end))
-				need &= ~(m & (0 - m));
+		for (u32 k = 1; k <= GSAN_LOG && need; k++) {
+			uint4 e = load_cg(&log->fence[(newest - k) % GSAN_LOG]);        /* clock mask what */
+			u32 half = e.z & PROXY_HALVES;
+			n += e.y != 0;
+			if (e.y && e.x < oldest)
+				oldest = e.x;
+			if (e.x < clock || !(e.z & space) || (half && !(half & GSAN_PROXY_RELEASE && acquired_half(w, space))))
+				continue;
+			ROLLED
+			for (u32 m = e.y & need; m; m &= m - 1) {
+				u64 rec = (u64)e.x << 35 | (prev & (0x3ffffull << 17)) | (u64)(__ffs(m) - 1) << 12;
+				if (lane_knows(w, rec, true, end))
+					need &= ~(m & (0 - m));
+			}
 		}
+		if (!need)
+			return true;
+		/* One that was overwritten may have said it; or it was just now. */
+		lost = n == GSAN_LOG && oldest > clock;
+		__threadfence();        /* of all before it */
+		newest = load(&log->fences);
 	}
-	/* One that was overwritten may have said it. */
-	if (need && n == GSAN_LOG && oldest > clock) {
+	lost |= newest != before;
+	if (lost)
 		count(GSAN_COUNT_ASYNC_LOST, 1);
-		return true;
-	}
-	return !need;
+	return lost;
 }
 
 /* Did a thread of the block run a fence when it knew of `prev`, which the calling lane
@@ -198,7 +208,8 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 			wait_noted(w, group, GSAN_WAIT_WGMMA, from, upto, load(&w->clock), 0);
 			store(&log->wgmma_waited, upto);
 		}
-		u32 clock = tick(w, group == load(&w->live)), n = fetch_add(&log->fences, 1);
+		bool split = ring_begin(w, group);
+		u32 clock = clock_next(w), n = load(&log->fences);
 		store_cg(&log->fence[n % GSAN_LOG], four(clock, group, what, 0));
 		u32 at = n % GSAN_LOG_KNEW;
 		store(&log->knew[at].mask, 0);
@@ -208,6 +219,8 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 		copy_refs(&log->knew[at].refs[2], &own_block(w)->refs, state & GSAN_WARP_BLOCK_REFS);
 		__threadfence();
 		store_cg(&log->knew[at], four(all, clock, what, 0));
+		store(&log->fences, n + 1);
+		ring_end(w, split);
 	}
 	meet(group);
 }

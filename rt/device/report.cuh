@@ -7,6 +7,7 @@
 #define missed_knows    __gsan_v1_missed_knows
 #define pair_known      __gsan_v1_pair_known
 #define site_settled    __gsan_v1_site_settled
+#define site_found      __gsan_v1_site_found
 #define tell            __gsan_v1_tell
 #define judge_async     __gsan_v1_judge_async
 #define behind_product  __gsan_v1_behind_product
@@ -248,7 +249,7 @@ SLOW bool pair_known(u32 site, u32 psite)
 	struct gsan_root *r = root();
 	struct gsan_dedup *table = at<struct gsan_dedup>(root()->dedup);
 	ROLLED
-	for (u32 kind = GSAN_DATA_RACE; kind <= GSAN_SCOPE_RACE; kind++) {
+	for (u32 kind = GSAN_DATA_RACE; kind <= GSAN_TENSORMAP_RACE; kind++) {
 		u64 key = dedup_key(site, psite, kind), k = 1;
 		u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40);
 		ROLLED
@@ -259,6 +260,21 @@ SLOW bool pair_known(u32 site, u32 psite)
 		}
 	}
 	return false;
+}
+
+/* The site of record `rec`, the i-th of its granule with word `word`, for a finding with
+ * `site`; 0: it is not known. */
+SLOW u32 site_found(const u64 *sh, const u32 *st, u32 i, u32 word, u64 rec, u32 site)
+{
+	u32 found = site_in(word, rec);
+	if (!found)
+		found = site_of(st, i, rec);
+	if (!found || pair_known(site, found))
+		return found;
+	u32 sure = site_settled(sh + i, st + i, rec, found);
+	/* Where records go too fast for that, and have gone without any site,
+	 * no line is better than a wrong one. */
+	return sure ? sure : pair_known(site, 0) ? 0 : found;
 }
 
 /* One more of this pair: true if it is the first, and then *entry is its index
@@ -530,19 +546,11 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 		count(GSAN_COUNT_OBSERVED, 1);
 		return;
 	}
-	u32 psite = site_in(word, prev);
-	if (!psite)
-		psite = site_of(st, i, prev);
+	u32 psite = site_found(sh, st, i, word, prev, site);
 	/* Taken out again before it had a site: who put it in looks again, and finds `now`. */
 	if (!psite && !stands_in(sh, prev)) {
 		fetch_add(&w->evicted, 1);
 		return;
-	}
-	if (psite && !pair_known(site, psite)) {
-		u32 sure = site_settled(sh + i, st + i, prev, psite);
-		/* Where records go too fast for that, and have gone without any site,
-		 * no line is better than a wrong one. */
-		psite = sure || !pair_known(site, 0) ? (sure ? sure : psite) : 0;
 	}
 	/* What it is about to acquire may order the two: judged after it.  There is
 	 * room for one. */

@@ -31,7 +31,10 @@ static unsigned rounded;
 
 FN struct gsan_root *root(void) { return &the_root; }
 template<class T> FN T *at(u64 p) { return (T *)p; }
-FN u32 load(const u32 *p) { return *p; }
+/* What another thread does before the n-th access from now on. */
+static int soon;
+static void (*then)(void);
+FN u32 load(const u32 *p) { if (then && !--soon) then(); return *p; }
 FN u64 load64(const u64 *p) { return *p; }
 FN void store(u32 *p, u32 v) { *p = v; }
 FN uint4 load_cg(const void *p) { uint4 v; memcpy(&v, p, sizeof v); return v; }
@@ -48,7 +51,9 @@ FN void store_ca32(u32 *p, u32 v) { *p = v; }
 FN void count(u32 which, u64 n) { if (which == GSAN_COUNT_MERGED) rounded += n; }
 FN u32 sreg_laneid(void) { return 0; }
 FN u32 clock32(void) { return 0; }
-FN void __threadfence(void) { }
+/* What happens elsewhere in a moment between two accesses. */
+static void (*meanwhile)(void);
+FN void __threadfence(void) { if (meanwhile) meanwhile(); }
 FN void __threadfence_system(void) { }
 FN u32 __activemask(void) { return 1; }
 FN u32 __shfl_sync(u32, u32 v, int) { return v; }
@@ -71,6 +76,9 @@ FN u32 block_clock(const struct gsan_block *, u32 slot) { return warp_of(slot, 0
 /* One thread runs all this. */
 FN void take_lock(u32 *) {}
 FN void unlock(u32 *) {}
+FN u32 clock_next(struct gsan_warp *w) { return w->clock++; }
+FN bool ring_begin(struct gsan_warp *w, u32 lanes) { return lanes != w->live; }
+FN void ring_end(struct gsan_warp *, bool) {}
 FN bool same4(uint4 a, uint4 b) { return !memcmp(&a, &b, sizeof a); }
 
 #include "rt/device/order.cuh"
@@ -244,38 +252,90 @@ static void lines(void)
 	expect(the_wider(3, a) == a, "its own block, joined");
 }
 
+/* Warp 5 of slot 1 runs one more fence, of its lane 1, or 0. */
+static u32 top_of_5, lane_of_5;
+static void another_fence(void)
+{
+	void (*again)(void) = meanwhile;
+
+	meanwhile = 0;
+	fence_enter(fence_log(1, 5), &warp_of(1, 5)->fences, top_of_5++, 1u << lane_of_5, 0);
+	meanwhile = lane_of_5 ? again : 0;
+}
+
 /* What fences published, by the log of a warp. */
 static void fences(void)
 {
 	static struct gsan_fence log[8 * GSAN_FENCE_LOGS * GSAN_FENCES];
-	u32 entries = 0;
+	static struct gsan_warp warps[8 * 32];
+	static struct gsan_block blocks[8];
+	uint64_t were[2] = {the_root.warps, the_root.blocks};
+	u32 *entries;
 
 	the_root.fences = (uint64_t)log;
-	expect(fence_enter(fence_log(1, 2), entries++, 20, 1, 15) == 1, "the first fence");
+	the_root.warps = (uint64_t)warps;
+	the_root.blocks = (uint64_t)blocks;
+	entries = &warp_of(1, 2)->fences;
+	expect(!fence_knows(1, 2, 1, 12, 99, 1, 0), "no fence");
+	expect(fence_enter(fence_log(1, 2), entries, 20, 1, 15) == 1, "the first fence");
 	expect(fence_knows(1, 2, 1, 20, 99, 1, 0) && fence_knows(1, 2, 2, 15, 99, 1, 0), "up to its clock");
 	expect(!fence_knows(1, 2, 1, 21, 99, 1, 0) && !fence_knows(1, 2, 2, 16, 99, 1, 0), "not later");
 	expect(!fence_knows(1, 2, 1, 20, 99, 0, 0) && !fence_knows(1, 3, 1, 20, 99, 1, 0), "not before it, not another");
 	expect(!fence_knows(1, 2, 1, 12, 13, 1, 0), "not of the block before");
-	fence_enter(fence_log(1, 2), entries++, 30 | GSAN_FENCE_CTA, 1, 15);
+	fence_enter(fence_log(1, 2), entries, 30 | GSAN_FENCE_CTA, 1, 15);
 	expect(!fence_knows(1, 2, 1, 30, 99, 9, 0) && fence_knows(1, 2, 1, 30, 99, 0, 2), "of block scope");
 	log[(GSAN_FENCE_LOGS + 2) * GSAN_FENCES + 2].number = GSAN_FENCE_BUSY;
 	log[(GSAN_FENCE_LOGS + 2) * GSAN_FENCES + 2].top = 40;
 	log[(GSAN_FENCE_LOGS + 2) * GSAN_FENCES + 2].mask = 1;
 	expect(fence_knows(1, 2, 1, 40, 99, 9, 0), "a number being taken");
 	for (int i = 0; i < GSAN_FENCES; i++)
-		fence_enter(fence_log(1, 4), entries++, 50 + i, 1, 50);
+		fence_enter(fence_log(1, 4), &warp_of(1, 4)->fences, 50 + i, 1, 50);
 	expect(fence_knows(1, 4, 2, 40, 99, 0, 0) && !fence_knows(1, 4, 2, 60, 99, 0, 0), "one that was overwritten");
+	fence_enter(fence_log(1, 32), &block_of(1)->fences, 70, ~0u, 70);
+	expect(fence_knows(1, 6, 2, 70, 99, ~0u >> 1, 0), "what all of the block knew");
 
-	/* Of a split warp's groups the second takes a later place at a later clock. */
+	/* The log moves on under who reads it. */
+	fence_enter(fence_log(1, 5), &warp_of(1, 5)->fences, 10, 1, 10);
+	top_of_5 = 80;
+	lane_of_5 = 0;
+	meanwhile = another_fence;
+	expect(fence_knows(1, 5, 1, 80, 99, ~0u >> 1, 0) && !meanwhile, "one that was entered meanwhile");
+	meanwhile = another_fence;
+	expect(!fence_knows(1, 5, 2, 90, 99, ~0u >> 1, 0) && !meanwhile, "another that was");
+	lane_of_5 = 1;
+	meanwhile = another_fence;
+	expect(fence_knows(1, 5, 1, 83, 99, ~0u >> 1, 0), "one that may have been overwritten meanwhile");
+	meanwhile = 0;
+
+	/* The groups of a split warp enter theirs by turns, a whole one has no need to. */
 	struct gsan_warp w = {};
-	u32 a = 7, b = 7;
 	w.clock = 7;
 	w.live = 3;
-	expect(fence_place(&w, 1, &a) + 1 == fence_place(&w, 2, &b) && a == 7 && b == 8, "a split warp's clocks");
-	expect(fence_place(&w, 3, &a) == 2 && a == 7 && w.clock == 9, "a whole one's is given");
+	expect(ring_begin(&w, 1) && clock_next(&w) == 7 && w.clock == 8 && !ring_begin(&w, 3), "a split warp");
+	the_root.warps = were[0];
+	the_root.blocks = were[1];
 }
 
 /* ---- records --------------------------------------------------------------------- */
+
+/* The word that comes behind its record, when another's that looks the same stands there. */
+static u32 words[4];
+static u64 the_rec = 0x123456789abcdull;
+static void own_site(void) { words[1] = site_word(5, the_rec); }
+static void sites(void)
+{
+	static struct gsan_dedup dedup[64];
+	u64 sh[4] = {0, the_rec, 0, 0};
+
+	the_root.dedup = (uint64_t)dedup;
+	the_root.ndedup = 64;
+	words[3] = site_word(9, the_rec);
+	expect(site_found(sh, words, 1, words[3], the_rec, 2) == 9, "nothing better comes");
+	soon = 50;
+	then = own_site;
+	expect(site_found(sh, words, 1, words[1], the_rec, 2) == 5, "its own comes");
+	then = 0;
+}
 
 /* Would an access of kind z race with one of kind x, unordered, of another block? */
 static bool conflict(u32 z, u32 x)
@@ -352,6 +412,7 @@ int main(void)
 	clocks_of_a_slot();
 	lines();
 	fences();
+	sites();
 	kinds();
 	bytes();
 	giving_way();
