@@ -15,7 +15,7 @@
 #include "rt/gsan.h"
 #include "rt/state.h"
 
-enum { DEVICE_BATCH = 16, PLAIN_RUNS = 2, RUN_MS = 20000 };
+enum { DEVICE_BATCH = 16, PLAIN_RUNS = 2, RUN_MS = 20000, ORDERS = 512 };
 
 static void wrong(struct run_result *r, unsigned which, const char *text)
 {
@@ -126,6 +126,37 @@ static void on_device(const struct job *j, int fd, unsigned done)
 		if (r.fault)
 			break;
 	}
+}
+
+/* As it is, on the emulated device, which knows when no thread can go on. */
+static void in_many_orders(const struct job *j, int fd, unsigned done)
+{
+	struct run_result r = {0};
+	struct worker w = {0};
+	struct ptx_buf b;
+
+	if (done)
+		return;
+	worker_find(worker_start(&w, j->driver), "emu_set_seed", &w.emu_set_seed);
+	b = worker_text(j->p, 1, NULL);
+	w.plain = worker_load(&w, &b, false);
+	free(b.p);
+	for (unsigned k = 1; k <= ORDERS && !r.fault; k++) {
+		w.emu_set_seed(k);
+		r.fault = !worker_launch(&w, w.plain, j->p, 0);
+	}
+	worker_send(fd, 0, &r);
+}
+
+bool ends_always(const struct gen_prog *p)
+{
+	struct run_result r = {0};
+	struct job j = {
+		.child = in_many_orders, .p = p, .n = 1, .schedules = 1, .patience = RUN_MS, .driver = soak_emu
+	};
+
+	worker_job(&j, &r);
+	return !r.fault && !r.hung;
 }
 
 void run_device(const char *driver, const struct gen_prog *p, unsigned nprogs,

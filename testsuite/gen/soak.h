@@ -84,4 +84,8 @@ struct device_want {            /* of a program on another device */
 void run_device(const char *driver, const struct gen_prog *, unsigned nprogs,
 		const struct device_want *, struct run_result *out);
 
+/* Does a program end in whatever order its steps are taken, as far as some hundred orders
+ * on the emulated device show? */
+bool ends_always(const struct gen_prog *);
+
 #endif
