@@ -6,8 +6,7 @@
 #
 #   1. what --print prints gives the machine code of the original, byte for byte
 #   2. the instrumented text goes through ptxas: with the device runtime, whose text takes it
-#      longer than all else, for the first target, for the last if that is plain, or all
-#      with CORPUS=full
+#      longer than all else, where the line has a plus, or all with CORPUS=full
 #   3. rewriting it once more changes nothing
 #   4. for the first target, at least as many kernels as its "// contents: COUNT
 #      [N [KERNEL]...]" line says leave the same in memory with gsan and without; the
@@ -37,8 +36,11 @@ if [ "${CORPUS:-quick}" = full ]; then
 		done
 	done
 fi
-# Fewer of the many: the first target alone.
-[ "${REPRODUCERS:-1}" = 1 ] || combos=${combos%% *}
+# Fewer of the many: the first target alone, and without the runtime.
+if [ "${REPRODUCERS:-1}" != 1 ]; then
+	combos=${combos%% *}
+	combos=${combos%+}
+fi
 
 # The file names are the same in every folder: ptxas writes them into notes.
 assemble()
@@ -64,6 +66,9 @@ contents()
 
 first=yes calls=
 for combo in $combos; do
+	alone=-c
+	[ "${CORPUS:-quick}" != full ] && [ "${combo%+}" = "$combo" ] || alone=
+	combo=${combo%+}
 	arch=${combo%/*}
 	case ${combo#*/} in
 	plain)	cc= as= rewrite= ;;
@@ -81,11 +86,7 @@ for combo in $combos; do
 	fi
 	assemble original || hard "$combo: the original"
 	[ "$first" = no ] || contents original/k.ptx $(field contents)
-	alone=
-	case $first/${CORPUS:-quick}/$rewrite/$combo in
-	no/quick//"${combos##* }") [ "${combo#*/}" = plain ] || alone=-c ;;
-	no/quick//*) alone=-c ;;
-	esac
+	[ -z "$rewrite" ] || alone=
 	first=no
 
 	if "$gsan_ptx" --print original/k.ptx -o printed/k.ptx 2>log; then

@@ -183,9 +183,13 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 		ROLLED
 		for (u32 k = 0; k < GSAN_LOG && number <= load(&g->waited[kind]); k++) {
 			uint4 e = load_cg(&log->wait[k]);       /* clock mask upto from */
-			if (e.z >> 28 != kind || !(e.y >> (who & 31) & 1) || (e.w & 0xffffff) >= number || (e.z & 0xfffffff) < number)
+			bool first = (e.w & 0xffffff) < number;
+			/* Whoever knows of a later wait of the thread knows of the first; a later
+			 * arrival, at another mbarrier or phase, speaks for itself.
+			 * (PTX ISA, cp.async.mbarrier.arrive: all prior cp.async operations) */
+			if (e.z >> 28 != kind || !(e.y >> (who & 31) & 1) || (e.z & 0xfffffff) < number || (!first && kind != GSAN_WAIT_CP_MBAR))
 				continue;
-			lost = false;
+			lost &= !first;
 			if (kind == GSAN_WAIT_CP_MBAR ? mbar_over(w, slot, e.w >> 24, e.x, all) : event_known(w, who, e.x, all))
 				return true;
 		}

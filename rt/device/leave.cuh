@@ -200,6 +200,16 @@ SLOW void copy_reads(struct gsan_warp *w, u32 addr, u32 site)
 	store(&log->last_at[lane], addr);
 }
 
+/* Did nobody see phase `phase` over, one of the last two that are? */
+FN bool phase_unseen(const struct gsan_mbar *m, u32 phase)
+{
+	u32 any = 0;
+	ROLLED
+	for (u32 k = 0; k < 32; k++)
+		any |= load(&m->seen[phase & 1][k].mask);
+	return !any;
+}
+
 /* The last of the block's threads leaves. */
 SLOW void last_leaves(struct gsan_warp *w)
 {
@@ -219,7 +229,8 @@ SLOW void last_leaves(struct gsan_warp *w)
 		struct gsan_mbar *x = m + (k >> 1);
 		u32 site = load(&x->tx_site[k & 1]), phase = load(&x->tx_phase[k & 1]), flags = load(&x->flags);
 		u32 left = (load(&x->phase) - phase) & GSAN_MBAR_PHASES;
-		bool open = !left || left == GSAN_MBAR_PHASES || (left == 1 && (flags & GSAN_MBAR_SHORT << (phase & 1)));
+		bool open = !left || left == GSAN_MBAR_PHASES || (left == 1 && (flags & GSAN_MBAR_SHORT << (phase & 1))) ||
+			    (left < 3 && phase_unseen(x, phase));
 		if (load(&x->start) == w->start && (flags & (GSAN_MBAR_LIVE | GSAN_MBAR_LOST)) == GSAN_MBAR_LIVE && site && open)
 			left_over(w, GSAN_WHY_EXIT, site, mbar_record(w->slot, k >> 1, phase) | ASYNC_WRITES, load(&x->tx_at[k & 1]), own_block(w)->cta);
 	}
