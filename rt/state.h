@@ -317,6 +317,7 @@ struct gsan_mbar {
 #define GSAN_MBAR_LOST          4u      /* phases are not followed: it orders everything */
 #define GSAN_MBAR_FENCED        32u     /* fence.mbarrier_init, by who initialised it */
 #define GSAN_MBAR_SHORT         8u      /* << lowest bit of the phase: more bytes than expected */
+#define GSAN_MBAR_UNSEEN        64u     /* << the same: found to be over when the next was entered */
 
 /* What the driver encoded in a tensor map, which is opaque; found by a hash of its 128
  * bytes. */

@@ -37,6 +37,13 @@ SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes, u32 site)
 		m->tx_issued += bytes;
 	}
 	store(&m->issuer[phase & 1], self_of(w));
+	/* What is kept of a copy whose end nobody has seen gives way to this one's. */
+	u32 unseen = load(&m->flags) & GSAN_MBAR_UNSEEN << (phase & 1);
+	if (unseen) {
+		if (phase_unseen(m, phase))
+			count(GSAN_COUNT_ASYNC_LOST, 1);
+		store(&m->flags, load(&m->flags) & ~unseen);
+	}
 	unlock(&m->lock);
 	return mbar_record(slot, (u32)(m - mbars_of(slot)), phase) | (slot == w->slot ? 0 : MBAR_PEER);
 }

@@ -200,16 +200,6 @@ SLOW void copy_reads(struct gsan_warp *w, u32 addr, u32 site)
 	store(&log->last_at[lane], addr);
 }
 
-/* Did nobody see phase `phase` over, one of the last two that are? */
-FN bool phase_unseen(const struct gsan_mbar *m, u32 phase)
-{
-	u32 any = 0;
-	ROLLED
-	for (u32 k = 0; k < 32; k++)
-		any |= load(&m->seen[phase & 1][k].mask);
-	return !any;
-}
-
 /* The last of the block's threads leaves. */
 SLOW void last_leaves(struct gsan_warp *w)
 {

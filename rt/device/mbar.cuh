@@ -218,6 +218,16 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 	unlock(&m->lock);
 }
 
+/* Did nobody see phase `phase` over, one of the last two that are? */
+FN bool phase_unseen(const struct gsan_mbar *m, u32 phase)
+{
+	u32 any = 0;
+	ROLLED
+	for (u32 k = 0; k < 32; k++)
+		any |= load(&m->seen[phase & 1][k].mask);
+	return !any;
+}
+
 /* Is the phase under way complete by now?  Only asked where it may be. */
 FN bool mbar_complete(u32 addr, u32 phase)
 {
@@ -259,10 +269,13 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		/* All have come that this phase waits for but copies: is it over?  It may be
 		 * by the time that this is carried out. */
 		if (m->ahead >= m->expected && m->tx_first) {
-			if (own && mbar_complete(load(&m->addr), m->phase))
+			u32 n = m->phase;
+			if (own && mbar_complete(load(&m->addr), n)) {
 				mbar_mark(w, m);
-			else
+				store(&m->flags, load(&m->flags) | GSAN_MBAR_UNSEEN << (n & 1));
+			} else {
 				count(GSAN_COUNT_ASYNC_LOST, 1);
+			}
 		}
 		m->tx_expected += n * times;
 	}
