@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Golden tests of the rewriter: what gsan-ptx -c makes of rewrite/X.ptx, with
-# what it dumps about the events, is rewrite/X.exp.  Also: the result assembles,
-# every sixth with the runtime, which takes ptxas seconds; rewritten again it stays as it is; printing it
-# and parsing it changes nothing.  `rewrite.sh --update [X...]` writes X.exp.
+# what it dumps about the events, is rewrite/X.exp.  Also: the result assembles, every
+# sixth with the runtime, which takes ptxas seconds; rewritten again it stays as it is;
+# printing it and parsing it changes nothing.  `rewrite.sh --update [X...]` writes X.exp.
 update=
 if [ "$1" = --update ]; then
 	update=1
