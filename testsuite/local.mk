@@ -99,6 +99,7 @@ race_tests = \
 	testsuite/race/41_cpasync_one_word_for_warp.ptx \
 	testsuite/race/41_cpasync_other_thread.ptx \
 	testsuite/race/42_cpasync_mbar_arrive_first.ptx \
+	testsuite/race/42_cpasync_mbar_first_of_two.ptx \
 	testsuite/race/42_cpasync_mbar_own_store.ptx \
 	testsuite/race/42_cpasync_mbar_plain_arrive.ptx \
 	testsuite/race/43_cpasync_src_overwrite.ptx \
@@ -459,6 +460,7 @@ norace_tests = \
 	testsuite/norace/41_cpasync_barrier.ptx \
 	testsuite/norace/41_cpasync_one_word_for_warp.ptx \
 	testsuite/norace/42_cpasync_mbar_inc.ptx \
+	testsuite/norace/42_cpasync_mbar_last_of_two.ptx \
 	testsuite/norace/42_cpasync_mbar_noinc.ptx \
 	testsuite/norace/42_cpasync_mbar_two.ptx \
 	testsuite/norace/43_cpasync_src_after.ptx \
