@@ -332,6 +332,7 @@ FN u32 block_clock(const struct gsan_block *b, u32 slot)
 	return top;
 }
 
+/* The clock's value, and on: where no other group of the warp can be at it. */
 FN u32 clock_next(struct gsan_warp *w)
 {
 	u32 clock = load(&w->clock);
