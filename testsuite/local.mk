@@ -112,6 +112,7 @@ race_tests = \
 	testsuite/race/45_tma_ld_src_written.ptx \
 	testsuite/race/45_tma_ld_written.ptx \
 	testsuite/race/46_tma_ld_expect_early.ptx \
+	testsuite/race/46_tma_ld_phase_unseen.ptx \
 	testsuite/race/46_tma_ld_short_tx.ptx \
 	testsuite/race/46_tma_ld_two_copies_one_expected.ptx \
 	testsuite/race/47_tma_st_after_launch.ptx \
@@ -473,6 +474,7 @@ norace_tests = \
 	testsuite/norace/45_tma_ld_src_written_after.ptx \
 	testsuite/norace/46_tma_ld_expect_apart.ptx \
 	testsuite/norace/46_tma_ld_expect_early.ptx \
+	testsuite/norace/46_tma_ld_phase_unseen.ptx \
 	testsuite/norace/46_tma_ld_two_copies.ptx \
 	testsuite/norace/47_tma_st_fence.ptx \
 	testsuite/norace/47_tma_st_fence_all_spaces.ptx \

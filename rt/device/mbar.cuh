@@ -266,15 +266,18 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		break;
 	}
 	if (expects) {
-		/* All have come that this phase waits for but copies: is it over?  It may be
+		/* All have come that this phase waits for, but for copies: is it over?  It may be
 		 * by the time that this is carried out. */
-		if (m->ahead >= m->expected && m->tx_first) {
+		if (m->ahead >= m->expected) {
 			u32 n = m->phase;
 			if (own && mbar_complete(load(&m->addr), n)) {
 				mbar_mark(w, m);
 				store(&m->flags, load(&m->flags) | GSAN_MBAR_UNSEEN << (n & 1));
 			} else {
 				count(GSAN_COUNT_ASYNC_LOST, 1);
+				/* It will be when the last of them is carried out. */
+				if (!m->tx_expected && !m->tx_first)
+					store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
 			}
 		}
 		m->tx_expected += n * times;
