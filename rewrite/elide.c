@@ -36,6 +36,7 @@ struct memory {
 	struct past past[MEMORY];
 	unsigned next;
 	bool any;
+	struct rw_event *product;       /* of matrices, with nothing that is told of since */
 };
 
 static void forget_all(struct memory *m)
@@ -208,6 +209,19 @@ static enum rw_rule private_rule(const struct rw_event *e)
 	}
 }
 
+/* Products that follow one another are told of together, at the last: what they read is the same
+ * as if each were, as the warp learns of nothing in between.  That one must not be left out. */
+static void follow(struct memory *m, struct rw_event *e, const struct ptx_inst *in)
+{
+	if (e ? e->rule == RULE_NONE : in->id == INST_CALL) {
+		bool product = e && e->what == WHAT_WGMMA;
+
+		if (m->product && product && !in->guarded)
+			m->product->info |= GSAN_WGMMA_MORE;
+		m->product = product ? e : NULL;
+	}
+}
+
 static void statement(struct memory *m, struct rw_event *e, const struct ptx_stmt *s)
 {
 	const struct ptx_inst *in = &s->inst;
@@ -221,6 +235,7 @@ static void statement(struct memory *m, struct rw_event *e, const struct ptx_stm
 	} else if (in->id == INST_CALL) {
 		forget_all(m);
 	}
+	follow(m, e, in);
 	if (m->any && in->nops)
 		forget(m, &in->ops[0]);
 }
@@ -249,6 +264,7 @@ void rw_elide(struct rw *r)
 			struct rw_event *top = e;
 
 			forget_all(&m);
+			m.product = NULL;
 			for (;; s = s->next) {
 				struct rw_event *now = e < end && e->stmt == s ? e++ : NULL;
 

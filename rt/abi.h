@@ -291,6 +291,7 @@ enum gsan_map_field {
 #define GSAN_WGMMA_A_MN         (1u << 17)
 #define GSAN_WGMMA_B_MN         (1u << 18)
 #define GSAN_WGMMA_SPARSE       (1u << 19)
+#define GSAN_WGMMA_MORE         (1u << 20)      /* another follows, and nothing that is told of in between */
 
 /* Of `op` for tcgen05.  ld, st: columns in bits 0 to 9; cp: rows of the source in bits 0
  * to 7, pieces of 16 bytes in bits 8 to 9; mma: bytes of an element in bits 0 to 2. */

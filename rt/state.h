@@ -379,6 +379,15 @@ struct gsan_noted {
 #define GSAN_NOTED_MORE         4u      /* it knew more than is noted */
 #define GSAN_NOTED_SHIFT        6       /* maps are aligned to 64 bytes */
 
+/* Products of wgmma whose shared memory is judged with that of the next one, see
+ * GSAN_WGMMA_MORE. */
+#define GSAN_PRODUCTS   8
+struct gsan_products {
+	unsigned long long desc[GSAN_PRODUCTS][2];      /* of both matrices */
+	uint32_t op[GSAN_PRODUCTS][2];                  /* GSAN_WGMMA_*, site */
+	uint32_t n, pad[3];
+};
+
 /* The waits and the proxy fences of a warp: rings. */
 #define GSAN_LOG        16
 #define GSAN_LOG_KNEW   4
@@ -417,6 +426,7 @@ struct gsan_log {
 	unsigned long long leaving;
 	uint32_t closed;
 	uint32_t wgmma_seen;    /* groups waited for, whatever that ends */
+	struct gsan_products products;
 };
 
 /* The last access of a peer's warp to a block's shared memory, and its last arrival at an

@@ -113,41 +113,62 @@ FN bool event_knew(struct gsan_warp *w, struct moment then, u32 who, u32 clock)
 /* tcgen05.cuh */
 SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, u32 all, struct moment then);
 
-/* Is a phase of the mbarrier over, as far as was known then? */
+/* Did one of `lanes` of the slot's warp `k`, who saw a phase over at `clock`, reach whom is
+ * asked about? */
+FN bool seen_known(struct gsan_warp *w, u32 slot, u32 k, u32 lanes, u32 clock, u32 all, struct moment then)
+{
+	/* What the whole block knows hangs on no lane. */
+	if (all == OF_BLOCK)
+		return lanes && (clock < w->launch_base || (slot == w->slot && clock <= w->floor));
+	ROLLED
+	for (; lanes; lanes &= lanes - 1) {
+		u32 who = slot << 10 | k << 5 | (__ffs(lanes) - 1);
+		if (then.at && !all ? event_knew(w, then, who, clock) : event_known(w, who, clock, all))
+			return true;
+	}
+	return false;
+}
+
+/* Is a phase of the mbarrier over, as far as was known then?  What is loaded is loaded together:
+ * to wait for memory is all that takes long here. */
 SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all, struct moment then)
 {
 	struct gsan_block *b = block_of(slot);
 	struct gsan_mbar *m = mbars_of(slot) + index;
-	u32 flags = load(&m->flags), n = load(&m->phase), left = (n - phase) & GSAN_MBAR_PHASES;
+	u32 me = slot == w->slot ? w->id & 31 : 32;
+	uint4 head = load_cg(m), phases = load_cg(&m->phase), begun = load_cg(&b->start), launch = load_cg(&b->launch_number);
+	u64 own = me < 32 ? load64((u64 *)&m->seen[phase & 1][me]) : 0;
+	u32 flags = head.w, n = phases.x, left = (n - phase) & GSAN_MBAR_PHASES;
+	bool chain = launch.x == own_block(w)->launch_number || launch_beside(w, launch.x, load(&b->chain));
+	bool here = chain && head.x == begun.x && !(flags & GSAN_MBAR_LOST);
 
 	/* It counts in the next phase, see copy_phase. */
-	bool next = left == GSAN_MBAR_PHASES;
-	if (next && of_chain(w, b) && load(&m->start) == load(&b->start) && !(flags & GSAN_MBAR_LOST))
+	if (left == GSAN_MBAR_PHASES && here)
 		return false;
-	if (!of_chain(w, b) || load(&m->start) != load(&b->start) || (flags & GSAN_MBAR_LOST) ||
-	    ((phase - load(&m->first)) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2 || left > GSAN_MBAR_PHASES / 2)
+	if (!here || ((phase - phases.y) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2 || left > GSAN_MBAR_PHASES / 2)
 		return true;
 	/* Bytes that came too late for their phase count in the next. */
 	if (left && left < 3 && (flags & GSAN_MBAR_SHORT << (phase & 1))) {
 		phase++;
 		left--;
+		own = me < 32 ? load64((u64 *)&m->seen[phase & 1][me]) : 0;
 	}
 	if (!left)
 		return false;
-	u32 warps = (load(&b->ntid) + 31) >> 5, me = slot == w->slot ? w->id & 31 : 32;
+	u32 warps = (begun.w + 31) >> 5, mask = left < 3 ? (u32)(own >> 32) : 0;
 	struct gsan_seen *seen = m->seen[phase & 1];
-	if (all == OF_WARP && left < 3 && me < 32 && load(&seen[me].mask) == ~0u)
+	if (all == OF_WARP && mask == ~0u)
 		return true;
-	if (!all && left < 3 && me < 32 && (load(&seen[me].mask) & then.self) && (!then.at || load(&seen[me].clock) <= then.at->clock))
+	if (!all && (mask & then.self) && (!then.at || (u32)own <= then.at->clock))
 		return true;
 	ROLLED
-	for (u32 k = 0; k < warps && left < 3; k++) {
-		u64 v = load64((u64 *)&seen[k]);
-		/* What the whole block knows hangs on no lane. */
+	for (u32 k = 0; k < warps && left < 3; k += 4) {
+		uint4 p = load_cg(&seen[k]), q = load_cg(&seen[k + 2]);        /* clock mask, of two warps */
 		ROLLED
-		for (u32 m = (u32)(v >> 32), lanes = all == OF_BLOCK ? m & (0 - m) : m; lanes; lanes &= lanes - 1) {
-			u32 who = slot << 10 | k << 5 | (__ffs(lanes) - 1);
-			if (then.at && !all ? event_knew(w, then, who, (u32)v) : event_known(w, who, (u32)v, all))
+		for (u32 i = 0; i < 4 && k + i < warps; i++) {
+			u32 clock = i & 2 ? (i & 1 ? q.z : q.x) : i & 1 ? p.z : p.x;
+			u32 lanes = i & 2 ? (i & 1 ? q.w : q.y) : i & 1 ? p.w : p.y;
+			if (seen_known(w, slot, k + i, lanes, clock, all, then))
 				return true;
 		}
 	}
@@ -162,6 +183,25 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all)
 {
 	return mbar_past(w, slot, index, phase, all, present(w));
+}
+
+/* Which waits of `kind` by one of `lanes` does the warp's log have that tell of group `number`?
+ * All entries are looked at at once.  Whoever knows of a later wait of a thread knows of the
+ * first; a later arrival, at another mbarrier or phase, speaks for itself.
+ * (PTX ISA, cp.async.mbarrier.arrive: all prior cp.async operations) */
+FN u32 waits_for(const struct gsan_log *log, u32 kind, u32 lanes, u32 number)
+{
+	u32 found = 0;
+	ROLLED
+	for (u32 k = 0; k < GSAN_LOG; k += 8)
+#pragma unroll
+		for (u32 i = 0; i < 8; i++) {
+			uint4 e = load_cg(&log->wait[k + i]);   /* clock mask upto from */
+			bool first = (e.w & 0xffffff) < number;
+			if (e.z >> 28 == kind && (e.y & lanes) && (e.z & 0xfffffff) >= number && (first || kind == GSAN_WAIT_CP_MBAR))
+				found |= 1u << (k + i);
+		}
+	return found;
 }
 
 /* Is the thread's group over, as far as the calling lane knows? */
@@ -181,15 +221,9 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 	for (; kind <= last; kind++) {
 		bool lost = number <= load(&g->waited[kind]);
 		ROLLED
-		for (u32 k = 0; k < GSAN_LOG && number <= load(&g->waited[kind]); k++) {
-			uint4 e = load_cg(&log->wait[k]);       /* clock mask upto from */
-			bool first = (e.w & 0xffffff) < number;
-			/* Whoever knows of a later wait of the thread knows of the first; a later
-			 * arrival, at another mbarrier or phase, speaks for itself.
-			 * (PTX ISA, cp.async.mbarrier.arrive: all prior cp.async operations) */
-			if (e.z >> 28 != kind || !(e.y >> (who & 31) & 1) || (e.z & 0xfffffff) < number || (!first && kind != GSAN_WAIT_CP_MBAR))
-				continue;
-			lost &= !first;
+		for (u32 m = lost ? waits_for(log, kind, 1u << (who & 31), number) : 0; m; m &= m - 1) {
+			uint4 e = load_cg(&log->wait[__ffs(m) - 1]);
+			lost &= (e.w & 0xffffff) >= number;
 			if (kind == GSAN_WAIT_CP_MBAR ? mbar_over(w, slot, e.w >> 24, e.x, all) : event_known(w, who, e.x, all))
 				return true;
 		}
@@ -262,7 +296,8 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 {
 	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
 	struct gsan_block *b = block_of(who >> 10);
-	if (!of_launch(w, b) || load(&log_of(who)->wgmma_start) != load(&b->start))
+	u32 start = load(&b->start), began = load(&log_of(who)->wgmma_start);
+	if (!of_launch(w, b) || began != start)
 		return true;
 	/* First the calling lane's own warp. */
 	u32 first = (self_of(w) ^ who) & ~127u ? 0 : w->id & 3;
@@ -270,17 +305,15 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 	for (u32 i = 0; i < 4; i++) {
 		u32 warp = (who & ~127u) + 32 * (i + first & 3);
 		struct gsan_log *log = log_of(warp);
-		bool lost = number <= load(&log->wgmma_waited);
+		uint4 now = load_cg(&log->wgmma_start); /* start, group under way, waited */
+		bool lost = number <= now.z;
 		/* It has not come to a wgmma yet. */
-		if (load(&log->wgmma_start) != load(&b->start))
+		if (now.x != start)
 			continue;
 		ROLLED
-		for (u32 k = 0; k < GSAN_LOG && lost; k++) {
-			uint4 e = load_cg(&log->wait[k]);
-			if (e.z >> 28 != GSAN_WAIT_WGMMA || (e.w & 0xffffff) >= number || (e.z & 0xfffffff) < number)
-				continue;
+		for (u32 m = lost ? waits_for(log, GSAN_WAIT_WGMMA, ~0u, number) : 0; m; m &= m - 1) {
 			/* Each of its lanes waited, and any may be who told of it. */
-			if (event_known(w, warp | ANY_LANE, e.x, all == OF_WARP ? OF_LANE : all))
+			if (event_known(w, warp | ANY_LANE, load(&log->wait[__ffs(m) - 1].clock), all == OF_WARP ? OF_LANE : all))
 				return true;
 			lost = false;
 		}

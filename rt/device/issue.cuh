@@ -135,7 +135,17 @@ struct issue {
 	/* What all who walk a posted copy found, and for which of its sides; or NULL. */
 	struct gsan_post *post;
 	u32 side;
+	/* It is several products of one group; or NULL.  Whose site stands for a column: four
+	 * bits each. */
+	const struct gsan_products *products;
+	u32 whose;
 };
+
+/* The site of what it accesses in a column of lines. */
+FN u32 site_of_column(const struct issue *x, u32 column)
+{
+	return x->products ? load_ca32(&x->products->op[x->whose >> 4 * column & 15][1]) : x->site;
+}
 
 FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32 flags, u32 site)
 {
@@ -148,6 +158,8 @@ FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32
 	x->now = 0;
 	x->post = 0;
 	x->side = 0;
+	x->products = 0;
+	x->whose = 0;
 }
 
 /* What issue_status says of record `prev`. */

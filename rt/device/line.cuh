@@ -367,14 +367,14 @@ SLOW void line_link_one(struct gsan_warp *w, struct line l)
  * copy that filled its stage: what it came behind once it stays behind. */
 FN u32 line_status(struct issue *x, u64 *sh, u64 prev, u64 now)
 {
-	u32 *fine = &lane_of(x->w, lane_in(x->w))->fine, hash = over_hash(x->w, prev);
 	if (is_ghost(x->w))
 		return status_of(x, sh, prev, now);
-	if (load(fine) == hash)
+	u32 *fine = &lane_of(x->w, sreg_laneid())->fine, hash = over_hash(x->w, prev);
+	if (load_ca32(fine) == hash)
 		return STATUS_FINE;
 	u32 v = status_of(x, sh, prev, now);
 	if ((v & 255) == STATUS_FINE)
-		store(fine, hash);
+		store_ca32(fine, hash);
 	return v;
 }
 
@@ -397,7 +397,7 @@ SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
 			if (word != last) {
 				u32 psite = site_in(word, whole(prev));
 				issue_report(x->w, v, psite ? psite : site_of(l.st, 1, whole(prev)), whole(prev), whole(now),
-					     addr + 16 * c | is_shared_line(l), x->site);
+					     addr + 16 * c | is_shared_line(l), site_of_column(x, c));
 			}
 			last = word;
 		}
@@ -405,77 +405,112 @@ SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
 	return s == STATUS_GONE || (s == STATUS_FINE && !(prev & ~now & 255) && (write || !writes));
 }
 
-/* The operation's record goes into the line, which is locked, and is compared with what
- * stands.  False: there is no room for it. */
-SLOW bool line_put(struct issue *x, struct line l, u64 addr, u32 columns)
+/* The operation's record goes into the line of each lane for which it is `locked`, and is
+ * compared with what stands.  False: there is no room for it.  By all lanes of `group`, which
+ * meet before each call: apart, they would wait for memory one after the other. */
+SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 addr, u32 columns)
 {
 	u64 now = x->rec | columns, all = now, r[LINE_RECORDS];
 	u32 free = 0, old_ones = 0, reads = 0, copies = 0, same = LINE_RECORDS;
-	bool write = now & ASYNC_WRITES;
+	bool write = now & ASYNC_WRITES, put = locked;
+	if (locked) {
 #pragma unroll
-	for (u32 j = 0; j < LINE_RECORDS; j++)
-		r[j] = load64(line_record(l, j));
+		for (u32 j = 0; j < LINE_RECORDS; j++)
+			r[j] = load64(line_record(l, j));
+	}
 	ROLLED
 	for (u32 j = 0; j < LINE_RECORDS; j++) {
-		if (!of_line(r[j]))
-			r[j] = line_load(l, j);
-		if (r[j] == LINE_NONE) {
-			free |= 1u << j;
-		} else if (write || (r[j] & ASYNC_WRITES)) {
-			old_ones |= line_judge(x, l, r[j], now, addr) << j;
-		} else if (!((operation(r[j]) ^ now) & ~255ull)) {
-			/* Another read of the same group. */
-			same = j;
-			all |= r[j] & 255;
-		} else {
-			reads |= 1u << j;
-			copies |= async_what(r[j]) & GSAN_ASYNC_MBAR ? 1u << j : 0;
+		bool judged = false;
+		if (locked) {
+			if (!of_line(r[j]))
+				r[j] = line_load(l, j);
+			if (r[j] == LINE_NONE) {
+				free |= 1u << j;
+			} else if (write || (r[j] & ASYNC_WRITES)) {
+				judged = true;
+			} else if (!((operation(r[j]) ^ now) & ~255ull)) {
+				/* Another read of the same group. */
+				same = j;
+				all |= r[j] & 255;
+			} else {
+				reads |= 1u << j;
+				copies |= async_what(r[j]) & GSAN_ASYNC_MBAR ? 1u << j : 0;
+			}
 		}
+		meet_all(group);
+		if (judged)
+			old_ones |= line_judge(x, l, r[j], now, addr) << j;
+		meet_all(group);
 	}
 	/* Reads do not mind each other: they are asked of if there is little room, those whose
 	 * phases are not remembered for long somewhat earlier. */
+	u32 asked = !locked || __popc(free) > 2 ? 0 : __popc(free) > 1 ? copies : reads;
 	ROLLED
-	for (u32 m = __popc(free) > 2 ? 0 : __popc(free) > 1 ? copies : reads; m; m &= m - 1) {
-		u32 j = __ffs(m) - 1;
-		if (line_judge(x, l, r[j], now, addr))
-			old_ones |= 1u << j;
-		else if ((r[j] & now & 255) && (line_status(x, l.sh, operation(r[j]), now) & 255) == STATUS_FINE)
-			exchange64(line_record(l, j), r[j] & ~(now & 255));
+	while (__ballot_sync(group, asked)) {
+		if (asked) {
+			u32 j = __ffs(asked) - 1;
+			asked &= asked - 1;
+			if (line_judge(x, l, r[j], now, addr))
+				old_ones |= 1u << j;
+			else if ((r[j] & now & 255) && (line_status(x, l.sh, operation(r[j]), now) & 255) == STATUS_FINE)
+				exchange64(line_record(l, j), r[j] & ~(now & 255));
+		}
+		meet_all(group);
 	}
-	if (same == LINE_RECORDS) {
+	if (locked && same == LINE_RECORDS) {
 		u32 room = free | old_ones;
 		/* In global memory a read gives up itself. */
-		if (!room && !write && !is_shared_line(l)) {
+		if (!room && !write && !is_shared_line(l))
 			fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
-			return true;
-		}
-		if (!room)
-			return false;
+		put = room;
+		locked = room || (!write && !is_shared_line(l));
 		same = __ffs(room) - 1;
-		old_ones &= ~(1u << same);
+		old_ones &= ~(1u << (same & 31));
 	}
-	u32 word = site_word(x->site, whole(now));
-	ROLLED
-	for (u32 m = columns; m; m &= m - 1)
-		store(line_site(l, same, __ffs(m) - 1), word);
-	exchange64(line_record(l, same), in_line(all));
-	/* Others that it stands for are only in the way. */
-	ROLLED
-	for (u32 m = old_ones; m; m &= m - 1)
-		exchange64(line_record(l, __ffs(m) - 1), LINE_NONE);
-	return true;
+	if (put) {
+		ROLLED
+		for (u32 m = columns; m; m &= m - 1) {
+			u32 c = __ffs(m) - 1;
+			store(line_site(l, same, c), site_word(site_of_column(x, c), whole(now)));
+		}
+		exchange64(line_record(l, same), in_line(all));
+		/* Others that it stands for are only in the way. */
+		ROLLED
+		for (u32 m = old_ones; m; m &= m - 1)
+			exchange64(line_record(l, __ffs(m) - 1), LINE_NONE);
+	}
+	meet_all(group);
+	return locked;
 }
 
-/* Does the same read stand already? */
-FN bool line_stands(struct line l, u64 now)
+/* What a line says to a read before it is locked: */
+enum { LINE_OPEN, LINE_HAS_IT, LINE_FULL, LINE_ASKS };
+
+/* The same read may stand already.  And global memory that whole grids read by copies is full
+ * of reads of this launch, of which none is worth more than another: it is not locked for
+ * that, which all who read it would wait for. */
+FN u32 line_says(struct issue *x, struct line l, u64 now)
 {
+	u64 r[LINE_RECORDS];
+	u32 reads = 0, launch = own_block(x->w)->launch_number;
 	bool found = false;
 #pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++)
+		r[j] = load64(line_record(l, j));
+#pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++) {
-		u64 r = load64(line_record(l, j));
-		found |= !((r ^ in_line(now)) & ~255ull) && !(now & ~r & 255);
+		found |= !((r[j] ^ in_line(now)) & ~255ull) && !(now & ~r[j] & 255);
+		reads += of_line(r[j]) && r[j] != LINE_NONE && !(r[j] & ASYNC_WRITES);
 	}
-	return found;
+	if (found)
+		return LINE_HAS_IT;
+	if (is_shared_line(l) || reads < LINE_RECORDS)
+		return LINE_ASKS;
+	u32 others = 0;
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++)
+		others += load(&block_of(GSAN_REC_SLOT(r[j]))->launch_number) == launch;
+	return others == LINE_RECORDS ? LINE_FULL : LINE_ASKS;
 }
 
 /* Of each lane for which it is true, `mine`: the operation accesses columns of the line at
@@ -491,22 +526,24 @@ SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u3
 		bool locked = false;
 		if (mine) {
 			u64 mark = load64(l.sh + 1);
-			if (!is_mark(mark))
-				mine = false;
-			else if (!(x->rec & ASYNC_WRITES) && line_stands(l, x->rec | columns))
-				mine = left = false;
-			else if (mark == GSAN_MARK)
+			u32 says = is_mark(mark) ? LINE_ASKS : LINE_OPEN;
+			if (says && !(x->rec & ASYNC_WRITES))
+				says = line_says(x, l, x->rec | columns);
+			if (says == LINE_FULL)
+				fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
+			mine = says == LINE_ASKS;
+			left = left && (mine || says == LINE_OPEN);
+			if (mine && mark == GSAN_MARK)
 				locked = swap(l.sh + 1, GSAN_MARK, GSAN_MARK_LOCKED) == GSAN_MARK;
 		}
-		meet_all(group);
 		bool room = true;
-		if (locked) {
-			room = line_put(x, l, addr, columns);
-			if (room) {
-				__threadfence();
-				line_unlock(l, GSAN_MARK);
-				mine = left = false;
-			}
+		meet_all(group);
+		if (__ballot_sync(group, locked))
+			room = line_put(x, group, locked, l, addr, columns) || !locked;
+		if (locked && room) {
+			__threadfence();
+			line_unlock(l, GSAN_MARK);
+			mine = left = false;
 		}
 		meet_all(group);
 		if (!room) {
@@ -557,11 +594,18 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 			    __shfl_sync(group, x->rec, from), __shfl_sync(group, x->flags, from), __shfl_sync(group, x->site, from));
 		y.post = (struct gsan_post *)__shfl_sync(group, (u64)x->post, from);
 		y.side = __shfl_sync(group, x->side, from);
-		u32 wide = __popc(set), first = __ffs(set) - 1;
+		y.products = (const struct gsan_products *)__shfl_sync(group, (u64)x->products, from);
+		y.whose = __shfl_sync(group, x->whose, from);
+		u32 wide = __popc(set);
 		ROLLED
 		for (u32 i = rank; __ballot_sync(group, i < 8 * wide); i += n) {
-			u32 row = i / wide & 7;
-			async_range(&y, group, start + row * 128 + ((i % wide + first ^ row) << 4), i < 8 * wide ? 16 : 0);
+			u32 row = i / wide & 7, m = set;
+			ROLLED
+			for (u32 k = i % wide; k; k--)
+				m &= m - 1;
+			u32 c = __ffs(m) - 1;
+			y.site = site_of_column(&y, c);
+			async_range(&y, group, start + row * 128 + ((c ^ row) << 4), i < 8 * wide ? 16 : 0);
 		}
 		meet_all(group);
 	}
