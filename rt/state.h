@@ -362,7 +362,7 @@ struct gsan_cluster {
 struct gsan_groups {
 	uint32_t start;         /* of the block that used it last */
 	uint32_t cp, bulk;      /* the groups under way */
-	uint32_t first;         /* the block's first of cp.async << 1 | did some arrive at an
+	uint32_t first;         /* the block's first << 1 | did some of cp.async arrive at an
 				   mbarrier, and so end as well? */
 	uint32_t waited[4];     /* up to here, by enum gsan_wait */
 };

@@ -213,7 +213,7 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 	struct gsan_log *log = log_of(who);
 	bool cp = async_how(r) == GSAN_HOW_CP, write = async_what(r) & GSAN_ASYNC_WRITE;
 
-	if (!of_chain(w, b) || load(&g->start) != load(&b->start))
+	if (!of_chain(w, b) || load(&g->start) != load(&b->start) || number < load(&g->first) >> 1)
 		return true;
 	/* A source is free when it has been read. */
 	u32 kind = cp ? GSAN_WAIT_CP : GSAN_WAIT_BULK, last = cp ? GSAN_WAIT_CP_MBAR : write ? GSAN_WAIT_BULK : GSAN_WAIT_READ;
@@ -361,7 +361,8 @@ FN bool async_gone(struct gsan_warp *w, u64 r)
 		struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r)) + mbar_in(r);
 		return load(&m->start) != start || ((phase_in(r) - load(&m->first)) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2;
 	}
-	if (async_how(r) != GSAN_HOW_CP)
+	u32 how = async_how(r);
+	if (how == GSAN_HOW_WGMMA || how == GSAN_HOW_OBJECT || how == GSAN_HOW_PEER || how == GSAN_HOW_TCGEN05)
 		return false;
 	struct gsan_groups *g = groups_of((u32)(r >> 12) & 0x7fffff);
 	return load(&g->start) != start || (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) < load(&g->first) >> 1;
@@ -435,20 +436,20 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 		tell(w, kind & 255, kind >> 8, where & ~(WHERE_LATE | 6), site, now, psite, prev, own_block(w)->cta);
 }
 
-/* The groups of the calling lane; in a new block they go on from the last one's. */
+/* The groups of the calling lane; in a new block they go on from the last one's, all from one
+ * number, so that those of earlier tenants are known by theirs. */
 SLOW struct gsan_groups *groups_now(struct gsan_warp *w)
 {
 	struct gsan_groups *g = groups_of(self_of(w));
 	if (load(&g->start) == w->start)
 		return g;
-	u32 cp = load(&g->cp), bulk = load(&g->bulk);
-	store(&g->waited[GSAN_WAIT_CP], cp);
-	store(&g->waited[GSAN_WAIT_CP_MBAR], cp);
-	store(&g->waited[GSAN_WAIT_BULK], bulk);
-	store(&g->waited[GSAN_WAIT_READ], bulk);
-	store(&g->cp, cp + 1);
-	store(&g->bulk, bulk + 1);
-	store(&g->first, (cp + 1) << 1);
+	u32 cp = load(&g->cp), bulk = load(&g->bulk), last = cp > bulk ? cp : bulk;
+	ROLLED
+	for (u32 k = GSAN_WAIT_CP; k <= GSAN_WAIT_READ; k++)
+		store(&g->waited[k], last);
+	store(&g->cp, last + 1);
+	store(&g->bulk, last + 1);
+	store(&g->first, (last + 1) << 1);
 	__threadfence();
 	store(&g->start, w->start);
 	return g;

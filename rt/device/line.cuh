@@ -405,6 +405,10 @@ SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
 	return s == STATUS_GONE || (s == STATUS_FINE && !(prev & ~now & 255) && (write || !writes));
 }
 
+/* Is it a read by another block of this launch?  That one is hardly known to be over: nobody is
+ * told of its phases. */
+FN bool reads_elsewhere(struct gsan_warp *w, u64 r) { return GSAN_REC_SLOT(r) != w->slot && !async_gone(w, r); }
+
 /* The operation's record goes into the line of each lane for which it is `locked`, and is
  * compared with what stands.  False: there is no room for it.  By all lanes of `group`, which
  * meet before each call: apart, they would wait for memory one after the other. */
@@ -432,7 +436,7 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 				/* Another read of the same group. */
 				same = j;
 				all |= r[j] & 255;
-			} else {
+			} else if (is_shared_line(l) || !reads_elsewhere(x->w, r[j])) {
 				reads |= 1u << j;
 				copies |= async_what(r[j]) & GSAN_ASYNC_MBAR ? 1u << j : 0;
 			}
@@ -506,11 +510,23 @@ FN u32 line_says(struct issue *x, struct line l, u64 now)
 		return LINE_HAS_IT;
 	if (is_shared_line(l) || reads < LINE_RECORDS)
 		return LINE_ASKS;
-	u32 others = 0;
+	/* As async_gone says, of all at once. */
+	u32 start[LINE_RECORDS], owner[LINE_RECORDS], first[LINE_RECORDS], number[LINE_RECORDS];
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		const struct gsan_block *b = block_of(GSAN_REC_SLOT(r[j]));
+		const struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r[j])) + mbar_in(r[j]);
+		number[j] = load(&b->launch_number);
+		start[j] = load(&b->start);
+		owner[j] = load(&m->start);
+		first[j] = load(&m->first);
+	}
+	bool full = true;
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++)
-		others += load(&block_of(GSAN_REC_SLOT(r[j]))->launch_number) == launch;
-	return others == LINE_RECORDS ? LINE_FULL : LINE_ASKS;
+		full &= (async_what(r[j]) & GSAN_ASYNC_MBAR) && number[j] == launch && owner[j] == start[j] &&
+			((phase_in(r[j]) - first[j]) & GSAN_MBAR_PHASES) <= GSAN_MBAR_PHASES / 2;
+	return full ? LINE_FULL : LINE_ASKS;
 }
 
 /* Of each lane for which it is true, `mine`: the operation accesses columns of the line at

@@ -41,9 +41,10 @@ SLOW struct gsan_mbar *mbar_find(u64 place)
 	ROLLED
 	for (u32 k = 0; k < GSAN_MBARS; k++) {
 		struct gsan_mbar *x = m + ((addr >> 3) + k) % GSAN_MBARS;
-		if (load(&x->start) != start)
+		uint4 v = load_cg(x);   /* start addr */
+		if (v.x != start)
 			return 0;
-		if (load(&x->addr) == addr)
+		if (v.y == addr)
 			return x;
 	}
 	return 0;
@@ -388,13 +389,14 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 	fetch_or(&w->state, GSAN_WARP_REFS);
 }
 
-/* The calling lane's wait was successful, for `lanes` of its warp.  Returns the phases
- * that it may have waited for: the last one, or that and the one before. */
-SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 parity, u32 lanes, u32 id[3])
+/* The calling lane's wait was successful, for `lanes` of its warp.  Returns what the phases
+ * brought that it may have waited for: the last one, or that and the one before; and the hash of
+ * what copies that completed in it write. */
+SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 parity, u32 lanes, u32 id[4])
 {
 	take_lock(&m->lock);
 	u32 n = m->phase, p = n - 1;
-	id[0] = id[1] = id[2] = 0;
+	id[0] = id[1] = id[2] = id[3] = 0;
 	if ((op & 255) == GSAN_MBAR_STATE) {
 		if (m->ahead >= m->expected && mbar_complete(addr, n)) {
 			id[2] = m->last_own;
@@ -422,6 +424,9 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 		fetch_or(&m->wide[p & 1], 1u << (w->id & 31));
 	id[0] = m->last_own;
 	id[1] = m->last_peer;
+	p &= GSAN_MBAR_PHASES;
+	if (!(load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_SHORT << (p & 1))))
+		id[3] = over_hash(w, mbar_record(w->slot, (u32)(m - mbars_of(w->slot)), p) | ASYNC_WRITES);
 	unlock(&m->lock);
 }
 
@@ -508,7 +513,7 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 		__gsan_v1_unmodelled((u64)w);
 		return;
 	}
-	u32 group = __activemask(), lane = sreg_laneid(), id[3] = { 0, 0, 0 };
+	u32 group = __activemask(), lane = sreg_laneid(), id[4] = { 0, 0, 0, 0 };
 	u32 at = op & GSAN_MBAR_GENERIC ? shared_offset(addr) : (u32)addr;
 	bool one = __match_any_sync(group, (u64)m ^ (u64)(parity & 1) << 60) == group, leader = lane == __ffs(group) - 1;
 	mbar_used(w, m, place, site + __gsan_site_base, GSAN_WHY_MBAR_INIT);
@@ -523,8 +528,15 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 		count(GSAN_COUNT_RELAXED_WAIT, 1);
 	if (one) {
 		ROLLED
-		for (u32 k = 0; k < 3; k++)
+		for (u32 k = 0; k < 4; k++)
 			id[k] = __shfl_sync(group, id[k], __ffs(group) - 1);
+	}
+	/* What it accesses next is mostly what they brought, see plain_again and line_status. */
+	if (id[3] && (u32)(place >> 32) == w->slot) {
+		struct gsan_lane *l = lane_of(w, lane);
+		store(&l->over[0], id[3]);
+		store(&l->over[1], id[3]);
+		store_ca32(&l->fine, id[3]);
 	}
 	bool whole = one && agreed(group, group == load(&w->live));
 	mbar_learn(w, id[0], id[1], load(&m->narrow), w->slot, op, whole);

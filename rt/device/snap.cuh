@@ -186,14 +186,14 @@ SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 	uint4 a = load_cg(s), b = load_cg((char *)s + 16), c = load_cg((char *)s + 32);
 	bool known = a.y & GSAN_SNAP_LOST;
 	u32 sc_cta = load(&s->sc_cta);
+	uint4 o = id & GSAN_SNAP_LARGE ? load_cg(snap_own(s) + warp) : four(0, 0, 0, 0);
 	/* a: id flags slot start; b: floor warp top mask; c: nslots cluster base line */
 	if (!known && a.z == slot && clock > a.w) {
 		known = clock <= b.x ||
 			(warp == b.y && (clock <= c.z || (clock <= b.z && !(lanes & ~b.w))));
-		if (!known && (a.y & GSAN_SNAP_OWN)) {
-			struct gsan_own e = load_own(snap_own(s) + warp);
-			known = clock <= e.base || (clock <= e.top && !(lanes & ~e.mask));
-		}
+		/* o: base top mask */
+		if (!known && (a.y & GSAN_SNAP_OWN))
+			known = clock <= o.x || (clock <= o.y && !(lanes & ~o.z));
 		if (!known && sc_cta)
 			known = fence_knows(slot, warp, lanes, clock, end, 0, sc_cta);
 	}
@@ -238,30 +238,45 @@ FN void own_add(struct gsan_own *p, struct gsan_own e)
 	store_own(p, join_own(load_own(p), e));
 }
 
-/* What snapshot `s` of the same block knows of it. */
+/* Warps of a block, as long as it is there. */
+FN u32 warps_of(u32 slot, u32 start)
+{
+	uint4 v = load_cg(&block_of(slot)->start);      /* start base shared_limit ntid */
+	return v.x == start ? (v.w + 31) >> 5 : 32;
+}
+
+/* What snapshot `s` of the same block knows of it.  By eights: one lane does this, and latency
+ * is all it costs. */
 SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s)
 {
 	uint4 a = load_cg(s), b = load_cg((char *)s + 16);
-	u32 floor = to->floor;
+	u32 floor = to->floor, sc_cta = load(&s->sc_cta), base = load(&s->base), warps = warps_of(to->slot, to->start);
 	if (a.z != to->slot || a.w != to->start)
 		return;
-	if (load(&s->sc_cta) > to->sc_cta)
-		to->sc_cta = load(&s->sc_cta);
+	if (sc_cta > to->sc_cta)
+		to->sc_cta = sc_cta;
 	struct gsan_own e;
-	e.base = load(&s->base); e.top = b.z; e.mask = b.w; e.pad = 0;
+	e.base = base; e.top = b.z; e.mask = b.w; e.pad = 0;
 	own_add(snap_own(to) + b.y, e);
-	e.top = e.mask = 0;
+	bool more = a.y & GSAN_SNAP_OWN, raise = b.x > floor;
 	ROLLED
-	for (u32 i = 0; i < 32; i++) {
-		e.base = b.x;
-		if (b.x > floor)
-			own_add(snap_own(to) + i, e);
-		if (a.y & GSAN_SNAP_OWN)
-			own_add(snap_own(to) + i, load_own(snap_own(s) + i));
-		else if (b.x <= floor)
-			return;
+	for (u32 i = 0; i < warps && (more || raise); i += 8) {
+		uint4 x[8], y[8];
+#pragma unroll
+		for (u32 k = 0; k < 8; k++) {
+			x[k] = load_cg(snap_own(to) + i + k);
+			y[k] = more ? load_cg(snap_own(s) + i + k) : four(0, 0, 0, 0);
+		}
+#pragma unroll
+		for (u32 k = 0; k < 8; k++) {
+			e.base = raise && b.x > y[k].x ? b.x : y[k].x; e.top = y[k].y; e.mask = y[k].z;
+			/* Mostly it says nothing new. */
+			bool within = e.base <= x[k].x && (!e.mask || e.top <= x[k].x || (e.top <= x[k].y && !(e.mask & ~x[k].z)));
+			if (!within && i + k < warps)
+				own_add(snap_own(to) + i + k, e);
+		}
 	}
-	if (b.x > floor)
+	if (raise)
 		to->floor = b.x;
 }
 

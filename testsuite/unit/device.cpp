@@ -190,6 +190,8 @@ static void clocks_of_a_slot(void)
 static struct gsan_snap *made(u32 id, u32 slot, u32 warp, u32 top, u32 mask, u32 line)
 {
 	static uint4 small[16 * 4], large[4 * (GSAN_KNOW_BYTES(8) / 16)];
+	static struct gsan_block blocks[8];
+	the_root.blocks = (uint64_t)blocks;
 	the_root.knows = (uint64_t)small;
 	the_root.snaps = (uint64_t)large;
 	the_root.nknows = 16;
