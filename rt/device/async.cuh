@@ -212,14 +212,16 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 	struct gsan_groups *g = groups_of(who);
 	struct gsan_log *log = log_of(who);
 	bool cp = async_how(r) == GSAN_HOW_CP, write = async_what(r) & GSAN_ASYNC_WRITE;
+	uint4 now = load_cg(g), waited = load_cg(g->waited);    /* start cp bulk first */
+	u32 start = load(&b->start);
 
-	if (!of_chain(w, b) || load(&g->start) != load(&b->start) || number < load(&g->first) >> 1)
+	if (now.x != start || number < now.w >> 1 || !of_chain(w, b))
 		return true;
 	/* A source is free when it has been read. */
 	u32 kind = cp ? GSAN_WAIT_CP : GSAN_WAIT_BULK, last = cp ? GSAN_WAIT_CP_MBAR : write ? GSAN_WAIT_BULK : GSAN_WAIT_READ;
 	ROLLED
 	for (; kind <= last; kind++) {
-		bool lost = number <= load(&g->waited[kind]);
+		bool lost = number <= (kind & 2 ? (kind & 1 ? waited.w : waited.z) : kind & 1 ? waited.y : waited.x);
 		ROLLED
 		for (u32 m = lost ? waits_for(log, kind, 1u << (who & 31), number) : 0; m; m &= m - 1) {
 			uint4 e = load_cg(&log->wait[__ffs(m) - 1]);

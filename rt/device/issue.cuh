@@ -45,7 +45,8 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 		}
 		if ((flags & ISSUE_PROXY) && (generic_too(prev) || apart(w, prev)) && !async_gone(w, prev) && !any_fence(w, space))
 			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
-		if (over_for_all(w, prev, flags & ISSUE_SHARED))
+		/* A write takes its place in any case. */
+		if (!(now & ASYNC_WRITES) && over_for_all(w, prev, flags & ISSUE_SHARED))
 			return STATUS_GONE;
 		return STATUS_FINE;
 	}

@@ -128,9 +128,11 @@ SLOW bool then_knew(struct gsan_warp *w, struct moment then, u64 rec, u32 end)
  * Its own accesses count as known if `self`. */
 SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self, u32 end)
 {
-	if (is_ghost(w))
-		return then_knew(w, present(w), rec, end);
 	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec);
+	/* A ghost knows nothing that came behind it. */
+	if (is_ghost(w))
+		return !(slot == w->slot && clock > w->start && clock > post_of(w)->clock[warp]) &&
+		       then_knew(w, present(w), rec, end);
 	u32 me = sreg_laneid(), bit = 1u << me;
 	u32 lanes = lanes_of(rec);
 	struct gsan_lane *l = lane_of(w, me);
