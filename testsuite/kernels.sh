@@ -61,6 +61,10 @@ ptx_of 0 clean
 		hasnt err "unmodelled"
 	done
 	run 0 $gsan_run --no-instrument --seed=2 --dump=wrong k.ptx && has out "wrong+0000: 00000000"
+	# What earlier launches left is nothing to lose sight of.
+	sed -n "s/^\(\/\/@ launch gemm .*\),u32:2,u32:2,u32:2\$/\1,u32:8,u32:1,u32:2/
+		/^\/\/@ launch $name /{p;p;p;p;}; p" k.ptx >again.ptx
+	run 0 $gsan_run --check again.ptx && has err "7 launches" && hasnt err "no longer followed"
 	# With the runtime's text it takes ptxas ten seconds: of one kernel.
 	calls=-c
 	[ "$name" != gemm ] || calls=

@@ -155,14 +155,16 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 	}
 	if (!left)
 		return false;
-	u32 warps = (begun.w + 31) >> 5, mask = left < 3 ? (u32)(own >> 32) : 0;
+	/* Of an earlier phase the later one tells that stands there; of the own block's, which asks
+	 * about those. */
+	u32 warps = left < 3 || me < 32 ? (begun.w + 31) >> 5 : 0, mask = (u32)(own >> 32);
 	struct gsan_seen *seen = m->seen[phase & 1];
 	if (all == OF_WARP && mask == ~0u)
 		return true;
 	if (!all && (mask & then.self) && (!then.at || (u32)own <= then.at->clock))
 		return true;
 	ROLLED
-	for (u32 k = 0; k < warps && left < 3; k += 4) {
+	for (u32 k = 0; k < warps; k += 4) {
 		uint4 p = load_cg(&seen[k]), q = load_cg(&seen[k + 2]);        /* clock mask, of two warps */
 		ROLLED
 		for (u32 i = 0; i < 4 && k + i < warps; i++) {
