@@ -17,15 +17,14 @@ struct locslot {
 	struct ptx_loc *loc;
 };
 
-struct ptx_stmt *ptx_stmt_new(struct parser *p, enum ptx_stmt_kind kind, const struct tok *at)
+struct ptx_stmt *ptx_stmt_new(struct parser *p, enum ptx_stmt_kind kind, const struct span *at)
 {
 	struct ptx_stmt *s = ptx_alloc(p->arena, sizeof *s);
 	struct ptx_stmt **first = p->func ? &p->func->body : &p->m->first;
 	struct ptx_stmt **last = p->func ? &p->func->last : &p->m->last;
 
 	s->kind = kind;
-	s->line = at->line;
-	s->col = at->col;
+	ptx_place(p, at->s, &s->line, &s->col);
 	s->loc = p->loc;
 	s->prev = *last;
 	if (*last)
@@ -36,19 +35,19 @@ struct ptx_stmt *ptx_stmt_new(struct parser *p, enum ptx_stmt_kind kind, const s
 	return s;
 }
 
-static bool in_body(struct parser *p, const struct tok *t)
+static bool in_body(struct parser *p, const struct span *t)
 {
 	if (!p->func)
 		ptx_error_at(p, t->s, "'%.*s' outside a function",
-			     t->len < 60 ? (int)t->len : 60, t->s);
+			     ptx_show(t), t->s);
 	return p->func != NULL;
 }
 
 /* --- header --- */
 
-void b_version(struct parser *p, const struct tok *t)
+void b_version(struct parser *p, const struct span *t)
 {
-	const char *s = t->s, *e = s + t->len;
+	const char *s = t->s, *e = t->e;
 	unsigned major = 0, minor = 0;
 
 	if (p->saw_version || p->saw_target || p->m->first) {
@@ -86,7 +85,7 @@ void b_target(struct parser *p, struct span t)
 		ptx_error_at(p, t.s, "unknown target");
 }
 
-void b_address_size(struct parser *p, const struct tok *t)
+void b_address_size(struct parser *p, const struct span *t)
 {
 	uint64_t n = ptx_tok_int(p, t, NULL);
 
@@ -132,7 +131,7 @@ static void note_loc(struct parser *p, struct ptx_loc *l)
 	s->loc = l;
 }
 
-static unsigned small(struct parser *p, const struct tok *t)
+static unsigned small(struct parser *p, const struct span *t)
 {
 	uint64_t v = ptx_tok_int(p, t, NULL);
 
@@ -143,8 +142,8 @@ static unsigned small(struct parser *p, const struct tok *t)
 	return (unsigned)v;
 }
 
-void b_loc(struct parser *p, const struct tok *at, const struct tok *file, const struct tok *line,
-	   const struct tok *col)
+void b_loc(struct parser *p, const struct span *at, const struct span *file, const struct span *line,
+	   const struct span *col)
 {
 	struct ptx_loc *l = ptx_alloc(p->arena, sizeof *l);
 
@@ -158,18 +157,18 @@ void b_loc(struct parser *p, const struct tok *at, const struct tok *file, const
 	ptx_stmt_new(p, STMT_LOC, at);
 }
 
-static bool is_word(struct parser *p, const struct tok *t, const char *word)
+static bool is_word(struct parser *p, const struct span *t, const char *word)
 {
-	if (t->len == strlen(word) && memcmp(t->s, word, t->len) == 0)
+	if (ptx_span_is(t, word))
 		return true;
 	ptx_error_at(p, t->s, "expected '%s'", word);
 	return false;
 }
 
 /* inlined_at names an earlier .loc of the function, which may be inlined itself. */
-void b_loc_inlined(struct parser *p, const struct tok *key, const struct tok *name,
-		   const struct tok *off, const struct tok *at, const struct tok *file,
-		   const struct tok *line, const struct tok *col)
+void b_loc_inlined(struct parser *p, const struct span *key, const struct span *name,
+		   const struct span *off, const struct span *at, const struct span *file,
+		   const struct span *line, const struct span *col)
 {
 	struct ptx_loc l = {0}, *site = NULL;
 	struct locslot *s;
@@ -188,13 +187,13 @@ void b_loc_inlined(struct parser *p, const struct tok *key, const struct tok *na
 		site = ptx_alloc(p->arena, sizeof *site);
 		*site = l;
 	}
-	p->inl.func = ptx_tok_word(p, name)->text;
+	p->inl.func = ptx_word_of(p, name)->text;
 	p->inl.func_off = off ? (int64_t)ptx_tok_int(p, off, NULL) : 0;
 	p->inl.inlined_at = site;
 }
 
-void b_file(struct parser *p, const struct tok *at, const struct tok *num, const struct tok *name,
-	    const struct tok *tail)
+void b_file(struct parser *p, const struct span *at, const struct span *num, const struct span *name,
+	    const struct span *tail)
 {
 	enum { MAX_FILES = 1 << 20 };
 	struct ptx_module *m = p->m;
@@ -207,9 +206,9 @@ void b_file(struct parser *p, const struct tok *at, const struct tok *num, const
 	}
 	s = ptx_stmt_new(p, STMT_FILE, at);
 	s->file.number = n;
-	s->file.name = ptx_intern(p->arena, name->s + 1, name->len - 2);
+	s->file.name = ptx_intern(p->arena, name->s + 1, (size_t)(name->e - name->s) - 2);
 	if (tail)
-		s->file.tail = ptx_clean(p, name->s + name->len, tail->s + tail->len);
+		s->file.tail = ptx_clean(p, name->e, tail->e);
 	if (n >= m->nfiles) {
 		unsigned cap = p->capfiles;
 
@@ -230,29 +229,30 @@ void b_file(struct parser *p, const struct tok *at, const struct tok *num, const
 
 /* --- statements that are kept as text --- */
 
-void b_text(struct parser *p, enum ptx_stmt_kind kind, const struct tok *at, const char *end)
+void b_text(struct parser *p, enum ptx_stmt_kind kind, struct span t)
 {
-	struct ptx_stmt *s = ptx_stmt_new(p, kind, at);
-	size_t n = (size_t)(end - at->s);
+	struct ptx_stmt *s = ptx_stmt_new(p, kind, &t);
+	size_t n = (size_t)(t.e - t.s);
 	char *text;
 
 	if (kind == STMT_SECTION) {
 		text = ptx_alloc(p->arena, n + 1);
-		memcpy(text, at->s, n);
+		memcpy(text, t.s, n);
 		s->t.text = text;
 	} else {
-		s->t.text = ptx_clean(p, at->s, end);
+		s->t.text = ptx_clean(p, t.s, t.e);
 	}
 }
 
-void b_unknown(struct parser *p, const struct tok *d, const char *end)
+void b_unknown(struct parser *p, const struct span *d, const char *end)
 {
+	const struct word *w = ptx_word_of(p, d);
 	struct ptx_stmt *s;
 	size_t n = (size_t)(end - d->s);
 	char *text;
 
-	if (d->w->dir || d->w->mod) {
-		ptx_error_at(p, d->s, "unexpected '%.*s'", d->len < 60 ? (int)d->len : 60, d->s);
+	if (w->dir || w->mod) {
+		ptx_error_at(p, d->s, "unexpected '%.*s'", ptx_show(d), d->s);
 		return;
 	}
 	s = ptx_stmt_new(p, STMT_TEXT, d);
@@ -262,21 +262,21 @@ void b_unknown(struct parser *p, const struct tok *d, const char *end)
 	p->m->nunknown++;
 }
 
-void b_alias(struct parser *p, const struct tok *d, const struct tok *a, const struct tok *b,
-	     const struct tok *z)
+void b_alias(struct parser *p, const struct span *d, const struct span *a, const struct span *b,
+	     const struct span *z)
 {
 	struct xop *x;
 	struct ptx_stmt *s;
 
 	ptx_x_reset(p);
 	p->lenient = false;
-	x = ptx_x_append(p, ptx_x_list(p, ptx_x_name(p, a)), ptx_x_name(p, b));
+	x = ptx_x_append(p, ptx_x_name(p, a), ptx_x_name(p, b));
 	s = ptx_stmt_new(p, STMT_ALIAS, d);
 	s->t.ops = ptx_x_final(p, x, &s->t.nops);
-	s->t.text = ptx_clean(p, d->s, z->s + z->len);
+	s->t.text = ptx_clean(p, d->s, z->e);
 }
 
-void b_targets(struct parser *p, const struct tok *label, const struct tok *d, struct xop *list)
+void b_targets(struct parser *p, const struct span *label, const struct span *d, struct xop *list)
 {
 	struct ptx_stmt *s;
 	struct ptx_sym *sym;
@@ -285,7 +285,7 @@ void b_targets(struct parser *p, const struct tok *label, const struct tok *d, s
 		return;
 	sym = ptx_declare(p, label, SYM_PROTO);
 	s = ptx_stmt_new(p, STMT_TARGETS, label);
-	s->t.text = d->w->text;
+	s->t.text = ptx_word_of(p, d)->text;
 	s->t.ops = ptx_x_final(p, list, &s->t.nops);
 	s->t.sym = sym;
 	if (sym)
@@ -295,7 +295,7 @@ void b_targets(struct parser *p, const struct tok *label, const struct tok *d, s
 
 /* --- scopes and labels --- */
 
-void b_open(struct parser *p, const struct tok *t)
+void b_open(struct parser *p, const struct span *t)
 {
 	if (!in_body(p, t))
 		return;
@@ -308,7 +308,7 @@ void b_open(struct parser *p, const struct tok *t)
 	ptx_scope_open(p);
 }
 
-void b_close(struct parser *p, const struct tok *t)
+void b_close(struct parser *p, const struct span *t)
 {
 	if (!p->func) {
 		ptx_error_at(p, t->s, "'}' closes nothing");
@@ -321,7 +321,7 @@ void b_close(struct parser *p, const struct tok *t)
 	}
 }
 
-void b_label(struct parser *p, const struct tok *t)
+void b_label(struct parser *p, const struct span *t)
 {
 	struct ptx_stmt *s;
 	struct ptx_sym *sym;
@@ -339,7 +339,7 @@ void b_label(struct parser *p, const struct tok *t)
 
 /* --- instructions --- */
 
-void b_guard(struct parser *p, const struct tok *at, const struct tok *t, bool neg)
+void b_guard(struct parser *p, const struct span *at, const struct span *t, bool neg)
 {
 	p->start = *at;
 	p->guarded = true;
@@ -349,22 +349,20 @@ void b_guard(struct parser *p, const struct tok *at, const struct tok *t, bool n
 	p->guard = ptx_find(p, t, &p->guard_word);
 }
 
-void b_opcode(struct parser *p, const struct tok *t, bool first)
+void b_opcode(struct parser *p, const struct span *t, bool first)
 {
 	if (first) {
 		if (!p->guarded)
 			p->start = *t;
-		p->opword = t->w;
-		if (t->digits)
-			p->opword = ptx_tok_word(p, t);
+		p->opword = ptx_word_of(p, t);
 		ptx_x_reset(p);
 	} else {
-		size_t n = p->opword->len;
+		size_t n = p->opword->len, more = (size_t)(t->e - t->s);
 
 		p->tmp.len = 0;
 		ptx_put(&p->tmp, p->opword->text, n);
-		ptx_put(&p->tmp, t->s, t->len);
-		p->opword = ptx_word(p->arena, p->tmp.p, n + t->len);
+		ptx_put(&p->tmp, t->s, more);
+		p->opword = ptx_word(p->arena, p->tmp.p, n + more);
 	}
 	p->opc = p->opword->opc;
 	if (!p->opc)
@@ -440,7 +438,7 @@ void b_inst(struct parser *p, struct xop *list)
 
 /* Skips what belongs to a statement in error.  True if the token it stopped at
  * is part of what follows. */
-static bool skip(struct parser *p, int *major, struct tok *t)
+static bool skip(struct parser *p, int *major, struct span *t)
 {
 	int depth;
 
@@ -476,7 +474,7 @@ static bool skip(struct parser *p, int *major, struct tok *t)
 static void parse_all(struct parser *p)
 {
 	void *g = ptx_gramAlloc(malloc, p);
-	struct tok t = {0};
+	struct span t = {0};
 	int major;
 
 	if (!g) {
@@ -491,7 +489,7 @@ static void parse_all(struct parser *p)
 			break;
 		ptx_gram(g, major, t);
 		if (p->recover) {
-			struct tok r = t;
+			struct span r = t;
 			bool again = skip(p, &major, &t);
 
 			if (p->stop)

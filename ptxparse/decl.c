@@ -11,12 +11,7 @@
 
 #include <string.h>
 
-static int show(const struct tok *t)
-{
-	return t->len < 60 ? (int)t->len : 60;
-}
-
-static unsigned number(struct parser *p, const struct tok *t)
+static unsigned number(struct parser *p, const struct span *t)
 {
 	uint64_t v = ptx_tok_int(p, t, NULL);
 
@@ -57,15 +52,15 @@ static enum ptx_space word_space(const struct word *w)
 	return SPACE_NONE;
 }
 
-void b_head(struct parser *p, const struct tok *link, const struct tok *space)
+void b_head(struct parser *p, const struct span *link, const struct span *space)
 {
 	struct head *h = &p->head;
 
 	memset(h, 0, sizeof *h);
 	h->vec = 1;
-	h->space = word_space(space->w);
+	h->space = word_space(ptx_word_of(p, space));
 	if (link)
-		h->link = link->w->text;
+		h->link = ptx_word_of(p, link)->text;
 	if (p->fhead) {
 		if (link || (h->space != SPACE_PARAM && h->space != SPACE_REG))
 			ptx_error_at(p, link ? link->s : space->s,
@@ -82,35 +77,36 @@ void b_head(struct parser *p, const struct tok *link, const struct tok *space)
 		ptx_error_at(p, link->s, "registers have no linkage");
 }
 
-void b_head_word(struct parser *p, const struct tok *t)
+void b_head_word(struct parser *p, const struct span *t)
 {
+	const struct word *w = ptx_word_of(p, t);
 	struct head *h = &p->head;
 
-	if (h->ptr || t->w->dir == T_PTR) {
+	if (h->ptr || w->dir == T_PTR) {
 		h->ptr = true;
-		h->attrs = join(p, h->attrs, t->w->text);
+		h->attrs = join(p, h->attrs, w->text);
 		return;
 	}
-	switch (t->w->mod) {
+	switch (w->mod) {
 	case MOD_V2:
 	case MOD_V4:
 	case MOD_V8:
 		if (h->vec == 1) {
-			h->vec = t->w->mod == MOD_V2 ? 2 : t->w->mod == MOD_V4 ? 4 : 8;
+			h->vec = w->mod == MOD_V2 ? 2 : w->mod == MOD_V4 ? 4 : 8;
 			return;
 		}
 		break;
 	default:
-		if (t->w->type != TYPE_NONE && h->type == TYPE_NONE) {
-			h->type = (enum ptx_type)t->w->type;
+		if (w->type != TYPE_NONE && h->type == TYPE_NONE) {
+			h->type = (enum ptx_type)w->type;
 			return;
 		}
 	}
 	h->bad = true;
-	ptx_error_at(p, t->s, "unexpected '%.*s' in a declaration", show(t), t->s);
+	ptx_error_at(p, t->s, "unexpected '%.*s' in a declaration", ptx_show(t), t->s);
 }
 
-void b_head_align(struct parser *p, const struct tok *at, const struct tok *t)
+void b_head_align(struct parser *p, const struct span *at, const struct span *t)
 {
 	struct head *h = &p->head;
 	unsigned n = number(p, t);
@@ -178,17 +174,17 @@ static struct ptx_sym *redeclared(struct parser *p, struct word *w)
 	return NULL;
 }
 
-void b_declare(struct parser *p, const struct tok *t)
+void b_declare(struct parser *p, const struct span *t)
 {
 	struct head *h = &p->head;
-	struct word *w = ptx_tok_word(p, t);
+	struct word *w = ptx_word_of(p, t);
 	struct ptx_func *f = p->fhead ? p->fhead : p->func;
 	struct ptx_var *v = new_var(p);
 	struct ptx_sym *s;
-	bool sink = t->len == 1 && *t->s == '_';
+	bool sink = ptx_span_is(t, "_");
 
 	if (h->type == TYPE_NONE && !h->bad)
-		ptx_error_at(p, t->s, "'%.*s' has no type", show(t), t->s);
+		ptx_error_at(p, t->s, "'%.*s' has no type", ptx_show(t), t->s);
 	s = redeclared(p, w);
 	if (!s && !(p->isproto && sink)) {
 		if (sink)
@@ -216,14 +212,14 @@ void b_declare(struct parser *p, const struct tok *t)
 		s->var = v;
 }
 
-void b_range(struct parser *p, const struct tok *t, const struct tok *count)
+void b_range(struct parser *p, const struct span *t, const struct span *count)
 {
 	struct head *h = &p->head;
 	struct ptx_var *v = new_var(p);
 	uint64_t n = ptx_tok_int(p, count, NULL);
 
 	if (h->type == TYPE_NONE && !h->bad)
-		ptx_error_at(p, t->s, "'%.*s' has no type", show(t), t->s);
+		ptx_error_at(p, t->s, "'%.*s' has no type", ptx_show(t), t->s);
 	if (h->space != SPACE_REG || !p->func) {
 		ptx_error_at(p, t->s, "only registers come in ranges");
 		return;
@@ -233,7 +229,7 @@ void b_range(struct parser *p, const struct tok *t, const struct tok *count)
 	v->sym = ptx_declare_range(p, t, n, h);
 }
 
-void b_dim(struct parser *p, const struct tok *bracket, const struct tok *t)
+void b_dim(struct parser *p, const struct span *bracket, const struct span *t)
 {
 	struct ptx_var *v = p->vtail;
 	uint64_t n = t ? ptx_tok_int(p, t, NULL) : 0, *dim;
@@ -324,7 +320,7 @@ void b_init(struct parser *p, struct span t)
 		ptx_error_at(p, t.s, "registers cannot be initialised");
 }
 
-void b_vars(struct parser *p, const struct tok *end)
+void b_vars(struct parser *p, const struct span *end)
 {
 	struct ptx_stmt *s;
 	struct ptx_var *v;
@@ -340,7 +336,7 @@ void b_vars(struct parser *p, const struct tok *end)
 
 /* --- function headers --- */
 
-static void new_header(struct parser *p, const struct tok *at)
+static void new_header(struct parser *p, const struct span *at)
 {
 	if (p->func && !p->isproto) {
 		/* Somebody forgot a brace: go on as if it were there. */
@@ -352,7 +348,7 @@ static void new_header(struct parser *p, const struct tok *at)
 	}
 	p->fhead = ptx_alloc(p->arena, sizeof *p->fhead);
 	p->fhead->name = "";
-	p->fhead->line = at->line;
+	ptx_place(p, at->s, &p->fhead->line, NULL);
 	p->start = *at;
 	p->vars = p->vtail = NULL;
 	p->dirs.len = 0;
@@ -360,16 +356,16 @@ static void new_header(struct parser *p, const struct tok *at)
 	ptx_scope_open(p);
 }
 
-void b_func(struct parser *p, const struct tok *link, const struct tok *dir)
+void b_func(struct parser *p, const struct span *link, const struct span *dir)
 {
 	p->isproto = false;
 	new_header(p, link ? link : dir);
-	p->fhead->entry = dir->w->dir == T_ENTRY;
+	p->fhead->entry = ptx_word_of(p, dir)->dir == T_ENTRY;
 	if (link)
-		p->fhead->link = link->w->text;
+		p->fhead->link = ptx_word_of(p, link)->text;
 }
 
-void b_proto(struct parser *p, const struct tok *label, const struct tok *dir)
+void b_proto(struct parser *p, const struct span *label, const struct span *dir)
 {
 	p->isproto = true;
 	p->proto = NULL;
@@ -412,10 +408,10 @@ void b_func_params(struct parser *p)
 	p->fhead->has_params = true;
 }
 
-void b_func_name(struct parser *p, const struct tok *t)
+void b_func_name(struct parser *p, const struct span *t)
 {
 	struct ptx_func *f = p->fhead;
-	struct word *w = ptx_tok_word(p, t);
+	struct word *w = ptx_word_of(p, t);
 	struct ptx_sym *s = w->bind ? w->bind->sym : NULL;
 	struct scope *inner = p->scope;
 
@@ -437,9 +433,9 @@ void b_func_name(struct parser *p, const struct tok *t)
 	}
 }
 
-void b_func_dir(struct parser *p, const struct tok *t)
+void b_func_dir(struct parser *p, const struct span *t)
 {
-	struct word *w = t->w;
+	struct word *w = ptx_word_of(p, t);
 
 	if (p->dirs.len)
 		ptx_put(&p->dirs, " ", 1);
@@ -449,12 +445,12 @@ void b_func_dir(struct parser *p, const struct tok *t)
 	if (strcmp(w->text, ".noreturn") == 0)
 		p->fhead->noreturn = true;
 	else if (w->dir != T_DOT && (w->dir || w->mod))
-		ptx_error_at(p, t->s, "unexpected '%.*s'", show(t), t->s);
+		ptx_error_at(p, t->s, "unexpected '%.*s'", ptx_show(t), t->s);
 	else if (!w->dir)
 		p->m->nunknown++;
 }
 
-void b_func_arg(struct parser *p, const struct tok *t)
+void b_func_arg(struct parser *p, const struct span *t)
 {
 	struct ptx_func *f = p->fhead;
 	const char *d = p->dir ? p->dir->text : "";
@@ -464,9 +460,9 @@ void b_func_arg(struct parser *p, const struct tok *t)
 	if (i)
 		ptx_put(&p->dirs, ",", 1);
 	ptx_put(&p->dirs, " ", 1);
-	ptx_put(&p->dirs, t->s, t->len);
+	ptx_put(&p->dirs, t->s, (size_t)(t->e - t->s));
 	if (!p->dir)
-		ptx_error_at(p, t->s, "unexpected '%.*s'", show(t), t->s);
+		ptx_error_at(p, t->s, "unexpected '%.*s'", ptx_show(t), t->s);
 	else if (strcmp(d, ".maxntid") == 0)
 		dims = f->maxntid;
 	else if (strcmp(d, ".reqntid") == 0)
@@ -488,15 +484,15 @@ void b_func_arg(struct parser *p, const struct tok *t)
 		dims[k] = 1;
 }
 
-void b_func_pragma(struct parser *p, const struct tok *at, const char *end)
+void b_func_pragma(struct parser *p, struct span t)
 {
 	if (p->dirs.len)
 		ptx_put(&p->dirs, " ", 1);
-	ptx_puts(&p->dirs, ptx_clean(p, at->s, end));
+	ptx_puts(&p->dirs, ptx_clean(p, t.s, t.e));
 	p->dir = NULL;
 }
 
-static void end_proto(struct parser *p, struct ptx_func *f, const struct tok *end, bool body)
+static void end_proto(struct parser *p, struct ptx_func *f, const struct span *end, bool body)
 {
 	struct ptx_stmt *s;
 
@@ -517,7 +513,7 @@ static void end_proto(struct parser *p, struct ptx_func *f, const struct tok *en
 		p->proto->stmt = s;
 }
 
-void b_func_end(struct parser *p, const struct tok *end, bool body)
+void b_func_end(struct parser *p, const struct span *end, bool body)
 {
 	struct ptx_func *f = p->fhead;
 	struct ptx_stmt *s;
@@ -532,7 +528,7 @@ void b_func_end(struct parser *p, const struct tok *end, bool body)
 	s = ptx_stmt_new(p, STMT_FUNC, &p->start);
 	s->func = f;
 	if (!body) {
-		f->end_line = end->line;
+		ptx_place(p, end->s, &f->end_line, NULL);
 		ptx_scope_close(p);
 		return;
 	}
@@ -546,9 +542,9 @@ void b_func_end(struct parser *p, const struct tok *end, bool body)
 	p->locfunc++;
 }
 
-void b_func_close(struct parser *p, const struct tok *end)
+void b_func_close(struct parser *p, const struct span *end)
 {
-	p->func->end_line = end->line;
+	ptx_place(p, end->s, &p->func->end_line, NULL);
 	ptx_scope_close(p);
 	p->func = NULL;
 	p->loc = NULL;

@@ -12,25 +12,29 @@
 
 enum { MAX_SOURCE = 400 };              /* bytes of the source line shown */
 
-static unsigned column_of(const struct parser *p, const char *pos)
+/* Line and column of a place in the text, counted from the last one that was asked
+ * for: the places of statements only go forward. */
+void ptx_place(struct parser *p, const char *pos, unsigned *line, unsigned *col)
 {
-	const char *s = pos;
+	const char *nl;
 
-	while (s > p->text && s[-1] != '\n')
-		s--;
-	return (unsigned)(pos - s) + 1;
+	if (pos < p->bol) {
+		p->bol = p->text;
+		p->line = 1;
+	}
+	while ((nl = memchr(p->bol, '\n', (size_t)(pos - p->bol)))) {
+		p->bol = nl + 1;
+		p->line++;
+	}
+	*line = p->line;
+	if (col)
+		*col = (unsigned)(pos - p->bol) + 1;
 }
 
-static unsigned line_of(const struct parser *p, const char *pos)
+/* How much of a token a message shows. */
+int ptx_show(const struct span *t)
 {
-	const char *s = p->text;
-	unsigned n = 1;
-
-	while ((s = memchr(s, '\n', (size_t)(pos - s)))) {
-		n++;
-		s++;
-	}
-	return n;
+	return t->e - t->s < 60 ? (int)(t->e - t->s) : 60;
 }
 
 static void print_error(const char *path, const struct ptx_error *e)
@@ -73,8 +77,7 @@ void ptx_error_at(struct parser *p, const char *pos, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 
-	e.col = column_of(p, pos);
-	e.line = line_of(p, pos);
+	ptx_place(p, pos, &e.line, &e.col);
 	s = pos - (e.col - 1);
 	nl = memchr(s, '\n', (size_t)(p->end - s));
 	n = (size_t)((nl ? nl : p->end) - s);
@@ -105,12 +108,12 @@ void ptx_error_at(struct parser *p, const char *pos, const char *fmt, ...)
 }
 
 /* Grammar errors; the lexer has already spoken if the token was bad. */
-void ptx_syntax_error(struct parser *p, int major, const struct tok *t)
+void ptx_syntax_error(struct parser *p, int major, const struct span *t)
 {
-	int len = 0;
+	int len = 0, most = ptx_show(t);
 
 	/* A section is one token of many lines. */
-	while (len < 60 && (unsigned)len < t->len && t->s[len] != '\n' && t->s[len] != '\r')
+	while (len < most && t->s[len] != '\n' && t->s[len] != '\r')
 		len++;
 	p->recover = true;
 	if (p->bad)

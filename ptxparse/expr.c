@@ -51,6 +51,8 @@ static struct xop *new_xop(struct parser *p, const char *s, const char *e)
 	}
 	x->s = s;
 	x->e = e;
+	x->n = 1;
+	x->tail = x;
 	return x;
 }
 
@@ -119,11 +121,11 @@ static const char *spelled(struct parser *p, const struct xop *x)
 
 /* --- leaves --- */
 
-struct xop *ptx_x_name(struct parser *p, const struct tok *t)
+struct xop *ptx_x_name(struct parser *p, const struct span *t)
 {
-	struct xop *x = new_xop(p, t->s, t->s + t->len);
+	struct xop *x = new_xop(p, t->s, t->e);
 
-	if (t->len == 1 && *t->s == '_') {
+	if (ptx_span_is(t, "_")) {
 		x->op.kind = OP_SINK;
 		return x;
 	}
@@ -133,16 +135,15 @@ struct xop *ptx_x_name(struct parser *p, const struct tok *t)
 }
 
 /* %tid.x, v.y, %r1.b0 */
-struct xop *ptx_x_dotted(struct parser *p, const struct tok *t)
+struct xop *ptx_x_dotted(struct parser *p, const struct span *t)
 {
-	const char *d = memchr(t->s, '.', t->len);
-	struct tok base = *t;
+	const char *d = memchr(t->s, '.', (size_t)(t->e - t->s));
+	struct span base = *t;
 	struct xop *x;
 
-	base.len = (uint32_t)(d - t->s);
-	ptx_tok_split(p, &base);
+	base.e = d;
 	x = ptx_x_name(p, &base);
-	x->e = t->s + t->len;
+	x->e = t->e;
 	if (x->op.kind == OP_SINK) {
 		ptx_error_at(p, t->s, "'_' has no elements");
 		return x;
@@ -152,21 +153,21 @@ struct xop *ptx_x_dotted(struct parser *p, const struct tok *t)
 	return x;
 }
 
-struct xop *ptx_x_suffix(struct parser *p, struct xop *x, const struct tok *t)
+struct xop *ptx_x_suffix(struct parser *p, struct xop *x, const struct span *t)
 {
 	if ((x->op.kind != OP_SYM && x->op.kind != OP_ADDR) || x->op.elemtext) {
-		ptx_error_at(p, t->s, "unexpected '%.*s'", t->len < 60 ? (int)t->len : 60, t->s);
+		ptx_error_at(p, t->s, "unexpected '%.*s'", ptx_show(t), t->s);
 		return x;
 	}
-	x->e = t->s + t->len;
-	x->op.elemtext = ptx_intern(p->arena, t->s + 1, t->len - 1);
+	x->e = t->e;
+	x->op.elemtext = ptx_intern(p->arena, t->s + 1, (size_t)(t->e - t->s) - 1);
 	x->op.elem = (unsigned char)x->op.elemtext[0];
 	return x;
 }
 
-uint64_t ptx_tok_int(struct parser *p, const struct tok *t, bool *isuns)
+uint64_t ptx_tok_int(struct parser *p, const struct span *t, bool *isuns)
 {
-	const char *s = t->s, *e = s + t->len;
+	const char *s = t->s, *e = t->e;
 	uint64_t v = 0;
 	unsigned base = 10;
 	bool uns = e[-1] == 'U';
@@ -189,11 +190,10 @@ uint64_t ptx_tok_int(struct parser *p, const struct tok *t, bool *isuns)
 		unsigned d = (unsigned char)*s;
 
 		d = d >= 'a' ? d - 'a' + 10 : d >= 'A' ? d - 'A' + 10 : d - '0';
-		if (v > (UINT64_MAX - d) / base) {
+		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v)) {
 			ptx_error_at(p, t->s, "number does not fit in 64 bits");
 			break;
 		}
-		v = v * base + d;
 	}
 	if (isuns)
 		*isuns = uns || v > INT64_MAX;
@@ -201,19 +201,19 @@ uint64_t ptx_tok_int(struct parser *p, const struct tok *t, bool *isuns)
 }
 
 /* Most numbers are decimal, and look the same printed: they keep no spelling. */
-static bool is_plain(const struct tok *t, bool isuns)
+static bool is_plain(const struct span *t, bool isuns)
 {
-	return !isuns && (*t->s != '0' || t->len == 1);
+	return !isuns && (*t->s != '0' || t->e - t->s == 1);
 }
 
-struct xop *ptx_x_int(struct parser *p, const struct tok *t)
+struct xop *ptx_x_int(struct parser *p, const struct span *t)
 {
-	struct xop *x = new_xop(p, t->s, t->s + t->len);
+	struct xop *x = new_xop(p, t->s, t->e);
 
 	x->op.kind = OP_INT;
 	x->op.ival = ptx_tok_int(p, t, &x->isuns);
 	if (!is_plain(t, x->isuns))
-		x->op.text = ptx_intern(p->arena, t->s, t->len);
+		x->op.text = ptx_word_of(p, t)->text;
 	x->isconst = true;
 	return x;
 }
@@ -234,16 +234,16 @@ static double bits_double(uint64_t v)
 	return d;
 }
 
-struct xop *ptx_x_float(struct parser *p, const struct tok *t)
+struct xop *ptx_x_float(struct parser *p, const struct span *t)
 {
-	struct xop *x = new_xop(p, t->s, t->s + t->len);
+	struct xop *x = new_xop(p, t->s, t->e);
 
 	x->op.kind = OP_FLOAT;
-	x->op.text = ptx_intern(p->arena, t->s, t->len);
+	x->op.text = ptx_word_of(p, t)->text;
 	x->isconst = true;
-	if (t->len > 2 && (t->s[1] | 32) == 'f') {
+	if (t->e - t->s > 2 && (t->s[1] | 32) == 'f') {
 		x->op.ival = strtoull(x->op.text + 2, NULL, 16);
-	} else if (t->len > 2 && (t->s[1] | 32) == 'd') {
+	} else if (t->e - t->s > 2 && (t->s[1] | 32) == 'd') {
 		x->op.isdouble = true;
 		x->op.ival = strtoull(x->op.text + 2, NULL, 16);
 	} else {
@@ -264,6 +264,8 @@ static void unparen(struct xop *x)
 		x->op.kind = in.kind;
 		x->op.ival = in.ival;
 		x->op.isdouble = in.isdouble;
+		x->op.n = 0;
+		x->op.text = NULL;
 	}
 	if (x->op.kind == OP_SYM && x->op.sym && x->op.sym->kind == SYM_SREG &&
 	    x->op.sym->reg == SREG_WARP_SZ && !x->op.off) {
@@ -283,14 +285,13 @@ static struct xop *folded(struct parser *p, struct xop *x, uint64_t v)
 	x->op.kind = OP_EXPR;
 	x->op.ival = v;
 	x->op.sym = NULL;
-	x->op.list = NULL;
 	x->op.n = 0;
 	x->op.text = spelled(p, x);
 	x->isconst = true;
 	return x;
 }
 
-struct xop *ptx_x_unary(struct parser *p, int op, const struct tok *t, struct xop *x)
+struct xop *ptx_x_unary(struct parser *p, int op, const struct span *t, struct xop *x)
 {
 	bool literal = x->op.kind == OP_INT;
 	bool plain = literal && !x->op.text && x->op.ival && x->s == t->s + 1;
@@ -432,8 +433,8 @@ struct xop *ptx_x_binary(struct parser *p, int op, struct xop *x, struct xop *y)
 		unsigned n;
 
 		pair->op.kind = OP_PAIR;
-		pair->op.list = ptx_x_final(p, ptx_x_append(p, ptx_x_list(p, x), y), &n);
-		pair->op.n = n;
+		pair->op.list = ptx_x_final(p, ptx_x_append(p, x, y), &n);
+		pair->op.n = (uint16_t)n;
 		return pair;
 	}
 	ptx_error_at(p, y->s, "operands cannot be combined");
@@ -454,28 +455,30 @@ struct xop *ptx_x_ternary(struct parser *p, struct xop *x, struct xop *y, struct
 	return folded(p, x, x->op.ival ? y->op.ival : z->op.ival);
 }
 
-struct xop *ptx_x_cast(struct parser *p, const struct tok *open, const struct tok *type,
+struct xop *ptx_x_cast(struct parser *p, const struct span *open, const struct span *type,
 		       struct xop *x)
 {
+	const struct word *w = ptx_word_of(p, type);
+
 	unparen(x);
-	if (!is_int(x) || (type->w->type != TYPE_S64 && type->w->type != TYPE_U64)) {
+	if (!is_int(x) || (w->type != TYPE_S64 && w->type != TYPE_U64)) {
 		ptx_error_at(p, open->s, "only integer constants can be cast, to .s64 or .u64");
 		return x;
 	}
 	x->s = open->s;
-	x->isuns = type->w->type == TYPE_U64;
+	x->isuns = w->type == TYPE_U64;
 	return folded(p, x, x->op.ival);
 }
 
 /* a[3]: the address of an element. */
-struct xop *ptx_x_index(struct parser *p, const struct tok *t, struct xop *i, const struct tok *end)
+struct xop *ptx_x_index(struct parser *p, const struct span *t, struct xop *i, const struct span *end)
 {
 	struct xop *x = ptx_x_name(p, t);
 
 	unparen(i);
-	x->e = end->s + end->len;
+	x->e = end->e;
 	if (x->op.kind != OP_SYM || !x->op.sym || x->op.sym->kind != SYM_VAR) {
-		ptx_error_at(p, t->s, "'%.*s' is not an array", t->len < 100 ? (int)t->len : 100, t->s);
+		ptx_error_at(p, t->s, "'%.*s' is not an array", t->e - t->s < 100 ? (int)(t->e - t->s) : 100, t->s);
 	} else if (!is_int(i)) {
 		ptx_error_at(p, i->s, "index is not a constant");
 	} else {
@@ -484,34 +487,34 @@ struct xop *ptx_x_index(struct parser *p, const struct tok *t, struct xop *i, co
 
 		x->op.off = (int64_t)(i->op.ival * size);
 		/* ptxas -g tells it from a+12. */
-		x->op.text = ptx_clean(p, t->s + t->len, x->e);
+		x->op.text = ptx_clean(p, t->e, x->e);
 		x->indexed = true;
 	}
 	return x;
 }
 
 /* generic(v), 0xff00(v): only initialisers have them. */
-struct xop *ptx_x_apply(struct parser *p, const struct tok *f, struct xop *x, const struct tok *end)
+struct xop *ptx_x_apply(struct parser *p, const struct span *f, struct xop *x, const struct span *end)
 {
-	x->e = end->s + end->len;
+	x->e = end->e;
 	if (x->op.kind != OP_SYM || x->op.neg) {
 		ptx_error_at(p, x->s, "not an address");
 	} else if (*f->s >= '0' && *f->s <= '9') {
 		x->mask = ptx_tok_int(p, f, NULL);
 		if (!x->mask)
 			ptx_error_at(p, f->s, "mask is zero");
-	} else if (f->len == 7 && memcmp(f->s, "generic", 7) == 0) {
+	} else if (ptx_span_is(f, "generic")) {
 		x->generic = true;
 	} else {
 		ptx_error_at(p, f->s, "'%.*s' is not an operator",
-			     f->len < 60 ? (int)f->len : 60, f->s);
+			     ptx_show(f), f->s);
 	}
 	x->s = f->s;
 	return x;
 }
 
 /* L<3> stands for L0, L1, L2. */
-struct xop *ptx_x_labels(struct parser *p, const struct tok *t, const struct tok *count)
+struct xop *ptx_x_labels(struct parser *p, const struct span *t, const struct span *count)
 {
 	uint64_t n = ptx_tok_int(p, count, NULL), i;
 	struct xop *list = NULL;
@@ -521,33 +524,23 @@ struct xop *ptx_x_labels(struct parser *p, const struct tok *t, const struct tok
 		n = 1;
 	}
 	for (i = 0; i < n; i++) {
-		const char *name = ptx_sprintf(p->arena, "%.*s%u", (int)t->len, t->s, (unsigned)i);
-		struct tok l = *t;
-		struct xop *x;
+		const char *name = ptx_sprintf(p->arena, "%.*s%u", (int)(t->e - t->s), t->s,
+					       (unsigned)i);
+		struct xop *x = new_xop(p, t->s, t->e);
 
-		l.w = ptx_word(p->arena, name, strlen(name));
-		l.digits = 0;
-		x = ptx_x_name(p, &l);
-		list = list ? ptx_x_append(p, list, x) : ptx_x_list(p, x);
+		x->op.kind = OP_SYM;
+		x->op.sym = ptx_find_word(p, ptx_word(p->arena, name, strlen(name)), &x->word);
+		list = list ? ptx_x_append(p, list, x) : x;
 	}
 	return list;
 }
 
 /* --- lists --- */
 
-struct xop *ptx_x_list(struct parser *p, struct xop *x)
-{
-	(void)p;
-	if (!x->n) {
-		x->n = 1;
-		x->tail = x;
-	}
-	return x;
-}
-
+/* Every operand is a list of one. */
 struct xop *ptx_x_append(struct parser *p, struct xop *list, struct xop *x)
 {
-	ptx_x_list(p, x);
+	(void)p;
 	list->tail->next = x;
 	list->tail = x->tail;
 	list->n += x->n;
@@ -582,10 +575,10 @@ struct ptx_operand *ptx_x_final(struct parser *p, struct xop *list, unsigned *n)
 	return ops;
 }
 
-struct xop *ptx_x_wrap(struct parser *p, enum ptx_opkind kind, const struct tok *open,
-		       struct xop *list, const struct tok *close)
+struct xop *ptx_x_wrap(struct parser *p, enum ptx_opkind kind, const struct span *open,
+		       struct xop *list, const struct span *close)
 {
-	struct xop *x = new_xop(p, open->s, close->s + close->len), *e;
+	struct xop *x = new_xop(p, open->s, close->e), *e;
 	unsigned n = 0;
 
 	x->op.kind = kind;
@@ -600,7 +593,7 @@ struct xop *ptx_x_wrap(struct parser *p, enum ptx_opkind kind, const struct tok 
 	if (kind == OP_ADDR && list->op.kind == OP_EXPR)
 		list->op.kind = OP_INT;
 	x->op.list = ptx_x_final(p, list, &n);
-	x->op.n = n;
+	x->op.n = (uint16_t)n;
 	return x;
 }
 
@@ -612,7 +605,5 @@ void ptx_x_plain(struct parser *p, struct xop *x)
 	unparen(x);
 	if (x->op.kind != OP_FLOAT)
 		x->op.kind = OP_EXPR;
-	x->op.n = 0;
-	x->op.list = NULL;
 	x->op.text = spelled(p, x);
 }

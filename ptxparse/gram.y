@@ -10,7 +10,7 @@
  */
 %name ptx_gram
 %token_prefix T_
-%token_type {struct tok}
+%token_type {struct span}
 %default_type {struct span}
 %extra_context {struct parser *p}
 %stack_size 400
@@ -32,14 +32,9 @@
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
 /* From the first byte of one token to the last of another. */
-static inline struct span over(struct tok a, struct tok b)
+static inline struct span over(struct span a, struct span b)
 {
-	return (struct span){a.s, b.s + b.len};
-}
-
-static inline struct span upto(struct span a, struct tok b)
-{
-	return (struct span){a.s, b.s + b.len};
+	return (struct span){a.s, b.e};
 }
 }
 
@@ -72,41 +67,38 @@ static inline struct span upto(struct span a, struct tok b)
 
 module ::= items.
 items ::= .
-items ::= items item.
 /* Lemon wants three good tokens before it speaks again; the next statement is
  * a fresh start. */
 items ::= items error RECOVER.                          { yypParser->yyerrcnt = -1; }
 
 /* --- header and debugging information --- */
 
-item ::= VERSION FLOAT(V).                              { b_version(p, &V); }
-item ::= TARGET targets(T).                             { b_target(p, T); }
-targets(A) ::= ID(I).                                   { A = over(I, I); }
-targets(A) ::= targets(B) COMMA ID(I).                  { A = upto(B, I); }
-item ::= ADDRSIZE INT(N).                               { b_address_size(p, &N); }
-item ::= FILE(D) INT(N) STRING(S).                      { b_file(p, &D, &N, &S, NULL); }
-item ::= FILE(D) INT(N) STRING(S) COMMA INT COMMA INT(Z). { b_file(p, &D, &N, &S, &Z); }
-item ::= LOC(D) INT(F) INT(L) INT(C).                   { b_loc(p, &D, &F, &L, &C); }
-item ::= LOC(D) INT(F) INT(L) INT(C) COMMA inlined.     { b_loc(p, &D, &F, &L, &C); }
+items ::= items VERSION FLOAT(V).                       { b_version(p, &V); }
+items ::= items TARGET targets(T).                      { b_target(p, T); }
+targets(A) ::= ID(I).                                   { A = I; }
+targets(A) ::= targets(B) COMMA ID(I).                  { A = over(B, I); }
+items ::= items ADDRSIZE INT(N).                        { b_address_size(p, &N); }
+items ::= items FILE(D) INT(N) STRING(S).               { b_file(p, &D, &N, &S, NULL); }
+items ::= items FILE(D) INT(N) STRING(S) COMMA INT COMMA INT(Z). { b_file(p, &D, &N, &S, &Z); }
+items ::= items LOC(D) INT(F) INT(L) INT(C).            { b_loc(p, &D, &F, &L, &C); }
+items ::= items LOC(D) INT(F) INT(L) INT(C) COMMA inlined. { b_loc(p, &D, &F, &L, &C); }
 inlined ::= ID(K) ID(N) COMMA ID(W) INT(F) INT(L) INT(C).
 			{ b_loc_inlined(p, &K, &N, NULL, &W, &F, &L, &C); }
 inlined ::= ID(K) ID(N) PLUS INT(O) COMMA ID(W) INT(F) INT(L) INT(C).
 			{ b_loc_inlined(p, &K, &N, &O, &W, &F, &L, &C); }
-item ::= SECTION(T).                                    { b_text(p, STMT_SECTION, &T, T.s + T.len); }
-item ::= pragma(A) SEMI(Z).                             { b_text(p, STMT_PRAGMA, &A, Z.s + 1); }
-%type pragma {struct tok}
+items ::= items SECTION(T).                             { b_text(p, STMT_SECTION, T); }
+items ::= items pragma(A) SEMI(Z).                      { b_text(p, STMT_PRAGMA, over(A, Z)); }
 pragma(A) ::= PRAGMA(B) STRING.                         { A = B; }
 pragma(A) ::= pragma(B) COMMA STRING.                   { A = B; }
-item ::= ALIAS(D) ID(A) COMMA ID(B) SEMI(Z).            { b_alias(p, &D, &A, &B, &Z); }
+items ::= items ALIAS(D) ID(A) COMMA ID(B) SEMI(Z).     { b_alias(p, &D, &A, &B, &Z); }
 
 /* --- a directive that nobody knows: kept as it is --- */
 
 %token_class any ID|DOTTED|DOT|INT|FLOAT|STRING|COMMA|COLON|LB|RB|LP|RP|AT|BANG|EQ|BAR
 	|PLUS|MINUS|STAR|SLASH|PERCENT|AMP|CARET|TILDE|QM|LT|GT|LE|GE|EQEQ|NEQ|SHL|SHR
 	|ANDAND|OROR.
-%type unknown {struct tok}
-item ::= unknown(D) SEMI(Z).                            { b_unknown(p, &D, Z.s + 1); }
-item ::= unknown(D) LC raw RC(Z).                       { b_unknown(p, &D, Z.s + 1); }
+items ::= items unknown(D) SEMI(Z).                     { b_unknown(p, &D, Z.e); }
+items ::= items unknown(D) LC raw RC(Z).                { b_unknown(p, &D, Z.e); }
 unknown(A) ::= DOT(D).                                  { A = D; }
 unknown(A) ::= unknown(B) any.                          { A = B; }
 raw ::= .
@@ -116,7 +108,7 @@ raw ::= raw LC raw RC.
 
 /* --- variables and registers --- */
 
-item ::= vars SEMI(Z).                                  { b_vars(p, &Z); }
+items ::= items vars SEMI(Z).                           { b_vars(p, &Z); }
 vars ::= head var.
 vars ::= vars COMMA var.
 head ::= LINK(L) SPACE(S).                              { b_head(p, &L, &S); }
@@ -153,8 +145,8 @@ field ::= INT.
 
 /* --- functions --- */
 
-item ::= fhead SEMI(Z).                                 { b_func_end(p, &Z, false); }
-item ::= fhead LC(Z).                                   { b_func_end(p, &Z, true); }
+items ::= items fhead SEMI(Z).                          { b_func_end(p, &Z, false); }
+items ::= items fhead LC(Z).                            { b_func_end(p, &Z, true); }
 fstart ::= ENTRY(D).                                    { b_func(p, NULL, &D); }
 fstart ::= LINK(L) ENTRY(D).                            { b_func(p, &L, &D); }
 fstart ::= FUNC(D).                                     { b_func(p, NULL, &D); }
@@ -169,7 +161,7 @@ fhead ::= fname.
 fhead ::= fparams.
 fhead ::= fhead DOT(D).                                 { b_func_dir(p, &D); }
 fhead ::= fhead fargs.
-fhead ::= fhead pragma(A) SEMI(Z).                      { b_func_pragma(p, &A, Z.s + 1); }
+fhead ::= fhead pragma(A) SEMI(Z).                      { b_func_pragma(p, over(A, Z)); }
 fargs ::= INT(N).                                       { b_func_arg(p, &N); }
 fargs ::= fargs COMMA INT(N).                           { b_func_arg(p, &N); }
 params ::= .
@@ -180,37 +172,38 @@ param ::= head decl.
 
 /* --- statements --- */
 
-item ::= LC(T).                                         { b_open(p, &T); }
-item ::= RC(T).                                         { b_close(p, &T); }
-item ::= ID(L) COLON.                                   { b_label(p, &L); }
-item ::= ID(L) COLON CALLTARGETS(D) names(X) SEMI.      { b_targets(p, &L, &D, X); }
-item ::= ID(L) COLON BRANCHTARGETS(D) names(X) SEMI.    { b_targets(p, &L, &D, X); }
+items ::= items LC(T).                                  { b_open(p, &T); }
+items ::= items RC(T).                                  { b_close(p, &T); }
+items ::= items ID(L) COLON.                            { b_label(p, &L); }
+items ::= items ID(L) COLON CALLTARGETS(D) names(X) SEMI. { b_targets(p, &L, &D, X); }
+items ::= items ID(L) COLON BRANCHTARGETS(D) names(X) SEMI. { b_targets(p, &L, &D, X); }
 %type names {struct xop *}
 %type target {struct xop *}
-names(A) ::= target(X).                                 { A = ptx_x_list(p, X); }
+names(A) ::= target(A).
 names(A) ::= names(B) COMMA target(X).                  { A = ptx_x_append(p, B, X); }
 target(A) ::= ID(N).                                    { A = ptx_x_name(p, &N); }
 target(A) ::= ID(N) LT INT(I) GT.                       { A = ptx_x_labels(p, &N, &I); }
-item ::= inst SEMI.                                     { b_inst(p, NULL); }
-item ::= inst ops(X) SEMI.                              { b_inst(p, X); }
-inst ::= opcode.
-inst ::= guard opcode.
+items ::= items inst SEMI.                              { b_inst(p, NULL); }
+items ::= items inst ops(X) SEMI.                       { b_inst(p, X); }
 guard ::= AT(A) ID(R).                                  { b_guard(p, &A, &R, false); }
 guard ::= AT(A) BANG ID(R).                             { b_guard(p, &A, &R, true); }
-opcode ::= ID(W).                                       { b_opcode(p, &W, true); }
-opcode ::= DOTTED(W).                                   { b_opcode(p, &W, true); }
-opcode ::= opcode DOT(W).                               { b_opcode(p, &W, false); }
+inst ::= ID(W).                                         { b_opcode(p, &W, true); }
+inst ::= DOTTED(W).                                     { b_opcode(p, &W, true); }
+inst ::= guard ID(W).                                   { b_opcode(p, &W, true); }
+inst ::= guard DOTTED(W).                               { b_opcode(p, &W, true); }
+inst ::= inst DOT(W).                                   { b_opcode(p, &W, false); }
 
 /* --- operands --- */
 
 %type ops {struct xop *}
-%type op {struct xop *}
+%type group {struct xop *}
 %type expr {struct xop *}
-ops(A) ::= op(X).                                       { A = ptx_x_list(p, X); }
-ops(A) ::= ops(B) COMMA op(X).                          { A = ptx_x_append(p, B, X); }
-op(A) ::= expr(X).                                      { A = X; }
-op(A) ::= vec(X).                                       { A = X; }
-op(A) ::= vec(X) BAR expr(Y).                           { A = ptx_x_binary(p, T_BAR, X, Y); }
+ops(A) ::= expr(A).
+ops(A) ::= group(A).
+ops(A) ::= ops(B) COMMA expr(X).                        { A = ptx_x_append(p, B, X); }
+ops(A) ::= ops(B) COMMA group(X).                       { A = ptx_x_append(p, B, X); }
+group(A) ::= vec(A).
+group(A) ::= vec(X) BAR expr(Y).                        { A = ptx_x_binary(p, T_BAR, X, Y); }
 %type vec {struct xop *}
 vec(A) ::= LC(B) ops(X) RC(Z).                          { A = ptx_x_wrap(p, OP_VEC, &B, X, &Z); }
 

@@ -13,31 +13,12 @@
 
 #include <string.h>
 
-static void newline(struct parser *p, const char *nl)
-{
-	p->line++;
-	p->bol = nl + 1;
-}
-
-/* Where a token begins. */
-static void start(const struct parser *p, struct tok *t, const char *s)
-{
-	size_t col = (size_t)(s - p->bol) + 1;
-
-	t->s = s;
-	t->line = p->line;
-	t->col = col < MAX_COL ? col & MAX_COL : MAX_COL;
-}
-
 /* A block comment; `s` stands behind its opening.  NULL if it does not end. */
 static const char *skip_comment(struct parser *p, const char *s)
 {
-	for (; s < p->end; s++) {
-		if (*s == '\n')
-			newline(p, s);
-		else if (*s == '*' && s[1] == '/')
+	for (; s < p->end; s++)
+		if (*s == '*' && s[1] == '/')
 			return s + 2;
-	}
 	return NULL;
 }
 
@@ -49,9 +30,6 @@ static const char *skip_section(struct parser *p, const char *s)
 
 	for (; s < p->end; s++) {
 		switch (*s) {
-		case '\n':
-			newline(p, s);
-			break;
 		case '{':
 			if (open)
 				return NULL;
@@ -79,11 +57,10 @@ static const char *skip_section(struct parser *p, const char *s)
 	return NULL;
 }
 
-static int bad(struct parser *p, const char *cur, struct tok *t, const char *what)
+static int bad(struct parser *p, const char *cur, struct span *t, const char *what)
 {
-	p->cur = cur;
+	p->cur = t->e = cur;
 	p->bad = true;
-	t->len = (uint32_t)(cur - t->s);
 	ptx_error_at(p, t->s, "%s", what);
 	return T_BAD;
 }
@@ -95,16 +72,14 @@ static bool line_start(const struct parser *p, const char *s)
 	return s == p->text || s[-1] == '\n';
 }
 
-int ptx_lex(struct parser *p, struct tok *t)
+int ptx_lex(struct parser *p, struct span *t)
 {
 	const char *cur = p->cur, *mark, *s;
 	int major;
 
-	t->w = NULL;
-	t->digits = 0;
 	p->bad = false;
 again:
-	s = cur;
+	s = t->s = cur;
 	/*!re2c
 	re2c:define:YYCTYPE = "unsigned char";
 	re2c:define:YYCURSOR = cur;
@@ -116,11 +91,9 @@ again:
 	dec	= [0-9]+;
 	exp	= [eE] [-+]? dec;
 
-	[ \t\r\v]+	{ goto again; }
-	"\n"		{ newline(p, s); goto again; }
+	[ \t\n\r\v]+	{ goto again; }
 	"//" [^\n\x00]*	{ goto again; }
 	"/*"		{
-		start(p, t, s);
 		cur = skip_comment(p, cur);
 		if (!cur)
 			return bad(p, p->end, t, "comment does not end");
@@ -131,15 +104,12 @@ again:
 	"#" [^\n\x00]*	{
 		if (line_start(p, s))
 			goto again;
-		start(p, t, s);
 		return bad(p, cur, t, "stray '#'");
 	}
 	"\x00"		{
-		start(p, t, s);
-		t->len = 0;
 		if (s < p->end)
 			return bad(p, cur, t, "NUL byte");
-		p->cur = s;
+		p->cur = t->e = s;
 		return 0;
 	}
 
@@ -156,12 +126,10 @@ again:
 	dec "." [0-9]* exp?		{ major = T_FLOAT; goto done; }
 	dec exp				{ major = T_FLOAT; goto done; }
 	[0-9] [0-9a-zA-Z_$]*		{
-		start(p, t, s);
 		return bad(p, cur, t, "malformed number");
 	}
 	["] [^"\n\x00]* ["]		{ major = T_STRING; goto done; }
 	["]				{
-		start(p, t, s);
 		return bad(p, cur, t, "string does not end on its line");
 	}
 
@@ -198,38 +166,32 @@ again:
 	"||"	{ major = T_OROR; goto done; }
 
 	[\x80-\xff]+	{
-		start(p, t, s);
 		return bad(p, cur, t, "non-ASCII byte");
 	}
 	*		{
-		start(p, t, s);
 		return bad(p, cur, t, "stray character");
 	}
 	*/
 done:
-	start(p, t, s);
-	t->len = (uint32_t)(cur - s);
-	p->cur = cur;
-	if (t->len > MAX_TOKEN)
+	p->cur = t->e = cur;
+	if (cur - s > MAX_TOKEN)
 		return bad(p, cur, t, "token is too long");
-	if (major == T_ID) {
-		/* Alone it divides. */
-		if (t->len == 1 && (*s == '%' || *s == '$'))
-			return *s == '%' ? T_PERCENT : bad(p, cur, t, "stray character");
-		ptx_tok_split(p, t);
-	} else if (major == T_DOT || major == T_DOTTED) {
-		t->w = ptx_word(p->arena, s, t->len);
-		if (t->w->dir) {
-			major = t->w->dir;
-			if (major == T_SECTION) {
-				cur = skip_section(p, cur);
-				if (!cur)
-					return bad(p, p->cur, t, "section has no end");
-				if (memchr(s, 0, (size_t)(cur - s)))
-					return bad(p, cur, t, "NUL byte in a section");
-				p->cur = cur;
-				t->len = (uint32_t)(cur - s);
-			}
+	/* Alone it divides. */
+	if (major == T_ID && cur - s == 1 && (*s == '%' || *s == '$'))
+		return *s == '%' ? T_PERCENT : bad(p, cur, t, "stray character");
+	if (major == T_DOT) {
+		const struct word *w = ptx_word_of(p, t);
+
+		if (!w->dir)
+			return T_DOT;
+		major = w->dir;
+		if (major == T_SECTION) {
+			cur = skip_section(p, cur);
+			if (!cur)
+				return bad(p, p->cur, t, "section has no end");
+			if (memchr(s, 0, (size_t)(cur - s)))
+				return bad(p, cur, t, "NUL byte in a section");
+			p->cur = t->e = cur;
 		}
 	}
 	return major;

@@ -12,6 +12,8 @@
 
 #include "ptxparse/ptx.h"
 
+#include <string.h>
+
 struct bind;
 struct opcode;
 
@@ -21,8 +23,8 @@ struct word {
 	struct bind *digits;            /* names declared as this word and digits, see scope.c */
 	struct opcode *opc;             /* spelled as an opcode: its modifiers and row */
 	const char **names;             /* names[n] is this word followed by n */
+	uint64_t hash;
 	unsigned nnames;
-	uint32_t hash;
 	uint32_t len;
 	uint16_t mod;                   /* enum ptx_mod */
 	uint16_t sreg;                  /* 1 + enum ptx_sreg, 0 if none */
@@ -73,19 +75,17 @@ struct scope {
 	struct pending *pending;
 };
 
-struct tok {
-	const char *s;
-	struct word *w;                 /* ID: the word, or its prefix if `digits`; DOT, DOTTED */
-	uint32_t len;
-	uint32_t line;
-	uint32_t num;                   /* the number that an ID ends in */
-	uint32_t digits : 4;            /* how many digits that is, 0 if none (or too many) */
-	uint32_t col : 28;              /* from 1; the largest that fits if it is larger */
-};
-
+/* A piece of the text; one token of it, mostly. */
 struct span {
 	const char *s, *e;
 };
+
+static inline bool ptx_span_is(const struct span *t, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(t->e - t->s) == n && memcmp(t->s, word, n) == 0;
+}
 
 /* An operand while its statement is being read. */
 struct xop {
@@ -93,8 +93,8 @@ struct xop {
 	const char *s, *e;              /* its spelling */
 	struct word *word;              /* name of an unresolved symbol */
 	struct xop *next;               /* next in its list */
-	struct xop *tail;               /* of a list: its last element */
-	unsigned n;                     /* of a list: elements */
+	struct xop *tail;               /* the last one of the list that it begins */
+	unsigned n;                     /* elements of that list */
 	bool isconst, isuns;
 	bool indexed;                   /* a[3] */
 	bool generic;                   /* generic(x) */
@@ -124,8 +124,7 @@ enum {
 	MAX_OPERANDS = 4096,            /* of one statement, all levels together */
 	MAX_MODS = 64,
 	MAX_TOKEN = 1 << 16,            /* bytes of a name, number or string */
-	MAX_DIMS = 32,
-	MAX_COL = (1 << 28) - 1
+	MAX_DIMS = 32
 };
 #define MAX_FILE ((size_t)1 << 31)
 
@@ -136,11 +135,11 @@ struct parser {
 	/* lexer */
 	const char *text, *end;         /* a copy, with NULs behind it */
 	const char *cur;
-	const char *bol;                /* where the current line begins */
-	unsigned line;
 	bool bad;                       /* the last token was an error already reported */
 
-	/* errors */
+	/* places and errors */
+	const char *bol;                /* of the last place asked for: where its line begins */
+	unsigned line;
 	ptx_report_fn *report;
 	void *arg;
 	bool stop;                      /* too many, or no way to go on */
@@ -167,7 +166,7 @@ struct parser {
 	const char *first;              /* the first token */
 
 	/* the statement being read */
-	struct tok start;               /* its first token */
+	struct span start;               /* its first token */
 	struct ptx_sym *guard;
 	struct word *guard_word;
 	const char *guard_pos;
@@ -187,17 +186,25 @@ struct parser {
 };
 
 /* lex.re */
-int ptx_lex(struct parser *, struct tok *);
+int ptx_lex(struct parser *, struct span *);
 
 /* gram.y (Lemon's names) */
 void *ptx_gramAlloc(void *(*)(size_t), struct parser *);
 void ptx_gramFree(void *, void (*)(void *));
-void ptx_gram(void *, int, struct tok);
+void ptx_gram(void *, int, struct span);
+
+/* The word that a token spells. */
+static inline struct word *ptx_word_of(struct parser *p, const struct span *t)
+{
+	return ptx_word(p->arena, t->s, (size_t)(t->e - t->s));
+}
 
 /* diag.c */
+void ptx_place(struct parser *, const char *pos, unsigned *line, unsigned *col);
+int ptx_show(const struct span *);
 void ptx_error_at(struct parser *, const char *pos, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-void ptx_syntax_error(struct parser *, int major, const struct tok *);
+void ptx_syntax_error(struct parser *, int major, const struct span *);
 
 /* table.c */
 void ptx_table_words(struct ptx_arena *);
@@ -207,84 +214,82 @@ struct opcode *ptx_opcode(struct ptx_arena *, struct word *);
 void ptx_scope_open(struct parser *);
 void ptx_scope_close(struct parser *);
 void ptx_scope_settle(struct parser *);
-void ptx_tok_split(struct parser *, struct tok *);
-struct word *ptx_tok_word(struct parser *, const struct tok *);
-struct ptx_sym *ptx_find(struct parser *, const struct tok *, struct word **);
-struct ptx_sym *ptx_declare(struct parser *, const struct tok *, enum ptx_sym_kind);
-struct ptx_sym *ptx_declare_range(struct parser *, const struct tok *, uint64_t n,
+struct ptx_sym *ptx_find(struct parser *, const struct span *, struct word **);
+struct ptx_sym *ptx_find_word(struct parser *, struct word *, struct word **);
+struct ptx_sym *ptx_declare(struct parser *, const struct span *, enum ptx_sym_kind);
+struct ptx_sym *ptx_declare_range(struct parser *, const struct span *, uint64_t n,
 				  const struct head *);
 void ptx_pend(struct parser *, struct ptx_sym **slot, struct word *, const char *pos,
 	      bool lenient);
 
 /* expr.c: operands; every function returns its first argument or a new one */
 void ptx_x_reset(struct parser *);
-struct xop *ptx_x_name(struct parser *, const struct tok *);
-struct xop *ptx_x_dotted(struct parser *, const struct tok *);
-struct xop *ptx_x_int(struct parser *, const struct tok *);
-struct xop *ptx_x_float(struct parser *, const struct tok *);
-struct xop *ptx_x_suffix(struct parser *, struct xop *, const struct tok *);
-struct xop *ptx_x_unary(struct parser *, int op, const struct tok *, struct xop *);
+struct xop *ptx_x_name(struct parser *, const struct span *);
+struct xop *ptx_x_dotted(struct parser *, const struct span *);
+struct xop *ptx_x_int(struct parser *, const struct span *);
+struct xop *ptx_x_float(struct parser *, const struct span *);
+struct xop *ptx_x_suffix(struct parser *, struct xop *, const struct span *);
+struct xop *ptx_x_unary(struct parser *, int op, const struct span *, struct xop *);
 struct xop *ptx_x_binary(struct parser *, int op, struct xop *, struct xop *);
 struct xop *ptx_x_ternary(struct parser *, struct xop *, struct xop *, struct xop *);
-struct xop *ptx_x_cast(struct parser *, const struct tok *, const struct tok *, struct xop *);
-struct xop *ptx_x_index(struct parser *, const struct tok *, struct xop *, const struct tok *);
-struct xop *ptx_x_apply(struct parser *, const struct tok *, struct xop *, const struct tok *);
-struct xop *ptx_x_labels(struct parser *, const struct tok *, const struct tok *);
-struct xop *ptx_x_list(struct parser *, struct xop *);
+struct xop *ptx_x_cast(struct parser *, const struct span *, const struct span *, struct xop *);
+struct xop *ptx_x_index(struct parser *, const struct span *, struct xop *, const struct span *);
+struct xop *ptx_x_apply(struct parser *, const struct span *, struct xop *, const struct span *);
+struct xop *ptx_x_labels(struct parser *, const struct span *, const struct span *);
 struct xop *ptx_x_append(struct parser *, struct xop *, struct xop *);
-struct xop *ptx_x_wrap(struct parser *, enum ptx_opkind, const struct tok *, struct xop *,
-		       const struct tok *);
+struct xop *ptx_x_wrap(struct parser *, enum ptx_opkind, const struct span *, struct xop *,
+		       const struct span *);
 struct ptx_operand *ptx_x_final(struct parser *, struct xop *list, unsigned *n);
 void ptx_x_plain(struct parser *, struct xop *);
-uint64_t ptx_tok_int(struct parser *, const struct tok *, bool *isuns);
+uint64_t ptx_tok_int(struct parser *, const struct span *, bool *isuns);
 const char *ptx_clean(struct parser *, const char *s, const char *e);
 
 /* build.c: what the grammar's rules do */
-void b_version(struct parser *, const struct tok *);
+void b_version(struct parser *, const struct span *);
 void b_target(struct parser *, struct span);
-void b_address_size(struct parser *, const struct tok *);
-void b_open(struct parser *, const struct tok *);
-void b_close(struct parser *, const struct tok *);
-void b_label(struct parser *, const struct tok *);
-void b_guard(struct parser *, const struct tok *at, const struct tok *, bool neg);
-void b_opcode(struct parser *, const struct tok *, bool first);
+void b_address_size(struct parser *, const struct span *);
+void b_open(struct parser *, const struct span *);
+void b_close(struct parser *, const struct span *);
+void b_label(struct parser *, const struct span *);
+void b_guard(struct parser *, const struct span *at, const struct span *, bool neg);
+void b_opcode(struct parser *, const struct span *, bool first);
 void b_inst(struct parser *, struct xop *list);
-void b_loc(struct parser *, const struct tok *, const struct tok *, const struct tok *,
-	   const struct tok *);
-void b_loc_inlined(struct parser *, const struct tok *, const struct tok *, const struct tok *,
-		   const struct tok *, const struct tok *, const struct tok *,
-		   const struct tok *);
-void b_file(struct parser *, const struct tok *, const struct tok *, const struct tok *,
-	    const struct tok *);
-void b_text(struct parser *, enum ptx_stmt_kind, const struct tok *, const char *end);
-void b_unknown(struct parser *, const struct tok *, const char *end);
-void b_targets(struct parser *, const struct tok *label, const struct tok *dir, struct xop *);
-void b_alias(struct parser *, const struct tok *, const struct tok *, const struct tok *,
-	     const struct tok *);
+void b_loc(struct parser *, const struct span *, const struct span *, const struct span *,
+	   const struct span *);
+void b_loc_inlined(struct parser *, const struct span *, const struct span *, const struct span *,
+		   const struct span *, const struct span *, const struct span *,
+		   const struct span *);
+void b_file(struct parser *, const struct span *, const struct span *, const struct span *,
+	    const struct span *);
+void b_text(struct parser *, enum ptx_stmt_kind, struct span);
+void b_unknown(struct parser *, const struct span *, const char *end);
+void b_targets(struct parser *, const struct span *label, const struct span *dir, struct xop *);
+void b_alias(struct parser *, const struct span *, const struct span *, const struct span *,
+	     const struct span *);
 
 /* decl.c: variables and function headers */
-void b_head(struct parser *, const struct tok *link, const struct tok *space);
-void b_head_word(struct parser *, const struct tok *);
-void b_head_align(struct parser *, const struct tok *, const struct tok *);
+void b_head(struct parser *, const struct span *link, const struct span *space);
+void b_head_word(struct parser *, const struct span *);
+void b_head_align(struct parser *, const struct span *, const struct span *);
 void b_head_text(struct parser *, struct span);
-void b_declare(struct parser *, const struct tok *);
-void b_range(struct parser *, const struct tok *, const struct tok *);
-void b_dim(struct parser *, const struct tok *bracket, const struct tok *);
+void b_declare(struct parser *, const struct span *);
+void b_range(struct parser *, const struct span *, const struct span *);
+void b_dim(struct parser *, const struct span *bracket, const struct span *);
 void b_init_value(struct parser *, struct xop *);
 void b_init(struct parser *, struct span);
-void b_vars(struct parser *, const struct tok *);
-void b_func(struct parser *, const struct tok *link, const struct tok *dir);
-void b_proto(struct parser *, const struct tok *label, const struct tok *dir);
+void b_vars(struct parser *, const struct span *);
+void b_func(struct parser *, const struct span *link, const struct span *dir);
+void b_proto(struct parser *, const struct span *label, const struct span *dir);
 void b_func_text(struct parser *, struct span);
 void b_func_rets(struct parser *);
-void b_func_name(struct parser *, const struct tok *);
+void b_func_name(struct parser *, const struct span *);
 void b_func_params(struct parser *);
-void b_func_dir(struct parser *, const struct tok *);
-void b_func_arg(struct parser *, const struct tok *);
-void b_func_pragma(struct parser *, const struct tok *, const char *end);
-void b_func_end(struct parser *, const struct tok *, bool body);
-void b_func_close(struct parser *, const struct tok *);
+void b_func_dir(struct parser *, const struct span *);
+void b_func_arg(struct parser *, const struct span *);
+void b_func_pragma(struct parser *, struct span);
+void b_func_end(struct parser *, const struct span *, bool body);
+void b_func_close(struct parser *, const struct span *);
 
-struct ptx_stmt *ptx_stmt_new(struct parser *, enum ptx_stmt_kind, const struct tok *at);
+struct ptx_stmt *ptx_stmt_new(struct parser *, enum ptx_stmt_kind, const struct span *at);
 
 #endif

@@ -27,26 +27,27 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Splits a name before its digits. */
-void ptx_tok_split(struct parser *p, struct tok *t)
+/* A name that ends in digits, split before them. */
+struct name {
+	struct word *w;                 /* the prefix; the whole name if it has no digits */
+	unsigned digits;                /* how many, 0 if none (or too many) */
+	uint32_t num;                   /* the number they make */
+};
+
+static struct name split(struct parser *p, const struct span *t)
 {
-	const char *e = t->s + t->len, *d = e;
-	uint32_t v = 0;
+	const char *d = t->e;
+	struct name n = {0};
 
 	while (d > t->s && digit(d[-1]))
 		d--;
-	t->digits = e - d > MAX_DIGITS ? 0 : (unsigned)(e - d) & 15;
-	t->w = ptx_word(p->arena, t->s, t->len - t->digits);
-	if (t->digits)
-		for (; d < e; d++)
-			v = v * 10 + (uint32_t)(*d - '0');
-	t->num = v;
-}
-
-/* The whole name that an ID token spells. */
-struct word *ptx_tok_word(struct parser *p, const struct tok *t)
-{
-	return t->digits ? ptx_word(p->arena, t->s, t->len) : t->w;
+	if (t->e - d > MAX_DIGITS)
+		d = t->e;
+	n.w = ptx_word(p->arena, t->s, (size_t)(d - t->s));
+	n.digits = (unsigned)(t->e - d);
+	for (; d < t->e; d++)
+		n.num = n.num * 10 + (uint32_t)(*d - '0');
+	return n;
 }
 
 /* The word without all of its digits; NULL if it ends in none. */
@@ -129,11 +130,11 @@ void ptx_scope_close(struct parser *p)
 }
 
 /* The range that the name is a register of. */
-static struct bind *find_range(const struct tok *t)
+static struct bind *find_range(const struct name *n)
 {
-	struct bind *r = t->digits ? t->w->range : NULL;
+	struct bind *r = n->digits ? n->w->range : NULL;
 
-	return r && t->num < r->n ? r : NULL;
+	return r && n->num < r->n ? r : NULL;
 }
 
 static struct ptx_sym *sreg(struct parser *p, struct word *w)
@@ -157,31 +158,38 @@ static struct ptx_sym *sreg(struct parser *p, struct word *w)
 	return s;
 }
 
-/* What a name stands for here; NULL and its word if nothing does yet. */
-struct ptx_sym *ptx_find(struct parser *p, const struct tok *t, struct word **word)
+/* What a word stands for here as a whole; NULL and itself if nothing does yet. */
+struct ptx_sym *ptx_find_word(struct parser *p, struct word *w, struct word **word)
 {
-	struct bind *r = find_range(t), *b;
-	struct word *w;
-
-	if (r && !t->w->digits)
-		return &r->sym[t->num];
-	w = ptx_tok_word(p, t);
-	b = w->bind;
-	if (r && (!b || r->depth > b->depth))
-		return &r->sym[t->num];
-	if (b)
-		return b->sym;
+	if (w->bind)
+		return w->bind->sym;
 	if (w->sreg)
 		return sreg(p, w);
 	*word = w;
 	return NULL;
 }
 
-/* NULL if the scope has the name already; that has been said then. */
-struct ptx_sym *ptx_declare(struct parser *p, const struct tok *t, enum ptx_sym_kind kind)
+/* The same for a name, which may be a register of a range. */
+struct ptx_sym *ptx_find(struct parser *p, const struct span *t, struct word **word)
 {
-	struct bind *b, *r = find_range(t);
-	struct word *w = ptx_tok_word(p, t), *st;
+	struct name n = split(p, t);
+	struct bind *r = find_range(&n);
+	struct word *w;
+
+	if (r && !n.w->digits)
+		return &r->sym[n.num];
+	w = n.digits ? ptx_word_of(p, t) : n.w;
+	if (r && (!w->bind || r->depth > w->bind->depth))
+		return &r->sym[n.num];
+	return ptx_find_word(p, w, word);
+}
+
+/* NULL if the scope has the name already; that has been said then. */
+struct ptx_sym *ptx_declare(struct parser *p, const struct span *t, enum ptx_sym_kind kind)
+{
+	struct name n = split(p, t);
+	struct bind *b, *r = find_range(&n);
+	struct word *w = n.digits ? ptx_word_of(p, t) : n.w, *st;
 	struct ptx_sym *s;
 
 	if ((w->bind && w->bind->depth == p->scope->depth && w->bind->sym->kind != SYM_SREG) ||
@@ -251,10 +259,10 @@ static bool in_range(const struct word *name, const struct word *w, uint64_t n)
 	return v < n;
 }
 
-struct ptx_sym *ptx_declare_range(struct parser *p, const struct tok *t, uint64_t n,
+struct ptx_sym *ptx_declare_range(struct parser *p, const struct span *t, uint64_t n,
 				  const struct head *h)
 {
-	struct word *w = ptx_tok_word(p, t);
+	struct word *w = ptx_word_of(p, t);
 	struct bind *b;
 	struct ptx_sym *s;
 	unsigned i, count;

@@ -47,17 +47,20 @@ static void start(const char *s)
 /* The next token is this terminal with this spelling. */
 static void token(int major, const char *s)
 {
-	struct tok t;
+	struct span t;
 
 	assert_int_equal(ptx_lex(&p, &t), major);
-	assert_int_equal(t.len, strlen(s));
-	assert_memory_equal(t.s, s, t.len);
+	assert_int_equal(t.e - t.s, strlen(s));
+	assert_memory_equal(t.s, s, strlen(s));
 }
 
 static void finish(unsigned line)
 {
+	unsigned at;
+
 	token(0, "");
-	assert_int_equal(p.line, line);
+	ptx_place(&p, p.cur, &at, NULL);
+	assert_int_equal(at, line);
 	ptx_arena_free(p.arena);
 }
 
@@ -90,34 +93,54 @@ static void test_words(void **state)
 
 static void test_names(void **state)
 {
-	struct tok t;
-
 	(void)state;
-	start("%r123 %r03 abc _ a1b22 x1234567890 %p0 9a");
-	assert_int_equal(ptx_lex(&p, &t), T_ID);
-	assert_int_equal(t.digits, 3);
-	assert_int_equal(t.num, 123);
-	assert_string_equal(t.w->text, "%r");
-	assert_int_equal(ptx_lex(&p, &t), T_ID);
-	assert_int_equal(t.num, 3);
-	assert_int_equal(t.digits, 2);
-	assert_int_equal(ptx_lex(&p, &t), T_ID);
-	assert_int_equal(t.digits, 0);
-	assert_string_equal(t.w->text, "abc");
+	start("%r123 %r03 abc _ a1b22 %p0 9a");
+	token(T_ID, "%r123");
+	token(T_ID, "%r03");
+	token(T_ID, "abc");
 	token(T_ID, "_");
-	assert_int_equal(ptx_lex(&p, &t), T_ID);
-	assert_string_equal(t.w->text, "a1b");
-	/* More digits than a register number has. */
-	assert_int_equal(ptx_lex(&p, &t), T_ID);
-	assert_int_equal(t.digits, 0);
-	assert_string_equal(t.w->text, "x1234567890");
-	assert_int_equal(ptx_lex(&p, &t), T_ID);
-	assert_string_equal(t.w->text, "%p");
-	assert_int_equal(t.num, 0);
+	token(T_ID, "a1b22");
+	token(T_ID, "%p0");
 	assert_int_equal(errors, 0);
 	token(T_BAD, "9a");
 	assert_int_equal(errors, 1);
 	finish(1);
+}
+
+/* The symbol that a name stands for. */
+static const struct ptx_sym *find(const char *s)
+{
+	struct span t = { s, s + strlen(s) };
+	struct word *w = NULL;
+
+	return ptx_find(&p, &t, &w);
+}
+
+static void test_ranges(void **state)
+{
+	static const char *const prefixes[] = { "%r", "a1b", "x" };
+	struct ptx_func f = {0};
+	struct head h = { .space = SPACE_REG, .type = TYPE_B32, .vec = 1 };
+
+	(void)state;
+	start("text that is long enough for a thousand registers");
+	p.func = &f;
+	ptx_scope_open(&p);
+	for (unsigned i = 0; i < 3; i++) {
+		struct span t = { prefixes[i], prefixes[i] + strlen(prefixes[i]) };
+
+		assert_non_null(ptx_declare_range(&p, &t, 200, &h));
+	}
+	assert_int_equal(find("%r123")->reg, 123);
+	assert_int_equal(find("%r03")->reg, 3);
+	assert_null(find("%r200"));
+	assert_null(find("%r"));
+	assert_int_equal(find("a1b22")->reg, 222);
+	assert_int_equal(find("x000000007")->reg, 407);
+	/* More digits than a register number has. */
+	assert_null(find("x0000000007"));
+	assert_int_equal(errors, 0);
+	ptx_arena_free(p.arena);
 }
 
 static void test_numbers(void **state)
@@ -207,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_layout),
 		cmocka_unit_test(test_sections),
