@@ -651,7 +651,7 @@ static void resolve_table(struct emu_dec *d, struct emu_op *op)
 {
 	const struct ptx_inst *in = &op->stmt->inst;
 	const struct ptx_sym *s = in->nops > 1 ? in->ops[1].sym : NULL;
-	const struct ptx_stmt *targets = s ? s->stmt : NULL;
+	const struct ptx_stmt *targets = s && s->kind == SYM_PROTO ? s->stmt : NULL;
 
 	if (!targets || targets->kind != STMT_TARGETS) {
 		refuse_op(op, "a list of targets that is not there");

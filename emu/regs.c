@@ -117,7 +117,8 @@ static void branch(struct scan *s, const struct ptx_sym *to)
 static void instruction(struct scan *s, const struct ptx_inst *in)
 {
 	bool sets = has_result(in) && !in->guarded;
-	const struct ptx_stmt *targets;
+	const struct ptx_sym *list = in->id == INST_BRX_IDX && in->nops > 1 ? in->ops[1].sym : NULL;
+	const struct ptx_stmt *targets = list && list->kind == SYM_PROTO ? list->stmt : NULL;
 
 	mention(s, in->guard, false);
 	for (unsigned i = 1; i < in->nops; i++)         /* sources first: "add r, r, 1" */
@@ -129,8 +130,6 @@ static void instruction(struct scan *s, const struct ptx_inst *in)
 		late(s, &in->ops[0]);
 	if (in->id == INST_BRA && in->nops)
 		branch(s, in->ops[0].sym);
-	targets = in->id == INST_BRX_IDX && in->nops > 1 && in->ops[1].sym ?
-		  in->ops[1].sym->stmt : NULL;
 	for (unsigned i = 0; targets && targets->kind == STMT_TARGETS && i < targets->t.nops; i++)
 		branch(s, targets->t.ops[i].sym);
 	if (in->id == INST_BRA || in->id == INST_BRX_IDX)

@@ -10,6 +10,10 @@
  * Meaning comes from two tables: kw.def (modifiers, directives, types, special
  * registers) and inst.def (instructions).  Modifiers are a set: ptxas accepts
  * them in any order, so nothing may look at their position.
+ *
+ * Of statements, operands and symbols there are many, and most of the time goes into
+ * memory that is touched for the first time: what their kind tells apart shares its
+ * place, and their enumerations are as small as their values.
  */
 #ifndef PTX_H
 #define PTX_H
@@ -19,13 +23,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define PTX_SMALL __attribute__((packed))
+
 /* ---- util.c: arena and interned strings ------------------------------- */
 
 struct ptx_arena;                       /* owned by one module */
 
 struct ptx_arena *ptx_arena_new(void);
 void ptx_arena_free(struct ptx_arena *);
-/* Zeroed memory, 16-byte aligned, alive until the arena is freed; never NULL
+/* Zeroed memory, 8-byte aligned, alive until the arena is freed; never NULL
  * (running out of memory ends the process with status 3). */
 void *ptx_alloc(struct ptx_arena *, size_t bytes);
 /* The one copy of the `len` bytes at `s` (NUL-terminated). */
@@ -50,7 +56,7 @@ enum ptx_type {
 #define TYPE(id, text, bits) TYPE_##id,
 #include "kw.def"
 	TYPE_COUNT
-};
+} PTX_SMALL;
 
 /* Special registers; WARP_SZ, a constant to PTX, is one of them here. */
 enum ptx_sreg {
@@ -64,7 +70,7 @@ enum ptx_space {
 	SPACE_NONE,             /* for an access: generic addressing */
 	SPACE_REG, SPACE_SREG, SPACE_CONST, SPACE_GLOBAL, SPACE_LOCAL,
 	SPACE_PARAM, SPACE_SHARED, SPACE_TEX
-};
+} PTX_SMALL;
 
 const char *ptx_mod_text(enum ptx_mod);   /* ".shared::cta"; "" for MOD_NONE */
 const char *ptx_type_text(enum ptx_type); /* ".u32" */
@@ -120,7 +126,7 @@ enum ptx_inst_id {
 #define INST(id, base, mods, access, order, model, ptx, sm) INST_##id,
 #include "inst.def"
 	INST_ID_COUNT
-};
+} PTX_SMALL;
 
 struct ptx_inst_row {
 	const char *base;       /* first word: "ld", "cp", "wgmma" */
@@ -139,7 +145,7 @@ extern const struct ptx_inst_row ptx_insts[INST_ID_COUNT]; /* [INST_UNKNOWN] is 
 enum ptx_sym_kind {
 	SYM_UNRESOLVED, SYM_REG, SYM_SREG, SYM_VAR, SYM_FUNC, SYM_LABEL,
 	SYM_PROTO,              /* .callprototype, .calltargets, .branchtargets label */
-};
+} PTX_SMALL;
 
 /* A declared name.  Scopes nest; the same name in two scopes is two symbols. */
 struct ptx_sym {
@@ -147,14 +153,16 @@ struct ptx_sym {
 	enum ptx_sym_kind kind;
 	enum ptx_type type;     /* of registers and variables */
 	enum ptx_space space;
-	unsigned vec;           /* 1, 2, 4 or 8 elements */
+	unsigned char vec;      /* 1, 2, 4 or 8 elements */
 	unsigned align;         /* bytes; 0 if not given */
 	uint64_t bytes;         /* size of a variable; 0 for an unsized extern array */
 	int reg;                /* registers: number in its function, from 0, dense;
 	                           special registers: enum ptx_sreg */
-	struct ptx_var *var;    /* SYM_VAR */
-	struct ptx_func *func;  /* SYM_FUNC */
-	struct ptx_stmt *stmt;  /* SYM_LABEL, SYM_PROTO: where it stands; NULL until seen */
+	union {
+		struct ptx_var *var;    /* SYM_VAR, SYM_REG; NULL for a register of a range */
+		struct ptx_func *func;  /* SYM_FUNC */
+		struct ptx_stmt *stmt;  /* SYM_LABEL, SYM_PROTO: where it stands; NULL until seen */
+	};
 	void *user;             /* free for one client at a time */
 };
 
@@ -173,7 +181,7 @@ enum ptx_opkind {
 	OP_PAIR,                /* list[0] | list[1]: two destinations */
 	OP_LIST,                /* (list...): arguments or results of a call */
 	OP_EXPR                 /* constant expression, folded into `ival`; `text` as spelled */
-};
+} PTX_SMALL;
 
 struct ptx_operand {
 	enum ptx_opkind kind;
@@ -181,14 +189,19 @@ struct ptx_operand {
 	bool isdouble;
 	bool hasoff;            /* OP_SYM: "+0" was written; ptxas -g tells it from nothing */
 	unsigned char elem;     /* 0 none, else 'x' 'y' 'z' 'w', 'b' or 'h' selectors: see elemtext */
+	uint16_t n;             /* elements of list */
 	const char *elemtext;   /* "x", "b0", "b3210"; NULL if none */
 	struct ptx_sym *sym;    /* OP_SYM; kind SYM_UNRESOLVED if it names nothing known */
-	int64_t off;            /* constant byte offset of an OP_SYM */
-	uint64_t ival;
-	const char *text;       /* for the printer: spelling of literals; of an OP_SYM "!" or
-	                           "-" if it is negated, "[3]" if an index gave the offset */
-	unsigned n;             /* elements of list */
-	struct ptx_operand *list;
+	union {
+		int64_t off;            /* constant byte offset of an OP_SYM */
+		uint64_t ival;
+	};
+	union {
+		struct ptx_operand *list;       /* OP_ADDR, OP_VEC, OP_PAIR, OP_LIST */
+		const char *text;       /* for the printer: spelling of literals; of an OP_SYM "!"
+		                           or "-" if it is negated, "[3]" if an index gave the
+		                           offset */
+	};
 };
 
 /* ---- Statements ---------------------------------------------------------- */
@@ -207,7 +220,7 @@ enum ptx_stmt_kind {
 	STMT_FUNC,              /* a function or its declaration: `func` */
 	STMT_ALIAS,             /* .alias a, b: `text` */
 	STMT_TEXT               /* text kept or inserted as it is, printed on a line of its own */
-};
+} PTX_SMALL;
 
 /* Where a statement came from, and what .loc said last before it. */
 struct ptx_loc {
@@ -219,8 +232,8 @@ struct ptx_loc {
 };
 
 struct ptx_inst {
-	enum ptx_inst_id id;
 	const char *base;       /* "ld" */
+	enum ptx_inst_id id;
 	unsigned char nmods;
 	unsigned char nops;
 	bool guarded, guard_neg;

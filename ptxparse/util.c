@@ -17,7 +17,7 @@ enum { MIN_CHUNK = 1 << 18, MAX_CHUNK = 1 << 23, PAGE = 1 << 12, HUGE = 1 << 21 
 
 struct chunk {
 	struct chunk *next;
-	size_t bytes;                   /* of the mapping; what follows is 16-byte aligned */
+	size_t bytes;                   /* of the mapping; what follows is aligned as well */
 };
 
 struct ptx_arena {
@@ -119,9 +119,9 @@ void *ptx_alloc(struct ptx_arena *a, size_t bytes)
 {
 	char *p;
 
-	if (bytes > SIZE_MAX - 15)
+	if (bytes > SIZE_MAX - 7)
 		die();
-	bytes = (bytes + 15) & ~(size_t)15;
+	bytes = (bytes + 7) & ~(size_t)7;
 #ifdef __SANITIZE_ADDRESS__
 	/* Every piece by itself, so that the sanitizer sees its ends. */
 	a->p = a->end = NULL;
@@ -165,7 +165,11 @@ static inline uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 32;
 }
 
-static inline uint32_t hash(const char *s, size_t len)
+/* Of two different words of one length up to SHORT the hashes differ: nothing is
+ * lost of them on the way. */
+enum { SHORT = 8 };
+
+static inline uint64_t hash(const char *s, size_t len)
 {
 	uint64_t h = len;
 
@@ -181,8 +185,12 @@ static inline uint32_t hash(const char *s, size_t len)
 		h = mix(h, (uint64_t)(unsigned char)s[0] << 16 |
 			(uint64_t)(unsigned char)s[len / 2] << 8 | (unsigned char)s[len - 1]);
 	}
-	h = mix(h, h >> 29);
-	return (uint32_t)h;
+	return h;
+}
+
+static inline bool is_word(const struct word *w, uint64_t h, const char *s, size_t len)
+{
+	return w->hash == h && w->len == len && (len <= SHORT || memcmp(w->text, s, len) == 0);
 }
 
 static void grow_words(struct ptx_arena *a)
@@ -206,12 +214,12 @@ static void grow_words(struct ptx_arena *a)
 
 struct word *ptx_word(struct ptx_arena *a, const char *s, size_t len)
 {
-	uint32_t h = hash(s, len);
+	uint64_t h = hash(s, len);
 	size_t k = h & (a->capwords - 1);
 	struct word *w;
 
 	for (; (w = a->words[k]); k = (k + 1) & (a->capwords - 1))
-		if (w->hash == h && w->len == len && memcmp(w->text, s, len) == 0)
+		if (is_word(w, h, s, len))
 			return w;
 	if (len > UINT32_MAX)
 		die();

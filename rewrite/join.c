@@ -17,7 +17,8 @@ static int target(const struct rw_func *rf, const struct rw_block *b)
 	const struct ptx_inst *in = &b->last->inst;
 	const struct ptx_stmt *label;
 
-	if (in->id != INST_BRA || in->nops != 1 || in->ops[0].kind != OP_SYM)
+	if (in->id != INST_BRA || in->nops != 1 || in->ops[0].kind != OP_SYM ||
+	    in->ops[0].sym->kind != SYM_LABEL)
 		return -1;
 	label = in->ops[0].sym->stmt;
 	if (!label)

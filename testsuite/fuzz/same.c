@@ -40,10 +40,12 @@ static const char *operand(const struct ptx_operand *a, const struct ptx_operand
 	DIFFER(a->hasoff != b->hasoff || a->off != b->off, "an operand's offset");
 	DIFFER(a->elem != b->elem || !text(a->elemtext, b->elemtext), "an operand's element");
 	DIFFER(a->ival != b->ival, "an operand's value");
-	DIFFER(!text(a->text, b->text), "an operand's spelling");
 	DIFFER(a->n != b->n, "an operand's number of elements");
 	FIRST(sym(a->sym, b->sym));
-	return operands(a->list, b->list, a->n);
+	if (a->n)
+		return operands(a->list, b->list, a->n);
+	DIFFER(!text(a->text, b->text), "an operand's spelling");
+	return NULL;
 }
 
 static const char *operands(const struct ptx_operand *a, const struct ptx_operand *b, unsigned n)

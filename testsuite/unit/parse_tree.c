@@ -58,7 +58,7 @@ static void test_arena(void **state)
 	(void)state;
 	for (n = 1; n < 300000; n = n * 3 + 1) {
 		p = ptx_alloc(a, n);
-		assert_int_equal((uintptr_t)p % 16, 0);
+		assert_int_equal((uintptr_t)p % 8, 0);
 		for (i = 0; i < n; i++)
 			assert_int_equal(p[i], 0);
 		memset(p, 0xff, n);
