@@ -47,12 +47,17 @@ static struct xop *new_xop(struct parser *p, const char *s, const char *e)
 			p->nx = 0;
 		}
 		x = &p->xcur->x[p->nx++];
-		memset(x, 0, sizeof *x);
 	}
+	/* Apart: all of it at once is a call or a string instruction. */
+	x->op = (struct ptx_operand){0};
 	x->s = s;
 	x->e = e;
-	x->n = 1;
+	x->word = NULL;
+	x->next = NULL;
 	x->tail = x;
+	x->mask = 0;
+	x->n = 1;
+	x->isconst = x->isuns = x->indexed = x->generic = false;
 	return x;
 }
 

@@ -5,7 +5,8 @@
  * The parser turns text into a module and the printer turns a module into
  * text; neither knows anything of races.  Everything that hangs off a module
  * lives in its arena and dies with it: nothing here is freed on its own, and
- * every `const char *` name is interned (equal names are equal pointers).
+ * every `const char *` name is interned (equal names are equal pointers), but for
+ * those of registers of a range.
  *
  * Meaning comes from two tables: kw.def (modifiers, directives, types, special
  * registers) and inst.def (instructions).  Modifiers are a set: ptxas accepts

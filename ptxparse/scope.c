@@ -19,7 +19,7 @@
 
 enum {
 	MAX_DIGITS = 9,                 /* more digits make no register number */
-	MAX_RANGE = 1 << 24
+	MAX_RANGE = 1 << 24             /* eight digits */
 };
 
 static bool digit(char c)
@@ -213,11 +213,13 @@ struct ptx_sym *ptx_declare(struct parser *p, const struct span *t, enum ptx_sym
 	return s;
 }
 
-/* Names of a range are made once for all functions of a module. */
+/* Names of a range are made once for all functions of a module.  They are no words:
+ * nobody looks them up, and there are more of them than of all others. */
 static void make_names(struct parser *p, struct word *w, unsigned n)
 {
 	const char **names;
 	unsigned cap, i;
+	char *text;
 
 	if (n <= w->nnames)
 		return;
@@ -225,8 +227,7 @@ static void make_names(struct parser *p, struct word *w, unsigned n)
 	names = ptx_alloc(p->arena, cap * sizeof *names);
 	if (w->nnames)
 		memcpy(names, w->names, w->nnames * sizeof *names);
-	p->tmp.len = 0;
-	ptx_put(&p->tmp, w->text, w->len);
+	text = ptx_alloc(p->arena, (cap - w->nnames) * (w->len + sizeof "16777216"));
 	for (i = w->nnames; i < cap; i++) {
 		char d[12], *e = d + sizeof d, *q = e;
 		unsigned v = i;
@@ -234,9 +235,10 @@ static void make_names(struct parser *p, struct word *w, unsigned n)
 		do
 			*--q = (char)('0' + v % 10);
 		while (v /= 10);
-		p->tmp.len = w->len;
-		ptx_put(&p->tmp, q, (size_t)(e - q));
-		names[i] = ptx_intern(p->arena, p->tmp.p, p->tmp.len);
+		names[i] = text;
+		memcpy(text, w->text, w->len);
+		memcpy(text + w->len, q, (size_t)(e - q));
+		text += w->len + (size_t)(e - q) + 1;
 	}
 	w->names = names;
 	w->nnames = cap;

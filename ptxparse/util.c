@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MIN_CHUNK = 1 << 18, MAX_CHUNK = 1 << 23, PAGE = 1 << 12, HUGE = 1 << 21 };
+enum { MIN_CHUNK = 1 << 18, MAX_CHUNK = 1 << 21, PAGE = 1 << 12, HUGE = 1 << 21 };
 
 struct chunk {
 	struct chunk *next;
@@ -24,8 +24,9 @@ struct ptx_arena {
 	char *p, *end;                  /* free part of the current chunk */
 	size_t chunk;                   /* size of the next one */
 	struct chunk *chunks;
-	struct word **words;            /* open addressing, a power of two */
-	size_t nwords, capwords;
+	struct word **words;            /* open addressing, 2^(64 - shift) of them */
+	unsigned shift;                 /* the upper bits of a hash are the best */
+	size_t nwords;
 };
 
 static void die(void)
@@ -34,14 +35,19 @@ static void die(void)
 	exit(3);
 }
 
+static inline size_t capacity(const struct ptx_arena *a)
+{
+	return (size_t)1 << (64 - a->shift);
+}
+
 struct ptx_arena *ptx_arena_new(void)
 {
 	struct ptx_arena *a = calloc(1, sizeof *a);
 
 	if (!a)
 		die();
-	a->capwords = 1 << 13;
-	a->words = calloc(a->capwords, sizeof *a->words);
+	a->shift = 64 - 12;
+	a->words = calloc(capacity(a), sizeof *a->words);
 	if (!a->words)
 		die();
 	return a;
@@ -195,30 +201,30 @@ static inline bool is_word(const struct word *w, uint64_t h, const char *s, size
 
 static void grow_words(struct ptx_arena *a)
 {
-	size_t cap = a->capwords * 2, i, k;
-	struct word **t = calloc(cap, sizeof *t);
+	struct word **old = a->words;
+	size_t n = capacity(a), i, k;
 
-	if (!t)
+	a->shift--;
+	a->words = calloc(capacity(a), sizeof *a->words);
+	if (!a->words)
 		die();
-	for (i = 0; i < a->capwords; i++) {
-		if (!a->words[i])
+	for (i = 0; i < n; i++) {
+		if (!old[i])
 			continue;
-		for (k = a->words[i]->hash & (cap - 1); t[k]; k = (k + 1) & (cap - 1))
+		for (k = old[i]->hash >> a->shift; a->words[k]; k = (k + 1) & (capacity(a) - 1))
 			;
-		t[k] = a->words[i];
+		a->words[k] = old[i];
 	}
-	free(a->words);
-	a->words = t;
-	a->capwords = cap;
+	free(old);
 }
 
 struct word *ptx_word(struct ptx_arena *a, const char *s, size_t len)
 {
 	uint64_t h = hash(s, len);
-	size_t k = h & (a->capwords - 1);
+	size_t k = h >> a->shift;
 	struct word *w;
 
-	for (; (w = a->words[k]); k = (k + 1) & (a->capwords - 1))
+	for (; (w = a->words[k]); k = (k + 1) & (capacity(a) - 1))
 		if (is_word(w, h, s, len))
 			return w;
 	if (len > UINT32_MAX)
@@ -228,7 +234,7 @@ struct word *ptx_word(struct ptx_arena *a, const char *s, size_t len)
 	w->len = (uint32_t)len;
 	memcpy(w->text, s, len);
 	a->words[k] = w;
-	if (++a->nwords > a->capwords / 2)
+	if (++a->nwords > capacity(a) / 2)
 		grow_words(a);
 	return w;
 }
