@@ -504,7 +504,6 @@ void rw_class(struct rw *r)
 			e->stmt = s;
 			count(r->stats, e);
 			e++;
-			memset(e, 0, sizeof *e);
 		}
 		rf->nevents = (unsigned)(e - rf->events);
 		unused_results(r, rf);

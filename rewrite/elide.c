@@ -58,7 +58,7 @@ static void forget(struct memory *m, const struct ptx_operand *o)
 }
 
 /* Does `p` happen whenever `now` does, to at least its bytes? */
-static bool covers(const struct past *p, const struct past *now)
+static inline bool covers(const struct past *p, const struct past *now)
 {
 	return p->base == now->base && p->space == now->space &&
 		p->off <= now->off && now->off + now->bytes <= p->off + p->bytes &&
@@ -93,30 +93,31 @@ static bool alike(const struct past *p, const struct past *now)
 		p->nc == now->nc && p->guard == now->guard && p->guard_neg == now->guard_neg;
 }
 
-/* Bytes of shared memory that follow on those of an earlier access of the same
- * source line.  In global memory, where lanes seldom read the same, one call for
- * them gains nothing. */
+/* Bytes that follow on those of an earlier access of the same source line. */
 static bool adjoins(const struct past *p, const struct past *now)
 {
-	return now->space == 's' && !p->event->n && p->off + p->bytes == now->off &&
+	return !p->event->n && p->off + p->bytes == now->off &&
 		p->bytes + now->bytes <= MERGED && same_line(p->event->stmt->loc, now->event->stmt->loc);
 }
 
-/* A read of shared memory, the same distance behind the last element as that from
+/* A read the same distance behind the last element as that from
  * each to the next.  The device looks at granules: each element has its own. */
 static bool in_column(const struct past *p, const struct past *now)
 {
 	int64_t step = now->off - p->off - (int64_t)p->event->n * p->event->stride;
 
-	if (now->space != 's' || now->write || now->nc || now->bytes > 8 || p->bytes != now->bytes ||
+	if (now->write || now->nc || now->bytes > 8 || p->bytes != now->bytes ||
 	    p->event->more || p->event->n + 1 == COLUMN)
 		return false;
 	return p->event->n ? step == p->event->stride : step > 0 && step <= STRIDE_MAX && step % 8 == 0;
 }
 
-/* Accesses of an unrolled loop: one call checks all of them, at the first. */
+/* Accesses of an unrolled loop: one call checks all of them, at the first.  In global
+ * memory, where lanes seldom read the same, one call for them gains nothing. */
 static enum rw_rule joined(struct memory *m, const struct past *now)
 {
+	if (now->space != 's')
+		return RULE_NONE;
 	for (unsigned i = 0; i < MEMORY; i++) {
 		struct past *p = &m->past[i];
 		enum rw_rule rule = RULE_NONE;
@@ -147,6 +148,8 @@ static enum rw_rule joined(struct memory *m, const struct past *now)
  * ordered with the read is not ordered with the write either. */
 static void stand_for_reads(struct memory *m, const struct past *now)
 {
+	if (!now->event->stmt->loc)
+		return;
 	for (unsigned i = 0; i < MEMORY; i++) {
 		struct past *p = &m->past[i];
 

@@ -7,6 +7,8 @@
 #ifndef RW_H
 #define RW_H
 
+#include <string.h>
+
 #include "ptxparse/ptx.h"
 #include "rewrite/rewrite.h"
 #include "rt/abi.h"
@@ -218,9 +220,16 @@ void rw_drop_setmaxnreg(struct ptx_func *);
 /* ---- text.c ----------------------------------------------------------------- */
 
 void rw_open(struct rw *);
-void rw_reserve(struct rw *, size_t bytes);     /* room for a long text at once */
+void rw_reserve(struct rw *, size_t bytes);     /* room for so many, and one more */
 const char *rw_close(struct rw *);      /* ends what rw_open began; NUL-terminated */
-void rw_putn(struct rw *, const char *, size_t);
+/* Here, because most of what is put has a length that the compiler knows. */
+static inline void rw_putn(struct rw *r, const char *s, size_t n)
+{
+	if ((size_t)(r->text.end - r->text.p) <= n)
+		rw_reserve(r, n);
+	memcpy(r->text.p, s, n);
+	r->text.p += n;
+}
 void rw_puts(struct rw *, const char *);
 void rw_putu(struct rw *, uint64_t);
 void rw_puti(struct rw *, int64_t);

@@ -13,7 +13,7 @@
 /* An array that grows in the arena; what it outgrows is left behind. */
 struct vec { void *p; size_t n, cap; };
 
-struct name { const char *text; size_t len; uint32_t at; };
+struct name { const char *text; uint32_t at; };         /* interned */
 
 /* A label of .debug_str. */
 struct label {
@@ -59,20 +59,17 @@ static void *push(struct rw *r, struct vec *v, const void *item, size_t bytes, s
 	return at;
 }
 
-static uint32_t hash(const char *s, size_t len)
+/* Interned strings are told apart by where they are. */
+static inline size_t hash(const char *s)
 {
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 16777619u;
-	return h;
+	return ((uintptr_t)s >> 3) * 0x9e3779b97f4a7c15u >> 20;
 }
 
-static struct name *slot(struct name *names, size_t cap, const char *s, size_t len)
+static struct name *slot(struct name *names, size_t cap, const char *s)
 {
-	size_t i = hash(s, len) & (cap - 1);
+	size_t i = hash(s) & (cap - 1);
 
-	while (names[i].text && (names[i].len != len || memcmp(names[i].text, s, len)))
+	while (names[i].text && names[i].text != s)
 		i = (i + 1) & (cap - 1);
 	return &names[i];
 }
@@ -84,7 +81,7 @@ static void grow_names(struct rw *r, struct rw_sites *t)
 
 	for (size_t i = 0; i < t->capnames; i++)
 		if (t->names[i].text)
-			*slot(names, cap, t->names[i].text, t->names[i].len) = t->names[i];
+			*slot(names, cap, t->names[i].text) = t->names[i];
 	t->names = names;
 	t->capnames = cap;
 }
@@ -99,12 +96,12 @@ static uint32_t string(struct rw *r, const char *s, size_t len)
 		return 0;
 	if (2 * t->nnames >= t->capnames)
 		grow_names(r, t);
-	n = slot(t->names, t->capnames, s, len);
+	s = ptx_intern(r->m->arena, s, len);
+	n = slot(t->names, t->capnames, s);
 	if (!n->text) {
-		n->text = ptx_intern(r->m->arena, s, len);
-		n->len = len;
+		n->text = s;
 		n->at = (uint32_t)t->bytes.n;
-		push(r, &t->bytes, n->text, 1, len + 1);
+		push(r, &t->bytes, s, 1, len + 1);
 		t->nnames++;
 	}
 	return n->at;
@@ -137,7 +134,7 @@ static bool word_char(char c)
 
 static struct label *label_slot(struct label *labels, size_t cap, const char *name)
 {
-	size_t i = ((uintptr_t)name >> 4) * 0x9e3779b97f4a7c15u >> 20 & (cap - 1);
+	size_t i = hash(name) & (cap - 1);
 
 	while (labels[i].name && labels[i].name != name)
 		i = (i + 1) & (cap - 1);
@@ -297,6 +294,10 @@ struct rw_sites *rw_sites_new(struct rw *r)
 {
 	struct rw_sites *t = ptx_alloc(r->m->arena, sizeof *t);
 
+	/* All events may get one, and all entries. */
+	for (unsigned i = 0; i < r->nfuncs; i++)
+		t->sites.cap += r->funcs[i]->nevents + 1;
+	t->sites.p = ptx_alloc(r->m->arena, t->sites.cap * sizeof(struct gsan_site));
 	r->sites = t;
 	push(r, &t->bytes, "", 1, 1);   /* offset 0 is "" */
 	return t;

@@ -61,12 +61,6 @@ void rw_reserve(struct rw *r, size_t n)
 	room(r, n);
 }
 
-void rw_putn(struct rw *r, const char *s, size_t n)
-{
-	memcpy(room(r, n), s, n);
-	r->text.p += n;
-}
-
 void rw_puts(struct rw *r, const char *s)
 {
 	rw_putn(r, s, strlen(s));
