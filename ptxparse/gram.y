@@ -3,7 +3,7 @@
  * gram.y: the grammar of PTX, for Lemon.  A module is a flat list of items; the
  * braces of functions and scopes are items too, and build.c keeps count.  It has
  * no opcode in it: an instruction is any word with operands of any form.  Every
- * action is one call.
+ * action is one call, or two.
  *
  * A statement in error ends in RECOVER, which the driver (build.c) sends after
  * it has skipped to where the next statement begins.
@@ -51,6 +51,9 @@ static inline struct span over(struct span a, struct span b)
 	PRAGMA LOC FILE PROTOTYPE CALLTARGETS BRANCHTARGETS.
 %token SECTION BAD RECOVER.
 
+/* A name alone is an operand before it is an expression. */
+%nonassoc NAME.
+%nonassoc OPERAND.
 %right QM COLON.
 %left OROR.
 %left ANDAND.
@@ -198,8 +201,10 @@ inst ::= inst DOT(W).                                   { b_opcode(p, &W, false)
 %type ops {struct xop *}
 %type group {struct xop *}
 %type expr {struct xop *}
+ops(A) ::= ID(T). [OPERAND]                             { A = ptx_x_name(p, &T); }
 ops(A) ::= expr(A).
 ops(A) ::= group(A).
+ops(A) ::= ops(B) COMMA ID(T). [OPERAND]                { A = ptx_x_append(p, B, ptx_x_name(p, &T)); }
 ops(A) ::= ops(B) COMMA expr(X).                        { A = ptx_x_append(p, B, X); }
 ops(A) ::= ops(B) COMMA group(X).                       { A = ptx_x_append(p, B, X); }
 group(A) ::= vec(A).
@@ -207,7 +212,7 @@ group(A) ::= vec(X) BAR expr(Y).                        { A = ptx_x_binary(p, T_
 %type vec {struct xop *}
 vec(A) ::= LC(B) ops(X) RC(Z).                          { A = ptx_x_wrap(p, OP_VEC, &B, X, &Z); }
 
-expr(A) ::= ID(T).                                      { A = ptx_x_name(p, &T); }
+expr(A) ::= ID(T). [NAME]                               { A = ptx_x_name(p, &T); }
 expr(A) ::= DOTTED(T).                                  { A = ptx_x_dotted(p, &T); }
 expr(A) ::= INT(T).                                     { A = ptx_x_int(p, &T); }
 expr(A) ::= FLOAT(T).                                   { A = ptx_x_float(p, &T); }

@@ -15,7 +15,7 @@ MAINTAINERCLEANFILES += ptxparse/lex.c ptxparse/gram.c ptxparse/gram.h
 
 ptxparse/lex.c: ptxparse/lex.re
 	$(AM_V_GEN)$(MKDIR_P) ptxparse && \
-	$(RE2C) -W --no-debug-info --no-generation-date --no-version \
+	$(RE2C) -W -b --no-debug-info --no-generation-date --no-version \
 		-o $@.new $(top_srcdir)/ptxparse/lex.re && mv $@.new $@
 
 # Lemon names its output after its input, and leaves gram.h alone if it would be

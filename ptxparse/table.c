@@ -131,7 +131,7 @@ static enum ptx_inst_id find_row(const struct opcode *o)
 	enum ptx_inst_id id = INST_UNKNOWN;
 
 	for (i = 1; i < INST_ID_COUNT; i++) {
-		if (strcmp(ptx_insts[i].base, o->base) != 0)
+		if (*ptx_insts[i].base != *o->base || strcmp(ptx_insts[i].base, o->base) != 0)
 			continue;
 		n = fits(&ptx_insts[i], o);
 		if (n > best) {

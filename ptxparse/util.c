@@ -218,15 +218,10 @@ static void grow_words(struct ptx_arena *a)
 	free(old);
 }
 
-struct word *ptx_word(struct ptx_arena *a, const char *s, size_t len)
+static struct word *new_word(struct ptx_arena *a, uint64_t h, size_t k, const char *s, size_t len)
 {
-	uint64_t h = hash(s, len);
-	size_t k = h >> a->shift;
 	struct word *w;
 
-	for (; (w = a->words[k]); k = (k + 1) & (capacity(a) - 1))
-		if (is_word(w, h, s, len))
-			return w;
 	if (len > UINT32_MAX)
 		die();
 	w = ptx_alloc(a, sizeof *w + len + 1);
@@ -237,6 +232,18 @@ struct word *ptx_word(struct ptx_arena *a, const char *s, size_t len)
 	if (++a->nwords > capacity(a) / 2)
 		grow_words(a);
 	return w;
+}
+
+struct word *ptx_word(struct ptx_arena *a, const char *s, size_t len)
+{
+	uint64_t h = hash(s, len);
+	size_t k = h >> a->shift;
+	struct word *w;
+
+	for (; (w = a->words[k]); k = (k + 1) & (capacity(a) - 1))
+		if (is_word(w, h, s, len))
+			return w;
+	return new_word(a, h, k, s, len);
 }
 
 const char *ptx_intern(struct ptx_arena *a, const char *s, size_t len)

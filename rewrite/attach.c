@@ -33,11 +33,10 @@ static void take(const struct rw_runtime *rt, bool *taken, unsigned k)
 		take(rt, taken, *n - 1u);
 }
 
-static void put_runtime(struct rw *r)
+static void insert_runtime(struct rw *r, struct ptx_stmt *first)
 {
 	const struct rw_runtime *rt = runtime_for(r->m);
 	bool *taken = ptx_alloc(r->m->arena, rt->n + 1);
-	size_t total = 0;
 
 	for (unsigned f = 0; f < RW_FN_COUNT; f++)
 		for (unsigned k = 0; r->used[f] && k < rt->n; k++)
@@ -47,14 +46,11 @@ static void put_runtime(struct rw *r)
 		/* A prototype goes where its definition goes. */
 		taken[k] = taken[rt->parts[k].definition];
 		/* Every module has a site base of its own. */
-		if (!strcmp(rt->parts[k].name, SITE_BASE))
-			taken[k] = false;
-		total += taken[k] ? rt->parts[k].len : 0;
+		if (!taken[k] || !strcmp(rt->parts[k].name, SITE_BASE))
+			continue;
+		ptx_insert_module(r->m, first, rt->parts[k].text);
+		r->text.total += rt->parts[k].len;
 	}
-	rw_reserve(r, total);
-	for (unsigned k = 0; k < rt->n; k++)
-		if (taken[k])
-			rw_putn(r, rt->parts[k].text, rt->parts[k].len);
 }
 
 /* ---- prototypes, for a linker ------------------------------------------------ */
@@ -153,9 +149,9 @@ void rw_attach(struct rw *r)
 	RW_PUT(r, ".global .align 4 .u32 " SITE_BASE " = 0;\n");
 	if (r->options->extern_runtime)
 		put_prototypes(r);
-	else
-		put_runtime(r);
 	ptx_insert_module(m, first, rw_close(r));
+	if (!r->options->extern_runtime)
+		insert_runtime(r, first);
 	rw_open(r);
 	rw_put_sites(r);
 	put_init(r);

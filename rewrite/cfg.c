@@ -78,6 +78,14 @@ static bool outlives(unsigned id)
 	return posts(id) || id == INST_MAPA || id == INST_ST_ASYNC || id == INST_RED_ASYNC;
 }
 
+/* May threads synchronise by it without a fence? */
+static bool is_loose(const struct ptx_inst *in)
+{
+	enum ptx_access a = ptx_insts[in->id].access;
+
+	return a == ACCESS_ATOM || a == ACCESS_RED || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_VOLATILE);
+}
+
 /* One walk over the statements; they are spread over memory, so that every walk
  * costs.  What later passes look for is put on lists on the way. */
 static void cut(struct rw *r, struct rw_func *rf)
@@ -92,6 +100,8 @@ static void cut(struct rw *r, struct rw_func *rf)
 		if (!b || s->kind == STMT_LABEL) {
 			b = new_block(r, rf, &cap);
 			b->first = s;
+			if (s->kind == STMT_LABEL)
+				s->sym->user = (void *)(uintptr_t)(rf->nblocks - 1);
 		}
 		b->last = s;
 		b->falls = reached;
@@ -106,10 +116,11 @@ static void cut(struct rw *r, struct rw_func *rf)
 		r->peers |= s->inst.id == INST_MAPA;
 		r->posts |= posts(s->inst.id);
 		r->outlives |= outlives(s->inst.id);
-		r->loose |= ptx_insts[s->inst.id].access == ACCESS_ATOM || ptx_insts[s->inst.id].access == ACCESS_RED ||
-			ptx_has(&s->inst, MOD_RELAXED) || ptx_has(&s->inst, MOD_VOLATILE);
+		if (!r->loose)
+			r->loose = is_loose(&s->inst);
 		rf->has_setmaxnreg |= s->inst.id == INST_SETMAXNREG;
-		b->waits |= s->inst.id == INST_CALL || ptx_has(&s->inst, MOD_SYNC);
+		if (!b->waits)
+			b->waits = s->inst.id == INST_CALL || ptx_has(&s->inst, MOD_SYNC);
 		if (ptx_insts[s->inst.id].model != MODEL_PLAIN || s->inst.id == INST_UNKNOWN ||
 		    s->inst.id == INST_EXIT || s->inst.id == INST_RET)
 			rw_list_add(r, &rf->candidates, s);

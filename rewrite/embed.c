@@ -173,7 +173,7 @@ static void put_text(const char *s, size_t len)
 			putchar(s[i]);
 	}
 	if (!start)
-		fputs("\\n\"", stdout);
+		putchar('"');
 }
 
 static void put_variant(unsigned variant)
@@ -183,7 +183,8 @@ static void put_variant(unsigned variant)
 
 		ptx_print_stmt(&b, pieces[i].stmt);
 		printf("\nstatic const char text%u_%u[] =", variant, i);
-		put_text(b.p, b.len);
+		/* The printer of the module that it goes into ends the last line. */
+		put_text(b.p, b.len - 1);
 		fputs(";\n", stdout);
 		free(b.p);
 		find_needs(pieces[i].stmt);

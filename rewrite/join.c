@@ -12,29 +12,14 @@
 #include "rewrite/rw.h"
 
 /* The block that a branch leads to; -1: not one that is known. */
-static int target(const struct rw_func *rf, const struct rw_block *b)
+static int target(const struct rw_block *b)
 {
 	const struct ptx_inst *in = &b->last->inst;
-	const struct ptx_stmt *label;
 
 	if (in->id != INST_BRA || in->nops != 1 || in->ops[0].kind != OP_SYM ||
 	    in->ops[0].sym->kind != SYM_LABEL)
 		return -1;
-	label = in->ops[0].sym->stmt;
-	if (!label)
-		return -1;
-	for (int lo = 0, hi = (int)rf->nblocks; lo < hi; ) {
-		int mid = (lo + hi) / 2;
-		const struct ptx_stmt *first = rf->blocks[mid].first;
-
-		if (first == label)
-			return mid;
-		if (first->line < label->line || (first->line == label->line && first->col < label->col))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return -1;
+	return (int)(uintptr_t)in->ops[0].sym->user;
 }
 
 static bool branches(const struct rw_block *b)
@@ -86,7 +71,7 @@ struct sources { unsigned first, last; };
 static unsigned join_of(const struct rw_func *rf, const struct sources *from, unsigned i)
 {
 	const struct rw_block *b = &rf->blocks[i];
-	int to = branches(b) && b->last->inst.guarded ? target(rf, b) : -1;
+	int to = branches(b) && b->last->inst.guarded ? target(b) : -1;
 	unsigned end = to > (int)i ? (unsigned)to : 0;
 	bool any = false;
 
@@ -98,7 +83,7 @@ static unsigned join_of(const struct rw_func *rf, const struct sources *from, un
 		any |= calls(x);
 		if (!branches(x))
 			continue;
-		to = target(rf, x);
+		to = target(x);
 		if (to <= (int)k)
 			return 0;
 		end = (unsigned)to > end ? (unsigned)to : end;
@@ -124,7 +109,7 @@ static void joins_of(struct rw *r, struct rw_func *rf)
 			return;
 		if (!branches(b))
 			continue;
-		to = target(rf, b);
+		to = target(b);
 		if (to < 0)
 			return;
 		if (from[to].first == UINT_MAX)

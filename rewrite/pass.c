@@ -136,22 +136,26 @@ static char *copy(const char *text, size_t len)
 	return p;
 }
 
-enum { HUGE_PAGE = 2 << 20 };
+enum { PAGE = 4 << 10, HUGE_PAGE = 2 << 20 };
 
 /* Room for the output, without which it would move as it grows; in huge pages if
- * the kernel grants them, because most of the time goes into first touches.  A
- * wish: if there is no memory here, the printer will say so. */
+ * the kernel grants them, or all pages at once, because most of the time goes into
+ * first touches.  A wish: if there is no memory here, the printer will say so. */
 static void reserve(struct ptx_buf *b, size_t bytes)
 {
-	size_t cap = (bytes + bytes / 16 + HUGE_PAGE) & ~((size_t)HUGE_PAGE - 1);
+	size_t page = bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
+	size_t cap = (bytes + bytes / 16 + page) & ~(page - 1);
 
-	if (bytes < HUGE_PAGE)
-		return;
-	b->p = aligned_alloc(HUGE_PAGE, cap);
+	b->p = aligned_alloc(page, cap);
 	if (!b->p)
 		return;
 	b->cap = cap;
-	madvise(b->p, cap, MADV_HUGEPAGE);
+	if (page == HUGE_PAGE)
+		madvise(b->p, cap, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+	else
+		madvise(b->p, cap, MADV_POPULATE_WRITE);
+#endif
 }
 
 char *gsan_rewrite(const char *path, const char *text, size_t len,

@@ -106,7 +106,8 @@ struct rw_event {
 /* Statements to come back to: memory is what every walk over all of them costs. */
 struct rw_list { struct ptx_stmt **p; size_t n, cap; };
 
-/* A function with a body; hangs off ptx_func.user. */
+/* A function with a body; hangs off ptx_func.user, and off that of a label its
+ * block's number. */
 struct rw_func {
 	struct ptx_func *f;
 	struct rw_block *blocks;
@@ -263,7 +264,7 @@ uint64_t rw_hash(const char *, size_t);
 /* The runtime for every target, and the one that may use what sm_90 brought. */
 enum rw_variant { RW_VARIANT_ANY, RW_VARIANT_SM90, RW_VARIANTS };
 
-/* One function, prototype or variable, without linkage. */
+/* One function, prototype or variable, without linkage and its last newline. */
 struct rw_part {
 	const char *name;
 	const char *text;
