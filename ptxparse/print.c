@@ -283,9 +283,7 @@ static void put_inst(struct ptx_buf *b, const struct ptx_inst *in)
 		put(b, in->guard->name);
 		putch(b, ' ');
 	}
-	put(b, in->base);
-	for (i = 0; i < in->nmods; i++)
-		put(b, in->modtext[i]);
+	put(b, in->modtext[in->nmods]);
 	for (i = 0; i < in->nops; i++) {
 		put(b, i ? ", " : " ");
 		ptx_print_operand(b, &in->ops[i]);

@@ -242,7 +242,8 @@ struct ptx_inst {
 	enum ptx_type type2;    /* the one before (cvt, mad.wide...), NONE */
 	struct ptx_sym *guard;  /* predicate register */
 	const uint16_t *mod;    /* enum ptx_mod, in the order written */
-	const char **modtext;   /* text of each (also where mod is MOD_NONE), with its dot */
+	const char **modtext;   /* text of each (also where mod is MOD_NONE), with its dot;
+	                           behind them, [nmods], all of the opcode */
 	struct ptx_operand *ops;
 };
 

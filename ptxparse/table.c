@@ -147,7 +147,7 @@ struct opcode *ptx_opcode(struct ptx_arena *a, struct word *w)
 {
 	const char *s = w->text, *end = w->text + w->len, *e;
 	uint16_t mod[MAX_MODS];
-	const char *text[MAX_MODS];
+	const char *text[MAX_MODS + 1];
 	struct opcode *o;
 	unsigned n = 0;
 	void *p;
@@ -178,8 +178,9 @@ struct opcode *ptx_opcode(struct ptx_arena *a, struct word *w)
 	o->nmods = n;
 	p = ptx_alloc(a, n * sizeof *mod);
 	o->mod = memcpy(p, mod, n * sizeof *mod);
-	p = ptx_alloc(a, n * sizeof *text);
-	o->modtext = memcpy(p, text, n * sizeof *text);
+	text[n] = w->text;
+	p = ptx_alloc(a, (n + 1) * sizeof *text);
+	o->modtext = memcpy(p, text, (n + 1) * sizeof *text);
 	o->id = find_row(o);
 	w->opc = o;
 	return o;

@@ -82,7 +82,7 @@ static void *new_chunk(struct ptx_arena *a, size_t bytes, bool populate)
 	if (bytes > SIZE_MAX - 2 * HUGE)
 		die();
 	bytes = (bytes + sizeof *c + PAGE - 1) & ~(size_t)(PAGE - 1);
-	if (populate && bytes >= HUGE)
+	if (bytes >= HUGE)
 		slack = HUGE - PAGE;
 	p = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)

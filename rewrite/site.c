@@ -268,25 +268,11 @@ static uint32_t frame(struct rw *r, const struct ptx_func *f, const struct ptx_l
 static uint32_t op_name(struct rw *r, const struct ptx_inst *in)
 {
 	struct rw_sites *t = r->sites;
-	char buf[512];
-	size_t n;
 
-	if (in->modtext && in->modtext == t->last_mods)
+	if (in->modtext == t->last_mods)
 		return t->last_op;
-	n = strlen(in->base);
-	if (n >= sizeof buf)
-		return cstring(r, in->base);
-	memcpy(buf, in->base, n);
-	for (unsigned i = 0; i < in->nmods; i++) {
-		size_t len = strlen(in->modtext[i]);
-
-		if (n + len > sizeof buf)
-			break;
-		memcpy(buf + n, in->modtext[i], len);
-		n += len;
-	}
 	t->last_mods = in->modtext;
-	t->last_op = string(r, buf, n);
+	t->last_op = cstring(r, in->modtext[in->nmods]);
 	return t->last_op;
 }
 

@@ -66,6 +66,11 @@ void rw_puts(struct rw *r, const char *s)
 	rw_putn(r, s, strlen(s));
 }
 
+static const char pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+	"8081828384858687888990919293949596979899";
+
 /* Decimal digits of v at p; returns their end. */
 static inline char *digits(char *p, uint32_t v)
 {
@@ -84,8 +89,12 @@ static inline char *digits(char *p, uint32_t v)
 		}
 		limit *= 10;
 	}
-	for (q = end; q > p; v /= 10)
-		*--q = (char)('0' + v % 10);
+	for (q = end; v >= 10; v /= 100) {
+		q -= 2;
+		memcpy(q, &pairs[v % 100 * 2], 2);
+	}
+	if (q > p)
+		*p = (char)('0' + v);
 	return end;
 }
 
