@@ -401,7 +401,6 @@ void b_inst(struct parser *p, struct xop *list)
 	s = ptx_stmt_new(p, STMT_INST, &p->start);
 	in = &s->inst;
 	in->id = o->id;
-	in->base = o->base;
 	in->nmods = (unsigned char)o->nmods;
 	in->type = o->type;
 	in->type2 = o->type2;

@@ -233,7 +233,6 @@ struct ptx_loc {
 };
 
 struct ptx_inst {
-	const char *base;       /* "ld" */
 	enum ptx_inst_id id;
 	unsigned char nmods;
 	unsigned char nops;
@@ -243,7 +242,7 @@ struct ptx_inst {
 	struct ptx_sym *guard;  /* predicate register */
 	const uint16_t *mod;    /* enum ptx_mod, in the order written */
 	const char **modtext;   /* text of each (also where mod is MOD_NONE), with its dot;
-	                           behind them, [nmods], all of the opcode */
+	                           behind them, [nmods], "ld.global.u32", all of it */
 	struct ptx_operand *ops;
 };
 

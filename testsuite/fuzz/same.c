@@ -57,8 +57,9 @@ static const char *operands(const struct ptx_operand *a, const struct ptx_operan
 
 static const char *inst(const struct ptx_inst *a, const struct ptx_inst *b)
 {
-	DIFFER(a->id != b->id || !text(a->base, b->base), "an opcode");
+	DIFFER(a->id != b->id, "an opcode");
 	DIFFER(a->nmods != b->nmods, "the number of modifiers");
+	DIFFER(!text(a->modtext[a->nmods], b->modtext[b->nmods]), "an opcode's spelling");
 	for (unsigned i = 0; i < a->nmods; i++)
 		DIFFER(a->mod[i] != b->mod[i] || !text(a->modtext[i], b->modtext[i]), "a modifier");
 	DIFFER(a->type != b->type || a->type2 != b->type2, "an instruction's type");
