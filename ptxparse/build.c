@@ -270,7 +270,7 @@ void b_alias(struct parser *p, const struct span *d, const struct span *a, const
 
 	ptx_x_reset(p);
 	p->lenient = false;
-	x = ptx_x_append(p, ptx_x_name(p, a), ptx_x_name(p, b));
+	x = ptx_x_append(ptx_x_name(p, a), ptx_x_name(p, b));
 	s = ptx_stmt_new(p, STMT_ALIAS, d);
 	s->t.ops = ptx_x_final(p, x, &s->t.nops);
 	s->t.text = ptx_clean(p, d->s, z->e);

@@ -438,7 +438,7 @@ struct xop *ptx_x_binary(struct parser *p, int op, struct xop *x, struct xop *y)
 		unsigned n;
 
 		pair->op.kind = OP_PAIR;
-		pair->op.list = ptx_x_final(p, ptx_x_append(p, x, y), &n);
+		pair->op.list = ptx_x_final(p, ptx_x_append(x, y), &n);
 		pair->op.n = (uint16_t)n;
 		return pair;
 	}
@@ -535,22 +535,12 @@ struct xop *ptx_x_labels(struct parser *p, const struct span *t, const struct sp
 
 		x->op.kind = OP_SYM;
 		x->op.sym = ptx_find_word(p, ptx_word(p->arena, name, strlen(name)), &x->word);
-		list = list ? ptx_x_append(p, list, x) : x;
+		list = list ? ptx_x_append(list, x) : x;
 	}
 	return list;
 }
 
 /* --- lists --- */
-
-/* Every operand is a list of one. */
-struct xop *ptx_x_append(struct parser *p, struct xop *list, struct xop *x)
-{
-	(void)p;
-	list->tail->next = x;
-	list->tail = x->tail;
-	list->n += x->n;
-	return list;
-}
 
 /* Copies a list into the arena. */
 struct ptx_operand *ptx_x_final(struct parser *p, struct xop *list, unsigned *n)

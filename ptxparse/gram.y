@@ -183,7 +183,7 @@ items ::= items ID(L) COLON BRANCHTARGETS(D) names(X) SEMI. { b_targets(p, &L, &
 %type names {struct xop *}
 %type target {struct xop *}
 names(A) ::= target(A).
-names(A) ::= names(B) COMMA target(X).                  { A = ptx_x_append(p, B, X); }
+names(A) ::= names(B) COMMA target(X).                  { A = ptx_x_append(B, X); }
 target(A) ::= ID(N).                                    { A = ptx_x_name(p, &N); }
 target(A) ::= ID(N) LT INT(I) GT.                       { A = ptx_x_labels(p, &N, &I); }
 items ::= items inst SEMI.                              { b_inst(p, NULL); }
@@ -204,9 +204,9 @@ inst ::= inst DOT(W).                                   { b_opcode(p, &W, false)
 ops(A) ::= ID(T). [OPERAND]                             { A = ptx_x_name(p, &T); }
 ops(A) ::= expr(A).
 ops(A) ::= group(A).
-ops(A) ::= ops(B) COMMA ID(T). [OPERAND]                { A = ptx_x_append(p, B, ptx_x_name(p, &T)); }
-ops(A) ::= ops(B) COMMA expr(X).                        { A = ptx_x_append(p, B, X); }
-ops(A) ::= ops(B) COMMA group(X).                       { A = ptx_x_append(p, B, X); }
+ops(A) ::= ops(B) COMMA ID(T). [OPERAND]                { A = ptx_x_append(B, ptx_x_name(p, &T)); }
+ops(A) ::= ops(B) COMMA expr(X).                        { A = ptx_x_append(B, X); }
+ops(A) ::= ops(B) COMMA group(X).                       { A = ptx_x_append(B, X); }
 group(A) ::= vec(A).
 group(A) ::= vec(X) BAR expr(Y).                        { A = ptx_x_binary(p, T_BAR, X, Y); }
 %type vec {struct xop *}

@@ -101,6 +101,15 @@ struct xop {
 	uint64_t mask;                  /* 0xff00(x) */
 };
 
+/* Every operand is a list of one. */
+static inline struct xop *ptx_x_append(struct xop *list, struct xop *x)
+{
+	list->tail->next = x;
+	list->tail = x->tail;
+	list->n += x->n;
+	return list;
+}
+
 enum { XOP_CHUNK = 256 };
 
 struct xchunk {
@@ -236,7 +245,6 @@ struct xop *ptx_x_cast(struct parser *, const struct span *, const struct span *
 struct xop *ptx_x_index(struct parser *, const struct span *, struct xop *, const struct span *);
 struct xop *ptx_x_apply(struct parser *, const struct span *, struct xop *, const struct span *);
 struct xop *ptx_x_labels(struct parser *, const struct span *, const struct span *);
-struct xop *ptx_x_append(struct parser *, struct xop *, struct xop *);
 struct xop *ptx_x_wrap(struct parser *, enum ptx_opkind, const struct span *, struct xop *,
 		       const struct span *);
 struct ptx_operand *ptx_x_final(struct parser *, struct xop *list, unsigned *n);

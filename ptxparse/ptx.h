@@ -366,7 +366,14 @@ void ptx_print_operand(struct ptx_buf *, const struct ptx_operand *);
 
 /* ---- Looking at instructions --------------------------------------------- */
 
-bool ptx_has(const struct ptx_inst *, enum ptx_mod);
+static inline bool ptx_has(const struct ptx_inst *in, enum ptx_mod m)
+{
+	for (unsigned i = 0; i < in->nmods; i++)
+		if (in->mod[i] == m)
+			return true;
+	return false;
+}
+
 /* The state space named by the modifiers; SPACE_NONE means generic.
  * .shared, .shared::cta and .shared::cluster are all SPACE_SHARED. */
 enum ptx_space ptx_inst_space(const struct ptx_inst *);

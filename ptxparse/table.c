@@ -188,16 +188,6 @@ struct opcode *ptx_opcode(struct ptx_arena *a, struct word *w)
 
 /* --- looking at instructions --- */
 
-bool ptx_has(const struct ptx_inst *in, enum ptx_mod m)
-{
-	unsigned i;
-
-	for (i = 0; i < in->nmods; i++)
-		if (in->mod[i] == m)
-			return true;
-	return false;
-}
-
 /* The first space named: cp.async and its like name the destination first. */
 enum ptx_space ptx_inst_space(const struct ptx_inst *in)
 {
