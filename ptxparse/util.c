@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MIN_CHUNK = 1 << 18, MAX_CHUNK = 1 << 21, PAGE = 1 << 12, HUGE = 1 << 21 };
+/* A small module gets by with a few small chunks; after those, a huge page at a time. */
+enum { SMALL_CHUNK = 1 << 18, SMALL_CHUNKS = 4, PAGE = 1 << 12, HUGE = 1 << 21 };
 
 struct chunk {
 	struct chunk *next;
@@ -22,7 +23,7 @@ struct chunk {
 
 struct ptx_arena {
 	char *p, *end;                  /* free part of the current chunk */
-	size_t chunk;                   /* size of the next one */
+	unsigned small;                 /* SMALL_CHUNKs taken */
 	struct chunk *chunks;
 	struct word **words;            /* open addressing, 2^(64 - shift) of them */
 	unsigned shift;                 /* the upper bits of a hash are the best */
@@ -135,12 +136,14 @@ void *ptx_alloc(struct ptx_arena *a, size_t bytes)
 #endif
 	if (bytes > (size_t)(a->end - a->p)) {
 		/* Large ones get a chunk of their own and leave the current one be. */
-		if (bytes > MIN_CHUNK / 4)
+		size_t room = a->small < SMALL_CHUNKS ? SMALL_CHUNK : HUGE;
+
+		if (bytes > SMALL_CHUNK / 4)
 			return new_chunk(a, bytes, false);
-		if (a->chunk < MAX_CHUNK)
-			a->chunk = a->chunk ? a->chunk * 2 : MIN_CHUNK;
-		a->p = new_chunk(a, a->chunk - sizeof(struct chunk), true);
-		a->end = a->p + a->chunk - sizeof(struct chunk);
+		a->small += room == SMALL_CHUNK;
+		room -= sizeof(struct chunk);
+		a->p = new_chunk(a, room, true);
+		a->end = a->p + room;
 	}
 	p = a->p;
 	a->p += bytes;
