@@ -187,22 +187,26 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 	return mbar_past(w, slot, index, phase, all, present(w));
 }
 
-/* Which waits of `kind` by one of `lanes` does the warp's log have that tell of group `number`?
- * All entries are looked at at once.  Whoever knows of a later wait of a thread knows of the
- * first; a later arrival, at another mbarrier or phase, speaks for itself.
+/* Is an entry of a warp's log (clock mask upto from) a wait of `kind` by one of `lanes` that tells
+ * of group `number`?  Whoever knows of a later wait of a thread knows of the first; a later
+ * arrival, at another mbarrier or phase, speaks for itself.
  * (PTX ISA, cp.async.mbarrier.arrive: all prior cp.async operations) */
+FN bool tells_of(uint4 e, u32 kind, u32 lanes, u32 number)
+{
+	return e.z >> 28 == kind && (e.y & lanes) && (e.z & 0xfffffff) >= number &&
+	       ((e.w & 0xffffff) < number || kind == GSAN_WAIT_CP_MBAR);
+}
+
+/* Which of the log's entries do?  They are looked at all at once; one may be overwritten by the
+ * time that it is asked about. */
 FN u32 waits_for(const struct gsan_log *log, u32 kind, u32 lanes, u32 number)
 {
 	u32 found = 0;
 	ROLLED
 	for (u32 k = 0; k < GSAN_LOG; k += 8)
 #pragma unroll
-		for (u32 i = 0; i < 8; i++) {
-			uint4 e = load_cg(&log->wait[k + i]);   /* clock mask upto from */
-			bool first = (e.w & 0xffffff) < number;
-			if (e.z >> 28 == kind && (e.y & lanes) && (e.z & 0xfffffff) >= number && (first || kind == GSAN_WAIT_CP_MBAR))
-				found |= 1u << (k + i);
-		}
+		for (u32 i = 0; i < 8; i++)
+			found |= tells_of(load_cg(&log->wait[k + i]), kind, lanes, number) ? 1u << (k + i) : 0;
 	return found;
 }
 
@@ -227,6 +231,8 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 		ROLLED
 		for (u32 m = lost ? waits_for(log, kind, 1u << (who & 31), number) : 0; m; m &= m - 1) {
 			uint4 e = load_cg(&log->wait[__ffs(m) - 1]);
+			if (!tells_of(e, kind, 1u << (who & 31), number))
+				continue;
 			lost &= (e.w & 0xffffff) >= number;
 			if (kind == GSAN_WAIT_CP_MBAR ? mbar_over(w, slot, e.w >> 24, e.x, all) : event_known(w, who, e.x, all))
 				return true;
@@ -316,8 +322,11 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 			continue;
 		ROLLED
 		for (u32 m = lost ? waits_for(log, GSAN_WAIT_WGMMA, ~0u, number) : 0; m; m &= m - 1) {
+			uint4 e = load_cg(&log->wait[__ffs(m) - 1]);
+			if (!tells_of(e, GSAN_WAIT_WGMMA, ~0u, number))
+				continue;
 			/* Each of its lanes waited, and any may be who told of it. */
-			if (event_known(w, warp | ANY_LANE, load(&log->wait[__ffs(m) - 1].clock), all == OF_WARP ? OF_LANE : all))
+			if (event_known(w, warp | ANY_LANE, e.x, all == OF_WARP ? OF_LANE : all))
 				return true;
 			lost = false;
 		}
