@@ -386,20 +386,21 @@ SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
 	u32 both = (u32)(prev & now) & 255, v = line_status(x, l.sh, prev, now), s = v & 255;
 	bool write = now & ASYNC_WRITES, writes = prev & ASYNC_WRITES;
 	if (s == STATUS_BAD && both && (write || writes) && !(reduces(prev) && reduces(now))) {
-		u32 j = 0, last = 0;
+		u32 j = 0, last = 0, last_site = 0;
 		ROLLED
 		while (j + 1 < LINE_RECORDS && load64(line_record(l, j)) != r)
 			j++;
-		/* It may be of several operations of a group, in columns of their own. */
+		/* Either may be several operations of a group, in columns of their own. */
 		ROLLED
 		for (u32 m = both; m; m &= m - 1) {
-			u32 c = __ffs(m) - 1, word = load(line_site(l, j, c));
-			if (word != last) {
+			u32 c = __ffs(m) - 1, word = load(line_site(l, j, c)), site = site_of_column(x, c);
+			if (word != last || site != last_site) {
 				u32 psite = site_in(word, whole(prev));
 				issue_report(x->w, v, psite ? psite : site_of(l.st, 1, whole(prev)), whole(prev), whole(now),
-					     addr + 16 * c | is_shared_line(l), site_of_column(x, c));
+					     addr + 16 * c | is_shared_line(l), site);
 			}
 			last = word;
+			last_site = site;
 		}
 	}
 	return s == STATUS_GONE || (s == STATUS_FINE && !(prev & ~now & 255) && (write || !writes));
