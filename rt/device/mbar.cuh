@@ -407,7 +407,10 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 			store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
 		}
 	} else if ((n & 1) == (parity & 1)) {
-		p = n;
+		/* Not over yet: it was the last but one, and another found out that the one between
+		 * is over, too, before this was entered. */
+		bool older = m->ahead < m->expected + m->later && !mbar_complete(addr, n);
+		p = older ? n - 2 : n;
 	} else if (m->ahead >= m->expected + m->later) {
 		/* It may have been the next but one. */
 		store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
@@ -422,8 +425,12 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 	mbar_saw(w, m, p, lanes);
 	if (GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)
 		fetch_or(&m->wide[p & 1], 1u << (w->id & 31));
-	id[0] = m->last_own;
-	id[1] = m->last_peer;
+	/* What the last but one brought is not kept; the first one's predecessor brought nothing. */
+	bool none = p + 2 == n && n - m->first < 2;
+	if (p + 2 == n && !none)
+		count(GSAN_COUNT_MERGED, 1);
+	id[0] = none ? 0 : m->last_own;
+	id[1] = none ? 0 : m->last_peer;
 	p &= GSAN_MBAR_PHASES;
 	if (!(load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_SHORT << (p & 1))))
 		id[3] = over_hash(w, mbar_record(w->slot, (u32)(m - mbars_of(w->slot)), p) | ASYNC_WRITES);
