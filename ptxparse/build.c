@@ -369,6 +369,7 @@ void b_opcode(struct parser *p, const struct span *t, bool first)
 		p->opc = ptx_opcode(p->arena, p->opword);
 	if (!p->opc)
 		ptx_error_at(p, t->s, "too many modifiers");
+	p->operands = true;
 	/* What an unknown instruction takes for operands is not ours to judge. */
 	p->lenient = !p->opc || p->opc->id == INST_UNKNOWN;
 }
@@ -442,6 +443,7 @@ static bool skip(struct parser *p, int *major, struct span *t)
 	int depth;
 
 	p->recover = false;
+	p->operands = false;
 	p->guarded = false;
 	memset(&p->inl, 0, sizeof p->inl);
 	if (p->fhead) {
@@ -497,6 +499,8 @@ static void parse_all(struct parser *p)
 			if (again || !major)
 				ptx_gram(g, major, t);
 		}
+		if (major == T_SEMI)
+			p->operands = false;
 	} while (major && !p->stop);
 	ptx_gramFree(g, free);
 	if (p->stop)

@@ -115,6 +115,9 @@ void ptx_syntax_error(struct parser *p, int major, const struct span *t)
 	/* A section is one token of many lines. */
 	while (len < most && t->s[len] != '\n' && t->s[len] != '\r')
 		len++;
+	/* It is the comma that is wrong, whatever the token has behind it. */
+	if (*t->s == ',')
+		len = 1;
 	p->recover = true;
 	if (p->bad)
 		return;

@@ -602,3 +602,54 @@ void ptx_x_plain(struct parser *p, struct xop *x)
 		x->op.kind = OP_EXPR;
 	x->op.text = spelled(p, x);
 }
+
+/* --- operands that are one token --- */
+
+/* Behind the comma and the blanks. */
+static struct span behind_comma(const struct span *t)
+{
+	struct span b = { t->s + 1, t->e };
+
+	while (*b.s == ' ' || *b.s == '\t')
+		b.s++;
+	return b;
+}
+
+static struct xop *number(struct parser *p, struct span t)
+{
+	struct span sign = { t.s, t.s + 1 };
+
+	if (*t.s != '-')
+		return ptx_x_int(p, &t);
+	t.s++;
+	return ptx_x_unary(p, T_MINUS, &sign, ptx_x_int(p, &t));
+}
+
+/* [name] or [name+number], without blanks. */
+struct xop *ptx_x_next_address(struct parser *p, const struct span *with)
+{
+	struct span t = behind_comma(with);
+	struct span open = { t.s, t.s + 1 }, close = { t.e - 1, t.e };
+	struct span name = { open.e, close.s };
+	struct xop *x;
+
+	name.e = memchr(name.s, '+', (size_t)(close.s - name.s));
+	if (!name.e)
+		name.e = close.s;
+	x = ptx_x_name(p, &name);
+	if (name.e < close.s)
+		x = ptx_x_binary(p, T_PLUS, x, number(p, (struct span){ name.e + 1, close.s }));
+	return ptx_x_wrap(p, OP_ADDR, &open, x, &close);
+}
+
+struct xop *ptx_x_next_name(struct parser *p, const struct span *t)
+{
+	struct span b = behind_comma(t);
+
+	return ptx_x_name(p, &b);
+}
+
+struct xop *ptx_x_next_int(struct parser *p, const struct span *t)
+{
+	return number(p, behind_comma(t));
+}

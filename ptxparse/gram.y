@@ -198,6 +198,7 @@ inst ::= inst DOT(W).                                   { b_opcode(p, &W, false)
 
 /* --- operands --- */
 
+/* NEXT... is a common operand in one token with the comma before it (lex.re). */
 %type ops {struct xop *}
 %type group {struct xop *}
 %type expr {struct xop *}
@@ -207,6 +208,9 @@ ops(A) ::= group(A).
 ops(A) ::= ops(B) COMMA ID(T). [OPERAND]                { A = ptx_x_append(B, ptx_x_name(p, &T)); }
 ops(A) ::= ops(B) COMMA expr(X).                        { A = ptx_x_append(B, X); }
 ops(A) ::= ops(B) COMMA group(X).                       { A = ptx_x_append(B, X); }
+ops(A) ::= ops(B) NEXTNAME(T).                          { A = ptx_x_append(B, ptx_x_next_name(p, &T)); }
+ops(A) ::= ops(B) NEXTINT(T).                           { A = ptx_x_append(B, ptx_x_next_int(p, &T)); }
+ops(A) ::= ops(B) NEXTADDR(T).                          { A = ptx_x_append(B, ptx_x_next_address(p, &T)); }
 group(A) ::= vec(A).
 group(A) ::= vec(X) BAR expr(Y).                        { A = ptx_x_binary(p, T_BAR, X, Y); }
 %type vec {struct xop *}

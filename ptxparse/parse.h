@@ -137,6 +137,9 @@ enum {
 };
 #define MAX_FILE ((size_t)1 << 31)
 
+/* What a name of up to four letters begins with, as a number; 0: free. */
+struct prefix { uint32_t key; struct word *word; };
+
 struct parser {
 	struct ptx_module *m;
 	struct ptx_arena *arena;
@@ -145,6 +148,7 @@ struct parser {
 	const char *text, *end;         /* a copy, with NULs behind it */
 	const char *cur;
 	bool bad;                       /* the last token was an error already reported */
+	bool operands;                  /* an opcode was before this */
 
 	/* places and errors */
 	const char *bol;                /* of the last place asked for: where its line begins */
@@ -169,6 +173,7 @@ struct parser {
 	unsigned locfunc;               /* counts functions, to tell their .locs apart */
 	struct locslot *locs;
 	unsigned nlocs, caplocs;
+	struct prefix prefixes[64];
 	uint64_t nregs;                 /* registers of the module, against hostile ranges */
 	int brace;                 /* { tokens minus } tokens */
 	const char *func_open;          /* where the body began */
@@ -234,6 +239,9 @@ void ptx_pend(struct parser *, struct ptx_sym **slot, struct word *, const char 
 /* expr.c: operands; every function returns its first argument or a new one */
 void ptx_x_reset(struct parser *);
 struct xop *ptx_x_name(struct parser *, const struct span *);
+struct xop *ptx_x_next_name(struct parser *, const struct span *);
+struct xop *ptx_x_next_int(struct parser *, const struct span *);
+struct xop *ptx_x_next_address(struct parser *, const struct span *);
 struct xop *ptx_x_dotted(struct parser *, const struct span *);
 struct xop *ptx_x_int(struct parser *, const struct span *);
 struct xop *ptx_x_float(struct parser *, const struct span *);

@@ -15,6 +15,7 @@
  */
 #include "ptxparse/parse.h"
 
+#include <endian.h>
 #include <string.h>
 
 enum {
@@ -34,7 +35,7 @@ struct name {
 	uint32_t num;                   /* the number they make */
 };
 
-static struct name split(struct parser *p, const struct span *t)
+static struct name split_slowly(struct parser *p, const struct span *t)
 {
 	const char *d = t->e;
 	struct name n = {0};
@@ -47,6 +48,58 @@ static struct name split(struct parser *p, const struct span *t)
 	n.digits = (unsigned)(t->e - d);
 	for (; d < t->e; d++)
 		n.num = n.num * 10 + (uint32_t)(*d - '0');
+	return n;
+}
+
+#define BYTES(v) (UINT64_C(0x0101010101010101) * (v))
+
+/* The number of eight digits, the first one in the lowest byte: pairs, then fours,
+ * then all of them. */
+static uint32_t eight_digits(uint64_t v)
+{
+	v = (v * 10 + (v >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+	v = (v * 100 + (v >> 16)) & UINT64_C(0x0000ffff0000ffff);
+	return (uint32_t)(v * 10000 + (v >> 32));
+}
+
+/* The word of a short prefix.  A module has a dozen of them, which is why they are
+ * found here without a hash of their letters. */
+static struct word *prefix(struct parser *p, const char *s, size_t len)
+{
+	struct prefix *x;
+	uint32_t key;
+
+	if (len - 1 >= sizeof key)
+		return ptx_word(p->arena, s, len);
+	memcpy(&key, s, sizeof key);
+	key = le32toh(key) & UINT32_MAX >> (32 - 8 * len);
+	x = &p->prefixes[key * UINT32_C(0x9e3779b1) >> 26];
+	if (x->key != key) {
+		x->key = key;
+		x->word = ptx_word(p->arena, s, len);
+	}
+	return x->word;
+}
+
+/* All names come through here, and how many digits they have is anyone's guess, the
+ * processor's too: eight bytes at once tell it without a loop.  A name begins with
+ * something else than a digit. */
+static struct name split(struct parser *p, const struct span *t)
+{
+	struct name n = {0};
+	uint64_t v, others;
+
+	if (t->e - p->text < 8)
+		return split_slowly(p, t);
+	memcpy(&v, t->e - 8, 8);
+	v = le64toh(v) ^ BYTES('0');
+	others = (((v & BYTES(0x7f)) + BYTES(0x80 - 10)) | v) & BYTES(0x80);
+	if (!others)
+		return split_slowly(p, t);
+	n.digits = (unsigned)__builtin_clzll(others) / 8;
+	if (n.digits)
+		n.num = eight_digits(v & UINT64_MAX << (64 - 8 * n.digits));
+	n.w = prefix(p, t->s, (size_t)(t->e - t->s) - n.digits);
 	return n;
 }
 
