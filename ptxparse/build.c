@@ -405,6 +405,7 @@ void b_inst(struct parser *p, struct xop *list)
 	in->nmods = (unsigned char)o->nmods;
 	in->type = o->type;
 	in->type2 = o->type2;
+	in->space = o->space;
 	in->mod = o->mod;
 	in->modtext = o->modtext;
 	p->m->ninsts++;

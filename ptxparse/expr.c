@@ -560,6 +560,7 @@ struct ptx_operand *ptx_x_final(struct parser *p, struct xop *list, unsigned *n)
 					w = WORD(x->op.sym->name);
 				o->sym = ptx_alloc(p->arena, sizeof *o->sym);
 				o->sym->name = w->text;
+				o->sym->len = w->len;
 				ptx_pend(p, &o->sym, w, x->s, p->lenient);
 			}
 			if (x->generic || x->mask)
@@ -592,11 +593,8 @@ struct xop *ptx_x_wrap(struct parser *p, enum ptx_opkind kind, const struct span
 	return x;
 }
 
-/* (5) where no list can be is a constant expression. */
-void ptx_x_plain(struct parser *p, struct xop *x)
+void ptx_x_unlist(struct parser *p, struct xop *x)
 {
-	if (x->op.kind != OP_LIST || !x->isconst)
-		return;
 	unparen(x);
 	if (x->op.kind != OP_FLOAT)
 		x->op.kind = OP_EXPR;

@@ -46,6 +46,7 @@ struct opcode {
 	const char **modtext;
 	enum ptx_inst_id id;
 	enum ptx_type type, type2;
+	enum ptx_space space;
 };
 
 /* A name or a register range in a scope. */
@@ -256,7 +257,13 @@ struct xop *ptx_x_labels(struct parser *, const struct span *, const struct span
 struct xop *ptx_x_wrap(struct parser *, enum ptx_opkind, const struct span *, struct xop *,
 		       const struct span *);
 struct ptx_operand *ptx_x_final(struct parser *, struct xop *list, unsigned *n);
-void ptx_x_plain(struct parser *, struct xop *);
+void ptx_x_unlist(struct parser *, struct xop *);
+/* (5) where no list can be is a constant expression. */
+static inline void ptx_x_plain(struct parser *p, struct xop *x)
+{
+	if (x->op.kind == OP_LIST && x->isconst)
+		ptx_x_unlist(p, x);
+}
 uint64_t ptx_tok_int(struct parser *, const struct span *, bool *isuns);
 const char *ptx_clean(struct parser *, const char *s, const char *e);
 

@@ -8,16 +8,24 @@
 
 #include <string.h>
 
-static inline void put(struct ptx_buf *b, const char *s)
+static inline void put_n(struct ptx_buf *b, const char *s, size_t n)
 {
-	size_t n = strlen(s);
-
 	if (n > b->cap - b->len) {
 		ptx_put(b, s, n);
 	} else {
 		memcpy(b->p + b->len, s, n);
 		b->len += n;
 	}
+}
+
+static inline void put(struct ptx_buf *b, const char *s)
+{
+	put_n(b, s, strlen(s));
+}
+
+static inline void put_name_of(struct ptx_buf *b, const struct ptx_sym *s)
+{
+	put_n(b, s->name, ptx_name_len(s));
 }
 
 static inline void putch(struct ptx_buf *b, char c)
@@ -74,7 +82,7 @@ static void put_sym(struct ptx_buf *b, const struct ptx_operand *o)
 {
 	if (o->neg)
 		put(b, o->text ? o->text : o->sym->type == TYPE_PRED ? "!" : "-");
-	put(b, o->sym->name);
+	put_name_of(b, o->sym);
 	if (is_index(o)) {
 		put(b, o->text);
 		return;
@@ -275,15 +283,17 @@ static void put_func(struct ptx_buf *b, const struct ptx_func *f)
 
 static void put_inst(struct ptx_buf *b, const struct ptx_inst *in)
 {
+	const struct word *opcode;
 	unsigned i;
 
 	putch(b, '\t');
 	if (in->guarded) {
 		put(b, in->guard_neg ? "@!" : "@");
-		put(b, in->guard->name);
+		put_name_of(b, in->guard);
 		putch(b, ' ');
 	}
-	put(b, in->modtext[in->nmods]);
+	opcode = WORD(in->modtext[in->nmods]);
+	put_n(b, opcode->text, opcode->len);
 	for (i = 0; i < in->nops; i++) {
 		put(b, i ? ", " : " ");
 		ptx_print_operand(b, &in->ops[i]);
@@ -337,7 +347,7 @@ void ptx_print_stmt(struct ptx_buf *b, const struct ptx_stmt *s)
 		put_inst(b, &s->inst);
 		break;
 	case STMT_LABEL:
-		put(b, s->sym->name);
+		put_name_of(b, s->sym);
 		put(b, ":\n");
 		break;
 	case STMT_OPEN:

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PTX_SMALL __attribute__((packed))
 
@@ -159,6 +160,7 @@ struct ptx_sym {
 	uint64_t bytes;         /* size of a variable; 0 for an unsized extern array */
 	int reg;                /* registers: number in its function, from 0, dense;
 	                           special registers: enum ptx_sreg */
+	unsigned len;           /* of its name; 0 if nobody counted */
 	union {
 		struct ptx_var *var;    /* SYM_VAR, SYM_REG; NULL for a register of a range */
 		struct ptx_func *func;  /* SYM_FUNC */
@@ -166,6 +168,11 @@ struct ptx_sym {
 	};
 	void *user;             /* free for one client at a time */
 };
+
+static inline size_t ptx_name_len(const struct ptx_sym *s)
+{
+	return s->len ? s->len : strlen(s->name);
+}
 
 /* ---- Operands ----------------------------------------------------------- */
 
@@ -239,6 +246,7 @@ struct ptx_inst {
 	bool guarded, guard_neg;
 	enum ptx_type type;     /* last type modifier, NONE if there is none */
 	enum ptx_type type2;    /* the one before (cvt, mad.wide...), NONE */
+	enum ptx_space space;   /* ptx_inst_space() */
 	struct ptx_sym *guard;  /* predicate register */
 	const uint16_t *mod;    /* enum ptx_mod, in the order written */
 	const char **modtext;   /* text of each (also where mod is MOD_NONE), with its dot;
@@ -376,7 +384,10 @@ static inline bool ptx_has(const struct ptx_inst *in, enum ptx_mod m)
 
 /* The state space named by the modifiers; SPACE_NONE means generic.
  * .shared, .shared::cta and .shared::cluster are all SPACE_SHARED. */
-enum ptx_space ptx_inst_space(const struct ptx_inst *);
+static inline enum ptx_space ptx_inst_space(const struct ptx_inst *in)
+{
+	return in->space;
+}
 /* Elements of .v2 .v4 .v8 (1 without). */
 unsigned ptx_inst_vec(const struct ptx_inst *);
 /* Name of a source file by its .file number, NULL if there is none. */

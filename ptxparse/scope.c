@@ -197,6 +197,7 @@ static struct ptx_sym *sreg(struct parser *p, struct word *w)
 	struct bind **at;
 
 	s->name = w->text;
+	s->len = w->len;
 	s->kind = SYM_SREG;
 	s->space = SPACE_SREG;
 	s->vec = 1;
@@ -253,6 +254,7 @@ struct ptx_sym *ptx_declare(struct parser *p, const struct span *t, enum ptx_sym
 	b = ptx_alloc(p->arena, sizeof *b);
 	s = ptx_alloc(p->arena, sizeof *s);
 	s->name = w->text;
+	s->len = w->len;
 	s->kind = kind;
 	s->vec = 1;
 	s->reg = -1;
@@ -320,7 +322,7 @@ struct ptx_sym *ptx_declare_range(struct parser *p, const struct span *t, uint64
 	struct word *w = ptx_word_of(p, t);
 	struct bind *b;
 	struct ptx_sym *s;
-	unsigned i, count;
+	unsigned i, count, len, more = 10;
 
 	/* Nobody declares more registers than a file could use. */
 	if (n > MAX_RANGE || p->nregs + n > (uint64_t)(p->end - p->text) + (1 << 20)) {
@@ -343,8 +345,14 @@ struct ptx_sym *ptx_declare_range(struct parser *p, const struct span *t, uint64
 	count = n ? (unsigned)n : 1;
 	make_names(p, w, count);
 	s = ptx_alloc(p->arena, count * sizeof *s);
+	len = w->len + 1;
 	for (i = 0; i < count; i++) {
+		if (i == more) {
+			len++;
+			more *= 10;
+		}
 		s[i].name = w->names[i];
+		s[i].len = len;
 		s[i].kind = SYM_REG;
 		s[i].space = SPACE_REG;
 		s[i].type = h->type;

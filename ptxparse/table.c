@@ -129,10 +129,16 @@ static enum ptx_inst_id find_row(const struct opcode *o)
 {
 	int best = -1, n, i;
 	enum ptx_inst_id id = INST_UNKNOWN;
+	bool seen = false;
 
 	for (i = 1; i < INST_ID_COUNT; i++) {
-		if (*ptx_insts[i].base != *o->base || strcmp(ptx_insts[i].base, o->base) != 0)
+		if (*ptx_insts[i].base != *o->base || strcmp(ptx_insts[i].base, o->base) != 0) {
+			/* Rows of one first word stand together. */
+			if (seen)
+				break;
 			continue;
+		}
+		seen = true;
 		n = fits(&ptx_insts[i], o);
 		if (n > best) {
 			best = n;
@@ -140,6 +146,28 @@ static enum ptx_inst_id find_row(const struct opcode *o)
 		}
 	}
 	return id;
+}
+
+static enum ptx_space space_of(unsigned mod)
+{
+	switch (mod) {
+	case MOD_GLOBAL:
+		return SPACE_GLOBAL;
+	case MOD_SHARED:
+	case MOD_SHARED_CTA:
+	case MOD_SHARED_CLUSTER:
+		return SPACE_SHARED;
+	case MOD_LOCAL:
+		return SPACE_LOCAL;
+	case MOD_CONST:
+		return SPACE_CONST;
+	case MOD_PARAM:
+	case MOD_PARAM_ENTRY:
+	case MOD_PARAM_FUNC:
+		return SPACE_PARAM;
+	default:
+		return SPACE_NONE;
+	}
 }
 
 /* `w` is the whole spelling.  NULL if it has too many modifiers. */
@@ -174,6 +202,9 @@ struct opcode *ptx_opcode(struct ptx_arena *a, struct word *w)
 			o->type2 = o->type;
 			o->type = m->type;
 		}
+		/* The first one named: cp.async and its like name the destination first. */
+		if (o->space == SPACE_NONE)
+			o->space = space_of(m->mod);
 	}
 	o->nmods = n;
 	p = ptx_alloc(a, n * sizeof *mod);
@@ -187,32 +218,6 @@ struct opcode *ptx_opcode(struct ptx_arena *a, struct word *w)
 }
 
 /* --- looking at instructions --- */
-
-/* The first space named: cp.async and its like name the destination first. */
-enum ptx_space ptx_inst_space(const struct ptx_inst *in)
-{
-	unsigned i;
-
-	for (i = 0; i < in->nmods; i++) {
-		switch (in->mod[i]) {
-		case MOD_GLOBAL:
-			return SPACE_GLOBAL;
-		case MOD_SHARED:
-		case MOD_SHARED_CTA:
-		case MOD_SHARED_CLUSTER:
-			return SPACE_SHARED;
-		case MOD_LOCAL:
-			return SPACE_LOCAL;
-		case MOD_CONST:
-			return SPACE_CONST;
-		case MOD_PARAM:
-		case MOD_PARAM_ENTRY:
-		case MOD_PARAM_FUNC:
-			return SPACE_PARAM;
-		}
-	}
-	return SPACE_NONE;
-}
 
 unsigned ptx_inst_vec(const struct ptx_inst *in)
 {

@@ -197,9 +197,16 @@ static inline uint64_t hash(const char *s, size_t len)
 	return h;
 }
 
+/* Most opcodes are no longer than two loads of eight bytes, which may overlap. */
 static inline bool is_word(const struct word *w, uint64_t h, const char *s, size_t len)
 {
-	return w->hash == h && w->len == len && (len <= SHORT || memcmp(w->text, s, len) == 0);
+	if (w->hash != h || w->len != len)
+		return false;
+	if (len <= SHORT)
+		return true;
+	if (len <= 16)
+		return load64(w->text) == load64(s) && load64(w->text + len - 8) == load64(s + len - 8);
+	return memcmp(w->text, s, len) == 0;
 }
 
 static void grow_words(struct ptx_arena *a)

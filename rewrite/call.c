@@ -4,14 +4,15 @@
  */
 #include "rewrite/call.h"
 
+#define SCRATCH(name, type) { name, sizeof name - 1, type }
 const struct rw_scratch rw_scratches[S_COUNT] = {
-	[S_CTX] = { "%__gsan_ctx", 'l' }, [S_ADDR] = { "%__gsan_addr", 'l' },
-	[S_FROM] = { "%__gsan_from", 'l' }, [S_MBAR] = { "%__gsan_mbar", 'l' },
-	[S_BYTES] = { "%__gsan_bytes", 'l' }, [S_WORD] = { "%__gsan_word", 'w' },
-	[S_ID] = { "%__gsan_id", 'w' }, [S_TICKET] = { "%__gsan_ticket", 'w' },
-	[S_LANES] = { "%__gsan_lanes", 'w' },
-	[S_PRED] = { "%__gsan_pred", 'p' }, [S_GUARD] = { "%__gsan_guard", 'p' },
-	[S_ZERO] = { "%__gsan_zero", 'w' },
+	[S_CTX] = SCRATCH("%__gsan_ctx", 'l'), [S_ADDR] = SCRATCH("%__gsan_addr", 'l'),
+	[S_FROM] = SCRATCH("%__gsan_from", 'l'), [S_MBAR] = SCRATCH("%__gsan_mbar", 'l'),
+	[S_BYTES] = SCRATCH("%__gsan_bytes", 'l'), [S_WORD] = SCRATCH("%__gsan_word", 'w'),
+	[S_ID] = SCRATCH("%__gsan_id", 'w'), [S_TICKET] = SCRATCH("%__gsan_ticket", 'w'),
+	[S_LANES] = SCRATCH("%__gsan_lanes", 'w'),
+	[S_PRED] = SCRATCH("%__gsan_pred", 'p'), [S_GUARD] = SCRATCH("%__gsan_guard", 'p'),
+	[S_ZERO] = SCRATCH("%__gsan_zero", 'w'),
 };
 
 static const struct {
@@ -25,8 +26,13 @@ static const struct {
 
 void rw_put_scratch(struct ins *i, enum scratch s)
 {
+	struct rw_text *t = &i->r->text;
+
 	i->used[s] = true;
-	rw_puts(i->r, rw_scratches[s].name);
+	if ((size_t)(t->end - t->p) <= sizeof rw_scratches[s].name)
+		rw_reserve(i->r, sizeof rw_scratches[s].name);
+	memcpy(t->p, rw_scratches[s].name, sizeof rw_scratches[s].name);
+	t->p += rw_scratches[s].len;
 }
 
 static void put_arg(struct ins *i, struct arg a)

@@ -24,7 +24,8 @@ enum scratch {
 	S_COUNT
 };
 
-struct rw_scratch { const char *name; char type; };      /* 'l' .b64, 'w' .b32, 'p' .pred */
+/* All of `name` can be copied without a look at its length. */
+struct rw_scratch { char name[16]; unsigned char len; char type; };     /* 'l' .b64, 'w' .b32, 'p' .pred */
 extern const struct rw_scratch rw_scratches[S_COUNT];
 
 /* What a call passes: a scratch register, an operand of the instruction, or a

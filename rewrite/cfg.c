@@ -78,12 +78,22 @@ static bool outlives(unsigned id)
 	return posts(id) || id == INST_MAPA || id == INST_ST_ASYNC || id == INST_RED_ASYNC;
 }
 
-/* May threads synchronise by it without a fence? */
-static bool is_loose(const struct ptx_inst *in)
+/* What its modifiers say: may threads synchronise by it without a fence, or wait for
+ * each other? */
+static void look_at_mods(struct rw *r, struct rw_block *b, const struct ptx_inst *in)
 {
-	enum ptx_access a = ptx_insts[in->id].access;
-
-	return a == ACCESS_ATOM || a == ACCESS_RED || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_VOLATILE);
+	for (unsigned i = 0; i < in->nmods; i++)
+		switch (in->mod[i]) {
+		case MOD_RELAXED:
+		case MOD_VOLATILE:
+			r->loose = true;
+			break;
+		case MOD_SYNC:
+			b->waits = true;
+			break;
+		default:
+			break;
+		}
 }
 
 /* One walk over the statements; they are spread over memory, so that every walk
@@ -116,11 +126,11 @@ static void cut(struct rw *r, struct rw_func *rf)
 		r->peers |= s->inst.id == INST_MAPA;
 		r->posts |= posts(s->inst.id);
 		r->outlives |= outlives(s->inst.id);
-		if (!r->loose)
-			r->loose = is_loose(&s->inst);
+		r->loose |= ptx_insts[s->inst.id].access == ACCESS_ATOM ||
+			ptx_insts[s->inst.id].access == ACCESS_RED;
+		look_at_mods(r, b, &s->inst);
 		rf->has_setmaxnreg |= s->inst.id == INST_SETMAXNREG;
-		if (!b->waits)
-			b->waits = s->inst.id == INST_CALL || ptx_has(&s->inst, MOD_SYNC);
+		b->waits |= s->inst.id == INST_CALL;
 		if (ptx_insts[s->inst.id].model != MODEL_PLAIN || s->inst.id == INST_UNKNOWN ||
 		    s->inst.id == INST_EXIT || s->inst.id == INST_RET)
 			rw_list_add(r, &rf->candidates, s);

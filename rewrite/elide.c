@@ -36,8 +36,15 @@ struct memory {
 	struct past past[MEMORY];
 	unsigned next;
 	bool any;
+	uint64_t names;                 /* a bit for each base and guard of them, and of some more */
 	struct rw_event *product;       /* of matrices, with nothing that is told of since */
 };
+
+/* Most registers that are written are no base of anything remembered. */
+static inline uint64_t bit(const struct ptx_sym *sym)
+{
+	return (uint64_t)1 << (((uintptr_t)sym >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
 
 static void forget_all(struct memory *m)
 {
@@ -48,6 +55,8 @@ static void forget_all(struct memory *m)
 static void forget(struct memory *m, const struct ptx_operand *o)
 {
 	if (o->kind == OP_SYM) {
+		if (!(m->names & bit(o->sym)))
+			return;
 		for (unsigned i = 0; i < MEMORY; i++)
 			if (m->past[i].base == o->sym || m->past[i].guard == o->sym)
 				m->past[i].base = NULL;
@@ -69,6 +78,8 @@ static inline bool covers(const struct past *p, const struct past *now)
  * its own (PTX ISA "ld.global.nc"). */
 static enum rw_rule repeated(const struct memory *m, const struct past *now)
 {
+	if (!(m->names & bit(now->base)))
+		return RULE_NONE;
 	for (unsigned i = 0; i < MEMORY; i++) {
 		const struct past *p = &m->past[i];
 
@@ -191,6 +202,7 @@ static enum rw_rule elide_weak(struct memory *m, struct rw_event *e)
 		m->past[m->next] = now;
 		m->next = (m->next + 1) % MEMORY;
 		m->any = true;
+		m->names |= bit(now.base) | bit(now.guard);
 	}
 	return rule;
 }

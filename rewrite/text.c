@@ -163,7 +163,7 @@ void rw_put_operand(struct rw *r, const struct ptx_operand *o)
 	struct ptx_buf b = { 0 };
 
 	if (o->kind == OP_SYM && !o->neg && !o->elem && !o->off) {
-		rw_puts(r, o->sym->name);
+		rw_putn(r, o->sym->name, ptx_name_len(o->sym));
 		return;
 	}
 	ptx_print_operand(&b, o);

@@ -155,14 +155,14 @@ static void test_lookup(void **state)
 	o = ptx_opcode(a, ptx_word(a, "ld.v4.shared::cta.odd", 21));
 	in.mod = o->mod;
 	in.nmods = (unsigned char)o->nmods;
-	assert_int_equal(ptx_inst_space(&in), SPACE_SHARED);
+	assert_int_equal(o->space, SPACE_SHARED);
 	assert_int_equal(ptx_inst_vec(&in), 4);
 	assert_true(ptx_has(&in, MOD_SHARED_CTA));
 	assert_false(ptx_has(&in, MOD_SHARED));
 	assert_int_equal(o->mod[2], MOD_NONE);
 	assert_string_equal(o->modtext[2], ".odd");
 	in.nmods = 0;
-	assert_int_equal(ptx_inst_space(&in), SPACE_NONE);
+	assert_int_equal(ptx_opcode(a, ptx_word(a, "add.u32", 7))->space, SPACE_NONE);
 	assert_int_equal(ptx_inst_vec(&in), 1);
 
 	for (i = 0; i < MAX_MODS; i++)
