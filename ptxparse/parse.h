@@ -138,7 +138,7 @@ enum {
 };
 #define MAX_FILE ((size_t)1 << 31)
 
-/* What a name of up to four letters begins with, as a number; 0: free. */
+/* Up to four letters that names begin with, as a number (0: free), and their word. */
 struct prefix { uint32_t key; struct word *word; };
 
 struct parser {
