@@ -385,7 +385,9 @@ struct gsan_noted {
 struct gsan_products {
 	unsigned long long desc[GSAN_PRODUCTS][2];      /* of both matrices */
 	uint32_t op[GSAN_PRODUCTS][2];                  /* GSAN_WGMMA_*, site */
-	uint32_t n, pad[3];
+	uint32_t n;
+	uint32_t before;        /* the last group of the slot's earlier blocks */
+	uint32_t pad[2];
 };
 
 /* The waits and the proxy fences of a warp: rings. */

@@ -7,6 +7,7 @@
  */
 #define wgmma_part      __gsan_v1_wgmma_part
 #define products_judge  __gsan_v1_products_judge
+#define wgmma_begin     __gsan_v1_wgmma_begin
 
 #define DESC_SWIZZLE(d) ((u32)((d) >> 62))
 
@@ -48,21 +49,37 @@ FN u32 wgmma_lanes(struct gsan_warp *w)
 	return all;
 }
 
-/* The group of the warp's next wgmma; in a new block they go on from the last one's. */
+/* The warp's groups begin.  In a new block they go on from the last one's, all of a warpgroup
+ * from one number: what one warp waited for is then known by its own. */
+SLOW void wgmma_begin(struct gsan_warp *w, struct gsan_log *log)
+{
+	struct gsan_block *b = own_block(w);
+	u32 before = 0;
+	take_lock(&b->lock);
+	ROLLED
+	for (u32 i = 0; i < 4; i++) {
+		struct gsan_log *other = log_of(((w->id & ~3u) + i) << 5);
+		u32 last = load(load(&other->wgmma_start) == w->start ? &other->products.before : &other->wgmma);
+		before = last > before ? last : before;
+	}
+	store(&log->products.before, before);
+	store(&log->wgmma_waited, before);
+	store(&log->wgmma, before + 1);
+	__threadfence();
+	store(&log->wgmma_start, w->start);
+	unlock(&b->lock);
+}
+
+/* The group of the warp's next wgmma. */
 FN u32 wgmma_now(struct gsan_warp *w, u32 all)
 {
 	struct gsan_log *log = log_of(w->id << 5);
-	u32 n = load(&log->wgmma);
 	bool old = load(&log->wgmma_start) != w->start;
 	meet(all);
-	if (old && sreg_laneid() == __ffs(all) - 1) {
-		store(&log->wgmma_waited, n);
-		store(&log->wgmma, n + 1);
-		__threadfence();
-		store(&log->wgmma_start, w->start);
-	}
+	if (old && sreg_laneid() == __ffs(all) - 1)
+		wgmma_begin(w, log);
 	meet(all);
-	return old ? n + 1 : n;
+	return load(&log->wgmma);
 }
 
 /* Four bits for each of eight columns. */
