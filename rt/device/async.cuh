@@ -39,7 +39,7 @@ FN u32 phase_in(u64 r) { return (GSAN_REC_CLOCK(r) & 0x1ffff) << 8 | ((u32)(r >>
 #define MBAR_PEER       (1ull << 52)    /* issued by another block than the mbarrier's */
 
 /* What the user chose where the documentation leaves room: has it its last value? */
-FN bool chosen(u32 choice) { return root()->options & GSAN_OPT_CHOICE(choice); }
+FN bool chosen(u32 choice) { return ROOT(options) & GSAN_OPT_CHOICE(choice); }
 
 /* A thread is slot << 10 | number in its block: bits 12 to 34 of a record. */
 FN u64 group_record(u32 who, u32 how, u32 number)
@@ -65,9 +65,9 @@ FN bool reads_map(u64 r)
 	return async_how(r) == GSAN_HOW_MAP;
 }
 
-FN struct gsan_groups *groups_of(u32 who) { return at<struct gsan_groups>(root()->groups) + who; }
-FN struct gsan_log *log_of(u32 who) { return at<struct gsan_log>(root()->logs) + (who >> 5); }
-FN struct gsan_mbar *mbars_of(u32 slot) { return at<struct gsan_mbar>(root()->mbars) + (u64)slot * GSAN_MBARS; }
+FN struct gsan_groups *groups_of(u32 who) { return at<struct gsan_groups>(ROOT(groups)) + who; }
+FN struct gsan_log *log_of(u32 who) { return at<struct gsan_log>(ROOT(logs)) + (who >> 5); }
+FN struct gsan_mbar *mbars_of(u32 slot) { return at<struct gsan_mbar>(ROOT(mbars)) + (u64)slot * GSAN_MBARS; }
 FN u32 self_of(const struct gsan_warp *w) { return w->id << 5 | lane_in(w); }
 
 /* Is the block that has `slot` one of this launch?  What others left is over. */
@@ -463,7 +463,7 @@ SLOW struct gsan_groups *groups_now(struct gsan_warp *w)
 	store(&g->cp, last + 1);
 	store(&g->bulk, last + 1);
 	store(&g->first, (last + 1) << 1);
-	__threadfence();
+	fence();
 	store(&g->start, w->start);
 	return g;
 }
@@ -476,7 +476,7 @@ SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upt
 	if (upto <= from)
 		return;
 	store_cg(&log->wait[n], four(clock, lanes, upto | kind << 28, from | index << 24));
-	__threadfence();
+	fence();
 }
 
 /* Is it a reduction?  Those do not mind each other.  (PTX ISA, cp.reduce.async.bulk,

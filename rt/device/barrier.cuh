@@ -513,7 +513,8 @@ API void __gsan_v1_unmodelled(u64 ctx)
 		u32 top = block_clock(b, w->slot);
 		if (top > w->floor)
 			w->floor = top;
-		tick_split(w, top + 1);
+		clock_least(w, top);
+		tick_split(w);
 		fetch_or(&w->state, GSAN_WARP_UNMODELLED);
 		fetch_add(&w->unmodelled, 1);
 	}

@@ -10,8 +10,6 @@ typedef unsigned long long u64;
 /* Not inlined; all names that end up in a user's module are __gsan_v1_*. */
 #define SLOW extern "C" __device__ __noinline__
 #define take_lock       __gsan_v1_take_lock
-#define tick_split      __gsan_v1_tick_split
-#define clock_least     __gsan_v1_clock_least
 #define meet_all        __gsan_v1_meet_all
 #define meet_by_turns   __gsan_v1_meet_by_turns
 #define join_own        __gsan_v1_join_own
@@ -135,6 +133,11 @@ FN u64 swap(u64 *p, u64 old, u64 now)
 
 FN struct gsan_root *root(void) { return at<struct gsan_root>(GSAN_ROOT); }
 
+/* A field of it that the host wrote before any kernel: a function reads it once, and early. */
+FN u32 fixed(const uint32_t *p) { u32 v; asm("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(p)); return v; }
+FN u64 fixed(const uint64_t *p) { u64 v; asm("ld.global.nc.u64 %0, [%1];" : "=l"(v) : "l"(p)); return v; }
+#define ROOT(field)     fixed(&root()->field)
+
 FN u32 sreg_laneid(void) { u32 r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
 FN u32 sreg_smid(void) { u32 r; asm volatile("mov.u32 %0, %%smid;" : "=r"(r)); return r; }
 FN u32 sreg_warpid(void) { u32 r; asm volatile("mov.u32 %0, %%warpid;" : "=r"(r)); return r; }
@@ -255,18 +258,22 @@ FN bool agreed(u32 group, bool x) { return __shfl_sync(group, (int)x, __ffs(grou
 
 FN void count(u32 which, u64 n) { fetch_add64((u64 *)&root()->counters[which], n); }
 
+/* Between stores, and between loads: what was stored before is seen by who sees what is stored
+ * behind it.  Between a store and a load of something else it orders nothing, which takes
+ * __threadfence(): that is fence.sc, and waits longer.  (PTX ISA, membar/fence) */
+FN void fence(void) { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
 FN bool try_lock(u32 *lock)
 {
-	if (swap32(lock, 0, 1))
-		return false;
-	__threadfence();
-	return true;
+	u32 old;
+	asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], 0, 1;" : "=r"(old) : "l"(lock) : "memory");
+	return !old;
 }
 
 FN void unlock(u32 *lock)
 {
-	__threadfence();
-	exchange(lock, 0);
+	u32 old;
+	asm volatile("atom.release.gpu.global.exch.b32 %0, [%1], 0;" : "=r"(old) : "l"(lock) : "memory");
 }
 
 /* By one lane of those that are together: of two, one would have the lock and
@@ -298,25 +305,25 @@ SLOW void take_lock(u32 *lock)
 
 FN struct gsan_block *block_of(u32 slot)
 {
-	return at<struct gsan_block>(root()->blocks) + slot;
+	return at<struct gsan_block>(ROOT(blocks)) + slot;
 }
 
 FN struct gsan_block *own_block(const struct gsan_warp *w) { return at<struct gsan_block>(w->block); }
 
 FN struct gsan_lane *lane_of(const struct gsan_warp *w, u32 lane)
 {
-	return at<struct gsan_lane>(root()->lanes) + (((u64)w->id << 5) + lane);
+	return at<struct gsan_lane>(ROOT(lanes)) + (((u64)w->id << 5) + lane);
 }
 
 FN struct gsan_launch *launch_of(const struct gsan_block *b)
 {
-	return at<struct gsan_launch>(root()->launches) + b->launch;
+	return at<struct gsan_launch>(ROOT(launches)) + b->launch;
 }
 
 /* w->id is slot << 5 | warp: its slot's first warp context. */
 FN struct gsan_warp *warp_of(u32 slot, u32 warp)
 {
-	return at<struct gsan_warp>(root()->warps) + ((u64)slot << 5) + warp;
+	return at<struct gsan_warp>(ROOT(warps)) + ((u64)slot << 5) + warp;
 }
 
 /* The highest clock of a block's threads so far. */
@@ -342,28 +349,10 @@ FN u32 clock_next(struct gsan_warp *w)
 
 /* Groups of a split warp move the clock one by one: set back by one of them, it
  * would lie below records of the other, which the next release leaves out. */
-SLOW u32 tick_split(struct gsan_warp *w, u32 least)
-{
-	u32 clock = 0;
-	ONE_BY_ONE(
-		take_lock(&w->lock);
-		clock = load(&w->clock);
-		w->clock = clock >= least ? clock + 1 : least;
-		unlock(&w->lock);
-	);
-	return clock;
-}
+FN u32 tick_split(struct gsan_warp *w) { return fetch_add(&w->clock, 1); }
 
 /* The clock is `least` at least. */
-SLOW void clock_least(struct gsan_warp *w, u32 least)
-{
-	ONE_BY_ONE(
-		take_lock(&w->lock);
-		if (load(&w->clock) < least)
-			w->clock = least;
-		unlock(&w->lock);
-	);
-}
+FN void clock_least(struct gsan_warp *w, u32 least) { fetch_max(&w->clock, least); }
 
 /* A releasing event: what the lane did so far is at the clock returned, what
  * follows at a later one.  `whole`: all lanes of the warp are here, and tick
@@ -371,13 +360,13 @@ SLOW void clock_least(struct gsan_warp *w, u32 least)
 FN u32 tick(struct gsan_warp *w, bool whole)
 {
 	if (!whole)
-		return tick_split(w, 0);
+		return tick_split(w);
 	return clock_next(w);
 }
 
 /* What warps keep of their last fences lies in rings, whose readers tell from the oldest
  * entry's clock what was overwritten: the groups of a split warp enter theirs one after
- * the other, from ring_begin to ring_end, with a clock of their own. */
+ * the other, from ring_begin to ring_end, with a clock of their own, ring_clock's. */
 FN bool ring_begin(struct gsan_warp *w, u32 lanes)
 {
 	bool split = lanes != load(&w->live);
@@ -385,6 +374,8 @@ FN bool ring_begin(struct gsan_warp *w, u32 lanes)
 		take_lock(&w->lock);
 	return split;
 }
+
+FN u32 ring_clock(struct gsan_warp *w, bool split) { return split ? tick_split(w) : clock_next(w); }
 
 FN void ring_end(struct gsan_warp *w, bool split)
 {

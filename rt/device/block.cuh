@@ -10,7 +10,7 @@
 
 FN struct gsan_launch *launch_at(u64 grid, u32 probe)
 {
-	return at<struct gsan_launch>(root()->launches) + ((u32)grid + probe) % GSAN_LAUNCHES;
+	return at<struct gsan_launch>(ROOT(launches)) + ((u32)grid + probe) % GSAN_LAUNCHES;
 }
 
 /* Is `head` (grid, ready, base) that of the launch? */
@@ -31,7 +31,7 @@ FN struct gsan_launch *launch_find(u64 grid)
 /* The n-th launch of that kernel, from 1. */
 SLOW u32 launch_ordinal(u32 kernel)
 {
-	struct gsan_launch *l = at<struct gsan_launch>(root()->launches);
+	struct gsan_launch *l = at<struct gsan_launch>(ROOT(launches));
 	ROLLED
 	for (u32 i = 0; i < GSAN_LAUNCHES; i++) {
 		struct gsan_launch *x = l + (kernel + i) % GSAN_LAUNCHES;
@@ -257,7 +257,7 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	*info = four(start, from, row << 13, blockDim.x * blockDim.y * blockDim.z);
 	store_ca(&b->start, *info);
 	info->y |= given ? BEGINS_WITH : 0;
-	b->launch = (u32)(l - at<struct gsan_launch>(root()->launches));
+	b->launch = (u32)(l - at<struct gsan_launch>(ROOT(launches)));
 	b->launch_number = number;
 	b->first = first;
 	b->chain = chain;
@@ -270,7 +270,7 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	store_cg(&b->missed, four(narrow, 0, 0, 0));
 	if (used_bars)
 		clear_bars(b);
-	struct gsan_tenant *t = at<struct gsan_tenant>(root()->history) + (u64)slot * GSAN_HISTORY + n % GSAN_HISTORY;
+	struct gsan_tenant *t = at<struct gsan_tenant>(ROOT(history)) + (u64)slot * GSAN_HISTORY + n % GSAN_HISTORY;
 	store_cg(t, four(start, number, (u32)cta, (u32)(cta >> 32) | (number - chain) << 16));
 	b->ntenants = n + 1;
 	fetch_max(&r->top_slot, slot + 1);
@@ -388,7 +388,7 @@ SLOW void block_end(struct gsan_block *b, u32 slot, struct gsan_launch *l)
 	if (b->cluster_at)
 		cluster_leave(b);
 	__threadfence();
-	fetch_and(&(at<struct gsan_sm>(root()->sm))[sm].used, ~(1u << bit));
+	fetch_and(&(at<struct gsan_sm>(ROOT(sm)))[sm].used, ~(1u << bit));
 	launch_leave(l, finished);
 }
 

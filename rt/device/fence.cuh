@@ -98,7 +98,7 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 	struct gsan_fence *log = fence_log(w->slot, w->id & 31);
 	bool split = ring_begin(w, lanes);
 	if (split)
-		top = clock_next(w);
+		top = ring_clock(w, split);
 	if ((load(&w->m_own) >> lane & 1) && l->own_top > w->wfloor)
 		fence_enter(log, &w->fences, l->own_top | GSAN_FENCE_BEFORE | (gpu ? 0 : GSAN_FENCE_CTA), l->own_mask, base);
 	u32 n = fence_enter(log, &w->fences, top | (gpu ? 0 : GSAN_FENCE_CTA), lanes, base);

@@ -20,7 +20,7 @@
 
 #define GUEST_BUSY      (~0u)   /* in start: being set up */
 
-FN struct gsan_guest *guests_of(u32 slot) { return at<struct gsan_guest>(root()->guests) + (u64)slot * GSAN_GUESTS; }
+FN struct gsan_guest *guests_of(u32 slot) { return at<struct gsan_guest>(ROOT(guests)) + (u64)slot * GSAN_GUESTS; }
 
 /* Something ran without being understood: it may have ordered the two. */
 FN bool may_be_blind(const struct gsan_warp *w) { return load(&w->state) & (GSAN_WARP_UNMODELLED | GSAN_WARP_LOST); }
@@ -47,7 +47,7 @@ SLOW struct gsan_guest *guest_of(struct gsan_warp *w, u32 slot, bool arrival)
 			store(&x->clock, 0);
 			store(&x->known, 0);
 			store(&x->arrival, 0);
-			__threadfence();
+			fence();
 			store(&x->start, start);
 			return x;
 		}
@@ -75,7 +75,7 @@ SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 arrival, u32 
 	store(&g->arrival, arrival);
 	store(&g->site, site);
 	store(&g->at, addr);
-	__threadfence();
+	fence();
 	store(&g->clock, clock);
 	__threadfence();
 	if (load(&log_of(slot << 10)->closed) == load(&block_of(slot)->start))
@@ -110,7 +110,7 @@ SLOW void guest_begins(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
 	if (load(&log->begun_start) != w->start) {
 		store(&log->begun, 0);
 		store(&log->begun_told, 0);
-		__threadfence();
+		fence();
 		store(&log->begun_start, w->start);
 	}
 	if ((load(&log->begun) & bit) || load(&log->begun_told) == site || may_be_blind(w))
@@ -164,8 +164,12 @@ SLOW void copy_stays(struct gsan_warp *w, u64 rec, u32 addr, u32 site)
 	store(&m->tx_phase[phase & 1], phase);
 	store(&m->tx_at[phase & 1], addr);
 	store(&m->tx_site[phase & 1], site);
+	if (slot == w->slot) {
+		fence();
+		return;
+	}
 	__threadfence();
-	if (slot != w->slot && load(&log_of(slot << 10)->closed) == load(&block_of(slot)->start))
+	if (load(&log_of(slot << 10)->closed) == load(&block_of(slot)->start))
 		left_over(w, GSAN_WHY_EXIT, site, rec | ASYNC_WRITES, addr, block_of(slot)->cta);
 }
 

@@ -91,7 +91,7 @@ FN bool is_linked(u32 slot, u32 off)
 	off &= SHARED_WINDOW;
 	if (off + LINE_BYTES > load(&block_of(slot)->shared_limit))
 		return false;
-	u64 row = (u64)(off >> 13) * root()->nslots + slot;
+	u64 row = (u64)(off >> 13) * ROOT(nslots) + slot;
 	return is_mark(load64(at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4) + 1));
 }
 
@@ -558,7 +558,7 @@ SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u3
 		if (__ballot_sync(group, locked))
 			room = line_put(x, group, locked, l, addr, columns) || !locked;
 		if (locked && room) {
-			__threadfence();
+			fence();
 			line_unlock(l, GSAN_MARK);
 			mine = left = false;
 		}

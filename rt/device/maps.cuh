@@ -25,10 +25,13 @@
 
 SLOW u64 map_hash(u64 map)
 {
-	u64 key = 1;
-	ROLLED
+	u64 key = 1, word[16];
+#pragma unroll
 	for (u32 i = 0; i < 16; i++)
-		key = GSAN_MAP_HASH(key, ((const u64 *)map)[i]);
+		word[i] = ((const u64 *)map)[i];
+#pragma unroll
+	for (u32 i = 0; i < 16; i++)
+		key = GSAN_MAP_HASH(key, word[i]);
 	return key | 1;
 }
 
@@ -51,7 +54,7 @@ FN void map_take(struct gsan_map *to, const struct gsan_map *from)
 
 FN struct gsan_map *edits_of(u64 key)
 {
-	return at<struct gsan_map>(root()->edits) + (u32)(key >> 32) % (GSAN_EDITS / GSAN_EDIT_WAYS) * GSAN_EDIT_WAYS;
+	return at<struct gsan_map>(ROOT(edits)) + (u32)(key >> 32) % (GSAN_EDITS / GSAN_EDIT_WAYS) * GSAN_EDIT_WAYS;
 }
 
 /* Enters a description, in the place of another if need be. */
@@ -71,11 +74,11 @@ SLOW void map_enter(const struct gsan_map *m)
 	u64 old = load64((const u64 *)&to->key);
 	if (old == GSAN_EDIT_BUSY || swap((u64 *)&to->key, old, GSAN_EDIT_BUSY) != old)
 		return;
-	__threadfence();
+	fence();
 	ROLLED
 	for (u32 i = 1; i < sizeof *to / 8; i++)
 		((volatile u64 *)to)[i] = ((const u64 *)m)[i];
-	__threadfence();
+	fence();
 	*(volatile u64 *)&to->key = m->key;
 }
 
@@ -83,16 +86,22 @@ SLOW void map_enter(const struct gsan_map *m)
  * far away: what was found there is entered here. */
 SLOW bool map_known(u64 key, struct gsan_map *to)
 {
-	const struct gsan_map *table = at<const struct gsan_map>(root()->maps), *set = edits_of(key);
-	ROLLED
-	for (u32 i = 0; i < GSAN_EDIT_WAYS; i++) {
-		if (load64((const u64 *)&set[i].key) != key)
-			continue;
-		__threadfence();
-		map_take(to, set + i);
-		__threadfence();
+	const struct gsan_map *table = at<const struct gsan_map>(ROOT(maps)), *set = edits_of(key);
+	u64 keys[GSAN_EDIT_WAYS];
+	u32 found = 0;
+#pragma unroll
+	for (u32 i = 0; i < GSAN_EDIT_WAYS; i++)
+		keys[i] = load64((const u64 *)&set[i].key);
+#pragma unroll
+	for (u32 i = 0; i < GSAN_EDIT_WAYS; i++)
+		found |= (u32)(keys[i] == key) << i;
+	if (found) {
+		const struct gsan_map *m = set + (__ffs(found) - 1);
+		fence();
+		map_take(to, m);
+		fence();
 		/* It may have been replaced meanwhile. */
-		if (load64((const u64 *)&set[i].key) == key)
+		if (load64((const u64 *)&m->key) == key)
 			return true;
 	}
 	ROLLED
@@ -195,7 +204,7 @@ SLOW void map_noted(struct gsan_warp *w, u64 map, u32 what, u32 lanes)
 {
 	u32 lane = sreg_laneid(), state = load(&w->state), mine = load(&w->m_refs), sc = w->sc, most = load(&own_block(w)->sc);
 	bool split = ring_begin(w, lanes);
-	u32 clock = clock_next(w);
+	u32 clock = ring_clock(w, split);
 	struct gsan_log *log = log_of(w->id << 5);
 	struct gsan_noted *n = log->map + load(&log->maps) % GSAN_LOG_MAPS;
 	if (most > sc)
@@ -210,7 +219,7 @@ SLOW void map_noted(struct gsan_warp *w, u64 map, u32 what, u32 lanes)
 	copy_refs(&n->refs[0], &lane_of(w, lane)->refs, mine >> lane & 1);
 	copy_refs(&n->refs[1], &w->refs, state & GSAN_WARP_REFS);
 	copy_refs(&n->refs[2], &own_block(w)->refs, state & GSAN_WARP_BLOCK_REFS);
-	__threadfence();
+	fence();
 	store_cg(n, four(lanes, clock, what, (u32)(map >> GSAN_NOTED_SHIFT)));
 	store(&log->maps, load(&log->maps) + 1);
 	ring_end(w, split);

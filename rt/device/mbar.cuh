@@ -74,7 +74,7 @@ SLOW struct gsan_mbar *mbar_make(struct gsan_warp *w, u32 addr)
 			store(&x->addr, addr);
 			store(&x->flags, mbar_begin(x));
 			store(&x->lock, 0);
-			__threadfence();
+			fence();
 			store(&x->start, w->start);
 		}
 		if (load(&x->addr) == addr)
@@ -155,9 +155,9 @@ SLOW void mbar_mark(struct gsan_warp *w, struct gsan_mbar *m)
 	if (((n + 1 - m->first) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 4)
 		flags |= GSAN_MBAR_LOST;
 	store(&m->flags, flags);
-	__threadfence();
+	fence();
 	store(&m->phase, (n + 1) & GSAN_MBAR_PHASES);
-	__threadfence();
+	fence();
 	ROLLED
 	for (u32 k = 0; k < 32; k++)
 		store(&m->seen[n & 1][k].mask, 0);
@@ -334,20 +334,45 @@ SLOW void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 o
 		copies_arrive(w, m, g, group);
 }
 
-/* `lanes` of the warp saw phase `p` over; lock held. */
+/* `lanes` of the warp saw phase `p` over; with the lock, or all of it. */
 SLOW void mbar_saw(struct gsan_warp *w, struct gsan_mbar *m, u32 p, u32 lanes)
 {
 	struct gsan_seen *s = &m->seen[p & 1][w->id & 31];
-	u32 clock = load(&w->clock), mask = load(&s->mask);
-	if (mask && load(&s->clock) != clock) {
+	u64 was = load64((u64 *)s);
+	u32 clock = load(&w->clock), mask = (u32)(was >> 32);
+	if (mask && (u32)was != clock) {
 		/* Known by some from too early on. */
 		if (!(mask & lanes))
 			count(GSAN_COUNT_MERGED, 1);
-		clock = load(&s->clock);
+		clock = (u32)was;
 	}
-	store(&s->clock, clock);
-	__threadfence();
-	store(&s->mask, mask | lanes);
+	*(volatile u64 *)s = (u64)(mask | lanes) << 32 | clock;
+}
+
+/* What mbar_waited does for a whole warp, where others have found the phase to be over already,
+ * as all but the first have: nothing is to be marked, so that they need not wait for each other's
+ * lock.  False: it has to be had. */
+FN bool mbar_passed(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 parity, u32 id[4])
+{
+	uint4 head = load_cg(m), now = load_cg(&m->phase);      /* start addr lock flags; phase first expected later */
+	u32 own = load(&m->last_own), peer = load(&m->last_peer), ahead = load(&m->ahead), p = now.x - 1;
+	if (head.z || (op & 255) == GSAN_MBAR_STATE || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER || !((now.x ^ parity) & 1) ||
+	    ahead >= now.z + now.w || (head.w & GSAN_MBAR_LOST))
+		return false;
+	mbar_saw(w, m, p, ~0u);
+	/* Has it been marked meanwhile?  The next phase but one takes the place of this one's note. */
+	u32 again = load(&m->phase), lock = load(&m->lock);
+	if (again - now.x > 1)
+		store(&m->seen[p & 1][w->id & 31].mask, 0);
+	if (again != now.x || lock)
+		return false;
+	p &= GSAN_MBAR_PHASES;
+	id[0] = own;
+	id[1] = peer;
+	id[2] = 0;
+	id[3] = head.w & GSAN_MBAR_SHORT << (p & 1) ? 0 :
+		over_hash(w, mbar_record(w->slot, (u32)(m - mbars_of(w->slot)), p) | ASYNC_WRITES);
+	return true;
 }
 
 /* The lanes that are together take over what those who arrived at the phase brought. */
@@ -394,7 +419,14 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
  * what copies that completed in it write. */
 SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 parity, u32 lanes, u32 id[4])
 {
-	take_lock(&m->lock);
+	ROLLED
+	for (;;) {
+		if (lanes == ~0u && mbar_passed(w, m, op, parity, id))
+			return;
+		if (try_lock(&m->lock))
+			break;
+		__nanosleep(100);
+	}
 	u32 n = m->phase, p = n - 1;
 	id[0] = id[1] = id[2] = id[3] = 0;
 	if ((op & 255) == GSAN_MBAR_STATE) {

@@ -9,7 +9,7 @@
  */
 FN struct gsan_fence *fence_log(u32 slot, u32 which)
 {
-	return at<struct gsan_fence>(root()->fences) + ((u64)slot * GSAN_FENCE_LOGS + which) * GSAN_FENCES;
+	return at<struct gsan_fence>(ROOT(fences)) + ((u64)slot * GSAN_FENCE_LOGS + which) * GSAN_FENCES;
 }
 
 /* In `top` of an entry: what the lane knew of its warp from before its fence. */

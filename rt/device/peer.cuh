@@ -21,7 +21,7 @@
 
 FN struct gsan_cluster *cluster_of(const struct gsan_block *b)
 {
-	return at<struct gsan_cluster>(root()->clusters) + (b->cluster_at - 1);
+	return at<struct gsan_cluster>(ROOT(clusters)) + (b->cluster_at - 1);
 }
 
 /* The block of rank `rank` in the cluster: its slot, ~0 if there is none. */

@@ -24,11 +24,10 @@
 #define SIDE_BOX        256u    /* in gsan_side.flags: rows of the tile, not a range */
 #define SIDE_LINES      512u    /* its pieces are lines (line.cuh) */
 #define POST_LEAST      8u      /* pieces; fewer are not worth it */
-#define POST_STEP       2u      /* pieces that a lane takes at a time */
 #define POST_MANY       16u     /* lanes */
 #define POST_STAY       200u    /* microseconds */
 
-FN struct gsan_queue *queue_of(u32 slot) { return at<struct gsan_queue>(root()->queues) + slot; }
+FN struct gsan_queue *queue_of(u32 slot) { return at<struct gsan_queue>(ROOT(queues)) + slot; }
 
 /* ---- What is to be walked --------------------------------------------------------- */
 
@@ -119,13 +118,20 @@ FN void ghost_leave(struct gsan_warp *w, struct gsan_post *p)
 	u32 lane = sreg_laneid(), warps = (own_block(w)->ntid + 31) >> 5;
 	uint4 id = load_ca(&w->id), block = load_ca(&w->block), slot = load_ca(&w->slot), state = load_cg(&w->state);
 	u32 floor = w->floor, wfloor = w->wfloor, options = w->options & 0xffff;
+	const struct gsan_warp *first = warp_of(w->slot, 0);
 	store_ca(&p->w.id, id);
 	store_ca(&p->w.block, block);
 	store_ca(&p->w.slot, slot);
 	store_ca(&p->w.state, state);
 	ROLLED
-	for (u32 k = 0; k < warps; k++)
-		store_ca32(&p->clock[k], load(&warp_of(w->slot, k)->clock));
+	for (u32 k = 0; k < warps; k += 8) {
+		u32 clock[8];
+#pragma unroll
+		for (u32 i = 0; i < 8; i++)
+			clock[i] = load(&first[k + i].clock);
+		store_ca(&p->clock[k], four(clock[0], clock[1], clock[2], clock[3]));
+		store_ca(&p->clock[k + 4], four(clock[4], clock[5], clock[6], clock[7]));
+	}
 	ROLLED
 	for (u32 k = 0; k < GSAN_SAID; k++)
 		store_ca(&p->said[k], four(0, 0, 0, 0));
@@ -152,7 +158,7 @@ SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
 		ROLLED
 		for (u32 i = 0; i < 32; i++)
 			store(&q->by[i], 0);
-		__threadfence();
+		fence();
 		store(&q->start, w->start);
 	}
 	struct gsan_post *p = q->e + n % GSAN_POSTS;
@@ -164,10 +170,10 @@ SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
 		ghost_leave(w, p);
 		fetch_or(&q->by[w->id & 31], 1u << sreg_laneid());
 		store(&p->done, 0);
-		__threadfence();
+		fence();
 		/* Who finds it there may take pieces of it. */
 		*(volatile u64 *)&p->next = (u64)(n & 0xffffff) << 40 | (u64)k->pieces << 20;
-		__threadfence();
+		fence();
 		store(&q->posted, n + 1);
 	}
 	unlock(&q->lock);
@@ -178,7 +184,7 @@ SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
 SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
 {
 	bool posted = false;
-	own &= root()->queues && k->pieces >= POST_LEAST && k->pieces <= GSAN_POST_MAX;
+	own &= ROOT(queues) && k->pieces >= POST_LEAST && k->pieces <= GSAN_POST_MAX;
 	ONE_BY_ONE(
 		if (own)
 			posted = post_work(w, k);
@@ -233,15 +239,14 @@ SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 		meet_all(group);
 		bool take = n >= POST_MANY || __ballot_sync(group, need);
 		if (lane == lead && take && GSAN_POST_NUMBER(v) == (k & 0xffffff) && GSAN_POST_NEXT(v) < GSAN_POST_PIECES(v))
-			v = fetch_add64((u64 *)&p->next, POST_STEP * n);
+			v = fetch_add64((u64 *)&p->next, n);
 		meet_all(group);
 		v = __shfl_sync(group, v, lead);
-		u32 first = GSAN_POST_NEXT(v), most = GSAN_POST_PIECES(v), last = first + POST_STEP * n;
+		u32 first = GSAN_POST_NEXT(v), most = GSAN_POST_PIECES(v), last = first + n;
 		bool mine = take && GSAN_POST_NUMBER(v) == (k & 0xffffff) && first < most;
 		last = !mine ? first : last < most ? last : most;
-		ROLLED
-		for (u32 i = first; i < last; i += n)
-			work_piece(&p->w, &p->work, i + rank, &x, group);
+		if (mine)
+			work_piece(&p->w, &p->work, first + rank, &x, group);
 		meet_all(group);
 		if (lane == lead && mine)
 			fetch_add(&p->done, last - first);
@@ -269,7 +274,7 @@ SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 /* By the lanes that come to a wait together, which all wait in that way. */
 FN void walk(struct gsan_warp *w, u32 how, u32 wanted)
 {
-	if (!root()->queues)
+	if (!ROOT(queues))
 		return;
 	struct gsan_queue *q = queue_of(w->slot);
 	uint4 a = load_cg(q);   /* start posted walked */
@@ -288,7 +293,7 @@ FN void walk(struct gsan_warp *w, u32 how, u32 wanted)
 SLOW void walk_last(struct gsan_warp *w)
 {
 	u32 group = __activemask(), lane = sreg_laneid(), me = w->id & 31;
-	if (!root()->queues)
+	if (!ROOT(queues))
 		return;
 	struct gsan_queue *q = queue_of(w->slot);
 	bool stays = agreed(group, __popc(group) >= POST_MANY && load(&q->start) == w->start);

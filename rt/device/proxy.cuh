@@ -61,7 +61,7 @@ SLOW bool fence_reaches(struct gsan_warp *w, u64 prev, u32 end, u32 space)
 			return true;
 		/* One that was overwritten may have said it; or it was just now. */
 		lost = n == GSAN_LOG && oldest > clock;
-		__threadfence();        /* of all before it */
+		fence();        /* of all before it */
 		newest = load(&log->fences);
 	}
 	lost |= newest != before;
@@ -209,7 +209,7 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 			store(&log->wgmma_waited, upto);
 		}
 		bool split = ring_begin(w, group);
-		u32 clock = clock_next(w), n = load(&log->fences);
+		u32 clock = ring_clock(w, split), n = load(&log->fences);
 		store_cg(&log->fence[n % GSAN_LOG], four(clock, group, what, 0));
 		u32 at = n % GSAN_LOG_KNEW;
 		store(&log->knew[at].mask, 0);
@@ -217,7 +217,7 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 		copy_refs(&log->knew[at].refs[0], &lane_of(w, lane)->refs, mine >> lane & 1);
 		copy_refs(&log->knew[at].refs[1], &w->refs, state & GSAN_WARP_REFS);
 		copy_refs(&log->knew[at].refs[2], &own_block(w)->refs, state & GSAN_WARP_BLOCK_REFS);
-		__threadfence();
+		fence();
 		store_cg(&log->knew[at], four(all, clock, what, 0));
 		store(&log->fences, n + 1);
 		ring_end(w, split);

@@ -173,7 +173,7 @@ SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self, u32 end)
 SLOW u32 find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 {
 	struct gsan_block *b = block_of(slot);
-	struct gsan_tenant *t = at<struct gsan_tenant>(root()->history) + (u64)slot * GSAN_HISTORY;
+	struct gsan_tenant *t = at<struct gsan_tenant>(ROOT(history)) + (u64)slot * GSAN_HISTORY;
 	u32 n = load(&b->ntenants), end = GSAN_CLOCK_MAX;
 	ROLLED
 	for (u32 back = 1; back <= n && back < GSAN_HISTORY; back++) {
@@ -249,7 +249,7 @@ FN u64 dedup_key(u32 a, u32 b, u32 kind)
 SLOW bool pair_known(u32 site, u32 psite)
 {
 	struct gsan_root *r = root();
-	struct gsan_dedup *table = at<struct gsan_dedup>(root()->dedup);
+	struct gsan_dedup *table = at<struct gsan_dedup>(ROOT(dedup));
 	ROLLED
 	for (u32 kind = GSAN_DATA_RACE; kind <= GSAN_TENSORMAP_RACE; kind++) {
 		u64 key = dedup_key(site, psite, kind), k = 1;
@@ -284,7 +284,7 @@ SLOW u32 site_found(const u64 *sh, const u32 *st, u32 i, u32 word, u64 rec, u32 
 SLOW bool first_of(u64 key, u32 *index, u32 *entry)
 {
 	struct gsan_root *r = root();
-	struct gsan_dedup *table = at<struct gsan_dedup>(root()->dedup);
+	struct gsan_dedup *table = at<struct gsan_dedup>(ROOT(dedup));
 	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40);
 	ROLLED
 	for (u32 probe = 0; probe < 64; probe++) {
@@ -298,7 +298,7 @@ SLOW bool first_of(u64 key, u32 *index, u32 *entry)
 			if (!(n & (n - 1))) {
 				u32 e = load(&d->entry);
 				if (e && e <= r->nring)
-					(at<struct gsan_finding>(root()->ring))[e - 1].count = n;
+					(at<struct gsan_finding>(ROOT(ring)))[e - 1].count = n;
 			}
 			return false;
 		}
@@ -395,7 +395,7 @@ FN void fill_async(struct gsan_access *a, u64 rec)
 {
 	u32 who = (u32)(rec >> 12) & 0x7fffff, clock = GSAN_REC_CLOCK(rec);
 	if (clock & GSAN_ASYNC_MBAR)
-		who = load(&(at<struct gsan_mbar>(root()->mbars) + (u64)GSAN_REC_SLOT(rec) * GSAN_MBARS +
+		who = load(&(at<struct gsan_mbar>(ROOT(mbars)) + (u64)GSAN_REC_SLOT(rec) * GSAN_MBARS +
 			     (clock >> 18 & (GSAN_MBARS - 1)))->issuer[rec >> 14 & 1]);
 	/* A thread's own access is not asynchronous for leaving such a record. */
 	bool own = !(clock & GSAN_ASYNC_MBAR) && (clock >> GSAN_ASYNC_HOW_SHIFT & 7) == GSAN_HOW_PEER;
@@ -416,7 +416,7 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	if ((load(&w->state) & GSAN_WARP_LOST) || load(&launch->quiet) ||
 	    !first_of(dedup_key(site, psite, kind), &index, &entry))
 		return;
-	struct gsan_finding *f = at<struct gsan_finding>(root()->ring) + entry;
+	struct gsan_finding *f = at<struct gsan_finding>(ROOT(ring)) + entry;
 	f->kind = kind;
 	f->why = why;
 	f->shared = where & WHERE_TENSOR ? GSAN_IN_TENSOR : where & 1;

@@ -22,11 +22,10 @@ FN struct gsan_cross cross_make(u32 start, u32 base, u32 warp, u32 top, u32 mask
 
 FN struct gsan_snap *snap_of(u32 id)
 {
-	struct gsan_root *r = root();
 	u32 n = id & GSAN_SNAP_NUMBER;
 	if (id & GSAN_SNAP_LARGE)
-		return at<struct gsan_snap>(r->snaps + (u64)(n % r->nsnaps) * r->know_bytes);
-	return at<struct gsan_snap>(r->knows + (u64)(n % r->nknows) * GSAN_SMALL_BYTES);
+		return at<struct gsan_snap>(ROOT(snaps) + (u64)(n % ROOT(nsnaps)) * ROOT(know_bytes));
+	return at<struct gsan_snap>(ROOT(knows) + (u64)(n % ROOT(nknows)) * GSAN_SMALL_BYTES);
 }
 
 FN struct gsan_own *snap_own(struct gsan_snap *s) { return (struct gsan_own *)((char *)s + 64); }
@@ -41,17 +40,17 @@ FN struct gsan_snap *snap_new(bool large, u32 *id)
 	struct gsan_snap *s = snap_of(*id);
 	store(&s->id, 0);
 	store(&s->maker, *id);
-	__threadfence();
+	fence();
 	return s;
 }
 
 /* Unless the ring came round meanwhile, and then it is lost. */
 FN void snap_publish(struct gsan_snap *s, u32 id)
 {
-	__threadfence();
+	fence();
 	if (load(&s->maker) == id)
 		store(&s->id, id);
-	__threadfence();
+	fence();
 }
 
 FN struct gsan_cross load_cross(const struct gsan_cross *p)
@@ -62,13 +61,14 @@ FN struct gsan_cross load_cross(const struct gsan_cross *p)
 	return e;
 }
 
-FN struct gsan_own load_own(const struct gsan_own *p)
+FN struct gsan_own own_in(uint4 v)
 {
-	uint4 v = load_cg(p);
 	struct gsan_own e;
 	e.base = v.x; e.top = v.y; e.mask = v.z; e.pad = 0;
 	return e;
 }
+
+FN struct gsan_own load_own(const struct gsan_own *p) { return own_in(load_cg(p)); }
 
 FN void store_own(struct gsan_own *p, struct gsan_own e) { store_cg(p, four(e.base, e.top, e.mask, 0)); }
 FN void store_cross(struct gsan_cross *p, struct gsan_cross e) { store_cg(p, four(e.start, e.base, e.top, e.mask)); }
@@ -245,35 +245,54 @@ FN u32 warps_of(u32 slot, u32 start)
 	return v.x == start ? (v.w + 31) >> 5 : 32;
 }
 
-/* What snapshot `s` of the same block knows of it.  By eights: one lane does this, and latency
- * is all it costs. */
-SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s)
+/* The header of a snapshot. */
+struct snap_head { uint4 a, b, c, d; };         /* in the order of struct gsan_snap */
+
+/* What snapshot `s` of the same block knows of it.  Latency is all this costs, as one lane does
+ * it: all that is needed at first is loaded together, then by eights. */
+SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s, const struct snap_head *h)
 {
-	uint4 a = load_cg(s), b = load_cg((char *)s + 16);
-	u32 floor = to->floor, sc_cta = load(&s->sc_cta), base = load(&s->base), warps = warps_of(to->slot, to->start);
-	if (a.z != to->slot || a.w != to->start)
+	struct gsan_own *rows = snap_own(to), e;
+	uint4 a = h->a, b = h->b, mine = load_cg(to), floors = load_cg(&to->floor), named = load_cg(rows + b.y);
+	u32 floor = floors.x, sc_cta = h->d.y;
+	if (a.z != mine.z || a.w != mine.w)
 		return;
-	if (sc_cta > to->sc_cta)
-		to->sc_cta = sc_cta;
-	struct gsan_own e;
-	e.base = base; e.top = b.z; e.mask = b.w; e.pad = 0;
-	own_add(snap_own(to) + b.y, e);
 	bool more = a.y & GSAN_SNAP_OWN, raise = b.x > floor;
-	ROLLED
-	for (u32 i = 0; i < warps && (more || raise); i += 8) {
-		uint4 x[8], y[8];
+	uint4 x[8], y[8];
+	if (more || raise) {
 #pragma unroll
 		for (u32 k = 0; k < 8; k++) {
-			x[k] = load_cg(snap_own(to) + i + k);
-			y[k] = more ? load_cg(snap_own(s) + i + k) : four(0, 0, 0, 0);
+			x[k] = load_cg(rows + k);
+			y[k] = more ? load_cg(snap_own(s) + k) : four(0, 0, 0, 0);
+		}
+	}
+	u32 warps = warps_of(mine.z, mine.w);
+	if (sc_cta > to->sc_cta)
+		to->sc_cta = sc_cta;
+	/* Of the warp whose snapshot it was. */
+	e.base = h->c.z; e.top = b.z; e.mask = b.w; e.pad = 0;
+	struct gsan_own joined = join_own(own_in(named), e);
+	store_own(rows + b.y, joined);
+	ROLLED
+	for (u32 i = 0; i < warps && (more || raise); i += 8) {
+		if (i) {
+#pragma unroll
+			for (u32 k = 0; k < 8; k++) {
+				x[k] = load_cg(rows + i + k);
+				y[k] = more ? load_cg(snap_own(s) + i + k) : four(0, 0, 0, 0);
+			}
 		}
 #pragma unroll
 		for (u32 k = 0; k < 8; k++) {
+			struct gsan_own was = own_in(x[k]);
+			if (i + k == b.y)
+				was = joined;
 			e.base = raise && b.x > y[k].x ? b.x : y[k].x; e.top = y[k].y; e.mask = y[k].z;
 			/* Mostly it says nothing new. */
-			bool within = e.base <= x[k].x && (!e.mask || e.top <= x[k].x || (e.top <= x[k].y && !(e.mask & ~x[k].z)));
+			bool within = e.base <= was.base &&
+				      (!e.mask || e.top <= was.base || (e.top <= was.top && !(e.mask & ~was.mask)));
 			if (!within && i + k < warps)
-				own_add(snap_own(to) + i + k, e);
+				store_own(rows + i + k, join_own(was, e));
 		}
 	}
 	if (raise)
@@ -281,13 +300,13 @@ SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s)
 }
 
 /* What snapshot `s` knows of other blocks, its own among them if it is one. */
-SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s)
+SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s, const struct snap_head *h)
 {
-	uint4 a = load_cg(s), c = load_cg((char *)s + 32);
+	uint4 a = h->a;
 	bool other = a.z != to->slot || a.w != to->start, cross = a.y & GSAN_SNAP_CROSS;
 	if (!other && !cross)
 		return;
-	u32 n = cross ? c.x : 0;
+	u32 n = cross ? h->c.x : 0;
 	snap_need_cross(to, other && a.z >= n ? a.z + 1 : n);
 	/* By fours, so that eight loads are on their way at a time: one lane
 	 * does this, and latency is all it costs. */
@@ -324,21 +343,21 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 	if (!id)
 		return;
 	struct gsan_snap *s = snap_of(id);
-	u32 flags = load(&s->flags), sc = load(&s->sc), grids = load(&s->grids);
-	if (load(&s->id) != id) {
+	uint4 a = load_cg(s), b = load_cg(&s->floor), c = load_cg(&s->nslots), d = load_cg(&s->sc);
+	if (a.x != id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
-		flags = GSAN_SNAP_LOST;
-		s = to;
-	}
-	to->flags |= flags & GSAN_SNAP_LOST;
-	if (s == to)
+		to->flags |= GSAN_SNAP_LOST;
 		return;
-	if (sc > to->sc)
-		to->sc = sc;
-	if (grids > to->grids)
-		to->grids = grids;
-	join_same(to, s);
-	join_others(to, s);
+	}
+	struct snap_head h = { a, b, c, d };
+	if (a.y & GSAN_SNAP_LOST)
+		to->flags |= GSAN_SNAP_LOST;
+	if (d.x > to->sc)
+		to->sc = d.x;
+	if (d.w > to->grids)
+		to->grids = d.w;
+	join_same(to, s, &h);
+	join_others(to, s, &h);
 	/* Overwritten while it was read? */
 	if (load(&s->id) == id)
 		return;

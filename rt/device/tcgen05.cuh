@@ -26,8 +26,8 @@
 #define cells_add       __gsan_v1_cells_add
 #define cells_drop      __gsan_v1_cells_drop
 
-FN struct gsan_tc *tc_of(u32 who) { return at<struct gsan_tc>(root()->tcs) + (who >> 5); }
-FN struct gsan_tmem *tmem_of(u32 slot) { return at<struct gsan_tmem>(root()->tmems) + slot; }
+FN struct gsan_tc *tc_of(u32 who) { return at<struct gsan_tc>(ROOT(tcs)) + (who >> 5); }
+FN struct gsan_tmem *tmem_of(u32 slot) { return at<struct gsan_tmem>(ROOT(tmems)) + slot; }
 FN u32 who_in(u64 r) { return (u32)(r >> 12) & 0x7fffff; }
 FN u32 group_in(u64 r) { return GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX; }
 

@@ -44,8 +44,11 @@ FN u32 matrix_line_at(u64 d, bool mn, u32 rows, u32 i)
  * together or not.  (PTX ISA, wgmma: .sync.aligned) */
 FN u32 wgmma_lanes(struct gsan_warp *w)
 {
-	u32 all = load(&w->live);
-	meet(all);
+	u32 all = __activemask();
+	if (all != ~0u) {
+		all = load(&w->live);
+		meet_all(all);
+	}
 	return all;
 }
 
@@ -65,7 +68,7 @@ SLOW void wgmma_begin(struct gsan_warp *w, struct gsan_log *log)
 	store(&log->products.before, before);
 	store(&log->wgmma_waited, before);
 	store(&log->wgmma, before + 1);
-	__threadfence();
+	fence();
 	store(&log->wgmma_start, w->start);
 	unlock(&b->lock);
 }

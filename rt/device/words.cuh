@@ -41,7 +41,7 @@ SLOW bool launch_deserted(struct gsan_launch *x);
 /* May a word that launch number `n` used last be taken for another address? */
 FN bool launch_over(u32 n)
 {
-	struct gsan_launch *l = at<struct gsan_launch>(root()->launches);
+	struct gsan_launch *l = at<struct gsan_launch>(ROOT(launches));
 	ROLLED
 	for (u32 i = 0; i < GSAN_LAUNCHES; i++)
 		if (load(&l[i].ready) >= n && load(&l[i].first) <= n && load64(&l[i].grid))
@@ -53,7 +53,7 @@ FN bool launch_over(u32 n)
 SLOW struct gsan_word *word_find(struct gsan_warp *w, u64 key, bool make)
 {
 	struct gsan_root *r = root();
-	struct gsan_word *table = at<struct gsan_word>(root()->words);
+	struct gsan_word *table = at<struct gsan_word>(ROOT(words));
 	struct gsan_block *b = block_of(w->slot);
 	u32 mine = b->first;
 	if (make)

@@ -30,6 +30,7 @@ static unsigned rounded;
 #define SHARED_WINDOW 0xffffffu
 
 FN struct gsan_root *root(void) { return &the_root; }
+#define ROOT(field) (the_root.field)
 template<class T> FN T *at(u64 p) { return (T *)p; }
 /* What another thread does before the n-th access from now on. */
 static int soon;
@@ -54,6 +55,7 @@ FN u32 clock32(void) { return 0; }
 /* What happens elsewhere in a moment between two accesses. */
 static void (*meanwhile)(void);
 FN void __threadfence(void) { if (meanwhile) meanwhile(); }
+FN void fence(void) { __threadfence(); }
 FN void __threadfence_system(void) { }
 FN u32 __activemask(void) { return 1; }
 FN u32 __shfl_sync(u32, u32 v, int) { return v; }
@@ -76,7 +78,7 @@ FN u32 block_clock(const struct gsan_block *, u32 slot) { return warp_of(slot, 0
 /* One thread runs all this. */
 FN void take_lock(u32 *) {}
 FN void unlock(u32 *) {}
-FN u32 clock_next(struct gsan_warp *w) { return w->clock++; }
+FN u32 ring_clock(struct gsan_warp *w, bool) { return w->clock++; }
 FN bool ring_begin(struct gsan_warp *w, u32 lanes) { return lanes != w->live; }
 FN void ring_end(struct gsan_warp *, bool) {}
 FN bool same4(uint4 a, uint4 b) { return !memcmp(&a, &b, sizeof a); }
@@ -250,7 +252,7 @@ static void lines(void)
 	s = made(a, 1, 0, 0, 0, 0);
 	made(3, 1, 2, 20, 1, 0);
 	expect(!the_wider(3, a), "its own block, too little");
-	join_same(s, snap_of(3));
+	snap_join(s, 3);
 	expect(the_wider(3, a) == a, "its own block, joined");
 }
 
@@ -313,7 +315,7 @@ static void fences(void)
 	struct gsan_warp w = {};
 	w.clock = 7;
 	w.live = 3;
-	expect(ring_begin(&w, 1) && clock_next(&w) == 7 && w.clock == 8 && !ring_begin(&w, 3), "a split warp");
+	expect(ring_begin(&w, 1) && ring_clock(&w, true) == 7 && w.clock == 8 && !ring_begin(&w, 3), "a split warp");
 	the_root.warps = were[0];
 	the_root.blocks = were[1];
 }
