@@ -235,6 +235,11 @@ static const char *barrier(struct ins *i, const struct rw_event *e, const char *
 	rw_open(r);
 	args[1] = put_barrier_id(i, in, &in->ops[id]);
 	args[2] = counted ? operand(&in->ops[id + 1]) : number(0);
+	/* Who is going to wait has time. */
+	if (r->posts && counted && !ptx_has(in, MOD_ARRIVE)) {
+		rw_put_call(i, RW_FN_HELP, rw_guard_of(in), args, 0);
+		RW_PUT(r, "\n");
+	}
 	g = rw_guard_after(i, in);
 	rw_put_call(i, RW_FN_ARRIVE, rw_guard_of(in), args, S_TICKET);
 	before = rw_close(r);

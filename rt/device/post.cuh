@@ -16,6 +16,7 @@
 #define work_piece      __gsan_v1_work_piece
 #define post_work       __gsan_v1_post_work
 #define work_issue      __gsan_v1_work_issue
+#define walk_some       __gsan_v1_walk_some
 #define walk_posts      __gsan_v1_walk_posts
 #define walk_last       __gsan_v1_walk_last
 #define tile_shared     __gsan_v1_tile_shared
@@ -204,7 +205,8 @@ SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
 
 /* What the lanes that come wait for: */
 enum walk_for {
-	WALK_HELP,              /* nothing: a wait in vain */
+	WALK_HELP,              /* nothing: a wait in vain, which comes again */
+	WALK_REST,              /* nothing: they are going to wait for something else */
 	WALK_ALL,
 	WALK_MBAR,              /* copies that complete on an mbarrier of the block, of that number */
 	WALK_GROUP              /* the calling thread's bulk groups up to that number */
@@ -221,37 +223,61 @@ FN bool walk_needs(struct gsan_warp *w, u64 r, u32 how, u32 n)
 	return how == WALK_ALL;
 }
 
-/* The lanes of `group` take pieces of copies `from` to `end` and wait until those that
- * they need are done.  Many lanes help with all there are; a lane that is alone may be
- * who the others wait for. */
+/* The lanes of `group` take as many pieces of copy `k` as they are.  False: there are none left. */
+SLOW bool walk_some(struct gsan_queue *q, u32 k, struct issue *x, u32 group)
+{
+	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
+	struct gsan_post *p = q->e + k % GSAN_POSTS;
+	u64 v = load64((u64 *)&p->next);
+	if (lane == lead && GSAN_POST_NUMBER(v) == (k & 0xffffff) && GSAN_POST_NEXT(v) < GSAN_POST_PIECES(v))
+		v = fetch_add64((u64 *)&p->next, n);
+	meet_all(group);
+	v = __shfl_sync(group, v, lead);
+	u32 first = GSAN_POST_NEXT(v), most = GSAN_POST_PIECES(v);
+	if (GSAN_POST_NUMBER(v) != (k & 0xffffff) || first >= most)
+		return false;
+	work_piece(&p->w, &p->work, first + rank, x, group);
+	meet_all(group);
+	if (lane == lead)
+		fetch_add(&p->done, first + n < most ? n : most - first);
+	return true;
+}
+
+/* The lanes of `group` take pieces of the copies `from` to `end` that they need, and wait until
+ * those are done.  Many lanes help with others as well, but not for long: who took all there is
+ * would keep others waiting that are idle by then. */
 SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 end, u32 how, u32 wanted, u32 group)
 {
 	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
-	u32 needs = 0;
+	u32 needs = 0, some = 0, left = 0;      /* by copy: this lane, one of the group; has pieces left */
 	struct issue x;
 	issue_begin(&x, w, 0, 0, 0, 0);
+	/* Each lane loads what there is to know of one copy. */
 	ROLLED
-	for (u32 k = from; k != end; ) {
-		struct gsan_post *p = q->e + k % GSAN_POSTS;
-		u64 v = load64((u64 *)&p->next);
-		bool need = GSAN_POST_NUMBER(v) == (k & 0xffffff) && walk_needs(w, load64((u64 *)&p->work.side[0].rec), how, wanted);
-		needs |= (u32)need << (k - from);
+	for (u32 at = 0; at < end - from; at += n) {
+		const struct gsan_post *p = q->e + (from + at + rank) % GSAN_POSTS;
+		u64 v = load64((const u64 *)&p->next), r = load64((const u64 *)&p->work.side[0].rec);
 		meet_all(group);
-		bool take = n >= POST_MANY || __ballot_sync(group, need);
-		if (lane == lead && take && GSAN_POST_NUMBER(v) == (k & 0xffffff) && GSAN_POST_NEXT(v) < GSAN_POST_PIECES(v))
-			v = fetch_add64((u64 *)&p->next, n);
-		meet_all(group);
-		v = __shfl_sync(group, v, lead);
-		u32 first = GSAN_POST_NEXT(v), most = GSAN_POST_PIECES(v), last = first + n;
-		bool mine = take && GSAN_POST_NUMBER(v) == (k & 0xffffff) && first < most;
-		last = !mine ? first : last < most ? last : most;
-		if (mine)
-			work_piece(&p->w, &p->work, first + rank, &x, group);
-		meet_all(group);
-		if (lane == lead && mine)
-			fetch_add(&p->done, last - first);
-		k += !mine;
+		ROLLED
+		for (u32 i = at, rest = group; rest && i < end - from; i++, rest &= rest - 1) {
+			u64 u = __shfl_sync(group, v, __ffs(rest) - 1), rec = __shfl_sync(group, r, __ffs(rest) - 1);
+			bool there = GSAN_POST_NUMBER(u) == ((from + i) & 0xffffff), need = there && walk_needs(w, rec, how, wanted);
+			needs |= (u32)need << i;
+			some |= (u32)(__ballot_sync(group, need) != 0) << i;
+			left |= (u32)(there && GSAN_POST_NEXT(u) < GSAN_POST_PIECES(u)) << i;
+		}
 	}
+	ROLLED
+	for (u32 todo = some & left; todo; )
+		if (!walk_some(q, from + __ffs(todo) - 1, &x, group))
+			todo &= todo - 1;
+	/* Or all there is, if they are idle themselves. */
+	ROLLED
+	for (u32 todo = n < POST_MANY ? 0 : left & ~some; todo; )
+		if (!walk_some(q, from + __ffs(todo) - 1, &x, group))
+			todo &= todo - 1;
+		else if (how != WALK_REST)
+			todo = 0;
 	/* Others took some of it, and are at it. */
 	ROLLED
 	for (; needs; needs &= needs - 1) {
@@ -283,7 +309,7 @@ FN void walk(struct gsan_warp *w, u32 how, u32 wanted)
 	/* What had their places before them is done. */
 	if (end - from > GSAN_POSTS)
 		from = end - GSAN_POSTS;
-	if (from != end && (how != WALK_HELP || __popc(group) >= POST_MANY))
+	if (from != end && (how > WALK_REST || __popc(group) >= POST_MANY))
 		walk_posts(w, q, from, end, how, wanted, group);
 }
 
@@ -308,6 +334,12 @@ SLOW void walk_last(struct gsan_warp *w)
 		walk(w, WALK_ALL, 0);
 		meet_all(group);
 	}
+}
+
+API void __gsan_v1_help(u64 ctx)
+{
+	if (ctx)
+		TOGETHER(walk(WARP(ctx), WALK_REST, 0););
 }
 
 API void __gsan_v1_walk(u64 ctx)
