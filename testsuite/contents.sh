@@ -8,7 +8,7 @@
 EMU_STEPWISE=1 GSAN_OPTIONS=log_path=/dev/null:reconverge=0
 export EMU_STEPWISE GSAN_OPTIONS
 
-[ "${REPRODUCERS:-1}" = 1 ] || skip "it takes all reproducers"
+takes_long
 
 buffers=0
 for file in "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx; do

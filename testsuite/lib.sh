@@ -41,6 +41,12 @@ hard()
 	exit 99
 }
 
+# takes_long: it is left out where a few of the tests are enough, see ptx.sh
+takes_long()
+{
+	[ "${REPRODUCERS:-1}" = 1 ] || skip "it takes long"
+}
+
 # done_testing: the last line of every test
 done_testing()
 {

@@ -5,6 +5,7 @@
 # prints and ends as it does, its finding is reported or it is said why not, and
 # the closing line comes, once.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 . "$top_srcdir/testsuite/faults/lib.sh"
 . "$top_srcdir/testsuite/rt/lib.sh"
 

@@ -4,6 +4,7 @@
 # place: the program goes on as if alone, what was found is reported, and it is
 # said that memory ran out.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 . "$top_srcdir/testsuite/faults/lib.sh"
 . "$top_srcdir/testsuite/rt/lib.sh"
 

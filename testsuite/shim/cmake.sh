@@ -3,6 +3,7 @@
 # CMake with gsan-nvcc as its CUDA compiler: it is taken for nvcc, and programs
 # that CMake links with the C++ compiler get the runtime all the same.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 command -v cmake >/dev/null || skip "no cmake"
 stub_folder=gsan	# CMake loses what follows a blank in a library's folder
 . "$top_srcdir/testsuite/shim/stub.sh"

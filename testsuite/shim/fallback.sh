@@ -3,6 +3,7 @@
 # Instrumented PTX that ptxas refuses: the kernels at fault, or else the file, are
 # assembled as the program has them; stderr says so, the status is ptxas's.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 
 # A ptxas that refuses the instrumented kernels named in REFUSE, in the words of SAY:
 # K is the kernel, L the line where its call of the runtime stands.

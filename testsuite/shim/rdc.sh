@@ -3,6 +3,7 @@
 # Device code that is linked: kernels may still have 1,024 threads, and those with
 # launch bounds may call what lies in other files.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 g=$top_builddir/gsan-nvcc
 
 cat >f.cu <<'EOF'
