@@ -63,62 +63,83 @@ static bool calls(const struct rw_block *b)
 	return false;
 }
 
-/* The first and the last block from which one branches to a block. */
-struct sources { unsigned first, last; };
+/* What the search needs of a block; of most it is asked often. */
+struct step {
+	unsigned first, last;   /* blocks from which one branches to it; UINT_MAX: none */
+	unsigned stops;         /* the next from here on that not all pass through */
+	unsigned calls;         /* how many before it have calls */
+	int to;                 /* the block that it branches to; -1: not one that is known */
+	bool branches;
+};
 
 /* Where the ways of the branch that ends block `i` meet; 0 if they need no help, or
  * may not meet. */
-static unsigned join_of(const struct rw_func *rf, const struct sources *from, unsigned i)
+static unsigned join_of(const struct rw_func *rf, const struct step *s, unsigned i)
 {
-	const struct rw_block *b = &rf->blocks[i];
-	int to = branches(b) && b->last->inst.guarded ? target(b) : -1;
-	unsigned end = to > (int)i ? (unsigned)to : 0;
-	bool any = false;
+	unsigned end = s[i].branches && rf->blocks[i].last->inst.guarded && s[i].to > (int)i ? (unsigned)s[i].to : 0;
 
+	if (s[i + 1].stops < end)
+		return 0;
 	for (unsigned k = i + 1; k < end; k++) {
-		const struct rw_block *x = &rf->blocks[k];
-
-		if (!passes_through(x))
-			return 0;
-		any |= calls(x);
-		if (!branches(x))
+		if (!s[k].branches)
 			continue;
-		to = target(x);
-		if (to <= (int)k)
+		if (s[k].to <= (int)k)
 			return 0;
-		end = (unsigned)to > end ? (unsigned)to : end;
+		if ((unsigned)s[k].to > end) {
+			end = (unsigned)s[k].to;
+			if (s[i + 1].stops < end)
+				return 0;
+		}
 	}
+	if (!end || s[end].calls == s[i + 1].calls)
+		return 0;
 	/* Whoever comes to the join came by the branch. */
 	for (unsigned k = i + 1; k <= end; k++)
-		if (from[k].first < i || (from[k].last >= end && from[k].last != UINT_MAX))
+		if (s[k].first < i || (s[k].last >= end && s[k].last != UINT_MAX))
 			return 0;
-	return any ? end : 0;
+	return end;
+}
+
+/* False: it is not known where all branches lead. */
+static bool steps_of(const struct rw_func *rf, struct step *s)
+{
+	unsigned n = rf->nblocks, calling = 0;
+
+	for (unsigned i = 0; i <= n; i++)
+		s[i] = (struct step){ .first = UINT_MAX, .last = UINT_MAX, .to = -1 };
+	for (unsigned i = 0; i < n; i++) {
+		const struct rw_block *b = &rf->blocks[i];
+
+		s[i].calls = calling;
+		calling += calls(b);
+		if (b->last->kind == STMT_INST && b->last->inst.id == INST_BRX_IDX)
+			return false;
+		s[i].branches = branches(b);
+		if (!s[i].branches)
+			continue;
+		s[i].to = target(b);
+		if (s[i].to < 0)
+			return false;
+		if (s[s[i].to].first == UINT_MAX)
+			s[s[i].to].first = i;
+		s[s[i].to].last = i;
+	}
+	s[n].calls = calling;
+	s[n].stops = n;
+	for (unsigned i = n; i-- > 0; )
+		s[i].stops = passes_through(&rf->blocks[i]) ? s[i + 1].stops : i;
+	return true;
 }
 
 static void joins_of(struct rw *r, struct rw_func *rf)
 {
-	struct sources *from = ptx_alloc(r->m->arena, (rf->nblocks + 1) * sizeof *from);
+	struct step *s = ptx_alloc(r->m->arena, (rf->nblocks + 1) * sizeof *s);
 
-	for (unsigned i = 0; i <= rf->nblocks; i++)
-		from[i] = (struct sources){ UINT_MAX, UINT_MAX };
-	for (unsigned i = 0; i < rf->nblocks; i++) {
-		const struct rw_block *b = &rf->blocks[i];
-		int to;
-
-		if (b->last->kind == STMT_INST && b->last->inst.id == INST_BRX_IDX)
-			return;
-		if (!branches(b))
-			continue;
-		to = target(b);
-		if (to < 0)
-			return;
-		if (from[to].first == UINT_MAX)
-			from[to].first = i;
-		from[to].last = i;
-	}
+	if (!steps_of(rf, s))
+		return;
 	rf->joins = ptx_alloc(r->m->arena, rf->nblocks * sizeof *rf->joins);
 	for (unsigned i = 0; i + 1 < rf->nblocks; ) {
-		unsigned end = join_of(rf, from, i);
+		unsigned end = join_of(rf, s, i);
 
 		if (end)
 			rf->joins[rf->njoins++] = (struct rw_join){ rf->blocks[i].last, rf->blocks[end].first };

@@ -274,6 +274,7 @@ FN void unlock(u32 *lock)
 {
 	u32 old;
 	asm volatile("atom.release.gpu.global.exch.b32 %0, [%1], 0;" : "=r"(old) : "l"(lock) : "memory");
+	(void)old;
 }
 
 /* By one lane of those that are together: of two, one would have the lock and
