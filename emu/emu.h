@@ -339,6 +339,7 @@ struct emu_group {
 
 struct emu_warp {
 	struct emu_block *block;
+	struct emu_timing *timing;      /* NULL: nobody asked */
 	unsigned index;         /* in the block */
 	unsigned slot;          /* on its SM: %warpid */
 	uint32_t live;          /* lanes that have not exited */
@@ -461,7 +462,7 @@ struct emu_machine {
 	unsigned left;
 	uint64_t last;                  /* key of the warp that stayed last */
 	uint64_t turns;                 /* how often somebody went to the end of the order */
-	const char *profile;            /* EMU_PROFILE, a file; NULL: none is asked for */
+	const char *profile, *timing;   /* EMU_PROFILE, EMU_TIMING, files; NULL: none is asked for */
 	atomic_bool attention;          /* the host wants the engine to look at its queues */
 };
 
@@ -569,6 +570,14 @@ struct emu_profile {
 void emu_profile_begin(void);
 struct emu_profile *emu_profile_of(struct emu_func *);
 void emu_profile_write(void);
+
+/* timing.c: how long warps would take on a GPU, if emu_m.timing. */
+void emu_timing_init(void);
+void emu_timing_begin(struct emu_warp *);       /* it starts */
+void emu_timing_ready(struct emu_warp *);       /* it waited for the warp that ran last */
+uint64_t emu_timing_of(const struct emu_warp *);
+void emu_timing_op(struct emu_x *, const struct emu_op *, uint32_t m);  /* executed by lanes `m`; 0: none */
+void emu_timing_end(const struct emu_grid *);   /* writes of it what there is to tell */
 
 /* Ends everything with `code` and a message; returns NULL. */
 void emu_print_thread(const struct emu_warp *, unsigned lane, const struct emu_op *);

@@ -11,11 +11,13 @@
 
 #include "emu/emu.h"
 
-static void note(const struct emu_op *op, uint32_t m)
+static void note(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	struct emu_profile *p;
 
-	if (!m || !op->func)
+	if (emu_m.timing)
+		emu_timing_op(x, op, m);
+	if (!emu_m.profile || !m || !op->func)
 		return;
 	p = op->func->profile ? op->func->profile : emu_profile_of(op->func);
 	p->ops++;
@@ -34,7 +36,7 @@ static inline __attribute__((always_inline)) void run(struct emu_x *x, const str
 			m &= op->guard_neg ? ~p : p;
 		}
 		if (profile)
-			note(op, m);
+			note(x, op, m);
 		next = m ? op->fn(x, op, m) : op + 1;
 		x->budget--;
 		if (!next)
@@ -54,7 +56,7 @@ static inline __attribute__((always_inline)) void run(struct emu_x *x, const str
 
 void emu_exec(struct emu_x *x, const struct emu_op *op)
 {
-	if (emu_m.profile)
+	if (emu_m.profile || emu_m.timing)
 		run(x, op, true);
 	else
 		run(x, op, false);

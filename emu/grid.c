@@ -41,6 +41,7 @@ bool emu_machine_init(void)
 		return false;
 	emu_m.stepwise = stepwise;
 	emu_profile_begin();
+	emu_timing_init();
 	emu_set_device((int)sm);
 	emu_m.nsm = (unsigned)sms;
 	emu_m.heap_limit = UINT64_C(8) << 20;
@@ -325,6 +326,7 @@ static void block_start(struct emu_block *b, uint64_t linear, struct emu_cluster
 		w->live = n >= EMU_LANES ? EMU_ALL : (1u << n) - 1;
 		w->cc = 0;
 		w->ran = w->steps = w->place = 0;
+		emu_timing_begin(w);
 		w->ngroups = 1;
 		w->group[0] = (struct emu_group){
 			.pc = g->func->ops, .mask = w->live, .state = GROUP_READY
@@ -504,8 +506,11 @@ struct emu_grid *emu_machine_abandon(void)
 {
 	struct emu_grid *all = emu_m.grids;
 
-	for (struct emu_grid *g = all; g; g = g->next)
+	for (struct emu_grid *g = all; g; g = g->next) {
 		emu_oracle_grid_end(g, NULL, NULL);
+		if (emu_m.timing)
+			emu_timing_end(g);
+	}
 
 	emu_async_abandon();
 	emu_m.grids = NULL;

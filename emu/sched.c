@@ -18,6 +18,7 @@
 #include "emu/oracle_impl.h"
 
 #define QUANTUM    256          /* ops of one turn of a warp, seed 0 */
+#define TIMED_QUANTUM 1         /* likewise, with EMU_TIMING */
 #define LONG_WAIT  2048         /* ops of its warp after which a group must run */
 
 struct emu_machine emu_m;
@@ -49,6 +50,8 @@ void emu_warp_ready(struct emu_warp *w)
 {
 	if (w->run_at >= 0)
 		return;
+	if (emu_m.timing)
+		emu_timing_ready(w);
 	if (emu_m.nrun == emu_m.caprun) {
 		emu_m.caprun = emu_m.caprun ? emu_m.caprun * 2 : 256;
 		emu_m.run = realloc(emu_m.run, emu_m.caprun * sizeof(struct emu_warp *));
@@ -307,8 +310,23 @@ static bool has_ready(const struct emu_warp *w)
 
 /* ---- the machine ------------------------------------------------------------------------------ */
 
+/* Whose time is earliest, on the GPU that timing.c has in mind. */
+static struct emu_warp *earliest(void)
+{
+	struct emu_warp *best = emu_m.run[0];
+
+	for (unsigned i = 1; i < emu_m.nrun; i++)
+		if (emu_timing_of(emu_m.run[i]) < emu_timing_of(best))
+			best = emu_m.run[i];
+	return best;
+}
+
 static struct emu_warp *next_warp(int *quantum)
 {
+	if (emu_m.timing) {
+		*quantum = TIMED_QUANTUM;
+		return earliest();
+	}
 	if (emu_m.seed) {
 		uint64_t r = emu_random();
 		static const uint8_t lengths[] = {1, 2, 3, 5, 8, 16, 32, 64, 128, 255};
@@ -357,6 +375,8 @@ struct emu_grid *emu_run(void)
 		if (ended) {
 			if (emu_m.profile)
 				emu_profile_write();
+			if (emu_m.timing)
+				emu_timing_end(ended);
 			return ended;
 		}
 	}

@@ -193,6 +193,76 @@ awk '
 	END { exit !(all && all == sum && runtime && kernel && !wrong) }' profile ||
 	fail "the profile lacks the kernel or the runtime, or is not their sum"
 
+# ---- how long it would take: loads that wait for each other, and loads that do not; a warp
+# that spins takes as long as the one that it waits for
+cat >timing.ptx <<'EOF'
+//@ device sm_90
+//@ buf data 256
+//@ launch chain grid=1 block=32 args=data
+//@ launch apart grid=1 block=32 args=data
+//@ launch spin grid=1 block=64 args=data
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry chain(.param .u64 p)
+{
+	.reg .b64 %a, %r<5>;
+	ld.param.u64 %a, [p];
+	ld.volatile.global.u64 %r1, [%a];
+	add.s64 %r1, %r1, %a;
+	ld.volatile.global.u64 %r2, [%r1];
+	add.s64 %r2, %r2, %a;
+	ld.volatile.global.u64 %r3, [%r2];
+	add.s64 %r3, %r3, %a;
+	ld.volatile.global.u64 %r4, [%r3];
+	add.s64 %r4, %r4, %a;
+	ret;
+}
+.visible .entry apart(.param .u64 p)
+{
+	.reg .b64 %a, %r<5>;
+	ld.param.u64 %a, [p];
+	ld.volatile.global.u64 %r1, [%a];
+	ld.volatile.global.u64 %r2, [%a+8];
+	ld.volatile.global.u64 %r3, [%a+16];
+	ld.volatile.global.u64 %r4, [%a+24];
+	add.s64 %r1, %r1, %r4;
+	ret;
+}
+.visible .entry spin(.param .u64 p)
+{
+	.reg .b64 %a;
+	.reg .b32 %t, %v;
+	.reg .pred %p;
+	ld.param.u64 %a, [p];
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %p, %t, 32;
+	@%p bra wait;
+	membar.gl;
+	membar.gl;
+	membar.gl;
+	membar.gl;
+	membar.gl;
+	membar.gl;
+	st.volatile.global.u32 [%a+64], 1;
+	ret;
+wait:
+	ld.volatile.global.u32 %v, [%a+64];
+	setp.eq.u32 %p, %v, 0;
+	@%p bra wait;
+	ret;
+}
+EOF
+EMU_TIMING=timing run 0 $gsan_run --no-instrument timing.ptx
+awk '
+	$1 == "kernel" { name = $2; sub(/:/, "", name); cycles[name] = $3 }
+	$1 == "warp" { warp[name, $2] = $3 }
+	/ld.volatile.global.u64 %r4/ { last[name] = $1 }
+	END {
+		exit !(cycles["chain"] > 3 * cycles["apart"] && last["chain"] && cycles["spin"] > 2 * cycles["chain"] / 4 &&
+			warp["spin", "0:"] > warp["spin", "1:"] && warp["spin", "0:"] < 2 * warp["spin", "1:"])
+	}' timing || fail "timing: $(grep -E "^kernel|^warp" timing | tr '\n' ' ')"
+
 # ---- where it runs
 sed '1i//@ requires gpu' clean.ptx >gpu.ptx
 run 77 $gsan_run --check gpu.ptx
