@@ -426,6 +426,35 @@ static bool as_bad(const struct orc_access *x, const struct orc_access *a)
 	return !x->reach.level || (a->reach.level && same_place(x, a) && x->reach.level <= a->reach.level);
 }
 
+/* Are both reads by operations of one group?  Whoever has waited for one has waited for the other
+ * (PTX ISA, cp.async.bulk.wait_group), and gsan keeps one record for what they read. */
+static bool of_group(const struct orc_access *x, const struct orc_access *a)
+{
+	const struct orc_thread *t;
+	const struct orc_groups *g;
+	unsigned k = 0;
+
+	if (!x->issue || x->write || a->write)
+		return false;
+	t = &x->issue->block->thread[x->issue->index];
+	switch (x->thread >> 48) {
+	case ORC_CP_ASYNC:
+		g = &t->cp;
+		break;
+	case ORC_BULK_READ:
+		g = &t->bulk;
+		break;
+	case ORC_WGMMA:
+		g = &t->wgmma;
+		break;
+	default:
+		return false;
+	}
+	while (k < g->n && g->end[k] < a->epoch)
+		k++;
+	return x->epoch > (k ? g->end[k - 1] : 0) && (k == g->n || x->epoch <= g->end[k]);
+}
+
 /* x instead of a: the same thread's before it has published anything in between, or
  * one that comes after it in the order. */
 static bool stands_for(const struct orc_access *x, const struct orc_access *a)
@@ -440,7 +469,7 @@ static bool stands_for(const struct orc_access *x, const struct orc_access *a)
 	    (a->proxy != ORC_GENERIC || !x->issue || orc_proxies(ORC_MOST, a, x) != ORC_FINE))
 		return false;
 	if (x->thread == a->thread)
-		return x->epoch >= a->epoch;
+		return x->epoch >= a->epoch || of_group(x, a);
 	return x->seq > a->seq && orc_get(x->knows[ORC_MOST], a->thread) >= a->epoch;
 }
 

@@ -227,6 +227,7 @@ race_tests = \
 	testsuite/race/block_that_exited.ptx \
 	testsuite/race/blocks_first_and_last.ptx \
 	testsuite/race/blocks_following.ptx \
+	testsuite/race/bulk_group_two_reads.ptx \
 	testsuite/race/byte_in_half.ptx \
 	testsuite/race/byte_in_word.ptx \
 	testsuite/race/byte_same.ptx \
