@@ -236,8 +236,14 @@ static bool behind(const struct orc_thread *t, enum orc_world w, uint64_t thread
 	return t->id / EMU_LANES == thread / EMU_LANES;
 }
 
+static bool waits(const struct orc_op *op)
+{
+	return op->in->id == INST_MBARRIER_TEST_WAIT || op->in->id == INST_MBARRIER_TRY_WAIT;
+}
+
 /* What ends an mbarrier comes after all that was done with it.  One of a thread's uses
- * stands for those before it. */
+ * stands for those before it.  That waits come before is asked for; of arrivals it is told
+ * (memory-model.md 1.7, mbarrier.inval; gsan(7), BUGS). */
 static void all_used(const struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op,
 		     uint64_t addr)
 {
@@ -253,7 +259,7 @@ static void all_used(const struct orc_mbar *m, const struct orc_thread *t, const
 			if (behind(t, ORC_LEAST, u->thread, &u->use[k]))
 				continue;
 			orc_found(&f, 1);
-			if (!n)
+			if (!last.certain && waits(u->use[k].op))
 				last = f;
 			line[n][0] = op->line;
 			line[n++][1] = u->use[k].op->line;

@@ -110,7 +110,7 @@ SLOW bool apart(struct gsan_warp *w, u64 r)
 SLOW void init_fenced(struct gsan_warp *w, u64 place, u32 site)
 {
 	struct gsan_mbar *m = chosen(GSAN_CHOICE_mbar_init_fence) ? mbar_find(place) : 0;
-	if (!m || (load(&m->flags) & (GSAN_MBAR_LIVE | GSAN_MBAR_LOST | GSAN_MBAR_FENCED)) != GSAN_MBAR_LIVE)
+	if (!m || (load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_FENCED)))
 		return;
 	u32 slot = (u32)(place >> 32), clock = load(&m->init_clock), who = slot << 10 | load(&m->init_who);
 	if (!event_known(w, who, clock, false))

@@ -19,7 +19,7 @@ SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes, u32 site)
 {
 	struct gsan_mbar *m = mbar_find(place);
 	u32 slot = (u32)(place >> 32);
-	if (!m || (load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_LIVE)) != GSAN_MBAR_LIVE)
+	if (!m || (load(&m->flags) & GSAN_MBAR_LOST))
 		return 0;
 	mbar_used(w, m, place, site, GSAN_WHY_MBAR_INIT);
 	take_lock(&m->lock);

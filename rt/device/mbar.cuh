@@ -30,7 +30,7 @@
 #define mbar_wait       __gsan_v1_mbar_await
 #define mbar_used       __gsan_v1_mbar_used
 
-/* The mbarrier at a place, NULL if its init was not seen. */
+/* The mbarrier at a place, NULL if its init was not seen, or not to its end. */
 SLOW struct gsan_mbar *mbar_find(u64 place)
 {
 	u32 addr = (u32)place, slot = (u32)(place >> 32);
@@ -41,11 +41,18 @@ SLOW struct gsan_mbar *mbar_find(u64 place)
 	ROLLED
 	for (u32 k = 0; k < GSAN_MBARS; k++) {
 		struct gsan_mbar *x = m + ((addr >> 3) + k) % GSAN_MBARS;
-		uint4 v = load_cg(x);   /* start addr */
+		uint4 v = load_cg(x);   /* start addr lock flags */
 		if (v.x != start)
 			return 0;
-		if (v.y == addr)
-			return x;
+		if (v.y != addr)
+			continue;
+		/* Another thread may be at its init. */
+		ROLLED
+		for (u32 n = 0; n < 100 && v.z && !(v.w & GSAN_MBAR_LIVE); n++) {
+			__nanosleep(100);
+			v = load_cg(x);
+		}
+		return v.w & GSAN_MBAR_LIVE ? x : 0;
 	}
 	return 0;
 }
@@ -355,11 +362,16 @@ SLOW void mbar_saw(struct gsan_warp *w, struct gsan_mbar *m, u32 p, u32 lanes)
 FN bool mbar_passed(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 parity, u32 id[4])
 {
 	uint4 head = load_cg(m), now = load_cg(&m->phase);      /* start addr lock flags; phase first expected later */
-	u32 own = load(&m->last_own), peer = load(&m->last_peer), ahead = load(&m->ahead), p = now.x - 1;
 	if (head.z || (op & 255) == GSAN_MBAR_STATE || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER || !((now.x ^ parity) & 1) ||
-	    ahead >= now.z + now.w || (head.w & GSAN_MBAR_LOST))
+	    (head.w & GSAN_MBAR_LOST))
+		return false;
+	/* What belongs to that phase, and to no other if it is still the last one afterwards. */
+	fence();
+	u32 own = load(&m->last_own), peer = load(&m->last_peer), ahead = load(&m->ahead), p = now.x - 1;
+	if (ahead >= now.z + now.w)
 		return false;
 	mbar_saw(w, m, p, ~0u);
+	fence();
 	/* Has it been marked meanwhile?  The next phase but one takes the place of this one's note. */
 	u32 again = load(&m->phase), lock = load(&m->lock);
 	if (again - now.x > 1)
@@ -514,8 +526,10 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 		return;
 	}
 	struct gsan_mbar *m = mbar_find(place);
-	if (!m)
+	if (!m) {
+		count(GSAN_COUNT_ASYNC_LOST, 1);
 		return;
+	}
 	mbar_used(w, m, place, site, GSAN_WHY_MBAR_INIT);
 	if (what == GSAN_MBAR_INVAL) {
 		ONE_BY_ONE(
@@ -548,7 +562,7 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 	u64 place = place_of(w, addr, op);
 	struct gsan_mbar *m = mbar_find(place);
 	walk(w, m ? WALK_MBAR : WALK_ALL, m ? (u32)(m - mbars_of((u32)(place >> 32))) : 0);
-	if (!m || (load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_LIVE)) != GSAN_MBAR_LIVE) {
+	if (!m || (load(&m->flags) & GSAN_MBAR_LOST)) {
 		__gsan_v1_unmodelled((u64)w);
 		return;
 	}

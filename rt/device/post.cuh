@@ -256,7 +256,10 @@ SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 	ROLLED
 	for (u32 at = 0; at < end - from; at += n) {
 		const struct gsan_post *p = q->e + (from + at + rank) % GSAN_POSTS;
-		u64 v = load64((const u64 *)&p->next), r = load64((const u64 *)&p->work.side[0].rec);
+		u64 v = load64((const u64 *)&p->next), r = 0;
+		/* It was written before: not to be loaded before that is seen. */
+		if (GSAN_POST_NUMBER(v) == ((from + at + rank) & 0xffffff))
+			r = load64((const u64 *)&p->work.side[0].rec);
 		meet_all(group);
 		ROLLED
 		for (u32 i = at, rest = group; rest && i < end - from; i++, rest &= rest - 1) {

@@ -578,7 +578,7 @@ SLOW void tc_commit_at(struct gsan_warp *w, struct gsan_tc *t, u64 place, u32 up
 {
 	struct gsan_mbar *m = mbar_find(place);
 	u32 slot = (u32)(place >> 32), k = fetch_add(&t->commits, 1) % GSAN_COMMITS, old = load(&t->commit[k].upto);
-	if (!m || (load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_LIVE)) != GSAN_MBAR_LIVE) {
+	if (!m || (load(&m->flags) & GSAN_MBAR_LOST)) {
 		/* Who waits there knows what cannot be told. */
 		fetch_max(&t->lost_group, upto);
 		fetch_add(&w->unmodelled, 1);
