@@ -455,14 +455,15 @@ static bool of_group(const struct orc_access *x, const struct orc_access *a)
 	return x->epoch > (k ? g->end[k - 1] : 0) && (k == g->n || x->epoch <= g->end[k]);
 }
 
-/* x instead of a: the same thread's before it has published anything in between, or
- * one that comes after it in the order. */
-static bool stands_for(const struct orc_access *x, const struct orc_access *a)
+/* x instead of a, in a race with b: the same thread's before it has published anything in
+ * between, or one that comes after it in the order. */
+static bool stands_for(const struct orc_access *x, const struct orc_access *a, const struct orc_access *b)
 {
 	if (x == a)
 		return true;
-	/* A race through the read-only proxy is one of its own; it is one without. */
-	if ((a->read_only && !x->read_only) || !as_bad(x, a))
+	/* What was written before is a race of its own through the read-only proxy; what is
+	 * written afterwards is one as for any read. */
+	if ((a->read_only && !x->read_only && b->seq < a->seq) || !as_bad(x, a))
 		return false;
 	/* Behind the fence an operation is no better than what it came behind. */
 	if (a->proxy != x->proxy &&
@@ -508,10 +509,10 @@ static void demand(struct orc_grid *g, const struct orc_race *r, unsigned i)
 
 	add_lines(&line, &n, &cap, a->op->line, b->op->line);
 	for (unsigned k = 0; k < c->n; k++) {
-		if (!stands_for(c->v[k], a))
+		if (!stands_for(c->v[k], a, b))
 			continue;
 		for (unsigned m = 0; m < c->n; m++)
-			if (stands_for(c->v[m], b) && open(c->v[k], c->v[m]))
+			if (stands_for(c->v[m], b, a) && open(c->v[k], c->v[m]))
 				add_lines(&line, &n, &cap, c->v[k]->op->line, c->v[m]->op->line);
 	}
 	fact_of(r, &f);

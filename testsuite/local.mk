@@ -206,6 +206,7 @@ race_tests = \
 	testsuite/race/70_clc_nofence.ptx \
 	testsuite/race/70_clc_one_way_acquire_only.ptx \
 	testsuite/race/71_nc_load.ptx \
+	testsuite/race/71_nc_then_written.ptx \
 	testsuite/race/71_nc_load_after_bar.ptx \
 	testsuite/race/72_discard_line.ptx \
 	testsuite/race/73_multimem_alias.ptx \
