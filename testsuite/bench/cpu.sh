@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `make bench`, first part: the rewriter's speed beside ptxas's own time, on
-# corpus files of a megabyte of PTX and more.
+# corpus files of a megabyte of PTX and more, on a small one (sort), and on one
+# that is made of accesses alone (dense).
 . "$top_srcdir/testsuite/lib.sh"
 
 ptx()		# ptx SOURCE ARCH FLAG...

@@ -175,7 +175,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 	}
 }
 
-/* Three tiles for each of two blocks; a product of 4,096 cubed with a block on every
+/* Three tiles for each of two blocks; a product of 2,048 cubed with a block on every
  * multiprocessor. */
 int main(int argc, char **argv)
 {
