@@ -70,7 +70,8 @@ step san-make 900 make $jobs || failed=$((failed + 1))
 step san-check 600 make check $jobs TESTS="$(make -s list-tests | grep -vE '\.(sh|ptx|cu|tap)$' | tr '\n' ' ')"
 count san-check
 
-# The tarball has the same tests: one in eight of those that are many shows that it has.
+# The tarball has the same tests: one in eight of those that are many shows that it has, and
+# those that take long are left out.
 cd "$logs/plain" || give_up
 if step distcheck 1500 env REPRODUCERS=8 make distcheck $jobs; then
 	passed=$((passed + 1))

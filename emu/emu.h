@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define __CUDA_API_VERSION_INTERNAL 1      /* names as they are exported, with their _v2 */
 #include <cuda.h>
@@ -269,6 +270,12 @@ struct emu_func {
 	bool injected;                  /* the oracle: no part of the program */
 	struct orc_op **watch;          /* the oracle: by number of the op; NULL */
 };
+
+/* Is it the device runtime's, and not the program's own? */
+static inline bool emu_is_runtime(const struct emu_func *f)
+{
+	return !strncmp(f->name, "__gsan_", 7);
+}
 
 /* Rows at the start of every frame: where to go on, with which frame and which
  * end of the stack; where this frame's local variables start. */

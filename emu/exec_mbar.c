@@ -9,8 +9,6 @@
  * tx counts in two's complement.  A phase is complete when nothing is pending and
  * tx is zero.  The state that an arrival returns is the word before it.
  */
-#include <string.h>
-
 #include "emu/access.h"
 #include "emu/oracle_impl.h"
 
@@ -45,7 +43,7 @@ static uint64_t *object(struct emu_x *x, const struct emu_op *op, unsigned l, bo
 		return NULL;
 	}
 	/* The device runtime looks where the program left something, as it may on a GPU. */
-	if (live && !(*p & LIVE) && strncmp(op->func->name, "__gsan_", 7)) {
+	if (live && !(*p & LIVE) && !emu_is_runtime(op->func)) {
 		if (emu_oracle_on)
 			emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
 		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,

@@ -119,7 +119,7 @@ void emu_oracle_wrap(struct emu_func *f)
 {
 	unsigned accesses = 0;
 
-	f->injected = !strncmp(f->name, "__gsan_", 7);
+	f->injected = emu_is_runtime(f);
 	if (f->injected)
 		return;
 	f->watch = orc_alloc(f->nops, sizeof *f->watch);

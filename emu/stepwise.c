@@ -73,7 +73,7 @@ static bool is_step(const struct emu_op *op)
 	struct emu_func *f = op->func;
 
 	if (!f->step) {
-		bool ours = !f->entry && !strncmp(f->name, "__gsan_", 7);
+		bool ours = !f->entry && emu_is_runtime(f);
 
 		f->step = ptx_alloc(f->mod->ptx->arena, f->nops);
 		for (unsigned i = 0; i < f->nops; i++)

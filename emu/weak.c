@@ -400,7 +400,7 @@ static void wrap(struct emu_op *op, emu_op_fn *fn, const struct emu_op *at)
 
 void emu_weak_wrap(struct emu_func *f)
 {
-	unsigned does = strncmp(f->name, "__gsan_", 7) ? module_does(f->mod) : 0;
+	unsigned does = emu_is_runtime(f) ? 0 : module_does(f->mod);
 
 	if (!(does & (ASYNC_WRITES | ASYNC_READS_GLOBAL)))
 		return;

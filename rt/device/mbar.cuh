@@ -291,6 +291,9 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		m->tx_expected += n * times;
 	}
 	m->ahead += arrivals;
+	/* Nobody has seen the phase over, and yet it may be: what was copied may be of the next. */
+	if ((what == GSAN_MBAR_CP_ARRIVE || what == GSAN_MBAR_CP_ARRIVE_NOINC) && m->ahead > m->expected)
+		count(GSAN_COUNT_ASYNC_LOST, 1);
 	if (what == GSAN_MBAR_DROP || what == GSAN_MBAR_DROP_EXPECT)
 		m->later -= arrivals;
 	if (own || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)

@@ -207,6 +207,7 @@ SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
 enum walk_for {
 	WALK_HELP,              /* nothing: a wait in vain, which comes again */
 	WALK_REST,              /* nothing: they are going to wait for something else */
+	/* From here on, what they may not go on without: */
 	WALK_ALL,
 	WALK_MBAR,              /* copies that complete on an mbarrier of the block, of that number */
 	WALK_GROUP              /* the calling thread's bulk groups up to that number */

@@ -245,6 +245,13 @@ FN u32 warps_of(u32 slot, u32 start)
 	return v.x == start ? (v.w + 31) >> 5 : 32;
 }
 
+FN void load_rows(uint4 *to, const struct gsan_own *from)
+{
+#pragma unroll
+	for (u32 k = 0; k < 8; k++)
+		to[k] = load_cg(from + k);
+}
+
 /* The header of a snapshot. */
 struct snap_head { uint4 a, b, c, d; };         /* in the order of struct gsan_snap */
 
@@ -258,14 +265,11 @@ SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s, const struct snap
 	if (a.z != mine.z || a.w != mine.w)
 		return;
 	bool more = a.y & GSAN_SNAP_OWN, raise = b.x > floor;
-	uint4 x[8], y[8];
-	if (more || raise) {
-#pragma unroll
-		for (u32 k = 0; k < 8; k++) {
-			x[k] = load_cg(rows + k);
-			y[k] = more ? load_cg(snap_own(s) + k) : four(0, 0, 0, 0);
-		}
-	}
+	uint4 x[8], y[8] = { };
+	if (more || raise)
+		load_rows(x, rows);
+	if (more)
+		load_rows(y, snap_own(s));
 	u32 warps = warps_of(mine.z, mine.w);
 	if (sc_cta > to->sc_cta)
 		to->sc_cta = sc_cta;
@@ -275,13 +279,10 @@ SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s, const struct snap
 	store_own(rows + b.y, joined);
 	ROLLED
 	for (u32 i = 0; i < warps && (more || raise); i += 8) {
-		if (i) {
-#pragma unroll
-			for (u32 k = 0; k < 8; k++) {
-				x[k] = load_cg(rows + i + k);
-				y[k] = more ? load_cg(snap_own(s) + i + k) : four(0, 0, 0, 0);
-			}
-		}
+		if (i)
+			load_rows(x, rows + i);
+		if (i && more)
+			load_rows(y, snap_own(s) + i);
 #pragma unroll
 		for (u32 k = 0; k < 8; k++) {
 			struct gsan_own was = own_in(x[k]);

@@ -32,9 +32,10 @@ programs $((40 / ${REPRODUCERS:-1})) --products
 	fail "soak --seed=105823: $(head -n 2 out)"
 # A log of fences that moves on while others read it; an expect_tx for the next phase where nobody
 # waited for the one before; such a copy when its block ends, and when a later one takes its place;
-# a look at an mbarrier that the program has spoilt; another at whose init a thread still is.
+# a look at an mbarrier that the program has spoilt; another at whose init a thread still is;
+# copies of cp.async that arrive again where nobody saw the phase over.
 for seeds in "26548 --count=3" "18855 --count=6" "240 --count=1" "276 --count=1" "7777 --count=5" \
-	"231985 --count=5" "206677 --count=1"; do
+	"231985 --count=5" "206677 --count=1" "264984 --count=2"; do
 	"$top_builddir/testsuite/gen/soak" --async --seed=$seeds --no-shrink --save=found >out 2>&1 ||
 		fail "soak --async --seed=$seeds: $(head -n 2 out)"
 done

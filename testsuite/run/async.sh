@@ -288,4 +288,36 @@ got=$(sum 3 right.ptx)
 [ "$got" = "$tiles" ] || fail "right.ptx instrumented: $got"
 got=$(sum 3 stored.ptx)
 [ "$got" = "$rows" ] || fail "stored.ptx instrumented: $got"
+
+# ---- What one thread has copied, all that come to a named barrier compare.
+cat >help.ptx <<'E'
+//@ device sm_90
+//@ buf out 4096
+//@ launch k grid=1 block=128 args=out
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .pred %p;
+	.reg .b32 %t;
+	.reg .b64 %d;
+	.shared .align 128 .b8 y[4096];
+	ld.param.u64 %d, [out];
+	mov.u32 %t, %tid.x;
+	setp.eq.u32 %p, %t, 0;
+	@!%p bra MEET;
+	cp.async.bulk.global.shared::cta.bulk_group [%d], [y], 4096;
+	cp.async.bulk.commit_group;
+MEET:
+	barrier.sync 1, 128;
+	@%p cp.async.bulk.wait_group 0;
+	ret;
+}
+E
+EMU_TIMING=timing run 0 $gsan_run help.ptx
+awk '
+	$1 == "kernel" { k = $2 == "k:" }
+	k && $4 == "__gsan_v1_help" && $3 > 1000 { n++ }
+	END { exit n < 1 }' timing || fail "a copy is not compared at a named barrier: $(grep _help timing)"
 done_testing
