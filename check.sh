@@ -60,7 +60,7 @@ cd "$logs/plain" || give_up
 step configure 120 ../../configure --enable-werror || give_up
 sed -n '/is configured:$/,$p' "$logs/configure.log"
 step make 900 make $jobs || give_up
-step check 1500 make -k check $jobs
+step check 2400 make -k check $jobs
 count check
 
 cd "$logs/san" || give_up

@@ -29,5 +29,5 @@ check_PROGRAMS += testsuite/sameelf testsuite/samemem
 testsuite_sameelf_SOURCES = testsuite/sameelf.c
 testsuite_samemem_SOURCES = testsuite/samemem.c
 testsuite_samemem_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a
-TESTS += $(corpus_tests) testsuite/contents.sh testsuite/perturb.sh
+TESTS += testsuite/contents.sh $(corpus_tests) testsuite/perturb.sh
 EXTRA_DIST += testsuite/corpus.sh testsuite/contents.sh testsuite/perturb.sh $(corpus_tests)

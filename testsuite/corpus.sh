@@ -5,7 +5,7 @@
 # that its "// archs:" line allows with CORPUS=full in the environment.
 #
 #   1. what --print prints gives the machine code of the original, byte for byte
-#   2. the instrumented text goes through ptxas: with the device runtime, whose text takes it
+#   2. the instrumented text goes through ptxas -c: with the device runtime, whose text takes it
 #      longer than all else, where the line has a plus, or all with CORPUS=full
 #   3. rewriting it once more changes nothing
 #   4. for the first target, at least as many kernels as its "// contents: COUNT
@@ -45,7 +45,7 @@ fi
 # The file names are the same in every folder: ptxas writes them into notes.
 assemble()
 {
-	(cd "$1" && "$PTXAS" $as $calls -arch="sm_$arch" k.ptx -o k.cubin) >log 2>&1 && return
+	(cd "$1" && "$PTXAS" $as $relocatable -arch="sm_$arch" k.ptx -o k.cubin) >log 2>&1 && return
 	fail "$combo: ptxas refuses the $1 text"
 	head -n 10 log | sed 's/^/  /'
 	return 1
@@ -64,7 +64,7 @@ contents()
 	[ "${got:-0}" -ge "$count" ] || fail "$combo: not $count kernels that leave the same"
 }
 
-first=yes calls=
+first=yes relocatable=
 for combo in $combos; do
 	alone=-c
 	[ "${CORPUS:-quick}" != full ] && [ "${combo%+}" = "$combo" ] || alone=
@@ -98,9 +98,9 @@ for combo in $combos; do
 
 	if "$gsan_ptx" $rewrite $alone original/k.ptx -o instrumented/k.ptx 2>log; then
 		grep -q __gsan_ instrumented/k.ptx || fail "$combo: nothing was instrumented"
-		calls=$alone
+		relocatable=-c
 		assemble instrumented
-		calls=
+		relocatable=
 		"$gsan_ptx" $rewrite $alone instrumented/k.ptx -o again/k.ptx 2>log &&
 			cmp instrumented/k.ptx again/k.ptx ||
 			fail "$combo: rewriting twice is not rewriting once: $(head -n 3 log)"

@@ -2,7 +2,7 @@
 /* CUB for whole arrays: radix sort, scan with decoupled look-back, selection.
  * The machine code of a library in real use, well over a megabyte of PTX. */
 // archs: 75 80 90a 100a 120a
-// quick: 80/plain 90a/plain
+// quick: 80/plain
 // contents: 19
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>

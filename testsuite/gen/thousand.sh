@@ -4,6 +4,7 @@
 # asynchronous world or of wgmma: gsan and the oracle agree about every one.  What they do not
 # agree about is named; soak makes it short.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 
 # programs N OPTION...: the first N
 programs()
@@ -20,10 +21,9 @@ programs()
 		fail "soak $*: not about half of them race"
 }
 
-# REPRODUCERS=N: fewer of them as well.
-programs $((850 / ${REPRODUCERS:-1}))
-programs $((150 / ${REPRODUCERS:-1})) --async
-programs $((40 / ${REPRODUCERS:-1})) --products
+programs 850
+programs 150 --async
+programs 20 --products
 # Threads that name different counts at one barrier, with the programs before that make up its schedule.
 "$top_builddir/testsuite/gen/soak" --seed=64120 --count=48 --no-shrink --save=found >out 2>&1 ||
 	fail "soak --seed=64120: $(head -n 2 out)"

@@ -6,7 +6,8 @@
 takes_long
 
 # A ptxas that refuses the instrumented kernels named in REFUSE, in the words of SAY:
-# K is the kernel, L the line where its call of the runtime stands.
+# K is the kernel, L the line where its call of the runtime stands.  -c: what it makes
+# otherwise is not looked at, and takes it longer.
 cat >as <<'EOF'
 #!/bin/sh
 for word do
@@ -20,7 +21,7 @@ said=$(awk -v refuse=" $REFUSE " -v say="$SAY" '
 		gsub(/K/, name, say); gsub(/L/, NR, say); print say; exit }' "$in")
 [ -z "$said" ] || { echo "as: a note"; printf '%s\n' "$said"; exit 255; } >&2
 echo "as: done" >&2
-exec "$PTXAS" "$@"
+exec "$PTXAS" -c "$@"
 EOF
 chmod +x as
 export PTXAS
@@ -143,9 +144,9 @@ cat >s.cu <<'EOF'
 __global__ void k(int *p) { __threadfence(); atomicAdd(p, 1); __syncthreads(); p[threadIdx.x] = 1; }
 EOF
 unset GSAN_PTXAS
-as="-Xptxas -Werror -Xptxas -warn-spills"
+as="-rdc=true -Xptxas -Werror -Xptxas -warn-spills"
 "$NVCC" -arch=sm_90 $as -cubin s.cu -o s.cubin || skip "this ptxas warns about plain code"
-"$top_builddir/gsan-nvcc" -arch=sm_90 -Xptxas -warn-spills -cubin s.cu -o s.cubin 2>err || hard "gsan-nvcc"
+"$top_builddir/gsan-nvcc" -arch=sm_90 -rdc=true -Xptxas -warn-spills -cubin s.cu -o s.cubin 2>err || hard "gsan-nvcc"
 grep -qi spill err || skip "the runtime spills nothing"
 mkdir kept
 run 0 "$top_builddir/gsan-nvcc" --gsan-keep=kept -gencode arch=compute_90,code=[sm_90,compute_90] \

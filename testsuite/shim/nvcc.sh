@@ -3,6 +3,7 @@
 # gsan-nvcc on the command lines that builds use: each compilation's PTX is
 # rewritten once, programs get the runtime, output and status are nvcc's.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 . "$top_srcdir/testsuite/shim/stub.sh"
 g=$gsan_nvcc
 sm="-arch=sm_80"
