@@ -406,7 +406,7 @@ static int act(struct runner *r, const struct run_action *a)
 
 /* ---- The end. */
 
-static bool dump(struct runner *r)
+static bool dump(struct runner *r, const char *name, size_t len)
 {
 	const struct run_obj *o = NULL;
 	unsigned char *bytes;
@@ -415,11 +415,12 @@ static bool dump(struct runner *r)
 	int k;
 
 	for (k = 1; k < r->s->nobjs; k++)
-		if (!strcmp(r->s->objs[k].name, r->job->dump) && r->s->objs[k].bytes)
+		if (!strncmp(r->s->objs[k].name, name, len) && !r->s->objs[k].name[len] &&
+		    r->s->objs[k].bytes)
 			o = &r->s->objs[k];
 	if (!o) {
-		fprintf(stderr, "gsan-run: --dump: the script has no memory block \"%s\"\n",
-			r->job->dump);
+		fprintf(stderr, "gsan-run: --dump: the script has no memory block \"%.*s\"\n",
+			(int)len, name);
 		return false;
 	}
 	n = (o->bytes + 3) / 4;
@@ -440,6 +441,20 @@ static bool dump(struct runner *r)
 	}
 	putchar('\n');
 	free(bytes);
+	return true;
+}
+
+static bool dump_all(struct runner *r)
+{
+	const char *p = r->job->dump;
+
+	while (p) {
+		size_t len = strcspn(p, ",");
+
+		if (!dump(r, p, len))
+			return false;
+		p = p[len] ? p + len + 1 : NULL;
+	}
 	return true;
 }
 
@@ -465,7 +480,7 @@ static int perform(struct runner *r)
 	}
 	if (!TRY(r, NOWHERE, cuCtxSynchronize()))
 		return RUN_OTHER;
-	if (r->job->dump && !dump(r))
+	if (!dump_all(r))
 		return RUN_OTHER;
 	return RUN_OK;
 }

@@ -50,7 +50,7 @@ static const char usage_text[] =
 "      --seeds=A..B        run with every seed from A to B; all findings count\n"
 "      --timeout=SECONDS   end a run after so long, whatever the script says\n"
 "      --no-instrument     run the PTX as it is\n"
-"      --dump=NAME         print the words of buffer NAME after the run\n"
+"      --dump=NAME[,...]   print the words of these buffers after the run\n"
 "      --keep=FILE         write the instrumented PTX to FILE\n"
 "      --parse-only        check the script and the command line, run nothing\n"
 "  -v, --verbose           say what is done\n"

@@ -206,7 +206,7 @@ struct run_job {
 	bool verbose;
 	bool optional;          /* no such device: say so to the parent, not to the user */
 	bool oracle;            /* ask the oracle, too */
-	const char *dump;       /* buffer whose words to print at the end */
+	const char *dump;       /* buffers whose words to print at the end, by commas; or NULL */
 	const char *keep;       /* file for the rewritten PTX */
 	int fd;                 /* messages to the parent */
 };

@@ -16,16 +16,15 @@ for file in "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.
 	case $file in
 	*/race/*) ! grep -q '^//@ launch.* pdl' "$file" || continue ;;
 	esac
-	for name in $(sed -n 's,^//@ \(buf\|hostbuf\|managed\)  *\([^ ]*\).*,\2,p' "$file"); do
-		timeout 60 "$top_builddir/gsan-run" --device=emu --seed=2 --no-instrument \
-			--dump="$name" "$file" >want 2>log
-		# It cannot run here, or not to its end, with gsan or without.
-		[ -s want ] || continue
-		timeout 60 "$top_builddir/gsan-run" --device=emu --seed=2 --dump="$name" "$file" \
-			>got 2>log
-		cmp -s want got || fail "$(basename "$file"): buffer $name: $(diff want got | head -n 4)"
-		buffers=$((buffers + 1))
-	done
+	names=$(sed -n 's,^//@ \(buf\|hostbuf\|managed\)  *\([^ ]*\).*,\2,p' "$file" | paste -sd,)
+	[ -n "$names" ] || continue
+	timeout 60 "$top_builddir/gsan-run" --device=emu --seed=2 --no-instrument --dump="$names" \
+		"$file" >want 2>log
+	# It cannot run here, or not to its end, with gsan or without.
+	[ -s want ] || continue
+	timeout 60 "$top_builddir/gsan-run" --device=emu --seed=2 --dump="$names" "$file" >got 2>log
+	cmp -s want got || fail "$(basename "$file"): $(diff want got | head -n 4)"
+	buffers=$((buffers + $(echo "$names" | tr ',' '\n' | wc -l)))
 done
 echo "$buffers buffers"
 [ "$buffers" -ge 100 ] || fail "only $buffers buffers were compared"

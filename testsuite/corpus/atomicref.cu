@@ -2,7 +2,7 @@
 /* cuda::atomic_ref, cuda::atomic and the atomic* functions: every order, every
  * scope, the types that have instructions and those that loop. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/rdc 80/lineinfo 100a/plain
+// quick: 75/rdc 100a/lineinfo
 // contents: 2 16 integers floats
 #include <cuda/atomic>
 #include <cuda_bf16.h>

@@ -2,7 +2,7 @@
 /* Thread-block clusters and what surrounds a kernel: distributed shared memory
  * through cooperative groups, bounds and register limits, constant parameters. */
 // archs: 90a 100a 120a
-// quick: 90a/G 100a/rdc 120a/plain
+// quick: 90a/G 120a/plain
 // contents: 3
 #include <cooperative_groups.h>
 

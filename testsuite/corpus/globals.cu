@@ -2,7 +2,7 @@
 /* Variables: initialised with numbers, addresses, strings and tables; constant,
  * managed, aligned, in functions, in templates; kept and taken by address. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/rdc 80/plain 100a/G
+// quick: 75/rdc 100a/G
 // contents: 1 16 addresses
 #include <cuda_runtime.h>
 

@@ -2,7 +2,7 @@
 /* Cooperative groups: tiles of every size, coalesced and labelled groups,
  * reductions and scans, the grid's barrier, and a solver that uses it. */
 // archs: 75 80 90a 100a 120a
-// quick: 80/rdc 90a/plain 120a/lineinfo
+// quick: 80/rdc 120a/lineinfo
 // contents: 3
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

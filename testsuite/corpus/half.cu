@@ -2,7 +2,7 @@
 /* Small floats: arithmetic, comparisons, conversions and packed forms of
  * __half, __nv_bfloat16, fp8; their shuffles, cached loads and atomics. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/plain 90a/plain 120a/rdc
+// quick: 75/plain 120a/rdc
 // contents: 2
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

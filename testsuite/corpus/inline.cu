@@ -3,7 +3,7 @@
  * their own, loops, guards, sinks, selectors, every barrier form, orders and
  * scopes spelled out, cache hints, constants in all notations. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/plain 80/rdc 100a/lineinfo 120a/G
+// quick: 75/plain 100a/lineinfo
 // contents: 5
 #include <cstdint>
 

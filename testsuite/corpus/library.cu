@@ -2,7 +2,7 @@
 /* The C++ library on the device: tuples, optionals, spans, mdspan, variants,
  * algorithms, functional objects and lambdas, with the long names they give. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/lineinfo 80/rdc 100a/plain
+// quick: 75/lineinfo 100a/plain
 // contents: 3
 #include <cuda/functional>
 #include <cuda/std/array>

@@ -2,7 +2,7 @@
 /* Arithmetic in all widths: libdevice's long functions with their tables in
  * local memory, 128-bit integers, carries, bit fiddling, dot products. */
 // archs: 75 80 90a 100a 120a
-// quick: 80/plain 90a/lineinfo 120a/G
+// quick: 80/plain 90a/lineinfo
 // contents: 3
 #include <cmath>
 #include <cuda_runtime.h>

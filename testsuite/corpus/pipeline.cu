@@ -3,7 +3,7 @@
  * and consumers apart; the C interface's __pipeline_* as well. */
 // archs: 75 80 90a 100a 120a
 // flags: -diag-suppress 20054
-// quick: 80/plain 80/G 100a/rdc
+// quick: 80/plain 100a/rdc
 // contents: 6
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>

@@ -2,7 +2,7 @@
 /* What calls into the system: printf, assert, malloc and free, new and delete,
  * trap, clocks, sleeping, profiler counters. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/G 80/plain 90a/rdc
+// quick: 75/G 90a/rdc
 // contents: 3 16 once
 #include <cassert>
 #include <cstdio>

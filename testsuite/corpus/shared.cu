@@ -3,7 +3,7 @@
  * it, static of every type, padded, volatile, unions, and through generic
  * pointers that may point anywhere. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/G 80/lineinfo 100a/rdc
+// quick: 75/G 100a/rdc
 // contents: 5
 #include <cuda_runtime.h>
 

@@ -2,7 +2,7 @@
 /* CUB inside a block: sorts, scans, reductions, exchanges, loads and stores of
  * each sort.  Unrolled by the library into long stretches of shared memory. */
 // archs: 75 80 90a 100a 120a
-// quick: 80/plain 120a/plain
+// quick: 120a/plain
 // contents: 4
 #include <cub/block/block_exchange.cuh>
 #include <cub/block/block_histogram.cuh>

@@ -2,7 +2,7 @@
 /* Texture and surface objects: every geometry, levels, gradients, gather,
  * layers, cubes, sparse fetches; surfaces with each boundary mode. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/lineinfo 90a/G 100a/plain
+// quick: 75/lineinfo 90a/G
 // contents: 0
 #include <cuda_runtime.h>
 

@@ -2,7 +2,7 @@
 /* What a warp does together: shuffles, votes, matches, reductions, warp
  * barriers with masks, divergence and reconvergence, warp-synchronous code. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/lineinfo 80/plain 120a/rdc
+// quick: 75/lineinfo 120a/rdc
 // contents: 4
 #include <cuda_runtime.h>
 

@@ -2,7 +2,7 @@
 /* Warp matrix operations: shapes, types and layouts of nvcuda::wmma, from and
  * to global and shared memory, and the mma.sync and ldmatrix under them. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/plain 80/G 120a/plain
+// quick: 75/plain 80/G
 // contents: 6
 #include <cuda_bf16.h>
 #include <mma.h>

@@ -100,11 +100,11 @@ kernel '	st.global.u32 [%d0+4], %r0;' >host.ptx <<'E'
 E
 run 0 $gsan_run --check --dump=b host.ptx
 has out 'b+0000: 000000ab 0000004d 000000ab 0000ffff'
-run 0 $gsan_run --dump=a host.ptx
+run 0 $gsan_run --dump=a,c host.ptx
 has out 'a+0000: 000000ab 0000004d 03020100 000000ab'
-run 0 $gsan_run --dump=c host.ptx
 has out 'c+0000: 00000000 00000000 00000000 00000063 000000ab 0000004d 000000ab 0000ffff'
-run 3 $gsan_run --dump=nothing host.ptx
+run 3 $gsan_run --dump=a,nothing host.ptx
+run 3 $gsan_run --dump=a,, host.ptx
 kernel >dump.ptx <<'E'
 //@ buf a 10 iota
 //@ buf r 64 rand 1
