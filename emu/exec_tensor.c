@@ -257,6 +257,14 @@ static bool put(struct emu_tmap *t, enum field f, uint32_t ord, uint64_t v)
 	return false;
 }
 
+/* Compilers make maps of nothing: 128 bytes of zeros, and then each field. */
+static bool blank(const struct emu_tmap *t)
+{
+	static const struct emu_tmap zero;
+
+	return !memcmp(t, &zero, sizeof zero);
+}
+
 /* o[]: the new value.  kind: the field; imm: which dimension. */
 static const struct emu_op *replace(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
@@ -268,6 +276,10 @@ static const struct emu_op *replace(struct emu_x *x, const struct emu_op *op, ui
 		if (!p)
 			return NULL;
 		memcpy(&t, p, sizeof t);
+		if (blank(&t)) {
+			t.magic = EMU_TMAP_MAGIC;
+			t.mode = TMAP_TILED;
+		}
 		if (t.magic != EMU_TMAP_MAGIC)
 			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 					 "there is no tensor map at 0x%llx", (unsigned long long)a);

@@ -66,12 +66,36 @@ static void enter(const struct gsan_map *m)
 	}
 }
 
+static unsigned long long hash_of(const CUtensorMap *map)
+{
+	unsigned long long key = 1, word;
+
+	for (unsigned i = 0; i < sizeof *map / 8; i++) {
+		memcpy(&word, (const char *)map + 8 * i, 8);
+		key = GSAN_MAP_HASH(key, word);
+	}
+	return key | 1;
+}
+
+/* Compilers make maps on the device of nothing: 128 bytes of zeros, and then each field
+ * by tensormap.replace (Triton's tl.make_tensor_descriptor). */
+static void enter_blank(void)
+{
+	static const CUtensorMap zeros;
+	struct gsan_map m = { .key = hash_of(&zeros), .rank = 1 };
+
+	for (unsigned i = 0; i < 5; i++)
+		m.dim[i] = m.box[i] = m.every[i] = 1;
+	enter(&m);
+}
+
 void rt_maps_into(struct gsan_map *to)
 {
 	pthread_mutex_lock(&rt_lock);
 	if (to != table)
 		memcpy(to, table, sizeof early);
 	table = to;
+	enter_blank();
 	pthread_mutex_unlock(&rt_lock);
 }
 
@@ -91,17 +115,6 @@ static bool common(struct gsan_map *m, CUtensorMapDataType type, cuuint32_t rank
 	}
 	return m->stride[0] && interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
 	       (swizzle == CU_TENSOR_MAP_SWIZZLE_NONE || m->span);
-}
-
-static unsigned long long hash_of(const CUtensorMap *map)
-{
-	unsigned long long key = 1, word;
-
-	for (unsigned i = 0; i < sizeof *map / 8; i++) {
-		memcpy(&word, (const char *)map + 8 * i, 8);
-		key = GSAN_MAP_HASH(key, word);
-	}
-	return key | 1;
 }
 
 /* `map` is what the driver made of `m`. */

@@ -163,6 +163,7 @@ race_tests = \
 	testsuite/race/57_tensormap_edit_source.ptx \
 	testsuite/race/57_tensormap_in_flight.ptx \
 	testsuite/race/57_tensormap_nofence.ptx \
+	testsuite/race/57_tensormap_of_zeros.ptx \
 	testsuite/race/57_tensormap_other_cta_no_acquire.ptx \
 	testsuite/race/57_tensormap_release_first.ptx \
 	testsuite/race/57_tensormap_release_only.ptx \
@@ -509,6 +510,7 @@ norace_tests = \
 	testsuite/norace/57_tensormap_cp_fenceproxy.ptx \
 	testsuite/norace/57_tensormap_edit.ptx \
 	testsuite/norace/57_tensormap_edit_beside.ptx \
+	testsuite/norace/57_tensormap_of_zeros.ptx \
 	testsuite/norace/57_tensormap_other_cta.ptx \
 	testsuite/norace/57_tensormap_param.ptx \
 	testsuite/norace/57_tensormap_third_cta_releases.ptx \
