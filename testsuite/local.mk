@@ -571,6 +571,7 @@ norace_tests = \
 	testsuite/norace/column_between.ptx \
 	testsuite/norace/complete_tx_then_arrive.ptx \
 	testsuite/norace/counter_of_writers.ptx \
+	testsuite/norace/cp_async_own_fence.ptx \
 	testsuite/norace/cp_async_then_store_fence.ptx \
 	testsuite/norace/cp_mask_left_out.ptx \
 	testsuite/norace/cpasync_three_buffers.ptx \

@@ -101,10 +101,12 @@ SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spac
 	return false;
 }
 
-/* Does the calling lane know of a fence that a warp of the block ran?  `only_full`: of a
- * warp that ran more than are remembered with what it knew.  It may lie on the way. */
+/* Does the calling lane know of a fence that a warp of the block ran, or did it run one itself,
+ * with lanes of which it may know less?  `only_full`: of a warp that ran more than are
+ * remembered with what it knew.  It may lie on the way. */
 SLOW bool fence_known(struct gsan_warp *w, u32 space, bool only_full)
 {
+	u32 mine = w->id & 31, lane = lane_in(w);
 	ROLLED
 	for (u32 k = 0; k < (load(&own_block(w)->ntid) + 31) >> 5; k++) {
 		struct gsan_log *log = log_of((w->id & ~31u) << 5 | k << 5);
@@ -118,7 +120,8 @@ SLOW bool fence_known(struct gsan_warp *w, u32 space, bool only_full)
 			if (!(e.z & space) || !e.y || e.x <= w->start)
 				continue;
 			u64 rec = (u64)e.x << 35 | (u64)(w->id & ~31u) << 17 | (u64)k << 17 | (u64)(__ffs(e.y) - 1) << 12;
-			if (lane_knows(w, rec, true, GSAN_CLOCK_MAX)) {
+			bool own = k == mine && (e.y >> lane & 1) && e.x <= w->clock;
+			if (own || lane_knows(w, rec, true, GSAN_CLOCK_MAX)) {
 				count(GSAN_COUNT_MERGED, 1);
 				return true;
 			}
