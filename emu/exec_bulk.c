@@ -109,6 +109,19 @@ static void pieces(struct emu_async *a, const uint8_t *src, uint8_t *dst, uint32
 		emu_async_piece(a, src + i, dst + i, n - i < step ? n - i : step);
 }
 
+/* Does lane `l` store what an earlier one of `m` does, to the same place?  ptxas makes one
+ * UBLKCP of those; of loads and reductions it makes one for each lane. */
+static bool again(struct emu_x *x, const struct emu_bulk *k, uint32_t m, unsigned l)
+{
+	EMU_EACH(e, m & ((1u << l) - 1))
+		if (emu_addr_of(x, &k->to, e) == emu_addr_of(x, &k->to, l) &&
+		    emu_addr_of(x, &k->from, e) == emu_addr_of(x, &k->from, l) &&
+		    emu_get(x, k->bytes, e) == emu_get(x, k->bytes, l) &&
+		    (!k->byte_mask || emu_get(x, k->mask, e) == emu_get(x, k->mask, l)))
+			return k->out && !k->reduce;
+	return false;
+}
+
 static const struct emu_op *bulk(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	const struct emu_bulk *k = op->u.bulk;
@@ -119,6 +132,8 @@ static const struct emu_op *bulk(struct emu_x *x, const struct emu_op *op, uint3
 		uint8_t *dst, *src;
 		struct emu_async *a;
 
+		if (again(x, k, m, l))
+			continue;
 		dst = emu_range(x, op, l, k->to.base, emu_addr_of(x, &k->to, l), n, 16, &dst_block);
 		if (!dst)
 			return NULL;

@@ -201,10 +201,25 @@ static bool start(struct emu_x *x, const struct emu_op *op, const struct emu_ten
 	return true;
 }
 
+/* As for bulk copies: one UTMASTG is made of stores of the same box. */
+static bool again(struct emu_x *x, const struct emu_tensor *k, uint32_t m, unsigned l)
+{
+	EMU_EACH(e, m & ((1u << l) - 1)) {
+		unsigned i = 0, n = k->four ? 5 : k->rank;
+
+		while (i < n && (int32_t)emu_get(x, k->at[i], e) == (int32_t)emu_get(x, k->at[i], l))
+			i++;
+		if (i == n && emu_addr_of(x, &k->smem, e) == emu_addr_of(x, &k->smem, l) &&
+		    emu_addr_of(x, &k->map, e) == emu_addr_of(x, &k->map, l))
+			return k->out && !k->reduce;
+	}
+	return false;
+}
+
 static const struct emu_op *tensor(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	EMU_EACH(l, m)
-		if (!start(x, op, op->u.tensor, l))
+		if (!again(x, op->u.tensor, m, l) && !start(x, op, op->u.tensor, l))
 			return NULL;
 	return op + 1;
 }

@@ -285,6 +285,7 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 		{"proxy_cta", "any", "strict", &orc_choices.any_block},
 		{"async_proxy", "per-cta", "cluster", &orc_choices.per_block},
 		{"tx_scope", "strict", "any", &orc_choices.wide_tx},
+		{"arrive_scope", "strict", "any", &orc_choices.cta_arrives},
 		{"async_read_fence", "strict", "off", &orc_choices.read_fence},
 		{"wgmma_read_retire", "off", "on", &orc_choices.no_retire},
 		{"mbar_init_fence", "strict", "off", &orc_choices.init_fence},

@@ -347,7 +347,7 @@ void orc_grid_wait(struct orc_thread *);
 /* ---- oracle_phase.c: mbarriers and the barrier of a cluster ------------------------------- */
 
 void orc_phase_arrive(struct orc_phase *, struct orc_block *, struct orc_thread *,
-		      const struct orc_op *);
+		      const struct orc_op *, const struct orc_reach *);
 void orc_phase_over(struct orc_phase *);
 /* `key`: what the thread may acquire of it later. */
 void orc_phase_wait(const struct orc_phase *, struct orc_thread *, const struct orc_op *,
@@ -422,6 +422,7 @@ struct orc_choices {
 	bool path, no_war, any_block;
 	bool per_block;                 /* each block has an async proxy of its own */
 	bool wide_tx;                   /* another block's copies reach waits of cluster scope only */
+	bool cta_arrives;               /* another block's arrivals of no scope reach no wait */
 	bool read_fence;                /* that a copy has read says nothing to the generic proxy */
 	bool no_retire;                 /* nor a wait for wgmma, without a fence behind it */
 	bool init_fence;                /* an mbarrier's init has to be fenced for copies */

@@ -14,16 +14,19 @@
 
 /* ---- phases ------------------------------------------------------------------------ */
 
-/* An arrival is a strong write: no pattern that ends with it reaches farther. */
+/* An arrival is a strong write: no pattern that ends with it reaches farther.  `reach`: as
+ * far as that; NULL. */
 void orc_phase_arrive(struct orc_phase *p, struct orc_block *b, struct orc_thread *t,
-		      const struct orc_op *op)
+		      const struct orc_op *op, const struct orc_reach *reach)
 {
 	EACH_WORLD(w) {
 		struct orc_heads h = {0};
 
 		orc_patterns(&h, b, t, op, w);
 		for (unsigned i = 0; i < h.n; i++) {
-			if (h.v[i].reach.level > op->level)
+			if (reach)
+				h.v[i].reach = *reach;
+			else if (h.v[i].reach.level > op->level)
 				h.v[i].reach.level = op->level;
 			orc_heads_add(&p->now[w], &h.v[i]);
 		}
@@ -361,8 +364,15 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		operand_fenced(m, t, op, addr);
 	if (owner != b && use != ORC_OPERAND)
 		visit(owner, p, addr, b, t, op);
-	if (use == ORC_ARRIVE)
-		orc_phase_arrive(&m->phase, b, t, op);
+	if (use == ORC_ARRIVE) {
+		/* Where another block waits, no scope is that of the default, cta, but one that
+		 * reaches it: CUTLASS's rings are made so. */
+		struct orc_reach all = orc_reach_of(owner, ORC_SYS);
+		bool plain = owner != b && op->release && !ptx_has(op->in, MOD_RELEASE) &&
+			     !orc_choices.cta_arrives;
+
+		orc_phase_arrive(&m->phase, b, t, op, plain ? &all : NULL);
+	}
 	if (use == ORC_WAIT)
 		orc_phase_wait(&m->phase, t, op, m);
 	if (use != ORC_OPERAND)

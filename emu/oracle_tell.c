@@ -183,7 +183,7 @@ void emu_oracle_cluster_arrive(struct emu_x *x, const struct emu_op *op, unsigne
 		return;
 	t = orc_thread_of(x->w, lane);
 	orc_settle(x->b->oracle->grid, t);
-	orc_phase_arrive(&x->b->oracle->first->cluster, x->b->oracle, t, k);
+	orc_phase_arrive(&x->b->oracle->first->cluster, x->b->oracle, t, k, NULL);
 }
 
 void emu_oracle_cluster_over(struct emu_cluster *c)

@@ -51,6 +51,8 @@ static bool mbarrier(const struct rw_func *rf, const struct ptx_inst *in, uint32
 	e->addr = &in->ops[at];
 	e->arg[0] = operand(in, at + 1);
 	e->info = op | place_of(rf, in, e->addr, e);
+	if ((e->info & GSAN_MBAR_CLUSTER) && (op & GSAN_INFO_RELEASE) && !ptx_has(in, MOD_RELEASE))
+		e->info |= GSAN_MBAR_PLAIN;
 	return true;
 }
 

@@ -255,6 +255,7 @@ enum gsan_mbar_op {
 };
 #define GSAN_MBAR_GENERIC       (1u << 20)
 #define GSAN_MBAR_CLUSTER       (1u << 21)
+#define GSAN_MBAR_PLAIN         (1u << 22)      /* an arrival there that names no scope */
 
 /* Of `op` for a copy: enum gsan_how, or GSAN_COPY_MBAR; and what it touches. */
 #define GSAN_COPY_HOW(op)       ((op) & 7u)

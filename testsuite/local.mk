@@ -230,6 +230,7 @@ race_tests = \
 	testsuite/race/blocks_first_and_last.ptx \
 	testsuite/race/blocks_following.ptx \
 	testsuite/race/bulk_group_two_reads.ptx \
+	testsuite/race/bulk_st_whole_warp_apart.ptx \
 	testsuite/race/byte_in_half.ptx \
 	testsuite/race/byte_in_word.ptx \
 	testsuite/race/byte_same.ptx \
@@ -444,6 +445,7 @@ norace_tests = \
 	testsuite/norace/31_mbar_relaxed_fences.ptx \
 	testsuite/norace/31_mbar_relaxed_halves.ptx \
 	testsuite/norace/32_mbar_remote_cluster.ptx \
+	testsuite/norace/32_mbar_remote_plain.ptx \
 	testsuite/norace/32_mbar_remote_relaxed_fences.ptx \
 	testsuite/norace/33_mbar_init_bar.ptx \
 	testsuite/norace/33_mbar_init_flag.ptx \
@@ -484,6 +486,7 @@ norace_tests = \
 	testsuite/norace/47_tma_st_fence_cluster.ptx \
 	testsuite/norace/47_tma_st_one_way.ptx \
 	testsuite/norace/47_tma_st_own_write_fence.ptx \
+	testsuite/norace/47_tma_st_whole_warp.ptx \
 	testsuite/norace/48_tma_st_smem_reuse_fence.ptx \
 	testsuite/norace/48_tma_st_smem_reuse_full.ptx \
 	testsuite/norace/48_tma_st_smem_reuse_read.ptx \
@@ -565,6 +568,8 @@ norace_tests = \
 	testsuite/norace/block_of_three_dimensions.ptx \
 	testsuite/norace/blocks_own_words.ptx \
 	testsuite/norace/blocks_shared_memory.ptx \
+	testsuite/norace/bulk_red_whole_warp.ptx \
+	testsuite/norace/bulk_st_whole_warp.ptx \
 	testsuite/norace/byte_neighbours.ptx \
 	testsuite/norace/byte_neighbours_blocks.ptx \
 	testsuite/norace/byte_neighbours_shared.ptx \

@@ -180,11 +180,29 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 	copy_range(w, slot, dst, bytes, mask, rec | ASYNC_WRITES, to_flags, site);
 }
 
+/* Lanes that store the same bytes to the same place in global memory make one copy, the first
+ * one's: ptxas makes one UTMASTG or UBLKCP of them.  Loads and reductions are each thread's. */
+FN bool one_store(u32 op)
+{
+	return GSAN_COPY_HOW(op) == GSAN_HOW_BULK && !(op & (GSAN_COPY_MBAR | GSAN_COPY_TO_SHARED));
+}
+
+FN bool first_alike(u64 a, u64 b, u64 c, u64 d, u32 e)
+{
+	u32 group = __activemask();
+	if (!(group & (group - 1)))
+		return true;
+	u32 alike = __match_any_sync(group, a) & __match_any_sync(group, b) & __match_any_sync(group, c) &
+		    __match_any_sync(group, d) & __match_any_sync(group, e);
+	return sreg_laneid() == __ffs(alike) - 1;
+}
+
 API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
 {
 	if (ctx)
 		TOGETHER(
-			copy_issue(WARP(ctx), dst, src, bytes, from, mbar, op, site);
+			if (!one_store(op) || first_alike(dst, src, bytes, op & GSAN_COPY_MASKED ? from : 0, 0))
+				copy_issue(WARP(ctx), dst, src, bytes, from, mbar, op, site);
 			perturb(WARP(ctx));
 		);
 }

@@ -252,6 +252,8 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 {
 	u32 what = op & 255, arrivals = 0;
 	bool own = slot == w->slot, expects = what == GSAN_MBAR_EXPECT;
+	/* Who names no scope for an arrival in another block means one that reaches it. */
+	bool reaches = own || ((op & GSAN_MBAR_PLAIN) && !chosen(GSAN_CHOICE_arrive_scope));
 	take_lock(&m->lock);
 	switch (what) {
 	case GSAN_MBAR_ARRIVE_EXPECT:
@@ -297,8 +299,8 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 	if (what == GSAN_MBAR_DROP || what == GSAN_MBAR_DROP_EXPECT)
 		m->later -= arrivals;
-	if (own || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)
-		gather_add(w, own ? &m->own : &m->peer, snap);
+	if (reaches || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)
+		gather_add(w, reaches ? &m->own : &m->peer, snap);
 	else if (snap)
 		store(&m->narrow, either(w, snap, load(&m->narrow)));
 	unlock(&m->lock);
