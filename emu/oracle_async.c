@@ -31,6 +31,8 @@ struct orc_issue *orc_issue_warp(struct orc_block *b, unsigned first, uint32_t l
 			orc_know_learn(&i->know[w], &h.know, true);
 			orc_head_drop(&h);
 			orc_learn(&i->tensor[w], t->o[w].tensor);
+			if (orc_choices.no_tensor_fence)
+				orc_learn(&i->tensor[w], t->o[w].know.v[ORC_TENSOR]);
 		}
 	}
 	return i;
@@ -285,6 +287,7 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 		{"proxy_cta", "any", "strict", &orc_choices.any_block},
 		{"async_proxy", "per-cta", "cluster", &orc_choices.per_block},
 		{"tx_scope", "strict", "any", &orc_choices.wide_tx},
+		{"tcgen05_fence", "off", "on", &orc_choices.no_tensor_fence},
 		{"arrive_scope", "strict", "any", &orc_choices.cta_arrives},
 		{"async_read_fence", "strict", "off", &orc_choices.read_fence},
 		{"wgmma_read_retire", "off", "on", &orc_choices.no_retire},
@@ -413,6 +416,8 @@ void orc_tensor_done(struct orc_thread *t, uint64_t actor, uint32_t n)
 {
 	EACH_WORLD(w)
 		orc_raise(&t->o[w].tensor, actor, n);
+	if (orc_choices.no_tensor_fence)
+		orc_tensor_before(t);
 }
 
 /* ---- shared memory and its block's life ------------------------------------------------------ */

@@ -422,6 +422,7 @@ struct orc_choices {
 	bool path, no_war, any_block;
 	bool per_block;                 /* each block has an async proxy of its own */
 	bool wide_tx;                   /* another block's copies reach waits of cluster scope only */
+	bool no_tensor_fence;           /* tensor memory takes no tcgen05.fence */
 	bool cta_arrives;               /* another block's arrivals of no scope reach no wait */
 	bool read_fence;                /* that a copy has read says nothing to the generic proxy */
 	bool no_retire;                 /* nor a wait for wgmma, without a fence behind it */

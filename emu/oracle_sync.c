@@ -165,7 +165,8 @@ static struct orc_head loose_of(const struct orc_thread *t, enum orc_world w, st
 {
 	struct orc_head h = {.reach = r, .loose = true};
 
-	h.know.v[ORC_TENSOR] = orc_keep(t->o[w].know.v[ORC_TENSOR]);
+	if (!orc_choices.no_tensor_fence)
+		h.know.v[ORC_TENSOR] = orc_keep(t->o[w].know.v[ORC_TENSOR]);
 	if (t->block->grid->clusters)
 		orc_raise(&h.know.v[ORC_ALL], t->id, 1);
 	return h;

@@ -146,6 +146,8 @@ SLOW u32 fence_why(struct gsan_warp *w, u32 who, u32 by, u32 what, u32 n, u32 wh
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 		return 0;
 	}
+	if (now && chosen(GSAN_CHOICE_tcgen05_fence))
+		return 0;
 	return now ? GSAN_WHY_TC_AFTER : early ? GSAN_WHY_TC_WAIT :
 	       event_known(w, who, when, false) ? GSAN_WHY_TC_BEFORE : GSAN_WHY_TC_SYNC;
 }
@@ -180,7 +182,8 @@ SLOW u32 cells_why(struct gsan_warp *w, u64 rec, u32 pipe, u32 seq, u32 when, bo
 			return GSAN_WHY_TC_WAIT;
 		return own ? 0 : fence_why(w, who, ~0u, write ? BEFORE_ST : BEFORE_LD, n, when, lanes);
 	}
-	if (piped && ((own && (lanes >> (who & 31) & 1)) || !fence_why(w, who, 1u << (who & 31), BEFORE_ISSUED, seq, when, lanes)))
+	if (piped && ((own && (lanes >> (who & 31) & 1)) || !fence_why(w, who, 1u << (who & 31), BEFORE_ISSUED, seq, when, lanes) ||
+		      (chosen(GSAN_CHOICE_tcgen05_fence) && event_known(w, who, when, false))))
 		return 0;
 	ROLLED
 	for (u32 i = 0; i < GSAN_AFTERS; i++) {
@@ -200,7 +203,9 @@ SLOW u32 cells_why(struct gsan_warp *w, u64 rec, u32 pipe, u32 seq, u32 when, bo
 	mine.self = own ? 1u << (who & 31) & lanes : 0;
 	if (mine.self && tc_over(w, who, n, false, mine))
 		return 0;
-	return tc_over(w, who, n, false, present(w)) ? GSAN_WHY_TC_AFTER : GSAN_WHY_TC_COMMIT;
+	if (!tc_over(w, who, n, false, present(w)))
+		return GSAN_WHY_TC_COMMIT;
+	return chosen(GSAN_CHOICE_tcgen05_fence) ? 0 : GSAN_WHY_TC_AFTER;
 }
 
 /* ---- The list of accesses ------------------------------------------------------------- */
@@ -414,6 +419,9 @@ API void __gsan_v1_tcgen05_wait(u64 ctx, u32 op)
 		u32 *now = op & GSAN_TC_STORE ? &t->st : &t->ld, n = load(now);
 		store(op & GSAN_TC_STORE ? &t->waited_st : &t->waited_ld, n);
 		store(now, n + 1);
+		/* tcgen05_fence=off: as if a fence followed, for all who learn of it. */
+		if (chosen(GSAN_CHOICE_tcgen05_fence))
+			tc_before(w, t, load(&w->live));
 	);
 }
 

@@ -99,7 +99,10 @@ hasnt err "ring.cu:41"
 # Before the program waits: after the delay, and the number is a lower bound.
 go 66 "report_delay_ms=20" use:0 load race:0 sleep:500 exit:3
 has err "[at least 1 time]"
-go 66 "report_delay_ms=400" use:0 load race:0 sleep:100 run:again:0 run:again:0 sleep:800 exit:3
+for attempt in 1 2 3 4 5; do    # a busy machine may take longer than the delay for the two
+	go 66 "report_delay_ms=400" use:0 load race:0 sleep:100 run:again:0 run:again:0 sleep:800 exit:3
+	grep -qF "[at least 2 times]" err && break
+done
 has err "[at least 2 times]"
 # At the end of the process it is exact even if the program never waited.
 exact 66 "" use:0 load race:0 run:again:0 exit:3
