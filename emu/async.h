@@ -55,6 +55,7 @@ struct emu_async {
 	bool sys;
 	uint64_t map;                   /* address of its tensor map; 0 */
 	uint64_t actor;                 /* the oracle's; 0: not watched */
+	uint64_t what;                  /* what a store to global memory is told by; 0: nothing */
 };
 
 /* ---- async.c ------------------------------------------------------------------------ */
@@ -69,6 +70,8 @@ void emu_async_bytes(struct emu_async *, const void *bytes, uint8_t *dst, uint32
 bool emu_async_land(struct emu_x *, struct emu_async *, const struct emu_addr *mbar,
 		    struct emu_block *to, uint32_t mask);
 void emu_async_group(struct emu_async *);       /* it belongs to the lane's bulk group */
+/* It stores what these operands say; others of its warp and of that group may do as much. */
+void emu_async_stores(struct emu_async *, const uint64_t *operand, unsigned n);
 /* Everything is said: it may go on from now on.  Or it comes to nothing. */
 void emu_async_start(struct emu_async *);
 void emu_async_free(struct emu_async *);

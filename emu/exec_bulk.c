@@ -83,6 +83,15 @@ void emu_async_group(struct emu_async *a)
 	a->group = emu_copies_of(a->warp)->bulk_group[a->lane];
 }
 
+void emu_async_stores(struct emu_async *a, const uint64_t *operand, unsigned n)
+{
+	uint64_t h = (uintptr_t)a->op ^ (uint64_t)a->group << 48 ^ (uint64_t)a->warp->index << 40;
+
+	for (unsigned i = 0; i < n; i++)
+		h = (h ^ operand[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+	a->what = h | 1;
+}
+
 /* ---- cp.async.bulk, cp.reduce.async.bulk ------------------------------------------------- */
 
 /* Bytes of each 16 that a mask lets through. */
@@ -156,6 +165,9 @@ static const struct emu_op *bulk(struct emu_x *x, const struct emu_op *op, uint3
 			pieces(a, src, dst, n);
 		if (!k->counted)
 			emu_async_group(a);
+		if (k->out && !k->reduce)
+			emu_async_stores(a, (const uint64_t[]){(uintptr_t)dst, (uintptr_t)src, n,
+					 k->byte_mask ? emu_get(x, k->mask, l) : 0}, 4);
 		if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, dst_block,
 				    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0)) {
 			emu_async_free(a);

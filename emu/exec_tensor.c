@@ -191,6 +191,13 @@ static bool start(struct emu_x *x, const struct emu_op *op, const struct emu_ten
 	w.a->map = a;
 	if (k->out)
 		emu_async_group(w.a);
+	if (k->out && !k->reduce) {
+		uint64_t operand[7] = {a, s};
+
+		for (unsigned i = 0; i < (k->four ? 5 : k->rank); i++)
+			operand[2 + i] = (uint32_t)emu_get(x, k->at[i], l);
+		emu_async_stores(w.a, operand, 7);
+	}
 	if (!emu_box_walk(&box) ||
 	    !emu_async_land(x, w.a, k->out ? NULL : &k->mbar, k->out ? NULL : owner,
 			    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0)) {
@@ -341,15 +348,11 @@ static const struct emu_op *cp_fenceproxy(struct emu_x *x, const struct emu_op *
 	return op + 1;
 }
 
+/* It accesses nothing: warps without a map run it for address 0. */
 static const struct emu_op *fence(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	EMU_EACH(l, m) {
-		uint64_t a;
-
-		if (!map_at(x, op, &op->u.mem, l, 64, &a))
-			return NULL;
-		look_again(a);
-	}
+	EMU_EACH(l, m)
+		look_again(emu_addr_of(x, &op->u.mem, l));
 	return op + 1;
 }
 

@@ -136,6 +136,7 @@ struct orc_issue {
 	struct orc_know know[ORC_WORLDS];
 	struct orc_clock *tensor[ORC_WORLDS];
 	uint64_t number;                /* of operations: what one does itself does not race */
+	uint64_t what;                  /* lanes of a warp that store the same make one copy; 0 */
 };
 
 /* Tensor memory is a space of its own: 1 + number of the block, and this. */

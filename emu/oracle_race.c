@@ -180,6 +180,10 @@ enum orc_verdict orc_judge(enum orc_world w, struct orc_access *a, const struct 
 	if (a->issue && b->issue ? a->issue->number == b->issue->number :
 	    a->thread == b->thread)
 		return ORC_FINE;
+	/* ptxas makes one UTMASTG or UBLKCP of stores that lanes make together. */
+	if (a->issue && b->issue && a->issue->what && a->issue->what == b->issue->what &&
+	    a->issue->block == b->issue->block)
+		return ORC_FINE;
 	if (ordered(w, a, b))
 		return a->launch == b->launch ? orc_proxies(w, a, b) : ORC_FINE;
 	if ((a->blind || b->blind) && a->reach.block != b->reach.block &&

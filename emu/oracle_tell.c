@@ -362,6 +362,7 @@ void emu_oracle_async(struct emu_async *a)
 		.issue = orc_issue(b, t), .op = k, .n = 1, .read = true,
 		.proxy = a->generic ? ORC_GENERIC : ORC_ASYNC
 	};
+	touch.issue->what = a->what;
 	if (a->grouped) {
 		touch.n = ++t->bulk.issued;
 		touch.actor = ORC_ACTOR(ORC_BULK_READ, t->id);

@@ -19,10 +19,16 @@ static const struct rt_place *by_path(const struct rt_report *r, bool read_only)
 	return r->now.read_only == read_only ? &r->now : &r->before;
 }
 
-/* The asynchronous access, or the other one. */
+/* Is the access made through the async proxy?  cp.async is not. */
+static bool async_proxy(const struct rt_place *p)
+{
+	return p->async && (strncmp(p->op, "cp.async.", 9) || !strncmp(p->op, "cp.async.bulk", 13));
+}
+
+/* The access through the async proxy, or the other one. */
 static const struct rt_place *by_proxy(const struct rt_report *r, bool async)
 {
-	return r->before.async == async ? &r->before : &r->now;
+	return async_proxy(&r->before) == async ? &r->before : &r->now;
 }
 
 static const struct rt_place *narrow(const struct rt_report *r)

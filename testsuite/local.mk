@@ -509,8 +509,10 @@ norace_tests = \
 	testsuite/norace/55_cp_reduce.ptx \
 	testsuite/norace/55_cp_reduce_flag.ptx \
 	testsuite/norace/56_prefetch_only.ptx \
+	testsuite/norace/57_tensormap_acquire_null.ptx \
 	testsuite/norace/57_tensormap_after_flight.ptx \
 	testsuite/norace/57_tensormap_cp_fenceproxy.ptx \
+	testsuite/norace/57_tensormap_cp_fenceproxy_split.ptx \
 	testsuite/norace/57_tensormap_edit.ptx \
 	testsuite/norace/57_tensormap_edit_beside.ptx \
 	testsuite/norace/57_tensormap_of_zeros.ptx \

@@ -12,6 +12,7 @@
 #define copy_issue      __gsan_v1_copy_issue
 #define copy_phase      __gsan_v1_copy_phase
 #define group_step      __gsan_v1_group_step
+#define first_alike     __gsan_v1_first_alike
 
 /* The record of an operation whose `bytes` bytes count in the phase under way of the
  * mbarrier at `place`; 0 if that is not followed. */
@@ -187,21 +188,30 @@ FN bool one_store(u32 op)
 	return GSAN_COPY_HOW(op) == GSAN_HOW_BULK && !(op & (GSAN_COPY_MBAR | GSAN_COPY_TO_SHARED));
 }
 
-FN bool first_alike(u64 a, u64 b, u64 c, u64 d, u32 e)
+/* Has no lane of the warp made that store yet, by the instruction at `site` and into the same
+ * of its groups?  They need not come together. */
+SLOW bool first_alike(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u32 e, u32 site)
 {
-	u32 group = __activemask();
-	if (!(group & (group - 1)))
-		return true;
-	u32 alike = __match_any_sync(group, a) & __match_any_sync(group, b) & __match_any_sync(group, c) &
-		    __match_any_sync(group, d) & __match_any_sync(group, e);
-	return sreg_laneid() == __ffs(alike) - 1;
+	struct gsan_groups *g = groups_now(w);
+	struct gsan_log *log = log_of(w->id << 5);
+	u32 group = __activemask(), nth = load(&g->bulk) - (load(&g->first) >> 1);
+	u64 key = GSAN_MAP_HASH((u64)site << 32 | w->start, a);
+	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, b), c);
+	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, d), (u64)nth << 32 | e);
+	bool first = sreg_laneid() == __ffs(__match_any_sync(group, key)) - 1;
+	ROLLED
+	for (u32 i = 0; i < 4; i++)
+		first &= load64((u64 *)&log->stored[i]) != key;
+	if (first)
+		*(volatile u64 *)&log->stored[fetch_add(&log->stores, 1) % 4] = key;
+	return first;
 }
 
 API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
 {
 	if (ctx)
 		TOGETHER(
-			if (!one_store(op) || first_alike(dst, src, bytes, op & GSAN_COPY_MASKED ? from : 0, 0))
+			if (!one_store(op) || first_alike(WARP(ctx), dst, src, bytes, op & GSAN_COPY_MASKED ? from : 0, 0, site + __gsan_site_base))
 				copy_issue(WARP(ctx), dst, src, bytes, from, mbar, op, site);
 			perturb(WARP(ctx));
 		);

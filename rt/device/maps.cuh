@@ -251,12 +251,14 @@ API void __gsan_v1_map_copy(u64 ctx, u64 dst, u64 src, u32 info, u32 site)
 {
 	if (!ctx)
 		return;
-	u32 group = __activemask();
+	u32 group = load(&WARP(ctx)->live);
+	/* All lanes that are left come to it, though not together. */
+	meet_all(group);
 	if (sreg_laneid() == __ffs(group) - 1) {
 		__gsan_v1_range_s(ctx, src, 128, GSAN_INFO_READ, site);
 		__gsan_v1_range_x(ctx, dst, 128, GSAN_INFO_WRITE, site);
 	}
-	meet(group);
+	meet_all(group);
 	__gsan_v1_warp_sync(ctx, group);
 	__gsan_v1_map_fence(ctx, dst, info);
 }

@@ -182,7 +182,7 @@ API void __gsan_v1_tensor(u64 ctx, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1
 	t->c[0] = (int)c0; t->c[1] = (int)c1; t->c[2] = (int)c2; t->c[3] = (int)c3; t->c[4] = (int)c4;
 	t->offset[0] = (u32)(more >> 16) & 0xffff; t->offset[1] = (u32)(more >> 32) & 0xffff; t->offset[2] = (u32)(more >> 48);
 	TOGETHER(
-		if (!one_store(op) || first_alike(map, shared, (u64)c0 << 32 | c1, (u64)c2 << 32 | c3, c4))
+		if (!one_store(op) || first_alike(WARP(ctx), map, shared, (u64)c0 << 32 | c1, (u64)c2 << 32 | c3, c4, site + __gsan_site_base))
 			tensor_issue(WARP(ctx), &k, map, shared, mbar, (u32)more & 0xffff);
 		perturb(WARP(ctx));
 	);

@@ -320,4 +320,10 @@ awk '
 	$1 == "kernel" { k = $2 == "k:" }
 	k && $4 == "__gsan_v1_help" && $3 > 1000 { n++ }
 	END { exit n < 1 }' timing || fail "a copy is not compared at a named barrier: $(grep _help timing)"
+
+# Of cp.async and a bulk copy it is the latter that goes through the async proxy.
+file=$top_srcdir/testsuite/race/cp_async_then_store_nofence.ptx
+run 66 $gsan_run "$file"
+line=$(grep -n 'cp.async.ca.* // W' "$file" | cut -d: -f1)
+has err "Missing: a fence.proxy.async by the thread that ran cp_async_then_store_nofence.ptx:$line,"
 done_testing
