@@ -72,12 +72,40 @@ void rt_print_spot(struct rt_buf *b, const struct rt_place *p, const struct rt_l
 		put_ptx(b, p);
 }
 
+/* Names in libraries of templates take kilobytes: of those what they are made of is left out,
+ * and their end. */
+enum { LONG_NAME = 200 };
+
+static void put_name(struct rt_buf *b, const char *name)
+{
+	bool whole = strlen(name) <= LONG_NAME;
+	unsigned depth = 0, put = 0;
+	const char *p;
+
+	for (p = name; *p && put < LONG_NAME; p++) {
+		bool bracket = !whole && (p - name < 8 || strncmp(p - 8, "operator", 8));
+
+		if (bracket && *p == '>' && depth && p[-1] != '-') {
+			depth--;
+		} else if (bracket && *p == '<') {
+			if (!depth++)
+				rt_puts(b, "<...>");
+		} else if (!depth) {
+			rt_printf(b, "%c", *p);
+			put++;
+		}
+	}
+	if (*p)
+		rt_puts(b, "...");
+}
+
 static void put_frame(struct rt_buf *b, const struct rt_place *p, unsigned i,
 		      const struct rt_look *look)
 {
 	const struct rt_frame *f = &p->frame[i];
 
-	rt_printf(b, "    #%u %s", i, *f->shown ? f->shown : "<unknown>");
+	rt_printf(b, "    #%u ", i);
+	put_name(b, *f->shown ? f->shown : "<unknown>");
 	if (look->source && *f->file && f->line)
 		rt_printf(b, " %s:%u", strip(f->file, look), f->line);
 	if (i == 0) {
@@ -144,7 +172,9 @@ static void put_launch(struct rt_buf *b, const struct rt_report *r)
 	rt_puts(b, "  Launch ");
 	if (r->launch)
 		rt_printf(b, "#%u ", r->launch);
-	rt_printf(b, "of %s<<<", *r->kernel ? r->kernel : "<unknown>");
+	rt_puts(b, "of ");
+	put_name(b, *r->kernel ? r->kernel : "<unknown>");
+	rt_puts(b, "<<<");
 	put_triple(b, r->grid);
 	rt_puts(b, ",");
 	put_triple(b, r->block);
@@ -171,8 +201,9 @@ static void put_summary(struct rt_buf *b, const struct rt_report *r, const struc
 		put_ptx(b, p);
 	else
 		rt_puts(b, "<unknown>");
-	rt_printf(b, " in %s\n", p->known && p->nframes && *p->frame[0].shown ?
-		  p->frame[0].shown : r->kernel);
+	rt_puts(b, " in ");
+	put_name(b, p->known && p->nframes && *p->frame[0].shown ? p->frame[0].shown : r->kernel);
+	rt_puts(b, "\n");
 }
 
 void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)

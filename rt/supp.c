@@ -216,13 +216,13 @@ void rt_supps_free(struct rt_supps *s)
 }
 
 /* Anchored, so that it hides this pair's function and nothing that has its name in
- * its own. */
+ * its own; of names that take many lines the beginning has to do. */
 void rt_supp_line(struct rt_buf *b, const struct rt_report *r)
 {
 	const struct rt_place *p = r->now.known ? &r->now : &r->before;
+	bool found = p->known && p->nframes && *p->frame[0].shown;
+	const char *name = found ? p->frame[0].shown : r->kernel;
 
-	if (p->known && p->nframes && *p->frame[0].shown)
-		rt_printf(b, "%s:^%s$", types[r->kind], p->frame[0].shown);
-	else
-		rt_printf(b, "kernel:^%s$", r->kernel);
+	rt_printf(b, "%s:^%.200s%s", found ? types[r->kind] : "kernel", name,
+		  strlen(name) > 200 ? "" : "$");
 }

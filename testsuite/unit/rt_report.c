@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -305,6 +306,42 @@ static void test_offered(void **state)
 	rt_buf_free(&b);
 }
 
+/* Of a name that takes many lines what it is made of is left out, and its end; the line that is
+ * offered is good for it, too. */
+static void test_long_names(void **state)
+{
+	static const char *const names[][2] = {
+		{ "f<int>(A<B>)", "f<int>(A<B>)" },
+		{ "ns::copy<A<B<%s> >, 1>::go<C>(D<E>*)::operator<(int)", "ns::copy<...>::go<...>(D<...>*)::operator<(int)" },
+		{ "ns::of<&X::operator-> + %s>::f(T<1>)", "ns::of<...>::f(T<...>)" },
+		{ "_ZN%s", NULL },
+	};
+	char filler[301], name[400];
+
+	(void)state;
+	memset(filler, 'x', sizeof filler - 1);
+	filler[sizeof filler - 1] = '\0';
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+		struct rt_report r = example();
+		struct rt_buf b = {0}, line = {0};
+		char want[260];
+
+		snprintf(name, sizeof name, names[i][0], filler);
+		r.now.frame[0].shown = r.now.frame[0].func = name;
+		if (names[i][1])
+			snprintf(want, sizeof want, "    #0 %s ring.cu:41 ", names[i][1]);
+		else
+			snprintf(want, sizeof want, "    #0 %.200s... ring.cu:41 ", name);
+		rt_print_report(&b, &r, &(struct rt_look){ .pid = 1, .source = true, .strip = "/src/" });
+		assert_non_null(strstr(b.text, want));
+		rt_supp_line(&line, &r);
+		assert_true(line.len < 250);
+		assert_true(suppresses(line.text, &r));
+		rt_buf_free(&b);
+		rt_buf_free(&line);
+	}
+}
+
 static void test_hits(void **state)
 {
 	struct rt_supps s = supps("race:nobody\nrace:producer\n");
@@ -376,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_color), cmocka_unit_test(test_closing),
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_glob),
 		cmocka_unit_test(test_suppressions), cmocka_unit_test(test_offered),
+		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_hits), cmocka_unit_test(test_bad_suppressions),
 		cmocka_unit_test(test_names),
 	};
