@@ -153,7 +153,9 @@ static bool tensor(const struct rw_func *rf, const struct ptx_inst *in, bool red
 	    !is_address(shared) || (mbar && !is_address(operand(in, 2))) ||
 	    (all && (!blocks || blocks->kind != OP_SYM)) ||
 	    (im2col && mbar && (!offsets || offsets->kind != OP_VEC || !offsets->n || offsets->n > 3)) ||
-	    ptx_has(in, MOD_IM2COL_W) || ptx_has(in, MOD_IM2COL_W_128) || ptx_has(in, MOD_CTA_GROUP_2))
+	    ptx_has(in, MOD_IM2COL_W) || ptx_has(in, MOD_IM2COL_W_128) ||
+	    /* Which mbarriers of a pair hear of a multicast is not modelled. */
+	    (all && ptx_has(in, MOD_CTA_GROUP_2)))
 		return false;
 	e->what = WHAT_TENSOR;
 	e->addr = map;

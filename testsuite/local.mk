@@ -354,6 +354,7 @@ race_tests = \
 	testsuite/race/tensor_load_last_word.ptx \
 	testsuite/race/tensor_load_outside_bytes.ptx \
 	testsuite/race/tensor_load_source_last.ptx \
+	testsuite/race/tensor_pair_mbarrier.ptx \
 	testsuite/race/tensor_reduce_read.ptx \
 	testsuite/race/tensor_store_clipped_inside.ptx \
 	testsuite/race/tensor_store_fence_after.ptx \
@@ -674,6 +675,7 @@ norace_tests = \
 	testsuite/norace/tensor_load_beside.ptx \
 	testsuite/norace/tensor_load_outside.ptx \
 	testsuite/norace/tensor_load_source_beside.ptx \
+	testsuite/norace/tensor_pair_mbarrier.ptx \
 	testsuite/norace/tensor_reduce.ptx \
 	testsuite/norace/tensor_store_beside.ptx \
 	testsuite/norace/tensor_store_clipped.ptx \
