@@ -206,6 +206,19 @@ static void put_summary(struct rt_buf *b, const struct rt_report *r, const struc
 	rt_puts(b, "\n");
 }
 
+/* memory-model.md 2.4, AMB-12: two writes of one value race, and do no harm. */
+static void put_note(struct rt_buf *b, const struct rt_report *r)
+{
+	const struct rt_place *x = &r->now, *y = &r->before;
+
+	if ((r->kind == GSAN_DATA_RACE || r->kind == GSAN_SCOPE_RACE) && x->known && y->known &&
+	    x->write && y->write && !x->async && !y->async && !x->atomic && !y->atomic &&
+	    x->ptx_line == y->ptx_line && !strcmp(x->ptx, y->ptx))
+		rt_puts(b, "  Note: one instruction writes both times; if all threads store the same "
+			   "value there, as compilers' reductions do, the race does no harm "
+			   "(values are not compared)\n");
+}
+
 void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
 {
 	rt_puts(b, RULE);
@@ -229,6 +242,7 @@ void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct r
 	rt_puts(b, "  Missing: ");
 	rt_print_missing(b, r, look);
 	rt_puts(b, "\n");
+	put_note(b, r);
 	rt_printf(b, "  [%s%llu time%s]\n", r->exact ? "" : "at least ",
 		  (unsigned long long)r->count, r->count == 1 ? "" : "s");
 	rt_puts(b, "  Suppression: ");

@@ -859,5 +859,9 @@ EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp
 TESTS += testsuite/oracle.sh testsuite/options.sh
 EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 
+# Kernels that Triton compiles.
+TESTS += testsuite/triton.sh
+EXTRA_DIST += testsuite/triton.sh testsuite/triton/kernels.py
+
 # Random programs.
 include $(top_srcdir)/testsuite/gen/local.mk

@@ -342,6 +342,28 @@ static void test_long_names(void **state)
 	}
 }
 
+/* One instruction that writes both times may write the same value. */
+static void test_note(void **state)
+{
+	struct rt_report r = example();
+	struct rt_buf b = {0};
+
+	(void)state;
+	r.before = r.now;
+	rt_print_report(&b, &r, &plain);
+	assert_non_null(strstr(b.text, "  Note: one instruction writes both times"));
+	rt_buf_free(&b);
+	r.before.ptx_line++;
+	rt_print_report(&b, &r, &plain);
+	assert_null(strstr(b.text, "  Note:"));
+	rt_buf_free(&b);
+	r.before = r.now;
+	r.before.write = false;
+	rt_print_report(&b, &r, &plain);
+	assert_null(strstr(b.text, "  Note:"));
+	rt_buf_free(&b);
+}
+
 static void test_hits(void **state)
 {
 	struct rt_supps s = supps("race:nobody\nrace:producer\n");
@@ -414,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_glob),
 		cmocka_unit_test(test_suppressions), cmocka_unit_test(test_offered),
 		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_note),
 		cmocka_unit_test(test_hits), cmocka_unit_test(test_bad_suppressions),
 		cmocka_unit_test(test_names),
 	};
