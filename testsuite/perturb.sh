@@ -4,6 +4,7 @@
 # shows in the results, the same seed gives the same results, and a right program's
 # results stay as they are.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 
 # Warp 0 writes at once, warp 1 reads long after.  $1: what orders them.
 program()

@@ -50,7 +50,7 @@ one()
 	*" $name "*) ;;
 	*)
 		assemble "$name.ptx" -c
-		[ $((n % 6)) != 0 ] || assemble whole.ptx
+		[ $((n % 6)) != 0 ] || [ "${REPRODUCERS:-1}" != 1 ] || assemble whole.ptx
 		assemble linked.ptx -c
 		;;
 	esac

@@ -3,6 +3,7 @@
 # A shared library of gsan-nvcc's with the CUDA runtime in it, loaded by programs
 # with and without gsan: the runtime stands between CUDA's and the driver.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 nm "$top_builddir/libgsan.a" 2>/dev/null | grep -q __asan_init && skip "the runtime needs a sanitizer's"
 g=$top_builddir/gsan-nvcc
 
