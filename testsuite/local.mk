@@ -573,6 +573,7 @@ norace_tests = \
 	testsuite/norace/blocks_shared_memory.ptx \
 	testsuite/norace/bulk_red_whole_warp.ptx \
 	testsuite/norace/bulk_st_whole_warp.ptx \
+	testsuite/norace/bulk_st_whole_warp_split.ptx \
 	testsuite/norace/byte_neighbours.ptx \
 	testsuite/norace/byte_neighbours_blocks.ptx \
 	testsuite/norace/byte_neighbours_shared.ptx \
