@@ -426,8 +426,7 @@ struct gsan_log {
 	/* In the first warp's: threads that are leaving | the block's start << 32, and the start
 	 * again when all have gone. */
 	unsigned long long leaving;
-	unsigned long long stored[4];   /* hashes of the last stores that lanes made as one */
-	uint32_t stores, stores_pad[3];
+	unsigned long long stored[8];   /* hashes of stores that lanes made as one, by themselves */
 	uint32_t closed;
 	uint32_t wgmma_seen;    /* groups waited for, whatever that ends */
 	struct gsan_products products;

@@ -198,13 +198,9 @@ SLOW bool first_alike(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u32 e, u3
 	u64 key = GSAN_MAP_HASH((u64)site << 32 | w->start, a);
 	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, b), c);
 	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, d), (u64)nth << 32 | e);
-	bool first = sreg_laneid() == __ffs(__match_any_sync(group, key)) - 1;
-	ROLLED
-	for (u32 i = 0; i < 4; i++)
-		first &= load64((u64 *)&log->stored[i]) != key;
-	if (first)
-		*(volatile u64 *)&log->stored[fetch_add(&log->stores, 1) % 4] = key;
-	return first;
+	/* Other parts of the warp may be here at the same time. */
+	return sreg_laneid() == __ffs(__match_any_sync(group, key)) - 1 &&
+	       exchange64((u64 *)&log->stored[key >> 61], key) != key;
 }
 
 API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
