@@ -293,6 +293,7 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 		{"wgmma_read_retire", "off", "on", &orc_choices.no_retire},
 		{"mbar_init_fence", "strict", "off", &orc_choices.init_fence},
 		{"warp_sync_orders", "on", "off", &orc_choices.lockstep},
+		{"same_value", "ignore", "report", &orc_choices.same_value},
 		{"exit_async", "strict", "off", &orc_choices.exits}
 	};
 

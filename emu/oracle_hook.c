@@ -204,12 +204,34 @@ static void keep(struct orc_block *b, struct orc_thread *t, struct orc_access *a
 		orc_guest(b->grid->block[a->space - 1], a);
 }
 
-static void weak(struct orc_block *b, struct orc_thread *t, const struct orc_op *k, uint64_t space,
-		 uint64_t addr, uint64_t bytes)
+/* What a lane's st stores. */
+static void note_stored(struct emu_x *x, const struct emu_op *op, unsigned lane, struct orc_access *a)
 {
+	unsigned each = op->n ? a->size / op->n : 0;
+
+	a->valued = each && each <= 8 && a->size <= sizeof a->stored;
+	for (unsigned i = 0; a->valued && i < op->n; i++) {
+		uint64_t v = emu_get(x, op->o[i], lane);
+
+		memcpy(a->stored + i * each, &v, each);
+	}
+}
+
+static void weak(struct emu_x *x, const struct emu_op *op, unsigned lane, uint64_t space, uint64_t addr,
+		 uint64_t bytes)
+{
+	const struct orc_op *k = orc_op_of(op);
+	struct orc_block *b = x->b->oracle;
+	struct orc_thread *t = orc_thread_of(x->w, lane);
+
 	for (uint64_t at = 0, n; at < bytes; at += n) {
+		struct orc_access *a;
+
 		n = bytes - at < 64 ? bytes - at : 64;
-		keep(b, t, orc_access_new(b, t, k, space, addr + at, (unsigned)n));
+		a = orc_access_new(b, t, k, space, addr + at, (unsigned)n);
+		if (k->in->id == INST_ST)
+			note_stored(x, op, lane, a);
+		keep(b, t, a);
 	}
 }
 
@@ -247,7 +269,7 @@ static void accessed(struct emu_x *x, const struct emu_op *op, const struct orc_
 	if (k->strong)
 		orc_strong_access(b, t, op, k, space, addr);
 	else
-		weak(b, t, k, space, addr, bytes);
+		weak(x, op, lane, space, addr, bytes);
 }
 
 static const struct emu_op *watched(struct emu_x *x, const struct emu_op *op, uint32_t m)

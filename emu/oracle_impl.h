@@ -158,6 +158,8 @@ struct orc_access {
 	uint64_t pipe;                  /* of tcgen05: the accumulator; 0: in no pipeline */
 	struct orc_reach reach;         /* level ORC_WEAK: a weak access */
 	bool blind;                     /* other blocks of its cluster are not compared */
+	bool valued;                    /* a weak write, of which is known what it stores: */
+	uint8_t stored[32];
 	/* What its thread knew; what else it knew of shared memory; what was fenced
 	 * between aliases. */
 	struct orc_clock *knows[ORC_WORLDS], *extra[ORC_WORLDS], *alias[ORC_WORLDS];
@@ -429,6 +431,7 @@ struct orc_choices {
 	bool no_retire;                 /* nor a wait for wgmma, without a fence behind it */
 	bool init_fence;                /* an mbarrier's init has to be fenced for copies */
 	bool lockstep;                  /* lanes of a warp order each other */
+	bool same_value;                /* two weak writes of one value need not be named */
 	bool exits;                     /* copies to global memory are over when their block ends */
 };
 extern struct orc_choices orc_choices;

@@ -346,13 +346,19 @@ static unsigned first_open(const struct orc_grid *g, const struct orc_cell *c,
 	return c->behind - 1;
 }
 
+/* Do both store the same there? */
+static bool same_value(const struct orc_access *a, const struct orc_access *b, uint64_t addr)
+{
+	return a->valued && b->valued && a->stored[addr - a->addr] == b->stored[addr - b->addr];
+}
+
 static void compare(struct orc_grid *g, struct orc_cell *c, struct orc_access *a, uint64_t addr)
 {
 	bool fine = true;
 
 	for (unsigned k = first_open(g, c, a); k < c->n; k++) {
 		enum orc_verdict v = orc_judge(ORC_LEAST, c->v[k], a);
-		bool moot = v != ORC_FINE && between(c, k, a);
+		bool moot = v != ORC_FINE && (between(c, k, a) || (orc_choices.same_value && same_value(c->v[k], a, addr)));
 
 		if (v == ORC_FINE)
 			continue;

@@ -12,7 +12,8 @@ const struct rw_scratch rw_scratches[S_COUNT] = {
 	[S_ID] = SCRATCH("%__gsan_id", 'w'), [S_TICKET] = SCRATCH("%__gsan_ticket", 'w'),
 	[S_LANES] = SCRATCH("%__gsan_lanes", 'w'),
 	[S_PRED] = SCRATCH("%__gsan_pred", 'p'), [S_GUARD] = SCRATCH("%__gsan_guard", 'p'),
-	[S_ZERO] = SCRATCH("%__gsan_zero", 'w'),
+	[S_ZERO] = SCRATCH("%__gsan_zero", 'w'), [S_VALUE] = SCRATCH("%__gsan_value", 'w'),
+	[S_HIGH] = SCRATCH("%__gsan_high", 'w'),
 };
 
 static const struct {

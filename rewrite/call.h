@@ -21,6 +21,8 @@ enum scratch {
 	S_PRED,                 /* this lane has a row */
 	S_GUARD,                /* guard that the instruction overwrites */
 	S_ZERO,                 /* 0, see quirk.c */
+	S_VALUE,                /* what is stored, see value.c */
+	S_HIGH,                 /* upper half of an element of that */
 	S_COUNT
 };
 
@@ -64,6 +66,10 @@ struct ins {
 void rw_put_scratch(struct ins *, enum scratch);
 /* `result`: where what it returns goes, if it returns anything. */
 void rw_put_call(struct ins *, enum rw_fn, struct guard, const struct arg *args, enum scratch result);
+
+/* What a weak store stores (value.c), after code that has it ready, and in *info what that
+ * is; 0, and *info as it was, where it cannot be told. */
+struct arg rw_put_value(struct ins *, const struct rw_event *, uint32_t *info);
 
 /* Does the instruction overwrite the register? */
 bool rw_overwrites(const struct ptx_inst *, const struct ptx_sym *);

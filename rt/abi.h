@@ -138,7 +138,8 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *
  *   X = g (global), s (shared::cta; addr = zero-extended window offset), x (generic)
  *   __gsan_v1_read_X (.b64 ctx, .b64 addr, .b32 info, .b32 site)   before a weak read
- *   __gsan_v1_write_X(.b64 ctx, .b64 addr, .b32 info, .b32 site)   before a weak write
+ *   __gsan_v1_write_X(.b64 ctx, .b64 addr, .b32 info, .b32 site, .b32 value)   before a
+ *                                              weak write; value: see GSAN_INFO_VALUE
  *   __gsan_v1_column_s(.b64 ctx, .b64 addr, .b32 stride, .b32 n, .b32 info, .b32 site)
  *                                              before weak reads of n elements of info's
  *                                              size (1 to 8), `stride` bytes apart, a
@@ -245,6 +246,11 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
 #define GSAN_INFO_SC            (1u << 18)
 #define GSAN_INFO_NC            (1u << 19)
 #define GSAN_INFO_ELEMS_SHIFT   20
+/* Of a weak write whose `value` is that of the first ELEMS elements: 1, 2, 3 for elements of
+ * 1, 2, 4 bytes; 0: it has none.  The value is v[0] F^(n-1) + ... + v[n-1], modulo 2^32. */
+#define GSAN_INFO_VALUE(i)      ((i) >> 24 & 3u)
+#define GSAN_INFO_VALUE_SHIFT   24
+#define GSAN_VALUE_FACTOR       2654435769u
 
 /* Of `op` for an mbarrier: the operation in bits 0 to 7, then as in info level,
  * acq and rel; and where the address points, if not into shared::cta. */
@@ -406,6 +412,8 @@ struct gsan_access {
 
 #define GSAN_IN_TENSOR          2u
 
+enum gsan_values { GSAN_VALUES_UNKNOWN, GSAN_VALUES_SAME, GSAN_VALUES_DIFFER };
+
 struct gsan_finding {
 	uint32_t ready;
 	uint32_t kind;          /* enum gsan_kind */
@@ -417,7 +425,8 @@ struct gsan_finding {
 	uint32_t dedup;         /* index in root->dedup: exact count */
 	uint32_t launch;        /* number of the launch of that kernel, from 1, see below */
 	uint32_t kernel;        /* site number of the kernel */
-	uint32_t grid[3], block[3], cluster[3], pad;
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t values;        /* enum gsan_values, of two weak writes */
 	struct gsan_access now, before;
 };
 

@@ -164,6 +164,7 @@ struct gsan_lane {
 	uint32_t over[2];
 	uint32_t fine;          /* likewise, that its product or copy came behind (line.cuh) */
 	uint32_t pad;
+	uint32_t stored[4];     /* what it was to store when something stood beside (value.cuh) */
 };
 
 /* The fence.sc of gpu scope have one order, and a number each.  Who ran number n

@@ -226,7 +226,7 @@ static void tell_all(struct rt_ctx *c, uint64_t older_ms)
 		for (size_t j = 0; rt_flags.suppress_equal_stacks && j < i && !r->repeated; j++) {
 			struct rt_report *other = entry(j, &slot);
 
-			if (other->repeated || !same_stacks(r, other))
+			if (other->repeated || !same_stacks(r, other) || (other->same_value && !r->same_value))
 				continue;
 			r->repeated = true;
 			if (j >= from) {

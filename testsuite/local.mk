@@ -288,6 +288,8 @@ race_tests = \
 	testsuite/race/lane_partial_release.ptx \
 	testsuite/race/lane_release_other_lane.ptx \
 	testsuite/race/lane_same_instruction.ptx \
+	testsuite/race/same_value_not.ptx \
+	testsuite/race/same_value_stores.ptx \
 	testsuite/race/last_block_no_acquire.ptx \
 	testsuite/race/last_block_no_release.ptx \
 	testsuite/race/launches_fences_long_ago.ptx \

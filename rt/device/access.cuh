@@ -415,10 +415,11 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	}
 }
 
-/* A plain access of `size` bytes. */
-FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool shared, bool nc)
+/* A plain access; `value`: what a write stores, as `info` says. */
+FN void plain(struct gsan_warp *w, u64 addr, u32 info, u32 kind, u32 site, u32 value, bool shared, bool nc)
 {
-	bool wide = ((u32)addr & 7) + size > 8;
+	u32 size = GSAN_INFO_SIZE(info);
+	bool wide = ((u32)addr & 7) + size > 8, valued = kind == 1 && GSAN_INFO_VALUE(info);
 	u32 flags = (shared ? PLAIN_SHARED : 0) | (nc ? PLAIN_NC : 0);
 	struct head h = head_of(w, shared);
 	if (!(kind & 1) && warp_read(&h, addr, size, shared)) {
@@ -426,16 +427,21 @@ FN void plain(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, bool 
 			return;
 		kind = GSAN_KIND_WARP_READ;
 	}
-	if (wide) {
-		plain_wide(w, addr, size, kind, site, flags);
-		return;
-	}
-	if (shared && kind == 1 && size != 4 && size != 8) {
-		plain_one(w, addr, size, kind, site, flags);
+	bool small = shared && kind == 1 && size != 4 && size != 8;
+	if (wide || small) {
+		if (valued)
+			value_put(w, addr, info, site, value);
+		if (wide)
+			plain_wide(w, addr, size, kind, site, flags);
+		else
+			plain_one(w, addr, size, kind, site, flags);
 		return;
 	}
 	u32 rest = nc ? PLAIN_AGAIN : shared && kind == 1 ? write_quick(w, &h, addr, size, site) :
 		   plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
+	/* One lane may have to know what another stores that has nothing left to do. */
+	if (valued && __any_sync(__activemask(), rest))
+		value_put(w, addr, info, site, value);
 	if (rest)
 		plain_rest(w, addr, size, kind, site, flags | rest);
 }
@@ -451,25 +457,25 @@ FN u32 shared_offset(u64 addr) { return (u32)__cvta_generic_to_shared((const voi
 API void __gsan_v1_read_g(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		TOGETHER(plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 0, site, false, info & GSAN_INFO_NC););
+		TOGETHER(plain(WARP(ctx), addr, info, 0, site, 0, false, info & GSAN_INFO_NC););
 }
 
-API void __gsan_v1_write_g(u64 ctx, u64 addr, u32 info, u32 site)
+API void __gsan_v1_write_g(u64 ctx, u64 addr, u32 info, u32 site, u32 value)
 {
 	if (ctx)
-		TOGETHER(plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 1, site, false, false););
+		TOGETHER(plain(WARP(ctx), addr, info, 1, site, value, false, false););
 }
 
 API void __gsan_v1_read_s(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		TOGETHER(plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 0, site, true, false););
+		TOGETHER(plain(WARP(ctx), addr, info, 0, site, 0, true, false););
 }
 
-API void __gsan_v1_write_s(u64 ctx, u64 addr, u32 info, u32 site)
+API void __gsan_v1_write_s(u64 ctx, u64 addr, u32 info, u32 site, u32 value)
 {
 	if (ctx)
-		TOGETHER(plain(WARP(ctx), addr, GSAN_INFO_SIZE(info), 1, site, true, false););
+		TOGETHER(plain(WARP(ctx), addr, info, 1, site, value, true, false););
 }
 
 API void __gsan_v1_read_x(u64 ctx, u64 addr, u32 info, u32 site)
@@ -484,15 +490,15 @@ API void __gsan_v1_read_x(u64 ctx, u64 addr, u32 info, u32 site)
 	);
 }
 
-API void __gsan_v1_write_x(u64 ctx, u64 addr, u32 info, u32 site)
+API void __gsan_v1_write_x(u64 ctx, u64 addr, u32 info, u32 site, u32 value)
 {
 	if (!ctx)
 		return;
 	TOGETHER(
 		if (is_shared(addr))
-			__gsan_v1_write_s(ctx, shared_offset(addr), info, site);
+			__gsan_v1_write_s(ctx, shared_offset(addr), info, site, value);
 		else if (!is_local(addr))
-			__gsan_v1_write_g(ctx, addr, info, site);
+			__gsan_v1_write_g(ctx, addr, info, site, value);
 	);
 }
 

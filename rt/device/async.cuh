@@ -38,9 +38,6 @@ FN u32 phase_in(u64 r) { return (GSAN_REC_CLOCK(r) & 0x1ffff) << 8 | ((u32)(r >>
 #define MBAR_GENERIC    (1ull << 13)    /* through the generic proxy */
 #define MBAR_PEER       (1ull << 52)    /* issued by another block than the mbarrier's */
 
-/* What the user chose where the documentation leaves room: has it its last value? */
-FN bool chosen(u32 choice) { return ROOT(options) & GSAN_OPT_CHOICE(choice); }
-
 /* A thread is slot << 10 | number in its block: bits 12 to 34 of a record. */
 FN u64 group_record(u32 who, u32 how, u32 number)
 {

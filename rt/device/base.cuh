@@ -256,6 +256,9 @@ FN void meet(u32 group)
  * may leave the kernel between two looks. */
 FN bool agreed(u32 group, bool x) { return __shfl_sync(group, (int)x, __ffs(group) - 1); }
 
+/* What the user chose where the documentation leaves room: has it its last value? */
+FN bool chosen(u32 choice) { return ROOT(options) & GSAN_OPT_CHOICE(choice); }
+
 FN void count(u32 which, u64 n) { fetch_add64((u64 *)&root()->counters[which], n); }
 
 /* Between stores, and between loads: what was stored before is seen by who sees what is stored

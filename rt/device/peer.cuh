@@ -156,7 +156,7 @@ SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 		if (level)
 			__gsan_v1_before_s((u64)w, (u32)place, info, site);
 		else if (info & GSAN_INFO_WRITE)
-			__gsan_v1_write_s((u64)w, (u32)place, info, site);
+			__gsan_v1_write_s((u64)w, (u32)place, info, site, 0);
 		else
 			__gsan_v1_read_s((u64)w, (u32)place, info, site);
 		return;
@@ -219,7 +219,7 @@ API void __gsan_v1_before_y(u64 ctx, u64 addr, u32 info, u32 site)
 		else if (GSAN_INFO_LEVEL(info))
 			__gsan_v1_before_x(ctx, addr, info, site);
 		else if (info & GSAN_INFO_WRITE)
-			__gsan_v1_write_x(ctx, addr, info, site);
+			__gsan_v1_write_x(ctx, addr, info, site, 0);
 		else
 			__gsan_v1_read_x(ctx, addr, info, site);
 	);

@@ -6,6 +6,7 @@
 #define may_observe     __gsan_v1_may_observe
 #define missed_knows    __gsan_v1_missed_knows
 #define pair_known      __gsan_v1_pair_known
+#define key_known       __gsan_v1_key_known
 #define site_settled    __gsan_v1_site_settled
 #define site_found      __gsan_v1_site_found
 #define tell            __gsan_v1_tell
@@ -245,21 +246,32 @@ FN u64 dedup_key(u32 a, u32 b, u32 kind)
 	return a < b ? (u64)b << 40 | (u64)a << 8 | (kind + 1) : (u64)a << 40 | (u64)b << 8 | (kind + 1);
 }
 
-/* Is the pair in the table, by whatever name? */
-SLOW bool pair_known(u32 site, u32 psite)
+/* In a key: both write one value.  A pair may be there with and without. */
+#define KEY_SAME        0x80ull
+
+SLOW bool key_known(u64 key)
 {
 	struct gsan_root *r = root();
 	struct gsan_dedup *table = at<struct gsan_dedup>(ROOT(dedup));
+	u64 k = 1;
+	u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40);
+	ROLLED
+	for (u32 probe = 0; probe < 64 && k; probe++) {
+		k = load64(&table[(h + probe) & (r->ndedup - 1)].key);
+		if (k == key)
+			return true;
+	}
+	return false;
+}
+
+/* Is the pair in the table, by whatever name? */
+SLOW bool pair_known(u32 site, u32 psite)
+{
 	ROLLED
 	for (u32 kind = GSAN_DATA_RACE; kind <= GSAN_TENSORMAP_RACE; kind++) {
-		u64 key = dedup_key(site, psite, kind), k = 1;
-		u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40);
-		ROLLED
-		for (u32 probe = 0; probe < 64 && k; probe++) {
-			k = load64(&table[(h + probe) & (r->ndedup - 1)].key);
-			if (k == key)
-				return true;
-		}
+		u64 key = dedup_key(site, psite, kind);
+		if (key_known(key) || (kind <= GSAN_SCOPE_RACE && key_known(key | KEY_SAME)))
+			return true;
 	}
 	return false;
 }
@@ -411,14 +423,26 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 {
 	struct gsan_block *b = block_of(w->slot);
 	struct gsan_launch *launch = launch_of(b);
-	u32 index, entry, both = (u32)(prev & now) & 255;
+	u32 index, entry, both = (u32)(prev & now) & 255, values = GSAN_VALUES_DIFFER;
 	bool same = GSAN_REC_SLOT(prev) == w->slot && GSAN_REC_CLOCK(prev) > w->start;
-	if ((load(&w->state) & GSAN_WARP_LOST) || load(&launch->quiet) ||
-	    !first_of(dedup_key(site, psite, kind), &index, &entry))
+	if ((load(&w->state) & GSAN_WARP_LOST) || load(&launch->quiet))
+		return;
+	u64 key = dedup_key(site, psite, kind);
+	if (!key_known(key))
+		values = values_of(w, where & ~(WHERE_LATE | WHERE_TENSOR), both, site, now, psite, prev);
+	if (values == GSAN_VALUES_SAME) {
+		if (chosen(GSAN_CHOICE_same_value)) {
+			count(GSAN_COUNT_SAME_VALUE, 1);
+			return;
+		}
+		key |= KEY_SAME;
+	}
+	if (!first_of(key, &index, &entry))
 		return;
 	struct gsan_finding *f = at<struct gsan_finding>(ROOT(ring)) + entry;
 	f->kind = kind;
 	f->why = why;
+	f->values = values;
 	f->shared = where & WHERE_TENSOR ? GSAN_IN_TENSOR : where & 1;
 	f->addr = (where & ~(WHERE_LATE | WHERE_TENSOR | 7)) + __ffs(both) - 1;
 	f->count = 1;

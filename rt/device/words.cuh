@@ -657,9 +657,9 @@ FN void plain_instead(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool sh
 	u32 n = GSAN_INFO_ELEMS(info), all = GSAN_INFO_SIZE(info) * (n ? n : 1);
 	if (info & GSAN_INFO_WRITE) {
 		if (shared)
-			__gsan_v1_write_s((u64)w, addr, all, site);
+			__gsan_v1_write_s((u64)w, addr, all, site, 0);
 		else
-			__gsan_v1_write_g((u64)w, addr, all, site);
+			__gsan_v1_write_g((u64)w, addr, all, site, 0);
 	} else if (shared) {
 		__gsan_v1_read_s((u64)w, addr, all, site);
 	} else {

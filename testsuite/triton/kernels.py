@@ -126,7 +126,7 @@ SQUARE = 2 * SIZE * SIZE
 HALF = [("*fp16", SQUARE)] + [("*fp16", f"{SQUARE} rand {i}") for i in (1, 2)]
 EDGES = [("i32", SIZE)] * 3
 HEADS = [("*fp16", 32768)] + [("*fp16", f"32768 rand {i}") for i in (1, 2, 3)]
-# Who stores one value from several lanes races, see gsan(7), BUGS.
+# Who stores one value from several lanes races, by the letter.
 SAME = "only data-race"
 
 # kernel, arguments (type, and value or size of a buffer), constants, grid, devices, warps, blocks
@@ -177,7 +177,8 @@ def script(fn, args, grid, blocks, verdict, kernel):
     target = re.search(r"\.target (sm_\w+)", ptx).group(1)
     return [f"device {target}"] + lines + [
         f"launch {fn.__name__} grid={grid} block={threads}{cluster} smem={kernel.metadata.shared} "
-        f"args={','.join(values)},scratch,profile", f"expect {verdict}", "timeout 300"]
+        f"args={','.join(values)},scratch,profile", f"expect {verdict}",
+        "expect-with proxy_fence=path:tcgen05_fence=off:same_value=ignore : clean", "timeout 300"]
 
 
 for fn, args, constants, grid, archs, warps, blocks, verdict in JOBS:

@@ -67,6 +67,9 @@ FN bool __isShared(const void *) { return false; }
 FN bool __isLocal(const void *) { return false; }
 FN void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 FN size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
+FN void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
+FN void __nanosleep(u32) {}
+FN bool chosen(u32) { return false; }
 #define TOGETHER(...) do { __VA_ARGS__ } while (0)
 u32 __gsan_site_base = 1;
 FN struct gsan_block *block_of(u32 slot) { return at<struct gsan_block>(the_root.blocks) + slot; }
@@ -85,6 +88,7 @@ FN bool same4(uint4 a, uint4 b) { return !memcmp(&a, &b, sizeof a); }
 
 #include "rt/device/order.cuh"
 #include "rt/device/snap.cuh"
+#include "rt/device/value.cuh"
 #include "rt/device/report.cuh"
 #include "rt/device/granule.cuh"
 #include "rt/device/access.cuh"
