@@ -377,8 +377,9 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 	struct gsan_block *b = own_block(w);
 	struct gsan_bar *bar = b->bar + (id & 15);
 	u32 group = __activemask(), lane = sreg_laneid(), brought = load_ca32(&b->brought), p = t & 1;
+	u32 clock = load_ca32(&bar->clocks[p][lane]);   /* at once, though it may not be needed */
 	if (!(q.x | q.y | (group & q.z) + 1 | brought | ~(t | 1))) {
-		u32 top = highest(~0u, load_ca32(&bar->clocks[p][lane]));
+		u32 top = highest(~0u, clock);
 		if (!lane) {
 			store_ca2(&w->clock, top + 1, top);
 			store_ca32(&w->turns[id & 15], p - 1);
