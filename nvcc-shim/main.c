@@ -27,8 +27,6 @@ help(void)
 	    "\n"
 	    "environment:\n"
 	    "  GSAN_NVCC         the nvcc to run\n"
-	    "  GSAN_FAST_BUILD   1: ptxas takes less time, and its code more; 0: never;\n"
-	    "                    otherwise for files of more than eight kernels\n"
 	    "  GSAN_NVCC_STRICT  1: fail rather than leave something uninstrumented\n"
 	    "  GSAN_HOME         the folder of gsan-ptx, libgsan.a and gsan-link.h\n",
 	    stdout);

@@ -144,7 +144,6 @@ struct job {
 	unsigned nargs;
 	struct input *in;
 	unsigned nin;           /* those that are instrumented */
-	unsigned nkernels;      /* in them */
 	struct gsan_rewrite_options options;
 	const char **leave;     /* entries to leave as they are, NULL at the end */
 	char **why;             /* what ptxas said of each */
@@ -187,16 +186,6 @@ static void remove_temp(char *temp)
 	free(temp);
 }
 
-/* About how many kernels the text has: a comment that speaks of one counts, too. */
-static unsigned kernels_in(const char *text)
-{
-	unsigned n = 0;
-
-	for (; (text = strstr(text, ".entry")); text += sizeof ".entry" - 1)
-		n++;
-	return n;
-}
-
 /* Has the word's file instrumented, in a copy if it is not yet; false if that failed. */
 static bool prepare(struct job *j, unsigned word)
 {
@@ -222,7 +211,6 @@ static bool prepare(struct job *j, unsigned word)
 	if (how == DONE || how == MARKED) {
 		if (in.temp)
 			j->args[word] = in.temp;
-		j->nkernels += in.text ? kernels_in(in.text) : 0;
 		j->in[j->nin++] = in;
 	} else {
 		free(in.text);
@@ -411,42 +399,13 @@ static void bound_registers(char **args)
 	*args = word;
 }
 
-/* ptxas takes the runtime's functions together with each kernel that calls them, and some
- * seconds for it: with -Ofc=min it does not, and the code is a third slower (HACKING.md).
- * Few kernels are not worth that. */
-#define FEW_KERNELS 8
-
-static bool has_option(const struct job *j, const char *name)
+static int attempt(const struct job *j, bool bound, char **said)
 {
-	const size_t len = strlen(name);
-
-	for (unsigned i = 1; i < j->nargs; i++)
-		if (!strncmp(j->args[i], name, len) && (!j->args[i][len] || j->args[i][len] == '='))
-			return true;
-	return false;
-}
-
-static bool wants_fast(const struct job *j)
-{
-	/* -c does not take them together, and -g knows no other way. */
-	if (j->options.relocatable || has_option(j, "-g") || has_option(j, "--device-debug") ||
-	    has_option(j, "-Ofc") || has_option(j, "--Ofast-compile"))
-		return false;
-	return getenv("GSAN_FAST_BUILD") ? on("GSAN_FAST_BUILD") : j->nkernels > FEW_KERNELS;
-}
-
-enum { BOUND = 1, FAST = 2 };   /* what is added to ptxas's words */
-
-static int attempt(const struct job *j, unsigned with, char **said)
-{
-	static char fast[] = "-Ofc=min";
-	char **args = zeroed(j->nargs + 3, sizeof *args);
+	char **args = zeroed(j->nargs + 2, sizeof *args);
 	int status;
 
 	memcpy(args, j->args, j->nargs * sizeof *args);
-	if (with & FAST)
-		args[j->nargs] = fast;
-	if (with & BOUND)
+	if (bound)
 		bound_registers(args + 1);
 	status = rw_phase(args, said);
 	free(args);
@@ -459,27 +418,25 @@ enum { ROUNDS = 4 };
 /* Runs ptxas on what was rewritten, and if it refuses that, on less of it. */
 static int assemble(struct job *j)
 {
-	const unsigned bound = j->options.relocatable ? BOUND : 0, with = bound | (wants_fast(j) ? FAST : 0);
 	char *said, *first = NULL, *more;
-	int status = attempt(j, with, &said);
+	int status = attempt(j, j->options.relocatable, &said);
 
-	/* It may be what was added that ptxas, perhaps an older one, does not take. */
-	if (status && with && !rw_interrupted()) {
+	if (status && j->options.relocatable && !rw_interrupted()) {
 		free(said);
-		status = attempt(j, 0, &said);
+		status = attempt(j, false, &said);
 	}
 	if (status && !rw_interrupted() && !on("GSAN_NVCC_STRICT")) {
 		first = reason(said);
 		for (int i = 0; i < ROUNDS && status && leave_out(j, said); i++) {
 			free(said);
-			status = attempt(j, bound, &said);
+			status = attempt(j, j->options.relocatable, &said);
 		}
 	}
 	if (!status && first) {
 		say_left(j);
 	} else if (status && first && !rw_interrupted() && put_back(j)) {
 		/* If the program's own PTX is at fault, ptxas says all there is to say. */
-		status = attempt(j, 0, &more);
+		status = attempt(j, false, &more);
 		free(said);
 		said = more;
 		for (unsigned i = 0; i < j->nin && !status; i++)

@@ -144,7 +144,6 @@ EOF
 cat >myas <<'EOF'
 #!/bin/sh
 echo "as says $#"
-echo " $*" >words
 for word do
 	case $word in *.ptx) [ "$prev" = -o ] || { cp "$word" seen; echo "$word" >name; } ;; esac
 	prev=$word
@@ -179,37 +178,6 @@ has seen "__gsan_v1_enter"
 [ "$(cat name)" = k.ptx ] && fail "--wrap: the assembler was given the original"
 hasnt k.ptx "__gsan"
 [ -z "$(ls tmpdir)" ] || fail "--wrap: left $(ls tmpdir)"
-# ptxas is told to hurry for many kernels, or if it is asked for.
-{
-	printf '.version 7.0\n.target sm_75\n.address_size 64\n'
-	for i in 1 2 3 4 5 6 7 8 9; do
-		printf '.visible .entry k%s(.param .u64 p)\n{\n.reg .b64 %%a;\nld.param.u64 %%a, [p];\nst.global.u32 [%%a], 1;\nret;\n}\n' $i
-	done
-} >nine.ptx
-fast()		# fast YES-OR-NO ENVIRONMENT... -- WORD...
-{
-	hurries=$1
-	shift
-	set_in=
-	while [ "$1" != -- ]; do
-		set_in="$set_in $1"
-		shift
-	done
-	shift
-	run 0 env $set_in "$g" --wrap ./myas "$@" -o k.cubin
-	case $(cat words) in
-	*" -Ofc=min"*) told=yes ;;
-	*)	told=no ;;
-	esac
-	[ $told = "$hurries" ] || fail "$set_in $*: ptxas was told: $(cat words)"
-}
-fast yes -- nine.ptx
-fast no -- k.ptx
-fast yes GSAN_FAST_BUILD=1 -- k.ptx
-fast no GSAN_FAST_BUILD=0 -- nine.ptx
-fast no -- nine.ptx -g
-fast no -- nine.ptx -c
-fast no -- nine.ptx --Ofast-compile=max
 run 0 env GSAN_KEEP=1 "$g" --wrap ./myas k.ptx -o k.cubin
 [ "$(ls tmpdir | wc -l)" = 1 ] || fail "GSAN_KEEP keeps nothing"
 rm -f tmpdir/*

@@ -6,7 +6,7 @@
 
 LC_ALL=C
 export LC_ALL
-unset GSAN_OPTIONS GSAN_HOME GSAN_NVCC GSAN_PTXAS GSAN_NVCC_STRICT GSAN_FAST_BUILD
+unset GSAN_OPTIONS GSAN_HOME GSAN_NVCC GSAN_PTXAS GSAN_NVCC_STRICT
 unset NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
 : "${top_srcdir:?run by make check, or set top_srcdir and top_builddir}"
 : "${top_builddir:?run by make check, or set top_srcdir and top_builddir}"
