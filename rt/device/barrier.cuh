@@ -177,7 +177,7 @@ SLOW void arrive_count(struct gsan_warp *w, struct gsan_bar *bar, u32 n, u32 nee
  * waits gets the result. */
 SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 {
-	u32 group = __activemask(), lane = sreg_laneid(), bit = 1u << lane, gen = 0;
+	u32 group = of_kind((u32)(u64)bar ^ count << 20), lane = sreg_laneid(), bit = 1u << lane, gen = 0;
 	bool leader = lane == __ffs(group) - 1;
 	bool whole = agreed(group, !((load(&w->m_refs) | load(&w->m_own)) & group));
 	u32 need = (count + 31) & ~31u, n = group == load(&w->live) ? 32 : __popc(group);
@@ -247,7 +247,7 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 
 SLOW void leave_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 gen)
 {
-	u32 group = __activemask(), lane = sreg_laneid();
+	u32 group = of_kind((u32)(u64)bar ^ gen << 20), lane = sreg_laneid();
 	bool leader = lane == __ffs(group) - 1, whole = agreed(group, group == load(&w->live));
 	u32 id = load(&bar->result[gen & 3]), mixed = load(&bar->mixed);
 	fetch_max(&bar->left, gen + 1);

@@ -252,6 +252,11 @@ FN void meet(u32 group)
 	meet(group_); \
 } while (0)
 
+/* The lanes that are together and came by calls of one kind: those of another call of the same
+ * function may be at the same place at the same time, and what the first lane says for all
+ * of them is not what they say. */
+FN u32 of_kind(u32 kind) { return __match_any_sync(__activemask(), kind); }
+
 /* What the first of `group` sees holds for all of them: other lanes of the warp
  * may leave the kernel between two looks. */
 FN bool agreed(u32 group, bool x) { return __shfl_sync(group, (int)x, __ffs(group) - 1); }

@@ -125,7 +125,7 @@ API void __gsan_v1_cluster_arrive(u64 ctx, u32 info)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	struct gsan_block *b = own_block(w);
-	u32 group = __activemask(), lane = sreg_laneid();
+	u32 group = of_kind(info), lane = sreg_laneid();
 	if (b->cluster_at) {
 		struct gsan_cluster *c = cluster_of(b);
 		bool whole = agreed(group, !((load(&w->m_refs) | load(&w->m_own) |

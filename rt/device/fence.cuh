@@ -134,7 +134,7 @@ API void __gsan_v1_fence(u64 ctx, u32 info)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	u32 level = GSAN_INFO_LEVEL(info), lane = sreg_laneid(), bit = 1u << lane;
-	u32 group = __activemask();
+	u32 group = of_kind(info);
 	w->special |= GSAN_SPECIAL_MORE;
 	if (info & GSAN_INFO_ACQUIRE)
 		take_seen(w, level, 0, (info & GSAN_INFO_SC) && level >= GSAN_GPU);

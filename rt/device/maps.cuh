@@ -229,7 +229,7 @@ API void __gsan_v1_map_fence(u64 ctx, u64 map, u32 info)
 {
 	if (!ctx)
 		return;
-	u32 group = __activemask();
+	u32 group = of_kind(info);
 	bool release = info & GSAN_INFO_RELEASE;
 	/* Who learns of the fence learns of what is noted, too. */
 	if (!release)

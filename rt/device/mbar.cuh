@@ -325,7 +325,7 @@ SLOW void copies_arrive(struct gsan_warp *w, struct gsan_mbar *m, struct gsan_gr
 /* An operation at `m` by the lanes that are together. */
 SLOW void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 op, u32 n)
 {
-	u32 group = __activemask(), lane = sreg_laneid(), bit = 1u << lane, what = op & 255, top = 0;
+	u32 group = of_kind(op), lane = sreg_laneid(), bit = 1u << lane, what = op & 255, top = 0;
 	bool arrives = what >= GSAN_MBAR_ARRIVE && what < GSAN_MBAR_CP_ARRIVE, all = group == load(&w->live);
 	bool one = __match_any_sync(group, (u64)m ^ (u64)n << 48) == group;
 	/* All know the same: one speaks for them. */
@@ -572,7 +572,7 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 		__gsan_v1_unmodelled((u64)w);
 		return;
 	}
-	u32 group = __activemask(), lane = sreg_laneid(), id[4] = { 0, 0, 0, 0 };
+	u32 group = of_kind(op), lane = sreg_laneid(), id[4] = { 0, 0, 0, 0 };
 	u32 at = op & GSAN_MBAR_GENERIC ? shared_offset(addr) : (u32)addr;
 	bool one = __match_any_sync(group, (u64)m ^ (u64)(parity & 1) << 60) == group, leader = lane == __ffs(group) - 1;
 	mbar_used(w, m, place, site + __gsan_site_base, GSAN_WHY_MBAR_INIT);

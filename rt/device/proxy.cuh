@@ -191,7 +191,7 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	u32 group = __activemask(), lane = sreg_laneid(), lead = __ffs(group) - 1;
+	u32 group = of_kind(what), lane = sreg_laneid(), lead = __ffs(group) - 1;
 	u32 mine = __shfl_sync(group, load(&w->m_refs), lead), all = group;
 	/* Lanes that know more than the first, or less, would each have to say what. */
 	if (mine & group) {
