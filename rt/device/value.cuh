@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * value.cuh: do two unordered writes write one value?  Such a race does no harm, and
- * compilers make them: all threads that have a result store it (memory-model.md, AMB-12).  What a thread
- * stores is noted where its warp finds something beside its record.  What is unordered with it
+ * compilers make them: all threads that have a result store it (memory-model.md, AMB-12).  What a
+ * thread stores is noted where its warp finds something beside its record.  What is unordered with it
  * has been noted, too, where both came at one moment, or it stands in memory, at once or soon:
  * calls come before what they are for.
  */
