@@ -117,17 +117,17 @@ static void weak(struct ins *i, const struct rw_event *e)
 {
 	struct arg a = put_address(i, e, false);
 	struct guard g = put_lanes(i, e);
-	struct arg args[] = { reg(S_CTX), a, number(e->info + e->more), number(e->site), number(0) };
 	uint32_t info = e->info + e->more;
+	struct arg args[] = { reg(S_CTX), a, number(info), number(e->site), number(0) };
 	struct arg all[] = { reg(S_CTX), a, number(e->stride), number(e->n + 1u), number(e->info), number(e->site) };
 
-	if (e->space == 'c' || e->space == 'y' || e->space == 'm')
+	if (e->space == 'c' || e->space == 'y' || e->space == 'm') {
 		rw_put_call(i, by_space(e, RW_FN_BEFORE_G), g, args, 0);
-	else if (e->n)
+	} else if (e->n) {
 		rw_put_call(i, RW_FN_COLUMN, g, all, 0);
-	else if (e->what == WHAT_READ)
+	} else if (e->what == WHAT_READ) {
 		rw_put_call(i, by_space(e, RW_FN_READ_G), g, args, 0);
-	else {
+	} else {
 		args[4] = rw_put_value(i, e, &info);
 		args[2] = number(info);
 		rw_put_call(i, by_space(e, RW_FN_WRITE_G), g, args, 0);

@@ -190,8 +190,7 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 
 	r->kind = f->kind < GSAN_KIND_COUNT ? (enum gsan_kind)f->kind : GSAN_DATA_RACE;
 	r->why = f->why < GSAN_WHY_COUNT ? (enum gsan_why)f->why : GSAN_WHY_NOTHING;
-	r->same_value = f->values == GSAN_VALUES_SAME;
-	r->values_differ = f->values == GSAN_VALUES_DIFFER;
+	r->values = f->values <= GSAN_VALUES_DIFFER ? (enum gsan_values)f->values : GSAN_VALUES_UNKNOWN;
 	r->shared = f->shared == 1;
 	r->tensor = f->shared == GSAN_IN_TENSOR;
 	r->addr = f->addr;

@@ -211,12 +211,12 @@ static void put_note(struct rt_buf *b, const struct rt_report *r)
 {
 	const struct rt_place *x = &r->now, *y = &r->before;
 
-	if (r->same_value)
+	if (r->values == GSAN_VALUES_SAME)
 		rt_puts(b, "  Note: same value: both store the same, as compilers' reductions do, and "
 			   "that does no harm (same_value=ignore leaves such races out)\n");
-	else if (!r->values_differ && (r->kind == GSAN_DATA_RACE || r->kind == GSAN_SCOPE_RACE) && x->known && y->known &&
-		 x->write && y->write && !x->async && !y->async && !x->atomic && !y->atomic &&
-		 x->ptx_line == y->ptx_line && !strcmp(x->ptx, y->ptx))
+	else if (r->values == GSAN_VALUES_UNKNOWN && (r->kind == GSAN_DATA_RACE || r->kind == GSAN_SCOPE_RACE) &&
+		 x->known && y->known && x->write && y->write && !x->async && !y->async && !x->atomic &&
+		 !y->atomic && x->ptx_line == y->ptx_line && !strcmp(x->ptx, y->ptx))
 		rt_puts(b, "  Note: one instruction writes both times; if all threads store the same "
 			   "value there, as compilers' reductions do, the race does no harm "
 			   "(values are not compared)\n");

@@ -103,7 +103,7 @@ struct rt_report {
 	enum gsan_kind kind;
 	enum gsan_why why;
 	bool shared, tensor;
-	bool same_value, values_differ; /* of two writes; neither: not compared */
+	enum gsan_values values;        /* of two writes */
 	uint64_t addr;
 	uint64_t count;
 	bool exact;             /* else at least `count` */

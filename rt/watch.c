@@ -226,7 +226,9 @@ static void tell_all(struct rt_ctx *c, uint64_t older_ms)
 		for (size_t j = 0; rt_flags.suppress_equal_stacks && j < i && !r->repeated; j++) {
 			struct rt_report *other = entry(j, &slot);
 
-			if (other->repeated || !same_stacks(r, other) || (other->same_value && !r->same_value))
+			/* That other values meet there as well is news. */
+			if (other->repeated || !same_stacks(r, other) ||
+			    (other->values == GSAN_VALUES_SAME && r->values != GSAN_VALUES_SAME))
 				continue;
 			r->repeated = true;
 			if (j >= from) {

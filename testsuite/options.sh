@@ -41,4 +41,11 @@ while read -r name values; do
 	done
 	run 2 env GSAN_OPTIONS="$name=nonsense" $gsan_run k.ptx
 done <choices
+# What is left out is said, and what is not is marked.
+stores=$top_srcdir/testsuite/race/same_value_stores.ptx
+run 66 $gsan_run "$stores"
+has err "  Note: same value: "
+hasnt err "left out"
+run 0 env GSAN_OPTIONS=same_value=ignore $gsan_run "$stores"
+has err "unordered writes of one value left out"
 done_testing

@@ -46,7 +46,7 @@ SLOW u32 values_of(struct gsan_warp *w, u64 where, u32 both, u32 site, u64 now, 
 	u32 first = ((u32)where & ~7u) + __ffs(both) - 1 - mine.y, last = ((u32)where & ~7u) + 31 - __clz(both) - mine.y;
 	if (mine.x != value_tag(site, clock) || first >= bytes || last >= bytes)
 		return GSAN_VALUES_UNKNOWN;
-	const struct gsan_lane *l = at<struct gsan_lane>(ROOT(lanes)) + GSAN_REC_SLOT(prev) * 1024 + (GSAN_REC_WARP(prev) << 5 | GSAN_REC_LANE(prev));
+	const struct gsan_lane *l = at<struct gsan_lane>(ROOT(lanes)) + ((u32)(prev >> 12) & 0x7fffff);
 	u64 addr = (where & ~7ull) + (u64)(long long)(int)(mine.y - ((u32)where & ~7u));
 	ROLLED
 	for (u32 tries = 0; tries < 100; tries++) {

@@ -342,7 +342,7 @@ static void test_long_names(void **state)
 	}
 }
 
-/* One instruction that writes both times may write the same value. */
+/* One instruction that writes both times may write the same value; it may be known, too. */
 static void test_note(void **state)
 {
 	struct rt_report r = example();
@@ -353,7 +353,16 @@ static void test_note(void **state)
 	rt_print_report(&b, &r, &plain);
 	assert_non_null(strstr(b.text, "  Note: one instruction writes both times"));
 	rt_buf_free(&b);
+	r.values = GSAN_VALUES_DIFFER;
+	rt_print_report(&b, &r, &plain);
+	assert_null(strstr(b.text, "  Note:"));
+	rt_buf_free(&b);
 	r.before.ptx_line++;
+	r.values = GSAN_VALUES_SAME;
+	rt_print_report(&b, &r, &plain);
+	assert_non_null(strstr(b.text, "  Note: same value: "));
+	rt_buf_free(&b);
+	r.values = GSAN_VALUES_UNKNOWN;
 	rt_print_report(&b, &r, &plain);
 	assert_null(strstr(b.text, "  Note:"));
 	rt_buf_free(&b);
