@@ -48,4 +48,37 @@ has err "  Note: same value: "
 hasnt err "left out"
 run 0 env GSAN_OPTIONS=same_value=ignore $gsan_run "$stores"
 has err "unordered writes of one value left out"
+# Where other values meet at the same lines later, that is told as well, and not left out.
+cat >twice.ptx <<'E2'
+//@ device sm_75
+//@ launch k grid=1 block=32 args=
+//@ expect data-race
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k()
+{
+	.reg .pred %p;
+	.reg .b32 %t, %v, %i;
+	.shared .align 4 .b32 room;
+
+	mov.u32 %t, %tid.x;
+	mov.u32 %v, 7;
+	mov.u32 %i, 0;
+AGAIN:
+	st.shared.u32 [room], %v;
+	bar.sync 0;
+	mov.u32 %v, %t;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %p, %i, 2;
+	@%p bra AGAIN;
+	ret;
+}
+E2
+run 66 $gsan_run twice.ptx
+[ "$(grep -c "^WARNING: GSan: data race" err)" = 2 ] || fail "not both pairs are told"
+[ "$(grep -c "Note: same value" err)" = 1 ] || fail "not the first alone is of one value"
+run 66 env GSAN_OPTIONS=same_value=ignore $gsan_run twice.ptx
+[ "$(grep -c "^WARNING: GSan: data race" err)" = 1 ] || fail "the second alone is to be told"
+hasnt err "Note:"
 done_testing
