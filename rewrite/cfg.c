@@ -123,6 +123,8 @@ static void cut(struct rw *r, struct rw_func *rf)
 			continue;
 		if (rw_is_bits(&s->inst))
 			rw_list_add(r, &rf->bits, s);
+		if (s->inst.id == INST_ACTIVEMASK)
+			rw_list_add(r, &rf->masks, s);
 		r->peers |= s->inst.id == INST_MAPA;
 		r->posts |= posts(s->inst.id);
 		r->outlives |= outlives(s->inst.id);

@@ -752,6 +752,7 @@ static void insert_func(struct rw *r, struct rw_func *rf)
 		ptx_insert_after(r->m, rf->f, NULL, rw_close(r));
 	}
 	rw_drop_setmaxnreg(rf->f);
+	i.used[S_WORD] |= rw_own_masks(r, rf->f, rw_scratches[S_WORD].name);
 	if (rw_hide_zero(r, rf->f, rw_scratches[S_ZERO].name))
 		i.used[S_ZERO] = i.used[S_ADDR] = true;
 	ptx_insert_before(r->m, rf->f, NULL, prologue(&i));

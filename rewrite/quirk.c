@@ -59,6 +59,31 @@ bool rw_hide_zero(struct rw *r, struct ptx_func *f, const char *zero)
 	return true;
 }
 
+/* To ptxas what activemask returns is the same in every lane for good, and what waits by it asks one
+ * lane.  With calls in between, lanes of another group are there, too, and whoever is late waits for
+ * ever (HACKING.md; the runtime's own masks: together() in rt/device/base.cuh).  The lane's own bit,
+ * which is set, makes the mask the lane's. */
+bool rw_own_masks(struct rw *r, struct ptx_func *f, const char *own)
+{
+	const struct rw_list *l = &((const struct rw_func *)f->user)->masks;
+	bool any = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct ptx_inst *in = &l->p[i]->inst;
+		const char *mask, *text;
+
+		if (!in->nops || in->ops[0].kind != OP_SYM)
+			continue;
+		mask = in->ops[0].sym->name;
+		text = ptx_sprintf(r->m->arena, "\tmov.u32 %s, %%lanemask_eq;\n\t%s%s%sor.b32 %s, %s, %s;\n",
+			own, in->guarded ? in->guard_neg ? "@!" : "@" : "", in->guarded ? in->guard->name : "",
+			in->guarded ? " " : "", mask, mask, own);
+		ptx_insert_after(r->m, f, l->p[i], text);
+		any = true;
+	}
+	return any;
+}
+
 /* Threads that gave registers away could not run the runtime's functions, which
  * ptxas gives as many as the kernel: it fails with "register count of '232'", or
  * whatever setmaxnreg.inc asks for.  Without setmaxnreg all threads keep the same

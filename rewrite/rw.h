@@ -114,6 +114,7 @@ struct rw_func {
 	unsigned nblocks;
 	struct rw_list candidates;      /* what may be an event, in order */
 	struct rw_list bits;            /* what may test bits, see quirk.c */
+	struct rw_list masks;           /* activemask */
 	const struct ptx_loc *first_loc;        /* where it begins in its source, or NULL */
 	bool has_setmaxnreg;
 	struct rw_value *values;        /* per register number */
@@ -215,6 +216,9 @@ bool rw_is_bits(const struct ptx_inst *);
  * that ptxas would fail.  True if it did: the register must be set to 0 in a way
  * that ptxas cannot see through. */
 bool rw_hide_zero(struct rw *, struct ptx_func *, const char *zero);
+/* Makes what each activemask returns the lane's own, with register `own` as scratch.  True if there
+ * was one. */
+bool rw_own_masks(struct rw *, struct ptx_func *, const char *own);
 /* Leaves every setmaxnreg out. */
 void rw_drop_setmaxnreg(struct ptx_func *);
 

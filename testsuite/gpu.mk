@@ -7,6 +7,7 @@ gpu_tests = \
 	testsuite/gpu/blocks.cu \
 	testsuite/gpu/driver.cu \
 	testsuite/gpu/matmul.cu \
+	testsuite/gpu/merge.cu \
 	testsuite/gpu/radix.cu \
 	testsuite/gpu/scan.cu \
 	testsuite/gpu/scope.cu \

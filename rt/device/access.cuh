@@ -52,7 +52,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	u32 lo = (u32)rec, hi = (u32)(rec >> 32);
 	struct rec2 r[4];
 	load_granule(sh, r);
-	u32 group = __activemask();
+	u32 group = together();
 	bool marked = is_mark(rec_of(r[1])) || of_line(rec_of(r[2]));
 	if (__any_sync(group, marked)) {
 		if (marked)

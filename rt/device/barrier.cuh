@@ -197,7 +197,7 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 SLOW u32 arrive_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id)
 {
 	struct gsan_block *b = block_of(w->slot);
-	u32 group = __activemask(), lane = sreg_laneid(), refs = load(&w->m_refs), state = load(&w->state);
+	u32 group = together(), lane = sreg_laneid(), refs = load(&w->m_refs), state = load(&w->state);
 	u32 p = load(&w->turns[id]) >> lane & 1;
 	bool leader = lane == __ffs(group) - 1, ours = leader && ((state & GSAN_WARP_REFS) || w->sc || ((state & GSAN_WARP_OVER) && !load(&b->over)));
 	if (leader)
@@ -230,7 +230,7 @@ API u32 __gsan_v1_arrive(u64 ctx, u32 id, u32 count)
 	id &= 15;
 	uint4 q = load_ca(&w->private_too);     /* private_too special lanes dropped */
 	u32 p = load_ca32(&w->turns[id]) & 1, clock = load_ca32(&w->clock), me = load_ca32(&w->id);
-	u32 group = __activemask();
+	u32 group = together();
 	struct gsan_block *b = own_block(w);
 	struct gsan_bar *bar = b->bar + (id);
 	if (!(q.x | q.y | (group & q.z) + 1 | count)) {
@@ -376,7 +376,7 @@ API void __gsan_v1_leave(u64 ctx, u32 id, u32 t)
 	uint4 q = load_ca(&w->private_too);
 	struct gsan_block *b = own_block(w);
 	struct gsan_bar *bar = b->bar + (id & 15);
-	u32 group = __activemask(), lane = sreg_laneid(), brought = load_ca32(&b->brought), p = t & 1;
+	u32 group = together(), lane = sreg_laneid(), brought = load_ca32(&b->brought), p = t & 1;
 	u32 clock = load_ca32(&bar->clocks[p][lane]);   /* at once, though it may not be needed */
 	if (!(q.x | q.y | (group & q.z) + 1 | brought | ~(t | 1))) {
 		u32 top = highest(~0u, clock);
@@ -444,20 +444,11 @@ SLOW void share_private(struct gsan_warp *w, u32 group, u32 clock, bool whole)
 		fetch_or(&w->m_refs, group);
 }
 
-/* As meet, for masks of the program's own.  Lanes that are together here may name
- * different ones; what waits at one moment must not: by their first lanes, then. */
-SLOW void meet_by_turns(u32 mask)
-{
-	ROLLED
-	for (u32 k = 1; k <= 32; k++)
-		if (__ffs(mask) == k)
-			__syncwarp(mask);
-}
-
+/* As meet, for masks of the program's own. */
 FN void meet_named(u32 mask)
 {
 	if (__match_any_sync(__activemask(), mask) != mask)
-		meet_by_turns(mask);
+		meet_all(mask | sreg_lanemask_eq());
 }
 
 API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
@@ -492,7 +483,7 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 /* The lanes that come to a branch together, and are to leave it so. */
 API u32 __gsan_v1_split(u64 ctx)
 {
-	return !ctx || (load_ca32(&WARP(ctx)->options) & GSAN_WARP_APART) ? 0 : __activemask();
+	return !ctx || (load_ca32(&WARP(ctx)->options) & GSAN_WARP_APART) ? 0 : together();
 }
 
 API void __gsan_v1_join(u32 lanes)
@@ -508,7 +499,7 @@ API void __gsan_v1_unmodelled(u64 ctx)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	u32 group = __activemask();
+	u32 group = together();
 	if (sreg_laneid() == __ffs(group) - 1) {
 		struct gsan_block *b = block_of(w->slot);
 		u32 top = block_clock(b, w->slot);

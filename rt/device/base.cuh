@@ -11,7 +11,6 @@ typedef unsigned long long u64;
 #define SLOW extern "C" __device__ __noinline__
 #define take_lock       __gsan_v1_take_lock
 #define meet_all        __gsan_v1_meet_all
-#define meet_by_turns   __gsan_v1_meet_by_turns
 #define join_own        __gsan_v1_join_own
 #define join_cross      __gsan_v1_join_cross
 #define snap_knows      __gsan_v1_snap_knows
@@ -138,6 +137,7 @@ FN u32 fixed(const uint32_t *p) { u32 v; asm("ld.global.nc.u32 %0, [%1];" : "=r"
 FN u64 fixed(const uint64_t *p) { u64 v; asm("ld.global.nc.u64 %0, [%1];" : "=l"(v) : "l"(p)); return v; }
 #define ROOT(field)     fixed(&root()->field)
 
+FN u32 sreg_lanemask_eq(void) { u32 r; asm("mov.u32 %0, %%lanemask_eq;" : "=r"(r)); return r; }
 FN u32 sreg_laneid(void) { u32 r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
 FN u32 sreg_smid(void) { u32 r; asm volatile("mov.u32 %0, %%smid;" : "=r"(r)); return r; }
 FN u32 sreg_warpid(void) { u32 r; asm volatile("mov.u32 %0, %%warpid;" : "=r"(r)); return r; }
@@ -232,10 +232,14 @@ FN uint4 four(u32 x, u32 y, u32 z, u32 w)
 
 FN bool same4(uint4 a, uint4 b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; }
 
-/* The lanes of `group`, the caller's own, come together.  In a function of its own:
- * inlined, ptxas looks at the first lane's mask only, where lanes of two groups are
- * here at one moment.  And with no branch in it: where some of a group are first and
- * wait inside one, lanes that come later pass by, and the first wait for ever. */
+/* The lanes that are together, the caller's own among them.  To ptxas the bare mask is the same in
+ * every lane, and what it makes of a .sync by such a mask asks one lane for it; but lanes of two
+ * groups are at one place at one moment, the mask of the lane that is asked is complete, all go
+ * on, and who is late waits for ever.  A mask with the lane's own bit in it (which it has) is the
+ * lane's own. */
+FN u32 together(void) { return __activemask() | sreg_lanemask_eq(); }
+
+/* The lanes of `group`, the caller's own, come together. */
 SLOW void meet_all(u32 group) { __syncwarp(group); }
 
 FN void meet(u32 group)
@@ -247,7 +251,7 @@ FN void meet(u32 group)
 /* What the rewriter calls ends with all lanes together that came together:
  * ptxas does not bring them together where a call returns. */
 #define TOGETHER(...) do { \
-	u32 group_ = __activemask(); \
+	u32 group_ = together(); \
 	__VA_ARGS__ \
 	meet(group_); \
 } while (0)
@@ -255,7 +259,7 @@ FN void meet(u32 group)
 /* The lanes that are together and came by calls of one kind: those of another call of the same
  * function may be at the same place at the same time, and what the first lane says for all
  * of them is not what they say. */
-FN u32 of_kind(u32 kind) { return __match_any_sync(__activemask(), kind); }
+FN u32 of_kind(u32 kind) { return __match_any_sync(__activemask(), kind) | sreg_lanemask_eq(); }
 
 /* What the first of `group` sees holds for all of them: other lanes of the warp
  * may leave the kernel between two looks. */
@@ -301,7 +305,7 @@ SLOW void take_lock(u32 *lock)
  * others return early instead of nesting, and call with nothing to do rather
  * than not call. */
 #define ONE_BY_ONE(...) do { \
-	u32 todo_ = __activemask(); \
+	u32 todo_ = together(); \
 	ROLLED for (; todo_; todo_ &= todo_ - 1) \
 		if (sreg_laneid() == __ffs(todo_) - 1) { \
 			__VA_ARGS__ \

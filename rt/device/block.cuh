@@ -397,7 +397,7 @@ API void __gsan_v1_exit(u64 ctx)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	u32 group = __activemask();
+	u32 group = together();
 	if (sreg_laneid() != __ffs(group) - 1)
 		return;
 	/* All that is needed, in one go. */

@@ -148,7 +148,7 @@ API void __gsan_v1_cluster_wait(u64 ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	struct gsan_block *b = own_block(w);
-	u32 group = __activemask(), lane = sreg_laneid();
+	u32 group = together(), lane = sreg_laneid();
 	if (!b->cluster_at) {
 		__gsan_v1_unmodelled(ctx);
 		return;
@@ -170,7 +170,7 @@ API void __gsan_v1_init_fence(u64 ctx)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
-	u32 group = __activemask(), me = (w->id & 31) << 5 | sreg_laneid();
+	u32 group = together(), me = (w->id & 31) << 5 | sreg_laneid();
 	ROLLED
 	for (u32 k = 0; k < GSAN_MBARS; k++) {
 		struct gsan_mbar *m = mbars_of(w->slot) + k;

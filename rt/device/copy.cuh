@@ -194,7 +194,7 @@ SLOW bool first_alike(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u32 e, u3
 {
 	struct gsan_groups *g = groups_now(w);
 	struct gsan_log *log = log_of(w->id << 5);
-	u32 group = __activemask(), nth = load(&g->bulk) - (load(&g->first) >> 1);
+	u32 group = together(), nth = load(&g->bulk) - (load(&g->first) >> 1);
 	u64 key = GSAN_MAP_HASH((u64)site << 32 | w->start, a);
 	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, b), c);
 	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, d), (u64)nth << 32 | e);

@@ -147,7 +147,7 @@ API void __gsan_v1_launch_dependents(u64 ctx)
 	struct gsan_warp *w = WARP(ctx);
 	struct gsan_block *b = own_block(w);
 	struct gsan_launch *l = launch_of(b);
-	u32 group = __activemask(), lane = sreg_laneid();
+	u32 group = together(), lane = sreg_laneid();
 	bool leader = lane == __ffs(group) - 1, fenced = load(&w->m_fence) >> lane & 1;
 	const u32 *fence = lane_of(w, lane)->fence;
 	/* A whole warp's fence is one snapshot. */
@@ -175,7 +175,7 @@ API void __gsan_v1_grid_wait(u64 ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	struct gsan_block *b = own_block(w);
-	u32 group = __activemask(), id = 0;
+	u32 group = together(), id = 0;
 	bool leader = sreg_laneid() == __ffs(group) - 1;
 	if (b->first != b->launch_number) {
 		bool whole = agreed(group, group == load(&w->live));

@@ -430,5 +430,5 @@ SLOW void async_all(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 rec,
 {
 	struct issue x;
 	issue_begin(&x, w, slot, rec, flags, site);
-	async_range(&x, __activemask(), addr, bytes);
+	async_range(&x, together(), addr, bytes);
 }

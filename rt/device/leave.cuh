@@ -244,7 +244,7 @@ SLOW void last_leaves(struct gsan_warp *w)
 SLOW void thread_leaves(struct gsan_warp *w)
 {
 	walk_last(w);
-	u32 lane = sreg_laneid(), group = __activemask();
+	u32 lane = sreg_laneid(), group = together();
 	struct gsan_groups *g = groups_of(self_of(w));
 	struct gsan_log *log = log_of(w->id << 5);
 	u32 n = load(&log->last_group[lane]);

@@ -170,7 +170,7 @@ SLOW void line_spill(struct gsan_warp *w, struct line l, const struct line_state
  * are together and come to one line the first opens it. */
 SLOW void line_open(struct gsan_warp *w, u64 *sh)
 {
-	u32 group = __activemask();
+	u32 group = together();
 	struct line l = line_of(sh);
 	bool opens = sreg_laneid() == __ffs(__match_any_sync(group, (u64)l.sh)) - 1;
 	ROLLED

@@ -190,7 +190,7 @@ SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
 		if (own)
 			posted = post_work(w, k);
 	);
-	u32 pieces = posted ? 0 : k->pieces, group = __activemask();
+	u32 pieces = posted ? 0 : k->pieces, group = together();
 	struct issue x;
 	issue_begin(&x, w, 0, 0, 0, 0);
 	meet_all(group);
@@ -308,7 +308,7 @@ FN void walk(struct gsan_warp *w, u32 how, u32 wanted)
 		return;
 	struct gsan_queue *q = queue_of(w->slot);
 	uint4 a = load_cg(q);   /* start posted walked */
-	u32 group = __activemask(), lead = __ffs(group) - 1;
+	u32 group = together(), lead = __ffs(group) - 1;
 	u32 from = __shfl_sync(group, a.z, lead), end = __shfl_sync(group, a.x == w->start ? a.y : a.z, lead);
 	/* What had their places before them is done. */
 	if (end - from > GSAN_POSTS)
@@ -322,7 +322,7 @@ FN void walk(struct gsan_warp *w, u32 how, u32 wanted)
  * too, who posted any; but not for one of their own warp. */
 SLOW void walk_last(struct gsan_warp *w)
 {
-	u32 group = __activemask(), lane = sreg_laneid(), me = w->id & 31;
+	u32 group = together(), lane = sreg_laneid(), me = w->id & 31;
 	if (!ROOT(queues))
 		return;
 	struct gsan_queue *q = queue_of(w->slot);

@@ -386,7 +386,7 @@ API void __gsan_v1_tcgen05_fence(u64 ctx, u32 op)
 	struct gsan_warp *w = WARP(ctx);
 	TOGETHER(
 		struct gsan_tc *t = tc_now(w);
-		u32 group = __activemask(), lane = sreg_laneid();
+		u32 group = together(), lane = sreg_laneid();
 		if (op & GSAN_TC_LOOSE) {
 			if ((op & GSAN_TC_AFTER) && (load(&w->m_seen) >> lane & 1))
 				count(GSAN_COUNT_MERGED, 1);
@@ -519,9 +519,9 @@ SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u3
 	for (u32 h = 0; h < blocks; h++) {
 		struct issue r;
 		issue_begin(&r, w, h ? peer : w->slot, rec, ISSUE_PROXY | ISSUE_SHARED, x.site);
-		matrix_read(&r, __activemask(), b, at_b | (idesc >> 16 & 1 ? LAYOUT_MN : 0), n / blocks, 32, size, 0, 1);
+		matrix_read(&r, together(), b, at_b | (idesc >> 16 & 1 ? LAYOUT_MN : 0), n / blocks, 32, size, 0, 1);
 		if (!(op & GSAN_TC_A_TMEM))
-			matrix_read(&r, __activemask(), a, at_a | (idesc >> 15 & 1 ? LAYOUT_MN : 0), rows, 32, size, 0, 1);
+			matrix_read(&r, together(), a, at_a | (idesc >> 15 & 1 ? LAYOUT_MN : 0), rows, 32, size, 0, 1);
 		x.lanes = ALL_LANES;
 		x.rec = rec;
 		x.pipe = GSAN_PIPE_A;
@@ -574,7 +574,7 @@ API void __gsan_v1_tcgen05_cp(u64 ctx, u64 d, u64 from, u32 op, u32 site)
 		for (u32 h = 0; good && h < blocks; h++) {
 			struct issue r;
 			issue_begin(&r, w, h ? peer : w->slot, rec, ISSUE_PROXY | ISSUE_SHARED, x.site);
-			matrix_read(&r, __activemask(), from, layout, op & 255, pieces * 16, 4, 0, 1);
+			matrix_read(&r, together(), from, layout, op & 255, pieces * 16, 4, 0, 1);
 			ONE_BY_ONE(cells_put(w, r.slot, x, 1u << sreg_laneid()););
 		}
 	);

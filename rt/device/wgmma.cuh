@@ -44,7 +44,7 @@ FN u32 matrix_line_at(u64 d, bool mn, u32 rows, u32 i)
  * together or not.  (PTX ISA, wgmma: .sync.aligned) */
 FN u32 wgmma_lanes(struct gsan_warp *w)
 {
-	u32 all = __activemask();
+	u32 all = together();
 	if (all != ~0u) {
 		all = load(&w->live);
 		meet_all(all);

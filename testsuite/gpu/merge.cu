@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A right program: each block sorts a part by merging.  Every thread looks for where its
+ * share of two runs begins in a loop that it leaves when it has found it, so that the lanes
+ * of a warp come to the next barrier in groups, and those of one group at different times;
+ * one of each group counts them, while the others wait for it by the mask of those who are
+ * together; and warps load and store through shared memory, by __syncwarp(). */
+#include <algorithm>
+
+#include "common.h"
+
+const int THREADS = 256, ITEMS = 17, PART = THREADS * ITEMS;
+
+/* How many of the first `diagonal` items of two sorted runs come from the first of them. */
+__device__ int from_first(const int *a, int na, const int *b, int nb, int diagonal)
+{
+	int low = diagonal > nb ? diagonal - nb : 0, high = diagonal < na ? diagonal : na;
+
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (b[diagonal - 1 - middle] < a[middle])
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+__global__ void merge(const int *in, int *out, int *counted)
+{
+	__shared__ int room[PART], size[THREADS], came;
+	int t = threadIdx.x, lane = t % 32, *mine = room + t / 32 * 32 * ITEMS, item[ITEMS];
+
+	if (t == 0)
+		came = 0;
+	in += blockIdx.x * PART + (t - lane) * ITEMS;
+	out += blockIdx.x * PART + (t - lane) * ITEMS;
+	for (int i = 0; i < ITEMS; i++)
+		mine[i * 32 + lane] = in[i * 32 + lane];
+	__syncwarp();
+	for (int i = 0; i < ITEMS; i++)
+		item[i] = mine[lane * ITEMS + i];
+	for (int i = 0; i < ITEMS; i++)		/* by turns: what is beside another, in order */
+		for (int k = i % 2; k + 1 < ITEMS; k += 2)
+			if (item[k + 1] < item[k]) {
+				int other = item[k];
+				item[k] = item[k + 1];
+				item[k + 1] = other;
+			}
+	for (int width = 1; width < THREADS; width *= 2) {
+		__syncthreads();
+		for (int i = 0; i < ITEMS; i++)
+			room[t * ITEMS + i] = item[i];
+		__syncthreads();
+		int first = t / (2 * width) * 2 * width, n = width * ITEMS;
+		const int *a = room + first * ITEMS, *b = a + n;
+		int diagonal = (t - first) * ITEMS, x = from_first(a, n, b, n, diagonal), y = diagonal - x;
+		unsigned group = __activemask();
+		int leader = __ffs(group) - 1;
+		if (lane == leader)
+			size[t] = __popc(group);
+		__syncwarp(group);
+		if (lane == 31 - __clz(group))
+			atomicAdd(&came, size[t - lane + leader]);
+		for (int i = 0; i < ITEMS; i++)
+			item[i] = y >= n || (x < n && a[x] <= b[y]) ? a[x++] : b[y++];
+	}
+	__syncthreads();
+	if (t == 0)
+		counted[blockIdx.x] = came;
+	for (int i = 0; i < ITEMS; i++)
+		mine[lane * ITEMS + i] = item[i];
+	__syncwarp();
+	for (int i = 0; i < ITEMS; i++)
+		out[i * 32 + lane] = mine[i * 32 + lane];
+}
+
+int main()
+{
+	const int parts = 200, n = parts * PART;
+	std::vector<int> in(n);
+	uint32_t seed = 11;
+
+	for (int &v : in)
+		v = next_random(seed) >> 1;
+	int *a = device(in), *b = device<int>(n), *c = device<int>(parts);
+	merge<<<parts, THREADS>>>(a, b, c);
+	std::vector<int> got = host(b, n), counted = host(c, parts), all(parts, 8 * THREADS);
+	for (int p = 0; p < parts; p++)
+		std::sort(in.begin() + p * PART, in.begin() + (p + 1) * PART);
+	return verdict("merge", got == in && counted == all, digest(got.data(), n * sizeof(int)));
+}
