@@ -58,6 +58,7 @@ FN void __threadfence(void) { if (meanwhile) meanwhile(); }
 FN void fence(void) { __threadfence(); }
 FN void __threadfence_system(void) { }
 FN u32 __activemask(void) { return 1; }
+FN u32 together(void) { return 1; }
 FN u32 __shfl_sync(u32, u32 v, int) { return v; }
 FN bool __all_sync(u32, bool x) { return x; }
 FN bool __any_sync(u32, bool x) { return x; }
