@@ -9,6 +9,7 @@
 #define PLAIN_SAMPLE    4u      /* not to be left out */
 #define PLAIN_AGAIN     8u      /* anything else that is not done yet */
 #define PLAIN_BESIDE    16u     /* its record is in; something came beside it */
+#define PLAIN_WHOLE     32u     /* by all 32 lanes, in one call */
 
 /* The whole story of a plain access, granule by granule. */
 SLOW void plain_slow(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
@@ -372,10 +373,12 @@ SLOW void plain_one(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site,
 }
 
 /* Do all lanes read one place?  Then one answers for the warp: 32 records of the
- * same read would only displace each other. */
-FN bool warp_read(const struct head *h, u64 addr, u32 size, bool shared)
+ * same read would only displace each other.  `group`: those of the call.  Others that are
+ * here at the moment do not wait for who answers, and what they do behind their call (a fence,
+ * say) would be older than their read. */
+FN bool warp_read(const struct head *h, u64 addr, u32 size, bool shared, u32 group)
 {
-	if (__activemask() != ~0u || h->private_too)
+	if (group != ~0u || h->private_too)
 		return false;
 	u32 lo = (u32)addr ^ size << 24, hi = (u32)(addr >> 32);
 	if (!__all_sync(~0u, lo == __shfl_sync(~0u, lo, 0)))
@@ -399,7 +402,7 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	if (kind == GSAN_KIND_WARP_READ) {
 		k = lane;
 		step = 32;
-	} else if (!kind && __activemask() == ~0u && !w->private_too) {
+	} else if (!kind && flags & PLAIN_WHOLE && !w->private_too) {
 		u32 alike = __match_any_sync(~0u, addr ^ (u64)size << 56);
 		step = __popc(alike);
 		k = __popc(alike & ((1u << lane) - 1));
@@ -415,14 +418,14 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	}
 }
 
-/* A plain access; `value`: what a write stores, as `info` says. */
-FN void plain(struct gsan_warp *w, u64 addr, u32 info, u32 kind, u32 site, u32 value, bool shared, bool nc)
+/* A plain access of the lanes `group`; `value`: what a write stores, as `info` says. */
+FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 site, u32 value, bool shared, bool nc)
 {
 	u32 size = GSAN_INFO_SIZE(info);
 	bool wide = ((u32)addr & 7) + size > 8, valued = kind == 1 && GSAN_INFO_VALUE(info);
 	u32 flags = (shared ? PLAIN_SHARED : 0) | (nc ? PLAIN_NC : 0);
 	struct head h = head_of(w, shared);
-	if (!(kind & 1) && warp_read(&h, addr, size, shared)) {
+	if (!(kind & 1) && warp_read(&h, addr, size, shared, group)) {
 		if (!wide && sreg_laneid())
 			return;
 		kind = GSAN_KIND_WARP_READ;
@@ -432,7 +435,7 @@ FN void plain(struct gsan_warp *w, u64 addr, u32 info, u32 kind, u32 site, u32 v
 		if (valued)
 			value_put(w, addr, info, site, value);
 		if (wide)
-			plain_wide(w, addr, size, kind, site, flags);
+			plain_wide(w, addr, size, kind, site, flags | (group == ~0u ? PLAIN_WHOLE : 0));
 		else
 			plain_one(w, addr, size, kind, site, flags);
 		return;
@@ -457,25 +460,25 @@ FN u32 shared_offset(u64 addr) { return (u32)__cvta_generic_to_shared((const voi
 API void __gsan_v1_read_g(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		TOGETHER(plain(WARP(ctx), addr, info, 0, site, 0, false, info & GSAN_INFO_NC););
+		TOGETHER(plain(WARP(ctx), group_, addr, info, 0, site, 0, false, info & GSAN_INFO_NC););
 }
 
 API void __gsan_v1_write_g(u64 ctx, u64 addr, u32 info, u32 site, u32 value)
 {
 	if (ctx)
-		TOGETHER(plain(WARP(ctx), addr, info, 1, site, value, false, false););
+		TOGETHER(plain(WARP(ctx), group_, addr, info, 1, site, value, false, false););
 }
 
 API void __gsan_v1_read_s(u64 ctx, u64 addr, u32 info, u32 site)
 {
 	if (ctx)
-		TOGETHER(plain(WARP(ctx), addr, info, 0, site, 0, true, false););
+		TOGETHER(plain(WARP(ctx), group_, addr, info, 0, site, 0, true, false););
 }
 
 API void __gsan_v1_write_s(u64 ctx, u64 addr, u32 info, u32 site, u32 value)
 {
 	if (ctx)
-		TOGETHER(plain(WARP(ctx), addr, info, 1, site, value, true, false););
+		TOGETHER(plain(WARP(ctx), group_, addr, info, 1, site, value, true, false););
 }
 
 API void __gsan_v1_read_x(u64 ctx, u64 addr, u32 info, u32 site)

@@ -249,7 +249,8 @@ FN void meet(u32 group)
 }
 
 /* What the rewriter calls ends with all lanes together that came together:
- * ptxas does not bring them together where a call returns. */
+ * ptxas does not bring them together where a call returns.  `group_` are those: who speaks
+ * for others speaks for no more, as no more wait for him. */
 #define TOGETHER(...) do { \
 	u32 group_ = together(); \
 	__VA_ARGS__ \

@@ -80,11 +80,11 @@ SLOW u32 column_put(struct gsan_warp *w, u32 addr, u32 stride, u32 size, u32 sit
 /* Reads of `n` elements of shared memory, `stride` bytes (a multiple of 8) apart, at
  * sites that follow one another.  Each warp begins at another element: what the
  * first have put in, the next find settled. */
-FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 site)
+FN void column(struct gsan_warp *w, u32 group, u32 addr, u32 stride, u32 n, u32 size, u32 site)
 {
 	struct head h = head_of(w, true);
 	u32 lane = sreg_laneid(), left = 0;
-	if (warp_read(&h, addr, size, true)) {
+	if (warp_read(&h, addr, size, true, group)) {
 		if (lane < n)
 			plain_one(w, addr + lane * stride, size, GSAN_KIND_WARP_READ, site + lane, PLAIN_SHARED | sample(w));
 		return;
@@ -98,7 +98,7 @@ FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 s
 		return;
 	}
 	/* Two halves of a warp that read the same share the work, and stand for each other. */
-	if (!(n & 3) && __activemask() == ~0u && !h.private_too && __all_sync(~0u, addr == __shfl_xor_sync(~0u, addr, 16))) {
+	if (!(n & 3) && group == ~0u && !h.private_too && __all_sync(~0u, addr == __shfl_xor_sync(~0u, addr, 16))) {
 		n >>= 1;
 		if (lane & 16) {
 			addr += n * stride;
@@ -136,6 +136,6 @@ FN void column(struct gsan_warp *w, u32 addr, u32 stride, u32 n, u32 size, u32 s
 API void __gsan_v1_column_s(u64 ctx, u64 addr, u32 stride, u32 n, u32 info, u32 site)
 {
 	if (ctx)
-		TOGETHER(column(WARP(ctx), (u32)addr, stride, n, GSAN_INFO_SIZE(info), site););
+		TOGETHER(column(WARP(ctx), group_, (u32)addr, stride, n, GSAN_INFO_SIZE(info), site););
 }
 

@@ -71,7 +71,7 @@ FN size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
 FN void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
 FN void __nanosleep(u32) {}
 FN bool chosen(u32) { return false; }
-#define TOGETHER(...) do { __VA_ARGS__ } while (0)
+#define TOGETHER(...) do { u32 group_ = 1; (void)group_; __VA_ARGS__ } while (0)
 u32 __gsan_site_base = 1;
 FN struct gsan_block *block_of(u32 slot) { return at<struct gsan_block>(the_root.blocks) + slot; }
 FN struct gsan_lane *lane_of(const struct gsan_warp *, u32 lane) { return at<struct gsan_lane>(the_root.lanes) + lane; }
