@@ -19,7 +19,7 @@ unassembled=unknown
 assemble()
 {
 	arch=$(sed -n 's/^\.target \(sm_[0-9a-z]*\).*/\1/p' "$1" | sed 's/^sm_[3-7][0-4]$/sm_75/')
-	timeout 120 "$PTXAS" "$arch_option$arch" $2 "$1" -o cubin >asm.log 2>&1 && return
+	timeout 300 "$PTXAS" "$arch_option$arch" $2 "$1" -o cubin >asm.log 2>&1 && return
 	fail "ptxas $2 refuses $1, made from $name.ptx"
 	head -n 5 asm.log
 }
