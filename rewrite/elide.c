@@ -255,6 +255,22 @@ static void statement(struct memory *m, struct rw_event *e, const struct ptx_stm
 		forget(m, &in->ops[0]);
 }
 
+/* Is `e` an access or a barrier that every kernel has, of memory that no other block's kernel
+ * accesses in another way? */
+static bool is_weak(const struct rw_event *e)
+{
+	switch (e->what) {
+	case WHAT_READ:
+	case WHAT_WRITE:
+		return e->space == 'g' || e->space == 's' || e->space == 'x' || e->space == 'p';
+	case WHAT_BARRIER:
+	case WHAT_LEAVE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* A column that stayed short gains nothing. */
 static void break_up(struct rw_event *e)
 {
@@ -274,6 +290,7 @@ void rw_elide(struct rw *r)
 		struct rw_event *e = rf->events, *end = e + rf->nevents;
 		struct memory m = { 0 };
 
+		rf->weak = rf->f->entry;
 		for (unsigned b = 0; b < rf->nblocks && e < end; b++) {
 			struct ptx_stmt *s = rf->blocks[b].first;
 			struct rw_event *top = e;
@@ -285,6 +302,8 @@ void rw_elide(struct rw *r)
 
 				if (s->kind == STMT_INST)
 					statement(&m, now, s);
+				if (now ? !is_weak(now) : s->kind == STMT_INST && s->inst.id == INST_CALL)
+					rf->weak = false;
 				if (s == rf->blocks[b].last)
 					break;
 			}
@@ -298,6 +317,9 @@ void rw_elide(struct rw *r)
 				e->rule = RULE_READ_FIRST;
 			if (e->rule)
 				r->stats->elided[e->rule]++;
+			if (rf->weak && e->what == WHAT_READ && !e->matrix && (e->space == 's' || e->space == 'x'))
+				e->info |= GSAN_INFO_ALONE;
+			rf->columns |= e->n != 0;
 		}
 	}
 }

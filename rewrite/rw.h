@@ -123,6 +123,8 @@ struct rw_func {
 	struct rw_join *joins;          /* in the order of their statements; none within another */
 	unsigned njoins;
 	bool watched;                   /* an entry that `kernel` selects, or a .func */
+	bool columns;                   /* some calls check a column */
+	bool weak;                      /* an entry that calls nothing: weak accesses and barriers alone */
 	uint32_t site;                  /* of an entry */
 };
 

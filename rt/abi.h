@@ -250,6 +250,8 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  * 1, 2, 4 bytes; 0: it has none.  The value is v[0] F^(n-1) + ... + v[n-1], modulo 2^32. */
 #define GSAN_INFO_VALUE(i)      ((i) >> 24 & 3u)
 #define GSAN_INFO_VALUE_SHIFT   24
+/* Of a weak read: nothing in its kernel accesses shared memory but weak accesses of its own. */
+#define GSAN_INFO_ALONE         (1u << 26)
 #define GSAN_VALUE_FACTOR       2654435769u
 
 /* Of `op` for an mbarrier: the operation in bits 0 to 7, then as in info level,
@@ -462,7 +464,6 @@ struct gsan_root {
 	uint64_t snaps;         /* large snapshots: nsnaps objects of know_bytes bytes */
 	uint64_t words;         /* struct gsan_word[nwords], a power of two */
 	uint64_t launches;      /* struct gsan_launch[GSAN_LAUNCHES] */
-	uint64_t sm;            /* struct gsan_sm[nsm] */
 	uint64_t self;          /* uint64_t[nsm * 64]: last context seen by %smid, %warpid */
 	uint64_t maps;          /* struct gsan_map[GSAN_MAPS], host memory */
 	uint64_t early;         /* struct gsan_early[GSAN_EARLY], host memory */

@@ -244,7 +244,6 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(snaps, (uint64_t)r->nsnaps * r->know_bytes);
 	ARRAY(words, (uint64_t)r->nwords * sizeof(struct gsan_word));
 	ARRAY(launches, (uint64_t)GSAN_LAUNCHES * sizeof(struct gsan_launch));
-	ARRAY(sm, (uint64_t)dev.nsm * sizeof(struct gsan_sm));
 	ARRAY(self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));
 	ARRAY(fences, fence_bytes());
 	ARRAY(clusters, n * sizeof(struct gsan_cluster));

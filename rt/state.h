@@ -59,7 +59,9 @@ struct gsan_block {
 	uint32_t ntid;
 	uint32_t lock;
 	uint32_t live;          /* threads not exited */
-	uint32_t last;          /* highest clock of threads that ended, of all tenants */
+	uint32_t last;          /* highest clock of threads that ended, of all tenants, and
+				   GSAN_BLOCK_BUSY while the slot has one: who claims it
+				   learns both at one moment */
 	uint32_t launch;        /* index into launches */
 	uint32_t launch_number; /* its number, unique */
 	uint32_t cluster;       /* same number: same cluster */
@@ -89,11 +91,14 @@ struct gsan_block {
 	struct gsan_bar bar[16];
 };
 
+#define GSAN_BLOCK_BUSY         (1u << 31)
+
 /* Of gsan_warp.options, as the block found them. */
 #define GSAN_WARP_VOLATILE      1u      /* volatile is weak */
 #define GSAN_WARP_NO_ATOMIC     2u
 #define GSAN_WARP_LOCKSTEP      4u      /* the lanes of a warp order each other */
 #define GSAN_WARP_APART         8u      /* lanes of an if stay apart */
+#define GSAN_WARP_FRESH         32u     /* its last read of shared memory found nothing of account */
 #define GSAN_WARP_GHOST         16u     /* it is that of a gsan_post; of the lane in the top bits */
 #define GSAN_WARP_LANE_SHIFT    27
 
@@ -319,6 +324,7 @@ struct gsan_mbar {
 #define GSAN_MBAR_FENCED        32u     /* fence.mbarrier_init, by who initialised it */
 #define GSAN_MBAR_SHORT         8u      /* << lowest bit of the phase: more bytes than expected */
 #define GSAN_MBAR_UNSEEN        64u     /* << the same: found to be over when the next was entered */
+#define GSAN_MBAR_EITHER        256u    /* << the same: its bytes may be those of the next */
 
 /* What the driver encoded in a tensor map, which is opaque; found by a hash of its 128
  * bytes. */
@@ -554,8 +560,6 @@ struct gsan_queue {
 	uint32_t by[32];        /* by warp: lanes that posted and have not left */
 	struct gsan_post e[GSAN_POSTS];
 };
-
-struct gsan_sm { uint32_t used; uint32_t pad[7]; };
 
 /* Snapshots without vectors, behind the large ones: root->snaps points to
  * nsnaps large objects, root->knows to nknows small ones of 64 bytes. */

@@ -144,8 +144,9 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 		return false;
 	if (!here || ((phase - phases.y) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2 || left > GSAN_MBAR_PHASES / 2)
 		return true;
+	bool either_one = left && left < 3 && (flags & GSAN_MBAR_EITHER << (phase & 1));
 	/* Bytes that came too late for their phase count in the next. */
-	if (left && left < 3 && (flags & GSAN_MBAR_SHORT << (phase & 1))) {
+	if (left && left < 3 && !either_one && (flags & GSAN_MBAR_SHORT << (phase & 1))) {
 		phase++;
 		left--;
 		own = me < 32 ? load64((u64 *)&m->seen[phase & 1][me]) : 0;
@@ -155,13 +156,15 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 	/* Of an earlier phase the later one tells that stands there; of the own block's, which asks
 	 * about those. */
 	u32 warps = left < 3 || me < 32 ? (begun.w + 31) >> 5 : 0, mask = (u32)(own >> 32);
-	struct gsan_seen *seen = m->seen[phase & 1];
 	if (all == OF_WARP && mask == ~0u)
 		return true;
 	if (!all && (mask & then.self) && (!then.at || (u32)own <= then.at->clock))
 		return true;
+	u32 rows = (warps + 3) & ~3u, all_rows = either_one && left == 2 ? 2 * rows : rows;
 	ROLLED
-	for (u32 k = 0; k < warps; k += 4) {
+	for (u32 row = 0; row < all_rows; row += 4) {
+		u32 next = row >= rows, k = next ? row - rows : row;
+		struct gsan_seen *seen = m->seen[phase + next & 1];
 		uint4 p = load_cg(&seen[k]), q = load_cg(&seen[k + 2]);        /* clock mask, of two warps */
 		ROLLED
 		for (u32 i = 0; i < 4 && k + i < warps; i++) {

@@ -77,7 +77,6 @@ typedef unsigned long long u64;
 #define take_pending    __gsan_v1_take_pending
 #define share_private   __gsan_v1_share_private
 #define hold_up         __gsan_v1_hold_up
-#define launch_ordinal  __gsan_v1_launch_ordinal
 #define launch_begin    __gsan_v1_launch_begin
 #define launch_deserted __gsan_v1_launch_deserted
 #define launch_beside   __gsan_v1_launch_beside

@@ -19,17 +19,23 @@ FN bool launch_is(uint4 head, u64 grid)
 	return head.x == (u32)grid && head.y == (u32)(grid >> 32) && head.z;
 }
 
+/* All places at once, by half of the number: a launch that is not there yet is looked for
+ * everywhere. */
 FN struct gsan_launch *launch_find(u64 grid)
 {
-	ROLLED
+	u32 found = 0;
+#pragma unroll
 	for (u32 i = 0; i < LAUNCH_PROBES; i++)
-		if (launch_is(load_cg(launch_at(grid, i)), grid))
-			return launch_at(grid, i);
+		found |= load((const u32 *)&launch_at(grid, i)->grid) == (u32)grid ? 1u << i : 0;
+	ROLLED
+	for (; found; found &= found - 1)
+		if (load64(&launch_at(grid, __ffs(found) - 1)->grid) == grid)
+			return launch_at(grid, __ffs(found) - 1);
 	return 0;
 }
 
 /* The n-th launch of that kernel, from 1. */
-SLOW u32 launch_ordinal(u32 kernel)
+FN u32 launch_ordinal(u32 kernel)
 {
 	struct gsan_launch *l = at<struct gsan_launch>(ROOT(launches));
 	ROLLED
@@ -56,68 +62,67 @@ SLOW bool launch_deserted(struct gsan_launch *x)
 	return !found;
 }
 
-/* With the lock: a launch's first block describes it. */
-SLOW void launch_begin(u64 grid, u32 kernel)
+/* With the lock: a launch's first block describes it.  All others wait for that: what can be
+ * asked for early is.  0 if there is no room. */
+SLOW struct gsan_launch *launch_begin(u64 grid, u32 kernel)
 {
 	struct gsan_root *r = root();
+	struct gsan_launch *x = launch_at(grid, 0);
+	u64 taken = load64(&x->grid);
+	u32 base = load(&r->max_clock) + 1, let_go = load(&r->let_go), number = fetch_add(&r->launch_next, 1) + 1;
+	u32 ordinal = launch_ordinal(kernel);
 	ROLLED
-	for (u32 i = 0; i < LAUNCH_PROBES; i++) {
-		struct gsan_launch *x = launch_at(grid, i);
-		if (load64(&x->grid) && !launch_deserted(x))
-			continue;
-		x->kernel = kernel;
-		x->ordinal = launch_ordinal(kernel);
-		x->finished = 0;
-		x->quiet = x->words = x->cancels = 0;
-		x->let_go = x->waited = x->waits = x->given = x->narrow = 0;
-		x->gives.one = x->gives.builder = x->gives_narrow.one = x->gives_narrow.builder = 0;
-		x->blocks = (u64)gridDim.x * gridDim.y * gridDim.z;
-		x->grid_dim[0] = gridDim.x; x->grid_dim[1] = gridDim.y; x->grid_dim[2] = gridDim.z;
-		x->block_dim[0] = blockDim.x; x->block_dim[1] = blockDim.y; x->block_dim[2] = blockDim.z;
-		x->cluster_dim[0] = x->cluster_dim[1] = x->cluster_dim[2] = 1;
-#if __CUDA_ARCH__ >= 900
-		asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(x->cluster_dim[0]));
-		asm("mov.u32 %0, %%cluster_nctaid.y;" : "=r"(x->cluster_dim[1]));
-		asm("mov.u32 %0, %%cluster_nctaid.z;" : "=r"(x->cluster_dim[2]));
-#endif
-		u32 number = fetch_add(&r->launch_next, 1) + 1, base = load(&r->max_clock) + 1;
-		x->number = x->first = x->chain = number;
-		x->from = base;
-		if (load(&r->let_go))
-			base = launch_early(x, number, base);
-		__threadfence();
-		store_cg(x, four((u32)grid, (u32)(grid >> 32), number, base));
-		__threadfence();
-		return;
+	for (u32 i = 1; taken && !launch_deserted(x); i++) {
+		if (i == LAUNCH_PROBES)
+			return 0;
+		x = launch_at(grid, i);
+		taken = load64(&x->grid);
 	}
+	x->kernel = kernel;
+	x->ordinal = ordinal;
+	x->finished = 0;
+	x->quiet = x->words = x->cancels = 0;
+	x->let_go = x->waited = x->waits = x->given = x->narrow = 0;
+	x->gives.one = x->gives.builder = x->gives_narrow.one = x->gives_narrow.builder = 0;
+	x->blocks = (u64)gridDim.x * gridDim.y * gridDim.z;
+	x->grid_dim[0] = gridDim.x; x->grid_dim[1] = gridDim.y; x->grid_dim[2] = gridDim.z;
+	x->block_dim[0] = blockDim.x; x->block_dim[1] = blockDim.y; x->block_dim[2] = blockDim.z;
+	x->cluster_dim[0] = x->cluster_dim[1] = x->cluster_dim[2] = 1;
+#if __CUDA_ARCH__ >= 900
+	asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(x->cluster_dim[0]));
+	asm("mov.u32 %0, %%cluster_nctaid.y;" : "=r"(x->cluster_dim[1]));
+	asm("mov.u32 %0, %%cluster_nctaid.z;" : "=r"(x->cluster_dim[2]));
+#endif
+	x->number = x->first = x->chain = number;
+	x->from = base;
+	if (let_go)
+		base = launch_early(x, number, base);
+	fence();
+	store_cg(x, four((u32)grid, (u32)(grid >> 32), number, base));
+	return x;
 }
 
 /* Blocks of one grid that start together poll for the entry that one makes. */
 SLOW struct gsan_launch *launch_enter(u64 grid, u32 kernel)
 {
-	struct gsan_launch *x = launch_find(grid);
+	struct gsan_launch *x;
 	ROLLED
-	while (!x) {
-		if (try_lock(&root()->launch_lock)) {
-			x = launch_find(grid);
-			if (!x) {
-				launch_begin(grid, kernel);
-				x = launch_find(grid);
-			}
-			unlock(&root()->launch_lock);
-			if (!x)
-				return 0;
-		} else {
-			x = launch_find(grid);
-		}
-	}
+	do {
+		bool mine = try_lock(&root()->launch_lock);
+		x = launch_find(grid);
+		if (!mine)
+			continue;
+		x = x ? x : launch_begin(grid, kernel);
+		unlock(&root()->launch_lock);
+		break;
+	} while (!x);
 	return x;
 }
 
-/* One of its blocks, of which `finished` were done before, has ended. */
-FN void launch_leave(struct gsan_launch *l, u32 finished)
+/* One of its `blocks`, of which `finished` were done before, has ended. */
+FN void launch_leave(struct gsan_launch *l, u32 finished, u64 blocks)
 {
-	if (finished + 1 != l->blocks)
+	if (finished + 1 != blocks)
 		return;
 	store(&l->ready, 0);
 	__threadfence();
@@ -142,23 +147,22 @@ FN u32 cluster_number(u32 launch)
 	return launch * 2654435761u + (u32)n;
 }
 
-/* A slot of multiprocessor `sm`, below `limit` if one comes free soon: a block
- * may start before the word that the one before it has gone. */
-FN u32 claim_slot(u32 sm, u32 limit)
+/* Which of the slots of multiprocessor `sm` is free, one below `limit` if one comes free soon: a
+ * block may start before the word that the one before it has gone.  The search begins with the
+ * `k`-th.  ~0 if none is. */
+FN u32 claim_slot(u32 sm, u32 limit, u32 k, u32 *last)
 {
 	struct gsan_root *r = root();
-	if (sm >= r->nsm)
-		return ~0u;
-	u32 *used = &((struct gsan_sm *)r->sm)[sm].used;
+	u32 nsm = r->nsm;
 	ROLLED
-	for (u32 tries = 0; tries < 1000; tries++) {
-		u32 old = load(used), bit = __ffs(~old) - 1, slot = bit * r->nsm + sm;
-		if (!~old || (slot >= limit && tries < 500))
+	for (u32 tries = 0; tries < 1000 && sm < nsm; tries++, k++) {
+		u32 end = tries < 500 ? limit : r->nslots;
+		k = k * nsm + sm < end ? k : 0;
+		if (k * nsm + sm >= end)
 			continue;
-		if (slot >= r->nslots)
-			break;
-		if (swap32(used, old, old | 1u << bit) == old)
-			return slot;
+		*last = fetch_or(&block_of(k * nsm + sm)->last, GSAN_BLOCK_BUSY);
+		if (!(*last & GSAN_BLOCK_BUSY))
+			return k;
 	}
 	return ~0u;
 }
@@ -187,8 +191,8 @@ SLOW void clear_bars(struct gsan_block *b)
 /* In what a warp is told of its launch's base: the block has refs. */
 #define BEGINS_WITH     (1u << 31)
 
-/* One thread of a new block sets up its slot; returns it, ~0 if there is none, and
- * what the contexts of the block's warps need to know.  The block's other threads see
+/* One thread of a new block sets up its slot; returns which of the multiprocessor's it is,
+ * from 1, 0 if there is none, and what the contexts of the block's warps need to know.  The block's other threads see
  * it behind the barrier in enter, other blocks only once they meet one of its records.
  * What can be asked for before it is known to be needed is: each answer takes as long
  * as many instructions. */
@@ -200,38 +204,31 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	/* Variables begin behind what the system reserves of shared memory. */
 	u32 need = sreg_shared() ? sreg_shared() + 1024 : 0;
 	struct gsan_launch *l = launch_at(grid, 0);
-	u32 *used = &((struct gsan_sm *)r->sm)[sm < r->nsm ? sm : 0].used;
-	u32 old = load(used);
+	u32 n = blockDim.x * blockDim.y * blockDim.z, last = 0;
 	uint4 head = load_cg(l);
 	ROLLED
 	for (u32 row = 0; row < GSAN_SHARED_ROWS && row << 13 < need; row++)
 		if (r->shared_slots[row] < limit)
 			limit = r->shared_slots[row];
-	u32 bit = ~old ? __ffs(~old) - 1 : 0, slot = bit * r->nsm + sm;
-	bool quick = ~old && sm < r->nsm && slot < limit;
-	struct gsan_block *b = block_of(quick ? slot : 0);
-	u32 found = quick ? swap32(used, old, old | 1u << bit) : ~old;
-	u32 last = load(&b->last), n = load(&b->ntenants), used_bars = load(&b->used_bars);
-	if (found != old) {
-		slot = claim_slot(sm, limit);
-		b = block_of(slot == ~0u ? 0 : slot);
-		last = load(&b->last);
-		n = load(&b->ntenants);
-		used_bars = load(&b->used_bars);
-	}
+	/* Blocks that are there at one time have warps of their own: mostly the first is free. */
+	u32 k = claim_slot(sm, limit, sreg_warpid() / ((n + 31) >> 5), &last), slot = k == ~0u ? 0 : k * r->nsm + sm;
+	struct gsan_block *b = block_of(slot);
+	u32 ntenants = load(&b->ntenants);
 	if (!launch_is(head, grid)) {
 		l = launch_enter(grid, kernel);
 		if (l)
 			head = load_cg(l);
 	}
-	if (slot == ~0u || !l) {
+	if (k == ~0u || !l) {
 		/* What an unwatched block orders would be missed by others. */
 		count(GSAN_COUNT_NO_SLOT, 1);
+		if (k != ~0u)
+			fetch_and(&b->last, ~GSAN_BLOCK_BUSY);
 		if (l) {
 			l->quiet = 1;
-			launch_leave(l, fetch_add(&l->finished, 1));
+			launch_leave(l, fetch_add(&l->finished, 1), l->blocks);
 		}
-		return ~0u;
+		return 0;
 	}
 	u32 base = head.w & GSAN_CLOCK_MAX, number = head.z, start = last > base ? last : base;
 	u32 from = base, first = number, chain = number, given = 0, narrow = 0;
@@ -254,7 +251,7 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	if (row << 13 < need)
 		count(GSAN_COUNT_NO_SHARED, 1);
 	b->lock = 0;
-	*info = four(start, from, row << 13, blockDim.x * blockDim.y * blockDim.z);
+	*info = four(start, from, row << 13, n);
 	store_ca(&b->start, *info);
 	info->y |= given ? BEGINS_WITH : 0;
 	b->launch = (u32)(l - at<struct gsan_launch>(ROOT(launches)));
@@ -268,16 +265,14 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	cluster_enter(b, slot);
 	store_cg(&b->refs, four(given, 0, 0, 0));
 	store_cg(&b->missed, four(narrow, 0, 0, 0));
-	if (used_bars)
-		clear_bars(b);
-	struct gsan_tenant *t = at<struct gsan_tenant>(ROOT(history)) + (u64)slot * GSAN_HISTORY + n % GSAN_HISTORY;
+	struct gsan_tenant *t = at<struct gsan_tenant>(ROOT(history)) + (u64)slot * GSAN_HISTORY + ntenants % GSAN_HISTORY;
 	store_cg(t, four(start, number, (u32)cta, (u32)(cta >> 32) | (number - chain) << 16));
-	b->ntenants = n + 1;
+	b->ntenants = ntenants + 1;
 	fetch_max(&r->top_slot, slot + 1);
 	/* In one piece: a new grid beside the number of the block that was here
 	 * before may be another block of this launch. */
 	store_ca(b, four((u32)grid, (u32)(grid >> 32), (u32)cta, (u32)(cta >> 32)));
-	return slot;
+	return k + 1;
 }
 
 /* The context of a warp whose lanes are `lanes`. */
@@ -290,7 +285,7 @@ FN void warp_begin(u32 slot, u32 warp, u32 lanes, uint4 info)
 	u32 mode = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
 		    (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0) |
 		    (options & GSAN_OPT_CHOICE(GSAN_CHOICE_warp_sync_orders) ? GSAN_WARP_LOCKSTEP : 0) |
-		    (options & GSAN_OPT_APART ? GSAN_WARP_APART : 0);
+		    (options & GSAN_OPT_APART ? GSAN_WARP_APART : 0) | GSAN_WARP_FRESH;
 	store_ca(w, four(info.x + 1, info.x, info.x, mode));
 	store_ca((char *)w + 16, four(slot << 5 | warp, info.x, info.y & GSAN_CLOCK_MAX, info.z));
 	/* In one piece: self() looks at it from other blocks. */
@@ -317,27 +312,26 @@ API u64 __gsan_v1_enter(u32 site)
 	if (!__gsan_site_base)
 		return 0;
 	struct gsan_root *r = root();
-	if (r->abi != GSAN_ABI || (r->options & GSAN_OPT_OFF))
+	if (r->options & GSAN_OPT_OFF)
 		return 0;
 	u32 thread = thread_number(), lane = sreg_laneid(), n = blockDim.x * blockDim.y * blockDim.z;
-	u32 slot = ~0u, warp = sreg_warpid(), sm = sreg_smid(), group = lanes_of(n - (thread & ~31u));
+	u32 index = 0, warp = sreg_warpid(), sm = sreg_smid(), group = lanes_of(n - (thread & ~31u));
 	/* The first warp sets up all; the others learn the slot from how many of its
 	 * lanes count at the barrier, behind which all that is there.  All threads of
 	 * the block are here: nothing of the program ran yet. */
 	if (thread < 32) {
 		uint4 info = four(0, 0, 0, 0);
 		if (!lane)
-			slot = block_begin(site + __gsan_site_base, &info);
+			index = block_begin(site + __gsan_site_base, &info);
 		meet(group);
-		slot = __shfl_sync(group, slot, 0);
+		index = __shfl_sync(group, index, 0);
 		info.x = __shfl_sync(group, info.x, 0);
 		info.y = __shfl_sync(group, info.y, 0);
 		info.z = __shfl_sync(group, info.z, 0);
 		ROLLED
-		for (u32 k = lane; slot != ~0u && k << 5 < n; k += 32)
-			warp_begin(slot, k, lanes_of(n - (k << 5)), info);
+		for (u32 k = lane; index && k << 5 < n; k += 32)
+			warp_begin((index - 1) * r->nsm + sm, k, lanes_of(n - (k << 5)), info);
 	}
-	u32 index = slot == ~0u ? 0 : slot / r->nsm + 1;
 	u32 said = __syncthreads_count(thread < 32 && lane < index);
 	if (n >= 32)
 		index = said;
@@ -359,7 +353,7 @@ API u64 __gsan_v1_self(void)
 	if (!__gsan_site_base)
 		return 0;
 	struct gsan_root *r = root();
-	if (r->abi != GSAN_ABI || (r->options & GSAN_OPT_OFF))
+	if (r->options & GSAN_OPT_OFF)
 		return 0;
 	u64 grid = sreg_gridid() + 1, cta = block_number();
 	u32 sm = sreg_smid(), warp = sreg_warpid(), number = thread_number() >> 5;
@@ -377,19 +371,23 @@ API u64 __gsan_v1_self(void)
 	return 0;
 }
 
-/* `l` is the block's launch.  What a warp leaves behind is its highest clock. */
-SLOW void block_end(struct gsan_block *b, u32 slot, struct gsan_launch *l)
+/* What a warp leaves behind is its highest clock.  `launch`: the block's. */
+SLOW void block_end(struct gsan_block *b, u32 launch)
 {
 	struct gsan_root *r = root();
-	u32 sm = slot % r->nsm, bit = slot / r->nsm, top = load(&b->last);
+	struct gsan_launch *l = at<struct gsan_launch>(ROOT(launches)) + launch;
+	u32 top = load(&b->last) & ~GSAN_BLOCK_BUSY, clustered = b->cluster_at;
+	u64 blocks = load64((u64 *)&l->blocks);
 	u32 finished = fetch_add(&l->finished, 1);
 	store_ca(b, four(0, 0, 0, 0));
 	fetch_max(&r->max_clock, top);
-	if (b->cluster_at)
+	if (clustered)
 		cluster_leave(b);
-	__threadfence();
-	fetch_and(&(at<struct gsan_sm>(ROOT(sm)))[sm].used, ~(1u << bit));
-	launch_leave(l, finished);
+	if (b->used_bars)
+		clear_bars(b);
+	fence();
+	fetch_and(&b->last, ~GSAN_BLOCK_BUSY);
+	launch_leave(l, finished, blocks);
 }
 
 API void __gsan_v1_exit(u64 ctx)
@@ -400,12 +398,12 @@ API void __gsan_v1_exit(u64 ctx)
 	u32 group = together();
 	if (sreg_laneid() != __ffs(group) - 1)
 		return;
-	/* All that is needed, in one go. */
-	u32 slot = w->slot, n = __popc(group), dropped = w->dropped, lane = sreg_laneid();
+	/* All that is needed of the warp, and then of the block, in one go. */
 	struct gsan_block *b = own_block(w);
-	struct gsan_launch *l = launch_of(b);
+	u32 n = __popc(group), dropped = w->dropped, lane = sreg_laneid();
 	uint4 counts = load_cg(&w->evicted);
-	u32 turn = load(&w->turns[0]), live = load(&w->live), bars = load(&b->full_bars), clock = load(&w->clock);
+	u32 turn = load(&w->turns[0]), live = load(&w->live), clock = load(&w->clock);
+	u32 bars = load(&b->full_bars), launch = b->launch, clustered = b->cluster_at;
 	/* Nobody waits for them any more: as if they came to the next barrier. */
 	bring_clock(w, b->bar, turn >> lane & 1, live == group);
 	ROLLED
@@ -414,7 +412,7 @@ API void __gsan_v1_exit(u64 ctx)
 		bring_clock(w, b->bar + id, load(&w->turns[id]) >> lane & 1, live == group);
 	}
 	fetch_and(&w->live, ~group);
-	fetch_max(&b->last, clock);
+	fetch_max(&b->last, clock | GSAN_BLOCK_BUSY);
 	if (counts.x | counts.y | counts.z | dropped) {
 		u32 evicted = counts.x + dropped, unbacked = counts.y, unmodelled = counts.z;
 		if (live != group) {
@@ -432,10 +430,10 @@ API void __gsan_v1_exit(u64 ctx)
 	}
 	/* What it leaves behind is read on this multiprocessor. */
 	__threadfence_block();
-	if (b->cluster_at)
+	if (clustered)
 		cluster_exit(w, group);
 	if (fetch_add(&b->live, 0 - n) == n)
-		block_end(b, slot, l);
+		block_end(b, launch);
 }
 
 /* ---- Modules ------------------------------------------------------------------ */

@@ -224,7 +224,8 @@ SLOW void last_leaves(struct gsan_warp *w)
 		u32 site = load(&x->tx_site[k & 1]), phase = load(&x->tx_phase[k & 1]), flags = load(&x->flags);
 		u32 left = (load(&x->phase) - phase) & GSAN_MBAR_PHASES;
 		bool open = !left || left == GSAN_MBAR_PHASES || (left == 1 && (flags & GSAN_MBAR_SHORT << (phase & 1))) ||
-			    (left < 3 && phase_unseen(x, phase));
+			    (left < 3 && phase_unseen(x, phase) &&
+			     (left < 2 || !(flags & GSAN_MBAR_EITHER << (phase & 1)) || phase_unseen(x, phase + 1)));
 		if (load(&x->start) == w->start && (flags & (GSAN_MBAR_LIVE | GSAN_MBAR_LOST)) == GSAN_MBAR_LIVE && site && open)
 			left_over(w, GSAN_WHY_EXIT, site, mbar_record(w->slot, k >> 1, phase) | ASYNC_WRITES, load(&x->tx_at[k & 1]), own_block(w)->cta);
 	}

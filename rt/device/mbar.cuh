@@ -148,12 +148,13 @@ SLOW void mbar_mark(struct gsan_warp *w, struct gsan_mbar *m)
 	m->own.one = m->peer.one = 0;
 	u32 left = m->ahead - m->expected, expected = m->tx_expected, issued = m->tx_issued;
 	/* Of several copies that are more than expected nobody knows which were in time; nor, where
-	 * more arrivals came than this phase needs, whether bytes were expected before it was over. */
-	bool late = m->tx_first > expected;
-	if ((issued > expected && !late) || (left && expected))
+	 * more arrivals came than this phase needs, whether bytes were expected before it was over:
+	 * who entered first may be carried out last. */
+	bool late = m->tx_first > expected, either_one = left && expected;
+	if ((issued > expected && !late) || either_one)
 		count(GSAN_COUNT_ASYNC_LOST, 1);
-	flags = (flags & ~(GSAN_MBAR_DIRTY | GSAN_MBAR_SHORT << (n & 1))) | (left ? GSAN_MBAR_DIRTY : 0) |
-		(late ? GSAN_MBAR_SHORT << (n & 1) : 0);
+	flags = (flags & ~(GSAN_MBAR_DIRTY | (GSAN_MBAR_SHORT | GSAN_MBAR_EITHER) << (n & 1))) | (left ? GSAN_MBAR_DIRTY : 0) |
+		(late ? GSAN_MBAR_SHORT << (n & 1) : 0) | (either_one ? GSAN_MBAR_EITHER << (n & 1) : 0);
 	m->ahead = left;
 	m->expected = m->later;
 	/* It could not be over before all came that it expects: more is the next phase's,
