@@ -50,9 +50,11 @@ static void learn(const struct orc_heads *h, struct orc_thread *t, const struct 
 	struct orc_reach r = orc_reach_of(t->block, op->level);
 
 	for (unsigned i = 0; i < h->n; i++) {
-		if (h->v[i].loose || (op->acquire && orc_meet(w, &h->v[i].reach, &r)))
+		bool meet = orc_meet(w, &h->v[i].reach, &r);
+
+		if (h->v[i].loose || (op->acquire && meet))
 			orc_learn_head(t, w, &h->v[i]);
-		else
+		else if (meet)          /* a fence behind a wait that reaches no farther gains nothing */
 			orc_note(&t->o[w].seen, key, &h->v[i]);
 	}
 }

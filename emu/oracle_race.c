@@ -428,12 +428,13 @@ bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 
 /* ---- what must be named ------------------------------------------------------------ */
 
-/* Does a race with `a` mean one with `x`, as far as the kind of access goes? */
-static bool as_bad(const struct orc_access *x, const struct orc_access *a)
+/* Does a race of `a` and `b` mean one of `x` and `b`, as far as the kind of access goes?  Being
+ * strong is of use to those alone who are both. */
+static bool as_bad(const struct orc_access *x, const struct orc_access *a, const struct orc_access *b)
 {
 	if (a->write && !x->write)
 		return false;
-	return !x->reach.level || (a->reach.level && same_place(x, a) && x->reach.level <= a->reach.level);
+	return !x->reach.level || !b->reach.level || (a->reach.level && same_place(x, a) && x->reach.level <= a->reach.level);
 }
 
 /* Are both reads by operations of one group?  Whoever has waited for one has waited for the other
@@ -473,7 +474,7 @@ static bool stands_for(const struct orc_access *x, const struct orc_access *a, c
 		return true;
 	/* What was written before is a race of its own through the read-only proxy; what is
 	 * written afterwards is one as for any read. */
-	if ((a->read_only && !x->read_only && b->seq < a->seq) || !as_bad(x, a))
+	if ((a->read_only && !x->read_only && b->seq < a->seq) || !as_bad(x, a, b))
 		return false;
 	/* Behind the fence an operation is no better than what it came behind. */
 	if (a->proxy != x->proxy &&

@@ -76,6 +76,7 @@ race_tests = \
 	testsuite/race/32_mbar_remote_both_cta.ptx \
 	testsuite/race/32_mbar_remote_relaxed.ptx \
 	testsuite/race/32_mbar_remote_wait_cta.ptx \
+	testsuite/race/32_mbar_remote_wait_cta_fence.ptx \
 	testsuite/race/33_mbar_init_operand.ptx \
 	testsuite/race/33_mbar_init_tested.ptx \
 	testsuite/race/33_mbar_init_unsynced.ptx \
@@ -117,6 +118,7 @@ race_tests = \
 	testsuite/race/46_tma_ld_two_copies_one_expected.ptx \
 	testsuite/race/47_tma_st_after_launch.ptx \
 	testsuite/race/47_tma_st_fence_after.ptx \
+	testsuite/race/47_tma_st_fence_after_twice.ptx \
 	testsuite/race/47_tma_st_fence_before_write.ptx \
 	testsuite/race/47_tma_st_fence_global.ptx \
 	testsuite/race/47_tma_st_fence_some.ptx \
