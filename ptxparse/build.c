@@ -369,7 +369,6 @@ void b_opcode(struct parser *p, const struct span *t, bool first)
 		p->opc = ptx_opcode(p->arena, p->opword);
 	if (!p->opc)
 		ptx_error_at(p, t->s, "too many modifiers");
-	p->operands = true;
 	/* What an unknown instruction takes for operands is not ours to judge. */
 	p->lenient = !p->opc || p->opc->id == INST_UNKNOWN;
 }
@@ -386,21 +385,17 @@ static void index_to_address(struct parser *p, struct xop *x)
 	x->op.n = 1;
 }
 
-void b_inst(struct parser *p, struct xop *list)
+/* The instruction without its operands; NULL if there is none. */
+static struct ptx_inst *new_inst(struct parser *p)
 {
 	const struct opcode *o = p->opc;
-	struct ptx_stmt *s;
 	struct ptx_inst *in;
-	struct xop *x;
-	unsigned n;
-	bool iscall;
 
 	if (!o || !in_body(p, &p->start)) {
 		p->guarded = false;
-		return;
+		return NULL;
 	}
-	s = ptx_stmt_new(p, STMT_INST, &p->start);
-	in = &s->inst;
+	in = &ptx_stmt_new(p, STMT_INST, &p->start)->inst;
 	in->id = o->id;
 	in->nmods = (unsigned char)o->nmods;
 	in->type = o->type;
@@ -418,13 +413,21 @@ void b_inst(struct parser *p, struct xop *list)
 		if (!in->guard)
 			ptx_pend(p, &in->guard, p->guard_word, p->guard_pos, false);
 	}
-	if (!list)
+	return in;
+}
+
+void b_inst(struct parser *p, struct xop *list)
+{
+	struct ptx_inst *in = new_inst(p);
+	struct xop *x;
+	unsigned n;
+
+	if (!in || !list)
 		return;
-	iscall = o->id == INST_CALL;
 	for (x = list; x; x = x->next) {
-		if (!iscall)
+		if (in->id != INST_CALL)
 			ptx_x_plain(p, x);
-		if (x->indexed && ptx_insts[o->id].access != ACCESS_NONE)
+		if (x->indexed && ptx_insts[in->id].access != ACCESS_NONE)
 			index_to_address(p, x);
 	}
 	if (list->n > UINT8_MAX) {
@@ -432,6 +435,17 @@ void b_inst(struct parser *p, struct xop *list)
 		return;
 	}
 	in->ops = ptx_x_final(p, list, &n);
+	in->nops = (unsigned char)n;
+}
+
+void b_inst_items(struct parser *p)
+{
+	struct ptx_inst *in = new_inst(p);
+	unsigned n;
+
+	if (!in)
+		return;
+	in->ops = ptx_x_items(p, &n);
 	in->nops = (unsigned char)n;
 }
 
@@ -444,7 +458,6 @@ static bool skip(struct parser *p, int *major, struct span *t)
 	int depth;
 
 	p->recover = false;
-	p->operands = false;
 	p->guarded = false;
 	memset(&p->inl, 0, sizeof p->inl);
 	if (p->fhead) {
@@ -457,7 +470,7 @@ static bool skip(struct parser *p, int *major, struct span *t)
 	if (*major == T_LC && p->func)
 		return true;
 	for (; *major; *major = ptx_lex(p, t)) {
-		if (*major == T_SEMI && (p->func || p->brace <= 0)) {
+		if ((*major == T_SEMI || *major == T_OPERANDS) && (p->func || p->brace <= 0)) {
 			p->brace = depth;
 			return false;
 		}
@@ -500,8 +513,6 @@ static void parse_all(struct parser *p)
 			if (again || !major)
 				ptx_gram(g, major, t);
 		}
-		if (major == T_SEMI)
-			p->operands = false;
 	} while (major && !p->stop);
 	ptx_gramFree(g, free);
 	if (p->stop)
@@ -535,19 +546,13 @@ struct ptx_module *ptx_parse(const char *path, const char *text, size_t len,
 	if (len >= MAX_FILE) {
 		ptx_error_at(&p, p.text, "file is larger than 2 GiB");
 	} else {
-		copy = malloc(len + 16);
-		if (!copy) {
-			fputs("gsan: out of memory\n", stderr);
-			exit(3);
-		}
+		copy = ptx_alloc(p.arena, len + 16);
 		memcpy(copy, text, len);
-		memset(copy + len, 0, 16);
 		p.text = p.cur = p.bol = copy;
 		p.end = copy + len;
 		ptx_table_words(p.arena);
 		ptx_scope_open(&p);
 		parse_all(&p);
-		free(copy);
 	}
 	free(p.tmp.p);
 	free(p.dirs.p);

@@ -12,18 +12,25 @@
 
 enum { MAX_SOURCE = 400 };              /* bytes of the source line shown */
 
+static const char *line_end(const struct parser *p)
+{
+	const char *nl = memchr(p->bol, '\n', (size_t)(p->end - p->bol));
+
+	return nl ? nl : p->end;
+}
+
 /* Line and column of a place in the text, counted from the last one that was asked
  * for: the places of statements only go forward. */
 void ptx_place(struct parser *p, const char *pos, unsigned *line, unsigned *col)
 {
-	const char *nl;
-
-	if (pos < p->bol) {
+	if (pos < p->bol || !p->eol) {
 		p->bol = p->text;
+		p->eol = line_end(p);
 		p->line = 1;
 	}
-	while ((nl = memchr(p->bol, '\n', (size_t)(pos - p->bol)))) {
-		p->bol = nl + 1;
+	while (pos > p->eol) {
+		p->bol = p->eol + 1;
+		p->eol = line_end(p);
 		p->line++;
 	}
 	*line = p->line;
@@ -115,9 +122,6 @@ void ptx_syntax_error(struct parser *p, int major, const struct span *t)
 	/* A section is one token of many lines. */
 	while (len < most && t->s[len] != '\n' && t->s[len] != '\r')
 		len++;
-	/* It is the comma that is wrong, whatever the token has behind it. */
-	if (*t->s == ',')
-		len = 1;
 	p->recover = true;
 	if (p->bad)
 		return;

@@ -3,7 +3,8 @@
  * expr.c: operands and constant expressions.  While a statement is read its
  * operands are struct xop from a pool; a finished list is copied into the arena
  * as an array of struct ptx_operand, and that is when names that are not known
- * yet are put on the waiting list, since only now their place is final.
+ * yet are put on the waiting list, since only now their place is final.  Operands
+ * that need no grammar (lex.re) are made there at once.
  *
  * Constant expressions are 64 bits wide, signed unless one side has a U or does
  * not fit (PTX ISA, "Integer Constant Expression Evaluation").  As ptxas has it,
@@ -126,16 +127,23 @@ static const char *spelled(struct parser *p, const struct xop *x)
 
 /* --- leaves --- */
 
+/* They fill in an operand that is all zero. */
+
+static inline void take_name(struct parser *p, struct ptx_operand *o, const struct span *t, struct word **word)
+{
+	if (ptx_span_is(t, "_")) {
+		o->kind = OP_SINK;
+		return;
+	}
+	o->kind = OP_SYM;
+	o->sym = ptx_find(p, t, word);
+}
+
 struct xop *ptx_x_name(struct parser *p, const struct span *t)
 {
 	struct xop *x = new_xop(p, t->s, t->e);
 
-	if (ptx_span_is(t, "_")) {
-		x->op.kind = OP_SINK;
-		return x;
-	}
-	x->op.kind = OP_SYM;
-	x->op.sym = ptx_find(p, t, &x->word);
+	take_name(p, &x->op, t, &x->word);
 	return x;
 }
 
@@ -191,6 +199,10 @@ uint64_t ptx_tok_int(struct parser *p, const struct span *t, bool *isuns)
 			s++;
 		}
 	}
+	/* Most are decimal, and so short that they fit. */
+	if (base == 10 && e - s < 19)
+		for (; s < e; s++)
+			v = v * 10 + (unsigned)(*s - '0');
 	for (; s < e; s++) {
 		unsigned d = (unsigned char)*s;
 
@@ -205,20 +217,26 @@ uint64_t ptx_tok_int(struct parser *p, const struct span *t, bool *isuns)
 	return v;
 }
 
-/* Most numbers are decimal, and look the same printed: they keep no spelling. */
-static bool is_plain(const struct span *t, bool isuns)
+/* A number, perhaps with a minus; true if it is unsigned.  Most are decimal, and look
+ * the same printed: they keep no spelling. */
+static bool take_int(struct parser *p, struct ptx_operand *o, const struct span *t)
 {
-	return !isuns && (*t->s != '0' || t->e - t->s == 1);
+	bool neg = *t->s == '-', isuns;
+	struct span digits = { t->s + neg, t->e };
+	uint64_t v = ptx_tok_int(p, &digits, &isuns);
+
+	o->kind = OP_INT;
+	o->ival = neg ? 0 - v : v;
+	if (isuns || (*digits.s == '0' && t->e - t->s > 1))
+		o->text = ptx_word_of(p, t)->text;
+	return isuns;
 }
 
 struct xop *ptx_x_int(struct parser *p, const struct span *t)
 {
 	struct xop *x = new_xop(p, t->s, t->e);
 
-	x->op.kind = OP_INT;
-	x->op.ival = ptx_tok_int(p, t, &x->isuns);
-	if (!is_plain(t, x->isuns))
-		x->op.text = ptx_word_of(p, t)->text;
+	x->isuns = take_int(p, &x->op, t);
 	x->isconst = true;
 	return x;
 }
@@ -239,22 +257,27 @@ static double bits_double(uint64_t v)
 	return d;
 }
 
+static void take_float(struct parser *p, struct ptx_operand *o, const struct span *t)
+{
+	o->kind = OP_FLOAT;
+	o->text = ptx_word_of(p, t)->text;
+	if (t->e - t->s > 2 && (t->s[1] | 32) == 'f') {
+		o->ival = strtoull(o->text + 2, NULL, 16);
+	} else if (t->e - t->s > 2 && (t->s[1] | 32) == 'd') {
+		o->isdouble = true;
+		o->ival = strtoull(o->text + 2, NULL, 16);
+	} else {
+		o->isdouble = true;
+		o->ival = double_bits(strtod(o->text, NULL));
+	}
+}
+
 struct xop *ptx_x_float(struct parser *p, const struct span *t)
 {
 	struct xop *x = new_xop(p, t->s, t->e);
 
-	x->op.kind = OP_FLOAT;
-	x->op.text = ptx_word_of(p, t)->text;
+	take_float(p, &x->op, t);
 	x->isconst = true;
-	if (t->e - t->s > 2 && (t->s[1] | 32) == 'f') {
-		x->op.ival = strtoull(x->op.text + 2, NULL, 16);
-	} else if (t->e - t->s > 2 && (t->s[1] | 32) == 'd') {
-		x->op.isdouble = true;
-		x->op.ival = strtoull(x->op.text + 2, NULL, 16);
-	} else {
-		x->op.isdouble = true;
-		x->op.ival = double_bits(strtod(x->op.text, NULL));
-	}
 	return x;
 }
 
@@ -542,6 +565,25 @@ struct xop *ptx_x_labels(struct parser *p, const struct span *t, const struct sp
 
 /* --- lists --- */
 
+/* A name that may yet come to stand for something else waits at its place. */
+static void wait_at(struct parser *p, struct ptx_operand *o, struct word *word, const char *pos)
+{
+	/* A label of an outer scope may be hidden by one of this scope. */
+	if (o->sym)
+		word = WORD(o->sym->name);
+	o->sym = ptx_alloc(p->arena, sizeof *o->sym);
+	o->sym->name = word->text;
+	o->sym->len = word->len;
+	ptx_pend(p, &o->sym, word, pos, p->lenient);
+}
+
+/* An OP_SYM has come to its place; `word`: its name, if it stands for nothing yet. */
+static inline void settle(struct parser *p, struct ptx_operand *o, struct word *word, const char *pos)
+{
+	if (!o->sym || (o->sym->kind == SYM_LABEL && p->scope->depth > 1))
+		wait_at(p, o, word, pos);
+}
+
 /* Copies a list into the arena. */
 struct ptx_operand *ptx_x_final(struct parser *p, struct xop *list, unsigned *n)
 {
@@ -551,18 +593,7 @@ struct ptx_operand *ptx_x_final(struct parser *p, struct xop *list, unsigned *n)
 	for (x = list; x; x = x->next, o++) {
 		*o = x->op;
 		if (x->op.kind == OP_SYM) {
-			if (!x->op.sym || (x->op.sym->kind == SYM_LABEL && p->scope->depth > 1)) {
-				struct word *w = x->word;
-
-				/* A label of an outer scope may yet be hidden by one
-				 * of this scope. */
-				if (x->op.sym)
-					w = WORD(x->op.sym->name);
-				o->sym = ptx_alloc(p->arena, sizeof *o->sym);
-				o->sym->name = w->text;
-				o->sym->len = w->len;
-				ptx_pend(p, &o->sym, w, x->s, p->lenient);
-			}
+			settle(p, o, x->word, x->s);
 			if (x->generic || x->mask)
 				ptx_error_at(p, x->s, "only an initialiser can have this");
 		}
@@ -601,53 +632,69 @@ void ptx_x_unlist(struct parser *p, struct xop *x)
 	x->op.text = spelled(p, x);
 }
 
-/* --- operands that are one token --- */
+/* --- operands that were read as one token --- */
 
-/* Behind the comma and the blanks. */
-static struct span behind_comma(const struct span *t)
+static inline void final_name(struct parser *p, struct ptx_operand *o, const struct span *t)
 {
-	struct span b = { t->s + 1, t->e };
+	struct word *word = NULL;
 
-	while (*b.s == ' ' || *b.s == '\t')
-		b.s++;
-	return b;
+	take_name(p, o, t, &word);
+	if (o->kind == OP_SYM)
+		settle(p, o, word, t->s);
 }
 
-static struct xop *number(struct parser *p, struct span t)
+static void final_address(struct parser *p, struct ptx_operand *o, const struct item *i)
 {
-	struct span sign = { t.s, t.s + 1 };
+	struct span name = { i->at.s + 1, i->off.s };
+	struct span number = { i->off.s + 1, i->off.e };
+	struct ptx_operand off = {0};
 
-	if (*t.s != '-')
-		return ptx_x_int(p, &t);
-	t.s++;
-	return ptx_x_unary(p, T_MINUS, &sign, ptx_x_int(p, &t));
+	o->kind = OP_ADDR;
+	o->n = 1;
+	o->list = ptx_alloc(p->arena, sizeof *o->list);
+	final_name(p, o->list, &name);
+	if (i->off.s < i->off.e) {
+		take_int(p, &off, &number);
+		o->list->off = off.off;
+		o->list->hasoff = true;
+	}
 }
 
-/* [name] or [name+number], without blanks. */
-struct xop *ptx_x_next_address(struct parser *p, const struct span *with)
+static inline void final_item(struct parser *p, struct ptx_operand *o, const struct item *i)
 {
-	struct span t = behind_comma(with);
-	struct span open = { t.s, t.s + 1 }, close = { t.e - 1, t.e };
-	struct span name = { open.e, close.s };
-	struct xop *x;
-
-	name.e = memchr(name.s, '+', (size_t)(close.s - name.s));
-	if (!name.e)
-		name.e = close.s;
-	x = ptx_x_name(p, &name);
-	if (name.e < close.s)
-		x = ptx_x_binary(p, T_PLUS, x, number(p, (struct span){ name.e + 1, close.s }));
-	return ptx_x_wrap(p, OP_ADDR, &open, x, &close);
+	switch (i->kind) {
+	case OP_SYM:
+		final_name(p, o, &i->at);
+		break;
+	case OP_INT:
+		take_int(p, o, &i->at);
+		break;
+	case OP_FLOAT:
+		take_float(p, o, &i->at);
+		break;
+	default:
+		final_address(p, o, i);
+	}
 }
 
-struct xop *ptx_x_next_name(struct parser *p, const struct span *t)
+struct ptx_operand *ptx_x_items(struct parser *p, unsigned *n)
 {
-	struct span b = behind_comma(t);
+	struct ptx_operand *ops = ptx_alloc(p->arena, p->nops * sizeof *ops), *end = ops + p->nops, *o;
+	const struct item *i = p->items;
 
-	return ptx_x_name(p, &b);
-}
+	for (o = ops; o < end; o++, i++) {
+		unsigned k;
 
-struct xop *ptx_x_next_int(struct parser *p, const struct span *t)
-{
-	return number(p, behind_comma(t));
+		if (i->kind != OP_VEC) {
+			final_item(p, o, i);
+			continue;
+		}
+		o->kind = OP_VEC;
+		o->n = (uint16_t)i->n;
+		o->list = ptx_alloc(p->arena, o->n * sizeof *o->list);
+		for (k = 0; k < o->n; k++)
+			final_item(p, &o->list[k], ++i);
+	}
+	*n = p->nops;
+	return ops;
 }

@@ -100,13 +100,15 @@ items ::= items ALIAS(D) ID(A) COMMA ID(B) SEMI(Z).     { b_alias(p, &D, &A, &B,
 %token_class any ID|DOTTED|DOT|INT|FLOAT|STRING|COMMA|COLON|LB|RB|LP|RP|AT|BANG|EQ|BAR
 	|PLUS|MINUS|STAR|SLASH|PERCENT|AMP|CARET|TILDE|QM|LT|GT|LE|GE|EQEQ|NEQ|SHL|SHR
 	|ANDAND|OROR.
-items ::= items unknown(D) SEMI(Z).                     { b_unknown(p, &D, Z.e); }
+/* OPERANDS end in a semicolon. */
+%token_class end SEMI|OPERANDS.
+items ::= items unknown(D) end(Z).                      { b_unknown(p, &D, Z.e); }
 items ::= items unknown(D) LC raw RC(Z).                { b_unknown(p, &D, Z.e); }
 unknown(A) ::= DOT(D).                                  { A = D; }
 unknown(A) ::= unknown(B) any.                          { A = B; }
 raw ::= .
 raw ::= raw any.
-raw ::= raw SEMI.
+raw ::= raw end.
 raw ::= raw LC raw RC.
 
 /* --- variables and registers --- */
@@ -188,6 +190,7 @@ target(A) ::= ID(N).                                    { A = ptx_x_name(p, &N);
 target(A) ::= ID(N) LT INT(I) GT.                       { A = ptx_x_labels(p, &N, &I); }
 items ::= items inst SEMI.                              { b_inst(p, NULL); }
 items ::= items inst ops(X) SEMI.                       { b_inst(p, X); }
+items ::= items inst OPERANDS.                          { b_inst_items(p); }
 guard ::= AT(A) ID(R).                                  { b_guard(p, &A, &R, false); }
 guard ::= AT(A) BANG ID(R).                             { b_guard(p, &A, &R, true); }
 inst ::= ID(W).                                         { b_opcode(p, &W, true); }
@@ -198,7 +201,7 @@ inst ::= inst DOT(W).                                   { b_opcode(p, &W, false)
 
 /* --- operands --- */
 
-/* NEXT... is a common operand in one token with the comma before it (lex.re). */
+/* Those that need no grammar are one token, OPERANDS (lex.re). */
 %type ops {struct xop *}
 %type group {struct xop *}
 %type expr {struct xop *}
@@ -208,9 +211,6 @@ ops(A) ::= group(A).
 ops(A) ::= ops(B) COMMA ID(T). [OPERAND]                { A = ptx_x_append(B, ptx_x_name(p, &T)); }
 ops(A) ::= ops(B) COMMA expr(X).                        { A = ptx_x_append(B, X); }
 ops(A) ::= ops(B) COMMA group(X).                       { A = ptx_x_append(B, X); }
-ops(A) ::= ops(B) NEXTNAME(T).                          { A = ptx_x_append(B, ptx_x_next_name(p, &T)); }
-ops(A) ::= ops(B) NEXTINT(T).                           { A = ptx_x_append(B, ptx_x_next_int(p, &T)); }
-ops(A) ::= ops(B) NEXTADDR(T).                          { A = ptx_x_append(B, ptx_x_next_address(p, &T)); }
 group(A) ::= vec(A).
 group(A) ::= vec(X) BAR expr(Y).                        { A = ptx_x_binary(p, T_BAR, X, Y); }
 %type vec {struct xop *}

@@ -72,43 +72,82 @@ static bool line_start(const struct parser *p, const char *s)
 	return s == p->text || s[-1] == '\n';
 }
 
-/* Most operands are a name, a number or an address with a comma before it, and are
- * read as one token: every token and every step of the grammar costs the same few
- * nanoseconds, however little it says.  What follows is looked at as well, so that
- * the grammar cannot want to make anything else of the pieces.  0: none of these;
- * ptx_lex sees for itself what it is. */
-static int lex_operand(struct parser *p, struct span *t)
+static inline const char *skip_blanks(const char *s)
 {
-	const char *cur = p->cur, *mark, *ctx, *s;
-	int major;
+	while (*s == ' ' || *s == '\t')
+		s++;
+	return s;
+}
 
-	while (*cur == ' ' || *cur == '\t')
-		cur++;
-	s = cur;
+/* Most statements are an opcode and operands that need no grammar: names, numbers,
+ * addresses, vectors.  All of those and the semicolon are read as one token, since
+ * every token and every step of the grammar costs the same few nanoseconds, however
+ * little it says.  False: there is something else among them, and ptx_lex sees for
+ * itself what it is. */
+static bool lex_operands(struct parser *p, struct span *t)
+{
+	const char *cur = skip_blanks(p->cur), *s = cur, *mark, *off;
+	struct item *i = p->items, *vec = NULL;
+	unsigned nops = 0;
+	/*!stags:re2c format = "const char *@@;"; */
+
+	/* What is taken for an opcode may be a term: v.x -5 is a sum. */
+	if (*cur == '-')
+		return false;
+next:
+	if (i == p->items + MAX_ITEMS)
+		return false;
+	cur = skip_blanks(cur);
+	i->at.s = cur;
 	/*!re2c
+	re2c:flags:tags = 1;
 	re2c:define:YYCTYPE = "unsigned char";
 	re2c:define:YYCURSOR = cur;
 	re2c:define:YYMARKER = mark;
-	re2c:define:YYCTXMARKER = ctx;
 	re2c:yyfill:enable = 0;
 
-	blank	= [ \t]*;
 	name	= [a-zA-Z_] [a-zA-Z0-9_$]* | [$%] [a-zA-Z0-9_$]+;
 	number	= "-"? ("0" [xX] [0-9a-fA-F]+ | "0" [0-7]* | [1-9] [0-9]*);
-	address	= "[" name ("+" number)? "]";
+	float	= "0" ([fF] [0-9a-fA-F]{8} | [dD] [0-9a-fA-F]{16});
+	sum	= "+" number;
 
-	"," blank name / blank [,;}\])]	{ major = T_NEXTNAME; goto done; }
-	"," blank number / blank [,;}\])]	{ major = T_NEXTINT; goto done; }
-	"," blank address / blank [,;]	{ major = T_NEXTADDR; goto done; }
-	";"				{ major = T_SEMI; goto done; }
-	*				{ return 0; }
+	name	{ i->kind = OP_SYM; goto item; }
+	number	{ i->kind = OP_INT; goto item; }
+	float	{ i->kind = OP_FLOAT; goto item; }
+	"[" ("_" | "WARP_SZ") sum? "]"	{ return false; }
+	"[" name @off sum? "]" {
+		i->kind = OP_ADDR;
+		i->off = (struct span){ off, cur - 1 };
+		goto item;
+	}
+	"{"	{
+		if (vec)
+			return false;
+		i->kind = OP_VEC;
+		vec = i++;
+		goto next;
+	}
+	*	{ return false; }
 	*/
-done:
-	if (cur - s > MAX_TOKEN)
-		return 0;
+item:
+	i++->at.e = cur;
+	cur = skip_blanks(cur);
+	if (*cur == '}' && vec) {
+		vec->n = (unsigned)(i - vec) - 1;
+		vec = NULL;
+		cur = skip_blanks(cur + 1);
+	}
+	nops += !vec;
+	if (*cur == ',') {
+		cur++;
+		goto next;
+	}
+	if (*cur != ';' || vec || cur - s > MAX_TOKEN)
+		return false;
+	p->nops = nops;
 	t->s = s;
-	p->cur = t->e = cur;
-	return major;
+	p->cur = t->e = cur + 1;
+	return true;
 }
 
 int ptx_lex(struct parser *p, struct span *t)
@@ -117,10 +156,10 @@ int ptx_lex(struct parser *p, struct span *t)
 	int major;
 
 	p->bad = false;
-	if (p->operands) {
-		major = lex_operand(p, t);
-		if (major)
-			return major;
+	if (p->dotted) {
+		p->dotted = false;
+		if (lex_operands(p, t))
+			return T_OPERANDS;
 	}
 again:
 	s = t->s = cur;
@@ -223,6 +262,7 @@ done:
 	/* Alone it divides. */
 	if (major == T_ID && cur - s == 1 && (*s == '%' || *s == '$'))
 		return *s == '%' ? T_PERCENT : bad(p, cur, t, "stray character");
+	p->dotted = major == T_DOTTED;
 	if (major == T_DOT) {
 		const struct word *w = ptx_word_of(p, t);
 

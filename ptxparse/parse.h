@@ -33,6 +33,9 @@ struct word {
 	char text[];
 };
 
+/* Eight times the byte v. */
+#define BYTES(v) (UINT64_C(0x0101010101010101) * (v))
+
 /* The word that an interned string belongs to. */
 #define WORD(s) ((struct word *)(void *)((char *)(uintptr_t)(s) - offsetof(struct word, text)))
 
@@ -111,6 +114,14 @@ static inline struct xop *ptx_x_append(struct xop *list, struct xop *x)
 	return list;
 }
 
+/* An operand, or an element of one, that needs no grammar (lex.re). */
+struct item {
+	enum ptx_opkind kind;           /* OP_SYM, OP_INT, OP_FLOAT, OP_ADDR or OP_VEC */
+	unsigned n;                     /* OP_VEC: how many behind it are its elements */
+	struct span at;
+	struct span off;                /* OP_ADDR: what is added to the name, with its sign, or nothing */
+};
+
 enum { XOP_CHUNK = 256 };
 
 struct xchunk {
@@ -132,6 +143,7 @@ enum {
 	MAX_ERRORS = 20,                /* reported; then parsing ends */
 	MAX_DEPTH = 1000,               /* nested scopes */
 	MAX_OPERANDS = 4096,            /* of one statement, all levels together */
+	MAX_ITEMS = UINT8_MAX,          /* of one T_OPERANDS */
 	MAX_MODS = 64,
 	MAX_TOKEN = 1 << 16,            /* bytes of a name, number or string */
 	MAX_DIMS = 32
@@ -149,10 +161,12 @@ struct parser {
 	const char *text, *end;         /* a copy, with NULs behind it */
 	const char *cur;
 	bool bad;                       /* the last token was an error already reported */
-	bool operands;                  /* an opcode was before this */
+	bool dotted;                    /* the last token was T_DOTTED: an opcode, most likely */
+	struct item items[MAX_ITEMS];   /* of the last T_OPERANDS */
+	unsigned nops;                  /* those that are no elements of a vector */
 
 	/* places and errors */
-	const char *bol;                /* of the last place asked for: where its line begins */
+	const char *bol, *eol;          /* of the last place asked for: its line's begin and end */
 	unsigned line;
 	ptx_report_fn *report;
 	void *arg;
@@ -240,9 +254,6 @@ void ptx_pend(struct parser *, struct ptx_sym **slot, struct word *, const char 
 /* expr.c: operands; every function returns its first argument or a new one */
 void ptx_x_reset(struct parser *);
 struct xop *ptx_x_name(struct parser *, const struct span *);
-struct xop *ptx_x_next_name(struct parser *, const struct span *);
-struct xop *ptx_x_next_int(struct parser *, const struct span *);
-struct xop *ptx_x_next_address(struct parser *, const struct span *);
 struct xop *ptx_x_dotted(struct parser *, const struct span *);
 struct xop *ptx_x_int(struct parser *, const struct span *);
 struct xop *ptx_x_float(struct parser *, const struct span *);
@@ -257,6 +268,8 @@ struct xop *ptx_x_labels(struct parser *, const struct span *, const struct span
 struct xop *ptx_x_wrap(struct parser *, enum ptx_opkind, const struct span *, struct xop *,
 		       const struct span *);
 struct ptx_operand *ptx_x_final(struct parser *, struct xop *list, unsigned *n);
+/* The same of p->items. */
+struct ptx_operand *ptx_x_items(struct parser *, unsigned *n);
 void ptx_x_unlist(struct parser *, struct xop *);
 /* (5) where no list can be is a constant expression. */
 static inline void ptx_x_plain(struct parser *p, struct xop *x)
@@ -277,6 +290,7 @@ void b_label(struct parser *, const struct span *);
 void b_guard(struct parser *, const struct span *at, const struct span *, bool neg);
 void b_opcode(struct parser *, const struct span *, bool first);
 void b_inst(struct parser *, struct xop *list);
+void b_inst_items(struct parser *);
 void b_loc(struct parser *, const struct span *, const struct span *, const struct span *,
 	   const struct span *);
 void b_loc_inlined(struct parser *, const struct span *, const struct span *, const struct span *,

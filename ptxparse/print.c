@@ -38,12 +38,9 @@ static inline void putch(struct ptx_buf *b, char c)
 
 static void put_u(struct ptx_buf *b, uint64_t v)
 {
-	char d[24], *e = d + sizeof d, *q = e;
+	char d[PTX_DIGITS];
 
-	do
-		*--q = (char)('0' + v % 10);
-	while (v /= 10);
-	ptx_put(b, q, (size_t)(e - q));
+	put_n(b, d, (size_t)(ptx_digits(d, v) - d));
 }
 
 static void put_i(struct ptx_buf *b, int64_t v)
@@ -78,12 +75,12 @@ static bool is_index(const struct ptx_operand *o)
 	return o->kind == OP_SYM && !o->neg && o->text;
 }
 
-static void put_sym(struct ptx_buf *b, const struct ptx_operand *o)
+static inline void put_sym(struct ptx_buf *b, const struct ptx_operand *o)
 {
 	if (o->neg)
 		put(b, o->text ? o->text : o->sym->type == TYPE_PRED ? "!" : "-");
 	put_name_of(b, o->sym);
-	if (is_index(o)) {
+	if (o->text && !o->neg) {
 		put(b, o->text);
 		return;
 	}

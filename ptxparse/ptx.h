@@ -368,6 +368,19 @@ struct ptx_buf { char *p; size_t len, cap; };
 void ptx_put(struct ptx_buf *, const char *s, size_t len);
 void ptx_puts(struct ptx_buf *, const char *s);
 
+/* Puts the decimal digits of `v` where there is room for PTX_DIGITS bytes, and returns
+ * their end; what is behind it is lost. */
+enum { PTX_DIGITS = 20 };
+char *ptx_more_digits(char *, uint64_t v);
+static inline char *ptx_digits(char *p, uint64_t v)
+{
+	/* Most numbers are smaller. */
+	if (v >= 10)
+		return ptx_more_digits(p, v);
+	*p = (char)('0' + v);
+	return p + 1;
+}
+
 void ptx_print(struct ptx_buf *, const struct ptx_module *);
 void ptx_print_stmt(struct ptx_buf *, const struct ptx_stmt *);
 void ptx_print_operand(struct ptx_buf *, const struct ptx_operand *);

@@ -51,8 +51,6 @@ static struct name split_slowly(struct parser *p, const struct span *t)
 	return n;
 }
 
-#define BYTES(v) (UINT64_C(0x0101010101010101) * (v))
-
 /* The number of eight digits, the first one in the lowest byte: pairs, then fours,
  * then all of them. */
 static uint32_t eight_digits(uint64_t v)
@@ -64,7 +62,7 @@ static uint32_t eight_digits(uint64_t v)
 
 /* The word of a short prefix.  A module has a dozen of them, which is why they are
  * found here without a hash of their letters. */
-static struct word *prefix(struct parser *p, const char *s, size_t len)
+static inline struct word *prefix(struct parser *p, const char *s, size_t len)
 {
 	struct prefix *x;
 	uint32_t key;
@@ -84,7 +82,7 @@ static struct word *prefix(struct parser *p, const char *s, size_t len)
 /* All names come through here, and how many digits they have is anyone's guess, the
  * processor's too: eight bytes at once tell it without a loop.  A name begins with
  * something else than a digit. */
-static struct name split(struct parser *p, const struct span *t)
+static inline struct name split(struct parser *p, const struct span *t)
 {
 	struct name n = {0};
 	uint64_t v, others;
@@ -282,18 +280,11 @@ static void make_names(struct parser *p, struct word *w, unsigned n)
 	names = ptx_alloc(p->arena, cap * sizeof *names);
 	if (w->nnames)
 		memcpy(names, w->names, w->nnames * sizeof *names);
-	text = ptx_alloc(p->arena, (cap - w->nnames) * (w->len + sizeof "16777216"));
+	text = ptx_alloc(p->arena, (cap - w->nnames) * (w->len + sizeof "16777216") + PTX_DIGITS);
 	for (i = w->nnames; i < cap; i++) {
-		char d[12], *e = d + sizeof d, *q = e;
-		unsigned v = i;
-
-		do
-			*--q = (char)('0' + v % 10);
-		while (v /= 10);
 		names[i] = text;
 		memcpy(text, w->text, w->len);
-		memcpy(text + w->len, q, (size_t)(e - q));
-		text += w->len + (size_t)(e - q) + 1;
+		text = ptx_digits(text + w->len, i) + 1;
 	}
 	w->names = names;
 	w->nnames = cap;

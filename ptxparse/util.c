@@ -8,6 +8,7 @@
  */
 #include "ptxparse/parse.h"
 
+#include <endian.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ struct ptx_arena {
 	char *p, *end;                  /* free part of the current chunk */
 	unsigned small;                 /* SMALL_CHUNKs taken */
 	struct chunk *chunks;
-	struct word **words;            /* open addressing, 2^(64 - shift) of them */
+	struct word **words;            /* open addressing, `cap` of them, 2^(64 - shift) */
+	size_t cap;
 	unsigned shift;                 /* the upper bits of a hash are the best */
 	size_t nwords;
 };
@@ -36,11 +38,6 @@ static void die(void)
 	exit(3);
 }
 
-static inline size_t capacity(const struct ptx_arena *a)
-{
-	return (size_t)1 << (64 - a->shift);
-}
-
 struct ptx_arena *ptx_arena_new(void)
 {
 	struct ptx_arena *a = calloc(1, sizeof *a);
@@ -48,7 +45,8 @@ struct ptx_arena *ptx_arena_new(void)
 	if (!a)
 		die();
 	a->shift = 64 - 12;
-	a->words = calloc(capacity(a), sizeof *a->words);
+	a->cap = 1 << 12;
+	a->words = calloc(a->cap, sizeof *a->words);
 	if (!a->words)
 		die();
 	return a;
@@ -139,7 +137,7 @@ void *ptx_alloc(struct ptx_arena *a, size_t bytes)
 		size_t room = a->small < SMALL_CHUNKS ? SMALL_CHUNK : HUGE;
 
 		if (bytes > SMALL_CHUNK / 4)
-			return new_chunk(a, bytes, false);
+			return new_chunk(a, bytes, bytes < HUGE);
 		a->small += room == SMALL_CHUNK;
 		room -= sizeof(struct chunk);
 		a->p = new_chunk(a, room, true);
@@ -212,16 +210,17 @@ static inline bool is_word(const struct word *w, uint64_t h, const char *s, size
 static void grow_words(struct ptx_arena *a)
 {
 	struct word **old = a->words;
-	size_t n = capacity(a), i, k;
+	size_t n = a->cap, i, k;
 
 	a->shift--;
-	a->words = calloc(capacity(a), sizeof *a->words);
+	a->cap *= 2;
+	a->words = calloc(a->cap, sizeof *a->words);
 	if (!a->words)
 		die();
 	for (i = 0; i < n; i++) {
 		if (!old[i])
 			continue;
-		for (k = old[i]->hash >> a->shift; a->words[k]; k = (k + 1) & (capacity(a) - 1))
+		for (k = old[i]->hash >> a->shift; a->words[k]; k = (k + 1) & (a->cap - 1))
 			;
 		a->words[k] = old[i];
 	}
@@ -239,7 +238,7 @@ static struct word *new_word(struct ptx_arena *a, uint64_t h, size_t k, const ch
 	w->len = (uint32_t)len;
 	memcpy(w->text, s, len);
 	a->words[k] = w;
-	if (++a->nwords > capacity(a) / 2)
+	if (++a->nwords > a->cap / 2)
 		grow_words(a);
 	return w;
 }
@@ -250,7 +249,7 @@ struct word *ptx_word(struct ptx_arena *a, const char *s, size_t len)
 	size_t k = h >> a->shift;
 	struct word *w;
 
-	for (; (w = a->words[k]); k = (k + 1) & (capacity(a) - 1))
+	for (; (w = a->words[k]); k = (k + 1) & (a->cap - 1))
 		if (is_word(w, h, s, len))
 			return w;
 	return new_word(a, h, k, s, len);
@@ -281,6 +280,40 @@ char *ptx_sprintf(struct ptx_arena *a, const char *fmt, ...)
 		va_end(ap);
 	}
 	return p;
+}
+
+/* --- numbers --- */
+
+/* The eight digits of a number, the first one in the lowest byte: halves, then
+ * fours, then all of them. */
+static inline uint64_t digits_of(uint32_t v)
+{
+	uint64_t d = v / 10000 | (uint64_t)(v % 10000) << 32, q;
+
+	q = d * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+	d = q | (d - q * 100) << 16;
+	q = d * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+	return q | (d - q * 10) << 8;
+}
+
+/* Numbers are a large part of what is written, and how long they are is anyone's guess,
+ * the processor's too. */
+char *ptx_more_digits(char *p, uint64_t v)
+{
+	enum { EIGHT = 100000000 };
+	unsigned zeros = 0;             /* bits of those in front */
+	uint64_t d;
+
+	if (v < EIGHT) {
+		d = digits_of((uint32_t)v);
+		zeros = (unsigned)__builtin_ctzll(d) & ~7u;
+	} else {
+		p = ptx_digits(p, v / EIGHT);
+		d = digits_of((uint32_t)(v % EIGHT));
+	}
+	d = htole64((d | BYTES('0')) >> zeros);
+	memcpy(p, &d, sizeof d);
+	return p + sizeof d - zeros / 8;
 }
 
 /* --- growing buffer --- */

@@ -295,11 +295,15 @@ static uint32_t proxy_spaces(const struct ptx_inst *in)
 	}
 }
 
+/* Of its two names the one with .expect_tx or the one without. */
+static bool arrive(const struct rw_func *rf, const struct ptx_inst *in, uint32_t plain, uint32_t expect,
+		   struct rw_event *e)
+{
+	return mbarrier(rf, in, (ptx_has(in, MOD_EXPECT_TX) ? expect : plain) | sem_of(in, GSAN_INFO_RELEASE), 1, e);
+}
+
 bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_event *e)
 {
-	bool expect = ptx_has(in, MOD_EXPECT_TX);
-	uint32_t rel = sem_of(in, GSAN_INFO_RELEASE);
-
 	switch (in->id) {
 	case INST_MBARRIER_INIT:
 		return mbarrier(rf, in, GSAN_MBAR_INIT, 0, e);
@@ -307,16 +311,16 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 		return mbarrier(rf, in, GSAN_MBAR_INVAL, 0, e);
 	case INST_MBARRIER_EXPECT_TX:           /* .arrive.expect_tx may come as either */
 		if (ptx_has(in, MOD_ARRIVE))
-			return mbarrier(rf, in, GSAN_MBAR_ARRIVE_EXPECT | rel, 1, e);
+			return arrive(rf, in, GSAN_MBAR_ARRIVE, GSAN_MBAR_ARRIVE_EXPECT, e);
 		if (ptx_has(in, MOD_ARRIVE_DROP))
-			return mbarrier(rf, in, GSAN_MBAR_DROP_EXPECT | rel, 1, e);
+			return arrive(rf, in, GSAN_MBAR_DROP, GSAN_MBAR_DROP_EXPECT, e);
 		return mbarrier(rf, in, GSAN_MBAR_EXPECT, 0, e);
 	case INST_MBARRIER_COMPLETE_TX:
 		return mbarrier(rf, in, GSAN_MBAR_COMPLETE, 0, e);
 	case INST_MBARRIER_ARRIVE:
-		return mbarrier(rf, in, (expect ? GSAN_MBAR_ARRIVE_EXPECT : GSAN_MBAR_ARRIVE) | rel, 1, e);
+		return arrive(rf, in, GSAN_MBAR_ARRIVE, GSAN_MBAR_ARRIVE_EXPECT, e);
 	case INST_MBARRIER_ARRIVE_DROP:
-		return mbarrier(rf, in, (expect ? GSAN_MBAR_DROP_EXPECT : GSAN_MBAR_DROP) | rel, 1, e);
+		return arrive(rf, in, GSAN_MBAR_DROP, GSAN_MBAR_DROP_EXPECT, e);
 	case INST_CP_ASYNC_MBARRIER_ARRIVE:
 		return mbarrier(rf, in, ptx_has(in, MOD_NOINC) ? GSAN_MBAR_CP_ARRIVE_NOINC : GSAN_MBAR_CP_ARRIVE, 0, e);
 	case INST_MBARRIER_TEST_WAIT:

@@ -9,11 +9,6 @@
 
 #include "rewrite/rw.h"
 
-static const char *const fn_names[RW_FN_COUNT] = {
-#define FN(id, name, result, params) [RW_FN_##id] = name,
-#include "rewrite/calls.def"
-};
-
 #define SITE_BASE "__gsan_site_base"
 
 /* ---- the part of the runtime that is used ------------------------------------- */
@@ -39,9 +34,8 @@ static void insert_runtime(struct rw *r, struct ptx_stmt *first)
 	bool *taken = ptx_alloc(r->m->arena, rt->n + 1);
 
 	for (unsigned f = 0; f < RW_FN_COUNT; f++)
-		for (unsigned k = 0; r->used[f] && k < rt->n; k++)
-			if (rt->parts[k].definition == k && !strcmp(rt->parts[k].name, fn_names[f]))
-				take(rt, taken, k);
+		if (r->used[f] && rt->fns[f])
+			take(rt, taken, rt->fns[f] - 1u);
 	for (unsigned k = 0; k < rt->n; k++) {
 		/* A prototype goes where its definition goes. */
 		taken[k] = taken[rt->parts[k].definition];

@@ -37,6 +37,7 @@ struct memory {
 	unsigned next;
 	bool any;
 	uint64_t names;                 /* a bit for each base and guard of them, and of some more */
+	int64_t end;                    /* none has bytes from here on, whatever its base */
 	struct rw_event *product;       /* of matrices, with nothing that is told of since */
 };
 
@@ -66,11 +67,17 @@ static void forget(struct memory *m, const struct ptx_operand *o)
 	}
 }
 
+/* Behind its bytes; of the highest addresses that wraps. */
+static inline int64_t end_of(const struct past *p)
+{
+	return (int64_t)((uint64_t)p->off + p->bytes);
+}
+
 /* Does `p` happen whenever `now` does, to at least its bytes? */
 static inline bool covers(const struct past *p, const struct past *now)
 {
 	return p->base == now->base && p->space == now->space &&
-		p->off <= now->off && now->off + now->bytes <= p->off + p->bytes &&
+		p->off <= now->off && end_of(now) <= end_of(p) &&
 		(!p->guard || (p->guard == now->guard && p->guard_neg == now->guard_neg));
 }
 
@@ -78,7 +85,8 @@ static inline bool covers(const struct past *p, const struct past *now)
  * its own (PTX ISA "ld.global.nc"). */
 static enum rw_rule repeated(const struct memory *m, const struct past *now)
 {
-	if (!(m->names & bit(now->base)))
+	/* Unrolled code goes up. */
+	if (end_of(now) > m->end || !(m->names & bit(now->base)))
 		return RULE_NONE;
 	for (unsigned i = 0; i < MEMORY; i++) {
 		const struct past *p = &m->past[i];
@@ -204,6 +212,8 @@ static enum rw_rule elide_weak(struct memory *m, struct rw_event *e)
 		m->any = true;
 		m->names |= bit(now.base) | bit(now.guard);
 	}
+	if (end_of(&now) > m->end)
+		m->end = end_of(&now);
 	return rule;
 }
 

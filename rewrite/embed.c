@@ -12,6 +12,11 @@
 
 #include "rewrite/rw.h"
 
+static const char *const fn_names[RW_FN_COUNT] = {
+#define FN(id, name, result, params) [RW_FN_##id] = name,
+#include "rewrite/calls.def"
+};
+
 /* The statement that declares a name; what rw_part is made from. */
 struct piece {
 	struct ptx_stmt *stmt;
@@ -176,7 +181,7 @@ static void put_text(const char *s, size_t len)
 		putchar('"');
 }
 
-static void put_variant(unsigned variant)
+static void put_variant(const struct ptx_module *m, unsigned variant)
 {
 	for (unsigned i = 0; i < npieces; i++) {
 		struct ptx_buf b = { 0 };
@@ -200,6 +205,13 @@ static void put_variant(unsigned variant)
 		       pieces[i].sym->name, variant, i, variant, i, variant, i,
 		       (unsigned)(uintptr_t)pieces[i].sym->user - 1);
 	puts("};");
+	printf("\nstatic const unsigned short fns%u[RW_FN_COUNT] = {", variant);
+	for (unsigned f = 0; f < RW_FN_COUNT; f++) {
+		const struct ptx_sym *sym = ptx_lookup(m, fn_names[f]);
+
+		printf(" %u,", sym ? (unsigned)(uintptr_t)sym->user : 0);
+	}
+	puts(" };");
 }
 
 int main(int argc, char **argv)
@@ -220,13 +232,13 @@ int main(int argc, char **argv)
 			return 1;
 		list_pieces(m, argv[i]);
 		needed = ptx_alloc(m->arena, npieces + 1);
-		put_variant((unsigned)i - 1);
+		put_variant(m, (unsigned)i - 1);
 		ptx_free(m);
 		free(text);
 	}
 	puts("\nconst struct rw_runtime rw_runtimes[RW_VARIANTS] = {");
 	for (int i = 1; i < argc; i++)
-		printf("\t{ parts%d, sizeof parts%d / sizeof *parts%d },\n", i - 1, i - 1, i - 1);
+		printf("\t{ parts%d, sizeof parts%d / sizeof *parts%d, fns%d },\n", i - 1, i - 1, i - 1, i - 1);
 	puts("};");
 	return fflush(stdout) ? 3 : 0;
 }

@@ -15,8 +15,8 @@
 
 static char *read_all(int fd, size_t hint, size_t *len)
 {
-	size_t cap = hint + 4096, n = 0;
-	char *p = malloc(cap);
+	size_t cap = hint + 1, n = 0;
+	char *p = rw_room(&cap);
 
 	while (p) {
 		ssize_t got = read(fd, p + n, cap - 1 - n);

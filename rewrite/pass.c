@@ -138,24 +138,20 @@ static char *copy(const char *text, size_t len)
 
 enum { PAGE = 4 << 10, HUGE_PAGE = 2 << 20 };
 
-/* Room for the output, without which it would move as it grows; in huge pages if
- * the kernel grants them, or all pages at once, because most of the time goes into
- * first touches.  A wish: if there is no memory here, the printer will say so. */
-static void reserve(struct ptx_buf *b, size_t bytes)
+char *rw_room(size_t *bytes)
 {
-	size_t page = bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
-	size_t cap = (bytes + bytes / 16 + page) & ~(page - 1);
+	size_t page = *bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
+	size_t cap = (*bytes + *bytes / 16 + page) & ~(page - 1);
+	char *p = aligned_alloc(page, cap);
 
-	b->p = aligned_alloc(page, cap);
-	if (!b->p)
-		return;
-	b->cap = cap;
-	if (page == HUGE_PAGE)
-		madvise(b->p, cap, MADV_HUGEPAGE);
+	*bytes = p ? cap : 0;
+	if (p && page == HUGE_PAGE)
+		madvise(p, cap, MADV_HUGEPAGE);
 #ifdef MADV_POPULATE_WRITE
-	else
-		madvise(b->p, cap, MADV_POPULATE_WRITE);
+	else if (p)
+		madvise(p, cap, MADV_POPULATE_WRITE);
 #endif
+	return p;
 }
 
 char *gsan_rewrite(const char *path, const char *text, size_t len,
@@ -178,7 +174,9 @@ char *gsan_rewrite(const char *path, const char *text, size_t len,
 	if (!r.m)
 		return NULL;
 	if (passes(&r)) {
-		reserve(&out, len + r.text.total);
+		/* Without room it would move as it grows. */
+		out.cap = len + r.text.total;
+		out.p = rw_room(&out.cap);
 		ptx_print(&out, r.m);
 		*out_len = out.len;
 		ptx_put(&out, "", 1);
@@ -187,6 +185,7 @@ char *gsan_rewrite(const char *path, const char *text, size_t len,
 		*out_len = len;
 		result = copy(text, len);
 	}
+	free(r.spare.p);
 	ptx_free(r.m);
 	return result;
 }

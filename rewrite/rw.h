@@ -94,8 +94,8 @@ struct rw_event {
 	unsigned char what;             /* enum rw_what */
 	unsigned char rule;             /* enum rw_rule: RULE_NONE, or why it gets no call */
 	unsigned char lanes;            /* lanes that access; 0: all */
-	bool matrix;                    /* ldmatrix, stmatrix */
-	bool written;                   /* a read whose bytes its source line writes next */
+	bool matrix : 1;                /* ldmatrix, stmatrix */
+	bool written : 1;               /* a read whose bytes its source line writes next */
 	char space;                     /* 'g', 's', 'x'; 'c': shared::cluster; 'm': multimem; 'y': generic, and
 					   perhaps a peer's shared memory; 'p': private */
 	unsigned char type_bits;        /* ROWS: of one element */
@@ -158,12 +158,17 @@ struct rw {
 	bool loose;                     /* it has relaxed operations, by which threads may synchronise */
 	struct rw_list vars;            /* declarations of memory, in functions too */
 	struct rw_text text;
+	struct ptx_buf spare;           /* for an operand on its way there */
 	bool used[RW_FN_COUNT];         /* calls that were emitted */
 	struct rw_sites *sites;
 };
 
 /* ---- pass.c ----------------------------------------------------------------- */
 
+/* Room for so many bytes and some more, malloc'd; NULL, and none, if there is no memory.  In
+ * huge pages if the kernel grants them, or all pages at once, because most of the time
+ * goes into first touches. */
+char *rw_room(size_t *bytes);
 /* Reports an error at a line of the input. */
 void rw_error(struct rw *, unsigned line, unsigned col, const char *text);
 
@@ -279,7 +284,11 @@ struct rw_part {
 	unsigned definition;            /* itself, or what it is the prototype of */
 };
 
-struct rw_runtime { const struct rw_part *parts; unsigned n; };
+struct rw_runtime {
+	const struct rw_part *parts;
+	unsigned n;
+	const unsigned short *fns;      /* 1 + number of the part that each rw_fn is, 0 if none */
+};
 extern const struct rw_runtime rw_runtimes[RW_VARIANTS];
 
 /* ---- phase.c ---------------------------------------------------------------- */

@@ -86,25 +86,29 @@ static void grow_names(struct rw *r, struct rw_sites *t)
 	t->capnames = cap;
 }
 
-/* Offset of a string in the string area.  The text is copied. */
-static uint32_t string(struct rw *r, const char *s, size_t len)
+/* Offset of an interned string in the string area. */
+static uint32_t interned(struct rw *r, const char *s)
 {
 	struct rw_sites *t = r->sites;
 	struct name *n;
 
-	if (!s || !len)
+	if (!s || !*s)
 		return 0;
 	if (2 * t->nnames >= t->capnames)
 		grow_names(r, t);
-	s = ptx_intern(r->m->arena, s, len);
 	n = slot(t->names, t->capnames, s);
 	if (!n->text) {
 		n->text = s;
 		n->at = (uint32_t)t->bytes.n;
-		push(r, &t->bytes, s, 1, len + 1);
+		push(r, &t->bytes, s, 1, strlen(s) + 1);
 		t->nnames++;
 	}
 	return n->at;
+}
+
+static uint32_t string(struct rw *r, const char *s, size_t len)
+{
+	return interned(r, ptx_intern(r->m->arena, s, len));
 }
 
 static uint32_t cstring(struct rw *r, const char *s)
@@ -219,7 +223,7 @@ static uint32_t func_name(struct rw *r, const struct ptx_func *f)
 
 	if (f != t->last_func) {
 		t->last_func = f;
-		t->last_name = cstring(r, f->name);
+		t->last_name = interned(r, f->name);
 	}
 	return t->last_name;
 }
@@ -230,7 +234,7 @@ static uint32_t file_name(struct rw *r, unsigned number)
 
 	if (number != t->last_file) {
 		t->last_file = number;
-		t->last_file_name = cstring(r, ptx_file_name(r->m, number));
+		t->last_file_name = interned(r, ptx_file_name(r->m, number));
 	}
 	return t->last_file_name;
 }
@@ -272,7 +276,7 @@ static uint32_t op_name(struct rw *r, const struct ptx_inst *in)
 	if (in->modtext == t->last_mods)
 		return t->last_op;
 	t->last_mods = in->modtext;
-	t->last_op = cstring(r, in->modtext[in->nmods]);
+	t->last_op = interned(r, in->modtext[in->nmods]);
 	return t->last_op;
 }
 
@@ -308,7 +312,7 @@ uint32_t rw_site(struct rw *r, const struct rw_func *rf, const struct ptx_stmt *
 		s.frames = t->last_frames;
 	}
 	s.op = in ? op_name(r, &in->inst) : cstring(r, "entry");
-	s.var = var ? cstring(r, var->name) : 0;
+	s.var = var ? interned(r, var->name) : 0;
 	push(r, &t->sites, &s, sizeof s, 1);
 	return (uint32_t)t->sites.n - 1;
 }
@@ -344,7 +348,7 @@ static void put_globals(struct rw *r, const struct vec *vars)
 	RW_PUT(r, "] = {");
 	for (size_t i = 0; i < vars->n; i++) {
 		bool shared = v[i]->space == SPACE_SHARED;
-		uint64_t name = cstring(r, v[i]->name);
+		uint64_t name = interned(r, v[i]->name);
 
 		rw_puts(r, i ? ", " : "");
 		if (shared) {

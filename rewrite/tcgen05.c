@@ -159,7 +159,7 @@ static bool known(const struct rw *r, const struct rw_func *rf, const struct ptx
 
 bool rw_tcgen05(struct rw *r, const struct rw_func *rf, const struct ptx_inst *in, struct rw_event *e)
 {
-	uint32_t pair = ptx_has(in, MOD_CTA_GROUP_2) ? GSAN_TC_PAIR : 0;
+	uint32_t pair;
 
 	switch (in->id) {
 	case INST_TCGEN05_ALLOC:
@@ -181,6 +181,7 @@ bool rw_tcgen05(struct rw *r, const struct rw_func *rf, const struct ptx_inst *i
 	default:
 		return false;
 	}
+	pair = ptx_has(in, MOD_CTA_GROUP_2) ? GSAN_TC_PAIR : 0;
 	e->what = WHAT_TCGEN05;
 	e->info = in->id == INST_TCGEN05_MMA || in->id == INST_TCGEN05_CP ? pair : 0;
 	if (known(r, rf, in, e))

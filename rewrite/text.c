@@ -4,7 +4,6 @@
  * arena.  Millions of short appends happen here in a large module, so nothing
  * is formatted by printf and texts share chunks.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "rewrite/rw.h"
@@ -66,62 +65,21 @@ void rw_puts(struct rw *r, const char *s)
 	rw_putn(r, s, strlen(s));
 }
 
-static const char pairs[] =
-	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-	"8081828384858687888990919293949596979899";
-
-/* Decimal digits of v at p; returns their end. */
-static inline char *digits(char *p, uint32_t v)
-{
-	uint32_t limit = 100;
-	char *end, *q;
-
-	/* Most of them are this small. */
-	if (v < 10) {
-		*p = (char)('0' + v);
-		return p + 1;
-	}
-	for (end = p + 2; v >= limit; end++) {
-		if (end == p + 9) {
-			end++;
-			break;
-		}
-		limit *= 10;
-	}
-	for (q = end; v >= 10; v /= 100) {
-		q -= 2;
-		memcpy(q, &pairs[v % 100 * 2], 2);
-	}
-	if (q > p)
-		*p = (char)('0' + v);
-	return end;
-}
-
 void rw_putu(struct rw *r, uint64_t v)
 {
-	char b[20], *p = b + sizeof b;
-
-	if (v <= UINT32_MAX) {
-		r->text.p = digits(room(r, 10), (uint32_t)v);
-		return;
-	}
-	do
-		*--p = (char)('0' + v % 10);
-	while (v /= 10);
-	rw_putn(r, p, (size_t)(b + sizeof b - p));
+	r->text.p = ptx_digits(room(r, PTX_DIGITS), v);
 }
 
 void rw_put_words(struct rw *r, const uint32_t *w, size_t n)
 {
 	for (size_t i = 0; i < n; ) {
 		size_t end = n - i > 64 ? i + 64 : n;
-		char *p = room(r, 64 * 11);
+		char *p = room(r, 64 * 11 + PTX_DIGITS);
 
 		for (; i < end; i++) {
 			if (i)
 				*p++ = ',';
-			p = digits(p, w[i]);
+			p = ptx_digits(p, w[i]);
 		}
 		r->text.p = p;
 	}
@@ -131,12 +89,12 @@ void rw_put_bytes(struct rw *r, const unsigned char *s, size_t n)
 {
 	for (size_t i = 0; i < n; ) {
 		size_t end = n - i > 64 ? i + 64 : n;
-		char *p = room(r, 64 * 4);
+		char *p = room(r, 64 * 4 + PTX_DIGITS);
 
 		for (; i < end; i++) {
 			if (i)
 				*p++ = ',';
-			p = digits(p, s[i]);
+			p = ptx_digits(p, s[i]);
 		}
 		r->text.p = p;
 	}
@@ -160,13 +118,13 @@ void rw_putx(struct rw *r, uint64_t v)
 
 void rw_put_operand(struct rw *r, const struct ptx_operand *o)
 {
-	struct ptx_buf b = { 0 };
+	struct ptx_buf *b = &r->spare;
 
 	if (o->kind == OP_SYM && !o->neg && !o->elem && !o->off) {
 		rw_putn(r, o->sym->name, ptx_name_len(o->sym));
 		return;
 	}
-	ptx_print_operand(&b, o);
-	rw_putn(r, b.p, b.len);
-	free(b.p);
+	b->len = 0;
+	ptx_print_operand(b, o);
+	rw_putn(r, b->p, b->len);
 }

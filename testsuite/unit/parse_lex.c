@@ -67,13 +67,14 @@ static void finish(unsigned line)
 static void test_words(void **state)
 {
 	(void)state;
-	start("ld.global.u32%r3,[a]; .shared::cta.b32 .1d.32x32b v.x %tid.x @!p L: .reg.global");
+	start("ld.global.u32%r3,[a].x; .shared::cta.b32 .1d.32x32b v.x %tid.x @!p L: .reg.global");
 	token(T_DOTTED, "ld.global.u32");
 	token(T_ID, "%r3");
 	token(T_COMMA, ",");
 	token(T_LB, "[");
 	token(T_ID, "a");
 	token(T_RB, "]");
+	token(T_DOT, ".x");
 	token(T_SEMI, ";");
 	token(T_DOT, ".shared::cta");
 	token(T_DOT, ".b32");
@@ -89,6 +90,50 @@ static void test_words(void **state)
 	token(T_SPACE, ".reg");
 	token(T_SPACE, ".global");
 	finish(1);
+}
+
+static void test_operands(void **state)
+{
+	(void)state;
+	start("add.s32 %r1, %r2 , -5; ld.v2.u32 {%r1,_}, [a+0x10]; add.f32 a, 0f3f800000\n; "
+	      "st.b32 [WARP_SZ+4], a; v.x -5; a.b c, {d; e.f {g}, [h], {i, j};");
+	token(T_DOTTED, "add.s32");
+	token(T_OPERANDS, "%r1, %r2 , -5;");
+	assert_int_equal(p.nops, 3);
+	token(T_DOTTED, "ld.v2.u32");
+	token(T_OPERANDS, "{%r1,_}, [a+0x10];");
+	assert_int_equal(p.nops, 2);
+	assert_int_equal(p.items[0].n, 2);
+	assert_int_equal(p.items[3].off.e - p.items[3].off.s, 5);
+	/* These are the grammar's. */
+	token(T_DOTTED, "add.f32");
+	token(T_ID, "a");
+	token(T_COMMA, ",");
+	token(T_FLOAT, "0f3f800000");
+	token(T_SEMI, ";");
+	token(T_DOTTED, "st.b32");
+	token(T_LB, "[");
+	token(T_ID, "WARP_SZ");
+	token(T_PLUS, "+");
+	token(T_INT, "4");
+	token(T_RB, "]");
+	token(T_COMMA, ",");
+	token(T_ID, "a");
+	token(T_SEMI, ";");
+	token(T_DOTTED, "v.x");
+	token(T_MINUS, "-");
+	token(T_INT, "5");
+	token(T_SEMI, ";");
+	token(T_DOTTED, "a.b");
+	token(T_ID, "c");
+	token(T_COMMA, ",");
+	token(T_LC, "{");
+	token(T_ID, "d");
+	token(T_SEMI, ";");
+	token(T_DOTTED, "e.f");
+	token(T_OPERANDS, "{g}, [h], {i, j};");
+	assert_int_equal(p.nops, 3);
+	finish(2);
 }
 
 static void test_names(void **state)
@@ -229,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_operands),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_numbers),
