@@ -60,10 +60,8 @@ result()
 
 program >race.ptx
 program 'bar.sync 0;' >right.ptx
-# How each run by itself looks hangs on no seed of the schedule.
-for seed in 0 4 8; do
-	[ "$(result "" --seed=$seed race.ptx)" = 00000007 ] || fail "without perturb, schedule $seed"
-done
+# In turns of one length, which schedule 0 gives, it goes well by itself.
+[ "$(result "" race.ptx)" = 00000007 ] || fail "without perturb"
 wrong=0
 for seed in $(seq 1 30); do
 	got=$(result perturb=$seed race.ptx)
