@@ -265,8 +265,7 @@ static void statement(struct memory *m, struct rw_event *e, const struct ptx_stm
 		forget(m, &in->ops[0]);
 }
 
-/* Is `e` an access or a barrier that every kernel has, of memory that no other block's kernel
- * accesses in another way? */
+/* Does the call for `e` go a simple way: a weak access, a barrier, the end? */
 static bool is_weak(const struct rw_event *e)
 {
 	switch (e->what) {
@@ -327,8 +326,6 @@ void rw_elide(struct rw *r)
 				e->rule = RULE_READ_FIRST;
 			if (e->rule)
 				r->stats->elided[e->rule]++;
-			if (rf->weak && e->what == WHAT_READ && !e->matrix && (e->space == 's' || e->space == 'x'))
-				e->info |= GSAN_INFO_ALONE;
 			rf->columns |= e->n != 0;
 		}
 	}

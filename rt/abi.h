@@ -250,8 +250,6 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  * 1, 2, 4 bytes; 0: it has none.  The value is v[0] F^(n-1) + ... + v[n-1], modulo 2^32. */
 #define GSAN_INFO_VALUE(i)      ((i) >> 24 & 3u)
 #define GSAN_INFO_VALUE_SHIFT   24
-/* Of a weak read: nothing in its kernel accesses shared memory but weak accesses of its own. */
-#define GSAN_INFO_ALONE         (1u << 26)
 #define GSAN_VALUE_FACTOR       2654435769u
 
 /* Of `op` for an mbarrier: the operation in bits 0 to 7, then as in info level,

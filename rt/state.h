@@ -98,7 +98,6 @@ struct gsan_block {
 #define GSAN_WARP_NO_ATOMIC     2u
 #define GSAN_WARP_LOCKSTEP      4u      /* the lanes of a warp order each other */
 #define GSAN_WARP_APART         8u      /* lanes of an if stay apart */
-#define GSAN_WARP_FRESH         32u     /* its last read of shared memory found nothing of account */
 #define GSAN_WARP_GHOST         16u     /* it is that of a gsan_post; of the lane in the top bits */
 #define GSAN_WARP_LANE_SHIFT    27
 

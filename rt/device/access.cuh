@@ -341,39 +341,6 @@ FN u32 write_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size
 	return PLAIN_AGAIN;
 }
 
-/* A weak read of half a granule at least, of shared memory that has no records but those of weak
- * accesses.  As long as a warp's reads find nothing of account there, as behind a barrier, they
- * put in their records at once, like writes.  Elsewhere that would take out for a moment what
- * others must see: an observation, or an operation. */
-FN u32 read_alone(struct gsan_warp *w, const struct head *h, u64 addr, u32 size, u32 site)
-{
-	struct quick q;
-	bool first = !sreg_laneid();
-	if (!quick_place(&q, h, addr, size, 0, true))
-		return PLAIN_AGAIN;
-	if (!(h->a.w & GSAN_WARP_FRESH)) {
-		load_granule(q.sh, q.r);
-		if (first && q.r[0].hi < q.bound && q.r[1].hi < q.bound && q.r[2].hi < q.bound && q.r[3].hi < q.bound)
-			store_ca32(&w->options, h->a.w | GSAN_WARP_FRESH);
-		return quick_enter(&q, w, 0, site, true, false, MOSTLY);
-	}
-	u32 pick = usual_place(q.now.lo, 0, true);
-	u64 now = rec_of(q.now), found = exchange64(q.sh + pick, now);
-	load_granule(q.sh, q.r);
-	bool gone = (u32)(found >> 32) < q.bound;
-	if (!gone && first)
-		store_ca32(&w->options, h->a.w & ~GSAN_WARP_FRESH);
-	/* Of reads that come together the last one's stands. */
-	if (gone || !((u32)found & (0xf00 | (~q.want & 255)))) {
-		if (!gone)
-			w->dropped = 1;
-		return beside(&q, 0, site, true, false, pick, chosen(&q, pick) == now);
-	}
-	if (swap(q.sh + pick, now, found) != now)
-		fetch_add(&w->evicted, 1);
-	return PLAIN_AGAIN;
-}
-
 /* Something came beside the record that was just put in. */
 SLOW void beside_slow(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
@@ -474,7 +441,6 @@ FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 
 		return;
 	}
 	u32 rest = nc ? PLAIN_AGAIN : shared && kind == 1 ? write_quick(w, &h, addr, size, site) :
-		   shared && !kind && (info & GSAN_INFO_ALONE) && size >= 4 ? read_alone(w, &h, addr, size, site) :
 		   plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
 	/* One lane may have to know what another stores that has nothing left to do. */
 	if (valued && __any_sync(__activemask(), rest))

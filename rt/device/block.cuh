@@ -285,7 +285,7 @@ FN void warp_begin(u32 slot, u32 warp, u32 lanes, uint4 info)
 	u32 mode = (options & GSAN_OPT_VOLATILE_WEAK ? GSAN_WARP_VOLATILE : 0) |
 		    (options & GSAN_OPT_NO_ATOMIC ? GSAN_WARP_NO_ATOMIC : 0) |
 		    (options & GSAN_OPT_CHOICE(GSAN_CHOICE_warp_sync_orders) ? GSAN_WARP_LOCKSTEP : 0) |
-		    (options & GSAN_OPT_APART ? GSAN_WARP_APART : 0) | GSAN_WARP_FRESH;
+		    (options & GSAN_OPT_APART ? GSAN_WARP_APART : 0);
 	store_ca(w, four(info.x + 1, info.x, info.x, mode));
 	store_ca((char *)w + 16, four(slot << 5 | warp, info.x, info.y & GSAN_CLOCK_MAX, info.z));
 	/* In one piece: self() looks at it from other blocks. */
