@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Do the random programs find anything?  Plants one bug after another in a copy of
-# the device runtime, each a change of one line, and gives soak a minute to find it.
+# the device runtime, each a change of one line, and gives soak two minutes to find it.
 # `make planted` runs this in the build's top folder, with what it needs in
 # top_srcdir, NVCC, COMPILE (a source to an object), LINK (to a program) and OBJECTS.
 dir=planted
@@ -28,14 +28,14 @@ plant()
 		echo "$1: cannot be built"
 		exit 99
 	}
-	timeout 60 "$dir/testsuite/gen/soak" --emu="$PWD/emu/libcuda.so.1" --seed="${SEED:-1}" --count=100000 \
+	timeout 120 "$dir/testsuite/gen/soak" --emu="$PWD/emu/libcuda.so.1" --seed="${SEED:-1}" --count=100000 \
 		--most=1 --no-shrink --save="$dir/found" >"$dir/out" 2>&1
 	if [ $? = 1 ]; then
 		echo "$1: $(grep '^program' "$dir/out" | head -n 1);" \
 			"$(sed -n 's/.*disagreement; \([0-9]* s\),.*/\1/p' "$dir/out")"
 		found=$((found + 1))
 	else
-		echo "$1: not found within a minute"
+		echo "$1: not found within two minutes"
 		tail -n 3 "$dir/out"
 		bad=$((bad + 1))
 	fi
