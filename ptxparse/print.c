@@ -80,7 +80,7 @@ static inline void put_sym(struct ptx_buf *b, const struct ptx_operand *o)
 	if (o->neg)
 		put(b, o->text ? o->text : o->sym->type == TYPE_PRED ? "!" : "-");
 	put_name_of(b, o->sym);
-	if (o->text && !o->neg) {
+	if (is_index(o)) {
 		put(b, o->text);
 		return;
 	}

@@ -6,7 +6,7 @@
 
 /* ---- Launches ------------------------------------------------------------ */
 
-#define LAUNCH_PROBES 32
+#define LAUNCH_PROBES 32        /* bits of a word, see launch_find */
 
 FN struct gsan_launch *launch_at(u64 grid, u32 probe)
 {
@@ -192,10 +192,10 @@ SLOW void clear_bars(struct gsan_block *b)
 #define BEGINS_WITH     (1u << 31)
 
 /* One thread of a new block sets up its slot; returns which of the multiprocessor's it is,
- * from 1, 0 if there is none, and what the contexts of the block's warps need to know.  The block's other threads see
- * it behind the barrier in enter, other blocks only once they meet one of its records.
- * What can be asked for before it is known to be needed is: each answer takes as long
- * as many instructions. */
+ * from 1, 0 if there is none, and what the contexts of the block's warps need to know.  The
+ * block's other threads see it behind the barrier in enter, other blocks only once they meet
+ * one of its records.  What can be asked for before it is known to be needed is: each answer
+ * takes as long as many instructions. */
 SLOW u32 block_begin(u32 kernel, uint4 *info)
 {
 	struct gsan_root *r = root();
