@@ -75,10 +75,9 @@
  *   | 1 |writes| mbarrier (6) | peer, phase (17) |  eight more bits of it | generic | red
  *   +---+------+--------------+-----------+
  *
- * The site word beside it: site (20 bits) << 12 | a tag of the record, by which a
- * reader sees that the two belong together.
+ * The site word beside it: the site's number ^ a hash of the record.  Of another's word
+ * that makes no number of a site, so a reader sees that the two belong together.
  */
-#define GSAN_SITE_SHIFT         12
 #define GSAN_REC_CLOCK(r)       ((uint32_t)((r) >> 35))
 #define GSAN_REC_SLOT(r)        ((uint32_t)((r) >> 22) & 0x1fff)
 #define GSAN_REC_WARP(r)        ((uint32_t)((r) >> 17) & 31)

@@ -54,8 +54,8 @@ static uint64_t start(uint64_t addr, uint32_t size, uint32_t mask)
 	return mask ? granule + (uint64_t)__builtin_ctz(mask) : addr;
 }
 
-/* With rt_lock.  Could the finding's earlier access be by the site that it names?  A record
- * finds its site by twelve bits, so that a word left from before may pass for its own
+/* With rt_lock.  Could the finding's earlier access be by the site that it names?  A word
+ * left from before may pass for its record's own, if there are many sites
  * (rt/device/report.cuh).  Accesses are aligned to their size (PTX ISA, "Addresses as
  * Operands"), so that one has min(size, 8) bytes in its granule. */
 static bool fits(const struct gsan_finding *f)
@@ -204,7 +204,7 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	r->seen_ms = rt_now_ms();
 
 	pthread_mutex_lock(&rt_lock);
-	if (rt_site_doubtful(f->before.site) || !fits(f))       /* no line rather than a wrong one */
+	if (!fits(f))       /* no line rather than a wrong one */
 		f->before.site = 0;
 	place(&r->now, &f->now, f);
 	place(&r->before, &f->before, f);

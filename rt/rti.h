@@ -147,7 +147,7 @@ struct rt_uncounted { const char *name; uint64_t launches; };
 struct rt_totals {              /* what the closing line says */
 	uint64_t findings, suppressed, beyond_limit, filtered, warned;
 	uint64_t launches, graphs, kernels_watched;
-	uint64_t sites, sites_beyond, missed, unmodelled, unknown, modules, bare_modules;
+	uint64_t sites, missed, unmodelled, unknown, modules, bare_modules;
 	uint64_t bare_launches; /* of kernels that are not instrumented */
 	const char *const *bare;        /* their names */
 	size_t nbare;

@@ -189,12 +189,12 @@ SLOW u32 find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 	return 0;
 }
 
-/* A site and twelve bits of whose record it is, when, of which bytes, whether it
- * writes and how far it reaches (`what`): what does not change when a read is marked as
- * an observation. */
+/* A site, hidden in a hash of whose record it is, when, of which bytes, whether it writes
+ * and how far it reaches (`what`): what does not change when a read is marked as an
+ * observation. */
 FN u32 tagged(u32 site, u32 lo, u32 hi, u32 what)
 {
-	return site << GSAN_SITE_SHIFT | ((lo >> 12) * 2654435761u ^ hi * 2246822519u ^ what * 3266489917u) >> 20;
+	return site ^ (lo >> 12) * 2654435761u ^ hi * 2246822519u ^ what * 3266489917u;
 }
 
 /* A weak access of `bytes`. */
@@ -207,11 +207,12 @@ FN u32 site_word(u32 site, u64 rec)
 		      (u32)(level != GSAN_WEAK) << 9 | (u32)(level >= GSAN_GPU) << 10);
 }
 
-/* The site of a record by word `v`, 0 if that belongs to another. */
+/* The site of a record by word `v`, 0 if that belongs to another: few of all numbers are
+ * sites. */
 FN u32 site_in(u32 v, u64 rec)
 {
-	u32 site = v >> GSAN_SITE_SHIFT;
-	return v == site_word(site, rec) ? site : 0;
+	u32 site = v ^ site_word(0, rec);
+	return v && site < ROOT(next_site) ? site : 0;
 }
 
 /* The word, the i-th of its granule, is written after the record, which may have been
@@ -225,8 +226,8 @@ FN u32 site_of(const u32 *words, u32 i, u64 rec)
 	return site;
 }
 
-/* Site `site` of record `rec` goes by twelve bits, and the word may be another's that
- * looks the same: until the record's own is there.  So a pair that is new is given
+/* The word by which `site` was found may be another record's that looks the same, if there
+ * are many sites: until the record's own is there.  So a pair that is new is given
  * time for that; 0 if the record is displaced meanwhile. */
 SLOW u32 site_settled(const u64 *sh, const u32 *word, u64 rec, u32 site)
 {
