@@ -115,7 +115,7 @@ struct orc_mbar {
 	struct orc_mbar *chain, *next;  /* in the table; of its block */
 	const void *p;
 	struct orc_block *block;
-	const struct orc_access *init;
+	const struct orc_access *init, *before;         /* `before`: that of a live one, until this one */
 	bool live;
 	bool fenced;                    /* fence.mbarrier_init, by who initialised it */
 	unsigned flying;                /* copies that have not told it of all their bytes */
@@ -346,6 +346,7 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		forget_uses(m);
 		m->flying = 0;
 		m->fenced = false;
+		m->before = m->live ? m->init : NULL;
 		m->init = write_object(owner, b, t, op, addr, true);
 		m->live = true;
 		return;
@@ -356,6 +357,9 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 	}
 	if (!knows_init(t, ORC_LEAST, m->init))
 		misuse(owner, t, op, m->init->op, addr, !knows_init(t, ORC_MOST, m->init));
+	/* A use that is unordered with both may have been entered before the second. */
+	if (m->before && !knows_init(t, ORC_LEAST, m->before))
+		misuse(owner, t, op, m->before->op, addr, false);
 	if (use == ORC_INVAL) {
 		all_used(m, t, op, addr);
 		write_object(owner, b, t, op, addr, false);
