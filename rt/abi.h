@@ -426,6 +426,8 @@ struct gsan_finding {
 	uint32_t kernel;        /* site number of the kernel */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t values;        /* enum gsan_values, of two weak writes */
+	uint32_t owner;         /* of shared memory that is not `now`'s block's: 1 + the rank in
+				   the cluster of the block that it belongs to */
 	struct gsan_access now, before;
 };
 

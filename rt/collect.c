@@ -130,11 +130,22 @@ static uint64_t shared_size(const struct gsan_finding *f, const char *var)
 	return 0;
 }
 
+/* That of the later access, or the one of its cluster to which the memory belongs; ranks in a
+ * cluster go by x first (PTX ISA, "%cluster_ctarank"). */
 static void locate_block(struct rt_buf *b, const struct rt_report *r)
 {
-	if (r->now.block_known)
-		rt_printf(b, " of block (%llu,%llu,%llu)", (unsigned long long)r->now.block[0],
-			  (unsigned long long)r->now.block[1], (unsigned long long)r->now.block[2]);
+	uint64_t at[3], rank = r->owner ? r->owner - 1 : 0;
+
+	if (!r->now.block_known)
+		return;
+	for (int i = 0; i < 3; i++) {
+		const uint64_t n = r->cluster[i] ? r->cluster[i] : 1;
+
+		at[i] = r->owner ? r->now.block[i] / n * n + rank % n : r->now.block[i];
+		rank /= n;
+	}
+	rt_printf(b, " of block (%llu,%llu,%llu)", (unsigned long long)at[0], (unsigned long long)at[1],
+		  (unsigned long long)at[2]);
 }
 
 static void locate_tensor(struct rt_buf *b, const struct rt_report *r)
@@ -196,6 +207,7 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	r->addr = f->addr;
 	r->count = f->count ? f->count : 1;
 	r->launch = f->launch;
+	r->owner = f->owner;
 	r->dedup = f->dedup;
 	memcpy(r->grid, f->grid, sizeof r->grid);
 	memcpy(r->block, f->block, sizeof r->block);

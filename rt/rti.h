@@ -108,6 +108,7 @@ struct rt_report {
 	uint64_t count;
 	bool exact;             /* else at least `count` */
 	uint32_t launch;        /* 0: unknown */
+	uint32_t owner;         /* of shared memory, as in struct gsan_finding */
 	const char *kernel;     /* demangled, without parameters; "" if unknown */
 	const char *kernel_raw;
 	uint32_t grid[3], block[3], cluster[3];

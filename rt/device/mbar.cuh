@@ -192,7 +192,7 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 	if (((mine | its) & GSAN_WARP_UNMODELLED) || (mine & GSAN_WARP_LOST))
 		return;
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
-	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1, site, now, load(&m->init_site), rec, o->cta);
+	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1 | owner_of(w, slot), site, now, load(&m->init_site), rec, o->cta);
 }
 
 SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)

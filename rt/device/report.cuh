@@ -418,8 +418,17 @@ FN void fill_async(struct gsan_access *a, u64 rec)
 	a->block = block_of(who >> 10)->cta;
 }
 
+/* Where a finding is in shared memory, as tell is to know it: in the upper half 1 + the rank of
+ * the block that the memory belongs to, 0: the calling lane's own. */
+FN u64 owned_by(u32 rank) { return (u64)(rank + 1) << 32; }
+
+FN u64 owner_of(const struct gsan_warp *w, u32 slot)
+{
+	return slot == w->slot ? 0 : owned_by(load(&block_of(slot)->rank));
+}
+
 /* A finding of `kind`: the calling lane's `now` and `prev`, of block `pcta`; `where` as
- * for judge, its other bits 0. */
+ * for judge, its other bits 0 but for the owner of shared memory. */
 SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 now, u32 psite, u64 prev, u64 pcta)
 {
 	struct gsan_block *b = block_of(w->slot);
@@ -428,6 +437,8 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	bool same = GSAN_REC_SLOT(prev) == w->slot && GSAN_REC_CLOCK(prev) > w->start;
 	if ((load(&w->state) & GSAN_WARP_LOST) || load(&launch->quiet))
 		return;
+	u32 owner = where & 1 ? (u32)(where >> 32) & 255 : 0;
+	where &= where & 1 ? SHARED_WINDOW : ~0ull;       /* addresses of a cluster begin with the rank */
 	u64 key = dedup_key(site, psite, kind);
 	if (!key_known(key))
 		values = values_of(w, where & ~(WHERE_LATE | WHERE_TENSOR), both, site, now, psite, prev);
@@ -444,6 +455,7 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	f->kind = kind;
 	f->why = why;
 	f->values = values;
+	f->owner = owner;
 	f->shared = where & WHERE_TENSOR ? GSAN_IN_TENSOR : where & 1;
 	f->addr = (where & ~(WHERE_LATE | WHERE_TENSOR | 7)) + __ffs(both) - 1;
 	f->count = 1;
