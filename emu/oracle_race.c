@@ -237,7 +237,7 @@ static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const stru
 	wide = orc_judge(ORC_WIDE_LEAST, a, b);
 	if ((both_strong(a, b) && same_place(a, b)) || orc_get(direct, a->thread) >= a->epoch) {
 		*name = ORC_SCOPE;
-		return may | ORC_MAY(ORC_SCOPE);
+		return may | ORC_MAY(ORC_SCOPE) | (flies ? ORC_MAY(ORC_IN_FLIGHT) : 0);
 	}
 	if (wide == ORC_FINE)
 		*name = ORC_SCOPE;

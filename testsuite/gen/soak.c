@@ -269,7 +269,7 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 /* ---- the seeds -------------------------------------------------------------------------- */
 
 struct totals {
-	uint64_t progs, racy, clean, either, faults, hung, findings, missed, excused, bad, runs, compared;
+	uint64_t progs, racy, silent, clean, either, faults, hung, findings, missed, excused, bad, runs, compared;
 	uint64_t cause[CAUSES], alone[CAUSES];
 };
 
@@ -277,11 +277,12 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 		  const struct run_result *r)
 {
 	unsigned racy = 0, clean = 0;
-	bool bad = false, fault = false;
+	bool bad = false, fault = false, told = false;
 
 	for (unsigned s = 0; s < o->schedules; s++) {
 		t->runs++;
 		t->findings += r[s].findings;
+		told |= r[s].findings != 0;
 		t->missed += r[s].missed;
 		t->excused += r[s].excused;
 		for (unsigned i = 0; i < CAUSES; i++) {
@@ -304,6 +305,10 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 	}
 	t->progs++;
 	t->racy += racy == o->schedules;
+	if (racy == o->schedules && !told) {
+		t->silent++;
+		printf("program %llu races, and gsan is silent, for what it counted\n", (unsigned long long)p->seed);
+	}
 	t->clean += clean == o->schedules;
 	t->either += racy != o->schedules && clean != o->schedules;
 	if (o->write && !bad && !fault && (racy == o->schedules || clean == o->schedules))
@@ -524,12 +529,12 @@ int main(int argc, char **argv)
 		chunk(&t, &o, o.seed + i, o.count - i < CHUNK ? (unsigned)(o.count - i) : CHUNK);
 	if (o.print)
 		return 0;
-	printf("%llu programs, %llu runs: %llu race, %llu do not, %llu either; %llu findings; "
+	printf("%llu programs, %llu runs: %llu race (%llu without a finding), %llu do not, %llu either; %llu findings; "
 	       "%llu runs end in a fault; %llu races missed and counted, %llu by another line or kind; "
 	       "%llu runs again with and without gsan; "
 	       "%llu programs with a disagreement; %.0f s, %.1f runs/s\n",
 	       (unsigned long long)t.progs, (unsigned long long)t.runs, (unsigned long long)t.racy,
-	       (unsigned long long)t.clean, (unsigned long long)t.either,
+	       (unsigned long long)t.silent, (unsigned long long)t.clean, (unsigned long long)t.either,
 	       (unsigned long long)t.findings, (unsigned long long)t.faults,
 	       (unsigned long long)t.missed, (unsigned long long)t.excused,
 	       (unsigned long long)t.compared,
