@@ -18,19 +18,9 @@
 #include "emu/matdesc.h"
 #include "emu/mma.h"
 #include "emu/oracle_impl.h"
+#include "emu/tcgen05.h"
 
 enum { LANES = 128, COLUMNS = 512, UNIT = 32, MAX_M = 128, MAX_N = 256, MAX_K = 32 };
-
-struct emu_tc {                 /* of a decoded instruction */
-	struct emu_addr d, a;           /* tensor memory; a: A in tensor memory */
-	struct emu_opnd a_desc, b_desc, idesc, enable, mask[8];
-	unsigned nmask, scale;
-	bool a_tmem, pair, multicast, store;
-	enum emu_mma_type in;           /* of its kind: F16, TF32, E4M3, S8 */
-	unsigned lanes, bytes, copies;  /* cp: rows, their bytes, how often they are there */
-	unsigned shape, n;              /* ld, st: columns of a fragment; registers */
-	struct emu_opnd *regs;
-};
 
 enum item_kind { PRODUCT, COPY, ARRIVAL };
 
@@ -390,7 +380,7 @@ static bool allocated(struct emu_x *x, const struct emu_op *op, struct emu_block
 }
 
 /* A block waits until there is room. */
-static const struct emu_op *alloc(struct emu_x *x, const struct emu_op *op, uint32_t m)
+const struct emu_op *emu_tc_alloc(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	uint32_t n, at;
 	struct emu_tmem *t = tmem(x->b);
@@ -420,7 +410,7 @@ static const struct emu_op *alloc(struct emu_x *x, const struct emu_op *op, uint
 	return emu_yield(x, op);
 }
 
-static const struct emu_op *dealloc(struct emu_x *x, const struct emu_op *op, uint32_t m)
+const struct emu_op *emu_tc_dealloc(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	uint32_t at, n;
 
@@ -434,7 +424,7 @@ static const struct emu_op *dealloc(struct emu_x *x, const struct emu_op *op, ui
 	return op + 1;
 }
 
-static const struct emu_op *relinquish(struct emu_x *x, const struct emu_op *op, uint32_t m)
+const struct emu_op *emu_tc_relinquish(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	if (!together(x, op, m))
 		return NULL;
@@ -442,7 +432,7 @@ static const struct emu_op *relinquish(struct emu_x *x, const struct emu_op *op,
 	return op + 1;
 }
 
-struct access { const struct emu_op *op; uint32_t base, a, v[LANES][EMU_LANES]; };
+struct access { const struct emu_op *op; uint32_t base, a, v[EMU_TC_REGS][EMU_LANES]; };
 struct emu_tc_lates { struct access *v; unsigned n, cap; };
 
 /* The cell of register i of a lane: shape 1 is .32x32b; 4 and 8 are the columns of
@@ -490,7 +480,7 @@ static void access(struct emu_warp *w, const struct access *c)
 		}
 }
 
-static const struct emu_op *load_store(struct emu_x *x, const struct emu_op *op, uint32_t m)
+const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	const struct emu_tc *k = op->u.tc;
 	struct emu_tc_lates *q;
@@ -538,7 +528,7 @@ static const struct emu_op *load_store(struct emu_x *x, const struct emu_op *op,
 }
 
 /* kind: for stores. */
-static const struct emu_op *wait(struct emu_x *x, const struct emu_op *op, uint32_t m)
+const struct emu_op *emu_tc_wait(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	struct emu_tc_lates *q;
 	unsigned kept = 0;
@@ -640,7 +630,7 @@ static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *
 	return NULL;
 }
 
-static const struct emu_op *mma(struct emu_x *x, const struct emu_op *op, uint32_t m)
+const struct emu_op *emu_tc_mma(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	const struct emu_tc *k = op->u.tc;
 
@@ -675,7 +665,7 @@ static const struct emu_op *mma(struct emu_x *x, const struct emu_op *op, uint32
 	return op + 1;
 }
 
-static const struct emu_op *cp(struct emu_x *x, const struct emu_op *op, uint32_t m)
+const struct emu_op *emu_tc_cp(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	const struct emu_tc *k = op->u.tc;
 
@@ -701,7 +691,7 @@ static const struct emu_op *cp(struct emu_x *x, const struct emu_op *op, uint32_
 	return op + 1;
 }
 
-static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uint32_t m)
+const struct emu_op *emu_tc_commit(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	const struct emu_tc *k = op->u.tc;
 	struct emu_cluster *c = x->b->cluster;
@@ -729,185 +719,4 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 		*to = it;
 	}
 	return op + 1;
-}
-
-/* ---- decoding --------------------------------------------------------------------------------------- */
-
-static bool bad(struct emu_dec *d)
-{
-	return d->why ? false : emu_dec_refuse(d, "operands that do not fit the instruction");
-}
-
-static bool emit(struct emu_dec *d, emu_op_fn *fn, struct emu_tc *k)
-{
-	struct emu_op *op = emu_dec_new(d);
-
-	op->fn = fn;
-	op->u.tc = k;
-	return true;
-}
-
-static unsigned times(const struct ptx_inst *in)
-{
-	static const enum ptx_mod mods[] = {
-		MOD_X1, MOD_X2, MOD_X4, MOD_X8, MOD_X16, MOD_X32, MOD_X64, MOD_X128
-	};
-
-	for (unsigned i = 0; i < 8; i++)
-		if (ptx_has(in, mods[i]))
-			return 1u << i;
-	return 1;
-}
-
-static bool dec_load_store(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
-{
-	struct emu_opnd o[LANES];
-
-	k->shape = ptx_has(in, MOD_32X32B) ? 1 : ptx_has(in, MOD_16X128B) ? 4 :
-		   ptx_has(in, MOD_16X256B) ? 8 : 0;
-	if (!k->shape || ptx_has(in, MOD_PACK_16B) || ptx_has(in, MOD_UNPACK_16B))
-		return emu_dec_refuse(d, "a shape of fragments in tensor memory that is not emulated");
-	k->n = times(in) * (k->shape == 1 ? 1 : k->shape / 2);
-	if (in->nops != 2 || k->n > LANES ||
-	    !emu_dec_addr(d, &in->ops[k->store ? 0 : 1], SPACE_NONE, &k->d) ||
-	    emu_dec_words(d, &in->ops[k->store ? 1 : 0], !k->store, o, LANES) != k->n)
-		return bad(d);
-	k->regs = emu_dec_keep(d, o, k->n);
-	return emit(d, load_store, k);
-}
-
-/* [d], a, b, idesc (, {lanes}), enable (, scale). */
-static bool dec_mma(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
-{
-	unsigned at = 4;
-
-	if (ptx_has(in, MOD_BLOCK_SCALE))
-		return emu_dec_refuse(d, "tcgen05.mma with block scaling, which is not emulated");
-	if (ptx_has(in, MOD_KIND_F16))
-		k->in = MMA_F16;
-	else if (ptx_has(in, MOD_KIND_TF32))
-		k->in = MMA_TF32;
-	else if (ptx_has(in, MOD_KIND_F8F6F4))
-		k->in = MMA_E4M3;
-	else if (ptx_has(in, MOD_KIND_I8))
-		k->in = MMA_S8;
-	else
-		return emu_dec_refuse(d, "a kind of tcgen05.mma that is not emulated");
-	if (in->nops < 5 || !emu_dec_addr(d, &in->ops[0], SPACE_NONE, &k->d))
-		return bad(d);
-	k->a_tmem = in->ops[1].kind == OP_ADDR;
-	if (k->a_tmem && !emu_dec_addr(d, &in->ops[1], SPACE_NONE, &k->a))
-		return bad(d);
-	if (!k->a_tmem)
-		k->a_desc = emu_dec_word(d, &in->ops[1], false);
-	k->b_desc = emu_dec_word(d, &in->ops[2], false);
-	k->idesc = emu_dec_word(d, &in->ops[3], false);
-	if (in->ops[at].kind == OP_VEC) {
-		k->nmask = emu_dec_words(d, &in->ops[at++], false, k->mask, 8);
-		if (k->nmask != (k->pair ? 8 : 4))
-			return bad(d);
-	}
-	if (in->nops <= at)
-		return bad(d);
-	k->enable = emu_dec_word(d, &in->ops[at++], false);
-	if (in->nops == at + 1 && in->ops[at].kind == OP_INT && in->ops[at].ival < 16)
-		k->scale = (unsigned)in->ops[at++].ival;
-	if (in->nops != at)
-		return bad(d);
-	d->mod->async_reads = true;
-	return emit(d, mma, k);
-}
-
-static bool dec_cp(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
-{
-	static const struct { enum ptx_mod mod; unsigned lanes, bytes, copies; } shapes[] = {
-		{MOD_128X256B, 128, 32, 1}, {MOD_128X128B, 128, 16, 1}, {MOD_4X256B, 4, 32, 1},
-		{MOD_32X128B, 32, 16, 4}
-	};
-
-	for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-		if (ptx_has(in, shapes[i].mod)) {
-			k->lanes = shapes[i].lanes;
-			k->bytes = shapes[i].bytes;
-			k->copies = shapes[i].copies;
-		}
-	}
-	for (unsigned i = 0; i < in->nmods; i++)
-		if (!strncmp(in->modtext[i], ".b8x16", 6) || !strncmp(in->modtext[i], ".b4x16", 6) ||
-		    !strncmp(in->modtext[i], ".b6x16", 6))
-			k->lanes = 0;
-	if (!k->lanes)
-		return emu_dec_refuse(d, "a form of tcgen05.cp that is not emulated");
-	if (in->nops != 2 || !emu_dec_addr(d, &in->ops[0], SPACE_NONE, &k->d))
-		return bad(d);
-	k->a_desc = emu_dec_word(d, &in->ops[1], false);
-	d->mod->async_reads = true;
-	return emit(d, cp, k);
-}
-
-static bool dec_room(struct emu_dec *d, const struct ptx_inst *in)
-{
-	struct emu_addr mem = {0};
-	struct emu_opnd o[2];
-	struct emu_op *op;
-
-	if (in->nops != 2 || (in->id == INST_TCGEN05_ALLOC &&
-			      !emu_dec_addr(d, &in->ops[0], ptx_inst_space(in), &mem)))
-		return bad(d);
-	if (in->id == INST_TCGEN05_DEALLOC)
-		o[0] = emu_dec_word(d, &in->ops[0], false);
-	o[in->id == INST_TCGEN05_DEALLOC] = emu_dec_word(d, &in->ops[1], false);
-	op = emu_dec_new(d);
-	op->fn = in->id == INST_TCGEN05_ALLOC ? alloc : dealloc;
-	op->u.mem = mem;
-	op->o = emu_dec_keep(d, o, 1 + (in->id == INST_TCGEN05_DEALLOC));
-	return true;
-}
-
-bool emu_dec_tcgen05(struct emu_dec *d, const struct ptx_inst *in)
-{
-	struct emu_tc *k;
-	struct emu_op *op;
-
-	if (strcmp(ptx_insts[in->id].base ? ptx_insts[in->id].base : "", "tcgen05"))
-		return false;
-	k = ptx_alloc(d->arena, sizeof *k);
-	memset(k, 0, sizeof *k);
-	k->pair = ptx_has(in, MOD_CTA_GROUP_2);
-	switch (in->id) {
-	case INST_TCGEN05_ALLOC:
-	case INST_TCGEN05_DEALLOC:
-		return dec_room(d, in);
-	case INST_TCGEN05_RELINQUISH_ALLOC_PERMIT:
-		emu_dec_new(d)->fn = relinquish;
-		return true;
-	case INST_TCGEN05_LD:
-	case INST_TCGEN05_ST:
-		k->store = in->id == INST_TCGEN05_ST;
-		return dec_load_store(d, in, k);
-	case INST_TCGEN05_WAIT_LD:
-	case INST_TCGEN05_WAIT_ST:
-		op = emu_dec_new(d);
-		op->fn = wait;
-		op->kind = in->id == INST_TCGEN05_WAIT_ST;
-		return true;
-	case INST_TCGEN05_CP:
-		return dec_cp(d, in, k);
-	case INST_TCGEN05_MMA:
-		return dec_mma(d, in, k);
-	case INST_TCGEN05_COMMIT:
-		k->multicast = ptx_has(in, MOD_MULTICAST_CLUSTER);
-		if (in->nops != 1u + k->multicast ||
-		    !emu_dec_addr(d, &in->ops[0], ptx_inst_space(in), &k->d))
-			return bad(d);
-		if (k->multicast)
-			k->mask[0] = emu_dec_word(d, &in->ops[1], false);
-		return emit(d, commit, k);
-	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
-	case INST_TCGEN05_FENCE_AFTER_THREAD_SYNC:
-		emu_dec_new(d)->fn = emu_op_nop;
-		return true;
-	default:
-		return emu_dec_refuse(d, "a form of tcgen05 that is not emulated");
-	}
 }

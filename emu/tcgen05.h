@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tcgen05.h: an instruction of tcgen05 between its decoding (dec_tcgen05.c) and its
+ * execution (exec_tcgen05.c).
+ */
+#ifndef EMU_TCGEN05_H
+#define EMU_TCGEN05_H
+
+#include "emu/emu.h"
+#include "emu/mma.h"
+
+enum { EMU_TC_REGS = 128 };     /* of a lane in one load or store, at most */
+
+struct emu_tc {                 /* of a decoded instruction */
+	struct emu_addr d, a;           /* tensor memory; a: A in tensor memory */
+	struct emu_opnd a_desc, b_desc, idesc, enable, mask[8];
+	unsigned nmask, scale;
+	bool a_tmem, pair, multicast, store;
+	enum emu_mma_type in;           /* of its kind: F16, TF32, E4M3, S8 */
+	unsigned lanes, bytes, copies;  /* cp: rows, their bytes, how often they are there */
+	unsigned shape, n;              /* ld, st: columns of a fragment; registers */
+	struct emu_opnd *regs;
+};
+
+emu_op_fn emu_tc_alloc, emu_tc_dealloc, emu_tc_relinquish, emu_tc_load_store, emu_tc_mma, emu_tc_cp,
+	emu_tc_commit, emu_tc_wait;
+
+#endif
