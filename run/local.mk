@@ -5,8 +5,8 @@
 
 bin_PROGRAMS += gsan-run
 gsan_run_SOURCES = \
-	run/run.h run/check.c run/driver.c run/launch.c run/main.c run/oracle.c run/proc.c run/script.c \
-	run/tmap.c
+	run/run.h run/script.h run/check.c run/driver.c run/launch.c run/main.c run/oracle.c run/proc.c \
+	run/script.c run/tmap.c run/words.c
 gsan_run_CPPFLAGS = $(AM_CPPFLAGS) -DHAVE_CONFIG_H -DLIBEXECDIR='"$(pkglibexecdir)"'
 gsan_run_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a
 
@@ -14,7 +14,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += testsuite/unit/run_check
 TESTS += testsuite/unit/run_check
 testsuite_unit_run_check_SOURCES = testsuite/unit/run_check.c run/check.c run/script.c \
-	run/tmap.c
+	run/tmap.c run/words.c
 testsuite_unit_run_check_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_run_check_LDADD = $(CMOCKA_LIBS)
 endif

@@ -22,7 +22,7 @@ enum run_status {
 	RUN_OK, RUN_FAILED, RUN_USAGE, RUN_OTHER, RUN_SKIPPED = 77
 };
 
-/* ---- script.c --------------------------------------------------------------- */
+/* ---- script.c, words.c ------------------------------------------------------- */
 
 struct run_pos { unsigned line, col; };
 

@@ -6,229 +6,14 @@
  * script and nothing of the driver; what a launch needs beyond it (does the
  * kernel exist, how many parameters has it) launch.c finds out.
  */
-#include "run/run.h"
+#include "run/script.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rt/abi.h"
-
-#define MAX_WORDS 256
-#define MAX_ERRORS 20           /* enough to see a pattern */
-
-struct word {
-	const char *s;          /* NUL-terminated */
-	unsigned col;
-};
-
-struct parser {
-	struct run_script *s;
-	unsigned line;
-	struct word w[MAX_WORDS];
-	unsigned n, at;         /* words of this line; the next to read */
-	unsigned end_col;       /* behind the line's last word */
-	unsigned nerrors;
-	bool acting;            /* an action has been seen */
-	bool bad;               /* this line has an error: say no more about it */
-	bool have_device, have_devices, have_place;
-	int obj_cap;
-	unsigned action_cap, expect_cap;
-};
-
-/* ---- Memory: everything lives as long as the script. */
-
-struct chunk { struct chunk *next; };
-
-static void *alloc(struct run_script *s, size_t n)
-{
-	struct chunk *c = calloc(1, sizeof *c + n);
-
-	if (!c) {
-		fputs("gsan-run: out of memory\n", stderr);
-		exit(RUN_OTHER);
-	}
-	c->next = s->chunks;
-	s->chunks = c;
-	return c + 1;
-}
-
-static char *copy(struct run_script *s, const char *p, size_t n)
-{
-	char *q = alloc(s, n + 1);
-
-	memcpy(q, p, n);
-	return q;
-}
-
-/* Room for one more element; old storage stays in the arena. */
-static void *more(struct run_script *s, void *old, size_t size, unsigned n, unsigned *cap)
-{
-	void *p;
-
-	if (n < *cap)
-		return old;
-	*cap = *cap ? *cap * 2 : 8;
-	p = alloc(s, size * *cap);
-	if (n)
-		memcpy(p, old, size * n);
-	return p;
-}
-
-void run_free(struct run_script *s)
-{
-	struct chunk *c = s->chunks, *next;
-
-	for (; c; c = next) {
-		next = c->next;
-		free(c);
-	}
-	memset(s, 0, sizeof *s);
-}
-
-/* ---- Errors. */
-
-void run_error(const struct run_script *s, struct run_pos pos, const char *fmt, ...)
-{
-	const char *p = s->text, *end = s->text + s->len, *eol;
-	unsigned line = 1, col;
-	va_list ap;
-
-	fprintf(stderr, "%s:%u:%u: error: ", s->path, pos.line, pos.col);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	for (; p < end && line < pos.line; p++)
-		line += *p == '\n';
-	if (p == end)
-		return;
-	eol = memchr(p, '\n', (size_t)(end - p));
-	if (!eol)
-		eol = end;
-	fprintf(stderr, "%.*s\n", (int)(eol - p > 400 ? 400 : eol - p), p);
-	for (col = 1; col < pos.col && col < 400; col++, p++)
-		fputc(p < eol && *p == '\t' ? '\t' : ' ', stderr);
-	fputs("^\n", stderr);
-}
-
-/* The first error of a line is the precise one; what follows from it is noise. */
-#define fail(p, c, ...) do { \
-	if (!(p)->bad) { \
-		(p)->bad = true; \
-		if ((p)->nerrors++ < MAX_ERRORS) \
-			run_error((p)->s, (struct run_pos){ (p)->line, (c) }, __VA_ARGS__); \
-	} \
-} while (0)
-
-/* ---- Words and numbers. */
-
-static void split(struct parser *p, const char *line, size_t len, size_t start)
-{
-	size_t i = start, from;
-	const char *nul;
-
-	p->n = p->at = 0;
-	p->bad = false;
-	p->end_col = (unsigned)start + 1;
-	nul = memchr(line + start, 0, len - start);
-	if (nul) {              /* what follows in its word would be ignored */
-		fail(p, (unsigned)(nul - line) + 1, "NUL byte");
-		return;
-	}
-	while (i < len) {
-		if (line[i] == ' ' || line[i] == '\t') {
-			i++;
-			continue;
-		}
-		for (from = i; i < len && line[i] != ' ' && line[i] != '\t'; i++)
-			;
-		if (p->n == MAX_WORDS) {
-			fail(p, (unsigned)from + 1, "more than %d words", MAX_WORDS);
-			return;
-		}
-		p->w[p->n].s = copy(p->s, line + from, i - from);
-		p->w[p->n++].col = (unsigned)from + 1;
-		p->end_col = (unsigned)i + 1;
-	}
-}
-
-static bool done(const struct parser *p)
-{
-	return p->bad || p->at == p->n;
-}
-
-static struct word next(struct parser *p, const char *what)
-{
-	if (!p->bad && p->at < p->n)
-		return p->w[p->at++];
-	fail(p, p->end_col, "expected %s", what);
-	return (struct word){ "", p->end_col };
-}
-
-static void no_more(struct parser *p)
-{
-	if (!p->bad && p->at < p->n)
-		fail(p, p->w[p->at].col, "unexpected \"%s\"", p->w[p->at].s);
-}
-
-/* Decimal or 0x…; the whole word, nothing else. */
-static bool to_number(const char *s, uint64_t *v)
-{
-	char *end;
-	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
-
-	if (hex ? !strchr("0123456789abcdefABCDEF", s[2]) || !s[2] : s[0] < '0' || s[0] > '9')
-		return false;
-	errno = 0;
-	*v = strtoull(s, &end, hex ? 16 : 10);
-	return !*end && !errno;
-}
-
-static uint64_t number(struct parser *p, struct word w, uint64_t max, const char *what)
-{
-	uint64_t v = 0;
-
-	if (p->bad)
-		return 0;
-	if (!to_number(w.s, &v))
-		fail(p, w.col, "%s: \"%s\" is not a number", what, w.s);
-	else if (v > max)
-		fail(p, w.col, "%s: %s is more than %llu", what, w.s, (unsigned long long)max);
-	return p->bad ? 0 : v;
-}
-
-static bool is_name(const char *s)
-{
-	size_t i;
-
-	for (i = 0; s[i]; i++)
-		if (!(s[i] == '_' || s[i] == '$' || (s[i] >= 'a' && s[i] <= 'z') ||
-		      (s[i] >= 'A' && s[i] <= 'Z') || (i && s[i] >= '0' && s[i] <= '9')))
-			return false;
-	return i > 0;
-}
-
-/* "key=value": value's place if the word starts with key and '='. */
-static bool option(struct word w, const char *key, struct word *value)
-{
-	size_t n = strlen(key);
-
-	if (strncmp(w.s, key, n) || w.s[n] != '=')
-		return false;
-	value->s = w.s + n + 1;
-	value->col = w.col + (unsigned)n + 1;
-	return true;
-}
-
-static void once(struct parser *p, struct word w, bool *seen)
-{
-	if (*seen)
-		fail(p, w.col, "\"%s\" a second time", w.s);
-	*seen = true;
-}
 
 /* ---- Names. */
 
@@ -254,11 +39,11 @@ static struct run_obj *declare(struct parser *p, struct word w, enum run_obj_kin
 		fail(p, w.col, "\"0\" is the null stream");
 	else if (old > 0)
 		fail(p, w.col, "\"%s\" is already declared on line %u", w.s, s->objs[old].pos.line);
-	else if (!is_name(w.s) && strcmp(w.s, "0"))
+	else if (!run_is_name(w.s) && strcmp(w.s, "0"))
 		fail(p, w.col, "\"%s\" is not a name", w.s);
 	if (p->bad)
 		return NULL;
-	s->objs = more(s, s->objs, sizeof *s->objs, (unsigned)s->nobjs, &cap);
+	s->objs = run_more(s, s->objs, sizeof *s->objs, (unsigned)s->nobjs, &cap);
 	p->obj_cap = (int)cap;
 	s->objs[s->nobjs] = (struct run_obj){ .name = w.s, .kind = kind,
 					      .pos = { p->line, w.col } };
@@ -297,8 +82,8 @@ static int place(struct parser *p, struct word w, uint64_t *off)
 
 	*off = 0;
 	if (plus) {
-		name.s = copy(p->s, w.s, (size_t)(plus - w.s));
-		*off = number(p, (struct word){ plus + 1, w.col + (unsigned)(plus - w.s) + 1 },
+		name.s = run_copy(p->s, w.s, (size_t)(plus - w.s));
+		*off = run_number(p, (struct word){ plus + 1, w.col + (unsigned)(plus - w.s) + 1 },
 			      UINT64_MAX, "offset");
 	}
 	i = known(p, name);
@@ -329,17 +114,17 @@ static void unsupported(struct parser *p, unsigned col, const char *what)
 
 static void device_number(struct parser *p, struct word value)
 {
-	if (number(p, value, 63, "device"))
+	if (run_number(p, value, 63, "device"))
 		unsupported(p, value.col, "a second device");
 }
 
 static void parse_device(struct parser *p, struct word dir)
 {
-	struct word w = next(p, "sm_XY");
+	struct word w = run_next(p, "sm_XY");
 	const char *s = w.s;
 	unsigned n = 0;
 
-	once(p, dir, &p->have_device);
+	run_once(p, dir, &p->have_device);
 	if (!strncmp(s, "sm_", 3))
 		for (s += 3; *s >= '0' && *s <= '9' && n < 1000; s++)
 			n = n * 10 + (unsigned)(*s - '0');
@@ -349,41 +134,41 @@ static void parse_device(struct parser *p, struct word dir)
 	if (*s || n < 50 || n > 999)
 		fail(p, w.col, "\"%s\" is not a device (sm_XY, sm_XYa or sm_XYf)", w.s);
 	p->s->sm = n;
-	no_more(p);
+	run_no_more(p);
 }
 
 static void parse_devices(struct parser *p, struct word dir)
 {
-	struct word w = next(p, "a number of devices");
-	uint64_t n = number(p, w, 64, "devices");
+	struct word w = run_next(p, "a number of devices");
+	uint64_t n = run_number(p, w, 64, "devices");
 
-	once(p, dir, &p->have_devices);
+	run_once(p, dir, &p->have_devices);
 	if (!n)
 		fail(p, w.col, "devices: at least 1");
 	if (n > 1)
 		unsupported(p, w.col, "a test with several devices");
-	no_more(p);
+	run_no_more(p);
 }
 
 static void parse_requires(struct parser *p, struct word dir)
 {
-	struct word w = next(p, "emu or gpu");
+	struct word w = run_next(p, "emu or gpu");
 
-	once(p, dir, &p->have_place);
+	run_once(p, dir, &p->have_place);
 	if (!strcmp(w.s, "emu"))
 		p->s->place = PLACE_EMU;
 	else if (!strcmp(w.s, "gpu"))
 		p->s->place = PLACE_GPU;
 	else
 		fail(p, w.col, "\"%s\" is neither emu nor gpu", w.s);
-	no_more(p);
+	run_no_more(p);
 }
 
 static void parse_memory(struct parser *p, enum run_obj_kind kind)
 {
-	struct run_obj *o = declare(p, next(p, "a name"), kind);
-	struct word w = next(p, "a size in bytes"), v;
-	uint64_t bytes = number(p, w, 1ull << 40, "size");
+	struct run_obj *o = declare(p, run_next(p, "a name"), kind);
+	struct word w = run_next(p, "a size in bytes"), v;
+	uint64_t bytes = run_number(p, w, 1ull << 40, "size");
 	bool init = false;
 
 	if (!p->bad && !bytes)
@@ -391,11 +176,11 @@ static void parse_memory(struct parser *p, enum run_obj_kind kind)
 	if (p->bad)
 		return;
 	o->bytes = bytes;
-	while (!done(p)) {
-		w = next(p, "");
-		if (kind == OBJ_BUF && option(w, "device", &v)) {
+	while (!run_done(p)) {
+		w = run_next(p, "");
+		if (kind == OBJ_BUF && run_option(w, "device", &v)) {
 			device_number(p, v);
-			no_more(p);
+			run_no_more(p);
 			return;
 		}
 		if (init)
@@ -407,10 +192,10 @@ static void parse_memory(struct parser *p, enum run_obj_kind kind)
 			o->init = INIT_IOTA;
 		} else if (!strcmp(w.s, "fill")) {
 			o->init = INIT_FILL;
-			o->seed = number(p, next(p, "a 32-bit word"), UINT32_MAX, "fill");
+			o->seed = run_number(p, run_next(p, "a 32-bit word"), UINT32_MAX, "fill");
 		} else if (!strcmp(w.s, "rand")) {
 			o->init = INIT_RAND;
-			o->seed = number(p, next(p, "a seed"), UINT64_MAX, "rand");
+			o->seed = run_number(p, run_next(p, "a seed"), UINT64_MAX, "rand");
 		} else {
 			fail(p, w.col, "unknown way to fill memory: \"%s\"", w.s);
 		}
@@ -419,17 +204,17 @@ static void parse_memory(struct parser *p, enum run_obj_kind kind)
 
 static void parse_tmap(struct parser *p)
 {
-	struct word name = next(p, "a name"), w;
-	struct run_tmap *t = alloc(p->s, sizeof *t);
+	struct word name = run_next(p, "a name"), w;
+	struct run_tmap *t = run_alloc(p->s, sizeof *t);
 	struct run_obj *o = declare(p, name, OBJ_TMAP);
 	const char *wrong;
 
-	t->buf = place(p, next(p, "a memory block"), &t->off);
-	w = next(p, "an element type");
+	t->buf = place(p, run_next(p, "a memory block"), &t->off);
+	w = run_next(p, "an element type");
 	if (!p->bad && !run_tmap_type(t, w.s))
 		fail(p, w.col, "\"%s\" is no type of elements", w.s);
-	while (!done(p)) {
-		w = next(p, "");
+	while (!run_done(p)) {
+		w = run_next(p, "");
 		wrong = run_tmap_word(t, w.s);
 		if (wrong)
 			fail(p, w.col, "\"%s\" %s", w.s, wrong);
@@ -459,7 +244,8 @@ static void dims(struct parser *p, struct word v, unsigned d[3], const char *wha
 		}
 		comma = strchr(s, ',');
 		n = comma ? (size_t)(comma - s) : strlen(s);
-		d[i] = (unsigned)number(p, (struct word){ copy(p->s, s, n), col }, max[i], what);
+		d[i] = (unsigned)run_number(p, (struct word){ run_copy(p->s, s, n), col }, max[i],
+					    what);
 		if (!d[i])
 			fail(p, col, "%s: at least 1", what);
 		if (!comma)
@@ -513,12 +299,12 @@ static void value(struct parser *p, struct word w, unsigned t, struct run_arg *a
 		a->bits = real_bits(p, w, a->size);
 		break;
 	case 'u':
-		a->bits = number(p, w, max, "value");
+		a->bits = run_number(p, w, max, "value");
 		break;
 	default:
 		minus = *w.s == '-';
 		w.s += minus;
-		a->bits = number(p, w, (max >> 1) + minus, "value");
+		a->bits = run_number(p, w, (max >> 1) + minus, "value");
 		if (minus)
 			a->bits = -a->bits & max;
 	}
@@ -556,13 +342,13 @@ static void arguments(struct parser *p, struct word v, struct run_action *a)
 		return;
 	for (; *s; s++)
 		n += *s == ',';
-	a->args = alloc(p->s, n * sizeof *a->args);
+	a->args = run_alloc(p->s, n * sizeof *a->args);
 	for (s = v.s; !p->bad; s = comma + 1) {
 		comma = strchr(s, ',');
 		len = comma ? (size_t)(comma - s) : strlen(s);
 		if (!len)
 			fail(p, col, "an argument is missing");
-		argument(p, (struct word){ copy(p->s, s, len), col }, &a->args[a->nargs++]);
+		argument(p, (struct word){ run_copy(p->s, s, len), col }, &a->args[a->nargs++]);
 		if (!comma)
 			break;
 		col += (unsigned)len + 1;
@@ -576,40 +362,40 @@ static void parse_launch(struct parser *p, struct run_action *a)
 	struct word w, v;
 	uint64_t threads;
 
-	w = next(p, "a kernel");
+	w = run_next(p, "a kernel");
 	a->kernel = w.s;
 	a->kernel_col = w.col;
-	if (!p->bad && !is_name(w.s))
+	if (!p->bad && !run_is_name(w.s))
 		fail(p, w.col, "\"%s\" is not a kernel's name", w.s);
-	while (!done(p)) {
-		w = next(p, "");
-		if (option(w, "grid", &v)) {
-			once(p, w, &grid);
+	while (!run_done(p)) {
+		w = run_next(p, "");
+		if (run_option(w, "grid", &v)) {
+			run_once(p, w, &grid);
 			dims(p, v, a->grid, "grid");
-		} else if (option(w, "block", &v)) {
-			once(p, w, &block);
+		} else if (run_option(w, "block", &v)) {
+			run_once(p, w, &block);
 			dims(p, v, a->block, "block");
 			threads = (uint64_t)a->block[0] * a->block[1] * a->block[2];
 			if (!p->bad && threads > 1024)
 				fail(p, v.col, "block: %llu threads are more than 1024",
 				     (unsigned long long)threads);
-		} else if (option(w, "cluster", &v)) {
-			once(p, w, &cluster);
+		} else if (run_option(w, "cluster", &v)) {
+			run_once(p, w, &cluster);
 			dims(p, v, a->cluster, "cluster");
-		} else if (option(w, "smem", &v)) {
-			once(p, w, &smem);
-			a->smem = (unsigned)number(p, v, 1 << 20, "smem");
-		} else if (option(w, "stream", &v)) {
-			once(p, w, &stream);
+		} else if (run_option(w, "smem", &v)) {
+			run_once(p, w, &smem);
+			a->smem = (unsigned)run_number(p, v, 1 << 20, "smem");
+		} else if (run_option(w, "stream", &v)) {
+			run_once(p, w, &stream);
 			a->stream = of_kind(p, v, OBJ_STREAM, "a stream");
-		} else if (option(w, "device", &v)) {
-			once(p, w, &device);
+		} else if (run_option(w, "device", &v)) {
+			run_once(p, w, &device);
 			device_number(p, v);
-		} else if (option(w, "args", &v)) {
-			once(p, w, &args);
+		} else if (run_option(w, "args", &v)) {
+			run_once(p, w, &args);
 			arguments(p, v, a);
 		} else if (!strcmp(w.s, "pdl")) {
-			once(p, w, &a->pdl);
+			run_once(p, w, &a->pdl);
 		} else {
 			fail(p, w.col, "unknown word \"%s\" in a launch", w.s);
 		}
@@ -627,42 +413,42 @@ static void parse_sync(struct parser *p, struct run_action *a)
 	struct word w;
 
 	a->event = -1;
-	a->context = done(p);
+	a->context = run_done(p);
 	if (a->context)
 		return;
-	w = next(p, "");
+	w = run_next(p, "");
 	if (!strcmp(w.s, "stream"))
-		a->stream = of_kind(p, next(p, "a stream"), OBJ_STREAM, "a stream");
+		a->stream = of_kind(p, run_next(p, "a stream"), OBJ_STREAM, "a stream");
 	else if (!strcmp(w.s, "event"))
-		a->event = of_kind(p, next(p, "an event"), OBJ_EVENT, "an event");
+		a->event = of_kind(p, run_next(p, "an event"), OBJ_EVENT, "an event");
 	else
 		fail(p, w.col, "expected \"stream NAME\" or \"event NAME\"");
-	no_more(p);
+	run_no_more(p);
 }
 
 static void tail_stream(struct parser *p, struct run_action *a)
 {
 	struct word w, v;
 
-	if (done(p))
+	if (run_done(p))
 		return;
-	w = next(p, "");
-	if (option(w, "stream", &v))
+	w = run_next(p, "");
+	if (run_option(w, "stream", &v))
 		a->stream = of_kind(p, v, OBJ_STREAM, "a stream");
 	else
 		fail(p, w.col, "unexpected \"%s\"", w.s);
-	no_more(p);
+	run_no_more(p);
 }
 
 static void parse_copy(struct parser *p, struct run_action *a)
 {
-	struct word d = next(p, "where to"), s, n;
+	struct word d = run_next(p, "where to"), s, n;
 
 	a->dst = place(p, d, &a->dst_off);
-	s = next(p, "where from");
+	s = run_next(p, "where from");
 	a->src = place(p, s, &a->src_off);
-	n = next(p, "a number of bytes");
-	a->bytes = number(p, n, UINT64_MAX, "bytes");
+	n = run_next(p, "a number of bytes");
+	a->bytes = run_number(p, n, UINT64_MAX, "bytes");
 	within(p, n.col, a->dst, a->dst_off, a->bytes);
 	within(p, n.col, a->src, a->src_off, a->bytes);
 	tail_stream(p, a);
@@ -672,31 +458,31 @@ static void parse_set(struct parser *p, struct run_action *a)
 {
 	struct word n;
 
-	a->dst = place(p, next(p, "where to"), &a->dst_off);
-	a->byte = (unsigned)number(p, next(p, "a byte"), 255, "byte");
-	n = next(p, "a number of bytes");
-	a->bytes = number(p, n, UINT64_MAX, "bytes");
+	a->dst = place(p, run_next(p, "where to"), &a->dst_off);
+	a->byte = (unsigned)run_number(p, run_next(p, "a byte"), 255, "byte");
+	n = run_next(p, "a number of bytes");
+	a->bytes = run_number(p, n, UINT64_MAX, "bytes");
 	within(p, n.col, a->dst, a->dst_off, a->bytes);
 	tail_stream(p, a);
 }
 
 static void parse_touch(struct parser *p, struct run_action *a)
 {
-	struct word w = next(p, "a hostbuf or managed block"), n;
+	struct word w = run_next(p, "a hostbuf or managed block"), n;
 	enum run_obj_kind k;
 
 	a->dst = known(p, w);
 	k = p->s->objs[a->dst].kind;
 	if (!p->bad && k != OBJ_HOSTBUF && k != OBJ_MANAGED)
 		fail(p, w.col, "\"%s\" is neither a hostbuf nor managed", w.s);
-	n = next(p, "an offset");
-	a->dst_off = number(p, n, UINT64_MAX, "offset");
+	n = run_next(p, "an offset");
+	a->dst_off = run_number(p, n, UINT64_MAX, "offset");
 	if (!p->bad && a->dst_off > p->s->objs[a->dst].bytes)
 		fail(p, n.col, "behind the end of \"%s\"", w.s);
-	n = next(p, "a number of bytes");
-	a->bytes = number(p, n, UINT64_MAX, "bytes");
+	n = run_next(p, "a number of bytes");
+	a->bytes = run_number(p, n, UINT64_MAX, "bytes");
 	within(p, n.col, a->dst, a->dst_off, a->bytes);
-	no_more(p);
+	run_no_more(p);
 }
 
 static void parse_action(struct parser *p, enum run_action_kind kind, unsigned col)
@@ -713,14 +499,14 @@ static void parse_action(struct parser *p, enum run_action_kind kind, unsigned c
 		parse_sync(p, &a);
 		break;
 	case ACT_RECORD:
-		a.event = of_kind(p, next(p, "an event"), OBJ_EVENT, "an event");
-		a.stream = of_kind(p, next(p, "a stream"), OBJ_STREAM, "a stream");
-		no_more(p);
+		a.event = of_kind(p, run_next(p, "an event"), OBJ_EVENT, "an event");
+		a.stream = of_kind(p, run_next(p, "a stream"), OBJ_STREAM, "a stream");
+		run_no_more(p);
 		break;
 	case ACT_WAIT:
-		a.stream = of_kind(p, next(p, "a stream"), OBJ_STREAM, "a stream");
-		a.event = of_kind(p, next(p, "an event"), OBJ_EVENT, "an event");
-		no_more(p);
+		a.stream = of_kind(p, run_next(p, "a stream"), OBJ_STREAM, "a stream");
+		a.event = of_kind(p, run_next(p, "an event"), OBJ_EVENT, "an event");
+		run_no_more(p);
 		break;
 	case ACT_COPY:
 		parse_copy(p, &a);
@@ -735,7 +521,7 @@ static void parse_action(struct parser *p, enum run_action_kind kind, unsigned c
 	}
 	if (p->bad)
 		return;
-	s->actions = more(s, s->actions, sizeof a, s->nactions, &p->action_cap);
+	s->actions = run_more(s, s->actions, sizeof a, s->nactions, &p->action_cap);
 	s->actions[s->nactions++] = a;
 }
 
@@ -743,31 +529,31 @@ static void parse_action(struct parser *p, enum run_action_kind kind, unsigned c
 
 static void parse_verdict(struct parser *p, struct run_expect *e)
 {
-	struct word w = next(p, "clean, only or a kind of finding");
+	struct word w = run_next(p, "clean, only or a kind of finding");
 	int k;
 
 	if (!strcmp(w.s, "clean")) {
 		e->clean = true;
-		no_more(p);
+		run_no_more(p);
 		return;
 	}
 	if (!strcmp(w.s, "only")) {
 		e->only = true;
-		w = next(p, "a kind of finding");
+		w = run_next(p, "a kind of finding");
 	}
 	for (k = 0; k < GSAN_KIND_COUNT && strcmp(w.s, run_kind_name(k)); k++)
 		;
 	e->kind = strcmp(w.s, "race") ? k : KIND_ANY_RACE;
 	if (k == GSAN_KIND_COUNT && e->kind != KIND_ANY_RACE)
 		fail(p, w.col, "unknown kind of finding \"%s\"", w.s);
-	while (!done(p) && e->nlines < 2) {
-		w = next(p, "");
-		e->lines[e->nlines] = (unsigned)number(p, w, UINT32_MAX, "line");
+	while (!run_done(p) && e->nlines < 2) {
+		w = run_next(p, "");
+		e->lines[e->nlines] = (unsigned)run_number(p, w, UINT32_MAX, "line");
 		if (!p->bad && (!e->lines[e->nlines] || e->lines[e->nlines] > p->s->nlines))
 			fail(p, w.col, "this file has no line %s", w.s);
 		e->nlines++;
 	}
-	no_more(p);
+	run_no_more(p);
 }
 
 static void parse_expect(struct parser *p, bool with, unsigned col)
@@ -779,10 +565,10 @@ static void parse_expect(struct parser *p, bool with, unsigned col)
 
 	if (with) {
 		o = NULL;
-		for (w = next(p, "OPTIONS"); !p->bad && strcmp(w.s, ":");
-		     w = next(p, "\":\" behind the options")) {
+		for (w = run_next(p, "OPTIONS"); !p->bad && strcmp(w.s, ":");
+		     w = run_next(p, "\":\" behind the options")) {
 			size_t have = o ? strlen(o) + 1 : 0;
-			char *joined = alloc(s, have + strlen(w.s) + 1);
+			char *joined = run_alloc(s, have + strlen(w.s) + 1);
 
 			if (o)
 				sprintf(joined, "%s ", o);
@@ -796,20 +582,20 @@ static void parse_expect(struct parser *p, bool with, unsigned col)
 	parse_verdict(p, &e);
 	if (p->bad)
 		return;
-	s->expects = more(s, s->expects, sizeof e, s->nexpects, &p->expect_cap);
+	s->expects = run_more(s, s->expects, sizeof e, s->nexpects, &p->expect_cap);
 	s->expects[s->nexpects++] = e;
 }
 
 static void parse_timeout(struct parser *p, struct word dir)
 {
-	struct word w = next(p, "seconds");
-	uint64_t v = number(p, w, 86400, "timeout");
+	struct word w = run_next(p, "seconds");
+	uint64_t v = run_number(p, w, 86400, "timeout");
 
-	once(p, dir, &p->s->timeout_given);
+	run_once(p, dir, &p->s->timeout_given);
 	if (!p->bad && !v)
 		fail(p, w.col, "timeout: at least 1");
 	p->s->timeout = (unsigned)v;
-	no_more(p);
+	run_no_more(p);
 }
 
 /* ---- Lines. */
@@ -840,9 +626,9 @@ static bool parse_declaration(struct parser *p, struct word dir)
 	else if (!strcmp(d, "tmap"))
 		parse_tmap(p);
 	else if (!strcmp(d, "stream"))
-		declare(p, next(p, "a name"), OBJ_STREAM), no_more(p);
+		declare(p, run_next(p, "a name"), OBJ_STREAM), run_no_more(p);
 	else if (!strcmp(d, "event"))
-		declare(p, next(p, "a name"), OBJ_EVENT), no_more(p);
+		declare(p, run_next(p, "a name"), OBJ_EVENT), run_no_more(p);
 	else
 		mine = false;
 	if (mine && p->acting)
@@ -852,7 +638,7 @@ static bool parse_declaration(struct parser *p, struct word dir)
 
 static void parse_line(struct parser *p)
 {
-	struct word dir = next(p, "a directive");
+	struct word dir = run_next(p, "a directive");
 	unsigned i;
 
 	if (p->bad || parse_declaration(p, dir))
@@ -894,7 +680,7 @@ bool run_parse(struct run_script *s, const char *path, const char *text, size_t 
 			;
 		if (n - i < 3 || memcmp(line + i, "//@", 3))
 			continue;
-		split(&p, line, n, i + 3);
+		run_split(&p, line, n, i + 3);
 		parse_line(&p);
 	}
 	if (p.nerrors > MAX_ERRORS)

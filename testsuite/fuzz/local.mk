@@ -9,7 +9,7 @@ fuzz_parse_parts = testsuite/fuzz/parse.c $(fuzz_parts) \
 	testsuite/fuzz/same.c testsuite/fuzz/same.h
 fuzz_rewrite_parts = testsuite/fuzz/rewrite.c $(fuzz_parts)
 fuzz_script_parts = testsuite/fuzz/script.c $(fuzz_parts) \
-	run/check.c run/script.c run/tmap.c
+	run/check.c run/script.c run/tmap.c run/words.c
 fuzz_flags_parts = testsuite/fuzz/flags.c $(fuzz_parts) \
 	rt/flags.c rt/log.c rt/util.c
 # Without libgsan.a, whose dlsym stands in front of the C library's.
