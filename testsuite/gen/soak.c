@@ -529,13 +529,14 @@ int main(int argc, char **argv)
 		chunk(&t, &o, o.seed + i, o.count - i < CHUNK ? (unsigned)(o.count - i) : CHUNK);
 	if (o.print)
 		return 0;
-	printf("%llu programs, %llu runs: %llu race (%llu without a finding), %llu do not, %llu either; %llu findings; "
+	printf("%llu programs, %llu runs: %llu race, %llu do not, %llu either; %llu findings; "
+	       "%llu race without a finding; "
 	       "%llu runs end in a fault; %llu races missed and counted, %llu by another line or kind; "
 	       "%llu runs again with and without gsan; "
 	       "%llu programs with a disagreement; %.0f s, %.1f runs/s\n",
 	       (unsigned long long)t.progs, (unsigned long long)t.runs, (unsigned long long)t.racy,
-	       (unsigned long long)t.silent, (unsigned long long)t.clean, (unsigned long long)t.either,
-	       (unsigned long long)t.findings, (unsigned long long)t.faults,
+	       (unsigned long long)t.clean, (unsigned long long)t.either,
+	       (unsigned long long)t.findings, (unsigned long long)t.silent, (unsigned long long)t.faults,
 	       (unsigned long long)t.missed, (unsigned long long)t.excused,
 	       (unsigned long long)t.compared,
 	       (unsigned long long)t.bad, now() - start,
