@@ -75,10 +75,9 @@
  *   | 1 |writes| mbarrier (6) | peer, phase (17) |  eight more bits of it | generic | red
  *   +---+------+--------------+-----------+
  *
- * The site word beside it: site (20 bits) << 12 | a tag of the record, by which a
- * reader sees that the two belong together.
+ * The site word beside it: the site's number ^ a hash of the record.  Of another's word
+ * that makes no number of a site, so a reader sees that the two belong together.
  */
-#define GSAN_SITE_SHIFT         12
 #define GSAN_REC_CLOCK(r)       ((uint32_t)((r) >> 35))
 #define GSAN_REC_SLOT(r)        ((uint32_t)((r) >> 22) & 0x1fff)
 #define GSAN_REC_WARP(r)        ((uint32_t)((r) >> 17) & 31)
@@ -427,6 +426,8 @@ struct gsan_finding {
 	uint32_t kernel;        /* site number of the kernel */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t values;        /* enum gsan_values, of two weak writes */
+	uint32_t owner;         /* of shared memory that is not `now`'s block's: 1 + the rank in
+				   the cluster of the block that it belongs to */
 	struct gsan_access now, before;
 };
 

@@ -54,8 +54,8 @@ static uint64_t start(uint64_t addr, uint32_t size, uint32_t mask)
 	return mask ? granule + (uint64_t)__builtin_ctz(mask) : addr;
 }
 
-/* With rt_lock.  Could the finding's earlier access be by the site that it names?  A record
- * finds its site by twelve bits, so that a word left from before may pass for its own
+/* With rt_lock.  Could the finding's earlier access be by the site that it names?  A word
+ * left from before may pass for its record's own, if there are many sites
  * (rt/device/report.cuh).  Accesses are aligned to their size (PTX ISA, "Addresses as
  * Operands"), so that one has min(size, 8) bytes in its granule. */
 static bool fits(const struct gsan_finding *f)
@@ -130,11 +130,22 @@ static uint64_t shared_size(const struct gsan_finding *f, const char *var)
 	return 0;
 }
 
+/* That of the later access, or the one of its cluster to which the memory belongs; ranks in a
+ * cluster go by x first (PTX ISA, "%cluster_ctarank"). */
 static void locate_block(struct rt_buf *b, const struct rt_report *r)
 {
-	if (r->now.block_known)
-		rt_printf(b, " of block (%llu,%llu,%llu)", (unsigned long long)r->now.block[0],
-			  (unsigned long long)r->now.block[1], (unsigned long long)r->now.block[2]);
+	uint64_t at[3], rank = r->owner ? r->owner - 1 : 0;
+
+	if (!r->now.block_known)
+		return;
+	for (int i = 0; i < 3; i++) {
+		const uint64_t n = r->cluster[i] ? r->cluster[i] : 1;
+
+		at[i] = r->owner ? r->now.block[i] / n * n + rank % n : r->now.block[i];
+		rank /= n;
+	}
+	rt_printf(b, " of block (%llu,%llu,%llu)", (unsigned long long)at[0], (unsigned long long)at[1],
+		  (unsigned long long)at[2]);
 }
 
 static void locate_tensor(struct rt_buf *b, const struct rt_report *r)
@@ -196,6 +207,7 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	r->addr = f->addr;
 	r->count = f->count ? f->count : 1;
 	r->launch = f->launch;
+	r->owner = f->owner;
 	r->dedup = f->dedup;
 	memcpy(r->grid, f->grid, sizeof r->grid);
 	memcpy(r->block, f->block, sizeof r->block);
@@ -204,7 +216,7 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	r->seen_ms = rt_now_ms();
 
 	pthread_mutex_lock(&rt_lock);
-	if (rt_site_doubtful(f->before.site) || !fits(f))       /* no line rather than a wrong one */
+	if (!fits(f))       /* no line rather than a wrong one */
 		f->before.site = 0;
 	place(&r->now, &f->now, f);
 	place(&r->before, &f->before, f);

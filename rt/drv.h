@@ -197,10 +197,6 @@ bool rt_func_bare(const struct rt_func *f);     /* its module is not instrumente
 /* Its own site, 0 if it has none or several; with rt_lock. */
 uint32_t rt_func_site(const struct rt_func *f);
 const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
-/* Sites that a record can name (site words, rt/device/report.cuh). */
-#define RT_SITE_LIMIT (1u << (32 - GSAN_SITE_SHIFT))
-/* Whether a record's site could as well be one beyond the limit; with rt_lock. */
-bool rt_site_doubtful(uint32_t site);
 /* The function that a kernel's name stands for in that module; with rt_lock. */
 const struct rt_func *rt_func_named(const struct rt_module *, const char *name);
 void rt_modules_forget(CUcontext);      /* contexts that end */

@@ -32,7 +32,7 @@ struct rt_module {
 static struct rt_module *modules;
 static struct rt_func *buckets[BUCKETS];
 static struct rt_sites *all_sites;
-static struct { uint64_t modules, bare, failed, sites, beyond, missed, unmodelled, unknown; } total;
+static struct { uint64_t modules, bare, failed, sites, missed, unmodelled, unknown; } total;
 
 static const char *string(const struct rt_sites *s, uint32_t at)
 {
@@ -190,15 +190,6 @@ uint32_t rt_func_site(const struct rt_func *f)
 	return *f->name && find_entry(f->module, f->name, &site) == 1 ? site : 0;
 }
 
-/* A record's site goes by its low bits. */
-bool rt_site_doubtful(uint32_t site)
-{
-	for (const struct rt_sites *s = all_sites; s; s = s->next)
-		if (s->n && site + RT_SITE_LIMIT < s->base + s->n)
-			return true;
-	return false;
-}
-
 const struct rt_sites *rt_sites_of(uint32_t site)
 {
 	for (const struct rt_sites *s = all_sites; s; s = s->next)
@@ -214,7 +205,6 @@ void rt_modules_count(struct rt_totals *t)
 	t->bare_modules = total.bare;
 	t->unregistered = total.failed;
 	t->sites = total.sites;
-	t->sites_beyond = total.beyond;
 	t->missed = total.missed;
 	t->unmodelled = total.unmodelled;
 	t->unknown = total.unknown;
@@ -296,8 +286,6 @@ static bool take_tables(struct rt_ctx *c, struct rt_module *m, const struct gsan
 	pthread_mutex_lock(&rt_lock);
 	s->next = all_sites;
 	all_sites = s;
-	if (s->base + s->n > RT_SITE_LIMIT)
-		total.beyond += s->base >= RT_SITE_LIMIT ? s->n : s->base + s->n - RT_SITE_LIMIT;
 	if (!m->known) {
 		total.sites += g->nsites;
 		total.missed += g->missed;

@@ -349,7 +349,6 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 		put_count(b, t->missed, "access", "accesses");
 		rt_puts(b, " not instrumented");
 	}
-	put_nonzero(b, t->sites_beyond, "site beyond the first 1048576", "sites beyond the first 1048576");
 	put_nonzero(b, t->suppressed, "finding suppressed", "findings suppressed");
 	put_nonzero(b, t->warned, "finding that proxy_war=warn lets pass", "findings that proxy_war=warn lets pass");
 	put_nonzero(b, t->filtered, "finding outside kernel_filter", "findings outside kernel_filter");

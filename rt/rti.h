@@ -108,6 +108,7 @@ struct rt_report {
 	uint64_t count;
 	bool exact;             /* else at least `count` */
 	uint32_t launch;        /* 0: unknown */
+	uint32_t owner;         /* of shared memory, as in struct gsan_finding */
 	const char *kernel;     /* demangled, without parameters; "" if unknown */
 	const char *kernel_raw;
 	uint32_t grid[3], block[3], cluster[3];
@@ -147,7 +148,7 @@ struct rt_uncounted { const char *name; uint64_t launches; };
 struct rt_totals {              /* what the closing line says */
 	uint64_t findings, suppressed, beyond_limit, filtered, warned;
 	uint64_t launches, graphs, kernels_watched;
-	uint64_t sites, sites_beyond, missed, unmodelled, unknown, modules, bare_modules;
+	uint64_t sites, missed, unmodelled, unknown, modules, bare_modules;
 	uint64_t bare_launches; /* of kernels that are not instrumented */
 	const char *const *bare;        /* their names */
 	size_t nbare;

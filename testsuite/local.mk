@@ -278,6 +278,7 @@ race_tests = \
 	testsuite/race/grid_barrier_no_last_bar.ptx \
 	testsuite/race/grid_barrier_no_release.ptx \
 	testsuite/race/groups_by_count_cross.ptx \
+	testsuite/race/half_war.ptx \
 	testsuite/race/histogram_plain.ptx \
 	testsuite/race/history_read_survives_reads.ptx \
 	testsuite/race/history_survives_neighbours.ptx \
@@ -615,6 +616,7 @@ norace_tests = \
 	testsuite/norace/groups_by_count.ptx \
 	testsuite/norace/half_beside_byte.ptx \
 	testsuite/norace/half_neighbours.ptx \
+	testsuite/norace/half_war.ptx \
 	testsuite/norace/histogram_atomic.ptx \
 	testsuite/norace/history_ordered_reads.ptx \
 	testsuite/norace/in_a_function_bar.ptx \

@@ -205,17 +205,21 @@ FN bool gives_way(struct view v, struct rec2 r, struct rec2 now, bool shared)
 }
 
 /* No record gives way: history must go.  A read gives up itself more often than
- * not; otherwise reads go before writes, and what rule 9 needs goes last. */
+ * not; otherwise reads go before writes, and what rule 9 needs goes last.  Where there are
+ * only writes (of half-words, say, by four threads) one makes way for a weak read of what it
+ * wrote, which has been compared with it; or what is written behind reads without a barrier
+ * would never be seen. */
 SLOW u32 evict(struct gsan_warp *w, u64 *sh, u64 a, u64 b, u64 c, u64 d, u64 rec, u64 where)
 {
 	u32 h = ((u32)(rec >> 12) ^ (u32)(rec >> 35) ^ (u32)where) * 2654435761u;
-	u32 reads = 0, writes = 0, spare = 0;
+	u32 reads = 0, writes = 0, spare = 0, met = 0;
 	ROLLED
 	for (u32 k = 0; k < 4; k++) {
 		u64 x = k == 0 ? a : k == 1 ? b : k == 2 ? c : d;
 		u32 kind = GSAN_REC_KIND(x);
 		if (kind_observed(kind))
 			continue;
+		met |= x & rec & 255 ? 1u << k : 0;
 		if (kind & GSAN_KIND_WRITE) {
 			writes |= 1u << k;
 			continue;
@@ -227,10 +231,13 @@ SLOW u32 evict(struct gsan_warp *w, u64 *sh, u64 a, u64 b, u64 c, u64 d, u64 rec
 		reads |= 1u << k;
 	}
 	fetch_add(&w->evicted, 1);
-	if (spare)
+	if (spare) {
 		reads = spare;
-	else if (!(rec & 0x100) && (!reads || (h >> 28 & 3)))
-		return 4;
+	} else if (!(rec & 0x100)) {
+		writes &= kind_level(GSAN_REC_KIND(rec)) == GSAN_WEAK ? met : 0;
+		if (!(reads | writes) || (h >> 28 & 3))
+			return 4;
+	}
 	u32 from = reads ? reads : writes ? writes : 15;
 	/* An observation goes only with the writes that it may have observed:
 	 * without it they would look unordered. */
@@ -298,6 +305,26 @@ FN bool red_quick(struct gsan_warp *w, struct view v, const struct rec2 r[4], st
 	return !slow && covered && leave_out(w, now);
 }
 
+/* Those that may conflict with `now`, for judge_all. */
+FN u32 suspects(struct view v, const struct rec2 r[4], struct rec2 now, bool shared, bool nc)
+{
+	u32 bad = 0;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++) {
+		struct rec2 x = r[k];
+		bool both = (x.lo & now.lo & 255) && ((x.lo | now.lo) & 0x100);
+		bool mine = shared ? true : same_slot(x, now) && x.hi >= v.start;
+		bool fine = mine ? x.hi < v.ordered || same_lane(x, now) : x.hi < v.alive;
+		if (mine && ((now.lo >> 8 & 15) == GSAN_KIND_WARP_READ || (x.lo >> 8 & 15) == GSAN_KIND_WARP_READ))
+			fine = x.hi < v.ordered;
+		if (nc)
+			fine = x.hi < v.alive;
+		if (both && !fine)
+			bad |= 1u << k;
+	}
+	return bad;
+}
+
 /* Puts `rec` into the granule and compares it with what stands there. */
 FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 rec,
 		      u32 site, u64 where, bool shared, bool nc, bool red, bool sample)
@@ -334,6 +361,11 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 			pick = evict(w, sh, rec_of(r[0]), rec_of(r[1]), rec_of(r[2]), rec_of(r[3]), rec, where);
 			if (pick == 4)
 				break;
+			/* Lanes that come together drive out what others of them are to be
+			 * compared with: each looks at it before. */
+			u32 bad = now.lo & 0xe00 ? 0 : suspects(v, r, now, shared, nc);
+			if (bad)
+				judge_all(w, sh, st, bad, rec, 4, 0, where, site);
 			if (pick == 5) {
 				load_granule(sh, r);
 				continue;
@@ -359,20 +391,7 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 			break;
 		}
 	}
-	u32 bad = 0;
-#pragma unroll
-	for (u32 k = 0; k < 4; k++) {
-		struct rec2 x = r[k];
-		bool both = (x.lo & now.lo & 255) && ((x.lo | now.lo) & 0x100);
-		bool mine = shared ? true : same_slot(x, now) && x.hi >= v.start;
-		bool fine = mine ? x.hi < v.ordered || same_lane(x, now) : x.hi < v.alive;
-		if (mine && ((now.lo >> 8 & 15) == GSAN_KIND_WARP_READ || (x.lo >> 8 & 15) == GSAN_KIND_WARP_READ))
-			fine = x.hi < v.ordered;
-		if (nc)
-			fine = x.hi < v.alive;
-		if (both && !fine && k != pick)
-			bad |= 1u << k;
-	}
+	u32 bad = suspects(v, r, now, shared, nc) & ~(1u << pick);
 	if (bad)
 		judge_all(w, sh, st, bad, rec, pick, pick < 4 ? rec_of(old) : 0, where, site);
 }

@@ -124,6 +124,7 @@ struct issue {
 	struct gsan_warp *w;
 	u64 rec;
 	u32 flags, site, slot;
+	u64 owner;              /* of the shared memory, see tell */
 	/* Neighbouring granules are mostly alike, if not in the order of their records: what
 	 * was found of the last four. */
 	u32 val[4];
@@ -155,6 +156,7 @@ FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32
 	x->flags = flags;
 	x->site = site;
 	x->slot = slot;
+	x->owner = flags & ISSUE_SHARED ? owner_of(w, slot) : 0;
 	x->key[0] = x->key[1] = x->key[2] = x->key[3] = 0;
 	x->now = 0;
 	x->post = 0;
@@ -330,7 +332,7 @@ FN bool granule_at(struct issue *x, struct granule *g, u64 addr, u64 end, u32 li
 {
 	u32 size = end - addr < 8 ? (u32)(end - addr) : 8, off = (u32)addr & SHARED_WINDOW;
 	bool shared = x->flags & ISSUE_SHARED;
-	g->where = (addr & ~7ull) | (u64)shared;
+	g->where = shared ? (off & ~7u) | 1 | x->owner : addr & ~7ull;
 	g->now = x->rec | bytes_at(addr, size);
 	g->pick = 4;
 	if (!shared)

@@ -25,10 +25,10 @@ FN struct gsan_guest *guests_of(u32 slot) { return at<struct gsan_guest>(ROOT(gu
 /* Something ran without being understood: it may have ordered the two. */
 FN bool may_be_blind(const struct gsan_warp *w) { return load(&w->state) & (GSAN_WARP_UNMODELLED | GSAN_WARP_LOST); }
 
-/* `prev`, of site `psite`, outlives the shared memory of the calling thread's block. */
-SLOW void left_over(struct gsan_warp *w, u32 why, u32 psite, u64 prev, u32 where, u64 cta)
+/* `prev`, of site `psite`, outlives the shared memory that it accesses at `addr`, of `slot`. */
+SLOW void left_over(struct gsan_warp *w, u32 why, u32 psite, u64 prev, u32 slot, u32 addr, u64 cta)
 {
-	tell(w, GSAN_LIFETIME, why, (where & ~7u) | 1, 0, prev | 255, psite, prev | 255, cta);
+	tell(w, GSAN_LIFETIME, why, (addr & ~7u) | 1 | owner_of(w, slot), 0, prev | 255, psite, prev | 255, cta);
 }
 
 /* ---- Peers --------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ SLOW void guest_enter(struct gsan_warp *w, u32 slot, u32 addr, u32 arrival, u32 
 	store(&g->clock, clock);
 	__threadfence();
 	if (load(&log_of(slot << 10)->closed) == load(&block_of(slot)->start))
-		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & ~7u) | 1, site, record(view_of(w), sreg_laneid(), 0, 255), 0,
+		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & ~7u) | 1 | owner_of(w, slot), site, record(view_of(w), sreg_laneid(), 0, 255), 0,
 		     record(view_of(w), sreg_laneid(), 0, 255), ~0ull);
 }
 
@@ -121,7 +121,7 @@ SLOW void guest_begins(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
 	}
 	store(&log->begun_told, site);
 	u64 now = record(view_of(w), sreg_laneid(), 0, 255);
-	tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & ~7u) | 1, site, now, 0, now, ~0ull);
+	tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & ~7u) | 1 | owner_of(w, slot), site, now, 0, now, ~0ull);
 }
 
 /* Of the block's own warps there are copies that they sent to peers: their records. */
@@ -170,7 +170,7 @@ SLOW void copy_stays(struct gsan_warp *w, u64 rec, u32 addr, u32 site)
 	}
 	__threadfence();
 	if (load(&log_of(slot << 10)->closed) == load(&block_of(slot)->start))
-		left_over(w, GSAN_WHY_EXIT, site, rec | ASYNC_WRITES, addr, block_of(slot)->cta);
+		left_over(w, GSAN_WHY_EXIT, site, rec | ASYNC_WRITES, slot, addr, block_of(slot)->cta);
 }
 
 /* A copy goes to a block that is not there: it has ended, or not begun.  `addr` is its
@@ -179,7 +179,7 @@ SLOW void copy_astray(struct gsan_warp *w, u32 addr, u32 site)
 {
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
 	if (own_block(w)->cluster_at)
-		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & SHARED_WINDOW & ~7u) | 1, site, now, 0, now, ~0ull);
+		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, astray(addr), site, now, 0, now, ~0ull);
 }
 
 /* The copy of record `rec` to a peer reads the block's shared memory at `addr`. */
@@ -227,7 +227,7 @@ SLOW void last_leaves(struct gsan_warp *w)
 			    (left < 3 && phase_unseen(x, phase) &&
 			     (left < 2 || !(flags & GSAN_MBAR_EITHER << (phase & 1)) || phase_unseen(x, phase + 1)));
 		if (load(&x->start) == w->start && (flags & (GSAN_MBAR_LIVE | GSAN_MBAR_LOST)) == GSAN_MBAR_LIVE && site && open)
-			left_over(w, GSAN_WHY_EXIT, site, mbar_record(w->slot, k >> 1, phase) | ASYNC_WRITES, load(&x->tx_at[k & 1]), own_block(w)->cta);
+			left_over(w, GSAN_WHY_EXIT, site, mbar_record(w->slot, k >> 1, phase) | ASYNC_WRITES, w->slot, load(&x->tx_at[k & 1]), own_block(w)->cta);
 	}
 	ROLLED
 	for (u32 i = 0; i < GSAN_GUESTS; i++) {
@@ -236,9 +236,9 @@ SLOW void last_leaves(struct gsan_warp *w)
 		if (a.x != w->start || !a.w || b.z == guest_mark(w, a) || may_be_blind(peer))
 			continue;
 		if (is_sent(w, a))
-			left_over(w, GSAN_WHY_EXIT, b.x, sent_record(a), b.y, own_block(w)->cta);
+			left_over(w, GSAN_WHY_EXIT, b.x, sent_record(a), w->slot, b.y, own_block(w)->cta);
 		else
-			left_over(w, GSAN_WHY_EXIT, b.x, (u64)a.w << 35 | (u64)((a.y & ~31u) | (__ffs(a.z) - 1)) << 12, b.y, block_of(a.y >> 10)->cta);
+			left_over(w, GSAN_WHY_EXIT, b.x, (u64)a.w << 35 | (u64)((a.y & ~31u) | (__ffs(a.z) - 1)) << 12, w->slot, b.y, block_of(a.y >> 10)->cta);
 	}
 }
 
@@ -253,7 +253,7 @@ SLOW void thread_leaves(struct gsan_warp *w)
 	bool reads = n > load(&g->waited[GSAN_WAIT_READ]), open = n > load(&g->waited[GSAN_WAIT_BULK]);
 	if (load(&g->start) == w->start && open && (reads || chosen(GSAN_CHOICE_exit_async)) && !may_be_blind(w))
 		left_over(w, reads ? GSAN_WHY_EXIT : GSAN_WHY_EXIT_WRITE, load(&log->last_site[lane]),
-			  group_record(self_of(w), GSAN_HOW_BULK, n), load(&log->last_at[lane]), own_block(w)->cta);
+			  group_record(self_of(w), GSAN_HOW_BULK, n), w->slot, load(&log->last_at[lane]), own_block(w)->cta);
 	if (own_block(w)->cluster_at)
 		guests_known(w);
 	meet(group);

@@ -397,7 +397,7 @@ SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
 			if (word != last || site != last_site) {
 				u32 psite = site_in(word, whole(prev));
 				issue_report(x->w, v, psite ? psite : site_of(l.st, 1, whole(prev)), whole(prev), whole(now),
-					     addr + 16 * c | is_shared_line(l), site);
+					     addr + 16 * c | is_shared_line(l) | x->owner, site);
 			}
 			last = word;
 			last_site = site;

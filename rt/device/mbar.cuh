@@ -192,7 +192,7 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 	if (((mine | its) & GSAN_WARP_UNMODELLED) || (mine & GSAN_WARP_LOST))
 		return;
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
-	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1, site, now, load(&m->init_site), rec, o->cta);
+	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1 | owner_of(w, slot), site, now, load(&m->init_site), rec, o->cta);
 }
 
 SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
@@ -399,14 +399,16 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 {
 	bool wide = GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER, acq = op & GSAN_INFO_ACQUIRE;
 	u32 lane = sreg_laneid();
-	miss(w, miss_id);
-	miss(w, wide ? 0 : peer);
 	if (!acq) {
+		/* Of what does not reach a later fence will say that it was in vain. */
 		u32 h = 0x5a5au << 16;
 		acquire(w, see(w, own, REACH(GSAN_INFO_LEVEL(op), slot, h)));
-		acquire(w, see(w, wide ? peer : 0, REACH(GSAN_CLUSTER, slot, h)));
+		acquire(w, see(w, peer, REACH(wide ? GSAN_CLUSTER : 0, slot, h)));
+		acquire(w, see(w, miss_id, REACH(0, slot, h)));
 		return;
 	}
+	miss(w, miss_id);
+	miss(w, wide ? 0 : peer);
 	peer = wide ? peer : 0;
 	if (!whole) {
 		acquire(w, own);

@@ -36,19 +36,34 @@ SLOW u32 peer_slot(struct gsan_warp *w, u32 rank)
 	return slot == PEER_ENDED ? ~0u : slot - 1;
 }
 
-/* Where an address points that may be in a peer's shared memory: slot << 32 | offset;
- * NOWHERE if that is not known. */
+/* Where an address points that may be in a peer's shared memory: rank << 32 | offset. */
+FN u64 cluster_offset(u64 addr)
+{
+	u32 rank = 0, base = 0;
+#if __CUDA_ARCH__ >= 900
+	asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank) : "r"((u32)addr));
+	asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(base) : "r"(0), "r"(rank));
+#endif
+	return (u64)rank << 32 | (((u32)addr - base) & SHARED_WINDOW);
+}
+
+/* The same: slot << 32 | offset; NOWHERE if that is not known. */
 FN u64 cluster_place(struct gsan_warp *w, u64 addr)
 {
 #if __CUDA_ARCH__ >= 900
-	u32 rank, base;
-	asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank) : "r"((u32)addr));
-	asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(base) : "r"(0), "r"(rank));
-	u32 slot = peer_slot(w, rank);
-	return slot == ~0u ? NOWHERE : (u64)slot << 32 | (((u32)addr - base) & SHARED_WINDOW);
+	u64 at = cluster_offset(addr);
+	u32 slot = peer_slot(w, (u32)(at >> 32));
+	return slot == ~0u ? NOWHERE : (u64)slot << 32 | (u32)at;
 #else
 	return (u64)w->slot << 32 | ((u32)addr & SHARED_WINDOW);
 #endif
+}
+
+/* `addr` is of a block that is not there: where that is, for tell. */
+FN u64 astray(u64 addr)
+{
+	u64 at = cluster_offset(addr);
+	return owned_by((u32)(at >> 32)) | ((u32)at & ~7u) | 1;
 }
 
 /* Is a generic address in a peer's shared memory?  Then *addr is its shared::cluster
@@ -174,8 +189,7 @@ SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 	/* (PTX ISA, State Spaces: shared memory of a block is there while it runs) */
 	if (place == NOWHERE && own_block(w)->cluster_at) {
 		u64 now = record(view_of(w), sreg_laneid(), info & GSAN_INFO_WRITE ? 1 : 0, bytes_at(addr, size));
-		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, (addr & SHARED_WINDOW & ~7ull) | 1, site + __gsan_site_base, now, 0,
-		     now, ~0ull);
+		tell(w, GSAN_LIFETIME, GSAN_WHY_PEER, astray(addr), site + __gsan_site_base, now, 0, now, ~0ull);
 	}
 	if (level)
 		store(&own_block(w)->wide, 1);

@@ -189,12 +189,12 @@ SLOW u32 find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 	return 0;
 }
 
-/* A site and twelve bits of whose record it is, when, of which bytes, whether it
- * writes and how far it reaches (`what`): what does not change when a read is marked as
- * an observation. */
+/* A site, hidden in a hash of whose record it is, when, of which bytes, whether it writes
+ * and how far it reaches (`what`): what does not change when a read is marked as an
+ * observation. */
 FN u32 tagged(u32 site, u32 lo, u32 hi, u32 what)
 {
-	return site << GSAN_SITE_SHIFT | ((lo >> 12) * 2654435761u ^ hi * 2246822519u ^ what * 3266489917u) >> 20;
+	return site ^ (lo >> 12) * 2654435761u ^ hi * 2246822519u ^ what * 3266489917u;
 }
 
 /* A weak access of `bytes`. */
@@ -207,11 +207,12 @@ FN u32 site_word(u32 site, u64 rec)
 		      (u32)(level != GSAN_WEAK) << 9 | (u32)(level >= GSAN_GPU) << 10);
 }
 
-/* The site of a record by word `v`, 0 if that belongs to another. */
+/* The site of a record by word `v`, 0 if that belongs to another: few of all numbers are
+ * sites. */
 FN u32 site_in(u32 v, u64 rec)
 {
-	u32 site = v >> GSAN_SITE_SHIFT;
-	return v == site_word(site, rec) ? site : 0;
+	u32 site = v ^ site_word(0, rec);
+	return v && site < ROOT(next_site) ? site : 0;
 }
 
 /* The word, the i-th of its granule, is written after the record, which may have been
@@ -225,8 +226,8 @@ FN u32 site_of(const u32 *words, u32 i, u64 rec)
 	return site;
 }
 
-/* Site `site` of record `rec` goes by twelve bits, and the word may be another's that
- * looks the same: until the record's own is there.  So a pair that is new is given
+/* The word by which `site` was found may be another record's that looks the same, if there
+ * are many sites: until the record's own is there.  So a pair that is new is given
  * time for that; 0 if the record is displaced meanwhile. */
 SLOW u32 site_settled(const u64 *sh, const u32 *word, u64 rec, u32 site)
 {
@@ -417,8 +418,17 @@ FN void fill_async(struct gsan_access *a, u64 rec)
 	a->block = block_of(who >> 10)->cta;
 }
 
+/* Where a finding is in shared memory, as tell is to know it: in the upper half 1 + the rank of
+ * the block that the memory belongs to, 0: the calling lane's own. */
+FN u64 owned_by(u32 rank) { return (u64)(rank + 1) << 32; }
+
+FN u64 owner_of(const struct gsan_warp *w, u32 slot)
+{
+	return slot == w->slot ? 0 : owned_by(load(&block_of(slot)->rank));
+}
+
 /* A finding of `kind`: the calling lane's `now` and `prev`, of block `pcta`; `where` as
- * for judge, its other bits 0. */
+ * for judge, its other bits 0 but for the owner of shared memory. */
 SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 now, u32 psite, u64 prev, u64 pcta)
 {
 	struct gsan_block *b = block_of(w->slot);
@@ -427,6 +437,8 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	bool same = GSAN_REC_SLOT(prev) == w->slot && GSAN_REC_CLOCK(prev) > w->start;
 	if ((load(&w->state) & GSAN_WARP_LOST) || load(&launch->quiet))
 		return;
+	u32 owner = where & 1 ? (u32)(where >> 32) & 255 : 0;
+	where &= where & 1 ? SHARED_WINDOW : ~0ull;       /* addresses of a cluster begin with the rank */
 	u64 key = dedup_key(site, psite, kind);
 	if (!key_known(key))
 		values = values_of(w, where & ~(WHERE_LATE | WHERE_TENSOR), both, site, now, psite, prev);
@@ -443,6 +455,7 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	f->kind = kind;
 	f->why = why;
 	f->values = values;
+	f->owner = owner;
 	f->shared = where & WHERE_TENSOR ? GSAN_IN_TENSOR : where & 1;
 	f->addr = (where & ~(WHERE_LATE | WHERE_TENSOR | 7)) + __ffs(both) - 1;
 	f->count = 1;

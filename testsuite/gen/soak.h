@@ -32,7 +32,7 @@ struct run_result {             /* of one program under one schedule */
 	uint32_t missed;        /* races that gsan lacks for causes of which it told */
 	uint32_t cause[CAUSES]; /* those which each of them may have caused, */
 	uint32_t alone[CAUSES]; /* and those for which it is the only one */
-	uint32_t excused;       /* another line or kind, for what it counted */
+	uint32_t excused;       /* another kind, or another pair of one access, for what it counted */
 	uint32_t bad[BAD_KINDS]; /* the others, by enum emu_oracle_word */
 	char text[120];         /* of the first of them */
 	unsigned npairs, pair[PAIRS_MAX][2];    /* lines of races that the oracle found */

@@ -201,21 +201,24 @@ enum {
 struct verdict {
 	struct run_result *r;
 	uint32_t causes;                /* bits, as in run_result.cause */
-	const struct emu_oracle_finding *f;
+	const struct emu_oracle_pair *said;     /* gsan's findings */
 	size_t n;
 };
 
-/* Where records displaced each other, a line may be that of another access that races:
- * its place is found again by twelve bits. */
-static bool mistaken(const struct verdict *v, const struct emu_oracle_pair *p)
+static bool of_proxies(const char *kind)
 {
-	unsigned races = 0;
+	return !strcmp(kind, "proxy-race") || !strcmp(kind, "proxy-fence-order");
+}
 
-	for (size_t i = 0; i < v->n; i++)
-		for (unsigned k = 0; k < 2; k++)
-			races |= (unsigned)(v->f[i].pair.line[0] == p->line[k] ||
-					    v->f[i].pair.line[1] == p->line[k]) << k;
-	return (v->causes & BIT(GSAN_COUNT_EVICTED)) && races == 3;
+/* A barrier makes records of no account that a later copy may lack a fence behind: did gsan
+ * tell of that access's missing fence with another copy?  The access comes first in the pair. */
+static bool told_of_fence(const struct verdict *v, const struct emu_oracle_pair *p)
+{
+	for (size_t i = 0; of_proxies(p->kind) && i < v->n; i++)
+		if (of_proxies(v->said[i].kind) &&
+		    (v->said[i].line[0] == p->line[0] || v->said[i].line[1] == p->line[0]))
+			return true;
+	return false;
 }
 
 /* Can it be for what was counted that gsan lacks this race?  Then that is noted. */
@@ -225,9 +228,8 @@ static bool caused(const struct verdict *v, const struct emu_oracle_pair *p)
 
 	if (!strcmp(p->kind, "lifetime"))
 		set &= ~RECORDS;
-	/* What threads did is none of an operation's. */
-	if (!strcmp(p->kind, "data-race") || !strcmp(p->kind, "scope-race") ||
-	    !strcmp(p->kind, "mbarrier-misuse"))
+	/* What threads did to mbarriers is none of an operation's. */
+	if (!strcmp(p->kind, "mbarrier-misuse"))
 		set &= ~BIT(GSAN_COUNT_RELAXED_WAIT);
 	if (!set)
 		return false;
@@ -252,7 +254,7 @@ static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_p
 		return;
 	/* gsan judges an access before it is carried out: a fault may come between. */
 	if ((word == ORACLE_OTHER_KIND && (v->causes & (ROUNDED | BIT(CAUSE_FAULT)))) ||
-	    (word != ORACLE_LACKS && mistaken(v, p)) || (word == ORACLE_NO_RACE && v->r->fault)) {
+	    (word == ORACLE_NO_RACE && v->r->fault) || (word == ORACLE_LACKS && told_of_fence(v, p))) {
 		v->r->excused++;
 		return;
 	}
@@ -268,7 +270,7 @@ static void compare(struct worker *w, unsigned first, struct run_result *r, cons
 	struct emu_oracle_pair *pairs = calloc(n - w->seen + 1, sizeof *pairs);
 	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
 	/* What warps counted that never ended is lost. */
-	struct verdict v = {r, counted(before) | (r->fault ? BIT(CAUSE_FAULT) : 0), f, all};
+	struct verdict v = {r, counted(before) | (r->fault ? BIT(CAUSE_FAULT) : 0), pairs, n - w->seen};
 	struct gsan_report g;
 
 	if (!pairs || !f)

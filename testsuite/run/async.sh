@@ -326,4 +326,18 @@ file=$top_srcdir/testsuite/race/cp_async_then_store_nofence.ptx
 run 66 $gsan_run "$file"
 line=$(grep -n 'cp.async.ca.* // W' "$file" | cut -d: -f1)
 has err "Missing: a fence.proxy.async by the thread that ran cp_async_then_store_nofence.ptx:$line,"
+
+# located FILE BLOCK OFFSET: whose shared memory it is
+located()
+{
+	run 66 $gsan_run "$top_srcdir/testsuite/race/$1.ptx"
+	has err "Location is shared memory of block $2 at offset $3"
+}
+
+# A peer's memory is the peer's, and a block's own begins at 0 whatever its rank.
+located 29_dsmem_exit "(1,0,0)" 0x400
+located 53_tma_multicast_one_releases "(1,0,0)" 0x400
+located 54_bulk_dsmem_ended "(1,0,0)" 0x400
+located 54_bulk_dsmem_early "(1,0,0)" 0x400
+located dsmem_loaded_by_peer_relaxed "(0,0,0)" 0x480
 done_testing

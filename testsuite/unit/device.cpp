@@ -338,6 +338,17 @@ static void sites(void)
 
 	the_root.dedup = (uint64_t)dedup;
 	the_root.ndedup = 64;
+	the_root.next_site = 1000;
+	/* What threads of a block left, at two clocks, tells no site of each other's records. */
+	u32 mistaken = 0;
+	for (u32 a = 0; a < 1024; a++)
+		for (u32 b = 0; b < 1024; b++) {
+			u64 x = the_rec + (a << 12), y = the_rec + (b << 12) + (3ull << 35);
+			mistaken += site_in(site_word(999, x), x) != 999;
+			mistaken += site_in(site_word(7, x), y) != 0;
+		}
+	/* 2^20 pairs, 1000 of 2^32 words: a quarter of one is to be expected. */
+	expect(mistaken < 16, "a record's word tells a site of another");
 	words[3] = site_word(9, the_rec);
 	expect(site_found(sh, words, 1, words[3], the_rec, 2) == 9, "nothing better comes");
 	soon = 50;
