@@ -219,7 +219,7 @@ static uint64_t fence_bytes(void)
 }
 
 /* The arrays behind the root, one after the other in one piece.  All grow with
- * the number of slots, which is what can happen at once: about 220 KiB a slot. */
+ * the number of slots, which is what can happen at once: about 440 KiB a slot. */
 static bool set_up_arrays(struct rt_ctx *c, const char **why)
 {
 	struct gsan_root *r = &dev.root;
@@ -228,8 +228,9 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	int narrays = 0;
 	uint64_t total = 0, base;
 
-	r->know_bytes = GSAN_KNOW_BYTES(dev.nslots);
-	r->nsnaps = power(n << 16, r->know_bytes);
+	r->nsnaps = power(n << 16, GSAN_LARGE_BYTES);
+	r->cross_bytes = GSAN_CROSS_BYTES(dev.nslots);
+	r->ncrosses = power(n << 16, r->cross_bytes);
 	r->nknows = power(n << 14, GSAN_SMALL_BYTES);
 	r->nwords = power(n << 15, sizeof(struct gsan_word));
 	r->ndedup = DEDUP_ENTRIES;
@@ -241,7 +242,8 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(lanes, n * 1024 * sizeof(struct gsan_lane));
 	ARRAY(history, n * GSAN_HISTORY * sizeof(struct gsan_tenant));
 	ARRAY(knows, (uint64_t)r->nknows * GSAN_SMALL_BYTES);
-	ARRAY(snaps, (uint64_t)r->nsnaps * r->know_bytes);
+	ARRAY(snaps, (uint64_t)r->nsnaps * GSAN_LARGE_BYTES);
+	ARRAY(crosses, (uint64_t)r->ncrosses * r->cross_bytes);
 	ARRAY(words, (uint64_t)r->nwords * sizeof(struct gsan_word));
 	ARRAY(launches, (uint64_t)GSAN_LAUNCHES * sizeof(struct gsan_launch));
 	ARRAY(self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));

@@ -198,7 +198,7 @@ struct gsan_snap {
 	uint32_t id, flags;
 	uint32_t slot, start;
 	uint32_t floor, warp, top, mask;        /* lanes of `warp` up to top */
-	uint32_t nslots;        /* entries of cross that count */
+	uint32_t nslots;        /* entries of cross that count | whose object they are in << 14 */
 	uint32_t cluster;
 	uint32_t base;          /* all lanes of `warp` */
 	/* Of two of one line, the later holds all that the other does.  Without
@@ -217,8 +217,12 @@ struct gsan_snap {
 #define GSAN_SNAP_FENCE         8u      /* the order of fence.sc of gpu scope says it all */
 #define GSAN_SNAP_FIRST         16u     /* asks snap_take for the first of a line */
 
-/* Large snapshots: header, own[32], cross[nslots]. */
-#define GSAN_KNOW_BYTES(nslots) (64 + 32 * 16 + (nslots) * 16)
+#define GSAN_CROSS_SLOTS(n)     ((n) & 0x3fff)
+#define GSAN_CROSS_SHIFT        14
+/* Large snapshots: header, own[32].  What they know of other blocks, which most know nothing of,
+ * is an object of its own: the id of the snapshot that has it, in 16 bytes, cross[nslots]. */
+#define GSAN_LARGE_BYTES        (64 + 32 * 16)
+#define GSAN_CROSS_BYTES(nslots) (16 + (nslots) * 16)
 
 /* A synchronisation word: who published what there. */
 struct gsan_word_entry { uint32_t snap, level, slot, cluster; };

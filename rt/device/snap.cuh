@@ -4,7 +4,8 @@
  *
  * A snapshot is written once, under its id, and never changed; a reader checks
  * the id before and after.  One that was overwritten (the arrays are rings)
- * counts as knowing everything: silence, counted as SNAP_LOST.
+ * counts as knowing everything: silence, counted as SNAP_LOST.  What it knows of other blocks is
+ * an object in a ring of its own, which names it.
  */
 #define CROSS_TOP(e)    ((e).top & GSAN_CLOCK_MAX)
 #define CROSS_START(e)  ((e).start & GSAN_CLOCK_MAX)
@@ -24,12 +25,17 @@ FN struct gsan_snap *snap_of(u32 id)
 {
 	u32 n = id & GSAN_SNAP_NUMBER;
 	if (id & GSAN_SNAP_LARGE)
-		return at<struct gsan_snap>(ROOT(snaps) + (u64)(n % ROOT(nsnaps)) * ROOT(know_bytes));
+		return at<struct gsan_snap>(ROOT(snaps) + (u64)(n % ROOT(nsnaps)) * GSAN_LARGE_BYTES);
 	return at<struct gsan_snap>(ROOT(knows) + (u64)(n % ROOT(nknows)) * GSAN_SMALL_BYTES);
 }
 
 FN struct gsan_own *snap_own(struct gsan_snap *s) { return (struct gsan_own *)((char *)s + 64); }
-FN struct gsan_cross *snap_cross(struct gsan_snap *s) { return (struct gsan_cross *)((char *)s + 64 + 512); }
+
+/* Of the word gsan_snap.nslots: the object that has what is known of other blocks, and whether
+ * it is still that of snapshot `id`. */
+FN u32 *cross_object(u32 word) { return at<u32>(ROOT(crosses) + (u64)(word >> GSAN_CROSS_SHIFT) * ROOT(cross_bytes)); }
+FN struct gsan_cross *cross_of(u32 word) { return (struct gsan_cross *)(cross_object(word) + 4); }
+FN bool cross_stands(u32 word, u32 id) { return load(cross_object(word)) == id; }
 
 /* An object to fill; nobody takes it for a snapshot before snap_publish. */
 FN struct gsan_snap *snap_new(bool large, u32 *id)
@@ -47,6 +53,8 @@ FN struct gsan_snap *snap_new(bool large, u32 *id)
 /* Unless the ring came round meanwhile, and then it is lost. */
 FN void snap_publish(struct gsan_snap *s, u32 id)
 {
+	if ((s->flags & GSAN_SNAP_CROSS) && !cross_stands(s->nslots, id))
+		s->flags |= GSAN_SNAP_LOST;
 	fence();
 	if (load(&s->maker) == id)
 		store(&s->id, id);
@@ -197,13 +205,15 @@ SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 		if (!known && sc_cta)
 			known = fence_knows(slot, warp, lanes, clock, end, 0, sc_cta);
 	}
-	if (!known && (a.y & GSAN_SNAP_CROSS) && slot < c.x) {
-		struct gsan_cross e = load_cross(snap_cross(s) + slot);
+	bool lost = false;
+	if (!known && (a.y & GSAN_SNAP_CROSS) && slot < GSAN_CROSS_SLOTS(c.x)) {
+		struct gsan_cross e = load_cross(cross_of(c.x) + slot);
 		known = clock > CROSS_START(e) &&
 			(clock <= e.base || (warp == CROSS_WARP(e) &&
 			 clock <= CROSS_TOP(e) && !(lanes & ~e.mask)));
+		lost = !cross_stands(c.x, id);
 	}
-	if (a.x != id || load(&s->id) != id) {
+	if (lost || a.x != id || load(&s->id) != id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
 		return true;
 	}
@@ -222,15 +232,20 @@ FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 
 /* Makes room for the first `n` slots: blocks may have come since it was begun. */
 SLOW void snap_need_cross(struct gsan_snap *s, u32 n)
 {
-	u32 have = s->flags & GSAN_SNAP_CROSS ? s->nslots : 0;
+	u32 word = s->nslots, have = GSAN_CROSS_SLOTS(word);
+	if (!(s->flags & GSAN_SNAP_CROSS)) {
+		word = fetch_add(&root()->cross_next, 1) % ROOT(ncrosses) << GSAN_CROSS_SHIFT;
+		store(cross_object(word), load(&s->maker));
+		fence();
+	}
 	n = (n + 7) & ~7u;
-	if (n < s->nslots)
-		n = s->nslots;
+	if (n < have)
+		n = have;
 	s->flags |= GSAN_SNAP_CROSS;
-	s->nslots = n;
+	s->nslots = (word & ~GSAN_CROSS_SLOTS(~0u)) | n;
 	ROLLED
 	for (u32 i = have; i < n; i++)
-		store_cg(snap_cross(s) + i, four(0, 0, 0, 0));
+		store_cg(cross_of(word) + i, four(0, 0, 0, 0));
 }
 
 FN void own_add(struct gsan_own *p, struct gsan_own e)
@@ -307,13 +322,14 @@ SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s, const struct sn
 	bool other = a.z != to->slot || a.w != to->start, cross = a.y & GSAN_SNAP_CROSS;
 	if (!other && !cross)
 		return;
-	u32 n = cross ? h->c.x : 0;
+	u32 n = cross ? GSAN_CROSS_SLOTS(h->c.x) : 0;
 	snap_need_cross(to, other && a.z >= n ? a.z + 1 : n);
+	struct gsan_cross *mine = cross_of(to->nslots), *its = cross_of(h->c.x);
 	/* By fours, so that eight loads are on their way at a time: one lane
 	 * does this, and latency is all it costs. */
 	ROLLED
 	for (u32 i = 0; i < n; i += 4) {
-		uint4 *p = (uint4 *)(snap_cross(to) + i), *q = (uint4 *)(snap_cross(s) + i), x[4], y[4];
+		uint4 *p = (uint4 *)(mine + i), *q = (uint4 *)(its + i), x[4], y[4];
 #pragma unroll
 		for (u32 k = 0; k < 4; k++) {
 			x[k] = load_cg(p + k);
@@ -333,8 +349,7 @@ SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s, const struct sn
 	}
 	if (!other)
 		return;
-	struct gsan_cross *p = snap_cross(to) + a.z;
-	store_cross(p, join_cross(load_cross(p), snap_summary(s)));
+	store_cross(mine + a.z, join_cross(load_cross(mine + a.z), snap_summary(s)));
 }
 
 /* Joins snapshot `id` (0: none) into the large object `to`, whose header is
@@ -360,7 +375,7 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 	join_same(to, s, &h);
 	join_others(to, s, &h);
 	/* Overwritten while it was read? */
-	if (load(&s->id) == id)
+	if (load(&s->id) == id && (!(a.y & GSAN_SNAP_CROSS) || cross_stands(c.x, id)))
 		return;
 	count(GSAN_COUNT_SNAP_LOST, 1);
 	to->flags |= GSAN_SNAP_LOST;
@@ -394,32 +409,38 @@ SLOW struct gsan_snap *snap_continue(u32 from, u32 *id)
 {
 	struct gsan_snap *s = snap_new(true, id), *f = snap_of(from);
 	uint4 a = load_cg(f), b = load_cg((char *)f + 16), c = load_cg((char *)f + 32), d = load_cg((char *)f + 48);
-	s->flags = a.y;
+	bool cross = a.y & GSAN_SNAP_CROSS;
+	s->flags = a.y & ~GSAN_SNAP_CROSS;
 	s->slot = a.z;
 	s->start = a.w;
 	/* No one thread's any more: whose it was is one of many. */
 	store_cg(&s->floor, four(b.x, 0, 0, 0));
 	u32 line = c.w ? fetch_and(&f->line, GSAN_SNAP_NUMBER) : 0;
-	store_cg(&s->nslots, four(c.x, c.y, 0, line & GSAN_SNAP_LARGE ? line : *id));
+	store_cg(&s->nslots, four(0, c.y, 0, line & GSAN_SNAP_LARGE ? line : *id));
 	s->sc = d.x;
 	s->sc_cta = d.y;
 	s->grids = d.w;
-	u32 n = 32 + (a.y & GSAN_SNAP_CROSS ? c.x : 0);
-	uint4 *p = (uint4 *)snap_own(s), *q = (uint4 *)snap_own(f);
+	if (cross)
+		snap_need_cross(s, GSAN_CROSS_SLOTS(c.x));
 	ROLLED
-	for (u32 i = 0; i < n; i += 8) {
-		uint4 x[8];
+	for (u32 part = 0; part < 1 + cross; part++) {
+		uint4 *p = part ? (uint4 *)cross_of(s->nslots) : (uint4 *)snap_own(s);
+		uint4 *q = part ? (uint4 *)cross_of(c.x) : (uint4 *)snap_own(f);
+		ROLLED
+		for (u32 i = 0; i < (part ? GSAN_CROSS_SLOTS(c.x) : 32); i += 8) {
+			uint4 x[8];
 #pragma unroll
-		for (u32 k = 0; k < 8; k++)
-			x[k] = load_cg(q + i + k);
+			for (u32 k = 0; k < 8; k++)
+				x[k] = load_cg(q + i + k);
 #pragma unroll
-		for (u32 k = 0; k < 8; k++)
-			store_cg(p + i + k, x[k]);
+			for (u32 k = 0; k < 8; k++)
+				store_cg(p + i + k, x[k]);
+		}
 	}
 	struct gsan_own first;
 	first.base = c.z; first.top = b.z; first.mask = b.w; first.pad = 0;
 	own_add(snap_own(s) + b.y, first);
-	if (load(&f->id) != from) {
+	if (load(&f->id) != from || (cross && !cross_stands(c.x, from))) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
 		s->flags |= GSAN_SNAP_LOST;
 	}
@@ -446,9 +467,9 @@ SLOW bool snap_within(struct gsan_snap *t, struct gsan_snap *s)
 	if (sa.z == slot && sa.w == start && (sa.y & GSAN_SNAP_OWN)) {
 		e = load_own(snap_own(s) + warp);
 		floor = sb.x;
-	} else if ((sa.y & GSAN_SNAP_CROSS) && slot < sc.x) {
-		struct gsan_cross c = load_cross(snap_cross(s) + slot);
-		if (CROSS_START(c) > start)
+	} else if ((sa.y & GSAN_SNAP_CROSS) && slot < GSAN_CROSS_SLOTS(sc.x)) {
+		struct gsan_cross c = load_cross(cross_of(sc.x) + slot);
+		if (CROSS_START(c) > start || !cross_stands(sc.x, sa.x))
 			return false;
 		floor = e.base = c.base;
 		e.top = CROSS_TOP(c);
