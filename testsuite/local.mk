@@ -239,6 +239,7 @@ race_tests = \
 	testsuite/race/column_second.ptx \
 	testsuite/race/column_third.ptx \
 	testsuite/race/complete_tx_relaxed.ptx \
+	testsuite/race/copied_threads.ptx \
 	testsuite/race/counter_too_early.ptx \
 	testsuite/race/cp_async_then_store_nofence.ptx \
 	testsuite/race/cp_mask_let_through.ptx \
@@ -584,6 +585,7 @@ norace_tests = \
 	testsuite/norace/byte_neighbours_shared.ptx \
 	testsuite/norace/column_between.ptx \
 	testsuite/norace/complete_tx_then_arrive.ptx \
+	testsuite/norace/copied_threads.ptx \
 	testsuite/norace/counter_of_writers.ptx \
 	testsuite/norace/cp_async_own_fence.ptx \
 	testsuite/norace/cp_async_then_store_fence.ptx \

@@ -62,7 +62,7 @@ SLOW u32 plain_again(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		load_granule(sh, r);
 	}
 	/* It stays known to be over.  One lane's read for all of them is for others to know, too. */
-	u32 over = kind < 2 ? load(&lane_of(w, lane)->over[kind & 1]) : 0;
+	u32 over = kind < 2 ? load_ca32(&lane_of(w, lane)->over[kind & 1]) : 0;
 	ROLLED
 	for (u32 tries = 0; tries < 4; tries++) {
 		u32 bad = 0, free = 0, mine = 4;
@@ -352,12 +352,168 @@ SLOW void beside_slow(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 sit
 			  (addr & ~7ull) | (u64)shared, site);
 }
 
+/* async.cuh */
+SLOW bool settled(struct gsan_warp *w, u64 r, u32 kind);
+
+/* What plain_copied makes of a granule: put the record in, 0 to 3, or NOTHING or OTHERWISE; or
+ * it depends on the operation of record `choice` - COPIED_ASKS. */
+enum { COPIED_ASKS = 8 };
+
+FN struct rec2 rec_at(const struct rec2 r[4], u32 k) { return k & 2 ? (k & 1 ? r[3] : r[2]) : (k & 1 ? r[1] : r[0]); }
+
+/* Which records are of account. */
+FN u32 live_in(const struct rec2 r[4], u32 bound)
+{
+	return (r[0].hi >= bound) | (r[1].hi >= bound) << 1 | (r[2].hi >= bound) << 2 | (r[3].hi >= bound) << 3;
+}
+
+/* Is the record a weak one of the very lane? */
+FN bool lanes_own(struct rec2 x, struct rec2 now) { return !((x.lo ^ now.lo) >> 12 | ((x.hi ^ now.hi) & 7) | (x.lo & 0xe00)); }
+
+FN u32 copied_choose(const struct gsan_warp *w, const struct rec2 r[4], struct rec2 now, u32 bound, u32 over)
+{
+	u32 kind = now.lo >> 8 & 1, want = now.lo & 255, bad = 0, older = 0, live = live_in(r, bound), free = live ^ 15;
+	bool cover = false, stands = false;
+	ROLLED
+	for (u32 m = live; m; m &= m - 1) {
+		u32 k = __ffs(m) - 1;
+		struct rec2 x = rec_at(r, k);
+		bool fits = !(x.lo & 255 & ~want), inside = !(want & ~x.lo), harm = kind || (x.lo & 0x100);
+		if (is_async(x)) {
+			if (over_hash(w, rec_of(x)) == over)
+				free |= kind && fits ? 1u << k : 0;
+			else if ((kind || (x.hi >> 3 & GSAN_ASYNC_WRITE)) && (x.lo & want))
+				return COPIED_ASKS + k;
+			continue;
+		}
+		if (lanes_own(x, now)) {
+			stands |= x.hi == now.hi && inside && (!kind || (x.lo & 0x100));
+			older |= fits && (kind || !(x.lo & 0x100)) ? 1u << k : 0;
+			harm = false;
+		}
+		bad |= harm ? x.lo : 0;
+		cover |= inside;
+	}
+	if ((bad & want) || stands)
+		return OTHERWISE;
+	if (older)
+		return __ffs(older) - 1;
+	if (!free)
+		return !kind && cover ? NOTHING : OTHERWISE;
+	u32 first = usual_place(now.lo, kind, true), pick = place_in(free, first, true);
+	return kind ? pick : spare_writes(r, pick, free, first);
+}
+
+/* The record is in at `pick`: may what stands beside it conflict? */
+FN bool copied_beside(const struct gsan_warp *w, const struct rec2 r[4], struct rec2 now, u32 bound, u32 over, u32 pick)
+{
+	u32 bad = 0;
+	ROLLED
+	for (u32 m = live_in(r, bound) & ~(1u << pick); m; m &= m - 1) {
+		struct rec2 x = rec_at(r, __ffs(m) - 1);
+		bool async = is_async(x), harm = (now.lo & 0x100) || (async ? x.hi >> 3 & GSAN_ASYNC_WRITE : x.lo & 0x100);
+		bad |= harm && !(async ? over_hash(w, rec_of(x)) == over : lanes_own(x, now)) ? x.lo : 0;
+	}
+	return bad & now.lo & 255;
+}
+
+/* Has another lane of the warp put in the same read, at this very moment? */
+FN bool copied_alike(const struct rec2 r[4], struct rec2 now)
+{
+	bool found = false;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++)
+		found |= !(((r[k].lo ^ now.lo) & 0xfffe0f00) | (r[k].hi ^ now.hi) | (now.lo & 255 & ~r[k].lo));
+	return found && !(now.lo & 0x100);
+}
+
+/* A plain access within 16 bytes, or a granule, of the block's shared memory, where copies and
+ * products come and go: the lane knows to be over what stands there, or finds that out, and no
+ * other thread's access of account does.  Both granules are on their way at once.  True if that was it. */
+SLOW bool plain_copied(struct gsan_warp *w, u32 addr, u32 size, u32 kind, u32 site, u32 over)
+{
+	uint4 a = load_ca(w), b = load_ca((const uint4 *)w + 1), c = load_ca(&w->slot);
+	u32 off = addr & SHARED_WINDOW;
+	u64 at_ = ((u64)((off >> 13) * c.y + c.x) << 13) | (off & 0x1ff8);
+	u64 *sh = at<u64>(GSAN_SHADOW_SHARED + at_ * 4), rec = (u64)a.x << 35 | (u64)b.x << 17 | sreg_laneid() << 12 | kind << 8;
+	u32 *st = at<u32>(GSAN_SITES_SHARED + at_ * 2), bound = HIGH(a.y + 1), more = (off & 7) + size;
+	struct rec2 r[4], s[4], x, y;
+	if (off >= b.w)
+		return false;
+	x.lo = (u32)rec | bytes_at(off, size);
+	y.lo = (u32)rec | (more > 8 ? bytes_at(0, more - 8) : 0);
+	x.hi = y.hi = (u32)(rec >> 32);
+	bool first = true, second = more > 8;
+	load_granule(sh, r);
+	if (second)
+		load_granule(sh + 4, s);
+	ROLLED
+	for (u32 tries = 0; tries < 6; tries++) {
+		u32 i = first ? copied_choose(w, r, x, bound, over) : NOTHING;
+		u32 k = second ? copied_choose(w, s, y, bound, over) : NOTHING;
+		if (i == OTHERWISE || k == OTHERWISE)
+			return false;
+		if (i >= COPIED_ASKS || k >= COPIED_ASKS) {
+			struct rec2 o = i >= COPIED_ASKS ? rec_at(r, i & 3) : rec_at(s, k & 3);
+			if (!settled(w, rec_of(o), kind))
+				return false;
+			over = over_hash(w, rec_of(o));
+			continue;
+		}
+		if ((first && i == NOTHING) || (second && k == NOTHING))
+			w->dropped = 1;
+		struct rec2 was = rec_at(r, i), had = rec_at(s, k);
+		u64 got = 0, found = 0;
+		first = i < NOTHING;
+		second = k < NOTHING;
+		/* The second look is on its way before the answer to the first is known. */
+		if (first)
+			got = swap(sh + i, rec_of(was), rec_of(x));
+		if (second)
+			found = swap(sh + 4 + k, rec_of(had), rec_of(y));
+		if (first)
+			load_granule(sh, r);
+		if (second)
+			load_granule(sh + 4, s);
+		bool in = first && got == rec_of(was), entered = second && found == rec_of(had), beside = false;
+		if (in) {
+			store(st + i, site_word(site, rec_of(x)));
+			beside = copied_beside(w, r, x, bound, over, i);
+		}
+		if (beside)
+			judge_all(w, sh, st, 15, rec_of(x), 4, 0, (addr & ~7u) | 1, site);
+		if (entered) {
+			store(st + 4 + k, site_word(site, rec_of(y)));
+			beside = copied_beside(w, s, y, bound, over, k);
+		}
+		if (entered && beside)
+			judge_all(w, sh + 4, st + 4, 15, rec_of(y), 4, 0, ((addr & ~7u) + 8) | 1, site);
+		/* Of lanes that read one place at one moment some are enough. */
+		first = first && !in && !copied_alike(r, x);
+		second = second && !entered && !copied_alike(s, y);
+		if (!first && !second)
+			return true;
+	}
+	return false;
+}
+
+/* What plain_copied is to know, the last operation that the lane knew to be over; 0: it is none
+ * of its. */
+FN u32 copied_over(const struct gsan_warp *w, u32 kind, u32 flags)
+{
+	bool maybe = kind < 2 && (flags & (PLAIN_SHARED | PLAIN_SAMPLE)) == PLAIN_SHARED;
+	return maybe ? load_ca32(&lane_of(w, sreg_laneid())->over[kind]) : 0;
+}
+
 /* What is not done quickly. */
 SLOW void plain_rest(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
+	u32 over = copied_over(w, kind, flags);
 	site += __gsan_site_base;
 	if (flags & PLAIN_BESIDE)
 		beside_slow(w, addr, size, kind, site, flags);
+	else if (over && plain_copied(w, (u32)addr, size, kind, site, over))
+		return;
 	else if ((flags & (PLAIN_NC | PLAIN_SAMPLE)) || !plain_again(w, addr, size, kind, site, flags))
 		plain_slow(w, addr, size, kind, site, flags);
 }
@@ -410,6 +566,9 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 			w->dropped = 1;
 	}
 	flags |= sample(w);
+	u32 over = step == 1 && size == 16 && !((u32)addr & 15) ? copied_over(w, kind, flags) : 0;
+	if (over && plain_copied(w, (u32)addr, size, kind, site + __gsan_site_base, over))
+		return;
 	ROLLED
 	for (; k < n; k += step) {
 		u64 a = k ? (addr & ~7ull) + 8 * k : addr;

@@ -187,26 +187,26 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 	return mbar_past(w, slot, index, phase, all, present(w));
 }
 
-/* Is an entry of a warp's log (clock mask upto from) a wait of `kind` by one of `lanes` that tells
- * of group `number`?  Whoever knows of a later wait of a thread knows of the first; a later
+/* Is an entry of a warp's log (clock mask upto from) a wait of one of `kinds` by one of `lanes` that
+ * tells of group `number`?  Whoever knows of a later wait of a thread knows of the first; a later
  * arrival, at another mbarrier or phase, speaks for itself.
  * (PTX ISA, cp.async.mbarrier.arrive: all prior cp.async operations) */
-FN bool tells_of(uint4 e, u32 kind, u32 lanes, u32 number)
+FN bool tells_of(uint4 e, u32 kinds, u32 lanes, u32 number)
 {
-	return e.z >> 28 == kind && (e.y & lanes) && (e.z & 0xfffffff) >= number &&
-	       ((e.w & 0xffffff) < number || kind == GSAN_WAIT_CP_MBAR);
+	return (kinds >> (e.z >> 28) & 1) && (e.y & lanes) && (e.z & 0xfffffff) >= number &&
+	       ((e.w & 0xffffff) < number || e.z >> 28 == GSAN_WAIT_CP_MBAR);
 }
 
 /* Which of the log's entries do?  They are looked at all at once; one may be overwritten by the
  * time that it is asked about. */
-FN u32 waits_for(const struct gsan_log *log, u32 kind, u32 lanes, u32 number)
+FN u32 waits_for(const struct gsan_log *log, u32 kinds, u32 lanes, u32 number)
 {
 	u32 found = 0;
 	ROLLED
-	for (u32 k = 0; k < GSAN_LOG; k += 8)
+	for (u32 k = 0; kinds && k < GSAN_LOG; k += 8)
 #pragma unroll
 		for (u32 i = 0; i < 8; i++)
-			found |= tells_of(load_cg(&log->wait[k + i]), kind, lanes, number) ? 1u << (k + i) : 0;
+			found |= tells_of(load_cg(&log->wait[k + i]), kinds, lanes, number) ? 1u << (k + i) : 0;
 	return found;
 }
 
@@ -224,25 +224,24 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 	if (now.x != start || number < now.w >> 1 || !of_chain(w, b))
 		return true;
 	/* A source is free when it has been read. */
-	u32 kind = cp ? GSAN_WAIT_CP : GSAN_WAIT_BULK, last = cp ? GSAN_WAIT_CP_MBAR : write ? GSAN_WAIT_BULK : GSAN_WAIT_READ;
+	u32 kind = cp ? GSAN_WAIT_CP : GSAN_WAIT_BULK, last = cp ? GSAN_WAIT_CP_MBAR : write ? GSAN_WAIT_BULK : GSAN_WAIT_READ, kinds = 0;
 	ROLLED
-	for (; kind <= last; kind++) {
-		bool lost = number <= (kind & 2 ? (kind & 1 ? waited.w : waited.z) : kind & 1 ? waited.y : waited.x);
-		ROLLED
-		for (u32 m = lost ? waits_for(log, kind, 1u << (who & 31), number) : 0; m; m &= m - 1) {
-			uint4 e = load_cg(&log->wait[__ffs(m) - 1]);
-			if (!tells_of(e, kind, 1u << (who & 31), number))
-				continue;
-			lost &= (e.w & 0xffffff) >= number;
-			if (kind == GSAN_WAIT_CP_MBAR ? mbar_over(w, slot, e.w >> 24, e.x, all) : event_known(w, who, e.x, all))
-				return true;
-		}
-		if (lost) {
-			count(GSAN_COUNT_ASYNC_LOST, 1);
+	for (; kind <= last; kind++)
+		kinds |= number <= (kind & 2 ? (kind & 1 ? waited.w : waited.z) : kind & 1 ? waited.y : waited.x) ? 1u << kind : 0;
+	u32 lost = kinds;
+	ROLLED
+	for (u32 m = waits_for(log, kinds, 1u << (who & 31), number); m; m &= m - 1) {
+		uint4 e = load_cg(&log->wait[__ffs(m) - 1]);
+		if (!tells_of(e, kinds, 1u << (who & 31), number))
+			continue;
+		kind = e.z >> 28;
+		lost &= (e.w & 0xffffff) < number ? ~(1u << kind) : ~0u;
+		if (kind == GSAN_WAIT_CP_MBAR ? mbar_over(w, slot, e.w >> 24, e.x, all) : event_known(w, who, e.x, all))
 			return true;
-		}
 	}
-	return false;
+	if (lost)
+		count(GSAN_COUNT_ASYNC_LOST, 1);
+	return lost;
 }
 
 /* peer.cuh */
@@ -321,9 +320,9 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 		if (now.x != start)
 			continue;
 		ROLLED
-		for (u32 m = lost ? waits_for(log, GSAN_WAIT_WGMMA, ~0u, number) : 0; m; m &= m - 1) {
+		for (u32 m = lost ? waits_for(log, 1u << GSAN_WAIT_WGMMA, ~0u, number) : 0; m; m &= m - 1) {
 			uint4 e = load_cg(&log->wait[__ffs(m) - 1]);
-			if (!tells_of(e, GSAN_WAIT_WGMMA, ~0u, number))
+			if (!tells_of(e, 1u << GSAN_WAIT_WGMMA, ~0u, number))
 				continue;
 			/* Each of its lanes waited, and any may be who told of it. */
 			if (event_known(w, warp | ANY_LANE, e.x, all == OF_WARP ? OF_LANE : all))
@@ -412,12 +411,37 @@ SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev)
 	return false;
 }
 
+/* A write behind a read by the operation `r`, which is over: does a fence lack, for who asks for
+ * one there? */
+FN bool is_unfenced(struct gsan_warp *w, u64 r, bool write, u64 where)
+{
+	return write && !(async_what(r) & GSAN_ASYNC_WRITE) && chosen(GSAN_CHOICE_async_read_fence) &&
+	       !read_fenced(w, r, where & 1 ? GSAN_PROXY_SHARED : GSAN_PROXY_GLOBAL);
+}
+
+/* What the lane accesses next is mostly of the same operation, see plain_copied. */
+FN void note_over(struct gsan_warp *w, u64 r, u32 kind)
+{
+	store_ca32(&lane_of(w, sreg_laneid())->over[kind], over_hash(w, r));
+}
+
+/* A plain access of `kind` by the calling lane, in its block's shared memory, finds an
+ * operation's record: is there nothing to say?  Then that is noted. */
+SLOW bool settled(struct gsan_warp *w, u64 r, u32 kind)
+{
+	if (GSAN_REC_SLOT(r) != w->slot || by_peer(r) || by_object(r))
+		return false;
+	if (!async_over(w, r, OF_LANE) || is_unfenced(w, r, kind & 1, 1))
+		return false;
+	note_over(w, r, kind);
+	return true;
+}
+
 /* An access of a thread finds an operation's record, see judge. */
 SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word, u64 now, u64 where, u32 site)
 {
 	bool group = GSAN_REC_KIND(now) == GSAN_KIND_WARP_READ, over = async_over(w, prev, group ? OF_WARP : OF_LANE);
-	bool unfenced = over && (now & 0x100) && !(async_what(prev) & GSAN_ASYNC_WRITE) && chosen(GSAN_CHOICE_async_read_fence) &&
-			!read_fenced(w, prev, where & 1 ? GSAN_PROXY_SHARED : GSAN_PROXY_GLOBAL);
+	bool unfenced = over && is_unfenced(w, prev, now & 0x100, where);
 	bool aliases = over && by_multimem(prev) && ((now & 0x100) || (prev & ASYNC_WRITES)) &&
 		       !alias_fenced(w, (u64)clock_of(prev) << 35 | (prev & 0x7fffffull << 12), end_of(w, (u64)clock_of(prev) << 35 | (prev & 0x7fffffull << 12)));
 	/* What nobody can be in the way of any more, or what this write stands for. */
@@ -425,11 +449,9 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 	if (over && (covered || over_for_all(w, prev, where & 1)))
 		swap(sh + i, prev, 0ull);
 	if (over && !unfenced && !aliases) {
-		/* What the lane accesses next is mostly of the same copy, see plain_again. */
 		u32 kind = GSAN_REC_KIND(now);
-		if (kind < 2 && GSAN_REC_SLOT(prev) == w->slot && !by_multimem(prev) && !by_object(prev)) {
-			store(&lane_of(w, sreg_laneid())->over[kind], over_hash(w, prev));
-		}
+		if (kind < 2 && GSAN_REC_SLOT(prev) == w->slot && !by_multimem(prev) && !by_object(prev))
+			note_over(w, prev, kind);
 		return;
 	}
 	if (!over && (where & 1) && behind_product(w, sh, prev))

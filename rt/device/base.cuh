@@ -28,6 +28,8 @@ typedef unsigned long long u64;
 #define plain_slow      __gsan_v1_plain_slow
 #define plain_again     __gsan_v1_plain_again
 #define plain_rest      __gsan_v1_plain_rest
+#define plain_copied    __gsan_v1_plain_copied
+#define settled         __gsan_v1_settled
 #define plain_one       __gsan_v1_plain_one
 #define plain_piece     __gsan_v1_plain_piece
 #define plain_wide      __gsan_v1_plain_wide

@@ -81,11 +81,12 @@ SLOW void line_open(struct gsan_warp *w, u64 *sh);
 
 FN bool is_async(struct rec2 r) { return (r.lo & 0xf00) == GSAN_KIND_ASYNC << 8; }
 
-/* An operation's record `r`, and the block: 32 bits, which another is not likely to have. */
+/* An operation's record `r`, and the block, in 32 bits, which another is not likely to have:
+ * phases of the block's mbarriers differ for certain, as long as there are few. */
 FN u32 over_hash(const struct gsan_warp *w, u64 r)
 {
-	u64 h = ((r >> 8) * 0x9e3779b97f4a7c15ull ^ w->start) * 0xff51afd7ed558ccdull;
-	return (u32)(h >> 32) | 1;
+	u32 h = ((u32)r >> 8) * 0x9e3779b1u + (u32)(r >> 32);
+	return ((h ^ h >> 15) * 0x85ebca77u ^ w->start * 0xc2b2ae3du) | 1;
 }
 
 /* Is it that operation's, known to be over? */

@@ -8,6 +8,7 @@
 #define async_range     __gsan_v1_async_range
 #define async_all       __gsan_v1_async_all
 #define granule_look    __gsan_v1_granule_look
+#define status_under    __gsan_v1_status_under
 
 #define ISSUE_SHARED    1u
 #define ISSUE_THREAD    4u      /* it is the thread's own access, to a peer's memory */
@@ -22,6 +23,9 @@ SLOW bool any_fence(struct gsan_warp *w, u32 space);
 SLOW u32 map_status(struct gsan_warp *w, const u64 *sh, u64 prev, u32 end);
 
 enum status { STATUS_GONE, STATUS_FINE, STATUS_BAD };
+
+/* Is it asked of all lanes of the warp, to say if there is nothing to tell of any?  (status_of) */
+FN bool of_any_lane(u64 prev) { return !(prev & 255); }
 
 /* What stands between record `prev` and the operation that the calling lane issues:
  * STATUS_* | kind << 8 | why << 16, without regard to whether they conflict. */
@@ -129,11 +133,12 @@ struct issue {
 	 * was found of the last four. */
 	u32 val[4];
 	u64 key[4];
-	/* The last granule that was looked at with nothing to tell of it, and its answer:
-	 * neighbours are mostly alike. */
+	/* The last granule that was looked at with nothing to tell of it, whichever lanes of their
+	 * warps its weak accesses were by, and its answer: neighbours are mostly alike. */
 	uint4 a, c;
 	u64 now;
 	u32 look;
+	bool single;            /* what was found of a weak access holds for that lane alone */
 	/* What all who walk a posted copy found, and for which of its sides; or NULL. */
 	struct gsan_post *post;
 	u32 side;
@@ -159,26 +164,22 @@ FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32
 	x->owner = flags & ISSUE_SHARED ? owner_of(w, slot) : 0;
 	x->key[0] = x->key[1] = x->key[2] = x->key[3] = 0;
 	x->now = 0;
+	x->single = false;
 	x->post = 0;
 	x->side = 0;
 	x->products = 0;
 	x->whose = 0;
 }
 
-/* What issue_status says of record `prev`. */
-FN u32 status_of(struct issue *x, u64 *sh, u64 prev, u64 now)
+/* What issue_status says of record `prev`, under a key of its own. */
+SLOW u32 status_under(struct issue *x, u64 id, u64 *sh, u64 prev, u64 now)
 {
-	u64 id = prev & ~255ull;
-	ROLLED
-	for (u32 k = 0; k < 4; k++)
-		if (x->key[k] == id)
-			return x->val[k];
 	x->key[3] = x->key[2]; x->key[2] = x->key[1]; x->key[1] = x->key[0];
 	x->val[3] = x->val[2]; x->val[2] = x->val[1]; x->val[1] = x->val[0];
 	x->key[0] = id;
 	if (!x->post)
 		return x->val[0] = issue_status(x->w, sh, prev, now, x->flags);
-	void *said = x->post->said + ((u32)(id >> 12) * 2654435761u + x->side >> 20) % GSAN_SAID;
+	void *said = x->post->said + ((u32)(id >> 12 ^ id << 8) * 2654435761u + x->side >> 20) % GSAN_SAID;
 	u64 key = id | (x->side + 1);
 	uint4 v = load_ca(said);        /* key val */
 	if (((u64)v.y << 32 | v.x) == key)
@@ -186,6 +187,39 @@ FN u32 status_of(struct issue *x, u64 *sh, u64 prev, u64 now)
 	x->val[0] = issue_status(x->w, sh, prev, now, x->flags);
 	store_ca(said, four((u32)key, (u32)(key >> 32), x->val[0], 0));
 	return x->val[0];
+}
+
+/* The key of a weak access by whichever lane of its warp, at its clock. */
+#define ID_ANY_LANE     128u
+FN u64 id_any_lane(u64 prev) { return (prev & ~(31ull << 12 | 255)) | ID_ANY_LANE; }
+
+FN bool status_found(struct issue *x, u64 id, u32 *v)
+{
+	bool found = false;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++) {
+		*v = x->key[k] == id ? x->val[k] : *v;
+		found |= x->key[k] == id;
+	}
+	return found;
+}
+
+/* What issue_status says of it.  The lanes of a warp read neighbouring granules and have mostly
+ * the same behind them: of a weak access is asked first whether all of its warp up to its
+ * clock is known, and fenced, which holds for each. */
+FN u32 status_of(struct issue *x, u64 *sh, u64 prev, u64 now)
+{
+	u32 v = 0;
+	bool weak = GSAN_REC_KIND(prev) < 2 && !(x->flags & ~(ISSUE_SHARED | ISSUE_PROXY)) &&
+		    !((prev & 0x100) && chosen(GSAN_CHOICE_proxy_war));
+	u64 id = weak ? id_any_lane(prev) : prev & ~255ull;
+	if (!status_found(x, id, &v))
+		v = status_under(x, id, sh, weak ? (prev & ~0xfffull) | GSAN_KIND_WARP_READ << 8 : prev, now);
+	if (!weak || (v & 255) != STATUS_BAD)
+		return v;
+	x->single = true;
+	id = prev & ~255ull;
+	return status_found(x, id, &v) ? v : status_under(x, id, sh, prev, now);
 }
 
 /* A granule on its way. */
@@ -214,6 +248,10 @@ FN bool same_or_gone(uint4 v, uint4 old)
 	return (!(v.x | v.y) || (v.x == old.x && v.y == old.y)) && (!(v.z | v.w) || (v.z == old.z && v.w == old.w));
 }
 
+/* Records as they are whichever lane's they are, if they are weak accesses'. */
+FN u32 any_lane(u32 lo, u32 hi) { return lo & 0xe00 || hi >= HIGH(GSAN_ASYNC_CLOCK) ? lo : lo & ~0x1f000u; }
+FN uint4 any_lanes(uint4 v) { return four(any_lane(v.x, v.y), v.y, any_lane(v.z, v.w), v.w); }
+
 FN u64 record_in(const struct granule *g, u32 k)
 {
 	return k & 2 ? (k & 1 ? (u64)g->c.w << 32 | g->c.z : (u64)g->c.y << 32 | g->c.x) :
@@ -234,6 +272,7 @@ SLOW u32 granule_look(struct issue *x, const struct granule *g)
 	}
 	/* At once: records may be displaced at any time. */
 	uint4 words = load_cg(g->st);
+	x->single = false;
 	ROLLED
 	for (u32 k = 0; k < 4; k++) {
 		u64 prev = record_in(g, k);
@@ -273,10 +312,10 @@ SLOW u32 granule_look(struct issue *x, const struct granule *g)
 		}
 	}
 	u32 look = free | old_ones << 4 | spare << 8 | (in ? LOOK_DONE : 0);
-	if (!told) {
+	if (!told && !x->single) {
 		x->now = now;
-		x->a = g->a;
-		x->c = g->c;
+		x->a = any_lanes(g->a);
+		x->c = any_lanes(g->c);
 		x->look = look;
 	}
 	return look;
@@ -285,7 +324,7 @@ SLOW u32 granule_look(struct issue *x, const struct granule *g)
 /* The same, mostly without a look at each record. */
 FN u32 granule_seen(struct issue *x, const struct granule *g)
 {
-	bool alike = g->pick == 4 && x->now == g->now && same4(x->a, g->a) && same4(x->c, g->c);
+	bool alike = g->pick == 4 && x->now == g->now && same4(x->a, any_lanes(g->a)) && same4(x->c, any_lanes(g->c));
 	return alike ? x->look : granule_look(x, g);
 }
 
@@ -315,16 +354,27 @@ FN u32 granule_pick(struct issue *x, const struct granule *g, u32 look)
 	return place_in(free, first_place(g->now), x->flags & ISSUE_SHARED);
 }
 
-/* Its record has taken the place of `pick`. */
+/* Its record has taken the place of `pick`; others that it stands for are only in the way. */
 FN void granule_in(struct issue *x, struct granule *g, u32 look, u32 pick)
 {
 	g->pick = pick;
 	store(g->st + pick, site_word(x->site, g->now));
-	/* Others that it stands for are only in the way. */
 	ROLLED
 	for (u32 m = look >> 4 & 15 & ~(1u << pick); m; m &= m - 1)
 		swap(g->sh + (__ffs(m) - 1), record_in(g, __ffs(m) - 1), 0ull);
 	record_now(g, pick, g->now);
+}
+
+/* The same where it was guessed: is what stands there now, `a` and `c`, as in the last granule?
+ * If not, `g` goes on having what was guessed, and is looked at for that. */
+FN bool granule_guessed(struct issue *x, struct granule *g, u32 pick, uint4 a, uint4 c)
+{
+	record_now(g, pick, g->now);
+	bool alike = same_or_gone(any_lanes(a), g->a) && same_or_gone(any_lanes(c), g->c);
+	g->a = alike ? a : g->a;
+	g->c = alike ? c : g->c;
+	granule_in(x, g, alike ? x->look : 0, pick);
+	return alike;
 }
 
 /* Where the records of a granule are.  False: nowhere. */
@@ -381,14 +431,10 @@ SLOW void async_range(struct issue *x, u32 group, u64 addr, u32 bytes)
 				found = swap(h.sh + to, had = record_in(&h, to), h.now);
 			u64 *p = at < 4 ? g.sh : h.sh, *q = to < 4 ? h.sh : p;
 			uint4 pa = load_cg(p), pc = load_cg(p + 2), qa = load_cg(q), qc = load_cg(q + 2);
-			if (at < 4 && got == was) {
-				granule_in(x, &g, x->look, at);
-				first = !(same_or_gone(pa, g.a) && same_or_gone(pc, g.c));
-			}
-			if (to < 4 && found == had) {
-				granule_in(x, &h, x->look, to);
-				second = !(same_or_gone(qa, h.a) && same_or_gone(qc, h.c));
-			}
+			if (at < 4 && got == was)
+				first = !granule_guessed(x, &g, at, pa, pc);
+			if (to < 4 && found == had)
+				second = !granule_guessed(x, &h, to, qa, qc);
 		}
 		meet_all(group);
 		ROLLED

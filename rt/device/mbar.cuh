@@ -593,11 +593,11 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 		for (u32 k = 0; k < 4; k++)
 			id[k] = __shfl_sync(group, id[k], __ffs(group) - 1);
 	}
-	/* What it accesses next is mostly what they brought, see plain_again and line_status. */
+	/* What it accesses next is mostly what they brought, see plain_copied and line_status. */
 	if (id[3] && (u32)(place >> 32) == w->slot) {
 		struct gsan_lane *l = lane_of(w, lane);
-		store(&l->over[0], id[3]);
-		store(&l->over[1], id[3]);
+		store_ca32(&l->over[0], id[3]);
+		store_ca32(&l->over[1], id[3]);
 		store_ca32(&l->fine, id[3]);
 	}
 	bool whole = one && agreed(group, group == load(&w->live));

@@ -50,8 +50,12 @@ SLOW bool fence_reaches(struct gsan_warp *w, u64 prev, u32 end, u32 space)
 				oldest = e.x;
 			if (e.x < clock || !(e.z & space) || (half && !(half & GSAN_PROXY_RELEASE && acquired_half(w, space))))
 				continue;
+			/* Of a whole warp at once, mostly. */
+			u64 all = (u64)e.x << 35 | (prev & (0x3ffffull << 17)) | GSAN_KIND_WARP_READ << 8;
+			if (!~(e.y & need) && lane_knows(w, all, true, end))
+				need = 0;
 			ROLLED
-			for (u32 m = e.y & need; m; m &= m - 1) {
+			for (u32 m = of_any_lane(prev) ? 0 : e.y & need; m; m &= m - 1) {
 				u64 rec = (u64)e.x << 35 | (prev & (0x3ffffull << 17)) | (u64)(__ffs(m) - 1) << 12;
 				if (lane_knows(w, rec, true, end))
 					need &= ~(m & (0 - m));
@@ -149,6 +153,8 @@ SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spa
 	bool own = fence_reaches(w, prev, end, space), here = same || space == GSAN_PROXY_SHARED;
 	if (own && here)
 		return STATUS_FINE;
+	if (of_any_lane(prev))
+		return STATUS_BAD;
 	bool knew = fence_knew(w, prev, same, end, space);
 	if (here) {
 		if (chosen(GSAN_CHOICE_proxy_fence) && (knew || other_fence(w, space)))
