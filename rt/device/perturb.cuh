@@ -25,6 +25,6 @@ SLOW void hold_up(struct gsan_warp *w)
 
 FN void perturb(struct gsan_warp *w)
 {
-	if (load(&w->special) & GSAN_SPECIAL_HELD_UP)
+	if (load_ca32(&w->special) & GSAN_SPECIAL_HELD_UP)
 		hold_up(w);
 }

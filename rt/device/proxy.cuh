@@ -198,38 +198,50 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 		return;
 	struct gsan_warp *w = WARP(ctx);
 	u32 group = of_kind(what), lane = sreg_laneid(), lead = __ffs(group) - 1;
-	u32 mine = __shfl_sync(group, load(&w->m_refs), lead), all = group;
+	/* All that is needed, in one go; none of the group is behind any more. */
+	uint4 now = load_ca(w), me = load_ca(&w->id), ours = load_cg(&w->refs);         /* clock floor wfloor; id start */
+	struct gsan_log *log = log_of(me.x << 5);
+	struct gsan_block *b = own_block(w);
+	uint4 wgmma = load_cg(&log->wgmma_start), whole = load_cg(&b->refs);            /* start group waited */
+	u32 upto = load(&log->wgmma_seen), n = load(&log->fences), clock = load(&w->clock);
+	u32 refs = load(&w->m_refs), state = load(&w->state), live = load(&w->live);
+	u32 mine = __shfl_sync(group, refs, lead), all = group;
+	uint4 own = four(0, 0, 0, 0), first;
 	/* Lanes that know more than the first, or less, would each have to say what. */
 	if (mine & group) {
-		uint4 r = mine >> lane & 1 ? load_cg(&lane_of(w, lane)->refs) : four(0, 0, 0, 0), first;
-		first.x = __shfl_sync(group, r.x, lead);
-		first.y = __shfl_sync(group, r.y, lead);
-		first.z = __shfl_sync(group, r.z, lead);
-		first.w = __shfl_sync(group, r.w, lead);
-		all = __ballot_sync(group, same4(r, first));
+		own = mine >> lane & 1 ? load_cg(&lane_of(w, lane)->refs) : own;
+		first.x = __shfl_sync(group, own.x, lead);
+		first.y = __shfl_sync(group, own.y, lead);
+		first.z = __shfl_sync(group, own.z, lead);
+		first.w = __shfl_sync(group, own.w, lead);
+		all = __ballot_sync(group, same4(own, first));
 	}
 	if (lane == lead) {
-		struct gsan_log *log = log_of(w->id << 5);
-		u32 state = load(&w->state);
 		/* wgmma_read_retire=off: what was waited for is over now. */
-		u32 upto = load(&log->wgmma_seen), from = load(&log->wgmma_waited);
-		if ((what & GSAN_PROXY_SHARED) && !(what & PROXY_HALVES) && log->wgmma_start == w->start && upto > from) {
-			wait_noted(w, group, GSAN_WAIT_WGMMA, from, upto, load(&w->clock), 0);
+		if ((what & GSAN_PROXY_SHARED) && !(what & PROXY_HALVES) && wgmma.x == me.y && upto > wgmma.z) {
+			wait_noted(w, group, GSAN_WAIT_WGMMA, wgmma.z, upto, clock, 0);
 			store(&log->wgmma_waited, upto);
 		}
-		bool split = ring_begin(w, group);
-		u32 clock = ring_clock(w, split), n = load(&log->fences);
+		bool split = group != live;
+		if (split) {
+			take_lock(&w->lock);
+			n = load(&log->fences);
+			clock = tick_split(w);
+		} else {
+			store_ca32(&w->clock, clock + 1);
+		}
 		store_cg(&log->fence[n % GSAN_LOG], four(clock, group, what, 0));
 		u32 at = n % GSAN_LOG_KNEW;
 		store(&log->knew[at].mask, 0);
-		store_cg(&log->knew[at].floor, four(w->floor, w->wfloor, 0, 0));
-		copy_refs(&log->knew[at].refs[0], &lane_of(w, lane)->refs, mine >> lane & 1);
-		copy_refs(&log->knew[at].refs[1], &w->refs, state & GSAN_WARP_REFS);
-		copy_refs(&log->knew[at].refs[2], &own_block(w)->refs, state & GSAN_WARP_BLOCK_REFS);
+		store_cg(&log->knew[at].floor, four(now.y, now.z, 0, 0));
+		store_cg(&log->knew[at].refs[0], own);
+		store_cg(&log->knew[at].refs[1], state & GSAN_WARP_REFS ? ours : four(0, 0, 0, 0));
+		store_cg(&log->knew[at].refs[2], state & GSAN_WARP_BLOCK_REFS ? whole : four(0, 0, 0, 0));
 		fence();
 		store_cg(&log->knew[at], four(all, clock, what, 0));
 		store(&log->fences, n + 1);
-		ring_end(w, split);
+		if (split)
+			unlock(&w->lock);
 	}
 	meet(group);
 }

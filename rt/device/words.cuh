@@ -444,9 +444,11 @@ SLOW void acquire(struct gsan_warp *w, u32 id)
  * finding. */
 SLOW void miss(struct gsan_warp *w, u32 id)
 {
+	if (!id)
+		return;
 	struct gsan_block *b = block_of(w->slot);
 	uint4 v = load_cg(&b->missed);
-	if (!id || id == v.x || id == v.y || id == v.z || id == v.w)
+	if (id == v.x || id == v.y || id == v.z || id == v.w)
 		return;
 	ONE_BY_ONE(
 		take_lock(&b->lock);
