@@ -459,8 +459,8 @@ struct gsan_root {
 	uint64_t warps;         /* struct gsan_warp[nslots * 32] */
 	uint64_t lanes;         /* struct gsan_lane[nslots * 1024] */
 	uint64_t history;       /* struct gsan_tenant[nslots * GSAN_HISTORY] */
-	uint64_t knows;         /* small snapshots: nknows objects of 64 bytes */
-	uint64_t snaps;         /* large snapshots: nsnaps objects */
+	uint64_t knows;         /* small snapshots: nknows objects of 64 bytes, a power of two */
+	uint64_t snaps;         /* large snapshots: nsnaps objects, likewise */
 	uint64_t crosses;       /* what such know of other blocks: ncrosses objects of cross_bytes bytes */
 	uint64_t words;         /* struct gsan_word[nwords], a power of two */
 	uint64_t launches;      /* struct gsan_launch[GSAN_LAUNCHES] */

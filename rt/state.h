@@ -216,6 +216,9 @@ struct gsan_snap {
                                            whoever has it is silent */
 #define GSAN_SNAP_FENCE         8u      /* the order of fence.sc of gpu scope says it all */
 #define GSAN_SNAP_FIRST         16u     /* asks snap_take for the first of a line */
+/* Of a large one: entries of own that count, its block's warps. */
+#define GSAN_SNAP_ROWS_SHIFT    8
+#define GSAN_SNAP_ROWS(flags)   ((flags) >> GSAN_SNAP_ROWS_SHIFT & 63)
 
 #define GSAN_CROSS_SLOTS(n)     ((n) & 0x3fff)
 #define GSAN_CROSS_SHIFT        14

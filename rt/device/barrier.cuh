@@ -91,6 +91,18 @@ SLOW void bring_one(struct gsan_warp *w, struct gsan_bar *bar, u32 p, u32 id)
 	bar->pending[p][0] = joined;
 }
 
+/* Does one of the snapshots of list `r`?  Mostly none: what comes of that has not to be brought. */
+SLOW bool list_matters(const struct gsan_warp *w, const struct gsan_refs *list)
+{
+	u32 number = own_block(w)->launch_number;
+	uint4 r = load_cg(list);
+	bool any = false;
+	ROLLED
+	for (; r.x && !any; r = four(r.y, r.z, r.w, 0))
+		any = snap_matters(w, r.x) || load(&snap_of(r.x)->grids) == number;
+	return any;
+}
+
 /* The calling lane brings what it, or `ours` its warp, acquired. */
 SLOW void bring_private(struct gsan_warp *w, struct gsan_bar *bar, u32 p, bool mine, bool ours)
 {
@@ -123,54 +135,91 @@ FN void bar_mixed(struct gsan_block *b, struct gsan_bar *bar)
 	count(GSAN_COUNT_BAR_MIXED, 1);
 }
 
-/* One snapshot, that of `lanes`, comes to a barrier with a count.  Returns the generation.
+/* `lanes` of the warp come to the use under way of a barrier with a count, for which
+ * snapshot `id` is being made (0: they are the first); block's lock held.
  *
  * Threads come here before they come to the barrier itself, so that two who are on their
  * way at one moment may get there in another order.  That changes nothing while all of
  * them belong to one use: they name the same count, and only who knows that the last use
  * is over, which nobody does before somebody left, comes to the next. */
+FN void bar_came(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 lanes, u32 need)
+{
+	struct gsan_block *b = own_block(w);
+	u32 *came = bar->came + (w->id & 31), were = load(came);
+	if (load(&bar->left) != bar->gen || (were & lanes) || (id && bar->need != need))
+		bar_mixed(b, bar);
+	bar->need = need;
+	store(came, were | lanes);
+	b->used_bars |= 1u << (bar - b->bar);
+}
+
+/* One snapshot, that of `lanes`, comes.  Returns the generation. */
 SLOW u32 arrive_one(struct gsan_warp *w, struct gsan_bar *bar, u32 snap, u32 lanes, u32 need)
 {
 	struct gsan_block *b = block_of(w->slot);
 	take_lock(&b->lock);
-	u32 id = bar->builder, gen = bar->gen, *came = bar->came + (w->id & 31);
-	if (load(&bar->left) != gen || (load(came) & lanes) || (id && bar->need != need))
-		bar_mixed(b, bar);
-	bar->need = need;
-	store(came, load(came) | lanes);
+	u32 id = bar->builder, gen = bar->gen;
+	bar_came(w, bar, id, lanes, need);
 	if (!id) {
 		snap_begin(w, &id, w->floor);
 		bar->builder = id;
-		b->used_bars |= 1u << (bar - b->bar);
 	}
 	snap_join(snap_of(id), snap);
 	unlock(&b->lock);
 	return gen;
 }
 
-/* `n` threads have come, the first of them to use `first`; the last ones publish what
- * all of them brought. */
+/* `n` threads have come; the last ones publish what all of them brought.  Lock held. */
+FN void bar_count(struct gsan_bar *bar, u32 n, u32 need)
+{
+	u32 all = bar->arrived + n, id = bar->builder, gen = bar->gen;
+	bar->arrived = all >= need ? 0 : all;
+	if (all < need)
+		return;
+	snap_publish(snap_of(id), id);
+	bar->result[gen & 3] = id;
+	bar->result_gen[gen & 3] = gen;
+	bar->gen = gen + 1;
+	bar->builder = 0;
+	ROLLED
+	for (u32 k = 0; k < 32; k++)
+		store(bar->came + k, 0);
+}
+
+/* They came to use `first`. */
 SLOW void arrive_count(struct gsan_warp *w, struct gsan_bar *bar, u32 n, u32 need, u32 first)
 {
 	struct gsan_block *b = block_of(w->slot);
 	take_lock(&b->lock);
-	u32 all = bar->arrived + n, id = bar->builder, gen = bar->gen;
-	if (gen != first) {
+	if (bar->gen != first) {
 		bar_mixed(b, bar);
-		all = 0;
-	}
-	bar->arrived = all >= need ? 0 : all;
-	if (all >= need) {
-		snap_publish(snap_of(id), id);
-		bar->result[gen & 3] = id;
-		bar->result_gen[gen & 3] = gen;
-		bar->gen = gen + 1;
-		bar->builder = 0;
-		ROLLED
-		for (u32 k = 0; k < 32; k++)
-			store(bar->came + k, 0);
+		bar->arrived = 0;
+	} else {
+		bar_count(bar, n, need);
 	}
 	unlock(&b->lock);
+}
+
+/* All of that by 32 lanes that know the same; false: it is not as simple. */
+SLOW bool arrive_warp(struct gsan_warp *w, struct gsan_bar *bar, u32 need, u32 top, u32 *gen)
+{
+	struct brought x;
+	struct gsan_block *b = own_block(w);
+	u32 before = load(&bar->builder), lane = sreg_laneid();
+	if (!warp_brings(w, top, &x))
+		return false;
+	if (!lane)
+		take_lock(&b->lock);
+	meet_all(~0u);
+	before = warp_adds(w, &bar->builder, before, &x);
+	if (!lane) {
+		*gen = bar->gen;
+		bar_came(w, bar, before, ~0u, need);
+		bar_count(bar, 32, need);
+		unlock(&b->lock);
+	}
+	meet_all(~0u);
+	return true;
 }
 
 /* A barrier with a count: the snapshots of all who arrive are joined; who
@@ -179,15 +228,15 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 {
 	u32 group = of_kind((u32)(u64)bar ^ count << 20), lane = sreg_laneid(), bit = 1u << lane, gen = 0;
 	bool leader = lane == __ffs(group) - 1;
-	bool whole = agreed(group, !((load(&w->m_refs) | load(&w->m_own)) & group));
-	u32 need = (count + 31) & ~31u, n = group == load(&w->live) ? 32 : __popc(group);
-	u32 top = tick(w, group == load(&w->live));
-	ONE_BY_ONE(
-		if (!whole || leader)
-			gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0, 0), whole ? group : bit, need);
+	bool whole = agreed(group, !((load(&w->m_refs) | load(&w->m_own)) & group)), all = group == load(&w->live);
+	u32 need = (count + 31) & ~31u, n = all ? 32 : __popc(group);
+	u32 top = tick(w, all);
+	bool entered = whole && group == ~0u && arrive_warp(w, bar, need, highest(group, top), &gen);
+	BY_THESE(entered ? 0 : one_or_all(group, whole),
+		gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0, 0), whole ? group : bit, need);
 	);
 	meet(group);
-	if (leader)
+	if (leader && !entered)
 		arrive_count(w, bar, n, need, gen);
 	gen = __shfl_sync(group, gen, __ffs(group) - 1);
 	return gen & 0x7fffffff;
@@ -196,19 +245,22 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 /* By the lanes that are together, where the quick way is not open. */
 SLOW u32 arrive_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id)
 {
-	struct gsan_block *b = block_of(w->slot);
+	struct gsan_block *b = own_block(w);
 	u32 group = together(), lane = sreg_laneid(), refs = load(&w->m_refs), state = load(&w->state);
 	u32 p = load(&w->turns[id]) >> lane & 1;
-	bool leader = lane == __ffs(group) - 1, ours = leader && ((state & GSAN_WARP_REFS) || w->sc || ((state & GSAN_WARP_OVER) && !load(&b->over)));
+	bool leader = lane == __ffs(group) - 1, more = leader && (state & GSAN_WARP_REFS), own = refs >> lane & 1;
+	/* Each asks about one list. */
+	struct gsan_lane *l = lane_of(w, lane);
+	u32 sc = own ? l->sc : 0, ours = leader && (w->sc || ((state & GSAN_WARP_OVER) && !load(&b->over)));
 	if (leader)
 		bring_clock(w, bar, p, group == load(&w->live));
 	if (leader && id)
 		fetch_or(&b->full_bars, 1u << id);
-	if ((refs & group) | __ballot_sync(group, ours))
-		ONE_BY_ONE(
-			if (ours || (refs >> lane & 1))
-				bring_private(w, bar, p, refs >> lane & 1, ours && (state & GSAN_WARP_REFS));
-		);
+	if (own)
+		ours |= sc || list_matters(w, &l->refs);
+	if (more)
+		ours |= list_matters(w, &w->refs);
+	BY_THESE(__ballot_sync(group, ours), bring_private(w, bar, p, own, more););
 	return FULL_BARRIER | p;
 }
 

@@ -52,6 +52,8 @@ typedef unsigned long long u64;
 #define arrive_one      __gsan_v1_arrive_one
 #define arrive_full     __gsan_v1_arrive_full
 #define arrive_count    __gsan_v1_arrive_count
+#define arrive_warp     __gsan_v1_arrive_warp
+#define list_matters    __gsan_v1_list_matters
 #define leave_full      __gsan_v1_leave_full
 #define strong_granules __gsan_v1_strong_granules
 #define acquire         __gsan_v1_acquire
@@ -306,13 +308,19 @@ SLOW void take_lock(u32 *lock)
  * gives up where a kernel and all it calls need more.  So functions that call
  * others return early instead of nesting, and call with nothing to do rather
  * than not call. */
-#define ONE_BY_ONE(...) do { \
-	u32 todo_ = together(); \
+#define ONE_BY_ONE(...) BY_THESE(together(), __VA_ARGS__)
+
+/* Only `lanes` of them, as all know. */
+#define BY_THESE(lanes, ...) do { \
+	u32 todo_ = (lanes); \
 	ROLLED for (; todo_; todo_ &= todo_ - 1) \
 		if (sreg_laneid() == __ffs(todo_) - 1) { \
 			__VA_ARGS__ \
 		} \
 } while (0)
+
+/* The first of `group`, or all of it, as `one` says. */
+FN u32 one_or_all(u32 group, bool one) { return one ? group & (0 - group) : group; }
 
 /* What of a shared address is the offset: a block of a cluster may see its own shared
  * memory where its peers do. */

@@ -15,6 +15,7 @@
 #include "rt/device/base.cuh"
 #include "rt/device/order.cuh"
 #include "rt/device/snap.cuh"
+#include "rt/device/bring.cuh"
 #include "rt/device/value.cuh"
 #include "rt/device/report.cuh"
 #include "rt/device/perturb.cuh"

@@ -23,10 +23,9 @@ FN struct gsan_cross cross_make(u32 start, u32 base, u32 warp, u32 top, u32 mask
 
 FN struct gsan_snap *snap_of(u32 id)
 {
-	u32 n = id & GSAN_SNAP_NUMBER;
-	if (id & GSAN_SNAP_LARGE)
-		return at<struct gsan_snap>(ROOT(snaps) + (u64)(n % ROOT(nsnaps)) * GSAN_LARGE_BYTES);
-	return at<struct gsan_snap>(ROOT(knows) + (u64)(n % ROOT(nknows)) * GSAN_SMALL_BYTES);
+	bool large = id & GSAN_SNAP_LARGE;
+	u32 n = large ? ROOT(nsnaps) : ROOT(nknows), bytes = large ? GSAN_LARGE_BYTES : GSAN_SMALL_BYTES;
+	return at<struct gsan_snap>((large ? ROOT(snaps) : ROOT(knows)) + (u64)(id & GSAN_SNAP_NUMBER & (n - 1)) * bytes);
 }
 
 FN struct gsan_own *snap_own(struct gsan_snap *s) { return (struct gsan_own *)((char *)s + 64); }
@@ -50,14 +49,19 @@ FN struct gsan_snap *snap_new(bool large, u32 *id)
 	return s;
 }
 
-/* Unless the ring came round meanwhile, and then it is lost. */
-FN void snap_publish(struct gsan_snap *s, u32 id)
+/* Unless the ring came round meanwhile, and then it is lost.  Behind it, a fence. */
+FN void snap_show(struct gsan_snap *s, u32 id)
 {
 	if ((s->flags & GSAN_SNAP_CROSS) && !cross_stands(s->nslots, id))
 		s->flags |= GSAN_SNAP_LOST;
 	fence();
 	if (load(&s->maker) == id)
 		store(&s->id, id);
+}
+
+FN void snap_publish(struct gsan_snap *s, u32 id)
+{
+	snap_show(s, id);
 	fence();
 }
 
@@ -81,10 +85,18 @@ FN struct gsan_own load_own(const struct gsan_own *p) { return own_in(load_cg(p)
 FN void store_own(struct gsan_own *p, struct gsan_own e) { store_cg(p, four(e.base, e.top, e.mask, 0)); }
 FN void store_cross(struct gsan_cross *p, struct gsan_cross e) { store_cg(p, four(e.start, e.base, e.top, e.mask)); }
 
+/* Says entry `e` nothing that `was` does not? */
+FN bool own_within(struct gsan_own e, struct gsan_own was)
+{
+	return e.base <= was.base && (!e.mask || e.top <= was.base || (e.top <= was.top && !(e.mask & ~was.mask)));
+}
+
 /* The union of what two entries know; where it has no exact form, rounded
  * towards knowing more, and counted. */
 SLOW struct gsan_own join_own(struct gsan_own a, struct gsan_own b)
 {
+	if (own_within(a, b))
+		return b;
 	if (b.base > a.base)
 		a.base = b.base;
 	if (b.top <= a.base || !b.mask)
@@ -174,7 +186,7 @@ SLOW struct gsan_cross snap_summary(struct gsan_snap *s)
 	}
 	if (flags & GSAN_SNAP_OWN)
 		ROLLED
-		for (u32 w = 0; w < 32; w++) {
+		for (u32 w = 0; w < GSAN_SNAP_ROWS(flags); w++) {
 			struct gsan_own e = load_own(snap_own(s) + w);
 			if (e.base <= floor && (!e.mask || e.top <= floor))
 				continue;
@@ -253,61 +265,49 @@ FN void own_add(struct gsan_own *p, struct gsan_own e)
 	store_own(p, join_own(load_own(p), e));
 }
 
-/* Warps of a block, as long as it is there. */
-FN u32 warps_of(u32 slot, u32 start)
-{
-	uint4 v = load_cg(&block_of(slot)->start);      /* start base shared_limit ntid */
-	return v.x == start ? (v.w + 31) >> 5 : 32;
-}
-
-FN void load_rows(uint4 *to, const struct gsan_own *from)
-{
-#pragma unroll
-	for (u32 k = 0; k < 8; k++)
-		to[k] = load_cg(from + k);
-}
-
 /* The header of a snapshot. */
 struct snap_head { uint4 a, b, c, d; };         /* in the order of struct gsan_snap */
 
+/* What the header tells of the warp whose snapshot it was. */
+FN struct gsan_own own_of(uint4 b, uint4 c)
+{
+	struct gsan_own e;
+	e.base = c.z; e.top = b.z; e.mask = b.w; e.pad = 0;
+	return e;
+}
+
 /* What snapshot `s` of the same block knows of it.  Latency is all this costs, as one lane does
- * it: all that is needed at first is loaded together, then by eights. */
+ * it: all that is needed at first is loaded together, then by fours. */
 SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s, const struct snap_head *h)
 {
-	struct gsan_own *rows = snap_own(to), e;
+	struct gsan_own *rows = snap_own(to);
 	uint4 a = h->a, b = h->b, mine = load_cg(to), floors = load_cg(&to->floor), named = load_cg(rows + b.y);
-	u32 floor = floors.x, sc_cta = h->d.y;
+	u32 sc_cta = h->d.y, warps = GSAN_SNAP_ROWS(mine.y);
 	if (a.z != mine.z || a.w != mine.w)
 		return;
-	bool more = a.y & GSAN_SNAP_OWN, raise = b.x > floor;
-	uint4 x[8], y[8] = { };
-	if (more || raise)
-		load_rows(x, rows);
-	if (more)
-		load_rows(y, snap_own(s));
-	u32 warps = warps_of(mine.z, mine.w);
+	bool more = a.y & GSAN_SNAP_OWN, raise = b.x > floors.x;
 	if (sc_cta > to->sc_cta)
 		to->sc_cta = sc_cta;
-	/* Of the warp whose snapshot it was. */
-	e.base = h->c.z; e.top = b.z; e.mask = b.w; e.pad = 0;
-	struct gsan_own joined = join_own(own_in(named), e);
-	store_own(rows + b.y, joined);
+	struct gsan_own e = own_of(b, h->c), was = own_in(named);
+	if (!own_within(e, was))
+		store_own(rows + b.y, join_own(was, e));
 	ROLLED
-	for (u32 i = 0; i < warps && (more || raise); i += 8) {
-		if (i)
-			load_rows(x, rows + i);
-		if (i && more)
-			load_rows(y, snap_own(s) + i);
+	for (u32 i = 0; i < warps && (more || raise); i += 4) {
+		uint4 x[4], y[4] = { };
 #pragma unroll
-		for (u32 k = 0; k < 8; k++) {
-			struct gsan_own was = own_in(x[k]);
-			if (i + k == b.y)
-				was = joined;
-			e.base = raise && b.x > y[k].x ? b.x : y[k].x; e.top = y[k].y; e.mask = y[k].z;
+		for (u32 k = 0; k < 4; k++) {
+			x[k] = load_cg(rows + i + k);
+			if (more)
+				y[k] = load_cg(snap_own(s) + i + k);
+		}
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			was = own_in(x[k]);
+			e = own_in(y[k]);
+			if (e.base < b.x)
+				e.base = b.x;
 			/* Mostly it says nothing new. */
-			bool within = e.base <= was.base &&
-				      (!e.mask || e.top <= was.base || (e.top <= was.top && !(e.mask & ~was.mask)));
-			if (!within && i + k < warps)
+			if (!own_within(e, was))
 				store_own(rows + i + k, join_own(was, e));
 		}
 	}
@@ -394,11 +394,15 @@ FN void snap_header(struct gsan_snap *s, u32 flags, u32 slot, u32 start, u32 flo
 /* A large object for the block of `w` that knows everyone up to `floor`. */
 SLOW struct gsan_snap *snap_begin(const struct gsan_warp *w, u32 *id, u32 floor)
 {
+	struct gsan_block *b = block_of(w->slot);
+	u32 warps = (b->ntid + 31) >> 5;
 	struct gsan_snap *s = snap_new(true, id);
-	snap_header(s, GSAN_SNAP_OWN, w->slot, w->start, floor, block_of(w->slot)->cluster);
+	snap_header(s, GSAN_SNAP_OWN | warps << GSAN_SNAP_ROWS_SHIFT, w->slot, w->start, floor, b->cluster);
 	ROLLED
-	for (u32 i = 0; i < 32; i++)
-		store_cg(snap_own(s) + i, four(floor, 0, 0, 0));
+	for (u32 i = 0; i < warps; i += 4)
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			store_cg(snap_own(s) + i + k, four(floor, 0, 0, 0));
 	return s;
 }
 
@@ -521,13 +525,13 @@ SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 	r->id[1] = r->id[2] = r->id[3] = 0;
 }
 
-/* Is all of `r` in snapshot `but` (0: no such)? */
-FN bool refs_within(const struct gsan_refs *r, u32 but)
+/* Is all of list `r` in snapshot `but` (0: no such)? */
+FN bool refs_within(uint4 r, u32 but)
 {
-	bool all = true;
+	bool all = but || !r.x;
 	ROLLED
-	for (int i = 0; i < GSAN_REFS && all; i++)
-		all = !r->id[i] || (but && the_wider(r->id[i], but) == but);
+	for (; r.x && all; r = four(r.y, r.z, r.w, 0))
+		all = the_wider(r.x, but) == but;
 	return all;
 }
 
@@ -539,42 +543,55 @@ SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags)
 {
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
 	struct gsan_block *b = block_of(w->slot);
-	u32 lane = 1u << sreg_laneid(), id, state = load(&w->state), sc = w->sc, sc_cta = w->sc_cta;
-	bool mine = load(&w->m_refs) & lane, own = (load(&w->m_own) & lane) && l->own_top > w->wfloor;
+	/* All that is needed, in one go. */
+	uint4 m = load_cg(&w->m_own), now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot);       /* own refs; clock floor wfloor; id start; slot nslots sc sc_cta */
+	uint4 mine = load_cg(&l->refs), ours = load_cg(&w->refs), whole = load_cg(&b->refs);
+	u32 lane = 1u << sreg_laneid(), id, state = load(&w->state), sc = fences.z, sc_cta = fences.w, most = load(&b->sc);
+	u32 own_top = l->own_top, own_mask = l->own_mask, lane_sc = l->sc, lane_cta = l->sc_cta;
+	u32 first = b->first, number = b->launch_number, cluster = b->cluster;
+	bool own = (m.x & lane) && own_top > now.z;
 	/* What was waited for no fence's number tells. */
-	if (b->first != b->launch_number)
+	if (first != number)
 		flags &= ~GSAN_SNAP_FENCE;
-	bool all = flags & GSAN_SNAP_FENCE;
-	bool a = !all && mine && !refs_within(&l->refs, but);
-	bool b1 = !all && (state & GSAN_WARP_REFS) && !refs_within(&w->refs, but);
-	bool c = !all && (state & GSAN_WARP_BLOCK_REFS) && !refs_within(&b->refs, but);
-	u32 floor = w->floor, base = w->wfloor > floor ? w->wfloor : floor;
-	bool large = own || a || b1 || c;
+	bool none = flags & GSAN_SNAP_FENCE;
+	if (none || !(m.y & lane) || refs_within(mine, but))
+		mine = four(0, 0, 0, 0);
+	if (none || !(state & GSAN_WARP_REFS) || refs_within(ours, but))
+		ours = four(0, 0, 0, 0);
+	if (none || !(state & GSAN_WARP_BLOCK_REFS) || refs_within(whole, but))
+		whole = four(0, 0, 0, 0);
+	u32 floor = now.y, base = now.z > floor ? now.z : floor;
+	bool large = own || mine.x | ours.x | whole.x;
 
 	struct gsan_snap *s = large ? snap_begin(w, &id, floor) : snap_new(false, &id);
 	if (!large)
-		snap_header(s, flags & GSAN_SNAP_FENCE, w->slot, w->start, floor, b->cluster);
-	store_cg(&s->floor, four(floor, w->id & 31, top, lanes));
+		snap_header(s, flags & GSAN_SNAP_FENCE, me.x >> 5, me.y, floor, cluster);
+	store_cg(&s->floor, four(floor, me.x & 31, top, lanes));
 	s->base = base;
 	if (flags & GSAN_SNAP_FIRST)
 		s->line = id;
-	if (mine && l->sc > sc)
-		sc = l->sc;
-	if (load(&b->sc) > sc)
-		sc = load(&b->sc);
-	s->sc = sc;
-	s->grids = state & GSAN_WARP_OVER ? b->launch_number : 0;
-	s->sc_cta = mine && l->sc_cta > sc_cta ? l->sc_cta : sc_cta;
+	if (m.y & lane) {
+		sc = lane_sc > sc ? lane_sc : sc;
+		sc_cta = lane_cta > sc_cta ? lane_cta : sc_cta;
+	}
+	s->sc = most > sc ? most : sc;
+	s->grids = state & GSAN_WARP_OVER ? number : 0;
+	s->sc_cta = sc_cta;
 	/* What it should have acquired it may pass on. */
 	if (state & GSAN_WARP_LOST)
 		s->flags |= GSAN_SNAP_LOST;
 	if (own)
-		store_cg(snap_own(s) + (w->id & 31), four(base, l->own_top, l->own_mask, 0));
+		store_cg(snap_own(s) + (me.x & 31), four(base, own_top, own_mask, 0));
 	ROLLED
-	for (int i = 0; i < GSAN_REFS && large; i++) {
-		snap_join(s, a ? l->refs.id[i] : 0);
-		snap_join(s, b1 ? w->refs.id[i] : 0);
-		snap_join(s, c ? b->refs.id[i] : 0);
+	while (mine.x | ours.x | whole.x) {
+		u32 next = mine.x ? mine.x : ours.x ? ours.x : whole.x;
+		if (mine.x)
+			mine = four(mine.y, mine.z, mine.w, 0);
+		else if (ours.x)
+			ours = four(ours.y, ours.z, ours.w, 0);
+		else
+			whole = four(whole.y, whole.z, whole.w, 0);
+		snap_join(s, next);
 	}
 	snap_publish(s, id);
 	return id;

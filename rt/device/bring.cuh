@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bring.cuh: what a whole warp brings to where several meet, an mbarrier or a barrier with a count.
+ * It goes into the snapshot that is being made there, each lane doing one row of it: nobody needs
+ * one of the warp alone.
+ */
+#define warp_brings     __gsan_v1_warp_brings
+#define warp_adds       __gsan_v1_warp_adds
+
+/* As a snapshot would say it: each lane has the row of the block's warp of its number, the rest is
+ * the same in all. */
+struct brought {
+	struct gsan_own row;
+	u32 floor, sc, sc_cta, grids, flags;
+};
+
+/* `*p` as it is when what `seen` was computed of, clocks, has been loaded. */
+FN u32 load_behind(const u32 *p, u32 seen)
+{
+	u32 v;
+	asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, -1;\n\tmov.u32 %0, 0;\n\t@p ld.volatile.global.u32 %0, [%1];\n\t}"
+		     : "=&r"(v) : "l"(p), "r"(seen) : "memory");
+	return v;
+}
+
+FN struct gsan_own own_join(struct gsan_own a, struct gsan_own b)
+{
+	return own_within(b, a) ? a : join_own(a, b);
+}
+
+FN void brought_row(struct brought *x, u32 base, u32 top, u32 mask)
+{
+	struct gsan_own e;
+	e.base = base; e.top = top; e.mask = mask; e.pad = 0;
+	x->row = own_join(x->row, e);
+}
+
+/* What all lanes know, up to clock `top` of their own: false if it takes more than one block's
+ * rows.  By all 32, none of which knows more than the others.  The block's list may grow meanwhile:
+ * what the warp acquired is in it. */
+SLOW bool warp_brings(struct gsan_warp *w, u32 top, struct brought *x)
+{
+	u32 lane = sreg_laneid();
+	struct gsan_block *b = own_block(w);
+	uint4 now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot);       /* clock floor wfloor; id start; slot nslots sc sc_cta */
+	uint4 ours = load_cg(&w->refs), all = load_cg(&b->refs);
+	u32 state = load(&w->state), sc = load(&b->sc), floor = now.y, lost = 0;
+	bool other = false, self = lane == (me.x & 31);
+	x->row.base = self && now.z > floor ? now.z : floor;
+	x->row.top = self ? top : 0;
+	x->row.mask = self ? ~0u : 0;
+	x->row.pad = 0;
+	x->sc = fences.z > sc ? fences.z : sc;
+	x->sc_cta = fences.w;
+	x->grids = state & GSAN_WARP_OVER ? b->launch_number : 0;
+	x->flags = state & GSAN_WARP_LOST ? GSAN_SNAP_LOST : 0;
+	if (!(state & GSAN_WARP_REFS))
+		ours = four(0, 0, 0, 0);
+	if (!(state & GSAN_WARP_BLOCK_REFS))
+		all = four(0, 0, 0, 0);
+	ROLLED
+	while (ours.x | all.x) {
+		u32 id = ours.x ? ours.x : all.x;
+		if (ours.x)
+			ours = four(ours.y, ours.z, ours.w, 0);
+		else
+			all = four(all.y, all.z, all.w, 0);
+		struct gsan_snap *s = snap_of(id);
+		uint4 a = load_cg(s), h = load_cg(&s->floor), c = load_cg(&s->nslots), d = load_cg(&s->sc);
+		uint4 row = id & GSAN_SNAP_LARGE ? load_cg(snap_own(s) + lane) : four(0, 0, 0, 0);
+		if (a.x != id) {
+			lost = 1;
+			continue;
+		}
+		/* Overwritten while it was read? */
+		lost |= load_behind(&s->id, row.x | a.w | h.x | c.z | d.y) ^ id;
+		other |= a.z != me.x >> 5 || a.w != me.y || (a.y & GSAN_SNAP_CROSS);
+		x->flags |= a.y & GSAN_SNAP_LOST;
+		x->sc = d.x > x->sc ? d.x : x->sc;
+		x->sc_cta = d.y > x->sc_cta ? d.y : x->sc_cta;
+		x->grids = d.w > x->grids ? d.w : x->grids;
+		floor = h.x > floor ? h.x : floor;
+		/* The floor first: what lies below it is no entry's exception. */
+		bool has = lane < GSAN_SNAP_ROWS(a.y);
+		brought_row(x, has && row.x > h.x ? row.x : h.x, has ? row.y : 0, has ? row.z : 0);
+		if (lane == h.y)
+			brought_row(x, c.z, h.z, h.w);
+	}
+	x->floor = floor;
+	if (__any_sync(~0u, lost != 0)) {
+		if (!lane)
+			count(GSAN_COUNT_SNAP_LOST, 1);
+		x->flags |= GSAN_SNAP_LOST;
+	}
+	return __all_sync(~0u, !other);
+}
+
+/* That goes into the snapshot under construction, whose number `at` holds (0: none yet), and a
+ * moment ago held `id`.  Returns what it held.  By all 32, with the lock that it stands under, which is
+ * held as long as one answer takes. */
+SLOW u32 warp_adds(struct gsan_warp *w, u32 *at, u32 id, const struct brought *x)
+{
+	u32 lane = sreg_laneid(), now;
+	struct gsan_snap *s;
+	uint4 row, a, h, d;
+	ROLLED
+	for (;; id = now) {
+		s = snap_of(id);
+		now = load(at);
+		if (id) {
+			a = load_cg(s);
+			h = load_cg(&s->floor);
+			row = load_cg(snap_own(s) + lane);
+			d = load_cg(&s->sc);
+		}
+		if (now == id)
+			break;
+	}
+	/* None goes on before all have looked: there may be one then. */
+	if (!__shfl_sync(~0u, id, 0)) {
+		struct gsan_block *b = own_block(w);
+		u32 flags = GSAN_SNAP_OWN | x->flags | (b->ntid + 31) >> 5 << GSAN_SNAP_ROWS_SHIFT;
+		if (!lane) {
+			s = snap_new(true, &id);
+			snap_header(s, flags, w->slot, w->start, x->floor, b->cluster);
+			s->sc = x->sc;
+			s->sc_cta = x->sc_cta;
+			s->grids = x->grids;
+			store(at, id);
+		}
+		meet_all(~0u);
+		id = __shfl_sync(~0u, id, 0);
+		store_own(snap_own(snap_of(id)) + lane, x->row);
+		meet_all(~0u);
+		return 0;
+	}
+	struct gsan_own was = own_in(row);
+	if (lane < GSAN_SNAP_ROWS(a.y) && !own_within(x->row, was))
+		store_own(snap_own(s) + lane, own_join(was, x->row));
+	if (!lane) {
+		if (x->floor > h.x)
+			s->floor = x->floor;
+		if (x->flags & ~a.y)
+			s->flags = a.y | x->flags;
+		if (x->sc > d.x)
+			s->sc = x->sc;
+		if (x->sc_cta > d.y)
+			s->sc_cta = x->sc_cta;
+		if (x->grids > d.w)
+			s->grids = x->grids;
+	}
+	meet_all(~0u);
+	return id;
+}
