@@ -308,15 +308,15 @@ struct gsan_mbar {
 	uint32_t phase, first;
 	uint32_t expected, later;       /* arrivals of this phase, and of the next ones */
 	uint32_t ahead;         /* arrivals entered, but those of the phases that are over */
-	uint32_t tx_expected, tx_issued;
-	uint32_t init_who, init_clock, init_site;       /* warp << 5 | lane */
 	uint32_t narrow;        /* brought at too narrow a scope; for the kind of a finding */
 	uint32_t last_own, last_peer;   /* what those of the phase before brought */
-	struct gsan_gather own, peer;   /* of this one; by the block, and its cluster */
-	uint32_t issuer[2];     /* by the phase's lowest bit: slot << 10 | thread, of a copy */
+	uint32_t init_who, init_clock, init_site;       /* warp << 5 | lane */
 	uint32_t wait_site;     /* of the last wait */
 	uint32_t tried[2], tried_site;  /* the last one in vain: warp << 5 | lane, clock */
 	uint32_t tx_first;      /* bytes of the phase's first copy */
+	uint32_t tx_expected, tx_issued;
+	uint32_t issuer[2];     /* by the phase's lowest bit: slot << 10 | thread, of a copy */
+	struct gsan_gather own, peer;   /* what this phase's brought; by the block, and its cluster */
 	uint32_t fenced;        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
 	/* The last copy in each of two phases, by the phase's lowest bit. */
 	uint32_t tx_phase[2], tx_site[2], tx_at[2];
@@ -408,6 +408,7 @@ struct gsan_products {
 #define GSAN_LOG_KNEW   4
 #define GSAN_LOG_PEERS  32
 #define GSAN_LOG_MAPS   8
+#define GSAN_INITS      16      /* power of two */
 #define GSAN_PEER_MAX   ((1u << 18) - 1)
 #define GSAN_PEER_ALIAS (1u << 18)
 struct gsan_log {
@@ -442,6 +443,9 @@ struct gsan_log {
 	unsigned long long stored[8];   /* hashes of stores that lanes made as one, by themselves */
 	uint32_t closed;
 	uint32_t wgmma_seen;    /* groups waited for, whatever that ends */
+	/* By hash of the address: mbarriers of the block whose init `lanes` are known to know of,
+	 * and which init that was. */
+	struct { uint32_t addr, init_who, init_clock, lanes; } inits[GSAN_INITS];
 	struct gsan_products products;
 };
 

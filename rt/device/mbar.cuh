@@ -17,18 +17,21 @@
 #define mbar_mark       __gsan_v1_mbar_mark
 #define mbar_brings     __gsan_v1_mbar_brings
 #define mbar_enter      __gsan_v1_mbar_enter
+#define mbar_enter_warp __gsan_v1_mbar_enter_warp
 #define mbar_init       __gsan_v1_mbar_init
 #define copies_arrive   __gsan_v1_copies_arrive
 #define mbar_arrive     __gsan_v1_mbar_arrive
-#define mbar_saw        __gsan_v1_mbar_saw
 #define mbar_learn      __gsan_v1_mbar_learn
 #define mbar_waited     __gsan_v1_mbar_waited
 #define mbar_tried      __gsan_v1_mbar_tried
+#define mbar_tried_first        __gsan_v1_mbar_tried_first
+#define mbar_idle       __gsan_v1_mbar_idle
 #define mbar_waits      __gsan_v1_mbar_waits
 #define warp_known      __gsan_v1_warp_known
 #define mbar_op         __gsan_v1_mbar_op
 #define mbar_wait       __gsan_v1_mbar_await
 #define mbar_used       __gsan_v1_mbar_used
+#define mbar_asked      __gsan_v1_mbar_asked
 
 /* The mbarrier at a place, NULL if its init was not seen, or not to its end. */
 SLOW struct gsan_mbar *mbar_find(u64 place)
@@ -134,43 +137,53 @@ SLOW u32 mbar_brings(struct gsan_warp *w, u32 op, u32 lanes, u32 top, bool own)
 	return lane_of(w, lane)->fence[own || level <= GSAN_CTA ? 0 : level - 1];
 }
 
-/* Phase `phase` is over: who comes from now on comes to the next one.  Lock held. */
-SLOW void mbar_mark(struct gsan_warp *w, struct gsan_mbar *m)
+/* The phase under way is over: who comes from now on comes to the next one.  Lock held, so what is
+ * loaded at once belongs together.  `now`: phase first expected later; `last_now`: ahead narrow
+ * last_own last_peer, as they are then.  Returns the flags. */
+SLOW u32 mbar_mark(struct gsan_warp *w, struct gsan_mbar *m, uint4 now, uint4 *last_now)
 {
-	u32 flags = load(&m->flags), n = m->phase, own = gather_take(&m->own), peer = gather_take(&m->peer);
+	uint4 last = *last_now;
+	uint4 tx = load_cg(&m->tx_expected), gathered = load_cg(&m->own);       /* expected issued; own and peer: one builder */
+	u32 flags = load(&m->flags), first = load(&m->tx_first), n = now.x;
+	u32 own = gathered.y ? gathered.y : gathered.x, peer = gathered.w ? gathered.w : gathered.z;
+	if (gathered.y)
+		snap_show(snap_of(own), own);
+	if (gathered.w)
+		snap_show(snap_of(peer), peer);
 	if (flags & GSAN_MBAR_DIRTY) {
 		count(GSAN_COUNT_MERGED, 1);
-		own = either(w, own, m->last_own);
-		peer = either(w, peer, m->last_peer);
+		own = either(w, own, last.z);
+		peer = either(w, peer, last.w);
 	}
-	store(&m->last_own, own);
-	store(&m->last_peer, peer);
-	m->own.one = m->peer.one = 0;
-	u32 left = m->ahead - m->expected, expected = m->tx_expected, issued = m->tx_issued;
+	store_ca(&m->own, four(0, 0, 0, 0));
+	u32 left = last.x - now.z, expected = tx.x, issued = tx.y;
 	/* Of several copies that are more than expected nobody knows which were in time; nor, where
 	 * more arrivals came than this phase needs, whether bytes were expected before it was over:
 	 * who entered first may be carried out last. */
-	bool late = m->tx_first > expected, either_one = left && expected;
+	bool late = first > expected, either_one = left && expected;
 	if ((issued > expected && !late) || either_one)
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 	flags = (flags & ~(GSAN_MBAR_DIRTY | (GSAN_MBAR_SHORT | GSAN_MBAR_EITHER) << (n & 1))) | (left ? GSAN_MBAR_DIRTY : 0) |
 		(late ? GSAN_MBAR_SHORT << (n & 1) : 0) | (either_one ? GSAN_MBAR_EITHER << (n & 1) : 0);
-	m->ahead = left;
-	m->expected = m->later;
+	last = *last_now = four(left, last.y, own, peer);
+	store_ca(&m->ahead, last);
+	store(&m->expected, now.w);
 	/* It could not be over before all came that it expects: more is the next phase's,
 	 * entered early. */
-	m->tx_expected = issued < expected ? expected - issued : 0;
-	m->tx_issued = m->tx_first = 0;
-	if (((n + 1 - m->first) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 4)
+	store(&m->tx_expected, issued < expected ? expected - issued : 0);
+	store(&m->tx_issued, 0);
+	store(&m->tx_first, 0);
+	if (((n + 1 - now.y) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 4)
 		flags |= GSAN_MBAR_LOST;
 	store(&m->flags, flags);
 	fence();
 	store(&m->phase, (n + 1) & GSAN_MBAR_PHASES);
 	fence();
 	ROLLED
-	for (u32 k = 0; k < 32; k++)
-		store(&m->seen[n & 1][k].mask, 0);
+	for (u32 k = 0; k < (own_block(w)->ntid + 31) >> 5; k += 2)
+		store_cg(&m->seen[n & 1][k], four(0, 0, 0, 0));
 	store(&m->wide[n & 1], 0);
+	return flags;
 }
 
 /* Is an mbarrier used by somebody who does not know of its init?  (PTX ISA,
@@ -193,6 +206,45 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 		return;
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
 	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1 | owner_of(w, slot), site, now, load(&m->init_site), rec, o->cta);
+}
+
+/* As place_of, but that what `me` (id start) says is not asked for again. */
+FN u64 place_near(struct gsan_warp *w, uint4 me, u64 addr, u32 op)
+{
+	if (op & (GSAN_MBAR_CLUSTER | GSAN_MBAR_GENERIC))
+		return place_of(w, addr, op);
+	return (u64)(me.x >> 5) << 32 | ((u32)addr & SHARED_WINDOW);
+}
+
+/* What mbar_find and mbar_used come to, where the lanes of `group`, that are together, are known to
+ * know of the init of the block's mbarrier at `place`: nobody forgets that.  NULL: they have to ask.  The
+ * entry is written by the warp alone; what two groups of it note at one moment is of one init each. */
+FN struct gsan_mbar *mbar_quick(uint4 me, u64 place, u32 group)
+{
+	u32 addr = (u32)place;
+	struct gsan_mbar *m = mbars_of(me.x >> 5) + (addr >> 3) % GSAN_MBARS;
+	uint4 known = load_ca(&log_of(me.x << 5)->inits[(addr >> 3) % GSAN_INITS]);
+	uint4 head = load_cg(m), init = load_cg(&m->init_who);  /* start addr lock flags; init_who init_clock */
+	bool quick = (u32)(place >> 32) == me.x >> 5 && known.x == addr && head.x == me.y && head.y == addr &&
+		     (head.w & GSAN_MBAR_LIVE) && known.y == init.x && known.z == init.y && known.z > me.y && !(group & ~known.w);
+	return __ballot_sync(group, quick) == group ? m : 0;
+}
+
+/* The calling lane has asked. */
+SLOW void mbar_asked(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 site)
+{
+	u32 group = together(), slot = (u32)(place >> 32), addr = (u32)place;
+	uint4 init = load_cg(&m->init_who);
+	mbar_used(w, m, place, site, GSAN_WHY_MBAR_INIT);
+	bool known = slot == w->slot && event_known(w, slot << 10 | init.x, init.y, false);
+	u32 alike = __match_any_sync(group, place), lanes = alike & __ballot_sync(group, known);
+	if (!known || sreg_laneid() != __ffs(lanes) - 1)
+		return;
+	struct gsan_log *log = log_of(w->id << 5);
+	uint4 was = load_ca(&log->inits[(addr >> 3) % GSAN_INITS]);
+	if (was.x == addr && was.y == init.x && was.z == init.y)
+		lanes |= was.w;
+	store_ca(&log->inits[(addr >> 3) % GSAN_INITS], four(addr, init.x, init.y, lanes));
 }
 
 SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
@@ -248,14 +300,13 @@ FN bool mbar_complete(u32 addr, u32 phase)
 }
 
 /* The calling lane enters `times` times operation `op` with operand `n`, and what they
- * bring. */
+ * bring.  Lock held. */
 SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op, u32 n, u32 times, u32 snap)
 {
 	u32 what = op & 255, arrivals = 0;
 	bool own = slot == w->slot, expects = what == GSAN_MBAR_EXPECT;
 	/* Who names no scope for an arrival in another block means one that reaches it. */
 	bool reaches = own || ((op & GSAN_MBAR_PLAIN) && !chosen(GSAN_CHOICE_arrive_scope));
-	take_lock(&m->lock);
 	switch (what) {
 	case GSAN_MBAR_ARRIVE_EXPECT:
 	case GSAN_MBAR_DROP_EXPECT:
@@ -283,8 +334,9 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		if (m->ahead >= m->expected) {
 			u32 n = m->phase;
 			if (own && mbar_complete(load(&m->addr), n)) {
-				mbar_mark(w, m);
-				store(&m->flags, load(&m->flags) | GSAN_MBAR_UNSEEN << (n & 1));
+				uint4 last = load_cg(&m->ahead);
+				u32 flags = mbar_mark(w, m, load_cg(&m->phase), &last);
+				store(&m->flags, flags | GSAN_MBAR_UNSEEN << (n & 1));
 			} else {
 				count(GSAN_COUNT_ASYNC_LOST, 1);
 				/* It will be when the last of them is carried out. */
@@ -304,7 +356,33 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		gather_add(w, reaches ? &m->own : &m->peer, snap);
 	else if (snap)
 		store(&m->narrow, either(w, snap, load(&m->narrow)));
+}
+
+/* The same of all 32 lanes, which know the same, at an mbarrier of their block where others arrive as
+ * well: what they bring is joined to what those do, without a snapshot of its own.  False: it is
+ * not as simple as that. */
+SLOW bool mbar_enter_warp(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 n, u32 top)
+{
+	struct brought x;
+	u32 lane = sreg_laneid(), before = load(&m->own.builder);
+	bool several = __shfl_sync(~0u, load(&m->expected) > 32 * n, 0);
+	if (!several || !warp_brings(w, top, &x))
+		return false;
+	if (!lane)
+		take_lock(&m->lock);
+	meet_all(~0u);
+	u32 ahead = load(&m->ahead);
+	before = warp_adds(w, &m->own.builder, before, &x);
+	if (lane)
+		return true;
+	if (!before)
+		snap_join(snap_of(m->own.builder), m->own.one);
+	if ((op & 255) == GSAN_MBAR_ARRIVE)
+		store(&m->ahead, ahead + 32 * n);
+	else
+		mbar_enter(w, m, w->slot, op, n, 32, 0);
 	unlock(&m->lock);
+	return true;
 }
 
 /* What the lanes of `group` copied by cp.async so far arrives at `m` when it is there:
@@ -327,33 +405,34 @@ SLOW void copies_arrive(struct gsan_warp *w, struct gsan_mbar *m, struct gsan_gr
 SLOW void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 op, u32 n)
 {
 	u32 group = of_kind(op), lane = sreg_laneid(), bit = 1u << lane, what = op & 255, top = 0;
-	bool arrives = what >= GSAN_MBAR_ARRIVE && what < GSAN_MBAR_CP_ARRIVE, all = group == load(&w->live);
+	uint4 know = load_cg(&w->m_own);        /* own refs fence seen */
+	bool arrives = what >= GSAN_MBAR_ARRIVE && what < GSAN_MBAR_CP_ARRIVE, all = agreed(group, group == load(&w->live));
 	bool one = __match_any_sync(group, (u64)m ^ (u64)n << 48) == group;
 	/* All know the same: one speaks for them. */
-	bool whole = one && agreed(group, !((load(&w->m_refs) | load(&w->m_own) | load(&w->m_fence)) & group));
-	bool leader = lane == __ffs(group) - 1;
+	bool whole = one && agreed(group, !((know.x | know.y | know.z) & group));
 	struct gsan_groups *g = what == GSAN_MBAR_CP_ARRIVE || what == GSAN_MBAR_CP_ARRIVE_NOINC ? groups_now(w) : 0;
 	if (arrives && (op & GSAN_INFO_RELEASE))
 		top = tick(w, all);
 	if (whole)
 		top = highest(group, top);
-	ONE_BY_ONE(
-		if (!whole || leader) {
-			u32 snap = arrives ? mbar_brings(w, op, whole ? group : bit, top, (u32)(place >> 32) == w->slot) : 0;
-			mbar_enter(w, m, (u32)(place >> 32), op, n, whole ? __popc(group) : 1, snap);
-		}
+	bool entered = arrives && whole && (op & GSAN_INFO_RELEASE) && group == ~0u && (u32)(place >> 32) == w->slot &&
+		       mbar_enter_warp(w, m, op, n, top);
+	BY_THESE(entered ? 0 : one_or_all(group, whole),
+		u32 snap = arrives ? mbar_brings(w, op, whole ? group : bit, top, (u32)(place >> 32) == w->slot) : 0;
+		take_lock(&m->lock);
+		mbar_enter(w, m, (u32)(place >> 32), op, n, whole ? __popc(group) : 1, snap);
+		unlock(&m->lock);
 	);
 	meet(group);
 	if (g)
 		copies_arrive(w, m, g, group);
 }
 
-/* `lanes` of the warp saw phase `p` over; with the lock, or all of it. */
-SLOW void mbar_saw(struct gsan_warp *w, struct gsan_mbar *m, u32 p, u32 lanes)
+/* `lanes` of the warp saw a phase over at `clock`, of whose note `was` stands there; with the lock, or
+ * all of it. */
+FN void mbar_saw(struct gsan_seen *s, u64 was, u32 clock, u32 lanes)
 {
-	struct gsan_seen *s = &m->seen[p & 1][w->id & 31];
-	u64 was = load64((u64 *)s);
-	u32 clock = load(&w->clock), mask = (u32)(was >> 32);
+	u32 mask = (u32)(was >> 32);
 	if (mask && (u32)was != clock) {
 		/* Known by some from too early on. */
 		if (!(mask & lanes))
@@ -374,20 +453,23 @@ FN bool mbar_passed(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 parity
 		return false;
 	/* What belongs to that phase, and to no other if it is still the last one afterwards. */
 	fence();
-	u32 own = load(&m->last_own), peer = load(&m->last_peer), ahead = load(&m->ahead), p = now.x - 1;
-	if (ahead >= now.z + now.w)
+	u32 p = now.x - 1;
+	struct gsan_seen *s = &m->seen[p & 1][w->id & 31];
+	uint4 last = load_cg(&m->ahead);        /* ahead narrow last_own last_peer */
+	u64 was = load64((u64 *)s);
+	if (last.x >= now.z + now.w)
 		return false;
-	mbar_saw(w, m, p, ~0u);
+	mbar_saw(s, was, load(&w->clock), ~0u);
 	fence();
 	/* Has it been marked meanwhile?  The next phase but one takes the place of this one's note. */
 	u32 again = load(&m->phase), lock = load(&m->lock);
 	if (again - now.x > 1)
-		store(&m->seen[p & 1][w->id & 31].mask, 0);
+		store(&s->mask, 0);
 	if (again != now.x || lock)
 		return false;
 	p &= GSAN_MBAR_PHASES;
-	id[0] = own;
-	id[1] = peer;
+	id[0] = last.z;
+	id[1] = last.w;
 	id[2] = 0;
 	id[3] = head.w & GSAN_MBAR_SHORT << (p & 1) ? 0 :
 		over_hash(w, mbar_record(w->slot, (u32)(m - mbars_of(w->slot)), p) | ASYNC_WRITES);
@@ -417,22 +499,23 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 	}
 	if (lane != __ffs(__activemask()) - 1 || !(own | peer))
 		return;
+	uint4 me = load_ca(&w->id), fences = load_ca(&w->slot);         /* id start; slot nslots sc sc_cta */
+	u32 special = load_ca32(&w->special), number = own_block(w)->launch_number;
+	fetch_or(&w->state, GSAN_WARP_REFS);
+	store_ca32(&w->special, special | GSAN_SPECIAL_MORE);
+	u32 next = own ? peer : 0;
 	ROLLED
-	for (u32 k = 0; k < 2; k++) {
-		u32 id = k ? peer : own;
-		if (!id)
-			continue;
-		uint4 a = load_cg(snap_of(id)), d = load_cg((char *)snap_of(id) + 48);
-		if (d.x > w->sc)
-			w->sc = d.x;
-		if (a.z == w->slot && a.w == w->start && d.y > w->sc_cta)
-			w->sc_cta = d.y;
-		if (d.w == own_block(w)->launch_number)
+	for (u32 id = own ? own : peer; id; id = next, next = 0) {
+		struct gsan_snap *s = snap_of(id);
+		uint4 a = load_cg(s), d = load_cg(&s->sc);
+		if (d.x > fences.z)
+			w->sc = fences.z = d.x;
+		if (a.z == me.x >> 5 && a.w == me.y && d.y > fences.w)
+			w->sc_cta = fences.w = d.y;
+		if (d.w == number)
 			grid_over(w);
 		refs_add(w, &w->refs, id);
 	}
-	w->special |= GSAN_SPECIAL_MORE;
-	fetch_or(&w->state, GSAN_WARP_REFS);
 }
 
 /* The calling lane's wait was successful, for `lanes` of its warp.  Returns what the phases
@@ -448,44 +531,50 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 			break;
 		__nanosleep(100);
 	}
-	u32 n = m->phase, p = n - 1;
+	/* All that is needed, in one go. */
+	uint4 now = load_cg(&m->phase), last = load_cg(&m->ahead);      /* phase first expected later; ahead narrow last_own last_peer */
+	u32 before = load(&m->flags), flags = before, clock = load(&w->clock), n = now.x, p = n - 1;
+	struct gsan_seen *seen = &m->seen[0][w->id & 31];
+	u64 was = load64((u64 *)(seen + (n & 1) * 32)), was_before = load64((u64 *)(seen + (p & 1) * 32));
 	id[0] = id[1] = id[2] = id[3] = 0;
 	if ((op & 255) == GSAN_MBAR_STATE) {
-		if (m->ahead >= m->expected && mbar_complete(addr, n)) {
-			id[2] = m->last_own;
-			mbar_saw(w, m, n - 1, lanes);
+		if (last.x >= now.z && mbar_complete(addr, n)) {
+			id[2] = last.z;
+			mbar_saw(seen + (p & 1) * 32, was_before, clock, lanes);
 			p = n;
-		} else if (m->ahead >= m->expected + m->later) {
+		} else if (last.x >= now.z + now.w) {
 			/* Or two are over, and nobody waited for the first. */
-			store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
+			flags |= GSAN_MBAR_LOST;
 		}
 	} else if ((n & 1) == (parity & 1)) {
 		/* Not over yet: it was the last but one, and another found out that the one between
 		 * is over, too, before this was entered. */
-		bool older = m->ahead < m->expected + m->later && !mbar_complete(addr, n);
+		bool older = last.x < now.z + now.w && !mbar_complete(addr, n);
 		p = older ? n - 2 : n;
-	} else if (m->ahead >= m->expected + m->later) {
+	} else if (last.x >= now.z + now.w) {
 		/* It may have been the next but one. */
-		store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
+		flags |= GSAN_MBAR_LOST;
 	}
-	if (p == n) {
-		/* Somebody arrived of whom nothing is known. */
-		if (m->ahead < m->expected)
-			store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
-		else
-			mbar_mark(w, m);
+	/* Somebody arrived of whom nothing is known. */
+	if (p == n && last.x < now.z)
+		flags |= GSAN_MBAR_LOST;
+	if (flags != before)
+		store(&m->flags, flags);
+	if (p == n && last.x >= now.z) {
+		flags = mbar_mark(w, m, now, &last);
+		was = 0;
 	}
-	mbar_saw(w, m, p, lanes);
+	mbar_saw(seen + (p & 1) * 32, (p ^ n) & 1 ? was_before : was, clock, lanes);
 	if (GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)
 		fetch_or(&m->wide[p & 1], 1u << (w->id & 31));
 	/* What the last but one brought is not kept; the first one's predecessor brought nothing. */
-	bool none = p + 2 == n && n - m->first < 2;
+	bool none = p + 2 == n && n - now.y < 2;
 	if (p + 2 == n && !none)
 		count(GSAN_COUNT_MERGED, 1);
-	id[0] = none ? 0 : m->last_own;
-	id[1] = none ? 0 : m->last_peer;
+	id[0] = none ? 0 : last.z;
+	id[1] = none ? 0 : last.w;
 	p &= GSAN_MBAR_PHASES;
-	if (!(load(&m->flags) & (GSAN_MBAR_LOST | GSAN_MBAR_SHORT << (p & 1))))
+	if (!(flags & (GSAN_MBAR_LOST | GSAN_MBAR_SHORT << (p & 1))))
 		id[3] = over_hash(w, mbar_record(w->slot, (u32)(m - mbars_of(w->slot)), p) | ASYNC_WRITES);
 	unlock(&m->lock);
 }
@@ -527,19 +616,23 @@ SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 si
 
 SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 {
-	u64 place = place_of(w, addr, op);
+	uint4 me = load_ca(&w->id);
+	u64 place = place_near(w, me, addr, op);
 	u32 what = op & 255;
 	site += __gsan_site_base;
 	if (what == GSAN_MBAR_INIT) {
 		ONE_BY_ONE(mbar_init(w, place, n, site););
 		return;
 	}
-	struct gsan_mbar *m = mbar_find(place);
+	struct gsan_mbar *m = mbar_quick(me, place, together());
 	if (!m) {
-		count(GSAN_COUNT_ASYNC_LOST, 1);
-		return;
+		m = mbar_find(place);
+		if (!m) {
+			count(GSAN_COUNT_ASYNC_LOST, 1);
+			return;
+		}
+		mbar_asked(w, m, place, site);
 	}
-	mbar_used(w, m, place, site, GSAN_WHY_MBAR_INIT);
 	if (what == GSAN_MBAR_INVAL) {
 		ONE_BY_ONE(
 			mbar_waits(w, m, place, site);
@@ -550,7 +643,7 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 		return;
 	}
 	u32 slot = (u32)(place >> 32);
-	if (slot != w->slot) {
+	if (slot != me.x >> 5) {
 		guest_begins(w, slot, (u32)place, site);
 		guest_enter(w, slot, (u32)place, (u32)(m - mbars_of(slot) + 1) << 25 | load(&m->phase), site);
 	}
@@ -568,61 +661,93 @@ API void __gsan_v1_mbar(u64 ctx, u64 addr, u32 op, u32 n, u32 site)
 
 SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 {
-	u64 place = place_of(w, addr, op);
-	struct gsan_mbar *m = mbar_find(place);
+	uint4 me = load_ca(&w->id);
+	u64 place = place_near(w, me, addr, op);
+	u32 live = load(&w->live);
+	struct gsan_mbar *known = mbar_quick(me, place, together()), *m = known ? known : mbar_find(place);
+	u32 flags = m ? load(&m->flags) : GSAN_MBAR_LOST;
 	walk(w, m ? WALK_MBAR : WALK_ALL, m ? (u32)(m - mbars_of((u32)(place >> 32))) : 0);
-	if (!m || (load(&m->flags) & GSAN_MBAR_LOST)) {
+	if (flags & GSAN_MBAR_LOST) {
 		__gsan_v1_unmodelled((u64)w);
 		return;
 	}
 	u32 group = of_kind(op), lane = sreg_laneid(), id[4] = { 0, 0, 0, 0 };
 	u32 at = op & GSAN_MBAR_GENERIC ? shared_offset(addr) : (u32)addr;
 	bool one = __match_any_sync(group, (u64)m ^ (u64)(parity & 1) << 60) == group, leader = lane == __ffs(group) - 1;
-	mbar_used(w, m, place, site + __gsan_site_base, GSAN_WHY_MBAR_INIT);
+	if (!known)
+		mbar_asked(w, m, place, site + __gsan_site_base);
 	store(&m->wait_site, site + __gsan_site_base);
-	ONE_BY_ONE(
-		if (!one || leader)
-			mbar_waited(w, m, at, op, parity, one ? group : 1u << lane, id);
-	);
+	BY_THESE(one_or_all(group, one), mbar_waited(w, m, at, op, parity, one ? group : 1u << lane, id););
 	meet(group);
+	u32 narrow = load(&m->narrow);
+	flags = load(&m->flags);
 	/* That copies are over is taken as known, whether a fence follows or not. */
 	if (leader && !(op & GSAN_INFO_ACQUIRE))
 		count(GSAN_COUNT_RELAXED_WAIT, 1);
 	if (one) {
-		ROLLED
+#pragma unroll
 		for (u32 k = 0; k < 4; k++)
 			id[k] = __shfl_sync(group, id[k], __ffs(group) - 1);
 	}
 	/* What it accesses next is mostly what they brought, see plain_copied and line_status. */
-	if (id[3] && (u32)(place >> 32) == w->slot) {
+	if (id[3] && (u32)(place >> 32) == me.x >> 5) {
 		struct gsan_lane *l = lane_of(w, lane);
 		store_ca32(&l->over[0], id[3]);
 		store_ca32(&l->over[1], id[3]);
 		store_ca32(&l->fine, id[3]);
 	}
-	bool whole = one && agreed(group, group == load(&w->live));
-	mbar_learn(w, id[0], id[1], load(&m->narrow), w->slot, op, whole);
+	bool whole = one && agreed(group, group == live);
+	mbar_learn(w, id[0], id[1], narrow, me.x >> 5, op, whole);
 	if (id[2])
 		acquire(w, id[2]);
 	meet(group);
-	if (load(&m->flags) & GSAN_MBAR_LOST)
+	if (flags & GSAN_MBAR_LOST)
 		__gsan_v1_unmodelled((u64)w);
 }
 
-/* A wait that was not successful is an operation all the same. */
-SLOW void mbar_tried(struct gsan_warp *w, u64 addr, u32 op, u32 site)
+/* Many lanes help; what fewer do is in the way of others, whose instructions are in the cache. */
+SLOW void mbar_idle(struct gsan_warp *w)
 {
-	walk(w, WALK_HELP, 0);
+	if (__popc(together()) >= POST_MANY)
+		walk(w, WALK_HELP, 0);
+	else
+		__nanosleep(500);
+}
+
+/* The first of the calling lanes tried in vain, at `clock`. */
+FN void mbar_note(struct gsan_mbar *m, u32 id, u32 clock, u32 site)
+{
+	if (sreg_laneid() != __ffs(__activemask()) - 1)
+		return;
+	store(&m->tried_site, site);
+	/* Together: others try as well. */
+	store_ca2(m->tried, (id & 31) << 5 | sreg_laneid(), clock);
+}
+
+SLOW void mbar_tried_first(struct gsan_warp *w, u64 addr, u32 op, u32 site)
+{
 	u64 place = place_of(w, addr, op);
 	struct gsan_mbar *m = mbar_find(place);
 	if (!m)
 		return;
-	mbar_used(w, m, place, site + __gsan_site_base, GSAN_WHY_MBAR_INIT);
-	if (sreg_laneid() != __ffs(__activemask()) - 1)
-		return;
-	store(&m->tried_site, site + __gsan_site_base);
-	/* Together: others try as well. */
-	store_ca2(m->tried, (w->id & 31) << 5 | sreg_laneid(), load(&w->clock));
+	mbar_asked(w, m, place, site + __gsan_site_base);
+	mbar_note(m, w->id, load(&w->clock), site + __gsan_site_base);
+}
+
+/* A wait that was not successful is an operation all the same.  It comes often: nothing lives across
+ * a call. */
+SLOW void mbar_tried(struct gsan_warp *w, u64 addr, u32 op, u32 site)
+{
+	u32 group = together();
+	uint4 me = load_ca(&w->id);
+	u32 clock = load(&w->clock), base = __gsan_site_base;
+	/* All that are together ask, whatever their addresses are. */
+	bool near = !(op & (GSAN_MBAR_CLUSTER | GSAN_MBAR_GENERIC));
+	struct gsan_mbar *m = mbar_quick(me, near ? (u64)(me.x >> 5) << 32 | ((u32)addr & SHARED_WINDOW) : NOWHERE, group);
+	if (m)
+		mbar_note(m, me.x, clock, site + base);
+	else
+		mbar_tried_first(w, addr, op, site);
 }
 
 API void __gsan_v1_mbar_wait(u64 ctx, u64 addr, u32 op, u32 parity, u32 done, u32 site)
@@ -630,10 +755,12 @@ API void __gsan_v1_mbar_wait(u64 ctx, u64 addr, u32 op, u32 parity, u32 done, u3
 	if (!ctx)
 		return;
 	TOGETHER(
-		if (done)
+		if (done) {
 			mbar_wait(WARP(ctx), addr, op, parity, site);
-		else
+		} else {
 			mbar_tried(WARP(ctx), addr, op, site);
+			mbar_idle(WARP(ctx));
+		}
 		perturb(WARP(ctx));
 	);
 }
