@@ -10,6 +10,7 @@
  * entered as the phases that are over needed, none of those is of a later one,
  * either.  Where that does not come out, arrivals count for both phases.
  */
+#define place_far       __gsan_v1_place_far
 #define mbar_find       __gsan_v1_mbar_find
 #define mbar_make       __gsan_v1_mbar_make
 #define gather_add      __gsan_v1_gather_add
@@ -208,11 +209,13 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1 | owner_of(w, slot), site, now, load(&m->init_site), rec, o->cta);
 }
 
+SLOW u64 place_far(struct gsan_warp *w, u64 addr, u32 op) { return place_of(w, addr, op); }
+
 /* As place_of, but that what `me` (id start) says is not asked for again. */
 FN u64 place_near(struct gsan_warp *w, uint4 me, u64 addr, u32 op)
 {
 	if (op & (GSAN_MBAR_CLUSTER | GSAN_MBAR_GENERIC))
-		return place_of(w, addr, op);
+		return place_far(w, addr, op);
 	return (u64)(me.x >> 5) << 32 | ((u32)addr & SHARED_WINDOW);
 }
 
@@ -467,12 +470,10 @@ FN bool mbar_passed(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 parity
 		store(&s->mask, 0);
 	if (again != now.x || lock)
 		return false;
-	p &= GSAN_MBAR_PHASES;
 	id[0] = last.z;
 	id[1] = last.w;
 	id[2] = 0;
-	id[3] = head.w & GSAN_MBAR_SHORT << (p & 1) ? 0 :
-		over_hash(w, mbar_record(w->slot, (u32)(m - mbars_of(w->slot)), p) | ASYNC_WRITES);
+	id[3] = head.w & GSAN_MBAR_SHORT << (p & 1) ? 0 : (p & GSAN_MBAR_PHASES) + 1;
 	return true;
 }
 
@@ -519,8 +520,8 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 }
 
 /* The calling lane's wait was successful, for `lanes` of its warp.  Returns what the phases
- * brought that it may have waited for: the last one, or that and the one before; and the hash of
- * what copies that completed in it write. */
+ * brought that it may have waited for: the last one, or that and the one before; and 1 + the phase
+ * where copies that complete in it are over. */
 SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 parity, u32 lanes, u32 id[4])
 {
 	ROLLED
@@ -573,9 +574,8 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 		count(GSAN_COUNT_MERGED, 1);
 	id[0] = none ? 0 : last.z;
 	id[1] = none ? 0 : last.w;
-	p &= GSAN_MBAR_PHASES;
 	if (!(flags & (GSAN_MBAR_LOST | GSAN_MBAR_SHORT << (p & 1))))
-		id[3] = over_hash(w, mbar_record(w->slot, (u32)(m - mbars_of(w->slot)), p) | ASYNC_WRITES);
+		id[3] = (p & GSAN_MBAR_PHASES) + 1;
 	unlock(&m->lock);
 }
 
@@ -692,9 +692,10 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 	/* What it accesses next is mostly what they brought, see plain_copied and line_status. */
 	if (id[3] && (u32)(place >> 32) == me.x >> 5) {
 		struct gsan_lane *l = lane_of(w, lane);
-		store_ca32(&l->over[0], id[3]);
-		store_ca32(&l->over[1], id[3]);
-		store_ca32(&l->fine, id[3]);
+		u32 hash = over_hash(w, mbar_record(me.x >> 5, (u32)(m - mbars_of(me.x >> 5)), id[3] - 1) | ASYNC_WRITES);
+		store_ca32(&l->over[0], hash);
+		store_ca32(&l->over[1], hash);
+		store_ca32(&l->fine, hash);
 	}
 	bool whole = one && agreed(group, group == live);
 	mbar_learn(w, id[0], id[1], narrow, me.x >> 5, op, whole);
@@ -726,7 +727,7 @@ FN void mbar_note(struct gsan_mbar *m, u32 id, u32 clock, u32 site)
 
 SLOW void mbar_tried_first(struct gsan_warp *w, u64 addr, u32 op, u32 site)
 {
-	u64 place = place_of(w, addr, op);
+	u64 place = place_far(w, addr, op);
 	struct gsan_mbar *m = mbar_find(place);
 	if (!m)
 		return;
