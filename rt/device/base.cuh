@@ -14,6 +14,7 @@ typedef unsigned long long u64;
 #define join_own        __gsan_v1_join_own
 #define join_cross      __gsan_v1_join_cross
 #define snap_knows      __gsan_v1_snap_knows
+#define refs_know       __gsan_v1_refs_know
 #define snap_join       __gsan_v1_snap_join
 #define snap_begin      __gsan_v1_snap_begin
 #define snap_take       __gsan_v1_snap_take

@@ -42,7 +42,8 @@ SLOW bool warp_brings(struct gsan_warp *w, u32 top, struct brought *x)
 {
 	u32 lane = sreg_laneid();
 	struct gsan_block *b = own_block(w);
-	uint4 now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot);       /* clock floor wfloor; id start; slot nslots sc sc_cta */
+	/* clock floor wfloor; id start; slot nslots sc sc_cta */
+	uint4 now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot);
 	uint4 ours = load_cg(&w->refs), all = load_cg(&b->refs);
 	u32 state = load(&w->state), sc = load(&b->sc), floor = now.y, lost = 0;
 	bool other = false, self = lane == (me.x & 31);

@@ -211,8 +211,8 @@ SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 	if (!known && a.z == slot && clock > a.w) {
 		known = clock <= b.x ||
 			(warp == b.y && (clock <= c.z || (clock <= b.z && !(lanes & ~b.w))));
-		/* o: base top mask */
-		if (!known && (a.y & GSAN_SNAP_OWN))
+		/* o: base top mask; of a later tenant, with more warps, there is none. */
+		if (!known && warp < GSAN_SNAP_ROWS(a.y))
 			known = clock <= o.x || (clock <= o.y && !(lanes & ~o.z));
 		if (!known && sc_cta)
 			known = fence_knows(slot, warp, lanes, clock, end, 0, sc_cta);
@@ -225,20 +225,21 @@ SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 			 clock <= CROSS_TOP(e) && !(lanes & ~e.mask)));
 		lost = !cross_stands(c.x, id);
 	}
-	if (lost || a.x != id || load(&s->id) != id) {
-		count(GSAN_COUNT_SNAP_LOST, 1);
-		return true;
-	}
-	return known;
+	/* What says yes need not be asked again: it would come to the same. */
+	if (a.x == id && (known || (!lost && load(&s->id) == id)))
+		return known;
+	count(GSAN_COUNT_SNAP_LOST, 1);
+	return true;
 }
 
-FN bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
+/* Does one of list `r`, which may be a copy of the caller's? */
+SLOW bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 {
+	bool known = false;
 	ROLLED
-	for (int i = 0; i < GSAN_REFS; i++)
-		if (r->id[i] && snap_knows(r->id[i], slot, warp, lanes, clock, end))
-			return true;
-	return false;
+	for (uint4 v = four(r->id[0], r->id[1], r->id[2], r->id[3]); v.x && !known; v = four(v.y, v.z, v.w, 0))
+		known = snap_knows(v.x, slot, warp, lanes, clock, end);
+	return known;
 }
 
 /* Makes room for the first `n` slots: blocks may have come since it was begun. */
@@ -427,7 +428,7 @@ SLOW struct gsan_snap *snap_continue(u32 from, u32 *id)
 	if (cross)
 		snap_need_cross(s, GSAN_CROSS_SLOTS(c.x));
 	ROLLED
-	for (u32 part = 0; part < 1 + cross; part++) {
+	for (u32 part = 0; part < (cross ? 2u : 1u); part++) {
 		uint4 *p = part ? (uint4 *)cross_of(s->nslots) : (uint4 *)snap_own(s);
 		uint4 *q = part ? (uint4 *)cross_of(c.x) : (uint4 *)snap_own(f);
 		ROLLED
@@ -543,8 +544,8 @@ SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags)
 {
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
 	struct gsan_block *b = block_of(w->slot);
-	/* All that is needed, in one go. */
-	uint4 m = load_cg(&w->m_own), now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot);       /* own refs; clock floor wfloor; id start; slot nslots sc sc_cta */
+	/* All that is needed, in one go: own refs; clock floor wfloor; id start; slot nslots sc sc_cta. */
+	uint4 m = load_cg(&w->m_own), now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot);
 	uint4 mine = load_cg(&l->refs), ours = load_cg(&w->refs), whole = load_cg(&b->refs);
 	u32 lane = 1u << sreg_laneid(), id, state = load(&w->state), sc = fences.z, sc_cta = fences.w, most = load(&b->sc);
 	u32 own_top = l->own_top, own_mask = l->own_mask, lane_sc = l->sc, lane_cta = l->sc_cta;
