@@ -173,6 +173,11 @@ static bool start(struct emu_x *x, const struct emu_op *op, const struct emu_ten
 	for (unsigned i = 0; k->four && i < 4; i++)
 		rows[i] = (int32_t)emu_get(x, k->at[i + 1], l);
 	box.rows = k->four ? rows : NULL;
+	why = emu_box_wrong(&box);
+	if (why) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "%s", why);
+		return false;
+	}
 	w.smem = emu_range(x, op, l, k->smem.base, s, (emu_box_span(&box) + 127) & ~127u, 128, &owner);
 	if (!w.smem)
 		return false;

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * tmap.c: tensor maps: cuTensorMapEncode* and the walk over the bytes that a copy
- * moves (PTX ISA, "Tensors": tiled mode, im2col mode, swizzling modes, bounding box,
- * traversal strides, out-of-boundary access).
+ * moves (PTX ISA, "Tensors": tiled mode, im2col mode, interleave layout, swizzling modes,
+ * bounding box, traversal strides, out-of-boundary access).
+ *
+ * Interleaved layouts are as an H200 has them.  The dimensions are W, H, D, C / slice and
+ * N: those without D, or without H and D, of a smaller rank.  What lies along dimension 0
+ * are slices of 16 or 32 bytes, whose channels are in no dimension; one slice of each
+ * pixel is copied, whatever the box says, and they lie side by side in shared memory.
  */
 #include <string.h>
 
@@ -21,15 +26,26 @@ unsigned emu_tmap_elem_bytes(const struct emu_tmap *t)
 
 /* Bytes of a row of the box, and the distance of rows in shared memory: with a
  * swizzle, rows are as wide as its span (CUDA C++ Programming Guide, "Swizzle modes":
- * shared memory must have room for the full width). */
+ * shared memory must have room for the full width).  Slices are rows of their own. */
 static uint32_t inner(const struct emu_tmap *t)
 {
-	return t->box[0] * emu_tmap_elem_bytes(t);
+	return t->interleave ? 8u << t->interleave : t->box[0] * emu_tmap_elem_bytes(t);
 }
 
 static uint32_t pitch(const struct emu_tmap *t)
 {
-	return t->swizzle ? 16u << t->swizzle : inner(t);
+	return t->swizzle && !t->interleave ? 16u << t->swizzle : inner(t);
+}
+
+/* The innermost dimension that tells rows apart. */
+static unsigned first(const struct emu_tmap *t)
+{
+	return t->interleave ? 0 : 1;
+}
+
+static uint64_t alignment(const struct emu_tmap *t)
+{
+	return t->interleave == 2 ? 32 : 16;
 }
 
 const char *emu_tmap_wrong(const struct emu_tmap *t)
@@ -38,8 +54,8 @@ const char *emu_tmap_wrong(const struct emu_tmap *t)
 		return "no tensor map";
 	if (!t->rank || t->rank > 5 || (t->mode != TMAP_TILED && t->rank < 3))
 		return "a tensor map of a rank that there is not";
-	if (t->interleave)
-		return "a tensor map with an interleaved layout, which is not emulated";
+	if (t->interleave > 2 || (t->interleave && (t->rank < 3 || t->atomicity)))
+		return "a tensor map with an interleaved layout that there is not";
 	if (t->mode == TMAP_IM2COL_WIDE)
 		return "a tensor map of the wide im2col mode, which is not emulated";
 	if (t->elem >= TMAP_ELEMS)
@@ -49,11 +65,11 @@ const char *emu_tmap_wrong(const struct emu_tmap *t)
 		return "a tensor map with a swizzle or fill mode that there is not";
 	if (inner(t) % 16 || (t->swizzle && inner(t) > pitch(t)))
 		return "a tensor map whose box has rows that do not fit";
-	if (t->address & 15)
-		return "a tensor map whose tensor is not aligned to 16 bytes";
+	if (t->address & (alignment(t) - 1))
+		return "a tensor map whose tensor is not aligned to 16 bytes, or to slices of 32";
 	for (unsigned i = 0; i + 1 < t->rank; i++)
-		if (t->stride[i] & 15)
-			return "a tensor map with a stride that is no multiple of 16";
+		if (t->stride[i] & (alignment(t) - 1))
+			return "a tensor map with a stride that is no multiple of 16, or of a slice of 32";
 	for (unsigned i = 0; i < t->rank; i++)
 		if (!t->step[i] || t->step[i] > 8 ||
 		    (t->mode == TMAP_TILED && (!t->box[i] || t->box[i] > 256)))
@@ -101,13 +117,15 @@ static bool tell(const struct emu_box *b, uint32_t off, uint64_t global, uint32_
 	return b->bytes(b->arg, swizzled(b->map, a) - b->base, global, n);
 }
 
-/* One row: channels or elements of dimension 0 from b->at[0] on.  `global` is where
- * element 0 of it lies, 0 if the whole row is out of bounds. */
+/* One row: channels or elements of dimension 0 from b->at[0] on, or a slice.  `global` is
+ * where element 0 of it lies, 0 if the whole row is out of bounds. */
 static bool walk_row(const struct emu_box *b, uint32_t row, uint64_t global)
 {
 	const struct emu_tmap *t = b->map;
-	int64_t es = emu_tmap_elem_bytes(t), size = (int64_t)t->last[0] + 1, width = t->box[0];
-	int64_t lo = -b->at[0], hi = size - b->at[0];
+	bool slice = t->interleave;
+	int64_t es = slice ? inner(t) : emu_tmap_elem_bytes(t), width = slice ? 1 : t->box[0];
+	int64_t at = slice ? 0 : b->at[0], size = slice ? 1 : (int64_t)t->last[0] + 1;
+	int64_t lo = -at, hi = size - at;
 	uint32_t unit = t->swizzle ? 16 : 128;
 
 	/* [lo, hi): bytes of the row that are in bounds */
@@ -124,7 +142,7 @@ static bool walk_row(const struct emu_box *b, uint32_t row, uint64_t global)
 		if (to > hi)
 			to = hi > from ? hi : from;
 		if (!tell(b, off + i, 0, (uint32_t)(from - i)) ||
-		    !tell(b, off + (uint32_t)from, global + (uint64_t)(b->at[0] * es + from),
+		    !tell(b, off + (uint32_t)from, global + (uint64_t)(at * es + from),
 			  (uint32_t)(to - from)) ||
 		    !tell(b, off + (uint32_t)to, 0, (uint32_t)(end - to)))
 			return false;
@@ -132,22 +150,23 @@ static bool walk_row(const struct emu_box *b, uint32_t row, uint64_t global)
 	return true;
 }
 
-/* Address of element 0 of the row at these coordinates; 0 if it is out of bounds. */
+/* Address of element 0 of the row at these coordinates, or of the slice; 0 if it is out of
+ * bounds. */
 static uint64_t row_at(const struct emu_tmap *t, const int64_t *at)
 {
 	uint64_t a = t->address;
 
-	for (unsigned i = 1; i < t->rank; i++) {
+	for (unsigned i = first(t); i < t->rank; i++) {
 		if (at[i] < 0 || at[i] > (int64_t)t->last[i])
 			return 0;
-		a += (uint64_t)at[i] * t->stride[i - 1];
+		a += (uint64_t)at[i] * (i ? t->stride[i - 1] : inner(t));
 	}
 	return a;
 }
 
 static uint32_t count(const struct emu_tmap *t, unsigned i)
 {
-	return (t->box[i] + t->step[i] - 1u) / t->step[i];
+	return t->interleave && i + 2u == t->rank ? 1 : (t->box[i] + t->step[i] - 1u) / t->step[i];
 }
 
 static bool walk_tile(const struct emu_box *b)
@@ -159,11 +178,11 @@ static bool walk_tile(const struct emu_box *b)
 		int64_t at[5];
 		unsigned i;
 
-		for (i = 1; i < t->rank; i++)
+		for (i = first(t); i < t->rank; i++)
 			at[i] = b->at[i] + (int64_t)n[i] * t->step[i];
 		if (!walk_row(b, row++, row_at(t, at)))
 			return false;
-		for (i = 1; i < t->rank && ++n[i] == count(t, i); i++)
+		for (i = first(t); i < t->rank && ++n[i] == count(t, i); i++)
 			n[i] = 0;
 		if (i >= t->rank)
 			return true;
@@ -175,7 +194,7 @@ static bool walk_tile(const struct emu_box *b)
 static bool walk_im2col(const struct emu_box *b)
 {
 	const struct emu_tmap *t = b->map;
-	unsigned spatial = t->rank - 2u;
+	unsigned spatial = t->rank - 2u, w = first(t);
 	int64_t at[5], to[5];
 
 	memcpy(at, b->at, sizeof at);
@@ -184,14 +203,14 @@ static bool walk_im2col(const struct emu_box *b)
 
 		memcpy(to, at, sizeof to);
 		for (i = 0; i < spatial; i++)
-			to[i + 1] += b->offset[i];
+			to[i + w] += b->offset[i];
 		if (!walk_row(b, p, row_at(t, to)))
 			return false;
 		for (i = 0; i < spatial; i++) {
-			at[i + 1] += t->step[i + 1];
-			if (at[i + 1] <= (int64_t)t->last[i + 1] + t->upper[i])
+			at[i + w] += t->step[i + w];
+			if (at[i + w] <= (int64_t)t->last[i + w] + t->upper[i])
 				break;
-			at[i + 1] = t->lower[i];
+			at[i + w] = t->lower[i];
 		}
 		if (i == spatial)
 			at[t->rank - 1]++;
@@ -208,7 +227,7 @@ static uint32_t rows_of(const struct emu_box *b)
 		return 4;
 	if (t->mode == TMAP_IM2COL)
 		return t->box[1];
-	for (unsigned i = 1; i < t->rank; i++)
+	for (unsigned i = first(t); i < t->rank; i++)
 		n *= count(t, i);
 	return n;
 }
@@ -216,6 +235,21 @@ static uint32_t rows_of(const struct emu_box *b)
 uint32_t emu_box_span(const struct emu_box *b)
 {
 	return rows_of(b) * pitch(b->map);
+}
+
+/* An H200 takes these for illegal instructions; PTX ISA says nothing of them.  Only
+ * interleaved layouts were tried. */
+const char *emu_box_wrong(const struct emu_box *b)
+{
+	const struct emu_tmap *t = b->map;
+
+	for (unsigned i = 0; t->interleave && i < t->rank; i++) {
+		if (!b->load && b->at[i] < 0)
+			return "a store that begins before an interleaved tensor";
+		if (t->mode == TMAP_IM2COL && i + 2 < t->rank && b->at[i] < t->lower[i])
+			return "a copy that begins before the bounding box of an interleaved tensor";
+	}
+	return NULL;
 }
 
 bool emu_box_walk(const struct emu_box *b)
@@ -272,8 +306,8 @@ static bool common(struct emu_tmap *t, const struct encode *e, enum emu_tmap_mod
 
 	memset(t, 0, sizeof *t);
 	if ((unsigned)e->type >= sizeof elems || !e->rank || e->rank > 5 || !e->dim || !e->step ||
-	    (e->rank > 1 && !e->stride) || (address & 15) || (unsigned)e->interleave > 2 ||
-	    (unsigned)e->swizzle > 6 || (unsigned)e->l2 > 3 || (unsigned)e->fill > 1)
+	    (e->rank > 1 && !e->stride) || (unsigned)e->interleave > 2 ||
+	    (unsigned)e->swizzle > (e->interleave ? 3 : 6) || (unsigned)e->l2 > 3 || (unsigned)e->fill > 1)
 		return false;
 	if ((mode != TMAP_TILED || e->interleave) && e->rank < 3)
 		return false;
@@ -283,6 +317,8 @@ static bool common(struct emu_tmap *t, const struct encode *e, enum emu_tmap_mod
 	t->elem = elems[e->type];
 	t->interleave = (uint8_t)e->interleave;
 	t->address = address;
+	if (address & (alignment(t) - 1))
+		return false;
 	t->swizzle = e->swizzle > 3 ? 3 : (uint8_t)e->swizzle;
 	t->atomicity = e->swizzle > 3 ? (uint8_t)(e->swizzle - 3) : 0;
 	t->fill = (uint8_t)e->fill;
@@ -293,18 +329,19 @@ static bool common(struct emu_tmap *t, const struct encode *e, enum emu_tmap_mod
 		t->step[i] = (uint8_t)e->step[i];
 	}
 	for (unsigned i = 0; i + 1 < e->rank; i++) {
-		if ((e->stride[i] & 15) || e->stride[i] >> 40)
+		if ((e->stride[i] & (alignment(t) - 1)) || e->stride[i] >> 40)
 			return false;
 		t->stride[i] = e->stride[i];
 	}
 	return !t->fill || (t->elem >= TMAP_F16 && t->elem < TMAP_ELEMS);
 }
 
-/* Rows of the box must be of whole 16 bytes, and fit the swizzle's span. */
+/* Rows of the box must be of whole 16 bytes, as if without slices, and fit the swizzle's
+ * span. */
 static bool rows_fit(const struct emu_tmap *t)
 {
-	return t->interleave || t->elem >= TMAP_ELEMS ||
-	       (inner(t) % 16 == 0 && (!t->swizzle || inner(t) <= pitch(t)));
+	return t->elem >= TMAP_ELEMS ||
+	       (t->box[0] * emu_tmap_elem_bytes(t) % 16 == 0 && (!t->swizzle || inner(t) <= pitch(t)));
 }
 
 static CUresult deliver(CUtensorMap *to, const struct emu_tmap *t, bool ok)
@@ -331,11 +368,16 @@ EMU_API CUresult CUDAAPI cuTensorMapEncodeTiled(CUtensorMap *to, CUtensorMapData
 	const struct encode e = {type, rank, address, dim, stride, step, interleave, swizzle, l2, fill};
 	struct emu_tmap t;
 	bool ok = common(&t, &e, TMAP_TILED) && box;
+	uint64_t bytes = emu_tmap_elem_bytes(&t);
 
 	for (unsigned i = 0; ok && i < rank; i++) {
 		ok = box[i] && box[i] <= 256;
 		t.box[i] = (uint16_t)box[i];
+		bytes *= box[i];
 	}
+	/* As an H200's driver reckons it, which is not what is copied. */
+	if (interleave && bytes > emu_m.block_smem)
+		ok = false;
 	return deliver(to, &t, ok && rows_fit(&t));
 }
 
@@ -354,7 +396,7 @@ static CUresult im2col(CUtensorMap *to, const struct encode *e, enum emu_tmap_mo
 		int lo = lower[corners - 1 - i], hi = upper[corners - 1 - i];
 
 		ok = lo >= -limit && lo < limit && hi >= -limit && hi < limit &&
-		     (int64_t)t.last[i + 1] + hi >= lo;
+		     (int64_t)t.last[i + first(&t)] + hi >= lo;
 		t.lower[i] = (int16_t)lo;
 		t.upper[i] = (int16_t)hi;
 	}

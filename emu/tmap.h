@@ -24,7 +24,8 @@ enum emu_tmap_elem {
 
 struct emu_tmap {
 	uint32_t magic;
-	uint8_t mode, rank, elem, interleave;
+	uint8_t mode, rank, elem;
+	uint8_t interleave;     /* 0, 1: slices of 16, 2: of 32 bytes */
 	uint64_t address;
 	uint64_t stride[4];     /* bytes, of dimensions 1 to 4 */
 	uint32_t last[5];       /* size of each dimension less one */
@@ -55,6 +56,8 @@ struct emu_box {
 	void *arg;
 };
 
+/* What keeps the copy from being made; NULL: nothing. */
+const char *emu_box_wrong(const struct emu_box *);
 /* Bytes of shared memory that the box spans, gaps included. */
 uint32_t emu_box_span(const struct emu_box *);
 bool emu_box_walk(const struct emu_box *);

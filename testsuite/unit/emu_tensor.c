@@ -68,12 +68,13 @@ struct shape {
 	CUtensorMapSwizzle swizzle;
 	CUtensorMapFloatOOBfill fill;
 	int at[5];
+	CUtensorMapInterleave slices;
 };
 
 static void encode(CUtensorMap *m, const struct shape *s)
 {
 	ok(cuTensorMapEncodeTiled(m, s->type, s->rank, out, s->dim, s->stride, s->box, s->step,
-				  CU_TENSOR_MAP_INTERLEAVE_NONE, s->swizzle,
+				  s->slices, s->swizzle,
 				  CU_TENSOR_MAP_L2_PROMOTION_NONE, s->fill));
 }
 
@@ -116,15 +117,19 @@ static unsigned pitch(const struct shape *s)
 	       64 : s->swizzle ? 128 : s->box[0] * s->bytes;
 }
 
-/* What shared memory holds after the box has been loaded; returns the bytes counted. */
+/* What shared memory holds after the box has been loaded; returns the bytes counted.
+ * Interleaved (as measured on an H200): elements are slices, of those of a pixel, which are
+ * in the last dimension but one, the box has one, and they lie side by side. */
 static unsigned expected(const struct shape *s, uint8_t *sm)
 {
 	unsigned n[5] = {1, 1, 1, 1, 1}, k[5], row = 0, bytes = 0;
+	unsigned size = s->slices ? 8u << s->slices : s->bytes;
 
 	memset(sm, 0xee, 32768);
-	n[0] = s->box[0];
-	for (unsigned i = 1; i < s->rank; i++)
-		n[i] = (s->box[i] + s->step[i] - 1) / s->step[i];
+	for (unsigned i = 0; i < s->rank; i++)
+		n[i] = i || s->slices ? (s->box[i] + s->step[i] - 1) / s->step[i] : s->box[0];
+	if (s->slices)
+		n[s->rank - 2] = 1;
 	for (k[4] = 0; k[4] < n[4]; k[4]++)
 	for (k[3] = 0; k[3] < n[3]; k[3]++)
 	for (k[2] = 0; k[2] < n[2]; k[2]++)
@@ -134,15 +139,15 @@ static unsigned expected(const struct shape *s, uint8_t *sm)
 		bool in = true;
 
 		for (unsigned i = 0; i < s->rank; i++) {
-			long c = s->at[i] + (long)k[i] * (i ? (long)s->step[i] : 1);
+			long c = s->at[i] + (long)k[i] * (i || s->slices ? (long)s->step[i] : 1);
 
 			in = in && c >= 0 && c < (long)s->dim[i];
-			p += in ? c * (i ? (long)s->stride[i - 1] : (long)s->bytes) : 0;
+			p += in ? c * (i ? (long)s->stride[i - 1] : (long)size) : 0;
 		}
-		for (unsigned b = 0; b < s->bytes; b++, bytes++) {
-			unsigned at = place(s, row * pitch(s) + k[0] * s->bytes + b);
+		for (unsigned b = 0; b < size; b++, bytes++) {
+			unsigned at = place(s, row * (s->slices ? n[0] * size : pitch(s)) + k[0] * size + b);
 
-			sm[at] = in ? p[b] : !s->fill ? 0 : b + 1 == s->bytes ? 0x7f : 0xff;
+			sm[at] = in ? p[b] : !s->fill ? 0 : b % s->bytes + 1 == s->bytes ? 0x7f : 0xff;
 		}
 	}
 	return bytes;
@@ -158,20 +163,27 @@ static void check(const uint8_t *want, const char *what)
 }
 
 static const struct shape shapes[] = {
-	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 1, {1000}, {0}, {256}, {1}, 0, 0, {100}},
-	{CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, 1, {1000}, {0}, {64}, {1}, 0, 0, {-13}},
-	{CU_TENSOR_MAP_DATA_TYPE_INT32, 4, 2, {60, 50}, {256}, {20, 9}, {1, 1}, 0, 0, {4, 3}},
-	{CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, 2, {61, 50}, {256}, {24, 9}, {1, 1}, 0, 1, {50, 45}},
-	{CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 2, {64, 50}, {128}, {64, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B, 0, {-7, -2}},
-	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {64, 50}, {512}, {16, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_64B, 0, {8, 2}},
-	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {64, 50}, {512}, {8, 20}, {1, 3}, CU_TENSOR_MAP_SWIZZLE_32B, 0, {8, 2}},
-	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {64, 50}, {512}, {16, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B, 0, {8, 2}},
-	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {61, 50}, {512}, {32, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B, 0, {35, 2}},
-	{CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, 2, {61, 50}, {512}, {64, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B, 1, {13, 40}},
-	{CU_TENSOR_MAP_DATA_TYPE_UINT64, 8, 2, {61, 50}, {512}, {16, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B, 0, {50, 2}},
-	{CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8, 3, {10, 12, 7}, {96, 1152}, {4, 5, 3}, {2, 1, 2}, 0, 1, {8, 9, 5}},
-	{CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, 4, {24, 6, 5, 9}, {48, 288, 1440}, {8, 3, 2, 4}, {1, 2, 1, 3}, 0, 0, {20, -1, 4, 6}},
-	{CU_TENSOR_MAP_DATA_TYPE_INT64, 8, 5, {4, 3, 3, 3, 9}, {32, 96, 288, 864}, {2, 2, 2, 2, 2}, {1, 1, 1, 1, 1}, 0, 0, {3, 2, -1, 1, 8}},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 1, {1000}, {0}, {256}, {1}, 0, 0, {100}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, 1, {1000}, {0}, {64}, {1}, 0, 0, {-13}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_INT32, 4, 2, {60, 50}, {256}, {20, 9}, {1, 1}, 0, 0, {4, 3}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, 2, {61, 50}, {256}, {24, 9}, {1, 1}, 0, 1, {50, 45}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 2, {64, 50}, {128}, {64, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B, 0, {-7, -2}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {64, 50}, {512}, {16, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_64B, 0, {8, 2}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {64, 50}, {512}, {8, 20}, {1, 3}, CU_TENSOR_MAP_SWIZZLE_32B, 0, {8, 2}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {64, 50}, {512}, {16, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B, 0, {8, 2}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {61, 50}, {512}, {32, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B, 0, {35, 2}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, 2, {61, 50}, {512}, {64, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B, 1, {13, 40}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_UINT64, 8, 2, {61, 50}, {512}, {16, 20}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B, 0, {50, 2}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8, 3, {10, 12, 7}, {96, 1152}, {4, 5, 3}, {2, 1, 2}, 0, 1, {8, 9, 5}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, 4, {24, 6, 5, 9}, {48, 288, 1440}, {8, 3, 2, 4}, {1, 2, 1, 3}, 0, 0, {20, -1, 4, 6}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_INT64, 8, 5, {4, 3, 3, 3, 9}, {32, 96, 288, 864}, {2, 2, 2, 2, 2}, {1, 1, 1, 1, 1}, 0, 0, {3, 2, -1, 1, 8}, 0},
+	{CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, 3, {8, 4, 5}, {128, 512}, {8, 2, 3}, {1, 1, 1}, 0, 0, {3, 2, 3}, CU_TENSOR_MAP_INTERLEAVE_16B},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, 4, {9, 6, 4, 3}, {144, 864, 3456}, {16, 3, 2, 2}, {1, 2, 3, 1}, CU_TENSOR_MAP_SWIZZLE_64B, 1, {-2, -1, 3, 2}, CU_TENSOR_MAP_INTERLEAVE_16B},
+	{CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, 5, {20, 4, 3, 2, 2}, {320, 1280, 3840, 7680}, {16, 3, 2, 5, 2}, {3, 1, 1, 1, 1}, 0, 0, {4, 2, 1, 1, 0}, CU_TENSOR_MAP_INTERLEAVE_16B},
+	/* PTX ISA, Swizzling modes, the 32-byte one: a tensor of 1x2x10x10xC16 */
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, 4, {10, 10, 2, 1}, {320, 3200, 6400}, {16, 4, 2, 1}, {1, 1, 1, 1}, CU_TENSOR_MAP_SWIZZLE_32B, 0, {2, 2, 1, 0}, CU_TENSOR_MAP_INTERLEAVE_32B},
+	{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 3, {40, 2, 3}, {1280, 2560}, {12, 1, 2}, {2, 1, 1}, CU_TENSOR_MAP_SWIZZLE_128B, 1, {33, 0, 1}, CU_TENSOR_MAP_INTERLEAVE_32B},
+	{CU_TENSOR_MAP_DATA_TYPE_UINT64, 8, 3, {40, 2, 3}, {1280, 2560}, {2, 1, 2}, {1, 1, 1}, 0, 0, {0, 2, 1}, CU_TENSOR_MAP_INTERLEAVE_32B},
 };
 
 static const char *const ranks[] = {"1", "2", "3", "4", "5"};
@@ -228,6 +240,9 @@ static void tiles_out(void **unused)
 		unsigned moved = 0, inside = 0;
 		CUfunction f;
 
+		/* faults, or all of it is outside */
+		if (s->slices && (s->at[0] < 0 || s->at[1] == (int)s->dim[1]))
+			continue;
 		fresh();
 		fill_source();
 		sprintf(bytes, "%u", expected(s, sm));
@@ -260,29 +275,33 @@ static void tiles_out(void **unused)
 	}
 }
 
-/* Convolution, 3 x 3 filter, one pixel of padding: rank 4, NHWC. */
-static void im2col(void **unused)
+/* Convolution, 3 x 3 filter, one pixel of padding: rank 4, NHWC, or NC/8HWC8, where the
+ * dimensions are W, H, C / 8 and N. */
+static void convolved(bool slices)
 {
-	static const cuuint64_t dim[] = {16, 7, 6, 3}, stride[] = {32, 224, 1344};
-	static const int lower[] = {-1, -1}, upper[] = {-1, -1};
-	static const cuuint32_t step[] = {1, 1, 2, 1};
+	static const cuuint64_t dims[][4] = {{16, 7, 6, 3}, {7, 6, 2, 3}};
+	static const cuuint64_t strides[][3] = {{32, 224, 1344}, {112, 672, 1344}};
+	static const int lower[] = {-1, -1}, upper[] = {-1, -1}, first[][4] = {{8, 2, -1}, {2, -1, 1}};
+	static const cuuint32_t steps[][4] = {{1, 1, 2, 1}, {1, 2, 5, 1}};
 	static uint8_t want[32768];
+	unsigned pixel = slices ? 8 : 16, line = 7 * pixel, second = slices ? 336 : 8;
+	char at[256];
+	const char *const with[] = {at};
 	CUtensorMap map;
 	const uint16_t *src;
 
-	(void)unused;
-	load(PTX(BEGIN("") EXPECT("640") "mov.s32 %r11, 8; mov.s32 %r12, 2; mov.s32 %r13, -1; mov.s32 %r14, 0;\n"
-		"mov.u16 %h0, 2; mov.u16 %h1, 1;\n"
+	coordinates(at, first[slices], 4);
+	load(filled(PTX(BEGIN("") EXPECT("640") "$0 mov.u16 %h0, 2; mov.u16 %h1, 1;\n"
 		TMA "4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r30], [%d2, {%r11,%r12,%r13,%r14}], [%r31], {%h0, %h1};\n"
-		END));
+		END), with));
 	for (unsigned seed = 0; seed < SEEDS; seed++) {
 		int w = 2, h = -1, n = 0;
 
 		emu_set_seed(seed);
 		fill_source();
 		src = (const uint16_t *)(const void *)out;
-		ok(cuTensorMapEncodeIm2col(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, out, dim, stride, lower,
-					   upper, 8, 40, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+		ok(cuTensorMapEncodeIm2col(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, out, dims[slices], strides[slices], lower,
+					   upper, 8, 40, steps[slices], slices ? CU_TENSOR_MAP_INTERLEAVE_16B : CU_TENSOR_MAP_INTERLEAVE_NONE,
 					   CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, 0));
 		memset(want, 0xee, sizeof want);
 		for (unsigned p = 0; p < 40; p++) {
@@ -291,7 +310,7 @@ static void im2col(void **unused)
 
 			for (unsigned c = 0; c < 8; c++)
 				to[c] = x >= 0 && x < 7 && y >= 0 && y < 6 && n < 3 ?
-					src[n * 672 + y * 112 + x * 16 + 8 + (int)c] : 0;
+					src[(unsigned)n * 672 + (unsigned)y * line + (unsigned)x * pixel + second + c] : 0;
 			if (++w > 7 - 1 - 1) {
 				w = -1;
 				h += 2;
@@ -302,14 +321,21 @@ static void im2col(void **unused)
 			}
 		}
 		ok(launch(&map));
-		check(want, "im2col");
+		check(want, slices ? "im2col of slices" : "im2col");
 	}
+}
+
+static void im2col(void **unused)
+{
+	(void)unused;
+	convolved(false);
+	convolved(true);
 }
 
 static void gather(void **unused)
 {
 	static const struct shape s = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {60, 50}, {256}, {16, 1},
-				       {1, 1}, CU_TENSOR_MAP_SWIZZLE_64B, 0, {0}};
+				       {1, 1}, CU_TENSOR_MAP_SWIZZLE_64B, 0, {0}, 0};
 	static const int row[] = {7, 49, 50, 3};
 	static uint8_t want[32768];
 	CUtensorMap map;
@@ -350,7 +376,7 @@ static void gather(void **unused)
 static void reduces(void **unused)
 {
 	static const struct shape s = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {60, 50}, {256}, {8, 4},
-				       {1, 1}, 0, 0, {0}};
+				       {1, 1}, 0, 0, {0}, 0};
 	CUtensorMap map;
 
 	(void)unused;
@@ -377,14 +403,16 @@ static void reduces(void **unused)
 static void replaced(void **unused)
 {
 	static const struct shape s = {CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, 3, {32, 10, 10}, {128, 1280}, {8, 2, 1},
-				       {1, 1, 1}, 0, 0, {0}};
+				       {1, 1, 1}, 0, 0, {0}, 0};
 	static const struct shape t = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {40, 30}, {256}, {16, 7}, {1, 2},
-				       CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B, 1, {30, 21}};
+				       CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B, 1, {30, 21}, 0};
 	static uint8_t want[32768];
+	struct shape slices = s;
 	CUtensorMap map;
 	unsigned stale = 0;
 
 	(void)unused;
+	slices.slices = CU_TENSOR_MAP_INTERLEAVE_16B;
 	load(PTX(BEGIN("") "mov.u32 %r20, own; add.u64 %d4, %d0, 0x30000;\n"
 		/* copy the map to shared memory, change it, publish it */
 		"setp.lt.u32 %p2, %r0, 32; @!%p2 bra.uni SKIP; mul.wide.u32 %d5, %r0, 4; add.u64 %d5, %d5, %d2; ld.param.u32 %r21, [%d5];\n"
@@ -411,10 +439,22 @@ static void replaced(void **unused)
 	for (unsigned seed = 0; seed < SEEDS; seed++) {
 		emu_set_seed(seed);
 		fill_source();
-		encode(&map, &s);
+		encode(&map, &slices);
 		expected(&t, want);
 		ok(launch(&map));
 		check(want, "replaced");
+	}
+	load(PTX(BEGIN("") "add.u64 %d4, %d0, 0x30000;" EXPECT("128")
+		"tensormap.replace.tile.interleave_layout.global.b1024.b32 [%d4], 1;\n"
+		"fence.proxy.tensormap::generic.acquire.gpu [%d4], 128;\n"
+		TMA "3d" INTO "[%r30], [%d4, {0,0,0}], [%r31];\n" END));
+	for (unsigned seed = 0; seed < SEEDS; seed++) {
+		emu_set_seed(seed);
+		fill_source();
+		encode((CUtensorMap *)(void *)(out + 0xc000), &s);
+		assert_int_equal(expected(&slices, want), 128);
+		ok(launch(&map));
+		check(want, "interleaved");
 	}
 	/* The map is used, changed, and used again: without a fence it may be the old one. */
 	for (unsigned fence = 0; fence < 2; fence++) {
@@ -445,13 +485,13 @@ static void replaced(void **unused)
 
 static void refused(void **unused)
 {
-	struct shape s = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {64, 50}, {512}, {16, 20}, {1, 1}, 0, 0, {0}};
+	struct shape s = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {64, 50}, {512}, {16, 20}, {1, 1}, 0, 0, {0}, 0};
 	CUtensorMap map;
 	struct capture c;
 	CUresult r;
 
 #define BAD(change) do { struct shape b = s; b.change; assert_int_equal( \
-	cuTensorMapEncodeTiled(&map, b.type, b.rank, out, b.dim, b.stride, b.box, b.step, 0, b.swizzle, 0, b.fill), \
+	cuTensorMapEncodeTiled(&map, b.type, b.rank, out, b.dim, b.stride, b.box, b.step, b.slices, b.swizzle, 0, b.fill), \
 	CUDA_ERROR_INVALID_VALUE); } while (0)
 	(void)unused;
 	fresh();
@@ -471,6 +511,26 @@ static void refused(void **unused)
 	BAD(fill = 2);
 	assert_int_equal(cuTensorMapEncodeTiled(&map, s.type, 2, (char *)out + 8, s.dim, s.stride, s.box, s.step,
 						0, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+	BAD(slices = CU_TENSOR_MAP_INTERLEAVE_16B);
+	s = (struct shape){CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, 3, {8, 4, 5}, {128, 512}, {8, 2, 3}, {1, 1, 1}, 0, 0, {0},
+			   CU_TENSOR_MAP_INTERLEAVE_32B};
+	encode(&map, &s);
+	BAD(stride[1] = 528);
+	BAD(box[0] = 12);
+	BAD(box[0] = (b.box[1] = b.box[2] = 121, 8));
+	BAD(swizzle = CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B);
+	BAD(slices = 3);
+	assert_int_equal(cuTensorMapEncodeTiled(&map, s.type, 3, (char *)out + 16, s.dim, s.stride, s.box, s.step,
+						s.slices, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+	load(PTX(BEGIN("") "@!%p0 bra W; mov.u32 %r11, 0; mov.s32 %r12, -1;"
+		TMA "3d.global.shared::cta.tile.bulk_group [%d2, {%r12,%r11,%r11}], [%r30]; W: ret; }\n"));
+	encode(&map, &s);
+	capture_begin(&c, 2);
+	r = launch(&map);
+	assert_non_null(strstr(capture_end(&c), "begins before an interleaved tensor"));
+	assert_int_not_equal(r, CUDA_SUCCESS);
+	fresh();
+	s = (struct shape){CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 2, {64, 50}, {512}, {16, 20}, {1, 1}, 0, 0, {0}, 0};
 	/* no map at all, another rank, memory that there is not */
 	load(PTX(BEGIN("") EXPECT("1280") "mov.u32 %r11, 0;" TMA "2d" INTO "[%r30], [%d2, {%r11,%r11}], [%r31];\n" END));
 	memset(&map, 0, sizeof map);
