@@ -34,7 +34,9 @@ struct run_tmap {
 	int buf;                /* number of the memory block */
 	uint64_t off;
 	int type, swizzle;      /* the driver's enums */
+	int interleave;         /* the same */
 	unsigned bytes, span;   /* of an element; of the swizzle */
+	unsigned slice;         /* of an interleaved layout; 0: none */
 	bool have_swizzle;
 	unsigned rank, nstrides, nbox, nelem;
 	uint64_t dims[5], strides[4], box[5], elem[5];

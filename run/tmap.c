@@ -114,6 +114,15 @@ const char *run_tmap_word(struct run_tmap *t, const char *w)
 		return offsets(w, t->lower, &t->nlower);
 	if (starts(&w, "upper="))
 		return offsets(w, t->upper, &t->nupper);
+	if (starts(&w, "interleave=")) {
+		if (t->slice)
+			return "is given a second time";
+		if (strcmp(w, "16") && strcmp(w, "32"))
+			return "is neither 16 nor 32";
+		t->slice = *w == '1' ? 16 : 32;
+		t->interleave = *w == '1' ? (int)CU_TENSOR_MAP_INTERLEAVE_16B : (int)CU_TENSOR_MAP_INTERLEAVE_32B;
+		return NULL;
+	}
 	if (!starts(&w, "swizzle="))
 		return "has no place in a tensor map";
 	if (t->have_swizzle)
@@ -131,10 +140,13 @@ const char *run_tmap_word(struct run_tmap *t, const char *w)
 
 const char *run_tmap_end(struct run_tmap *t, uint64_t bytes)
 {
+	unsigned unit = t->slice ? t->slice : t->bytes;
 	uint64_t last = 0;
 
 	if (!t->rank)
 		return "expected dims=D0[,D1...]";
+	if (t->slice && t->rank < 3)
+		return "interleave: fewer than three dimensions";
 	if (!t->nbox)
 		return "expected box=B0[,B1...]";
 	if (t->nlower != t->nupper || (t->nlower && t->nlower + 2 != t->rank))
@@ -148,28 +160,28 @@ const char *run_tmap_end(struct run_tmap *t, uint64_t bytes)
 	if (t->nstrides && t->nstrides != t->rank - 1)
 		return "strides: one for each dimension but the first";
 	for (unsigned i = 0; i < t->rank; i++) {
-		uint64_t step = i ? t->strides[i - 1] : t->bytes;
+		uint64_t step = i ? t->strides[i - 1] : unit;
 
 		if (!t->nelem)
 			t->elem[i] = 1;
 		if (i && !t->nstrides) {
-			uint64_t below = i == 1 ? t->bytes : t->strides[i - 2];
+			uint64_t below = i == 1 ? unit : t->strides[i - 2];
 
 			if (below > UINT64_MAX / t->dims[i - 1])
 				return "the tensor reaches beyond the end of the memory block";
 			step = t->strides[i - 1] = below * t->dims[i - 1];
 		}
-		if (i && step % 16)
-			return "strides: no multiple of 16 bytes";
+		if (i && step % (t->slice == 32 ? 32 : 16))
+			return "strides: no multiple of 16 bytes, or of a slice of 32";
 		if (step && t->dims[i] - 1 > (UINT64_MAX - last) / step)
 			return "the tensor reaches beyond the end of the memory block";
 		last += (t->dims[i] - 1) * step;
 	}
-	if (last > UINT64_MAX - t->bytes || last + t->bytes > bytes)
+	if (last > UINT64_MAX - unit || last + unit > bytes)
 		return "the tensor reaches beyond the end of the memory block";
 	if (t->box[0] * t->bytes % 16)
 		return "box: its rows are no multiple of 16 bytes";
-	if (t->span && t->box[0] * t->bytes > t->span)
+	if (t->span && !t->slice && t->box[0] * t->bytes > t->span)
 		return "box: its rows are wider than the swizzle";
 	return NULL;
 }
@@ -195,13 +207,13 @@ CUresult run_tmap_make(const struct run_tmap *t, const struct run_driver *cu, CU
 		return cu->cuTensorMapEncodeIm2col(out, (CUtensorMapDataType)t->type, t->rank,
 						   (void *)(uintptr_t)at, t->dims, t->strides, lower,
 						   upper, box[0], box[1], elem,
-						   CU_TENSOR_MAP_INTERLEAVE_NONE,
+						   (CUtensorMapInterleave)t->interleave,
 						   (CUtensorMapSwizzle)t->swizzle,
 						   CU_TENSOR_MAP_L2_PROMOTION_NONE,
 						   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	return cu->cuTensorMapEncodeTiled(out, (CUtensorMapDataType)t->type, t->rank,
 					  (void *)(uintptr_t)at, t->dims, t->strides, box, elem,
-					  CU_TENSOR_MAP_INTERLEAVE_NONE,
+					  (CUtensorMapInterleave)t->interleave,
 					  (CUtensorMapSwizzle)t->swizzle,
 					  CU_TENSOR_MAP_L2_PROMOTION_NONE,
 					  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);

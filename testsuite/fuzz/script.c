@@ -52,20 +52,23 @@ static void inside(const struct run_script *s, int i, uint64_t off, uint64_t byt
 
 static void check_tmap(const struct run_script *s, const struct run_tmap *t)
 {
-	uint64_t last = 0;
+	uint64_t last = 0, unit;
 
 	if (!t || !t->rank || t->rank > 5)
 		fuzz_broken("a tensor map without dimensions");
+	unit = t->slice ? t->slice : t->bytes;
 	for (unsigned i = 0; i < t->rank; i++) {
 		if (!t->dims[i] || !t->elem[i] || t->elem[i] > 8)
 			fuzz_broken("a tensor map with an empty dimension");
 		if (i < t->nbox && (!t->box[i] || t->box[i] > 256))
 			fuzz_broken("a tensor map with an empty box");
-		last += (t->dims[i] - 1) * (i ? t->strides[i - 1] : t->bytes);
+		last += (t->dims[i] - 1) * (i ? t->strides[i - 1] : unit);
 	}
 	if (t->nlower ? t->nlower + 2 != t->rank || t->nupper != t->nlower || t->nbox != 2 : t->nbox != t->rank)
 		fuzz_broken("a tensor map of %u dimensions with a box of %u", t->rank, t->nbox);
-	inside(s, t->buf, t->off, last + t->bytes);
+	if (t->slice && t->rank < 3)
+		fuzz_broken("an interleaved tensor map of %u dimensions", t->rank);
+	inside(s, t->buf, t->off, last + unit);
 }
 
 static void check_arg(const struct run_script *s, const struct run_arg *a)

@@ -153,9 +153,16 @@ wrong 38 'the tensor reaches beyond the end' "$D" '//@ tmap t a+16 u8 dims=16,4 
 wrong 34 'strides: no multiple of 16' "$D" '//@ tmap t a u8 dims=8,4 box=16,1'
 wrong 30 "box: its rows are no multiple of 16" "$D" '//@ tmap t a u8 dims=64 box=8'
 wrong 42 'box: its rows are wider' "$D" '//@ tmap t a u8 dims=64 box=64 swizzle=32'
+wrong 32 '"interleave=8" is neither 16 nor 32' "$D" '//@ tmap t a u8 dims=64 box=16 interleave=8'
+wrong 46 '"interleave=32" is given a second time' "$D" '//@ tmap t a u8 dims=64 box=16 interleave=16 interleave=32'
+wrong 48 'interleave: fewer than three' "$D" '//@ tmap t a u8 dims=4,1 box=16,1 interleave=16'
+wrong 52 'the tensor reaches beyond the end' "$D" '//@ tmap t a u8 dims=1,1,3 box=16,1,1 interleave=32'
+wrong 66 'strides: no multiple of 16 bytes, or' "$D" '//@ tmap t a u8 dims=1,1,1 strides=32,16 box=16,1,1 interleave=32'
+wrong 51 'box: its rows are no multiple of 16' "$D" '//@ tmap t a u8 dims=1,1,2 box=8,1,1 interleave=16'
 right "$D" '//@ tmap t a u8 dims=64 box=16' '//@ tmap u a+16 f16 dims=8,3 box=8,2 elem=1,2 swizzle=none' \
 	'//@ tmap v a f32 dims=4,2 strides=32 box=4,1 swizzle=128' \
-	'//@ launch k grid=1 block=1 pdl cluster=1 args=t,v,a'
+	'//@ tmap w a u16 dims=1,1,2 box=16,1,1 swizzle=32 interleave=32' \
+	'//@ launch k grid=1 block=1 pdl cluster=1 args=t,v,a,w'
 
 # The command line.
 run 2 "$gsan_run"
