@@ -345,7 +345,8 @@ struct gsan_map {
 	uint32_t span;          /* of the swizzle, bytes; 0: none */
 	uint32_t im2col;        /* box is channels and pixels, the corners are those of W, H, D */
 	int32_t lower[3], upper[3];
-	uint32_t pad[2];
+	uint32_t slice;         /* of an interleaved layout, bytes; 0: none */
+	uint32_t pad;
 };
 /* And what tensormap.replace made of them, by the same hash: sets of some. */
 #define GSAN_EDITS      2048    /* powers of two */

@@ -50,6 +50,18 @@ static unsigned span_of(CUtensorMapSwizzle swizzle)
 	}
 }
 
+static unsigned slice_of(CUtensorMapInterleave interleave)
+{
+	switch (interleave) {
+	case CU_TENSOR_MAP_INTERLEAVE_16B:
+		return 16;
+	case CU_TENSOR_MAP_INTERLEAVE_32B:
+		return 32;
+	default:
+		return 0;
+	}
+}
+
 /* Enters a description under its key, unless the table is full. */
 static void enter(const struct gsan_map *m)
 {
@@ -104,7 +116,8 @@ static bool common(struct gsan_map *m, CUtensorMapDataType type, cuuint32_t rank
 		   const cuuint64_t *dim, const cuuint64_t *stride, const cuuint32_t *step,
 		   CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle)
 {
-	*m = (struct gsan_map){ .base = (uintptr_t)base, .rank = rank, .span = span_of(swizzle) };
+	*m = (struct gsan_map){ .base = (uintptr_t)base, .rank = rank, .span = span_of(swizzle),
+				.slice = slice_of(interleave) };
 	m->stride[0] = bytes_of(type);
 	for (unsigned i = 0; i < 5; i++) {
 		m->dim[i] = i < rank ? (uint32_t)(dim[i] > UINT32_MAX ? UINT32_MAX : dim[i]) : 1;
@@ -113,7 +126,7 @@ static bool common(struct gsan_map *m, CUtensorMapDataType type, cuuint32_t rank
 		if (i)
 			m->stride[i] = i < rank ? stride[i - 1] : 0;
 	}
-	return m->stride[0] && interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
+	return m->stride[0] && (interleave == CU_TENSOR_MAP_INTERLEAVE_NONE || m->slice) &&
 	       (swizzle == CU_TENSOR_MAP_SWIZZLE_NONE || m->span);
 }
 

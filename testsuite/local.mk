@@ -162,6 +162,7 @@ race_tests = \
 	testsuite/race/57_tensormap_acquire_other.ptx \
 	testsuite/race/57_tensormap_async_fence.ptx \
 	testsuite/race/57_tensormap_cp_fenceproxy_no_acquire.ptx \
+	testsuite/race/57_tensormap_edit_interleave.ptx \
 	testsuite/race/57_tensormap_edit_source.ptx \
 	testsuite/race/57_tensormap_in_flight.ptx \
 	testsuite/race/57_tensormap_nofence.ptx \
@@ -357,6 +358,10 @@ race_tests = \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
 	testsuite/race/tensor_gather4_row.ptx \
 	testsuite/race/tensor_im2col_next_image.ptx \
+	testsuite/race/tensor_interleaved_16b.ptx \
+	testsuite/race/tensor_interleaved_32b.ptx \
+	testsuite/race/tensor_interleaved_im2col.ptx \
+	testsuite/race/tensor_interleaved_swizzled.ptx \
 	testsuite/race/tensor_load_last_word.ptx \
 	testsuite/race/tensor_load_outside_bytes.ptx \
 	testsuite/race/tensor_load_source_last.ptx \
@@ -522,6 +527,7 @@ norace_tests = \
 	testsuite/norace/57_tensormap_cp_fenceproxy_split.ptx \
 	testsuite/norace/57_tensormap_edit.ptx \
 	testsuite/norace/57_tensormap_edit_beside.ptx \
+	testsuite/norace/57_tensormap_edit_interleave.ptx \
 	testsuite/norace/57_tensormap_of_zeros.ptx \
 	testsuite/norace/57_tensormap_other_cta.ptx \
 	testsuite/norace/57_tensormap_param.ptx \
@@ -681,6 +687,10 @@ norace_tests = \
 	testsuite/norace/tcgen05_warp_specialised.ptx \
 	testsuite/norace/tensor_gather4_beside.ptx \
 	testsuite/norace/tensor_im2col_beside.ptx \
+	testsuite/norace/tensor_interleaved_16b.ptx \
+	testsuite/norace/tensor_interleaved_32b.ptx \
+	testsuite/norace/tensor_interleaved_im2col.ptx \
+	testsuite/norace/tensor_interleaved_swizzled.ptx \
 	testsuite/norace/tensor_load_beside.ptx \
 	testsuite/norace/tensor_load_outside.ptx \
 	testsuite/norace/tensor_load_source_beside.ptx \

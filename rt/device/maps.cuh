@@ -155,7 +155,10 @@ SLOW bool map_change(struct gsan_map *m, u32 op, u64 value)
 		return v < 4;
 	case GSAN_MAP_FILL:
 		return true;
-	default:                /* interleaved, or of another atomicity */
+	case GSAN_MAP_INTERLEAVE:
+		m->slice = v ? 8u << v : 0;
+		return v < 3;
+	default:                /* of another atomicity */
 		return !v;
 	}
 }

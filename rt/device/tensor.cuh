@@ -6,13 +6,25 @@
  * A box is rows of contiguous bytes: what is outside of the tensor is zero in shared
  * memory, and nowhere in global memory.  With a swizzle, rows in shared memory are as
  * far apart as its span, and their pieces of 16 bytes change places.
+ *
+ * With an interleaved layout (PTX ISA, Interleave layout: NC/8DHWC8, NC/16DHWC16) the
+ * dimensions are W, H, D, C / slice and N: what lies along dimension 0 are slices, their
+ * channels are in no dimension, and one of those of a pixel is copied, whatever the box
+ * says.  Rows are slices, side by side in shared memory.
  */
 #define row_at          __gsan_v1_row_at
 #define row_place       __gsan_v1_row_place
 #define tensor_issue    __gsan_v1_tensor_issue
 
-/* PTX ISA, Tensors: every how many-th element; the innermost dimension has no steps. */
-FN u32 elements(const struct gsan_map *m, u32 i) { return (m->box[i] + m->every[i] - 1) / m->every[i]; }
+/* PTX ISA, Tensors: every how many-th element; without slices the innermost dimension has
+ * no steps. */
+FN u32 elements(const struct gsan_map *m, u32 i)
+{
+	return m->slice && i + 2 == m->rank ? 1 : (m->box[i] + m->every[i] - 1) / m->every[i];
+}
+
+/* The innermost dimension that tells rows apart. */
+FN u32 row_from(const struct gsan_map *m) { return m->slice ? 0 : 1; }
 
 /* Where the row at coordinates `c` is in global memory, ~0 if it is outside of the
  * tensor. */
@@ -20,7 +32,7 @@ SLOW u64 row_at(const struct gsan_map *m, const int *c)
 {
 	u64 a = m->base;
 	ROLLED
-	for (u32 i = 1; i < m->rank; i++) {
+	for (u32 i = row_from(m); i < m->rank; i++) {
 		if (c[i] < 0 || (u32)c[i] >= m->dim[i])
 			return ~0ull;
 		a += (u64)c[i] * m->stride[i];
@@ -32,13 +44,13 @@ SLOW u64 row_at(const struct gsan_map *m, const int *c)
 SLOW void row_place(const struct gsan_tile *t, u32 r, int *c)
 {
 	const struct gsan_map *m = &t->m;
-	u32 spatial = m->rank - 2;
+	u32 from = row_from(m), spatial = m->rank - 3 + from;
 	if (t->op & GSAN_COPY_FOUR_ROWS) {
 		c[1] = t->c[(r & 3) + 1];
 		return;
 	}
 	ROLLED
-	for (u32 i = 1; i < m->rank; i++) {
+	for (u32 i = from; i < m->rank; i++) {
 		int every = (int)m->every[i], at = t->c[i];
 		if (!m->im2col) {
 			u32 n = elements(m, i);
@@ -47,16 +59,16 @@ SLOW void row_place(const struct gsan_tile *t, u32 r, int *c)
 			continue;
 		}
 		if (i > spatial) {
-			c[i] = at + (int)r;
+			c[i] = i + 1 < m->rank ? at : at + (int)r;
 			continue;
 		}
 		/* (PTX ISA, im2col mode: pixels of the bounding box one after another) */
-		int low = m->lower[i - 1], end = (int)m->dim[i] + m->upper[i - 1];
+		int low = m->lower[i - from], end = (int)m->dim[i] + m->upper[i - from];
 		u32 first = at < end ? (u32)(end - at + every - 1) / every : 1;
 		u32 each = low < end ? (u32)(end - low + every - 1) / every : 1;
 		bool past = r >= first;
 		r -= past ? first : 0;
-		c[i] = (past ? low + (int)(r % each) * every : at + (int)r * every) + (int)t->offset[i - 1];
+		c[i] = (past ? low + (int)(r % each) * every : at + (int)r * every) + (int)t->offset[i - from];
 		r = past ? 1 + r / each : 0;
 	}
 }
@@ -64,7 +76,8 @@ SLOW void row_place(const struct gsan_tile *t, u32 r, int *c)
 /* Piece `i` of the tile at `at` in shared memory. */
 SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes)
 {
-	u32 each = (t->inner + 15) >> 4, k = i % each << 4, a = (u32)at + i / each * t->m.span + k;
+	u32 each = (t->inner + 15) >> 4, k = i % each << 4, pitch = t->m.slice ? t->m.slice : t->m.span;
+	u32 a = (u32)at + i / each * pitch + k;
 	*bytes = t->inner - k < 16 ? t->inner - k : 16;
 	return a ^ (a >> 3 & (t->m.span - 16));
 }
@@ -78,8 +91,8 @@ SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes)
 	row_place(t, i / each, c);
 	u64 row = row_at(m, c);
 	/* In bytes of the row: the piece, and what there is. */
-	long long a = (long long)t->c[0] * size - lead + i % each * LINE_GLOBAL, b = a + LINE_GLOBAL;
-	long long first = (long long)t->c[0] * size, end = first + t->inner, width = (long long)m->dim[0] * size;
+	long long first = m->slice ? 0 : (long long)t->c[0] * size, end = first + t->inner;
+	long long a = first - lead + i % each * LINE_GLOBAL, b = a + LINE_GLOBAL, width = m->slice ? size : (long long)m->dim[0] * size;
 	first = first < 0 ? 0 : first;
 	end = end > width ? width : end;
 	a = a < first ? first : a;
@@ -93,9 +106,10 @@ SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes)
 FN void work_shared(struct gsan_work *k, u32 slot, u32 at, u64 rec)
 {
 	const struct gsan_tile *t = &k->tile;
-	if (!t->m.span || t->inner == t->m.span)
-		work_range(k, slot, at, t->inner * t->rows, rec, ISSUE_PROXY | ISSUE_SHARED);
-	else
+	u32 span = t->m.span, bytes = t->inner * t->rows;
+	if (!span || (t->m.slice ? !(bytes & (span - 1)) : t->inner == span))
+		work_range(k, slot, at, bytes, rec, ISSUE_PROXY | ISSUE_SHARED);
+	else            /* gaps behind rows, or slices that the swizzle moves out of the range */
 		work_side(k, slot, at, 0, (t->inner + 15) / 16 * t->rows, rec, ISSUE_PROXY | ISSUE_SHARED | SIDE_BOX);
 }
 
@@ -115,14 +129,17 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 	struct gsan_tile *t = &k->tile;
 	u32 op = t->op, how = GSAN_COPY_HOW(op), site = k->site;
 	u64 rec = 0, place = cluster_place(w, shared), at = op & GSAN_COPY_MBAR ? cluster_place(w, mbar) : 0;
-	if (!map_known(map_hash(map), &t->m) || !t->m.im2col != !(op & GSAN_COPY_IM2COL) || place == NOWHERE || at == NOWHERE) {
+	if (!map_known(map_hash(map), &t->m) || !t->m.im2col != !(op & GSAN_COPY_IM2COL) || place == NOWHERE || at == NOWHERE ||
+	    (t->m.slice && (t->m.rank < 3 || (op & GSAN_COPY_FOUR_ROWS)))) {
 		fetch_add(&w->unmodelled, 1);
 		return;
 	}
-	t->inner = t->m.box[0] * (u32)t->m.stride[0];
+	if (t->m.slice)
+		t->m.stride[0] = t->m.slice;
+	t->inner = (t->m.slice ? 1 : t->m.box[0]) * (u32)t->m.stride[0];
 	t->rows = t->m.im2col ? t->m.box[1] : 1;
 	ROLLED
-	for (u32 i = 1; i < t->m.rank && !t->m.im2col; i++)
+	for (u32 i = row_from(&t->m); i < t->m.rank && !t->m.im2col; i++)
 		t->rows *= elements(&t->m, i);
 	if (op & GSAN_COPY_FOUR_ROWS)
 		t->rows = 4;
