@@ -371,6 +371,7 @@ race_tests = \
 	testsuite/race/tensor_store_fence_after.ptx \
 	testsuite/race/tensor_store_inside.ptx \
 	testsuite/race/tensor_store_nofence.ptx \
+	testsuite/race/tensor_store_outside_half.ptx \
 	testsuite/race/tensor_swizzled_nowait.ptx \
 	testsuite/race/ticket_lock_relaxed_give.ptx \
 	testsuite/race/ticket_lock_relaxed_wait.ptx \
@@ -699,6 +700,7 @@ norace_tests = \
 	testsuite/norace/tensor_store_beside.ptx \
 	testsuite/norace/tensor_store_clipped.ptx \
 	testsuite/norace/tensor_store_fence.ptx \
+	testsuite/norace/tensor_store_outside_kept.ptx \
 	testsuite/norace/tensor_swizzled.ptx \
 	testsuite/norace/threads_that_exited.ptx \
 	testsuite/norace/ticket_lock.ptx \

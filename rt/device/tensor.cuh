@@ -73,13 +73,39 @@ SLOW void row_place(const struct gsan_tile *t, u32 r, int *c)
 	}
 }
 
-/* Piece `i` of the tile at `at` in shared memory. */
+/* Does the tile of a store lie inside of the tensor?  (No: it may.) */
+FN bool tile_inside(const struct gsan_tile *t)
+{
+	const struct gsan_map *m = &t->m;
+	bool inside = !m->im2col && !(t->op & GSAN_COPY_FOUR_ROWS);
+	ROLLED
+	for (u32 i = 0; i < m->rank; i++) {
+		u32 last = i < row_from(m) ? m->box[i] - 1 : (elements(m, i) - 1) * m->every[i];
+		inside &= t->c[i] >= 0 && (u64)t->c[i] + last < m->dim[i];
+	}
+	return inside;
+}
+
+/* Piece `i` of the tile at `at` in shared memory.  A load fills what is outside of the tensor, too; of
+ * that a store takes nothing.  (PTX ISA, Tensors: out-of-boundary access) */
 SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes)
 {
-	u32 each = (t->inner + 15) >> 4, k = i % each << 4, pitch = t->m.slice ? t->m.slice : t->m.span;
-	u32 a = (u32)at + i / each * pitch + k;
-	*bytes = t->inner - k < 16 ? t->inner - k : 16;
-	return a ^ (a >> 3 & (t->m.span - 16));
+	const struct gsan_map *m = &t->m;
+	u32 each = (t->inner + 15) >> 4, k = i % each << 4, pitch = m->slice ? m->slice : m->span ? m->span : t->inner;
+	u32 a = (u32)at + i / each * pitch + k, end = t->inner - k < 16 ? t->inner : k + 16;
+	a ^= m->span ? a >> 3 & (m->span - 16) : 0;
+	*bytes = end - k;
+	if (t->op & GSAN_COPY_MBAR)
+		return a;
+	int c[5];
+	row_place(t, i / each, c);
+	/* In bytes of the row: what there is of it. */
+	long long first = m->slice ? 0 : (long long)t->c[0] * (long long)m->stride[0], width = m->slice ? m->slice : (long long)m->dim[0] * (long long)m->stride[0];
+	u32 skip = first + k < 0 ? (u32)(-first - k < 16 ? -first - k : 16) : 0;
+	long long left = width - first - k;
+	u32 most = left < 0 ? 0 : left < end - k ? (u32)left : end - k;
+	*bytes = row_at(m, c) == ~0ull || most < skip ? 0 : most - skip;
+	return a + skip;
 }
 
 /* Piece `i` of it in global memory, as far as that lies inside of the tensor: of a line. */
@@ -107,9 +133,10 @@ FN void work_shared(struct gsan_work *k, u32 slot, u32 at, u64 rec)
 {
 	const struct gsan_tile *t = &k->tile;
 	u32 span = t->m.span, bytes = t->inner * t->rows;
-	if (!span || (t->m.slice ? !(bytes & (span - 1)) : t->inner == span))
+	bool dense = !span || (t->m.slice ? !(bytes & (span - 1)) : t->inner == span);
+	if (dense && ((t->op & GSAN_COPY_MBAR) || tile_inside(t)))
 		work_range(k, slot, at, bytes, rec, ISSUE_PROXY | ISSUE_SHARED);
-	else            /* gaps behind rows, or slices that the swizzle moves out of the range */
+	else            /* gaps behind rows, slices that the swizzle moves out of the range, or rows cut off */
 		work_side(k, slot, at, 0, (t->inner + 15) / 16 * t->rows, rec, ISSUE_PROXY | ISSUE_SHARED | SIDE_BOX);
 }
 
