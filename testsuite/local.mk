@@ -259,6 +259,7 @@ race_tests = \
 	testsuite/race/exit_store_reads.ptx \
 	testsuite/race/fence_halves_reader.ptx \
 	testsuite/race/fence_halves_swapped.ptx \
+	testsuite/race/fence_of_other_lanes.ptx \
 	testsuite/race/fence_weak_flag.ptx \
 	testsuite/race/gemm_one_thread_releases_early.ptx \
 	testsuite/race/gemm_release_before_wait.ptx \
@@ -611,6 +612,7 @@ norace_tests = \
 	testsuite/norace/exit_store_next_kernel.ptx \
 	testsuite/norace/exit_store_waited.ptx \
 	testsuite/norace/fence_halves.ptx \
+	testsuite/norace/fence_of_other_lanes.ptx \
 	testsuite/norace/flag_of_two_writers.ptx \
 	testsuite/norace/flag_overwritten.ptx \
 	testsuite/norace/gemm_one_thread_releases.ptx \

@@ -135,7 +135,7 @@ SLOW u32 mbar_brings(struct gsan_warp *w, u32 op, u32 lanes, u32 top, bool own)
 	/* Relaxed: what the last fence put by.  (PTX ISA, Release Patterns) */
 	if (!(load(&w->m_fence) >> lane & 1))
 		return 0;
-	return lane_of(w, lane)->fence[own || level <= GSAN_CTA ? 0 : level - 1];
+	return fence_own(w, own || level <= GSAN_CTA ? 0 : level - 1);
 }
 
 /* The phase under way is over: who comes from now on comes to the next one.  Lock held, so what is

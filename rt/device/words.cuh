@@ -16,6 +16,7 @@
 #define word_pending    __gsan_v1_word_pending
 #define step            __gsan_v1_step
 #define has_released    __gsan_v1_has_released
+#define fence_own       __gsan_v1_fence_own
 #define miss            __gsan_v1_miss
 #define take_seen       __gsan_v1_take_seen
 
@@ -342,6 +343,41 @@ SLOW void has_released(struct gsan_warp *w, struct gsan_lane *l, u32 h, u32 snap
 
 /* A strong write of the calling lane at `x`; `release`: with that semantics, at
  * its own clock `top`; `rmw`: continues the release sequence. */
+/* What the calling lane's last fence of scope `k` + 1 put by.  A whole warp's is one for all of them: it
+ * is made the lane's own where that alone goes on with it.  (PTX ISA, Release Patterns: a fence and a
+ * later write of the same thread) */
+SLOW u32 fence_own(struct gsan_warp *w, u32 k)
+{
+	struct gsan_lane *l = lane_of(w, sreg_laneid());
+	u32 was = l->fence[k], bit = 1u << sreg_laneid(), id;
+	if (!was)
+		return 0;
+	struct gsan_snap *s = snap_of(was), *t;
+	uint4 a = load_cg(s), b = load_cg(&s->floor), c = load_cg(&s->nslots), d = load_cg(&s->sc);
+	/* The order of all fence.sc tells of each lane's. */
+	if (a.x != was || !(b.w & ~bit) || (a.y & GSAN_SNAP_FENCE))
+		return was;
+	/* With all that it acquired it is too much to copy. */
+	if (was & GSAN_SNAP_LARGE) {
+		count(GSAN_COUNT_MERGED, 1);
+		return was;
+	}
+	t = snap_new(false, &id);
+	t->flags = a.y;
+	t->slot = a.z;
+	t->start = a.w;
+	store_cg(&t->floor, four(b.x, b.y, b.z, bit));
+	store_cg(&t->nslots, c);
+	t->sc = d.x;
+	t->sc_cta = d.y;
+	t->grids = d.w;
+	snap_publish(t, id);
+	ROLLED
+	for (u32 i = 0; i < 3; i++)
+		l->fence[i] = l->fence[i] == was ? id : l->fence[i];
+	return id;
+}
+
 SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool release, bool rmw, u32 top)
 {
 	struct gsan_block *b = block_of(w->slot);
@@ -389,7 +425,7 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 	}
 	ROLLED
 	for (u32 i = 3; i-- > 0; ) {
-		u32 s = fences ? l->fence[i] : 0;
+		u32 s = fences ? fence_own(w, i) : 0;
 		if (i < 2 && s == l->fence[i + 1])
 			s = 0;
 		n = word_add(w, x, n, s, i == 2 || level < i + 1 ? level : i + 1, cluster);
