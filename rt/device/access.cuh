@@ -417,14 +417,18 @@ FN bool copied_beside(const struct gsan_warp *w, const struct rec2 r[4], struct 
 	return bad & now.lo & 255;
 }
 
-/* Has another lane of the warp put in the same read, at this very moment? */
-FN bool copied_alike(const struct rec2 r[4], struct rec2 now)
+/* Have two other lanes of the warp put in the same read, at this very moment?  One of them may be
+ * he who writes there next, to whom his own says nothing. */
+FN bool copied_alike(struct gsan_warp *w, const struct rec2 r[4], struct rec2 now)
 {
-	bool found = false;
+	u32 found = 0;
 #pragma unroll
 	for (u32 k = 0; k < 4; k++)
-		found |= !(((r[k].lo ^ now.lo) & 0xfffe0f00) | (r[k].hi ^ now.hi) | (now.lo & 255 & ~r[k].lo));
-	return found && !(now.lo & 0x100);
+		found += !(((r[k].lo ^ now.lo) & 0xfffe0f00) | (r[k].hi ^ now.hi) | (now.lo & 255 & ~r[k].lo));
+	bool enough = found > 1 && !(now.lo & 0x100);
+	if (enough)
+		w->dropped = 1;
+	return enough;
 }
 
 /* A plain access within 16 bytes, or a granule, of the block's shared memory, where copies and
@@ -488,9 +492,9 @@ SLOW bool plain_copied(struct gsan_warp *w, u32 addr, u32 size, u32 kind, u32 si
 		}
 		if (entered && beside)
 			judge_all(w, sh + 4, st + 4, 15, rec_of(y), 4, 0, ((addr & ~7u) + 8) | 1, site);
-		/* Of lanes that read one place at one moment some are enough. */
-		first = first && !in && !copied_alike(r, x);
-		second = second && !entered && !copied_alike(s, y);
+		/* Of lanes that read one place at one moment two are enough. */
+		first = first && !in && !copied_alike(w, r, x);
+		second = second && !entered && !copied_alike(w, s, y);
 		if (!first && !second)
 			return true;
 	}
