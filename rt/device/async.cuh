@@ -239,6 +239,14 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 		if (kind == GSAN_WAIT_CP_MBAR ? mbar_over(w, slot, e.w >> 24, e.x, all) : event_known(w, who, e.x, all))
 			return true;
 	}
+	/* The wait is not remembered any more: a later one of the thread will do. */
+	ROLLED
+	for (u32 k = 0; lost && k < GSAN_LOG; k++) {
+		uint4 e = load_cg(&log->wait[k]);
+		if ((lost & ~(1u << GSAN_WAIT_CP_MBAR)) >> (e.z >> 28) & 1 && (e.y >> (who & 31) & 1) && (e.z & 0xfffffff) >= number &&
+		    event_known(w, who, e.x, all))
+			return true;
+	}
 	if (lost)
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 	return lost;
