@@ -438,9 +438,9 @@ SLOW bool plain_copied(struct gsan_warp *w, u32 addr, u32 size, u32 kind, u32 si
 {
 	uint4 a = load_ca(w), b = load_ca((const uint4 *)w + 1), c = load_ca(&w->slot);
 	u32 off = addr & SHARED_WINDOW;
-	u64 at_ = ((u64)((off >> 13) * c.y + c.x) << 13) | (off & 0x1ff8);
-	u64 *sh = at<u64>(GSAN_SHADOW_SHARED + at_ * 4), rec = (u64)a.x << 35 | (u64)b.x << 17 | sreg_laneid() << 12 | kind << 8;
-	u32 *st = at<u32>(GSAN_SITES_SHARED + at_ * 2), bound = HIGH(a.y + 1), more = (off & 7) + size;
+	u64 place = ((u64)((off >> 13) * c.y + c.x) << 13) | (off & 0x1ff8);
+	u64 *sh = at<u64>(GSAN_SHADOW_SHARED + place * 4), rec = (u64)a.x << 35 | (u64)b.x << 17 | sreg_laneid() << 12 | kind << 8;
+	u32 *st = at<u32>(GSAN_SITES_SHARED + place * 2), bound = HIGH(a.y + 1), more = (off & 7) + size;
 	struct rec2 r[4], s[4], x, y;
 	if (off >= b.w)
 		return false;
