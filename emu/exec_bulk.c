@@ -337,8 +337,10 @@ bool emu_dec_bulk(struct emu_dec *d, const struct ptx_inst *in)
 	case INST_CP_REDUCE_ASYNC_BULK:
 		return dec_bulk(d, in, true);
 	case INST_ST_ASYNC:
+	case INST_ST_ASYNC_RELEASE:
 		return dec_store(d, in, false);
 	case INST_RED_ASYNC:
+	case INST_RED_ASYNC_RELEASE:
 		return dec_store(d, in, true);
 	case INST_CP_ASYNC_BULK_COMMIT_GROUP:
 		emu_dec_new(d)->fn = commit;

@@ -73,8 +73,10 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 		k->other = true;
 		return true;
 	case INST_ST_ASYNC:
+	case INST_ST_ASYNC_RELEASE:
 	case INST_RED_ASYNC:
-		k->red = k->read = in->id == INST_RED_ASYNC;
+	case INST_RED_ASYNC_RELEASE:
+		k->red = k->read = in->id == INST_RED_ASYNC || in->id == INST_RED_ASYNC_RELEASE;
 		k->write = k->strong = k->tells = true;
 		k->n = (uint8_t)ptx_inst_vec(in);
 		k->size = (uint8_t)(ptx_type_bits(in->type) / 8);

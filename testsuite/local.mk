@@ -13,6 +13,7 @@ race_tests = \
 	testsuite/race/01_smem_write_write.ptx \
 	testsuite/race/03_smem_war_next_iter.ptx \
 	testsuite/race/05_flag_weak.ptx \
+	testsuite/race/06_st_async_release_relaxed.ptx \
 	testsuite/race/07_flag_relaxed_nofence.ptx \
 	testsuite/race/07_relaxed_acquire.ptx \
 	testsuite/race/07_release_relaxed.ptx \
@@ -406,6 +407,8 @@ norace_tests = \
 	testsuite/norace/06_flag_acqrel_gpu.ptx \
 	testsuite/norace/06_flag_acqrel_sys.ptx \
 	testsuite/norace/06_flag_war.ptx \
+	testsuite/norace/06_red_async_release.ptx \
+	testsuite/norace/06_st_async_release.ptx \
 	testsuite/norace/07_flag_relaxed_alone.ptx \
 	testsuite/norace/08_fence_release_acquire.ptx \
 	testsuite/norace/08_fence_sc.ptx \
