@@ -401,6 +401,8 @@ bool rw_async(const struct rw_func *rf, const struct ptx_inst *in, struct rw_eve
 		e->what = WHAT_PROXY_FENCE;
 		e->info = proxy_spaces(in);
 		return true;
+	/* PTX ISA "membar/fence": membar.proxy is the older word for fence.proxy. */
+	case INST_MEMBAR_PROXY:
 	case INST_FENCE_PROXY_ALIAS:
 		e->what = WHAT_PROXY_FENCE;
 		e->info = GSAN_PROXY_ALIAS;

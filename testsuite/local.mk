@@ -214,6 +214,7 @@ race_tests = \
 	testsuite/race/71_nc_then_written.ptx \
 	testsuite/race/71_nc_load_after_bar.ptx \
 	testsuite/race/72_discard_line.ptx \
+	testsuite/race/73_membar_proxy_alias_same_block.ptx \
 	testsuite/race/73_multimem_alias.ptx \
 	testsuite/race/73_multimem_ld_reduce.ptx \
 	testsuite/race/73_multimem_st.ptx \
@@ -574,6 +575,7 @@ norace_tests = \
 	testsuite/norace/72_discard_ordered.ptx \
 	testsuite/norace/73_multimem_alias_fence.ptx \
 	testsuite/norace/73_multimem_alias_fence_reader.ptx \
+	testsuite/norace/73_multimem_membar_proxy.ptx \
 	testsuite/norace/73_multimem_reds.ptx \
 	testsuite/norace/74_st_bulk_bar.ptx \
 	testsuite/norace/74_st_bulk_beside.ptx \
