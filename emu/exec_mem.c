@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "emu/access.h"
+#include "emu/async.h"
 
 static const char *const base_name[] = {
 	[BASE_GENERIC] = "generic", [BASE_GLOBAL] = "global", [BASE_SHARED] = "shared",
@@ -142,6 +143,25 @@ static void put_bytes(void *p, unsigned size, uint64_t v)
 		__atomic_store_n((uint64_t *)p, v, __ATOMIC_RELEASE);
 		break;
 	}
+}
+
+/* Elements that stand as a sink are not written. */
+static const struct emu_op *st_sparse(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	unsigned bytes = (unsigned)op->size * op->n;
+
+	EMU_EACH(l, m) {
+		uint64_t a = emu_addr_of(x, &op->u.mem, l);
+		struct emu_block *to;
+		uint8_t *p = emu_range(x, op, l, op->u.mem.base, a, bytes, bytes, &to);
+
+		if (!p)
+			return NULL;
+		for (unsigned i = 0; i < op->n; i++)
+			if (op->o[i].kind != OPND_NONE)
+				put_bytes(p + i * op->size, op->size, emu_get(x, op->o[i], l));
+	}
+	return op + 1;
 }
 
 /* The parameters of the kernel: the same for all. */
@@ -335,6 +355,8 @@ static bool dec_ld_st(struct emu_dec *d, const struct ptx_inst *in, bool load)
 		break;
 	default:
 		fn = load ? loads[mem.base][log2] : stores[mem.base][log2];
+		if (!load && ptx_inst_left_out(in))
+			fn = st_sparse;
 		break;
 	}
 	op = emu_dec_new(d);

@@ -223,13 +223,16 @@ static void weak(struct emu_x *x, const struct emu_op *op, unsigned lane, uint64
 	const struct orc_op *k = orc_op_of(op);
 	struct orc_block *b = x->b->oracle;
 	struct orc_thread *t = orc_thread_of(x->w, lane);
+	unsigned left_out = ptx_inst_left_out(k->in), each = op->n ? (unsigned)bytes / op->n : 0;
 
 	for (uint64_t at = 0, n; at < bytes; at += n) {
 		struct orc_access *a;
 
-		n = bytes - at < 64 ? bytes - at : 64;
+		n = left_out ? each : bytes - at < 64 ? bytes - at : 64;
+		if (left_out >> (left_out ? at / n : 0) & 1)
+			continue;
 		a = orc_access_new(b, t, k, space, addr + at, (unsigned)n);
-		if (k->in->id == INST_ST)
+		if (k->in->id == INST_ST && !left_out)
 			note_stored(x, op, lane, a);
 		keep(b, t, a);
 	}

@@ -403,6 +403,9 @@ static inline enum ptx_space ptx_inst_space(const struct ptx_inst *in)
 }
 /* Elements of .v2 .v4 .v8 (1 without). */
 unsigned ptx_inst_vec(const struct ptx_inst *);
+/* The elements of a vector that stand as "_" where that means that their memory is not
+ * accessed: bit i is element i. */
+unsigned ptx_inst_left_out(const struct ptx_inst *);
 /* Name of a source file by its .file number, NULL if there is none. */
 const char *ptx_file_name(const struct ptx_module *, unsigned number);
 /* The first instruction at or after a label's statement is label->stmt->next...;

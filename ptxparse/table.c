@@ -235,3 +235,19 @@ unsigned ptx_inst_vec(const struct ptx_inst *in)
 	}
 	return 1;
 }
+
+/* PTX ISA "ld", "st": a sink in .v8.b32 or .v4.b64, vectors of 32 bytes, means that its memory
+ * is not read, or written. */
+unsigned ptx_inst_left_out(const struct ptx_inst *in)
+{
+	const struct ptx_operand *v;
+	unsigned mask = 0;
+
+	if ((in->id != INST_LD && in->id != INST_ST) || in->nops < 2 ||
+	    ptx_inst_vec(in) * ptx_type_bits(in->type) != 256)
+		return 0;
+	v = &in->ops[in->id == INST_ST];
+	for (unsigned i = 0; v->kind == OP_VEC && i < v->n; i++)
+		mask |= (unsigned)(v->list[i].kind == OP_SINK) << i;
+	return mask;
+}

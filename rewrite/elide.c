@@ -184,7 +184,7 @@ static bool weak_scalar(const struct rw_event *e)
 {
 	const struct ptx_operand *base;
 
-	if ((e->what != WHAT_READ && e->what != WHAT_WRITE) || e->matrix)
+	if ((e->what != WHAT_READ && e->what != WHAT_WRITE) || e->matrix || ptx_inst_left_out(&e->stmt->inst))
 		return false;
 	base = &e->addr->list[0];
 	return base->kind == OP_SYM && !base->elem;

@@ -113,6 +113,32 @@ static struct guard put_lanes(struct ins *i, const struct rw_event *e)
 	return (struct guard){ rw_scratches[S_PRED].name, false };
 }
 
+/* Of a vector some elements are left out: a call for each run of others. */
+static void sparse(struct ins *i, const struct rw_event *e)
+{
+	const struct ptx_inst *in = &e->stmt->inst;
+	unsigned out = ptx_inst_left_out(in), n = ptx_inst_vec(in), bytes = ptx_type_bits(in->type) / 8;
+	enum rw_fn fn = e->space == 'y' || e->space == 'c' || e->space == 'm' ? RW_FN_BEFORE_G :
+			e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G;
+
+	for (unsigned from = 0, to, calls = 0; from < n; from = to) {
+		struct ptx_operand base = e->addr->list[0], addr = *e->addr;
+		struct arg args[] = { reg(S_CTX), { 0 }, { 0 }, number(e->site), number(0) };
+
+		for (to = from + 1; to < n && (out >> to & 1) == (out >> from & 1);)
+			to++;
+		if (out >> from & 1)
+			continue;
+		if (calls++)
+			RW_PUT(i->r, "\n");
+		base.off += from * bytes;
+		addr.list = &base;
+		args[1] = put_place(i, e, &addr, S_ADDR, false);
+		args[2] = number((e->info & ~255u) | (to - from) * bytes);
+		rw_put_call(i, by_space(e, fn), rw_guard_of(in), args, 0);
+	}
+}
+
 static void weak(struct ins *i, const struct rw_event *e)
 {
 	struct arg a = put_address(i, e, false);
@@ -544,7 +570,10 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 	switch ((enum rw_what)e->what) {
 	case WHAT_READ:
 	case WHAT_WRITE:
-		weak(i, e);
+		if (ptx_inst_left_out(in))
+			sparse(i, e);
+		else
+			weak(i, e);
 		break;
 	case WHAT_RANGE:
 		range(i, e);
