@@ -6,19 +6,23 @@
 # the folders and the table.
 
 race_tests = \
+	testsuite/race/01_bytes_generic.ptx \
 	testsuite/race/01_global_plain_race.ptx \
 	testsuite/race/01_same_value.ptx \
 	testsuite/race/01_smem_lanes_write.ptx \
 	testsuite/race/01_smem_plain_race.ptx \
 	testsuite/race/01_smem_write_write.ptx \
+	testsuite/race/02_bar_called_other_id.ptx \
 	testsuite/race/03_smem_war_next_iter.ptx \
 	testsuite/race/05_flag_weak.ptx \
+	testsuite/race/06_flag_b128_relaxed.ptx \
 	testsuite/race/06_st_async_release_relaxed.ptx \
 	testsuite/race/07_flag_relaxed_nofence.ptx \
 	testsuite/race/07_relaxed_acquire.ptx \
 	testsuite/race/07_release_relaxed.ptx \
 	testsuite/race/08_fence_after_flag.ptx \
 	testsuite/race/08_fence_before_data.ptx \
+	testsuite/race/08_fence_predicated_off.ptx \
 	testsuite/race/09_scope_cta_cross_cta.ptx \
 	testsuite/race/10_scope_reader_cta.ptx \
 	testsuite/race/10_scope_writer_cta.ptx \
@@ -31,8 +35,10 @@ race_tests = \
 	testsuite/race/13_chain_broken_store.ptx \
 	testsuite/race/14_red_not_acquire.ptx \
 	testsuite/race/15_sc_store_buffer.ptx \
+	testsuite/race/16_atom_b128_cta.ptx \
 	testsuite/race/16_atom_cta_many.ptx \
 	testsuite/race/16_atom_cta_two_ctas.ptx \
+	testsuite/race/16_atom_f16x2_b32.ptx \
 	testsuite/race/16_atom_one_side_cta.ptx \
 	testsuite/race/16_atom_vs_plain.ptx \
 	testsuite/race/16_atom_vs_store.ptx \
@@ -45,10 +51,12 @@ race_tests = \
 	testsuite/race/19_unobserved_rewrite.ptx \
 	testsuite/race/20_ld_v4_sink.ptx \
 	testsuite/race/20_st_v8_sink.ptx \
+	testsuite/race/20_vec8_partial.ptx \
 	testsuite/race/20_vector_partial.ptx \
 	testsuite/race/21_named_ids_differ.ptx \
 	testsuite/race/21_named_ring_no_empty.ptx \
 	testsuite/race/22_arrive_side_reads.ptx \
+	testsuite/race/23_barrier_split_warps.ptx \
 	testsuite/race/23_partial_count.ptx \
 	testsuite/race/24_barrier_other_cta.ptx \
 	testsuite/race/25_bar_red_split.ptx \
@@ -95,6 +103,7 @@ race_tests = \
 	testsuite/race/37_arrive_drop_later.ptx \
 	testsuite/race/38_expect_before_store.ptx \
 	testsuite/race/38_tx_not_transitive.ptx \
+	testsuite/race/39_cpasync_half_source.ptx \
 	testsuite/race/39_cpasync_nowait.ptx \
 	testsuite/race/39_cpasync_wait_no_commit.ptx \
 	testsuite/race/39_cpasync_write_nowait.ptx \
@@ -106,9 +115,11 @@ race_tests = \
 	testsuite/race/42_cpasync_mbar_first_of_two.ptx \
 	testsuite/race/42_cpasync_mbar_own_store.ptx \
 	testsuite/race/42_cpasync_mbar_plain_arrive.ptx \
+	testsuite/race/42_cpasync_noinc_later.ptx \
 	testsuite/race/43_cpasync_src_overwrite.ptx \
 	testsuite/race/44_cpasync_same_group.ptx \
 	testsuite/race/44_cpasync_two_groups.ptx \
+	testsuite/race/45_bulk_last_bytes_early.ptx \
 	testsuite/race/45_tma_ld_issuer_nowait.ptx \
 	testsuite/race/45_tma_ld_nowait.ptx \
 	testsuite/race/45_tma_ld_read_before_barrier.ptx \
@@ -131,6 +142,7 @@ race_tests = \
 	testsuite/race/47_tma_st_nofence.ptx \
 	testsuite/race/47_tma_st_one_way_half.ptx \
 	testsuite/race/47_tma_st_own_write.ptx \
+	testsuite/race/47_write_after_fence_middle.ptx \
 	testsuite/race/48_tma_st_not_committed.ptx \
 	testsuite/race/48_tma_st_other_thread_waits.ptx \
 	testsuite/race/48_tma_st_smem_reuse.ptx \
@@ -151,6 +163,7 @@ race_tests = \
 	testsuite/race/50_tma_war_one_lane_fences.ptx \
 	testsuite/race/51_tma_waw.ptx \
 	testsuite/race/51_tma_waw_two_barriers.ptx \
+	testsuite/race/51_waw_tensor_and_bulk.ptx \
 	testsuite/race/52_tma_ring_reuse.ptx \
 	testsuite/race/53_tma_multicast_one_releases.ptx \
 	testsuite/race/54_bulk_dsmem_early.ptx \
@@ -159,6 +172,7 @@ race_tests = \
 	testsuite/race/54_bulk_dsmem_source.ptx \
 	testsuite/race/54_bulk_dsmem_source_exit.ptx \
 	testsuite/race/55_cp_reduce_atom.ptx \
+	testsuite/race/55_cp_reduce_cluster_atom.ptx \
 	testsuite/race/55_cp_reduce_flag_read.ptx \
 	testsuite/race/56_prefetch_no_wait.ptx \
 	testsuite/race/57_tensormap_acquire_first.ptx \
@@ -175,6 +189,7 @@ race_tests = \
 	testsuite/race/57_tensormap_release_only.ptx \
 	testsuite/race/58_st_async_early.ptx \
 	testsuite/race/58_st_async_tma_nofence.ptx \
+	testsuite/race/58_st_async_two_same.ptx \
 	testsuite/race/59_red_async_early.ptx \
 	testsuite/race/60_wgmma_fence_after.ptx \
 	testsuite/race/60_wgmma_smem_nofence.ptx \
@@ -404,11 +419,13 @@ race_tests = \
 
 norace_tests = \
 	testsuite/norace/01_reads_only.ptx \
+	testsuite/norace/02_bar_called_by_pointer.ptx \
 	testsuite/norace/02_smem_bar.ptx \
 	testsuite/norace/04_double_buffer.ptx \
 	testsuite/norace/04_smem_war_two_bars.ptx \
 	testsuite/norace/06_flag_acqrel_gpu.ptx \
 	testsuite/norace/06_flag_acqrel_sys.ptx \
+	testsuite/norace/06_flag_b128.ptx \
 	testsuite/norace/06_flag_war.ptx \
 	testsuite/norace/06_red_async_release.ptx \
 	testsuite/norace/06_st_async_release.ptx \
@@ -422,12 +439,14 @@ norace_tests = \
 	testsuite/norace/11_fence_cta_same_cta.ptx \
 	testsuite/norace/12_rmw_chain_add.ptx \
 	testsuite/norace/12_rmw_chain_cas.ptx \
+	testsuite/norace/12_rmw_chain_cas_b16.ptx \
 	testsuite/norace/12_rmw_chain_exch.ptx \
 	testsuite/norace/12_rmw_chain_red.ptx \
 	testsuite/norace/14_atom_acquire.ptx \
 	testsuite/norace/15_sc_store_buffer_relaxed.ptx \
 	testsuite/norace/16_atom_cta_same_cta.ptx \
 	testsuite/norace/16_atom_gpu.ptx \
+	testsuite/norace/16_atoms_mixed_types.ptx \
 	testsuite/norace/17_volatile_membar.ptx \
 	testsuite/norace/18_vector_element_relaxed.ptx \
 	testsuite/norace/18_vector_halves.ptx \
@@ -436,14 +455,17 @@ norace_tests = \
 	testsuite/norace/20_st_v8_sink.ptx \
 	testsuite/norace/20_vector_beside.ptx \
 	testsuite/norace/21_named_ids.ptx \
+	testsuite/norace/21_named_in_loop_scopes.ptx \
 	testsuite/norace/21_named_registers.ptx \
 	testsuite/norace/21_named_ring.ptx \
 	testsuite/norace/22_both_wait.ptx \
+	testsuite/norace/23_barrier_split_warps.ptx \
 	testsuite/norace/23_full_count.ptx \
 	testsuite/norace/24_barrier_global_data.ptx \
 	testsuite/norace/25_bar_red_and.ptx \
 	testsuite/norace/25_bar_red_or.ptx \
 	testsuite/norace/25_bar_red_popc.ptx \
+	testsuite/norace/26_warp_sync_nested.ptx \
 	testsuite/norace/26_warp_sync_ok.ptx \
 	testsuite/norace/26_warp_sync_pair.ptx \
 	testsuite/norace/26_warp_sync_two_groups.ptx \
@@ -457,10 +479,12 @@ norace_tests = \
 	testsuite/norace/30_mbar_all_arrive.ptx \
 	testsuite/norace/30_mbar_arrive_count.ptx \
 	testsuite/norace/30_mbar_arrive_other_lane_synced.ptx \
+	testsuite/norace/30_mbar_many_phases_counts.ptx \
 	testsuite/norace/30_mbar_no_complete.ptx \
 	testsuite/norace/30_mbar_one_lane_waits_synced.ptx \
 	testsuite/norace/30_mbar_parity.ptx \
 	testsuite/norace/30_mbar_state.ptx \
+	testsuite/norace/30_mbar_state_in_func.ptx \
 	testsuite/norace/30_mbar_test_wait.ptx \
 	testsuite/norace/31_mbar_explicit.ptx \
 	testsuite/norace/31_mbar_relaxed_fence_cta.ptx \
@@ -478,12 +502,14 @@ norace_tests = \
 	testsuite/norace/35_mbar_inval_one_lane.ptx \
 	testsuite/norace/35_mbar_inval_store.ptx \
 	testsuite/norace/35_mbar_inval_synced.ptx \
+	testsuite/norace/36_mbar_parity_register_flipped.ptx \
 	testsuite/norace/36_mbar_right_parity.ptx \
 	testsuite/norace/36_mbar_ring_parity.ptx \
 	testsuite/norace/37_arrive_drop_before.ptx \
 	testsuite/norace/38_tx_and_arrive.ptx \
 	testsuite/norace/39_cpasync_wait.ptx \
 	testsuite/norace/39_cpasync_wait_all.ptx \
+	testsuite/norace/39_cpasync_zero_bytes.ptx \
 	testsuite/norace/40_cpasync_wait_group_oldest.ptx \
 	testsuite/norace/41_cpasync_barrier.ptx \
 	testsuite/norace/41_cpasync_one_word_for_warp.ptx \
@@ -494,6 +520,7 @@ norace_tests = \
 	testsuite/norace/43_cpasync_src_after.ptx \
 	testsuite/norace/44_cpasync_same_group_apart.ptx \
 	testsuite/norace/44_cpasync_wait_between.ptx \
+	testsuite/norace/45_bulk_state_in_func.ptx \
 	testsuite/norace/45_tma_ld.ptx \
 	testsuite/norace/45_tma_ld_init_fence.ptx \
 	testsuite/norace/45_tma_ld_init_proxy_fence.ptx \
@@ -503,6 +530,7 @@ norace_tests = \
 	testsuite/norace/46_tma_ld_expect_early.ptx \
 	testsuite/norace/46_tma_ld_phase_unseen.ptx \
 	testsuite/norace/46_tma_ld_two_copies.ptx \
+	testsuite/norace/47_fence_two_barriers_ago.ptx \
 	testsuite/norace/47_tma_st_fence.ptx \
 	testsuite/norace/47_tma_st_fence_all_spaces.ptx \
 	testsuite/norace/47_tma_st_fence_cluster.ptx \
@@ -523,11 +551,13 @@ norace_tests = \
 	testsuite/norace/50_tma_war_one_lane_synced.ptx \
 	testsuite/norace/51_tma_waw_wait.ptx \
 	testsuite/norace/52_tma_ring_drained.ptx \
+	testsuite/norace/53_multicast_mask_one.ptx \
 	testsuite/norace/53_tma_multicast.ptx \
 	testsuite/norace/53_tma_multicast_wait_cluster.ptx \
 	testsuite/norace/54_bulk_dsmem.ptx \
 	testsuite/norace/54_bulk_dsmem_source_after.ptx \
 	testsuite/norace/54_bulk_dsmem_source_exit.ptx \
+	testsuite/norace/54_dsmem_copy_from_written.ptx \
 	testsuite/norace/55_cp_reduce.ptx \
 	testsuite/norace/55_cp_reduce_flag.ptx \
 	testsuite/norace/56_prefetch_only.ptx \
@@ -544,8 +574,10 @@ norace_tests = \
 	testsuite/norace/57_tensormap_third_cta_releases.ptx \
 	testsuite/norace/57_tensormap_threadfence.ptx \
 	testsuite/norace/58_st_async.ptx \
+	testsuite/norace/58_st_async_ring.ptx \
 	testsuite/norace/58_st_async_tma_fence.ptx \
 	testsuite/norace/59_red_async.ptx \
+	testsuite/norace/59_red_async_ops.ptx \
 	testsuite/norace/60_wgmma_smem_fence.ptx \
 	testsuite/norace/61_wgmma_lane_arrives.ptx \
 	testsuite/norace/61_wgmma_one_warp_waits.ptx \
@@ -568,6 +600,7 @@ norace_tests = \
 	testsuite/norace/67_pdl_one_warp_waits_bar.ptx \
 	testsuite/norace/67_pdl_two_streams.ptx \
 	testsuite/norace/67_pdl_wait.ptx \
+	testsuite/norace/67_pdl_wait_in_func.ptx \
 	testsuite/norace/67_pdl_wait_no_trigger.ptx \
 	testsuite/norace/68_pdl_release_fence.ptx \
 	testsuite/norace/70_clc_fence.ptx \
