@@ -313,6 +313,10 @@ race_tests = \
 	testsuite/race/lane_partial_release.ptx \
 	testsuite/race/lane_release_other_lane.ptx \
 	testsuite/race/lane_same_instruction.ptx \
+	testsuite/race/rows_one_word.ptx \
+	testsuite/race/rows_other_warp.ptx \
+	testsuite/race/rows_refilled.ptx \
+	testsuite/race/rows_unwaited.ptx \
 	testsuite/race/same_value_not.ptx \
 	testsuite/race/same_value_stores.ptx \
 	testsuite/race/last_block_no_acquire.ptx \
@@ -703,6 +707,10 @@ norace_tests = \
 	testsuite/norace/refill_empty_barrier.ptx \
 	testsuite/norace/relaxed_then_acquire.ptx \
 	testsuite/norace/release_then_relaxed.ptx \
+	testsuite/norace/rows_one_word.ptx \
+	testsuite/norace/rows_other_warp.ptx \
+	testsuite/norace/rows_refilled.ptx \
+	testsuite/norace/rows_unwaited.ptx \
 	testsuite/norace/spinlock_acqrel.ptx \
 	testsuite/norace/spinlock_fences.ptx \
 	testsuite/norace/spinlock_shared.ptx \

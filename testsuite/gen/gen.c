@@ -636,7 +636,7 @@ void any_motif(struct gen *g)
 void gen_make(struct gen_prog *p, uint64_t seed, bool async)
 {
 	static const unsigned threads[] = {1, 2, 16, 31, 32, 32, 33, 48, 64, 64, 64, 64, 96, 96};
-	struct gen g = {.p = p, .rng = (seed + (uint64_t)async * UINT64_C(0x517cc1b727220a95)) * UINT64_C(0xd1342543de82ef95) + 1};
+	struct gen g = {.p = p, .slips = ~0u, .rng = (seed + (uint64_t)async * UINT64_C(0x517cc1b727220a95)) * UINT64_C(0xd1342543de82ef95) + 1};
 	unsigned times;
 
 	*p = (struct gen_prog){.seed = seed, .async = async};
@@ -647,8 +647,10 @@ void gen_make(struct gen_prog *p, uint64_t seed, bool async)
 	if (async) {
 		if (seed < GEN_PRODUCTS)
 			async_motifs(&g);
-		else
+		else if (seed < GEN_ROWS)
 			product_motifs(&g);
+		else
+			row_motifs(&g);
 		return;
 	}
 	g.global = 0;

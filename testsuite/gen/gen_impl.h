@@ -14,6 +14,7 @@ struct gen {
 	struct ptx_buf text;            /* of the item in the making */
 	unsigned labels, pairs, loops;
 	unsigned global, shared;        /* bytes given out */
+	unsigned slips;                 /* how many more things may go wrong */
 	bool whole;                     /* whole warps only: counts of barriers are exact */
 };
 
@@ -104,8 +105,9 @@ void put_acquire(struct gen *g, const struct place *flag, bool same_block);
 /* One of those in gen.c; the last one of a program. */
 void any_motif(struct gen *g);
 void motif_leave(struct gen *g);
-/* async.c, cluster.c: what the program consists of; products.c. */
+/* async.c, cluster.c: what the program consists of; products.c, rows.c. */
 void async_motifs(struct gen *g);
 void product_motifs(struct gen *g);
+void row_motifs(struct gen *g);
 
 #endif

@@ -7,7 +7,7 @@
 check_PROGRAMS += testsuite/gen/soak
 testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsuite/gen/gen.c \
 	testsuite/gen/pieces.c testsuite/gen/prog.c \
-	testsuite/gen/gen_async.h testsuite/gen/async.c testsuite/gen/cluster.c testsuite/gen/products.c \
+	testsuite/gen/gen_async.h testsuite/gen/async.c testsuite/gen/cluster.c testsuite/gen/products.c testsuite/gen/rows.c \
 	testsuite/gen/soak.h testsuite/gen/soak.c testsuite/gen/shrink.c \
 	testsuite/gen/worker.h testsuite/gen/worker.c testsuite/gen/contents.c \
 	testsuite/gen/device.c
@@ -23,6 +23,7 @@ soak: testsuite/gen/soak emu/libcuda.so.1
 	testsuite/gen/soak --seed=$(SEED) --count=$(N) --save=soak-found
 	testsuite/gen/soak --async --seed=$(SEED) --count=$$(($(N) / 4)) --save=soak-found
 	testsuite/gen/soak --products --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
+	testsuite/gen/soak --rows --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
 
 # Bugs that they must find.
 EXTRA_DIST += testsuite/gen/planted.sh

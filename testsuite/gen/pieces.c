@@ -34,9 +34,10 @@ bool chance(struct gen *g, unsigned percent)
 /* Does something go wrong here? */
 bool slip(struct gen *g, unsigned percent)
 {
-	bool yes = chance(g, percent * 3 / 2);
+	bool yes = chance(g, percent * 3 / 2) && !g->p->safe && g->slips;
 
-	return yes && !g->p->safe;
+	g->slips -= yes;
+	return yes;
 }
 
 /* ---- items ----------------------------------------------------------------------------- */

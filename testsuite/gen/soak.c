@@ -24,7 +24,8 @@ struct options {
 	const char *save, *write;
 	const char *device;             /* another driver; NULL: none */
 	uint64_t each;
-	bool print, shrink, any_kind, async, products;
+	bool print, shrink, any_kind, async;
+	uint64_t kind;                  /* of async: 0, GEN_PRODUCTS, GEN_ROWS */
 };
 
 static const char usage_text[] =
@@ -35,6 +36,7 @@ static const char usage_text[] =
 "      --count=N        how many (default 1000)\n"
 "      --async          programs of the asynchronous world: mbarriers, copies, clusters\n"
 "      --products       of wgmma, from stages that copies fill\n"
+"      --rows           of tiles that copies bring and take, and warps access by rows\n"
 "      --schedules=N    schedules for each (default 3)\n"
 "      --save=DIR       where short programs that show a disagreement go (default .)\n"
 "      --most=N         stop after so many of those (default 10)\n"
@@ -96,11 +98,12 @@ static void parse(struct options *o, int argc, char **argv)
 {
 	enum {
 		SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT,
-		EMU, LOUD, HELP, DEVICE, EACH, ASYNC, PRODUCTS
+		EMU, LOUD, HELP, DEVICE, EACH, ASYNC, PRODUCTS, ROWS
 	};
 	static const struct option longs[] = {
 		{"seed", required_argument, NULL, SEED}, {"count", required_argument, NULL, COUNT},
 		{"async", no_argument, NULL, ASYNC}, {"products", no_argument, NULL, PRODUCTS},
+		{"rows", no_argument, NULL, ROWS},
 		{"schedules", required_argument, NULL, SCHEDULES},
 		{"save", required_argument, NULL, SAVE}, {"most", required_argument, NULL, MOST},
 		{"no-shrink", no_argument, NULL, NO_SHRINK},
@@ -124,7 +127,12 @@ static void parse(struct options *o, int argc, char **argv)
 			o->async = true;
 			break;
 		case PRODUCTS:
-			o->async = o->products = true;
+			o->async = true;
+			o->kind = GEN_PRODUCTS;
+			break;
+		case ROWS:
+			o->async = true;
+			o->kind = GEN_ROWS;
 			break;
 		case SCHEDULES:
 			o->schedules = (unsigned)number(optarg);
@@ -168,8 +176,8 @@ static void parse(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		usage("no arguments are wanted");
-	if (o->products && o->seed < GEN_PRODUCTS)
-		o->seed += GEN_PRODUCTS;
+	if (o->seed < GEN_PRODUCTS)
+		o->seed += o->kind;
 	if (!o->schedules)
 		o->schedules = o->device ? 8 : 3;
 	if (!o->each || o->schedules > SCHEDULES_MAX)

@@ -311,7 +311,7 @@ static void one(struct worker *w, const struct gen_prog *p, unsigned i, unsigned
 	/* Once for each program, and every way to give turns comes up. */
 	/* When the warps of a warpgroup come to a product is no step (emu/stepwise.c), and their
 	 * copies land at other moments. */
-	if (!r->fault && p->seed < GEN_PRODUCTS && (soak_contents || schedule % 3 == p->seed % 3)) {
+	if (!r->fault && !(p->seed >= GEN_PRODUCTS && p->seed < GEN_ROWS) && (soak_contents || schedule % 3 == p->seed % 3)) {
 		contents_compare(w, p, i, contents_seed(p, schedule), r);
 		w->seen = gsan_findings();
 	}
