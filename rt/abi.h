@@ -469,7 +469,7 @@ struct gsan_root {
 	uint64_t early;         /* struct gsan_early[GSAN_EARLY], host memory */
 	uint64_t edits;         /* struct gsan_map[GSAN_EDITS] */
 	uint64_t guests;        /* struct gsan_guest[nslots * GSAN_GUESTS] */
-	uint64_t clusters;      /* struct gsan_cluster[nslots] */
+	uint64_t clusters;      /* struct gsan_cluster[2 * nslots]: of several blocks; of one, by slot */
 	uint64_t mbars;         /* struct gsan_mbar[nslots * GSAN_MBARS] */
 	uint64_t groups;        /* struct gsan_groups[nslots * 1024] */
 	uint64_t logs;          /* struct gsan_log[nslots * 32] */

@@ -248,7 +248,7 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(launches, (uint64_t)GSAN_LAUNCHES * sizeof(struct gsan_launch));
 	ARRAY(self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));
 	ARRAY(fences, fence_bytes());
-	ARRAY(clusters, n * sizeof(struct gsan_cluster));
+	ARRAY(clusters, 2 * n * sizeof(struct gsan_cluster));
 	ARRAY(mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar));
 	ARRAY(groups, n * 1024 * sizeof(struct gsan_groups));
 	ARRAY(logs, n * 32 * sizeof(struct gsan_log));
@@ -890,7 +890,7 @@ void rt_restart_clocks(struct rt_ctx *c)
 	       zero(c, dev.root.history, n * GSAN_HISTORY * sizeof(struct gsan_tenant)) &&
 	       zero(c, dev.root.words, (uint64_t)dev.root.nwords * sizeof(struct gsan_word)) &&
 	       zero(c, dev.root.self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t)) &&
-	       zero(c, dev.root.clusters, n * sizeof(struct gsan_cluster)) &&
+	       zero(c, dev.root.clusters, 2 * n * sizeof(struct gsan_cluster)) &&
 	       zero(c, dev.root.mbars, n * GSAN_MBARS * sizeof(struct gsan_mbar)) &&
 	       zero(c, dev.root.groups, n * 1024 * sizeof(struct gsan_groups)) &&
 	       zero(c, dev.root.logs, n * 32 * sizeof(struct gsan_log)) &&

@@ -355,7 +355,7 @@ struct gsan_map {
 
 /* A cluster of several blocks. */
 struct gsan_cluster {
-	unsigned long long key; /* launch number and cluster; 0: free */
+	unsigned long long key; /* launch number and cluster; 0: free.  Of one block: its start */
 	uint32_t lock;
 	uint32_t live;          /* blocks that have not ended */
 	uint32_t threads;       /* of all its blocks */
@@ -437,7 +437,8 @@ struct gsan_log {
 	/* By lane: its last bulk copy out of shared memory. */
 	uint32_t last_group[32], last_site[32], last_at[32];
 	/* Of peers that it knows to have begun, by rank; of the block with that start. */
-	uint32_t begun_start, begun, begun_told, begun_pad;
+	uint32_t begun_start, begun, begun_told;
+	uint32_t at_odd;        /* lanes whose last phase of a barrier of one block was odd */
 	/* In the first warp's: threads that are leaving | the block's start << 32, and the start
 	 * again when all have gone. */
 	unsigned long long leaving;

@@ -65,6 +65,8 @@ race_tests = \
 	testsuite/race/26_warp_no_sync.ptx \
 	testsuite/race/26_warp_sync_mask.ptx \
 	testsuite/race/26_warp_sync_other_warp.ptx \
+	testsuite/race/27_cluster_of_one_after_arrive.ptx \
+	testsuite/race/27_cluster_of_one_relaxed.ptx \
 	testsuite/race/27_cluster_relaxed.ptx \
 	testsuite/race/27_cluster_relaxed_fence_cta.ptx \
 	testsuite/race/27_cluster_relaxed_fence_proxy.ptx \
@@ -474,6 +476,7 @@ norace_tests = \
 	testsuite/norace/26_warp_sync_pair.ptx \
 	testsuite/norace/26_warp_sync_two_groups.ptx \
 	testsuite/norace/27_cluster_barrier.ptx \
+	testsuite/norace/27_cluster_of_one.ptx \
 	testsuite/norace/27_cluster_relaxed_fence.ptx \
 	testsuite/norace/27_cluster_relaxed_fence_cta.ptx \
 	testsuite/norace/27_cluster_relaxed_fence_sc.ptx \

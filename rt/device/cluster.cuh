@@ -4,11 +4,16 @@
  * Synchronization and Communication Instructions: barrier.cluster)
  *
  * Everybody comes once to each phase, and nobody to the next before all have come:
- * counting them says which phase it is.
+ * counting them says which phase it is.  (A block that is a cluster of its own does so in
+ * an entry of its slot, and only if it meets the barrier.  Whoever passes it says that its
+ * phase is over: who ended before need not be counted.)
  */
 #define cluster_enter   __gsan_v1_cluster_enter
 #define cluster_leave   __gsan_v1_cluster_leave
 #define cluster_exit    __gsan_v1_cluster_exit
+#define cluster_alone   __gsan_v1_cluster_alone
+#define cluster_passed  __gsan_v1_cluster_passed
+#define cluster_over    __gsan_v1_cluster_over
 #define cluster_come    __gsan_v1_cluster_come
 #define cluster_bring   __gsan_v1_cluster_bring
 
@@ -71,14 +76,9 @@ SLOW void cluster_leave(struct gsan_block *b)
 		*(volatile u64 *)&c->key = 0;
 }
 
-/* `come` more have arrived and `gone` will not; lock held. */
-SLOW void cluster_come(struct gsan_cluster *c, u32 come, u32 gone, u32 late)
+/* A phase is over; lock held. */
+SLOW void cluster_over(struct gsan_cluster *c)
 {
-	c->arrived += come;
-	c->exited += gone;
-	c->exited_late += late;
-	if (!c->arrived || c->arrived + c->exited < c->threads)
-		return;
 	store(&c->last, gather_take(&c->gather));
 	store(&c->last_narrow, gather_take(&c->narrow));
 	store(&c->phases, c->phases + 1);
@@ -91,6 +91,56 @@ SLOW void cluster_come(struct gsan_cluster *c, u32 come, u32 gone, u32 late)
 	c->arrived = 0;
 	c->exited += c->exited_late;
 	c->exited_late = 0;
+}
+
+/* `come` more have arrived and `gone` will not; lock held. */
+SLOW void cluster_come(struct gsan_cluster *c, u32 come, u32 gone, u32 late)
+{
+	c->arrived += come;
+	c->exited += gone;
+	c->exited_late += late;
+	if (c->arrived && c->arrived + c->exited >= c->threads)
+		cluster_over(c);
+}
+
+/* What the barrier of a block's cluster is counted in. */
+FN struct gsan_cluster *barrier_of(const struct gsan_block *b, u32 slot)
+{
+	return b->cluster_at ? cluster_of(b) : at<struct gsan_cluster>(ROOT(clusters)) + load(&root()->nslots) + slot;
+}
+
+/* Lanes of a block that is a cluster of its own are going to arrive: by one of them. */
+SLOW void cluster_alone(struct gsan_warp *w, u32 lanes)
+{
+	struct gsan_cluster *c = barrier_of(own_block(w), w->slot);
+	struct gsan_log *log = log_of(w->id << 5);
+	u64 key = (u64)w->start + 1;
+	take_lock(&c->lock);
+	if (load64((u64 *)&c->key) != key) {
+		c->threads = ~0u;
+		c->arrived = c->exited = c->exited_late = 0;
+		c->last = c->last_narrow = c->narrow.one = c->narrow.builder = c->phases = 0;
+		c->gather.one = c->gather.builder = c->own[0].one = c->own[0].builder = c->last_own[0] = 0;
+		__threadfence();
+		*(volatile u64 *)&c->key = key;
+	}
+	u32 odd = load(&c->phases) & 1;
+	unlock(&c->lock);
+	if (odd)
+		fetch_or(&log->at_odd, lanes);
+	else
+		fetch_and(&log->at_odd, ~lanes);
+}
+
+/* They have passed it: so the phase is over at which they arrived. */
+SLOW void cluster_passed(struct gsan_warp *w)
+{
+	struct gsan_cluster *c = barrier_of(own_block(w), w->slot);
+	u32 odd = load(&log_of(w->id << 5)->at_odd) >> sreg_laneid() & 1;
+	take_lock(&c->lock);
+	if (odd == (load(&c->phases) & 1))
+		cluster_over(c);
+	unlock(&c->lock);
 }
 
 /* Lanes that leave the kernel count as arrived from then on. */
@@ -126,19 +176,21 @@ API void __gsan_v1_cluster_arrive(u64 ctx, u32 info)
 	struct gsan_warp *w = WARP(ctx);
 	struct gsan_block *b = own_block(w);
 	u32 group = of_kind(info), lane = sreg_laneid();
-	if (b->cluster_at) {
-		struct gsan_cluster *c = cluster_of(b);
-		bool whole = agreed(group, !((load(&w->m_refs) | load(&w->m_own) |
-					      (info & GSAN_INFO_RELEASE ? 0 : load(&w->m_fence))) & group));
-		u32 top = highest(group, tick(w, group == load(&w->live)));
-		ONE_BY_ONE(
-			if (!whole || lane == __ffs(group) - 1)
-				cluster_bring(w, c, info, whole ? group : 1u << lane, top);
-		);
-		meet(group);
-		if (lane == __ffs(group) - 1)
-			fetch_or(&log_of(w->id << 5)->at_cluster, group);
-	}
+	bool first = lane == __ffs(group) - 1;
+	if (!b->cluster_at && first)
+		cluster_alone(w, group);
+	meet(group);
+	struct gsan_cluster *c = barrier_of(b, w->slot);
+	bool whole = agreed(group, !((load(&w->m_refs) | load(&w->m_own) |
+				      (info & GSAN_INFO_RELEASE ? 0 : load(&w->m_fence))) & group));
+	u32 top = highest(group, tick(w, group == load(&w->live)));
+	ONE_BY_ONE(
+		if (!whole || first)
+			cluster_bring(w, c, info, whole ? group : 1u << lane, top);
+	);
+	meet(group);
+	if (first)
+		fetch_or(&log_of(w->id << 5)->at_cluster, group);
 	meet(group);
 }
 
@@ -149,14 +201,15 @@ API void __gsan_v1_cluster_wait(u64 ctx)
 	struct gsan_warp *w = WARP(ctx);
 	struct gsan_block *b = own_block(w);
 	u32 group = together(), lane = sreg_laneid();
-	if (!b->cluster_at) {
-		__gsan_v1_unmodelled(ctx);
-		return;
-	}
-	if (lane == __ffs(group) - 1)
+	struct gsan_cluster *c = barrier_of(b, w->slot);
+	if (lane == __ffs(group) - 1) {
 		fetch_and(&log_of(w->id << 5)->at_cluster, ~group);
-	u32 id = load(&cluster_of(b)->last);
-	mbar_learn(w, id, load(&cluster_of(b)->last_own[b->rank & 15]), load(&cluster_of(b)->last_narrow), w->slot, GSAN_INFO_ACQUIRE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT,
+		if (!b->cluster_at)
+			cluster_passed(w);
+	}
+	meet(group);
+	u32 id = load(&c->last);
+	mbar_learn(w, id, load(&c->last_own[b->rank & 15]), load(&c->last_narrow), w->slot, GSAN_INFO_ACQUIRE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT,
 		   agreed(group, group == load(&w->live)));
 	perturb(w);
 	meet(group);
