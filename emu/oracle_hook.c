@@ -241,10 +241,14 @@ static void weak(struct emu_x *x, const struct emu_op *op, unsigned lane, uint64
 void orc_strong_access(struct orc_block *b, struct orc_thread *t, const struct emu_op *op,
 		       const struct orc_op *k, uint64_t space, uint64_t addr)
 {
+	unsigned left_out = ptx_inst_left_out(k->in);
+
 	for (unsigned i = 0; i < k->n; i++) {
 		uint64_t at = addr + (uint64_t)i * k->size;
 		struct orc_access *a = t->announced == op ? t->coming[i] : NULL;
 
+		if (left_out >> i & 1)
+			continue;
 		if (!a)
 			a = orc_access_new(b, t, k, space, at, k->size);
 		a->since = t->since;
@@ -369,6 +373,9 @@ void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
 		uint64_t space, addr;
 
 		orc_settle(b->grid, t);
+		/* One of several calls for one instruction. */
+		if (t->announced == op && ptx_inst_left_out(k->in))
+			continue;
 		t->announced = op;
 		t->since = ++b->grid->seq;
 		if (k->fence) {
@@ -379,7 +386,8 @@ void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
 					 &space, &addr))
 			continue;
 		for (unsigned i = 0; i < k->n && i < ORC_ELEMS; i++)
-			t->coming[i] = orc_announce(b, t, k, space, addr + (uint64_t)i * k->size);
+			if (!(ptx_inst_left_out(k->in) >> i & 1))
+				t->coming[i] = orc_announce(b, t, k, space, addr + (uint64_t)i * k->size);
 	}
 }
 

@@ -113,29 +113,51 @@ static struct guard put_lanes(struct ins *i, const struct rw_event *e)
 	return (struct guard){ rw_scratches[S_PRED].name, false };
 }
 
-/* Of a vector some elements are left out: a call for each run of others. */
-static void sparse(struct ins *i, const struct rw_event *e)
+/* Of a vector some elements are left out: the next run of others behind `*to`, elements *from
+ * to *to - 1.  False if there is none. */
+static bool next_run(const struct ptx_inst *in, unsigned *from, unsigned *to)
+{
+	unsigned out = ptx_inst_left_out(in), n = ptx_inst_vec(in);
+
+	for (*from = *to; *from < n && (out >> *from & 1);)
+		++*from;
+	for (*to = *from; *to < n && !(out >> *to & 1);)
+		++*to;
+	return *from < n;
+}
+
+/* A call for each run; `kept`: the address of the vector is in S_ADDR, and no more
+ * where the instruction has it. */
+static void sparse(struct ins *i, const struct rw_event *e, enum rw_fn fn, struct guard g, bool kept)
 {
 	const struct ptx_inst *in = &e->stmt->inst;
-	unsigned out = ptx_inst_left_out(in), n = ptx_inst_vec(in), bytes = ptx_type_bits(in->type) / 8;
-	enum rw_fn fn = e->space == 'y' || e->space == 'c' || e->space == 'm' ? RW_FN_BEFORE_G :
-			e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G;
+	unsigned bytes = ptx_type_bits(in->type) / 8;
+	bool all = e->what == WHAT_STRONG;
 
-	for (unsigned from = 0, to, calls = 0; from < n; from = to) {
+	for (unsigned from, to = 0, calls = 0; next_run(in, &from, &to); calls++) {
 		struct ptx_operand base = e->addr->list[0], addr = *e->addr;
+		unsigned n = to - from;
 		struct arg args[] = { reg(S_CTX), { 0 }, { 0 }, number(e->site), number(0) };
 
-		for (to = from + 1; to < n && (out >> to & 1) == (out >> from & 1);)
-			to++;
-		if (out >> from & 1)
-			continue;
-		if (calls++)
+		if (calls)
 			RW_PUT(i->r, "\n");
-		base.off += from * bytes;
-		addr.list = &base;
-		args[1] = put_place(i, e, &addr, S_ADDR, false);
-		args[2] = number((e->info & ~255u) | (to - from) * bytes);
-		rw_put_call(i, by_space(e, fn), rw_guard_of(in), args, 0);
+		if (kept) {
+			RW_PUT(i->r, "\tadd.s64 ");
+			rw_put_scratch(i, S_BYTES);
+			RW_PUT(i->r, ", ");
+			rw_put_scratch(i, S_ADDR);
+			RW_PUT(i->r, ", ");
+			rw_putu(i->r, from * bytes);
+			RW_PUT(i->r, ";\n");
+			args[1] = reg(S_BYTES);
+		} else {
+			base.off += from * bytes;
+			addr.list = &base;
+			args[1] = put_place(i, e, &addr, S_ADDR, false);
+		}
+		args[2] = number(all ? (e->info & ~(255u | 15u << GSAN_INFO_ELEMS_SHIFT)) | bytes | (n > 1 ? n << GSAN_INFO_ELEMS_SHIFT : 0) :
+				 (e->info & ~255u) | n * bytes);
+		rw_put_call(i, by_space(e, fn), g, args, 0);
 	}
 }
 
@@ -221,19 +243,31 @@ static const char *strong(struct ins *i, const struct rw_event *e, const char **
 {
 	struct rw *r = i->r;
 	const struct ptx_inst *in = &e->stmt->inst;
-	bool reads = (e->info & GSAN_INFO_READ) && !(e->info & GSAN_INFO_RED);
+	const struct ptx_operand *base = &e->addr->list[0];
+	bool reads = (e->info & GSAN_INFO_READ) && !(e->info & GSAN_INFO_RED), some = ptx_inst_left_out(in);
+	bool lost = base->kind == OP_SYM && base->sym->kind == SYM_REG && rw_overwrites(in, base->sym);
 	struct arg args[] = { reg(S_CTX), { 0 }, number(e->info), number(e->site) };
 	struct guard g;
 	const char *before;
 
 	rw_open(r);
-	args[1] = put_address(i, e, reads);
+	if (some)
+		sparse(i, e, RW_FN_BEFORE_G, rw_guard_of(in), false);
+	if (!some || (reads && lost)) {
+		if (some)
+			RW_PUT(r, "\n");
+		args[1] = put_address(i, e, reads);
+	}
 	g = reads ? rw_guard_after(i, in) : rw_guard_of(in);
-	rw_put_call(i, by_space(e, RW_FN_BEFORE_G), rw_guard_of(in), args, 0);
+	if (!some)
+		rw_put_call(i, by_space(e, RW_FN_BEFORE_G), rw_guard_of(in), args, 0);
 	before = rw_close(r);
 	if (reads) {
 		rw_open(r);
-		rw_put_call(i, by_space(e, RW_FN_AFTER_G), g, args, 0);
+		if (some)
+			sparse(i, e, RW_FN_AFTER_G, g, lost);
+		else
+			rw_put_call(i, by_space(e, RW_FN_AFTER_G), g, args, 0);
 		*after = rw_close(r);
 	}
 	return before;
@@ -571,7 +605,8 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 	case WHAT_READ:
 	case WHAT_WRITE:
 		if (ptx_inst_left_out(in))
-			sparse(i, e);
+			sparse(i, e, e->space == 'y' || e->space == 'c' || e->space == 'm' ? RW_FN_BEFORE_G :
+			       e->what == WHAT_READ ? RW_FN_READ_G : RW_FN_WRITE_G, rw_guard_of(in), false);
 		else
 			weak(i, e);
 		break;

@@ -49,7 +49,9 @@ race_tests = \
 	testsuite/race/18_mixed_size.ptx \
 	testsuite/race/18_vector_element_size.ptx \
 	testsuite/race/19_unobserved_rewrite.ptx \
+	testsuite/race/20_ld_relaxed_v4_sink.ptx \
 	testsuite/race/20_ld_v4_sink.ptx \
+	testsuite/race/20_st_relaxed_v8_sink.ptx \
 	testsuite/race/20_st_v8_sink.ptx \
 	testsuite/race/20_vec8_partial.ptx \
 	testsuite/race/20_vector_partial.ptx \
@@ -457,7 +459,9 @@ norace_tests = \
 	testsuite/norace/18_vector_element_relaxed.ptx \
 	testsuite/norace/18_vector_halves.ptx \
 	testsuite/norace/19_observed_relaxed_rewrite.ptx \
+	testsuite/norace/20_ld_relaxed_v4_sink.ptx \
 	testsuite/norace/20_ld_v4_sink.ptx \
+	testsuite/norace/20_st_relaxed_v8_sink.ptx \
 	testsuite/norace/20_st_v8_sink.ptx \
 	testsuite/norace/20_vector_beside.ptx \
 	testsuite/norace/21_named_ids.ptx \
