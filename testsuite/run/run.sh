@@ -263,6 +263,11 @@ awk '
 			warp["spin", "0:"] > warp["spin", "1:"] && warp["spin", "0:"] < 2 * warp["spin", "1:"])
 	}' timing || fail "timing: $(grep -E "^kernel|^warp" timing | tr '\n' ' ')"
 
+# ---- what is counted
+# Parameters have no shadow, and need none.
+run 0 $gsan_run --check "$top_srcdir/testsuite/norace/20_param_generic.ptx"
+hasnt err 'without shadow'
+
 # ---- where it runs
 sed '1i//@ requires gpu' clean.ptx >gpu.ptx
 run 77 $gsan_run --check gpu.ptx
