@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "emu/emu.h"
+#include "emu/oracle_impl.h"
 
 static void note(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
@@ -97,14 +98,19 @@ static void print_inst(const struct ptx_stmt *s)
 	free(b.p);
 }
 
-/* file:line of an op, and the CUDA source line when there is one. */
+/* file:line of an op, if known of what it was instrumented from, and the CUDA source line when
+ * there is one. */
 static void print_place(const struct emu_op *op)
 {
 	const struct ptx_module *m = op->func->mod->ptx;
 	const struct ptx_stmt *s = op->stmt;
-	const char *file;
+	unsigned line;
+	const char *file = s ? orc_place(op->func->ptx, s, &line) : NULL;
 
-	fprintf(stderr, "%s:%u", op->func->mod->name, s ? s->line : op->func->ptx->end_line);
+	if (file)
+		fprintf(stderr, "%s:%u", file, line);
+	else
+		fprintf(stderr, "%s:%u", op->func->mod->name, s ? s->line : op->func->ptx->end_line);
 	if (s && s->loc && (file = ptx_file_name(m, s->loc->file)))
 		fprintf(stderr, " (%s:%u)", file, s->loc->line);
 }

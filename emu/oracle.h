@@ -39,6 +39,8 @@ struct emu_oracle_finding {
  * from, whose lines findings name; NULL: the lines of what is loaded.  -1 if it is
  * no PTX. */
 EMU_ORACLE_API int emu_oracle(const char *text, size_t len);
+/* Only that: faults of modules loaded from now on name the lines of `text`, as `name`:LINE. */
+EMU_ORACLE_API int emu_source(const char *name, const char *text, size_t len);
 /* What is left open by the documentation, otherwise than by default, or back: the keys of
  * GSAN_OPTIONS that say so (rt/choices.def).  -1: no such option. */
 EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value);

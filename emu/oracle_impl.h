@@ -464,6 +464,8 @@ void orc_grid_end(struct orc_grid *);
 
 /* The line of the n-th access of a function in the text that was given; 0: unknown. */
 unsigned orc_line(const char *func, unsigned n);
+/* The file of which an instruction of `f` is, and the line there; NULL: not known. */
+const char *orc_place(const struct ptx_func *f, const struct ptx_stmt *, unsigned *line);
 /* Instructions that lines are counted by. */
 bool orc_counts(const struct ptx_inst *);
 

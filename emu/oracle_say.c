@@ -6,6 +6,7 @@
  * The rewriter puts calls between instructions and moves none: the n-th access of
  * a function is the same instruction before and after it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +16,13 @@
 
 struct lines {
 	char *func;
-	unsigned *line, n, cap;
+	unsigned *line, n, cap;         /* of accesses and the like, see orc_counts */
+	unsigned *each, neach, capeach; /* of all instructions */
 };
 
 static struct lines *original;
 static unsigned noriginal, caporiginal;
+static char original_name[256];         /* "": nobody said */
 
 static void ignore(void *arg, const char *path, const struct ptx_error *e)
 {
@@ -33,6 +36,7 @@ static void forget_original(void)
 	for (unsigned i = 0; i < noriginal; i++) {
 		free(original[i].func);
 		free(original[i].line);
+		free(original[i].each);
 	}
 	noriginal = 0;
 }
@@ -62,7 +66,11 @@ static void add_func(const struct ptx_func *f)
 	if (!x->func)
 		abort();
 	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
-		if (s->kind != STMT_INST || !orc_counts(&s->inst))
+		if (s->kind != STMT_INST)
+			continue;
+		x->each = orc_grow(x->each, x->neach, &x->capeach, sizeof *x->each);
+		x->each[x->neach++] = s->line;
+		if (!orc_counts(&s->inst))
 			continue;
 		x->line = orc_grow(x->line, x->n, &x->cap, sizeof *x->line);
 		x->line[x->n++] = s->line;
@@ -77,7 +85,42 @@ unsigned orc_line(const char *func, unsigned n)
 	return 0;
 }
 
-EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
+/* Put between the program's instructions by the rewriter? */
+static bool is_inserted(const struct ptx_stmt *s)
+{
+	struct ptx_buf b = {0};
+	bool found;
+
+	ptx_print_stmt(&b, s);
+	found = memmem(b.p, b.len, "__gsan_", 7);
+	free(b.p);
+	return found;
+}
+
+const char *orc_place(const struct ptx_func *f, const struct ptx_stmt *at, unsigned *line)
+{
+	const struct lines *x = NULL;
+	unsigned n = 0, nth = 0;
+
+	for (unsigned i = 0; i < noriginal && *original_name; i++)
+		if (!strcmp(original[i].func, f->name))
+			x = &original[i];
+	if (!x)
+		return NULL;
+	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
+		if (s->kind != STMT_INST || is_inserted(s))
+			continue;
+		n++;
+		if (s == at)
+			nth = n;
+	}
+	if (!nth || n != x->neach)
+		return NULL;
+	*line = x->each[nth - 1];
+	return original_name;
+}
+
+static int set_original(const char *name, const char *text, size_t len)
 {
 	struct ptx_module *m = NULL;
 
@@ -87,11 +130,25 @@ EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
 			return -1;
 	}
 	forget_original();
+	if (name)
+		snprintf(original_name, sizeof original_name, "%s", name);
 	for (const struct ptx_stmt *s = m ? m->first : NULL; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			add_func(s->func);
 	if (m)
 		ptx_free(m);
+	return 0;
+}
+
+EMU_ORACLE_API int emu_source(const char *name, const char *text, size_t len)
+{
+	return set_original(name, text, len);
+}
+
+EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
+{
+	if (set_original(NULL, text, len))
+		return -1;
 	emu_oracle_on = true;
 	return 0;
 }

@@ -466,6 +466,8 @@ static int perform(struct runner *r)
 
 	if (status)
 		return status;
+	if (r->job->emu)
+		run_emu_source(s);
 	if (r->job->oracle && !run_oracle_start(s))
 		return RUN_OTHER;
 	if (!load(r))

@@ -71,6 +71,14 @@ static bool use_option(const char *name, const char *value)
 	return !FUNCTION(emu_oracle_option)(name, value);
 }
 
+void run_emu_source(const struct run_script *s)
+{
+	__typeof__(emu_source) *source = FUNCTION(emu_source);
+
+	if (source)
+		source(s->path, s->text, s->len);
+}
+
 bool run_oracle_start(const struct run_script *s)
 {
 	__typeof__(emu_oracle) *on = FUNCTION(emu_oracle);

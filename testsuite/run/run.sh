@@ -263,6 +263,22 @@ awk '
 			warp["spin", "0:"] > warp["spin", "1:"] && warp["spin", "0:"] < 2 * warp["spin", "1:"])
 	}' timing || fail "timing: $(grep -E "^kernel|^warp" timing | tr '\n' ' ')"
 
+# ---- faults name lines of the file
+kernel '	add.u64 %d0, %d0, 1;' '	st.global.u32 [%d0], %r0;' >fault.ptx <<E
+//@ buf a 64 iota
+$launch
+E
+for how in "" --oracle --no-instrument; do
+	run 3 $gsan_run $how fault.ptx
+	has err 'fault.ptx:14: misaligned global address'
+done
+kernel '	add.u64 %d0, %d0, 1;' '	trap;' >fault.ptx <<E
+//@ buf a 64 iota
+$launch
+E
+run 3 $gsan_run fault.ptx
+has err 'fault.ptx:14: trap'
+
 # ---- what is counted
 # Parameters have no shadow, and need none.
 run 0 $gsan_run --check "$top_srcdir/testsuite/norace/20_param_generic.ptx"
