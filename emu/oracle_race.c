@@ -178,7 +178,7 @@ enum orc_verdict orc_judge(enum orc_world w, struct orc_access *a, const struct 
 	if (b->read_only && a->write && a->launch == b->launch)
 		return ORC_OPEN;
 	if (a->issue && b->issue ? a->issue->number == b->issue->number :
-	    a->thread == b->thread)
+	    a->thread == b->thread && (a->proxy == ORC_MULTIMEM) == (b->proxy == ORC_MULTIMEM))
 		return ORC_FINE;
 	/* ptxas makes one UTMASTG or UBLKCP of stores that lanes make together. */
 	if (a->issue && b->issue && a->issue->what && a->issue->what == b->issue->what &&

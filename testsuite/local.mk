@@ -238,6 +238,8 @@ race_tests = \
 	testsuite/race/73_membar_proxy_alias_same_block.ptx \
 	testsuite/race/73_multimem_alias.ptx \
 	testsuite/race/73_multimem_ld_reduce.ptx \
+	testsuite/race/73_multimem_own_store.ptx \
+	testsuite/race/73_multimem_same_thread.ptx \
 	testsuite/race/73_multimem_st.ptx \
 	testsuite/race/74_st_bulk_zero.ptx \
 	testsuite/race/75_ldmatrix_row_15.ptx \
@@ -626,6 +628,7 @@ norace_tests = \
 	testsuite/norace/73_multimem_alias_fence_reader.ptx \
 	testsuite/norace/73_multimem_membar_proxy.ptx \
 	testsuite/norace/73_multimem_reds.ptx \
+	testsuite/norace/73_multimem_same_thread.ptx \
 	testsuite/norace/74_st_bulk_bar.ptx \
 	testsuite/norace/74_st_bulk_beside.ptx \
 	testsuite/norace/75_ldmatrix_tma_refill_fence.ptx \

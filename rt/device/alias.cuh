@@ -10,14 +10,13 @@
 #define alias_before    __gsan_v1_alias_before
 
 /* Is there such a fence between a thread's access and the calling lane, which knows of
- * the access?  Whoever ran it.  Own accesses are taken to be in order. */
+ * the access?  Whoever ran it, and also if the access is the lane's own: program order says nothing
+ * across proxies.  (PTX ISA, Causality Order: Proxy-preserved Base Causality Order) */
 SLOW bool alias_fenced(struct gsan_warp *w, u64 prev, u32 end)
 {
 	u32 slot = GSAN_REC_SLOT(prev);
 	bool same = slot == w->slot && GSAN_REC_CLOCK(prev) > w->start;
 	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(prev))->state)) & (GSAN_WARP_UNMODELLED | GSAN_WARP_LOST))
-		return true;
-	if (same && GSAN_REC_KIND(prev) != GSAN_KIND_WARP_READ && ((u32)(prev >> 12) & 0x7fffff) == self_of(w))
 		return true;
 	return !end || fence_reaches(w, prev, end, GSAN_PROXY_ALIAS) || fence_knew(w, prev, same, end, GSAN_PROXY_ALIAS) ||
 	       other_fence(w, GSAN_PROXY_ALIAS);
