@@ -463,7 +463,6 @@ norace_tests = \
 	testsuite/norace/19_observed_relaxed_rewrite.ptx \
 	testsuite/norace/20_ld_relaxed_v4_sink.ptx \
 	testsuite/norace/20_ld_v4_sink.ptx \
-	testsuite/norace/20_param_generic.ptx \
 	testsuite/norace/20_st_relaxed_v8_sink.ptx \
 	testsuite/norace/20_st_v8_sink.ptx \
 	testsuite/norace/20_vector_beside.ptx \

@@ -437,19 +437,11 @@ FN u32 bytes_at(u64 addr, u32 size)
 	return size >= 8 - low ? 0xffu << low & 0xff : ((1u << size) - 1) << low;
 }
 
-/* There is no shadow where the access goes.  A kernel's parameters need none: nobody writes
- * them.  (PTX ISA, State Spaces: Kernel Function Parameters) */
-FN void no_shadow(struct gsan_warp *w, u64 addr, bool shared)
-{
-	if (shared || !__isGridConstant((const void *)addr))
-		fetch_add(&w->unbacked, 1);
-}
-
 /* Shadow, or the lack of it counted. */
 FN bool shadow_of(struct gsan_warp *w, u64 addr, bool shared, u64 **sh, u32 **st)
 {
 	if (shared ? shadow_shared(w, (u32)addr, sh, st) : shadow_global(addr, sh, st))
 		return true;
-	no_shadow(w, addr, shared);
+	fetch_add(&w->unbacked, 1);
 	return false;
 }

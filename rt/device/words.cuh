@@ -681,7 +681,7 @@ SLOW void strong_granules(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32
 	u64 *sh;
 	u32 *st;
 	if (!(shared ? shadow_shared(w, (u32)addr, &sh, &st) : shadow_global(addr, &sh, &st))) {
-		no_shadow(w, addr, shared);
+		fetch_add(&w->unbacked, 1);
 		return;
 	}
 	one_granule(w, sh, st, record(v, lane, kind, bytes_at(addr, size)), site, (addr & ~7ull) | flags | late);

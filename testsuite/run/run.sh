@@ -279,11 +279,6 @@ E
 run 3 $gsan_run fault.ptx
 has err 'fault.ptx:14: trap'
 
-# ---- what is counted
-# Parameters have no shadow, and need none.
-run 0 $gsan_run --check "$top_srcdir/testsuite/norace/20_param_generic.ptx"
-hasnt err 'without shadow'
-
 # ---- where it runs
 sed '1i//@ requires gpu' clean.ptx >gpu.ptx
 run 77 $gsan_run --check gpu.ptx

@@ -66,7 +66,6 @@ FN void meet(u32) {}
 FN u32 __match_any_sync(u32, u64) { return 1; }
 FN bool __isShared(const void *) { return false; }
 FN bool __isLocal(const void *) { return false; }
-FN bool __isGridConstant(const void *) { return false; }
 FN void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 FN size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
 FN void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
