@@ -353,7 +353,7 @@ struct gsan_map {
 #define GSAN_EDIT_WAYS  8
 #define GSAN_EDIT_BUSY  2ull    /* being written; keys are odd */
 
-/* A cluster of several blocks. */
+/* A cluster: what its barrier is counted in. */
 struct gsan_cluster {
 	unsigned long long key; /* launch number and cluster; 0: free.  Of one block: its start */
 	uint32_t lock;

@@ -341,8 +341,6 @@ SLOW void has_released(struct gsan_warp *w, struct gsan_lane *l, u32 h, u32 snap
 	l->release[0] = snap;
 }
 
-/* A strong write of the calling lane at `x`; `release`: with that semantics, at
- * its own clock `top`; `rmw`: continues the release sequence. */
 /* What the calling lane's last fence of scope `k` + 1 put by.  A whole warp's is one for all of them: it
  * is made the lane's own where that alone goes on with it.  (PTX ISA, Release Patterns: a fence and a
  * later write of the same thread) */
@@ -378,6 +376,8 @@ SLOW u32 fence_own(struct gsan_warp *w, u32 k)
 	return id;
 }
 
+/* A strong write of the calling lane at `x`; `release`: with that semantics, at
+ * its own clock `top`; `rmw`: continues the release sequence. */
 SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool release, bool rmw, u32 top)
 {
 	struct gsan_block *b = block_of(w->slot);

@@ -78,6 +78,16 @@ void put_wait(struct gen *g, const struct bar *b, const char *parity, bool clust
 	plain(g);
 }
 
+void put_await(struct gen *g, const struct bar *b, unsigned phase, unsigned times)
+{
+	char text[96];
+
+	snprintf(text, sizeof text, "mbarrier.try_wait.parity%s.b64 %%f, [%%sb+%u], %u;",
+		 PICK(g, ".shared", ".acquire.cta.shared::cta"), b->off, phase & 1);
+	put_polls(g, text, times);
+	plain(g);
+}
+
 void put_wait_now(struct gen *g, const struct bar *b)
 {
 	unsigned phase = slip(g, 6) ? b->phase + 1 : b->phase;

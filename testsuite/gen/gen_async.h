@@ -24,6 +24,8 @@ void init_done(struct gen *);
  * and no more, may go on. */
 void put_polls(struct gen *, const char *instruction, unsigned times);
 void put_wait(struct gen *, const struct bar *, const char *parity, bool cluster);
+/* Of rings: nothing that gsan has to round, as all that it lacks would be explained. */
+void put_await(struct gen *, const struct bar *, unsigned phase, unsigned times);
 /* For the phase under way, unless it slips. */
 void put_wait_now(struct gen *, const struct bar *);
 void put_arrive(struct gen *, const struct bar *, const char *state, bool cluster);

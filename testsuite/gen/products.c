@@ -7,8 +7,6 @@
  */
 #include "testsuite/gen/gen_async.h"
 
-#include <stdio.h>
-
 enum { TILE = 1024, ROUNDS = 5 };
 
 struct ring {
@@ -17,17 +15,6 @@ struct ring {
 	struct bar full[3], empty[3];
 	bool all;               /* threads give a stage back, or one of each warpgroup does */
 };
-
-/* Nothing that gsan has to round: all that it lacks would be explained. */
-static void await(struct gen *g, const struct bar *b, unsigned phase, unsigned times)
-{
-	char text[96];
-
-	snprintf(text, sizeof text, "mbarrier.try_wait.parity%s.b64 %%f, [%%sb+%u], %u;",
-		 PICK(g, ".shared", ".acquire.cta.shared::cta"), b->off, phase & 1);
-	put_polls(g, text, times);
-	plain(g);
-}
 
 /* Some thread accesses a few bytes of a stage; true if it wrote. */
 static bool touch(struct gen *g, const struct ring *r, unsigned s)
@@ -74,7 +61,7 @@ static unsigned consume(struct gen *g, struct ring *r, unsigned i, unsigned free
 	unsigned s = i % r->stages, pending, upto;
 
 	if (!slip(g, 8))
-		await(g, &r->full[s], i / r->stages + slip(g, 6), POLLS);
+		put_await(g, &r->full[s], i / r->stages + slip(g, 6), POLLS);
 	if (chance(g, 15) && (touch(g, r, s) || slip(g, 30))) {
 		if (!slip(g, 20))
 			put_proxy_fence(g, true);
@@ -121,7 +108,7 @@ static void fill(struct gen *g, struct ring *r, unsigned i)
 	unsigned s = i % r->stages, half = chance(g, 25) ? 16 * (1 + below(g, TILE / 16 - 1)) : TILE;
 
 	if (i >= r->stages)
-		await(g, &r->empty[s], i / r->stages - 1, 20 * POLLS);
+		put_await(g, &r->empty[s], i / r->stages - 1, 20 * POLLS);
 	put(g, "mbarrier.arrive.expect_tx.shared.b64 _, [%%sb+%u], %u;", r->full[s].off, TILE);
 	for (unsigned from = 0, n = half; from < TILE; from += n, n = TILE - half) {
 		put(g, "add.u64 %%ra, %%src, %u;", from);
@@ -169,7 +156,7 @@ void product_motifs(struct gen *g)
 	for (unsigned i = 0; i < r.rounds; i++)
 		fill(g, &r, i);
 	for (unsigned i = r.rounds > r.stages ? r.rounds - r.stages : 0; i < r.rounds; i++)
-		await(g, &r.full[i % r.stages], i / r.stages, 20 * POLLS);
+		put_await(g, &r.full[i % r.stages], i / r.stages, 20 * POLLS);
 	close_if(g, o);
 	if (chance(g, 30)) {
 		put_barrier(g);

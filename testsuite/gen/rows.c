@@ -6,8 +6,6 @@
  */
 #include "testsuite/gen/gen_async.h"
 
-#include <stdio.h>
-
 enum { LINE = 1024, STAGES = 2 };
 
 struct tiles {
@@ -17,17 +15,6 @@ struct tiles {
 	struct place stage[STAGES], out, to[2];
 	struct bar full[STAGES], empty[STAGES];
 };
-
-/* Nothing slips where stages are filled: of two copies under way at one mbarrier either may end its
- * phase. */
-static void await(struct gen *g, const struct bar *b, unsigned phase)
-{
-	char text[96];
-
-	snprintf(text, sizeof text, "mbarrier.try_wait.parity.shared.b64 %%f, [%%sb+%u], %u;", b->off, phase & 1);
-	put_polls(g, text, POLLS);
-	plain(g);
-}
 
 /* Warps access rows, or one thread a few bytes. */
 static void touch(struct gen *g, const struct place *a, unsigned bytes, bool store)
@@ -61,6 +48,8 @@ static void touch(struct gen *g, const struct place *a, unsigned bytes, bool sto
 	close_if(g, o);
 }
 
+/* Nothing slips where stages are filled: of two copies under way at one mbarrier either may end its
+ * phase. */
 static void fill(struct gen *g, const struct tiles *t, unsigned i)
 {
 	unsigned s = i % t->stages, half = chance(g, 15) ? 16 * (1 + below(g, LINE / 16 - 1)) : LINE;
@@ -82,7 +71,7 @@ static void consume(struct gen *g, struct tiles *t, unsigned i)
 	struct open o;
 
 	if (!slip(g, 10))
-		await(g, &t->full[s], i / t->stages + slip(g, 4));
+		put_await(g, &t->full[s], i / t->stages + slip(g, 4), POLLS);
 	while (times--)
 		touch(g, &t->stage[s], t->bytes, false);
 	if (chance(g, 20)) {
@@ -102,7 +91,7 @@ static void consume(struct gen *g, struct tiles *t, unsigned i)
 		return;
 	o = open_eq(g, "%t", 0);
 	if (!t->barrier && !slip(g, 10))
-		await(g, &t->empty[s], i / t->stages);
+		put_await(g, &t->empty[s], i / t->stages, POLLS);
 	fill(g, t, i + t->stages);
 	close_if(g, o);
 }
