@@ -87,11 +87,16 @@ struct gsan_block {
 	uint32_t waited, let_go;        /* griddepcontrol ran */
 	uint32_t wide;          /* it ran a strong access of more than block scope */
 	uint32_t opened;        /* lines that were linked and then opened (line.cuh) */
-	uint32_t pad[2];
+	uint32_t lines;         /* GSAN_LINES_* */
+	uint32_t pad;
 	struct gsan_bar bar[16];
 };
 
 #define GSAN_BLOCK_BUSY         (1u << 31)
+
+/* Of gsan_block.lines: may what copies and whole warps access of its shared memory be linked? */
+#define GSAN_LINES_MAY          1u      /* 0: no copy has come yet */
+#define GSAN_LINES_NO_MORE      2u
 
 /* Of gsan_warp.options, as the block found them. */
 #define GSAN_WARP_VOLATILE      1u      /* volatile is weak */
@@ -142,7 +147,7 @@ struct gsan_warp {
 	uint32_t m_release;     /* lanes that released at a word */
 	uint32_t lock;          /* of the clock and turns, where the warp is split */
 	uint32_t told;          /* as in a lane, of what the warp and its block acquired */
-	uint32_t unused;
+	uint32_t over;          /* as in a lane, of what all lanes knew (row.cuh) */
 	uint32_t evicted, unbacked, unmodelled;
 	uint32_t m_late;        /* lanes with an access to judge once they have acquired */
 	struct gsan_refs refs;
@@ -274,7 +279,8 @@ struct gsan_launch {
 	uint32_t waits;         /* somebody waited */
 	uint32_t given, narrow; /* snapshots that its blocks begin with; at too narrow a scope */
 	struct gsan_gather gives, gives_narrow; /* what it gives the next */
-	uint32_t pad[3];
+	uint32_t opened;        /* blocks that link no more lines, for having opened many */
+	uint32_t pad[2];
 };      /* a multiple of 16 bytes, as all that is loaded in vectors */
 #define GSAN_LAUNCH_EARLY       (1u << 31)
 

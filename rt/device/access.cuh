@@ -581,6 +581,18 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	}
 }
 
+/* row.cuh */
+SLOW bool row_access(struct gsan_warp *w, u32 addr, u32 write, u32 site);
+
+/* Do the lanes of the warp, all of which are here, access 512 bytes of shared memory in order, 16
+ * each, where lines may be linked?  Lanes of another call may be here, too. */
+FN bool row_fits(const struct gsan_warp *w, u32 private_too, u32 addr, u32 size, u32 kind, u32 site)
+{
+	u32 first = __shfl_sync(~0u, addr, 0), same = __shfl_sync(~0u, site, 0);
+	bool fits = size == 16 && kind < 2 && !(first & 511) && addr == first + 16 * sreg_laneid() && site == same && !private_too;
+	return __all_sync(~0u, fits && may_link(own_block(w)));
+}
+
 /* A plain access of the lanes `group`; `value`: what a write stores, as `info` says. */
 FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 site, u32 value, bool shared, bool nc)
 {
@@ -597,6 +609,9 @@ FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 
 	if (wide || small) {
 		if (valued)
 			value_put(w, addr, info, site, value);
+		if (wide && shared && group == ~0u && together() == ~0u && row_fits(w, h.private_too, (u32)addr, size, kind, site) &&
+		    row_access(w, __shfl_sync(~0u, (u32)addr, 0), kind, site + __gsan_site_base))
+			return;
 		if (wide)
 			plain_wide(w, addr, size, kind, site, flags | (group == ~0u ? PLAIN_WHOLE : 0));
 		else

@@ -82,7 +82,7 @@ SLOW struct gsan_launch *launch_begin(u64 grid, u32 kernel)
 	x->ordinal = ordinal;
 	x->finished = 0;
 	x->quiet = x->words = x->cancels = 0;
-	x->let_go = x->waited = x->waits = x->given = x->narrow = 0;
+	x->let_go = x->waited = x->waits = x->given = x->narrow = x->opened = 0;
 	x->gives.one = x->gives.builder = x->gives_narrow.one = x->gives_narrow.builder = 0;
 	x->blocks = (u64)gridDim.x * gridDim.y * gridDim.z;
 	x->grid_dim[0] = gridDim.x; x->grid_dim[1] = gridDim.y; x->grid_dim[2] = gridDim.z;
@@ -258,7 +258,7 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	b->launch_number = number;
 	b->first = first;
 	b->chain = chain;
-	b->over = b->waited = b->let_go = b->wide = b->opened = 0;
+	b->over = b->waited = b->let_go = b->wide = b->opened = b->lines = 0;
 	b->live = info->w;
 	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = b->unmarked[0] = b->unmarked[1] = 0;
 	b->cluster = cluster_number(number);
@@ -295,7 +295,7 @@ FN void warp_begin(u32 slot, u32 warp, u32 lanes, uint4 info)
 	store_ca(&w->private_too, four(0, r->perturb ? GSAN_SPECIAL_HELD_UP : 0, lanes, 0)); /* and special, lanes, dropped */
 	store_ca(&w->m_own, four(0, 0, 0, 0));
 	w->state = info.y & BEGINS_WITH ? GSAN_WARP_BLOCK_REFS : 0;
-	w->m_light = w->m_release = w->lock = w->told = 0;
+	w->m_light = w->m_release = w->lock = w->told = w->over = 0;
 	w->live = lanes;
 	store_ca(&w->evicted, four(0, 0, 0, 0));
 	store_ca(&w->refs, four(0, 0, 0, 0));

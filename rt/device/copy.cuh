@@ -113,8 +113,8 @@ SLOW void copy_long(struct gsan_warp *w, const struct copied *c, u32 from_flags,
 {
 	struct gsan_work k;
 	work_begin(&k, site);
-	work_range(&k, w->slot, c->src, c->bytes, c->reads, from_flags);
-	work_range(&k, c->slot, c->dst, c->bytes, c->writes, to_flags);
+	work_range(w, &k, w->slot, c->src, c->bytes, c->reads, from_flags);
+	work_range(w, &k, c->slot, c->dst, c->bytes, c->writes, to_flags);
 	work_issue(w, &k, own);
 }
 

@@ -78,6 +78,8 @@ FN bool is_mark(u64 r) { return (r | (GSAN_MARK ^ GSAN_MARK_LOCKED)) == GSAN_MAR
 /* Or a record of one? */
 FN bool of_line(u64 r) { return GSAN_REC_CLOCK(r) >= GSAN_ASYNC_CLOCK && GSAN_REC_KIND(r) == GSAN_LINE >> 8; }
 SLOW void line_open(struct gsan_warp *w, u64 *sh);
+/* May lines of the block be linked before a product reads what a copy filled? */
+FN bool may_link(const struct gsan_block *b) { return load_ca32(&b->lines) == GSAN_LINES_MAY; }
 
 FN bool is_async(struct rec2 r) { return (r.lo & 0xf00) == GSAN_KIND_ASYNC << 8; }
 

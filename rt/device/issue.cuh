@@ -204,6 +204,15 @@ FN bool status_found(struct issue *x, u64 id, u32 *v)
 	return found;
 }
 
+/* Of a weak access, for all lanes of its warp up to its clock: what it says if there is nothing to
+ * tell of any. */
+FN u32 status_of_all(struct issue *x, u64 *sh, u64 prev, u64 now)
+{
+	u32 v = 0;
+	u64 id = id_any_lane(prev);
+	return status_found(x, id, &v) ? v : status_under(x, id, sh, (prev & ~0xfffull) | GSAN_KIND_WARP_READ << 8, now);
+}
+
 /* What issue_status says of it.  The lanes of a warp read neighbouring granules and have mostly
  * the same behind them: of a weak access is asked first whether all of its warp up to its
  * clock is known, and fenced, which holds for each. */

@@ -9,12 +9,15 @@
  * the same records.  So they are kept once: the line is linked.  Each of its granules has a
  * mark in place 1, its first four a record of the line in place 2, whose byte mask says which
  * of eight columns it is of.
+ * A line of shared memory may have records of rows, too: of a warp's weak access of 512 bytes,
+ * half a line, by which each lane has 16 of them (row.cuh).
  * The mark is like the record of a write of all bytes that nobody knows to be over, so that
  * whoever accesses a granule in another way puts in his record, sees it, and opens the line:
- * every granule gets its column's records.  Marks and records of lines change while the line
+ * every granule gets its column's records, and of a row that of the lane that accessed it.  Marks and records of lines change while the line
  * is locked, in the mark of its first granule.
  */
 #define line_spill      __gsan_v1_line_spill
+#define lines_spill     __gsan_v1_lines_spill
 #define line_state      __gsan_v1_line_state
 #define line_link       __gsan_v1_line_link
 #define link_granule    __gsan_v1_link_granule
@@ -23,6 +26,8 @@
 #define lines_global    __gsan_v1_lines_global
 #define line_put        __gsan_v1_line_put
 #define line_judge      __gsan_v1_line_judge
+#define lines_begin     __gsan_v1_lines_begin
+#define row_status      __gsan_v1_row_status
 #define line_pass       __gsan_v1_line_pass
 #define lines_issue     __gsan_v1_lines_issue
 
@@ -32,6 +37,7 @@
 #define LINE_ALL        255u    /* columns */
 #define LINE_SITES      16u     /* granules whose words of places 1 and 2 are the line's */
 #define LINE_OPENED     64u     /* lines opened again, or not linked, before a block links no more */
+#define LINE_BLOCKS     16u     /* such blocks before the launch's others do not begin to */
 #define LINE_NONE       (GSAN_LINE | (u64)GSAN_ASYNC_CLOCK << 35)
 
 struct line { u64 *sh; u32 *st, granules; };
@@ -74,6 +80,35 @@ FN u64 operation(u64 r) { return r | GSAN_KIND_ASYNC << 8; }
 FN u64 whole(u64 r) { return operation(r) | 255; }
 FN u64 in_line(u64 r) { return (r & ~(u64)(GSAN_KIND_ASYNC << 8)) | GSAN_LINE; }
 
+/* The record of a row has no columns, and where others have 26 bits of clock and their lane it has
+ * its warp's clock << 2 | which half << 1 | whether it writes. */
+#define ROW_BYTES       512u
+FN bool is_row(u64 r) { return of_line(r) && !(r & 255) && r != LINE_NONE; }
+FN u32 row_bits(u64 r) { return (GSAN_REC_CLOCK(r) & ((1u << 26) - 1)) << 5 | GSAN_REC_LANE(r); }
+FN u32 row_clock(u64 r) { return row_bits(r) >> 2; }
+FN u32 row_half(u64 r) { return row_bits(r) >> 1 & 1; }
+FN bool row_writes(u64 r) { return row_bits(r) & 1; }
+
+FN u64 row_record(u32 clock, u32 id, u32 half, u32 write)
+{
+	u32 bits = clock << 2 | half << 1 | write;
+	return (u64)(GSAN_ASYNC_CLOCK | bits >> 5) << 35 | (u64)id << 17 | (u64)(bits & 31) << 12 | GSAN_LINE;
+}
+
+/* The same as a lane's record, in each of its granules. */
+FN u64 row_weak(u64 r, u32 lane)
+{
+	return (u64)row_clock(r) << 35 | (r & 0x3ffffull << 17) | (u64)lane << 12 | (row_writes(r) ? GSAN_KIND_WRITE << 8 : 0) | 255;
+}
+
+/* Record `r` of a line as its granule `i` has it; 0: it is not of that one. */
+FN u64 in_granule(u64 r, u32 i)
+{
+	if (is_row(r))
+		return row_half(r) == i >> 6 ? row_weak(r, i >> 1 & 31) : 0;
+	return r >> line_column(i) & 1 ? whole(r) : 0;
+}
+
 /* The line's lock is let go: its first granule's mark is now `v`.  Whoever exchanged it for
  * his own record for a moment puts it back. */
 FN void line_unlock(struct line l, u64 v)
@@ -100,6 +135,25 @@ FN bool is_linked(u32 slot, u32 off)
 FN bool line_over(struct gsan_warp *w, u64 r, bool shared)
 {
 	return (shared || async_over(w, r, OF_LANE)) && over_for_all(w, r, shared);
+}
+
+/* Is the record of a row of an earlier tenant of the slot? */
+FN bool row_gone(u64 r) { return row_clock(r) <= load(&block_of(GSAN_REC_SLOT(r))->start); }
+
+/* The first copy of the block.  Where other blocks had to open many lines its own would be, too. */
+SLOW void lines_begin(struct gsan_block *b)
+{
+	bool may = (ROOT(options) & GSAN_OPT_ROWS) && load(&launch_of(b)->opened) < LINE_BLOCKS;
+	store_ca32(&b->lines, may ? GSAN_LINES_MAY : GSAN_LINES_NO_MORE);
+}
+
+/* A line was opened, or could not be linked. */
+FN void line_failed(struct gsan_block *b)
+{
+	if (fetch_add(&b->opened, 1) + 1 != LINE_OPENED)
+		return;
+	store_ca32(&b->lines, GSAN_LINES_NO_MORE);
+	fetch_add(&launch_of(b)->opened, 1);
 }
 
 /* What there is to know of a locked line. */
@@ -131,39 +185,71 @@ FN bool spilled(u64 *sh, u32 *st, u64 now, u32 site, bool shared)
 	return true;
 }
 
-/* The line is locked, and opened: its granules have records of their own again. */
-SLOW void line_spill(struct gsan_warp *w, struct line l, const struct line_state *s)
+/* Granule `i` of an opened line gets its records. */
+FN void granule_spill(struct gsan_warp *w, struct line l, const struct line_state *s, u32 over, u32 i)
 {
-	u32 *evicted = &warp_of(w->slot, w->id & 31)->evicted, over = 0;
+	u32 *evicted = &warp_of(w->slot, w->id & 31)->evicted, last_site = 0;
+	u64 *sh = l.sh + 4 * i, last = 0;
+	if (i < LINE_SITES)
+		swap(sh + 2, i < LINE_RECORDS ? s->r[i] : LINE_NONE, 0);
 	ROLLED
-	for (u32 j = 0; j < LINE_RECORDS; j++)
-		over |= s->r[j] == LINE_NONE || line_over(w, whole(s->r[j]), is_shared_line(l)) ? 1u << j : 0;
-	/* The first granule's mark is the lock. */
-	ROLLED
-	for (u32 i = l.granules; i-- > 0; ) {
-		u64 *sh = l.sh + 4 * i, last = 0;
-		u32 c = line_column(i), last_site = 0;
-		if (i < LINE_SITES)
-			swap(sh + 2, i < LINE_RECORDS ? s->r[i] : LINE_NONE, 0);
-		ROLLED
-		for (u32 j = 0; j < LINE_RECORDS; j++) {
-			if ((over >> j & 1) || !(s->r[j] >> c & 1) ||
-			    spilled(sh, l.st + 4 * i, whole(s->r[j]), s->site[j][c], is_shared_line(l)))
-				continue;
-			if (last)
-				fetch_add(evicted, 1);
-			last = whole(s->r[j]);
-			last_site = s->site[j][c];
-		}
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		u64 r = s->r[j], now = over >> j & 1 ? 0 : in_granule(r, i);
+		if (!now)
+			continue;
+		u32 site = is_row(r) ? site_in(s->site[j][0], row_weak(r, 0)) : 0;
+		site = is_row(r) ? (site ? site_word(site, now) : 0) : s->site[j][line_column(i)];
+		if (spilled(sh, l.st + 4 * i, now, site, is_shared_line(l)))
+			continue;
 		if (last)
-			store(l.st + 4 * i + 1, last_site);
-		/* Somebody may have taken its place before it was there. */
-		if (!i)
-			line_unlock(l, last);
-		else if (swap(sh + 1, GSAN_MARK, last) != GSAN_MARK && last)
 			fetch_add(evicted, 1);
+		last = now;
+		last_site = site;
 	}
-	fetch_add(&own_block(w)->opened, 1);
+	if (last)
+		store(l.st + 4 * i + 1, last_site);
+	/* Somebody may have taken its place before it was there.  The first granule's mark is the lock. */
+	if (!i)
+		line_unlock(l, last);
+	else if (swap(sh + 1, GSAN_MARK, last) != GSAN_MARK && last)
+		fetch_add(evicted, 1);
+}
+
+/* The line is locked, and opened: its granules have records of their own again.  All of `group`
+ * know its state. */
+SLOW void line_spill(struct gsan_warp *w, u32 group, struct line l, const struct line_state *s)
+{
+	u32 over = 0, n = __popc(group), rank = __popc(group & ((1u << sreg_laneid()) - 1));
+	ROLLED
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		u64 r = s->r[j];
+		bool gone = r == LINE_NONE || (is_row(r) ? row_gone(r) : line_over(w, whole(r), is_shared_line(l)));
+		over |= gone ? 1u << j : 0;
+	}
+	meet_all(group);
+	ROLLED
+	for (u32 i = 1 + rank; i < l.granules; i += n)
+		granule_spill(w, l, s, over, i);
+	meet_all(group);
+	if (!rank) {
+		granule_spill(w, l, s, over, 0);
+		line_failed(own_block(w));
+	}
+	meet_all(group);
+}
+
+/* Lines that lanes of the group, all of which come, have locked (`mine`), are opened. */
+SLOW void lines_spill(struct gsan_warp *w, u32 group, bool mine, u64 *sh)
+{
+	ROLLED
+	for (u32 lanes = __ballot_sync(group, mine); lanes; lanes &= lanes - 1) {
+		u32 from = __ffs(lanes) - 1;
+		struct line l = line_of((u64 *)__shfl_sync(group, (u64)sh, from));
+		struct line_state s;
+		line_state(l, &s);
+		meet_all(group);
+		line_spill((struct gsan_warp *)__shfl_sync(group, (u64)w, from), group, l, &s);
+	}
 }
 
 /* The granule at `sh` of each calling lane has a mark, or had one a moment ago.  Of lanes that
@@ -175,11 +261,7 @@ SLOW void line_open(struct gsan_warp *w, u64 *sh)
 	bool opens = sreg_laneid() == __ffs(__match_any_sync(group, (u64)l.sh)) - 1;
 	ROLLED
 	while (__ballot_sync(group, is_mark(load64(sh + 1)))) {
-		if (opens && swap(l.sh + 1, GSAN_MARK, GSAN_MARK_LOCKED) == GSAN_MARK) {
-			struct line_state s;
-			line_state(l, &s);
-			line_spill(w, l, &s);
-		}
+		lines_spill(w, group, opens && swap(l.sh + 1, GSAN_MARK, GSAN_MARK_LOCKED) == GSAN_MARK, l.sh);
 		/* A mark that was put back behind that (column_put), as may be a line's record. */
 		if (!is_mark(load64(l.sh + 1)))
 			swap(sh + 1, GSAN_MARK, 0);
@@ -195,7 +277,7 @@ SLOW void line_open(struct gsan_warp *w, u64 *sh)
 
 /* What the granules of a line must have, by place, with its site; a record that is of no
  * account is none. */
-struct link { struct gsan_warp *w; u64 r[4]; u32 site[4]; bool shared; };
+struct link { struct gsan_warp *w; u64 r[4]; u32 site[4]; bool shared, vacant; };
 
 /* What of a granule's record is of account for linking; ~0: it cannot be linked.  In shared
  * memory what threads of the slot's earlier tenants left is of none, in global memory what
@@ -208,6 +290,8 @@ FN u64 linkable(const struct link *k, u64 r)
 		return k->shared ? (GSAN_REC_CLOCK(r) <= k->w->start ? 0 : ~0ull) : GSAN_REC_CLOCK(r) < k->w->launch_base ? 0 : ~0ull;
 	if (!k->shared)
 		return line_over(k->w, r, false) ? 0 : ~0ull;
+	if (k->vacant && !generic_too(r) && over_for_all(k->w, r, true))
+		return 0;
 	return GSAN_REC_BYTES(r) == 255 && ((async_what(r) & GSAN_ASYNC_MBAR) || async_how(r) == GSAN_HOW_BULK ||
 					    async_how(r) == GSAN_HOW_WGMMA) ? r : ~0ull;
 }
@@ -260,11 +344,13 @@ FN bool link_stands(struct line l, u32 i)
 	return !(a.x | a.y | c.z | c.w) && is_mark((u64)a.w << 32 | a.z) && (i < LINE_SITES || !(c.x | c.y));
 }
 
-/* The line is locked: it is linked if `fine`, else opened. */
-SLOW void link_end(const struct link *k, struct line l, bool fine)
+/* The line is locked: it is linked if `fine`, else opened.  By all of `group`, which have linked it. */
+SLOW void link_end(const struct link *k, u32 group, struct line l, bool fine)
 {
 	if (fine) {
-		line_unlock(l, GSAN_MARK);
+		if (sreg_laneid() == __ffs(group) - 1)
+			line_unlock(l, GSAN_MARK);
+		meet_all(group);
 		return;
 	}
 	struct line_state s;
@@ -275,7 +361,7 @@ SLOW void link_end(const struct link *k, struct line l, bool fine)
 		for (u32 c = 0; c < 8; c++)
 			s.site[j][c] = k->site[j];
 	}
-	line_spill(k->w, l, &s);
+	line_spill(k->w, group, l, &s);
 }
 
 FN u64 link_own(const struct link *k, u32 i)
@@ -285,22 +371,25 @@ FN u64 link_own(const struct link *k, u32 i)
 
 enum { LINK_NOT, LINK_DONE, LINK_AGAIN };
 
-/* All lanes of the warp link the line of the own block's shared memory, if a copy filled it
- * and nothing has come since but what is alike in all its granules. */
-SLOW u32 line_link(struct gsan_warp *w, struct line l)
+/* The lanes of `group` link the line of the own block's shared memory, if a copy filled it
+ * and nothing has come since but what is alike in all its granules; or if nothing of account
+ * stands there at all and `vacant` is enough. */
+SLOW u32 line_link(struct gsan_warp *w, u32 group, struct line l, bool vacant)
 {
-	u32 lane = sreg_laneid();
+	u32 lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << sreg_laneid()) - 1));
 	struct link k;
-	bool filled = false, fine = true;
+	bool filled = vacant, fine = true;
 	/* What the first lane sees: others may look at another moment. */
-	u64 lock = __shfl_sync(~0u, load64(l.sh + 1), 0);
+	u64 lock = __shfl_sync(group, load64(l.sh + 1), lead);
 	k.w = w;
 	k.shared = true;
+	k.vacant = vacant;
 	ROLLED
 	for (u32 p = 0; p < 4; p++) {
 		u64 r = linkable(&k, p == 1 ? lock : load64(l.sh + p));
-		k.r[p] = r = __shfl_sync(~0u, r, 0);
-		k.site[p] = __shfl_sync(~0u, load(l.st + p), 0);
+		meet_all(group);
+		k.r[p] = r = __shfl_sync(group, r, lead);
+		k.site[p] = __shfl_sync(group, load(l.st + p), lead);
 		filled |= (async_what(r) & GSAN_ASYNC_MBAR) && (r & ASYNC_WRITES);
 		fine &= r != ~0ull;
 	}
@@ -309,29 +398,32 @@ SLOW u32 line_link(struct gsan_warp *w, struct line l)
 	if (!filled || !fine)
 		return LINK_NOT;
 	ROLLED
-	for (u32 i = lane; i < LINE_BYTES / 8; i += 32)
+	for (u32 i = rank; i < LINE_BYTES / 8; i += n)
 		fine &= link_granule(&k, l, i, false, 0);
-	if (!__all_sync(~0u, fine))
+	meet_all(group);
+	if (!__all_sync(group, fine))
 		return LINK_NOT;
-	if (!lane)
+	if (!rank)
 		fine = replaced(l.sh + 1, lock, GSAN_MARK_LOCKED);
-	if (!__all_sync(~0u, fine))
+	meet_all(group);
+	if (!__all_sync(group, fine))
 		return LINK_AGAIN;
 	ROLLED
-	for (u32 i = lane; i < LINE_BYTES / 8; i += 32)
+	for (u32 i = rank; i < LINE_BYTES / 8; i += n)
 		fine &= link_granule(&k, l, i, true, link_own(&k, i));
 	/* The sites of the line's records stand where no granule needs them any more. */
-	meet_all(~0u);
-	store(line_site(l, lane >> 3, lane & 7), k.site[lane >> 3]);
-	__threadfence();
-	meet_all(~0u);
+	meet_all(group);
 	ROLLED
-	for (u32 i = lane; i < LINE_BYTES / 8; i += 32)
+	for (u32 i = rank; i < 8 * LINE_RECORDS; i += n)
+		store(line_site(l, i >> 3, i & 7), k.site[i >> 3]);
+	__threadfence();
+	meet_all(group);
+	ROLLED
+	for (u32 i = rank; i < LINE_BYTES / 8; i += n)
 		fine &= link_stands(l, i);
-	fine = __all_sync(~0u, fine);
-	if (!lane)
-		link_end(&k, l, fine);
-	meet_all(~0u);
+	meet_all(group);
+	fine = __all_sync(group, fine);
+	link_end(&k, group, l, fine);
 	return fine ? LINK_DONE : LINK_NOT;
 }
 
@@ -342,7 +434,7 @@ SLOW void line_link_one(struct gsan_warp *w, struct line l)
 	bool fine = true;
 	u64 lock = load64(l.sh + 1);
 	k.w = w;
-	k.shared = false;
+	k.shared = k.vacant = false;
 	ROLLED
 	for (u32 p = 0; p < 4; p++)
 		k.r[p] = k.site[p] = 0;
@@ -358,7 +450,7 @@ SLOW void line_link_one(struct gsan_warp *w, struct line l)
 	ROLLED
 	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i++)
 		fine = link_stands(l, i);
-	link_end(&k, l, fine);
+	link_end(&k, 1u << sreg_laneid(), l, fine);
 }
 
 /* ---- Operations --------------------------------------------------------------------- */
@@ -406,30 +498,54 @@ SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
 	return s == STATUS_GONE || (s == STATUS_FINE && !(prev & ~now & 255) && (write || !writes));
 }
 
+/* What issue_status says of the row of record `r`; STATUS_BAD: its lanes have to be asked one by
+ * one, in their granules. */
+SLOW u32 row_status(struct issue *x, u64 *sh, u64 r, u64 now)
+{
+	bool apart = row_writes(r) && chosen(GSAN_CHOICE_proxy_war);
+	return apart ? STATUS_BAD : status_of_all(x, sh, row_weak(r, 0), now) & 255;
+}
+
 /* Is it a read by another block of this launch?  That one is hardly known to be over: nobody is
  * told of its phases. */
 FN bool reads_elsewhere(struct gsan_warp *w, u64 r) { return GSAN_REC_SLOT(r) != w->slot && !async_gone(w, r); }
 
 /* The operation's record goes into the line of each lane for which it is `locked`, and is
- * compared with what stands.  False: there is no room for it.  By all lanes of `group`, which
+ * compared with what stands.  False: there is no room for it, or a row of which more is to be asked.  By all lanes of `group`, which
  * meet before each call: apart, they would wait for memory one after the other. */
 SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 addr, u32 columns)
 {
 	u64 now = x->rec | columns, all = now, r[LINE_RECORDS];
-	u32 free = 0, old_ones = 0, reads = 0, copies = 0, same = LINE_RECORDS;
-	bool write = now & ASYNC_WRITES, put = locked;
+	u32 free = 0, old_ones = 0, reads = 0, copies = 0, rows = 0, same = LINE_RECORDS;
+	bool write = now & ASYNC_WRITES, put = locked, fine = true;
 	if (locked) {
 #pragma unroll
-		for (u32 j = 0; j < LINE_RECORDS; j++)
+		for (u32 j = 0; j < LINE_RECORDS; j++) {
 			r[j] = load64(line_record(l, j));
+			rows |= is_row(r[j]) ? 1u << j : 0;
+		}
 	}
+	/* Rows first: if they have to be asked in granules, so has all else. */
+	ROLLED
+	for (u32 m = rows; __ballot_sync(group, m); m &= m - 1) {
+		if (m) {
+			u32 j = __ffs(m) - 1, s = row_status(x, l.sh, r[j], now);
+			bool writes = row_writes(r[j]);
+			fine &= s != STATUS_BAD || !(write || writes);
+			old_ones |= s == STATUS_GONE || (s == STATUS_FINE && columns == LINE_ALL && (write || !writes)) ? 1u << j : 0;
+		}
+		meet_all(group);
+	}
+	locked = put = locked && fine;
 	ROLLED
 	for (u32 j = 0; j < LINE_RECORDS; j++) {
 		bool judged = false;
 		if (locked) {
 			if (!of_line(r[j]))
 				r[j] = line_load(l, j);
-			if (r[j] == LINE_NONE) {
+			if (is_row(r[j])) {
+				/* as above */
+			} else if (r[j] == LINE_NONE) {
 				free |= 1u << j;
 			} else if (write || (r[j] & ASYNC_WRITES)) {
 				judged = true;
@@ -504,7 +620,7 @@ FN u32 line_says(struct issue *x, struct line l, u64 now)
 		r[j] = load64(line_record(l, j));
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++) {
-		found |= !((r[j] ^ in_line(now)) & ~255ull) && !(now & ~r[j] & 255);
+		found |= !((r[j] ^ in_line(now)) & ~255ull) && !(now & ~r[j] & 255) && !is_row(r[j]);
 		reads += of_line(r[j]) && r[j] != LINE_NONE && !(r[j] & ASYNC_WRITES);
 	}
 	if (found)
@@ -563,21 +679,16 @@ SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u3
 			mine = left = false;
 		}
 		meet_all(group);
-		if (!room) {
-			struct line_state s;
-			line_state(l, &s);
-			line_spill(x->w, l, &s);
-			mine = false;
-		}
+		lines_spill(x->w, group, !room, l.sh);
+		mine = mine && room;
 		meet_all(group);
 	}
 	return left;
 }
 
 /* Lines of the shared memory of x->slot, one of each lane for which it is `mine`, of which
- * the operation accesses a run of columns.  What is not linked is linked if it can be (`link`,
- * by all lanes of the warp, of the own block's memory), or done granule by granule, by all
- * lanes together. */
+ * the operation accesses a run of columns.  What is not linked is linked if it can be (in the own
+ * block's memory; `link`: what a copy filled), or done granule by granule, by all lanes together. */
 SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 columns, bool link)
 {
 	u32 lane = sreg_laneid(), rank = __popc(group & ((1u << lane) - 1)), n = __popc(group);
@@ -586,7 +697,8 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 	bool there = mine && granule_at(x, &g, addr, (u64)addr + 8, load(&block_of(x->slot)->shared_limit));
 	bool left = line_pass(x, group, there, g.sh, addr, columns);
 	struct gsan_block *b = own_block(x->w);
-	link = link && group == ~0u && __shfl_sync(group, load(&b->opened), __ffs(group) - 1) < LINE_OPENED;
+	bool vacant = agreed(group, may_link(b)), more = agreed(group, load(&b->opened) < LINE_OPENED);
+	link = (link || vacant) && more && x->slot == x->w->slot;
 	meet_all(group);
 	if (mine && !there)
 		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->unbacked, LINE_BYTES / 8);
@@ -596,8 +708,8 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 		u32 from = __ffs(lanes) - 1, start = __shfl_sync(group, addr, from), set = __shfl_sync(group, columns, from);
 		u32 linked = LINK_NOT;
 		u64 *sh = (u64 *)__shfl_sync(group, (u64)g.sh, from);
-		if (link)
-			linked = line_link(x->w, line_of(sh));
+		if (__shfl_sync(group, (int)link, from))
+			linked = line_link((struct gsan_warp *)__shfl_sync(group, (u64)x->w, from), group, line_of(sh), vacant);
 		meet_all(group);
 		bool open = true;
 		if (linked != LINK_NOT)
@@ -605,6 +717,8 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 		open = __shfl_sync(group, (int)open, from);
 		if (linked != LINK_NOT && !open)
 			continue;
+		if (vacant && linked == LINK_NOT && lane == from)
+			line_failed(b);
 		/* Other lanes' operations may be others. */
 		struct issue y;
 		issue_begin(&y, (struct gsan_warp *)__shfl_sync(group, (u64)x->w, from), __shfl_sync(group, x->slot, from),

@@ -50,10 +50,14 @@ FN void work_begin(struct gsan_work *k, u32 site)
 	k->site = site;
 }
 
-FN void work_range(struct gsan_work *k, u32 slot, u64 at, u32 bytes, u64 rec, u32 flags)
+FN void work_range(struct gsan_warp *w, struct gsan_work *k, u32 slot, u64 at, u32 bytes, u64 rec, u32 flags)
 {
 	u32 unit = 16;
-	if (flags == (ISSUE_PROXY | ISSUE_SHARED) && bytes && !(((u32)at | bytes) & (LINE_BYTES - 1)) && is_linked(slot, (u32)at))
+	struct gsan_block *b = own_block(w);
+	bool whole = flags == (ISSUE_PROXY | ISSUE_SHARED) && bytes && !(((u32)at | bytes) & (LINE_BYTES - 1));
+	if (whole && !load_ca32(&b->lines))
+		lines_begin(b);
+	if (whole && ((slot == w->slot && may_link(b)) || is_linked(slot, (u32)at)))
 		unit = LINE_BYTES;
 	if (flags == ISSUE_PROXY)
 		unit = LINE_GLOBAL;

@@ -29,6 +29,7 @@
 #include "rt/device/issue.cuh"
 #include "rt/device/proxy.cuh"
 #include "rt/device/line.cuh"
+#include "rt/device/row.cuh"
 #include "rt/device/post.cuh"
 #include "rt/device/peer.cuh"
 #include "rt/device/alias.cuh"

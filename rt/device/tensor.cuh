@@ -129,13 +129,13 @@ SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes)
 }
 
 /* The tile in the shared memory of `slot`, at `at`. */
-FN void work_shared(struct gsan_work *k, u32 slot, u32 at, u64 rec)
+FN void work_shared(struct gsan_warp *w, struct gsan_work *k, u32 slot, u32 at, u64 rec)
 {
 	const struct gsan_tile *t = &k->tile;
 	u32 span = t->m.span, bytes = t->inner * t->rows;
 	bool dense = !span || (t->m.slice ? !(bytes & (span - 1)) : t->inner == span);
 	if (dense && ((t->op & GSAN_COPY_MBAR) || tile_inside(t)))
-		work_range(k, slot, at, bytes, rec, ISSUE_PROXY | ISSUE_SHARED);
+		work_range(w, k, slot, at, bytes, rec, ISSUE_PROXY | ISSUE_SHARED);
 	else            /* gaps behind rows, slices that the swizzle moves out of the range, or rows cut off */
 		work_side(k, slot, at, 0, (t->inner + 15) / 16 * t->rows, rec, ISSUE_PROXY | ISSUE_SHARED | SIDE_BOX);
 }
@@ -147,7 +147,7 @@ FN void work_global(struct gsan_warp *w, struct gsan_work *k, u64 rec, u64 map, 
 	u64 *sh;
 	u32 *st;
 	if (!is_local(map) && !is_shared(map) && shadow_global(map, &sh, &st))
-		work_range(k, w->slot, map, 128, map_rec, ISSUE_PROXY | ISSUE_MAP);
+		work_range(w, k, w->slot, map, 128, map_rec, ISSUE_PROXY | ISSUE_MAP);
 	work_side(k, w->slot, 0, 0, (tile_lead(&k->tile) + k->tile.inner + LINE_GLOBAL - 1) / LINE_GLOBAL * k->tile.rows, rec, ISSUE_PROXY | SIDE_BOX | SIDE_LINES);
 }
 
@@ -178,7 +178,7 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 			return;
 		}
 		copy_reads(w, (u32)place, site);
-		work_shared(k, w->slot, (u32)place, group_record(self_of(w), GSAN_HOW_BULK, n));
+		work_shared(w, k, w->slot, (u32)place, group_record(self_of(w), GSAN_HOW_BULK, n));
 		work_global(w, k, group_record(self_of(w), how, n) | ASYNC_WRITES, map, group_record(self_of(w), GSAN_HOW_MAP, n));
 		work_issue(w, k, true);
 		return;
@@ -200,7 +200,7 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 		if (!now)
 			continue;
 		copy_stays(w, now, (u32)place, site);
-		work_shared(k, slot, (u32)place, now | ASYNC_WRITES);
+		work_shared(w, k, slot, (u32)place, now | ASYNC_WRITES);
 		rec = rec ? rec : now;
 		if (own)
 			continue;

@@ -2,8 +2,9 @@
 #
 # `make bench`, second part: kernels on a GPU, native, under gsan, and under
 # compute-sanitizer's racecheck where there is one, each run under a time limit
-# (BENCH_LIMIT, 100 s).  Ratios to native; memory in MiB.
+# (BENCH_LIMIT, 100 s), gsan with GSAN_OPTIONS=$OPTIONS.  Ratios to native; memory in MiB.
 . "$top_srcdir/testsuite/lib.sh"
+[ -z "$OPTIONS" ] || export GSAN_OPTIONS="$OPTIONS"
 have_gpu || skip "no GPU, or --disable-gpu-tests"
 limit="timeout -k 10 ${BENCH_LIMIT:-100}"
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)

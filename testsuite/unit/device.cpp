@@ -74,6 +74,7 @@ FN bool chosen(u32) { return false; }
 #define TOGETHER(...) do { u32 group_ = 1; (void)group_; __VA_ARGS__ } while (0)
 u32 __gsan_site_base = 1;
 FN struct gsan_block *block_of(u32 slot) { return at<struct gsan_block>(the_root.blocks) + slot; }
+FN struct gsan_block *own_block(const struct gsan_warp *w) { return at<struct gsan_block>(w->block); }
 FN struct gsan_lane *lane_of(const struct gsan_warp *, u32 lane) { return at<struct gsan_lane>(the_root.lanes) + lane; }
 FN struct gsan_launch *launch_of(const struct gsan_block *b) { return at<struct gsan_launch>(the_root.launches) + b->launch; }
 
@@ -122,6 +123,12 @@ SLOW void line_open(struct gsan_warp *w, u64 *sh)
 SLOW bool launch_beside(struct gsan_warp *w, u32 other, u32 chain)
 {
 	(void)w, (void)other, (void)chain;
+	return false;
+}
+
+SLOW bool row_access(struct gsan_warp *w, u32 addr, u32 write, u32 site)
+{
+	(void)w, (void)addr, (void)write, (void)site;
 	return false;
 }
 
