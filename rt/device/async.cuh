@@ -210,6 +210,15 @@ FN u32 waits_for(const struct gsan_log *log, u32 kinds, u32 lanes, u32 number)
 	return found;
 }
 
+/* Is the last entry of the log a wait of one of `kinds` by one of `lanes` for group `number`, or a
+ * later one?  Mostly it is, and its clock, in *clock, is known. */
+FN bool last_wait(const struct gsan_log *log, u32 kinds, u32 lanes, u32 number, u32 *clock)
+{
+	uint4 e = load_cg(&log->wait[(load(&log->waits) - 1) % GSAN_LOG]);      /* clock mask upto from */
+	*clock = e.x;
+	return (kinds >> (e.z >> 28) & 1) && (e.y & lanes) && (e.z & 0xfffffff) >= number;
+}
+
 /* Is the thread's group over, as far as the calling lane knows? */
 SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 {
@@ -219,7 +228,7 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 	struct gsan_log *log = log_of(who);
 	bool cp = async_how(r) == GSAN_HOW_CP, write = async_what(r) & GSAN_ASYNC_WRITE;
 	uint4 now = load_cg(g), waited = load_cg(g->waited);    /* start cp bulk first */
-	u32 start = load(&b->start);
+	u32 start = load(&b->start), clock;
 
 	if (now.x != start || number < now.w >> 1 || !of_chain(w, b))
 		return true;
@@ -228,6 +237,8 @@ SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 	ROLLED
 	for (; kind <= last; kind++)
 		kinds |= number <= (kind & 2 ? (kind & 1 ? waited.w : waited.z) : kind & 1 ? waited.y : waited.x) ? 1u << kind : 0;
+	if (last_wait(log, kinds & ~(1u << GSAN_WAIT_CP_MBAR), 1u << (who & 31), number, &clock) && event_known(w, who, clock, all))
+		return true;
 	u32 lost = kinds;
 	ROLLED
 	for (u32 m = waits_for(log, kinds, 1u << (who & 31), number); m; m &= m - 1) {
@@ -327,6 +338,10 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 		/* It has not come to a wgmma yet. */
 		if (now.x != start)
 			continue;
+		u32 clock;
+		if (lost && last_wait(log, 1u << GSAN_WAIT_WGMMA, ~0u, number, &clock) &&
+		    event_known(w, warp | ANY_LANE, clock, all == OF_WARP ? OF_LANE : all))
+			return true;
 		ROLLED
 		for (u32 m = lost ? waits_for(log, 1u << GSAN_WAIT_WGMMA, ~0u, number) : 0; m; m &= m - 1) {
 			uint4 e = load_cg(&log->wait[__ffs(m) - 1]);

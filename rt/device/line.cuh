@@ -156,17 +156,42 @@ FN void line_failed(struct gsan_block *b)
 	fetch_add(&launch_of(b)->opened, 1);
 }
 
-/* What there is to know of a locked line. */
+/* What there is to know of a locked line.  Of a row the first site is the number itself. */
 struct line_state { u64 r[LINE_RECORDS]; u32 site[LINE_RECORDS][8]; };
 
-SLOW void line_state(struct line l, struct line_state *s)
+/* Takes record `j` out: rows come without the lock, and see that there is no line any more. */
+FN u64 line_take(struct line l, u32 j)
 {
 	ROLLED
+	for (u32 k = 0; k < 8; k++) {
+		u64 r = line_load(l, j);
+		if (swap(line_record(l, j), r, 0) == r)
+			return r;
+	}
+	return LINE_NONE;
+}
+
+/* By all of `group`, to each of it. */
+SLOW void line_state(u32 group, struct line l, struct line_state *s)
+{
+	u32 lead = __ffs(group) - 1;
+	ROLLED
 	for (u32 j = 0; j < LINE_RECORDS; j++) {
-		s->r[j] = line_load(l, j);
+		u64 r = 0;
+		if (sreg_laneid() == lead)
+			r = line_take(l, j);
+		s->r[j] = r = __shfl_sync(group, r, lead);
 		ROLLED
 		for (u32 c = 0; c < 8; c++)
 			s->site[j][c] = load(line_site(l, j, c));
+		/* It is stored behind the record. */
+		bool row = is_row(r);
+		u32 site = 0;
+		ROLLED
+		for (u32 k = 0; k < 1000 && row && !site; k++)
+			site = site_in(load(line_site(l, j, 0)), row_weak(r, 0));
+		s->site[j][0] = row ? site : s->site[j][0];
+		meet_all(group);
 	}
 }
 
@@ -197,8 +222,8 @@ FN void granule_spill(struct gsan_warp *w, struct line l, const struct line_stat
 		u64 r = s->r[j], now = over >> j & 1 ? 0 : in_granule(r, i);
 		if (!now)
 			continue;
-		u32 site = is_row(r) ? site_in(s->site[j][0], row_weak(r, 0)) : 0;
-		site = is_row(r) ? (site ? site_word(site, now) : 0) : s->site[j][line_column(i)];
+		u32 site = s->site[j][is_row(r) ? 0 : line_column(i)];
+		site = is_row(r) && site ? site_word(site, now) : site;
 		if (spilled(sh, l.st + 4 * i, now, site, is_shared_line(l)))
 			continue;
 		if (last)
@@ -246,8 +271,7 @@ SLOW void lines_spill(struct gsan_warp *w, u32 group, bool mine, u64 *sh)
 		u32 from = __ffs(lanes) - 1;
 		struct line l = line_of((u64 *)__shfl_sync(group, (u64)sh, from));
 		struct line_state s;
-		line_state(l, &s);
-		meet_all(group);
+		line_state(group, l, &s);
 		line_spill((struct gsan_warp *)__shfl_sync(group, (u64)w, from), group, l, &s);
 	}
 }
@@ -312,7 +336,7 @@ SLOW bool link_granule(const struct link *k, struct line l, u32 i, bool mark, u6
 		u32 site = p & 2 ? (p & 1 ? words.w : words.z) : p & 1 ? words.y : words.x;
 		if (mark && !i && p == 1)
 			continue;
-		u64 has = linkable(k, r);
+		u64 has = r == k->r[p] ? r : linkable(k, r);
 		if (has != k->r[p] || (has && site != k->site[p]))
 			return false;
 		if (mark && !replaced(sh + p, r, p == 1 ? GSAN_MARK : p == 2 ? own : 0))
@@ -321,19 +345,46 @@ SLOW bool link_granule(const struct link *k, struct line l, u32 i, bool mark, u6
 	return true;
 }
 
-/* Mostly nothing stands in global memory but what threads of earlier launches left. */
+/* Mostly nothing stands in global memory but what threads of earlier launches left.  Of four granules
+ * that follow each other what is to be waited for is on its way at once. */
+enum { VACANT_AT_ONCE = 4 };
+
 FN bool link_vacant(const struct link *k, struct line l, u32 i, bool mark)
 {
-	u64 *sh = l.sh + 4 * i;
 	u32 bound = HIGH(k->w->launch_base);
-	uint4 a = load_cg(sh), c = load_cg(sh + 2);
-	if (a.y >= bound || (a.w >= bound && (i || !mark)) || c.y >= bound || c.w >= bound)
-		return link_granule(k, l, i, mark, LINE_NONE);
-	if (!mark)
-		return true;
-	bool fine = !i || replaced(sh + 1, (u64)a.w << 32 | a.z, GSAN_MARK);
-	return fine && replaced(sh, (u64)a.y << 32 | a.x, 0) && replaced(sh + 2, (u64)c.y << 32 | c.x, LINE_NONE) &&
-	       replaced(sh + 3, (u64)c.w << 32 | c.z, 0);
+	u64 *sh = l.sh + 4 * i;
+	uint4 a[VACANT_AT_ONCE], c[VACANT_AT_ONCE];
+	bool fine = true;
+#pragma unroll
+	for (u32 n = 0; n < VACANT_AT_ONCE; n++) {
+		a[n] = load_cg(sh + 4 * n);
+		c[n] = load_cg(sh + 4 * n + 2);
+	}
+	u32 other = 0;          /* granules with something else */
+#pragma unroll
+	for (u32 n = 0; n < VACANT_AT_ONCE; n++)
+		other |= a[n].y >= bound || (a[n].w >= bound && (i + n || !mark)) || c[n].y >= bound || c[n].w >= bound ? 1u << n : 0;
+	ROLLED
+	for (u32 m = other; m && fine; m &= m - 1)
+		fine = link_granule(k, l, i + __ffs(m) - 1, mark, LINE_NONE);
+	if (!mark || !fine)
+		return fine;
+	u64 marked[VACANT_AT_ONCE], own[VACANT_AT_ONCE];
+#pragma unroll
+	for (u32 n = 0; n < VACANT_AT_ONCE; n++) {
+		bool locked = !(i + n), done = other >> n & 1;
+		marked[n] = done || locked ? (u64)a[n].w << 32 | a[n].z : swap(sh + 4 * n + 1, (u64)a[n].w << 32 | a[n].z, GSAN_MARK);
+		own[n] = done ? (u64)c[n].y << 32 | c[n].x : swap(sh + 4 * n + 2, (u64)c[n].y << 32 | c[n].x, LINE_NONE);
+	}
+#pragma unroll
+	for (u32 n = 0; n < VACANT_AT_ONCE; n++) {
+		fine &= marked[n] == ((u64)a[n].w << 32 | a[n].z) && own[n] == ((u64)c[n].y << 32 | c[n].x);
+		if (other >> n & 1)
+			continue;
+		fine &= !(a[n].x | a[n].y) || replaced(sh + 4 * n, (u64)a[n].y << 32 | a[n].x, 0);
+		fine &= !(c[n].z | c[n].w) || replaced(sh + 4 * n + 3, (u64)c[n].w << 32 | c[n].z, 0);
+	}
+	return fine;
 }
 
 /* Has granule `i`, which was marked, nothing but what it was given?  Who came between the look
@@ -439,18 +490,19 @@ SLOW void line_link_one(struct gsan_warp *w, struct line l)
 	for (u32 p = 0; p < 4; p++)
 		k.r[p] = k.site[p] = 0;
 	ROLLED
-	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i++)
+	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i += VACANT_AT_ONCE)
 		fine = link_vacant(&k, l, i, false);
 	if (!fine || is_mark(lock) || !replaced(l.sh + 1, lock, GSAN_MARK_LOCKED))
 		return;
 	ROLLED
-	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i++)
+	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i += VACANT_AT_ONCE)
 		fine = link_vacant(&k, l, i, true);
 	__threadfence();
-	ROLLED
-	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i++)
-		fine = link_stands(l, i);
-	link_end(&k, 1u << sreg_laneid(), l, fine);
+	bool stands = true;
+#pragma unroll 4
+	for (u32 i = 0; i < LINE_GLOBAL / 8; i++)
+		stands &= link_stands(l, i);
+	link_end(&k, 1u << sreg_laneid(), l, fine && stands);
 }
 
 /* ---- Operations --------------------------------------------------------------------- */
@@ -511,7 +563,8 @@ SLOW u32 row_status(struct issue *x, u64 *sh, u64 r, u64 now)
 FN bool reads_elsewhere(struct gsan_warp *w, u64 r) { return GSAN_REC_SLOT(r) != w->slot && !async_gone(w, r); }
 
 /* The operation's record goes into the line of each lane for which it is `locked`, and is
- * compared with what stands.  False: there is no room for it, or a row of which more is to be asked.  By all lanes of `group`, which
+ * compared with what stands.  False: there is no room for it, or a row of which more is to be asked,
+ * or that comes at this moment.  By all lanes of `group`, which
  * meet before each call: apart, they would wait for memory one after the other. */
 SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 addr, u32 columns)
 {
@@ -574,18 +627,19 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 			if (line_judge(x, l, r[j], now, addr))
 				old_ones |= 1u << j;
 			else if ((r[j] & now & 255) && (line_status(x, l.sh, operation(r[j]), now) & 255) == STATUS_FINE)
-				exchange64(line_record(l, j), r[j] & ~(now & 255));
+				swap(line_record(l, j), r[j], r[j] & ~(now & 255));
 		}
 		meet_all(group);
 	}
 	if (locked && same == LINE_RECORDS) {
+		/* Rows take the first places. */
 		u32 room = free | old_ones;
 		/* In global memory a read gives up itself. */
 		if (!room && !write && !is_shared_line(l))
 			fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
 		put = room;
 		locked = room || (!write && !is_shared_line(l));
-		same = __ffs(room) - 1;
+		same = 31 - __clz(room);
 		old_ones &= ~(1u << (same & 31));
 	}
 	if (put) {
@@ -594,11 +648,18 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 			u32 c = __ffs(m) - 1;
 			store(line_site(l, same, c), site_word(site_of_column(x, c), whole(now)));
 		}
-		exchange64(line_record(l, same), in_line(all));
+		bool late = swap(line_record(l, same), r[same], in_line(all)) != r[same];
 		/* Others that it stands for are only in the way. */
 		ROLLED
 		for (u32 m = old_ones; m; m &= m - 1)
-			exchange64(line_record(l, __ffs(m) - 1), LINE_NONE);
+			swap(line_record(l, __ffs(m) - 1), r[__ffs(m) - 1], LINE_NONE);
+		/* Rows come without the lock: who comes now sees the operation, who came is seen here. */
+#pragma unroll
+		for (u32 j = 0; j < LINE_RECORDS && (ROOT(options) & GSAN_OPT_ROWS); j++) {
+			u64 v = load64(line_record(l, j));
+			late |= v != r[j] && is_row(v) && (write || row_writes(v));
+		}
+		locked = !late;
 	}
 	meet_all(group);
 	return locked;

@@ -5,6 +5,8 @@
  * and it with them.  Whatever is not plainly ordered opens the line: then each lane's granules
  * decide as ever, and say who raced.
  */
+#define ROW_TRIES       1000u   /* while others are at the line */
+
 /* Does record `r` say what `now` does, of the same interval? */
 FN bool row_stands(u64 r, u64 now)
 {
@@ -52,24 +54,12 @@ FN u32 row_after(struct gsan_warp *w, u64 r, u64 now)
 	return lane_knows(w, (row_weak(r, 0) & ~0xfffull) | GSAN_KIND_WARP_READ << 8, false, GSAN_CLOCK_MAX) ? ROW_STAYS : ROW_ASKS;
 }
 
-/* Locks the line, unless it has been opened.  By all lanes of the warp. */
-FN bool row_locks(struct line l)
-{
-	u64 mark = 0;
-	ROLLED
-	do {
-		if (!sreg_laneid())
-			mark = swap(l.sh + 1, GSAN_MARK, GSAN_MARK_LOCKED);
-		mark = __shfl_sync(~0u, mark, 0);
-	} while (mark == GSAN_MARK_LOCKED);
-	return mark == GSAN_MARK;
-}
-
 /* By all lanes of the warp, of which none knows more than the others; `addr` is of the first.  False:
- * it is left to the granules. */
+ * it is left to the granules.  As in a granule the record is put in, without a lock, and what stands
+ * then is looked at: of two that come at one moment one sees the other. */
 SLOW bool row_access(struct gsan_warp *w, u32 addr, u32 write, u32 site)
 {
-	u32 lane = sreg_laneid();
+	u32 lane = sreg_laneid(), half = addr >> 9 & 1;
 	uint4 a = load_ca(w), me = load_ca(&w->id);     /* clock floor wfloor options; id start launch_base shared_limit */
 	u64 *sh;
 	u32 *st;
@@ -77,41 +67,52 @@ SLOW bool row_access(struct gsan_warp *w, u32 addr, u32 write, u32 site)
 		return false;
 	struct line l = line_of(sh);
 	/* Each of the first lanes has a record of the line, the others have its mark. */
-	u64 *place = lane < LINE_RECORDS ? line_record(l, lane) : l.sh + 1, r = load64(place);
-	u64 now = row_record(a.x, me.x, addr >> 9 & 1, write);
-	if (!is_mark(__shfl_sync(~0u, r, LINE_RECORDS))) {
-		if (line_link(w, ~0u, l, true) == LINK_NOT) {
-			if (!lane)
+	bool mine = lane < LINE_RECORDS;
+	u64 *place = mine ? line_record(l, lane) : l.sh + 1, now = row_record(a.x, me.x, half, write);
+	ROLLED
+	for (u32 tries = 0; tries < ROW_TRIES; tries++) {
+		u64 r = load64(place), mark = __shfl_sync(~0u, r, LINE_RECORDS);
+		if (!is_mark(mark)) {
+			u32 linked = line_link(w, ~0u, l, true);
+			if (linked == LINK_NOT && !lane)
 				line_failed(own_block(w));
 			meet_all(~0u);
-			return false;
+			if (linked == LINK_NOT)
+				return false;
+			continue;
 		}
-		r = load64(place);
-	}
-	if (__any_sync(~0u, row_stands(r, now)))
+		/* It is opened, or linked, at this moment; or a copy comes. */
+		if (mark != GSAN_MARK || !__all_sync(~0u, !mine || of_line(r)))
+			continue;
+		if (__any_sync(~0u, row_stands(r, now)))
+			return true;
+		u32 says = ROW_STAYS;
+		if (mine)
+			says = row_after(w, r, now);
+		meet_all(~0u);
+		u32 covered = __ballot_sync(~0u, says == ROW_COVERED), free = __ballot_sync(~0u, says == ROW_FREE);
+		u32 room = covered ? covered : free ? free : __ballot_sync(~0u, says == ROW_SPARE);
+		if (__any_sync(~0u, says == ROW_ASKS) || !room)
+			break;
+		u32 pick = room >> half & 1 ? half : __ffs(room) - 1;
+		bool in = false;
+		if (lane == pick) {
+			in = swap(place, r, now) == r;
+			if (in)
+				store(line_site(l, pick, 0), site_word(site, row_weak(now, 0)));
+		}
+		if (!__any_sync(~0u, in))
+			continue;
+		u64 v = mine && !in ? load64(place) : r;
+		if (v != r && of_line(v))
+			says = row_after(w, v, now);
+		else if (says == ROW_COVERED && !in)
+			swap(place, r, LINE_NONE);
+		meet_all(~0u);
+		if (__any_sync(~0u, says == ROW_ASKS))
+			break;
 		return true;
-	if (!row_locks(l))
-		return false;
-	u32 says = ROW_STAYS;
-	if (lane < LINE_RECORDS)
-		says = row_after(w, line_load(l, lane), now);
-	meet_all(~0u);
-	u32 covered = __ballot_sync(~0u, says == ROW_COVERED), free = __ballot_sync(~0u, says == ROW_FREE);
-	u32 room = covered ? covered : free ? free : __ballot_sync(~0u, says == ROW_SPARE), pick = __ffs(room) - 1;
-	if (__any_sync(~0u, says == ROW_ASKS) || !room) {
-		lines_spill(w, ~0u, !lane, l.sh);
-		return false;
 	}
-	if (lane == pick) {
-		store(line_site(l, pick, 0), site_word(site, row_weak(now, 0)));
-		exchange64(place, now);
-	} else if (says == ROW_COVERED) {
-		exchange64(place, LINE_NONE);
-	}
-	fence();
-	meet_all(~0u);
-	if (!lane)
-		line_unlock(l, GSAN_MARK);
-	meet_all(~0u);
-	return true;
+	line_open(w, l.sh);
+	return false;
 }
