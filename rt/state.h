@@ -549,7 +549,7 @@ struct gsan_side {
 struct gsan_work {
 	struct gsan_tile tile;
 	struct gsan_side side[GSAN_SIDES];
-	uint32_t sides, pieces; /* of all of them */
+	uint32_t sides, pieces; /* of the side that has most */
 	uint32_t site, pad;
 };
 

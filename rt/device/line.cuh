@@ -659,6 +659,9 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 			u64 v = load64(line_record(l, j));
 			late |= v != r[j] && is_row(v) && (write || row_writes(v));
 		}
+		/* It goes into granules, then, which do not know their own from another's. */
+		if (late)
+			swap(line_record(l, same), in_line(all), r[same]);
 		locked = !late;
 	}
 	meet_all(group);

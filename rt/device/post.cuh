@@ -41,7 +41,7 @@ FN void work_side(struct gsan_work *k, u32 slot, u64 at, u32 bytes, u32 pieces, 
 	s->slot = slot;
 	s->bytes = bytes;
 	s->pieces = pieces;
-	k->pieces += pieces;
+	k->pieces = pieces > k->pieces ? pieces : k->pieces;
 }
 
 FN void work_begin(struct gsan_work *k, u32 site)
@@ -75,41 +75,50 @@ FN u32 tile_lead(const struct gsan_tile *t)
 SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes);
 SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes);
 
-/* Piece `i` of `k`, issued by `w`; `x` has what was found of the last one.  By all lanes of
- * `group`, of which some may have none any more. */
+/* Piece `i` of each side of `k`, issued by `w`; `x` has what was found of the last one, by side.  By
+ * all lanes of `group`, of which some may have none any more. */
 SLOW void work_piece(struct gsan_warp *w, const struct gsan_work *k, u32 i, struct issue *x, u32 group)
 {
-	const struct gsan_side *s = k->side;
-	u32 bytes = 0, lines = 0;
-	u64 from = 0;
-	if (i < k->pieces) {
-		ROLLED
-		for (; i >= s->pieces; s++)
-			i -= s->pieces;
-		u32 flags = s->flags;
-		if (x->w != w || x->rec != s->rec || x->flags != (flags & 255)) {
-			issue_begin(x, w, s->slot, s->rec, flags & 255, k->site);
-			x->post = is_ghost(w) ? (struct gsan_post *)post_of(w) : 0;
-			x->side = (u32)(s - k->side);
+	u32 sides = i < k->pieces ? k->sides : 0;
+	ROLLED
+	for (u32 n = 0; __ballot_sync(group, n < sides); n++, x++) {
+		const struct gsan_side *s = k->side + n;
+		u32 bytes = 0, lines = 0;
+		u64 from = 0;
+		if (n < sides && i < s->pieces) {
+			u32 flags = s->flags;
+			if (x->w != w || x->rec != s->rec || x->flags != (flags & 255)) {
+				issue_begin(x, w, s->slot, s->rec, flags & 255, k->site);
+				x->post = is_ghost(w) ? (struct gsan_post *)post_of(w) : 0;
+				x->side = n;
+			}
+			lines = flags & SIDE_LINES ? flags & ISSUE_SHARED ? LINE_BYTES : LINE_GLOBAL : 0;
+			if (!(flags & SIDE_BOX)) {
+				u32 unit = lines ? lines : 16;
+				u64 end = s->at + s->bytes, to = (s->at & ~(u64)(unit - 1)) + unit * i + unit;
+				from = i ? to - unit : s->at;
+				bytes = (u32)((to < end ? to : end) - from);
+			} else if (flags & ISSUE_SHARED) {
+				from = tile_shared(&k->tile, s->at, i, &bytes);
+			} else {
+				from = tile_global(&k->tile, i, &bytes);
+			}
 		}
-		lines = flags & SIDE_LINES ? flags & ISSUE_SHARED ? LINE_BYTES : LINE_GLOBAL : 0;
-		if (!(flags & SIDE_BOX)) {
-			u32 unit = lines ? lines : 16;
-			u64 end = s->at + s->bytes, to = (s->at & ~(u64)(unit - 1)) + unit * i + unit;
-			from = i ? to - unit : s->at;
-			bytes = (u32)((to < end ? to : end) - from);
-		} else if (flags & ISSUE_SHARED) {
-			from = tile_shared(&k->tile, s->at, i, &bytes);
-		} else {
-			from = tile_global(&k->tile, i, &bytes);
-		}
+		meet_all(group);
+		if (__ballot_sync(group, lines == LINE_BYTES))
+			lines_issue(x, group, lines == LINE_BYTES, (u32)from, LINE_ALL, false);
+		if (__ballot_sync(group, lines == LINE_GLOBAL) && !lines_global(x, group, from, lines == LINE_GLOBAL ? bytes : 0) && lines)
+			bytes = 0;
+		async_range(x, group, from, lines == LINE_BYTES ? 0 : bytes);
 	}
-	meet_all(group);
-	if (__ballot_sync(group, lines == LINE_BYTES))
-		lines_issue(x, group, lines == LINE_BYTES, (u32)from, LINE_ALL, false);
-	if (__ballot_sync(group, lines == LINE_GLOBAL) && !lines_global(x, group, from, lines == LINE_GLOBAL ? bytes : 0) && lines)
-		bytes = 0;
-	async_range(x, group, from, lines == LINE_BYTES ? 0 : bytes);
+}
+
+/* What is found of the pieces that follow each other, by side. */
+FN void pieces_begin(struct issue *x, struct gsan_warp *w)
+{
+	ROLLED
+	for (u32 n = 0; n < GSAN_SIDES; n++)
+		issue_begin(x + n, w, 0, 0, 0, 0);
 }
 
 /* ---- It is posted ------------------------------------------------------------------- */
@@ -199,12 +208,12 @@ SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
 			posted = post_work(w, k);
 	);
 	u32 pieces = posted ? 0 : k->pieces, group = together();
-	struct issue x;
-	issue_begin(&x, w, 0, 0, 0, 0);
+	struct issue x[GSAN_SIDES];
+	pieces_begin(x, w);
 	meet_all(group);
 	ROLLED
 	for (u32 i = 0; __ballot_sync(group, i < pieces); i++) {
-		work_piece(w, k, posted ? ~0u : i, &x, group);
+		work_piece(w, k, posted ? ~0u : i, x, group);
 		meet_all(group);
 	}
 }
@@ -259,8 +268,8 @@ SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 {
 	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
 	u32 needs = 0, some = 0, left = 0;      /* by copy: this lane, one of the group; has pieces left */
-	struct issue x;
-	issue_begin(&x, w, 0, 0, 0, 0);
+	struct issue x[GSAN_SIDES];
+	pieces_begin(x, w);
 	/* Each lane loads what there is to know of one copy. */
 	ROLLED
 	for (u32 at = 0; at < end - from; at += n) {
@@ -281,12 +290,12 @@ SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 	}
 	ROLLED
 	for (u32 todo = some & left; todo; )
-		if (!walk_some(q, from + __ffs(todo) - 1, &x, group))
+		if (!walk_some(q, from + __ffs(todo) - 1, x, group))
 			todo &= todo - 1;
 	/* Or all there is, if they are idle themselves. */
 	ROLLED
 	for (u32 todo = n < POST_MANY ? 0 : left & ~some; todo; )
-		if (!walk_some(q, from + __ffs(todo) - 1, &x, group))
+		if (!walk_some(q, from + __ffs(todo) - 1, x, group))
 			todo &= todo - 1;
 		else if (how != WALK_REST)
 			todo = 0;
