@@ -109,8 +109,12 @@ SLOW bool row_access(struct gsan_warp *w, u32 addr, u32 write, u32 site)
 		else if (says == ROW_COVERED && !in)
 			swap(place, r, LINE_NONE);
 		meet_all(~0u);
-		if (__any_sync(~0u, says == ROW_ASKS))
-			break;
+		if (__any_sync(~0u, says == ROW_ASKS)) {
+			/* The lanes' records are in their granules then, and compared with what came. */
+			line_open(w, l.sh);
+			beside_slow(w, addr + 16 * lane, 8, write, site, PLAIN_SHARED);
+			beside_slow(w, addr + 16 * lane + 8, 8, write, site, PLAIN_SHARED);
+		}
 		return true;
 	}
 	line_open(w, l.sh);
