@@ -689,13 +689,15 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 		for (u32 k = 0; k < 4; k++)
 			id[k] = __shfl_sync(group, id[k], __ffs(group) - 1);
 	}
-	/* What it accesses next is mostly what they brought, see plain_copied and line_status. */
+	/* What it accesses next is mostly what they brought, see plain_copied, line_status and row_after. */
 	if (id[3] && (u32)(place >> 32) == me.x >> 5) {
 		struct gsan_lane *l = lane_of(w, lane);
 		u32 hash = over_hash(w, mbar_record(me.x >> 5, (u32)(m - mbars_of(me.x >> 5)), id[3] - 1) | ASYNC_WRITES);
 		store_ca32(&l->over[0], hash);
 		store_ca32(&l->over[1], hash);
 		store_ca32(&l->fine, hash);
+		if (one && group == ~0u && leader)
+			store_ca32(&w->over, hash);
 	}
 	bool whole = one && agreed(group, group == live);
 	mbar_learn(w, id[0], id[1], narrow, me.x >> 5, op, whole);

@@ -67,56 +67,55 @@ SLOW bool row_access(struct gsan_warp *w, u32 addr, u32 write, u32 site)
 		return false;
 	struct line l = line_of(sh);
 	/* Each of the first lanes has a record of the line, the others have its mark. */
-	bool mine = lane < LINE_RECORDS;
-	u64 *place = mine ? line_record(l, lane) : l.sh + 1, now = row_record(a.x, me.x, half, write);
+	bool mine = lane < LINE_RECORDS, in = false;
+	u64 *place = mine ? line_record(l, lane) : l.sh + 1, now = row_record(a.x, me.x, half, write), was = now;
+	u32 says = ROW_STAYS;
 	ROLLED
 	for (u32 tries = 0; tries < ROW_TRIES; tries++) {
 		u64 r = load64(place), mark = __shfl_sync(~0u, r, LINE_RECORDS);
 		if (!is_mark(mark)) {
-			u32 linked = line_link(w, ~0u, l, true);
-			if (linked == LINK_NOT && !lane)
+			/* Its own record is in its granules, if there was one, and was looked at. */
+			u32 linked = in ? LINK_NOT : line_link(w, ~0u, l, true);
+			if (linked == LINK_NOT && !in && !lane)
 				line_failed(own_block(w));
 			meet_all(~0u);
 			if (linked == LINK_NOT)
-				return false;
+				break;
 			continue;
 		}
 		/* It is opened, or linked, at this moment; or a copy comes. */
 		if (mark != GSAN_MARK || !__all_sync(~0u, !mine || of_line(r)))
 			continue;
-		if (__any_sync(~0u, row_stands(r, now)))
+		if (!in && __any_sync(~0u, row_stands(r, now)))
 			return true;
-		u32 says = ROW_STAYS;
-		if (mine)
-			says = row_after(w, r, now);
+		if (mine && r != was)
+			says = r == now ? ROW_STAYS : row_after(w, r, now);
+		was = r;
 		meet_all(~0u);
 		u32 covered = __ballot_sync(~0u, says == ROW_COVERED), free = __ballot_sync(~0u, says == ROW_FREE);
 		u32 room = covered ? covered : free ? free : __ballot_sync(~0u, says == ROW_SPARE);
-		if (__any_sync(~0u, says == ROW_ASKS) || !room)
+		if (__any_sync(~0u, says == ROW_ASKS) || (!in && !room)) {
+			line_open(w, l.sh);
 			break;
-		u32 pick = room >> half & 1 ? half : __ffs(room) - 1;
-		bool in = false;
-		if (lane == pick) {
-			in = swap(place, r, now) == r;
-			if (in)
-				store(line_site(l, pick, 0), site_word(site, row_weak(now, 0)));
 		}
-		if (!__any_sync(~0u, in))
-			continue;
-		u64 v = mine && !in ? load64(place) : r;
-		if (v != r && of_line(v))
-			says = row_after(w, v, now);
-		else if (says == ROW_COVERED && !in)
+		/* That was the second look. */
+		if (in)
+			return true;
+		u32 pick = room >> half & 1 ? half : __ffs(room) - 1;
+		bool done = false;
+		if (lane == pick)
+			done = swap(place, r, now) == r;
+		in = __any_sync(~0u, done);
+		if (done)
+			store(line_site(l, pick, 0), site_word(site, row_weak(now, 0)));
+		else if (in && says == ROW_COVERED)
 			swap(place, r, LINE_NONE);
 		meet_all(~0u);
-		if (__any_sync(~0u, says == ROW_ASKS)) {
-			/* The lanes' records are in their granules then, and compared with what came. */
-			line_open(w, l.sh);
-			beside_slow(w, addr + 16 * lane, 8, write, site, PLAIN_SHARED);
-			beside_slow(w, addr + 16 * lane + 8, 8, write, site, PLAIN_SHARED);
-		}
-		return true;
 	}
-	line_open(w, l.sh);
-	return false;
+	/* Each lane's record is in its granules, and is compared with what stands there. */
+	if (in) {
+		beside_slow(w, addr + 16 * lane, 8, write, site, PLAIN_SHARED);
+		beside_slow(w, addr + 16 * lane + 8, 8, write, site, PLAIN_SHARED);
+	}
+	return in;
 }
