@@ -568,11 +568,14 @@ void emu_deadlock(void);
 /* Runs a group until it stops, or `budget` ops are done. */
 void emu_exec(struct emu_x *, const struct emu_op *pc);
 
-/* profile.c: instructions of warps by the name of their function, and of lanes. */
+/* profile.c: instructions of warps by the name of their function, and of lanes; calls, and
+ * which of its instructions were executed at all. */
 struct emu_profile {
 	struct emu_profile *next;
 	char *name;
-	uint64_t ops, lanes;
+	uint64_t ops, lanes, calls;
+	unsigned nops, used;
+	unsigned char *seen;            /* of each of its `nops` instructions */
 };
 void emu_profile_begin(void);
 struct emu_profile *emu_profile_of(struct emu_func *);

@@ -15,6 +15,7 @@
 static void note(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	struct emu_profile *p;
+	size_t i;
 
 	if (emu_m.timing)
 		emu_timing_op(x, op, m);
@@ -23,6 +24,12 @@ static void note(struct emu_x *x, const struct emu_op *op, uint32_t m)
 	p = op->func->profile ? op->func->profile : emu_profile_of(op->func);
 	p->ops++;
 	p->lanes += (unsigned)__builtin_popcount(m);
+	p->calls += op == op->func->ops;
+	i = (size_t)(op - op->func->ops);
+	if (i < p->nops && !p->seen[i]) {
+		p->seen[i] = 1;
+		p->used++;
+	}
 }
 
 static inline __attribute__((always_inline)) void run(struct emu_x *x, const struct emu_op *op, bool profile)

@@ -2,7 +2,8 @@
  *
  * profile.c: what warps execute, by function, in the file that EMU_PROFILE names: so
  * that one sees without a GPU where instrumented code and the device runtime spend their
- * instructions, and whether the lanes of a warp are together there.  It is written anew
+ * instructions, whether the lanes of a warp are together there, how often it is called and
+ * how many different instructions that takes of an instruction cache.  It is written anew
  * whenever a kernel ends.
  */
 #include <stdio.h>
@@ -32,11 +33,14 @@ struct emu_profile *emu_profile_of(struct emu_func *f)
 		char *name = strdup(f->name);
 
 		p = calloc(1, sizeof *p);
-		if (!p || !name) {
+		if (p)
+			p->seen = calloc(f->nops ? f->nops : 1, 1);
+		if (!p || !name || !p->seen) {
 			fputs("emu: no memory for a profile\n", stderr);
 			abort();
 		}
 		p->name = name;
+		p->nops = f->nops;
 		p->next = profiles;
 		profiles = p;
 		nprofiles++;
@@ -55,8 +59,8 @@ static int by_count(const void *a, const void *b)
 void emu_profile_write(void)
 {
 	struct emu_profile **list, *p;
-	uint64_t all = 0, lanes = 0;
-	unsigned n = 0;
+	uint64_t all = 0, lanes = 0, calls = 0;
+	unsigned n = 0, used = 0;
 	FILE *f;
 
 	if (!nprofiles)
@@ -73,14 +77,17 @@ void emu_profile_write(void)
 		list[n++] = p;
 		all += p->ops;
 		lanes += p->lanes;
+		calls += p->calls;
+		used += p->used;
 	}
 	qsort(list, n, sizeof *list, by_count);
-	fprintf(f, "%7s %12s %6s  function\n", "percent", "instructions", "lanes");
-	fprintf(f, "%7.1f %12llu %6.1f  all\n", 100.0, (unsigned long long)all, (double)lanes / (double)all);
+	fprintf(f, "%7s %12s %6s %9s %9s  function\n", "percent", "instructions", "lanes", "calls", "different");
+	fprintf(f, "%7.1f %12llu %6.1f %9llu %9u  all\n", 100.0, (unsigned long long)all, (double)lanes / (double)all,
+		(unsigned long long)calls, used);
 	for (unsigned i = 0; i < n; i++)
-		fprintf(f, "%7.1f %12llu %6.1f  %s\n", 100.0 * (double)list[i]->ops / (double)all,
+		fprintf(f, "%7.1f %12llu %6.1f %9llu %9u  %s\n", 100.0 * (double)list[i]->ops / (double)all,
 			(unsigned long long)list[i]->ops, (double)list[i]->lanes / (double)list[i]->ops,
-			list[i]->name);
+			(unsigned long long)list[i]->calls, list[i]->used, list[i]->name);
 	if (fclose(f))
 		perror(emu_m.profile);
 	free(list);

@@ -186,11 +186,12 @@ fi
 # ---- what was executed: by whole warps, and the runtime's functions by name
 EMU_PROFILE=profile run 0 $gsan_run --check clean.ptx
 awk '
-	$4 == "all" { all = $2 }
-	$4 != "all" && NR > 1 { sum += $2; if ($3 < 1 || $3 > 32) wrong = 1 }
-	$4 ~ /^__gsan_v1_/ { runtime = 1 }
-	$4 == "k" { kernel = 1 }
-	END { exit !(all && all == sum && runtime && kernel && !wrong) }' profile ||
+	$6 == "all" { all = $2 }
+	$6 != "all" && NR > 1 { sum += $2; if ($3 < 1 || $3 > 32 || $5 < 1 || $5 > $2) wrong = 1 }
+	$6 ~ /^__gsan_v1_/ { runtime = 1 }
+	$6 == "__gsan_v1_enter" && $4 >= 1 && $5 > 10 { called = 1 }
+	$6 == "k" { kernel = 1 }
+	END { exit !(all && all == sum && runtime && called && kernel && !wrong) }' profile ||
 	fail "the profile lacks the kernel or the runtime, or is not their sum"
 
 # ---- how long it would take: loads that wait for each other, and loads that do not; a warp
