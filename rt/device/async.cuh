@@ -397,7 +397,11 @@ FN bool async_gone(struct gsan_warp *w, u64 r)
 		return load(&m->start) != start || ((phase_in(r) - load(&m->first)) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2;
 	}
 	u32 how = async_how(r);
-	if (how == GSAN_HOW_WGMMA || how == GSAN_HOW_OBJECT || how == GSAN_HOW_PEER || how == GSAN_HOW_TCGEN05)
+	if (how == GSAN_HOW_WGMMA) {
+		const struct gsan_log *log = log_of((u32)(r >> 12) & 0x7fffff);
+		return load(&log->wgmma_start) != start || (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) <= load(&log->products.before);
+	}
+	if (how == GSAN_HOW_OBJECT || how == GSAN_HOW_PEER || how == GSAN_HOW_TCGEN05)
 		return false;
 	struct gsan_groups *g = groups_of((u32)(r >> 12) & 0x7fffff);
 	return load(&g->start) != start || (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) < load(&g->first) >> 1;

@@ -62,7 +62,7 @@ SLOW bool read_fenced(struct gsan_warp *w, u64 r, u32 space)
 	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX, how = async_how(r);
 	bool mbar = async_what(r) & GSAN_ASYNC_MBAR, wgmma = how == GSAN_HOW_WGMMA, seen = false;
 	u32 slot = mbar ? GSAN_REC_SLOT(r) : who >> 10;
-	if (!of_launch(w, block_of(slot)) || (mbar ? (r & MBAR_GENERIC) || phases_since(r) - 1 > 1 : how != GSAN_HOW_BULK && !wgmma))
+	if (async_gone(w, r) || (mbar ? (r & MBAR_GENERIC) || phases_since(r) - 1 > 1 : how != GSAN_HOW_BULK && !wgmma))
 		return true;
 	ROLLED
 	for (u32 k = 0; k < (mbar ? 32 : wgmma ? 4 * GSAN_LOG : GSAN_LOG); k++) {

@@ -224,6 +224,7 @@ FN u32 status_of(struct issue *x, u64 *sh, u64 prev, u64 now)
 	u64 id = weak ? id_any_lane(prev) : prev & ~255ull;
 	if (!status_found(x, id, &v))
 		v = status_under(x, id, sh, weak ? (prev & ~0xfffull) | GSAN_KIND_WARP_READ << 8 : prev, now);
+	x->single |= !weak && GSAN_REC_KIND(prev) < 2;
 	if (!weak || (v & 255) != STATUS_BAD)
 		return v;
 	x->single = true;
