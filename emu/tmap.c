@@ -392,8 +392,8 @@ static CUresult im2col(CUtensorMap *to, const struct encode *e, enum emu_tmap_mo
 
 	for (unsigned i = 0; ok && i < corners; i++) {
 		int limit = 1 << bits[corners];
-		/* given as D, H, W */
-		int lo = lower[corners - 1 - i], hi = upper[corners - 1 - i];
+		/* Of W, H, D, as an H200 copies; the driver's manual says D, H, W. */
+		int lo = lower[i], hi = upper[i];
 
 		ok = lo >= -limit && lo < limit && hi >= -limit && hi < limit &&
 		     (int64_t)t.last[i + first(&t)] + hi >= lo;

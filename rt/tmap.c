@@ -171,10 +171,9 @@ CUresult rt_on_tensor_map_im2col(enum rt_hook which, CUtensorMap *map, CUtensorM
 	m.im2col = 1;
 	m.box[0] = channels;
 	m.box[1] = pixels;
-	/* Given as D, H, W. */
 	for (unsigned i = 0; i + 2 < rank; i++) {
-		m.lower[i] = lower[rank - 3 - i];
-		m.upper[i] = upper[rank - 3 - i];
+		m.lower[i] = lower[i];
+		m.upper[i] = upper[i];
 	}
 	made(map, &m);
 	return r;

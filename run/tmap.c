@@ -190,7 +190,6 @@ CUresult run_tmap_make(const struct run_tmap *t, const struct run_driver *cu, CU
 		       CUtensorMap *out)
 {
 	cuuint32_t box[5], elem[5];
-	int lower[3], upper[3];
 
 	if (!cu->cuTensorMapEncodeTiled || (t->nlower && !cu->cuTensorMapEncodeIm2col))
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -198,15 +197,10 @@ CUresult run_tmap_make(const struct run_tmap *t, const struct run_driver *cu, CU
 		box[i] = (cuuint32_t)t->box[i];
 		elem[i] = (cuuint32_t)t->elem[i];
 	}
-	/* The driver wants D, H, W. */
-	for (unsigned i = 0; i < t->nlower; i++) {
-		lower[i] = t->lower[t->nlower - 1 - i];
-		upper[i] = t->upper[t->nlower - 1 - i];
-	}
 	if (t->nlower)
 		return cu->cuTensorMapEncodeIm2col(out, (CUtensorMapDataType)t->type, t->rank,
-						   (void *)(uintptr_t)at, t->dims, t->strides, lower,
-						   upper, box[0], box[1], elem,
+						   (void *)(uintptr_t)at, t->dims, t->strides, t->lower,
+						   t->upper, box[0], box[1], elem,
 						   (CUtensorMapInterleave)t->interleave,
 						   (CUtensorMapSwizzle)t->swizzle,
 						   CU_TENSOR_MAP_L2_PROMOTION_NONE,

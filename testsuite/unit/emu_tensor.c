@@ -275,13 +275,13 @@ static void tiles_out(void **unused)
 	}
 }
 
-/* Convolution, 3 x 3 filter, one pixel of padding: rank 4, NHWC, or NC/8HWC8, where the
- * dimensions are W, H, C / 8 and N. */
+/* Convolution, 3 x 2 filter, one pixel of padding at either side, two above: rank 4, NHWC, or
+ * NC/8HWC8, where the dimensions are W, H, C / 8 and N. */
 static void convolved(bool slices)
 {
 	static const cuuint64_t dims[][4] = {{16, 7, 6, 3}, {7, 6, 2, 3}};
 	static const cuuint64_t strides[][3] = {{32, 224, 1344}, {112, 672, 1344}};
-	static const int lower[] = {-1, -1}, upper[] = {-1, -1}, first[][4] = {{8, 2, -1}, {2, -1, 1}};
+	static const int lower[] = {-1, -2}, upper[] = {-1, 0}, first[][4] = {{8, 2, -1}, {2, -1, 1}};
 	static const cuuint32_t steps[][4] = {{1, 1, 2, 1}, {1, 2, 5, 1}};
 	static uint8_t want[32768];
 	unsigned pixel = slices ? 8 : 16, line = 7 * pixel, second = slices ? 336 : 8;
@@ -311,11 +311,11 @@ static void convolved(bool slices)
 			for (unsigned c = 0; c < 8; c++)
 				to[c] = x >= 0 && x < 7 && y >= 0 && y < 6 && n < 3 ?
 					src[(unsigned)n * 672 + (unsigned)y * line + (unsigned)x * pixel + second + c] : 0;
-			if (++w > 7 - 1 - 1) {
-				w = -1;
+			if (++w > 7 - 1 + upper[0]) {
+				w = lower[0];
 				h += 2;
-				if (h > 6 - 1 - 1) {
-					h = -1;
+				if (h > 6 - 1 + upper[1]) {
+					h = lower[1];
 					n++;
 				}
 			}
