@@ -205,8 +205,9 @@ EMU_API CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig *config, CUfuncti
 		case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
 			l.pdl = v->programmaticStreamSerializationAllowed;
 			break;
-		/* Hints. */
+		/* Hints; blocks "may" be grouped in preferred clusters, and here never are. */
 		case CU_LAUNCH_ATTRIBUTE_IGNORE:
+		case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
 		case CU_LAUNCH_ATTRIBUTE_PRIORITY:
 		case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
 		case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:

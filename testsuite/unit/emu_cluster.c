@@ -230,12 +230,41 @@ static void dependents(void **unused)
 	}
 }
 
+/* Preferred clusters: the driver may make the regular ones all the same. */
+static void preferred(void **unused)
+{
+	CUlaunchAttribute attr[] = {
+		{.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION},
+		{.id = CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION}
+	};
+	CUlaunchConfig config = {
+		.gridDimX = 8, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1,
+		.blockDimZ = 1, .attrs = attr, .numAttrs = 2
+	};
+	void *args[] = {&out_ptr};
+	CUfunction f;
+
+	(void)unused;
+	for (unsigned i = 0; i < 2; i++) {
+		attr[i].value.clusterDim.x = i ? 4 : 2;
+		attr[i].value.clusterDim.y = attr[i].value.clusterDim.z = 1;
+	}
+	load(PTX(BEGIN("") "mov.u32 %r3, %cluster_nctaid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d0;\n"
+		"@%p0 st.global.u32 [%d2], %r3; ret; }\n"));
+	ok(cuModuleGetFunction(&f, module, "k"));
+	memset(out, 0, OUT_WORDS * 4);
+	ok(cuLaunchKernelEx(&config, f, args, NULL));
+	ok(cuCtxSynchronize());
+	for (unsigned i = 0; i < 8; i++)
+		assert_true(out[i] == 2 || out[i] == 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(distributed), cmocka_unit_test(sent), cmocka_unit_test(sent_unwaited),
 		cmocka_unit_test(taken_over), cmocka_unit_test(reads_overtaken),
-		cmocka_unit_test(dependents),
+		cmocka_unit_test(dependents), cmocka_unit_test(preferred),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
