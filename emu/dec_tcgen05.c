@@ -48,6 +48,7 @@ static bool dec_load_store(struct emu_dec *d, const struct ptx_inst *in, struct 
 	    emu_dec_words(d, &in->ops[k->store ? 1 : 0], !k->store, o, EMU_TC_REGS) != k->n)
 		return bad(d);
 	k->regs = emu_dec_keep(d, o, k->n);
+	k->late = k->store || emu_ld_waited(d->stmt);
 	return emit(d, emu_tc_load_store, k);
 }
 

@@ -522,6 +522,8 @@ struct emu_warp *emu_step(void);
 
 /* weak.c: loads that may be overtaken by asynchronous writes */
 void emu_weak_wrap(struct emu_func *);
+/* Whether the tcgen05.ld is waited for before anything else can ask for its result. */
+bool emu_ld_waited(const struct ptx_stmt *);
 
 /* exec_async.c: carries out the copies of lanes that end; drops all of a warp's */
 void emu_copies_finish(struct emu_warp *, uint32_t m);

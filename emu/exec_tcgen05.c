@@ -3,7 +3,8 @@
  * exec_tcgen05.c: tcgen05: tensor memory, 128 lanes of 512 columns of 32 bits for each
  * block; loads and stores of warps; products and copies into it, which go on by
  * themselves, in the order of their issue, until a commit's mbarrier says that they
- * are done.  Loads and stores may be as late as their wait.
+ * are done.  Stores may be as late as their wait, and loads if nothing before that can
+ * ask for what they loaded.
  *
  * An address is lane << 16 | column.  With M 128 row i of D lies in lane i; with 64,
  * rows lie in the first 16 lanes of each 32; with cta_group::2 and M 256 the second
@@ -520,7 +521,7 @@ const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op,
 			c->v[i][l] = (uint32_t)emu_get(x, k->regs[i], l);
 	if (emu_oracle_on)
 		tell_access(x, op, a);
-	if (emu_async_chance(8))
+	if (!k->late || emu_async_chance(8))
 		access(x->w, c);
 	else
 		q->n++;

@@ -16,6 +16,7 @@ struct emu_tc {                 /* of a decoded instruction */
 	struct emu_opnd a_desc, b_desc, idesc, enable, mask[8];
 	unsigned nmask, scale;
 	bool a_tmem, pair, multicast, store;
+	bool late;                      /* ld, st: may be as late as its wait */
 	enum emu_mma_type in;           /* of its kind: F16, TF32, E4M3, S8 */
 	unsigned lanes, bytes, copies;  /* cp: rows, their bytes, how often they are there */
 	unsigned shape, n;              /* ld, st: columns of a fragment; registers */

@@ -331,6 +331,36 @@ static bool uses(const struct ptx_inst *in, const struct ptx_operand *result)
 	return false;
 }
 
+/* Whether lanes may go elsewhere from here. */
+static bool leaves(const struct ptx_inst *in)
+{
+	switch (in->id) {
+	case INST_BRA:
+	case INST_BRX_IDX:
+	case INST_RET:
+	case INST_EXIT:
+	case INST_TRAP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A true dependency on a register that tcgen05.ld fills is respected without any wait (PTX
+ * ISA, "Register dependencies, same thread"). */
+bool emu_ld_waited(const struct ptx_stmt *ld)
+{
+	for (const struct ptx_stmt *s = ld->next; s && s->kind != STMT_LABEL; s = s->next) {
+		if (s->kind != STMT_INST)
+			continue;
+		if (s->inst.id == INST_TCGEN05_WAIT_LD && !s->inst.guarded)
+			return true;
+		if (leaves(&s->inst) || uses(&s->inst, &ld->inst.ops[0]))
+			return false;
+	}
+	return false;
+}
+
 /* The op at which the result of the load `op` is first used, when every lane gets
  * there; NULL if there is none such: nothing but straight code lies between. */
 static struct emu_op *first_use(struct emu_op *op)
@@ -343,16 +373,8 @@ static struct emu_op *first_use(struct emu_op *op)
 			return NULL;
 		if (s->kind != STMT_INST)
 			continue;
-		switch (s->inst.id) {
-		case INST_BRA:
-		case INST_BRX_IDX:
-		case INST_RET:
-		case INST_EXIT:
-		case INST_TRAP:
+		if (leaves(&s->inst))
 			return NULL;
-		default:
-			break;
-		}
 		if (!uses(&s->inst, result))
 			continue;
 		/* Lanes that meet are compared by what they are at: leave that alone. */

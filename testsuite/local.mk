@@ -736,6 +736,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_cp_all_warps.ptx \
 	testsuite/norace/tcgen05_double_buffer.ptx \
 	testsuite/norace/tcgen05_half_rows.ptx \
+	testsuite/norace/tcgen05_ld_dependency.ptx \
 	testsuite/norace/tcgen05_one_commit_for_two.ptx \
 	testsuite/norace/tcgen05_operand_mn_after.ptx \
 	testsuite/norace/tcgen05_operand_two_writers.ptx \
