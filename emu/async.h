@@ -65,10 +65,10 @@ void emu_async_piece(struct emu_async *, const uint8_t *src, uint8_t *dst, uint3
 /* Bytes that are there from the start. */
 void emu_async_bytes(struct emu_async *, const void *bytes, uint8_t *dst, uint32_t n);
 /* Where the pieces go: the block whose shared memory their dst lies in, NULL for global
- * memory, or the same place in every block of `mask`; who counts the bytes, or NULL.
- * False: a fault. */
+ * memory, or the same place in every block of `mask`; who counts the bytes, or NULL;
+ * `pair`: for each block of `mask` one of its pair counts.  False: a fault. */
 bool emu_async_land(struct emu_x *, struct emu_async *, const struct emu_addr *mbar,
-		    struct emu_block *to, uint32_t mask);
+		    struct emu_block *to, uint32_t mask, bool pair);
 void emu_async_group(struct emu_async *);       /* it belongs to the lane's bulk group */
 /* It stores what these operands say; others of its warp and of that group may do as much. */
 void emu_async_stores(struct emu_async *, const uint64_t *operand, unsigned n);

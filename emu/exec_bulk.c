@@ -40,7 +40,7 @@ static uint64_t *mbarrier(struct emu_x *x, const struct emu_op *op, const struct
 }
 
 bool emu_async_land(struct emu_x *x, struct emu_async *a, const struct emu_addr *mbar,
-		    struct emu_block *to, uint32_t mask)
+		    struct emu_block *to, uint32_t mask, bool pair)
 {
 	struct emu_cluster *c = x->b->cluster;
 	struct emu_block *at = NULL;
@@ -52,9 +52,12 @@ bool emu_async_land(struct emu_x *x, struct emu_async *a, const struct emu_addr 
 		a->land[a->nland++] = (struct emu_landing){.block = to, .mbar = m};
 		return true;
 	}
-	/* The same offsets in every block of the mask. */
+	/* The same offsets in every block of the mask.  With .cta_group::2 it is the mbarrier of
+	 * that block or of its peer, by the parity of the rank of the block where `mbar` lies
+	 * (PTX ISA, "cp.async.bulk.tensor"). */
 	for (unsigned r = 0; r < EMU_LANDINGS; r++) {
-		struct emu_block *b = r < c->nblocks ? c->block[r] : NULL;
+		unsigned told = pair ? (r & ~1u) | (at->rank & 1) : r;
+		struct emu_block *b = r < c->nblocks && told < c->nblocks ? c->block[r] : NULL;
 		uint8_t *p;
 
 		if (!(mask >> r & 1))
@@ -64,10 +67,10 @@ bool emu_async_land(struct emu_x *x, struct emu_async *a, const struct emu_addr 
 				  "a multicast to block %u of a cluster of %u", r, c->nblocks);
 			return false;
 		}
-		p = b->smem + ((uint8_t *)(void *)m - at->smem);
+		p = c->block[told]->smem + ((uint8_t *)(void *)m - at->smem);
 		if (!emu_mbar_live((uint64_t *)(void *)p)) {
 			emu_fault(x, a->op, a->lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-				  "block %u of the cluster has no mbarrier there", r);
+				  "block %u of the cluster has no mbarrier there", told);
 			return false;
 		}
 		a->land[a->nland++] = (struct emu_landing){
@@ -169,7 +172,7 @@ static const struct emu_op *bulk(struct emu_x *x, const struct emu_op *op, uint3
 			emu_async_stores(a, (const uint64_t[]){(uintptr_t)dst, (uintptr_t)src, n,
 					 k->byte_mask ? emu_get(x, k->mask, l) : 0}, 4);
 		if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, dst_block,
-				    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0)) {
+				    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0, false)) {
 			emu_async_free(a);
 			return NULL;
 		}
@@ -233,7 +236,7 @@ static const struct emu_op *store(struct emu_x *x, const struct emu_op *op, uint
 			memmove((uint8_t *)v + i * k->size, &v[i], k->size);
 		}
 		emu_async_bytes(a, v, dst, bytes);
-		if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, to, 0)) {
+		if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, to, 0, false)) {
 			emu_async_free(a);
 			return NULL;
 		}

@@ -69,7 +69,7 @@ static const struct emu_op *try_cancel(struct emu_x *x, const struct emu_op *op,
 					 "an address in the wrong space");
 		a = emu_async_new(x, op, l);
 		if (!emu_async_land(x, a, &k->mbar, to,
-				    k->multicast ? (1u << x->b->cluster->nblocks) - 1 : 0)) {
+				    k->multicast ? (1u << x->b->cluster->nblocks) - 1 : 0, false)) {
 			emu_async_free(a);
 			return NULL;
 		}

@@ -17,7 +17,7 @@
 struct emu_tensor {
 	struct emu_addr map, smem, mbar;
 	uint8_t rank;
-	bool out, multicast, im2col, four;
+	bool out, multicast, pair, im2col, four;
 	uint8_t reduce;
 	struct emu_opnd at[5], offset[3], mask;
 };
@@ -205,7 +205,7 @@ static bool start(struct emu_x *x, const struct emu_op *op, const struct emu_ten
 	}
 	if (!emu_box_walk(&box) ||
 	    !emu_async_land(x, w.a, k->out ? NULL : &k->mbar, k->out ? NULL : owner,
-			    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0)) {
+			    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0, k->pair)) {
 		emu_async_free(w.a);
 		return false;
 	}
@@ -413,6 +413,7 @@ static bool dec_tensor(struct emu_dec *d, const struct ptx_inst *in, bool reduce
 	k->four = ptx_has(in, MOD_TILE_GATHER4) || ptx_has(in, MOD_TILE_SCATTER4);
 	k->im2col = ptx_has(in, MOD_IM2COL) || ptx_has(in, MOD_IM2COL_NO_OFFS);
 	k->multicast = ptx_has(in, MOD_MULTICAST_CLUSTER);
+	k->pair = ptx_has(in, MOD_CTA_GROUP_2);
 	if (ptx_has(in, MOD_IM2COL_W) || ptx_has(in, MOD_IM2COL_W_128))
 		return emu_dec_refuse(d, "the wide im2col mode, which is not emulated");
 	if (!k->rank || (k->four && k->rank != 2) || (k->im2col && k->rank < 3))

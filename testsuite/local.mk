@@ -758,6 +758,7 @@ norace_tests = \
 	testsuite/norace/tensor_load_beside.ptx \
 	testsuite/norace/tensor_load_outside.ptx \
 	testsuite/norace/tensor_load_source_beside.ptx \
+	testsuite/norace/tensor_multicast_pair.ptx \
 	testsuite/norace/tensor_pair_mbarrier.ptx \
 	testsuite/norace/tensor_reduce.ptx \
 	testsuite/norace/tensor_store_beside.ptx \
