@@ -140,7 +140,7 @@ static bool bulk(const struct rw_func *rf, const struct ptx_inst *in, bool reduc
 }
 
 /* [dst], [map, {coordinates}], [mbarrier]{, {offsets}}{, blocks}...; [map, {coordinates}],
- * [src]...  Not known: wide im2col, and copies of a pair of blocks. */
+ * [src]...  Not known: wide im2col. */
 static bool tensor(const struct rw_func *rf, const struct ptx_inst *in, bool reduce, struct rw_event *e)
 {
 	bool mbar = ptx_has(in, MOD_MBARRIER_COMPLETE_TX_BYTES), all = ptx_has(in, MOD_MULTICAST_CLUSTER);
@@ -153,9 +153,7 @@ static bool tensor(const struct rw_func *rf, const struct ptx_inst *in, bool red
 	    !is_address(shared) || (mbar && !is_address(operand(in, 2))) ||
 	    (all && (!blocks || blocks->kind != OP_SYM)) ||
 	    (im2col && mbar && (!offsets || offsets->kind != OP_VEC || !offsets->n || offsets->n > 3)) ||
-	    ptx_has(in, MOD_IM2COL_W) || ptx_has(in, MOD_IM2COL_W_128) ||
-	    /* Which mbarriers of a pair hear of a multicast is not modelled. */
-	    (all && ptx_has(in, MOD_CTA_GROUP_2)))
+	    ptx_has(in, MOD_IM2COL_W) || ptx_has(in, MOD_IM2COL_W_128))
 		return false;
 	e->what = WHAT_TENSOR;
 	e->addr = map;
@@ -165,7 +163,7 @@ static bool tensor(const struct rw_func *rf, const struct ptx_inst *in, bool red
 	e->arg[2] = blocks;
 	e->arg[3] = offsets;
 	e->info = (reduce ? GSAN_HOW_REDUCE : GSAN_HOW_BULK) | (mbar ? GSAN_COPY_MBAR : 0) |
-		(all ? GSAN_COPY_MULTICAST : 0) |
+		(all ? GSAN_COPY_MULTICAST | (ptx_has(in, MOD_CTA_GROUP_2) ? GSAN_COPY_PAIR : 0) : 0) |
 		(ptx_has(in, MOD_TILE_GATHER4) || ptx_has(in, MOD_TILE_SCATTER4) ? GSAN_COPY_FOUR_ROWS : 0) |
 		(im2col || ptx_has(in, MOD_IM2COL_NO_OFFS) ? GSAN_COPY_IM2COL : 0);
 	return true;

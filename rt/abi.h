@@ -277,6 +277,8 @@ enum gsan_mbar_op {
 #define GSAN_COPY_ANYWHERE      8192u           /* addresses are generic */
 #define GSAN_COPY_IM2COL        16384u          /* tensor: im2col, im2col_no_offs */
 #define GSAN_COPY_MASKED        32768u          /* `from` is the mask of bytes of each 16 */
+#define GSAN_COPY_PAIR          65536u          /* of GSAN_COPY_MULTICAST: one block of each pair
+						   hears of both */
 
 /* Of `op` for a change of a tensor map: the field, the dimension << 4, and where the
  * map lies. */

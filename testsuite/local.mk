@@ -395,6 +395,7 @@ race_tests = \
 	testsuite/race/tensor_load_last_word.ptx \
 	testsuite/race/tensor_load_outside_bytes.ptx \
 	testsuite/race/tensor_load_source_last.ptx \
+	testsuite/race/tensor_multicast_pair_own_wait.ptx \
 	testsuite/race/tensor_pair_mbarrier.ptx \
 	testsuite/race/tensor_reduce_read.ptx \
 	testsuite/race/tensor_store_clipped_inside.ptx \

@@ -184,17 +184,24 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 		return;
 	}
 	bool own = !(op & GSAN_COPY_MULTICAST) && place >> 32 == w->slot && at >> 32 == w->slot;
+	/* Of a pair hears who has the parity of the rank where the mbarrier lies (PTX ISA,
+	 * "cp.async.bulk.tensor"). */
+	u32 odd = op & GSAN_COPY_PAIR ? (u32)(cluster_offset(mbar) >> 32) & 1 : 0;
 	ROLLED
 	for (u32 rank = 0; rank < 16; rank++) {
-		u32 slot = (u32)(place >> 32);
+		u32 slot = (u32)(place >> 32), told = (u32)(at >> 32);
 		bool mine = op & GSAN_COPY_MULTICAST ? mask >> rank & 1 : rank == 0;
-		if (mine && (op & GSAN_COPY_MULTICAST))
+		if (mine && (op & GSAN_COPY_MULTICAST)) {
 			slot = peer_slot(w, rank);
-		u64 to = op & GSAN_COPY_MULTICAST ? (u64)slot << 32 | (u32)at : at, now = 0;
-		if (mine && slot != ~0u)
+			told = op & GSAN_COPY_PAIR ? peer_slot(w, (rank & ~1u) | odd) : slot;
+		}
+		u64 to = (u64)told << 32 | (u32)at, now = 0;
+		if (slot == ~0u || told == ~0u)
+			mine = false;
+		if (mine)
 			init_fenced(w, to, site);
 		ONE_BY_ONE(
-			if (mine && slot != ~0u)
+			if (mine)
 				now = copy_phase(w, to, t->inner * t->rows, site);
 		);
 		if (!now)
