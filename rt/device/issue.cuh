@@ -274,8 +274,8 @@ FN u64 record_in(const struct granule *g, u32 k)
 SLOW u32 granule_look(struct issue *x, const struct granule *g)
 {
 	u64 now = g->now;
-	u32 free = 0, spare = 0, old_ones = 0;
-	bool shared = x->flags & ISSUE_SHARED, write = now & ASYNC_WRITES, product = by_product(now), in = g->pick < 4, told = in;
+	u32 free = 0, spare = 0, old_ones = 0, products = 0;
+	bool shared = x->flags & ISSUE_SHARED, write = now & ASYNC_WRITES, product = by_product(now), in = g->pick < 4, told = in, excused = false;
 	if (is_mark(record_in(g, 1)) || of_line(record_in(g, 2))) {
 		line_open(x->w, g->sh);
 		return LOOK_AGAIN;
@@ -309,18 +309,25 @@ SLOW u32 granule_look(struct issue *x, const struct granule *g)
 		if (!async && issued_before(x->w, prev) && (writes || k == 0 || k == 3))
 			fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
 		u32 v = status_of(x, g->sh, prev, now), s = v & 255;
-		if ((v & 0xffff) == (STATUS_BAD | GSAN_ASYNC_RACE << 8) && shared && behind_product(x->w, g->sh, prev))
+		if ((v & 0xffff) == (STATUS_BAD | GSAN_ASYNC_RACE << 8) && shared && behind_product(x->w, g->sh, prev)) {
 			s = STATUS_FINE;
+			excused = true;
+		}
 		if (s == STATUS_GONE || (s == STATUS_FINE && !(prev & ~now & 255) && (write || !writes)))
 			old_ones |= 1u << k;
 		if (product && s == STATUS_FINE && !(prev & ~now & 255))
 			spare |= 1u << k;
+		if (!product && by_product(prev))
+			products |= 1u << k;
 		told |= s == STATUS_BAD;
 		if (s == STATUS_BAD && (write || writes) && !reduce) {
 			u32 word = k & 2 ? (k & 1 ? words.w : words.z) : (k & 1 ? words.y : words.x);
 			issue_report(x->w, v, site_found(g->sh, g->st, k, word, prev, x->site), prev, now, g->where, x->site);
 		}
 	}
+	/* What a product excuses goes before it. */
+	if (excused)
+		old_ones &= ~products;
 	u32 look = free | old_ones << 4 | spare << 8 | (in ? LOOK_DONE : 0);
 	if (!told && !x->single) {
 		x->now = now;
