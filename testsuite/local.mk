@@ -741,6 +741,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_one_commit_for_two.ptx \
 	testsuite/norace/tcgen05_operand_mn_after.ptx \
 	testsuite/norace/tcgen05_operand_stored_out.ptx \
+	testsuite/norace/tcgen05_operand_stored_whole.ptx \
 	testsuite/norace/tcgen05_operand_two_writers.ptx \
 	testsuite/norace/tcgen05_pair.ptx \
 	testsuite/norace/tcgen05_pair_two_commits.ptx \

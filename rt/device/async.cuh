@@ -481,8 +481,12 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 			note_over(w, prev, kind);
 		return;
 	}
-	if (!over && (where & 1) && behind_product(w, sh, prev))
+	if (!over && (where & 1) && behind_product(w, sh, prev)) {
+		/* The product, which is judged last, goes as well. */
+		if (covered)
+			swap(sh + i, prev, 0ull);
 		return;
+	}
 	/* It is not over for the others. */
 	if (group && !over && async_over(w, prev, OF_LANE))
 		now ^= 1ull << 12;
