@@ -35,6 +35,7 @@ typedef unsigned long long u64;
 #define plain_piece     __gsan_v1_plain_piece
 #define plain_wide      __gsan_v1_plain_wide
 #define row_access      __gsan_v1_row_access
+#define cluster_phases  __gsan_v1_cluster_phases
 #define beside_slow     __gsan_v1_beside_slow
 #define column_settled  __gsan_v1_column_settled
 #define column_put      __gsan_v1_column_put

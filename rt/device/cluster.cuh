@@ -109,6 +109,14 @@ FN struct gsan_cluster *barrier_of(const struct gsan_block *b, u32 slot)
 	return b->cluster_at ? cluster_of(b) : at<struct gsan_cluster>(ROOT(clusters)) + load(&root()->nslots) + slot;
 }
 
+SLOW u32 cluster_phases(struct gsan_warp *w)
+{
+	struct gsan_block *b = own_block(w);
+	struct gsan_cluster *c = barrier_of(b, w->slot);
+	bool none = !b->cluster_at && load64((u64 *)&c->key) != (u64)w->start + 1;
+	return none ? 0 : load(&c->phases);
+}
+
 /* Lanes of a block that is a cluster of its own are going to arrive: by one of them. */
 SLOW void cluster_alone(struct gsan_warp *w, u32 lanes)
 {
@@ -228,7 +236,7 @@ API void __gsan_v1_init_fence(u64 ctx)
 	for (u32 k = 0; k < GSAN_MBARS; k++) {
 		struct gsan_mbar *m = mbars_of(w->slot) + k;
 		if (load(&m->start) == w->start && load(&m->init_who) == me && (load(&m->flags) & GSAN_MBAR_LIVE)) {
-			store(&m->fenced, own_block(w)->cluster_at ? load(&cluster_of(own_block(w))->phases) : 0);
+			store(&m->fenced, cluster_phases(w));
 			fetch_or(&m->flags, GSAN_MBAR_FENCED);
 		}
 	}

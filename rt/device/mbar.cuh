@@ -187,6 +187,9 @@ SLOW u32 mbar_mark(struct gsan_warp *w, struct gsan_mbar *m, uint4 now, uint4 *l
 	return flags;
 }
 
+/* cluster.cuh: phases of its cluster's barrier that are over. */
+SLOW u32 cluster_phases(struct gsan_warp *w);
+
 /* Is an mbarrier used by somebody who does not know of its init?  (PTX ISA,
  * mbarrier.init: it has to come before any other operation) */
 SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 site, u32 why)
@@ -198,7 +201,7 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 		return;
 	/* A relaxed arrival may have published the fence since then, or something else. */
 	if (why == GSAN_WHY_MBAR_INIT && (load(&m->flags) & GSAN_MBAR_FENCED)) {
-		if (!own_block(w)->cluster_at || load(&cluster_of(own_block(w))->phases) <= load(&m->fenced))
+		if (cluster_phases(w) <= load(&m->fenced))
 			count(GSAN_COUNT_ASYNC_LOST, 1);
 		return;
 	}

@@ -327,6 +327,10 @@ run 66 $gsan_run "$file"
 line=$(grep -n 'cp.async.ca.* // W' "$file" | cut -d: -f1)
 has err "Missing: a fence.proxy.async by the thread that ran cp_async_then_store_nofence.ptx:$line,"
 
+# An init that fence.mbarrier_init told of is followed, in a block without peers, too.
+run 0 $gsan_run "$top_srcdir/testsuite/norace/mbar_init_cluster_of_one.ptx"
+hasnt err "no longer followed"
+
 # located FILE BLOCK OFFSET: whose shared memory it is
 located()
 {
