@@ -13,8 +13,9 @@
  * half a line, by which each lane has 16 of them (row.cuh).
  * The mark is like the record of a write of all bytes that nobody knows to be over, so that
  * whoever accesses a granule in another way puts in his record, sees it, and opens the line:
- * every granule gets its column's records, and of a row that of the lane that accessed it.  Marks and records of lines change while the line
- * is locked, in the mark of its first granule.
+ * every granule gets its column's records, and of a row that of the lane that accessed it.
+ * Marks and records of operations change while the line is locked, in the mark of its first
+ * granule; rows come without.
  */
 #define line_spill      __gsan_v1_line_spill
 #define lines_spill     __gsan_v1_lines_spill
@@ -82,7 +83,6 @@ FN u64 in_line(u64 r) { return (r & ~(u64)(GSAN_KIND_ASYNC << 8)) | GSAN_LINE; }
 
 /* The record of a row has no columns, and where others have 26 bits of clock and their lane it has
  * its warp's clock << 2 | which half << 1 | whether it writes. */
-#define ROW_BYTES       512u
 FN bool is_row(u64 r) { return of_line(r) && !(r & 255) && r != LINE_NONE; }
 FN u32 row_bits(u64 r) { return (GSAN_REC_CLOCK(r) & ((1u << 26) - 1)) << 5 | GSAN_REC_LANE(r); }
 FN u32 row_clock(u64 r) { return row_bits(r) >> 2; }
@@ -564,8 +564,8 @@ FN bool reads_elsewhere(struct gsan_warp *w, u64 r) { return GSAN_REC_SLOT(r) !=
 
 /* The operation's record goes into the line of each lane for which it is `locked`, and is
  * compared with what stands.  False: there is no room for it, or a row of which more is to be asked,
- * or that comes at this moment.  By all lanes of `group`, which
- * meet before each call: apart, they would wait for memory one after the other. */
+ * or that comes at this moment.  By all lanes of `group`, which meet before each call: apart, they
+ * would wait for memory one after the other. */
 SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 addr, u32 columns)
 {
 	u64 now = x->rec | columns, all = now, r[LINE_RECORDS];
@@ -596,10 +596,10 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 		if (locked) {
 			if (!of_line(r[j]))
 				r[j] = line_load(l, j);
-			if (is_row(r[j])) {
-				/* as above */
-			} else if (r[j] == LINE_NONE) {
+			if (r[j] == LINE_NONE) {
 				free |= 1u << j;
+			} else if (is_row(r[j])) {
+				/* See above. */
 			} else if (write || (r[j] & ASYNC_WRITES)) {
 				judged = true;
 			} else if (!((operation(r[j]) ^ now) & ~255ull)) {
