@@ -84,6 +84,10 @@
 #define GSAN_REC_LANE(r)        ((uint32_t)((r) >> 12) & 31)
 #define GSAN_REC_KIND(r)        ((uint32_t)((r) >> 8) & 15)
 #define GSAN_REC_BYTES(r)       ((uint32_t)(r) & 255)
+/* The bytes of both granules of a strong access of 16 bytes: unlike those of any of 8, with which
+ * it is not morally strong (PTX ISA, Memory Consistency Model: Morally Strong Operations).  What
+ * accesses the last byte alone is not compared with it. */
+#define GSAN_REC_WIDE           127u
 #define GSAN_CLOCK_MAX          ((1u << 29) - 1)
 #define GSAN_ASYNC_CLOCK        (7u << 26)      /* clocks end below */
 #define GSAN_ASYNC_MBAR         (1u << 25)

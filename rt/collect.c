@@ -54,6 +54,15 @@ static uint64_t start(uint64_t addr, uint32_t size, uint32_t mask)
 	return mask ? granule + (uint64_t)__builtin_ctz(mask) : addr;
 }
 
+/* Does an access of that size have those bytes in a granule? */
+static bool sized(const struct gsan_access *a, uint32_t size)
+{
+	bool weak = a->kind <= GSAN_KIND_WRITE;
+
+	return size > 8 && !weak ? (a->bytes & 255) == GSAN_REC_WIDE :
+	       (uint32_t)__builtin_popcount(a->bytes & 255) == (size < 8 ? size : 8);
+}
+
 /* With rt_lock.  Could the finding's earlier access be by the site that it names?  A word
  * left from before may pass for its record's own, if there are many sites
  * (rt/device/report.cuh).  Accesses are aligned to their size (PTX ISA, "Addresses as
@@ -69,8 +78,7 @@ static bool fits(const struct gsan_finding *f)
 	if (!size || (f->kind != GSAN_DATA_RACE && f->kind != GSAN_SCOPE_RACE) ||
 	    (a->kind & GSAN_ACCESS_ASYNC) || a->kind == GSAN_KIND_ASYNC || a->kind == GSAN_KIND_WARP_READ)
 		return true;
-	return (uint32_t)__builtin_popcount(a->bytes & 255) == (size < 8 ? size : 8) &&
-	       *op != (a->kind & GSAN_KIND_WRITE ? 'l' : 's');
+	return sized(a, size) && *op != (a->kind & GSAN_KIND_WRITE ? 'l' : 's');
 }
 
 /* With rt_lock. */
@@ -82,7 +90,7 @@ static void place(struct rt_place *p, const struct gsan_access *a, const struct 
 
 	memset(p, 0, sizeof *p);
 	p->var = p->op = p->ptx = "";
-	p->size = f->shared == GSAN_IN_TENSOR ? 4 : (uint32_t)__builtin_popcount(a->bytes & 255);
+	p->size = f->shared == GSAN_IN_TENSOR ? 4 : (a->bytes & 255) == GSAN_REC_WIDE ? 16 : (uint32_t)__builtin_popcount(a->bytes & 255);
 	p->addr = f->addr;
 	p->async = (a->kind & GSAN_ACCESS_ASYNC) != 0;
 	p->write = a->kind != GSAN_KIND_WARP_READ && (a->kind & GSAN_KIND_WRITE);

@@ -46,6 +46,9 @@ race_tests = \
 	testsuite/race/17_volatile_data.ptx \
 	testsuite/race/17_volatile_nofence.ptx \
 	testsuite/race/17_volatile_one_fence.ptx \
+	testsuite/race/18_b128_mixed_size.ptx \
+	testsuite/race/18_b128_mixed_vector.ptx \
+	testsuite/race/18_b128_peer_mixed_size.ptx \
 	testsuite/race/18_mixed_size.ptx \
 	testsuite/race/18_vector_element_size.ptx \
 	testsuite/race/19_unobserved_rewrite.ptx \
@@ -460,6 +463,9 @@ norace_tests = \
 	testsuite/norace/16_atom_gpu.ptx \
 	testsuite/norace/16_atoms_mixed_types.ptx \
 	testsuite/norace/17_volatile_membar.ptx \
+	testsuite/norace/18_b128_beside.ptx \
+	testsuite/norace/18_b128_peer.ptx \
+	testsuite/norace/18_b128_same_size.ptx \
 	testsuite/norace/18_vector_element_relaxed.ptx \
 	testsuite/norace/18_vector_halves.ptx \
 	testsuite/norace/19_observed_relaxed_rewrite.ptx \

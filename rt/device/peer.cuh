@@ -178,9 +178,11 @@ SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 	}
 	u32 number = place == NOWHERE ? 0 : peer_number(w), slot = (u32)(place >> 32);
 	if (number) {
-		u64 rec = group_record(self_of(w), GSAN_HOW_PEER, peer_level(level) << 19 | number);
-		async_all(w, slot, (u32)place, size * n, rec | (info & GSAN_INFO_WRITE ? ASYNC_WRITES : 0),
-			  ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
+		u64 rec = group_record(self_of(w), GSAN_HOW_PEER, peer_level(level) << 19 | number) | (info & GSAN_INFO_WRITE ? ASYNC_WRITES : 0);
+		/* GSAN_REC_WIDE: seven bytes of each granule. */
+		bool wide = level && size == 16;
+		async_all(w, slot, (u32)place, wide ? 7 : size * n, rec, ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
+		async_all(w, slot, (u32)place + 8, wide ? 7 : 0, rec, ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
 		guest_begins(w, slot, (u32)place, site + __gsan_site_base);
 		guest_enter(w, slot, (u32)place, 0, site + __gsan_site_base);
 	} else {

@@ -684,10 +684,11 @@ SLOW void strong_granules(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32
 		fetch_add(&w->unbacked, 1);
 		return;
 	}
-	one_granule(w, sh, st, record(v, lane, kind, bytes_at(addr, size)), site, (addr & ~7ull) | flags | late);
+	u32 bytes = size > 8 ? GSAN_REC_WIDE : bytes_at(addr, size);
+	one_granule(w, sh, st, record(v, lane, kind, bytes), site, (addr & ~7ull) | flags | late);
 	if (size <= 8)
 		return;
-	one_granule(w, sh + 4, st + 4, record(v, lane, kind, 255), site, ((addr & ~7ull) + 8) | flags | late);
+	one_granule(w, sh + 4, st + 4, record(v, lane, kind, bytes), site, ((addr & ~7ull) + 8) | flags | late);
 }
 
 FN void plain_instead(struct gsan_warp *w, u64 addr, u32 info, u32 site, bool shared)
