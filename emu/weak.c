@@ -331,21 +331,6 @@ static bool uses(const struct ptx_inst *in, const struct ptx_operand *result)
 	return false;
 }
 
-/* Whether lanes may go elsewhere from here. */
-static bool leaves(const struct ptx_inst *in)
-{
-	switch (in->id) {
-	case INST_BRA:
-	case INST_BRX_IDX:
-	case INST_RET:
-	case INST_EXIT:
-	case INST_TRAP:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* A true dependency on a register that tcgen05.ld fills is respected without any wait (PTX
  * ISA, "Register dependencies, same thread"). */
 bool emu_ld_waited(const struct ptx_stmt *ld)
@@ -355,7 +340,7 @@ bool emu_ld_waited(const struct ptx_stmt *ld)
 			continue;
 		if (s->inst.id == INST_TCGEN05_WAIT_LD && !s->inst.guarded)
 			return true;
-		if (leaves(&s->inst) || uses(&s->inst, &ld->inst.ops[0]))
+		if (ptx_leaves(&s->inst) || uses(&s->inst, &ld->inst.ops[0]))
 			return false;
 	}
 	return false;
@@ -373,7 +358,7 @@ static struct emu_op *first_use(struct emu_op *op)
 			return NULL;
 		if (s->kind != STMT_INST)
 			continue;
-		if (leaves(&s->inst))
+		if (ptx_leaves(&s->inst))
 			return NULL;
 		if (!uses(&s->inst, result))
 			continue;

@@ -395,6 +395,21 @@ static inline bool ptx_has(const struct ptx_inst *in, enum ptx_mod m)
 	return false;
 }
 
+/* Does control never reach what is behind it, if it has no guard? */
+static inline bool ptx_leaves(const struct ptx_inst *in)
+{
+	switch (in->id) {
+	case INST_BRA:
+	case INST_BRX_IDX:
+	case INST_RET:
+	case INST_EXIT:
+	case INST_TRAP:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The state space named by the modifiers; SPACE_NONE means generic.
  * .shared, .shared::cta and .shared::cluster are all SPACE_SHARED. */
 static inline enum ptx_space ptx_inst_space(const struct ptx_inst *in)

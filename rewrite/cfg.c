@@ -9,21 +9,6 @@
 
 #include "rewrite/rw.h"
 
-/* Does control never reach the statement behind this one, if it has no guard? */
-static bool ends_block(const struct ptx_inst *in)
-{
-	switch (in->id) {
-	case INST_BRA:
-	case INST_BRX_IDX:
-	case INST_RET:
-	case INST_EXIT:
-	case INST_TRAP:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static struct rw_block *new_block(struct rw *r, struct rw_func *rf, unsigned *cap)
 {
 	if (rf->nblocks == *cap) {
@@ -136,7 +121,7 @@ static void cut(struct rw *r, struct rw_func *rf)
 		if (ptx_insts[s->inst.id].model != MODEL_PLAIN || s->inst.id == INST_UNKNOWN ||
 		    s->inst.id == INST_EXIT || s->inst.id == INST_RET)
 			rw_list_add(r, &rf->candidates, s);
-		if (ends_block(&s->inst)) {
+		if (ptx_leaves(&s->inst)) {
 			b->falls = reached = reached && s->inst.guarded;
 			b = NULL;
 		}
