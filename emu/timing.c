@@ -33,7 +33,7 @@ enum {
 	FENCE = 500,            /* fence.acq_rel, or that of an atom.release */
 	FENCE_SC = 900,
 	BARRIER = 20,
-	SLEEP = 300,
+	SLEEP = 1000,           /* the runtime mostly asks for half a microsecond */
 	MBARRIER = 60,
 	CALL = 20
 };

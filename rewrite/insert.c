@@ -302,8 +302,10 @@ static const char *barrier(struct ins *i, const struct rw_event *e, const char *
 	args[1] = put_barrier_id(i, in, &in->ops[id]);
 	args[2] = counted ? operand(&in->ops[id + 1]) : number(0);
 	/* Who is going to wait has time. */
-	if (r->posts && counted && !ptx_has(in, MOD_ARRIVE)) {
-		rw_put_call(i, RW_FN_HELP, rw_guard_of(in), args, 0);
+	if (r->posts && !ptx_has(in, MOD_ARRIVE)) {
+		const struct arg help[] = { args[0], args[2] };
+
+		rw_put_call(i, RW_FN_HELP, rw_guard_of(in), help, 0);
 		RW_PUT(r, "\n");
 	}
 	g = rw_guard_after(i, in);
@@ -312,11 +314,6 @@ static const char *barrier(struct ins *i, const struct rw_event *e, const char *
 	if (!ptx_has(in, MOD_ARRIVE)) {
 		args[2] = reg(S_TICKET);
 		rw_open(r);
-		/* What follows takes the place of accesses before. */
-		if (r->posts && !counted) {
-			rw_put_call(i, RW_FN_WALK, g, args, 0);
-			RW_PUT(r, "\n");
-		}
 		rw_put_call(i, RW_FN_LEAVE, g, args, 0);
 		*after = rw_close(r);
 	}

@@ -163,8 +163,8 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *
  *   (.b32 t) __gsan_v1_arrive(.b64 ctx, .b32 id, .b32 count)   before any bar/barrier;
  *                                              count 0: all threads of the block
- *   __gsan_v1_walk(.b64 ctx)                   after .sync and .red of all threads of the
- *                                              block, where there are bulk copies
+ *   __gsan_v1_help(.b64 ctx, .b32 count)       before that, where there are bulk copies, unless
+ *                                              it is .arrive
  *   __gsan_v1_leave(.b64 ctx, .b32 id, .b32 t) after .sync and .red (not .arrive)
  *   __gsan_v1_warp_sync(.b64 ctx, .b32 mask)   before bar.warp.sync
  *   __gsan_v1_fence(.b64 ctx, .b32 info)       before fence, membar

@@ -574,7 +574,9 @@ struct gsan_queue {
 	uint32_t start;         /* of the block it belongs to */
 	uint32_t posted, walked;        /* numbers: one more than the last, the first that may not be done */
 	uint32_t lock;
-	uint32_t first, pad[3]; /* that this block posted */
+	uint32_t first;         /* that this block posted */
+	uint32_t came, uses;    /* threads at the barrier of all under way; such as are over */
+	uint32_t pad;
 	uint32_t by[32];        /* by warp: lanes that posted and have not left */
 	struct gsan_post e[GSAN_POSTS];
 };

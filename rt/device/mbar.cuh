@@ -715,7 +715,7 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 SLOW void mbar_idle(struct gsan_warp *w)
 {
 	if (__popc(together()) >= POST_MANY)
-		walk(w, WALK_HELP, 0);
+		walk(w, WALK_HELP, posted_now(w));
 	else
 		__nanosleep(500);
 }

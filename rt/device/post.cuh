@@ -5,12 +5,11 @@
  * One thread issues a copy of thousands of granules, and the others of its block wait
  * for it: so it posts what is to be walked and how much it knew, as a ghost of itself,
  * and goes on.  Who comes to a wait takes pieces of what was posted and judges them as
- * the ghost.  Nobody leaves a wait for a copy, or the kernel, before it is done: what is
- * ordered behind the copy comes after its walk and finds its records, and what came
- * between the two the walk finds, since the ghost does not know of it.  Nor does anybody
- * go on from a barrier of all threads before, since accesses behind that take the place of
- * those in front of it.  The issue ends an
- * interval of its thread, so that its own accesses behind the copy are not taken for
+ * the ghost.  So does who is idle: at a barrier before the others come, or at his end.  Nobody
+ * leaves a wait for a copy, or the kernel, before it is walked: what is ordered behind the copy
+ * finds its records, and what came between the two the walk finds, since the ghost does not
+ * know of it.  (What that took the place of is not found, but takes part in a race itself.)  The
+ * issue ends an interval of its thread, so that its own accesses behind the copy are not taken for
  * earlier ones.
  */
 #define work_piece      __gsan_v1_work_piece
@@ -18,6 +17,7 @@
 #define work_issue      __gsan_v1_work_issue
 #define walk_some       __gsan_v1_walk_some
 #define walk_posts      __gsan_v1_walk_posts
+#define walk_idle       __gsan_v1_walk_idle
 #define walk_last       __gsan_v1_walk_last
 #define tile_shared     __gsan_v1_tile_shared
 #define tile_global     __gsan_v1_tile_global
@@ -26,7 +26,9 @@
 #define SIDE_LINES      512u    /* its pieces are lines (line.cuh) */
 #define POST_LEAST      8u      /* pieces; fewer are not worth it */
 #define POST_MANY       16u     /* lanes */
-#define POST_STAY       200u    /* microseconds */
+#define POST_STAY       400u    /* half microseconds */
+#define IDLE_MOMENT     20u     /* half microseconds */
+#define IDLE_MOST       120u    /* likewise */
 
 FN struct gsan_queue *queue_of(u32 slot) { return at<struct gsan_queue>(ROOT(queues)) + slot; }
 
@@ -222,7 +224,7 @@ SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
 
 /* What the lanes that come wait for: */
 enum walk_for {
-	WALK_HELP,              /* nothing: a wait in vain, which comes again */
+	WALK_HELP,              /* nothing, and there is time for a piece of one posted before that number */
 	WALK_REST,              /* nothing: they are going to wait for something else */
 	/* From here on, what they may not go on without: */
 	WALK_ALL,
@@ -263,11 +265,12 @@ SLOW bool walk_some(struct gsan_queue *q, u32 k, struct issue *x, u32 group)
 
 /* The lanes of `group` take pieces of the copies `from` to `end` that they need, and wait until
  * those are done.  Many lanes help with others as well, but not for long: who took all there is
- * would keep others waiting that are idle by then. */
-SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 end, u32 how, u32 wanted, u32 group)
+ * would keep others waiting that are idle by then.  Returns whether there was anything to take. */
+SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 end, u32 how, u32 wanted, u32 group)
 {
 	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
 	u32 needs = 0, some = 0, left = 0;      /* by copy: this lane, one of the group; has pieces left */
+	bool took = false;
 	struct issue x[GSAN_SIDES];
 	pieces_begin(x, w);
 	/* Each lane loads what there is to know of one copy. */
@@ -290,15 +293,19 @@ SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 	}
 	ROLLED
 	for (u32 todo = some & left; todo; )
-		if (!walk_some(q, from + __ffs(todo) - 1, x, group))
+		if (walk_some(q, from + __ffs(todo) - 1, x, group))
+			took = true;
+		else
 			todo &= todo - 1;
 	/* Or all there is, if they are idle themselves. */
 	ROLLED
-	for (u32 todo = n < POST_MANY ? 0 : left & ~some; todo; )
-		if (!walk_some(q, from + __ffs(todo) - 1, x, group))
+	for (u32 todo = n < POST_MANY || how > WALK_REST ? 0 : left & ~some; todo; )
+		if (walk_some(q, from + __ffs(todo) - 1, x, group)) {
+			took = true;
+			todo = how == WALK_REST ? todo : 0;
+		} else {
 			todo &= todo - 1;
-		else if (how != WALK_REST)
-			todo = 0;
+		}
 	/* Others took some of it, and are at it. */
 	ROLLED
 	for (; needs; needs &= needs - 1) {
@@ -316,55 +323,105 @@ SLOW void walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 			fetch_max(&q->walked, k);
 	}
 	meet_all(group);
+	return took;
 }
 
-/* By the lanes that come to a wait together, which all wait in that way. */
-FN void walk(struct gsan_warp *w, u32 how, u32 wanted)
+/* By the lanes that come to a wait together, which all wait in that way.  Returns whether they
+ * had anything to do. */
+FN bool walk(struct gsan_warp *w, u32 how, u32 wanted)
 {
 	if (!ROOT(queues))
-		return;
+		return false;
 	struct gsan_queue *q = queue_of(w->slot);
 	uint4 a = load_cg(q);   /* start posted walked */
 	u32 group = together(), lead = __ffs(group) - 1;
 	u32 from = __shfl_sync(group, a.z, lead), end = __shfl_sync(group, a.x == w->start ? a.y : a.z, lead);
+	u32 before = __shfl_sync(group, wanted, lead);
+	if (how == WALK_HELP && (int)(end - before) > 0)
+		end = before;
 	/* What had their places before them is done. */
 	if (end - from > GSAN_POSTS)
 		from = end - GSAN_POSTS;
-	if (from != end && (how > WALK_REST || __popc(group) >= POST_MANY))
-		walk_posts(w, q, from, end, how, wanted, group);
+	if ((int)(end - from) <= 0 || (how <= WALK_REST && __popc(group) < POST_MANY))
+		return false;
+	return walk_posts(w, q, from, end, how, wanted, group);
 }
 
-/* By lanes that leave the kernel.  The block's last copies are often such as one thread
- * issues and waits for alone: many lanes stay for that, for a while, until those have left,
- * too, who posted any; but not for one of their own warp. */
+FN u32 posted_now(const struct gsan_warp *w) { return ROOT(queues) ? load(&queue_of(w->slot)->posted) : 0; }
+
+/* By lanes that come to a barrier of all threads: they help until all are there, with what
+ * was posted a moment ago: who posts is about to come himself, and would have to wait for them.
+ * What counts those who are there may be wrong for a while where threads leave. */
+SLOW void walk_idle(struct gsan_warp *w)
+{
+	struct gsan_queue *q = queue_of(w->slot);
+	u32 group = together(), lead = __ffs(group) - 1, n = __popc(group), use = 0;
+	bool last = false;
+	if (sreg_laneid() == lead) {
+		use = load(&q->uses);
+		last = fetch_add(&q->came, n) + n >= load(&own_block(w)->live);
+		if (last) {
+			store(&q->came, 0);
+			fence();
+			store(&q->uses, use + 1);
+		}
+	}
+	meet_all(group);
+	u32 posted = __shfl_sync(group, posted_now(w), lead), before = posted;
+	ROLLED
+	for (u32 i = 1; i < IDLE_MOST; i++) {
+		if (!agreed(group, !last && (sreg_laneid() != lead || load(&q->uses) == use)))
+			break;
+		if (i % IDLE_MOMENT) {
+			__nanosleep(500);
+			continue;
+		}
+		if (walk(w, WALK_HELP, before))
+			i--;
+		before = posted;
+		posted = __shfl_sync(group, posted_now(w), lead);
+		meet_all(group);
+	}
+	meet_all(group);
+}
+
+/* By lanes that leave the kernel.  A whole warp that has nothing left to do helps those that
+ * have, until all have left who posted copies: idle warps of kernels whose warps have different
+ * tasks, and what the block's last copies need, which one thread issues and waits for alone.  Not
+ * for long where nothing comes: others may wait for it to leave. */
 SLOW void walk_last(struct gsan_warp *w)
 {
 	u32 group = together(), lane = sreg_laneid(), me = w->id & 31;
 	if (!ROOT(queues))
 		return;
 	struct gsan_queue *q = queue_of(w->slot);
-	bool stays = agreed(group, __popc(group) >= POST_MANY && load(&q->start) == w->start);
-	walk(w, WALK_ALL, 0);
-	meet_all(group);
+	bool stays = agreed(group, __popc(group) >= POST_MANY && group == load(&w->live));
 	if (load(&q->start) == w->start && lane == __ffs(group) - 1)
 		fetch_and(&q->by[me], ~group);
 	meet_all(group);
 	ROLLED
-	for (u32 i = 0; i < POST_STAY && __ballot_sync(group, stays && lane != me && load(&q->by[lane])); i++) {
-		__nanosleep(1000);
-		walk(w, WALK_ALL, 0);
+	for (u32 i = 0; i < POST_STAY && stays; i++) {
+		bool posted = load(&q->start) == w->start && load(&q->posted) != load(&q->first);
+		bool others = lane != me && load(&q->by[lane]);
+		stays = __ballot_sync(group, !posted || others);
+		if (walk(w, WALK_REST, 0))
+			i = 0;
+		else
+			__nanosleep(500);
 		meet_all(group);
 	}
+	walk(w, WALK_ALL, 0);
 }
 
-API void __gsan_v1_help(u64 ctx)
+/* Before a wait at a barrier, of all threads if `count` is 0. */
+API void __gsan_v1_help(u64 ctx, u32 count)
 {
-	if (ctx)
-		TOGETHER(walk(WARP(ctx), WALK_REST, 0););
-}
-
-API void __gsan_v1_walk(u64 ctx)
-{
-	if (ctx)
-		TOGETHER(walk(WARP(ctx), WALK_ALL, 0););
+	if (!ctx || !ROOT(queues))
+		return;
+	TOGETHER(
+		if (count)
+			walk(WARP(ctx), WALK_REST, 0);
+		else
+			walk_idle(WARP(ctx));
+	);
 }

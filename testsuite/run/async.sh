@@ -321,6 +321,63 @@ awk '
 	k && $4 == "__gsan_v1_help" && $3 > 1000 { n++ }
 	END { exit n < 1 }' timing || fail "a copy is not compared at a named barrier: $(grep _help timing)"
 
+# Nor does the thread that waits for it walk it alone while others are idle: at a barrier of all
+# threads, or at their ends.
+# idle NAME OTHERS ALL: instructions of warps other than 0, and of all behind that
+idle()
+{
+	cat >"$1.ptx" <<-E
+	//@ device sm_90
+	//@ buf out 8192
+	//@ launch k grid=1 block=128 args=out
+	.version 8.0
+	.target sm_90
+	.address_size 64
+	.visible .entry k(.param .u64 out)
+	{
+		.reg .b32 %t, %n;
+		.reg .b64 %d;
+		.reg .pred %p, %q;
+		.shared .align 128 .b8 y[8192];
+		ld.param.u64 %d, [out];
+		mov.u32 %t, %tid.x;
+		shr.u32 %t, %t, 5;
+		setp.eq.u32 %p, %t, 0;
+		@!%p bra OTHERS;
+		mov.u32 %t, %tid.x;
+		setp.eq.u32 %q, %t, 0;
+		@!%q bra MEET;
+		mov.u32 %n, 0;
+	FIRST:
+		add.u32 %n, %n, 1;
+		setp.lt.u32 %q, %n, 6000;
+		@%q bra FIRST;
+		cp.async.bulk.global.shared::cta.bulk_group [%d], [y], 8192;
+		cp.async.bulk.commit_group;
+		mov.u32 %n, 0;
+	LOOP:
+		add.u32 %n, %n, 1;
+		setp.lt.u32 %q, %n, 60000;
+		@%q bra LOOP;
+		cp.async.bulk.wait_group 0;
+		bra MEET;
+	OTHERS:
+		$2
+	MEET:
+		$3
+		ret;
+	}
+	E
+	EMU_TIMING=timing run 0 $gsan_run "$1.ptx"
+	awk '
+		$1 == "kernel" { k = $2 == "k:" }
+		k && $1 == "warp" { first = $2 == "0:" }
+		k && first && $4 == "__gsan_v1_group" { n = $3 }
+		END { exit !(n && n < 5000) }' timing || fail "$1: nobody helps: $(grep _group timing)"
+}
+idle barrier '' 'bar.sync 0;'
+idle end 'ret;' ''
+
 # Of cp.async and a bulk copy it is the latter that goes through the async proxy.
 file=$top_srcdir/testsuite/race/cp_async_then_store_nofence.ptx
 run 66 $gsan_run "$file"
