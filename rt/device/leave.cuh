@@ -204,22 +204,23 @@ SLOW void copy_reads(struct gsan_warp *w, u32 addr, u32 site)
 	store(&log->last_at[lane], addr);
 }
 
-/* The last of the block's threads leaves. */
-SLOW void last_leaves(struct gsan_warp *w)
+/* The last of the block's threads leave, `group` of them together: each asks of what falls to it. */
+SLOW void last_leaves(struct gsan_warp *w, u32 group)
 {
 	struct gsan_mbar *m = mbars_of(w->slot);
 	struct gsan_guest *table = guests_of(w->slot);
+	u32 n = __popc(group), rank = __popc(group & ((1u << sreg_laneid()) - 1));
 	bool blind = false;
 	/* A wait that was not understood may have been for any of them. */
 	ROLLED
-	for (u32 k = 0; k < (own_block(w)->ntid + 31) >> 5; k++)
+	for (u32 k = rank; k < (own_block(w)->ntid + 31) >> 5; k += n)
 		blind |= may_be_blind(warp_of(w->slot, k));
-	if (blind)
+	if (__ballot_sync(group, blind))
 		return;
 	store(&log_of(w->slot << 10)->closed, w->start);
 	__threadfence();
 	ROLLED
-	for (u32 k = 0; k < 2 * GSAN_MBARS; k++) {
+	for (u32 k = rank; k < 2 * GSAN_MBARS; k += n) {
 		struct gsan_mbar *x = m + (k >> 1);
 		u32 site = load(&x->tx_site[k & 1]), phase = load(&x->tx_phase[k & 1]), flags = load(&x->flags);
 		u32 left = (load(&x->phase) - phase) & GSAN_MBAR_PHASES;
@@ -230,7 +231,7 @@ SLOW void last_leaves(struct gsan_warp *w)
 			left_over(w, GSAN_WHY_EXIT, site, mbar_record(w->slot, k >> 1, phase) | ASYNC_WRITES, w->slot, load(&x->tx_at[k & 1]), own_block(w)->cta);
 	}
 	ROLLED
-	for (u32 i = 0; i < GSAN_GUESTS; i++) {
+	for (u32 i = rank; i < GSAN_GUESTS; i += n) {
 		uint4 a = load_cg(table + i), b = load_cg(&table[i].site);
 		struct gsan_warp *peer = warp_of(a.y >> 10, a.y >> 5 & 31);
 		if (a.x != w->start || !a.w || b.z == guest_mark(w, a) || may_be_blind(peer))
@@ -257,13 +258,11 @@ SLOW void thread_leaves(struct gsan_warp *w)
 	if (own_block(w)->cluster_at)
 		guests_known(w);
 	meet(group);
-	if (lane != __ffs(group) - 1)
-		return;
 	/* As many as came since the block began. */
 	u64 *count_at = (u64 *)&log_of(w->slot << 10)->leaving;
 	u64 was = load64(count_at), now = 0;
 	ROLLED
-	for (;;) {
+	while (lane == __ffs(group) - 1) {
 		now = ((u32)(was >> 32) == w->start ? was : (u64)w->start << 32) + __popc(group);
 		u64 old = swap(count_at, was, now);
 		if (old == was)
@@ -271,8 +270,10 @@ SLOW void thread_leaves(struct gsan_warp *w)
 		was = old;
 	}
 	__threadfence();
-	if ((u32)now == own_block(w)->ntid)
-		last_leaves(w);
+	meet(group);
+	if (agreed(group, (u32)now == own_block(w)->ntid))
+		last_leaves(w, group);
+	meet(group);
 }
 
 API void __gsan_v1_ended(u64 ctx)
