@@ -24,6 +24,7 @@
 #define apart           __gsan_v1_apart
 #define peer_kind       __gsan_v1_peer_kind
 #define any_fence       __gsan_v1_any_fence
+#define fence_next      __gsan_v1_fence_next
 #define groups_now      __gsan_v1_groups_now
 #define wait_noted      __gsan_v1_wait_noted
 #define proxy_status    __gsan_v1_proxy_status
@@ -73,12 +74,6 @@ FN bool of_launch(const struct gsan_warp *w, const struct gsan_block *b)
 	return load(&b->launch_number) == own_block(w)->launch_number;
 }
 
-/* The same, or one that overlaps with it and is not over for the calling lane? */
-FN bool of_chain(struct gsan_warp *w, const struct gsan_block *b)
-{
-	return of_launch(w, b) || launch_beside(w, load(&b->launch_number), load(&b->chain));
-}
-
 /* Whose knowledge counts: the calling lane's, that of the whole block, or that of each lane
  * of its warp, for which it has read. */
 enum { OF_LANE, OF_BLOCK, OF_WARP };
@@ -99,6 +94,13 @@ SLOW bool event_known(struct gsan_warp *w, u32 who, u32 clock, u32 all)
 	return !end || lane_knows(w, rec, all != OF_WARP, end);
 }
 
+/* Events of thread `who` at clocks below are known to all of the block. */
+FN u32 settled_below(const struct gsan_warp *w, u32 who)
+{
+	u32 base = w->launch_base, floor = who >> 10 == w->slot ? w->floor + 1 : 0;
+	return base > floor ? base : floor;
+}
+
 /* Was that known at a moment? */
 FN bool event_knew(struct gsan_warp *w, struct moment then, u32 who, u32 clock)
 {
@@ -114,9 +116,6 @@ SLOW bool tc_over(struct gsan_warp *w, u32 who, u32 group, u32 all, struct momen
  * asked about? */
 FN bool seen_known(struct gsan_warp *w, u32 slot, u32 k, u32 lanes, u32 clock, u32 all, struct moment then)
 {
-	/* What the whole block knows hangs on no lane. */
-	if (all == OF_BLOCK)
-		return lanes && (clock < w->launch_base || (slot == w->slot && clock <= w->floor));
 	ROLLED
 	for (; lanes; lanes &= lanes - 1) {
 		u32 who = slot << 10 | k << 5 | (__ffs(lanes) - 1);
@@ -160,17 +159,30 @@ SLOW bool mbar_past(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
 		return true;
 	if (!all && (mask & then.self) && (!then.at || (u32)own <= then.at->clock))
 		return true;
-	u32 rows = (warps + 3) & ~3u, all_rows = either_one && left == 2 ? 2 * rows : rows;
+	u32 rows = (warps + 7) & ~7u, all_rows = either_one && left == 2 ? 2 * rows : rows;
+	u32 below = then.at && !all && !is_ghost(w) ? 0 : settled_below(w, slot << 10);         /* a ghost's floors are as they were */
 	ROLLED
-	for (u32 row = 0; row < all_rows; row += 4) {
-		u32 next = row >= rows, k = next ? row - rows : row;
-		struct gsan_seen *seen = m->seen[phase + next & 1];
-		uint4 p = load_cg(&seen[k]), q = load_cg(&seen[k + 2]);        /* clock mask, of two warps */
+	for (u32 row = 0; row < all_rows; row += 8) {
+		u32 next = row >= rows, k = next ? row - rows : row, asks = 0;
+		const struct gsan_seen *seen = m->seen[phase + next & 1];
+		uint4 v[4];             /* clock mask, of two warps */
+		bool known = false;
+#pragma unroll
+		for (u32 i = 0; i < 4; i++)
+			v[i] = load_cg(&seen[k + 2 * i]);
+#pragma unroll
+		for (u32 i = 0; i < 4; i++) {
+			u32 there = (k + 2 * i < warps && v[i].y ? 1 : 0) | (k + 2 * i + 1 < warps && v[i].w ? 2 : 0);
+			known |= ((there & 1) && v[i].x < below) || ((there & 2) && v[i].z < below);
+			asks |= there << 2 * i;
+		}
+		if (known)
+			return true;
 		ROLLED
-		for (u32 i = 0; i < 4 && k + i < warps; i++) {
-			u32 clock = i & 2 ? (i & 1 ? q.z : q.x) : i & 1 ? p.z : p.x;
-			u32 lanes = i & 2 ? (i & 1 ? q.w : q.y) : i & 1 ? p.w : p.y;
-			if (seen_known(w, slot, k + i, lanes, clock, all, then))
+		for (u32 a = all == OF_BLOCK ? 0 : asks; a; a &= a - 1) {
+			u32 i = __ffs(a) - 1;
+			uint4 p = i & 4 ? (i & 2 ? v[3] : v[2]) : i & 2 ? v[1] : v[0];
+			if (seen_known(w, slot, k + i, i & 1 ? p.w : p.y, i & 1 ? p.z : p.x, all, then))
 				return true;
 		}
 	}
@@ -193,60 +205,72 @@ SLOW bool mbar_over(struct gsan_warp *w, u32 slot, u32 index, u32 phase, u32 all
  * (PTX ISA, cp.async.mbarrier.arrive: all prior cp.async operations) */
 FN bool tells_of(uint4 e, u32 kinds, u32 lanes, u32 number)
 {
-	return (kinds >> (e.z >> 28) & 1) && (e.y & lanes) && (e.z & 0xfffffff) >= number &&
-	       ((e.w & 0xffffff) < number || e.z >> 28 == GSAN_WAIT_CP_MBAR);
+	u32 kind = e.z >> 28;
+	return (kinds >> kind & 1) & ((e.y & lanes) != 0) & ((e.z & 0xfffffff) >= number) &
+	       (((e.w & 0xffffff) < number) | (kind == GSAN_WAIT_CP_MBAR));
 }
 
-/* Which of the log's entries do?  They are looked at all at once; one may be overwritten by the
- * time that it is asked about. */
-FN u32 waits_for(const struct gsan_log *log, u32 kinds, u32 lanes, u32 number)
+/* Which of the log's entries do?  They are looked at all at once, *one is the last that does; one
+ * may be overwritten by the time that it is asked about. */
+FN u32 waits_for(const struct gsan_log *log, u32 kinds, u32 lanes, u32 number, uint4 *one)
 {
 	u32 found = 0;
 	ROLLED
-	for (u32 k = 0; kinds && k < GSAN_LOG; k += 8)
+	for (u32 k = 0; kinds && k < GSAN_LOG; k += 8) {
+		uint4 e[8];
 #pragma unroll
 		for (u32 i = 0; i < 8; i++)
-			found |= tells_of(load_cg(&log->wait[k + i]), kinds, lanes, number) ? 1u << (k + i) : 0;
+			e[i] = load_cg(&log->wait[k + i]);
+#pragma unroll
+		for (u32 i = 0; i < 8; i++) {
+			bool tells = tells_of(e[i], kinds, lanes, number);
+			found |= tells ? 1u << (k + i) : 0;
+			one->x = tells ? e[i].x : one->x;
+			one->y = tells ? e[i].y : one->y;
+			one->z = tells ? e[i].z : one->z;
+			one->w = tells ? e[i].w : one->w;
+		}
+	}
 	return found;
-}
-
-/* Is the last entry of the log a wait of one of `kinds` by one of `lanes` for group `number`, or a
- * later one?  Mostly it is, and its clock, in *clock, is known. */
-FN bool last_wait(const struct gsan_log *log, u32 kinds, u32 lanes, u32 number, u32 *clock)
-{
-	uint4 e = load_cg(&log->wait[(load(&log->waits) - 1) % GSAN_LOG]);      /* clock mask upto from */
-	*clock = e.x;
-	return (kinds >> (e.z >> 28) & 1) && (e.y & lanes) && (e.z & 0xfffffff) >= number;
 }
 
 /* Is the thread's group over, as far as the calling lane knows? */
 SLOW bool group_over(struct gsan_warp *w, u64 r, u32 all)
 {
 	u32 who = (u32)(r >> 12) & 0x7fffff, slot = who >> 10, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
-	struct gsan_block *b = block_of(slot);
-	struct gsan_groups *g = groups_of(who);
-	struct gsan_log *log = log_of(who);
+	const struct gsan_block *b = block_of(slot);
+	const struct gsan_groups *g = groups_of(who);
+	const struct gsan_log *log = log_of(who);
 	bool cp = async_how(r) == GSAN_HOW_CP, write = async_what(r) & GSAN_ASYNC_WRITE;
 	uint4 now = load_cg(g), waited = load_cg(g->waited);    /* start cp bulk first */
-	u32 start = load(&b->start), clock;
+	u32 start = load(&b->start), launch = load(&b->launch_number), waits = load(&log->waits), below = settled_below(w, who);
+	/* Mostly the last entry of the log is the wait, or a later one. */
+	uint4 last = load_cg(&log->wait[(waits - 1) % GSAN_LOG]);       /* clock mask upto from */
 
-	if (now.x != start || number < now.w >> 1 || !of_chain(w, b))
+	if (now.x != start || number < now.w >> 1 ||
+	    (launch != own_block(w)->launch_number && !launch_beside(w, launch, load(&b->chain))))
 		return true;
 	/* A source is free when it has been read. */
-	u32 kind = cp ? GSAN_WAIT_CP : GSAN_WAIT_BULK, last = cp ? GSAN_WAIT_CP_MBAR : write ? GSAN_WAIT_BULK : GSAN_WAIT_READ, kinds = 0;
+	u32 kind = cp ? GSAN_WAIT_CP : GSAN_WAIT_BULK, end = cp ? GSAN_WAIT_CP_MBAR : write ? GSAN_WAIT_BULK : GSAN_WAIT_READ, kinds = 0;
 	ROLLED
-	for (; kind <= last; kind++)
+	for (; kind <= end; kind++)
 		kinds |= number <= (kind & 2 ? (kind & 1 ? waited.w : waited.z) : kind & 1 ? waited.y : waited.x) ? 1u << kind : 0;
-	if (last_wait(log, kinds & ~(1u << GSAN_WAIT_CP_MBAR), 1u << (who & 31), number, &clock) && event_known(w, who, clock, all))
+	bool asked = (kinds & ~(1u << GSAN_WAIT_CP_MBAR)) >> (last.z >> 28) & 1 && (last.y >> (who & 31) & 1) && (last.z & 0xfffffff) >= number;
+	if (asked && (last.x < below || (all != OF_BLOCK && event_known(w, who, last.x, all))))
 		return true;
 	u32 lost = kinds;
+	uint4 one = four(0, 0, 0, 0);
+	u32 found = waits_for(log, kinds, 1u << (who & 31), number, &one);
 	ROLLED
-	for (u32 m = waits_for(log, kinds, 1u << (who & 31), number); m; m &= m - 1) {
-		uint4 e = load_cg(&log->wait[__ffs(m) - 1]);
+	for (u32 m = found; m; m &= m - 1) {
+		uint4 e = found & (found - 1) ? load_cg(&log->wait[__ffs(m) - 1]) : one;
 		if (!tells_of(e, kinds, 1u << (who & 31), number))
 			continue;
 		kind = e.z >> 28;
 		lost &= (e.w & 0xffffff) < number ? ~(1u << kind) : ~0u;
+		/* Not once more about the last one. */
+		if (kind != GSAN_WAIT_CP_MBAR && asked && e.x == last.x)
+			continue;
 		if (kind == GSAN_WAIT_CP_MBAR ? mbar_over(w, slot, e.w >> 24, e.x, all) : event_known(w, who, e.x, all))
 			return true;
 	}
@@ -323,39 +347,69 @@ FN u32 clock_of(u64 r)
 SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 {
 	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
-	struct gsan_block *b = block_of(who >> 10);
-	u32 start = load(&b->start), began = load(&log_of(who)->wgmma_start);
-	if (!of_launch(w, b) || began != start)
-		return true;
+	const struct gsan_block *b = block_of(who >> 10);
+	const struct gsan_log *logs = log_of(who & ~127u);
 	/* First the calling lane's own warp. */
-	u32 first = (self_of(w) ^ who) & ~127u ? 0 : w->id & 3;
-	ROLLED
+	u32 first = (self_of(w) ^ who) & ~127u ? 0 : w->id & 3, below = settled_below(w, who), waits[4], clock[4];
+	uint4 now[4];           /* start, group under way, waited */
+	u32 start = load(&b->start), launch = load(&b->launch_number), began = load(&logs[who >> 5 & 3].wgmma_start);
+#pragma unroll
 	for (u32 i = 0; i < 4; i++) {
-		u32 warp = (who & ~127u) + 32 * (i + first & 3);
-		struct gsan_log *log = log_of(warp);
-		uint4 now = load_cg(&log->wgmma_start); /* start, group under way, waited */
-		bool lost = number <= now.z;
-		/* It has not come to a wgmma yet. */
-		if (now.x != start)
-			continue;
-		u32 clock;
-		if (lost && last_wait(log, 1u << GSAN_WAIT_WGMMA, ~0u, number, &clock) &&
-		    event_known(w, warp | ANY_LANE, clock, all == OF_WARP ? OF_LANE : all))
+		const struct gsan_log *log = logs + (i + first & 3);
+		now[i] = load_cg(&log->wgmma_start);
+		waits[i] = load(&log->waits);
+	}
+	if (launch != own_block(w)->launch_number || began != start)
+		return true;
+	/* Mostly the last entry of a log is the wait, or a later one. */
+	u32 waited = 0, later = 0, it = 0;
+	uint4 e[4];
+#pragma unroll
+	for (u32 i = 0; i < 4; i++) {
+		const struct gsan_log *log = logs + (i + first & 3);
+		e[i] = load_cg(&log->wait[(waits[i] - 1) % GSAN_LOG]);
+		/* It may not have come to a wgmma yet. */
+		waited |= (now[i].x == start) & (number <= now[i].z) ? 1u << i : 0;
+	}
+	bool known = false;
+#pragma unroll
+	for (u32 i = 0; i < 4; i++) {
+		bool tells = (waited >> i & 1) & (e[i].z >> 28 == GSAN_WAIT_WGMMA) & (e[i].y != 0) & ((e[i].z & 0xfffffff) >= number);
+		clock[i] = e[i].x;
+		later |= tells ? 1u << i : 0;
+		it |= tells & ((e[i].w & 0xffffff) < number) ? 1u << i : 0;
+		known |= tells & (e[i].x < below);
+	}
+	if (known)
+		return true;
+	/* Each lane of a warp waited, and any may be who told of it. */
+	u32 ask = all == OF_WARP ? OF_LANE : all;
+	ROLLED
+	for (; waited; waited &= waited - 1) {
+		u32 i = __ffs(waited) - 1, warp = (who & ~127u) + 32 * (i + first & 3), found = 0;
+		u32 c = i & 2 ? (i & 1 ? clock[3] : clock[2]) : i & 1 ? clock[1] : clock[0];
+		const struct gsan_log *log = logs + (i + first & 3);
+		bool lost = !(it >> i & 1);
+		uint4 one = four(c, 0, 0, 0);
+		if (lost)
+			found = waits_for(log, 1u << GSAN_WAIT_WGMMA, ~0u, number, &one);
+		else if (all != OF_BLOCK && event_known(w, warp | ANY_LANE, c, ask))
 			return true;
 		ROLLED
-		for (u32 m = lost ? waits_for(log, 1u << GSAN_WAIT_WGMMA, ~0u, number) : 0; m; m &= m - 1) {
-			uint4 e = load_cg(&log->wait[__ffs(m) - 1]);
-			if (!tells_of(e, 1u << GSAN_WAIT_WGMMA, ~0u, number))
+		for (u32 m = found; m; m &= m - 1) {
+			uint4 v = found & (found - 1) ? load_cg(&log->wait[__ffs(m) - 1]) : one;
+			if (!tells_of(v, 1u << GSAN_WAIT_WGMMA, ~0u, number))
 				continue;
-			/* Each of its lanes waited, and any may be who told of it. */
-			if (event_known(w, warp | ANY_LANE, e.x, all == OF_WARP ? OF_LANE : all))
+			if (v.x < below || (all != OF_BLOCK && event_known(w, warp | ANY_LANE, v.x, ask)))
 				return true;
 			lost = false;
 		}
-		if (lost) {
+		if (!lost)
+			continue;
+		/* The wait is not remembered any more: a later one will do. */
+		if (all == OF_BLOCK || !(later >> i & 1) || !event_known(w, warp | ANY_LANE, c, ask))
 			count(GSAN_COUNT_ASYNC_LOST, 1);
-			return true;
-		}
+		return true;
 	}
 	return false;
 }

@@ -219,6 +219,14 @@ FN u32 load_ca32(const u32 *p)
 	return v;
 }
 
+/* The same where it may be in local memory, not put off until it is needed. */
+FN u32 load_any(const u32 *p)
+{
+	u32 v;
+	asm volatile("ld.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+	return v;
+}
+
 FN void store_ca32(u32 *p, u32 v)
 {
 	asm volatile("st.global.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");

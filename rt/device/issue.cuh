@@ -7,6 +7,7 @@
 #define issue_report    __gsan_v1_issue_report
 #define async_range     __gsan_v1_async_range
 #define async_all       __gsan_v1_async_all
+#define range_vacant    __gsan_v1_range_vacant
 #define granule_look    __gsan_v1_granule_look
 #define status_under    __gsan_v1_status_under
 
@@ -15,10 +16,12 @@
 #define ISSUE_PROXY     2u      /* it accesses memory through the async proxy */
 #define ISSUE_MAP       8u      /* it reads a tensor map, through those maps' proxy */
 #define ISSUE_ALIAS     16u     /* it is a thread's own access by multimem */
+#define ISSUE_COVERS    32u     /* for issue_status: to the record that it is asked about STATUS_FINE is as good as _GONE */
 
 /* proxy.cuh */
 SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space);
 SLOW bool any_fence(struct gsan_warp *w, u32 space);
+SLOW bool fence_next(struct gsan_warp *w, u64 prev, u32 space);
 /* maps.cuh */
 SLOW u32 map_status(struct gsan_warp *w, const u64 *sh, u64 prev, u32 end);
 
@@ -36,7 +39,10 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 	u64 cta;
 
 	if (GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC) {
-		if (!async_over(w, prev, false)) {
+		/* What is over for all is for the calling lane. */
+		bool group = !(async_what(prev) & GSAN_ASYNC_MBAR) && async_how(prev) <= GSAN_HOW_REDUCE, apt = !(now & ASYNC_WRITES) && !(flags & ISSUE_COVERS);
+		bool gone = apt && group && over_for_all(w, prev, flags & ISSUE_SHARED);
+		if (!gone && !async_over(w, prev, false)) {
 			u32 kind = flags & ISSUE_MAP ? GSAN_TENSORMAP_RACE | GSAN_WHY_ASYNC << 8 : open_kind(w, prev);
 			/* A thread's own accesses are in order. */
 			if (by_peer(prev) && ((prev ^ now) >> 12 & 0x7fffff) == 0)
@@ -50,11 +56,13 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 		if ((flags & ISSUE_PROXY) && (generic_too(prev) || apart(w, prev)) && !async_gone(w, prev) && !any_fence(w, space))
 			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
 		/* A write takes its place in any case. */
-		if (!(now & ASYNC_WRITES) && over_for_all(w, prev, flags & ISSUE_SHARED))
+		if (gone || (apt && !group && over_for_all(w, prev, flags & ISSUE_SHARED)))
 			return STATUS_GONE;
 		return STATUS_FINE;
 	}
 	bool same = slot == w->slot && clock > w->start, other = false;
+	if (same && of_any_lane(prev) && (flags & ~ISSUE_SHARED) == ISSUE_PROXY && fence_next(w, prev, space))
+		return STATUS_FINE;
 	u32 end = GSAN_CLOCK_MAX, state = load(&w->state);
 	if (!same) {
 		if (clock < w->launch_base || ((flags & ISSUE_SHARED) && clock <= load(&block_of(slot)->start)))
@@ -171,27 +179,30 @@ FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32
 	x->whose = 0;
 }
 
+/* The key of a weak access by whichever lane of its warp, at its clock, and of an operation for which
+ * the one that is issued stands as well if it comes behind it. */
+#define ID_ANY_LANE     128u
+#define ID_COVERED      64u
+FN u64 id_any_lane(u64 prev) { return (prev & ~(31ull << 12 | 255)) | ID_ANY_LANE; }
+
 /* What issue_status says of record `prev`, under a key of its own. */
 SLOW u32 status_under(struct issue *x, u64 id, u64 *sh, u64 prev, u64 now)
 {
+	u32 flags = x->flags | (id & ID_COVERED ? ISSUE_COVERS : 0);
 	x->key[3] = x->key[2]; x->key[2] = x->key[1]; x->key[1] = x->key[0];
 	x->val[3] = x->val[2]; x->val[2] = x->val[1]; x->val[1] = x->val[0];
 	x->key[0] = id;
 	if (!x->post)
-		return x->val[0] = issue_status(x->w, sh, prev, now, x->flags);
+		return x->val[0] = issue_status(x->w, sh, prev, now, flags);
 	void *said = x->post->said + ((u32)(id >> 12 ^ id << 8) * 2654435761u + x->side >> 20) % GSAN_SAID;
 	u64 key = id | (x->side + 1);
 	uint4 v = load_ca(said);        /* key val */
 	if (((u64)v.y << 32 | v.x) == key)
 		return x->val[0] = v.z;
-	x->val[0] = issue_status(x->w, sh, prev, now, x->flags);
+	x->val[0] = issue_status(x->w, sh, prev, now, flags);
 	store_ca(said, four((u32)key, (u32)(key >> 32), x->val[0], 0));
 	return x->val[0];
 }
-
-/* The key of a weak access by whichever lane of its warp, at its clock. */
-#define ID_ANY_LANE     128u
-FN u64 id_any_lane(u64 prev) { return (prev & ~(31ull << 12 | 255)) | ID_ANY_LANE; }
 
 FN bool status_found(struct issue *x, u64 id, u32 *v)
 {
@@ -221,7 +232,8 @@ FN u32 status_of(struct issue *x, u64 *sh, u64 prev, u64 now)
 	u32 v = 0;
 	bool weak = GSAN_REC_KIND(prev) < 2 && !(x->flags & ~(ISSUE_SHARED | ISSUE_PROXY)) &&
 		    !((prev & 0x100) && chosen(GSAN_CHOICE_proxy_war));
-	u64 id = weak ? id_any_lane(prev) : prev & ~255ull;
+	bool covered = GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC && !(prev & ~now & 255) && !((prev | now) & ASYNC_WRITES);
+	u64 id = weak ? id_any_lane(prev) : (prev & ~255ull) | (covered ? ID_COVERED : 0);
 	if (!status_found(x, id, &v))
 		v = status_under(x, id, sh, weak ? (prev & ~0xfffull) | GSAN_KIND_WARP_READ << 8 : prev, now);
 	x->single |= !weak && GSAN_REC_KIND(prev) < 2;
@@ -410,6 +422,66 @@ FN bool granule_at(struct issue *x, struct granule *g, u64 addr, u64 end, u32 li
 	return off < limit;
 }
 
+/* Where the records of operations go that find nothing of account. */
+FN u32 vacant_place(u64 now) { return place_in(15, first_place(now), false); }
+
+/* `n` whole granules at `addr` of global memory, in fours, of one line: mostly nothing stands there but
+ * what earlier launches left, and what did in one does in the next.  So the operation's record is put
+ * in for that, and looked at behind it, four at once.  Returns the granules of which more is to be
+ * asked, and those that have the record << 16.  By all lanes of `group`. */
+SLOW u32 range_vacant(struct issue *x, u32 group, u64 addr, u32 n)
+{
+	u64 *sh = 0, now = x->rec | 255, was = 0;
+	u32 *st = 0, bound = HIGH(x->w->launch_base), p = vacant_place(now), word = site_word(x->site, now);
+	u32 left = (1u << n) - 1, in = 0;
+	if (n && !shadow_global(addr, &sh, &st))
+		n = 0;
+	meet_all(group);
+	ROLLED
+	for (u32 i = 0, again = 0; __ballot_sync(group, i < n); ) {
+		u64 got[4];
+		uint4 a[4], c[4];
+		u32 missed = 0;
+		if (i < n) {
+#pragma unroll
+			for (u32 k = 0; k < 4; k++) {
+				got[k] = in >> (i + k) & 1 ? was : swap(sh + 4 * (i + k) + p, was, now);
+				a[k] = load_cg(sh + 4 * (i + k));
+				c[k] = load_cg(sh + 4 * (i + k) + 2);
+			}
+#pragma unroll
+			for (u32 k = 0; k < 4; k++) {
+				u32 lo = p & 2 ? (p & 1 ? c[k].z : c[k].x) : p & 1 ? a[k].z : a[k].x;
+				u32 hi = p & 2 ? (p & 1 ? c[k].w : c[k].y) : p & 1 ? a[k].w : a[k].y;
+				bool own = (lo == (u32)now) & (hi == (u32)(now >> 32)), put = got[k] == was;
+				bool alone = (a[k].y < bound) + (a[k].w < bound) + (c[k].y < bound) + (c[k].w < bound) == 3;
+				if (put)
+					store(st + 4 * (i + k) + p, word);
+				in |= put ? 1u << (i + k) : 0;
+				left &= put & own & alone ? ~(1u << (i + k)) : ~0u;
+				missed = !put & ((u32)(got[k] >> 32) < bound) ? k + 1 : missed;
+			}
+			/* Something else of earlier launches. */
+			u64 other = missed & 4 ? got[3] : missed == 3 ? got[2] : missed == 2 ? got[1] : got[0];
+			was = missed ? other : was;
+			again = missed ? again + 1 : 0;
+			i += again & 1 ? 0 : 4;
+		}
+		meet_all(group);
+	}
+	return left | in << 16;
+}
+
+/* If `in`, the operation's record was put in there, and what stands beside it is to be looked at. */
+FN void granule_has(struct granule *g, bool in)
+{
+	if (!in)
+		return;
+	g->pick = vacant_place(g->now);
+	g->a = g->c = four(0, 0, 0, 0);
+	record_now(g, g->pick, g->now);
+}
+
 /* `bytes` bytes at `addr`, global or in shared memory: the operation puts its records in
  * and is compared with what stands.  All that takes long is to wait for memory, so each
  * lane has two granules on their way, and the lanes of `group`, which all come, stay
@@ -418,13 +490,22 @@ SLOW void async_range(struct issue *x, u32 group, u64 addr, u32 bytes)
 {
 	u32 limit = x->flags & ISSUE_SHARED ? load(&block_of(x->slot)->shared_limit) : 0;
 	u64 end = addr + bytes;
+	u32 left = ~0u, in = 0;         /* of 16 granules: those to be done, and that have the record */
+	bool few = !(x->flags & ISSUE_SHARED) && bytes && !((addr ^ (end - 1)) >> 7) && !((u32)addr & 7) && !(bytes & 31);
+	meet_all(group);
+	if (__ballot_sync(group, few)) {
+		u32 v = range_vacant(x, group, addr, few ? bytes >> 3 : 0);
+		left = few ? v & 0xffff : left;
+		in = v >> 16;
+		addr = left ? addr : end;
+	}
 	meet_all(group);
 	ROLLED
-	for (; __ballot_sync(group, addr < end); addr = (addr & ~7ull) + 16) {
+	for (; __ballot_sync(group, addr < end); addr = (addr & ~7ull) + 16, left = few ? left >> 2 : left, in >>= 2) {
 		struct granule g, h;
 		u64 next = (addr & ~7ull) + 8;
 		u32 nowhere = 0;
-		bool first = addr < end, second = first && next < end;
+		bool first = addr < end && (left & 1), second = addr < end && next < end && (left & 2);
 		if (first && !granule_at(x, &g, addr, end, limit)) {
 			first = false;
 			nowhere++;
@@ -435,8 +516,10 @@ SLOW void async_range(struct issue *x, u32 group, u64 addr, u32 bytes)
 		}
 		if (nowhere)
 			fetch_add(&warp_of(x->w->slot, x->w->id & 31)->unbacked, nowhere);
+		granule_has(&g, first && (in & 1));
+		granule_has(&h, second && (in & 2));
 		/* Most are as their neighbours: put in at once, and looked at behind that. */
-		u32 at = first ? granule_guess(x, &g) : 4, to = second ? granule_guess(x, &h) : 4;
+		u32 at = first && !(in & 1) ? granule_guess(x, &g) : 4, to = second && !(in & 2) ? granule_guess(x, &h) : 4;
 		meet_all(group);
 		if (at < 4 || to < 4) {
 			u64 was = 0, had = 0, got = 1, found = 1;

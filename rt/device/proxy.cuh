@@ -77,6 +77,26 @@ SLOW bool fence_reaches(struct gsan_warp *w, u64 prev, u32 end, u32 space)
 	return lost;
 }
 
+/* Mostly the whole warp of `prev`, an access of the own block, ran a fence next, and the calling lane
+ * knows of that, and so of the access.  All that is to be waited for is on its way at once. */
+SLOW bool fence_next(struct gsan_warp *w, u64 prev, u32 space)
+{
+	const struct gsan_log *log = log_of((u32)(prev >> 12) & 0x7fffff);
+	u32 clock = GSAN_REC_CLOCK(prev), first = GSAN_CLOCK_MAX;
+	ROLLED
+	for (u32 k = 0; k < GSAN_LOG; k += 8) {
+		uint4 e[8];             /* clock mask what */
+#pragma unroll
+		for (u32 i = 0; i < 8; i++)
+			e[i] = load_cg(&log->fence[k + i]);
+#pragma unroll
+		for (u32 i = 0; i < 8; i++)
+			first = (e[i].x >= clock) & (e[i].x < first) & !~e[i].y & ((e[i].z & space) != 0) & !(e[i].z & PROXY_HALVES) ? e[i].x : first;
+	}
+	return first != GSAN_CLOCK_MAX &&
+	       lane_knows(w, (u64)first << 35 | (prev & (0x3ffffull << 17)) | GSAN_KIND_WARP_READ << 8, true, GSAN_CLOCK_MAX);
+}
+
 /* Did a thread of the block run a fence when it knew of `prev`, which the calling lane
  * knows of? */
 SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space)

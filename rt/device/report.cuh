@@ -103,26 +103,34 @@ FN u32 lanes_of(u64 rec)
 SLOW bool then_knew(struct gsan_warp *w, struct moment then, u64 rec, u32 end)
 {
 	const struct gsan_knew *k = then.at;
-	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec), sc_cta = 0;
-	u32 lanes = lanes_of(rec);
-	if (slot == w->slot && clock > w->start) {
-		if (clock <= k->floor)
+	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec), lanes = lanes_of(rec);
+	/* All that is needed, in one go. */
+	uint4 me = load_ca(&w->id);             /* id start */
+	u32 upto = load_any(&k->clock), floor = load_any(&k->floor), wfloor = load_any(&k->wfloor), own_top = load_any(&k->own_top);
+	u32 own_mask = load_any(&k->own_mask), sc = load_any(&k->sc), sc_cta = load_any(&k->sc_cta), any[3];
+#pragma unroll
+	for (u32 i = 0; i < 3; i++)
+		any[i] = load_any(&k->refs[i].id[0]);
+	u32 lists = (any[0] ? 1 : 0) | (any[1] ? 2 : 0) | (any[2] ? 4 : 0);
+	bool here = slot == me.x >> 5 && clock > me.y;
+	if (here) {
+		if (clock <= floor)
 			return true;
-		if (warp == (w->id & 31)) {
-			if (clock <= k->clock)
+		if (warp == (me.x & 31)) {
+			if (clock <= upto)
 				lanes &= w->options & GSAN_WARP_LOCKSTEP ? 0 : ~then.self;
-			if ((!lanes && clock <= k->clock) || clock <= k->wfloor || (clock <= k->own_top && !(lanes & ~k->own_mask)))
+			if ((!lanes && clock <= upto) || clock <= wfloor || (clock <= own_top && !(lanes & ~own_mask)))
 				return true;
 		}
-		sc_cta = k->sc_cta;
 	}
-	if ((k->sc | sc_cta) && fence_knows(slot, warp, lanes, clock, end, k->sc, sc_cta))
+	sc_cta = here ? sc_cta : 0;
+	if ((sc | sc_cta) && fence_knows(slot, warp, lanes, clock, end, sc, sc_cta))
 		return true;
 	ROLLED
-	for (u32 i = 0; i < 3; i++)
-		if (refs_know(&k->refs[i], slot, warp, lanes, clock, end))
+	for (; lists; lists &= lists - 1)
+		if (refs_know(&k->refs[__ffs(lists) - 1], slot, warp, lanes, clock, end))
 			return true;
-	return k->sc && shared_knows(slot, warp, lanes, clock, end, k->sc, w->launch_base);
+	return sc && shared_knows(slot, warp, lanes, clock, end, sc, w->launch_base);
 }
 
 /* Does the calling lane know of `rec`, of a block whose clocks end at `end`?
@@ -131,9 +139,13 @@ SLOW bool lane_knows(struct gsan_warp *w, u64 rec, bool self, u32 end)
 {
 	u32 slot = GSAN_REC_SLOT(rec), clock = GSAN_REC_CLOCK(rec), warp = GSAN_REC_WARP(rec);
 	/* A ghost knows nothing that came behind it. */
-	if (is_ghost(w))
-		return !(slot == w->slot && clock > w->start && clock > post_of(w)->clock[warp]) &&
-		       then_knew(w, present(w), rec, end);
+	if (is_ghost(w)) {
+		uint4 self = load_ca(&w->id);           /* id start */
+		u32 left = load_ca32(&post_of(w)->clock[warp]), floor = load_ca32(&w->floor);
+		if (slot == self.x >> 5 && clock > self.y && (clock > left || clock <= floor))
+			return clock <= left;
+		return then_knew(w, present(w), rec, end);
+	}
 	u32 me = sreg_laneid(), bit = 1u << me;
 	u32 lanes = lanes_of(rec);
 	struct gsan_lane *l = lane_of(w, me);
