@@ -347,7 +347,7 @@ SLOW bool link_granule(const struct link *k, struct line l, u32 i, bool mark, u6
 
 /* Mostly nothing stands in global memory but what threads of earlier launches left.  Of four granules
  * that follow each other what is to be waited for is on its way at once. */
-enum { VACANT_AT_ONCE = 4 };
+enum { VACANT_AT_ONCE = 4, MARKED_AT_ONCE = 8 };
 
 FN bool link_vacant(const struct link *k, struct line l, u32 i, bool mark)
 {
@@ -363,7 +363,7 @@ FN bool link_vacant(const struct link *k, struct line l, u32 i, bool mark)
 	u32 other = 0;          /* granules with something else */
 #pragma unroll
 	for (u32 n = 0; n < VACANT_AT_ONCE; n++)
-		other |= a[n].y >= bound || (a[n].w >= bound && (i + n || !mark)) || c[n].y >= bound || c[n].w >= bound ? 1u << n : 0;
+		other |= (a[n].y >= bound) | ((a[n].w >= bound) & (i + n || !mark)) | (c[n].y >= bound) | (c[n].w >= bound) ? 1u << n : 0;
 	ROLLED
 	for (u32 m = other; m && fine; m &= m - 1)
 		fine = link_granule(k, l, i + __ffs(m) - 1, mark, LINE_NONE);
@@ -387,12 +387,50 @@ FN bool link_vacant(const struct link *k, struct line l, u32 i, bool mark)
 	return fine;
 }
 
+/* Or nothing at all, in the whole line of global memory. */
+FN bool line_empty(struct line l)
+{
+	u32 any = 0;
+	ROLLED
+	for (u32 i = 0; i < LINE_GLOBAL / 8; i += VACANT_AT_ONCE) {
+		uint4 v[2 * VACANT_AT_ONCE];
+#pragma unroll
+		for (u32 n = 0; n < 2 * VACANT_AT_ONCE; n++)
+			v[n] = load_cg(l.sh + 4 * i + 2 * n);
+#pragma unroll
+		for (u32 n = 0; n < 2 * VACANT_AT_ONCE; n++)
+			any |= v[n].x | v[n].y | v[n].z | v[n].w;
+	}
+	return !any;
+}
+
+/* It is marked if nothing came. */
+FN bool empty_marked(struct line l)
+{
+	u64 any = 0;
+	ROLLED
+	for (u32 i = 0; i < LINE_GLOBAL / 8; i += MARKED_AT_ONCE) {
+		u64 was[MARKED_AT_ONCE], had[MARKED_AT_ONCE];
+#pragma unroll
+		for (u32 n = 0; n < MARKED_AT_ONCE; n++) {
+			was[n] = i + n ? swap(l.sh + 4 * (i + n) + 1, 0, GSAN_MARK) : 0;
+			had[n] = swap(l.sh + 4 * (i + n) + 2, 0, LINE_NONE);
+		}
+#pragma unroll
+		for (u32 n = 0; n < MARKED_AT_ONCE; n++)
+			any |= was[n] | had[n];
+	}
+	return !any;
+}
+
 /* Has granule `i`, which was marked, nothing but what it was given?  Who came between the look
  * and the mark is seen now; who comes later sees the mark. */
+FN bool marked_alone(uint4 a, uint4 c) { return !(a.x | a.y | c.z | c.w) & is_mark((u64)a.w << 32 | a.z); }
+
 FN bool link_stands(struct line l, u32 i)
 {
 	uint4 a = load_cg(l.sh + 4 * i), c = load_cg(l.sh + 4 * i + 2);
-	return !(a.x | a.y | c.z | c.w) && is_mark((u64)a.w << 32 | a.z) && (i < LINE_SITES || !(c.x | c.y));
+	return marked_alone(a, c) && (i < LINE_SITES || !(c.x | c.y));
 }
 
 /* The line is locked: it is linked if `fine`, else opened.  By all of `group`, which have linked it. */
@@ -478,31 +516,66 @@ SLOW u32 line_link(struct gsan_warp *w, u32 group, struct line l, bool vacant)
 	return fine ? LINK_DONE : LINK_NOT;
 }
 
-/* The calling lane links a line of global memory, where nothing is of account. */
-SLOW void line_link_one(struct gsan_warp *w, struct line l)
+/* The sites of an operation's columns are those of the line's record `j`. */
+FN void sites_put(const struct issue *x, struct line l, u32 j, u64 now)
+{
+	ROLLED
+	for (u32 m = (u32)now & 255; m; m &= m - 1) {
+		u32 c = __ffs(m) - 1;
+		store(line_site(l, j, c), site_word(site_of_column(x, c), whole(now)));
+	}
+}
+
+/* The calling lane links a line of global memory, where nothing is of account, with record `now` of
+ * its operation.  False: it is not in. */
+SLOW bool line_link_one(const struct issue *x, struct line l, u64 now)
 {
 	struct link k;
 	bool fine = true;
 	u64 lock = load64(l.sh + 1);
-	k.w = w;
+	k.w = x->w;
 	k.shared = k.vacant = false;
 	ROLLED
 	for (u32 p = 0; p < 4; p++)
 		k.r[p] = k.site[p] = 0;
+	bool empty = line_empty(l);
 	ROLLED
-	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i += VACANT_AT_ONCE)
+	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine && !empty; i += VACANT_AT_ONCE)
 		fine = link_vacant(&k, l, i, false);
 	if (!fine || is_mark(lock) || !replaced(l.sh + 1, lock, GSAN_MARK_LOCKED))
-		return;
+		return false;
+	if (empty)
+		fine = empty_marked(l);
 	ROLLED
-	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine; i += VACANT_AT_ONCE)
+	for (u32 i = 0; i < LINE_GLOBAL / 8 && fine && !empty; i += VACANT_AT_ONCE)
 		fine = link_vacant(&k, l, i, true);
+	bool in = false;
+	if (fine) {
+		sites_put(x, l, 0, now);
+		in = swap(line_record(l, 0), LINE_NONE, in_line(now)) == LINE_NONE;
+	}
 	__threadfence();
-	bool stands = true;
-#pragma unroll 4
-	for (u32 i = 0; i < LINE_GLOBAL / 8; i++)
-		stands &= link_stands(l, i);
-	link_end(&k, 1u << sreg_laneid(), l, fine && stands);
+	u32 stands = 0;
+	ROLLED
+	for (u32 i = 0; i < LINE_GLOBAL / 8; i += VACANT_AT_ONCE) {
+		uint4 a[VACANT_AT_ONCE], c[VACANT_AT_ONCE];
+#pragma unroll
+		for (u32 n = 0; n < VACANT_AT_ONCE; n++) {
+			a[n] = load_cg(l.sh + 4 * (i + n));
+			c[n] = load_cg(l.sh + 4 * (i + n) + 2);
+		}
+#pragma unroll
+		for (u32 n = 0; n < VACANT_AT_ONCE; n++)
+			stands += marked_alone(a[n], c[n]);
+	}
+	fine &= stands == LINE_GLOBAL / 8;
+	/* What came is compared with it in granules. */
+	if (in && !fine) {
+		swap(line_record(l, 0), in_line(now), LINE_NONE);
+		in = false;
+	}
+	link_end(&k, 1u << sreg_laneid(), l, fine);
+	return in;
 }
 
 /* ---- Operations --------------------------------------------------------------------- */
@@ -573,10 +646,11 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 	bool write = now & ASYNC_WRITES, put = locked, fine = true;
 	if (locked) {
 #pragma unroll
-		for (u32 j = 0; j < LINE_RECORDS; j++) {
+		for (u32 j = 0; j < LINE_RECORDS; j++)
 			r[j] = load64(line_record(l, j));
+#pragma unroll
+		for (u32 j = 0; j < LINE_RECORDS; j++)
 			rows |= is_row(r[j]) ? 1u << j : 0;
-		}
 	}
 	/* Rows first: if they have to be asked in granules, so has all else. */
 	ROLLED
@@ -643,21 +717,21 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 		old_ones &= ~(1u << (same & 31));
 	}
 	if (put) {
-		ROLLED
-		for (u32 m = columns; m; m &= m - 1) {
-			u32 c = __ffs(m) - 1;
-			store(line_site(l, same, c), site_word(site_of_column(x, c), whole(now)));
-		}
+		sites_put(x, l, same, now);
 		bool late = swap(line_record(l, same), r[same], in_line(all)) != r[same];
 		/* Others that it stands for are only in the way. */
 		ROLLED
 		for (u32 m = old_ones; m; m &= m - 1)
 			swap(line_record(l, __ffs(m) - 1), r[__ffs(m) - 1], LINE_NONE);
 		/* Rows come without the lock: who comes now sees the operation, who came is seen here. */
+		if (ROOT(options) & GSAN_OPT_ROWS) {
+			u64 v[LINE_RECORDS];
 #pragma unroll
-		for (u32 j = 0; j < LINE_RECORDS && (ROOT(options) & GSAN_OPT_ROWS); j++) {
-			u64 v = load64(line_record(l, j));
-			late |= v != r[j] && is_row(v) && (write || row_writes(v));
+			for (u32 j = 0; j < LINE_RECORDS; j++)
+				v[j] = load64(line_record(l, j));
+#pragma unroll
+			for (u32 j = 0; j < LINE_RECORDS; j++)
+				late |= v[j] != r[j] && is_row(v[j]) && (write || row_writes(v[j]));
 		}
 		/* It goes into granules, then, which do not know their own from another's. */
 		if (late)
@@ -668,15 +742,18 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 	return locked;
 }
 
-/* What a line says to a read before it is locked: */
-enum { LINE_OPEN, LINE_HAS_IT, LINE_FULL, LINE_ASKS };
+/* What a line says before it is locked; the last two to a read alone: */
+enum { LINE_OPEN, LINE_ASKS, LINE_HAS_IT, LINE_FULL };
 
 /* The same read may stand already.  And global memory that whole grids read by copies is full
  * of reads of this launch, of which none is worth more than another: it is not locked for
  * that, which all who read it would wait for. */
-FN u32 line_says(struct issue *x, struct line l, u64 now)
+FN u32 line_says(struct issue *x, struct line l, u64 now, u64 *mark)
 {
 	u64 r[LINE_RECORDS];
+	*mark = load64(l.sh + 1);
+	if (now & ASYNC_WRITES)
+		return is_mark(*mark) ? LINE_ASKS : LINE_OPEN;
 	u32 reads = 0, launch = own_block(x->w)->launch_number;
 	bool found = false;
 #pragma unroll
@@ -687,6 +764,8 @@ FN u32 line_says(struct issue *x, struct line l, u64 now)
 		found |= !((r[j] ^ in_line(now)) & ~255ull) && !(now & ~r[j] & 255) && !is_row(r[j]);
 		reads += of_line(r[j]) && r[j] != LINE_NONE && !(r[j] & ASYNC_WRITES);
 	}
+	if (!is_mark(*mark))
+		return LINE_OPEN;
 	if (found)
 		return LINE_HAS_IT;
 	if (is_shared_line(l) || reads < LINE_RECORDS)
@@ -722,10 +801,8 @@ SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u3
 	while (__ballot_sync(group, mine)) {
 		bool locked = false;
 		if (mine) {
-			u64 mark = load64(l.sh + 1);
-			u32 says = is_mark(mark) ? LINE_ASKS : LINE_OPEN;
-			if (says && !(x->rec & ASYNC_WRITES))
-				says = line_says(x, l, x->rec | columns);
+			u64 mark;
+			u32 says = line_says(x, l, x->rec | columns, &mark);
 			if (says == LINE_FULL)
 				fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
 			mine = says == LINE_ASKS;
@@ -760,6 +837,8 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 	meet_all(group);
 	bool there = mine && granule_at(x, &g, addr, (u64)addr + 8, load(&block_of(x->slot)->shared_limit));
 	bool left = line_pass(x, group, there, g.sh, addr, columns);
+	if (!__ballot_sync(group, mine && (left || !there)))
+		return;
 	struct gsan_block *b = own_block(x->w);
 	bool vacant = agreed(group, may_link(b)), more = agreed(group, load(&b->opened) < LINE_OPENED);
 	link = (link || vacant) && more && x->slot == x->w->slot;
@@ -816,10 +895,11 @@ SLOW bool lines_global(struct issue *x, u32 group, u64 addr, u32 bytes)
 	bool left = line_pass(x, group, mine, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
 	/* What copies write is mostly for threads to read. */
 	bool link = left && !(x->rec & ASYNC_WRITES) && load(&own_block(x->w)->opened) < LINE_OPENED;
+	bool in = false;
 	meet_all(group);
 	if (link)
-		line_link_one(x->w, line_of(g.sh));
+		in = line_link_one(x, line_of(g.sh), x->rec | columns);
 	meet_all(group);
-	bool still = line_pass(x, group, link, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
+	bool still = line_pass(x, group, link && !in, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
 	return bytes && (!mine || (link ? still : left));
 }

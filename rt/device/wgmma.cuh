@@ -130,8 +130,8 @@ SLOW void products_judge(struct gsan_warp *w, u32 all, const struct gsan_product
 	u32 same = __match_any_sync(all, m.lines ? key : ~(u64)lane);
 	u32 columns = 0, whose = 0;
 	ROLLED
-	for (u32 todo = all, k = 0; todo; todo &= todo - 1, k++) {
-		u32 from = __ffs(todo) - 1, c = __shfl_sync(all, m.columns, from);
+	for (u32 todo = __ballot_sync(all, m.lines); todo; todo &= todo - 1) {
+		u32 from = __ffs(todo) - 1, c = __shfl_sync(all, m.columns, from), k = __popc(all & ((1u << from) - 1));
 		if (same >> from & 1) {
 			whose |= (k >> 1) * 0x11111111u & by_column(c & ~columns);
 			columns |= c;
@@ -179,14 +179,17 @@ API void __gsan_v1_wgmma(u64 ctx, u64 a, u64 b, u32 op, u32 site)
 	if (!ctx)
 		return;
 	struct gsan_warp *w = WARP(ctx);
+	/* In one go: most calls only note what is to be judged with the last. */
+	u32 id = load_ca32(&w->id), base = load_ca32(&__gsan_site_base);
+	u64 logs = ROOT(logs);
 	u32 all = wgmma_lanes(w);
-	struct gsan_products *p = &log_of(w->id << 5)->products;
+	struct gsan_products *p = &(at<struct gsan_log>(logs) + id)->products;
 	u32 n = load_ca32(&p->n);
 	bool more = (op & GSAN_WGMMA_MORE) && n + 1 < GSAN_PRODUCTS && all == ~0u;
 	meet(all);
 	if (sreg_laneid() == __ffs(all) - 1) {
 		store_ca(p->desc[n], four((u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)));
-		store_ca2(p->op[n], op, site + __gsan_site_base);
+		store_ca2(p->op[n], op, site + base);
 		store_ca32(&p->n, more ? n + 1 : 0);
 	}
 	meet_all(all);
