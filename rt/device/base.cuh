@@ -227,6 +227,13 @@ FN u32 load_any(const u32 *p)
 	return v;
 }
 
+FN u64 load_any(const u64 *p)
+{
+	u64 v;
+	asm volatile("ld.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	return v;
+}
+
 FN void store_ca32(u32 *p, u32 v)
 {
 	asm volatile("st.global.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");

@@ -29,6 +29,8 @@
 #include "rt/device/issue.cuh"
 #include "rt/device/proxy.cuh"
 #include "rt/device/line.cuh"
+#include "rt/device/link.cuh"
+#include "rt/device/lines.cuh"
 #include "rt/device/row.cuh"
 #include "rt/device/post.cuh"
 #include "rt/device/peer.cuh"

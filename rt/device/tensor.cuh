@@ -112,13 +112,24 @@ SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes)
 SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes)
 {
 	const struct gsan_map *m = &t->m;
-	u32 size = (u32)m->stride[0], lead = tile_lead(t), each = (lead + t->inner + LINE_GLOBAL - 1) / LINE_GLOBAL;
-	int c[5];
-	row_place(t, i / each, c);
-	u64 row = row_at(m, c);
+	/* All that is needed of a matrix, in one go. */
+	u64 base = load_any(&m->base), apart = load_any(&m->stride[0]), pitch = load_any(&m->stride[1]), row;
+	u32 rank = load_any(&m->rank), slice = load_any(&m->slice), im2col = load_any(&m->im2col), op = load_any(&t->op), inner = load_any(&t->inner);
+	u32 wide = load_any(&m->dim[0]), high = load_any(&m->dim[1]), every = load_any(&m->every[1]);
+	int x = (int)load_any((const u32 *)&t->c[0]), y = (int)load_any((const u32 *)&t->c[1]);
+	u32 size = (u32)apart, lead = slice ? 0 : ((u32)base + (u32)x * size) & (LINE_GLOBAL - 1), each = (lead + inner + LINE_GLOBAL - 1) / LINE_GLOBAL;
+	u32 r = i / each;
+	if (rank == 2 && !slice && !im2col && !(op & GSAN_COPY_FOUR_ROWS)) {
+		y += (int)(r * every);
+		row = y < 0 || (u32)y >= high ? ~0ull : base + (u64)y * pitch;
+	} else {
+		int c[5];
+		row_place(t, r, c);
+		row = row_at(m, c);
+	}
 	/* In bytes of the row: the piece, and what there is. */
-	long long first = m->slice ? 0 : (long long)t->c[0] * size, end = first + t->inner;
-	long long a = first - lead + i % each * LINE_GLOBAL, b = a + LINE_GLOBAL, width = m->slice ? size : (long long)m->dim[0] * size;
+	long long first = slice ? 0 : (long long)x * size, end = first + inner;
+	long long a = first - lead + i % each * LINE_GLOBAL, b = a + LINE_GLOBAL, width = slice ? size : (long long)wide * size;
 	first = first < 0 ? 0 : first;
 	end = end > width ? width : end;
 	a = a < first ? first : a;

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * lines.cuh: asynchronous operations access lines (line.cuh): their records come into linked ones, and
+ * are compared with what stands there.
+ */
+#define lines_global    __gsan_v1_lines_global
+#define line_put        __gsan_v1_line_put
+#define line_judge      __gsan_v1_line_judge
+#define row_status      __gsan_v1_row_status
+#define line_pass       __gsan_v1_line_pass
+#define lines_issue     __gsan_v1_lines_issue
+
+/* What issue_status says of a line's record `prev`.  A product asks again and again of the
+ * copy that filled its stage: what it came behind once it stays behind. */
+FN u32 line_status(struct issue *x, u64 *sh, u64 prev, u64 now)
+{
+	if (is_ghost(x->w))
+		return status_of(x, sh, prev, now);
+	u32 *fine = &lane_of(x->w, sreg_laneid())->fine, hash = over_hash(x->w, prev);
+	if (load_ca32(fine) == hash)
+		return STATUS_FINE;
+	u32 v = status_of(x, sh, prev, now);
+	if ((v & 255) == STATUS_FINE)
+		store_ca32(fine, hash);
+	return v;
+}
+
+/* The operation with record `now` is compared with the line's record `r`.  Does it stand for
+ * that one as well? */
+SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
+{
+	u64 prev = operation(r);
+	u32 both = (u32)(prev & now) & 255, v = line_status(x, l.sh, prev, now), s = v & 255;
+	bool write = now & ASYNC_WRITES, writes = prev & ASYNC_WRITES;
+	if (s == STATUS_BAD && both && (write || writes) && !(reduces(prev) && reduces(now))) {
+		u32 j = 0, last = 0, last_site = 0;
+		ROLLED
+		while (j + 1 < LINE_RECORDS && load64(line_record(l, j)) != r)
+			j++;
+		/* Either may be several operations of a group, in columns of their own. */
+		ROLLED
+		for (u32 m = both; m; m &= m - 1) {
+			u32 c = __ffs(m) - 1, word = load(line_site(l, j, c)), site = site_of_column(x, c);
+			if (word != last || site != last_site) {
+				u32 psite = site_in(word, whole(prev));
+				issue_report(x->w, v, psite ? psite : site_of(l.st, 1, whole(prev)), whole(prev), whole(now),
+					     addr + 16 * c | is_shared_line(l) | x->owner, site);
+			}
+			last = word;
+			last_site = site;
+		}
+	}
+	return s == STATUS_GONE || (s == STATUS_FINE && !(prev & ~now & 255) && (write || !writes));
+}
+
+/* What issue_status says of the row of record `r`; STATUS_BAD: its lanes have to be asked one by
+ * one, in their granules. */
+SLOW u32 row_status(struct issue *x, u64 *sh, u64 r, u64 now)
+{
+	bool apart = row_writes(r) && chosen(GSAN_CHOICE_proxy_war);
+	return apart ? STATUS_BAD : status_of_all(x, sh, row_weak(r, 0), now) & 255;
+}
+
+/* Is it a read by another block of this launch?  That one is hardly known to be over: nobody is
+ * told of its phases. */
+FN bool reads_elsewhere(struct gsan_warp *w, u64 r) { return GSAN_REC_SLOT(r) != w->slot && !async_gone(w, r); }
+
+/* The operation's record goes into the line of each lane for which it is `locked`, and is
+ * compared with what stands.  False: there is no room for it, or a row of which more is to be asked,
+ * or that comes at this moment.  By all lanes of `group`, which meet before each call: apart, they
+ * would wait for memory one after the other. */
+SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 addr, u32 columns)
+{
+	u64 now = x->rec | columns, all = now, r[LINE_RECORDS];
+	u32 free = 0, old_ones = 0, reads = 0, copies = 0, rows = 0, same = LINE_RECORDS;
+	bool write = now & ASYNC_WRITES, put = locked, fine = true;
+	if (locked) {
+#pragma unroll
+		for (u32 j = 0; j < LINE_RECORDS; j++)
+			r[j] = load64(line_record(l, j));
+#pragma unroll
+		for (u32 j = 0; j < LINE_RECORDS; j++)
+			rows |= is_row(r[j]) ? 1u << j : 0;
+	}
+	/* Rows first: if they have to be asked in granules, so has all else. */
+	ROLLED
+	for (u32 m = rows; __ballot_sync(group, m); m &= m - 1) {
+		if (m) {
+			u32 j = __ffs(m) - 1, s = row_status(x, l.sh, r[j], now);
+			bool writes = row_writes(r[j]);
+			fine &= s != STATUS_BAD || !(write || writes);
+			old_ones |= s == STATUS_GONE || (s == STATUS_FINE && columns == LINE_ALL && (write || !writes)) ? 1u << j : 0;
+		}
+		meet_all(group);
+	}
+	locked = put = locked && fine;
+	ROLLED
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		bool judged = false;
+		if (locked) {
+			if (!of_line(r[j]))
+				r[j] = line_load(l, j);
+			if (r[j] == LINE_NONE) {
+				free |= 1u << j;
+			} else if (is_row(r[j])) {
+				/* See above. */
+			} else if (write || (r[j] & ASYNC_WRITES)) {
+				judged = true;
+			} else if (!((operation(r[j]) ^ now) & ~255ull)) {
+				/* Another read of the same group. */
+				same = j;
+				all |= r[j] & 255;
+			} else if (is_shared_line(l) || !reads_elsewhere(x->w, r[j])) {
+				reads |= 1u << j;
+				copies |= async_what(r[j]) & GSAN_ASYNC_MBAR ? 1u << j : 0;
+			}
+		}
+		meet_all(group);
+		if (judged)
+			old_ones |= line_judge(x, l, r[j], now, addr) << j;
+		meet_all(group);
+	}
+	/* Reads do not mind each other: they are asked of if there is little room, those whose
+	 * phases are not remembered for long somewhat earlier. */
+	u32 asked = !locked || __popc(free) > 2 ? 0 : __popc(free) > 1 ? copies : reads;
+	ROLLED
+	while (__ballot_sync(group, asked)) {
+		if (asked) {
+			u32 j = __ffs(asked) - 1;
+			asked &= asked - 1;
+			if (line_judge(x, l, r[j], now, addr))
+				old_ones |= 1u << j;
+			else if ((r[j] & now & 255) && (line_status(x, l.sh, operation(r[j]), now) & 255) == STATUS_FINE)
+				swap(line_record(l, j), r[j], r[j] & ~(now & 255));
+		}
+		meet_all(group);
+	}
+	if (locked && same == LINE_RECORDS) {
+		/* Rows take the first places. */
+		u32 room = free | old_ones;
+		/* In global memory a read gives up itself. */
+		if (!room && !write && !is_shared_line(l))
+			fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
+		put = room;
+		locked = room || (!write && !is_shared_line(l));
+		same = 31 - __clz(room);
+		old_ones &= ~(1u << (same & 31));
+	}
+	if (put) {
+		sites_put(x, l, same, now);
+		bool late = swap(line_record(l, same), r[same], in_line(all)) != r[same];
+		/* Others that it stands for are only in the way. */
+		ROLLED
+		for (u32 m = old_ones; m; m &= m - 1)
+			swap(line_record(l, __ffs(m) - 1), r[__ffs(m) - 1], LINE_NONE);
+		/* Rows come without the lock: who comes now sees the operation, who came is seen here. */
+		if (ROOT(options) & GSAN_OPT_ROWS) {
+			u64 v[LINE_RECORDS];
+#pragma unroll
+			for (u32 j = 0; j < LINE_RECORDS; j++)
+				v[j] = load64(line_record(l, j));
+#pragma unroll
+			for (u32 j = 0; j < LINE_RECORDS; j++)
+				late |= v[j] != r[j] && is_row(v[j]) && (write || row_writes(v[j]));
+		}
+		/* It goes into granules, then, which do not know their own from another's. */
+		if (late)
+			swap(line_record(l, same), in_line(all), r[same]);
+		locked = !late;
+	}
+	meet_all(group);
+	return locked;
+}
+
+/* What a line says before it is locked; the last two to a read alone: */
+enum { LINE_OPEN, LINE_ASKS, LINE_HAS_IT, LINE_FULL };
+
+/* The same read may stand already.  And global memory that whole grids read by copies is full
+ * of reads of this launch, of which none is worth more than another: it is not locked for
+ * that, which all who read it would wait for. */
+FN u32 line_says(struct issue *x, struct line l, u64 now, u64 *mark)
+{
+	u64 r[LINE_RECORDS];
+	*mark = load64(l.sh + 1);
+	if (now & ASYNC_WRITES)
+		return is_mark(*mark) ? LINE_ASKS : LINE_OPEN;
+	u32 reads = 0, launch = own_block(x->w)->launch_number;
+	bool found = false;
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++)
+		r[j] = load64(line_record(l, j));
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		found |= !((r[j] ^ in_line(now)) & ~255ull) && !(now & ~r[j] & 255) && !is_row(r[j]);
+		reads += of_line(r[j]) && r[j] != LINE_NONE && !(r[j] & ASYNC_WRITES);
+	}
+	if (!is_mark(*mark))
+		return LINE_OPEN;
+	if (found)
+		return LINE_HAS_IT;
+	if (is_shared_line(l) || reads < LINE_RECORDS)
+		return LINE_ASKS;
+	/* As async_gone says, of all at once. */
+	u32 start[LINE_RECORDS], owner[LINE_RECORDS], first[LINE_RECORDS], number[LINE_RECORDS];
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		const struct gsan_block *b = block_of(GSAN_REC_SLOT(r[j]));
+		const struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r[j])) + mbar_in(r[j]);
+		number[j] = load(&b->launch_number);
+		start[j] = load(&b->start);
+		owner[j] = load(&m->start);
+		first[j] = load(&m->first);
+	}
+	bool full = true;
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++)
+		full &= (async_what(r[j]) & GSAN_ASYNC_MBAR) && number[j] == launch && owner[j] == start[j] &&
+			((phase_in(r[j]) - first[j]) & GSAN_MBAR_PHASES) <= GSAN_MBAR_PHASES / 2;
+	return full ? LINE_FULL : LINE_ASKS;
+}
+
+/* Of each lane for which it is true, `mine`: the operation accesses columns of the line at
+ * `addr`.  Returns whether that is still to be done, as the line is not linked, or has no
+ * room.  By all lanes of `group`. */
+SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u32 columns)
+{
+	bool left = mine;
+	struct line l = line_of(sh);
+	meet_all(group);
+	ROLLED
+	while (__ballot_sync(group, mine)) {
+		bool locked = false;
+		if (mine) {
+			u64 mark;
+			u32 says = line_says(x, l, x->rec | columns, &mark);
+			if (says == LINE_FULL)
+				fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
+			mine = says == LINE_ASKS;
+			left = left && (mine || says == LINE_OPEN);
+			if (mine && mark == GSAN_MARK)
+				locked = swap(l.sh + 1, GSAN_MARK, GSAN_MARK_LOCKED) == GSAN_MARK;
+		}
+		bool room = true;
+		meet_all(group);
+		if (__ballot_sync(group, locked))
+			room = line_put(x, group, locked, l, addr, columns) || !locked;
+		if (locked && room) {
+			fence();
+			line_unlock(l, GSAN_MARK);
+			mine = left = false;
+		}
+		meet_all(group);
+		lines_spill(x->w, group, !room, l.sh);
+		mine = mine && room;
+		meet_all(group);
+	}
+	return left;
+}
+
+/* Lines of the shared memory of x->slot, one of each lane for which it is `mine`, of which
+ * the operation accesses a run of columns.  What is not linked is linked if it can be (in the own
+ * block's memory; `link`: what a copy filled), or done granule by granule, by all lanes together. */
+SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 columns, bool link)
+{
+	u32 lane = sreg_laneid(), rank = __popc(group & ((1u << lane) - 1)), n = __popc(group);
+	struct granule g;
+	meet_all(group);
+	bool there = mine && granule_at(x, &g, addr, (u64)addr + 8, load(&block_of(x->slot)->shared_limit));
+	bool left = line_pass(x, group, there, g.sh, addr, columns);
+	if (!__ballot_sync(group, mine && (left || !there)))
+		return;
+	struct gsan_block *b = own_block(x->w);
+	bool vacant = agreed(group, may_link(b)), more = agreed(group, load(&b->opened) < LINE_OPENED);
+	link = (link || vacant) && more && x->slot == x->w->slot;
+	meet_all(group);
+	if (mine && !there)
+		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->unbacked, LINE_BYTES / 8);
+	meet_all(group);
+	ROLLED
+	for (u32 lanes = __ballot_sync(group, left); lanes; lanes &= lanes - 1) {
+		u32 from = __ffs(lanes) - 1, start = __shfl_sync(group, addr, from), set = __shfl_sync(group, columns, from);
+		u32 linked = LINK_NOT;
+		u64 *sh = (u64 *)__shfl_sync(group, (u64)g.sh, from);
+		if (__shfl_sync(group, (int)link, from))
+			linked = line_link((struct gsan_warp *)__shfl_sync(group, (u64)x->w, from), group, line_of(sh), vacant);
+		meet_all(group);
+		bool open = true;
+		if (linked != LINK_NOT)
+			open = line_pass(x, group, lane == from, g.sh, addr, columns);
+		open = __shfl_sync(group, (int)open, from);
+		if (linked != LINK_NOT && !open)
+			continue;
+		if (vacant && linked == LINK_NOT && lane == from)
+			line_failed(b);
+		/* Other lanes' operations may be others. */
+		struct issue y;
+		issue_begin(&y, (struct gsan_warp *)__shfl_sync(group, (u64)x->w, from), __shfl_sync(group, x->slot, from),
+			    __shfl_sync(group, x->rec, from), __shfl_sync(group, x->flags, from), __shfl_sync(group, x->site, from));
+		y.post = (struct gsan_post *)__shfl_sync(group, (u64)x->post, from);
+		y.side = __shfl_sync(group, x->side, from);
+		y.products = (const struct gsan_products *)__shfl_sync(group, (u64)x->products, from);
+		y.whose = __shfl_sync(group, x->whose, from);
+		u32 wide = __popc(set);
+		ROLLED
+		for (u32 i = rank; __ballot_sync(group, i < 8 * wide); i += n) {
+			u32 row = i / wide & 7, m = set;
+			ROLLED
+			for (u32 k = i % wide; k; k--)
+				m &= m - 1;
+			u32 c = __ffs(m) - 1;
+			y.site = site_of_column(&y, c);
+			async_range(&y, group, start + row * 128 + ((c ^ row) << 4), i < 8 * wide ? 16 : 0);
+		}
+		meet_all(group);
+	}
+}
+
+/* Likewise of global memory, `bytes` bytes at `addr` within a line.  Returns whether it is
+ * still to be done. */
+SLOW bool lines_global(struct issue *x, u32 group, u64 addr, u32 bytes)
+{
+	u32 first = (u32)addr >> 4 & 7, columns = ((1u << (bytes >> 4)) - 1) << first;
+	struct granule g;
+	bool mine = bytes && !(((u32)addr | bytes) & 15) && granule_at(x, &g, addr, addr + bytes, 0);
+	bool left = line_pass(x, group, mine, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
+	/* What copies write is mostly for threads to read. */
+	bool link = left && !(x->rec & ASYNC_WRITES) && load(&own_block(x->w)->opened) < LINE_OPENED;
+	bool in = false;
+	meet_all(group);
+	if (link)
+		in = line_link_one(x, line_of(g.sh), x->rec | columns);
+	meet_all(group);
+	bool still = line_pass(x, group, link && !in, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
+	return bytes && (!mine || (link ? still : left));
+}
