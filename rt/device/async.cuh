@@ -361,6 +361,9 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 	}
 	if (launch != own_block(w)->launch_number || began != start)
 		return true;
+	/* What its own warp waited for the calling lane knows. */
+	if (all != OF_BLOCK && !is_ghost(w) && !((self_of(w) ^ who) & ~127u) && now[0].x == start && number <= now[0].z)
+		return true;
 	/* Mostly the last entry of a log is the wait, or a later one. */
 	u32 waited = 0, later = 0, it = 0;
 	uint4 e[4];
@@ -426,7 +429,7 @@ SLOW bool async_over(struct gsan_warp *w, u64 r, u32 all)
 	if (!(async_what(r) & GSAN_ASYNC_MBAR) && async_how(r) == GSAN_HOW_TCGEN05)
 		return tc_over(w, (u32)(r >> 12) & 0x7fffff, GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX, all, present(w));
 	if (async_what(r) & GSAN_ASYNC_MBAR)
-		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all) && tx_reached(w, r, all);
+		return mbar_over(w, GSAN_REC_SLOT(r), mbar_in(r), phase_in(r), all) && (!(r & MBAR_PEER) || tx_reached(w, r, all));
 	if (async_how(r) == GSAN_HOW_PEER)
 		return peer_over(w, r, all);
 	if (async_how(r) == GSAN_HOW_OBJECT) {

@@ -13,14 +13,14 @@ FN u32 phases_since(u64 r)
 	return (load(&(mbars_of(GSAN_REC_SLOT(r)) + mbar_in(r))->phase) - phase_in(r)) & GSAN_MBAR_PHASES;
 }
 
-/* tx_scope=strict: the phase of record `r` is over; do bytes from another block reach a
+/* tx_scope=strict: the phase of record `r` is over; do its bytes, from another block, reach a
  * wait that the calling lane knows of?  (PTX ISA, mbarrier: complete-tx is .release at
  * .cluster scope, and morally strong with an acquire of that scope alone) */
 SLOW bool tx_reached(struct gsan_warp *w, u64 r, u32 all)
 {
 	u32 slot = GSAN_REC_SLOT(r), phase = phase_in(r), left = phases_since(r);
 	struct gsan_mbar *m = mbars_of(slot) + mbar_in(r);
-	if (!(r & MBAR_PEER) || !chosen(GSAN_CHOICE_tx_scope) || !of_launch(w, block_of(slot)) ||
+	if (!chosen(GSAN_CHOICE_tx_scope) || !of_launch(w, block_of(slot)) ||
 	    load(&m->start) != load(&block_of(slot)->start) || (load(&m->flags) & GSAN_MBAR_LOST) || !left || left > 2)
 		return true;
 	u32 wide = load(&m->wide[phase & 1]);

@@ -179,6 +179,17 @@ FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32
 	x->whose = 0;
 }
 
+/* In `y`, of lane `from` of the group, what status_of asks of its operation. */
+FN void issue_of(struct issue *y, const struct issue *x, u32 group, u32 from)
+{
+	y->w = (struct gsan_warp *)__shfl_sync(group, (u64)x->w, from);
+	y->post = (struct gsan_post *)__shfl_sync(group, (u64)x->post, from);
+	y->flags = __shfl_sync(group, x->flags, from);
+	y->side = __shfl_sync(group, x->side, from);
+	y->key[0] = y->key[1] = y->key[2] = y->key[3] = 0;
+	y->single = false;
+}
+
 /* The key of a weak access by whichever lane of its warp, at its clock, and of an operation for which
  * the one that is issued stands as well if it comes behind it. */
 #define ID_ANY_LANE     128u

@@ -7,6 +7,7 @@
 #define line_put        __gsan_v1_line_put
 #define line_judge      __gsan_v1_line_judge
 #define row_status      __gsan_v1_row_status
+#define rows_status     __gsan_v1_rows_status
 #define line_pass       __gsan_v1_line_pass
 #define lines_issue     __gsan_v1_lines_issue
 
@@ -14,7 +15,7 @@
  * copy that filled its stage: what it came behind once it stays behind. */
 FN u32 line_status(struct issue *x, u64 *sh, u64 prev, u64 now)
 {
-	if (is_ghost(x->w))
+	if (x->post)
 		return status_of(x, sh, prev, now);
 	u32 *fine = &lane_of(x->w, sreg_laneid())->fine, hash = over_hash(x->w, prev);
 	if (load_ca32(fine) == hash)
@@ -61,6 +62,35 @@ SLOW u32 row_status(struct issue *x, u64 *sh, u64 r, u64 now)
 	return apart ? STATUS_BAD : status_of_all(x, sh, row_weak(r, 0), now) & 255;
 }
 
+/* The same + 1 of the first of `rows`, places in r[], and << 8 of the second, if the calling lane finds
+ * another of `group` that has none to ask for it: of a copy that was posted all know the same.  0: it
+ * has none. */
+SLOW u32 rows_status(struct issue *x, u32 group, u64 *sh, u32 rows, const u64 *r, u64 now)
+{
+	u32 lane = sreg_laneid(), from = lane, helper = lane;
+	u32 needs = __ballot_sync(group, (rows & (rows - 1)) && x->post), idle = group & ~__ballot_sync(group, rows);
+	ROLLED
+	for (; needs && idle; needs &= needs - 1, idle &= idle - 1) {
+		u32 a = __ffs(needs) - 1, b = __ffs(idle) - 1;
+		from = lane == b ? a : from;
+		helper = lane == a ? b : helper;
+	}
+	struct issue y;
+	u64 first = rows ? r[__ffs(rows) - 1] : 0, second = rows & (rows - 1) ? r[__ffs(rows & (rows - 1)) - 1] : 0;
+	bool helps = from != lane;
+	u32 s = 0;
+	meet_all(group);
+	issue_of(&y, x, group, from);
+	u64 its = __shfl_sync(group, second, from);
+	sh = (u64 *)__shfl_sync(group, (u64)sh, from);
+	now = __shfl_sync(group, now, from);
+	if (helps || rows)
+		s = row_status(helps ? &y : x, sh, helps ? its : first, now) + 1;
+	meet_all(group);
+	u32 other = __shfl_sync(group, s, helper);
+	return !rows ? 0 : helper != lane ? s | other << 8 : s;
+}
+
 /* Is it a read by another block of this launch?  That one is hardly known to be over: nobody is
  * told of its phases. */
 FN bool reads_elsewhere(struct gsan_warp *w, u64 r) { return GSAN_REC_SLOT(r) != w->slot && !async_gone(w, r); }
@@ -84,12 +114,15 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 	}
 	/* Rows first: if they have to be asked in granules, so has all else. */
 	ROLLED
-	for (u32 m = rows; __ballot_sync(group, m); m &= m - 1) {
-		if (m) {
-			u32 j = __ffs(m) - 1, s = row_status(x, l.sh, r[j], now);
-			bool writes = row_writes(r[j]);
+	while (__ballot_sync(group, rows)) {
+		u32 j = __ffs(rows) - 1, k = __ffs(rows & (rows - 1)) - 1, said = rows_status(x, group, l.sh, rows, r, now);
+		ROLLED
+		for (u32 i = j; said; i = k, said >>= 8) {
+			u32 s = (said & 255) - 1;
+			bool writes = row_writes(r[i]);
 			fine &= s != STATUS_BAD || !(write || writes);
-			old_ones |= s == STATUS_GONE || (s == STATUS_FINE && columns == LINE_ALL && (write || !writes)) ? 1u << j : 0;
+			old_ones |= s == STATUS_GONE || (s == STATUS_FINE && columns == LINE_ALL && (write || !writes)) ? 1u << i : 0;
+			rows &= rows - 1;
 		}
 		meet_all(group);
 	}
@@ -322,9 +355,10 @@ SLOW bool lines_global(struct issue *x, u32 group, u64 addr, u32 bytes)
 	u32 first = (u32)addr >> 4 & 7, columns = ((1u << (bytes >> 4)) - 1) << first;
 	struct granule g;
 	bool mine = bytes && !(((u32)addr | bytes) & 15) && granule_at(x, &g, addr, addr + bytes, 0);
+	u32 opened = load(&own_block(x->w)->opened);
 	bool left = line_pass(x, group, mine, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
 	/* What copies write is mostly for threads to read. */
-	bool link = left && !(x->rec & ASYNC_WRITES) && load(&own_block(x->w)->opened) < LINE_OPENED;
+	bool link = left && !(x->rec & ASYNC_WRITES) && opened < LINE_OPENED;
 	bool in = false;
 	meet_all(group);
 	if (link)

@@ -163,6 +163,25 @@ FN bool four_stand(struct line l, u32 i, u32 step)
 	return stands;
 }
 
+/* Likewise of global memory, of eight that follow each other. */
+FN bool marks_stand(struct line l, u32 i)
+{
+	u64 first[MARKED_AT_ONCE], last[MARKED_AT_ONCE], any = 0;
+	u32 mark[MARKED_AT_ONCE], other = 0;
+#pragma unroll
+	for (u32 n = 0; n < MARKED_AT_ONCE; n++) {
+		first[n] = load64(l.sh + 4 * (i + n));
+		mark[n] = load((u32 *)(l.sh + 4 * (i + n) + 1) + 1);    /* its high word, which is no other record's */
+		last[n] = load64(l.sh + 4 * (i + n) + 3);
+	}
+#pragma unroll
+	for (u32 n = 0; n < MARKED_AT_ONCE; n++) {
+		any |= first[n] | last[n];
+		other |= mark[n] ^ (u32)(GSAN_MARK >> 32);
+	}
+	return !(any | other);
+}
+
 /* The line is locked: it is linked if `fine`, else opened.  By all of `group`, which have linked it. */
 SLOW void link_end(const struct link *k, u32 group, struct line l, bool fine)
 {
@@ -250,11 +269,16 @@ SLOW u32 line_link(struct gsan_warp *w, u32 group, struct line l, bool vacant)
 /* The sites of an operation's columns are those of the line's record `j`. */
 FN void sites_put(const struct issue *x, struct line l, u32 j, u64 now)
 {
-	ROLLED
-	for (u32 m = (u32)now & 255; m; m &= m - 1) {
-		u32 c = __ffs(m) - 1;
-		store(line_site(l, j, c), site_word(site_of_column(x, c), whole(now)));
-	}
+	u32 columns = (u32)now & 255, site[8];
+#pragma unroll
+	for (u32 c = 0; c < 8; c++)
+		site[c] = columns >> c & 1 ? site_of_column(x, c) : 0;
+	/* It is in the word by exclusive or. */
+	u32 word = site_word(0, whole(now));
+#pragma unroll
+	for (u32 c = 0; c < 8; c++)
+		if (columns >> c & 1)
+			store(line_site(l, j, c), word ^ site[c]);
 }
 
 /* The calling lane links a line of global memory, where nothing is of account, with record `now` of
@@ -287,8 +311,8 @@ SLOW bool line_link_one(const struct issue *x, struct line l, u64 now)
 	}
 	__threadfence();
 	ROLLED
-	for (u32 i = 0; i < LINE_GLOBAL / 8; i += VACANT_AT_ONCE)
-		fine &= four_stand(l, i, 1);
+	for (u32 i = 0; i < LINE_GLOBAL / 8; i += MARKED_AT_ONCE)
+		fine &= marks_stand(l, i);
 	/* What came is compared with it in granules. */
 	if (in && !fine) {
 		swap(line_record(l, 0), in_line(now), LINE_NONE);
