@@ -41,6 +41,7 @@ FN void store(u32 *p, u32 v) { *p = v; }
 FN uint4 load_cg(const void *p) { uint4 v; memcpy(&v, p, sizeof v); return v; }
 FN uint4 load_ca(const void *p) { return load_cg(p); }
 FN u32 load_ca32(const u32 *p) { return *p; }
+FN u32 load_any(const u32 *p) { return *p; }
 FN void store_cg(void *p, uint4 v) { memcpy(p, &v, sizeof v); }
 FN uint4 four(u32 x, u32 y, u32 z, u32 w) { uint4 v = { x, y, z, w }; return v; }
 FN u32 fetch_add(u32 *p, u32 v) { u32 old = *p; *p += v; return old; }
