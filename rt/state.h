@@ -220,7 +220,8 @@ struct gsan_snap {
 #define GSAN_SNAP_LOST          4u      /* something it should hold was overwritten:
                                            whoever has it is silent */
 #define GSAN_SNAP_FENCE         8u      /* the order of fence.sc of gpu scope says it all */
-#define GSAN_SNAP_FIRST         16u     /* asks snap_take for the first of a line */
+#define GSAN_SNAP_FIRST         16u     /* asks snap_make for the first of a line */
+#define GSAN_SNAP_HELD          32u     /* tells it that a release follows */
 /* Of a large one: entries of own that count, its block's warps. */
 #define GSAN_SNAP_ROWS_SHIFT    8
 #define GSAN_SNAP_ROWS(flags)   ((flags) >> GSAN_SNAP_ROWS_SHIFT & 63)

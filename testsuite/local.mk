@@ -503,6 +503,7 @@ norace_tests = \
 	testsuite/norace/30_mbar_many_phases_counts.ptx \
 	testsuite/norace/30_mbar_no_complete.ptx \
 	testsuite/norace/30_mbar_one_lane_waits_synced.ptx \
+	testsuite/norace/30_mbar_two_arrive_one_again.ptx \
 	testsuite/norace/30_mbar_parity.ptx \
 	testsuite/norace/30_mbar_state.ptx \
 	testsuite/norace/30_mbar_state_in_func.ptx \

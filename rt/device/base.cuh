@@ -17,7 +17,7 @@ typedef unsigned long long u64;
 #define refs_know       __gsan_v1_refs_know
 #define snap_join       __gsan_v1_snap_join
 #define snap_begin      __gsan_v1_snap_begin
-#define snap_take       __gsan_v1_snap_take
+#define snap_make       __gsan_v1_snap_make
 #define refs_add        __gsan_v1_refs_add
 #define lane_knows      __gsan_v1_lane_knows
 #define find_tenant     __gsan_v1_find_tenant
@@ -76,6 +76,7 @@ typedef unsigned long long u64;
 #define snap_continue   __gsan_v1_snap_continue
 #define the_wider       __gsan_v1_the_wider
 #define snap_within     __gsan_v1_snap_within
+#define rows_within     __gsan_v1_rows_within
 #define bring_private   __gsan_v1_bring_private
 #define arrive_slow     __gsan_v1_arrive_slow
 #define leave_slow      __gsan_v1_leave_slow
@@ -143,6 +144,11 @@ FN u32 fixed(const uint32_t *p) { u32 v; asm("ld.global.nc.u32 %0, [%1];" : "=r"
 FN u64 fixed(const uint64_t *p) { u64 v; asm("ld.global.nc.u64 %0, [%1];" : "=l"(v) : "l"(p)); return v; }
 #define ROOT(field)     fixed(&root()->field)
 
+/* The same where it is written down, to be on its way together with others. */
+FN u32 fixed_now(const uint32_t *p) { u32 v; asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(p)); return v; }
+FN u64 fixed_now(const uint64_t *p) { u64 v; asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(v) : "l"(p)); return v; }
+#define ROOT_NOW(field) fixed_now(&root()->field)
+
 FN u32 sreg_lanemask_eq(void) { u32 r; asm("mov.u32 %0, %%lanemask_eq;" : "=r"(r)); return r; }
 FN u32 sreg_laneid(void) { u32 r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
 FN u32 sreg_smid(void) { u32 r; asm volatile("mov.u32 %0, %%smid;" : "=r"(r)); return r; }
@@ -209,6 +215,13 @@ FN uint4 load_ca(const void *p)
 	uint4 v;
 	asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
 		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
+	return v;
+}
+
+FN u64 load_ca64(const void *p)
+{
+	u64 v;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
 	return v;
 }
 
@@ -403,6 +416,15 @@ FN u32 tick(struct gsan_warp *w, bool whole)
 	if (!whole)
 		return tick_split(w);
 	return clock_next(w);
+}
+
+/* The same, where the clock has been loaded already. */
+FN u32 tick_from(struct gsan_warp *w, bool whole, u32 clock)
+{
+	if (!whole)
+		return tick_split(w);
+	w->clock = clock + 1;
+	return clock;
 }
 
 /* What warps keep of their last fences lies in rings, whose readers tell from the oldest

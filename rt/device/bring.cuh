@@ -12,6 +12,7 @@
 struct brought {
 	struct gsan_own row;
 	u32 floor, sc, sc_cta, grids, flags;
+	u32 slot, start, warps, cluster;        /* whose it is */
 };
 
 /* `*p` as it is when what `seen` was computed of, clocks, has been loaded. */
@@ -42,11 +43,11 @@ FN void brought_row(struct brought *x, u32 base, u32 top, u32 mask)
 SLOW bool warp_brings(struct gsan_warp *w, u32 top, struct brought *x)
 {
 	u32 lane = sreg_laneid();
-	struct gsan_block *b = own_block(w);
-	/* clock floor wfloor; id start; slot nslots sc sc_cta */
-	uint4 now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot);
+	struct gsan_block *b = at<struct gsan_block>(load_ca64(&w->block));
+	/* clock floor wfloor; id start; slot nslots sc sc_cta; launch_number cluster */
+	uint4 now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot), block = load_ca(&b->launch_number);
 	uint4 ours = load_cg(&w->refs), all = load_cg(&b->refs);
-	u32 state = load(&w->state), sc = load(&b->sc), floor = now.y, lost = 0;
+	u32 state = load(&w->state), sc = load(&b->sc), ntid = load_ca32(&b->ntid), floor = now.y, lost = 0;
 	bool other = false, self = lane == (me.x & 31);
 	x->row.base = self && now.z > floor ? now.z : floor;
 	x->row.top = self ? top : 0;
@@ -54,7 +55,11 @@ SLOW bool warp_brings(struct gsan_warp *w, u32 top, struct brought *x)
 	x->row.pad = 0;
 	x->sc = fences.z > sc ? fences.z : sc;
 	x->sc_cta = fences.w;
-	x->grids = state & GSAN_WARP_OVER ? b->launch_number : 0;
+	x->grids = state & GSAN_WARP_OVER ? block.x : 0;
+	x->slot = me.x >> 5;
+	x->start = me.y;
+	x->warps = (ntid + 31) >> 5;
+	x->cluster = block.y;
 	x->flags = state & GSAN_WARP_LOST ? GSAN_SNAP_LOST : 0;
 	if (!(state & GSAN_WARP_REFS))
 		ours = four(0, 0, 0, 0);
@@ -97,6 +102,25 @@ SLOW bool warp_brings(struct gsan_warp *w, u32 top, struct brought *x)
 	return __all_sync(~0u, !other);
 }
 
+/* A snapshot of that, whose number is put into `at`: others may put there what they bring, and nobody
+ * else learns of it before, so that it has its number from the beginning.  By all 32. */
+FN void warp_begins(u32 *at, const struct brought *x)
+{
+	u32 id = 0, lane = sreg_laneid();
+	if (!lane) {
+		struct gsan_snap *s = snap_new(true, &id);
+		store_cg(&s->floor, four(x->floor, 0, 0, 0));
+		store_cg(&s->nslots, four(0, x->cluster, 0, 0));
+		store_cg(&s->sc, four(x->sc, x->sc_cta, id, x->grids));
+		store_cg(s, four(id, GSAN_SNAP_OWN | x->flags | x->warps << GSAN_SNAP_ROWS_SHIFT, x->slot, x->start));
+		store(at, id);
+	}
+	meet_all(~0u);
+	id = __shfl_sync(~0u, id, 0);
+	store_own(snap_own(snap_of(id)) + lane, x->row);
+	meet_all(~0u);
+}
+
 /* That goes into the snapshot under construction, whose number `at` holds (0: none yet), and a
  * moment ago held `id`.  Returns what it held.  By all 32, with the lock that it stands under, which is
  * held as long as one answer takes. */
@@ -120,20 +144,7 @@ SLOW u32 warp_adds(struct gsan_warp *w, u32 *at, u32 id, const struct brought *x
 	}
 	/* None goes on before all have looked: there may be one then. */
 	if (!__shfl_sync(~0u, id, 0)) {
-		struct gsan_block *b = own_block(w);
-		u32 flags = GSAN_SNAP_OWN | x->flags | (b->ntid + 31) >> 5 << GSAN_SNAP_ROWS_SHIFT;
-		if (!lane) {
-			s = snap_new(true, &id);
-			snap_header(s, flags, w->slot, w->start, x->floor, b->cluster);
-			s->sc = x->sc;
-			s->sc_cta = x->sc_cta;
-			s->grids = x->grids;
-			store(at, id);
-		}
-		meet_all(~0u);
-		id = __shfl_sync(~0u, id, 0);
-		store_own(snap_own(snap_of(id)) + lane, x->row);
-		meet_all(~0u);
+		warp_begins(at, x);
 		return 0;
 	}
 	struct gsan_own was = own_in(row);

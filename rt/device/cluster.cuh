@@ -218,7 +218,8 @@ API void __gsan_v1_cluster_wait(u64 ctx)
 	meet(group);
 	u32 id = load(&c->last);
 	mbar_learn(w, id, load(&c->last_own[b->rank & 15]), load(&c->last_narrow), w->slot, GSAN_INFO_ACQUIRE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT,
-		   agreed(group, group == load(&w->live)));
+		   agreed(group, group == load(&w->live)),
+		   load(&w->m_refs) & sreg_lanemask_eq());
 	perturb(w);
 	meet(group);
 }

@@ -21,7 +21,6 @@
 #define mbar_enter_warp __gsan_v1_mbar_enter_warp
 #define mbar_init       __gsan_v1_mbar_init
 #define copies_arrive   __gsan_v1_copies_arrive
-#define mbar_arrive     __gsan_v1_mbar_arrive
 #define mbar_learn      __gsan_v1_mbar_learn
 #define mbar_waited     __gsan_v1_mbar_waited
 #define mbar_tried      __gsan_v1_mbar_tried
@@ -110,6 +109,8 @@ SLOW void gather_add(struct gsan_warp *w, struct gsan_gather *g, u32 id)
 		snap_begin(w, &made, w->start);
 		g->builder = made;
 		snap_join(snap_of(made), one);
+		/* Nobody learns of it before the phase is over. */
+		store(&snap_of(made)->id, made);
 	}
 	snap_join(snap_of(g->builder), id);
 }
@@ -143,14 +144,12 @@ SLOW u32 mbar_brings(struct gsan_warp *w, u32 op, u32 lanes, u32 top, bool own)
  * last_own last_peer, as they are then.  Returns the flags. */
 SLOW u32 mbar_mark(struct gsan_warp *w, struct gsan_mbar *m, uint4 now, uint4 *last_now)
 {
-	uint4 last = *last_now;
-	uint4 tx = load_cg(&m->tx_expected), gathered = load_cg(&m->own);       /* expected issued; own and peer: one builder */
-	u32 flags = load(&m->flags), first = load(&m->tx_first), n = now.x;
+	u64 block = load_ca64(&w->block);
+	/* start addr lock flags; expected issued; own and peer: one builder */
+	uint4 last = *last_now, head = load_ca(m), tx = load_ca(&m->tx_expected), gathered = load_ca(&m->own);
+	u32 first = load_ca32(&m->tx_first), ntid = load_ca32(&at<struct gsan_block>(block)->ntid), flags = head.w, n = now.x;
+	/* What was being built has had its number from the beginning; it is left as it is. */
 	u32 own = gathered.y ? gathered.y : gathered.x, peer = gathered.w ? gathered.w : gathered.z;
-	if (gathered.y)
-		snap_show(snap_of(own), own);
-	if (gathered.w)
-		snap_show(snap_of(peer), peer);
 	if (flags & GSAN_MBAR_DIRTY) {
 		count(GSAN_COUNT_MERGED, 1);
 		own = either(w, own, last.z);
@@ -181,7 +180,7 @@ SLOW u32 mbar_mark(struct gsan_warp *w, struct gsan_mbar *m, uint4 now, uint4 *l
 	store(&m->phase, (n + 1) & GSAN_MBAR_PHASES);
 	fence();
 	ROLLED
-	for (u32 k = 0; k < (own_block(w)->ntid + 31) >> 5; k += 2)
+	for (u32 k = 0; k < (ntid + 31) >> 5; k += 2)
 		store_cg(&m->seen[n & 1][k], four(0, 0, 0, 0));
 	store(&m->wide[n & 1], 0);
 	return flags;
@@ -222,17 +221,36 @@ FN u64 place_near(struct gsan_warp *w, uint4 me, u64 addr, u32 op)
 	return (u64)(me.x >> 5) << 32 | ((u32)addr & SHARED_WINDOW);
 }
 
+/* Where mbarriers and what warps know of them are: to be loaded with the warp's number. */
+struct known_init { struct gsan_mbar *mbars; struct gsan_log *logs; };
+FN struct known_init known_begin(void)
+{
+	struct known_init at;
+	at.mbars = ::at<struct gsan_mbar>(ROOT_NOW(mbars));
+	at.logs = ::at<struct gsan_log>(ROOT_NOW(logs));
+	return at;
+}
+
+/* The mbarrier at `place` of the block of warp `me`, if it is not in another's place. */
+FN struct gsan_mbar *mbar_there(struct known_init at, uint4 me, u64 place)
+{
+	return at.mbars + (u64)(me.x >> 5) * GSAN_MBARS + ((u32)place >> 3) % GSAN_MBARS;
+}
+
 /* What mbar_find and mbar_used come to, where the lanes of `group`, that are together, are known to
- * know of the init of the block's mbarrier at `place`: nobody forgets that.  NULL: they have to ask.  The
+ * know of the init of the block's mbarrier at `place`: nobody forgets that.  NULL: they have to ask.  Its flags,
+ * if it is, are a by-product.  The
  * entry is written by the warp alone; what two groups of it note at one moment is of one init each. */
-FN struct gsan_mbar *mbar_quick(uint4 me, u64 place, u32 group)
+FN struct gsan_mbar *mbar_quick(struct known_init at, uint4 me, u64 place, u32 group, u32 *flags = 0)
 {
 	u32 addr = (u32)place;
-	struct gsan_mbar *m = mbars_of(me.x >> 5) + (addr >> 3) % GSAN_MBARS;
-	uint4 known = load_ca(&log_of(me.x << 5)->inits[(addr >> 3) % GSAN_INITS]);
+	struct gsan_mbar *m = mbar_there(at, me, place);
+	uint4 known = load_ca(&(at.logs + me.x)->inits[(addr >> 3) % GSAN_INITS]);
 	uint4 head = load_cg(m), init = load_cg(&m->init_who);  /* start addr lock flags; init_who init_clock */
 	bool quick = (u32)(place >> 32) == me.x >> 5 && known.x == addr && head.x == me.y && head.y == addr &&
 		     (head.w & GSAN_MBAR_LIVE) && known.y == init.x && known.z == init.y && known.z > me.y && !(group & ~known.w);
+	if (flags)
+		*flags = head.w;
 	return __ballot_sync(group, quick) == group ? m : 0;
 }
 
@@ -306,9 +324,11 @@ FN bool mbar_complete(u32 addr, u32 phase)
 }
 
 /* The calling lane enters `times` times operation `op` with operand `n`, and what they
- * bring.  Lock held. */
-SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op, u32 n, u32 times, u32 snap)
+ * bring, made with `held`, what the block's had brought.  Lock held, since when nothing has changed. */
+SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op, u32 n, u32 times, u32 snap, u32 held)
 {
+	/* phase first expected later; ahead narrow last_own last_peer; expected issued; own and peer: one builder */
+	uint4 now = load_ca(&m->phase), last = load_ca(&m->ahead), tx = load_ca(&m->tx_expected), got = load_ca(&m->own);
 	u32 what = op & 255, arrivals = 0;
 	bool own = slot == w->slot, expects = what == GSAN_MBAR_EXPECT;
 	/* Who names no scope for an arrival in another block means one that reaches it. */
@@ -325,7 +345,8 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		break;
 	/* Without .noinc it makes the arrival pending itself. */
 	case GSAN_MBAR_CP_ARRIVE:
-		m->expected += times;
+		now.z += times;
+		store(&m->expected, now.z);
 		arrivals = times;
 		break;
 	case GSAN_MBAR_CP_ARRIVE_NOINC:
@@ -337,56 +358,75 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 	if (expects) {
 		/* All have come that this phase waits for, but for copies: is it over?  It may be
 		 * by the time that this is carried out. */
-		if (m->ahead >= m->expected) {
-			u32 n = m->phase;
-			if (own && mbar_complete(load(&m->addr), n)) {
-				uint4 last = load_cg(&m->ahead);
-				u32 flags = mbar_mark(w, m, load_cg(&m->phase), &last);
-				store(&m->flags, flags | GSAN_MBAR_UNSEEN << (n & 1));
+		if (last.x >= now.z) {
+			if (own && mbar_complete(load(&m->addr), now.x)) {
+				u32 flags = mbar_mark(w, m, now, &last);
+				store(&m->flags, flags | GSAN_MBAR_UNSEEN << (now.x & 1));
+				now.w = load(&m->later);
+				tx.x = load(&m->tx_expected);
+				got = four(0, 0, 0, 0);
 			} else {
 				count(GSAN_COUNT_ASYNC_LOST, 1);
 				/* It will be when the last of them is carried out. */
-				if (!m->tx_expected && !m->tx_first)
+				if (!tx.x && !load(&m->tx_first))
 					store(&m->flags, load(&m->flags) | GSAN_MBAR_LOST);
 			}
 		}
-		m->tx_expected += n * times;
+		store(&m->tx_expected, tx.x + n * times);
 	}
-	m->ahead += arrivals;
+	store(&m->ahead, last.x + arrivals);
 	/* Nobody has seen the phase over, and yet it may be: what was copied may be of the next. */
-	if ((what == GSAN_MBAR_CP_ARRIVE || what == GSAN_MBAR_CP_ARRIVE_NOINC) && m->ahead > m->expected)
+	if ((what == GSAN_MBAR_CP_ARRIVE || what == GSAN_MBAR_CP_ARRIVE_NOINC) && last.x + arrivals > now.z)
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 	if (what == GSAN_MBAR_DROP || what == GSAN_MBAR_DROP_EXPECT)
-		m->later -= arrivals;
-	if (reaches || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)
-		gather_add(w, reaches ? &m->own : &m->peer, snap);
-	else if (snap)
-		store(&m->narrow, either(w, snap, load(&m->narrow)));
+		store(&m->later, now.w - arrivals);
+	if (!snap)
+		return;
+	if (!reaches && GSAN_INFO_LEVEL(op) < GSAN_CLUSTER) {
+		store(&m->narrow, either(w, snap, last.y));
+		return;
+	}
+	struct gsan_gather *g = reaches ? &m->own : &m->peer;
+	u32 earlier = reaches ? got.x : got.z, builder = reaches ? got.y : got.w;
+	if (earlier == held && !builder) {
+		store(&g->one, snap);
+		return;
+	}
+	/* What it holds of the phase before this one need not have. */
+	if (held && !(earlier | builder))
+		count(GSAN_COUNT_MERGED, 1);
+	gather_add(w, g, snap);
 }
 
 /* The same of all 32 lanes, which know the same, at an mbarrier of their block where others arrive as
  * well: what they bring is joined to what those do, without a snapshot of its own.  False: it is
  * not as simple as that. */
-SLOW bool mbar_enter_warp(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 n, u32 top)
+SLOW bool mbar_enter_warp(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 n, u32 top, u32 expected)
 {
 	struct brought x;
-	u32 lane = sreg_laneid(), before = load(&m->own.builder);
-	bool several = __shfl_sync(~0u, load(&m->expected) > 32 * n, 0);
-	if (!several || !warp_brings(w, top, &x))
+	u32 lane = sreg_laneid(), id = 0;
+	if (!__shfl_sync(~0u, expected > 32 * n, 0) || !warp_brings(w, top, &x))
 		return false;
-	if (!lane)
-		take_lock(&m->lock);
+	if (!lane) {
+		/* What is being built is known by the time that the lock is had, mostly. */
+		ROLLED
+		for (;; __nanosleep(100)) {
+			id = load(&m->own.builder);
+			if (try_lock(&m->lock))
+				break;
+		}
+	}
 	meet_all(~0u);
-	u32 ahead = load(&m->ahead);
-	before = warp_adds(w, &m->own.builder, before, &x);
+	u32 ahead = load(&m->ahead), one = load(&m->own.one);
+	id = warp_adds(w, &m->own.builder, __shfl_sync(~0u, id, 0), &x);
 	if (lane)
 		return true;
-	if (!before)
-		snap_join(snap_of(m->own.builder), m->own.one);
+	if (!id)
+		snap_join(snap_of(m->own.builder), one);
 	if ((op & 255) == GSAN_MBAR_ARRIVE)
 		store(&m->ahead, ahead + 32 * n);
 	else
-		mbar_enter(w, m, w->slot, op, n, 32, 0);
+		mbar_enter(w, m, w->slot, op, n, 32, 0, 0);
 	unlock(&m->lock);
 	return true;
 }
@@ -407,26 +447,42 @@ SLOW void copies_arrive(struct gsan_warp *w, struct gsan_mbar *m, struct gsan_gr
 	store(&g->first, load(&g->first) | 1);
 }
 
-/* An operation at `m` by the lanes that are together. */
-SLOW void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 op, u32 n)
+/* Of how many arrivals each takes over what the earlier ones brought, where they bring something each:
+ * of more the phase makes one snapshot, as those are many. */
+#define MBAR_FEW        4u
+
+/* An operation at `m` by the lanes that are together, whose warp is `self`, with these masks (own refs fence
+ * seen; live) and clock.  A moment ago `expected` arrivals made a phase, which had brought this (one builder). */
+FN void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 op, u32 n, uint4 know, u32 live, u32 clock, u32 self,
+		    u32 expected, uint4 got)
 {
 	u32 group = of_kind(op), lane = sreg_laneid(), bit = 1u << lane, what = op & 255, top = 0;
-	uint4 know = load_cg(&w->m_own);        /* own refs fence seen */
-	bool arrives = what >= GSAN_MBAR_ARRIVE && what < GSAN_MBAR_CP_ARRIVE, all = agreed(group, group == load(&w->live));
+	bool arrives = what >= GSAN_MBAR_ARRIVE && what < GSAN_MBAR_CP_ARRIVE, all = agreed(group, group == live);
+	bool releases = arrives && (op & GSAN_INFO_RELEASE), own = (u32)(place >> 32) == self >> 5;
 	bool one = __match_any_sync(group, (u64)m ^ (u64)n << 48) == group;
 	/* All know the same: one speaks for them. */
 	bool whole = one && agreed(group, !((know.x | know.y | know.z) & group));
 	struct gsan_groups *g = what == GSAN_MBAR_CP_ARRIVE || what == GSAN_MBAR_CP_ARRIVE_NOINC ? groups_now(w) : 0;
-	if (arrives && (op & GSAN_INFO_RELEASE))
-		top = tick(w, all);
-	if (whole)
+	/* Some may have come here earlier, and loaded it before others moved it. */
+	if (releases && all)
+		clock = highest(group, clock);
+	if (releases)
+		top = tick_from(w, all, clock);
+	if (whole && !all)
 		top = highest(group, top);
-	bool entered = arrives && whole && (op & GSAN_INFO_RELEASE) && group == ~0u && (u32)(place >> 32) == w->slot &&
-		       mbar_enter_warp(w, m, op, n, top);
+	bool entered = releases && whole && group == ~0u && own && mbar_enter_warp(w, m, op, n, top, expected);
 	BY_THESE(entered ? 0 : one_or_all(group, whole),
-		u32 snap = arrives ? mbar_brings(w, op, whole ? group : bit, top, (u32)(place >> 32) == w->slot) : 0;
+		u32 snap = 0, held = 0;
+		if (releases) {
+			bool few = own && expected <= MBAR_FEW;
+			held = few && !got.y ? got.x : 0;
+			/* Those who take it over do so without the lock. */
+			snap = snap_make(w, whole ? group : bit, top, 0, few && expected > 1 ? 0 : GSAN_SNAP_HELD, held);
+		} else if (arrives) {
+			snap = mbar_brings(w, op, whole ? group : bit, top, own);
+		}
 		take_lock(&m->lock);
-		mbar_enter(w, m, (u32)(place >> 32), op, n, whole ? __popc(group) : 1, snap);
+		mbar_enter(w, m, (u32)(place >> 32), op, n, whole ? __popc(group) : 1, snap, held);
 		unlock(&m->lock);
 	);
 	meet(group);
@@ -448,24 +504,26 @@ FN void mbar_saw(struct gsan_seen *s, u64 was, u32 clock, u32 lanes)
 	*(volatile u64 *)s = (u64)(mask | lanes) << 32 | clock;
 }
 
+/* What a wait learns: what the phases brought that it may have waited for, the last one (own, peer), or that
+ * and the one before; at too narrow a scope; and 1 + the phase where copies that complete in it are over. */
+struct learnt { u32 own, peer, before, narrow, over, lost; };
+
 /* What mbar_waited does for a whole warp, where others have found the phase to be over already,
  * as all but the first have: nothing is to be marked, so that they need not wait for each other's
- * lock.  False: it has to be had. */
-FN bool mbar_passed(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 parity, u32 id[4])
+ * lock.  `now`, `flags`: as of some moment before.  False: it has to be had. */
+FN bool mbar_passed(struct gsan_mbar *m, u32 warp, u32 clock, u32 op, u32 parity, uint4 now, u32 flags, struct learnt *x)
 {
-	uint4 head = load_cg(m), now = load_cg(&m->phase);      /* start addr lock flags; phase first expected later */
-	if (head.z || (op & 255) == GSAN_MBAR_STATE || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER || !((now.x ^ parity) & 1) ||
-	    (head.w & GSAN_MBAR_LOST))
+	if ((op & 255) == GSAN_MBAR_STATE || GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER || !((now.x ^ parity) & 1) || (flags & GSAN_MBAR_LOST))
 		return false;
-	/* What belongs to that phase, and to no other if it is still the last one afterwards. */
-	fence();
+	/* What belongs to that phase, and to no other if it is still the last one afterwards.  It is loaded
+	 * when what it hangs on is there, past L1: that takes no fence. */
 	u32 p = now.x - 1;
-	struct gsan_seen *s = &m->seen[p & 1][w->id & 31];
-	uint4 last = load_cg(&m->ahead);        /* ahead narrow last_own last_peer */
+	struct gsan_seen *s = &m->seen[p & 1][warp];
+	uint4 last = load_cg(&m->ahead), head = load_cg(m);     /* ahead narrow last_own last_peer; start addr lock flags */
 	u64 was = load64((u64 *)s);
-	if (last.x >= now.z + now.w)
+	if (head.z || last.x >= now.z + now.w)
 		return false;
-	mbar_saw(s, was, load(&w->clock), ~0u);
+	mbar_saw(s, was, clock, ~0u);
 	fence();
 	/* Has it been marked meanwhile?  The next phase but one takes the place of this one's note. */
 	u32 again = load(&m->phase), lock = load(&m->lock);
@@ -473,15 +531,37 @@ FN bool mbar_passed(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 parity
 		store(&s->mask, 0);
 	if (again != now.x || lock)
 		return false;
-	id[0] = last.z;
-	id[1] = last.w;
-	id[2] = 0;
-	id[3] = head.w & GSAN_MBAR_SHORT << (p & 1) ? 0 : (p & GSAN_MBAR_PHASES) + 1;
+	x->own = last.z;
+	x->peer = last.w;
+	x->before = 0;
+	x->narrow = last.y;
+	x->over = head.w & GSAN_MBAR_SHORT << (p & 1) ? 0 : (p & GSAN_MBAR_PHASES) + 1;
+	x->lost = head.w & GSAN_MBAR_LOST;
 	return true;
 }
 
-/* The lanes that are together take over what those who arrived at the phase brought. */
-SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 slot, u32 op, bool whole)
+/* As acquire, where it is known whether the lane of warp `me` (id start) has a list: one answer is waited for. */
+FN void lane_learns(struct gsan_warp *w, uint4 me, bool listed, u32 id)
+{
+	struct gsan_lane *l = at<struct gsan_lane>(ROOT(lanes)) + (((u64)me.x << 5) + sreg_laneid());
+	struct gsan_snap *s = snap_of(id);
+	uint4 a = load_cg(s), d = load_cg(&s->sc);
+	u32 sc = listed ? load_ca32(&l->sc) : 0, sc_cta = listed ? load_ca32(&l->sc_cta) : 0;
+	if (!listed) {
+		w->private_too = 1;
+		fetch_or(&w->m_refs, sreg_lanemask_eq());
+		store_ca(&l->refs, four(0, 0, 0, 0));
+		l->told = 0;
+	}
+	l->sc = d.x > sc ? d.x : sc;
+	l->sc_cta = a.z == me.x >> 5 && a.w == me.y && d.y > sc_cta ? d.y : sc_cta;
+	if (!(a.y & GSAN_SNAP_FENCE) || a.x != id)
+		refs_add(w, &l->refs, id);
+}
+
+/* The lanes that are together take over what those who arrived at the phase brought.  `listed`: has the
+ * calling one a list of its own? */
+SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 slot, u32 op, bool whole, bool listed)
 {
 	bool wide = GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER, acq = op & GSAN_INFO_ACQUIRE;
 	u32 lane = sreg_laneid();
@@ -497,21 +577,22 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 	miss(w, wide ? 0 : peer);
 	peer = wide ? peer : 0;
 	if (!whole) {
-		acquire(w, own);
+		if (own)
+			lane_learns(w, load_ca(&w->id), listed, own);
 		acquire(w, peer);
 		return;
 	}
 	if (lane != __ffs(__activemask()) - 1 || !(own | peer))
 		return;
+	u32 next = own ? peer : 0, id = own ? own : peer;
+	struct gsan_snap *s = snap_of(id);
+	uint4 a = load_cg(s), d = load_cg(&s->sc);
 	uint4 me = load_ca(&w->id), fences = load_ca(&w->slot);         /* id start; slot nslots sc sc_cta */
-	u32 special = load_ca32(&w->special), number = own_block(w)->launch_number;
+	u32 special = load_ca32(&w->special), number = load_ca32(&own_block(w)->launch_number);
 	fetch_or(&w->state, GSAN_WARP_REFS);
 	store_ca32(&w->special, special | GSAN_SPECIAL_MORE);
-	u32 next = own ? peer : 0;
 	ROLLED
-	for (u32 id = own ? own : peer; id; id = next, next = 0) {
-		struct gsan_snap *s = snap_of(id);
-		uint4 a = load_cg(s), d = load_cg(&s->sc);
+	for (;;) {
 		if (d.x > fences.z)
 			w->sc = fences.z = d.x;
 		if (a.z == me.x >> 5 && a.w == me.y && d.y > fences.w)
@@ -519,31 +600,41 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 		if (d.w == number)
 			grid_over(w);
 		refs_add(w, &w->refs, id);
+		if (!next)
+			return;
+		id = next;
+		next = 0;
+		s = snap_of(id);
+		a = load_cg(s);
+		d = load_cg(&s->sc);
 	}
 }
 
-/* The calling lane's wait was successful, for `lanes` of its warp.  Returns what the phases
- * brought that it may have waited for: the last one, or that and the one before; and 1 + the phase
- * where copies that complete in it are over. */
-SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 parity, u32 lanes, u32 id[4])
+/* The calling lane's wait was successful, for `lanes` of its warp, whose number and clock these are.  `flags`:
+ * as of some moment before. */
+SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 parity, u32 lanes, u32 warp, u32 clock, u32 flags,
+		      struct learnt *x)
 {
+	uint4 now = load_cg(&m->phase), last;   /* phase first expected later; ahead narrow last_own last_peer */
 	ROLLED
-	for (;;) {
-		if (lanes == ~0u && mbar_passed(w, m, op, parity, id))
+	for (;; now = load_cg(&m->phase)) {
+		if (lanes == ~0u && mbar_passed(m, warp, clock, op, parity, now, flags, x))
 			return;
 		if (try_lock(&m->lock))
 			break;
 		__nanosleep(100);
 	}
 	/* All that is needed, in one go. */
-	uint4 now = load_cg(&m->phase), last = load_cg(&m->ahead);      /* phase first expected later; ahead narrow last_own last_peer */
-	u32 before = load(&m->flags), flags = before, clock = load(&w->clock), n = now.x, p = n - 1;
-	struct gsan_seen *seen = &m->seen[0][w->id & 31];
-	u64 was = load64((u64 *)(seen + (n & 1) * 32)), was_before = load64((u64 *)(seen + (p & 1) * 32));
-	id[0] = id[1] = id[2] = id[3] = 0;
+	now = load_ca(&m->phase);
+	last = load_ca(&m->ahead);
+	u32 before = load_ca32(&m->flags), n = now.x, p = n - 1;
+	struct gsan_seen *seen = &m->seen[0][warp];
+	u64 was = load_ca64(seen + (n & 1) * 32), was_before = load_ca64(seen + (p & 1) * 32);
+	flags = before;
+	x->before = 0;
 	if ((op & 255) == GSAN_MBAR_STATE) {
 		if (last.x >= now.z && mbar_complete(addr, n)) {
-			id[2] = last.z;
+			x->before = last.z;
 			mbar_saw(seen + (p & 1) * 32, was_before, clock, lanes);
 			p = n;
 		} else if (last.x >= now.z + now.w) {
@@ -570,15 +661,16 @@ SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op
 	}
 	mbar_saw(seen + (p & 1) * 32, (p ^ n) & 1 ? was_before : was, clock, lanes);
 	if (GSAN_INFO_LEVEL(op) >= GSAN_CLUSTER)
-		fetch_or(&m->wide[p & 1], 1u << (w->id & 31));
+		fetch_or(&m->wide[p & 1], 1u << warp);
 	/* What the last but one brought is not kept; the first one's predecessor brought nothing. */
 	bool none = p + 2 == n && n - now.y < 2;
 	if (p + 2 == n && !none)
 		count(GSAN_COUNT_MERGED, 1);
-	id[0] = none ? 0 : last.z;
-	id[1] = none ? 0 : last.w;
-	if (!(flags & (GSAN_MBAR_LOST | GSAN_MBAR_SHORT << (p & 1))))
-		id[3] = (p & GSAN_MBAR_PHASES) + 1;
+	x->own = none ? 0 : last.z;
+	x->peer = none ? 0 : last.w;
+	x->narrow = last.y;
+	x->over = flags & (GSAN_MBAR_LOST | GSAN_MBAR_SHORT << (p & 1)) ? 0 : (p & GSAN_MBAR_PHASES) + 1;
+	x->lost = flags & GSAN_MBAR_LOST;
 	unlock(&m->lock);
 }
 
@@ -619,26 +711,32 @@ SLOW void mbar_waits(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 si
 
 SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 {
-	uint4 me = load_ca(&w->id);
+	struct known_init at = known_begin();
+	/* id start; own refs fence seen; state light live */
+	uint4 me = load_ca(&w->id), know = load_cg(&w->m_own), state = load_cg(&w->state);
+	u32 what = op & 255, clock = load(&w->clock);
 	u64 place = place_near(w, me, addr, op);
-	u32 what = op & 255;
-	site += __gsan_site_base;
 	if (what == GSAN_MBAR_INIT) {
-		ONE_BY_ONE(mbar_init(w, place, n, site););
+		ONE_BY_ONE(mbar_init(w, place, n, site + __gsan_site_base););
 		return;
 	}
-	struct gsan_mbar *m = mbar_quick(me, place, together());
+	/* Where it mostly is; phase first expected later; one builder. */
+	struct gsan_mbar *there = mbar_there(at, me, place);
+	uint4 now = load_cg(&there->phase), got = load_cg(&there->own);
+	struct gsan_mbar *m = mbar_quick(at, me, place, together());
 	if (!m) {
 		m = mbar_find(place);
 		if (!m) {
 			count(GSAN_COUNT_ASYNC_LOST, 1);
 			return;
 		}
-		mbar_asked(w, m, place, site);
+		mbar_asked(w, m, place, site + __gsan_site_base);
+		now = load_cg(&m->phase);
+		got = load_cg(&m->own);
 	}
 	if (what == GSAN_MBAR_INVAL) {
 		ONE_BY_ONE(
-			mbar_waits(w, m, place, site);
+			mbar_waits(w, m, place, site + __gsan_site_base);
 			take_lock(&m->lock);
 			store(&m->flags, load(&m->flags) & ~GSAN_MBAR_LIVE);
 			unlock(&m->lock);
@@ -647,10 +745,11 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 	}
 	u32 slot = (u32)(place >> 32);
 	if (slot != me.x >> 5) {
-		guest_begins(w, slot, (u32)place, site);
-		guest_enter(w, slot, (u32)place, (u32)(m - mbars_of(slot) + 1) << 25 | load(&m->phase), site);
+		guest_begins(w, slot, (u32)place, site + __gsan_site_base);
+		guest_enter(w, slot, (u32)place, (u32)(m - mbars_of(slot) + 1) << 25 | load(&m->phase), site + __gsan_site_base);
+		clock = load(&w->clock);
 	}
-	mbar_arrive(w, m, place, op, n);
+	mbar_arrive(w, m, place, op, n, know, state.z, clock, me.x, now.z, got);
 }
 
 API void __gsan_v1_mbar(u64 ctx, u64 addr, u32 op, u32 n, u32 site)
@@ -664,38 +763,43 @@ API void __gsan_v1_mbar(u64 ctx, u64 addr, u32 op, u32 n, u32 site)
 
 SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 {
+	struct known_init from = known_begin();
 	uint4 me = load_ca(&w->id);
+	u32 live = load(&w->live), base = __gsan_site_base, flags = GSAN_MBAR_LOST, clock = load(&w->clock), listed = load(&w->m_refs);
 	u64 place = place_near(w, me, addr, op);
-	u32 live = load(&w->live);
-	struct gsan_mbar *known = mbar_quick(me, place, together()), *m = known ? known : mbar_find(place);
-	u32 flags = m ? load(&m->flags) : GSAN_MBAR_LOST;
+	struct gsan_mbar *known = mbar_quick(from, me, place, together(), &flags), *m = known ? known : mbar_find(place);
+	if (!known)
+		flags = m ? load(&m->flags) : GSAN_MBAR_LOST;
 	walk(w, m ? WALK_MBAR : WALK_ALL, m ? (u32)(m - mbars_of((u32)(place >> 32))) : 0);
 	if (flags & GSAN_MBAR_LOST) {
 		__gsan_v1_unmodelled((u64)w);
 		return;
 	}
-	u32 group = of_kind(op), lane = sreg_laneid(), id[4] = { 0, 0, 0, 0 };
-	u32 at = op & GSAN_MBAR_GENERIC ? shared_offset(addr) : (u32)addr;
+	u32 group = of_kind(op), lane = sreg_laneid();
+	u32 near = op & GSAN_MBAR_GENERIC ? shared_offset(addr) : (u32)addr;
 	bool one = __match_any_sync(group, (u64)m ^ (u64)(parity & 1) << 60) == group, leader = lane == __ffs(group) - 1;
+	struct learnt x = { };
 	if (!known)
-		mbar_asked(w, m, place, site + __gsan_site_base);
-	store(&m->wait_site, site + __gsan_site_base);
-	BY_THESE(one_or_all(group, one), mbar_waited(w, m, at, op, parity, one ? group : 1u << lane, id););
+		mbar_asked(w, m, place, site + base);
+	store(&m->wait_site, site + base);
+	BY_THESE(one_or_all(group, one), mbar_waited(w, m, near, op, parity, one ? group : 1u << lane, me.x & 31, clock, flags, &x););
 	meet(group);
-	u32 narrow = load(&m->narrow);
-	flags = load(&m->flags);
 	/* That copies are over is taken as known, whether a fence follows or not. */
 	if (leader && !(op & GSAN_INFO_ACQUIRE))
 		count(GSAN_COUNT_RELAXED_WAIT, 1);
 	if (one) {
-#pragma unroll
-		for (u32 k = 0; k < 4; k++)
-			id[k] = __shfl_sync(group, id[k], __ffs(group) - 1);
+		u32 lead = __ffs(group) - 1;
+		x.own = __shfl_sync(group, x.own, lead);
+		x.peer = __shfl_sync(group, x.peer, lead);
+		x.before = __shfl_sync(group, x.before, lead);
+		x.narrow = __shfl_sync(group, x.narrow, lead);
+		x.over = __shfl_sync(group, x.over, lead);
+		x.lost = __shfl_sync(group, x.lost, lead);
 	}
 	/* What it accesses next is mostly what they brought, see plain_copied, line_status and row_after. */
-	if (id[3] && (u32)(place >> 32) == me.x >> 5) {
-		struct gsan_lane *l = lane_of(w, lane);
-		u32 hash = over_hash(w, mbar_record(me.x >> 5, (u32)(m - mbars_of(me.x >> 5)), id[3] - 1) | ASYNC_WRITES);
+	if (x.over && (u32)(place >> 32) == me.x >> 5) {
+		struct gsan_lane *l = at<struct gsan_lane>(ROOT(lanes)) + (((u64)me.x << 5) + lane);
+		u32 hash = over_hash(w, mbar_record(me.x >> 5, (u32)(m - mbars_of(me.x >> 5)), x.over - 1) | ASYNC_WRITES);
 		store_ca32(&l->over[0], hash);
 		store_ca32(&l->over[1], hash);
 		store_ca32(&l->fine, hash);
@@ -703,11 +807,11 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 			store_ca32(&w->over, hash);
 	}
 	bool whole = one && agreed(group, group == live);
-	mbar_learn(w, id[0], id[1], narrow, me.x >> 5, op, whole);
-	if (id[2])
-		acquire(w, id[2]);
+	mbar_learn(w, x.own, x.peer, x.narrow, me.x >> 5, op, whole, listed >> lane & 1);
+	if (x.before)
+		acquire(w, x.before);
 	meet(group);
-	if (flags & GSAN_MBAR_LOST)
+	if (x.lost)
 		__gsan_v1_unmodelled((u64)w);
 }
 
@@ -745,11 +849,12 @@ SLOW void mbar_tried_first(struct gsan_warp *w, u64 addr, u32 op, u32 site)
 SLOW void mbar_tried(struct gsan_warp *w, u64 addr, u32 op, u32 site)
 {
 	u32 group = together();
+	struct known_init at = known_begin();
 	uint4 me = load_ca(&w->id);
 	u32 clock = load(&w->clock), base = __gsan_site_base;
 	/* All that are together ask, whatever their addresses are. */
 	bool near = !(op & (GSAN_MBAR_CLUSTER | GSAN_MBAR_GENERIC));
-	struct gsan_mbar *m = mbar_quick(me, near ? (u64)(me.x >> 5) << 32 | ((u32)addr & SHARED_WINDOW) : NOWHERE, group);
+	struct gsan_mbar *m = mbar_quick(at, me, near ? (u64)(me.x >> 5) << 32 | ((u32)addr & SHARED_WINDOW) : NOWHERE, group);
 	if (m)
 		mbar_note(m, me.x, clock, site + base);
 	else

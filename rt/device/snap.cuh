@@ -21,6 +21,16 @@ FN struct gsan_cross cross_make(u32 start, u32 base, u32 warp, u32 top, u32 mask
 	return e;
 }
 
+/* Where they are. */
+struct snap_rings { u64 snaps, knows; u32 nsnaps, nknows; };
+
+FN struct gsan_snap *snap_in(struct snap_rings r, u32 id)
+{
+	bool large = id & GSAN_SNAP_LARGE;
+	u32 n = large ? r.nsnaps : r.nknows, bytes = large ? GSAN_LARGE_BYTES : GSAN_SMALL_BYTES;
+	return at<struct gsan_snap>((large ? r.snaps : r.knows) + (u64)(id & GSAN_SNAP_NUMBER & (n - 1)) * bytes);
+}
+
 FN struct gsan_snap *snap_of(u32 id)
 {
 	bool large = id & GSAN_SNAP_LARGE;
@@ -266,6 +276,9 @@ FN void own_add(struct gsan_own *p, struct gsan_own e)
 	store_own(p, join_own(load_own(p), e));
 }
 
+/* Row `x` where all is known up to `floor`. */
+FN uint4 row_least(uint4 x, u32 floor) { return four(x.x > floor ? x.x : floor, x.y, x.z, 0); }
+
 /* The header of a snapshot. */
 struct snap_head { uint4 a, b, c, d; };         /* in the order of struct gsan_snap */
 
@@ -277,21 +290,21 @@ FN struct gsan_own own_of(uint4 b, uint4 c)
 	return e;
 }
 
-/* What snapshot `s` of the same block knows of it.  Latency is all this costs, as one lane does
+/* What snapshot `s` of the same block knows of it; `to` has header mine, floors, _, sc.  Latency is all this costs, as one lane does
  * it: all that is needed at first is loaded together, then by fours. */
-SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s, const struct snap_head *h)
+SLOW void join_same(struct gsan_snap *to, uint4 mine, uint4 floors, uint4 sc, struct gsan_snap *s, const struct snap_head *h)
 {
 	struct gsan_own *rows = snap_own(to);
-	uint4 a = h->a, b = h->b, mine = load_cg(to), floors = load_cg(&to->floor), named = load_cg(rows + b.y);
+	uint4 a = h->a, b = h->b, named = load_cg(rows + b.y), theirs = four(0, 0, 0, 0);
 	u32 sc_cta = h->d.y, warps = GSAN_SNAP_ROWS(mine.y);
 	if (a.z != mine.z || a.w != mine.w)
 		return;
+	if (a.y & GSAN_SNAP_OWN)
+		theirs = load_cg(snap_own(s) + b.y);
 	bool more = a.y & GSAN_SNAP_OWN, raise = b.x > floors.x;
-	if (sc_cta > to->sc_cta)
+	if (sc_cta > sc.y)
 		to->sc_cta = sc_cta;
-	struct gsan_own e = own_of(b, h->c), was = own_in(named);
-	if (!own_within(e, was))
-		store_own(rows + b.y, join_own(was, e));
+	struct gsan_own e, was;
 	ROLLED
 	for (u32 i = 0; i < warps && (more || raise); i += 4) {
 		uint4 x[4], y[4] = { };
@@ -312,6 +325,15 @@ SLOW void join_same(struct gsan_snap *to, struct gsan_snap *s, const struct snap
 				store_own(rows + i + k, join_own(was, e));
 		}
 	}
+	/* The warp's own, on top of what its row has become. */
+	was = own_in(row_least(named, raise ? b.x : 0));
+	if (more) {
+		e = own_in(row_least(theirs, b.x));
+		was = own_within(e, was) ? was : join_own(was, e);
+	}
+	e = own_of(b, h->c);
+	if (!own_within(e, was))
+		store_own(rows + b.y, join_own(was, e));
 	if (raise)
 		to->floor = b.x;
 }
@@ -361,19 +383,23 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 		return;
 	struct gsan_snap *s = snap_of(id);
 	uint4 a = load_cg(s), b = load_cg(&s->floor), c = load_cg(&s->nslots), d = load_cg(&s->sc);
+	uint4 mine = load_cg(to), floors = load_cg(&to->floor), sc = load_cg(&to->sc);
 	if (a.x != id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
 		to->flags |= GSAN_SNAP_LOST;
 		return;
 	}
+	/* An earlier one of the same lanes: who goes on forgets nothing (the_wider). */
+	if (b.w && a.z == mine.z && a.w == mine.w && b.y == floors.y && b.w == floors.w && b.z <= floors.z)
+		return;
 	struct snap_head h = { a, b, c, d };
 	if (a.y & GSAN_SNAP_LOST)
 		to->flags |= GSAN_SNAP_LOST;
-	if (d.x > to->sc)
+	if (d.x > sc.x)
 		to->sc = d.x;
-	if (d.w > to->grids)
+	if (d.w > sc.w)
 		to->grids = d.w;
-	join_same(to, s, &h);
+	join_same(to, mine, floors, sc, s, &h);
 	join_others(to, s, &h);
 	/* Overwritten while it was read? */
 	if (load(&s->id) == id && (!(a.y & GSAN_SNAP_CROSS) || cross_stands(c.x, id)))
@@ -504,6 +530,43 @@ SLOW u32 the_wider(u32 a, u32 b)
 	return ((a - b) & GSAN_SNAP_NUMBER) < GSAN_SNAP_NUMBER / 2 ? a : b;
 }
 
+/* Is all that the large snapshot `a` says in the later large one `b`, both of one block and of nothing
+ * else?  What mbarriers brought one after the other mostly is, and a list of one is passed on at a
+ * fraction of what four take. */
+SLOW bool rows_within(u32 a, u32 b)
+{
+	struct gsan_snap *s = snap_of(a), *t = snap_of(b);
+	if (!(a & b & GSAN_SNAP_LARGE) || ((b - a) & GSAN_SNAP_NUMBER) >= GSAN_SNAP_NUMBER / 2)
+		return false;
+	uint4 sa = load_cg(s), sb = load_cg(&s->floor), sc = load_cg(&s->nslots), sd = load_cg(&s->sc);
+	uint4 ta = load_cg(t), tb = load_cg(&t->floor), tc = load_cg(&t->nslots), td = load_cg(&t->sc);
+	if (sa.x != a || ta.x != b || sa.z != ta.z || sa.w != ta.w || ((sa.y | ta.y) & GSAN_SNAP_CROSS) || (sa.y & ~ta.y & GSAN_SNAP_LOST) ||
+	    sb.x > tb.x || (sd.x && !no_later(sd.x, td.x)) || (sd.y && !no_later(sd.y, td.y)) || sd.w > td.w)
+		return false;
+	struct gsan_own mine = own_of(tb, tc), its = own_of(sb, sc), e, was = load_own(snap_own(t) + sb.y);
+	was.base = was.base > tb.x ? was.base : tb.x;
+	bool all = own_within(its, was) || (sb.y == tb.y && own_within(its, mine));
+	ROLLED
+	for (u32 i = 0; i < GSAN_SNAP_ROWS(ta.y) && all; i += 4) {
+		uint4 x[4], y[4];
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			x[k] = load_cg(snap_own(s) + i + k);
+			y[k] = load_cg(snap_own(t) + i + k);
+		}
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			e = own_in(x[k]);
+			was = own_in(y[k]);
+			/* Below its floor it says nothing. */
+			was.base = was.base > tb.x ? was.base : tb.x;
+			all &= own_within(e, was) || (i + k == tb.y && own_within(e, mine));
+		}
+	}
+	/* Overwritten while they were read? */
+	return all && load(&s->id) == a && load(&t->id) == b;
+}
+
 /* Adds an id (0: none) to a list that belongs to the caller or is locked by it. */
 SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 {
@@ -511,7 +574,7 @@ SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 	if (!id)
 		return;
 	ROLLED
-	while (k < GSAN_REFS && r->id[k] && !(wider = the_wider(r->id[k], id)))
+	while (k < GSAN_REFS && r->id[k] && !(wider = the_wider(r->id[k], id)) && !(wider = rows_within(r->id[k], id) ? id : 0))
 		k++;
 	if (k < GSAN_REFS) {
 		r->id[k] = r->id[k] ? wider : id;
@@ -536,23 +599,46 @@ FN bool refs_within(uint4 r, u32 but)
 	return all;
 }
 
-/* What the calling lane knows now, with `lanes` of its warp (itself among them)
- * up to `top`.  What snapshot `but` holds may be left out, and with
- * GSAN_SNAP_FENCE in `flags` all that was acquired; with GSAN_SNAP_FIRST it may
- * begin a line, as it goes to one word only.  Returns its id. */
-SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags)
+/* The rest of the rows of snapshot `s`, from row 4 on: what everybody knows up to `floor`, and what
+ * `from` says, another's of the same block (NULL: nothing). */
+FN void snap_rows(struct gsan_own *rows, u32 warps, u32 floor, const struct gsan_own *from)
 {
-	struct gsan_lane *l = lane_of(w, sreg_laneid());
-	struct gsan_block *b = block_of(w->slot);
-	/* All that is needed, in one go: own refs; clock floor wfloor; id start; slot nslots sc sc_cta. */
-	uint4 m = load_cg(&w->m_own), now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot);
-	uint4 mine = load_cg(&l->refs), ours = load_cg(&w->refs), whole = load_cg(&b->refs);
-	u32 lane = 1u << sreg_laneid(), id, state = load(&w->state), sc = fences.z, sc_cta = fences.w, most = load(&b->sc);
-	u32 own_top = l->own_top, own_mask = l->own_mask, lane_sc = l->sc, lane_cta = l->sc_cta;
-	u32 first = b->first, number = b->launch_number, cluster = b->cluster;
+	ROLLED
+	for (u32 i = 4; i < warps; i += 8) {
+		/* There are 32. */
+		u32 at = i < 24 ? i : 24;
+		uint4 x[8] = { };
+		if (from) {
+#pragma unroll
+			for (u32 k = 0; k < 8; k++)
+				x[k] = load_cg(from + at + k);
+		}
+#pragma unroll
+		for (u32 k = 0; k < 8; k++)
+			store_cg(rows + at + k, row_least(x[k], floor));
+	}
+}
+
+/* What the calling lane knows now, with `lanes` of its warp (itself among them)
+ * up to `top`, and what snapshot `more` does (0: none).  What snapshot `but` holds may be left out, and
+ * with GSAN_SNAP_FENCE in `flags` all that was acquired; with GSAN_SNAP_FIRST it may
+ * begin a line, as it goes to one word only; with GSAN_SNAP_HELD a release comes before anybody
+ * learns of it.  Returns its id. */
+SLOW u32 snap_make(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags, u32 more)
+{
+	/* All that is needed, in one go: id start; clock floor wfloor; slot nslots sc sc_cta; own refs; own refs. */
+	struct snap_rings rings = { ROOT_NOW(snaps), ROOT_NOW(knows), ROOT_NOW(nsnaps), ROOT_NOW(nknows) };
+	u64 at_block = load_ca64(&w->block), at_lanes = ROOT_NOW(lanes);
+	uint4 me = load_ca(&w->id), now = load_ca(w), fences = load_ca(&w->slot), m = load_cg(&w->m_own), ours = load_cg(&w->refs);
+	u32 state = load(&w->state), lane = 1u << sreg_laneid(), warp = me.x & 31;
+	struct gsan_block *b = at<struct gsan_block>(at_block);
+	struct gsan_lane *l = at<struct gsan_lane>(at_lanes) + (((u64)me.x << 5) + sreg_laneid());
+	uint4 mine = load_cg(&l->refs), whole = load_cg(&b->refs), block = load_ca(&b->launch_number);  /* and cluster */
+	u32 most = load(&b->sc), own_top = load_ca32(&l->own_top), own_mask = load_ca32(&l->own_mask), first = load_ca32(&b->first);
+	u32 lane_sc = load_ca32(&l->sc), lane_cta = load_ca32(&l->sc_cta), warps = (load_ca32(&b->ntid) + 31) >> 5;
 	bool own = (m.x & lane) && own_top > now.z;
 	/* What was waited for no fence's number tells. */
-	if (first != number)
+	if (first != block.x)
 		flags &= ~GSAN_SNAP_FENCE;
 	bool none = flags & GSAN_SNAP_FENCE;
 	if (none || !(m.y & lane) || refs_within(mine, but))
@@ -561,39 +647,110 @@ SLOW u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags)
 		ours = four(0, 0, 0, 0);
 	if (none || !(state & GSAN_WARP_BLOCK_REFS) || refs_within(whole, but))
 		whole = four(0, 0, 0, 0);
-	u32 floor = now.y, base = now.z > floor ? now.z : floor;
-	bool large = own || mine.x | ours.x | whole.x;
-
-	struct gsan_snap *s = large ? snap_begin(w, &id, floor) : snap_new(false, &id);
-	if (!large)
-		snap_header(s, flags & GSAN_SNAP_FENCE, me.x >> 5, me.y, floor, cluster);
-	store_cg(&s->floor, four(floor, me.x & 31, top, lanes));
-	s->base = base;
-	if (flags & GSAN_SNAP_FIRST)
-		s->line = id;
+	/* The first of them is mostly the only one, and of this block: its rows are begun with. */
+	u32 from = mine.x ? mine.x : ours.x ? ours.x : whole.x ? whole.x : more;
+	bool large = own || from;
+	struct gsan_root *r = root();
+	u32 id = fetch_add(large ? &r->snap_next : &r->know_next, 1) + 1;
+	struct gsan_snap *f = snap_in(rings, from);
+	struct snap_head h = { };
+	uint4 x[4] = { }, named = four(0, 0, 0, 0), self = named;
+	if (from) {
+		h.a = load_cg(f);
+		h.b = load_cg(&f->floor);
+		h.c = load_cg(&f->nslots);
+		h.d = load_cg(&f->sc);
+	}
+	if (from & GSAN_SNAP_LARGE) {
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			x[k] = load_cg(snap_own(f) + k);
+		self = load_cg(snap_own(f) + warp);
+		named = load_cg(snap_own(f) + (h.b.y & 31));
+	}
+	id = (id & GSAN_SNAP_NUMBER) | (large ? GSAN_SNAP_LARGE : 0);
+	struct gsan_snap *s = snap_in(rings, id);
+	store(&s->id, 0);
+	store(&s->maker, id);
+	fence();
+	u32 floor = now.y, base = now.z > floor ? now.z : floor, sc = fences.z, sc_cta = fences.w, grids = state & GSAN_WARP_OVER ? block.x : 0;
+	u32 kind = (large ? GSAN_SNAP_OWN | warps << GSAN_SNAP_ROWS_SHIFT : flags & GSAN_SNAP_FENCE) |
+		/* What it should have acquired it may pass on. */
+		(state & GSAN_WARP_LOST ? GSAN_SNAP_LOST : 0);
+	bool same = from && h.a.x == from && h.a.z == me.x >> 5 && h.a.w == me.y && !(h.a.y & GSAN_SNAP_CROSS);
+	bool rows = same && (h.a.y & GSAN_SNAP_OWN);
+	if (same) {
+		kind |= h.a.y & GSAN_SNAP_LOST;
+		floor = h.b.x > floor ? h.b.x : floor;
+		sc = h.d.x > sc ? h.d.x : sc;
+		sc_cta = h.d.y > sc_cta ? h.d.y : sc_cta;
+		grids = h.d.w > grids ? h.d.w : grids;
+	}
 	if (m.y & lane) {
 		sc = lane_sc > sc ? lane_sc : sc;
 		sc_cta = lane_cta > sc_cta ? lane_cta : sc_cta;
 	}
-	s->sc = most > sc ? most : sc;
-	s->grids = state & GSAN_WARP_OVER ? number : 0;
-	s->sc_cta = sc_cta;
-	/* What it should have acquired it may pass on. */
-	if (state & GSAN_WARP_LOST)
-		s->flags |= GSAN_SNAP_LOST;
-	if (own)
-		store_cg(snap_own(s) + (me.x & 31), four(base, own_top, own_mask, 0));
+	store_cg(s, four(0, kind, me.x >> 5, me.y));
+	/* With what others brought it is not one of the lanes' own, each of which holds all of the one before. */
+	bool alone = !more;
+	store_cg(&s->floor, four(floor, warp, alone ? top : 0, alone ? lanes : 0));
+	store_cg(&s->nslots, four(0, block.y, base, flags & GSAN_SNAP_FIRST ? id : 0));
+	store(&s->sc, most > sc ? most : sc);
+	store(&s->sc_cta, sc_cta);
+	store(&s->grids, grids);
+	if (large) {
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			store_cg(snap_own(s) + k, row_least(rows ? x[k] : four(0, 0, 0, 0), floor));
+		snap_rows(snap_own(s), warps, floor, rows ? snap_own(f) : 0);
+	}
+	self = row_least(rows ? self : four(0, 0, 0, 0), floor);
+	if (same) {
+		struct gsan_own was = own_in(row_least(rows ? named : four(0, 0, 0, 0), floor)), e = own_of(h.b, h.c);
+		if (!own_within(e, was)) {
+			e = join_own(was, e);
+			store_own(snap_own(s) + h.b.y, e);
+			if (h.b.y == warp)
+				self = four(e.base, e.top, e.mask, 0);
+		}
+	}
+	if (own || !alone) {
+		struct gsan_own e = { base, own_top, own ? own_mask : 0, 0 }, latest = { base, top, alone ? 0 : lanes, 0 };
+		store_own(snap_own(s) + warp, join_own(join_own(own_in(self), e), latest));
+	}
+	bool joined = false;
 	ROLLED
-	while (mine.x | ours.x | whole.x) {
-		u32 next = mine.x ? mine.x : ours.x ? ours.x : whole.x;
+	while (mine.x | ours.x | whole.x | more) {
+		u32 next = mine.x ? mine.x : ours.x ? ours.x : whole.x ? whole.x : more;
 		if (mine.x)
 			mine = four(mine.y, mine.z, mine.w, 0);
 		else if (ours.x)
 			ours = four(ours.y, ours.z, ours.w, 0);
-		else
+		else if (whole.x)
 			whole = four(whole.y, whole.z, whole.w, 0);
+		else
+			more = 0;
+		if (same && next == from)
+			continue;
 		snap_join(s, next);
+		joined = true;
 	}
-	snap_publish(s, id);
+	/* Neither may have been overwritten meanwhile. */
+	u32 still = same ? load(&f->id) : from, maker = load(&s->maker);
+	kind = joined ? load(&s->flags) : kind;
+	bool lost = same && still != from;
+	if (lost)
+		count(GSAN_COUNT_SNAP_LOST, 1);
+	if ((kind & GSAN_SNAP_CROSS) && !cross_stands(s->nslots, id))
+		lost = true;
+	if (lost)
+		store(&s->flags, kind | GSAN_SNAP_LOST);
+	fence();
+	if (maker == id)
+		store(&s->id, id);
+	if (!(flags & GSAN_SNAP_HELD))
+		fence();
 	return id;
 }
+
+FN u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags) { return snap_make(w, lanes, top, but, flags, 0); }

@@ -31,6 +31,7 @@ static unsigned rounded;
 
 FN struct gsan_root *root(void) { return &the_root; }
 #define ROOT(field) (the_root.field)
+#define ROOT_NOW(field) ROOT(field)
 template<class T> FN T *at(u64 p) { return (T *)p; }
 /* What another thread does before the n-th access from now on. */
 static int soon;
@@ -42,6 +43,7 @@ FN uint4 load_cg(const void *p) { uint4 v; memcpy(&v, p, sizeof v); return v; }
 FN uint4 load_ca(const void *p) { return load_cg(p); }
 FN u32 load_ca32(const u32 *p) { return *p; }
 FN u32 load_any(const u32 *p) { return *p; }
+FN u64 load_ca64(const void *p) { return *(const u64 *)p; }
 FN void store_cg(void *p, uint4 v) { memcpy(p, &v, sizeof v); }
 FN uint4 four(u32 x, u32 y, u32 z, u32 w) { uint4 v = { x, y, z, w }; return v; }
 FN u32 fetch_add(u32 *p, u32 v) { u32 old = *p; *p += v; return old; }
