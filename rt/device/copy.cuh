@@ -14,39 +14,69 @@
 #define group_step      __gsan_v1_group_step
 #define first_alike     __gsan_v1_first_alike
 
-/* The record of an operation whose `bytes` bytes count in the phase under way of the
- * mbarrier at `place`; 0 if that is not followed. */
-SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes, u32 site)
+/* The calling thread's groups, which nobody else changes: start cp bulk first.  `me`: id start. */
+FN struct gsan_groups *own_groups(struct gsan_warp *w, uint4 me, uint4 *now)
 {
-	struct gsan_mbar *m = mbar_find(place);
-	u32 slot = (u32)(place >> 32);
-	if (!m || (load(&m->flags) & GSAN_MBAR_LOST))
-		return 0;
-	mbar_used(w, m, place, site, GSAN_WHY_MBAR_INIT);
+	struct gsan_groups *g = groups_of(me.x << 5 | sreg_laneid());
+	*now = load_ca(g);
+	if (now->x != me.y) {
+		groups_now(w);
+		*now = load_ca(g);
+	}
+	return g;
+}
+
+/* The record of an operation whose `bytes` bytes count in the phase under way of the
+ * mbarrier at `place`; 0 if that is not followed.  To `addr` in the memory of that block: of a peer's
+ * see copy_stays.  By one lane. */
+SLOW u64 copy_phase(struct gsan_warp *w, u64 place, u32 bytes, u32 addr, u32 site)
+{
+	struct known_init at = known_begin();
+	uint4 me = load_ca(&w->id);
+	u32 slot = (u32)(place >> 32), who = me.x << 5 | sreg_laneid();
+	bool own = slot == me.x >> 5;
+	struct gsan_mbar *m = mbar_quick(at, me, place, sreg_lanemask_eq());
+	if (!m) {
+		m = mbar_find(place);
+		if (!m || (load(&m->flags) & GSAN_MBAR_LOST))
+			return 0;
+		mbar_asked(w, m, place, site);
+	}
 	take_lock(&m->lock);
-	u32 phase = m->phase;
+	/* start addr lock flags; phase first expected later; ahead; expected issued */
+	uint4 head = load_ca(m), now = load_ca(&m->phase), tx = load_ca(&m->tx_expected);
+	u32 ahead = load_ca32(&m->ahead), first = load_ca32(&m->tx_first), phase = now.x, flags = head.w;
 	/* Nobody is left to expect more: it counts in the next phase. */
-	if (m->ahead >= m->expected && m->tx_first && m->tx_issued + bytes > m->tx_expected) {
+	if (ahead >= now.z && first && tx.y + bytes > tx.x) {
 		phase = (phase + 1) & GSAN_MBAR_PHASES;
 		/* Or one of those before it does. */
 		count(GSAN_COUNT_ASYNC_LOST, 1);
 	} else {
 		/* What came too late for the phase before may stand in for these. */
-		if (phase != m->first && (load(&m->flags) & GSAN_MBAR_SHORT << (~phase & 1)))
+		if (phase != now.y && (flags & GSAN_MBAR_SHORT << (~phase & 1)))
 			count(GSAN_COUNT_ASYNC_LOST, 1);
-		m->tx_first = m->tx_first ? m->tx_first : bytes;
-		m->tx_issued += bytes;
+		if (!first)
+			store(&m->tx_first, bytes);
+		store(&m->tx_issued, tx.y + bytes);
 	}
-	store(&m->issuer[phase & 1], self_of(w));
+	store(&m->issuer[phase & 1], who);
+	/* Who sees the block's last thread leave sees these, with the lock or behind it. */
+	if (own) {
+		store(&m->tx_phase[phase & 1], phase);
+		store(&m->tx_at[phase & 1], addr);
+		store(&m->tx_site[phase & 1], site);
+	}
 	/* What is kept of a copy whose end nobody has seen gives way to this one's. */
-	u32 unseen = load(&m->flags) & GSAN_MBAR_UNSEEN << (phase & 1);
+	u32 unseen = flags & GSAN_MBAR_UNSEEN << (phase & 1);
 	if (unseen) {
 		if (phase_unseen(m, phase))
 			count(GSAN_COUNT_ASYNC_LOST, 1);
-		store(&m->flags, load(&m->flags) & ~unseen);
+		store(&m->flags, flags & ~unseen);
 	}
 	unlock(&m->lock);
-	return mbar_record(slot, (u32)(m - mbars_of(slot)), phase) | (slot == w->slot ? 0 : MBAR_PEER);
+	if (flags & GSAN_MBAR_LOST)
+		return 0;
+	return mbar_record(slot, (u32)(m - (at.mbars + (u64)slot * GSAN_MBARS)), phase) | (own ? 0 : MBAR_PEER);
 }
 
 /* All blocks of the cluster, by rank. */
@@ -73,14 +103,15 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 			init_fenced(w, slot << 32 | mbar, site);
 		ONE_BY_ONE(
 			if (slot != ~0u)
-				rec = copy_phase(w, slot << 32 | mbar, bytes, site);
+				rec = copy_phase(w, slot << 32 | mbar, bytes, (u32)dst, site);
 		);
 		if (!rec)
 			continue;
 		/* The source is free when one of them is complete: more is not known of it. */
 		if (!done && !(op & GSAN_COPY_NO_SOURCE))
 			async_all(w, w->slot, src, bytes, rec, ISSUE_PROXY | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
-		copy_stays(w, rec, (u32)dst, site);
+		if (rec & MBAR_PEER)
+			copy_stays(w, rec, (u32)dst, site);
 		async_all(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
 		done |= 1u << rank;
 	}
@@ -111,7 +142,7 @@ SLOW void copy_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u32 mas
 struct copied { u64 src, dst, reads, writes; u32 bytes, slot; };
 SLOW void copy_long(struct gsan_warp *w, const struct copied *c, u32 from_flags, u32 to_flags, bool own, u32 site)
 {
-	struct gsan_work k;
+	alignas(16) struct gsan_work k;
 	work_begin(&k, site);
 	work_range(w, &k, w->slot, c->src, c->bytes, c->reads, from_flags);
 	work_range(w, &k, c->slot, c->dst, c->bytes, c->writes, to_flags);
@@ -150,10 +181,11 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 	if (op & GSAN_COPY_MBAR) {
 		if (proxy)
 			init_fenced(w, at, site);
-		ONE_BY_ONE(rec = place == NOWHERE ? 0 : copy_phase(w, at, bytes, site););
+		ONE_BY_ONE(rec = place == NOWHERE ? 0 : copy_phase(w, at, bytes, (u32)dst, site););
 	} else {
-		struct gsan_groups *g = groups_now(w);
-		u32 number = load(how == GSAN_HOW_CP ? &g->cp : &g->bulk);
+		uint4 now;
+		own_groups(w, load_ca(&w->id), &now);
+		u32 number = how == GSAN_HOW_CP ? now.y : now.z;
 		rec = number <= GSAN_ASYNC_GROUP_MAX ? group_record(me, how, number) : 0;
 	}
 	if (!rec) {
@@ -162,9 +194,9 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 	}
 	if ((op & GSAN_COPY_MBAR) && (op & GSAN_COPY_FROM_SHARED) && slot != w->slot)
 		copy_sends(w, rec, (u32)src, site);
-	if (op & GSAN_COPY_MBAR)
+	if ((op & GSAN_COPY_MBAR) && (rec & MBAR_PEER))
 		copy_stays(w, rec, (u32)dst, site);
-	else if (op & GSAN_COPY_FROM_SHARED)
+	else if (!(op & GSAN_COPY_MBAR) && (op & GSAN_COPY_FROM_SHARED))
 		copy_reads(w, (u32)src, site);
 	if (op & GSAN_COPY_MBAR)
 		rec |= (how == GSAN_HOW_REDUCE ? MBAR_REDUCES : 0) | (op & GSAN_COPY_GENERIC ? MBAR_GENERIC : 0);
@@ -192,10 +224,11 @@ FN bool one_store(u32 op)
  * of its groups?  They need not come together. */
 SLOW bool first_alike(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u32 e, u32 site)
 {
-	struct gsan_groups *g = groups_now(w);
-	struct gsan_log *log = log_of(w->id << 5);
-	u32 group = together(), nth = load(&g->bulk) - (load(&g->first) >> 1);
-	u64 key = GSAN_MAP_HASH((u64)site << 32 | w->start, a);
+	uint4 me = load_ca(&w->id), now;
+	own_groups(w, me, &now);
+	struct gsan_log *log = log_of(me.x << 5);
+	u32 group = together(), nth = now.z - (now.w >> 1);
+	u64 key = GSAN_MAP_HASH((u64)site << 32 | me.y, a);
 	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, b), c);
 	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, d), (u64)nth << 32 | e);
 	/* Other parts of the warp may be here at the same time. */
@@ -216,18 +249,21 @@ API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar
 /* A group of the calling lane is committed, or waited for: all but the last `n`. */
 SLOW void group_step(struct gsan_warp *w, u32 op, u32 n)
 {
-	struct gsan_groups *g = groups_now(w);
+	uint4 me = load_ca(&w->id), now;
+	struct gsan_groups *g = own_groups(w, me, &now);
+	uint4 waited = load_ca(g->waited);
 	bool cp = GSAN_COPY_HOW(op) == GSAN_HOW_CP;
-	u32 *now = cp ? &g->cp : &g->bulk, number = load(now), first = 0;
+	u32 number = cp ? now.y : now.z, first = 0;
 	if (op & (GSAN_GROUP_COMMIT | GSAN_GROUP_ALL))
-		store(now, ++number);
+		store(cp ? &g->cp : &g->bulk, ++number);
 	if (op & GSAN_GROUP_COMMIT)
 		return;
 	u32 kind = cp ? GSAN_WAIT_CP : op & GSAN_GROUP_READ ? GSAN_WAIT_READ : GSAN_WAIT_BULK;
 	/* Not every number is a group that was committed. */
-	if (cp && n && (load(&g->first) & 1))
+	if (cp && n && (now.w & 1))
 		count(GSAN_COUNT_ASYNC_LOST, 1);
-	u32 upto = number - 1 > n ? number - 1 - n : 0, from = load(&g->waited[kind]);
+	u32 upto = number - 1 > n ? number - 1 - n : 0;
+	u32 from = kind == GSAN_WAIT_CP ? waited.x : kind == GSAN_WAIT_BULK ? waited.z : waited.w;
 	if (!cp)
 		walk(w, WALK_GROUP, upto);
 	u32 group = of_kind(op), alike = __match_any_sync(group, (u64)upto << 32 | from);

@@ -155,7 +155,7 @@ SLOW void guests_known(struct gsan_warp *w)
 
 /* ---- Copies --------------------------------------------------------------------------- */
 
-/* The copy of record `rec` goes to `addr` in a block's shared memory, which may have gone:
+/* The copy of record `rec` goes to `addr` in another block's shared memory, which may have gone:
  * it or the block's last thread sees the other. */
 SLOW void copy_stays(struct gsan_warp *w, u64 rec, u32 addr, u32 site)
 {
@@ -164,10 +164,6 @@ SLOW void copy_stays(struct gsan_warp *w, u64 rec, u32 addr, u32 site)
 	store(&m->tx_phase[phase & 1], phase);
 	store(&m->tx_at[phase & 1], addr);
 	store(&m->tx_site[phase & 1], site);
-	if (slot == w->slot) {
-		fence();
-		return;
-	}
 	__threadfence();
 	if (load(&log_of(slot << 10)->closed) == load(&block_of(slot)->start))
 		left_over(w, GSAN_WHY_EXIT, site, rec | ASYNC_WRITES, slot, addr, block_of(slot)->cta);

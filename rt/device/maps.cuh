@@ -35,21 +35,20 @@ SLOW u64 map_hash(u64 map)
 	return key | 1;
 }
 
-FN void map_take(struct gsan_map *to, const struct gsan_map *from)
+/* Returns what hangs on all that was loaded, for load_behind. */
+FN u32 map_take(struct gsan_map *to, const struct gsan_map *from)
 {
-	/* By fives, so that as many loads are on their way at a time. */
-	ROLLED
-	for (u32 i = 0; i < sizeof *to / 16; i += 5) {
-		uint4 v[5];
+	uint4 v[sizeof *to / 16];
+	u32 seen = 0;
 #pragma unroll
-		for (u32 k = 0; k < 5; k++)
-			v[k] = load_cg((const uint4 *)from + i + k);
+	for (u32 i = 0; i < sizeof *to / 16; i++)
+		v[i] = load_cg((const uint4 *)from + i);
 #pragma unroll
-		for (u32 k = 0; k < 5; k++) {
-			((u64 *)to)[2 * (i + k)] = (u64)v[k].y << 32 | v[k].x;
-			((u64 *)to)[2 * (i + k) + 1] = (u64)v[k].w << 32 | v[k].z;
-		}
+	for (u32 i = 0; i < sizeof *to / 16; i++) {
+		((uint4 *)to)[i] = v[i];
+		seen |= v[i].x;
 	}
+	return seen >> 1;
 }
 
 FN struct gsan_map *edits_of(u64 key)
@@ -66,7 +65,7 @@ SLOW void map_enter(const struct gsan_map *m)
 		u64 k = load64((const u64 *)&set[i].key);
 		if (k == m->key)
 			return;
-		if (!k)
+		if (!k && !to)
 			to = set + i;
 	}
 	if (!to)
@@ -82,7 +81,7 @@ SLOW void map_enter(const struct gsan_map *m)
 	*(volatile u64 *)&to->key = m->key;
 }
 
-/* The description of that hash, if it is known.  The host's table is in its own memory,
+/* The description of that hash, if it is known; `to` is aligned to 16 bytes.  The host's table is in its own memory,
  * far away: what was found there is entered here. */
 SLOW bool map_known(u64 key, struct gsan_map *to)
 {
@@ -97,11 +96,9 @@ SLOW bool map_known(u64 key, struct gsan_map *to)
 		found |= (u32)(keys[i] == key) << i;
 	if (found) {
 		const struct gsan_map *m = set + (__ffs(found) - 1);
-		fence();
-		map_take(to, m);
-		fence();
-		/* It may have been replaced meanwhile. */
-		if (load64((const u64 *)&m->key) == key)
+		/* It may have been replaced meanwhile.  Each of the three loads waits for the answer of the one
+		 * before, and all go to L2: that takes no fences. */
+		if (load_behind((const u32 *)&m->key, map_take(to, m)) == (u32)key)
 			return true;
 	}
 	ROLLED
@@ -192,7 +189,7 @@ API void __gsan_v1_map_edited(u64 ctx, u64 map, u32 op, u64 value, u64 was)
 	if (!ctx)
 		return;
 	TOGETHER(
-		struct gsan_map m;
+		alignas(16) struct gsan_map m;
 		if (map_known(was, &m) && map_change(&m, op, value)) {
 			m.key = map_hash(map_address(map, op));
 			map_enter(&m);

@@ -52,7 +52,10 @@ FN u64 cluster_place(struct gsan_warp *w, u64 addr)
 {
 #if __CUDA_ARCH__ >= 900
 	u64 at = cluster_offset(addr);
-	u32 slot = peer_slot(w, (u32)(at >> 32));
+	u32 rank;
+	asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+	/* Mostly the block's own, which is not to be looked up. */
+	u32 slot = rank == (u32)(at >> 32) ? w->id >> 5 : peer_slot(w, (u32)(at >> 32));
 	return slot == ~0u ? NOWHERE : (u64)slot << 32 | (u32)at;
 #else
 	return (u64)w->slot << 32 | ((u32)addr & SHARED_WINDOW);

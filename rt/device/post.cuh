@@ -132,63 +132,91 @@ FN bool post_done(const struct gsan_post *p, u32 n)
 	return GSAN_POST_NUMBER(v) != (n & 0xffffff) || load(&p->done) >= GSAN_POST_PIECES(v);
 }
 
-/* The calling lane as it is now; it begins another interval. */
-FN void ghost_leave(struct gsan_warp *w, struct gsan_post *p)
+/* What is to be walked, both aligned to 16 bytes. */
+FN void work_copy(struct gsan_work *to, const struct gsan_work *from)
 {
-	u32 lane = sreg_laneid(), warps = (own_block(w)->ntid + 31) >> 5;
-	uint4 id = load_ca(&w->id), block = load_ca(&w->block), slot = load_ca(&w->slot), state = load_cg(&w->state);
-	u32 floor = w->floor, wfloor = w->wfloor, options = w->options & 0xffff;
-	const struct gsan_warp *first = warp_of(w->slot, 0);
-	store_ca(&p->w.id, id);
-	store_ca(&p->w.block, block);
-	store_ca(&p->w.slot, slot);
-	store_ca(&p->w.state, state);
 	ROLLED
-	for (u32 k = 0; k < warps; k += 8) {
-		u32 clock[8];
+	for (u32 i = 0; i < sizeof *to / 16; i += 5) {
+		uint4 v[5];
 #pragma unroll
-		for (u32 i = 0; i < 8; i++)
-			clock[i] = load(&first[k + i].clock);
-		store_ca(&p->clock[k], four(clock[0], clock[1], clock[2], clock[3]));
-		store_ca(&p->clock[k + 4], four(clock[4], clock[5], clock[6], clock[7]));
+		for (u32 k = 0; k < 5; k++)
+			v[k] = ((const uint4 *)from)[i + k];
+#pragma unroll
+		for (u32 k = 0; k < 5; k++)
+			store_cg((uint4 *)to + i + k, v[k]);
 	}
-	ROLLED
-	for (u32 k = 0; k < GSAN_SAID; k++)
-		store_ca(&p->said[k], four(0, 0, 0, 0));
-	knew_more(w, &p->knew);
-	u32 clock = tick(w, __activemask() == load(&w->live));
-	store_ca(&p->knew, four(1u << lane, clock, floor, wfloor));
-	store_ca(&p->w, four(clock, floor, wfloor, options | GSAN_WARP_GHOST | lane << GSAN_WARP_LANE_SHIFT));
 }
 
-/* False: there is no room.  By one lane of those that are together. */
+/* False: there is no room.  By one lane of those that are together, whose ghost stays as it is now; it
+ * begins another interval. */
 SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
 {
-	struct gsan_queue *q = queue_of(w->slot);
+	u32 lane = sreg_laneid(), bit = 1u << lane;
+	/* All that is needed, in one go: id start; block; slot nslots sc sc_cta; floor wfloor options; own refs; state live. */
+	uint4 me = load_ca(&w->id), block = load_ca(&w->block), slot = load_ca(&w->slot), now = load_ca(w);
+	struct gsan_block *b = at<struct gsan_block>((u64)block.y << 32 | block.x);
+	struct gsan_lane *l = at<struct gsan_lane>(ROOT(lanes)) + (((u64)me.x << 5) + lane);
+	struct gsan_queue *q = queue_of(me.x >> 5);
 	take_lock(&q->lock);
-	u32 n = load(&q->posted);
+	uint4 head = load_cg(q), m = load_cg(&w->m_own), state = load_cg(&w->state);    /* start posted walked */
+	uint4 mine = load_cg(&l->refs), ours = load_cg(&w->refs), all = load_cg(&b->refs);
+	u32 most = load(&b->sc), ntid = load_ca32(&b->ntid), clock = load(&w->clock), begun = load(&q->first), n = head.y;
+	u32 own_top = load_ca32(&l->own_top), own_mask = load_ca32(&l->own_mask), sc = load_ca32(&l->sc), sc_cta = load_ca32(&l->sc_cta);
 	/* What the slot's last block left, by leaving where it was not seen, is nobody's. */
-	if (load(&q->start) != w->start) {
+	if (head.x != me.y) {
 		ROLLED
-		for (u32 k = load(&q->walked); n - k - 1 < GSAN_POSTS; k++)
+		for (u32 k = head.z; n - k - 1 < GSAN_POSTS; k++)
 			if (!post_done(q->e + k % GSAN_POSTS, k))
 				count(GSAN_COUNT_ASYNC_LOST, 1);
+		begun = n;
 		store(&q->first, n);
 		store(&q->walked, n);
 		ROLLED
 		for (u32 i = 0; i < 32; i++)
 			store(&q->by[i], 0);
 		fence();
-		store(&q->start, w->start);
+		store(&q->start, me.y);
 	}
 	struct gsan_post *p = q->e + n % GSAN_POSTS;
-	bool room = n - load(&q->first) < GSAN_POSTS || post_done(p, n - GSAN_POSTS);
+	u64 next = load64((const u64 *)&p->next);
+	u32 done = load(&p->done);
+	/* As post_done, of what had the place before. */
+	bool room = n - begun < GSAN_POSTS || GSAN_POST_NUMBER(next) != ((n - GSAN_POSTS) & 0xffffff) || done >= GSAN_POST_PIECES(next);
 	if (room) {
+		/* On their way while the rest is copied. */
+		const struct gsan_warp *first = warp_of(me.x >> 5, 0);
+		u32 c[16];
+#pragma unroll
+		for (u32 i = 0; i < 16; i++)
+			c[i] = load(&first[i].clock);
+		clock = tick_from(w, __activemask() == state.z, clock);
+		work_copy(&p->work, k);
+#pragma unroll
+		for (u32 i = 0; i < 16; i += 4)
+			store_ca(&p->clock[i], four(c[i], c[i + 1], c[i + 2], c[i + 3]));
 		ROLLED
-		for (u32 i = 0; i < sizeof *k / 8; i++)
-			((volatile u64 *)&p->work)[i] = ((const u64 *)k)[i];
-		ghost_leave(w, p);
-		fetch_or(&q->by[w->id & 31], 1u << sreg_laneid());
+		for (u32 i = 16, warps = (ntid + 31) >> 5; i < warps; i++)
+			store(&p->clock[i], load(&first[i].clock));
+		if (!(m.y & bit)) {
+			mine = four(0, 0, 0, 0);
+			sc = sc_cta = 0;
+		}
+		sc = slot.z > sc ? slot.z : sc;
+		sc_cta = slot.w > sc_cta ? slot.w : sc_cta;
+		store_ca(&p->knew, four(bit, clock, now.y, now.z));
+		store_ca(&p->knew.own_top, four(m.x & bit ? own_top : 0, m.x & bit ? own_mask : 0, most > sc ? most : sc, sc_cta));
+		store_ca(&p->knew.refs[0], mine);
+		store_ca(&p->knew.refs[1], state.x & GSAN_WARP_REFS ? ours : four(0, 0, 0, 0));
+		store_ca(&p->knew.refs[2], state.x & GSAN_WARP_BLOCK_REFS ? all : four(0, 0, 0, 0));
+		store_ca(&p->w, four(clock, now.y, now.z, (now.w & 0xffff) | GSAN_WARP_GHOST | lane << GSAN_WARP_LANE_SHIFT));
+		store_ca(&p->w.id, me);
+		store_ca(&p->w.block, block);
+		store_ca(&p->w.slot, slot);
+		store_ca(&p->w.state, state);
+#pragma unroll
+		for (u32 i = 0; i < GSAN_SAID; i++)
+			store_ca(&p->said[i], four(0, 0, 0, 0));
+		fetch_or(&q->by[me.x & 31], bit);
 		store(&p->done, 0);
 		fence();
 		/* Who finds it there may take pieces of it. */
@@ -210,6 +238,8 @@ SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
 			posted = post_work(w, k);
 	);
 	u32 pieces = posted ? 0 : k->pieces, group = together();
+	if (!__ballot_sync(group, pieces))
+		return;
 	struct issue x[GSAN_SIDES];
 	pieces_begin(x, w);
 	meet_all(group);

@@ -182,8 +182,9 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 	if (op & GSAN_COPY_FOUR_ROWS)
 		t->rows = 4;
 	if (!(op & GSAN_COPY_MBAR)) {
-		struct gsan_groups *g = groups_now(w);
-		u32 n = load(&g->bulk);
+		uint4 now;
+		own_groups(w, load_ca(&w->id), &now);
+		u32 n = now.z;
 		if (n > GSAN_ASYNC_GROUP_MAX) {
 			fetch_add(&w->unmodelled, 1);
 			return;
@@ -199,9 +200,9 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 	 * "cp.async.bulk.tensor"). */
 	u32 odd = op & GSAN_COPY_PAIR ? (u32)(cluster_offset(mbar) >> 32) & 1 : 0;
 	ROLLED
-	for (u32 rank = 0; rank < 16; rank++) {
+	for (u32 rank = 0; rank < (op & GSAN_COPY_MULTICAST ? 16u : 1u); rank++) {
 		u32 slot = (u32)(place >> 32), told = (u32)(at >> 32);
-		bool mine = op & GSAN_COPY_MULTICAST ? mask >> rank & 1 : rank == 0;
+		bool mine = !(op & GSAN_COPY_MULTICAST) || (mask >> rank & 1);
 		if (mine && (op & GSAN_COPY_MULTICAST)) {
 			slot = peer_slot(w, rank);
 			told = op & GSAN_COPY_PAIR ? peer_slot(w, (rank & ~1u) | odd) : slot;
@@ -213,11 +214,12 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 			init_fenced(w, to, site);
 		ONE_BY_ONE(
 			if (mine)
-				now = copy_phase(w, to, t->inner * t->rows, site);
+				now = copy_phase(w, to, t->inner * t->rows, (u32)place, site);
 		);
 		if (!now)
 			continue;
-		copy_stays(w, now, (u32)place, site);
+		if (now & MBAR_PEER)
+			copy_stays(w, now, (u32)place, site);
 		work_shared(w, k, slot, (u32)place, now | ASYNC_WRITES);
 		rec = rec ? rec : now;
 		if (own)
@@ -237,7 +239,7 @@ API void __gsan_v1_tensor(u64 ctx, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1
 {
 	if (!ctx)
 		return;
-	struct gsan_work k;
+	alignas(16) struct gsan_work k;
 	struct gsan_tile *t = &k.tile;
 	work_begin(&k, site + __gsan_site_base);
 	t->op = op;
