@@ -509,7 +509,6 @@ struct gsan_root {
 #define GSAN_OPT_VOLATILE_WEAK  2u      /* volatile_is_weak=1 */
 #define GSAN_OPT_NO_ATOMIC      8u      /* report_atomic_races=0 */
 #define GSAN_OPT_APART          16u     /* reconverge=0: lanes of an if stay apart */
-#define GSAN_OPT_ROWS           32u     /* rows=1: records of whole warps, see row.cuh */
 /* Above: what the documentation leaves open, a bit for each that has its last value. */
 #define GSAN_OPT_CHOICE(c)      (65536u << (c))
 enum gsan_choice {

@@ -347,7 +347,7 @@ static uint32_t options(void)
 	return (rt_flags.report_bugs ? 0 : GSAN_OPT_OFF) |
 	       (rt_flags.volatile_is_weak ? GSAN_OPT_VOLATILE_WEAK : 0) |
 	       (rt_flags.report_atomic_races ? 0 : GSAN_OPT_NO_ATOMIC) |
-	       (rt_flags.reconverge ? 0 : GSAN_OPT_APART) | (rt_flags.rows ? GSAN_OPT_ROWS : 0) | choices();
+	       (rt_flags.reconverge ? 0 : GSAN_OPT_APART) | choices();
 }
 
 static bool set_up_root(struct rt_ctx *c, const char **why)

@@ -43,7 +43,7 @@ while read -r name values; do
 done <choices
 # The oracle hears of what it knows, whatever else is said.
 late=$top_srcdir/testsuite/race/50_tma_war_fence_late.ptx
-run 0 env GSAN_OPTIONS=rows=0:proxy_war=off:quiet=0 $gsan_run --oracle "$late" && has err "no race"
+run 0 env GSAN_OPTIONS=reconverge=1:proxy_war=off:quiet=0 $gsan_run --oracle "$late" && has err "no race"
 # What is left out is said, and what is not is marked.
 stores=$top_srcdir/testsuite/race/same_value_stores.ptx
 run 66 $gsan_run "$stores"

@@ -39,16 +39,6 @@ if [ $((number % 48)) = 1 ]; then
 		fail "ptxas refuses the instrumented text with the runtime"
 fi
 verdict emu
-# What copies fill has records of two kinds.
-if grep -q 'cp\.\(reduce\.\)\{0,1\}async\.bulk\|wgmma' "$file"; then
-	GSAN_OPTIONS=rows=1
-	export GSAN_OPTIONS
-	verdict emu
-	if have_gpu; then
-		verdict gpu
-	fi
-	unset GSAN_OPTIONS
-fi
 check_contents 0
 if have_gpu; then
 	verdict gpu

@@ -609,7 +609,7 @@ FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 
 	if (wide || small) {
 		if (valued)
 			value_put(w, addr, info, site, value);
-		if (wide && shared && group == ~0u && (ROOT(options) & GSAN_OPT_ROWS) && together() == ~0u &&
+		if (wide && shared && group == ~0u && together() == ~0u &&
 		    row_fits(w, h.private_too, (u32)addr, size, kind, site) &&
 		    row_access(w, __shfl_sync(~0u, (u32)addr, 0), kind, site + __gsan_site_base))
 			return;

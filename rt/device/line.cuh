@@ -133,7 +133,7 @@ FN bool row_gone(u64 r) { return row_clock(r) <= load(&block_of(GSAN_REC_SLOT(r)
 /* The first copy of the block.  Where other blocks had to open many lines its own would be, too. */
 SLOW void lines_begin(struct gsan_block *b)
 {
-	bool may = (ROOT(options) & GSAN_OPT_ROWS) && load(&launch_of(b)->opened) < LINE_BLOCKS;
+	bool may = load(&launch_of(b)->opened) < LINE_BLOCKS;
 	store_ca32(&b->lines, may ? GSAN_LINES_MAY : GSAN_LINES_NO_MORE);
 }
 

@@ -187,7 +187,7 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 		for (u32 m = old_ones; m; m &= m - 1)
 			swap(line_record(l, __ffs(m) - 1), r[__ffs(m) - 1], LINE_NONE);
 		/* Rows come without the lock: who comes now sees the operation, who came is seen here. */
-		if (ROOT(options) & GSAN_OPT_ROWS) {
+		if (is_shared_line(l)) {
 			u64 v[LINE_RECORDS];
 #pragma unroll
 			for (u32 j = 0; j < LINE_RECORDS; j++)

@@ -131,7 +131,7 @@ static void parse(struct options *o, int argc, char **argv)
 			o->kind = GEN_PRODUCTS;
 			break;
 		case ROWS:
-			o->async = soak_rows = true;
+			o->async = true;
 			o->kind = GEN_ROWS;
 			break;
 		case SCHEDULES:

@@ -53,7 +53,6 @@ enum {
 };
 
 extern const char *soak_emu;            /* the emulated device's library */
-extern bool soak_rows;                  /* with GSAN_OPTIONS=rows=1 */
 extern bool soak_loud;                  /* the workers' standard error is shown */
 extern bool soak_contents;              /* compare contents under all schedules */
 

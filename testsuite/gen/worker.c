@@ -30,7 +30,7 @@
 enum { PATIENCE_MS = 120000, START_MS = 300000 };
 
 const char *soak_emu;
-bool soak_rows, soak_loud, soak_contents;
+bool soak_loud, soak_contents;
 
 _Noreturn void give_up(const char *what)
 {
@@ -356,8 +356,8 @@ static _Noreturn void child(const struct job *j, int fd, unsigned done)
 	signal(SIGTERM, SIG_IGN);
 	if (!soak_loud)
 		dup2(null, 2);
-	setenv("GSAN_OPTIONS", soak_rows ? "log_path=/dev/null:report_limit=1:symbolize=0:suppress_equal_stacks=0:quiet=1:rows=1" :
-	       "log_path=/dev/null:report_limit=1:symbolize=0:suppress_equal_stacks=0:quiet=1", 1);
+	setenv("GSAN_OPTIONS", "log_path=/dev/null:report_limit=1:symbolize=0:"
+	       "suppress_equal_stacks=0:quiet=1", 1);
 	setenv("EMU_SM", "90", 1);
 	j->child(j, fd, done);
 	_exit(0);

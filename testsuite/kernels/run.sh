@@ -7,7 +7,7 @@
 # between the lines that its `// mutant` line says, and end with 66; whatever racecheck
 # says decides nothing.  Prints a table.  Everything is under a time limit: LIMIT (60) and
 # RACECHECK_LIMIT (30) seconds a program; JOBS programs are built at once, GPU_JOBS (4) run.
-# KERNELS="gemm" takes some of them, OPTIONS=rows=1 is for GSAN_OPTIONS.  Right versions and mutants 2 run in the benchmark's size, too.  Status 0 if gsan was right everywhere, 77: no GPU.
+# KERNELS="gemm" takes some of them, OPTIONS is for GSAN_OPTIONS.  Right versions and mutants 2 run in the benchmark's size, too.  Status 0 if gsan was right everywhere, 77: no GPU.
 #
 #	top_srcdir=../src top_builddir=. sh ../src/testsuite/kernels/run.sh
 here=$(cd "$(dirname "$0")" && pwd)
