@@ -99,12 +99,14 @@
 #define GSAN_KIND_OBSERVED_GPU  12u
 #define GSAN_KIND_WARP_READ     14u
 #define GSAN_KIND_ASYNC         15u
-/* In place 1: the granule is one of a linked line (rt/device/line.cuh); and it is locked.  A
- * record of the line has, with its clock, a kind that no operation has. */
+/* In place 1: the granule is one of a linked line (rt/device/line.cuh); and it is locked.  With
+ * a number above, which a locked one has not, the line is full (rt/device/lines.cuh).  A record of
+ * the line has, with its clock, a kind that no operation has. */
 #define GSAN_LINE               (13u << 8)
 #define GSAN_MARK               ((uint64_t)(GSAN_ASYNC_CLOCK | GSAN_ASYNC_WRITE | GSAN_HOW_OBJECT << GSAN_ASYNC_HOW_SHIFT) << 35 | \
 				 0x7ffffeull << 12 | GSAN_KIND_ASYNC << 8 | 255)
 #define GSAN_MARK_LOCKED        (GSAN_MARK | 1ull << 12)
+#define GSAN_MARK_NUMBER        ((uint64_t)GSAN_ASYNC_GROUP_MAX << 35)
 
 enum gsan_level {               /* scope of a strong access */
 	GSAN_WEAK, GSAN_CTA, GSAN_CLUSTER, GSAN_GPU, GSAN_SYS

@@ -335,6 +335,7 @@ race_tests = \
 	testsuite/race/launches_load_left_then_init.ptx \
 	testsuite/race/launches_many.ptx \
 	testsuite/race/launches_second_races.ptx \
+	testsuite/race/lines_full_then_store.ptx \
 	testsuite/race/lookback_no_acquire.ptx \
 	testsuite/race/lookback_relaxed.ptx \
 	testsuite/race/loop_over_array.ptx \

@@ -74,7 +74,7 @@ FN bool is_older(struct rec2 x, struct rec2 now)
 }
 
 /* Is it a mark of a linked line? (line.cuh) */
-FN bool is_mark(u64 r) { return (r | (GSAN_MARK ^ GSAN_MARK_LOCKED)) == GSAN_MARK_LOCKED; }
+FN bool is_mark(u64 r) { return ((r | (GSAN_MARK ^ GSAN_MARK_LOCKED)) & ~GSAN_MARK_NUMBER) == GSAN_MARK_LOCKED; }
 /* Or a record of one? */
 FN bool of_line(u64 r) { return GSAN_REC_CLOCK(r) >= GSAN_ASYNC_CLOCK && GSAN_REC_KIND(r) == GSAN_LINE >> 8; }
 SLOW void line_open(struct gsan_warp *w, u64 *sh);

@@ -99,6 +99,12 @@ FN u64 in_granule(u64 r, u32 i)
 	return r >> line_column(i) & 1 ? whole(r) : 0;
 }
 
+/* Locks a line whose first mark was `mark` a moment ago; false: others are at it. */
+FN bool line_lock(struct line l, u64 mark)
+{
+	return is_mark(mark) && mark != GSAN_MARK_LOCKED && swap(l.sh + 1, mark, GSAN_MARK_LOCKED) == mark;
+}
+
 /* The line's lock is let go: its first granule's mark is now `v`.  Whoever exchanged it for
  * his own record for a moment puts it back. */
 FN void line_unlock(struct line l, u64 v)
@@ -275,7 +281,7 @@ SLOW void line_open(struct gsan_warp *w, u64 *sh)
 	bool opens = sreg_laneid() == __ffs(__match_any_sync(group, (u64)l.sh)) - 1;
 	ROLLED
 	while (__ballot_sync(group, is_mark(load64(sh + 1)))) {
-		lines_spill(w, group, opens && swap(l.sh + 1, GSAN_MARK, GSAN_MARK_LOCKED) == GSAN_MARK, l.sh);
+		lines_spill(w, group, opens && line_lock(l, load64(l.sh + 1)), l.sh);
 		/* A mark that was put back behind that (column_put), as may be a line's record. */
 		if (!is_mark(load64(l.sh + 1)))
 			swap(sh + 1, GSAN_MARK, 0);

@@ -208,6 +208,15 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 /* What a line says before it is locked; the last two to a read alone: */
 enum { LINE_OPEN, LINE_ASKS, LINE_HAS_IT, LINE_FULL };
 
+/* The mark of a line that is full of reads by blocks of this launch.  It says so to all that come
+ * before one of those blocks leaves, whose slot another may take. */
+FN u64 full_mark(const struct gsan_warp *w)
+{
+	struct gsan_block *b = own_block(w);
+	u32 number = load(&launch_of(b)->finished) ^ b->launch_number * 2654435761u >> 12;
+	return GSAN_MARK | (u64)((number | 1u << 20) & GSAN_ASYNC_GROUP_MAX) << 35;
+}
+
 /* The same read may stand already.  And global memory that whole grids read by copies is full
  * of reads of this launch, of which none is worth more than another: it is not locked for
  * that, which all who read it would wait for. */
@@ -218,6 +227,7 @@ FN u32 line_says(struct issue *x, struct line l, u64 now, u64 *mark)
 	if (now & ASYNC_WRITES)
 		return is_mark(*mark) ? LINE_ASKS : LINE_OPEN;
 	u32 reads = 0, launch = own_block(x->w)->launch_number;
+	u64 stands = is_shared_line(l) ? 0 : full_mark(x->w);
 	bool found = false;
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++)
@@ -231,6 +241,8 @@ FN u32 line_says(struct issue *x, struct line l, u64 now, u64 *mark)
 		return LINE_OPEN;
 	if (found)
 		return LINE_HAS_IT;
+	if (*mark == stands)
+		return LINE_FULL;
 	if (is_shared_line(l) || reads < LINE_RECORDS)
 		return LINE_ASKS;
 	/* As async_gone says, of all at once. */
@@ -249,6 +261,8 @@ FN u32 line_says(struct issue *x, struct line l, u64 now, u64 *mark)
 	for (u32 j = 0; j < LINE_RECORDS; j++)
 		full &= (async_what(r[j]) & GSAN_ASYNC_MBAR) && number[j] == launch && owner[j] == start[j] &&
 			((phase_in(r[j]) - first[j]) & GSAN_MBAR_PHASES) <= GSAN_MBAR_PHASES / 2;
+	if (full && *mark != GSAN_MARK_LOCKED)
+		swap(l.sh + 1, *mark, stands);
 	return full ? LINE_FULL : LINE_ASKS;
 }
 
@@ -270,8 +284,7 @@ SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u3
 				fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
 			mine = says == LINE_ASKS;
 			left = left && (mine || says == LINE_OPEN);
-			if (mine && mark == GSAN_MARK)
-				locked = swap(l.sh + 1, GSAN_MARK, GSAN_MARK_LOCKED) == GSAN_MARK;
+			locked = mine && line_lock(l, mark);
 		}
 		bool room = true;
 		meet_all(group);
