@@ -131,6 +131,34 @@ static bool in_column(const struct past *p, const struct past *now)
 	return p->event->n ? step == p->event->stride : step > 0 && step <= STRIDE_MAX && step % 8 == 0;
 }
 
+static void remember(struct memory *m, const struct past *now)
+{
+	m->past[m->next] = *now;
+	m->next = (m->next + 1) % MEMORY;
+	m->any = true;
+	m->names |= bit(now->base) | bit(now->guard);
+}
+
+/* A read that lies nearer to the first of a pair than the second does, where a loop reads two
+ * arrays by turns: it is that one's next, and the other begins a column of its own. */
+static bool nearer(struct memory *m, struct past *p, const struct past *now)
+{
+	int64_t step = now->off - p->off;
+	struct past other = *p;
+
+	if (p->event->n != 1 || now->write || now->nc || now->bytes > 8 || p->bytes != now->bytes ||
+	    step <= 0 || step % 8 || step >= p->event->stride)
+		return false;
+	other.off += p->event->stride;
+	other.event = other.last = p->last;
+	other.event->rule = RULE_NONE;
+	p->event->stride = (uint32_t)step;
+	p->event->next = (uint32_t)(now->event - p->event);
+	p->last = now->event;
+	remember(m, &other);
+	return true;
+}
+
 /* Accesses of an unrolled loop: one call checks all of them, at the first.  In global
  * memory, where lanes seldom read the same, one call for them gains nothing. */
 static enum rw_rule joined(struct memory *m, const struct past *now)
@@ -160,6 +188,9 @@ static enum rw_rule joined(struct memory *m, const struct past *now)
 			m->next = (i + 1) % MEMORY;
 		return rule;
 	}
+	for (unsigned i = 0; i < MEMORY; i++)
+		if (i != m->next && m->past[i].base && alike(&m->past[i], now) && nearer(m, &m->past[i], now))
+			return RULE_COLUMN;
 	return RULE_NONE;
 }
 
@@ -206,12 +237,8 @@ static enum rw_rule elide_weak(struct memory *m, struct rw_event *e)
 		rule = joined(m, &now);
 	if (!rule && now.write)
 		stand_for_reads(m, &now);
-	if (!rule) {
-		m->past[m->next] = now;
-		m->next = (m->next + 1) % MEMORY;
-		m->any = true;
-		m->names |= bit(now.base) | bit(now.guard);
-	}
+	if (!rule)
+		remember(m, &now);
 	if (end_of(&now) > m->end)
 		m->end = end_of(&now);
 	return rule;

@@ -267,6 +267,7 @@ race_tests = \
 	testsuite/race/byte_same.ptx \
 	testsuite/race/column_second.ptx \
 	testsuite/race/column_third.ptx \
+	testsuite/race/column_turns.ptx \
 	testsuite/race/complete_tx_relaxed.ptx \
 	testsuite/race/copied_threads.ptx \
 	testsuite/race/counter_too_early.ptx \
@@ -658,6 +659,7 @@ norace_tests = \
 	testsuite/norace/byte_neighbours_blocks.ptx \
 	testsuite/norace/byte_neighbours_shared.ptx \
 	testsuite/norace/column_between.ptx \
+	testsuite/norace/column_turns.ptx \
 	testsuite/norace/complete_tx_then_arrive.ptx \
 	testsuite/norace/copied_threads.ptx \
 	testsuite/norace/counter_of_writers.ptx \

@@ -90,10 +90,14 @@ FN void column(struct gsan_warp *w, u32 group, u32 addr, u32 stride, u32 n, u32 
 		return;
 	}
 	/* Since the last barrier of the block something was released, and reads before that are
-	 * not reads behind it. */
+	 * not reads behind it.  Lanes that read the same share the work, as in plain_wide. */
 	if (h.a.x > h.a.y + 1) {
+		bool shares = group == ~0u && !agreed(group, h.private_too);
+		u32 alike = shares ? __match_any_sync(~0u, addr) : 1u << lane, step = __popc(alike);
+		if (step > 1)
+			w->dropped = 1;
 		ROLLED
-		for (u32 k = 0; k < n; k++)
+		for (u32 k = __popc(alike & ((1u << lane) - 1)); k < n; k += step)
 			plain_one(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED);
 		return;
 	}
