@@ -265,6 +265,7 @@ race_tests = \
 	testsuite/race/byte_in_half.ptx \
 	testsuite/race/byte_in_word.ptx \
 	testsuite/race/byte_same.ptx \
+	testsuite/race/column_apart.ptx \
 	testsuite/race/column_second.ptx \
 	testsuite/race/column_third.ptx \
 	testsuite/race/column_turns.ptx \
@@ -658,6 +659,7 @@ norace_tests = \
 	testsuite/norace/byte_neighbours.ptx \
 	testsuite/norace/byte_neighbours_blocks.ptx \
 	testsuite/norace/byte_neighbours_shared.ptx \
+	testsuite/norace/column_apart.ptx \
 	testsuite/norace/column_between.ptx \
 	testsuite/norace/column_turns.ptx \
 	testsuite/norace/complete_tx_then_arrive.ptx \

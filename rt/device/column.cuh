@@ -140,6 +140,6 @@ FN void column(struct gsan_warp *w, u32 group, u32 addr, u32 stride, u32 n, u32 
 API void __gsan_v1_column_s(u64 ctx, u64 addr, u32 stride, u32 n, u32 info, u32 site)
 {
 	if (ctx)
-		TOGETHER(column(WARP(ctx), group_, (u32)addr, stride, n, GSAN_INFO_SIZE(info), site););
+		TOGETHER(column(WARP(ctx), of_kind(site), (u32)addr, stride, n, GSAN_INFO_SIZE(info), site););
 }
 

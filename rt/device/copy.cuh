@@ -265,7 +265,7 @@ SLOW void group_step(struct gsan_warp *w, u32 op, u32 n)
 	u32 upto = number - 1 > n ? number - 1 - n : 0;
 	u32 from = kind == GSAN_WAIT_CP ? waited.x : kind == GSAN_WAIT_BULK ? waited.z : waited.w;
 	if (!cp)
-		walk(w, WALK_GROUP, upto);
+		walk(w, together(), WALK_GROUP, upto);
 	u32 group = of_kind(op), alike = __match_any_sync(group, (u64)upto << 32 | from);
 	first = sreg_laneid() == __ffs(alike) - 1;
 	ONE_BY_ONE(

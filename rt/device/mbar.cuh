@@ -770,7 +770,7 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 	struct gsan_mbar *known = mbar_quick(from, me, place, together(), &flags), *m = known ? known : mbar_find(place);
 	if (!known)
 		flags = m ? load(&m->flags) : GSAN_MBAR_LOST;
-	walk(w, m ? WALK_MBAR : WALK_ALL, m ? (u32)(m - mbars_of((u32)(place >> 32))) : 0);
+	walk(w, together(), m ? WALK_MBAR : WALK_ALL, m ? (u32)(m - mbars_of((u32)(place >> 32))) : 0);
 	if (flags & GSAN_MBAR_LOST) {
 		__gsan_v1_unmodelled((u64)w);
 		return;
@@ -818,8 +818,9 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 /* Many lanes help; what fewer do is in the way of others, whose instructions are in the cache. */
 SLOW void mbar_idle(struct gsan_warp *w)
 {
-	if (__popc(together()) >= POST_MANY)
-		walk(w, WALK_HELP, posted_now(w));
+	u32 group = together();
+	if (__popc(group) >= POST_MANY)
+		walk(w, group, WALK_HELP, posted_now(w));
 	else
 		__nanosleep(500);
 }

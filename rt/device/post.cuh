@@ -356,15 +356,15 @@ SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 	return took;
 }
 
-/* By the lanes that come to a wait together, which all wait in that way.  Returns whether they
- * had anything to do. */
-FN bool walk(struct gsan_warp *w, u32 how, u32 wanted)
+/* By the lanes of `group`, which come to a wait together and all wait in that way.  Returns to all
+ * of them whether they had anything to do. */
+FN bool walk(struct gsan_warp *w, u32 group, u32 how, u32 wanted)
 {
 	if (!ROOT(queues))
 		return false;
 	struct gsan_queue *q = queue_of(w->slot);
 	uint4 a = load_cg(q);   /* start posted walked */
-	u32 group = together(), lead = __ffs(group) - 1;
+	u32 lead = __ffs(group) - 1;
 	u32 from = __shfl_sync(group, a.z, lead), end = __shfl_sync(group, a.x == w->start ? a.y : a.z, lead);
 	u32 before = __shfl_sync(group, wanted, lead);
 	if (how == WALK_HELP && (int)(end - before) > 0)
@@ -382,10 +382,10 @@ FN u32 posted_now(const struct gsan_warp *w) { return ROOT(queues) ? load(&queue
 /* By lanes that come to a barrier of all threads: they help until all are there, with what
  * was posted a moment ago: who posts is about to come himself, and would have to wait for them.
  * What counts those who are there may be wrong for a while where threads leave. */
-SLOW void walk_idle(struct gsan_warp *w)
+SLOW void walk_idle(struct gsan_warp *w, u32 group)
 {
 	struct gsan_queue *q = queue_of(w->slot);
-	u32 group = together(), lead = __ffs(group) - 1, n = __popc(group), use = 0;
+	u32 lead = __ffs(group) - 1, n = __popc(group), use = 0;
 	bool last = false;
 	if (sreg_laneid() == lead) {
 		use = load(&q->uses);
@@ -406,7 +406,7 @@ SLOW void walk_idle(struct gsan_warp *w)
 			__nanosleep(500);
 			continue;
 		}
-		if (walk(w, WALK_HELP, before))
+		if (walk(w, group, WALK_HELP, before))
 			i--;
 		before = posted;
 		posted = __shfl_sync(group, posted_now(w), lead);
@@ -434,13 +434,13 @@ SLOW void walk_last(struct gsan_warp *w)
 		bool posted = load(&q->start) == w->start && load(&q->posted) != load(&q->first);
 		bool others = lane != me && load(&q->by[lane]);
 		stays = __ballot_sync(group, !posted || others);
-		if (walk(w, WALK_REST, 0))
+		if (walk(w, group, WALK_REST, 0))
 			i = 0;
 		else
 			__nanosleep(500);
 		meet_all(group);
 	}
-	walk(w, WALK_ALL, 0);
+	walk(w, group, WALK_ALL, 0);
 }
 
 /* Before a wait at a barrier, of all threads if `count` is 0. */
@@ -449,9 +449,10 @@ API void __gsan_v1_help(u64 ctx, u32 count)
 	if (!ctx || !ROOT(queues))
 		return;
 	TOGETHER(
+		u32 group = of_kind(count);
 		if (count)
-			walk(WARP(ctx), WALK_REST, 0);
+			walk(WARP(ctx), group, WALK_REST, 0);
 		else
-			walk_idle(WARP(ctx));
+			walk_idle(WARP(ctx), group);
 	);
 }

@@ -386,7 +386,7 @@ API void __gsan_v1_tcgen05_fence(u64 ctx, u32 op)
 	struct gsan_warp *w = WARP(ctx);
 	TOGETHER(
 		struct gsan_tc *t = tc_now(w);
-		u32 group = together(), lane = sreg_laneid();
+		u32 group = of_kind(op), lane = sreg_laneid();
 		if (op & GSAN_TC_LOOSE) {
 			if ((op & GSAN_TC_AFTER) && (load(&w->m_seen) >> lane & 1))
 				count(GSAN_COUNT_MERGED, 1);

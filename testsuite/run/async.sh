@@ -401,5 +401,11 @@ located 53_tma_multicast_one_releases "(1,0,0)" 0x400
 located 54_bulk_dsmem_ended "(1,0,0)" 0x400
 # Whichever of its threads comes first.
 located 54_bulk_dsmem_early "(1,0,0)" 0x4
-located dsmem_loaded_by_peer_relaxed "(0,0,0)" 0x480
+located dsmem_loaded_by_peer_relaxed "(0,0,0)" 0x4
+
+# Two calls of one function at the same place at the same time, in some of these schedules.
+for seed in 21 22 23 24 25 26 27 28 29 30; do
+	run 0 $gsan_run --check --seed=$seed "$top_srcdir/testsuite/race/column_apart.ptx"
+	run 0 $gsan_run --check --seed=$seed "$top_srcdir/testsuite/norace/column_apart.ptx"
+done
 done_testing
