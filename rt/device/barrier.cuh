@@ -248,17 +248,19 @@ SLOW u32 arrive_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id)
 	struct gsan_block *b = own_block(w);
 	u32 group = together(), lane = sreg_laneid(), refs = load(&w->m_refs), state = load(&w->state);
 	u32 p = load(&w->turns[id]) >> lane & 1;
-	bool leader = lane == __ffs(group) - 1, more = leader && (state & GSAN_WARP_REFS), own = refs >> lane & 1;
-	/* Each asks about one list. */
+	bool leader = lane == __ffs(group) - 1, own = refs >> lane & 1;
+	/* Each asks about one list, all at once: about the warp's one who has none himself. */
+	u32 without = group & ~__ballot_sync(group, own);
+	bool more = lane == __ffs(without ? without : group) - 1 && (state & GSAN_WARP_REFS);
 	struct gsan_lane *l = lane_of(w, lane);
 	u32 sc = own ? l->sc : 0, ours = leader && (w->sc || ((state & GSAN_WARP_OVER) && !load(&b->over)));
 	if (leader)
 		bring_clock(w, bar, p, group == load(&w->live));
 	if (leader && id)
 		fetch_or(&b->full_bars, 1u << id);
-	if (own)
-		ours |= sc || list_matters(w, &l->refs);
-	if (more)
+	if (own || more)
+		ours |= sc || list_matters(w, own ? &l->refs : &w->refs);
+	if (own && more)
 		ours |= list_matters(w, &w->refs);
 	BY_THESE(__ballot_sync(group, ours), bring_private(w, bar, p, own, more););
 	return FULL_BARRIER | p;
