@@ -205,10 +205,10 @@ const struct emu_op *emu_op_nop(struct emu_x *x, const struct emu_op *op, uint32
 }
 
 /* The clock counts ops of all warps: it advances with the work, and repeats when a
- * schedule is repeated.  If how long they take is asked, it is that. */
+ * schedule is repeated. */
 const struct emu_op *emu_op_clock(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	uint64_t steps = ++emu_m.steps, now = x->w->timing ? emu_timing_of(x->w) : steps, ns = UINT64_C(1000000000000) + now;
+	uint64_t now = ++emu_m.steps, ns = UINT64_C(1000000000000) + now;
 	const uint64_t values[] = {
 		(uint32_t)now, now >> 32, now, (uint32_t)ns, ns >> 32, ns
 	};

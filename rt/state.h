@@ -550,7 +550,7 @@ struct gsan_side {
 struct gsan_work {
 	struct gsan_tile tile;
 	struct gsan_side side[GSAN_SIDES];
-	uint32_t sides, pieces; /* of all */
+	uint32_t sides, pieces; /* of the side that has most */
 	uint32_t site, pad;
 };
 
@@ -577,7 +577,7 @@ struct gsan_queue {
 	uint32_t lock;
 	uint32_t first;         /* that this block posted */
 	uint32_t came, uses;    /* threads at the barrier of all under way; such as are over */
-	uint32_t when;          /* the last was posted, by the clock of the multiprocessor */
+	uint32_t pad;
 	uint32_t by[32];        /* by warp: lanes that posted and have not left */
 	struct gsan_post e[GSAN_POSTS];
 };

@@ -29,7 +29,6 @@
 #define POST_STAY       400u    /* half microseconds */
 #define IDLE_MOMENT     20u     /* half microseconds */
 #define IDLE_MOST       120u    /* likewise */
-#define IDLE_CLOCKS     17000u  /* such a moment by the clock, about */
 
 FN struct gsan_queue *queue_of(u32 slot) { return at<struct gsan_queue>(ROOT(queues)) + slot; }
 
@@ -44,7 +43,7 @@ FN void work_side(struct gsan_work *k, u32 slot, u64 at, u32 bytes, u32 pieces, 
 	s->slot = slot;
 	s->bytes = bytes;
 	s->pieces = pieces;
-	k->pieces += pieces;
+	k->pieces = pieces > k->pieces ? pieces : k->pieces;
 }
 
 FN void work_begin(struct gsan_work *k, u32 site)
@@ -78,57 +77,42 @@ FN u32 tile_lead(const struct gsan_tile *t)
 SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes);
 SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes);
 
-/* The pieces of a side; posted, its last have others behind them that are none: whole warps, which
- * take as many as they have lanes, have a side each. */
-FN u32 side_pieces(const struct gsan_side *s, bool posted) { return posted ? (s->pieces + 31) & ~31u : s->pieces; }
-
-/* Those of all sides. */
-FN u32 work_pieces(const struct gsan_work *k, bool posted)
-{
-	u32 n = 0;
-	ROLLED
-	for (u32 i = 0; i < k->sides; i++)
-		n += side_pieces(k->side + i, posted);
-	return n;
-}
-
-/* Piece `i` of `k`, issued by `w`; `x` has what was found of the last one, by side.  By all
- * lanes of `group`, of which some may have none any more. */
+/* Piece `i` of each side of `k`, issued by `w`; `x` has what was found of the last one, by side.  By
+ * all lanes of `group`, of which some may have none any more. */
 SLOW void work_piece(struct gsan_warp *w, const struct gsan_work *k, u32 i, struct issue *x, u32 group)
 {
-	const struct gsan_side *s = k->side;
-	u32 n = 0, bytes = 0, lines = 0;
-	bool posted = is_ghost(w);
-	u64 from = 0;
+	u32 sides = i < k->pieces ? k->sides : 0;
 	ROLLED
-	for (; n < k->sides && i >= side_pieces(s, posted); n++, s++)
-		i -= side_pieces(s, posted);
-	x += n < k->sides ? n : 0;
-	if (n < k->sides && i < s->pieces) {
-		u32 flags = s->flags;
-		if (x->w != w || x->rec != s->rec || x->flags != (flags & 255)) {
-			issue_begin(x, w, s->slot, s->rec, flags & 255, k->site);
-			x->post = posted ? (struct gsan_post *)post_of(w) : 0;
-			x->side = n;
+	for (u32 n = 0; __ballot_sync(group, n < sides); n++, x++) {
+		const struct gsan_side *s = k->side + n;
+		u32 bytes = 0, lines = 0;
+		u64 from = 0;
+		if (n < sides && i < s->pieces) {
+			u32 flags = s->flags;
+			if (x->w != w || x->rec != s->rec || x->flags != (flags & 255)) {
+				issue_begin(x, w, s->slot, s->rec, flags & 255, k->site);
+				x->post = is_ghost(w) ? (struct gsan_post *)post_of(w) : 0;
+				x->side = n;
+			}
+			lines = flags & SIDE_LINES ? flags & ISSUE_SHARED ? LINE_BYTES : LINE_GLOBAL : 0;
+			if (!(flags & SIDE_BOX)) {
+				u32 unit = lines ? lines : 16;
+				u64 end = s->at + s->bytes, to = (s->at & ~(u64)(unit - 1)) + unit * i + unit;
+				from = i ? to - unit : s->at;
+				bytes = (u32)((to < end ? to : end) - from);
+			} else if (flags & ISSUE_SHARED) {
+				from = tile_shared(&k->tile, s->at, i, &bytes);
+			} else {
+				from = tile_global(&k->tile, i, &bytes);
+			}
 		}
-		lines = flags & SIDE_LINES ? flags & ISSUE_SHARED ? LINE_BYTES : LINE_GLOBAL : 0;
-		if (!(flags & SIDE_BOX)) {
-			u32 unit = lines ? lines : 16;
-			u64 end = s->at + s->bytes, to = (s->at & ~(u64)(unit - 1)) + unit * i + unit;
-			from = i ? to - unit : s->at;
-			bytes = (u32)((to < end ? to : end) - from);
-		} else if (flags & ISSUE_SHARED) {
-			from = tile_shared(&k->tile, s->at, i, &bytes);
-		} else {
-			from = tile_global(&k->tile, i, &bytes);
-		}
+		meet_all(group);
+		if (__ballot_sync(group, lines == LINE_BYTES))
+			lines_issue(x, group, lines == LINE_BYTES, (u32)from, LINE_ALL, false);
+		if (__ballot_sync(group, lines == LINE_GLOBAL) && !lines_global(x, group, from, lines == LINE_GLOBAL ? bytes : 0) && lines)
+			bytes = 0;
+		async_range(x, group, from, lines == LINE_BYTES ? 0 : bytes);
 	}
-	meet_all(group);
-	if (__ballot_sync(group, lines == LINE_BYTES))
-		lines_issue(x, group, lines == LINE_BYTES, (u32)from, LINE_ALL, false);
-	if (__ballot_sync(group, lines == LINE_GLOBAL) && !lines_global(x, group, from, lines == LINE_GLOBAL ? bytes : 0) && lines)
-		bytes = 0;
-	async_range(x, group, from, lines == LINE_BYTES ? 0 : bytes);
 }
 
 /* What is found of the pieces that follow each other, by side. */
@@ -236,9 +220,8 @@ SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
 		store(&p->done, 0);
 		fence();
 		/* Who finds it there may take pieces of it. */
-		*(volatile u64 *)&p->next = (u64)(n & 0xffffff) << 40 | (u64)work_pieces(k, true) << 20;
+		*(volatile u64 *)&p->next = (u64)(n & 0xffffff) << 40 | (u64)k->pieces << 20;
 		fence();
-		store(&q->when, clock32());
 		store(&q->posted, n + 1);
 	}
 	unlock(&q->lock);
@@ -397,13 +380,13 @@ FN bool walk(struct gsan_warp *w, u32 group, u32 how, u32 wanted)
 FN u32 posted_now(const struct gsan_warp *w) { return ROOT(queues) ? load(&queue_of(w->slot)->posted) : 0; }
 
 /* By lanes that come to a barrier of all threads: they help until all are there, with what
- * was posted more than a moment ago: who posts is about to come himself, and would have to wait for
- * them.  What counts those who are there may be wrong for a while where threads leave. */
+ * was posted a moment ago: who posts is about to come himself, and would have to wait for them.
+ * What counts those who are there may be wrong for a while where threads leave. */
 SLOW void walk_idle(struct gsan_warp *w, u32 group)
 {
 	struct gsan_queue *q = queue_of(w->slot);
-	uint4 head = load_cg(q), more = load_cg(&q->first);     /* start posted walked; first came uses when */
-	u32 live = load(&own_block(w)->live), lead = __ffs(group) - 1, came = 0;
+	uint4 head = load_cg(q);        /* start posted walked */
+	u32 use = load(&q->uses), live = load(&own_block(w)->live), lead = __ffs(group) - 1, came = 0;
 	bool leads = sreg_laneid() == lead;
 	if (leads)
 		came = fetch_add(&q->came, __popc(group)) + __popc(group);
@@ -411,17 +394,15 @@ SLOW void walk_idle(struct gsan_warp *w, u32 group)
 	if (last && leads) {
 		store(&q->came, 0);
 		fence();
-		store(&q->uses, more.z + 1);
+		store(&q->uses, use + 1);
 	}
 	meet_all(group);
 	if (last)
 		return;
 	u32 posted = __shfl_sync(group, head.y, lead), before = posted;
-	/* A little in any case: mostly all come to a barrier at about one time. */
-	u32 waited = agreed(group, clock32() - more.w > IDLE_CLOCKS) ? IDLE_MOMENT - 2 : 1;
 	ROLLED
-	for (u32 i = waited; i < IDLE_MOST; i++) {
-		if (!agreed(group, !leads || load(&q->uses) == more.z))
+	for (u32 i = 1; i < IDLE_MOST; i++) {
+		if (!agreed(group, !leads || load(&q->uses) == use))
 			break;
 		if (i % IDLE_MOMENT) {
 			__nanosleep(500);
