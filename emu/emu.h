@@ -247,6 +247,7 @@ struct emu_func {
 	struct emu_func *alias;         /* .alias: the function that it is */
 	struct emu_op *ops;             /* NULL: declared, not defined */
 	unsigned nops;
+	uint32_t code, code_line;       /* icache.c: its number + 1, and where it lies; 0: not executed yet */
 	unsigned rows;                  /* of a frame */
 	uint64_t local_bytes, local_align;      /* of a frame */
 	unsigned nparams, nrets;
@@ -590,6 +591,12 @@ void emu_timing_ready(struct emu_warp *);       /* it waited for the warp that r
 uint64_t emu_timing_of(const struct emu_warp *);
 void emu_timing_op(struct emu_x *, const struct emu_op *, uint32_t m);  /* executed by lanes `m`; 0: none */
 void emu_timing_end(const struct emu_grid *);   /* writes of it what there is to tell */
+
+/* icache.c: instruction caches of multiprocessors. */
+uint32_t emu_icache_line(const struct emu_op *);        /* where it lies */
+/* How many cycles until it is there, at `now`; 0: it is. */
+uint64_t emu_icache_fetch(unsigned sm, const struct emu_op *, uint32_t line, uint64_t now);
+void emu_icache_write(FILE *);          /* what was fetched since the last time */
 
 /* Ends everything with `code` and a message; returns NULL. */
 void emu_print_thread(const struct emu_warp *, unsigned lane, const struct emu_op *);

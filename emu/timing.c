@@ -7,8 +7,8 @@
  *
  * Each register of a warp is ready at some cycle; an op waits for those that it reads.
  * The warp whose time is earliest goes next, so that spinning takes as long as what is
- * waited for.  Caches are averages, and neither bandwidth nor what other warps of a
- * multiprocessor issue is looked at.  At each launch's end the file gets, for each warp
+ * waited for.  What is in the instruction cache is known (icache.c); other caches are averages, and
+ * neither bandwidth nor what other warps of a multiprocessor issue is looked at.  At each launch's end the file gets, for each warp
  * of its first block, the functions that the kernel calls, and the instructions for whose
  * results it waited longest.
  */
@@ -53,14 +53,15 @@ struct ready { uint64_t at; const struct emu_op *by; };
 struct readies { struct ready *v; unsigned n; };
 
 /* A function that the kernel calls. */
-struct called { const struct emu_func *func; uint64_t cycles, times, ops; };
+struct called { const struct emu_func *func; uint64_t cycles, times, ops, fetched; };
 
 struct emu_timing {
 	struct emu_timing *next;
 	const struct emu_grid *grid;
 	unsigned warp;
 	bool first;             /* of the first block */
-	uint64_t start, now, ops;
+	uint64_t start, now, ops, fetched;
+	uint32_t line;          /* of the code of the last op */
 	struct readies rows, preds;
 	struct ready scratch[WROW_COUNT];
 	struct called called[MOST_CALLED], *in; /* in: NULL in the kernel itself */
@@ -309,7 +310,12 @@ void emu_timing_op(struct emu_x *x, const struct emu_op *op, uint32_t m)
 	struct emu_timing *t = x->w->timing;
 	const struct ptx_inst *in = op->stmt && op->stmt->kind == STMT_INST ? &op->stmt->inst : NULL;
 	uint64_t before = t->now;
+	uint32_t line = emu_icache_line(op);
+	uint64_t fetch = line == t->line ? 0 : emu_icache_fetch(x->b->sm, op, line, t->now);
 
+	t->line = line;
+	t->now += fetch;
+	t->fetched += fetch != 0;
 	if (op->guard >= 0)
 		use(x, (struct emu_opnd){ .kind = OPND_PRED, .bits = 1, .at = (uint32_t)op->guard });
 	if (m && in && (op->flags & EMU_F_ACCESS) &&
@@ -324,6 +330,7 @@ void emu_timing_op(struct emu_x *x, const struct emu_op *op, uint32_t m)
 	if (t->in) {
 		t->in->cycles += t->now - before;
 		t->in->ops++;
+		t->in->fetched += fetch != 0;
 	}
 }
 
@@ -388,13 +395,14 @@ static void forget(struct emu_timing *t)
 
 static void write_warp(FILE *f, struct emu_timing *t)
 {
-	fprintf(f, "\nwarp %u: %llu cycles, %llu instructions\n%12s %9s %12s  function\n", t->warp,
-		(unsigned long long)(t->now - t->start), (unsigned long long)t->ops, "cycles", "calls", "instructions");
+	fprintf(f, "\nwarp %u: %llu cycles, %llu instructions, %llu lines of code fetched\n%12s %9s %12s %9s  function\n",
+		t->warp, (unsigned long long)(t->now - t->start), (unsigned long long)t->ops, (unsigned long long)t->fetched,
+		"cycles", "calls", "instructions", "lines");
 	qsort(t->called, t->ncalled, sizeof *t->called, by_called);
 	for (unsigned i = 0; i < t->ncalled && i < SHOWN_CALLED; i++)
-		fprintf(f, "%12llu %9llu %12llu  %s\n", (unsigned long long)t->called[i].cycles,
+		fprintf(f, "%12llu %9llu %12llu %9llu  %s\n", (unsigned long long)t->called[i].cycles,
 			(unsigned long long)t->called[i].times, (unsigned long long)t->called[i].ops,
-			t->called[i].func->name);
+			(unsigned long long)t->called[i].fetched, t->called[i].func->name);
 	write_waits(f, t);
 }
 
@@ -408,6 +416,8 @@ void emu_timing_end(const struct emu_grid *g)
 			most = t->now - t->start;
 	if (f)
 		fprintf(f, "kernel %s: %llu cycles\n", g->func->name, (unsigned long long)most);
+	if (f)
+		emu_icache_write(f);
 	for (struct emu_timing **at = &timings; *at; ) {
 		struct emu_timing *t = *at;
 

@@ -318,7 +318,7 @@ E
 EMU_TIMING=timing run 0 $gsan_run help.ptx
 awk '
 	$1 == "kernel" { k = $2 == "k:" }
-	k && $4 == "__gsan_v1_help" && $3 > 1000 { n++ }
+	k && $5 == "__gsan_v1_help" && $3 > 1000 { n++ }
 	END { exit n < 1 }' timing || fail "a copy is not compared at a named barrier: $(grep _help timing)"
 
 # Nor does the thread that waits for it walk it alone while others are idle: at a barrier of all
@@ -372,7 +372,7 @@ idle()
 	awk '
 		$1 == "kernel" { k = $2 == "k:" }
 		k && $1 == "warp" { first = $2 == "0:" }
-		k && first && $4 == "__gsan_v1_group" { n = $3 }
+		k && first && $5 == "__gsan_v1_group" { n = $3 }
 		END { exit !(n && n < 5000) }' timing || fail "$1: nobody helps: $(grep _group timing)"
 }
 idle barrier '' 'bar.sync 0;'

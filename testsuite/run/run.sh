@@ -264,6 +264,27 @@ awk '
 			warp["spin", "0:"] > warp["spin", "1:"] && warp["spin", "0:"] < 2 * warp["spin", "1:"])
 	}' timing || fail "timing: $(grep -E "^kernel|^warp" timing | tr '\n' ' ')"
 
+# What is gone through again is in the instruction cache if it fits there: 8 KB, and 64.
+loop()		# loop NAME OPS
+{
+	printf '.visible .entry %s(.param .u64 p)\n{\n\t.reg .b32 %%a, %%i;\n\t.reg .pred %%p;\n\tmov.u32 %%i, 0;\nagain:\n' "$1"
+	yes '	add.u32 %a, %a, %i;' | head -n "$2"
+	printf '\tadd.u32 %%i, %%i, 1;\n\tsetp.lt.u32 %%p, %%i, 5;\n\t@%%p bra again;\n\tret;\n}\n'
+}
+{
+	printf '//@ device sm_90\n//@ buf data 256\n'
+	printf '//@ launch %s grid=1 block=32 args=data\n' fits large
+	printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+	loop fits 256
+	loop large 2048
+} >code.ptx
+EMU_TIMING=timing run 0 $gsan_run --no-instrument code.ptx
+awk '
+	$1 == "kernel" { name = $2; sub(/:/, "", name) }
+	$1 == "warp" { lines[name] = $7 }
+	END { exit !(lines["fits"] >= 64 && lines["fits"] < 80 && lines["large"] >= 5 * 512) }' timing ||
+	fail "code fetched: $(grep -E "^kernel|^warp" timing | tr '\n' ' ')"
+
 # ---- faults name lines of the file
 kernel '	add.u64 %d0, %d0, 1;' '	st.global.u32 [%d0], %r0;' >fault.ptx <<E
 //@ buf a 64 iota
