@@ -53,71 +53,12 @@ static struct {
 
 static _Thread_local CUstreamCaptureMode capture_mode;
 
-/* ---- calls that may fail ----------------------------------------------------------------------- */
-
-static const char *error_name(CUresult r)
-{
-	const char *name = NULL;
-
-	if (rt_drv.cuGetErrorName && rt_drv.cuGetErrorName(r, &name) == CUDA_SUCCESS && name)
-		return name;
-	return "unknown error";
-}
-
-bool rt_is_final(CUresult r)
-{
-	switch ((int)r) {
-	case 4:                         /* CUDA_ERROR_DEINITIALIZED */
-	case 201:                       /* CUDA_ERROR_INVALID_CONTEXT */
-	case 214:                       /* CUDA_ERROR_ECC_UNCORRECTABLE */
-	case 220:                       /* CUDA_ERROR_NVLINK_UNCORRECTABLE */
-	case 700:                       /* CUDA_ERROR_ILLEGAL_ADDRESS */
-	case 702:                       /* CUDA_ERROR_LAUNCH_TIMEOUT */
-	case 709:                       /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
-	case 710:                       /* CUDA_ERROR_ASSERT */
-	case 714: case 715: case 716: case 717: case 718: case 719:     /* ... LAUNCH_FAILED */
-	case 721:                       /* CUDA_ERROR_CONTAINED */
-	case 911:                       /* CUDA_ERROR_EXTERNAL_DEVICE */
-	case 999:                       /* CUDA_ERROR_UNKNOWN */
-		return true;
-	}
-	return false;
-}
-
-bool rt_ok(struct rt_ctx *c, CUresult r, const char *what)
-{
-	if (r == CUDA_SUCCESS)
-		return true;
-	rt_verbose(1, "%s: %s", what, error_name(r));
-	if (c && rt_is_final(r))
-		c->sick = true;
-	rt_context_noted(r);
-	return false;
-}
-
-bool rt_wait(struct rt_ctx *c)
-{
-	return rt_ok(c, REAL(CUresult(CUstream), RT_cuStreamSynchronize)(c->stream), "waiting");
-}
-
-bool rt_read(struct rt_ctx *c, void *to, uint64_t from, size_t bytes)
-{
-	return !bytes || (rt_ok(c, rt_drv.cuMemcpyDtoHAsync(to, from, bytes, c->stream), "reading") &&
-			  rt_wait(c));
-}
-
-bool rt_write(struct rt_ctx *c, uint64_t to, const void *from, size_t bytes)
-{
-	return !bytes || (rt_ok(c, rt_drv.cuMemcpyHtoDAsync(to, from, bytes, c->stream), "writing") &&
-			  rt_wait(c));
-}
+/* ---- mapping ------------------------------------------------------------------------------------- */
 
 static bool zero(struct rt_ctx *c, uint64_t at, uint64_t bytes)
 {
 	return rt_ok(c, rt_drv.cuMemsetD8Async(at, 0, bytes, c->stream), "zeroing");
 }
-
-/* ---- mapping ------------------------------------------------------------------------------------- */
 
 /* Whether the device can spare that much: never its last sixteenth, which the
  * program may be about to ask for. */
