@@ -148,6 +148,7 @@ struct job {
 	const char **leave;     /* entries to leave as they are, NULL at the end */
 	char **why;             /* what ptxas said of each */
 	unsigned nleave;
+	bool alone;             /* ptxas does not know --split-compile */
 };
 
 /* Could this word be an input?  Options are passed over; what follows -o is an
@@ -399,17 +400,38 @@ static void bound_registers(char **args)
 	*args = word;
 }
 
-static int attempt(const struct job *j, bool bound, char **said)
+/* Every kernel gets its own copy of the runtime's functions: ptxas takes seconds for each, and can be
+ * at several at a time.  `args` has room for one word more. */
+static void split(char **args)
 {
-	char **args = zeroed(j->nargs + 2, sizeof *args);
+	static char word[] = "--split-compile=0";
+
+	for (; *args; args++)
+		if (!strncmp(*args + !strncmp(*args, "--", 2), word + 1, sizeof "-split-compile" - 1))
+			return;
+	*args = word;
+}
+
+static int attempt(struct job *j, bool bound, char **said)
+{
 	int status;
 
-	memcpy(args, j->args, j->nargs * sizeof *args);
-	if (bound)
-		bound_registers(args + 1);
-	status = rw_phase(args, said);
-	free(args);
-	return status;
+	for (;;) {
+		char **args = zeroed(j->nargs + 3, sizeof *args);
+
+		memcpy(args, j->args, j->nargs * sizeof *args);
+		if (bound)
+			bound_registers(args + 1);
+		if (!j->alone)
+			split(args + 1);
+		status = rw_phase(args, said);
+		free(args);
+		/* One that is older refuses the word. */
+		if (!status || j->alone || !*said || !strstr(*said, "split-compile"))
+			return status;
+		j->alone = true;
+		free(*said);
+	}
 }
 
 /* How often it is tried with fewer kernels instrumented. */

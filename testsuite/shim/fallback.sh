@@ -139,6 +139,29 @@ has err "gsan-ptx: w.ptx: not instrumented: as fatal   : all of it"
 run 255 env REFUSE=two SAY="as fatal   : 'K'" "$w" --wrap ./as -arch=sm_75 w.ptx -o w.cubin
 has err "as fatal   : 'two'"
 
+# Kernels are assembled side by side, as many at a time as there are processors, if ptxas can and
+# nobody says how many.
+cat >old <<'EOF'
+#!/bin/sh
+echo "$*" >>words
+case " $* $SPLITS" in *" --split-compile=0 ") echo "ptxas fatal   : Unknown option '--split-compile'" >&2; exit 1 ;; esac
+exec "$PTXAS" -c "$@"
+EOF
+chmod +x old
+GSAN_PTXAS=$tmp/old
+SPLITS=yes run 0 "$g" -arch=sm_75 k.ptx -o k.cubin
+[ "$(grep -c -e '--split-compile=0$' words)" = 1 ] || fail "not side by side: $(cat words)"
+rm words
+run 0 "$g" -arch=sm_75 k.ptx -o k.cubin
+hasnt err "split-compile"
+hasnt err "not instrumented"
+[ "$(grep -c -e --split-compile words)" = 1 ] && [ "$(wc -l <words)" = 2 ] || fail "an old ptxas: $(cat words)"
+for word in -split-compile=1 '--split-compile 1'; do
+	rm words
+	SPLITS=yes run 0 "$g" -arch=sm_75 $word k.ptx -o k.cubin
+	[ "$(grep -c -e split-compile words)" = 1 ] && ! grep -q -e =0 words || fail "$word: $(cat words)"
+done
+
 # nvcc as it is: a warning that only instrumented code gives, made an error.
 cat >s.cu <<'EOF'
 __global__ void k(int *p) { __threadfence(); atomicAdd(p, 1); __syncthreads(); p[threadIdx.x] = 1; }
