@@ -173,7 +173,8 @@ run 0 env FROM=k32.ptx "$g" --wrap ./cicc -o w.ptx
 has err "not instrumented: 32-bit"
 
 run 0 "$g" --wrap ./myas -arch sm_75 k.ptx -o k.cubin
-has out "as says 5"
+# Its five words, and that kernels are assembled side by side.
+has out "as says 6"
 has seen "__gsan_v1_enter"
 [ "$(cat name)" = k.ptx ] && fail "--wrap: the assembler was given the original"
 hasnt k.ptx "__gsan"
