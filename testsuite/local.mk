@@ -330,6 +330,7 @@ race_tests = \
 	testsuite/race/rows_refilled.ptx \
 	testsuite/race/rows_unwaited.ptx \
 	testsuite/race/same_value_not.ptx \
+	testsuite/race/same_value_rows.ptx \
 	testsuite/race/same_value_stores.ptx \
 	testsuite/race/last_block_no_acquire.ptx \
 	testsuite/race/last_block_no_release.ptx \

@@ -605,10 +605,16 @@ FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 
 			return;
 		kind = GSAN_KIND_WARP_READ;
 	}
-	bool small = shared && kind == 1 && size != 4 && size != 8;
-	if (wide || small) {
-		if (valued)
-			value_put(w, addr, info, site, value);
+	bool quick = !wide && (!shared || kind != 1 || size == 4 || size == 8);
+	u32 rest = !quick ? 0 : nc ? PLAIN_AGAIN : shared && kind == 1 ? write_quick(w, &h, addr, size, site) :
+		   plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
+	/* One lane may have to know what another stores that has nothing left to do, and would go on
+	 * alone. */
+	if (kind == 1)
+		meet(group);
+	if (valued && (!quick || __any_sync(__activemask(), rest)))
+		value_put(w, addr, info, site, value);
+	if (!quick) {
 		if (wide && shared && group == ~0u && together() == ~0u &&
 		    row_fits(w, h.private_too, (u32)addr, size, kind, site) &&
 		    row_access(w, __shfl_sync(~0u, (u32)addr, 0), kind, site + __gsan_site_base))
@@ -619,11 +625,6 @@ FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 
 			plain_one(w, addr, size, kind, site, flags);
 		return;
 	}
-	u32 rest = nc ? PLAIN_AGAIN : shared && kind == 1 ? write_quick(w, &h, addr, size, site) :
-		   plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
-	/* One lane may have to know what another stores that has nothing left to do. */
-	if (valued && __any_sync(__activemask(), rest))
-		value_put(w, addr, info, site, value);
 	if (rest)
 		plain_rest(w, addr, size, kind, site, flags | rest);
 }
