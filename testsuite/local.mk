@@ -255,6 +255,7 @@ race_tests = \
 	testsuite/race/75_stmatrix_row_7.ptx \
 	testsuite/race/75_stmatrix_tma_nofence.ptx \
 	testsuite/race/atom_packed_size.ptx \
+	testsuite/race/barrier_arrive_and_sync.ptx \
 	testsuite/race/barrier_late_race.ptx \
 	testsuite/race/block_of_three_dimensions_race.ptx \
 	testsuite/race/block_that_exited.ptx \
@@ -650,6 +651,7 @@ norace_tests = \
 	testsuite/norace/async_then_async_other_block.ptx \
 	testsuite/norace/async_then_async_other_block_fence.ptx \
 	testsuite/norace/atom_vector.ptx \
+	testsuite/norace/barrier_arrive_and_sync.ptx \
 	testsuite/norace/barrier_many_rounds.ptx \
 	testsuite/norace/block_of_three_dimensions.ptx \
 	testsuite/norace/blocks_own_words.ptx \
