@@ -426,8 +426,9 @@ static int attempt(struct job *j, bool bound, char **said)
 			split(args + 1);
 		status = rw_phase(args, said);
 		free(args);
-		/* One that is older refuses the word. */
-		if (!status || j->alone || !*said || !strstr(*said, "split-compile"))
+		/* One that is older refuses the word; or there was no memory for several. */
+		bool killed = status > 128 && status < 128 + 32, refused = status && *said && strstr(*said, "split-compile");
+		if (j->alone || rw_interrupted() || !(killed || refused))
 			return status;
 		j->alone = true;
 		free(*said);

@@ -144,18 +144,23 @@ has err "as fatal   : 'two'"
 cat >old <<'EOF'
 #!/bin/sh
 echo "$*" >>words
-case " $* $SPLITS" in *" --split-compile=0 ") echo "ptxas fatal   : Unknown option '--split-compile'" >&2; exit 1 ;; esac
+case " $* $SPLITS" in
+*" --split-compile=0 killed") kill -9 $$ ;;
+*" --split-compile=0 ") echo "ptxas fatal   : Unknown option '--split-compile'" >&2; exit 1 ;;
+esac
 exec "$PTXAS" -c "$@"
 EOF
 chmod +x old
 GSAN_PTXAS=$tmp/old
 SPLITS=yes run 0 "$g" -arch=sm_75 k.ptx -o k.cubin
 [ "$(grep -c -e '--split-compile=0$' words)" = 1 ] || fail "not side by side: $(cat words)"
-rm words
-run 0 "$g" -arch=sm_75 k.ptx -o k.cubin
-hasnt err "split-compile"
-hasnt err "not instrumented"
-[ "$(grep -c -e --split-compile words)" = 1 ] && [ "$(wc -l <words)" = 2 ] || fail "an old ptxas: $(cat words)"
+for why in "" killed; do
+	rm words
+	SPLITS=$why run 0 "$g" -arch=sm_75 k.ptx -o k.cubin
+	hasnt err "split-compile"
+	hasnt err "not instrumented"
+	[ "$(grep -c -e --split-compile words)" = 1 ] && [ "$(wc -l <words)" = 2 ] || fail "ptxas that is ${why:-old}: $(cat words)"
+done
 for word in -split-compile=1 '--split-compile 1'; do
 	rm words
 	SPLITS=yes run 0 "$g" -arch=sm_75 $word k.ptx -o k.cubin
