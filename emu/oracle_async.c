@@ -464,6 +464,7 @@ void orc_guest(struct orc_block *owner, struct orc_access *a)
 	orc_visit(owner, a);
 }
 
+/* Scopes do not matter: the peer has gone past its access (memory-model.md 1.11). */
 static bool left_behind(const struct orc_block *b, enum orc_world w, const struct orc_access *a)
 {
 	/* Who waited knows that it is there, if not what it brought. */
@@ -476,7 +477,7 @@ static bool left_behind(const struct orc_block *b, enum orc_world w, const struc
 void orc_block_end(struct orc_block *b)
 {
 	for (unsigned i = 0; i < b->nguest; i++)
-		if (left_behind(b, ORC_LEAST, b->guest[i]))
-			lifetime(b, b->guest[i], left_behind(b, ORC_MOST, b->guest[i]));
+		if (left_behind(b, ORC_WIDE_LEAST, b->guest[i]))
+			lifetime(b, b->guest[i], left_behind(b, ORC_WIDE_MOST, b->guest[i]));
 	b->nguest = 0;
 }

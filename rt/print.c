@@ -140,6 +140,9 @@ static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous
 static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
 		      const struct rt_look *look)
 {
+	/* Of its operations that it reads or writes says nothing. */
+	static const char mbarrier[] = "mbarrier.";
+
 	rt_puts(b, "  ");
 	color(b, look, BLUE);
 	if (!p->known) {
@@ -149,7 +152,11 @@ static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
 		rt_puts(b, "\n    #0 <unknown>\n\n");
 		return;
 	}
-	put_access(b, p, previous);
+	if (!strncmp(p->op, mbarrier, strlen(mbarrier)))
+		rt_printf(b, "%s%.*s", previous ? "Previous " : "",
+			  (int)(strlen(mbarrier) + strcspn(p->op + strlen(mbarrier), ".")), p->op);
+	else
+		put_access(b, p, previous);
 	rt_printf(b, " of size %u at 0x%llx by ", p->size, (unsigned long long)p->addr);
 	if (p->whole_warp)
 		rt_puts(b, "the warp of ");

@@ -76,7 +76,7 @@ struct gsan_block {
 	uint32_t words;         /* a word of its shared memory was released at */
 	uint32_t rank;          /* in its cluster */
 	struct gsan_refs refs;
-	struct gsan_refs missed;        /* the last snapshots met at too narrow a scope */
+	struct gsan_refs missed;        /* snapshots met at too narrow a scope */
 	uint32_t cluster_at;    /* number of its struct gsan_cluster + 1; 0: a cluster of its own */
 	uint32_t unmarked[2];   /* where atoms whose results nobody uses may have observed
 				   what no record says: a bit of a hash of the granule */

@@ -78,6 +78,7 @@ race_tests = \
 	testsuite/race/28_cluster_read_between.ptx \
 	testsuite/race/28_cluster_write_between.ptx \
 	testsuite/race/29_dsmem_exit.ptx \
+	testsuite/race/29_dsmem_exit_waited_cta.ptx \
 	testsuite/race/29_dsmem_start.ptx \
 	testsuite/race/29_mbar_remote_exit.ptx \
 	testsuite/race/30_mbar_arrive_before_write.ptx \
@@ -383,6 +384,8 @@ race_tests = \
 	testsuite/race/tcgen05_cp_all_warps.ptx \
 	testsuite/race/tcgen05_half_rows.ptx \
 	testsuite/race/tcgen05_operand_mn.ptx \
+	testsuite/race/tcgen05_pair_drained_no_before.ptx \
+	testsuite/race/tcgen05_pair_drained_no_wait.ptx \
 	testsuite/race/tcgen05_pair_no_after.ptx \
 	testsuite/race/tcgen05_pair_operand_reuse.ptx \
 	testsuite/race/tcgen05_pair_peer_nowait.ptx \
@@ -501,6 +504,7 @@ norace_tests = \
 	testsuite/norace/27_cluster_relaxed_fence_sc.ptx \
 	testsuite/norace/28_cluster_other_work_between.ptx \
 	testsuite/norace/29_dsmem_both_ends.ptx \
+	testsuite/norace/29_dsmem_exit_waited_cta.ptx \
 	testsuite/norace/29_mbar_remote_relaxed_last.ptx \
 	testsuite/norace/30_mbar_all_arrive.ptx \
 	testsuite/norace/30_mbar_arrive_count.ptx \
@@ -761,6 +765,9 @@ norace_tests = \
 	testsuite/norace/tcgen05_operand_stored_whole.ptx \
 	testsuite/norace/tcgen05_operand_two_writers.ptx \
 	testsuite/norace/tcgen05_pair.ptx \
+	testsuite/norace/tcgen05_pair_drained.ptx \
+	testsuite/norace/tcgen05_pair_drained_cluster.ptx \
+	testsuite/norace/tcgen05_pair_drained_relaxed.ptx \
 	testsuite/norace/tcgen05_pair_two_commits.ptx \
 	testsuite/norace/tcgen05_relaxed_flag.ptx \
 	testsuite/norace/tcgen05_relaxed_mbar.ptx \

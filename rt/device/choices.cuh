@@ -119,5 +119,5 @@ SLOW void init_fenced(struct gsan_warp *w, u64 place, u32 site)
 	u32 status = proxy_status(w, rec, slot == w->slot, GSAN_CLOCK_MAX, GSAN_PROXY_SHARED);
 	if ((status & 255) == STATUS_BAD)
 		tell(w, status >> 8 & 255, status >> 16, (place & 0xfffffff8u) | 1, site,
-		     group_record(self_of(w), GSAN_HOW_BULK, 1) | 255, load(&m->init_site), rec, block_of(slot)->cta);
+		     group_record(self_of(w), GSAN_HOW_BULK, 1) | 255, load(&m->init_site), rec, cta_at(slot, clock));
 }

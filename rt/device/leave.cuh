@@ -6,7 +6,8 @@
  *
  * Bulk copies out of it must have been waited for by their threads, copies into it by
  * somebody of the block, and what peers accessed must be known to some thread of the block
- * when that leaves.  Called at the end of kernels that have such copies or peers.
+ * when that leaves: by a release that was met, at whatever scopes, as the peer has gone past its
+ * access then.  Called at the end of kernels that have such copies or peers.
  */
 #define copy_stays      __gsan_v1_copy_stays
 #define copy_astray     __gsan_v1_copy_astray
@@ -127,6 +128,11 @@ SLOW void guest_begins(struct gsan_warp *w, u32 slot, u32 addr, u32 site)
 /* Of the block's own warps there are copies that they sent to peers: their records. */
 FN bool is_sent(struct gsan_warp *w, uint4 a) { return a.y >> 10 == w->slot; }
 FN u64 sent_record(uint4 a) { return (u64)a.w << 32 | a.z; }
+/* Of others: the first one's access.  An arrival writes. */
+FN u64 guest_access(uint4 a)
+{
+	return (u64)a.w << 35 | (u64)((a.y & ~31u) | (__ffs(a.z) - 1)) << 12 | (a.y & 1 ? GSAN_KIND_WRITE << 8 : 0);
+}
 /* By which it is noted that somebody knew. */
 FN u32 guest_mark(struct gsan_warp *w, uint4 a) { return is_sent(w, a) ? a.w ^ a.z : a.w; }
 
@@ -144,8 +150,11 @@ SLOW void guests_known(struct gsan_warp *w)
 		if (sent)
 			known = async_over(w, sent_record(a), OF_LANE);
 		ROLLED
-		for (u32 m = sent ? 0 : a.z; m && known; m &= m - 1)
-			known = event_known(w, (a.y & ~31u) | (__ffs(m) - 1), a.w, false);
+		for (u32 m = sent ? 0 : a.z; m && known; m &= m - 1) {
+			u32 who = (a.y & ~31u) | (__ffs(m) - 1);
+			known = event_known(w, who, a.w, false) ||
+				missed_knows(own_block(w), a.y >> 10, a.y >> 5 & 31, m & -m, a.w, end_of(w, guest_access(a)));
+		}
 		if (!known && !sent && b.w)
 			known = mbar_over(w, w->slot, (b.w >> 25) - 1, b.w & GSAN_MBAR_PHASES, OF_LANE);
 		if (known)
@@ -166,7 +175,7 @@ SLOW void copy_stays(struct gsan_warp *w, u64 rec, u32 addr, u32 site)
 	store(&m->tx_site[phase & 1], site);
 	__threadfence();
 	if (load(&log_of(slot << 10)->closed) == load(&block_of(slot)->start))
-		left_over(w, GSAN_WHY_EXIT, site, rec | ASYNC_WRITES, slot, addr, block_of(slot)->cta);
+		left_over(w, GSAN_WHY_EXIT, site, rec | ASYNC_WRITES, slot, addr, ~0ull);
 }
 
 /* A copy goes to a block that is not there: it has ended, or not begun.  `addr` is its
@@ -235,7 +244,7 @@ SLOW void last_leaves(struct gsan_warp *w, u32 group)
 		if (is_sent(w, a))
 			left_over(w, GSAN_WHY_EXIT, b.x, sent_record(a), w->slot, b.y, own_block(w)->cta);
 		else
-			left_over(w, GSAN_WHY_EXIT, b.x, (u64)a.w << 35 | (u64)((a.y & ~31u) | (__ffs(a.z) - 1)) << 12, w->slot, b.y, block_of(a.y >> 10)->cta);
+			left_over(w, GSAN_WHY_EXIT, b.x, guest_access(a), w->slot, b.y, cta_at(a.y >> 10, a.w));
 	}
 }
 

@@ -195,7 +195,6 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 {
 	u32 slot = (u32)(place >> 32), clock = load(&m->init_clock), who = slot << 10 | load(&m->init_who);
 	u64 rec = (u64)clock << 35 | (u64)who << 12 | GSAN_KIND_WRITE << 8 | 255;
-	struct gsan_block *o = block_of(slot);
 	if (why == GSAN_WHY_MBAR_INIT && event_known(w, who, clock, false))
 		return;
 	/* A relaxed arrival may have published the fence since then, or something else. */
@@ -208,7 +207,7 @@ SLOW void mbar_used(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 sit
 	if (((mine | its) & GSAN_WARP_UNMODELLED) || (mine & GSAN_WARP_LOST))
 		return;
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
-	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1 | owner_of(w, slot), site, now, load(&m->init_site), rec, o->cta);
+	tell(w, GSAN_MBARRIER_MISUSE, why, (place & 0xfffffff8u) | 1 | owner_of(w, slot), site, now, load(&m->init_site), rec, cta_at(slot, clock));
 }
 
 SLOW u64 place_far(struct gsan_warp *w, u64 addr, u32 op) { return place_of(w, addr, op); }

@@ -201,6 +201,14 @@ SLOW u32 find_tenant(u32 slot, u32 clock, u32 *launch, u64 *cta)
 	return 0;
 }
 
+/* The number of the block that had `slot` at `clock`, which may have ended; ~0: that is no longer known. */
+FN u64 cta_at(u32 slot, u32 clock)
+{
+	u32 launch;
+	u64 cta;
+	return find_tenant(slot, clock, &launch, &cta) ? GSAN_TENANT_CTA(cta) : ~0ull;
+}
+
 /* A site, hidden in a hash of whose record it is, when, of which bytes, whether it writes
  * and how far it reaches (`what`): what does not change when a read is marked as an
  * observation. */
@@ -427,11 +435,12 @@ FN void fill_async(struct gsan_access *a, u64 rec)
 	a->kind = (own ? (clock >> 19 & 3) << 1 : GSAN_ACCESS_ASYNC) | (clock & GSAN_ASYNC_WRITE ? GSAN_KIND_WRITE : 0);
 	a->thread = who & 1023;
 	a->slot = who >> 10;
-	a->block = block_of(who >> 10)->cta;
+	/* Its clock is not in the record: whoever was there last. */
+	a->block = cta_at(who >> 10, GSAN_CLOCK_MAX);
 }
 
-/* Where a finding is in shared memory, as tell is to know it: in the upper half 1 + the rank of
- * the block that the memory belongs to, 0: the calling lane's own. */
+/* Where a finding is in shared or tensor memory, as tell is to know it: in the upper half 1 + the rank
+ * of the block that the memory belongs to, 0: the calling lane's own. */
 FN u64 owned_by(u32 rank) { return (u64)(rank + 1) << 32; }
 
 FN u64 owner_of(const struct gsan_warp *w, u32 slot)
@@ -440,7 +449,7 @@ FN u64 owner_of(const struct gsan_warp *w, u32 slot)
 }
 
 /* A finding of `kind`: the calling lane's `now` and `prev`, of block `pcta`; `where` as
- * for judge, its other bits 0 but for the owner of shared memory. */
+ * for judge, its other bits 0 but for the owner of shared or tensor memory. */
 SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 now, u32 psite, u64 prev, u64 pcta)
 {
 	struct gsan_block *b = block_of(w->slot);
@@ -449,8 +458,8 @@ SLOW void tell(struct gsan_warp *w, u32 kind, u32 why, u64 where, u32 site, u64 
 	bool same = GSAN_REC_SLOT(prev) == w->slot && GSAN_REC_CLOCK(prev) > w->start;
 	if ((load(&w->state) & GSAN_WARP_LOST) || load(&launch->quiet))
 		return;
-	u32 owner = where & 1 ? (u32)(where >> 32) & 255 : 0;
-	where &= where & 1 ? SHARED_WINDOW : ~0ull;       /* addresses of a cluster begin with the rank */
+	u32 owner = where & (WHERE_TENSOR | 1) ? (u32)(where >> 32) & 255 : 0;
+	where &= where & (WHERE_TENSOR | 1) ? WHERE_TENSOR | SHARED_WINDOW : ~0ull;       /* addresses of a cluster begin with the rank */
 	u64 key = dedup_key(site, psite, kind);
 	if (!key_known(key))
 		values = values_of(w, where & ~(WHERE_LATE | WHERE_TENSOR), both, site, now, psite, prev);

@@ -13,6 +13,7 @@
 #define tc_begin        __gsan_v1_tc_begin
 #define tc_before       __gsan_v1_tc_before
 #define tc_after        __gsan_v1_tc_after
+#define knew_missed     __gsan_v1_knew_missed
 #define tc_issue        __gsan_v1_tc_issue
 #define tc_unknown      __gsan_v1_tc_unknown
 #define tc_mma          __gsan_v1_tc_mma
@@ -301,7 +302,8 @@ SLOW void cells_put(struct gsan_warp *w, u32 slot, struct gsan_cells x, u32 lane
 		if (why && via && !cells_why(w, via, GSAN_PIPE_A, 0, 0, false, lanes))
 			why = 0;
 		if (why && (write || writes)) {
-			u64 where = WHERE_TENSOR | (u64)(__ffs(b.y & x.lanes) - 1) << 18 | (first & ~7u), bit = 1u << (first & 7);
+			u64 where = WHERE_TENSOR | owner_of(w, slot) | (u64)(__ffs(b.y & x.lanes) - 1) << 18 | (first & ~7u);
+			u64 bit = 1u << (first & 7);
 			tell(w, GSAN_ASYNC_RACE, why, where, x.site, x.rec | bit, b.x, rec | bit, own_block(w)->cta);
 		}
 		/* Who is not ordered behind it is not ordered behind this one, either. */
@@ -341,6 +343,19 @@ SLOW void tc_before(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 	store_cg(&t->before[k], four(clock, group, ld, st));
 }
 
+/* Who met a release at too narrow a scope runs behind it all the same, and more is not asked for here.
+ * (memory-model.md 1.9) */
+SLOW void knew_missed(struct gsan_warp *w, struct gsan_knew *k)
+{
+	ROLLED
+	for (uint4 v = load_cg(&own_block(w)->missed); v.x; v = four(v.y, v.z, v.w, 0)) {
+		u32 sc = load(&snap_of(v.x)->sc);
+		refs_add(w, &k->refs[0], v.x);
+		if (sc > k->sc)
+			k->sc = sc;
+	}
+}
+
 /* By one of `group`, who all know the same. */
 SLOW void tc_after(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 {
@@ -358,6 +373,7 @@ SLOW void tc_after(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 		store(&t->afters, pick + 1);
 	struct gsan_knew *k = &t->after[pick];
 	knew_more(w, k);
+	knew_missed(w, k);
 	u32 floor = w->floor, wfloor = w->wfloor, clock = tick(w, group == load(&w->live));
 	__threadfence();
 	store_ca(k, four(group, clock, floor, wfloor));

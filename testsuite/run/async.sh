@@ -402,6 +402,13 @@ located 54_bulk_dsmem_ended "(1,0,0)" 0x400
 # Whichever of its threads comes first.
 located 54_bulk_dsmem_early "(1,0,0)" 0x4
 located dsmem_loaded_by_peer_relaxed "(0,0,0)" 0x4
+located 29_mbar_remote_exit "(0,0,0)" 0x400
+# A peer that has ended by then is still who it was.
+has err "Previous mbarrier.arrive of size 8 at 0x400 by thread (0,0,0) block (1,0,0):"
+# Tensor memory is its block's as well.
+run 66 $gsan_run "$top_srcdir/testsuite/race/tcgen05_pair_drained_no_before.ptx"
+has err "block (1,0,0):"
+has err "Location is tensor memory of block (1,0,0) at lane "
 
 # Two calls of one function at the same place at the same time, in some of these schedules.
 for seed in 21 22 23 24 25 26 27 28 29 30; do
