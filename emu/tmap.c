@@ -316,6 +316,7 @@ static bool common(struct emu_tmap *t, const struct encode *e, enum emu_tmap_mod
 	t->rank = (uint8_t)e->rank;
 	t->elem = elems[e->type];
 	t->interleave = (uint8_t)e->interleave;
+	t->flags = TMAP_LARGE;
 	t->address = address;
 	if (address & (alignment(t) - 1))
 		return false;

@@ -21,11 +21,15 @@ enum emu_tmap_elem {
 };
 
 #define EMU_TMAP_MAGIC 0x70614d54u
+/* CUTLASS clears it, of tensors of less than 128 KiB, where the driver is no newer than 13.1: such
+ * maps are as good (include/cute/atom/copy_traits_sm90_tma.hpp). */
+#define TMAP_LARGE (UINT64_C(1) << 21)
 
 struct emu_tmap {
 	uint32_t magic;
 	uint8_t mode, rank, elem;
 	uint8_t interleave;     /* 0, 1: slices of 16, 2: of 32 bytes */
+	uint64_t flags;         /* TMAP_*: they say nothing */
 	uint64_t address;
 	uint64_t stride[4];     /* bytes, of dimensions 1 to 4 */
 	uint32_t last[5];       /* size of each dimension less one */
@@ -35,7 +39,7 @@ struct emu_tmap {
 	uint8_t atomicity;      /* 0: 16, 1: 32, 2: 32 with halves swapped, 3: 64 bytes */
 	uint8_t fill;           /* out of bounds: 0: zero, 1: NaN */
 	int16_t lower[3], upper[3];     /* im2col: of W, H, D */
-	uint8_t unused[26];
+	uint8_t unused[18];
 };
 
 unsigned emu_tmap_elem_bytes(const struct emu_tmap *);

@@ -137,6 +137,27 @@ static bool keeps_address(enum ptx_type t)
 	}
 }
 
+/* The last operand, in the instruction's type. */
+static int64_t number(const struct ptx_inst *in)
+{
+	unsigned bits = ptx_type_bits(in->type);
+
+	return bits < 32 ? 0 : (int64_t)(in->ops[2].ival << (64 - bits)) >> (64 - bits);
+}
+
+/* Where a shared address says whose block's memory it is. */
+#define RANK_SHIFT 24
+
+/* A number may make of a block's shared address one of its peer's: CUTLASS clears a bit of the
+ * rank so. */
+static struct rw_value stays(const struct ptx_inst *in, struct rw_value v)
+{
+	int64_t n = in->ops[2].kind == OP_INT ? number(in) : 0, end = INT64_C(1) << RANK_SHIFT;
+	bool shared = v.where == WHERE_SHARED || v.where == WHERE_GENERIC_SHARED;
+
+	return shared && (n < -end || n >= end) ? any : v;
+}
+
 static struct rw_value result(const struct rw_func *rf, const struct ptx_inst *in)
 {
 	const struct ptx_operand *o = in->ops;
@@ -156,10 +177,10 @@ static struct rw_value result(const struct rw_func *rf, const struct ptx_inst *i
 	case INST_ADD_CC:
 	case INST_OR:   /* of an aligned address and a small number */
 	case INST_XOR:  /* swizzled offsets */
-		return in->nops == 3 ? sum(of(rf, &o[1]), of(rf, &o[2])) : any;
+		return in->nops == 3 ? stays(in, sum(of(rf, &o[1]), of(rf, &o[2]))) : any;
 	case INST_AND:  /* aligning it: a mask with its top bit set */
-		return in->nops == 3 && o[2].kind == OP_INT && ptx_type_bits(in->type) >= 32 &&
-			o[2].ival >> (ptx_type_bits(in->type) - 1) & 1 ? of(rf, &o[1]) : any;
+		return in->nops == 3 && o[2].kind == OP_INT && number(in) < 0 ?
+			stays(in, of(rf, &o[1])) : any;
 	case INST_SUB:
 	case INST_SUB_CC:
 		return in->nops == 3 ? difference(of(rf, &o[1]), of(rf, &o[2])) : any;

@@ -340,8 +340,10 @@ struct gsan_mbar {
 #define GSAN_MBAR_EITHER        256u    /* << the same: its bytes may be those of the next */
 
 /* What the driver encoded in a tensor map, which is opaque; found by a hash of its 128
- * bytes. */
+ * bytes, but for a bit of word 1: CUTLASS clears it of maps that the driver made, and they stay
+ * maps of the same tensor (include/cute/atom/copy_traits_sm90_tma.hpp). */
 #define GSAN_MAPS       1024    /* power of two */
+#define GSAN_MAP_WORD(i, word) ((i) == 1 ? (word) & ~(1ull << 21) : (word))
 #define GSAN_MAP_HASH(h, word) (((h) ^ (word)) * 0x9e3779b97f4a7c15ull ^ ((h) ^ (word)) >> 29)
 struct gsan_map {
 	unsigned long long key; /* 0: free; written last */

@@ -84,7 +84,7 @@ static unsigned long long hash_of(const CUtensorMap *map)
 
 	for (unsigned i = 0; i < sizeof *map / 8; i++) {
 		memcpy(&word, (const char *)map + 8 * i, 8);
-		key = GSAN_MAP_HASH(key, word);
+		key = GSAN_MAP_HASH(key, GSAN_MAP_WORD(i, word));
 	}
 	return key | 1;
 }

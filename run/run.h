@@ -36,6 +36,7 @@ struct run_tmap {
 	int type, swizzle;      /* the driver's enums */
 	int interleave;         /* the same */
 	unsigned bytes, span;   /* of an element; of the swizzle */
+	uint64_t size;          /* from its first byte to its last */
 	unsigned slice;         /* of an interleaved layout; 0: none */
 	bool have_swizzle;
 	unsigned rank, nstrides, nbox, nelem;

@@ -179,11 +179,21 @@ const char *run_tmap_end(struct run_tmap *t, uint64_t bytes)
 	}
 	if (last > UINT64_MAX - unit || last + unit > bytes)
 		return "the tensor reaches beyond the end of the memory block";
+	t->size = last + unit;
 	if (t->box[0] * t->bytes % 16)
 		return "box: its rows are no multiple of 16 bytes";
 	if (t->span && !t->slice && t->box[0] * t->bytes > t->span)
 		return "box: its rows are wider than the swizzle";
 	return NULL;
+}
+
+/* CUTLASS changes maps of small tensors that the driver has made, and so does this: the runtime
+ * has to know them still (include/cute/atom/copy_traits_sm90_tma.hpp). */
+static CUresult made(const struct run_tmap *t, CUresult r, CUtensorMap *map)
+{
+	if (r == CUDA_SUCCESS && t->size < 128 << 10)
+		((uint64_t *)map)[1] &= ~(UINT64_C(1) << 21);
+	return r;
 }
 
 CUresult run_tmap_make(const struct run_tmap *t, const struct run_driver *cu, CUdeviceptr at,
@@ -198,17 +208,13 @@ CUresult run_tmap_make(const struct run_tmap *t, const struct run_driver *cu, CU
 		elem[i] = (cuuint32_t)t->elem[i];
 	}
 	if (t->nlower)
-		return cu->cuTensorMapEncodeIm2col(out, (CUtensorMapDataType)t->type, t->rank,
-						   (void *)(uintptr_t)at, t->dims, t->strides, t->lower,
-						   t->upper, box[0], box[1], elem,
-						   (CUtensorMapInterleave)t->interleave,
-						   (CUtensorMapSwizzle)t->swizzle,
-						   CU_TENSOR_MAP_L2_PROMOTION_NONE,
-						   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-	return cu->cuTensorMapEncodeTiled(out, (CUtensorMapDataType)t->type, t->rank,
-					  (void *)(uintptr_t)at, t->dims, t->strides, box, elem,
-					  (CUtensorMapInterleave)t->interleave,
-					  (CUtensorMapSwizzle)t->swizzle,
-					  CU_TENSOR_MAP_L2_PROMOTION_NONE,
-					  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+		return made(t, cu->cuTensorMapEncodeIm2col(
+			out, (CUtensorMapDataType)t->type, t->rank, (void *)(uintptr_t)at, t->dims,
+			t->strides, t->lower, t->upper, box[0], box[1], elem,
+			(CUtensorMapInterleave)t->interleave, (CUtensorMapSwizzle)t->swizzle,
+			CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE), out);
+	return made(t, cu->cuTensorMapEncodeTiled(
+		out, (CUtensorMapDataType)t->type, t->rank, (void *)(uintptr_t)at, t->dims, t->strides,
+		box, elem, (CUtensorMapInterleave)t->interleave, (CUtensorMapSwizzle)t->swizzle,
+		CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE), out);
 }

@@ -327,6 +327,7 @@ race_tests = \
 	testsuite/race/lane_release_other_lane.ptx \
 	testsuite/race/lane_same_instruction.ptx \
 	testsuite/race/mbar_init_cluster_of_one.ptx \
+	testsuite/race/mbar_peer_by_mask.ptx \
 	testsuite/race/rows_one_word.ptx \
 	testsuite/race/rows_other_warp.ptx \
 	testsuite/race/rows_refilled.ptx \
@@ -724,6 +725,7 @@ norace_tests = \
 	testsuite/norace/lookback_fences.ptx \
 	testsuite/norace/lookback_packed.ptx \
 	testsuite/norace/mbar_init_cluster_of_one.ptx \
+	testsuite/norace/mbar_peer_by_mask.ptx \
 	testsuite/norace/mmio_flag.ptx \
 	testsuite/norace/module_constant.ptx \
 	testsuite/norace/multicast_both_wait.ptx \

@@ -31,7 +31,7 @@ SLOW u64 map_hash(u64 map)
 		word[i] = ((const u64 *)map)[i];
 #pragma unroll
 	for (u32 i = 0; i < 16; i++)
-		key = GSAN_MAP_HASH(key, word[i]);
+		key = GSAN_MAP_HASH(key, GSAN_MAP_WORD(i, word[i]));
 	return key | 1;
 }
 

@@ -70,6 +70,9 @@ static inline CUtensorMap tensor_map(void *p, CUtensorMapDataType type, uint64_t
 		fprintf(stderr, "cuTensorMapEncodeTiled fails\n");
 		exit(2);
 	}
+	/* As CUTLASS does (include/cute/atom/copy_traits_sm90_tma.hpp). */
+	if (columns * rows * size < 131072)
+		((uint64_t *)&map)[1] &= ~(UINT64_C(1) << 21);
 	return map;
 }
 
