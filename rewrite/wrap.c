@@ -9,6 +9,7 @@
  * asks for that.  Whatever stays uninstrumented is said on stderr.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,9 +222,21 @@ static bool prepare(struct job *j, unsigned word)
 
 /* ---- ptxas: what it refuses -------------------------------------------------------- */
 
-/* The first line that says what is wrong, malloc'd. */
-static char *reason(const char *said)
+/* The signal that ended a phase with that status, as shells have it; 0: none did. */
+static int signal_in(int status)
 {
+	return status > 128 && status < 128 + 32 ? status - 128 : 0;
+}
+
+/* The first line that says what is wrong, malloc'd. */
+static char *reason(const char *said, int status)
+{
+	int by = signal_in(status);
+	char *ended;
+
+	if (by && asprintf(&ended, "ptxas was ended by signal %d (%s)%s", by, strsignal(by),
+			   by == SIGKILL ? ", as it is where memory is short" : "") >= 0)
+		return ended;
 	const char *line = said ? said : "", *first = NULL;
 
 	while (*line) {
@@ -427,8 +440,8 @@ static int attempt(struct job *j, bool bound, char **said)
 		status = rw_phase(args, said);
 		free(args);
 		/* One that is older refuses the word; or there was no memory for several. */
-		bool killed = status > 128 && status < 128 + 32, refused = status && *said && strstr(*said, "split-compile");
-		if (j->alone || rw_interrupted() || !(killed || refused))
+		bool refused = status && *said && strstr(*said, "split-compile");
+		if (j->alone || rw_interrupted() || !(signal_in(status) || refused))
 			return status;
 		j->alone = true;
 		free(*said);
@@ -449,7 +462,7 @@ static int assemble(struct job *j)
 		status = attempt(j, false, &said);
 	}
 	if (status && !rw_interrupted() && !on("GSAN_NVCC_STRICT")) {
-		first = reason(said);
+		first = reason(said, status);
 		for (int i = 0; i < ROUNDS && status && leave_out(j, said); i++) {
 			free(said);
 			status = attempt(j, j->options.relocatable, &said);

@@ -146,6 +146,7 @@ cat >old <<'EOF'
 echo "$*" >>words
 case " $* $SPLITS" in
 *" --split-compile=0 killed") kill -9 $$ ;;
+*" always") ! grep -q __gsan_v1 "$2" || kill -9 $$ ;;
 *" --split-compile=0 ") echo "ptxas fatal   : Unknown option '--split-compile'" >&2; exit 1 ;;
 esac
 exec "$PTXAS" -c "$@"
@@ -161,6 +162,9 @@ for why in "" killed; do
 	hasnt err "not instrumented"
 	[ "$(grep -c -e --split-compile words)" = 1 ] && [ "$(wc -l <words)" = 2 ] || fail "ptxas that is ${why:-old}: $(cat words)"
 done
+# Nothing helps.
+SPLITS=always run 0 "$g" -arch=sm_75 k.ptx -o k.cubin
+has err "k.ptx: not instrumented: ptxas was ended by signal 9 (Killed), as it is where memory is short"
 for word in -split-compile=1 '--split-compile 1'; do
 	rm words
 	SPLITS=yes run 0 "$g" -arch=sm_75 $word k.ptx -o k.cubin
