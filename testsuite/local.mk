@@ -425,12 +425,14 @@ race_tests = \
 	testsuite/race/vec_b8.ptx \
 	testsuite/race/vec_two_doubles.ptx \
 	testsuite/race/wgmma_k_major_written.ptx \
+	testsuite/race/wgmma_line_b_one_warp_ready.ptx \
 	testsuite/race/wgmma_lines_early.ptx \
 	testsuite/race/wgmma_lines_read.ptx \
 	testsuite/race/wgmma_lines_unfenced.ptx \
 	testsuite/race/wgmma_lines_write.ptx \
 	testsuite/race/wgmma_mn_major_a_written.ptx \
 	testsuite/race/wgmma_mn_major_b_written.ptx \
+	testsuite/race/wgmma_small_b_one_warp_ready.ptx \
 	testsuite/race/wgmma_sparse_written.ptx \
 	testsuite/race/wgmma_three_stages_wait_loose.ptx \
 	testsuite/race/wgmma_two_stages.ptx \
@@ -808,9 +810,11 @@ norace_tests = \
 	testsuite/norace/vec16_beside.ptx \
 	testsuite/norace/vec32_beside.ptx \
 	testsuite/norace/wgmma_k_major_beside.ptx \
+	testsuite/norace/wgmma_line_b_all_ready.ptx \
 	testsuite/norace/wgmma_lines.ptx \
 	testsuite/norace/wgmma_mn_major_a_beside.ptx \
 	testsuite/norace/wgmma_mn_major_b_beside.ptx \
+	testsuite/norace/wgmma_small_b_all_ready.ptx \
 	testsuite/norace/wgmma_sparse_beside.ptx \
 	testsuite/norace/wgmma_three_stages.ptx \
 	testsuite/norace/wgmma_three_stages_one_warp_waits.ptx \

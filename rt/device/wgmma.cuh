@@ -3,7 +3,8 @@
  * wgmma.cuh: the shared memory that wgmma reads through the async proxy.  (PTX ISA,
  * Asynchronous Warpgroup Level Matrix Instructions: Matrices in shared memory)
  *
- * The 128 threads of the warpgroup share the lines of both matrices.
+ * The 128 threads of the warpgroup share the lines of both matrices.  Each warp may know of other things, so
+ * that of a matrix of few lines each takes all.
  */
 #define wgmma_part      __gsan_v1_wgmma_part
 #define products_judge  __gsan_v1_products_judge
@@ -14,8 +15,9 @@
 /* `rows` rows of `columns` bytes of the matrix, the calling thread's share of them. */
 SLOW void wgmma_part(struct issue *x, u32 all, u64 d, bool mn, u32 rows, u32 columns)
 {
+	u32 warps = rows * columns < 128 * 16 ? 1 : 4;
 	u32 layout = (DESC_SWIZZLE(d) ? 256u >> DESC_SWIZZLE(d) : 0) | (mn ? LAYOUT_MN : 0);
-	matrix_read(x, all, d, layout, rows, columns, 2, (x->w->id & 3) << 5 | sreg_laneid(), 128);
+	matrix_read(x, all, d, layout, rows, columns, 2, (x->w->id & (warps - 1)) << 5 | sreg_laneid(), 32 * warps);
 }
 
 /* How many lines a matrix has, if those are whole columns of them, and which columns.  Major in
@@ -137,8 +139,9 @@ SLOW void products_judge(struct gsan_warp *w, u32 all, const struct gsan_product
 			columns |= c;
 		}
 	}
-	/* The first of each set of lines has them; its four warps share them. */
-	u32 first = __ballot_sync(all, m.lines && lane == __ffs(same) - 1), mine = (m.lines + 3 - warp) / 4, most = __popc(all);
+	/* The first of each set of lines has them; its four warps share them, unless there are too few. */
+	u32 first = __ballot_sync(all, m.lines && lane == __ffs(same) - 1), few = __ballot_sync(all, m.lines < 4), most = __popc(all);
+	u32 mine = m.lines < 4 ? m.lines : (m.lines + 3 - warp) / 4;
 	x.products = p;
 	ROLLED
 	for (u32 round = 0, total = 1; round < total; round += most) {
@@ -149,7 +152,7 @@ SLOW void products_judge(struct gsan_warp *w, u32 all, const struct gsan_product
 			u32 has = __shfl_sync(all, mine, __ffs(f) - 1);
 			if (r - total < has) {
 				from = __ffs(f) - 1;
-				i = (r - total) * 4 + warp;
+				i = few >> from & 1 ? r - total : (r - total) * 4 + warp;
 			}
 			total += has;
 		}
