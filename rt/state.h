@@ -376,6 +376,7 @@ struct gsan_cluster {
 	struct gsan_gather narrow;      /* at too narrow a scope; for the kind of a finding */
 	struct gsan_gather own[16];     /* of that, what a block's threads brought each other, by rank */
 	uint32_t last_own[16];
+	uint32_t top[16];       /* highest clock at which a block's threads arrived, by rank */
 	uint32_t phases;        /* that are over */
 	uint32_t pad;
 	uint32_t slot[16];      /* + 1, by rank */

@@ -267,6 +267,7 @@ race_tests = \
 	testsuite/race/byte_in_half.ptx \
 	testsuite/race/byte_in_word.ptx \
 	testsuite/race/byte_same.ptx \
+	testsuite/race/cluster_barrier_slow_warp.ptx \
 	testsuite/race/column_apart.ptx \
 	testsuite/race/column_second.ptx \
 	testsuite/race/column_third.ptx \

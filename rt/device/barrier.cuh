@@ -375,10 +375,7 @@ SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 grou
 		unlock(&w->lock);
 	if (top > w->floor)
 		w->floor = top;
-	if (!whole)
-		clock_least(w, top + 1);
-	else if (w->clock <= top)
-		w->clock = top + 1;
+	clock_behind(w, whole, top);
 	if (group == w->lanes) {
 		w->private_too = 0;
 		w->sc_cta = 0;

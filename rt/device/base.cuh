@@ -36,6 +36,7 @@ typedef unsigned long long u64;
 #define plain_wide      __gsan_v1_plain_wide
 #define row_access      __gsan_v1_row_access
 #define cluster_phases  __gsan_v1_cluster_phases
+#define gone_astray     __gsan_v1_gone_astray
 #define beside_slow     __gsan_v1_beside_slow
 #define column_settled  __gsan_v1_column_settled
 #define column_put      __gsan_v1_column_put
@@ -407,6 +408,15 @@ FN u32 tick_split(struct gsan_warp *w) { return fetch_add(&w->clock, 1); }
 
 /* The clock is `least` at least. */
 FN void clock_least(struct gsan_warp *w, u32 least) { fetch_max(&w->clock, least); }
+
+/* What follows is at a later clock than `top`.  `whole`: all lanes of the warp are here. */
+FN void clock_behind(struct gsan_warp *w, bool whole, u32 top)
+{
+	if (!whole)
+		clock_least(w, top + 1);
+	else if (w->clock <= top)
+		w->clock = top + 1;
+}
 
 /* A releasing event: what the lane did so far is at the clock returned, what
  * follows at a later one.  `whole`: all lanes of the warp are here, and tick

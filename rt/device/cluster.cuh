@@ -54,7 +54,7 @@ SLOW void cluster_enter(struct gsan_block *b, u32 slot)
 		ROLLED
 		for (u32 i = 0; i < 16; i++) {
 			store(&found->slot[i], 0);
-			found->own[i].one = found->own[i].builder = found->last_own[i] = 0;
+			found->own[i].one = found->own[i].builder = found->last_own[i] = found->top[i] = 0;
 		}
 		__threadfence();
 		*(volatile u64 *)&found->key = key;
@@ -128,7 +128,7 @@ SLOW void cluster_alone(struct gsan_warp *w, u32 lanes)
 		c->threads = ~0u;
 		c->arrived = c->exited = c->exited_late = 0;
 		c->last = c->last_narrow = c->narrow.one = c->narrow.builder = c->phases = 0;
-		c->gather.one = c->gather.builder = c->own[0].one = c->own[0].builder = c->last_own[0] = 0;
+		c->gather.one = c->gather.builder = c->own[0].one = c->own[0].builder = c->last_own[0] = c->top[0] = 0;
 		__threadfence();
 		*(volatile u64 *)&c->key = key;
 	}
@@ -166,8 +166,10 @@ SLOW void cluster_exit(struct gsan_warp *w, u32 lanes)
 SLOW void cluster_bring(struct gsan_warp *w, struct gsan_cluster *c, u32 info, u32 lanes, u32 top)
 {
 	u32 snap = mbar_brings(w, info, lanes, top, false);
-	u32 own = info & GSAN_INFO_RELEASE ? snap : mbar_brings(w, info, lanes, top, true);
+	u32 own = info & GSAN_INFO_RELEASE ? snap : mbar_brings(w, info, lanes, top, true), *last = &c->top[own_block(w)->rank & 15];
 	take_lock(&c->lock);
+	if (top > *last)
+		*last = top;
 	if (own != snap) {
 		gather_add(w, &c->narrow, own);
 		gather_add(w, &c->own[own_block(w)->rank & 15], own);
@@ -220,6 +222,10 @@ API void __gsan_v1_cluster_wait(u64 ctx)
 	mbar_learn(w, id, load(&c->last_own[b->rank & 15]), load(&c->last_narrow), w->slot, GSAN_INFO_ACQUIRE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT,
 		   agreed(group, group == load(&w->live)),
 		   load(&w->m_refs) & sreg_lanemask_eq());
+	/* Of a peer's warps a snapshot says less than of the own ones, and may say of all what one had done.
+	 * What follows is behind that, whoever made it. */
+	if (lane == __ffs(group) - 1)
+		clock_behind(w, group == load(&w->live), load(&c->top[b->rank & 15]));
 	perturb(w);
 	meet(group);
 }

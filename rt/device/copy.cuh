@@ -173,7 +173,7 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 	if (op & GSAN_COPY_CLUSTER) {
 		place = cluster_place(w, dst);
 		if (place == NOWHERE)
-			copy_astray(w, (u32)dst, site);
+			gone_astray(w, (u32)dst, site);
 		slot = (u32)(place >> 32);
 		dst = (u32)place;
 		at = cluster_place(w, mbar);

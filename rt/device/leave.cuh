@@ -10,7 +10,6 @@
  * access then.  Called at the end of kernels that have such copies or peers.
  */
 #define copy_stays      __gsan_v1_copy_stays
-#define copy_astray     __gsan_v1_copy_astray
 #define copy_reads      __gsan_v1_copy_reads
 #define copy_sends      __gsan_v1_copy_sends
 #define guest_of        __gsan_v1_guest_of
@@ -178,9 +177,9 @@ SLOW void copy_stays(struct gsan_warp *w, u64 rec, u32 addr, u32 site)
 		left_over(w, GSAN_WHY_EXIT, site, rec | ASYNC_WRITES, slot, addr, ~0ull);
 }
 
-/* A copy goes to a block that is not there: it has ended, or not begun.  `addr` is its
+/* A copy or an arrival goes to a block that is not there: it has ended, or not begun.  `addr` is its
  * address there. */
-SLOW void copy_astray(struct gsan_warp *w, u32 addr, u32 site)
+SLOW void gone_astray(struct gsan_warp *w, u32 addr, u32 site)
 {
 	u64 now = record(view_of(w), sreg_laneid(), 1, 255);
 	if (own_block(w)->cluster_at)

@@ -186,6 +186,9 @@ SLOW u32 mbar_mark(struct gsan_warp *w, struct gsan_mbar *m, uint4 now, uint4 *l
 	return flags;
 }
 
+/* leave.cuh */
+SLOW void gone_astray(struct gsan_warp *w, u32 addr, u32 site);
+
 /* cluster.cuh: phases of its cluster's barrier that are over. */
 SLOW u32 cluster_phases(struct gsan_warp *w);
 
@@ -725,6 +728,8 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 	struct gsan_mbar *m = mbar_quick(at, me, place, together());
 	if (!m) {
 		m = mbar_find(place);
+		if (place == NOWHERE && (op & GSAN_MBAR_CLUSTER))
+			gone_astray(w, (u32)addr, site + __gsan_site_base);
 		if (!m) {
 			count(GSAN_COUNT_ASYNC_LOST, 1);
 			return;
