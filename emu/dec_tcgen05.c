@@ -52,14 +52,28 @@ static bool dec_load_store(struct emu_dec *d, const struct ptx_inst *in, struct 
 	return emit(d, emu_tc_load_store, k);
 }
 
-/* [d], a, b, idesc (, {lanes}), enable (, scale). */
+/* What PTX says of kinds with block scaling: how many scale factors a row has by default. */
+static bool dec_scales(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
+{
+	bool wide = ptx_has(in, MOD_KIND_MXF8F6F4);
+
+	k->fine = ptx_has(in, MOD_KIND_MXF4NVF4);
+	k->in = wide ? MMA_E4M3 : MMA_E2M1;
+	k->vec = ptx_has(in, MOD_SCALE_VEC_4X) || ptx_has(in, MOD_BLOCK16) ? 4 : wide ? 1 : 2;
+	return in->nops == 7 && emu_dec_addr(d, &in->ops[4], SPACE_NONE, &k->scales[0]) &&
+	       emu_dec_addr(d, &in->ops[5], SPACE_NONE, &k->scales[1]);
+}
+
+/* [d], a, b, idesc (, {lanes}), enable (, scale); [d], a, b, idesc, [scales], [scales], enable. */
 static bool dec_mma(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
 {
 	unsigned at = 4;
 
-	if (ptx_has(in, MOD_BLOCK_SCALE))
-		return emu_dec_refuse(d, "tcgen05.mma with block scaling, which is not emulated");
-	if (ptx_has(in, MOD_KIND_F16))
+	if (ptx_has(in, MOD_BLOCK_SCALE)) {
+		if (!dec_scales(d, in, k))
+			return bad(d);
+		at = 6;
+	} else if (ptx_has(in, MOD_KIND_F16))
 		k->in = MMA_F16;
 	else if (ptx_has(in, MOD_KIND_TF32))
 		k->in = MMA_TF32;

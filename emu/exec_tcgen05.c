@@ -21,7 +21,7 @@
 #include "emu/oracle_impl.h"
 #include "emu/tcgen05.h"
 
-enum { LANES = 128, COLUMNS = 512, UNIT = 32, MAX_M = 128, MAX_N = 256, MAX_K = 32 };
+enum { LANES = 128, COLUMNS = 512, UNIT = 32, MAX_M = 128, MAX_N = 256, MAX_K = 64, ROW_BYTES = 32 };
 
 enum item_kind { PRODUCT, COPY, ARRIVAL };
 
@@ -33,6 +33,11 @@ struct item {
 	bool from_tmem, a_mn, b_mn, a_neg, accumulate, saturate, stale;
 	enum emu_mma_type at, bt, dt;
 	unsigned m, n, k, scale, lanes, bytes, copies;
+	/* Block scaling: where the factors of A and B are, the first one's byte there, and how many
+	 * a row has (0: none); whether they are of E4M3. */
+	uint32_t scales[2];
+	unsigned first[2], vec;
+	bool fine;
 	uint32_t skip[8];               /* lanes of D left alone */
 	uint64_t *mbar[EMU_LANDINGS];
 	unsigned nmbar;
@@ -85,6 +90,12 @@ static uint64_t element(const struct item *it, const struct emu_block *b, uint32
 	return v;
 }
 
+/* Element c of the two in a byte. */
+static double packed(uint64_t byte, unsigned c)
+{
+	return emu_mma_value(MMA_E2M1, (byte >> c % 2 * 4 & 15) << 2);
+}
+
 static void rows_of(const struct item *it, const struct emu_block *b, uint64_t bits, bool mn,
 		    enum emu_mma_type t, unsigned n, double (*to)[MAX_K])
 {
@@ -93,8 +104,21 @@ static void rows_of(const struct item *it, const struct emu_block *b, uint64_t b
 
 	for (unsigned r = 0; r < n; r++)
 		for (unsigned c = 0; c < it->k; c++)
-			to[r][c] = emu_mma_value(t, element(it, b, emu_matdesc_at(&d, mn, size, r, c),
-							    size));
+			to[r][c] = t == MMA_E2M1 ?
+				packed(element(it, b, emu_matdesc_at(&d, mn, 1, r, c / 2), 1), c) :
+				emu_mma_value(t, element(it, b, emu_matdesc_at(&d, mn, size, r, c), size));
+}
+
+/* The factor for element `k` of row `row` of A or B: those of 32 rows are in a column, in the bytes
+ * of as many lanes, and the same four times (PTX ISA, "Block Scaling for tcgen05.mma"). */
+static double factor(const struct item *it, const struct emu_tmem *t, unsigned which, unsigned row, unsigned k)
+{
+	unsigned byte = (it->first[which] + k * it->vec / it->k) % 4;
+	uint32_t cell = t->cell[row % LANES][((it->scales[which] & 0xffff) + row / 32) % COLUMNS];
+
+	if (it->fine)
+		return emu_mma_value(MMA_E4M3, cell >> 8 * byte & 0x7f);
+	return ldexp(1, (int)(cell >> 8 * byte & 0xff) - 127);
 }
 
 static unsigned lane_of(const struct item *it, unsigned row)
@@ -105,14 +129,15 @@ static unsigned lane_of(const struct item *it, unsigned row)
 static void rows_of_tmem(const struct item *it, const struct emu_tmem *t, unsigned n,
 			 double (*to)[MAX_K])
 {
-	unsigned bits = emu_mma_bits(it->at);
+	unsigned bits = it->at == MMA_E2M1 ? 4 : emu_mma_bits(it->at);
 
 	for (unsigned r = 0; r < n; r++)
 		for (unsigned c = 0; c < it->k; c++) {
 			uint32_t v = t->cell[lane_of(it, r)][((it->a_tmem & 0xffff) + c * bits / 32) %
 							     COLUMNS] >> c * bits % 32;
 
-			to[r][c] = emu_mma_value(it->at, bits < 32 ? v & ((1u << bits) - 1) : v);
+			to[r][c] = bits == 4 ? packed(v, 0) :
+				emu_mma_value(it->at, bits < 32 ? v & ((1u << bits) - 1) : v);
 		}
 }
 
@@ -140,7 +165,8 @@ static void product(const struct item *it)
 				double sum = 0;
 
 				for (unsigned k = 0; k < it->k; k++)
-					sum += a[r][k] * b[c][k];
+					sum += a[r][k] * b[c][k] *
+					       (it->vec ? factor(it, t, 0, r, k) * factor(it, t, 1, c, k) : 1);
 				if (it->a_neg)
 					sum = -sum;
 				if (it->accumulate)
@@ -197,6 +223,7 @@ static uint8_t *empty_map(void)
 	return map;
 }
 
+/* n rows of k elements of so many bytes. */
 static void mark(uint8_t *map, const struct emu_block *b, uint64_t bits, bool mn, unsigned size,
 		 unsigned n, unsigned k)
 {
@@ -224,15 +251,23 @@ static void tell_product(struct orc_tc *c, const struct item *it)
 	for (unsigned h = 0; h < blocks; h++) {
 		uint8_t *map = empty_map();
 
-		mark(map, it->pair[h], it->b, it->b_mn, size_b, it->n / blocks, it->k);
+		mark(map, it->pair[h], it->b, it->b_mn, size_b, it->n / blocks, ROW_BYTES / size_b);
 		if (!it->from_tmem)
-			mark(map, it->pair[h], it->a, it->a_mn, size_a, m, it->k);
+			mark(map, it->pair[h], it->a, it->a_mn, size_a, m, ROW_BYTES / size_a);
 		emu_oracle_tc_shared(c, it->pair[h], map);
 		map = empty_map();
 		for (unsigned r = 0; it->from_tmem && r < m; r++)
-			for (unsigned k = 0; k < it->k * size_a / 4; k++)
+			for (unsigned k = 0; k < ROW_BYTES / 4; k++)
 				mark_cell(map, lane_of(it, r), it->a_tmem + k);
 		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, false, ORC_PIPE_A);
+		if (it->vec) {
+			map = empty_map();
+			for (unsigned r = 0; r < 4 * LANES; r++)
+				mark_cell(map, r, it->scales[0] + r / LANES);
+			for (unsigned r = 0; r < (it->n + 31) / 32 * LANES; r++)
+				mark_cell(map, r, it->scales[1] + r / LANES);
+			emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, false, ORC_PIPE_SCALE);
+		}
 		map = empty_map();
 		for (unsigned r = 0; r < m; r++) {
 			unsigned lane = lane_of(it, r);
@@ -598,11 +633,15 @@ static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *
 	it->b_mn = d >> 16 & 1;
 	it->n = (d >> 17 & 63) * 8;
 	it->m = (d >> 24 & 31) * 16;
-	it->k = 256 / emu_mma_bits(k->in);
+	it->k = k->in == MMA_E2M1 ? 64 : 256 / emu_mma_bits(k->in);
 	it->dt = k->in == MMA_S8 ? MMA_S32 : MMA_F32;
+	it->vec = k->vec;
+	it->fine = k->fine && !(d >> 23 & 1);
+	it->first[0] = d >> 29 & 3;
+	it->first[1] = dt;
 	if (d >> 2 & 1)
 		return "sparse matrices";
-	if (dt != (k->in == MMA_S8 ? 2u : 1u))
+	if (!k->vec && dt != (k->in == MMA_S8 ? 2u : 1u))
 		return "accumulators of f16";
 	switch (k->in) {
 	case MMA_F16:
@@ -611,6 +650,11 @@ static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *
 		break;
 	case MMA_TF32:
 		it->at = it->bt = MMA_TF32;
+		break;
+	case MMA_E2M1:
+		it->at = it->bt = MMA_E2M1;
+		if (d >> 31 || it->a_mn || it->b_mn)
+			return "such a layout of packed elements";
 		break;
 	case MMA_S8:
 		it->at = at ? MMA_S8 : MMA_U8;
@@ -624,7 +668,7 @@ static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *
 		break;
 	}
 	if (it->n < 8 || it->n > MAX_N || (pair ? it->m != 256 || it->n % 32 :
-					   it->m != 64 && it->m != 128))
+					   (it->m != 64 || it->vec) && it->m != 128))
 		return "a product of this shape";
 	if (it->from_tmem && it->m == 64)
 		return "A in tensor memory with 64 rows";
@@ -651,11 +695,15 @@ const struct emu_op *emu_tc_mma(struct emu_x *x, const struct emu_op *op, uint32
 		else
 			it.a = emu_get(x, k->a_desc, l);
 		it.b = emu_get(x, k->b_desc, l);
+		for (unsigned i = 0; k->vec && i < 2; i++)
+			it.scales[i] = (uint32_t)emu_addr_of(x, &k->scales[i], l);
 		it.accumulate = emu_get(x, k->enable, l) != 0;
 		for (unsigned i = 0; i < k->nmask; i++)
 			it.skip[i] = (uint32_t)emu_get(x, k->mask[i], l);
 		for (unsigned h = 0; h < 2 && it.pair[h]; h++)
-			if (!allocated(x, op, it.pair[h], it.d, it.n))
+			if (!allocated(x, op, it.pair[h], it.d, it.n) ||
+			    (it.vec && (!allocated(x, op, it.pair[h], it.scales[0], 4) ||
+					!allocated(x, op, it.pair[h], it.scales[1], (it.n + 31) / 32))))
 				return NULL;
 		it.stale = x->b->stale && emu_async_chance(4);
 		if (emu_oracle_on)

@@ -558,7 +558,7 @@ bool emu_oracle_tc(struct orc_tc *, struct emu_x *, const struct emu_op *, unsig
 		   enum orc_tc_kind);
 void emu_oracle_tc_shared(struct orc_tc *, const struct emu_block *, const uint8_t *map);
 /* pipe: ORC_PIPE_*, or what tells an accumulator from others */
-enum { ORC_PIPE_COPY = 1, ORC_PIPE_A, ORC_PIPE_D };
+enum { ORC_PIPE_COPY = 1, ORC_PIPE_A, ORC_PIPE_SCALE, ORC_PIPE_D };
 void emu_oracle_tc_cells(struct orc_tc *, const struct emu_block *, const uint8_t *map,
 			 unsigned cells, bool write, uint64_t pipe);
 void emu_oracle_tc_end(struct orc_tc *);

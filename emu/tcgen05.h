@@ -13,11 +13,14 @@ enum { EMU_TC_REGS = 128 };     /* of a lane in one load or store, at most */
 
 struct emu_tc {                 /* of a decoded instruction */
 	struct emu_addr d, a;           /* tensor memory; a: A in tensor memory */
+	struct emu_addr scales[2];      /* of A, of B */
+	unsigned vec;                   /* of a row's slice of A or B; 0: it is not scaled */
 	struct emu_opnd a_desc, b_desc, idesc, enable, mask[8];
 	unsigned nmask, scale;
 	bool a_tmem, pair, multicast, store;
 	bool late;                      /* ld, st: may be as late as its wait */
-	enum emu_mma_type in;           /* of its kind: F16, TF32, E4M3, S8 */
+	enum emu_mma_type in;           /* of its kind: F16, TF32, E4M3, S8; E2M1: two in a byte */
+	bool fine;                      /* kind::mxf4nvf4: scale factors of E4M3, if its descriptor says so */
 	unsigned lanes, bytes, copies;  /* cp: rows, their bytes, how often they are there */
 	unsigned shape, n;              /* ld, st: columns of a fragment; registers */
 	struct emu_opnd *regs;

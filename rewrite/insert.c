@@ -509,6 +509,18 @@ static struct arg put_any(struct ins *i, const struct ptx_operand *lanes)
 	return reg(S_TICKET);
 }
 
+/* The scale factors that a product reads. */
+static void scales(struct ins *i, const struct rw_event *e)
+{
+	const struct ptx_inst *in = &e->stmt->inst;
+	struct arg args[] = { reg(S_CTX), put_place(i, e, &in->ops[4], S_FROM, false),
+			      put_place(i, e, &in->ops[5], S_MBAR, false), operand(e->arg[2]),
+			      number(e->info), number(e->site) };
+
+	rw_put_call(i, RW_FN_TC_SCALES, rw_guard_of(in), args, 0);
+	RW_PUT(i->r, "\n");
+}
+
 /* The text before its instruction and, for waits, the one behind it. */
 static const char *tcgen05(struct ins *i, const struct rw_event *e, const char **after)
 {
@@ -534,6 +546,8 @@ static const char *tcgen05(struct ins *i, const struct rw_event *e, const char *
 		break;
 	case INST_TCGEN05_MMA:
 		fn = RW_FN_TC_MMA;
+		if (e->info & GSAN_TC_SCALED)
+			scales(i, e);
 		args[2] = e->info & GSAN_TC_A_TMEM ? put_place(i, e, e->arg[0], S_FROM, false) : operand(e->arg[0]);
 		args[3] = operand(e->arg[1]);
 		args[4] = operand(e->arg[2]);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * tcgen05.c: what tcgen05 instructions do, in terms of rt/abi.h: as async.c, whose
- * caller this is.  What they touch is known for dense products of 32-bit accumulators
- * without scale matrices, for copies that change no types, and for loads and stores
- * that pack nothing.  (PTX ISA, TensorCore 5th Generation Family Instructions)
+ * caller this is.  What they touch is known for dense products of 32-bit accumulators,
+ * for copies that change no types, and for loads and stores that pack nothing.  (PTX ISA, TensorCore 5th Generation Family Instructions)
  */
 #include "rewrite/rw.h"
 
@@ -50,14 +49,20 @@ static bool access(const struct ptx_inst *in, bool store, struct rw_event *e)
 	return true;
 }
 
-/* [d], a, b, idesc{, lanes left alone}, whether to add d{, scale}; a: descriptor or [a]. */
+/* [d], a, b, idesc{, lanes left alone}, whether to add d{, scale}; a: descriptor or [a].
+ * [d], a, b, idesc, [scales of a], [scales of b], whether to add d. */
 static bool mma(const struct ptx_inst *in, struct rw_event *e)
 {
+	bool packed = ptx_has(in, MOD_KIND_MXF4) || ptx_has(in, MOD_KIND_MXF4NVF4);
+	bool scaled = ptx_has(in, MOD_BLOCK_SCALE);
 	unsigned bytes = ptx_has(in, MOD_KIND_F16) ? 2 : ptx_has(in, MOD_KIND_TF32) ? 4 :
-		ptx_has(in, MOD_KIND_F8F6F4) || ptx_has(in, MOD_KIND_I8) ? 1 : 0;
+		packed || ptx_has(in, MOD_KIND_F8F6F4) || ptx_has(in, MOD_KIND_MXF8F6F4) ||
+		ptx_has(in, MOD_KIND_I8) ? 1 : 0;
 
-	if (!bytes || ptx_has(in, MOD_BLOCK_SCALE) || in->nops < 5 || !is_address(in, 0) ||
+	if (!bytes || in->nops < 5 || !is_address(in, 0) ||
 	    (!is_address(in, 1) && in->ops[1].kind != OP_SYM) || in->ops[2].kind != OP_SYM || !is_word(in, 3))
+		return false;
+	if (scaled && (in->nops != 7 || !is_address(in, 4) || !is_address(in, 5)))
 		return false;
 	e->addr = &in->ops[0];
 	e->arg[0] = &in->ops[1];
@@ -65,6 +70,7 @@ static bool mma(const struct ptx_inst *in, struct rw_event *e)
 	e->arg[2] = &in->ops[3];
 	e->arg[3] = in->ops[4].kind == OP_VEC ? &in->ops[4] : NULL;
 	e->info |= bytes | (is_address(in, 1) ? GSAN_TC_A_TMEM : 0) |
+		(scaled ? GSAN_TC_SCALED : 0) | (packed ? GSAN_TC_PACKED : 0) |
 		(ptx_has(in, MOD_KIND_I8) ? GSAN_TC_INTEGER : 0);
 	return true;
 }

@@ -317,6 +317,8 @@ enum gsan_map_field {
 #define GSAN_TC_PAIR            (1u << 17)      /* cta_group::2 */
 #define GSAN_TC_A_TMEM          (1u << 18)      /* A is in tensor memory */
 #define GSAN_TC_INTEGER         (1u << 19)      /* D is of 32-bit integers */
+#define GSAN_TC_SCALED          (1u << 20)      /* of blocks with scale factors */
+#define GSAN_TC_PACKED          (1u << 21)      /* of which two elements are in a byte */
 #define GSAN_TC_MULTICAST       (1u << 22)      /* commit: at the mbarriers of several blocks */
 
 #define GSAN_PROXY_SHARED       1u

@@ -504,6 +504,7 @@ struct gsan_tmem {
 #define GSAN_PIPE_CP    1u
 #define GSAN_PIPE_A     2u      /* reads its first matrix */
 #define GSAN_PIPE_D     3u
+#define GSAN_PIPE_SCALE 4u      /* reads scale factors */
 
 /* A warp's tcgen05 operations.  Groups of mma and cp go on from one tenant of the slot
  * to the next, as records of shared memory name them. */

@@ -397,6 +397,11 @@ race_tests = \
 	testsuite/race/tcgen05_relaxed_mbar_no_after.ptx \
 	testsuite/race/tcgen05_release_before_wait_ld.ptx \
 	testsuite/race/tcgen05_release_no_before.ptx \
+	testsuite/race/tcgen05_scaled_a_overwritten.ptx \
+	testsuite/race/tcgen05_scaled_b_overwritten.ptx \
+	testsuite/race/tcgen05_scaled_operand_reuse.ptx \
+	testsuite/race/tcgen05_scaled_pair_overwritten.ptx \
+	testsuite/race/tcgen05_scaled_unfenced.ptx \
 	testsuite/race/tcgen05_third_warp.ptx \
 	testsuite/race/tcgen05_tmem_operand_reuse.ptx \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
@@ -776,6 +781,11 @@ norace_tests = \
 	testsuite/norace/tcgen05_pair_two_commits.ptx \
 	testsuite/norace/tcgen05_relaxed_flag.ptx \
 	testsuite/norace/tcgen05_relaxed_mbar.ptx \
+	testsuite/norace/tcgen05_scaled_beside.ptx \
+	testsuite/norace/tcgen05_scaled_mxf4.ptx \
+	testsuite/norace/tcgen05_scaled_mxf8.ptx \
+	testsuite/norace/tcgen05_scaled_nvf4.ptx \
+	testsuite/norace/tcgen05_scaled_pair.ptx \
 	testsuite/norace/tcgen05_third_warp.ptx \
 	testsuite/norace/tcgen05_tmem_operand_reuse_after.ptx \
 	testsuite/norace/tcgen05_tmem_operand_two_writers.ptx \

@@ -17,6 +17,7 @@
 #define tc_issue        __gsan_v1_tc_issue
 #define tc_unknown      __gsan_v1_tc_unknown
 #define tc_mma          __gsan_v1_tc_mma
+#define tc_scales       __gsan_v1_tc_scales
 #define tc_commit       __gsan_v1_tc_commit
 #define tc_commit_at    __gsan_v1_tc_commit_at
 #define tc_access       __gsan_v1_tc_access
@@ -154,10 +155,14 @@ SLOW u32 fence_why(struct gsan_warp *w, u32 who, u32 by, u32 what, u32 n, u32 wh
 }
 
 /* Copies come before products, and products that have one accumulator one after the
- * other.  (PTX ISA, tcgen05: Pipelined Instructions) */
+ * other.  (PTX ISA, tcgen05: Pipelined Instructions)  That copies come behind products whose
+ * scale factors they replace, and behind each other, it does not say; libraries rely on it.
+ * (CUTLASS, sm100_blockscaled_mma_warpspecialized.hpp) */
 FN bool pipelined(u32 before, u32 now, bool same)
 {
-	return before && now > GSAN_PIPE_CP && (before == GSAN_PIPE_CP || (before == GSAN_PIPE_D && now == before && same));
+	if (now == GSAN_PIPE_CP)
+		return before == GSAN_PIPE_CP || before == GSAN_PIPE_SCALE;
+	return now && (before == GSAN_PIPE_CP || (before == GSAN_PIPE_D && now == before && same));
 }
 
 /* What keeps access `rec` (of pipe `pipe`, number `seq`, at clock `when`) from being before what `lanes`
@@ -310,7 +315,7 @@ SLOW void cells_put(struct gsan_warp *w, u32 slot, struct gsan_cells x, u32 lane
 		if (covered && (write || !writes) && (!why || actor))
 			cells_move(m->e + --i, m->e + (m->n = load(&m->n) - 1));
 		/* A commit tells of a product alone, not of what that came behind. */
-		else if (!why && covered && x.pipe == GSAN_PIPE_A)
+		else if (!why && covered && (x.pipe == GSAN_PIPE_A || x.pipe == GSAN_PIPE_SCALE))
 			store_cg(e, four(a.x, a.y, (u32)x.rec, (u32)(x.rec >> 32)));
 	}
 	cells_add(w, m, x);
@@ -520,10 +525,13 @@ FN u32 tc_layout(u64 d)
 SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u32 site)
 {
 	u32 m = (idesc >> 24 & 31) << 4, n = (idesc >> 17 & 63) << 3, size = op & 7, blocks = op & GSAN_TC_PAIR ? 2 : 1;
-	u32 types = (idesc >> 7 & 7) | (idesc >> 10 & 7), peer = blocks > 1 ? peer_slot(w, own_block(w)->rank ^ 1) : 0;
+	u32 peer = blocks > 1 ? peer_slot(w, own_block(w)->rank ^ 1) : 0, a_type = idesc >> 7 & 7, b_type = idesc >> 10 & 7;
+	/* Elements of 6 and 4 bits fill bytes, unless they are packed. */
+	bool scaled = op & GSAN_TC_SCALED, packed = op & GSAN_TC_PACKED, integer = op & GSAN_TC_INTEGER;
+	bool types = scaled || ((idesc >> 4 & 3) == (integer ? 2 : 1) && (a_type | b_type) < (size > 1 ? 3 : integer ? 2 : 6));
 	u32 rows = m / blocks, at_a = op & GSAN_TC_A_TMEM ? 0 : tc_layout(a), at_b = tc_layout(b);
-	bool good = !(idesc & 4) && (idesc >> 4 & 3) == (op & GSAN_TC_INTEGER ? 2 : 1) && n && n <= 256 && types < 2 + (size > 1) &&
-		    (blocks > 1 ? m == 256 && !(n & 31) : m == 64 || m == 128) && d + n <= 512 && at_a != ~0u && at_b != ~0u &&
+	bool good = !(idesc & 4) && n && n <= 256 && types && !(packed && (idesc >> 31 | (idesc >> 15 & 3))) &&
+		    (blocks > 1 ? m == 256 && !(n & 31) : (m == 64 && !scaled) || m == 128) && d + n <= 512 && at_a != ~0u && at_b != ~0u &&
 		    (!(op & GSAN_TC_A_TMEM) || (m != 64 && a + 8 <= 512)) && peer != ~0u;
 	struct gsan_cells x = tc_issue(w, site);
 	if (!good || !x.rec) {
@@ -554,6 +562,30 @@ SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u3
 			cells_put(w, r.slot, x, 1u << sreg_laneid());
 		);
 	}
+}
+
+/* The scale factors at columns `a` and `b` of tensor memory that the next product reads: those of 32 rows are
+ * in a column, as bytes, in each 32 lanes.  (PTX ISA, tcgen05: Block scaling) */
+SLOW void tc_scales(struct gsan_warp *w, u32 a, u32 b, u32 idesc, u32 op, u32 site)
+{
+	u32 n = (idesc >> 17 & 63) << 3, blocks = op & GSAN_TC_PAIR ? 2 : 1;
+	u32 peer = blocks > 1 ? peer_slot(w, own_block(w)->rank ^ 1) : 0, columns[2] = { 4, (n + 31) >> 5 }, at[2] = { a & 0xffff, b & 0xffff };
+	struct gsan_cells x = tc_issue(w, site);
+	if (!x.rec || peer == ~0u)
+		return;
+	x.lanes = ALL_LANES;
+	x.pipe = GSAN_PIPE_SCALE;
+	ROLLED
+	for (u32 i = 0; i < 2 * blocks; i++) {
+		x.columns = COLUMNS(at[i & 1], columns[i & 1]);
+		ONE_BY_ONE(cells_put(w, i & 2 ? peer : w->slot, x, 1u << sreg_laneid()););
+	}
+}
+
+API void __gsan_v1_tcgen05_scales(u64 ctx, u64 a, u64 b, u32 idesc, u32 op, u32 site)
+{
+	if (ctx)
+		TOGETHER(tc_scales(WARP(ctx), (u32)a, (u32)b, idesc, op, site););
 }
 
 API void __gsan_v1_tcgen05_mma(u64 ctx, u64 d, u64 a, u64 b, u32 idesc, u32 off, u32 op, u32 site)

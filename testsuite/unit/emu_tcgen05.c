@@ -278,8 +278,9 @@ static void faults(void **unused)
 		{"@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;" FREE, "given that up"},
 		{"mov.u32 %r7, 0x8080000; tcgen05.mma.cta_group::1.kind::f16 [%r3], %d3, %d3, %r7, 1;" FREE,
 		 "accumulators of f16"},
-		{"tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [%r3], %d3, %d3, %r7, [%r3], [%r3], 1;" FREE,
-		 "block scaling"},
+		{"mov.u32 %r7, 0x88880480;"
+		 "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [%r3], %d3, %d3, %r7, [%r3], [%r3], 1;" FREE,
+		 "packed elements"},
 	};
 
 	(void)unused;
