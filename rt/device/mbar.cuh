@@ -584,7 +584,9 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 		acquire(w, peer);
 		return;
 	}
-	if (lane != __ffs(__activemask()) - 1 || !(own | peer))
+	/* Not of those that are together here: they may come in two pieces, and of two lanes that write the
+	 * list at once one undoes what the other did. */
+	if (lane != __ffs(load(&w->live)) - 1 || !(own | peer))
 		return;
 	u32 next = own ? peer : 0, id = own ? own : peer;
 	struct gsan_snap *s = snap_of(id);
