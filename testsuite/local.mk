@@ -777,6 +777,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_pair.ptx \
 	testsuite/norace/tcgen05_pair_drained.ptx \
 	testsuite/norace/tcgen05_pair_drained_cluster.ptx \
+	testsuite/norace/tcgen05_pair_drained_halves.ptx \
 	testsuite/norace/tcgen05_pair_drained_relaxed.ptx \
 	testsuite/norace/tcgen05_pair_two_commits.ptx \
 	testsuite/norace/tcgen05_relaxed_flag.ptx \

@@ -361,9 +361,10 @@ SLOW void knew_missed(struct gsan_warp *w, struct gsan_knew *k)
 	}
 }
 
-/* By one of `group`, who all know the same. */
+/* By one of `group`, who all know the same.  Others of the warp may come by another call. */
 SLOW void tc_after(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 {
+	take_lock(&w->lock);
 	u32 pick = load(&t->afters) % GSAN_AFTERS;
 	ROLLED
 	for (u32 k = GSAN_AFTERS; k-- > 0; ) {
@@ -382,7 +383,7 @@ SLOW void tc_after(struct gsan_warp *w, struct gsan_tc *t, u32 group)
 	u32 floor = w->floor, wfloor = w->wfloor, clock = tick(w, group == load(&w->live));
 	__threadfence();
 	store_ca(k, four(group, clock, floor, wfloor));
-	__threadfence();
+	unlock(&w->lock);
 }
 
 /* The lanes that know what the calling lane does. */
