@@ -52,7 +52,7 @@ static bool dec_load_store(struct emu_dec *d, const struct ptx_inst *in, struct 
 	return emit(d, emu_tc_load_store, k);
 }
 
-/* What PTX says of kinds with block scaling: how many scale factors a row has by default. */
+/* One factor for each 32 elements of a row, or each 16: PTX ISA, "Block Scaling for tcgen05.mma". */
 static bool dec_scales(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
 {
 	bool wide = ptx_has(in, MOD_KIND_MXF8F6F4);

@@ -14,7 +14,7 @@ enum { EMU_TC_REGS = 128 };     /* of a lane in one load or store, at most */
 struct emu_tc {                 /* of a decoded instruction */
 	struct emu_addr d, a;           /* tensor memory; a: A in tensor memory */
 	struct emu_addr scales[2];      /* of A, of B */
-	unsigned vec;                   /* of a row's slice of A or B; 0: it is not scaled */
+	unsigned vec;                   /* how many of them a row has in one product; 0: it is not scaled */
 	struct emu_opnd a_desc, b_desc, idesc, enable, mask[8];
 	unsigned nmask, scale;
 	bool a_tmem, pair, multicast, store;

@@ -137,25 +137,23 @@ static bool keeps_address(enum ptx_type t)
 	}
 }
 
-/* The last operand, in the instruction's type. */
-static int64_t number(const struct ptx_inst *in)
+/* The second source as a number of the instruction's type; 0 if it is a register or too narrow. */
+static int64_t second_number(const struct ptx_inst *in)
 {
 	unsigned bits = ptx_type_bits(in->type);
 
-	return bits < 32 ? 0 : (int64_t)(in->ops[2].ival << (64 - bits)) >> (64 - bits);
+	return in->ops[2].kind != OP_INT || bits < 32 ? 0 :
+		(int64_t)(in->ops[2].ival << (64 - bits)) >> (64 - bits);
 }
 
-/* Where a shared address says whose block's memory it is. */
-#define RANK_SHIFT 24
-
-/* A number may make of a block's shared address one of its peer's: CUTLASS clears a bit of the
- * rank so. */
-static struct rw_value stays(const struct ptx_inst *in, struct rw_value v)
+/* What becomes of address `v`: a number that reaches the rank in it may make of a block's shared
+ * address one of its peer's.  CUTLASS clears a bit of the rank so. */
+static struct rw_value if_in_block(const struct ptx_inst *in, struct rw_value v)
 {
-	int64_t n = in->ops[2].kind == OP_INT ? number(in) : 0, end = INT64_C(1) << RANK_SHIFT;
+	int64_t n = second_number(in), end = INT64_C(1) << GSAN_RANK_SHIFT;
 	bool shared = v.where == WHERE_SHARED || v.where == WHERE_GENERIC_SHARED;
 
-	return shared && (n < -end || n >= end) ? any : v;
+	return shared && (n <= -end || n >= end) ? any : v;
 }
 
 static struct rw_value result(const struct rw_func *rf, const struct ptx_inst *in)
@@ -177,13 +175,12 @@ static struct rw_value result(const struct rw_func *rf, const struct ptx_inst *i
 	case INST_ADD_CC:
 	case INST_OR:   /* of an aligned address and a small number */
 	case INST_XOR:  /* swizzled offsets */
-		return in->nops == 3 ? stays(in, sum(of(rf, &o[1]), of(rf, &o[2]))) : any;
+		return in->nops == 3 ? if_in_block(in, sum(of(rf, &o[1]), of(rf, &o[2]))) : any;
 	case INST_AND:  /* aligning it: a mask with its top bit set */
-		return in->nops == 3 && o[2].kind == OP_INT && number(in) < 0 ?
-			stays(in, of(rf, &o[1])) : any;
+		return in->nops == 3 && second_number(in) < 0 ? if_in_block(in, of(rf, &o[1])) : any;
 	case INST_SUB:
 	case INST_SUB_CC:
-		return in->nops == 3 ? difference(of(rf, &o[1]), of(rf, &o[2])) : any;
+		return in->nops == 3 ? if_in_block(in, difference(of(rf, &o[1]), of(rf, &o[2]))) : any;
 	case INST_MAD:
 		return in->nops == 4 && !ptx_has(in, MOD_HI) ? sum(of(rf, &o[3]), any) : any;
 	case INST_SELP:

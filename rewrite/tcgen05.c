@@ -2,7 +2,8 @@
  *
  * tcgen05.c: what tcgen05 instructions do, in terms of rt/abi.h: as async.c, whose
  * caller this is.  What they touch is known for dense products of 32-bit accumulators,
- * for copies that change no types, and for loads and stores that pack nothing.  (PTX ISA, TensorCore 5th Generation Family Instructions)
+ * for copies that change no types, and for loads and stores that pack nothing.
+ * (PTX ISA, TensorCore 5th Generation Family Instructions)
  */
 #include "rewrite/rw.h"
 

@@ -228,17 +228,16 @@ static int signal_in(int status)
 	return status > 128 && status < 128 + 32 ? status - 128 : 0;
 }
 
-/* The first line that says what is wrong, malloc'd. */
+/* The signal that ended ptxas, or the first line that says what is wrong, malloc'd. */
 static char *reason(const char *said, int status)
 {
+	const char *line = said ? said : "", *first = NULL;
 	int by = signal_in(status);
 	char *ended;
 
 	if (by && asprintf(&ended, "ptxas was ended by signal %d (%s)%s", by, strsignal(by),
 			   by == SIGKILL ? ", as it is where memory is short" : "") >= 0)
 		return ended;
-	const char *line = said ? said : "", *first = NULL;
-
 	while (*line) {
 		const char *end = strchrnul(line, '\n');
 		const char *error = memmem(line, (size_t)(end - line), "error", 5);

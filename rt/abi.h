@@ -307,6 +307,9 @@ enum gsan_map_field {
 #define GSAN_WGMMA_SPARSE       (1u << 19)
 #define GSAN_WGMMA_MORE         (1u << 20)      /* another follows, and nothing that is told of in between */
 
+/* Bits of a shared::cluster address from here on say whose block's memory it is. */
+#define GSAN_RANK_SHIFT         24
+
 /* Of `op` for tcgen05.  ld, st: columns in bits 0 to 9; cp: rows of the source in bits 0
  * to 7, pieces of 16 bytes in bits 8 to 9; mma: bytes of an element in bits 0 to 2. */
 #define GSAN_TC_STORE           (1u << 12)      /* st, wait::st */

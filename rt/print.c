@@ -121,9 +121,11 @@ static void put_triple(struct rt_buf *b, const uint32_t v[3])
 	rt_printf(b, "(%u,%u,%u)", v[0], v[1], v[2]);
 }
 
-/* "Write", "Previous atomic write", ... */
+/* "Write", "Previous atomic write", ..., "mbarrier.arrive" */
 static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous)
 {
+	static const char mbarrier[] = "mbarrier.";
+	const size_t n = sizeof mbarrier - 1;
 	static const char *const words[2][4][2] = {
 		{ { "Read", "Write" }, { "Atomic read", "Atomic write" },
 		  { "Volatile read", "Volatile write" },
@@ -134,15 +136,16 @@ static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous
 		  { "Previous asynchronous read", "Previous asynchronous write" } },
 	};
 
+	if (!strncmp(p->op, mbarrier, n)) {
+		rt_printf(b, "%s%.*s", previous ? "Previous " : "", (int)(n + strcspn(p->op + n, ".")), p->op);
+		return;
+	}
 	rt_puts(b, words[previous][p->async ? 3 : p->is_volatile ? 2 : p->atomic][p->write]);
 }
 
 static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
 		      const struct rt_look *look)
 {
-	/* Of its operations that it reads or writes says nothing. */
-	static const char mbarrier[] = "mbarrier.";
-
 	rt_puts(b, "  ");
 	color(b, look, BLUE);
 	if (!p->known) {
@@ -152,11 +155,7 @@ static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
 		rt_puts(b, "\n    #0 <unknown>\n\n");
 		return;
 	}
-	if (!strncmp(p->op, mbarrier, strlen(mbarrier)))
-		rt_printf(b, "%s%.*s", previous ? "Previous " : "",
-			  (int)(strlen(mbarrier) + strcspn(p->op + strlen(mbarrier), ".")), p->op);
-	else
-		put_access(b, p, previous);
+	put_access(b, p, previous);
 	rt_printf(b, " of size %u at 0x%llx by ", p->size, (unsigned long long)p->addr);
 	if (p->whole_warp)
 		rt_puts(b, "the warp of ");

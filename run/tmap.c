@@ -192,7 +192,7 @@ const char *run_tmap_end(struct run_tmap *t, uint64_t bytes)
 static CUresult made(const struct run_tmap *t, CUresult r, CUtensorMap *map)
 {
 	if (r == CUDA_SUCCESS && t->size < 128 << 10)
-		((uint64_t *)map)[1] &= ~(UINT64_C(1) << 21);
+		map->opaque[1] &= ~(1ull << 21);
 	return r;
 }
 

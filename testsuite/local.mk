@@ -329,6 +329,7 @@ race_tests = \
 	testsuite/race/lane_same_instruction.ptx \
 	testsuite/race/mbar_init_cluster_of_one.ptx \
 	testsuite/race/mbar_peer_by_mask.ptx \
+	testsuite/race/mbar_peer_by_number.ptx \
 	testsuite/race/rows_one_word.ptx \
 	testsuite/race/rows_other_warp.ptx \
 	testsuite/race/rows_refilled.ptx \

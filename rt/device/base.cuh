@@ -356,7 +356,7 @@ FN u32 one_or_all(u32 group, bool one) { return one ? group & (0 - group) : grou
 
 /* What of a shared address is the offset: a block of a cluster may see its own shared
  * memory where its peers do. */
-#define SHARED_WINDOW   0xffffffu
+#define SHARED_WINDOW   ((1u << GSAN_RANK_SHIFT) - 1)
 
 FN struct gsan_block *block_of(u32 slot)
 {

@@ -166,13 +166,13 @@ SLOW void cluster_exit(struct gsan_warp *w, u32 lanes)
 SLOW void cluster_bring(struct gsan_warp *w, struct gsan_cluster *c, u32 info, u32 lanes, u32 top)
 {
 	u32 snap = mbar_brings(w, info, lanes, top, false);
-	u32 own = info & GSAN_INFO_RELEASE ? snap : mbar_brings(w, info, lanes, top, true), *last = &c->top[own_block(w)->rank & 15];
+	u32 own = info & GSAN_INFO_RELEASE ? snap : mbar_brings(w, info, lanes, top, true), rank = own_block(w)->rank & 15;
 	take_lock(&c->lock);
-	if (top > *last)
-		*last = top;
+	if (top > c->top[rank])
+		c->top[rank] = top;
 	if (own != snap) {
 		gather_add(w, &c->narrow, own);
-		gather_add(w, &c->own[own_block(w)->rank & 15], own);
+		gather_add(w, &c->own[rank], own);
 	}
 	gather_add(w, &c->gather, snap);
 	cluster_come(c, __popc(lanes), 0, 0);
@@ -222,8 +222,8 @@ API void __gsan_v1_cluster_wait(u64 ctx)
 	mbar_learn(w, id, load(&c->last_own[b->rank & 15]), load(&c->last_narrow), w->slot, GSAN_INFO_ACQUIRE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT,
 		   agreed(group, group == load(&w->live)),
 		   load(&w->m_refs) & sreg_lanemask_eq());
-	/* Of a peer's warps a snapshot says less than of the own ones, and may say of all what one had done.
-	 * What follows is behind that, whoever made it. */
+	/* A peer's snapshot has one clock for all warps of this block, rounded up: where a warp's own is behind
+	 * that, what it does from now on would count as known. */
 	if (lane == __ffs(group) - 1)
 		clock_behind(w, group == load(&w->live), load(&c->top[b->rank & 15]));
 	perturb(w);

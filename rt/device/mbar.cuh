@@ -730,9 +730,9 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 	struct gsan_mbar *m = mbar_quick(at, me, place, together());
 	if (!m) {
 		m = mbar_find(place);
-		if (place == NOWHERE && (op & GSAN_MBAR_CLUSTER))
-			gone_astray(w, (u32)addr, site + __gsan_site_base);
 		if (!m) {
+			if (place == NOWHERE && (op & GSAN_MBAR_CLUSTER))
+				gone_astray(w, (u32)addr, site + __gsan_site_base);
 			count(GSAN_COUNT_ASYNC_LOST, 1);
 			return;
 		}

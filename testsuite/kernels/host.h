@@ -72,7 +72,7 @@ static inline CUtensorMap tensor_map(void *p, CUtensorMapDataType type, uint64_t
 	}
 	/* As CUTLASS does (include/cute/atom/copy_traits_sm90_tma.hpp). */
 	if (columns * rows * size < 131072)
-		((uint64_t *)&map)[1] &= ~(UINT64_C(1) << 21);
+		map.opaque[1] &= ~(1ull << 21);
 	return map;
 }
 

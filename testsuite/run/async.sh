@@ -410,6 +410,14 @@ run 66 $gsan_run "$top_srcdir/testsuite/race/tcgen05_pair_drained_no_before.ptx"
 has err "block (1,0,0):"
 has err "Location is tensor memory of block (1,0,0) at lane "
 
+# What some schedules showed: two parts of a warp at a fence at once, a warp whose clock is behind.
+for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28; do
+	run 0 $gsan_run --check --seed=$seed "$top_srcdir/testsuite/norace/tcgen05_pair_drained_halves.ptx"
+	[ $((seed % 2)) = 0 ] || continue
+	run 0 $gsan_run --check --seed=$seed "$top_srcdir/testsuite/race/cluster_barrier_slow_warp.ptx"
+	run 0 $gsan_run --check --seed=$seed "$top_srcdir/testsuite/race/tcgen05_pair_no_after.ptx"
+done
+
 # Two calls of one function at the same place at the same time, in some of these schedules.
 for seed in 21 22 23 24 25 26 27 28 29 30; do
 	run 0 $gsan_run --check --seed=$seed "$top_srcdir/testsuite/race/column_apart.ptx"
