@@ -34,21 +34,37 @@ static unsigned times(const struct ptx_inst *in)
 	return 1;
 }
 
+/* What is left of the registers of tcgen05.ld.red, in the second operand. */
+static bool dec_reduce(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
+{
+	k->reduce = ptx_has(in, MOD_MIN) ? EMU_TC_MIN : EMU_TC_MAX;
+	k->as = ptx_has(in, MOD_F32) ? EMU_TC_F32 : ptx_has(in, MOD_S32) ? EMU_TC_S32 : EMU_TC_U32;
+	k->magnitude = ptx_has(in, MOD_ABS);
+	k->nan = ptx_has(in, MOD_NAN);
+	return emu_dec_words(d, &in->ops[1], true, &k->reduced, 1) == 1;
+}
+
+/* r{, reduced}, [addr]{, split}; [addr]{, split}, r. */
 static bool dec_load_store(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
 {
 	struct emu_opnd o[EMU_TC_REGS];
+	bool reduces = in->id == INST_TCGEN05_LD_RED;
+	unsigned at = k->store ? 0 : 1u + reduces;
 
-	k->shape = ptx_has(in, MOD_32X32B) ? 1 : ptx_has(in, MOD_16X128B) ? 4 :
-		   ptx_has(in, MOD_16X256B) ? 8 : 0;
-	if (!k->shape || ptx_has(in, MOD_PACK_16B) || ptx_has(in, MOD_UNPACK_16B))
-		return emu_dec_refuse(d, "a shape of fragments in tensor memory that is not emulated");
+	k->twice = ptx_has(in, MOD_16X32BX2);
+	k->packed = ptx_has(in, MOD_PACK_16B) || ptx_has(in, MOD_UNPACK_16B);
+	k->shape = k->twice || ptx_has(in, MOD_32X32B) ? 1 : ptx_has(in, MOD_16X64B) ? 2 :
+		   ptx_has(in, MOD_16X128B) ? 4 : 8;
 	k->n = times(in) * (k->shape == 1 ? 1 : k->shape / 2);
-	if (in->nops != 2 || k->n > EMU_TC_REGS ||
-	    !emu_dec_addr(d, &in->ops[k->store ? 0 : 1], SPACE_NONE, &k->d) ||
-	    emu_dec_words(d, &in->ops[k->store ? 1 : 0], !k->store, o, EMU_TC_REGS) != k->n)
+	if (in->nops != 2u + reduces + k->twice || k->n > EMU_TC_REGS ||
+	    (k->twice && in->ops[at + 1].kind != OP_INT) || (reduces && !dec_reduce(d, in, k)) ||
+	    !emu_dec_addr(d, &in->ops[at], SPACE_NONE, &k->d) ||
+	    emu_dec_words(d, &in->ops[k->store ? in->nops - 1 : 0], !k->store, o, EMU_TC_REGS) != k->n)
 		return bad(d);
+	if (k->twice)
+		k->split = (unsigned)in->ops[at + 1].ival;
 	k->regs = emu_dec_keep(d, o, k->n);
-	k->late = k->store || emu_ld_waited(d->stmt);
+	k->late = k->store || (!reduces && emu_ld_waited(d->stmt));
 	return emit(d, emu_tc_load_store, k);
 }
 
@@ -64,7 +80,8 @@ static bool dec_scales(struct emu_dec *d, const struct ptx_inst *in, struct emu_
 	       emu_dec_addr(d, &in->ops[5], SPACE_NONE, &k->scales[1]);
 }
 
-/* [d], a, b, idesc (, {lanes}), enable (, scale); [d], a, b, idesc, [scales], [scales], enable. */
+/* [d], a, b, idesc (, {lanes}), enable (, scale); [d], a, b, idesc, [scales], [scales], enable;
+ * .ws: [d], a, b, idesc, enable (, columns of b). */
 static bool dec_mma(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *k)
 {
 	unsigned at = 4;
@@ -100,6 +117,8 @@ static bool dec_mma(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc 
 	if (in->nops <= at)
 		return bad(d);
 	k->enable = emu_dec_word(d, &in->ops[at++], false);
+	if (in->nops == at + 1 && k->ws && (in->ops[at].kind != OP_INT || in->ops[at++].ival))
+		return emu_dec_refuse(d, "a zero-column mask that is not emulated");
 	if (in->nops == at + 1 && in->ops[at].kind == OP_INT && in->ops[at].ival < 16)
 		k->scale = (unsigned)in->ops[at++].ival;
 	if (in->nops != at)
@@ -112,7 +131,7 @@ static bool dec_cp(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *
 {
 	static const struct { enum ptx_mod mod; unsigned lanes, bytes, copies; } shapes[] = {
 		{MOD_128X256B, 128, 32, 1}, {MOD_128X128B, 128, 16, 1}, {MOD_4X256B, 4, 32, 1},
-		{MOD_32X128B, 32, 16, 4}
+		{MOD_64X128B, 64, 16, 2}, {MOD_32X128B, 32, 16, 4}
 	};
 
 	for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -128,6 +147,7 @@ static bool dec_cp(struct emu_dec *d, const struct ptx_inst *in, struct emu_tc *
 			k->lanes = 0;
 	if (!k->lanes)
 		return emu_dec_refuse(d, "a form of tcgen05.cp that is not emulated");
+	k->spread = ptx_has(in, MOD_WARPX2_01_23);
 	if (in->nops != 2 || !emu_dec_addr(d, &in->ops[0], SPACE_NONE, &k->d))
 		return bad(d);
 	k->a_desc = emu_dec_word(d, &in->ops[1], false);
@@ -172,6 +192,7 @@ bool emu_dec_tcgen05(struct emu_dec *d, const struct ptx_inst *in)
 		emu_dec_new(d)->fn = emu_tc_relinquish;
 		return true;
 	case INST_TCGEN05_LD:
+	case INST_TCGEN05_LD_RED:
 	case INST_TCGEN05_ST:
 		k->store = in->id == INST_TCGEN05_ST;
 		return dec_load_store(d, in, k);
@@ -184,6 +205,8 @@ bool emu_dec_tcgen05(struct emu_dec *d, const struct ptx_inst *in)
 	case INST_TCGEN05_CP:
 		return dec_cp(d, in, k);
 	case INST_TCGEN05_MMA:
+	case INST_TCGEN05_MMA_WS:
+		k->ws = in->id == INST_TCGEN05_MMA_WS;
 		return dec_mma(d, in, k);
 	case INST_TCGEN05_COMMIT:
 		k->multicast = ptx_has(in, MOD_MULTICAST_CLUSTER);

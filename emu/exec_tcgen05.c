@@ -6,10 +6,11 @@
  * are done.  Stores may be as late as their wait, and loads if nothing before that can
  * ask for what they loaded.
  *
- * An address is lane << 16 | column.  With M 128 row i of D lies in lane i; with 64,
- * rows lie in the first 16 lanes of each 32; with cta_group::2 and M 256 the second
- * half of the rows is in the second block (PTX ISA, "Tensor Memory and Register
- * Load/Store", "Data Path Layout Organization").
+ * An address is lane << 16 | column.  Of 128 rows of D that a block has row i lies in lane i; of 64,
+ * rows lie in the first or last 16 lanes of each 32; with cta_group::2 the second half of the
+ * rows is in the second block.  Of 64 rows of a pair's 128, and of .ws, the second half of
+ * D's columns lies in lanes 64 to 127, of 32 rows each quarter in 32 lanes
+ * (PTX ISA, "Tensor Memory and Register Load/Store", "Data Path Layout Organization").
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,9 +31,10 @@ struct item {
 	struct emu_block *pair[2];      /* pair[1] NULL: one block */
 	uint32_t d, a_tmem;
 	uint64_t a, b;                  /* descriptors */
-	bool from_tmem, a_mn, b_mn, a_neg, accumulate, saturate, stale;
+	bool from_tmem, a_mn, b_mn, a_neg, accumulate, saturate, stale, spread;
 	enum emu_mma_type at, bt, dt;
 	unsigned m, n, k, scale, lanes, bytes, copies;
+	unsigned folds;                 /* into how many parts D's columns are folded; 0: D takes half of the lanes */
 	/* Block scaling: where the factors of A and B are, the first one's byte there, and how many
 	 * a row has (0: none); whether they are of E4M3. */
 	uint32_t scales[2];
@@ -121,20 +123,35 @@ static double factor(const struct item *it, const struct emu_tmem *t, unsigned w
 	return ldexp(1, (int)(cell >> 8 * byte & 0xff) - 127);
 }
 
-static unsigned lane_of(const struct item *it, unsigned row)
+/* Columns of tensor memory that D takes. */
+static unsigned columns_of(const struct item *it)
 {
-	return it->m == 64 ? row / 16 * 32 + row % 16 : row;
+	return it->folds ? it->n / it->folds : it->n;
 }
 
-static void rows_of_tmem(const struct item *it, const struct emu_tmem *t, unsigned n,
+/* Where column c of D's row is; A in tensor memory is there for each part of D's columns. */
+static unsigned lane_of(const struct item *it, unsigned row, unsigned c)
+{
+	if (!it->folds)
+		return row / 16 * 32 + row % 16 + (it->d >> 16);
+	return row + c / columns_of(it) * (LANES / it->folds);
+}
+
+static uint32_t column_of(const struct item *it, unsigned c)
+{
+	return (it->d & 0xffff) + c % columns_of(it);
+}
+
+/* For column c of D. */
+static void rows_of_tmem(const struct item *it, const struct emu_tmem *t, unsigned n, unsigned at,
 			 double (*to)[MAX_K])
 {
 	unsigned bits = it->at == MMA_E2M1 ? 4 : emu_mma_bits(it->at);
 
 	for (unsigned r = 0; r < n; r++)
 		for (unsigned c = 0; c < it->k; c++) {
-			uint32_t v = t->cell[lane_of(it, r)][((it->a_tmem & 0xffff) + c * bits / 32) %
-							     COLUMNS] >> c * bits % 32;
+			uint32_t v = t->cell[lane_of(it, r, at)][((it->a_tmem & 0xffff) + c * bits / 32) %
+								 COLUMNS] >> c * bits % 32;
 
 			to[r][c] = bits == 4 ? packed(v, 0) :
 				emu_mma_value(it->at, bits < 32 ? v & ((1u << bits) - 1) : v);
@@ -151,19 +168,18 @@ static void product(const struct item *it)
 	for (unsigned h = 0; h < blocks; h++) {
 		struct emu_tmem *t = tmem(it->pair[h]);
 
-		if (it->from_tmem)
-			rows_of_tmem(it, t, m, a);
-		else
+		if (!it->from_tmem)
 			rows_of(it, it->pair[h], it->a, it->a_mn, it->at, m, a);
-		for (unsigned r = 0; r < m; r++) {
-			unsigned lane = lane_of(it, r);
-
-			if (it->skip[h * 4 + lane / 32] >> lane % 32 & 1)
-				continue;
-			for (unsigned c = 0; c < it->n; c++) {
-				uint32_t *d = &t->cell[lane][((it->d & 0xffff) + c) % COLUMNS];
+		for (unsigned c = 0; c < it->n; c++) {
+			if (it->from_tmem && c % columns_of(it) == 0)
+				rows_of_tmem(it, t, m, c, a);
+			for (unsigned r = 0; r < m; r++) {
+				unsigned lane = lane_of(it, r, c);
+				uint32_t *d = &t->cell[lane][column_of(it, c) % COLUMNS];
 				double sum = 0;
 
+				if (it->skip[h * 4 + lane / 32] >> lane % 32 & 1)
+					continue;
 				for (unsigned k = 0; k < it->k; k++)
 					sum += a[r][k] * b[c][k] *
 					       (it->vec ? factor(it, t, 0, r, k) * factor(it, t, 1, c, k) : 1);
@@ -190,7 +206,7 @@ static void copy(const struct item *it)
 							       emu_matdesc_at(&d, false, 4, r, c), 4);
 
 				for (unsigned k = 0; k < it->copies; k++)
-					t->cell[(r + k * it->lanes) % LANES]
+					t->cell[(it->spread ? r / 32 * 64 + r % 32 + k * 32 : r + k * it->lanes) % LANES]
 					       [((it->d & 0xffff) + c) % COLUMNS] = v;
 			}
 	}
@@ -257,8 +273,9 @@ static void tell_product(struct orc_tc *c, const struct item *it)
 		emu_oracle_tc_shared(c, it->pair[h], map);
 		map = empty_map();
 		for (unsigned r = 0; it->from_tmem && r < m; r++)
-			for (unsigned k = 0; k < ROW_BYTES / 4; k++)
-				mark_cell(map, lane_of(it, r), it->a_tmem + k);
+			for (unsigned n = 0; n < it->n; n += columns_of(it))
+				for (unsigned k = 0; k < ROW_BYTES / 4; k++)
+					mark_cell(map, lane_of(it, r, n), it->a_tmem + k);
 		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, false, ORC_PIPE_A);
 		if (it->vec) {
 			map = empty_map();
@@ -269,15 +286,15 @@ static void tell_product(struct orc_tc *c, const struct item *it)
 			emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, false, ORC_PIPE_SCALE);
 		}
 		map = empty_map();
-		for (unsigned r = 0; r < m; r++) {
-			unsigned lane = lane_of(it, r);
+		for (unsigned r = 0; r < m; r++)
+			for (unsigned n = 0; n < it->n; n++) {
+				unsigned lane = lane_of(it, r, n);
 
-			for (unsigned n = 0; n < it->n; n++)
 				if (!(it->skip[h * 4 + lane / 32] >> lane % 32 & 1))
-					mark_cell(map, lane, it->d + n);
-		}
+					mark_cell(map, lane, column_of(it, n));
+			}
 		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, true, ORC_PIPE_D +
-				    ((uint64_t)it->d | (uint64_t)it->m << 32 | (uint64_t)it->n << 42));
+				    ((uint64_t)it->d | (uint64_t)it->m << 32 | (uint64_t)it->n << 42 | (uint64_t)it->folds << 52));
 	}
 }
 
@@ -471,16 +488,21 @@ const struct emu_op *emu_tc_relinquish(struct emu_x *x, const struct emu_op *op,
 struct access { const struct emu_op *op; uint32_t base, a, v[EMU_TC_REGS][EMU_LANES]; };
 struct emu_tc_lates { struct access *v; unsigned n, cap; };
 
-/* The cell of register i of a lane: shape 1 is .32x32b; 4 and 8 are the columns of
- * .16x128b and .16x256b, whose fragments are those of mma's accumulators. */
-static uint32_t *cell(struct emu_tmem *t, const struct emu_tc *k, uint32_t a, unsigned lane, unsigned i)
+/* The cell of register i of a lane, or of half h of it if there are two columns in a register: shape 1 is
+ * .32x32b or .16x32bx2; 2 is .16x64b; 4 and 8 are the columns of .16x128b and .16x256b, whose
+ * fragments are those of mma's accumulators. */
+static uint32_t *cell(struct emu_tmem *t, const struct emu_tc *k, uint32_t a, unsigned lane, unsigned i, unsigned h)
 {
-	unsigned row = lane, column = i, per = k->shape / 4;
+	unsigned row = k->twice ? lane % 16 : lane, column = i, per = k->shape / 4;
 
-	if (k->shape > 1) {             /* per: words of a row that a lane has */
+	if (k->shape == 2) {
+		row = lane / 4 + lane % 2 * 8;
+		column = lane / 2 % 2 + 2 * i;
+	} else if (k->shape > 1) {      /* per: words of a row that a lane has */
 		row = lane / 4 + i / per % 2 * 8;
 		column = i / (2 * per) * k->shape + lane % 4 * per + i % per;
 	}
+	column = (k->packed ? 2 * column + h : column) + (k->twice && lane >= 16 ? k->split : 0);
 	return &t->cell[((a >> 16) + row) % LANES][((a & 0xffff) + column) % COLUMNS];
 }
 
@@ -495,25 +517,56 @@ static void tell_access(struct emu_x *x, const struct emu_op *op, uint32_t a)
 	map = empty_map();
 	for (unsigned i = 0; i < k->n; i++)
 		for (unsigned l = 0; l < EMU_LANES; l++)
-			map[cell(tmem(x->b), k, a, l, i) - tmem(x->b)->cell[0]] = 1;
+			for (unsigned h = 0; h <= k->packed; h++)
+				map[cell(tmem(x->b), k, a, l, i, h) - tmem(x->b)->cell[0]] = 1;
 	emu_oracle_tc_cells(&c, x->b, map, LANES * COLUMNS, k->store, 0);
 	emu_oracle_tc_end(&c);
+}
+
+/* What is left of v and w. */
+static uint32_t reduced(const struct emu_tc *k, uint32_t v, uint32_t w)
+{
+	bool greater;
+	float a, b;
+
+	if (k->as == EMU_TC_F32) {
+		memcpy(&a, &v, 4);
+		memcpy(&b, &w, 4);
+		if (isnan(a) || isnan(b))
+			return k->nan ? 0x7fffffff : isnan(b) ? v : w;
+		greater = a > b || (a == b && v >> 31 < w >> 31);
+	} else {
+		greater = k->as == EMU_TC_S32 ? (int32_t)v > (int32_t)w : v > w;
+	}
+	return greater == (k->reduce == EMU_TC_MAX) ? v : w;
 }
 
 static void access(struct emu_warp *w, const struct access *c)
 {
 	const struct emu_tc *k = c->op->u.tc;
 	uint64_t *rows = w->rows + (size_t)c->base * EMU_LANES;
+	uint32_t left[EMU_LANES] = {0}, sign = k->magnitude ? 0x7fffffff : ~0u;
 
 	for (unsigned i = 0; i < k->n; i++)
 		for (unsigned l = 0; l < EMU_LANES; l++) {
-			uint32_t *p = cell(tmem(w->block), k, c->a, l, i);
+			uint32_t *p = cell(tmem(w->block), k, c->a, l, i, 0), v = *p;
+			uint32_t *q = k->packed ? cell(tmem(w->block), k, c->a, l, i, 1) : NULL;
 
-			if (k->store)
-				*p = c->v[i][l];
-			else if (k->regs[i].kind == OPND_ROW)
-				rows[k->regs[i].at + l] = *p;
+			if (k->store) {
+				*p = q ? c->v[i][l] & 0xffff : c->v[i][l];
+				if (q)
+					*q = c->v[i][l] >> 16;
+				continue;
+			}
+			if (q)
+				v = (v & 0xffff) | *q << 16;
+			left[l] = i ? reduced(k, left[l], v & sign) : v & sign;
+			if (k->regs[i].kind == OPND_ROW)
+				rows[k->regs[i].at + l] = v;
 		}
+	for (unsigned l = 0; k->reduce && l < EMU_LANES; l++)
+		if (k->reduced.kind == OPND_ROW)
+			rows[k->reduced.at + l] = left[l];
 }
 
 const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op, uint32_t m)
@@ -522,17 +575,19 @@ const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op,
 	struct emu_tc_lates *q;
 	struct emu_copies *copies;
 	struct access *c;
+	unsigned columns;
 	uint32_t a;
 
 	if (!together(x, op, m))
 		return NULL;
 	a = (uint32_t)emu_addr_of(x, &k->d, 0);
 	if (a >> 16 >= LANES || (a >> 16) / 32 != x->w->index % 4 ||
-	    (k->shape == 1 && (a >> 16) % 32) || (a >> 16) % 16)
+	    (k->shape == 1 && !k->twice && (a >> 16) % 32) || (a >> 16) % 16)
 		return emu_fault(x, op, 0, CUDA_ERROR_ILLEGAL_ADDRESS,
 				 "lane %u of tensor memory, where warp %u has no access", a >> 16,
 				 x->w->index);
-	if (!allocated(x, op, x->b, a, k->shape == 1 ? k->n : k->n * 2))
+	columns = (k->shape == 1 ? k->n : k->n * 2) << k->packed;
+	if (!allocated(x, op, x->b, a, columns) || (k->twice && !allocated(x, op, x->b, a + k->split, columns)))
 		return NULL;
 	copies = emu_copies_of(x->w);
 	q = copies->tc;
@@ -641,8 +696,10 @@ static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *
 	it->first[1] = dt;
 	if (d >> 2 & 1)
 		return "sparse matrices";
-	if (!k->vec && dt != (k->in == MMA_S8 ? 2u : 1u))
-		return "accumulators of f16";
+	if (!k->vec && !dt && k->in != MMA_S8 && k->in != MMA_TF32)
+		it->dt = MMA_F16;
+	else if (!k->vec && dt != (k->in == MMA_S8 ? 2u : 1u))
+		return "accumulators of such a type";
 	switch (k->in) {
 	case MMA_F16:
 		it->at = at ? MMA_BF16 : MMA_F16;
@@ -667,11 +724,11 @@ static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *
 		it->bt = bt ? MMA_E5M2 : MMA_E4M3;
 		break;
 	}
-	if (it->n < 8 || it->n > MAX_N || (pair ? it->m != 256 || it->n % 32 :
-					   (it->m != 64 || it->vec) && it->m != 128))
+	it->folds = k->ws || pair ? LANES / (it->m / (1u + pair)) : it->m == 64 ? 0 : 1;
+	if (it->n < 8 || it->n > MAX_N || it->n % (pair ? 32 : k->ws ? 64 : 8) ||
+	    (pair ? it->m != 256 && (it->m != 128 || it->vec) :
+	     it->m != 128 && (it->vec || (it->m != 64 && (!k->ws || it->m != 32)))))
 		return "a product of this shape";
-	if (it->from_tmem && it->m == 64)
-		return "A in tensor memory with 64 rows";
 	return NULL;
 }
 
@@ -692,7 +749,10 @@ const struct emu_op *emu_tc_mma(struct emu_x *x, const struct emu_op *op, uint32
 		it.d = (uint32_t)emu_addr_of(x, &k->d, l);
 		if (k->a_tmem)
 			it.a_tmem = (uint32_t)emu_addr_of(x, &k->a, l);
-		else
+		if (it.d >> 16 > (it.folds ? 0 : 16) || it.d >> 16 & 15 || (k->a_tmem && it.a_tmem >> 16 != it.d >> 16))
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "lane %u of tensor memory for a product of %u rows",
+					 it.d >> 16, it.m);
+		if (!k->a_tmem)
 			it.a = emu_get(x, k->a_desc, l);
 		it.b = emu_get(x, k->b_desc, l);
 		for (unsigned i = 0; k->vec && i < 2; i++)
@@ -701,7 +761,7 @@ const struct emu_op *emu_tc_mma(struct emu_x *x, const struct emu_op *op, uint32
 		for (unsigned i = 0; i < k->nmask; i++)
 			it.skip[i] = (uint32_t)emu_get(x, k->mask[i], l);
 		for (unsigned h = 0; h < 2 && it.pair[h]; h++)
-			if (!allocated(x, op, it.pair[h], it.d, it.n) ||
+			if (!allocated(x, op, it.pair[h], it.d, columns_of(&it)) ||
 			    (it.vec && (!allocated(x, op, it.pair[h], it.scales[0], 4) ||
 					!allocated(x, op, it.pair[h], it.scales[1], (it.n + 31) / 32))))
 				return NULL;
@@ -728,6 +788,7 @@ const struct emu_op *emu_tc_cp(struct emu_x *x, const struct emu_op *op, uint32_
 		it.lanes = k->lanes;
 		it.bytes = k->bytes;
 		it.copies = k->copies;
+		it.spread = k->spread;
 		for (unsigned h = 0; h < 2 && it.pair[h]; h++)
 			if (!allocated(x, op, it.pair[h], it.d, k->bytes / 4))
 				return NULL;

@@ -57,8 +57,10 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_WGMMA_COMMIT_GROUP:
 	case INST_WGMMA_WAIT_GROUP:
 	case INST_TCGEN05_MMA:
+	case INST_TCGEN05_MMA_WS:
 	case INST_TCGEN05_CP:
 	case INST_TCGEN05_LD:
+	case INST_TCGEN05_LD_RED:
 	case INST_TCGEN05_ST:
 	case INST_TCGEN05_WAIT_LD:
 	case INST_TCGEN05_WAIT_ST:

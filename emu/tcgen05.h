@@ -21,8 +21,16 @@ struct emu_tc {                 /* of a decoded instruction */
 	bool late;                      /* ld, st: may be as late as its wait */
 	enum emu_mma_type in;           /* of its kind: F16, TF32, E4M3, S8; E2M1: two in a byte */
 	bool fine;                      /* kind::mxf4nvf4: scale factors of E4M3, if its descriptor says so */
+	bool ws;                        /* mma.ws */
 	unsigned lanes, bytes, copies;  /* cp: rows, their bytes, how often they are there */
+	bool spread;                    /* cp: copies of 32 rows are beside each other, not of all */
 	unsigned shape, n;              /* ld, st: columns of a fragment; registers */
+	bool twice, packed;             /* a second half of the lanes' columns `split` on; two columns in a register */
+	unsigned split;
+	struct emu_opnd reduced;        /* ld.red: what is left of the registers, */
+	enum { EMU_TC_KEEP, EMU_TC_MIN, EMU_TC_MAX } reduce;
+	enum { EMU_TC_U32, EMU_TC_S32, EMU_TC_F32 } as;
+	bool magnitude, nan;            /* of their absolute values; NaN if one is */
 	struct emu_opnd *regs;
 };
 

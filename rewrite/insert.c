@@ -538,6 +538,7 @@ static const char *tcgen05(struct ins *i, const struct rw_event *e, const char *
 		fn = RW_FN_TC_WAIT;
 		break;
 	case INST_TCGEN05_LD:
+	case INST_TCGEN05_LD_RED:
 	case INST_TCGEN05_ST:
 		fn = RW_FN_TC_ACCESS;
 		args[2] = number(e->info);
@@ -545,6 +546,7 @@ static const char *tcgen05(struct ins *i, const struct rw_event *e, const char *
 		args[4] = number(e->site);
 		break;
 	case INST_TCGEN05_MMA:
+	case INST_TCGEN05_MMA_WS:
 		fn = RW_FN_TC_MMA;
 		if (e->info & GSAN_TC_SCALED)
 			scales(i, e);

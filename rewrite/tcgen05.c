@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * tcgen05.c: what tcgen05 instructions do, in terms of rt/abi.h: as async.c, whose
- * caller this is.  What they touch is known for dense products of 32-bit accumulators,
- * for copies that change no types, and for loads and stores that pack nothing.
+ * caller this is.  What they touch is known for all but sparse products, .shift and the
+ * copies that go with it.
  * (PTX ISA, TensorCore 5th Generation Family Instructions)
  */
 #include "rewrite/rw.h"
@@ -29,33 +29,37 @@ static unsigned times(const struct ptx_inst *in)
 	return 1;
 }
 
-/* r, [addr]{, split}; [addr]{, split}, r: PTX ISA "tcgen05.ld". */
+/* r{, reduced}, [addr]{, split}; [addr]{, split}, r.  Packed, a register stands for the lower
+ * halves of two columns.  (PTX ISA, tcgen05.ld, tcgen05.st; how columns are counted then: CUTLASS,
+ * copy_traits_sm100.hpp) */
 static bool access(const struct ptx_inst *in, bool store, struct rw_event *e)
 {
 	static const struct { enum ptx_mod mod; unsigned columns; uint32_t op; } shapes[] = {
 		{ MOD_32X32B, 1, 0 }, { MOD_16X64B, 2, GSAN_TC_HALF }, { MOD_16X128B, 4, GSAN_TC_HALF },
 		{ MOD_16X256B, 8, GSAN_TC_HALF }, { MOD_16X32BX2, 1, GSAN_TC_HALF | GSAN_TC_TWICE }
 	};
-	unsigned k = 0, at = store ? 0 : 1;
-	bool twice = ptx_has(in, MOD_16X32BX2);
+	bool twice = ptx_has(in, MOD_16X32BX2), reduces = in->id == INST_TCGEN05_LD_RED;
+	bool packed = ptx_has(in, MOD_PACK_16B) || ptx_has(in, MOD_UNPACK_16B);
+	unsigned k = 0, at = store ? 0 : 1u + reduces;
 
 	while (k < sizeof shapes / sizeof *shapes && !ptx_has(in, shapes[k].mod))
 		k++;
-	if (k == sizeof shapes / sizeof *shapes || ptx_has(in, MOD_PACK_16B) || ptx_has(in, MOD_UNPACK_16B) ||
-	    !is_address(in, at) || in->nops != 2u + twice || (twice && !is_word(in, at + 1)))
+	if (k == sizeof shapes / sizeof *shapes || !is_address(in, at) || in->nops != 2u + reduces + twice ||
+	    (twice && !is_word(in, at + 1)))
 		return false;
 	e->addr = &in->ops[at];
 	e->arg[0] = twice ? &in->ops[at + 1] : NULL;
-	e->info = shapes[k].columns * times(in) | shapes[k].op | (store ? GSAN_TC_STORE : 0);
+	e->info = shapes[k].columns * times(in) << packed | shapes[k].op | (store ? GSAN_TC_STORE : 0);
 	return true;
 }
 
 /* [d], a, b, idesc{, lanes left alone}, whether to add d{, scale}; a: descriptor or [a].
- * [d], a, b, idesc, [scales of a], [scales of b], whether to add d. */
+ * [d], a, b, idesc, [scales of a], [scales of b], whether to add d.
+ * .ws: [d], a, b, idesc, whether to add d{, which columns of b count as 0}. */
 static bool mma(const struct ptx_inst *in, struct rw_event *e)
 {
 	bool packed = ptx_has(in, MOD_KIND_MXF4) || ptx_has(in, MOD_KIND_MXF4NVF4);
-	bool scaled = ptx_has(in, MOD_BLOCK_SCALE);
+	bool scaled = ptx_has(in, MOD_BLOCK_SCALE), ws = in->id == INST_TCGEN05_MMA_WS;
 	unsigned bytes = ptx_has(in, MOD_KIND_F16) ? 2 : ptx_has(in, MOD_KIND_TF32) ? 4 :
 		packed || ptx_has(in, MOD_KIND_F8F6F4) || ptx_has(in, MOD_KIND_MXF8F6F4) ||
 		ptx_has(in, MOD_KIND_I8) ? 1 : 0;
@@ -65,6 +69,8 @@ static bool mma(const struct ptx_inst *in, struct rw_event *e)
 		return false;
 	if (scaled && (in->nops != 7 || !is_address(in, 4) || !is_address(in, 5)))
 		return false;
+	if (ws && in->nops > 5 && (in->ops[5].kind != OP_INT || in->ops[5].ival))
+		return false;
 	e->addr = &in->ops[0];
 	e->arg[0] = &in->ops[1];
 	e->arg[1] = &in->ops[2];
@@ -72,11 +78,12 @@ static bool mma(const struct ptx_inst *in, struct rw_event *e)
 	e->arg[3] = in->ops[4].kind == OP_VEC ? &in->ops[4] : NULL;
 	e->info |= bytes | (is_address(in, 1) ? GSAN_TC_A_TMEM : 0) |
 		(scaled ? GSAN_TC_SCALED : 0) | (packed ? GSAN_TC_PACKED : 0) |
-		(ptx_has(in, MOD_KIND_I8) ? GSAN_TC_INTEGER : 0);
+		(ptx_has(in, MOD_KIND_I8) ? GSAN_TC_INTEGER : 0) | (ws ? GSAN_TC_WS : 0);
 	return true;
 }
 
-/* [d], descriptor; PTX ISA "tcgen05.cp".  .4x256b goes to lanes that are not known. */
+/* [d], descriptor; PTX ISA "tcgen05.cp".  .4x256b goes to lanes that are not known.  Elements that get
+ * wider on their way have as much room before. */
 static bool cp(const struct ptx_inst *in, struct rw_event *e)
 {
 	static const struct { enum ptx_mod mod; uint32_t rows, pieces; } shapes[] = {
@@ -86,9 +93,6 @@ static bool cp(const struct ptx_inst *in, struct rw_event *e)
 
 	if (in->nops != 2 || !is_address(in, 0) || in->ops[1].kind != OP_SYM)
 		return false;
-	for (unsigned i = 0; i < in->nmods; i++)
-		if (in->modtext[i][1] == 'b' && in->modtext[i][2] >= '0' && in->modtext[i][2] <= '9')
-			return false;           /* .b8x16.b6x16_p32: changes types */
 	for (unsigned k = 0; k < sizeof shapes / sizeof *shapes; k++) {
 		if (!ptx_has(in, shapes[k].mod))
 			continue;
@@ -147,9 +151,11 @@ static bool known(const struct rw *r, const struct rw_func *rf, const struct ptx
 		e->info = GSAN_TC_STORE;
 		return true;
 	case INST_TCGEN05_LD:
+	case INST_TCGEN05_LD_RED:
 	case INST_TCGEN05_ST:
 		return access(in, in->id == INST_TCGEN05_ST, e);
 	case INST_TCGEN05_MMA:
+	case INST_TCGEN05_MMA_WS:
 		return mma(in, e);
 	case INST_TCGEN05_CP:
 		return cp(in, e);
@@ -172,6 +178,7 @@ bool rw_tcgen05(struct rw *r, const struct rw_func *rf, const struct ptx_inst *i
 	case INST_TCGEN05_ALLOC:
 	case INST_TCGEN05_DEALLOC:
 	case INST_TCGEN05_LD:
+	case INST_TCGEN05_LD_RED:
 	case INST_TCGEN05_ST:
 	case INST_TCGEN05_WAIT_LD:
 	case INST_TCGEN05_WAIT_ST:

@@ -323,6 +323,7 @@ enum gsan_map_field {
 #define GSAN_TC_SCALED          (1u << 20)      /* of blocks with scale factors */
 #define GSAN_TC_PACKED          (1u << 21)      /* of which two elements are in a byte */
 #define GSAN_TC_MULTICAST       (1u << 22)      /* commit: at the mbarriers of several blocks */
+#define GSAN_TC_WS              (1u << 23)      /* mma.ws */
 
 #define GSAN_PROXY_SHARED       1u
 #define GSAN_PROXY_GLOBAL       2u

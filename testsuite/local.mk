@@ -384,8 +384,15 @@ race_tests = \
 	testsuite/race/tcgen05_accumulator_reuse_no_meet.ptx \
 	testsuite/race/tcgen05_accumulator_reuse_no_wait.ptx \
 	testsuite/race/tcgen05_alloc_no_barrier.ptx \
+	testsuite/race/tcgen05_cp_64_rows.ptx \
 	testsuite/race/tcgen05_cp_all_warps.ptx \
+	testsuite/race/tcgen05_f16_accumulator.ptx \
+	testsuite/race/tcgen05_half_operand.ptx \
 	testsuite/race/tcgen05_half_rows.ptx \
+	testsuite/race/tcgen05_ld_16x32bx2.ptx \
+	testsuite/race/tcgen05_ld_16x64b.ptx \
+	testsuite/race/tcgen05_ld_pack.ptx \
+	testsuite/race/tcgen05_ld_red.ptx \
 	testsuite/race/tcgen05_operand_mn.ptx \
 	testsuite/race/tcgen05_pair_drained_no_before.ptx \
 	testsuite/race/tcgen05_pair_drained_no_wait.ptx \
@@ -393,6 +400,7 @@ race_tests = \
 	testsuite/race/tcgen05_pair_operand_reuse.ptx \
 	testsuite/race/tcgen05_pair_peer_nowait.ptx \
 	testsuite/race/tcgen05_pair_peer_unfenced.ptx \
+	testsuite/race/tcgen05_pair_rows.ptx \
 	testsuite/race/tcgen05_read_no_after.ptx \
 	testsuite/race/tcgen05_relaxed_flag_no_after.ptx \
 	testsuite/race/tcgen05_relaxed_mbar_no_after.ptx \
@@ -406,6 +414,10 @@ race_tests = \
 	testsuite/race/tcgen05_third_warp.ptx \
 	testsuite/race/tcgen05_tmem_operand_reuse.ptx \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
+	testsuite/race/tcgen05_upper_rows.ptx \
+	testsuite/race/tcgen05_ws.ptx \
+	testsuite/race/tcgen05_ws_32_rows.ptx \
+	testsuite/race/tcgen05_ws_operand.ptx \
 	testsuite/race/tensor_gather4_row.ptx \
 	testsuite/race/tensor_im2col_next_image.ptx \
 	testsuite/race/tensor_interleaved_16b.ptx \
@@ -766,10 +778,18 @@ norace_tests = \
 	testsuite/norace/store_then_load.ptx \
 	testsuite/norace/tcgen05_accumulator_reuse.ptx \
 	testsuite/norace/tcgen05_alloc_own_warp.ptx \
+	testsuite/norace/tcgen05_cp_64_rows.ptx \
+	testsuite/norace/tcgen05_cp_64_rows_beside.ptx \
 	testsuite/norace/tcgen05_cp_all_warps.ptx \
 	testsuite/norace/tcgen05_double_buffer.ptx \
+	testsuite/norace/tcgen05_f16_accumulator.ptx \
+	testsuite/norace/tcgen05_half_operand.ptx \
 	testsuite/norace/tcgen05_half_rows.ptx \
+	testsuite/norace/tcgen05_ld_16x32bx2.ptx \
+	testsuite/norace/tcgen05_ld_16x64b.ptx \
 	testsuite/norace/tcgen05_ld_dependency.ptx \
+	testsuite/norace/tcgen05_ld_pack.ptx \
+	testsuite/norace/tcgen05_ld_red.ptx \
 	testsuite/norace/tcgen05_one_commit_for_two.ptx \
 	testsuite/norace/tcgen05_operand_mn_after.ptx \
 	testsuite/norace/tcgen05_operand_stored_out.ptx \
@@ -780,6 +800,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_pair_drained_cluster.ptx \
 	testsuite/norace/tcgen05_pair_drained_halves.ptx \
 	testsuite/norace/tcgen05_pair_drained_relaxed.ptx \
+	testsuite/norace/tcgen05_pair_rows.ptx \
 	testsuite/norace/tcgen05_pair_two_commits.ptx \
 	testsuite/norace/tcgen05_relaxed_flag.ptx \
 	testsuite/norace/tcgen05_relaxed_mbar.ptx \
@@ -792,7 +813,11 @@ norace_tests = \
 	testsuite/norace/tcgen05_tmem_operand_reuse_after.ptx \
 	testsuite/norace/tcgen05_tmem_operand_two_writers.ptx \
 	testsuite/norace/tcgen05_two_commits.ptx \
+	testsuite/norace/tcgen05_upper_rows.ptx \
 	testsuite/norace/tcgen05_warp_specialised.ptx \
+	testsuite/norace/tcgen05_ws.ptx \
+	testsuite/norace/tcgen05_ws_32_rows.ptx \
+	testsuite/norace/tcgen05_ws_operand.ptx \
 	testsuite/norace/tensor_gather4_beside.ptx \
 	testsuite/norace/tensor_im2col_beside.ptx \
 	testsuite/norace/tensor_interleaved_16b.ptx \

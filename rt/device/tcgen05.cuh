@@ -521,19 +521,26 @@ FN u32 tc_layout(u64 d)
 	return !layout ? 0 : layout == 1 ? 128 | LAYOUT_WIDE : layout == 2 ? 128 : layout == 4 ? 64 : 32;
 }
 
-/* (PTX ISA, tcgen05: Instruction descriptor; Data Path Layout Organization: with 64 rows
- * D lies in 16 of each 32 lanes) */
+/* A block's part of D with less than 128 rows lies in 16 of each 32 lanes, from the first or the 17th on; or, if the
+ * other rows are a peer's or the product is one of .ws, in all lanes, as halves or quarters of its columns have lanes of
+ * their own.  A in tensor memory is in the same lanes, as often as it takes.  (PTX ISA, tcgen05: Instruction
+ * descriptor, Data Path Layout Organization; CUTLASS, mma_traits_sm100.hpp: TmemAllocMode) */
 SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u32 site)
 {
 	u32 m = (idesc >> 24 & 31) << 4, n = (idesc >> 17 & 63) << 3, size = op & 7, blocks = op & GSAN_TC_PAIR ? 2 : 1;
 	u32 peer = blocks > 1 ? peer_slot(w, own_block(w)->rank ^ 1) : 0, a_type = idesc >> 7 & 7, b_type = idesc >> 10 & 7;
-	/* Elements of 6 and 4 bits fill bytes, unless they are packed. */
-	bool scaled = op & GSAN_TC_SCALED, packed = op & GSAN_TC_PACKED, integer = op & GSAN_TC_INTEGER;
-	bool types = scaled || ((idesc >> 4 & 3) == (integer ? 2 : 1) && (a_type | b_type) < (size > 1 ? 3 : integer ? 2 : 6));
+	/* Elements of 6 and 4 bits fill bytes, unless they are packed.  Accumulators of 16 bits fill words. */
+	bool scaled = op & GSAN_TC_SCALED, packed = op & GSAN_TC_PACKED, integer = op & GSAN_TC_INTEGER, ws = op & GSAN_TC_WS;
+	u32 d_type = idesc >> 4 & 3;
+	bool types = scaled || ((d_type == (integer ? 2 : 1) || (!d_type && !integer && size < 4)) &&
+				(a_type | b_type) < (size > 1 ? 3 : integer ? 2 : 6));
 	u32 rows = m / blocks, at_a = op & GSAN_TC_A_TMEM ? 0 : tc_layout(a), at_b = tc_layout(b);
+	bool half = m == 64 && !ws && blocks == 1;
+	u32 lane = d >> 16, columns = half ? n : n * rows >> 7;
 	bool good = !(idesc & 4) && n && n <= 256 && types && !(packed && (idesc >> 31 | (idesc >> 15 & 3))) &&
-		    (blocks > 1 ? m == 256 && !(n & 31) : (m == 64 && !scaled) || m == 128) && d + n <= 512 && at_a != ~0u && at_b != ~0u &&
-		    (!(op & GSAN_TC_A_TMEM) || (m != 64 && a + 8 <= 512)) && peer != ~0u;
+		    (rows == 128 || (!scaled && (rows == 64 || (ws && rows == 32)))) && !(n & (blocks > 1 ? 31 : ws ? 63 : 7)) && (!lane || (half && lane == 16)) &&
+		    (d & 0xffff) + columns <= 512 && at_a != ~0u && at_b != ~0u &&
+		    (!(op & GSAN_TC_A_TMEM) || ((u32)a >> 16 == lane && ((u32)a & 0xffff) + 8 <= 512)) && peer != ~0u;
 	struct gsan_cells x = tc_issue(w, site);
 	if (!good || !x.rec) {
 		tc_unknown(w, op);
@@ -547,19 +554,18 @@ SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u3
 		matrix_read(&r, together(), b, at_b | (idesc >> 16 & 1 ? LAYOUT_MN : 0), n / blocks, 32, size, 0, 1);
 		if (!(op & GSAN_TC_A_TMEM))
 			matrix_read(&r, together(), a, at_a | (idesc >> 15 & 1 ? LAYOUT_MN : 0), rows, 32, size, 0, 1);
-		x.lanes = ALL_LANES;
+		x.lanes = half ? 0x0f0f0f0fu << lane / 4 : ALL_LANES;
 		x.rec = rec;
 		x.pipe = GSAN_PIPE_A;
-		x.columns = COLUMNS((u32)a, 8);
+		x.columns = COLUMNS((u32)a & 0xffff, 8);
 		ONE_BY_ONE(
 			if (op & GSAN_TC_A_TMEM)
 				cells_put(w, r.slot, x, 1u << sreg_laneid());
-			x.lanes = rows == 64 ? 0x0f0f0f0fu : ALL_LANES;
 			x.rec = rec | ASYNC_WRITES;
 			x.pipe = GSAN_PIPE_D;
-			x.columns = COLUMNS(d, n);
+			x.columns = COLUMNS(d & 0xffff, columns);
 			x.d = d;
-			x.shape = m | n << 16 | blocks << 30;
+			x.shape = m | n << 16 | (u32)ws << 29 | blocks << 30;
 			cells_put(w, r.slot, x, 1u << sreg_laneid());
 		);
 	}

@@ -8,18 +8,23 @@ struct test {
 	const char *kind;
 	enum type d, a, b;
 	unsigned m, n, span_a, span_b;
-	bool a_mn, b_mn, a_neg;
+	bool a_mn, b_mn, a_neg, ws;
 };
 
 static const struct test cases[] = {
-	{"f16", F32, F16, F16, 128, 64, 128, 128, 0, 0, 0},
-	{"f16", F32, BF16, BF16, 128, 96, 64, 32, 0, 0, 1},
-	{"f16", F32, F16, F16, 64, 128, 0, 0, 0, 0, 0},
-	{"f16", F32, F16, BF16, 128, 32, 128, 64, 1, 1, 0},
-	{"f16", F32, F16, F16, 64, 64, 0, 0, 1, 1, 0},
-	{"tf32", F32, TF32, TF32, 128, 48, 32, 128, 0, 0, 0},
-	{"f8f6f4", F32, E5M2, E4M3, 128, 64, 64, 64, 0, 0, 0},
-	{"i8", S32, S8, U8, 128, 64, 128, 0, 0, 0, 0},
+	{"f16", F32, F16, F16, 128, 64, 128, 128, 0, 0, 0, 0},
+	{"f16", F32, BF16, BF16, 128, 96, 64, 32, 0, 0, 1, 0},
+	{"f16", F32, F16, F16, 64, 128, 0, 0, 0, 0, 0, 0},
+	{"f16", F32, F16, BF16, 128, 32, 128, 64, 1, 1, 0, 0},
+	{"f16", F32, F16, F16, 64, 64, 0, 0, 1, 1, 0, 0},
+	{"tf32", F32, TF32, TF32, 128, 48, 32, 128, 0, 0, 0, 0},
+	{"f8f6f4", F32, E5M2, E4M3, 128, 64, 64, 64, 0, 0, 0, 0},
+	{"i8", S32, S8, U8, 128, 64, 128, 0, 0, 0, 0, 0},
+	{"f16", F16, F16, F16, 128, 64, 128, 128, 0, 0, 0, 0},
+	{"f16", F32, F16, F16, 128, 64, 128, 128, 0, 0, 0, 1},
+	{"f16", F32, BF16, F16, 64, 64, 64, 128, 0, 0, 1, 1},
+	{"f8f6f4", F16, E4M3, E5M2, 64, 128, 128, 128, 0, 0, 0, 1},
+	{"tf32", F32, TF32, TF32, 32, 128, 128, 128, 0, 0, 0, 1},
 };
 
 static unsigned depth(const struct test *t)
@@ -41,7 +46,7 @@ static uint32_t idesc(const struct test *t)
 	static const uint8_t format[] = {[F16] = 0, [BF16] = 1, [TF32] = 2, [E4M3] = 0, [E5M2] = 1,
 					 [S8] = 1, [U8] = 0};
 
-	return (t->d == S32 ? 2u : 1u) << 4 | (uint32_t)format[t->a] << 7 | (uint32_t)format[t->b] << 10 |
+	return (t->d == S32 ? 2u : t->d == F16 ? 0 : 1u) << 4 | (uint32_t)format[t->a] << 7 | (uint32_t)format[t->b] << 10 |
 	       (uint32_t)t->a_neg << 13 | (uint32_t)t->a_mn << 15 | (uint32_t)t->b_mn << 16 |
 	       (t->n / 8) << 17 | (t->m / 16) << 24;
 }
@@ -82,18 +87,23 @@ static uint32_t bits_of_sum(enum type d, int sum)
 	uint32_t u;
 
 	memcpy(&u, &f, 4);
-	return d == S32 ? (uint32_t)sum : u;
+	return d == S32 ? (uint32_t)sum : d == F16 ? (uint32_t)bits_of(F16, sum) : u;
 }
 
-/* Rows of D are right in their lanes: the product, twice. */
+/* Rows of D are right in their lanes: the product, twice.  By .ws its columns' halves or quarters have lanes of
+ * their own. */
 static bool right(const struct test *t)
 {
+	unsigned columns = t->ws ? t->n * t->m / 128 : t->n;
+
 	for (unsigned r = 0; r < t->m; r++)
-		for (unsigned c = 0; c < 32; c++) {
-			unsigned lane = t->m == 64 ? r / 16 * 32 + r % 16 : r;
-			uint32_t got = out[49152 + lane * 32 + c];
+		for (unsigned c = 0; c < t->n; c++) {
+			unsigned lane = t->m == 64 && !t->ws ? r / 16 * 32 + r % 16 : r + c / columns * t->m;
+			uint32_t got = out[49152 + lane * 32 + c % columns];
 			int sum = 0;
 
+			if (c % columns >= 32)
+				continue;
 			for (unsigned k = 0; k < depth(t); k++)
 				sum += value(t->a, r, k) * value(t->b, c, k);
 			sum *= t->a_neg ? -2 : 2;
@@ -112,10 +122,10 @@ static const char *kernel(const struct test *t, const struct side *a, const stru
 	p += sprintf(p, "%s", BEGIN(""));
 	p += sprintf(p, "or.b64 %%d4, %%d3, 0x%llx; add.u64 %%d5, %%d3, 1536; or.b64 %%d5, %%d5, 0x%llx; @!%%p0 bra W;\n"
 		     "setp.ne.u32 %%p4, %%r0, %%r0; mov.u32 %%r7, 0x%x;\n"
-		     "tcgen05.mma.cta_group::1.kind::%s [%%r3], %%d4, %%d5, %%r7, %%p4;\n"
-		     "tcgen05.mma.cta_group::1.kind::%s [%%r3], %%d4, %%d5, %%r7, 1;\n",
+		     "tcgen05.mma%s.cta_group::1.kind::%s [%%r3], %%d4, %%d5, %%r7, %%p4;\n"
+		     "tcgen05.mma%s.cta_group::1.kind::%s [%%r3], %%d4, %%d5, %%r7, 1;\n",
 		     (unsigned long long)descriptor(a), (unsigned long long)descriptor(b), idesc(t),
-		     t->kind, t->kind);
+		     t->ws ? ".ws" : "", t->kind, t->ws ? ".ws" : "", t->kind);
 	p += sprintf(p, "%s", COMMIT);
 	p += sprintf(p, "%s", last);
 	p = read_columns(p, 0, 0);
@@ -210,15 +220,89 @@ static void moves(void **unused)
 	}
 }
 
-/* Two blocks, 256 rows: each has its half of A and half of B, and gets its rows of D. */
-static void pairs(void **unused)
+/* A word of a warp's 32 lanes and eight columns, as in_shape stores it. */
+static uint32_t stored(unsigned row, unsigned column)
 {
-	static const struct test t = {"f16", F32, F16, F16, 256, 64, 128, 128, 0, 0, 0};
-	struct side s = side(128, false, 16);
+	return (row << 4 | column) * 0x10001;
+}
+
+/* Registers 0 and 1 of a lane, by each shape, loaded, or stored over that and looked at by rows.  Two
+ * columns in a register are the lower halves of both.  (PTX ISA, tcgen05.ld; CUTLASS, copy_traits_sm100.hpp) */
+static void in_shape(const char *shape, const char *how, const char *split, bool store, bool packed)
+{
 	static char text[32768];
 	char *p = text;
 
+	p += sprintf(p, "%s and.b32 %%r7, %%r0, 31; shl.b32 %%r7, %%r7, 4;\n", BEGIN(""));
+	for (unsigned i = 0; i < 8; i++)
+		p += sprintf(p, "add.u32 %%x%u, %%r7, %u; mad.lo.u32 %%x%u, %%x%u, 0x10000, %%x%u;\n", i, i, i, i, i);
+	p += sprintf(p, "tcgen05.st.sync.aligned.32x32b.x8.b32 [%%r4], {%%x0,%%x1,%%x2,%%x3,%%x4,%%x5,%%x6,%%x7};\n"
+		     "tcgen05.wait::st.sync.aligned; mul.wide.u32 %%d6, %%r0, 32; add.u64 %%d6, %%d6, %%d0;\n"
+		     "add.u32 %%x0, %%r0, 0x10000; add.u32 %%x1, %%r0, 0x20000;\n");
+	if (store)
+		p += sprintf(p, "tcgen05.st.sync.aligned.%s.x2%s.b32 [%%r4]%s, {%%x0,%%x1}; tcgen05.wait::st.sync.aligned;\n"
+			     "tcgen05.ld.sync.aligned.32x32b.x8.b32 {%%x0,%%x1,%%x2,%%x3,%%x4,%%x5,%%x6,%%x7}, [%%r4];\n",
+			     shape, packed ? how : "", split);
+	else
+		p += sprintf(p, "tcgen05.ld.sync.aligned.%s.x2%s.b32 {%%x0,%%x1}, [%%r4]%s;\n", shape, packed ? how : "", split);
+	p += sprintf(p, "tcgen05.wait::ld.sync.aligned;\n");
+	for (unsigned i = 0; i < (store ? 8 : 2); i++)
+		p += sprintf(p, "st.global.u32 [%%d6+%u], %%x%u;\n", 4 * i, i);
+	strcpy(p, FREE);
+	load(text);
+}
+
+static void shapes(void **unused)
+{
+	static const struct { const char *name, *split; } by[] = {{"32x32b", ""}, {"16x64b", ""}, {"16x32bx2", ", 4"}};
+
 	(void)unused;
+	for (unsigned i = 0; i < 12; i++) {
+		bool store = i & 1, packed = i & 2;
+		uint32_t want[1024];
+
+		in_shape(by[i / 4].name, store ? ".unpack::16b" : ".pack::16b", by[i / 4].split, store, packed);
+		for (unsigned l = 0; l < 128; l++)
+			for (unsigned c = 0; c < 8; c++)
+				want[l * 8 + c] = stored(l % 32, c);
+		for (unsigned l = 0; l < 128; l++)
+			for (unsigned r = 0; r < 2; r++) {
+				unsigned row = i < 4 ? l % 32 : i < 8 ? l % 32 / 4 + l % 2 * 8 : l % 16;
+				unsigned column = i < 4 || i >= 8 ? r : l / 2 % 2 + 2 * r, split = i >= 8 ? l / 16 % 2 * 4 : 0;
+				uint32_t v = l + (r + 1) * 0x10000, *to = want + (l / 32 * 32 + row) * 8 + split;
+
+				column *= 1 + packed;
+				if (!store)
+					want[l * 8 + r] = packed ? (stored(row, column + split) & 0xffff) |
+						stored(row, column + split + 1) << 16 : stored(row, column + split);
+				else if (packed)
+					to[column] = v & 0xffff, to[column + 1] = v >> 16;
+				else
+					to[column] = v;
+			}
+		for (unsigned seed = 0; seed < 4; seed++) {
+			emu_set_seed(seed);
+			memset(out, 0, OUT_WORDS * 4);
+			ok(run(1, 128, 0));
+			for (unsigned l = 0; l < 128; l++)
+				for (unsigned c = 0; c < (store ? 8 : 2); c++)
+					if (out[l * 8 + c] != want[l * 8 + c])
+						fail_msg("case %u, thread %u, word %u: %x, not %x", i, l, c, out[l * 8 + c],
+							 want[l * 8 + c]);
+		}
+	}
+}
+
+/* Two blocks: each has its half of A and half of B, and gets its rows of D; of 64 rows the second half of
+ * the columns in lanes of its own. */
+static void pair(unsigned rows)
+{
+	const struct test t = {"f16", F32, F16, F16, 2 * rows, 64, 128, 128, 0, 0, 0, 0};
+	struct side s = side(128, false, 16);
+	unsigned columns = rows == 128 ? 64 : 32;
+	static char text[32768];
+	char *p = text;
+
 	p += sprintf(p, "%s", BEGIN(".explicitcluster .reqnctapercluster 2"));
 	p += sprintf(p, "or.b64 %%d4, %%d3, 0x%llx; add.u64 %%d5, %%d3, 1536; or.b64 %%d5, %%d5, 0x%llx;\n"
 		     "barrier.cluster.arrive; barrier.cluster.wait; setp.ne.u32 %%p4, %%r9, 0; @%%p4 bra W; @!%%p0 bra W;\n"
@@ -244,8 +328,8 @@ static void pairs(void **unused)
 			uint8_t *base = (uint8_t *)out + h * 49152;
 
 			for (unsigned k = 0; k < 16; k++) {
-				for (unsigned r = 0; r < 128; r++) {
-					uint32_t v = bits_of(F16, value(F16, h * 128 + r, k));
+				for (unsigned r = 0; r < rows; r++) {
+					uint32_t v = bits_of(F16, value(F16, h * rows + r, k));
 
 					memcpy(base + place(128, false, 2, 0, 1024, r, k), &v, 2);
 				}
@@ -257,16 +341,24 @@ static void pairs(void **unused)
 			}
 		}
 		ok(run(2, 128, 0));
-		for (unsigned r = 0; r < 256; r++)
+		for (unsigned r = 0; r < 2 * rows; r++)
 			for (unsigned c = 0; c < 64; c++) {
+				unsigned lane = r % rows + c / columns * rows, at = c % columns;
 				int sum = 0;
 
 				for (unsigned k = 0; k < 16; k++)
 					sum += value(F16, r, k) * value(F16, c, k);
-				assert_int_equal(out[49152 + r / 128 * 8192 + c / 32 * 4096 + r % 128 * 32 + c % 32],
+				assert_int_equal(out[49152 + r / rows * 8192 + at / 32 * 4096 + lane * 32 + at % 32],
 						 bits_of_sum(F32, 2 * sum));
 			}
 	}
+}
+
+static void pairs(void **unused)
+{
+	(void)unused;
+	pair(128);
+	pair(64);
 }
 
 static void faults(void **unused)
@@ -276,8 +368,10 @@ static void faults(void **unused)
 		 "which are not allocated"},
 		{"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%x0}, [%r3];\n" FREE, "has no access"},
 		{"@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;" FREE, "given that up"},
-		{"mov.u32 %r7, 0x8080000; tcgen05.mma.cta_group::1.kind::f16 [%r3], %d3, %d3, %r7, 1;" FREE,
-		 "accumulators of f16"},
+		{"mov.u32 %r7, 0x8080000; tcgen05.mma.cta_group::1.kind::tf32 [%r3], %d3, %d3, %r7, 1;" FREE,
+		 "accumulators of such a type"},
+		{"mov.u32 %r7, 0x8080010; add.u32 %r8, %r3, 0x100000; tcgen05.mma.cta_group::1.kind::f16 [%r8], %d3, %d3, %r7, 1;" FREE,
+		 "lane 16 of tensor memory"},
 		{"mov.u32 %r7, 0x88880480;"
 		 "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [%r3], %d3, %d3, %r7, [%r3], [%r3], 1;" FREE,
 		 "packed elements"},
@@ -305,7 +399,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(products), cmocka_unit_test(unwaited), cmocka_unit_test(moves),
-		cmocka_unit_test(pairs), cmocka_unit_test(faults),
+		cmocka_unit_test(shapes), cmocka_unit_test(pairs), cmocka_unit_test(faults),
 	};
 
 	emu_set_device(100);
