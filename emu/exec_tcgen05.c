@@ -111,18 +111,6 @@ static void rows_of(const struct item *it, const struct emu_block *b, uint64_t b
 				emu_mma_value(t, element(it, b, emu_matdesc_at(&d, mn, size, r, c), size));
 }
 
-/* The factor for element `k` of row `row` of A or B: those of 32 rows are in a column, in the bytes
- * of as many lanes, and the same four times (PTX ISA, "Block Scaling for tcgen05.mma"). */
-static double factor(const struct item *it, const struct emu_tmem *t, unsigned which, unsigned row, unsigned k)
-{
-	unsigned byte = (it->first[which] + k * it->vec / it->k) % 4;
-	uint32_t cell = t->cell[row % LANES][((it->scales[which] & 0xffff) + row / 32) % COLUMNS];
-
-	if (it->fine)
-		return emu_mma_value(MMA_E4M3, cell >> 8 * byte & 0x7f);
-	return ldexp(1, (int)(cell >> 8 * byte & 0xff) - 127);
-}
-
 /* Columns of tensor memory that D takes. */
 static unsigned columns_of(const struct item *it)
 {
@@ -140,6 +128,20 @@ static unsigned lane_of(const struct item *it, unsigned row, unsigned c)
 static uint32_t column_of(const struct item *it, unsigned c)
 {
 	return (it->d & 0xffff) + c % columns_of(it);
+}
+
+/* The factor for element `k` of row `row` of A or B: those of 32 rows are in a column, in the bytes
+ * of as many lanes, and the same in the others; if D's columns are folded, B's rows are as well (PTX ISA,
+ * "Block Scaling for tcgen05.mma"; CUTLASS, mma_traits_sm100.hpp: tmem_sf_frg). */
+static double factor(const struct item *it, const struct emu_tmem *t, unsigned which, unsigned row, unsigned k)
+{
+	unsigned byte = (it->first[which] + k * it->vec / it->k) % 4, in = which ? row % columns_of(it) : row;
+	unsigned lane = in % 32 + (which ? row / columns_of(it) * (LANES / it->folds) : in / 32 * 32);
+	uint32_t cell = t->cell[lane][((it->scales[which] & 0xffff) + in / 32) % COLUMNS];
+
+	if (it->fine)
+		return emu_mma_value(MMA_E4M3, cell >> 8 * byte & 0x7f);
+	return ldexp(1, (int)(cell >> 8 * byte & 0xff) - 127);
 }
 
 /* For column c of D. */
@@ -279,9 +281,9 @@ static void tell_product(struct orc_tc *c, const struct item *it)
 		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, false, ORC_PIPE_A);
 		if (it->vec) {
 			map = empty_map();
-			for (unsigned r = 0; r < 4 * LANES; r++)
+			for (unsigned r = 0; r < m / 32 * LANES; r++)
 				mark_cell(map, r, it->scales[0] + r / LANES);
-			for (unsigned r = 0; r < (it->n + 31) / 32 * LANES; r++)
+			for (unsigned r = 0; r < (columns_of(it) + 31) / 32 * LANES; r++)
 				mark_cell(map, r, it->scales[1] + r / LANES);
 			emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, false, ORC_PIPE_SCALE);
 		}
@@ -726,7 +728,7 @@ static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *
 	}
 	it->folds = k->ws || pair ? LANES / (it->m / (1u + pair)) : it->m == 64 ? 0 : 1;
 	if (it->n < 8 || it->n > MAX_N || it->n % (pair ? 32 : k->ws ? 64 : 8) ||
-	    (pair ? it->m != 256 && (it->m != 128 || it->vec) :
+	    (pair ? it->m != 256 && it->m != 128 :
 	     it->m != 128 && (it->vec || (it->m != 64 && (!k->ws || it->m != 32)))))
 		return "a product of this shape";
 	return NULL;
@@ -762,8 +764,8 @@ const struct emu_op *emu_tc_mma(struct emu_x *x, const struct emu_op *op, uint32
 			it.skip[i] = (uint32_t)emu_get(x, k->mask[i], l);
 		for (unsigned h = 0; h < 2 && it.pair[h]; h++)
 			if (!allocated(x, op, it.pair[h], it.d, columns_of(&it)) ||
-			    (it.vec && (!allocated(x, op, it.pair[h], it.scales[0], 4) ||
-					!allocated(x, op, it.pair[h], it.scales[1], (it.n + 31) / 32))))
+			    (it.vec && (!allocated(x, op, it.pair[h], it.scales[0], it.m / (1u + k->pair) / 32) ||
+					!allocated(x, op, it.pair[h], it.scales[1], (columns_of(&it) + 31) / 32))))
 				return NULL;
 		it.stale = x->b->stale && emu_async_chance(4);
 		if (emu_oracle_on)

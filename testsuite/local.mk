@@ -410,6 +410,7 @@ race_tests = \
 	testsuite/race/tcgen05_scaled_b_overwritten.ptx \
 	testsuite/race/tcgen05_scaled_operand_reuse.ptx \
 	testsuite/race/tcgen05_scaled_pair_overwritten.ptx \
+	testsuite/race/tcgen05_scaled_pair_rows.ptx \
 	testsuite/race/tcgen05_scaled_unfenced.ptx \
 	testsuite/race/tcgen05_third_warp.ptx \
 	testsuite/race/tcgen05_tmem_operand_reuse.ptx \
@@ -809,6 +810,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_scaled_mxf8.ptx \
 	testsuite/norace/tcgen05_scaled_nvf4.ptx \
 	testsuite/norace/tcgen05_scaled_pair.ptx \
+	testsuite/norace/tcgen05_scaled_pair_rows.ptx \
 	testsuite/norace/tcgen05_third_warp.ptx \
 	testsuite/norace/tcgen05_tmem_operand_reuse_after.ptx \
 	testsuite/norace/tcgen05_tmem_operand_two_writers.ptx \

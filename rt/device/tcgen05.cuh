@@ -538,7 +538,8 @@ SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u3
 	bool half = m == 64 && !ws && blocks == 1;
 	u32 lane = d >> 16, columns = half ? n : n * rows >> 7;
 	bool good = !(idesc & 4) && n && n <= 256 && types && !(packed && (idesc >> 31 | (idesc >> 15 & 3))) &&
-		    (rows == 128 || (!scaled && (rows == 64 || (ws && rows == 32)))) && !(n & (blocks > 1 ? 31 : ws ? 63 : 7)) && (!lane || (half && lane == 16)) &&
+		    (rows == 128 || (rows == 64 && (blocks > 1 || !scaled)) || (ws && rows == 32)) &&
+		    !(n & (blocks > 1 ? 31 : ws ? 63 : 7)) && (!lane || (half && lane == 16)) &&
 		    (d & 0xffff) + columns <= 512 && at_a != ~0u && at_b != ~0u &&
 		    (!(op & GSAN_TC_A_TMEM) || ((u32)a >> 16 == lane && ((u32)a & 0xffff) + 8 <= 512)) && peer != ~0u;
 	struct gsan_cells x = tc_issue(w, site);
@@ -572,11 +573,13 @@ SLOW void tc_mma(struct gsan_warp *w, u32 d, u64 a, u64 b, u32 idesc, u32 op, u3
 }
 
 /* The scale factors at columns `a` and `b` of tensor memory that the next product reads: those of 32 rows are
- * in a column, as bytes, in each 32 lanes.  (PTX ISA, tcgen05: Block scaling) */
+ * in a column, as bytes, in each 32 lanes; of B's rows half is in half of the lanes, if D's columns are.  (PTX ISA,
+ * tcgen05: Block scaling; CUTLASS, mma_traits_sm100.hpp: tmem_sf_frg) */
 SLOW void tc_scales(struct gsan_warp *w, u32 a, u32 b, u32 idesc, u32 op, u32 site)
 {
 	u32 n = (idesc >> 17 & 63) << 3, blocks = op & GSAN_TC_PAIR ? 2 : 1;
-	u32 peer = blocks > 1 ? peer_slot(w, own_block(w)->rank ^ 1) : 0, columns[2] = { 4, (n + 31) >> 5 }, at[2] = { a & 0xffff, b & 0xffff };
+	u32 rows = (idesc >> 24 & 31) * 16 / blocks, columns[2] = { rows >> 5, ((n * rows >> 7) + 31) >> 5 }, at[2] = { a & 0xffff, b & 0xffff };
+	u32 peer = blocks > 1 ? peer_slot(w, own_block(w)->rank ^ 1) : 0;
 	struct gsan_cells x = tc_issue(w, site);
 	if (!x.rec || peer == ~0u)
 		return;
