@@ -384,14 +384,15 @@ enum orc_verdict orc_proxies(enum orc_world w, const struct orc_access *a,
 
 /* PTX ISA, "tcgen05: Pipelined Instructions": copies before products, products into the
  * same accumulator.  Libraries take it that copies come behind each other, and behind products whose
- * scale factors they replace (CUTLASS, sm100_blockscaled_mma_warpspecialized.hpp). */
+ * scale factors they replace, and products behind those whose A they overwrite (CUTLASS,
+ * sm100_blockscaled_mma_warpspecialized.hpp, sm100_fmha_fwd_mainloop_tma_warpspecialized.hpp). */
 static bool pipelined(const struct orc_access *a, const struct orc_access *b)
 {
 	if (!a->pipe || !b->pipe)
 		return false;
 	if (b->pipe == ORC_PIPE_COPY)
 		return a->pipe == ORC_PIPE_COPY || a->pipe == ORC_PIPE_SCALE;
-	return a->pipe == ORC_PIPE_COPY || (a->pipe == b->pipe && a->pipe >= ORC_PIPE_D);
+	return a->pipe == ORC_PIPE_COPY || (b->pipe >= ORC_PIPE_D && (a->pipe == ORC_PIPE_A || a->pipe == b->pipe));
 }
 
 bool orc_tensor_ordered(enum orc_world w, const struct orc_access *a, const struct orc_access *b)

@@ -412,6 +412,7 @@ race_tests = \
 	testsuite/race/tcgen05_scaled_pair_overwritten.ptx \
 	testsuite/race/tcgen05_scaled_pair_rows.ptx \
 	testsuite/race/tcgen05_scaled_unfenced.ptx \
+	testsuite/race/tcgen05_scores_over_operand.ptx \
 	testsuite/race/tcgen05_third_warp.ptx \
 	testsuite/race/tcgen05_tmem_operand_reuse.ptx \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
@@ -811,6 +812,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_scaled_nvf4.ptx \
 	testsuite/norace/tcgen05_scaled_pair.ptx \
 	testsuite/norace/tcgen05_scaled_pair_rows.ptx \
+	testsuite/norace/tcgen05_scores_over_operand.ptx \
 	testsuite/norace/tcgen05_third_warp.ptx \
 	testsuite/norace/tcgen05_tmem_operand_reuse_after.ptx \
 	testsuite/norace/tcgen05_tmem_operand_two_writers.ptx \

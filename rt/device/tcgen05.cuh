@@ -156,13 +156,14 @@ SLOW u32 fence_why(struct gsan_warp *w, u32 who, u32 by, u32 what, u32 n, u32 wh
 
 /* Copies come before products, and products that have one accumulator one after the
  * other.  (PTX ISA, tcgen05: Pipelined Instructions)  That copies come behind products whose
- * scale factors they replace, and behind each other, it does not say; libraries rely on it.
- * (CUTLASS, sm100_blockscaled_mma_warpspecialized.hpp) */
+ * scale factors they replace, and behind each other, it does not say, nor that a product comes behind one
+ * whose A it overwrites; libraries rely on both.  (CUTLASS, sm100_blockscaled_mma_warpspecialized.hpp,
+ * sm100_fmha_fwd_mainloop_tma_warpspecialized.hpp: scores over the probabilities before) */
 FN bool pipelined(u32 before, u32 now, bool same)
 {
 	if (now == GSAN_PIPE_CP)
 		return before == GSAN_PIPE_CP || before == GSAN_PIPE_SCALE;
-	return now && (before == GSAN_PIPE_CP || (before == GSAN_PIPE_D && now == before && same));
+	return now && (before == GSAN_PIPE_CP || (now == GSAN_PIPE_D && (before == GSAN_PIPE_A || (before == now && same))));
 }
 
 /* What keeps access `rec` (of pipe `pipe`, number `seq`, at clock `when`) from being before what `lanes`
