@@ -747,6 +747,9 @@ norace_tests = \
 	testsuite/norace/lookback.ptx \
 	testsuite/norace/lookback_fences.ptx \
 	testsuite/norace/lookback_packed.ptx \
+	testsuite/norace/lock_release_store.ptx \
+	testsuite/norace/lock_release_store_four.ptx \
+	testsuite/norace/lock_tested_fences.ptx \
 	testsuite/norace/mbar_init_cluster_of_one.ptx \
 	testsuite/norace/mbar_peer_by_mask.ptx \
 	testsuite/norace/mmio_flag.ptx \
