@@ -327,6 +327,7 @@ race_tests = \
 	testsuite/race/lane_partial_release.ptx \
 	testsuite/race/lane_release_other_lane.ptx \
 	testsuite/race/lane_same_instruction.ptx \
+	testsuite/race/lock_readers_relaxed.ptx \
 	testsuite/race/mbar_init_cluster_of_one.ptx \
 	testsuite/race/mbar_peer_by_mask.ptx \
 	testsuite/race/mbar_peer_by_number.ptx \
@@ -358,6 +359,8 @@ race_tests = \
 	testsuite/race/nc_own_store.ptx \
 	testsuite/race/nc_whole_warp.ptx \
 	testsuite/race/observed_by_another_launch.ptx \
+	testsuite/race/own_release_list_relaxed.ptx \
+	testsuite/race/own_release_word_relaxed.ptx \
 	testsuite/race/pdl_load_no_wait.ptx \
 	testsuite/race/predicate_on.ptx \
 	testsuite/race/read_before_acquire.ptx \
@@ -747,6 +750,7 @@ norace_tests = \
 	testsuite/norace/lookback.ptx \
 	testsuite/norace/lookback_fences.ptx \
 	testsuite/norace/lookback_packed.ptx \
+	testsuite/norace/lock_readers_writer.ptx \
 	testsuite/norace/lock_release_store.ptx \
 	testsuite/norace/lock_release_store_four.ptx \
 	testsuite/norace/lock_tested_fences.ptx \
@@ -757,6 +761,8 @@ norace_tests = \
 	testsuite/norace/multicast_both_wait.ptx \
 	testsuite/norace/multicast_plain_store_fence.ptx \
 	testsuite/norace/multicast_read_by_stores.ptx \
+	testsuite/norace/own_release_list.ptx \
+	testsuite/norace/own_release_word.ptx \
 	testsuite/norace/pdl_load_after_wait.ptx \
 	testsuite/norace/predicate_off.ptx \
 	testsuite/norace/producer_elected.ptx \

@@ -389,8 +389,9 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 		to->flags |= GSAN_SNAP_LOST;
 		return;
 	}
-	/* An earlier one of the same lanes: who goes on forgets nothing (the_wider). */
-	if (b.w && a.z == mine.z && a.w == mine.w && b.y == floors.y && b.w == floors.w && b.z <= floors.z)
+	/* An earlier one of the same lanes alone: who goes on forgets nothing (the_wider).  One that holds
+	 * what they had acquired may have taken the place of just that in their list (refs_add). */
+	if (b.w && !(id & GSAN_SNAP_LARGE) && a.z == mine.z && a.w == mine.w && b.y == floors.y && b.w == floors.w && b.z <= floors.z)
 		return;
 	struct snap_head h = { a, b, c, d };
 	if (a.y & GSAN_SNAP_LOST)
@@ -641,6 +642,9 @@ SLOW u32 snap_make(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags, 
 	if (first != block.x)
 		flags &= ~GSAN_SNAP_FENCE;
 	bool none = flags & GSAN_SNAP_FENCE;
+	/* Of two by one thread the later counts as the wider (the_wider): it has to hold all that its earlier one does. */
+	if (but && load(&snap_of(but)->mask))
+		but = 0;
 	if (none || !(m.y & lane) || refs_within(mine, but))
 		mine = four(0, 0, 0, 0);
 	if (none || !(state & GSAN_WARP_REFS) || refs_within(ours, but))
