@@ -260,6 +260,17 @@ static struct copy *last_of(struct emu_warp *w, unsigned l)
 	return &q->list[q->n - 1];
 }
 
+/* Does lane `l` copy what an earlier one of `m` does, to the same place?  (memory-model.md 2.4, AMB-19) */
+static bool again(struct emu_x *x, const struct emu_op *op, const struct emu_addr *from, uint32_t m, unsigned l)
+{
+	EMU_EACH(e, m & ((1u << l) - 1))
+		if (emu_addr_of(x, &op->u.mem, e) == emu_addr_of(x, &op->u.mem, l) &&
+		    emu_addr_of(x, from, e) == emu_addr_of(x, from, l) &&
+		    emu_get(x, op->o[0], e) == emu_get(x, op->o[0], l))
+			return !(op->flags & EMU_F_IGNORE_SRC);
+	return false;
+}
+
 /* o[]: bytes to read, or a predicate to read none; then the source's address.
  * imm: bytes to write. */
 static const struct emu_op *cp_async(struct emu_x *x, const struct emu_op *op, uint32_t m)
@@ -293,7 +304,7 @@ static const struct emu_op *cp_async(struct emu_x *x, const struct emu_op *op, u
 		c->src = src;
 		c->bytes = op->size;
 		c->from_src = (uint8_t)n;
-		if (emu_oracle_on)
+		if (emu_oracle_on && !again(x, op, &from, m, l))
 			emu_oracle_cp(x, op, l, to, a, n);
 	}
 	if (emu_m.seed)

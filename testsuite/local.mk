@@ -275,7 +275,9 @@ race_tests = \
 	testsuite/race/complete_tx_relaxed.ptx \
 	testsuite/race/copied_threads.ptx \
 	testsuite/race/counter_too_early.ptx \
+	testsuite/race/cp_async_surplus_lanes_no_sync.ptx \
 	testsuite/race/cp_async_then_store_nofence.ptx \
+	testsuite/race/cp_async_two_sources.ptx \
 	testsuite/race/cp_mask_let_through.ptx \
 	testsuite/race/cpasync_two_buffers_one_barrier.ptx \
 	testsuite/race/cpasync_two_buffers_two_ahead.ptx \
@@ -700,6 +702,7 @@ norace_tests = \
 	testsuite/norace/copied_threads.ptx \
 	testsuite/norace/counter_of_writers.ptx \
 	testsuite/norace/cp_async_own_fence.ptx \
+	testsuite/norace/cp_async_surplus_lanes.ptx \
 	testsuite/norace/cp_async_then_store_fence.ptx \
 	testsuite/norace/cp_mask_left_out.ptx \
 	testsuite/norace/cpasync_three_buffers.ptx \

@@ -236,11 +236,22 @@ SLOW bool first_alike(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u32 e, u3
 	       exchange64((u64 *)&log->stored[key >> 61], key) != key;
 }
 
+/* Is the caller the first of the lanes that copy the same bytes to the same place by this cp.async?
+ * Whatever order they come in, they leave the same there.  (memory-model.md 2.4, AMB-19) */
+FN bool first_of_same(u64 dst, u64 src, u32 bytes, u32 from, u32 op)
+{
+	if (GSAN_COPY_HOW(op) != GSAN_HOW_CP || (op & (GSAN_COPY_MBAR | GSAN_COPY_NO_SOURCE)))
+		return true;
+	u64 key = GSAN_MAP_HASH(GSAN_MAP_HASH(dst, src), (u64)bytes << 32 | from);
+	return sreg_laneid() == __ffs(__match_any_sync(together(), key)) - 1;
+}
+
 API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
 {
 	if (ctx)
 		TOGETHER(
-			if (!one_store(op) || first_alike(WARP(ctx), dst, src, bytes, op & GSAN_COPY_MASKED ? from : 0, 0, site + __gsan_site_base))
+			if (one_store(op) ? first_alike(WARP(ctx), dst, src, bytes, op & GSAN_COPY_MASKED ? from : 0, 0, site + __gsan_site_base) :
+			    first_of_same(dst, src, bytes, from, op))
 				copy_issue(WARP(ctx), dst, src, bytes, from, mbar, op, site);
 			perturb(WARP(ctx));
 		);
