@@ -157,7 +157,7 @@ struct gsan_warp {
 struct gsan_lane {
 	struct gsan_refs refs;
 	uint32_t seen[4];       /* snapshots read by relaxed loads */
-	uint32_t seen_level[4]; /* scope | publisher's slot << 8 */
+	uint32_t seen_level[4]; /* how far each reaches, and where it was (words.cuh) */
 	uint32_t fence[3];      /* snapshot at the last fence of cta, cluster, gpu scope */
 	uint32_t own_top, own_mask;
 	uint32_t sc, sc_cta;
@@ -204,7 +204,7 @@ struct gsan_snap {
 	uint32_t slot, start;
 	uint32_t floor, warp, top, mask;        /* lanes of `warp` up to top */
 	uint32_t nslots;        /* entries of cross that count | whose object they are in << 14 */
-	uint32_t cluster;
+	uint32_t pad;
 	uint32_t base;          /* all lanes of `warp` */
 	/* Of two of one line, the later holds all that the other does.  Without
 	 * GSAN_SNAP_LARGE: the line has gone on from here. */

@@ -295,6 +295,7 @@ race_tests = \
 	testsuite/race/fence_halves_reader.ptx \
 	testsuite/race/fence_halves_swapped.ptx \
 	testsuite/race/fence_of_other_lanes.ptx \
+	testsuite/race/fence_sc_cta_twice_alone.ptx \
 	testsuite/race/fence_weak_flag.ptx \
 	testsuite/race/gemm_one_thread_releases_early.ptx \
 	testsuite/race/gemm_release_before_wait.ptx \
@@ -333,6 +334,7 @@ race_tests = \
 	testsuite/race/mbar_init_cluster_of_one.ptx \
 	testsuite/race/mbar_peer_by_mask.ptx \
 	testsuite/race/mbar_peer_by_number.ptx \
+	testsuite/race/release_joined_cluster_no_fence.ptx \
 	testsuite/race/rows_one_word.ptx \
 	testsuite/race/rows_other_warp.ptx \
 	testsuite/race/rows_refilled.ptx \
@@ -720,6 +722,7 @@ norace_tests = \
 	testsuite/norace/exit_store_waited.ptx \
 	testsuite/norace/fence_halves.ptx \
 	testsuite/norace/fence_of_other_lanes.ptx \
+	testsuite/norace/fence_sc_cta_twice.ptx \
 	testsuite/norace/flag_of_two_writers.ptx \
 	testsuite/norace/flag_overwritten.ptx \
 	testsuite/norace/gemm_one_thread_releases.ptx \
@@ -775,6 +778,7 @@ norace_tests = \
 	testsuite/norace/red_release.ptx \
 	testsuite/norace/refill_empty_barrier.ptx \
 	testsuite/norace/relaxed_then_acquire.ptx \
+	testsuite/norace/release_joined_cluster.ptx \
 	testsuite/norace/release_then_relaxed.ptx \
 	testsuite/norace/rows_one_word.ptx \
 	testsuite/norace/rows_other_warp.ptx \

@@ -13,7 +13,7 @@ SLOW void fence_share(struct gsan_warp *w, bool gpu)
 	struct gsan_root *r = root();
 	struct gsan_block *b = block_of(w->slot);
 	struct gsan_lane *l = lane_of(w, sreg_laneid());
-	u32 state = load(&w->state), told = 0;
+	u32 state = load(&w->state), told = gpu;
 	bool mine = load(&w->m_refs) >> sreg_laneid() & 1;
 	u32 *last = mine ? &l->told : &w->told;
 	struct gsan_refs none, *a = &none, *c = &none, *d = &none;

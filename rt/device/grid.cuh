@@ -191,7 +191,7 @@ API void __gsan_v1_grid_wait(u64 ctx)
 		}
 		if (leader && !whole) {
 			struct gsan_snap *s = snap_new(false, &id);
-			snap_header(s, 0, w->slot, w->start, w->start, b->cluster);
+			snap_header(s, 0, w->slot, w->start, w->start);
 			s->grids = b->launch_number;
 			snap_publish(s, id);
 		}

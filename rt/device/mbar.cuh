@@ -569,10 +569,10 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 	u32 lane = sreg_laneid();
 	if (!acq) {
 		/* Of what does not reach a later fence will say that it was in vain. */
-		u32 h = 0x5a5au << 16;
-		acquire(w, see(w, own, REACH(GSAN_INFO_LEVEL(op), slot, h)));
-		acquire(w, see(w, peer, REACH(wide ? GSAN_CLUSTER : 0, slot, h)));
-		acquire(w, see(w, miss_id, REACH(0, slot, h)));
+		u32 h = 0x5a5au << 16, near = REACH_CLUSTER | (slot == w->slot ? REACH_BLOCK : 0);
+		acquire(w, see(w, own, REACH(GSAN_INFO_LEVEL(op), near, h)));
+		acquire(w, see(w, peer, REACH(wide ? GSAN_CLUSTER : 0, near, h)));
+		acquire(w, see(w, miss_id, REACH(0, near, h)));
 		return;
 	}
 	miss(w, miss_id);

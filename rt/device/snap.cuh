@@ -217,7 +217,7 @@ SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 	bool known = a.y & GSAN_SNAP_LOST;
 	u32 sc_cta = load(&s->sc_cta);
 	uint4 o = id & GSAN_SNAP_LARGE ? load_cg(snap_own(s) + warp) : four(0, 0, 0, 0);
-	/* a: id flags slot start; b: floor warp top mask; c: nslots cluster base line */
+	/* a: id flags slot start; b: floor warp top mask; c: nslots - base line */
 	if (!known && a.z == slot && clock > a.w) {
 		known = clock <= b.x ||
 			(warp == b.y && (clock <= c.z || (clock <= b.z && !(lanes & ~b.w))));
@@ -409,13 +409,13 @@ SLOW void snap_join(struct gsan_snap *to, u32 id)
 	to->flags |= GSAN_SNAP_LOST;
 }
 
-FN void snap_header(struct gsan_snap *s, u32 flags, u32 slot, u32 start, u32 floor, u32 cluster)
+FN void snap_header(struct gsan_snap *s, u32 flags, u32 slot, u32 start, u32 floor)
 {
 	s->flags = flags;
 	s->slot = slot;
 	s->start = start;
 	store_cg(&s->floor, four(floor, 0, 0, 0));
-	store_cg(&s->nslots, four(0, cluster, 0, 0));
+	store_cg(&s->nslots, four(0, 0, 0, 0));
 	s->sc = s->sc_cta = s->grids = 0;
 }
 
@@ -425,7 +425,7 @@ SLOW struct gsan_snap *snap_begin(const struct gsan_warp *w, u32 *id, u32 floor)
 	struct gsan_block *b = block_of(w->slot);
 	u32 warps = (b->ntid + 31) >> 5;
 	struct gsan_snap *s = snap_new(true, id);
-	snap_header(s, GSAN_SNAP_OWN | warps << GSAN_SNAP_ROWS_SHIFT, w->slot, w->start, floor, b->cluster);
+	snap_header(s, GSAN_SNAP_OWN | warps << GSAN_SNAP_ROWS_SHIFT, w->slot, w->start, floor);
 	ROLLED
 	for (u32 i = 0; i < warps; i += 4)
 #pragma unroll
@@ -448,7 +448,7 @@ SLOW struct gsan_snap *snap_continue(u32 from, u32 *id)
 	/* No one thread's any more: whose it was is one of many. */
 	store_cg(&s->floor, four(b.x, 0, 0, 0));
 	u32 line = c.w ? fetch_and(&f->line, GSAN_SNAP_NUMBER) : 0;
-	store_cg(&s->nslots, four(0, c.y, 0, line & GSAN_SNAP_LARGE ? line : *id));
+	store_cg(&s->nslots, four(0, 0, 0, line & GSAN_SNAP_LARGE ? line : *id));
 	s->sc = d.x;
 	s->sc_cta = d.y;
 	s->grids = d.w;
@@ -634,7 +634,7 @@ SLOW u32 snap_make(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags, 
 	u32 state = load(&w->state), lane = 1u << sreg_laneid(), warp = me.x & 31;
 	struct gsan_block *b = at<struct gsan_block>(at_block);
 	struct gsan_lane *l = at<struct gsan_lane>(at_lanes) + (((u64)me.x << 5) + sreg_laneid());
-	uint4 mine = load_cg(&l->refs), whole = load_cg(&b->refs), block = load_ca(&b->launch_number);  /* and cluster */
+	uint4 mine = load_cg(&l->refs), whole = load_cg(&b->refs), block = load_ca(&b->launch_number);
 	u32 most = load(&b->sc), own_top = load_ca32(&l->own_top), own_mask = load_ca32(&l->own_mask), first = load_ca32(&b->first);
 	u32 lane_sc = load_ca32(&l->sc), lane_cta = load_ca32(&l->sc_cta), warps = (load_ca32(&b->ntid) + 31) >> 5;
 	bool own = (m.x & lane) && own_top > now.z;
@@ -698,7 +698,7 @@ SLOW u32 snap_make(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags, 
 	/* With what others brought it is not one of the lanes' own, each of which holds all of the one before. */
 	bool alone = !more;
 	store_cg(&s->floor, four(floor, warp, alone ? top : 0, alone ? lanes : 0));
-	store_cg(&s->nslots, four(0, block.y, base, flags & GSAN_SNAP_FIRST ? id : 0));
+	store_cg(&s->nslots, four(0, 0, base, flags & GSAN_SNAP_FIRST ? id : 0));
 	store(&s->sc, most > sc ? most : sc);
 	store(&s->sc_cta, sc_cta);
 	store(&s->grids, grids);

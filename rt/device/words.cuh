@@ -493,11 +493,12 @@ SLOW void miss(struct gsan_warp *w, u32 id)
 	);
 }
 
-/* What is kept of an entry that was read: how far it reaches, who published it,
- * and eleven bits of where. */
-#define REACH(level, slot, h)   ((level) | ((slot) & (GSAN_MAX_SLOTS - 1)) << 8 | (h) >> 21 << 21)
-#define REACH_LEVEL(r)          ((r) & 255)
-#define REACH_SLOT(r)           ((r) >> 8 & (GSAN_MAX_SLOTS - 1))
+/* What is kept of an entry that was read: how far it reaches, whether who published it is of
+ * the reader's block or cluster, and eleven bits of where. */
+#define REACH(level, near, h)   ((level) | (near) | (h) >> 21 << 21)
+#define REACH_LEVEL(r)          ((r) & 7)
+#define REACH_BLOCK             8u
+#define REACH_CLUSTER           16u
 
 /* Seen by a relaxed read, to be acquired by a later fence.  Returns the id if
  * there is no room: it is acquired at once then. */
@@ -535,8 +536,9 @@ SLOW void take_seen(struct gsan_warp *w, u32 level, u32 h, bool sc)
 	for (u32 k = 0; k < 4; k++) {
 		u32 id = l->seen[k], reach = l->seen_level[k];
 		struct gsan_snap *s = snap_of(id);
+		u32 slot = reach & REACH_BLOCK ? w->slot : ~0u, cluster = reach & REACH_CLUSTER ? b->cluster : ~b->cluster;
 		bool here = !h || !((reach ^ h) >> 21);
-		bool meet = entry_meets(w, b->cluster, level, REACH_LEVEL(reach), REACH_SLOT(reach), load(&s->cluster));
+		bool meet = entry_meets(w, b->cluster, level, REACH_LEVEL(reach), slot, cluster);
 		bool known = sc && (load(&s->flags) & GSAN_SNAP_FENCE) && load(&s->id) == id;
 		acquire(w, here && meet && !known ? id : 0);
 		miss(w, here && !meet ? id : 0);
@@ -552,8 +554,9 @@ SLOW void take_seen(struct gsan_warp *w, u32 level, u32 h, bool sc)
  * finds at the word of hash `h`.  `weak`: record of a weak write there (0: none). */
 SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq, u64 weak)
 {
-	u32 id = e.x, low = e.y < level ? e.y : level;
-	bool meet = entry_meets(w, block_of(w->slot)->cluster, level, e.y, e.z, e.w);
+	u32 id = e.x, low = e.y < level ? e.y : level, cluster = block_of(w->slot)->cluster;
+	u32 near = (e.z == w->slot ? REACH_BLOCK : 0) | (e.w == cluster ? REACH_CLUSTER : 0);
+	bool meet = entry_meets(w, cluster, level, e.y, e.z, e.w);
 	/* Words do not see weak writes: it may have been that one. */
 	if (weak && !snap_knows(id, GSAN_REC_SLOT(weak), GSAN_REC_WARP(weak), 1u << GSAN_REC_LANE(weak),
 				GSAN_REC_CLOCK(weak), end_of(w, weak)))
@@ -563,7 +566,7 @@ SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq
 		return;
 	}
 	/* Of one that does not reach a later fence will say that it was in vain. */
-	acquire(w, acq ? id : see(w, id, REACH(meet ? low : 0, e.z, h)));
+	acquire(w, acq ? id : see(w, id, REACH(meet ? low : 0, near, h)));
 }
 
 /* A list of several is read under the word's lock. */
