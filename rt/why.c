@@ -25,9 +25,11 @@ static bool async_proxy(const struct rt_place *p)
 	return p->async && (strncmp(p->op, "cp.async.", 9) || !strncmp(p->op, "cp.async.bulk", 13));
 }
 
-/* The access through the async proxy, or the other one. */
+/* The asynchronous access, or the other one; of two, the one through the async proxy, or the other one. */
 static const struct rt_place *by_proxy(const struct rt_report *r, bool async)
 {
+	if (!r->before.async != !r->now.async)
+		return !r->before.async == !async ? &r->before : &r->now;
 	return async_proxy(&r->before) == async ? &r->before : &r->now;
 }
 

@@ -384,6 +384,11 @@ run 66 $gsan_run "$file"
 line=$(grep -n 'cp.async.ca.* // W' "$file" | cut -d: -f1)
 has err "Missing: a fence.proxy.async by the thread that ran cp_async_then_store_nofence.ptx:$line,"
 
+# Of cp.async and a plain access it is the former whose completion is missing, whichever came first.
+file=$top_srcdir/testsuite/race/cp_async_surplus_lanes_no_sync.ptx
+run 66 $gsan_run "$file"
+has err "Missing: the completion of ${file##*/}:$(grep -n 'cp.async.cg' "$file" | cut -d: -f1), seen by this thread before ${file##*/}:$(grep -n 'ld.shared' "$file" | cut -d: -f1) "
+
 # An init that fence.mbarrier_init told of is followed, in a block without peers, too.
 run 0 $gsan_run "$top_srcdir/testsuite/norace/mbar_init_cluster_of_one.ptx"
 hasnt err "no longer followed"
