@@ -149,6 +149,7 @@ static unsigned sreg_words(struct emu_dec *d, const struct ptx_operand *p, struc
 		if (strcmp(s->name, name))
 			continue;
 		o.bits = (uint8_t)s->bits;
+		d->mod->reserved_smem |= s->row == WROW_RESERVED_SMEM_0 || s->row == WROW_RESERVED_SMEM_1;
 		for (unsigned k = 0; k < n && k < max; k++) {
 			unsigned row = first + k < s->n ? s->row + first + k : WROW_ZERO;
 

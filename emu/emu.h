@@ -289,6 +289,7 @@ struct emu_module {
 	unsigned nfuncs;
 	uint64_t segment[2];            /* device memory of all .global, of all .const; 0 */
 	struct emu_shared *shared;      /* every .shared variable, of any scope */
+	bool reserved_smem;             /* asks where the system's part is, as barriers of cooperative groups do */
 	unsigned nshared, capshared;
 	uint64_t *consts;               /* rows of constants */
 	unsigned nconsts, capconsts;
@@ -390,6 +391,7 @@ struct emu_block {
 	unsigned sm;
 	uint8_t *smem;
 	uint64_t smem_bytes;            /* with the reserved part */
+	uint32_t smem_first;            /* that may be accessed: behind it, or its start if it is asked for */
 	unsigned nwarps, nthreads, live; /* live: threads not exited */
 	bool triggered;                 /* counted in grid->triggered */
 	struct emu_warp *warp;

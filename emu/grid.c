@@ -260,6 +260,7 @@ static struct emu_block *block_new(struct emu_grid *g)
 	b->nthreads = grid_threads(g);
 	b->nwarps = warps_of(b->nthreads);
 	b->smem_bytes = emu_grid_smem(g);
+	b->smem_first = g->func->mod->reserved_smem ? 0 : EMU_SMEM_RESERVED;
 	b->smem = zeroed(1, b->smem_bytes + 64);
 	b->warp = zeroed(b->nwarps, sizeof *b->warp);
 	b->cluster_arrived = zeroed(b->nthreads, sizeof *b->cluster_arrived);
