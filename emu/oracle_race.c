@@ -126,13 +126,23 @@ static bool both_strong(const struct orc_access *a, const struct orc_access *b)
 	return a->reach.level && b->reach.level && a->proxy == b->proxy;
 }
 
+/* Does whatever meets one of them meet the other? */
+static bool alike(const struct orc_reach *a, const struct orc_reach *b)
+{
+	return a->level == b->level && (a->level >= ORC_GPU || a->block == b->block);
+}
+
 /* Did an operation that comes before `b` read what `a` itself wrote, morally strong
- * with that write? */
-static bool read_before(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
+ * with that write?  If the chain began with a write of narrower scope that it is not
+ * morally strong with, the two of them race, and so may what comes behind it. */
+static bool read_before(enum orc_world w, const struct orc_access *a, const struct orc_reach *began,
+			const struct orc_access *b)
 {
 	for (unsigned i = 0; i < a->nobs; i++) {
 		const struct orc_observer *z = &a->obs[i];
 
+		if (!ORC_IS_MOST(w) && !orc_meet(w, began, &z->reach))
+			continue;
 		/* Not b itself, which is no later operation than the one that observed. */
 		if ((z->sure || ORC_IS_MOST(w)) && orc_meet(w, &a->reach, &z->reach) &&
 		    z->seq + (z->sure && z->thread == b->thread) < b->seq && known(w, b, z->thread, z->epoch))
@@ -147,22 +157,25 @@ static bool read_before(enum orc_world w, const struct orc_access *a, const stru
  * of it.  Many writes of one chain are asked about for one `b`: answers are kept. */
 static bool observed(enum orc_world w, struct orc_access *a, const struct orc_access *b)
 {
+	const struct orc_reach *began = &a->reach;
 	struct orc_access *end = a, *next;
 	bool yes = false;
 
 	if (!a->write || !a->reach.level)
 		return false;
 	for (; end && !yes; end = next) {
-		if (end->asked[w] == b) {
+		if (end->asked[w] == b && alike(began, &end->reach)) {
 			yes = end->answer[w];
 			break;
 		}
-		yes = read_before(w, end, b);
+		yes = read_before(w, end, began, b);
 		next = end->next && orc_meet(w, &end->reach, &end->next->reach) ? end->next : NULL;
 	}
 	for (; a != end; a = a->next) {
-		a->asked[w] = b;
-		a->answer[w] = yes;
+		if (alike(began, &a->reach)) {
+			a->asked[w] = b;
+			a->answer[w] = yes;
+		}
 		if (!a->next || !orc_meet(w, &a->reach, &a->next->reach))
 			break;
 	}

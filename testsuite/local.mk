@@ -364,6 +364,7 @@ race_tests = \
 	testsuite/race/nc_own_store.ptx \
 	testsuite/race/nc_whole_warp.ptx \
 	testsuite/race/observed_by_another_launch.ptx \
+	testsuite/race/observed_chain_block_scope.ptx \
 	testsuite/race/own_release_list_relaxed.ptx \
 	testsuite/race/own_release_word_relaxed.ptx \
 	testsuite/race/pdl_load_no_wait.ptx \
@@ -768,6 +769,7 @@ norace_tests = \
 	testsuite/norace/multicast_both_wait.ptx \
 	testsuite/norace/multicast_plain_store_fence.ptx \
 	testsuite/norace/multicast_read_by_stores.ptx \
+	testsuite/norace/observed_chain_block_scope.ptx \
 	testsuite/norace/own_release_list.ptx \
 	testsuite/norace/own_release_word.ptx \
 	testsuite/norace/pdl_load_after_wait.ptx \

@@ -644,6 +644,10 @@ void gen_make(struct gen_prog *p, uint64_t seed, bool async)
 	p->blocks = 1 + below(&g, 4);
 	p->threads = threads[below(&g, sizeof threads / sizeof *threads)];
 	g.whole = p->threads % 32 == 0;
+	if (seed >= GEN_LOCKS) {
+		lock_motifs(&g);
+		return;
+	}
 	if (async) {
 		if (seed < GEN_PRODUCTS)
 			async_motifs(&g);

@@ -36,9 +36,11 @@ struct gen_prog {
 enum { GEN_MAP_ROW = 32, GEN_MAP_WIDE = 8, GEN_MAP_HIGH = 4 };
 
 /* The same seed gives the same program; those of the asynchronous world are others, and of
- * them those from GEN_PRODUCTS on are of wgmma, from GEN_ROWS on of tiles that warps access by rows. */
+ * them those from GEN_PRODUCTS on are of wgmma, from GEN_ROWS on of tiles that warps access by rows.
+ * From GEN_LOCKS on both are of locks, and of chains whose links acquire releases of their own. */
 #define GEN_PRODUCTS (UINT64_C(1) << 32)
 #define GEN_ROWS (UINT64_C(2) << 32)
+#define GEN_LOCKS (UINT64_C(3) << 32)
 void gen_make(struct gen_prog *, uint64_t seed, bool async);
 void gen_copy(struct gen_prog *, const struct gen_prog *);
 void gen_free(struct gen_prog *);

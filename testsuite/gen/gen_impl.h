@@ -105,9 +105,10 @@ void put_acquire(struct gen *g, const struct place *flag, bool same_block);
 /* One of those in gen.c; the last one of a program. */
 void any_motif(struct gen *g);
 void motif_leave(struct gen *g);
-/* async.c, cluster.c: what the program consists of; products.c, rows.c. */
+/* async.c, cluster.c: what the program consists of; products.c, rows.c, locks.c. */
 void async_motifs(struct gen *g);
 void product_motifs(struct gen *g);
 void row_motifs(struct gen *g);
+void lock_motifs(struct gen *g);
 
 #endif

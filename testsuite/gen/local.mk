@@ -2,12 +2,13 @@
 #
 # Random programs: soak runs them under gsan and the oracle.  `make check` takes a
 # fixed thousand; `make soak N=...` any number, from SEED on, and a quarter as many
-# of the asynchronous world.
+# of the asynchronous world or of locks.
 
 check_PROGRAMS += testsuite/gen/soak
 testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsuite/gen/gen.c \
 	testsuite/gen/pieces.c testsuite/gen/prog.c \
 	testsuite/gen/gen_async.h testsuite/gen/async.c testsuite/gen/cluster.c testsuite/gen/products.c testsuite/gen/rows.c \
+	testsuite/gen/locks.c \
 	testsuite/gen/soak.h testsuite/gen/soak.c testsuite/gen/shrink.c \
 	testsuite/gen/worker.h testsuite/gen/worker.c testsuite/gen/contents.c \
 	testsuite/gen/device.c
@@ -24,6 +25,8 @@ soak: testsuite/gen/soak emu/libcuda.so.1
 	testsuite/gen/soak --async --seed=$(SEED) --count=$$(($(N) / 4)) --save=soak-found
 	testsuite/gen/soak --products --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
 	testsuite/gen/soak --rows --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
+	testsuite/gen/soak --locks --seed=$(SEED) --count=$$(($(N) / 4)) --save=soak-found
+	testsuite/gen/soak --locks --async --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
 
 # Bugs that they must find.
 EXTRA_DIST += testsuite/gen/planted.sh

@@ -8,7 +8,7 @@ dir=planted
 found=0
 bad=0
 
-# plant NAME FILE SED: a bug that soak must find
+# plant NAME FILE SED [OPTION]: a bug that soak must find
 plant()
 {
 	rm -rf "$dir"
@@ -28,7 +28,7 @@ plant()
 		echo "$1: cannot be built"
 		exit 99
 	}
-	timeout 120 "$dir/testsuite/gen/soak" --emu="$PWD/emu/libcuda.so.1" --seed="${SEED:-1}" --count=100000 \
+	timeout 120 "$dir/testsuite/gen/soak" --emu="$PWD/emu/libcuda.so.1" $4 --seed="${SEED:-1}" --count=100000 \
 		--most=1 --no-shrink --save="$dir/found" >"$dir/out" 2>&1
 	if [ $? = 1 ]; then
 		echo "$1: $(grep '^program' "$dir/out" | head -n 1);" \
@@ -59,6 +59,10 @@ plant 'scope test: releases reach every block' words.cuh \
 	's/return level >= GSAN_GPU || (level \&\& (slot/return level >= GSAN_CTA || (level \&\& (slot/'
 plant 'scope test: the wider of two' words.cuh \
 	's/u32 level = a < b ? a : b;/u32 level = a > b ? a : b;/'
+plant 'own release: what a list had is replaced by it' snap.cuh \
+	's/if (b.w && !(id & GSAN_SNAP_LARGE) && a.z/if (b.w \&\& a.z/' --locks
+plant 'own release: without what the one before it held' snap.cuh \
+	's/if (but && load(&snap_of(but)->mask))/if (0)/' --locks
 echo "$found found, $bad not"
 [ $bad = 0 ] && rm -rf "$dir"
 exit $((bad != 0))

@@ -25,7 +25,7 @@ struct options {
 	const char *device;             /* another driver; NULL: none */
 	uint64_t each;
 	bool print, shrink, any_kind, async;
-	uint64_t kind;                  /* of async: 0, GEN_PRODUCTS, GEN_ROWS */
+	uint64_t kind;                  /* of async: 0, GEN_PRODUCTS, GEN_ROWS; GEN_LOCKS, of both */
 };
 
 static const char usage_text[] =
@@ -37,6 +37,8 @@ static const char usage_text[] =
 "      --async          programs of the asynchronous world: mbarriers, copies, clusters\n"
 "      --products       of wgmma, from stages that copies fill\n"
 "      --rows           of tiles that copies bring and take, and warps access by rows\n"
+"      --locks          of locks that are taken again, and of chains whose links acquire releases\n"
+"                       of their own; with --async by mbarriers as well\n"
 "      --schedules=N    schedules for each (default 3)\n"
 "      --save=DIR       where short programs that show a disagreement go (default .)\n"
 "      --most=N         stop after so many of those (default 10)\n"
@@ -98,12 +100,12 @@ static void parse(struct options *o, int argc, char **argv)
 {
 	enum {
 		SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT,
-		EMU, LOUD, HELP, DEVICE, EACH, ASYNC, PRODUCTS, ROWS
+		EMU, LOUD, HELP, DEVICE, EACH, ASYNC, PRODUCTS, ROWS, LOCKS
 	};
 	static const struct option longs[] = {
 		{"seed", required_argument, NULL, SEED}, {"count", required_argument, NULL, COUNT},
 		{"async", no_argument, NULL, ASYNC}, {"products", no_argument, NULL, PRODUCTS},
-		{"rows", no_argument, NULL, ROWS},
+		{"rows", no_argument, NULL, ROWS}, {"locks", no_argument, NULL, LOCKS},
 		{"schedules", required_argument, NULL, SCHEDULES},
 		{"save", required_argument, NULL, SAVE}, {"most", required_argument, NULL, MOST},
 		{"no-shrink", no_argument, NULL, NO_SHRINK},
@@ -133,6 +135,9 @@ static void parse(struct options *o, int argc, char **argv)
 		case ROWS:
 			o->async = true;
 			o->kind = GEN_ROWS;
+			break;
+		case LOCKS:
+			o->kind = GEN_LOCKS;
 			break;
 		case SCHEDULES:
 			o->schedules = (unsigned)number(optarg);
