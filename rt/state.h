@@ -49,6 +49,7 @@ struct gsan_bar {
 	uint32_t result[4], result_gen[4];
 };
 
+#define GSAN_RELEASERS          8
 struct gsan_block {
 	/* What a warp that enters needs, in two 16-byte loads. */
 	unsigned long long grid;        /* %gridid + 1; 0: slot is free */
@@ -89,10 +90,13 @@ struct gsan_block {
 	uint32_t opened;        /* lines that were linked and then opened (line.cuh) */
 	uint32_t lines;         /* GSAN_LINES_* */
 	uint32_t pad;
+	uint32_t releasers[GSAN_RELEASERS];     /* by hash of a word, thread + 1 of who released there;
+						   0: nobody, GSAN_RELEASER_SEVERAL: more than one */
 	struct gsan_bar bar[16];
 };
 
 #define GSAN_BLOCK_BUSY         (1u << 31)
+#define GSAN_RELEASER_SEVERAL   (~0u)
 
 /* Of gsan_block.lines: may what copies and whole warps access of its shared memory be linked? */
 #define GSAN_LINES_MAY          1u      /* 0: no copy has come yet */

@@ -335,6 +335,7 @@ race_tests = \
 	testsuite/race/mbar_peer_by_mask.ptx \
 	testsuite/race/mbar_peer_by_number.ptx \
 	testsuite/race/release_joined_cluster_no_fence.ptx \
+	testsuite/race/release_joined_own_thread.ptx \
 	testsuite/race/reserved_smem_barrier_relaxed.ptx \
 	testsuite/race/rows_one_word.ptx \
 	testsuite/race/rows_other_warp.ptx \
@@ -782,6 +783,7 @@ norace_tests = \
 	testsuite/norace/refill_empty_barrier.ptx \
 	testsuite/norace/relaxed_then_acquire.ptx \
 	testsuite/norace/release_joined_cluster.ptx \
+	testsuite/norace/release_joined_own_block.ptx \
 	testsuite/norace/release_then_relaxed.ptx \
 	testsuite/norace/reserved_smem_barrier.ptx \
 	testsuite/norace/rows_one_word.ptx \

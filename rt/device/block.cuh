@@ -261,6 +261,9 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	b->over = b->waited = b->let_go = b->wide = b->opened = b->lines = 0;
 	b->live = info->w;
 	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = b->unmarked[0] = b->unmarked[1] = 0;
+	ROLLED
+	for (u32 i = 0; i < GSAN_RELEASERS; i += 4)
+		store_cg(b->releasers + i, four(0, 0, 0, 0));
 	b->cluster = cluster_number(number);
 	cluster_enter(b, slot);
 	store_cg(&b->refs, four(given, 0, 0, 0));

@@ -120,6 +120,9 @@ FN u32 entry_of(struct gsan_warp *w, struct gsan_word *x, u32 n, u32 level)
 	return k;
 }
 
+/* In an entry's slot: the last of several blocks, each of which published some of it. */
+#define WORD_JOINED     (1u << 31)
+
 /* Adds a snapshot (0: none) to a word's first n entries; joins it with one of the same
  * reach.  Returns how many there are then.  Others may be reading the first. */
 SLOW u32 word_add(struct gsan_warp *w, struct gsan_word *x, u32 n, u32 snap, u32 level, u32 cluster)
@@ -127,7 +130,7 @@ SLOW u32 word_add(struct gsan_warp *w, struct gsan_word *x, u32 n, u32 snap, u32
 	if (!snap)
 		return n;
 	u32 k = entry_of(w, x, n, level), old = k < n ? x->e[k].snap : 0, id = k < n ? the_wider(old, snap) : snap;
-	bool full = k == GSAN_WORD_ENTRIES;
+	bool full = k == GSAN_WORD_ENTRIES, joined = full || (k < n && x->e[k].slot != w->slot);
 	if (full || !id) {
 		/* Of nobody's but the word's own. */
 		struct gsan_snap *s = (old & GSAN_SNAP_LARGE) && !full ? snap_continue(old, &id) : snap_begin(w, &id, w->start);
@@ -148,8 +151,20 @@ SLOW u32 word_add(struct gsan_warp *w, struct gsan_word *x, u32 n, u32 snap, u32
 	} else if (k == n) {
 		n++;
 	}
-	store_cg(x->e + k, four(id, level, w->slot, cluster));
+	store_cg(x->e + k, four(id, level, w->slot | (joined ? WORD_JOINED : 0), cluster));
 	return n;
+}
+
+/* Joined entries do not say which blocks published, so each block notes who of it did, by hash of the
+ * word.  `note`: the calling lane does.  Returns whether another thread of its block may have. */
+FN bool other_releaser(struct gsan_warp *w, u32 h, bool note)
+{
+	u32 *who = own_block(w)->releasers + (h >> 4) % GSAN_RELEASERS, me = ((w->id & 31) << 5 | sreg_laneid()) + 1;
+	u32 was = note ? swap32(who, 0, me) : load(who);
+	bool other = was && was != me;
+	if (note && other && was != GSAN_RELEASER_SEVERAL)
+		store(who, GSAN_RELEASER_SEVERAL);
+	return other;
 }
 
 /* A snapshot that holds what both do. */
@@ -386,6 +401,8 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 	bool fences = !release && (load(&w->m_fence) >> lane & 1);
 	bool before = !release && (load(&w->m_release) >> lane & 1);
 
+	if (release || before || fences)
+		other_releaser(w, h, true);
 	take_lock(&x->lock);
 	word_refresh(x, b);
 	/* A release sequence goes on through RMWs of sufficient scope alone. */
@@ -494,11 +511,12 @@ SLOW void miss(struct gsan_warp *w, u32 id)
 }
 
 /* What is kept of an entry that was read: how far it reaches, whether who published it is of
- * the reader's block or cluster, and eleven bits of where. */
+ * the reader's block or cluster, or only some of those who did may be, and eleven bits of where. */
 #define REACH(level, near, h)   ((level) | (near) | (h) >> 21 << 21)
 #define REACH_LEVEL(r)          ((r) & 7)
 #define REACH_BLOCK             8u
 #define REACH_CLUSTER           16u
+#define REACH_PERHAPS           32u
 
 /* Seen by a relaxed read, to be acquired by a later fence.  Returns the id if
  * there is no room: it is acquired at once then. */
@@ -540,6 +558,8 @@ SLOW void take_seen(struct gsan_warp *w, u32 level, u32 h, bool sc)
 		bool here = !h || !((reach ^ h) >> 21);
 		bool meet = entry_meets(w, b->cluster, level, REACH_LEVEL(reach), slot, cluster);
 		bool known = sc && (load(&s->flags) & GSAN_SNAP_FENCE) && load(&s->id) == id;
+		if (id && here && meet && level < GSAN_GPU && (reach & REACH_PERHAPS))
+			count(GSAN_COUNT_MERGED, 1);
 		acquire(w, here && meet && !known ? id : 0);
 		miss(w, here && !meet ? id : 0);
 		if (here && meet)
@@ -555,8 +575,12 @@ SLOW void take_seen(struct gsan_warp *w, u32 level, u32 h, bool sc)
 SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq, u64 weak)
 {
 	u32 id = e.x, low = e.y < level ? e.y : level, cluster = block_of(w->slot)->cluster;
-	u32 near = (e.z == w->slot ? REACH_BLOCK : 0) | (e.w == cluster ? REACH_CLUSTER : 0);
-	bool meet = entry_meets(w, cluster, level, e.y, e.z, e.w);
+	/* Of blocks whose releases were joined, its own may be one, and that it would have to know. */
+	bool own = e.y && (e.z & WORD_JOINED) && other_releaser(w, h, false);
+	bool peers = e.y && (e.z & WORD_JOINED) && own_block(w)->cluster_at;
+	u32 slot = own ? w->slot : e.z & ~WORD_JOINED, of = own || peers ? cluster : e.w;
+	u32 near = (slot == w->slot ? REACH_BLOCK : 0) | (of == cluster ? REACH_CLUSTER : 0) | (own || peers ? REACH_PERHAPS : 0);
+	bool meet = entry_meets(w, cluster, level, e.y, slot, of);
 	/* Words do not see weak writes: it may have been that one. */
 	if (weak && !snap_knows(id, GSAN_REC_SLOT(weak), GSAN_REC_WARP(weak), 1u << GSAN_REC_LANE(weak),
 				GSAN_REC_CLOCK(weak), end_of(w, weak)))
@@ -565,6 +589,8 @@ SLOW void observe_entry(struct gsan_warp *w, uint4 e, u32 level, u32 h, bool acq
 		miss(w, id);
 		return;
 	}
+	if (acq && low < GSAN_GPU && (near & REACH_PERHAPS))
+		count(GSAN_COUNT_MERGED, 1);
 	/* Of one that does not reach a later fence will say that it was in vain. */
 	acquire(w, acq ? id : see(w, id, REACH(meet ? low : 0, near, h)));
 }
