@@ -355,6 +355,7 @@ race_tests = \
 	testsuite/race/lookback_relaxed.ptx \
 	testsuite/race/loop_over_array.ptx \
 	testsuite/race/managed_memory.ptx \
+	testsuite/race/merged_reads_odd_stride_write.ptx \
 	testsuite/race/mmio_no_fence.ptx \
 	testsuite/race/module_global.ptx \
 	testsuite/race/multicast_no_wait.ptx \
@@ -765,6 +766,7 @@ norace_tests = \
 	testsuite/norace/lock_tested_fences.ptx \
 	testsuite/norace/mbar_init_cluster_of_one.ptx \
 	testsuite/norace/mbar_peer_by_mask.ptx \
+	testsuite/norace/merged_reads_odd_stride.ptx \
 	testsuite/norace/mmio_flag.ptx \
 	testsuite/norace/module_constant.ptx \
 	testsuite/norace/multicast_both_wait.ptx \

@@ -562,7 +562,7 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	if (kind == GSAN_KIND_WARP_READ) {
 		k = lane;
 		step = 32;
-	} else if (!kind && flags & PLAIN_WHOLE && !w->private_too) {
+	} else if (!kind && flags & PLAIN_WHOLE && together() == ~0u && !w->private_too) {
 		u32 alike = __match_any_sync(~0u, addr ^ (u64)size << 56);
 		step = __popc(alike);
 		k = __popc(alike & ((1u << lane) - 1));
