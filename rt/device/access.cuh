@@ -555,7 +555,8 @@ FN u32 sample(const struct gsan_warp *w)
 }
 
 /* Several granules.  Lanes that read the same bytes share the work, each the
- * pieces that fall to it: others of the warp stand for it in the rest. */
+ * pieces that fall to it: others of the warp stand for it in the rest.  Not where the
+ * bytes of some lanes lie in one granule, and those do not come here. */
 SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
 	u32 n = (((u32)addr & 7) + size + 7) >> 3, k = 0, step = 1, lane = sreg_laneid();
