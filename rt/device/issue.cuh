@@ -196,6 +196,18 @@ FN void issue_of(struct issue *y, const struct issue *x, u32 group, u32 from)
 #define ID_COVERED      64u
 FN u64 id_any_lane(u64 prev) { return (prev & ~(31ull << 12 | 255)) | ID_ANY_LANE; }
 
+/* Where all who walk a posted copy find what issue_status said of a record, for a side of it. */
+FN u64 said_key(u64 id, u32 side) { return id | (side + 1); }
+FN uint4 *said_at(struct gsan_post *p, u64 id, u32 side)
+{
+	return (uint4 *)(p->said + ((u32)(id >> 12 ^ id << 8) * 2654435761u + side >> 20) % GSAN_SAID);
+}
+FN void said_note(struct gsan_post *p, u64 id, u32 side, u32 status)
+{
+	u64 key = said_key(id, side);
+	store_ca(said_at(p, id, side), four((u32)key, (u32)(key >> 32), status, 0));
+}
+
 /* What issue_status says of record `prev`, under a key of its own. */
 SLOW u32 status_under(struct issue *x, u64 id, u64 *sh, u64 prev, u64 now)
 {
@@ -205,13 +217,11 @@ SLOW u32 status_under(struct issue *x, u64 id, u64 *sh, u64 prev, u64 now)
 	x->key[0] = id;
 	if (!x->post)
 		return x->val[0] = issue_status(x->w, sh, prev, now, flags);
-	void *said = x->post->said + ((u32)(id >> 12 ^ id << 8) * 2654435761u + x->side >> 20) % GSAN_SAID;
-	u64 key = id | (x->side + 1);
-	uint4 v = load_ca(said);        /* key val */
-	if (((u64)v.y << 32 | v.x) == key)
+	uint4 v = load_ca(said_at(x->post, id, x->side));       /* key val */
+	if (((u64)v.y << 32 | v.x) == said_key(id, x->side))
 		return x->val[0] = v.z;
 	x->val[0] = issue_status(x->w, sh, prev, now, flags);
-	store_ca(said, four((u32)key, (u32)(key >> 32), x->val[0], 0));
+	said_note(x->post, id, x->side, x->val[0]);
 	return x->val[0];
 }
 

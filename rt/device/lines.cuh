@@ -366,17 +366,25 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 SLOW bool lines_global(struct issue *x, u32 group, u64 addr, u32 bytes)
 {
 	u32 first = (u32)addr >> 4 & 7, columns = ((1u << (bytes >> 4)) - 1) << first;
+	bool write = x->rec & ASYNC_WRITES, full = false;
 	struct granule g;
 	bool mine = bytes && !(((u32)addr | bytes) & 15) && granule_at(x, &g, addr, addr + bytes, 0);
+	/* What whole grids read is full, mostly: one look. */
+	if (mine && !write)
+		full = load64(line_of(g.sh).sh + 1) == full_mark(x->w);
+	if (full)
+		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
+	if (!__ballot_sync(group, bytes && !full))
+		return false;
 	u32 opened = load(&own_block(x->w)->opened);
-	bool left = line_pass(x, group, mine, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
+	bool left = line_pass(x, group, mine && !full, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
 	/* What copies write is mostly for threads to read. */
-	bool link = left && !(x->rec & ASYNC_WRITES) && opened < LINE_OPENED;
+	bool link = left && !write && opened < LINE_OPENED;
 	bool in = false;
 	meet_all(group);
 	if (link)
 		in = line_link_one(x, line_of(g.sh), x->rec | columns);
 	meet_all(group);
 	bool still = line_pass(x, group, link && !in, g.sh, addr & ~(u64)(LINE_GLOBAL - 1), columns);
-	return bytes && (!mine || (link ? still : left));
+	return bytes && !full && (!mine || (link ? still : left));
 }

@@ -13,6 +13,7 @@
  * earlier ones.
  */
 #define work_piece      __gsan_v1_work_piece
+#define work_walk       __gsan_v1_work_walk
 #define post_work       __gsan_v1_post_work
 #define work_issue      __gsan_v1_work_issue
 #define walk_some       __gsan_v1_walk_some
@@ -26,6 +27,7 @@
 #define SIDE_LINES      512u    /* its pieces are lines (line.cuh) */
 #define POST_LEAST      8u      /* pieces; fewer are not worth it */
 #define POST_MANY       16u     /* lanes */
+#define WALK_ROUNDS     4u      /* pieces that a lane takes at a time */
 #define POST_STAY       400u    /* half microseconds */
 #define IDLE_MOMENT     20u     /* half microseconds */
 #define IDLE_MOST       120u    /* likewise */
@@ -77,50 +79,55 @@ FN u32 tile_lead(const struct gsan_tile *t)
 SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes);
 SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes);
 
-/* Piece `i` of each side of `k`, issued by `w`; `x` has what was found of the last one, by side.  By
- * all lanes of `group`, of which some may have none any more. */
-SLOW void work_piece(struct gsan_warp *w, const struct gsan_work *k, u32 i, struct issue *x, u32 group)
+/* Piece `i` of a side of `k`, if it is less than `end`, as far as `x` says.  By all lanes of `group`. */
+SLOW void work_piece(struct issue *x, const struct gsan_work *k, const struct gsan_side *s, u32 i, u32 end, u32 group)
 {
-	u32 sides = i < k->pieces ? k->sides : 0;
-	ROLLED
-	for (u32 n = 0; __ballot_sync(group, n < sides); n++, x++) {
-		const struct gsan_side *s = k->side + n;
-		u32 bytes = 0, lines = 0;
-		u64 from = 0;
-		if (n < sides && i < s->pieces) {
-			u32 flags = s->flags;
-			if (x->w != w || x->rec != s->rec || x->flags != (flags & 255)) {
-				issue_begin(x, w, s->slot, s->rec, flags & 255, k->site);
-				x->post = is_ghost(w) ? (struct gsan_post *)post_of(w) : 0;
-				x->side = n;
-			}
-			lines = flags & SIDE_LINES ? flags & ISSUE_SHARED ? LINE_BYTES : LINE_GLOBAL : 0;
-			if (!(flags & SIDE_BOX)) {
-				u32 unit = lines ? lines : 16;
-				u64 end = s->at + s->bytes, to = (s->at & ~(u64)(unit - 1)) + unit * i + unit;
-				from = i ? to - unit : s->at;
-				bytes = (u32)((to < end ? to : end) - from);
-			} else if (flags & ISSUE_SHARED) {
-				from = tile_shared(&k->tile, s->at, i, &bytes);
-			} else {
-				from = tile_global(&k->tile, i, &bytes);
-			}
+	u32 bytes = 0, lines = 0;
+	u64 from = 0;
+	if (i < end) {
+		u32 flags = s->flags;
+		lines = flags & SIDE_LINES ? flags & ISSUE_SHARED ? LINE_BYTES : LINE_GLOBAL : 0;
+		if (!(flags & SIDE_BOX)) {
+			u32 unit = lines ? lines : 16;
+			u64 last = s->at + s->bytes, to = (s->at & ~(u64)(unit - 1)) + unit * i + unit;
+			from = i ? to - unit : s->at;
+			bytes = (u32)((to < last ? to : last) - from);
+		} else if (flags & ISSUE_SHARED) {
+			from = tile_shared(&k->tile, s->at, i, &bytes);
+		} else {
+			from = tile_global(&k->tile, i, &bytes);
 		}
-		meet_all(group);
-		if (__ballot_sync(group, lines == LINE_BYTES))
-			lines_issue(x, group, lines == LINE_BYTES, (u32)from, LINE_ALL, false);
-		if (__ballot_sync(group, lines == LINE_GLOBAL) && !lines_global(x, group, from, lines == LINE_GLOBAL ? bytes : 0) && lines)
-			bytes = 0;
-		async_range(x, group, from, lines == LINE_BYTES ? 0 : bytes);
 	}
+	meet_all(group);
+	if (__ballot_sync(group, lines == LINE_BYTES))
+		lines_issue(x, group, lines == LINE_BYTES, (u32)from, LINE_ALL, false);
+	if (__ballot_sync(group, lines == LINE_GLOBAL) && !lines_global(x, group, from, lines == LINE_GLOBAL ? bytes : 0) && lines)
+		bytes = 0;
+	bytes = lines == LINE_BYTES ? 0 : bytes;
+	if (__ballot_sync(group, bytes))
+		async_range(x, group, from, bytes);
 }
 
-/* What is found of the pieces that follow each other, by side. */
-FN void pieces_begin(struct issue *x, struct gsan_warp *w)
+/* Of each side of what `w` issued the calling lane walks piece `first` and every `step`-th behind it, up to
+ * `end` (exclusive).  One side after the other: what that executes is in the instruction cache after its
+ * first piece.  By all lanes of `group`, of which some may have none. */
+SLOW void work_walk(struct gsan_warp *w, const struct gsan_work *k, u32 first, u32 step, u32 end, u32 group)
 {
+	struct issue x;
 	ROLLED
-	for (u32 n = 0; n < GSAN_SIDES; n++)
-		issue_begin(x + n, w, 0, 0, 0, 0);
+	for (u32 n = 0; __ballot_sync(group, first < end && n < k->sides); n++) {
+		const struct gsan_side *s = k->side + n;
+		u32 pieces = first < end && n < k->sides ? s->pieces : 0, last = pieces < end ? pieces : end;
+		issue_begin(&x, w, 0, 0, 0, 0);
+		if (pieces)
+			issue_begin(&x, w, s->slot, s->rec, s->flags & 255, k->site);
+		x.post = is_ghost(w) ? (struct gsan_post *)post_of(w) : 0;
+		x.side = n;
+		meet_all(group);
+		ROLLED
+		for (u32 i = first; __ballot_sync(group, i < last); i += step)
+			work_piece(&x, k, s, i, last, group);
+	}
 }
 
 /* ---- It is posted ------------------------------------------------------------------- */
@@ -240,14 +247,7 @@ SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
 	u32 pieces = posted ? 0 : k->pieces, group = together();
 	if (!__ballot_sync(group, pieces))
 		return;
-	struct issue x[GSAN_SIDES];
-	pieces_begin(x, w);
-	meet_all(group);
-	ROLLED
-	for (u32 i = 0; __ballot_sync(group, i < pieces); i++) {
-		work_piece(w, k, posted ? ~0u : i, x, group);
-		meet_all(group);
-	}
+	work_walk(w, k, 0, 1, pieces, group);
 }
 
 /* ---- It is walked ------------------------------------------------------------------- */
@@ -273,23 +273,30 @@ FN bool walk_needs(struct gsan_warp *w, u64 r, u32 how, u32 n)
 	return how == WALK_ALL;
 }
 
-/* The lanes of `group` take as many pieces of copy `k` as they are.  False: there are none left. */
-SLOW bool walk_some(struct gsan_queue *q, u32 k, struct issue *x, u32 group)
+/* The lanes of `group` take pieces of copy `k`, WALK_ROUNDS each.  False: there are none left. */
+SLOW bool walk_some(struct gsan_queue *q, u32 k, u32 group)
 {
 	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
 	struct gsan_post *p = q->e + k % GSAN_POSTS;
 	u64 v = load64((u64 *)&p->next);
 	if (lane == lead && GSAN_POST_NUMBER(v) == (k & 0xffffff) && GSAN_POST_NEXT(v) < GSAN_POST_PIECES(v))
-		v = fetch_add64((u64 *)&p->next, n);
+		v = fetch_add64((u64 *)&p->next, n * WALK_ROUNDS);
 	meet_all(group);
 	v = __shfl_sync(group, v, lead);
-	u32 first = GSAN_POST_NEXT(v), most = GSAN_POST_PIECES(v);
+	u32 first = GSAN_POST_NEXT(v), most = GSAN_POST_PIECES(v), end = first + n * WALK_ROUNDS < most ? first + n * WALK_ROUNDS : most;
 	if (GSAN_POST_NUMBER(v) != (k & 0xffffff) || first >= most)
 		return false;
-	work_piece(&p->w, &p->work, first + rank, x, group);
+	ROLLED
+	for (u32 i = 0; group == ~0u && i < p->work.sides; i++) {
+		const struct gsan_side *s = p->work.side + i;
+		u32 last = s->pieces < end ? s->pieces : end;
+		if ((s->flags & (SIDE_LINES | ISSUE_SHARED)) == (SIDE_LINES | ISSUE_SHARED) && s->slot == p->w.slot && first < last)
+			ghost_asks(p, i, s->rec & ASYNC_WRITES, (u32)s->at + LINE_BYTES * first, last - first);
+	}
+	work_walk(&p->w, &p->work, first + rank, n, end, group);
 	meet_all(group);
 	if (lane == lead)
-		fetch_add(&p->done, first + n < most ? n : most - first);
+		fetch_add(&p->done, end - first);
 	return true;
 }
 
@@ -318,19 +325,16 @@ SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 	}
 	if (how > WALK_REST && !some)
 		return false;
-	struct issue x[GSAN_SIDES];
-	pieces_begin(x, w);
-	meet_all(group);
 	ROLLED
 	for (u32 todo = some & left; todo; )
-		if (walk_some(q, from + __ffs(todo) - 1, x, group))
+		if (walk_some(q, from + __ffs(todo) - 1, group))
 			took = true;
 		else
 			todo &= todo - 1;
 	/* Or all there is, if they are idle themselves. */
 	ROLLED
 	for (u32 todo = n < POST_MANY || how > WALK_REST ? 0 : left & ~some; todo; )
-		if (walk_some(q, from + __ffs(todo) - 1, x, group)) {
+		if (walk_some(q, from + __ffs(todo) - 1, group)) {
 			took = true;
 			todo = how == WALK_REST ? todo : 0;
 		} else {
@@ -373,6 +377,10 @@ FN bool walk(struct gsan_warp *w, u32 group, u32 how, u32 wanted)
 	if (end - from > GSAN_POSTS)
 		from = end - GSAN_POSTS;
 	if ((int)(end - from) <= 0 || (how <= WALK_REST && __popc(group) < POST_MANY))
+		return false;
+	/* They are taken in the order in which they were posted, mostly: is there something left of the last? */
+	u64 last = load64((const u64 *)&q->e[(end - 1) % GSAN_POSTS].next);
+	if (how <= WALK_REST && agreed(group, GSAN_POST_NUMBER(last) == ((end - 1) & 0xffffff) && GSAN_POST_NEXT(last) >= GSAN_POST_PIECES(last)))
 		return false;
 	return walk_posts(w, q, from, end, how, wanted, group);
 }

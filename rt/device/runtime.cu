@@ -32,6 +32,7 @@
 #include "rt/device/link.cuh"
 #include "rt/device/lines.cuh"
 #include "rt/device/row.cuh"
+#include "rt/device/ghost.cuh"
 #include "rt/device/post.cuh"
 #include "rt/device/peer.cuh"
 #include "rt/device/alias.cuh"

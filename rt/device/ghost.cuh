@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ghost.cuh: the operations whose records stand in the lines of a posted copy are mostly over: the copy
+ * that filled them last, products that read them.  Whether they are, a warp that walks the copy asks with
+ * all of its lanes: each has what the ghost knows of one warp of the block, and looks at one entry of
+ * what tells that an operation is over.  A yes is noted where status_of finds it (gsan_post.said); all
+ * else is left to issue_status, which would say the same.  (Rows are asked about by a lane each anyway,
+ * rows_status.)
+ */
+#define ghost_asks      __gsan_v1_ghost_asks
+
+/* What a ghost knows of the warp of the calling lane's number: never more than lane_knows says. */
+struct ghost {
+	const struct gsan_post *post;
+	uint4 me;               /* id start launch_base shared_limit */
+	u32 warps;
+	u32 left;               /* what came behind this clock it does not know */
+	u32 base, top, mask;    /* all lanes up to `base`, those of `mask` up to `top` */
+};
+
+/* By all 32 lanes. */
+FN struct ghost ghost_of(const struct gsan_post *p)
+{
+	u32 lane = sreg_laneid();
+	struct ghost g;
+	/* mask clock floor wfloor; own_top own_mask sc sc_cta */
+	uint4 k = load_ca(&p->knew), own = load_ca(&p->knew.own_top), list[3];
+#pragma unroll
+	for (u32 i = 0; i < 3; i++)
+		list[i] = load_ca(&p->knew.refs[i]);
+	u64 block = load_ca64(&p->w.block);
+	g.post = p;
+	g.me = load_ca(&p->w.id);
+	g.left = load_ca32(&p->clock[lane]);
+	g.warps = (load_ca32(&at<struct gsan_block>(block)->ntid) + 31) >> 5;
+	bool self = lane == (g.me.x & 31);
+	g.base = self && k.w > k.z ? k.w : k.z;
+	g.top = self ? k.y : 0;
+	g.mask = self ? k.x : 0;
+	ROLLED
+	for (u32 i = 0; i < 3; ) {
+		u32 id = list[0].x;
+		list[0] = four(list[0].y, list[0].z, list[0].w, 0);
+		if (!id) {
+			list[0] = list[1];
+			list[1] = list[2];
+			list[2] = four(0, 0, 0, 0);
+			i++;
+			continue;
+		}
+		const struct gsan_snap *s = snap_of(id);
+		uint4 a = load_cg(s), b = load_cg(&s->floor), c = load_cg(&s->nslots);
+		uint4 row = id & GSAN_SNAP_LARGE ? load_cg(snap_own((struct gsan_snap *)s) + lane) : four(0, 0, 0, 0);
+		/* As in snap_knows: id flags slot start; floor warp top mask; _ _ base; base top mask. */
+		if (a.x != id || a.z != g.me.x >> 5 || a.w != g.me.y)
+			continue;
+		if (lane >= GSAN_SNAP_ROWS(a.y))
+			row = four(0, 0, 0, 0);
+		if (lane == b.y) {
+			row.x = c.z > row.x ? c.z : row.x;
+			if (b.w && b.z > row.y)
+				row = four(row.x, b.z, b.w, 0);
+		}
+		row.x = b.x > row.x ? b.x : row.x;
+		g.base = row.x > g.base ? row.x : g.base;
+		/* Of two with lanes of their own the later one. */
+		if (row.z && row.y > g.top) {
+			g.top = row.y;
+			g.mask = row.z;
+		}
+	}
+	return g;
+}
+
+/* Does it know of all of `lanes` of warp `k` up to `clock`?  (0: of any) */
+FN bool ghost_knows(const struct ghost *g, u32 k, u32 lanes, u32 clock)
+{
+	u32 left = __shfl_sync(~0u, g->left, k), base = __shfl_sync(~0u, g->base, k);
+	u32 top = __shfl_sync(~0u, g->top, k), mask = __shfl_sync(~0u, g->mask, k);
+	return clock <= left && (clock <= base || (clock <= top && mask && !(lanes & ~mask)));
+}
+
+/* A copy that an mbarrier of the block completes: has somebody of whom it knows seen the phase over?  As
+ * mbar_past, of one of the last two phases. */
+FN bool ghost_saw_phase(const struct ghost *g, u64 r)
+{
+	u32 lane = sreg_laneid(), phase = phase_in(r);
+	const struct gsan_mbar *m = mbars_of(g->me.x >> 5) + mbar_in(r);
+	uint4 head = load_cg(m), phases = load_cg(&m->phase);   /* start addr lock flags; phase first */
+	u64 v = load64((const u64 *)&m->seen[phase & 1][lane]);
+	u32 left = (phases.x - phase) & GSAN_MBAR_PHASES, odd = (GSAN_MBAR_SHORT | GSAN_MBAR_EITHER) << (phase & 1) | GSAN_MBAR_LOST;
+	u32 clock = (u32)v, lanes = (u32)(v >> 32);
+	bool saw = lane < g->warps && lanes && clock <= g->left && (clock <= g->base || (clock <= g->top && (lanes & g->mask)));
+	bool it = head.x == g->me.y && !(head.w & odd) && left - 1 < 2 && !(((phase - phases.y) & GSAN_MBAR_PHASES) > GSAN_MBAR_PHASES / 2);
+	return __any_sync(~0u, saw && it);
+}
+
+/* A group of wgmma of the block: does it know of a wait of one of the warpgroup's four warps?  As wgmma_over, of
+ * the last eight entries of each. */
+FN bool ghost_saw_products(const struct ghost *g, u64 r)
+{
+	u32 lane = sreg_laneid(), who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
+	const struct gsan_log *log = log_of(who & ~127u) + (lane >> 3);
+	u32 began = load(&log->wgmma_start), n = load(&log->waits);
+	uint4 e = load_cg(&log->wait[(n - 1 - (lane & 7)) % GSAN_LOG]);         /* clock mask upto from */
+	bool tells = began == g->me.y && e.z >> 28 == GSAN_WAIT_WGMMA && e.y && (e.z & 0xfffffff) >= number && e.x > g->me.y;
+	return __any_sync(~0u, ghost_knows(g, (who >> 5 & 28) + (lane >> 3), 0, e.x) && tells);
+}
+
+FN bool ghost_saw(const struct ghost *g, u64 r)
+{
+	if (GSAN_REC_SLOT(r) != g->me.x >> 5)
+		return false;
+	if (async_what(r) & GSAN_ASYNC_MBAR)
+		return !(r & (MBAR_PEER | MBAR_GENERIC)) && ghost_saw_phase(g, r);
+	return async_how(r) == GSAN_HOW_WGMMA && ghost_saw_products(g, r);
+}
+
+/* Of the operations with records in `n` lines of the block's memory from `addr` on, one for each lane, which the
+ * copy writes or reads as its side `side`, those that are known to be over are noted.  By all 32. */
+SLOW void ghost_asks(struct gsan_post *p, u32 side, bool write, u32 addr, u32 n)
+{
+	u32 lane = sreg_laneid(), off = (addr & SHARED_WINDOW) + lane * LINE_BYTES;
+	struct ghost g = ghost_of(p);
+	u64 row = (u64)(off >> 13) * p->w.nslots + (g.me.x >> 5), r[LINE_RECORDS];
+	struct line l = line_of(at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4));
+	bool there = lane < n && off + LINE_BYTES <= g.me.w;
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++)
+		r[j] = there ? load64(line_record(l, j)) : 0;
+	ROLLED
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		u64 now = r[0];
+		bool asks = of_line(now) && now != LINE_NONE && !is_row(now) && (write || (now & ASYNC_WRITES));
+		u64 id = operation(now) & ~255ull;
+		r[0] = r[1];
+		r[1] = r[2];
+		r[2] = r[3];
+		ROLLED
+		for (u32 todo = __ballot_sync(~0u, asks); todo; ) {
+			u32 from = __ffs(todo) - 1;
+			u64 its = __shfl_sync(~0u, id, from), one = __shfl_sync(~0u, now, from);
+			if (ghost_saw(&g, one) && !lane)
+				said_note(p, its, side, STATUS_FINE);
+			todo &= ~__ballot_sync(~0u, id == its);
+		}
+	}
+}
