@@ -65,12 +65,13 @@ struct emu_timing {
 	struct readies rows, preds;
 	struct ready scratch[WROW_COUNT];
 	struct called called[MOST_CALLED], *in; /* in: NULL in the kernel itself */
-	unsigned ncalled;
+	unsigned ncalled, deep; /* deep: frames of what EMU_TIMING_OF names begin there; 0: it is not in that */
 	struct waits *waits, *last;
 };
 
 static struct emu_timing *timings;      /* of the kernels that run */
 static uint64_t now;                    /* of the warp that ran last */
+static const char *inner;               /* EMU_TIMING_OF */
 
 static void *get(size_t bytes)
 {
@@ -88,6 +89,7 @@ void emu_timing_init(void)
 	FILE *f;
 
 	emu_m.timing = getenv("EMU_TIMING");
+	inner = getenv("EMU_TIMING_OF");
 	if (emu_m.timing && !*emu_m.timing)
 		emu_m.timing = NULL;
 	if (!emu_m.timing)
@@ -284,14 +286,24 @@ static void other(struct emu_x *x, const struct emu_op *op, const struct ptx_ins
 	define_all(x, op, op->o, op->nd, latency);
 }
 
-/* The function that the kernel called and that the op belongs to, with what that calls. */
-static void enter(struct emu_timing *t, const struct emu_func *f)
+/* The function that the kernel called and that the op belongs to, with what that calls; or the one that
+ * EMU_TIMING_OF names, as long as it calls others. */
+static void enter(struct emu_timing *t, const struct emu_func *f, unsigned depth)
 {
 	unsigned i;
 
 	if (f->entry) {
 		t->in = NULL;
+		t->deep = 0;
 		return;
+	}
+	if (t->deep && depth < t->deep) {
+		t->in = NULL;
+		t->deep = 0;
+	}
+	if (!t->deep && inner && !strncmp(f->name, inner, strlen(inner))) {
+		t->in = NULL;
+		t->deep = depth;
 	}
 	if (t->in)
 		return;
@@ -326,7 +338,7 @@ void emu_timing_op(struct emu_x *x, const struct emu_op *op, uint32_t m)
 	t->now += ISSUE;
 	t->ops++;
 	now = t->now;
-	enter(t, op->func);
+	enter(t, op->func, x->base + 1);
 	if (t->in) {
 		t->in->cycles += t->now - before;
 		t->in->ops++;

@@ -266,6 +266,14 @@ FN u32 line_says(struct issue *x, struct line l, u64 now, u64 *mark)
 	return full ? LINE_FULL : LINE_ASKS;
 }
 
+/* Reads of the lanes of `group` for which it is true, `full`, are in no line. */
+FN void line_dropped(const struct issue *x, u32 group, bool full)
+{
+	u32 lanes = __ballot_sync(group, full);
+	if (sreg_laneid() == __ffs(lanes) - 1)
+		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, __popc(lanes));
+}
+
 /* Of each lane for which it is true, `mine`: the operation accesses columns of the line at
  * `addr`.  Returns whether that is still to be done, as the line is not linked, or has no
  * room.  By all lanes of `group`. */
@@ -275,17 +283,21 @@ SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u3
 	struct line l = line_of(sh);
 	meet_all(group);
 	ROLLED
-	while (__ballot_sync(group, mine)) {
-		bool locked = false;
+	for (u32 tries = 0; __ballot_sync(group, mine); tries++) {
+		bool locked = false, full = false;
+		/* Blocks that read one line at one moment keep who has the lock from getting on, if all of them
+		 * ask again and again. */
+		if (tries)
+			__nanosleep(is_shared_line(l) ? 100 : tries < 8 ? 500 * tries : 4000);
 		if (mine) {
 			u64 mark;
 			u32 says = line_says(x, l, x->rec | columns, &mark);
-			if (says == LINE_FULL)
-				fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
+			full = says == LINE_FULL;
 			mine = says == LINE_ASKS;
 			left = left && (mine || says == LINE_OPEN);
 			locked = mine && line_lock(l, mark);
 		}
+		line_dropped(x, group, full);
 		bool room = true;
 		meet_all(group);
 		if (__ballot_sync(group, locked))
@@ -296,7 +308,8 @@ SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u3
 			mine = left = false;
 		}
 		meet_all(group);
-		lines_spill(x->w, group, !room, l.sh);
+		if (__ballot_sync(group, !room))
+			lines_spill(x->w, group, !room, l.sh);
 		mine = mine && room;
 		meet_all(group);
 	}
@@ -372,8 +385,7 @@ SLOW bool lines_global(struct issue *x, u32 group, u64 addr, u32 bytes)
 	/* What whole grids read is full, mostly: one look. */
 	if (mine && !write)
 		full = load64(line_of(g.sh).sh + 1) == full_mark(x->w);
-	if (full)
-		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->evicted, 1);
+	line_dropped(x, group, full);
 	if (!__ballot_sync(group, bytes && !full))
 		return false;
 	u32 opened = load(&own_block(x->w)->opened);

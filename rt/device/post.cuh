@@ -346,7 +346,7 @@ SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 		u32 k = from + __ffs(needs) - 1;
 		ROLLED
 		while (!post_done(q->e + k % GSAN_POSTS, k))
-			__nanosleep(100);
+			__nanosleep(300);
 	}
 	if (lane == lead) {
 		u32 k = from;
