@@ -578,6 +578,19 @@ struct gsan_post {
 #define GSAN_POST_NEXT(v)       ((uint32_t)(v) & 0xfffff)
 #define GSAN_POST_MAX   0x7ffffu        /* pieces */
 
+/* What a tensor map says that lies in the parameters of the block's kernel, where nobody changes it: of a box without
+ * gaps in shared memory.  Written and read under the queue's lock. */
+#define GSAN_FORMS      16      /* power of two */
+struct gsan_form {
+	unsigned long long map; /* address */
+	uint32_t start;         /* of the block it belongs to */
+	uint32_t rows, inner;   /* as in a tile */
+	uint32_t base, apart;   /* of the map's base and first stride */
+	/* By dimension, the last one first: from 0 on, where the box may begin and be inside of the tensor. */
+	uint32_t begins4, begins[4];
+	struct gsan_map m;
+};
+
 #define GSAN_POSTS      16      /* per slot, power of two */
 struct gsan_queue {
 	uint32_t start;         /* of the block it belongs to */
@@ -588,6 +601,7 @@ struct gsan_queue {
 	uint32_t pad;
 	uint32_t by[32];        /* by warp: lanes that posted and have not left */
 	struct gsan_post e[GSAN_POSTS];
+	struct gsan_form form[GSAN_FORMS];
 };
 
 /* Snapshots without vectors, behind the large ones: root->snaps points to

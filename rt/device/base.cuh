@@ -150,6 +150,15 @@ FN u32 fixed_now(const uint32_t *p) { u32 v; asm volatile("ld.global.nc.u32 %0, 
 FN u64 fixed_now(const uint64_t *p) { u64 v; asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(v) : "l"(p)); return v; }
 #define ROOT_NOW(field) fixed_now(&root()->field)
 
+/* Likewise, of root `r`. */
+template<class T, u32 OFF> FN T *fixed_at(const struct gsan_root *r)
+{
+	u64 v;
+	asm volatile("ld.global.nc.u64 %0, [%1+%2];" : "=l"(v) : "l"(r), "n"(OFF));
+	return (T *)v;
+}
+#define ROOT_AT(r, type, field) fixed_at<struct gsan_##type, OF(root, field)>(r)
+
 FN u32 sreg_lanemask_eq(void) { u32 r; asm("mov.u32 %0, %%lanemask_eq;" : "=r"(r)); return r; }
 FN u32 sreg_laneid(void) { u32 r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
 FN u32 sreg_smid(void) { u32 r; asm volatile("mov.u32 %0, %%smid;" : "=r"(r)); return r; }
@@ -264,6 +273,54 @@ FN uint4 four(u32 x, u32 y, u32 z, u32 w)
 	v.x = x; v.y = y; v.z = z; v.w = w;
 	return v;
 }
+
+/* The same of what lies at a constant offset, which is part of the instruction: otherwise nvcc adds it up first. */
+#define OF(type, field) __builtin_offsetof(struct gsan_##type, field)
+
+#define LOAD4(name, how) \
+template<u32 OFF> FN uint4 name(const void *p) \
+{ \
+	uint4 v; \
+	asm volatile("ld.global" how ".v4.u32 {%0, %1, %2, %3}, [%4+%5];" \
+		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p), "n"(OFF) : "memory"); \
+	return v; \
+}
+LOAD4(load_ca, "")
+LOAD4(load_cg, ".cg")
+
+template<u32 OFF> FN u32 load(const void *p)
+{
+	u32 v;
+	asm volatile("ld.volatile.global.u32 %0, [%1+%2];" : "=r"(v) : "l"(p), "n"(OFF) : "memory");
+	return v;
+}
+
+template<u32 OFF> FN u32 load_ca32(const void *p)
+{
+	u32 v;
+	asm volatile("ld.global.u32 %0, [%1+%2];" : "=r"(v) : "l"(p), "n"(OFF) : "memory");
+	return v;
+}
+
+template<u32 OFF> FN void store_ca(void *p, uint4 v)
+{
+	asm volatile("st.global.v4.u32 [%0+%1], {%2, %3, %4, %5};"
+		     :: "l"(p), "n"(OFF), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+template<u32 OFF> FN void store(void *p, u32 v)
+{
+	asm volatile("st.volatile.global.u32 [%0+%1], %2;" :: "l"(p), "n"(OFF), "r"(v) : "memory");
+}
+
+/* What nvcc computes once, not wherever it is used. */
+template<class T> FN T *kept(T *p)
+{
+	asm volatile("" : "+l"(p));
+	return p;
+}
+FN u64 kept(u64 v) { asm volatile("" : "+l"(v)); return v; }
+FN u32 kept(u32 v) { asm volatile("" : "+r"(v)); return v; }
 
 FN bool same4(uint4 a, uint4 b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; }
 

@@ -220,6 +220,14 @@ FN bool one_store(u32 op)
 	return GSAN_COPY_HOW(op) == GSAN_HOW_BULK && !(op & (GSAN_COPY_MBAR | GSAN_COPY_TO_SHARED));
 }
 
+/* Which of all stores it is: of which group of its thread, of the block that began at `start`. */
+FN u64 store_key(u32 site, u32 start, u64 a, u64 b, u64 c, u64 d, u32 e, u32 nth)
+{
+	u64 key = GSAN_MAP_HASH((u64)site << 32 | start, a);
+	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, b), c);
+	return GSAN_MAP_HASH(GSAN_MAP_HASH(key, d), (u64)nth << 32 | e);
+}
+
 /* Has no lane of the warp made that store yet, by the instruction at `site` and into the same
  * of its groups?  They need not come together. */
 SLOW bool first_alike(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u32 e, u32 site)
@@ -227,10 +235,8 @@ SLOW bool first_alike(struct gsan_warp *w, u64 a, u64 b, u64 c, u64 d, u32 e, u3
 	uint4 me = load_ca(&w->id), now;
 	own_groups(w, me, &now);
 	struct gsan_log *log = log_of(me.x << 5);
-	u32 group = together(), nth = now.z - (now.w >> 1);
-	u64 key = GSAN_MAP_HASH((u64)site << 32 | me.y, a);
-	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, b), c);
-	key = GSAN_MAP_HASH(GSAN_MAP_HASH(key, d), (u64)nth << 32 | e);
+	u32 group = together();
+	u64 key = store_key(site, me.y, a, b, c, d, e, now.z - (now.w >> 1));
 	/* Other parts of the warp may be here at the same time. */
 	return sreg_laneid() == __ffs(__match_any_sync(group, key)) - 1 &&
 	       exchange64((u64 *)&log->stored[key >> 61], key) != key;
@@ -246,9 +252,14 @@ FN bool first_of_same(u64 dst, u64 src, u32 bytes, u32 from, u32 op)
 	return sreg_laneid() == __ffs(__match_any_sync(together(), key)) - 1;
 }
 
+/* alone.cuh: with GSAN_COPY_TO_SHARED also a bulk load. */
+API void __gsan_v1_tensor(u64 ctx, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u32 op, u64 more, u32 site);
+
 API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
 {
-	if (ctx)
+	if ((op & ~GSAN_COPY_CLUSTER) == (GSAN_HOW_BULK | GSAN_COPY_MBAR | GSAN_COPY_TO_SHARED) && __activemask() == sreg_lanemask_eq())
+		__gsan_v1_tensor(ctx, 0, dst, mbar, (u32)src, (u32)(src >> 32), bytes, 0, 0, op, 0, site);
+	else if (ctx)
 		TOGETHER(
 			if (one_store(op) ? first_alike(WARP(ctx), dst, src, bytes, op & GSAN_COPY_MASKED ? from : 0, 0, site + __gsan_site_base) :
 			    first_of_same(dst, src, bytes, from, op))

@@ -10,7 +10,7 @@
 #define ghost_asks      __gsan_v1_ghost_asks
 
 /* What a ghost knows of the warp of the calling lane's number: never more than lane_knows says. */
-struct ghost {
+struct ghost_view {
 	const struct gsan_post *post;
 	uint4 me;               /* id start launch_base shared_limit */
 	u32 warps;
@@ -19,10 +19,10 @@ struct ghost {
 };
 
 /* By all 32 lanes. */
-FN struct ghost ghost_of(const struct gsan_post *p)
+FN struct ghost_view ghost_of(const struct gsan_post *p)
 {
 	u32 lane = sreg_laneid();
-	struct ghost g;
+	struct ghost_view g;
 	/* mask clock floor wfloor; own_top own_mask sc sc_cta */
 	uint4 k = load_ca(&p->knew), own = load_ca(&p->knew.own_top), list[3];
 #pragma unroll
@@ -73,7 +73,7 @@ FN struct ghost ghost_of(const struct gsan_post *p)
 }
 
 /* Does it know of all of `lanes` of warp `k` up to `clock`?  (0: of any) */
-FN bool ghost_knows(const struct ghost *g, u32 k, u32 lanes, u32 clock)
+FN bool ghost_knows(const struct ghost_view *g, u32 k, u32 lanes, u32 clock)
 {
 	u32 left = __shfl_sync(~0u, g->left, k), base = __shfl_sync(~0u, g->base, k);
 	u32 top = __shfl_sync(~0u, g->top, k), mask = __shfl_sync(~0u, g->mask, k);
@@ -82,7 +82,7 @@ FN bool ghost_knows(const struct ghost *g, u32 k, u32 lanes, u32 clock)
 
 /* A copy that an mbarrier of the block completes: has somebody of whom it knows seen the phase over?  As
  * mbar_past, of one of the last two phases. */
-FN bool ghost_saw_phase(const struct ghost *g, u64 r)
+FN bool ghost_saw_phase(const struct ghost_view *g, u64 r)
 {
 	u32 lane = sreg_laneid(), phase = phase_in(r);
 	const struct gsan_mbar *m = mbars_of(g->me.x >> 5) + mbar_in(r);
@@ -97,7 +97,7 @@ FN bool ghost_saw_phase(const struct ghost *g, u64 r)
 
 /* A group of wgmma of the block: does it know of a wait of one of the warpgroup's four warps?  As wgmma_over, of
  * the last eight entries of each. */
-FN bool ghost_saw_products(const struct ghost *g, u64 r)
+FN bool ghost_saw_products(const struct ghost_view *g, u64 r)
 {
 	u32 lane = sreg_laneid(), who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
 	const struct gsan_log *log = log_of(who & ~127u) + (lane >> 3);
@@ -107,7 +107,7 @@ FN bool ghost_saw_products(const struct ghost *g, u64 r)
 	return __any_sync(~0u, ghost_knows(g, (who >> 5 & 28) + (lane >> 3), 0, e.x) && tells);
 }
 
-FN bool ghost_saw(const struct ghost *g, u64 r)
+FN bool ghost_saw(const struct ghost_view *g, u64 r)
 {
 	if (GSAN_REC_SLOT(r) != g->me.x >> 5)
 		return false;
@@ -121,7 +121,7 @@ FN bool ghost_saw(const struct ghost *g, u64 r)
 SLOW void ghost_asks(struct gsan_post *p, u32 side, bool write, u32 addr, u32 n)
 {
 	u32 lane = sreg_laneid(), off = (addr & SHARED_WINDOW) + lane * LINE_BYTES;
-	struct ghost g = ghost_of(p);
+	struct ghost_view g = ghost_of(p);
 	u64 row = (u64)(off >> 13) * p->w.nslots + (g.me.x >> 5), r[LINE_RECORDS];
 	struct line l = line_of(at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4));
 	bool there = lane < n && off + LINE_BYTES <= g.me.w;

@@ -7,7 +7,7 @@ gsan_device_sources = rt/device/runtime.cu rt/device/base.cuh rt/device/order.cu
 	rt/device/lines.cuh rt/device/row.cuh \
 	rt/device/proxy.cuh rt/device/ghost.cuh rt/device/post.cuh \
 	rt/device/peer.cuh rt/device/alias.cuh rt/device/mbar.cuh rt/device/choices.cuh rt/device/cluster.cuh rt/device/copy.cuh \
-	rt/device/leave.cuh rt/device/maps.cuh rt/device/tensor.cuh rt/device/matrix.cuh rt/device/wgmma.cuh \
+	rt/device/leave.cuh rt/device/maps.cuh rt/device/tensor.cuh rt/device/alone.cuh rt/device/matrix.cuh rt/device/wgmma.cuh \
 	rt/device/tcgen05.cuh rt/device/value.cuh rt/device/grid.cuh rt/device/block.cuh
 EXTRA_DIST += $(gsan_device_sources)
 gsan_device_deps = $(gsan_device_sources) rt/abi.h rt/state.h rt/kinds.def rt/choices.def

@@ -154,23 +154,107 @@ FN void work_copy(struct gsan_work *to, const struct gsan_work *from)
 	}
 }
 
+/* Who posts a copy, as he is now. */
+struct ghost {
+	uint4 now, me, block, slot, m, state, refs;     /* clock floor wfloor options; id start; block; slot nslots sc sc_cta; own refs; state live */
+	uint4 mine, all;        /* snapshots that the lane and its block acquired */
+	u32 own_top, own_mask, sc, sc_cta, most, ntid, c[16];
+};
+
+FN void ghost_begin(struct ghost *g, const struct gsan_warp *w)
+{
+	g->me = load_ca<OF(warp, id)>(w); g->block = load_ca<OF(warp, block)>(w); g->slot = load_ca<OF(warp, slot)>(w); g->now = load_ca(w);
+	g->m = load_cg<OF(warp, m_own)>(w); g->state = load_cg<OF(warp, state)>(w); g->refs = load_cg<OF(warp, refs)>(w);
+}
+
+FN struct gsan_block *ghost_block(const struct ghost *g) { return kept(at<struct gsan_block>((u64)g->block.y << 32 | g->block.x)); }
+
+/* The clocks of warps I to I + 3. */
+template<u32 I> FN void clocks(const struct gsan_warp *first, u32 *c)
+{
+	enum { EACH = sizeof *first };
+	asm volatile("ld.volatile.global.u32 %0, [%4+%5];\n\tld.volatile.global.u32 %1, [%4+%6];\n\t"
+		     "ld.volatile.global.u32 %2, [%4+%7];\n\tld.volatile.global.u32 %3, [%4+%8];"
+		     : "=r"(c[I]), "=r"(c[I + 1]), "=r"(c[I + 2]), "=r"(c[I + 3])
+		     : "l"(first), "n"(I * EACH), "n"(I * EACH + EACH), "n"(I * EACH + 2 * EACH), "n"(I * EACH + 3 * EACH) : "memory");
+}
+
+/* The rest of it: the clocks of block `b`'s warps, of which `w` is one, and what lane `l` knows. */
+FN void ghost_more(struct ghost *g, const struct gsan_warp *w, const struct gsan_block *b, const struct gsan_lane *l)
+{
+	const struct gsan_warp *first = kept(w - (g->me.x & 31));
+	l = kept(l);
+	g->mine = load_cg<OF(lane, refs)>(l); g->all = load_cg<OF(block, refs)>(b);
+	g->most = load<OF(block, sc)>(b); g->ntid = load_ca32<OF(block, ntid)>(b);
+	g->own_top = load_ca32<OF(lane, own_top)>(l); g->own_mask = load_ca32<OF(lane, own_mask)>(l);
+	g->sc = load_ca32<OF(lane, sc)>(l); g->sc_cta = load_ca32<OF(lane, sc_cta)>(l);
+	clocks<0>(first, g->c); clocks<4>(first, g->c); clocks<8>(first, g->c); clocks<12>(first, g->c);
+}
+
+/* Entries I to I + 3 say nothing. */
+template<u32 I> FN void said_nothing(struct gsan_post *p)
+{
+	uint4 none = four(0, 0, 0, 0);
+	enum { AT = OF(post, said), EACH = sizeof p->said[0] };
+	store_ca<AT + I * EACH>(p, none); store_ca<AT + I * EACH + EACH>(p, none);
+	store_ca<AT + I * EACH + 2 * EACH>(p, none); store_ca<AT + I * EACH + 3 * EACH>(p, none);
+}
+
+/* It stays with `p`, at `clock`; nothing was found of records yet. */
+FN void ghost_stays(struct gsan_post *p, const struct ghost *g, const struct gsan_warp *w, u32 lane, u32 clock)
+{
+	const u32 *c = g->c;
+	const struct gsan_warp *first = w - (g->me.x & 31);
+	u32 bit = 1u << lane, sc = g->m.y & bit ? g->sc : 0, sc_cta = g->m.y & bit ? g->sc_cta : 0;
+	uint4 none = four(0, 0, 0, 0);
+	store_ca<OF(post, clock[0])>(p, four(c[0], c[1], c[2], c[3]));
+	store_ca<OF(post, clock[4])>(p, four(c[4], c[5], c[6], c[7]));
+	store_ca<OF(post, clock[8])>(p, four(c[8], c[9], c[10], c[11]));
+	store_ca<OF(post, clock[12])>(p, four(c[12], c[13], c[14], c[15]));
+	ROLLED
+	for (u32 i = 16, warps = (g->ntid + 31) >> 5; i < warps; i++)
+		store(&p->clock[i], load(&first[i].clock));
+	sc = g->slot.z > sc ? g->slot.z : sc;
+	sc_cta = g->slot.w > sc_cta ? g->slot.w : sc_cta;
+	store_ca<OF(post, knew)>(p, four(bit, clock, g->now.y, g->now.z));
+	store_ca<OF(post, knew.own_top)>(p, four(g->m.x & bit ? g->own_top : 0, g->m.x & bit ? g->own_mask : 0, g->most > sc ? g->most : sc, sc_cta));
+	store_ca<OF(post, knew.refs[0])>(p, g->m.y & bit ? g->mine : none);
+	store_ca<OF(post, knew.refs[1])>(p, g->state.x & GSAN_WARP_REFS ? g->refs : none);
+	store_ca<OF(post, knew.refs[2])>(p, g->state.x & GSAN_WARP_BLOCK_REFS ? g->all : none);
+	store_ca<OF(post, w)>(p, four(clock, g->now.y, g->now.z, (g->now.w & 0xffff) | GSAN_WARP_GHOST | lane << GSAN_WARP_LANE_SHIFT));
+	store_ca<OF(post, w.id)>(p, g->me);
+	store_ca<OF(post, w.block)>(p, g->block);
+	store_ca<OF(post, w.slot)>(p, g->slot);
+	store_ca<OF(post, w.state)>(p, g->state);
+	static_assert(GSAN_SAID == 16, "all of it");
+	said_nothing<0>(p); said_nothing<4>(p); said_nothing<8>(p); said_nothing<12>(p);
+	store<OF(post, done)>(p, 0);
+}
+
+/* What all of it is behind `p`, which is there as number `n` of `q` from now on.  Who looks for copies goes by `posted`: whom
+ * that tells of it finds the rest.  Whoever has the lock next does, too. */
+FN void post_publish(struct gsan_queue *q, struct gsan_post *p, u32 n, u32 pieces)
+{
+	*(volatile u64 *)&p->next = (u64)(n & 0xffffff) << 40 | (u64)pieces << 20;
+	fence();
+	store(&q->posted, n + 1);
+}
+
 /* False: there is no room.  By one lane of those that are together, whose ghost stays as it is now; it
  * begins another interval. */
 SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
 {
-	u32 lane = sreg_laneid(), bit = 1u << lane;
-	/* All that is needed, in one go: id start; block; slot nslots sc sc_cta; floor wfloor options; own refs; state live. */
-	uint4 me = load_ca(&w->id), block = load_ca(&w->block), slot = load_ca(&w->slot), now = load_ca(w);
-	struct gsan_block *b = at<struct gsan_block>((u64)block.y << 32 | block.x);
-	struct gsan_lane *l = at<struct gsan_lane>(ROOT(lanes)) + (((u64)me.x << 5) + lane);
-	struct gsan_queue *q = queue_of(me.x >> 5);
+	u32 lane = sreg_laneid();
+	struct ghost g;
+	ghost_begin(&g, w);
+	struct gsan_queue *q = queue_of(g.me.x >> 5);
+	u32 start = g.me.y;
 	take_lock(&q->lock);
-	uint4 head = load_cg(q), m = load_cg(&w->m_own), state = load_cg(&w->state);    /* start posted walked */
-	uint4 mine = load_cg(&l->refs), ours = load_cg(&w->refs), all = load_cg(&b->refs);
-	u32 most = load(&b->sc), ntid = load_ca32(&b->ntid), clock = load(&w->clock), begun = load(&q->first), n = head.y;
-	u32 own_top = load_ca32(&l->own_top), own_mask = load_ca32(&l->own_mask), sc = load_ca32(&l->sc), sc_cta = load_ca32(&l->sc_cta);
+	uint4 head = load_cg(q);        /* start posted walked */
+	u32 clock = load(&w->clock), begun = load(&q->first), n = head.y;
+	ghost_more(&g, w, ghost_block(&g), at<struct gsan_lane>(ROOT(lanes)) + (((u64)g.me.x << 5) + lane));
 	/* What the slot's last block left, by leaving where it was not seen, is nobody's. */
-	if (head.x != me.y) {
+	if (head.x != start) {
 		ROLLED
 		for (u32 k = head.z; n - k - 1 < GSAN_POSTS; k++)
 			if (!post_done(q->e + k % GSAN_POSTS, k))
@@ -182,54 +266,19 @@ SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
 		for (u32 i = 0; i < 32; i++)
 			store(&q->by[i], 0);
 		fence();
-		store(&q->start, me.y);
+		store(&q->start, start);
 	}
-	struct gsan_post *p = q->e + n % GSAN_POSTS;
+	struct gsan_post *p = kept(q->e + n % GSAN_POSTS);
 	u64 next = load64((const u64 *)&p->next);
 	u32 done = load(&p->done);
 	/* As post_done, of what had the place before. */
 	bool room = n - begun < GSAN_POSTS || GSAN_POST_NUMBER(next) != ((n - GSAN_POSTS) & 0xffffff) || done >= GSAN_POST_PIECES(next);
 	if (room) {
-		/* On their way while the rest is copied. */
-		const struct gsan_warp *first = warp_of(me.x >> 5, 0);
-		u32 c[16];
-#pragma unroll
-		for (u32 i = 0; i < 16; i++)
-			c[i] = load(&first[i].clock);
-		clock = tick_from(w, __activemask() == state.z, clock);
+		clock = tick_from(w, __activemask() == g.state.z, clock);
 		work_copy(&p->work, k);
-#pragma unroll
-		for (u32 i = 0; i < 16; i += 4)
-			store_ca(&p->clock[i], four(c[i], c[i + 1], c[i + 2], c[i + 3]));
-		ROLLED
-		for (u32 i = 16, warps = (ntid + 31) >> 5; i < warps; i++)
-			store(&p->clock[i], load(&first[i].clock));
-		if (!(m.y & bit)) {
-			mine = four(0, 0, 0, 0);
-			sc = sc_cta = 0;
-		}
-		sc = slot.z > sc ? slot.z : sc;
-		sc_cta = slot.w > sc_cta ? slot.w : sc_cta;
-		store_ca(&p->knew, four(bit, clock, now.y, now.z));
-		store_ca(&p->knew.own_top, four(m.x & bit ? own_top : 0, m.x & bit ? own_mask : 0, most > sc ? most : sc, sc_cta));
-		store_ca(&p->knew.refs[0], mine);
-		store_ca(&p->knew.refs[1], state.x & GSAN_WARP_REFS ? ours : four(0, 0, 0, 0));
-		store_ca(&p->knew.refs[2], state.x & GSAN_WARP_BLOCK_REFS ? all : four(0, 0, 0, 0));
-		store_ca(&p->w, four(clock, now.y, now.z, (now.w & 0xffff) | GSAN_WARP_GHOST | lane << GSAN_WARP_LANE_SHIFT));
-		store_ca(&p->w.id, me);
-		store_ca(&p->w.block, block);
-		store_ca(&p->w.slot, slot);
-		store_ca(&p->w.state, state);
-#pragma unroll
-		for (u32 i = 0; i < GSAN_SAID; i++)
-			store_ca(&p->said[i], four(0, 0, 0, 0));
-		fetch_or(&q->by[me.x & 31], bit);
-		store(&p->done, 0);
-		fence();
-		/* Who finds it there may take pieces of it. */
-		*(volatile u64 *)&p->next = (u64)(n & 0xffffff) << 40 | (u64)k->pieces << 20;
-		fence();
-		store(&q->posted, n + 1);
+		ghost_stays(p, &g, w, lane, clock);
+		fetch_or(&q->by[g.me.x & 31], 1u << lane);
+		post_publish(q, p, n, k->pieces);
 	}
 	unlock(&q->lock);
 	return room;

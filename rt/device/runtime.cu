@@ -43,6 +43,7 @@
 #include "rt/device/copy.cuh"
 #include "rt/device/maps.cuh"
 #include "rt/device/tensor.cuh"
+#include "rt/device/alone.cuh"
 #include "rt/device/matrix.cuh"
 #include "rt/device/wgmma.cuh"
 #include "rt/device/tcgen05.cuh"
@@ -54,7 +55,7 @@ static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 
 	      sizeof(struct gsan_mbar) % 16 == 0 && sizeof(struct gsan_map) % 16 == 0 &&
 	      sizeof(struct gsan_groups) % 16 == 0 && sizeof(struct gsan_log) % 16 == 0 &&
 	      sizeof(struct gsan_cells) % 16 == 0 && sizeof(struct gsan_tmem) % 16 == 0 && sizeof(struct gsan_tc) % 16 == 0 &&
-	      sizeof(struct gsan_post) % 16 == 0 && sizeof(struct gsan_queue) % 16 == 0 && sizeof(struct gsan_map) == 160 &&
+	      sizeof(struct gsan_post) % 16 == 0 && sizeof(struct gsan_queue) % 16 == 0 && sizeof(struct gsan_form) % 16 == 0 && sizeof(struct gsan_map) == 160 &&
 	      __builtin_offsetof(struct gsan_post, knew) % 16 == 0 && __builtin_offsetof(struct gsan_post, w) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_mbar, phase) % 16 == 0 && __builtin_offsetof(struct gsan_mbar, seen) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_mbar, ahead) % 16 == 0 && __builtin_offsetof(struct gsan_mbar, init_who) % 16 == 0 &&
@@ -62,4 +63,5 @@ static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 
 	      __builtin_offsetof(struct gsan_log, inits) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_block, start) % 16 == 0 && __builtin_offsetof(struct gsan_block, launch_number) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_log, wgmma_start) % 16 == 0 && __builtin_offsetof(struct gsan_log, products) % 16 == 0 &&
-	      __builtin_offsetof(struct gsan_queue, e) % 16 == 0 && sizeof(struct gsan_snap) == 64, "loaded in vectors");
+	      __builtin_offsetof(struct gsan_queue, e) % 16 == 0 && __builtin_offsetof(struct gsan_queue, form) % 16 == 0 &&
+	      __builtin_offsetof(struct gsan_form, inner) % 16 == 0 && __builtin_offsetof(struct gsan_form, begins) % 16 == 0 && __builtin_offsetof(struct gsan_form, m) % 16 == 0 && sizeof(struct gsan_snap) == 64, "loaded in vectors");

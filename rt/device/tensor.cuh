@@ -15,6 +15,8 @@
 #define row_at          __gsan_v1_row_at
 #define row_place       __gsan_v1_row_place
 #define tensor_issue    __gsan_v1_tensor_issue
+#define tensor_all      __gsan_v1_tensor_all
+#define form_enter      __gsan_v1_form_enter
 
 /* PTX ISA, Tensors: every how many-th element; without slices the innermost dimension has
  * no steps. */
@@ -162,6 +164,9 @@ FN void work_global(struct gsan_warp *w, struct gsan_work *k, u64 rec, u64 map, 
 	work_side(k, w->slot, 0, 0, (tile_lead(&k->tile) + k->tile.inner + LINE_GLOBAL - 1) / LINE_GLOBAL * k->tile.rows, rec, ISSUE_PROXY | SIDE_BOX | SIDE_LINES);
 }
 
+/* alone.cuh: the next copies by the map find there what tile `t` says of it. */
+SLOW void form_enter(struct gsan_warp *w, u64 map, const struct gsan_tile *t);
+
 SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 shared, u64 mbar, u32 mask)
 {
 	struct gsan_tile *t = &k->tile;
@@ -181,6 +186,7 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 		t->rows *= elements(&t->m, i);
 	if (op & GSAN_COPY_FOUR_ROWS)
 		t->rows = 4;
+	form_enter(w, map, t);
 	if (!(op & GSAN_COPY_MBAR)) {
 		uint4 now;
 		own_groups(w, load_ca(&w->id), &now);
@@ -235,19 +241,19 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 	work_issue(w, k, own);
 }
 
-API void __gsan_v1_tensor(u64 ctx, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u32 op, u64 more, u32 site)
+/* By all lanes that are together.  `first`: of a store it is known that it is the first of those alike. */
+SLOW void tensor_all(struct gsan_warp *w, bool first, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u32 op,
+		     u64 more, u32 site)
 {
-	if (!ctx)
-		return;
 	alignas(16) struct gsan_work k;
 	struct gsan_tile *t = &k.tile;
-	work_begin(&k, site + __gsan_site_base);
+	work_begin(&k, site);
 	t->op = op;
 	t->c[0] = (int)c0; t->c[1] = (int)c1; t->c[2] = (int)c2; t->c[3] = (int)c3; t->c[4] = (int)c4;
 	t->offset[0] = (u32)(more >> 16) & 0xffff; t->offset[1] = (u32)(more >> 32) & 0xffff; t->offset[2] = (u32)(more >> 48);
 	TOGETHER(
-		if (!one_store(op) || first_alike(WARP(ctx), map, shared, (u64)c0 << 32 | c1, (u64)c2 << 32 | c3, c4, site + __gsan_site_base))
-			tensor_issue(WARP(ctx), &k, map, shared, mbar, (u32)more & 0xffff);
-		perturb(WARP(ctx));
+		if (first || !one_store(op) || first_alike(w, map, shared, (u64)c0 << 32 | c1, (u64)c2 << 32 | c3, c4, site))
+			tensor_issue(w, &k, map, shared, mbar, (u32)more & 0xffff);
+		perturb(w);
 	);
 }
