@@ -95,6 +95,13 @@ SLOW u32 rows_status(struct issue *x, u32 group, u64 *sh, u32 rows, const u64 *r
  * told of its phases. */
 FN bool reads_elsewhere(struct gsan_warp *w, u64 r) { return GSAN_REC_SLOT(r) != w->slot && !async_gone(w, r); }
 
+FN void line_records(struct line l, u64 *r)
+{
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++)
+		r[j] = load64(line_record(l, j));
+}
+
 /* The operation's record goes into the line of each lane for which it is `locked`, and is
  * compared with what stands.  False: there is no room for it, or a row of which more is to be asked,
  * or that comes at this moment.  By all lanes of `group`, which meet before each call: apart, they
@@ -186,15 +193,15 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 		ROLLED
 		for (u32 m = old_ones; m; m &= m - 1)
 			swap(line_record(l, __ffs(m) - 1), r[__ffs(m) - 1], LINE_NONE);
-		/* Rows come without the lock: who comes now sees the operation, who came is seen here. */
-		if (is_shared_line(l)) {
+		/* Rows come without the lock, and reads of global memory: who comes now sees the operation, who came
+		 * is seen here. */
+		if (is_shared_line(l) || write) {
 			u64 v[LINE_RECORDS];
+			line_records(l, v);
 #pragma unroll
 			for (u32 j = 0; j < LINE_RECORDS; j++)
-				v[j] = load64(line_record(l, j));
-#pragma unroll
-			for (u32 j = 0; j < LINE_RECORDS; j++)
-				late |= v[j] != r[j] && is_row(v[j]) && (write || row_writes(v[j]));
+				late |= v[j] != r[j] && j != same && v[j] != LINE_NONE &&
+					(is_row(v[j]) ? write || row_writes(v[j]) : !is_shared_line(l));
 		}
 		/* It goes into granules, then, which do not know their own from another's. */
 		if (late)
@@ -205,8 +212,8 @@ SLOW bool line_put(struct issue *x, u32 group, bool locked, struct line l, u64 a
 	return locked;
 }
 
-/* What a line says before it is locked; the last two to a read alone: */
-enum { LINE_OPEN, LINE_ASKS, LINE_HAS_IT, LINE_FULL };
+/* What a line says before it is locked; the last three to a read alone: */
+enum { LINE_OPEN, LINE_ASKS, LINE_HAS_IT, LINE_FULL, LINE_AGAIN };
 
 /* The mark of a line that is full of reads by blocks of this launch.  It says so to all that come
  * before one of those blocks leaves, whose slot another may take. */
@@ -217,53 +224,80 @@ FN u64 full_mark(const struct gsan_warp *w)
 	return GSAN_MARK | (u64)((number | 1u << 20) & GSAN_ASYNC_GROUP_MAX) << 35;
 }
 
-/* The same read may stand already.  And global memory that whole grids read by copies is full
- * of reads of this launch, of which none is worth more than another: it is not locked for
- * that, which all who read it would wait for. */
+/* Which of the reads by copies in a line of global memory are of blocks of this launch; the rest, of earlier
+ * ones, is over.  As async_gone says, of all at once.  ~0: there is something else, or launches overlap. */
+FN u32 live_reads(const struct gsan_warp *w, const u64 *r)
+{
+	const struct gsan_block *own = own_block(w);
+	u32 launch = load_ca32(&own->launch_number), chain = load_ca32(&own->chain);
+	u32 start[LINE_RECORDS], owner[LINE_RECORDS], first[LINE_RECORDS], number[LINE_RECORDS], live = 0;
+	bool reads = launch == chain;
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++) {
+		u32 slot = of_line(r[j]) ? GSAN_REC_SLOT(r[j]) : w->slot;
+		const struct gsan_block *b = block_of(slot);
+		const struct gsan_mbar *m = mbars_of(slot) + mbar_in(r[j]);
+		number[j] = load(&b->launch_number);
+		start[j] = load(&b->start);
+		owner[j] = load(&m->start);
+		first[j] = load(&m->first);
+		reads &= r[j] == LINE_NONE || (of_line(r[j]) && async_what(r[j]) == GSAN_ASYNC_MBAR);
+	}
+#pragma unroll
+	for (u32 j = 0; j < LINE_RECORDS; j++)
+		live |= r[j] != LINE_NONE && number[j] == launch && owner[j] == start[j] &&
+			((phase_in(r[j]) - first[j]) & GSAN_MBAR_PHASES) <= GSAN_MBAR_PHASES / 2 ? 1u << j : 0;
+	return reads ? live : ~0u;
+}
+
+/* What a line says to an operation with record `now` before it is locked, and to a read alone: the same may stand
+ * already.  A read of global memory beside none but reads comes without the lock, for which all blocks
+ * that read the line would wait: it is put in, and what stands is looked at again, as who comes
+ * with the lock does.  Or all places are taken by reads of this launch, of which none is worth more than
+ * another. */
 FN u32 line_says(struct issue *x, struct line l, u64 now, u64 *mark)
 {
-	u64 r[LINE_RECORDS];
+	u64 r[LINE_RECORDS], again;
 	*mark = load64(l.sh + 1);
 	if (now & ASYNC_WRITES)
 		return is_mark(*mark) ? LINE_ASKS : LINE_OPEN;
-	u32 reads = 0, launch = own_block(x->w)->launch_number;
 	u64 stands = is_shared_line(l) ? 0 : full_mark(x->w);
-	bool found = false;
+	bool found = false, plain = true;
+	line_records(l, r);
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++)
-		r[j] = load64(line_record(l, j));
-#pragma unroll
-	for (u32 j = 0; j < LINE_RECORDS; j++) {
 		found |= !((r[j] ^ in_line(now)) & ~255ull) && !(now & ~r[j] & 255) && !is_row(r[j]);
-		reads += of_line(r[j]) && r[j] != LINE_NONE && !(r[j] & ASYNC_WRITES);
-	}
 	if (!is_mark(*mark))
 		return LINE_OPEN;
 	if (found)
 		return LINE_HAS_IT;
 	if (*mark == stands)
 		return LINE_FULL;
-	if (is_shared_line(l) || reads < LINE_RECORDS)
+	if (is_shared_line(l) || !(async_what(now) & GSAN_ASYNC_MBAR))
 		return LINE_ASKS;
-	/* As async_gone says, of all at once. */
-	u32 start[LINE_RECORDS], owner[LINE_RECORDS], first[LINE_RECORDS], number[LINE_RECORDS];
-#pragma unroll
-	for (u32 j = 0; j < LINE_RECORDS; j++) {
-		const struct gsan_block *b = block_of(GSAN_REC_SLOT(r[j]));
-		const struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r[j])) + mbar_in(r[j]);
-		number[j] = load(&b->launch_number);
-		start[j] = load(&b->start);
-		owner[j] = load(&m->start);
-		first[j] = load(&m->first);
+	u32 live = live_reads(x->w, r), free = ~live & ((1u << LINE_RECORDS) - 1);
+	if (live == ~0u)
+		return LINE_ASKS;
+	if (!free) {
+		if (*mark != GSAN_MARK_LOCKED)
+			swap(l.sh + 1, *mark, stands);
+		return LINE_FULL;
 	}
-	bool full = true;
+	/* Who comes at one moment begins at another place. */
+	u32 turned = (free | free << LINE_RECORDS) >> x->slot % LINE_RECORDS, pick = (__ffs(turned) - 1 + x->slot) % LINE_RECORDS;
+	u64 was = pick & 2 ? (pick & 1 ? r[3] : r[2]) : pick & 1 ? r[1] : r[0];
+	if (*mark == GSAN_MARK_LOCKED || swap(line_record(l, pick), was, in_line(now)) != was)
+		return LINE_AGAIN;
+	sites_put(x, l, pick, now);
+	again = load64(l.sh + 1);
+	line_records(l, r);
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++)
-		full &= (async_what(r[j]) & GSAN_ASYNC_MBAR) && number[j] == launch && owner[j] == start[j] &&
-			((phase_in(r[j]) - first[j]) & GSAN_MBAR_PHASES) <= GSAN_MBAR_PHASES / 2;
-	if (full && *mark != GSAN_MARK_LOCKED)
-		swap(l.sh + 1, *mark, stands);
-	return full ? LINE_FULL : LINE_ASKS;
+		plain &= r[j] == LINE_NONE || (of_line(r[j]) && !(r[j] & ASYNC_WRITES));
+	if (plain && is_mark(again) && again != GSAN_MARK_LOCKED)
+		return LINE_HAS_IT;
+	swap(line_record(l, pick), in_line(now), LINE_NONE);
+	return LINE_ASKS;
 }
 
 /* Reads of the lanes of `group` for which it is true, `full`, are in no line. */
@@ -293,9 +327,9 @@ SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u3
 			u64 mark;
 			u32 says = line_says(x, l, x->rec | columns, &mark);
 			full = says == LINE_FULL;
-			mine = says == LINE_ASKS;
+			mine = says == LINE_ASKS || says == LINE_AGAIN;
 			left = left && (mine || says == LINE_OPEN);
-			locked = mine && line_lock(l, mark);
+			locked = says == LINE_ASKS && line_lock(l, mark);
 		}
 		line_dropped(x, group, full);
 		bool room = true;
