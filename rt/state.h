@@ -208,13 +208,13 @@ struct gsan_snap {
 	uint32_t slot, start;
 	uint32_t floor, warp, top, mask;        /* lanes of `warp` up to top */
 	uint32_t nslots;        /* entries of cross that count | whose object they are in << 14 */
-	uint32_t pad;
+	uint32_t holds;         /* all that this one says is in it, too; 0: none such */
 	uint32_t base;          /* all lanes of `warp` */
 	/* Of two of one line, the later holds all that the other does.  Without
 	 * GSAN_SNAP_LARGE: the line has gone on from here. */
 	uint32_t line;
 	uint32_t sc, sc_cta;    /* fence.sc known, the latter of its block */
-	uint32_t maker;         /* the id it is being made for */
+	uint32_t maker;         /* the id it was made for */
 	uint32_t grids;         /* launches of the chain below this number are over */
 };
 #define GSAN_SNAP_LARGE         0x80000000u     /* bit of the id */
@@ -225,7 +225,6 @@ struct gsan_snap {
                                            whoever has it is silent */
 #define GSAN_SNAP_FENCE         8u      /* the order of fence.sc of gpu scope says it all */
 #define GSAN_SNAP_FIRST         16u     /* asks snap_make for the first of a line */
-#define GSAN_SNAP_HELD          32u     /* tells it that a release follows */
 /* Of a large one: entries of own that count, its block's warps. */
 #define GSAN_SNAP_ROWS_SHIFT    8
 #define GSAN_SNAP_ROWS(flags)   ((flags) >> GSAN_SNAP_ROWS_SHIFT & 63)

@@ -83,6 +83,7 @@ race_tests = \
 	testsuite/race/29_mbar_remote_exit.ptx \
 	testsuite/race/30_mbar_arrive_before_write.ptx \
 	testsuite/race/30_mbar_arrive_other_lane.ptx \
+	testsuite/race/30_mbar_lists_meet.ptx \
 	testsuite/race/30_mbar_one_lane_waits.ptx \
 	testsuite/race/30_mbar_read_again.ptx \
 	testsuite/race/30_mbar_read_before_wait.ptx \
@@ -547,6 +548,7 @@ norace_tests = \
 	testsuite/norace/30_mbar_many_phases_counts.ptx \
 	testsuite/norace/30_mbar_no_complete.ptx \
 	testsuite/norace/30_mbar_one_lane_waits_synced.ptx \
+	testsuite/norace/30_mbar_lists_meet.ptx \
 	testsuite/norace/30_mbar_two_arrive_one_again.ptx \
 	testsuite/norace/30_mbar_parity.ptx \
 	testsuite/norace/30_mbar_state.ptx \

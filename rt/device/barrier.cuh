@@ -233,7 +233,7 @@ SLOW u32 arrive_counted(struct gsan_warp *w, struct gsan_bar *bar, u32 count)
 	u32 top = tick(w, all);
 	bool entered = whole && group == ~0u && arrive_warp(w, bar, need, highest(group, top), &gen);
 	BY_THESE(entered ? 0 : one_or_all(group, whole),
-		gen = arrive_one(w, bar, snap_take(w, whole ? group : bit, top, 0, 0), whole ? group : bit, need);
+		gen = arrive_one(w, bar, snap_make(w, whole ? group : bit, top, 0, 0), whole ? group : bit, need);
 	);
 	meet(group);
 	if (leader && !entered)

@@ -15,7 +15,7 @@ typedef unsigned long long u64;
 #define join_cross      __gsan_v1_join_cross
 #define snap_knows      __gsan_v1_snap_knows
 #define refs_know       __gsan_v1_refs_know
-#define snap_join       __gsan_v1_snap_join
+#define join_rows       __gsan_v1_join_rows
 #define snap_begin      __gsan_v1_snap_begin
 #define snap_make       __gsan_v1_snap_make
 #define refs_add        __gsan_v1_refs_add
@@ -45,7 +45,6 @@ typedef unsigned long long u64;
 #define range           __gsan_v1_range
 #define word_find       __gsan_v1_word_find
 #define word_add        __gsan_v1_word_add
-#define join_same       __gsan_v1_join_same
 #define join_others     __gsan_v1_join_others
 #define publish_one     __gsan_v1_publish_one
 #define observe_entry   __gsan_v1_observe_entry
@@ -75,9 +74,8 @@ typedef unsigned long long u64;
 #define shared_knows    __gsan_v1_shared_knows
 #define snap_summary    __gsan_v1_snap_summary
 #define snap_continue   __gsan_v1_snap_continue
-#define the_wider       __gsan_v1_the_wider
 #define snap_within     __gsan_v1_snap_within
-#define rows_within     __gsan_v1_rows_within
+#define one_within      __gsan_v1_one_within
 #define bring_private   __gsan_v1_bring_private
 #define arrive_slow     __gsan_v1_arrive_slow
 #define leave_slow      __gsan_v1_leave_slow

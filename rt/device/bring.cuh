@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bring.cuh: what a whole warp brings to where several meet, an mbarrier or a barrier with a count.
- * It goes into the snapshot that is being made there, each lane doing one row of it: nobody needs
- * one of the warp alone.
+ * bring.cuh: what is brought to where several meet, an mbarrier or a barrier with a count.
+ * What a whole warp brings goes into the snapshot that is being made there, each lane doing one row of it:
+ * nobody needs one of the warp alone.
  */
+#define gather_add      __gsan_v1_gather_add
+#define gather_take     __gsan_v1_gather_take
 #define warp_brings     __gsan_v1_warp_brings
 #define warp_adds       __gsan_v1_warp_adds
 
@@ -12,7 +14,7 @@
 struct brought {
 	struct gsan_own row;
 	u32 floor, sc, sc_cta, grids, flags;
-	u32 slot, start, warps, cluster;        /* whose it is */
+	u32 slot, start, warps;                 /* whose it is */
 };
 
 /* `*p` as it is when what `seen` was computed of, clocks, has been loaded. */
@@ -44,8 +46,8 @@ SLOW bool warp_brings(struct gsan_warp *w, u32 top, struct brought *x)
 {
 	u32 lane = sreg_laneid();
 	struct gsan_block *b = at<struct gsan_block>(load_ca64(&w->block));
-	/* clock floor wfloor; id start; slot nslots sc sc_cta; launch_number cluster */
-	uint4 now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot), block = load_ca(&b->launch_number);
+	/* clock floor wfloor; id start; slot nslots sc sc_cta; launch_number */
+	uint4 now = load_ca(w), me = load_ca(&w->id), fences = load_ca(&w->slot);
 	uint4 ours = load_cg(&w->refs), all = load_cg(&b->refs);
 	u32 state = load(&w->state), sc = load(&b->sc), ntid = load_ca32(&b->ntid), floor = now.y, lost = 0;
 	bool other = false, self = lane == (me.x & 31);
@@ -55,11 +57,10 @@ SLOW bool warp_brings(struct gsan_warp *w, u32 top, struct brought *x)
 	x->row.pad = 0;
 	x->sc = fences.z > sc ? fences.z : sc;
 	x->sc_cta = fences.w;
-	x->grids = state & GSAN_WARP_OVER ? block.x : 0;
+	x->grids = state & GSAN_WARP_OVER ? load_ca32(&b->launch_number) : 0;
 	x->slot = me.x >> 5;
 	x->start = me.y;
 	x->warps = (ntid + 31) >> 5;
-	x->cluster = block.y;
 	x->flags = state & GSAN_WARP_LOST ? GSAN_SNAP_LOST : 0;
 	if (!(state & GSAN_WARP_REFS))
 		ours = four(0, 0, 0, 0);
@@ -110,7 +111,7 @@ FN void warp_begins(u32 *at, const struct brought *x)
 	if (!lane) {
 		struct gsan_snap *s = snap_new(true, &id);
 		store_cg(&s->floor, four(x->floor, 0, 0, 0));
-		store_cg(&s->nslots, four(0, x->cluster, 0, 0));
+		store_cg(&s->nslots, four(0, 0, 0, 0));
 		store_cg(&s->sc, four(x->sc, x->sc_cta, id, x->grids));
 		store_cg(s, four(id, GSAN_SNAP_OWN | x->flags | x->warps << GSAN_SNAP_ROWS_SHIFT, x->slot, x->start));
 		store(at, id);
@@ -164,4 +165,36 @@ SLOW u32 warp_adds(struct gsan_warp *w, u32 *at, u32 id, const struct brought *x
 	}
 	meet_all(~0u);
 	return id;
+}
+
+/* One more snapshot (0: none) for those who wait; lock held. */
+SLOW void gather_add(struct gsan_warp *w, struct gsan_gather *g, u32 id)
+{
+	if (!id)
+		return;
+	u32 one = g->one, made;
+	if (!g->builder) {
+		u32 wider = one ? the_wider(one, id) : id;
+		if (wider) {
+			g->one = wider;
+			return;
+		}
+		snap_begin(w, &made, w->start);
+		g->builder = made;
+		snap_join(snap_of(made), one);
+		/* Nobody learns of it before the phase is over. */
+		store(&snap_of(made)->id, made);
+	}
+	snap_join(snap_of(g->builder), id);
+}
+
+/* What was gathered, as one snapshot. */
+SLOW u32 gather_take(struct gsan_gather *g)
+{
+	if (g->builder) {
+		snap_publish(snap_of(g->builder), g->builder);
+		g->one = g->builder;
+		g->builder = 0;
+	}
+	return g->one;
 }

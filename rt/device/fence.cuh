@@ -112,7 +112,7 @@ SLOW u32 fence_sc(struct gsan_warp *w, u32 level, u32 lanes, u32 top)
 		l->sc = gpu || mixed ? n : l->sc;
 		l->sc_cta = cta;
 	}
-	return snap_take(w, lanes, top, 0, gpu ? GSAN_SNAP_FENCE : 0);
+	return snap_make(w, lanes, top, 0, gpu ? GSAN_SNAP_FENCE : 0);
 }
 
 /* The release side: a snapshot for `lanes`, the caller among them. */
@@ -121,7 +121,7 @@ SLOW u32 fence_release(struct gsan_warp *w, u32 info, u32 lanes)
 	u32 top = info & GSAN_INFO_RELEASE ? tick(w, lanes == load(&w->live)) : 0;
 	if (info & GSAN_INFO_SC)
 		return fence_sc(w, GSAN_INFO_LEVEL(info), lanes, top);
-	return info & GSAN_INFO_RELEASE ? snap_take(w, lanes, top, 0, 0) : 0;
+	return info & GSAN_INFO_RELEASE ? snap_make(w, lanes, top, 0, 0) : 0;
 }
 
 /* Only the block's own threads learn from this one, and a full barrier tells

@@ -13,12 +13,11 @@
 #define place_far       __gsan_v1_place_far
 #define mbar_find       __gsan_v1_mbar_find
 #define mbar_make       __gsan_v1_mbar_make
-#define gather_add      __gsan_v1_gather_add
-#define gather_take     __gsan_v1_gather_take
 #define mbar_mark       __gsan_v1_mbar_mark
 #define mbar_brings     __gsan_v1_mbar_brings
 #define mbar_enter      __gsan_v1_mbar_enter
 #define mbar_enter_warp __gsan_v1_mbar_enter_warp
+#define mbar_enter_lane __gsan_v1_mbar_enter_lane
 #define mbar_init       __gsan_v1_mbar_init
 #define copies_arrive   __gsan_v1_copies_arrive
 #define mbar_learn      __gsan_v1_mbar_learn
@@ -94,45 +93,13 @@ SLOW struct gsan_mbar *mbar_make(struct gsan_warp *w, u32 addr)
 	return found;
 }
 
-/* One more snapshot (0: none) for those who wait; lock held. */
-SLOW void gather_add(struct gsan_warp *w, struct gsan_gather *g, u32 id)
-{
-	if (!id)
-		return;
-	u32 one = g->one, made;
-	if (!g->builder) {
-		u32 wider = one ? the_wider(one, id) : id;
-		if (wider) {
-			g->one = wider;
-			return;
-		}
-		snap_begin(w, &made, w->start);
-		g->builder = made;
-		snap_join(snap_of(made), one);
-		/* Nobody learns of it before the phase is over. */
-		store(&snap_of(made)->id, made);
-	}
-	snap_join(snap_of(g->builder), id);
-}
-
-/* What was gathered, as one snapshot. */
-SLOW u32 gather_take(struct gsan_gather *g)
-{
-	if (g->builder) {
-		snap_publish(snap_of(g->builder), g->builder);
-		g->one = g->builder;
-		g->builder = 0;
-	}
-	return g->one;
-}
-
 /* What the caller brings to an arrival: all of `lanes` know the same.  `own`: to those of
  * its block, whom a fence reaches whatever its scope and the arrival's. */
 SLOW u32 mbar_brings(struct gsan_warp *w, u32 op, u32 lanes, u32 top, bool own)
 {
 	u32 lane = sreg_laneid(), level = GSAN_INFO_LEVEL(op);
 	if (op & GSAN_INFO_RELEASE)
-		return snap_take(w, lanes, top, 0, 0);
+		return snap_make(w, lanes, top, 0, 0);
 	/* Relaxed: what the last fence put by.  (PTX ISA, Release Patterns) */
 	if (!(load(&w->m_fence) >> lane & 1))
 		return 0;
@@ -326,11 +293,11 @@ FN bool mbar_complete(u32 addr, u32 phase)
 }
 
 /* The calling lane enters `times` times operation `op` with operand `n`, and what they
- * bring, made with `held`, what the block's had brought.  Lock held, since when nothing has changed. */
-SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op, u32 n, u32 times, u32 snap, u32 held)
+ * bring.  Lock held. */
+SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op, u32 n, u32 times, u32 snap)
 {
-	/* phase first expected later; ahead narrow last_own last_peer; expected issued; own and peer: one builder */
-	uint4 now = load_ca(&m->phase), last = load_ca(&m->ahead), tx = load_ca(&m->tx_expected), got = load_ca(&m->own);
+	/* phase first expected later; ahead narrow last_own last_peer; expected issued */
+	uint4 now = load_ca(&m->phase), last = load_ca(&m->ahead), tx = load_ca(&m->tx_expected);
 	u32 what = op & 255, arrivals = 0;
 	bool own = slot == w->slot, expects = what == GSAN_MBAR_EXPECT;
 	/* Who names no scope for an arrival in another block means one that reaches it. */
@@ -366,7 +333,6 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 				store(&m->flags, flags | GSAN_MBAR_UNSEEN << (now.x & 1));
 				now.w = load(&m->later);
 				tx.x = load(&m->tx_expected);
-				got = four(0, 0, 0, 0);
 			} else {
 				count(GSAN_COUNT_ASYNC_LOST, 1);
 				/* It will be when the last of them is carried out. */
@@ -384,20 +350,60 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		store(&m->later, now.w - arrivals);
 	if (!snap)
 		return;
-	if (!reaches && GSAN_INFO_LEVEL(op) < GSAN_CLUSTER) {
+	if (!reaches && GSAN_INFO_LEVEL(op) < GSAN_CLUSTER)
 		store(&m->narrow, either(w, snap, last.y));
-		return;
+	else
+		gather_add(w, reaches ? &m->own : &m->peer, snap);
+}
+
+/* The calling lane arrives at mbarrier `m` of its block, for `lanes`, which know the same, with a release at
+ * `top`: what they know goes into the snapshot that is being made of what is brought.  Where one arrival makes a
+ * phase, that is its own.  NULL for `m`: it comes by itself, to the one at `addr`, and `top` is yet to be; false, if it has to
+ * ask for that one's init, and nothing is done. */
+SLOW bool mbar_enter_lane(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 n, u32 lanes, u32 top)
+{
+	struct known_init at = known_begin();
+	u32 clock = load(&w->clock);
+	struct lane_seen seen = lane_look(w);
+	u64 place = (u64)(seen.me.x >> 5) << 32 | (addr & SHARED_WINDOW);
+	u32 building = load(&(m ? m : mbar_there(at, seen.me, place))->own.builder);
+	if (!m) {
+		m = mbar_quick(at, seen.me, place, lanes);
+		if (!m)
+			return false;
+		top = tick_from(w, lanes == seen.state.z, clock);
 	}
-	struct gsan_gather *g = reaches ? &m->own : &m->peer;
-	u32 earlier = reaches ? got.x : got.z, builder = reaches ? got.y : got.w;
-	if (earlier == held && !builder) {
-		store(&g->one, snap);
-		return;
+	u32 what = op & 255, times = __popc(lanes), many = n * times, id = building;
+	/* Its answer comes with the lock's. */
+	if (!building)
+		id = fetch_add(&root()->snap_next, 1) + 1;
+	if (!try_lock(&m->lock))
+		take_lock(&m->lock);
+	uint4 now = load_ca(&m->phase), last = load_ca(&m->ahead), tx = load_ca(&m->tx_expected), got = load_ca(&m->own);
+	if (what == GSAN_MBAR_ARRIVE) {
+		store(&m->ahead, last.x + many);
+	} else if (what == GSAN_MBAR_ARRIVE_EXPECT && last.x < now.z) {
+		store(&m->tx_expected, tx.x + many);
+		store(&m->ahead, last.x + times);
+	} else {
+		mbar_enter(w, m, w->slot, op, n, times, 0);
+		got = load_ca(&m->own);
 	}
-	/* What it holds of the phase before this one need not have. */
-	if (held && !(earlier | builder))
-		count(GSAN_COUNT_MERGED, 1);
-	gather_add(w, g, snap);
+	struct lane_now x = lane_knows_now(seen);
+	bool alone = now.z == 1 && !(got.x | got.y);
+	if (building && !got.y)
+		id = fetch_add(&root()->snap_next, 1) + 1;
+	id = got.y ? got.y : (id & GSAN_SNAP_NUMBER) | GSAN_SNAP_LARGE;
+	struct gsan_snap *s = snap_of(id);
+	snap_fill(s, id, got.y, alone, x, GSAN_SNAP_OWN | x.warps << GSAN_SNAP_ROWS_SHIFT, lanes, top, 0);
+	if (alone)
+		store(&m->own.one, id);
+	else if (!got.y)
+		store(&m->own.builder, id);
+	if (!got.y)
+		snap_join(s, got.x);
+	unlock(&m->lock);
+	return true;
 }
 
 /* The same of all 32 lanes, which know the same, at an mbarrier of their block where others arrive as
@@ -418,6 +424,9 @@ SLOW bool mbar_enter_warp(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 
 				break;
 		}
 	}
+	/* It may find that what came so far was for a phase that is over. */
+	if (!lane && (op & 255) != GSAN_MBAR_ARRIVE)
+		mbar_enter(w, m, w->slot, op, n, 32, 0);
 	meet_all(~0u);
 	u32 ahead = load(&m->ahead), one = load(&m->own.one);
 	id = warp_adds(w, &m->own.builder, __shfl_sync(~0u, id, 0), &x);
@@ -427,8 +436,6 @@ SLOW bool mbar_enter_warp(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 
 		snap_join(snap_of(m->own.builder), one);
 	if ((op & 255) == GSAN_MBAR_ARRIVE)
 		store(&m->ahead, ahead + 32 * n);
-	else
-		mbar_enter(w, m, w->slot, op, n, 32, 0, 0);
 	unlock(&m->lock);
 	return true;
 }
@@ -449,14 +456,10 @@ SLOW void copies_arrive(struct gsan_warp *w, struct gsan_mbar *m, struct gsan_gr
 	store(&g->first, load(&g->first) | 1);
 }
 
-/* Of how many arrivals each takes over what the earlier ones brought, where they bring something each:
- * of more the phase makes one snapshot, as those are many. */
-#define MBAR_FEW        4u
-
 /* An operation at `m` by the lanes that are together, whose warp is `self`, with these masks (own refs fence
- * seen; live) and clock.  A moment ago `expected` arrivals made a phase, which had brought this (one builder). */
+ * seen; live) and clock.  A moment ago `expected` arrivals made a phase. */
 FN void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 op, u32 n, uint4 know, u32 live, u32 clock, u32 self,
-		    u32 expected, uint4 got)
+		    u32 expected)
 {
 	u32 group = of_kind(op), lane = sreg_laneid(), bit = 1u << lane, what = op & 255, top = 0;
 	bool arrives = what >= GSAN_MBAR_ARRIVE && what < GSAN_MBAR_CP_ARRIVE, all = agreed(group, group == live);
@@ -474,18 +477,16 @@ FN void mbar_arrive(struct gsan_warp *w, struct gsan_mbar *m, u64 place, u32 op,
 		top = highest(group, top);
 	bool entered = releases && whole && group == ~0u && own && mbar_enter_warp(w, m, op, n, top, expected);
 	BY_THESE(entered ? 0 : one_or_all(group, whole),
-		u32 snap = 0, held = 0;
-		if (releases) {
-			bool few = own && expected <= MBAR_FEW;
-			held = few && !got.y ? got.x : 0;
-			/* Those who take it over do so without the lock. */
-			snap = snap_make(w, whole ? group : bit, top, 0, few && expected > 1 ? 0 : GSAN_SNAP_HELD, held);
-		} else if (arrives) {
-			snap = mbar_brings(w, op, whole ? group : bit, top, own);
+		u32 lanes = whole ? group : bit, snap = 0;
+		if (releases && own) {
+			mbar_enter_lane(w, m, 0, op, n, lanes, top);
+		} else {
+			if (arrives)
+				snap = mbar_brings(w, op, lanes, top, own);
+			take_lock(&m->lock);
+			mbar_enter(w, m, (u32)(place >> 32), op, n, __popc(lanes), snap);
+			unlock(&m->lock);
 		}
-		take_lock(&m->lock);
-		mbar_enter(w, m, (u32)(place >> 32), op, n, whole ? __popc(group) : 1, snap, held);
-		unlock(&m->lock);
 	);
 	meet(group);
 	if (g)
@@ -724,9 +725,9 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 		ONE_BY_ONE(mbar_init(w, place, n, site + __gsan_site_base););
 		return;
 	}
-	/* Where it mostly is; phase first expected later; one builder. */
+	/* Where it mostly is. */
 	struct gsan_mbar *there = mbar_there(at, me, place);
-	uint4 now = load_cg(&there->phase), got = load_cg(&there->own);
+	u32 expected = load(&there->expected);
 	struct gsan_mbar *m = mbar_quick(at, me, place, together());
 	if (!m) {
 		m = mbar_find(place);
@@ -737,8 +738,7 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 			return;
 		}
 		mbar_asked(w, m, place, site + __gsan_site_base);
-		now = load_cg(&m->phase);
-		got = load_cg(&m->own);
+		expected = load(&m->expected);
 	}
 	if (what == GSAN_MBAR_INVAL) {
 		ONE_BY_ONE(
@@ -755,14 +755,18 @@ SLOW void mbar_op(struct gsan_warp *w, u64 addr, u32 op, u32 n, u32 site)
 		guest_enter(w, slot, (u32)place, (u32)(m - mbars_of(slot) + 1) << 25 | load(&m->phase), site + __gsan_site_base);
 		clock = load(&w->clock);
 	}
-	mbar_arrive(w, m, place, op, n, know, state.z, clock, me.x, now.z, got);
+	mbar_arrive(w, m, place, op, n, know, state.z, clock, me.x, expected);
 }
 
 API void __gsan_v1_mbar(u64 ctx, u64 addr, u32 op, u32 n, u32 site)
 {
+	u32 what = op & 255;
+	bool near = what >= GSAN_MBAR_ARRIVE && what < GSAN_MBAR_CP_ARRIVE && (op & GSAN_INFO_RELEASE) &&
+		    !(op & (GSAN_MBAR_CLUSTER | GSAN_MBAR_GENERIC));
 	if (ctx)
 		TOGETHER(
-			mbar_op(WARP(ctx), addr, op, n, site);
+			if (!near || (group_ & (group_ - 1)) || !mbar_enter_lane(WARP(ctx), 0, (u32)addr, op, n, group_, 0))
+				mbar_op(WARP(ctx), addr, op, n, site);
 			perturb(WARP(ctx));
 		);
 }
@@ -793,7 +797,7 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 	/* That copies are over is taken as known, whether a fence follows or not. */
 	if (leader && !(op & GSAN_INFO_ACQUIRE))
 		count(GSAN_COUNT_RELAXED_WAIT, 1);
-	if (one) {
+	if (one && (group & (group - 1))) {
 		u32 lead = __ffs(group) - 1;
 		x.own = __shfl_sync(group, x.own, lead);
 		x.peer = __shfl_sync(group, x.peer, lead);

@@ -290,54 +290,6 @@ FN struct gsan_own own_of(uint4 b, uint4 c)
 	return e;
 }
 
-/* What snapshot `s` of the same block knows of it; `to` has header mine, floors, _, sc.  Latency is all this costs, as one lane does
- * it: all that is needed at first is loaded together, then by fours. */
-SLOW void join_same(struct gsan_snap *to, uint4 mine, uint4 floors, uint4 sc, struct gsan_snap *s, const struct snap_head *h)
-{
-	struct gsan_own *rows = snap_own(to);
-	uint4 a = h->a, b = h->b, named = load_cg(rows + b.y), theirs = four(0, 0, 0, 0);
-	u32 sc_cta = h->d.y, warps = GSAN_SNAP_ROWS(mine.y);
-	if (a.z != mine.z || a.w != mine.w)
-		return;
-	if (a.y & GSAN_SNAP_OWN)
-		theirs = load_cg(snap_own(s) + b.y);
-	bool more = a.y & GSAN_SNAP_OWN, raise = b.x > floors.x;
-	if (sc_cta > sc.y)
-		to->sc_cta = sc_cta;
-	struct gsan_own e, was;
-	ROLLED
-	for (u32 i = 0; i < warps && (more || raise); i += 4) {
-		uint4 x[4], y[4] = { };
-#pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			x[k] = load_cg(rows + i + k);
-			if (more)
-				y[k] = load_cg(snap_own(s) + i + k);
-		}
-#pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			was = own_in(x[k]);
-			e = own_in(y[k]);
-			if (e.base < b.x)
-				e.base = b.x;
-			/* Mostly it says nothing new. */
-			if (!own_within(e, was))
-				store_own(rows + i + k, join_own(was, e));
-		}
-	}
-	/* The warp's own, on top of what its row has become. */
-	was = own_in(row_least(named, raise ? b.x : 0));
-	if (more) {
-		e = own_in(row_least(theirs, b.x));
-		was = own_within(e, was) ? was : join_own(was, e);
-	}
-	e = own_of(b, h->c);
-	if (!own_within(e, was))
-		store_own(rows + b.y, join_own(was, e));
-	if (raise)
-		to->floor = b.x;
-}
-
 /* What snapshot `s` knows of other blocks, its own among them if it is one. */
 SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s, const struct snap_head *h)
 {
@@ -376,38 +328,87 @@ SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s, const struct sn
 }
 
 /* Joins snapshot `id` (0: none) into the large object `to`, whose header is
- * set. */
-SLOW void snap_join(struct gsan_snap *to, u32 id)
+ * set; `fresh`: its rows are not yet.  They go round by fours, so that eight loads are on their way at a time
+ * and little code has to be fetched: one lane does this, and that is all it costs.  Returns whether it knows of
+ * other blocks then (false if `id` is 0). */
+SLOW bool join_rows(struct gsan_snap *to, u32 id, bool fresh)
 {
 	if (!id)
-		return;
+		return false;
 	struct gsan_snap *s = snap_of(id);
+	struct gsan_own *rows = snap_own(to), *its = snap_own(s), *end;
 	uint4 a = load_cg(s), b = load_cg(&s->floor), c = load_cg(&s->nslots), d = load_cg(&s->sc);
 	uint4 mine = load_cg(to), floors = load_cg(&to->floor), sc = load_cg(&to->sc);
+	bool same = a.x == id && a.z == mine.z && a.w == mine.w, has = same && (a.y & GSAN_SNAP_OWN), raise = same && b.x > floors.x;
+	end = rows + GSAN_SNAP_ROWS(mine.y);
+	ROLLED
+	for (; fresh && rows < end; rows += 4, its += 4) {
+		uint4 x[4] = { };
+		if (has) {
+#pragma unroll
+			for (u32 k = 0; k < 4; k++)
+				x[k] = load_cg(its + k);
+		}
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			store_cg(rows + k, row_least(x[k], raise ? b.x : floors.x));
+	}
 	if (a.x != id) {
 		count(GSAN_COUNT_SNAP_LOST, 1);
 		to->flags |= GSAN_SNAP_LOST;
-		return;
+		return mine.y & GSAN_SNAP_CROSS;
 	}
 	/* An earlier one of the same lanes alone: who goes on forgets nothing (the_wider).  One that holds
 	 * what they had acquired may have taken the place of just that in their list (refs_add). */
-	if (b.w && !(id & GSAN_SNAP_LARGE) && a.z == mine.z && a.w == mine.w && b.y == floors.y && b.w == floors.w && b.z <= floors.z)
-		return;
-	struct snap_head h = { a, b, c, d };
-	if (a.y & GSAN_SNAP_LOST)
+	if (b.w && !(id & GSAN_SNAP_LARGE) && same && b.y == floors.y && b.w == floors.w && b.z <= floors.z)
+		return mine.y & GSAN_SNAP_CROSS;
+	if (a.y & ~mine.y & GSAN_SNAP_LOST)
 		to->flags |= GSAN_SNAP_LOST;
 	if (d.x > sc.x)
 		to->sc = d.x;
 	if (d.w > sc.w)
 		to->grids = d.w;
-	join_same(to, mine, floors, sc, s, &h);
-	join_others(to, s, &h);
-	/* Overwritten while it was read? */
-	if (load(&s->id) == id && (!(a.y & GSAN_SNAP_CROSS) || cross_stands(c.x, id)))
-		return;
-	count(GSAN_COUNT_SNAP_LOST, 1);
-	to->flags |= GSAN_SNAP_LOST;
+	if (same && d.y > sc.y)
+		to->sc_cta = d.y;
+	if (raise)
+		to->floor = b.x;
+	/* One without rows raises those that there are. */
+	its = has ? its : rows;
+	ROLLED
+	for (; (has || raise) && rows < end; rows += 4, its += 4) {
+		uint4 x[4], y[4];
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			x[k] = load_cg(rows + k);
+			y[k] = load_cg(its + k);
+		}
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			struct gsan_own was = own_in(x[k]), e = own_in(row_least(y[k], b.x));
+			/* Mostly it says nothing new. */
+			if (!own_within(e, was))
+				store_own(rows + k, join_own(was, e));
+		}
+	}
+	bool cross = a.y & GSAN_SNAP_CROSS;
+	if (!same || cross) {
+		struct snap_head h = { a, b, c, d };
+		join_others(to, s, &h);
+	}
+	/* The warp's own, on top of what its row has become; and was it overwritten while it was read? */
+	rows = snap_own(to) + b.y;
+	struct gsan_own was = load_own(rows), e = own_of(b, c);
+	bool still = load(&s->id) == id && (!cross || cross_stands(c.x, id));
+	if (same && !own_within(e, was))
+		store_own(rows, join_own(was, e));
+	if (!still) {
+		count(GSAN_COUNT_SNAP_LOST, 1);
+		to->flags |= GSAN_SNAP_LOST;
+	}
+	return !same || cross || (mine.y & GSAN_SNAP_CROSS);
 }
+
+FN void snap_join(struct gsan_snap *to, u32 id) { (void)join_rows(to, id, false); }
 
 FN void snap_header(struct gsan_snap *s, u32 flags, u32 slot, u32 start, u32 floor)
 {
@@ -511,62 +512,67 @@ SLOW bool snap_within(struct gsan_snap *t, struct gsan_snap *s)
 	       (e.base >= tb.z || (e.top >= tb.z && !(tb.w & ~e.mask)));
 }
 
-/* If one of two snapshots is known to hold all of the other, that one; else 0. */
-SLOW u32 the_wider(u32 a, u32 b)
+/* If one of two snapshots is known to hold all of the other, that one; else 0.  `rows`: ask also for all that the
+ * large one `a` says in the later large one `b`, both of one block and of nothing
+ * else.  What mbarriers brought one after the other mostly is, and a list of one is passed on at a
+ * fraction of what four take. */
+SLOW u32 one_within(u32 a, u32 b, bool rows)
 {
 	if (a == b)
 		return a;
 	struct gsan_snap *s = snap_of(a), *t = snap_of(b);
-	uint4 x = load_cg(s), y = load_cg(t), v = load_cg((char *)s + 16), w = load_cg((char *)t + 16);
-	if (x.x != a || y.x != b)
-		return 0;
-	/* By the same lanes of a thread's warp: who goes on forgets nothing. */
-	if (v.w && x.z == y.z && x.w == y.w && v.y == w.y && v.w == w.w && v.z != w.z)
-		return v.z > w.z ? a : b;
-	if ((a ^ b) & GSAN_SNAP_LARGE)
-		return a & GSAN_SNAP_LARGE ? (snap_within(t, s) ? a : 0) : snap_within(s, t) ? b : 0;
-	u32 line = a & GSAN_SNAP_LARGE ? load(&s->line) : 0;
-	if (!line || ((line ^ load(&t->line)) & GSAN_SNAP_NUMBER))
-		return 0;
-	return ((a - b) & GSAN_SNAP_NUMBER) < GSAN_SNAP_NUMBER / 2 ? a : b;
-}
-
-/* Is all that the large snapshot `a` says in the later large one `b`, both of one block and of nothing
- * else?  What mbarriers brought one after the other mostly is, and a list of one is passed on at a
- * fraction of what four take. */
-SLOW bool rows_within(u32 a, u32 b)
-{
-	struct gsan_snap *s = snap_of(a), *t = snap_of(b);
-	if (!(a & b & GSAN_SNAP_LARGE) || ((b - a) & GSAN_SNAP_NUMBER) >= GSAN_SNAP_NUMBER / 2)
-		return false;
 	uint4 sa = load_cg(s), sb = load_cg(&s->floor), sc = load_cg(&s->nslots), sd = load_cg(&s->sc);
 	uint4 ta = load_cg(t), tb = load_cg(&t->floor), tc = load_cg(&t->nslots), td = load_cg(&t->sc);
-	if (sa.x != a || ta.x != b || sa.z != ta.z || sa.w != ta.w || ((sa.y | ta.y) & GSAN_SNAP_CROSS) || (sa.y & ~ta.y & GSAN_SNAP_LOST) ||
+	if (sa.x != a || ta.x != b)
+		return 0;
+	bool same = sa.z == ta.z && sa.w == ta.w, later = ((b - a) & GSAN_SNAP_NUMBER) < GSAN_SNAP_NUMBER / 2;
+	/* By the same lanes of a thread's warp: who goes on forgets nothing. */
+	if (same && sb.w && sb.y == tb.y && sb.w == tb.w && sb.z != tb.z)
+		return sb.z > tb.z ? a : b;
+	if (tc.y == a)
+		return b;
+	if ((a ^ b) & GSAN_SNAP_LARGE)
+		return a & GSAN_SNAP_LARGE ? (snap_within(t, s) ? a : 0) : snap_within(s, t) ? b : 0;
+	if (!(a & GSAN_SNAP_LARGE))
+		return 0;
+	/* Of one line. */
+	if (sc.w && !((sc.w ^ tc.w) & GSAN_SNAP_NUMBER))
+		return later ? b : a;
+	if (!rows || !later || !same || ((sa.y | ta.y) & GSAN_SNAP_CROSS) || (sa.y & ~ta.y & GSAN_SNAP_LOST) ||
 	    sb.x > tb.x || (sd.x && !no_later(sd.x, td.x)) || (sd.y && !no_later(sd.y, td.y)) || sd.w > td.w)
-		return false;
-	struct gsan_own mine = own_of(tb, tc), its = own_of(sb, sc), e, was = load_own(snap_own(t) + sb.y);
-	was.base = was.base > tb.x ? was.base : tb.x;
-	bool all = own_within(its, was) || (sb.y == tb.y && own_within(its, mine));
+		return 0;
+	/* What the header tells of a warp is mostly nothing, where several brought something. */
+	struct gsan_own mine = own_of(tb, tc), its = own_of(sb, sc), none = { tb.x, 0, 0, 0 };
+	mine.base = mine.base > tb.x ? mine.base : tb.x;
+	if (!own_within(its, none) && !(sb.y == tb.y && own_within(its, mine)) &&
+	    !own_within(its, own_in(row_least(load_cg(snap_own(t) + sb.y), tb.x))))
+		return 0;
+	const struct gsan_own *x = snap_own(s), *y = snap_own(t), *named = y + tb.y;
 	ROLLED
-	for (u32 i = 0; i < GSAN_SNAP_ROWS(ta.y) && all; i += 4) {
-		uint4 x[4], y[4];
+	for (const struct gsan_own *end = y + GSAN_SNAP_ROWS(ta.y); y < end; x += 4, y += 4) {
+		uint4 e[4], was[4];
 #pragma unroll
 		for (u32 k = 0; k < 4; k++) {
-			x[k] = load_cg(snap_own(s) + i + k);
-			y[k] = load_cg(snap_own(t) + i + k);
+			e[k] = load_cg(x + k);
+			was[k] = load_cg(y + k);
 		}
+		u32 more = 0;
 #pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			e = own_in(x[k]);
-			was = own_in(y[k]);
+		for (u32 k = 0; k < 4; k++)
 			/* Below its floor it says nothing. */
-			was.base = was.base > tb.x ? was.base : tb.x;
-			all &= own_within(e, was) || (i + k == tb.y && own_within(e, mine));
-		}
+			more |= own_within(own_in(e[k]), own_in(row_least(was[k], tb.x))) ? 0 : 1u << k;
+		if (!more)
+			continue;
+		u32 k = __ffs(more) - 1;
+		if (y + k != named || (more & (more - 1)) || !own_within(load_own(x + k), mine))
+			return 0;
 	}
 	/* Overwritten while they were read? */
-	return all && load(&s->id) == a && load(&t->id) == b;
+	u32 again = load(&s->id), then = load(&t->id);
+	return again == a && then == b ? b : 0;
 }
+
+FN u32 the_wider(u32 a, u32 b) { return one_within(a, b, false); }
 
 /* Adds an id (0: none) to a list that belongs to the caller or is locked by it. */
 SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
@@ -575,7 +581,7 @@ SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 	if (!id)
 		return;
 	ROLLED
-	while (k < GSAN_REFS && r->id[k] && !(wider = the_wider(r->id[k], id)) && !(wider = rows_within(r->id[k], id) ? id : 0))
+	while (k < GSAN_REFS && r->id[k] && !(wider = one_within(r->id[k], id, true)))
 		k++;
 	if (k < GSAN_REFS) {
 		r->id[k] = r->id[k] ? wider : id;
@@ -590,171 +596,181 @@ SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 	r->id[1] = r->id[2] = r->id[3] = 0;
 }
 
-/* Is all of list `r` in snapshot `but` (0: no such)? */
+/* Is all of list `r` in snapshot `but`? */
 FN bool refs_within(uint4 r, u32 but)
 {
-	bool all = but || !r.x;
+	bool all = true;
 	ROLLED
 	for (; r.x && all; r = four(r.y, r.z, r.w, 0))
 		all = the_wider(r.x, but) == but;
 	return all;
 }
 
-/* The rest of the rows of snapshot `s`, from row 4 on: what everybody knows up to `floor`, and what
- * `from` says, another's of the same block (NULL: nothing). */
-FN void snap_rows(struct gsan_own *rows, u32 warps, u32 floor, const struct gsan_own *from)
+/* What the calling lane knows now lies in these: all that is needed, in one go, before it is looked at. */
+struct lane_seen {
+	uint4 me, now, fences, m, ours, state;  /* id start; clock floor wfloor; slot nslots sc sc_cta; own refs; own refs; state light live */
+	uint4 mine, whole, block, rest;         /* own refs; the block's; launch_number; own mask sc sc_cta */
+	u32 most, own_top, first, ntid;
+};
+
+FN struct lane_seen lane_look(struct gsan_warp *w)
 {
-	ROLLED
-	for (u32 i = 4; i < warps; i += 8) {
-		/* There are 32. */
-		u32 at = i < 24 ? i : 24;
-		uint4 x[8] = { };
-		if (from) {
-#pragma unroll
-			for (u32 k = 0; k < 8; k++)
-				x[k] = load_cg(from + at + k);
-		}
-#pragma unroll
-		for (u32 k = 0; k < 8; k++)
-			store_cg(rows + at + k, row_least(x[k], floor));
-	}
+	struct lane_seen x;
+	u64 at_block = load_ca64(&w->block), at_lanes = ROOT_NOW(lanes);
+	x.me = load_ca(&w->id);
+	x.now = load_ca(w);
+	x.fences = load_ca(&w->slot);
+	x.m = load_cg(&w->m_own);
+	x.ours = load_cg(&w->refs);
+	x.state = load_cg(&w->state);
+	struct gsan_block *b = at<struct gsan_block>(at_block);
+	struct gsan_lane *l = at<struct gsan_lane>(at_lanes) + (((u64)x.me.x << 5) + sreg_laneid());
+	x.mine = load_cg(&l->refs);
+	x.whole = load_cg(&b->refs);
+	x.block = load_ca(&b->launch_number);
+	x.rest = load_ca(&l->own_mask);
+	x.most = load(&b->sc);
+	x.own_top = load_ca32(&l->own_top);
+	x.first = load_ca32(&b->first);
+	x.ntid = load_ca32(&b->ntid);
+	return x;
 }
 
-/* What the calling lane knows now, with `lanes` of its warp (itself among them)
- * up to `top`, and what snapshot `more` does (0: none).  What snapshot `but` holds may be left out, and
- * with GSAN_SNAP_FENCE in `flags` all that was acquired; with GSAN_SNAP_FIRST it may
- * begin a line, as it goes to one word only; with GSAN_SNAP_HELD a release comes before anybody
- * learns of it.  Returns its id. */
-SLOW u32 snap_make(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags, u32 more)
+/* That is this, and what lists name. */
+struct lane_now {
+	struct gsan_own row;    /* of its warp */
+	u32 floor, sc, sc_cta, grids, lost;
+	u32 id, start, warps;
+	bool own, chained;
+	uint4 mine, ours, whole;
+};
+
+FN struct lane_now lane_knows_now(const struct lane_seen &x)
 {
-	/* All that is needed, in one go: id start; clock floor wfloor; slot nslots sc sc_cta; own refs; own refs. */
-	struct snap_rings rings = { ROOT_NOW(snaps), ROOT_NOW(knows), ROOT_NOW(nsnaps), ROOT_NOW(nknows) };
-	u64 at_block = load_ca64(&w->block), at_lanes = ROOT_NOW(lanes);
-	uint4 me = load_ca(&w->id), now = load_ca(w), fences = load_ca(&w->slot), m = load_cg(&w->m_own), ours = load_cg(&w->refs);
-	u32 state = load(&w->state), lane = 1u << sreg_laneid(), warp = me.x & 31;
-	struct gsan_block *b = at<struct gsan_block>(at_block);
-	struct gsan_lane *l = at<struct gsan_lane>(at_lanes) + (((u64)me.x << 5) + sreg_laneid());
-	uint4 mine = load_cg(&l->refs), whole = load_cg(&b->refs), block = load_ca(&b->launch_number);
-	u32 most = load(&b->sc), own_top = load_ca32(&l->own_top), own_mask = load_ca32(&l->own_mask), first = load_ca32(&b->first);
-	u32 lane_sc = load_ca32(&l->sc), lane_cta = load_ca32(&l->sc_cta), warps = (load_ca32(&b->ntid) + 31) >> 5;
-	bool own = (m.x & lane) && own_top > now.z;
-	/* What was waited for no fence's number tells. */
-	if (first != block.x)
-		flags &= ~GSAN_SNAP_FENCE;
-	bool none = flags & GSAN_SNAP_FENCE;
-	/* Of two by one thread the later counts as the wider (the_wider): it has to hold all that its earlier one does. */
-	if (but && load(&snap_of(but)->mask))
-		but = 0;
-	if (none || !(m.y & lane) || refs_within(mine, but))
-		mine = four(0, 0, 0, 0);
-	if (none || !(state & GSAN_WARP_REFS) || refs_within(ours, but))
-		ours = four(0, 0, 0, 0);
-	if (none || !(state & GSAN_WARP_BLOCK_REFS) || refs_within(whole, but))
-		whole = four(0, 0, 0, 0);
-	/* The first of them is mostly the only one, and of this block: its rows are begun with. */
-	u32 from = mine.x ? mine.x : ours.x ? ours.x : whole.x ? whole.x : more;
-	bool large = own || from;
-	struct gsan_root *r = root();
-	u32 id = fetch_add(large ? &r->snap_next : &r->know_next, 1) + 1;
-	struct gsan_snap *f = snap_in(rings, from);
-	struct snap_head h = { };
-	uint4 x[4] = { }, named = four(0, 0, 0, 0), self = named;
-	if (from) {
-		h.a = load_cg(f);
-		h.b = load_cg(&f->floor);
-		h.c = load_cg(&f->nslots);
-		h.d = load_cg(&f->sc);
+	struct lane_now y;
+	u32 lane = 1u << sreg_laneid();
+	bool listed = x.m.y & lane;
+	y.floor = x.now.y;
+	y.own = (x.m.x & lane) && x.own_top > x.now.z;
+	y.row.base = x.now.z > x.now.y ? x.now.z : x.now.y;
+	y.row.top = y.own ? x.own_top : 0;
+	y.row.mask = y.own ? x.rest.x : 0;
+	y.row.pad = 0;
+	y.sc = listed && x.rest.y > x.fences.z ? x.rest.y : x.fences.z;
+	y.sc = x.most > y.sc ? x.most : y.sc;
+	y.sc_cta = listed && x.rest.z > x.fences.w ? x.rest.z : x.fences.w;
+	y.grids = x.state.x & GSAN_WARP_OVER ? x.block.x : 0;
+	/* What it should have acquired it may pass on. */
+	y.lost = x.state.x & GSAN_WARP_LOST ? GSAN_SNAP_LOST : 0;
+	y.id = x.me.x;
+	y.start = x.me.y;
+	y.warps = (x.ntid + 31) >> 5;
+	y.chained = x.first != x.block.x;
+	y.mine = listed ? x.mine : four(0, 0, 0, 0);
+	y.ours = x.state.x & GSAN_WARP_REFS ? x.ours : four(0, 0, 0, 0);
+	y.whole = x.state.x & GSAN_WARP_BLOCK_REFS ? x.whole : four(0, 0, 0, 0);
+	return y;
+}
+
+FN u32 lane_first(const struct lane_now &x) { return x.mine.x ? x.mine.x : x.ours.x ? x.ours.x : x.whole.x; }
+
+/* Snapshot `s`, which is `id`, gets what the calling lane knows, with `lanes` of its warp (itself among them) up to
+ * `top`.  `into`: it is one that several make of what they bring, one after the other, and others have brought
+ * something already; `alone`: it is this lane's own.  `line`: see there.
+ *
+ * It has its number from the beginning: nobody else knows that before it is complete, and who makes the
+ * next one in its place takes it away first. */
+FN void snap_fill(struct gsan_snap *s, u32 id, bool into, bool alone, struct lane_now x, u32 kind, u32 lanes, u32 top, u32 line)
+{
+	struct gsan_own *rows = snap_own(s), *row = rows + (x.id & 31), was = { x.floor, 0, 0, 0 };
+	u32 from = lane_first(x), holds = 0;
+	bool fresh = !into && from, raise = false, large = kind & GSAN_SNAP_OWN;
+	if (into) {
+		uint4 a = load_cg(s), h = load_cg(&s->floor), c = load_cg(&s->nslots), d = load_cg(&s->sc);
+		was = load_own(row);
+		/* Whoever asks for it finds it lost. */
+		if (a.x != id)
+			return;
+		holds = c.y;
+		raise = x.floor > h.x;
+		if (x.lost & ~a.y)
+			store(&s->flags, a.y | x.lost);
+		if (raise)
+			store(&s->floor, x.floor);
+		if (x.sc > d.x)
+			store(&s->sc, x.sc);
+		if (x.sc_cta > d.y)
+			store(&s->sc_cta, x.sc_cta);
+		if (x.grids > d.w)
+			store(&s->grids, x.grids);
+	} else {
+		store(&s->id, 0);
+		fence();
+		store_cg(s, four(id, kind | x.lost, x.id >> 5, x.start));
+		/* Of several it is not one of the lanes' own, each of which holds all of the one before. */
+		store_cg(&s->floor, four(x.floor, alone ? x.id & 31 : 0, alone ? top : 0, alone ? lanes : 0));
+		store_cg(&s->nslots, four(0, from, alone ? x.row.base : 0, line));
+		store_cg(&s->sc, four(x.sc, x.sc_cta, id, x.grids));
 	}
-	if (from & GSAN_SNAP_LARGE) {
-#pragma unroll
-		for (u32 k = 0; k < 4; k++)
-			x[k] = load_cg(snap_own(f) + k);
-		self = load_cg(snap_own(f) + warp);
-		named = load_cg(snap_own(f) + (h.b.y & 31));
-	}
-	id = (id & GSAN_SNAP_NUMBER) | (large ? GSAN_SNAP_LARGE : 0);
-	struct gsan_snap *s = snap_in(rings, id);
-	store(&s->id, 0);
-	store(&s->maker, id);
-	fence();
-	u32 floor = now.y, base = now.z > floor ? now.z : floor, sc = fences.z, sc_cta = fences.w, grids = state & GSAN_WARP_OVER ? block.x : 0;
-	u32 kind = (large ? GSAN_SNAP_OWN | warps << GSAN_SNAP_ROWS_SHIFT : flags & GSAN_SNAP_FENCE) |
-		/* What it should have acquired it may pass on. */
-		(state & GSAN_WARP_LOST ? GSAN_SNAP_LOST : 0);
-	bool same = from && h.a.x == from && h.a.z == me.x >> 5 && h.a.w == me.y && !(h.a.y & GSAN_SNAP_CROSS);
-	bool rows = same && (h.a.y & GSAN_SNAP_OWN);
-	if (same) {
-		kind |= h.a.y & GSAN_SNAP_LOST;
-		floor = h.b.x > floor ? h.b.x : floor;
-		sc = h.d.x > sc ? h.d.x : sc;
-		sc_cta = h.d.y > sc_cta ? h.d.y : sc_cta;
-		grids = h.d.w > grids ? h.d.w : grids;
-	}
-	if (m.y & lane) {
-		sc = lane_sc > sc ? lane_sc : sc;
-		sc_cta = lane_cta > sc_cta ? lane_cta : sc_cta;
-	}
-	store_cg(s, four(0, kind, me.x >> 5, me.y));
-	/* With what others brought it is not one of the lanes' own, each of which holds all of the one before. */
-	bool alone = !more;
-	store_cg(&s->floor, four(floor, warp, alone ? top : 0, alone ? lanes : 0));
-	store_cg(&s->nslots, four(0, 0, base, flags & GSAN_SNAP_FIRST ? id : 0));
-	store(&s->sc, most > sc ? most : sc);
-	store(&s->sc_cta, sc_cta);
-	store(&s->grids, grids);
-	if (large) {
-#pragma unroll
-		for (u32 k = 0; k < 4; k++)
-			store_cg(snap_own(s) + k, row_least(rows ? x[k] : four(0, 0, 0, 0), floor));
-		snap_rows(snap_own(s), warps, floor, rows ? snap_own(f) : 0);
-	}
-	self = row_least(rows ? self : four(0, 0, 0, 0), floor);
-	if (same) {
-		struct gsan_own was = own_in(row_least(rows ? named : four(0, 0, 0, 0), floor)), e = own_of(h.b, h.c);
-		if (!own_within(e, was)) {
-			e = join_own(was, e);
-			store_own(snap_own(s) + h.b.y, e);
-			if (h.b.y == warp)
-				self = four(e.base, e.top, e.mask, 0);
-		}
-	}
-	if (own || !alone) {
-		struct gsan_own e = { base, own_top, own ? own_mask : 0, 0 }, latest = { base, top, alone ? 0 : lanes, 0 };
-		store_own(snap_own(s) + warp, join_own(join_own(own_in(self), e), latest));
-	}
-	bool joined = false;
 	ROLLED
-	while (mine.x | ours.x | whole.x | more) {
-		u32 next = mine.x ? mine.x : ours.x ? ours.x : whole.x ? whole.x : more;
-		if (mine.x)
-			mine = four(mine.y, mine.z, mine.w, 0);
-		else if (ours.x)
-			ours = four(ours.y, ours.z, ours.w, 0);
-		else if (whole.x)
-			whole = four(whole.y, whole.z, whole.w, 0);
+	for (u32 i = 0; i < x.warps && (into ? raise : large && !from); i++) {
+		struct gsan_own e = { x.floor, 0, 0, 0 };
+		store_own(rows + i, into ? join_own(load_own(rows + i), e) : e);
+	}
+	bool cross = false, joined = false;
+	ROLLED
+	for (; from; from = lane_first(x), fresh = false) {
+		if (x.mine.x)
+			x.mine = four(x.mine.y, x.mine.z, x.mine.w, 0);
+		else if (x.ours.x)
+			x.ours = four(x.ours.y, x.ours.z, x.ours.w, 0);
 		else
-			more = 0;
-		if (same && next == from)
+			x.whole = four(x.whole.y, x.whole.z, x.whole.w, 0);
+		/* Others have mostly brought the same already. */
+		if (from == holds)
 			continue;
-		snap_join(s, next);
+		cross = join_rows(s, from, fresh);
 		joined = true;
 	}
-	/* Neither may have been overwritten meanwhile. */
-	u32 still = same ? load(&f->id) : from, maker = load(&s->maker);
-	kind = joined ? load(&s->flags) : kind;
-	bool lost = same && still != from;
-	if (lost)
-		count(GSAN_COUNT_SNAP_LOST, 1);
-	if ((kind & GSAN_SNAP_CROSS) && !cross_stands(s->nslots, id))
-		lost = true;
-	if (lost)
-		store(&s->flags, kind | GSAN_SNAP_LOST);
-	fence();
-	if (maker == id)
-		store(&s->id, id);
-	if (!(flags & GSAN_SNAP_HELD))
-		fence();
-	return id;
+	if (x.own || !alone) {
+		struct gsan_own latest = { x.row.base, top, alone ? 0 : lanes, 0 };
+		if (joined)
+			was = load_own(row);
+		if (x.own)
+			was = join_own(was, x.row);
+		store_own(row, join_own(was, latest));
+	}
+	if (cross && !cross_stands(s->nslots, id))
+		s->flags |= GSAN_SNAP_LOST;
 }
 
-FN u32 snap_take(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags) { return snap_make(w, lanes, top, but, flags, 0); }
+/* A snapshot of what the calling lane knows now, with `lanes` of its warp (itself among them)
+ * up to `top`.  What snapshot `but` holds may be left out, and
+ * with GSAN_SNAP_FENCE in `flags` all that was acquired; with GSAN_SNAP_FIRST it may
+ * begin a line, as it goes to one word only.  Returns its id. */
+SLOW u32 snap_make(struct gsan_warp *w, u32 lanes, u32 top, u32 but, u32 flags)
+{
+	struct snap_rings rings = { ROOT_NOW(snaps), ROOT_NOW(knows), ROOT_NOW(nsnaps), ROOT_NOW(nknows) };
+	struct lane_now x = lane_knows_now(lane_look(w));
+	/* What was waited for no fence's number tells. */
+	u32 none = x.chained ? 0 : flags & GSAN_SNAP_FENCE;
+	if (none)
+		x.mine = x.ours = x.whole = four(0, 0, 0, 0);
+	/* Of two by one thread the later counts as the wider (the_wider): it has to hold all that its earlier one does. */
+	if (but && !load(&snap_of(but)->mask)) {
+		if (refs_within(x.mine, but))
+			x.mine = four(0, 0, 0, 0);
+		if (refs_within(x.ours, but))
+			x.ours = four(0, 0, 0, 0);
+		if (refs_within(x.whole, but))
+			x.whole = four(0, 0, 0, 0);
+	}
+	struct gsan_root *r = root();
+	bool large = x.own || lane_first(x);
+	u32 id = fetch_add(large ? &r->snap_next : &r->know_next, 1) + 1;
+	id = (id & GSAN_SNAP_NUMBER) | (large ? GSAN_SNAP_LARGE : 0);
+	snap_fill(snap_in(rings, id), id, false, true, x, large ? GSAN_SNAP_OWN | x.warps << GSAN_SNAP_ROWS_SHIFT : none, lanes, top,
+		  flags & GSAN_SNAP_FIRST ? id : 0);
+	fence();
+	return id;
+}

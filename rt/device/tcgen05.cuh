@@ -657,7 +657,7 @@ SLOW void tc_commit_at(struct gsan_warp *w, struct gsan_tc *t, u64 place, u32 up
 		fetch_max(&t->lost_group, old);
 	store_cg(&t->commit[k], four(upto, sreg_laneid(), slot << 8 | (u32)(m - mbars_of(slot)), load(&m->phase)));
 	take_lock(&m->lock);
-	mbar_enter(w, m, slot, GSAN_MBAR_ARRIVE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT, 1, 1, 0, 0);
+	mbar_enter(w, m, slot, GSAN_MBAR_ARRIVE | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT, 1, 1, 0);
 	unlock(&m->lock);
 }
 

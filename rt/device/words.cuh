@@ -424,7 +424,7 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 		word_pending(w, x);
 	if (release) {
 		u32 k = entry_of(w, x, n, level);
-		u32 snap = snap_take(w, 1u << lane, top, k < n ? x->e[k].snap : 0, GSAN_SNAP_FIRST);
+		u32 snap = snap_make(w, 1u << lane, top, k < n ? x->e[k].snap : 0, GSAN_SNAP_FIRST);
 		n = word_add(w, x, n, snap, level, cluster);
 		/* With what was there before, part of which `snap` left out. */
 		u32 all = x->e[entry_of(w, x, n, level) & (GSAN_WORD_ENTRIES - 1)].snap;

@@ -287,6 +287,80 @@ static void lines(void)
 	expect(the_wider(3, a) == a, "its own block, joined");
 }
 
+/* A large snapshot of six warps of a block, which knows of no other. */
+static struct gsan_snap *rows_of(u32 id, u32 floor)
+{
+	struct gsan_snap *s = made(id, 1, 0, 0, 0, 0);
+
+	s->flags = GSAN_SNAP_OWN | 6 << GSAN_SNAP_ROWS_SHIFT;
+	s->floor = floor;
+	s->base = 0;
+	for (u32 i = 0; i < 6; i++)
+		snap_own(s)[i].base = floor;
+	return s;
+}
+
+static void rows(void)
+{
+	const u32 a = GSAN_SNAP_LARGE | 5, b = GSAN_SNAP_LARGE | 6;
+	struct gsan_snap *s = rows_of(a, 12), *t = rows_of(b, 12);
+
+	expect(!the_wider(a, b) && one_within(a, b, true) == b && !one_within(b, a, true), "the same in the later one");
+	snap_own(s)[5].top = 20;
+	snap_own(s)[5].mask = 2;
+	expect(!one_within(a, b, true), "a row has more");
+	snap_own(t)[5].top = 20;
+	snap_own(t)[5].mask = 3;
+	expect(one_within(a, b, true) == b, "a row has less");
+	snap_own(t)[5].base = t->floor = 21;
+	snap_own(t)[5].mask = 0;
+	expect(one_within(a, b, true) == b, "all is known by then");
+	t->floor = 12;
+	snap_own(t)[5].base = 12;
+	t->warp = 5; t->top = 20; t->mask = 2;
+	expect(one_within(a, b, true) == b, "the header says it");
+	t->warp = 4;
+	expect(!one_within(a, b, true), "of another warp");
+	snap_own(s)[4].top = 19;
+	snap_own(s)[4].mask = 2;
+	t->warp = 5;
+	expect(!one_within(a, b, true), "and one more has more");
+	snap_own(s)[4].mask = 0;
+	s->warp = 3; s->top = 22; s->mask = 1;
+	expect(!one_within(a, b, true), "the earlier one's header has more");
+	snap_own(t)[3].top = 22;
+	snap_own(t)[3].mask = 1;
+	expect(one_within(a, b, true) == b, "which a row says, too");
+	s->flags |= GSAN_SNAP_LOST;
+	expect(!one_within(a, b, true), "lost");
+	t->holds = a;
+	expect(the_wider(a, b) == b && !the_wider(b, a), "it holds it");
+
+	/* What a fresh one gets, and another what is more. */
+	s = rows_of(a, 12);
+	snap_own(s)[5].top = 20;
+	snap_own(s)[5].mask = 2;
+	s->warp = 1; s->top = 30; s->mask = 4;
+	t = rows_of(b, 11);
+	memset(snap_own(t), -1, 8 * sizeof *snap_own(t));
+	expect(!join_rows(t, a, true) && t->floor == 12 && t->flags == (GSAN_SNAP_OWN | 6 << GSAN_SNAP_ROWS_SHIFT), "it knows of no other block");
+	expect(one_within(a, b, true) == b && snap_knows(b, 1, 1, 4, 30, GSAN_CLOCK_MAX) && !snap_knows(b, 1, 1, 5, 30, GSAN_CLOCK_MAX) &&
+	       snap_knows(b, 1, 0, 1, 12, GSAN_CLOCK_MAX) && !snap_knows(b, 1, 0, 1, 13, GSAN_CLOCK_MAX), "a fresh one has just that");
+	snap_own(s)[2].top = 25;
+	snap_own(s)[2].mask = 1;
+	s->floor = 15;
+	join_rows(t, a, false);
+	expect(snap_knows(b, 1, 2, 1, 25, GSAN_CLOCK_MAX) && !snap_knows(b, 1, 2, 1, 26, GSAN_CLOCK_MAX) && snap_knows(b, 1, 0, 1, 15, GSAN_CLOCK_MAX) &&
+	       !snap_knows(b, 1, 0, 1, 16, GSAN_CLOCK_MAX) && snap_knows(b, 1, 5, 2, 20, GSAN_CLOCK_MAX), "what is more is added");
+	made(3, 1, 2, 0, 0, 0)->floor = 17;
+	t = rows_of(b, 11);
+	memset(snap_own(t), -1, 8 * sizeof *snap_own(t));
+	join_rows(t, 3, true);
+	expect(snap_knows(b, 1, 4, 1, 17, GSAN_CLOCK_MAX) && !snap_knows(b, 1, 4, 1, 18, GSAN_CLOCK_MAX), "of a small one its floor");
+	join_rows(t, a + 64, true);
+	expect(t->flags & GSAN_SNAP_LOST, "what was overwritten");
+}
+
 /* Warp 5 of slot 1 runs one more fence, of its lane 1, or 0. */
 static u32 top_of_5, lane_of_5;
 static void another_fence(void)
@@ -457,6 +531,7 @@ int main(void)
 	clocks_of_a_warp();
 	clocks_of_a_slot();
 	lines();
+	rows();
 	fences();
 	sites();
 	kinds();
