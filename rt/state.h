@@ -596,8 +596,8 @@ struct gsan_queue {
 	uint32_t posted, walked;        /* numbers: one more than the last, the first that may not be done */
 	uint32_t lock;
 	uint32_t first;         /* that this block posted */
-	uint32_t came, uses;    /* threads at the barrier of all under way; such as are over */
 	uint32_t pad;
+	uint32_t came, uses;    /* threads at the barrier of all under way; such as are over: one 64-bit word */
 	uint32_t by[32];        /* by warp: lanes that posted and have not left */
 	struct gsan_post e[GSAN_POSTS];
 	struct gsan_form form[GSAN_FORMS];

@@ -338,6 +338,7 @@ race_tests = \
 	testsuite/race/release_joined_cluster_no_fence.ptx \
 	testsuite/race/release_joined_own_thread.ptx \
 	testsuite/race/reserved_smem_barrier_relaxed.ptx \
+	testsuite/race/rows_later.ptx \
 	testsuite/race/rows_one_word.ptx \
 	testsuite/race/rows_other_warp.ptx \
 	testsuite/race/rows_refilled.ptx \
@@ -790,6 +791,7 @@ norace_tests = \
 	testsuite/norace/release_joined_own_block.ptx \
 	testsuite/norace/release_then_relaxed.ptx \
 	testsuite/norace/reserved_smem_barrier.ptx \
+	testsuite/norace/rows_later.ptx \
 	testsuite/norace/rows_one_word.ptx \
 	testsuite/norace/rows_other_warp.ptx \
 	testsuite/norace/rows_refilled.ptx \

@@ -370,7 +370,7 @@ FN u32 live_in(const struct rec2 r[4], u32 bound)
 /* Is the record a weak one of the very lane? */
 FN bool lanes_own(struct rec2 x, struct rec2 now) { return !((x.lo ^ now.lo) >> 12 | ((x.hi ^ now.hi) & 7) | (x.lo & 0xe00)); }
 
-FN u32 copied_choose(const struct gsan_warp *w, const struct rec2 r[4], struct rec2 now, u32 bound, u32 over)
+FN u32 copied_choose(u32 started, const struct rec2 r[4], struct rec2 now, u32 bound, u32 over)
 {
 	u32 kind = now.lo >> 8 & 1, want = now.lo & 255, bad = 0, older = 0, live = live_in(r, bound), free = live ^ 15;
 	bool cover = false, stands = false;
@@ -380,7 +380,7 @@ FN u32 copied_choose(const struct gsan_warp *w, const struct rec2 r[4], struct r
 		struct rec2 x = rec_at(r, k);
 		bool fits = !(x.lo & 255 & ~want), inside = !(want & ~x.lo), harm = kind || (x.lo & 0x100);
 		if (is_async(x)) {
-			if (over_hash(w, rec_of(x)) == over)
+			if (over_of(rec_of(x), started) == over)
 				free |= kind && fits ? 1u << k : 0;
 			else if ((kind || (x.hi >> 3 & GSAN_ASYNC_WRITE)) && (x.lo & want))
 				return COPIED_ASKS + k;
@@ -405,14 +405,14 @@ FN u32 copied_choose(const struct gsan_warp *w, const struct rec2 r[4], struct r
 }
 
 /* The record is in at `pick`: may what stands beside it conflict? */
-FN bool copied_beside(const struct gsan_warp *w, const struct rec2 r[4], struct rec2 now, u32 bound, u32 over, u32 pick)
+FN bool copied_beside(u32 started, const struct rec2 r[4], struct rec2 now, u32 bound, u32 over, u32 pick)
 {
 	u32 bad = 0;
 	ROLLED
 	for (u32 m = live_in(r, bound) & ~(1u << pick); m; m &= m - 1) {
 		struct rec2 x = rec_at(r, __ffs(m) - 1);
 		bool async = is_async(x), harm = (now.lo & 0x100) || (async ? x.hi >> 3 & GSAN_ASYNC_WRITE : x.lo & 0x100);
-		bad |= harm && !(async ? over_hash(w, rec_of(x)) == over : lanes_own(x, now)) ? x.lo : 0;
+		bad |= harm && !(async ? over_of(rec_of(x), started) == over : lanes_own(x, now)) ? x.lo : 0;
 	}
 	return bad & now.lo & 255;
 }
@@ -440,7 +440,7 @@ SLOW bool plain_copied(struct gsan_warp *w, u32 addr, u32 size, u32 kind, u32 si
 	u32 off = addr & SHARED_WINDOW;
 	u64 place = ((u64)((off >> 13) * c.y + c.x) << 13) | (off & 0x1ff8);
 	u64 *sh = at<u64>(GSAN_SHADOW_SHARED + place * 4), rec = (u64)a.x << 35 | (u64)b.x << 17 | sreg_laneid() << 12 | kind << 8;
-	u32 *st = at<u32>(GSAN_SITES_SHARED + place * 2), bound = HIGH(a.y + 1), more = (off & 7) + size;
+	u32 *st = at<u32>(GSAN_SITES_SHARED + place * 2), bound = HIGH(a.y + 1), more = (off & 7) + size, started = over_started(b.y);
 	struct rec2 r[4], s[4], x, y;
 	if (off >= b.w)
 		return false;
@@ -453,8 +453,8 @@ SLOW bool plain_copied(struct gsan_warp *w, u32 addr, u32 size, u32 kind, u32 si
 		load_granule(sh + 4, s);
 	ROLLED
 	for (u32 tries = 0; tries < 6; tries++) {
-		u32 i = first ? copied_choose(w, r, x, bound, over) : NOTHING;
-		u32 k = second ? copied_choose(w, s, y, bound, over) : NOTHING;
+		u32 i = first ? copied_choose(started, r, x, bound, over) : NOTHING;
+		u32 k = second ? copied_choose(started, s, y, bound, over) : NOTHING;
 		if (i == OTHERWISE || k == OTHERWISE)
 			return false;
 		if (i >= COPIED_ASKS || k >= COPIED_ASKS) {
@@ -482,13 +482,13 @@ SLOW bool plain_copied(struct gsan_warp *w, u32 addr, u32 size, u32 kind, u32 si
 		bool in = first && got == rec_of(was), entered = second && found == rec_of(had), beside = false;
 		if (in) {
 			store(st + i, site_word(site, rec_of(x)));
-			beside = copied_beside(w, r, x, bound, over, i);
+			beside = copied_beside(started, r, x, bound, over, i);
 		}
 		if (beside)
 			judge_all(w, sh, st, 15, rec_of(x), 4, 0, (addr & ~7u) | 1, site);
 		if (entered) {
 			store(st + 4 + k, site_word(site, rec_of(y)));
-			beside = copied_beside(w, s, y, bound, over, k);
+			beside = copied_beside(started, s, y, bound, over, k);
 		}
 		if (entered && beside)
 			judge_all(w, sh + 4, st + 4, 15, rec_of(y), 4, 0, ((addr & ~7u) + 8) | 1, site);
@@ -583,16 +583,9 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 }
 
 /* row.cuh */
-SLOW bool row_access(struct gsan_warp *w, u32 addr, u32 write, u32 site);
-
-/* Do the lanes of the warp, all of which are here, access 512 bytes of shared memory in order, 16
- * each, where lines may be linked?  Lanes of another call may be here, too. */
-FN bool row_fits(const struct gsan_warp *w, u32 private_too, u32 addr, u32 size, u32 kind, u32 site)
-{
-	u32 first = __shfl_sync(~0u, addr, 0), same = __shfl_sync(~0u, site, 0);
-	bool fits = size == 16 && kind < 2 && !(first & 511) && addr == first + 16 * sreg_laneid() && site == same && !private_too;
-	return __all_sync(~0u, fits && may_link(own_block(w)));
-}
+enum { ROW_NOT, ROW_DONE, ROW_OTHERWISE, ROW_BESIDE };
+SLOW u64 row_quick(struct gsan_warp *w, u32 addr, u32 info, u32 write, u32 site, u32 value);
+SLOW bool row_rest(struct gsan_warp *w, u32 addr, u32 write, u32 site, u64 said);
 
 /* A plain access of the lanes `group`; `value`: what a write stores, as `info` says. */
 FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 site, u32 value, bool shared, bool nc)
@@ -600,6 +593,12 @@ FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 
 	u32 size = GSAN_INFO_SIZE(info);
 	bool wide = ((u32)addr & 7) + size > 8, valued = kind == 1 && GSAN_INFO_VALUE(info);
 	u32 flags = (shared ? PLAIN_SHARED : 0) | (nc ? PLAIN_NC : 0);
+	/* 16 bytes a lane may be a row. */
+	if (shared && size == 16 && group == ~0u && together() == ~0u) {
+		u64 said = row_quick(w, (u32)addr, info, kind, site, value);
+		if (said == ROW_DONE || (said && row_rest(w, (u32)addr, kind, site, said)))
+			return;
+	}
 	struct head h = head_of(w, shared);
 	if (!(kind & 1) && warp_read(&h, addr, size, shared, group)) {
 		if (!wide && sreg_laneid())
@@ -616,10 +615,6 @@ FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 
 	if (valued && (!quick || __any_sync(__activemask(), rest)))
 		value_put(w, addr, info, site, value);
 	if (!quick) {
-		if (wide && shared && group == ~0u && together() == ~0u &&
-		    row_fits(w, h.private_too, (u32)addr, size, kind, site) &&
-		    row_access(w, __shfl_sync(~0u, (u32)addr, 0), kind, site + __gsan_site_base))
-			return;
 		if (wide)
 			plain_wide(w, addr, size, kind, site, flags | (group == ~0u ? PLAIN_WHOLE : 0));
 		else

@@ -266,10 +266,48 @@ SLOW u32 arrive_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id)
 	return FULL_BARRIER | p;
 }
 
+/* Mostly a whole warp acquired something, and one of its lanes at most something else: of those two lists
+ * each snapshot has a lane that looks at it.  By all 32; false: something may matter, which arrive_full
+ * brings. */
+FN bool arrive_light(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 *p)
+{
+	/* own refs fence seen; state light live; id start; slot nslots sc sc_cta; clock */
+	uint4 m = load_cg(&w->m_own), st = load_cg(&w->state), me = load_ca(&w->id), slot = load_ca(&w->slot);
+	const struct gsan_block *b = own_block(w);
+	u32 lane = sreg_laneid(), number = load_ca32(&b->launch_number), turns = load_ca32(&w->turns[id]), clock = load(&w->clock);
+	u32 ours = load(&w->refs.id[lane & 3]), over = load_ca32(&b->over);
+	const struct gsan_lane *l = at<struct gsan_lane>(ROOT_NOW(lanes)) + (((u64)me.x << 5) + lane);
+	uint4 mine = load_cg(&l->refs);
+	u32 sc = load_ca32(&l->sc), who = __ffs(m.y) - 1, one = 0;
+	*p = turns & 1;
+	if (m.y) {
+		u32 x = __shfl_sync(~0u, mine.x, who), y = __shfl_sync(~0u, mine.y, who), z = __shfl_sync(~0u, mine.z, who), u = __shfl_sync(~0u, mine.w, who);
+		one = lane & 2 ? (lane & 1 ? u : z) : lane & 1 ? y : x;
+	}
+	u32 snap = lane < 4 && (st.x & GSAN_WARP_REFS) ? ours : lane >= 4 && lane < 8 ? one : 0;
+	bool more = ((turns + 1) & ~1u) || (m.y & (m.y - 1)) || st.z != ~0u || slot.z || (lane == who && sc) || ((st.x & GSAN_WARP_OVER) && !over);
+	const struct gsan_snap *s = snap_of(snap);
+	uint4 a = load_cg(s);   /* id flags slot start */
+	u32 grids = load(&s->grids);
+	bool other = a.x != snap || (a.y & (GSAN_SNAP_CROSS | GSAN_SNAP_LOST)) || a.z != me.x >> 5 || a.w != me.y || grids == number;
+	if (__any_sync(~0u, more || (snap && other)))
+		return false;
+	if (!lane)
+		store_ca32(&bar->clocks[*p][me.x & 31], clock);
+	if (!lane && id)
+		fetch_or(&own_block(w)->full_bars, 1u << id);
+	return true;
+}
+
 /* Nothing lives across a call in the quick ways of a barrier, or it would be on the
  * stack there, too. */
 SLOW u32 arrive_slow(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 count, u32 group)
 {
+	u32 p;
+	if (!count && group == ~0u && arrive_light(w, bar, id, &p)) {
+		meet(group);
+		return FULL_BARRIER | p;
+	}
 	/* With a count some may arrive and not wait: no turns to go by. */
 	u32 t = count ? arrive_counted(w, bar, count) : arrive_full(w, bar, id);
 	meet(group);
@@ -398,7 +436,7 @@ SLOW void leave_full(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 grou
 		w->special &= ~GSAN_SPECIAL_MORE;
 }
 
-SLOW void leave_slow(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 t, u32 group)
+SLOW void leave_rest(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 t, u32 group)
 {
 	u32 lane = sreg_laneid(), p = t & 1;
 	if ((t | 1) != (FULL_BARRIER | 1)) {
@@ -416,6 +454,41 @@ SLOW void leave_slow(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 t, u
 	}
 	meet(group);
 	perturb(w);
+	meet(group);
+}
+
+/* Mostly all of a warp leave a barrier of all threads, to which nobody has ever brought anything but
+ * clocks: what they had acquired is done with.  As leave_full, in one go. */
+SLOW void leave_slow(struct gsan_warp *w, struct gsan_bar *bar, u32 id, u32 t, u32 group)
+{
+	/* own refs fence seen; state light live; private_too special; clock floor; slot nslots sc sc_cta */
+	uint4 m = load_cg(&w->m_own), st = load_cg(&w->state), q = load_ca(&w->private_too), now = load_cg(w), slot = load_ca(&w->slot);
+	u32 lane = sreg_laneid(), p = t & 1, brought = load(&own_block(w)->brought), turns = load_ca32(&w->turns[id]);
+	u32 top = load_ca32(&bar->clocks[p][lane]);
+	if ((group + 1) | (st.z + 1) | brought | (q.y & ~GSAN_SPECIAL_MORE) | ~(t | 1)) {
+		leave_rest(w, bar, id, t, group);
+		return;
+	}
+	top = highest(~0u, top);
+	if (!lane) {
+		u32 light = m.z & st.y;
+		store_ca2(&w->clock, now.x > top ? now.x : top + 1, now.y > top ? now.y : top);
+		store_ca32(&w->turns[id], ~turns);
+		store_ca32(&w->sc_cta, 0);
+		store_ca2(&w->private_too, 0, slot.z || light != m.z ? q.y : 0);
+		if (m.x | m.y) {
+			fetch_and(&w->m_own, 0);
+			fetch_and(&w->m_refs, 0);
+		}
+		if (light) {
+			fetch_and(&w->m_fence, ~light);
+			fetch_and(&w->m_light, 0);
+		}
+		if (st.x & GSAN_WARP_REFS) {
+			store_ca(&w->refs, four(0, 0, 0, 0));
+			fetch_and(&w->state, ~GSAN_WARP_REFS);
+		}
+	}
 	meet(group);
 }
 

@@ -34,7 +34,8 @@ typedef unsigned long long u64;
 #define plain_one       __gsan_v1_plain_one
 #define plain_piece     __gsan_v1_plain_piece
 #define plain_wide      __gsan_v1_plain_wide
-#define row_access      __gsan_v1_row_access
+#define row_quick       __gsan_v1_row_quick
+#define row_rest        __gsan_v1_row_rest
 #define cluster_phases  __gsan_v1_cluster_phases
 #define gone_astray     __gsan_v1_gone_astray
 #define beside_slow     __gsan_v1_beside_slow
@@ -79,6 +80,7 @@ typedef unsigned long long u64;
 #define bring_private   __gsan_v1_bring_private
 #define arrive_slow     __gsan_v1_arrive_slow
 #define leave_slow      __gsan_v1_leave_slow
+#define leave_rest      __gsan_v1_leave_rest
 #define arrive_counted  __gsan_v1_arrive_counted
 #define leave_counted   __gsan_v1_leave_counted
 #define take_pending    __gsan_v1_take_pending

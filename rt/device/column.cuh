@@ -96,9 +96,14 @@ FN void column(struct gsan_warp *w, u32 group, u32 addr, u32 stride, u32 n, u32 
 		u32 alike = shares ? __match_any_sync(~0u, addr) : 1u << lane, step = __popc(alike);
 		if (step > 1)
 			w->dropped = 1;
+		/* What copies bring is hardly quick. */
+		u32 over = copied_over(w, 0, PLAIN_SHARED);
 		ROLLED
 		for (u32 k = __popc(alike & ((1u << lane) - 1)); k < n; k += step)
-			plain_one(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED);
+			if (over)
+				plain_rest(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED | PLAIN_AGAIN);
+			else
+				plain_one(w, addr + k * stride, size, 0, site + k, PLAIN_SHARED);
 		return;
 	}
 	/* Two halves of a warp that read the same share the work, and stand for each other. */

@@ -85,11 +85,14 @@ FN bool is_async(struct rec2 r) { return (r.lo & 0xf00) == GSAN_KIND_ASYNC << 8;
 
 /* An operation's record `r`, and the block, in 32 bits, which another is not likely to have:
  * phases of the block's mbarriers differ for certain, as long as there are few. */
-FN u32 over_hash(const struct gsan_warp *w, u64 r)
+FN u32 over_of(u64 r, u32 started)
 {
 	u32 h = ((u32)r >> 8) * 0x9e3779b1u + (u32)(r >> 32);
-	return ((h ^ h >> 15) * 0x85ebca77u ^ w->start * 0xc2b2ae3du) | 1;
+	return ((h ^ h >> 15) * 0x85ebca77u ^ started) | 1;
 }
+
+FN u32 over_started(u32 start) { return start * 0xc2b2ae3du; }
+FN u32 over_hash(const struct gsan_warp *w, u64 r) { return over_of(r, over_started(w->start)); }
 
 /* Is it that operation's, known to be over? */
 FN bool is_over(const struct gsan_warp *w, struct rec2 r, u32 over)

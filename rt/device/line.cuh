@@ -81,8 +81,8 @@ FN bool row_writes(u64 r) { return row_bits(r) & 1; }
 
 FN u64 row_record(u32 clock, u32 id, u32 half, u32 write)
 {
-	u32 bits = clock << 2 | half << 1 | write;
-	return (u64)(GSAN_ASYNC_CLOCK | bits >> 5) << 35 | (u64)id << 17 | (u64)(bits & 31) << 12 | GSAN_LINE;
+	u32 hi = GSAN_ASYNC_CLOCK << 3 | (clock & ~7u) | id >> 15, lo = id << 17 | (clock & 7) << 14 | half << 13 | write << 12 | GSAN_LINE;
+	return (u64)hi << 32 | lo;
 }
 
 /* The same as a lane's record, in each of its granules. */

@@ -442,33 +442,32 @@ FN u32 posted_now(const struct gsan_warp *w) { return ROOT(queues) ? load(&queue
 SLOW void walk_idle(struct gsan_warp *w, u32 group)
 {
 	struct gsan_queue *q = queue_of(w->slot);
-	uint4 head = load_cg(q);        /* start posted walked */
-	u32 use = load(&q->uses), live = load(&own_block(w)->live), lead = __ffs(group) - 1, came = 0;
-	bool leads = sreg_laneid() == lead;
+	u32 live = load(&own_block(w)->live), lead = __ffs(group) - 1, before = load(&q->posted);
+	bool leads = sreg_laneid() == lead, done = false;
+	u64 v = 0;
 	if (leads)
-		came = fetch_add(&q->came, __popc(group)) + __popc(group);
-	bool last = agreed(group, came >= live);
-	if (last && leads) {
-		store(&q->came, 0);
-		fence();
-		store(&q->uses, use + 1);
+		v = fetch_add64((u64 *)&q->came, __popc(group));
+	u32 use = (u32)(v >> 32);
+	/* The last one. */
+	if (leads && (u32)v + __popc(group) >= live) {
+		*(volatile u64 *)&q->came = (u64)(use + 1) << 32;
+		done = true;
 	}
-	meet_all(group);
-	if (last)
-		return;
-	u32 posted = __shfl_sync(group, head.y, lead), before = posted;
 	ROLLED
-	for (u32 i = 1; i < IDLE_MOST; i++) {
-		if (!agreed(group, !leads || load(&q->uses) == use))
-			break;
-		if (i % IDLE_MOMENT) {
+	for (u32 i = 0, posted = before; i < IDLE_MOST / IDLE_MOMENT; i++) {
+		/* One looks, the others sleep. */
+		ROLLED
+		for (u32 k = 0; leads && !done && k < IDLE_MOMENT; k++) {
 			__nanosleep(500);
-			continue;
+			done = load(&q->uses) != use;
 		}
-		if (walk(w, group, WALK_HELP, before))
+		meet_all(group);
+		if (agreed(group, done))
+			break;
+		if (walk(w, group, WALK_HELP, __shfl_sync(group, before, lead)))
 			i--;
 		before = posted;
-		posted = __shfl_sync(group, posted_now(w), lead);
+		posted = posted_now(w);
 		meet_all(group);
 	}
 	meet_all(group);

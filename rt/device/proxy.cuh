@@ -222,11 +222,11 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 	struct gsan_warp *w = WARP(ctx);
 	u32 group = of_kind(what), lane = sreg_laneid(), lead = __ffs(group) - 1;
 	/* All that is needed, in one go; none of the group is behind any more. */
-	uint4 now = load_ca(w), me = load_ca(&w->id), ours = load_cg(&w->refs);         /* clock floor wfloor; id start */
+	uint4 now = load_cg(w), me = load_ca(&w->id), ours = load_cg(&w->refs);         /* clock floor wfloor; id start */
 	struct gsan_log *log = log_of(me.x << 5);
 	struct gsan_block *b = own_block(w);
 	uint4 wgmma = load_cg(&log->wgmma_start), whole = load_cg(&b->refs);            /* start group waited */
-	u32 upto = load(&log->wgmma_seen), n = load(&log->fences), clock = load(&w->clock);
+	u32 upto = load(&log->wgmma_seen), n = load(&log->fences), clock = now.x;
 	u32 refs = load(&w->m_refs), state = load(&w->state), live = load(&w->live);
 	u32 mine = __shfl_sync(group, refs, lead), all = group;
 	uint4 own = four(0, 0, 0, 0), first;
@@ -260,7 +260,8 @@ API void __gsan_v1_proxy_fence(u64 ctx, u32 what)
 		store_cg(&log->knew[at].refs[0], own);
 		store_cg(&log->knew[at].refs[1], state & GSAN_WARP_REFS ? ours : four(0, 0, 0, 0));
 		store_cg(&log->knew[at].refs[2], state & GSAN_WARP_BLOCK_REFS ? whole : four(0, 0, 0, 0));
-		fence();
+		/* In any order: who knows of the clock learned of it by what was released behind all of this.
+		 * Others only have to see, by the oldest clock that is left, that something is not. */
 		store_cg(&log->knew[at], four(all, clock, what, 0));
 		store(&log->fences, n + 1);
 		if (split)

@@ -129,9 +129,15 @@ SLOW bool launch_beside(struct gsan_warp *w, u32 other, u32 chain)
 	return false;
 }
 
-SLOW bool row_access(struct gsan_warp *w, u32 addr, u32 write, u32 site)
+SLOW u64 row_quick(struct gsan_warp *w, u32 addr, u32 info, u32 write, u32 site, u32 value)
 {
-	(void)w, (void)addr, (void)write, (void)site;
+	(void)w, (void)addr, (void)info, (void)write, (void)site, (void)value;
+	return ROW_NOT;
+}
+
+SLOW bool row_rest(struct gsan_warp *w, u32 addr, u32 write, u32 site, u64 said)
+{
+	(void)w, (void)addr, (void)write, (void)site, (void)said;
 	return false;
 }
 
