@@ -3,8 +3,8 @@
  * oracle_say.c: what the oracle found, by lines of the PTX file, and how it compares
  * with what another detector found.
  *
- * The rewriter puts calls between instructions and moves none: the n-th access of
- * a function is the same instruction before and after it.
+ * The rewriter puts calls between instructions, and stores to local memory of its own, and moves
+ * none: the n-th access of a function is the same instruction before and after it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +41,20 @@ static void forget_original(void)
 	noriginal = 0;
 }
 
+/* Does the rewriter put by there what its next call tells of? */
+static bool stores_for_gsan(const struct ptx_inst *in)
+{
+	const struct ptx_operand *at = in->id == INST_ST && in->nops ? &in->ops[0] : NULL;
+
+	return at && at->kind == OP_ADDR && at->list[0].kind == OP_SYM && !strncmp(at->list[0].sym->name, "__gsan_", 7);
+}
+
 bool orc_counts(const struct ptx_inst *in)
 {
 	const struct ptx_inst_row *row = &ptx_insts[in->id];
 
+	if (stores_for_gsan(in))
+		return false;
 	switch (row->order) {
 	case ORDER_MBARRIER:
 	case ORDER_CLUSTER_BARRIER:

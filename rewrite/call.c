@@ -51,7 +51,7 @@ static void put_arg(struct ins *i, struct arg a)
 	}
 }
 
-static void put_guard(struct rw *r, struct guard g)
+void rw_put_guard(struct rw *r, struct guard g)
 {
 	if (!g.name)
 		return;
@@ -70,7 +70,7 @@ void rw_put_call(struct ins *i, enum rw_fn fn, struct guard g, const struct arg 
 
 	r->used[fn] = true;
 	RW_PUT(r, "\t");
-	put_guard(r, g);
+	rw_put_guard(r, g);
 	RW_PUT(r, "call ");
 	if (*fns[fn].result) {
 		RW_PUT(r, "(");

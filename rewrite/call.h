@@ -60,6 +60,7 @@ struct ins {
 	struct rw *r;
 	struct rw_func *rf;
 	bool used[S_COUNT];
+	bool products;                  /* some of matrices: it has room for their descriptors */
 };
 
 /* Its name; it will be declared. */
@@ -74,6 +75,7 @@ struct arg rw_put_value(struct ins *, const struct rw_event *, uint32_t *info);
 /* Does the instruction overwrite the register? */
 bool rw_overwrites(const struct ptx_inst *, const struct ptx_sym *);
 struct guard rw_guard_of(const struct ptx_inst *);
+void rw_put_guard(struct rw *, struct guard);
 /* The guard for a call behind the instruction; saves it now if it will be gone. */
 struct guard rw_guard_after(struct ins *, const struct ptx_inst *);
 

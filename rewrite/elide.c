@@ -261,17 +261,19 @@ static enum rw_rule private_rule(const struct rw_event *e)
 	}
 }
 
-/* Products that follow one another are told of together, at the last: what they read is the same
- * as if each were, as the warp learns of nothing in between.  That one must not be left out. */
+/* Products of one kind that follow one another are told of together, at the last: what they read is the
+ * same as if each were, as the warp learns of nothing in between.  None may be left out. */
 static void follow(struct memory *m, struct rw_event *e, const struct ptx_inst *in)
 {
-	if (e ? e->rule == RULE_NONE : in->id == INST_CALL) {
-		bool product = e && e->what == WHAT_WGMMA;
+	struct rw_event *last = m->product;
 
-		if (m->product && product && !in->guarded)
-			m->product->info |= GSAN_WGMMA_MORE;
-		m->product = product ? e : NULL;
-	}
+	if (e ? e->rule != RULE_NONE : in->id != INST_CALL)
+		return;
+	m->product = e && e->what == WHAT_WGMMA && !in->guarded ? e : NULL;
+	if (!m->product || !last || last->info != e->info || last->more + 1 == GSAN_PRODUCTS)
+		return;
+	last->put_by = true;
+	e->more = last->more + 1;
 }
 
 static void statement(struct memory *m, struct rw_event *e, const struct ptx_stmt *s)

@@ -479,11 +479,36 @@ static void map_fence(struct ins *i, const struct rw_event *e)
 	rw_put_call(i, RW_FN_MAP_FENCE, rw_guard_of(&e->stmt->inst), args, 0);
 }
 
+/* Its descriptors go to where the call that tells of it looks for them: none has to stay in its register
+ * until then. */
+static void put_descriptors(struct ins *i, const struct rw_event *e)
+{
+	struct rw *r = i->r;
+
+	i->products = true;
+	RW_PUT(r, "\t");
+	rw_put_guard(r, rw_guard_of(&e->stmt->inst));
+	rw_puts(r, e->arg[0] ? "st.local.v2.b64 [__gsan_products+" : "st.local.b64 [__gsan_products+");
+	rw_putu(r, 16 * e->more + (e->arg[0] ? 0 : 8));
+	rw_puts(r, e->arg[0] ? "], {" : "], ");
+	if (e->arg[0]) {
+		rw_put_operand(r, e->arg[0]);
+		RW_PUT(r, ", ");
+	}
+	rw_put_operand(r, e->arg[1]);
+	rw_puts(r, e->arg[0] ? "};" : ";");
+}
+
 static void wgmma(struct ins *i, const struct rw_event *e)
 {
-	struct arg args[] = { reg(S_CTX), e->arg[0] ? operand(e->arg[0]) : number(0),
-			      e->arg[1] ? operand(e->arg[1]) : number(0), number(e->info), number(e->site) };
+	struct arg args[] = { reg(S_CTX), reg(S_FROM), number(e->more + 1u), number(e->info), number(e->site - e->more) };
 
+	put_descriptors(i, e);
+	if (e->put_by)
+		return;
+	RW_PUT(i->r, "\n\tmov.u64 ");
+	rw_put_scratch(i, S_FROM);
+	RW_PUT(i->r, ", __gsan_products;\n");
 	rw_put_call(i, RW_FN_WGMMA, rw_guard_of(&e->stmt->inst), args, 0);
 }
 
@@ -782,6 +807,11 @@ static const char *prologue(struct ins *i)
 		}
 		if (!first)
 			RW_PUT(r, ";\n");
+	}
+	if (i->products) {
+		RW_PUT(r, "\t.local .align 16 .b8 __gsan_products[");
+		rw_putu(r, 16 * GSAN_PRODUCTS);
+		RW_PUT(r, "];\n");
 	}
 	rw_put_call(i, i->rf->f->entry ? RW_FN_ENTER : RW_FN_SELF, none, &site, S_CTX);
 	/* No context has its top bit set. */

@@ -96,10 +96,12 @@ struct rw_event {
 	unsigned char lanes;            /* lanes that access; 0: all */
 	bool matrix : 1;                /* ldmatrix, stmatrix */
 	bool written : 1;               /* a read whose bytes its source line writes next */
+	bool put_by : 1;                /* WGMMA: the next one's call tells of it */
 	char space;                     /* 'g', 's', 'x'; 'c': shared::cluster; 'm': multimem; 'y': generic, and
 					   perhaps a peer's shared memory; 'p': private */
 	unsigned char type_bits;        /* ROWS: of one element */
-	unsigned char more;             /* bytes behind its own that its call checks as well */
+	unsigned char more;             /* bytes behind its own that its call checks as well; of WGMMA: products
+					   before it that its call tells of as well */
 	unsigned char n;                /* elements of a column behind its own */
 };
 

@@ -195,8 +195,11 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *                                              before tensormap.cp_fenceproxy
  *   __gsan_v1_map_fence(.b64 ctx, .b64 map, .b32 info)   before
  *                                              fence.proxy.tensormap::generic
- *   __gsan_v1_wgmma(.b64 ctx, .b64 a, .b64 b, .b32 op, .b32 site)
- *                                              before wgmma.mma_async; a, b: descriptors
+ *   __gsan_v1_wgmma(.b64 ctx, .b64 from, .b32 n, .b32 op, .b32 site)
+ *                                              before the last of n wgmma.mma_async (up to
+ *                                              GSAN_PRODUCTS) that follow one another; from:
+ *                                              .local address of their descriptors, a and b of
+ *                                              each; sites site to site + n - 1
  *   __gsan_v1_wgmma_group(.b64 ctx, .b32 op, .b32 n)   as group, of wgmma
  *   __gsan_v1_tcgen05_fence(.b64 ctx, .b32 op) before tcgen05.fence; op: GSAN_TC_*
  *   __gsan_v1_tcgen05_wait(.b64 ctx, .b32 op)  after tcgen05.wait
@@ -305,7 +308,7 @@ enum gsan_map_field {
 #define GSAN_WGMMA_A_MN         (1u << 17)
 #define GSAN_WGMMA_B_MN         (1u << 18)
 #define GSAN_WGMMA_SPARSE       (1u << 19)
-#define GSAN_WGMMA_MORE         (1u << 20)      /* another follows, and nothing that is told of in between */
+#define GSAN_PRODUCTS           8
 
 /* Bits of a shared::cluster address from here on say whose block's memory it is. */
 #define GSAN_RANK_SHIFT         24

@@ -175,8 +175,9 @@ struct gsan_lane {
 	/* Operations that it knew to be over by a plain read, and a write, in its block: hashes
 	 * of their records; see over_hash. */
 	uint32_t over[2];
-	uint32_t fine;          /* likewise, that its product or copy came behind (line.cuh) */
-	uint32_t pad;
+	/* Likewise, that its product or copy came behind (line.cuh): the last that it waited for,
+	 * and another. */
+	uint32_t fine, found;
 	uint32_t stored[4];     /* what it was to store when something stood beside (value.cuh) */
 };
 
@@ -406,17 +407,6 @@ struct gsan_noted {
 #define GSAN_NOTED_MORE         4u      /* it knew more than is noted */
 #define GSAN_NOTED_SHIFT        6       /* maps are aligned to 64 bytes */
 
-/* Products of wgmma whose shared memory is judged with that of the next one, see
- * GSAN_WGMMA_MORE. */
-#define GSAN_PRODUCTS   8
-struct gsan_products {
-	unsigned long long desc[GSAN_PRODUCTS][2];      /* of both matrices */
-	uint32_t op[GSAN_PRODUCTS][2];                  /* GSAN_WGMMA_*, site */
-	uint32_t n;
-	uint32_t before;        /* the last group of the slot's earlier blocks */
-	uint32_t pad[2];
-};
-
 /* The waits and the proxy fences of a warp: rings. */
 #define GSAN_LOG        16
 #define GSAN_LOG_KNEW   4
@@ -461,7 +451,11 @@ struct gsan_log {
 	/* By hash of the address: mbarriers of the block whose init `lanes` are known to know of,
 	 * and which init that was. */
 	struct { uint32_t addr, init_who, init_clock, lanes; } inits[GSAN_INITS];
-	struct gsan_products products;
+	uint32_t wgmma_before;  /* the last group of the slot's earlier blocks */
+	/* Rounds of lines of products (wgmma.cuh): the warp's last one, and in the first warp's of four,
+	 * up to which of them one has taken on to put records in. */
+	uint32_t round, rounds;
+	uint32_t pad;
 };
 
 /* The last access of a peer's warp to a block's shared memory, and its last arrival at an

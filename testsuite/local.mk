@@ -461,7 +461,10 @@ race_tests = \
 	testsuite/race/wgmma_k_major_written.ptx \
 	testsuite/race/wgmma_line_b_one_warp_ready.ptx \
 	testsuite/race/wgmma_lines_early.ptx \
+	testsuite/race/wgmma_lines_one_warp_early.ptx \
+	testsuite/race/wgmma_lines_one_warp_late.ptx \
 	testsuite/race/wgmma_lines_read.ptx \
+	testsuite/race/wgmma_lines_row.ptx \
 	testsuite/race/wgmma_lines_unfenced.ptx \
 	testsuite/race/wgmma_lines_write.ptx \
 	testsuite/race/wgmma_mn_major_a_written.ptx \
@@ -882,6 +885,7 @@ norace_tests = \
 	testsuite/norace/wgmma_k_major_beside.ptx \
 	testsuite/norace/wgmma_line_b_all_ready.ptx \
 	testsuite/norace/wgmma_lines.ptx \
+	testsuite/norace/wgmma_lines_row.ptx \
 	testsuite/norace/wgmma_mn_major_a_beside.ptx \
 	testsuite/norace/wgmma_mn_major_b_beside.ptx \
 	testsuite/norace/wgmma_small_b_all_ready.ptx \

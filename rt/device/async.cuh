@@ -456,7 +456,7 @@ FN bool async_gone(struct gsan_warp *w, u64 r)
 	u32 how = async_how(r);
 	if (how == GSAN_HOW_WGMMA) {
 		const struct gsan_log *log = log_of((u32)(r >> 12) & 0x7fffff);
-		return load(&log->wgmma_start) != start || (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) <= load(&log->products.before);
+		return load(&log->wgmma_start) != start || (GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX) <= load(&log->wgmma_before);
 	}
 	if (how == GSAN_HOW_OBJECT || how == GSAN_HOW_PEER || how == GSAN_HOW_TCGEN05)
 		return false;
@@ -579,14 +579,18 @@ SLOW struct gsan_groups *groups_now(struct gsan_warp *w)
 }
 
 /* `lanes` waited for their groups from `from` (exclusive) to `upto`. */
-SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upto, u32 clock, u32 index)
+FN void wait_entered(struct gsan_log *log, u32 lanes, u32 kind, u32 from, u32 upto, u32 clock, u32 index)
 {
-	struct gsan_log *log = log_of(w->id << 5);
 	u32 n = fetch_add(&log->waits, 1) % GSAN_LOG;
 	if (upto <= from)
 		return;
 	store_cg(&log->wait[n], four(clock, lanes, upto | kind << 28, from | index << 24));
 	fence();
+}
+
+SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upto, u32 clock, u32 index)
+{
+	wait_entered(log_of(w->id << 5), lanes, kind, from, upto, clock, index);
 }
 
 /* Is it a reduction?  Those do not mind each other.  (PTX ISA, cp.reduce.async.bulk,

@@ -150,17 +150,15 @@ struct issue {
 	/* What all who walk a posted copy found, and for which of its sides; or NULL. */
 	struct gsan_post *post;
 	u32 side;
-	/* It is several products of one group; or NULL.  Whose site stands for a column: four
-	 * bits each. */
-	const struct gsan_products *products;
-	u32 whose;
+	/* Of several products of one group, whose sites follow one another: those that read a column, eight
+	 * bits each.  The first one's site stands for it. */
+	u64 whose;
+	bool product;           /* of matrices: it is asked of by each warp of four, whosever record stands */
 };
 
-/* The site of what it accesses in a column of lines. */
-FN u32 site_of_column(const struct issue *x, u32 column)
-{
-	return x->products ? load_ca32(&x->products->op[x->whose >> 4 * column & 15][1]) : x->site;
-}
+/* The site of what it accesses in a column of lines, of operations whose first one is `site`. */
+FN u32 site_among(u32 site, u32 whose) { return site + __ffs(whose & 255) - 1; }
+FN u32 site_of_column(const struct issue *x, u32 column) { return site_among(x->site, (u32)(x->whose >> 8 * column)); }
 
 FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32 flags, u32 site)
 {
@@ -175,8 +173,8 @@ FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32
 	x->single = false;
 	x->post = 0;
 	x->side = 0;
-	x->products = 0;
-	x->whose = 0;
+	x->whose = ~0ull;
+	x->product = false;
 }
 
 /* In `y`, of lane `from` of the group, what status_of asks of its operation. */

@@ -12,17 +12,18 @@
 #define lines_issue     __gsan_v1_lines_issue
 
 /* What issue_status says of a line's record `prev`.  A product asks again and again of the
- * copy that filled its stage: what it came behind once it stays behind. */
+ * copies that filled what it reads: what it came behind once it stays behind. */
 FN u32 line_status(struct issue *x, u64 *sh, u64 prev, u64 now)
 {
 	if (x->post)
 		return status_of(x, sh, prev, now);
-	u32 *fine = &lane_of(x->w, sreg_laneid())->fine, hash = over_hash(x->w, prev);
-	if (load_ca32(fine) == hash)
+	struct gsan_lane *l = lane_of(x->w, sreg_laneid());
+	u32 hash = over_hash(x->w, prev), fine = load_ca32(&l->fine), found = load_ca32(&l->found);
+	if (fine == hash || found == hash)
 		return STATUS_FINE;
 	u32 v = status_of(x, sh, prev, now);
 	if ((v & 255) == STATUS_FINE)
-		store_ca32(fine, hash);
+		store_ca32(&l->found, hash);
 	return v;
 }
 
@@ -269,7 +270,7 @@ FN u32 line_says(struct issue *x, struct line l, u64 now, u64 *mark)
 		found |= !((r[j] ^ in_line(now)) & ~255ull) && !(now & ~r[j] & 255) && !is_row(r[j]);
 	if (!is_mark(*mark))
 		return LINE_OPEN;
-	if (found)
+	if (found && !x->product)
 		return LINE_HAS_IT;
 	if (*mark == stands)
 		return LINE_FULL;
@@ -391,9 +392,8 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 			    __shfl_sync(group, x->rec, from), __shfl_sync(group, x->flags, from), __shfl_sync(group, x->site, from));
 		y.post = (struct gsan_post *)__shfl_sync(group, (u64)x->post, from);
 		y.side = __shfl_sync(group, x->side, from);
-		y.products = (const struct gsan_products *)__shfl_sync(group, (u64)x->products, from);
 		y.whose = __shfl_sync(group, x->whose, from);
-		u32 wide = __popc(set);
+		u32 wide = __popc(set), base = y.site;
 		ROLLED
 		for (u32 i = rank; __ballot_sync(group, i < 8 * wide); i += n) {
 			u32 row = i / wide & 7, m = set;
@@ -401,7 +401,7 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 			for (u32 k = i % wide; k; k--)
 				m &= m - 1;
 			u32 c = __ffs(m) - 1;
-			y.site = site_of_column(&y, c);
+			y.site = site_among(base, (u32)(y.whose >> 8 * c));
 			async_range(&y, group, start + row * 128 + ((c ^ row) << 4), i < 8 * wide ? 16 : 0);
 		}
 		meet_all(group);

@@ -269,16 +269,14 @@ SLOW u32 line_link(struct gsan_warp *w, u32 group, struct line l, bool vacant)
 /* The sites of an operation's columns are those of the line's record `j`. */
 FN void sites_put(const struct issue *x, struct line l, u32 j, u64 now)
 {
-	u32 columns = (u32)now & 255, site[8];
-#pragma unroll
-	for (u32 c = 0; c < 8; c++)
-		site[c] = columns >> c & 1 ? site_of_column(x, c) : 0;
 	/* It is in the word by exclusive or. */
 	u32 word = site_word(0, whole(now));
-#pragma unroll
-	for (u32 c = 0; c < 8; c++)
-		if (columns >> c & 1)
-			store(line_site(l, j, c), word ^ site[c]);
+	u32 *at = line_site(l, j, 0);
+	u64 whose = x->whose;
+	ROLLED
+	for (u32 m = (u32)now & 255; m; m >>= 1, whose >>= 8, at += line_site(l, 0, 1) - line_site(l, 0, 0))
+		if (m & 1)
+			store(at, word ^ site_among(x->site, (u32)whose));
 }
 
 /* The calling lane links a line of global memory, where nothing is of account, with record `now` of

@@ -62,6 +62,6 @@ static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 
 	      __builtin_offsetof(struct gsan_mbar, tx_expected) % 16 == 0 && __builtin_offsetof(struct gsan_mbar, own) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_log, inits) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_block, start) % 16 == 0 && __builtin_offsetof(struct gsan_block, launch_number) % 16 == 0 &&
-	      __builtin_offsetof(struct gsan_log, wgmma_start) % 16 == 0 && __builtin_offsetof(struct gsan_log, products) % 16 == 0 &&
+	      __builtin_offsetof(struct gsan_log, wgmma_start) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_queue, e) % 16 == 0 && __builtin_offsetof(struct gsan_queue, form) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_form, inner) % 16 == 0 && __builtin_offsetof(struct gsan_form, begins) % 16 == 0 && __builtin_offsetof(struct gsan_form, m) % 16 == 0 && sizeof(struct gsan_snap) == 64, "loaded in vectors");
