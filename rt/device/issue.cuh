@@ -444,9 +444,18 @@ FN bool granule_at(struct issue *x, struct granule *g, u64 addr, u64 end, u32 li
 /* Where the records of operations go that find nothing of account. */
 FN u32 vacant_place(u64 now) { return place_in(15, first_place(now), false); }
 
+/* Record `r` if it is an operation's that an earlier launch or tenant of its slot left, and launches do not
+ * overlap; else 0. */
+FN u64 left_behind(struct gsan_warp *w, u64 r)
+{
+	const struct gsan_block *own = own_block(w);
+	bool async = GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !by_object(r);
+	return async && load_ca32(&own->chain) == load_ca32(&own->launch_number) && async_gone(w, r) ? r : 0;
+}
+
 /* `n` whole granules at `addr` of global memory, in fours, of one line: mostly nothing stands there but
- * what earlier launches left, and what did in one does in the next.  So the operation's record is put
- * in for that, and looked at behind it, four at once.  Returns the granules of which more is to be
+ * what earlier launches left, and what did in one does in the next: a copy's record, say, of the same tile.
+ * So the operation's record is put in for that, and looked at behind it, four at once.  Returns the granules of which more is to be
  * asked, and those that have the record << 16.  By all lanes of `group`. */
 SLOW u32 range_vacant(struct issue *x, u32 group, u64 addr, u32 n)
 {
@@ -456,6 +465,7 @@ SLOW u32 range_vacant(struct issue *x, u32 group, u64 addr, u32 n)
 	if (n && !shadow_global(addr, &sh, &st))
 		n = 0;
 	meet_all(group);
+	u64 gone = was = n ? left_behind(x->w, load64(sh + p)) : 0;
 	ROLLED
 	for (u32 i = 0, again = 0; __ballot_sync(group, i < n); ) {
 		u64 got[4];
@@ -478,7 +488,7 @@ SLOW u32 range_vacant(struct issue *x, u32 group, u64 addr, u32 n)
 					store(st + 4 * (i + k) + p, word);
 				in |= put ? 1u << (i + k) : 0;
 				left &= put & own & alone ? ~(1u << (i + k)) : ~0u;
-				missed = !put & ((u32)(got[k] >> 32) < bound) ? k + 1 : missed;
+				missed = !put & (((u32)(got[k] >> 32) < bound) | (got[k] == gone)) ? k + 1 : missed;
 			}
 			/* Something else of earlier launches. */
 			u64 other = missed & 4 ? got[3] : missed == 3 ? got[2] : missed == 2 ? got[1] : got[0];
