@@ -825,14 +825,13 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 		__gsan_v1_unmodelled((u64)w);
 }
 
-/* Many lanes help; what fewer do is in the way of others, whose instructions are in the cache. */
+/* Many lanes help; what fewer do is in the way of others, whose instructions are in the cache, and so is who
+ * asks again at once. */
 SLOW void mbar_idle(struct gsan_warp *w)
 {
 	u32 group = together();
-	if (__popc(group) >= POST_MANY)
-		walk(w, group, WALK_HELP, posted_now(w));
-	else
-		__nanosleep(500);
+	if (__popc(group) < POST_MANY || !walk(w, group, WALK_HELP, posted_now(w)))
+		__nanosleep(IDLE_SLEEP);
 }
 
 /* The first of the calling lanes tried in vain, at `clock`. */

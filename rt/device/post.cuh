@@ -28,7 +28,8 @@
 #define POST_LEAST      8u      /* pieces; fewer are not worth it */
 #define POST_MANY       16u     /* lanes */
 #define WALK_ROUNDS     4u      /* pieces that a lane takes at a time */
-#define POST_STAY       400u    /* half microseconds */
+#define POST_STAY       200u    /* microseconds */
+#define IDLE_SLEEP      1000u   /* nanoseconds, of who finds nothing to do */
 #define IDLE_MOMENT     20u     /* half microseconds */
 #define IDLE_MOST       120u    /* likewise */
 
@@ -495,7 +496,7 @@ SLOW void walk_last(struct gsan_warp *w)
 		if (walk(w, group, WALK_REST, 0))
 			i = 0;
 		else
-			__nanosleep(500);
+			__nanosleep(IDLE_SLEEP);
 		meet_all(group);
 	}
 	walk(w, group, WALK_ALL, 0);
