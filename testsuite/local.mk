@@ -98,6 +98,7 @@ race_tests = \
 	testsuite/race/32_mbar_remote_wait_cta.ptx \
 	testsuite/race/32_mbar_remote_wait_cta_fence.ptx \
 	testsuite/race/33_mbar_init_operand.ptx \
+	testsuite/race/33_mbar_init_operand_long.ptx \
 	testsuite/race/33_mbar_init_tested.ptx \
 	testsuite/race/33_mbar_init_unsynced.ptx \
 	testsuite/race/34_mbar_init_cluster_relaxed.ptx \
@@ -448,6 +449,7 @@ race_tests = \
 	testsuite/race/tensor_store_clipped_inside.ptx \
 	testsuite/race/tensor_store_fence_after.ptx \
 	testsuite/race/tensor_store_inside.ptx \
+	testsuite/race/tensor_store_inside_again.ptx \
 	testsuite/race/tensor_store_nofence.ptx \
 	testsuite/race/tensor_store_outside_half.ptx \
 	testsuite/race/tensor_swizzled_nowait.ptx \
@@ -567,6 +569,7 @@ norace_tests = \
 	testsuite/norace/32_mbar_remote_relaxed_fences.ptx \
 	testsuite/norace/33_mbar_init_bar.ptx \
 	testsuite/norace/33_mbar_init_flag.ptx \
+	testsuite/norace/33_mbar_init_operand_long.ptx \
 	testsuite/norace/34_mbar_init_cluster_barrier.ptx \
 	testsuite/norace/34_mbar_init_cluster_fence.ptx \
 	testsuite/norace/34_mbar_init_cluster_fence_own.ptx \
@@ -868,6 +871,7 @@ norace_tests = \
 	testsuite/norace/tensor_store_beside.ptx \
 	testsuite/norace/tensor_store_clipped.ptx \
 	testsuite/norace/tensor_store_fence.ptx \
+	testsuite/norace/tensor_store_outside_again.ptx \
 	testsuite/norace/tensor_store_outside_kept.ptx \
 	testsuite/norace/tensor_swizzled.ptx \
 	testsuite/norace/threads_that_exited.ptx \

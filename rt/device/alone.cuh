@@ -136,7 +136,7 @@ FN u32 copy_alone(struct gsan_warp *w, u64 map, u64 shared, u64 mbar, u32 c0, u3
 	const struct gsan_form *f = kept(form_of(q, map));
 	uint4 form = load_ca(f), row = load_ca<OF(form, inner)>(f), begins = load_ca<OF(form, begins)>(f);
 	u32 bytes = form.w * row.x, inner = row.x, lead = (row.y + c0 * row.z) & (LINE_GLOBAL - 1), rows = form.w;
-	bool good = mine & its & (head.x == start) & ((n - begun < GSAN_POSTS) | (n - head.z < GSAN_POSTS)) & (lines != 0);
+	bool good = mine & its & (head.x == start) & ((n - begun < GSAN_POSTS) | (n - head.z < GSAN_POSTS));
 	if (map) {
 		good = good & (form.x == (u32)map) & (form.y == (u32)(map >> 32)) & (form.z == start);
 	} else {
@@ -152,11 +152,12 @@ FN u32 copy_alone(struct gsan_warp *w, u64 map, u64 shared, u64 mbar, u32 c0, u3
 		good = good & (c0 < begins.x) & (c1 < begins.y) & (c2 < begins.z) & (c3 < begins.w) & (c4 < row.w);
 	/* As work_range, and work_global. */
 	u32 unit = 4;
-	if (good && bytes && !((off | bytes) & (LINE_BYTES - 1)) && (lines == GSAN_LINES_MAY || is_linked(slot, off)))
+	bool whole = bytes && !((off | bytes) & (LINE_BYTES - 1));
+	if (whole && good && lines && (lines == GSAN_LINES_MAY || is_linked(slot, off)))
 		unit = 10;
 	u32 pieces = (((1u << unit) - 1 & off) + bytes + (1u << unit) - 1) >> unit, far = (lead + inner + LINE_GLOBAL - 1) / LINE_GLOBAL * rows;
 	u32 most = pieces > far ? pieces : far;
-	if (!good || most < POST_LEAST || most > GSAN_POST_MAX) {
+	if (!good || (whole && !lines) || most < POST_LEAST || most > GSAN_POST_MAX) {
 		if (mine)
 			store(&q->lock, 0);
 		if (loads && its)
