@@ -89,6 +89,7 @@ static void cut(struct rw *r, struct rw_func *rf)
 	unsigned cap = 0;
 	bool reached = true;
 
+	rf->posts = rf->outlives = !rf->f->entry;
 	for (struct ptx_stmt *s = rf->f->body; s; s = s->next) {
 		if (s->kind == STMT_LABEL)
 			reached = true;
@@ -113,6 +114,9 @@ static void cut(struct rw *r, struct rw_func *rf)
 		r->peers |= s->inst.id == INST_MAPA;
 		r->posts |= posts(s->inst.id);
 		r->outlives |= outlives(s->inst.id);
+		/* Who calls may come to what another function has. */
+		rf->posts |= posts(s->inst.id) || s->inst.id == INST_CALL;
+		rf->outlives |= outlives(s->inst.id) || s->inst.id == INST_CALL;
 		r->loose |= ptx_insts[s->inst.id].access == ACCESS_ATOM ||
 			ptx_insts[s->inst.id].access == ACCESS_RED;
 		look_at_mods(r, b, &s->inst);

@@ -302,7 +302,7 @@ static const char *barrier(struct ins *i, const struct rw_event *e, const char *
 	args[1] = put_barrier_id(i, in, &in->ops[id]);
 	args[2] = counted ? operand(&in->ops[id + 1]) : number(0);
 	/* Who is going to wait has time. */
-	if (r->posts && !ptx_has(in, MOD_ARRIVE)) {
+	if (r->posts && i->rf->posts && !ptx_has(in, MOD_ARRIVE)) {
 		const struct arg help[] = { args[0], args[2] };
 
 		rw_put_call(i, RW_FN_HELP, rw_guard_of(in), help, 0);
@@ -695,7 +695,7 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 		rw_put_call(i, RW_FN_LAUNCH_DEPENDENTS, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_LEAVE:
-		if (i->r->outlives) {
+		if (i->r->outlives && i->rf->outlives) {
 			rw_put_call(i, RW_FN_ENDED, rw_guard_of(in), args, 0);
 			RW_PUT(i->r, "\n");
 		}

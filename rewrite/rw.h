@@ -119,6 +119,7 @@ struct rw_func {
 	struct rw_list masks;           /* activemask */
 	const struct ptx_loc *first_loc;        /* where it begins in its source, or NULL */
 	bool has_setmaxnreg;
+	bool posts, outlives;           /* as in struct rw, of it and what it may call */
 	struct rw_value *values;        /* per register number */
 	struct rw_event *events;        /* in the order of their statements */
 	unsigned nevents;

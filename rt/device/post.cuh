@@ -28,7 +28,7 @@
 #define POST_LEAST      8u      /* pieces; fewer are not worth it */
 #define POST_MANY       16u     /* lanes */
 #define WALK_ROUNDS     4u      /* pieces that a lane takes at a time */
-#define POST_STAY       200u    /* microseconds */
+#define POST_STAY       400u    /* microseconds */
 #define IDLE_SLEEP      1000u   /* nanoseconds, of who finds nothing to do */
 #define IDLE_MOMENT     20u     /* half microseconds */
 #define IDLE_MOST       120u    /* likewise */
@@ -477,7 +477,7 @@ SLOW void walk_idle(struct gsan_warp *w, u32 group)
 /* By lanes that leave the kernel.  A whole warp that has nothing left to do helps those that
  * have, until all have left who posted copies: idle warps of kernels whose warps have different
  * tasks, and what the block's last copies need, which one thread issues and waits for alone.  Not
- * for long where nothing comes: others may wait for it to leave. */
+ * for long where nothing is posted any more: others may wait for it to leave. */
 SLOW void walk_last(struct gsan_warp *w)
 {
 	u32 group = together(), lane = sreg_laneid(), me = w->id & 31;
@@ -489,13 +489,14 @@ SLOW void walk_last(struct gsan_warp *w)
 		fetch_and(&q->by[me], ~group);
 	meet_all(group);
 	ROLLED
-	for (u32 i = 0; i < POST_STAY && stays; i++) {
-		bool posted = load(&q->start) == w->start && load(&q->posted) != load(&q->first);
+	for (u32 i = 0, before = 0; i < POST_STAY && stays; i++) {
+		u32 number = load(&q->posted);
+		bool posted = load(&q->start) == w->start && number != load(&q->first);
 		bool others = lane != me && load(&q->by[lane]);
 		stays = __ballot_sync(group, !posted || others);
-		if (walk(w, group, WALK_REST, 0))
-			i = 0;
-		else
+		i = agreed(group, number != before) ? 0 : i;
+		before = number;
+		if (!walk(w, group, WALK_REST, 0))
 			__nanosleep(IDLE_SLEEP);
 		meet_all(group);
 	}
