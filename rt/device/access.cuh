@@ -587,17 +587,34 @@ enum { ROW_NOT, ROW_DONE, ROW_OTHERWISE, ROW_BESIDE };
 SLOW u64 row_quick(struct gsan_warp *w, u32 addr, u32 info, u32 write, u32 site, u32 value);
 SLOW bool row_rest(struct gsan_warp *w, u32 addr, u32 write, u32 site, u64 said);
 
+/* See plain: of 16 bytes a lane of shared memory, which may be a row.  It is a function of its own, or what
+ * it needs in registers others would have to save. */
+SLOW void plain_sixteen(struct gsan_warp *w, u32 group, u32 addr, u32 info, u32 kind, u32 site, u32 value)
+{
+	if (group == ~0u && together() == ~0u) {
+		u64 said = row_quick(w, addr, info, kind, site, value);
+		if (said == ROW_DONE || (said && row_rest(w, addr, kind, site, said)))
+			return;
+	}
+	struct head h = head_of(w, true);
+	if (kind == 1)
+		meet(group);
+	else if (warp_read(&h, addr, 16, true, group))
+		kind = GSAN_KIND_WARP_READ;
+	if (kind == 1 && GSAN_INFO_VALUE(info))
+		value_put(w, addr, info, site, value);
+	plain_wide(w, addr, 16, kind, site, PLAIN_SHARED | (group == ~0u ? PLAIN_WHOLE : 0));
+}
+
 /* A plain access of the lanes `group`; `value`: what a write stores, as `info` says. */
 FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 site, u32 value, bool shared, bool nc)
 {
 	u32 size = GSAN_INFO_SIZE(info);
 	bool wide = ((u32)addr & 7) + size > 8, valued = kind == 1 && GSAN_INFO_VALUE(info);
 	u32 flags = (shared ? PLAIN_SHARED : 0) | (nc ? PLAIN_NC : 0);
-	/* 16 bytes a lane may be a row. */
-	if (shared && size == 16 && group == ~0u && together() == ~0u) {
-		u64 said = row_quick(w, (u32)addr, info, kind, site, value);
-		if (said == ROW_DONE || (said && row_rest(w, (u32)addr, kind, site, said)))
-			return;
+	if (shared && size == 16) {
+		plain_sixteen(w, group, (u32)addr, info, kind, site, value);
+		return;
 	}
 	struct head h = head_of(w, shared);
 	if (!(kind & 1) && warp_read(&h, addr, size, shared, group)) {

@@ -34,6 +34,7 @@ typedef unsigned long long u64;
 #define plain_one       __gsan_v1_plain_one
 #define plain_piece     __gsan_v1_plain_piece
 #define plain_wide      __gsan_v1_plain_wide
+#define plain_sixteen   __gsan_v1_plain_sixteen
 #define row_quick       __gsan_v1_row_quick
 #define row_rest        __gsan_v1_row_rest
 #define cluster_phases  __gsan_v1_cluster_phases
