@@ -466,6 +466,8 @@ race_tests = \
 	testsuite/race/wgmma_lines_one_warp_early.ptx \
 	testsuite/race/wgmma_lines_one_warp_late.ptx \
 	testsuite/race/wgmma_lines_read.ptx \
+	testsuite/race/bulk_store_twice.ptx \
+	testsuite/race/line_read_then_stored.ptx \
 	testsuite/race/wgmma_lines_row.ptx \
 	testsuite/race/wgmma_lines_unfenced.ptx \
 	testsuite/race/wgmma_lines_write.ptx \
@@ -889,6 +891,8 @@ norace_tests = \
 	testsuite/norace/wgmma_k_major_beside.ptx \
 	testsuite/norace/wgmma_line_b_all_ready.ptx \
 	testsuite/norace/wgmma_lines.ptx \
+	testsuite/norace/bulk_store_twice.ptx \
+	testsuite/norace/line_read_then_stored.ptx \
 	testsuite/norace/wgmma_lines_row.ptx \
 	testsuite/norace/wgmma_mn_major_a_beside.ptx \
 	testsuite/norace/wgmma_mn_major_b_beside.ptx \
