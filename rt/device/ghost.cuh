@@ -9,9 +9,8 @@
  */
 #define ghost_asks      __gsan_v1_ghost_asks
 
-/* What a ghost knows of the warp of the calling lane's number: never more than lane_knows says. */
+/* What a ghost knows of the warp of the calling lane's number: never more than lane_knows says of it. */
 struct ghost_view {
-	const struct gsan_post *post;
 	uint4 me;               /* id start launch_base shared_limit */
 	u32 warps;
 	u32 left;               /* what came behind this clock it does not know */
@@ -29,7 +28,6 @@ FN struct ghost_view ghost_of(const struct gsan_post *p)
 	for (u32 i = 0; i < 3; i++)
 		list[i] = load_ca(&p->knew.refs[i]);
 	u64 block = load_ca64(&p->w.block);
-	g.post = p;
 	g.me = load_ca(&p->w.id);
 	g.left = load_ca32(&p->clock[lane]);
 	g.warps = (load_ca32(&at<struct gsan_block>(block)->ntid) + 31) >> 5;
