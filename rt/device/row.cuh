@@ -73,7 +73,9 @@ SLOW u64 row_quick(struct gsan_warp *w, u32 addr, u32 info, u32 kind, u32 site, 
 		return ROW_NOT;
 	bool here = lane < LINE_RECORDS, write = kind, may = may_link(b), in = false;
 	u32 started = over_started(me.y), row = (off >> 13) * at_slot.y + at_slot.x, half = addr >> 9 & 1;
-	u64 *place = at<u64>(GSAN_SHADOW_SHARED + (u64)row * 32768 + ((off & 0x1fff) * 4 + (here ? 32 * lane + 16 : 8)));
+	/* Not by a multiplication that widens: ptxas 13.0 crashes at that here, for sm_120 and sm_121. */
+	u64 at_row = kept((u64)row);
+	u64 *place = at<u64>(GSAN_SHADOW_SHARED + (at_row << 15) + ((off & 0x1fff) * 4 + (here ? 32 * lane + 16 : 8)));
 	u64 now = row_record(a.x, me.x, half, kind), r = load64(place), is = 0, done = ROW_DONE;
 	if (!__all_sync(~0u, may))
 		return ROW_NOT;
@@ -108,7 +110,7 @@ SLOW u64 row_quick(struct gsan_warp *w, u32 addr, u32 info, u32 kind, u32 site, 
 			return ROW_OTHERWISE;
 		/* As row_weak has it. */
 		if (lane == pick)
-			store(at<u32>(GSAN_SITES_SHARED + (u64)row * 16384 + ((off & 0x1fff) * 2 + (pick & 1) * 16 + 4 + (pick >> 1) * 4)),
+			store(at<u32>(GSAN_SITES_SHARED + (at_row << 14) + ((off & 0x1fff) * 2 + (pick & 1) * 16 + 4 + (pick >> 1) * 4)),
 			      tagged(number, me.x << 17, a.x << 3 | me.x >> 15, what_weak(255, kind)));
 		else if (covered)
 			swap(place, r, LINE_NONE);
