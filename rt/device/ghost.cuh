@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ghost.cuh: the operations whose records stand in the lines of a posted copy are mostly over: the copy
- * that filled them last, products that read them.  Whether they are, a warp that walks the copy asks with
- * all of its lanes: each has what the ghost knows of one warp of the block, and looks at one entry of
- * what tells that an operation is over.  A yes is noted where status_of finds it (gsan_post.said); all
- * else is left to issue_status, which would say the same.  (Rows are asked about by a lane each anyway,
- * rows_status.)
+ * ghost.cuh: what stands in the lines of a posted copy is mostly settled: the copy that filled them last,
+ * products and rows that read them.  Whether it is, a warp that walks the copy asks with all of its lanes:
+ * each has what the ghost knows of one warp of the block, and looks at one entry of what tells that an
+ * operation is over.  A yes is what issue_status would say as well; all else is left to that.
  */
-#define ghost_asks      __gsan_v1_ghost_asks
 
 /* What a ghost knows of the warp of the calling lane's number: never more than lane_knows says of it. */
 struct ghost_view {
@@ -105,42 +102,44 @@ FN bool ghost_saw_products(const struct ghost_view *g, u64 r)
 	return __any_sync(~0u, ghost_knows(g, (who >> 5 & 28) + (lane >> 3), 0, e.x) && tells);
 }
 
+/* A group of bulk copies of a thread of the block: does it know of a wait of that thread?  As group_over. */
+FN bool ghost_saw_group(const struct ghost_view *g, u64 r)
+{
+	u32 who = (u32)(r >> 12) & 0x7fffff, bit = 1u << (who & 31), number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
+	u32 kinds = async_what(r) & GSAN_ASYNC_WRITE ? 1u << GSAN_WAIT_BULK : 1u << GSAN_WAIT_BULK | 1u << GSAN_WAIT_READ;
+	uint4 e = load_cg(&log_of(who)->wait[sreg_laneid() % GSAN_LOG]);        /* clock mask upto from */
+	bool tells = (kinds >> (e.z >> 28) & 1) && (e.y & bit) && (e.z & 0xfffffff) >= number && e.x > g->me.y;
+	return __any_sync(~0u, ghost_knows(g, who >> 5 & 31, bit, e.x) && tells);
+}
+
 FN bool ghost_saw(const struct ghost_view *g, u64 r)
 {
 	if (GSAN_REC_SLOT(r) != g->me.x >> 5)
 		return false;
 	if (async_what(r) & GSAN_ASYNC_MBAR)
 		return !(r & (MBAR_PEER | MBAR_GENERIC)) && ghost_saw_phase(g, r);
+	if (async_how(r) == GSAN_HOW_BULK)
+		return ghost_saw_group(g, r);
 	return async_how(r) == GSAN_HOW_WGMMA && ghost_saw_products(g, r);
 }
 
-/* Of the operations with records in `n` lines of the block's memory from `addr` on, one for each lane, which the
- * copy writes or reads as its side `side`, those that are known to be over are noted.  By all 32. */
-SLOW void ghost_asks(struct gsan_post *p, u32 side, bool write, u32 addr, u32 n)
+/* The last proxy fence for shared memory by all of the warp of the calling lane's number that it knows of, among
+ * that warp's last ones: what the warp accessed up to that clock is known, and fenced.  As fence_next. */
+FN u32 ghost_fenced(const struct ghost_view *g)
 {
-	u32 lane = sreg_laneid(), off = (addr & SHARED_WINDOW) + lane * LINE_BYTES;
-	struct ghost_view g = ghost_of(p);
-	u64 row = (u64)(off >> 13) * p->w.nslots + (g.me.x >> 5), r[LINE_RECORDS];
-	struct line l = line_of(at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4));
-	bool there = lane < n && off + LINE_BYTES <= g.me.w;
+	enum { LAST = 4 };
+	u32 lane = sreg_laneid(), clock = 0;
+	const struct gsan_log *log = log_of((g->me.x & ~31u | lane) << 5);
+	u32 n = lane < g->warps ? load(&log->fences) : 0;
+	uint4 e[LAST];          /* clock mask what */
 #pragma unroll
-	for (u32 j = 0; j < LINE_RECORDS; j++)
-		r[j] = there ? load64(line_record(l, j)) : 0;
-	ROLLED
-	for (u32 j = 0; j < LINE_RECORDS; j++) {
-		u64 now = r[0];
-		bool asks = of_line(now) && now != LINE_NONE && !is_row(now) && (write || (now & ASYNC_WRITES));
-		u64 id = operation(now) & ~255ull;
-		r[0] = r[1];
-		r[1] = r[2];
-		r[2] = r[3];
-		ROLLED
-		for (u32 todo = __ballot_sync(~0u, asks); todo; ) {
-			u32 from = __ffs(todo) - 1;
-			u64 its = __shfl_sync(~0u, id, from), one = __shfl_sync(~0u, now, from);
-			if (ghost_saw(&g, one) && !lane)
-				said_note(p, its, side, STATUS_FINE);
-			todo &= ~__ballot_sync(~0u, id == its);
-		}
+	for (u32 i = 0; i < LAST; i++)
+		e[i] = lane < g->warps ? load_cg(&log->fence[(n - 1 - i) % GSAN_LOG]) : four(0, 0, 0, 0);
+#pragma unroll
+	for (u32 i = 0; i < LAST; i++) {
+		bool all = (e[i].z & GSAN_PROXY_SHARED) && !(e[i].z & PROXY_HALVES) && !~e[i].y;
+		bool known = e[i].x <= g->left && (e[i].x <= g->base || (e[i].x <= g->top && !~g->mask));
+		clock = all && known && e[i].x > clock ? e[i].x : clock;
 	}
+	return clock;
 }

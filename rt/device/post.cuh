@@ -16,6 +16,7 @@
 #define work_walk       __gsan_v1_work_walk
 #define post_work       __gsan_v1_post_work
 #define work_issue      __gsan_v1_work_issue
+#define sweep           __gsan_v1_sweep
 #define walk_some       __gsan_v1_walk_some
 #define walk_posts      __gsan_v1_walk_posts
 #define walk_idle       __gsan_v1_walk_idle
@@ -80,6 +81,17 @@ FN u32 tile_lead(const struct gsan_tile *t)
 SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes);
 SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes);
 
+/* Piece `i` of side `s`, which is a range, in units of `unit` bytes. */
+FN u64 piece_of(const struct gsan_side *s, u32 unit, u32 i, u32 *bytes)
+{
+	u64 last = s->at + s->bytes, to = (s->at & ~(u64)(unit - 1)) + unit * i + unit, from = i ? to - unit : s->at;
+	*bytes = (u32)((to < last ? to : last) - from);
+	return from;
+}
+
+/* sweep.cuh */
+SLOW u32 sweep(struct gsan_post *p, u32 first, u32 end);
+
 /* Piece `i` of a side of `k`, if it is less than `end`, as far as `x` says.  By all lanes of `group`. */
 SLOW void work_piece(struct issue *x, const struct gsan_work *k, const struct gsan_side *s, u32 i, u32 end, u32 group)
 {
@@ -89,10 +101,7 @@ SLOW void work_piece(struct issue *x, const struct gsan_work *k, const struct gs
 		u32 flags = s->flags;
 		lines = flags & SIDE_LINES ? flags & ISSUE_SHARED ? LINE_BYTES : LINE_GLOBAL : 0;
 		if (!(flags & SIDE_BOX)) {
-			u32 unit = lines ? lines : 16;
-			u64 last = s->at + s->bytes, to = (s->at & ~(u64)(unit - 1)) + unit * i + unit;
-			from = i ? to - unit : s->at;
-			bytes = (u32)((to < last ? to : last) - from);
+			from = piece_of(s, lines ? lines : 16, i, &bytes);
 		} else if (flags & ISSUE_SHARED) {
 			from = tile_shared(&k->tile, s->at, i, &bytes);
 		} else {
@@ -111,12 +120,15 @@ SLOW void work_piece(struct issue *x, const struct gsan_work *k, const struct gs
 
 /* Of each side of what `w` issued the calling lane walks piece `first` and every `step`-th behind it, up to
  * `end` (exclusive).  One side after the other: what that executes is in the instruction cache after its
- * first piece.  By all lanes of `group`, of which some may have none. */
-SLOW void work_walk(struct gsan_warp *w, const struct gsan_work *k, u32 first, u32 step, u32 end, u32 group)
+ * first piece.  `left`: which of them, as sweep says, or ~0, all.  By all lanes of `group`, of which some may have none. */
+SLOW void work_walk(struct gsan_warp *w, const struct gsan_work *k, u32 first, u32 step, u32 end, u32 left, u32 group)
 {
 	struct issue x;
+	bool all = left == ~0u;
 	ROLLED
-	for (u32 n = 0; __ballot_sync(group, first < end && n < k->sides); n++) {
+	for (u32 n = 0; __ballot_sync(group, first < end && n < k->sides); n++, left = all ? left : left >> WALK_ROUNDS) {
+		if (!__ballot_sync(group, left & ((1u << WALK_ROUNDS) - 1)))
+			continue;
 		const struct gsan_side *s = k->side + n;
 		u32 pieces = first < end && n < k->sides ? s->pieces : 0, last = pieces < end ? pieces : end;
 		issue_begin(&x, w, 0, 0, 0, 0);
@@ -125,9 +137,11 @@ SLOW void work_walk(struct gsan_warp *w, const struct gsan_work *k, u32 first, u
 		x.post = is_ghost(w) ? (struct gsan_post *)post_of(w) : 0;
 		x.side = n;
 		meet_all(group);
+		u32 rounds = left;
 		ROLLED
-		for (u32 i = first; __ballot_sync(group, i < last); i += step)
-			work_piece(&x, k, s, i, last, group);
+		for (u32 i = first; __ballot_sync(group, i < last); i += step, rounds = all ? rounds : rounds >> 1)
+			if (__ballot_sync(group, rounds & 1))
+				work_piece(&x, k, s, i, rounds & 1 ? last : 0, group);
 	}
 }
 
@@ -297,7 +311,7 @@ SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
 	u32 pieces = posted ? 0 : k->pieces, group = together();
 	if (!__ballot_sync(group, pieces))
 		return;
-	work_walk(w, k, 0, 1, pieces, group);
+	work_walk(w, k, 0, 1, pieces, ~0u, group);
 }
 
 /* ---- It is walked ------------------------------------------------------------------- */
@@ -336,14 +350,9 @@ SLOW bool walk_some(struct gsan_queue *q, u32 k, u32 group)
 	u32 first = GSAN_POST_NEXT(v), most = GSAN_POST_PIECES(v), end = first + n * WALK_ROUNDS < most ? first + n * WALK_ROUNDS : most;
 	if (GSAN_POST_NUMBER(v) != (k & 0xffffff) || first >= most)
 		return false;
-	ROLLED
-	for (u32 i = 0; group == ~0u && i < p->work.sides; i++) {
-		const struct gsan_side *s = p->work.side + i;
-		u32 last = s->pieces < end ? s->pieces : end;
-		if ((s->flags & (SIDE_LINES | ISSUE_SHARED)) == (SIDE_LINES | ISSUE_SHARED) && s->slot == p->w.slot && first < last)
-			ghost_asks(p, i, s->rec & ASYNC_WRITES, (u32)s->at + LINE_BYTES * first, last - first);
-	}
-	work_walk(&p->w, &p->work, first + rank, n, end, group);
+	u32 left = group == ~0u ? sweep(p, first, end) : ~0u;
+	if (__ballot_sync(group, left))
+		work_walk(&p->w, &p->work, first + rank, n, end, left, group);
 	meet_all(group);
 	if (lane == lead)
 		fetch_add(&p->done, end - first);

@@ -43,6 +43,7 @@
 #include "rt/device/copy.cuh"
 #include "rt/device/maps.cuh"
 #include "rt/device/tensor.cuh"
+#include "rt/device/sweep.cuh"
 #include "rt/device/alone.cuh"
 #include "rt/device/matrix.cuh"
 #include "rt/device/wgmma.cuh"

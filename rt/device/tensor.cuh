@@ -25,6 +25,8 @@ FN u32 elements(const struct gsan_map *m, u32 i)
 	return m->slice && i + 2 == m->rank ? 1 : (m->box[i] + m->every[i] - 1) / m->every[i];
 }
 
+struct tile_now { u64 base, apart, pitch; u32 rank, slice, im2col, op, inner, wide, high, every; int x, y; };
+
 /* The innermost dimension that tells rows apart. */
 FN u32 row_from(const struct gsan_map *m) { return m->slice ? 0 : 1; }
 
@@ -110,28 +112,35 @@ SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes)
 	return a + skip;
 }
 
-/* Piece `i` of it in global memory, as far as that lies inside of the tensor: of a line. */
-SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes)
+/* What is needed of a matrix, in one go. */
+FN struct tile_now tile_now(const struct gsan_tile *t)
 {
 	const struct gsan_map *m = &t->m;
-	/* All that is needed of a matrix, in one go. */
-	u64 base = load_any(&m->base), apart = load_any(&m->stride[0]), pitch = load_any(&m->stride[1]), row;
-	u32 rank = load_any(&m->rank), slice = load_any(&m->slice), im2col = load_any(&m->im2col), op = load_any(&t->op), inner = load_any(&t->inner);
-	u32 wide = load_any(&m->dim[0]), high = load_any(&m->dim[1]), every = load_any(&m->every[1]);
-	int x = (int)load_any((const u32 *)&t->c[0]), y = (int)load_any((const u32 *)&t->c[1]);
-	u32 size = (u32)apart, lead = slice ? 0 : ((u32)base + (u32)x * size) & (LINE_GLOBAL - 1), each = (lead + inner + LINE_GLOBAL - 1) / LINE_GLOBAL;
-	u32 r = i / each;
-	if (rank == 2 && !slice && !im2col && !(op & GSAN_COPY_FOUR_ROWS)) {
-		y += (int)(r * every);
-		row = y < 0 || (u32)y >= high ? ~0ull : base + (u64)y * pitch;
+	struct tile_now n;
+	n.base = load_any(&m->base); n.apart = load_any(&m->stride[0]); n.pitch = load_any(&m->stride[1]);
+	n.rank = load_any(&m->rank); n.slice = load_any(&m->slice); n.im2col = load_any(&m->im2col); n.op = load_any(&t->op); n.inner = load_any(&t->inner);
+	n.wide = load_any(&m->dim[0]); n.high = load_any(&m->dim[1]); n.every = load_any(&m->every[1]);
+	n.x = (int)load_any((const u32 *)&t->c[0]); n.y = (int)load_any((const u32 *)&t->c[1]);
+	return n;
+}
+
+/* Piece `i` of it in global memory, as far as that lies inside of the tensor: of a line. */
+FN u64 tile_piece(const struct gsan_tile *t, const struct tile_now *n, u32 i, u32 *bytes)
+{
+	u32 size = (u32)n->apart, lead = n->slice ? 0 : ((u32)n->base + (u32)n->x * size) & (LINE_GLOBAL - 1), each = (lead + n->inner + LINE_GLOBAL - 1) / LINE_GLOBAL;
+	u32 r = each == 1 ? i : i / each;
+	u64 row;
+	if (n->rank == 2 && !n->slice && !n->im2col && !(n->op & GSAN_COPY_FOUR_ROWS)) {
+		int y = n->y + (int)(r * n->every);
+		row = y < 0 || (u32)y >= n->high ? ~0ull : n->base + (u64)y * n->pitch;
 	} else {
 		int c[5];
 		row_place(t, r, c);
-		row = row_at(m, c);
+		row = row_at(&t->m, c);
 	}
 	/* In bytes of the row: the piece, and what there is. */
-	long long first = slice ? 0 : (long long)x * size, end = first + inner;
-	long long a = first - lead + i % each * LINE_GLOBAL, b = a + LINE_GLOBAL, width = slice ? size : (long long)wide * size;
+	long long first = n->slice ? 0 : (long long)n->x * size, end = first + n->inner;
+	long long a = first - lead + (i - r * each) * LINE_GLOBAL, b = a + LINE_GLOBAL, width = n->slice ? size : (long long)n->wide * size;
 	first = first < 0 ? 0 : first;
 	end = end > width ? width : end;
 	a = a < first ? first : a;
@@ -139,6 +148,12 @@ SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes)
 	bool there = row != ~0ull && a < b;
 	*bytes = there ? (u32)(b - a) : 0;
 	return there ? row + a : 0;
+}
+
+SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes)
+{
+	struct tile_now n = tile_now(t);
+	return tile_piece(t, &n, i, bytes);
 }
 
 /* The tile in the shared memory of `slot`, at `at`. */
