@@ -376,6 +376,16 @@ FN bool try_lock(u32 *lock)
 	return !old;
 }
 
+/* Until nobody has it, at a moment.  By looks, since each atomic operation that acquires empties the
+ * multiprocessor's L1, those that are in vain as well. */
+FN void wait_lock(const u32 *lock)
+{
+	ROLLED
+	do
+		__nanosleep(100);
+	while (load(lock));
+}
+
 FN void unlock(u32 *lock)
 {
 	u32 old;
@@ -389,7 +399,7 @@ SLOW void take_lock(u32 *lock)
 {
 	ROLLED
 	while (!try_lock(lock))
-		__nanosleep(100);
+		wait_lock(lock);
 }
 
 /* The lanes that are together do something one after the other.

@@ -57,8 +57,9 @@ FN struct ghost_view ghost_of(const struct gsan_post *p)
 				row = four(row.x, b.z, b.w, 0);
 		}
 		row.x = b.x > row.x ? b.x : row.x;
+		row.x = !~row.z && row.y > row.x ? row.y : row.x;
 		g.base = row.x > g.base ? row.x : g.base;
-		/* Of two with lanes of their own the later one. */
+		/* Of two with some lanes the later one. */
 		if (row.z && row.y > g.top) {
 			g.top = row.y;
 			g.mask = row.z;
@@ -102,11 +103,11 @@ FN bool ghost_saw_products(const struct ghost_view *g, u64 r)
 	return __any_sync(~0u, ghost_knows(g, (who >> 5 & 28) + (lane >> 3), 0, e.x) && tells);
 }
 
-/* A group of bulk copies of a thread of the block: does it know of a wait of that thread?  As group_over. */
+/* A group of bulk copies of a thread of the block, which read: does it know of a wait of that thread?  As group_over. */
 FN bool ghost_saw_group(const struct ghost_view *g, u64 r)
 {
 	u32 who = (u32)(r >> 12) & 0x7fffff, bit = 1u << (who & 31), number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX;
-	u32 kinds = async_what(r) & GSAN_ASYNC_WRITE ? 1u << GSAN_WAIT_BULK : 1u << GSAN_WAIT_BULK | 1u << GSAN_WAIT_READ;
+	u32 kinds = 1u << GSAN_WAIT_BULK | 1u << GSAN_WAIT_READ;
 	uint4 e = load_cg(&log_of(who)->wait[sreg_laneid() % GSAN_LOG]);        /* clock mask upto from */
 	bool tells = (kinds >> (e.z >> 28) & 1) && (e.y & bit) && (e.z & 0xfffffff) >= number && e.x > g->me.y;
 	return __any_sync(~0u, ghost_knows(g, who >> 5 & 31, bit, e.x) && tells);
@@ -118,7 +119,7 @@ FN bool ghost_saw(const struct ghost_view *g, u64 r)
 		return false;
 	if (async_what(r) & GSAN_ASYNC_MBAR)
 		return !(r & (MBAR_PEER | MBAR_GENERIC)) && ghost_saw_phase(g, r);
-	if (async_how(r) == GSAN_HOW_BULK)
+	if (async_how(r) == GSAN_HOW_BULK && !(r & ASYNC_WRITES))
 		return ghost_saw_group(g, r);
 	return async_how(r) == GSAN_HOW_WGMMA && ghost_saw_products(g, r);
 }

@@ -374,6 +374,7 @@ SLOW bool mbar_enter_lane(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u3
 		top = tick_from(w, lanes == seen.state.z, clock);
 	}
 	u32 what = op & 255, times = __popc(lanes), many = n * times, id = building;
+	struct lane_now x = lane_knows_now(seen);
 	/* Its answer comes with the lock's. */
 	if (!building)
 		id = fetch_add(&root()->snap_next, 1) + 1;
@@ -389,7 +390,6 @@ SLOW bool mbar_enter_lane(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u3
 		mbar_enter(w, m, w->slot, op, n, times, 0);
 		got = load_ca(&m->own);
 	}
-	struct lane_now x = lane_knows_now(seen);
 	bool alone = now.z == 1 && !(got.x | got.y);
 	if (building && !got.y)
 		id = fetch_add(&root()->snap_next, 1) + 1;
@@ -418,7 +418,7 @@ SLOW bool mbar_enter_warp(struct gsan_warp *w, struct gsan_mbar *m, u32 op, u32 
 	if (!lane) {
 		/* What is being built is known by the time that the lock is had, mostly. */
 		ROLLED
-		for (;; __nanosleep(100)) {
+		for (;; wait_lock(&m->lock)) {
 			id = load(&m->own.builder);
 			if (try_lock(&m->lock))
 				break;
@@ -620,14 +620,15 @@ SLOW void mbar_learn(struct gsan_warp *w, u32 own, u32 peer, u32 miss_id, u32 sl
 SLOW void mbar_waited(struct gsan_warp *w, struct gsan_mbar *m, u32 addr, u32 op, u32 parity, u32 lanes, u32 warp, u32 clock, u32 flags,
 		      struct learnt *x)
 {
-	uint4 now = load_cg(&m->phase), last;   /* phase first expected later; ahead narrow last_own last_peer */
+	uint4 now, last;        /* phase first expected later; ahead narrow last_own last_peer */
 	ROLLED
-	for (;; now = load_cg(&m->phase)) {
+	for (;; __nanosleep(100)) {
+		now = load_cg(&m->phase);
+		u32 held = load(&m->lock);
 		if (lanes == ~0u && mbar_passed(m, warp, clock, op, parity, now, flags, x))
 			return;
-		if (try_lock(&m->lock))
+		if (!held && try_lock(&m->lock))
 			break;
-		__nanosleep(100);
 	}
 	/* All that is needed, in one go. */
 	now = load_ca(&m->phase);

@@ -8,7 +8,8 @@
  * finds that the line is full of them.  What is not as simple as that is left as it was, to work_walk.
  */
 #define sweep_shared    __gsan_v1_sweep_shared
-#define sweep_reads      __gsan_v1_sweep_reads
+#define sweep_reads     __gsan_v1_sweep_reads
+#define sweep_writes    __gsan_v1_sweep_writes
 
 /* Where up to four records stand that a copy is compared with: those of a line, or of a granule. */
 struct four { u64 *at; u32 apart; u64 none; u64 r[LINE_RECORDS]; };
@@ -70,7 +71,7 @@ SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool 
 		u32 bit = 1u << j;
 		u64 r = f.r[j] = mine ? f.r[j] : f.none;
 		bool none = r == f.none, threads = !none & (lines ? is_row(r) : GSAN_REC_KIND(r) < 2);
-		bool op = !none & !threads & (lines ? of_line(r) : GSAN_REC_KIND(r) == GSAN_KIND_ASYNC && !is_mark(r) && !by_object(r));
+		bool op = !none & !threads & (lines ? of_line(r) : GSAN_REC_KIND(r) == GSAN_KIND_ASYNC);
 		bool writes = threads ? lines ? row_writes(r) : (r & 0x100) != 0 : (r & ASYNC_WRITES) != 0;
 		clock[j] = lines ? row_clock(r) : GSAN_REC_CLOCK(r);
 		free |= none ? bit : 0;
@@ -84,7 +85,7 @@ SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool 
 #pragma unroll
 		for (u32 j = 0; j < LINE_RECORDS; j++) {
 			u32 upto = __shfl_sync(~0u, fenced, GSAN_REC_WARP(f.r[j]));
-			fine |= (weak >> j & 1) && clock[j] <= upto && GSAN_REC_SLOT(f.r[j]) == g.me.x >> 5 ? 1u << j : 0;
+			fine |= (weak >> j & 1) && clock[j] <= upto ? 1u << j : 0;
 		}
 	}
 	/* One operation after the other, wherever it stands. */
@@ -193,6 +194,30 @@ SLOW u32 sweep_reads(struct gsan_post *p, const struct gsan_side *s, u32 first, 
 	return left;
 }
 
+/* Likewise of lines that the copy writes, which are linked only where copies read them (lines_global). */
+SLOW u32 sweep_writes(struct gsan_post *p, const struct gsan_side *s, u32 first, u32 end)
+{
+	u32 left = 0, last = s->pieces < end ? s->pieces : end;
+	struct tile_now now = tile_now(&p->work.tile);
+	struct issue x;
+	issue_begin(&x, &p->w, s->slot, s->rec, s->flags & 255, p->work.site);
+	x.post = p;
+	x.side = (u32)(s - p->work.side);
+	ROLLED
+	for (u32 k = 1, i = first + sreg_laneid(); __ballot_sync(~0u, i < last); k <<= 1, i += 32) {
+		u32 bytes = 0, *st;
+		u64 from = 0, *sh = 0;
+		if (i < last)
+			from = s->flags & SIDE_BOX ? tile_piece(&p->work.tile, &now, i, &bytes) : piece_of(s, LINE_GLOBAL, i, &bytes);
+		bool linked = bytes && shadow_global(from, &sh, &st) && is_mark(load64(line_of(sh).sh + 1));
+		left |= linked ? k : 0;
+		bytes = linked ? 0 : bytes;
+		meet_all(~0u);
+		async_range(&x, ~0u, from, bytes);
+	}
+	return left;
+}
+
 /* Of pieces `first` to `end` (exclusive) of copy `p`, at most WALK_ROUNDS for each lane: those of the calling lane
  * that are to be walked; WALK_ROUNDS bits for each side.  By all 32 lanes. */
 SLOW u32 sweep(struct gsan_post *p, u32 first, u32 end)
@@ -206,8 +231,8 @@ SLOW u32 sweep(struct gsan_post *p, u32 first, u32 end)
 		bool own = shared && s->slot == p->w.slot && !(s->flags & SIDE_BOX) && !(((u32)s->at | s->bytes) & 15);
 		if (first >= last)
 			continue;
-		if (lines && !shared && !(s->rec & ASYNC_WRITES)) {
-			rounds = sweep_reads(p, s, first, end);
+		if (lines && !shared) {
+			rounds = s->rec & ASYNC_WRITES ? sweep_writes(p, s, first, end) : sweep_reads(p, s, first, end);
 		} else {
 			ROLLED
 			for (u32 i = first, bit = 1; i < last; i += 32, bit <<= 1) {
