@@ -328,9 +328,9 @@ struct gsan_mbar {
 	uint32_t tx_expected, tx_issued;
 	uint32_t issuer[2];     /* by the phase's lowest bit: slot << 10 | thread, of a copy */
 	struct gsan_gather own, peer;   /* what this phase's brought; by the block, and its cluster */
-	uint32_t fenced;        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
 	/* The last copy in each of two phases, by the phase's lowest bit. */
-	uint32_t tx_phase[2], tx_site[2], tx_at[2];
+	uint32_t tx_phase[2], tx_site[2], tx_at[2];     /* sites: 0, none since the init */
+	uint32_t fenced;        /* GSAN_MBAR_FENCED: phases of the cluster's barrier over by then */
 	uint32_t wide[2];       /* by the same: warps that waited with cluster scope */
 	uint32_t pad[3];
 	struct gsan_seen seen[2][32];   /* by the same: who of which warp saw it over */

@@ -777,11 +777,16 @@ SLOW void mbar_wait(struct gsan_warp *w, u64 addr, u32 op, u32 parity, u32 site)
 	struct known_init from = known_begin();
 	uint4 me = load_ca(&w->id);
 	u32 live = load(&w->live), base = __gsan_site_base, flags = GSAN_MBAR_LOST, clock = load(&w->clock), listed = load(&w->m_refs);
-	u64 place = place_near(w, me, addr, op);
+	u64 place = place_near(w, me, addr, op), copies = load64((const u64 *)mbar_there(from, me, place)->tx_site);
 	struct gsan_mbar *known = mbar_quick(from, me, place, together(), &flags), *m = known ? known : mbar_find(place);
-	if (!known)
+	if (!known) {
 		flags = m ? load(&m->flags) : GSAN_MBAR_LOST;
-	walk(w, together(), m ? WALK_MBAR : WALK_ALL, m ? (u32)(m - mbars_of((u32)(place >> 32))) : 0);
+		copies = m ? load64((const u64 *)m->tx_site) : 1;
+	}
+	/* Of none that completes there since its init nobody has to wait for the walk. */
+	u32 here = together();
+	if (__ballot_sync(here, copies != 0))
+		walk(w, here, m ? WALK_MBAR : WALK_ALL, m ? (u32)(m - mbars_of((u32)(place >> 32))) : 0);
 	if (flags & GSAN_MBAR_LOST) {
 		__gsan_v1_unmodelled((u64)w);
 		return;

@@ -61,7 +61,7 @@ static_assert(sizeof(struct gsan_block) % 16 == 0 && sizeof(struct gsan_warp) % 
 	      __builtin_offsetof(struct gsan_mbar, phase) % 16 == 0 && __builtin_offsetof(struct gsan_mbar, seen) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_mbar, ahead) % 16 == 0 && __builtin_offsetof(struct gsan_mbar, init_who) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_mbar, tx_expected) % 16 == 0 && __builtin_offsetof(struct gsan_mbar, own) % 16 == 0 &&
-	      __builtin_offsetof(struct gsan_log, inits) % 16 == 0 &&
+	      __builtin_offsetof(struct gsan_mbar, tx_site) % 8 == 0 && __builtin_offsetof(struct gsan_log, inits) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_block, start) % 16 == 0 && __builtin_offsetof(struct gsan_block, launch_number) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_log, wgmma_start) % 16 == 0 &&
 	      __builtin_offsetof(struct gsan_queue, e) % 16 == 0 && __builtin_offsetof(struct gsan_queue, form) % 16 == 0 &&
