@@ -581,9 +581,9 @@ SLOW struct gsan_groups *groups_now(struct gsan_warp *w)
 /* `lanes` waited for their groups from `from` (exclusive) to `upto`. */
 FN void wait_entered(struct gsan_log *log, u32 lanes, u32 kind, u32 from, u32 upto, u32 clock, u32 index)
 {
-	u32 n = fetch_add(&log->waits, 1) % GSAN_LOG;
 	if (upto <= from)
 		return;
+	u32 n = fetch_add(&log->waits, 1) % GSAN_LOG;
 	store_cg(&log->wait[n], four(clock, lanes, upto | kind << 28, from | index << 24));
 	fence();
 }
