@@ -65,7 +65,7 @@ SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool 
 		four_now(&f, f.r);
 		mark = lines ? load64(sh + 1) : 0;
 	}
-	good &= !lines | (is_mark(mark) & (mark != GSAN_MARK_LOCKED));
+	good &= !lines | is_mark(mark);
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++) {
 		u32 bit = 1u << j;
