@@ -373,6 +373,7 @@ race_tests = \
 	testsuite/race/own_release_list_relaxed.ptx \
 	testsuite/race/own_release_word_relaxed.ptx \
 	testsuite/race/pdl_load_no_wait.ptx \
+	testsuite/race/piece_half_read.ptx \
 	testsuite/race/predicate_on.ptx \
 	testsuite/race/read_before_acquire.ptx \
 	testsuite/race/readers_named_barrier_nofence.ptx \
@@ -787,6 +788,7 @@ norace_tests = \
 	testsuite/norace/own_release_list.ptx \
 	testsuite/norace/own_release_word.ptx \
 	testsuite/norace/pdl_load_after_wait.ptx \
+	testsuite/norace/piece_half_read.ptx \
 	testsuite/norace/predicate_off.ptx \
 	testsuite/norace/producer_elected.ptx \
 	testsuite/norace/qualifiers_in_any_order.ptx \
