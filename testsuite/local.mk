@@ -130,6 +130,7 @@ race_tests = \
 	testsuite/race/44_cpasync_same_group.ptx \
 	testsuite/race/44_cpasync_two_groups.ptx \
 	testsuite/race/45_bulk_last_bytes_early.ptx \
+	testsuite/race/45_bulk_short_source.ptx \
 	testsuite/race/45_tma_ld_issuer_nowait.ptx \
 	testsuite/race/45_tma_ld_nowait.ptx \
 	testsuite/race/45_tma_ld_read_before_barrier.ptx \
@@ -598,6 +599,7 @@ norace_tests = \
 	testsuite/norace/43_cpasync_src_after.ptx \
 	testsuite/norace/44_cpasync_same_group_apart.ptx \
 	testsuite/norace/44_cpasync_wait_between.ptx \
+	testsuite/norace/45_bulk_short_source.ptx \
 	testsuite/norace/45_bulk_state_in_func.ptx \
 	testsuite/norace/45_tma_ld.ptx \
 	testsuite/norace/45_tma_ld_init_fence.ptx \

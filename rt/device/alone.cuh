@@ -228,6 +228,6 @@ API void __gsan_v1_tensor(u64 ctx, u64 map, u64 shared, u64 mbar, u32 c0, u32 c1
 		tensor_all(WARP(ctx), did == ALONE_FIRST, map, shared, mbar, c0, c1, c2, c3, c4, op, more, site + __gsan_site_base);
 		return;
 	}
-	copy_issue(WARP(ctx), shared, (u64)c1 << 32 | c0, c2, 0, mbar, op, site);
+	copy_issue(WARP(ctx), shared, (u64)c1 << 32 | c0, c2, c2, mbar, op, site);
 	perturb(WARP(ctx));
 }
