@@ -57,6 +57,7 @@ FN struct ghost_view ghost_of(const struct gsan_post *p)
 				row = four(row.x, b.z, b.w, 0);
 		}
 		row.x = b.x > row.x ? b.x : row.x;
+		/* All of its lanes are the warp: the ghost's own later clock, of one, tells less. */
 		row.x = !~row.z && row.y > row.x ? row.y : row.x;
 		g.base = row.x > g.base ? row.x : g.base;
 		/* Of two with some lanes the later one. */
@@ -68,12 +69,18 @@ FN struct ghost_view ghost_of(const struct gsan_post *p)
 	return g;
 }
 
-/* Does it know of all of `lanes` of warp `k` up to `clock`?  (0: of any) */
+/* Of all of `lanes` up to `clock`, where it knows this of their warp?  (0: of any) */
+FN bool view_knows(u32 left, u32 base, u32 top, u32 mask, u32 lanes, u32 clock)
+{
+	return clock <= left && (clock <= base || (clock <= top && mask && !(lanes & ~mask)));
+}
+
+/* The same of warp `k`. */
 FN bool ghost_knows(const struct ghost_view *g, u32 k, u32 lanes, u32 clock)
 {
 	u32 left = __shfl_sync(~0u, g->left, k), base = __shfl_sync(~0u, g->base, k);
 	u32 top = __shfl_sync(~0u, g->top, k), mask = __shfl_sync(~0u, g->mask, k);
-	return clock <= left && (clock <= base || (clock <= top && mask && !(lanes & ~mask)));
+	return view_knows(left, base, top, mask, lanes, clock);
 }
 
 /* A copy that an mbarrier of the block completes: has somebody of whom it knows seen the phase over?  As
@@ -139,7 +146,7 @@ FN u32 ghost_fenced(const struct ghost_view *g)
 #pragma unroll
 	for (u32 i = 0; i < LAST; i++) {
 		bool all = (e[i].z & GSAN_PROXY_SHARED) && !(e[i].z & PROXY_HALVES) && !~e[i].y;
-		bool known = e[i].x <= g->left && (e[i].x <= g->base || (e[i].x <= g->top && !~g->mask));
+		bool known = view_knows(g->left, g->base, g->top, g->mask, ~0u, e[i].x);
 		clock = all && known && e[i].x > clock ? e[i].x : clock;
 	}
 	return clock;

@@ -12,43 +12,44 @@
 #define sweep_writes    __gsan_v1_sweep_writes
 
 /* Where up to four records stand that a copy is compared with: those of a line, or of a granule. */
-struct four { u64 *at; u32 apart; u64 none; u64 r[LINE_RECORDS]; };
+struct places { u64 *at; u32 apart; u64 none; u64 r[LINE_RECORDS]; };
 
-FN u64 *four_at(const struct four *f, u32 j) { return f->at + j * f->apart; }
+FN u64 *place_at(const struct places *f, u32 j) { return f->at + j * f->apart; }
 
-FN void four_now(const struct four *f, u64 *r)
+FN void places_now(const struct places *f, u64 *r)
 {
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++)
-		r[j] = load64(four_at(f, j));
+		r[j] = load64(place_at(f, j));
 }
 
 /* The copy's record `mine` goes to `place`, and what else it stands for goes, of `room`.  What came meanwhile sees the
  * record, or is seen here: then that is taken back. */
-FN bool four_put(const struct four *f, u32 room, u32 place, u64 mine)
+FN bool places_put(const struct places *f, u32 room, u32 place, u64 mine)
 {
 	u64 got[LINE_RECORDS], v[LINE_RECORDS], differs = 0, put = 0;
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++) {
 		bool goes = (room >> j & 1) && (j == place || f->r[j] != f->none);
-		got[j] = goes ? swap(four_at(f, j), f->r[j], j == place ? mine : f->none) : f->r[j];
+		got[j] = goes ? swap(place_at(f, j), f->r[j], j == place ? mine : f->none) : f->r[j];
 	}
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++) {
 		differs |= got[j] ^ f->r[j];
 		put |= j == place ? got[j] ^ f->r[j] : 0;
 	}
-	four_now(f, v);
+	places_now(f, v);
 #pragma unroll
 	for (u32 j = 0; j < LINE_RECORDS; j++)
 		differs |= v[j] ^ (j == place ? mine : room >> j & 1 ? f->none : f->r[j]);
 	if (differs && !put)
-		swap(four_at(f, place), mine, f->none);
+		swap(place_at(f, place), mine, f->none);
 	return !differs;
 }
 
-/* What copy `p` accesses, as its side `side`, in the block's memory: for each lane that is `there` a line at `off`, if
- * `lines`, or a granule, and its neighbour the other one of 16 bytes.  Returns whether the calling lane's is still to be done.  By all 32. */
+/* What copy `p` accesses, as its side `side`, in the block's memory: for each lane that is `there` a line at `off`,
+ * if `lines`, or a granule, and its neighbour the other one of 16 bytes.  Returns whether the calling lane's is
+ * still to be walked.  By all 32. */
 SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool lines)
 {
 	u32 lane = sreg_laneid(), free = 0, weak = 0, asks = 0, fine = 0, must = 0, clock[LINE_RECORDS];
@@ -57,12 +58,12 @@ SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool 
 	u64 *sh = at<u64>(GSAN_SHADOW_SHARED + (at_row << 15) + (off & 0x1ff8) * 4);
 	u32 *st = at<u32>(GSAN_SITES_SHARED + (at_row << 14) + (off & 0x1ff8) * 2);
 	bool mine = there && off + (lines ? LINE_BYTES : 8) <= g.me.w, write = now & ASYNC_WRITES, good = mine;
-	struct four f;
+	struct places f;
 	f.at = lines ? sh + 2 : sh;
 	f.apart = lines ? 4 : 1;
 	f.none = lines ? LINE_NONE : 0;
 	if (mine) {
-		four_now(&f, f.r);
+		places_now(&f, f.r);
 		mark = lines ? load64(sh + 1) : 0;
 	}
 	good &= !lines | is_mark(mark);
@@ -90,16 +91,17 @@ SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool 
 	}
 	/* One operation after the other, wherever it stands. */
 	ROLLED
-	for (u32 todo = asks, lanes; (lanes = __ballot_sync(~0u, todo)); ) {
-		u32 j = __ffs(todo) - 1, from = __ffs(lanes) - 1;
+	for (u32 rest = asks, lanes; (lanes = __ballot_sync(~0u, rest)); ) {
+		u32 j = __ffs(rest) - 1, from = __ffs(lanes) - 1;
 		u64 one = operation(j & 2 ? (j & 1 ? f.r[3] : f.r[2]) : j & 1 ? f.r[1] : f.r[0]), its = __shfl_sync(~0u, one, from) & ~255ull;
 		bool over = ghost_saw(&g, its);
+		/* work_walk would ask again (status_of). */
 		if (over && !lane)
 			said_note(p, its, side, STATUS_FINE);
 #pragma unroll
 		for (u32 k = 0; k < LINE_RECORDS; k++) {
 			bool it = (asks >> k & 1) && (operation(f.r[k]) & ~255ull) == its;
-			todo &= it ? ~(1u << k) : ~0u;
+			rest &= it ? ~(1u << k) : ~0u;
 			fine |= it && over ? 1u << k : 0;
 		}
 	}
@@ -116,13 +118,13 @@ SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool 
 #pragma unroll
 			for (u32 c = 0; c < 8; c++)
 				store(line_site(l, place, 0) + 8 * c, word);
-			good = four_put(&f, room, place, in_line(now));
+			good = places_put(&f, room, place, in_line(now));
 			fence();
 			line_unlock(l, GSAN_MARK);
 		}
 	} else if (good) {
 		place = place_in(room, first_place(now), true);
-		good = four_put(&f, room, place, now);
+		good = places_put(&f, room, place, now);
 		if (good)
 			store(st + place, site_word(site, now));
 	}
@@ -130,8 +132,31 @@ SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool 
 	/* A piece is two granules, of which both are done or none. */
 	bool both = __shfl_xor_sync(~0u, (int)good, 1);
 	if (good && !both && !lines)
-		swap(four_at(&f, place), now, 0);
+		swap(place_at(&f, place), now, 0);
 	return there && !(good && (both || lines));
+}
+
+/* Where piece `i` of side `s` in global memory begins, if it is less than `last`. */
+FN u64 global_piece(const struct gsan_post *p, const struct gsan_side *s, const struct tile_now *now, u32 i, u32 last, u32 *bytes)
+{
+	*bytes = 0;
+	if (i >= last)
+		return 0;
+	return s->flags & SIDE_BOX ? tile_piece(&p->work.tile, now, i, bytes) : piece_of(s, LINE_GLOBAL, i, bytes);
+}
+
+/* Lines that a lane reads, by round, of which the first is the next one: registers have no numbers at run time. */
+struct round_lines { u64 *sh[WALK_ROUNDS]; u32 columns[WALK_ROUNDS]; };
+
+FN void next_round(struct round_lines *l, u64 *sh, u32 columns)
+{
+#pragma unroll
+	for (u32 n = 0; n + 1 < WALK_ROUNDS; n++) {
+		l->sh[n] = l->sh[n + 1];
+		l->columns[n] = l->columns[n + 1];
+	}
+	l->sh[WALK_ROUNDS - 1] = sh;
+	l->columns[WALK_ROUNDS - 1] = columns;
 }
 
 /* Of WALK_ROUNDS pieces for each lane from `first` on of side `s`, lines of global memory that the copy reads: what whole
@@ -139,36 +164,28 @@ SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool 
  * round.  By all 32. */
 SLOW u32 sweep_reads(struct gsan_post *p, const struct gsan_side *s, u32 first, u32 end)
 {
-	u32 lane = sreg_laneid(), left = 0, dropped = 0, last = s->pieces < end ? s->pieces : end, columns[WALK_ROUNDS];
-	u64 *sh[WALK_ROUNDS], mark[WALK_ROUNDS], full = full_mark(&p->w);
-	bool box = s->flags & SIDE_BOX;
+	u32 lane = sreg_laneid(), left = 0, dropped = 0, last = s->pieces < end ? s->pieces : end;
+	u64 mark[WALK_ROUNDS], full = full_mark(&p->w);
+	struct round_lines l;
 	struct tile_now now = tile_now(&p->work.tile);
 	ROLLED
 	for (u32 k = 1, i = first + lane; k < 1u << WALK_ROUNDS; k <<= 1, i += 32) {
-		u32 bytes = 0, *st;
-		u64 from = 0, *at = 0;
-		if (i < last)
-			from = box ? tile_piece(&p->work.tile, &now, i, &bytes) : piece_of(s, LINE_GLOBAL, i, &bytes);
+		u32 bytes, *st;
+		u64 from = global_piece(p, s, &now, i, last, &bytes), *at = 0;
 		if (bytes && !(((u32)from | bytes) & 15) && !shadow_global(from, &at, &st))
 			at = 0;
 		left |= bytes ? k : 0;
-#pragma unroll
-		for (u32 n = 0; n + 1 < WALK_ROUNDS; n++) {
-			sh[n] = sh[n + 1];
-			columns[n] = columns[n + 1];
-		}
-		sh[WALK_ROUNDS - 1] = at;
-		columns[WALK_ROUNDS - 1] = ((1u << (bytes >> 4)) - 1) << ((u32)from >> 4 & 7);
+		next_round(&l, at, ((1u << (bytes >> 4)) - 1) << ((u32)from >> 4 & 7));
 	}
 	meet_all(~0u);
 #pragma unroll
 	for (u32 k = 0; k < WALK_ROUNDS; k++)
-		mark[k] = sh[k] ? load64(line_of(sh[k]).sh + 1) : 0;
+		mark[k] = l.sh[k] ? load64(line_of(l.sh[k]).sh + 1) : 0;
 #pragma unroll
 	for (u32 k = 0; k < WALK_ROUNDS; k++) {
 		bool drops = mark[k] == full;
 		left &= drops ? ~(1u << k) : ~0u;
-		sh[k] = drops ? 0 : sh[k];
+		l.sh[k] = drops ? 0 : l.sh[k];
 		dropped += __popc(__ballot_sync(~0u, drops));
 	}
 	struct issue x;
@@ -177,16 +194,12 @@ SLOW u32 sweep_reads(struct gsan_post *p, const struct gsan_side *s, u32 first, 
 	for (u32 k = 1; k < 1u << WALK_ROUNDS && __ballot_sync(~0u, left >= k); k <<= 1) {
 		u64 stands;
 		u32 says = LINE_OPEN;
-		if (sh[0])
-			says = line_says(&x, line_of(sh[0]), x.rec | columns[0], &stands);
+		if (l.sh[0])
+			says = line_says(&x, line_of(l.sh[0]), x.rec | l.columns[0], &stands);
 		meet_all(~0u);
 		dropped += __popc(__ballot_sync(~0u, says == LINE_FULL));
 		left &= (says == LINE_FULL) | (says == LINE_HAS_IT) ? ~k : ~0u;
-#pragma unroll
-		for (u32 n = 0; n + 1 < WALK_ROUNDS; n++) {
-			sh[n] = sh[n + 1];
-			columns[n] = columns[n + 1];
-		}
+		next_round(&l, 0, 0);
 	}
 	if (dropped && !lane)
 		fetch_add(&warp_of(p->w.slot, p->w.id & 31)->evicted, dropped);
@@ -205,10 +218,8 @@ SLOW u32 sweep_writes(struct gsan_post *p, const struct gsan_side *s, u32 first,
 	x.side = (u32)(s - p->work.side);
 	ROLLED
 	for (u32 k = 1, i = first + sreg_laneid(); __ballot_sync(~0u, i < last); k <<= 1, i += 32) {
-		u32 bytes = 0, *st;
-		u64 from = 0, *sh = 0;
-		if (i < last)
-			from = s->flags & SIDE_BOX ? tile_piece(&p->work.tile, &now, i, &bytes) : piece_of(s, LINE_GLOBAL, i, &bytes);
+		u32 bytes, *st;
+		u64 from = global_piece(p, s, &now, i, last, &bytes), *sh;
 		bool linked = bytes && shadow_global(from, &sh, &st) && is_mark(load64(line_of(sh).sh + 1));
 		left |= linked ? k : 0;
 		bytes = linked ? 0 : bytes;
@@ -237,17 +248,18 @@ SLOW u32 sweep(struct gsan_post *p, u32 first, u32 end)
 			ROLLED
 			for (u32 i = first, bit = 1; i < last; i += 32, bit <<= 1) {
 				u32 off = (u32)s->at & SHARED_WINDOW, piece = i + lane;
-				bool todo = piece < last;
+				bool walks = piece < last;
 				if (own && lines)
-					todo = sweep_shared(p, n, off + LINE_BYTES * piece, todo, true);
+					walks = sweep_shared(p, n, off + LINE_BYTES * piece, walks, true);
+				/* Two lanes for each piece of 16 bytes. */
 				ROLLED
 				for (u32 k = 0; own && !lines && k < 32 && i + k < last; k += 16) {
 					u32 half = i + k + (lane >> 1);
 					bool v = sweep_shared(p, n, off + 16 * half + 8 * (lane & 1), half < last, false);
 					v = __shfl_sync(~0u, (int)v, 2 * lane & 31);
-					todo = lane >> 4 == k >> 4 ? v : todo;
+					walks = lane >> 4 == k >> 4 ? v : walks;
 				}
-				rounds |= todo ? bit : 0;
+				rounds |= walks ? bit : 0;
 			}
 		}
 		left |= rounds << WALK_ROUNDS * n;

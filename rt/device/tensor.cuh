@@ -25,6 +25,7 @@ FN u32 elements(const struct gsan_map *m, u32 i)
 	return m->slice && i + 2 == m->rank ? 1 : (m->box[i] + m->every[i] - 1) / m->every[i];
 }
 
+/* What tells where a matrix's pieces are. */
 struct tile_now { u64 base, apart, pitch; u32 rank, slice, im2col, op, inner, wide, high, every; int x, y; };
 
 /* The innermost dimension that tells rows apart. */
@@ -112,7 +113,7 @@ SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes)
 	return a + skip;
 }
 
-/* What is needed of a matrix, in one go. */
+/* In one go. */
 FN struct tile_now tile_now(const struct gsan_tile *t)
 {
 	const struct gsan_map *m = &t->m;
