@@ -63,6 +63,24 @@ static bool outlives(unsigned id)
 	return posts(id) || id == INST_MAPA || id == INST_ST_ASYNC || id == INST_RED_ASYNC;
 }
 
+/* Are parts of a matrix in registers of a warp's threads? */
+static bool holds_tile(unsigned id)
+{
+	switch (id) {
+	case INST_WMMA_MMA:
+	case INST_MMA:
+	case INST_MMA_SP:
+	case INST_WGMMA_MMA_ASYNC:
+	case INST_WGMMA_MMA_ASYNC_SP:
+	case INST_TCGEN05_LD:
+	case INST_TCGEN05_LD_RED:
+	case INST_TCGEN05_ST:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* What its modifiers say: may threads synchronise by it without a fence, or wait for
  * each other? */
 static void look_at_mods(struct rw *r, struct rw_block *b, const struct ptx_inst *in)
@@ -121,6 +139,7 @@ static void cut(struct rw *r, struct rw_func *rf)
 			ptx_insts[s->inst.id].access == ACCESS_RED;
 		look_at_mods(r, b, &s->inst);
 		rf->has_setmaxnreg |= s->inst.id == INST_SETMAXNREG;
+		rf->tiles |= holds_tile(s->inst.id);
 		b->waits |= s->inst.id == INST_CALL;
 		if (ptx_insts[s->inst.id].model != MODEL_PLAIN || s->inst.id == INST_UNKNOWN ||
 		    s->inst.id == INST_EXIT || s->inst.id == INST_RET)

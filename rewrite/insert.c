@@ -821,21 +821,6 @@ static const char *prologue(struct ins *i)
 	return rw_close(r);
 }
 
-/* A kernel that says nothing of its block size may be launched with 1,024
- * threads, and then has 64 registers a thread.  Left alone, ptxas gives it as
- * many as the runtime's rare paths can use, and such a launch fails.
- * Where the quick ways are simple, more warps gain more than fewer registers cost: 7 to 15 %
- * on an H200, where others lose as much. */
-static void bound_registers(struct rw *r, const struct rw_func *rf)
-{
-	struct ptx_func *f = rf->f;
-
-	if (r->options->relocatable || f->maxntid[0] || f->reqntid[0] || f->maxnreg || f->minnctapersm)
-		return;
-	f->directives = ptx_sprintf(r->m->arena, "%s%s.maxntid 1024, 1, 1%s", f->directives,
-				    *f->directives ? " " : "", rf->weak && !rf->columns ? " .maxnreg 40" : "");
-}
-
 static void insert_func(struct rw *r, struct rw_func *rf)
 {
 	struct ins i = { .r = r, .rf = rf };
@@ -844,7 +829,7 @@ static void insert_func(struct rw *r, struct rw_func *rf)
 	bool any = rf->f->entry;
 
 	if (rf->f->entry) {
-		bound_registers(r, rf);
+		rw_bound_registers(r, rf);
 		rf->site = rw_site(r, rf, NULL, NULL, 0);
 	}
 	for (unsigned k = 0; k < rf->nevents; k++) {

@@ -119,6 +119,7 @@ struct rw_func {
 	struct rw_list masks;           /* activemask */
 	const struct ptx_loc *first_loc;        /* where it begins in its source, or NULL */
 	bool has_setmaxnreg;
+	bool tiles;                     /* its threads hold parts of matrices in registers */
 	bool posts, outlives;           /* as in struct rw, of it and what it may call */
 	struct rw_value *values;        /* per register number */
 	struct rw_event *events;        /* in the order of their statements */
@@ -231,6 +232,8 @@ bool rw_hide_zero(struct rw *, struct ptx_func *, const char *zero);
 bool rw_own_masks(struct rw *, struct ptx_func *, const char *own);
 /* Leaves every setmaxnreg out. */
 void rw_drop_setmaxnreg(struct ptx_func *);
+/* How many registers a kernel may have. */
+void rw_bound_registers(struct rw *, const struct rw_func *);
 
 /* ---- text.c ----------------------------------------------------------------- */
 

@@ -38,6 +38,7 @@ typedef unsigned long long u64;
 #define row_quick       __gsan_v1_row_quick
 #define row_rest        __gsan_v1_row_rest
 #define cluster_phases  __gsan_v1_cluster_phases
+#define cluster_awaits  __gsan_v1_cluster_awaits
 #define gone_astray     __gsan_v1_gone_astray
 #define beside_slow     __gsan_v1_beside_slow
 #define column_settled  __gsan_v1_column_settled

@@ -109,12 +109,24 @@ FN struct gsan_cluster *barrier_of(const struct gsan_block *b, u32 slot)
 	return b->cluster_at ? cluster_of(b) : at<struct gsan_cluster>(ROOT(clusters)) + load(&root()->nslots) + slot;
 }
 
-SLOW u32 cluster_phases(struct gsan_warp *w)
+/* The same, NULL where nobody came to it yet. */
+FN struct gsan_cluster *barrier_used(const struct gsan_warp *w)
 {
 	struct gsan_block *b = own_block(w);
 	struct gsan_cluster *c = barrier_of(b, w->slot);
-	bool none = !b->cluster_at && load64((u64 *)&c->key) != (u64)w->start + 1;
-	return none ? 0 : load(&c->phases);
+	return b->cluster_at || load64((u64 *)&c->key) == (u64)w->start + 1 ? c : 0;
+}
+
+SLOW u32 cluster_phases(struct gsan_warp *w)
+{
+	struct gsan_cluster *c = barrier_used(w);
+	return c ? load(&c->phases) : 0;
+}
+
+SLOW bool cluster_awaits(struct gsan_warp *w)
+{
+	struct gsan_cluster *c = barrier_used(w);
+	return c && load(&c->arrived);
 }
 
 /* Lanes of a block that is a cluster of its own are going to arrive: by one of them. */

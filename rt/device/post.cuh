@@ -29,7 +29,8 @@
 #define POST_LEAST      8u      /* pieces; fewer are not worth it */
 #define POST_MANY       16u     /* lanes */
 #define WALK_ROUNDS     4u      /* pieces that a lane takes at a time */
-#define POST_STAY       400u    /* microseconds */
+#define POST_STAY       400u    /* microseconds, while others may wait for who stays to leave */
+#define POST_STAY_MOST  100000u /* in any case: whoever waits for it in a way that nobody knows of goes on */
 #define IDLE_SLEEP      1000u   /* nanoseconds, of who finds nothing to do */
 #define IDLE_MOMENT     20u     /* half microseconds */
 #define IDLE_MOST       120u    /* likewise */
@@ -483,10 +484,21 @@ SLOW void walk_idle(struct gsan_warp *w, u32 group)
 	meet_all(group);
 }
 
+/* cluster.cuh: do threads wait at a barrier of the block's cluster? */
+SLOW bool cluster_awaits(struct gsan_warp *w);
+
+/* May others wait for threads of the block to leave?  Who has left counts at a barrier of all threads
+ * as one who came, and for griddepcontrol.launch_dependents as one who ran it. */
+FN bool exit_awaited(struct gsan_warp *w, const struct gsan_queue *q)
+{
+	return load(&q->came) || load(&own_block(w)->let_go) || cluster_awaits(w);
+}
+
 /* By lanes that leave the kernel.  A whole warp that has nothing left to do helps those that
  * have, until all have left who posted copies: idle warps of kernels whose warps have different
- * tasks, and what the block's last copies need, which one thread issues and waits for alone.  Not
- * for long where nothing is posted any more: others may wait for it to leave. */
+ * tasks, and what the block's last copies need, which one thread issues and waits for alone.  Without
+ * them consumers do it all, which is many times slower, and never gets better.  Not
+ * for long where nothing is posted, and others may wait for it to leave. */
 SLOW void walk_last(struct gsan_warp *w)
 {
 	u32 group = together(), lane = sreg_laneid(), me = w->id & 31;
@@ -498,12 +510,12 @@ SLOW void walk_last(struct gsan_warp *w)
 		fetch_and(&q->by[me], ~group);
 	meet_all(group);
 	ROLLED
-	for (u32 i = 0, before = 0; i < POST_STAY && stays; i++) {
+	for (u32 i = 0, all = 0, before = 0; i < POST_STAY && all < POST_STAY_MOST && stays; i++, all++) {
 		u32 number = load(&q->posted);
 		bool posted = load(&q->start) == w->start && number != load(&q->first);
 		bool others = lane != me && load(&q->by[lane]);
 		stays = __ballot_sync(group, !posted || others);
-		i = agreed(group, number != before) ? 0 : i;
+		i = agreed(group, number != before || (posted && !exit_awaited(w, q))) ? 0 : i;
 		before = number;
 		if (!walk(w, group, WALK_REST, 0))
 			__nanosleep(IDLE_SLEEP);
