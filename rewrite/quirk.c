@@ -112,15 +112,17 @@ static void say(struct rw *r, struct ptx_func *f, const char *name, unsigned n)
 /* Left alone, ptxas gives a kernel as many registers as the runtime's rarest path can use, 255 mostly.  One that
  * says nothing of its block size may be launched with 1,024 threads, and such a launch fails.  Of one that does
  * say, few blocks fit a multiprocessor, where it waits for memory most of the time: two to three times slower
- * on an H100 (stencil, reduction, matrix products) than with room for 1,024 threads.  Where the quick ways are simple,
+ * on an H100 (stencil, reduction, matrix products) than with room for 1,024 threads, or for 512 where bulk copies
+ * are walked: 128 registers are best there.  Where the quick ways are simple,
  * more warps still gain more than fewer registers cost: 7 to 15 % on an H200, where others lose as much.
  * Kernels that keep tiles of matrices in registers need them themselves. */
 void rw_bound_registers(struct rw *r, const struct rw_func *rf)
 {
 	enum { THREADS = 1024, BLOCKS = 16 };   /* as many of each fit on every architecture */
+	const unsigned room = r->posts && rf->posts ? THREADS / 2 : THREADS;
 	struct ptx_func *f = rf->f;
 	const unsigned *dims = f->maxntid[0] ? f->maxntid : f->reqntid;
-	const unsigned threads = dims[0] * dims[1] * dims[2], blocks = threads ? THREADS / threads : 0;
+	const unsigned threads = dims[0] * dims[1] * dims[2], blocks = threads ? room / threads : 0;
 
 	if (r->options->relocatable || f->maxnreg)
 		return;

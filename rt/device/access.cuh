@@ -745,9 +745,14 @@ API void __gsan_v1_range_x(u64 ctx, u64 addr, u64 bytes, u32 info, u32 site)
  * (PTX ISA, Warp Level Matrix Load Instruction) */
 FN void rows(struct gsan_warp *w, u64 addr, u64 stride, u32 n, u32 info, u32 site, bool shared)
 {
-	u32 lane = sreg_laneid();
-	if (lane < n)
-		range(w, addr + lane * stride, GSAN_INFO_SIZE(info), info, site, shared);
+	u32 lane = sreg_laneid(), left = lane < n ? GSAN_INFO_SIZE(info) : 0;
+	ROLLED
+	for (addr += lane * stride; left; ) {
+		u32 size = left < 16 - ((u32)addr & 15) ? left : 16 - ((u32)addr & 15);
+		plain_wide(w, addr, size, info & GSAN_INFO_WRITE ? 1 : 0, site, shared ? PLAIN_SHARED : 0);
+		addr += size;
+		left -= size;
+	}
 }
 
 API void __gsan_v1_rows_g(u64 ctx, u64 addr, u64 stride, u32 n, u32 info, u32 site)

@@ -262,7 +262,8 @@ API void __gsan_v1_copy(u64 ctx, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar
 	else if (ctx)
 		TOGETHER(
 			if (one_store(op) ? first_alike(WARP(ctx), dst, src, bytes, op & GSAN_COPY_MASKED ? from : 0, 0, site + __gsan_site_base) :
-			    first_of_same(dst, src, bytes, from, op))
+			    first_of_same(dst, src, bytes, from, op) &&
+			    !(op == (GSAN_HOW_CP | GSAN_COPY_TO_SHARED) && lane_copies(WARP(ctx), (u32)dst, src, bytes, from, site + __gsan_site_base)))
 				copy_issue(WARP(ctx), dst, src, bytes, from, mbar, op, site);
 			perturb(WARP(ctx));
 		);

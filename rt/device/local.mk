@@ -6,7 +6,7 @@ gsan_device_sources = rt/device/runtime.cu rt/device/base.cuh rt/device/order.cu
 	rt/device/fence.cuh rt/device/barrier.cuh rt/device/async.cuh rt/device/issue.cuh rt/device/line.cuh rt/device/link.cuh \
 	rt/device/lines.cuh rt/device/row.cuh \
 	rt/device/proxy.cuh rt/device/ghost.cuh rt/device/post.cuh rt/device/sweep.cuh \
-	rt/device/peer.cuh rt/device/alias.cuh rt/device/mbar.cuh rt/device/choices.cuh rt/device/cluster.cuh rt/device/copy.cuh \
+	rt/device/peer.cuh rt/device/alias.cuh rt/device/mbar.cuh rt/device/choices.cuh rt/device/cluster.cuh rt/device/lanes.cuh rt/device/copy.cuh \
 	rt/device/leave.cuh rt/device/maps.cuh rt/device/tensor.cuh rt/device/alone.cuh rt/device/matrix.cuh rt/device/wgmma.cuh \
 	rt/device/tcgen05.cuh rt/device/value.cuh rt/device/grid.cuh rt/device/block.cuh
 EXTRA_DIST += $(gsan_device_sources)

@@ -40,6 +40,7 @@
 #include "rt/device/choices.cuh"
 #include "rt/device/cluster.cuh"
 #include "rt/device/leave.cuh"
+#include "rt/device/lanes.cuh"
 #include "rt/device/copy.cuh"
 #include "rt/device/maps.cuh"
 #include "rt/device/tensor.cuh"
