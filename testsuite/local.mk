@@ -113,7 +113,7 @@ race_tests = \
 	testsuite/race/37_arrive_drop_later.ptx \
 	testsuite/race/38_expect_before_store.ptx \
 	testsuite/race/38_tx_not_transitive.ptx \
-	testsuite/race/39_cpasync_half_source.ptx \
+	testsuite/race/39_cpasync_each_lane.ptx testsuite/race/39_cpasync_half_source.ptx \
 	testsuite/race/39_cpasync_nowait.ptx \
 	testsuite/race/39_cpasync_wait_no_commit.ptx \
 	testsuite/race/39_cpasync_write_nowait.ptx \
@@ -586,7 +586,7 @@ norace_tests = \
 	testsuite/norace/36_mbar_ring_parity.ptx \
 	testsuite/norace/37_arrive_drop_before.ptx \
 	testsuite/norace/38_tx_and_arrive.ptx \
-	testsuite/norace/39_cpasync_wait.ptx \
+	testsuite/norace/39_cpasync_each_lane.ptx testsuite/norace/39_cpasync_wait.ptx \
 	testsuite/norace/39_cpasync_wait_all.ptx \
 	testsuite/norace/39_cpasync_zero_bytes.ptx \
 	testsuite/norace/40_cpasync_wait_group_oldest.ptx \

@@ -248,7 +248,8 @@ FN bool first_of_same(u64 dst, u64 src, u32 bytes, u32 from, u32 op)
 {
 	if (GSAN_COPY_HOW(op) != GSAN_HOW_CP || (op & (GSAN_COPY_MBAR | GSAN_COPY_NO_SOURCE)))
 		return true;
-	u64 key = GSAN_MAP_HASH(GSAN_MAP_HASH(dst, src), (u64)bytes << 32 | from);
+	/* The two addresses often differ alike from lane to lane: mixed one after the other. */
+	u64 key = GSAN_MAP_HASH(GSAN_MAP_HASH(GSAN_MAP_HASH(0ull, dst), src), (u64)bytes << 32 | from);
 	return sreg_laneid() == __ffs(__match_any_sync(together(), key)) - 1;
 }
 
