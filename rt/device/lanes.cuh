@@ -20,17 +20,22 @@ FN u32 lane_choose(struct gsan_warp *w, const struct copier *c, const struct rec
 {
 	u32 lo = (u32)now, hi = (u32)(now >> 32), free = 0, stands = 0;
 	bool write = now & ASYNC_WRITES, other = is_mark(rec_of(r[1])) || of_line(rec_of(r[2])), in = false;
+	/* Mostly before a barrier of all. */
 #pragma unroll
-	for (u32 k = 0; k < 4; k++) {
-		struct rec2 x = r[k];
+	for (u32 k = 0; k < 4; k++)
+		free |= (r[k].hi < c->gone) | ((r[k].hi < c->below) & !(r[k].lo & ~lo & 255)) ? 1u << k : 0;
+	ROLLED
+	for (u32 m = free ^ 15; m; m &= m - 1) {
+		u32 k = __ffs(m) - 1;
+		struct rec2 x = rec_at(r, k);
 		bool async = is_async(x), meets = x.lo & lo & 255, inside = !(x.lo & ~lo & 255), mine = !((x.lo ^ lo) >> 12 | ((x.hi ^ hi) & 7));
 		u32 clock = x.hi >> 3;
-		/* A group of its own that it waited for; an access of its own, or before a barrier of all. */
+		/* A group of its own that it waited for, or an access of its own. */
 		bool group = async & mine & !(clock & GSAN_ASYNC_MBAR) & ((clock >> GSAN_ASYNC_HOW_SHIFT & 7) == GSAN_HOW_CP);
 		bool known = async ? group & ((clock & GSAN_ASYNC_GROUP_MAX) <= c->waited) : (x.hi < c->below) | (mine & (x.hi >= c->start) & !(x.lo & 0xe00));
-		bool gone = !async & (x.hi < c->gone), writes = async ? clock & GSAN_ASYNC_WRITE : x.lo & 0x100;
-		free |= gone | (known & inside & (write | !writes)) ? 1u << k : 0;
-		other |= meets & !gone & !known & (write | writes);
+		bool writes = async ? clock & GSAN_ASYNC_WRITE : x.lo & 0x100;
+		free |= known & inside & (write | !writes) ? 1u << k : 0;
+		other |= meets & !known & (write | writes);
 		in |= async & !write & (x.lo == lo) & (x.hi == hi);
 		stands |= async ? 1u << k : 0;
 	}
