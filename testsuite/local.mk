@@ -6,7 +6,7 @@
 # the folders and the table.
 
 race_tests = \
-	testsuite/race/01_bytes_generic.ptx \
+	testsuite/race/01_halves_one_more.ptx testsuite/race/01_bytes_generic.ptx \
 	testsuite/race/01_global_plain_race.ptx \
 	testsuite/race/01_same_value.ptx \
 	testsuite/race/01_smem_lanes_write.ptx \
@@ -487,7 +487,7 @@ race_tests = \
 	testsuite/race/zeroed_then_loaded.ptx
 
 norace_tests = \
-	testsuite/norace/01_reads_only.ptx \
+	testsuite/norace/01_halves_one_more.ptx testsuite/norace/01_reads_only.ptx \
 	testsuite/norace/02_bar_called_by_pointer.ptx \
 	testsuite/norace/02_smem_bar.ptx \
 	testsuite/norace/04_double_buffer.ptx \

@@ -359,8 +359,6 @@ SLOW bool settled(struct gsan_warp *w, u64 r, u32 kind);
  * it depends on the operation of record `choice` - COPIED_ASKS. */
 enum { COPIED_ASKS = 8 };
 
-FN struct rec2 rec_at(const struct rec2 r[4], u32 k) { return k & 2 ? (k & 1 ? r[3] : r[2]) : (k & 1 ? r[1] : r[0]); }
-
 /* Which records are of account. */
 FN u32 live_in(const struct rec2 r[4], u32 bound)
 {

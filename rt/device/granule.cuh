@@ -46,6 +46,7 @@ FN struct view view_of(const struct gsan_warp *w)
 struct rec2 { u32 lo, hi; };
 
 FN u64 rec_of(struct rec2 r) { return (u64)r.hi << 32 | r.lo; }
+FN struct rec2 rec_at(const struct rec2 r[4], u32 k) { return k & 2 ? (k & 1 ? r[3] : r[2]) : (k & 1 ? r[1] : r[0]); }
 
 /* All four records of a granule.  L1 keeps old ones: it does not see the swaps. */
 FN void load_granule(const u64 *sh, struct rec2 r[4])
@@ -244,17 +245,11 @@ SLOW u32 evict(struct gsan_warp *w, u64 *sh, u64 a, u64 b, u64 c, u64 d, u64 rec
 		if (!(reads | writes) || (h >> 28 & 3))
 			return 4;
 	}
-	u32 from = reads ? reads : writes ? writes : 15;
+	u32 from = reads ? reads : writes, k = h >> 30;
 	/* An observation goes only with the writes that it may have observed:
 	 * without it they would look unordered. */
-	if (from == 15) {
-		swap(sh, a, 0);
-		swap(sh + 1, b, 0);
-		swap(sh + 2, c, 0);
-		swap(sh + 3, d, 0);
+	if (!from)
 		return 5;
-	}
-	u32 k = h >> 30;
 	ROLLED
 	while (!(from >> k & 1))
 		k = (k + 1) & 3;
@@ -373,11 +368,14 @@ FN void check_granule(struct gsan_warp *w, struct view v, u64 *sh, u32 *st, u64 
 			if (bad)
 				judge_all(w, sh, st, bad, rec, 4, 0, where, site);
 			if (pick == 5) {
+				ROLLED
+				for (u32 k = 0; k < 4; k++)
+					swap(sh + k, rec_of(rec_at(r, k)), 0);
 				load_granule(sh, r);
 				continue;
 			}
 		}
-		old = pick & 2 ? (pick & 1 ? r[3] : r[2]) : (pick & 1 ? r[1] : r[0]);
+		old = rec_at(r, pick);
 		/* The second look is on its way before the answer to the first
 		 * is known: they go to one sector, one after the other. */
 		u64 found = swap(sh + pick, rec_of(old), rec);

@@ -607,8 +607,10 @@ SLOW void judge(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u32 word
 		return;
 	}
 	u32 psite = site_found(sh, st, i, word, prev, site);
-	/* Taken out again before it had a site: who put it in looks again, and finds `now`. */
-	if (!psite && !stands_in(sh, prev)) {
+	/* Taken out again before it had a site: who put it in looks again, and finds `now`.  Without one
+	 * nobody can say whether both write the same; and where many write by one instruction, which is told, it
+	 * is that mostly. */
+	if (!psite && (!stands_in(sh, prev) || chosen(GSAN_CHOICE_same_value) || pair_known(site, site))) {
 		fetch_add(&w->evicted, 1);
 		return;
 	}
