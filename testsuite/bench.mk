@@ -6,7 +6,8 @@ EXTRA_PROGRAMS += testsuite/bench/text
 CLEANFILES += testsuite/bench/text
 testsuite_bench_text_SOURCES = testsuite/bench/text.c
 testsuite_bench_text_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
-EXTRA_DIST += testsuite/bench/cpu.sh testsuite/bench/gpu.sh testsuite/bench/kernels.cu testsuite/bench/measure.h
+EXTRA_DIST += testsuite/bench/cpu.sh testsuite/bench/gpu.sh testsuite/bench/kernels.cu testsuite/bench/typical.cu \
+	testsuite/bench/measure.h
 
 .PHONY: bench bench-cpu bench-gpu
 bench: bench-cpu bench-gpu

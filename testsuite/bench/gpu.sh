@@ -9,12 +9,15 @@ have_gpu || skip "no GPU, or --disable-gpu-tests"
 limit="timeout -k 10 ${BENCH_LIMIT:-100}"
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
 flags="-std=c++17 -O3 -lineinfo -arch=sm_$arch"
-source=$top_srcdir/testsuite/bench/kernels.cu
 racecheck=$(command -v compute-sanitizer || echo "$CUDA_HOME/bin/compute-sanitizer")
 [ -x "$racecheck" ] || racecheck=
 
-"$NVCC" $flags "$source" -o native || hard "nvcc"
-"$top_builddir/gsan-nvcc" $flags "$source" -o watched || hard "gsan-nvcc"
+# build SOURCE NAME: NAME.native and NAME.watched
+build()
+{
+	"$NVCC" $flags "$top_srcdir/testsuite/$1.cu" -o "$2.native" || hard "nvcc: $1"
+	"$top_builddir/gsan-nvcc" $flags "$top_srcdir/testsuite/$1.cu" -o "$2.watched" 2>err || { cat err; hard "gsan-nvcc: $1"; }
+}
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1
 
 # field FILE N, or "-" if there is no such line
@@ -29,15 +32,16 @@ ratio()
 
 printf '%-12s%10s%10s%9s%12s%11s%12s%8s%10s%10s%9s\n' "" native gsan ratio racecheck ratio \
 	"rc/gsan" data native gsan shadow
-# measure NAME NATIVE WATCHED ARGUMENT
+# measure NAME PROGRAM ARGUMENT
 measure()
 {
-	$limit ./$2 $4 >n 2>err || { fail "$1: native: $(cat err)"; return; }
-	$limit ./$3 $4 >g 2>err || { : >g; fail "$1: gsan: status $?"; tail -n 5 err; }
+	$limit "./$2.native" $3 >n 2>err || { fail "$1: native: $(cat err)"; return; }
+	$limit "./$2.watched" $3 >g 2>err || { : >g; fail "$1: gsan: status $?"; tail -n 5 err; }
 	: >r
-	case $racecheck,$1 in
-	,* | *,triad64M) ;;
-	*)	BENCH_ONCE=1 $limit "$racecheck" --tool racecheck ./$2 $4 2>&1 |
+	# Minutes under racecheck.
+	case $racecheck,$1,$2 in
+	,* | *,triad64M,* | *,typical) ;;
+	*)	BENCH_ONCE=1 $limit "$racecheck" --tool racecheck "./$2.native" $3 2>&1 |
 			grep "^$1 " >r || echo "$1 >$((${BENCH_LIMIT:-100} * 1000))" >r ;;
 	esac
 	n=$(field n 2) g=$(field g 2) r=$(field r 2)
@@ -48,17 +52,22 @@ measure()
 		"$r" "$(ratio "$least" "$n")" "$(ratio "$least" "$g")" "$(field n 3)" "$(field n 4)" \
 		"$(field g 4)" "$shadow"
 }
+build bench/kernels kernels
 for k in ${BENCH_KERNELS-triad triad64M stencil matmul1024 matmul512 reduction transpose histogram}; do
-	measure $k native watched $k
+	measure $k kernels $k
+done
+# cp.async
+[ "$arch" -ge 80 ] || BENCH_TYPICAL=
+[ -z "${BENCH_TYPICAL-all}" ] || build bench/typical typical
+for k in ${BENCH_TYPICAL-copy center convolve sgemm hgemm scan rotate}; do
+	measure $k typical $k
 done
 # Those of testsuite/kernels are for one kind of GPU.
 [ "$arch" = 90 ] || BENCH_ASYNC=
+flags="-std=c++17 -O3 -lineinfo -gencode arch=compute_90a,code=sm_90a"
 for k in ${BENCH_ASYNC-gemm attention elementwise}; do
-	source=$top_srcdir/testsuite/kernels/$k.cu
-	flags="-std=c++17 -O3 -lineinfo -gencode arch=compute_90a,code=sm_90a"
-	"$NVCC" $flags "$source" -o "$k.native" || hard "nvcc: $k"
-	"$top_builddir/gsan-nvcc" $flags "$source" -o "$k.watched" 2>err || { cat err; hard "gsan-nvcc: $k"; }
-	measure $k "$k.native" "$k.watched" bench
+	build kernels/$k $k
+	measure $k $k bench
 done
 echo "times in ms; memory in use on the device in MiB; shadow: bytes of gsan's memory a byte of data"
 done_testing
