@@ -520,14 +520,20 @@ SLOW void plain_rest(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 		plain_slow(w, addr, size, kind, site, flags);
 }
 
-/* One granule, where no inlined copy is worth it. */
+/* One granule, of any kind of access. */
+FN void plain_granule(struct gsan_warp *w, const struct head *h, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
+{
+	/* The read-only proxy minds the thread's own writes too. */
+	u32 rest = flags & PLAIN_NC ? PLAIN_AGAIN : plain_quick(w, h, addr, size, kind, site, flags & PLAIN_SHARED, false, flags & PLAIN_SAMPLE ? NEVER : ALWAYS);
+	if (rest)
+		plain_rest(w, addr, size, kind, site, flags | rest);
+}
+
+/* The same, where no inlined copy is worth it. */
 SLOW void plain_one(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site, u32 flags)
 {
 	struct head h = head_of(w, flags & PLAIN_SHARED);
-	/* The read-only proxy minds the thread's own writes too. */
-	u32 rest = flags & PLAIN_NC ? PLAIN_AGAIN : plain_quick(w, &h, addr, size, kind, site, flags & PLAIN_SHARED, false, flags & PLAIN_SAMPLE ? NEVER : ALWAYS);
-	if (rest)
-		plain_rest(w, addr, size, kind, site, flags | rest);
+	plain_granule(w, &h, addr, size, kind, site, flags);
 }
 
 /* Do all lanes read one place?  Then one answers for the warp: 32 records of the
@@ -572,11 +578,12 @@ SLOW void plain_wide(struct gsan_warp *w, u64 addr, u32 size, u32 kind, u32 site
 	u32 over = step == 1 && size == 16 && !((u32)addr & 15) ? copied_over(w, kind, flags) : 0;
 	if (over && plain_copied(w, (u32)addr, size, kind, site + __gsan_site_base, over))
 		return;
+	struct head h = head_of(w, flags & PLAIN_SHARED);
 	ROLLED
 	for (; k < n; k += step) {
 		u64 a = k ? (addr & ~7ull) + 8 * k : addr;
 		u32 end = ((u32)addr & 7) + size - 8 * k, from = k ? 0 : (u32)addr & 7, bytes = (end < 8 ? end : 8) - from;
-		plain_one(w, a, bytes, kind, site, flags);
+		plain_granule(w, &h, a, bytes, kind, site, flags);
 	}
 }
 
@@ -589,7 +596,7 @@ SLOW bool row_rest(struct gsan_warp *w, u32 addr, u32 write, u32 site, u64 said)
  * it needs in registers others would have to save. */
 SLOW void plain_sixteen(struct gsan_warp *w, u32 group, u32 addr, u32 info, u32 kind, u32 site, u32 value)
 {
-	if (group == ~0u && together() == ~0u) {
+	if (group == ~0u && together() == ~0u && may_link(own_block(w))) {
 		u64 said = row_quick(w, addr, info, kind, site, value);
 		if (said == ROW_DONE || (said && row_rest(w, addr, kind, site, said)))
 			return;
