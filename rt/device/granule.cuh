@@ -102,13 +102,13 @@ FN bool is_over(const struct gsan_warp *w, struct rec2 r, u32 over)
 }
 
 /* Where a record goes if it can, by its low word and kind.  Neighbours that come at one moment take a
- * place each: those of the two halves of a granule, and of a warp.  Reads of shared memory
+ * place each: those of the two halves of a granule, or of its quarters, and of a warp.  Reads of shared memory
  * take others than writes do, so that a write stands longer: its block has long known of it,
  * but a copy that comes later may need a proxy fence behind it. */
 FN u32 usual_place(u32 lo, u32 kind, bool shared)
 {
 	u32 low = kind & 1 ? 0 : 1;
-	return (lo & 15 ? low : low ^ 3) ^ (lo >> 16 & 1) * (shared ? 3 : 1);
+	return (lo & 15 ? low : low ^ 3) ^ !(lo & 0x33) ^ (lo >> 16 & 1) * (shared ? 3 : 1);
 }
 
 /* The first of those that are `free`, at least one. */
