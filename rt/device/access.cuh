@@ -313,18 +313,19 @@ FN u32 plain_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size
 	return quick_load(&q, h, addr, size, kind, shared) ? quick_enter(&q, w, kind, site, shared, red, often) : PLAIN_AGAIN;
 }
 
-/* A write of a quarter, a half or a whole granule of shared memory puts its record in at once, where
+/* A write of a half or a whole granule of shared memory puts its record in at once, where
  * others of its kind do: what stood there a barrier has mostly made of no account, or it is
  * the lane's own, and one round trip is enough.  (Global memory may have to come from
  * further off, which a look should wait for.)  Anything else is put back, and nothing was
  * done; where several lanes do so at one moment, each looks again for its own.  Reads
- * do not: many lanes may well read one place. */
+ * do not: many lanes may well read one place.  Nor do writes of halfwords: four lanes would have all four
+ * places at one moment, and who looks then would not see a record that is out. */
 FN u32 write_quick(struct gsan_warp *w, const struct head *h, u64 addr, u32 size, u32 site)
 {
 	struct quick q;
 	if (!quick_place(&q, h, addr, size, 1, true))
 		return PLAIN_AGAIN;
-	u32 pick = (q.want & 15 ? 0 : 3) ^ !(q.want & 0x33);
+	u32 pick = q.want & 15 ? 0 : 3;
 	u64 now = rec_of(q.now), found = exchange64(q.sh + pick, now);
 	/* The look is on its way before the answer is known: they go to one sector, one
 	 * after the other. */
@@ -627,7 +628,7 @@ FN void plain(struct gsan_warp *w, u32 group, u64 addr, u32 info, u32 kind, u32 
 			return;
 		kind = GSAN_KIND_WARP_READ;
 	}
-	bool quick = !wide && (!shared || kind != 1 || size > 1);
+	bool quick = !wide && (!shared || kind != 1 || size == 4 || size == 8);
 	u32 rest = !quick ? 0 : nc ? PLAIN_AGAIN : shared && kind == 1 ? write_quick(w, &h, addr, size, site) :
 		   plain_quick(w, &h, addr, size, kind, site, shared, false, MOSTLY);
 	/* One lane may have to know what another stores that has nothing left to do, and would go on
