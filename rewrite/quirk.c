@@ -99,14 +99,15 @@ void rw_drop_setmaxnreg(struct ptx_func *f)
 		}
 }
 
-/* With the directive `name` saying `n`, in place of what it said. */
-static void say(struct rw *r, struct ptx_func *f, const char *name, unsigned n)
+/* At least `n` blocks a multiprocessor, in place of what the kernel said. */
+static void set_least_blocks(struct rw *r, struct ptx_func *f, unsigned n)
 {
-	const char *at = strstr(f->directives, name), *behind = at ? at + strcspn(at, "0123456789") : "";
+	static const char name[] = ".minnctapersm";
+	const char *all = f->directives, *at = strstr(all, name), *behind = at ? at + strcspn(at, "0123456789") : "";
 
 	behind += strspn(behind, "0123456789");
-	f->directives = ptx_sprintf(r->m->arena, "%.*s%s%s %u%s", at ? (int)(at - f->directives) : (int)strlen(f->directives),
-				    f->directives, at || !*f->directives ? "" : " ", name, n, behind);
+	f->directives = ptx_sprintf(r->m->arena, "%.*s%s%s %u%s", at ? (int)(at - all) : (int)strlen(all), all,
+				    at || !*all ? "" : " ", name, n, behind);
 }
 
 /* Left alone, ptxas gives a kernel as many registers as the runtime's rarest path can use, 255 mostly.  One that
@@ -128,7 +129,7 @@ void rw_bound_registers(struct rw *r, const struct rw_func *rf)
 		return;
 	if (threads) {
 		if (!rf->tiles && blocks > 1 && blocks > f->minnctapersm)
-			say(r, f, ".minnctapersm", blocks < BLOCKS ? blocks : BLOCKS);
+			set_least_blocks(r, f, blocks < BLOCKS ? blocks : BLOCKS);
 	} else if (!f->minnctapersm) {
 		f->directives = ptx_sprintf(r->m->arena, "%s%s.maxntid 1024, 1, 1%s", f->directives,
 					    *f->directives ? " " : "", rf->weak && !rf->columns ? " .maxnreg 40" : "");

@@ -116,10 +116,10 @@ SLOW bool lane_side(struct gsan_warp *w, u64 *sh, u32 *st, u64 rec, u32 low, u32
 			for (u32 n = 0; n < 4; n++)
 				s[n] = q[n];
 		}
-		if (beside)
-			first = second = true;
-		if (beside)
+		if (beside) {
+			first = true;
 			break;
+		}
 	}
 	if (first || second) {
 		if (at < NOTHING)
@@ -139,8 +139,8 @@ SLOW bool lane_side(struct gsan_warp *w, u64 *sh, u32 *st, u64 rec, u32 low, u32
  * way.  False: that is left to copy_issue. */
 SLOW bool lane_copies(struct gsan_warp *w, u32 dst, u64 src, u32 bytes, u32 from, u32 site)
 {
-	/* clock floor wfloor options; id start launch_base shared_limit; slot nslots; start cp bulk first */
-	uint4 a = load_ca(w), me = load_ca(&w->id), at_slot = load_ca(&w->slot);
+	/* clock floor wfloor options; id start launch_base shared_limit; start cp bulk first */
+	uint4 a = load_ca(w), me = load_ca(&w->id);
 	u32 who = me.x << 5 | sreg_laneid(), off = dst & SHARED_WINDOW;
 	struct gsan_groups *g = groups_of(who);
 	uint4 now = load_ca(g);
@@ -152,8 +152,6 @@ SLOW bool lane_copies(struct gsan_warp *w, u32 dst, u64 src, u32 bytes, u32 from
 	/* A source that is told of already is told of again without harm. */
 	if (from && (!shadow_global(src, &sh, &st) || !lane_side(w, sh, st, rec, (u32)src, bytes, HIGH(me.z), 0, start, waited, site)))
 		return false;
-	u64 row = (u64)(off >> 13) * at_slot.y + at_slot.x;
-	sh = at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4);
-	st = at<u32>(GSAN_SITES_SHARED + (row << 14) + (off & 0x1ff8) * 2);
-	return lane_side(w, sh, st, rec | ASYNC_WRITES, off, bytes, start, HIGH(a.y + 1), start, waited, site);
+	return shadow_shared(w, off, &sh, &st) &&
+	       lane_side(w, sh, st, rec | ASYNC_WRITES, off, bytes, start, HIGH(a.y + 1), start, waited, site);
 }

@@ -30,7 +30,7 @@
 #define POST_MANY       16u     /* lanes */
 #define WALK_ROUNDS     4u      /* pieces that a lane takes at a time */
 #define POST_STAY       400u    /* microseconds, while others may wait for who stays to leave */
-#define POST_STAY_MOST  100000u /* in any case: whoever waits for it in a way that nobody knows of goes on */
+#define POST_STAY_MOST  100000u /* likewise, in any case: whoever waits for it in a way that nobody knows of goes on */
 #define IDLE_SLEEP      1000u   /* nanoseconds, of who finds nothing to do */
 #define IDLE_MOMENT     20u     /* half microseconds */
 #define IDLE_MOST       120u    /* likewise */

@@ -120,7 +120,6 @@ static bool near(float a, float b)
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
-	size_t left = 0, all = 0;
 	bool right = false;
 	float ms;
 
@@ -177,9 +176,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: kernels triad|triad64M|stencil|matmul1024|matmul512|reduction|transpose|histogram\n");
 		return 2;
 	}
-	CHECK(cudaMemGetInfo(&left, &all));
-	printf("%s %.4f %.1f %.1f\n", name, ms, asked / 1048576.0, (all - left) / 1048576.0);
-	if (!right)
-		fprintf(stderr, "kernels: %s: the result is WRONG\n", name);
-	return right ? 0 : 1;
+	return measured(name, ms, right);
 }
