@@ -252,23 +252,21 @@ SLOW bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u3
 	return known;
 }
 
-/* Makes room for the first `n` slots: blocks may have come since it was begun. */
-SLOW void snap_need_cross(struct gsan_snap *s, u32 n)
+/* Makes room for the first `n` slots: blocks may have come since it was begun.  Returns how many it had; what is
+ * behind those is yet to be written, up to CROSS_ROOM(n). */
+#define CROSS_ROOM(n)   (((n) + 7) & ~7u)
+SLOW u32 snap_need_cross(struct gsan_snap *s, u32 n)
 {
-	u32 word = s->nslots, have = GSAN_CROSS_SLOTS(word);
+	u32 word = s->nslots, have = s->flags & GSAN_SNAP_CROSS ? GSAN_CROSS_SLOTS(word) : 0;
 	if (!(s->flags & GSAN_SNAP_CROSS)) {
 		word = fetch_add(&root()->cross_next, 1) % ROOT(ncrosses) << GSAN_CROSS_SHIFT;
 		store(cross_object(word), load(&s->maker));
 		fence();
 	}
-	n = (n + 7) & ~7u;
-	if (n < have)
-		n = have;
+	n = CROSS_ROOM(n);
 	s->flags |= GSAN_SNAP_CROSS;
-	s->nslots = (word & ~GSAN_CROSS_SLOTS(~0u)) | n;
-	ROLLED
-	for (u32 i = have; i < n; i++)
-		store_cg(cross_of(word) + i, four(0, 0, 0, 0));
+	s->nslots = (word & ~GSAN_CROSS_SLOTS(~0u)) | (n < have ? have : n);
+	return have;
 }
 
 FN void own_add(struct gsan_own *p, struct gsan_own e)
@@ -290,6 +288,19 @@ FN struct gsan_own own_of(uint4 b, uint4 c)
 	return e;
 }
 
+/* Eight entries; from NULL, empty ones. */
+FN void move_entries(uint4 *to, const uint4 *from)
+{
+	uint4 x[8] = { };
+	if (from)
+#pragma unroll
+		for (u32 k = 0; k < 8; k++)
+			x[k] = load_cg(from + k);
+#pragma unroll
+	for (u32 k = 0; k < 8; k++)
+		store_cg(to + k, x[k]);
+}
+
 /* What snapshot `s` knows of other blocks, its own among them if it is one. */
 SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s, const struct snap_head *h)
 {
@@ -297,13 +308,16 @@ SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s, const struct sn
 	bool other = a.z != to->slot || a.w != to->start, cross = a.y & GSAN_SNAP_CROSS;
 	if (!other && !cross)
 		return;
-	u32 n = cross ? GSAN_CROSS_SLOTS(h->c.x) : 0;
-	snap_need_cross(to, other && a.z >= n ? a.z + 1 : n);
+	u32 n = cross ? GSAN_CROSS_SLOTS(h->c.x) : 0, most = other && a.z >= n ? a.z + 1 : n, have = snap_need_cross(to, most);
 	struct gsan_cross *mine = cross_of(to->nslots), *its = cross_of(h->c.x);
+	/* Where it had nothing, what the other has is what it gets. */
+	ROLLED
+	for (u32 i = have; i < CROSS_ROOM(most); i += 8)
+		move_entries((uint4 *)(mine + i), i < n ? (uint4 *)(its + i) : 0);
 	/* By fours, so that eight loads are on their way at a time: one lane
 	 * does this, and latency is all it costs. */
 	ROLLED
-	for (u32 i = 0; i < n; i += 4) {
+	for (u32 i = 0; i < n && i < have; i += 4) {
 		uint4 *p = (uint4 *)(mine + i), *q = (uint4 *)(its + i), x[4], y[4];
 #pragma unroll
 		for (u32 k = 0; k < 4; k++) {
@@ -460,15 +474,8 @@ SLOW struct gsan_snap *snap_continue(u32 from, u32 *id)
 		uint4 *p = part ? (uint4 *)cross_of(s->nslots) : (uint4 *)snap_own(s);
 		uint4 *q = part ? (uint4 *)cross_of(c.x) : (uint4 *)snap_own(f);
 		ROLLED
-		for (u32 i = 0; i < (part ? GSAN_CROSS_SLOTS(c.x) : 32); i += 8) {
-			uint4 x[8];
-#pragma unroll
-			for (u32 k = 0; k < 8; k++)
-				x[k] = load_cg(q + i + k);
-#pragma unroll
-			for (u32 k = 0; k < 8; k++)
-				store_cg(p + i + k, x[k]);
-		}
+		for (u32 i = 0; i < (part ? GSAN_CROSS_SLOTS(c.x) : GSAN_SNAP_ROWS(a.y)); i += 8)
+			move_entries(p + i, q + i);
 	}
 	struct gsan_own first;
 	first.base = c.z; first.top = b.z; first.mask = b.w; first.pad = 0;
@@ -531,6 +538,10 @@ SLOW u32 one_within(u32 a, u32 b, bool rows)
 		return sb.z > tb.z ? a : b;
 	if (tc.y == a)
 		return b;
+	/* Who runs fence.sc of gpu scope publishes all that those before it published, and its number says so.  (PTX ISA,
+	 * Fence-SC order; Causality Order: base causality order is transitive) */
+	if ((sa.y & ta.y & GSAN_SNAP_FENCE) && !((sa.y | ta.y) & GSAN_SNAP_LOST) && !(sd.y | td.y) && sd.w == td.w)
+		return no_later(sd.x, td.x) ? b : a;
 	if ((a ^ b) & GSAN_SNAP_LARGE)
 		return a & GSAN_SNAP_LARGE ? (snap_within(t, s) ? a : 0) : snap_within(s, t) ? b : 0;
 	if (!(a & GSAN_SNAP_LARGE))
