@@ -50,7 +50,9 @@ race_tests = \
 	testsuite/race/18_b128_mixed_vector.ptx \
 	testsuite/race/18_b128_peer_mixed_size.ptx \
 	testsuite/race/18_mixed_size.ptx \
+	testsuite/race/18_peer_mixed_size_scope.ptx \
 	testsuite/race/18_vector_element_size.ptx \
+	testsuite/race/18_vector_peer_element_size.ptx \
 	testsuite/race/19_unobserved_rewrite.ptx \
 	testsuite/race/20_ld_relaxed_v4_sink.ptx \
 	testsuite/race/20_ld_v4_sink.ptx \
@@ -520,8 +522,10 @@ norace_tests = \
 	testsuite/norace/18_b128_beside.ptx \
 	testsuite/norace/18_b128_peer.ptx \
 	testsuite/norace/18_b128_same_size.ptx \
+	testsuite/norace/18_peer_mixed_size.ptx \
 	testsuite/norace/18_vector_element_relaxed.ptx \
 	testsuite/norace/18_vector_halves.ptx \
+	testsuite/norace/18_vector_peer.ptx \
 	testsuite/norace/19_observed_relaxed_rewrite.ptx \
 	testsuite/norace/20_ld_relaxed_v4_sink.ptx \
 	testsuite/norace/20_ld_v4_sink.ptx \

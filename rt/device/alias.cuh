@@ -24,12 +24,11 @@ SLOW bool alias_fenced(struct gsan_warp *w, u64 prev, u32 end)
 
 SLOW void alias_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 {
-	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_ELEMS(info) ? GSAN_INFO_ELEMS(info) : 1, level = GSAN_INFO_LEVEL(info);
-	u32 number = peer_number(w);
+	u32 size = GSAN_INFO_SIZE(info), level = GSAN_INFO_LEVEL(info), number = peer_number(w);
 	if (number)
-		async_all(w, w->slot, addr, size * n,
-			  group_record(self_of(w), GSAN_HOW_PEER, peer_level(level) << 19 | GSAN_PEER_ALIAS | number) |
-			  (info & GSAN_INFO_WRITE ? ASYNC_WRITES : 0), ISSUE_THREAD | ISSUE_ALIAS, site + __gsan_site_base);
+		elements_all(w, w->slot, addr, info,
+			     group_record(self_of(w), GSAN_HOW_PEER, peer_level(level) << 19 | GSAN_PEER_ALIAS | number) |
+			     (info & GSAN_INFO_WRITE ? ASYNC_WRITES : 0), ISSUE_THREAD | ISSUE_ALIAS, site + __gsan_site_base);
 	else
 		fetch_add(&w->unbacked, 1);
 	if (level)

@@ -327,10 +327,12 @@ SLOW u32 peer_kind(struct gsan_warp *w, u64 prev, u64 now, u32 slot, u32 who_clo
 	u32 a = scope_of(prev), b = scope_of(now), need = slot == w->slot ? GSAN_CTA : GSAN_CLUSTER;
 	if (a && b && (a < b ? a : b) >= need && !((prev ^ now) & 255))
 		return 0;
-	if (a && b)
-		return !((prev ^ now) & 255) ? GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_ATOMIC << 8 : GSAN_DATA_RACE | GSAN_WHY_MIXED_SIZE << 8;
+	if (a && b && !((prev ^ now) & 255))
+		return GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_ATOMIC << 8;
 	if (missed_knows(own_block(w), slot, (u32)(prev >> 17) & 31, 1u << ((u32)(prev >> 12) & 31), who_clock, GSAN_CLOCK_MAX))
 		return GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_SYNC << 8;
+	if (a && b)
+		return GSAN_DATA_RACE | GSAN_WHY_MIXED_SIZE << 8;
 	return GSAN_DATA_RACE | (slot == w->slot ? GSAN_WHY_SAME_BLOCK : GSAN_WHY_OTHER_BLOCK) << 8;
 }
 

@@ -7,6 +7,7 @@
 #define issue_report    __gsan_v1_issue_report
 #define async_range     __gsan_v1_async_range
 #define async_all       __gsan_v1_async_all
+#define elements_all    __gsan_v1_elements_all
 #define range_vacant    __gsan_v1_range_vacant
 #define granule_look    __gsan_v1_granule_look
 #define status_under    __gsan_v1_status_under
@@ -608,4 +609,19 @@ SLOW void async_all(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u64 rec,
 	struct issue x;
 	issue_begin(&x, w, slot, rec, flags, site);
 	async_range(&x, together(), addr, bytes);
+}
+
+/* A thread's own access of `info`, whose records are as `rec`: elements of a strong one are accesses of
+ * their own.  (PTX ISA, Vector Data-types) */
+SLOW void elements_all(struct gsan_warp *w, u32 slot, u64 addr, u32 info, u64 rec, u32 flags, u32 site)
+{
+	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_LEVEL(info) ? GSAN_INFO_ELEMS(info) : 1;
+	/* GSAN_REC_WIDE: seven bytes of each granule. */
+	bool wide = GSAN_INFO_LEVEL(info) && size == 16;
+	ROLLED
+	for (u32 k = 0; k < (n ? n : 1); k++, addr += size) {
+		async_all(w, slot, addr, wide ? 7 : size, rec, flags, site);
+		if (wide)
+			async_all(w, slot, addr + 8, 7, rec, flags, site);
+	}
 }

@@ -169,7 +169,7 @@ SLOW void guest_begins(struct gsan_warp *w, u32 slot, u32 addr, u32 site);
 SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 {
 	u64 place = cluster_place(w, addr);
-	u32 size = GSAN_INFO_SIZE(info), n = GSAN_INFO_ELEMS(info) ? GSAN_INFO_ELEMS(info) : 1, level = GSAN_INFO_LEVEL(info);
+	u32 size = GSAN_INFO_SIZE(info), level = GSAN_INFO_LEVEL(info);
 	if (place >> 32 == w->slot) {
 		if (level)
 			__gsan_v1_before_s((u64)w, (u32)place, info, site);
@@ -182,10 +182,7 @@ SLOW void peer_before(struct gsan_warp *w, u64 addr, u32 info, u32 site)
 	u32 number = place == NOWHERE ? 0 : peer_number(w), slot = (u32)(place >> 32);
 	if (number) {
 		u64 rec = group_record(self_of(w), GSAN_HOW_PEER, peer_level(level) << 19 | number) | (info & GSAN_INFO_WRITE ? ASYNC_WRITES : 0);
-		/* GSAN_REC_WIDE: seven bytes of each granule. */
-		bool wide = level && size == 16;
-		async_all(w, slot, (u32)place, wide ? 7 : size * n, rec, ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
-		async_all(w, slot, (u32)place + 8, wide ? 7 : 0, rec, ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
+		elements_all(w, slot, (u32)place, info, rec, ISSUE_SHARED | ISSUE_THREAD, site + __gsan_site_base);
 		guest_begins(w, slot, (u32)place, site + __gsan_site_base);
 		guest_enter(w, slot, (u32)place, 0, site + __gsan_site_base);
 	} else {
