@@ -287,9 +287,9 @@ static uint32_t proxy_spaces(const struct ptx_inst *in)
 	case SPACE_GLOBAL:
 		return GSAN_PROXY_GLOBAL;
 	case SPACE_SHARED:
-		return GSAN_PROXY_SHARED;
+		return GSAN_PROXY_SHARED | (ptx_has(in, MOD_SHARED_CLUSTER) ? GSAN_PROXY_CLUSTER : 0);
 	default:
-		return GSAN_PROXY_GLOBAL | GSAN_PROXY_SHARED;
+		return GSAN_PROXY_GLOBAL | GSAN_PROXY_SHARED | GSAN_PROXY_CLUSTER;
 	}
 }
 

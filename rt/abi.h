@@ -333,6 +333,7 @@ enum gsan_map_field {
 #define GSAN_PROXY_RELEASE      4u              /* one of the one-way fences */
 #define GSAN_PROXY_ACQUIRE      8u
 #define GSAN_PROXY_ALIAS        16u             /* fence.proxy.alias */
+#define GSAN_PROXY_CLUSTER      32u             /* shared memory of peers as well */
 
 /* ---- What an instrumented module carries ------------------------------------
  *

@@ -182,6 +182,8 @@ race_tests = \
 	testsuite/race/54_bulk_dsmem_early.ptx \
 	testsuite/race/54_bulk_dsmem_ended.ptx \
 	testsuite/race/54_bulk_dsmem_ended_long.ptx \
+	testsuite/race/54_bulk_dsmem_over_store_fence_cta.ptx \
+	testsuite/race/54_bulk_dsmem_over_store_nofence.ptx \
 	testsuite/race/54_bulk_dsmem_source.ptx \
 	testsuite/race/54_bulk_dsmem_source_exit.ptx \
 	testsuite/race/55_cp_reduce_atom.ptx \
@@ -203,7 +205,9 @@ race_tests = \
 	testsuite/race/58_st_async_early.ptx \
 	testsuite/race/58_st_async_tma_nofence.ptx \
 	testsuite/race/58_st_async_two_same.ptx \
+	testsuite/race/59_red_async_atom_cta.ptx \
 	testsuite/race/59_red_async_early.ptx \
+	testsuite/race/59_red_async_plain.ptx \
 	testsuite/race/60_wgmma_fence_after.ptx \
 	testsuite/race/60_wgmma_smem_nofence.ptx \
 	testsuite/race/60_wgmma_wgmma_fence_only.ptx \
@@ -471,6 +475,8 @@ race_tests = \
 	testsuite/race/wgmma_lines_one_warp_late.ptx \
 	testsuite/race/wgmma_lines_read.ptx \
 	testsuite/race/bulk_store_twice.ptx \
+	testsuite/race/dsmem_push_then_store_nofence.ptx \
+	testsuite/race/dsmem_push_then_store_writer_fence.ptx \
 	testsuite/race/line_read_then_stored.ptx \
 	testsuite/race/wgmma_lines_row.ptx \
 	testsuite/race/wgmma_lines_unfenced.ptx \
@@ -639,6 +645,7 @@ norace_tests = \
 	testsuite/norace/53_tma_multicast.ptx \
 	testsuite/norace/53_tma_multicast_wait_cluster.ptx \
 	testsuite/norace/54_bulk_dsmem.ptx \
+	testsuite/norace/54_bulk_dsmem_over_store.ptx \
 	testsuite/norace/54_bulk_dsmem_source_after.ptx \
 	testsuite/norace/54_bulk_dsmem_source_exit.ptx \
 	testsuite/norace/54_dsmem_copy_from_written.ptx \
@@ -661,6 +668,7 @@ norace_tests = \
 	testsuite/norace/58_st_async_ring.ptx \
 	testsuite/norace/58_st_async_tma_fence.ptx \
 	testsuite/norace/59_red_async.ptx \
+	testsuite/norace/59_red_async_atom.ptx \
 	testsuite/norace/59_red_async_ops.ptx \
 	testsuite/norace/60_wgmma_smem_fence.ptx \
 	testsuite/norace/61_wgmma_lane_arrives.ptx \
@@ -900,6 +908,7 @@ norace_tests = \
 	testsuite/norace/wgmma_line_b_all_ready.ptx \
 	testsuite/norace/wgmma_lines.ptx \
 	testsuite/norace/bulk_store_twice.ptx \
+	testsuite/norace/dsmem_push_then_store.ptx \
 	testsuite/norace/line_read_then_stored.ptx \
 	testsuite/norace/wgmma_lines_row.ptx \
 	testsuite/norace/wgmma_mn_major_a_beside.ptx \

@@ -23,6 +23,7 @@
 #define read_fenced     __gsan_v1_read_fenced
 #define apart           __gsan_v1_apart
 #define peer_kind       __gsan_v1_peer_kind
+#define peer_status     __gsan_v1_peer_status
 #define any_fence       __gsan_v1_any_fence
 #define fence_next      __gsan_v1_fence_next
 #define groups_now      __gsan_v1_groups_now
@@ -336,6 +337,16 @@ SLOW u32 peer_kind(struct gsan_warp *w, u64 prev, u64 now, u32 slot, u32 who_clo
 	return GSAN_DATA_RACE | (slot == w->slot ? GSAN_WHY_SAME_BLOCK : GSAN_WHY_OTHER_BLOCK) << 8;
 }
 
+/* `kind`, which `red` and `r` would be, unless one is a red.async and the other a thread's atomic access of the
+ * same bytes: 0, if they are atomic to each other.  (PTX ISA, red.async: relaxed, at cluster scope; it is
+ * by another block) */
+FN u32 red_kind(u64 red, u64 r, u32 kind)
+{
+	u64 what = MBAR_MAP | ASYNC_WRITES | (u64)GSAN_ASYNC_MBAR << 35;
+	bool atomic = GSAN_REC_KIND(red) == GSAN_KIND_ASYNC && (red & what) == what && scope_of(r) && !((red ^ r) & 255);
+	return !atomic ? kind : scope_of(r) >= GSAN_CLUSTER ? 0 : GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_ATOMIC << 8;
+}
+
 /* The clock of a thread's access; of a peer's, its interval's. */
 FN u32 clock_of(u64 r)
 {
@@ -551,7 +562,7 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 		now ^= 1ull << 12;
 	u32 psite = site_found(sh, st, i, word, prev, site);
 	u32 kind = unfenced ? GSAN_PROXY_RACE | GSAN_WHY_READ_FENCE << 8 :
-		   aliases ? GSAN_PROXY_RACE | GSAN_WHY_ALIAS << 8 : open_kind(w, prev);
+		   aliases ? GSAN_PROXY_RACE | GSAN_WHY_ALIAS << 8 : red_kind(prev, now, open_kind(w, prev));
 	if (by_peer(prev) && !aliases)
 		kind = peer_kind(w, prev, now, GSAN_REC_SLOT(prev), clock_of(prev));
 	/* (PTX ISA, mbarrier: only its own operations may be performed on it) */

@@ -23,6 +23,8 @@
 SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space);
 SLOW bool any_fence(struct gsan_warp *w, u32 space);
 SLOW bool fence_next(struct gsan_warp *w, u64 prev, u32 space);
+/* peer.cuh */
+SLOW u32 peer_status(struct gsan_warp *w, u64 prev);
 /* maps.cuh */
 SLOW u32 map_status(struct gsan_warp *w, const u64 *sh, u64 prev, u32 end);
 
@@ -44,7 +46,8 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 		bool group = !(async_what(prev) & GSAN_ASYNC_MBAR) && async_how(prev) <= GSAN_HOW_REDUCE, apt = !(now & ASYNC_WRITES) && !(flags & ISSUE_COVERS);
 		bool gone = apt && group && over_for_all(w, prev, flags & ISSUE_SHARED);
 		if (!gone && !async_over(w, prev, false)) {
-			u32 kind = flags & ISSUE_MAP ? GSAN_TENSORMAP_RACE | GSAN_WHY_ASYNC << 8 : open_kind(w, prev);
+			u32 kind = flags & ISSUE_MAP ? GSAN_TENSORMAP_RACE | GSAN_WHY_ASYNC << 8 :
+				   red_kind(now, prev, red_kind(prev, now, open_kind(w, prev)));
 			/* A thread's own accesses are in order. */
 			if (by_peer(prev) && ((prev ^ now) >> 12 & 0x7fffff) == 0)
 				return STATUS_FINE;
@@ -56,6 +59,11 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 		}
 		if ((flags & ISSUE_PROXY) && (generic_too(prev) || apart(w, prev)) && !async_gone(w, prev) && !any_fence(w, space))
 			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
+		if ((flags & ISSUE_PROXY) && (flags & ISSUE_SHARED) && by_peer(prev)) {
+			u32 v = peer_status(w, prev);
+			if ((v & 255) == STATUS_BAD)
+				return v;
+		}
 		/* A write takes its place in any case. */
 		if (gone || (apt && !group && over_for_all(w, prev, flags & ISSUE_SHARED)))
 			return STATUS_GONE;
@@ -96,6 +104,9 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 			u32 kind = peer_kind(w, prev, now, slot, clock);
 			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
 		}
+		u32 red = red_kind(now, prev, GSAN_ASYNC_RACE);
+		if (red != GSAN_ASYNC_RACE)
+			return red ? STATUS_BAD | red << 8 : STATUS_FINE;
 		return STATUS_BAD | (flags & ISSUE_MAP ? GSAN_TENSORMAP_RACE : GSAN_ASYNC_RACE) << 8 |
 		       (same ? GSAN_WHY_SAME_BLOCK : !other ? GSAN_WHY_OTHER_BLOCK :
 			launch < own_block(w)->launch_number ? GSAN_WHY_GRID_NOW : GSAN_WHY_GRID_BEFORE) << 16;

@@ -115,6 +115,24 @@ SLOW bool peer_over(struct gsan_warp *w, u64 r, u32 all)
 	return event_known(w, who, (u32)(v >> 32), all);
 }
 
+/* The calling lane knows of a thread's access to a peer's memory and issues an operation of the async
+ * proxy: as proxy_status of a record that the thread itself would have left.  What it does to memory of
+ * its own block's peers is that thread's to fence, for all of the cluster's memory, and the issuing block's
+ * where it is of another. */
+SLOW u32 peer_status(struct gsan_warp *w, u64 prev)
+{
+	u32 who = (u32)(prev >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(prev) & GSAN_PEER_MAX;
+	struct gsan_block *b = block_of(who >> 10);
+	u64 v = load64((u64 *)log_of(who)->peer[number % GSAN_LOG_PEERS]);
+	u64 rec = (v & ~0xffffffffull) << 3 | (u64)who << 12 | (prev & ASYNC_WRITES ? GSAN_KIND_WRITE << 8 : 0) | (prev & 255);
+	bool same = who >> 10 == w->slot;
+	u32 end = end_of(w, rec);
+	/* As peer_over. */
+	if (!of_launch(w, b) || (u32)(v >> 32) <= load(&b->start) || (u32)v != number || !end)
+		return STATUS_FINE;
+	return proxy_status(w, rec, same, end, GSAN_PROXY_CLUSTER | (same ? 0 : GSAN_PROXY_SHARED));
+}
+
 /* The number of the warp's interval, for the record of an access to a peer's memory;
  * 0 if there are no more. */
 SLOW u32 peer_number(struct gsan_warp *w)
