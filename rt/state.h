@@ -578,7 +578,7 @@ struct gsan_form {
 	unsigned long long map; /* address */
 	uint32_t start;         /* of the block it belongs to */
 	uint32_t rows, inner;   /* as in a tile */
-	uint32_t base, apart;   /* of the map's base and first stride */
+	uint32_t base, apart;   /* of the map's base and first stride; a line's last byte and 0: rows are not alike */
 	/* By dimension, the last one first: from 0 on, where the box may begin and be inside of the tensor. */
 	uint32_t begins4, begins[4];
 	struct gsan_map m;

@@ -450,10 +450,12 @@ race_tests = \
 	testsuite/race/tensor_interleaved_swizzled.ptx \
 	testsuite/race/tensor_load_last_word.ptx \
 	testsuite/race/tensor_load_outside_bytes.ptx \
+	testsuite/race/tensor_load_rows_apart.ptx \
 	testsuite/race/tensor_load_source_last.ptx \
 	testsuite/race/tensor_multicast_pair_own_wait.ptx \
 	testsuite/race/tensor_pair_mbarrier.ptx \
 	testsuite/race/tensor_reduce_read.ptx \
+	testsuite/race/tensor_scatter4_same_row.ptx \
 	testsuite/race/tensor_store_clipped_inside.ptx \
 	testsuite/race/tensor_store_fence_after.ptx \
 	testsuite/race/tensor_store_inside.ptx \
@@ -882,10 +884,12 @@ norace_tests = \
 	testsuite/norace/tensor_interleaved_swizzled.ptx \
 	testsuite/norace/tensor_load_beside.ptx \
 	testsuite/norace/tensor_load_outside.ptx \
+	testsuite/norace/tensor_load_rows_apart.ptx \
 	testsuite/norace/tensor_load_source_beside.ptx \
 	testsuite/norace/tensor_multicast_pair.ptx \
 	testsuite/norace/tensor_pair_mbarrier.ptx \
 	testsuite/norace/tensor_reduce.ptx \
+	testsuite/norace/tensor_scatter4_same_row.ptx \
 	testsuite/norace/tensor_store_beside.ptx \
 	testsuite/norace/tensor_store_clipped.ptx \
 	testsuite/norace/tensor_store_fence.ptx \

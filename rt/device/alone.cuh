@@ -59,7 +59,9 @@ SLOW void form_enter(struct gsan_warp *w, u64 map, const struct gsan_tile *t)
 		if (had.x != (u32)map || had.y != (u32)(map >> 32) || had.z != w->start) {
 			take_lock(&q->lock);
 			store_ca(f, four((u32)map, (u32)(map >> 32), w->start, t->rows));
-			store_ca(&f->inner, four(t->inner, (u32)m->base, (u32)m->stride[0], ~0u));
+			/* As tile_now. */
+			bool alike = rows_alike(m);
+			store_ca(&f->inner, four(t->inner, alike ? (u32)m->base : LINE_GLOBAL - 1, alike ? (u32)m->stride[0] : 0, ~0u));
 			ROLLED
 			for (u32 i = 0; i < 5; i++) {
 				u32 last = i ? (elements(m, i) - 1) * m->every[i] : m->box[0] - 1, most = m->dim[i] > last ? m->dim[i] - last : 0;

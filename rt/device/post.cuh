@@ -71,13 +71,6 @@ FN void work_range(struct gsan_warp *w, struct gsan_work *k, u32 slot, u64 at, u
 	work_side(k, slot, at, bytes, (((u32)at & (unit - 1)) + bytes + unit - 1) / unit, rec, flags | (unit > 16 ? SIDE_LINES : 0));
 }
 
-/* Bytes that lie between where a line begins and where a row does, in global memory; a
- * slice is aligned, and so inside of one. */
-FN u32 tile_lead(const struct gsan_tile *t)
-{
-	return t->m.slice ? 0 : ((u32)t->m.base + (u32)t->c[0] * (u32)t->m.stride[0]) & (LINE_GLOBAL - 1);
-}
-
 /* tensor.cuh: where a piece of the tile begins, and what there is of it. */
 SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes);
 SLOW u64 tile_global(const struct gsan_tile *t, u32 i, u32 *bytes);

@@ -25,8 +25,8 @@ FN u32 elements(const struct gsan_map *m, u32 i)
 	return m->slice && i + 2 == m->rank ? 1 : (m->box[i] + m->every[i] - 1) / m->every[i];
 }
 
-/* What tells where a matrix's pieces are. */
-struct tile_now { u64 base, apart, pitch; u32 rank, slice, im2col, op, inner, wide, high, every; int x, y; };
+/* What tells where a matrix's pieces are.  each: how many a row has. */
+struct tile_now { u64 base, apart, pitch; u32 rank, slice, im2col, op, inner, wide, high, every, each; int x, y; };
 
 /* The innermost dimension that tells rows apart. */
 FN u32 row_from(const struct gsan_map *m) { return m->slice ? 0 : 1; }
@@ -113,6 +113,16 @@ SLOW u64 tile_shared(const struct gsan_tile *t, u64 at, u32 i, u32 *bytes)
 	return a + skip;
 }
 
+/* Do the tensor's rows begin at the same place of lines of global memory, or each at another? */
+FN bool rows_alike(const struct gsan_map *m)
+{
+	u32 rank = load_any(&m->rank), apart = 0;
+#pragma unroll
+	for (u32 i = 1; i < 5; i++)
+		apart |= i < rank ? (u32)load_any(&m->stride[i]) : 0;
+	return !(apart & (LINE_GLOBAL - 1));
+}
+
 /* In one go. */
 FN struct tile_now tile_now(const struct gsan_tile *t)
 {
@@ -122,14 +132,16 @@ FN struct tile_now tile_now(const struct gsan_tile *t)
 	n.rank = load_any(&m->rank); n.slice = load_any(&m->slice); n.im2col = load_any(&m->im2col); n.op = load_any(&t->op); n.inner = load_any(&t->inner);
 	n.wide = load_any(&m->dim[0]); n.high = load_any(&m->dim[1]); n.every = load_any(&m->every[1]);
 	n.x = (int)load_any((const u32 *)&t->c[0]); n.y = (int)load_any((const u32 *)&t->c[1]);
+	/* A slice is aligned, and so inside of a line. */
+	u32 lead = !rows_alike(m) ? LINE_GLOBAL - 1 : ((u32)n.base + (u32)n.x * (u32)n.apart) & (LINE_GLOBAL - 1);
+	n.each = ((n.slice ? 0 : lead) + n.inner + LINE_GLOBAL - 1) / LINE_GLOBAL;
 	return n;
 }
 
 /* Piece `i` of it in global memory, as far as that lies inside of the tensor: of a line. */
 FN u64 tile_piece(const struct gsan_tile *t, const struct tile_now *n, u32 i, u32 *bytes)
 {
-	u32 size = (u32)n->apart, lead = n->slice ? 0 : ((u32)n->base + (u32)n->x * size) & (LINE_GLOBAL - 1), each = (lead + n->inner + LINE_GLOBAL - 1) / LINE_GLOBAL;
-	u32 r = each == 1 ? i : i / each;
+	u32 size = (u32)n->apart, r = n->each == 1 ? i : i / n->each;
 	u64 row;
 	if (n->rank == 2 && !n->slice && !n->im2col && !(n->op & GSAN_COPY_FOUR_ROWS)) {
 		int y = n->y + (int)(r * n->every);
@@ -138,10 +150,15 @@ FN u64 tile_piece(const struct gsan_tile *t, const struct tile_now *n, u32 i, u3
 		int c[5];
 		row_place(t, r, c);
 		row = row_at(&t->m, c);
+		/* Where rows are scattered to one place the operation writes it once: it is one, like a thread. */
+		if (n->op & GSAN_COPY_FOUR_ROWS)
+			for (u32 k = 0; k < r; k++)
+				row = t->c[k + 1] == c[1] ? ~0ull : row;
 	}
 	/* In bytes of the row: the piece, and what there is. */
 	long long first = n->slice ? 0 : (long long)n->x * size, end = first + n->inner;
-	long long a = first - lead + (i - r * each) * LINE_GLOBAL, b = a + LINE_GLOBAL, width = n->slice ? size : (long long)n->wide * size;
+	u32 lead = n->slice ? 0 : (u32)(row + first) & (LINE_GLOBAL - 1);
+	long long a = first - lead + (i - r * n->each) * LINE_GLOBAL, b = a + LINE_GLOBAL, width = n->slice ? size : (long long)n->wide * size;
 	first = first < 0 ? 0 : first;
 	end = end > width ? width : end;
 	a = a < first ? first : a;
@@ -177,7 +194,7 @@ FN void work_global(struct gsan_warp *w, struct gsan_work *k, u64 rec, u64 map, 
 	u32 *st;
 	if (!is_local(map) && !is_shared(map) && shadow_global(map, &sh, &st))
 		work_range(w, k, w->slot, map, 128, map_rec, ISSUE_PROXY | ISSUE_MAP);
-	work_side(k, w->slot, 0, 0, (tile_lead(&k->tile) + k->tile.inner + LINE_GLOBAL - 1) / LINE_GLOBAL * k->tile.rows, rec, ISSUE_PROXY | SIDE_BOX | SIDE_LINES);
+	work_side(k, w->slot, 0, 0, tile_now(&k->tile).each * k->tile.rows, rec, ISSUE_PROXY | SIDE_BOX | SIDE_LINES);
 }
 
 /* alone.cuh: the next copies by the map find there what tile `t` says of it. */
