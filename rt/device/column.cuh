@@ -10,9 +10,11 @@ FN u32 standing(const u64 *sh, u32 bound)
 	struct rec2 r[4];
 	u32 all = 0;
 	load_granule(sh, r);
+	/* Two instructions each; of C++ it would be three. */
 #pragma unroll
 	for (u32 k = 0; k < 4; k++)
-		all |= r[k].hi >= bound ? r[k].lo : 0;
+		asm("{\n\t.reg .pred p;\n\tsetp.ge.u32 p, %1, %2;\n\t@p or.b32 %0, %0, %3;\n\t}"
+		    : "+r"(all) : "r"(r[k].hi), "r"(bound), "r"(r[k].lo));
 	return all;
 }
 
@@ -35,12 +37,13 @@ SLOW u32 column_settled(const struct gsan_warp *w, u32 addr, u32 stride, u32 n, 
 		u32 p = addr + k * stride, q = p + stride;
 		u32 x = standing(at<u64>(base + (u64)(p >> 13) * apart + (u64)p * 4), bound);
 		u32 y = standing(at<u64>(base + (u64)(q >> 13) * apart + (u64)q * 4), bound);
-		open = ((want & ~x) | (x & 0x100) ? 1 : 0) | ((want & ~y) | (y & 0x100) ? 2 : 0);
-		left |= open ^ 3;
-		if (open) {
+		if ((want & ~x) | (want & ~y) | ((x | y) & 0x100)) {
+			open = ((want & ~x) | (x & 0x100) ? 1 : 0) | ((want & ~y) | (y & 0x100) ? 2 : 0);
+			left |= open ^ 3;
 			open |= (x | y) & 0x100 ? 8 : 0;
 			break;
 		}
+		left = 1;
 		k = k + 2 < n ? k + 2 : 0;
 	}
 	return i | open << 8 | (left ? 1024 : 0);
