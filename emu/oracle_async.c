@@ -331,7 +331,8 @@ static enum orc_verdict async_fenced(enum orc_world w, const struct orc_access *
 		own = HAS(ORC_OWN) || HAS(ORC_WHOLE);
 		path = HAS(ORC_HERE_CLUSTER);
 	} else {
-		own = there && HAS(ORC_OWN_CLUSTER);
+		/* st.async and red.async: whoever saw it end is of the block whose memory it is. */
+		own = (there && HAS(ORC_OWN_CLUSTER)) || (a->issue && HAS(ORC_OWN));
 		path = HAS(ORC_HERE_CLUSTER);
 	}
 #undef HAS

@@ -203,9 +203,11 @@ race_tests = \
 	testsuite/race/57_tensormap_release_first.ptx \
 	testsuite/race/57_tensormap_release_only.ptx \
 	testsuite/race/58_st_async_early.ptx \
+	testsuite/race/58_st_async_tma_fence_before_wait.ptx \
 	testsuite/race/58_st_async_tma_nofence.ptx \
 	testsuite/race/58_st_async_two_same.ptx \
 	testsuite/race/59_red_async_atom_cta.ptx \
+	testsuite/race/59_red_async_bulk_reduce.ptx \
 	testsuite/race/59_red_async_early.ptx \
 	testsuite/race/59_red_async_plain.ptx \
 	testsuite/race/60_wgmma_fence_after.ptx \
@@ -671,6 +673,7 @@ norace_tests = \
 	testsuite/norace/58_st_async_tma_fence.ptx \
 	testsuite/norace/59_red_async.ptx \
 	testsuite/norace/59_red_async_atom.ptx \
+	testsuite/norace/59_red_async_bulk_reduce.ptx \
 	testsuite/norace/59_red_async_ops.ptx \
 	testsuite/norace/60_wgmma_smem_fence.ptx \
 	testsuite/norace/61_wgmma_lane_arrives.ptx \

@@ -20,7 +20,8 @@
 #define wgmma_over      __gsan_v1_wgmma_over
 #define open_kind       __gsan_v1_open_kind
 #define tx_reached      __gsan_v1_tx_reached
-#define read_fenced     __gsan_v1_read_fenced
+#define end_fenced      __gsan_v1_end_fenced
+#define generic_fenced  __gsan_v1_generic_fenced
 #define apart           __gsan_v1_apart
 #define peer_kind       __gsan_v1_peer_kind
 #define peer_status     __gsan_v1_peer_status
@@ -432,7 +433,8 @@ SLOW bool wgmma_over(struct gsan_warp *w, u64 r, u32 all)
 
 /* choices.cuh */
 SLOW bool tx_reached(struct gsan_warp *w, u64 r, u32 all);
-SLOW bool read_fenced(struct gsan_warp *w, u64 r, u32 space);
+SLOW bool end_fenced(struct gsan_warp *w, u64 r, u32 space);
+SLOW bool generic_fenced(struct gsan_warp *w, u64 r, u32 space);
 SLOW bool apart(struct gsan_warp *w, u64 r);
 
 SLOW bool async_over(struct gsan_warp *w, u64 r, u32 all)
@@ -513,7 +515,7 @@ SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev)
 FN bool is_unfenced(struct gsan_warp *w, u64 r, bool write, u64 where)
 {
 	return write && !(async_what(r) & GSAN_ASYNC_WRITE) && chosen(GSAN_CHOICE_async_read_fence) &&
-	       !read_fenced(w, r, where & 1 ? GSAN_PROXY_SHARED : GSAN_PROXY_GLOBAL);
+	       !end_fenced(w, r, where & 1 ? GSAN_PROXY_SHARED : GSAN_PROXY_GLOBAL);
 }
 
 /* What the lane accesses next is mostly of the same operation, see plain_copied. */
@@ -606,8 +608,7 @@ SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upt
 	wait_entered(log_of(w->id << 5), lanes, kind, from, upto, clock, index);
 }
 
-/* Is it a reduction?  Those do not mind each other.  (PTX ISA, cp.reduce.async.bulk,
- * red.async: each is a relaxed atomic operation) */
+/* Is it a reduction? */
 FN bool reduces(u64 r)
 {
 	return async_what(r) & GSAN_ASYNC_MBAR ? (r & MBAR_REDUCES) && !reads_map(r) : async_how(r) == GSAN_HOW_REDUCE;
@@ -617,4 +618,12 @@ FN bool reduces(u64 r)
 FN bool generic_too(u64 r)
 {
 	return async_what(r) & GSAN_ASYNC_MBAR ? (r & MBAR_GENERIC) && !reads_map(r) : async_how(r) == GSAN_HOW_CP;
+}
+
+/* Reductions do not mind each other, through one proxy, and red.async of the same bytes.  (PTX ISA,
+ * cp.reduce.async.bulk, red.async: each is a relaxed atomic operation) */
+FN bool both_reduce(u64 a, u64 b)
+{
+	bool generic = generic_too(a);
+	return reduces(a) && reduces(b) && generic == generic_too(b) && !(generic && ((a ^ b) & 255));
 }

@@ -54,15 +54,15 @@ SLOW bool event_fenced(struct gsan_warp *w, u32 who, u32 clock, u32 space)
 	return fence_knew(w, rec, who >> 10 == w->slot, GSAN_CLOCK_MAX, space) || other_fence(w, space);
 }
 
-/* async_read_fence=strict: an operation has read what is written now.  Is there a fence
- * behind its completion?  (PTX ISA, Async Proxy: the completion of an operation is
- * followed by an implicit fence, which makes its result visible; of reads nothing is said) */
-SLOW bool read_fenced(struct gsan_warp *w, u64 r, u32 space)
+/* Is there a fence behind the completion of an operation?  async_read_fence=strict asks, where it has read
+ * what is written now.  (PTX ISA, Async Proxy: the completion of an operation is followed by an implicit
+ * fence, which makes its result visible; of reads nothing is said) */
+SLOW bool end_fenced(struct gsan_warp *w, u64 r, u32 space)
 {
 	u32 who = (u32)(r >> 12) & 0x7fffff, number = GSAN_REC_CLOCK(r) & GSAN_ASYNC_GROUP_MAX, how = async_how(r);
 	bool mbar = async_what(r) & GSAN_ASYNC_MBAR, wgmma = how == GSAN_HOW_WGMMA, seen = false;
 	u32 slot = mbar ? GSAN_REC_SLOT(r) : who >> 10;
-	if (async_gone(w, r) || (mbar ? (r & MBAR_GENERIC) || phases_since(r) - 1 > 1 : how != GSAN_HOW_BULK && !wgmma))
+	if (async_gone(w, r) || (mbar ? reads_map(r) || phases_since(r) - 1 > 1 : how != GSAN_HOW_BULK && !wgmma))
 		return true;
 	ROLLED
 	for (u32 k = 0; k < (mbar ? 32 : wgmma ? 4 * GSAN_LOG : GSAN_LOG); k++) {
@@ -88,6 +88,16 @@ SLOW bool read_fenced(struct gsan_warp *w, u64 r, u32 space)
 		}
 	}
 	return !seen;
+}
+
+/* Likewise of one that accessed memory through the generic proxy, where an operation of the async proxy is
+ * issued.  Where it is not remembered who saw it over, any fence will do. */
+SLOW bool generic_fenced(struct gsan_warp *w, u64 r, u32 space)
+{
+	u32 unsure = (GSAN_MBAR_SHORT | GSAN_MBAR_EITHER) << (phase_in(r) & 1);
+	bool seen = (async_what(r) & GSAN_ASYNC_MBAR) && phases_since(r) - 1 <= 1 &&
+		    !(load(&(mbars_of(GSAN_REC_SLOT(r)) + mbar_in(r))->flags) & unsure);
+	return seen ? end_fenced(w, r, space) : any_fence(w, space);
 }
 
 /* async_proxy=per-cta: did another block issue it?  Of a copy that completes in a peer it

@@ -57,7 +57,8 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 				kind = peer_kind(w, prev, now, slot, clock_of(prev));
 			return kind ? STATUS_BAD | kind << 8 : STATUS_FINE;
 		}
-		if ((flags & ISSUE_PROXY) && (generic_too(prev) || apart(w, prev)) && !async_gone(w, prev) && !any_fence(w, space))
+		if ((flags & ISSUE_PROXY) && (generic_too(prev) || apart(w, prev)) && !async_gone(w, prev) &&
+		    !(generic_too(prev) ? generic_fenced(w, prev, space) : any_fence(w, space)))
 			return STATUS_BAD | GSAN_PROXY_RACE << 8 | GSAN_WHY_PROXY << 16;
 		if ((flags & ISSUE_PROXY) && (flags & ISSUE_SHARED) && by_peer(prev)) {
 			u32 v = peer_status(w, prev);
@@ -342,7 +343,7 @@ SLOW u32 granule_look(struct issue *x, const struct granule *g)
 			continue;
 		bool async = GSAN_REC_KIND(prev) == GSAN_KIND_ASYNC;
 		bool writes = async ? (prev & ASYNC_WRITES) : (prev & 0x100);
-		bool reduce = async && reduces(prev) && reduces(now);
+		bool reduce = async && both_reduce(prev, now);
 		/* What an earlier launch left would only push out the others. */
 		if (!async && GSAN_REC_CLOCK(prev) < x->w->launch_base) {
 			free |= 1u << k;

@@ -34,7 +34,7 @@ SLOW u32 line_judge(struct issue *x, struct line l, u64 r, u64 now, u64 addr)
 	u64 prev = operation(r);
 	u32 both = (u32)(prev & now) & 255, v = line_status(x, l.sh, prev, now), s = v & 255;
 	bool write = now & ASYNC_WRITES, writes = prev & ASYNC_WRITES;
-	if (s == STATUS_BAD && both && (write || writes) && !(reduces(prev) && reduces(now))) {
+	if (s == STATUS_BAD && both && (write || writes) && !both_reduce(prev, now)) {
 		u32 j = 0, last = 0, last_site = 0;
 		ROLLED
 		while (j + 1 < LINE_RECORDS && load64(line_record(l, j)) != r)
