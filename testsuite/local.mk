@@ -72,6 +72,8 @@ race_tests = \
 	testsuite/race/26_warp_no_sync.ptx \
 	testsuite/race/26_warp_sync_mask.ptx \
 	testsuite/race/26_warp_sync_other_warp.ptx \
+	testsuite/race/26_wmma_load_own_row.ptx \
+	testsuite/race/26_wmma_store_own_row.ptx \
 	testsuite/race/27_cluster_of_one_after_arrive.ptx \
 	testsuite/race/27_cluster_of_one_relaxed.ptx \
 	testsuite/race/27_cluster_relaxed.ptx \
@@ -557,6 +559,8 @@ norace_tests = \
 	testsuite/norace/26_warp_sync_ok.ptx \
 	testsuite/norace/26_warp_sync_pair.ptx \
 	testsuite/norace/26_warp_sync_two_groups.ptx \
+	testsuite/norace/26_wmma_load_own_row.ptx \
+	testsuite/norace/26_wmma_store_own_row.ptx \
 	testsuite/norace/27_cluster_barrier.ptx \
 	testsuite/norace/27_cluster_of_one.ptx \
 	testsuite/norace/27_cluster_relaxed_fence.ptx \

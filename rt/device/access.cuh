@@ -747,13 +747,14 @@ API void __gsan_v1_range_x(u64 ctx, u64 addr, u64 bytes, u32 info, u32 site)
 }
 
 /* A tile of rows that the whole warp accesses (wmma.load, wmma.store): which
- * lane has which element is not specified, so each row is put to one lane.
- * (PTX ISA, Warp Level Matrix Load Instruction) */
+ * lane has which element is not specified, so each row is put to one lane, the last one's
+ * to the first: programs have lane i fill or read row i, and i is the lane that would race with
+ * nobody there.  (PTX ISA, Warp Level Matrix Load Instruction) */
 FN void rows(struct gsan_warp *w, u64 addr, u64 stride, u32 n, u32 info, u32 site, bool shared)
 {
-	u32 lane = sreg_laneid(), left = lane < n ? GSAN_INFO_SIZE(info) : 0;
+	u32 row = 31 - sreg_laneid(), left = row < n ? GSAN_INFO_SIZE(info) : 0;
 	ROLLED
-	for (addr += lane * stride; left; ) {
+	for (addr += row * stride; left; ) {
 		u32 size = left < 16 - ((u32)addr & 15) ? left : 16 - ((u32)addr & 15);
 		plain_wide(w, addr, size, info & GSAN_INFO_WRITE ? 1 : 0, site, shared ? PLAIN_SHARED : 0);
 		addr += size;
