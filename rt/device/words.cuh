@@ -455,11 +455,20 @@ SLOW void publish_one(struct gsan_warp *w, struct gsan_word *x, u32 level, bool 
 	unlock(&x->lock);
 }
 
+/* Does a read-modify-write of gpu scope at least, which brings nothing, leave all as it is?  Who spins for a lock does that
+ * again and again, and who is to release it should not have to wait for the word's lock in turns with all of them. */
+FN bool word_stays(struct gsan_warp *w, struct gsan_word *x)
+{
+	uint4 a = load_cg(x), b = load_cg(&x->n);       /* key lock launch; n writer's level slot cluster */
+	u32 first = load(&x->e[0].level);
+	return a.w >= block_of(w->slot)->launch_number && !(b.x & WORD_SEVERAL) && (!b.x || first <= GSAN_SYS) && b.y >= GSAN_GPU;
+}
+
 SLOW void publish(struct gsan_warp *w, u64 key, u32 level, bool release, bool rmw, u32 top)
 {
-	u32 bit = 1u << sreg_laneid();
-	struct gsan_word *x = word_find(w, key, release || (load(&w->m_fence) & bit));
-	if (!x)
+	u32 bit = 1u << sreg_laneid(), fences = load(&w->m_fence) & bit;
+	struct gsan_word *x = word_find(w, key, release || fences);
+	if (!x || (rmw && level >= GSAN_GPU && !release && !fences && !(load(&w->m_release) & bit) && word_stays(w, x)))
 		return;
 	ONE_BY_ONE(publish_one(w, x, level, release, rmw, top););
 }
