@@ -831,6 +831,7 @@ norace_tests = \
 	testsuite/norace/rows_unwaited.ptx \
 	testsuite/norace/spinlock_acqrel.ptx \
 	testsuite/norace/spinlock_fences.ptx \
+	testsuite/norace/spinlock_many.ptx \
 	testsuite/norace/spinlock_shared.ptx \
 	testsuite/norace/spinlock_two_scopes.ptx \
 	testsuite/norace/st_bulk_then_store_fence.ptx \
