@@ -19,10 +19,15 @@ static const struct rt_place *by_path(const struct rt_report *r, bool read_only)
 	return r->now.read_only == read_only ? &r->now : &r->before;
 }
 
-/* Is the access made through the async proxy?  cp.async is not. */
+static bool begins(const char *op, const char *with) { return !strncmp(op, with, strlen(with)); }
+
+/* Is the access made through the async proxy?  cp.async, st.async and red.async are not. */
 static bool async_proxy(const struct rt_place *p)
 {
-	return p->async && (strncmp(p->op, "cp.async.", 9) || !strncmp(p->op, "cp.async.bulk", 13));
+	bool generic = begins(p->op, "st.async") || begins(p->op, "red.async") ||
+		       (begins(p->op, "cp.async.") && !begins(p->op, "cp.async.bulk"));
+
+	return p->async && !generic;
 }
 
 /* The asynchronous access, or the other one; of two, the one through the async proxy, or the other one. */

@@ -130,7 +130,8 @@ SLOW u32 peer_status(struct gsan_warp *w, u64 prev)
 	/* As peer_over. */
 	if (!of_launch(w, b) || (u32)(v >> 32) <= load(&b->start) || (u32)v != number || !end)
 		return STATUS_FINE;
-	return proxy_status(w, rec, same, end, GSAN_PROXY_CLUSTER | (same ? 0 : GSAN_PROXY_SHARED));
+	u32 said = proxy_status(w, rec, same, end, GSAN_PROXY_CLUSTER | (same ? 0 : GSAN_PROXY_SHARED));
+	return same && said >> 16 == GSAN_WHY_PROXY ? (said & 0xffff) | GSAN_WHY_PROXY_PEER << 16 : said;
 }
 
 /* The number of the warp's interval, for the record of an access to a peer's memory;
