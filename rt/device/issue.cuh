@@ -60,7 +60,8 @@ SLOW u32 issue_status(struct gsan_warp *w, u64 *sh, u64 prev, u64 now, u32 flags
 		bool generic = generic_too(prev);
 		if ((flags & ISSUE_PROXY) && (generic || apart(w, prev)) && !async_gone(w, prev) &&
 		    !(generic ? generic_fenced(w, prev, space) : any_fence(w, space)))
-			return STATUS_BAD | GSAN_PROXY_RACE << 8 | (generic ? GSAN_WHY_PROXY_END : GSAN_WHY_PROXY) << 16;
+			return STATUS_BAD | GSAN_PROXY_RACE << 8 |
+			       (generic && (async_what(prev) & GSAN_ASYNC_MBAR) ? GSAN_WHY_PROXY_END : GSAN_WHY_PROXY) << 16;
 		if ((flags & ISSUE_PROXY) && (flags & ISSUE_SHARED) && by_peer(prev)) {
 			u32 v = peer_status(w, prev);
 			if ((v & 255) == STATUS_BAD)

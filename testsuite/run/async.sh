@@ -384,6 +384,14 @@ run 66 $gsan_run "$file"
 line=$(grep -n 'cp.async.ca.* // W' "$file" | cut -d: -f1)
 has err "Missing: a fence.proxy.async by the thread that ran cp_async_then_store_nofence.ptx:$line,"
 
+# Nor does st.async, of which another thread sees the end; and a fence for the own block's memory is not one for a peer's.
+file=$top_srcdir/testsuite/race/58_st_async_tma_nofence.ptx
+run 66 $gsan_run "$file"
+has err "Missing: a fence.proxy.async by a thread that has waited for ${file##*/}:$(grep -n 'st.async.* // W' "$file" | cut -d: -f1),"
+file=$top_srcdir/testsuite/race/54_bulk_dsmem_over_store_fence_cta.ptx
+run 66 $gsan_run "$file"
+has err "Missing: a fence.proxy.async for the shared memory of the whole cluster"
+
 # Of cp.async and a plain access it is the former whose completion is missing, whichever came first.
 file=$top_srcdir/testsuite/race/cp_async_surplus_lanes_no_sync.ptx
 run 66 $gsan_run "$file"
