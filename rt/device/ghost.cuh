@@ -120,15 +120,20 @@ FN bool ghost_saw_group(const struct ghost_view *g, u64 r)
 	return __any_sync(~0u, ghost_knows(g, who >> 5 & 31, bit, e.x) && tells);
 }
 
-FN bool ghost_saw(const struct ghost_view *g, u64 r)
+/* Of copy `p` and its view; what an earlier tenant of the slot left, which stands in all that the block fills first, is over as
+ * well. */
+FN bool ghost_saw(struct gsan_post *p, const struct ghost_view *g, u64 r)
 {
-	if (GSAN_REC_SLOT(r) != g->me.x >> 5)
+	bool saw = false, mbar = async_what(r) & GSAN_ASYNC_MBAR;
+	if (GSAN_REC_SLOT(r) != g->me.x >> 5 || (mbar && (r & (MBAR_PEER | MBAR_GENERIC))))
 		return false;
-	if (async_what(r) & GSAN_ASYNC_MBAR)
-		return !(r & (MBAR_PEER | MBAR_GENERIC)) && ghost_saw_phase(g, r);
-	if (async_how(r) == GSAN_HOW_BULK && !(r & ASYNC_WRITES))
-		return ghost_saw_group(g, r);
-	return async_how(r) == GSAN_HOW_WGMMA && ghost_saw_products(g, r);
+	if (mbar)
+		saw = ghost_saw_phase(g, r);
+	else if (async_how(r) == GSAN_HOW_BULK && !(r & ASYNC_WRITES))
+		saw = ghost_saw_group(g, r);
+	else if (async_how(r) == GSAN_HOW_WGMMA)
+		saw = ghost_saw_products(g, r);
+	return saw || async_gone(&p->w, r);
 }
 
 /* The last proxy fence for shared memory by all of the warp of the calling lane's number that it knows of, among

@@ -94,7 +94,7 @@ SLOW bool sweep_shared(struct gsan_post *p, u32 side, u32 off, bool there, bool 
 	for (u32 rest = asks, lanes; (lanes = __ballot_sync(~0u, rest)); ) {
 		u32 j = __ffs(rest) - 1, from = __ffs(lanes) - 1;
 		u64 one = operation(j & 2 ? (j & 1 ? f.r[3] : f.r[2]) : j & 1 ? f.r[1] : f.r[0]), its = __shfl_sync(~0u, one, from) & ~255ull;
-		bool over = ghost_saw(&g, its);
+		bool over = ghost_saw(p, &g, its);
 		/* work_walk would ask again (status_of). */
 		if (over && !lane)
 			said_note(p, its, side, STATUS_FINE);
@@ -193,10 +193,14 @@ SLOW u32 sweep_reads(struct gsan_post *p, const struct gsan_side *s, u32 first, 
 	ROLLED
 	for (u32 k = 1; k < 1u << WALK_ROUNDS && __ballot_sync(~0u, left >= k); k <<= 1) {
 		u64 stands;
-		u32 says = LINE_OPEN;
-		if (l.sh[0])
-			says = line_says(&x, line_of(l.sh[0]), x.rec | l.columns[0], &stands);
-		meet_all(~0u);
+		u32 says = l.sh[0] ? LINE_AGAIN : LINE_OPEN;
+		/* Who comes at one moment with many others finds a place, or that none is left, the next time. */
+		ROLLED
+		for (u32 tries = 0; tries < 4 && __ballot_sync(~0u, says == LINE_AGAIN); tries++) {
+			if (says == LINE_AGAIN)
+				says = line_says(&x, line_of(l.sh[0]), x.rec | l.columns[0], &stands);
+			meet_all(~0u);
+		}
 		dropped += __popc(__ballot_sync(~0u, says == LINE_FULL));
 		left &= (says == LINE_FULL) | (says == LINE_HAS_IT) ? ~k : ~0u;
 		next_round(&l, 0, 0);
