@@ -126,6 +126,20 @@ FN bool is_linked(u32 slot, u32 off)
 	return is_mark(load64(at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4) + 1));
 }
 
+/* Did threads write there a few bytes each?  Such lines are not linked, mostly: they are walked as granules, and by several warps. */
+FN bool in_parts(u32 slot, u32 off)
+{
+	off &= SHARED_WINDOW;
+	u64 row = (u64)(off >> 13) * ROOT(nslots) + slot, *sh = at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4);
+	uint4 a = load_cg(sh), c = load_cg(sh + 2);
+	u32 low[4] = { a.x, a.z, c.x, c.z };
+	bool parts = false;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++)
+		parts |= (low[k] & 0xf00) == GSAN_KIND_WRITE << 8 && (low[k] & 255) != 255;
+	return parts && !is_mark((u64)a.w << 32 | a.z);
+}
+
 /* Is an operation's record of no account any more?  One of a launch that overlaps is not over
  * for its being of another. */
 FN bool line_over(struct gsan_warp *w, u64 r, bool shared)
