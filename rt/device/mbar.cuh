@@ -265,8 +265,12 @@ SLOW void mbar_init(struct gsan_warp *w, u64 place, u32 n, u32 site)
 		  group_record(self_of(w), GSAN_HOW_OBJECT, object_number((u32)(m - mbars_of(w->slot)), w->start)),
 		  ISSUE_SHARED | ISSUE_THREAD, site);
 	ROLLED
-	for (u32 k = 0; k < 64; k++)
-		store(&m->seen[k >> 5][k & 31].mask, 0);
+	for (u32 k = 0; k < 32; k += 8)
+#pragma unroll
+		for (u32 i = 0; i < 8; i += 2) {
+			store_cg(&m->seen[0][k + i], four(0, 0, 0, 0));
+			store_cg(&m->seen[1][k + i], four(0, 0, 0, 0));
+		}
 	store(&m->wide[0], 0);
 	store(&m->wide[1], 0);
 	store(&m->flags, GSAN_MBAR_LIVE | lost);

@@ -64,7 +64,7 @@ FN void work_range(struct gsan_warp *w, struct gsan_work *k, u32 slot, u64 at, u
 	bool whole = flags == (ISSUE_PROXY | ISSUE_SHARED) && bytes && !(((u32)at | bytes) & (LINE_BYTES - 1));
 	if (whole && !load_ca32(&b->lines))
 		lines_begin(b);
-	if (whole && ((slot == w->slot && may_link(b)) || is_linked(slot, (u32)at)))
+	if (whole && ((slot == w->slot && may_link(b) && (rec & ASYNC_WRITES || !in_parts(slot, (u32)at))) || is_linked(slot, (u32)at)))
 		unit = LINE_BYTES;
 	if (flags == ISSUE_PROXY)
 		unit = LINE_GLOBAL;
@@ -331,8 +331,12 @@ FN bool walk_needs(struct gsan_warp *w, u64 r, u32 how, u32 n)
 	return how == WALK_ALL;
 }
 
-/* The lanes of `group` take pieces of copy `k`, WALK_ROUNDS each.  False: there are none left. */
-SLOW bool walk_some(struct gsan_queue *q, u32 k, u32 group)
+/* What walk_some comes to, of copy `k`: */
+#define WALK_TOOK       1u      /* the lanes had some of its pieces */
+#define WALK_MORE       2u      /* there may be others */
+
+/* The lanes of `group` take pieces of copy `k`, WALK_ROUNDS each.  Returns WALK_*. */
+SLOW u32 walk_some(struct gsan_queue *q, u32 k, u32 group)
 {
 	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
 	struct gsan_post *p = q->e + k % GSAN_POSTS;
@@ -343,14 +347,26 @@ SLOW bool walk_some(struct gsan_queue *q, u32 k, u32 group)
 	v = __shfl_sync(group, v, lead);
 	u32 first = GSAN_POST_NEXT(v), most = GSAN_POST_PIECES(v), end = first + n * WALK_ROUNDS < most ? first + n * WALK_ROUNDS : most;
 	if (GSAN_POST_NUMBER(v) != (k & 0xffffff) || first >= most)
-		return false;
+		return 0;
 	u32 left = group == ~0u ? sweep(p, first, end) : ~0u;
 	if (__ballot_sync(group, left))
 		work_walk(&p->w, &p->work, first + rank, n, end, left, group);
 	meet_all(group);
 	if (lane == lead)
 		fetch_add(&p->done, end - first);
-	return true;
+	return WALK_TOOK | (end < most ? WALK_MORE : 0);
+}
+
+/* Of which lanes of `group` is it true, by their places among them? */
+FN u32 by_rank(u32 group, bool is)
+{
+	u32 lanes = __ballot_sync(group, is), lead = __ffs(group) - 1, places = 0;
+	if (!(group >> lead & ((group >> lead) + 1)))
+		return lanes >> lead;
+	ROLLED
+	for (; lanes; lanes &= lanes - 1)
+		places |= 1u << __popc(group & ((lanes & -lanes) - 1));
+	return places;
 }
 
 /* The lanes of `group` take pieces of the copies `from` to `end` that they need, and wait until
@@ -360,39 +376,44 @@ SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 {
 	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
 	u32 needs = 0, some = 0, left = 0;      /* by copy: this lane, one of the group; has pieces left */
-	bool took = false;
+	bool took = false, alike = n == 1 || (how != WALK_GROUP && agreed(group, __shfl_sync(group, wanted, lead) == wanted));
 	/* Each lane loads what there is to know of one copy: it was there before its number was. */
 	ROLLED
 	for (u32 at = 0; at < end - from; at += n) {
-		const struct gsan_post *p = q->e + (from + at + rank) % GSAN_POSTS;
+		u32 number = from + at + rank;
+		const struct gsan_post *p = q->e + number % GSAN_POSTS;
 		u64 v = load64((const u64 *)&p->next), r = load64((const u64 *)&p->work.side[0].rec);
+		bool there = at + rank < end - from && GSAN_POST_NUMBER(v) == (number & 0xffffff);
+		u32 need = alike && there && walk_needs(w, r, how, wanted);
 		meet_all(group);
+		left |= by_rank(group, there && GSAN_POST_NEXT(v) < GSAN_POST_PIECES(v)) << at;
+		need = by_rank(group, need) << at;
+		needs |= need;
+		some |= need;
 		ROLLED
-		for (u32 i = at, rest = group; rest && i < end - from; i++, rest &= rest - 1) {
-			u64 u = __shfl_sync(group, v, __ffs(rest) - 1), rec = __shfl_sync(group, r, __ffs(rest) - 1);
-			bool there = GSAN_POST_NUMBER(u) == ((from + i) & 0xffffff), need = there && walk_needs(w, rec, how, wanted);
-			needs |= (u32)need << i;
+		for (u32 i = at, rest = alike ? 0 : group; rest && i < end - from; i++, rest &= rest - 1) {
+			u64 rec = __shfl_sync(group, there ? r : 0, __ffs(rest) - 1);
+			need = rec && walk_needs(w, rec, how, wanted);
+			needs |= need << i;
 			some |= (u32)(__ballot_sync(group, need) != 0) << i;
-			left |= (u32)(there && GSAN_POST_NEXT(u) < GSAN_POST_PIECES(u)) << i;
 		}
 	}
 	if (how > WALK_REST && !some)
 		return false;
 	ROLLED
-	for (u32 todo = some & left; todo; )
-		if (walk_some(q, from + __ffs(todo) - 1, group))
-			took = true;
-		else
-			todo &= todo - 1;
+	for (u32 todo = some & left; todo; ) {
+		u32 v = walk_some(q, from + __ffs(todo) - 1, group);
+		took |= v;
+		todo &= v & WALK_MORE ? ~0u : todo - 1;
+	}
 	/* Or all there is, if they are idle themselves. */
 	ROLLED
-	for (u32 todo = n < POST_MANY || how > WALK_REST ? 0 : left & ~some; todo; )
-		if (walk_some(q, from + __ffs(todo) - 1, group)) {
-			took = true;
-			todo = how == WALK_REST ? todo : 0;
-		} else {
-			todo &= todo - 1;
-		}
+	for (u32 todo = n < POST_MANY || how > WALK_REST ? 0 : left & ~some; todo; ) {
+		u32 v = walk_some(q, from + __ffs(todo) - 1, group);
+		took |= v;
+		todo &= v & WALK_MORE ? ~0u : todo - 1;
+		todo = v && how != WALK_REST ? 0 : todo;
+	}
 	/* Others took some of it, and are at it. */
 	ROLLED
 	for (; needs; needs &= needs - 1) {
@@ -401,14 +422,17 @@ SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 		while (!post_done(q->e + k % GSAN_POSTS, k))
 			__nanosleep(300);
 	}
-	if (lane == lead) {
-		u32 k = from;
-		ROLLED
-		while (k != end && post_done(q->e + k % GSAN_POSTS, k))
-			k++;
-		if (k != from)
-			fetch_max(&q->walked, k);
+	/* How many are done, from the first on? */
+	u32 done = 0;
+	ROLLED
+	for (u32 got = n; got == n && done < end - from; done += got) {
+		u32 k = from + done + rank;
+		bool is = done + rank < end - from && post_done(q->e + k % GSAN_POSTS, k);
+		u32 open = group & ~__ballot_sync(group, is);
+		got = open ? __popc(group & ((open & -open) - 1)) : n;
 	}
+	if (done && lane == lead)
+		fetch_max(&q->walked, from + done);
 	meet_all(group);
 	return took;
 }
