@@ -180,6 +180,7 @@ race_tests = \
 	testsuite/race/51_tma_waw_two_barriers.ptx \
 	testsuite/race/51_waw_tensor_and_bulk.ptx \
 	testsuite/race/52_tma_ring_reuse.ptx \
+	testsuite/race/53_multicast_source_early.ptx \
 	testsuite/race/53_tma_multicast_one_releases.ptx \
 	testsuite/race/54_bulk_dsmem_early.ptx \
 	testsuite/race/54_bulk_dsmem_ended.ptx \
@@ -191,6 +192,7 @@ race_tests = \
 	testsuite/race/55_cp_reduce_atom.ptx \
 	testsuite/race/55_cp_reduce_cluster_atom.ptx \
 	testsuite/race/55_cp_reduce_flag_read.ptx \
+	testsuite/race/55_cp_reduce_peer_source.ptx \
 	testsuite/race/56_prefetch_no_wait.ptx \
 	testsuite/race/57_tensormap_acquire_first.ptx \
 	testsuite/race/57_tensormap_acquire_other.ptx \
@@ -650,6 +652,7 @@ norace_tests = \
 	testsuite/norace/51_tma_waw_wait.ptx \
 	testsuite/norace/52_tma_ring_drained.ptx \
 	testsuite/norace/53_multicast_mask_one.ptx \
+	testsuite/norace/53_multicast_source_own_wait.ptx \
 	testsuite/norace/53_tma_multicast.ptx \
 	testsuite/norace/53_tma_multicast_wait_cluster.ptx \
 	testsuite/norace/54_bulk_dsmem.ptx \
@@ -659,6 +662,7 @@ norace_tests = \
 	testsuite/norace/54_dsmem_copy_from_written.ptx \
 	testsuite/norace/55_cp_reduce.ptx \
 	testsuite/norace/55_cp_reduce_flag.ptx \
+	testsuite/norace/55_cp_reduce_peer_source.ptx \
 	testsuite/norace/56_prefetch_only.ptx \
 	testsuite/norace/57_tensormap_acquire_null.ptx \
 	testsuite/norace/57_tensormap_after_flight.ptx \
@@ -667,6 +671,7 @@ norace_tests = \
 	testsuite/norace/57_tensormap_edit.ptx \
 	testsuite/norace/57_tensormap_edit_beside.ptx \
 	testsuite/norace/57_tensormap_edit_interleave.ptx \
+	testsuite/norace/57_tensormap_multicast_after.ptx \
 	testsuite/norace/57_tensormap_of_zeros.ptx \
 	testsuite/norace/57_tensormap_other_cta.ptx \
 	testsuite/norace/57_tensormap_param.ptx \

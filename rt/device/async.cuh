@@ -23,6 +23,7 @@
 #define end_fenced      __gsan_v1_end_fenced
 #define generic_fenced  __gsan_v1_generic_fenced
 #define apart           __gsan_v1_apart
+#define read_elsewhere  __gsan_v1_read_elsewhere
 #define peer_kind       __gsan_v1_peer_kind
 #define peer_status     __gsan_v1_peer_status
 #define any_fence       __gsan_v1_any_fence
@@ -37,8 +38,12 @@ FN u32 async_what(u64 r) { return GSAN_REC_CLOCK(r) & (GSAN_ASYNC_MBAR | GSAN_AS
 FN u32 async_how(u64 r) { return GSAN_REC_CLOCK(r) >> GSAN_ASYNC_HOW_SHIFT & 7; }
 FN u32 mbar_in(u64 r) { return GSAN_REC_CLOCK(r) >> 18 & (GSAN_MBARS - 1); }
 FN u32 phase_in(u64 r) { return (GSAN_REC_CLOCK(r) & 0x1ffff) << 8 | ((u32)(r >> 14) & 0xff); }
-#define MBAR_REDUCES    (1ull << 12)
-#define MBAR_GENERIC    (1ull << 13)    /* through the generic proxy */
+#define ASYNC_WRITES    ((u64)GSAN_ASYNC_WRITE << 35)
+#define MBAR_REDUCES    (1ull << 12 | ASYNC_WRITES)
+#define MBAR_GENERIC    (1ull << 13 | ASYNC_WRITES)     /* through the generic proxy */
+/* Of what is read: */
+#define MBAR_MAP        (1ull << 12)    /* a tensor copy's map */
+#define MBAR_MANY       (1ull << 13)    /* by a copy to several blocks, see read_elsewhere */
 #define MBAR_PEER       (1ull << 52)    /* issued by another block than the mbarrier's */
 
 /* A thread is slot << 10 | number in its block: bits 12 to 34 of a record. */
@@ -54,14 +59,11 @@ FN u64 mbar_record(u32 slot, u32 index, u32 phase)
 	       (u64)(phase & 0xff) << 14 | GSAN_KIND_ASYNC << 8;
 }
 
-#define ASYNC_WRITES    ((u64)GSAN_ASYNC_WRITE << 35)
-
 /* Is it a tensor copy's read of its tensor map? */
-#define MBAR_MAP        (MBAR_REDUCES | MBAR_GENERIC)
 FN bool reads_map(u64 r)
 {
 	if (async_what(r) & GSAN_ASYNC_MBAR)
-		return (r & MBAR_MAP) == MBAR_MAP && !(r & ASYNC_WRITES);
+		return (r & (MBAR_MAP | ASYNC_WRITES)) == MBAR_MAP;
 	return async_how(r) == GSAN_HOW_MAP;
 }
 
@@ -343,7 +345,7 @@ SLOW u32 peer_kind(struct gsan_warp *w, u64 prev, u64 now, u32 slot, u32 who_clo
  * by another block) */
 FN u32 red_kind(u64 red, u64 r, u32 kind)
 {
-	u64 what = MBAR_MAP | ASYNC_WRITES | (u64)GSAN_ASYNC_MBAR << 35;
+	u64 what = MBAR_REDUCES | MBAR_GENERIC | (u64)GSAN_ASYNC_MBAR << 35;
 	bool atomic = GSAN_REC_KIND(red) == GSAN_KIND_ASYNC && (red & what) == what && scope_of(r) && !((red ^ r) & 255);
 	return !atomic ? kind : scope_of(r) >= GSAN_CLUSTER ? 0 : GSAN_SCOPE_RACE | GSAN_WHY_SCOPE_ATOMIC << 8;
 }
@@ -510,6 +512,16 @@ SLOW bool behind_product(struct gsan_warp *w, const u64 *sh, u64 prev)
 	return false;
 }
 
+/* Phases of its mbarrier that were over before the record's. */
+FN u32 phases_behind(u64 r)
+{
+	return (phase_in(r) - load(&(mbars_of(GSAN_REC_SLOT(r)) + mbar_in(r))->first)) & GSAN_MBAR_PHASES;
+}
+
+/* cluster.cuh: what `r` reads is copied to several blocks; has one of them got it?  Nothing says that the others
+ * are to wait for the first, which `r` names. */
+SLOW bool read_elsewhere(struct gsan_warp *w, u64 r);
+
 /* A write behind a read by the operation `r`, which is over: does a fence lack, for who asks for
  * one there? */
 FN bool is_unfenced(struct gsan_warp *w, u64 r, bool write, u64 where)
@@ -559,6 +571,8 @@ SLOW void judge_async(struct gsan_warp *w, u64 *sh, u32 *st, u32 i, u64 prev, u3
 			swap(sh + i, prev, 0ull);
 		return;
 	}
+	if (!over && (now & 0x100) && read_elsewhere(w, prev))
+		return;
 	/* It is not over for the others. */
 	if (group && !over && async_over(w, prev, OF_LANE))
 		now ^= 1ull << 12;
@@ -611,13 +625,13 @@ SLOW void wait_noted(struct gsan_warp *w, u32 lanes, u32 kind, u32 from, u32 upt
 /* Is it a reduction? */
 FN bool reduces(u64 r)
 {
-	return async_what(r) & GSAN_ASYNC_MBAR ? (r & MBAR_REDUCES) && !reads_map(r) : async_how(r) == GSAN_HOW_REDUCE;
+	return async_what(r) & GSAN_ASYNC_MBAR ? (r & MBAR_REDUCES) == MBAR_REDUCES : async_how(r) == GSAN_HOW_REDUCE;
 }
 
 /* Did it access memory through the generic proxy? */
 FN bool generic_too(u64 r)
 {
-	return async_what(r) & GSAN_ASYNC_MBAR ? (r & MBAR_GENERIC) && !reads_map(r) : async_how(r) == GSAN_HOW_CP;
+	return async_what(r) & GSAN_ASYNC_MBAR ? (r & MBAR_GENERIC) == MBAR_GENERIC : async_how(r) == GSAN_HOW_CP;
 }
 
 /* Reductions do not mind each other, through one proxy, and red.async of the same bytes.  (PTX ISA,

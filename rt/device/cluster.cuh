@@ -175,6 +175,27 @@ SLOW void cluster_exit(struct gsan_warp *w, u32 lanes)
 	unlock(&c->lock);
 }
 
+/* All have their mbarrier at the same place, and as many phases behind them (copy_all).  What a block that has
+ * ended had seen is not known. */
+SLOW bool read_elsewhere(struct gsan_warp *w, u64 r)
+{
+	if (!(async_what(r) & GSAN_ASYNC_MBAR) || (r & (MBAR_MANY | ASYNC_WRITES)) != MBAR_MANY)
+		return false;
+	const struct gsan_mbar *m = mbars_of(GSAN_REC_SLOT(r)) + mbar_in(r);
+	const struct gsan_cluster *c = cluster_of(block_of(GSAN_REC_SLOT(r)));
+	u32 addr = load(&m->addr), behind = phases_behind(r);
+	ROLLED
+	for (u32 rank = 0; rank < 16; rank++) {
+		u32 slot = load(&c->slot[rank]) - 1;
+		if (slot == PEER_ENDED - 1)
+			return true;
+		m = slot == ~0u ? 0 : mbar_find((u64)slot << 32 | addr);
+		if (m && mbar_over(w, slot, (u32)(m - mbars_of(slot)), (load(&m->first) + behind) & GSAN_MBAR_PHASES, false))
+			return true;
+	}
+	return false;
+}
+
 SLOW void cluster_bring(struct gsan_warp *w, struct gsan_cluster *c, u32 info, u32 lanes, u32 top)
 {
 	u32 snap = mbar_brings(w, info, lanes, top, false);

@@ -89,11 +89,24 @@ FN u32 cluster_mask(void)
 	return (2u << (size - 1)) - 1;
 }
 
+/* The record of what a copy to several blocks reads, when that of one more is `now`, see read_elsewhere.
+ * UNEVEN: it gets none. */
+#define UNEVEN          (~0ull)
+FN u64 read_record(u64 rec, u64 now)
+{
+	if (rec && rec != UNEVEN && phases_behind(rec) != phases_behind(now)) {
+		count(GSAN_COUNT_ASYNC_LOST, 1);
+		return UNEVEN;
+	}
+	return !rec ? now : rec | MBAR_MANY;
+}
+
 /* A copy to the shared memory of several blocks, at the same place in each; it counts
  * at the mbarrier of each. */
 SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u64 mbar, u32 op, u32 site)
 {
 	u32 done = 0;
+	u64 read = 0;
 	dst = (u32)cluster_place(w, dst);
 	mbar = (u32)cluster_place(w, mbar);
 	ROLLED
@@ -107,14 +120,15 @@ SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u
 		);
 		if (!rec)
 			continue;
-		/* The source is free when one of them is complete: more is not known of it. */
-		if (!done && !(op & GSAN_COPY_NO_SOURCE))
-			async_all(w, w->slot, src, bytes, rec, ISSUE_PROXY | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), site);
+		if (!(op & GSAN_COPY_NO_SOURCE))
+			read = read_record(read, rec);
 		if (rec & MBAR_PEER)
 			copy_stays(w, rec, (u32)dst, site);
 		async_all(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
 		done |= 1u << rank;
 	}
+	if (read && read != UNEVEN)
+		async_all(w, w->slot, src, bytes, read, ISSUE_PROXY, site);
 	if (done != mask)
 		fetch_add(&w->unmodelled, 1);
 }
@@ -198,19 +212,20 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 		copy_stays(w, rec, (u32)dst, site);
 	else if (!(op & GSAN_COPY_MBAR) && (op & GSAN_COPY_FROM_SHARED))
 		copy_reads(w, (u32)src, site);
+	u64 writes = rec | ASYNC_WRITES;
 	if (op & GSAN_COPY_MBAR)
-		rec |= (how == GSAN_HOW_REDUCE ? MBAR_REDUCES : 0) | (op & GSAN_COPY_GENERIC ? MBAR_GENERIC : 0);
+		writes |= (how == GSAN_HOW_REDUCE ? MBAR_REDUCES : 0) | (op & GSAN_COPY_GENERIC ? MBAR_GENERIC : 0);
 	u64 r = how == GSAN_HOW_REDUCE && !(op & GSAN_COPY_MBAR) ?
 		group_record(me, GSAN_HOW_BULK, GSAN_REC_CLOCK(rec) & GSAN_ASYNC_GROUP_MAX) : rec;
 	u32 from_flags = proxy | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), to_flags = proxy | (op & GSAN_COPY_TO_SHARED ? ISSUE_SHARED : 0);
 	if (mask == 0xffff && bytes >= COPY_LONG && !(op & GSAN_COPY_NO_SOURCE)) {
-		struct copied c = { src, dst, r, rec | ASYNC_WRITES, bytes, slot };
+		struct copied c = { src, dst, r, writes, bytes, slot };
 		copy_long(w, &c, from_flags, to_flags, (u32)(at >> 32) == w->slot && slot == w->slot, site);
 		return;
 	}
 	if (!(op & GSAN_COPY_NO_SOURCE))
 		copy_range(w, w->slot, src, from, mask, r, from_flags, site);
-	copy_range(w, slot, dst, bytes, mask, rec | ASYNC_WRITES, to_flags, site);
+	copy_range(w, slot, dst, bytes, mask, writes, to_flags, site);
 }
 
 /* Lanes that store the same bytes to the same place in global memory make one copy, the first

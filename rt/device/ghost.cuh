@@ -125,7 +125,7 @@ FN bool ghost_saw_group(const struct ghost_view *g, u64 r)
 FN bool ghost_saw(struct gsan_post *p, const struct ghost_view *g, u64 r)
 {
 	bool saw = false, mbar = async_what(r) & GSAN_ASYNC_MBAR;
-	if (GSAN_REC_SLOT(r) != g->me.x >> 5 || (mbar && (r & (MBAR_PEER | MBAR_GENERIC))))
+	if (GSAN_REC_SLOT(r) != g->me.x >> 5 || (mbar && ((r & MBAR_PEER) || generic_too(r))))
 		return false;
 	if (mbar)
 		saw = ghost_saw_phase(g, r);

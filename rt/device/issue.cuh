@@ -366,7 +366,7 @@ SLOW u32 granule_look(struct issue *x, const struct granule *g)
 		if (!product && by_product(prev))
 			products |= 1u << k;
 		told |= s == STATUS_BAD;
-		if (s == STATUS_BAD && (write || writes) && !reduce) {
+		if (s == STATUS_BAD && (write || writes) && !reduce && !(async && read_elsewhere(x->w, prev))) {
 			u32 word = k & 2 ? (k & 1 ? words.w : words.z) : (k & 1 ? words.y : words.x);
 			issue_report(x->w, v, site_found(g->sh, g->st, k, word, prev, x->site), prev, now, g->where, x->site);
 		}

@@ -260,7 +260,7 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 		if (now & MBAR_PEER)
 			copy_stays(w, now, (u32)place, site);
 		work_shared(w, k, slot, (u32)place, now | ASYNC_WRITES);
-		rec = rec ? rec : now;
+		rec = read_record(rec, now);
 		if (own)
 			continue;
 		work_issue(w, k, false);
@@ -270,6 +270,8 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 		fetch_add(&w->unmodelled, 1);
 		return;
 	}
+	if (rec == UNEVEN)
+		return;
 	work_global(w, k, rec, map, rec | MBAR_MAP);
 	work_issue(w, k, own);
 }
