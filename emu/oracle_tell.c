@@ -113,10 +113,11 @@ void orc_other_done(struct emu_x *x, const struct emu_op *op, const struct orc_o
 
 	switch (k->in->id) {
 	case INST_FENCE_PROXY_TENSORMAP_GENERIC:
-		orc_fence(b, t, k);
+		/* Who learns of the fence learns of what it released. */
 		if (k->release)
 			orc_map_release(t);
-		else
+		orc_fence(b, t, k);
+		if (!k->release)
 			orc_map_acquire(b, t, emu_addr_of(x, &op->u.mem, lane));
 		break;
 	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
@@ -438,8 +439,8 @@ void emu_oracle_cp_fenceproxy(struct emu_x *x, const struct emu_op *op, uint32_t
 	orc_touch(&touch, 0, to, 128);
 	touched_as_one(b, first, lanes, &touch);
 	EMU_EACH(l, lanes) {
-		orc_fence(b, &b->thread[first + l], k);
 		orc_map_release(&b->thread[first + l]);
+		orc_fence(b, &b->thread[first + l], k);
 	}
 }
 

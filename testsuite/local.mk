@@ -197,6 +197,7 @@ race_tests = \
 	testsuite/race/57_tensormap_acquire_first.ptx \
 	testsuite/race/57_tensormap_acquire_other.ptx \
 	testsuite/race/57_tensormap_async_fence.ptx \
+	testsuite/race/57_tensormap_cp_fenceproxy_lanes.ptx \
 	testsuite/race/57_tensormap_cp_fenceproxy_no_acquire.ptx \
 	testsuite/race/57_tensormap_edit_interleave.ptx \
 	testsuite/race/57_tensormap_edit_source.ptx \
@@ -667,6 +668,7 @@ norace_tests = \
 	testsuite/norace/57_tensormap_acquire_null.ptx \
 	testsuite/norace/57_tensormap_after_flight.ptx \
 	testsuite/norace/57_tensormap_cp_fenceproxy.ptx \
+	testsuite/norace/57_tensormap_cp_fenceproxy_lanes.ptx \
 	testsuite/norace/57_tensormap_cp_fenceproxy_split.ptx \
 	testsuite/norace/57_tensormap_edit.ptx \
 	testsuite/norace/57_tensormap_edit_beside.ptx \

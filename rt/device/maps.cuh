@@ -308,9 +308,12 @@ SLOW bool released_in(const struct gsan_block *b, u32 slot, const struct gsan_no
 			uint4 e = load_cg(n);
 			if (!e.x || !(e.z & GSAN_NOTED_RELEASE) || load(&n->start) != load(&b->start))
 				continue;
-			u64 rec = (u64)e.y << 35 | (u64)who << 17 | (u64)(__ffs(e.x) - 1) << 12;
-			if (noted_knows(f, by, rec, GSAN_CLOCK_MAX) && noted_knows(n, who, prev, end))
-				return true;
+			/* Each of its lanes ran the fence. */
+			u32 lanes = noted_knows(n, who, prev, end) ? e.x : 0;
+			ROLLED
+			for (; lanes; lanes &= lanes - 1)
+				if (noted_knows(f, by, (u64)e.y << 35 | (u64)who << 17 | (u64)(__ffs(lanes) - 1) << 12, GSAN_CLOCK_MAX))
+					return true;
 		}
 		if (load(&log->maps) && noted_lost(log, who, prev, end))
 			return true;
@@ -356,7 +359,7 @@ SLOW u32 map_status(struct gsan_warp *w, const u64 *sh, u64 prev, u32 end)
 			if (!e.x || !(e.z & GSAN_NOTED_ACQUIRE) || place - e.w > 1 || load(&f->start) != w->start)
 				continue;
 			bool own = by == w->id && (e.x >> lane & 1) && e.y <= w->clock;
-			if ((own || event_known(w, by << 5 | (__ffs(e.x) - 1), e.y, false)) && map_released(w, f, by, prev, end))
+			if ((own || seen_known(w, w->slot, k, e.x, e.y, OF_LANE, present(w))) && map_released(w, f, by, prev, end))
 				return STATUS_FINE;
 		}
 		if (load(&log->maps) && noted_lost(log, by, prev, end))
