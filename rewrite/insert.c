@@ -617,6 +617,27 @@ static const char *tcgen05(struct ins *i, const struct rw_event *e, const char *
 	return "";
 }
 
+/* A fence in one direction releases or acquires as well, at cluster scope: who learns of it learns of
+ * what it fences.  (PTX ISA, "membar/fence": a .release proxy fence can form a release sequence) */
+static void proxy_fence(struct ins *i, const struct rw_event *e)
+{
+	uint32_t order = (e->info & GSAN_PROXY_RELEASE ? GSAN_INFO_RELEASE : 0) |
+			 (e->info & GSAN_PROXY_ACQUIRE ? GSAN_INFO_ACQUIRE : 0);
+	struct arg args[] = { reg(S_CTX), number(e->info) };
+	struct arg fence[] = { reg(S_CTX), number(order | GSAN_CLUSTER << GSAN_INFO_LEVEL_SHIFT) };
+	struct guard guard = rw_guard_of(&e->stmt->inst);
+
+	if (order & GSAN_INFO_ACQUIRE) {
+		rw_put_call(i, RW_FN_FENCE, guard, fence, 0);
+		RW_PUT(i->r, "\n");
+	}
+	rw_put_call(i, RW_FN_PROXY_FENCE, guard, args, 0);
+	if (order & GSAN_INFO_RELEASE) {
+		RW_PUT(i->r, "\n");
+		rw_put_call(i, RW_FN_FENCE, guard, fence, 0);
+	}
+}
+
 /* Before a commit; behind a wait. */
 static const char *group(struct ins *i, const struct rw_event *e, const char **after)
 {
@@ -683,7 +704,7 @@ static const char *simple(struct ins *i, const struct rw_event *e)
 		rw_put_call(i, RW_FN_TC_OTHER, rw_guard_of(in), args, 0);
 		break;
 	case WHAT_PROXY_FENCE:
-		rw_put_call(i, RW_FN_PROXY_FENCE, rw_guard_of(in), args, 0);
+		proxy_fence(i, e);
 		break;
 	case WHAT_INIT_FENCE:
 		rw_put_call(i, RW_FN_INIT_FENCE, rw_guard_of(in), args, 0);

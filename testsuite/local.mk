@@ -156,6 +156,7 @@ race_tests = \
 	testsuite/race/47_tma_st_no_barrier.ptx \
 	testsuite/race/47_tma_st_nofence.ptx \
 	testsuite/race/47_tma_st_one_way_half.ptx \
+	testsuite/race/47_tma_st_one_way_relaxed.ptx \
 	testsuite/race/47_tma_st_own_write.ptx \
 	testsuite/race/47_write_after_fence_middle.ptx \
 	testsuite/race/48_tma_st_not_committed.ptx \
@@ -636,6 +637,8 @@ norace_tests = \
 	testsuite/norace/47_tma_st_fence_all_spaces.ptx \
 	testsuite/norace/47_tma_st_fence_cluster.ptx \
 	testsuite/norace/47_tma_st_one_way.ptx \
+	testsuite/norace/47_tma_st_one_way_relaxed.ptx \
+	testsuite/norace/47_tma_st_one_way_whole.ptx \
 	testsuite/norace/47_tma_st_own_write_fence.ptx \
 	testsuite/norace/47_tma_st_whole_warp.ptx \
 	testsuite/norace/48_tma_st_smem_reuse_fence.ptx \

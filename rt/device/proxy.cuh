@@ -16,14 +16,14 @@
 
 #define PROXY_HALVES    (GSAN_PROXY_RELEASE | GSAN_PROXY_ACQUIRE)
 
-/* Of the two halves of a fence, did the issuing thread run its own? */
+/* Of the two halves of a fence, did the issuing thread run its own, or the whole? */
 FN bool acquired_half(struct gsan_warp *w, u32 space)
 {
 	bool found = false;
 	ROLLED
 	for (u32 k = 0; k < GSAN_LOG && !found; k++) {
 		uint4 e = load_cg(&log_of(w->id << 5)->fence[k]);
-		found = (e.z & GSAN_PROXY_ACQUIRE) && (e.z & space) && (e.y >> lane_in(w) & 1) && e.x > w->start && e.x <= w->clock;
+		found = (e.z & PROXY_HALVES) != GSAN_PROXY_RELEASE && (e.z & space) && (e.y >> lane_in(w) & 1) && e.x > w->start && e.x <= w->clock;
 	}
 	return found;
 }
