@@ -319,8 +319,8 @@ static void operand_fenced(const struct orc_mbar *m, const struct orc_thread *t,
 		.space = 1 + m->block->number, .addr = addr
 	};
 
-	if (!m->fenced && orc_get(k->v[own], init->thread) < init->epoch && !(here && orc_choices.path) &&
-	    knows_init(t, ORC_LEAST, init))
+	if (!m->fenced && orc_get(k->v[own], init->thread) < init->epoch &&
+	    !(here && (orc_choices.path || t->block != m->block)) && knows_init(t, ORC_LEAST, init))
 		orc_say(&f);
 }
 

@@ -155,6 +155,7 @@ race_tests = \
 	testsuite/race/47_tma_st_generic_fence.ptx \
 	testsuite/race/47_tma_st_no_barrier.ptx \
 	testsuite/race/47_tma_st_nofence.ptx \
+	testsuite/race/47_tma_st_one_way_early.ptx \
 	testsuite/race/47_tma_st_one_way_half.ptx \
 	testsuite/race/47_tma_st_one_way_relaxed.ptx \
 	testsuite/race/47_tma_st_own_write.ptx \
@@ -181,6 +182,7 @@ race_tests = \
 	testsuite/race/51_tma_waw_two_barriers.ptx \
 	testsuite/race/51_waw_tensor_and_bulk.ptx \
 	testsuite/race/52_tma_ring_reuse.ptx \
+	testsuite/race/53_multicast_issuer_fences_cta.ptx \
 	testsuite/race/53_multicast_source_early.ptx \
 	testsuite/race/53_tma_multicast_one_releases.ptx \
 	testsuite/race/54_bulk_dsmem_early.ptx \
@@ -655,6 +657,7 @@ norace_tests = \
 	testsuite/norace/50_tma_war_one_lane_synced.ptx \
 	testsuite/norace/51_tma_waw_wait.ptx \
 	testsuite/norace/52_tma_ring_drained.ptx \
+	testsuite/norace/53_multicast_issuer_fences.ptx \
 	testsuite/norace/53_multicast_mask_one.ptx \
 	testsuite/norace/53_multicast_source_own_wait.ptx \
 	testsuite/norace/53_tma_multicast.ptx \

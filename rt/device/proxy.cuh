@@ -16,16 +16,14 @@
 
 #define PROXY_HALVES    (GSAN_PROXY_RELEASE | GSAN_PROXY_ACQUIRE)
 
-/* Of the two halves of a fence, did the issuing thread run its own, or the whole? */
-FN bool acquired_half(struct gsan_warp *w, u32 space)
+SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space, u32 half = 0);
+SLOW bool fence_known(struct gsan_warp *w, u32 space, bool only_full);
+
+/* Of the two halves of a fence, of which `rec` is the first: did somebody of the block run the other, or the
+ * whole, when he knew of that? */
+FN bool acquired_half(struct gsan_warp *w, u64 rec, u32 end, u32 space)
 {
-	bool found = false;
-	ROLLED
-	for (u32 k = 0; k < GSAN_LOG && !found; k++) {
-		uint4 e = load_cg(&log_of(w->id << 5)->fence[k]);
-		found = (e.z & PROXY_HALVES) != GSAN_PROXY_RELEASE && (e.z & space) && (e.y >> lane_in(w) & 1) && e.x > w->start && e.x <= w->clock;
-	}
-	return found;
+	return fence_knew(w, rec, GSAN_REC_SLOT(rec) == w->slot, end, space, GSAN_PROXY_ACQUIRE) || fence_known(w, space, true);
 }
 
 /* Did the threads of `prev` run a fence after their access, which the calling lane
@@ -48,16 +46,16 @@ SLOW bool fence_reaches(struct gsan_warp *w, u64 prev, u32 end, u32 space)
 			n += e.y != 0;
 			if (e.y && e.x < oldest)
 				oldest = e.x;
-			if (e.x < clock || !(e.z & space) || (half && !(half & GSAN_PROXY_RELEASE && acquired_half(w, space))))
+			if (e.x < clock || !(e.z & space) || (half && !(half & GSAN_PROXY_RELEASE)))
 				continue;
 			/* Of a whole warp at once, mostly. */
 			u64 all = (u64)e.x << 35 | (prev & (0x3ffffull << 17)) | GSAN_KIND_WARP_READ << 8;
-			if (!~(e.y & need) && lane_knows(w, all, true, end))
+			if (!half && !~(e.y & need) && lane_knows(w, all, true, end))
 				need = 0;
 			ROLLED
 			for (u32 m = of_any_lane(prev) ? 0 : e.y & need; m; m &= m - 1) {
 				u64 rec = (u64)e.x << 35 | (prev & (0x3ffffull << 17)) | (u64)(__ffs(m) - 1) << 12;
-				if (lane_knows(w, rec, true, end))
+				if (lane_knows(w, rec, true, end) && (!half || acquired_half(w, rec, end, space)))
 					need &= ~(m & (0 - m));
 			}
 		}
@@ -98,8 +96,8 @@ SLOW bool fence_next(struct gsan_warp *w, u64 prev, u32 space)
 }
 
 /* Did a thread of the block run a fence when it knew of `prev`, which the calling lane
- * knows of? */
-SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space)
+ * knows of?  Of those in one direction `half` will do. */
+SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 space, u32 half)
 {
 	u32 clock = GSAN_REC_CLOCK(prev), slot = GSAN_REC_SLOT(prev), warp = GSAN_REC_WARP(prev);
 	u32 lanes = GSAN_REC_KIND(prev) == GSAN_KIND_WARP_READ ? ~0u : 1u << GSAN_REC_LANE(prev);
@@ -111,7 +109,7 @@ SLOW bool fence_knew(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spac
 		uint4 e = load_cg(&log->knew[i % GSAN_LOG_KNEW]);       /* mask clock what */
 		uint4 f = load_cg(&log->knew[i % GSAN_LOG_KNEW].floor); /* floor wfloor */
 		const struct gsan_refs *refs = log->knew[i % GSAN_LOG_KNEW].refs;
-		if (!e.x || e.y <= w->start || !(e.z & space) || (e.z & PROXY_HALVES))
+		if (!e.x || e.y <= w->start || !(e.z & space) || (e.z & PROXY_HALVES & ~half))
 			continue;
 		bool own = k == (w->id & 31) && (e.x >> lane_in(w) & 1) && e.y <= w->clock;
 		u32 who = own ? lane_in(w) : __ffs(e.x) - 1;
@@ -173,13 +171,15 @@ SLOW u32 proxy_status(struct gsan_warp *w, u64 prev, bool same, u32 end, u32 spa
 	/* Something in between may have been one. */
 	if ((load(&w->state) | load(&warp_of(slot, GSAN_REC_WARP(prev))->state)) & (GSAN_WARP_UNMODELLED | GSAN_WARP_LOST))
 		return STATUS_FINE;
-	bool own = fence_reaches(w, prev, end, space), here = same || space == GSAN_PROXY_SHARED;
-	if (own && here)
+	/* What a block did to its own memory, where another issues: a fence in either will do. */
+	bool own = fence_reaches(w, prev, end, space), theirs = !same && space == GSAN_PROXY_SHARED;
+	if (own && (same || theirs))
 		return STATUS_FINE;
 	if (of_any_lane(prev))
 		return STATUS_BAD;
+	space = theirs ? GSAN_PROXY_CLUSTER : space;
 	bool knew = fence_knew(w, prev, same, end, space);
-	if (here) {
+	if (same) {
 		if (chosen(GSAN_CHOICE_proxy_fence) && (knew || other_fence(w, space)))
 			return STATUS_FINE;
 		if (knew)
