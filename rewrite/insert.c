@@ -794,10 +794,10 @@ static void insert_event(struct ins *i, struct rw_event *e)
 static void insert_join(struct ins *i, const struct rw_join *j)
 {
 	const struct guard none = { NULL, false };
-	struct arg ctx = reg(S_CTX), lanes = reg(S_LANES);
+	struct arg split[] = { reg(S_CTX), number(++i->r->splits) }, lanes = reg(S_LANES);
 
 	rw_open(i->r);
-	rw_put_call(i, RW_FN_SPLIT, none, &ctx, S_LANES);
+	rw_put_call(i, RW_FN_SPLIT, none, split, S_LANES);
 	ptx_insert_before(i->r->m, i->rf->f, place(j->branch), rw_close(i->r));
 	rw_open(i->r);
 	rw_put_call(i, RW_FN_JOIN, none, &lanes, 0);

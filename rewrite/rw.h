@@ -160,6 +160,7 @@ struct rw {
 	bool posts;                     /* it has copies that the runtime may go through later */
 	bool outlives;                  /* it has what may use shared memory when a block ends */
 	bool loose;                     /* it has relaxed operations, by which threads may synchronise */
+	unsigned splits;                /* calls before branches so far */
 	struct rw_list vars;            /* declarations of memory, in functions too */
 	struct rw_text text;
 	struct ptx_buf spare;           /* for an operand on its way there */

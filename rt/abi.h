@@ -170,7 +170,8 @@ enum gsan_how {                 /* asynchronous operations that complete by grou
  *   __gsan_v1_leave(.b64 ctx, .b32 id, .b32 t) after .sync and .red (not .arrive)
  *   __gsan_v1_warp_sync(.b64 ctx, .b32 mask)   before bar.warp.sync
  *   __gsan_v1_fence(.b64 ctx, .b32 info)       before fence, membar
- *   (.b32 lanes) __gsan_v1_split(.b64 ctx)     before a branch: who comes to it
+ *   (.b32 lanes) __gsan_v1_split(.b64 ctx, .b32 n)     before the module's n-th such branch: who
+ *                                              comes to it
  *   __gsan_v1_join(.b32 lanes)                 where both its ways end: they wait for each other
  *   __gsan_v1_mbar(.b64 ctx, .b64 addr, .b32 op, .b32 n, .b32 site)
  *                                              before an operation on an mbarrier that is

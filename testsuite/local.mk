@@ -743,6 +743,7 @@ norace_tests = \
 	testsuite/norace/block_of_three_dimensions.ptx \
 	testsuite/norace/blocks_own_words.ptx \
 	testsuite/norace/blocks_shared_memory.ptx \
+	testsuite/norace/branches_lanes_apart.ptx \
 	testsuite/norace/bulk_red_whole_warp.ptx \
 	testsuite/norace/bulk_st_whole_warp.ptx \
 	testsuite/norace/bulk_st_whole_warp_split.ptx \

@@ -604,10 +604,11 @@ API void __gsan_v1_warp_sync(u64 ctx, u32 mask)
 	meet_named(mask);
 }
 
-/* The lanes that come to a branch together, and are to leave it so. */
-API u32 __gsan_v1_split(u64 ctx)
+/* The lanes that come to branch `number` together, and are to leave it so: those at another
+ * branch are gone by then. */
+API u32 __gsan_v1_split(u64 ctx, u32 number)
 {
-	return !ctx || (load_ca32(&WARP(ctx)->options) & GSAN_WARP_APART) ? 0 : together();
+	return !ctx || (load_ca32(&WARP(ctx)->options) & GSAN_WARP_APART) ? 0 : of_kind(number);
 }
 
 API void __gsan_v1_join(u32 lanes)
