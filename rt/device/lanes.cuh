@@ -15,10 +15,31 @@
  * its shared memory; else 0); those of its block begin at; and its last group that it has waited for. */
 struct copier { u32 gone, below, start, waited; };
 
+/* Which of `groups` are of blocks that have ended?  As async_gone, of all at once: as many answers one after the other
+ * would be a third of what such a copy takes. */
+FN u32 ended_groups(const struct gsan_warp *w, const struct rec2 r[4], u32 groups)
+{
+	u32 number[4], start[4], owner[4], first[4], ended = 0, launch = own_block(w)->launch_number;
+#pragma unroll
+	for (u32 k = 0; k < 4; k++) {
+		u32 who = groups >> k & 1 ? (u32)(rec_of(r[k]) >> 12) & 0x7fffff : w->id << 5;
+		const struct gsan_block *b = block_of(who >> 10);
+		const struct gsan_groups *g = groups_of(who);
+		number[k] = load(&b->launch_number);
+		start[k] = load(&b->start);
+		owner[k] = load(&g->start);
+		first[k] = load(&g->first);
+	}
+#pragma unroll
+	for (u32 k = 0; k < 4; k++)
+		ended |= number[k] != launch || owner[k] != start[k] || (r[k].hi >> 3 & GSAN_ASYNC_GROUP_MAX) < first[k] >> 1 ? 1u << k : 0;
+	return ended & groups;
+}
+
 /* Where record `now` goes among those that stand, 0 to 3; NOTHING: nowhere, and that is all; or OTHERWISE. */
 FN u32 lane_choose(struct gsan_warp *w, const struct copier *c, const struct rec2 r[4], u64 now)
 {
-	u32 lo = (u32)now, hi = (u32)(now >> 32), free = 0, stands = 0;
+	u32 lo = (u32)now, hi = (u32)(now >> 32), free = 0, stands = 0, groups = 0;
 	bool write = now & ASYNC_WRITES, other = is_mark(rec_of(r[1])) || of_line(rec_of(r[2])), in = false;
 	/* Mostly before a barrier of all. */
 #pragma unroll
@@ -31,17 +52,20 @@ FN u32 lane_choose(struct gsan_warp *w, const struct copier *c, const struct rec
 		bool async = is_async(x), meets = x.lo & lo & 255, inside = !(x.lo & ~lo & 255), mine = !((x.lo ^ lo) >> 12 | ((x.hi ^ hi) & 7));
 		u32 clock = x.hi >> 3;
 		/* A group of its own that it waited for, or an access of its own. */
-		bool group = async & mine & !(clock & GSAN_ASYNC_MBAR) & ((clock >> GSAN_ASYNC_HOW_SHIFT & 7) == GSAN_HOW_CP);
-		bool known = async ? group & ((clock & GSAN_ASYNC_GROUP_MAX) <= c->waited) : (x.hi < c->below) | (mine & (x.hi >= c->start) & !(x.lo & 0xe00));
+		bool group = async & !(clock & GSAN_ASYNC_MBAR) & ((clock >> GSAN_ASYNC_HOW_SHIFT & 7) == GSAN_HOW_CP);
+		bool known = async ? group & mine & ((clock & GSAN_ASYNC_GROUP_MAX) <= c->waited) : (x.hi < c->below) | (mine & (x.hi >= c->start) & !(x.lo & 0xe00));
 		bool writes = async ? clock & GSAN_ASYNC_WRITE : x.lo & 0x100;
 		free |= known & inside & (write | !writes) ? 1u << k : 0;
 		other |= meets & !known & (write | writes);
 		in |= async & !write & (x.lo == lo) & (x.hi == hi);
-		stands |= async ? 1u << k : 0;
+		stands |= async & !group ? 1u << k : 0;
+		groups |= group ? 1u << k : 0;
 	}
 	if (other || in)
 		return other ? OTHERWISE : NOTHING;
 	/* Reads of blocks that have ended. */
+	if (groups && !free && !write)
+		free = ended_groups(w, r, groups);
 	ROLLED
 	for (u32 m = free || write ? 0 : stands; m; m &= m - 1)
 		if (over_for_all(w, rec_of(rec_at(r, __ffs(m) - 1)), false))
