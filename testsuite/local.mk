@@ -203,6 +203,7 @@ race_tests = \
 	testsuite/race/57_tensormap_cp_fenceproxy_lanes.ptx \
 	testsuite/race/57_tensormap_cp_fenceproxy_no_acquire.ptx \
 	testsuite/race/57_tensormap_edit_interleave.ptx \
+	testsuite/race/57_tensormap_edit_many.ptx \
 	testsuite/race/57_tensormap_edit_source.ptx \
 	testsuite/race/57_tensormap_in_flight.ptx \
 	testsuite/race/57_tensormap_nofence.ptx \
@@ -680,6 +681,7 @@ norace_tests = \
 	testsuite/norace/57_tensormap_edit_beside.ptx \
 	testsuite/norace/57_tensormap_edit_interleave.ptx \
 	testsuite/norace/57_tensormap_multicast_after.ptx \
+	testsuite/norace/57_tensormap_edit_many.ptx \
 	testsuite/norace/57_tensormap_of_zeros.ptx \
 	testsuite/norace/57_tensormap_other_cta.ptx \
 	testsuite/norace/57_tensormap_param.ptx \

@@ -56,29 +56,35 @@ FN struct gsan_map *edits_of(u64 key)
 	return at<struct gsan_map>(ROOT(edits)) + (u32)(key >> 32) % (GSAN_EDITS / GSAN_EDIT_WAYS) * GSAN_EDIT_WAYS;
 }
 
-/* Enters a description, in the place of another if need be. */
+/* Enters a description, in the place of another if need be.  Blocks make the same maps at the same time: one that is
+ * being written may be this one, of which the next change is to know. */
 SLOW void map_enter(const struct gsan_map *m)
 {
-	struct gsan_map *set = edits_of(m->key), *to = 0;
-	ROLLED
-	for (u32 i = 0; i < GSAN_EDIT_WAYS; i++) {
-		u64 k = load64((const u64 *)&set[i].key);
-		if (k == m->key)
-			return;
-		if (!k && !to)
-			to = set + i;
-	}
-	if (!to)
-		to = set + clock32() % GSAN_EDIT_WAYS;
-	u64 old = load64((const u64 *)&to->key);
-	if (old == GSAN_EDIT_BUSY || swap((u64 *)&to->key, old, GSAN_EDIT_BUSY) != old)
+	struct gsan_map *set = edits_of(m->key);
+	for (;;) {
+		u32 way = clock32() % GSAN_EDIT_WAYS;
+		bool busy = false;
+		u64 old = load64((const u64 *)&set[way].key);
+		ROLLED
+		for (u32 i = 0; i < GSAN_EDIT_WAYS; i++) {
+			u64 k = load64((const u64 *)&set[i].key);
+			if (k == m->key)
+				return;
+			busy |= k == GSAN_EDIT_BUSY;
+			if (!k && old)
+				old = 0, way = i;
+		}
+		struct gsan_map *to = set + way;
+		if (busy || swap((u64 *)&to->key, old, GSAN_EDIT_BUSY) != old)
+			continue;
+		fence();
+		ROLLED
+		for (u32 i = 1; i < sizeof *to / 8; i++)
+			((volatile u64 *)to)[i] = ((const u64 *)m)[i];
+		fence();
+		*(volatile u64 *)&to->key = m->key;
 		return;
-	fence();
-	ROLLED
-	for (u32 i = 1; i < sizeof *to / 8; i++)
-		((volatile u64 *)to)[i] = ((const u64 *)m)[i];
-	fence();
-	*(volatile u64 *)&to->key = m->key;
+	}
 }
 
 /* The description of that hash, if it is known; `to` is aligned to 16 bytes.  The host's table is in its own memory,
@@ -87,13 +93,18 @@ SLOW bool map_known(u64 key, struct gsan_map *to)
 {
 	const struct gsan_map *table = at<const struct gsan_map>(ROOT(maps)), *set = edits_of(key);
 	u64 keys[GSAN_EDIT_WAYS];
-	u32 found = 0;
+	u32 found, busy;
+	do {
+		found = busy = 0;
 #pragma unroll
-	for (u32 i = 0; i < GSAN_EDIT_WAYS; i++)
-		keys[i] = load64((const u64 *)&set[i].key);
+		for (u32 i = 0; i < GSAN_EDIT_WAYS; i++)
+			keys[i] = load64((const u64 *)&set[i].key);
 #pragma unroll
-	for (u32 i = 0; i < GSAN_EDIT_WAYS; i++)
-		found |= (u32)(keys[i] == key) << i;
+		for (u32 i = 0; i < GSAN_EDIT_WAYS; i++) {
+			found |= (u32)(keys[i] == key) << i;
+			busy |= keys[i] == GSAN_EDIT_BUSY;
+		}
+	} while (!found && busy);
 	if (found) {
 		const struct gsan_map *m = set + (__ffs(found) - 1);
 		/* It may have been replaced meanwhile.  Each of the three loads waits for the answer of the one
