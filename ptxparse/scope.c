@@ -180,12 +180,14 @@ void ptx_scope_close(struct parser *p)
 	p->scope = s->up;
 }
 
-/* The range that the name is a register of. */
+/* The range that the name is a register of.  An inner one hides no more than it has. */
 static struct bind *find_range(const struct name *n)
 {
 	struct bind *r = n->digits ? n->w->range : NULL;
 
-	return r && n->num < r->n ? r : NULL;
+	while (r && n->num >= r->n)
+		r = r->up;
+	return r;
 }
 
 static struct ptx_sym *sreg(struct parser *p, struct word *w)

@@ -354,6 +354,7 @@ race_tests = \
 	testsuite/race/mbar_init_cluster_of_one.ptx \
 	testsuite/race/mbar_peer_by_mask.ptx \
 	testsuite/race/mbar_peer_by_number.ptx \
+	testsuite/race/registers_inner_range.ptx \
 	testsuite/race/release_joined_cluster_no_fence.ptx \
 	testsuite/race/release_joined_own_thread.ptx \
 	testsuite/race/reserved_smem_barrier_relaxed.ptx \
@@ -831,6 +832,7 @@ norace_tests = \
 	testsuite/norace/predicate_off.ptx \
 	testsuite/norace/producer_elected.ptx \
 	testsuite/norace/qualifiers_in_any_order.ptx \
+	testsuite/norace/registers_inner_range.ptx \
 	testsuite/norace/readers_named_barrier.ptx \
 	testsuite/norace/readers_two_warps.ptx \
 	testsuite/norace/red_release.ptx \
