@@ -38,6 +38,12 @@ static const struct rt_place *by_proxy(const struct rt_report *r, bool async)
 	return async_proxy(&r->before) == async ? &r->before : &r->now;
 }
 
+/* What may still be under way, or the other one: of two asynchronous ones the first. */
+static const struct rt_place *by_end(const struct rt_report *r, bool pending)
+{
+	return r->before.async == pending ? &r->before : &r->now;
+}
+
 static const struct rt_place *narrow(const struct rt_report *r)
 {
 	return r->now.level < r->before.level ? &r->now : &r->before;
@@ -81,6 +87,10 @@ static void put_word(struct rt_buf *b, const char *word, size_t n, const struct 
 		rt_print_spot(b, by_proxy(r, true), look);
 	} else if (IS("other")) {
 		rt_print_spot(b, by_proxy(r, false), look);
+	} else if (IS("pending")) {
+		rt_print_spot(b, by_end(r, true), look);
+	} else if (IS("later")) {
+		rt_print_spot(b, by_end(r, false), look);
 	} else if (IS("read-only")) {
 		rt_print_spot(b, by_path(r, true), look);
 	} else if (IS("ordinary")) {

@@ -297,6 +297,7 @@ race_tests = \
 	testsuite/race/counter_too_early.ptx \
 	testsuite/race/cp_async_surplus_lanes_no_sync.ptx \
 	testsuite/race/cp_async_then_store_nofence.ptx \
+	testsuite/race/cp_async_then_store_nowait.ptx \
 	testsuite/race/cp_async_two_sources.ptx \
 	testsuite/race/cp_mask_let_through.ptx \
 	testsuite/race/cpasync_two_buffers_one_barrier.ptx \

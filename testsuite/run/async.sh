@@ -384,6 +384,12 @@ run 66 $gsan_run "$file"
 line=$(grep -n 'cp.async.ca.* // W' "$file" | cut -d: -f1)
 has err "Missing: a fence.proxy.async by the thread that ran cp_async_then_store_nofence.ptx:$line,"
 
+# But of the two that one may still be under way which came first.
+file=$top_srcdir/testsuite/race/cp_async_then_store_nowait.ptx
+run 66 $gsan_run "$file"
+line=$(grep -n 'cp.async.ca.* // W' "$file" | cut -d: -f1)
+has err "Missing: the completion of cp_async_then_store_nowait.ptx:$line, seen by this thread before"
+
 # Nor does st.async, of which another thread sees the end; and a fence for the own block's memory is not one for a peer's.
 file=$top_srcdir/testsuite/race/58_st_async_tma_nofence.ptx
 run 66 $gsan_run "$file"
