@@ -184,6 +184,7 @@ race_tests = \
 	testsuite/race/52_tma_ring_reuse.ptx \
 	testsuite/race/53_multicast_issuer_fences_cta.ptx \
 	testsuite/race/53_multicast_source_early.ptx \
+	testsuite/race/53_peers_arrive_first.ptx \
 	testsuite/race/53_tma_multicast_one_releases.ptx \
 	testsuite/race/54_bulk_dsmem_early.ptx \
 	testsuite/race/54_bulk_dsmem_ended.ptx \
@@ -663,6 +664,7 @@ norace_tests = \
 	testsuite/norace/53_multicast_issuer_fences.ptx \
 	testsuite/norace/53_multicast_mask_one.ptx \
 	testsuite/norace/53_multicast_source_own_wait.ptx \
+	testsuite/norace/53_peers_arrive_first.ptx \
 	testsuite/norace/53_tma_multicast.ptx \
 	testsuite/norace/53_tma_multicast_wait_cluster.ptx \
 	testsuite/norace/54_bulk_dsmem.ptx \

@@ -80,7 +80,7 @@ SLOW void bring_one(struct gsan_warp *w, struct gsan_bar *bar, u32 p, u32 id)
 		return;
 	}
 	u32 joined;
-	struct gsan_snap *s = snap_begin(w, &joined, w->floor);
+	struct gsan_snap *s = snap_begin(w->slot, w->start, &joined, w->floor);
 	ROLLED
 	for (k = 0; k < GSAN_PENDING; k++) {
 		snap_join(s, bar->pending[p][k]);
@@ -161,7 +161,7 @@ SLOW u32 arrive_one(struct gsan_warp *w, struct gsan_bar *bar, u32 snap, u32 lan
 	u32 id = bar->builder, gen = bar->gen;
 	bar_came(w, bar, id, lanes, need);
 	if (!id) {
-		snap_begin(w, &id, w->floor);
+		snap_begin(w->slot, w->start, &id, w->floor);
 		bar->builder = id;
 	}
 	snap_join(snap_of(id), snap);

@@ -167,8 +167,9 @@ SLOW u32 warp_adds(struct gsan_warp *w, u32 *at, u32 id, const struct brought *x
 	return id;
 }
 
-/* One more snapshot (0: none) for those who wait; lock held. */
-SLOW void gather_add(struct gsan_warp *w, struct gsan_gather *g, u32 id)
+/* One more snapshot (0: none) for those who wait; lock held.  What is made of several is of the block that began at
+ * `start` in `slot`, whoever comes first: its own warps put their rows into it without asking whose it is. */
+SLOW void gather_add(struct gsan_gather *g, u32 id, u32 slot, u32 start)
 {
 	if (!id)
 		return;
@@ -179,7 +180,7 @@ SLOW void gather_add(struct gsan_warp *w, struct gsan_gather *g, u32 id)
 			g->one = wider;
 			return;
 		}
-		snap_begin(w, &made, w->start);
+		snap_begin(slot, start, &made, start);
 		g->builder = made;
 		snap_join(snap_of(made), one);
 		/* Nobody learns of it before the phase is over. */

@@ -204,10 +204,10 @@ SLOW void cluster_bring(struct gsan_warp *w, struct gsan_cluster *c, u32 info, u
 	if (top > c->top[rank])
 		c->top[rank] = top;
 	if (own != snap) {
-		gather_add(w, &c->narrow, own);
-		gather_add(w, &c->own[rank], own);
+		gather_add(&c->narrow, own, w->slot, w->start);
+		gather_add(&c->own[rank], own, w->slot, w->start);
 	}
-	gather_add(w, &c->gather, snap);
+	gather_add(&c->gather, snap, w->slot, w->start);
 	cluster_come(c, __popc(lanes), 0, 0);
 	unlock(&c->lock);
 }

@@ -45,7 +45,7 @@ SLOW void fence_share(struct gsan_warp *w, bool gpu)
 	}
 	take_lock(&r->sc_lock);
 	u32 n = load(&r->sc_shared), id;
-	struct gsan_snap *s = snap_begin(w, &id, w->start);
+	struct gsan_snap *s = snap_begin(w->slot, w->start, &id, w->start);
 	u32 was = (n - 1) % GSAN_SC_SHARED;
 	if (n && load(&r->sc_start[was]) >= w->launch_base)
 		snap_join(s, load(&r->sc_snap[was]));

@@ -134,9 +134,9 @@ SLOW void launch_give(struct gsan_warp *w, struct gsan_launch *l, const u32 *fen
 {
 	take_lock(&root()->launch_lock);
 	if (fence[2])
-		gather_add(w, &l->gives, fence[2]);
+		gather_add(&l->gives, fence[2], w->slot, w->start);
 	else
-		gather_add(w, &l->gives_narrow, fence[1] ? fence[1] : fence[0]);
+		gather_add(&l->gives_narrow, fence[1] ? fence[1] : fence[0], w->slot, w->start);
 	unlock(&root()->launch_lock);
 }
 

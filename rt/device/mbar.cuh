@@ -357,7 +357,7 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 	if (!reaches && GSAN_INFO_LEVEL(op) < GSAN_CLUSTER)
 		store(&m->narrow, either(w, snap, last.y));
 	else
-		gather_add(w, reaches ? &m->own : &m->peer, snap);
+		gather_add(reaches ? &m->own : &m->peer, snap, slot, load(&m->start));
 }
 
 /* The calling lane arrives at mbarrier `m` of its block, for `lanes`, which know the same, with a release at

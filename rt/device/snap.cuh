@@ -434,13 +434,12 @@ FN void snap_header(struct gsan_snap *s, u32 flags, u32 slot, u32 start, u32 flo
 	s->sc = s->sc_cta = s->grids = 0;
 }
 
-/* A large object for the block of `w` that knows everyone up to `floor`. */
-SLOW struct gsan_snap *snap_begin(const struct gsan_warp *w, u32 *id, u32 floor)
+/* A large object for the block that began at `start` in `slot`, which knows everyone up to `floor`. */
+SLOW struct gsan_snap *snap_begin(u32 slot, u32 start, u32 *id, u32 floor)
 {
-	struct gsan_block *b = block_of(w->slot);
-	u32 warps = (b->ntid + 31) >> 5;
+	u32 warps = (block_of(slot)->ntid + 31) >> 5;
 	struct gsan_snap *s = snap_new(true, id);
-	snap_header(s, GSAN_SNAP_OWN | warps << GSAN_SNAP_ROWS_SHIFT, w->slot, w->start, floor);
+	snap_header(s, GSAN_SNAP_OWN | warps << GSAN_SNAP_ROWS_SHIFT, slot, start, floor);
 	ROLLED
 	for (u32 i = 0; i < warps; i += 4)
 #pragma unroll
@@ -599,7 +598,7 @@ SLOW void refs_add(const struct gsan_warp *w, struct gsan_refs *r, u32 id)
 		return;
 	}
 	u32 joined;
-	struct gsan_snap *s = snap_begin(w, &joined, w->floor);
+	struct gsan_snap *s = snap_begin(w->slot, w->start, &joined, w->floor);
 	snap_join_refs(s, r);
 	snap_join(s, id);
 	snap_publish(s, joined);

@@ -133,7 +133,7 @@ SLOW u32 word_add(struct gsan_warp *w, struct gsan_word *x, u32 n, u32 snap, u32
 	bool full = k == GSAN_WORD_ENTRIES, joined = full || (k < n && x->e[k].slot != w->slot);
 	if (full || !id) {
 		/* Of nobody's but the word's own. */
-		struct gsan_snap *s = (old & GSAN_SNAP_LARGE) && !full ? snap_continue(old, &id) : snap_begin(w, &id, w->start);
+		struct gsan_snap *s = (old & GSAN_SNAP_LARGE) && !full ? snap_continue(old, &id) : snap_begin(w->slot, w->start, &id, w->start);
 		ROLLED
 		for (u32 i = 0; i < n; i++)
 			snap_join(s, (full && x->e[i].level) || (i == k && !(old & GSAN_SNAP_LARGE)) ? x->e[i].snap : 0);
@@ -173,7 +173,7 @@ SLOW u32 either(struct gsan_warp *w, u32 a, u32 b)
 	u32 id = a && b ? the_wider(a, b) : a | b;
 	if (id)
 		return id;
-	struct gsan_snap *s = snap_begin(w, &id, w->start);
+	struct gsan_snap *s = snap_begin(w->slot, w->start, &id, w->start);
 	snap_join(s, a);
 	snap_join(s, b);
 	snap_publish(s, id);
