@@ -5,7 +5,8 @@
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
 # GPU's among them.  Stages: build, reproducers, programs, rest, kernels (testsuite/kernels
 # and their mutants, beside racecheck), random (2,000 random programs, on GPUS of them), bench; without any,
-# all but the last three.  The build is kept in $GPU_RUN_DIR (default: a folder beside
+# all but the last three.  Reproducers take 15 seconds each, nearly all of it the driver's compiler: in an order by
+# SEED (default: the day) as many as $REPRODUCER_LIMIT seconds (default: 480) allow are run, on the GPU alone.  The build is kept in $GPU_RUN_DIR (default: a folder beside
 # the temporary files), so that stages can be run one at a time; every stage is
 # under a time limit.  Logs go to $OUT if that is set.  Ends with a table and
 # "N passed, N failed, N skipped"; status 0 if nothing failed.
@@ -50,6 +51,28 @@ tests()
 	done >>table
 }
 
+# stage_reproducers: each in a process of its own; those that were not reached are counted
+stage_reproducers()
+{
+	cd "$dir/build" || return
+	grep '\.ptx$' tests.list | awk -v seed="${SEED:-$(date +%j)}" 'BEGIN { srand(seed) } { print rand(), $0 }' | sort -n | cut -d' ' -f2 >order
+	make -s $(grep '/litmus/' tests.list) || return
+	rm -rf reached && mkdir reached
+	timeout "${REPRODUCER_LIMIT:-480}" xargs -P "$(nproc)" -n 1 sh -c '
+		log=reached/$(echo "$1" | tr / _)
+		file=$1
+		[ -f "$file" ] || file=../src/$1
+		timeout 120 ./gsan-run --check --device=${DEVICE:-gpu} "$file" >"$log.run" 2>&1
+		case $? in
+		0)	echo "PASS    $1" ;;
+		77)	echo "SKIP    $1" ;;
+		*)	echo "FAIL    $1"; cat "$log.run" >&2 ;;
+		esac >"$log.result"' sh <order
+	cat reached/*.result >>table
+	echo "$(ls reached/*.result | wc -l) of $(wc -l <order) reproducers reached"
+	[ -z "$OUT" ] || { mkdir -p "$OUT" && for f in $(grep -l '^FAIL' reached/*.result); do cp "${f%.result}.run" "$OUT"; done; }
+}
+
 # stage_random: what differs is saved beside the logs
 stage_random()
 {
@@ -86,7 +109,7 @@ for stage do
 		make -s list-tests >tests.list
 		: >table
 		;;
-	reproducers) tests 540 4 '\.ptx$' ;;
+	reproducers) stage_reproducers ;;
 	programs) tests 540 1 '^testsuite/gpu/' ;;
 	rest)	tests 540 "$jobs" -vE '\.ptx$|^testsuite/gpu/' ;;
 	kernels) stage_kernels ;;
