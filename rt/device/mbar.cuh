@@ -356,8 +356,10 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		return;
 	if (!reaches && GSAN_INFO_LEVEL(op) < GSAN_CLUSTER)
 		store(&m->narrow, either(w, snap, last.y));
+	else if (reaches)
+		gather_add(&m->own, snap, slot, load(&m->start));
 	else
-		gather_add(reaches ? &m->own : &m->peer, snap, slot, load(&m->start));
+		gather_add(&m->peer, snap, w->slot, w->start);
 }
 
 /* The calling lane arrives at mbarrier `m` of its block, for `lanes`, which know the same, with a release at
