@@ -627,6 +627,7 @@ norace_tests = \
 	testsuite/norace/43_cpasync_src_after.ptx \
 	testsuite/norace/44_cpasync_same_group_apart.ptx \
 	testsuite/norace/44_cpasync_wait_between.ptx \
+	testsuite/norace/45_lanes_wait_for_two.ptx \
 	testsuite/norace/45_bulk_short_source.ptx \
 	testsuite/norace/45_bulk_state_in_func.ptx \
 	testsuite/norace/45_tma_ld.ptx \

@@ -376,14 +376,15 @@ SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 {
 	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
 	u32 needs = 0, some = 0, left = 0;      /* by copy: this lane, one of the group; has pieces left */
-	bool took = false, alike = n == 1 || (how != WALK_GROUP && agreed(group, __shfl_sync(group, wanted, lead) == wanted));
+	u32 its = __shfl_sync(group, how, lead), number = __shfl_sync(group, wanted, lead);
+	bool took = false, alike = n == 1 || __all_sync(group, how == its && wanted == number && how != WALK_GROUP);
 	/* Each lane loads what there is to know of one copy: it was there before its number was. */
 	ROLLED
 	for (u32 at = 0; at < end - from; at += n) {
-		u32 number = from + at + rank;
-		const struct gsan_post *p = q->e + number % GSAN_POSTS;
+		u32 k = from + at + rank;
+		const struct gsan_post *p = q->e + k % GSAN_POSTS;
 		u64 v = load64((const u64 *)&p->next), r = load64((const u64 *)&p->work.side[0].rec);
-		bool there = at + rank < end - from && GSAN_POST_NUMBER(v) == (number & 0xffffff);
+		bool there = at + rank < end - from && GSAN_POST_NUMBER(v) == (k & 0xffffff);
 		u32 need = alike && there && walk_needs(w, r, how, wanted);
 		meet_all(group);
 		left |= by_rank(group, there && GSAN_POST_NEXT(v) < GSAN_POST_PIECES(v)) << at;
