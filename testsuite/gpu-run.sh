@@ -5,9 +5,11 @@
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
 # GPU's among them.  Stages: build, reproducers, programs, rest, kernels (testsuite/kernels
 # and their mutants, beside racecheck), random (2,000 random programs, on GPUS of them), bench; without any,
-# all but the last three.  Reproducers take 15 seconds each, nearly all of it the driver's compiler: in an order by
-# SEED (default: the day) as many as $REPRODUCER_LIMIT seconds (default: 480) allow are run, on the GPU alone.  The build is kept in $GPU_RUN_DIR (default: a folder beside
-# the temporary files), so that stages can be run one at a time; every stage is
+# all but the last three.  Reproducers take 15 seconds each, nearly all of it the
+# driver's compiler: in an order by SEED (default: the day) as many are run, on the GPU
+# alone, as $REPRODUCER_LIMIT seconds (default: 480) allow.  The build is kept in
+# $GPU_RUN_DIR (default: a folder beside the temporary files), so that stages can be run
+# one at a time; every stage is
 # under a time limit.  Logs go to $OUT if that is set.  Ends with a table and
 # "N passed, N failed, N skipped"; status 0 if nothing failed.
 
@@ -68,7 +70,7 @@ stage_reproducers()
 		77)	echo "SKIP    $1" ;;
 		*)	echo "FAIL    $1"; cat "$log.run" >&2 ;;
 		esac >"$log.result"' sh <order
-	cat reached/*.result >>table
+	cat reached/*.result >>table || echo "MISSING reproducers" >>table
 	echo "$(ls reached/*.result | wc -l) of $(wc -l <order) reproducers reached"
 	[ -z "$OUT" ] || { mkdir -p "$OUT" && for f in $(grep -l '^FAIL' reached/*.result); do cp "${f%.result}.run" "$OUT"; done; }
 }

@@ -155,7 +155,7 @@ FN u32 copy_alone(struct gsan_warp *w, u64 map, u64 shared, u64 mbar, u32 c0, u3
 	/* As work_range, and work_global. */
 	u32 unit = 4;
 	bool whole = bytes && !((off | bytes) & (LINE_BYTES - 1));
-	if (whole && good && lines && ((lines == GSAN_LINES_MAY && (loads || !in_parts(slot, off))) || is_linked(slot, off)))
+	if (whole && good && lines && by_lines(slot, off, lines == GSAN_LINES_MAY, loads))
 		unit = 10;
 	u32 pieces = (((1u << unit) - 1 & off) + bytes + (1u << unit) - 1) >> unit, far = (lead + inner + LINE_GLOBAL - 1) / LINE_GLOBAL * rows;
 	u32 most = pieces > far ? pieces : far;

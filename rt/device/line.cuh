@@ -116,20 +116,15 @@ FN void line_unlock(struct line l, u64 v)
 	exchange64(l.sh + 1, v);
 }
 
-/* Is the line of the slot's shared memory linked, at a moment? */
-FN bool is_linked(u32 slot, u32 off)
+/* Is a copy from or to there, in the slot's shared memory, walked line by line?  Where the line is linked, at a moment, or
+ * may be: lines that threads have written a few bytes each are not, mostly, and are walked as granules, by several warps. */
+FN bool by_lines(u32 slot, u32 off, bool may, bool writes)
 {
+	if (may && writes)
+		return true;
 	off &= SHARED_WINDOW;
 	if (off + LINE_BYTES > load(&block_of(slot)->shared_limit))
 		return false;
-	u64 row = (u64)(off >> 13) * ROOT(nslots) + slot;
-	return is_mark(load64(at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4) + 1));
-}
-
-/* Did threads write there a few bytes each?  Such lines are not linked, mostly: they are walked as granules, and by several warps. */
-FN bool in_parts(u32 slot, u32 off)
-{
-	off &= SHARED_WINDOW;
 	u64 row = (u64)(off >> 13) * ROOT(nslots) + slot, *sh = at<u64>(GSAN_SHADOW_SHARED + (row << 15) + (off & 0x1ff8) * 4);
 	uint4 a = load_cg(sh), c = load_cg(sh + 2);
 	u32 low[4] = { a.x, a.z, c.x, c.z };
@@ -137,7 +132,7 @@ FN bool in_parts(u32 slot, u32 off)
 #pragma unroll
 	for (u32 k = 0; k < 4; k++)
 		parts |= (low[k] & 0xf00) == GSAN_KIND_WRITE << 8 && (low[k] & 255) != 255;
-	return parts && !is_mark((u64)a.w << 32 | a.z);
+	return is_mark((u64)a.w << 32 | a.z) || (may && !parts);
 }
 
 /* Is an operation's record of no account any more?  One of a launch that overlaps is not over

@@ -71,8 +71,10 @@ SLOW void map_enter(const struct gsan_map *m)
 			if (k == m->key)
 				return;
 			busy |= k == GSAN_EDIT_BUSY;
-			if (!k && old)
-				old = 0, way = i;
+			if (!k && old) {
+				old = 0;
+				way = i;
+			}
 		}
 		struct gsan_map *to = set + way;
 		if (busy || swap((u64 *)&to->key, old, GSAN_EDIT_BUSY) != old)

@@ -64,7 +64,7 @@ FN void work_range(struct gsan_warp *w, struct gsan_work *k, u32 slot, u64 at, u
 	bool whole = flags == (ISSUE_PROXY | ISSUE_SHARED) && bytes && !(((u32)at | bytes) & (LINE_BYTES - 1));
 	if (whole && !load_ca32(&b->lines))
 		lines_begin(b);
-	if (whole && ((slot == w->slot && may_link(b) && (rec & ASYNC_WRITES || !in_parts(slot, (u32)at))) || is_linked(slot, (u32)at)))
+	if (whole && by_lines(slot, (u32)at, slot == w->slot && may_link(b), rec & ASYNC_WRITES))
 		unit = LINE_BYTES;
 	if (flags == ISSUE_PROXY)
 		unit = LINE_GLOBAL;
@@ -401,19 +401,13 @@ SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 	}
 	if (how > WALK_REST && !some)
 		return false;
+	/* What they need, or all there is, if they are idle themselves: WALK_HELP is for a moment. */
 	ROLLED
-	for (u32 todo = some & left; todo; ) {
-		u32 v = walk_some(q, from + __ffs(todo) - 1, group);
+	for (u32 rest = how > WALK_REST ? some & left : left; rest; ) {
+		u32 v = walk_some(q, from + __ffs(rest) - 1, group);
 		took |= v;
-		todo &= v & WALK_MORE ? ~0u : todo - 1;
-	}
-	/* Or all there is, if they are idle themselves. */
-	ROLLED
-	for (u32 todo = n < POST_MANY || how > WALK_REST ? 0 : left & ~some; todo; ) {
-		u32 v = walk_some(q, from + __ffs(todo) - 1, group);
-		took |= v;
-		todo &= v & WALK_MORE ? ~0u : todo - 1;
-		todo = v && how != WALK_REST ? 0 : todo;
+		rest &= v & WALK_MORE ? ~0u : rest - 1;
+		rest = v && how == WALK_HELP ? 0 : rest;
 	}
 	/* Others took some of it, and are at it. */
 	ROLLED
