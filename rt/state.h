@@ -89,7 +89,7 @@ struct gsan_block {
 	uint32_t wide;          /* it ran a strong access of more than block scope */
 	uint32_t opened;        /* lines that were linked and then opened (line.cuh) */
 	uint32_t lines;         /* GSAN_LINES_* */
-	uint32_t pad;
+	uint32_t sent;          /* ranks of peers in whose queues it posted copies */
 	uint32_t releasers[GSAN_RELEASERS];     /* by hash of a word, thread + 1 of who released there;
 						   0: nobody, GSAN_RELEASER_SEVERAL: more than one */
 	struct gsan_bar bar[16];
@@ -383,8 +383,10 @@ struct gsan_cluster {
 	uint32_t top[16];       /* highest clock at which a block's threads arrived, by rank */
 	uint32_t phases;        /* that are over */
 	uint32_t pad;
-	uint32_t slot[16];      /* + 1, by rank */
+	uint32_t slot[16];      /* + 1, by rank; GSAN_PEER_ENDED if it has left */
+	uint32_t start[16];     /* of who has left */
 };
+#define GSAN_PEER_ENDED (1u << 31)
 
 /* A thread's groups.  Numbers go on from one tenant of the slot to the next. */
 struct gsan_groups {
@@ -552,12 +554,13 @@ struct gsan_work {
 	struct gsan_tile tile;
 	struct gsan_side side[GSAN_SIDES];
 	uint32_t sides, pieces; /* of the side that has most */
-	uint32_t site, pad;
+	uint32_t site, from;    /* see gsan_post */
 };
 
 struct gsan_post {
 	unsigned long long next;        /* number << 40 | pieces << 20 | the next to be taken */
-	uint32_t done, pad;     /* pieces */
+	uint32_t done;          /* pieces */
+	uint32_t from;          /* slot + 1 of the queue where what it reads was posted, as work.from; 0: nowhere else */
 	struct gsan_work work;
 	/* Who issued it, as he was then: of his warp what tells who he is. */
 	struct gsan_knew knew;

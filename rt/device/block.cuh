@@ -258,7 +258,7 @@ SLOW u32 block_begin(u32 kernel, uint4 *info)
 	b->launch_number = number;
 	b->first = first;
 	b->chain = chain;
-	b->over = b->waited = b->let_go = b->wide = b->opened = b->lines = 0;
+	b->over = b->waited = b->let_go = b->wide = b->opened = b->lines = b->sent = 0;
 	b->live = info->w;
 	b->full_bars = b->sc = b->sc_floor = b->sc_cta = b->brought = b->words = b->unmarked[0] = b->unmarked[1] = 0;
 	ROLLED

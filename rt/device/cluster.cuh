@@ -70,7 +70,10 @@ SLOW void cluster_enter(struct gsan_block *b, u32 slot)
 SLOW void cluster_leave(struct gsan_block *b)
 {
 	struct gsan_cluster *c = cluster_of(b);
-	store(&c->slot[b->rank & 15], PEER_ENDED);
+	u32 rank = b->rank & 15;
+	store(&c->start[rank], b->start);
+	__threadfence();
+	store(&c->slot[rank], load(&c->slot[rank]) | GSAN_PEER_ENDED);
 	__threadfence();
 	if (fetch_add(&c->live, ~0u) == 1)
 		*(volatile u64 *)&c->key = 0;
@@ -176,7 +179,7 @@ SLOW void cluster_exit(struct gsan_warp *w, u32 lanes)
 }
 
 /* All have their mbarrier at the same place, and as many phases behind them (copy_all).  What a block that has
- * ended had seen is not known. */
+ * ended had seen is not known any more when another has its slot. */
 SLOW bool read_elsewhere(struct gsan_warp *w, u64 r)
 {
 	if (!(async_what(r) & GSAN_ASYNC_MBAR) || (r & (MBAR_MANY | ASYNC_WRITES)) != MBAR_MANY)
@@ -186,8 +189,8 @@ SLOW bool read_elsewhere(struct gsan_warp *w, u64 r)
 	u32 addr = load(&m->addr), behind = phases_behind(r);
 	ROLLED
 	for (u32 rank = 0; rank < 16; rank++) {
-		u32 slot = load(&c->slot[rank]) - 1;
-		if (slot == PEER_ENDED - 1)
+		u32 v = load(&c->slot[rank]), slot = (v & ~GSAN_PEER_ENDED) - 1;
+		if ((v & GSAN_PEER_ENDED) && load(&block_of(slot)->start) != load(&c->start[rank]))
 			return true;
 		m = slot == ~0u ? 0 : mbar_find((u64)slot << 32 | addr);
 		if (m && mbar_over(w, slot, (u32)(m - mbars_of(slot)), (load(&m->first) + behind) & GSAN_MBAR_PHASES, false))

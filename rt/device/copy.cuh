@@ -7,6 +7,7 @@
  * of its thread, or the phase of an mbarrier that was under way when it was issued.
  */
 #define copy_all        __gsan_v1_copy_all
+#define dests_find      __gsan_v1_dests_find
 #define copy_range      __gsan_v1_copy_range
 #define copy_long       __gsan_v1_copy_long
 #define copy_issue      __gsan_v1_copy_issue
@@ -89,46 +90,72 @@ FN u32 cluster_mask(void)
 	return (2u << (size - 1)) - 1;
 }
 
-/* The record of what a copy to several blocks reads, when that of one more is `now`, see read_elsewhere.
- * UNEVEN: it gets none. */
-#define UNEVEN          (~0ull)
-FN u64 read_record(u64 rec, u64 now)
+/* The blocks that a copy goes to, by rank: where, and its record there; 0: to that one it does not go. */
+struct dests { u64 rec[16]; u32 slot[16]; };
+
+/* The record of what the copy reads, see read_elsewhere; 0: it gets none. */
+FN u64 dests_read(const struct dests *d)
 {
-	if (rec && rec != UNEVEN && phases_behind(rec) != phases_behind(now)) {
-		count(GSAN_COUNT_ASYNC_LOST, 1);
-		return UNEVEN;
+	u64 read = 0;
+	ROLLED
+	for (u32 rank = 0; rank < 16; rank++) {
+		u64 rec = d->rec[rank];
+		if (rec && read && phases_behind(read) != phases_behind(rec)) {
+			count(GSAN_COUNT_ASYNC_LOST, 1);
+			return 0;
+		}
+		read = rec && read ? read | MBAR_MANY : read | rec;
 	}
-	return !rec ? now : rec | MBAR_MANY;
+	return read;
+}
+
+/* A copy of `bytes` bytes to `at` of the shared memory of the calling lane's blocks of `mask` counts at the mbarrier at `mbar` of
+ * each; if `pair`, of one of each two, by the lowest bit of its rank. */
+SLOW void dests_find(struct gsan_warp *w, struct dests *d, u32 mask, u32 bytes, u32 at, u32 mbar, bool pair, u32 odd, u32 site)
+{
+	ROLLED
+	for (u32 rank = 0; rank < 16; rank++) {
+		u32 slot = mask >> rank & 1 ? peer_slot(w, rank) : ~0u, told = slot;
+		if (pair && slot != ~0u)
+			told = peer_slot(w, (rank & ~1u) | odd);
+		bool there = slot != ~0u && told != ~0u;
+		u64 rec = 0;
+		if (there)
+			init_fenced(w, (u64)told << 32 | mbar, site);
+		ONE_BY_ONE(
+			if (there)
+				rec = copy_phase(w, (u64)told << 32 | mbar, bytes, at, site);
+		);
+		d->rec[rank] = rec;
+		d->slot[rank] = slot;
+		if (rec & MBAR_PEER)
+			copy_stays(w, rec, at, site);
+	}
 }
 
 /* A copy to the shared memory of several blocks, at the same place in each; it counts
  * at the mbarrier of each. */
 SLOW void copy_all(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 mask, u64 mbar, u32 op, u32 site)
 {
-	u32 done = 0;
-	u64 read = 0;
-	dst = (u32)cluster_place(w, dst);
-	mbar = (u32)cluster_place(w, mbar);
+	alignas(16) struct gsan_work k;
+	struct dests d;
+	u32 done = 0, to = (u32)cluster_place(w, dst);
+	dests_find(w, &d, mask, bytes, to, (u32)cluster_place(w, mbar), false, 0, site);
+	u64 read = op & GSAN_COPY_NO_SOURCE ? 0 : dests_read(&d);
+	work_begin(&k, site);
+	if (read)
+		work_range(w, &k, w->slot, src, bytes, read, ISSUE_PROXY);
+	posted source = work_issue(w, &k, w->slot, 0);
 	ROLLED
 	for (u32 rank = 0; rank < 16; rank++) {
-		u64 rec = 0, slot = mask >> rank & 1 ? peer_slot(w, rank) : ~0u;
-		if (slot != ~0u)
-			init_fenced(w, slot << 32 | mbar, site);
-		ONE_BY_ONE(
-			if (slot != ~0u)
-				rec = copy_phase(w, slot << 32 | mbar, bytes, (u32)dst, site);
-		);
+		u64 rec = d.rec[rank];
 		if (!rec)
 			continue;
-		if (!(op & GSAN_COPY_NO_SOURCE))
-			read = read_record(read, rec);
-		if (rec & MBAR_PEER)
-			copy_stays(w, rec, (u32)dst, site);
-		async_all(w, (u32)slot, dst, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED, site);
+		work_begin(&k, site);
+		work_range(w, &k, d.slot[rank], to, bytes, rec | ASYNC_WRITES, ISSUE_PROXY | ISSUE_SHARED);
+		work_issue(w, &k, GSAN_REC_SLOT(rec), source);
 		done |= 1u << rank;
 	}
-	if (read && read != UNEVEN)
-		async_all(w, w->slot, src, bytes, read, ISSUE_PROXY, site);
 	if (done != mask)
 		fetch_add(&w->unmodelled, 1);
 }
@@ -154,13 +181,13 @@ SLOW void copy_range(struct gsan_warp *w, u32 slot, u64 addr, u32 bytes, u32 mas
 
 /* A copy of many bytes, from `src` with record `reads` to `dst` with `writes`. */
 struct copied { u64 src, dst, reads, writes; u32 bytes, slot; };
-SLOW void copy_long(struct gsan_warp *w, const struct copied *c, u32 from_flags, u32 to_flags, bool own, u32 site)
+SLOW void copy_long(struct gsan_warp *w, const struct copied *c, u32 from_flags, u32 to_flags, u32 site)
 {
 	alignas(16) struct gsan_work k;
 	work_begin(&k, site);
 	work_range(w, &k, w->slot, c->src, c->bytes, c->reads, from_flags);
 	work_range(w, &k, c->slot, c->dst, c->bytes, c->writes, to_flags);
-	work_issue(w, &k, own);
+	work_issue(w, &k, GSAN_REC_SLOT(c->reads), 0);
 }
 
 SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from, u64 mbar, u32 op, u32 site)
@@ -220,7 +247,7 @@ SLOW void copy_issue(struct gsan_warp *w, u64 dst, u64 src, u32 bytes, u32 from,
 	u32 from_flags = proxy | (op & GSAN_COPY_FROM_SHARED ? ISSUE_SHARED : 0), to_flags = proxy | (op & GSAN_COPY_TO_SHARED ? ISSUE_SHARED : 0);
 	if (mask == 0xffff && bytes >= COPY_LONG && !(op & GSAN_COPY_NO_SOURCE)) {
 		struct copied c = { src, dst, r, writes, bytes, slot };
-		copy_long(w, &c, from_flags, to_flags, (u32)(at >> 32) == w->slot && slot == w->slot, site);
+		copy_long(w, &c, from_flags, to_flags, site);
 		return;
 	}
 	if (!(op & GSAN_COPY_NO_SOURCE))

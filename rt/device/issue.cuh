@@ -152,6 +152,7 @@ struct issue {
 	u64 rec;
 	u32 flags, site, slot;
 	u64 owner;              /* of the shared memory, see tell */
+	struct gsan_warp *links;        /* of the block with that memory, as whom its lines are linked; or NULL */
 	/* Neighbouring granules are mostly alike, if not in the order of their records: what
 	 * was found of the last four. */
 	u32 val[4];
@@ -183,6 +184,7 @@ FN void issue_begin(struct issue *x, struct gsan_warp *w, u32 slot, u64 rec, u32
 	x->site = site;
 	x->slot = slot;
 	x->owner = flags & ISSUE_SHARED ? owner_of(w, slot) : 0;
+	x->links = slot == w->slot ? w : 0;
 	x->key[0] = x->key[1] = x->key[2] = x->key[3] = 0;
 	x->now = 0;
 	x->single = false;

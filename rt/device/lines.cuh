@@ -352,8 +352,8 @@ SLOW bool line_pass(struct issue *x, u32 group, bool mine, u64 *sh, u64 addr, u3
 }
 
 /* Lines of the shared memory of x->slot, one of each lane for which it is `mine`, of which
- * the operation accesses a run of columns.  What is not linked is linked if it can be (in the own
- * block's memory; `link`: what a copy filled), or done granule by granule, by all lanes together. */
+ * the operation accesses a run of columns.  What is not linked is linked if it can be (by the
+ * block whose memory it is; `link`: what a copy filled), or done granule by granule, by all lanes together. */
 SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 columns, bool link)
 {
 	u32 lane = sreg_laneid(), rank = __popc(group & ((1u << lane) - 1)), n = __popc(group);
@@ -363,9 +363,9 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 	bool left = line_pass(x, group, there, g.sh, addr, columns);
 	if (!__ballot_sync(group, mine && (left || !there)))
 		return;
-	struct gsan_block *b = own_block(x->w);
-	bool vacant = agreed(group, may_link(b)), more = agreed(group, load(&b->opened) < LINE_OPENED);
-	link = (link || vacant) && more && x->slot == x->w->slot;
+	struct gsan_block *b = block_of(x->slot);
+	bool vacant = may_link(b);
+	link = (link || vacant) && load(&b->opened) < LINE_OPENED && x->links;
 	meet_all(group);
 	if (mine && !there)
 		fetch_add(&warp_of(x->w->slot, x->w->id & 31)->unbacked, LINE_BYTES / 8);
@@ -374,9 +374,10 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 	for (u32 lanes = __ballot_sync(group, left); lanes; lanes &= lanes - 1) {
 		u32 from = __ffs(lanes) - 1, start = __shfl_sync(group, addr, from), set = __shfl_sync(group, columns, from);
 		u32 linked = LINK_NOT;
-		u64 *sh = (u64 *)__shfl_sync(group, (u64)g.sh, from);
-		if (__shfl_sync(group, (int)link, from))
-			linked = line_link((struct gsan_warp *)__shfl_sync(group, (u64)x->w, from), group, line_of(sh), vacant);
+		u64 *sh = (u64 *)__shfl_sync(group, (u64)g.sh, from), as = __shfl_sync(group, (u64)(link ? x->links : 0), from);
+		bool its = __shfl_sync(group, (int)vacant, from), far = as != __shfl_sync(group, (u64)x->w, from);
+		if (as)
+			linked = line_link((struct gsan_warp *)as, group, line_of(sh), its, far);
 		meet_all(group);
 		bool open = true;
 		if (linked != LINK_NOT)
@@ -384,7 +385,7 @@ SLOW void lines_issue(struct issue *x, u32 group, bool mine, u32 addr, u32 colum
 		open = __shfl_sync(group, (int)open, from);
 		if (linked != LINK_NOT && !open)
 			continue;
-		if (vacant && linked == LINK_NOT && lane == from)
+		if (link && vacant && linked == LINK_NOT && lane == from)
 			line_failed(b);
 		/* Other lanes' operations may be others. */
 		struct issue y;

@@ -10,7 +10,7 @@
 
 /* What the granules of a line must have, by place, with its site; a record that is of no
  * account is none. */
-struct link { struct gsan_warp *w; u64 r[4]; u32 site[4]; bool shared, vacant; };
+struct link { struct gsan_warp *w; u64 r[4]; u32 site[4]; bool shared, vacant, far; };
 
 /* What of a granule's record is of account for linking; ~0: it cannot be linked.  In shared
  * memory what threads of the slot's earlier tenants left is of none, in global memory what
@@ -23,7 +23,8 @@ FN u64 linkable(const struct link *k, u64 r)
 		return k->shared ? (GSAN_REC_CLOCK(r) <= k->w->start ? 0 : ~0ull) : GSAN_REC_CLOCK(r) < k->w->launch_base ? 0 : ~0ull;
 	if (!k->shared)
 		return line_over(k->w, r, false) ? 0 : ~0ull;
-	if (k->vacant && !generic_too(r) && over_for_all(k->w, r, true))
+	/* What the block knows to be over the issuer of a peer's copy may not. */
+	if (k->vacant && !generic_too(r) && (k->far ? async_gone(k->w, r) : over_for_all(k->w, r, true)))
 		return 0;
 	return GSAN_REC_BYTES(r) == 255 && ((async_what(r) & GSAN_ASYNC_MBAR) || async_how(r) == GSAN_HOW_BULK ||
 					    async_how(r) == GSAN_HOW_WGMMA) ? r : ~0ull;
@@ -206,8 +207,8 @@ enum { LINK_NOT, LINK_DONE, LINK_AGAIN };
 
 /* The lanes of `group` link the line of the own block's shared memory, if a copy filled it
  * and nothing has come since but what is alike in all its granules; or if nothing of account
- * stands there at all and `vacant` is enough. */
-SLOW u32 line_link(struct gsan_warp *w, u32 group, struct line l, bool vacant)
+ * stands there at all and `vacant` is enough.  `far`: for a copy that a peer issued. */
+SLOW u32 line_link(struct gsan_warp *w, u32 group, struct line l, bool vacant, bool far)
 {
 	u32 lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << sreg_laneid()) - 1));
 	struct link k;
@@ -215,6 +216,7 @@ SLOW u32 line_link(struct gsan_warp *w, u32 group, struct line l, bool vacant)
 	k.w = w;
 	k.shared = true;
 	k.vacant = vacant;
+	k.far = far;
 	/* What the first lane sees: others may look at another moment. */
 	uint4 one = load_cg(l.sh), two = load_cg(l.sh + 2), words = load_cg(l.st);
 	u64 lock = __shfl_sync(group, (u64)one.w << 32 | one.z, lead), any = 0;
@@ -287,7 +289,7 @@ SLOW bool line_link_one(const struct issue *x, struct line l, u64 now)
 	bool fine = true;
 	u64 lock = load64(l.sh + 1);
 	k.w = x->w;
-	k.shared = k.vacant = false;
+	k.shared = k.vacant = k.far = false;
 	ROLLED
 	for (u32 p = 0; p < 4; p++)
 		k.r[p] = k.site[p] = 0;

@@ -7,7 +7,6 @@
  * a peer accesses there leaves a record as asynchronous operations do, which names
  * the thread and an interval of its warp.
  */
-#define peer_slot       __gsan_v1_peer_slot
 #define peer_number     __gsan_v1_peer_number
 #define peer_before     __gsan_v1_peer_before
 #define peer_after      __gsan_v1_peer_after
@@ -17,7 +16,6 @@
 #define words_enter     __gsan_v1_words_enter
 
 #define NOWHERE         (~0ull)
-#define PEER_ENDED      (~0u)
 
 FN struct gsan_cluster *cluster_of(const struct gsan_block *b)
 {
@@ -33,7 +31,7 @@ SLOW u32 peer_slot(struct gsan_warp *w, u32 rank)
 	if (!b->cluster_at)
 		return ~0u;
 	u32 slot = load(&cluster_of(b)->slot[rank & 15]);
-	return slot == PEER_ENDED ? ~0u : slot - 1;
+	return slot & GSAN_PEER_ENDED ? ~0u : slot - 1;
 }
 
 /* Where an address points that may be in a peer's shared memory: rank << 32 | offset. */

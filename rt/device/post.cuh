@@ -22,7 +22,10 @@
 #define walk_idle       __gsan_v1_walk_idle
 #define walk_last       __gsan_v1_walk_last
 #define tile_shared     __gsan_v1_tile_shared
+#define walk_pieces     __gsan_v1_walk_pieces
+#define walk_all        __gsan_v1_walk_all
 #define tile_global     __gsan_v1_tile_global
+#define peer_slot       __gsan_v1_peer_slot
 
 #define SIDE_BOX        256u    /* in gsan_side.flags: rows of the tile, not a range */
 #define SIDE_LINES      512u    /* its pieces are lines (line.cuh) */
@@ -53,18 +56,18 @@ FN void work_side(struct gsan_work *k, u32 slot, u64 at, u32 bytes, u32 pieces, 
 
 FN void work_begin(struct gsan_work *k, u32 site)
 {
-	k->sides = k->pieces = 0;
+	k->sides = k->pieces = k->from = 0;
 	k->site = site;
 }
 
 FN void work_range(struct gsan_warp *w, struct gsan_work *k, u32 slot, u64 at, u32 bytes, u64 rec, u32 flags)
 {
 	u32 unit = 16;
-	struct gsan_block *b = own_block(w);
+	struct gsan_block *b = block_of(slot);
 	bool whole = flags == (ISSUE_PROXY | ISSUE_SHARED) && bytes && !(((u32)at | bytes) & (LINE_BYTES - 1));
 	if (whole && !load_ca32(&b->lines))
 		lines_begin(b);
-	if (whole && by_lines(slot, (u32)at, slot == w->slot && may_link(b), rec & ASYNC_WRITES))
+	if (whole && by_lines(slot, (u32)at, may_link(b), rec & ASYNC_WRITES))
 		unit = LINE_BYTES;
 	if (flags == ISSUE_PROXY)
 		unit = LINE_GLOBAL;
@@ -114,8 +117,9 @@ SLOW void work_piece(struct issue *x, const struct gsan_work *k, const struct gs
 
 /* Of each side of what `w` issued the calling lane walks piece `first` and every `step`-th behind it, up to
  * `end` (exclusive).  One side after the other: what that executes is in the instruction cache after its
- * first piece.  `left`: which of them, as sweep says, or ~0, all.  By all lanes of `group`, of which some may have none. */
-SLOW void work_walk(struct gsan_warp *w, const struct gsan_work *k, u32 first, u32 step, u32 end, u32 left, u32 group)
+ * first piece.  `left`: which of them, as sweep says, or ~0, all.  `by`: the warp that walks.  By all lanes of `group`, of which
+ * some may have none. */
+SLOW void work_walk(struct gsan_warp *w, struct gsan_warp *by, const struct gsan_work *k, u32 first, u32 step, u32 end, u32 left, u32 group)
 {
 	struct issue x;
 	bool all = left == ~0u;
@@ -130,6 +134,8 @@ SLOW void work_walk(struct gsan_warp *w, const struct gsan_work *k, u32 first, u
 			issue_begin(&x, w, s->slot, s->rec, s->flags & 255, k->site);
 		x.post = is_ghost(w) ? (struct gsan_post *)post_of(w) : 0;
 		x.side = n;
+		/* Of a peer's copy the ghost is no warp of this block. */
+		x.links = !x.links && x.slot == by->slot ? by : x.links;
 		meet_all(group);
 		u32 rounds = left;
 		ROLLED
@@ -238,6 +244,7 @@ FN void ghost_stays(struct gsan_post *p, const struct ghost *g, const struct gsa
 	static_assert(GSAN_SAID == 16, "all of it");
 	said_nothing<0>(p); said_nothing<4>(p); said_nothing<8>(p); said_nothing<12>(p);
 	store<OF(post, done)>(p, 0);
+	store<OF(post, from)>(p, 0);
 }
 
 /* What all of it is behind `p`, which is there as number `n` of `q` from now on.  Who looks for copies goes by `posted`: whom
@@ -249,15 +256,20 @@ FN void post_publish(struct gsan_queue *q, struct gsan_post *p, u32 n, u32 piece
 	store(&q->posted, n + 1);
 }
 
-/* False: there is no room.  By one lane of those that are together, whose ghost stays as it is now; it
- * begins another interval. */
-SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
+/* Where a copy was posted: slot + 1 of the queue << 32 | number; 0: nowhere. */
+typedef u64 posted;
+
+/* Into the queue of block `slot`, as work_issue says.  0: there is no room.  By one lane of those that are together, whose
+ * ghost stays as it is now; it begins another interval. */
+SLOW posted post_work(struct gsan_warp *w, const struct gsan_work *k, u32 slot, posted source)
 {
 	u32 lane = sreg_laneid();
 	struct ghost g;
 	ghost_begin(&g, w);
-	struct gsan_queue *q = queue_of(g.me.x >> 5);
-	u32 start = g.me.y;
+	struct gsan_block *b = block_of(slot);
+	struct gsan_queue *q = queue_of(slot);
+	bool own = slot == g.me.x >> 5;
+	u32 start = own ? g.me.y : load(&b->start);
 	take_lock(&q->lock);
 	uint4 head = load_cg(q);        /* start posted walked */
 	u32 clock = load(&w->clock), begun = load(&q->first), n = head.y;
@@ -286,26 +298,40 @@ SLOW bool post_work(struct gsan_warp *w, const struct gsan_work *k)
 		clock = tick_from(w, __activemask() == g.state.z, clock);
 		work_copy(&p->work, k);
 		ghost_stays(p, &g, w, lane, clock);
-		fetch_or(&q->by[g.me.x & 31], 1u << lane);
+		store(&p->from, (u32)(source >> 32));
+		store(&p->work.from, (u32)source);
+		if (own)
+			fetch_or(&q->by[g.me.x & 31], 1u << lane);
+		else
+			fetch_or(&own_block(w)->sent, 1u << load(&b->rank));
 		post_publish(q, p, n, k->pieces);
 	}
 	unlock(&q->lock);
-	return room;
+	return room ? (u64)(slot + 1) << 32 | n : 0;
 }
 
-/* The calling lane issues `k`; `own`: nobody outside of its block waits for it. */
-SLOW void work_issue(struct gsan_warp *w, const struct gsan_work *k, bool own)
+/* walk, below */
+SLOW void walk_all(struct gsan_warp *w, u32 group, u32 slot);
+
+/* The calling lane issues `k`, for which threads of block `slot` wait, and nobody else.  `source`: they wait for that as well,
+ * which was posted before (0: for nothing).  Returns where it is; 0: it is walked. */
+SLOW posted work_issue(struct gsan_warp *w, const struct gsan_work *k, u32 slot, posted source)
 {
-	bool posted = false;
-	own &= ROOT(queues) && k->pieces >= POST_LEAST && k->pieces <= GSAN_POST_MAX;
+	posted at = 0;
+	/* What one thread walks in a peer's memory it walks granule by granule. */
+	u32 least = slot != w->slot && (k->side[0].flags & SIDE_LINES) ? 1 : POST_LEAST;
+	bool posts = ROOT(queues) && k->pieces >= least && k->pieces <= GSAN_POST_MAX;
 	ONE_BY_ONE(
-		if (own)
-			posted = post_work(w, k);
+		if (posts)
+			at = post_work(w, k, slot, source);
 	);
-	u32 pieces = posted ? 0 : k->pieces, group = together();
+	u32 pieces = at ? 0 : k->pieces, group = together();
 	if (!__ballot_sync(group, pieces))
-		return;
-	work_walk(w, k, 0, 1, pieces, ~0u, group);
+		return at;
+	work_walk(w, w, k, 0, 1, pieces, ~0u, group);
+	if (__ballot_sync(group, pieces && source))
+		walk_all(w, group, w->slot);
+	return at;
 }
 
 /* ---- It is walked ------------------------------------------------------------------- */
@@ -335,8 +361,12 @@ FN bool walk_needs(struct gsan_warp *w, u64 r, u32 how, u32 n)
 #define WALK_TOOK       1u      /* the lanes had some of its pieces */
 #define WALK_MORE       2u      /* there may be others */
 
-/* The lanes of `group` take pieces of copy `k`, WALK_ROUNDS each.  Returns WALK_*. */
-SLOW u32 walk_some(struct gsan_queue *q, u32 k, u32 group)
+/* The lanes of `group`, of warp `w`, take pieces of copy `k`, WALK_ROUNDS each, and walk them.  Returns the first << 32 | those behind
+ * them are left << 31 | the end (exclusive); 0: there are none. */
+#define TOOK_MORE       (1u << 31)
+#define TOOK_FIRST(v)   ((u32)((v) >> 32))
+#define TOOK_END(v)     ((u32)(v) & ~TOOK_MORE)
+SLOW u64 walk_pieces(struct gsan_warp *w, struct gsan_queue *q, u32 k, u32 group)
 {
 	u32 lane = sreg_laneid(), lead = __ffs(group) - 1, n = __popc(group), rank = __popc(group & ((1u << lane) - 1));
 	struct gsan_post *p = q->e + k % GSAN_POSTS;
@@ -350,11 +380,37 @@ SLOW u32 walk_some(struct gsan_queue *q, u32 k, u32 group)
 		return 0;
 	u32 left = group == ~0u ? sweep(p, first, end) : ~0u;
 	if (__ballot_sync(group, left))
-		work_walk(&p->w, &p->work, first + rank, n, end, left, group);
+		work_walk(&p->w, w, &p->work, first + rank, n, end, left, group);
 	meet_all(group);
-	if (lane == lead)
-		fetch_add(&p->done, end - first);
-	return WALK_TOOK | (end < most ? WALK_MORE : 0);
+	return (u64)first << 32 | (end < most ? TOOK_MORE : 0) | end;
+}
+
+/* The same, and says so.  Who has the first piece goes on when what the copy reads is walked, too, if that was posted
+ * elsewhere.  Returns WALK_*. */
+SLOW u32 walk_some(struct gsan_warp *w, struct gsan_queue *q, u32 k, u32 group)
+{
+	struct gsan_post *p = q->e + k % GSAN_POSTS;
+	bool leads = sreg_laneid() == __ffs(group) - 1;
+	u64 took = walk_pieces(w, q, k, group);
+	if (!took)
+		return 0;
+	u32 slot = TOOK_FIRST(took) ? 0 : load(&p->from);
+	if (slot) {
+		u32 n = load(&p->work.from);
+		struct gsan_queue *other = queue_of(slot - 1);
+		struct gsan_post *source = other->e + n % GSAN_POSTS;
+		ROLLED
+		for (u64 v; (v = walk_pieces(w, other, n, group)); )
+			if (leads)
+				fetch_add(&source->done, TOOK_END(v) - TOOK_FIRST(v));
+		ROLLED
+		while (!post_done(source, n))
+			__nanosleep(300);
+		meet_all(group);
+	}
+	if (leads)
+		fetch_add(&p->done, TOOK_END(took) - TOOK_FIRST(took));
+	return WALK_TOOK | (took & TOOK_MORE ? WALK_MORE : 0);
 }
 
 /* Of which lanes of `group` is it true, by their places among them? */
@@ -404,7 +460,7 @@ SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 	/* What they need, or all there is, if they are idle themselves: WALK_HELP is for a moment. */
 	ROLLED
 	for (u32 rest = how > WALK_REST ? some & left : left; rest; ) {
-		u32 v = walk_some(q, from + __ffs(rest) - 1, group);
+		u32 v = walk_some(w, q, from + __ffs(rest) - 1, group);
 		took |= v;
 		rest &= v & WALK_MORE ? ~0u : rest - 1;
 		rest = v && how == WALK_HELP ? 0 : rest;
@@ -432,16 +488,16 @@ SLOW bool walk_posts(struct gsan_warp *w, struct gsan_queue *q, u32 from, u32 en
 	return took;
 }
 
-/* By the lanes of `group`, which come to a wait together and all wait in that way.  Returns to all
- * of them whether they had anything to do. */
-FN bool walk(struct gsan_warp *w, u32 group, u32 how, u32 wanted)
+/* By the lanes of `group`, which come to a wait together and all wait in that way, for what is in the queue of the block of
+ * `slot`, which began at `start`.  Returns to all of them whether they had anything to do. */
+FN bool walk_of(struct gsan_warp *w, u32 slot, u32 start, u32 group, u32 how, u32 wanted)
 {
 	if (!ROOT(queues))
 		return false;
-	struct gsan_queue *q = queue_of(w->slot);
+	struct gsan_queue *q = queue_of(slot);
 	uint4 a = load_cg(q);   /* start posted walked */
 	u32 lead = __ffs(group) - 1;
-	u32 from = __shfl_sync(group, a.z, lead), end = __shfl_sync(group, a.x == w->start ? a.y : a.z, lead);
+	u32 from = __shfl_sync(group, a.z, lead), end = __shfl_sync(group, a.x == start ? a.y : a.z, lead);
 	u32 before = __shfl_sync(group, wanted, lead);
 	if (how == WALK_HELP && (int)(end - before) > 0)
 		end = before;
@@ -455,6 +511,14 @@ FN bool walk(struct gsan_warp *w, u32 group, u32 how, u32 wanted)
 	if (how <= WALK_REST && agreed(group, GSAN_POST_NUMBER(last) == ((end - 1) & 0xffffff) && GSAN_POST_NEXT(last) >= GSAN_POST_PIECES(last)))
 		return false;
 	return walk_posts(w, q, from, end, how, wanted, group);
+}
+
+FN bool walk(struct gsan_warp *w, u32 group, u32 how, u32 wanted) { return walk_of(w, w->slot, w->start, group, how, wanted); }
+
+/* All that is in the queue of the block that has `slot` now. */
+SLOW void walk_all(struct gsan_warp *w, u32 group, u32 slot)
+{
+	walk_of(w, slot, __shfl_sync(group, load(&block_of(slot)->start), __ffs(group) - 1), group, WALK_ALL, 0);
 }
 
 FN u32 posted_now(const struct gsan_warp *w) { return ROOT(queues) ? load(&queue_of(w->slot)->posted) : 0; }
@@ -498,6 +562,8 @@ SLOW void walk_idle(struct gsan_warp *w, u32 group)
 
 /* cluster.cuh: do threads wait at a barrier of the block's cluster? */
 SLOW bool cluster_awaits(struct gsan_warp *w);
+/* peer.cuh */
+SLOW u32 peer_slot(struct gsan_warp *w, u32 rank);
 
 /* May others wait for threads of the block to leave?  Who has left counts at a barrier of all threads
  * as one who came, and for griddepcontrol.launch_dependents as one who ran it. */
@@ -533,7 +599,14 @@ SLOW void walk_last(struct gsan_warp *w)
 			__nanosleep(IDLE_SLEEP);
 		meet_all(group);
 	}
-	walk(w, group, WALK_ALL, 0);
+	walk_all(w, group, w->slot);
+	/* Peers need what their copies' issuers knew, of which the block keeps some. */
+	ROLLED
+	for (u32 lead = __ffs(group) - 1, ranks = __shfl_sync(group, load(&own_block(w)->sent), lead); ranks; ranks &= ranks - 1) {
+		u32 slot = __shfl_sync(group, peer_slot(w, __ffs(ranks) - 1), lead);
+		if (slot != ~0u)
+			walk_all(w, group, slot);
+	}
 }
 
 /* Before a wait at a barrier, of all threads if `count` is 0. */

@@ -144,7 +144,7 @@ FN bool row_access(struct gsan_warp *w, u32 addr, u32 write, u32 site, bool in)
 		u64 r = load64(place), mark = __shfl_sync(~0u, r, LINE_RECORDS);
 		if (!is_mark(mark)) {
 			/* Its own record is in its granules, if there was one, and was looked at. */
-			u32 linked = in ? LINK_NOT : line_link(w, ~0u, l, true);
+			u32 linked = in ? LINK_NOT : line_link(w, ~0u, l, true, false);
 			if (linked == LINK_NOT && !in && !lane)
 				line_failed(own_block(w));
 			meet_all(~0u);

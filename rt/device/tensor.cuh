@@ -231,49 +231,45 @@ SLOW void tensor_issue(struct gsan_warp *w, struct gsan_work *k, u64 map, u64 sh
 		copy_reads(w, (u32)place, site);
 		work_shared(w, k, w->slot, (u32)place, group_record(self_of(w), GSAN_HOW_BULK, n));
 		work_global(w, k, group_record(self_of(w), how, n) | ASYNC_WRITES, map, group_record(self_of(w), GSAN_HOW_MAP, n));
-		work_issue(w, k, true);
+		work_issue(w, k, w->slot, 0);
 		return;
 	}
-	bool own = !(op & GSAN_COPY_MULTICAST) && place >> 32 == w->slot && at >> 32 == w->slot;
+	u32 bytes = t->inner * t->rows;
+	if (!(op & GSAN_COPY_MULTICAST)) {
+		init_fenced(w, at, site);
+		ONE_BY_ONE(rec = copy_phase(w, at, bytes, (u32)place, site););
+		if (!rec) {
+			fetch_add(&w->unmodelled, 1);
+			return;
+		}
+		if (rec & MBAR_PEER)
+			copy_stays(w, rec, (u32)place, site);
+		work_shared(w, k, (u32)(place >> 32), (u32)place, rec | ASYNC_WRITES);
+		work_global(w, k, rec, map, rec | MBAR_MAP);
+		work_issue(w, k, GSAN_REC_SLOT(rec), 0);
+		return;
+	}
 	/* Of a pair hears who has the parity of the rank where the mbarrier lies (PTX ISA,
 	 * "cp.async.bulk.tensor"). */
+	struct dests d;
 	u32 odd = op & GSAN_COPY_PAIR ? (u32)(cluster_offset(mbar) >> 32) & 1 : 0;
+	dests_find(w, &d, mask, bytes, (u32)place, (u32)at, op & GSAN_COPY_PAIR, odd, site);
+	rec = dests_read(&d);
+	if (rec)
+		work_global(w, k, rec, map, rec | MBAR_MAP);
+	posted source = work_issue(w, k, w->slot, 0);
+	bool any = false;
 	ROLLED
-	for (u32 rank = 0; rank < (op & GSAN_COPY_MULTICAST ? 16u : 1u); rank++) {
-		u32 slot = (u32)(place >> 32), told = (u32)(at >> 32);
-		bool mine = !(op & GSAN_COPY_MULTICAST) || (mask >> rank & 1);
-		if (mine && (op & GSAN_COPY_MULTICAST)) {
-			slot = peer_slot(w, rank);
-			told = op & GSAN_COPY_PAIR ? peer_slot(w, (rank & ~1u) | odd) : slot;
-		}
-		u64 to = (u64)told << 32 | (u32)at, now = 0;
-		if (slot == ~0u || told == ~0u)
-			mine = false;
-		if (mine)
-			init_fenced(w, to, site);
-		ONE_BY_ONE(
-			if (mine)
-				now = copy_phase(w, to, t->inner * t->rows, (u32)place, site);
-		);
-		if (!now)
+	for (u32 rank = 0; rank < 16; rank++) {
+		if (!d.rec[rank])
 			continue;
-		if (now & MBAR_PEER)
-			copy_stays(w, now, (u32)place, site);
-		work_shared(w, k, slot, (u32)place, now | ASYNC_WRITES);
-		rec = read_record(rec, now);
-		if (own)
-			continue;
-		work_issue(w, k, false);
+		any = true;
 		work_begin(k, site);
+		work_shared(w, k, d.slot[rank], (u32)place, d.rec[rank] | ASYNC_WRITES);
+		work_issue(w, k, GSAN_REC_SLOT(d.rec[rank]), source);
 	}
-	if (!rec) {
+	if (!any)
 		fetch_add(&w->unmodelled, 1);
-		return;
-	}
-	if (rec == UNEVEN)
-		return;
-	work_global(w, k, rec, map, rec | MBAR_MAP);
-	work_issue(w, k, own);
 }
 
 /* By all lanes that are together.  `first`: of a store it is known that it is the first of those alike. */
