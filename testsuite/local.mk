@@ -183,6 +183,9 @@ race_tests = \
 	testsuite/race/51_waw_tensor_and_bulk.ptx \
 	testsuite/race/52_tma_ring_reuse.ptx \
 	testsuite/race/53_multicast_issuer_fences_cta.ptx \
+	testsuite/race/53_multicast_issuer_leaves.ptx \
+	testsuite/race/53_multicast_long_one_releases.ptx \
+	testsuite/race/53_multicast_long_source_early.ptx \
 	testsuite/race/53_multicast_source_early.ptx \
 	testsuite/race/53_peers_arrive_first.ptx \
 	testsuite/race/53_tma_multicast_one_releases.ptx \
@@ -663,6 +666,9 @@ norace_tests = \
 	testsuite/norace/51_tma_waw_wait.ptx \
 	testsuite/norace/52_tma_ring_drained.ptx \
 	testsuite/norace/53_multicast_issuer_fences.ptx \
+	testsuite/norace/53_multicast_issuer_leaves.ptx \
+	testsuite/norace/53_multicast_long.ptx \
+	testsuite/norace/53_multicast_long_source_own_wait.ptx \
 	testsuite/norace/53_multicast_mask_one.ptx \
 	testsuite/norace/53_multicast_source_own_wait.ptx \
 	testsuite/norace/53_peers_arrive_first.ptx \

@@ -319,7 +319,7 @@ SLOW posted work_issue(struct gsan_warp *w, const struct gsan_work *k, u32 slot,
 {
 	posted at = 0;
 	/* What one thread walks in a peer's memory it walks granule by granule. */
-	u32 least = slot != w->slot && (k->side[0].flags & SIDE_LINES) ? 1 : POST_LEAST;
+	u32 least = source || (slot != w->slot && (k->side[0].flags & SIDE_LINES)) ? 1 : POST_LEAST;
 	bool posts = ROOT(queues) && k->pieces >= least && k->pieces <= GSAN_POST_MAX;
 	ONE_BY_ONE(
 		if (posts)
