@@ -65,7 +65,7 @@ done
 # Those of testsuite/kernels are for one kind of GPU.
 [ "$arch" = 90 ] || BENCH_ASYNC=
 flags="-std=c++17 -O3 -lineinfo -gencode arch=compute_90a,code=sm_90a"
-for k in ${BENCH_ASYNC-gemm attention elementwise}; do
+for k in ${BENCH_ASYNC-gemm attention elementwise multicast}; do
 	build kernels/$k $k
 	measure $k $k bench
 done

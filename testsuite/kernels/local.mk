@@ -6,7 +6,8 @@
 kernel_tests = \
 	testsuite/kernels/attention.cu \
 	testsuite/kernels/elementwise.cu \
-	testsuite/kernels/gemm.cu
+	testsuite/kernels/gemm.cu \
+	testsuite/kernels/multicast.cu
 TESTS += $(kernel_tests)
 EXTRA_DIST += testsuite/kernels.sh testsuite/kernels/run.sh testsuite/kernels/lib.sh \
 	testsuite/kernels/host.h testsuite/kernels/ptx.cuh $(kernel_tests)

@@ -60,12 +60,61 @@ DEVICE void mbar_wait(uint64_t *bar, uint32_t parity, bool wrong = false)
 		;
 }
 
+/* ---- clusters ---------------------------------------------------------------- */
+
+DEVICE uint32_t cluster_rank()
+{
+	uint32_t rank;
+
+	asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+	return rank;
+}
+
+DEVICE void cluster_barrier()
+{
+	asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+}
+
+DEVICE void fence_mbar_init()
+{
+	asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/* At the mbarrier at that place in the block of a rank. */
+DEVICE void mbar_arrive_at(uint64_t *bar, uint32_t rank, uint32_t count)
+{
+	asm volatile("{\n\t.reg .b32 a;\n\t"
+		     "mapa.shared::cluster.u32 a, %0, %1;\n\t"
+		     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a], %2;\n\t}"
+		     :: "r"(shared_address(bar)), "r"(rank), "r"(count) : "memory");
+}
+
+/* For what peers say as well. */
+DEVICE void mbar_wait_cluster(uint64_t *bar, uint32_t parity)
+{
+	uint32_t done = 0;
+
+	for (int i = 0; (!GIVES_UP || i < TRIES) && !done; i++)
+		asm volatile("{\n\t.reg .pred p;\n\t"
+			     "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2, %3;\n\t"
+			     "selp.u32 %0, 1, 0, p;\n\t}"
+			     : "=r"(done) : "r"(shared_address(bar)), "r"(parity), "n"(1000 /* ns */) : "memory");
+}
+
 /* ---- copies ------------------------------------------------------------------ */
 
 DEVICE void tma_load(void *to, const void *map, int x, int y, uint64_t *bar)
 {
 	asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
 		     :: "r"(shared_address(to)), "l"(map), "r"(x), "r"(y), "r"(shared_address(bar)) : "memory");
+}
+
+/* To that place in each block of the cluster whose bit is in `mask`. */
+DEVICE void tma_multicast(void *to, const void *map, int x, int y, uint64_t *bar, uint16_t mask)
+{
+	asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+		     " [%0], [%1, {%2, %3}], [%4], %5;"
+		     :: "r"(shared_address(to)), "l"(map), "r"(x), "r"(y), "r"(shared_address(bar)), "h"(mask) : "memory");
 }
 
 DEVICE void tma_store(const void *map, int x, int y, const void *from)

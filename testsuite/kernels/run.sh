@@ -12,7 +12,7 @@
 #	top_srcdir=../src top_builddir=. sh ../src/testsuite/kernels/run.sh
 here=$(cd "$(dirname "$0")" && pwd)
 self=$here/$(basename "$0")
-kernels=${KERNELS:-gemm attention elementwise}
+kernels=${KERNELS:-gemm attention elementwise multicast}
 flags="-std=c++17 -O3 -lineinfo -gencode arch=compute_90a,code=sm_90a"
 
 # build KERNEL MUTANT: its native and its watched program
