@@ -480,7 +480,8 @@ struct gsan_root {
 	uint64_t history;       /* struct gsan_tenant[nslots * GSAN_HISTORY] */
 	uint64_t knows;         /* small snapshots: nknows objects of 64 bytes, a power of two */
 	uint64_t snaps;         /* large snapshots: nsnaps objects, likewise */
-	uint64_t crosses;       /* what such know of other blocks: ncrosses objects of cross_bytes bytes */
+	uint64_t crosses;       /* what such know of many other blocks: ncrosses objects of cross_bytes bytes */
+	uint64_t fews;          /* of a few: nfews objects, a power of two */
 	uint64_t words;         /* struct gsan_word[nwords], a power of two */
 	uint64_t launches;      /* struct gsan_launch[GSAN_LAUNCHES] */
 	uint64_t self;          /* uint64_t[nsm * 64]: last context seen by %smid, %warpid */
@@ -498,11 +499,11 @@ struct gsan_root {
 	uint64_t fences;        /* struct gsan_fence[nslots * GSAN_FENCE_LOGS * GSAN_FENCES] */
 	uint64_t dedup;         /* struct gsan_dedup[ndedup], a power of two */
 	uint64_t ring;          /* struct gsan_finding[nring], host memory */
-	uint32_t nknows, nsnaps, ncrosses, cross_bytes, nwords, ndedup, nring;
+	uint32_t nknows, nsnaps, ncrosses, cross_bytes, nfews, nwords, ndedup, nring;
 	uint32_t next_site;     /* 1 at the start */
 	uint32_t ring_next;
 	uint32_t know_next;     /* snapshots made so far, small and large */
-	uint32_t snap_next, cross_next;
+	uint32_t snap_next, cross_next, few_next;
 	uint32_t max_clock;     /* highest clock of any block that ended; start at 0 */
 	uint32_t launch_next;   /* launches of instrumented kernels seen, from 0 */
 	uint32_t top_slot;      /* highest slot ever claimed + 1 */

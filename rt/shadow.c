@@ -165,13 +165,16 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 {
 	struct gsan_root *r = &dev.root;
 	const uint64_t n = dev.nslots;
-	struct { uint64_t *at, bytes; } array[24];
+	struct { uint64_t *at, bytes; } array[25];
 	int narrays = 0;
 	uint64_t total = 0, base;
 
 	r->nsnaps = power(n << 16, GSAN_LARGE_BYTES);
 	r->cross_bytes = GSAN_CROSS_BYTES(dev.nslots);
 	r->ncrosses = power(n << 16, r->cross_bytes);
+	r->nfews = power(n << 14, GSAN_FEW_BYTES);
+	if (r->nfews > GSAN_MOST_FEWS)
+		r->nfews = GSAN_MOST_FEWS;
 	r->nknows = power(n << 14, GSAN_SMALL_BYTES);
 	r->nwords = power(n << 15, sizeof(struct gsan_word));
 	r->ndedup = DEDUP_ENTRIES;
@@ -185,6 +188,7 @@ static bool set_up_arrays(struct rt_ctx *c, const char **why)
 	ARRAY(knows, (uint64_t)r->nknows * GSAN_SMALL_BYTES);
 	ARRAY(snaps, (uint64_t)r->nsnaps * GSAN_LARGE_BYTES);
 	ARRAY(crosses, (uint64_t)r->ncrosses * r->cross_bytes);
+	ARRAY(fews, (uint64_t)r->nfews * GSAN_FEW_BYTES);
 	ARRAY(words, (uint64_t)r->nwords * sizeof(struct gsan_word));
 	ARRAY(launches, (uint64_t)GSAN_LAUNCHES * sizeof(struct gsan_launch));
 	ARRAY(self, (uint64_t)dev.nsm * 64 * sizeof(uint64_t));

@@ -208,7 +208,7 @@ struct gsan_snap {
 	uint32_t id, flags;
 	uint32_t slot, start;
 	uint32_t floor, warp, top, mask;        /* lanes of `warp` up to top */
-	uint32_t nslots;        /* entries of cross that count | whose object they are in << 14 */
+	uint32_t nslots;        /* entries of cross that count | their object << 14, of those of few blocks first */
 	uint32_t holds;         /* all that this one says is in it, too; 0: none such */
 	uint32_t base;          /* all lanes of `warp` */
 	/* Of two of one line, the later holds all that the other does.  Without
@@ -233,9 +233,13 @@ struct gsan_snap {
 #define GSAN_CROSS_SLOTS(n)     ((n) & 0x3fff)
 #define GSAN_CROSS_SHIFT        14
 /* Large snapshots: header, own[32].  What they know of other blocks, which most know nothing of,
- * is an object of its own: the id of the snapshot that has it, in 16 bytes, cross[nslots]. */
+ * is an object of its own: the id of the snapshot that has it, in 16 bytes, and cross[nslots]; or, of few
+ * blocks, their slots, two in a word, and cross[GSAN_FEW]. */
 #define GSAN_LARGE_BYTES        (64 + 32 * 16)
 #define GSAN_CROSS_BYTES(nslots) (16 + (nslots) * 16)
+#define GSAN_FEW                14
+#define GSAN_FEW_BYTES          (16 + 32 + GSAN_FEW * 16)
+#define GSAN_MOST_FEWS          (1u << 17)
 
 /* A synchronisation word: who published what there. */
 struct gsan_word_entry { uint32_t snap, level, slot, cluster; };

@@ -64,7 +64,6 @@ typedef unsigned long long u64;
 #define strong_granules __gsan_v1_strong_granules
 #define acquire         __gsan_v1_acquire
 #define fence_release   __gsan_v1_fence_release
-#define snap_need_cross __gsan_v1_snap_need_cross
 #define publish         __gsan_v1_publish
 #define observe         __gsan_v1_observe
 #define access_before   __gsan_v1_access_before

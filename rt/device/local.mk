@@ -1,7 +1,7 @@
 # The device runtime as PTX, for rewrite to embed.  The second one is for
 # modules that target sm_90 or later: only they may read cluster registers.
 gsan_device_sources = rt/device/runtime.cu rt/device/base.cuh rt/device/order.cuh \
-	rt/device/snap.cuh rt/device/bring.cuh rt/device/report.cuh rt/device/perturb.cuh rt/device/granule.cuh \
+	rt/device/cross.cuh rt/device/snap.cuh rt/device/bring.cuh rt/device/report.cuh rt/device/perturb.cuh rt/device/granule.cuh \
 	rt/device/access.cuh rt/device/column.cuh rt/device/words.cuh \
 	rt/device/fence.cuh rt/device/barrier.cuh rt/device/async.cuh rt/device/issue.cuh rt/device/line.cuh rt/device/link.cuh \
 	rt/device/lines.cuh rt/device/row.cuh \

@@ -14,6 +14,7 @@
 
 #include "rt/device/base.cuh"
 #include "rt/device/order.cuh"
+#include "rt/device/cross.cuh"
 #include "rt/device/snap.cuh"
 #include "rt/device/bring.cuh"
 #include "rt/device/value.cuh"

@@ -7,20 +7,6 @@
  * counts as knowing everything: silence, counted as SNAP_LOST.  What it knows of other blocks is
  * an object in a ring of its own, which names it.
  */
-#define CROSS_TOP(e)    ((e).top & GSAN_CLOCK_MAX)
-#define CROSS_START(e)  ((e).start & GSAN_CLOCK_MAX)
-#define CROSS_WARP(e)   ((e).top >> 29 | ((e).start >> 29 & 3) << 3)
-
-FN struct gsan_cross cross_make(u32 start, u32 base, u32 warp, u32 top, u32 mask)
-{
-	struct gsan_cross e;
-	e.start = start | (warp >> 3) << 29;
-	e.base = base;
-	e.top = top | (warp & 7) << 29;
-	e.mask = mask;
-	return e;
-}
-
 /* Where they are. */
 struct snap_rings { u64 snaps, knows; u32 nsnaps, nknows; };
 
@@ -39,12 +25,6 @@ FN struct gsan_snap *snap_of(u32 id)
 }
 
 FN struct gsan_own *snap_own(struct gsan_snap *s) { return (struct gsan_own *)((char *)s + 64); }
-
-/* Of the word gsan_snap.nslots: the object that has what is known of other blocks, and whether
- * it is still that of snapshot `id`. */
-FN u32 *cross_object(u32 word) { return at<u32>(ROOT(crosses) + (u64)(word >> GSAN_CROSS_SHIFT) * ROOT(cross_bytes)); }
-FN struct gsan_cross *cross_of(u32 word) { return (struct gsan_cross *)(cross_object(word) + 4); }
-FN bool cross_stands(u32 word, u32 id) { return load(cross_object(word)) == id; }
 
 /* An object to fill; nobody takes it for a snapshot before snap_publish. */
 FN struct gsan_snap *snap_new(bool large, u32 *id)
@@ -73,111 +53,6 @@ FN void snap_publish(struct gsan_snap *s, u32 id)
 {
 	snap_show(s, id);
 	fence();
-}
-
-FN struct gsan_cross load_cross(const struct gsan_cross *p)
-{
-	uint4 v = load_cg(p);
-	struct gsan_cross e;
-	e.start = v.x; e.base = v.y; e.top = v.z; e.mask = v.w;
-	return e;
-}
-
-FN struct gsan_own own_in(uint4 v)
-{
-	struct gsan_own e;
-	e.base = v.x; e.top = v.y; e.mask = v.z; e.pad = 0;
-	return e;
-}
-
-FN struct gsan_own load_own(const struct gsan_own *p) { return own_in(load_cg(p)); }
-
-FN void store_own(struct gsan_own *p, struct gsan_own e) { store_cg(p, four(e.base, e.top, e.mask, 0)); }
-FN void store_cross(struct gsan_cross *p, struct gsan_cross e) { store_cg(p, four(e.start, e.base, e.top, e.mask)); }
-
-/* Says entry `e` nothing that `was` does not? */
-FN bool own_within(struct gsan_own e, struct gsan_own was)
-{
-	return e.base <= was.base && (!e.mask || e.top <= was.base || (e.top <= was.top && !(e.mask & ~was.mask)));
-}
-
-/* The union of what two entries know; where it has no exact form, rounded
- * towards knowing more, and counted. */
-SLOW struct gsan_own join_own(struct gsan_own a, struct gsan_own b)
-{
-	if (own_within(a, b))
-		return b;
-	if (b.base > a.base)
-		a.base = b.base;
-	if (b.top <= a.base || !b.mask)
-		b.mask = 0;
-	if (a.top <= a.base || !a.mask) {
-		a.top = b.top;
-		a.mask = b.mask;
-	} else if (b.mask && (a.top != b.top || a.mask != b.mask)) {
-		bool exact = a.top == b.top ||
-			     (a.top > b.top ? !(b.mask & ~a.mask) : !(a.mask & ~b.mask));
-		if (!exact)
-			count(GSAN_COUNT_MERGED, 1);
-		if (a.top == b.top || !exact) {
-			a.mask |= b.mask;
-			a.top = a.top > b.top ? a.top : b.top;
-		} else if (b.top > a.top) {
-			a.top = b.top;
-			a.mask = b.mask;
-		}
-	}
-	if (!a.mask)
-		a.top = 0;
-	return a;
-}
-
-SLOW struct gsan_cross join_cross(struct gsan_cross a, struct gsan_cross b)
-{
-	if (!b.base && !b.mask)
-		return a;
-	if (!a.base && !a.mask)
-		return b;
-	u32 as = CROSS_START(a), bs = CROSS_START(b);
-	bool round = false;
-	if (as != bs) {
-		/* Two tenants of one slot: exact only if one range takes up
-		 * where the other ends. */
-		u32 low = as < bs ? a.base : b.base;
-		u32 high = as < bs ? bs : as;
-		if (low < high)
-			round = true;
-	}
-	u32 start = as < bs ? as : bs;
-	u32 base = a.base > b.base ? a.base : b.base;
-	struct gsan_own x, y;
-	x.base = base; x.top = CROSS_TOP(a); x.mask = a.mask; x.pad = 0;
-	y.base = base; y.top = CROSS_TOP(b); y.mask = b.mask; y.pad = 0;
-	u32 warp = CROSS_WARP(a);
-	if (x.top <= base)
-		x.mask = 0;
-	if (y.top <= base)
-		y.mask = 0;
-	if (!x.mask) {
-		x = y;
-		warp = CROSS_WARP(b);
-	} else if (y.mask && CROSS_WARP(b) != warp) {
-		/* One exception is all there is room for: the higher one stays,
-		 * the other becomes everybody's. */
-		round = true;
-		if (y.top > x.top) {
-			base = x.top;
-			x = y;
-			warp = CROSS_WARP(b);
-		} else {
-			base = y.top;
-		}
-	} else if (y.mask) {
-		x = join_own(x, y);
-	}
-	if (round)
-		count(GSAN_COUNT_MERGED, 1);
-	return cross_make(start, base, warp, x.mask ? x.top : 0, x.mask);
 }
 
 /* A snapshot's knowledge of its own block, as one entry. */
@@ -228,8 +103,8 @@ SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 			known = fence_knows(slot, warp, lanes, clock, end, 0, sc_cta);
 	}
 	bool lost = false;
-	if (!known && (a.y & GSAN_SNAP_CROSS) && slot < GSAN_CROSS_SLOTS(c.x)) {
-		struct gsan_cross e = load_cross(cross_of(c.x) + slot);
+	if (!known && (a.y & GSAN_SNAP_CROSS)) {
+		struct gsan_cross e = cross_entry(c.x, slot);
 		known = clock > CROSS_START(e) &&
 			(clock <= e.base || (warp == CROSS_WARP(e) &&
 			 clock <= CROSS_TOP(e) && !(lanes & ~e.mask)));
@@ -252,23 +127,6 @@ SLOW bool refs_know(const struct gsan_refs *r, u32 slot, u32 warp, u32 lanes, u3
 	return known;
 }
 
-/* Makes room for the first `n` slots: blocks may have come since it was begun.  Returns how many it had; what is
- * behind those is yet to be written, up to CROSS_ROOM(n). */
-#define CROSS_ROOM(n)   (((n) + 7) & ~7u)
-SLOW u32 snap_need_cross(struct gsan_snap *s, u32 n)
-{
-	u32 word = s->nslots, have = s->flags & GSAN_SNAP_CROSS ? GSAN_CROSS_SLOTS(word) : 0;
-	if (!(s->flags & GSAN_SNAP_CROSS)) {
-		word = fetch_add(&root()->cross_next, 1) % ROOT(ncrosses) << GSAN_CROSS_SHIFT;
-		store(cross_object(word), load(&s->maker));
-		fence();
-	}
-	n = CROSS_ROOM(n);
-	s->flags |= GSAN_SNAP_CROSS;
-	s->nslots = (word & ~GSAN_CROSS_SLOTS(~0u)) | (n < have ? have : n);
-	return have;
-}
-
 FN void own_add(struct gsan_own *p, struct gsan_own e)
 {
 	store_own(p, join_own(load_own(p), e));
@@ -288,57 +146,13 @@ FN struct gsan_own own_of(uint4 b, uint4 c)
 	return e;
 }
 
-/* Eight entries; from NULL, empty ones. */
-FN void move_entries(uint4 *to, const uint4 *from)
-{
-	uint4 x[8] = { };
-	if (from)
-#pragma unroll
-		for (u32 k = 0; k < 8; k++)
-			x[k] = load_cg(from + k);
-#pragma unroll
-	for (u32 k = 0; k < 8; k++)
-		store_cg(to + k, x[k]);
-}
-
 /* What snapshot `s` knows of other blocks, its own among them if it is one. */
 SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s, const struct snap_head *h)
 {
-	uint4 a = h->a;
-	bool other = a.z != to->slot || a.w != to->start, cross = a.y & GSAN_SNAP_CROSS;
-	if (!other && !cross)
-		return;
-	u32 n = cross ? GSAN_CROSS_SLOTS(h->c.x) : 0, most = other && a.z >= n ? a.z + 1 : n, have = snap_need_cross(to, most);
-	struct gsan_cross *mine = cross_of(to->nslots), *its = cross_of(h->c.x);
-	/* Where it had nothing, what the other has is what it gets. */
-	ROLLED
-	for (u32 i = have; i < CROSS_ROOM(most); i += 8)
-		move_entries((uint4 *)(mine + i), i < n ? (uint4 *)(its + i) : 0);
-	/* By fours, so that eight loads are on their way at a time: one lane
-	 * does this, and latency is all it costs. */
-	ROLLED
-	for (u32 i = 0; i < n && i < have; i += 4) {
-		uint4 *p = (uint4 *)(mine + i), *q = (uint4 *)(its + i), x[4], y[4];
-#pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			x[k] = load_cg(p + k);
-			y[k] = load_cg(q + k);
-		}
-#pragma unroll
-		for (u32 k = 0; k < 4; k++) {
-			if (same4(x[k], y[k]) || !(y[k].y | y[k].w))
-				continue;
-			/* The usual case: the same block, and one side is ahead. */
-			if (!(x[k].y | x[k].w) || (x[k].x == y[k].x && !(x[k].w | y[k].w) && x[k].y <= y[k].y))
-				store_cg(p + k, y[k]);
-			else if (x[k].x != y[k].x || (x[k].w | y[k].w))
-				store_cross((struct gsan_cross *)(p + k), join_cross(load_cross((struct gsan_cross *)(p + k)),
-					    load_cross((struct gsan_cross *)(q + k))));
-		}
-	}
-	if (!other)
-		return;
-	store_cross(mine + a.z, join_cross(load_cross(mine + a.z), snap_summary(s)));
+	if (h->a.y & GSAN_SNAP_CROSS)
+		cross_join(to, h->c.x);
+	if (h->a.z != to->slot || h->a.w != to->start)
+		cross_add(to, h->a.z, snap_summary(s));
 }
 
 /* Joins snapshot `id` (0: none) into the large object `to`, whose header is
@@ -467,15 +281,10 @@ SLOW struct gsan_snap *snap_continue(u32 from, u32 *id)
 	s->sc_cta = d.y;
 	s->grids = d.w;
 	if (cross)
-		snap_need_cross(s, GSAN_CROSS_SLOTS(c.x));
+		cross_join(s, c.x);
 	ROLLED
-	for (u32 part = 0; part < (cross ? 2u : 1u); part++) {
-		uint4 *p = part ? (uint4 *)cross_of(s->nslots) : (uint4 *)snap_own(s);
-		uint4 *q = part ? (uint4 *)cross_of(c.x) : (uint4 *)snap_own(f);
-		ROLLED
-		for (u32 i = 0; i < (part ? GSAN_CROSS_SLOTS(c.x) : GSAN_SNAP_ROWS(a.y)); i += 8)
-			move_entries(p + i, q + i);
-	}
+	for (u32 i = 0; i < GSAN_SNAP_ROWS(a.y); i += 8)
+		move_entries((uint4 *)snap_own(s) + i, (const uint4 *)snap_own(f) + i);
 	struct gsan_own first;
 	first.base = c.z; first.top = b.z; first.mask = b.w; first.pad = 0;
 	own_add(snap_own(s) + b.y, first);
@@ -506,8 +315,8 @@ SLOW bool snap_within(struct gsan_snap *t, struct gsan_snap *s)
 	if (sa.z == slot && sa.w == start && (sa.y & GSAN_SNAP_OWN)) {
 		e = load_own(snap_own(s) + warp);
 		floor = sb.x;
-	} else if ((sa.y & GSAN_SNAP_CROSS) && slot < GSAN_CROSS_SLOTS(sc.x)) {
-		struct gsan_cross c = load_cross(cross_of(sc.x) + slot);
+	} else if (sa.y & GSAN_SNAP_CROSS) {
+		struct gsan_cross c = cross_entry(sc.x, slot);
 		if (CROSS_START(c) > start || !cross_stands(sc.x, sa.x))
 			return false;
 		floor = e.base = c.base;

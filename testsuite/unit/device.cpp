@@ -92,6 +92,7 @@ FN void ring_end(struct gsan_warp *, bool) {}
 FN bool same4(uint4 a, uint4 b) { return !memcmp(&a, &b, sizeof a); }
 
 #include "rt/device/order.cuh"
+#include "rt/device/cross.cuh"
 #include "rt/device/snap.cuh"
 #include "rt/device/value.cuh"
 #include "rt/device/report.cuh"
@@ -291,6 +292,54 @@ static void lines(void)
 	expect(!the_wider(3, a), "its own block, too little");
 	snap_join(s, 3);
 	expect(the_wider(3, a) == a, "its own block, joined");
+}
+
+/* What snapshots know of other blocks, in lists and beyond, against what was put in. */
+static void others(void)
+{
+	enum { SLOTS = 40, ROUNDS = 3000 };
+	static uint4 large[4 * (GSAN_LARGE_BYTES / 16)], fews[8 * (GSAN_FEW_BYTES / 16)], crosses[8 * (GSAN_CROSS_BYTES(SLOTS) / 16)];
+	unsigned lists = 0, wide = 0;
+
+	memset(fews, 0x5a, sizeof fews);
+	memset(crosses, 0x5a, sizeof crosses);
+	the_root.snaps = (uint64_t)large;
+	the_root.nsnaps = 4;
+	the_root.fews = (uint64_t)fews;
+	the_root.nfews = 8;
+	the_root.crosses = (uint64_t)crosses;
+	the_root.ncrosses = 8;
+	the_root.cross_bytes = GSAN_CROSS_BYTES(SLOTS);
+	for (int round = 0; round < ROUNDS; round++) {
+		u32 known[2][SLOTS] = { }, id[2], many = below(2) ? SLOTS : 1 + below(GSAN_FEW + 2);
+		struct gsan_snap *s[2];
+		for (u32 i = 0; i < 2; i++) {
+			s[i] = snap_new(true, &id[i]);
+			s[i]->flags = s[i]->nslots = 0;
+			for (u32 n = below(2 * many); n; n--) {
+				u32 slot = below(many), base = 1 + below(9);
+				cross_add(s[i], slot, cross_make(0, base, 0, 0, 0));
+				known[i][slot] = base > known[i][slot] ? base : known[i][slot];
+			}
+		}
+		if (s[1]->flags & GSAN_SNAP_CROSS)
+			cross_join(s[0], s[1]->nslots);
+		for (u32 i = 0; i < 2; i++) {
+			if (!(s[i]->flags & GSAN_SNAP_CROSS))
+				continue;
+			expect(cross_stands(s[i]->nslots, id[i]), "an object of its own");
+			lists += is_few(s[i]->nslots);
+			wide += !is_few(s[i]->nslots);
+			for (u32 slot = 0; slot < SLOTS; slot++) {
+				u32 want = known[i][slot];
+				if (!i && known[1][slot] > want)
+					want = known[1][slot];
+				expect(cross_entry(s[i]->nslots, slot).base == want, "what is known of a slot");
+			}
+		}
+	}
+	expect(lists > ROUNDS / 2 && wide > ROUNDS / 2, "lists, and what outgrew them");
+	the_root.nfews = 0;
 }
 
 /* A large snapshot of six warps of a block, which knows of no other. */
@@ -537,6 +586,7 @@ int main(void)
 	clocks_of_a_warp();
 	clocks_of_a_slot();
 	lines();
+	others();
 	rows();
 	fences();
 	sites();
