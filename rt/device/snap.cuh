@@ -69,17 +69,27 @@ SLOW struct gsan_cross snap_summary(struct gsan_snap *s)
 		count(GSAN_COUNT_MERGED, 1);
 		sum.base = block_clock(home, a.z);
 	}
-	if (flags & GSAN_SNAP_OWN)
+	/* Of most warps nothing more is known. */
+	ROLLED
+	for (u32 w = 0; flags & GSAN_SNAP_OWN && w < GSAN_SNAP_ROWS(flags); w += 4) {
+		uint4 x[4];
+		u32 more = 0;
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			x[k] = load_cg(snap_own(s) + w + k);
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			more |= w + k < GSAN_SNAP_ROWS(flags) && (x[k].x > floor || (x[k].z && x[k].y > floor)) ? 1u << k : 0;
 		ROLLED
-		for (u32 w = 0; w < GSAN_SNAP_ROWS(flags); w++) {
-			struct gsan_own e = load_own(snap_own(s) + w);
-			if (e.base <= floor && (!e.mask || e.top <= floor))
-				continue;
+		for (; more; more &= more - 1) {
+			u32 k = __ffs(more) - 1;
+			struct gsan_own e = own_in(k & 2 ? (k & 1 ? x[3] : x[2]) : k & 1 ? x[1] : x[0]);
 			if (e.base > floor)
-				sum = join_cross(sum, cross_make(start, floor, w, e.base, ~0u));
+				sum = join_cross(sum, cross_make(start, floor, w + k, e.base, ~0u));
 			if (e.mask)
-				sum = join_cross(sum, cross_make(start, floor, w, e.top, e.mask));
+				sum = join_cross(sum, cross_make(start, floor, w + k, e.top, e.mask));
 		}
+	}
 	return sum;
 }
 
