@@ -234,11 +234,12 @@ struct gsan_snap {
 #define GSAN_CROSS_SHIFT        14
 /* Large snapshots: header, own[32].  What they know of other blocks, which most know nothing of,
  * is an object of its own: the id of the snapshot that has it, in 16 bytes, and cross[nslots]; or, of few
- * blocks, their slots, two in a word, and cross[GSAN_FEW]. */
+ * blocks, slot << 5 | warp of each and cross[GSAN_FEW]: 24 times 16 bytes. */
 #define GSAN_LARGE_BYTES        (64 + 32 * 16)
 #define GSAN_CROSS_BYTES(nslots) (16 + (nslots) * 16)
-#define GSAN_FEW                14
-#define GSAN_FEW_BYTES          (16 + 32 + GSAN_FEW * 16)
+#define GSAN_FEW                19
+#define GSAN_FEW_SLOTS          20
+#define GSAN_FEW_BYTES          (16 + GSAN_FEW_SLOTS * 4 + GSAN_FEW * 16)
 #define GSAN_MOST_FEWS          (1u << 17)
 
 /* A synchronisation word: who published what there. */

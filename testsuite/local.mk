@@ -187,6 +187,7 @@ race_tests = \
 	testsuite/race/53_multicast_long_one_releases.ptx \
 	testsuite/race/53_multicast_long_source_early.ptx \
 	testsuite/race/53_multicast_source_early.ptx \
+	testsuite/race/53_peer_hears_of_warps.ptx \
 	testsuite/race/53_peers_arrive_first.ptx \
 	testsuite/race/53_tma_multicast_one_releases.ptx \
 	testsuite/race/54_bulk_dsmem_early.ptx \
@@ -671,6 +672,7 @@ norace_tests = \
 	testsuite/norace/53_multicast_long_source_own_wait.ptx \
 	testsuite/norace/53_multicast_mask_one.ptx \
 	testsuite/norace/53_multicast_source_own_wait.ptx \
+	testsuite/norace/53_peer_hears_of_warps.ptx \
 	testsuite/norace/53_peers_arrive_first.ptx \
 	testsuite/norace/53_tma_multicast.ptx \
 	testsuite/norace/53_tma_multicast_wait_cluster.ptx \

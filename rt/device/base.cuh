@@ -74,7 +74,7 @@ typedef unsigned long long u64;
 #define log_knows       __gsan_v1_log_knows
 #define fence_share     __gsan_v1_fence_share
 #define shared_knows    __gsan_v1_shared_knows
-#define snap_summary    __gsan_v1_snap_summary
+#define join_block      __gsan_v1_join_block
 #define snap_continue   __gsan_v1_snap_continue
 #define snap_within     __gsan_v1_snap_within
 #define one_within      __gsan_v1_one_within

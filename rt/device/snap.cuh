@@ -55,44 +55,6 @@ FN void snap_publish(struct gsan_snap *s, u32 id)
 	fence();
 }
 
-/* A snapshot's knowledge of its own block, as one entry. */
-SLOW struct gsan_cross snap_summary(struct gsan_snap *s)
-{
-	uint4 a = load_cg((char *)s), b = load_cg((char *)s + 16);
-	u32 flags = a.y, start = a.w, floor = b.x, base = load(&s->base);
-	struct gsan_cross sum = cross_make(start, floor, b.y, b.w ? b.z : 0, b.w);
-	if (base > floor)
-		sum = join_cross(sum, cross_make(start, floor, b.y, base, ~0u));
-	/* What fences of block scope published has no place in an entry. */
-	struct gsan_block *home = block_of(a.z);
-	if (load(&s->sc_cta) && load(&home->start) == start) {
-		count(GSAN_COUNT_MERGED, 1);
-		sum.base = block_clock(home, a.z);
-	}
-	/* Of most warps nothing more is known. */
-	ROLLED
-	for (u32 w = 0; flags & GSAN_SNAP_OWN && w < GSAN_SNAP_ROWS(flags); w += 4) {
-		uint4 x[4];
-		u32 more = 0;
-#pragma unroll
-		for (u32 k = 0; k < 4; k++)
-			x[k] = load_cg(snap_own(s) + w + k);
-#pragma unroll
-		for (u32 k = 0; k < 4; k++)
-			more |= w + k < GSAN_SNAP_ROWS(flags) && (x[k].x > floor || (x[k].z && x[k].y > floor)) ? 1u << k : 0;
-		ROLLED
-		for (; more; more &= more - 1) {
-			u32 k = __ffs(more) - 1;
-			struct gsan_own e = own_in(k & 2 ? (k & 1 ? x[3] : x[2]) : k & 1 ? x[1] : x[0]);
-			if (e.base > floor)
-				sum = join_cross(sum, cross_make(start, floor, w + k, e.base, ~0u));
-			if (e.mask)
-				sum = join_cross(sum, cross_make(start, floor, w + k, e.top, e.mask));
-		}
-	}
-	return sum;
-}
-
 /* Does snapshot `id` know all of `lanes` of `warp` in `slot` up to `clock`?
  * `end`: where the clocks of that block end. */
 SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
@@ -114,10 +76,7 @@ SLOW bool snap_knows(u32 id, u32 slot, u32 warp, u32 lanes, u32 clock, u32 end)
 	}
 	bool lost = false;
 	if (!known && (a.y & GSAN_SNAP_CROSS)) {
-		struct gsan_cross e = cross_entry(c.x, slot);
-		known = clock > CROSS_START(e) &&
-			(clock <= e.base || (warp == CROSS_WARP(e) &&
-			 clock <= CROSS_TOP(e) && !(lanes & ~e.mask)));
+		known = cross_knows(c.x, slot, warp, lanes, clock);
 		lost = !cross_stands(c.x, id);
 	}
 	/* What says yes need not be asked again: it would come to the same. */
@@ -156,13 +115,49 @@ FN struct gsan_own own_of(uint4 b, uint4 c)
 	return e;
 }
 
+/* What snapshot `s` knows of its own block, which is another than that of `to`. */
+SLOW void join_block(struct gsan_snap *to, struct gsan_snap *s, const struct snap_head *h)
+{
+	u32 flags = h->a.y, slot = h->a.z, start = h->a.w, floor = h->b.x, base = h->c.z;
+	struct gsan_block *home = block_of(slot);
+	/* What fences of block scope published has no place in an entry. */
+	if (h->d.y && load(&home->start) == start) {
+		count(GSAN_COUNT_MERGED, 1);
+		floor = block_clock(home, slot);
+	}
+	cross_add(to, slot, cross_make(start, floor, h->b.y, h->b.w ? h->b.z : 0, h->b.w));
+	if (base > floor)
+		cross_add(to, slot, cross_make(start, floor, h->b.y, base, ~0u));
+	/* Of most warps nothing more is known. */
+	ROLLED
+	for (u32 w = 0; flags & GSAN_SNAP_OWN && w < GSAN_SNAP_ROWS(flags); w += 4) {
+		uint4 x[4];
+		u32 more = 0;
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			x[k] = load_cg(snap_own(s) + w + k);
+#pragma unroll
+		for (u32 k = 0; k < 4; k++)
+			more |= w + k < GSAN_SNAP_ROWS(flags) && (x[k].x > floor || (x[k].z && x[k].y > floor)) ? 1u << k : 0;
+		ROLLED
+		for (; more; more &= more - 1) {
+			u32 k = __ffs(more) - 1;
+			struct gsan_own e = own_in(k & 2 ? (k & 1 ? x[3] : x[2]) : k & 1 ? x[1] : x[0]);
+			if (e.base > floor)
+				cross_add(to, slot, cross_make(start, floor, w + k, e.base, ~0u));
+			if (e.mask && e.top > e.base)
+				cross_add(to, slot, cross_make(start, floor, w + k, e.top, e.mask));
+		}
+	}
+}
+
 /* What snapshot `s` knows of other blocks, its own among them if it is one. */
 SLOW void join_others(struct gsan_snap *to, struct gsan_snap *s, const struct snap_head *h)
 {
 	if (h->a.y & GSAN_SNAP_CROSS)
 		cross_join(to, h->c.x);
 	if (h->a.z != to->slot || h->a.w != to->start)
-		cross_add(to, h->a.z, snap_summary(s));
+		join_block(to, s, h);
 }
 
 /* Joins snapshot `id` (0: none) into the large object `to`, whose header is
@@ -326,12 +321,9 @@ SLOW bool snap_within(struct gsan_snap *t, struct gsan_snap *s)
 		e = load_own(snap_own(s) + warp);
 		floor = sb.x;
 	} else if (sa.y & GSAN_SNAP_CROSS) {
-		struct gsan_cross c = cross_entry(sc.x, slot);
-		if (CROSS_START(c) > start || !cross_stands(sc.x, sa.x))
-			return false;
-		floor = e.base = c.base;
-		e.top = CROSS_TOP(c);
-		e.mask = CROSS_WARP(c) == warp ? c.mask : 0;
+		/* Of all warps, all lanes of one, and some of those: as far as it says anything of them. */
+		return (tb.x <= start || cross_knows(sc.x, slot, 32, 0, tb.x)) && (tc.z <= tb.x || cross_knows(sc.x, slot, warp, ~0u, tc.z)) &&
+		       (!tb.w || cross_knows(sc.x, slot, warp, tb.w, tb.z)) && cross_knows(sc.x, slot, warp, tb.w, start + 1) && cross_stands(sc.x, sa.x);
 	}
 	return floor >= tb.x && (e.base >= tc.z || (e.top >= tc.z && !~e.mask)) &&
 	       (e.base >= tb.z || (e.top >= tb.z && !(tb.w & ~e.mask)));
