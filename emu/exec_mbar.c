@@ -158,10 +158,15 @@ static const struct emu_op *wait(struct emu_x *x, const struct emu_op *op, uint3
 
 	EMU_EACH(l, m) {
 		uint64_t *p = object(x, op, l, true), v;
+		uint64_t a = emu_addr_of(x, &op->u.mem, l);
 		bool over;
 
 		if (!p)
 			return NULL;
+		/* (PTX ISA, mbarrier.test_wait: only .shared::cta) */
+		if ((a >> EMU_RANK_SHIFT & 0xff) != x->b->rank)
+			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+					 "a wait at the mbarrier at 0x%llx of another block", (unsigned long long)a);
 		v = emu_get(x, op->o[1], l);
 		over = PHASE(*p) != (op->imm ? (unsigned)v & 1 : PHASE(v));
 		emu_set(x, op->o[0], l, over);

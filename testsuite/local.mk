@@ -666,6 +666,7 @@ norace_tests = \
 	testsuite/norace/50_tma_war_one_lane_synced.ptx \
 	testsuite/norace/51_tma_waw_wait.ptx \
 	testsuite/norace/52_tma_ring_drained.ptx \
+	testsuite/norace/53_cluster_phase_unseen.ptx \
 	testsuite/norace/53_multicast_issuer_fences.ptx \
 	testsuite/norace/53_multicast_issuer_leaves.ptx \
 	testsuite/norace/53_multicast_long.ptx \
