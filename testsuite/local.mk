@@ -182,6 +182,7 @@ race_tests = \
 	testsuite/race/51_tma_waw_two_barriers.ptx \
 	testsuite/race/51_waw_tensor_and_bulk.ptx \
 	testsuite/race/52_tma_ring_reuse.ptx \
+	testsuite/race/53_cluster_same_value.ptx \
 	testsuite/race/53_multicast_issuer_fences_cta.ptx \
 	testsuite/race/53_multicast_issuer_leaves.ptx \
 	testsuite/race/53_multicast_long_one_releases.ptx \

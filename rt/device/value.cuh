@@ -43,17 +43,20 @@ SLOW u32 values_of(struct gsan_warp *w, u64 where, u32 both, u32 site, u64 now, 
 	u32 clock = GSAN_REC_CLOCK(now);
 	uint4 mine = load_cg(&lane_of(w, sreg_laneid())->stored);
 	u32 bytes = GSAN_INFO_ELEMS(mine.z) << (GSAN_INFO_VALUE(mine.z) - 1);
-	u32 first = ((u32)where & ~7u) + __ffs(both) - 1 - mine.y, last = ((u32)where & ~7u) + 31 - __clz(both) - mine.y;
+	/* In a cluster shared addresses have the block's rank in them, and `where` has not. */
+	bool shared = where & 1;
+	u32 at_byte = ((u32)where & ~7u) - (shared ? mine.y & SHARED_WINDOW : mine.y);
+	u32 first = at_byte + __ffs(both) - 1, last = at_byte + 31 - __clz(both);
 	if (mine.x != value_tag(site, clock) || first >= bytes || last >= bytes)
 		return GSAN_VALUES_UNKNOWN;
 	const struct gsan_lane *l = at<struct gsan_lane>(ROOT(lanes)) + ((u32)(prev >> 12) & 0x7fffff);
-	u64 addr = (where & ~7ull) + (u64)(long long)(int)(mine.y - ((u32)where & ~7u));
+	u64 addr = shared ? mine.y : (where & ~7ull) - (u64)(long long)(int)at_byte;
 	ROLLED
 	for (u32 tries = 0; tries < 100; tries++) {
 		uint4 other = load_cg(&l->stored);
 		if (other.x == value_tag(psite, GSAN_REC_CLOCK(prev)) && other.y == mine.y && other.z == mine.z)
 			return other.w == mine.w ? GSAN_VALUES_SAME : GSAN_VALUES_DIFFER;
-		if (in_memory(addr, (u32)where & 1, mine.z) == mine.w)
+		if (in_memory(addr, shared, mine.z) == mine.w)
 			return GSAN_VALUES_SAME;
 		__nanosleep(100);
 	}
