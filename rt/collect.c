@@ -211,6 +211,9 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	r->why = f->why < GSAN_WHY_COUNT ? (enum gsan_why)f->why : GSAN_WHY_NOTHING;
 	r->values = f->values <= GSAN_VALUES_DIFFER ? (enum gsan_values)f->values : GSAN_VALUES_UNKNOWN;
 	r->shared = f->shared == 1;
+	/* Blocks that meet in shared memory are of one cluster. */
+	if (r->shared && r->why == GSAN_WHY_OTHER_BLOCK)
+		r->why = GSAN_WHY_PEER_BLOCK;
 	r->tensor = f->shared == GSAN_IN_TENSOR;
 	r->addr = f->addr;
 	r->count = f->count ? f->count : 1;

@@ -33,16 +33,10 @@ FN bool in_parameters(u64 map)
 /* As cluster_place: are both in the block's own shared memory, and where? */
 FN bool near(u64 a, u64 b, u32 *at_a, u32 *at_b)
 {
-	u32 rank = 0, rank_a = 0, rank_b = 0, base = 0;
-#if __CUDA_ARCH__ >= 900
-	asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-	asm("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank_a) : "r"((u32)a));
-	asm("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank_b) : "r"((u32)b));
-	asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(base) : "r"(0), "r"(rank));
-#endif
+	u32 rank = own_rank(), base = shared_base(rank);
 	*at_a = kept(((u32)a - base) & SHARED_WINDOW);
 	*at_b = kept(((u32)b - base) & SHARED_WINDOW);
-	return (rank_a == rank) & (rank_b == rank);
+	return (rank_of(a) == rank) & (rank_of(b) == rank);
 }
 
 /* The copies to come by the tensor map of tile `t` find there what it says. */

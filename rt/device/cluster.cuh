@@ -23,8 +23,7 @@ SLOW void cluster_enter(struct gsan_block *b, u32 slot)
 	b->rank = b->cluster_at = 0;
 #if __CUDA_ARCH__ >= 900
 	struct gsan_root *r = root();
-	u32 rank, size;
-	asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+	u32 rank = own_rank(), size;
 	asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
 	b->rank = rank;
 	if (size < 2 || size > 16)

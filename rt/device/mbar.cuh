@@ -287,19 +287,6 @@ FN bool phase_unseen(const struct gsan_mbar *m, u32 phase)
 	return !any;
 }
 
-/* The block's own shared memory at `off`, as instructions want it: in a cluster addresses have its rank in them, and without
- * are those of the block of rank 0, whose mbarriers nobody else may wait at. */
-FN u32 own_shared(u32 off)
-{
-	u32 base = 0;
-#if __CUDA_ARCH__ >= 900
-	u32 rank;
-	asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-	asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(base) : "r"(0), "r"(rank));
-#endif
-	return base + off;
-}
-
 /* Is the phase under way complete by now?  Only asked where it may be. */
 FN bool mbar_complete(u32 addr, u32 phase)
 {
@@ -345,7 +332,7 @@ SLOW void mbar_enter(struct gsan_warp *w, struct gsan_mbar *m, u32 slot, u32 op,
 		/* All have come that this phase waits for, but for copies: is it over?  It may be
 		 * by the time that this is carried out. */
 		if (last.x >= now.z) {
-			if (own && mbar_complete(own_shared(load(&m->addr)), now.x)) {
+			if (own && mbar_complete(shared_base(own_rank()) + load(&m->addr), now.x)) {
 				u32 flags = mbar_mark(w, m, now, &last);
 				store(&m->flags, flags | GSAN_MBAR_UNSEEN << (now.x & 1));
 				now.w = load(&m->later);

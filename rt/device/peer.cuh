@@ -34,15 +34,41 @@ SLOW u32 peer_slot(struct gsan_warp *w, u32 rank)
 	return slot & GSAN_PEER_ENDED ? ~0u : slot - 1;
 }
 
+FN u32 own_rank(void)
+{
+	u32 rank = 0;
+#if __CUDA_ARCH__ >= 900
+	asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#endif
+	return rank;
+}
+
+/* Of the block of which rank is an address? */
+FN u32 rank_of(u64 addr)
+{
+	u32 rank = 0;
+#if __CUDA_ARCH__ >= 900
+	asm("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank) : "r"((u32)addr));
+#endif
+	return rank;
+}
+
+/* Where the shared memory of the block of a rank begins, as instructions want it: in a cluster addresses have the rank in them, the
+ * block's own as well, and without it are of rank 0. */
+FN u32 shared_base(u32 rank)
+{
+	u32 base = 0;
+#if __CUDA_ARCH__ >= 900
+	asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(base) : "r"(0), "r"(rank));
+#endif
+	return base;
+}
+
 /* Where an address points that may be in a peer's shared memory: rank << 32 | offset. */
 FN u64 cluster_offset(u64 addr)
 {
-	u32 rank = 0, base = 0;
-#if __CUDA_ARCH__ >= 900
-	asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank) : "r"((u32)addr));
-	asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(base) : "r"(0), "r"(rank));
-#endif
-	return (u64)rank << 32 | (((u32)addr - base) & SHARED_WINDOW);
+	u32 rank = rank_of(addr);
+	return (u64)rank << 32 | (((u32)addr - shared_base(rank)) & SHARED_WINDOW);
 }
 
 /* The same: slot << 32 | offset; NOWHERE if that is not known. */
@@ -50,10 +76,8 @@ FN u64 cluster_place(struct gsan_warp *w, u64 addr)
 {
 #if __CUDA_ARCH__ >= 900
 	u64 at = cluster_offset(addr);
-	u32 rank;
-	asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
 	/* Mostly the block's own, which is not to be looked up. */
-	u32 slot = rank == (u32)(at >> 32) ? w->id >> 5 : peer_slot(w, (u32)(at >> 32));
+	u32 slot = own_rank() == (u32)(at >> 32) ? w->id >> 5 : peer_slot(w, (u32)(at >> 32));
 	return slot == ~0u ? NOWHERE : (u64)slot << 32 | (u32)at;
 #else
 	return (u64)w->slot << 32 | ((u32)addr & SHARED_WINDOW);

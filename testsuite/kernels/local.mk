@@ -10,4 +10,4 @@ kernel_tests = \
 	testsuite/kernels/multicast.cu
 TESTS += $(kernel_tests)
 EXTRA_DIST += testsuite/kernels.sh testsuite/kernels/run.sh testsuite/kernels/lib.sh \
-	testsuite/kernels/host.h testsuite/kernels/ptx.cuh $(kernel_tests)
+	testsuite/kernels/host.h testsuite/kernels/ptx.cuh testsuite/kernels/product.cuh $(kernel_tests)

@@ -429,6 +429,9 @@ for seed in 0 1 2 3 4 5; do
 done
 has err "Previous mbarrier.arrive of size 8 at 0x400 by thread (0,0,0) block (1,0,0):"
 # Tensor memory is its block's as well.
+file=$top_srcdir/testsuite/race/53_peer_hears_of_warps.ptx
+run 66 $gsan_run "$file"
+has err "Missing: a release at cluster scope after ${file##*/}:$(grep -n '// R' "$file" | cut -d: -f1) that is acquired at cluster scope before"
 run 66 $gsan_run "$top_srcdir/testsuite/race/tcgen05_pair_drained_no_before.ptx"
 has err "block (1,0,0):"
 has err "Location is tensor memory of block (1,0,0) at lane "
