@@ -44,7 +44,9 @@ may rewrite ptxparse abi
 may rt
 may nvcc-shim
 may run ptxparse abi gsan.h rewrite.h oracle.h
-may emu ptxparse
+may emu ptxparse event
+may event
+may detect event
 
 # The check itself: an include of a forbidden folder must be seen.
 mkdir -p "$tmp/rt"

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * barrier.c: barriers of a block, of a cluster and of a warp (memory-model.md 1.5, 1.2 6 and
+ * 7).  Who arrives comes before who waits in the same use.  Uses are told by counting: a
+ * thread's n-th of a barrier of all threads, of a cluster or of a mask of lanes; those of a
+ * barrier with a count by the order of arrivals, since a thread arrives at a later use
+ * behind the end of the one before.
+ */
+#include <string.h>
+
+#include "detect/impl.h"
+
+/* ---- the warp's --------------------------------------------------------------------------------- */
+
+static struct meeting *meeting_of(struct scan *s, uint32_t members)
+{
+	struct meeting *m;
+
+	for (uint32_t i = 0; i < s->meeting.n; i++)
+		if (s->meeting.v[i].members == members)
+			return &s->meeting.v[i];
+	m = ADD(&s->meeting);
+	m->members = members;
+	return m;
+}
+
+static void warp_sync(struct scan *s, const struct event *e)
+{
+	struct meeting *m = meeting_of(s, (uint32_t)event_get(record_of(s->d, e), event_first(e->lanes), EVENT_WARP_ARRIVE_MEMBERS));
+	bool arrives = e->kind == EVENT_WARP_ARRIVE;
+
+	for (unsigned l = 0; l < EVENT_LANES; l++) {
+		uint32_t use;
+
+		if (!(e->lanes >> l & 1))
+			continue;
+		use = arrives ? m->arrived[l]++ : m->waited[l]++;
+		while (m->hub.n <= use)
+			*ADD(&m->hub) = new_hub(s->g);
+		if (arrives)
+			put(s->g, e, 1u << l, m->hub.v[use], H_PLAIN);
+		else
+			join(s->g, e, 1u << l, m->hub.v[use], (struct edge_kind){H_PLAIN, S_KNOW, A_BLOCK});
+	}
+	if (arrives && s->fresh && (e->lanes & ~m->members))
+		misuse_barrier(s, e, e->lanes & ~m->members);
+}
+
+/* ---- the block's and the cluster's: collected ------------------------------------------------------ */
+
+enum { CLUSTER_BARRIER = 32, OF_ALL = 16 };     /* objects of a block: ids, ids without a count */
+
+void scan_barrier(struct scan *s, const struct event *e)
+{
+	const struct event_unit *u = record_of(s->d, e);
+	bool cluster = e->kind == EVENT_CLUSTER_ARRIVE || e->kind == EVENT_CLUSTER_WAIT;
+	struct bar_op b = {
+		.event = (uint32_t)(e - s->d->event.v), .block = s->d->warp.v[s->warp].block,
+		.lanes = e->lanes, .wait = e->kind == EVENT_BAR_WAIT || e->kind == EVENT_CLUSTER_WAIT
+	};
+
+	if (e->kind == EVENT_WARP_ARRIVE || e->kind == EVENT_WARP_WAIT) {
+		warp_sync(s, e);
+		return;
+	}
+	if (!cluster) {
+		b.count = (uint32_t)event_get(u, event_first(e->lanes), EVENT_BAR_ARRIVE_COUNT);
+		b.object = (uint32_t)event_get(u, event_first(e->lanes), EVENT_BAR_ARRIVE_ID) + (b.count ? 0 : OF_ALL);
+		*ADD(&s->d->bar) = b;
+		return;
+	}
+	b.object = CLUSTER_BARRIER;
+	for (unsigned l = 0; l < EVENT_LANES; l++) {
+		bool relaxed = site_of(s->d, e)->sem == EVENT_RELAXED;
+
+		if (!(e->lanes >> l & 1))
+			continue;
+		b.lanes = 1u << l;
+		if (!b.wait)
+			b.heads = heads_of(s, e, l, (struct pattern){!relaxed || (s->g->world & W_RELEASE), A_CLUSTER, A_CLUSTER});
+		*ADD(&s->d->bar) = b;
+	}
+}
+
+/* ---- uses -------------------------------------------------------------------------------------------- */
+
+enum { AHEAD = 8 };             /* uses that a thread may be ahead of the one that goes on */
+
+/* One barrier: of a block, or of a cluster as its first block has it. */
+struct uses {
+	struct detect *d;
+	struct graph *g;
+	struct phases *phases;
+	uint64_t object;
+	const uint32_t *item;           /* its operations in d->bar, by warp and place */
+	uint32_t n;
+	uint32_t *use;                  /* of an operation's lane: [operation * 32 + lane] */
+	uint32_t *next;                 /* of each thread: the use behind its last one */
+	uint32_t now, last, have[AHEAD];        /* with a count: the use that goes on; arrivals at it and later ones */
+};
+
+static const struct event *event_of(const struct uses *u, const struct bar_op *b)
+{
+	return &u->d->event.v[b->event];
+}
+
+/* With a count: the use that goes on, or the next one where the thread is in that already. */
+static uint32_t use_by_count(struct uses *u, uint32_t count, uint32_t next)
+{
+	uint32_t use = next > u->now ? next : u->now;
+
+	u->d->counter[DETECT_INEXACT_BARRIERS] += use > u->now && !u->g->world;
+	u->have[use % AHEAD]++;
+	while (u->have[u->now % AHEAD] >= count)
+		u->have[u->now++ % AHEAD] = 0;
+	return use;
+}
+
+static void number_uses(struct uses *u, bool counted)
+{
+	struct sorting o = new_sorting(&u->d->arena, u->n);
+
+	for (uint32_t i = 0; i < u->n; i++)
+		o.key[i] = counted ? event_of(u, &u->d->bar.v[u->item[i]])->clock[EVENT_BEFORE] : 0;
+	sort(&o);
+	for (uint32_t i = 0; i < u->n; i++) {
+		uint32_t op = u->item[o.item[i]];
+		const struct bar_op *b = &u->d->bar.v[op];
+
+		for (unsigned l = 0; !b->wait && l < EVENT_LANES; l++) {
+			uint32_t *next = &u->next[event_of(u, b)->warp * EVENT_LANES + l], use;
+
+			if (!(b->lanes >> l & 1))
+				continue;
+			use = counted ? use_by_count(u, b->count, *next) : *next;
+			u->use[op * EVENT_LANES + l] = use;
+			u->last = use > u->last ? use : u->last;
+			*next = use + 1;
+		}
+	}
+}
+
+static void arrive(struct uses *u, const struct bar_op *b, unsigned lane, uint32_t use)
+{
+	struct brought x = {.object = u->object, .phase = use, .block = b->block, .reach = A_BLOCK};
+
+	if (b->object != CLUSTER_BARRIER)
+		put(u->g, event_of(u, b), 1u << lane, bring(u->g, u->phases, &x), H_PLAIN);
+	for (uint32_t i = b->heads.first; i < b->heads.first + b->heads.n; i++) {
+		const struct head *h = &u->d->head.v[i];
+
+		x.reach = h->reach;
+		x.how = h->how;
+		join_hubs(u->g, bring(u->g, u->phases, &x), h->hub, (struct edge_kind){H_PLAIN, S_KNOW, A_BLOCK});
+	}
+}
+
+static void wait(struct uses *u, const struct bar_op *b, unsigned lane, uint32_t use)
+{
+	for (uint32_t i = first_brought(u->phases, u->object, use); i != NONE; i = u->phases->brought.v[i].next) {
+		const struct brought *x = &u->phases->brought.v[i];
+		enum apart apart = apart_of(u->d, b->block, x->block);
+
+		if (x->how == H_LOOSE || meets(u->g, (enum apart)x->reach, A_CLUSTER, apart))
+			join(u->g, event_of(u, b), 1u << lane, x->hub, (struct edge_kind){x->how, S_KNOW, (uint8_t)apart});
+	}
+}
+
+static void each(struct uses *u, bool waits)
+{
+	for (uint32_t i = 0; i < u->n; i++) {
+		const struct bar_op *b = &u->d->bar.v[u->item[i]];
+
+		for (unsigned l = 0; l < EVENT_LANES; l++) {
+			uint32_t *use = &u->use[u->item[i] * EVENT_LANES + l], *last = &u->next[event_of(u, b)->warp * EVENT_LANES + l];
+
+			if (!(b->lanes >> l & 1))
+				continue;
+			/* A wait is for the use that its thread arrived at last. */
+			*last = b->wait ? *last : *use + 1;
+			if (!waits && !b->wait)
+				arrive(u, b, l, *use);
+			else if (waits && b->wait && *last)
+				wait(u, b, l, *last - 1);
+		}
+	}
+}
+
+/* Threads that have ended are not waited for.  No text says whether what they did is ordered
+ * before the uses that they left out: it is. */
+static void add_ended(struct uses *u, uint32_t block)
+{
+	for (unsigned k = 0; k < EVENT_LANES; k++) {
+		uint32_t at = u->d->block.v[block].warp[k];
+		const struct warp *w = at == NONE ? NULL : &u->d->warp.v[at];
+
+		for (uint32_t i = 0; w && i < w->n; i++) {
+			const struct event *e = &u->d->event.v[w->first + i];
+
+			for (unsigned l = 0; e->kind == EVENT_EXIT && l < EVENT_LANES; l++) {
+				struct brought x = {.object = u->object, .block = block, .reach = A_CLUSTER};
+
+				for (x.phase = u->next[at * EVENT_LANES + l]; e->lanes >> l & 1 && x.phase <= u->last; x.phase++)
+					put(u->g, e, 1u << l, bring(u->g, u->phases, &x), H_PLAIN);
+			}
+		}
+	}
+}
+
+static void forget_uses(struct uses *u)
+{
+	for (uint32_t i = 0; i < u->n; i++)
+		memset(&u->next[event_of(u, &u->d->bar.v[u->item[i]])->warp * EVENT_LANES], 0, EVENT_LANES * sizeof *u->next);
+}
+
+static void one_barrier(struct uses *u)
+{
+	const struct bar_op *b = &u->d->bar.v[u->item[0]];
+	const struct block *block = &u->d->block.v[b->block];
+	uint32_t cluster = b->object == CLUSTER_BARRIER ? block->ranks : 1;
+
+	number_uses(u, b->object < OF_ALL);
+	for (uint32_t r = 0; r < cluster && b->object >= OF_ALL; r++) {
+		uint32_t other = cluster == 1 ? b->block : find_block(u->d, block->launch, block->cluster + r);
+
+		if (other != NONE)
+			add_ended(u, other);
+	}
+	each(u, false);
+	forget_uses(u);
+	each(u, true);
+	forget_uses(u);
+}
+
+static uint64_t object_of(const struct detect *d, const struct bar_op *b)
+{
+	const struct block *block = &d->block.v[b->block];
+	uint32_t first = b->object == CLUSTER_BARRIER ? d->launch.v[block->launch].first_block + block->cluster : b->block;
+
+	return (uint64_t)first * 64 + b->object;
+}
+
+void link_barriers(struct detect *d, struct graph *g)
+{
+	struct phases phases;
+	struct sorting o = new_sorting(&d->arena, d->bar.n);
+	struct uses u = {.d = d, .g = g, .phases = &phases};
+
+	memset(&phases, 0, sizeof phases);
+	u.use = (uint32_t *)arena_get(&d->arena, d->bar.n * EVENT_LANES, sizeof *u.use);
+	u.next = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *u.next);
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = object_of(d, &d->bar.v[i]);
+	sort(&o);
+	for (uint32_t i = 0; i < o.n; i += u.n) {
+		u.item = o.item + i;
+		u.object = o.key[i];
+		u.now = u.last = u.n = 0;
+		memset(u.have, 0, sizeof u.have);
+		while (i + u.n < o.n && o.key[i + u.n] == u.object)
+			u.n++;
+		one_barrier(&u);
+	}
+	free_phases(&phases);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cell.c: which accesses overlap.  Memory is looked at in cells of 16 bytes; in each, accesses
+ * come in the order of their clocks, and each is compared with those before it that count yet:
+ * a write takes the place of what it comes behind, as bad as that.  The order in which they
+ * come decides which of several races is named, and not whether there is one.
+ */
+#include <string.h>
+
+#include "detect/impl.h"
+
+enum { CELL = 16 };
+
+/* ---- accesses in order, cell by cell ------------------------------------------------------------- */
+
+struct cells { struct sorting o; uint32_t *first, ncells, *write; uint16_t *bytes; };
+
+static struct sorting rank_accesses(struct detect *d)
+{
+	struct sorting o = new_sorting(&d->arena, d->access.n);
+
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = (uint64_t)d->access.v[i].warp << 32 | d->access.v[i].pos;
+	sort(&o);
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = d->access.v[o.item[i]].timer;
+	sort(&o);
+	return o;
+}
+
+static uint64_t space_number(const struct detect *d, uint32_t space)
+{
+	return space & TENSOR_SPACE ? d->block.n + 1u + (space & ~TENSOR_SPACE) : space;
+}
+
+static uint64_t first_cell(const struct access *a) { return a->address / CELL; }
+static uint64_t last_cell(const struct access *a) { return (a->address + a->bytes - 1) / CELL; }
+
+/* CELL_NUMBER: of an address, below the number of its space. */
+enum { SPACE_SHIFT = 44 };
+#define CELL_NUMBER ((UINT64_C(1) << SPACE_SHIFT) - 1)
+
+static void find_cells(struct detect *d, struct cells *c)
+{
+	struct sorting ranked = rank_accesses(d);
+	uint32_t n = 0, at = 0;
+
+	for (uint32_t i = 0; i < ranked.n; i++)
+		n += (uint32_t)(last_cell(&d->access.v[i]) - first_cell(&d->access.v[i]) + 1);
+	c->o = new_sorting(&d->arena, n);
+	for (uint32_t i = 0; i < ranked.n; i++) {
+		const struct access *a = &d->access.v[ranked.item[i]];
+
+		for (uint64_t k = first_cell(a); k <= last_cell(a); k++) {
+			c->o.item[at] = ranked.item[i];
+			c->o.key[at++] = space_number(d, a->space) << SPACE_SHIFT | (k & CELL_NUMBER);
+		}
+	}
+	sort(&c->o);
+	c->first = (uint32_t *)arena_get(&d->arena, n + 1, sizeof *c->first);
+	for (uint32_t i = 0; i < n; i++)
+		if (!i || c->o.key[i] != c->o.key[i - 1])
+			c->first[c->ncells++] = i;
+	c->first[c->ncells] = n;
+}
+
+/* ---- one cell ---------------------------------------------------------------------------------------- */
+
+struct cell {
+	struct court court;
+	const uint32_t *item;
+	uint32_t n;
+	uint64_t base;                  /* address of its first byte */
+	uint16_t *bytes;                /* of each access, as bits: those that count yet */
+	uint32_t *write, nwrites;       /* those that write, so far */
+	bool asks, report;
+	bool told;                      /* of what comes now something is told */
+	uint32_t hidden;                /* reference: what it races with although something else stands for that; NONE */
+};
+
+static uint16_t bytes_of(const struct cell *c, const struct access *a)
+{
+	uint64_t from = a->address > c->base ? a->address - c->base : 0, to = a->address + a->bytes - c->base;
+
+	return (uint16_t)((to >= CELL ? 0xffffu : (1u << to) - 1) & ~((1u << from) - 1));
+}
+
+static const struct access *access_at(const struct cell *c, uint32_t i)
+{
+	return &c->court.d->access.v[c->item[i]];
+}
+
+/* Whatever races with `a` here races with `b`, which comes behind it. */
+static bool stands_for(const struct access *b, const struct access *a)
+{
+	if (!b->writes || a->read_only || a->proxy != b->proxy)
+		return false;
+	return !b->strong || (a->strong && a->element == b->element && a->address == b->address && b->scope <= a->scope);
+}
+
+/* An access that an operation came behind is before whoever sees that operation end, though its
+ * issuer says nothing of it: no text calls that ordered, and nothing can come of it. */
+static bool in_between(struct cell *c, uint32_t i, uint32_t k)
+{
+	for (uint32_t m = i + 1; m < k; m++) {
+		const struct access *x = access_at(c, m);
+		enum order first, second;
+
+		if (!x->operation || !(bytes_of(c, x) & bytes_of(c, access_at(c, i)) & bytes_of(c, access_at(c, k))))
+			continue;
+		first = in_order(&c->court, access_at(c, i), x);
+		second = first == UNORDERED ? UNORDERED : in_order(&c->court, x, access_at(c, k));
+		if (first == ORDERED && second == ORDERED)
+			return true;
+		c->asks |= first == NOT_KNOWN || second == NOT_KNOWN;
+	}
+	return false;
+}
+
+static void add_race(struct detect *d, uint32_t a, uint32_t b, enum verdict v, bool same)
+{
+	uint32_t site[2] = {d->access.v[a].site, d->access.v[b].site};
+	struct race *r = d->race.v, *end = r + d->race.n;
+
+	while (r < end && (r->site[0] != site[0] || r->site[1] != site[1] || r->verdict != v || r->same_value != same))
+		r++;
+	if (r == end) {
+		r = ADD(&d->race);
+		r->site[0] = site[0];
+		r->site[1] = site[1];
+		r->verdict = v;
+		r->same_value = same;
+	}
+	/* Another cell of the same two. */
+	if (r->last[0] == a && r->last[1] == b && r->count)
+		return;
+	r->last[0] = a;
+	r->last[1] = b;
+	r->count++;
+	if (r->n < SHOWN) {
+		r->a[r->n] = a;
+		r->b[r->n++] = b;
+	}
+}
+
+static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
+{
+	const struct access *a = access_at(c, i), *b = access_at(c, k);
+	bool same = a->has_digest && b->has_digest && a->digest == b->digest && a->writes && b->writes;
+
+	if ((a->old && b->old) || (same && c->court.d->choices.same_value))
+		return;
+	if (v == OPEN && in_between(c, i, k))
+		return;
+	c->told = true;
+	if (c->report)
+		add_race(c->court.d, c->item[i], c->item[k], v, same);
+}
+
+static void compare_with(struct cell *c, uint32_t i, uint32_t k)
+{
+	const struct access *a = access_at(c, i), *b = access_at(c, k);
+	bool reference = c->court.d->choices.reference;
+	uint16_t both = (uint16_t)((reference ? bytes_of(c, a) : c->bytes[i]) & bytes_of(c, b));
+	bool counts = both & c->bytes[i];
+	enum verdict v;
+
+	if (!both || (!a->writes && !b->writes))
+		return;
+	v = judge(&c->court, a, b, c->base + event_first(both));
+	if (v == UNKNOWN)
+		c->asks = true;
+	else if (v != FINE && counts)
+		found(c, i, k, v);
+	else if (v != FINE)
+		c->hidden = i;
+	if (v == FINE && stands_for(b, a) && in_order(&c->court, a, b) == ORDERED)
+		c->bytes[i] &= (uint16_t)~bytes_of(c, b);
+}
+
+static void compare_cell(struct cell *c)
+{
+	c->nwrites = 0;
+	for (uint32_t k = 0; k < c->n; k++) {
+		const struct access *b = access_at(c, k);
+
+		c->bytes[k] = bytes_of(c, b);
+		c->told = false;
+		c->hidden = NONE;
+		for (uint32_t i = 0; i < (b->writes ? k : c->nwrites); i++)
+			compare_with(c, b->writes ? i : c->write[i], k);
+		/* detect=reference: a race that none of those that stand for it shows would be lost. */
+		if (c->hidden != NONE && !c->told)
+			found(c, c->hidden, k, OPEN);
+		if (b->writes)
+			c->write[c->nwrites++] = k;
+	}
+}
+
+/* ---- all of them ---------------------------------------------------------------------------------------- */
+
+static bool any_write(const struct cell *c)
+{
+	bool writes = false;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		writes |= access_at(c, i)->writes;
+	return writes;
+}
+
+static struct cell cell_at(struct detect *d, const struct cells *all, uint32_t i)
+{
+	struct cell c;
+
+	memset(&c, 0, sizeof c);
+	c.court = (struct court){d, &d->graph, &d->answers};
+	c.item = all->o.item + all->first[i];
+	c.n = all->first[i + 1] - all->first[i];
+	c.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL;
+	c.bytes = all->bytes;
+	c.write = all->write;
+	return c;
+}
+
+void compare_all(struct detect *d)
+{
+	struct cells all;
+	uint32_t left, most = 0;
+	bool *open;
+
+	memset(&all, 0, sizeof all);
+	find_cells(d, &all);
+	open = (bool *)arena_get(&d->arena, all.ncells, sizeof *open);
+	for (uint32_t i = 0; i < all.ncells; i++) {
+		most = all.first[i + 1] - all.first[i] > most ? all.first[i + 1] - all.first[i] : most;
+		open[i] = true;
+	}
+	all.bytes = (uint16_t *)arena_get(&d->arena, most, sizeof *all.bytes);
+	all.write = (uint32_t *)arena_get(&d->arena, most, sizeof *all.write);
+	do {
+		left = 0;
+		for (uint32_t i = 0; i < all.ncells; i++) {
+			struct cell c = cell_at(d, &all, i);
+
+			if (!open[i] || !any_write(&c))
+				continue;
+			compare_cell(&c);
+			open[i] = c.asks;
+			left += c.asks;
+		}
+		answer_all(d, &d->graph, &d->answers);
+	} while (left);
+	for (uint32_t i = 0; i < all.ncells; i++) {
+		struct cell c = cell_at(d, &all, i);
+
+		c.report = true;
+		if (any_write(&c))
+			compare_cell(&c);
+		for (uint32_t k = 0; k < c.n; k++)
+			d->access.v[c.item[k]].lives |= !any_write(&c) || c.bytes[k] != 0;
+	}
+}
+
+/* Those that something else stands for wherever they are. */
+void forget_superseded(struct detect *d)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->access.n; i++) {
+		struct access *a = &d->access.v[i];
+
+		if (!a->lives && !d->choices.reference)
+			continue;
+		a->lives = false;
+		a->old = true;
+		d->access.v[n++] = *a;
+	}
+	d->access.n = n;
+}

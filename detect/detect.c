@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * detect.c: the detector from outside, and the order of its passes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/impl.h"
+
+struct detect *detect_new(void)
+{
+	struct detect *d = (struct detect *)calloc(1, sizeof *d);
+
+	if (!d)
+		abort();
+	return d;
+}
+
+static void forget_log(struct detect *d)
+{
+	struct list *const lists[] = {
+		&d->launch.list, &d->block_at.list, &d->block.list, &d->warp.list, &d->unit.list, &d->event.list,
+		&d->run.list, &d->head.list, &d->word_op.list, &d->pred.list, &d->bar.list, &d->mbar.list, &d->life.list,
+		&d->access.list, &d->race.list, &d->map_fence.list, &d->guest.list
+	};
+
+	for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++)
+		list_free(lists[i]);
+	d->nactors = d->noperations = 0;
+	d->loose = false;
+}
+
+void detect_free(struct detect *d)
+{
+	if (!d)
+		return;
+	forget_log(d);
+	list_free(&d->site.list);
+	list_free(&d->run_site.list);
+	list_free(&d->map.list);
+	list_free(&d->past.list);
+	list_free(&d->finding.list);
+	free_graph(&d->graph);
+	free_answers(&d->answers);
+	arena_reset(&d->arena);
+	free(d);
+}
+
+/* ---- input ----------------------------------------------------------------------------------------- */
+
+void detect_sites(struct detect *d, const struct event_sites *s)
+{
+	uint32_t runs = d->run_site.n;
+
+	d->sites_now = d->site.n;
+	d->nsites_now = s->nsites;
+	for (uint32_t i = 0; i < s->nsites; i++) {
+		struct event_site *to = ADD(&d->site);
+
+		*to = s->site[i];
+		to->run += runs;
+		if (to->run + to->nrun > runs + s->nruns)
+			to->nrun = 0;
+		d->tensors |= to->kind == EVENT_TENSOR;
+	}
+	for (uint32_t i = 0; i < s->nruns; i++) {
+		struct event_run *r = ADD(&d->run_site);
+
+		*r = s->run[i];
+		r->site = d->sites_now + (r->site < s->nsites ? r->site : 0);
+	}
+}
+
+/* A launch that does not begin early comes behind all before it: nothing of them is needed any more,
+ * but what may be a tensor map. */
+static void add_launch(struct detect *d, const struct event_host *h)
+{
+	struct launch *l;
+
+	if (!h->early) {
+		keep_past(d);
+		forget_log(d);
+	}
+	l = ADD(&d->launch);
+	l->number = h->launch;
+	l->nblocks = h->blocks;
+	l->sites = d->sites_now;
+	l->nsites = d->nsites_now;
+	l->early = h->early;
+	l->first_block = d->block_at.n;
+	for (uint32_t i = 0; i < h->blocks; i++)
+		*ADD(&d->block_at) = NONE;
+}
+
+void detect_host(struct detect *d, const struct event_host *h)
+{
+	switch (h->kind) {
+	case EVENT_HOST_LAUNCH:
+		detect_judge(d);
+		add_launch(d, h);
+		break;
+	case EVENT_HOST_MAP:
+		if (!find_map(d, h->map.hash))
+			*ADD(&d->map) = h->map;
+		break;
+	case EVENT_HOST_OVER:
+		for (uint32_t i = 0; i < d->launch.n; i++)
+			d->launch.v[i].over |= d->launch.v[i].number == h->launch;
+		break;
+	}
+}
+
+/* ---- judging ------------------------------------------------------------------------------------------- */
+
+void detect_judge(struct detect *d)
+{
+	if (!d->run.n)
+		return;
+	order_events(d);
+	learn_maps(d);
+	find_opaque(d);
+	scan_all(d, &d->graph);
+	compare_all(d);
+	judge_mbarriers(d);
+	judge_begins(d);
+	judge_past(d);
+	tell_races(d);
+	forget_superseded(d);
+	forget_accesses(d);
+	free_graph(&d->graph);
+	memset(&d->graph, 0, sizeof d->graph);
+	free_answers(&d->answers);
+	arena_reset(&d->arena);
+}
+
+/* ---- output ---------------------------------------------------------------------------------------------- */
+
+size_t detect_findings(const struct detect *d, const struct detect_finding **f)
+{
+	*f = d->finding.v;
+	return d->finding.n;
+}
+
+const char *detect_kind_name(enum detect_kind kind)
+{
+	static const char *const names[DETECT_KINDS] = {
+		"data-race", "scope-race", "async-race", "proxy-race", "proxy-fence-order", "tensormap-race",
+		"mbarrier-misuse", "barrier-misuse", "lifetime"
+	};
+
+	return names[kind];
+}
+
+uint64_t detect_count(const struct detect *d, enum detect_counter c)
+{
+	return d->counter[c];
+}
+
+const char *detect_counter_name(enum detect_counter c)
+{
+	static const char *const names[DETECT_COUNTERS] = {
+		"reads that may have seen one of several releases", "arrivals or waits that may be of one of several phases",
+		"uses of a barrier that may be one of several", "orders that go round, joined",
+		"instructions of which not all is known"
+	};
+
+	return names[c];
+}

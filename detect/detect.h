@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * detect.h: the detector.  It reads a log (event/event.h) in any number of portions and says
+ * which accesses race and what was misused, by memory-model.md.  The verdict is the same
+ * however the log is divided; nothing but the log and the choices goes into it.
+ *
+ * No I/O, no CUDA, no PTX; memory from malloc, and abort() where there is none.  One detector
+ * is one thread's at a time.
+ */
+#ifndef DETECT_DETECT_H
+#define DETECT_DETECT_H
+
+#include "event/event.h"
+
+struct detect;
+
+struct detect *detect_new(void);
+void detect_free(struct detect *);
+
+/* What the documentation leaves open (memory-model.md 2.4), otherwise than by default: a key of
+ * GSAN_OPTIONS and one of its values.  detect=reference: each pair of accesses is asked about,
+ * the long way.  False: there is no such choice.  Before the first event. */
+bool detect_choose(struct detect *, const char *name, const char *value);
+
+/* The sites of the launches that are told from now on; copied. */
+void detect_sites(struct detect *, const struct event_sites *);
+/* In the order in which it happened; a launch before its pieces. */
+void detect_host(struct detect *, const struct event_host *);
+/* A piece, of a launch that was told; copied.  NULL, or what is wrong with it. */
+const char *detect_feed(struct detect *, const struct event_piece *, size_t bytes);
+/* Everything that happened until now has been fed: judges it, and keeps what may matter to
+ * what comes.  Launches that are over, and that no early one follows, are forgotten by the
+ * next launch. */
+void detect_judge(struct detect *);
+
+/* ---- the verdict -------------------------------------------------------------------------- */
+
+enum detect_kind {
+	DETECT_DATA_RACE, DETECT_SCOPE_RACE, DETECT_ASYNC_RACE, DETECT_PROXY_RACE, DETECT_PROXY_FENCE_ORDER,
+	DETECT_TENSORMAP_RACE, DETECT_MBARRIER_MISUSE, DETECT_BARRIER_MISUSE, DETECT_LIFETIME, DETECT_KINDS
+};
+const char *detect_kind_name(enum detect_kind);         /* "data-race" */
+
+/* What is missing between the two. */
+enum detect_why {
+	DETECT_NOTHING_MET,             /* the later thread met no release behind the earlier access */
+	DETECT_NO_RELEASE,              /* what it met was written without a release (or a fence before it) */
+	DETECT_NO_ACQUIRE,              /* or read without an acquire (or a fence behind it) */
+	DETECT_NO_RELEASE_NOR_ACQUIRE,
+	DETECT_NARROW,                  /* or at too narrow a scope */
+	DETECT_MIXED_SIZE,              /* both atomic, of different sizes or places */
+	DETECT_NOT_COMPLETED,           /* an operation's completion was not seen */
+	DETECT_NO_PROXY_FENCE,          /* no fence of the proxy, or of another space */
+	DETECT_FENCE_ELSEWHERE,         /* only one by another thread, behind the barrier */
+	DETECT_READ_ONLY,               /* through the read-only path */
+	DETECT_MISUSE                   /* none of this: the kind says it */
+};
+
+struct detect_side {
+	uint32_t launch, block;         /* numbers as in the log */
+	uint16_t thread;                /* in the block; of an operation: who issued it */
+	uint32_t site;                  /* of its launch's table */
+	uint64_t address;               /* global, or an offset in shared memory, */
+	bool shared, tensor;            /* or lane << 16 | column of tensor memory, */
+	uint32_t owner;                 /* of that block */
+	uint64_t bytes, whole;          /* of the access; of all that its instruction accesses there */
+	bool reads, writes, async;
+};
+
+struct detect_finding {
+	enum detect_kind kind;
+	enum detect_why why;
+	struct detect_side side[2];     /* the earlier one; the one behind it.  Of a misuse: who
+					   uses, and what it is used against */
+	bool one;                       /* there is no second */
+	bool same_value;                /* both wrote one value */
+	uint32_t met[2];                /* sites of the release and of the acquire that are meant; 0 */
+	uint64_t count;                 /* pairs of these sites */
+};
+
+/* Findings of everything judged so far, each pair of sites and kind once. */
+size_t detect_findings(const struct detect *, const struct detect_finding **);
+
+/* What is not exact.  Each hides races and invents none. */
+enum detect_counter {
+	DETECT_INEXACT_READS,           /* reads that may have seen one of several releases */
+	DETECT_INEXACT_PHASES,          /* arrivals or waits that may be of one of several phases */
+	DETECT_INEXACT_BARRIERS,        /* uses of a barrier that may be one of several */
+	DETECT_CYCLES,                  /* orders that go round, joined */
+	DETECT_UNMODELLED,              /* synchronisation, or extents, of which nothing is known */
+	DETECT_COUNTERS
+};
+const char *detect_counter_name(enum detect_counter);   /* completes "N ..." */
+uint64_t detect_count(const struct detect *, enum detect_counter);
+
+#endif

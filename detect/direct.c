@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * direct.c: the short way to an answer that most pairs have: the later thread has joined, not long
+ * before, a hub that the earlier one put into behind its access.  It is a part of what closure.c
+ * finds, which detect=reference asks instead.
+ */
+#include "detect/impl.h"
+
+enum { LOOKS = 8 };             /* steps of the later thread that are looked at */
+
+/* ---- tables -------------------------------------------------------------------------------------- */
+
+/* Who put into a hub, itself or by way of one hub before it: by hub and warp, or by hub and source
+ * of what has ended. */
+static void add(struct direct *t, uint64_t hub, uint32_t who, uint32_t pos, uint32_t lanes)
+{
+	struct put *p = ADD(&t->put);
+
+	p->key = hub << 32 | who;
+	p->pos = pos;
+	p->lanes = lanes;
+}
+
+static bool plain(unsigned how)
+{
+	return how == H_PLAIN || how == H_DONE;
+}
+
+static void add_edges(const struct graph *g, struct direct *t, const uint32_t *out, const uint32_t *to)
+{
+	for (uint32_t i = 0; i < g->action.n; i++) {
+		const struct action *a = &g->action.v[i];
+
+		if (a->act != DO_PUT || a->how != H_PLAIN)
+			continue;
+		add(t, a->hub, a->warp, a->pos, a->lanes);
+		for (uint32_t k = out[a->hub]; k < out[a->hub + 1]; k++)
+			add(t, to[k], a->warp, a->pos, a->lanes);
+	}
+	for (uint32_t h = 0; h < g->hub.n; h++)
+		for (uint32_t k = out[h]; g->hub.v[h].source != NONE && k < out[h + 1]; k++)
+			add(t, to[k], g->hub.v[h].source, g->hub.v[h].count, ~0u);
+}
+
+void make_direct(struct detect *d, struct graph *g)
+{
+	struct direct *t = &g->direct;
+	uint32_t *out = (uint32_t *)arena_get(&d->arena, g->hub.n + 2, sizeof *out);
+	uint32_t *to = (uint32_t *)arena_get(&d->arena, g->edge.n, sizeof *to);
+	uint64_t *key;
+
+	for (uint32_t i = 0; i < g->edge.n; i++)
+		out[g->edge.v[i].from + 2] += plain(g->edge.v[i].how);
+	for (uint32_t h = 0; h < g->hub.n; h++)
+		out[h + 2] += out[h + 1];
+	for (uint32_t i = 0; i < g->edge.n; i++)
+		if (plain(g->edge.v[i].how))
+			to[out[g->edge.v[i].from + 1]++] = g->edge.v[i].to;
+	add_edges(g, t, out, to);
+	key = (uint64_t *)arena_get(&d->arena, t->put.n, sizeof *key);
+	for (uint32_t i = 0; i < t->put.n; i++)
+		key[i] = t->put.v[i].key;
+	sort_list(&d->arena, &t->put.list, sizeof *t->put.v, key);
+}
+
+/* ---- asking ----------------------------------------------------------------------------------------- */
+
+static bool has_put(const struct direct *t, uint64_t hub, uint32_t who, uint32_t lanes, uint32_t pos)
+{
+	uint64_t key = hub << 32 | who;
+	uint32_t lo = 0, hi = t->put.n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->put.v[mid].key < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < t->put.n && t->put.v[lo].key == key; lo++)
+		if (t->put.v[lo].pos >= pos && t->put.v[lo].lanes & lanes)
+			return true;
+	return false;
+}
+
+static bool step_tells(const struct graph *g, const struct step *s, const struct access *a, uint32_t pos, uint32_t lanes)
+{
+	bool thread = SOURCE_KIND(a->source) == SOURCE_THREAD;
+
+	for (uint32_t i = s->first; i < s->first + s->n; i++) {
+		const struct action *x = &g->action.v[i];
+
+		if (!(x->lanes & lanes))
+			continue;
+		if (x->act == DO_ENDS && x->hub == a->source && x->arg >= a->number)
+			return true;
+		if (x->act == DO_JOIN && x->slot == S_KNOW && plain(x->how) &&
+		    has_put(&g->direct, x->hub, thread ? a->warp : a->source, thread ? a->lanes : ~0u, pos))
+			return true;
+	}
+	return false;
+}
+
+/* Did the thread of `b` learn of the source of `a` up to that place? */
+static bool told(const struct graph *g, const struct access *a, const struct access *b, uint32_t pos)
+{
+	uint32_t s = step_before(g, b->warp, b->lanes, b->pos);
+
+	for (unsigned n = 0; s != NONE && n < LOOKS; n++) {
+		if (step_tells(g, &g->step.v[s], a, pos, b->lanes))
+			return true;
+		s = s > g->of_warp[b->warp] ? s - 1 : NONE;
+	}
+	return false;
+}
+
+bool direct_order(const struct graph *g, const struct access *a, const struct access *b)
+{
+	return told(g, a, b, a->number);
+}
+
+/* In one block: fence.proxy.async by who made the access, behind it, and then an edge. */
+bool direct_fence(const struct graph *g, const struct access *a, const struct access *b, unsigned space)
+{
+	if (SOURCE_KIND(a->source) != SOURCE_THREAD)
+		return false;
+	for (uint32_t s = step_before(g, a->warp, a->lanes, a->pos) + 1; s < g->of_warp[a->warp + 1]; s++)
+		for (uint32_t i = g->step.v[s].first; i < g->step.v[s].first + g->step.v[s].n; i++) {
+			const struct action *x = &g->action.v[i];
+
+			if (x->act == DO_PROXY && x->arg & space && x->lanes & a->lanes)
+				return (a->warp == b->warp && a->lanes == b->lanes && x->pos <= b->pos) || told(g, a, b, x->pos);
+		}
+	return false;
+}

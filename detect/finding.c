@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * finding.c: names what was found.  A race is judged again as if scopes were wide, strong reads
+ * acquired, strong writes released: what would have been enough is what is missing.
+ */
+#include <string.h>
+
+#include "detect/impl.h"
+
+struct detect_side side_of(const struct detect *d, const struct access *a)
+{
+	const struct block *b = block_of(d, a->warp);
+	const struct launch *l = &d->launch.v[b->launch];
+	struct detect_side s;
+	bool tensor = a->space & TENSOR_SPACE;
+
+	memset(&s, 0, sizeof s);
+	s.launch = l->number;
+	s.block = b->number;
+	s.thread = (uint16_t)(d->warp.v[a->warp].index * EVENT_LANES + event_first(a->lanes));
+	s.site = a->site - l->sites;
+	s.address = a->address;
+	s.shared = a->space && !tensor;
+	s.tensor = tensor;
+	s.owner = a->space ? d->block.v[(a->space & ~TENSOR_SPACE) - 1].number : 0;
+	s.bytes = a->bytes;
+	s.whole = a->whole;
+	s.reads = a->reads;
+	s.writes = a->writes;
+	s.async = a->operation && !a->at_once;
+	return s;
+}
+
+static bool alike(const struct detect_finding *a, const struct detect_finding *b)
+{
+	return a->kind == b->kind && a->one == b->one && a->side[0].site == b->side[0].site &&
+	       a->side[0].launch == b->side[0].launch && a->same_value == b->same_value &&
+	       (a->one || (a->side[1].site == b->side[1].site && a->side[1].launch == b->side[1].launch));
+}
+
+void add_finding(struct detect *d, const struct detect_finding *f)
+{
+	for (uint32_t i = 0; i < d->finding.n; i++) {
+		if (alike(&d->finding.v[i], f)) {
+			d->finding.v[i].count += f->count;
+			return;
+		}
+	}
+	*ADD(&d->finding) = *f;
+}
+
+/* ---- what would have been enough ------------------------------------------------------------------ */
+
+enum { WORLDS = 4 };
+static const struct { unsigned world; enum detect_why why; } worlds[WORLDS] = {
+	{W_WIDE, DETECT_NARROW}, {W_RELEASE, DETECT_NO_RELEASE}, {W_ACQUIRE, DETECT_NO_ACQUIRE},
+	{W_RELEASE | W_ACQUIRE, DETECT_NO_RELEASE_NOR_ACQUIRE}
+};
+
+/* Which of the shown pairs of open races are none in that world: a bit for each. */
+static void try_world(struct detect *d, struct court *c, uint8_t *enough)
+{
+	bool asks;
+
+	do {
+		asks = false;
+		for (uint32_t i = 0; i < d->race.n; i++) {
+			const struct race *r = &d->race.v[i];
+
+			enough[i] = 0;
+			for (uint32_t k = 0; r->verdict == OPEN && k < r->n; k++) {
+				const struct access *a = &d->access.v[r->a[k]], *b = &d->access.v[r->b[k]];
+				uint64_t at = a->address > b->address ? a->address : b->address;
+				enum verdict v = judge(c, a, b, at);
+
+				asks |= v == UNKNOWN;
+				enough[i] |= (uint8_t)((v != OPEN) << k);
+			}
+		}
+		answer_all(d, c->g, c->answers);
+	} while (asks);
+}
+
+static bool both_strong(const struct access *a, const struct access *b)
+{
+	return a->strong && b->strong && a->proxy == b->proxy;
+}
+
+static bool same_element(const struct access *a, const struct access *b)
+{
+	return a->element == b->element && a->address == b->address;
+}
+
+static bool under_way(const struct access *a)
+{
+	return a->operation && !a->at_once;
+}
+
+static enum detect_why why_of(const struct access *a, const struct access *b, uint32_t race, uint32_t k, uint8_t *const *enough)
+{
+	if (b->read_only)
+		return DETECT_READ_ONLY;
+	if (both_strong(a, b))
+		return same_element(a, b) ? DETECT_NARROW : DETECT_MIXED_SIZE;
+	for (unsigned w = 0; w < WORLDS; w++)
+		if (enough[w][race] >> k & 1)
+			return worlds[w].why;
+	return under_way(a) ? DETECT_NOT_COMPLETED : DETECT_NOTHING_MET;
+}
+
+/* The kind and what is missing, of the k-th pair that is shown. */
+static void name(const struct detect *d, struct detect_finding *f, uint32_t race, uint32_t k, uint8_t *const *enough)
+{
+	const struct race *r = &d->race.v[race];
+	const struct access *a = &d->access.v[r->a[k]], *b = &d->access.v[r->b[k]];
+
+	memset(f, 0, sizeof *f);
+	f->side[0] = side_of(d, a);
+	f->side[1] = side_of(d, b);
+	f->same_value = r->same_value;
+	if (a->proxy == P_MAP || b->proxy == P_MAP) {
+		f->kind = DETECT_TENSORMAP_RACE;
+		f->why = r->verdict == OPEN ? DETECT_NOTHING_MET : DETECT_NO_PROXY_FENCE;
+	} else if (r->verdict != OPEN) {
+		f->kind = r->verdict == UNFENCED ? DETECT_PROXY_RACE : DETECT_PROXY_FENCE_ORDER;
+		f->why = r->verdict == UNFENCED ? DETECT_NO_PROXY_FENCE : DETECT_FENCE_ELSEWHERE;
+	} else {
+		f->why = why_of(a, b, race, k, enough);
+		f->kind = under_way(a) || under_way(b) ? DETECT_ASYNC_RACE : DETECT_DATA_RACE;
+		if (f->why == DETECT_NARROW)
+			f->kind = DETECT_SCOPE_RACE;
+	}
+}
+
+static void tell_race(struct detect *d, uint32_t i, uint8_t *const *enough)
+{
+	const struct race *r = &d->race.v[i];
+
+	for (uint32_t k = 0; k < r->n; k++) {
+		struct detect_finding f;
+
+		name(d, &f, i, k, enough);
+		/* The pairs that are not shown count with the first. */
+		f.count = k ? 1 : r->count - r->n + 1;
+		add_finding(d, &f);
+	}
+}
+
+static void in_world(struct detect *d, unsigned world, uint8_t *enough, bool ends)
+{
+	struct graph g;
+	struct answers answers;
+	struct court c = {d, &g, &answers};
+
+	memset(&g, 0, sizeof g);
+	memset(&answers, 0, sizeof answers);
+	g.world = world;
+	scan_all(d, &g);
+	try_world(d, &c, enough);
+	if (ends)
+		judge_ends(d, &g);
+	free_answers(&answers);
+	free_graph(&g);
+}
+
+void tell_races(struct detect *d)
+{
+	uint8_t *enough[WORLDS];
+
+	for (unsigned w = 0; w < WORLDS; w++) {
+		bool wide = worlds[w].world == W_WIDE;
+
+		enough[w] = (uint8_t *)arena_get(&d->arena, d->race.n, 1);
+		if (d->race.n || (wide && d->guest.n))
+			in_world(d, worlds[w].world, enough[w], wide);
+	}
+	for (uint32_t i = 0; i < d->race.n; i++)
+		tell_race(d, i, enough);
+	d->race.n = 0;
+}

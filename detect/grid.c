@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * grid.c: blocks and launches: who has begun, who has ended, and launches that overlap
+ * (memory-model.md 1.10, 1.11).
+ */
+#include "detect/impl.h"
+
+/* Fences before it, wide enough, synchronise with the start of the dependent grid (AMB-13). */
+static void let_go(struct scan *s, const struct event *e)
+{
+	uint32_t launch = block_of(s->d, s->warp)->launch;
+
+	s->d->launch.v[launch].lets_go = true;
+	for (unsigned l = 0; l < EVENT_LANES; l++)
+		for (unsigned i = s->g->world & W_WIDE ? A_BLOCK : A_DEVICE; e->lanes >> l & 1 && i <= A_DEVICE; i++) {
+			struct fence *f = &s->lane[l].fence[i];
+
+			if (f->event)
+				join_hubs(s->g, s->g->dependents[launch], fence_hub(s, f, l),
+					  (struct edge_kind){H_PLAIN, S_KNOW, A_BLOCK});
+		}
+}
+
+void scan_grid(struct scan *s, const struct event *e)
+{
+	uint32_t block = s->d->warp.v[s->warp].block;
+	struct block *b = &s->d->block.v[block];
+	struct action *a;
+
+	switch (e->kind) {
+	case EVENT_BEGIN:
+		b->threads = (uint32_t)event_get(record_of(s->d, e), 0, EVENT_BEGIN_THREADS);
+		b->bytes = (uint32_t)event_get(record_of(s->d, e), 0, EVENT_BEGIN_BYTES);
+		if (s->d->loose) {
+			a = act(s->g, e, e->lanes, DO_KNOW_BLOCK);
+			a->hub = SOURCE(SOURCE_BLOCK, block);
+		}
+		break;
+	case EVENT_EXIT:
+		/* What it has seen end, if only by relaxed waits, needs the block's memory no more. */
+		a = act(s->g, e, e->lanes, DO_TAKE);
+		a->arg = A_DEVICE;
+		put(s->g, e, e->lanes, s->g->ended[block], H_PLAIN);
+		b->ended += event_count(e->lanes);
+		break;
+	case EVENT_DEPENDENTS:
+		let_go(s, e);
+		b->let_go = b->let_go && b->let_go < e->clock[EVENT_BEFORE] ? b->let_go : e->clock[EVENT_BEFORE];
+		break;
+	default:
+		b->waited = b->waited && b->waited < e->clock[EVENT_BEHIND] ? b->waited : e->clock[EVENT_BEHIND];
+		break;
+	}
+}
+
+/* ---- launches that overlap ------------------------------------------------------------------------ */
+
+/* These threads know that the launches up to this one are over, seen through every proxy. */
+static void over(struct detect *d, struct graph *g, const struct event *e, uint32_t launch)
+{
+	for (uint32_t i = 0; i <= launch && launch < d->launch.n; i++) {
+		struct action *a = act(g, e, e->lanes, DO_ENDS);
+
+		a->hub = SOURCE(SOURCE_LAUNCH, i);
+		a->arg = 1;
+	}
+}
+
+/* Had all of its blocks waited for the launches before, when they let the next begin? */
+static bool all_waited(const struct detect *d, uint32_t launch)
+{
+	const struct launch *l = &d->launch.v[launch];
+
+	for (uint32_t i = 0; i < l->nblocks; i++) {
+		uint32_t at = d->block_at.v[l->first_block + i];
+		const struct block *b = at == NONE ? NULL : &d->block.v[at];
+
+		if (!b || !b->waited || (b->let_go && b->let_go < b->waited))
+			return false;
+	}
+	return true;
+}
+
+/* PTX ISA, "griddepcontrol": a dependent has to wait if the launch before it lets dependents go; what
+ * that one's blocks had all waited for is over by then. */
+static void begin(struct detect *d, struct graph *g, const struct event *e, uint32_t launch)
+{
+	const struct launch *before = &d->launch.v[launch - 1];
+
+	if (!before->lets_go && !d->choices.trigger)
+		over(d, g, e, launch - 1);
+	else if (launch > 1 && all_waited(d, launch - 1))
+		over(d, g, e, launch - 2);
+	join(g, e, e->lanes, g->dependents[launch - 1], (struct edge_kind){H_PLAIN, S_KNOW, A_DEVICE});
+}
+
+void link_grid(struct detect *d, struct graph *g)
+{
+	for (uint32_t i = 0; i < d->event.n; i++) {
+		const struct event *e = &d->event.v[i];
+		uint32_t launch = block_of(d, e->warp)->launch;
+
+		if (!launch)
+			continue;
+		if (e->kind == EVENT_BEGIN)
+			begin(d, g, e, launch);
+		else if (e->kind == EVENT_GRID_WAIT)
+			over(d, g, e, launch - 1);
+	}
+}

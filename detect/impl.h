@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * impl.h: the detector's tables, in the order in which its passes fill them.
+ *
+ *   stream.c   pieces             -> events, each warp's in order (d->event)
+ *   scan.c     events             -> lane operations: of words, mbarriers, barriers, groups
+ *   word.c ... lane operations    -> a graph: who publishes what to whom (struct graph)
+ *   access.c   events             -> accesses, of threads and of asynchronous operations
+ *   cell.c     accesses           -> pairs that conflict; a pair asks the graph
+ *   closure.c  the graph, questions -> what a thread knew of another at an event
+ *   judge.c    a pair, answers    -> a finding
+ *
+ * Every pass is a function of one index over arrays, called for each index; what a pass
+ * appends to a list could be counted first and put in place afterwards.
+ */
+#ifndef DETECT_IMPL_H
+#define DETECT_IMPL_H
+
+#include "detect/detect.h"
+
+#define NONE 0xffffffffu
+
+/* ---- table.c: memory, lists, order ---------------------------------------------------- */
+
+/* Zeroed; all of it is given back at once.  Only bumped. */
+struct arena { struct chunk *chunks; size_t used; };
+void *arena_get(struct arena *, size_t n, size_t size);
+void arena_reset(struct arena *);
+
+/* Elements of one size that only become more; v moves. */
+struct list { void *v; uint32_t n, cap; };
+#define LIST(type) union { struct list list; struct { type *v; uint32_t n, cap; }; }
+/* Room for `n` more, zeroed; returns the first of them. */
+void *list_more(struct list *, uint32_t n, size_t size);
+#define ADD(l) ((__typeof__((l)->v))list_more(&(l)->list, 1, sizeof *(l)->v))
+#define ADD_MANY(l, n) ((__typeof__((l)->v))list_more(&(l)->list, n, sizeof *(l)->v))
+void list_free(struct list *);
+
+/* Numbers and their keys, both in the arena: 0 to n - 1 at first. */
+struct sorting { struct arena *arena; uint64_t *key; uint32_t *item, n; };
+struct sorting new_sorting(struct arena *, uint32_t n);
+void sort(struct sorting *);              /* stably, by the keys */
+/* A list by the keys of its elements. */
+void sort_list(struct arena *, struct list *, size_t size, uint64_t *key);
+
+/* ---- who ------------------------------------------------------------------------------- */
+
+struct launch {
+	uint32_t number, nblocks;
+	uint32_t sites, nsites;         /* sites: its first one in d->site */
+	uint32_t first_block;           /* of its numbers in d->block_at */
+	bool early, over;               /* early: it may begin before the one before it has ended */
+	bool lets_go;                   /* griddepcontrol.launch_dependents */
+};
+
+struct block {
+	uint32_t launch, number;        /* launch: in d->launch */
+	uint32_t cluster;               /* number of the cluster's first block in the launch */
+	uint16_t rank, ranks, sm;
+	bool begun;
+	uint32_t ended;                 /* threads */
+	uint64_t waited, let_go;        /* clocks of the first griddepcontrol of either kind; 0 */
+	uint32_t threads, bytes;
+	uint64_t window;
+	uint32_t warp[EVENT_LANES];     /* in d->warp; NONE */
+};
+
+/* A thread is number of its warp * 32 + lane. */
+struct warp {
+	uint32_t block, index;
+	uint32_t first, n;              /* its events, in order */
+	uint32_t last, judged;          /* places: of its last event, of the last one that was judged */
+	uint32_t actors;                /* its operations that end in order: the first source; NONE */
+};
+
+uint32_t find_block(struct detect *, uint32_t launch, uint32_t number);  /* NONE: the launch has not got it */
+
+/* ---- stream.c: events, by warp and place --------------------------------------------------- */
+
+struct event {
+	uint32_t warp, pos;             /* pos: of the warp's events, from 1 on */
+	uint32_t lanes, site;           /* site: in d->site */
+	uint32_t unit;                  /* the record: in d->unit */
+	uint32_t actor;                 /* of the asynchronous operations that it issues: the first */
+	uint64_t clock[2], timer[2];    /* before and behind; of those without: the last before */
+	uint8_t kind;
+	bool clocked, open;             /* open: what is behind has not come */
+};
+
+/* A part of a stream from a CLOCK on. */
+struct run { uint32_t warp, first, n; uint64_t clock; };
+
+void order_events(struct detect *);
+void forget_accesses(struct detect *);
+
+/* ---- sources: who can do something that others know of ------------------------------------- */
+
+/* Operations that end one by one have a number each; those of a thread or a warp that end in
+ * order have one, and are counted. */
+enum source_kind { SOURCE_THREAD, SOURCE_OPERATION, SOURCE_BLOCK, SOURCE_LAUNCH };
+#define SOURCE(kind, n) ((uint32_t)(kind) << 30 | (n))
+#define SOURCE_KIND(s) ((s) >> 30)
+#define SOURCE_NUMBER(s) ((s) & 0x3fffffffu)
+
+/* Of a warp, from its `actors` on; those of each lane come one after the other. */
+enum { CP_OPERATIONS = 0, BULK_READS = 32, BULK_WRITES = 64, TENSOR_OPERATIONS = 96, TENSOR_ISSUED = 128,
+       WGMMA_OPERATIONS = 160, TENSOR_LOADS, TENSOR_STORES, OPERATIONS };
+
+/* ---- graph.c: who publishes what to whom -----------------------------------------------------
+ *
+ * What a thread knows of a source is a number for each facet: how far what the source did
+ * comes before what the thread does next.  A *hub* is where knowledge lies between threads:
+ * a use of a barrier, a phase, what a write publishes.
+ */
+enum facet {
+	F_ALL,                          /* comes before whatever is done next */
+	F_SHARED,                       /* the same, where that is in shared memory */
+	F_INITS,                        /* the same, of mbarriers' inits */
+	F_READS,                        /* the same, of reads and of what is over in the async proxy */
+	F_MINE,                         /* operations that the thread saw end itself */
+	F_OWN, F_OWN_CLUSTER, F_OWN_GLOBAL,     /* fenced for the async proxy by who accessed */
+	F_HERE, F_HERE_CLUSTER, F_HERE_GLOBAL,  /* by somebody in this block who knew of it */
+	F_HALF, F_WHOLE,                /* by the releasing half of a fence; by both, in this block */
+	F_ALIAS, F_MAP,
+	F_TENSOR,                       /* tensor memory, up to tcgen05.fence::before_thread_sync */
+	F_CELLS,                        /* tensor memory: done before what the thread does next */
+	F_BEGUN,                        /* blocks that have begun */
+	FACETS
+};
+
+/* Where a thread keeps it: what it knows; what strong reads brought, which an acquiring fence
+ * of scope CTA, CLUSTER or GPU makes known; of fence.sc, what those that it knows of have
+ * published (OUT) and what its next one will acquire (IN), by scope as well.  A hub has
+ * S_KNOW, S_OUT and S_IN. */
+enum slot { S_KNOW, S_SEEN, S_OUT = S_SEEN + 3, S_IN = S_OUT + 3, SLOTS = S_IN + 3 };
+
+/* How far apart two threads are: which scope holds both. */
+enum apart { A_BLOCK, A_CLUSTER, A_DEVICE };
+
+/* What passes along an edge. */
+enum how {
+	H_PLAIN,
+	H_LOOSE,                        /* what needs no acquire: tensor memory, begun blocks */
+	H_SHARED,                       /* what is known is known of shared memory */
+	H_READS,                        /* of reads and of the async proxy */
+	H_INITS,                        /* the thread's own inits */
+	H_FENCES,                       /* S_OUT of that scope, into S_IN */
+	H_DONE                          /* plain, and needs no acquire: the end of an operation */
+};
+
+enum act {
+	DO_JOIN,                        /* the lane's slot learns from the hub */
+	DO_TAKE, DO_TAKE_SHARED,        /* it knows what it has seen, up to scope `arg` */
+	DO_SC,                          /* acquires S_IN and publishes to S_OUT, up to scope `arg` */
+	DO_ENDS, DO_CELLS,              /* it knows that the source `hub` is over up to `arg`; in tensor memory */
+	DO_KNOW_BLOCK,                  /* that the block `hub` has begun */
+	DO_PROXY,                       /* fence.proxy.async of the spaces in `arg` */
+	DO_HALF, DO_WHOLE,              /* its halves */
+	DO_ALIAS, DO_MAP, DO_TENSOR_BEFORE, DO_TENSOR_AFTER,
+	DO_PUT                          /* the hub learns from the lane */
+};
+enum { SPACE_OWN = 1, SPACE_CLUSTER = 2, SPACE_GLOBAL = 4 };    /* of DO_PROXY */
+
+struct action { uint32_t warp, pos, lanes, hub, arg; uint8_t act, how, slot, apart; };
+struct hub_edge { uint32_t from, to; uint8_t how, apart; };
+struct edge_kind { uint8_t how, slot, apart; };
+
+struct hub {
+	uint32_t source, count;         /* it knows from the start that so much is over; NONE */
+	bool cells;                     /* in tensor memory, too */
+};
+struct step { uint32_t warp, pos, lanes, first, n; };   /* the actions of one event */
+
+/* As if every scope held everybody, every strong read acquired, every strong write released. */
+enum { W_WIDE = 1, W_ACQUIRE = 2, W_RELEASE = 4 };
+
+/* direct.c: who put into a hub; by hub and warp, or source. */
+struct put { uint64_t key; uint32_t pos, lanes; };
+struct direct { LIST(struct put) put; };
+
+#define HUB 0x80000000u
+struct graph {
+	struct arena arena;
+	unsigned world;
+	LIST(struct action) action;
+	LIST(struct hub) hub;
+	LIST(struct hub_edge) edge;     /* by where they lead to */
+	uint32_t *into;                 /* the edges into hub h: [into[h], into[h + 1]) */
+	LIST(struct step) step;         /* by warp and place */
+	uint32_t *of_warp;              /* the steps of warp w: [of_warp[w], of_warp[w + 1]) */
+	LIST(uint32_t) walk;            /* steps and hubs (HUB), each behind what it needs */
+	bool cyclic;                    /* but for some */
+	bool seen;                      /* strong reads may be acquired later */
+	bool fences;                    /* there is a fence.sc */
+	bool narrow;                    /* fences acquire by less than device scope, or are of proxies */
+	uint32_t facets;                /* those that mean something, as bits */
+	uint8_t place[FACETS];          /* of one of them among them */
+	unsigned nfacets;
+	uint32_t *ended;                /* hub of what a block's threads knew as they ended, by block */
+	uint32_t *dependents;           /* of what goes to a launch's dependents, by launch */
+	struct direct direct;
+};
+
+uint32_t new_hub(struct graph *);
+/* That knows that `count` operations of the source are over. */
+uint32_t end_hub(struct graph *, uint32_t source, uint32_t count, bool cells);
+struct action *act(struct graph *, const struct event *, uint32_t lanes, enum act);
+void put(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, enum how);
+void join(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, struct edge_kind);
+void join_hubs(struct graph *, uint32_t to, uint32_t from, struct edge_kind);
+enum apart apart_of(const struct detect *, uint32_t block, uint32_t other);
+/* Are two that far apart in each other's scope? */
+bool meets(const struct graph *, enum apart reach, enum apart other, enum apart between);
+void finish_graph(struct detect *, struct graph *);
+void free_graph(struct graph *);
+/* direct.c: the short way to know; false: the closure is to be asked. */
+void make_direct(struct detect *, struct graph *);
+/* The last step of any of these lanes at that place or before it; NONE. */
+uint32_t step_before(const struct graph *, uint32_t warp, uint32_t lanes, uint32_t pos);
+
+/* ---- closure.c: questions --------------------------------------------------------------------- */
+
+/* What do the lanes of a warp know behind a step (NONE: at first) of a source? */
+struct question { uint32_t source, step, warp, lanes; };
+#define ASK_HUB 0xfffffffeu             /* warp: `step` is a hub, which is asked */
+struct answers {
+	LIST(struct question) question;
+	LIST(uint32_t) value;           /* FACETS for each that is answered, */
+	uint32_t asked;                 /* of which there are so many */
+	LIST(uint32_t) slots;
+	uint32_t *slot, nslots;
+};
+/* The facets; NULL: asked now, and answered by the next answer_all(). */
+const uint32_t *ask(struct answers *, const struct question *);
+void answer_all(struct detect *, const struct graph *, struct answers *);
+void free_answers(struct answers *);
+
+/* ---- scan.c: what the lanes of a warp do, one after the other --------------------------------- */
+
+/* What a release pattern of a lane publishes, and how far that reaches. */
+struct head { uint32_t hub; uint8_t reach, how; };
+struct heads { uint32_t first, n; };    /* in d->head */
+
+/* A releasing fence, and the hub of what it published: made when a write asks for it. */
+struct fence { const struct event *event; uint32_t hub; };
+
+struct groups { uint32_t issued; LIST(uint32_t) end; };  /* operations; how many there were at a commit */
+
+struct lane {
+	struct fence fence[3];          /* the last one of exactly that scope */
+	struct fence shared, inits;     /* .sync_restrict; fence.mbarrier_init */
+	struct groups cp, bulk;
+	uint32_t tensor;                /* tcgen05.mma and .cp issued */
+};
+
+struct meeting { uint32_t members, arrived[EVENT_LANES], waited[EVENT_LANES]; LIST(uint32_t) hub; };
+
+struct scan {
+	struct detect *d;
+	struct graph *g;
+	uint32_t warp;
+	struct lane lane[EVENT_LANES];
+	LIST(struct meeting) meeting;   /* bar.warp.sync, by mask */
+	uint32_t products, product_groups, waited;      /* wgmma issued, committed, waited for */
+	uint32_t loads, stores;         /* tcgen05.ld, .st */
+	bool fresh;                     /* the event has not been judged: its accesses are taken */
+};
+
+/* The release patterns that end with a strong write of the lane (memory-model.md 1.2, 1). */
+struct pattern { bool release; enum apart reach, clip; };
+struct heads heads_of(struct scan *, const struct event *, unsigned lane, struct pattern);
+void scan_all(struct detect *, struct graph *);
+/* Chapters: what a record means to the graph. */
+void scan_word(struct scan *, const struct event *);
+void scan_map_copy(struct scan *, const struct event *);
+void scan_barrier(struct scan *, const struct event *);
+void scan_mbarrier(struct scan *, const struct event *);
+void scan_async(struct scan *, const struct event *);
+void scan_tensor(struct scan *, const struct event *);
+void scan_grid(struct scan *, const struct event *);
+/* What is said of all of a log together. */
+void link_words(struct detect *, struct graph *);
+void link_barriers(struct detect *, struct graph *);
+void link_mbarriers(struct detect *, struct graph *);
+void link_grid(struct detect *, struct graph *);
+enum apart reach_of(const struct event_site *);
+
+/* async.c */
+uint32_t single_operations(struct detect *, const struct event *, uint32_t n);  /* the first of its n */
+uint32_t ordered_operations(struct detect *, uint32_t warp, unsigned kind, unsigned lane);
+uint32_t copy_source(struct detect *, const struct event *, unsigned lane);
+bool is_folded(const struct detect *, const struct event *, unsigned lane);
+uint32_t copy_blocks(const struct detect *, const struct event *, unsigned lane);       /* of a multicast; 0 */
+void products_over(struct scan *, const struct event *, uint32_t groups);
+
+/* word.c: an element of a strong access. */
+struct word_op {
+	uint64_t address, read, written, begin, end;    /* on the clock that orders the word */
+	uint32_t space, event;
+	uint16_t size;
+	uint8_t lane, reach;
+	bool reads, writes, acquire, release, valued_read, valued_write;
+	struct heads heads;             /* what it publishes if it writes, */
+	uint32_t own;                   /* its own release among that: hub */
+	uint32_t chain, any;            /* hubs of what it and its predecessors publish: what reaches all of the
+					   word's threads; all, whoever it reaches */
+	uint32_t pred, npred;           /* writes that it may have read: d->pred */
+	uint64_t over;                  /* when it had surely been written over */
+};
+
+/* mbarrier.c: an operation on an mbarrier, or one that an mbarrier counts. */
+struct mbar_op {
+	uint64_t begin, end, state;
+	uint32_t event, owner, address; /* owner: block */
+	uint8_t lane, kind, reach;
+	bool acquire, drops;
+	bool unsaid;                    /* it names neither sem nor scope, at another block's mbarrier */
+	uint32_t count, bytes;
+	struct heads heads;
+	uint32_t source, written, number;       /* which operations it says are over, up to that number; NONE */
+	bool visits;                    /* it is at another block's, */
+	uint32_t visit;                 /* which has to wait for this operation */
+	uint32_t lo, hi;                /* phases that it may be of; a wait: phases that may be over */
+};
+struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane);
+struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; before: the one there before it; NONE */
+
+/* barrier.c: an arrival or a wait at a barrier of the block or of the cluster. */
+void scan_map_fence(struct scan *, const struct event *);
+uint32_t fence_hub(struct scan *, struct fence *, unsigned lane);
+struct bar_op { uint32_t event, block, object, count, lanes; bool wait; struct heads heads; };
+
+/* phase.c: what was brought to a phase of an object, by how far it reaches. */
+struct brought { uint64_t object; uint32_t phase, hub, block, next; uint8_t reach, how; };
+struct phases { LIST(struct brought) brought; LIST(uint32_t) slots; };
+uint32_t bring(struct graph *, struct phases *, const struct brought *);
+/* The first of a phase's, and the next (in brought.next); NONE. */
+uint32_t first_brought(const struct phases *, uint64_t object, uint32_t phase);
+void free_phases(struct phases *);
+
+/* ---- shape.c, access.c: accesses ------------------------------------------------------------------ */
+
+enum { GLOBAL_SPACE = 0 };              /* block b's shared memory: 1 + b; its tensor memory: */
+#define TENSOR_SPACE 0x40000000u        /* and 1 + b */
+struct place { uint32_t space, block; uint64_t address; };      /* block: whose shared memory; NONE */
+/* Of an address as a record has it; false: nobody else's business. */
+bool place_of(struct detect *, const struct event *, uint64_t address, struct place *);
+bool place_of_shared(struct detect *, const struct event *, uint64_t address, struct place *);
+
+struct piece { uint64_t address, bytes; };
+struct pieces { LIST(struct piece) p; };
+void add_piece(struct pieces *, uint64_t address, uint64_t bytes);
+
+/* tcgen05.mma, .cp: what it reads of shared memory, and cells of tensor memory. */
+struct tensor_op { struct pieces shared, a, scales, d; unsigned block; bool a_cells; uint64_t accumulator; };
+void learn_maps(struct detect *);
+const struct event_map *find_map(const struct detect *, uint64_t hash);
+/* False: the map is not known. */
+bool tensor_pieces(const struct detect *, const struct event *, unsigned lane, struct pieces *shared, struct pieces *global);
+uint32_t tensor_bytes(const struct detect *, const struct event *, unsigned lane);
+void product_pieces(const struct detect *, const struct event *, struct pieces *);
+void load_cells(const struct detect *, const struct event *, struct pieces *);
+void freed_cells(const struct detect *, const struct event *, struct pieces *);
+void copy_cells(const struct detect *, const struct event *, unsigned lane, struct tensor_op *);
+void mma_cells(const struct detect *, const struct event *, unsigned lane, struct tensor_op *);
+
+/* By what an operation's end is seen: one of its own, a bulk group's, another's. */
+enum ends { ENDS_NOT, ENDS_SINGLE, ENDS_BULK, ENDS_OTHER };
+enum proxy { P_GENERIC, P_MULTIMEM, P_ASYNC, P_MAP };
+/* Of tensor memory: in which pipeline.  (PTX ISA, "tcgen05: Pipelined Instructions") */
+enum pipe { PIPE_NONE, PIPE_COPY, PIPE_A, PIPE_SCALE, PIPE_D };
+
+struct access {
+	uint64_t address, bytes, whole; /* whole: of all that its instruction accesses there */
+	uint64_t timer;
+	uint32_t space, site;
+	uint32_t warp, lanes, pos;      /* who knew what when it began */
+	uint32_t source, number;        /* whose, and which of those */
+	uint32_t operation;             /* 0: a thread's own; accesses of one do not race */
+	uint32_t element;               /* bytes, of a strong one */
+	uint64_t what;                  /* stores that lanes make as one copy; 0 */
+	uint64_t pipe;                  /* which accumulator; which tensor map */
+	uint64_t digest;                /* of what a weak write stored */
+	uint8_t proxy, pipe_kind, scope;        /* scope: enum apart, of a strong one */
+	uint8_t ends;                   /* enum ends */
+	bool reads, writes, strong, read_only, init, at_once, has_digest;
+	bool old;                       /* judged before, with the others that are */
+	bool lives;                     /* it counts yet, somewhere */
+};
+void take_accesses(struct scan *, const struct event *);
+
+/* ---- judge.c: a pair ---------------------------------------------------------------------------- */
+
+/* Questions to the graph of one world. */
+struct court { struct detect *d; const struct graph *g; struct answers *answers; };
+enum verdict { FINE, OPEN, UNFENCED, MISFENCED, UNKNOWN };
+enum order { UNORDERED, ORDERED, NOT_KNOWN };
+
+/* What who began an access knew of a source; NULL: it is asked, and answered later. */
+const uint32_t *knows(const struct court *, uint32_t source, const struct access *by);
+/* direct.c, likewise: does the first come before the second?  With a fence.proxy.async of the space by who
+ * made the first, on the way? */
+bool direct_order(const struct graph *, const struct access *, const struct access *);
+bool direct_fence(const struct graph *, const struct access *, const struct access *, unsigned space);
+/* Does the first come before the second? */
+enum order in_order(const struct court *, const struct access *, const struct access *);
+/* They overlap at `at`; the first one is the earlier by its clock. */
+enum verdict judge(const struct court *, const struct access *, const struct access *, uint64_t at);
+
+/* ---- cell.c ------------------------------------------------------------------------------------------ */
+
+/* Two sites, and what is wrong between them: with the first accesses that show it. */
+enum { SHOWN = 4 };
+struct race {
+	uint32_t site[2], last[2];      /* last: accesses that were counted */
+	enum verdict verdict;
+	bool same_value;
+	uint32_t a[SHOWN], b[SHOWN], n;
+	uint64_t count;
+};
+/* ---- misuse.c, finding.c ------------------------------------------------------------------------------ */
+
+void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
+void judge_mbarriers(struct detect *);
+void judge_begins(struct detect *);
+void judge_ends(struct detect *, const struct graph *wide);
+void tell_races(struct detect *);
+/* past.c: tensor maps that an earlier launch wrote; synchronisation that was not logged. */
+void keep_past(struct detect *);
+void judge_past(struct detect *);
+void find_opaque(struct detect *);
+/* A finding with one more pair. */
+void add_finding(struct detect *, const struct detect_finding *);
+struct detect_side side_of(const struct detect *, const struct access *);
+
+/* Compares accesses that overlap: d->race. */
+void compare_all(struct detect *);
+void forget_superseded(struct detect *);
+
+/* ---- the detector ------------------------------------------------------------------------------ */
+
+struct choices {
+	bool reference, path, no_war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,
+	     init_fence, lockstep, same_value, exits, trigger;
+	enum arrive { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT } arrive;
+};
+
+/* fence.proxy.tensormap acquire: of the map at that address, as if it were an access. */
+struct map_fence { uint64_t address; struct access at; };
+/* An access to a block's shared memory by somebody who that block may not wait for. */
+struct guest { uint32_t owner; struct access access; };
+struct past { uint64_t address, bytes; struct detect_side by; };
+/* Places in a warp of synchronisation that was not logged. */
+struct opaque { uint32_t first, last; };
+
+struct detect {
+	struct choices choices;
+	uint64_t counter[DETECT_COUNTERS];
+	struct arena arena;             /* of one judgement */
+
+	LIST(struct event_site) site;
+	LIST(struct event_run) run_site;
+	uint32_t sites_now, nsites_now; /* of the launches that come */
+	bool tensors;                   /* there may be tensor copies, and so tensor maps */
+	LIST(struct event_map) map;
+	LIST(struct launch) launch;
+	LIST(uint32_t) block_at;        /* by launch and number: in block */
+	LIST(struct block) block;
+	LIST(struct warp) warp;
+	LIST(struct event_unit) unit;
+	LIST(struct event) event;
+	LIST(struct run) run;
+	uint32_t nactors, noperations;
+	bool loose;                     /* there is tensor memory, or a cluster: see H_LOOSE */
+
+	/* Of one judgement. */
+	LIST(struct head) head;
+	LIST(struct word_op) word_op;
+	LIST(uint32_t) pred;
+	LIST(struct bar_op) bar;
+	LIST(struct mbar_op) mbar;
+	LIST(struct life) life;
+	struct graph graph;             /* as it happened */
+	struct answers answers;
+
+	LIST(struct access) access;     /* those that count yet, and new ones */
+	LIST(struct race) race;
+	LIST(struct map_fence) map_fence;
+	LIST(struct guest) guest;       /* of blocks that have not ended */
+	LIST(struct past) past;         /* what earlier launches wrote, where tensor maps may be */
+	uint32_t *readers, *reader;     /* of a write in word_op: operations that may have read it */
+	struct opaque *opaque;          /* by warp; NULL: there is none */
+	LIST(struct detect_finding) finding;
+};
+
+static inline const struct event_site *site_of(const struct detect *d, const struct event *e) { return &d->site.v[e->site]; }
+static inline const struct event_unit *record_of(const struct detect *d, const struct event *e) { return &d->unit.v[e->unit]; }
+static inline uint32_t access_block(const struct detect *d, const struct access *a) { return d->warp.v[a->warp].block; }
+static inline const struct block *block_of(const struct detect *d, uint32_t warp) { return &d->block.v[d->warp.v[warp].block]; }
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * judge.c: two accesses that overlap: are they ordered, and seen through their proxies?
+ * (memory-model.md 1.1, 1.2, chapter 2)
+ */
+#include "detect/impl.h"
+
+/* ---- asking ------------------------------------------------------------------------------------- */
+
+static const uint32_t nothing[FACETS];
+
+const uint32_t *knows(const struct court *c, uint32_t source, const struct access *by)
+{
+	struct question q = {source, step_before(c->g, by->warp, by->lanes, by->pos), by->warp, by->lanes};
+
+	return q.step == NONE ? nothing : ask(c->answers, &q);
+}
+
+static bool known(const uint32_t *facets, const struct access *a)
+{
+	return facets[F_ALL] >= a->number || (a->space && facets[F_SHARED] >= a->number) ||
+	       (a->init && facets[F_INITS] >= a->number) ||
+	       /* An arrival of no scope passes on what is over and reads. */
+	       (facets[F_READS] >= a->number && (!a->writes || a->proxy == P_ASYNC));
+}
+
+static bool same_thread(const struct access *a, const struct access *b)
+{
+	return a->source == b->source && !a->operation && !b->operation;
+}
+
+/* ---- order ---------------------------------------------------------------------------------------- */
+
+/* PTX ISA, "tcgen05: Pipelined Instructions": copies before products, products into the same
+ * accumulator.  Libraries take it that copies come behind each other, and behind products whose scale
+ * factors they replace, and products behind those whose A they overwrite. */
+static bool pipelined(const struct access *a, const struct access *b)
+{
+	if (!a->pipe_kind || !b->pipe_kind)
+		return false;
+	if (b->pipe_kind == PIPE_COPY)
+		return a->pipe_kind == PIPE_COPY || a->pipe_kind == PIPE_SCALE;
+	return a->pipe_kind == PIPE_COPY ||
+	       (b->pipe_kind == PIPE_D && (a->pipe_kind == PIPE_A || (a->pipe_kind == PIPE_D && a->pipe == b->pipe)));
+}
+
+static enum order tensor_order(const struct court *c, const struct access *a, const struct access *b)
+{
+	const uint32_t *f = knows(c, a->source, b);
+
+	if (!f)
+		return NOT_KNOWN;
+	if (f[F_CELLS] >= a->number || (c->d->choices.no_tensor_fence && f[F_TENSOR] >= a->number))
+		return ORDERED;
+	if (!pipelined(a, b))
+		return UNORDERED;
+	f = knows(c, a->source + TENSOR_ISSUED - TENSOR_OPERATIONS, b);
+	return !f ? NOT_KNOWN : f[F_CELLS] >= a->number ? ORDERED : UNORDERED;
+}
+
+enum order in_order(const struct court *c, const struct access *a, const struct access *b)
+{
+	const struct detect *d = c->d;
+	uint32_t la = d->block.v[access_block(d, a)].launch, lb = d->block.v[access_block(d, b)].launch;
+	const uint32_t *f;
+
+	if (a->space & TENSOR_SPACE)
+		return tensor_order(c, a, b);
+	if (same_thread(a, b))
+		return a->pos <= b->pos ? ORDERED : UNORDERED;
+	if (d->choices.lockstep && !a->operation && a->warp == b->warp)
+		return ORDERED;
+	if (la != lb) {
+		f = knows(c, SOURCE(SOURCE_LAUNCH, la), b);
+		if (!f || f[F_ALL])
+			return f ? ORDERED : NOT_KNOWN;
+	}
+	if (!d->choices.reference && direct_order(c->g, a, b))
+		return ORDERED;
+	f = knows(c, a->source, b);
+	return !f ? NOT_KNOWN : known(f, a) ? ORDERED : UNORDERED;
+}
+
+/* ---- proxies ----------------------------------------------------------------------------------------- */
+
+/* R9: was what `a` wrote released, and acquired for this map in the block of the copy? */
+static enum verdict map_fenced(const struct court *c, const struct access *a, const struct access *b)
+{
+	const struct detect *d = c->d;
+	bool asked = false;
+
+	for (uint32_t i = 0; i < d->map_fence.n; i++) {
+		const struct map_fence *m = &d->map_fence.v[i];
+		const uint32_t *reached, *covers;
+
+		if (m->address != b->pipe || d->warp.v[m->at.warp].block != access_block(d, b))
+			continue;
+		reached = m->at.source == b->source ? NULL : knows(c, m->at.source, b);
+		covers = knows(c, a->source, &m->at);
+		if (!covers || (!reached && m->at.warp * EVENT_LANES + event_first(m->at.lanes) != b->warp * EVENT_LANES + event_first(b->lanes))) {
+			asked = true;
+			continue;
+		}
+		if (covers[F_MAP] >= a->number && (reached ? reached[F_ALL] >= m->at.pos : m->at.pos <= b->pos))
+			return FINE;
+	}
+	return asked ? UNKNOWN : UNFENCED;
+}
+
+/* Where an access lies decides which fence covers it, and in which block that has to run: that of the
+ * asynchronous access, or, where it goes to another block's shared memory, either (2.3). */
+static enum verdict async_fenced(const struct court *c, const struct access *a, const struct access *b, const uint32_t *f)
+{
+	const struct choices *ch = &c->d->choices;
+	uint32_t here = access_block(c->d, b), by = access_block(c->d, a);
+	bool own, path, there = by == here || ch->any_block, whole = f[F_OWN] >= a->number || f[F_WHOLE] >= a->number;
+	bool cluster = there && f[F_OWN_CLUSTER] >= a->number;
+
+	if (a->space == GLOBAL_SPACE) {
+		own = there && f[F_OWN_GLOBAL] >= a->number;
+		path = f[F_HERE_GLOBAL] >= a->number;
+	} else if (a->space == 1 + here) {
+		own = by == here ? whole : cluster;
+		path = f[F_HERE] >= a->number;
+	} else {
+		/* st.async and red.async: whoever saw it end is of the block whose memory it is. */
+		own = a->space == 1 + by ? whole : cluster || (a->operation && f[F_OWN] >= a->number);
+		path = f[F_HERE_CLUSTER] >= a->number;
+	}
+	if (own || (path && (by != here || ch->path)) || (ch->no_war && !a->writes))
+		return FINE;
+	return path ? MISFENCED : UNFENCED;
+}
+
+/* Fenced for the async proxy, by whomever. */
+static bool any_fence(const struct access *a, uint32_t block, const uint32_t *f)
+{
+	unsigned own = a->space == GLOBAL_SPACE ? F_OWN_GLOBAL : a->space == 1 + block ? F_OWN : F_OWN_CLUSTER;
+
+	return f[own] >= a->number || f[own + F_HERE - F_OWN] >= a->number;
+}
+
+/* Fenced in the usual way: by who made the access, for its own block's operation. */
+static bool short_way(const struct court *c, const struct access *a, const struct access *b)
+{
+	uint32_t here = access_block(c->d, b);
+	unsigned space = a->space == GLOBAL_SPACE ? SPACE_GLOBAL : a->space == 1 + here ? SPACE_OWN : 0;
+
+	return a->proxy == P_GENERIC && b->proxy == P_ASYNC && access_block(c->d, a) == here && space &&
+	       direct_fence(c->g, a, b, space);
+}
+
+/* PTX ISA, "Proxy-preserved Base Causality Order".  The end of an asynchronous operation is a fence to
+ * whoever sees it. */
+static enum verdict proxies(const struct court *c, const struct access *a, const struct access *b)
+{
+	const struct choices *ch = &c->d->choices;
+	uint32_t here = access_block(c->d, b);
+	const uint32_t *f;
+
+	if (a->space & TENSOR_SPACE)
+		return FINE;
+	if ((a->proxy == P_MULTIMEM) == (b->proxy == P_MULTIMEM) && a->proxy == b->proxy && !ch->per_block)
+		return FINE;
+	if (b->proxy == P_MAP && a->proxy <= P_MULTIMEM)
+		return map_fenced(c, a, b);
+	if (!ch->reference && short_way(c, a, b))
+		return FINE;
+	f = knows(c, a->source, b);
+	if (!f)
+		return UNKNOWN;
+	if ((a->proxy == P_MULTIMEM) != (b->proxy == P_MULTIMEM) && f[F_ALIAS] < a->number)
+		return UNFENCED;
+	if (a->proxy == P_ASYNC && (b->proxy == P_ASYNC ? ch->per_block && access_block(c->d, a) != here :
+				    b->proxy <= P_MULTIMEM && ch->read_fence && !a->writes))
+		return any_fence(a, here, f) ? FINE : UNFENCED;
+	if (a->proxy > P_MULTIMEM || b->proxy <= P_MULTIMEM)
+		return FINE;
+	return async_fenced(c, a, b, f);
+}
+
+/* ---- observed --------------------------------------------------------------------------------------------- */
+
+/* The element of a strong access of a thread; NULL. */
+static const struct word_op *word_of(const struct detect *d, const struct access *a)
+{
+	uint32_t lo = 0, hi = d->word_op.n;
+
+	while (a->strong && !a->operation && lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct word_op *o = &d->word_op.v[mid];
+		const struct event *e = &d->event.v[o->event];
+		uint64_t key = (uint64_t)e->warp << 32 | e->pos, want = (uint64_t)a->warp << 32 | a->pos;
+
+		if (key < want)
+			lo = mid + 1;
+		else if (key > want)
+			hi = mid;
+		else if (o->lane < event_first(a->lanes) || (1u << o->lane == a->lanes && o->address < a->address))
+			lo = mid + 1;
+		else if (1u << o->lane != a->lanes || o->address != a->address)
+			hi = mid;
+		else
+			return o;
+	}
+	return NULL;
+}
+
+static enum apart between(const struct detect *d, const struct word_op *a, const struct word_op *b)
+{
+	return apart_of(d, d->warp.v[d->event.v[a->event].warp].block, d->warp.v[d->event.v[b->event].warp].block);
+}
+
+enum { CHAIN = 256 };           /* read-modify-writes that are followed */
+
+/* memory-model.md 1.2, 9: did an operation that comes before `b` read what `a` wrote, or what a chain
+ * of read-modify-writes made of it? */
+static enum verdict observed(const struct court *c, const struct access *a, const struct access *b)
+{
+	const struct detect *d = c->d;
+	const struct word_op *first = a->writes ? word_of(d, a) : NULL, *chain[CHAIN];
+	uint32_t n = 0, done = 0;
+	enum verdict v = OPEN;
+
+	if (first)
+		chain[n++] = first;
+	for (; done < n; done++) {
+		const struct word_op *x = chain[done];
+		uint32_t op = (uint32_t)(x - d->word_op.v);
+
+		for (uint32_t i = d->readers[op]; i < d->readers[op + 1]; i++) {
+			const struct word_op *r = &d->word_op.v[d->reader[i]];
+			const struct event *e = &d->event.v[r->event];
+			uint32_t thread = e->warp * EVENT_LANES + r->lane;
+			const uint32_t *f;
+
+			if (!meets(c->g, (enum apart)x->reach, (enum apart)r->reach, between(d, x, r)) ||
+			    !meets(c->g, (enum apart)first->reach, (enum apart)r->reach, between(d, first, r)))
+				continue;
+			if (n < CHAIN && r->writes)
+				chain[n++] = r;
+			if (b->source == SOURCE(SOURCE_THREAD, thread)) {
+				if (e->pos < b->pos)
+					return FINE;
+				continue;
+			}
+			f = knows(c, SOURCE(SOURCE_THREAD, thread), b);
+			if (f && f[F_ALL] >= e->pos)
+				return FINE;
+			v = f ? v : UNKNOWN;
+		}
+	}
+	return v == OPEN && n == CHAIN ? FINE : v;
+}
+
+/* ---- a pair -------------------------------------------------------------------------------------------------- */
+
+/* Morally strong: one element of both, in each other's scope. */
+static bool together(const struct court *c, const struct access *a, const struct access *b, uint64_t at)
+{
+	return a->strong && b->strong && a->proxy == b->proxy && a->element == b->element &&
+	       (at - a->address) / a->element * a->element + a->address ==
+	       (at - b->address) / b->element * b->element + b->address &&
+	       meets(c->g, (enum apart)a->scope, (enum apart)b->scope, apart_of(c->d, access_block(c->d, a), access_block(c->d, b)));
+}
+
+/* Synchronisation that was not logged may have ordered whatever its thread did before against all
+ * that comes, and the other way round. */
+static bool may_be_ordered(const struct detect *d, const struct access *a, const struct access *b)
+{
+	return d->opaque && (d->opaque[a->warp].last >= a->pos || (d->opaque[b->warp].last && d->opaque[b->warp].first <= b->pos));
+}
+
+static enum verdict ordered(const struct court *c, const struct access *a, const struct access *b)
+{
+	const struct detect *d = c->d;
+
+	return d->block.v[access_block(d, a)].launch == d->block.v[access_block(d, b)].launch ? proxies(c, a, b) : FINE;
+}
+
+enum verdict judge(const struct court *c, const struct access *a, const struct access *b, uint64_t at)
+{
+	const struct detect *d = c->d;
+	enum order forth, back;
+
+	if ((!a->writes && !b->writes) || (a->operation && a->operation == b->operation) ||
+	    (same_thread(a, b) && (a->proxy == P_MULTIMEM) == (b->proxy == P_MULTIMEM)))
+		return FINE;
+	/* ptxas makes one of stores that lanes make together (AMB-17). */
+	if (a->what && a->what == b->what && access_block(d, a) == access_block(d, b))
+		return FINE;
+	if (may_be_ordered(d, a, b))
+		return FINE;
+	forth = in_order(c, a, b);
+	/* Through the read-only path nothing that is written in this launch may be read. */
+	if (b->read_only && a->writes && forth != NOT_KNOWN &&
+	    d->block.v[access_block(d, a)].launch == d->block.v[access_block(d, b)].launch)
+		return OPEN;
+	if (forth == ORDERED)
+		return ordered(c, a, b);
+	back = forth == UNORDERED ? in_order(c, b, a) : UNORDERED;
+	if (back == ORDERED)
+		return ordered(c, b, a);
+	if (together(c, a, b, at))
+		return FINE;
+	return forth == NOT_KNOWN || back == NOT_KNOWN ? UNKNOWN : observed(c, a, b);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stream.c: from pieces to the events of each warp, in an order that holds the program order
+ * of each of its lanes.  A run is what a leader stored from one CLOCK to the next: in order
+ * of itself; two runs that share a lane are ordered by their clocks (event.h).
+ */
+#include <string.h>
+
+#include "detect/impl.h"
+
+/* ---- who ------------------------------------------------------------------------------------ */
+
+static struct launch *launch_of(struct detect *d, uint32_t number)
+{
+	for (uint32_t i = d->launch.n; i-- > 0;)
+		if (d->launch.v[i].number == number)
+			return &d->launch.v[i];
+	return NULL;
+}
+
+uint32_t find_block(struct detect *d, uint32_t launch, uint32_t number)
+{
+	struct launch *l = &d->launch.v[launch];
+	uint32_t *at;
+
+	if (number >= l->nblocks)
+		return NONE;
+	at = &d->block_at.v[l->first_block + number];
+	if (*at == NONE) {
+		struct block *b;
+
+		*at = d->block.n;
+		b = ADD(&d->block);
+		b->launch = launch;
+		b->number = number;
+		b->cluster = number;
+		b->ranks = 1;
+		memset(b->warp, 0xff, sizeof b->warp);
+	}
+	return *at;
+}
+
+/* The number of the piece's warp; NONE: of no block of the launch. */
+static uint32_t find_warp(struct detect *d, uint32_t launch, const struct event_piece *p)
+{
+	uint32_t at = find_block(d, launch, p->block);
+	struct block *b;
+
+	if (at == NONE)
+		return NONE;
+	b = &d->block.v[at];
+	b->cluster = p->first;
+	b->rank = p->rank;
+	b->ranks = p->blocks;
+	b->sm = p->sm;
+	b->window = p->window;
+	b->begun = true;
+	d->loose |= p->blocks > 1;
+	if (b->warp[p->warp] == NONE) {
+		struct warp *w;
+
+		b->warp[p->warp] = d->warp.n;
+		w = ADD(&d->warp);
+		w->block = at;
+		w->index = p->warp;
+		w->actors = NONE;
+	}
+	return b->warp[p->warp];
+}
+
+/* ---- reading a piece -------------------------------------------------------------------------- */
+
+/* The clock with these low bits that is nearest to the last one. */
+static uint64_t whole(uint64_t last, uint32_t low)
+{
+	return last + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)last);
+}
+
+struct reader { struct detect *d; uint32_t warp, sites; uint64_t clock, timer; };
+
+static void read_clocks(struct reader *r, struct event *e, const struct event_unit *u)
+{
+	uint32_t clock, timer;
+
+	e->clock[EVENT_BEFORE] = e->clock[EVENT_BEHIND] = r->clock;
+	e->timer[EVENT_BEFORE] = e->timer[EVENT_BEHIND] = r->timer;
+	for (unsigned when = EVENT_BEFORE; when <= EVENT_BEHIND; when++) {
+		unsigned n = event_clock(u, (enum event_when)when, &clock, &timer);
+
+		if (!n)
+			return;
+		if (when == EVENT_BEHIND && !clock && !timer && event_form(e->kind) == EVENT_FORM_CLOCKED) {
+			e->open = true;
+			e->clock[when] = e->timer[when] = UINT64_MAX;
+			return;
+		}
+		e->clocked = true;
+		e->clock[when] = whole(r->clock, clock);
+		e->timer[when] = n > 1 ? whole(r->timer, timer) : r->timer;
+		r->clock = e->clock[when] > r->clock ? e->clock[when] : r->clock;
+		r->timer = e->timer[when] > r->timer ? e->timer[when] : r->timer;
+	}
+}
+
+static void read_event(struct reader *r, const struct event_unit *u, uint32_t unit)
+{
+	struct event *e = ADD(&r->d->event);
+
+	e->warp = r->warp;
+	e->lanes = event_lanes(u);
+	e->site = r->sites + event_site_of(u);
+	e->unit = unit;
+	e->kind = (uint8_t)event_kind_of(u);
+	e->actor = NONE;
+	r->d->loose |= e->kind >= EVENT_TC_MMA && e->kind <= EVENT_TC_FREE;
+	read_clocks(r, e, u);
+}
+
+static void read_records(struct reader *r, const struct event_piece *p)
+{
+	struct detect *d = r->d;
+	uint32_t unit = d->unit.n, n = (p->bytes - (uint32_t)sizeof *p) / (uint32_t)sizeof(struct event_unit);
+	struct run *run = NULL;
+
+	memcpy(ADD_MANY(&d->unit, n), event_units_of(p), n * sizeof(struct event_unit));
+	for (uint32_t i = 0; i < n; i += event_units(&d->unit.v[unit + i])) {
+		const struct event_unit *u = &d->unit.v[unit + i];
+		uint32_t clock, timer;
+
+		if (event_kind_of(u) == EVENT_END)
+			break;
+		if (!run || event_kind_of(u) == EVENT_CLOCK) {
+			if (event_clock(u, EVENT_BEFORE, &clock, &timer) && event_kind_of(u) == EVENT_CLOCK) {
+				r->clock = whole(r->clock, clock);
+				r->timer = whole(r->timer, timer);
+			}
+			run = ADD(&d->run);
+			run->warp = r->warp;
+			run->first = d->event.n;
+			run->clock = r->clock;
+		}
+		if (event_kind_of(u) == EVENT_CLOCK)
+			continue;
+		read_event(r, u, unit + i);
+		run->n++;
+	}
+}
+
+const char *detect_feed(struct detect *d, const struct event_piece *p, size_t bytes)
+{
+	struct reader r = {d, NONE, 0, p->clock, p->timer};
+	struct launch *l;
+	const char *why;
+	size_t at;
+
+	if (bytes < sizeof *p)
+		return "no piece of a log";
+	l = launch_of(d, p->launch);
+	if (!l)
+		return "a piece of an unknown launch";
+	why = event_piece_wrong(p, bytes, l->nsites, &at);
+	if (why)
+		return why;
+	r.sites = l->sites;
+	r.warp = find_warp(d, (uint32_t)(l - d->launch.v), p);
+	if (r.warp == NONE)
+		return "a piece of a block that the launch has not got";
+	read_records(&r, p);
+	return NULL;
+}
+
+/* ---- the order of a warp ------------------------------------------------------------------------ */
+
+/* Runs by warp and clock; those of one stream come in order anyway. */
+static struct sorting runs_in_order(struct detect *d)
+{
+	struct sorting o = new_sorting(&d->arena, d->run.n);
+
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = d->run.v[i].clock;
+	sort(&o);
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = d->run.v[o.item[i]].warp;
+	sort(&o);
+	return o;
+}
+
+/* Events by warp and place. */
+static void events_in_order(struct detect *d)
+{
+	uint64_t *key = (uint64_t *)arena_get(&d->arena, d->event.n, sizeof *key);
+
+	for (uint32_t i = 0; i < d->event.n; i++)
+		key[i] = (uint64_t)d->event.v[i].warp << 32 | d->event.v[i].pos;
+	sort_list(&d->arena, &d->event.list, sizeof *d->event.v, key);
+	for (uint32_t w = 0; w < d->warp.n; w++)
+		d->warp.v[w].n = 0;
+	for (uint32_t i = d->event.n; i-- > 0;) {
+		struct warp *w = &d->warp.v[d->event.v[i].warp];
+
+		w->first = i;
+		w->n++;
+	}
+}
+
+void order_events(struct detect *d)
+{
+	struct sorting o = runs_in_order(d);
+
+	for (uint32_t i = 0; i < o.n; i++) {
+		const struct run *r = &d->run.v[o.item[i]];
+
+		for (uint32_t k = 0; k < r->n; k++)
+			d->event.v[r->first + k].pos = ++d->warp.v[r->warp].last;
+	}
+	d->run.n = 0;
+	events_in_order(d);
+}
+
+/* Records that are kept move down; they lie in the order in which they came. */
+static void forget_records(struct detect *d)
+{
+	struct sorting o = new_sorting(&d->arena, d->event.n);
+	uint32_t units = 0;
+
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = d->event.v[i].unit;
+	sort(&o);
+	for (uint32_t i = 0; i < o.n; i++) {
+		struct event *e = &d->event.v[o.item[i]];
+		uint32_t size = event_units(record_of(d, e));
+
+		memmove(&d->unit.v[units], record_of(d, e), size * sizeof *d->unit.v);
+		e->unit = units;
+		units += size;
+	}
+	d->unit.n = units;
+}
+
+/* Plain accesses are in d->access by now, or have been judged. */
+void forget_accesses(struct detect *d)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->event.n; i++)
+		if (d->event.v[i].kind != EVENT_ACCESS && d->event.v[i].kind != EVENT_STORED)
+			d->event.v[n++] = d->event.v[i];
+	d->event.n = n;
+	forget_records(d);
+	for (uint32_t w = 0; w < d->warp.n; w++)
+		d->warp.v[w].judged = d->warp.v[w].last;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * table.c: memory that is only bumped, lists that only become longer, and order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/impl.h"
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+struct chunk { struct chunk *next; size_t size; };
+enum { CHUNK = 1 << 20, ALIGN = 16 };
+
+static void *memory(void *p, size_t bytes)
+{
+	p = realloc(p, bytes);
+	if (!p)
+		abort();
+	return p;
+}
+
+void *arena_get(struct arena *a, size_t n, size_t size)
+{
+	size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
+	struct chunk *c = a->chunks;
+	char *p;
+
+	if (!c || c->size - a->used < bytes) {
+		size_t room = bytes + sizeof *c + ALIGN > CHUNK ? bytes + sizeof *c + ALIGN : CHUNK;
+
+		c = (struct chunk *)memory(NULL, room);
+		c->size = room;
+		c->next = a->chunks;
+		a->chunks = c;
+		a->used = (sizeof *c + ALIGN - 1) / ALIGN * ALIGN;
+	}
+	p = (char *)c + a->used;
+	a->used += bytes;
+	memset(p, 0, bytes);
+	return p;
+}
+
+void arena_reset(struct arena *a)
+{
+	while (a->chunks) {
+		struct chunk *c = a->chunks;
+
+		a->chunks = c->next;
+		free(c);
+	}
+	a->used = 0;
+}
+
+void *list_more(struct list *l, uint32_t n, size_t size)
+{
+	char *p;
+
+	if (l->cap - l->n < n) {
+		l->cap = (l->n + n) * 2 < 16 ? 16 : (l->n + n) * 2;
+		l->v = memory(l->v, l->cap * size);
+	}
+	p = (char *)l->v + l->n * size;
+	memset(p, 0, n * size);
+	l->n += n;
+	return p;
+}
+
+void list_free(struct list *l)
+{
+	free(l->v);
+	l->v = NULL;
+	l->n = l->cap = 0;
+}
+
+/* ---- order --------------------------------------------------------------------------------- */
+
+/* By 16 bits at a time, from the lowest; those that are all alike cost one look. */
+enum { DIGIT = 16, VALUES = 1 << DIGIT };
+
+static bool all_alike(const uint64_t *key, uint32_t n, unsigned shift)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if ((key[i] ^ key[0]) >> shift & (VALUES - 1))
+			return false;
+	return true;
+}
+
+/* Few are put in place one by one. */
+static void insert_each(uint64_t *key, uint32_t *item, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		uint64_t k = key[i];
+		uint32_t x = item[i], at = i;
+
+		for (; at && key[at - 1] > k; at--) {
+			key[at] = key[at - 1];
+			item[at] = item[at - 1];
+		}
+		key[at] = k;
+		item[at] = x;
+	}
+}
+
+struct sorting new_sorting(struct arena *a, uint32_t n)
+{
+	struct sorting o = {a, (uint64_t *)arena_get(a, n, sizeof(uint64_t)), (uint32_t *)arena_get(a, n, sizeof(uint32_t)), n};
+
+	for (uint32_t i = 0; i < n; i++)
+		o.item[i] = i;
+	return o;
+}
+
+static void sort_digit(const struct sorting *o, struct sorting *to, uint32_t *start, unsigned shift)
+{
+	memset(start, 0, (VALUES + 1) * sizeof *start);
+	for (uint32_t i = 0; i < o->n; i++)
+		start[(o->key[i] >> shift & (VALUES - 1)) + 1]++;
+	for (uint32_t v = 0; v < VALUES; v++)
+		start[v + 1] += start[v];
+	for (uint32_t i = 0; i < o->n; i++) {
+		uint32_t at = start[o->key[i] >> shift & (VALUES - 1)]++;
+
+		to->key[at] = o->key[i];
+		to->item[at] = o->item[i];
+	}
+}
+
+void sort(struct sorting *o)
+{
+	struct sorting other, was;
+	uint32_t *start;
+
+	if (o->n < 64) {
+		insert_each(o->key, o->item, o->n);
+		return;
+	}
+	other = new_sorting(o->arena, o->n);
+	start = (uint32_t *)arena_get(o->arena, VALUES + 1, sizeof *start);
+	for (unsigned shift = 0; shift < 64; shift += DIGIT) {
+		if (all_alike(o->key, o->n, shift))
+			continue;
+		sort_digit(o, &other, start, shift);
+		was = *o;
+		*o = other;
+		other = was;
+	}
+}
+
+void sort_list(struct arena *a, struct list *l, size_t size, uint64_t *key)
+{
+	struct sorting o = new_sorting(a, l->n);
+	char *sorted = (char *)arena_get(a, l->n, size);
+
+	memcpy(o.key, key, l->n * sizeof *key);
+	sort(&o);
+	for (uint32_t i = 0; i < l->n; i++)
+		memcpy(sorted + i * size, (char *)l->v + o.item[i] * size, size);
+	if (l->n)
+		memcpy(l->v, sorted, l->n * size);
+}

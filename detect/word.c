@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * word.c: strong accesses: which writes a read may have seen, and what it learns by that
+ * (memory-model.md 1.2, 1 to 4).
+ *
+ * A read gets every write that it may have seen: not later by the clocks, of the value that
+ * it read where both are logged, and not surely written over when it began.  What is taken
+ * too many hides races, and is counted; none is left out.
+ */
+#include <string.h>
+
+#include "detect/word.h"
+
+/* ---- collecting ------------------------------------------------------------------------------ */
+
+/* Where the i-th element's value begins in the lane's words; they are packed as in memory. */
+static uint64_t value_at(const struct event_unit *u, unsigned lane, unsigned first, const struct event_site *s, unsigned i)
+{
+	unsigned bit = i * s->size * 8;
+	uint64_t v = event_word(u, lane, first + bit / 64) >> bit % 64;
+
+	return s->size < 8 ? v & ((UINT64_C(1) << s->size * 8) - 1) : v;
+}
+
+static void take_values(struct word_op *o, const struct event_unit *u, const struct event_site *s, unsigned i)
+{
+	unsigned words = (s->size * s->count + 7) / 8, there = event_words(u);
+
+	if (s->size > 8)
+		return;
+	if (o->reads && (there == 2 * words || (there == words && !o->writes))) {
+		o->valued_read = true;
+		o->read = value_at(u, o->lane, 0, s, i);
+	}
+	if (o->writes && (there == 2 * words || (there == words && !o->reads))) {
+		o->valued_write = true;
+		o->written = value_at(u, o->lane, there - words, s, i);
+	}
+}
+
+/* A store has no end of its own: it is performed when a fence behind it is over, before whatever
+ * the lane does then (PTX ISA, "membar/fence"). */
+static void store_end(struct scan *s, const struct event *e, struct word_op *o)
+{
+	const struct warp *w = &s->d->warp.v[s->warp];
+	const struct event *end = s->d->event.v + w->first + w->n;
+	bool fenced = false;
+
+	o->end = NEVER;
+	for (const struct event *x = e + 1; x < end && x < e + 64; x++) {
+		if (!(x->lanes >> o->lane & 1))
+			continue;
+		if (fenced && x->clocked) {
+			o->end = (uint64_t)(x - s->d->event.v);         /* its clock, in link_words() */
+			return;
+		}
+		fenced |= x->kind == EVENT_FENCE && site_of(s->d, x)->variant == EVENT_FENCE_THREAD &&
+			  site_of(s->d, x)->sem != EVENT_ACQUIRE;
+	}
+}
+
+static void scan_element(struct scan *s, const struct event *e, unsigned lane, unsigned i)
+{
+	const struct event_site *site = site_of(s->d, e);
+	const struct event_unit *u = record_of(s->d, e);
+	bool acq = site->sem == EVENT_ACQUIRE || site->sem == EVENT_ACQ_REL;
+	bool rel = site->sem == EVENT_RELEASE || site->sem == EVENT_ACQ_REL;
+	struct word_op *o;
+	struct place p;
+
+	if (site->left_out >> i & 1 || !place_of(s->d, e, event_address(u, lane) + i * site->size, &p))
+		return;
+	o = ADD(&s->d->word_op);
+	o->space = p.space;
+	o->address = p.address;
+	o->event = (uint32_t)(e - s->d->event.v);
+	o->size = site->size;
+	o->lane = (uint8_t)lane;
+	o->reach = (uint8_t)reach_of(site);
+	o->reads = site->does & EVENT_READS && !e->open;
+	o->writes = site->does & EVENT_WRITES;
+	o->acquire = o->reads && !(site->does & EVENT_NO_RESULT) && (acq || s->g->world & W_ACQUIRE);
+	o->release = o->writes && (rel || s->g->world & W_RELEASE);
+	o->own = o->chain = NONE;
+	take_values(o, u, site, i);
+	if (!o->writes)
+		return;
+	o->heads = heads_of(s, e, lane, (struct pattern){o->release, (enum apart)o->reach, A_DEVICE});
+	o->own = o->release ? s->d->head.v[o->heads.first].hub : NONE;
+	if (e->open)
+		store_end(s, e, o);
+}
+
+void scan_word(struct scan *s, const struct event *e)
+{
+	for (unsigned l = 0; l < EVENT_LANES; l++)
+		for (unsigned i = 0; e->lanes >> l & 1 && i < site_of(s->d, e)->count; i++)
+			scan_element(s, e, l, i);
+	s->g->seen = true;
+}
+
+/* ---- one word ---------------------------------------------------------------------------------- */
+
+static bool strong_together(const struct word *w, const struct word_op *a, const struct word_op *b)
+{
+	return meets(w->g, (enum apart)a->reach, (enum apart)b->reach, apart_of(w->d, block_at(w, a), block_at(w, b)));
+}
+
+static void set_times(struct word *w)
+{
+	const struct block *first = block_of(w->d, event_of(w, op_of(w, 0))->warp);
+	struct sorting sorted = new_sorting(&w->d->arena, w->n);
+
+	w->timers = false;
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct block *b = block_of(w->d, event_of(w, op_of(w, i))->warp);
+
+		w->timers |= b->sm != first->sm || b->launch != first->launch;
+	}
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct word_op *o = op_of(w, i);
+		const struct event *e = event_of(w, o), *x = o->end && o->end != NEVER ? &w->d->event.v[o->end] : NULL;
+
+		o->begin = w->timers ? e->timer[EVENT_BEFORE] : e->clock[EVENT_BEFORE];
+		if (!e->open)
+			o->end = w->timers ? e->timer[EVENT_BEHIND] : e->clock[EVENT_BEHIND];
+		else
+			o->end = !x ? NEVER : w->timers ? x->timer[EVENT_BEFORE] : x->clock[EVENT_BEFORE];
+		sorted.key[i] = o->begin;
+	}
+	sort(&sorted);
+	for (uint32_t i = 0; i < w->n; i++)
+		sorted.item[i] = w->op[sorted.item[i]];
+	w->op = sorted.item;
+}
+
+/* A thread's operations here, one behind the other. */
+static void link_threads(struct word *w, uint32_t *last)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		uint32_t *at = &last[thread_of(w, op_of(w, i))], p = *at;
+
+		w->previous[i] = p - 1;
+		w->wrote[i] = !p ? NONE : op_of(w, p - 1)->writes ? p - 1 : w->wrote[p - 1];
+		*at = i + 1;
+		for (unsigned k = 0; k < 3; k++) {
+			const struct word_op *before = p ? op_of(w, p - 1) : NULL;
+
+			w->released[k][i] = !before ? NONE : before->release && before->reach >= k ? p - 1 : w->released[k][p - 1];
+		}
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		last[thread_of(w, op_of(w, i))] = 0;
+}
+
+/* When a write had surely been written over: by one that began when it was over, or by a later
+ * one of its own thread. */
+static void set_over(struct word *w)
+{
+	uint64_t least = NEVER;
+
+	for (uint32_t i = w->nwrites; i-- > 0;) {
+		least = op_of(w, w->write[i])->end < least ? op_of(w, w->write[i])->end : least;
+		w->least[i] = least;
+	}
+	for (uint32_t i = 0; i < w->nwrites; i++) {
+		struct word_op *o = op_of(w, w->write[i]);
+		uint32_t lo = i + 1, hi = w->nwrites;
+
+		while (lo < hi) {
+			uint32_t mid = lo + (hi - lo) / 2;
+
+			if (op_of(w, w->write[mid])->begin <= o->end)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		least = lo < w->nwrites ? w->least[lo] : NEVER;
+		o->over = least < o->over ? least : o->over;
+		if (w->wrote[w->write[i]] != NONE) {
+			struct word_op *before = op_of(w, w->wrote[w->write[i]]);
+
+			before->over = o->end < before->over ? o->end : before->over;
+		}
+	}
+}
+
+/* ---- what a read may have seen ------------------------------------------------------------------ */
+
+static bool may_see(const struct word *w, uint32_t read, uint32_t write, uint64_t own_begin)
+{
+	const struct word_op *r = op_of(w, read), *x = op_of(w, write);
+	bool same = thread_of(w, r) == thread_of(w, x);
+
+	if (read == write || x->begin > r->end || x->over < r->begin)
+		return false;
+	if (r->valued_read && x->valued_write && r->read != x->written)
+		return false;
+	/* What came before a write of its own is hidden by that; its later ones come later. */
+	return same ? event_of(w, x)->pos < event_of(w, r)->pos && x->begin >= own_begin : x->end >= own_begin;
+}
+
+static void find_seen(struct word *w, uint32_t read)
+{
+	struct word_op *r = op_of(w, read);
+	uint32_t own = w->wrote[read];
+
+	r->pred = w->d->pred.n;
+	for (uint32_t i = 0; i < w->nwrites && op_of(w, w->write[i])->begin <= r->end; i++)
+		if (may_see(w, read, w->write[i], own == NONE ? 0 : op_of(w, own)->begin))
+			*ADD(&w->d->pred) = w->write[i];
+	r->npred = w->d->pred.n - r->pred;
+	if (r->npred != 1)
+		return;
+	/* It has seen that one, so that was performed; and written over, if it wrote itself. */
+	{
+		struct word_op *x = op_of(w, w->d->pred.v[r->pred]);
+
+		x->end = r->end < x->end ? r->end : x->end;
+		if (r->writes)
+			x->over = r->end < x->over ? r->end : x->over;
+	}
+}
+
+/* What one round finds out of ends lets the next exclude more. */
+static void find_all_seen(struct word *w)
+{
+	uint32_t pred = w->d->pred.n;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		op_of(w, i)->over = NEVER;
+	for (unsigned round = 0; round < 3; round++) {
+		w->d->pred.n = pred;
+		set_over(w);
+		for (uint32_t i = 0; i < w->n; i++)
+			if (op_of(w, i)->reads)
+				find_seen(w, i);
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		w->d->counter[DETECT_INEXACT_READS] += op_of(w, i)->npred > 1 && !w->g->world;
+}
+
+/* ---- what a write publishes, and a read learns ------------------------------------------------------ */
+
+/* memory-model.md 1.2, 1 b: an earlier release of its own at this place. */
+static void add_own_releases(struct word *w, uint32_t i, struct heads *h)
+{
+	const struct word_op *o = op_of(w, i);
+	struct heads all = {w->d->head.n, h->n};
+
+	for (unsigned k = o->release ? o->reach + 1u : 0; k < 3; k++) {
+		uint32_t r = w->released[k][i];
+		struct head *x;
+
+		if (r == NONE || (k && r == w->released[k - 1][i] && k - 1 >= (o->release ? o->reach + 1u : 0)))
+			continue;
+		if (all.n == h->n) {
+			/* The others first, in a row with it. */
+			struct head *to = ADD_MANY(&w->d->head, h->n);
+
+			memcpy(to, &w->d->head.v[h->first], h->n * sizeof *to);
+		}
+		x = ADD(&w->d->head);
+		x->hub = op_of(w, r)->own;
+		x->reach = op_of(w, r)->reach;
+		x->how = H_PLAIN;
+		all.n++;
+	}
+	if (all.n != h->n)
+		*h = all;
+}
+
+static struct edge_kind edge(enum how how, enum slot slot, enum apart apart)
+{
+	return (struct edge_kind){(uint8_t)how, (uint8_t)slot, (uint8_t)apart};
+}
+
+/* A release sequence goes on through read-modify-writes alone. */
+static void make_chain(struct word *w, uint32_t i)
+{
+	struct word_op *o = op_of(w, i);
+
+	for (uint32_t k = o->heads.first; k < o->heads.first + o->heads.n; k++) {
+		const struct head *h = &w->d->head.v[k];
+
+		w->narrow |= h->reach < w->span;
+		if (meets(w->g, (enum apart)h->reach, A_DEVICE, w->span))
+			join_hubs(w->g, o->chain, h->hub, edge((enum how)h->how, S_KNOW, A_BLOCK));
+		if (o->any != o->chain)
+			join_hubs(w->g, o->any, h->hub, edge((enum how)h->how, S_KNOW, A_BLOCK));
+	}
+	for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++) {
+		const struct word_op *x = op_of(w, w->d->pred.v[k]);
+
+		if (!strong_together(w, o, x))
+			continue;
+		join_hubs(w->g, o->chain, x->chain, edge(H_PLAIN, S_KNOW, apart_of(w->d, block_at(w, o), block_at(w, x))));
+		if (o->any != o->chain)
+			join_hubs(w->g, o->any, x->any, edge(H_PLAIN, S_KNOW, A_BLOCK));
+	}
+}
+
+/* What the reader does with a head that reaches him, that far apart. */
+static void join_head(const struct word *w, const struct word_op *r, const struct head *h, enum apart apart, bool acquire)
+{
+	enum apart reach = (enum apart)r->reach;
+	enum slot slot = h->how == H_LOOSE || (acquire && meets(w->g, (enum apart)h->reach, reach, apart)) ? S_KNOW :
+			 (enum slot)(S_SEEN + (w->g->world & W_WIDE ? A_BLOCK : apart));
+
+	if (h->how == H_LOOSE || meets(w->g, (enum apart)h->reach, A_DEVICE, apart))
+		join(w->g, event_of(w, r), 1u << r->lane, h->hub, edge((enum how)h->how, slot, apart));
+}
+
+enum { WALK = 256 };            /* writes of a chain that are looked at one by one */
+
+/* Heads of the reader's own block and cluster, back along the chain: they may reach him by less than
+ * device scope, and what they say means more in one block. */
+static void walk_back(struct word *w, const struct word_op *r, uint32_t from, bool acquire)
+{
+	uint32_t stack[WALK], n = 1, seen = 0;
+
+	stack[0] = from;
+	w->stamp[from] = ++w->stamps;
+	while (n) {
+		const struct word_op *x = op_of(w, stack[--n]);
+		enum apart apart = apart_of(w->d, block_at(w, x), block_at(w, r));
+
+		for (uint32_t k = x->heads.first; apart < A_DEVICE && k < x->heads.first + x->heads.n; k++)
+			join_head(w, r, &w->d->head.v[k], apart, acquire);
+		for (uint32_t k = x->pred; x->reads && k < x->pred + x->npred; k++) {
+			uint32_t p = w->d->pred.v[k];
+
+			if (w->stamp[p] == w->stamps || !strong_together(w, x, op_of(w, p)))
+				continue;
+			w->stamp[p] = w->stamps;
+			if (n == WALK || ++seen > WALK) {
+				/* Everything before, as if it were of the same block. */
+				struct head h = {op_of(w, p)->any, A_DEVICE, H_PLAIN};
+
+				join_head(w, r, &h, A_BLOCK, acquire);
+				w->d->counter[DETECT_INEXACT_READS] += !w->g->world;
+				continue;
+			}
+			stack[n++] = p;
+		}
+	}
+}
+
+static void learn_from(struct word *w, const struct word_op *r, uint32_t from, bool acquire)
+{
+	const struct word_op *x = op_of(w, from);
+	bool wide = w->g->world & W_WIDE;
+	enum apart apart = apart_of(w->d, block_at(w, x), block_at(w, r));
+	unsigned slot = acquire ? S_KNOW : S_SEEN + (wide ? A_BLOCK : w->span);
+
+	if (!strong_together(w, r, x))
+		return;
+	if (r->reach >= w->span || wide)
+		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_PLAIN, (enum slot)slot, apart));
+	if (w->d->loose)
+		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_LOOSE, S_KNOW, apart));
+	if (w->span > A_BLOCK && !wide && (w->narrow || r->reach < w->span || w->g->narrow))
+		walk_back(w, r, from, acquire);
+}
+
+/* memory-model.md 1.2, 2 b: what the thread has read here before is acquired, too. */
+static void learn(struct word *w, uint32_t read)
+{
+	const struct word_op *r = op_of(w, read);
+
+	for (uint32_t q = read; q != NONE; q = w->previous[q]) {
+		const struct word_op *x = op_of(w, q);
+
+		if (q != read && x->acquire)
+			break;
+		for (uint32_t k = x->pred; x->reads && k < x->pred + x->npred; k++)
+			learn_from(w, r, w->d->pred.v[k], r->acquire);
+		if (!r->acquire)
+			break;
+	}
+}
+
+/* ---- all of a word ------------------------------------------------------------------------------------ */
+
+static uint32_t *numbers(const struct word *w)
+{
+	return (uint32_t *)arena_get(&w->d->arena, w->n, sizeof(uint32_t));
+}
+
+static void find_writes(struct word *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct word_op *o = op_of(w, i);
+
+		if (!o->writes)
+			continue;
+		w->write[w->nwrites++] = i;
+		o->chain = new_hub(w->g);
+		o->any = w->span == A_BLOCK ? o->chain : new_hub(w->g);
+	}
+}
+
+static void find_span(struct word *w)
+{
+	w->span = A_BLOCK;
+	for (uint32_t i = 1; i < w->n; i++) {
+		enum apart apart = apart_of(w->d, block_at(w, op_of(w, 0)), block_at(w, op_of(w, i)));
+
+		w->span = apart > w->span ? apart : w->span;
+	}
+}
+
+static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n, uint32_t *last)
+{
+	struct word w = {.d = d, .g = g, .op = op, .n = n};
+
+	w.write = numbers(&w);
+	w.previous = numbers(&w);
+	w.wrote = numbers(&w);
+	w.stamp = numbers(&w);
+	for (unsigned k = 0; k < 3; k++)
+		w.released[k] = numbers(&w);
+	w.least = (uint64_t *)arena_get(&d->arena, n, sizeof *w.least);
+	find_span(&w);
+	set_times(&w);
+	link_threads(&w, last);
+	find_writes(&w);
+	find_all_seen(&w);
+	for (uint32_t i = 0; i < w.nwrites; i++) {
+		add_own_releases(&w, w.write[i], &op_of(&w, w.write[i])->heads);
+		make_chain(&w, w.write[i]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (op_of(&w, i)->reads && !(site_of(d, event_of(&w, op_of(&w, i)))->does & EVENT_NO_RESULT))
+			learn(&w, i);
+	if (g->fences)
+		link_fences(&w);
+	for (uint32_t i = 0; i < n; i++) {
+		struct word_op *o = op_of(&w, i);
+
+		for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++)
+			d->pred.v[k] = w.op[d->pred.v[k]];
+	}
+}
+
+/* Who may have read a write: the other way round than `pred`. */
+static void find_readers(struct detect *d)
+{
+	d->readers = (uint32_t *)arena_get(&d->arena, d->word_op.n + 2, sizeof *d->readers);
+	d->reader = (uint32_t *)arena_get(&d->arena, d->pred.n, sizeof *d->reader);
+	for (uint32_t i = 0; i < d->pred.n; i++)
+		d->readers[d->pred.v[i] + 2]++;
+	for (uint32_t i = 0; i < d->word_op.n; i++)
+		d->readers[i + 2] += d->readers[i + 1];
+	for (uint32_t i = 0; i < d->word_op.n; i++) {
+		const struct word_op *o = &d->word_op.v[i];
+
+		for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++)
+			d->reader[d->readers[d->pred.v[k] + 1]++] = i;
+	}
+}
+
+/* Operations by place, then by size, then as they are. */
+void link_words(struct detect *d, struct graph *g)
+{
+	uint32_t *last = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *last);
+	struct sorting o = new_sorting(&d->arena, d->word_op.n);
+
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = d->word_op.v[i].address;
+	sort(&o);
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = (uint64_t)d->word_op.v[o.item[i]].space << 16 | d->word_op.v[o.item[i]].size;
+	sort(&o);
+	for (uint32_t i = 0, to; i < o.n; i = to) {
+		const struct word_op *a = &d->word_op.v[o.item[i]];
+
+		for (to = i + 1; to < o.n && o.key[to] == o.key[i] && d->word_op.v[o.item[to]].address == a->address;)
+			to++;
+		one_word(d, g, o.item + i, to - i, last);
+	}
+	find_readers(d);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * event.c: what a record holds, and where.
+ */
+#include "event/event.h"
+
+static const struct { const char *name; uint8_t form; } kinds[] = {
+#define EVENT(id, name, form, chapter) {name, EVENT_FORM_##form},
+#include "event/event.def"
+};
+
+const char *event_name(unsigned kind)
+{
+	return kind < EVENT_KINDS ? kinds[kind].name : "?";
+}
+
+enum event_form event_form(unsigned kind)
+{
+	return kind < EVENT_KINDS ? (enum event_form)kinds[kind].form : EVENT_FORM_NONE;
+}
+
+unsigned event_count(uint32_t mask)
+{
+	unsigned n = 0;
+
+	for (; mask; mask &= mask - 1)
+		n++;
+	return n;
+}
+
+unsigned event_first(uint32_t mask)
+{
+	return event_count(~mask & (mask - 1));
+}
+
+/* 16 bytes, and 16 more of clocks. */
+static unsigned fixed_units(unsigned kind)
+{
+	return event_form(kind) == EVENT_FORM_CLOCKED ? 2 : 1;
+}
+
+unsigned event_units(const struct event_unit *e)
+{
+	unsigned lanes = event_count(event_lanes(e)), kind = event_kind_of(e);
+	unsigned words = event_words(e) * (event_once(e) ? 1 : lanes) + (event_by_lane(e) ? lanes : 0);
+
+	return kind == EVENT_END || kind >= EVENT_KINDS || !lanes ? 0 : fixed_units(kind) + (words + 1) / 2;
+}
+
+/* The i-th 64-bit word behind the fixed part. */
+static uint64_t word_at(const struct event_unit *e, unsigned i)
+{
+	const uint32_t *w = e[fixed_units(event_kind_of(e)) + i / 2].w + i % 2 * 2;
+
+	return w[0] | (uint64_t)w[1] << 32;
+}
+
+/* Words of lanes below that one. */
+static unsigned words_below(const struct event_unit *e, unsigned lane)
+{
+	unsigned nth = event_count(event_lanes(e) & ((1u << lane) - 1));
+
+	return nth * ((event_once(e) ? 0 : event_words(e)) + event_by_lane(e));
+}
+
+uint64_t event_word(const struct event_unit *e, unsigned lane, unsigned n)
+{
+	unsigned at = event_once(e) ? 0 : words_below(e, lane) + event_by_lane(e);
+
+	return n < event_words(e) ? word_at(e, at + n) : 0;
+}
+
+uint64_t event_address(const struct event_unit *e, unsigned lane)
+{
+	uint64_t address = e->w[2] | (uint64_t)(e->w[3] & 0xffff) << 32;
+	int64_t step = (int16_t)(e->w[3] >> 16), lanes = (int64_t)lane - event_first(event_lanes(e));
+
+	if (event_by_lane(e))
+		return word_at(e, words_below(e, lane));
+	return (address + (uint64_t)(step * lanes)) & 0xffffffffffff;
+}
+
+uint64_t event_get(const struct event_unit *e, unsigned lane, enum event_operand o)
+{
+	unsigned word = (unsigned)o >> 16, shift = (unsigned)o >> 8 & 255, bits = (unsigned)o & 255;
+	uint64_t v = word == EVENT_WORD_A ? e->w[2] : word == EVENT_WORD_B ? e->w[3] : event_word(e, lane, word);
+
+	v >>= shift;
+	return bits < 64 ? v & ((UINT64_C(1) << bits) - 1) : v;
+}
+
+unsigned event_clock(const struct event_unit *e, enum event_when when, uint32_t *clock, uint32_t *timer)
+{
+	enum event_form form = event_form(event_kind_of(e));
+	const uint32_t *w = form == EVENT_FORM_CLOCKED ? e[1].w + (when == EVENT_BEHIND ? 2 : 0) : e->w + 2;
+
+	*clock = form == EVENT_FORM_BARRIER ? w[1] : w[0];
+	*timer = form == EVENT_FORM_BARRIER ? 0 : w[1];
+	return form == EVENT_FORM_CLOCK || form == EVENT_FORM_CLOCKED ? 2 : form == EVENT_FORM_BARRIER;
+}
+
+const char *event_piece_wrong(const struct event_piece *p, size_t bytes, uint32_t nsites, size_t *at)
+{
+	const struct event_unit *e = event_units_of(p);
+
+	*at = 0;
+	if (bytes < sizeof *p || p->magic != EVENT_MAGIC)
+		return "no piece of a log, or of another version";
+	if (p->bytes < sizeof *p || p->bytes > bytes || p->bytes % sizeof *e)
+		return "a piece that is longer than the log";
+	if (!p->blocks || p->rank >= p->blocks || p->first > p->block || p->warp >= EVENT_LANES || p->leader >= EVENT_LANES)
+		return "a piece of no warp";
+	for (size_t n = sizeof *p, units; n < p->bytes; n += units * sizeof *e) {
+		const struct event_unit *u = e + (n - sizeof *p) / sizeof *e;
+
+		*at = n;
+		if (event_kind_of(u) == EVENT_END)
+			return NULL;
+		/* The lanes' own words have to be there before they are counted. */
+		units = event_units(u);
+		if (!units || units * sizeof *e > p->bytes - n)
+			return "no record, or one that is longer than its piece";
+		if (event_site_of(u) >= nsites && event_kind_of(u) != EVENT_CLOCK)
+			return "a record of an unknown site";
+	}
+	return NULL;
+}
+
+/* ---- writing -------------------------------------------------------------------------- */
+
+/* What a lane's address is more than that of the lane before it; false: it differs. */
+static bool step_of(const struct event_put *p, int64_t *step)
+{
+	unsigned first = event_first(p->lanes), second = event_first(p->lanes & ~(1u << first));
+	uint64_t base = p->address[first];
+
+	*step = second < EVENT_LANES ? (int64_t)(p->address[second] - base) / (int64_t)(second - first) : 0;
+	for (unsigned l = second; l < EVENT_LANES; l++)
+		if (p->lanes >> l & 1 && p->address[l] != base + (uint64_t)(*step * (int64_t)(l - first)))
+			return false;
+	return *step == (int16_t)*step && !(base >> 48);
+}
+
+static void put_word(struct event_unit *e, unsigned *n, uint64_t v)
+{
+	uint32_t *w = e[*n / 2].w + *n % 2 * 2;
+
+	w[0] = (uint32_t)v;
+	w[1] = (uint32_t)(v >> 32);
+	++*n;
+}
+
+unsigned event_encode(struct event_unit *e, const struct event_put *p)
+{
+	enum event_form form = event_form(p->kind);
+	bool addressed = form == EVENT_FORM_ADDRESS || form == EVENT_FORM_CLOCKED;
+	uint64_t base = addressed ? p->address[event_first(p->lanes)] : 0;
+	unsigned fixed = fixed_units(p->kind), n = 0;
+	int64_t step = 0;
+	bool by_lane = addressed && !step_of(p, &step);
+
+	e->w[0] = p->site << 12 | p->words << 8 | (uint32_t)p->once << 7 | (uint32_t)by_lane << 6 | (uint32_t)p->kind;
+	e->w[1] = p->lanes;
+	e->w[2] = addressed ? (uint32_t)base : form == EVENT_FORM_CLOCK ? (uint32_t)p->clock[0] : p->a;
+	e->w[3] = addressed ? (uint32_t)(base >> 32 & 0xffff) | (uint32_t)(uint16_t)step << 16 :
+		  form == EVENT_FORM_CLOCK ? (uint32_t)p->timer[0] : form == EVENT_FORM_BARRIER ? (uint32_t)p->clock[0] : p->b;
+	for (unsigned i = 0; i < 2 && fixed == 2; i++) {
+		e[1].w[2 * i] = (uint32_t)p->clock[i];
+		e[1].w[2 * i + 1] = (uint32_t)p->timer[i];
+	}
+	for (unsigned l = 0; l < EVENT_LANES; l++) {
+		if (!(p->lanes >> l & 1))
+			continue;
+		if (by_lane)
+			put_word(e + fixed, &n, p->address[l]);
+		for (unsigned i = 0; i < p->words && !(p->once && n >= p->words); i++)
+			put_word(e + fixed, &n, p->word[l][i]);
+	}
+	if (n & 1)
+		put_word(e + fixed, &n, 0);
+	return fixed + n / 2;
+}
+
+uint64_t event_map_hash(const void *map)
+{
+	const unsigned char *p = (const unsigned char *)map;
+	uint64_t h = 1;
+
+	for (unsigned i = 0; i < 128; i++)
+		h = (h ^ p[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+	return h | 1;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * event.h: the contract between who logs (probes, the emulated device, the host) and who
+ * judges (detect/).  An event says what happened, in the terms of the PTX ISA, and never
+ * what it implies.
+ *
+ * A log is made of *pieces*: a head, then records of 16 bytes or a multiple, of one warp,
+ * stored by one lane on behalf of others; a record of END, or the piece's size, ends it.
+ *
+ * Order.  Records of one piece, and of the next one of that warp and leader, are in program
+ * order.  One lane's records may lie in pieces of several leaders: a record of CLOCK comes
+ * first in a piece, and wherever lanes have come together or apart, and those order whatever
+ * shares a lane.  The record of a release, an arrival or a fence is stored before its
+ * instruction, that of an acquire or a wait behind it, so that a log may end anywhere.
+ *
+ * Clocks.  %clock64 of the multiprocessor, and %globaltimer in nanoseconds; records have
+ * their low 32 bits.  That of a release is read before its instruction, that of an acquire
+ * behind the use of its result: a release that is later is not what the acquire saw.
+ *
+ * Addresses have 48 bits: generic, or where the site says EVENT_SHARED rank in the cluster
+ * << 24 | offset, which generic ones of the shared window mean as well.
+ */
+#ifndef EVENT_EVENT_H
+#define EVENT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EVENT_MAGIC 0x67736e01u         /* the last byte is the version */
+
+enum {
+	EVENT_LANES = 32, EVENT_WORDS_MAX = 15, EVENT_SITES_MAX = 1 << 20,
+	EVENT_UNITS_MAX = 2 + EVENT_LANES * (EVENT_WORDS_MAX + 1) / 2
+};
+
+/* What the first 16 bytes hold beside kind, site and lanes.
+ *   CLOCK    clock, timer           BARRIER  operand A, clock
+ *   PAIR     operands A and B       ADDRESS  48 bits of address, 16 bits of step
+ *   CLOCKED  ADDRESS, and in 16 bytes more clock and timer before, clock and timer behind */
+enum event_form { EVENT_FORM_NONE, EVENT_FORM_CLOCK, EVENT_FORM_PAIR, EVENT_FORM_BARRIER,
+		  EVENT_FORM_ADDRESS, EVENT_FORM_CLOCKED };
+
+enum event_kind {
+#define EVENT(id, name, form, chapter) EVENT_##id,
+#include "event/event.def"
+	EVENT_KINDS
+};
+
+/* Places of operands: word << 16 | shift << 8 | bits. */
+enum { EVENT_WORD_A = 16, EVENT_WORD_B = 17, EVENT_WORD_0 = 0, EVENT_WORD_1, EVENT_WORD_2, EVENT_WORD_3,
+       EVENT_WORD_4, EVENT_WORD_5, EVENT_WORD_6, EVENT_WORD_7 };
+enum event_operand {
+#define OPERAND(kind, id, name, word, shift, bits) \
+	EVENT_##kind##_##id = EVENT_WORD_##word << 16 | (shift) << 8 | (bits),
+#include "event/event.def"
+	EVENT_OPERAND_NONE = 0
+};
+
+/* ---- records ---------------------------------------------------------------------------
+ *
+ *   31        12 11     8   7       6     5    0
+ *  +------------+--------+------+---------+------+
+ *  | site       | words  | once | by lane | kind |    word 0; word 1: the lanes
+ *  +------------+--------+------+---------+------+
+ * words: 64-bit words of operands, for each of the lanes, or once.  by lane: each one's
+ * address comes before its words; else lane l's is address + step * (l - lowest lane).
+ */
+struct event_unit { uint32_t w[4]; };
+
+static inline unsigned event_kind_of(const struct event_unit *e) { return e->w[0] & 63; }
+static inline uint32_t event_site_of(const struct event_unit *e) { return e->w[0] >> 12; }
+static inline uint32_t event_lanes(const struct event_unit *e) { return e->w[1]; }
+static inline unsigned event_words(const struct event_unit *e) { return e->w[0] >> 8 & 15; }
+static inline bool event_once(const struct event_unit *e) { return e->w[0] >> 7 & 1; }
+static inline bool event_by_lane(const struct event_unit *e) { return e->w[0] >> 6 & 1; }
+
+const char *event_name(unsigned kind);
+enum event_form event_form(unsigned kind);
+/* Units of 16 bytes that the record takes; 0: it is END, or none. */
+unsigned event_units(const struct event_unit *);
+unsigned event_count(uint32_t mask);    /* lanes in it */
+unsigned event_first(uint32_t mask);    /* the lowest of them; 32: there is none */
+/* Of a lane that the record names: its address; an operand, or the n-th word of operands (0 if
+ * the record lacks it). */
+uint64_t event_address(const struct event_unit *, unsigned lane);
+uint64_t event_get(const struct event_unit *, unsigned lane, enum event_operand);
+uint64_t event_word(const struct event_unit *, unsigned lane, unsigned n);
+
+/* Low words of clock and timer; returns how many of the two the record has.  Both 0: behind has
+ * not come yet. */
+enum event_when { EVENT_BEFORE, EVENT_BEHIND };
+unsigned event_clock(const struct event_unit *, enum event_when, uint32_t *clock, uint32_t *timer);
+
+/* A record as it is said, for those who write one; what its kind lacks is not looked at. */
+struct event_put {
+	enum event_kind kind;
+	uint32_t site, lanes, a, b;
+	unsigned words;
+	bool once;
+	uint64_t address[EVENT_LANES], word[EVENT_LANES][EVENT_WORDS_MAX];
+	uint64_t clock[2], timer[2];    /* by enum event_when; of forms with one: [0] */
+};
+/* Units taken of EVENT_UNITS_MAX. */
+unsigned event_encode(struct event_unit *, const struct event_put *);
+
+struct event_piece {
+	uint32_t magic;                 /* EVENT_MAGIC */
+	uint32_t launch, block;         /* number of the launch; linear one of the block in it */
+	uint32_t first;                 /* first block of its cluster */
+	uint16_t rank, blocks;          /* in the cluster; blocks of that */
+	uint8_t warp, leader;           /* who stored: the lowest lane */
+	uint16_t sm;
+	uint32_t number;                /* pieces of that warp and leader before it */
+	uint32_t bytes;                 /* with this head */
+	uint64_t window;                /* generic address of shared::cluster memory */
+	uint64_t clock, timer;          /* when it was begun */
+	uint64_t spare;
+};
+/* Checks a piece of at most `bytes` bytes.  NULL, or what is wrong, and where. */
+const char *event_piece_wrong(const struct event_piece *, size_t bytes, uint32_t nsites, size_t *at);
+static inline const struct event_unit *event_units_of(const struct event_piece *p)
+{
+	return (const struct event_unit *)(p + 1);
+}
+
+/* ---- sites: what an instruction is --------------------------------------------------------- */
+
+/* NONE: not given, which is not .relaxed.  VOLATILE: .volatile and .mmio. */
+enum event_sem { EVENT_SEM_NONE, EVENT_RELAXED, EVENT_ACQUIRE, EVENT_RELEASE, EVENT_ACQ_REL, EVENT_SC, EVENT_VOLATILE };
+enum event_scope { EVENT_SCOPE_NONE, EVENT_CTA, EVENT_CLUSTER, EVENT_GPU, EVENT_SYS };
+enum event_space { EVENT_GENERIC, EVENT_GLOBAL, EVENT_SHARED, EVENT_CLUSTER_SHARED };
+enum event_proxy { EVENT_PLAIN, EVENT_MULTIMEM, EVENT_READ_ONLY };
+enum event_does { EVENT_READS = 1, EVENT_WRITES = 2, EVENT_NO_RESULT = 4 };
+enum event_fence { EVENT_FENCE_THREAD, EVENT_FENCE_ASYNC, EVENT_FENCE_ASYNC_RELEASE, EVENT_FENCE_ASYNC_ACQUIRE,
+		   EVENT_FENCE_SHARED_RELEASE, EVENT_FENCE_SHARED_ACQUIRE, EVENT_FENCE_INIT, EVENT_FENCE_ALIAS,
+		   EVENT_FENCE_MAP, EVENT_FENCE_TENSOR_BEFORE, EVENT_FENCE_TENSOR_AFTER };
+enum event_list { EVENT_LIST_CP, EVENT_LIST_BULK, EVENT_LIST_WGMMA };
+#define EVENT_WAIT_ALL 0xffffffffu
+enum event_flag {
+	EVENT_ALIGNED = 1 << 0, EVENT_DROP = 1 << 1, EVENT_NOINC = 1 << 2, EVENT_PARITY = 1 << 3,
+	EVENT_SOURCES = 1 << 4,         /* wait_group.read */
+	EVENT_COUNTED = 1 << 5,         /* by an mbarrier */
+	EVENT_MULTICAST = 1 << 6, EVENT_BYTE_MASK = 1 << 7, EVENT_REDUCE = 1 << 8, EVENT_IM2COL = 1 << 9,
+	EVENT_FOUR_ROWS = 1 << 10,      /* tile::gather4, scatter4 */
+	EVENT_PAIR = 1 << 11,           /* cta_group::2 */
+	EVENT_A_ELSEWHERE = 1 << 12,    /* in registers (wgmma), in tensor memory (tcgen05) */
+	EVENT_A_MN = 1 << 13, EVENT_B_MN = 1 << 14, EVENT_WS = 1 << 15, EVENT_OF_STORES = 1 << 16
+};
+
+/* shape[]  WGMMA     bytes of an element of A, of B; columns of A, of B; rows of B
+ *          TC_MMA    bits of an element; scale factors of a row
+ *          TC_COPY   rows, bytes of each, copies of them, whether those lie side by side
+ *          TC_LOAD, TC_STORE  columns of a fragment (1: 32x32b), registers, columns to the second
+ *                    half (16x32bx2), whether a register has two columns
+ *          MAP_EDIT  field, as the PTX ISA lists them; ordinal */
+struct event_site {
+	uint8_t kind, does, sem, scope;
+	uint8_t space, from, proxy, variant;    /* from: a copy's source; variant: of a fence, of groups */
+	uint16_t size, count;           /* bytes of an element (0: the record says), elements */
+	uint32_t flags, left_out;       /* left_out: elements that are not accessed */
+	uint16_t shape[6];
+	uint32_t line, text;            /* of the PTX file; of the instruction in event_sites.text */
+	uint32_t run, nrun;             /* ACCESS: what one record stands for; nrun 0: itself */
+};
+/* Is the access a strong one? */
+static inline bool event_strong(const struct event_site *s) { return s->sem != EVENT_SEM_NONE; }
+struct event_run { uint32_t site; int32_t offset; };    /* behind the record's address */
+struct event_sites { const struct event_site *site; const struct event_run *run; const char *text; uint32_t nsites, nruns; };
+
+/* A tensor map: what the driver's 128 bytes say. */
+struct event_map {
+	uint64_t hash, base;            /* hash: of the bytes */
+	uint64_t stride[5];             /* bytes; [0]: of an element */
+	uint32_t dim[5], box[5], every[5];
+	int32_t lower[3], upper[3];     /* im2col */
+	uint8_t rank, im2col;
+	uint8_t span, atom, slice;      /* bytes of the swizzle's pattern, of what it moves, of an interleaved
+					   slice; 0: none */
+};
+uint64_t event_map_hash(const void *map);
+
+/* What the host tells.  Launches come each behind the one before it, but for one that may
+ * begin early (programmatic dependent launch). */
+enum event_host_kind { EVENT_HOST_LAUNCH, EVENT_HOST_OVER, EVENT_HOST_MAP };
+struct event_host {
+	enum event_host_kind kind;
+	uint32_t launch, blocks;        /* OVER: all its blocks have ended */
+	bool early;
+	struct event_map map;
+};
+
+/* print.c: a record of a piece as a line of text: block.warp:lanes name.modifiers address
+ * operands @clocks.  `to` gets as much as fits; the site is that of the record. */
+void event_print(char *to, size_t size, const struct event_piece *, const struct event_unit *,
+		 const struct event_site *);
+
+#ifdef __cplusplus
+#define EVENT_ASSERT(x) static_assert(x, #x)
+#else
+#define EVENT_ASSERT(x) _Static_assert(x, #x)
+#endif
+EVENT_ASSERT(sizeof(struct event_unit) == 16);
+EVENT_ASSERT(sizeof(struct event_piece) == 64);
+EVENT_ASSERT(sizeof(struct event_site) == 48);
+EVENT_ASSERT(EVENT_KINDS <= 64);
+
+#endif

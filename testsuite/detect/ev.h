@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ev.h: logs that people write as text.
+ */
+#ifndef EV_H
+#define EV_H
+
+#include "event/event.h"
+
+struct ev {
+	unsigned char *log;             /* pieces */
+	struct event_host *host;        /* each is told before the pieces of its launch */
+	struct event_site *site;        /* number 0: none; .line: of the text */
+	size_t bytes;
+	uint32_t nhost, nsites;
+};
+
+/* Reads it; false: "path:line: error: ..." is in `error`.  Lines that begin with # or expect
+ * are left to the caller, who gives all back by ev_free(), also behind an error. */
+bool ev_read(struct ev *, const char *path, const char *text, char *error, size_t size);
+void ev_free(struct ev *);
+
+#endif
