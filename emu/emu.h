@@ -573,6 +573,15 @@ void emu_deadlock(void);
 /* Runs a group until it stops, or `budget` ops are done. */
 void emu_exec(struct emu_x *, const struct emu_op *pc);
 
+/* source.c: the text that modules were instrumented from; NULL: there is none.  Without a name
+ * the last one stays.  -1: it is no PTX. */
+int emu_source_set(const char *name, const char *text, size_t len);
+/* The line of the n-th access, or the like, of a function there; 0: unknown. */
+unsigned emu_source_line(const char *func, unsigned n);
+bool emu_source_counts(const struct ptx_inst *);        /* it is one of those */
+/* The file of which an instruction of `f` is, and the line there; NULL: not known. */
+const char *emu_source_place(const struct ptx_func *f, const struct ptx_stmt *, unsigned *line);
+
 /* profile.c: instructions of warps by the name of their function, and of lanes; calls, and
  * which of its instructions were executed at all. */
 struct emu_profile {

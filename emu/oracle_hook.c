@@ -134,7 +134,7 @@ void emu_oracle_wrap(struct emu_func *f)
 		if (k.access ? !(op->flags & EMU_F_ACCESS) :
 		    !k.tells && (!last || (!k.fence && !k.unmodelled && !k.other)))
 			goto next;
-		k.line = orc_line(f->name, accesses);
+		k.line = emu_source_line(f->name, accesses);
 		if (!k.line)
 			k.line = op->stmt->line;
 		f->watch[i] = orc_alloc(1, sizeof k);
@@ -143,7 +143,7 @@ void emu_oracle_wrap(struct emu_func *f)
 		if (!k.tells && (!k.access || !tells(&op->stmt->inst)))
 			op->fn = watched;
 next:
-		if (last && orc_counts(&op->stmt->inst))
+		if (last && emu_source_counts(&op->stmt->inst))
 			accesses++;
 	}
 }

@@ -3,7 +3,7 @@
  * oracle_impl.h: the oracle's parts.  oracle_hook.c makes events of what the
  * emulated device executes; oracle_sync.c builds the order from them, on the vector
  * clocks of oracle_clock.c; oracle_race.c keeps every access and finds the pairs
- * that the order leaves open; oracle_say.c names lines and answers questions.
+ * that the order leaves open; oracle_say.c keeps what was found and answers questions.
  *
  * Watching an instrumented program has one difficulty: its calls stand beside the
  * instruction that they belong to, and other threads may come between.  So the
@@ -460,14 +460,7 @@ bool orc_check(struct orc_grid *, struct orc_thread *, struct orc_access *);
 enum orc_verdict orc_judge(enum orc_world, struct orc_access *, const struct orc_access *);
 void orc_grid_end(struct orc_grid *);
 
-/* ---- oracle_say.c: lines and findings ---------------------------------------------------- */
-
-/* The line of the n-th access of a function in the text that was given; 0: unknown. */
-unsigned orc_line(const char *func, unsigned n);
-/* The file of which an instruction of `f` is, and the line there; NULL: not known. */
-const char *orc_place(const struct ptx_func *f, const struct ptx_stmt *, unsigned *line);
-/* Instructions that lines are counted by. */
-bool orc_counts(const struct ptx_inst *);
+/* ---- oracle_say.c: findings ---------------------------------------------------- */
 
 enum orc_kind {
 	ORC_DATA, ORC_SCOPE, ORC_IN_FLIGHT, ORC_PROXY, ORC_FENCE_ORDER, ORC_TMAP, ORC_MISUSE,
