@@ -238,46 +238,41 @@ static const struct emu_op *tensor(struct emu_x *x, const struct emu_op *op, uin
 
 /* ---- changing maps ---------------------------------------------------------------------------------- */
 
-enum field {
-	ADDRESS, RANK, BOX_DIM, GLOBAL_DIM, GLOBAL_STRIDE, ELEMENT_STRIDE,
-	ELEMTYPE, INTERLEAVE, SWIZZLE, ATOMICITY, FILL
-};
-
 /* PTX ISA, "tensormap.replace": the rank is given less one. */
-static bool put(struct emu_tmap *t, enum field f, uint32_t ord, uint64_t v)
+static bool put(struct emu_tmap *t, enum emu_tmap_field f, uint32_t ord, uint64_t v)
 {
 	switch (f) {
-	case ADDRESS:
+	case FIELD_ADDRESS:
 		t->address = v;
 		return true;
-	case RANK:
+	case FIELD_RANK:
 		t->rank = (uint8_t)(v + 1);
 		return v < 5;
-	case BOX_DIM:
+	case FIELD_BOX_DIM:
 		t->box[ord] = (uint16_t)v;
 		return v && v <= 256;
-	case GLOBAL_DIM:
+	case FIELD_GLOBAL_DIM:
 		t->last[ord] = (uint32_t)v - 1;
 		return true;
-	case GLOBAL_STRIDE:
+	case FIELD_GLOBAL_STRIDE:
 		t->stride[ord] = v;
 		return !(v >> 40);
-	case ELEMENT_STRIDE:
+	case FIELD_ELEMENT_STRIDE:
 		t->step[ord] = (uint8_t)v;
 		return v && v <= 8;
-	case ELEMTYPE:
+	case FIELD_ELEMTYPE:
 		t->elem = (uint8_t)v;
 		return v < 16;
-	case INTERLEAVE:
+	case FIELD_INTERLEAVE:
 		t->interleave = (uint8_t)v;
 		return v < 3;
-	case SWIZZLE:
+	case FIELD_SWIZZLE:
 		t->swizzle = (uint8_t)v;
 		return v < 4;
-	case ATOMICITY:
+	case FIELD_ATOMICITY:
 		t->atomicity = (uint8_t)v;
 		return v < 4;
-	case FILL:
+	case FIELD_FILL:
 		t->fill = (uint8_t)v;
 		return v < 2;
 	}
@@ -292,34 +287,67 @@ static bool blank(const struct emu_tmap *t)
 	return !memcmp(t, &zero, sizeof zero);
 }
 
+/* What replace() did, by lane. */
+static struct { uint64_t addr[EMU_LANES], value[EMU_LANES]; struct emu_tmap before[EMU_LANES], after[EMU_LANES]; } replaced;
+
+static bool replace_one(struct emu_x *x, const struct emu_op *op, unsigned l)
+{
+	struct emu_tmap t;
+	uint64_t a, v = emu_get(x, op->o[0], l);
+	uint8_t *p = map_at(x, op, &op->u.mem, l, 64, &a);
+
+	if (!p)
+		return false;
+	memcpy(&t, p, sizeof t);
+	replaced.before[l] = t;
+	if (blank(&t)) {
+		t.magic = EMU_TMAP_MAGIC;
+		t.mode = TMAP_TILED;
+	}
+	if (t.magic != EMU_TMAP_MAGIC) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "there is no tensor map at 0x%llx", (unsigned long long)a);
+		return false;
+	}
+	if (op->kind != FIELD_ADDRESS && op->kind != FIELD_GLOBAL_STRIDE)
+		v = (uint32_t)v;
+	if (!put(&t, op->kind, op->imm, v)) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "a tensor map cannot have 0x%llx there", (unsigned long long)v);
+		return false;
+	}
+	memcpy(p, &t, sizeof t);
+	replaced.addr[l] = a;
+	replaced.value[l] = v;
+	replaced.after[l] = t;
+	return true;
+}
+
+static void tell_replace(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_tell t = emu_tell_of(TELL_TMAP_REPLACE, x, op, m, x->mask);
+	struct emu_tell_replace r = {
+		.base = op->u.mem.base, .addr = replaced.addr, .field = op->kind, .ordinal = op->imm,
+		.value = replaced.value, .before = replaced.before, .after = replaced.after
+	};
+
+	t.u.replace = &r;
+	emu_tell(&t);
+}
+
 /* o[]: the new value.  kind: the field; imm: which dimension. */
 static const struct emu_op *replace(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	EMU_EACH(l, m) {
-		struct emu_tmap t;
-		uint64_t a, v = emu_get(x, op->o[0], l);
-		uint8_t *p = map_at(x, op, &op->u.mem, l, 64, &a);
+	uint32_t done = 0;
 
-		if (!p)
-			return NULL;
-		memcpy(&t, p, sizeof t);
-		if (blank(&t)) {
-			t.magic = EMU_TMAP_MAGIC;
-			t.mode = TMAP_TILED;
-		}
-		if (t.magic != EMU_TMAP_MAGIC)
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "there is no tensor map at 0x%llx", (unsigned long long)a);
-		if (op->kind != ADDRESS && op->kind != GLOBAL_STRIDE)
-			v = (uint32_t)v;
-		if (!put(&t, op->kind, op->imm, v))
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "a tensor map cannot have 0x%llx there", (unsigned long long)v);
-		memcpy(p, &t, sizeof t);
-		if (emu_oracle_on)
-			emu_oracle_access(x, op, l, a, 128);
+	EMU_EACH(l, m) {
+		if (!replace_one(x, op, l))
+			break;
+		done |= 1u << l;
 	}
-	return op + 1;
+	if (done && emu_tells(op))
+		tell_replace(x, op, done);
+	return emu_m.fault ? NULL : op + 1;
 }
 
 /* tensormap.cp_fenceproxy: all lanes of the warp copy the same 128 bytes. */
@@ -457,9 +485,9 @@ static bool dec_replace(struct emu_dec *d, const struct ptx_inst *in)
 
 	while (f < sizeof fields / sizeof *fields && !ptx_has(in, fields[f]))
 		f++;
-	ordered = f >= BOX_DIM && f <= ELEMENT_STRIDE;
-	if (f > FILL || in->nops != 2 + ordered || (ordered && (in->ops[1].kind == OP_SYM ||
-	    in->ops[1].ival > (f == GLOBAL_STRIDE ? 3 : 4))) ||
+	ordered = f >= FIELD_BOX_DIM && f <= FIELD_ELEMENT_STRIDE;
+	if (f > FIELD_FILL || in->nops != 2 + ordered || (ordered && (in->ops[1].kind == OP_SYM ||
+	    in->ops[1].ival > (f == FIELD_GLOBAL_STRIDE ? 3 : 4))) ||
 	    !emu_dec_addr(d, &in->ops[0], shared ? SPACE_SHARED : ptx_has(in, MOD_GLOBAL) ?
 			  SPACE_GLOBAL : SPACE_NONE, &mem))
 		return d->why ? false : bad(d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * oracle_impl.h: the oracle's parts.  oracle_hook.c makes events of what the
- * emulated device executes; oracle_sync.c builds the order from them, on the vector
+ * oracle_impl.h: the oracle's parts.  oracle_hook.c listens to the emulated device
+ * (listen.h) and makes events of what it tells; oracle_sync.c builds the order from them, on the vector
  * clocks of oracle_clock.c; oracle_race.c keeps every access and finds the pairs
  * that the order leaves open; oracle_say.c keeps what was found and answers questions.
  *
@@ -12,7 +12,7 @@
 #ifndef EMU_ORACLE_IMPL_H
 #define EMU_ORACLE_IMPL_H
 
-#include "emu/emu.h"
+#include "emu/listen.h"
 #include "emu/oracle.h"
 
 /* LEAST: exactly what the instructions did, when they did it; of what may be
@@ -283,12 +283,11 @@ struct orc_grid {
 
 /* What an op of the program means. */
 struct orc_op {
-	emu_op_fn *fn;                  /* what it does */
 	const struct ptx_inst *in;
 	const char *func;
 	unsigned line;
 	bool access, fence, unmodelled;
-	bool tells;                     /* says itself what it does */
+	bool tells;                     /* an event of its own, not that of an access or fence */
 	bool other;                     /* of oracle_tell.c */
 	bool read, write, strong, acquire, release, sc, red, read_only, multimem;
 	uint8_t level, size, n;         /* bytes of an element, elements */
@@ -484,30 +483,17 @@ void orc_demand(const struct orc_fact *, const unsigned (*line)[2], unsigned n);
 /* Both, for what is wrong with an instruction and perhaps another one. */
 void orc_say(const struct orc_fact *);
 
-/* ---- oracle_hook.c: called where things happen -------------------------------------------- */
+/* ---- oracle_hook.c: what the emulated device tells ------------------------------------------ */
 
 extern bool emu_oracle_on;
 
-void emu_oracle_wrap(struct emu_func *);
-void emu_oracle_unwrap(struct emu_func *);
-void emu_oracle_call(struct emu_x *, const struct emu_op *call, uint32_t m);
-void emu_oracle_block(struct emu_block *, uint64_t linear);
-/* `then`: the launch behind it in its stream; NULL. */
-/* `then` is behind it in its stream; `stream`: nothing is yet. */
-void emu_oracle_grid_end(struct emu_grid *, struct emu_grid *then, const void *stream);
 /* Something comes into the stream (NULL: or may, into any): a launch, or NULL. */
-void emu_oracle_next(const void *stream, struct emu_grid *then);
-void emu_oracle_access(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t addr,
-		       unsigned size);
-void emu_oracle_arrive(struct emu_x *, const struct emu_op *, uint32_t m, unsigned id);
-void emu_oracle_leave(struct emu_warp *, const struct emu_op *, uint32_t m, unsigned id, bool all);
-void emu_oracle_bar_over(struct emu_block *, unsigned id);
-void emu_oracle_warp_sync(struct emu_x *, const struct emu_op *, uint32_t m);
-void emu_oracle_exit(struct emu_warp *, uint32_t m);
-
+void orc_next(const void *stream, struct emu_grid *then);
+struct orc_block *orc_block_of(const struct emu_block *);       /* NULL: not watched */
 const struct orc_op *orc_op_of(const struct emu_op *);
 struct orc_thread *orc_thread_of(const struct emu_warp *, unsigned lane);
-bool orc_mine(const struct emu_block *, const struct emu_op *);
+/* The location of an address in the oracle's words.  False: nobody else's business. */
+bool orc_space_of(const struct emu_block *by, enum emu_base, uint64_t a, uint64_t *space, uint64_t *addr);
 /* All elements of a strong access, carried out now. */
 void orc_strong_access(struct orc_block *, struct orc_thread *, const struct emu_op *,
 		       const struct orc_op *, uint64_t space, uint64_t addr);
@@ -518,13 +504,11 @@ struct emu_async;
 struct emu_landing;
 
 bool orc_other(struct orc_op *, const struct ptx_inst *);       /* it is one of these */
-void orc_other_done(struct emu_x *, const struct emu_op *, const struct orc_op *, unsigned lane);
+void orc_other_done(const struct emu_tell *, const struct orc_op *, unsigned lane);
+void orc_hear(const struct emu_tell *, const struct orc_op *);
 void emu_oracle_mbar(struct emu_x *, const struct emu_op *, unsigned lane, const void *,
 		     enum orc_use);
 void emu_oracle_mbar_over(const void *);
-void emu_oracle_cluster_arrive(struct emu_x *, const struct emu_op *, unsigned lane);
-void emu_oracle_cluster_over(struct emu_cluster *);
-void emu_oracle_cluster_wait(struct emu_x *, const struct emu_op *, unsigned lane);
 /* cp.async: `read` bytes of `size`. */
 void emu_oracle_cp(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t to, uint64_t from,
 		   uint64_t read);

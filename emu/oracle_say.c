@@ -8,16 +8,6 @@
 
 #include "emu/oracle_impl.h"
 
-/* ---- what it starts with ------------------------------------------------------------ */
-
-EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
-{
-	if (emu_source_set(NULL, text, len))
-		return -1;
-	emu_oracle_on = true;
-	return 0;
-}
-
 /* ---- findings ---------------------------------------------------------------------- */
 
 struct found {
@@ -118,7 +108,7 @@ void orc_say(const struct orc_fact *f)
 
 EMU_ORACLE_API void emu_oracle_forget(void)
 {
-	emu_oracle_next(NULL, NULL);
+	orc_next(NULL, NULL);
 	for (unsigned i = 0; i < nfounds; i++)
 		free(founds[i]);
 	for (unsigned i = 0; i < naskeds; i++)
@@ -130,7 +120,7 @@ EMU_ORACLE_API size_t emu_oracle_findings(struct emu_oracle_finding *out, size_t
 {
 	size_t n = 0;
 
-	emu_oracle_next(NULL, NULL);
+	orc_next(NULL, NULL);
 	for (unsigned i = 0; i < nfounds; i++) {
 		if (founds[i]->moot)
 			continue;
@@ -175,7 +165,7 @@ EMU_ORACLE_API int emu_oracle_judge(const struct emu_oracle_pair *given, size_t 
 	enum emu_oracle_word word;
 	int bad = 0;
 
-	emu_oracle_next(NULL, NULL);
+	orc_next(NULL, NULL);
 	for (size_t i = 0; i < n; i++) {
 		if (judge_given(&given[i], &word))
 			continue;

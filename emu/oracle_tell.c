@@ -106,10 +106,10 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	return true;
 }
 
-void orc_other_done(struct emu_x *x, const struct emu_op *op, const struct orc_op *k, unsigned lane)
+void orc_other_done(const struct emu_tell *e, const struct orc_op *k, unsigned lane)
 {
-	struct orc_block *b = x->b->oracle;
-	struct orc_thread *t = orc_thread_of(x->w, lane);
+	struct orc_block *b = orc_block_of(e->b);
+	struct orc_thread *t = orc_thread_of(e->w, lane);
 
 	switch (k->in->id) {
 	case INST_FENCE_PROXY_TENSORMAP_GENERIC:
@@ -118,7 +118,7 @@ void orc_other_done(struct emu_x *x, const struct emu_op *op, const struct orc_o
 			orc_map_release(t);
 		orc_fence(b, t, k);
 		if (!k->release)
-			orc_map_acquire(b, t, emu_addr_of(x, &op->u.mem, lane));
+			orc_map_acquire(b, t, e->u.map[lane]);
 		break;
 	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
 		orc_tensor_before(t);
@@ -142,7 +142,7 @@ void orc_other_done(struct emu_x *x, const struct emu_op *op, const struct orc_o
 
 static const struct orc_op *watched(struct emu_x *x, const struct emu_op *op)
 {
-	return orc_mine(x->b, op) ? orc_op_of(op) : NULL;
+	return orc_block_of(x->b) && !op->func->injected ? orc_op_of(op) : NULL;
 }
 
 /* The block of the cluster in whose shared memory a byte of the process lies; NULL. */
@@ -170,8 +170,8 @@ void emu_oracle_mbar(struct emu_x *x, const struct emu_op *op, unsigned lane, co
 		return;
 	owner = owner_of(x->b->cluster, p);
 	t = orc_thread_of(x->w, lane);
-	orc_settle(x->b->oracle->grid, t);
-	orc_mbar(owner->oracle, p, (uint64_t)((const uint8_t *)p - owner->smem), x->b->oracle, t, k, use);
+	orc_settle(orc_block_of(x->b)->grid, t);
+	orc_mbar(orc_block_of(owner), p, (uint64_t)((const uint8_t *)p - owner->smem), orc_block_of(x->b), t, k, use);
 }
 
 void emu_oracle_mbar_over(const void *p)
@@ -179,34 +179,19 @@ void emu_oracle_mbar_over(const void *p)
 	orc_mbar_over(p);
 }
 
-void emu_oracle_cluster_arrive(struct emu_x *x, const struct emu_op *op, unsigned lane)
+static void hear_cluster(const struct emu_tell *e, const struct orc_op *k)
 {
-	const struct orc_op *k = watched(x, op);
-	struct orc_thread *t;
+	struct orc_block *b = orc_block_of(e->b);
 
-	if (!k)
-		return;
-	t = orc_thread_of(x->w, lane);
-	orc_settle(x->b->oracle->grid, t);
-	orc_phase_arrive(&x->b->oracle->first->cluster, x->b->oracle, t, k, NULL);
-}
+	EMU_EACH(l, e->lanes) {
+		struct orc_thread *t = orc_thread_of(e->w, l);
 
-void emu_oracle_cluster_over(struct emu_cluster *c)
-{
-	if (c->block[0]->oracle)
-		orc_phase_over(&c->block[0]->oracle->cluster);
-}
-
-void emu_oracle_cluster_wait(struct emu_x *x, const struct emu_op *op, unsigned lane)
-{
-	const struct orc_op *k = watched(x, op);
-	struct orc_thread *t;
-
-	if (!k)
-		return;
-	t = orc_thread_of(x->w, lane);
-	orc_settle(x->b->oracle->grid, t);
-	orc_cluster_wait(x->b->oracle, t, k);
+		orc_settle(b->grid, t);
+		if (e->kind == TELL_CLUSTER_ARRIVE)
+			orc_phase_arrive(&b->first->cluster, b, t, k, NULL);
+		else
+			orc_cluster_wait(b, t, k);
+	}
 }
 
 /* ---- cp.async -------------------------------------------------------------------------------- */
@@ -223,16 +208,16 @@ void emu_oracle_cp(struct emu_x *x, const struct emu_op *op, unsigned lane, uint
 		return;
 	t = orc_thread_of(x->w, lane);
 	owner = x->b->cluster->block[(uint32_t)to >> EMU_RANK_SHIFT];
-	orc_settle(x->b->oracle->grid, t);
+	orc_settle(orc_block_of(x->b)->grid, t);
 	touch = (struct orc_touch){
-		.issue = orc_issue(x->b->oracle, t), .op = k,
+		.issue = orc_issue(orc_block_of(x->b), t), .op = k,
 		.actor = ORC_ACTOR(ORC_CP_ASYNC, t->id), .n = ++t->cp.issued, .read = true
 	};
 	if (read)
 		orc_touch(&touch, 0, from, read);
 	touch.read = false;
 	touch.write = true;
-	orc_touch(&touch, 1 + owner->oracle->number, (uint32_t)to & ((1u << EMU_RANK_SHIFT) - 1), op->size);
+	orc_touch(&touch, 1 + orc_block_of(owner)->number, (uint32_t)to & ((1u << EMU_RANK_SHIFT) - 1), op->size);
 	orc_issue_drop(touch.issue);
 }
 
@@ -279,7 +264,7 @@ void emu_oracle_group_wait(struct emu_x *x, const struct emu_op *op, uint32_t m,
 		enum orc_actor kind = list == ORC_LIST_CP ? ORC_CP_ASYNC : ORC_BULK_READ;
 		uint32_t n;
 
-		orc_settle(x->b->oracle->grid, t);
+		orc_settle(orc_block_of(x->b)->grid, t);
 		if (list == ORC_LIST_WGMMA) {
 			n = orc_thread_of(x->w, 0)->wgmma.n;
 			t->wgmma_waited = n > left ? n - left : 0;
@@ -302,7 +287,7 @@ void emu_oracle_group_wait(struct emu_x *x, const struct emu_op *op, uint32_t m,
 static uint64_t space_of(const struct emu_block *owner, const uint8_t *p, uint64_t *addr)
 {
 	*addr = owner ? (uint64_t)(p - owner->smem) : (uint64_t)(uintptr_t)p;
-	return owner ? 1 + owner->oracle->number : 0;
+	return owner ? 1 + orc_block_of(owner)->number : 0;
 }
 
 /* All that the operation reads, or writes at one place; neighbouring pieces are one. */
@@ -334,14 +319,14 @@ static void operand(const struct emu_block *b, struct orc_thread *t, const struc
 {
 	const struct emu_block *owner = owner_of(b->cluster, mbar);
 
-	orc_mbar(owner->oracle, mbar, (uint64_t)((const uint8_t *)mbar - owner->smem), b->oracle, t, k,
+	orc_mbar(orc_block_of(owner), mbar, (uint64_t)((const uint8_t *)mbar - owner->smem), orc_block_of(b), t, k,
 		 ORC_OPERAND);
 }
 
 void emu_oracle_async(struct emu_async *a)
 {
-	const struct orc_op *k = orc_mine(a->block, a->op) ? orc_op_of(a->op) : NULL;
-	struct orc_block *b = a->block->oracle;
+	const struct orc_op *k = orc_block_of(a->block) && !a->op->func->injected ? orc_op_of(a->op) : NULL;
+	struct orc_block *b = orc_block_of(a->block);
 	struct orc_touch touch;
 	struct orc_thread *t;
 
@@ -399,8 +384,8 @@ void emu_oracle_landed(const struct emu_async *a, const struct emu_landing *land
 {
 	if (!a->actor)
 		return;
-	orc_mbar_brought(land->mbar, a->actor, a->block->oracle);
-	orc_mbar_brought(land->mbar, a->actor + 1 + (uint64_t)(land - a->land), a->block->oracle);
+	orc_mbar_brought(land->mbar, a->actor, orc_block_of(a->block));
+	orc_mbar_brought(land->mbar, a->actor + 1 + (uint64_t)(land - a->land), orc_block_of(a->block));
 	orc_mbar_lands(land->mbar);
 }
 
@@ -425,7 +410,7 @@ void emu_oracle_cp_fenceproxy(struct emu_x *x, const struct emu_op *op, uint32_t
 			      uint64_t from)
 {
 	const struct orc_op *k = watched(x, op);
-	struct orc_block *b = x->b->oracle;
+	struct orc_block *b = orc_block_of(x->b);
 	unsigned first = x->w->index * EMU_LANES;
 	struct orc_touch touch;
 
@@ -460,7 +445,7 @@ static void touch_map(const struct orc_touch *touch, uint64_t space, const uint8
 void emu_oracle_wgmma(struct emu_x *x, const struct emu_op *op, const uint8_t *map)
 {
 	const struct orc_op *k = watched(x, op);
-	struct orc_block *b = x->b->oracle;
+	struct orc_block *b = orc_block_of(x->b);
 	struct orc_thread *t;
 	struct orc_touch touch;
 
@@ -483,7 +468,7 @@ bool emu_oracle_tc(struct orc_tc *c, struct emu_x *x, const struct emu_op *op, u
 		[ORC_TC_STORE] = ORC_TC_ST
 	};
 	const struct orc_op *k = watched(x, op);
-	struct orc_block *b = x->b->oracle;
+	struct orc_block *b = orc_block_of(x->b);
 	bool warp = kind == ORC_TC_LOAD || kind == ORC_TC_STORE;
 	struct orc_thread *t;
 
@@ -504,7 +489,7 @@ void emu_oracle_tc_shared(struct orc_tc *c, const struct emu_block *b, const uin
 	c->touch.read = true;
 	c->touch.write = false;
 	c->touch.pipe = 0;
-	touch_map(&c->touch, 1 + b->oracle->number, map, b->smem_bytes);
+	touch_map(&c->touch, 1 + orc_block_of(b)->number, map, b->smem_bytes);
 }
 
 void emu_oracle_tc_cells(struct orc_tc *c, const struct emu_block *b, const uint8_t *map,
@@ -513,7 +498,7 @@ void emu_oracle_tc_cells(struct orc_tc *c, const struct emu_block *b, const uint
 	c->touch.read = !write;
 	c->touch.write = write;
 	c->touch.pipe = pipe;
-	touch_map(&c->touch, ORC_TMEM + b->oracle->number, map, cells);
+	touch_map(&c->touch, ORC_TMEM + orc_block_of(b)->number, map, cells);
 }
 
 void emu_oracle_tc_end(struct orc_tc *c)
@@ -541,7 +526,7 @@ void emu_oracle_tc_wait(struct emu_x *x, const struct emu_op *op, bool store)
 void emu_oracle_tc_alloc(struct emu_x *x, const struct emu_op *op, uint64_t addr)
 {
 	const struct orc_op *k = watched(x, op);
-	struct orc_block *b = x->b->oracle;
+	struct orc_block *b = orc_block_of(x->b);
 	unsigned first = x->w->index * EMU_LANES;
 	struct orc_touch touch;
 
@@ -564,4 +549,18 @@ struct orc_mark emu_oracle_tc_mark(struct emu_x *x, const struct emu_op *op, uns
 	t = orc_thread_of(x->w, lane);
 	operand(x->b, t, k, mbar);
 	return (struct orc_mark){ORC_ACTOR(ORC_TC, t->id), t->tc};
+}
+
+/* ---- what is told ------------------------------------------------------------------------------- */
+
+void orc_hear(const struct emu_tell *e, const struct orc_op *k)
+{
+	switch (e->kind) {
+	case TELL_CLUSTER_ARRIVE:
+	case TELL_CLUSTER_WAIT:
+		hear_cluster(e, k);
+		break;
+	default:
+		break;
+	}
 }
