@@ -214,8 +214,10 @@ static const struct emu_op *atom(struct emu_x *x, const struct emu_op *op, uint3
 
 		if (!p)
 			return emu_access_fault(x, op, l, a, bytes, op->u.mem.base);
-		s.addr[l] = a;
-		s.bytes[l] = bytes;
+		if (tells) {
+			s.addr[l] = a;
+			s.bytes[l] = bytes;
+		}
 		for (unsigned i = 0; i < n; i++) {
 			uint64_t v = emu_row(x, b[i])[l], w = emu_row(x, c[i])[l];
 			uint64_t old = emu_atom_update(p + i * op->size, op->size, sys, op->kind,

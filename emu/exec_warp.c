@@ -126,9 +126,10 @@ static const struct emu_op *together(struct emu_x *x, const struct emu_op *op, u
 				     core_fn *core)
 {
 	struct emu_opnd o = op->o[op->nd + op->ns - 1];
-	struct emu_gather g = {.n = 1};
+	struct emu_gather g;
 	uint32_t pending = 0, first_pending = 0, rest = m, need = 0;
 
+	g.n = 1;
 	if (op->flags & EMU_F_NO_MASK) {        /* old forms: who happens to be here */
 		g.mask = m;
 		g.part[0] = (struct emu_part){op, m, x->base};

@@ -29,6 +29,22 @@ void emu_tell(const struct emu_tell *t)
 		listener[i]->tell(listener[i]->self, t);
 }
 
+void emu_tell_groups(enum emu_tell_kind kind, struct emu_x *x, const struct emu_op *op, uint32_t m,
+		     const struct emu_tell_groups *g)
+{
+	struct emu_tell t = emu_tell_of(kind, x, op, m, x->mask);
+
+	t.u.groups = g;
+	emu_tell(&t);
+}
+
+uint64_t emu_serial(void)
+{
+	static uint64_t last;
+
+	return ++last;
+}
+
 /* ---- wrapped instructions ------------------------------------------------------------------- */
 
 struct emu_told {

@@ -8,17 +8,18 @@
  * that means for anybody is for listeners to know: nothing here knows of races.
  *
  * Several can listen.  Each keeps what he likes in heard[his slot] of functions, blocks and
- * grids.  Hearing of something changes nothing of what is executed, and in what order.
- * With nobody listening a place that tells costs a comparison, and loads, stores and fences,
- * which are wrapped as they are decoded, nothing.
+ * grids.  What is executed, and in what order, is the same, but that no use of a load waits
+ * for it (weak.c).  With nobody listening a place that tells costs a comparison, and loads,
+ * stores and fences, which are wrapped as they are decoded, nothing.
  *
  * Of instructions:
  * - Lanes are carried out in the order of their numbers.
  * - What functions named __gsan_* execute is not told.
  * - One that is told of when it is tried in vain says so (TELL_MBAR, TELL_GRID); of others
  *   that are tried again until they can be carried out only that is told.
- * - One that ends in a fault is told of for the lanes that it was carried out for; loads,
- *   stores and atomics then are not told of.
+ * - One that ends in a fault is told of for the lanes that it was carried out for until then;
+ *   a load, store or atomic, or what a warp does as one, is not.
+ * What it says more than `u` does, `op` has: modifiers and types are those of op->stmt->inst.
  */
 #ifndef EMU_LISTEN_H
 #define EMU_LISTEN_H
@@ -30,13 +31,25 @@ enum emu_tell_kind {
 	/* Instructions. */
 	TELL_ACCESS,            /* u.access: ld, ldu, st, st.bulk, discard, atom, red, multimem, matrices */
 	TELL_FENCE,             /* u.map: membar and fence of any kind, tcgen05.fence, wgmma.fence */
-	TELL_UNMODELLED,        /* of order, but not among those that inst.def says anything of */
+	TELL_UNMODELLED,        /* MODEL_SYNC in inst.def, or not there at all */
 	TELL_BAR_ARRIVE,        /* u.bar: bar, barrier */
-	TELL_BAR_LEAVE,         /* u.bar: lanes of one warp go on behind it; op is where they waited */
+	TELL_BAR_LEAVE,         /* u.bar: lanes of one warp go on behind it; op is what they waited in */
 	TELL_WARP_SYNC,         /* u.members: bar.warp.sync, all are there */
-	TELL_CLUSTER_ARRIVE,    /* barrier.cluster.arrive; .relaxed and .aligned say op's modifiers */
+	TELL_CLUSTER_ARRIVE,    /* barrier.cluster.arrive */
 	TELL_CLUSTER_WAIT,      /* barrier.cluster.wait: these go on */
+	TELL_MBAR,              /* u.mbar: mbarrier.* but pending_count */
+	TELL_CP_ASYNC,          /* u.cp: cp.async */
+	TELL_CP_ARRIVE,         /* u.cp_arrive: cp.async.mbarrier.arrive */
+	TELL_GROUP_COMMIT,      /* u.groups: of cp.async, bulk copies, wgmma */
+	TELL_GROUP_WAIT,        /* u.groups: wait_group, wait_all, that is over */
+	TELL_COPY,              /* u.copy: bulk and tensor copies and reductions, st.async, red.async, try_cancel */
+	TELL_WGMMA,             /* u.wgmma: wgmma.mma_async of a warp */
+	TELL_TC_ISSUE,          /* u.items (tcgen05.h): tcgen05.mma, cp, commit */
+	TELL_TC_ACCESS,         /* u.tmem: tcgen05.ld, st of a warp */
+	TELL_TC_WAIT,           /* tcgen05.wait::ld, ::st of a warp */
+	TELL_TC_ALLOC, TELL_TC_DEALLOC, TELL_TC_RELINQUISH,     /* u.room, of a warp */
 	TELL_TMAP_REPLACE,      /* u.replace: tensormap.replace */
+	TELL_TMAP_COPY,         /* u.tmap_copy: tensormap.cp_fenceproxy */
 	TELL_GRID,              /* u.done: griddepcontrol */
 	TELL_EXIT,              /* threads end; op is NULL */
 	TELL_CALL,              /* u.callee: the program calls a function that gsan put there */
@@ -44,6 +57,10 @@ enum emu_tell_kind {
 	/* What is no instruction. */
 	TELL_BAR_OVER,          /* u.bar: a use of barrier `id` of block b is over, all have been told to leave */
 	TELL_CLUSTER_OVER,      /* a phase of the barrier of b's cluster is over, b of rank 0 */
+	/* Of what b issued: */
+	TELL_LANDED,            /* u.landed: a copy's last bytes are at one of its destinations, not yet counted */
+	TELL_ARRIVED,           /* u.arrived: an arrival of TELL_CP_ARRIVE or of a commit comes, not yet counted */
+	TELL_MBAR_OVER,         /* u.object: a phase is over by something that is no instruction */
 	TELL_BLOCK_BEGIN,       /* u.linear: its number in the grid; b's rank, cluster, sm and grid are set */
 	TELL_BLOCK_END,         /* its last thread is gone; others of the cluster may go on */
 	TELL_LAUNCH,            /* u.launch: a grid's blocks may begin */
@@ -77,9 +94,111 @@ struct emu_tell_bar {
 	bool aligned;
 };
 
+/* Memory that others may access, too. */
+struct emu_spot {
+	struct emu_block *owner;        /* whose shared memory it is; NULL: global memory */
+	uint64_t at;                    /* offset there, or address */
+};
+
+/* Arrays are by lane, here and below. */
+struct emu_tell_mbar {
+	enum {
+		EMU_MBAR_INIT, EMU_MBAR_INVAL, EMU_MBAR_EXPECT_TX, EMU_MBAR_COMPLETE_TX, EMU_MBAR_ARRIVE,
+		EMU_MBAR_WAIT           /* test_wait, try_wait */
+	} what;
+	bool drop, no_complete, expects;        /* arrive: .expect_tx, too */
+	bool parity, try;
+	enum emu_base base;
+	uint64_t addr[EMU_LANES];
+	struct emu_spot spot[EMU_LANES];
+	uint32_t count[EMU_LANES];      /* init, arrive */
+	uint32_t bytes[EMU_LANES];      /* expect_tx, complete_tx, arrive.expect_tx */
+	uint64_t state[EMU_LANES];      /* arrive: the result; wait: the state or parity that is waited for */
+	uint32_t success;               /* lanes that did not wait in vain */
+	uint32_t over;                  /* lanes by which the phase is over */
+	/* For this one there is no mbarrier, or it counts more than the mbarrier can: a fault.
+	 * It is not among `lanes` if that was seen before anything was done. */
+	uint32_t wrong;
+};
+
+struct emu_tell_cp {
+	enum emu_base to_base, from_base;
+	const uint64_t *to, *from;
+	unsigned size;                  /* bytes that are written */
+	const uint64_t *read;           /* and bytes of them that are read, the rest is zeros */
+	uint32_t folded;                /* lanes that copy what an earlier one does, to the same place */
+};
+
+struct emu_tell_cp_arrive {
+	enum emu_base base;
+	const uint64_t *addr;
+	const struct emu_spot *spot;
+	const uint64_t *serial;         /* of the arrival, for TELL_ARRIVED */
+	bool noinc;
+};
+
+enum emu_list { EMU_LIST_CP, EMU_LIST_BULK, EMU_LIST_WGMMA };
+
+struct emu_tell_groups {
+	enum emu_list list;
+	/* Of a wait: */
+	uint32_t left;                  /* groups that may still go on; UINT32_MAX: all is over, committed or not */
+	bool read;                      /* .read: that have read their sources */
+};
+
+struct emu_async;
+
+struct emu_tell_copy {
+	enum emu_base to_base, from_base, mbar_base, map_base;
+	bool counted;                   /* by an mbarrier; else it belongs to a bulk group, or to nothing */
+	bool multicast, byte_mask;      /* what `mask` is: of blocks, of the bytes of each 16 */
+	uint64_t to[EMU_LANES], from[EMU_LANES];        /* of a tensor copy one of them, in shared memory */
+	uint64_t bytes[EMU_LANES];
+	uint32_t mask[EMU_LANES];
+	uint64_t mbar[EMU_LANES];
+	uint64_t value[EMU_LANES][EMU_ELEMS];           /* st.async, red.async: each element */
+	/* Of a tensor copy: coordinates, or gather4's and scatter4's column and four rows; im2col's
+	 * offsets; the map as it is in memory: the copy may still go by an older one. */
+	unsigned rank;                  /* 0: it is none */
+	uint64_t map[EMU_LANES];
+	const struct emu_tmap *tmap[EMU_LANES];
+	int32_t at[EMU_LANES][5];
+	uint16_t offset[EMU_LANES][3];
+	uint32_t folded;                /* lanes whose store is an earlier lane's, which hardware makes one of */
+	/* The operation with its serial number and pieces (async.h); NULL: folded. */
+	struct emu_async *async[EMU_LANES];
+};
+
+struct emu_tell_wgmma {
+	uint64_t a, b;                  /* descriptors */
+	bool a_regs;                    /* A is in registers, not at `a` */
+};
+
+struct emu_tell_room {
+	enum emu_base base;             /* alloc: where the address is written */
+	uint64_t addr;
+	uint32_t at, columns;           /* address in tensor memory */
+};
+
+struct emu_tell_tmap_copy {             /* all lanes copy the same */
+	enum emu_base to_base, from_base;
+	uint64_t to, from;
+	const struct emu_tmap *tmap;
+};
+
+struct emu_tell_landed {
+	const struct emu_async *async;
+	unsigned land;                  /* index of its landings */
+};
+
+struct emu_tell_arrived {
+	uint64_t serial;
+	const uint64_t *object;         /* the mbarrier's place in the process */
+};
+
 struct emu_tell_replace {
 	enum emu_base base;
-	const uint64_t *addr;           /* by lane, as all that follows */
+	const uint64_t *addr;
 	enum emu_tmap_field field;
 	unsigned ordinal;               /* of the dimension */
 	const uint64_t *value;
@@ -114,7 +233,20 @@ struct emu_tell {
 		const uint64_t *map;            /* by lane: the tensor map that a fence acquires; NULL: none */
 		const struct emu_tell_bar *bar;
 		const uint32_t *members;        /* by lane: its mask operand */
+		const struct emu_tell_mbar *mbar;
+		const struct emu_tell_cp *cp;
+		const struct emu_tell_cp_arrive *cp_arrive;
+		const struct emu_tell_groups *groups;
+		const struct emu_tell_copy *copy;
+		const struct emu_tell_wgmma *wgmma;
+		const struct emu_tc_item *items;        /* of each lane, one behind the other */
+		uint32_t tmem;                  /* address in tensor memory */
+		const struct emu_tell_room *room;
 		const struct emu_tell_replace *replace;
+		const struct emu_tell_tmap_copy *tmap_copy;
+		const struct emu_tell_landed *landed;
+		const struct emu_tell_arrived *arrived;
+		const uint64_t *object;         /* the mbarrier's place in the process */
 		bool done;                      /* false: griddepcontrol.wait, in vain */
 		const struct emu_func *callee;
 		uint64_t linear;
@@ -126,15 +258,15 @@ struct emu_tell {
 
 struct emu_listener {
 	void (*tell)(void *self, const struct emu_tell *);
-	/* Functions that are loaded from then on, decoded; and that are gone, which may be older. */
+	/* Functions that are loaded from then on, decoded; and that are gone, also older ones. */
 	void (*load)(void *self, struct emu_func *);
 	void (*unload)(void *self, struct emu_func *);
 	void *self;
 	unsigned slot;                  /* its own in heard[]; set by emu_listen() */
 };
 
-/* From now on, for good.  What was loaded before is told of as far as it is not wrapped.
- * False: there is no slot left. */
+/* From now on, for good.  Functions that were loaded before are told of, too, but for what is
+ * wrapped if nobody listened then; heard[] of them is NULL.  False: there is no slot left. */
 bool emu_listen(struct emu_listener *);
 
 /* ---- for those who tell --------------------------------------------------------------------- */
@@ -157,18 +289,19 @@ static inline struct emu_tell emu_tell_of(enum emu_tell_kind kind, struct emu_x 
 
 /* To all who listen. */
 void emu_tell(const struct emu_tell *);
+void emu_tell_groups(enum emu_tell_kind, struct emu_x *, const struct emu_op *, uint32_t lanes,
+		     const struct emu_tell_groups *);
+/* The number of an operation or arrival that is issued now; never 0. */
+uint64_t emu_serial(void);
 void emu_tell_load(struct emu_func *);
 void emu_tell_unload(struct emu_func *);
 
 /* ---- for those who listen -------------------------------------------------------------------- */
 
-/* Memory that others may access, too. */
-struct emu_spot {
-	struct emu_block *owner;        /* whose shared memory it is; NULL: global memory */
-	uint64_t at;                    /* offset there, or address */
-};
-
 /* What an address of a thread in `by` means.  False: memory of its own. */
 bool emu_locate(const struct emu_block *by, enum emu_base, uint64_t a, struct emu_spot *);
+/* exec_wgmma.c: sets a byte of `map` for each byte of the block's shared memory that the
+ * warpgroup reads for a product. */
+void emu_wgmma_reach(const struct emu_tell *, uint8_t *map);
 
 #endif

@@ -14,7 +14,7 @@ emu_libemu_a_SOURCES = emu/emu.h emu/api.h emu/access.h emu/listen.h emu/listen.
 	emu/exec_sync.c emu/exec_warp.c emu/exec_space.c emu/exec_mat.c \
 	emu/exec_mbar.c emu/async.h emu/async.c emu/weak.c emu/exec_async.c emu/exec_bulk.c \
 	emu/tmap.h emu/tmap.c emu/exec_tensor.c emu/exec_launch.c emu/matdesc.h emu/exec_wgmma.c \
-	emu/tcgen05.h emu/dec_tcgen05.c emu/exec_tcgen05.c emu/printf.c \
+	emu/tcgen05.h emu/dec_tcgen05.c emu/exec_tcgen05.c emu/tc_reach.c emu/printf.c \
 	emu/ctx.c emu/stream.c emu/module.c emu/launch.c emu/alloc.c emu/copy.c \
 	emu/vmm.c emu/proc.c \
 	emu/oracle.h emu/oracle_impl.h emu/oracle_clock.c emu/oracle_sync.c \

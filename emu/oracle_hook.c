@@ -10,8 +10,6 @@
 #include "emu/access.h"
 #include "emu/oracle_impl.h"
 
-bool emu_oracle_on;
-
 static struct emu_listener me;
 
 struct orc_block *orc_block_of(const struct emu_block *b)
@@ -512,9 +510,16 @@ static void hear_end(struct emu_grid *e, struct emu_grid *then, const void *stre
 static bool hear_other(const struct emu_tell *e)
 {
 	struct orc_block *b = e->b ? orc_block_of(e->b) : NULL;
-	const struct emu_tell_launch *l = e->u.launch;
 
 	switch (e->kind) {
+	case TELL_LANDED:
+	case TELL_ARRIVED:
+		if (b)
+			orc_hear_late(e);
+		return true;
+	case TELL_MBAR_OVER:
+		orc_mbar_over(e->u.object);
+		return true;
 	case TELL_BAR_OVER:
 		if (b)
 			orc_bar_over(b, e->u.bar->id);
@@ -531,10 +536,10 @@ static bool hear_other(const struct emu_tell *e)
 		hear_block(e->b, e->u.linear);
 		return true;
 	case TELL_LAUNCH_END:
-		hear_end(l->grid, l->then, l->stream);
+		hear_end(e->u.launch->grid, e->u.launch->then, e->u.launch->stream);
 		return true;
 	case TELL_STREAM:
-		orc_next(l->stream, l->grid);
+		orc_next(e->u.launch->stream, e->u.launch->grid);
 		return true;
 	case TELL_BLOCK_END:
 	case TELL_LAUNCH:
@@ -588,9 +593,10 @@ static struct emu_listener me = {.tell = hear, .load = load, .unload = unload};
 
 EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
 {
+	static bool on;
+
 	if (emu_source_set(NULL, text, len))
 		return -1;
-	if (!emu_oracle_on)
-		emu_oracle_on = emu_listen(&me);
-	return emu_oracle_on ? 0 : -1;
+	on = on || emu_listen(&me);
+	return on ? 0 : -1;
 }

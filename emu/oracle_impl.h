@@ -262,6 +262,7 @@ struct orc_cell { struct orc_access **v, *last; unsigned n, cap, behind; };
 struct orc_page { struct orc_page *chain; uint64_t space, number; struct orc_cell cell[64]; };
 
 #define ORC_HASH 4096
+#define ORC_MARKS 256
 
 struct orc_grid {
 	unsigned refs;                  /* launches that go on */
@@ -276,6 +277,7 @@ struct orc_grid {
 	struct orc_heads sc[ORC_WORLDS];
 	struct orc_word *word[ORC_HASH];
 	struct orc_page *page[ORC_HASH];
+	struct orc_mark *mark[ORC_MARKS];       /* operations under way, by number */
 	struct orc_access **all;
 	size_t nall, capall;
 	struct orc_race *races;
@@ -485,8 +487,6 @@ void orc_say(const struct orc_fact *);
 
 /* ---- oracle_hook.c: what the emulated device tells ------------------------------------------ */
 
-extern bool emu_oracle_on;
-
 /* Something comes into the stream (NULL: or may, into any): a launch, or NULL. */
 void orc_next(const void *stream, struct emu_grid *then);
 struct orc_block *orc_block_of(const struct emu_block *);       /* NULL: not watched */
@@ -500,50 +500,12 @@ void orc_strong_access(struct orc_block *, struct orc_thread *, const struct emu
 
 /* ---- oracle_tell.c: likewise, of what is asynchronous ---------------------------------------- */
 
-struct emu_async;
-struct emu_landing;
-
 bool orc_other(struct orc_op *, const struct ptx_inst *);       /* it is one of these */
 void orc_other_done(const struct emu_tell *, const struct orc_op *, unsigned lane);
 void orc_hear(const struct emu_tell *, const struct orc_op *);
-void emu_oracle_mbar(struct emu_x *, const struct emu_op *, unsigned lane, const void *,
-		     enum orc_use);
-void emu_oracle_mbar_over(const void *);
-/* cp.async: `read` bytes of `size`. */
-void emu_oracle_cp(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t to, uint64_t from,
-		   uint64_t read);
-/* Which of the thread's operations have been issued: what an arrival stands for. */
-struct orc_mark { uint64_t actor; uint32_t n; };
-struct orc_mark emu_oracle_cp_mark(struct emu_x *, const struct emu_op *, unsigned lane,
-				   const void *mbar);
-void emu_oracle_arrives(const void *mbar, struct orc_mark, bool tensor);
-enum orc_list { ORC_LIST_CP, ORC_LIST_BULK, ORC_LIST_WGMMA };
-void emu_oracle_commit(struct emu_x *, const struct emu_op *, uint32_t m, enum orc_list);
-/* UINT32_MAX left: whether committed or not. */
-void emu_oracle_group_wait(struct emu_x *, const struct emu_op *, uint32_t m, enum orc_list,
-			   uint32_t left, bool read);
-/* tensormap.cp_fenceproxy: global and shared address. */
-void emu_oracle_cp_fenceproxy(struct emu_x *, const struct emu_op *, uint32_t lanes, uint64_t to,
-			      uint64_t from);
-/* A warp's wgmma reads those bytes of its block's shared memory whose `map` is set. */
-void emu_oracle_wgmma(struct emu_x *, const struct emu_op *, const uint8_t *map);
-/* tcgen05: one operation at a time, begun, then each thing that it touches, then ended.
- * Maps are of a block's shared memory, or of tensor memory, a byte for each cell. */
-struct orc_tc { struct orc_thread *t; struct orc_touch touch; };
-enum orc_tc_kind { ORC_TC_MMA, ORC_TC_CP, ORC_TC_LOAD, ORC_TC_STORE };
-bool emu_oracle_tc(struct orc_tc *, struct emu_x *, const struct emu_op *, unsigned lane,
-		   enum orc_tc_kind);
-void emu_oracle_tc_shared(struct orc_tc *, const struct emu_block *, const uint8_t *map);
-/* pipe: ORC_PIPE_*, or what tells an accumulator from others */
+void orc_hear_late(const struct emu_tell *);    /* TELL_LANDED, TELL_ARRIVED */
+void orc_marks_free(struct orc_grid *);
+/* Which pipeline an access of tcgen05 belongs to; of D: more by what tells accumulators apart. */
 enum { ORC_PIPE_COPY = 1, ORC_PIPE_A, ORC_PIPE_SCALE, ORC_PIPE_D };
-void emu_oracle_tc_cells(struct orc_tc *, const struct emu_block *, const uint8_t *map,
-			 unsigned cells, bool write, uint64_t pipe);
-void emu_oracle_tc_end(struct orc_tc *);
-void emu_oracle_tc_wait(struct emu_x *, const struct emu_op *, bool store);
-void emu_oracle_tc_alloc(struct emu_x *, const struct emu_op *, uint64_t addr);
-struct orc_mark emu_oracle_tc_mark(struct emu_x *, const struct emu_op *, unsigned lane,
-				   const void *mbar);
-void emu_oracle_async(struct emu_async *);
-void emu_oracle_landed(const struct emu_async *, const struct emu_landing *);
 
 #endif
