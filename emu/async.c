@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "emu/async.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 /* Steps that one stage takes: with seed 0; with others up to 2^SPREAD, mostly less.
  * With stepwise schedules steps are fewer. */
@@ -55,6 +55,7 @@ struct emu_async *emu_async_new(struct emu_x *x, const struct emu_op *op, unsign
 	a->warp = x->w;
 	a->op = op;
 	a->lane = lane;
+	a->serial = emu_serial();
 	return a;
 }
 
@@ -98,13 +99,21 @@ static void shuffle(struct emu_async *a)
 {
 	if (!emu_m.seed)
 		return;
+	a->order = grown(NULL, a->n + 1, sizeof *a->order);
+	for (unsigned i = 0; i < a->n; i++)
+		a->order[i] = i;
 	for (unsigned i = a->n; i > 1; i--) {
 		unsigned k = (unsigned)(emu_random() % i);
-		struct emu_piece p = a->piece[i - 1];
+		uint32_t p = a->order[i - 1];
 
-		a->piece[i - 1] = a->piece[k];
-		a->piece[k] = p;
+		a->order[i - 1] = a->order[k];
+		a->order[k] = p;
 	}
+}
+
+static const struct emu_piece *nth(const struct emu_async *a, unsigned i)
+{
+	return &a->piece[a->order ? a->order[i] : i];
 }
 
 static void due_next(const struct emu_async *a)
@@ -115,8 +124,6 @@ static void due_next(const struct emu_async *a)
 
 void emu_async_start(struct emu_async *a)
 {
-	if (emu_oracle_on)
-		emu_oracle_async(a);
 	shuffle(a);
 	a->stale = !a->generic && (a->from ? a->from->stale != NULL : emu_weak_global(a->block)) &&
 		   emu_async_chance(4);
@@ -164,20 +171,29 @@ static void reduce_piece(struct emu_async *a, const struct emu_piece *p, uint8_t
 	}
 }
 
+static void tell_landed(const struct emu_async *a, const struct emu_landing *land)
+{
+	struct emu_tell_landed landed = {a, (unsigned)(land - a->land)};
+
+	emu_tell(&(struct emu_tell){
+		.kind = TELL_LANDED, .b = a->block, .w = a->warp, .lanes = 1u << a->lane, .u.landed = &landed
+	});
+}
+
 /* The mbarrier counts in units of 16 bytes: a phase that expects less than what
  * comes is complete as soon as that much is there. */
 static void count(const struct emu_async *a, const struct emu_landing *land, uint32_t n)
 {
 	for (uint32_t i = 0; land->mbar && i < n; i += 16) {
-		if (emu_oracle_on && land->written == a->n && n - i <= 16)
-			emu_oracle_landed(a, land);
+		if (emu_listening && land->written == a->n && n - i <= 16)
+			tell_landed(a, land);
 		emu_mbar_complete_tx(land->mbar, n - i < 16 ? n - i : 16);
 	}
 }
 
 static void write_piece(struct emu_async *a, struct emu_landing *land)
 {
-	const struct emu_piece *p = &a->piece[land->written++];
+	const struct emu_piece *p = nth(a, land->written++);
 	uint8_t *dst = p->dst + land->shift;
 
 	if (a->reduce)
@@ -209,7 +225,7 @@ static void step(struct emu_async *a)
 
 	if (a->read < a->n && (!a->read || !emu_m.seed || emu_random() & 1)) {
 		for (n = emu_m.seed ? some(a->n - a->read) : a->n - a->read; n; n--)
-			read_piece(a, &a->piece[a->read++]);
+			read_piece(a, nth(a, a->read++));
 		return;
 	}
 	for (unsigned i = 0; i < a->nland; i++) {
@@ -226,7 +242,7 @@ static void step(struct emu_async *a)
 static void finish(struct emu_async *a)
 {
 	while (a->read < a->n)
-		read_piece(a, &a->piece[a->read++]);
+		read_piece(a, nth(a, a->read++));
 	for (unsigned i = 0; i < a->nland; i++)
 		while (a->land[i].written < a->n)
 			write_piece(a, &a->land[i]);
@@ -235,6 +251,7 @@ static void finish(struct emu_async *a)
 void emu_async_free(struct emu_async *a)
 {
 	free(a->piece);
+	free(a->order);
 	free(a->staged);
 	free(a);
 }

@@ -45,6 +45,7 @@ struct emu_async {
 	bool stale;                     /* reads memory as the async proxy saw it last */
 	struct emu_block *from;         /* whose shared memory is read; NULL: global memory */
 	struct emu_piece *piece;
+	uint32_t *order;                /* in which they are read and written; NULL: as they are */
 	unsigned n, cap, read;
 	uint8_t *staged;
 	uint32_t bytes, cap_staged;
@@ -54,7 +55,7 @@ struct emu_async {
 	uint8_t reduce, type, size;
 	bool sys;
 	uint64_t map;                   /* address of its tensor map; 0 */
-	uint64_t actor;                 /* the oracle's; 0: not watched */
+	uint64_t serial;                /* listen.h */
 	uint64_t what;                  /* what a store to global memory is told by; 0: nothing */
 };
 

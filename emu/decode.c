@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 struct emu_op *emu_dec_new(struct emu_dec *d)
 {
@@ -742,6 +742,7 @@ void emu_decode(struct emu_func *f)
 	f->rows = d.rows > d.preds ? d.rows : d.preds;
 	f->local_bytes = align_up(f->local_bytes, 16);
 	emu_weak_wrap(f);
-	if (emu_oracle_on)
-		emu_oracle_wrap(f);
+	f->injected = emu_is_runtime(f);
+	if (emu_listening)
+		emu_tell_load(f);
 }

@@ -7,7 +7,7 @@
  * Device memory is host memory: a device pointer is a host pointer.  Every
  * access of a kernel goes through emu_at() in access.h; order is created only in
  * exec_sync.c, exec_warp.c, exec_mbar.c and by blocks starting and ending in
- * sched.c.  The oracle (oracle.h) listens to both.
+ * sched.c.  Both are told to whoever listens (listen.h), as the oracle does.
  */
 #ifndef EMU_H
 #define EMU_H
@@ -27,6 +27,7 @@
 
 #define EMU_API __attribute__((visibility("default")))
 #define EMU_LANES 32
+#define EMU_LISTENERS 4         /* who can listen at once: listen.h */
 #define EMU_ALL 0xffffffffu
 
 /* ---- Windows of generic addresses (mem.c) --------------------------------
@@ -268,8 +269,9 @@ struct emu_func {
 	int spread_policy;
 	uint8_t *step;                  /* stepwise.c: by number of the op; NULL: not known yet */
 	struct emu_weak *weak;          /* weak.c: by number of the op; NULL */
-	bool injected;                  /* the oracle: no part of the program */
-	struct orc_op **watch;          /* the oracle: by number of the op; NULL */
+	bool injected;                  /* by gsan: no part of the program */
+	struct emu_told *told;          /* listen.c: by number of the op; NULL: nobody listened */
+	void *heard[EMU_LISTENERS];     /* what each listener keeps of it */
 };
 
 /* Is it the device runtime's, and not the program's own? */
@@ -365,6 +367,7 @@ struct emu_warp {
 	int run_at;             /* index in the list of runnable warps, -1 */
 	uint64_t ran;           /* ops */
 	uint64_t steps, place;  /* stepwise: done; place in the order, 0: none yet */
+	uint32_t came[EMU_LANES];       /* of lanes that wait for others, if somebody listens: their group till then */
 	struct emu_copies *copies;      /* cp.async of each lane; NULL until the first */
 };
 
@@ -403,7 +406,7 @@ struct emu_block {
 	struct emu_tmem *tmem;          /* exec_tcgen05.c; NULL until used */
 	uint8_t *stale;                 /* weak.c: smem as the async proxy saw it; NULL */
 	struct emu_undos *undos;        /* weak.c: global memory as it saw it; NULL */
-	struct orc_block *oracle;       /* NULL: not watched */
+	void *heard[EMU_LISTENERS];     /* as emu_func's; NULL when it starts */
 };
 
 struct emu_grid {
@@ -421,7 +424,7 @@ struct emu_grid {
 	struct emu_block *blocks, *pool;        /* all it ever had, those to use again */
 	void *owner;                    /* the command it came with */
 	struct emu_grid *next;
-	struct orc_grid *oracle;        /* NULL: not watched */
+	void *heard[EMU_LISTENERS];
 };
 
 struct emu_sm { unsigned blocks, threads; uint64_t smem, warps; };
@@ -540,6 +543,7 @@ struct emu_gather {
 	unsigned n;
 	uint32_t mask;          /* all of them */
 	struct emu_part part[EMU_LANES];
+	uint32_t came[EMU_LANES];       /* by lane, if somebody listens: the group that it came in */
 };
 
 /* Waits until the live lanes of `need` have arrived at an op like this one.  false:
@@ -572,6 +576,15 @@ void emu_deadlock(void);
 
 /* Runs a group until it stops, or `budget` ops are done. */
 void emu_exec(struct emu_x *, const struct emu_op *pc);
+
+/* source.c: the text that modules were instrumented from; NULL: there is none.  Without a name
+ * the last one stays.  -1: it is no PTX. */
+int emu_source_set(const char *name, const char *text, size_t len);
+/* The line of the n-th access, or the like, of a function there; 0: unknown. */
+unsigned emu_source_line(const char *func, unsigned n);
+bool emu_source_counts(const struct ptx_inst *);        /* it is one of those */
+/* The file of which an instruction of `f` is, and the line there; NULL: not known. */
+const char *emu_source_place(const struct ptx_func *f, const struct ptx_stmt *, unsigned *line);
 
 /* profile.c: instructions of warps by the name of their function, and of lanes; calls, and
  * which of its instructions were executed at all. */

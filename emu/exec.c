@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "emu/emu.h"
-#include "emu/oracle_impl.h"
 
 static void note(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
@@ -112,7 +111,7 @@ static void print_place(const struct emu_op *op)
 	const struct ptx_module *m = op->func->mod->ptx;
 	const struct ptx_stmt *s = op->stmt;
 	unsigned line;
-	const char *file = s ? orc_place(op->func->ptx, s, &line) : NULL;
+	const char *file = s ? emu_source_place(op->func->ptx, s, &line) : NULL;
 
 	if (file)
 		fprintf(stderr, "%s:%u", file, line);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "emu/async.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 struct copy {
 	uint8_t *dst;
@@ -20,10 +20,11 @@ struct copy {
 	bool done;
 	uint8_t staged[16];
 	uint32_t group;
-	struct orc_mark mark;
+	uint64_t serial;                /* of an arrival, for who listens */
 };
 
 struct emu_lane_copies {
+	struct emu_warp *warp;
 	struct copy *list;
 	unsigned n, cap, arrivals;
 	uint32_t group;                 /* number of the group that is open */
@@ -51,6 +52,8 @@ static struct emu_lane_copies *lane_of(struct emu_warp *w, unsigned l)
 		c->lane = calloc(EMU_LANES, sizeof *c->lane);
 		if (!c->lane)
 			abort();
+		for (unsigned i = 0; i < EMU_LANES; i++)
+			c->lane[i].warp = w;
 	}
 	return &c->lane[l];
 }
@@ -83,8 +86,11 @@ static void settle(struct emu_lane_copies *q)
 		struct copy *c = &q->list[i];
 
 		if (c->mbar && all) {
-			if (emu_oracle_on)
-				emu_oracle_arrives(c->mbar, c->mark, false);
+			if (emu_listening)
+				emu_tell(&(struct emu_tell){
+					.kind = TELL_ARRIVED, .b = q->warp->block, .w = q->warp,
+					.u.arrived = &(struct emu_tell_arrived){c->serial, c->mbar}
+				});
 			emu_mbar_arrive(c->mbar);
 			q->arrivals--;
 			continue;
@@ -253,13 +259,6 @@ static struct copy *put(struct emu_warp *w, unsigned l)
 	return &q->list[q->n++];
 }
 
-static struct copy *last_of(struct emu_warp *w, unsigned l)
-{
-	struct emu_lane_copies *q = lane_of(w, l);
-
-	return &q->list[q->n - 1];
-}
-
 /* Does lane `l` copy what an earlier one of `m` does, to the same place?  (memory-model.md 2.4, AMB-19) */
 static bool again(struct emu_x *x, const struct emu_op *op, const struct emu_addr *from, uint32_t m, unsigned l)
 {
@@ -271,42 +270,86 @@ static bool again(struct emu_x *x, const struct emu_op *op, const struct emu_add
 	return false;
 }
 
+static struct emu_addr source(const struct emu_op *op)
+{
+	return (struct emu_addr){
+		.base = op->kind, .reg = op->o[1], .off = (int64_t)(int32_t)op->imm
+	};
+}
+
+/* What each lane of a cp.async copies. */
+struct copied { uint64_t to[EMU_LANES], from[EMU_LANES], read[EMU_LANES]; };
+
+static void tell_copy(struct emu_x *x, const struct emu_op *op, uint32_t m, const struct copied *c)
+{
+	struct emu_tell t = emu_tell_of(TELL_CP_ASYNC, x, op, m, x->mask);
+	struct emu_addr from = source(op);
+	struct emu_tell_cp cp = {
+		.to_base = op->u.mem.base, .from_base = from.base, .to = c->to, .from = c->from,
+		.size = op->size, .read = c->read
+	};
+
+	EMU_EACH(l, m)
+		cp.folded |= (uint32_t)again(x, op, &from, m, l) << l;
+	t.u.cp = &cp;
+	emu_tell(&t);
+}
+
+/* False: a fault. */
+static bool copy_lane(struct emu_x *x, const struct emu_op *op, unsigned l, struct copied *done)
+{
+	struct emu_addr from = source(op);
+	uint64_t to = emu_addr_of(x, &op->u.mem, l), a = emu_addr_of(x, &from, l);
+	uint64_t n = emu_get(x, op->o[0], l);
+	uint8_t *dst = emu_at(x, l, op->u.mem.base, to, op->size);
+	const uint8_t *src = NULL;
+	struct copy *c;
+
+	if (!dst) {
+		emu_access_fault(x, op, l, to, op->size, op->u.mem.base);
+		return false;
+	}
+	if (op->flags & EMU_F_IGNORE_SRC)
+		n = n & 1 ? 0 : op->size;
+	if (n > op->size) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "%llu bytes of a source of %u",
+			  (unsigned long long)n, op->size);
+		return false;
+	}
+	if (n) {
+		src = emu_at(x, l, from.base, a, op->size);
+		if (!src) {
+			emu_access_fault(x, op, l, a, op->size, from.base);
+			return false;
+		}
+	}
+	c = put(x->w, l);
+	c->dst = dst;
+	c->src = src;
+	c->bytes = op->size;
+	c->from_src = (uint8_t)n;
+	done->to[l] = to;
+	done->from[l] = a;
+	done->read[l] = n;
+	return true;
+}
+
 /* o[]: bytes to read, or a predicate to read none; then the source's address.
  * imm: bytes to write. */
 static const struct emu_op *cp_async(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	struct emu_addr from = {
-		.base = op->kind, .reg = op->o[1], .off = (int64_t)(int32_t)op->imm
-	};
+	struct copied copied;
+	uint32_t done = 0;
 
 	EMU_EACH(l, m) {
-		uint64_t to = emu_addr_of(x, &op->u.mem, l), a = emu_addr_of(x, &from, l);
-		uint64_t n = emu_get(x, op->o[0], l);
-		uint8_t *dst = emu_at(x, l, op->u.mem.base, to, op->size);
-		const uint8_t *src = NULL;
-		struct copy *c;
-
-		if (!dst)
-			return emu_access_fault(x, op, l, to, op->size, op->u.mem.base);
-		if (op->flags & EMU_F_IGNORE_SRC)
-			n = n & 1 ? 0 : op->size;
-		if (n > op->size)
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "%llu bytes of a source of %u", (unsigned long long)n,
-					 op->size);
-		if (n) {
-			src = emu_at(x, l, from.base, a, op->size);
-			if (!src)
-				return emu_access_fault(x, op, l, a, op->size, from.base);
-		}
-		c = put(x->w, l);
-		c->dst = dst;
-		c->src = src;
-		c->bytes = op->size;
-		c->from_src = (uint8_t)n;
-		if (emu_oracle_on && !again(x, op, &from, m, l))
-			emu_oracle_cp(x, op, l, to, a, n);
+		if (!copy_lane(x, op, l, &copied))
+			break;
+		done |= 1u << l;
 	}
+	if (done && emu_tells(op))
+		tell_copy(x, op, done, &copied);
+	if (emu_m.fault)
+		return NULL;
 	if (emu_m.seed)
 		list(x->w);
 	return op + 1;
@@ -316,8 +359,8 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 {
 	EMU_EACH(l, m)
 		lane_of(x->w, l)->group++;
-	if (emu_oracle_on)
-		emu_oracle_commit(x, op, m, ORC_LIST_CP);
+	if (emu_tells(op))
+		emu_tell_groups(TELL_GROUP_COMMIT, x, op, m, &(struct emu_tell_groups){.list = EMU_LIST_CP});
 	return op + 1;
 }
 
@@ -332,34 +375,72 @@ static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op,
 		else if (q->group > op->imm)
 			finish_groups(q, q->group - op->imm);
 	}
-	if (emu_oracle_on)
-		emu_oracle_group_wait(x, op, m, ORC_LIST_CP, op->imm, false);
+	if (emu_tells(op))
+		emu_tell_groups(TELL_GROUP_WAIT, x, op, m,
+				&(struct emu_tell_groups){.list = EMU_LIST_CP, .left = op->imm});
 	return op + 1;
+}
+
+/* An arrival of each lane. */
+struct arrivals { uint64_t addr[EMU_LANES], serial[EMU_LANES]; struct emu_spot spot[EMU_LANES]; };
+
+static void tell_arrivals(struct emu_x *x, const struct emu_op *op, uint32_t m, const struct arrivals *a)
+{
+	struct emu_tell t = emu_tell_of(TELL_CP_ARRIVE, x, op, m, x->mask);
+	struct emu_tell_cp_arrive arrive = {
+		.base = op->u.mem.base, .addr = a->addr, .spot = a->spot, .serial = a->serial, .noinc = !op->kind
+	};
+
+	t.u.cp_arrive = &arrive;
+	emu_tell(&t);
+}
+
+/* False: a fault. */
+static bool arrive_lane(struct emu_x *x, const struct emu_op *op, unsigned l, struct arrivals *done)
+{
+	uint64_t a = emu_addr_of(x, &op->u.mem, l);
+	uint64_t *p = emu_at(x, l, op->u.mem.base, a, 8);
+	struct copy *c;
+
+	if (!p) {
+		emu_access_fault(x, op, l, a, 8, op->u.mem.base);
+		return false;
+	}
+	if (!emu_mbar_live(p)) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "there is no mbarrier at 0x%llx",
+			  (unsigned long long)a);
+		return false;
+	}
+	if (op->kind && !emu_mbar_expect(p)) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "more arrivals than an mbarrier can count");
+		return false;
+	}
+	c = put(x->w, l);
+	c->mbar = p;
+	c->serial = emu_serial();
+	lane_of(x->w, l)->arrivals++;
+	list(x->w);
+	done->addr[l] = a;
+	done->serial[l] = c->serial;
+	emu_locate(x->b, op->u.mem.base, a, &done->spot[l]);
+	return true;
 }
 
 /* PTX ISA, "cp.async.mbarrier.arrive": without .noinc the count of pending arrivals
  * first goes up by one, so that the arrival changes nothing on the whole. */
 static const struct emu_op *mbar_arrive(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	EMU_EACH(l, m) {
-		uint64_t a = emu_addr_of(x, &op->u.mem, l);
-		uint64_t *p = emu_at(x, l, op->u.mem.base, a, 8);
+	struct arrivals arrivals;
+	uint32_t done = 0;
 
-		if (!p)
-			return emu_access_fault(x, op, l, a, 8, op->u.mem.base);
-		if (!emu_mbar_live(p))
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "there is no mbarrier at 0x%llx", (unsigned long long)a);
-		if (op->kind && !emu_mbar_expect(p))
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "more arrivals than an mbarrier can count");
-		put(x->w, l)->mbar = p;
-		if (emu_oracle_on)
-			last_of(x->w, l)->mark = emu_oracle_cp_mark(x, op, l, p);
-		lane_of(x->w, l)->arrivals++;
-		list(x->w);
+	EMU_EACH(l, m) {
+		if (!arrive_lane(x, op, l, &arrivals))
+			break;
+		done |= 1u << l;
 	}
-	return op + 1;
+	if (done && emu_tells(op))
+		tell_arrivals(x, op, done, &arrivals);
+	return emu_m.fault ? NULL : op + 1;
 }
 
 /* ---- decoding ----------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 
 #include "emu/access.h"
 #include "emu/half.h"
+#include "emu/listen.h"
 
 enum kind { K_ADD, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_INC, K_DEC, K_EXCH, K_CAS };
 
@@ -172,13 +173,40 @@ uint64_t emu_atom_update(void *p, unsigned size, bool sys, unsigned k, enum ptx_
 	return old;
 }
 
+/* What each lane found and left. */
+struct seen { uint64_t addr[EMU_LANES], bytes[EMU_LANES], old[EMU_LANES][EMU_ELEMS], now[EMU_LANES][EMU_ELEMS]; };
+
+/* What emu_atom_update() makes of it. */
+static uint64_t made(const struct emu_op *op, uint64_t old, uint64_t b, uint64_t c)
+{
+	uint64_t keep = op->size == 8 ? ~UINT64_C(0) : (UINT64_C(1) << op->size * 8) - 1;
+
+	return apply(op->kind, op->type, old, b & keep, c & keep) & keep;
+}
+
+static void tell(struct emu_x *x, const struct emu_op *op, uint32_t m, const struct seen *s)
+{
+	struct emu_tell t = emu_tell_of(TELL_ACCESS, x, op, m, x->mask);
+	struct emu_tell_access a = {
+		.base = op->u.mem.base, .addr = s->addr, .bytes = s->bytes, .size = op->size, .n = op->n
+	};
+
+	if (op->size <= 8) {
+		a.read = s->old;
+		a.wrote = s->now;
+	}
+	t.u.access = &a;
+	emu_tell(&t);
+}
+
 /* o[]: n results (atom only), n values, n values to swap in (cas only). */
 static const struct emu_op *atom(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	const unsigned n = op->n, nd = op->nd;
 	const unsigned bytes = (unsigned)op->size * n;
 	const struct emu_opnd *b = op->o + nd, *c = op->kind == K_CAS ? b + n : b;
-	const bool sys = op->flags & EMU_F_SYS;
+	const bool sys = op->flags & EMU_F_SYS, tells = emu_tells(op);
+	struct seen s;
 
 	EMU_EACH(l, m) {
 		uint64_t a = emu_addr_of(x, &op->u.mem, l);
@@ -186,15 +214,25 @@ static const struct emu_op *atom(struct emu_x *x, const struct emu_op *op, uint3
 
 		if (!p)
 			return emu_access_fault(x, op, l, a, bytes, op->u.mem.base);
+		if (tells) {
+			s.addr[l] = a;
+			s.bytes[l] = bytes;
+		}
 		for (unsigned i = 0; i < n; i++) {
+			uint64_t v = emu_row(x, b[i])[l], w = emu_row(x, c[i])[l];
 			uint64_t old = emu_atom_update(p + i * op->size, op->size, sys, op->kind,
-						       op->type, emu_row(x, b[i])[l],
-						       emu_row(x, c[i])[l]);
+						       op->type, v, w);
 
 			if (nd)
 				emu_row(x, op->o[i])[l] = old;
+			if (tells) {
+				s.old[l][i] = old;
+				s.now[l][i] = made(op, old, v, w);
+			}
 		}
 	}
+	if (tells)
+		tell(x, op, m, &s);
 	if (nd)
 		x->spin = true;
 	return op + 1;
@@ -203,6 +241,8 @@ static const struct emu_op *atom(struct emu_x *x, const struct emu_op *op, uint3
 /* 16 bytes; low word first. */
 static const struct emu_op *atom128(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
+	struct seen s;
+
 	EMU_EACH(l, m) {
 		uint64_t a = emu_addr_of(x, &op->u.mem, l), old[2];
 		uint64_t *p = emu_at(x, l, op->u.mem.base, a, 16);
@@ -210,6 +250,8 @@ static const struct emu_op *atom128(struct emu_x *x, const struct emu_op *op, ui
 
 		if (!p)
 			return emu_access_fault(x, op, l, a, 16, op->u.mem.base);
+		s.addr[l] = a;
+		s.bytes[l] = 16;
 		memcpy(old, p, 16);
 		if (op->kind == K_EXCH) {
 			p[0] = emu_row(x, b[0])[l];
@@ -221,6 +263,8 @@ static const struct emu_op *atom128(struct emu_x *x, const struct emu_op *op, ui
 		emu_row(x, op->o[0])[l] = old[0];
 		emu_row(x, op->o[1])[l] = old[1];
 	}
+	if (emu_tells(op))
+		tell(x, op, m, &s);
 	x->spin = true;
 	return op + 1;
 }

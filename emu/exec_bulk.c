@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "emu/async.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 struct emu_bulk {
 	struct emu_addr to, from, mbar;
@@ -134,51 +134,104 @@ static bool again(struct emu_x *x, const struct emu_bulk *k, uint32_t m, unsigne
 	return false;
 }
 
+/* The instruction that is being carried out, for who listens. */
+static struct emu_tell_copy told;
+
+static void note_copy(struct emu_x *x, const struct emu_bulk *k, uint32_t m)
+{
+	memset(&told, 0, sizeof told);
+	told.to_base = k->to.base;
+	told.from_base = k->from.base;
+	told.mbar_base = k->mbar.base;
+	told.counted = k->counted;
+	told.multicast = k->multicast;
+	told.byte_mask = k->byte_mask;
+	EMU_EACH(l, m) {
+		told.to[l] = emu_addr_of(x, &k->to, l);
+		told.mbar[l] = k->counted ? emu_addr_of(x, &k->mbar, l) : 0;
+		for (unsigned i = 0; i < k->n; i++)
+			told.value[l][i] = emu_get(x, k->value[i], l);
+		told.bytes[l] = (uint64_t)k->size * k->n;
+		if (k->n)
+			continue;
+		told.from[l] = emu_addr_of(x, &k->from, l);
+		told.bytes[l] = (uint32_t)emu_get(x, k->bytes, l);
+		if (k->multicast || k->byte_mask)
+			told.mask[l] = (uint16_t)emu_get(x, k->mask, l);
+	}
+}
+
+/* All are under way that could be; NULL after a fault. */
+static const struct emu_op *issued(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_tell t = emu_tell_of(TELL_COPY, x, op, m, x->mask);
+
+	t.u.copy = &told;
+	if (m && emu_tells(op))
+		emu_tell(&t);
+	return emu_m.fault ? NULL : op + 1;
+}
+
+/* NULL: a fault. */
+static struct emu_async *bulk_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
+{
+	const struct emu_bulk *k = op->u.bulk;
+	uint32_t n = (uint32_t)emu_get(x, k->bytes, l);
+	struct emu_block *dst_block, *src_block;
+	uint8_t *dst, *src;
+	struct emu_async *a;
+
+	dst = emu_range(x, op, l, k->to.base, emu_addr_of(x, &k->to, l), n, 16, &dst_block);
+	if (!dst)
+		return NULL;
+	src = emu_range(x, op, l, k->from.base, emu_addr_of(x, &k->from, l), n, 16, &src_block);
+	if (!src)
+		return NULL;
+	if (!k->out == !dst_block || (k->out && src_block != x->b)) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS, "an address in the wrong space");
+		return NULL;
+	}
+	a = emu_async_new(x, op, l);
+	a->from = src_block;
+	a->reduce = k->reduce;
+	a->type = k->type;
+	a->size = k->size;
+	a->sys = k->out;
+	if (k->byte_mask)
+		masked(a, src, dst, n, (uint32_t)emu_get(x, k->mask, l));
+	else
+		pieces(a, src, dst, n);
+	if (!k->counted)
+		emu_async_group(a);
+	if (k->out && !k->reduce)
+		emu_async_stores(a, (const uint64_t[]){(uintptr_t)dst, (uintptr_t)src, n,
+				 k->byte_mask ? emu_get(x, k->mask, l) : 0}, 4);
+	if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, dst_block,
+			    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0, false)) {
+		emu_async_free(a);
+		return NULL;
+	}
+	emu_async_start(a);
+	return a;
+}
+
 static const struct emu_op *bulk(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	const struct emu_bulk *k = op->u.bulk;
+	uint32_t done = 0;
 
+	if (emu_tells(op))
+		note_copy(x, k, m);
 	EMU_EACH(l, m) {
-		uint32_t n = (uint32_t)emu_get(x, k->bytes, l);
-		struct emu_block *dst_block, *src_block;
-		uint8_t *dst, *src;
-		struct emu_async *a;
+		bool folded = again(x, k, m, l);
 
-		if (again(x, k, m, l))
-			continue;
-		dst = emu_range(x, op, l, k->to.base, emu_addr_of(x, &k->to, l), n, 16, &dst_block);
-		if (!dst)
-			return NULL;
-		src = emu_range(x, op, l, k->from.base, emu_addr_of(x, &k->from, l), n, 16,
-				&src_block);
-		if (!src)
-			return NULL;
-		if (!k->out == !dst_block || (k->out && src_block != x->b))
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS,
-					 "an address in the wrong space");
-		a = emu_async_new(x, op, l);
-		a->from = src_block;
-		a->reduce = k->reduce;
-		a->type = k->type;
-		a->size = k->size;
-		a->sys = k->out;
-		if (k->byte_mask)
-			masked(a, src, dst, n, (uint32_t)emu_get(x, k->mask, l));
-		else
-			pieces(a, src, dst, n);
-		if (!k->counted)
-			emu_async_group(a);
-		if (k->out && !k->reduce)
-			emu_async_stores(a, (const uint64_t[]){(uintptr_t)dst, (uintptr_t)src, n,
-					 k->byte_mask ? emu_get(x, k->mask, l) : 0}, 4);
-		if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, dst_block,
-				    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0, false)) {
-			emu_async_free(a);
-			return NULL;
-		}
-		emu_async_start(a);
+		told.folded |= (uint32_t)folded << l;
+		told.async[l] = folded ? NULL : bulk_lane(x, op, l);
+		if (emu_m.fault)
+			break;
+		done |= 1u << l;
 	}
-	return op + 1;
+	return issued(x, op, done);
 }
 
 /* ---- groups ---------------------------------------------------------------------------- */
@@ -187,8 +240,8 @@ static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uin
 {
 	EMU_EACH(l, m)
 		emu_copies_of(x->w)->bulk_group[l]++;
-	if (emu_oracle_on)
-		emu_oracle_commit(x, op, m, ORC_LIST_BULK);
+	if (emu_tells(op))
+		emu_tell_groups(TELL_GROUP_COMMIT, x, op, m, &(struct emu_tell_groups){.list = EMU_LIST_BULK});
 	return op + 1;
 }
 
@@ -201,48 +254,63 @@ static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op,
 		if (group > op->imm && !emu_async_done(x->w, l, group - op->imm, op->kind))
 			return emu_yield(x, op);
 	}
-	if (emu_oracle_on)
-		emu_oracle_group_wait(x, op, m, ORC_LIST_BULK, op->imm, op->kind);
+	if (emu_tells(op))
+		emu_tell_groups(TELL_GROUP_WAIT, x, op, m, &(struct emu_tell_groups){
+			.list = EMU_LIST_BULK, .left = op->imm, .read = op->kind
+		});
 	return op + 1;
 }
 
 /* ---- st.async, red.async ---------------------------------------------------------------- */
 
-static const struct emu_op *store(struct emu_x *x, const struct emu_op *op, uint32_t m)
+/* NULL: a fault. */
+static struct emu_async *store_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
 {
 	const struct emu_bulk *k = op->u.bulk;
+	struct emu_block *to;
+	unsigned bytes = (unsigned)k->size * k->n;
+	uint8_t *dst = emu_range(x, op, l, k->to.base, emu_addr_of(x, &k->to, l), bytes, bytes, &to);
+	uint64_t v[8];
+	struct emu_async *a;
 
-	EMU_EACH(l, m) {
-		struct emu_block *to;
-		unsigned bytes = (unsigned)k->size * k->n;
-		uint8_t *dst = emu_range(x, op, l, k->to.base, emu_addr_of(x, &k->to, l), bytes, bytes,
-					 &to);
-		uint64_t v[8];
-		struct emu_async *a;
-
-		if (!dst)
-			return NULL;
-		if (k->counted && !to)
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS,
-					 "an address in the wrong space");
-		a = emu_async_new(x, op, l);
-		a->generic = true;
-		a->reduce = k->reduce;
-		a->type = k->type;
-		a->size = k->size;
-		a->sys = !to;
-		for (unsigned i = 0; i < k->n; i++) {
-			v[i] = emu_get(x, k->value[i], l);
-			memmove((uint8_t *)v + i * k->size, &v[i], k->size);
-		}
-		emu_async_bytes(a, v, dst, bytes);
-		if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, to, 0, false)) {
-			emu_async_free(a);
-			return NULL;
-		}
-		emu_async_start(a);
+	if (!dst)
+		return NULL;
+	if (k->counted && !to) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS, "an address in the wrong space");
+		return NULL;
 	}
-	return op + 1;
+	a = emu_async_new(x, op, l);
+	a->generic = true;
+	a->reduce = k->reduce;
+	a->type = k->type;
+	a->size = k->size;
+	a->sys = !to;
+	for (unsigned i = 0; i < k->n; i++) {
+		v[i] = emu_get(x, k->value[i], l);
+		memmove((uint8_t *)v + i * k->size, &v[i], k->size);
+	}
+	emu_async_bytes(a, v, dst, bytes);
+	if (!emu_async_land(x, a, k->counted ? &k->mbar : NULL, to, 0, false)) {
+		emu_async_free(a);
+		return NULL;
+	}
+	emu_async_start(a);
+	return a;
+}
+
+static const struct emu_op *store(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	uint32_t done = 0;
+
+	if (emu_tells(op))
+		note_copy(x, op->u.bulk, m);
+	EMU_EACH(l, m) {
+		told.async[l] = store_lane(x, op, l);
+		if (emu_m.fault)
+			break;
+		done |= 1u << l;
+	}
+	return issued(x, op, done);
 }
 
 /* ---- decoding ------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "emu/async.h"
+#include "emu/listen.h"
 
 /* ---- griddepcontrol ------------------------------------------------------------------- */
 
@@ -52,32 +53,73 @@ static bool cancel(struct emu_grid *g, uint64_t answer[2])
 	return true;
 }
 
-static const struct emu_op *try_cancel(struct emu_x *x, const struct emu_op *op, uint32_t m)
+static uint32_t all_blocks(const struct emu_x *x)
+{
+	return (1u << x->b->cluster->nblocks) - 1;
+}
+
+/* NULL: a fault. */
+static struct emu_async *cancel_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
 {
 	const struct emu_cancel *k = op->u.cancel;
+	uint64_t answer[2];
+	struct emu_block *to;
+	uint8_t *dst = emu_range(x, op, l, k->to.base, emu_addr_of(x, &k->to, l), 16, 16, &to);
+	struct emu_async *a;
+
+	if (!dst)
+		return NULL;
+	if (!to) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS, "an address in the wrong space");
+		return NULL;
+	}
+	a = emu_async_new(x, op, l);
+	if (!emu_async_land(x, a, &k->mbar, to, k->multicast ? all_blocks(x) : 0, false)) {
+		emu_async_free(a);
+		return NULL;
+	}
+	cancel(x->b->grid, answer);
+	emu_async_bytes(a, answer, dst, 16);
+	emu_async_start(a);
+	return a;
+}
+
+static void tell_cancel(struct emu_x *x, const struct emu_op *op, uint32_t m, struct emu_async *const *a)
+{
+	static struct emu_tell_copy told;
+	const struct emu_cancel *k = op->u.cancel;
+	struct emu_tell t = emu_tell_of(TELL_COPY, x, op, m, x->mask);
+
+	memset(&told, 0, sizeof told);
+	told.to_base = k->to.base;
+	told.mbar_base = k->mbar.base;
+	told.counted = true;
+	told.multicast = k->multicast;
+	EMU_EACH(l, m) {
+		told.to[l] = emu_addr_of(x, &k->to, l);
+		told.bytes[l] = 16;
+		told.mask[l] = k->multicast ? all_blocks(x) : 0;
+		told.mbar[l] = emu_addr_of(x, &k->mbar, l);
+		told.async[l] = a[l];
+	}
+	t.u.copy = &told;
+	emu_tell(&t);
+}
+
+static const struct emu_op *try_cancel(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_async *a[EMU_LANES];
+	uint32_t done = 0;
 
 	EMU_EACH(l, m) {
-		uint64_t answer[2];
-		struct emu_block *to;
-		uint8_t *dst = emu_range(x, op, l, k->to.base, emu_addr_of(x, &k->to, l), 16, 16, &to);
-		struct emu_async *a;
-
-		if (!dst)
-			return NULL;
-		if (!to)
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS,
-					 "an address in the wrong space");
-		a = emu_async_new(x, op, l);
-		if (!emu_async_land(x, a, &k->mbar, to,
-				    k->multicast ? (1u << x->b->cluster->nblocks) - 1 : 0, false)) {
-			emu_async_free(a);
-			return NULL;
-		}
-		cancel(x->b->grid, answer);
-		emu_async_bytes(a, answer, dst, 16);
-		emu_async_start(a);
+		a[l] = cancel_lane(x, op, l);
+		if (!a[l])
+			break;
+		done |= 1u << l;
 	}
-	return op + 1;
+	if (done && emu_tells(op))
+		tell_cancel(x, op, done, a);
+	return emu_m.fault ? NULL : op + 1;
 }
 
 enum query { CANCELED, FIRST_X, FIRST_Y, FIRST_Z, FIRST_ALL };

@@ -8,36 +8,52 @@
 #include <string.h>
 
 #include "emu/access.h"
+#include "emu/listen.h"
 #include "emu/mma.h"
-#include "emu/oracle_impl.h"
 
 /* ---- ldmatrix, stmatrix: 8x8 matrices of 16-bit elements --------------------------- */
+
+static void tell_rows(struct emu_x *x, const struct emu_gather *g, const struct emu_op *op, uint32_t m,
+		      const uint64_t *addr)
+{
+	struct emu_tell t = emu_tell_of(TELL_ACCESS, x, op, m, x->mask);
+	uint64_t bytes[EMU_LANES];
+	struct emu_tell_access a = {.base = op->u.mem.base, .addr = addr, .bytes = bytes, .size = 16, .n = 1};
+
+	if (!m || !emu_tells(op))
+		return;
+	EMU_EACH(l, m)
+		bytes[l] = 16;
+	t.came = g->came;
+	t.u.access = &a;
+	emu_tell(&t);
+}
 
 /* Addresses of the rows: lane 8 * i + r holds row r of matrix i. */
 static bool rows(struct emu_x *x, const struct emu_gather *g, unsigned n, uint8_t **row)
 {
-	for (unsigned k = 0; k < g->n; k++) {
+	for (unsigned k = 0; k < g->n && !emu_m.fault; k++) {
 		const struct emu_part *p = &g->part[k];
+		uint64_t a[EMU_LANES];
 		struct emu_x v = *x;
+		uint32_t done = 0;
 
 		v.base = p->base;
 		emu_x_banks(&v);
 		EMU_EACH(l, p->mask) {
-			uint64_t a;
-
 			if (l >= n * 8)
 				break;
-			a = emu_addr_of(&v, &p->op->u.mem, l);
-			row[l] = emu_at(&v, l, p->op->u.mem.base, a, 16);
+			a[l] = emu_addr_of(&v, &p->op->u.mem, l);
+			row[l] = emu_at(&v, l, p->op->u.mem.base, a[l], 16);
 			if (!row[l]) {
-				emu_access_fault(x, p->op, l, a, 16, p->op->u.mem.base);
-				return false;
+				emu_access_fault(x, p->op, l, a[l], 16, p->op->u.mem.base);
+				break;
 			}
-			if (emu_oracle_on)
-				emu_oracle_access(x, p->op, l, a, 16);
+			done |= 1u << l;
 		}
+		tell_rows(x, g, p->op, done, a);
 	}
-	return true;
+	return !emu_m.fault;
 }
 
 static bool all_here(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g,
@@ -145,29 +161,40 @@ struct emu_tile {
 	unsigned elems, bits;           /* of a lane's fragment; of an element */
 	bool row_major;
 	unsigned leading;               /* elements from row to row where none is given */
-	uint8_t row[EMU_LANES][64], col[EMU_LANES][64];
+	uint8_t row[EMU_LANES][EMU_TILE_ELEMS], col[EMU_LANES][EMU_TILE_ELEMS];
 };
 
-/* Bits of an element at bit offset `at` behind `a`, or NULL with a fault. */
+static unsigned elem_bytes(const struct emu_tile *t)
+{
+	return t->bits >= 8 ? t->bits / 8 : 1;
+}
+
+static uint64_t stride_of(struct emu_x *x, const struct emu_op *op, unsigned l)
+{
+	return op->flags & EMU_F_STRIDE ? (uint32_t)emu_get(x, op->o[op->n], l) : op->u.tile.tile->leading;
+}
+
+/* Bits behind the matrix's address. */
+static uint64_t elem_at(struct emu_x *x, const struct emu_op *op, unsigned l, unsigned e)
+{
+	const struct emu_tile *t = op->u.tile.tile;
+	uint64_t stride = stride_of(x, op, l);
+
+	return t->bits * (t->row_major ? t->row[l][e] * stride + t->col[l][e] :
+			  t->col[l][e] * stride + t->row[l][e]);
+}
+
+/* Bits of an element, or NULL with a fault. */
 static uint8_t *tile_at(struct emu_x *x, const struct emu_op *op, unsigned l, unsigned e,
 			unsigned *shift)
 {
-	const struct emu_tile *t = op->u.tile.tile;
-	uint64_t a = emu_addr_of(x, &op->u.tile.mem, l), stride = t->leading, at;
-	unsigned bytes = t->bits >= 8 ? t->bits / 8 : 1;
-	uint8_t *p;
+	uint64_t at = elem_at(x, op, l, e), a = emu_addr_of(x, &op->u.tile.mem, l) + at / 8;
+	unsigned bytes = elem_bytes(op->u.tile.tile);
+	uint8_t *p = emu_at(x, l, op->u.tile.mem.base, a, bytes);
 
-	if (op->flags & EMU_F_STRIDE)
-		stride = (uint32_t)emu_get(x, op->o[op->n], l);
-	at = t->row_major ? t->row[l][e] * stride + t->col[l][e] :
-	     t->col[l][e] * stride + t->row[l][e];
-	at *= t->bits;
 	*shift = (unsigned)(at & 7);
-	p = emu_at(x, l, op->u.tile.mem.base, a + at / 8, bytes);
 	if (!p)
-		emu_access_fault(x, op, l, a + at / 8, bytes, op->u.tile.mem.base);
-	else if (emu_oracle_on)
-		emu_oracle_access(x, op, l, a + at / 8, bytes);
+		emu_access_fault(x, op, l, a, bytes, op->u.tile.mem.base);
 	return p;
 }
 
@@ -210,26 +237,67 @@ static bool tile_store(struct emu_x *x, const struct emu_op *op, unsigned l)
 	return true;
 }
 
+/* Where the elements of an instruction are, for who listens: its registers may be those of
+ * the address. */
+static struct {
+	uint64_t addr[EMU_LANES], bytes[EMU_LANES], stride[EMU_LANES], elem[EMU_LANES][EMU_TILE_ELEMS];
+} where;
+
+static void note_tile(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_tile *k = op->u.tile.tile;
+
+	EMU_EACH(l, m) {
+		where.addr[l] = emu_addr_of(x, &op->u.tile.mem, l);
+		where.bytes[l] = (uint64_t)elem_bytes(k) * k->elems;
+		where.stride[l] = stride_of(x, op, l);
+		for (unsigned e = 0; e < k->elems; e++)
+			where.elem[l][e] = where.addr[l] + elem_at(x, op, l, e) / 8;
+	}
+}
+
+static void tell_tile(struct emu_x *x, const struct emu_gather *g, const struct emu_op *op, uint32_t m)
+{
+	const struct emu_tile *k = op->u.tile.tile;
+	struct emu_tell t = emu_tell_of(TELL_ACCESS, x, op, m, x->mask);
+	struct emu_tell_access a = {
+		.base = op->u.tile.mem.base, .addr = where.addr, .bytes = where.bytes, .size = elem_bytes(k),
+		.n = k->elems, .elem = (const uint64_t (*)[EMU_TILE_ELEMS])where.elem, .stride = where.stride
+	};
+
+	t.came = g->came;
+	t.u.access = &a;
+	emu_tell(&t);
+}
+
 static const struct emu_op *tile(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	struct emu_gather g;
 
 	if (!emu_gather(x, op, m, EMU_ALL, &g) || !all_here(x, op, &g, EMU_LANES))
 		return NULL;
-	for (unsigned k = 0; k < g.n; k++) {
+	for (unsigned k = 0; k < g.n && !emu_m.fault; k++) {
+		const struct emu_part *p = &g.part[k];
+		bool tells = emu_tells(p->op);
 		struct emu_x v = *x;
+		uint32_t done = 0;
 
-		v.base = g.part[k].base;
+		v.base = p->base;
 		emu_x_banks(&v);
-		EMU_EACH(l, g.part[k].mask) {
-			if (!(op->kind ? tile_store(&v, g.part[k].op, l) :
-					 tile_load(&v, g.part[k].op, l))) {
-				x->why = WHY_FAULT;
-				return NULL;
-			}
+		if (tells)
+			note_tile(&v, p->op, p->mask);
+		EMU_EACH(l, p->mask) {
+			if (!(op->kind ? tile_store(&v, p->op, l) : tile_load(&v, p->op, l)))
+				break;
+			done |= 1u << l;
 		}
+		if (tells && done)
+			tell_tile(&v, &g, p->op, done);
 	}
-	return op + 1;
+	if (!emu_m.fault)
+		return op + 1;
+	x->why = WHY_FAULT;
+	return NULL;
 }
 
 /* ---- mma ---------------------------------------------------------------------------------- */

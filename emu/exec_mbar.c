@@ -10,7 +10,7 @@
  * tx is zero.  The state that an arrival returns is the word before it.
  */
 #include "emu/access.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 #define COUNT(w, at) ((uint32_t)((w) >> (at)) & 0xfffff)
 #define EXPECTED(w)  COUNT(w, 0)
@@ -33,8 +33,74 @@ static uint64_t settle(uint64_t w)
 	return w;
 }
 
-static uint64_t *object(struct emu_x *x, const struct emu_op *op, unsigned l, bool live)
+enum kind {
+	INIT, INVAL, EXPECT_TX, COMPLETE_TX,
+	ARRIVE, ARRIVE_EXPECT_TX, ARRIVE_DROP, ARRIVE_DROP_EXPECT_TX
+};
+
+/* ---- who listens ------------------------------------------------------------------------ */
+
+/* One instruction: what is told of it is noted lane by lane. */
+struct use {
+	struct emu_x *x;
+	const struct emu_op *op;
+	uint32_t done;                  /* lanes */
+	struct emu_tell_mbar told;
+};
+
+static void begin(struct use *u, struct emu_x *x, const struct emu_op *op)
 {
+	struct emu_tell_mbar *t = &u->told;
+
+	u->x = x;
+	u->op = op;
+	u->done = t->success = t->over = t->wrong = 0;
+	t->drop = t->expects = t->no_complete = t->parity = t->try = false;
+}
+
+/* Returns NULL if it ended in a fault. */
+static const struct emu_op *end(struct use *u)
+{
+	struct emu_tell t = emu_tell_of(TELL_MBAR, u->x, u->op, u->done, u->x->mask);
+
+	u->told.base = u->op->u.mem.base;
+	t.u.mbar = &u->told;
+	if ((u->done | u->told.wrong) && emu_tells(u->op))
+		emu_tell(&t);
+	return emu_m.fault ? NULL : u->op + 1;
+}
+
+static bool drops(enum kind k)
+{
+	return k == ARRIVE_DROP || k == ARRIVE_DROP_EXPECT_TX;
+}
+
+static void note_update(struct use *u, unsigned l, enum kind k, uint32_t n)
+{
+	struct emu_tell_mbar *t = &u->told;
+
+	t->what = k == INIT ? EMU_MBAR_INIT : k == INVAL ? EMU_MBAR_INVAL : k == EXPECT_TX ? EMU_MBAR_EXPECT_TX :
+		  k == COMPLETE_TX ? EMU_MBAR_COMPLETE_TX : EMU_MBAR_ARRIVE;
+	t->drop = drops(k);
+	t->expects = k == ARRIVE_EXPECT_TX || k == ARRIVE_DROP_EXPECT_TX;
+	t->no_complete = u->op->imm;
+	t->bytes[l] = n;
+	t->count[l] = t->expects ? 1 : n;
+	u->done |= 1u << l;
+}
+
+static void tell_over(const uint64_t *p)
+{
+	if (emu_listening)
+		emu_tell(&(struct emu_tell){.kind = TELL_MBAR_OVER, .u.object = p});
+}
+
+/* ---- the instructions -------------------------------------------------------------------- */
+
+static uint64_t *object(struct use *u, unsigned l, bool live)
+{
+	const struct emu_op *op = u->op;
+	struct emu_x *x = u->x;
 	uint64_t a = emu_addr_of(x, &op->u.mem, l);
 	uint64_t *p = emu_at(x, l, op->u.mem.base, a, 8);
 
@@ -42,10 +108,11 @@ static uint64_t *object(struct emu_x *x, const struct emu_op *op, unsigned l, bo
 		emu_access_fault(x, op, l, a, 8, op->u.mem.base);
 		return NULL;
 	}
+	u->told.addr[l] = a;
+	emu_locate(x->b, op->u.mem.base, a, &u->told.spot[l]);
 	/* The device runtime looks where the program left something, as it may on a GPU. */
 	if (live && !(*p & LIVE) && !emu_is_runtime(op->func)) {
-		if (emu_oracle_on)
-			emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
+		u->told.wrong |= 1u << l;
 		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 			  "there is no mbarrier at 0x%llx", (unsigned long long)a);
 		return NULL;
@@ -53,24 +120,13 @@ static uint64_t *object(struct emu_x *x, const struct emu_op *op, unsigned l, bo
 	return p;
 }
 
-enum kind {
-	INIT, INVAL, EXPECT_TX, COMPLETE_TX,
-	ARRIVE, ARRIVE_EXPECT_TX, ARRIVE_DROP, ARRIVE_DROP_EXPECT_TX
-};
-
-/* Changes the object; a phase may be over by it. */
-static void set(uint64_t *p, uint64_t w)
+/* Changes the object; returns whether a phase is over by it. */
+static bool set(uint64_t *p, uint64_t w)
 {
 	bool over = PHASE(*p) != PHASE(w);
 
 	*p = w;
-	if (over && emu_oracle_on)
-		emu_oracle_mbar_over(p);
-}
-
-static enum orc_use use_of(enum kind k)
-{
-	return k == INIT ? ORC_INIT : k == INVAL ? ORC_INVAL : k < ARRIVE ? ORC_USE : ORC_ARRIVE;
+	return over;
 }
 
 /* The tx-count ranges over -(2^20 - 1) to 2^20 - 1 (PTX ISA, "Tracking asynchronous
@@ -83,99 +139,131 @@ static bool add_tx(uint64_t *w, int64_t n)
 	return tx <= (int64_t)MAX_COUNT && tx >= -(int64_t)MAX_COUNT;
 }
 
-static const struct emu_op *too_many(struct emu_x *x, const struct emu_op *op, unsigned l,
-				     const uint64_t *p, uint32_t n)
+static bool too_many(struct use *u, unsigned l, uint32_t n)
 {
-	if (emu_oracle_on)
-		emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
-	return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-			 "%u bytes are more than the mbarrier can count", n);
+	u->told.wrong |= 1u << l;
+	emu_fault(u->x, u->op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+		  "%u bytes are more than the mbarrier can count", n);
+	return false;
+}
+
+/* n threads arrive in a phase that is to be `w`.  False: a fault. */
+static bool arrive(struct use *u, unsigned l, uint64_t *p, uint64_t w, uint32_t n)
+{
+	const struct emu_op *op = u->op;
+
+	if (n > PENDING(w)) {
+		u->told.wrong |= 1u << l;
+		emu_fault(u->x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "%u arrivals where %u are pending", n,
+			  PENDING(w));
+		return false;
+	}
+	u->told.state[l] = *p;
+	emu_set(u->x, op->o[0], l, *p);
+	w = word(EXPECTED(w) - (drops(op->kind) ? n : 0), PENDING(w) - n, TX(w), PHASE(w));
+	u->told.over |= (uint32_t)set(p, settle(w)) << l;
+	if (op->imm && *p != w)
+		emu_fault(u->x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "an arrival with .noComplete completes the phase");
+	return !emu_m.fault;
+}
+
+/* False: a fault. */
+static bool update_lane(struct use *u, unsigned l)
+{
+	const struct emu_op *op = u->op;
+	uint64_t *p = object(u, l, op->kind != INIT), w;
+	uint32_t n;
+
+	if (!p)
+		return false;
+	w = *p;
+	n = (uint32_t)emu_get(u->x, op->o[op->nd], l);
+	note_update(u, l, op->kind, n);
+	switch ((enum kind)op->kind) {
+	case INIT:
+		if (!n || n > MAX_COUNT) {
+			emu_fault(u->x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "an mbarrier of %u arrivals", n);
+			return false;
+		}
+		*p = word(n, n, 0, 0);
+		return true;
+	case INVAL:
+		*p = 0;
+		return true;
+	case EXPECT_TX:
+		return add_tx(p, n) || too_many(u, l, n);
+	case COMPLETE_TX:
+		if (!add_tx(p, -(int64_t)n))
+			return too_many(u, l, n);
+		u->told.over |= (uint32_t)set(p, settle(*p)) << l;
+		return true;
+	case ARRIVE_EXPECT_TX:
+	case ARRIVE_DROP_EXPECT_TX:
+		if (!add_tx(&w, n))
+			return too_many(u, l, n);
+		return arrive(u, l, p, w, 1);
+	case ARRIVE:
+	case ARRIVE_DROP:
+		return arrive(u, l, p, w, n);
+	}
+	return true;
 }
 
 /* o[]: state or sink (arrivals), count. */
 static const struct emu_op *update(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	EMU_EACH(l, m) {
-		uint64_t *p = object(x, op, l, op->kind != INIT), w;
-		bool drop;
-		uint32_t n;
+	struct use u;
 
-		if (!p)
-			return NULL;
-		w = *p;
-		n = (uint32_t)emu_get(x, op->o[op->nd], l);
-		if (emu_oracle_on)
-			emu_oracle_mbar(x, op, l, p, use_of(op->kind));
-		switch ((enum kind)op->kind) {
-		case INIT:
-			if (!n || n > MAX_COUNT)
-				return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-						 "an mbarrier of %u arrivals", n);
-			*p = word(n, n, 0, 0);
+	begin(&u, x, op);
+	EMU_EACH(l, m)
+		if (!update_lane(&u, l))
 			break;
-		case INVAL:
-			*p = 0;
-			break;
-		case EXPECT_TX:
-			if (!add_tx(p, n))
-				return too_many(x, op, l, p, n);
-			break;
-		case COMPLETE_TX:
-			if (!add_tx(p, -(int64_t)n))
-				return too_many(x, op, l, p, n);
-			set(p, settle(*p));
-			break;
-		case ARRIVE_EXPECT_TX:
-		case ARRIVE_DROP_EXPECT_TX:
-			if (!add_tx(&w, n))
-				return too_many(x, op, l, p, n);
-			n = 1;
-			/* fall through */
-		case ARRIVE:
-		case ARRIVE_DROP:
-			if (n > PENDING(w) && emu_oracle_on)
-				emu_oracle_mbar(x, op, l, p, ORC_OVERFLOW);
-			if (n > PENDING(w))
-				return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-						 "%u arrivals where %u are pending", n, PENDING(w));
-			emu_set(x, op->o[0], l, *p);
-			drop = op->kind == ARRIVE_DROP || op->kind == ARRIVE_DROP_EXPECT_TX;
-			w = word(EXPECTED(w) - (drop ? n : 0), PENDING(w) - n, TX(w), PHASE(w));
-			set(p, settle(w));
-			if (op->imm && *p != w)
-				return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-						 "an arrival with .noComplete completes the phase");
-			break;
-		}
+	return end(&u);
+}
+
+/* False: a fault. */
+static bool wait_lane(struct use *u, unsigned l)
+{
+	const struct emu_op *op = u->op;
+	struct emu_x *x = u->x;
+	uint64_t *p = object(u, l, true), v;
+	uint64_t a = emu_addr_of(x, &op->u.mem, l);
+	bool over;
+
+	if (!p)
+		return false;
+	/* (PTX ISA, mbarrier.test_wait: only .shared::cta) */
+	if ((a >> EMU_RANK_SHIFT & 0xff) != x->b->rank) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "a wait at the mbarrier at 0x%llx of another block", (unsigned long long)a);
+		return false;
 	}
-	return op + 1;
+	v = emu_get(x, op->o[1], l);
+	over = PHASE(*p) != (op->imm ? (unsigned)v & 1 : PHASE(v));
+	emu_set(x, op->o[0], l, over);
+	u->told.state[l] = v;
+	u->told.success |= (uint32_t)over << l;
+	u->done |= 1u << l;
+	return true;
 }
 
 /* o[]: predicate, state or parity.  A try_wait that fails lets others go first. */
 static const struct emu_op *wait(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	bool all = true;
+	struct use u;
 
-	EMU_EACH(l, m) {
-		uint64_t *p = object(x, op, l, true), v;
-		uint64_t a = emu_addr_of(x, &op->u.mem, l);
-		bool over;
-
-		if (!p)
-			return NULL;
-		/* (PTX ISA, mbarrier.test_wait: only .shared::cta) */
-		if ((a >> EMU_RANK_SHIFT & 0xff) != x->b->rank)
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "a wait at the mbarrier at 0x%llx of another block", (unsigned long long)a);
-		v = emu_get(x, op->o[1], l);
-		over = PHASE(*p) != (op->imm ? (unsigned)v & 1 : PHASE(v));
-		emu_set(x, op->o[0], l, over);
-		if (emu_oracle_on)
-			emu_oracle_mbar(x, op, l, p, over ? ORC_WAIT : ORC_USE);
-		all &= over;
-	}
+	begin(&u, x, op);
+	u.told.what = EMU_MBAR_WAIT;
+	u.told.parity = op->imm;
+	u.told.try = op->kind;
+	EMU_EACH(l, m)
+		if (!wait_lane(&u, l))
+			break;
+	if (!end(&u))
+		return NULL;
 	x->spin = true;
-	return all || !op->kind ? op + 1 : emu_yield(x, op + 1);
+	return u.told.success == m || !op->kind ? op + 1 : emu_yield(x, op + 1);
 }
 
 static const struct emu_op *pending_count(struct emu_x *x, const struct emu_op *op, uint32_t m)
@@ -234,7 +322,8 @@ bool emu_mbar_complete_tx(uint64_t *p, uint32_t bytes)
 {
 	if (!(*p & LIVE))
 		return false;
-	set(p, settle(word(EXPECTED(*p), PENDING(*p), TX(*p) - (int32_t)bytes, PHASE(*p))));
+	if (set(p, settle(word(EXPECTED(*p), PENDING(*p), TX(*p) - (int32_t)bytes, PHASE(*p)))))
+		tell_over(p);
 	return true;
 }
 
@@ -255,7 +344,8 @@ bool emu_mbar_arrive(uint64_t *p)
 {
 	if (!(*p & LIVE) || !PENDING(*p))
 		return false;
-	set(p, settle(word(EXPECTED(*p), PENDING(*p) - 1, TX(*p), PHASE(*p))));
+	if (set(p, settle(word(EXPECTED(*p), PENDING(*p) - 1, TX(*p), PHASE(*p)))))
+		tell_over(p);
 	return true;
 }
 

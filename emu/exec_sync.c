@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "emu/async.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 /* ---- barriers of the block ---------------------------------------------------------- */
 
@@ -57,9 +57,31 @@ static bool complete(const struct emu_block *b, const struct emu_bar *bar)
 						bar->expected);
 }
 
+static struct emu_tell_bar told(const struct emu_op *op, unsigned id, uint32_t expected)
+{
+	const struct ptx_inst *in = &op->stmt->inst;
+
+	return (struct emu_tell_bar){
+		.id = id, .count = expected == EMU_BAR_ALL ? 0 : expected,
+		.how = op->kind == BAR_SYNC ? EMU_BAR_SYNC : op->kind == BAR_ARRIVE ? EMU_BAR_ARRIVE : EMU_BAR_RED,
+		.aligned = in->id == INST_BAR || ptx_has(in, MOD_ALIGNED)
+	};
+}
+
+static void tell_leave(struct emu_warp *w, const struct emu_op *op, uint32_t m, unsigned id,
+		       uint32_t expected)
+{
+	struct emu_tell_bar bar = told(op, id, expected);
+
+	emu_tell(&(struct emu_tell){
+		.kind = TELL_BAR_LEAVE, .b = w->block, .w = w, .op = op, .lanes = m, .group = m, .u.bar = &bar
+	});
+}
+
 static void release(struct emu_block *b, unsigned id)
 {
 	struct emu_bar *bar = &b->bar[id];
+	struct emu_tell_bar over = {.id = id, .count = bar->expected == EMU_BAR_ALL ? 0 : bar->expected};
 
 	for (unsigned i = 0; i < b->nwarps; i++) {
 		struct emu_warp *w = &b->warp[i];
@@ -70,16 +92,15 @@ static void release(struct emu_block *b, unsigned id)
 			if (g->state != GROUP_WAIT_BAR || g->bar != id)
 				continue;
 			set_result(w, g->at, g->base, g->mask, bar);
-			if (emu_oracle_on)
-				emu_oracle_leave(w, g->at, g->mask, id,
-						 bar->expected == EMU_BAR_ALL);
+			if (emu_tells(g->at))
+				tell_leave(w, g->at, g->mask, id, bar->expected);
 			g->state = GROUP_READY;
 			emu_warp_ready(w);
 		}
 	}
 	memset(bar, 0, sizeof *bar);
-	if (emu_oracle_on)
-		emu_oracle_bar_over(b, id);
+	if (emu_listening)
+		emu_tell(&(struct emu_tell){.kind = TELL_BAR_OVER, .b = b, .u.bar = &over});
 }
 
 void emu_bar_recheck(struct emu_block *b)
@@ -89,13 +110,24 @@ void emu_bar_recheck(struct emu_block *b)
 			release(b, id);
 }
 
-/* o[]: result (red only), id, count (0: all), predicate (red only). */
+static void tell_arrive(struct emu_x *x, const struct emu_op *op, uint32_t group, unsigned id,
+			uint32_t expected)
+{
+	struct emu_tell t = emu_tell_of(TELL_BAR_ARRIVE, x, op, x->mask, group);
+	struct emu_tell_bar bar = told(op, id, expected);
+
+	t.u.bar = &bar;
+	emu_tell(&t);
+}
+
+/* o[]: result (red only), id, count (0: all), predicate (red only).  Lanes that name another
+ * barrier come by themselves. */
 static const struct emu_op *barrier(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	const struct emu_opnd *o = op->o + op->nd;
 	unsigned first = (unsigned)__builtin_ctz(m);
 	uint32_t id = (uint32_t)emu_get(x, o[0], first), count = (uint32_t)emu_get(x, o[1], first);
-	uint32_t expected = op->imm ? count : EMU_BAR_ALL, same = 0;
+	uint32_t expected = op->imm ? count : EMU_BAR_ALL, same = 0, group = x->mask;
 	struct emu_block *b = x->b;
 	struct emu_bar *bar;
 
@@ -120,12 +152,12 @@ static const struct emu_op *barrier(struct emu_x *x, const struct emu_op *op, ui
 	if (op->nd)
 		EMU_EACH(l, same)
 			bar->popc += (uint32_t)(emu_get(x, o[2], l) & 1);
-	if (emu_oracle_on)
-		emu_oracle_arrive(x, op, same, id);
+	if (emu_tells(op))
+		tell_arrive(x, op, group, id, expected);
 	if (complete(b, bar)) {
 		set_result(x->w, op, x->base, same, bar);
-		if (emu_oracle_on && op->kind != BAR_ARRIVE)
-			emu_oracle_leave(x->w, op, same, id, expected == EMU_BAR_ALL);
+		if (emu_tells(op) && op->kind != BAR_ARRIVE)
+			tell_leave(x->w, op, same, id, expected);
 		release(b, id);
 		return op + 1;
 	}
@@ -148,8 +180,8 @@ static void cluster_check(struct emu_cluster *c)
 		return;
 	c->arrived = 0;
 	c->phase++;
-	if (emu_oracle_on)
-		emu_oracle_cluster_over(c);
+	if (emu_listening)
+		emu_tell(&(struct emu_tell){.kind = TELL_CLUSTER_OVER, .b = c->block[0]});
 	for (unsigned r = 0; r < c->nblocks; r++) {
 		struct emu_block *b = c->block[r];
 
@@ -181,20 +213,33 @@ void emu_cluster_exit(struct emu_block *b, const struct emu_warp *w, uint32_t m)
 	cluster_check(c);
 }
 
+static void tell_cluster(enum emu_tell_kind kind, struct emu_x *x, const struct emu_op *op,
+			 uint32_t m, uint32_t group)
+{
+	struct emu_tell t = emu_tell_of(kind, x, op, m, group);
+
+	if (m && emu_tells(op))
+		emu_tell(&t);
+}
+
 static const struct emu_op *cluster_arrive(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	struct emu_cluster *c = x->b->cluster;
+	uint32_t done = 0;
 
 	EMU_EACH(l, m) {
 		uint32_t *arrived = &x->b->cluster_arrived[emu_thread_index(x->w, l)];
 
-		if (*arrived == c->phase + 1)
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "arrives twice at the cluster barrier");
+		if (*arrived == c->phase + 1) {
+			emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "arrives twice at the cluster barrier");
+			break;
+		}
 		*arrived = c->phase + 1;
-		if (emu_oracle_on)
-			emu_oracle_cluster_arrive(x, op, l);
+		done |= 1u << l;
 	}
+	tell_cluster(TELL_CLUSTER_ARRIVE, x, op, done, x->mask);
+	if (emu_m.fault)
+		return NULL;
 	c->arrived += (uint32_t)__builtin_popcount(m);
 	cluster_check(c);
 	return op + 1;
@@ -214,11 +259,9 @@ static const struct emu_op *cluster_wait(struct emu_x *x, const struct emu_op *o
 		if (*arrived == c->phase + 1)
 			pending |= 1u << l;
 	}
-	EMU_EACH(l, m & ~pending) {
+	EMU_EACH(l, m & ~pending)
 		x->b->cluster_arrived[emu_thread_index(x->w, l)] = 0;
-		if (emu_oracle_on)
-			emu_oracle_cluster_wait(x, op, l);
-	}
+	tell_cluster(TELL_CLUSTER_WAIT, x, op, m & ~pending, x->mask & ~pending);
 	if (!pending)
 		return op + 1;
 	if (x->mask & ~pending)

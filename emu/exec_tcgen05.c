@@ -5,52 +5,21 @@
  * themselves, in the order of their issue, until a commit's mbarrier says that they
  * are done.  Stores may be as late as their wait, and loads if nothing before that can
  * ask for what they loaded.
- *
- * An address is lane << 16 | column.  Of 128 rows of D that a block has row i lies in lane i; of 64,
- * rows lie in the first or last 16 lanes of each 32; with cta_group::2 the second half of the
- * rows is in the second block.  Of 64 rows of a pair's 128, and of .ws, the second half of
- * D's columns lies in lanes 64 to 127, of 32 rows each quarter in 32 lanes
- * (PTX ISA, "Tensor Memory and Register Load/Store", "Data Path Layout Organization").
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/async.h"
-#include "emu/matdesc.h"
-#include "emu/mma.h"
-#include "emu/oracle_impl.h"
 #include "emu/tcgen05.h"
 
-enum { LANES = 128, COLUMNS = 512, UNIT = 32, MAX_M = 128, MAX_N = 256, MAX_K = 64, ROW_BYTES = 32 };
-
-enum item_kind { PRODUCT, COPY, ARRIVAL };
-
-struct item {
-	enum item_kind kind;
-	struct emu_block *pair[2];      /* pair[1] NULL: one block */
-	uint32_t d, a_tmem;
-	uint64_t a, b;                  /* descriptors */
-	bool from_tmem, a_mn, b_mn, a_neg, accumulate, saturate, stale, spread;
-	enum emu_mma_type at, bt, dt;
-	unsigned m, n, k, scale, lanes, bytes, copies;
-	unsigned folds;                 /* into how many parts D's columns are folded; 0: D takes half of the lanes */
-	/* Block scaling: where the factors of A and B are, the first one's byte there, and how many
-	 * a row has (0: none); whether they are of E4M3. */
-	uint32_t scales[2];
-	unsigned first[2], vec;
-	bool fine;
-	uint32_t skip[8];               /* lanes of D left alone */
-	uint64_t *mbar[EMU_LANDINGS];
-	unsigned nmbar;
-	struct orc_mark mark;           /* the oracle's: what the commit stands for */
-};
+enum { LANES = EMU_TC_LANES, COLUMNS = EMU_TC_COLUMNS, UNIT = 32, MAX_M = 128, MAX_N = 256, MAX_K = 64 };
 
 struct emu_tmem {
 	uint32_t cell[LANES][COLUMNS];
 	uint16_t used;                  /* a bit for 32 columns */
 	bool relinquished;
-	struct item *v;
+	struct emu_tc_item *v;
 	unsigned n, cap;
 	bool listed;
 	uint64_t due;
@@ -72,17 +41,7 @@ static struct emu_tmem *tmem(struct emu_block *b)
 
 /* ---- products and copies ------------------------------------------------------------------ */
 
-static struct emu_matdesc described(uint64_t bits)
-{
-	static const uint8_t spans[] = {0, 128, 128, 0, 64, 0, 32, 0};
-	struct emu_matdesc d = emu_matdesc_of(bits);
-
-	d.span = spans[bits >> 61];
-	d.wide_atom = bits >> 61 == 1;
-	return d;
-}
-
-static uint64_t element(const struct item *it, const struct emu_block *b, uint32_t at, unsigned size)
+static uint64_t element(const struct emu_tc_item *it, const struct emu_block *b, uint32_t at, unsigned size)
 {
 	const uint8_t *smem = it->stale && b->stale ? b->stale : b->smem;
 	uint64_t v = 0;
@@ -98,10 +57,10 @@ static double packed(uint64_t byte, unsigned c)
 	return emu_mma_value(MMA_E2M1, (byte >> c % 2 * 4 & 15) << 2);
 }
 
-static void rows_of(const struct item *it, const struct emu_block *b, uint64_t bits, bool mn,
+static void rows_of(const struct emu_tc_item *it, const struct emu_block *b, uint64_t bits, bool mn,
 		    enum emu_mma_type t, unsigned n, double (*to)[MAX_K])
 {
-	struct emu_matdesc d = described(bits);
+	struct emu_matdesc d = emu_tc_described(bits);
 	unsigned size = emu_mma_bits(t) / 8;
 
 	for (unsigned r = 0; r < n; r++)
@@ -111,32 +70,13 @@ static void rows_of(const struct item *it, const struct emu_block *b, uint64_t b
 				emu_mma_value(t, element(it, b, emu_matdesc_at(&d, mn, size, r, c), size));
 }
 
-/* Columns of tensor memory that D takes. */
-static unsigned columns_of(const struct item *it)
-{
-	return it->folds ? it->n / it->folds : it->n;
-}
-
-/* Where column c of D's row is; A in tensor memory is there for each part of D's columns. */
-static unsigned lane_of(const struct item *it, unsigned row, unsigned c)
-{
-	if (!it->folds)
-		return row / 16 * 32 + row % 16 + (it->d >> 16);
-	return row + c / columns_of(it) * (LANES / it->folds);
-}
-
-static uint32_t column_of(const struct item *it, unsigned c)
-{
-	return (it->d & 0xffff) + c % columns_of(it);
-}
-
 /* The factor for element `k` of row `row` of A or B: those of 32 rows are in a column, in the bytes
  * of as many lanes, and the same in the others; if D's columns are folded, B's rows are as well (PTX ISA,
  * "Block Scaling for tcgen05.mma"; CUTLASS, mma_traits_sm100.hpp: tmem_sf_frg). */
-static double factor(const struct item *it, const struct emu_tmem *t, unsigned which, unsigned row, unsigned k)
+static double factor(const struct emu_tc_item *it, const struct emu_tmem *t, unsigned which, unsigned row, unsigned k)
 {
-	unsigned byte = (it->first[which] + k * it->vec / it->k) % 4, in = which ? row % columns_of(it) : row;
-	unsigned lane = in % 32 + (which ? row / columns_of(it) * (LANES / it->folds) : in / 32 * 32);
+	unsigned byte = (it->first[which] + k * it->vec / it->k) % 4, in = which ? row % emu_tc_columns_of(it) : row;
+	unsigned lane = in % 32 + (which ? row / emu_tc_columns_of(it) * (LANES / it->folds) : in / 32 * 32);
 	uint32_t cell = t->cell[lane][((it->scales[which] & 0xffff) + in / 32) % COLUMNS];
 
 	if (it->fine)
@@ -145,14 +85,14 @@ static double factor(const struct item *it, const struct emu_tmem *t, unsigned w
 }
 
 /* For column c of D. */
-static void rows_of_tmem(const struct item *it, const struct emu_tmem *t, unsigned n, unsigned at,
+static void rows_of_tmem(const struct emu_tc_item *it, const struct emu_tmem *t, unsigned n, unsigned at,
 			 double (*to)[MAX_K])
 {
 	unsigned bits = it->at == MMA_E2M1 ? 4 : emu_mma_bits(it->at);
 
 	for (unsigned r = 0; r < n; r++)
 		for (unsigned c = 0; c < it->k; c++) {
-			uint32_t v = t->cell[lane_of(it, r, at)][((it->a_tmem & 0xffff) + c * bits / 32) %
+			uint32_t v = t->cell[emu_tc_lane_of(it, r, at)][((it->a_tmem & 0xffff) + c * bits / 32) %
 								 COLUMNS] >> c * bits % 32;
 
 			to[r][c] = bits == 4 ? packed(v, 0) :
@@ -160,7 +100,7 @@ static void rows_of_tmem(const struct item *it, const struct emu_tmem *t, unsign
 		}
 }
 
-static void product(const struct item *it)
+static void product(const struct emu_tc_item *it)
 {
 	static double a[MAX_M][MAX_K], b[MAX_N][MAX_K];
 	unsigned blocks = it->pair[1] ? 2 : 1, m = it->m / blocks, half = it->n / blocks;
@@ -173,11 +113,11 @@ static void product(const struct item *it)
 		if (!it->from_tmem)
 			rows_of(it, it->pair[h], it->a, it->a_mn, it->at, m, a);
 		for (unsigned c = 0; c < it->n; c++) {
-			if (it->from_tmem && c % columns_of(it) == 0)
+			if (it->from_tmem && c % emu_tc_columns_of(it) == 0)
 				rows_of_tmem(it, t, m, c, a);
 			for (unsigned r = 0; r < m; r++) {
-				unsigned lane = lane_of(it, r, c);
-				uint32_t *d = &t->cell[lane][column_of(it, c) % COLUMNS];
+				unsigned lane = emu_tc_lane_of(it, r, c);
+				uint32_t *d = &t->cell[lane][emu_tc_column_of(it, c) % COLUMNS];
 				double sum = 0;
 
 				if (it->skip[h * 4 + lane / 32] >> lane % 32 & 1)
@@ -195,9 +135,9 @@ static void product(const struct item *it)
 	}
 }
 
-static void copy(const struct item *it)
+static void copy(const struct emu_tc_item *it)
 {
-	struct emu_matdesc d = described(it->a);
+	struct emu_matdesc d = emu_tc_described(it->a);
 
 	for (unsigned h = 0; h < 2 && it->pair[h]; h++) {
 		struct emu_tmem *t = tmem(it->pair[h]);
@@ -216,125 +156,28 @@ static void copy(const struct item *it)
 
 static void do_first(struct emu_tmem *t)
 {
-	const struct item *it = &t->v[0];
+	const struct emu_tc_item *it = &t->v[0];
 
-	if (it->kind == PRODUCT)
+	if (it->kind == EMU_TC_PRODUCT)
 		product(it);
-	else if (it->kind == COPY)
+	else if (it->kind == EMU_TC_COPY)
 		copy(it);
 	for (unsigned i = 0; i < it->nmbar; i++) {
-		if (emu_oracle_on)
-			emu_oracle_arrives(it->mbar[i], it->mark, true);
+		if (emu_listening)
+			emu_tell(&(struct emu_tell){
+				.kind = TELL_ARRIVED, .b = it->pair[0],
+				.u.arrived = &(struct emu_tell_arrived){it->serial, it->mbar[i]}
+			});
 		emu_mbar_arrive(it->mbar[i]);
 	}
 	memmove(t->v, t->v + 1, --t->n * sizeof *t->v);
 }
 
-/* ---- what they touch, for the oracle ---------------------------------------------------------- */
-
-/* A byte for each byte of shared memory, or each cell of tensor memory. */
-static uint8_t *empty_map(void)
-{
-	static uint8_t map[1u << EMU_RANK_SHIFT >> 4];
-
-	memset(map, 0, sizeof map);
-	return map;
-}
-
-/* n rows of k elements of so many bytes. */
-static void mark(uint8_t *map, const struct emu_block *b, uint64_t bits, bool mn, unsigned size,
-		 unsigned n, unsigned k)
-{
-	struct emu_matdesc d = described(bits);
-
-	for (unsigned r = 0; r < n; r++)
-		for (unsigned c = 0; c < k; c++) {
-			uint32_t at = emu_matdesc_at(&d, mn, size, r, c);
-
-			if (at + size <= b->smem_bytes)
-				memset(map + at, 1, size);
-		}
-}
-
-static void mark_cell(uint8_t *map, unsigned lane, uint32_t column)
-{
-	map[lane % LANES * COLUMNS + (column & 0xffff) % COLUMNS] = 1;
-}
-
-static void tell_product(struct orc_tc *c, const struct item *it)
-{
-	unsigned blocks = it->pair[1] ? 2 : 1, m = it->m / blocks;
-	unsigned size_a = emu_mma_bits(it->at) / 8, size_b = emu_mma_bits(it->bt) / 8;
-
-	for (unsigned h = 0; h < blocks; h++) {
-		uint8_t *map = empty_map();
-
-		mark(map, it->pair[h], it->b, it->b_mn, size_b, it->n / blocks, ROW_BYTES / size_b);
-		if (!it->from_tmem)
-			mark(map, it->pair[h], it->a, it->a_mn, size_a, m, ROW_BYTES / size_a);
-		emu_oracle_tc_shared(c, it->pair[h], map);
-		map = empty_map();
-		for (unsigned r = 0; it->from_tmem && r < m; r++)
-			for (unsigned n = 0; n < it->n; n += columns_of(it))
-				for (unsigned k = 0; k < ROW_BYTES / 4; k++)
-					mark_cell(map, lane_of(it, r, n), it->a_tmem + k);
-		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, false, ORC_PIPE_A);
-		if (it->vec) {
-			map = empty_map();
-			for (unsigned r = 0; r < m / 32 * LANES; r++)
-				mark_cell(map, r, it->scales[0] + r / LANES);
-			for (unsigned r = 0; r < (columns_of(it) + 31) / 32 * LANES; r++)
-				mark_cell(map, r, it->scales[1] + r / LANES);
-			emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, false, ORC_PIPE_SCALE);
-		}
-		map = empty_map();
-		for (unsigned r = 0; r < m; r++)
-			for (unsigned n = 0; n < it->n; n++) {
-				unsigned lane = lane_of(it, r, n);
-
-				if (!(it->skip[h * 4 + lane / 32] >> lane % 32 & 1))
-					mark_cell(map, lane, column_of(it, n));
-			}
-		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, true, ORC_PIPE_D +
-				    ((uint64_t)it->d | (uint64_t)it->m << 32 | (uint64_t)it->n << 42 | (uint64_t)it->folds << 52));
-	}
-}
-
-static void tell_copy(struct orc_tc *c, const struct item *it)
-{
-	for (unsigned h = 0; h < 2 && it->pair[h]; h++) {
-		uint8_t *map = empty_map();
-
-		mark(map, it->pair[h], it->a, false, 4, it->lanes, it->bytes / 4);
-		emu_oracle_tc_shared(c, it->pair[h], map);
-		map = empty_map();
-		for (unsigned r = 0; r < it->lanes * it->copies; r++)
-			for (unsigned k = 0; k < it->bytes / 4; k++)
-				mark_cell(map, r, it->d + k);
-		emu_oracle_tc_cells(c, it->pair[h], map, LANES * COLUMNS, true, ORC_PIPE_COPY);
-	}
-}
-
-/* Lane l issues it. */
-static void tell(struct emu_x *x, const struct emu_op *op, unsigned l, const struct item *it)
-{
-	struct orc_tc c;
-
-	if (!emu_oracle_tc(&c, x, op, l, it->kind == PRODUCT ? ORC_TC_MMA : ORC_TC_CP))
-		return;
-	if (it->kind == PRODUCT)
-		tell_product(&c, it);
-	else
-		tell_copy(&c, it);
-	emu_oracle_tc_end(&c);
-}
-
 /* ---- the queue ------------------------------------------------------------------------------ */
 
-static struct item *put(struct emu_block *b, enum item_kind kind)
+static void put(struct emu_block *b, const struct emu_tc_item *it)
 {
 	struct emu_tmem *t = tmem(b);
-	struct item *it;
 
 	if (t->n == t->cap) {
 		t->cap = t->cap ? t->cap * 2 : 8;
@@ -342,21 +185,17 @@ static struct item *put(struct emu_block *b, enum item_kind kind)
 		if (!t->v)
 			abort();
 	}
-	it = &t->v[t->n++];
-	memset(it, 0, sizeof *it);
-	it->kind = kind;
-	it->pair[0] = b;
-	if (!t->listed) {
-		t->listed = true;
-		t->due = emu_async_delay();
-		t->next = listed;
-		listed = t;
-		if (t->due < emu_tc_due)
-			emu_tc_due = t->due;
-		if (t->due < emu_m.async_due)
-			emu_m.async_due = t->due;
-	}
-	return it;
+	t->v[t->n++] = *it;
+	if (t->listed)
+		return;
+	t->listed = true;
+	t->due = emu_async_delay();
+	t->next = listed;
+	listed = t;
+	if (t->due < emu_tc_due)
+		emu_tc_due = t->due;
+	if (t->due < emu_m.async_due)
+		emu_m.async_due = t->due;
 }
 
 void emu_tc_run(void)
@@ -398,20 +237,37 @@ void emu_tc_block_end(struct emu_block *b)
 
 /* ---- tensor memory: room, loads and stores --------------------------------------------------- */
 
-static bool together(struct emu_x *x, const struct emu_op *op, uint32_t m)
+static bool together(struct emu_x *x, const struct emu_op *op, uint32_t m, struct emu_gather *g)
 {
-	struct emu_gather g;
-
-	if (!emu_gather(x, op, m, EMU_ALL, &g))
+	if (!emu_gather(x, op, m, EMU_ALL, g))
 		return false;
-	for (unsigned i = 1; i < g.n; i++)
-		if (g.part[i].op != op || g.part[i].base != x->base)
-			g.mask = 0;
-	if (g.mask == EMU_ALL)
+	for (unsigned i = 1; i < g->n; i++)
+		if (g->part[i].op != op || g->part[i].base != x->base)
+			g->mask = 0;
+	if (g->mask == EMU_ALL)
 		return true;
 	emu_fault(x, op, (unsigned)__builtin_ctz(m), CUDA_ERROR_ILLEGAL_INSTRUCTION,
 		  "not all lanes of the warp are here");
 	return false;
+}
+
+static struct emu_tell telling(enum emu_tell_kind kind, struct emu_x *x, const struct emu_op *op,
+			       const struct emu_gather *g)
+{
+	struct emu_tell t = emu_tell_of(kind, x, op, g->mask, x->mask);
+
+	t.came = g->came;
+	return t;
+}
+
+static void tell_room(enum emu_tell_kind kind, struct emu_x *x, const struct emu_op *op,
+		      const struct emu_gather *g, const struct emu_tell_room *room)
+{
+	struct emu_tell t = telling(kind, x, op, g);
+
+	t.u.room = room;
+	if (emu_tells(op))
+		emu_tell(&t);
 }
 
 /* Columns [at, at + n), as bits of emu_tmem.used. */
@@ -439,8 +295,9 @@ const struct emu_op *emu_tc_alloc(struct emu_x *x, const struct emu_op *op, uint
 {
 	uint32_t n, at;
 	struct emu_tmem *t = tmem(x->b);
+	struct emu_gather g;
 
-	if (!together(x, op, m))
+	if (!together(x, op, m, &g))
 		return NULL;
 	n = (uint32_t)emu_get(x, op->o[0], 0);
 	if (n < UNIT || n > COLUMNS || (n & (n - 1)) || t->relinquished)
@@ -458,8 +315,7 @@ const struct emu_op *emu_tc_alloc(struct emu_x *x, const struct emu_op *op, uint
 			return emu_access_fault(x, op, 0, a, 4, op->u.mem.base);
 		t->used |= units(at, n);
 		*p = at;
-		if (emu_oracle_on)
-			emu_oracle_tc_alloc(x, op, a);
+		tell_room(TELL_TC_ALLOC, x, op, &g, &(struct emu_tell_room){op->u.mem.base, a, at, n});
 		return op + 1;
 	}
 	return emu_yield(x, op);
@@ -467,62 +323,37 @@ const struct emu_op *emu_tc_alloc(struct emu_x *x, const struct emu_op *op, uint
 
 const struct emu_op *emu_tc_dealloc(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
+	struct emu_gather g;
 	uint32_t at, n;
 
-	if (!together(x, op, m))
+	if (!together(x, op, m, &g))
 		return NULL;
 	at = (uint32_t)emu_get(x, op->o[0], 0);
 	n = (uint32_t)emu_get(x, op->o[1], 0);
 	if (!allocated(x, op, x->b, at, n))
 		return NULL;
 	tmem(x->b)->used &= (uint16_t)~units(at & 0xffff, n);
+	tell_room(TELL_TC_DEALLOC, x, op, &g, &(struct emu_tell_room){.at = at, .columns = n});
 	return op + 1;
 }
 
 const struct emu_op *emu_tc_relinquish(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	if (!together(x, op, m))
+	struct emu_gather g;
+
+	if (!together(x, op, m, &g))
 		return NULL;
 	tmem(x->b)->relinquished = true;
+	tell_room(TELL_TC_RELINQUISH, x, op, &g, &(struct emu_tell_room){0});
 	return op + 1;
 }
 
 struct access { const struct emu_op *op; uint32_t base, a, v[EMU_TC_REGS][EMU_LANES]; };
 struct emu_tc_lates { struct access *v; unsigned n, cap; };
 
-/* The cell of register i of a lane, or of half h of it if there are two columns in a register: shape 1 is
- * .32x32b or .16x32bx2; 2 is .16x64b; 4 and 8 are the columns of .16x128b and .16x256b, whose
- * fragments are those of mma's accumulators. */
 static uint32_t *cell(struct emu_tmem *t, const struct emu_tc *k, uint32_t a, unsigned lane, unsigned i, unsigned h)
 {
-	unsigned row = k->twice ? lane % 16 : lane, column = i, per = k->shape / 4;
-
-	if (k->shape == 2) {
-		row = lane / 4 + lane % 2 * 8;
-		column = lane / 2 % 2 + 2 * i;
-	} else if (k->shape > 1) {      /* per: words of a row that a lane has */
-		row = lane / 4 + i / per % 2 * 8;
-		column = i / (2 * per) * k->shape + lane % 4 * per + i % per;
-	}
-	column = (k->packed ? 2 * column + h : column) + (k->twice && lane >= 16 ? k->split : 0);
-	return &t->cell[((a >> 16) + row) % LANES][((a & 0xffff) + column) % COLUMNS];
-}
-
-static void tell_access(struct emu_x *x, const struct emu_op *op, uint32_t a)
-{
-	const struct emu_tc *k = op->u.tc;
-	struct orc_tc c;
-	uint8_t *map;
-
-	if (!emu_oracle_tc(&c, x, op, 0, k->store ? ORC_TC_STORE : ORC_TC_LOAD))
-		return;
-	map = empty_map();
-	for (unsigned i = 0; i < k->n; i++)
-		for (unsigned l = 0; l < EMU_LANES; l++)
-			for (unsigned h = 0; h <= k->packed; h++)
-				map[cell(tmem(x->b), k, a, l, i, h) - tmem(x->b)->cell[0]] = 1;
-	emu_oracle_tc_cells(&c, x->b, map, LANES * COLUMNS, k->store, 0);
-	emu_oracle_tc_end(&c);
+	return &t->cell[0][0] + emu_tc_cell(k, a, lane, i, h);
 }
 
 /* What is left of v and w. */
@@ -576,11 +407,12 @@ const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op,
 	const struct emu_tc *k = op->u.tc;
 	struct emu_tc_lates *q;
 	struct emu_copies *copies;
+	struct emu_gather g;
 	struct access *c;
 	unsigned columns;
 	uint32_t a;
 
-	if (!together(x, op, m))
+	if (!together(x, op, m, &g))
 		return NULL;
 	a = (uint32_t)emu_addr_of(x, &k->d, 0);
 	if (a >> 16 >= LANES || (a >> 16) / 32 != x->w->index % 4 ||
@@ -611,8 +443,12 @@ const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op,
 	for (unsigned i = 0; k->store && i < k->n; i++)
 		for (unsigned l = 0; l < EMU_LANES; l++)
 			c->v[i][l] = (uint32_t)emu_get(x, k->regs[i], l);
-	if (emu_oracle_on)
-		tell_access(x, op, a);
+	if (emu_tells(op)) {
+		struct emu_tell t = telling(TELL_TC_ACCESS, x, op, &g);
+
+		t.u.tmem = a;
+		emu_tell(&t);
+	}
 	if (!k->late || emu_async_chance(8))
 		access(x->w, c);
 	else
@@ -624,9 +460,10 @@ const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op,
 const struct emu_op *emu_tc_wait(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
 	struct emu_tc_lates *q;
+	struct emu_gather g;
 	unsigned kept = 0;
 
-	if (!together(x, op, m))
+	if (!together(x, op, m, &g))
 		return NULL;
 	q = emu_copies_of(x->w)->tc;
 	for (unsigned i = 0; q && i < q->n; i++) {
@@ -637,8 +474,11 @@ const struct emu_op *emu_tc_wait(struct emu_x *x, const struct emu_op *op, uint3
 	}
 	if (q)
 		q->n = kept;
-	if (emu_oracle_on)
-		emu_oracle_tc_wait(x, op, op->kind);
+	if (emu_tells(op)) {
+		struct emu_tell t = telling(TELL_TC_WAIT, x, op, &g);
+
+		emu_tell(&t);
+	}
 	return op + 1;
 }
 
@@ -679,7 +519,7 @@ static bool peers(struct emu_x *x, const struct emu_op *op, const struct emu_tc 
 }
 
 /* What the instruction descriptor says; NULL, or what is not emulated of it. */
-static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *it)
+static const char *instruction(const struct emu_tc *k, uint32_t d, struct emu_tc_item *it)
 {
 	unsigned at = d >> 7 & 7, bt = d >> 10 & 7, dt = d >> 4 & 3;
 	bool pair = it->pair[1];
@@ -734,101 +574,156 @@ static const char *instruction(const struct emu_tc *k, uint32_t d, struct item *
 	return NULL;
 }
 
-const struct emu_op *emu_tc_mma(struct emu_x *x, const struct emu_op *op, uint32_t m)
+/* Lanes `m` have issued an operation each, from number `first` of the block's queue on.
+ * NULL after a fault. */
+static const struct emu_op *issued(struct emu_x *x, const struct emu_op *op, uint32_t m, unsigned first)
+{
+	struct emu_tell t = emu_tell_of(TELL_TC_ISSUE, x, op, m, x->mask);
+
+	if (m && emu_tells(op)) {
+		t.u.items = tmem(x->b)->v + first;
+		emu_tell(&t);
+	}
+	return emu_m.fault ? NULL : op + 1;
+}
+
+/* Whether the columns that a product takes are the blocks' own. */
+static bool product_allocated(struct emu_x *x, const struct emu_op *op, const struct emu_tc_item *it)
+{
+	unsigned rows = it->m / (it->pair[1] ? 2 : 1), columns = emu_tc_columns_of(it);
+
+	for (unsigned h = 0; h < 2 && it->pair[h]; h++)
+		if (!allocated(x, op, it->pair[h], it->d, columns) ||
+		    (it->vec && (!allocated(x, op, it->pair[h], it->scales[0], rows / 32) ||
+				 !allocated(x, op, it->pair[h], it->scales[1], (columns + 31) / 32))))
+			return false;
+	return true;
+}
+
+/* False: a fault. */
+static bool mma_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
 {
 	const struct emu_tc *k = op->u.tc;
+	struct emu_tc_item it = {.kind = EMU_TC_PRODUCT, .scale = k->scale};
+	const char *why;
+
+	if (!peers(x, op, k, it.pair))
+		return false;
+	it.from_tmem = k->a_tmem;
+	it.idesc = (uint32_t)emu_get(x, k->idesc, l);
+	why = instruction(k, it.idesc, &it);
+	if (why) {
+		emu_fault(x, op, l, CUDA_ERROR_NOT_SUPPORTED, "not emulated: %s", why);
+		return false;
+	}
+	it.d = (uint32_t)emu_addr_of(x, &k->d, l);
+	if (k->a_tmem)
+		it.a_tmem = (uint32_t)emu_addr_of(x, &k->a, l);
+	if (it.d >> 16 > (it.folds ? 0 : 16) || it.d >> 16 & 15 || (k->a_tmem && it.a_tmem >> 16 != it.d >> 16)) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "lane %u of tensor memory for a product of %u rows",
+			  it.d >> 16, it.m);
+		return false;
+	}
+	if (!k->a_tmem)
+		it.a = emu_get(x, k->a_desc, l);
+	it.b = emu_get(x, k->b_desc, l);
+	for (unsigned i = 0; k->vec && i < 2; i++)
+		it.scales[i] = (uint32_t)emu_addr_of(x, &k->scales[i], l);
+	it.accumulate = emu_get(x, k->enable, l) != 0;
+	for (unsigned i = 0; i < k->nmask; i++)
+		it.skip[i] = (uint32_t)emu_get(x, k->mask[i], l);
+	if (!product_allocated(x, op, &it))
+		return false;
+	it.stale = x->b->stale && emu_async_chance(4);
+	put(x->b, &it);
+	return true;
+}
+
+const struct emu_op *emu_tc_mma(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	unsigned first = tmem(x->b)->n;
+	uint32_t done = 0;
 
 	EMU_EACH(l, m) {
-		struct item it = {.kind = PRODUCT, .scale = k->scale}, *to;
-		const char *why;
-
-		if (!peers(x, op, k, it.pair))
-			return NULL;
-		it.from_tmem = k->a_tmem;
-		why = instruction(k, (uint32_t)emu_get(x, k->idesc, l), &it);
-		if (why)
-			return emu_fault(x, op, l, CUDA_ERROR_NOT_SUPPORTED, "not emulated: %s", why);
-		it.d = (uint32_t)emu_addr_of(x, &k->d, l);
-		if (k->a_tmem)
-			it.a_tmem = (uint32_t)emu_addr_of(x, &k->a, l);
-		if (it.d >> 16 > (it.folds ? 0 : 16) || it.d >> 16 & 15 || (k->a_tmem && it.a_tmem >> 16 != it.d >> 16))
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "lane %u of tensor memory for a product of %u rows",
-					 it.d >> 16, it.m);
-		if (!k->a_tmem)
-			it.a = emu_get(x, k->a_desc, l);
-		it.b = emu_get(x, k->b_desc, l);
-		for (unsigned i = 0; k->vec && i < 2; i++)
-			it.scales[i] = (uint32_t)emu_addr_of(x, &k->scales[i], l);
-		it.accumulate = emu_get(x, k->enable, l) != 0;
-		for (unsigned i = 0; i < k->nmask; i++)
-			it.skip[i] = (uint32_t)emu_get(x, k->mask[i], l);
-		for (unsigned h = 0; h < 2 && it.pair[h]; h++)
-			if (!allocated(x, op, it.pair[h], it.d, columns_of(&it)) ||
-			    (it.vec && (!allocated(x, op, it.pair[h], it.scales[0], it.m / (1u + k->pair) / 32) ||
-					!allocated(x, op, it.pair[h], it.scales[1], (columns_of(&it) + 31) / 32))))
-				return NULL;
-		it.stale = x->b->stale && emu_async_chance(4);
-		if (emu_oracle_on)
-			tell(x, op, l, &it);
-		to = put(x->b, PRODUCT);
-		*to = it;
+		if (!mma_lane(x, op, l))
+			break;
+		done |= 1u << l;
 	}
-	return op + 1;
+	return issued(x, op, done, first);
+}
+
+/* False: a fault. */
+static bool cp_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
+{
+	const struct emu_tc *k = op->u.tc;
+	struct emu_tc_item it = {.kind = EMU_TC_COPY};
+
+	if (!peers(x, op, k, it.pair))
+		return false;
+	it.d = (uint32_t)emu_addr_of(x, &k->d, l);
+	it.a = emu_get(x, k->a_desc, l);
+	it.lanes = k->lanes;
+	it.bytes = k->bytes;
+	it.copies = k->copies;
+	it.spread = k->spread;
+	for (unsigned h = 0; h < 2 && it.pair[h]; h++)
+		if (!allocated(x, op, it.pair[h], it.d, k->bytes / 4))
+			return false;
+	it.stale = x->b->stale && emu_async_chance(4);
+	put(x->b, &it);
+	return true;
 }
 
 const struct emu_op *emu_tc_cp(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	const struct emu_tc *k = op->u.tc;
+	unsigned first = tmem(x->b)->n;
+	uint32_t done = 0;
 
 	EMU_EACH(l, m) {
-		struct item it = {.kind = COPY}, *to;
-
-		if (!peers(x, op, k, it.pair))
-			return NULL;
-		it.d = (uint32_t)emu_addr_of(x, &k->d, l);
-		it.a = emu_get(x, k->a_desc, l);
-		it.lanes = k->lanes;
-		it.bytes = k->bytes;
-		it.copies = k->copies;
-		it.spread = k->spread;
-		for (unsigned h = 0; h < 2 && it.pair[h]; h++)
-			if (!allocated(x, op, it.pair[h], it.d, k->bytes / 4))
-				return NULL;
-		it.stale = x->b->stale && emu_async_chance(4);
-		if (emu_oracle_on)
-			tell(x, op, l, &it);
-		to = put(x->b, COPY);
-		*to = it;
+		if (!cp_lane(x, op, l))
+			break;
+		done |= 1u << l;
 	}
-	return op + 1;
+	return issued(x, op, done, first);
+}
+
+/* False: a fault. */
+static bool commit_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
+{
+	const struct emu_tc *k = op->u.tc;
+	struct emu_cluster *c = x->b->cluster;
+	struct emu_block *owner;
+	struct emu_tc_item it = {
+		.kind = EMU_TC_ARRIVAL, .pair = {x->b}, .where = emu_addr_of(x, &k->d, l),
+		.mask = k->multicast ? (uint16_t)emu_get(x, k->mask[0], l) : 0, .serial = emu_serial()
+	};
+	uint8_t *p = emu_range(x, op, l, k->d.base, it.where, 8, 8, &owner);
+
+	if (!p)
+		return false;
+	for (unsigned r = 0; owner && r < c->nblocks; r++)
+		if (k->multicast ? it.mask >> r & 1 : c->block[r] == owner)
+			it.mbar[it.nmbar++] = (uint64_t *)(void *)(c->block[r]->smem + (p - owner->smem));
+	for (unsigned i = 0; i < it.nmbar; i++)
+		if (!emu_mbar_live(it.mbar[i]))
+			it.nmbar = 0;
+	if (!it.nmbar) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "there is no mbarrier to arrive at");
+		return false;
+	}
+	put(x->b, &it);
+	return true;
 }
 
 const struct emu_op *emu_tc_commit(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	const struct emu_tc *k = op->u.tc;
-	struct emu_cluster *c = x->b->cluster;
+	unsigned first = tmem(x->b)->n;
+	uint32_t done = 0;
 
 	EMU_EACH(l, m) {
-		uint32_t mask = k->multicast ? (uint16_t)emu_get(x, k->mask[0], l) : 0;
-		struct emu_block *owner;
-		uint8_t *p = emu_range(x, op, l, k->d.base, emu_addr_of(x, &k->d, l), 8, 8, &owner);
-		struct item it = {.kind = ARRIVAL, .pair = {x->b}}, *to;
-
-		if (!p)
-			return NULL;
-		for (unsigned r = 0; owner && r < c->nblocks; r++)
-			if (k->multicast ? mask >> r & 1 : c->block[r] == owner)
-				it.mbar[it.nmbar++] = (uint64_t *)(void *)(c->block[r]->smem + (p - owner->smem));
-		for (unsigned i = 0; i < it.nmbar; i++)
-			if (!emu_mbar_live(it.mbar[i]))
-				it.nmbar = 0;
-		if (!it.nmbar)
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "there is no mbarrier to arrive at");
-		for (unsigned i = 0; emu_oracle_on && i < it.nmbar; i++)
-			it.mark = emu_oracle_tc_mark(x, op, l, it.mbar[i]);
-		to = put(x->b, ARRIVAL);
-		*to = it;
+		if (!commit_lane(x, op, l))
+			break;
+		done |= 1u << l;
 	}
-	return op + 1;
+	return issued(x, op, done, first);
 }

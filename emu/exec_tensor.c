@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "emu/async.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 #include "emu/tmap.h"
 
 struct emu_tensor {
@@ -147,43 +147,61 @@ static const char *mode_wrong(const struct emu_tensor *k, const struct emu_tmap 
 	return NULL;
 }
 
-static bool start(struct emu_x *x, const struct emu_op *op, const struct emu_tensor *k, unsigned l)
+/* The box of lane l, as the map at `p` or an older one says; false: a fault. */
+static bool box_of(struct emu_x *x, const struct emu_op *op, unsigned l, struct emu_tmap *map,
+		   struct emu_box *box)
 {
+	const struct emu_tensor *k = op->u.tensor;
+	static int64_t rows[4];
+	const char *why = mode_wrong(k, map);
+
+	*box = (struct emu_box){.map = map, .load = !k->out, .bytes = piece};
+	for (unsigned i = 0; i < k->rank; i++)
+		box->at[i] = (int32_t)emu_get(x, k->at[i], l);
+	for (unsigned i = 0; k->im2col && !k->out && i + 2 < k->rank; i++)
+		box->offset[i] = (uint16_t)emu_get(x, k->offset[i], l);
+	for (unsigned i = 0; k->four && i < 4; i++)
+		rows[i] = (int32_t)emu_get(x, k->at[i + 1], l);
+	box->rows = k->four ? rows : NULL;
+	if (!why)
+		why = emu_box_wrong(box);
+	if (why)
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "%s", why);
+	return !why;
+}
+
+/* What lanes store together is one store. */
+static void stores(struct emu_x *x, struct emu_async *a, const struct emu_tensor *k, unsigned l, uint64_t smem)
+{
+	uint64_t operand[7] = {a->map, smem};
+
+	for (unsigned i = 0; i < (k->four ? 5 : k->rank); i++)
+		operand[2 + i] = (uint32_t)emu_get(x, k->at[i], l);
+	emu_async_stores(a, operand, 7);
+}
+
+/* NULL: a fault. */
+static struct emu_async *start(struct emu_x *x, const struct emu_op *op, unsigned l)
+{
+	const struct emu_tensor *k = op->u.tensor;
 	struct emu_block *owner;
 	struct emu_tmap map;
-	struct emu_box box = {.map = &map, .load = !k->out, .bytes = piece};
+	struct emu_box box;
 	struct walk w = {.x = x, .op = op, .box = &box, .lane = l};
 	uint64_t a, s = emu_addr_of(x, &k->smem, l);
 	const uint8_t *p = map_at(x, op, &k->map, l, 64, &a);
-	int64_t rows[4];
-	const char *why;
 
 	if (!p)
-		return false;
+		return NULL;
 	read_map(a, p, &map);
-	why = mode_wrong(k, &map);
-	if (why) {
-		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "%s", why);
-		return false;
-	}
-	for (unsigned i = 0; i < k->rank; i++)
-		box.at[i] = (int32_t)emu_get(x, k->at[i], l);
-	for (unsigned i = 0; k->im2col && !k->out && i + 2 < k->rank; i++)
-		box.offset[i] = (uint16_t)emu_get(x, k->offset[i], l);
-	for (unsigned i = 0; k->four && i < 4; i++)
-		rows[i] = (int32_t)emu_get(x, k->at[i + 1], l);
-	box.rows = k->four ? rows : NULL;
-	why = emu_box_wrong(&box);
-	if (why) {
-		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "%s", why);
-		return false;
-	}
+	if (!box_of(x, op, l, &map, &box))
+		return NULL;
 	w.smem = emu_range(x, op, l, k->smem.base, s, (emu_box_span(&box) + 127) & ~127u, 128, &owner);
 	if (!w.smem)
-		return false;
+		return NULL;
 	if (!owner || (k->out && owner != x->b)) {
 		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_ADDRESS, "an address in the wrong space");
-		return false;
+		return NULL;
 	}
 	box.base = (uint32_t)(w.smem - owner->smem);
 	box.arg = &w;
@@ -196,21 +214,16 @@ static bool start(struct emu_x *x, const struct emu_op *op, const struct emu_ten
 	w.a->map = a;
 	if (k->out)
 		emu_async_group(w.a);
-	if (k->out && !k->reduce) {
-		uint64_t operand[7] = {a, s};
-
-		for (unsigned i = 0; i < (k->four ? 5 : k->rank); i++)
-			operand[2 + i] = (uint32_t)emu_get(x, k->at[i], l);
-		emu_async_stores(w.a, operand, 7);
-	}
+	if (k->out && !k->reduce)
+		stores(x, w.a, k, l, s);
 	if (!emu_box_walk(&box) ||
 	    !emu_async_land(x, w.a, k->out ? NULL : &k->mbar, k->out ? NULL : owner,
 			    k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0, k->pair)) {
 		emu_async_free(w.a);
-		return false;
+		return NULL;
 	}
 	emu_async_start(w.a);
-	return true;
+	return w.a;
 }
 
 /* As for bulk copies: one UTMASTG is made of stores of the same box. */
@@ -228,56 +241,103 @@ static bool again(struct emu_x *x, const struct emu_tensor *k, uint32_t m, unsig
 	return false;
 }
 
+/* The instruction that is being carried out, for who listens. */
+static struct emu_tell_copy told;
+
+static void note_copy(struct emu_x *x, const struct emu_tensor *k, uint32_t m)
+{
+	memset(&told, 0, sizeof told);
+	told.to_base = told.from_base = k->smem.base;
+	told.map_base = k->map.base;
+	told.mbar_base = k->mbar.base;
+	told.counted = !k->out;
+	told.multicast = k->multicast;
+	told.rank = k->rank;
+	EMU_EACH(l, m) {
+		*(k->out ? &told.from[l] : &told.to[l]) = emu_addr_of(x, &k->smem, l);
+		told.map[l] = emu_addr_of(x, &k->map, l);
+		told.mbar[l] = k->out ? 0 : emu_addr_of(x, &k->mbar, l);
+		told.mask[l] = k->multicast ? (uint16_t)emu_get(x, k->mask, l) : 0;
+		for (unsigned i = 0; i < (k->four ? 5 : k->rank); i++)
+			told.at[l][i] = (int32_t)emu_get(x, k->at[i], l);
+		for (unsigned i = 0; k->im2col && !k->out && i + 2 < k->rank; i++)
+			told.offset[l][i] = (uint16_t)emu_get(x, k->offset[i], l);
+	}
+}
+
+/* What they copied; the maps can be looked at now. */
+static void tell_copy(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_tell t = emu_tell_of(TELL_COPY, x, op, m, x->mask);
+
+	EMU_EACH(l, m) {
+		const struct emu_async *a = told.async[l];
+
+		told.tmap[l] = emu_at(x, l, op->u.tensor->map.base, told.map[l], 16);
+		for (unsigned i = 0; a && i < a->n; i++)
+			told.bytes[l] += a->piece[i].n;
+	}
+	t.u.copy = &told;
+	emu_tell(&t);
+}
+
 static const struct emu_op *tensor(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	EMU_EACH(l, m)
-		if (!again(x, op->u.tensor, m, l) && !start(x, op, op->u.tensor, l))
-			return NULL;
-	return op + 1;
+	uint32_t done = 0;
+
+	if (emu_tells(op))
+		note_copy(x, op->u.tensor, m);
+	EMU_EACH(l, m) {
+		bool folded = again(x, op->u.tensor, m, l);
+
+		told.folded |= (uint32_t)folded << l;
+		told.async[l] = folded ? NULL : start(x, op, l);
+		if (emu_m.fault)
+			break;
+		done |= 1u << l;
+	}
+	if (done && emu_tells(op))
+		tell_copy(x, op, done);
+	return emu_m.fault ? NULL : op + 1;
 }
 
 /* ---- changing maps ---------------------------------------------------------------------------------- */
 
-enum field {
-	ADDRESS, RANK, BOX_DIM, GLOBAL_DIM, GLOBAL_STRIDE, ELEMENT_STRIDE,
-	ELEMTYPE, INTERLEAVE, SWIZZLE, ATOMICITY, FILL
-};
-
 /* PTX ISA, "tensormap.replace": the rank is given less one. */
-static bool put(struct emu_tmap *t, enum field f, uint32_t ord, uint64_t v)
+static bool put(struct emu_tmap *t, enum emu_tmap_field f, uint32_t ord, uint64_t v)
 {
 	switch (f) {
-	case ADDRESS:
+	case FIELD_ADDRESS:
 		t->address = v;
 		return true;
-	case RANK:
+	case FIELD_RANK:
 		t->rank = (uint8_t)(v + 1);
 		return v < 5;
-	case BOX_DIM:
+	case FIELD_BOX_DIM:
 		t->box[ord] = (uint16_t)v;
 		return v && v <= 256;
-	case GLOBAL_DIM:
+	case FIELD_GLOBAL_DIM:
 		t->last[ord] = (uint32_t)v - 1;
 		return true;
-	case GLOBAL_STRIDE:
+	case FIELD_GLOBAL_STRIDE:
 		t->stride[ord] = v;
 		return !(v >> 40);
-	case ELEMENT_STRIDE:
+	case FIELD_ELEMENT_STRIDE:
 		t->step[ord] = (uint8_t)v;
 		return v && v <= 8;
-	case ELEMTYPE:
+	case FIELD_ELEMTYPE:
 		t->elem = (uint8_t)v;
 		return v < 16;
-	case INTERLEAVE:
+	case FIELD_INTERLEAVE:
 		t->interleave = (uint8_t)v;
 		return v < 3;
-	case SWIZZLE:
+	case FIELD_SWIZZLE:
 		t->swizzle = (uint8_t)v;
 		return v < 4;
-	case ATOMICITY:
+	case FIELD_ATOMICITY:
 		t->atomicity = (uint8_t)v;
 		return v < 4;
-	case FILL:
+	case FIELD_FILL:
 		t->fill = (uint8_t)v;
 		return v < 2;
 	}
@@ -292,34 +352,67 @@ static bool blank(const struct emu_tmap *t)
 	return !memcmp(t, &zero, sizeof zero);
 }
 
+/* What replace() did, by lane. */
+static struct { uint64_t addr[EMU_LANES], value[EMU_LANES]; struct emu_tmap before[EMU_LANES], after[EMU_LANES]; } replaced;
+
+static bool replace_one(struct emu_x *x, const struct emu_op *op, unsigned l)
+{
+	struct emu_tmap t;
+	uint64_t a, v = emu_get(x, op->o[0], l);
+	uint8_t *p = map_at(x, op, &op->u.mem, l, 64, &a);
+
+	if (!p)
+		return false;
+	memcpy(&t, p, sizeof t);
+	replaced.before[l] = t;
+	if (blank(&t)) {
+		t.magic = EMU_TMAP_MAGIC;
+		t.mode = TMAP_TILED;
+	}
+	if (t.magic != EMU_TMAP_MAGIC) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "there is no tensor map at 0x%llx", (unsigned long long)a);
+		return false;
+	}
+	if (op->kind != FIELD_ADDRESS && op->kind != FIELD_GLOBAL_STRIDE)
+		v = (uint32_t)v;
+	if (!put(&t, op->kind, op->imm, v)) {
+		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "a tensor map cannot have 0x%llx there", (unsigned long long)v);
+		return false;
+	}
+	memcpy(p, &t, sizeof t);
+	replaced.addr[l] = a;
+	replaced.value[l] = v;
+	replaced.after[l] = t;
+	return true;
+}
+
+static void tell_replace(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_tell t = emu_tell_of(TELL_TMAP_REPLACE, x, op, m, x->mask);
+	struct emu_tell_replace r = {
+		.base = op->u.mem.base, .addr = replaced.addr, .field = op->kind, .ordinal = op->imm,
+		.value = replaced.value, .before = replaced.before, .after = replaced.after
+	};
+
+	t.u.replace = &r;
+	emu_tell(&t);
+}
+
 /* o[]: the new value.  kind: the field; imm: which dimension. */
 static const struct emu_op *replace(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	EMU_EACH(l, m) {
-		struct emu_tmap t;
-		uint64_t a, v = emu_get(x, op->o[0], l);
-		uint8_t *p = map_at(x, op, &op->u.mem, l, 64, &a);
+	uint32_t done = 0;
 
-		if (!p)
-			return NULL;
-		memcpy(&t, p, sizeof t);
-		if (blank(&t)) {
-			t.magic = EMU_TMAP_MAGIC;
-			t.mode = TMAP_TILED;
-		}
-		if (t.magic != EMU_TMAP_MAGIC)
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "there is no tensor map at 0x%llx", (unsigned long long)a);
-		if (op->kind != ADDRESS && op->kind != GLOBAL_STRIDE)
-			v = (uint32_t)v;
-		if (!put(&t, op->kind, op->imm, v))
-			return emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-					 "a tensor map cannot have 0x%llx there", (unsigned long long)v);
-		memcpy(p, &t, sizeof t);
-		if (emu_oracle_on)
-			emu_oracle_access(x, op, l, a, 128);
+	EMU_EACH(l, m) {
+		if (!replace_one(x, op, l))
+			break;
+		done |= 1u << l;
 	}
-	return op + 1;
+	if (done && emu_tells(op))
+		tell_replace(x, op, done);
+	return emu_m.fault ? NULL : op + 1;
 }
 
 /* tensormap.cp_fenceproxy: all lanes of the warp copy the same 128 bytes. */
@@ -328,6 +421,7 @@ static const struct emu_op *cp_fenceproxy(struct emu_x *x, const struct emu_op *
 	const struct emu_tensor *k = op->u.tensor;
 	struct emu_gather g;
 	uint64_t to = 0, from = 0;
+	uint8_t *d = NULL;
 
 	if (!emu_gather(x, op, m, EMU_ALL, &g))
 		return NULL;
@@ -338,8 +432,9 @@ static const struct emu_op *cp_fenceproxy(struct emu_x *x, const struct emu_op *
 		v.base = part->base;
 		emu_x_banks(&v);
 		EMU_EACH(l, part->mask) {
-			uint8_t *d = map_at(&v, part->op, &k->map, l, 128, &to), *s;
+			const uint8_t *s;
 
+			d = map_at(&v, part->op, &k->map, l, 128, &to);
 			s = d ? map_at(&v, part->op, &k->smem, l, 128, &from) : NULL;
 			if (!s) {
 				x->why = WHY_FAULT;
@@ -348,8 +443,17 @@ static const struct emu_op *cp_fenceproxy(struct emu_x *x, const struct emu_op *
 			memcpy(d, s, 128);
 		}
 	}
-	if (emu_oracle_on)
-		emu_oracle_cp_fenceproxy(x, op, g.mask, to, from);
+	if (emu_tells(op)) {
+		struct emu_tell t = emu_tell_of(TELL_TMAP_COPY, x, op, g.mask, x->mask);
+		struct emu_tell_tmap_copy c = {
+			.to_base = k->map.base, .from_base = k->smem.base, .to = to, .from = from,
+			.tmap = (const struct emu_tmap *)(const void *)d
+		};
+
+		t.came = g.came;
+		t.u.tmap_copy = &c;
+		emu_tell(&t);
+	}
 	return op + 1;
 }
 
@@ -457,9 +561,9 @@ static bool dec_replace(struct emu_dec *d, const struct ptx_inst *in)
 
 	while (f < sizeof fields / sizeof *fields && !ptx_has(in, fields[f]))
 		f++;
-	ordered = f >= BOX_DIM && f <= ELEMENT_STRIDE;
-	if (f > FILL || in->nops != 2 + ordered || (ordered && (in->ops[1].kind == OP_SYM ||
-	    in->ops[1].ival > (f == GLOBAL_STRIDE ? 3 : 4))) ||
+	ordered = f >= FIELD_BOX_DIM && f <= FIELD_ELEMENT_STRIDE;
+	if (f > FIELD_FILL || in->nops != 2 + ordered || (ordered && (in->ops[1].kind == OP_SYM ||
+	    in->ops[1].ival > (f == FIELD_GLOBAL_STRIDE ? 3 : 4))) ||
 	    !emu_dec_addr(d, &in->ops[0], shared ? SPACE_SHARED : ptx_has(in, MOD_GLOBAL) ?
 			  SPACE_GLOBAL : SPACE_NONE, &mem))
 		return d->why ? false : bad(d);

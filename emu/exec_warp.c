@@ -6,11 +6,32 @@
  */
 #include <string.h>
 
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 static bool alike(const struct emu_op *a, const struct emu_op *b)
 {
 	return a->fn == b->fn && a->kind == b->kind && a->type == b->type && a->imm == b->imm;
+}
+
+/* The group that lanes come in, for who listens: at one of their first try to go on, without
+ * those that wait here already. */
+static void note_came(struct emu_x *x, uint32_t m)
+{
+	uint32_t *came = x->w->came, fresh = x->mask;
+
+	EMU_EACH(l, x->mask)
+		if (came[l])
+			fresh &= ~(1u << l);
+	EMU_EACH(l, m & fresh)
+		came[l] = fresh;
+}
+
+static void take_came(struct emu_x *x, struct emu_gather *g)
+{
+	EMU_EACH(l, g->mask) {
+		g->came[l] = x->w->came[l];
+		x->w->came[l] = 0;
+	}
 }
 
 bool emu_gather(struct emu_x *x, const struct emu_op *op, uint32_t m, uint32_t need,
@@ -19,6 +40,8 @@ bool emu_gather(struct emu_x *x, const struct emu_op *op, uint32_t m, uint32_t n
 	struct emu_warp *w = x->w;
 	uint32_t have = m;
 
+	if (emu_tells(op))
+		note_came(x, m);
 	if (x->mask & ~m)
 		emu_split(x, x->mask & ~m, op + 1, x->base);
 	out->n = 1;
@@ -46,6 +69,8 @@ bool emu_gather(struct emu_x *x, const struct emu_op *op, uint32_t m, uint32_t n
 		emu_find_stop(x, op);
 	}
 	out->mask = have;
+	if (emu_listening)
+		take_came(x, out);
 	return true;
 }
 
@@ -101,15 +126,18 @@ static const struct emu_op *together(struct emu_x *x, const struct emu_op *op, u
 				     core_fn *core)
 {
 	struct emu_opnd o = op->o[op->nd + op->ns - 1];
-	struct emu_gather g = {.n = 1};
+	struct emu_gather g;
 	uint32_t pending = 0, first_pending = 0, rest = m, need = 0;
 
+	g.n = 1;
 	if (op->flags & EMU_F_NO_MASK) {        /* old forms: who happens to be here */
 		g.mask = m;
 		g.part[0] = (struct emu_part){op, m, x->base};
 		core(x, op, &g);
 		return op + 1;
 	}
+	if (emu_tells(op))
+		note_came(x, m);
 	while (rest) {
 		unsigned first = (unsigned)__builtin_ctz(rest);
 		uint32_t members = (uint32_t)emu_get(x, o, first), same = 0;
@@ -131,6 +159,8 @@ static const struct emu_op *together(struct emu_x *x, const struct emu_op *op, u
 		}
 		g.mask = same;
 		g.part[0] = (struct emu_part){op, same, x->base};
+		if (emu_listening)
+			take_came(x, &g);
 		core(x, op, &g);
 	}
 	if (!pending)
@@ -338,8 +368,18 @@ static const struct emu_op *elect(struct emu_x *x, const struct emu_op *op, uint
 
 static void warp_sync_core(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
 {
-	if (emu_oracle_on)
-		emu_oracle_warp_sync(x, op, g->mask);
+	struct emu_tell t = emu_tell_of(TELL_WARP_SYNC, x, op, g->mask, x->mask);
+	uint32_t members[EMU_LANES];
+	uint64_t row[EMU_LANES];
+
+	if (!emu_tells(op))
+		return;
+	read_all(x, g, 0, row);
+	EMU_EACH(l, g->mask)
+		members[l] = (uint32_t)row[l];
+	t.came = g->came;
+	t.u.members = members;
+	emu_tell(&t);
 }
 
 static const struct emu_op *warp_sync(struct emu_x *x, const struct emu_op *op, uint32_t m)

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "emu/async.h"
+#include "emu/listen.h"
 #include "emu/matdesc.h"
 #include "emu/mma.h"
-#include "emu/oracle_impl.h"
 
 enum { ROWS = 16, MAX_N = 256, MAX_K = 32 };
 
@@ -278,16 +278,14 @@ void emu_wgmma_free(struct emu_copies *c)
 /* ---- the instructions ------------------------------------------------------------------------------ */
 
 /* All lanes of the warp, at one place. */
-static bool together(struct emu_x *x, const struct emu_op *op, uint32_t m)
+static bool together(struct emu_x *x, const struct emu_op *op, uint32_t m, struct emu_gather *g)
 {
-	struct emu_gather g;
-
-	if (!emu_gather(x, op, m, EMU_ALL, &g))
+	if (!emu_gather(x, op, m, EMU_ALL, g))
 		return false;
-	for (unsigned i = 1; i < g.n; i++)
-		if (g.part[i].op != op || g.part[i].base != x->base)
-			g.mask = 0;
-	if (g.mask == EMU_ALL)
+	for (unsigned i = 1; i < g->n; i++)
+		if (g->part[i].op != op || g->part[i].base != x->base)
+			g->mask = 0;
+	if (g->mask == EMU_ALL)
 		return true;
 	emu_fault(x, op, (unsigned)__builtin_ctz(m), CUDA_ERROR_ILLEGAL_INSTRUCTION,
 		  "not all lanes of the warp are here");
@@ -328,19 +326,35 @@ static void mark(uint8_t *map, uint64_t bytes, uint64_t bits, bool mn, unsigned 
 
 /* PTX ISA, "wgmma.mma_async": the warpgroup reads the matrices; which of its warps reads
  * which rows of A is not for programs to know. */
-static void tell(struct emu_x *x, const struct product *p)
+void emu_wgmma_reach(const struct emu_tell *t, uint8_t *map)
 {
-	const struct emu_wgmma *how = p->op->u.wgmma;
-	uint64_t n = x->b->smem_bytes;
-	uint8_t *map = calloc(1, n);
+	const struct emu_wgmma *how = t->op->u.wgmma;
+	uint64_t n = t->b->smem_bytes;
 
-	if (!map)
-		abort();
 	if (!how->a_regs)
-		mark(map, n, p->a, how->a_mn, emu_mma_bits(how->at) / 8, 4 * ROWS, stored(how));
-	mark(map, n, p->b, how->b_mn, emu_mma_bits(how->bt) / 8, how->n, how->k);
-	emu_oracle_wgmma(x, p->op, map);
-	free(map);
+		mark(map, n, t->u.wgmma->a, how->a_mn, emu_mma_bits(how->at) / 8, 4 * ROWS, stored(how));
+	mark(map, n, t->u.wgmma->b, how->b_mn, emu_mma_bits(how->bt) / 8, how->n, how->k);
+}
+
+static void tell(struct emu_x *x, const struct product *p, const struct emu_gather *g)
+{
+	struct emu_tell t = emu_tell_of(TELL_WGMMA, x, p->op, g->mask, x->mask);
+	struct emu_tell_wgmma w = {.a = p->a, .b = p->b, .a_regs = p->op->u.wgmma->a_regs};
+
+	t.came = g->came;
+	t.u.wgmma = &w;
+	emu_tell(&t);
+}
+
+static void tell_groups(enum emu_tell_kind kind, struct emu_x *x, const struct emu_op *op,
+			const struct emu_gather *g)
+{
+	struct emu_tell t = emu_tell_of(kind, x, op, g->mask, x->mask);
+	struct emu_tell_groups groups = {.list = EMU_LIST_WGMMA, .left = op->imm};
+
+	t.came = g->came;
+	t.u.groups = &groups;
+	emu_tell(&t);
 }
 
 static const struct emu_op *mma_async(struct emu_x *x, const struct emu_op *op, uint32_t m)
@@ -348,9 +362,10 @@ static const struct emu_op *mma_async(struct emu_x *x, const struct emu_op *op, 
 	const struct emu_wgmma *how = op->u.wgmma;
 	const struct emu_opnd *o = op->o + how->nd;
 	struct emu_wgmmas *q;
+	struct emu_gather g;
 	struct product *p;
 
-	if (!together(x, op, m))
+	if (!together(x, op, m, &g))
 		return NULL;
 	q = of(x->w);
 	if (q->n == q->cap) {
@@ -380,8 +395,8 @@ static const struct emu_op *mma_async(struct emu_x *x, const struct emu_op *op, 
 	    !inside(x->b, p->b, how->b_mn, emu_mma_bits(how->bt) / 8, 0, how->n, how->k))
 		return emu_fault(x, op, 0, CUDA_ERROR_ILLEGAL_ADDRESS,
 				 "a matrix that lies outside the block's shared memory");
-	if (emu_oracle_on)
-		tell(x, p);
+	if (emu_tells(op))
+		tell(x, p, &g);
 	q->n++;
 	if (emu_m.seed)
 		list(q);
@@ -390,11 +405,13 @@ static const struct emu_op *mma_async(struct emu_x *x, const struct emu_op *op, 
 
 static const struct emu_op *commit(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	if (!together(x, op, m))
+	struct emu_gather g;
+
+	if (!together(x, op, m, &g))
 		return NULL;
 	of(x->w)->group++;
-	if (emu_oracle_on)
-		emu_oracle_commit(x, op, 1, ORC_LIST_WGMMA);
+	if (emu_tells(op))
+		tell_groups(TELL_GROUP_COMMIT, x, op, &g);
 	return op + 1;
 }
 
@@ -412,11 +429,12 @@ static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op,
 {
 	uint32_t group = of(x->w)->group, upto = group > op->imm ? group - op->imm : 0;
 	struct emu_warp *w, *end;
+	struct emu_gather g;
 
 	/* Before all four warps have issued it, nothing has begun. */
 	if (!committed(x, upto))
 		return emu_yield(x, op);
-	if (!together(x, op, m))
+	if (!together(x, op, m, &g))
 		return NULL;
 	for (end = warpgroup(x, &w); w < end; w++) {
 		struct emu_wgmmas *q = of(w);
@@ -426,8 +444,8 @@ static const struct emu_op *wait_group(struct emu_x *x, const struct emu_op *op,
 			n++;
 		do_first(q, n);
 	}
-	if (emu_oracle_on)
-		emu_oracle_group_wait(x, op, EMU_ALL, ORC_LIST_WGMMA, op->imm, false);
+	if (emu_tells(op))
+		tell_groups(TELL_GROUP_WAIT, x, op, &g);
 	return op + 1;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "emu/async.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 /* A number from the environment; `value` stays if there is none.  False, with a
  * message, if it is not a number from `min` to `max`. */
@@ -313,7 +313,9 @@ static void block_start(struct emu_block *b, uint64_t linear, struct emu_cluster
 	memset(b->bar, 0, sizeof b->bar);
 	memset(b->cluster_arrived, 0, b->nthreads * sizeof *b->cluster_arrived);
 	emu_weak_block(b);
-	emu_oracle_block(b, linear);
+	memset(b->heard, 0, sizeof b->heard);
+	if (emu_listening)
+		emu_tell(&(struct emu_tell){.kind = TELL_BLOCK_BEGIN, .b = b, .u.linear = linear});
 	at->blocks++;
 	at->threads += b->nwarps * EMU_LANES;
 	at->smem += b->smem_bytes;
@@ -327,6 +329,7 @@ static void block_start(struct emu_block *b, uint64_t linear, struct emu_cluster
 		w->live = n >= EMU_LANES ? EMU_ALL : (1u << n) - 1;
 		w->cc = 0;
 		w->ran = w->steps = w->place = 0;
+		memset(w->came, 0, sizeof w->came);
 		emu_timing_begin(w);
 		w->ngroups = 1;
 		w->group[0] = (struct emu_group){
@@ -454,6 +457,8 @@ struct emu_grid *emu_block_end(struct emu_block *b)
 	struct emu_cluster *c = b->cluster;
 	struct emu_grid *g = b->grid, **p;
 
+	if (emu_listening)
+		emu_tell(&(struct emu_tell){.kind = TELL_BLOCK_END, .b = b});
 	emu_grid_trigger(b);
 	if (--c->running)               /* others may still look at its shared memory */
 		return NULL;
@@ -473,6 +478,14 @@ struct emu_grid *emu_block_end(struct emu_block *b)
 	return g;
 }
 
+static void tell_launch(enum emu_tell_kind kind, struct emu_grid *g)
+{
+	struct emu_tell_launch l = {.grid = g};
+
+	if (emu_listening)
+		emu_tell(&(struct emu_tell){.kind = kind, .u.launch = &l});
+}
+
 void emu_grid_start(struct emu_grid *g)
 {
 	struct emu_grid **p = &emu_m.grids;
@@ -483,6 +496,7 @@ void emu_grid_start(struct emu_grid *g)
 	emu_tmap_forget();
 	g->id = ++emu_m.next_grid;
 	g->next = NULL;
+	tell_launch(TELL_LAUNCH, g);
 	while (*p)
 		p = &(*p)->next;
 	*p = g;
@@ -508,7 +522,7 @@ struct emu_grid *emu_machine_abandon(void)
 	struct emu_grid *all = emu_m.grids;
 
 	for (struct emu_grid *g = all; g; g = g->next) {
-		emu_oracle_grid_end(g, NULL, NULL);
+		tell_launch(TELL_LAUNCH_END, g);
 		if (emu_m.timing)
 			emu_timing_end(g);
 	}

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 /* Every function that was ever loaded, by address; slots are used again. */
 static struct emu_func **by_address;
@@ -384,7 +384,7 @@ void emu_module_free(struct emu_module *mod)
 		by_address[(mod->funcs[i]->address - EMU_FUNC_WINDOW) / FUNC_STRIDE - 1] = NULL;
 	pthread_mutex_unlock(&lock);
 	for (unsigned i = 0; i < mod->nfuncs; i++) {
-		emu_oracle_unwrap(mod->funcs[i]);
+		emu_tell_unload(mod->funcs[i]);
 		free(mod->funcs[i]->ops);
 		free(mod->funcs[i]->uses_shared);
 		free(mod->funcs[i]->calls);

@@ -8,13 +8,13 @@ include $(top_srcdir)/emu/alu.mk
 EMU_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 noinst_LIBRARIES += emu/libemu.a
 emu_libemu_a_CFLAGS = $(EMU_CFLAGS)
-emu_libemu_a_SOURCES = emu/emu.h emu/api.h emu/access.h \
+emu_libemu_a_SOURCES = emu/emu.h emu/api.h emu/access.h emu/listen.h emu/listen.c \
 	emu/mem.c emu/load.c emu/decode.c emu/regs.c emu/grid.c emu/sched.c emu/stepwise.c \
-	emu/exec.c emu/profile.c emu/timing.c emu/icache.c emu/exec_fast.c emu/exec_mem.c emu/exec_atom.c emu/exec_ctl.c \
+	emu/exec.c emu/source.c emu/profile.c emu/timing.c emu/icache.c emu/exec_fast.c emu/exec_mem.c emu/exec_atom.c emu/exec_ctl.c \
 	emu/exec_sync.c emu/exec_warp.c emu/exec_space.c emu/exec_mat.c \
 	emu/exec_mbar.c emu/async.h emu/async.c emu/weak.c emu/exec_async.c emu/exec_bulk.c \
 	emu/tmap.h emu/tmap.c emu/exec_tensor.c emu/exec_launch.c emu/matdesc.h emu/exec_wgmma.c \
-	emu/tcgen05.h emu/dec_tcgen05.c emu/exec_tcgen05.c emu/printf.c \
+	emu/tcgen05.h emu/dec_tcgen05.c emu/exec_tcgen05.c emu/tc_reach.c emu/printf.c \
 	emu/ctx.c emu/stream.c emu/module.c emu/launch.c emu/alloc.c emu/copy.c \
 	emu/vmm.c emu/proc.c \
 	emu/oracle.h emu/oracle_impl.h emu/oracle_clock.c emu/oracle_sync.c \
@@ -37,7 +37,7 @@ emu_bench_LDADD = $(emu_libs)
 if HAVE_CMOCKA
 emu_unit = testsuite/unit/emu_fast testsuite/unit/emu_run testsuite/unit/emu_api \
 	testsuite/unit/emu_async testsuite/unit/emu_tensor testsuite/unit/emu_cluster \
-	testsuite/unit/emu_wgmma testsuite/unit/emu_tcgen05
+	testsuite/unit/emu_wgmma testsuite/unit/emu_tcgen05 testsuite/unit/emu_listen
 check_PROGRAMS += $(emu_unit)
 TESTS += $(emu_unit)
 testsuite_unit_emu_fast_SOURCES = testsuite/unit/emu_fast.c
@@ -64,4 +64,7 @@ testsuite_unit_emu_wgmma_LDADD = $(emu_libs) $(CMOCKA_LIBS)
 testsuite_unit_emu_tcgen05_SOURCES = testsuite/unit/emu_tcgen05.c testsuite/unit/emu_test.h testsuite/unit/emu_matrix.h
 testsuite_unit_emu_tcgen05_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_emu_tcgen05_LDADD = $(emu_libs) $(CMOCKA_LIBS)
+testsuite_unit_emu_listen_SOURCES = testsuite/unit/emu_listen.c testsuite/unit/emu_test.h
+testsuite_unit_emu_listen_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_emu_listen_LDADD = $(emu_libs) $(CMOCKA_LIBS)
 endif

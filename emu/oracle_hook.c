@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * oracle_hook.c: from what the emulated device executes to events of the oracle.
- * Loads, stores, atomics and fences of the program are wrapped when they are
- * decoded, so that nothing is asked while the oracle is off; barriers and matrices,
- * whose lanes come together first, say themselves what they did.
+ * oracle_hook.c: from what the emulated device tells of (listen.h) to events of the oracle:
+ * the oracle is a listener.  Here are the accesses, fences, barriers, blocks and launches;
+ * what is asynchronous is in oracle_tell.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,41 @@
 #include "emu/access.h"
 #include "emu/oracle_impl.h"
 
-bool emu_oracle_on;
+static struct emu_listener me;
 
-static const struct emu_op *watched(struct emu_x *, const struct emu_op *, uint32_t m);
+struct orc_block *orc_block_of(const struct emu_block *b)
+{
+	return b->heard[me.slot];
+}
+
+/* Of each of its ops; NULL: it was loaded before. */
+static struct orc_op **watch_of(const struct emu_func *f)
+{
+	return f->heard[me.slot];
+}
+
+const struct orc_op *orc_op_of(const struct emu_op *op)
+{
+	struct orc_op **watch = watch_of(op->func);
+
+	return watch ? watch[op - op->func->ops] : NULL;
+}
+
+struct orc_thread *orc_thread_of(const struct emu_warp *w, unsigned lane)
+{
+	return &orc_block_of(w->block)->thread[emu_thread_index(w, lane)];
+}
+
+bool orc_space_of(const struct emu_block *by, enum emu_base base, uint64_t a, uint64_t *space, uint64_t *addr)
+{
+	struct emu_spot spot;
+
+	if (!emu_locate(by, base, a, &spot))
+		return false;
+	*space = spot.owner ? 1 + orc_block_of(spot.owner)->number : 0;
+	*addr = spot.at;
+	return true;
+}
 
 /* ---- what an instruction means ---------------------------------------------------- */
 
@@ -102,31 +133,19 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 	}
 }
 
-static bool tells(const struct ptx_inst *in)
-{
-	switch (ptx_insts[in->id].access) {
-	case ACCESS_LDMATRIX:
-	case ACCESS_STMATRIX:
-	case ACCESS_WMMA_LOAD:
-	case ACCESS_WMMA_STORE:
-		return true;
-	default:
-		return false;
-	}
-}
-
-void emu_oracle_wrap(struct emu_func *f)
+static void load(void *self, struct emu_func *f)
 {
 	unsigned accesses = 0;
+	struct orc_op **watch;
 
-	f->injected = emu_is_runtime(f);
+	(void)self;
 	if (f->injected)
 		return;
-	f->watch = orc_alloc(f->nops, sizeof *f->watch);
+	f->heard[me.slot] = watch = orc_alloc(f->nops, sizeof *watch);
 	for (unsigned i = 0; i < f->nops; i++) {
 		struct emu_op *op = &f->ops[i];
 		bool last = i + 1 == f->nops || f->ops[i + 1].stmt != op->stmt;
-		struct orc_op k = {.fn = op->fn, .func = f->name};
+		struct orc_op k = {.func = f->name};
 
 		if (!op->stmt || op->stmt->kind != STMT_INST)
 			continue;
@@ -134,66 +153,26 @@ void emu_oracle_wrap(struct emu_func *f)
 		if (k.access ? !(op->flags & EMU_F_ACCESS) :
 		    !k.tells && (!last || (!k.fence && !k.unmodelled && !k.other)))
 			goto next;
-		k.line = orc_line(f->name, accesses);
+		k.line = emu_source_line(f->name, accesses);
 		if (!k.line)
 			k.line = op->stmt->line;
-		f->watch[i] = orc_alloc(1, sizeof k);
-		*f->watch[i] = k;
-		/* Matrices say themselves what they access. */
-		if (!k.tells && (!k.access || !tells(&op->stmt->inst)))
-			op->fn = watched;
+		watch[i] = orc_alloc(1, sizeof k);
+		*watch[i] = k;
 next:
-		if (last && orc_counts(&op->stmt->inst))
+		if (last && emu_source_counts(&op->stmt->inst))
 			accesses++;
 	}
 }
 
-void emu_oracle_unwrap(struct emu_func *f)
+static void unload(void *self, struct emu_func *f)
 {
-	for (unsigned i = 0; f->watch && i < f->nops; i++)
-		free(f->watch[i]);
-	free(f->watch);
-	f->watch = NULL;
-}
+	struct orc_op **watch = watch_of(f);
 
-const struct orc_op *orc_op_of(const struct emu_op *op)
-{
-	return op->func->watch ? op->func->watch[op - op->func->ops] : NULL;
-}
-
-/* ---- where an access goes ------------------------------------------------------------- */
-
-/* The location in the oracle's words; *owner: whose shared memory it is, NULL for global
- * memory.  False: nobody else's business. */
-static bool locate(const struct emu_x *x, enum emu_base base, uint64_t a, struct orc_block **owner,
-		   uint64_t *space, uint64_t *addr)
-{
-	unsigned rank = (uint32_t)a >> EMU_RANK_SHIFT;
-
-	*owner = NULL;
-	*space = 0;
-	*addr = a;
-	if (base == BASE_GENERIC) {
-		if (a - EMU_LOCAL_WINDOW < EMU_WINDOW_BYTES)
-			return false;
-		if (a - EMU_SHARED_WINDOW >= EMU_WINDOW_BYTES)
-			return true;
-	} else if (base == BASE_GLOBAL) {
-		return true;
-	} else if (base != BASE_SHARED && base != BASE_OWN_SHARED) {
-		return false;
-	}
-	if (rank >= x->b->cluster->nblocks)
-		return false;
-	*owner = x->b->cluster->block[rank]->oracle;
-	*space = 1 + (*owner)->number;
-	*addr = (uint32_t)a & ((1u << EMU_RANK_SHIFT) - 1);
-	return true;
-}
-
-struct orc_thread *orc_thread_of(const struct emu_warp *w, unsigned lane)
-{
-	return &w->block->oracle->thread[emu_thread_index(w, lane)];
+	(void)self;
+	for (unsigned i = 0; watch && i < f->nops; i++)
+		free(watch[i]);
+	free(watch);
+	f->heard[me.slot] = NULL;
 }
 
 /* ---- accesses and fences ---------------------------------------------------------------- */
@@ -205,25 +184,20 @@ static void keep(struct orc_block *b, struct orc_thread *t, struct orc_access *a
 }
 
 /* What a lane's st stores. */
-static void note_stored(struct emu_x *x, const struct emu_op *op, unsigned lane, struct orc_access *a)
+static void note_stored(const struct emu_tell_access *q, unsigned lane, struct orc_access *a)
 {
-	unsigned each = op->n ? a->size / op->n : 0;
-
-	a->valued = each && each <= 8 && a->size <= sizeof a->stored;
-	for (unsigned i = 0; a->valued && i < op->n; i++) {
-		uint64_t v = emu_get(x, op->o[i], lane);
-
-		memcpy(a->stored + i * each, &v, each);
-	}
+	a->valued = q->wrote && a->size <= sizeof a->stored;
+	for (unsigned i = 0; a->valued && i < q->n; i++)
+		memcpy(a->stored + i * q->size, &q->wrote[lane][i], q->size);
 }
 
-static void weak(struct emu_x *x, const struct emu_op *op, unsigned lane, uint64_t space, uint64_t addr,
-		 uint64_t bytes)
+static void weak(const struct emu_tell *e, const struct orc_op *k, unsigned lane, uint64_t space,
+		 uint64_t addr, uint64_t bytes)
 {
-	const struct orc_op *k = orc_op_of(op);
-	struct orc_block *b = x->b->oracle;
-	struct orc_thread *t = orc_thread_of(x->w, lane);
-	unsigned left_out = ptx_inst_left_out(k->in), each = op->n ? (unsigned)bytes / op->n : 0;
+	const struct emu_tell_access *q = e->kind == TELL_ACCESS ? e->u.access : NULL;
+	struct orc_block *b = orc_block_of(e->b);
+	struct orc_thread *t = orc_thread_of(e->w, lane);
+	unsigned left_out = ptx_inst_left_out(k->in), each = q ? q->size : 0;
 
 	for (uint64_t at = 0, n; at < bytes; at += n) {
 		struct orc_access *a;
@@ -233,7 +207,7 @@ static void weak(struct emu_x *x, const struct emu_op *op, unsigned lane, uint64
 			continue;
 		a = orc_access_new(b, t, k, space, addr + at, (unsigned)n);
 		if (k->in->id == INST_ST && !left_out)
-			note_stored(x, op, lane, a);
+			note_stored(q, lane, a);
 		keep(b, t, a);
 	}
 }
@@ -263,65 +237,55 @@ void orc_strong_access(struct orc_block *b, struct orc_thread *t, const struct e
 	orc_strong_end(t, k);
 }
 
-static void accessed(struct emu_x *x, const struct emu_op *op, const struct orc_op *k, unsigned lane,
+static void accessed(const struct emu_tell *e, const struct orc_op *k, unsigned lane, enum emu_base base,
 		     uint64_t a, uint64_t bytes)
 {
-	struct orc_thread *t = orc_thread_of(x->w, lane);
-	struct orc_block *b = x->b->oracle, *owner;
+	struct orc_thread *t = orc_thread_of(e->w, lane);
+	struct orc_block *b = orc_block_of(e->b);
 	uint64_t space, addr;
 
 	orc_settle(b->grid, t);
-	if (!locate(x, op->u.mem.base, a, &owner, &space, &addr))
+	if (!orc_space_of(e->b, base, a, &space, &addr))
 		return;
 	if (k->strong)
-		orc_strong_access(b, t, op, k, space, addr);
+		orc_strong_access(b, t, e->op, k, space, addr);
 	else
-		weak(x, op, lane, space, addr, bytes);
+		weak(e, k, lane, space, addr, bytes);
 }
 
-static const struct emu_op *watched(struct emu_x *x, const struct emu_op *op, uint32_t m)
+static void hear_access(const struct emu_tell *e, const struct orc_op *k)
 {
-	const struct orc_op *k = orc_op_of(op);
-	struct orc_block *b = x->b->oracle;
-	const struct emu_op *next;
-	uint64_t at[EMU_LANES], bytes[EMU_LANES];
-	struct emu_warp *w = x->w;
+	const struct emu_tell_access *q = e->u.access;
 
-	if (k->access) {
-		EMU_EACH(l, m) {
-			at[l] = emu_addr_of(x, &op->u.mem, l);
-			bytes[l] = k->in->id == INST_ST_BULK ? emu_get(x, op->o[0], l) :
-				   k->in->id == INST_DISCARD ? 128 : k->size;
-		}
+	EMU_EACH(l, e->lanes) {
+		if (!q->elem)
+			accessed(e, k, l, q->base, q->addr[l], q->bytes[l]);
+		for (unsigned i = 0; q->elem && i < q->n; i++)
+			accessed(e, k, l, q->base, q->elem[l][i], q->size);
 	}
-	next = k->fn(x, op, m);
-	if (emu_m.fault || !b)
-		return next;
-	EMU_EACH(l, m) {
-		struct orc_thread *t = orc_thread_of(w, l);
+}
 
-		if (k->access) {
-			accessed(x, op, k, l, at[l], bytes[l]);
-			continue;
-		}
+static void hear_replace(const struct emu_tell *e, const struct orc_op *k)
+{
+	EMU_EACH(l, e->lanes)
+		accessed(e, k, l, e->u.replace->base, e->u.replace->addr[l], sizeof *e->u.replace->before);
+}
+
+static void hear_order(const struct emu_tell *e, const struct orc_op *k)
+{
+	struct orc_block *b = orc_block_of(e->b);
+
+	EMU_EACH(l, e->lanes) {
+		struct orc_thread *t = orc_thread_of(e->w, l);
+
 		orc_settle(b->grid, t);
 		if (k->fence)
 			orc_fence(b, t, k);
 		else if (!k->other)
 			orc_unmodelled(b, t);
-		else if (next == op + 1)        /* it does not wait */
-			orc_other_done(x, op, k, l);
+		else if (e->kind != TELL_GRID || e->u.done)
+			orc_other_done(e, k, l);
 	}
-	return next;
-}
-
-void emu_oracle_access(struct emu_x *x, const struct emu_op *op, unsigned lane, uint64_t addr,
-		       unsigned size)
-{
-	const struct orc_op *k = orc_op_of(op);
-
-	if (k && x->b->oracle)
-		accessed(x, op, k, lane, addr, size);
 }
 
 /* ---- calls of injected functions --------------------------------------------------------- */
@@ -332,7 +296,7 @@ static const struct emu_op *behind(const struct emu_op *call)
 	const struct emu_func *f = call->func;
 
 	for (const struct emu_op *op = call + 1; op < f->ops + f->nops; op++) {
-		if (f->watch[op - f->ops])
+		if (orc_op_of(op))
 			return op;
 		if (!op->stmt || op->stmt->kind != STMT_INST)
 			return NULL;
@@ -350,15 +314,16 @@ static const struct emu_op *behind(const struct emu_op *call)
 	return NULL;
 }
 
-void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
+static void hear_call(const struct emu_tell *e)
 {
+	const struct emu_op *call = e->op;
 	const char *name = call->u.call->name;
-	struct orc_block *b = x->b->oracle;
+	struct orc_block *b = orc_block_of(e->b);
 	const struct emu_op *op;
 	const struct orc_op *k;
 
 	/* These belong to the instruction before them. */
-	if (!b || !call->func->watch || strstr(name, "_after") || strstr(name, "_leave"))
+	if (!watch_of(call->func) || strstr(name, "_after") || strstr(name, "_leave"))
 		return;
 	b->grid->calls = true;
 	op = behind(call);
@@ -367,9 +332,8 @@ void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
 	k = orc_op_of(op);
 	if (!k->fence && !(k->access && k->strong))
 		return;
-	EMU_EACH(l, m) {
-		struct orc_thread *t = orc_thread_of(x->w, l);
-		struct orc_block *owner;
+	EMU_EACH(l, e->lanes) {
+		struct orc_thread *t = orc_thread_of(e->w, l);
 		uint64_t space, addr;
 
 		orc_settle(b->grid, t);
@@ -382,8 +346,8 @@ void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
 			orc_fence_announce(b, t, k);
 			continue;
 		}
-		if (!k->write || !locate(x, op->u.mem.base, emu_addr_of(x, &op->u.mem, l), &owner,
-					 &space, &addr))
+		if (!k->write || !orc_space_of(e->b, op->u.mem.base, emu_addr_of(e->x, &op->u.mem, l),
+					       &space, &addr))
 			continue;
 		for (unsigned i = 0; i < k->n && i < ORC_ELEMS; i++)
 			if (!(ptx_inst_left_out(k->in) >> i & 1))
@@ -393,66 +357,57 @@ void emu_oracle_call(struct emu_x *x, const struct emu_op *call, uint32_t m)
 
 /* ---- barriers and ends --------------------------------------------------------------------- */
 
-bool orc_mine(const struct emu_block *b, const struct emu_op *op)
+static void hear_bar(const struct emu_tell *e)
 {
-	return b->oracle && !op->func->injected;
-}
+	struct orc_block *b = orc_block_of(e->b);
+	unsigned id = e->u.bar->id;
 
-void emu_oracle_arrive(struct emu_x *x, const struct emu_op *op, uint32_t m, unsigned id)
-{
-	if (!orc_mine(x->b, op))
-		return;
-	EMU_EACH(l, m) {
-		orc_settle(x->b->oracle->grid, orc_thread_of(x->w, l));
-		orc_arrive(x->b->oracle, orc_thread_of(x->w, l), id);
+	EMU_EACH(l, e->lanes) {
+		struct orc_thread *t = orc_thread_of(e->w, l);
+
+		if (e->kind == TELL_BAR_LEAVE) {
+			orc_leave(b, t, id, !e->u.bar->count);
+			continue;
+		}
+		orc_settle(b->grid, t);
+		orc_arrive(b, t, id);
 	}
 }
 
-void emu_oracle_leave(struct emu_warp *w, const struct emu_op *op, uint32_t m, unsigned id, bool all)
+static void hear_warp_sync(const struct emu_tell *e)
 {
-	if (!orc_mine(w->block, op))
-		return;
-	EMU_EACH(l, m)
-		orc_leave(w->block->oracle, orc_thread_of(w, l), id, all);
+	EMU_EACH(l, e->lanes)
+		orc_settle(orc_block_of(e->b)->grid, orc_thread_of(e->w, l));
+	orc_warp_sync(orc_block_of(e->b), e->w->index * EMU_LANES, e->lanes);
 }
 
-void emu_oracle_bar_over(struct emu_block *b, unsigned id)
+static void hear_exit(const struct emu_tell *e)
 {
-	if (b->oracle)
-		orc_bar_over(b->oracle, id);
-}
-
-void emu_oracle_warp_sync(struct emu_x *x, const struct emu_op *op, uint32_t m)
-{
-	if (!orc_mine(x->b, op))
-		return;
-	EMU_EACH(l, m)
-		orc_settle(x->b->oracle->grid, orc_thread_of(x->w, l));
-	orc_warp_sync(x->b->oracle, x->w->index * EMU_LANES, m);
-}
-
-void emu_oracle_exit(struct emu_warp *w, uint32_t m)
-{
-	if (!w->block->oracle)
-		return;
-	EMU_EACH(l, m) {
-		orc_settle(w->block->oracle->grid, orc_thread_of(w, l));
-		orc_ended(w->block->oracle, orc_thread_of(w, l));
+	EMU_EACH(l, e->lanes) {
+		orc_settle(orc_block_of(e->b)->grid, orc_thread_of(e->w, l));
+		orc_ended(orc_block_of(e->b), orc_thread_of(e->w, l));
 	}
+}
+
+/* ---- blocks and launches -------------------------------------------------------------------- */
+
+static struct orc_grid *grid_of(const struct emu_grid *e)
+{
+	return e->heard[me.slot];
 }
 
 /* The grid's part in what it shares with the one before it, if it may begin early. */
 static struct orc_launch *launch_of(struct emu_grid *e)
 {
-	struct orc_grid *g = e->oracle;
+	struct orc_grid *g = grid_of(e);
 	struct orc_launch *l;
 
-	if (!g && e->pdl && e->after && e->after->oracle) {
-		g = e->oracle = e->after->oracle;
+	if (!g && e->pdl && e->after && grid_of(e->after)) {
+		e->heard[me.slot] = g = grid_of(e->after);
 		g->refs++;
 	}
 	if (!g) {
-		g = e->oracle = orc_alloc(1, sizeof *g);
+		e->heard[me.slot] = g = orc_alloc(1, sizeof *g);
 		g->refs = 1;
 	}
 	for (l = g->launches; l; l = l->next)
@@ -476,25 +431,24 @@ static struct orc_launch *launch_of(struct emu_grid *e)
 	return l;
 }
 
-void emu_oracle_block(struct emu_block *e, uint64_t linear)
+static void hear_block(struct emu_block *e, uint64_t linear)
 {
 	struct orc_launch *l;
 	struct orc_block *b;
 
-	e->oracle = NULL;
-	if (!emu_oracle_on || !e->grid->func->watch)
+	if (!watch_of(e->grid->func))
 		return;
 	l = launch_of(e->grid);
 	b = orc_alloc(1, sizeof *b);
-	b->grid = e->grid->oracle;
+	b->grid = grid_of(e->grid);
 	b->launch = l;
 	b->number = l->first_block + linear;
 	b->nthreads = e->nwarps * EMU_LANES;
 	b->left = e->nthreads;
 	b->thread = orc_alloc(b->nthreads, sizeof *b->thread);
 	b->grid->block[b->number] = b;
-	e->oracle = b;
-	b->first = e->rank ? e->cluster->block[0]->oracle : b;
+	e->heard[me.slot] = b;
+	b->first = e->rank ? orc_block_of(e->cluster->block[0]) : b;
 	b->reach.block = b->number;
 	b->reach.cluster = b->first->number;
 	for (unsigned i = 0; i < b->nthreads; i++) {
@@ -514,13 +468,13 @@ static struct { const void *stream; struct orc_grid *left; } held[16];
 
 static void pass_on(struct orc_grid *g, struct emu_grid *then)
 {
-	if (then && then->pdl && !then->oracle)
-		then->oracle = g;
+	if (then && then->pdl && !grid_of(then))
+		then->heard[me.slot] = g;
 	else if (!--g->refs)
 		orc_grid_end(g);
 }
 
-void emu_oracle_next(const void *stream, struct emu_grid *then)
+void orc_next(const void *stream, struct emu_grid *then)
 {
 	for (unsigned i = 0; i < sizeof held / sizeof *held; i++) {
 		struct orc_grid *g = held[i].left;
@@ -532,13 +486,14 @@ void emu_oracle_next(const void *stream, struct emu_grid *then)
 	}
 }
 
-void emu_oracle_grid_end(struct emu_grid *e, struct emu_grid *then, const void *stream)
+/* `then` is behind it in its stream; `stream`: nothing is yet. */
+static void hear_end(struct emu_grid *e, struct emu_grid *then, const void *stream)
 {
-	struct orc_grid *g = e->oracle;
+	struct orc_grid *g = grid_of(e);
 
 	if (!g)
 		return;
-	e->oracle = NULL;
+	e->heard[me.slot] = NULL;
 	for (unsigned i = 0; stream && i < sizeof held / sizeof *held; i++) {
 		if (held[i].left)
 			continue;
@@ -547,4 +502,101 @@ void emu_oracle_grid_end(struct emu_grid *e, struct emu_grid *then, const void *
 		return;
 	}
 	pass_on(g, then);
+}
+
+/* ---- all that is told -------------------------------------------------------------------------- */
+
+/* What comes from no instruction. */
+static bool hear_other(const struct emu_tell *e)
+{
+	struct orc_block *b = e->b ? orc_block_of(e->b) : NULL;
+
+	switch (e->kind) {
+	case TELL_LANDED:
+	case TELL_ARRIVED:
+		if (b)
+			orc_hear_late(e);
+		return true;
+	case TELL_MBAR_OVER:
+		orc_mbar_over(e->u.object);
+		return true;
+	case TELL_BAR_OVER:
+		if (b)
+			orc_bar_over(b, e->u.bar->id);
+		return true;
+	case TELL_CLUSTER_OVER:
+		if (b)
+			orc_phase_over(&b->cluster);
+		return true;
+	case TELL_EXIT:
+		if (b)
+			hear_exit(e);
+		return true;
+	case TELL_BLOCK_BEGIN:
+		hear_block(e->b, e->u.linear);
+		return true;
+	case TELL_LAUNCH_END:
+		hear_end(e->u.launch->grid, e->u.launch->then, e->u.launch->stream);
+		return true;
+	case TELL_STREAM:
+		orc_next(e->u.launch->stream, e->u.launch->grid);
+		return true;
+	case TELL_BLOCK_END:
+	case TELL_LAUNCH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void hear(void *self, const struct emu_tell *e)
+{
+	const struct orc_op *k;
+
+	(void)self;
+	if (hear_other(e) || !orc_block_of(e->b))
+		return;
+	k = orc_op_of(e->op);
+	switch (e->kind) {
+	case TELL_CALL:
+		hear_call(e);
+		break;
+	case TELL_BAR_ARRIVE:
+	case TELL_BAR_LEAVE:
+		hear_bar(e);
+		break;
+	case TELL_WARP_SYNC:
+		hear_warp_sync(e);
+		break;
+	case TELL_ACCESS:
+		if (k)
+			hear_access(e, k);
+		break;
+	case TELL_TMAP_REPLACE:
+		if (k)
+			hear_replace(e, k);
+		break;
+	case TELL_FENCE:
+	case TELL_UNMODELLED:
+	case TELL_GRID:
+		if (k)
+			hear_order(e, k);
+		break;
+	default:
+		if (k)
+			orc_hear(e, k);
+		break;
+	}
+}
+
+static struct emu_listener me = {.tell = hear, .load = load, .unload = unload};
+
+EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
+{
+	static bool on;
+
+	if (emu_source_set(NULL, text, len))
+		return -1;
+	on = on || emu_listen(&me);
+	return on ? 0 : -1;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * oracle_impl.h: the oracle's parts.  oracle_hook.c makes events of what the
- * emulated device executes; oracle_sync.c builds the order from them, on the vector
+ * oracle_impl.h: the oracle's parts.  oracle_hook.c listens to the emulated device
+ * (listen.h) and makes events of what it tells; oracle_sync.c builds the order from them, on the vector
  * clocks of oracle_clock.c; oracle_race.c keeps every access and finds the pairs
- * that the order leaves open; oracle_say.c names lines and answers questions.
+ * that the order leaves open; oracle_say.c keeps what was found and answers questions.
  *
  * Watching an instrumented program has one difficulty: its calls stand beside the
  * instruction that they belong to, and other threads may come between.  So the
@@ -12,7 +12,7 @@
 #ifndef EMU_ORACLE_IMPL_H
 #define EMU_ORACLE_IMPL_H
 
-#include "emu/emu.h"
+#include "emu/listen.h"
 #include "emu/oracle.h"
 
 /* LEAST: exactly what the instructions did, when they did it; of what may be
@@ -262,6 +262,7 @@ struct orc_cell { struct orc_access **v, *last; unsigned n, cap, behind; };
 struct orc_page { struct orc_page *chain; uint64_t space, number; struct orc_cell cell[64]; };
 
 #define ORC_HASH 4096
+#define ORC_MARKS 256
 
 struct orc_grid {
 	unsigned refs;                  /* launches that go on */
@@ -276,6 +277,7 @@ struct orc_grid {
 	struct orc_heads sc[ORC_WORLDS];
 	struct orc_word *word[ORC_HASH];
 	struct orc_page *page[ORC_HASH];
+	struct orc_mark *mark[ORC_MARKS];       /* operations under way, by number */
 	struct orc_access **all;
 	size_t nall, capall;
 	struct orc_race *races;
@@ -283,12 +285,11 @@ struct orc_grid {
 
 /* What an op of the program means. */
 struct orc_op {
-	emu_op_fn *fn;                  /* what it does */
 	const struct ptx_inst *in;
 	const char *func;
 	unsigned line;
 	bool access, fence, unmodelled;
-	bool tells;                     /* says itself what it does */
+	bool tells;                     /* an event of its own, not that of an access or fence */
 	bool other;                     /* of oracle_tell.c */
 	bool read, write, strong, acquire, release, sc, red, read_only, multimem;
 	uint8_t level, size, n;         /* bytes of an element, elements */
@@ -460,14 +461,7 @@ bool orc_check(struct orc_grid *, struct orc_thread *, struct orc_access *);
 enum orc_verdict orc_judge(enum orc_world, struct orc_access *, const struct orc_access *);
 void orc_grid_end(struct orc_grid *);
 
-/* ---- oracle_say.c: lines and findings ---------------------------------------------------- */
-
-/* The line of the n-th access of a function in the text that was given; 0: unknown. */
-unsigned orc_line(const char *func, unsigned n);
-/* The file of which an instruction of `f` is, and the line there; NULL: not known. */
-const char *orc_place(const struct ptx_func *f, const struct ptx_stmt *, unsigned *line);
-/* Instructions that lines are counted by. */
-bool orc_counts(const struct ptx_inst *);
+/* ---- oracle_say.c: findings ---------------------------------------------------- */
 
 enum orc_kind {
 	ORC_DATA, ORC_SCOPE, ORC_IN_FLIGHT, ORC_PROXY, ORC_FENCE_ORDER, ORC_TMAP, ORC_MISUSE,
@@ -491,82 +485,27 @@ void orc_demand(const struct orc_fact *, const unsigned (*line)[2], unsigned n);
 /* Both, for what is wrong with an instruction and perhaps another one. */
 void orc_say(const struct orc_fact *);
 
-/* ---- oracle_hook.c: called where things happen -------------------------------------------- */
+/* ---- oracle_hook.c: what the emulated device tells ------------------------------------------ */
 
-extern bool emu_oracle_on;
-
-void emu_oracle_wrap(struct emu_func *);
-void emu_oracle_unwrap(struct emu_func *);
-void emu_oracle_call(struct emu_x *, const struct emu_op *call, uint32_t m);
-void emu_oracle_block(struct emu_block *, uint64_t linear);
-/* `then`: the launch behind it in its stream; NULL. */
-/* `then` is behind it in its stream; `stream`: nothing is yet. */
-void emu_oracle_grid_end(struct emu_grid *, struct emu_grid *then, const void *stream);
 /* Something comes into the stream (NULL: or may, into any): a launch, or NULL. */
-void emu_oracle_next(const void *stream, struct emu_grid *then);
-void emu_oracle_access(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t addr,
-		       unsigned size);
-void emu_oracle_arrive(struct emu_x *, const struct emu_op *, uint32_t m, unsigned id);
-void emu_oracle_leave(struct emu_warp *, const struct emu_op *, uint32_t m, unsigned id, bool all);
-void emu_oracle_bar_over(struct emu_block *, unsigned id);
-void emu_oracle_warp_sync(struct emu_x *, const struct emu_op *, uint32_t m);
-void emu_oracle_exit(struct emu_warp *, uint32_t m);
-
+void orc_next(const void *stream, struct emu_grid *then);
+struct orc_block *orc_block_of(const struct emu_block *);       /* NULL: not watched */
 const struct orc_op *orc_op_of(const struct emu_op *);
 struct orc_thread *orc_thread_of(const struct emu_warp *, unsigned lane);
-bool orc_mine(const struct emu_block *, const struct emu_op *);
+/* The location of an address in the oracle's words.  False: nobody else's business. */
+bool orc_space_of(const struct emu_block *by, enum emu_base, uint64_t a, uint64_t *space, uint64_t *addr);
 /* All elements of a strong access, carried out now. */
 void orc_strong_access(struct orc_block *, struct orc_thread *, const struct emu_op *,
 		       const struct orc_op *, uint64_t space, uint64_t addr);
 
 /* ---- oracle_tell.c: likewise, of what is asynchronous ---------------------------------------- */
 
-struct emu_async;
-struct emu_landing;
-
 bool orc_other(struct orc_op *, const struct ptx_inst *);       /* it is one of these */
-void orc_other_done(struct emu_x *, const struct emu_op *, const struct orc_op *, unsigned lane);
-void emu_oracle_mbar(struct emu_x *, const struct emu_op *, unsigned lane, const void *,
-		     enum orc_use);
-void emu_oracle_mbar_over(const void *);
-void emu_oracle_cluster_arrive(struct emu_x *, const struct emu_op *, unsigned lane);
-void emu_oracle_cluster_over(struct emu_cluster *);
-void emu_oracle_cluster_wait(struct emu_x *, const struct emu_op *, unsigned lane);
-/* cp.async: `read` bytes of `size`. */
-void emu_oracle_cp(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t to, uint64_t from,
-		   uint64_t read);
-/* Which of the thread's operations have been issued: what an arrival stands for. */
-struct orc_mark { uint64_t actor; uint32_t n; };
-struct orc_mark emu_oracle_cp_mark(struct emu_x *, const struct emu_op *, unsigned lane,
-				   const void *mbar);
-void emu_oracle_arrives(const void *mbar, struct orc_mark, bool tensor);
-enum orc_list { ORC_LIST_CP, ORC_LIST_BULK, ORC_LIST_WGMMA };
-void emu_oracle_commit(struct emu_x *, const struct emu_op *, uint32_t m, enum orc_list);
-/* UINT32_MAX left: whether committed or not. */
-void emu_oracle_group_wait(struct emu_x *, const struct emu_op *, uint32_t m, enum orc_list,
-			   uint32_t left, bool read);
-/* tensormap.cp_fenceproxy: global and shared address. */
-void emu_oracle_cp_fenceproxy(struct emu_x *, const struct emu_op *, uint32_t lanes, uint64_t to,
-			      uint64_t from);
-/* A warp's wgmma reads those bytes of its block's shared memory whose `map` is set. */
-void emu_oracle_wgmma(struct emu_x *, const struct emu_op *, const uint8_t *map);
-/* tcgen05: one operation at a time, begun, then each thing that it touches, then ended.
- * Maps are of a block's shared memory, or of tensor memory, a byte for each cell. */
-struct orc_tc { struct orc_thread *t; struct orc_touch touch; };
-enum orc_tc_kind { ORC_TC_MMA, ORC_TC_CP, ORC_TC_LOAD, ORC_TC_STORE };
-bool emu_oracle_tc(struct orc_tc *, struct emu_x *, const struct emu_op *, unsigned lane,
-		   enum orc_tc_kind);
-void emu_oracle_tc_shared(struct orc_tc *, const struct emu_block *, const uint8_t *map);
-/* pipe: ORC_PIPE_*, or what tells an accumulator from others */
+void orc_other_done(const struct emu_tell *, const struct orc_op *, unsigned lane);
+void orc_hear(const struct emu_tell *, const struct orc_op *);
+void orc_hear_late(const struct emu_tell *);    /* TELL_LANDED, TELL_ARRIVED */
+void orc_marks_free(struct orc_grid *);
+/* Which pipeline an access of tcgen05 belongs to; of D: more by what tells accumulators apart. */
 enum { ORC_PIPE_COPY = 1, ORC_PIPE_A, ORC_PIPE_SCALE, ORC_PIPE_D };
-void emu_oracle_tc_cells(struct orc_tc *, const struct emu_block *, const uint8_t *map,
-			 unsigned cells, bool write, uint64_t pipe);
-void emu_oracle_tc_end(struct orc_tc *);
-void emu_oracle_tc_wait(struct emu_x *, const struct emu_op *, bool store);
-void emu_oracle_tc_alloc(struct emu_x *, const struct emu_op *, uint64_t addr);
-struct orc_mark emu_oracle_tc_mark(struct emu_x *, const struct emu_op *, unsigned lane,
-				   const void *mbar);
-void emu_oracle_async(struct emu_async *);
-void emu_oracle_landed(const struct emu_async *, const struct emu_landing *);
 
 #endif

@@ -647,6 +647,7 @@ void orc_grid_end(struct orc_grid *g)
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++)
 		orc_heads_drop(&g->sc[w]);
 	launches_free(g);
+	orc_marks_free(g);
 	free(g->block);
 	free(g);
 }

@@ -2,166 +2,11 @@
  *
  * oracle_say.c: what the oracle found, by lines of the PTX file, and how it compares
  * with what another detector found.
- *
- * The rewriter puts calls between instructions, and stores to local memory of its own, and moves
- * none: the n-th access of a function is the same instruction before and after it.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/oracle_impl.h"
-
-/* ---- lines ----------------------------------------------------------------------- */
-
-struct lines {
-	char *func;
-	unsigned *line, n, cap;         /* of accesses and the like, see orc_counts */
-	unsigned *each, neach, capeach; /* of all instructions */
-};
-
-static struct lines *original;
-static unsigned noriginal, caporiginal;
-static char original_name[256];         /* "": nobody said */
-
-static void ignore(void *arg, const char *path, const struct ptx_error *e)
-{
-	(void)arg;
-	(void)path;
-	(void)e;
-}
-
-static void forget_original(void)
-{
-	for (unsigned i = 0; i < noriginal; i++) {
-		free(original[i].func);
-		free(original[i].line);
-		free(original[i].each);
-	}
-	noriginal = 0;
-}
-
-/* Does the rewriter put by there what its next call tells of? */
-static bool stores_for_gsan(const struct ptx_inst *in)
-{
-	const struct ptx_operand *at = in->id == INST_ST && in->nops ? &in->ops[0] : NULL;
-
-	return at && at->kind == OP_ADDR && at->list[0].kind == OP_SYM && !strncmp(at->list[0].sym->name, "__gsan_", 7);
-}
-
-bool orc_counts(const struct ptx_inst *in)
-{
-	const struct ptx_inst_row *row = &ptx_insts[in->id];
-
-	if (stores_for_gsan(in))
-		return false;
-	switch (row->order) {
-	case ORDER_MBARRIER:
-	case ORDER_CLUSTER_BARRIER:
-	case ORDER_ASYNC_GROUP:
-	case ORDER_TENSOR:
-		return true;
-	default:
-		return row->access != ACCESS_NONE;
-	}
-}
-
-static void add_func(const struct ptx_func *f)
-{
-	struct lines *x;
-
-	original = orc_grow(original, noriginal, &caporiginal, sizeof *original);
-	x = &original[noriginal++];
-	*x = (struct lines){.func = strdup(f->name)};
-	if (!x->func)
-		abort();
-	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
-		if (s->kind != STMT_INST)
-			continue;
-		x->each = orc_grow(x->each, x->neach, &x->capeach, sizeof *x->each);
-		x->each[x->neach++] = s->line;
-		if (!orc_counts(&s->inst))
-			continue;
-		x->line = orc_grow(x->line, x->n, &x->cap, sizeof *x->line);
-		x->line[x->n++] = s->line;
-	}
-}
-
-unsigned orc_line(const char *func, unsigned n)
-{
-	for (unsigned i = 0; i < noriginal; i++)
-		if (!strcmp(original[i].func, func))
-			return n < original[i].n ? original[i].line[n] : 0;
-	return 0;
-}
-
-/* Put between the program's instructions by the rewriter? */
-static bool is_inserted(const struct ptx_stmt *s)
-{
-	struct ptx_buf b = {0};
-	bool found;
-
-	ptx_print_stmt(&b, s);
-	found = memmem(b.p, b.len, "__gsan_", 7);
-	free(b.p);
-	return found;
-}
-
-const char *orc_place(const struct ptx_func *f, const struct ptx_stmt *at, unsigned *line)
-{
-	const struct lines *x = NULL;
-	unsigned n = 0, nth = 0;
-
-	for (unsigned i = 0; i < noriginal && *original_name; i++)
-		if (!strcmp(original[i].func, f->name))
-			x = &original[i];
-	if (!x)
-		return NULL;
-	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
-		if (s->kind != STMT_INST || is_inserted(s))
-			continue;
-		n++;
-		if (s == at)
-			nth = n;
-	}
-	if (!nth || n != x->neach)
-		return NULL;
-	*line = x->each[nth - 1];
-	return original_name;
-}
-
-static int set_original(const char *name, const char *text, size_t len)
-{
-	struct ptx_module *m = NULL;
-
-	if (text) {
-		m = ptx_parse("", text, len, ignore, NULL);
-		if (!m)
-			return -1;
-	}
-	forget_original();
-	if (name)
-		snprintf(original_name, sizeof original_name, "%s", name);
-	for (const struct ptx_stmt *s = m ? m->first : NULL; s; s = s->next)
-		if (s->kind == STMT_FUNC && s->func->has_body)
-			add_func(s->func);
-	if (m)
-		ptx_free(m);
-	return 0;
-}
-
-EMU_ORACLE_API int emu_source(const char *name, const char *text, size_t len)
-{
-	return set_original(name, text, len);
-}
-
-EMU_ORACLE_API int emu_oracle(const char *text, size_t len)
-{
-	if (set_original(NULL, text, len))
-		return -1;
-	emu_oracle_on = true;
-	return 0;
-}
 
 /* ---- findings ---------------------------------------------------------------------- */
 
@@ -263,7 +108,7 @@ void orc_say(const struct orc_fact *f)
 
 EMU_ORACLE_API void emu_oracle_forget(void)
 {
-	emu_oracle_next(NULL, NULL);
+	orc_next(NULL, NULL);
 	for (unsigned i = 0; i < nfounds; i++)
 		free(founds[i]);
 	for (unsigned i = 0; i < naskeds; i++)
@@ -275,7 +120,7 @@ EMU_ORACLE_API size_t emu_oracle_findings(struct emu_oracle_finding *out, size_t
 {
 	size_t n = 0;
 
-	emu_oracle_next(NULL, NULL);
+	orc_next(NULL, NULL);
 	for (unsigned i = 0; i < nfounds; i++) {
 		if (founds[i]->moot)
 			continue;
@@ -320,7 +165,7 @@ EMU_ORACLE_API int emu_oracle_judge(const struct emu_oracle_pair *given, size_t 
 	enum emu_oracle_word word;
 	int bad = 0;
 
-	emu_oracle_next(NULL, NULL);
+	orc_next(NULL, NULL);
 	for (size_t i = 0; i < n; i++) {
 		if (judge_given(&given[i], &word))
 			continue;

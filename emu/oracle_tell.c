@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * oracle_tell.c: from asynchronous operations, mbarriers, clusters and fences of
- * proxies to events of the oracle.  What carries them out calls here at the moment
- * when it happens: issue, arrival, end of a phase, end of an operation, wait.
+ * proxies to events of the oracle, as the emulated device tells of them: issue, arrival,
+ * end of a phase, end of an operation, wait.
  */
 #include <stdlib.h>
 
 #include "emu/async.h"
 #include "emu/oracle_impl.h"
+#include "emu/tcgen05.h"
 
 /* ---- what an instruction means ------------------------------------------------------- */
 
@@ -106,10 +107,10 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	return true;
 }
 
-void orc_other_done(struct emu_x *x, const struct emu_op *op, const struct orc_op *k, unsigned lane)
+void orc_other_done(const struct emu_tell *e, const struct orc_op *k, unsigned lane)
 {
-	struct orc_block *b = x->b->oracle;
-	struct orc_thread *t = orc_thread_of(x->w, lane);
+	struct orc_block *b = orc_block_of(e->b);
+	struct orc_thread *t = orc_thread_of(e->w, lane);
 
 	switch (k->in->id) {
 	case INST_FENCE_PROXY_TENSORMAP_GENERIC:
@@ -118,7 +119,7 @@ void orc_other_done(struct emu_x *x, const struct emu_op *op, const struct orc_o
 			orc_map_release(t);
 		orc_fence(b, t, k);
 		if (!k->release)
-			orc_map_acquire(b, t, emu_addr_of(x, &op->u.mem, lane));
+			orc_map_acquire(b, t, e->u.map[lane]);
 		break;
 	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
 		orc_tensor_before(t);
@@ -138,12 +139,53 @@ void orc_other_done(struct emu_x *x, const struct emu_op *op, const struct orc_o
 	}
 }
 
-/* ---- places ------------------------------------------------------------------------------ */
+/* ---- what is under way ------------------------------------------------------------------- */
 
-static const struct orc_op *watched(struct emu_x *x, const struct emu_op *op)
+/* Copies of which mbarriers will hear, and arrivals, by the number that they were told of with. */
+struct orc_mark {
+	struct orc_mark *chain;
+	uint64_t serial, actor;
+	uint32_t n;                     /* of an arrival: how many of its operations it stands for */
+	unsigned left;                  /* times that it is still to be heard of */
+};
+
+static void mark(struct orc_grid *g, const struct orc_mark *m)
 {
-	return orc_mine(x->b, op) ? orc_op_of(op) : NULL;
+	struct orc_mark **at = &g->mark[m->serial % ORC_MARKS], *x = orc_alloc(1, sizeof *x);
+
+	*x = *m;
+	x->chain = *at;
+	*at = x;
 }
+
+/* It is heard of, perhaps for the last time; false: nobody knows of it. */
+static bool heard(struct orc_grid *g, uint64_t serial, struct orc_mark *out)
+{
+	struct orc_mark **at = &g->mark[serial % ORC_MARKS], *x;
+
+	while ((x = *at) && x->serial != serial)
+		at = &x->chain;
+	if (!x)
+		return false;
+	*out = *x;
+	if (--x->left)
+		return true;
+	*at = x->chain;
+	free(x);
+	return true;
+}
+
+void orc_marks_free(struct orc_grid *g)
+{
+	for (unsigned i = 0; i < ORC_MARKS; i++) {
+		for (struct orc_mark *m = g->mark[i], *next; m; m = next) {
+			next = m->chain;
+			free(m);
+		}
+	}
+}
+
+/* ---- places ------------------------------------------------------------------------------ */
 
 /* The block of the cluster in whose shared memory a byte of the process lies; NULL. */
 static struct emu_block *owner_of(const struct emu_cluster *c, const void *p)
@@ -159,129 +201,136 @@ static struct emu_block *owner_of(const struct emu_cluster *c, const void *p)
 
 /* ---- mbarriers and the barrier of a cluster ------------------------------------------------ */
 
-void emu_oracle_mbar(struct emu_x *x, const struct emu_op *op, unsigned lane, const void *p,
-		     enum orc_use use)
+static void use(const struct emu_tell *e, const struct orc_op *k, unsigned lane, const struct emu_spot *spot,
+		enum orc_use use)
 {
-	const struct orc_op *k = watched(x, op);
-	const struct emu_block *owner;
-	struct orc_thread *t;
+	struct orc_block *b = orc_block_of(e->b);
+	struct orc_thread *t = orc_thread_of(e->w, lane);
 
-	if (!k)
-		return;
-	owner = owner_of(x->b->cluster, p);
-	t = orc_thread_of(x->w, lane);
-	orc_settle(x->b->oracle->grid, t);
-	orc_mbar(owner->oracle, p, (uint64_t)((const uint8_t *)p - owner->smem), x->b->oracle, t, k, use);
+	orc_settle(b->grid, t);
+	orc_mbar(orc_block_of(spot->owner), spot->owner->smem + spot->at, spot->at, b, t, k, use);
 }
 
-void emu_oracle_mbar_over(const void *p)
+static void hear_mbar(const struct emu_tell *e, const struct orc_op *k)
 {
-	orc_mbar_over(p);
+	static const enum orc_use uses[] = {
+		[EMU_MBAR_INIT] = ORC_INIT, [EMU_MBAR_INVAL] = ORC_INVAL, [EMU_MBAR_EXPECT_TX] = ORC_USE,
+		[EMU_MBAR_COMPLETE_TX] = ORC_USE, [EMU_MBAR_ARRIVE] = ORC_ARRIVE, [EMU_MBAR_WAIT] = ORC_USE
+	};
+	const struct emu_tell_mbar *q = e->u.mbar;
+
+	EMU_EACH(l, e->lanes | q->wrong) {
+		const struct emu_spot *spot = &q->spot[l];
+
+		if (!spot->owner)
+			continue;
+		if (e->lanes >> l & 1)
+			use(e, k, l, spot, q->success >> l & 1 ? ORC_WAIT : uses[q->what]);
+		if (q->wrong >> l & 1)
+			use(e, k, l, spot, ORC_OVERFLOW);
+		if (q->over >> l & 1)
+			orc_mbar_over(spot->owner->smem + spot->at);
+	}
 }
 
-void emu_oracle_cluster_arrive(struct emu_x *x, const struct emu_op *op, unsigned lane)
+static void hear_cluster(const struct emu_tell *e, const struct orc_op *k)
 {
-	const struct orc_op *k = watched(x, op);
-	struct orc_thread *t;
+	struct orc_block *b = orc_block_of(e->b);
 
-	if (!k)
-		return;
-	t = orc_thread_of(x->w, lane);
-	orc_settle(x->b->oracle->grid, t);
-	orc_phase_arrive(&x->b->oracle->first->cluster, x->b->oracle, t, k, NULL);
-}
+	EMU_EACH(l, e->lanes) {
+		struct orc_thread *t = orc_thread_of(e->w, l);
 
-void emu_oracle_cluster_over(struct emu_cluster *c)
-{
-	if (c->block[0]->oracle)
-		orc_phase_over(&c->block[0]->oracle->cluster);
-}
-
-void emu_oracle_cluster_wait(struct emu_x *x, const struct emu_op *op, unsigned lane)
-{
-	const struct orc_op *k = watched(x, op);
-	struct orc_thread *t;
-
-	if (!k)
-		return;
-	t = orc_thread_of(x->w, lane);
-	orc_settle(x->b->oracle->grid, t);
-	orc_cluster_wait(x->b->oracle, t, k);
+		orc_settle(b->grid, t);
+		if (e->kind == TELL_CLUSTER_ARRIVE)
+			orc_phase_arrive(&b->first->cluster, b, t, k, NULL);
+		else
+			orc_cluster_wait(b, t, k);
+	}
 }
 
 /* ---- cp.async -------------------------------------------------------------------------------- */
 
-void emu_oracle_cp(struct emu_x *x, const struct emu_op *op, unsigned lane, uint64_t to, uint64_t from,
-		   uint64_t read)
+static void hear_cp(const struct emu_tell *e, const struct orc_op *k)
 {
-	const struct orc_op *k = watched(x, op);
-	struct orc_thread *t;
-	struct orc_touch touch;
-	const struct emu_block *owner;
+	const struct emu_tell_cp *q = e->u.cp;
+	struct orc_block *b = orc_block_of(e->b);
 
-	if (!k)
+	EMU_EACH(l, e->lanes & ~q->folded) {
+		struct orc_thread *t = orc_thread_of(e->w, l);
+		struct orc_touch touch;
+		uint64_t space, addr;
+
+		orc_settle(b->grid, t);
+		touch = (struct orc_touch){
+			.issue = orc_issue(b, t), .op = k, .actor = ORC_ACTOR(ORC_CP_ASYNC, t->id),
+			.n = ++t->cp.issued, .read = true
+		};
+		if (q->read[l])
+			orc_touch(&touch, 0, q->from[l], q->read[l]);
+		touch.read = false;
+		touch.write = true;
+		if (orc_space_of(e->b, q->to_base, q->to[l], &space, &addr))
+			orc_touch(&touch, space, addr, q->size);
+		orc_issue_drop(touch.issue);
+	}
+}
+
+static void hear_cp_arrive(const struct emu_tell *e, const struct orc_op *k)
+{
+	const struct emu_tell_cp_arrive *q = e->u.cp_arrive;
+
+	EMU_EACH(l, e->lanes) {
+		const struct orc_thread *t = orc_thread_of(e->w, l);
+
+		use(e, k, l, &q->spot[l], ORC_USE);
+		if (t->cp.issued)
+			mark(t->block->grid, &(struct orc_mark){
+				.serial = q->serial[l], .actor = ORC_ACTOR(ORC_CP_ASYNC, t->id),
+				.n = t->cp.issued, .left = 1
+			});
+	}
+}
+
+static void hear_arrived(const struct emu_tell *e)
+{
+	struct orc_mark m;
+	bool tensor;
+
+	if (!heard(orc_block_of(e->b)->grid, e->u.arrived->serial, &m))
 		return;
-	t = orc_thread_of(x->w, lane);
-	owner = x->b->cluster->block[(uint32_t)to >> EMU_RANK_SHIFT];
-	orc_settle(x->b->oracle->grid, t);
-	touch = (struct orc_touch){
-		.issue = orc_issue(x->b->oracle, t), .op = k,
-		.actor = ORC_ACTOR(ORC_CP_ASYNC, t->id), .n = ++t->cp.issued, .read = true
-	};
-	if (read)
-		orc_touch(&touch, 0, from, read);
-	touch.read = false;
-	touch.write = true;
-	orc_touch(&touch, 1 + owner->oracle->number, (uint32_t)to & ((1u << EMU_RANK_SHIFT) - 1), op->size);
-	orc_issue_drop(touch.issue);
-}
-
-struct orc_mark emu_oracle_cp_mark(struct emu_x *x, const struct emu_op *op, unsigned lane,
-				   const void *mbar)
-{
-	const struct orc_thread *t;
-
-	if (!watched(x, op))
-		return (struct orc_mark){0, 0};
-	emu_oracle_mbar(x, op, lane, mbar, ORC_USE);
-	t = orc_thread_of(x->w, lane);
-	return (struct orc_mark){ORC_ACTOR(ORC_CP_ASYNC, t->id), t->cp.issued};
-}
-
-void emu_oracle_arrives(const void *mbar, struct orc_mark mark, bool tensor)
-{
-	if (mark.n)
-		orc_mbar_done(mbar, mark.actor, mark.n, tensor, tensor);
+	tensor = m.actor >> 48 == ORC_TC;
+	orc_mbar_done(e->u.arrived->object, m.actor, m.n, tensor, tensor);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------ */
 
-static struct orc_groups *groups_of(struct orc_thread *t, enum orc_list list)
+static struct orc_groups *groups_of(struct orc_thread *t, enum emu_list list)
 {
-	return list == ORC_LIST_CP ? &t->cp : list == ORC_LIST_BULK ? &t->bulk : &t->wgmma;
+	return list == EMU_LIST_CP ? &t->cp : list == EMU_LIST_BULK ? &t->bulk : &t->wgmma;
 }
 
-void emu_oracle_commit(struct emu_x *x, const struct emu_op *op, uint32_t m, enum orc_list list)
+/* Those of wgmma are the warp's, of its first thread. */
+static void hear_commit(const struct emu_tell *e)
 {
-	if (!watched(x, op))
-		return;
-	EMU_EACH(l, m)
-		orc_commit(groups_of(orc_thread_of(x->w, l), list));
+	enum emu_list list = e->u.groups->list;
+
+	EMU_EACH(l, list == EMU_LIST_WGMMA ? 1 : e->lanes)
+		orc_commit(groups_of(orc_thread_of(e->w, l), list));
 }
 
-void emu_oracle_group_wait(struct emu_x *x, const struct emu_op *op, uint32_t m, enum orc_list list,
-			   uint32_t left, bool read)
+static void hear_group_wait(const struct emu_tell *e)
 {
-	if (!watched(x, op))
-		return;
-	EMU_EACH(l, m) {
-		struct orc_thread *t = orc_thread_of(x->w, l);
-		enum orc_actor kind = list == ORC_LIST_CP ? ORC_CP_ASYNC : ORC_BULK_READ;
+	enum emu_list list = e->u.groups->list;
+	uint32_t left = e->u.groups->left;
+
+	EMU_EACH(l, e->lanes) {
+		struct orc_thread *t = orc_thread_of(e->w, l);
+		enum orc_actor kind = list == EMU_LIST_CP ? ORC_CP_ASYNC : ORC_BULK_READ;
 		uint32_t n;
 
-		orc_settle(x->b->oracle->grid, t);
-		if (list == ORC_LIST_WGMMA) {
-			n = orc_thread_of(x->w, 0)->wgmma.n;
+		orc_settle(orc_block_of(e->b)->grid, t);
+		if (list == EMU_LIST_WGMMA) {
+			n = orc_thread_of(e->w, 0)->wgmma.n;
 			t->wgmma_waited = n > left ? n - left : 0;
 			if (!orc_choices.no_retire)
 				orc_wgmma_done(t, t->wgmma_waited);
@@ -291,7 +340,7 @@ void emu_oracle_group_wait(struct emu_x *x, const struct emu_op *op, uint32_t m,
 		if (!n)
 			continue;
 		orc_done(t, ORC_ACTOR(kind, t->id), n);
-		if (list == ORC_LIST_BULK && !read)
+		if (list == EMU_LIST_BULK && !e->u.groups->read)
 			orc_done(t, ORC_ACTOR(ORC_BULK_WRITE, t->id), n);
 	}
 }
@@ -302,7 +351,7 @@ void emu_oracle_group_wait(struct emu_x *x, const struct emu_op *op, uint32_t m,
 static uint64_t space_of(const struct emu_block *owner, const uint8_t *p, uint64_t *addr)
 {
 	*addr = owner ? (uint64_t)(p - owner->smem) : (uint64_t)(uintptr_t)p;
-	return owner ? 1 + owner->oracle->number : 0;
+	return owner ? 1 + orc_block_of(owner)->number : 0;
 }
 
 /* All that the operation reads, or writes at one place; neighbouring pieces are one. */
@@ -334,20 +383,17 @@ static void operand(const struct emu_block *b, struct orc_thread *t, const struc
 {
 	const struct emu_block *owner = owner_of(b->cluster, mbar);
 
-	orc_mbar(owner->oracle, mbar, (uint64_t)((const uint8_t *)mbar - owner->smem), b->oracle, t, k,
+	orc_mbar(orc_block_of(owner), mbar, (uint64_t)((const uint8_t *)mbar - owner->smem), orc_block_of(b), t, k,
 		 ORC_OPERAND);
 }
 
-void emu_oracle_async(struct emu_async *a)
+static void copied(struct emu_async *a, const struct orc_op *k)
 {
-	const struct orc_op *k = orc_mine(a->block, a->op) ? orc_op_of(a->op) : NULL;
-	struct orc_block *b = a->block->oracle;
+	struct orc_block *b = orc_block_of(a->block);
+	struct orc_thread *t = orc_thread_of(a->warp, a->lane);
 	struct orc_touch touch;
-	struct orc_thread *t;
+	uint64_t first = 0;             /* the actor that reads; those that write follow */
 
-	if (!k)
-		return;
-	t = orc_thread_of(a->warp, a->lane);
 	orc_settle(b->grid, t);
 	/* PTX ISA, "st.async", "red.async": to global memory they are release operations of
 	 * their thread. */
@@ -372,7 +418,8 @@ void emu_oracle_async(struct emu_async *a)
 		touch.n = ++t->bulk.issued;
 		touch.actor = ORC_ACTOR(ORC_BULK_READ, t->id);
 	} else {
-		touch.actor = a->actor = orc_singles(b->grid, 1 + a->nland);
+		touch.actor = first = orc_singles(b->grid, 1 + a->nland);
+		mark(b->grid, &(struct orc_mark){.serial = a->serial, .actor = first, .left = a->nland});
 	}
 	touch_pieces(a, &touch, NULL);
 	if (a->map) {
@@ -389,19 +436,31 @@ void emu_oracle_async(struct emu_async *a)
 		touch.size = a->size;
 	}
 	for (unsigned i = 0; i < a->nland; i++) {
-		touch.actor = a->grouped ? ORC_ACTOR(ORC_BULK_WRITE, t->id) : a->actor + 1 + i;
+		touch.actor = a->grouped ? ORC_ACTOR(ORC_BULK_WRITE, t->id) : first + 1 + i;
 		touch_pieces(a, &touch, &a->land[i]);
 	}
 	orc_issue_drop(touch.issue);
 }
 
-void emu_oracle_landed(const struct emu_async *a, const struct emu_landing *land)
+static void hear_copy(const struct emu_tell *e, const struct orc_op *k)
 {
-	if (!a->actor)
+	EMU_EACH(l, e->lanes)
+		if (e->u.copy->async[l])
+			copied(e->u.copy->async[l], k);
+}
+
+static void hear_landed(const struct emu_tell *e)
+{
+	const struct emu_tell_landed *q = e->u.landed;
+	const uint64_t *mbar = q->async->land[q->land].mbar;
+	struct orc_block *by = orc_block_of(e->b);
+	struct orc_mark m;
+
+	if (!heard(by->grid, q->async->serial, &m))
 		return;
-	orc_mbar_brought(land->mbar, a->actor, a->block->oracle);
-	orc_mbar_brought(land->mbar, a->actor + 1 + (uint64_t)(land - a->land), a->block->oracle);
-	orc_mbar_lands(land->mbar);
+	orc_mbar_brought(mbar, m.actor, by);
+	orc_mbar_brought(mbar, m.actor + 1 + q->land, by);
+	orc_mbar_lands(mbar);
 }
 
 /* An access that lanes of a warp make as one, here and now. */
@@ -421,24 +480,20 @@ static void touched_as_one(struct orc_block *b, unsigned first, uint32_t lanes,
 	orc_together(b, first, lanes, touch->actor);
 }
 
-void emu_oracle_cp_fenceproxy(struct emu_x *x, const struct emu_op *op, uint32_t lanes, uint64_t to,
-			      uint64_t from)
+static void hear_tmap_copy(const struct emu_tell *e, const struct orc_op *k)
 {
-	const struct orc_op *k = watched(x, op);
-	struct orc_block *b = x->b->oracle;
-	unsigned first = x->w->index * EMU_LANES;
-	struct orc_touch touch;
+	const struct emu_tell_tmap_copy *q = e->u.tmap_copy;
+	struct orc_block *b = orc_block_of(e->b);
+	unsigned first = e->w->index * EMU_LANES;
+	struct orc_touch touch = touch_as_one(b, first, e->lanes, k);
 
-	if (!k)
-		return;
-	touch = touch_as_one(b, first, lanes, k);
 	touch.read = true;
-	orc_touch(&touch, 1 + b->number, (uint32_t)from & ((1u << EMU_RANK_SHIFT) - 1), 128);
+	orc_touch(&touch, 1 + b->number, (uint32_t)q->from & ((1u << EMU_RANK_SHIFT) - 1), 128);
 	touch.read = false;
 	touch.write = true;
-	orc_touch(&touch, 0, to, 128);
-	touched_as_one(b, first, lanes, &touch);
-	EMU_EACH(l, lanes) {
+	orc_touch(&touch, 0, q->to, 128);
+	touched_as_one(b, first, e->lanes, &touch);
+	EMU_EACH(l, e->lanes) {
 		orc_map_release(&b->thread[first + l]);
 		orc_fence(b, &b->thread[first + l], k);
 	}
@@ -457,111 +512,162 @@ static void touch_map(const struct orc_touch *touch, uint64_t space, const uint8
 	}
 }
 
-void emu_oracle_wgmma(struct emu_x *x, const struct emu_op *op, const uint8_t *map)
+static void hear_wgmma(const struct emu_tell *e, const struct orc_op *k)
 {
-	const struct orc_op *k = watched(x, op);
-	struct orc_block *b = x->b->oracle;
-	struct orc_thread *t;
-	struct orc_touch touch;
-
-	if (!k)
-		return;
-	t = orc_thread_of(x->w, 0);
-	touch = (struct orc_touch){
+	struct orc_block *b = orc_block_of(e->b);
+	struct orc_thread *t = orc_thread_of(e->w, 0);
+	uint8_t *map = orc_alloc(e->b->smem_bytes, 1);
+	struct orc_touch touch = {
 		.issue = orc_issue_warp(b, t->index, EMU_ALL), .op = k, .read = true,
 		.actor = ORC_ACTOR(ORC_WGMMA, t->id), .n = ++t->wgmma.issued, .proxy = ORC_ASYNC
 	};
-	touch_map(&touch, 1 + b->number, map, x->b->smem_bytes);
+
+	emu_wgmma_reach(e, map);
+	touch_map(&touch, 1 + b->number, map, e->b->smem_bytes);
+	orc_issue_drop(touch.issue);
+	free(map);
+}
+
+/* A part of what an operation of tcgen05 touches. */
+static void touch_part(void *arg, const struct emu_tc_reach *r)
+{
+	static const uint64_t pipes[] = {
+		[EMU_TC_OPERANDS] = 0, [EMU_TC_A] = ORC_PIPE_A, [EMU_TC_SCALES] = ORC_PIPE_SCALE,
+		[EMU_TC_D] = ORC_PIPE_D, [EMU_TC_COPIED] = ORC_PIPE_COPY, [EMU_TC_REGISTERS] = 0
+	};
+	struct orc_touch *touch = arg;
+	uint64_t number = orc_block_of(r->b)->number;
+
+	touch->read = !r->write;
+	touch->write = r->write;
+	touch->pipe = pipes[r->role] + r->accumulator;
+	touch_map(touch, r->role == EMU_TC_OPERANDS ? 1 + number : ORC_TMEM + number, r->map, r->n);
+}
+
+static void hear_tc_issue(const struct emu_tell *e, const struct orc_op *k)
+{
+	struct orc_block *b = orc_block_of(e->b);
+
+	EMU_EACH(l, e->lanes) {
+		const struct emu_tc_item *it = emu_tc_item_of(e, l);
+		struct orc_thread *t = orc_thread_of(e->w, l);
+		struct orc_touch touch;
+
+		if (it->kind == EMU_TC_ARRIVAL) {
+			for (unsigned i = 0; i < it->nmbar; i++)
+				operand(e->b, t, k, it->mbar[i]);
+			if (t->tc)
+				mark(b->grid, &(struct orc_mark){
+					.serial = it->serial, .actor = ORC_ACTOR(ORC_TC, t->id), .n = t->tc,
+					.left = it->nmbar
+				});
+			continue;
+		}
+		orc_settle(b->grid, t);
+		touch = (struct orc_touch){
+			.issue = orc_issue(b, t), .op = k, .actor = ORC_ACTOR(ORC_TC, t->id),
+			.proxy = ORC_ASYNC, .n = ++t->tc
+		};
+		emu_tc_reach(e, l, touch_part, &touch);
+		orc_tensor_done(t, ORC_ACTOR(ORC_TC_ISSUED, t->id), touch.n);
+		orc_issue_drop(touch.issue);
+	}
+}
+
+static void hear_tc_access(const struct emu_tell *e, const struct orc_op *k)
+{
+	bool store = k->in->id == INST_TCGEN05_ST;
+	struct orc_block *b = orc_block_of(e->b);
+	struct orc_thread *t = orc_thread_of(e->w, 0);
+	struct orc_touch touch;
+
+	orc_settle(b->grid, t);
+	touch = (struct orc_touch){
+		.issue = orc_issue_warp(b, t->index, EMU_ALL), .op = k,
+		.actor = ORC_ACTOR(store ? ORC_TC_ST : ORC_TC_LD, t->id), .proxy = ORC_ASYNC,
+		.n = store ? ++t->st : ++t->ld
+	};
+	emu_tc_reach(e, 0, touch_part, &touch);
 	orc_issue_drop(touch.issue);
 }
 
-bool emu_oracle_tc(struct orc_tc *c, struct emu_x *x, const struct emu_op *op, unsigned lane,
-		   enum orc_tc_kind kind)
+static void hear_tc_wait(const struct emu_tell *e, const struct orc_op *k)
 {
-	static const enum orc_actor actors[] = {
-		[ORC_TC_MMA] = ORC_TC, [ORC_TC_CP] = ORC_TC, [ORC_TC_LOAD] = ORC_TC_LD,
-		[ORC_TC_STORE] = ORC_TC_ST
-	};
-	const struct orc_op *k = watched(x, op);
-	struct orc_block *b = x->b->oracle;
-	bool warp = kind == ORC_TC_LOAD || kind == ORC_TC_STORE;
-	struct orc_thread *t;
+	bool store = k->in->id == INST_TCGEN05_WAIT_ST;
+	const struct orc_thread *first = orc_thread_of(e->w, 0);
+	uint32_t n = store ? first->st : first->ld;
 
-	if (!k)
-		return false;
-	c->t = t = orc_thread_of(x->w, lane);
-	orc_settle(b->grid, t);
-	c->touch = (struct orc_touch){
-		.issue = warp ? orc_issue_warp(b, t->index, EMU_ALL) : orc_issue(b, t), .op = k,
-		.actor = ORC_ACTOR(actors[kind], t->id), .proxy = ORC_ASYNC,
-		.n = kind == ORC_TC_LOAD ? ++t->ld : kind == ORC_TC_STORE ? ++t->st : ++t->tc
-	};
-	return true;
-}
-
-void emu_oracle_tc_shared(struct orc_tc *c, const struct emu_block *b, const uint8_t *map)
-{
-	c->touch.read = true;
-	c->touch.write = false;
-	c->touch.pipe = 0;
-	touch_map(&c->touch, 1 + b->oracle->number, map, b->smem_bytes);
-}
-
-void emu_oracle_tc_cells(struct orc_tc *c, const struct emu_block *b, const uint8_t *map,
-			 unsigned cells, bool write, uint64_t pipe)
-{
-	c->touch.read = !write;
-	c->touch.write = write;
-	c->touch.pipe = pipe;
-	touch_map(&c->touch, ORC_TMEM + b->oracle->number, map, cells);
-}
-
-void emu_oracle_tc_end(struct orc_tc *c)
-{
-	if (c->touch.actor >> 48 == ORC_TC)
-		orc_tensor_done(c->t, ORC_ACTOR(ORC_TC_ISSUED, c->t->id), c->touch.n);
-	orc_issue_drop(c->touch.issue);
-}
-
-void emu_oracle_tc_wait(struct emu_x *x, const struct emu_op *op, bool store)
-{
-	const struct orc_thread *first;
-	uint32_t n;
-
-	if (!watched(x, op))
-		return;
-	first = orc_thread_of(x->w, 0);
-	n = store ? first->st : first->ld;
 	for (unsigned l = 0; n && l < EMU_LANES; l++)
-		orc_tensor_done(orc_thread_of(x->w, l), ORC_ACTOR(store ? ORC_TC_ST : ORC_TC_LD, first->id),
+		orc_tensor_done(orc_thread_of(e->w, l), ORC_ACTOR(store ? ORC_TC_ST : ORC_TC_LD, first->id),
 				n);
 }
 
 /* The warp writes the address of what it got, in its threads' name. */
-void emu_oracle_tc_alloc(struct emu_x *x, const struct emu_op *op, uint64_t addr)
+static void hear_tc_alloc(const struct emu_tell *e, const struct orc_op *k)
 {
-	const struct orc_op *k = watched(x, op);
-	struct orc_block *b = x->b->oracle;
-	unsigned first = x->w->index * EMU_LANES;
-	struct orc_touch touch;
+	struct orc_block *b = orc_block_of(e->b);
+	unsigned first = e->w->index * EMU_LANES;
+	struct orc_touch touch = touch_as_one(b, first, EMU_ALL, k);
 
-	if (!k)
-		return;
-	touch = touch_as_one(b, first, EMU_ALL, k);
 	touch.write = true;
-	orc_touch(&touch, 1 + b->number, (uint32_t)addr & ((1u << EMU_RANK_SHIFT) - 1), 4);
+	orc_touch(&touch, 1 + b->number, (uint32_t)e->u.room->addr & ((1u << EMU_RANK_SHIFT) - 1), 4);
 	touched_as_one(b, first, EMU_ALL, &touch);
 }
 
-struct orc_mark emu_oracle_tc_mark(struct emu_x *x, const struct emu_op *op, unsigned lane,
-				   const void *mbar)
-{
-	const struct orc_op *k = watched(x, op);
-	struct orc_thread *t;
+/* ---- what is told ------------------------------------------------------------------------------- */
 
-	if (!k)
-		return (struct orc_mark){0, 0};
-	t = orc_thread_of(x->w, lane);
-	operand(x->b, t, k, mbar);
-	return (struct orc_mark){ORC_ACTOR(ORC_TC, t->id), t->tc};
+void orc_hear_late(const struct emu_tell *e)
+{
+	if (e->kind == TELL_LANDED)
+		hear_landed(e);
+	else
+		hear_arrived(e);
+}
+
+void orc_hear(const struct emu_tell *e, const struct orc_op *k)
+{
+	switch (e->kind) {
+	case TELL_CLUSTER_ARRIVE:
+	case TELL_CLUSTER_WAIT:
+		hear_cluster(e, k);
+		break;
+	case TELL_MBAR:
+		hear_mbar(e, k);
+		break;
+	case TELL_CP_ASYNC:
+		hear_cp(e, k);
+		break;
+	case TELL_CP_ARRIVE:
+		hear_cp_arrive(e, k);
+		break;
+	case TELL_GROUP_COMMIT:
+		hear_commit(e);
+		break;
+	case TELL_GROUP_WAIT:
+		hear_group_wait(e);
+		break;
+	case TELL_COPY:
+		hear_copy(e, k);
+		break;
+	case TELL_WGMMA:
+		hear_wgmma(e, k);
+		break;
+	case TELL_TC_ISSUE:
+		hear_tc_issue(e, k);
+		break;
+	case TELL_TC_ACCESS:
+		hear_tc_access(e, k);
+		break;
+	case TELL_TC_WAIT:
+		hear_tc_wait(e, k);
+		break;
+	case TELL_TC_ALLOC:
+		hear_tc_alloc(e, k);
+		break;
+	case TELL_TMAP_COPY:
+		hear_tmap_copy(e, k);
+		break;
+	default:
+		break;
+	}
 }

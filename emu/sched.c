@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "emu/async.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 #define QUANTUM    256          /* ops of one turn of a warp, seed 0 */
 #define TIMED_QUANTUM 1         /* likewise, with EMU_TIMING */
@@ -186,8 +186,11 @@ void emu_exit(struct emu_x *x, uint32_t m)
 	unsigned n = (unsigned)__builtin_popcount(m);
 
 	emu_copies_finish(w, m);
-	if (emu_oracle_on)
-		emu_oracle_exit(w, m);
+	if (emu_listening) {
+		struct emu_tell t = emu_tell_of(TELL_EXIT, x, NULL, m, x->mask);
+
+		emu_tell(&t);
+	}
 	x->mask &= ~m;
 	w->live &= ~m;
 	b->live -= n;

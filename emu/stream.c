@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "emu/api.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 #define IDLE_NS 20000000L       /* how long the engine waits for more commands */
 
@@ -28,6 +28,17 @@ static uint64_t next_seq, next_stream;
 static unsigned pending;        /* commands in all streams */
 
 struct CUctx_st *emu_contexts;
+
+/* ---- who listens ------------------------------------------------------------------------ */
+
+/* Something comes into the stream (NULL: or may, into any): a launch, or NULL. */
+static void tell_next(const struct CUstream_st *s, struct emu_grid *g)
+{
+	struct emu_tell_launch l = {.grid = g, .stream = s};
+
+	if (emu_listening)
+		emu_tell(&(struct emu_tell){.kind = TELL_STREAM, .u.launch = &l});
+}
 
 /* ---- streams ------------------------------------------------------------------------ */
 
@@ -65,7 +76,7 @@ static void stream_reap(struct CUstream_st *s)
 
 	if (!s->doomed || s->head)
 		return;
-	emu_oracle_next(s, NULL);
+	tell_next(s, NULL);
 	for (p = &s->ctx->streams; *p != s; p = &(*p)->next)
 		;
 	*p = s->next;
@@ -94,10 +105,10 @@ static bool meet(const struct CUstream_st *s, const struct CUstream_st *t)
 
 void emu_cmd_put(struct emu_cmd *c)
 {
-	emu_oracle_next(c->stream, c->kind == CMD_LAUNCH ? c->u.grid : NULL);
+	tell_next(c->stream, c->kind == CMD_LAUNCH ? c->u.grid : NULL);
 	for (struct CUstream_st *s = c->stream->ctx->streams; s; s = s->next)
 		if (meet(s, c->stream))
-			emu_oracle_next(s, NULL);
+			tell_next(s, NULL);
 	c->seq = ++next_seq;
 	*c->stream->tail = c;
 	c->stream->tail = &c->next;
@@ -236,8 +247,11 @@ static void grid_end(struct emu_cmd *c)
 	struct CUstream_st *s = c->stream;
 	struct emu_cmd *then = c->next;
 
-	emu_oracle_grid_end(c->u.grid, then && then->kind == CMD_LAUNCH && !then->over ?
-			    then->u.grid : NULL, then ? NULL : s);
+	if (emu_listening)
+		emu_tell(&(struct emu_tell){.kind = TELL_LAUNCH_END, .u.launch = &(struct emu_tell_launch){
+			.grid = c->u.grid, .stream = then ? NULL : s,
+			.then = then && then->kind == CMD_LAUNCH && !then->over ? then->u.grid : NULL
+		}});
 	c->over = true;
 	while (s->head && s->head->over) {
 		struct emu_cmd *n = s->head->next;
@@ -393,7 +407,7 @@ CUresult emu_wait_stream(struct CUstream_st *s)
 
 	while (!ctx->error && s->head && s->head->seq <= last)
 		wait_a_bit();
-	emu_oracle_next(s, NULL);
+	tell_next(s, NULL);
 	emu_print_flush();
 	return ctx->error;
 }
@@ -410,7 +424,7 @@ CUresult emu_wait_ctx(struct CUctx_st *ctx)
 {
 	while (!ctx->error && !emu_ctx_idle(ctx))
 		wait_a_bit();
-	emu_oracle_next(NULL, NULL);
+	tell_next(NULL, NULL);
 	emu_print_flush();
 	return ctx->error;
 }
@@ -425,7 +439,7 @@ CUresult emu_cmd_do(struct emu_cmd *c)
 	seq = c->seq;
 	while (!ctx->error && s->head && s->head->seq <= seq)
 		wait_a_bit();
-	emu_oracle_next(s, NULL);
+	tell_next(s, NULL);
 	emu_print_flush();
 	return ctx->error;
 }
@@ -482,7 +496,7 @@ EMU_API CUresult CUDAAPI cuStreamQuery(CUstream h)
 	if (!s)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	if (!s->head)
-		emu_oracle_next(s, NULL);
+		tell_next(s, NULL);
 	kicked = true;
 	pthread_cond_signal(&work);
 	LEAVE(s->head ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);

@@ -42,6 +42,12 @@ struct emu_tmap {
 	uint8_t unused[18];
 };
 
+/* What tensormap.replace changes; of BOX_DIM to ELEMENT_STRIDE it names the dimension, too. */
+enum emu_tmap_field {
+	FIELD_ADDRESS, FIELD_RANK, FIELD_BOX_DIM, FIELD_GLOBAL_DIM, FIELD_GLOBAL_STRIDE, FIELD_ELEMENT_STRIDE,
+	FIELD_ELEMTYPE, FIELD_INTERLEAVE, FIELD_SWIZZLE, FIELD_ATOMICITY, FIELD_FILL
+};
+
 unsigned emu_tmap_elem_bytes(const struct emu_tmap *);
 /* What keeps a map from being used; NULL: nothing. */
 const char *emu_tmap_wrong(const struct emu_tmap *);

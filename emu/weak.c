@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "emu/async.h"
-#include "emu/oracle_impl.h"
+#include "emu/listen.h"
 
 /* ---- the second copy ------------------------------------------------------------------- */
 
@@ -249,8 +249,8 @@ static const struct emu_op *use(struct emu_x *x, const struct emu_op *op, uint32
 
 		if (e->use != op || e->base != x->base || !(m >> e->lane & 1))
 			continue;
-		/* The oracle takes an op that is tried again for two. */
-		if (e->until > emu_m.steps && !emu_oracle_on)
+		/* It would be told of twice. */
+		if (e->until > emu_m.steps && !emu_listening)
 			return emu_yield(x, op);
 		forget(c, i);
 	}
