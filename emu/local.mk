@@ -17,19 +17,21 @@ emu_libemu_a_SOURCES = emu/emu.h emu/api.h emu/access.h emu/listen.h emu/listen.
 	emu/tcgen05.h emu/dec_tcgen05.c emu/exec_tcgen05.c emu/tc_reach.c emu/printf.c \
 	emu/ctx.c emu/stream.c emu/module.c emu/launch.c emu/alloc.c emu/copy.c \
 	emu/vmm.c emu/proc.c \
+	emu/events.h emu/events_impl.h emu/events.c emu/events_site.c emu/events_log.c \
+	emu/events_tell.c emu/events_async.c \
 	emu/oracle.h emu/oracle_impl.h emu/oracle_clock.c emu/oracle_sync.c \
 	emu/oracle_phase.c emu/oracle_async.c emu/oracle_race.c emu/oracle_hook.c \
 	emu/oracle_tell.c emu/oracle_say.c
 
 noinst_DATA += emu/libcuda.so.1
 CLEANFILES += emu/libcuda.so.1
-emu/libcuda.so.1: emu/libemu.a emu/libalu.a ptxparse/libptxparse.a
+emu/libcuda.so.1: emu/libemu.a emu/libalu.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared \
-		-Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,libalu.a:libptxparse.a \
+		-Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,libalu.a:libprobe.a:libevent.a:libptxparse.a \
 		-o $@ -Wl,--whole-archive emu/libemu.a -Wl,--no-whole-archive \
-		emu/libalu.a ptxparse/libptxparse.a -lpthread -lm
+		emu/libalu.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a -lpthread -lm
 
-emu_libs = emu/libemu.a emu/libalu.a ptxparse/libptxparse.a -lpthread -lm
+emu_libs = emu/libemu.a emu/libalu.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a -lpthread -lm
 noinst_PROGRAMS += emu/bench
 emu_bench_SOURCES = emu/bench.c
 emu_bench_LDADD = $(emu_libs)

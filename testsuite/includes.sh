@@ -44,8 +44,9 @@ may rewrite ptxparse abi
 may rt
 may nvcc-shim
 may run ptxparse abi gsan.h rewrite.h oracle.h
-may emu ptxparse event
+may emu ptxparse event probe
 may event
+may probe ptxparse event
 may detect event
 
 # The check itself: an include of a forbidden folder must be seen.

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * events_async.c: asynchronous operations, tensor maps and tensor memory, from what is told
+ * to records.
+ */
+#include <string.h>
+
+#include "emu/events_impl.h"
+#include "emu/tcgen05.h"
+#include "emu/tmap.h"
+
+static uint64_t address(const struct evt_record *r, enum emu_base base, uint64_t a)
+{
+	uint64_t to;
+
+	return (evt_address(r->t->b, base, a, &to) ? to : a) & UINT64_C(0xffffffffffff);
+}
+
+/* ---- tensor maps ----------------------------------------------------------------------------- */
+
+static void tell_map(const struct emu_tmap *m, uint64_t hash)
+{
+	static const uint8_t spans[] = {0, 32, 64, 128}, atoms[] = {16, 32, 32, 64}, slices[] = {0, 16, 32};
+	struct event_host h;
+	struct event_map *to = &h.map;
+
+	memset(&h, 0, sizeof h);
+	h.kind = EVENT_HOST_MAP;
+	to->hash = hash;
+	to->base = m->address;
+	to->stride[0] = emu_tmap_elem_bytes(m);
+	for (unsigned i = 0; i < 5; i++) {
+		to->stride[i] = i ? m->stride[i - 1] : to->stride[0];
+		to->dim[i] = m->last[i] + 1;
+		to->box[i] = m->box[i];
+		to->every[i] = m->step[i] ? m->step[i] : 1;
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		to->lower[i] = m->lower[i];
+		to->upper[i] = m->upper[i];
+	}
+	to->rank = m->rank;
+	to->im2col = m->mode == TMAP_IM2COL;
+	to->span = spans[m->swizzle & 3];
+	to->atom = atoms[m->atomicity & 3];
+	to->slice = slices[m->interleave % 3];
+	evt_sink->host(evt_sink->arg, &h);
+}
+
+/* Of the 128 bytes; the sink is told of maps whenever they are used, and keeps one of each. */
+static uint64_t hash_of(const struct emu_tmap *m)
+{
+	uint64_t hash = m ? event_map_hash(m) : 0;
+
+	if (m && m->magic == EMU_TMAP_MAGIC && m->mode != TMAP_IM2COL_WIDE && m->rank && m->rank <= 5)
+		tell_map(m, hash);
+	return hash;
+}
+
+static void replace(struct evt_record *r)
+{
+	const struct emu_tell_replace *q = r->t->u.replace;
+
+	r->put.kind = EVENT_MAP_EDIT;
+	r->put.words = 3;
+	EMU_EACH(l, r->t->lanes) {
+		r->put.address[l] = address(r, q->base, q->addr[l]);
+		r->put.word[l][0] = event_map_hash(q->before);
+		r->put.word[l][1] = hash_of(q->after);
+		r->put.word[l][2] = q->value[l];
+	}
+	evt_put_lanes(r, r->t->lanes);
+}
+
+static void map_copy(struct evt_record *r)
+{
+	const struct emu_tell_tmap_copy *q = r->t->u.tmap_copy;
+
+	r->put.kind = EVENT_MAP_COPY;
+	r->put.words = 1;
+	hash_of(q->tmap);
+	EMU_EACH(l, r->t->lanes) {
+		r->put.address[l] = address(r, q->to_base, q->to);
+		r->put.word[l][0] = address(r, q->from_base, q->from);
+	}
+	evt_put_lanes(r, r->t->lanes);
+}
+
+/* ---- copies ----------------------------------------------------------------------------------------- */
+
+static void cp_async(struct evt_record *r)
+{
+	const struct emu_tell_cp *q = r->t->u.cp;
+
+	r->put.kind = EVENT_CP_ASYNC;
+	r->put.words = 1;
+	EMU_EACH(l, r->t->lanes) {
+		r->put.address[l] = address(r, q->to_base, q->to[l]);
+		r->put.word[l][0] = address(r, q->from_base, q->from[l]) | q->read[l] << 48;
+	}
+	evt_put_lanes(r, r->t->lanes);
+}
+
+static void set_copy(struct evt_record *r, unsigned l)
+{
+	const struct emu_tell_copy *q = r->t->u.copy;
+	uint64_t *w = r->put.word[l];
+
+	r->put.words = 3;
+	r->put.address[l] = address(r, q->to_base, q->to[l]);
+	w[0] = address(r, q->from_base, q->from[l]);
+	w[1] = q->bytes[l] | (uint64_t)(q->mask[l] & 0xffff) << 32;
+	w[2] = q->counted ? address(r, q->mbar_base, q->mbar[l]) : 0;
+}
+
+static void set_tensor(struct evt_record *r, unsigned l)
+{
+	const struct emu_tell_copy *q = r->t->u.copy;
+	uint64_t *w = r->put.word[l];
+
+	/* The record has all but the second offset of an im2col copy in its last words. */
+	r->put.words = 6;
+	r->put.address[l] = q->counted ? address(r, q->to_base, q->to[l]) : address(r, q->from_base, q->from[l]);
+	w[0] = address(r, q->map_base, q->map[l]) | (uint64_t)(q->mask[l] & 0xffff) << 48;
+	w[1] = hash_of(q->tmap[l]);
+	w[2] = (q->counted ? address(r, q->mbar_base, q->mbar[l]) : 0) | (uint64_t)q->offset[l][2] << 48;
+	w[3] = (uint32_t)q->at[l][0] | (uint64_t)(uint32_t)q->at[l][1] << 32;
+	w[4] = (uint32_t)q->at[l][2] | (uint64_t)(uint32_t)q->at[l][3] << 32;
+	w[5] = (uint32_t)q->at[l][4] | (uint64_t)q->offset[l][0] << 32 | (uint64_t)q->offset[l][1] << 48;
+}
+
+static void copy(struct evt_record *r)
+{
+	const struct emu_tell_copy *q = r->t->u.copy;
+
+	r->put.kind = r->site->kind;
+	EMU_EACH(l, r->t->lanes) {
+		if (r->put.kind == EVENT_TENSOR) {
+			set_tensor(r, l);
+		} else if (r->put.kind == EVENT_COPY) {
+			set_copy(r, l);
+		} else {
+			r->put.address[l] = address(r, q->to_base, q->to[l]);
+			r->put.word[l][0] = q->counted ? address(r, q->mbar_base, q->mbar[l]) : 0;
+			r->put.words = r->put.kind != EVENT_STRONG;
+		}
+	}
+	evt_put_lanes(r, r->t->lanes);
+}
+
+/* ---- products and tensor memory -------------------------------------------------------------------------- */
+
+/* The warp executes it as one, by whichever groups it came. */
+static void as_one(struct evt_record *r, enum event_kind kind)
+{
+	r->put.kind = kind;
+	r->put.lanes = r->t->lanes;
+	evt_put(r->t->w, r->t->lanes, &r->put, r->site, false);
+}
+
+static void wgmma(struct evt_record *r)
+{
+	r->put.words = 2;
+	EMU_EACH(l, r->t->lanes) {
+		r->put.word[l][0] = r->t->u.wgmma->a;
+		r->put.word[l][1] = r->t->u.wgmma->b;
+	}
+	as_one(r, EVENT_WGMMA);
+}
+
+static bool any(const uint32_t *v, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (v[i])
+			return true;
+	return false;
+}
+
+static void set_product(struct evt_record *r, const struct emu_tc_item *it, unsigned l)
+{
+	uint64_t *w = r->put.word[l];
+
+	r->put.a = it->d;
+	r->put.b = it->a_tmem;
+	r->put.words = any(it->skip, 8) ? 8 : 4;
+	w[0] = it->a;
+	w[1] = it->b;
+	w[2] = it->idesc;
+	w[3] = it->scales[0] | (uint64_t)it->scales[1] << 32;
+	for (unsigned i = 0; i < 4; i++)
+		w[4 + i] = it->skip[2 * i] | (uint64_t)it->skip[2 * i + 1] << 32;
+}
+
+/* Each lane has operands of its own in the first words as well. */
+static void tc_issue(struct evt_record *r)
+{
+	r->put.kind = r->site->kind;
+	EMU_EACH(l, r->t->lanes) {
+		const struct emu_tc_item *it = emu_tc_item_of(r->t, l);
+
+		if (it->kind == EMU_TC_PRODUCT) {
+			set_product(r, it, l);
+		} else if (it->kind == EMU_TC_COPY) {
+			r->put.a = it->d;
+			r->put.words = 1;
+			r->put.word[l][0] = it->a;
+		} else {
+			r->put.address[l] = address(r, r->t->op->u.tc->d.base, it->where);
+			r->put.words = 1;
+			r->put.word[l][0] = it->mask & 0xffff;
+		}
+		evt_put_lanes(r, 1u << l);
+	}
+}
+
+static void tc_room(struct evt_record *r)
+{
+	const struct emu_tell_room *q = r->t->u.room;
+
+	if (r->t->kind == TELL_TC_DEALLOC) {
+		r->put.a = q->at;
+		r->put.b = q->columns;
+		as_one(r, EVENT_TC_FREE);
+		return;
+	}
+	r->put.words = 1;
+	EMU_EACH(l, r->t->lanes) {
+		r->put.address[l] = address(r, q->base, q->addr);
+		r->put.word[l][0] = q->at | (uint64_t)q->columns << 32;
+	}
+	as_one(r, EVENT_TC_ALLOC);
+}
+
+void evt_async(struct evt_record *r)
+{
+	switch (r->t->kind) {
+	case TELL_CP_ASYNC:
+		cp_async(r);
+		break;
+	case TELL_COPY:
+		copy(r);
+		break;
+	case TELL_WGMMA:
+		wgmma(r);
+		break;
+	case TELL_TC_ISSUE:
+		tc_issue(r);
+		break;
+	case TELL_TC_ACCESS:
+		r->put.a = r->t->u.tmem;
+		as_one(r, (enum event_kind)r->site->kind);
+		break;
+	case TELL_TC_WAIT:
+		as_one(r, EVENT_TC_WAIT);
+		break;
+	case TELL_TC_ALLOC:
+	case TELL_TC_DEALLOC:
+		tc_room(r);
+		break;
+	case TELL_TMAP_REPLACE:
+		replace(r);
+		break;
+	case TELL_TMAP_COPY:
+		map_copy(r);
+		break;
+	default:
+		break;
+	}
+}
