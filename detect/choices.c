@@ -7,38 +7,46 @@
 
 #include "detect/impl.h"
 
+/* Values of a choice, in the order of their numbers; 0 is the default. */
+static const struct choice { const char *name, *value[3]; size_t at; } choices[] = {
+	{"detect", {"normal", "reference"}, offsetof(struct choices, reference)},
+	{"proxy_fence", {"own", "path"}, offsetof(struct choices, path)},
+	{"proxy_war", {"error", "warn", "off"}, offsetof(struct choices, war)},
+	{"proxy_cta", {"strict", "any"}, offsetof(struct choices, any_block)},
+	{"async_proxy", {"cluster", "per-cta"}, offsetof(struct choices, per_block)},
+	{"tx_scope", {"any", "strict"}, offsetof(struct choices, wide_tx)},
+	{"tcgen05_fence", {"on", "off"}, offsetof(struct choices, no_tensor_fence)},
+	{"async_read_fence", {"off", "strict"}, offsetof(struct choices, read_fence)},
+	{"wgmma_read_retire", {"on", "off"}, offsetof(struct choices, no_retire)},
+	{"mbar_init_fence", {"off", "strict"}, offsetof(struct choices, init_fence)},
+	{"warp_sync_orders", {"off", "on"}, offsetof(struct choices, lockstep)},
+	{"same_value", {"report", "ignore"}, offsetof(struct choices, same_value)},
+	{"exit_async", {"off", "strict"}, offsetof(struct choices, exits)},
+	{"pdl_no_trigger", {"clean", "race"}, offsetof(struct choices, trigger)},
+	{"arrive_scope", {"reads", "any", "strict"}, offsetof(struct choices, arrive)}
+};
+
+static const struct choice *find(const char *name)
+{
+	for (unsigned i = 0; i < sizeof choices / sizeof *choices; i++)
+		if (!strcmp(name, choices[i].name))
+			return &choices[i];
+	return NULL;
+}
+
+bool detect_knows(const char *name)
+{
+	return find(name) != NULL;
+}
+
 bool detect_choose(struct detect *d, const char *name, const char *value)
 {
-	struct choices *c = &d->choices;
-	const struct { const char *name, *value; bool *to, set; } rows[] = {
-		{"detect", "reference", &c->reference, true}, {"detect", "normal", &c->reference, false},
-		{"proxy_fence", "path", &c->path, true}, {"proxy_fence", "own", &c->path, false},
-		{"proxy_war", "off", &c->no_war, true}, {"proxy_war", "warn", &c->no_war, true},
-		{"proxy_war", "error", &c->no_war, false},
-		{"proxy_cta", "any", &c->any_block, true}, {"proxy_cta", "strict", &c->any_block, false},
-		{"async_proxy", "per-cta", &c->per_block, true}, {"async_proxy", "cluster", &c->per_block, false},
-		{"tx_scope", "strict", &c->wide_tx, true}, {"tx_scope", "any", &c->wide_tx, false},
-		{"tcgen05_fence", "off", &c->no_tensor_fence, true}, {"tcgen05_fence", "on", &c->no_tensor_fence, false},
-		{"async_read_fence", "strict", &c->read_fence, true}, {"async_read_fence", "off", &c->read_fence, false},
-		{"wgmma_read_retire", "off", &c->no_retire, true}, {"wgmma_read_retire", "on", &c->no_retire, false},
-		{"mbar_init_fence", "strict", &c->init_fence, true}, {"mbar_init_fence", "off", &c->init_fence, false},
-		{"warp_sync_orders", "on", &c->lockstep, true}, {"warp_sync_orders", "off", &c->lockstep, false},
-		{"same_value", "ignore", &c->same_value, true}, {"same_value", "report", &c->same_value, false},
-		{"exit_async", "strict", &c->exits, true}, {"exit_async", "off", &c->exits, false},
-		{"pdl_no_trigger", "race", &c->trigger, true}, {"pdl_no_trigger", "clean", &c->trigger, false}
-	};
-	static const char *const arrives[] = {"reads", "any", "strict"};
+	const struct choice *c = find(name);
 
-	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (strcmp(name, rows[i].name) || strcmp(value, rows[i].value))
+	for (uint8_t i = 0; c && i < 3; i++) {
+		if (!c->value[i] || strcmp(value, c->value[i]))
 			continue;
-		*rows[i].to = rows[i].set;
-		return true;
-	}
-	for (unsigned i = 0; !strcmp(name, "arrive_scope") && i < sizeof arrives / sizeof *arrives; i++) {
-		if (strcmp(value, arrives[i]))
-			continue;
-		c->arrive = (enum arrive)i;
+		*((uint8_t *)&d->choices + c->at) = i;
 		return true;
 	}
 	return false;

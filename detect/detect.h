@@ -21,6 +21,7 @@ void detect_free(struct detect *);
  * GSAN_OPTIONS and one of its values.  detect=reference: each pair of accesses is asked about,
  * the long way.  False: there is no such choice.  Before the first event. */
 bool detect_choose(struct detect *, const char *name, const char *value);
+bool detect_knows(const char *name);    /* Is there a choice of that name? */
 
 /* The sites of the launches that are told from now on; copied. */
 void detect_sites(struct detect *, const struct event_sites *);

@@ -439,10 +439,11 @@ void forget_superseded(struct detect *);
 
 /* ---- the detector ------------------------------------------------------------------------------ */
 
+/* Numbers of values (choices.c): 0 is what is taken by default. */
+enum { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT, WAR_OFF = 2 };
 struct choices {
-	bool reference, path, no_war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,
-	     init_fence, lockstep, same_value, exits, trigger;
-	enum arrive { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT } arrive;
+	uint8_t reference, path, war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,
+		init_fence, lockstep, same_value, exits, trigger, arrive;
 };
 
 /* fence.proxy.tensormap acquire: of the map at that address, as if it were an access. */

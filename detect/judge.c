@@ -127,7 +127,7 @@ static enum verdict async_fenced(const struct court *c, const struct access *a, 
 		own = a->space == 1 + by ? whole : cluster || (a->operation && f[F_OWN] >= a->number);
 		path = f[F_HERE_CLUSTER] >= a->number;
 	}
-	if (own || (path && (by != here || ch->path)) || (ch->no_war && !a->writes))
+	if (own || (path && (by != here || ch->path)) || (ch->war == WAR_OFF && !a->writes))
 		return FINE;
 	return path ? MISFENCED : UNFENCED;
 }

@@ -468,7 +468,9 @@ static int perform(struct runner *r)
 		return status;
 	if (r->job->emu)
 		run_emu_source(s);
-	if (r->job->oracle && !run_oracle_start(s))
+	if (r->job->oracle && !run_oracle_start(s, r->job->events))
+		return RUN_OTHER;
+	if (r->job->events && !run_events_start(r->job))
 		return RUN_OTHER;
 	if (!load(r))
 		return RUN_OTHER;
@@ -562,6 +564,8 @@ int run_launch(const struct run_script *s, const struct run_job *job)
 	}
 	sem_destroy(&w.stop);
 	send_new(&w);
+	if (job->events && !run_events_end(s, job))
+		run_send(job->fd, &(struct run_msg){ .kind = MSG_DISAGREE });
 	if (job->oracle)
 		run_oracle_end(s, job, end.status != RUN_OK);
 	run_send(job->fd, &end);

@@ -83,12 +83,16 @@ void run_emu_source(const struct run_script *s)
 		source(s->path, s->text, s->len);
 }
 
-bool run_oracle_start(const struct run_script *s)
+bool run_oracle_start(const struct run_script *s, bool events)
 {
 	__typeof__(emu_oracle) *on = FUNCTION(emu_oracle);
 	const char *options = getenv("GSAN_OPTIONS");
 
 	if (on && !on(s->text, s->len)) {
+		__typeof__(emu_oracle_exact) *exact = FUNCTION(emu_oracle_exact);
+
+		if (exact)
+			exact(events);
 		if (!options || each_option(options, use_option))
 			return true;
 		fprintf(stderr, "gsan-run: the oracle does not know %s\n", options);
@@ -180,7 +184,7 @@ void run_oracle_end(const struct run_script *s, const struct run_job *job, bool 
 	struct verdict v = { .s = s, .explained = died || (!job->plain && counted()) };
 	size_t all = findings(NULL, 0), n = 0;
 	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
-	struct emu_oracle_pair *pairs = gsan_pairs(s, &n);
+	struct emu_oracle_pair *pairs = job->events ? run_events_pairs(s, &n) : gsan_pairs(s, &n);
 	struct run_msg m = { .kind = MSG_DISAGREE };
 
 	if (!f || !pairs) {
@@ -192,7 +196,7 @@ void run_oracle_end(const struct run_script *s, const struct run_job *job, bool 
 			send_found(s, &f[i], job->fd);
 		if (!all)
 			fprintf(stderr, "gsan-run: oracle: %s: no race\n", s->path);
-		if (!job->plain)
+		if (!job->plain || job->events)
 			judge(pairs, n, tell, &v);
 	}
 	if (v.disagreed)

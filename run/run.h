@@ -209,6 +209,7 @@ struct run_job {
 	bool verbose;
 	bool optional;          /* no such device: say so to the parent, not to the user */
 	bool oracle;            /* ask the oracle, too */
+	enum run_events { EVENTS_NONE, EVENTS_FRIENDLY, EVENTS_HOSTILE } events;        /* judge by them, with such clocks */
 	const char *dump;       /* buffers whose words to print at the end, by commas; or NULL */
 	const char *keep;       /* file for the rewritten PTX */
 	int fd;                 /* messages to the parent */
@@ -225,11 +226,20 @@ bool run_oracle_knows(const char *options);
 /* Before the module is loaded: the emulated device names its lines. */
 void run_emu_source(const struct run_script *);
 /* Likewise.  False after saying why. */
-bool run_oracle_start(const struct run_script *);
+bool run_oracle_start(const struct run_script *, bool events);   /* events: what is uncertain, too */
 /* Prints what it found and sends it, then holds gsan's findings against it if gsan
  * was watching.  `died`: a kernel came to no good end, and what it would have counted
  * is lost. */
 void run_oracle_end(const struct run_script *, const struct run_job *, bool died);
+
+/* ---- events.c: the detector, on what the emulated device logs ------------------------- */
+
+/* Before the module is loaded.  False after saying why. */
+bool run_events_start(const struct run_job *);
+/* Prints and sends what is found.  False: another way to judge finds something else. */
+bool run_events_end(const struct run_script *, const struct run_job *);
+/* The same for the oracle; NULL: nothing could be judged. */
+struct emu_oracle_pair *run_events_pairs(const struct run_script *, size_t *n);
 
 /* ---- proc.c: the child and what it sends -------------------------------------------- */
 

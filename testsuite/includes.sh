@@ -19,6 +19,7 @@ includes()
 		rt/gsan.h) echo gsan.h ;;
 		rewrite/rewrite.h) echo rewrite.h ;;
 		emu/oracle.h) echo oracle.h ;;
+		emu/events.h) echo events.h ;;
 		*/*) echo "${header%%/*}" ;;
 		*) [ -f "$1/$header" ] || echo "$header" ;;
 		esac
@@ -43,7 +44,7 @@ may ptxparse
 may rewrite ptxparse abi
 may rt
 may nvcc-shim
-may run ptxparse abi gsan.h rewrite.h oracle.h
+may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect
 may emu ptxparse event probe
 may event
 may probe ptxparse event

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * events.c: judges a reproducer by the events that the emulated device logs as it executes the PTX
+ * as it is; by the whole log, in portions, and by the reference, which have to agree.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/judge.h"
+#include "run/run.h"
+
+#include "emu/oracle.h"
+
+static struct judge_log log_;
+
+static void (*function(const char *name))(void)
+{
+	void *p = run_emu_function(name);
+	void (*f)(void);
+
+	memcpy(&f, &p, sizeof f);
+	return f;
+}
+#define FUNCTION(name) ((__typeof__(name) *)function(#name))
+
+bool run_events_start(const struct run_job *job)
+{
+	__typeof__(emu_events) *on = FUNCTION(emu_events);
+	const char *seed = getenv("EMU_SEED");
+	struct emu_events_sink sink;
+
+	judge_start(&log_, &sink);
+	if (on && !on(&sink, job->events == EVENTS_HOSTILE ? EMU_CLOCKS_HOSTILE : EMU_CLOCKS_FRIENDLY,
+		      seed ? strtoull(seed, NULL, 0) : 0))
+		return true;
+	fputs("gsan-run: the emulated device logs no events\n", stderr);
+	return false;
+}
+
+static void send_findings(const struct run_script *s, const struct run_job *job, const struct detect *d)
+{
+	const struct detect_finding *f;
+	size_t n = detect_findings(d, &f);
+
+	for (size_t i = 0; i < n; i++) {
+		struct run_msg m = { .kind = MSG_FINDING };
+
+		m.finding.kind = run_kind_of(detect_kind_name(f[i].kind));
+		m.finding.line[0] = judge_line(&log_, &f[i], 1);
+		m.finding.line[1] = judge_line(&log_, &f[i], 0);
+		m.finding.count = f[i].count;
+		run_send(job->fd, &m);
+		fprintf(stderr, "gsan-run: events: %s: %s at lines %u and %u, %llu times: block %u thread %u, then block %u thread %u, %s 0x%llx\n",
+			s->path, detect_kind_name(f[i].kind), m.finding.line[1], m.finding.line[0],
+			(unsigned long long)f[i].count, f[i].side[0].block, f[i].side[0].thread, f[i].side[1].block,
+			f[i].side[1].thread, f[i].side[0].shared ? "shared" : f[i].side[0].tensor ? "tensor" : "global",
+			(unsigned long long)f[i].side[0].address);
+	}
+	for (unsigned c = 0; c < DETECT_COUNTERS; c++)
+		if (job->verbose && detect_count(d, (enum detect_counter)c))
+			fprintf(stderr, "gsan-run: events: %llu %s\n", (unsigned long long)detect_count(d, (enum detect_counter)c),
+				detect_counter_name((enum detect_counter)c));
+}
+
+static bool judged(const struct run_script *s, const char *options, const char *more, bool cuts, struct detect **d)
+{
+	const char *wrong;
+
+	*d = judge_new(options, more);
+	if (!*d) {
+		fprintf(stderr, "gsan-run: the detector does not know %s\n", options);
+		return false;
+	}
+	wrong = judge_log(*d, &log_, cuts);
+	if (wrong)
+		fprintf(stderr, "gsan-run: events: %s: %s\n", s->path, wrong);
+	return !wrong;
+}
+
+/* The other ways to judge have to find the same. */
+static bool agrees(const struct run_script *s, const struct detect *d, const char *more, bool cuts)
+{
+	struct detect *other;
+	bool same = judged(s, getenv("GSAN_OPTIONS"), more, cuts, &other) && judge_same(&log_, d, other);
+
+	if (!same)
+		fprintf(stderr, "gsan-run: events: %s: %s finds something else\n", s->path, cuts ? "a log in portions" : more);
+	detect_free(other);
+	return same;
+}
+
+bool run_events_end(const struct run_script *s, const struct run_job *job)
+{
+	struct detect *d;
+	bool ok = judged(s, getenv("GSAN_OPTIONS"), NULL, false, &d);
+
+	if (ok) {
+		send_findings(s, job, d);
+		ok = agrees(s, d, "detect=reference", false);
+		ok = (!log_.cuts || agrees(s, d, NULL, true)) && ok;
+	}
+	detect_free(d);
+	return ok;
+}
+
+struct emu_oracle_pair *run_events_pairs(const struct run_script *s, size_t *n)
+{
+	const struct detect_finding *f;
+	struct emu_oracle_pair *v;
+	struct detect *d;
+
+	*n = 0;
+	if (!judged(s, getenv("GSAN_OPTIONS"), NULL, false, &d))
+		return NULL;
+	v = calloc(detect_findings(d, &f) + 1, sizeof *v);
+	for (; v && *n < detect_findings(d, &f); ++*n)
+		v[*n] = (struct emu_oracle_pair){
+			detect_kind_name(f[*n].kind), { judge_line(&log_, &f[*n], 1), judge_line(&log_, &f[*n], 0) }
+		};
+	detect_free(d);
+	return v;
+}

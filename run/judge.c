@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * judge.c: a log in memory, in the order in which it came, read by a detector as often as is wished.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/judge.h"
+
+enum item_kind { ITEM_SITES, ITEM_HOST, ITEM_PIECE, ITEM_CUT };
+
+struct judge_item {
+	struct judge_item *next;
+	enum item_kind kind;
+	struct event_sites sites;       /* SITES: of the launches behind it */
+	struct event_host host;
+	struct event_piece *piece;
+};
+
+/* ---- keeping ------------------------------------------------------------------------------- */
+
+static void *copy_of(const void *from, size_t bytes)
+{
+	void *p = malloc(bytes ? bytes : 1);
+
+	if (!p)
+		abort();
+	memcpy(p, from, bytes);
+	return p;
+}
+
+static struct judge_item *add(struct judge_log *l, enum item_kind kind)
+{
+	struct judge_item *i = calloc(1, sizeof *i);
+
+	if (!i)
+		abort();
+	i->kind = kind;
+	*l->last = i;
+	l->last = &i->next;
+	return i;
+}
+
+static void add_sites(void *arg, const struct event_sites *s)
+{
+	struct judge_item *i = add(arg, ITEM_SITES);
+
+	memset(&i->sites, 0, sizeof i->sites);
+	i->sites.site = copy_of(s->site, s->nsites * sizeof *s->site);
+	i->sites.nsites = s->nsites;
+}
+
+static void add_host(void *arg, const struct event_host *h)
+{
+	add(arg, ITEM_HOST)->host = *h;
+}
+
+static void add_piece(void *arg, const struct event_piece *p)
+{
+	struct judge_log *l = arg;
+
+	add(l, ITEM_PIECE)->piece = copy_of(p, p->bytes);
+	l->bytes += p->bytes;
+}
+
+static void add_cut(void *arg)
+{
+	struct judge_log *l = arg;
+
+	add(l, ITEM_CUT);
+	l->cuts++;
+}
+
+void judge_start(struct judge_log *l, struct emu_events_sink *s)
+{
+	memset(l, 0, sizeof *l);
+	l->last = &l->first;
+	s->sites = add_sites;
+	s->host = add_host;
+	s->piece = add_piece;
+	s->cut = add_cut;
+	s->arg = l;
+}
+
+void judge_free(struct judge_log *l)
+{
+	while (l->first) {
+		struct judge_item *i = l->first;
+
+		l->first = i->next;
+		free((void *)i->sites.site);
+		free(i->piece);
+		free(i);
+	}
+	l->last = &l->first;
+}
+
+/* ---- judging ---------------------------------------------------------------------------------- */
+
+/* False: it is a choice of the detector's, which has no such value. */
+static bool choose(struct detect *d, const char *word, size_t n)
+{
+	char copy[96], *value;
+
+	if (n >= sizeof copy)
+		return true;
+	memcpy(copy, word, n);
+	copy[n] = 0;
+	value = strchr(copy, '=');
+	if (!value)
+		return true;
+	*value++ = 0;
+	return detect_choose(d, copy, value) || !detect_knows(copy);
+}
+
+struct detect *judge_new(const char *options, const char *more)
+{
+	struct detect *d = detect_new();
+	bool ok = !more || choose(d, more, strlen(more));
+
+	for (size_t n; ok && options && *options; options += n + (options[n] == ':')) {
+		n = strcspn(options, ":");
+		ok = choose(d, options, n);
+	}
+	if (ok)
+		return d;
+	detect_free(d);
+	return NULL;
+}
+
+const char *judge_log(struct detect *d, const struct judge_log *l, bool cuts)
+{
+	const char *wrong = NULL;
+
+	for (const struct judge_item *i = l->first; i && !wrong; i = i->next) {
+		switch (i->kind) {
+		case ITEM_SITES:
+			detect_sites(d, &i->sites);
+			break;
+		case ITEM_HOST:
+			detect_host(d, &i->host);
+			break;
+		case ITEM_PIECE:
+			wrong = detect_feed(d, i->piece, i->piece->bytes);
+			break;
+		case ITEM_CUT:
+			if (cuts)
+				detect_judge(d);
+			break;
+		}
+	}
+	detect_judge(d);
+	return wrong;
+}
+
+/* ---- findings ------------------------------------------------------------------------------------- */
+
+unsigned judge_line(const struct judge_log *l, const struct detect_finding *f, unsigned side)
+{
+	const struct detect_side *s = &f->side[side];
+	const struct event_sites *sites = NULL;
+
+	if (side && f->one)
+		return 0;
+	for (const struct judge_item *i = l->first; i; i = i->next) {
+		if (i->kind == ITEM_SITES)
+			sites = &i->sites;
+		else if (i->kind == ITEM_HOST && i->host.kind == EVENT_HOST_LAUNCH && i->host.launch == s->launch)
+			break;
+	}
+	return sites && s->site < sites->nsites ? sites->site[s->site].line : 0;
+}
+
+static bool has(const struct judge_log *l, const struct detect *d, const struct detect_finding *f)
+{
+	const struct detect_finding *g;
+	size_t n = detect_findings(d, &g);
+	unsigned a = judge_line(l, f, 0), b = judge_line(l, f, 1);
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned x = judge_line(l, &g[i], 0), y = judge_line(l, &g[i], 1);
+
+		if (f->kind == g[i].kind && ((a == x && b == y) || (a == y && b == x)))
+			return true;
+	}
+	return false;
+}
+
+bool judge_same(const struct judge_log *l, const struct detect *a, const struct detect *b)
+{
+	const struct detect_finding *f, *g;
+	size_t n = detect_findings(a, &f), m = detect_findings(b, &g);
+
+	for (size_t i = 0; i < n; i++)
+		if (!has(l, b, &f[i]))
+			return false;
+	for (size_t i = 0; i < m; i++)
+		if (!has(l, a, &g[i]))
+			return false;
+	return true;
+}

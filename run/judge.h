@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * judge.h: keeps what the emulated device logs (emu/events.h) and has the detector judge it, as
+ * a whole and in portions.
+ */
+#ifndef RUN_JUDGE_H
+#define RUN_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "detect/detect.h"
+#include "emu/events.h"
+
+struct judge_item;
+
+struct judge_log {
+	struct judge_item *first, **last;
+	size_t bytes;                   /* of all pieces */
+	unsigned cuts;                  /* places where a kernel was interrupted */
+};
+
+/* Empty, and what fills it. */
+void judge_start(struct judge_log *, struct emu_events_sink *);
+void judge_free(struct judge_log *);
+
+/* The choices of `options`, those that are the detector's; then `more`, NAME=VALUE, or NULL.  NULL:
+ * one of them has no such value. */
+struct detect *judge_new(const char *options, const char *more);
+/* All of it, and then judged; with `cuts` at each of those places as well.  NULL, or what is wrong
+ * with the log. */
+const char *judge_log(struct detect *, const struct judge_log *, bool cuts);
+/* The line of a finding's side; 0: there is none. */
+unsigned judge_line(const struct judge_log *, const struct detect_finding *, unsigned side);
+/* Have they found the same, by kinds and lines? */
+bool judge_same(const struct judge_log *, const struct detect *, const struct detect *);
+
+#endif
