@@ -39,7 +39,7 @@ emu_bench_LDADD = $(emu_libs)
 if HAVE_CMOCKA
 emu_unit = testsuite/unit/emu_fast testsuite/unit/emu_run testsuite/unit/emu_api \
 	testsuite/unit/emu_async testsuite/unit/emu_tensor testsuite/unit/emu_cluster \
-	testsuite/unit/emu_wgmma testsuite/unit/emu_tcgen05 testsuite/unit/emu_listen
+	testsuite/unit/emu_wgmma testsuite/unit/emu_tcgen05 testsuite/unit/emu_listen testsuite/unit/emu_oracle
 check_PROGRAMS += $(emu_unit)
 TESTS += $(emu_unit)
 testsuite_unit_emu_fast_SOURCES = testsuite/unit/emu_fast.c
@@ -69,4 +69,7 @@ testsuite_unit_emu_tcgen05_LDADD = $(emu_libs) $(CMOCKA_LIBS)
 testsuite_unit_emu_listen_SOURCES = testsuite/unit/emu_listen.c testsuite/unit/emu_test.h
 testsuite_unit_emu_listen_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_emu_listen_LDADD = $(emu_libs) $(CMOCKA_LIBS)
+testsuite_unit_emu_oracle_SOURCES = testsuite/unit/emu_oracle.c testsuite/unit/emu_test.h
+testsuite_unit_emu_oracle_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_emu_oracle_LDADD = $(emu_libs) $(CMOCKA_LIBS)
 endif

@@ -44,6 +44,9 @@ EMU_ORACLE_API int emu_source(const char *name, const char *text, size_t len);
 /* What is left open by the documentation, otherwise than by default, or back: the keys of
  * GSAN_OPTIONS that say so (rt/choices.def).  -1: no such option. */
 EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value);
+/* From now on what is not certain has to be named as well (emu_oracle_judge), of programs in
+ * which nothing stands beside the instructions: there what is found is exact. */
+EMU_ORACLE_API void emu_oracle_exact(int on);
 /* Drops what was found so far. */
 EMU_ORACLE_API void emu_oracle_forget(void);
 /* Copies at most `max` findings; returns how many there are. */

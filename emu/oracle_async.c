@@ -436,7 +436,7 @@ static void lifetime(const struct orc_block *owner, const struct orc_access *a, 
 		.space = a->space, .addr = a->addr
 	};
 
-	orc_say(&f);
+	orc_say(owner->grid, &f);
 }
 
 static bool begun(const struct orc_block *owner, const struct orc_clock *known)

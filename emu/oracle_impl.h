@@ -480,10 +480,12 @@ struct orc_fact {
 	uint64_t space, addr;
 };
 void orc_found(const struct orc_fact *, unsigned long long count);
+/* Must a race in such a launch be named that is certain, or not? */
+bool orc_asked(const struct orc_grid *, bool certain);
 /* One of these pairs of lines must be named. */
 void orc_demand(const struct orc_fact *, const unsigned (*line)[2], unsigned n);
 /* Both, for what is wrong with an instruction and perhaps another one. */
-void orc_say(const struct orc_fact *);
+void orc_say(const struct orc_grid *, const struct orc_fact *);
 
 /* ---- oracle_hook.c: what the emulated device tells ------------------------------------------ */
 

@@ -192,7 +192,7 @@ static void misuse(const struct orc_block *b, const struct orc_thread *t, const 
 {
 	struct orc_fact f = misused(b, t, op, other, addr, certain);
 
-	orc_say(&f);
+	orc_say(b->grid, &f);
 }
 
 static bool knows_init(const struct orc_thread *t, enum orc_world w, const struct orc_access *init)
@@ -264,12 +264,12 @@ static void all_used(const struct orc_mbar *m, const struct orc_thread *t, const
 			if (behind(t, ORC_LEAST, u->thread, &u->use[k]))
 				continue;
 			orc_found(&f, 1);
-			if (!last.certain && waits(u->use[k].op))
+			if (!last.op[0] && orc_asked(m->block->grid, certain && waits(u->use[k].op)))
 				last = f;
 			line[n][0] = op->line;
 			line[n++][1] = u->use[k].op->line;
 		}
-		if (last.certain)
+		if (last.op[0])
 			orc_demand(&last, (const unsigned (*)[2])line, n);
 		free(line);
 	}
@@ -321,7 +321,7 @@ static void operand_fenced(const struct orc_mbar *m, const struct orc_thread *t,
 
 	if (!m->fenced && orc_get(k->v[own], init->thread) < init->epoch &&
 	    !(here && (orc_choices.path || t->block != m->block)) && knows_init(t, ORC_LEAST, init))
-		orc_say(&f);
+		orc_say(t->block->grid, &f);
 }
 
 void orc_mbars_fenced(const struct orc_thread *t)

@@ -288,9 +288,9 @@ static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 	r->last[0] = a;
 	r->last[1] = b;
 	r->count++;
-	if (!certain)
+	r->certain |= certain;
+	if (moot || !orc_asked(g, certain))
 		return;
-	r->certain = true;
 	if (r->n < INSTANCES) {
 		r->at[r->n].a = a;
 		r->at[r->n].b = b;
@@ -342,7 +342,7 @@ static void check_mbar(struct orc_grid *g, const struct orc_access *a)
 		return;
 	f.op[0] = a->op;
 	f.op[1] = orc_mbar_init(m);
-	orc_say(&f);
+	orc_say(g, &f);
 }
 
 /* The first access that `a` has to be compared with.  What comes behind a weak write is
@@ -481,7 +481,8 @@ static bool of_group(const struct orc_access *x, const struct orc_access *a)
 
 /* x instead of a, in a race with b: the same thread's before it has published anything in
  * between, or one that comes after it in the order. */
-static bool stands_for(const struct orc_access *x, const struct orc_access *a, const struct orc_access *b)
+static bool stands_for(enum orc_world w, const struct orc_access *x, const struct orc_access *a,
+		       const struct orc_access *b)
 {
 	if (x == a)
 		return true;
@@ -491,11 +492,11 @@ static bool stands_for(const struct orc_access *x, const struct orc_access *a, c
 		return false;
 	/* Behind the fence an operation is no better than what it came behind. */
 	if (a->proxy != x->proxy &&
-	    (a->proxy != ORC_GENERIC || !x->issue || orc_proxies(ORC_MOST, a, x) != ORC_FINE))
+	    (a->proxy != ORC_GENERIC || !x->issue || orc_proxies(w, a, x) != ORC_FINE))
 		return false;
 	if (x->thread == a->thread)
 		return x->epoch >= a->epoch || of_group(x, a);
-	return x->seq > a->seq && orc_get(x->knows[ORC_MOST], a->thread) >= a->epoch;
+	return x->seq > a->seq && orc_get(x->knows[w], a->thread) >= a->epoch;
 }
 
 static bool open(struct orc_access *x, struct orc_access *y)
@@ -528,15 +529,16 @@ static void demand(struct orc_grid *g, const struct orc_race *r, unsigned i)
 {
 	const struct orc_access *a = r->at[i].a, *b = r->at[i].b;
 	const struct orc_cell *c = cell_at(g, a->space, r->at[i].addr);
+	enum orc_world w = orc_asked(g, false) ? ORC_LEAST : ORC_MOST;
 	unsigned (*line)[2] = NULL, n = 0, cap = 0;
 	struct orc_fact f;
 
 	add_lines(&line, &n, &cap, a->op->line, b->op->line);
 	for (unsigned k = 0; k < c->n; k++) {
-		if (!stands_for(c->v[k], a, b))
+		if (!stands_for(w, c->v[k], a, b))
 			continue;
 		for (unsigned m = 0; m < c->n; m++)
-			if (stands_for(c->v[m], b, a) && open(c->v[k], c->v[m]))
+			if (stands_for(w, c->v[m], b, a) && open(c->v[k], c->v[m]))
 				add_lines(&line, &n, &cap, c->v[k]->op->line, c->v[m]->op->line);
 	}
 	fact_of(r, &f);
