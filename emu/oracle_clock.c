@@ -228,3 +228,19 @@ void orc_learn(struct orc_clock **at, struct orc_clock *b)
 	orc_drop(a);
 	*at = d;
 }
+
+void orc_each_beyond(const struct orc_clock *a, const struct orc_clock *b, orc_beyond *f, void *arg)
+{
+	for (uint32_t i = 0, k = 0; a && i < a->n; i++) {
+		const struct entry *x = &a->e[i];
+		const struct warp *known = NULL;
+
+		while (b && k < b->n && b->e[k].number < x->number)
+			k++;
+		if (b && k < b->n && b->e[k].number == x->number)
+			known = b->e[k].warp;
+		for (unsigned l = 0; x->warp != known && l < EMU_LANES; l++)
+			if (x->warp->v[l] > (known ? known->v[l] : 0))
+				f(arg, x->number * EMU_LANES + l, x->warp->v[l]);
+	}
+}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * oracle_impl.h: the oracle's parts.  oracle_hook.c listens to the emulated device
- * (listen.h) and makes events of what it tells; oracle_sync.c builds the order from them, on the vector
- * clocks of oracle_clock.c; oracle_race.c keeps every access and finds the pairs
- * that the order leaves open; oracle_say.c keeps what was found and answers questions.
+ * (listen.h) and makes events of what it tells; oracle_sync.c, oracle_sc.c and oracle_phase.c
+ * build the order from them, on the vector clocks of oracle_clock.c; oracle_race.c keeps every
+ * access and finds the pairs that the order leaves open; oracle_say.c keeps what was found and
+ * answers questions.
  *
  * Watching an instrumented program has one difficulty: its calls stand beside the
  * instruction that they belong to, and other threads may come between.  So the
@@ -20,7 +21,8 @@
  * before it, and a read sees everything that was there at any moment from the call
  * before it until the thread's next event.  What others did between the call of an
  * instruction and the instruction could as well have come behind both: in LEAST it is
- * not ordered by what the instruction acquired.  A pair is a race if LEAST leaves it
+ * not ordered by what the instruction acquired.  What the device runtime does not know how to
+ * see, MOST takes for ordered.  A pair is a race if LEAST leaves it
  * open, and must be found if MOST does.  WIDE: either, as if all scopes were .sys:
  * what it closes is a matter of scope. */
 enum orc_world { ORC_LEAST, ORC_MOST, ORC_WIDE_LEAST, ORC_WIDE_MOST, ORC_WORLDS };
@@ -54,6 +56,9 @@ void orc_drop(struct orc_clock *);
 uint32_t orc_get(const struct orc_clock *, uint64_t thread);
 void orc_raise(struct orc_clock **, uint64_t thread, uint32_t to);
 void orc_learn(struct orc_clock **, struct orc_clock *from);
+/* For every thread of which `a` knows more than `b`: how much. */
+typedef void orc_beyond(void *arg, uint64_t thread, uint32_t epoch);
+void orc_each_beyond(const struct orc_clock *a, const struct orc_clock *b, orc_beyond *, void *arg);
 
 /* What is known, and what for.  All of it goes along every edge of the order, except
  * that the proxy fences of a block mean nothing in another. */
@@ -71,6 +76,7 @@ enum orc_facet {
 	ORC_ALIAS,                      /* fenced between the names of one location */
 	ORC_MAP,                        /* released to the tensor maps' proxy */
 	ORC_TENSOR,                     /* tensor memory: by tcgen05.fence::before_thread_sync */
+	ORC_MET,                        /* whose fence.sc's the next one comes behind (oracle_sc.c) */
 	ORC_FACETS
 };
 #define ORC_IN_BLOCK(f) (((f) >= ORC_HERE && (f) <= ORC_HERE_GLOBAL) || (f) == ORC_WHOLE)
@@ -179,6 +185,10 @@ struct orc_access {
 	uint64_t begun, ended;          /* as since; when written over; 0: not yet */
 };
 
+/* What those brought to a location who accessed it before its last write, or wrote that,
+ * and who have read it since: in the LEAST worlds. */
+struct orc_met { struct orc_clock *before[ORC_WORLDS], *readers[ORC_WORLDS]; };
+
 /* A location of strong accesses: an address and a size. */
 struct orc_word {
 	struct orc_word *chain;
@@ -188,6 +198,7 @@ struct orc_word {
 	unsigned n, cap;
 	struct orc_access **coming;     /* announced, not yet carried out */
 	unsigned ncoming, capcoming;
+	struct orc_met met;
 };
 
 enum { ORC_ELEMS = 8 };
@@ -204,11 +215,12 @@ struct orc_thread {
 	struct orc_groups cp, bulk, wgmma;      /* wgmma: of the warp, in its first thread */
 	uint32_t wgmma_waited;          /* groups */
 	uint32_t tc, ld, st;            /* tcgen05.mma and .cp; .ld, .st: likewise */
+	struct orc_sc_fence *sc;        /* its fences of sequential consistency */
+	unsigned nsc, capsc;
 	/* The instruction whose call was just made. */
 	const struct emu_op *announced;
 	uint64_t since;
 	struct orc_access *coming[ORC_ELEMS];
-	struct orc_heads sc[ORC_WORLDS];        /* fences before that call */
 	/* Strong reads whose moment is not over. */
 	struct { struct orc_word *word; uint64_t since; struct orc_reach reach; bool acquire; } look[ORC_ELEMS];
 	unsigned nlook;
@@ -272,9 +284,10 @@ struct orc_grid {
 	uint64_t seq, singles, issues;
 	bool clusters;
 	bool calls;                     /* the program is instrumented */
+	bool fenced;                    /* a fence.sc has run */
 	struct orc_map_fence *map_fence;
 	unsigned nmap_fences, capmap_fences;
-	struct orc_heads sc[ORC_WORLDS];
+	struct orc_heads sc[ORC_WORLDS];        /* in the MOST worlds: fence.sc that have run */
 	struct orc_word *word[ORC_HASH];
 	struct orc_page *page[ORC_HASH];
 	struct orc_mark *mark[ORC_MARKS];       /* operations under way, by number */
@@ -347,6 +360,18 @@ void orc_ended(struct orc_block *, struct orc_thread *);
 /* griddepcontrol */
 void orc_launch_dependents(struct orc_thread *);
 void orc_grid_wait(struct orc_thread *);
+
+/* ---- oracle_sc.c: fences of sequential consistency, in the LEAST worlds --------------------- */
+
+/* A strong access of the thread at this location. */
+void orc_meet_at(struct orc_met *, struct orc_thread *, bool write);
+/* Somebody else's write. */
+void orc_met_written(struct orc_met *);
+void orc_met_drop(struct orc_met *);
+/* The thread comes behind the fences that a fence.sc has to come behind; it has run. */
+void orc_sc_behind(struct orc_block *, struct orc_thread *, const struct orc_op *, enum orc_world);
+void orc_sc_fenced(struct orc_block *, struct orc_thread *, const struct orc_op *);
+void orc_sc_free(struct orc_thread *);
 
 /* ---- oracle_phase.c: mbarriers and the barrier of a cluster ------------------------------- */
 

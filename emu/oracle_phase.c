@@ -120,6 +120,7 @@ struct orc_mbar {
 	bool fenced;                    /* fence.mbarrier_init, by who initialised it */
 	unsigned flying;                /* copies that have not told it of all their bytes */
 	struct orc_phase phase;
+	struct orc_met met;
 	struct user *user;
 	unsigned nusers, capusers;
 };
@@ -170,6 +171,7 @@ void orc_mbars_free(struct orc_block *b)
 		if (*at == m)
 			*at = m->chain;
 		orc_phase_drop(&m->phase);
+		orc_met_drop(&m->met);
 		forget_uses(m);
 		free(m->user);
 		free(m);
@@ -343,6 +345,7 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		if (!m)
 			m = mbar_new(p, owner);
 		orc_phase_drop(&m->phase);
+		orc_met_drop(&m->met);
 		forget_uses(m);
 		m->flying = 0;
 		m->fenced = false;
@@ -370,6 +373,10 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		operand_fenced(m, t, op, addr);
 	if (owner != b && use != ORC_OPERAND)
 		visit(owner, p, addr, b, t, op);
+	if (use == ORC_WAIT)
+		orc_phase_wait(&m->phase, t, op, m);
+	if (use != ORC_OPERAND)
+		orc_meet_at(&m->met, t, !waits(op));
 	if (use == ORC_ARRIVE) {
 		/* Where another block waits, no scope is that of the default, cta, but one that
 		 * reaches it: CUTLASS's rings are made so. */
@@ -379,8 +386,6 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 
 		orc_phase_arrive(&m->phase, b, t, op, plain ? &all : NULL);
 	}
-	if (use == ORC_WAIT)
-		orc_phase_wait(&m->phase, t, op, m);
 	if (use != ORC_OPERAND)
 		used(m, t, op);
 }
@@ -412,6 +417,7 @@ void orc_mbar_over(const void *p)
 		}
 	}
 	orc_phase_over(&m->phase);
+	orc_met_written(&m->met);
 }
 
 void orc_mbar_lands(const void *p)

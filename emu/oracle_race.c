@@ -557,8 +557,8 @@ static void thread_free(struct orc_thread *t)
 			orc_head_drop(&t->o[w].fence[i]);
 		orc_notes_drop(&t->o[w].released);
 		orc_notes_drop(&t->o[w].seen);
-		orc_heads_drop(&t->sc[w]);
 	}
+	orc_sc_free(t);
 	free(t->cp.end);
 	free(t->bulk.end);
 	free(t->wgmma.end);
@@ -600,6 +600,7 @@ static void words_free(struct orc_word *x)
 
 		free(x->w);
 		free(x->coming);
+		orc_met_drop(&x->met);
 		free(x);
 		x = next;
 	}

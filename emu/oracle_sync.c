@@ -427,6 +427,7 @@ void orc_strong(struct orc_block *b, struct orc_thread *t, const struct orc_op *
 		a->word = orc_word_at(b->grid, a->space, a->addr, a->size);
 	if (op->read && !op->red)
 		do_read(b->grid, t, op, a, before);
+	orc_meet_at(&a->word->met, t, op->write);
 	if (op->write)
 		do_write(b, t, op, a, before);
 }
@@ -445,24 +446,22 @@ void orc_fence_announce(struct orc_block *b, struct orc_thread *t, const struct 
 	if (!op->sc)
 		return;
 	EACH_WORLD(w) {
-		if (ORC_IS_MOST(w)) {
-			struct orc_head x = orc_head_of(t, w, orc_reach_of(b, op->level));
+		struct orc_head x;
 
-			orc_heads_add(&b->grid->sc[w], &x);
-			orc_head_drop(&x);
-		} else {
-			orc_heads_drop(&t->sc[w]);
-			heads_join(&t->sc[w], &b->grid->sc[w]);
-		}
+		if (!ORC_IS_MOST(w))
+			continue;
+		x = orc_head_of(t, w, orc_reach_of(b, op->level));
+		orc_heads_add(&b->grid->sc[w], &x);
+		orc_head_drop(&x);
 	}
 }
 
-/* Fences of sequential consistency that reach each other are ordered as they run.
- * Which of two runs first is chance, so that no race is a matter of their scope. */
+/* In the MOST worlds fences of sequential consistency that reach each other are ordered as
+ * they run, whether anybody can tell or not (oracle_sc.c). */
 static void fence_sc(struct orc_block *b, struct orc_thread *t, const struct orc_op *op,
-		     enum orc_world w, bool announced)
+		     enum orc_world w)
 {
-	const struct orc_heads *h = announced && !ORC_IS_MOST(w) ? &t->sc[w] : &b->grid->sc[w];
+	const struct orc_heads *h = &b->grid->sc[w];
 	struct orc_reach r = orc_reach_of(b, op->level);
 	struct orc_head x;
 
@@ -476,22 +475,24 @@ static void fence_sc(struct orc_block *b, struct orc_thread *t, const struct orc
 
 void orc_fence(struct orc_block *b, struct orc_thread *t, const struct orc_op *op)
 {
-	bool announced = t->since != 0;
-
 	t->since = 0;
 	EACH_WORLD(w) {
 		struct orc_order *o = &t->o[w];
 
 		if (op->acquire)
 			take(t, w, NULL, orc_reach_of(b, op->level));
-		if (op->sc)
-			fence_sc(b, t, op, w, announced);
+		if (op->sc && ORC_IS_MOST(w))
+			fence_sc(b, t, op, w);
+		else if (op->sc)
+			orc_sc_behind(b, t, op, w);
 		if (!op->release)
 			continue;
 		for (unsigned level = ORC_CTA; level <= op->level; level++)
 			orc_head_drop(&o->fence[level]);
 		o->fence[op->level] = orc_head_of(t, w, orc_reach_of(b, op->level));
 	}
+	if (op->sc)
+		orc_sc_fenced(b, t, op);
 	if (op->release)
 		t->epoch++;
 }

@@ -34,6 +34,9 @@ race_tests = \
 	testsuite/race/13_chain_atom_cta.ptx \
 	testsuite/race/13_chain_broken_store.ptx \
 	testsuite/race/14_red_not_acquire.ptx \
+	testsuite/race/15_sc_acq_rel.ptx \
+	testsuite/race/15_sc_hazard_pointer_unread.ptx \
+	testsuite/race/15_sc_narrow.ptx \
 	testsuite/race/15_sc_store_buffer.ptx \
 	testsuite/race/16_atom_b128_cta.ptx \
 	testsuite/race/16_atom_cta_many.ptx \
@@ -541,7 +544,18 @@ norace_tests = \
 	testsuite/norace/12_rmw_chain_exch.ptx \
 	testsuite/norace/12_rmw_chain_red.ptx \
 	testsuite/norace/14_atom_acquire.ptx \
+	testsuite/norace/15_sc_chain.ptx \
+	testsuite/norace/15_sc_cuda_atomic.ptx \
+	testsuite/norace/15_sc_dekker.ptx \
+	testsuite/norace/15_sc_hazard_pointer.ptx \
+	testsuite/norace/15_sc_load_before_load.ptx \
+	testsuite/norace/15_sc_load_before_store.ptx \
+	testsuite/norace/15_sc_peterson.ptx \
+	testsuite/norace/15_sc_store_before_store.ptx \
 	testsuite/norace/15_sc_store_buffer_relaxed.ptx \
+	testsuite/norace/15_sc_through_barriers.ptx \
+	testsuite/norace/15_sc_told_fence.ptx \
+	testsuite/norace/15_sc_two_scopes.ptx \
 	testsuite/norace/16_atom_cta_same_cta.ptx \
 	testsuite/norace/16_atom_gpu.ptx \
 	testsuite/norace/16_atoms_mixed_types.ptx \
@@ -1095,6 +1109,17 @@ litmus_tests = \
 	testsuite/litmus/WWC1.ptx \
 	testsuite/litmus/WWC2.ptx
 
+# What the oracle alone judges.
+case_tests = \
+	testsuite/cases/lock_mixed_scope_bad.ptx \
+	testsuite/cases/lock_mixed_scope_ok.ptx \
+	testsuite/cases/raft_last_block_bad.ptx \
+	testsuite/cases/raft_last_block_ok.ptx \
+	testsuite/cases/sc_store_elsewhere_bad.ptx \
+	testsuite/cases/sc_told_no_fence_bad.ptx \
+	testsuite/cases/torch_last_block_acquire_bad.ptx \
+	testsuite/cases/torch_last_block_acquire_ok.ptx
+
 run_tests = \
 	testsuite/run/lists.sh \
 	testsuite/run/async.sh \
@@ -1116,8 +1141,9 @@ $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 TESTS += testsuite/device.sh
 EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp
 
-# The oracle's rules for what is asynchronous.
-TESTS += testsuite/oracle.sh testsuite/options.sh
+# The oracle's rules for what is asynchronous; what it alone judges.
+TESTS += testsuite/oracle.sh testsuite/cases.sh testsuite/options.sh
+EXTRA_DIST += testsuite/cases.sh $(case_tests)
 EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 
 # Kernels that Triton compiles.

@@ -11,7 +11,7 @@ listed()
 	tr -s ' \t\\' '\n\n\n' <"$mk" | grep "^testsuite/$1/.*\.ptx$" | sort
 }
 
-for folder in race norace; do
+for folder in race norace cases; do
 	(cd "$top_srcdir" && ls "testsuite/$folder"/*.ptx) | sort >there
 	listed $folder >here
 	cmp -s here there || fail "local.mk and testsuite/$folder differ: $(diff here there)"
@@ -25,16 +25,17 @@ awk -f "$top_srcdir/testsuite/litmus/gen.awk" -v list=1 "$top_srcdir/testsuite/l
 listed litmus >here
 cmp -s here there || fail "local.mk and testsuite/litmus/table differ: $(diff here there)"
 
-# A race is expected in race/, nothing in norace/ without options.
-for f in "$top_srcdir"/testsuite/race/*.ptx; do
+# A race is expected in race/, nothing in norace/ without options; and of cases by their names.
+for f in "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/cases/*_bad.ptx; do
 	grep -q '^//@ expect  *[^c]' "$f" || fail "$f expects no race"
 done
-for f in "$top_srcdir"/testsuite/norace/*.ptx; do
+for f in "$top_srcdir"/testsuite/norace/*.ptx "$top_srcdir"/testsuite/cases/*_ok.ptx; do
 	grep -q '^//@ expect  *clean$' "$f" || fail "$f does not expect clean"
 done
 
 # Every script is understood, and no racing line is named that is not there.
-for f in "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx; do
+for f in "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx \
+	"$top_srcdir"/testsuite/cases/*.ptx; do
 	"$top_builddir/gsan-run" --parse-only --check "$f" || fail "$f: status $?"
 done
 done_testing
