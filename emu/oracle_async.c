@@ -161,6 +161,7 @@ static void both_ways(struct orc_thread *t, enum orc_world w, unsigned which)
 		orc_raise(&o->know.v[ORC_OWN + s], t->id, t->epoch);
 		orc_learn(&o->know.v[ORC_OWN + s], o->mine);
 		orc_learn(&o->know.v[ORC_HERE + s], h.know.v[ORC_ALL]);
+		orc_learn(&o->know.v[ORC_HERE + s], h.know.v[ORC_READS]);
 		if (s < 2)
 			orc_learn(&o->know.v[ORC_HERE + s], h.know.v[ORC_SHARED]);
 	}
@@ -288,7 +289,6 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 		{"async_proxy", "per-cta", "cluster", &orc_choices.per_block},
 		{"tx_scope", "strict", "any", &orc_choices.wide_tx},
 		{"tcgen05_fence", "off", "on", &orc_choices.no_tensor_fence},
-		{"arrive_scope", "strict", "any", &orc_choices.cta_arrives},
 		{"async_read_fence", "strict", "off", &orc_choices.read_fence},
 		{"wgmma_read_retire", "off", "on", &orc_choices.no_retire},
 		{"mbar_init_fence", "strict", "off", &orc_choices.init_fence},
@@ -296,7 +296,16 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 		{"same_value", "ignore", "report", &orc_choices.same_value},
 		{"exit_async", "strict", "off", &orc_choices.exits}
 	};
+	static const char *const arrives[] = {
+		[ORC_ARRIVES_READS] = "reads", [ORC_ARRIVES_ANY] = "any", [ORC_ARRIVES_STRICT] = "strict"
+	};
 
+	for (unsigned i = 0; !strcmp(name, "arrive_scope") && i < sizeof arrives / sizeof *arrives; i++) {
+		if (strcmp(value, arrives[i]))
+			continue;
+		orc_choices.arrives = i;
+		return 0;
+	}
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
 		bool on = !strcmp(value, table[i].value);
 
@@ -439,10 +448,10 @@ static void lifetime(const struct orc_block *owner, const struct orc_access *a, 
 	orc_say(owner->grid, &f);
 }
 
-static bool begun(const struct orc_block *owner, const struct orc_clock *known)
+static bool begun(const struct orc_block *owner, enum orc_world w, const struct orc_access *a)
 {
 	for (unsigned i = 0; i < owner->nthreads; i++)
-		if (orc_get(known, owner->thread[i].id))
+		if (orc_get(a->knows[w], owner->thread[i].id) || orc_get(a->reads[w], owner->thread[i].id))
 			return true;
 	return false;
 }
@@ -464,8 +473,8 @@ void orc_guest(struct orc_block *owner, struct orc_access *a)
 	if (a->reach.block == owner->number && kind != ORC_SINGLE && kind != ORC_BULK_READ &&
 	    kind != ORC_BULK_WRITE)
 		return;
-	if (a->reach.block != owner->number && owner->left && !begun(owner, a->knows[ORC_LEAST]))
-		lifetime(owner, a, !begun(owner, a->knows[ORC_MOST]));
+	if (a->reach.block != owner->number && owner->left && !begun(owner, ORC_LEAST, a))
+		lifetime(owner, a, !begun(owner, ORC_MOST, a));
 	orc_visit(owner, a);
 }
 

@@ -66,6 +66,7 @@ enum orc_facet {
 	ORC_ALL,                        /* what comes before whatever is done next */
 	ORC_SHARED,                     /* the same, where that is in shared memory (.sync_restrict) */
 	ORC_INITS,                      /* the same, where it is an mbarrier's init */
+	ORC_READS,                      /* the same, where it is a read or of the async proxy */
 	/* Fenced for the async proxy by whoever made the access: its block's shared
 	 * memory, that of the cluster, global memory. */
 	ORC_OWN, ORC_OWN_CLUSTER, ORC_OWN_GLOBAL,
@@ -166,9 +167,9 @@ struct orc_access {
 	bool blind;                     /* other blocks of its cluster are not compared */
 	bool valued;                    /* a weak write, of which is known what it stores: */
 	uint8_t stored[32];
-	/* What its thread knew; what else it knew of shared memory; what was fenced
-	 * between aliases. */
-	struct orc_clock *knows[ORC_WORLDS], *extra[ORC_WORLDS], *alias[ORC_WORLDS];
+	/* What its thread knew; what else it knew of shared memory, of reads and the async
+	 * proxy; what was fenced between aliases. */
+	struct orc_clock *knows[ORC_WORLDS], *extra[ORC_WORLDS], *reads[ORC_WORLDS], *alias[ORC_WORLDS];
 	struct orc_clock *fenced[ORC_WORLDS];   /* asked for by orc_choices.read_fence */
 	struct orc_clock *direct;       /* in WIDE_LEAST */
 	/* Announced then; and if it acquires, what its thread knew then. */
@@ -376,7 +377,7 @@ void orc_sc_free(struct orc_thread *);
 /* ---- oracle_phase.c: mbarriers and the barrier of a cluster ------------------------------- */
 
 void orc_phase_arrive(struct orc_phase *, struct orc_block *, struct orc_thread *,
-		      const struct orc_op *, const struct orc_reach *);
+		      const struct orc_op *);
 void orc_phase_over(struct orc_phase *);
 /* `key`: what the thread may acquire of it later. */
 void orc_phase_wait(const struct orc_phase *, struct orc_thread *, const struct orc_op *,
@@ -452,7 +453,8 @@ struct orc_choices {
 	bool per_block;                 /* each block has an async proxy of its own */
 	bool wide_tx;                   /* another block's copies reach waits of cluster scope only */
 	bool no_tensor_fence;           /* tensor memory takes no tcgen05.fence */
-	bool cta_arrives;               /* another block's arrivals of no scope reach no wait */
+	/* What another block's arrivals of no scope tell: of reads and the async proxy, all, nothing. */
+	enum { ORC_ARRIVES_READS, ORC_ARRIVES_ANY, ORC_ARRIVES_STRICT } arrives;
 	bool read_fence;                /* that a copy has read says nothing to the generic proxy */
 	bool no_retire;                 /* nor a wait for wgmma, without a fence behind it */
 	bool init_fence;                /* an mbarrier's init has to be fenced for copies */

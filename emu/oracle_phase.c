@@ -14,20 +14,52 @@
 
 /* ---- phases ------------------------------------------------------------------------ */
 
-/* An arrival is a strong write: no pattern that ends with it reaches farther.  `reach`: as
- * far as that; NULL. */
+/* An arrival is a strong write: no pattern that ends with it reaches farther. */
 void orc_phase_arrive(struct orc_phase *p, struct orc_block *b, struct orc_thread *t,
-		      const struct orc_op *op, const struct orc_reach *reach)
+		      const struct orc_op *op)
 {
 	EACH_WORLD(w) {
 		struct orc_heads h = {0};
 
 		orc_patterns(&h, b, t, op, w);
 		for (unsigned i = 0; i < h.n; i++) {
-			if (reach)
-				h.v[i].reach = *reach;
-			else if (h.v[i].reach.level > op->level)
+			if (h.v[i].reach.level > op->level)
 				h.v[i].reach.level = op->level;
+			orc_heads_add(&p->now[w], &h.v[i]);
+		}
+		orc_heads_drop(&h);
+	}
+	t->epoch++;
+}
+
+/* What was read, and what the async proxy did, is over; what was written otherwise may
+ * not be seen yet. */
+static void reads_alone(struct orc_know *k)
+{
+	static const enum orc_facet lost[] = {ORC_ALL, ORC_SHARED, ORC_INITS, ORC_MET};
+
+	orc_learn(&k->v[ORC_READS], k->v[ORC_ALL]);
+	orc_learn(&k->v[ORC_READS], k->v[ORC_SHARED]);
+	for (unsigned i = 0; i < sizeof lost / sizeof *lost; i++) {
+		orc_drop(k->v[lost[i]]);
+		k->v[lost[i]] = NULL;
+	}
+}
+
+/* An arrival in the block `owner` that names neither sem nor scope: the default scope, cta,
+ * is that of nobody who waits there (memory-model.md AMB-16).  The device runtime takes it to
+ * hand on everything. */
+static void arrive_plainly(struct orc_phase *p, const struct orc_block *owner, struct orc_block *b,
+			   struct orc_thread *t, const struct orc_op *op)
+{
+	EACH_WORLD(w) {
+		struct orc_heads h = {0};
+
+		orc_patterns(&h, b, t, op, w);
+		for (unsigned i = 0; i < h.n; i++) {
+			h.v[i].reach = orc_reach_of(owner, ORC_SYS);
+			if (w == ORC_LEAST && !h.v[i].loose && orc_choices.arrives == ORC_ARRIVES_READS)
+				reads_alone(&h.v[i].know);
 			orc_heads_add(&p->now[w], &h.v[i]);
 		}
 		orc_heads_drop(&h);
@@ -234,11 +266,12 @@ static void used(struct orc_mbar *m, const struct orc_thread *t, const struct or
  * a vote or a match, which order no memory; for the end of an mbarrier that is enough. */
 static bool behind(const struct orc_thread *t, enum orc_world w, uint64_t thread, const struct use *u)
 {
-	const struct orc_clock *known = t->o[w].know.v[ORC_ALL];
+	const struct orc_know *k = &t->o[w].know;
 	uint64_t first = thread / EMU_LANES * EMU_LANES;
 
 	for (unsigned l = 0; l < EMU_LANES; l++)
-		if (orc_get(known, first + l) >= u->epoch[l])
+		if (orc_get(k->v[ORC_ALL], first + l) >= u->epoch[l] ||
+		    orc_get(k->v[ORC_READS], first + l) >= u->epoch[l])
 			return true;
 	return t->id / EMU_LANES == thread / EMU_LANES;
 }
@@ -377,15 +410,11 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		orc_phase_wait(&m->phase, t, op, m);
 	if (use != ORC_OPERAND)
 		orc_meet_at(&m->met, t, !waits(op));
-	if (use == ORC_ARRIVE) {
-		/* Where another block waits, no scope is that of the default, cta, but one that
-		 * reaches it: CUTLASS's rings are made so. */
-		struct orc_reach all = orc_reach_of(owner, ORC_SYS);
-		bool plain = owner != b && op->release && !ptx_has(op->in, MOD_RELEASE) &&
-			     !orc_choices.cta_arrives;
-
-		orc_phase_arrive(&m->phase, b, t, op, plain ? &all : NULL);
-	}
+	if (use == ORC_ARRIVE && owner != b && op->release && !ptx_has(op->in, MOD_RELEASE) &&
+	    orc_choices.arrives != ORC_ARRIVES_STRICT)
+		arrive_plainly(&m->phase, owner, b, t, op);
+	else if (use == ORC_ARRIVE)
+		orc_phase_arrive(&m->phase, b, t, op);
 	if (use != ORC_OPERAND)
 		used(m, t, op);
 }

@@ -113,7 +113,8 @@ static bool ordered(enum orc_world w, const struct orc_access *a, const struct o
 		return a->thread == b->thread || orc_get(b->knew[w], a->thread) >= a->epoch;
 	if (a->issue && a->thread == b->thread)
 		return orc_get(b->knows[w], a->thread) >= a->epoch;
-	return known(w, b, a->thread, a->epoch);
+	return known(w, b, a->thread, a->epoch) ||
+	       ((!a->write || a->proxy > ORC_MULTIMEM) && orc_get(b->reads[w], a->thread) >= a->epoch);
 }
 
 static bool same_place(const struct orc_access *a, const struct orc_access *b)
@@ -389,6 +390,7 @@ static void access_free(struct orc_access *a)
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
 		orc_drop(a->knows[w]);
 		orc_drop(a->extra[w]);
+		orc_drop(a->reads[w]);
 		orc_drop(a->alias[w]);
 		orc_drop(a->fenced[w]);
 		orc_drop(a->knew[w]);
@@ -409,6 +411,7 @@ bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 		const struct orc_know *k = t ? &t->o[w].know : &a->issue->know[w];
 
 		a->knows[w] = orc_keep(k->v[ORC_ALL]);
+		a->reads[w] = orc_keep(k->v[ORC_READS]);
 		a->alias[w] = orc_keep(k->v[ORC_ALIAS]);
 		if (a->space)
 			a->extra[w] = orc_keep(k->v[ORC_SHARED]);

@@ -242,7 +242,7 @@ static void hear_cluster(const struct emu_tell *e, const struct orc_op *k)
 
 		orc_settle(b->grid, t);
 		if (e->kind == TELL_CLUSTER_ARRIVE)
-			orc_phase_arrive(&b->first->cluster, b, t, k, NULL);
+			orc_phase_arrive(&b->first->cluster, b, t, k);
 		else
 			orc_cluster_wait(b, t, k);
 	}

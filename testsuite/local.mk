@@ -617,6 +617,7 @@ norace_tests = \
 	testsuite/norace/31_mbar_relaxed_halves.ptx \
 	testsuite/norace/32_mbar_remote_cluster.ptx \
 	testsuite/norace/32_mbar_remote_plain.ptx \
+	testsuite/norace/32_mbar_remote_plain_copy.ptx \
 	testsuite/norace/32_mbar_remote_relaxed_fences.ptx \
 	testsuite/norace/33_mbar_init_bar.ptx \
 	testsuite/norace/33_mbar_init_flag.ptx \
@@ -1111,8 +1112,12 @@ litmus_tests = \
 
 # What the oracle alone judges.
 case_tests = \
+	testsuite/cases/cl_trampoline_scope_bad.ptx \
+	testsuite/cases/cl_trampoline_scope_ok.ptx \
 	testsuite/cases/lock_mixed_scope_bad.ptx \
 	testsuite/cases/lock_mixed_scope_ok.ptx \
+	testsuite/cases/mbar_remote_plain_bad.ptx \
+	testsuite/cases/mbar_remote_plain_ok.ptx \
 	testsuite/cases/raft_last_block_bad.ptx \
 	testsuite/cases/raft_last_block_ok.ptx \
 	testsuite/cases/sc_store_elsewhere_bad.ptx \

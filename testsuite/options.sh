@@ -3,7 +3,7 @@
 # Where the documentation leaves room (rt/choices.def): help=1 lists each choice with its
 # values; the oracle takes every value; and for each that is no default there are a
 # reproducer whose verdict it changes and one whose verdict it leaves alone, which ptx.sh
-# holds for gsan and the oracle alike.
+# holds for gsan and the oracle alike, or cases.sh for the oracle.
 . "$top_srcdir/testsuite/lib.sh"
 gsan_run="$top_builddir/gsan-run --device=emu"
 sed -nE 's/^CHOICE\(([a-z_]+), "([^"]*)".*/\1 \2/p' "$top_srcdir/rt/choices.def" >choices
@@ -22,8 +22,9 @@ cp err help
 # The first default, and the verdict under `$1`, of each reproducer that names it: same or other.
 verdicts()
 {
-	grep -lF "expect-with $1 :" "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx |
+	(cd "$top_srcdir/testsuite" && grep -lF "expect-with $1 :" race/*.ptx norace/*.ptx cases/*.ptx) |
 	while read -r file; do
+		file=$top_srcdir/testsuite/$file
 		plain=$(sed -n 's,^//@ expect ,,p' "$file")
 		with=$(sed -n "s,^//@ expect-with $1 : ,,p" "$file")
 		[ "$plain" = "$with" ] && echo same || echo other
