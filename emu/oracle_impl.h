@@ -163,6 +163,7 @@ struct orc_access {
 	struct orc_issue *issue;        /* of an operation that is not one thread's own; NULL */
 	bool at_once;                   /* which is over with the instruction */
 	uint64_t pipe;                  /* of tcgen05: the accumulator; 0: in no pipeline */
+	bool frees;                     /* it ends an allocation of tensor memory */
 	struct orc_reach reach;         /* level ORC_WEAK: a weak access */
 	bool blind;                     /* other blocks of its cluster are not compared */
 	bool valued;                    /* a weak write, of which is known what it stores: */
@@ -251,6 +252,7 @@ struct orc_block {
 	struct orc_thread *thread;
 	struct orc_bar bar[16];
 	struct orc_clock *direct[ORC_WORLDS];   /* what any of its threads has of that */
+	struct orc_clock *freed;        /* what ended allocations of its tensor memory */
 	struct orc_know ended[ORC_WORLDS];      /* what its threads that ended knew */
 };
 
@@ -270,8 +272,9 @@ struct orc_map_fence {
 	struct orc_clock *covers[ORC_WORLDS];
 };
 
-/* `behind`: the last weak write that came behind everything before it; 0: none. */
-struct orc_cell { struct orc_access **v, *last; unsigned n, cap, behind; };
+/* `behind`: the last weak write that came behind everything before it; 0: none.  `freed`: how
+ * many there are until its allocation ended last. */
+struct orc_cell { struct orc_access **v, *last; unsigned n, cap, behind, freed; };
 struct orc_page { struct orc_page *chain; uint64_t space, number; struct orc_cell cell[64]; };
 
 #define ORC_HASH 4096
@@ -427,7 +430,7 @@ struct orc_touch {
 	bool read, write;
 	uint8_t level, size;            /* of a reduction: its scope, bytes of an element */
 	uint64_t pipe;
-	bool at_once;
+	bool at_once, frees;
 };
 void orc_touch(const struct orc_touch *, uint64_t space, uint64_t addr, uint64_t bytes);
 void orc_commit(struct orc_groups *);

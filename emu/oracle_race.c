@@ -102,7 +102,11 @@ static bool meanwhile(const struct orc_access *a, const struct orc_access *b)
  * those of their own actor that went before. */
 static bool ordered(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
 {
-	if (a->space >= ORC_TMEM)
+	/* What ends an allocation is no asynchronous operation, for which tcgen05.fence would be
+	 * needed.  The device runtime does not compare it. */
+	if (ORC_IS_MOST(w) && (a->frees || b->frees))
+		return true;
+	if (a->space >= ORC_TMEM && !a->frees && !b->frees)
 		return orc_tensor_ordered(w, a, b);
 	if (orc_choices.lockstep && !a->issue && a->launch == b->launch &&
 	    a->reach.block == b->reach.block && a->index / EMU_LANES == b->index / EMU_LANES)
@@ -260,12 +264,13 @@ static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const stru
 	return may | plain;
 }
 
+/* `over`: its allocation of tensor memory has ended since `a`: the device runtime forgets. */
 static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
-		 uint64_t addr, bool moot)
+		 uint64_t addr, bool moot, bool over)
 {
 	enum orc_kind kind;
 	unsigned may = kinds(g, a, b, &kind);
-	bool certain = !moot && orc_judge(ORC_MOST, a, b) != ORC_FINE;
+	bool certain = !moot && !over && orc_judge(ORC_MOST, a, b) != ORC_FINE;
 	struct orc_race *r = g->races;
 
 	while (r && (r->op[0] != a->op || r->op[1] != b->op || r->may != may || r->kind != kind ||
@@ -376,11 +381,13 @@ static void compare(struct orc_grid *g, struct orc_cell *c, struct orc_access *a
 
 		if (v == ORC_FINE)
 			continue;
-		race(g, c->v[k], a, addr, moot);
+		race(g, c->v[k], a, addr, moot, k < c->freed);
 		fine &= moot || v != ORC_OPEN;
 	}
 	c->v = orc_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	c->v[c->n++] = a;
+	if (a->frees)
+		c->freed = c->n;
 	if (fine && a->write && !a->reach.level)
 		c->behind = c->n;
 }
@@ -577,6 +584,7 @@ static void block_free(struct orc_block *b)
 		orc_know_drop(&b->ended[w]);
 		orc_drop(b->direct[w]);
 	}
+	orc_drop(b->freed);
 	orc_phase_drop(&b->cluster);
 	orc_mbars_free(b);
 	free(b->guest);

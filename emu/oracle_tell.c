@@ -5,6 +5,7 @@
  * end of a phase, end of an operation, wait.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "emu/async.h"
 #include "emu/oracle_impl.h"
@@ -66,6 +67,7 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_TCGEN05_WAIT_LD:
 	case INST_TCGEN05_WAIT_ST:
 	case INST_TCGEN05_ALLOC:
+	case INST_TCGEN05_DEALLOC:
 	case INST_TCGEN05_COMMIT:
 		k->tells = true;
 		return true;
@@ -591,6 +593,14 @@ static void hear_tc_access(const struct emu_tell *e, const struct orc_op *k)
 	orc_issue_drop(touch.issue);
 }
 
+/* What is over goes along with all that the thread knows, for who ends the allocation. */
+static void tensor_done(struct orc_thread *t, uint64_t actor, uint32_t n)
+{
+	orc_tensor_done(t, actor, n);
+	for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+		orc_raise(&t->o[w].know.v[ORC_ALL], actor, n);
+}
+
 static void hear_tc_wait(const struct emu_tell *e, const struct orc_op *k)
 {
 	bool store = k->in->id == INST_TCGEN05_WAIT_ST;
@@ -598,8 +608,7 @@ static void hear_tc_wait(const struct emu_tell *e, const struct orc_op *k)
 	uint32_t n = store ? first->st : first->ld;
 
 	for (unsigned l = 0; n && l < EMU_LANES; l++)
-		orc_tensor_done(orc_thread_of(e->w, l), ORC_ACTOR(store ? ORC_TC_ST : ORC_TC_LD, first->id),
-				n);
+		tensor_done(orc_thread_of(e->w, l), ORC_ACTOR(store ? ORC_TC_ST : ORC_TC_LD, first->id), n);
 }
 
 /* The warp writes the address of what it got, in its threads' name. */
@@ -612,6 +621,28 @@ static void hear_tc_alloc(const struct emu_tell *e, const struct orc_op *k)
 	touch.write = true;
 	orc_touch(&touch, 1 + b->number, (uint32_t)e->u.room->addr & ((1u << EMU_RANK_SHIFT) - 1), 4);
 	touched_as_one(b, first, EMU_ALL, &touch);
+	/* What it got, others have given up. */
+	for (unsigned l = 0; l < EMU_LANES; l++)
+		for (enum orc_world w = 0; w < ORC_WORLDS; w++)
+			orc_learn(&b->thread[first + l].o[w].know.v[ORC_ALL], b->freed);
+}
+
+/* PTX ISA, "tcgen05.dealloc": it is not asynchronous; all that was done there is over by then. */
+static void hear_tc_dealloc(const struct emu_tell *e, const struct orc_op *k)
+{
+	uint8_t *map = orc_alloc(EMU_TC_LANES * EMU_TC_COLUMNS, 1);
+	struct orc_block *b = orc_block_of(e->b);
+	unsigned first = e->w->index * EMU_LANES;
+	struct orc_touch touch = touch_as_one(b, first, EMU_ALL, k);
+
+	for (unsigned l = 0; l < EMU_TC_LANES; l++)
+		memset(map + l * EMU_TC_COLUMNS + (e->u.room->at & 0xffff), 1, e->u.room->columns);
+	touch.write = touch.frees = true;
+	touch.proxy = ORC_ASYNC;
+	touch_map(&touch, ORC_TMEM + b->number, map, EMU_TC_LANES * EMU_TC_COLUMNS);
+	orc_raise(&b->freed, touch.actor, touch.n);
+	touched_as_one(b, first, EMU_ALL, &touch);
+	free(map);
 }
 
 /* ---- what is told ------------------------------------------------------------------------------- */
@@ -663,6 +694,9 @@ void orc_hear(const struct emu_tell *e, const struct orc_op *k)
 		break;
 	case TELL_TC_ALLOC:
 		hear_tc_alloc(e, k);
+		break;
+	case TELL_TC_DEALLOC:
+		hear_tc_dealloc(e, k);
 		break;
 	case TELL_TMAP_COPY:
 		hear_tmap_copy(e, k);

@@ -1122,6 +1122,13 @@ case_tests = \
 	testsuite/cases/raft_last_block_ok.ptx \
 	testsuite/cases/sc_store_elsewhere_bad.ptx \
 	testsuite/cases/sc_told_no_fence_bad.ptx \
+	testsuite/cases/tc_alloc_elsewhere_ok.ptx \
+	testsuite/cases/tc_dealloc_under_ld_bad.ptx \
+	testsuite/cases/tc_dealloc_under_ld_ok.ptx \
+	testsuite/cases/tc_dealloc_under_mma_bad.ptx \
+	testsuite/cases/tc_dealloc_under_mma_ok.ptx \
+	testsuite/cases/tc_dealloc_unordered_bad.ptx \
+	testsuite/cases/tc_dealloc_unordered_ok.ptx \
 	testsuite/cases/torch_last_block_acquire_bad.ptx \
 	testsuite/cases/torch_last_block_acquire_ok.ptx
 
