@@ -301,8 +301,8 @@ static void take_written(struct scan *s, const struct event *e, unsigned lane, s
 
 	a->writes = true;
 	a->reads = site->flags & EVENT_REDUCE;
-	a->strong = site->flags & EVENT_REDUCE;
-	a->element = site->size;
+	a->element = e->kind == EVENT_TENSOR ? tensor_element(s->d, e, lane) : site->size;
+	a->strong = site->flags & EVENT_REDUCE && a->element;
 	a->scope = (uint8_t)reach_of(site);
 	for (uint32_t r = 0; r < 16; r++) {
 		uint32_t block = mask ? find_block(s->d, b->launch, b->cluster + r) : 0;

@@ -95,7 +95,7 @@ struct uses {
 	const uint32_t *item;           /* its operations in d->bar, by warp and place */
 	uint32_t n;
 	uint32_t *use;                  /* of an operation's lane: [operation * 32 + lane] */
-	uint32_t *next;                 /* of each thread: the use behind its last one */
+	uint32_t *next, *least;         /* of each thread: the use behind its last one, behind what it waited for */
 	uint32_t now, last, have[AHEAD];        /* with a count: the use that goes on; arrivals at it and later ones */
 };
 
@@ -127,12 +127,17 @@ static void number_uses(struct uses *u, bool counted)
 		uint32_t op = u->item[o.item[i]];
 		const struct bar_op *b = &u->d->bar.v[op];
 
-		for (unsigned l = 0; !b->wait && l < EVENT_LANES; l++) {
-			uint32_t *next = &u->next[event_of(u, b)->warp * EVENT_LANES + l], use;
+		for (unsigned l = 0; l < EVENT_LANES; l++) {
+			uint32_t thread = event_of(u, b)->warp * EVENT_LANES + l, *next = &u->next[thread], use;
 
 			if (!(b->lanes >> l & 1))
 				continue;
-			use = counted ? use_by_count(u, b->count, *next) : *next;
+			/* Who has waited is behind that use; who only arrived may do so again in the same one. */
+			if (b->wait) {
+				u->least[thread] = *next;
+				continue;
+			}
+			use = counted ? use_by_count(u, b->count, u->least[thread]) : *next;
 			u->use[op * EVENT_LANES + l] = use;
 			u->last = use > u->last ? use : u->last;
 			*next = use + 1;
@@ -209,8 +214,12 @@ static void add_ended(struct uses *u, uint32_t block)
 
 static void forget_uses(struct uses *u)
 {
-	for (uint32_t i = 0; i < u->n; i++)
-		memset(&u->next[event_of(u, &u->d->bar.v[u->item[i]])->warp * EVENT_LANES], 0, EVENT_LANES * sizeof *u->next);
+	for (uint32_t i = 0; i < u->n; i++) {
+		uint32_t thread = event_of(u, &u->d->bar.v[u->item[i]])->warp * EVENT_LANES;
+
+		memset(&u->next[thread], 0, EVENT_LANES * sizeof *u->next);
+		memset(&u->least[thread], 0, EVENT_LANES * sizeof *u->least);
+	}
 }
 
 static void one_barrier(struct uses *u)
@@ -249,6 +258,7 @@ void link_barriers(struct detect *d, struct graph *g)
 	memset(&phases, 0, sizeof phases);
 	u.use = (uint32_t *)arena_get(&d->arena, d->bar.n * EVENT_LANES, sizeof *u.use);
 	u.next = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *u.next);
+	u.least = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *u.least);
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = object_of(d, &d->bar.v[i]);
 	sort(&o);

@@ -185,15 +185,15 @@ static void do_ends(const struct walk *w, uint32_t thread, const struct action *
 
 	if (c == COLUMNS)
 		return;
-	if (a->act == DO_CELLS) {
-		raise(&of_facet(w, know, F_CELLS)[c], a->arg);
-	} else if (a->act == DO_KNOW_BLOCK) {
+	if (a->act == DO_KNOW_BLOCK) {
 		raise(&of_facet(w, know, F_BEGUN)[c], 1);
-	} else {
-		raise(&of_facet(w, know, F_ALL)[c], a->arg);
-		if (means(w, F_MINE))
-			raise(&of_facet(w, know, F_MINE)[c], a->arg);
+		return;
 	}
+	raise(&of_facet(w, know, F_ALL)[c], a->arg);
+	if (a->act == DO_CELLS)
+		raise(&of_facet(w, know, F_CELLS)[c], a->arg);
+	else if (means(w, F_MINE))
+		raise(&of_facet(w, know, F_MINE)[c], a->arg);
 }
 
 static void do_half(const struct walk *w, uint32_t thread, const struct action *a)
@@ -348,10 +348,12 @@ static void by_step(struct detect *d, const struct graph *g, const struct answer
 	}
 }
 
+/* Threads begin anew each time, with what lay in the hubs at the end of the last walk. */
 static void walk_once(struct walk *w, struct answers *a, const struct asked *q)
 {
 	const struct graph *g = w->g;
 
+	memset(w->thread, 0, (size_t)w->d->warp.n * EVENT_LANES * SLOTS * g->nfacets * sizeof(column));
 	for (uint32_t i = 0; i < g->walk.n; i++) {
 		uint32_t node = g->walk.v[i];
 
@@ -371,7 +373,6 @@ static void batch(struct walk *w, struct answers *a, struct asked *q)
 	const struct graph *g = w->g;
 	uint64_t before, sum = 0;
 
-	memset(w->thread, 0, (size_t)w->d->warp.n * EVENT_LANES * SLOTS * g->nfacets * sizeof(column));
 	memset(w->hub, 0, (size_t)g->hub.n * HUB_SLOTS * g->nfacets * sizeof(column));
 	by_step(w->d, g, a, q);
 	do {

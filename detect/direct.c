@@ -123,9 +123,11 @@ bool direct_order(const struct graph *g, const struct access *a, const struct ac
 /* In one block: fence.proxy.async by who made the access, behind it, and then an edge. */
 bool direct_fence(const struct graph *g, const struct access *a, const struct access *b, unsigned space)
 {
+	uint32_t before = step_before(g, a->warp, a->lanes, a->pos);
+
 	if (SOURCE_KIND(a->source) != SOURCE_THREAD)
 		return false;
-	for (uint32_t s = step_before(g, a->warp, a->lanes, a->pos) + 1; s < g->of_warp[a->warp + 1]; s++)
+	for (uint32_t s = before == NONE ? g->of_warp[a->warp] : before + 1; s < g->of_warp[a->warp + 1]; s++)
 		for (uint32_t i = g->step.v[s].first; i < g->step.v[s].first + g->step.v[s].n; i++) {
 			const struct action *x = &g->action.v[i];
 

@@ -49,7 +49,7 @@ static void seen_places(const struct places *p, uint32_t read, uint32_t *first, 
 		*first = at < *first ? at : *first;
 		*last = at > *last ? at : *last;
 	}
-	if (w->nwrites && w->least[0] >= r->begin)
+	if (may_see_first(w, r))
 		*first = 0;
 	if (!r->valued_read)            /* any of those that began before it was over */
 		for (uint32_t i = 0; i < w->nwrites && op_of(w, w->write[i])->begin <= r->end; i++)

@@ -100,11 +100,13 @@ static enum detect_why why_of(const struct access *a, const struct access *b, ui
 {
 	if (b->read_only)
 		return DETECT_READ_ONLY;
-	if (both_strong(a, b))
-		return same_element(a, b) ? DETECT_NARROW : DETECT_MIXED_SIZE;
+	if (both_strong(a, b) && same_element(a, b))
+		return DETECT_NARROW;
 	for (unsigned w = 0; w < WORLDS; w++)
 		if (enough[w][race] >> k & 1)
-			return worlds[w].why;
+			return both_strong(a, b) && w ? DETECT_MIXED_SIZE : worlds[w].why;
+	if (both_strong(a, b))
+		return DETECT_MIXED_SIZE;
 	return under_way(a) ? DETECT_NOT_COMPLETED : DETECT_NOTHING_MET;
 }
 

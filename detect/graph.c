@@ -177,6 +177,7 @@ static void step_needs(const struct graph *g, struct pairs *l)
 
 	for (uint32_t i = 0; i < g->step.n; i++) {
 		const struct step *s = &g->step.v[i];
+		uint32_t needed = NONE;
 
 		if (s->warp != warp)
 			for (unsigned k = 0; k < EVENT_LANES; k++)
@@ -185,12 +186,11 @@ static void step_needs(const struct graph *g, struct pairs *l)
 		for (unsigned k = 0; k < EVENT_LANES; k++) {
 			if (!(s->lanes >> k & 1))
 				continue;
-			if (last[k] != NONE && (!k || last[k] != last[k - 1]))
+			if (last[k] != NONE && last[k] != needed)
 				need(l, last[k], i);
+			needed = last[k];
+			last[k] = i;
 		}
-		for (unsigned k = 0; k < EVENT_LANES; k++)
-			if (s->lanes >> k & 1)
-				last[k] = i;
 		for (uint32_t k = s->first; k < s->first + s->n; k++) {
 			const struct action *a = &g->action.v[k];
 

@@ -357,6 +357,7 @@ void learn_maps(struct detect *);
 const struct event_map *find_map(const struct detect *, uint64_t hash);
 /* False: the map is not known. */
 bool tensor_pieces(const struct detect *, const struct event *, unsigned lane, struct pieces *shared, struct pieces *global);
+uint16_t tensor_element(const struct detect *, const struct event *, unsigned lane);
 uint32_t tensor_bytes(const struct detect *, const struct event *, unsigned lane);
 void product_pieces(const struct detect *, const struct event *, struct pieces *);
 void load_cells(const struct detect *, const struct event *, struct pieces *);

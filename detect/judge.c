@@ -50,7 +50,8 @@ static enum order tensor_order(const struct court *c, const struct access *a, co
 
 	if (!f)
 		return NOT_KNOWN;
-	if (f[F_CELLS] >= a->number || (c->d->choices.no_tensor_fence && f[F_TENSOR] >= a->number))
+	/* For the end of an allocation, and its begin, an order is enough (PTX ISA, "tcgen05.dealloc"). */
+	if (f[F_CELLS] >= a->number || ((c->d->choices.no_tensor_fence || a->at_once || b->at_once) && f[F_ALL] >= a->number))
 		return ORDERED;
 	if (!pipelined(a, b))
 		return UNORDERED;
@@ -66,7 +67,8 @@ enum order in_order(const struct court *c, const struct access *a, const struct 
 
 	if (a->space & TENSOR_SPACE)
 		return tensor_order(c, a, b);
-	if (same_thread(a, b))
+	/* What a thread did before it issued an operation comes before that. */
+	if (same_thread(a, b) || (!a->operation && a->warp == b->warp && a->lanes & b->lanes && a->pos < b->pos))
 		return a->pos <= b->pos ? ORDERED : UNORDERED;
 	if (d->choices.lockstep && !a->operation && a->warp == b->warp)
 		return ORDERED;
@@ -284,7 +286,7 @@ enum verdict judge(const struct court *c, const struct access *a, const struct a
 	enum order forth, back;
 
 	if ((!a->writes && !b->writes) || (a->operation && a->operation == b->operation) ||
-	    (same_thread(a, b) && (a->proxy == P_MULTIMEM) == (b->proxy == P_MULTIMEM)))
+	    (same_thread(a, b) && !b->read_only && (a->proxy == P_MULTIMEM) == (b->proxy == P_MULTIMEM)))
 		return FINE;
 	/* ptxas makes one of stores that lanes make together (AMB-17). */
 	if (a->what && a->what == b->what && access_block(d, a) == access_block(d, b))

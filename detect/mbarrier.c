@@ -68,9 +68,6 @@ static void set_heads(struct scan *s, struct mbar_op *o, const struct event *e, 
 	o->unsaid = site->sem == EVENT_SEM_NONE && o->owner != s->d->warp.v[s->warp].block &&
 		    s->d->choices.arrive != ARRIVE_STRICT;
 	o->heads = heads_of(s, e, o->lane, (struct pattern){release || s->g->world & W_RELEASE, reach, reach});
-	for (uint32_t i = o->heads.first; o->unsaid && i < o->heads.first + o->heads.n; i++)
-		if (s->d->choices.arrive == ARRIVE_ANY)
-			s->d->head.v[i].reach = A_DEVICE;
 }
 
 void scan_mbarrier(struct scan *s, const struct event *e)
@@ -287,8 +284,10 @@ static void find_copies(struct barrier *b)
 		while (o->lo <= b->nphases && (b->expected[o->lo] < bytes || b->seen[o->lo] < o->begin))
 			o->lo++;
 		o->hi = o->lo <= b->nphases && b->loose[o->lo] ? o->lo + 1 : o->lo;
-		if (o->lo > b->nphases)
+		if (o->lo > b->nphases) {
 			o->lo = o->hi = NONE;
+			b->d->counter[DETECT_INEXACT_PHASES] += !b->g->world;
+		}
 	}
 }
 
@@ -303,17 +302,19 @@ static void bring_to(struct barrier *b, const struct mbar_op *o, uint32_t hub, s
 
 static void bring_heads(struct barrier *b, const struct mbar_op *o)
 {
-	struct brought x = {.block = b->d->warp.v[event_of(b, o)->warp].block};
+	bool any = o->unsaid && b->d->choices.arrive == ARRIVE_ANY;
+	struct brought x = {.block = any ? o->owner : b->d->warp.v[event_of(b, o)->warp].block};
 
 	for (uint32_t i = o->heads.first; i < o->heads.first + o->heads.n; i++) {
 		const struct head *h = &b->d->head.v[i];
 
-		x.reach = h->reach;
+		x.reach = any ? A_DEVICE : h->reach;
 		x.how = h->how;
 		bring_to(b, o, h->hub, x);
 	}
 	/* An arrival that names no scope: what is over, and reads, reach whoever waits. */
-	if (o->unsaid && o->heads.n) {
+	if (o->unsaid && !any && o->heads.n) {
+		x.block = o->owner;
 		x.reach = A_DEVICE;
 		x.how = H_READS;
 		bring_to(b, o, b->d->head.v[o->heads.first].hub, x);

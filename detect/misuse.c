@@ -91,7 +91,7 @@ static int behind_use(const struct court *c, const struct access *end, const str
 	for (uint32_t l = 0; l < EVENT_LANES; l++) {
 		const uint32_t *f = knew(c, SOURCE(SOURCE_THREAD, use->warp * EVENT_LANES + l), end);
 
-		if (f && f[F_ALL] >= use->pos)
+		if (f && (f[F_ALL] >= use->pos || f[F_READS] >= use->pos))
 			return 1;
 		answer = f ? answer : -1;
 	}
@@ -135,24 +135,41 @@ static bool judge_end(const struct court *c, const struct life *l, uint32_t end,
 	return asks;
 }
 
-/* memory-model.md 2.4, AMB-7: a copy accesses its mbarrier through the async proxy. */
-static void operand_fenced(const struct court *c, const struct mbar_op *o, const struct access *use, const struct access *init)
+/* Has who initialised it run fence.mbarrier_init behind that? */
+static bool init_fenced(const struct detect *d, const struct access *init)
 {
-	const uint32_t *f = use->source == init->source ? NULL : knew(c, init->source, use);
-	bool home = access_block(c->d, use) == o->owner;
+	const struct warp *w = &d->warp.v[init->warp];
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct event *e = &d->event.v[w->first + i];
+
+		if (e->kind == EVENT_FENCE && e->pos > init->pos && e->lanes & init->lanes &&
+		    site_of(d, e)->variant == EVENT_FENCE_INIT)
+			return true;
+	}
+	return false;
+}
+
+/* memory-model.md 2.4, AMB-7: a copy accesses its mbarrier through the async proxy.  True: asked. */
+static bool operand_fenced(const struct court *c, const struct mbar_op *o, const struct access *init, bool report)
+{
+	struct access use = use_of(c->d, o);
+	const uint32_t *f = knew(c, init->source, &use);
+	bool home = access_block(c->d, &use) == o->owner;
 	unsigned own = home ? F_OWN : F_OWN_CLUSTER, here = own + F_HERE - F_OWN;
 	struct detect_finding x;
 
-	if (!f || f[own] >= init->pos || f[F_INITS] >= init->pos ||
+	if (!report || !f || f[own] >= init->pos || init_fenced(c->d, init) ||
 	    (f[here] >= init->pos && (c->d->choices.path || !home)))
-		return;
+		return !f;
 	memset(&x, 0, sizeof x);
 	x.kind = f[here] >= init->pos ? DETECT_PROXY_FENCE_ORDER : DETECT_PROXY_RACE;
 	x.why = f[here] >= init->pos ? DETECT_FENCE_ELSEWHERE : DETECT_NO_PROXY_FENCE;
 	x.side[0] = side_of(c->d, init);
-	x.side[1] = side_of(c->d, use);
+	x.side[1] = side_of(c->d, &use);
 	x.count = 1;
 	add_finding(c->d, &x);
+	return false;
 }
 
 static bool judge_use(const struct court *c, const struct life *l, uint32_t i, uint32_t end, bool report)
@@ -169,8 +186,8 @@ static bool judge_use(const struct court *c, const struct life *l, uint32_t i, u
 	behind = behind_init(c, &use, &init);
 	if (report && !behind)
 		say(c->d, DETECT_MBARRIER_MISUSE, &use, &init);
-	if (report && behind > 0 && c->d->choices.init_fence && !is_use(l->op[i]))
-		operand_fenced(c, l->op[i], &use, &init);
+	if (behind > 0 && c->d->choices.init_fence && !is_use(l->op[i]))
+		return operand_fenced(c, l->op[i], &init, report);
 	return behind < 0;
 }
 

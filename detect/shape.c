@@ -252,6 +252,14 @@ bool tensor_pieces(const struct detect *d, const struct event *e, unsigned lane,
 	return true;
 }
 
+/* Bytes of an element; 0: the map is not known. */
+uint16_t tensor_element(const struct detect *d, const struct event *e, unsigned lane)
+{
+	struct box b;
+
+	return make_box(d, e, lane, &b) ? (uint16_t)b.m->stride[0] : 0;
+}
+
 uint32_t tensor_bytes(const struct detect *d, const struct event *e, unsigned lane)
 {
 	struct box b;

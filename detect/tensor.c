@@ -5,8 +5,7 @@
  */
 #include "detect/impl.h"
 
-/* What is done in tensor memory before what these lanes do next; without fences it goes along with
- * whatever they publish. */
+/* What is over in tensor memory before what these lanes do next. */
 static void done(struct scan *s, const struct event *e, uint32_t lanes, uint32_t source, uint32_t count)
 {
 	struct action *a;
@@ -16,8 +15,6 @@ static void done(struct scan *s, const struct event *e, uint32_t lanes, uint32_t
 	a = act(s->g, e, lanes, DO_CELLS);
 	a->hub = source;
 	a->arg = count;
-	if (s->d->choices.no_tensor_fence)
-		act(s->g, e, lanes, DO_TENSOR_BEFORE);
 }
 
 static void issue(struct scan *s, const struct event *e)

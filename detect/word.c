@@ -200,6 +200,11 @@ static bool may_see(const struct word *w, uint32_t read, uint32_t write, uint64_
 	return same ? event_of(w, x)->pos < event_of(w, r)->pos && x->begin >= own_begin : x->end >= own_begin;
 }
 
+bool may_see_first(const struct word *w, const struct word_op *r)
+{
+	return (!w->nwrites || w->least[0] >= r->begin) && !(w->known && r->valued_read && r->read != w->held);
+}
+
 static void find_seen(struct word *w, uint32_t read)
 {
 	struct word_op *r = op_of(w, read);
@@ -210,7 +215,11 @@ static void find_seen(struct word *w, uint32_t read)
 		if (may_see(w, read, w->write[i], own == NONE ? 0 : op_of(w, own)->begin))
 			*ADD(&w->d->pred) = w->write[i];
 	r->npred = w->d->pred.n - r->pred;
-	if (r->npred != 1)
+	if (!r->npred && r->valued_read) {
+		w->known = true;
+		w->held = r->read;
+	}
+	if (r->npred != 1 || may_see_first(w, r))
 		return;
 	/* It has seen that one, so that was performed; and written over, if it wrote itself. */
 	{

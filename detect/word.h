@@ -21,6 +21,8 @@ struct word {
 	enum apart span;                /* the scope that holds all of them */
 	bool timers;                    /* times are the timer's: they are of several multiprocessors */
 	bool narrow;                    /* a head reaches less far than that */
+	bool known;                     /* what the word held before all writes: */
+	uint64_t held;
 };
 
 static inline struct word_op *op_of(const struct word *w, uint32_t i) { return &w->d->word_op.v[w->op[i]]; }
@@ -28,6 +30,8 @@ static inline const struct event *event_of(const struct word *w, const struct wo
 static inline uint32_t block_at(const struct word *w, const struct word_op *o) { return w->d->warp.v[event_of(w, o)->warp].block; }
 static inline uint32_t thread_of(const struct word *w, const struct word_op *o) { return event_of(w, o)->warp * EVENT_LANES + o->lane; }
 
+/* May the read have seen what the word held before all writes? */
+bool may_see_first(const struct word *, const struct word_op *read);
 /* fence.c: what its operations say of the order of fence.sc. */
 void link_fences(struct word *);
 

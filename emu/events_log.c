@@ -12,13 +12,13 @@
 enum { PIECE = 4096 };          /* bytes, and room for one record more */
 
 struct evt_stream {
-	struct event_piece head;
 	uint32_t together;              /* lanes of its last CLOCK; 0: one of them has logged elsewhere since */
 	uint32_t used, size;            /* bytes of the piece; of this one at most */
 	bool held;
 	struct event_put put;           /* that is held back */
 	bool behind;                    /* its end is seen, */
 	uint64_t ended;                 /* at that time or later */
+	struct event_piece head;        /* and its records: */
 	struct event_unit unit[PIECE / sizeof(struct event_unit) + EVENT_UNITS_MAX + 1];
 };
 

@@ -65,7 +65,7 @@ static unsigned words_below(const struct event_unit *e, unsigned lane)
 
 uint64_t event_word(const struct event_unit *e, unsigned lane, unsigned n)
 {
-	unsigned at = event_once(e) ? 0 : words_below(e, lane) + event_by_lane(e);
+	unsigned at = event_once(e) ? event_by_lane(e) * event_count(event_lanes(e)) : words_below(e, lane) + event_by_lane(e);
 
 	return n < event_words(e) ? word_at(e, at + n) : 0;
 }
@@ -173,9 +173,11 @@ unsigned event_encode(struct event_unit *e, const struct event_put *p)
 			continue;
 		if (by_lane)
 			put_word(e + fixed, &n, p->address[l]);
-		for (unsigned i = 0; i < p->words && !(p->once && n >= p->words); i++)
+		for (unsigned i = 0; i < p->words && !p->once; i++)
 			put_word(e + fixed, &n, p->word[l][i]);
 	}
+	for (unsigned i = 0; i < p->words && p->once; i++)
+		put_word(e + fixed, &n, p->word[event_first(p->lanes)][i]);
 	if (n & 1)
 		put_word(e + fixed, &n, 0);
 	return fixed + n / 2;

@@ -63,7 +63,7 @@ enum event_operand {
  *  +------------+--------+------+---------+------+
  *  | site       | words  | once | by lane | kind |    word 0; word 1: the lanes
  *  +------------+--------+------+---------+------+
- * words: 64-bit words of operands, for each of the lanes, or once.  by lane: each one's
+ * words: 64-bit words of operands, for each of the lanes, or once, last.  by lane: each one's
  * address comes before its words; else lane l's is address + step * (l - lowest lane).
  */
 struct event_unit { uint32_t w[4]; };
@@ -135,7 +135,7 @@ enum event_does { EVENT_READS = 1, EVENT_WRITES = 2, EVENT_NO_RESULT = 4 };
 enum event_fence { EVENT_FENCE_THREAD, EVENT_FENCE_ASYNC, EVENT_FENCE_ASYNC_RELEASE, EVENT_FENCE_ASYNC_ACQUIRE,
 		   EVENT_FENCE_SHARED_RELEASE, EVENT_FENCE_SHARED_ACQUIRE, EVENT_FENCE_INIT, EVENT_FENCE_ALIAS,
 		   EVENT_FENCE_MAP, EVENT_FENCE_TENSOR_BEFORE, EVENT_FENCE_TENSOR_AFTER };
-enum event_list { EVENT_LIST_CP, EVENT_LIST_BULK, EVENT_LIST_WGMMA };
+enum event_list { EVENT_LIST_CP = 32, EVENT_LIST_BULK, EVENT_LIST_WGMMA };
 #define EVENT_WAIT_ALL 0xffffffffu
 enum event_flag {
 	EVENT_ALIGNED = 1 << 0, EVENT_DROP = 1 << 1, EVENT_NOINC = 1 << 2, EVENT_PARITY = 1 << 3,

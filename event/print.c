@@ -30,7 +30,7 @@ static void say(struct out *o, const char *fmt, ...)
 static void say_modifiers(struct out *o, const struct event_site *s)
 {
 #define MODIFIER(name, field, value) \
-	if ((value) && sizeof s->field < 4 ? s->field == (value) : (s->field & (value)) == (value)) \
+	if ((value) && (sizeof s->field < 4 ? s->field == (value) : (s->field & (value)) == (value))) \
 		say(o, ".%s", name);
 #include "event/event.def"
 }
@@ -60,7 +60,9 @@ static void say_operand(struct out *o, const struct event_unit *e, const char *n
 		return;
 	say(o, " %s", name);
 	for (unsigned l = event_first(event_lanes(e)); l < EVENT_LANES; l++) {
-		if (!(event_lanes(e) >> l & 1) || (event_once(e) && *before == ','))
+		bool alike = event_once(e) || (unsigned)at >> 16 >= EVENT_WORD_A;
+
+		if (!(event_lanes(e) >> l & 1) || (alike && *before == ','))
 			continue;
 		say(o, "%s0x%" PRIx64, before, event_get(e, l, at));
 		before = ",";

@@ -153,6 +153,26 @@ const char *judge_log(struct detect *d, const struct judge_log *l, bool cuts)
 	return wrong;
 }
 
+void judge_print(const struct judge_log *l, FILE *f)
+{
+	const struct event_sites *sites = NULL;
+	char line[4096];
+
+	for (const struct judge_item *i = l->first; i; i = i->next) {
+		const struct event_unit *e = i->kind == ITEM_PIECE ? event_units_of(i->piece) : NULL;
+		const struct event_unit *end = e ? e + (i->piece->bytes - sizeof *i->piece) / sizeof *e : NULL;
+
+		if (i->kind == ITEM_SITES)
+			sites = &i->sites;
+		if (i->kind == ITEM_CUT)
+			fputs("cut\n", f);
+		for (; e < end && event_units(e); e += event_units(e)) {
+			event_print(line, sizeof line, i->piece, e, &sites->site[event_site_of(e)]);
+			fprintf(f, "%s    # line %u\n", line, sites->site[event_site_of(e)].line);
+		}
+	}
+}
+
 /* ---- findings ------------------------------------------------------------------------------------- */
 
 unsigned judge_line(const struct judge_log *l, const struct detect_finding *f, unsigned side)

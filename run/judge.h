@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "detect/detect.h"
 #include "emu/events.h"
@@ -30,6 +31,8 @@ struct detect *judge_new(const char *options, const char *more);
 /* All of it, and then judged; with `cuts` at each of those places as well.  NULL, or what is wrong
  * with the log. */
 const char *judge_log(struct detect *, const struct judge_log *, bool cuts);
+/* A line for each record. */
+void judge_print(const struct judge_log *, FILE *);
 /* The line of a finding's side; 0: there is none. */
 unsigned judge_line(const struct judge_log *, const struct detect_finding *, unsigned side);
 /* Have they found the same, by kinds and lines? */

@@ -187,6 +187,8 @@ void run_oracle_end(const struct run_script *s, const struct run_job *job, bool 
 	struct emu_oracle_pair *pairs = job->events ? run_events_pairs(s, &n) : gsan_pairs(s, &n);
 	struct run_msg m = { .kind = MSG_DISAGREE };
 
+	if (job->events)
+		v.explained |= run_events_uncertain();
 	if (!f || !pairs) {
 		fputs("gsan-run: out of memory\n", stderr);
 		v.disagreed = true;

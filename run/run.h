@@ -238,6 +238,8 @@ void run_oracle_end(const struct run_script *, const struct run_job *, bool died
 bool run_events_start(const struct run_job *);
 /* Prints and sends what is found.  False: another way to judge finds something else. */
 bool run_events_end(const struct run_script *, const struct run_job *);
+/* Has the detector counted something that it could not tell for certain? */
+bool run_events_uncertain(void);
 /* The same for the oracle; NULL: nothing could be judged. */
 struct emu_oracle_pair *run_events_pairs(const struct run_script *, size_t *n);
 
