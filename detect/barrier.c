@@ -40,7 +40,7 @@ static void warp_sync(struct scan *s, const struct event *e)
 		if (arrives)
 			put(s->g, e, 1u << l, m->hub.v[use], H_PLAIN);
 		else
-			join(s->g, e, 1u << l, m->hub.v[use], (struct edge_kind){H_PLAIN, S_KNOW, A_BLOCK});
+			join(s->g, e, 1u << l, m->hub.v[use], (struct edge_kind){H_PLAIN, NOW, A_BLOCK});
 	}
 	if (arrives && s->fresh && (e->lanes & ~m->members))
 		misuse_barrier(s, e, e->lanes & ~m->members);
@@ -156,7 +156,7 @@ static void arrive(struct uses *u, const struct bar_op *b, unsigned lane, uint32
 
 		x.reach = h->reach;
 		x.how = h->how;
-		join_hubs(u->g, bring(u->g, u->phases, &x), h->hub, (struct edge_kind){H_PLAIN, S_KNOW, A_BLOCK});
+		join_hubs(u->g, bring(u->g, u->phases, &x), h->hub, (struct edge_kind){H_PLAIN, NOW, A_BLOCK});
 	}
 }
 
@@ -167,7 +167,7 @@ static void wait(struct uses *u, const struct bar_op *b, unsigned lane, uint32_t
 		enum apart apart = apart_of(u->d, b->block, x->block);
 
 		if (x->how == H_LOOSE || meets(u->g, (enum apart)x->reach, A_CLUSTER, apart))
-			join(u->g, event_of(u, b), 1u << lane, x->hub, (struct edge_kind){x->how, S_KNOW, (uint8_t)apart});
+			join(u->g, event_of(u, b), 1u << lane, x->hub, (struct edge_kind){x->how, NOW, (uint8_t)apart});
 	}
 }
 

@@ -14,9 +14,6 @@
 enum { COLUMNS = 32 };
 typedef uint32_t column[COLUMNS];
 
-/* Slots of a hub: S_KNOW, and those from S_OUT on. */
-enum { HUB_SLOTS = 1 + SLOTS - S_OUT };
-
 struct walk {
 	struct detect *d;
 	const struct graph *g;
@@ -34,9 +31,7 @@ static column *known(const struct walk *w, uint32_t thread, unsigned slot)
 
 static column *published(const struct walk *w, uint32_t hub, unsigned slot)
 {
-	unsigned n = slot ? slot - S_OUT + 1 : 0;
-
-	return w->hub + ((size_t)hub * HUB_SLOTS + n) * w->g->nfacets;
+	return w->hub + ((size_t)hub * SLOTS + slot) * w->g->nfacets;
 }
 
 static bool means(const struct walk *w, enum facet f) { return w->g->facets >> f & 1; }
@@ -116,7 +111,7 @@ static void do_join(const struct walk *w, uint32_t thread, const struct action *
 		learn_slot(w, known(w, thread, S_IN + a->apart), published(w, a->hub, S_OUT + a->apart), H_PLAIN, A_BLOCK);
 		return;
 	}
-	learn_slot(w, known(w, thread, a->slot), published(w, a->hub, S_KNOW), (enum how)a->how, (enum apart)a->apart);
+	learn_slot(w, known(w, thread, S_KNOW), published(w, a->hub, S_KNOW), (enum how)a->how, (enum apart)a->apart);
 	if (w->g->fences && a->how != H_LOOSE)
 		learn_fences(w, known, thread, published, a->hub, (enum apart)a->apart);
 }
@@ -140,13 +135,6 @@ static void do_put(struct walk *w, uint32_t thread, const struct action *a)
 			learn(of_facet(w, to, (enum facet)f), of_facet(w, from, (enum facet)f));
 	if (w->g->fences)
 		learn_fences(w, published, a->hub, known, thread, A_BLOCK);
-}
-
-static void do_take(const struct walk *w, uint32_t thread, const struct action *a)
-{
-	for (unsigned i = 0; i <= a->arg; i++)
-		learn_slot(w, known(w, thread, S_KNOW), known(w, thread, S_SEEN + i),
-			   a->act == DO_TAKE_SHARED ? H_SHARED : H_PLAIN, A_BLOCK);
 }
 
 static void do_fence_sc(const struct walk *w, uint32_t thread, const struct action *a)
@@ -216,10 +204,6 @@ static void carry_out(struct walk *w, uint32_t thread, const struct action *a)
 	switch ((enum act)a->act) {
 	case DO_JOIN:
 		do_join(w, thread, a);
-		break;
-	case DO_TAKE:
-	case DO_TAKE_SHARED:
-		do_take(w, thread, a);
 		break;
 	case DO_SC:
 		do_fence_sc(w, thread, a);
@@ -306,7 +290,7 @@ static uint64_t sum_of(const struct walk *w)
 	const uint32_t *v = *w->hub;
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < (size_t)w->g->hub.n * HUB_SLOTS * w->g->nfacets * COLUMNS; i++)
+	for (size_t i = 0; i < (size_t)w->g->hub.n * SLOTS * w->g->nfacets * COLUMNS; i++)
 		sum += v[i];
 	return sum;
 }
@@ -373,7 +357,7 @@ static void batch(struct walk *w, struct answers *a, struct asked *q)
 	const struct graph *g = w->g;
 	uint64_t before, sum = 0;
 
-	memset(w->hub, 0, (size_t)g->hub.n * HUB_SLOTS * g->nfacets * sizeof(column));
+	memset(w->hub, 0, (size_t)g->hub.n * SLOTS * g->nfacets * sizeof(column));
 	by_step(w->d, g, a, q);
 	do {
 		before = sum;
@@ -399,7 +383,7 @@ static void start(struct walk *w)
 	const struct graph *g = w->g;
 
 	w->thread = (column *)arena_get(&d->arena, (size_t)d->warp.n * EVENT_LANES * SLOTS * g->nfacets, sizeof(column));
-	w->hub = (column *)arena_get(&d->arena, ((size_t)g->hub.n + 1) * HUB_SLOTS * g->nfacets, sizeof(column));
+	w->hub = (column *)arena_get(&d->arena, ((size_t)g->hub.n + 1) * SLOTS * g->nfacets, sizeof(column));
 	w->of_thread = no_columns(d, d->warp.n * EVENT_LANES);
 	w->of_operation = no_columns(d, d->nactors);
 	w->of_block = no_columns(d, d->block.n);

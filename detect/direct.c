@@ -95,7 +95,7 @@ static bool step_tells(const struct graph *g, const struct step *s, const struct
 			continue;
 		if (x->act == DO_ENDS && x->hub == a->source && x->arg >= a->number)
 			return true;
-		if (x->act == DO_JOIN && x->slot == S_KNOW && plain(x->how) &&
+		if (x->act == DO_JOIN && plain(x->how) &&
 		    has_put(&g->direct, x->hub, thread ? a->warp : a->source, thread ? a->lanes : ~0u, pos))
 			return true;
 	}

@@ -64,7 +64,7 @@ static void gather(const struct places *p, const struct chains *c, uint32_t i, b
 	const struct word *w = p->w;
 	const struct word_op *o = op_of(w, i);
 	const struct event *e = event_of(w, o);
-	struct edge_kind in = {H_FENCES, S_KNOW, (uint8_t)c->scope};
+	struct edge_kind in = {H_FENCES, NOW, (uint8_t)c->scope};
 	uint32_t lanes = 1u << o->lane, place = p->of[i], first = place, last = place;
 	struct action *a;
 
@@ -93,7 +93,7 @@ static void of_scope(const struct places *p, uint32_t i, struct chains *c, uint3
 	const struct word *w = p->w;
 
 	for (uint32_t k = 0; k <= p->n; k++) {
-		struct edge_kind on = {H_FENCES, S_KNOW, (uint8_t)c->scope};
+		struct edge_kind on = {H_FENCES, NOW, (uint8_t)c->scope};
 
 		c->written[k] = new_hub(w->g);
 		c->read[k] = new_hub(w->g);

@@ -43,14 +43,58 @@ void put(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, e
 	a->how = (uint8_t)how;
 }
 
-void join(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, struct edge_kind k)
+void add_take(struct graph *g, const struct event *e, enum apart reach, bool shared)
+{
+	struct take *t = ADD(&g->take);
+
+	t->event = e;
+	t->reach = (uint8_t)reach;
+	t->shared = shared;
+}
+
+static void join_now(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, struct edge_kind k)
 {
 	struct action *a = act(g, e, lanes, DO_JOIN);
 
 	a->hub = hub;
 	a->how = k.how;
-	a->slot = k.slot;
 	a->apart = k.apart;
+}
+
+/* The first fence of that warp behind the event. */
+static uint32_t take_behind(const struct graph *g, const struct event *e)
+{
+	uint32_t lo = 0, hi = g->take.n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (g->take.v[mid].event <= e)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Events lie by warp and place. */
+void join(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, struct edge_kind k)
+{
+	if (k.when == NOW) {
+		join_now(g, e, lanes, hub, k);
+		return;
+	}
+	for (uint32_t i = take_behind(g, e); lanes && i < g->take.n && g->take.v[i].event->warp == e->warp; i++) {
+		const struct take *t = &g->take.v[i];
+		uint32_t here = t->reach + LATER >= k.when ? lanes & t->event->lanes : 0;
+		struct edge_kind some = {H_SHARED, NOW, k.apart};
+
+		if (here && !t->shared)
+			join_now(g, t->event, here, hub, k);
+		else if (here && (k.how == H_PLAIN || k.how == H_SHARED))
+			join_now(g, t->event, here, hub, some);
+		lanes &= t->shared ? lanes : ~here;
+	}
 }
 
 void join_hubs(struct graph *g, uint32_t to, uint32_t from, struct edge_kind k)
@@ -82,7 +126,7 @@ bool meets(const struct graph *g, enum apart reach, enum apart other, enum apart
 /* In one event a thread acquires first, then changes what it knows, then publishes. */
 static unsigned rank_of(const struct action *a)
 {
-	return a->act == DO_PUT ? 2 : a->act == DO_JOIN || a->act == DO_TAKE || a->act == DO_TAKE_SHARED ? 0 : 1;
+	return a->act == DO_PUT ? 2 : a->act == DO_JOIN ? 0 : 1;
 }
 
 static void sort_actions(struct detect *d, struct graph *g)
@@ -284,6 +328,7 @@ void free_graph(struct graph *g)
 	list_free(&g->action.list);
 	list_free(&g->hub.list);
 	list_free(&g->edge.list);
+	list_free(&g->take.list);
 	list_free(&g->step.list);
 	list_free(&g->walk.list);
 	list_free(&g->direct.put.list);

@@ -17,7 +17,7 @@ static void let_go(struct scan *s, const struct event *e)
 
 			if (f->event)
 				join_hubs(s->g, s->g->dependents[launch], fence_hub(s, f, l),
-					  (struct edge_kind){H_PLAIN, S_KNOW, A_BLOCK});
+					  (struct edge_kind){H_PLAIN, NOW, A_BLOCK});
 		}
 }
 
@@ -38,8 +38,7 @@ void scan_grid(struct scan *s, const struct event *e)
 		break;
 	case EVENT_EXIT:
 		/* What it has seen end, if only by relaxed waits, needs the block's memory no more. */
-		a = act(s->g, e, e->lanes, DO_TAKE);
-		a->arg = A_DEVICE;
+		add_take(s->g, e, A_DEVICE, false);
 		put(s->g, e, e->lanes, s->g->ended[block], H_PLAIN);
 		b->ended += event_count(e->lanes);
 		break;
@@ -91,7 +90,7 @@ static void begin(struct detect *d, struct graph *g, const struct event *e, uint
 		over(d, g, e, launch - 1);
 	else if (launch > 1 && all_waited(d, launch - 1))
 		over(d, g, e, launch - 2);
-	join(g, e, e->lanes, g->dependents[launch - 1], (struct edge_kind){H_PLAIN, S_KNOW, A_DEVICE});
+	join(g, e, e->lanes, g->dependents[launch - 1], (struct edge_kind){H_PLAIN, NOW, A_DEVICE});
 }
 
 void link_grid(struct detect *d, struct graph *g)

@@ -128,11 +128,9 @@ enum facet {
 	FACETS
 };
 
-/* Where a thread keeps it: what it knows; what strong reads brought, which an acquiring fence
- * of scope CTA, CLUSTER or GPU makes known; of fence.sc, what those that it knows of have
- * published (OUT) and what its next one will acquire (IN), by scope as well.  A hub has
- * S_KNOW, S_OUT and S_IN. */
-enum slot { S_KNOW, S_SEEN, S_OUT = S_SEEN + 3, S_IN = S_OUT + 3, SLOTS = S_IN + 3 };
+/* Where a thread or a hub keeps it: what it knows; of fence.sc, what those that it knows of have
+ * published (OUT) and what its next one will acquire (IN), by scope. */
+enum slot { S_KNOW, S_OUT, S_IN = S_OUT + 3, SLOTS = S_IN + 3 };
 
 /* How far apart two threads are: which scope holds both. */
 enum apart { A_BLOCK, A_CLUSTER, A_DEVICE };
@@ -149,8 +147,7 @@ enum how {
 };
 
 enum act {
-	DO_JOIN,                        /* the lane's slot learns from the hub */
-	DO_TAKE, DO_TAKE_SHARED,        /* it knows what it has seen, up to scope `arg` */
+	DO_JOIN,                        /* the lane learns from the hub */
 	DO_SC,                          /* acquires S_IN and publishes to S_OUT, up to scope `arg` */
 	DO_ENDS, DO_CELLS,              /* it knows that the source `hub` is over up to `arg`; in tensor memory */
 	DO_KNOW_BLOCK,                  /* that the block `hub` has begun */
@@ -161,9 +158,14 @@ enum act {
 };
 enum { SPACE_OWN = 1, SPACE_CLUSTER = 2, SPACE_GLOBAL = 4 };    /* of DO_PROXY */
 
-struct action { uint32_t warp, pos, lanes, hub, arg; uint8_t act, how, slot, apart; };
+struct action { uint32_t warp, pos, lanes, hub, arg; uint8_t act, how, apart; };
 struct hub_edge { uint32_t from, to; uint8_t how, apart; };
-struct edge_kind { uint8_t how, slot, apart; };
+/* When it is joined: at once, or by the thread's next fence that acquires at a scope that holds
+ * threads that far apart. */
+enum when { NOW, LATER };       /* LATER + enum apart */
+struct edge_kind { uint8_t how, when, apart; };
+/* An acquiring fence; `shared`: of what lies in shared memory. */
+struct take { const struct event *event; uint8_t reach; bool shared; };
 
 struct hub {
 	uint32_t source, count;         /* it knows from the start that so much is over; NONE */
@@ -186,11 +188,11 @@ struct graph {
 	LIST(struct hub) hub;
 	LIST(struct hub_edge) edge;     /* by where they lead to */
 	uint32_t *into;                 /* the edges into hub h: [into[h], into[h + 1]) */
-	LIST(struct step) step;         /* by warp and place */
+	LIST(struct take) take;         /* by warp and place */
+	LIST(struct step) step;         /* likewise */
 	uint32_t *of_warp;              /* the steps of warp w: [of_warp[w], of_warp[w + 1]) */
 	LIST(uint32_t) walk;            /* steps and hubs (HUB), each behind what it needs */
 	bool cyclic;                    /* but for some */
-	bool seen;                      /* strong reads may be acquired later */
 	bool fences;                    /* there is a fence.sc */
 	bool narrow;                    /* fences acquire by less than device scope, or are of proxies */
 	uint32_t facets;                /* those that mean something, as bits */
@@ -206,6 +208,7 @@ uint32_t new_hub(struct graph *);
 uint32_t end_hub(struct graph *, uint32_t source, uint32_t count, bool cells);
 struct action *act(struct graph *, const struct event *, uint32_t lanes, enum act);
 void put(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, enum how);
+void add_take(struct graph *, const struct event *, enum apart reach, bool shared);
 void join(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, struct edge_kind);
 void join_hubs(struct graph *, uint32_t to, uint32_t from, struct edge_kind);
 enum apart apart_of(const struct detect *, uint32_t block, uint32_t other);

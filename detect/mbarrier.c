@@ -297,7 +297,7 @@ static void bring_to(struct barrier *b, const struct mbar_op *o, uint32_t hub, s
 {
 	x.object = b->object;
 	for (x.phase = o->lo; o->lo != NONE && x.phase <= o->hi; x.phase++)
-		join_hubs(b->g, bring(b->g, b->phases, &x), hub, (struct edge_kind){H_PLAIN, S_KNOW, A_BLOCK});
+		join_hubs(b->g, bring(b->g, b->phases, &x), hub, (struct edge_kind){H_PLAIN, NOW, A_BLOCK});
 }
 
 static void bring_heads(struct barrier *b, const struct mbar_op *o)
@@ -351,11 +351,11 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 		enum apart apart = apart_of(b->d, x->block, block);
 		bool met = meets(b->g, (enum apart)x->reach, (enum apart)w->reach, apart);
 		bool always = x->how == H_LOOSE || x->how == H_DONE;
-		unsigned seen = b->g->world & W_WIDE ? S_SEEN : S_SEEN + apart;
+		unsigned later = b->g->world & W_WIDE ? LATER : LATER + apart;
 
 		if (always || met)
 			join(b->g, e, 1u << w->lane, x->hub,
-			     (struct edge_kind){x->how, (uint8_t)(always || w->acquire ? S_KNOW : seen), (uint8_t)apart});
+			     (struct edge_kind){x->how, (uint8_t)(always || w->acquire ? NOW : later), (uint8_t)apart});
 	}
 	/* The thread's own products are done, to itself. */
 	for (uint32_t i = 0; i < b->n; i++) {

@@ -92,9 +92,9 @@ static void releases(struct scan *s, const struct event *e, enum apart reach)
 	}
 }
 
-static void acquires(struct scan *s, const struct event *e, enum act what, enum apart reach)
+static void acquires(struct scan *s, const struct event *e, enum apart reach, bool shared)
 {
-	act(s->g, e, e->lanes, what)->arg = reach;
+	add_take(s->g, e, reach, shared);
 	s->g->narrow |= reach < A_DEVICE;
 }
 
@@ -105,7 +105,7 @@ static void thread_fence(struct scan *s, const struct event *e, const struct eve
 	enum apart reach = reach_of(site);
 
 	if (both || site->sem == EVENT_ACQUIRE)
-		acquires(s, e, DO_TAKE, reach);
+		acquires(s, e, reach, false);
 	if (site->sem == EVENT_SC) {
 		act(s->g, e, e->lanes, DO_SC)->arg = reach;
 		s->g->fences = true;
@@ -187,14 +187,14 @@ static void scan_fence(struct scan *s, const struct event *e)
 		restricted_release(s, e);
 		break;
 	case EVENT_FENCE_ASYNC_ACQUIRE:
-		acquires(s, e, DO_TAKE_SHARED, A_CLUSTER);
+		acquires(s, e, A_CLUSTER, true);
 		act(s->g, e, e->lanes, DO_WHOLE);
 		break;
 	case EVENT_FENCE_SHARED_RELEASE:
 		restricted_release(s, e);
 		break;
 	case EVENT_FENCE_SHARED_ACQUIRE:
-		acquires(s, e, DO_TAKE_SHARED, A_CLUSTER);
+		acquires(s, e, A_CLUSTER, true);
 		break;
 	case EVENT_FENCE_INIT:
 		init_fence(s, e);
@@ -342,9 +342,6 @@ static uint32_t facets_of(const struct action *a)
 		break;
 	case DO_KNOW_BLOCK:
 		set |= 1u << F_BEGUN;
-		break;
-	case DO_TAKE_SHARED:
-		set |= 1u << F_SHARED;
 		break;
 	default:
 		break;

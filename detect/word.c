@@ -96,7 +96,6 @@ void scan_word(struct scan *s, const struct event *e)
 	for (unsigned l = 0; l < EVENT_LANES; l++)
 		for (unsigned i = 0; e->lanes >> l & 1 && i < site_of(s->d, e)->count; i++)
 			scan_element(s, e, l, i);
-	s->g->seen = true;
 }
 
 /* ---- one word ---------------------------------------------------------------------------------- */
@@ -279,9 +278,9 @@ static void add_own_releases(struct word *w, uint32_t i, struct heads *h)
 		*h = all;
 }
 
-static struct edge_kind edge(enum how how, enum slot slot, enum apart apart)
+static struct edge_kind edge(enum how how, unsigned when, enum apart apart)
 {
-	return (struct edge_kind){(uint8_t)how, (uint8_t)slot, (uint8_t)apart};
+	return (struct edge_kind){(uint8_t)how, (uint8_t)when, (uint8_t)apart};
 }
 
 /* A release sequence goes on through read-modify-writes alone. */
@@ -294,18 +293,18 @@ static void make_chain(struct word *w, uint32_t i)
 
 		w->narrow |= h->reach < w->span;
 		if (meets(w->g, (enum apart)h->reach, A_DEVICE, w->span))
-			join_hubs(w->g, o->chain, h->hub, edge((enum how)h->how, S_KNOW, A_BLOCK));
+			join_hubs(w->g, o->chain, h->hub, edge((enum how)h->how, NOW, A_BLOCK));
 		if (o->any != o->chain)
-			join_hubs(w->g, o->any, h->hub, edge((enum how)h->how, S_KNOW, A_BLOCK));
+			join_hubs(w->g, o->any, h->hub, edge((enum how)h->how, NOW, A_BLOCK));
 	}
 	for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++) {
 		const struct word_op *x = op_of(w, w->d->pred.v[k]);
 
 		if (!strong_together(w, o, x))
 			continue;
-		join_hubs(w->g, o->chain, x->chain, edge(H_PLAIN, S_KNOW, apart_of(w->d, block_at(w, o), block_at(w, x))));
+		join_hubs(w->g, o->chain, x->chain, edge(H_PLAIN, NOW, apart_of(w->d, block_at(w, o), block_at(w, x))));
 		if (o->any != o->chain)
-			join_hubs(w->g, o->any, x->any, edge(H_PLAIN, S_KNOW, A_BLOCK));
+			join_hubs(w->g, o->any, x->any, edge(H_PLAIN, NOW, A_BLOCK));
 	}
 }
 
@@ -313,11 +312,11 @@ static void make_chain(struct word *w, uint32_t i)
 static void join_head(const struct word *w, const struct word_op *r, const struct head *h, enum apart apart, bool acquire)
 {
 	enum apart reach = (enum apart)r->reach;
-	enum slot slot = h->how == H_LOOSE || (acquire && meets(w->g, (enum apart)h->reach, reach, apart)) ? S_KNOW :
-			 (enum slot)(S_SEEN + (w->g->world & W_WIDE ? A_BLOCK : apart));
+	bool now = h->how == H_LOOSE || (acquire && meets(w->g, (enum apart)h->reach, reach, apart));
+	unsigned when = now ? NOW : w->g->world & W_WIDE ? LATER : LATER + apart;
 
 	if (h->how == H_LOOSE || meets(w->g, (enum apart)h->reach, A_DEVICE, apart))
-		join(w->g, event_of(w, r), 1u << r->lane, h->hub, edge((enum how)h->how, slot, apart));
+		join(w->g, event_of(w, r), 1u << r->lane, h->hub, edge((enum how)h->how, when, apart));
 }
 
 enum { WALK = 256 };            /* writes of a chain that are looked at one by one */
@@ -360,14 +359,14 @@ static void learn_from(struct word *w, const struct word_op *r, uint32_t from, b
 	const struct word_op *x = op_of(w, from);
 	bool wide = w->g->world & W_WIDE;
 	enum apart apart = apart_of(w->d, block_at(w, x), block_at(w, r));
-	unsigned slot = acquire ? S_KNOW : S_SEEN + (wide ? A_BLOCK : w->span);
+	unsigned when = acquire ? NOW : wide ? LATER : LATER + w->span;
 
 	if (!strong_together(w, r, x))
 		return;
 	if (r->reach >= w->span || wide)
-		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_PLAIN, (enum slot)slot, apart));
+		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_PLAIN, when, apart));
 	if (w->d->loose)
-		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_LOOSE, S_KNOW, apart));
+		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_LOOSE, NOW, apart));
 	if (w->span > A_BLOCK && !wide && (w->narrow || r->reach < w->span || w->g->narrow))
 		walk_back(w, r, from, acquire);
 }

@@ -155,7 +155,7 @@ static void as_one(struct evt_record *r, enum event_kind kind)
 {
 	r->put.kind = kind;
 	r->put.lanes = r->t->lanes;
-	evt_put(r->t->w, r->t->lanes, &r->put, r->site, false);
+	evt_put(r->t->w, r->t->lanes, &r->put, r->site, r->behind);
 }
 
 static void wgmma(struct evt_record *r)
@@ -218,8 +218,7 @@ static void tc_room(struct evt_record *r)
 	const struct emu_tell_room *q = r->t->u.room;
 
 	if (r->t->kind == TELL_TC_DEALLOC) {
-		r->put.a = q->at;
-		r->put.b = q->columns;
+		r->put.a = (q->at & 0xffff) | q->columns << 16;
 		as_one(r, EVENT_TC_FREE);
 		return;
 	}
@@ -228,6 +227,7 @@ static void tc_room(struct evt_record *r)
 		r->put.address[l] = address(r, q->base, q->addr);
 		r->put.word[l][0] = q->at | (uint64_t)q->columns << 32;
 	}
+	r->behind = true;
 	as_one(r, EVENT_TC_ALLOC);
 }
 
