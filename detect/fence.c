@@ -75,8 +75,8 @@ static void gather(const struct places *p, const struct chains *c, uint32_t i, b
 
 		if (before)
 			join(w->g, e, lanes, c->written[before], in);
-		if (o->writes)
-			join(w->g, e, lanes, c->read[place], in);
+		if (last)               /* what was read before that was written */
+			join(w->g, e, lanes, c->read[last], in);
 		return;
 	}
 	if (!o->writes && first == p->n)

@@ -57,7 +57,6 @@ struct block {
 	uint32_t launch, number;        /* launch: in d->launch */
 	uint32_t cluster;               /* number of the cluster's first block in the launch */
 	uint16_t rank, ranks, sm;
-	bool begun;
 	uint32_t ended;                 /* threads */
 	uint64_t waited, let_go;        /* clocks of the first griddepcontrol of either kind; 0 */
 	uint32_t threads, bytes;
@@ -73,7 +72,7 @@ struct warp {
 	uint32_t actors;                /* its operations that end in order: the first source; NONE */
 };
 
-uint32_t find_block(struct detect *, uint32_t launch, uint32_t number);  /* NONE: the launch has not got it */
+uint32_t find_block(const struct detect *, uint32_t launch, uint32_t number);  /* NONE: the launch has not got it */
 
 /* ---- stream.c: events, by warp and place --------------------------------------------------- */
 
@@ -407,6 +406,8 @@ const uint32_t *knows(const struct court *, uint32_t source, const struct access
 bool direct_order(const struct graph *, const struct access *, const struct access *);
 bool direct_fence(const struct graph *, const struct access *, const struct access *, unsigned space);
 /* Does the first come before the second? */
+struct map_fence;
+enum order map_acquired(const struct court *, const struct map_fence *, const struct access *copy);
 enum order in_order(const struct court *, const struct access *, const struct access *);
 /* They overlap at `at`; the first one is the earlier by its clock. */
 enum verdict judge(const struct court *, const struct access *, const struct access *, uint64_t at);

@@ -85,28 +85,34 @@ enum order in_order(const struct court *c, const struct access *a, const struct 
 
 /* ---- proxies ----------------------------------------------------------------------------------------- */
 
+/* Has that acquiring fence of the copy's map come before the copy, in its block? */
+enum order map_acquired(const struct court *c, const struct map_fence *m, const struct access *copy)
+{
+	const uint32_t *f;
+
+	if (m->address != copy->pipe || access_block(c->d, &m->at) != access_block(c->d, copy))
+		return UNORDERED;
+	if (m->at.warp == copy->warp && m->at.lanes & copy->lanes)
+		return m->at.pos <= copy->pos ? ORDERED : UNORDERED;
+	f = knows(c, m->at.source, copy);
+	return !f ? NOT_KNOWN : f[F_ALL] >= m->at.pos ? ORDERED : UNORDERED;
+}
+
 /* R9: was what `a` wrote released, and acquired for this map in the block of the copy? */
 static enum verdict map_fenced(const struct court *c, const struct access *a, const struct access *b)
 {
-	const struct detect *d = c->d;
-	bool asked = false;
+	enum verdict v = UNFENCED;
 
-	for (uint32_t i = 0; i < d->map_fence.n; i++) {
-		const struct map_fence *m = &d->map_fence.v[i];
-		const uint32_t *reached, *covers;
+	for (uint32_t i = 0; i < c->d->map_fence.n; i++) {
+		const struct map_fence *m = &c->d->map_fence.v[i];
+		enum order o = map_acquired(c, m, b);
+		const uint32_t *f = o == ORDERED ? knows(c, a->source, &m->at) : NULL;
 
-		if (m->address != b->pipe || d->warp.v[m->at.warp].block != access_block(d, b))
-			continue;
-		reached = m->at.source == b->source ? NULL : knows(c, m->at.source, b);
-		covers = knows(c, a->source, &m->at);
-		if (!covers || (!reached && m->at.warp * EVENT_LANES + event_first(m->at.lanes) != b->warp * EVENT_LANES + event_first(b->lanes))) {
-			asked = true;
-			continue;
-		}
-		if (covers[F_MAP] >= a->number && (reached ? reached[F_ALL] >= m->at.pos : m->at.pos <= b->pos))
+		if (f && f[F_MAP] >= a->number)
 			return FINE;
+		v = o == NOT_KNOWN || (o == ORDERED && !f) ? UNKNOWN : v;
 	}
-	return asked ? UNKNOWN : UNFENCED;
+	return v;
 }
 
 /* Where an access lies decides which fence covers it, and in which block that has to run: that of the

@@ -436,7 +436,8 @@ static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t
 
 		x->begin = clock ? e->clock[EVENT_BEFORE] : e->timer[EVENT_BEFORE];
 		x->end = clock ? e->clock[EVENT_BEHIND] : e->timer[EVENT_BEHIND];
-		o.key[i] = x->begin;
+		/* Of a wait counts when it saw the phase over, or not. */
+		o.key[i] = x->kind == EVENT_MBAR_WAIT || x->kind == EVENT_MBAR_TRY ? x->end : x->begin;
 	}
 	sort(&o);
 	for (uint32_t i = 0; i < n; i++)

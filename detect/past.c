@@ -24,27 +24,14 @@ void keep_past(struct detect *d)
 	}
 }
 
-/* Has an acquiring fence of the map come before the copy, in its block? */
 static enum order fenced(const struct court *c, const struct access *copy)
 {
 	enum order answer = UNORDERED;
 
-	for (uint32_t i = 0; i < c->d->map_fence.n; i++) {
-		const struct map_fence *m = &c->d->map_fence.v[i];
-		uint32_t thread = copy->warp * EVENT_LANES + event_first(copy->lanes);
-		const uint32_t *f;
+	for (uint32_t i = 0; i < c->d->map_fence.n && answer != ORDERED; i++) {
+		enum order o = map_acquired(c, &c->d->map_fence.v[i], copy);
 
-		if (m->address != copy->pipe || access_block(c->d, &m->at) != access_block(c->d, copy))
-			continue;
-		if (m->at.source == SOURCE(SOURCE_THREAD, thread)) {
-			if (m->at.pos <= copy->pos)
-				return ORDERED;
-			continue;
-		}
-		f = knows(c, m->at.source, copy);
-		if (f && f[F_ALL] >= m->at.pos)
-			return ORDERED;
-		answer = f ? answer : NOT_KNOWN;
+		answer = o == UNORDERED ? answer : o;
 	}
 	return answer;
 }

@@ -18,44 +18,49 @@ static struct launch *launch_of(struct detect *d, uint32_t number)
 	return NULL;
 }
 
-uint32_t find_block(struct detect *d, uint32_t launch, uint32_t number)
+uint32_t find_block(const struct detect *d, uint32_t launch, uint32_t number)
 {
-	struct launch *l = &d->launch.v[launch];
-	uint32_t *at;
+	const struct launch *l = &d->launch.v[launch];
 
-	if (number >= l->nblocks)
-		return NONE;
-	at = &d->block_at.v[l->first_block + number];
-	if (*at == NONE) {
+	return number < l->nblocks ? d->block_at.v[l->first_block + number] : NONE;
+}
+
+/* The blocks of the piece's cluster, which may touch each other's memory. */
+static void add_cluster(struct detect *d, uint32_t launch, const struct event_piece *p)
+{
+	const struct launch *l = &d->launch.v[launch];
+
+	for (uint32_t r = 0; r < p->blocks && p->first + r < l->nblocks; r++) {
+		uint32_t *at = &d->block_at.v[l->first_block + p->first + r];
 		struct block *b;
 
+		if (*at != NONE)
+			continue;
 		*at = d->block.n;
 		b = ADD(&d->block);
 		b->launch = launch;
-		b->number = number;
-		b->cluster = number;
-		b->ranks = 1;
+		b->number = p->first + r;
+		b->cluster = p->first;
+		b->rank = (uint16_t)r;
+		b->ranks = p->blocks;
+		b->window = p->window;
 		memset(b->warp, 0xff, sizeof b->warp);
 	}
-	return *at;
+	d->loose |= p->blocks > 1;
 }
 
 /* The number of the piece's warp; NONE: of no block of the launch. */
 static uint32_t find_warp(struct detect *d, uint32_t launch, const struct event_piece *p)
 {
-	uint32_t at = find_block(d, launch, p->block);
 	struct block *b;
+	uint32_t at;
 
+	add_cluster(d, launch, p);
+	at = find_block(d, launch, p->block);
 	if (at == NONE)
 		return NONE;
 	b = &d->block.v[at];
-	b->cluster = p->first;
-	b->rank = p->rank;
-	b->ranks = p->blocks;
 	b->sm = p->sm;
-	b->window = p->window;
-	b->begun = true;
-	d->loose |= p->blocks > 1;
 	if (b->warp[p->warp] == NONE) {
 		struct warp *w;
 

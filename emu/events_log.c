@@ -177,11 +177,18 @@ static void tell_clock(const struct emu_block *b, struct evt_stream *s, uint32_t
 	s->together = together;
 }
 
+/* Records that are stored behind their instruction, with the one clock that they have. */
+static bool waits(enum event_kind kind)
+{
+	return kind == EVENT_OPAQUE || kind == EVENT_BAR_WAIT || kind == EVENT_WARP_WAIT || kind == EVENT_CLUSTER_WAIT ||
+	       kind == EVENT_TC_WAIT || kind == EVENT_GRID_WAIT;
+}
+
 static void hold(struct emu_warp *w, struct evt_warp *of, struct evt_stream *s, uint32_t together, const struct event_put *p)
 {
 	/* A clock behind a barrier of the block proves nothing (doc/hardware.md). */
 	bool early = time_.hostile && p->kind == EVENT_BAR_WAIT && below(2);
-	uint64_t t = early ? of->last : some_time(of->last, true);
+	uint64_t t = early ? of->last : waits(p->kind) ? time_.now : some_time(of->last, true);
 
 	if (s->used >= s->size)
 		end_piece(s);
@@ -196,7 +203,8 @@ static void hold(struct emu_warp *w, struct evt_warp *of, struct evt_stream *s, 
 	s->put.timer[EVENT_BEFORE] = timer_at(t);
 	s->put.clock[EVENT_BEHIND] = s->put.timer[EVENT_BEHIND] = 0;
 	s->held = true;
-	of->last = t;
+	/* What comes next comes behind the record, which is an access of memory. */
+	of->last = waits(p->kind) ? time_.now : t;
 }
 
 static void begin(struct emu_warp *w, struct evt_warp *of)

@@ -106,8 +106,9 @@ unsigned event_encode(struct event_unit *, const struct event_put *);
 
 struct event_piece {
 	uint32_t magic;                 /* EVENT_MAGIC */
-	uint32_t launch, block;         /* number of the launch; linear one of the block in it */
-	uint32_t first;                 /* first block of its cluster */
+	uint32_t launch, block;         /* numbers of the launch, and of the block in it: those of a cluster
+					   are in a row, by rank */
+	uint32_t first;                 /* block of its cluster */
 	uint16_t rank, blocks;          /* in the cluster; blocks of that */
 	uint8_t warp, leader;           /* who stored: the lowest lane */
 	uint16_t sm;

@@ -61,8 +61,8 @@ static void send_findings(const struct run_script *s, const struct run_job *job,
 		m.finding.line[1] = judge_line(&log_, &f[i], 0);
 		m.finding.count = f[i].count;
 		run_send(job->fd, &m);
-		fprintf(stderr, "gsan-run: events: %s: %s at lines %u and %u, %llu times: block %u thread %u, then block %u thread %u, %s 0x%llx\n",
-			s->path, detect_kind_name(f[i].kind), m.finding.line[1], m.finding.line[0],
+		fprintf(stderr, "gsan-run: events: %s: %s (%d) at lines %u and %u, %llu times: block %u thread %u, then block %u thread %u, %s 0x%llx\n",
+			s->path, detect_kind_name(f[i].kind), (int)f[i].why, m.finding.line[1], m.finding.line[0],
 			(unsigned long long)f[i].count, f[i].side[0].block, f[i].side[0].thread, f[i].side[1].block,
 			f[i].side[1].thread, f[i].side[0].shared ? "shared" : f[i].side[0].tensor ? "tensor" : "global",
 			(unsigned long long)f[i].side[0].address);
