@@ -252,12 +252,13 @@ void compare_all(struct detect *d)
 	} while (left);
 	for (uint32_t i = 0; i < all.ncells; i++) {
 		struct cell c = cell_at(d, &all, i);
+		bool writes = any_write(&c);
 
 		c.report = true;
-		if (any_write(&c))
+		if (writes)
 			compare_cell(&c);
 		for (uint32_t k = 0; k < c.n; k++)
-			d->access.v[c.item[k]].lives |= !any_write(&c) || c.bytes[k] != 0;
+			d->access.v[c.item[k]].lives |= !writes || c.bytes[k] != 0;
 	}
 }
 
