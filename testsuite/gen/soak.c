@@ -3,6 +3,7 @@
  * soak.c: random programs under gsan and the oracle.  soak --help says how.
  */
 #include "testsuite/gen/soak.h"
+#include "detect/detect.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -39,6 +40,8 @@ static const char usage_text[] =
 "      --rows           of tiles that copies bring and take, and warps access by rows\n"
 "      --locks          of locks that are taken again, and of chains whose links acquire releases\n"
 "                       of their own; with --async by mbarriers as well\n"
+"      --events=CLOCKS  run the programs as they are, judge what they log, and hold that against the\n"
+"                       oracle; CLOCKS: friendly or hostile\n"
 "      --schedules=N    schedules for each (default 3)\n"
 "      --save=DIR       where short programs that show a disagreement go (default .)\n"
 "      --most=N         stop after so many of those (default 10)\n"
@@ -100,12 +103,13 @@ static void parse(struct options *o, int argc, char **argv)
 {
 	enum {
 		SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT,
-		EMU, LOUD, HELP, DEVICE, EACH, ASYNC, PRODUCTS, ROWS, LOCKS
+		EMU, LOUD, HELP, DEVICE, EACH, ASYNC, PRODUCTS, ROWS, LOCKS, EVENTS
 	};
 	static const struct option longs[] = {
 		{"seed", required_argument, NULL, SEED}, {"count", required_argument, NULL, COUNT},
 		{"async", no_argument, NULL, ASYNC}, {"products", no_argument, NULL, PRODUCTS},
 		{"rows", no_argument, NULL, ROWS}, {"locks", no_argument, NULL, LOCKS},
+		{"events", required_argument, NULL, EVENTS},
 		{"schedules", required_argument, NULL, SCHEDULES},
 		{"save", required_argument, NULL, SAVE}, {"most", required_argument, NULL, MOST},
 		{"no-shrink", no_argument, NULL, NO_SHRINK},
@@ -138,6 +142,11 @@ static void parse(struct options *o, int argc, char **argv)
 			break;
 		case LOCKS:
 			o->kind = GEN_LOCKS;
+			break;
+		case EVENTS:
+			if (strcmp(optarg, "friendly") && strcmp(optarg, "hostile"))
+				usage("--events: friendly or hostile");
+			soak_events = strcmp(optarg, "hostile") ? SOAK_FRIENDLY : SOAK_HOSTILE;
 			break;
 		case SCHEDULES:
 			o->schedules = (unsigned)number(optarg);
@@ -252,10 +261,10 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 	static const char *const words[] = {
 		[ORACLE_NO_RACE] = "gsan reports what is no race",
 		[ORACLE_OTHER_KIND] = "gsan gives another kind to a race",
-		[ORACLE_LACKS] = "gsan lacks a race"
+		[ORACLE_LACKS] = "gsan lacks a race", [BAD_WAY] = "another way to judge finds something else"
 	};
 	unsigned word = r->bad[ORACLE_NO_RACE] ? ORACLE_NO_RACE :
-			r->bad[BAD_CONTENTS] ? BAD_CONTENTS :
+			r->bad[BAD_CONTENTS] ? BAD_CONTENTS : r->bad[BAD_WAY] ? BAD_WAY :
 			r->bad[ORACLE_LACKS] ? ORACLE_LACKS : ORACLE_OTHER_KIND;
 	char comment[256];
 	struct gen_prog q;
@@ -308,7 +317,7 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 		fault |= r[s].fault || r[s].hung;
 		racy += r[s].certain != 0;
 		clean += !r[s].races;
-		if ((r[s].bad[ORACLE_NO_RACE] || r[s].bad[ORACLE_LACKS] || r[s].bad[BAD_CONTENTS] || r[s].hung ||
+		if ((r[s].bad[ORACLE_NO_RACE] || r[s].bad[ORACLE_LACKS] || r[s].bad[BAD_CONTENTS] || r[s].bad[BAD_WAY] || r[s].hung ||
 		     (r[s].bad[ORACLE_OTHER_KIND] && !o->any_kind)) && !bad) {
 			bad = true;
 			t->bad++;
@@ -340,7 +349,8 @@ static void causes(const struct totals *t)
 
 	for (unsigned i = 0; i < CAUSES; i++)
 		if (t->cause[i])
-			printf("  missed with %s: %llu, and nothing else: %llu\n", texts[i],
+			printf("  missed with %s: %llu, and nothing else: %llu\n",
+			       soak_events ? detect_counter_name((enum detect_counter)i) : texts[i],
 			       (unsigned long long)t->cause[i], (unsigned long long)t->alone[i]);
 }
 

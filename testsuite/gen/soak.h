@@ -14,10 +14,11 @@
 
 enum {
 	BAD_CONTENTS = ORACLE_LACKS + 1,        /* beside enum emu_oracle_word */
+	BAD_WAY,                                /* detect=reference, or portions: something else */
 	BAD_KINDS,
 	PAIRS_MAX = 48,
 	/* What can be the cause of a race that gsan lacks: a counter of its closing line that
-	 * went up, or the program's fault. */
+	 * went up, or the program's fault; with --events, one of the detector's. */
 	CAUSE_FAULT = GSAN_COUNTER_COUNT,
 	CAUSES
 };
@@ -54,6 +55,8 @@ enum {
 
 extern const char *soak_emu;            /* the emulated device's library */
 extern bool soak_loud;                  /* the workers' standard error is shown */
+/* Programs run as they are, and what they log is judged. */
+extern enum soak_events { SOAK_INSTRUMENTED, SOAK_FRIENDLY, SOAK_HOSTILE } soak_events;
 extern bool soak_contents;              /* compare contents under all schedules */
 
 /* Runs every program under schedules first to first + n - 1; results by program,

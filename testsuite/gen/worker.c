@@ -422,7 +422,7 @@ void run_all(const struct gen_prog *p, unsigned nprogs, unsigned first, unsigned
 {
 	for (unsigned i = 0; i < nprogs; i += BATCH) {
 		struct job j = {
-			.child = detectors, .p = p + i, .n = nprogs - i < BATCH ? nprogs - i : BATCH,
+			.child = soak_events ? events_child : detectors, .p = p + i, .n = nprogs - i < BATCH ? nprogs - i : BATCH,
 			.first = first, .schedules = n, .patience = PATIENCE_MS
 		};
 

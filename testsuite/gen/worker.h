@@ -65,6 +65,9 @@ struct job {
 	const struct device_want *want;
 };
 
+/* events.c: one of those, for --events */
+void events_child(const struct job *, int fd, unsigned done);
+
 void worker_send(int fd, unsigned at, const struct run_result *);
 /* A process that was brought down is followed by one for the rest. */
 void worker_job(const struct job *, struct run_result *out);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * events.c: runs programs as they are, has the detector judge what the emulated device logs of
+ * them, and holds that against the oracle: as a whole, in portions, and by detect=reference.
+ */
+#include "testsuite/gen/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/judge.h"
+
+enum soak_events soak_events;
+
+struct logger {
+	struct worker w;
+	__typeof__(emu_events) *events;
+	void (*exact)(int);
+};
+
+static void load(struct logger *l, const struct gen_prog *p, unsigned n)
+{
+	void *lib = worker_start(&l->w, soak_emu);
+	struct ptx_buf b = worker_text(p, n, l->w.first);
+	struct emu_events_sink sink;
+	struct judge_log log;
+
+	worker_find(lib, "emu_set_seed", &l->w.emu_set_seed);
+	worker_find(lib, "emu_oracle", &l->w.oracle);
+	worker_find(lib, "emu_oracle_forget", &l->w.forget);
+	worker_find(lib, "emu_oracle_findings", &l->w.findings);
+	worker_find(lib, "emu_oracle_judge", &l->w.judge);
+	worker_find(lib, "emu_oracle_exact", &l->exact);
+	worker_find(lib, "emu_events", &l->events);
+	judge_start(&log, &sink);
+	if (l->w.oracle(b.p, b.len - 1) || l->events(&sink, EMU_CLOCKS_FRIENDLY, 0))
+		give_up("nobody listens");
+	l->exact(1);
+	l->w.module = worker_load(&l->w, &b, false);
+	l->events(NULL, EMU_CLOCKS_FRIENDLY, 0);
+	free(b.p);
+}
+
+/* ---- one run ---------------------------------------------------------------------------- */
+
+struct verdict { struct run_result *r; uint32_t causes; };
+
+static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_pair *p)
+{
+	static const char *const words[] = {
+		[ORACLE_NO_RACE] = "gsan reports what is no race",
+		[ORACLE_OTHER_KIND] = "gsan gives another kind to a race",
+		[ORACLE_LACKS] = "gsan lacks a race"
+	};
+	struct verdict *v = arg;
+
+	if (word == ORACLE_LACKS && v->causes) {
+		for (unsigned i = 0; i < DETECT_COUNTERS; i++) {
+			v->r->cause[i] += v->causes >> i & 1;
+			v->r->alone[i] += v->causes == 1u << i;
+		}
+		v->r->missed++;
+		return;
+	}
+	/* What is ordered too much may be a matter of scope alone. */
+	if (word == ORACLE_OTHER_KIND && v->causes) {
+		v->r->excused++;
+		return;
+	}
+	if (!bad_of(v->r))
+		snprintf(v->r->text, sizeof v->r->text, "%s: %s at lines %u and %u", words[word], p->kind, p->line[0],
+			 p->line[1]);
+	v->r->bad[word]++;
+}
+
+static void compare(struct logger *l, const struct judge_log *log, const struct detect *d, struct run_result *r)
+{
+	const struct detect_finding *f;
+	size_t n = detect_findings(d, &f), all = l->w.findings(NULL, 0);
+	struct emu_oracle_pair *pairs = calloc(n + 1, sizeof *pairs);
+	struct emu_oracle_finding *found = calloc(all + 1, sizeof *found);
+	struct verdict v = {r, 0};
+
+	if (!pairs || !found)
+		give_up("out of memory");
+	for (size_t i = 0; i < n; i++)
+		pairs[i] = (struct emu_oracle_pair){
+			detect_kind_name(f[i].kind), {judge_line(log, &f[i], 1), judge_line(log, &f[i], 0)}
+		};
+	for (unsigned i = 0; i < DETECT_COUNTERS; i++)
+		v.causes |= (uint32_t)(detect_count(d, (enum detect_counter)i) != 0) << i;
+	l->w.findings(found, all);
+	r->races = r->certain = (uint32_t)all;
+	r->findings = (uint32_t)n;
+	l->w.judge(pairs, n, tell, &v);
+	free(pairs);
+	free(found);
+}
+
+/* Another way to judge the same log finds the same. */
+static void check_way(const struct judge_log *log, const struct detect *d, const char *more, bool cuts, struct run_result *r)
+{
+	struct detect *other = judge_new(NULL, more);
+	const char *wrong = judge_log(other, log, cuts);
+
+	if (wrong || !judge_same(log, d, other)) {
+		if (!bad_of(r))
+			snprintf(r->text, sizeof r->text, "%s: %s", cuts ? "portions" : more, wrong ? wrong : "something else is found");
+		r->bad[BAD_WAY]++;
+	}
+	detect_free(other);
+}
+
+static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned schedule, struct run_result *r)
+{
+	uint64_t seed = schedule ? p->seed * SCHEDULES_MAX + schedule : 0;
+	struct emu_events_sink sink;
+	struct judge_log log;
+	struct detect *d;
+	const char *wrong;
+
+	judge_start(&log, &sink);
+	l->w.forget();
+	l->w.emu_set_seed(seed);
+	l->events(&sink, soak_events == SOAK_HOSTILE ? EMU_CLOCKS_HOSTILE : EMU_CLOCKS_FRIENDLY, p->seed + schedule);
+	r->fault = !worker_launch(&l->w, l->w.module, p, i);
+	l->events(NULL, EMU_CLOCKS_FRIENDLY, 0);
+	d = judge_new(NULL, NULL);
+	wrong = judge_log(d, &log, false);
+	if (wrong)
+		give_up(wrong);
+	compare(l, &log, d, r);
+	check_way(&log, d, "detect=reference", false, r);
+	if (log.cuts)
+		check_way(&log, d, NULL, true, r);
+	detect_free(d);
+	judge_free(&log);
+	r->done = true;
+}
+
+void events_child(const struct job *j, int fd, unsigned done)
+{
+	struct logger l = {0};
+
+	load(&l, j->p, j->n);
+	for (unsigned k = done; k < j->n * j->schedules; k++) {
+		struct run_result r = {0};
+
+		one(&l, &j->p[k / j->schedules], k / j->schedules, j->first + k % j->schedules, &r);
+		worker_send(fd, k, &r);
+		if (r.fault)            /* the context is lost */
+			break;
+	}
+}
