@@ -14,28 +14,26 @@
 enum { COLUMNS = 32 };
 typedef uint32_t column[COLUMNS];
 
+/* Slots lie in a row: those of each thread, then those of each hub. */
 struct walk {
 	struct detect *d;
 	const struct graph *g;
-	column *thread, *hub;           /* [thread or hub][slot][facet] */
+	column *v;                      /* facets of each slot */
+	bool *any;                      /* of each slot: is something known there? */
+	uint32_t nthreads, per;         /* per: slots of a thread, or hub: S_KNOW alone without fence.sc */
 	uint8_t *of_thread, *of_operation, *of_block, *of_launch;       /* column of a source; COLUMNS: none */
-	bool changed;
 };
 
 /* ---- where a number lies -------------------------------------------------------------------- */
 
-static column *known(const struct walk *w, uint32_t thread, unsigned slot)
-{
-	return w->thread + ((size_t)thread * SLOTS + slot) * w->g->nfacets;
-}
-
-static column *published(const struct walk *w, uint32_t hub, unsigned slot)
-{
-	return w->hub + ((size_t)hub * SLOTS + slot) * w->g->nfacets;
-}
-
+static uint32_t of_lane(const struct walk *w, uint32_t thread, unsigned slot) { return thread * w->per + slot; }
+static uint32_t of_hub(const struct walk *w, uint32_t hub, unsigned slot) { return (w->nthreads + hub) * w->per + slot; }
 static bool means(const struct walk *w, enum facet f) { return w->g->facets >> f & 1; }
-static uint32_t *of_facet(const struct walk *w, column *slot, enum facet f) { return slot[w->g->place[f]]; }
+
+static uint32_t *facet_at(const struct walk *w, uint32_t slot, enum facet f)
+{
+	return w->v[(size_t)slot * w->g->nfacets + w->g->place[f]];
+}
 
 static uint8_t *column_of(const struct walk *w, uint32_t source)
 {
@@ -44,9 +42,14 @@ static uint8_t *column_of(const struct walk *w, uint32_t source)
 	return &kinds[SOURCE_KIND(source)][SOURCE_NUMBER(source)];
 }
 
-static void raise(uint32_t *to, uint32_t v)
+/* ---- learning --------------------------------------------------------------------------------- */
+
+static void raise(const struct walk *w, uint32_t slot, enum facet f, uint8_t c, uint32_t to)
 {
-	*to = *to < v ? v : *to;
+	uint32_t *v = &facet_at(w, slot, f)[c];
+
+	*v = *v < to ? to : *v;
+	w->any[slot] = true;
 }
 
 static void learn(uint32_t *to, const uint32_t *from)
@@ -56,10 +59,10 @@ static void learn(uint32_t *to, const uint32_t *from)
 }
 
 /* One facet learns from another, where both mean something. */
-static void learn_facet(const struct walk *w, column *slot, enum facet to, enum facet from)
+static void learn_facet(const struct walk *w, uint32_t slot, enum facet to, enum facet from)
 {
-	if (means(w, to) && means(w, from))
-		learn(of_facet(w, slot, to), of_facet(w, slot, from));
+	if (w->any[slot] && means(w, to) && means(w, from))
+		learn(facet_at(w, slot, to), facet_at(w, slot, from));
 }
 
 static bool in_block(unsigned f)
@@ -82,24 +85,26 @@ static unsigned becomes(unsigned f, enum how how)
 	}
 }
 
-static void learn_slot(const struct walk *w, column *to, column *from, enum how how, enum apart apart)
+static void learn_slot(const struct walk *w, uint32_t to, uint32_t from, enum how how, enum apart apart)
 {
+	if (!w->any[from])
+		return;
+	w->any[to] = true;
 	for (unsigned f = 0; f < FACETS; f++) {
 		unsigned t = means(w, (enum facet)f) ? becomes(f, how) : FACETS;
 
 		if (t < FACETS && (apart == A_BLOCK || !in_block(f)) && means(w, (enum facet)t))
-			learn(of_facet(w, to, (enum facet)t), of_facet(w, from, (enum facet)f));
+			learn(facet_at(w, to, (enum facet)t), facet_at(w, from, (enum facet)f));
 	}
 }
 
 /* Fences that known fences have published, or will acquire: as far as they mean something that
- * far apart. */
-static void learn_fences(const struct walk *w, column *(*to)(const struct walk *, uint32_t, unsigned), uint32_t t,
-			 column *(*from)(const struct walk *, uint32_t, unsigned), uint32_t f, enum apart apart)
+ * far apart.  `to`, `from`: the first slots. */
+static void learn_fences(const struct walk *w, uint32_t to, uint32_t from, enum apart apart)
 {
-	for (unsigned i = apart; i < 3; i++) {
-		learn_slot(w, to(w, t, S_OUT + i), from(w, f, S_OUT + i), H_PLAIN, apart);
-		learn_slot(w, to(w, t, S_IN + i), from(w, f, S_IN + i), H_PLAIN, apart);
+	for (unsigned i = apart; w->per > 1 && i < 3; i++) {
+		learn_slot(w, to + S_OUT + i, from + S_OUT + i, H_PLAIN, apart);
+		learn_slot(w, to + S_IN + i, from + S_IN + i, H_PLAIN, apart);
 	}
 }
 
@@ -107,56 +112,60 @@ static void learn_fences(const struct walk *w, column *(*to)(const struct walk *
 
 static void do_join(const struct walk *w, uint32_t thread, const struct action *a)
 {
+	uint32_t to = of_lane(w, thread, S_KNOW), from = of_hub(w, a->hub, S_KNOW);
+
 	if (a->how == H_FENCES) {
-		learn_slot(w, known(w, thread, S_IN + a->apart), published(w, a->hub, S_OUT + a->apart), H_PLAIN, A_BLOCK);
+		learn_slot(w, to + S_IN + a->apart, from + S_OUT + a->apart, H_PLAIN, A_BLOCK);
 		return;
 	}
-	learn_slot(w, known(w, thread, S_KNOW), published(w, a->hub, S_KNOW), (enum how)a->how, (enum apart)a->apart);
-	if (w->g->fences && a->how != H_LOOSE)
-		learn_fences(w, known, thread, published, a->hub, (enum apart)a->apart);
+	learn_slot(w, to, from, (enum how)a->how, (enum apart)a->apart);
+	if (a->how != H_LOOSE)
+		learn_fences(w, to, from, (enum apart)a->apart);
 }
 
-static void do_put(struct walk *w, uint32_t thread, const struct action *a)
+static void do_put(const struct walk *w, uint32_t thread, const struct action *a)
 {
+	uint32_t from = of_lane(w, thread, S_KNOW), to = of_hub(w, a->hub, S_KNOW);
 	uint8_t own = w->of_thread[thread];
-	column *from = known(w, thread, S_KNOW), *to = published(w, a->hub, S_KNOW);
 
 	if (a->how == H_INITS) {
 		if (own < COLUMNS)
-			raise(&of_facet(w, to, F_INITS)[own], a->pos);
+			raise(w, to, F_INITS, own, a->pos);
 		return;
 	}
 	if (a->how == H_FENCES) {
-		learn_slot(w, published(w, a->hub, S_OUT + a->apart), known(w, thread, S_OUT + a->apart), H_PLAIN, A_BLOCK);
+		learn_slot(w, to + S_OUT + a->apart, from + S_OUT + a->apart, H_PLAIN, A_BLOCK);
 		return;
 	}
-	for (unsigned f = 0; f < FACETS; f++)
+	w->any[to] |= w->any[from];
+	for (unsigned f = 0; w->any[from] && f < FACETS; f++)
 		if (means(w, (enum facet)f) && f != F_MINE && f != F_CELLS)
-			learn(of_facet(w, to, (enum facet)f), of_facet(w, from, (enum facet)f));
-	if (w->g->fences)
-		learn_fences(w, published, a->hub, known, thread, A_BLOCK);
+			learn(facet_at(w, to, (enum facet)f), facet_at(w, from, (enum facet)f));
+	learn_fences(w, to, from, A_BLOCK);
 }
 
 static void do_fence_sc(const struct walk *w, uint32_t thread, const struct action *a)
 {
+	uint32_t own = of_lane(w, thread, S_KNOW);
+
 	for (unsigned i = 0; i <= a->arg; i++)
-		learn_slot(w, known(w, thread, S_KNOW), known(w, thread, S_IN + i), H_PLAIN, A_BLOCK);
+		learn_slot(w, own, own + S_IN + i, H_PLAIN, A_BLOCK);
 	for (unsigned i = 0; i <= a->arg; i++)
-		learn_slot(w, known(w, thread, S_OUT + i), known(w, thread, S_KNOW), H_PLAIN, A_BLOCK);
+		learn_slot(w, own + S_OUT + i, own, H_PLAIN, A_BLOCK);
 }
 
 /* PTX ISA, "membar/fence": both ways between the generic and the async proxy, for the thread's
  * own accesses and what it saw end; what it knows of otherwise is fenced by another. */
 static void do_proxy(const struct walk *w, uint32_t thread, const struct action *a)
 {
-	column *know = known(w, thread, S_KNOW);
+	uint32_t know = of_lane(w, thread, S_KNOW);
 	uint8_t own = w->of_thread[thread];
 
 	for (unsigned i = 0; i < 3; i++) {
 		if (!(a->arg >> i & 1))
 			continue;
 		if (own < COLUMNS)
-			raise(&of_facet(w, know, (enum facet)(F_OWN + i))[own], a->pos);
+			raise(w, know, (enum facet)(F_OWN + i), own, a->pos);
 		learn_facet(w, know, (enum facet)(F_OWN + i), F_MINE);
 		learn_facet(w, know, (enum facet)(F_HERE + i), F_ALL);
 		if (i < 2)
@@ -168,38 +177,35 @@ static void do_proxy(const struct walk *w, uint32_t thread, const struct action 
 
 static void do_ends(const struct walk *w, uint32_t thread, const struct action *a)
 {
-	column *know = known(w, thread, S_KNOW);
+	uint32_t know = of_lane(w, thread, S_KNOW);
 	uint8_t c = *column_of(w, a->hub);
 
 	if (c == COLUMNS)
 		return;
 	if (a->act == DO_KNOW_BLOCK) {
-		raise(&of_facet(w, know, F_BEGUN)[c], 1);
+		raise(w, know, F_BEGUN, c, 1);
 		return;
 	}
-	raise(&of_facet(w, know, F_ALL)[c], a->arg);
+	raise(w, know, F_ALL, c, a->arg);
 	if (a->act == DO_CELLS)
-		raise(&of_facet(w, know, F_CELLS)[c], a->arg);
+		raise(w, know, F_CELLS, c, a->arg);
 	else if (means(w, F_MINE))
-		raise(&of_facet(w, know, F_MINE)[c], a->arg);
+		raise(w, know, F_MINE, c, a->arg);
 }
 
 static void do_half(const struct walk *w, uint32_t thread, const struct action *a)
 {
-	column *know = known(w, thread, S_KNOW);
+	uint32_t know = of_lane(w, thread, S_KNOW);
 	uint8_t own = w->of_thread[thread];
 
-	if (a->act == DO_HALF && own < COLUMNS)
-		raise(&of_facet(w, know, F_HALF)[own], a->pos);
-	if (a->act == DO_HALF)
-		learn_facet(w, know, F_HALF, F_MINE);
-	else
-		learn_facet(w, know, F_WHOLE, F_HALF);
+	if (own < COLUMNS)
+		raise(w, know, F_HALF, own, a->pos);
+	learn_facet(w, know, F_HALF, F_MINE);
 }
 
-static void carry_out(struct walk *w, uint32_t thread, const struct action *a)
+static void carry_out(const struct walk *w, uint32_t thread, const struct action *a)
 {
-	column *know = known(w, thread, S_KNOW);
+	uint32_t know = of_lane(w, thread, S_KNOW);
 
 	switch ((enum act)a->act) {
 	case DO_JOIN:
@@ -217,8 +223,10 @@ static void carry_out(struct walk *w, uint32_t thread, const struct action *a)
 		do_proxy(w, thread, a);
 		break;
 	case DO_HALF:
-	case DO_WHOLE:
 		do_half(w, thread, a);
+		break;
+	case DO_WHOLE:
+		learn_facet(w, know, F_WHOLE, F_HALF);
 		break;
 	case DO_ALIAS:
 		learn_facet(w, know, F_ALIAS, F_ALL);
@@ -240,7 +248,7 @@ static void carry_out(struct walk *w, uint32_t thread, const struct action *a)
 
 /* ---- the walk ---------------------------------------------------------------------------------------- */
 
-static void walk_step(struct walk *w, const struct step *s)
+static void walk_step(const struct walk *w, const struct step *s)
 {
 	for (unsigned l = 0; l < EVENT_LANES; l++) {
 		uint32_t thread = s->warp * EVENT_LANES + l;
@@ -248,7 +256,7 @@ static void walk_step(struct walk *w, const struct step *s)
 		if (!(s->lanes >> l & 1))
 			continue;
 		if (w->of_thread[thread] < COLUMNS)
-			raise(&of_facet(w, known(w, thread, S_KNOW), F_ALL)[w->of_thread[thread]], s->pos);
+			raise(w, of_lane(w, thread, S_KNOW), F_ALL, w->of_thread[thread], s->pos);
 		for (uint32_t k = s->first; k < s->first + s->n; k++)
 			if (w->g->action.v[k].lanes >> l & 1)
 				carry_out(w, thread, &w->g->action.v[k]);
@@ -256,43 +264,50 @@ static void walk_step(struct walk *w, const struct step *s)
 }
 
 /* The edges into a hub lie together (graph.c). */
-static void walk_hub(struct walk *w, uint32_t hub)
+static void walk_hub(const struct walk *w, uint32_t hub)
 {
 	const struct graph *g = w->g;
 	const struct hub *h = &g->hub.v[hub];
 	uint8_t c = h->source == NONE ? COLUMNS : *column_of(w, h->source);
+	uint32_t to = of_hub(w, hub, S_KNOW);
 
 	if (c < COLUMNS) {
-		raise(&of_facet(w, published(w, hub, S_KNOW), F_ALL)[c], h->count);
+		raise(w, to, F_ALL, c, h->count);
 		if (means(w, F_MINE))
-			raise(&of_facet(w, published(w, hub, S_KNOW), F_MINE)[c], h->count);
+			raise(w, to, F_MINE, c, h->count);
 		if (h->cells)
-			raise(&of_facet(w, published(w, hub, S_KNOW), F_TENSOR)[c], h->count);
+			raise(w, to, F_TENSOR, c, h->count);
 	}
 	for (uint32_t i = g->into[hub]; i < g->into[hub + 1]; i++) {
 		const struct hub_edge *e = &g->edge.v[i];
+		uint32_t from = of_hub(w, e->from, S_KNOW);
 
 		if (e->how == H_FENCES) {
-			learn_slot(w, published(w, hub, S_OUT + e->apart), published(w, e->from, S_OUT + e->apart),
-				   H_PLAIN, A_BLOCK);
+			learn_slot(w, to + S_OUT + e->apart, from + S_OUT + e->apart, H_PLAIN, A_BLOCK);
 			continue;
 		}
-		learn_slot(w, published(w, hub, S_KNOW), published(w, e->from, S_KNOW), (enum how)e->how,
-			   (enum apart)e->apart);
-		if (g->fences && e->how != H_LOOSE)
-			learn_fences(w, published, hub, published, e->from, (enum apart)e->apart);
+		learn_slot(w, to, from, (enum how)e->how, (enum apart)e->apart);
+		if (e->how != H_LOOSE)
+			learn_fences(w, to, from, (enum apart)e->apart);
 	}
 }
 
-/* What a walk has come to; two that are alike are the same. */
+/* What a walk has come to in its hubs; two that are alike are the same. */
 static uint64_t sum_of(const struct walk *w)
 {
-	const uint32_t *v = *w->hub;
+	const uint32_t *v = w->v[(size_t)w->nthreads * w->per * w->g->nfacets];
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < (size_t)w->g->hub.n * SLOTS * w->g->nfacets * COLUMNS; i++)
+	for (size_t i = 0; i < (size_t)w->g->hub.n * w->per * w->g->nfacets * COLUMNS; i++)
 		sum += v[i];
 	return sum;
+}
+
+/* Nothing is known in so many slots from the first on. */
+static void forget(const struct walk *w, uint32_t first, uint32_t n)
+{
+	memset(w->v + (size_t)first * w->g->nfacets, 0, (size_t)n * w->g->nfacets * sizeof *w->v);
+	memset(w->any + first, 0, n * sizeof *w->any);
 }
 
 /* ---- questions ------------------------------------------------------------------------------------------ */
@@ -304,14 +319,15 @@ static void answer(const struct walk *w, const struct question *q, uint32_t *to)
 
 	memset(to, 0, FACETS * sizeof *to);
 	for (unsigned l = 0; l < EVENT_LANES; l++) {
-		column *know = q->warp == ASK_HUB ? published(w, q->step, S_KNOW) :
-			       known(w, q->warp * EVENT_LANES + l, S_KNOW);
+		uint32_t know = q->warp == ASK_HUB ? of_hub(w, q->step, S_KNOW) : of_lane(w, q->warp * EVENT_LANES + l, S_KNOW);
 
 		if (!(q->lanes >> l & 1))
 			continue;
-		for (unsigned f = 0; f < FACETS; f++)
-			if (g->facets >> f & 1)
-				raise(&to[f], of_facet(w, know, (enum facet)f)[c]);
+		for (unsigned f = 0; f < FACETS; f++) {
+			uint32_t v = g->facets >> f & 1 ? facet_at(w, know, (enum facet)f)[c] : 0;
+
+			to[f] = v > to[f] ? v : to[f];
+		}
 	}
 }
 
@@ -337,7 +353,7 @@ static void walk_once(struct walk *w, struct answers *a, const struct asked *q)
 {
 	const struct graph *g = w->g;
 
-	memset(w->thread, 0, (size_t)w->d->warp.n * EVENT_LANES * SLOTS * g->nfacets * sizeof(column));
+	forget(w, 0, w->nthreads * w->per);
 	for (uint32_t i = 0; i < g->walk.n; i++) {
 		uint32_t node = g->walk.v[i];
 
@@ -357,7 +373,7 @@ static void batch(struct walk *w, struct answers *a, struct asked *q)
 	const struct graph *g = w->g;
 	uint64_t before, sum = 0;
 
-	memset(w->hub, 0, (size_t)g->hub.n * SLOTS * g->nfacets * sizeof(column));
+	forget(w, w->nthreads * w->per, g->hub.n * w->per);
 	by_step(w->d, g, a, q);
 	do {
 		before = sum;
@@ -382,8 +398,10 @@ static void start(struct walk *w)
 	struct detect *d = w->d;
 	const struct graph *g = w->g;
 
-	w->thread = (column *)arena_get(&d->arena, (size_t)d->warp.n * EVENT_LANES * SLOTS * g->nfacets, sizeof(column));
-	w->hub = (column *)arena_get(&d->arena, ((size_t)g->hub.n + 1) * SLOTS * g->nfacets, sizeof(column));
+	w->nthreads = d->warp.n * EVENT_LANES;
+	w->per = g->fences ? SLOTS : 1;
+	w->v = (column *)arena_get(&d->arena, ((size_t)w->nthreads + g->hub.n) * w->per * g->nfacets, sizeof *w->v);
+	w->any = (bool *)arena_get(&d->arena, ((size_t)w->nthreads + g->hub.n) * w->per, sizeof *w->any);
 	w->of_thread = no_columns(d, d->warp.n * EVENT_LANES);
 	w->of_operation = no_columns(d, d->nactors);
 	w->of_block = no_columns(d, d->block.n);
@@ -392,7 +410,7 @@ static void start(struct walk *w)
 
 void answer_all(struct detect *d, const struct graph *g, struct answers *a)
 {
-	struct walk w = {d, g, NULL, NULL, NULL, NULL, NULL, NULL, false};
+	struct walk w = {.d = d, .g = g};
 	uint32_t n = a->question.n - a->asked, from = 0;
 	struct sorting o = new_sorting(&d->arena, n);
 

@@ -451,6 +451,9 @@ struct choices {
 		init_fence, lockstep, same_value, exits, trigger, arrive;
 };
 
+/* The first reads of a write, or of what was made of it, by thread. */
+struct observer { uint32_t thread, pos; };
+struct observers { uint32_t first, n; bool known, anybody; };
 /* fence.proxy.tensormap acquire: of the map at that address, as if it were an access. */
 struct map_fence { uint64_t address; struct access at; };
 /* An access to a block's shared memory by somebody who that block may not wait for. */
@@ -482,6 +485,7 @@ struct detect {
 	/* Of one judgement. */
 	LIST(struct head) head;
 	LIST(struct word_op) word_op;
+	LIST(struct observer) observer;
 	LIST(uint32_t) pred;
 	LIST(struct bar_op) bar;
 	LIST(struct mbar_op) mbar;
@@ -495,6 +499,7 @@ struct detect {
 	LIST(struct guest) guest;       /* of blocks that have not ended */
 	LIST(struct past) past;         /* what earlier launches wrote, where tensor maps may be */
 	uint32_t *readers, *reader;     /* of a write in word_op: operations that may have read it */
+	struct observers *observers;    /* likewise: those of it in d->observer */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;
 };

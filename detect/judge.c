@@ -221,44 +221,75 @@ static enum apart between(const struct detect *d, const struct word_op *a, const
 
 enum { CHAIN = 256 };           /* read-modify-writes that are followed */
 
+static void add_observer(struct detect *d, uint32_t from, uint32_t thread, uint32_t pos)
+{
+	struct observer *o;
+
+	for (uint32_t i = from; i < d->observer.n; i++)
+		if (d->observer.v[i].thread == thread) {
+			d->observer.v[i].pos = pos < d->observer.v[i].pos ? pos : d->observer.v[i].pos;
+			return;
+		}
+	o = ADD(&d->observer);
+	o->thread = thread;
+	o->pos = pos;
+}
+
+/* Who read what the write wrote, or what a chain of read-modify-writes made of it; for a chain that is
+ * too long, anybody. */
+static void find_observers(const struct court *c, const struct word_op *first, struct observers *to)
+{
+	struct detect *d = c->d;
+	const struct word_op *chain[CHAIN];
+	uint32_t n = 1, done = 0;
+
+	chain[0] = first;
+	to->first = d->observer.n;
+	for (; done < n; done++) {
+		uint32_t op = (uint32_t)(chain[done] - d->word_op.v);
+
+		for (uint32_t i = d->readers[op]; i < d->readers[op + 1]; i++) {
+			const struct word_op *r = &d->word_op.v[d->reader[i]];
+			const struct event *e = &d->event.v[r->event];
+
+			if (!meets(c->g, (enum apart)chain[done]->reach, (enum apart)r->reach, between(d, chain[done], r)) ||
+			    !meets(c->g, (enum apart)first->reach, (enum apart)r->reach, between(d, first, r)))
+				continue;
+			if (n < CHAIN && r->writes)
+				chain[n++] = r;
+			add_observer(d, to->first, e->warp * EVENT_LANES + r->lane, e->pos);
+		}
+	}
+	to->n = d->observer.n - to->first;
+	to->known = true;
+	to->anybody = n == CHAIN;
+}
+
 /* memory-model.md 1.2, 9: did an operation that comes before `b` read what `a` wrote, or what a chain
  * of read-modify-writes made of it? */
 static enum verdict observed(const struct court *c, const struct access *a, const struct access *b)
 {
 	const struct detect *d = c->d;
-	const struct word_op *first = a->writes ? word_of(d, a) : NULL, *chain[CHAIN];
-	uint32_t n = 0, done = 0;
+	const struct word_op *first = a->writes ? word_of(d, a) : NULL;
+	struct observers *o = first ? &d->observers[first - d->word_op.v] : NULL;
 	enum verdict v = OPEN;
 
-	if (first)
-		chain[n++] = first;
-	for (; done < n; done++) {
-		const struct word_op *x = chain[done];
-		uint32_t op = (uint32_t)(x - d->word_op.v);
+	if (!first)
+		return OPEN;
+	if (!o->known)
+		find_observers(c, first, o);
+	if (o->anybody)
+		return FINE;
+	for (uint32_t i = o->first; i < o->first + o->n; i++) {
+		const struct observer *x = &d->observer.v[i];
+		uint32_t source = SOURCE(SOURCE_THREAD, x->thread);
+		const uint32_t *f = b->source == source ? NULL : knows(c, source, b);
 
-		for (uint32_t i = d->readers[op]; i < d->readers[op + 1]; i++) {
-			const struct word_op *r = &d->word_op.v[d->reader[i]];
-			const struct event *e = &d->event.v[r->event];
-			uint32_t thread = e->warp * EVENT_LANES + r->lane;
-			const uint32_t *f;
-
-			if (!meets(c->g, (enum apart)x->reach, (enum apart)r->reach, between(d, x, r)) ||
-			    !meets(c->g, (enum apart)first->reach, (enum apart)r->reach, between(d, first, r)))
-				continue;
-			if (n < CHAIN && r->writes)
-				chain[n++] = r;
-			if (b->source == SOURCE(SOURCE_THREAD, thread)) {
-				if (e->pos < b->pos)
-					return FINE;
-				continue;
-			}
-			f = knows(c, SOURCE(SOURCE_THREAD, thread), b);
-			if (f && f[F_ALL] >= e->pos)
-				return FINE;
-			v = f ? v : UNKNOWN;
-		}
+		if (b->source == source ? x->pos < b->pos : f && f[F_ALL] >= x->pos)
+			return FINE;
+		v = b->source == source || f ? v : UNKNOWN;
 	}
-	return v == OPEN && n == CHAIN ? FINE : v;
+	return v;
 }
 
 /* ---- a pair -------------------------------------------------------------------------------------------------- */
@@ -297,7 +328,7 @@ enum verdict judge(const struct court *c, const struct access *a, const struct a
 	/* ptxas makes one of stores that lanes make together (AMB-17). */
 	if (a->what && a->what == b->what && access_block(d, a) == access_block(d, b))
 		return FINE;
-	if (may_be_ordered(d, a, b))
+	if (may_be_ordered(d, a, b) || together(c, a, b, at))
 		return FINE;
 	forth = in_order(c, a, b);
 	/* Through the read-only path nothing that is written in this launch may be read. */
@@ -309,7 +340,5 @@ enum verdict judge(const struct court *c, const struct access *a, const struct a
 	back = forth == UNORDERED ? in_order(c, b, a) : UNORDERED;
 	if (back == ORDERED)
 		return ordered(c, b, a);
-	if (together(c, a, b, at))
-		return FINE;
 	return forth == NOT_KNOWN || back == NOT_KNOWN ? UNKNOWN : observed(c, a, b);
 }

@@ -456,6 +456,8 @@ static void find_readers(struct detect *d)
 {
 	d->readers = (uint32_t *)arena_get(&d->arena, d->word_op.n + 2, sizeof *d->readers);
 	d->reader = (uint32_t *)arena_get(&d->arena, d->pred.n, sizeof *d->reader);
+	d->observers = (struct observers *)arena_get(&d->arena, d->word_op.n, sizeof *d->observers);
+	d->observer.n = 0;
 	for (uint32_t i = 0; i < d->pred.n; i++)
 		d->readers[d->pred.v[i] + 2]++;
 	for (uint32_t i = 0; i < d->word_op.n; i++)
