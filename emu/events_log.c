@@ -190,6 +190,8 @@ static void hold(struct emu_warp *w, struct evt_warp *of, struct evt_stream *s, 
 	bool early = time_.hostile && p->kind == EVENT_BAR_WAIT && below(2);
 	uint64_t t = early ? of->last : waits(p->kind) ? time_.now : some_time(of->last, true);
 
+	/* No two reads of the clock by one thread give the same (doc/hardware.md). */
+	t = t > of->last ? t : of->last + 1;
 	if (s->used >= s->size)
 		end_piece(s);
 	if (s->used == sizeof s->head) {
@@ -204,7 +206,8 @@ static void hold(struct emu_warp *w, struct evt_warp *of, struct evt_stream *s, 
 	s->put.clock[EVENT_BEHIND] = s->put.timer[EVENT_BEHIND] = 0;
 	s->held = true;
 	/* What comes next comes behind the record, which is an access of memory. */
-	of->last = waits(p->kind) ? time_.now : t;
+	of->last = waits(p->kind) && time_.now > t ? time_.now : t;
+	s->ended = (t > time_.now ? t : time_.now) + 1;
 }
 
 static void begin(struct emu_warp *w, struct evt_warp *of)
@@ -241,7 +244,7 @@ void evt_put(struct emu_warp *w, uint32_t together, struct event_put *p, const s
 		begin(w, of);
 	s = stream_of(w, of, event_first(together));
 	if (goes_on(s, p, site)) {
-		s->ended = time_.now + 1;
+		s->ended = (s->ended > time_.now ? s->ended : time_.now) + 1;
 		return;
 	}
 	for (unsigned l = 0; l < EMU_LANES; l++) {
@@ -256,7 +259,6 @@ void evt_put(struct emu_warp *w, uint32_t together, struct event_put *p, const s
 	p->once = once(p);
 	hold(w, of, s, together, p);
 	s->behind = behind;
-	s->ended = time_.now + 1;
 }
 
 void evt_block_flush(struct evt_block *b)

@@ -379,7 +379,7 @@ static int plain_run(const struct options *o, const struct run_script *s, char *
 	run_all(o, s, argv, device, NULL, &f, &oracle, &out);
 	free(f.v);
 	free(oracle.v);
-	if (o->only && oracle.n && !out.exit_status)
+	if (((o->only && oracle.n) || (o->job.events && f.n)) && !out.exit_status)
 		out.exit_status = FOUND;
 	if (out.status && out.status != RUN_OTHER)
 		return out.status;
