@@ -13,7 +13,7 @@ enum { CELL = 16 };
 
 /* ---- accesses in order, cell by cell ------------------------------------------------------------- */
 
-struct cells { struct sorting o; uint32_t *first, ncells, *write; uint16_t *bytes; };
+struct cells { struct sorting o; uint32_t *first, ncells, *write; uint16_t *bytes, *shown; };
 
 static struct sorting rank_accesses(struct detect *d)
 {
@@ -71,7 +71,8 @@ struct cell {
 	const uint32_t *item;
 	uint32_t n;
 	uint64_t base;                  /* address of its first byte */
-	uint16_t *bytes;                /* of each access, as bits: those that count yet */
+	uint16_t *bytes, *shown;        /* of each access, as bits: those that count yet; where it raced with
+					   what stands for it now */
 	uint32_t *write, nwrites;       /* those that write, so far */
 	bool asks, report;
 	bool told;                      /* of what comes now something is told */
@@ -93,7 +94,7 @@ static const struct access *access_at(const struct cell *c, uint32_t i)
 /* Whatever races with `a` here races with `b`, which comes behind it. */
 static bool stands_for(const struct access *b, const struct access *a)
 {
-	if (!b->writes || a->read_only || a->proxy != b->proxy)
+	if (!b->writes || a->read_only || (a->proxy != b->proxy && (a->proxy != P_GENERIC || b->proxy != P_ASYNC)))
 		return false;
 	return !b->strong || (a->strong && a->element == b->element && a->address == b->address && b->scope <= a->scope);
 }
@@ -172,10 +173,13 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 		c->asks = true;
 	else if (v != FINE && counts)
 		found(c, i, k, v);
-	else if (v != FINE)
+	else if (v != FINE && both & ~c->shown[i])
 		c->hidden = i;
-	if (v == FINE && stands_for(b, a) && in_order(&c->court, a, b) == ORDERED)
-		c->bytes[i] &= (uint16_t)~bytes_of(c, b);
+	/* One that a proxy has not seen has been told of by then. */
+	if (v == UNKNOWN || v == OPEN || !stands_for(b, a) || in_order(&c->court, a, b) != ORDERED)
+		return;
+	c->bytes[i] &= (uint16_t)~bytes_of(c, b);
+	c->shown[i] |= v == FINE ? 0 : both;
 }
 
 static void compare_cell(struct cell *c)
@@ -185,6 +189,7 @@ static void compare_cell(struct cell *c)
 		const struct access *b = access_at(c, k);
 
 		c->bytes[k] = bytes_of(c, b);
+		c->shown[k] = 0;
 		c->told = false;
 		c->hidden = NONE;
 		for (uint32_t i = 0; i < (b->writes ? k : c->nwrites); i++)
@@ -218,6 +223,7 @@ static struct cell cell_at(struct detect *d, const struct cells *all, uint32_t i
 	c.n = all->first[i + 1] - all->first[i];
 	c.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL;
 	c.bytes = all->bytes;
+	c.shown = all->shown;
 	c.write = all->write;
 	return c;
 }
@@ -236,6 +242,7 @@ void compare_all(struct detect *d)
 		open[i] = true;
 	}
 	all.bytes = (uint16_t *)arena_get(&d->arena, most, sizeof *all.bytes);
+	all.shown = (uint16_t *)arena_get(&d->arena, most, sizeof *all.shown);
 	all.write = (uint32_t *)arena_get(&d->arena, most, sizeof *all.write);
 	do {
 		left = 0;

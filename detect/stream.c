@@ -107,6 +107,18 @@ static void read_clocks(struct reader *r, struct event *e, const struct event_un
 	}
 }
 
+/* What a warp does as one, each group of its lanes that came by itself may have logged: that of the
+ * first lane counts. */
+static bool repeats(const struct reader *r, const struct event_unit *u)
+{
+	const struct event_site *s = &r->d->site.v[r->sites + event_site_of(u)];
+	unsigned kind = event_kind_of(u);
+	bool warp = kind == EVENT_WGMMA || kind == EVENT_TC_LOAD || kind == EVENT_TC_STORE || kind == EVENT_TC_ALLOC ||
+		    kind == EVENT_TC_FREE || kind == EVENT_MAP_COPY || (kind == EVENT_COMMIT && s->variant == EVENT_LIST_WGMMA);
+
+	return warp && !(event_lanes(u) & 1);
+}
+
 static void read_event(struct reader *r, const struct event_unit *u, uint32_t unit)
 {
 	struct event *e = ADD(&r->d->event);
@@ -144,7 +156,7 @@ static void read_records(struct reader *r, const struct event_piece *p)
 			run->first = d->event.n;
 			run->clock = r->clock;
 		}
-		if (event_kind_of(u) == EVENT_CLOCK)
+		if (event_kind_of(u) == EVENT_CLOCK || repeats(r, u))
 			continue;
 		read_event(r, u, unit + i);
 		run->n++;

@@ -53,7 +53,7 @@ static void commit(struct scan *s, const struct event *e, unsigned lane)
 /* What a warp does as one, here and now. */
 static void together(struct scan *s, const struct event *e)
 {
-	struct action *a = act(s->g, e, e->lanes, DO_ENDS);
+	struct action *a = act(s->g, e, ~0u, DO_ENDS);
 
 	a->hub = SOURCE(SOURCE_OPERATION, single_operations(s->d, e, 1));
 	a->arg = 1;
