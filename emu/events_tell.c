@@ -206,7 +206,8 @@ static void mbarrier(struct evt_record *r)
 	r->put.kind = EVENT_MBAR_TRY;
 	evt_put_lanes(r, vain);
 	r->put.kind = kinds[q->what];
-	evt_put_lanes(r, lanes & ~vain);
+	/* A wait that ends in a fault has no end to be logged. */
+	evt_put_lanes(r, q->what == EMU_MBAR_WAIT ? q->success : lanes);
 }
 
 static void cp_arrive(struct evt_record *r)

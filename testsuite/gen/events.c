@@ -56,7 +56,7 @@ static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_p
 	struct verdict *v = arg;
 
 	if (word == ORACLE_LACKS && v->causes) {
-		for (unsigned i = 0; i < DETECT_COUNTERS; i++) {
+		for (unsigned i = 0; i < CAUSES; i++) {
 			v->r->cause[i] += v->causes >> i & 1;
 			v->r->alone[i] += v->causes == 1u << i;
 		}
@@ -80,7 +80,8 @@ static void compare(struct logger *l, const struct judge_log *log, const struct 
 	size_t n = detect_findings(d, &f), all = l->w.findings(NULL, 0);
 	struct emu_oracle_pair *pairs = calloc(n + 1, sizeof *pairs);
 	struct emu_oracle_finding *found = calloc(all + 1, sizeof *found);
-	struct verdict v = {r, 0};
+	/* What came behind a fault, nobody logged. */
+	struct verdict v = {r, r->fault ? 1u << CAUSE_FAULT : 0};
 
 	if (!pairs || !found)
 		give_up("out of memory");

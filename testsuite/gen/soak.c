@@ -350,7 +350,7 @@ static void causes(const struct totals *t)
 	for (unsigned i = 0; i < CAUSES; i++)
 		if (t->cause[i])
 			printf("  missed with %s: %llu, and nothing else: %llu\n",
-			       soak_events ? detect_counter_name((enum detect_counter)i) : texts[i],
+			       soak_events && i != CAUSE_FAULT ? detect_counter_name((enum detect_counter)i) : texts[i],
 			       (unsigned long long)t->cause[i], (unsigned long long)t->alone[i]);
 }
 
