@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cell.c: which accesses overlap.  Memory is looked at in cells of 16 bytes; in each, accesses
- * come in the order of their clocks, and each is compared with those before it that count yet:
+ * come in the order of their times (graph.c), and each is compared with those before it that count yet:
  * a write takes the place of what it comes behind, as bad as that.  The order in which they
  * come decides which of several races is named, and not whether there is one.
  */
@@ -23,7 +23,7 @@ static struct sorting rank_accesses(struct detect *d)
 		o.key[i] = (uint64_t)d->access.v[i].warp << 32 | d->access.v[i].pos;
 	sort(&o);
 	for (uint32_t i = 0; i < o.n; i++)
-		o.key[i] = d->access.v[o.item[i]].timer;
+		o.key[i] = d->access.v[o.item[i]].timer = time_at(&d->graph, &d->access.v[o.item[i]]);
 	sort(&o);
 	return o;
 }

@@ -27,6 +27,7 @@ struct action *act(struct graph *g, const struct event *e, uint32_t lanes, enum 
 {
 	struct action *a = ADD(&g->action);
 
+	a->timer = e->timer[EVENT_BEFORE];
 	a->warp = e->warp;
 	a->pos = e->pos;
 	a->lanes = lanes;
@@ -314,12 +315,70 @@ static void order_walk(struct detect *d, struct graph *g)
 	} while (force(d, g, &n, &from));
 }
 
+/* ---- times ------------------------------------------------------------------------------------ */
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void time_step(const struct graph *g, uint32_t at, uint64_t *lane)
+{
+	const struct step *s = &g->step.v[at];
+	uint64_t t = 0;
+
+	for (unsigned l = 0; l < EVENT_LANES; l++)
+		if (s->lanes >> l & 1)
+			t = later(t, lane[s->warp * EVENT_LANES + l]);
+	for (uint32_t i = s->first; i < s->first + s->n; i++) {
+		const struct action *a = &g->action.v[i];
+
+		t = later(t, a->timer);
+		if (a->act == DO_JOIN)
+			t = later(t, g->time[g->step.n + a->hub] + 1);
+	}
+	g->time[at] = t;
+	for (unsigned l = 0; l < EVENT_LANES; l++)
+		if (s->lanes >> l & 1)
+			lane[s->warp * EVENT_LANES + l] = t;
+	for (uint32_t i = s->first; i < s->first + s->n; i++)
+		if (g->action.v[i].act == DO_PUT)
+			g->time[g->step.n + g->action.v[i].hub] = later(t, g->time[g->step.n + g->action.v[i].hub]);
+}
+
+/* Not every event has a timer of its own, and those of two multiprocessors are coarse: what comes
+ * behind something gets a later time than that. */
+static void set_times(struct detect *d, struct graph *g)
+{
+	uint64_t *lane = (uint64_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *lane);
+
+	g->time = (uint64_t *)arena_get(&g->arena, g->step.n + g->hub.n, sizeof *g->time);
+	for (uint32_t i = 0; i < g->walk.n; i++) {
+		uint32_t node = g->walk.v[i], hub = node & ~HUB;
+
+		if (!(node & HUB)) {
+			time_step(g, node, lane);
+			continue;
+		}
+		for (uint32_t k = g->into[hub]; k < g->into[hub + 1]; k++)
+			g->time[g->step.n + hub] = later(g->time[g->step.n + hub], g->time[g->step.n + g->edge.v[k].from]);
+	}
+}
+
+uint64_t time_at(const struct graph *g, const struct access *a)
+{
+	uint32_t step = step_before(g, a->warp, a->lanes, a->pos);
+
+	return step == NONE ? a->timer : later(a->timer, g->time[step]);
+}
+
 void finish_graph(struct detect *d, struct graph *g)
 {
 	sort_actions(d, g);
 	sort_edges(d, g);
 	make_steps(d, g);
 	order_walk(d, g);
+	set_times(d, g);
 	make_direct(d, g);
 }
 

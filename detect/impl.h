@@ -157,7 +157,7 @@ enum act {
 };
 enum { SPACE_OWN = 1, SPACE_CLUSTER = 2, SPACE_GLOBAL = 4 };    /* of DO_PROXY */
 
-struct action { uint32_t warp, pos, lanes, hub, arg; uint8_t act, how, apart; };
+struct action { uint64_t timer; uint32_t warp, pos, lanes, hub, arg; uint8_t act, how, apart; };
 struct hub_edge { uint32_t from, to; uint8_t how, apart; };
 /* When it is joined: at once, or by the thread's next fence that acquires at a scope that holds
  * threads that far apart. */
@@ -191,6 +191,7 @@ struct graph {
 	LIST(struct step) step;         /* likewise */
 	uint32_t *of_warp;              /* the steps of warp w: [of_warp[w], of_warp[w + 1]) */
 	LIST(uint32_t) walk;            /* steps and hubs (HUB), each behind what it needs */
+	uint64_t *time;                 /* of each step, then of each hub: see set_times() */
 	bool cyclic;                    /* but for some */
 	bool fences;                    /* there is a fence.sc */
 	bool narrow;                    /* fences acquire by less than device scope, or are of proxies */
@@ -217,6 +218,9 @@ void finish_graph(struct detect *, struct graph *);
 void free_graph(struct graph *);
 /* direct.c: the short way to know; false: the closure is to be asked. */
 void make_direct(struct detect *, struct graph *);
+struct access;
+/* When something happened, as far as the timer tells, and not before anything that it comes behind. */
+uint64_t time_at(const struct graph *, const struct access *);
 /* The last step of any of these lanes at that place or before it; NONE. */
 uint32_t step_before(const struct graph *, uint32_t warp, uint32_t lanes, uint32_t pos);
 
@@ -375,7 +379,8 @@ enum pipe { PIPE_NONE, PIPE_COPY, PIPE_A, PIPE_SCALE, PIPE_D };
 
 struct access {
 	uint64_t address, bytes, whole; /* whole: of all that its instruction accesses there */
-	uint64_t timer;
+	uint64_t timer;                 /* of its event; when accesses are compared, not earlier than all that
+					   it comes behind */
 	uint32_t space, site;
 	uint32_t warp, lanes, pos;      /* who knew what when it began */
 	uint32_t source, number;        /* whose, and which of those */

@@ -63,6 +63,7 @@ static struct access use_of(const struct detect *d, const struct mbar_op *o)
 {
 	struct access a = as_access(d, &d->event.v[o->event], o->lane);
 
+	a.timer = time_at(&d->graph, &a);
 	a.space = 1 + o->owner;
 	a.address = o->address;
 	a.whole = a.bytes = 8;
