@@ -252,11 +252,14 @@ struct fence { const struct event *event; uint32_t hub; };
 
 struct groups { uint32_t issued; LIST(uint32_t) end; };  /* operations; how many there were at a commit */
 
+struct place { uint32_t space, block; uint64_t address; };      /* block: whose shared memory; NONE */
+
 struct lane {
 	struct fence fence[3];          /* the last one of exactly that scope */
 	struct fence shared, inits;     /* .sync_restrict; fence.mbarrier_init */
 	struct groups cp, bulk;
 	uint32_t tensor;                /* tcgen05.mma and .cp issued */
+	struct place tries;             /* the mbarrier at which it has waited in vain last; space 0: none */
 };
 
 struct meeting { uint32_t members, arrived[EVENT_LANES], waited[EVENT_LANES]; LIST(uint32_t) hub; };
@@ -348,7 +351,6 @@ void free_phases(struct phases *);
 
 enum { GLOBAL_SPACE = 0 };              /* block b's shared memory: 1 + b; its tensor memory: */
 #define TENSOR_SPACE 0x40000000u        /* and 1 + b */
-struct place { uint32_t space, block; uint64_t address; };      /* block: whose shared memory; NONE */
 /* Of an address as a record has it; false: nobody else's business. */
 bool place_of(struct detect *, const struct event *, uint64_t address, struct place *);
 bool place_of_shared(struct detect *, const struct event *, uint64_t address, struct place *);

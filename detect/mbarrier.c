@@ -70,6 +70,16 @@ static void set_heads(struct scan *s, struct mbar_op *o, const struct event *e, 
 	o->heads = heads_of(s, e, o->lane, (struct pattern){release || s->g->world & W_RELEASE, reach, reach});
 }
 
+/* Has it waited here in vain before, and done nothing else with mbarriers since? */
+static bool again(struct lane *l, const struct event *e, const struct place *p)
+{
+	bool was = e->kind == EVENT_MBAR_TRY && l->tries.space == p->space && l->tries.address == p->address;
+
+	l->tries = *p;
+	l->tries.space = e->kind == EVENT_MBAR_TRY ? p->space : 0;
+	return was;
+}
+
 void scan_mbarrier(struct scan *s, const struct event *e)
 {
 	const struct event_site *site = site_of(s->d, e);
@@ -79,7 +89,7 @@ void scan_mbarrier(struct scan *s, const struct event *e)
 	for (unsigned l = 0; l < EVENT_LANES; l++) {
 		struct mbar_op *o;
 
-		if (!(e->lanes >> l & 1) || !place_of_shared(s->d, e, event_address(u, l), &p))
+		if (!(e->lanes >> l & 1) || !place_of_shared(s->d, e, event_address(u, l), &p) || again(&s->lane[l], e, &p))
 			continue;
 		o = add_mbar_op(s, e, l);
 		o->owner = p.block;
@@ -114,6 +124,8 @@ struct barrier {
 	uint64_t *seen;                 /* and when a wait had seen it over, first */
 	uint64_t *expected;             /* bytes, of this phase and all before */
 	bool *loose;                    /* arrivals at the boundary behind a phase may be of either side */
+	uint32_t *waited;               /* by thread: phases that it has seen over */
+	bool commits;                   /* tcgen05.commit arrives here */
 };
 
 static bool arrives(const struct mbar_op *o)
@@ -146,6 +158,7 @@ static void fill_phases(struct barrier *b)
 		struct mbar_op *o = b->op[i];
 
 		o->lo = o->hi = phase;
+		b->commits |= o->kind == EVENT_TC_COMMIT;
 		if (!arrives(o))
 			continue;
 		/* PTX ISA, "cp.async.mbarrier.arrive": without .noinc one more is expected first. */
@@ -215,28 +228,23 @@ static void find_waits(struct barrier *b)
 	}
 }
 
-/* Has the thread of an arrival seen the phase over before? */
-static bool waited_for(const struct barrier *b, uint32_t arrival, uint32_t phase)
-{
-	for (uint32_t i = arrival; i-- > 0;)
-		if (b->op[i]->kind == EVENT_MBAR_WAIT && same_thread(b, b->op[i], b->op[arrival]) && b->op[i]->lo > phase)
-			return true;
-	return false;
-}
-
 /* An arrival that begins before anybody has seen the phase before over may be of that one, and
  * those of that one may be of this. */
 static void loosen(struct barrier *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
-		uint32_t phase = o->hi;
+		uint32_t phase = o->hi, *waited = &b->waited[event_of(b, o)->warp * EVENT_LANES + o->lane];
 
-		if (!arrives(o) || !phase || o->begin > b->seen[phase - 1] || waited_for(b, i, phase - 1))
+		if (o->kind == EVENT_MBAR_WAIT)
+			*waited = o->lo > *waited ? o->lo : *waited;
+		if (!arrives(o) || !phase || o->begin > b->seen[phase - 1] || *waited >= phase)
 			continue;
 		o->lo = phase - 1;
 		b->loose[phase - 1] = true;
 	}
+	for (uint32_t i = 0; i < b->n; i++)
+		b->waited[event_of(b, b->op[i])->warp * EVENT_LANES + b->op[i]->lane] = 0;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
 
@@ -358,7 +366,7 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 			     (struct edge_kind){x->how, (uint8_t)(always || w->acquire ? NOW : later), (uint8_t)apart});
 	}
 	/* The thread's own products are done, to itself. */
-	for (uint32_t i = 0; i < b->n; i++) {
+	for (uint32_t i = 0; b->commits && i < b->n; i++) {
 		const struct mbar_op *o = b->op[i];
 		struct action *a;
 
@@ -402,6 +410,7 @@ static void one_place(struct barrier *b, struct mbar_op **op, uint32_t n)
 		struct life *l = ADD(&b->d->life);
 
 		b->op = op + i;
+		b->commits = false;
 		b->n = 1;
 		while (i + b->n < n && op[i + b->n]->kind != EVENT_MBAR_INIT)
 			b->n++;
@@ -452,6 +461,7 @@ void link_mbarriers(struct detect *d, struct graph *g)
 	struct sorting o = new_sorting(&d->arena, d->mbar.n);
 
 	memset(&phases, 0, sizeof phases);
+	b.waited = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *b.waited);
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = (uint64_t)d->mbar.v[i].owner << 32 | d->mbar.v[i].address;
 	sort(&o);

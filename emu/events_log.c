@@ -51,7 +51,7 @@ void evt_clocks(enum emu_events_clocks clocks, unsigned long long seed)
 bool evt_tick(void)
 {
 	time_.now += time_.hostile ? 16 + below(200) : 16;
-	return time_.hostile && !below(400);
+	return time_.hostile && !below(3000);
 }
 
 /* Some time from `from` on, until now: mostly near the end that is `near`. */
