@@ -175,8 +175,9 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 		found(c, i, k, v);
 	else if (v != FINE && both & ~c->shown[i])
 		c->hidden = i;
-	/* One that a proxy has not seen has been told of by then. */
-	if (v == UNKNOWN || v == OPEN || !stands_for(b, a) || in_order(&c->court, a, b) != ORDERED)
+	/* Where orders go round, what comes later here may come before `b`.  One that a proxy has not
+	 * seen has been told of by then. */
+	if (v == UNKNOWN || v == OPEN || c->court.g->cyclic || !stands_for(b, a) || in_order(&c->court, a, b) != ORDERED)
 		return;
 	c->bytes[i] &= (uint16_t)~bytes_of(c, b);
 	c->shown[i] |= v == FINE ? 0 : both;

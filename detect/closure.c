@@ -205,8 +205,6 @@ static void do_half(const struct walk *w, uint32_t thread, const struct action *
 
 static void carry_out(const struct walk *w, uint32_t thread, const struct action *a)
 {
-	uint32_t know = of_lane(w, thread, S_KNOW);
-
 	switch ((enum act)a->act) {
 	case DO_JOIN:
 		do_join(w, thread, a);
@@ -225,20 +223,8 @@ static void carry_out(const struct walk *w, uint32_t thread, const struct action
 	case DO_HALF:
 		do_half(w, thread, a);
 		break;
-	case DO_WHOLE:
-		learn_facet(w, know, F_WHOLE, F_HALF);
-		break;
-	case DO_ALIAS:
-		learn_facet(w, know, F_ALIAS, F_ALL);
-		break;
-	case DO_MAP:
-		learn_facet(w, know, F_MAP, F_ALL);
-		break;
-	case DO_TENSOR_BEFORE:
-		learn_facet(w, know, F_TENSOR, F_CELLS);
-		break;
-	case DO_TENSOR_AFTER:
-		learn_facet(w, know, F_CELLS, F_TENSOR);
+	case DO_FACET:
+		learn_facet(w, of_lane(w, thread, S_KNOW), (enum facet)a->hub, (enum facet)a->arg);
 		break;
 	case DO_PUT:
 		do_put(w, thread, a);
@@ -445,54 +431,29 @@ void answer_all(struct detect *d, const struct graph *g, struct answers *a)
 
 /* ---- asking ------------------------------------------------------------------------------------------------ */
 
-static uint32_t hash_of(const struct question *q)
-{
-	uint64_t h = q->source * UINT64_C(0x9e3779b97f4a7c15) ^ q->step * UINT64_C(0xc2b2ae3d27d4eb4f) ^
-		     q->warp * UINT64_C(0x165667b19e3779f9) ^ q->lanes * UINT64_C(0x27d4eb2f165667c5);
-
-	return (uint32_t)(h ^ h >> 32);
-}
-
-static void enter(struct answers *a, uint32_t number)
-{
-	uint32_t i = hash_of(&a->question.v[number]) & (a->nslots - 1);
-
-	while (a->slot[i])
-		i = (i + 1) & (a->nslots - 1);
-	a->slot[i] = number + 1;
-}
-
-static void make_room(struct answers *a)
-{
-	if (a->question.n * 2 < a->nslots)
-		return;
-	a->nslots = a->nslots ? a->nslots * 2 : 1024;
-	a->slots.n = 0;
-	a->slot = ADD_MANY(&a->slots, a->nslots);
-	for (uint32_t i = 0; i < a->question.n; i++)
-		enter(a, i);
-}
-
 const uint32_t *ask(struct answers *a, const struct question *q)
 {
-	uint32_t i;
+	uint64_t what = (uint64_t)q->source << 32 | q->step, whom = (uint64_t)q->warp << 32 | q->lanes;
+	uint32_t number = index_get(&a->number, what, whom);
 
-	make_room(a);
-	for (i = hash_of(q) & (a->nslots - 1); a->slot[i]; i = (i + 1) & (a->nslots - 1)) {
-		const struct question *x = &a->question.v[a->slot[i] - 1];
-
-		if (x->source == q->source && x->step == q->step && x->warp == q->warp && x->lanes == q->lanes)
-			return a->slot[i] <= a->asked ? &a->value.v[(a->slot[i] - 1) * FACETS] : NULL;
-	}
+	if (number)
+		return number <= a->asked ? &a->value.v[(number - 1) * FACETS] : NULL;
 	*ADD(&a->question) = *q;
-	enter(a, a->question.n - 1);
+	index_set(&a->number, what, whom, a->question.n);
 	return NULL;
+}
+
+void settle(const struct court *c, pass_fn *pass, void *arg)
+{
+	while (pass(c, arg, false))
+		answer_all(c->d, c->g, c->answers);
+	pass(c, arg, true);
 }
 
 void free_answers(struct answers *a)
 {
 	list_free(&a->question.list);
 	list_free(&a->value.list);
-	list_free(&a->slots.list);
+	list_free(&a->number.entry.list);
 	memset(a, 0, sizeof *a);
 }

@@ -16,7 +16,7 @@ static void let_go(struct scan *s, const struct event *e)
 			struct fence *f = &s->lane[l].fence[i];
 
 			if (f->event)
-				join_hubs(s->g, s->g->dependents[launch], fence_hub(s, f, l),
+				join_hubs(s->g, s->g->dependents[launch], fence_hub(s, f, l, H_PLAIN),
 					  (struct edge_kind){H_PLAIN, NOW, A_BLOCK});
 		}
 }

@@ -36,12 +36,22 @@ void *list_more(struct list *, uint32_t n, size_t size);
 #define ADD_MANY(l, n) ((__typeof__((l)->v))list_more(&(l)->list, n, sizeof *(l)->v))
 void list_free(struct list *);
 
+/* Numbers by pairs of keys. */
+struct entry { uint64_t a, b; uint32_t value; };
+struct index { LIST(struct entry) entry; uint32_t used; };
+uint32_t index_get(const struct index *, uint64_t a, uint64_t b);       /* 0: there is none */
+void index_set(struct index *, uint64_t a, uint64_t b, uint32_t value); /* of keys that it lacks; not 0 */
+
 /* Numbers and their keys, both in the arena: 0 to n - 1 at first. */
 struct sorting { struct arena *arena; uint64_t *key; uint32_t *item, n; };
 struct sorting new_sorting(struct arena *, uint32_t n);
 void sort(struct sorting *);              /* stably, by the keys */
 /* A list by the keys of its elements. */
 void sort_list(struct arena *, struct list *, size_t size, uint64_t *key);
+
+/* For each lane of a mask. */
+#define EACH_LANE(l, mask) \
+	for (uint32_t left_##l = (mask), l; left_##l && (l = event_first(left_##l), true); left_##l &= left_##l - 1)
 
 /* ---- who ------------------------------------------------------------------------------- */
 
@@ -151,8 +161,8 @@ enum act {
 	DO_ENDS, DO_CELLS,              /* it knows that the source `hub` is over up to `arg`; in tensor memory */
 	DO_KNOW_BLOCK,                  /* that the block `hub` has begun */
 	DO_PROXY,                       /* fence.proxy.async of the spaces in `arg` */
-	DO_HALF, DO_WHOLE,              /* its halves */
-	DO_ALIAS, DO_MAP, DO_TENSOR_BEFORE, DO_TENSOR_AFTER,
+	DO_HALF,                        /* its releasing half */
+	DO_FACET,                       /* one facet learns from another: `hub` from `arg` */
 	DO_PUT                          /* the hub learns from the lane */
 };
 enum { SPACE_OWN = 1, SPACE_CLUSTER = 2, SPACE_GLOBAL = 4 };    /* of DO_PROXY */
@@ -233,13 +243,18 @@ struct answers {
 	LIST(struct question) question;
 	LIST(uint32_t) value;           /* FACETS for each that is answered, */
 	uint32_t asked;                 /* of which there are so many */
-	LIST(uint32_t) slots;
-	uint32_t *slot, nslots;
+	struct index number;            /* of a question */
 };
 /* The facets; NULL: asked now, and answered by the next answer_all(). */
 const uint32_t *ask(struct answers *, const struct question *);
 void answer_all(struct detect *, const struct graph *, struct answers *);
 void free_answers(struct answers *);
+
+/* Who asks. */
+struct court { struct detect *d; const struct graph *g; struct answers *answers; };
+/* A pass that asks, until nothing is open; then it says what is wrong. */
+typedef bool pass_fn(const struct court *, void *arg, bool report);
+void settle(const struct court *, pass_fn *, void *arg);
 
 /* ---- scan.c: what the lanes of a warp do, one after the other --------------------------------- */
 
@@ -336,12 +351,12 @@ struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; befo
 
 /* barrier.c: an arrival or a wait at a barrier of the block or of the cluster. */
 void scan_map_fence(struct scan *, const struct event *);
-uint32_t fence_hub(struct scan *, struct fence *, unsigned lane);
+uint32_t fence_hub(struct scan *, struct fence *, unsigned lane, enum how);
 struct bar_op { uint32_t event, block, object, count, lanes; bool wait; struct heads heads; };
 
 /* phase.c: what was brought to a phase of an object, by how far it reaches. */
 struct brought { uint64_t object; uint32_t phase, hub, block, next; uint8_t reach, how; };
-struct phases { LIST(struct brought) brought; LIST(uint32_t) slots; };
+struct phases { LIST(struct brought) brought; struct index first; };
 uint32_t bring(struct graph *, struct phases *, const struct brought *);
 /* The first of a phase's, and the next (in brought.next); NONE. */
 uint32_t first_brought(const struct phases *, uint64_t object, uint32_t phase);
@@ -402,7 +417,6 @@ void take_accesses(struct scan *, const struct event *);
 /* ---- judge.c: a pair ---------------------------------------------------------------------------- */
 
 /* Questions to the graph of one world. */
-struct court { struct detect *d; const struct graph *g; struct answers *answers; };
 enum verdict { FINE, OPEN, UNFENCED, MISFENCED, UNKNOWN };
 enum order { UNORDERED, ORDERED, NOT_KNOWN };
 

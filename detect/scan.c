@@ -24,18 +24,13 @@ static void add_head(struct scan *s, uint32_t hub, enum apart reach, enum how ho
 }
 
 /* The hub of what the lane had published at a fence. */
-static uint32_t hub_of(struct scan *s, struct fence *f, unsigned lane, enum how how)
+uint32_t fence_hub(struct scan *s, struct fence *f, unsigned lane, enum how how)
 {
 	if (f->hub == NONE) {
 		f->hub = new_hub(s->g);
 		put(s->g, f->event, 1u << lane, f->hub, how);
 	}
 	return f->hub;
-}
-
-uint32_t fence_hub(struct scan *s, struct fence *f, unsigned lane)
-{
-	return hub_of(s, f, lane, H_PLAIN);
 }
 
 static enum apart least(enum apart a, enum apart b)
@@ -57,11 +52,11 @@ struct heads heads_of(struct scan *s, const struct event *e, unsigned lane, stru
 	}
 	for (unsigned i = p.release ? p.reach + 1u : A_BLOCK; i <= A_DEVICE; i++)
 		if (l->fence[i].event)
-			add_head(s, hub_of(s, &l->fence[i], lane, H_PLAIN), least((enum apart)i, p.clip), H_PLAIN);
+			add_head(s, fence_hub(s, &l->fence[i], lane, H_PLAIN), least((enum apart)i, p.clip), H_PLAIN);
 	if (l->shared.event && !(p.release && p.reach >= A_CLUSTER))
-		add_head(s, hub_of(s, &l->shared, lane, H_PLAIN), least(A_CLUSTER, p.clip), H_SHARED);
+		add_head(s, fence_hub(s, &l->shared, lane, H_PLAIN), least(A_CLUSTER, p.clip), H_SHARED);
 	if (l->inits.event && !(p.release && p.reach >= A_CLUSTER))
-		add_head(s, hub_of(s, &l->inits, lane, H_INITS), least(A_CLUSTER, p.clip), H_PLAIN);
+		add_head(s, fence_hub(s, &l->inits, lane, H_INITS), least(A_CLUSTER, p.clip), H_PLAIN);
 	/* PTX ISA, "tcgen05.fence": any synchronisation will do; and that a block has begun is seen
 	 * whatever its thread released. */
 	if (s->d->loose) {
@@ -79,11 +74,9 @@ struct heads heads_of(struct scan *s, const struct event *e, unsigned lane, stru
 
 static void releases(struct scan *s, const struct event *e, enum apart reach)
 {
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
+	EACH_LANE(l, e->lanes) {
 		struct lane *x = &s->lane[l];
 
-		if (!(e->lanes >> l & 1))
-			continue;
 		for (unsigned i = 0; i <= reach; i++)
 			x->fence[i].event = NULL;
 		x->fence[reach] = (struct fence){e, NONE};
@@ -96,6 +89,14 @@ static void acquires(struct scan *s, const struct event *e, enum apart reach, bo
 {
 	add_take(s->g, e, reach, shared);
 	s->g->narrow |= reach < A_DEVICE;
+}
+
+static void facet(struct scan *s, const struct event *e, enum facet to, enum facet from)
+{
+	struct action *a = act(s->g, e, e->lanes, DO_FACET);
+
+	a->hub = to;
+	a->arg = from;
 }
 
 /* PTX ISA, "membar/fence": .acq_rel unless said; .sc is that as well. */
@@ -128,37 +129,40 @@ static unsigned spaces_of(const struct event_site *site)
 	}
 }
 
+static void async_fence(struct scan *s, const struct event *e, const struct event_site *site)
+{
+	if (spaces_of(site) & SPACE_OWN)
+		products_over(s, e, s->waited);
+	act(s->g, e, e->lanes, DO_PROXY)->arg = spaces_of(site);
+	s->g->narrow = true;
+}
+
 /* Fences with .sync_restrict release and acquire at cluster scope, as far as shared memory goes. */
 static void restricted_release(struct scan *s, const struct event *e)
 {
-	for (unsigned l = 0; l < EVENT_LANES; l++)
-		if (e->lanes >> l & 1)
-			s->lane[l].shared = (struct fence){e, NONE};
+	EACH_LANE(l, e->lanes)
+		s->lane[l].shared = (struct fence){e, NONE};
 }
 
 static void init_fence(struct scan *s, const struct event *e)
 {
-	for (unsigned l = 0; l < EVENT_LANES; l++)
-		if (e->lanes >> l & 1)
-			s->lane[l].inits = (struct fence){e, NONE};
+	EACH_LANE(l, e->lanes)
+		s->lane[l].inits = (struct fence){e, NONE};
 }
 
 /* Who learns of the fence learns of what it released. */
 void scan_map_fence(struct scan *s, const struct event *e)
 {
-	act(s->g, e, e->lanes, DO_MAP);
+	facet(s, e, F_MAP, F_ALL);
 	thread_fence(s, e, site_of(s->d, e));
 }
 
 static void map_acquire(struct scan *s, const struct event *e)
 {
 	thread_fence(s, e, site_of(s->d, e));
-	for (unsigned l = 0; !s->g->world && l < EVENT_LANES; l++) {
-		struct map_fence *m;
+	EACH_LANE(l, s->g->world ? 0 : e->lanes) {
+		struct map_fence *m = ADD(&s->d->map_fence);
 
-		if (!(e->lanes >> l & 1))
-			continue;
-		m = ADD(&s->d->map_fence);
 		m->address = event_address(record_of(s->d, e), l);
 		m->at.warp = s->warp;
 		m->at.lanes = 1u << l;
@@ -176,10 +180,7 @@ static void scan_fence(struct scan *s, const struct event *e)
 		thread_fence(s, e, site);
 		break;
 	case EVENT_FENCE_ASYNC:
-		if (spaces_of(site) & SPACE_OWN)
-			products_over(s, e, s->waited);
-		act(s->g, e, e->lanes, DO_PROXY)->arg = spaces_of(site);
-		s->g->narrow = true;
+		async_fence(s, e, site);
 		break;
 	case EVENT_FENCE_ASYNC_RELEASE:
 		act(s->g, e, e->lanes, DO_HALF);
@@ -188,7 +189,7 @@ static void scan_fence(struct scan *s, const struct event *e)
 		break;
 	case EVENT_FENCE_ASYNC_ACQUIRE:
 		acquires(s, e, A_CLUSTER, true);
-		act(s->g, e, e->lanes, DO_WHOLE);
+		facet(s, e, F_WHOLE, F_HALF);
 		break;
 	case EVENT_FENCE_SHARED_RELEASE:
 		restricted_release(s, e);
@@ -200,90 +201,44 @@ static void scan_fence(struct scan *s, const struct event *e)
 		init_fence(s, e);
 		break;
 	case EVENT_FENCE_ALIAS:
-		act(s->g, e, e->lanes, DO_ALIAS);
+		facet(s, e, F_ALIAS, F_ALL);
 		break;
 	case EVENT_FENCE_MAP:
 		scan_map_fence(s, e);
 		break;
 	case EVENT_FENCE_TENSOR_BEFORE:
-		act(s->g, e, e->lanes, DO_TENSOR_BEFORE);
+		facet(s, e, F_TENSOR, F_CELLS);
 		break;
 	case EVENT_FENCE_TENSOR_AFTER:
-		act(s->g, e, e->lanes, DO_TENSOR_AFTER);
+		facet(s, e, F_CELLS, F_TENSOR);
 		break;
 	}
 }
 
 /* ---- all of a warp ------------------------------------------------------------------------------ */
 
-static void scan_event(struct scan *s, const struct event *e)
+typedef void scan_fn(struct scan *, const struct event *);
+
+/* The chapter of a record; of plain accesses there is none. */
+static scan_fn *chapter_of(enum event_kind kind)
 {
-	switch ((enum event_kind)e->kind) {
-	case EVENT_STRONG:
-		scan_word(s, e);
-		break;
-	case EVENT_FENCE:
-		scan_fence(s, e);
-		break;
-	case EVENT_MAP_FENCE:
-		map_acquire(s, e);
-		break;
-	case EVENT_BAR_ARRIVE:
-	case EVENT_BAR_WAIT:
-	case EVENT_WARP_ARRIVE:
-	case EVENT_WARP_WAIT:
-	case EVENT_CLUSTER_ARRIVE:
-	case EVENT_CLUSTER_WAIT:
-		scan_barrier(s, e);
-		break;
-	case EVENT_MBAR_INIT:
-	case EVENT_MBAR_INVAL:
-	case EVENT_MBAR_ARRIVE:
-	case EVENT_MBAR_EXPECT:
-	case EVENT_MBAR_COMPLETE:
-	case EVENT_MBAR_WAIT:
-	case EVENT_MBAR_TRY:
-	case EVENT_MBAR_COPIES:
-		scan_mbarrier(s, e);
-		break;
-	case EVENT_CP_ASYNC:
-	case EVENT_COPY:
-	case EVENT_TENSOR:
-	case EVENT_ASYNC_STORE:
-	case EVENT_CANCEL:
-	case EVENT_COMMIT:
-	case EVENT_WAIT_GROUP:
-	case EVENT_WGMMA:
-		scan_async(s, e);
-		break;
-	case EVENT_TC_MMA:
-	case EVENT_TC_COPY:
-	case EVENT_TC_LOAD:
-	case EVENT_TC_STORE:
-	case EVENT_TC_WAIT:
-	case EVENT_TC_COMMIT:
-	case EVENT_TC_ALLOC:
-	case EVENT_TC_FREE:
-		scan_tensor(s, e);
-		break;
-	case EVENT_MAP_COPY:
-		scan_map_copy(s, e);
-		break;
-	case EVENT_BEGIN:
-	case EVENT_EXIT:
-	case EVENT_DEPENDENTS:
-	case EVENT_GRID_WAIT:
-		scan_grid(s, e);
-		break;
-	case EVENT_ACCESS:
-	case EVENT_STORED:
-	case EVENT_MAP_EDIT:
-	case EVENT_OPAQUE:              /* access.c */
-	case EVENT_CLOCK:
-	case EVENT_END:
-	case EVENT_KINDS:
-		break;
-	}
+	if (kind == EVENT_STRONG)
+		return scan_word;
+	if (kind == EVENT_FENCE)
+		return scan_fence;
+	if (kind == EVENT_MAP_FENCE)
+		return map_acquire;
+	if (kind == EVENT_MAP_COPY)
+		return scan_map_copy;
+	if (kind >= EVENT_BAR_ARRIVE && kind <= EVENT_CLUSTER_WAIT)
+		return scan_barrier;
+	if (kind >= EVENT_MBAR_INIT && kind <= EVENT_MBAR_COPIES)
+		return scan_mbarrier;
+	if (kind >= EVENT_CP_ASYNC && kind <= EVENT_WGMMA)
+		return scan_async;
+	if (kind >= EVENT_TC_MMA && kind <= EVENT_TC_FREE)
+		return scan_tensor;
+	return kind == EVENT_BEGIN || kind == EVENT_EXIT || kind == EVENT_DEPENDENTS || kind == EVENT_GRID_WAIT ? scan_grid : NULL;
 }
 
 static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
@@ -297,13 +252,15 @@ static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
 	s.warp = warp;
 	for (uint32_t i = w->first; i < w->first + w->n; i++) {
 		struct event *e = &d->event.v[i];
+		scan_fn *chapter = chapter_of((enum event_kind)e->kind);
 
 		s.fresh = !g->world && e->pos > w->judged;
-		scan_event(&s, e);
+		if (chapter)
+			chapter(&s, e);
 		if (s.fresh)
 			take_accesses(&s, e);
 	}
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
+	EACH_LANE(l, ~0u) {
 		list_free(&s.lane[l].cp.end.list);
 		list_free(&s.lane[l].bulk.end.list);
 	}
@@ -314,40 +271,29 @@ static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
 
 /* ---- which facets mean something ----------------------------------------------------------------- */
 
+static uint32_t facets_of_how(enum how how)
+{
+	return how == H_SHARED ? 1u << F_SHARED : how == H_READS ? 1u << F_READS : how == H_INITS ? 1u << F_INITS : 0;
+}
+
 static uint32_t facets_of(const struct action *a)
 {
-	uint32_t set = 1u << F_ALL;
-
 	switch ((enum act)a->act) {
 	case DO_PROXY:
-		set |= 1u << F_MINE;
-		for (unsigned i = 0; i < 3; i++)
-			if (a->arg >> i & 1)
-				set |= 1u << (F_OWN + i) | 1u << (F_HERE + i);
-		break;
+		return 1u << F_MINE | (a->arg & 1 ? 1u << F_OWN | 1u << F_HERE : 0) |
+		       (a->arg & 2 ? 1u << F_OWN_CLUSTER | 1u << F_HERE_CLUSTER : 0) |
+		       (a->arg & 4 ? 1u << F_OWN_GLOBAL | 1u << F_HERE_GLOBAL : 0);
 	case DO_HALF:
-	case DO_WHOLE:
-		set |= 1u << F_HALF | 1u << F_WHOLE | 1u << F_MINE;
-		break;
-	case DO_ALIAS:
-		set |= 1u << F_ALIAS;
-		break;
-	case DO_MAP:
-		set |= 1u << F_MAP;
-		break;
+		return 1u << F_HALF | 1u << F_WHOLE | 1u << F_MINE;
+	case DO_FACET:
+		return 1u << a->hub | 1u << a->arg;
 	case DO_CELLS:
-	case DO_TENSOR_BEFORE:
-	case DO_TENSOR_AFTER:
-		set |= 1u << F_TENSOR | 1u << F_CELLS;
-		break;
+		return 1u << F_TENSOR | 1u << F_CELLS;
 	case DO_KNOW_BLOCK:
-		set |= 1u << F_BEGUN;
-		break;
+		return 1u << F_BEGUN;
 	default:
-		break;
+		return facets_of_how((enum how)a->how);
 	}
-	return set | (a->how == H_SHARED ? 1u << F_SHARED : a->how == H_READS ? 1u << F_READS :
-		      a->how == H_INITS ? 1u << F_INITS : 0);
 }
 
 static void find_facets(struct graph *g)
@@ -356,7 +302,7 @@ static void find_facets(struct graph *g)
 	for (uint32_t i = 0; i < g->action.n; i++)
 		g->facets |= facets_of(&g->action.v[i]);
 	for (uint32_t i = 0; i < g->edge.n; i++)
-		g->facets |= g->edge.v[i].how == H_SHARED ? 1u << F_SHARED : g->edge.v[i].how == H_READS ? 1u << F_READS : 0;
+		g->facets |= facets_of_how((enum how)g->edge.v[i].how);
 	for (uint32_t i = 0; i < g->hub.n; i++)
 		g->facets |= g->hub.v[i].cells ? 1u << F_TENSOR | 1u << F_CELLS : 0;
 	g->nfacets = 0;

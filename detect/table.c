@@ -73,6 +73,41 @@ void list_free(struct list *l)
 	l->n = l->cap = 0;
 }
 
+/* ---- an index: open addressing, at most half full ----------------------------------------------- */
+
+static struct entry *entry_of(const struct index *t, uint64_t a, uint64_t b)
+{
+	uint64_t h = (a * UINT64_C(0x9e3779b97f4a7c15) ^ b) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	uint32_t mask = t->entry.n - 1, i = (uint32_t)(h ^ h >> 32) & mask;
+
+	while (t->entry.v[i].value && (t->entry.v[i].a != a || t->entry.v[i].b != b))
+		i = (i + 1) & mask;
+	return &t->entry.v[i];
+}
+
+uint32_t index_get(const struct index *t, uint64_t a, uint64_t b)
+{
+	return t->entry.n ? entry_of(t, a, b)->value : 0;
+}
+
+void index_set(struct index *t, uint64_t a, uint64_t b, uint32_t value)
+{
+	struct index bigger;
+
+	if (t->used * 2 >= t->entry.n) {
+		memset(&bigger, 0, sizeof bigger);
+		ADD_MANY(&bigger.entry, t->entry.n ? t->entry.n * 2 : 256);
+		bigger.used = t->used;
+		for (uint32_t i = 0; i < t->entry.n; i++)
+			if (t->entry.v[i].value)
+				*entry_of(&bigger, t->entry.v[i].a, t->entry.v[i].b) = t->entry.v[i];
+		list_free(&t->entry.list);
+		*t = bigger;
+	}
+	*entry_of(t, a, b) = (struct entry){a, b, value};
+	t->used++;
+}
+
 /* ---- order --------------------------------------------------------------------------------- */
 
 /* By 16 bits at a time, from the lowest; those that are all alike cost one look. */
