@@ -298,6 +298,7 @@ struct emu_module {
 	struct emu_const **const_index; /* hash from value to row */
 	bool async_reads;               /* something reads shared memory in the async proxy */
 	unsigned async;                 /* weak.c: what else the async proxy may do; 0: not known */
+	bool instrumented;              /* there are functions that gsan put there */
 	CUcontext ctx;
 	struct emu_module *next;
 };
@@ -559,6 +560,10 @@ bool emu_mbar_complete_tx(uint64_t *object, uint32_t bytes);
 bool emu_mbar_arrive(uint64_t *object);
 bool emu_mbar_expect(uint64_t *object);         /* one more arrival in this phase; false: full */
 bool emu_mbar_live(const uint64_t *object);
+/* It is not there, at `addr` in the owner's memory: a fault, or, if emu_goes_on(), true: the lane
+ * does.  NULL: it could not be there. */
+bool emu_mbar_missing(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t addr,
+		      const struct emu_block *owner);
 
 /* exec_atom.c: the operation of an instruction, and one element of it; the old value */
 bool emu_atom_kind(const struct ptx_inst *, uint8_t *kind);

@@ -9,7 +9,8 @@
  *
  * Several can listen.  Each keeps what he likes in heard[his slot] of functions, blocks and
  * grids.  What is executed, and in what order, is the same, but that no use of a load waits
- * for it (weak.c).  With nobody listening a place that tells costs a comparison, and loads,
+ * for it (weak.c), and that some of what is undefined is told and ends nothing (emu_goes_on).
+ * With nobody listening a place that tells costs a comparison, and loads,
  * stores and fences, which are wrapped as they are decoded, nothing.
  *
  * Of instructions:
@@ -116,6 +117,7 @@ struct emu_tell_mbar {
 	uint64_t state[EMU_LANES];      /* arrive: the result; wait: the state or parity that is waited for */
 	uint32_t success;               /* lanes that did not wait in vain */
 	uint32_t over;                  /* lanes by which the phase is over */
+	uint32_t missing;               /* of `lanes`: there is no mbarrier; a wait succeeds, nothing changes */
 	/* For this one there is no mbarrier, or it counts more than the mbarrier can: a fault.
 	 * It is not among `lanes` if that was seen before anything was done. */
 	uint32_t wrong;
@@ -133,7 +135,7 @@ struct emu_tell_cp_arrive {
 	enum emu_base base;
 	const uint64_t *addr;
 	const struct emu_spot *spot;
-	const uint64_t *serial;         /* of the arrival, for TELL_ARRIVED */
+	const uint64_t *serial;         /* of the arrival, for TELL_ARRIVED; 0: there is no mbarrier, it never comes */
 	bool noinc;
 };
 
@@ -277,6 +279,14 @@ extern bool emu_listening;
 static inline bool emu_tells(const struct emu_op *op)
 {
 	return emu_listening && !op->func->injected;
+}
+
+/* Does the launch go on behind what is undefined, if that is told?  Yes if somebody listened when
+ * the function was loaded, and nobody judges beside the program's own instructions: its module
+ * is not instrumented. */
+static inline bool emu_goes_on(const struct emu_op *op)
+{
+	return op->func->told && !op->func->mod->instrumented;
 }
 
 static inline struct emu_tell emu_tell_of(enum emu_tell_kind kind, struct emu_x *x,

@@ -398,7 +398,7 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 	      struct orc_thread *, const struct orc_op *, enum orc_use);
 void orc_mbar_over(const void *p);
 /* A copy of which it will hear is issued; it has heard of all of it. */
-void orc_mbar_flies(const void *p);
+void orc_mbar_flies(const void *p, uint64_t actor, const struct orc_op *);
 void orc_mbar_lands(const void *p);
 /* An operation ends, and the mbarrier hears of it: its actor, and how many of its
  * operations.  `loose`: whoever waits knows, acquiring or not; `tensor`: so much is done

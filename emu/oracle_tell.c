@@ -227,7 +227,7 @@ static void hear_mbar(const struct emu_tell *e, const struct orc_op *k)
 		if (!spot->owner)
 			continue;
 		if (e->lanes >> l & 1)
-			use(e, k, l, spot, q->success >> l & 1 ? ORC_WAIT : uses[q->what]);
+			use(e, k, l, spot, (q->success & ~q->missing) >> l & 1 ? ORC_WAIT : uses[q->what]);
 		if (q->wrong >> l & 1)
 			use(e, k, l, spot, ORC_OVERFLOW);
 		if (q->over >> l & 1)
@@ -285,7 +285,7 @@ static void hear_cp_arrive(const struct emu_tell *e, const struct orc_op *k)
 		const struct orc_thread *t = orc_thread_of(e->w, l);
 
 		use(e, k, l, &q->spot[l], ORC_USE);
-		if (t->cp.issued)
+		if (t->cp.issued && q->serial[l])
 			mark(t->block->grid, &(struct orc_mark){
 				.serial = q->serial[l], .actor = ORC_ACTOR(ORC_CP_ASYNC, t->id),
 				.n = t->cp.issued, .left = 1
@@ -405,12 +405,9 @@ static void copied(struct emu_async *a, const struct orc_op *k)
 		orc_strong_access(b, t, a->op, k, space, addr);
 		return;
 	}
-	for (unsigned i = 0; i < a->nland; i++) {
-		if (!a->land[i].mbar)
-			continue;
-		operand(a->block, t, k, a->land[i].mbar);
-		orc_mbar_flies(a->land[i].mbar);
-	}
+	for (unsigned i = 0; i < a->nland; i++)
+		if (a->land[i].mbar)
+			operand(a->block, t, k, a->land[i].mbar);
 	touch = (struct orc_touch){
 		.issue = orc_issue(b, t), .op = k, .n = 1, .read = true,
 		.proxy = a->generic ? ORC_GENERIC : ORC_ASYNC
@@ -423,6 +420,9 @@ static void copied(struct emu_async *a, const struct orc_op *k)
 		touch.actor = first = orc_singles(b->grid, 1 + a->nland);
 		mark(b->grid, &(struct orc_mark){.serial = a->serial, .actor = first, .left = a->nland});
 	}
+	for (unsigned i = 0; i < a->nland; i++)
+		if (a->land[i].mbar)
+			orc_mbar_flies(a->land[i].mbar, first + 1 + i, k);
 	touch_pieces(a, &touch, NULL);
 	if (a->map) {
 		touch.proxy = ORC_MAPS;

@@ -1116,8 +1116,17 @@ case_tests = \
 	testsuite/cases/cl_trampoline_scope_ok.ptx \
 	testsuite/cases/lock_mixed_scope_bad.ptx \
 	testsuite/cases/lock_mixed_scope_ok.ptx \
+	testsuite/cases/mbar_arrive_after_inval_bad.ptx \
+	testsuite/cases/mbar_copy_after_inval_bad.ptx \
+	testsuite/cases/mbar_cpasync_after_inval_bad.ptx \
+	testsuite/cases/mbar_inval_init_again_ok.ptx \
+	testsuite/cases/mbar_inval_twice_bad.ptx \
+	testsuite/cases/mbar_inval_under_copy_bad.ptx \
+	testsuite/cases/mbar_inval_under_copy_ok.ptx \
+	testsuite/cases/mbar_no_init_bad.ptx \
 	testsuite/cases/mbar_remote_plain_bad.ptx \
 	testsuite/cases/mbar_remote_plain_ok.ptx \
+	testsuite/cases/mbar_wait_after_inval_bad.ptx \
 	testsuite/cases/raft_last_block_bad.ptx \
 	testsuite/cases/raft_last_block_ok.ptx \
 	testsuite/cases/sc_store_elsewhere_bad.ptx \

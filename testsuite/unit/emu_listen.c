@@ -27,7 +27,7 @@ struct event {
 	enum emu_tell_kind kind;
 	enum ptx_inst_id inst;
 	unsigned warp;
-	uint32_t lanes, group, came[EMU_LANES], mask[3];
+	uint32_t lanes, group, came[EMU_LANES], mask[4];
 	uint64_t one[4], v[4][EMU_LANES];
 };
 
@@ -61,6 +61,7 @@ static void note_mbar(struct event *e, const struct emu_tell_mbar *m, unsigned l
 	e->mask[0] = m->success;
 	e->mask[1] = m->over;
 	e->mask[2] = m->wrong;
+	e->mask[3] = m->missing;
 	e->v[0][l] = m->spot[l].owner ? m->spot[l].at : 0;
 	e->v[1][l] = m->what < EMU_MBAR_WAIT ? m->count[l] : 0;
 	e->v[2][l] = m->what < EMU_MBAR_WAIT ? m->bytes[l] : 0;
@@ -422,7 +423,8 @@ static void misuse(void **unused)
 	capture_end(&c);
 	assert_int_equal(the(TELL_MBAR, 1)->lanes, 3);
 	assert_int_equal(the(TELL_MBAR, 1)->mask[2], 2);        /* one is left when the second brings two */
-	load(PTX(BEGIN "mbarrier.arrive.shared.b64 %d4, [%r31];" EXIT));
+	/* The launch ends where something else judges beside the instructions. */
+	load(PTX(".func __gsan_v1_nothing() { ret; }\n" BEGIN "mbarrier.arrive.shared.b64 %d4, [%r31];" EXIT));
 	first.n = second.n = 0;
 	capture_begin(&c, 2);
 	assert_int_not_equal(run(1, 4, 0), CUDA_SUCCESS);
@@ -431,6 +433,29 @@ static void misuse(void **unused)
 	assert_int_equal(the(TELL_MBAR, 0)->mask[2], 1);
 	fresh();
 	first.alive = second.alive = 0;
+}
+
+static void goes_on(void **unused)
+{
+	const struct event *e;
+
+	(void)unused;
+	told(PTX(BEGIN "mbarrier.arrive.shared.b64 %d4, [%r31], 2; mbarrier.test_wait.shared.b64 %p1, [%r31], %d4;\n"
+		 "@!%p1 trap; cp.async.mbarrier.arrive.noinc.shared.b64 [%r31]; mbarrier.inval.shared.b64 [%r31];" EXIT), 4);
+	e = the(TELL_MBAR, 0);
+	assert_int_equal(e->one[0], EMU_MBAR_ARRIVE);
+	assert_int_equal(e->lanes, 0xf);
+	assert_int_equal(e->mask[2], 0);
+	assert_int_equal(e->mask[3], 0xf);
+	assert_int_equal(e->v[1][2], 2);
+	e = the(TELL_MBAR, 1);
+	assert_int_equal(e->mask[0], 0xf);
+	assert_int_equal(e->mask[3], 0xf);
+	e = the(TELL_CP_ARRIVE, 0);
+	assert_int_equal(e->lanes, 0xf);
+	assert_int_equal(e->v[1][2], 0);
+	assert_int_equal(the(TELL_MBAR, 2)->mask[3], 0xf);
+	assert_null(nth(TELL_ARRIVED, 0));
 }
 
 static void copies(void **unused)
@@ -536,8 +561,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(guards), cmocka_unit_test(atomics), cmocka_unit_test(matrices),
 		cmocka_unit_test(barriers), cmocka_unit_test(warps), cmocka_unit_test(mbarriers),
-		cmocka_unit_test(misuse), cmocka_unit_test(copies), cmocka_unit_test(bulk),
-		cmocka_unit_test(tensor_memory), cmocka_unit_test(oracle)
+		cmocka_unit_test(misuse), cmocka_unit_test(goes_on), cmocka_unit_test(copies),
+		cmocka_unit_test(bulk), cmocka_unit_test(tensor_memory), cmocka_unit_test(oracle)
 	};
 
 	listen(&first);
