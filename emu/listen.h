@@ -66,7 +66,11 @@ enum emu_tell_kind {
 	TELL_BLOCK_END,         /* its last thread is gone; others of the cluster may go on */
 	TELL_LAUNCH,            /* u.launch: a grid's blocks may begin */
 	TELL_LAUNCH_END,        /* u.launch: all its blocks have ended, or a fault ended everything */
-	TELL_STREAM             /* u.launch: something comes into a stream; from any thread that has emu_lock */
+	TELL_STREAM,            /* u.launch: something comes into a stream; from any thread that has emu_lock */
+	/* u.host: the host has copied or set something there, or it is no memory any more.  Stores of
+	 * its own, to memory that it shares with the device, are not seen.  From the engine, or a
+	 * thread that has emu_lock. */
+	TELL_HOST_WROTE
 };
 
 /* ---- what is told of them ----------------------------------------------------------------- */
@@ -216,6 +220,8 @@ struct emu_tell_launch {
 	const void *stream;
 };
 
+struct emu_tell_host { uint64_t addr, bytes; };
+
 struct emu_tell {
 	enum emu_tell_kind kind;
 	struct emu_block *b;            /* NULL: of no block */
@@ -253,6 +259,7 @@ struct emu_tell {
 		const struct emu_func *callee;
 		uint64_t linear;
 		const struct emu_tell_launch *launch;
+		const struct emu_tell_host *host;
 	} u;
 };
 
@@ -301,6 +308,7 @@ static inline struct emu_tell emu_tell_of(enum emu_tell_kind kind, struct emu_x 
 void emu_tell(const struct emu_tell *);
 void emu_tell_groups(enum emu_tell_kind, struct emu_x *, const struct emu_op *, uint32_t lanes,
 		     const struct emu_tell_groups *);
+void emu_tell_host_wrote(const void *, uint64_t bytes);
 /* The number of an operation or arrival that is issued now; never 0. */
 uint64_t emu_serial(void);
 void emu_tell_load(struct emu_func *);

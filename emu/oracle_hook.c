@@ -541,6 +541,9 @@ static bool hear_other(const struct emu_tell *e)
 	case TELL_STREAM:
 		orc_next(e->u.launch->stream, e->u.launch->grid);
 		return true;
+	case TELL_HOST_WROTE:
+		orc_host_wrote(e->u.host);
+		return true;
 	case TELL_BLOCK_END:
 	case TELL_LAUNCH:
 		return true;

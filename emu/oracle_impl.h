@@ -478,6 +478,15 @@ void orc_guest(struct orc_block *owner, struct orc_access *);
 void orc_visit(struct orc_block *owner, struct orc_access *);   /* it is known to have started */
 void orc_block_end(struct orc_block *);
 
+/* ---- oracle_map.c: tensor maps that earlier launches wrote ----------------------------------- */
+
+void orc_map_written(const struct orc_grid *, const struct orc_access *);
+/* By an operation of this launch. */
+void orc_map_used(const struct orc_issue *, const struct orc_op *, uint64_t map);
+bool orc_map_acquired(const struct orc_issue *, enum orc_world, uint64_t map);
+/* The host copied something there, or it is no memory any more. */
+void orc_host_wrote(const struct emu_tell_host *);
+
 /* ---- oracle_race.c: accesses and races ------------------------------------------------ */
 
 struct orc_access *orc_access_new(struct orc_block *, struct orc_thread *, const struct orc_op *,

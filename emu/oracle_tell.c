@@ -428,6 +428,7 @@ static void copied(struct emu_async *a, const struct orc_op *k)
 		touch.proxy = ORC_MAPS;
 		touch.pipe = a->map;
 		orc_touch(&touch, 0, a->map, 128);
+		orc_map_used(touch.issue, k, a->map);
 		touch.proxy = ORC_ASYNC;
 		touch.pipe = 0;
 	}

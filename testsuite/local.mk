@@ -1138,6 +1138,11 @@ case_tests = \
 	testsuite/cases/tc_dealloc_under_mma_ok.ptx \
 	testsuite/cases/tc_dealloc_unordered_bad.ptx \
 	testsuite/cases/tc_dealloc_unordered_ok.ptx \
+	testsuite/cases/tensormap_copied_by_host_ok.ptx \
+	testsuite/cases/tensormap_dependent_launch_bad.ptx \
+	testsuite/cases/tensormap_dependent_launch_ok.ptx \
+	testsuite/cases/tensormap_next_launch_bad.ptx \
+	testsuite/cases/tensormap_next_launch_ok.ptx \
 	testsuite/cases/torch_last_block_acquire_bad.ptx \
 	testsuite/cases/torch_last_block_acquire_ok.ptx
 

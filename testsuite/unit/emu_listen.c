@@ -137,6 +137,10 @@ static void note_rest(struct event *e, const struct emu_tell *t)
 	case TELL_LANDED:
 		e->one[0] = t->u.landed->async->serial;
 		break;
+	case TELL_HOST_WROTE:
+		e->one[0] = t->u.host->addr;
+		e->one[1] = t->u.host->bytes;
+		break;
 	case TELL_TC_ALLOC:
 		e->one[0] = t->u.room->at;
 		e->one[1] = t->u.room->columns;
@@ -543,6 +547,25 @@ static void tensor_memory(void **unused)
 	assert_non_null(nth(TELL_TC_RELINQUISH, 0));
 }
 
+static void host(void **unused)
+{
+	const struct event *e;
+	CUdeviceptr p;
+
+	(void)unused;
+	ok(cuMemAlloc(&p, 4096));
+	first.n = second.n = 0;
+	ok(cuMemsetD32(p + 8, 7, 3));
+	ok(cuMemcpyDtoD(p, p + 8, 12));
+	ok(cuCtxSynchronize());
+	ok(cuMemFree(p));
+	e = the(TELL_HOST_WROTE, 0);
+	assert_int_equal(e->one[0], p + 8);
+	assert_int_equal(e->one[1], 12);
+	assert_int_equal(the(TELL_HOST_WROTE, 1)->one[0], p);
+	assert_int_equal(the(TELL_HOST_WROTE, 2)->one[1], 4096);
+}
+
 static void oracle(void **unused)
 {
 	struct emu_oracle_finding f;
@@ -562,7 +585,7 @@ int main(void)
 		cmocka_unit_test(guards), cmocka_unit_test(atomics), cmocka_unit_test(matrices),
 		cmocka_unit_test(barriers), cmocka_unit_test(warps), cmocka_unit_test(mbarriers),
 		cmocka_unit_test(misuse), cmocka_unit_test(goes_on), cmocka_unit_test(copies),
-		cmocka_unit_test(bulk), cmocka_unit_test(tensor_memory), cmocka_unit_test(oracle)
+		cmocka_unit_test(bulk), cmocka_unit_test(tensor_memory), cmocka_unit_test(host), cmocka_unit_test(oracle)
 	};
 
 	listen(&first);
