@@ -363,6 +363,8 @@ struct emu_warp {
 	uint64_t local_bytes;
 	uint64_t sp[EMU_LANES]; /* end of the part of the stack in use */
 	uint32_t cc;            /* carry flags */
+	bool loose;             /* bar.warp.sync with masks that lack the lane: see exec_warp.c */
+	uint32_t outside;       /* lanes that wait at such a one */
 	unsigned ngroups;
 	struct emu_group group[EMU_LANES];
 	int run_at;             /* index in the list of runnable warps, -1 */

@@ -35,7 +35,9 @@ enum emu_tell_kind {
 	TELL_UNMODELLED,        /* MODEL_SYNC in inst.def, or not there at all */
 	TELL_BAR_ARRIVE,        /* u.bar: bar, barrier */
 	TELL_BAR_LEAVE,         /* u.bar: lanes of one warp go on behind it; op is what they waited in */
-	TELL_WARP_SYNC,         /* u.members: bar.warp.sync, all are there */
+	/* u.members: bar.warp.sync, all are there, of one mask; a lane that is outside its mask when
+	 * it comes, in an event of such lanes. */
+	TELL_WARP_SYNC,
 	TELL_CLUSTER_ARRIVE,    /* barrier.cluster.arrive */
 	TELL_CLUSTER_WAIT,      /* barrier.cluster.wait: these go on */
 	TELL_MBAR,              /* u.mbar: mbarrier.* but pending_count */

@@ -504,7 +504,7 @@ void orc_grid_end(struct orc_grid *);
 
 enum orc_kind {
 	ORC_DATA, ORC_SCOPE, ORC_IN_FLIGHT, ORC_PROXY, ORC_FENCE_ORDER, ORC_TMAP, ORC_MISUSE,
-	ORC_LIFETIME
+	ORC_LIFETIME, ORC_BARRIER, ORC_KINDS
 };
 #define ORC_MAY(kind) (1u << (kind))
 

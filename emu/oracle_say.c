@@ -31,7 +31,8 @@ static unsigned nfounds, capfounds, naskeds, capaskeds;
 static const char *const names[] = {
 	[ORC_DATA] = "data-race", [ORC_SCOPE] = "scope-race", [ORC_IN_FLIGHT] = "async-race",
 	[ORC_PROXY] = "proxy-race", [ORC_FENCE_ORDER] = "proxy-fence-order",
-	[ORC_TMAP] = "tensormap-race", [ORC_MISUSE] = "mbarrier-misuse", [ORC_LIFETIME] = "lifetime"
+	[ORC_TMAP] = "tensormap-race", [ORC_MISUSE] = "mbarrier-misuse", [ORC_LIFETIME] = "lifetime",
+	[ORC_BARRIER] = "barrier-misuse"
 };
 
 static bool same_lines(const unsigned a[2], const unsigned b[2])
@@ -158,7 +159,7 @@ static bool judge_given(const struct emu_oracle_pair *p, enum emu_oracle_word *w
 {
 	unsigned kind = 0;
 
-	while (kind <= ORC_LIFETIME && strcmp(p->kind, names[kind]))
+	while (kind < ORC_KINDS && strcmp(p->kind, names[kind]))
 		kind++;
 	*word = ORACLE_NO_RACE;
 	for (unsigned i = 0; i < nfounds; i++) {

@@ -69,6 +69,7 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_TCGEN05_ALLOC:
 	case INST_TCGEN05_DEALLOC:
 	case INST_TCGEN05_COMMIT:
+	case INST_BAR_WARP_SYNC:
 		k->tells = true;
 		return true;
 	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:

@@ -1116,6 +1116,10 @@ case_tests = \
 	testsuite/cases/cl_trampoline_scope_ok.ptx \
 	testsuite/cases/lock_mixed_scope_bad.ptx \
 	testsuite/cases/lock_mixed_scope_ok.ptx \
+	testsuite/cases/mask_of_others_bad.ptx \
+	testsuite/cases/mask_of_others_ok.ptx \
+	testsuite/cases/mask_without_self_bad.ptx \
+	testsuite/cases/mask_without_self_ok.ptx \
 	testsuite/cases/mbar_arrive_after_inval_bad.ptx \
 	testsuite/cases/mbar_copy_after_inval_bad.ptx \
 	testsuite/cases/mbar_cpasync_after_inval_bad.ptx \

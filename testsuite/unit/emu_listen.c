@@ -376,6 +376,24 @@ static void warps(void **unused)
 	assert_null(nth(TELL_WARP_SYNC, 2));
 }
 
+static void masks(void **unused)
+{
+	const struct event *e;
+
+	(void)unused;
+	told(PTX(BEGIN "setp.ge.u32 %p1, %r0, 2; @%p1 bra OTHERS; bar.warp.sync 12; bra.uni END;\n"
+		 "OTHERS: bar.warp.sync 0xfffffffc; END: st.global.u32 [%d1], %r0;" EXIT), 32);
+	e = the(TELL_WARP_SYNC, 0);             /* they wait all the same */
+	assert_int_equal(e->lanes, 3);
+	assert_int_equal(e->v[0][1], 12);
+	assert_int_equal(e->came[1], 3);
+	e = the(TELL_WARP_SYNC, 1);
+	assert_int_equal(e->lanes, ~3u);
+	assert_int_equal(e->v[0][2], ~3u);
+	assert_int_equal(e->came[2], ~3u);
+	assert_null(nth(TELL_WARP_SYNC, 2));
+}
+
 /* ---- what is asynchronous -------------------------------------------------------------------- */
 
 static void mbarriers(void **unused)
@@ -583,8 +601,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(guards), cmocka_unit_test(atomics), cmocka_unit_test(matrices),
-		cmocka_unit_test(barriers), cmocka_unit_test(warps), cmocka_unit_test(mbarriers),
-		cmocka_unit_test(misuse), cmocka_unit_test(goes_on), cmocka_unit_test(copies),
+		cmocka_unit_test(barriers), cmocka_unit_test(warps), cmocka_unit_test(masks),
+		cmocka_unit_test(mbarriers), cmocka_unit_test(misuse), cmocka_unit_test(goes_on), cmocka_unit_test(copies),
 		cmocka_unit_test(bulk), cmocka_unit_test(tensor_memory), cmocka_unit_test(host), cmocka_unit_test(oracle)
 	};
 
