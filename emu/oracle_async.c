@@ -295,6 +295,7 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 		{"mbar_init_fence", "strict", "off", &orc_choices.init_fence},
 		{"warp_sync_orders", "on", "off", &orc_choices.lockstep},
 		{"same_value", "ignore", "report", &orc_choices.same_value},
+		{"pdl_no_trigger", "race", "clean", &orc_choices.dependents_wait},
 		{"exit_async", "strict", "off", &orc_choices.exits}
 	};
 	static const char *const arrives[] = {

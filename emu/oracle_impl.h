@@ -463,6 +463,7 @@ struct orc_choices {
 	bool init_fence;                /* an mbarrier's init has to be fenced for copies */
 	bool lockstep;                  /* lanes of a warp order each other */
 	bool same_value;                /* two weak writes of one value need not be named */
+	bool dependents_wait;           /* even if the launch before lets nobody go */
 	bool exits;                     /* copies to global memory are over when their block ends */
 };
 extern struct orc_choices orc_choices;

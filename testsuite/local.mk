@@ -1131,6 +1131,7 @@ case_tests = \
 	testsuite/cases/mbar_remote_plain_bad.ptx \
 	testsuite/cases/mbar_remote_plain_ok.ptx \
 	testsuite/cases/mbar_wait_after_inval_bad.ptx \
+	testsuite/cases/pdl_no_trigger_ok.ptx \
 	testsuite/cases/raft_last_block_bad.ptx \
 	testsuite/cases/raft_last_block_ok.ptx \
 	testsuite/cases/sc_store_elsewhere_bad.ptx \
