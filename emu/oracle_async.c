@@ -79,6 +79,7 @@ void orc_touch(const struct orc_touch *t, uint64_t space, uint64_t addr, uint64_
 		a->pipe = t->pipe;
 		a->at_once = t->at_once;
 		a->frees = t->frees;
+		a->whole = t->whole ? t->whole : bytes;
 		a->issue = t->issue;
 		t->issue->refs++;
 		if (!orc_check(b->grid, NULL, a))

@@ -206,6 +206,7 @@ static void weak(const struct emu_tell *e, const struct orc_op *k, unsigned lane
 		if (left_out >> (left_out ? at / n : 0) & 1)
 			continue;
 		a = orc_access_new(b, t, k, space, addr + at, (unsigned)n);
+		a->whole = bytes;
 		if (k->in->id == INST_ST && !left_out)
 			note_stored(q, lane, a);
 		keep(b, t, a);

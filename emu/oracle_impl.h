@@ -159,6 +159,7 @@ struct orc_access {
 	uint8_t proxy;                  /* enum orc_proxy */
 	uint8_t size;
 	uint64_t space, addr;           /* space 0: global; else 1 + number of the block */
+	uint64_t whole;                 /* bytes of all that it is a part of */
 	uint64_t launch;                /* number of the launch */
 	struct orc_issue *issue;        /* of an operation that is not one thread's own; NULL */
 	bool at_once;                   /* which is over with the instruction */
@@ -431,6 +432,7 @@ struct orc_touch {
 	uint8_t level, size;            /* of a reduction: its scope, bytes of an element */
 	uint64_t pipe;
 	bool at_once, frees;
+	uint64_t whole;                 /* bytes of the operation that way; 0: of this alone */
 };
 void orc_touch(const struct orc_touch *, uint64_t space, uint64_t addr, uint64_t bytes);
 void orc_commit(struct orc_groups *);
@@ -517,7 +519,7 @@ struct orc_fact {
 	bool moot;                      /* others may call it a race; the oracle does not */
 	uint64_t block[2];
 	uint32_t thread[2];
-	uint64_t space, addr;
+	uint64_t space, addr, bytes[2];
 };
 void orc_found(const struct orc_fact *, unsigned long long count);
 /* Must a race in such a launch be named that is certain, or not? */

@@ -65,6 +65,7 @@ struct orc_access *orc_access_new(struct orc_block *b, struct orc_thread *t, con
 	a->launch = b->launch->number;
 	a->blind = t->blind;
 	a->size = (uint8_t)size;
+	a->whole = op->strong && op->access ? (uint64_t)op->size * op->n : size;
 	a->space = space;
 	a->addr = addr;
 	a->reach = b->reach;
@@ -538,7 +539,7 @@ static void fact_of(const struct orc_race *r, struct orc_fact *f)
 	*f = (struct orc_fact){
 		.op = {a->op, b->op}, .may = r->may, .kind = r->kind, .certain = r->certain,
 		.moot = r->moot, .block = {a->reach.block, b->reach.block}, .thread = {a->index, b->index},
-		.space = a->space, .addr = r->addr
+		.space = a->space, .addr = r->addr, .bytes = {a->whole, b->whole}
 	};
 }
 

@@ -14,7 +14,7 @@ struct found {
 	struct emu_oracle_finding f;
 	unsigned may;                   /* kinds that it may be called */
 	bool moot;
-	char kernel[64];
+	char kernel[64], inst[2][48];
 };
 
 /* A race that must be named: by one of these pairs of lines. */
@@ -48,6 +48,15 @@ static bool like(const unsigned given[2], const unsigned b[2])
 	return given[0] == b[0] || given[0] == b[1] || given[1] == b[0] || given[1] == b[1];
 }
 
+/* As PTX spells it, without what an instruction need not have. */
+static void name_inst(char *to, size_t size, const struct orc_op *op)
+{
+	const struct ptx_inst_row *row = op && op->in ? &ptx_insts[op->in->id] : NULL;
+
+	if (row && row->base)
+		snprintf(to, size, "%s%s%s", row->base, *row->mods ? "." : "", row->mods);
+}
+
 static unsigned line_of(const struct orc_op *op)
 {
 	return op ? op->line : 0;
@@ -79,6 +88,9 @@ void orc_found(const struct orc_fact *f, unsigned long long count)
 	for (unsigned i = 0; i < 2; i++) {
 		x->f.block[i] = f->block[i];
 		x->f.thread[i] = f->thread[i];
+		x->f.bytes[i] = f->bytes[i];
+		name_inst(x->inst[i], sizeof x->inst[i], f->op[i]);
+		x->f.inst[i] = x->inst[i];
 	}
 	x->f.addr = f->addr;
 	x->f.shared = f->space != 0;

@@ -358,9 +358,12 @@ static uint64_t space_of(const struct emu_block *owner, const uint8_t *p, uint64
 }
 
 /* All that the operation reads, or writes at one place; neighbouring pieces are one. */
-static void touch_pieces(const struct emu_async *a, const struct orc_touch *touch,
+static void touch_pieces(const struct emu_async *a, struct orc_touch *touch,
 			 const struct emu_landing *land)
 {
+	touch->whole = 0;
+	for (unsigned i = 0; i < a->n; i++)
+		touch->whole += a->piece[i].n;
 	for (unsigned i = 0, next; i < a->n; i = next) {
 		const struct emu_piece *p = &a->piece[i];
 		const uint8_t *from = land ? p->dst + land->shift : p->src, *to = from + p->n;
@@ -426,6 +429,7 @@ static void copied(struct emu_async *a, const struct orc_op *k)
 			orc_mbar_flies(a->land[i].mbar, first + 1 + i, k);
 	touch_pieces(a, &touch, NULL);
 	if (a->map) {
+		touch.whole = 0;
 		touch.proxy = ORC_MAPS;
 		touch.pipe = a->map;
 		orc_touch(&touch, 0, a->map, 128);
@@ -505,8 +509,13 @@ static void hear_tmap_copy(const struct emu_tell *e, const struct orc_op *k)
 
 /* ---- products ------------------------------------------------------------------------------------ */
 
-static void touch_map(const struct orc_touch *touch, uint64_t space, const uint8_t *map, uint64_t n)
+static void touch_map(struct orc_touch *touch, uint64_t space, const uint8_t *map, uint64_t n)
 {
+	unsigned each = space >= ORC_TMEM ? 4 : 1;
+
+	touch->whole = 0;
+	for (uint64_t i = 0; i < n; i++)
+		touch->whole += map[i] ? each : 0;
 	for (uint64_t i = 0, from; i < n; i++) {
 		if (!map[i])
 			continue;
