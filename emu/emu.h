@@ -378,6 +378,8 @@ struct emu_bar {
 	uint32_t arrived;       /* threads */
 	uint32_t expected;      /* EMU_BAR_ALL: all that have not exited; 0: not in use */
 	uint32_t popc;          /* bar.red: threads with a true predicate */
+	uint32_t warps;         /* that have arrived, counted again if they do it again */
+	uint32_t lanes[32];     /* of each warp, those that have arrived before the others */
 };
 #define EMU_BAR_ALL 0xffffffffu
 

@@ -578,6 +578,7 @@ norace_tests = \
 	testsuite/norace/21_named_registers.ptx \
 	testsuite/norace/21_named_ring.ptx \
 	testsuite/norace/22_both_wait.ptx \
+	testsuite/norace/23_barrier_partial_warp.ptx \
 	testsuite/norace/23_barrier_split_warps.ptx \
 	testsuite/norace/23_full_count.ptx \
 	testsuite/norace/24_barrier_global_data.ptx \

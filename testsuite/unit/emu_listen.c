@@ -326,7 +326,7 @@ static void barriers(void **unused)
 		 "bar.sync 0; barrier.arrive 3, 64; bra.uni END;\n"
 		 "OTHER: bar.sync 0; barrier.sync 3, 64;\n"
 		 "END: setp.lt.u32 %p2, %r0, 48; bar.red.popc.u32 %r4, 1, %p2;\n"
-		 "and.b32 %r5, %r0, 31; setp.lt.u32 %p3, %r5, 16; @%p3 barrier.sync 5, 32;" EXIT), 64);
+		 "and.b32 %r5, %r0, 31; setp.lt.u32 %p3, %r5, 16; @%p3 barrier.sync 5, 64;" EXIT), 64);
 	e = the(TELL_BAR_ARRIVE, 0);
 	assert_int_equal(e->lanes, EMU_ALL);
 	assert_int_equal(e->group, EMU_ALL);
@@ -348,7 +348,7 @@ static void barriers(void **unused)
 	assert_int_equal(the(TELL_BAR_LEAVE, 3)->one[2], EMU_BAR_RED);
 	assert_int_equal(the(TELL_BAR_LEAVE, 4)->one[0], 1);
 	e = the(TELL_BAR_ARRIVE, 6);
-	assert_int_equal(e->lanes, 0xffff);     /* half of each warp */
+	assert_int_equal(e->lanes, 0xffff);     /* half of each warp; the rest exits */
 	assert_int_equal(e->group, EMU_ALL);
 	assert_int_equal(the(TELL_BAR_LEAVE, 5)->group, 0xffff);
 	assert_null(nth(TELL_BAR_LEAVE, 7));
