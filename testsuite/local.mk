@@ -546,6 +546,7 @@ norace_tests = \
 	testsuite/norace/14_atom_acquire.ptx \
 	testsuite/norace/15_sc_chain.ptx \
 	testsuite/norace/15_sc_cuda_atomic.ptx \
+	testsuite/norace/15_sc_cuda_dekker.ptx \
 	testsuite/norace/15_sc_dekker.ptx \
 	testsuite/norace/15_sc_hazard_pointer.ptx \
 	testsuite/norace/15_sc_load_before_load.ptx \
