@@ -298,6 +298,7 @@ struct emu_module {
 	struct emu_const **const_index; /* hash from value to row */
 	bool async_reads;               /* something reads shared memory in the async proxy */
 	unsigned async;                 /* weak.c: what else the async proxy may do; 0: not known */
+	bool instrumented;              /* there are functions that gsan put there */
 	CUcontext ctx;
 	struct emu_module *next;
 };
@@ -362,6 +363,8 @@ struct emu_warp {
 	uint64_t local_bytes;
 	uint64_t sp[EMU_LANES]; /* end of the part of the stack in use */
 	uint32_t cc;            /* carry flags */
+	bool loose;             /* bar.warp.sync with masks that lack the lane: see exec_warp.c */
+	uint32_t outside;       /* lanes that wait at such a one */
 	unsigned ngroups;
 	struct emu_group group[EMU_LANES];
 	int run_at;             /* index in the list of runnable warps, -1 */
@@ -375,6 +378,8 @@ struct emu_bar {
 	uint32_t arrived;       /* threads */
 	uint32_t expected;      /* EMU_BAR_ALL: all that have not exited; 0: not in use */
 	uint32_t popc;          /* bar.red: threads with a true predicate */
+	uint32_t warps;         /* that have arrived, counted again if they do it again */
+	uint32_t lanes[32];     /* of each warp, those that have arrived before the others */
 };
 #define EMU_BAR_ALL 0xffffffffu
 
@@ -559,6 +564,10 @@ bool emu_mbar_complete_tx(uint64_t *object, uint32_t bytes);
 bool emu_mbar_arrive(uint64_t *object);
 bool emu_mbar_expect(uint64_t *object);         /* one more arrival in this phase; false: full */
 bool emu_mbar_live(const uint64_t *object);
+/* It is not there, at `addr` in the owner's memory: a fault, or, if emu_goes_on(), true: the lane
+ * does.  NULL: it could not be there. */
+bool emu_mbar_missing(struct emu_x *, const struct emu_op *, unsigned lane, uint64_t addr,
+		      const struct emu_block *owner);
 
 /* exec_atom.c: the operation of an instruction, and one element of it; the old value */
 bool emu_atom_kind(const struct ptx_inst *, uint8_t *kind);

@@ -406,11 +406,11 @@ static bool arrive_lane(struct emu_x *x, const struct emu_op *op, unsigned l, st
 		emu_access_fault(x, op, l, a, 8, op->u.mem.base);
 		return false;
 	}
-	if (!emu_mbar_live(p)) {
-		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "there is no mbarrier at 0x%llx",
-			  (unsigned long long)a);
-		return false;
-	}
+	done->addr[l] = a;
+	done->serial[l] = 0;
+	emu_locate(x->b, op->u.mem.base, a, &done->spot[l]);
+	if (!emu_mbar_live(p))
+		return emu_mbar_missing(x, op, l, a, done->spot[l].owner);
 	if (op->kind && !emu_mbar_expect(p)) {
 		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "more arrivals than an mbarrier can count");
 		return false;
@@ -420,9 +420,7 @@ static bool arrive_lane(struct emu_x *x, const struct emu_op *op, unsigned l, st
 	c->serial = emu_serial();
 	lane_of(x->w, l)->arrivals++;
 	list(x->w);
-	done->addr[l] = a;
 	done->serial[l] = c->serial;
-	emu_locate(x->b, op->u.mem.base, a, &done->spot[l]);
 	return true;
 }
 

@@ -31,11 +31,8 @@ static uint64_t *mbarrier(struct emu_x *x, const struct emu_op *op, const struct
 
 	if (!p)
 		return NULL;
-	if (!*owner || !emu_mbar_live((uint64_t *)(void *)p)) {
-		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "there is no mbarrier at 0x%llx",
-			  (unsigned long long)a);
+	if ((!*owner || !emu_mbar_live((uint64_t *)(void *)p)) && !emu_mbar_missing(x, op, l, a, *owner))
 		return NULL;
-	}
 	return (uint64_t *)(void *)p;
 }
 
@@ -68,7 +65,7 @@ bool emu_async_land(struct emu_x *x, struct emu_async *a, const struct emu_addr 
 			return false;
 		}
 		p = c->block[told]->smem + ((uint8_t *)(void *)m - at->smem);
-		if (!emu_mbar_live((uint64_t *)(void *)p)) {
+		if (!emu_mbar_live((uint64_t *)(void *)p) && !emu_goes_on(a->op)) {
 			emu_fault(x, a->op, a->lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 				  "block %u of the cluster has no mbarrier there", told);
 			return false;

@@ -54,7 +54,7 @@ static void begin(struct use *u, struct emu_x *x, const struct emu_op *op)
 
 	u->x = x;
 	u->op = op;
-	u->done = t->success = t->over = t->wrong = 0;
+	u->done = t->success = t->over = t->missing = t->wrong = 0;
 	t->drop = t->expects = t->no_complete = t->parity = t->try = false;
 }
 
@@ -86,7 +86,6 @@ static void note_update(struct use *u, unsigned l, enum kind k, uint32_t n)
 	t->no_complete = u->op->imm;
 	t->bytes[l] = n;
 	t->count[l] = t->expects ? 1 : n;
-	u->done |= 1u << l;
 }
 
 static void tell_over(const uint64_t *p)
@@ -97,6 +96,17 @@ static void tell_over(const uint64_t *p)
 
 /* ---- the instructions -------------------------------------------------------------------- */
 
+bool emu_mbar_missing(struct emu_x *x, const struct emu_op *op, unsigned l, uint64_t a,
+		      const struct emu_block *owner)
+{
+	if (owner && emu_goes_on(op))
+		return true;
+	emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "there is no mbarrier at 0x%llx",
+		  (unsigned long long)a);
+	return false;
+}
+
+/* NULL: a fault.  `live`: one has to be there; if the lane goes on without, it is among `missing`. */
 static uint64_t *object(struct use *u, unsigned l, bool live)
 {
 	const struct emu_op *op = u->op;
@@ -111,13 +121,14 @@ static uint64_t *object(struct use *u, unsigned l, bool live)
 	u->told.addr[l] = a;
 	emu_locate(x->b, op->u.mem.base, a, &u->told.spot[l]);
 	/* The device runtime looks where the program left something, as it may on a GPU. */
-	if (live && !(*p & LIVE) && !emu_is_runtime(op->func)) {
-		u->told.wrong |= 1u << l;
-		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-			  "there is no mbarrier at 0x%llx", (unsigned long long)a);
-		return NULL;
+	if (!live || *p & LIVE || emu_is_runtime(op->func))
+		return p;
+	if (emu_mbar_missing(x, op, l, a, u->told.spot[l].owner)) {
+		u->told.missing |= 1u << l;
+		return p;
 	}
-	return p;
+	u->told.wrong |= 1u << l;
+	return NULL;
 }
 
 /* Changes the object; returns whether a phase is over by it. */
@@ -172,14 +183,20 @@ static bool arrive(struct use *u, unsigned l, uint64_t *p, uint64_t w, uint32_t 
 static bool update_lane(struct use *u, unsigned l)
 {
 	const struct emu_op *op = u->op;
+	uint32_t n = (uint32_t)emu_get(u->x, op->o[op->nd], l);
 	uint64_t *p = object(u, l, op->kind != INIT), w;
-	uint32_t n;
 
+	note_update(u, l, op->kind, n);
 	if (!p)
 		return false;
+	u->done |= 1u << l;
 	w = *p;
-	n = (uint32_t)emu_get(u->x, op->o[op->nd], l);
-	note_update(u, l, op->kind, n);
+	if (u->told.missing >> l & 1) {
+		u->told.state[l] = w;
+		if (op->kind >= ARRIVE)
+			emu_set(u->x, op->o[0], l, w);
+		return true;
+	}
 	switch ((enum kind)op->kind) {
 	case INIT:
 		if (!n || n > MAX_COUNT) {
@@ -234,13 +251,14 @@ static bool wait_lane(struct use *u, unsigned l)
 	if (!p)
 		return false;
 	/* (PTX ISA, mbarrier.test_wait: only .shared::cta) */
-	if ((a >> EMU_RANK_SHIFT & 0xff) != x->b->rank) {
+	if ((a >> EMU_RANK_SHIFT & 0xff) != x->b->rank && !(u->told.missing >> l & 1)) {
 		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 			  "a wait at the mbarrier at 0x%llx of another block", (unsigned long long)a);
 		return false;
 	}
 	v = emu_get(x, op->o[1], l);
-	over = PHASE(*p) != (op->imm ? (unsigned)v & 1 : PHASE(v));
+	/* Nobody can end it where none is. */
+	over = u->told.missing >> l & 1 || PHASE(*p) != (op->imm ? (unsigned)v & 1 : PHASE(v));
 	emu_set(x, op->o[0], l, over);
 	u->told.state[l] = v;
 	u->told.success |= (uint32_t)over << l;

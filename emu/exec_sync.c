@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * exec_sync.c: barriers of the block (bar, barrier) and of the cluster, fences.
- * Barriers count threads, not warps; threads that have exited are not waited for
- * by barriers without a count.  Fences do nothing: execution is sequentially
+ * A warp has arrived when its lanes have that have not exited; warps that have exited are not
+ * waited for by barriers without a count.  Fences do nothing: execution is sequentially
  * consistent, but for what weak.c keeps from the async proxy.
  */
 #include <stdio.h>
@@ -51,10 +51,22 @@ static void set_result(struct emu_warp *w, const struct emu_op *op, uint32_t bas
 	}
 }
 
+/* A warp has arrived when all its lanes have that have not exited (PTX ISA, "barrier": the
+ * arrival count goes up by the warp size, not by the number of threads). */
+static void count_warp(const struct emu_warp *w, struct emu_bar *bar)
+{
+	uint32_t *lanes = &bar->lanes[w->index];
+
+	if (!*lanes || w->live & ~*lanes)
+		return;
+	*lanes = 0;
+	bar->warps++;
+}
+
 static bool complete(const struct emu_block *b, const struct emu_bar *bar)
 {
-	return bar->arrived && bar->arrived >= (bar->expected == EMU_BAR_ALL ? b->live :
-						bar->expected);
+	return bar->arrived && (bar->expected == EMU_BAR_ALL ? bar->arrived >= b->live :
+				bar->warps * EMU_LANES >= bar->expected);
 }
 
 static struct emu_tell_bar told(const struct emu_op *op, unsigned id, uint32_t expected)
@@ -105,9 +117,12 @@ static void release(struct emu_block *b, unsigned id)
 
 void emu_bar_recheck(struct emu_block *b)
 {
-	for (unsigned id = 0; id < 16; id++)
-		if (b->bar[id].expected == EMU_BAR_ALL && complete(b, &b->bar[id]))
+	for (unsigned id = 0; id < 16; id++) {
+		for (unsigned i = 0; b->bar[id].expected && i < b->nwarps; i++)
+			count_warp(&b->warp[i], &b->bar[id]);
+		if (b->bar[id].expected && complete(b, &b->bar[id]))
 			release(b, id);
+	}
 }
 
 static void tell_arrive(struct emu_x *x, const struct emu_op *op, uint32_t group, unsigned id,
@@ -127,7 +142,7 @@ static const struct emu_op *barrier(struct emu_x *x, const struct emu_op *op, ui
 	const struct emu_opnd *o = op->o + op->nd;
 	unsigned first = (unsigned)__builtin_ctz(m);
 	uint32_t id = (uint32_t)emu_get(x, o[0], first), count = (uint32_t)emu_get(x, o[1], first);
-	uint32_t expected = op->imm ? count : EMU_BAR_ALL, same = 0, group = x->mask;
+	uint32_t expected = op->imm ? count : EMU_BAR_ALL, same = 0, again, group = x->mask;
 	struct emu_block *b = x->b;
 	struct emu_bar *bar;
 
@@ -147,6 +162,15 @@ static const struct emu_op *barrier(struct emu_x *x, const struct emu_op *op, ui
 		return emu_fault(x, op, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
 				 "barrier %u expects %d threads here and %d elsewhere (-1: all)", id,
 				 (int)expected, (int)bar->expected);
+	/* None comes again before the rest of its warp has. */
+	again = bar->lanes[x->w->index] & same;
+	if (again == same)
+		return emu_yield(x, op);
+	if (again)
+		emu_split(x, again, op, x->base);
+	same &= ~again;
+	bar->lanes[x->w->index] |= same;
+	count_warp(x->w, bar);
 	bar->expected = expected;
 	bar->arrived += (uint32_t)__builtin_popcount(same);
 	if (op->nd)

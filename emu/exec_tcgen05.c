@@ -705,7 +705,7 @@ static bool commit_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
 		if (k->multicast ? it.mask >> r & 1 : c->block[r] == owner)
 			it.mbar[it.nmbar++] = (uint64_t *)(void *)(c->block[r]->smem + (p - owner->smem));
 	for (unsigned i = 0; i < it.nmbar; i++)
-		if (!emu_mbar_live(it.mbar[i]))
+		if (!emu_mbar_live(it.mbar[i]) && !emu_goes_on(op))
 			it.nmbar = 0;
 	if (!it.nmbar) {
 		emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "there is no mbarrier to arrive at");

@@ -366,25 +366,129 @@ static const struct emu_op *elect(struct emu_x *x, const struct emu_op *op, uint
 	return together(x, op, m, elect_core);
 }
 
+/* Lanes of one mask. */
+static void tell_sync(struct emu_x *x, const struct emu_op *op, uint32_t lanes, uint32_t need, const uint32_t *came)
+{
+	struct emu_tell t = emu_tell_of(TELL_WARP_SYNC, x, op, lanes, x->mask);
+	uint32_t members[EMU_LANES];
+
+	EMU_EACH(l, lanes)
+		members[l] = need;
+	t.came = came;
+	t.u.members = members;
+	emu_tell(&t);
+}
+
 static void warp_sync_core(struct emu_x *x, const struct emu_op *op, const struct emu_gather *g)
 {
-	struct emu_tell t = emu_tell_of(TELL_WARP_SYNC, x, op, g->mask, x->mask);
-	uint32_t members[EMU_LANES];
 	uint64_t row[EMU_LANES];
 
 	if (!emu_tells(op))
 		return;
 	read_all(x, g, 0, row);
-	EMU_EACH(l, g->mask)
-		members[l] = (uint32_t)row[l];
-	t.came = g->came;
-	t.u.members = members;
-	emu_tell(&t);
+	tell_sync(x, op, g->mask, (uint32_t)row[__builtin_ctz(g->mask)], g->came);
+}
+
+/* What a lane waits for, and lanes that have met whom they named. */
+struct met { uint32_t need[EMU_LANES], lanes; };
+
+static void meets(struct met *met, uint32_t lanes, uint32_t need)
+{
+	EMU_EACH(l, lanes)
+		met->need[l] = need;
+	met->lanes |= lanes;
+}
+
+/* Those that are outside their masks have been told of. */
+static void tell_met(struct emu_x *x, const struct emu_op *op, const struct met *met)
+{
+	struct emu_warp *w = x->w;
+
+	for (uint32_t rest = met->lanes, same; rest; rest &= ~same) {
+		uint32_t need = met->need[__builtin_ctz(rest)];
+
+		same = 0;
+		EMU_EACH(l, rest)
+			same |= (uint32_t)(met->need[l] == need) << l;
+		if (same & need)
+			tell_sync(x, op, same & need, need, w->came);
+	}
+	EMU_EACH(l, met->lanes)
+		w->came[l] = 0;
+	w->outside &= ~met->lanes;
+}
+
+/* Those with the mask of the first of `lanes`. */
+static uint32_t of_one_mask(struct emu_x *x, const struct emu_op *op, uint32_t lanes, uint32_t *members)
+{
+	struct emu_opnd o = op->o[op->nd + op->ns - 1];
+	struct emu_warp *w = x->w;
+	uint32_t same = 0, outside;
+
+	*members = (uint32_t)emu_get(x, o, (unsigned)__builtin_ctz(lanes));
+	EMU_EACH(l, lanes)
+		same |= (uint32_t)((uint32_t)emu_get(x, o, l) == *members) << l;
+	outside = same & ~*members & ~w->outside;
+	if (outside)
+		tell_sync(x, op, outside, *members, w->came);
+	w->outside |= outside;
+	return same;
+}
+
+/* PTX ISA, "bar.warp.sync": undefined if the lane is not in its mask.  From the first of these on
+ * a lane of the warp waits until all that it names are at such an instruction, whatever they
+ * name, so that each comes to its end: a lane is only ever kept by one that is elsewhere. */
+static const struct emu_op *warp_sync_loose(struct emu_x *x, const struct emu_op *op, uint32_t m)
+{
+	struct emu_warp *w = x->w;
+	uint32_t here = m, members, same;
+	struct met met = {.lanes = 0};
+
+	w->loose = true;
+	note_came(x, m);
+	if (x->mask & ~m)
+		emu_split(x, x->mask & ~m, op + 1, x->base);
+	for (unsigned i = 0; i < w->ngroups; i++)
+		if (w->group[i].state == GROUP_WAIT_WARP && w->group[i].at->fn == op->fn)
+			here |= w->group[i].mask;
+	for (unsigned i = 0; i < w->ngroups; i++) {
+		struct emu_group *g = &w->group[i];
+
+		if (g->state != GROUP_WAIT_WARP || g->at->fn != op->fn || (g->need & w->live & ~here))
+			continue;
+		meets(&met, g->mask, g->need);
+		g->state = GROUP_READY;
+		g->pc = g->at + 1;
+	}
+	for (uint32_t rest = m; rest; rest &= ~same) {
+		same = of_one_mask(x, op, rest, &members);
+		if (!(members & w->live & ~here)) {
+			meets(&met, same, members);
+			continue;
+		}
+		emu_split(x, same, op, x->base);
+		w->group[w->ngroups - 1].state = GROUP_WAIT_WARP;
+		w->group[w->ngroups - 1].at = op;
+		w->group[w->ngroups - 1].need = members;
+	}
+	tell_met(x, op, &met);
+	emu_find_stop(x, op);
+	if (x->mask)
+		return op + 1;
+	x->why = WHY_PARKED;
+	return NULL;
 }
 
 static const struct emu_op *warp_sync(struct emu_x *x, const struct emu_op *op, uint32_t m)
 {
-	return together(x, op, m, warp_sync_core);
+	struct emu_opnd o = op->o[0];
+	bool loose = x->w->loose;
+
+	if (!emu_goes_on(op))
+		return together(x, op, m, warp_sync_core);
+	EMU_EACH(l, m)
+		loose |= !((uint32_t)emu_get(x, o, l) >> l & 1);
+	return loose ? warp_sync_loose(x, op, m) : together(x, op, m, warp_sync_core);
 }
 
 static const struct emu_op *activemask(struct emu_x *x, const struct emu_op *op, uint32_t m)

@@ -329,6 +329,8 @@ static void block_start(struct emu_block *b, uint64_t linear, struct emu_cluster
 		w->live = n >= EMU_LANES ? EMU_ALL : (1u << n) - 1;
 		w->cc = 0;
 		w->ran = w->steps = w->place = 0;
+		w->loose = false;
+		w->outside = 0;
 		memset(w->came, 0, sizeof w->came);
 		emu_timing_begin(w);
 		w->ngroups = 1;

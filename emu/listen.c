@@ -38,6 +38,14 @@ void emu_tell_groups(enum emu_tell_kind kind, struct emu_x *x, const struct emu_
 	emu_tell(&t);
 }
 
+void emu_tell_host_wrote(const void *to, uint64_t bytes)
+{
+	struct emu_tell_host h = {(uintptr_t)to, bytes};
+
+	if (emu_listening)
+		emu_tell(&(struct emu_tell){.kind = TELL_HOST_WROTE, .u.host = &h});
+}
+
 uint64_t emu_serial(void)
 {
 	static uint64_t last;

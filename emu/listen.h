@@ -9,7 +9,8 @@
  *
  * Several can listen.  Each keeps what he likes in heard[his slot] of functions, blocks and
  * grids.  What is executed, and in what order, is the same, but that no use of a load waits
- * for it (weak.c).  With nobody listening a place that tells costs a comparison, and loads,
+ * for it (weak.c), and that some of what is undefined is told and ends nothing (emu_goes_on).
+ * With nobody listening a place that tells costs a comparison, and loads,
  * stores and fences, which are wrapped as they are decoded, nothing.
  *
  * Of instructions:
@@ -34,7 +35,9 @@ enum emu_tell_kind {
 	TELL_UNMODELLED,        /* MODEL_SYNC in inst.def, or not there at all */
 	TELL_BAR_ARRIVE,        /* u.bar: bar, barrier */
 	TELL_BAR_LEAVE,         /* u.bar: lanes of one warp go on behind it; op is what they waited in */
-	TELL_WARP_SYNC,         /* u.members: bar.warp.sync, all are there */
+	/* u.members: bar.warp.sync, all are there, of one mask; a lane that is outside its mask when
+	 * it comes, in an event of such lanes. */
+	TELL_WARP_SYNC,
 	TELL_CLUSTER_ARRIVE,    /* barrier.cluster.arrive */
 	TELL_CLUSTER_WAIT,      /* barrier.cluster.wait: these go on */
 	TELL_MBAR,              /* u.mbar: mbarrier.* but pending_count */
@@ -65,7 +68,11 @@ enum emu_tell_kind {
 	TELL_BLOCK_END,         /* its last thread is gone; others of the cluster may go on */
 	TELL_LAUNCH,            /* u.launch: a grid's blocks may begin */
 	TELL_LAUNCH_END,        /* u.launch: all its blocks have ended, or a fault ended everything */
-	TELL_STREAM             /* u.launch: something comes into a stream; from any thread that has emu_lock */
+	TELL_STREAM,            /* u.launch: something comes into a stream; from any thread that has emu_lock */
+	/* u.host: the host has copied or set something there, or it is no memory any more.  Stores of
+	 * its own, to memory that it shares with the device, are not seen.  From the engine, or a
+	 * thread that has emu_lock. */
+	TELL_HOST_WROTE
 };
 
 /* ---- what is told of them ----------------------------------------------------------------- */
@@ -116,6 +123,7 @@ struct emu_tell_mbar {
 	uint64_t state[EMU_LANES];      /* arrive: the result; wait: the state or parity that is waited for */
 	uint32_t success;               /* lanes that did not wait in vain */
 	uint32_t over;                  /* lanes by which the phase is over */
+	uint32_t missing;               /* of `lanes`: there is no mbarrier; a wait succeeds, nothing changes */
 	/* For this one there is no mbarrier, or it counts more than the mbarrier can: a fault.
 	 * It is not among `lanes` if that was seen before anything was done. */
 	uint32_t wrong;
@@ -133,7 +141,7 @@ struct emu_tell_cp_arrive {
 	enum emu_base base;
 	const uint64_t *addr;
 	const struct emu_spot *spot;
-	const uint64_t *serial;         /* of the arrival, for TELL_ARRIVED */
+	const uint64_t *serial;         /* of the arrival, for TELL_ARRIVED; 0: there is no mbarrier, it never comes */
 	bool noinc;
 };
 
@@ -214,6 +222,8 @@ struct emu_tell_launch {
 	const void *stream;
 };
 
+struct emu_tell_host { uint64_t addr, bytes; };
+
 struct emu_tell {
 	enum emu_tell_kind kind;
 	struct emu_block *b;            /* NULL: of no block */
@@ -251,6 +261,7 @@ struct emu_tell {
 		const struct emu_func *callee;
 		uint64_t linear;
 		const struct emu_tell_launch *launch;
+		const struct emu_tell_host *host;
 	} u;
 };
 
@@ -279,6 +290,14 @@ static inline bool emu_tells(const struct emu_op *op)
 	return emu_listening && !op->func->injected;
 }
 
+/* Does the launch go on behind what is undefined, if that is told?  Yes if somebody listened when
+ * the function was loaded, and nobody judges beside the program's own instructions: its module
+ * is not instrumented. */
+static inline bool emu_goes_on(const struct emu_op *op)
+{
+	return op->func->told && !op->func->mod->instrumented;
+}
+
 static inline struct emu_tell emu_tell_of(enum emu_tell_kind kind, struct emu_x *x,
 					  const struct emu_op *op, uint32_t lanes, uint32_t group)
 {
@@ -291,6 +310,7 @@ static inline struct emu_tell emu_tell_of(enum emu_tell_kind kind, struct emu_x 
 void emu_tell(const struct emu_tell *);
 void emu_tell_groups(enum emu_tell_kind, struct emu_x *, const struct emu_op *, uint32_t lanes,
 		     const struct emu_tell_groups *);
+void emu_tell_host_wrote(const void *, uint64_t bytes);
 /* The number of an operation or arrival that is issued now; never 0. */
 uint64_t emu_serial(void);
 void emu_tell_load(struct emu_func *);

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "emu/emu.h"
+#include "emu/listen.h"
 
 #define PAGE_BYTES   (UINT64_C(1) << EMU_PAGE_SHIFT)
 #define GRANULE      (UINT64_C(1) << EMU_GRANULE_SHIFT)
@@ -348,6 +349,8 @@ bool emu_mem_delete(uint64_t base, enum emu_mem_kind kind)
 			used -= size;
 	}
 	pthread_mutex_unlock(&lock);
+	if (ok && (kind == MEM_DEVICE || kind == MEM_MANAGED || kind == MEM_HOST))
+		emu_tell_host_wrote((const void *)(uintptr_t)base, b.bytes);
 	return ok;
 }
 

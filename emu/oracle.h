@@ -33,6 +33,10 @@ struct emu_oracle_finding {
 	/* The first of them. */
 	unsigned long long block[2], thread[2], addr;
 	int shared;
+	/* The instructions ("cp.async.bulk", "": none, or not known), and how many bytes each of
+	 * them accesses in all, or its operation that way (0: it is no access). */
+	const char *inst[2];
+	unsigned long long bytes[2];
 };
 
 /* Modules loaded from now on are watched.  `text` is what they were instrumented

@@ -79,6 +79,7 @@ void orc_touch(const struct orc_touch *t, uint64_t space, uint64_t addr, uint64_
 		a->pipe = t->pipe;
 		a->at_once = t->at_once;
 		a->frees = t->frees;
+		a->whole = t->whole ? t->whole : bytes;
 		a->issue = t->issue;
 		t->issue->refs++;
 		if (!orc_check(b->grid, NULL, a))
@@ -295,6 +296,7 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 		{"mbar_init_fence", "strict", "off", &orc_choices.init_fence},
 		{"warp_sync_orders", "on", "off", &orc_choices.lockstep},
 		{"same_value", "ignore", "report", &orc_choices.same_value},
+		{"pdl_no_trigger", "race", "clean", &orc_choices.dependents_wait},
 		{"exit_async", "strict", "off", &orc_choices.exits}
 	};
 	static const char *const arrives[] = {

@@ -206,6 +206,7 @@ static void weak(const struct emu_tell *e, const struct orc_op *k, unsigned lane
 		if (left_out >> (left_out ? at / n : 0) & 1)
 			continue;
 		a = orc_access_new(b, t, k, space, addr + at, (unsigned)n);
+		a->whole = bytes;
 		if (k->in->id == INST_ST && !left_out)
 			note_stored(q, lane, a);
 		keep(b, t, a);
@@ -374,11 +375,30 @@ static void hear_bar(const struct emu_tell *e)
 	}
 }
 
-static void hear_warp_sync(const struct emu_tell *e)
+static void outside_mask(const struct orc_thread *t, const struct orc_op *k)
 {
-	EMU_EACH(l, e->lanes)
-		orc_settle(orc_block_of(e->b)->grid, orc_thread_of(e->w, l));
-	orc_warp_sync(orc_block_of(e->b), e->w->index * EMU_LANES, e->lanes);
+	struct orc_fact f = {
+		.op = {k, NULL}, .may = ORC_MAY(ORC_BARRIER), .kind = ORC_BARRIER, .certain = true,
+		.block = {t->block->number, t->block->number}, .thread = {t->index, t->index}
+	};
+
+	orc_say(t->block->grid, &f);
+}
+
+/* Who names others and not himself is ordered with nobody. */
+static void hear_warp_sync(const struct emu_tell *e, const struct orc_op *k)
+{
+	struct orc_block *b = orc_block_of(e->b);
+	uint32_t inside = 0;
+
+	EMU_EACH(l, e->lanes) {
+		orc_settle(b->grid, orc_thread_of(e->w, l));
+		inside |= e->u.members[l] & 1u << l;
+	}
+	if (k && inside != e->lanes)
+		outside_mask(orc_thread_of(e->w, (unsigned)__builtin_ctz(e->lanes & ~inside)), k);
+	if (inside)
+		orc_warp_sync(b, e->w->index * EMU_LANES, inside);
 }
 
 static void hear_exit(const struct emu_tell *e)
@@ -541,6 +561,9 @@ static bool hear_other(const struct emu_tell *e)
 	case TELL_STREAM:
 		orc_next(e->u.launch->stream, e->u.launch->grid);
 		return true;
+	case TELL_HOST_WROTE:
+		orc_host_wrote(e->u.host);
+		return true;
 	case TELL_BLOCK_END:
 	case TELL_LAUNCH:
 		return true;
@@ -566,7 +589,7 @@ static void hear(void *self, const struct emu_tell *e)
 		hear_bar(e);
 		break;
 	case TELL_WARP_SYNC:
-		hear_warp_sync(e);
+		hear_warp_sync(e, k);
 		break;
 	case TELL_ACCESS:
 		if (k)

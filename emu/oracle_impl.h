@@ -159,6 +159,7 @@ struct orc_access {
 	uint8_t proxy;                  /* enum orc_proxy */
 	uint8_t size;
 	uint64_t space, addr;           /* space 0: global; else 1 + number of the block */
+	uint64_t whole;                 /* bytes of all that it is a part of */
 	uint64_t launch;                /* number of the launch */
 	struct orc_issue *issue;        /* of an operation that is not one thread's own; NULL */
 	bool at_once;                   /* which is over with the instruction */
@@ -398,7 +399,7 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 	      struct orc_thread *, const struct orc_op *, enum orc_use);
 void orc_mbar_over(const void *p);
 /* A copy of which it will hear is issued; it has heard of all of it. */
-void orc_mbar_flies(const void *p);
+void orc_mbar_flies(const void *p, uint64_t actor, const struct orc_op *);
 void orc_mbar_lands(const void *p);
 /* An operation ends, and the mbarrier hears of it: its actor, and how many of its
  * operations.  `loose`: whoever waits knows, acquiring or not; `tensor`: so much is done
@@ -431,6 +432,7 @@ struct orc_touch {
 	uint8_t level, size;            /* of a reduction: its scope, bytes of an element */
 	uint64_t pipe;
 	bool at_once, frees;
+	uint64_t whole;                 /* bytes of the operation that way; 0: of this alone */
 };
 void orc_touch(const struct orc_touch *, uint64_t space, uint64_t addr, uint64_t bytes);
 void orc_commit(struct orc_groups *);
@@ -463,6 +465,7 @@ struct orc_choices {
 	bool init_fence;                /* an mbarrier's init has to be fenced for copies */
 	bool lockstep;                  /* lanes of a warp order each other */
 	bool same_value;                /* two weak writes of one value need not be named */
+	bool dependents_wait;           /* even if the launch before lets nobody go */
 	bool exits;                     /* copies to global memory are over when their block ends */
 };
 extern struct orc_choices orc_choices;
@@ -477,6 +480,15 @@ void orc_tensor_done(struct orc_thread *, uint64_t actor, uint32_t n);
 void orc_guest(struct orc_block *owner, struct orc_access *);
 void orc_visit(struct orc_block *owner, struct orc_access *);   /* it is known to have started */
 void orc_block_end(struct orc_block *);
+
+/* ---- oracle_map.c: tensor maps that earlier launches wrote ----------------------------------- */
+
+void orc_map_written(const struct orc_grid *, const struct orc_access *);
+/* By an operation of this launch. */
+void orc_map_used(const struct orc_issue *, const struct orc_op *, uint64_t map);
+bool orc_map_acquired(const struct orc_issue *, enum orc_world, uint64_t map);
+/* The host copied something there, or it is no memory any more. */
+void orc_host_wrote(const struct emu_tell_host *);
 
 /* ---- oracle_race.c: accesses and races ------------------------------------------------ */
 
@@ -495,7 +507,7 @@ void orc_grid_end(struct orc_grid *);
 
 enum orc_kind {
 	ORC_DATA, ORC_SCOPE, ORC_IN_FLIGHT, ORC_PROXY, ORC_FENCE_ORDER, ORC_TMAP, ORC_MISUSE,
-	ORC_LIFETIME
+	ORC_LIFETIME, ORC_BARRIER, ORC_KINDS
 };
 #define ORC_MAY(kind) (1u << (kind))
 
@@ -507,7 +519,7 @@ struct orc_fact {
 	bool moot;                      /* others may call it a race; the oracle does not */
 	uint64_t block[2];
 	uint32_t thread[2];
-	uint64_t space, addr;
+	uint64_t space, addr, bytes[2];
 };
 void orc_found(const struct orc_fact *, unsigned long long count);
 /* Must a race in such a launch be named that is certain, or not? */

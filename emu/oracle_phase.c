@@ -140,6 +140,8 @@ void orc_cluster_wait(struct orc_block *b, struct orc_thread *t, const struct or
 
 /* A use, and what the clocks of its warp were. */
 struct use { uint32_t epoch[EMU_LANES]; const struct orc_op *op; };
+/* Whose end it hears of. */
+struct copy { uint64_t actor; const struct orc_op *op; };
 /* A thread, and the last of its uses at each instruction, in their order. */
 struct user { uint64_t thread; struct use *use; unsigned n, cap; };
 
@@ -148,13 +150,14 @@ struct orc_mbar {
 	const void *p;
 	struct orc_block *block;
 	const struct orc_access *init, *before;         /* `before`: that of a live one, until this one */
-	bool live;
+	const struct orc_op *inval;     /* NULL: it is alive */
 	bool fenced;                    /* fence.mbarrier_init, by who initialised it */
 	unsigned flying;                /* copies that have not told it of all their bytes */
 	struct orc_phase phase;
 	struct orc_met met;
 	struct user *user;
-	unsigned nusers, capusers;
+	struct copy *copy;
+	unsigned nusers, capusers, ncopies, capcopies;
 };
 
 enum { TABLE = 1024 };
@@ -191,7 +194,7 @@ static void forget_uses(struct orc_mbar *m)
 {
 	for (unsigned i = 0; i < m->nusers; i++)
 		free(m->user[i].use);
-	m->nusers = 0;
+	m->nusers = m->ncopies = 0;
 }
 
 void orc_mbars_free(struct orc_block *b)
@@ -206,6 +209,7 @@ void orc_mbars_free(struct orc_block *b)
 		orc_met_drop(&m->met);
 		forget_uses(m);
 		free(m->user);
+		free(m->copy);
 		free(m);
 	}
 }
@@ -310,6 +314,26 @@ static void all_used(const struct orc_mbar *m, const struct orc_thread *t, const
 	}
 }
 
+/* Has the thread seen, acquiring or not, that the copy is over? */
+static bool saw_end(const struct orc_thread *t, uint64_t actor)
+{
+	const struct orc_notes *seen = &t->o[ORC_LEAST].seen;
+	bool yes = orc_get(t->o[ORC_LEAST].know.v[ORC_ALL], actor);
+
+	for (unsigned i = 0; i < seen->n && !yes; i++)
+		yes = seen->v[i].head.done && orc_get(seen->v[i].head.know.v[ORC_ALL], actor);
+	return yes;
+}
+
+/* And after the copies that end there, which the device runtime does not ask for. */
+static void all_copied(const struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op,
+		       uint64_t addr)
+{
+	for (unsigned i = 0; i < m->ncopies; i++)
+		if (!saw_end(t, m->copy[i].actor))
+			misuse(m->block, t, op, m->copy[i].op, addr, false);
+}
+
 static const struct orc_access *write_object(struct orc_block *owner, struct orc_block *b,
 					     struct orc_thread *t, const struct orc_op *op,
 					     uint64_t addr, bool init)
@@ -362,7 +386,7 @@ static void operand_fenced(const struct orc_mbar *m, const struct orc_thread *t,
 void orc_mbars_fenced(const struct orc_thread *t)
 {
 	for (struct orc_mbar *m = t->block->mbars; m; m = m->next)
-		m->fenced |= m->live && m->init->thread == t->id;
+		m->fenced |= !m->inval && m->init->thread == t->id;
 }
 
 void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_block *b,
@@ -373,7 +397,7 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 	if (m && m->block != owner)
 		m = NULL;
 	if (use == ORC_INIT) {
-		if (m && m->live)
+		if (m && !m->inval)
 			misuse(owner, t, op, m->init->op, addr, true);
 		if (!m)
 			m = mbar_new(p, owner);
@@ -382,13 +406,13 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		forget_uses(m);
 		m->flying = 0;
 		m->fenced = false;
-		m->before = m->live ? m->init : NULL;
+		m->before = m->inval ? NULL : m->init;
 		m->init = write_object(owner, b, t, op, addr, true);
-		m->live = true;
+		m->inval = NULL;
 		return;
 	}
-	if (!m || use == ORC_OVERFLOW) {
-		misuse(owner, t, op, m ? m->init->op : NULL, addr, true);
+	if (!m || m->inval || use == ORC_OVERFLOW) {
+		misuse(owner, t, op, !m ? NULL : m->inval ? m->inval : m->init->op, addr, true);
 		return;
 	}
 	if (!knows_init(t, ORC_LEAST, m->init))
@@ -398,8 +422,9 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		misuse(owner, t, op, m->before->op, addr, false);
 	if (use == ORC_INVAL) {
 		all_used(m, t, op, addr);
+		all_copied(m, t, op, addr);
 		write_object(owner, b, t, op, addr, false);
-		m->live = false;
+		m->inval = op;
 		return;
 	}
 	if (use == ORC_OPERAND && orc_choices.init_fence)
@@ -419,12 +444,15 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		used(m, t, op);
 }
 
-void orc_mbar_flies(const void *p)
+void orc_mbar_flies(const void *p, uint64_t actor, const struct orc_op *op)
 {
 	struct orc_mbar *m = *find(p);
 
-	if (m)
-		m->flying++;
+	if (!m)
+		return;
+	m->flying++;
+	m->copy = orc_grow(m->copy, m->ncopies, &m->capcopies, sizeof *m->copy);
+	m->copy[m->ncopies++] = (struct copy){actor, op};
 }
 
 /* A phase that is over before all copies are done was promised too few bytes: whose they
@@ -504,7 +532,7 @@ struct orc_mbar *orc_mbar_under(struct orc_grid *g, const struct orc_access *a)
 
 	if (a->space && a->space <= g->nblocks && g->block[a->space - 1])
 		m = g->block[a->space - 1]->mbars;
-	while (m && (!m->live || m->init->addr >= a->addr + a->size || a->addr >= m->init->addr + 8))
+	while (m && (m->inval || m->init->addr >= a->addr + a->size || a->addr >= m->init->addr + 8))
 		m = m->next;
 	return m;
 }

@@ -65,6 +65,7 @@ struct orc_access *orc_access_new(struct orc_block *b, struct orc_thread *t, con
 	a->launch = b->launch->number;
 	a->blind = t->blind;
 	a->size = (uint8_t)size;
+	a->whole = op->strong && op->access ? (uint64_t)op->size * op->n : size;
 	a->space = space;
 	a->addr = addr;
 	a->reach = b->reach;
@@ -202,8 +203,13 @@ enum orc_verdict orc_judge(enum orc_world w, struct orc_access *a, const struct 
 	if (a->issue && b->issue && a->issue->what && a->issue->what == b->issue->what &&
 	    a->issue->block == b->issue->block)
 		return ORC_FINE;
+	if (ordered(w, a, b) && a->launch == b->launch)
+		return orc_proxies(w, a, b);
+	/* What orders launches is a fence of all proxies but the tensor maps'; of which the
+	 * device runtime asks nothing there. */
 	if (ordered(w, a, b))
-		return a->launch == b->launch ? orc_proxies(w, a, b) : ORC_FINE;
+		return b->proxy == ORC_MAPS && a->proxy <= ORC_MULTIMEM && !ORC_IS_MOST(w) &&
+		       !orc_map_acquired(b->issue, w, b->pipe) ? ORC_UNFENCED : ORC_FINE;
 	if ((a->blind || b->blind) && a->reach.block != b->reach.block &&
 	    a->reach.cluster == b->reach.cluster)
 		return ORC_FINE;
@@ -429,6 +435,8 @@ bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 		a->direct = orc_keep(t->o[ORC_WIDE_LEAST].direct);
 	a->seq = ++g->seq;
 	check_mbar(g, a);
+	if (a->write && !a->space && a->proxy <= ORC_MULTIMEM)
+		orc_map_written(g, a);
 	for (unsigned i = 0; i < a->size; i++) {
 		struct orc_cell *c = cell_at(g, a->space, a->addr + i);
 
@@ -531,7 +539,7 @@ static void fact_of(const struct orc_race *r, struct orc_fact *f)
 	*f = (struct orc_fact){
 		.op = {a->op, b->op}, .may = r->may, .kind = r->kind, .certain = r->certain,
 		.moot = r->moot, .block = {a->reach.block, b->reach.block}, .thread = {a->index, b->index},
-		.space = a->space, .addr = r->addr
+		.space = a->space, .addr = r->addr, .bytes = {a->whole, b->whole}
 	};
 }
 

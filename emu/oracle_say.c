@@ -14,7 +14,7 @@ struct found {
 	struct emu_oracle_finding f;
 	unsigned may;                   /* kinds that it may be called */
 	bool moot;
-	char kernel[64];
+	char kernel[64], inst[2][48];
 };
 
 /* A race that must be named: by one of these pairs of lines. */
@@ -31,7 +31,8 @@ static unsigned nfounds, capfounds, naskeds, capaskeds;
 static const char *const names[] = {
 	[ORC_DATA] = "data-race", [ORC_SCOPE] = "scope-race", [ORC_IN_FLIGHT] = "async-race",
 	[ORC_PROXY] = "proxy-race", [ORC_FENCE_ORDER] = "proxy-fence-order",
-	[ORC_TMAP] = "tensormap-race", [ORC_MISUSE] = "mbarrier-misuse", [ORC_LIFETIME] = "lifetime"
+	[ORC_TMAP] = "tensormap-race", [ORC_MISUSE] = "mbarrier-misuse", [ORC_LIFETIME] = "lifetime",
+	[ORC_BARRIER] = "barrier-misuse"
 };
 
 static bool same_lines(const unsigned a[2], const unsigned b[2])
@@ -45,6 +46,15 @@ static bool like(const unsigned given[2], const unsigned b[2])
 	if (given[0] && given[1])
 		return same_lines(given, b);
 	return given[0] == b[0] || given[0] == b[1] || given[1] == b[0] || given[1] == b[1];
+}
+
+/* As PTX spells it, without what an instruction need not have. */
+static void name_inst(char *to, size_t size, const struct orc_op *op)
+{
+	const struct ptx_inst_row *row = op && op->in ? &ptx_insts[op->in->id] : NULL;
+
+	if (row && row->base)
+		snprintf(to, size, "%s%s%s", row->base, *row->mods ? "." : "", row->mods);
 }
 
 static unsigned line_of(const struct orc_op *op)
@@ -78,6 +88,9 @@ void orc_found(const struct orc_fact *f, unsigned long long count)
 	for (unsigned i = 0; i < 2; i++) {
 		x->f.block[i] = f->block[i];
 		x->f.thread[i] = f->thread[i];
+		x->f.bytes[i] = f->bytes[i];
+		name_inst(x->inst[i], sizeof x->inst[i], f->op[i]);
+		x->f.inst[i] = x->inst[i];
 	}
 	x->f.addr = f->addr;
 	x->f.shared = f->space != 0;
@@ -158,7 +171,7 @@ static bool judge_given(const struct emu_oracle_pair *p, enum emu_oracle_word *w
 {
 	unsigned kind = 0;
 
-	while (kind <= ORC_LIFETIME && strcmp(p->kind, names[kind]))
+	while (kind < ORC_KINDS && strcmp(p->kind, names[kind]))
 		kind++;
 	*word = ORACLE_NO_RACE;
 	for (unsigned i = 0; i < nfounds; i++) {

@@ -572,16 +572,19 @@ void orc_unmodelled(struct orc_block *b, struct orc_thread *t)
 
 /* ---- launches that overlap ---------------------------------------------------------------------- */
 
-/* Launch `l` and those before it are over, and seen through every proxy. */
-static void know_over(struct orc_thread *t, const struct orc_launch *l)
+/* Launch `l` and those before it are over, and seen through every proxy: in all worlds, or
+ * in the MOST worlds alone. */
+static void know_over(struct orc_thread *t, const struct orc_launch *l, bool most)
 {
 	for (; l; l = l->next)
 		EACH_WORLD(w)
-			orc_raise(&t->o[w].know.v[ORC_ALL], ORC_ACTOR(ORC_LAUNCH, l->number), 1);
+			if (!most || ORC_IS_MOST(w))
+				orc_raise(&t->o[w].know.v[ORC_ALL], ORC_ACTOR(ORC_LAUNCH, l->number), 1);
 }
 
 /* PTX ISA, "griddepcontrol": a dependent has to wait if the launch before it lets
- * dependents go; what that one's blocks had all waited for is over by then. */
+ * dependents go (memory-model.md AMB-20; the device runtime asks no more); what that one's
+ * blocks had all waited for is over by then. */
 void orc_begin(struct orc_thread *t)
 {
 	const struct orc_launch *l = t->block->launch->next;
@@ -589,9 +592,9 @@ void orc_begin(struct orc_thread *t)
 	if (!l)
 		return;
 	if (!l->let_go)
-		know_over(t, l);
-	else if (l->waited == l->nblocks)
-		know_over(t, l->next);
+		know_over(t, l, orc_choices.dependents_wait);
+	if (l->waited == l->nblocks)
+		know_over(t, l->next, false);
 	EACH_WORLD(w)
 		for (unsigned i = 0; i < l->dependents[w].n; i++)
 			orc_learn_head(t, w, &l->dependents[w].v[i]);
@@ -617,7 +620,7 @@ void orc_grid_wait(struct orc_thread *t)
 	if (!b->waited && !b->let_go)
 		b->launch->waited++;
 	b->waited = true;
-	know_over(t, b->launch->next);
+	know_over(t, b->launch->next, false);
 }
 
 void orc_ended(struct orc_block *b, struct orc_thread *t)

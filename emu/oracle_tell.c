@@ -69,6 +69,7 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_TCGEN05_ALLOC:
 	case INST_TCGEN05_DEALLOC:
 	case INST_TCGEN05_COMMIT:
+	case INST_BAR_WARP_SYNC:
 		k->tells = true;
 		return true;
 	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
@@ -227,7 +228,7 @@ static void hear_mbar(const struct emu_tell *e, const struct orc_op *k)
 		if (!spot->owner)
 			continue;
 		if (e->lanes >> l & 1)
-			use(e, k, l, spot, q->success >> l & 1 ? ORC_WAIT : uses[q->what]);
+			use(e, k, l, spot, (q->success & ~q->missing) >> l & 1 ? ORC_WAIT : uses[q->what]);
 		if (q->wrong >> l & 1)
 			use(e, k, l, spot, ORC_OVERFLOW);
 		if (q->over >> l & 1)
@@ -285,7 +286,7 @@ static void hear_cp_arrive(const struct emu_tell *e, const struct orc_op *k)
 		const struct orc_thread *t = orc_thread_of(e->w, l);
 
 		use(e, k, l, &q->spot[l], ORC_USE);
-		if (t->cp.issued)
+		if (t->cp.issued && q->serial[l])
 			mark(t->block->grid, &(struct orc_mark){
 				.serial = q->serial[l], .actor = ORC_ACTOR(ORC_CP_ASYNC, t->id),
 				.n = t->cp.issued, .left = 1
@@ -357,9 +358,12 @@ static uint64_t space_of(const struct emu_block *owner, const uint8_t *p, uint64
 }
 
 /* All that the operation reads, or writes at one place; neighbouring pieces are one. */
-static void touch_pieces(const struct emu_async *a, const struct orc_touch *touch,
+static void touch_pieces(const struct emu_async *a, struct orc_touch *touch,
 			 const struct emu_landing *land)
 {
+	touch->whole = 0;
+	for (unsigned i = 0; i < a->n; i++)
+		touch->whole += a->piece[i].n;
 	for (unsigned i = 0, next; i < a->n; i = next) {
 		const struct emu_piece *p = &a->piece[i];
 		const uint8_t *from = land ? p->dst + land->shift : p->src, *to = from + p->n;
@@ -405,12 +409,9 @@ static void copied(struct emu_async *a, const struct orc_op *k)
 		orc_strong_access(b, t, a->op, k, space, addr);
 		return;
 	}
-	for (unsigned i = 0; i < a->nland; i++) {
-		if (!a->land[i].mbar)
-			continue;
-		operand(a->block, t, k, a->land[i].mbar);
-		orc_mbar_flies(a->land[i].mbar);
-	}
+	for (unsigned i = 0; i < a->nland; i++)
+		if (a->land[i].mbar)
+			operand(a->block, t, k, a->land[i].mbar);
 	touch = (struct orc_touch){
 		.issue = orc_issue(b, t), .op = k, .n = 1, .read = true,
 		.proxy = a->generic ? ORC_GENERIC : ORC_ASYNC
@@ -423,11 +424,16 @@ static void copied(struct emu_async *a, const struct orc_op *k)
 		touch.actor = first = orc_singles(b->grid, 1 + a->nland);
 		mark(b->grid, &(struct orc_mark){.serial = a->serial, .actor = first, .left = a->nland});
 	}
+	for (unsigned i = 0; i < a->nland; i++)
+		if (a->land[i].mbar)
+			orc_mbar_flies(a->land[i].mbar, first + 1 + i, k);
 	touch_pieces(a, &touch, NULL);
 	if (a->map) {
+		touch.whole = 0;
 		touch.proxy = ORC_MAPS;
 		touch.pipe = a->map;
 		orc_touch(&touch, 0, a->map, 128);
+		orc_map_used(touch.issue, k, a->map);
 		touch.proxy = ORC_ASYNC;
 		touch.pipe = 0;
 	}
@@ -503,8 +509,13 @@ static void hear_tmap_copy(const struct emu_tell *e, const struct orc_op *k)
 
 /* ---- products ------------------------------------------------------------------------------------ */
 
-static void touch_map(const struct orc_touch *touch, uint64_t space, const uint8_t *map, uint64_t n)
+static void touch_map(struct orc_touch *touch, uint64_t space, const uint8_t *map, uint64_t n)
 {
+	unsigned each = space >= ORC_TMEM ? 4 : 1;
+
+	touch->whole = 0;
+	for (uint64_t i = 0; i < n; i++)
+		touch->whole += map[i] ? each : 0;
 	for (uint64_t i = 0, from; i < n; i++) {
 		if (!map[i])
 			continue;

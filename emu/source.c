@@ -59,6 +59,7 @@ bool emu_source_counts(const struct ptx_inst *in)
 	case ORDER_CLUSTER_BARRIER:
 	case ORDER_ASYNC_GROUP:
 	case ORDER_TENSOR:
+	case ORDER_WARP_BARRIER:
 		return true;
 	default:
 		return row->access != ACCESS_NONE;

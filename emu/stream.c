@@ -192,9 +192,11 @@ static bool may_start(const struct emu_cmd *c)
 
 static void do_copy(const struct emu_cmd *c)
 {
-	for (uint64_t y = 0; y < c->u.copy.height; y++)
+	for (uint64_t y = 0; y < c->u.copy.height; y++) {
 		memmove(c->u.copy.dst + y * c->u.copy.dst_pitch,
 			c->u.copy.src + y * c->u.copy.src_pitch, c->u.copy.width);
+		emu_tell_host_wrote(c->u.copy.dst + y * c->u.copy.dst_pitch, c->u.copy.width);
+	}
 }
 
 /* Large memory that is shared with a file (emu/vmm.c) need not be touched to be zero. */
@@ -217,6 +219,7 @@ static void do_set(const struct emu_cmd *c)
 	for (uint64_t y = 0; y < c->u.set.height; y++) {
 		uint8_t *p = c->u.set.dst + y * c->u.set.pitch;
 
+		emu_tell_host_wrote(p, c->u.set.width * c->u.set.size);
 		if (c->u.set.size == 1) {
 			set_bytes(p, (uint8_t)c->u.set.value, c->u.set.width);
 			continue;

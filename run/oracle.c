@@ -161,9 +161,21 @@ static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_p
 	v->disagreed |= !explained;
 }
 
+/* ", st of 4 bytes", or nothing */
+static const char *by(const struct emu_oracle_finding *f, unsigned i, char *to, size_t size)
+{
+	*to = 0;
+	if (*f->inst[i] && f->bytes[i])
+		snprintf(to, size, ", %s of %llu bytes", f->inst[i], f->bytes[i]);
+	else if (*f->inst[i])
+		snprintf(to, size, ", %s", f->inst[i]);
+	return to;
+}
+
 static void send_found(const struct run_script *s, const struct emu_oracle_finding *f, int fd)
 {
 	struct run_msg m = { .kind = MSG_ORACLE };
+	char what[2][96];
 
 	m.finding.kind = run_kind_of(f->pair.kind);
 	m.finding.line[0] = f->pair.line[0];
@@ -171,10 +183,11 @@ static void send_found(const struct run_script *s, const struct emu_oracle_findi
 	m.finding.count = f->count;
 	run_send(fd, &m);
 	fprintf(stderr, "gsan-run: oracle: %s: %s at lines %u and %u in %s, %llu times%s: "
-		"blocks %llu and %llu, threads %llu and %llu, %s 0x%llx\n",
+		"blocks %llu and %llu, threads %llu and %llu, %s 0x%llx%s%s\n",
 		s->path, f->pair.kind, f->pair.line[0], f->pair.line[1], f->kernel, f->count,
 		f->certain ? "" : " (uncertain)", f->block[0], f->block[1], f->thread[0],
-		f->thread[1], f->shared ? "shared" : "global", f->addr);
+		f->thread[1], f->shared ? "shared" : "global", f->addr,
+		by(f, 0, what[0], sizeof what[0]), by(f, 1, what[1], sizeof what[1]));
 }
 
 void run_oracle_end(const struct run_script *s, const struct run_job *job, bool died)

@@ -546,6 +546,7 @@ norace_tests = \
 	testsuite/norace/14_atom_acquire.ptx \
 	testsuite/norace/15_sc_chain.ptx \
 	testsuite/norace/15_sc_cuda_atomic.ptx \
+	testsuite/norace/15_sc_cuda_dekker.ptx \
 	testsuite/norace/15_sc_dekker.ptx \
 	testsuite/norace/15_sc_hazard_pointer.ptx \
 	testsuite/norace/15_sc_load_before_load.ptx \
@@ -578,6 +579,7 @@ norace_tests = \
 	testsuite/norace/21_named_registers.ptx \
 	testsuite/norace/21_named_ring.ptx \
 	testsuite/norace/22_both_wait.ptx \
+	testsuite/norace/23_barrier_partial_warp.ptx \
 	testsuite/norace/23_barrier_split_warps.ptx \
 	testsuite/norace/23_full_count.ptx \
 	testsuite/norace/24_barrier_global_data.ptx \
@@ -1116,8 +1118,22 @@ case_tests = \
 	testsuite/cases/cl_trampoline_scope_ok.ptx \
 	testsuite/cases/lock_mixed_scope_bad.ptx \
 	testsuite/cases/lock_mixed_scope_ok.ptx \
+	testsuite/cases/mask_of_others_bad.ptx \
+	testsuite/cases/mask_of_others_ok.ptx \
+	testsuite/cases/mask_without_self_bad.ptx \
+	testsuite/cases/mask_without_self_ok.ptx \
+	testsuite/cases/mbar_arrive_after_inval_bad.ptx \
+	testsuite/cases/mbar_copy_after_inval_bad.ptx \
+	testsuite/cases/mbar_cpasync_after_inval_bad.ptx \
+	testsuite/cases/mbar_inval_init_again_ok.ptx \
+	testsuite/cases/mbar_inval_twice_bad.ptx \
+	testsuite/cases/mbar_inval_under_copy_bad.ptx \
+	testsuite/cases/mbar_inval_under_copy_ok.ptx \
+	testsuite/cases/mbar_no_init_bad.ptx \
 	testsuite/cases/mbar_remote_plain_bad.ptx \
 	testsuite/cases/mbar_remote_plain_ok.ptx \
+	testsuite/cases/mbar_wait_after_inval_bad.ptx \
+	testsuite/cases/pdl_no_trigger_ok.ptx \
 	testsuite/cases/raft_last_block_bad.ptx \
 	testsuite/cases/raft_last_block_ok.ptx \
 	testsuite/cases/sc_store_elsewhere_bad.ptx \
@@ -1129,6 +1145,11 @@ case_tests = \
 	testsuite/cases/tc_dealloc_under_mma_ok.ptx \
 	testsuite/cases/tc_dealloc_unordered_bad.ptx \
 	testsuite/cases/tc_dealloc_unordered_ok.ptx \
+	testsuite/cases/tensormap_copied_by_host_ok.ptx \
+	testsuite/cases/tensormap_dependent_launch_bad.ptx \
+	testsuite/cases/tensormap_dependent_launch_ok.ptx \
+	testsuite/cases/tensormap_next_launch_bad.ptx \
+	testsuite/cases/tensormap_next_launch_ok.ptx \
 	testsuite/cases/torch_last_block_acquire_bad.ptx \
 	testsuite/cases/torch_last_block_acquire_ok.ptx
 

@@ -27,7 +27,7 @@ struct event {
 	enum emu_tell_kind kind;
 	enum ptx_inst_id inst;
 	unsigned warp;
-	uint32_t lanes, group, came[EMU_LANES], mask[3];
+	uint32_t lanes, group, came[EMU_LANES], mask[4];
 	uint64_t one[4], v[4][EMU_LANES];
 };
 
@@ -61,6 +61,7 @@ static void note_mbar(struct event *e, const struct emu_tell_mbar *m, unsigned l
 	e->mask[0] = m->success;
 	e->mask[1] = m->over;
 	e->mask[2] = m->wrong;
+	e->mask[3] = m->missing;
 	e->v[0][l] = m->spot[l].owner ? m->spot[l].at : 0;
 	e->v[1][l] = m->what < EMU_MBAR_WAIT ? m->count[l] : 0;
 	e->v[2][l] = m->what < EMU_MBAR_WAIT ? m->bytes[l] : 0;
@@ -135,6 +136,10 @@ static void note_rest(struct event *e, const struct emu_tell *t)
 		break;
 	case TELL_LANDED:
 		e->one[0] = t->u.landed->async->serial;
+		break;
+	case TELL_HOST_WROTE:
+		e->one[0] = t->u.host->addr;
+		e->one[1] = t->u.host->bytes;
 		break;
 	case TELL_TC_ALLOC:
 		e->one[0] = t->u.room->at;
@@ -321,7 +326,7 @@ static void barriers(void **unused)
 		 "bar.sync 0; barrier.arrive 3, 64; bra.uni END;\n"
 		 "OTHER: bar.sync 0; barrier.sync 3, 64;\n"
 		 "END: setp.lt.u32 %p2, %r0, 48; bar.red.popc.u32 %r4, 1, %p2;\n"
-		 "and.b32 %r5, %r0, 31; setp.lt.u32 %p3, %r5, 16; @%p3 barrier.sync 5, 32;" EXIT), 64);
+		 "and.b32 %r5, %r0, 31; setp.lt.u32 %p3, %r5, 16; @%p3 barrier.sync 5, 64;" EXIT), 64);
 	e = the(TELL_BAR_ARRIVE, 0);
 	assert_int_equal(e->lanes, EMU_ALL);
 	assert_int_equal(e->group, EMU_ALL);
@@ -343,7 +348,7 @@ static void barriers(void **unused)
 	assert_int_equal(the(TELL_BAR_LEAVE, 3)->one[2], EMU_BAR_RED);
 	assert_int_equal(the(TELL_BAR_LEAVE, 4)->one[0], 1);
 	e = the(TELL_BAR_ARRIVE, 6);
-	assert_int_equal(e->lanes, 0xffff);     /* half of each warp */
+	assert_int_equal(e->lanes, 0xffff);     /* half of each warp; the rest exits */
 	assert_int_equal(e->group, EMU_ALL);
 	assert_int_equal(the(TELL_BAR_LEAVE, 5)->group, 0xffff);
 	assert_null(nth(TELL_BAR_LEAVE, 7));
@@ -368,6 +373,24 @@ static void warps(void **unused)
 	assert_int_equal(e->v[0][20], EMU_ALL);
 	for (unsigned l = 0; l < 32; l++)
 		assert_int_equal(e->came[l], l < 12 ? 0xfffu : ~0xfffu);
+	assert_null(nth(TELL_WARP_SYNC, 2));
+}
+
+static void masks(void **unused)
+{
+	const struct event *e;
+
+	(void)unused;
+	told(PTX(BEGIN "setp.ge.u32 %p1, %r0, 2; @%p1 bra OTHERS; bar.warp.sync 12; bra.uni END;\n"
+		 "OTHERS: bar.warp.sync 0xfffffffc; END: st.global.u32 [%d1], %r0;" EXIT), 32);
+	e = the(TELL_WARP_SYNC, 0);             /* they wait all the same */
+	assert_int_equal(e->lanes, 3);
+	assert_int_equal(e->v[0][1], 12);
+	assert_int_equal(e->came[1], 3);
+	e = the(TELL_WARP_SYNC, 1);
+	assert_int_equal(e->lanes, ~3u);
+	assert_int_equal(e->v[0][2], ~3u);
+	assert_int_equal(e->came[2], ~3u);
 	assert_null(nth(TELL_WARP_SYNC, 2));
 }
 
@@ -422,7 +445,8 @@ static void misuse(void **unused)
 	capture_end(&c);
 	assert_int_equal(the(TELL_MBAR, 1)->lanes, 3);
 	assert_int_equal(the(TELL_MBAR, 1)->mask[2], 2);        /* one is left when the second brings two */
-	load(PTX(BEGIN "mbarrier.arrive.shared.b64 %d4, [%r31];" EXIT));
+	/* The launch ends where something else judges beside the instructions. */
+	load(PTX(".func __gsan_v1_nothing() { ret; }\n" BEGIN "mbarrier.arrive.shared.b64 %d4, [%r31];" EXIT));
 	first.n = second.n = 0;
 	capture_begin(&c, 2);
 	assert_int_not_equal(run(1, 4, 0), CUDA_SUCCESS);
@@ -431,6 +455,29 @@ static void misuse(void **unused)
 	assert_int_equal(the(TELL_MBAR, 0)->mask[2], 1);
 	fresh();
 	first.alive = second.alive = 0;
+}
+
+static void goes_on(void **unused)
+{
+	const struct event *e;
+
+	(void)unused;
+	told(PTX(BEGIN "mbarrier.arrive.shared.b64 %d4, [%r31], 2; mbarrier.test_wait.shared.b64 %p1, [%r31], %d4;\n"
+		 "@!%p1 trap; cp.async.mbarrier.arrive.noinc.shared.b64 [%r31]; mbarrier.inval.shared.b64 [%r31];" EXIT), 4);
+	e = the(TELL_MBAR, 0);
+	assert_int_equal(e->one[0], EMU_MBAR_ARRIVE);
+	assert_int_equal(e->lanes, 0xf);
+	assert_int_equal(e->mask[2], 0);
+	assert_int_equal(e->mask[3], 0xf);
+	assert_int_equal(e->v[1][2], 2);
+	e = the(TELL_MBAR, 1);
+	assert_int_equal(e->mask[0], 0xf);
+	assert_int_equal(e->mask[3], 0xf);
+	e = the(TELL_CP_ARRIVE, 0);
+	assert_int_equal(e->lanes, 0xf);
+	assert_int_equal(e->v[1][2], 0);
+	assert_int_equal(the(TELL_MBAR, 2)->mask[3], 0xf);
+	assert_null(nth(TELL_ARRIVED, 0));
 }
 
 static void copies(void **unused)
@@ -518,6 +565,25 @@ static void tensor_memory(void **unused)
 	assert_non_null(nth(TELL_TC_RELINQUISH, 0));
 }
 
+static void host(void **unused)
+{
+	const struct event *e;
+	CUdeviceptr p;
+
+	(void)unused;
+	ok(cuMemAlloc(&p, 4096));
+	first.n = second.n = 0;
+	ok(cuMemsetD32(p + 8, 7, 3));
+	ok(cuMemcpyDtoD(p, p + 8, 12));
+	ok(cuCtxSynchronize());
+	ok(cuMemFree(p));
+	e = the(TELL_HOST_WROTE, 0);
+	assert_int_equal(e->one[0], p + 8);
+	assert_int_equal(e->one[1], 12);
+	assert_int_equal(the(TELL_HOST_WROTE, 1)->one[0], p);
+	assert_int_equal(the(TELL_HOST_WROTE, 2)->one[1], 4096);
+}
+
 static void oracle(void **unused)
 {
 	struct emu_oracle_finding f;
@@ -535,9 +601,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(guards), cmocka_unit_test(atomics), cmocka_unit_test(matrices),
-		cmocka_unit_test(barriers), cmocka_unit_test(warps), cmocka_unit_test(mbarriers),
-		cmocka_unit_test(misuse), cmocka_unit_test(copies), cmocka_unit_test(bulk),
-		cmocka_unit_test(tensor_memory), cmocka_unit_test(oracle)
+		cmocka_unit_test(barriers), cmocka_unit_test(warps), cmocka_unit_test(masks),
+		cmocka_unit_test(mbarriers), cmocka_unit_test(misuse), cmocka_unit_test(goes_on), cmocka_unit_test(copies),
+		cmocka_unit_test(bulk), cmocka_unit_test(tensor_memory), cmocka_unit_test(host), cmocka_unit_test(oracle)
 	};
 
 	listen(&first);

@@ -25,7 +25,7 @@
 #define PLAIN ".visible .entry k(.param .u64 p) {\n" \
 	".reg .b32 %c; .reg .b64 %d;\n" \
 	"ld.param.u64 %d, [p]; mov.u32 %c, %ctaid.x;\n" \
-	"st.u32 [%d], %c;\n" \
+	"st.v4.u32 [%d], {%c, %c, %c, %c};\n" \
 	"ret; }\n"
 
 enum { WRITE = 8, READ = 14, STORE = 7 };
@@ -85,9 +85,15 @@ static void uncertain(void **unused)
 static void certain(void **unused)
 {
 	const struct emu_oracle_pair pair = {"data-race", {STORE, STORE}};
+	struct emu_oracle_finding f;
 
 	(void)unused;
 	run_watched(PTX(PLAIN));
+	assert_int_equal(emu_oracle_findings(&f, 1), 1);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_string_equal(f.inst[i], "st");
+		assert_int_equal(f.bytes[i], 16);
+	}
 	assert_int_equal(lacks(NULL, 0), 1);
 	assert_int_equal(lacks(&pair, 1), 0);
 }
