@@ -29,12 +29,8 @@ static void warp_sync(struct scan *s, const struct event *e)
 	struct meeting *m = meeting_of(s, (uint32_t)event_get(record_of(s->d, e), event_first(e->lanes), EVENT_WARP_ARRIVE_MEMBERS));
 	bool arrives = e->kind == EVENT_WARP_ARRIVE;
 
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
-		uint32_t use;
-
-		if (!(e->lanes >> l & 1))
-			continue;
-		use = arrives ? m->arrived[l]++ : m->waited[l]++;
+	EACH_LANE(l, e->lanes & m->members) {
+		uint32_t use = arrives ? m->arrived[l]++ : m->waited[l]++;
 		while (m->hub.n <= use)
 			*ADD(&m->hub) = new_hub(s->g);
 		if (arrives)

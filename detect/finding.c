@@ -58,27 +58,25 @@ static const struct { unsigned world; enum detect_why why; } worlds[WORLDS] = {
 };
 
 /* Which of the shown pairs of open races are none in that world: a bit for each. */
-static void try_world(struct detect *d, struct court *c, uint8_t *enough)
+static bool try_races(const struct court *c, void *arg, bool report)
 {
-	bool asks;
+	const struct detect *d = c->d;
+	uint8_t *enough = (uint8_t *)arg;
+	bool asks = false;
 
-	do {
-		asks = false;
-		for (uint32_t i = 0; i < d->race.n; i++) {
-			const struct race *r = &d->race.v[i];
+	for (uint32_t i = 0; i < d->race.n; i++) {
+		const struct race *r = &d->race.v[i];
 
-			enough[i] = 0;
-			for (uint32_t k = 0; r->verdict == OPEN && k < r->n; k++) {
-				const struct access *a = &d->access.v[r->a[k]], *b = &d->access.v[r->b[k]];
-				uint64_t at = a->address > b->address ? a->address : b->address;
-				enum verdict v = judge(c, a, b, at);
+		enough[i] = 0;
+		for (uint32_t k = 0; r->verdict == OPEN && k < r->n; k++) {
+			const struct access *a = &d->access.v[r->a[k]], *b = &d->access.v[r->b[k]];
+			enum verdict v = judge(c, a, b, a->address > b->address ? a->address : b->address);
 
-				asks |= v == UNKNOWN;
-				enough[i] |= (uint8_t)((v != OPEN) << k);
-			}
+			asks |= v == UNKNOWN;
+			enough[i] |= (uint8_t)((v != OPEN) << k);
 		}
-		answer_all(d, c->g, c->answers);
-	} while (asks);
+	}
+	return asks && !report;
 }
 
 static bool both_strong(const struct access *a, const struct access *b)
@@ -158,7 +156,7 @@ static void in_world(struct detect *d, unsigned world, uint8_t *enough, bool end
 	memset(&answers, 0, sizeof answers);
 	g.world = world;
 	scan_all(d, &g);
-	try_world(d, &c, enough);
+	settle(&c, try_races, enough);
 	if (ends)
 		judge_ends(d, &g);
 	free_answers(&answers);

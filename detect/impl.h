@@ -429,6 +429,7 @@ bool direct_fence(const struct graph *, const struct access *, const struct acce
 /* Does the first come before the second? */
 struct map_fence;
 enum order map_acquired(const struct court *, const struct map_fence *, const struct access *copy);
+enum order map_acquired_by_any(const struct court *, const struct access *copy);
 enum order in_order(const struct court *, const struct access *, const struct access *);
 /* They overlap at `at`; the first one is the earlier by its clock. */
 enum verdict judge(const struct court *, const struct access *, const struct access *, uint64_t at);
@@ -444,9 +445,12 @@ struct race {
 	uint32_t a[SHOWN], b[SHOWN], n;
 	uint64_t count;
 };
-/* ---- misuse.c, finding.c ------------------------------------------------------------------------------ */
+/* ---- misuse.c, guest.c, finding.c ------------------------------------------------------------------------------ */
 
+void say(struct detect *, enum detect_kind, enum detect_why, const struct access *, const struct access *);      /* NULL: no second */
 void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
+struct access use_of(const struct detect *, const struct mbar_op *);
+bool is_fresh(const struct detect *, const struct mbar_op *);   /* it has not been judged */
 void judge_mbarriers(struct detect *);
 void judge_begins(struct detect *);
 void judge_ends(struct detect *, const struct graph *wide);

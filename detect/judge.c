@@ -310,11 +310,18 @@ static bool may_be_ordered(const struct detect *d, const struct access *a, const
 	return d->opaque && (d->opaque[a->warp].last >= a->pos || (d->opaque[b->warp].last && d->opaque[b->warp].first <= b->pos));
 }
 
+/* A launch comes behind those before it, but for tensor maps that they stored (memory-model.md 1.11). */
 static enum verdict ordered(const struct court *c, const struct access *a, const struct access *b)
 {
 	const struct detect *d = c->d;
+	enum order o;
 
-	return d->block.v[access_block(d, a)].launch == d->block.v[access_block(d, b)].launch ? proxies(c, a, b) : FINE;
+	if (d->block.v[access_block(d, a)].launch == d->block.v[access_block(d, b)].launch)
+		return proxies(c, a, b);
+	if (b->proxy != P_MAP || a->proxy > P_MULTIMEM)
+		return FINE;
+	o = map_acquired_by_any(c, b);
+	return o == NOT_KNOWN ? UNKNOWN : o == ORDERED ? FINE : UNFENCED;
 }
 
 enum verdict judge(const struct court *c, const struct access *a, const struct access *b, uint64_t at)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * misuse.c: what may not be done with barriers, with mbarriers and with the shared memory of
- * blocks that have not begun or have ended (memory-model.md 1.5, 1.7, 1.11).
+ * misuse.c: what may not be done with barriers and with mbarriers (memory-model.md 1.5, 1.7).
  */
 #include <string.h>
 
@@ -17,21 +16,20 @@ static struct access as_access(const struct detect *d, const struct event *e, un
 	a.site = e->site;
 	a.warp = e->warp;
 	a.lanes = 1u << lane;
-	a.pos = e->pos;
+	a.number = a.pos = e->pos;
 	a.source = SOURCE(SOURCE_THREAD, e->warp * EVENT_LANES + lane);
-	a.number = e->pos;
 	a.timer = e->timer[EVENT_BEFORE];
 	a.space = 1 + d->warp.v[e->warp].block;
 	return a;
 }
 
-static void say(struct detect *d, enum detect_kind kind, const struct access *a, const struct access *b)
+void say(struct detect *d, enum detect_kind kind, enum detect_why why, const struct access *a, const struct access *b)
 {
 	struct detect_finding f;
 
 	memset(&f, 0, sizeof f);
 	f.kind = kind;
-	f.why = DETECT_MISUSE;
+	f.why = why;
 	f.side[0] = side_of(d, a);
 	f.one = !b;
 	if (b)
@@ -40,26 +38,22 @@ static void say(struct detect *d, enum detect_kind kind, const struct access *a,
 	add_finding(d, &f);
 }
 
+static void misused(const struct court *c, const struct access *a, const struct access *b)
+{
+	say(c->d, DETECT_MBARRIER_MISUSE, DETECT_MISUSE, a, b);
+}
+
 /* PTX ISA, "bar.warp.sync": undefined if the executing thread is not in the mask. */
 void misuse_barrier(struct scan *s, const struct event *e, uint32_t lanes)
 {
 	struct access a = as_access(s->d, e, event_first(lanes));
 
-	say(s->d, DETECT_BARRIER_MISUSE, &a, NULL);
+	say(s->d, DETECT_BARRIER_MISUSE, DETECT_MISUSE, &a, NULL);
 }
 
-/* ---- mbarriers --------------------------------------------------------------------------------------- */
+/* ---- what is known of a use ---------------------------------------------------------------------------- */
 
-/* What who does `o` knew just before. */
-static const uint32_t *knew(const struct court *c, uint32_t source, const struct access *by)
-{
-	struct access before = *by;
-
-	before.pos--;
-	return knows(c, source, &before);
-}
-
-static struct access use_of(const struct detect *d, const struct mbar_op *o)
+struct access use_of(const struct detect *d, const struct mbar_op *o)
 {
 	struct access a = as_access(d, &d->event.v[o->event], o->lane);
 
@@ -70,49 +64,81 @@ static struct access use_of(const struct detect *d, const struct mbar_op *o)
 	return a;
 }
 
-/* Does who uses it come behind its init?  0: no, 1: yes, -1: asked. */
-static int behind_init(const struct court *c, const struct access *use, const struct access *init)
+static bool by_copy(const struct mbar_op *o)
 {
-	const uint32_t *f = use->source == init->source ? NULL : knew(c, init->source, use);
+	return o->kind == EVENT_COPY || o->kind == EVENT_TENSOR || o->kind == EVENT_ASYNC_STORE || o->kind == EVENT_CANCEL;
+}
+
+bool is_fresh(const struct detect *d, const struct mbar_op *o)
+{
+	return d->event.v[o->event].pos > d->warp.v[d->event.v[o->event].warp].judged;
+}
+
+static bool same_thread(const struct detect *d, const struct mbar_op *a, const struct mbar_op *b)
+{
+	return a->lane == b->lane && d->event.v[a->event].warp == d->event.v[b->event].warp;
+}
+
+/* What who does it knew just before. */
+static const uint32_t *knew(const struct court *c, uint32_t source, const struct access *by)
+{
+	struct access before = *by;
+
+	before.pos--;
+	return knows(c, source, &before);
+}
+
+/* Does who uses it come behind its init? */
+static enum order behind_init(const struct court *c, const struct access *use, const struct access *init)
+{
+	const uint32_t *f;
 
 	if (use->source == init->source)
-		return use->pos > init->pos;
-	return !f ? -1 : f[F_ALL] >= init->pos || f[F_SHARED] >= init->pos || f[F_INITS] >= init->pos;
+		return use->pos > init->pos ? ORDERED : UNORDERED;
+	f = knew(c, init->source, use);
+	return !f ? NOT_KNOWN : f[F_ALL] >= init->pos || f[F_SHARED] >= init->pos || f[F_INITS] >= init->pos ? ORDERED : UNORDERED;
 }
 
 /* What ends an mbarrier comes after all that was done with it.  Libraries let one lane speak for those
  * that it has met in a vote or a match, which order no memory; for the end of an mbarrier that is
  * enough. */
-static int behind_use(const struct court *c, const struct access *end, const struct access *use)
+static enum order behind_use(const struct court *c, const struct access *end, const struct access *use)
 {
-	int answer = 0;
+	enum order answer = UNORDERED;
 
 	if (end->warp == use->warp)
-		return 1;
-	for (uint32_t l = 0; l < EVENT_LANES; l++) {
+		return ORDERED;
+	EACH_LANE(l, ~0u) {
 		const uint32_t *f = knew(c, SOURCE(SOURCE_THREAD, use->warp * EVENT_LANES + l), end);
 
 		if (f && (f[F_ALL] >= use->pos || f[F_READS] >= use->pos))
-			return 1;
-		answer = f ? answer : -1;
+			return ORDERED;
+		answer = f ? answer : NOT_KNOWN;
 	}
 	return answer;
 }
 
-static bool is_use(const struct mbar_op *o)
+/* And after the copies that complete there: acquired or not, who has seen the phase over has seen them
+ * end. */
+static enum order behind_copy(const struct court *c, const struct life *l, uint32_t end, const struct mbar_op *copy)
 {
-	return o->kind != EVENT_MBAR_INIT && o->kind != EVENT_MBAR_INVAL && o->kind != EVENT_COPY && o->kind != EVENT_TENSOR &&
-	       o->kind != EVENT_ASYNC_STORE && o->kind != EVENT_CANCEL;
+	struct access inval = use_of(c->d, l->op[end]);
+	const uint32_t *f;
+
+	for (uint32_t i = 0; i < end; i++)
+		if (l->op[i]->kind == EVENT_MBAR_WAIT && same_thread(c->d, l->op[i], l->op[end]) && l->op[i]->lo > copy->hi)
+			return ORDERED;
+	f = knew(c, copy->written == NONE ? copy->source : copy->written, &inval);
+	return !f ? NOT_KNOWN : f[F_ALL] >= copy->number ? ORDERED : UNORDERED;
 }
+
+/* ---- the end of an mbarrier --------------------------------------------------------------------------------- */
 
 /* Was it the last of its thread's uses at that instruction before the end? */
 static bool last_use(const struct detect *d, const struct life *l, uint32_t i, uint32_t end)
 {
-	const struct mbar_op *o = l->op[i];
-
 	for (uint32_t k = i + 1; k < end; k++)
-		if (l->op[k]->lane == o->lane && d->event.v[l->op[k]->event].warp == d->event.v[o->event].warp &&
-		    d->event.v[l->op[k]->event].site == d->event.v[o->event].site)
+		if (same_thread(d, l->op[k], l->op[i]) && d->event.v[l->op[k]->event].site == d->event.v[l->op[i]->event].site)
 			return false;
 	return true;
 }
@@ -124,17 +150,17 @@ static bool judge_end(const struct court *c, const struct life *l, uint32_t end,
 
 	for (uint32_t i = 0; i < end; i++) {
 		struct access use = use_of(c->d, l->op[i]);
-		int behind;
+		enum order o = by_copy(l->op[i]) ? behind_copy(c, l, end, l->op[i]) :
+			       l->op[i]->kind != EVENT_MBAR_INIT && last_use(c->d, l, i, end) ? behind_use(c, &inval, &use) : ORDERED;
 
-		if (!is_use(l->op[i]) || !last_use(c->d, l, i, end))
-			continue;
-		behind = behind_use(c, &inval, &use);
-		asks |= behind < 0;
-		if (report && !behind)
-			say(c->d, DETECT_MBARRIER_MISUSE, &inval, &use);
+		asks |= o == NOT_KNOWN;
+		if (report && o == UNORDERED)
+			misused(c, &inval, &use);
 	}
 	return asks;
 }
+
+/* ---- uses of it ------------------------------------------------------------------------------------------------ */
 
 /* Has who initialised it run fence.mbarrier_init behind that? */
 static bool init_fenced(const struct detect *d, const struct access *init)
@@ -156,62 +182,55 @@ static bool operand_fenced(const struct court *c, const struct mbar_op *o, const
 {
 	struct access use = use_of(c->d, o);
 	const uint32_t *f = knew(c, init->source, &use);
-	bool home = access_block(c->d, &use) == o->owner;
+	bool home = access_block(c->d, &use) == o->owner, elsewhere;
 	unsigned own = home ? F_OWN : F_OWN_CLUSTER, here = own + F_HERE - F_OWN;
-	struct detect_finding x;
 
-	if (!report || !f || f[own] >= init->pos || init_fenced(c->d, init) ||
-	    (f[here] >= init->pos && (c->d->choices.path || !home)))
+	if (!report || !f || f[own] >= init->pos || init_fenced(c->d, init))
 		return !f;
-	memset(&x, 0, sizeof x);
-	x.kind = f[here] >= init->pos ? DETECT_PROXY_FENCE_ORDER : DETECT_PROXY_RACE;
-	x.why = f[here] >= init->pos ? DETECT_FENCE_ELSEWHERE : DETECT_NO_PROXY_FENCE;
-	x.side[0] = side_of(c->d, init);
-	x.side[1] = side_of(c->d, &use);
-	x.count = 1;
-	add_finding(c->d, &x);
+	elsewhere = f[here] >= init->pos;
+	if (!elsewhere || (home && !c->d->choices.path))
+		say(c->d, elsewhere ? DETECT_PROXY_FENCE_ORDER : DETECT_PROXY_RACE,
+		    elsewhere ? DETECT_FENCE_ELSEWHERE : DETECT_NO_PROXY_FENCE, init, &use);
 	return false;
 }
 
 static bool judge_use(const struct court *c, const struct life *l, uint32_t i, uint32_t end, bool report)
 {
-	struct access use = use_of(c->d, l->op[i]), init = use_of(c->d, l->op[0]);
-	int behind;
+	struct access use = use_of(c->d, l->op[i]), init = use_of(c->d, l->op[0]), inval;
+	enum order behind;
 
-	if (l->op[0]->kind != EVENT_MBAR_INIT || i > end) {
-		/* Before its init, or behind its inval. */
+	if (i > end) {
+		inval = use_of(c->d, l->op[end]);
 		if (report)
-			say(c->d, DETECT_MBARRIER_MISUSE, &use, i > end ? &init : NULL);
+			misused(c, &use, &inval);
+		return false;
+	}
+	if (l->op[0]->kind != EVENT_MBAR_INIT) {
+		if (report)
+			misused(c, &use, NULL);
 		return false;
 	}
 	behind = behind_init(c, &use, &init);
-	if (report && !behind)
-		say(c->d, DETECT_MBARRIER_MISUSE, &use, &init);
-	if (behind > 0 && c->d->choices.init_fence && !is_use(l->op[i]))
+	if (report && behind == UNORDERED)
+		misused(c, &use, &init);
+	if (behind == ORDERED && c->d->choices.init_fence && by_copy(l->op[i]))
 		return operand_fenced(c, l->op[i], &init, report);
-	return behind < 0;
+	return behind == NOT_KNOWN;
 }
 
 /* PTX ISA, "mbarrier.init": an object that is in use may not be initialised again. */
-static void judge_init(struct detect *d, const struct life *l)
+static void judge_init(const struct court *c, const struct life *l)
 {
-	const struct life *before = l->before == NONE ? NULL : &d->life.v[l->before];
+	const struct life *before = l->before == NONE ? NULL : &c->d->life.v[l->before];
 	bool live = before && before->op[0]->kind == EVENT_MBAR_INIT;
 
 	for (uint32_t i = 0; before && i < before->n; i++)
 		live &= before->op[i]->kind != EVENT_MBAR_INVAL;
 	if (live && l->op[0]->kind == EVENT_MBAR_INIT) {
-		struct access init = use_of(d, l->op[0]), was = use_of(d, before->op[0]);
+		struct access init = use_of(c->d, l->op[0]), was = use_of(c->d, before->op[0]);
 
-		say(d, DETECT_MBARRIER_MISUSE, &init, &was);
+		misused(c, &init, &was);
 	}
-}
-
-static bool fresh(const struct detect *d, const struct mbar_op *o)
-{
-	const struct event *e = &d->event.v[o->event];
-
-	return e->pos > d->warp.v[e->warp].judged;
 }
 
 static bool judge_life(const struct court *c, const struct life *l, bool report)
@@ -221,15 +240,17 @@ static bool judge_life(const struct court *c, const struct life *l, bool report)
 
 	while (end < l->n && l->op[end]->kind != EVENT_MBAR_INVAL)
 		end++;
-	if (report && fresh(c->d, l->op[0]))
-		judge_init(c->d, l);
+	if (report && is_fresh(c->d, l->op[0]))
+		judge_init(c, l);
 	for (uint32_t i = l->op[0]->kind == EVENT_MBAR_INIT; i < l->n; i++)
-		if (fresh(c->d, l->op[i]))
+		if (is_fresh(c->d, l->op[i]))
 			asks |= judge_use(c, l, i, end, report);
-	if (end < l->n && fresh(c->d, l->op[end]))
+	if (end < l->n && is_fresh(c->d, l->op[end]))
 		asks |= judge_end(c, l, end, report);
 	return asks;
 }
+
+/* ---- other accesses to it ---------------------------------------------------------------------------------------- */
 
 /* PTX ISA, "mbarrier": nothing but mbarrier instructions may touch one that lives. */
 static bool judge_store(const struct court *c, const struct access *a, const struct life *l, bool report)
@@ -249,19 +270,23 @@ static bool judge_store(const struct court *c, const struct access *a, const str
 		asks |= o == NOT_KNOWN;
 	}
 	if (report)
-		say(c->d, DETECT_MBARRIER_MISUSE, a, &init);
+		misused(c, a, &init);
 	return asks;
 }
 
-static bool judge_stores(const struct court *c, bool report)
+static bool judge_all(const struct court *c, void *arg, bool report)
 {
+	const struct detect *d = c->d;
 	bool asks = false;
 
-	for (uint32_t i = 0; i < c->d->access.n; i++) {
-		const struct access *a = &c->d->access.v[i];
+	(void)arg;
+	for (uint32_t i = 0; i < d->life.n; i++)
+		asks |= judge_life(c, &d->life.v[i], report);
+	for (uint32_t i = 0; i < d->access.n; i++) {
+		const struct access *a = &d->access.v[i];
 
-		for (uint32_t k = 0; a->writes && !a->init && !a->old && a->space && k < c->d->life.n; k++)
-			asks |= judge_store(c, a, &c->d->life.v[k], report);
+		for (uint32_t k = 0; a->writes && !a->init && !a->old && a->space && k < d->life.n; k++)
+			asks |= judge_store(c, a, &d->life.v[k], report);
 	}
 	return asks;
 }
@@ -269,128 +294,6 @@ static bool judge_stores(const struct court *c, bool report)
 void judge_mbarriers(struct detect *d)
 {
 	struct court c = {d, &d->graph, &d->answers};
-	bool asks;
 
-	do {
-		asks = judge_stores(&c, false);
-		for (uint32_t i = 0; i < d->life.n; i++)
-			asks |= judge_life(&c, &d->life.v[i], false);
-		answer_all(d, &d->graph, &d->answers);
-	} while (asks);
-	for (uint32_t i = 0; i < d->life.n; i++)
-		judge_life(&c, &d->life.v[i], true);
-	judge_stores(&c, true);
-}
-
-/* ---- blocks that have not begun, or have ended ------------------------------------------------------------ */
-
-/* What a block's own threads do is over when they end; what others do there, and operations that
- * no thread waits for, may not be. */
-static bool is_guest(const struct detect *d, const struct access *a)
-{
-	if (a->space & TENSOR_SPACE)
-		return false;
-	if (!a->space)
-		return d->choices.exits && a->writes && a->ends == ENDS_BULK;
-	return access_block(d, a) != a->space - 1 || a->ends == ENDS_SINGLE || a->ends == ENDS_BULK;
-}
-
-static void add_guest(struct detect *d, const struct access *a)
-{
-	struct guest *g = ADD(&d->guest);
-
-	g->access = *a;
-	g->owner = a->space ? a->space - 1 : access_block(d, a);
-}
-
-static void find_guests(struct detect *d)
-{
-	for (uint32_t i = 0; i < d->access.n; i++)
-		if (!d->access.v[i].old && is_guest(d, &d->access.v[i]))
-			add_guest(d, &d->access.v[i]);
-	for (uint32_t i = 0; i < d->mbar.n; i++) {
-		const struct mbar_op *o = &d->mbar.v[i];
-		struct access a = use_of(d, o);
-
-		if (!fresh(d, o) || !o->visits)
-			continue;
-		a.source = o->visit;
-		a.number = 1;
-		add_guest(d, &a);
-	}
-}
-
-/* Had the block begun, as far as who accesses its memory knows? */
-static bool judge_begun(const struct court *c, const struct guest *g, bool report)
-{
-	const uint32_t *f = access_block(c->d, &g->access) == g->owner ? NULL : knows(c, SOURCE(SOURCE_BLOCK, g->owner), &g->access);
-
-	if (access_block(c->d, &g->access) == g->owner || !g->access.space)
-		return false;
-	if (report && f && !f[F_BEGUN])
-		say(c->d, DETECT_LIFETIME, &g->access, NULL);
-	return !f;
-}
-
-/* Do those who ended last know that it is over?  Scopes do not matter: it has gone past. */
-static bool judge_left(const struct court *c, const struct guest *g, bool report)
-{
-	struct question q = {g->access.source, c->g->ended[g->owner], ASK_HUB, 1};
-	const uint32_t *f = ask(c->answers, &q);
-
-	if (c->d->choices.wide_tx && access_block(c->d, &g->access) != g->owner)
-		return false;
-	if (report && f && f[F_ALL] < g->access.number && f[F_SHARED] < g->access.number)
-		say(c->d, DETECT_LIFETIME, &g->access, NULL);
-	return !f;
-}
-
-static bool has_ended(const struct detect *d, uint32_t block)
-{
-	return d->block.v[block].threads && d->block.v[block].ended == d->block.v[block].threads;
-}
-
-static bool each_guest(const struct court *c, bool (*ask_of)(const struct court *, const struct guest *, bool), bool report, bool ended)
-{
-	bool asks = false;
-
-	for (uint32_t i = 0; i < c->d->guest.n; i++) {
-		const struct guest *g = &c->d->guest.v[i];
-
-		if (ended ? has_ended(c->d, g->owner) : !g->access.old)
-			asks |= ask_of(c, g, report);
-	}
-	return asks;
-}
-
-void judge_begins(struct detect *d)
-{
-	struct court c = {d, &d->graph, &d->answers};
-
-	find_guests(d);
-	while (each_guest(&c, judge_begun, false, false))
-		answer_all(d, &d->graph, &d->answers);
-	each_guest(&c, judge_begun, true, false);
-}
-
-/* In the world where scopes hold everybody. */
-void judge_ends(struct detect *d, const struct graph *wide)
-{
-	struct answers answers;
-	struct court c = {d, wide, &answers};
-	uint32_t n = 0;
-
-	memset(&answers, 0, sizeof answers);
-	while (each_guest(&c, judge_left, false, true))
-		answer_all(d, wide, &answers);
-	each_guest(&c, judge_left, true, true);
-	for (uint32_t i = 0; i < d->guest.n; i++) {
-		struct guest g = d->guest.v[i];
-
-		g.access.old = true;
-		if (!has_ended(d, g.owner))
-			d->guest.v[n++] = g;
-	}
-	d->guest.n = n;
-	free_answers(&answers);
+	settle(&c, judge_all, NULL);
 }

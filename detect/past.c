@@ -24,7 +24,8 @@ void keep_past(struct detect *d)
 	}
 }
 
-static enum order fenced(const struct court *c, const struct access *copy)
+/* Has an acquiring fence of its map come before the copy, in its block? */
+enum order map_acquired_by_any(const struct court *c, const struct access *copy)
 {
 	enum order answer = UNORDERED;
 
@@ -45,11 +46,9 @@ static bool judge_copy(const struct court *c, const struct access *copy, bool re
 
 		if (p->address >= copy->address + copy->bytes || copy->address >= p->address + p->bytes)
 			continue;
-		o = fenced(c, copy);
-		if (o == NOT_KNOWN)
-			return true;
-		if (o == ORDERED || !report)
-			return false;
+		o = map_acquired_by_any(c, copy);
+		if (o != UNORDERED || !report)
+			return o == NOT_KNOWN;
 		memset(&f, 0, sizeof f);
 		f.kind = DETECT_TENSORMAP_RACE;
 		f.why = DETECT_NO_PROXY_FENCE;
@@ -62,19 +61,22 @@ static bool judge_copy(const struct court *c, const struct access *copy, bool re
 	return false;
 }
 
+static bool each_copy(const struct court *c, void *arg, bool report)
+{
+	bool asks = false;
+
+	(void)arg;
+	for (uint32_t i = 0; c->d->past.n && i < c->d->access.n; i++)
+		if (c->d->access.v[i].proxy == P_MAP && !c->d->access.v[i].old)
+			asks |= judge_copy(c, &c->d->access.v[i], report);
+	return asks;
+}
+
 void judge_past(struct detect *d)
 {
 	struct court c = {d, &d->graph, &d->answers};
-	bool asks = d->past.n > 0, report = false;
 
-	while (asks || !report) {
-		report = !asks;
-		asks = false;
-		for (uint32_t i = 0; d->past.n && i < d->access.n; i++)
-			if (d->access.v[i].proxy == P_MAP && !d->access.v[i].old)
-				asks |= judge_copy(&c, &d->access.v[i], report);
-		answer_all(d, &d->graph, &d->answers);
-	}
+	settle(&c, each_copy, NULL);
 }
 
 void find_opaque(struct detect *d)
