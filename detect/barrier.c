@@ -66,11 +66,9 @@ void scan_barrier(struct scan *s, const struct event *e)
 		return;
 	}
 	b.object = CLUSTER_BARRIER;
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
+	EACH_LANE(l, e->lanes) {
 		bool relaxed = site_of(s->d, e)->sem == EVENT_RELAXED;
 
-		if (!(e->lanes >> l & 1))
-			continue;
 		b.lanes = 1u << l;
 		if (!b.wait)
 			b.heads = heads_of(s, e, l, (struct pattern){!relaxed || (s->g->world & W_RELEASE), A_CLUSTER, A_CLUSTER});
@@ -82,6 +80,9 @@ void scan_barrier(struct scan *s, const struct event *e)
 
 enum { AHEAD = 8 };             /* uses that a thread may be ahead of the one that goes on */
 
+/* Lanes of a warp that have arrived at its last use. */
+struct part { uint32_t use, lanes; };
+
 /* One barrier: of a block, or of a cluster as its first block has it. */
 struct uses {
 	struct detect *d;
@@ -92,6 +93,8 @@ struct uses {
 	uint32_t n;
 	uint32_t *use;                  /* of an operation's lane: [operation * 32 + lane] */
 	uint32_t *next, *least;         /* of each thread: the use behind its last one, behind what it waited for */
+	struct part *part;              /* of each warp */
+	uint32_t *exit;                 /* of each thread: the event of its end; NONE */
 	uint32_t now, last, have[AHEAD];        /* with a count: the use that goes on; arrivals at it and later ones */
 };
 
@@ -100,14 +103,38 @@ static const struct event *event_of(const struct uses *u, const struct bar_op *b
 	return &u->d->event.v[b->event];
 }
 
-/* With a count: the use that goes on, or the next one where the thread is in that already. */
-static uint32_t use_by_count(struct uses *u, uint32_t count, uint32_t next)
+/* Lanes of its warp that are there when the event comes about. */
+static uint32_t lanes_there(const struct uses *u, const struct event *e)
 {
-	uint32_t use = next > u->now ? next : u->now;
+	const struct warp *w = &u->d->warp.v[e->warp];
+	uint32_t threads = u->d->block.v[w->block].threads, rest = threads - w->index * EVENT_LANES;
+	uint32_t lanes = !threads || rest >= EVENT_LANES ? ~0u : (1u << rest) - 1;
+
+	EACH_LANE(l, lanes) {
+		uint32_t exit = u->exit[e->warp * EVENT_LANES + l];
+
+		if (exit != NONE && u->d->event.v[exit].clock[EVENT_BEFORE] < e->clock[EVENT_BEFORE])
+			lanes &= ~(1u << l);
+	}
+	return lanes;
+}
+
+/* With a count: the use that goes on, or the next one where the thread is in that already.  A warp
+ * of which all are there counts as 32 threads (PTX ISA, "bar"). */
+static uint32_t use_by_count(struct uses *u, const struct bar_op *b, unsigned lane)
+{
+	const struct event *e = event_of(u, b);
+	uint32_t least = u->least[e->warp * EVENT_LANES + lane], use = least > u->now ? least : u->now;
+	struct part *p = &u->part[e->warp];
 
 	u->d->counter[DETECT_INEXACT_BARRIERS] += use > u->now && !u->g->world;
+	if (p->use != use)
+		*p = (struct part){use, 0};
+	p->lanes |= 1u << lane;
 	u->have[use % AHEAD]++;
-	while (u->have[u->now % AHEAD] >= count)
+	if (p->lanes != ~0u && p->lanes == lanes_there(u, e))
+		u->have[use % AHEAD] += EVENT_LANES - event_count(p->lanes);
+	while (u->have[u->now % AHEAD] >= b->count)
 		u->have[u->now++ % AHEAD] = 0;
 	return use;
 }
@@ -123,17 +150,15 @@ static void number_uses(struct uses *u, bool counted)
 		uint32_t op = u->item[o.item[i]];
 		const struct bar_op *b = &u->d->bar.v[op];
 
-		for (unsigned l = 0; l < EVENT_LANES; l++) {
+		EACH_LANE(l, b->lanes) {
 			uint32_t thread = event_of(u, b)->warp * EVENT_LANES + l, *next = &u->next[thread], use;
 
-			if (!(b->lanes >> l & 1))
-				continue;
 			/* Who has waited is behind that use; who only arrived may do so again in the same one. */
 			if (b->wait) {
 				u->least[thread] = *next;
 				continue;
 			}
-			use = counted ? use_by_count(u, b->count, u->least[thread]) : *next;
+			use = counted ? use_by_count(u, b, l) : *next;
 			u->use[op * EVENT_LANES + l] = use;
 			u->last = use > u->last ? use : u->last;
 			*next = use + 1;
@@ -172,11 +197,9 @@ static void each(struct uses *u, bool waits)
 	for (uint32_t i = 0; i < u->n; i++) {
 		const struct bar_op *b = &u->d->bar.v[u->item[i]];
 
-		for (unsigned l = 0; l < EVENT_LANES; l++) {
+		EACH_LANE(l, b->lanes) {
 			uint32_t *use = &u->use[u->item[i] * EVENT_LANES + l], *last = &u->next[event_of(u, b)->warp * EVENT_LANES + l];
 
-			if (!(b->lanes >> l & 1))
-				continue;
 			/* A wait is for the use that its thread arrived at last. */
 			*last = b->wait ? *last : *use + 1;
 			if (!waits && !b->wait)
@@ -192,19 +215,29 @@ static void each(struct uses *u, bool waits)
 static void add_ended(struct uses *u, uint32_t block)
 {
 	for (unsigned k = 0; k < EVENT_LANES; k++) {
-		uint32_t at = u->d->block.v[block].warp[k];
-		const struct warp *w = at == NONE ? NULL : &u->d->warp.v[at];
+		uint32_t warp = u->d->block.v[block].warp[k];
 
-		for (uint32_t i = 0; w && i < w->n; i++) {
-			const struct event *e = &u->d->event.v[w->first + i];
+		EACH_LANE(l, warp == NONE ? 0 : ~0u) {
+			uint32_t thread = warp * EVENT_LANES + l;
+			struct brought x = {.object = u->object, .phase = u->next[thread], .block = block, .reach = A_CLUSTER};
 
-			for (unsigned l = 0; e->kind == EVENT_EXIT && l < EVENT_LANES; l++) {
-				struct brought x = {.object = u->object, .block = block, .reach = A_CLUSTER};
-
-				for (x.phase = u->next[at * EVENT_LANES + l]; e->lanes >> l & 1 && x.phase <= u->last; x.phase++)
-					put(u->g, e, 1u << l, bring(u->g, u->phases, &x), H_PLAIN);
-			}
+			for (; u->exit[thread] != NONE && x.phase <= u->last; x.phase++)
+				put(u->g, &u->d->event.v[u->exit[thread]], 1u << l, bring(u->g, u->phases, &x), H_PLAIN);
 		}
+	}
+}
+
+static void find_exits(struct uses *u)
+{
+	size_t n = (size_t)u->d->warp.n * EVENT_LANES;
+
+	u->exit = (uint32_t *)arena_get(&u->d->arena, n, sizeof *u->exit);
+	memset(u->exit, 0xff, n * sizeof *u->exit);
+	for (uint32_t i = 0; i < u->d->event.n; i++) {
+		const struct event *e = &u->d->event.v[i];
+
+		EACH_LANE(l, e->kind == EVENT_EXIT ? e->lanes : 0)
+			u->exit[e->warp * EVENT_LANES + l] = i;
 	}
 }
 
@@ -215,6 +248,7 @@ static void forget_uses(struct uses *u)
 
 		memset(&u->next[thread], 0, EVENT_LANES * sizeof *u->next);
 		memset(&u->least[thread], 0, EVENT_LANES * sizeof *u->least);
+		u->part[thread / EVENT_LANES].lanes = 0;
 	}
 }
 
@@ -255,6 +289,8 @@ void link_barriers(struct detect *d, struct graph *g)
 	u.use = (uint32_t *)arena_get(&d->arena, d->bar.n * EVENT_LANES, sizeof *u.use);
 	u.next = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *u.next);
 	u.least = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *u.least);
+	u.part = (struct part *)arena_get(&d->arena, d->warp.n, sizeof *u.part);
+	find_exits(&u);
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = object_of(d, &d->bar.v[i]);
 	sort(&o);

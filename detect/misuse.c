@@ -269,8 +269,10 @@ static bool judge_store(const struct court *c, const struct access *a, const str
 			return false;
 		asks |= o == NOT_KNOWN;
 	}
-	if (report)
+	if (report) {
 		misused(c, a, &init);
+		c->d->counter[DETECT_INEXACT_PHASES]++; /* what it holds behind that is not followed */
+	}
 	return asks;
 }
 
