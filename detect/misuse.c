@@ -8,7 +8,7 @@
 
 /* ---- saying it ------------------------------------------------------------------------------------ */
 
-static struct access as_access(const struct detect *d, const struct event *e, unsigned lane)
+struct access as_access(const struct detect *d, const struct event *e, unsigned lane)
 {
 	struct access a;
 
@@ -62,11 +62,6 @@ struct access use_of(const struct detect *d, const struct mbar_op *o)
 	a.address = o->address;
 	a.whole = a.bytes = 8;
 	return a;
-}
-
-static bool by_copy(const struct mbar_op *o)
-{
-	return o->kind == EVENT_COPY || o->kind == EVENT_TENSOR || o->kind == EVENT_ASYNC_STORE || o->kind == EVENT_CANCEL;
 }
 
 bool is_fresh(const struct detect *d, const struct mbar_op *o)
