@@ -14,11 +14,7 @@ enum { LOOKS = 8 };             /* steps of the later thread that are looked at 
  * of what has ended. */
 static void add(struct direct *t, uint64_t hub, uint32_t who, uint32_t pos, uint32_t lanes)
 {
-	struct put *p = ADD(&t->put);
-
-	p->key = hub << 32 | who;
-	p->pos = pos;
-	p->lanes = lanes;
+	*ADD(&t->put) = (struct put){hub << 32 | who, pos, lanes};
 }
 
 static bool plain(unsigned how)

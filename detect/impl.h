@@ -59,7 +59,6 @@ struct launch {
 	uint32_t number, nblocks;
 	uint32_t sites, nsites;         /* sites: its first one in d->site */
 	uint32_t first_block;           /* of its numbers in d->block_at */
-	bool early, over;               /* early: it may begin before the one before it has ended */
 	bool lets_go;                   /* griddepcontrol.launch_dependents */
 };
 
