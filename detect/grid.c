@@ -26,7 +26,6 @@ void scan_grid(struct scan *s, const struct event *e)
 	switch (e->kind) {
 	case EVENT_BEGIN:
 		b->threads = (uint32_t)event_get(record_of(s->d, e), 0, EVENT_BEGIN_THREADS);
-		b->bytes = (uint32_t)event_get(record_of(s->d, e), 0, EVENT_BEGIN_BYTES);
 		if (s->d->loose)
 			tell(s->g, e, e->lanes, DO_KNOW_BLOCK, SOURCE(SOURCE_BLOCK, block), 0);
 		break;

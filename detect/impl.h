@@ -68,7 +68,7 @@ struct block {
 	uint16_t rank, ranks, sm;
 	uint32_t ended;                 /* threads */
 	uint64_t waited, let_go;        /* clocks of the first griddepcontrol of either kind; 0 */
-	uint32_t threads, bytes;
+	uint32_t threads;
 	uint64_t window;
 	uint32_t warp[EVENT_LANES];     /* in d->warp; NONE */
 };
@@ -384,6 +384,7 @@ void learn_maps(struct detect *);
 const struct event_map *find_map(const struct detect *, uint64_t hash);
 /* False: the map is not known. */
 bool tensor_pieces(const struct detect *, const struct event *, unsigned lane, struct pieces *shared, struct pieces *global);
+/* Bytes of an element, and of all; 0 where the map is not known. */
 uint16_t tensor_element(const struct detect *, const struct event *, unsigned lane);
 uint32_t tensor_bytes(const struct detect *, const struct event *, unsigned lane);
 void product_pieces(const struct detect *, const struct event *, struct pieces *);
@@ -455,6 +456,7 @@ void say(struct detect *, enum detect_kind, enum detect_why, const struct access
 void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
 struct access as_access(const struct detect *, const struct event *, unsigned lane);    /* what a lane does there */
 struct access use_of(const struct detect *, const struct mbar_op *);
+bool one_thread(const struct detect *, const struct mbar_op *, const struct mbar_op *);
 bool is_fresh(const struct detect *, const struct mbar_op *);   /* it has not been judged */
 void judge_mbarriers(struct detect *);
 void judge_begins(struct detect *);

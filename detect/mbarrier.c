@@ -95,17 +95,20 @@ void scan_mbarrier(struct scan *s, const struct event *e)
 
 /* ---- one mbarrier, from its init on ----------------------------------------------------------------- */
 
+struct phase {
+	uint64_t full, seen;            /* when its last arrival began; when a wait had seen it over, first */
+	uint64_t expected;              /* bytes, of this phase and all before */
+	bool loose;                     /* arrivals at the boundary behind it may be of either side */
+};
+
 struct barrier {
 	struct detect *d;
 	struct graph *g;
 	struct phases phases;
 	struct mbar_op **op;            /* its operations, by when they began; op[0]: its init, if there is one */
 	uint32_t n, object;
-	uint32_t nphases;               /* that have begun, by arrivals */
-	uint64_t *full;                 /* when the last arrival of a phase began, */
-	uint64_t *seen;                 /* and when a wait had seen it over, first */
-	uint64_t *expected;             /* bytes, of this phase and all before */
-	bool *loose;                    /* arrivals at the boundary behind a phase may be of either side */
+	uint32_t nphases;               /* that are over, by arrivals */
+	struct phase *phase;
 	uint32_t *waited;               /* by thread: phases that it has seen over */
 	bool commits;                   /* tcgen05.commit arrives here */
 };
@@ -125,11 +128,6 @@ static const struct event *event_of(const struct barrier *b, const struct mbar_o
 	return &b->d->event.v[o->event];
 }
 
-static bool same_thread(const struct barrier *b, const struct mbar_op *x, const struct mbar_op *y)
-{
-	return event_of(b, x)->warp == event_of(b, y)->warp && x->lane == y->lane;
-}
-
 /* Arrivals, one phase after the other. */
 static void fill_phases(struct barrier *b)
 {
@@ -146,14 +144,14 @@ static void fill_phases(struct barrier *b)
 		more += o->kind == EVENT_MBAR_COPIES && !(site_of(b->d, event_of(b, o))->flags & EVENT_NOINC);
 		dropped += o->drops ? o->count : 0;
 		now += o->count;
-		b->full[phase] = o->begin;
+		b->phase[phase].full = o->begin;
 		if (now < need + more)
 			continue;
 		need -= dropped < need ? dropped : need;
 		now = more = dropped = 0;
 		phase++;
 	}
-	b->nphases = phase;             /* those that are over */
+	b->nphases = phase;
 }
 
 /* The arrival of the same thread whose state a wait names. */
@@ -162,7 +160,7 @@ static const struct mbar_op *arrival_of(const struct barrier *b, uint32_t wait)
 	const struct mbar_op *w = b->op[wait];
 
 	for (uint32_t i = wait; i-- > 0;)
-		if (b->op[i]->kind == EVENT_MBAR_ARRIVE && same_thread(b, b->op[i], w) && b->op[i]->state == w->state)
+		if (b->op[i]->kind == EVENT_MBAR_ARRIVE && one_thread(b->d, b->op[i], w) && b->op[i]->state == w->state)
 			return b->op[i];
 	return NULL;
 }
@@ -180,9 +178,9 @@ static void find_wait(struct barrier *b, uint32_t i)
 		w->hi = a ? a->hi + 1 : b->nphases;
 		return;
 	}
-	while (last < b->nphases && b->full[last] <= w->end)
+	while (last < b->nphases && b->phase[last].full <= w->end)
 		last++;
-	while (first < last && b->seen[first] < w->begin)
+	while (first < last && b->phase[first].seen < w->begin)
 		first++;
 	/* Phase k is over, and k + 1 is not: the parity of those counted from 0 is k's. */
 	if ((last + 1) % 2 != w->state % 2)
@@ -196,7 +194,7 @@ static void find_wait(struct barrier *b, uint32_t i)
 static void find_waits(struct barrier *b)
 {
 	for (uint32_t k = 0; k < b->n + 2; k++)
-		b->seen[k] = UINT64_MAX;
+		b->phase[k].seen = UINT64_MAX;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *w = b->op[i];
 
@@ -204,7 +202,7 @@ static void find_waits(struct barrier *b)
 			continue;
 		find_wait(b, i);
 		for (uint32_t k = 0; k < w->lo; k++)
-			b->seen[k] = w->end < b->seen[k] ? w->end : b->seen[k];
+			b->phase[k].seen = w->end < b->phase[k].seen ? w->end : b->phase[k].seen;
 		b->d->counter[DETECT_INEXACT_PHASES] += w->lo != w->hi && !b->g->world;
 	}
 }
@@ -219,17 +217,17 @@ static void loosen(struct barrier *b)
 
 		if (o->kind == EVENT_MBAR_WAIT)
 			*waited = o->lo > *waited ? o->lo : *waited;
-		if (!arrives(o) || !phase || o->begin > b->seen[phase - 1] || *waited >= phase)
+		if (!arrives(o) || !phase || o->begin > b->phase[phase - 1].seen || *waited >= phase)
 			continue;
 		o->lo = phase - 1;
-		b->loose[phase - 1] = true;
+		b->phase[phase - 1].loose = true;
 	}
 	for (uint32_t i = 0; i < b->n; i++)
 		b->waited[event_of(b, b->op[i])->warp * EVENT_LANES + b->op[i]->lane] = 0;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
 
-		if (!arrives(o) || !b->loose[o->hi])
+		if (!arrives(o) || !b->phase[o->hi].loose)
 			continue;
 		o->hi++;
 		b->d->counter[DETECT_INEXACT_PHASES] += !b->g->world;
@@ -242,7 +240,7 @@ static void loosen(struct barrier *b)
 static uint32_t expected_in(const struct barrier *b, uint32_t i)
 {
 	for (uint32_t k = i + 1; b->op[i]->kind == EVENT_MBAR_EXPECT && k < b->n; k++)
-		if (arrives(b->op[k]) && same_thread(b, b->op[k], b->op[i]))
+		if (arrives(b->op[k]) && one_thread(b->d, b->op[k], b->op[i]))
 			return b->op[k]->lo;
 	return b->op[i]->lo;
 }
@@ -251,9 +249,9 @@ static void expect(struct barrier *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->op[i]->kind == EVENT_MBAR_EXPECT || b->op[i]->kind == EVENT_MBAR_ARRIVE)
-			b->expected[expected_in(b, i)] += b->op[i]->bytes;
+			b->phase[expected_in(b, i)].expected += b->op[i]->bytes;
 	for (uint32_t k = 1; k <= b->nphases; k++)
-		b->expected[k] += b->expected[k - 1];
+		b->phase[k].expected += b->phase[k - 1].expected;
 }
 
 /* A copy is complete with the first phase for which, with the copies issued before it, enough bytes
@@ -270,9 +268,9 @@ static void find_copies(struct barrier *b)
 			continue;
 		bytes += o->bytes;
 		o->lo = 0;
-		while (o->lo <= b->nphases && (b->expected[o->lo] < bytes || b->seen[o->lo] < o->begin))
+		while (o->lo <= b->nphases && (b->phase[o->lo].expected < bytes || b->phase[o->lo].seen < o->begin))
 			o->lo++;
-		o->hi = o->lo <= b->nphases && b->loose[o->lo] ? o->lo + 1 : o->lo;
+		o->hi = o->lo <= b->nphases && b->phase[o->lo].loose ? o->lo + 1 : o->lo;
 		if (o->lo > b->nphases) {
 			o->lo = o->hi = NONE;
 			b->d->counter[DETECT_INEXACT_PHASES] += !b->g->world;
@@ -332,7 +330,7 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 	for (uint32_t i = 0; b->commits && i < b->n; i++) {
 		const struct mbar_op *o = b->op[i];
 
-		if (o->kind == EVENT_TC_COMMIT && same_thread(b, o, w) && o->lo <= phase && o->hi >= phase)
+		if (o->kind == EVENT_TC_COMMIT && one_thread(b->d, o, w) && o->lo <= phase && o->hi >= phase)
 			tell(b->g, e, 1u << w->lane, DO_CELLS, o->source, o->number);
 	}
 }
@@ -341,12 +339,7 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 
 static void one_life(struct barrier *b)
 {
-	struct arena *a = &b->d->arena;
-
-	b->full = (uint64_t *)arena_get(a, b->n + 2, sizeof *b->full);
-	b->seen = (uint64_t *)arena_get(a, b->n + 2, sizeof *b->seen);
-	b->expected = (uint64_t *)arena_get(a, b->n + 2, sizeof *b->expected);
-	b->loose = (bool *)arena_get(a, b->n + 2, sizeof *b->loose);
+	b->phase = (struct phase *)arena_get(&b->d->arena, b->n + 2, sizeof *b->phase);
 	fill_phases(b);
 	find_waits(b);
 	loosen(b);
@@ -364,38 +357,27 @@ static void one_life(struct barrier *b)
 static void one_place(struct barrier *b, struct mbar_op **op, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i += b->n) {
-		struct life *l = ADD(&b->d->life);
-
 		b->op = op + i;
 		b->commits = false;
 		b->n = 1;
 		while (i + b->n < n && op[i + b->n]->kind != EVENT_MBAR_INIT)
 			b->n++;
-		b->object = b->d->life.n - 1;
-		l->op = b->op;
-		l->n = b->n;
-		l->before = i ? b->object - 1 : NONE;
+		b->object = b->d->life.n;
+		*ADD(&b->d->life) = (struct life){b->op, b->n, i ? b->object - 1 : NONE};
 		one_life(b);
 	}
 }
 
-/* Whether the operations are all of one multiprocessor, whose clock orders them. */
-static bool one_clock(const struct detect *d, const uint32_t *item, uint32_t n)
-{
-	const struct block *first = block_of(d, d->event.v[d->mbar.v[item[0]].event].warp);
-
-	for (uint32_t i = 1; i < n; i++)
-		if (block_of(d, d->event.v[d->mbar.v[item[i]].event].warp)->sm != first->sm)
-			return false;
-	return true;
-}
-
+/* On the clock of the multiprocessor, if all operations are of one. */
 static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t n)
 {
-	bool clock = one_clock(d, item, n);
 	struct sorting o = new_sorting(&d->arena, n);
 	struct mbar_op **op = (struct mbar_op **)arena_get(&d->arena, n, sizeof(struct mbar_op *));
+	uint32_t sm = block_of(d, d->event.v[d->mbar.v[item[0]].event].warp)->sm;
+	bool clock = true;
 
+	for (uint32_t i = 0; i < n; i++)
+		clock &= block_of(d, d->event.v[d->mbar.v[item[i]].event].warp)->sm == sm;
 	for (uint32_t i = 0; i < n; i++) {
 		struct mbar_op *x = &d->mbar.v[item[i]];
 		const struct event *e = &d->event.v[x->event];
