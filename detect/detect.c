@@ -62,6 +62,8 @@ void detect_sites(struct detect *d, const struct event_sites *s)
 		if (to->run + to->nrun > runs + s->nruns)
 			to->nrun = 0;
 		d->tensors |= to->kind == EVENT_TENSOR;
+		d->asyncs |= to->kind == EVENT_COPY || to->kind == EVENT_TENSOR || to->kind == EVENT_CANCEL ||
+			     to->kind == EVENT_WGMMA || to->kind == EVENT_TC_MMA || to->kind == EVENT_TC_COPY;
 	}
 	for (uint32_t i = 0; i < s->nruns; i++) {
 		struct event_run *r = ADD(&d->run_site);

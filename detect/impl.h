@@ -444,6 +444,10 @@ struct map_fence;
 enum order map_acquired(const struct court *, const struct map_fence *, const struct access *copy);
 enum order map_acquired_by_any(const struct court *, const struct access *copy);
 enum order in_order(const struct court *, const struct access *, const struct access *);
+/* May any read of a thread have seen what this strong write wrote? */
+bool was_read(const struct detect *, const struct access *);
+/* Is an access that comes before another seen by the async proxy from there on? */
+enum verdict seen_by_async(const struct court *, const struct access *, const struct access *);
 /* They overlap at `at`; the first one is the earlier by its clock. */
 enum verdict judge(const struct court *, const struct access *, const struct access *, uint64_t at);
 
@@ -510,7 +514,7 @@ struct detect {
 	LIST(struct event_site) site;
 	LIST(struct event_run) run_site;
 	uint32_t sites_now, nsites_now; /* of the launches that come */
-	bool tensors;                   /* there may be tensor copies, and so tensor maps */
+	bool tensors, asyncs;           /* there may be tensor copies, and so tensor maps; the async proxy */
 	LIST(struct event_map) map;
 	LIST(struct launch) launch;
 	LIST(uint32_t) block_at;        /* by launch and number: in block */
