@@ -347,10 +347,13 @@ static void one_life(struct barrier *b)
 	for (uint32_t i = 0; i < b->n; i++)
 		for (uint32_t k = b->op[i]->lo; (arrives(b->op[i]) || copies(b->op[i])) && k != NONE && k <= b->op[i]->hi; k++)
 			bring_to(b, b->op[i], k);
-	for (uint32_t i = 0; i < b->n; i++)
+	for (uint32_t i = 0; i < b->n; i++) {
+		/* Behind its end an object may seem to be in any phase. */
+		b->d->counter[DETECT_INEXACT_PHASES] += b->op[i]->kind == EVENT_MBAR_INVAL && i + 1 < b->n && !b->g->world;
 		for (uint32_t n = b->op[i]->lo; b->op[i]->kind == EVENT_MBAR_WAIT && n <= b->op[i]->hi; n++)
 			if (n)
 				get(b, b->op[i], n - 1);
+	}
 }
 
 /* One place: a life from each init on. */
