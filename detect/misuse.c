@@ -53,7 +53,7 @@ void misuse_barrier(struct scan *s, const struct event *e, uint32_t lanes)
 
 struct access use_of(const struct detect *d, const struct mbar_op *o)
 {
-	struct access a = as_access(d, &d->event.v[o->event], o->lane);
+	struct access a = as_access(d, o->event, o->lane);
 
 	a.timer = time_at(&d->graph, &a);
 	a.space = 1 + o->owner;
@@ -64,12 +64,12 @@ struct access use_of(const struct detect *d, const struct mbar_op *o)
 
 bool is_fresh(const struct detect *d, const struct mbar_op *o)
 {
-	return d->event.v[o->event].pos > d->warp.v[d->event.v[o->event].warp].judged;
+	return o->event->pos > d->warp.v[o->event->warp].judged;
 }
 
-bool one_thread(const struct detect *d, const struct mbar_op *a, const struct mbar_op *b)
+bool one_thread(const struct mbar_op *a, const struct mbar_op *b)
 {
-	return a->lane == b->lane && d->event.v[a->event].warp == d->event.v[b->event].warp;
+	return a->lane == b->lane && a->event->warp == b->event->warp;
 }
 
 /* What who does it knew just before. */
@@ -119,7 +119,7 @@ static enum order behind_copy(const struct court *c, const struct life *l, uint3
 	const uint32_t *f;
 
 	for (uint32_t i = 0; i < end; i++)
-		if (l->op[i]->kind == EVENT_MBAR_WAIT && one_thread(c->d, l->op[i], l->op[end]) && l->op[i]->lo > copy->hi)
+		if (l->op[i]->kind == EVENT_MBAR_WAIT && one_thread(l->op[i], l->op[end]) && l->op[i]->lo > copy->hi)
 			return ORDERED;
 	f = knew(c, copy->written == NONE ? copy->source : copy->written, &inval);
 	return !f ? NOT_KNOWN : f[F_ALL] >= copy->number ? ORDERED : UNORDERED;
@@ -128,10 +128,10 @@ static enum order behind_copy(const struct court *c, const struct life *l, uint3
 /* ---- the end of an mbarrier --------------------------------------------------------------------------------- */
 
 /* Was it the last of its thread's uses at that instruction before the end? */
-static bool last_use(const struct detect *d, const struct life *l, uint32_t i, uint32_t end)
+static bool last_use(const struct life *l, uint32_t i, uint32_t end)
 {
 	for (uint32_t k = i + 1; k < end; k++)
-		if (one_thread(d, l->op[k], l->op[i]) && d->event.v[l->op[k]->event].site == d->event.v[l->op[i]->event].site)
+		if (one_thread(l->op[k], l->op[i]) && l->op[k]->event->site == l->op[i]->event->site)
 			return false;
 	return true;
 }
@@ -144,7 +144,7 @@ static bool judge_end(const struct court *c, const struct life *l, uint32_t end,
 	for (uint32_t i = 0; i < end; i++) {
 		struct access use = use_of(c->d, l->op[i]);
 		enum order o = by_copy(l->op[i]) ? behind_copy(c, l, end, l->op[i]) :
-			       l->op[i]->kind != EVENT_MBAR_INIT && last_use(c->d, l, i, end) ? behind_use(c, &inval, &use) : ORDERED;
+			       l->op[i]->kind != EVENT_MBAR_INIT && last_use(l, i, end) ? behind_use(c, &inval, &use) : ORDERED;
 
 		asks |= misused(c, o, &inval, &use, report);
 	}
