@@ -71,7 +71,7 @@ struct uses {
 	struct turn { uint32_t next, least; } *turn;    /* of each thread: the use behind its last one, behind
 					   what it waited for */
 	struct part *part;              /* of each warp */
-	uint32_t *exit;                 /* of each thread: the event of its end; NONE */
+	const struct event **exit;      /* of each thread: its end; NULL */
 	uint32_t last;                  /* the use behind all of them */
 	uint32_t now, have[AHEAD];      /* with a count: the use that goes on; arrivals at it and later ones */
 };
@@ -84,9 +84,9 @@ static uint32_t lanes_there(const struct uses *u, const struct event *e)
 	uint32_t lanes = !threads || rest >= EVENT_LANES ? ~0u : (1u << rest) - 1;
 
 	EACH_LANE(l, lanes) {
-		uint32_t exit = u->exit[e->warp * EVENT_LANES + l];
+		const struct event *exit = u->exit[e->warp * EVENT_LANES + l];
 
-		if (exit != NONE && u->d->event.v[exit].clock[EVENT_BEFORE] < e->clock[EVENT_BEFORE])
+		if (exit && exit->clock[EVENT_BEFORE] < e->clock[EVENT_BEFORE])
 			lanes &= ~(1u << l);
 	}
 	return lanes;
@@ -167,23 +167,20 @@ static void add_ended(struct uses *u, uint32_t block)
 			uint32_t thread = warp * EVENT_LANES + l;
 			struct brought x = {.object = u->object, .phase = u->turn[thread].next, .block = block, .reach = A_CLUSTER};
 
-			for (; u->exit[thread] != NONE && x.phase < u->last; x.phase++)
-				put(u->g, &u->d->event.v[u->exit[thread]], 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
+			for (; u->exit[thread] && x.phase < u->last; x.phase++)
+				put(u->g, u->exit[thread], 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
 		}
 	}
 }
 
 static void find_exits(struct uses *u)
 {
-	size_t n = (size_t)u->d->warp.n * EVENT_LANES;
-
-	u->exit = (uint32_t *)arena_get(&u->d->arena, n, sizeof *u->exit);
-	memset(u->exit, 0xff, n * sizeof *u->exit);
+	u->exit = (const struct event **)arena_get(&u->d->arena, u->d->warp.n * EVENT_LANES, sizeof *u->exit);
 	for (uint32_t i = 0; i < u->d->event.n; i++) {
 		const struct event *e = &u->d->event.v[i];
 
 		EACH_LANE(l, e->kind == EVENT_EXIT ? e->lanes : 0)
-			u->exit[e->warp * EVENT_LANES + l] = i;
+			u->exit[e->warp * EVENT_LANES + l] = e;
 	}
 }
 

@@ -22,41 +22,41 @@ static bool plain(unsigned how)
 	return how == H_PLAIN || how == H_DONE;
 }
 
-static void add_edges(const struct graph *g, struct direct *t, const uint32_t *out, const uint32_t *to)
+static void sort_puts(struct detect *d, struct direct *t)
 {
-	for (uint32_t i = 0; i < g->action.n; i++) {
-		const struct action *a = &g->action.v[i];
+	uint64_t *key = (uint64_t *)arena_get(&d->arena, t->put.n, sizeof *key);
 
-		if (a->act != DO_PUT || a->how != H_PLAIN)
-			continue;
-		add(t, a->hub, a->warp, a->pos, a->lanes);
-		for (uint32_t k = out[a->hub]; k < out[a->hub + 1]; k++)
-			add(t, to[k], a->warp, a->pos, a->lanes);
-	}
-	for (uint32_t h = 0; h < g->hub.n; h++)
-		for (uint32_t k = out[h]; g->hub.v[h].source != NONE && k < out[h + 1]; k++)
-			add(t, to[k], g->hub.v[h].source, g->hub.v[h].count, ~0u);
+	for (uint32_t i = 0; i < t->put.n; i++)
+		key[i] = t->put.v[i].key;
+	sort_list(&d->arena, &t->put.list, sizeof *t->put.v, key);
 }
 
 void make_direct(struct detect *d, struct graph *g)
 {
 	struct direct *t = &g->direct;
-	uint32_t *out = (uint32_t *)arena_get(&d->arena, g->hub.n + 2, sizeof *out);
-	uint32_t *to = (uint32_t *)arena_get(&d->arena, g->edge.n, sizeof *to);
-	uint64_t *key;
+	uint32_t *first = (uint32_t *)arena_get(&d->arena, g->hub.n + 1, sizeof *first);
 
-	for (uint32_t i = 0; i < g->edge.n; i++)
-		out[g->edge.v[i].from + 2] += plain(g->edge.v[i].how);
+	for (uint32_t i = 0; i < g->action.n; i++) {
+		const struct action *a = &g->action.v[i];
+
+		if (a->act == DO_PUT && a->how == H_PLAIN)
+			add(t, a->hub, a->warp, a->pos, a->lanes);
+	}
 	for (uint32_t h = 0; h < g->hub.n; h++)
-		out[h + 2] += out[h + 1];
-	for (uint32_t i = 0; i < g->edge.n; i++)
-		if (plain(g->edge.v[i].how))
-			to[out[g->edge.v[i].from + 1]++] = g->edge.v[i].to;
-	add_edges(g, t, out, to);
-	key = (uint64_t *)arena_get(&d->arena, t->put.n, sizeof *key);
+		if (g->hub.v[h].source != NONE)
+			add(t, h, g->hub.v[h].source, g->hub.v[h].count, ~0u);
+	sort_puts(d, t);
 	for (uint32_t i = 0; i < t->put.n; i++)
-		key[i] = t->put.v[i].key;
-	sort_list(&d->arena, &t->put.list, sizeof *t->put.v, key);
+		first[(t->put.v[i].key >> 32) + 1]++;
+	for (uint32_t h = 0; h < g->hub.n; h++)
+		first[h + 1] += first[h];
+	for (uint32_t k = 0; k < g->edge.n; k++) {
+		const struct hub_edge *e = &g->edge.v[k];
+
+		for (uint32_t i = first[e->from]; plain(e->how) && i < first[e->from + 1]; i++)
+			add(t, e->to, (uint32_t)t->put.v[i].key, t->put.v[i].pos, t->put.v[i].lanes);
+	}
+	sort_puts(d, t);
 }
 
 /* ---- asking ----------------------------------------------------------------------------------------- */

@@ -350,15 +350,9 @@ struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane, 
 static inline bool by_copy(const struct mbar_op *o) { return o->kind >= EVENT_COPY && o->kind <= EVENT_CANCEL; }
 struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; before: the one there before it; NONE */
 
-/* barrier.c: an arrival or a wait at a barrier. */
+/* barrier.c: an arrival or a wait at a barrier.  Of a warp's `count` has its members. */
 uint32_t fence_hub(struct scan *, unsigned lane, unsigned kind);
-struct bar_op {
-	const struct event *event;
-	uint32_t block, object, lanes;
-	uint32_t count;                 /* the members' mask, of a warp's */
-	bool wait;
-	struct heads heads;
-};
+struct bar_op { const struct event *event; uint32_t block, object, lanes, count; bool wait; struct heads heads; };
 
 /* phase.c: what was brought to a phase of an object, by how far it reaches. */
 struct brought { uint64_t object; uint32_t phase, hub, block, next; uint8_t reach, how; };
@@ -462,8 +456,8 @@ struct access as_access(const struct detect *, const struct event *, unsigned la
 struct access use_of(const struct detect *, const struct mbar_op *);
 bool one_thread(const struct mbar_op *, const struct mbar_op *);
 bool is_fresh(const struct detect *, const struct mbar_op *);   /* it has not been judged */
-void judge_mbarriers(struct detect *);
-void judge_begins(struct detect *);
+pass_fn judge_mbarriers;
+void judge_begins(const struct court *);
 void judge_ends(struct detect *, const struct graph *wide);
 void tell_races(struct detect *);
 /* past.c: tensor maps that an earlier launch wrote; synchronisation that was not logged. */
@@ -480,7 +474,7 @@ void forget_superseded(struct detect *);
 
 /* ---- the detector ------------------------------------------------------------------------------ */
 
-/* Numbers of values (choices.c): 0 is what is taken by default. */
+/* Numbers of values (detect.c): 0 is what is taken by default. */
 enum { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT, WAR_OFF = 2 };
 struct choices {
 	uint8_t reference, path, war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,

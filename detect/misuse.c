@@ -252,7 +252,7 @@ static bool judge_store(const struct court *c, const struct access *a, const str
 	return asks;
 }
 
-static bool judge_all(const struct court *c, void *arg, bool report)
+bool judge_mbarriers(const struct court *c, void *arg, bool report)
 {
 	const struct detect *d = c->d;
 	bool asks = false;
@@ -267,11 +267,4 @@ static bool judge_all(const struct court *c, void *arg, bool report)
 			asks |= judge_store(c, a, &d->life.v[k], report);
 	}
 	return asks;
-}
-
-void judge_mbarriers(struct detect *d)
-{
-	struct court c = {d, &d->graph, &d->answers};
-
-	settle(&c, judge_all, NULL);
 }
