@@ -14,37 +14,36 @@
 
 enum { OF_ALL = 16, CLUSTER_BARRIER = 32, WARP_BARRIER };       /* objects: ids, ids without a count, others */
 
-static void scan_warp_barrier(struct scan *s, const struct event *e, struct bar_op b)
-{
-	b.object = WARP_BARRIER;
-	b.count = (uint32_t)event_get(record_of(s->d, e), event_first(e->lanes), EVENT_WARP_ARRIVE_MEMBERS);
-	b.lanes &= b.count;
-	*ADD(&s->d->bar) = b;
-	if (!b.wait && s->fresh && b.lanes != e->lanes)
-		misuse_barrier(s, e, e->lanes & ~b.lanes);
-}
-
 void scan_barrier(struct scan *s, const struct event *e)
 {
 	const struct event_unit *u = record_of(s->d, e);
 	bool release = site_of(s->d, e)->sem != EVENT_RELAXED || s->g->world & W_RELEASE;
 	struct bar_op b = {
-		.event = e, .block = s->d->warp.v[s->warp].block, .lanes = e->lanes,
+		.event = e, .block = s->d->warp.v[s->warp].block, .object = CLUSTER_BARRIER, .lanes = e->lanes,
 		.wait = e->kind == EVENT_BAR_WAIT || e->kind == EVENT_CLUSTER_WAIT || e->kind == EVENT_WARP_WAIT
 	};
 
-	if (e->kind == EVENT_WARP_ARRIVE || e->kind == EVENT_WARP_WAIT) {
-		scan_warp_barrier(s, e, b);
-		return;
-	}
-	if (e->kind == EVENT_BAR_ARRIVE || e->kind == EVENT_BAR_WAIT) {
+	switch (e->kind) {
+	case EVENT_WARP_ARRIVE:
+	case EVENT_WARP_WAIT:
+		b.object = WARP_BARRIER;
+		b.count = (uint32_t)event_get(u, event_first(e->lanes), EVENT_WARP_ARRIVE_MEMBERS);
+		b.lanes &= b.count;
+		if (!b.wait && s->fresh && b.lanes != e->lanes)
+			misuse_barrier(s, e, e->lanes & ~b.lanes);
+		break;
+	case EVENT_BAR_ARRIVE:
+	case EVENT_BAR_WAIT:
 		b.count = (uint32_t)event_get(u, event_first(e->lanes), EVENT_BAR_ARRIVE_COUNT);
 		b.object = (uint32_t)event_get(u, event_first(e->lanes), EVENT_BAR_ARRIVE_ID) + (b.count ? 0 : OF_ALL);
-		*ADD(&s->d->bar) = b;
-		return;
+		break;
+	default:
+		break;
 	}
-	b.object = CLUSTER_BARRIER;
-	EACH_LANE(l, e->lanes) {
+	if (b.object != CLUSTER_BARRIER)
+		*ADD(&s->d->bar) = b;
+	/* Of a cluster's each lane publishes something of its own. */
+	EACH_LANE(l, b.object == CLUSTER_BARRIER ? e->lanes : 0) {
 		b.lanes = 1u << l;
 		if (!b.wait)
 			b.heads = heads_of(s, e, l, (struct pattern){release, A_CLUSTER, A_CLUSTER});

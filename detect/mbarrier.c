@@ -209,11 +209,10 @@ static void loosen(struct barrier *b)
 		o->lo = phase - 1;
 		b->phase[phase - 1].loose = true;
 	}
-	for (uint32_t i = 0; i < b->n; i++)
-		b->waited[b->op[i]->event->warp * EVENT_LANES + b->op[i]->lane] = 0;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
 
+		b->waited[o->event->warp * EVENT_LANES + o->lane] = 0;
 		if (!arrives(o) || !b->phase[o->hi].loose)
 			continue;
 		o->hi++;

@@ -377,14 +377,7 @@ static uint32_t row_of(const struct product *p, uint32_t r, uint32_t c)
 	return r + c / p->columns * (ROWS / p->folds);
 }
 
-/* Lanes of D that the instruction leaves alone: four words of 64 bits, two for each block of a pair. */
-static bool left_alone(const struct event_unit *u, unsigned lane, unsigned block, uint32_t row)
-{
-	uint64_t v = event_word(u, lane, 4 + block * 2 + row / 64);
-
-	return v >> row % 64 & 1;
-}
-
+/* Four words of 64 bits say which lanes of D are left alone, two for each block of a pair. */
 static void product_cells(const struct product *p, const struct event_unit *u, unsigned lane, struct tensor_op *t)
 {
 	for (uint32_t r = 0; r < p->m && p->columns; r++)
@@ -393,7 +386,7 @@ static void product_cells(const struct product *p, const struct event_unit *u, u
 
 			if (t->a_cells)
 				add_cells(&t->a, row << 16 | (p->a & 0xffff), 1, ROW_BYTES / 4);
-			if (!left_alone(u, lane, t->block, row))
+			if (!(event_word(u, lane, 4 + t->block * 2 + row / 64) >> row % 64 & 1))
 				add_cells(&t->d, row << 16 | (p->d & 0xffff), 1, p->columns);
 		}
 }
