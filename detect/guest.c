@@ -34,68 +34,49 @@ static void find_guests(struct detect *d)
 	}
 }
 
-/* Had the block begun, as far as who accesses its memory knows? */
-static bool each_begun(const struct court *c, void *arg, bool report)
-{
-	bool asks = false;
-
-	(void)arg;
-	for (uint32_t i = 0; i < c->d->guest.n; i++) {
-		const struct guest *g = &c->d->guest.v[i];
-		const uint32_t *f;
-
-		if (g->access.old || !g->access.space || access_block(c->d, &g->access) == g->owner)
-			continue;
-		f = knows(c, SOURCE(SOURCE_BLOCK, g->owner), &g->access);
-		asks |= !f;
-		if (report && f && !f[F_BEGUN])
-			say(c->d, DETECT_LIFETIME, DETECT_MISUSE, &g->access, NULL);
-	}
-	return asks;
-}
-
-void judge_begins(struct detect *d)
-{
-	struct court c = {d, &d->graph, &d->answers};
-
-	find_guests(d);
-	settle(&c, each_begun, NULL);
-}
-
 static bool has_ended(const struct detect *d, uint32_t block)
 {
 	return d->block.v[block].threads && d->block.v[block].ended == d->block.v[block].threads;
 }
 
-/* Do those who ended last know that it is over?  Scopes do not matter: it has gone past. */
-static bool each_left(const struct court *c, void *arg, bool report)
+/* As it happened: had the block begun, as far as who accesses its memory knows?  In the world where
+ * scopes hold everybody, for it has gone past: do those of its threads who ended last know that the
+ * access is over? */
+static bool judge_guests(const struct court *c, void *arg, bool report)
 {
-	bool asks = false;
+	bool ends = c->g->world & W_WIDE, asks = false;
 
 	(void)arg;
 	for (uint32_t i = 0; i < c->d->guest.n; i++) {
 		const struct guest *g = &c->d->guest.v[i];
-		struct question q = {g->access.source, c->g->ended[g->owner], ASK_HUB, 1};
+		const struct access *a = &g->access;
+		struct question over = {a->source, c->g->ended[g->owner], ASK_HUB, 1};
+		bool own = access_block(c->d, a) == g->owner;
 		const uint32_t *f;
 
-		if (!has_ended(c->d, g->owner) || (c->d->choices.wide_tx && access_block(c->d, &g->access) != g->owner))
+		if (ends ? !has_ended(c->d, g->owner) || (c->d->choices.wide_tx && !own) : a->old || !a->space || own)
 			continue;
-		f = ask(c, q);
+		f = ends ? ask(c, over) : knows(c, SOURCE(SOURCE_BLOCK, g->owner), a);
 		asks |= !f;
-		if (report && f && f[F_ALL] < g->access.number && f[F_SHARED] < g->access.number)
-			say(c->d, DETECT_LIFETIME, DETECT_MISUSE, &g->access, NULL);
+		if (report && f && (ends ? f[F_ALL] < a->number && f[F_SHARED] < a->number : !f[F_BEGUN]))
+			say(c->d, DETECT_LIFETIME, DETECT_MISUSE, a, NULL);
 	}
 	return asks;
 }
 
-/* In the world where scopes hold everybody. */
+void judge_begins(const struct court *c)
+{
+	find_guests(c->d);
+	settle(c, judge_guests, NULL);
+}
+
 void judge_ends(struct detect *d, const struct graph *wide)
 {
 	struct answers answers = {0};
 	struct court c = {d, wide, &answers};
 	uint32_t n = 0;
 
-	settle(&c, each_left, NULL);
+	settle(&c, judge_guests, NULL);
 	for (uint32_t i = 0; i < d->guest.n; i++) {
 		d->guest.v[i].access.old = true;
 		if (!has_ended(d, d->guest.v[i].owner))

@@ -290,14 +290,11 @@ struct lane {
 	struct place tries;             /* the mbarrier at which it has waited in vain last; space 0: none */
 };
 
-struct meeting { uint32_t members, arrived[EVENT_LANES], waited[EVENT_LANES]; LIST(uint32_t) hub; };
-
 struct scan {
 	struct detect *d;
 	struct graph *g;
 	uint32_t warp;
 	struct lane lane[EVENT_LANES];
-	LIST(struct meeting) meeting;   /* bar.warp.sync, by mask */
 	uint32_t products, product_groups, waited;      /* wgmma issued, committed, waited for */
 	uint32_t loads, stores;         /* tcgen05.ld, .st */
 	bool fresh;                     /* the event has not been judged: its accesses are taken */
@@ -349,7 +346,8 @@ struct word_op {
 /* mbarrier.c: an operation on an mbarrier, or one that an mbarrier counts. */
 struct mbar_op {
 	uint64_t begin, end, state;
-	uint32_t event, owner, address; /* owner: block */
+	const struct event *event;
+	uint32_t owner, address;        /* owner: block */
 	uint8_t lane, kind, reach;
 	bool acquire, drops;
 	bool unsaid;                    /* it names neither sem nor scope, at another block's mbarrier */
@@ -364,9 +362,9 @@ struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane, 
 static inline bool by_copy(const struct mbar_op *o) { return o->kind >= EVENT_COPY && o->kind <= EVENT_CANCEL; }
 struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; before: the one there before it; NONE */
 
-/* barrier.c: an arrival or a wait at a barrier of the block or of the cluster. */
+/* barrier.c: an arrival or a wait at a barrier.  Of a warp's `count` has its members. */
 uint32_t fence_hub(struct scan *, unsigned lane, unsigned kind);
-struct bar_op { uint32_t event, block, object, count, lanes; bool wait; struct heads heads; };
+struct bar_op { const struct event *event; uint32_t block, object, lanes, count; bool wait; struct heads heads; };
 
 /* phase.c: what was brought to a phase of an object, by how far it reaches. */
 struct brought { uint64_t object; uint32_t phase, hub, block, next; uint8_t reach, how; };
@@ -468,10 +466,10 @@ void say(struct detect *, enum detect_kind, enum detect_why, const struct access
 void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
 struct access as_access(const struct detect *, const struct event *, unsigned lane);    /* what a lane does there */
 struct access use_of(const struct detect *, const struct mbar_op *);
-bool one_thread(const struct detect *, const struct mbar_op *, const struct mbar_op *);
+bool one_thread(const struct mbar_op *, const struct mbar_op *);
 bool is_fresh(const struct detect *, const struct mbar_op *);   /* it has not been judged */
-void judge_mbarriers(struct detect *);
-void judge_begins(struct detect *);
+pass_fn judge_mbarriers;
+void judge_begins(const struct court *);
 void judge_ends(struct detect *, const struct graph *wide);
 void tell_races(struct detect *);
 /* past.c: tensor maps that an earlier launch wrote; synchronisation that was not logged. */
@@ -488,7 +486,7 @@ void forget_superseded(struct detect *);
 
 /* ---- the detector ------------------------------------------------------------------------------ */
 
-/* Numbers of values (choices.c): 0 is what is taken by default. */
+/* Numbers of values (detect.c): 0 is what is taken by default. */
 enum { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT, WAR_OFF = 2 };
 struct choices {
 	uint8_t reference, path, war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,

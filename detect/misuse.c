@@ -53,43 +53,33 @@ void misuse_barrier(struct scan *s, const struct event *e, uint32_t lanes)
 
 struct access use_of(const struct detect *d, const struct mbar_op *o)
 {
-	struct access a = as_access(d, &d->event.v[o->event], o->lane);
+	struct access a = as_access(d, o->event, o->lane);
 
 	a.timer = time_at(&d->graph, &a);
 	a.space = 1 + o->owner;
 	a.address = o->address;
 	a.whole = a.bytes = 8;
+	a.init = a.writes = o->kind == EVENT_MBAR_INIT;
 	return a;
 }
 
 bool is_fresh(const struct detect *d, const struct mbar_op *o)
 {
-	return d->event.v[o->event].pos > d->warp.v[d->event.v[o->event].warp].judged;
+	return o->event->pos > d->warp.v[o->event->warp].judged;
 }
 
-bool one_thread(const struct detect *d, const struct mbar_op *a, const struct mbar_op *b)
+bool one_thread(const struct mbar_op *a, const struct mbar_op *b)
 {
-	return a->lane == b->lane && d->event.v[a->event].warp == d->event.v[b->event].warp;
+	return a->lane == b->lane && a->event->warp == b->event->warp;
 }
 
-/* What who does it knew just before. */
-static const uint32_t *knew(const struct court *c, uint32_t source, const struct access *by)
+/* As if it came just before: without what it acquires itself. */
+static struct access just_before(const struct access *use)
 {
-	struct access before = *by;
+	struct access before = *use;
 
 	before.pos--;
-	return knows(c, source, &before);
-}
-
-/* Does who uses it come behind its init? */
-static enum order behind_init(const struct court *c, const struct access *use, const struct access *init)
-{
-	const uint32_t *f;
-
-	if (use->source == init->source)
-		return use->pos > init->pos ? ORDERED : UNORDERED;
-	f = knew(c, init->source, use);
-	return !f ? NOT_KNOWN : f[F_ALL] >= init->pos || f[F_SHARED] >= init->pos || f[F_INITS] >= init->pos ? ORDERED : UNORDERED;
+	return before;
 }
 
 /* What ends an mbarrier comes after all that was done with it.  Libraries let one lane speak for those
@@ -97,12 +87,13 @@ static enum order behind_init(const struct court *c, const struct access *use, c
  * enough. */
 static enum order behind_use(const struct court *c, const struct access *end, const struct access *use)
 {
+	struct access before = just_before(end);
 	enum order answer = UNORDERED;
 
 	if (end->warp == use->warp)
 		return ORDERED;
 	EACH_LANE(l, ~0u) {
-		const uint32_t *f = knew(c, SOURCE(SOURCE_THREAD, use->warp * EVENT_LANES + l), end);
+		const uint32_t *f = knows(c, SOURCE(SOURCE_THREAD, use->warp * EVENT_LANES + l), &before);
 
 		if (f && (f[F_ALL] >= use->pos || f[F_READS] >= use->pos))
 			return ORDERED;
@@ -115,23 +106,23 @@ static enum order behind_use(const struct court *c, const struct access *end, co
  * end. */
 static enum order behind_copy(const struct court *c, const struct life *l, uint32_t end, const struct mbar_op *copy)
 {
-	struct access inval = use_of(c->d, l->op[end]);
+	struct access inval = use_of(c->d, l->op[end]), before = just_before(&inval);
 	const uint32_t *f;
 
 	for (uint32_t i = 0; i < end; i++)
-		if (l->op[i]->kind == EVENT_MBAR_WAIT && one_thread(c->d, l->op[i], l->op[end]) && l->op[i]->lo > copy->hi)
+		if (l->op[i]->kind == EVENT_MBAR_WAIT && one_thread(l->op[i], l->op[end]) && l->op[i]->lo > copy->hi)
 			return ORDERED;
-	f = knew(c, copy->written == NONE ? copy->source : copy->written, &inval);
+	f = knows(c, copy->written == NONE ? copy->source : copy->written, &before);
 	return !f ? NOT_KNOWN : f[F_ALL] >= copy->number ? ORDERED : UNORDERED;
 }
 
 /* ---- the end of an mbarrier --------------------------------------------------------------------------------- */
 
 /* Was it the last of its thread's uses at that instruction before the end? */
-static bool last_use(const struct detect *d, const struct life *l, uint32_t i, uint32_t end)
+static bool last_use(const struct life *l, uint32_t i, uint32_t end)
 {
 	for (uint32_t k = i + 1; k < end; k++)
-		if (one_thread(d, l->op[k], l->op[i]) && d->event.v[l->op[k]->event].site == d->event.v[l->op[i]->event].site)
+		if (one_thread(l->op[k], l->op[i]) && l->op[k]->event->site == l->op[i]->event->site)
 			return false;
 	return true;
 }
@@ -144,7 +135,7 @@ static bool judge_end(const struct court *c, const struct life *l, uint32_t end,
 	for (uint32_t i = 0; i < end; i++) {
 		struct access use = use_of(c->d, l->op[i]);
 		enum order o = by_copy(l->op[i]) ? behind_copy(c, l, end, l->op[i]) :
-			       l->op[i]->kind != EVENT_MBAR_INIT && last_use(c->d, l, i, end) ? behind_use(c, &inval, &use) : ORDERED;
+			       l->op[i]->kind != EVENT_MBAR_INIT && last_use(l, i, end) ? behind_use(c, &inval, &use) : ORDERED;
 
 		asks |= misused(c, o, &inval, &use, report);
 	}
@@ -169,34 +160,32 @@ static bool init_fenced(const struct detect *d, const struct access *init)
 }
 
 /* memory-model.md 2.4, AMB-7: a copy accesses its mbarrier through the async proxy.  True: asked. */
-static bool operand_fenced(const struct court *c, const struct mbar_op *o, const struct access *init, bool report)
+static bool operand_fenced(const struct court *c, const struct access *init, struct access use, bool report)
 {
-	struct access use = use_of(c->d, o);
-	const uint32_t *f = knew(c, init->source, &use);
-	bool home = access_block(c->d, &use) == o->owner, elsewhere;
-	unsigned own = home ? F_OWN : F_OWN_CLUSTER, here = own + F_HERE - F_OWN;
+	enum verdict v;
 
-	if (!report || !f || f[own] >= init->pos || init_fenced(c->d, init))
-		return !f;
-	elsewhere = f[here] >= init->pos;
-	if (!elsewhere || (home && !c->d->choices.path))
-		say(c->d, elsewhere ? DETECT_PROXY_FENCE_ORDER : DETECT_PROXY_RACE,
-		    elsewhere ? DETECT_FENCE_ELSEWHERE : DETECT_NO_PROXY_FENCE, init, &use);
-	return false;
+	use.proxy = P_ASYNC;
+	use.operation = NONE;
+	v = judge(c, init, &use, init->address);
+	if (report && (v == UNFENCED || v == MISFENCED) && !init_fenced(c->d, init))
+		say(c->d, v == UNFENCED ? DETECT_PROXY_RACE : DETECT_PROXY_FENCE_ORDER,
+		    v == UNFENCED ? DETECT_NO_PROXY_FENCE : DETECT_FENCE_ELSEWHERE, init, &use);
+	return v == UNKNOWN;
 }
 
 static bool judge_use(const struct court *c, const struct life *l, uint32_t i, uint32_t end, bool report)
 {
 	struct access use = use_of(c->d, l->op[i]), other = use_of(c->d, l->op[i > end ? end : 0]);
+	struct access before = just_before(&use);
 	enum order behind;
 
 	if (i > end)
 		return misused(c, UNORDERED, &use, &other, report);
 	if (l->op[0]->kind != EVENT_MBAR_INIT)
 		return misused(c, UNORDERED, &use, NULL, report);
-	behind = behind_init(c, &use, &other);
+	behind = in_order(c, &other, &before);
 	if (behind == ORDERED && c->d->choices.init_fence && by_copy(l->op[i]))
-		return operand_fenced(c, l->op[i], &other, report);
+		return operand_fenced(c, &other, use, report);
 	return misused(c, behind, &use, &other, report);
 }
 
@@ -263,7 +252,7 @@ static bool judge_store(const struct court *c, const struct access *a, const str
 	return asks;
 }
 
-static bool judge_all(const struct court *c, void *arg, bool report)
+bool judge_mbarriers(const struct court *c, void *arg, bool report)
 {
 	const struct detect *d = c->d;
 	bool asks = false;
@@ -278,11 +267,4 @@ static bool judge_all(const struct court *c, void *arg, bool report)
 			asks |= judge_store(c, a, &d->life.v[k], report);
 	}
 	return asks;
-}
-
-void judge_mbarriers(struct detect *d)
-{
-	struct court c = {d, &d->graph, &d->answers};
-
-	settle(&c, judge_all, NULL);
 }

@@ -184,29 +184,19 @@ static void scan_fence(struct scan *s, const struct event *e)
 
 /* ---- all of a warp ------------------------------------------------------------------------------ */
 
-typedef void scan_fn(struct scan *, const struct event *);
-
-/* The chapter of a record; of plain accesses there is none. */
-static scan_fn *chapter_of(enum event_kind kind)
-{
-	if (kind == EVENT_STRONG)
-		return scan_word;
-	if (kind == EVENT_FENCE)
-		return scan_fence;
-	if (kind == EVENT_MAP_FENCE)
-		return map_acquire;
-	if (kind == EVENT_MAP_COPY)
-		return scan_map_copy;
-	if (kind >= EVENT_BAR_ARRIVE && kind <= EVENT_CLUSTER_WAIT)
-		return scan_barrier;
-	if (kind >= EVENT_MBAR_INIT && kind <= EVENT_MBAR_COPIES)
-		return scan_mbarrier;
-	if (kind >= EVENT_CP_ASYNC && kind <= EVENT_WGMMA)
-		return scan_async;
-	if (kind >= EVENT_TC_MMA && kind <= EVENT_TC_FREE)
-		return scan_tensor;
-	return kind == EVENT_BEGIN || kind == EVENT_EXIT || kind == EVENT_DEPENDENTS || kind == EVENT_GRID_WAIT ? scan_grid : NULL;
-}
+/* Chapters by the kinds of their records; of plain accesses there is none. */
+static const struct { uint8_t first, last; void (*scan)(struct scan *, const struct event *); } chapters[] = {
+	{EVENT_BEGIN, EVENT_EXIT, scan_grid},
+	{EVENT_STRONG, EVENT_STRONG, scan_word},
+	{EVENT_FENCE, EVENT_FENCE, scan_fence},
+	{EVENT_MAP_FENCE, EVENT_MAP_FENCE, map_acquire},
+	{EVENT_BAR_ARRIVE, EVENT_CLUSTER_WAIT, scan_barrier},
+	{EVENT_MBAR_INIT, EVENT_MBAR_COPIES, scan_mbarrier},
+	{EVENT_CP_ASYNC, EVENT_WGMMA, scan_async},
+	{EVENT_TC_MMA, EVENT_TC_FREE, scan_tensor},
+	{EVENT_MAP_COPY, EVENT_MAP_COPY, scan_map_copy},
+	{EVENT_DEPENDENTS, EVENT_GRID_WAIT, scan_grid}
+};
 
 static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
 {
@@ -215,11 +205,11 @@ static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
 
 	for (uint32_t i = w->first; i < w->first + w->n; i++) {
 		struct event *e = &d->event.v[i];
-		scan_fn *chapter = chapter_of((enum event_kind)e->kind);
 
 		s.fresh = !g->world && e->pos > w->judged;
-		if (chapter)
-			chapter(&s, e);
+		for (unsigned k = 0; k < sizeof chapters / sizeof *chapters; k++)
+			if (e->kind >= chapters[k].first && e->kind <= chapters[k].last)
+				chapters[k].scan(&s, e);
 		if (s.fresh)
 			take_accesses(&s, e);
 	}
@@ -227,9 +217,6 @@ static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
 		list_free(&s.lane[l].cp.end.list);
 		list_free(&s.lane[l].bulk.end.list);
 	}
-	for (uint32_t i = 0; i < s.meeting.n; i++)
-		list_free(&s.meeting.v[i].hub.list);
-	list_free(&s.meeting.list);
 }
 
 /* ---- which facets mean something ----------------------------------------------------------------- */

@@ -5,15 +5,6 @@
  */
 #include "detect/impl.h"
 
-static void issue(struct scan *s, const struct event *e)
-{
-	EACH_LANE(l, e->lanes) {
-		uint32_t source = ordered_operations(s->d, s->warp, TENSOR_ISSUED, l);
-
-		tell(s->g, e, 1u << l, DO_CELLS, source, ++s->lane[l].tensor);
-	}
-}
-
 /* An arrival that comes when all products and copies before it are done, at one mbarrier or at the
  * same place in several blocks. */
 static void commit(struct scan *s, const struct event *e, unsigned lane)
@@ -72,7 +63,9 @@ void scan_tensor(struct scan *s, const struct event *e)
 	switch (e->kind) {
 	case EVENT_TC_MMA:
 	case EVENT_TC_COPY:
-		issue(s, e);
+		EACH_LANE(l, e->lanes)
+			tell(s->g, e, 1u << l, DO_CELLS, ordered_operations(s->d, s->warp, TENSOR_ISSUED, l),
+			     ++s->lane[l].tensor);
 		break;
 	case EVENT_TC_LOAD:
 	case EVENT_TC_STORE:
