@@ -90,9 +90,9 @@ static void wait_group(struct scan *s, const struct event *e, const struct event
 	EACH_LANE(l, e->lanes) {
 		uint32_t n = over(bulk ? &s->lane[l].bulk : &s->lane[l].cp, left);
 
-		tell(s->g, e, 1u << l, DO_ENDS, ordered_operations(s->d, s->warp, bulk ? BULK_READS : CP_OPERATIONS, l), n);
+		tell_end(s->g, e, 1u << l, F_MINE, ordered_operations(s->d, s->warp, bulk ? BULK_READS : CP_OPERATIONS, l), n);
 		if (bulk && !(site->flags & EVENT_SOURCES))
-			tell(s->g, e, 1u << l, DO_ENDS, ordered_operations(s->d, s->warp, BULK_WRITES, l), n);
+			tell_end(s->g, e, 1u << l, F_MINE, ordered_operations(s->d, s->warp, BULK_WRITES, l), n);
 	}
 }
 
@@ -122,7 +122,7 @@ void products_over(struct scan *s, const struct event *e, uint32_t groups)
 
 	for (uint32_t i = w->index / 4 * 4; groups && i < w->index / 4 * 4 + 4 && i < EVENT_LANES; i++)
 		if (b->warp[i] != NONE)
-			tell(s->g, e, e->lanes, DO_ENDS, ordered_operations(s->d, b->warp[i], WGMMA_OPERATIONS, 0),
+			tell_end(s->g, e, e->lanes, F_MINE, ordered_operations(s->d, b->warp[i], WGMMA_OPERATIONS, 0),
 			     products_in(s->d, &s->d->warp.v[b->warp[i]], groups));
 }
 

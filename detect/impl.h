@@ -173,16 +173,13 @@ enum how {
 enum act {
 	DO_JOIN,                        /* the lane learns from the hub */
 	DO_SC,                          /* acquires S_IN and publishes to S_OUT, up to scope `arg` */
-	DO_ENDS, DO_CELLS,              /* it knows that the source `hub` is over up to `arg`; in tensor memory */
-	DO_KNOW_BLOCK,                  /* that the block `hub` has begun */
-	DO_PROXY,                       /* fence.proxy.async of the spaces in `arg` */
-	DO_HALF,                        /* its releasing half */
-	DO_FACET,                       /* one facet learns from another: `hub` from `arg` */
+	DO_TOLD,                        /* a facet: the source `hub` is known up to `arg` */
+	DO_OWN,                         /* a facet: the thread's own doings, so far */
+	DO_FACET,                       /* a facet learns from another: `arg` */
 	DO_PUT                          /* the hub learns from the lane */
 };
-enum { SPACE_OWN = 1, SPACE_CLUSTER = 2, SPACE_GLOBAL = 4 };    /* of DO_PROXY */
 
-struct action { uint64_t timer; uint32_t warp, pos, lanes, hub, arg; uint8_t act, how, apart; };
+struct action { uint64_t timer; uint32_t warp, pos, lanes, hub, arg; uint8_t act, how, apart, facet; };
 struct hub_edge { uint32_t from, to; uint8_t how, apart; };
 /* When it is joined: at once, or by the thread's next fence that acquires at a scope that holds
  * threads that far apart. */
@@ -227,7 +224,10 @@ uint32_t new_hub(struct graph *);
 /* That knows that `count` operations of the source are over. */
 uint32_t end_hub(struct graph *, uint32_t source, uint32_t count, bool cells);
 struct action *act(struct graph *, const struct event *, uint32_t lanes, enum act);
-void tell(struct graph *, const struct event *, uint32_t lanes, enum act, uint32_t hub, uint32_t arg);
+/* A facet learns of a source, up to so many; of the end of operations, and that as F_MINE, or in tensor
+ * memory as F_CELLS. */
+void tell(struct graph *, const struct event *, uint32_t lanes, enum facet, uint32_t source, uint32_t upto);
+void tell_end(struct graph *, const struct event *, uint32_t lanes, enum facet as, uint32_t source, uint32_t upto);
 void put(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, enum how);
 void add_take(struct graph *, const struct event *, enum apart reach, bool shared);
 void join(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, struct edge_kind);

@@ -78,7 +78,7 @@ void scan_mbarrier(struct scan *s, const struct event *e)
 			continue;
 		/* Another block's mbarrier: that block has to stay until the operation is over. */
 		o->visit = SOURCE(SOURCE_OPERATION, single_operations(s->d, e, EVENT_LANES) + l);
-		tell(s->g, e, 1u << l, DO_ENDS, o->visit, 1);
+		tell_end(s->g, e, 1u << l, F_MINE, o->visit, 1);
 		/* memory-model.md 2.4, AMB-16: an arrival there that names neither sem nor scope is of scope cta,
 		 * which reaches nobody. */
 		o->unsaid = e->kind == EVENT_MBAR_ARRIVE && site->sem == EVENT_SEM_NONE && s->d->choices.arrive != ARRIVE_STRICT;
@@ -317,7 +317,7 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 		const struct mbar_op *o = b->op[i];
 
 		if (o->kind == EVENT_TC_COMMIT && one_thread(o, w) && o->lo <= phase && o->hi >= phase)
-			tell(b->g, e, 1u << w->lane, DO_CELLS, o->source, o->number);
+			tell_end(b->g, e, 1u << w->lane, F_CELLS, o->source, o->number);
 	}
 }
 

@@ -34,9 +34,9 @@ static void together(struct scan *s, const struct event *e)
 {
 	uint32_t source = SOURCE(SOURCE_OPERATION, single_operations(s->d, e, 1));
 
-	tell(s->g, e, ~0u, DO_ENDS, source, 1);
+	tell_end(s->g, e, ~0u, F_MINE, source, 1);
 	if (e->kind == EVENT_TC_FREE)
-		tell(s->g, e, e->lanes, DO_CELLS, source, 1);
+		tell_end(s->g, e, e->lanes, F_CELLS, source, 1);
 }
 
 /* Who is given cells that another warp of the block has freed comes behind that. */
@@ -51,7 +51,7 @@ static void allocate(struct scan *s, const struct event *e)
 			const struct event *x = &s->d->event.v[w->first + i];
 
 			if (x->kind == EVENT_TC_FREE && x->clock[EVENT_BEFORE] <= e->clock[EVENT_BEHIND])
-				tell(s->g, e, e->lanes, DO_CELLS, SOURCE(SOURCE_OPERATION, single_operations(s->d, x, 1)), 1);
+				tell_end(s->g, e, e->lanes, F_CELLS, SOURCE(SOURCE_OPERATION, single_operations(s->d, x, 1)), 1);
 		}
 	}
 }
@@ -64,7 +64,7 @@ void scan_tensor(struct scan *s, const struct event *e)
 	case EVENT_TC_MMA:
 	case EVENT_TC_COPY:
 		EACH_LANE(l, e->lanes)
-			tell(s->g, e, 1u << l, DO_CELLS, ordered_operations(s->d, s->warp, TENSOR_ISSUED, l),
+			tell_end(s->g, e, 1u << l, F_CELLS, ordered_operations(s->d, s->warp, TENSOR_ISSUED, l),
 			     ++s->lane[l].tensor);
 		break;
 	case EVENT_TC_LOAD:
@@ -72,7 +72,7 @@ void scan_tensor(struct scan *s, const struct event *e)
 		++*(store ? &s->stores : &s->loads);
 		break;
 	case EVENT_TC_WAIT:
-		tell(s->g, e, e->lanes, DO_CELLS, ordered_operations(s->d, s->warp, store ? TENSOR_STORES : TENSOR_LOADS, 0),
+		tell_end(s->g, e, e->lanes, F_CELLS, ordered_operations(s->d, s->warp, store ? TENSOR_STORES : TENSOR_LOADS, 0),
 		     store ? s->stores : s->loads);
 		break;
 	case EVENT_TC_COMMIT:
