@@ -113,7 +113,7 @@ static void async_fence(struct scan *s, const struct event *e)
 	static const uint8_t spaces[] = {       /* by enum event_space */
 		SPACE_OWN | SPACE_CLUSTER | SPACE_GLOBAL, SPACE_GLOBAL, SPACE_OWN, SPACE_OWN | SPACE_CLUSTER
 	};
-	unsigned of = spaces[site_of(s->d, e)->space];
+	unsigned of = spaces[site_of(s->d, e)->space & 3];
 
 	if (of & SPACE_OWN)
 		products_over(s, e, s->waited);
@@ -121,15 +121,10 @@ static void async_fence(struct scan *s, const struct event *e)
 	s->g->narrow = true;
 }
 
-static void learn(struct scan *s, const struct event *e, enum facet to, enum facet from)
-{
-	tell(s->g, e, e->lanes, DO_FACET, to, from);
-}
-
 /* Who learns of the fence learns of what it released. */
 void scan_map_fence(struct scan *s, const struct event *e)
 {
-	learn(s, e, F_MAP, F_ALL);
+	tell(s->g, e, e->lanes, DO_FACET, F_MAP, F_ALL);
 	thread_fence(s, e);
 }
 
@@ -137,15 +132,20 @@ static void map_acquire(struct scan *s, const struct event *e)
 {
 	thread_fence(s, e);
 	EACH_LANE(l, s->g->world ? 0 : e->lanes)
-		*ADD(&s->d->map_fence) = (struct map_fence){event_address(record_of(s->d, e), l), as_access(s->d, e, l)};
+		*ADD(&s->d->map_fence) = (struct map_fence){event_address(record_of(s->d, e), l), as_access(s->d, e, 1u << l)};
 }
 
 static void scan_fence(struct scan *s, const struct event *e)
 {
-	switch ((enum event_fence)site_of(s->d, e)->variant) {
-	case EVENT_FENCE_THREAD:
-		thread_fence(s, e);
-		break;
+	static const uint8_t learns[][2] = {    /* by enum event_fence: which facet learns from which; 0 */
+		{0}, {0}, {0}, {F_WHOLE, F_HALF}, {0}, {0}, {0}, {F_ALIAS, F_ALL}, {F_MAP, F_ALL}, {F_TENSOR, F_CELLS},
+		{F_CELLS, F_TENSOR}
+	};
+	unsigned fence = site_of(s->d, e)->variant;
+
+	if (fence < sizeof learns / sizeof *learns && learns[fence][0])
+		tell(s->g, e, e->lanes, DO_FACET, learns[fence][0], learns[fence][1]);
+	switch ((enum event_fence)fence) {
 	case EVENT_FENCE_ASYNC:
 		async_fence(s, e);
 		break;
@@ -154,30 +154,21 @@ static void scan_fence(struct scan *s, const struct event *e)
 		s->g->narrow = true;
 		releases(s, e, FENCE_SHARED);
 		break;
-	case EVENT_FENCE_ASYNC_ACQUIRE:
-		acquires(s, e, A_CLUSTER, true);
-		learn(s, e, F_WHOLE, F_HALF);
-		break;
 	case EVENT_FENCE_SHARED_RELEASE:
 		releases(s, e, FENCE_SHARED);
 		break;
+	case EVENT_FENCE_ASYNC_ACQUIRE:
 	case EVENT_FENCE_SHARED_ACQUIRE:
 		acquires(s, e, A_CLUSTER, true);
 		break;
 	case EVENT_FENCE_INIT:
 		releases(s, e, FENCE_INITS);
 		break;
-	case EVENT_FENCE_ALIAS:
-		learn(s, e, F_ALIAS, F_ALL);
-		break;
+	case EVENT_FENCE_THREAD:
 	case EVENT_FENCE_MAP:
-		scan_map_fence(s, e);
+		thread_fence(s, e);
 		break;
-	case EVENT_FENCE_TENSOR_BEFORE:
-		learn(s, e, F_TENSOR, F_CELLS);
-		break;
-	case EVENT_FENCE_TENSOR_AFTER:
-		learn(s, e, F_CELLS, F_TENSOR);
+	default:
 		break;
 	}
 }
