@@ -460,11 +460,11 @@ struct race {
 	uint32_t a[SHOWN], b[SHOWN], n;
 	uint64_t count;
 };
-/* ---- misuse.c, guest.c, finding.c ------------------------------------------------------------------------------ */
+/* ---- misuse.c, finding.c ------------------------------------------------------------------------------ */
 
 void say(struct detect *, enum detect_kind, enum detect_why, const struct access *, const struct access *);      /* NULL: no second */
 void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
-struct access as_access(const struct detect *, const struct event *, unsigned lane);    /* what a lane does there */
+struct access as_access(const struct detect *, const struct event *, uint32_t lanes);   /* what they do there */
 struct access use_of(const struct detect *, const struct mbar_op *);
 bool one_thread(const struct mbar_op *, const struct mbar_op *);
 bool is_fresh(const struct detect *, const struct mbar_op *);   /* it has not been judged */

@@ -16,12 +16,10 @@ struct mbar_op *add_mbar_op(struct scan *s, const struct event *e, unsigned lane
 {
 	struct mbar_op *o = ADD(&s->d->mbar);
 
-	o->event = e;
-	o->lane = (uint8_t)lane;
-	o->kind = e->kind;
-	o->owner = owner;
-	o->address = (uint32_t)address;
-	o->source = o->written = o->visit = NONE;
+	*o = (struct mbar_op){
+		.event = e, .owner = owner, .address = (uint32_t)address, .lane = (uint8_t)lane, .kind = e->kind,
+		.source = NONE, .written = NONE, .visit = NONE
+	};
 	return o;
 }
 
@@ -249,18 +247,16 @@ static void find_copies(struct barrier *b)
 	expect(b);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
+		uint32_t k = 0;
 
 		if (!copies(o))
 			continue;
 		bytes += o->bytes;
-		o->lo = 0;
-		while (o->lo <= b->nphases && (b->phase[o->lo].expected < bytes || b->phase[o->lo].seen < o->begin))
-			o->lo++;
-		o->hi = o->lo <= b->nphases && b->phase[o->lo].loose ? o->lo + 1 : o->lo;
-		if (o->lo > b->nphases) {
-			o->lo = o->hi = NONE;
-			b->d->counter[DETECT_INEXACT_PHASES] += !b->g->world;
-		}
+		while (k <= b->nphases && (b->phase[k].expected < bytes || b->phase[k].seen < o->begin))
+			k++;
+		o->lo = k <= b->nphases ? k : NONE;
+		o->hi = k <= b->nphases ? k + b->phase[k].loose : NONE;
+		b->d->counter[DETECT_INEXACT_PHASES] += k > b->nphases && !b->g->world;
 	}
 }
 

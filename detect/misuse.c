@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * misuse.c: what may not be done with barriers and with mbarriers (memory-model.md 1.5, 1.7).
+ * misuse.c: what may not be done with barriers and with mbarriers (memory-model.md 1.5, 1.7), or
+ * with the shared memory of blocks that have not begun or have ended (1.11).
  */
-#include <string.h>
-
 #include "detect/impl.h"
 
 /* ---- saying it ------------------------------------------------------------------------------------ */
 
-struct access as_access(const struct detect *d, const struct event *e, unsigned lane)
+struct access as_access(const struct detect *d, const struct event *e, uint32_t lanes)
 {
-	struct access a;
-
-	memset(&a, 0, sizeof a);
-	a.site = e->site;
-	a.warp = e->warp;
-	a.lanes = 1u << lane;
-	a.number = a.pos = e->pos;
-	a.source = SOURCE(SOURCE_THREAD, e->warp * EVENT_LANES + lane);
-	a.timer = e->timer[EVENT_BEFORE];
-	a.space = 1 + d->warp.v[e->warp].block;
-	return a;
+	return (struct access){
+		.timer = e->timer[EVENT_BEFORE], .space = 1 + d->warp.v[e->warp].block, .site = e->site, .warp = e->warp,
+		.lanes = lanes, .pos = e->pos, .source = SOURCE(SOURCE_THREAD, e->warp * EVENT_LANES + event_first(lanes)),
+		.number = e->pos
+	};
 }
 
 void say(struct detect *d, enum detect_kind kind, enum detect_why why, const struct access *a, const struct access *b)
@@ -44,7 +37,7 @@ static bool misused(const struct court *c, enum order o, const struct access *a,
 /* PTX ISA, "bar.warp.sync": undefined if the executing thread is not in the mask. */
 void misuse_barrier(struct scan *s, const struct event *e, uint32_t lanes)
 {
-	struct access a = as_access(s->d, e, event_first(lanes));
+	struct access a = as_access(s->d, e, lanes & -lanes);
 
 	say(s->d, DETECT_BARRIER_MISUSE, DETECT_MISUSE, &a, NULL);
 }
@@ -53,7 +46,7 @@ void misuse_barrier(struct scan *s, const struct event *e, uint32_t lanes)
 
 struct access use_of(const struct detect *d, const struct mbar_op *o)
 {
-	struct access a = as_access(d, o->event, o->lane);
+	struct access a = as_access(d, o->event, 1u << o->lane);
 
 	a.timer = time_at(&d->graph, &a);
 	a.space = 1 + o->owner;
@@ -267,4 +260,87 @@ bool judge_mbarriers(const struct court *c, void *arg, bool report)
 			asks |= judge_store(c, a, &d->life.v[k], report);
 	}
 	return asks;
+}
+
+/* ---- guests: what a block's own threads do is over when they end; what others do in its shared memory,
+ * and operations that no thread waits for, may not be ---------------------------------------------- */
+
+static bool is_guest(const struct detect *d, const struct access *a)
+{
+	if (a->space & TENSOR_SPACE)
+		return false;
+	if (!a->space)
+		return d->choices.exits && a->writes && a->ends == ENDS_BULK;
+	return access_block(d, a) != a->space - 1 || a->ends == ENDS_SINGLE || a->ends == ENDS_BULK;
+}
+
+static void find_guests(struct detect *d)
+{
+	for (uint32_t i = 0; i < d->access.n; i++) {
+		const struct access *a = &d->access.v[i];
+
+		if (!a->old && is_guest(d, a))
+			*ADD(&d->guest) = (struct guest){a->space ? a->space - 1 : access_block(d, a), *a};
+	}
+	for (uint32_t i = 0; i < d->mbar.n; i++) {
+		const struct mbar_op *o = &d->mbar.v[i];
+		struct access a = use_of(d, o);
+
+		a.source = o->visit;
+		a.number = 1;
+		if (is_fresh(d, o) && o->visit != NONE)
+			*ADD(&d->guest) = (struct guest){o->owner, a};
+	}
+}
+
+static bool has_ended(const struct detect *d, uint32_t block)
+{
+	return d->block.v[block].threads && d->block.v[block].ended == d->block.v[block].threads;
+}
+
+/* As it happened: had the block begun, as far as who accesses its memory knows?  In the world where
+ * scopes hold everybody, for it has gone past: do those of its threads who ended last know that the
+ * access is over? */
+static bool judge_guests(const struct court *c, void *arg, bool report)
+{
+	bool ends = c->g->world & W_WIDE, asks = false;
+
+	(void)arg;
+	for (uint32_t i = 0; i < c->d->guest.n; i++) {
+		const struct guest *g = &c->d->guest.v[i];
+		const struct access *a = &g->access;
+		struct question over = {a->source, c->g->ended[g->owner], ASK_HUB, 1};
+		bool own = access_block(c->d, a) == g->owner;
+		const uint32_t *f;
+
+		if (ends ? !has_ended(c->d, g->owner) || (c->d->choices.wide_tx && !own) : a->old || !a->space || own)
+			continue;
+		f = ends ? ask(c, over) : knows(c, SOURCE(SOURCE_BLOCK, g->owner), a);
+		asks |= !f;
+		if (report && f && (ends ? f[F_ALL] < a->number && f[F_SHARED] < a->number : !f[F_BEGUN]))
+			say(c->d, DETECT_LIFETIME, DETECT_MISUSE, a, NULL);
+	}
+	return asks;
+}
+
+void judge_begins(const struct court *c)
+{
+	find_guests(c->d);
+	settle(c, judge_guests, NULL);
+}
+
+void judge_ends(struct detect *d, const struct graph *wide)
+{
+	struct answers answers = {0};
+	struct court c = {d, wide, &answers};
+	uint32_t n = 0;
+
+	settle(&c, judge_guests, NULL);
+	for (uint32_t i = 0; i < d->guest.n; i++) {
+		d->guest.v[i].access.old = true;
+		if (!has_ended(d, d->guest.v[i].owner))
+			d->guest.v[n++] = d->guest.v[i];
+	}
+	d->guest.n = n;
+	free_answers(&answers);
 }

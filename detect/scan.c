@@ -162,7 +162,7 @@ static void map_acquire(struct scan *s, const struct event *e)
 {
 	thread_fence(s, e);
 	EACH_LANE(l, s->g->world ? 0 : e->lanes)
-		*ADD(&s->d->map_fence) = (struct map_fence){event_address(record_of(s->d, e), l), as_access(s->d, e, l)};
+		*ADD(&s->d->map_fence) = (struct map_fence){event_address(record_of(s->d, e), l), as_access(s->d, e, 1u << l)};
 }
 
 static void scan_fence(struct scan *s, const struct event *e)
