@@ -122,7 +122,7 @@ static void async_fence(struct scan *s, const struct event *e)
 }
 
 /* Who learns of the fence learns of what it released. */
-void scan_map_fence(struct scan *s, const struct event *e)
+static void scan_map_fence(struct scan *s, const struct event *e)
 {
 	tell(s->g, e, e->lanes, DO_FACET, F_MAP, F_ALL);
 	thread_fence(s, e);
@@ -185,7 +185,9 @@ static const struct { uint8_t first, last; void (*scan)(struct scan *, const str
 	{EVENT_MBAR_INIT, EVENT_MBAR_COPIES, scan_mbarrier},
 	{EVENT_CP_ASYNC, EVENT_WGMMA, scan_async},
 	{EVENT_TC_MMA, EVENT_TC_FREE, scan_tensor},
-	{EVENT_MAP_COPY, EVENT_MAP_COPY, scan_map_copy},
+	/* tensormap.cp_fenceproxy: a copy by the warp, then a releasing fence of the tensor maps' proxy. */
+	{EVENT_MAP_COPY, EVENT_MAP_COPY, scan_tensor},
+	{EVENT_MAP_COPY, EVENT_MAP_COPY, scan_map_fence},
 	{EVENT_DEPENDENTS, EVENT_GRID_WAIT, scan_grid}
 };
 
