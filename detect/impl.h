@@ -311,8 +311,6 @@ void scan_barrier(struct scan *, const struct event *);
 void scan_mbarrier(struct scan *, const struct event *);
 void scan_async(struct scan *, const struct event *);
 void scan_tensor(struct scan *, const struct event *);
-void scan_map_copy(struct scan *, const struct event *);
-void scan_map_fence(struct scan *, const struct event *);
 void scan_grid(struct scan *, const struct event *);
 /* What is said of all of a log together. */
 void link_words(struct detect *, struct graph *);
