@@ -11,7 +11,7 @@
  *   over                                                all threads end, and the launch
  *
  * Behind the event's name come its modifiers, then the address (g:, s: the block's own shared memory,
- * sN: that of rank N), then operands and what the site says (event.def), of which each lane may have one of its own:
+ * sN: that of rank N; a bare number is generic), then operands and what the site says (event.def), of which each lane may have one of its own:
  * count=1,2.  @BEFORE..BEHIND are clocks; without, lines are ten apart.
  */
 #include <stdarg.h>
@@ -45,6 +45,7 @@ struct reader {
 	bool own;                       /* the address is of the block's own shared memory, */
 	uint64_t own_word[EVENT_WORDS_MAX];     /* and these words: what a rank of 1 adds */
 	uint32_t *left;                 /* of each warp of the launch: lanes that have not ended */
+	size_t piece;                   /* where the last piece begins in the log */
 };
 
 static bool fail(struct reader *r, const char *fmt, ...)
@@ -135,7 +136,7 @@ static bool instruction(struct reader *r, const char *word)
 		site->kind = (uint8_t)(kind_); \
 		site->does = does_; \
 	}
-	for (unsigned k = 1; k < EVENT_KINDS; k++)
+	for (unsigned k = EVENT_END; k < EVENT_KINDS; k++)
 		LONGEST(event_name(k), k, 0)
 	for (unsigned k = 0; k < sizeof accesses / sizeof *accesses; k++)
 		LONGEST(accesses[k].name, accesses[k].kind, accesses[k].does)
@@ -195,18 +196,24 @@ static bool values(struct reader *r, char *s, unsigned at)
 static bool operand(struct reader *r, char *word)
 {
 	char *value = strchr(word, '=');
+	uint8_t from = r->site.from;
 	uint64_t v;
+	bool ok;
 
 	if (!value)
 		return fail(r, "no operand: %s", word);
 	*value++ = 0;
-	for (unsigned i = 0; i < sizeof operands / sizeof *operands; i++)
-		if (operands[i].kind == r->site.kind && !strcmp(operands[i].name, word))
-			return values(r, value, operands[i].kind == EVENT_STRONG && !r->put.words ?
-				      EVENT_WORD_0 << 16 | 64 : operands[i].at);
+	for (unsigned i = 0; i < sizeof operands / sizeof *operands; i++) {
+		if (operands[i].kind != r->site.kind || strcmp(operands[i].name, word))
+			continue;
+		ok = values(r, value, operands[i].kind == EVENT_STRONG && !r->put.words ? EVENT_WORD_0 << 16 | 64 : operands[i].at);
+		if (strcmp(word, "from"))       /* no other place says where a copy comes from */
+			r->site.from = from;
+		return ok;
+	}
 #define SITE(name, field) \
 	if (!strcmp(word, name)) { \
-		bool ok = number(r, &value, &v); \
+		ok = number(r, &value, &v); \
 		r->site.field = (__typeof__(r->site.field))v; \
 		return ok; \
 	}
@@ -260,7 +267,22 @@ static void append(struct ev *t, const void *p, size_t n)
 	t->bytes += n;
 }
 
-/* A piece of its own for each record. */
+/* What a write stored is of the piece that has the write. */
+static void append_stored(struct reader *r, const struct event_put *p, uint32_t block, unsigned warp)
+{
+	struct event_unit unit[EVENT_UNITS_MAX];
+	size_t n = event_encode(unit, p) * sizeof *unit;
+	struct event_piece *head = (struct event_piece *)(void *)(r->t->log + r->piece);
+
+	if (!r->t->bytes || head->block != block || head->warp != warp) {
+		fail(r, "stored comes behind the write of that warp");
+		return;
+	}
+	head->bytes += (uint32_t)n;
+	append(r->t, unit, n);
+}
+
+/* A piece of its own for each other record. */
 static void emit(struct reader *r, uint32_t block, unsigned warp)
 {
 	uint32_t *left = &r->left[block * warps_of(r) + warp];
@@ -277,6 +299,10 @@ static void emit(struct reader *r, uint32_t block, unsigned warp)
 	p.lanes &= *left;
 	if (!p.lanes)
 		return;
+	if (p.kind == EVENT_STORED) {
+		append_stored(r, &p, block, warp);
+		return;
+	}
 	for (unsigned l = 0; l < EVENT_LANES; l++) {
 		p.address[l] += r->own ? (uint64_t)head.rank << 24 : 0;
 		for (unsigned k = 0; k < EVENT_WORDS_MAX; k++)
@@ -289,6 +315,7 @@ static void emit(struct reader *r, uint32_t block, unsigned warp)
 	n = event_encode(unit, &clock);
 	n += event_encode(unit + n, &p);
 	head.bytes = (uint32_t)(sizeof head + n * sizeof *unit);
+	r->piece = r->t->bytes;
 	append(r->t, &head, sizeof head);
 	append(r->t, unit, n * sizeof *unit);
 	if (p.kind == EVENT_EXIT)
@@ -333,7 +360,7 @@ static bool event(struct reader *r, char *who, char *rest)
 	if (!instruction(r, word))
 		return false;
 	while ((word = strtok_r(NULL, " \t", &save))) {
-		bool at = !strchr(word, '=') && strchr(word, ':');
+		bool at = !strchr(word, '=') && (strchr(word, ':') || (*word >= '0' && *word <= '9'));
 
 		if (!(*word == '@' ? clocks(r, word) : at ? address(r, word) : operand(r, word)))
 			return false;
