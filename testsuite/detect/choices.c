@@ -18,8 +18,7 @@ static const char *const more[] = {"detect"};
 
 enum { N = sizeof choices / sizeof *choices };
 
-/* Where in struct choices a value is kept, and as what: the bytes in which two detectors differ.  NULL
- * in `value`: nothing was chosen. */
+/* A new detector's choices, when that value was chosen; no value: none.  False: it cannot be. */
 static bool chosen(const char *name, const char *value, struct choices *to)
 {
 	struct detect *d = detect_new();
@@ -30,6 +29,7 @@ static bool chosen(const char *name, const char *value, struct choices *to)
 	return ok;
 }
 
+/* Of choices of which one at most is not the default: its number. */
 static unsigned as_number(const struct choices *c)
 {
 	const uint8_t *v = (const uint8_t *)c;

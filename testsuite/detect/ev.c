@@ -29,7 +29,7 @@ static const struct { const char *name; uint8_t kind, does; } accesses[] = {
 static const struct { const char *name; uint8_t kind; unsigned at; } operands[] = {
 #define OPERAND(kind, id, name, word, shift, bits) {name, EVENT_##kind, EVENT_##kind##_##id},
 #include "event/event.def"
-	{"read", EVENT_STRONG, EVENT_WORD_0 << 16 | 64}, {"written", EVENT_STRONG, EVENT_WORD_1 << 16 | 64}
+	{"read", EVENT_STRONG, 0}, {"written", EVENT_STRONG, 1} /* not operands: the words */
 };
 
 struct reader {
@@ -43,7 +43,7 @@ struct reader {
 	struct event_put put;
 	struct event_site site;
 	bool own;                       /* the address is of the block's own shared memory, */
-	uint64_t own_word[EVENT_WORDS_MAX];     /* and these words: what a rank of 1 adds */
+	struct event_put own_put;       /* and some operands: what a rank of 1 adds to them */
 	uint32_t *left;                 /* of each warp of the launch: lanes that have not ended */
 	size_t piece;                   /* where the last piece begins in the log */
 };
@@ -161,19 +161,21 @@ static bool instruction(struct reader *r, const char *word)
 	return true;
 }
 
-static void set(uint64_t *to, unsigned at, uint64_t v)
+static void set(struct reader *r, unsigned lane, unsigned at, uint64_t v, bool own)
 {
-	unsigned shift = at >> 8 & 255, bits = at & 255;
-	uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
-
-	*to = (*to & ~(mask << shift)) | (v & mask) << shift;
+	if (r->site.kind == EVENT_STRONG) {
+		r->put.word[lane][at] = v;
+		r->put.words = at < r->put.words ? r->put.words : at + 1;
+		return;
+	}
+	event_set(&r->put, lane, (enum event_operand)at, v);
+	event_set(&r->own_put, lane, (enum event_operand)at, own ? 1u << 24 : 0);
 }
 
 /* One value for all lanes, or one for each. */
 static bool values(struct reader *r, char *s, unsigned at)
 {
-	unsigned word = at >> 16;
-	uint64_t v = 0, ab[2] = {r->put.a, r->put.b};
+	uint64_t v = 0;
 	bool own = false;
 
 	for (unsigned l = 0; l < EVENT_LANES; l++) {
@@ -182,13 +184,7 @@ static bool values(struct reader *r, char *s, unsigned at)
 		if (*s && !place(r, &s, &v, &r->site.from, &own))
 			return false;
 		s += *s == ',';
-		set(word < EVENT_WORD_A ? &r->put.word[l][word] : &ab[word - EVENT_WORD_A], at, v);
-	}
-	r->put.a = (uint32_t)ab[0];
-	r->put.b = (uint32_t)ab[1];
-	if (word < EVENT_WORDS_MAX) {
-		r->put.words = word >= r->put.words ? word + 1 : r->put.words;
-		set(&r->own_word[word], at, own ? 1u << 24 : 0);
+		set(r, l, at, v, own);
 	}
 	return !*s || fail(r, "more values than lanes: %s", s);
 }
@@ -206,7 +202,7 @@ static bool operand(struct reader *r, char *word)
 	for (unsigned i = 0; i < sizeof operands / sizeof *operands; i++) {
 		if (operands[i].kind != r->site.kind || strcmp(operands[i].name, word))
 			continue;
-		ok = values(r, value, operands[i].kind == EVENT_STRONG && !r->put.words ? EVENT_WORD_0 << 16 | 64 : operands[i].at);
+		ok = values(r, value, operands[i].kind == EVENT_STRONG && !r->put.words ? 0 : operands[i].at);
 		if (strcmp(word, "from"))       /* no other place says where a copy comes from */
 			r->site.from = from;
 		return ok;
@@ -306,7 +302,7 @@ static void emit(struct reader *r, uint32_t block, unsigned warp)
 	for (unsigned l = 0; l < EVENT_LANES; l++) {
 		p.address[l] += r->own ? (uint64_t)head.rank << 24 : 0;
 		for (unsigned k = 0; k < EVENT_WORDS_MAX; k++)
-			p.word[l][k] += r->own_word[k] * head.rank;
+			p.word[l][k] += r->own_put.word[l][k] * head.rank;
 	}
 	memcpy(p.timer, p.clock, sizeof p.timer);
 	head.leader = (uint8_t)event_first(p.lanes);
@@ -333,7 +329,7 @@ static void emit_all(struct reader *r, uint64_t blocks, uint64_t warps)
 static void new_event(struct reader *r)
 {
 	memset(&r->put, 0, sizeof r->put);
-	memset(r->own_word, 0, sizeof r->own_word);
+	memset(&r->own_put, 0, sizeof r->own_put);
 	r->own = false;
 	r->put.lanes = ~0u;
 	r->put.clock[0] = r->line * 10;

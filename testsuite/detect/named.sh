@@ -164,4 +164,14 @@ without ' tc\.cp' 'event tc.cp'
 without 'multimem' 'modifier multimem'
 without ' o2=' 'operand o2'
 without 'lifetime' 'finding lifetime'
+
+# A log whose verdict is wrong fails, each of them: nothing where something is, something where
+# nothing is.
+rm -rf "$tmp/some"
+cp -R "$top_srcdir/testsuite/detect" "$tmp/some"
+chmod -R u+w "$tmp/some"
+find "$tmp/some" -name '*.ev' | sort >logs
+xargs sed -i -E '/^expect-with/d; s/^expect clean.*/expect WRONG/; s/^expect [^W].*/expect clean/; s/WRONG/race/' <logs
+"$top_builddir/testsuite/detect/judge" $(cat logs) >out && fail "the judge takes wrong verdicts"
+grep '^ok' out >right && fail "wrong, and taken: $(cat right)"
 done_testing
