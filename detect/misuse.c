@@ -18,7 +18,7 @@ struct access as_access(const struct detect *d, const struct event *e, uint32_t 
 
 void say(struct detect *d, enum detect_kind kind, enum detect_why why, const struct access *a, const struct access *b)
 {
-	struct detect_finding f = {.kind = kind, .why = why, .one = !b, .count = 1, .met = {DETECT_NO_SITE, DETECT_NO_SITE}};
+	struct detect_finding f = {.kind = kind, .why = why, .one = !b, .met = {DETECT_NO_SITE, DETECT_NO_SITE}, .count = 1};
 
 	f.side[0] = side_of(d, a);
 	if (b)
