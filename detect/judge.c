@@ -322,6 +322,7 @@ enum verdict judge(const struct court *c, const struct access *a, const struct a
 {
 	const struct detect *d = c->d;
 	enum order forth, back;
+	enum verdict v;
 
 	if ((!a->writes && !b->writes) || (a->operation && a->operation == b->operation) ||
 	    (same_thread(a, b) && !b->read_only && (a->proxy == P_MULTIMEM) == (b->proxy == P_MULTIMEM)))
@@ -341,5 +342,6 @@ enum verdict judge(const struct court *c, const struct access *a, const struct a
 	back = forth == UNORDERED ? in_order(c, b, a) : UNORDERED;
 	if (back == ORDERED)
 		return ordered(c, b, a);
-	return forth == NOT_KNOWN || back == NOT_KNOWN ? UNKNOWN : observed(c, a, b);
+	v = forth == NOT_KNOWN || back == NOT_KNOWN ? UNKNOWN : observed(c, a, b);
+	return v == OPEN ? observed(c, b, a) : v;
 }
