@@ -145,6 +145,12 @@ static void add_race(struct detect *d, uint32_t a, uint32_t b, enum verdict v, b
 	}
 }
 
+/* What came between, of another kind or size, a strong read may have seen instead. */
+static bool blurs(const struct access *a, const struct access *b)
+{
+	return b->writes && a->strong && !(b->strong && a->element == b->element && a->address == b->address);
+}
+
 static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 {
 	const struct access *a = access_at(c, i), *b = access_at(c, k);
@@ -155,8 +161,10 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 	if (v == OPEN && in_between(c, i, k))
 		return;
 	c->told = true;
-	if (c->report)
-		add_race(c->court.d, c->item[i], c->item[k], v, same);
+	if (!c->report)
+		return;
+	c->court.d->counter[DETECT_INEXACT_READS] += blurs(a, b) || blurs(b, a);
+	add_race(c->court.d, c->item[i], c->item[k], v, same);
 }
 
 static void compare_with(struct cell *c, uint32_t i, uint32_t k)

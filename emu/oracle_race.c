@@ -301,7 +301,8 @@ static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 	r->last[1] = b;
 	r->count++;
 	r->certain |= certain;
-	if (moot || !orc_asked(g, certain))
+	/* Did a reduction read?  Either way. */
+	if (moot || !orc_asked(g, certain) || observed(ORC_MOST, a, b))
 		return;
 	if (r->n < INSTANCES) {
 		r->at[r->n].a = a;
