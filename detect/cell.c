@@ -97,7 +97,7 @@ static bool stands_for(const struct access *b, const struct access *a)
 {
 	if (!b->writes || a->read_only || (a->proxy != b->proxy && (a->proxy != P_GENERIC || b->proxy != P_ASYNC)))
 		return false;
-	return !b->strong || (a->strong && a->element == b->element && a->address == b->address && b->scope <= a->scope);
+	return !b->strong || (a->strong && same_element(a, b) && b->scope <= a->scope);
 }
 
 /* An access that an operation came behind is before whoever sees that operation end, though its
@@ -145,12 +145,6 @@ static void add_race(struct detect *d, uint32_t a, uint32_t b, enum verdict v, b
 	}
 }
 
-/* What came between, of another kind or size, a strong read may have seen instead. */
-static bool blurs(const struct access *a, const struct access *b)
-{
-	return b->writes && a->strong && !(b->strong && a->element == b->element && a->address == b->address);
-}
-
 static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 {
 	const struct access *a = access_at(c, i), *b = access_at(c, k);
@@ -163,7 +157,8 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 	c->told = true;
 	if (!c->report)
 		return;
-	c->court.d->counter[DETECT_INEXACT_READS] += blurs(a, b) || blurs(b, a);
+	/* What was written there by another kind or size may be what a strong read has seen. */
+	c->court.d->counter[DETECT_INEXACT_READS] += a->writes && b->strong && b->reads && !(a->strong && same_element(a, b));
 	add_race(c->court.d, c->item[i], c->item[k], v, same);
 }
 

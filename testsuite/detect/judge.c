@@ -3,7 +3,7 @@
  * judge.c: holds the detector's verdict on logs written as text (ev.c) against the expect lines
  * in them, which are those of reproducers:
  *
- *   expect clean | expect KIND [LINE [LINE]] | expect only KIND ... | expect-with NAME=VALUE[:...] : ...
+ *   expect clean | expect KIND [LINE [LINE]] | expect only KIND ... | expect no KIND ... | expect-with NAME=VALUE[:...] : ...
  *   expect ... # an explanation
  *
  * Each log is judged as a whole, by detect=reference, and in portions, cut at random places:
@@ -143,18 +143,19 @@ static bool names_lines(const unsigned line[2], const unsigned want[2], unsigned
 	       (n == 2 && ((line[0] == want[0] && line[1] == want[1]) || (line[0] == want[1] && line[1] == want[0])));
 }
 
-/* "clean", "KIND 3 5", "only KIND"; NULL: it holds. */
+/* "clean", "KIND 3 5", "only KIND", "no KIND 3 5"; NULL: it holds. */
 static const char *holds(const struct verdict *v, char *words)
 {
 	static char kind[64];
 	unsigned want[2] = {0, 0}, n = 0;
-	bool only, found = false, others = false;
+	bool only, no, found = false, others = false;
 	char *save, *w = strtok_r(words, " \t", &save);
 
 	if (w && !strcmp(w, "clean"))
 		return v->n ? "clean was expected" : NULL;
 	only = w && !strcmp(w, "only");
-	w = only ? strtok_r(NULL, " \t", &save) : w;
+	no = w && !strcmp(w, "no");
+	w = only || no ? strtok_r(NULL, " \t", &save) : w;
 	if (!w || !known_kind(w))
 		return "an expect line of no kind";
 	snprintf(kind, sizeof kind, "%s", w);
@@ -164,6 +165,8 @@ static const char *holds(const struct verdict *v, char *words)
 		found |= is_kind(kind, v->v[i].kind) && names_lines(v->v[i].line, want, n);
 		others |= !is_kind(kind, v->v[i].kind);
 	}
+	if (no)
+		return found ? "what is none was found" : NULL;
 	return !found ? "what was expected was not found" : only && others ? "something else was found, too" : NULL;
 }
 
