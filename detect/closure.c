@@ -235,11 +235,12 @@ static void walk_hub(const struct walk *w, uint32_t hub)
 /* What a walk has come to in its hubs; two that are alike are the same. */
 static uint64_t sum_of(const struct walk *w)
 {
-	const uint32_t *v = w->v[(size_t)w->nspeakers * w->per * w->g->nfacets];
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < (size_t)w->g->hub.n * w->per * w->g->nfacets * COLUMNS; i++)
-		sum += v[i];
+	for (uint32_t slot = of_hub(w, 0, S_KNOW); slot < of_hub(w, w->g->hub.n, S_KNOW); slot++)
+		EACH_LANE(f, w->any[slot])
+			for (unsigned c = 0; c < COLUMNS; c++)
+				sum += facet_at(w, slot, (enum facet)f)[c];
 	return sum;
 }
 
