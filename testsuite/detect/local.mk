@@ -22,6 +22,7 @@ ev_tests = \
 	testsuite/detect/proxy.evs \
 	testsuite/detect/tcgen05.evs \
 	testsuite/detect/wgmma.evs \
+	testsuite/detect/why.evs \
 	testsuite/detect/words.evs
 
 detect_scripts = testsuite/detect/named.sh testsuite/detect/masks.sh
@@ -429,7 +430,18 @@ ev_logs = \
 	testsuite/detect/wgmma/swizzle_rest_of_row.ev testsuite/detect/wgmma/swizzle_row.ev \
 	testsuite/detect/wgmma/then_a_copy.ev testsuite/detect/wgmma/then_a_copy_early.ev \
 	testsuite/detect/wgmma/transposed_a.ev testsuite/detect/wgmma/transposed_b.ev \
-	testsuite/detect/wgmma/wait_not_told.ev testsuite/detect/words/atom_16_bytes.ev \
+	testsuite/detect/wgmma/wait_not_told.ev testsuite/detect/why/acquire.ev \
+	testsuite/detect/why/both.ev \
+	testsuite/detect/why/chain.ev \
+	testsuite/detect/why/completion.ev \
+	testsuite/detect/why/fence.ev \
+	testsuite/detect/why/fence_elsewhere.ev \
+	testsuite/detect/why/nothing.ev \
+	testsuite/detect/why/read_only.ev \
+	testsuite/detect/why/release.ev \
+	testsuite/detect/why/scope.ev \
+	testsuite/detect/why/size.ev \
+	testsuite/detect/words/atom_16_bytes.ev \
 	testsuite/detect/words/nc_then_barrier_then_st.ev \
 	testsuite/detect/words/atom_2_in_4.ev testsuite/detect/words/atom_atom_gpu.ev \
 	testsuite/detect/words/atom_beside.ev testsuite/detect/words/atom_cta_blocks.ev \
