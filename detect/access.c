@@ -91,8 +91,15 @@ static struct access access_of(const struct scan *s, const struct event *e, uint
 	return a;
 }
 
+/* Nothing is longer than a block's shared memory can be, from which or to which it goes. */
+enum { EXTENT = 1 << 18 };
+
 static void take(struct scan *s, struct access *a, uint32_t space, uint64_t address, uint64_t bytes)
 {
+	if (bytes > EXTENT || address > EVENT_ADDRESS || bytes > EVENT_ADDRESS + 1 - address)
+		s->d->counter[DETECT_UNMODELLED]++;
+	if (!bytes || bytes > EXTENT || address > EVENT_ADDRESS || bytes > EVENT_ADDRESS + 1 - address)
+		return;
 	a->space = space;
 	a->address = address;
 	a->bytes = bytes;
@@ -227,7 +234,7 @@ struct side { struct pieces l; uint32_t space; };
 
 static void masked(struct pieces *l, uint64_t at, uint64_t bytes, uint32_t mask)
 {
-	for (uint64_t i = 0; i < bytes; i++)
+	for (uint64_t i = 0; i < bytes && i <= EXTENT; i++)
 		if (mask >> i % 16 & 1)
 			add_piece(l, at + i, 1);
 }

@@ -51,10 +51,10 @@ static void edit(struct event_map *m, unsigned field, unsigned i, uint64_t v)
 		m->stride[0] = element_bytes(v);
 		break;
 	case INTERLEAVE:
-		m->slice = v ? (uint8_t)(8u << v) : 0;
+		m->slice = v ? (uint8_t)(8u << (v & 7)) : 0;
 		break;
 	case SWIZZLE:
-		m->span = v ? (uint8_t)(16u << v) : 0;
+		m->span = v ? (uint8_t)(16u << (v & 7)) : 0;
 		break;
 	case ATOM:
 		m->atom = (uint8_t)(v == 0 ? 16 : v == 3 ? 64 : 32);
@@ -111,6 +111,21 @@ static uint32_t elements(const struct event_map *m, unsigned i)
 	return m->slice && i + 2u == m->rank ? 1 : (m->box[i] + m->every[i] - 1) / m->every[i];
 }
 
+/* A box lies in a block's shared memory, and a dimension of it has no more. */
+enum { BOX_BYTES = 1 << 18, BOX_MOST = 1024, ELEMENT_MOST = 16 };
+
+/* Is it one that a driver makes?  Kernels write others. */
+static bool is_map(const struct event_map *m)
+{
+	if (!m->rank || m->rank > 5 || ((m->im2col || m->slice) && m->rank < 3) || !m->stride[0] || m->stride[0] > ELEMENT_MOST)
+		return false;
+	for (unsigned i = 0; i < 5; i++)
+		if (!m->every[i] || m->every[i] > BOX_MOST || m->box[i] > BOX_MOST ||
+		    (i < m->rank && !m->box[i] && !m->im2col))
+			return false;
+	return true;
+}
+
 static bool make_box(const struct detect *d, const struct event *e, unsigned lane, struct box *b)
 {
 	static const enum event_operand at[] = {EVENT_TENSOR_AT0, EVENT_TENSOR_AT1, EVENT_TENSOR_AT2, EVENT_TENSOR_AT3,
@@ -120,13 +135,10 @@ static bool make_box(const struct detect *d, const struct event *e, unsigned lan
 	const struct event_site *s = site_of(d, e);
 
 	b->m = find_map(d, event_get(u, lane, EVENT_TENSOR_HASH));
-	if (!b->m || !b->m->rank || b->m->rank > 5 || !b->m->stride[0] || !b->m->im2col != !(s->flags & EVENT_IM2COL))
+	if (!b->m || !is_map(b->m) || !b->m->im2col != !(s->flags & EVENT_IM2COL))
 		return false;
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 5; i++)
 		b->at[i] = (int32_t)event_get(u, lane, at[i]);
-		if (!b->m->every[i] || (i < b->m->rank && !b->m->box[i] && !b->m->im2col))
-			return false;
-	}
 	for (unsigned i = 0; i < 3; i++)
 		b->offset[i] = (uint32_t)event_get(u, lane, off[i]);
 	b->four = s->flags & EVENT_FOUR_ROWS;
@@ -137,8 +149,8 @@ static bool make_box(const struct detect *d, const struct event *e, unsigned lan
 	b->pitch = b->m->span && !b->m->slice ? b->m->span : b->row_bytes;
 	b->rows = b->four ? 4 : b->m->im2col ? b->m->box[1] : 1;
 	for (unsigned i = outer(b->m); !b->four && !b->m->im2col && i < b->m->rank; i++)
-		b->rows *= elements(b->m, i);
-	return true;
+		b->rows = b->rows > BOX_BYTES ? b->rows : b->rows * elements(b->m, i);
+	return (uint64_t)b->rows * b->row_bytes <= BOX_BYTES && b->rows <= BOX_BYTES;
 }
 
 /* The coordinates of row `r`: of a tile, or of pixels of the bounding box one after another, each read
@@ -297,10 +309,14 @@ static uint32_t element_at(const struct matrix *m, uint32_t r, uint32_t k)
 	return m->span ? a ^ (phase & (m->span / 16 - 1)) << 4 : a;
 }
 
+enum { MATRIX_MOST = 1024 };
+
 static void matrix_pieces(const struct matrix *m, struct pieces *to)
 {
 	uint32_t t = 16 / m->size;
 
+	if (!t || m->rows > MATRIX_MOST || m->columns > MATRIX_MOST)
+		return;
 	for (uint32_t r = 0; r < m->rows; r += m->mn ? t : 1)
 		for (uint32_t k = 0; k < m->columns; k += m->mn ? 1 : t)
 			add_piece(to, element_at(m, r, k) & 0xffffff, 16);
@@ -335,7 +351,7 @@ void load_cells(const struct detect *d, const struct event *e, struct pieces *to
 {
 	const struct event_site *s = site_of(d, e);
 	uint32_t at = (uint32_t)event_get(record_of(d, e), 0, EVENT_TC_LOAD_AT), split = s->shape[2];
-	uint32_t rows = s->shape[0] == 1 && !split ? 32 : 16, n = s->shape[1] * (s->shape[0] == 1 ? 1 : 2) << s->shape[3];
+	uint32_t rows = s->shape[0] == 1 && !split ? 32 : 16, n = s->shape[1] * (s->shape[0] == 1 ? 1 : 2) << (s->shape[3] != 0);
 
 	for (uint32_t r = 0; r < rows; r++) {
 		add_cells(to, (at >> 16) + r, at & 0xffff, n);
@@ -367,7 +383,7 @@ void copy_cells(const struct detect *d, const struct event *e, unsigned lane, st
 
 	m.columns = s->shape[1] / 4u;
 	matrix_pieces(&m, &t->shared);
-	for (uint32_t r = 0; r < (uint32_t)s->shape[0] * s->shape[2]; r++)
+	for (uint32_t r = 0; r < ROWS && r < (uint32_t)s->shape[0] * s->shape[2]; r++)
 		add_cells(&t->d, r, (uint32_t)event_get(u, lane, EVENT_TC_COPY_D) & 0xffff, s->shape[1] / 4u);
 }
 

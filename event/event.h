@@ -75,6 +75,8 @@ static inline unsigned event_words(const struct event_unit *e) { return e->w[0] 
 static inline bool event_once(const struct event_unit *e) { return e->w[0] >> 7 & 1; }
 static inline bool event_by_lane(const struct event_unit *e) { return e->w[0] >> 6 & 1; }
 
+#define EVENT_ADDRESS UINT64_C(0xffffffffffff)
+
 const char *event_name(unsigned kind);
 enum event_form event_form(unsigned kind);
 /* Units of 16 bytes that the record takes; 0: it is END, or none. */
