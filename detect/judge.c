@@ -7,7 +7,7 @@
 
 /* ---- asking ------------------------------------------------------------------------------------- */
 
-static const uint32_t nothing[FACETS];
+static const uint32_t nothing[FACETS] = {0};
 
 const uint32_t *knows(const struct court *c, uint32_t source, const struct access *by)
 {

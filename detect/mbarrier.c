@@ -335,8 +335,8 @@ static void bring_ends(struct barrier *b, const struct mbar_op *o)
 	uint32_t issuer = b->d->warp.v[event_of(b, o)->warp].block;
 	bool strict = b->d->choices.wide_tx && issuer != o->owner && copies(o);
 	struct brought x = {
-		.block = strict ? issuer : o->owner, .reach = strict ? A_CLUSTER : A_DEVICE,
-		.how = o->kind == EVENT_TC_COMMIT ? H_DONE : H_PLAIN
+		.block = strict ? issuer : o->owner, .reach = (uint8_t)(strict ? A_CLUSTER : A_DEVICE),
+		.how = (uint8_t)(o->kind == EVENT_TC_COMMIT ? H_DONE : H_PLAIN)
 	};
 
 	if (o->source != NONE && o->number)
@@ -359,7 +359,7 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 		enum apart apart = apart_of(b->d, x->block, block);
 		bool met = meets(b->g, (enum apart)x->reach, (enum apart)w->reach, apart);
 		bool always = x->how == H_LOOSE || x->how == H_DONE;
-		unsigned later = b->g->world & W_WIDE ? LATER : LATER + apart;
+		unsigned later = b->g->world & W_WIDE ? LATER : (unsigned)LATER + apart;
 
 		if (always || met)
 			join(b->g, e, 1u << w->lane, x->hub,

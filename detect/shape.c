@@ -328,8 +328,8 @@ void product_pieces(const struct detect *d, const struct event *e, struct pieces
 	const struct event_site *s = site_of(d, e);
 	const struct event_unit *u = record_of(d, e);
 	uint64_t a = event_get(u, 0, EVENT_WGMMA_A), b = event_get(u, 0, EVENT_WGMMA_B);
-	struct matrix ma = {a, spans[a >> 62], false, s->flags & EVENT_A_MN, s->shape[0], 64, s->shape[2]};
-	struct matrix mb = {b, spans[b >> 62], false, s->flags & EVENT_B_MN, s->shape[1], s->shape[4], s->shape[3]};
+	struct matrix ma = {a, spans[a >> 62], false, (s->flags & EVENT_A_MN) != 0, s->shape[0], 64, s->shape[2]};
+	struct matrix mb = {b, spans[b >> 62], false, (s->flags & EVENT_B_MN) != 0, s->shape[1], s->shape[4], s->shape[3]};
 
 	if (!(s->flags & EVENT_A_ELSEWHERE) && ma.size)
 		matrix_pieces(&ma, to);
@@ -397,7 +397,7 @@ static struct product product_of(const struct event_unit *u, const struct event_
 	uint32_t shape = (uint32_t)event_get(u, lane, EVENT_TC_MMA_SHAPE), blocks = s->flags & EVENT_PAIR ? 2 : 1;
 	struct product p = {
 		(shape >> 24 & 31) * 16 / blocks, (shape >> 17 & 63) * 8, 1, 0, (uint32_t)event_get(u, lane, EVENT_TC_MMA_D),
-		(uint32_t)event_get(u, lane, EVENT_TC_MMA_A_CELLS), shape >> 15 & 1, shape >> 16 & 1
+		(uint32_t)event_get(u, lane, EVENT_TC_MMA_A_CELLS), (shape >> 15 & 1) != 0, (shape >> 16 & 1) != 0
 	};
 
 	if (s->flags & (EVENT_WS | EVENT_PAIR))
