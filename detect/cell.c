@@ -9,7 +9,7 @@
 
 #include "detect/impl.h"
 
-enum { CELL = 16 };
+enum { CELL = 16, HOPES = 2 };          /* HOPES: rounds of questions */
 
 /* ---- accesses in order, cell by cell ------------------------------------------------------------- */
 
@@ -75,6 +75,7 @@ struct cell {
 					   what stands for it now */
 	uint32_t *write, nwrites;       /* those that write, so far */
 	bool asks, report;
+	bool hopes;                     /* it is taken that a write comes behind what it may: that asks less */
 	bool told;                      /* of what comes now something is told */
 	uint32_t hidden;                /* reference: what it races with although something else stands for that; NONE */
 };
@@ -166,6 +167,7 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	uint16_t both = (uint16_t)((reference ? bytes_of(c, a) : c->bytes[i]) & bytes_of(c, b));
 	bool counts = both & c->bytes[i];
 	enum verdict v;
+	enum order o;
 
 	if (!both || (!a->writes && !b->writes))
 		return;
@@ -178,7 +180,11 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 		c->hidden = i;
 	/* Where orders go round, what comes later here may come before `b`.  One that a proxy has not
 	 * seen has been told of by then. */
-	if (v == UNKNOWN || v == OPEN || c->court.g->cyclic || !stands_for(b, a) || in_order(&c->court, a, b) != ORDERED)
+	if (v == OPEN || c->court.g->cyclic || !stands_for(b, a))
+		return;
+	o = in_order(&c->court, a, b);
+	c->asks |= o == NOT_KNOWN;
+	if (o == UNORDERED || (o == NOT_KNOWN && !c->hopes))
 		return;
 	c->bytes[i] &= (uint16_t)~bytes_of(c, b);
 	c->shown[i] |= v == FINE ? 0 : both;
@@ -233,7 +239,7 @@ static struct cell cell_at(struct detect *d, const struct cells *all, uint32_t i
 void compare_all(struct detect *d)
 {
 	struct cells all;
-	uint32_t left, most = 0;
+	uint32_t left, most = 0, round = 0;
 	bool *open;
 
 	memset(&all, 0, sizeof all);
@@ -253,11 +259,13 @@ void compare_all(struct detect *d)
 
 			if (!open[i] || !any_write(&c))
 				continue;
+			c.hopes = round < HOPES;
 			compare_cell(&c);
 			open[i] = c.asks;
 			left += c.asks;
 		}
 		answer_all(d, &d->graph, &d->answers);
+		round++;
 	} while (left);
 	for (uint32_t i = 0; i < all.ncells; i++) {
 		struct cell c = cell_at(d, &all, i);

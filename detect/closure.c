@@ -14,20 +14,21 @@
 enum { COLUMNS = 32 };
 typedef uint32_t column[COLUMNS];
 
-/* Slots lie in a row: those of each thread, then those of each hub. */
+/* Slots lie in a row: those of each speaker (graph.c), then those of each hub. */
 struct walk {
 	struct detect *d;
 	const struct graph *g;
 	column *v;                      /* facets of each slot */
 	bool *any;                      /* of each slot: is something known there? */
-	uint32_t nthreads, per;         /* per: slots of a thread, or hub: S_KNOW alone without fence.sc */
+	uint32_t *speaker, nspeakers;   /* of each thread that is one: its number */
+	uint32_t per;                   /* slots of a speaker, or hub: S_KNOW alone without fence.sc */
 	uint8_t *of_thread, *of_operation, *of_block, *of_launch;       /* column of a source; COLUMNS: none */
 };
 
 /* ---- where a number lies -------------------------------------------------------------------- */
 
-static uint32_t of_lane(const struct walk *w, uint32_t thread, unsigned slot) { return thread * w->per + slot; }
-static uint32_t of_hub(const struct walk *w, uint32_t hub, unsigned slot) { return (w->nthreads + hub) * w->per + slot; }
+static uint32_t of_lane(const struct walk *w, uint32_t thread, unsigned slot) { return w->speaker[thread] * w->per + slot; }
+static uint32_t of_hub(const struct walk *w, uint32_t hub, unsigned slot) { return (w->nspeakers + hub) * w->per + slot; }
 static bool means(const struct walk *w, enum facet f) { return w->g->facets >> f & 1; }
 
 static uint32_t *facet_at(const struct walk *w, uint32_t slot, enum facet f)
@@ -80,6 +81,8 @@ static unsigned becomes(unsigned f, enum how how)
 		return f == F_ALL ? F_SHARED : f == F_READS ? FACETS : f;
 	case H_READS:
 		return f == F_ALL || f == F_SHARED ? F_READS : f;
+	case H_PUT:
+		return f == F_MINE || f == F_CELLS ? FACETS : f;
 	default:
 		return f;
 	}
@@ -110,38 +113,42 @@ static void learn_fences(const struct walk *w, uint32_t to, uint32_t from, enum 
 
 /* ---- actions of one lane -------------------------------------------------------------------------- */
 
+/* Along an edge; `to`, `from`: the first slots. */
+static void learn_edge(const struct walk *w, uint32_t to, uint32_t from, enum how how, enum apart apart)
+{
+	learn_slot(w, to, from, how, apart);
+	if (how != H_LOOSE)
+		learn_fences(w, to, from, apart);
+}
+
 static void do_join(const struct walk *w, uint32_t thread, const struct action *a)
 {
 	uint32_t to = of_lane(w, thread, S_KNOW), from = of_hub(w, a->hub, S_KNOW);
 
-	if (a->how == H_FENCES) {
+	if (a->how == H_FENCES)
 		learn_slot(w, to + S_IN + a->apart, from + S_OUT + a->apart, H_PLAIN, A_BLOCK);
-		return;
-	}
-	learn_slot(w, to, from, (enum how)a->how, (enum apart)a->apart);
-	if (a->how != H_LOOSE)
-		learn_fences(w, to, from, (enum apart)a->apart);
+	else
+		learn_edge(w, to, from, (enum how)a->how, (enum apart)a->apart);
+}
+
+/* A thread's own doings are told where it publishes: what it has joined itself may be its mates'. */
+static void raise_own(const struct walk *w, uint32_t slot, enum facet f, uint32_t thread, uint32_t pos)
+{
+	if (w->of_thread[thread] < COLUMNS)
+		raise(w, slot, f, w->of_thread[thread], pos);
 }
 
 static void do_put(const struct walk *w, uint32_t thread, const struct action *a)
 {
 	uint32_t from = of_lane(w, thread, S_KNOW), to = of_hub(w, a->hub, S_KNOW);
-	uint8_t own = w->of_thread[thread];
 
-	if (a->how == H_INITS) {
-		if (own < COLUMNS)
-			raise(w, to, F_INITS, own, a->pos);
-		return;
-	}
 	if (a->how == H_FENCES) {
 		learn_slot(w, to + S_OUT + a->apart, from + S_OUT + a->apart, H_PLAIN, A_BLOCK);
 		return;
 	}
-	w->any[to] |= w->any[from];
-	for (unsigned f = 0; w->any[from] && f < FACETS; f++)
-		if (means(w, (enum facet)f) && f != F_MINE && f != F_CELLS)
-			learn(facet_at(w, to, (enum facet)f), facet_at(w, from, (enum facet)f));
-	learn_fences(w, to, from, A_BLOCK);
+	raise_own(w, to, a->how == H_INITS ? F_INITS : F_ALL, thread, a->pos);
+	if (a->how != H_INITS)
+		learn_edge(w, to, from, H_PUT, A_BLOCK);
 }
 
 static void do_fence_sc(const struct walk *w, uint32_t thread, const struct action *a)
@@ -150,8 +157,10 @@ static void do_fence_sc(const struct walk *w, uint32_t thread, const struct acti
 
 	for (unsigned i = 0; i <= a->arg; i++)
 		learn_slot(w, own, own + S_IN + i, H_PLAIN, A_BLOCK);
-	for (unsigned i = 0; i <= a->arg; i++)
+	for (unsigned i = 0; i <= a->arg; i++) {
 		learn_slot(w, own + S_OUT + i, own, H_PLAIN, A_BLOCK);
+		raise_own(w, own + S_OUT + i, F_ALL, thread, a->pos);
+	}
 }
 
 /* PTX ISA, "membar/fence": both ways between the generic and the async proxy, for the thread's
@@ -159,13 +168,12 @@ static void do_fence_sc(const struct walk *w, uint32_t thread, const struct acti
 static void do_proxy(const struct walk *w, uint32_t thread, const struct action *a)
 {
 	uint32_t know = of_lane(w, thread, S_KNOW);
-	uint8_t own = w->of_thread[thread];
 
 	for (unsigned i = 0; i < 3; i++) {
 		if (!(a->arg >> i & 1))
 			continue;
-		if (own < COLUMNS)
-			raise(w, know, (enum facet)(F_OWN + i), own, a->pos);
+		raise_own(w, know, (enum facet)(F_OWN + i), thread, a->pos);
+		raise_own(w, know, (enum facet)(F_HERE + i), thread, a->pos);
 		learn_facet(w, know, (enum facet)(F_OWN + i), F_MINE);
 		learn_facet(w, know, (enum facet)(F_HERE + i), F_ALL);
 		if (i < 2)
@@ -173,6 +181,15 @@ static void do_proxy(const struct walk *w, uint32_t thread, const struct action 
 	}
 	if (a->arg & 1)
 		learn_facet(w, know, F_WHOLE, F_HALF);
+}
+
+static void do_facet(const struct walk *w, uint32_t thread, const struct action *a)
+{
+	uint32_t know = of_lane(w, thread, S_KNOW);
+
+	if (a->arg == F_ALL && means(w, (enum facet)a->hub))
+		raise_own(w, know, (enum facet)a->hub, thread, a->pos);
+	learn_facet(w, know, (enum facet)a->hub, (enum facet)a->arg);
 }
 
 static void do_ends(const struct walk *w, uint32_t thread, const struct action *a)
@@ -196,10 +213,8 @@ static void do_ends(const struct walk *w, uint32_t thread, const struct action *
 static void do_half(const struct walk *w, uint32_t thread, const struct action *a)
 {
 	uint32_t know = of_lane(w, thread, S_KNOW);
-	uint8_t own = w->of_thread[thread];
 
-	if (own < COLUMNS)
-		raise(w, know, F_HALF, own, a->pos);
+	raise_own(w, know, F_HALF, thread, a->pos);
 	learn_facet(w, know, F_HALF, F_MINE);
 }
 
@@ -224,7 +239,7 @@ static void carry_out(const struct walk *w, uint32_t thread, const struct action
 		do_half(w, thread, a);
 		break;
 	case DO_FACET:
-		learn_facet(w, of_lane(w, thread, S_KNOW), (enum facet)a->hub, (enum facet)a->arg);
+		do_facet(w, thread, a);
 		break;
 	case DO_PUT:
 		do_put(w, thread, a);
@@ -236,20 +251,15 @@ static void carry_out(const struct walk *w, uint32_t thread, const struct action
 
 static void walk_step(const struct walk *w, const struct step *s)
 {
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
+	EACH_LANE(l, s->lanes & w->g->speakers[s->warp]) {
 		uint32_t thread = s->warp * EVENT_LANES + l;
 
-		if (!(s->lanes >> l & 1))
-			continue;
-		if (w->of_thread[thread] < COLUMNS)
-			raise(w, of_lane(w, thread, S_KNOW), F_ALL, w->of_thread[thread], s->pos);
 		for (uint32_t k = s->first; k < s->first + s->n; k++)
 			if (w->g->action.v[k].lanes >> l & 1)
 				carry_out(w, thread, &w->g->action.v[k]);
 	}
 }
 
-/* The edges into a hub lie together (graph.c). */
 static void walk_hub(const struct walk *w, uint32_t hub)
 {
 	const struct graph *g = w->g;
@@ -264,24 +274,21 @@ static void walk_hub(const struct walk *w, uint32_t hub)
 		if (h->cells)
 			raise(w, to, F_TENSOR, c, h->count);
 	}
-	for (uint32_t i = g->into[hub]; i < g->into[hub + 1]; i++) {
-		const struct hub_edge *e = &g->edge.v[i];
+	for (uint32_t i = g->into.first[hub]; i < g->into.first[hub + 1]; i++) {
+		const struct hub_edge *e = &g->edge.v[g->into.item[i]];
 		uint32_t from = of_hub(w, e->from, S_KNOW);
 
-		if (e->how == H_FENCES) {
+		if (e->how == H_FENCES)
 			learn_slot(w, to + S_OUT + e->apart, from + S_OUT + e->apart, H_PLAIN, A_BLOCK);
-			continue;
-		}
-		learn_slot(w, to, from, (enum how)e->how, (enum apart)e->apart);
-		if (e->how != H_LOOSE)
-			learn_fences(w, to, from, (enum apart)e->apart);
+		else
+			learn_edge(w, to, from, (enum how)e->how, (enum apart)e->apart);
 	}
 }
 
 /* What a walk has come to in its hubs; two that are alike are the same. */
 static uint64_t sum_of(const struct walk *w)
 {
-	const uint32_t *v = w->v[(size_t)w->nthreads * w->per * w->g->nfacets];
+	const uint32_t *v = w->v[(size_t)w->nspeakers * w->per * w->g->nfacets];
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < (size_t)w->g->hub.n * w->per * w->g->nfacets * COLUMNS; i++)
@@ -300,17 +307,14 @@ static void forget(const struct walk *w, uint32_t first, uint32_t n)
 
 static void answer(const struct walk *w, const struct question *q, uint32_t *to)
 {
-	const struct graph *g = w->g;
 	uint8_t c = *column_of(w, q->source);
 
 	memset(to, 0, FACETS * sizeof *to);
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
+	EACH_LANE(l, q->lanes) {
 		uint32_t know = q->warp == ASK_HUB ? of_hub(w, q->step, S_KNOW) : of_lane(w, q->warp * EVENT_LANES + l, S_KNOW);
 
-		if (!(q->lanes >> l & 1))
-			continue;
 		for (unsigned f = 0; f < FACETS; f++) {
-			uint32_t v = g->facets >> f & 1 ? facet_at(w, know, (enum facet)f)[c] : 0;
+			uint32_t v = means(w, (enum facet)f) ? facet_at(w, know, (enum facet)f)[c] : 0;
 
 			to[f] = v > to[f] ? v : to[f];
 		}
@@ -339,12 +343,12 @@ static void walk_once(struct walk *w, struct answers *a, const struct asked *q)
 {
 	const struct graph *g = w->g;
 
-	forget(w, 0, w->nthreads * w->per);
+	forget(w, 0, w->nspeakers * w->per);
 	for (uint32_t i = 0; i < g->walk.n; i++) {
 		uint32_t node = g->walk.v[i];
 
-		if (node & HUB) {
-			walk_hub(w, node & ~HUB);
+		if (node >= g->step.n) {
+			walk_hub(w, node - g->step.n);
 			continue;
 		}
 		walk_step(w, &g->step.v[node]);
@@ -359,7 +363,7 @@ static void batch(struct walk *w, struct answers *a, struct asked *q)
 	const struct graph *g = w->g;
 	uint64_t before, sum = 0;
 
-	forget(w, w->nthreads * w->per, g->hub.n * w->per);
+	forget(w, w->nspeakers * w->per, g->hub.n * w->per);
 	by_step(w->d, g, a, q);
 	do {
 		before = sum;
@@ -384,10 +388,13 @@ static void start(struct walk *w)
 	struct detect *d = w->d;
 	const struct graph *g = w->g;
 
-	w->nthreads = d->warp.n * EVENT_LANES;
+	w->speaker = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *w->speaker);
+	for (uint32_t i = 0; i < d->warp.n; i++)
+		EACH_LANE(l, g->speakers[i])
+			w->speaker[i * EVENT_LANES + l] = w->nspeakers++;
 	w->per = g->fences ? SLOTS : 1;
-	w->v = (column *)arena_get(&d->arena, ((size_t)w->nthreads + g->hub.n) * w->per * g->nfacets, sizeof *w->v);
-	w->any = (bool *)arena_get(&d->arena, ((size_t)w->nthreads + g->hub.n) * w->per, sizeof *w->any);
+	w->v = (column *)arena_get(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per * g->nfacets, sizeof *w->v);
+	w->any = (bool *)arena_get(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per, sizeof *w->any);
 	w->of_thread = no_columns(d, d->warp.n * EVENT_LANES);
 	w->of_operation = no_columns(d, d->nactors);
 	w->of_block = no_columns(d, d->block.n);
@@ -431,14 +438,31 @@ void answer_all(struct detect *d, const struct graph *g, struct answers *a)
 
 /* ---- asking ------------------------------------------------------------------------------------------------ */
 
-const uint32_t *ask(struct answers *a, const struct question *q)
+/* Mates all know the same, and the same is known of each. */
+static uint32_t speakers(const struct graph *g, uint32_t warp, uint32_t lanes)
 {
-	uint64_t what = (uint64_t)q->source << 32 | q->step, whom = (uint64_t)q->warp << 32 | q->lanes;
-	uint32_t number = index_get(&a->number, what, whom);
+	uint32_t of = 0;
 
+	EACH_LANE(l, lanes)
+		of |= 1u << speaker(g, warp * EVENT_LANES + l) % EVENT_LANES;
+	return of;
+}
+
+const uint32_t *ask(const struct court *c, struct question q)
+{
+	struct answers *a = c->answers;
+	uint64_t what, whom;
+	uint32_t number;
+
+	if (SOURCE_KIND(q.source) == SOURCE_THREAD)
+		q.source = SOURCE(SOURCE_THREAD, speaker(c->g, SOURCE_NUMBER(q.source)));
+	q.lanes = q.warp == ASK_HUB ? 1 : speakers(c->g, q.warp, q.lanes);
+	what = (uint64_t)q.source << 32 | q.step;
+	whom = (uint64_t)q.warp << 32 | q.lanes;
+	number = index_get(&a->number, what, whom);
 	if (number)
 		return number <= a->asked ? &a->value.v[(number - 1) * FACETS] : NULL;
-	*ADD(&a->question) = *q;
+	*ADD(&a->question) = q;
 	index_set(&a->number, what, whom, a->question.n);
 	return NULL;
 }

@@ -2,25 +2,19 @@
  *
  * graph.c: the parts that chapters make the graph of, and an order in which it can be walked.
  */
+#include <string.h>
+
 #include "detect/impl.h"
-
-uint32_t new_hub(struct graph *g)
-{
-	struct hub *h = ADD(&g->hub);
-
-	h->source = NONE;
-	return g->hub.n - 1;
-}
 
 uint32_t end_hub(struct graph *g, uint32_t source, uint32_t count, bool cells)
 {
-	uint32_t at = new_hub(g);
-	struct hub *h = &g->hub.v[at];
+	*ADD(&g->hub) = (struct hub){source, count, cells};
+	return g->hub.n - 1;
+}
 
-	h->source = source;
-	h->count = count;
-	h->cells = cells;
-	return at;
+uint32_t new_hub(struct graph *g)
+{
+	return end_hub(g, NONE, 0, false);
 }
 
 struct action *act(struct graph *g, const struct event *e, uint32_t lanes, enum act what)
@@ -46,11 +40,7 @@ void put(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, e
 
 void add_take(struct graph *g, const struct event *e, enum apart reach, bool shared)
 {
-	struct take *t = ADD(&g->take);
-
-	t->event = e;
-	t->reach = (uint8_t)reach;
-	t->shared = shared;
+	*ADD(&g->take) = (struct take){e, (uint8_t)reach, shared};
 }
 
 static void join_now(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, struct edge_kind k)
@@ -62,30 +52,17 @@ static void join_now(struct graph *g, const struct event *e, uint32_t lanes, uin
 	a->apart = k.apart;
 }
 
-/* The first fence of that warp behind the event. */
-static uint32_t take_behind(const struct graph *g, const struct event *e)
-{
-	uint32_t lo = 0, hi = g->take.n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->take.v[mid].event <= e)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* Events lie by warp and place. */
 void join(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, struct edge_kind k)
 {
+	uint32_t i = 0, n = g->take.n;
+
 	if (k.when == NOW) {
 		join_now(g, e, lanes, hub, k);
 		return;
 	}
-	for (uint32_t i = take_behind(g, e); lanes && i < g->take.n && g->take.v[i].event->warp == e->warp; i++) {
+	BISECT(i, n, g->take.v[mid].event <= e);
+	for (; lanes && i < g->take.n && g->take.v[i].event->warp == e->warp; i++) {
 		const struct take *t = &g->take.v[i];
 		uint32_t here = t->reach + LATER >= k.when ? lanes & t->event->lanes : 0;
 		struct edge_kind some = {H_SHARED, NOW, k.apart};
@@ -100,12 +77,7 @@ void join(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, 
 
 void join_hubs(struct graph *g, uint32_t to, uint32_t from, struct edge_kind k)
 {
-	struct hub_edge *x = ADD(&g->edge);
-
-	x->from = from;
-	x->to = to;
-	x->how = k.how;
-	x->apart = k.apart;
+	*ADD(&g->edge) = (struct hub_edge){from, to, k.how, k.apart};
 }
 
 enum apart apart_of(const struct detect *d, uint32_t block, uint32_t other)
@@ -142,58 +114,52 @@ static void sort_actions(struct detect *d, struct graph *g)
 	sort_list(&d->arena, &g->action.list, sizeof *g->action.v, key);
 }
 
-static void make_steps(struct detect *d, struct graph *g)
+static void make_steps(struct graph *g)
 {
-	g->of_warp = (uint32_t *)arena_get(&g->arena, d->warp.n + 1, sizeof *g->of_warp);
 	for (uint32_t i = 0; i < g->action.n; i++) {
 		const struct action *a = &g->action.v[i];
 		struct step *s = g->step.n ? &g->step.v[g->step.n - 1] : NULL;
 
 		if (!s || s->warp != a->warp || s->pos != a->pos) {
 			s = ADD(&g->step);
-			s->warp = a->warp;
-			s->pos = a->pos;
-			s->first = i;
-			g->of_warp[a->warp + 1]++;
+			*s = (struct step){a->warp, a->pos, 0, i, 0};
 		}
 		s->lanes |= a->lanes;
 		s->n++;
 	}
-	for (uint32_t w = 0; w < d->warp.n; w++)
-		g->of_warp[w + 1] += g->of_warp[w];
 }
 
-/* The last step of these lanes at that place or before it; NONE. */
 uint32_t step_before(const struct graph *g, uint32_t warp, uint32_t lanes, uint32_t pos)
 {
-	uint32_t lo = g->of_warp[warp], hi = g->of_warp[warp + 1], first = lo;
+	uint32_t lo = 0, hi = g->step.n;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->step.v[mid].pos <= pos)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo > first && !(g->step.v[lo - 1].lanes & lanes))
+	BISECT(lo, hi, g->step.v[mid].warp < warp || (g->step.v[mid].warp == warp && g->step.v[mid].pos <= pos));
+	while (lo && g->step.v[lo - 1].warp == warp && !(g->step.v[lo - 1].lanes & lanes))
 		lo--;
-	return lo > first ? lo - 1 : NONE;
+	return lo && g->step.v[lo - 1].warp == warp ? lo - 1 : NONE;
 }
 
-/* Edges by the hub that they lead to. */
-static void sort_edges(struct detect *d, struct graph *g)
+/* Lanes that take part in the same actions all learn the same. */
+static void find_mates(struct detect *d, struct graph *g)
 {
-	uint64_t *key = (uint64_t *)arena_get(&d->arena, g->edge.n, sizeof *key);
+	uint32_t n = d->warp.n * EVENT_LANES;
 
-	g->into = (uint32_t *)arena_get(&g->arena, g->hub.n + 1, sizeof *g->into);
-	for (uint32_t i = 0; i < g->edge.n; i++) {
-		key[i] = g->edge.v[i].to;
-		g->into[g->edge.v[i].to + 1]++;
+	g->mates = (uint32_t *)arena_get(&g->arena, n, sizeof *g->mates);
+	memset(g->mates, 0xff, n * sizeof *g->mates);
+	for (uint32_t i = 0; i < g->action.n; i++) {
+		const struct action *a = &g->action.v[i];
+
+		for (uint32_t l = 0; a->lanes != ~0u && l < EVENT_LANES; l++)
+			g->mates[a->warp * EVENT_LANES + l] &= a->lanes >> l & 1 ? a->lanes : ~a->lanes;
 	}
-	sort_list(&d->arena, &g->edge.list, sizeof *g->edge.v, key);
-	for (uint32_t h = 0; h < g->hub.n; h++)
-		g->into[h + 1] += g->into[h];
+	g->speakers = (uint32_t *)arena_get(&g->arena, d->warp.n, sizeof *g->speakers);
+	for (uint32_t t = 0; t < n; t++)
+		g->speakers[t / EVENT_LANES] |= 1u << event_first(g->mates[t]);
+}
+
+uint32_t speaker(const struct graph *g, uint32_t thread)
+{
+	return thread / EVENT_LANES * EVENT_LANES + event_first(g->mates[thread]);
 }
 
 /* ---- an order to walk in -------------------------------------------------------------------------
@@ -203,79 +169,55 @@ static void sort_edges(struct detect *d, struct graph *g)
  * have been acquired is a superset, which can go round: then the first step that waits goes
  * on, and the walk is repeated until nothing changes.
  */
-struct needs { uint32_t *first, *to, *left, nnodes; };
+struct needs { LIST(uint32_t) from, to; struct rows row; uint32_t *left, nnodes; };
 
-struct pair { uint32_t from, to; };
-struct pairs { LIST(struct pair) p; };
-
-static void need(struct pairs *l, uint32_t from, uint32_t to)
+static void need(struct needs *n, uint32_t from, uint32_t to)
 {
-	struct pair *p = ADD(&l->p);
-
-	p->from = from;
-	p->to = to;
+	*ADD(&n->from) = from;
+	*ADD(&n->to) = to;
 }
 
-static void step_needs(const struct graph *g, struct pairs *l)
+static void step_needs(const struct graph *g, struct needs *n, uint32_t i, uint32_t *last)
 {
-	uint32_t last[EVENT_LANES], warp = NONE;
+	const struct step *s = &g->step.v[i];
+	uint32_t needed = 0;
 
-	for (uint32_t i = 0; i < g->step.n; i++) {
-		const struct step *s = &g->step.v[i];
-		uint32_t needed = NONE;
+	EACH_LANE(l, s->lanes) {
+		uint32_t *before = &last[s->warp * EVENT_LANES + l];
 
-		if (s->warp != warp)
-			for (unsigned k = 0; k < EVENT_LANES; k++)
-				last[k] = NONE;
-		warp = s->warp;
-		for (unsigned k = 0; k < EVENT_LANES; k++) {
-			if (!(s->lanes >> k & 1))
-				continue;
-			if (last[k] != NONE && last[k] != needed)
-				need(l, last[k], i);
-			needed = last[k];
-			last[k] = i;
-		}
-		for (uint32_t k = s->first; k < s->first + s->n; k++) {
-			const struct action *a = &g->action.v[k];
-
-			if (a->act == DO_JOIN)
-				need(l, g->step.n + a->hub, i);
-			if (a->act == DO_PUT)
-				need(l, i, g->step.n + a->hub);
-		}
+		if (*before && *before != needed)
+			need(n, *before - 1, i);
+		needed = *before;
+		*before = i + 1;
 	}
+	for (uint32_t k = s->first; k < s->first + s->n; k++) {
+		const struct action *a = &g->action.v[k];
+
+		if (a->act == DO_JOIN)
+			need(n, g->step.n + a->hub, i);
+		if (a->act == DO_PUT)
+			need(n, i, g->step.n + a->hub);
+	}
+}
+
+static void find_needs(struct detect *d, const struct graph *g, struct needs *n)
+{
+	uint32_t *last = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *last);
+
+	for (uint32_t i = 0; i < g->step.n; i++)
+		step_needs(g, n, i, last);
 	for (uint32_t i = 0; i < g->edge.n; i++)
-		need(l, g->step.n + g->edge.v[i].from, g->step.n + g->edge.v[i].to);
-}
-
-static void count_needs(struct detect *d, const struct graph *g, struct needs *n)
-{
-	struct pairs l = {{{0}}};
-
-	step_needs(g, &l);
+		need(n, g->step.n + g->edge.v[i].from, g->step.n + g->edge.v[i].to);
 	n->nnodes = g->step.n + g->hub.n;
-	n->first = (uint32_t *)arena_get(&d->arena, n->nnodes + 1, sizeof *n->first);
+	n->row = rows_of(&d->arena, n->from.v, n->from.n, n->nnodes);
 	n->left = (uint32_t *)arena_get(&d->arena, n->nnodes, sizeof *n->left);
-	n->to = (uint32_t *)arena_get(&d->arena, l.p.n, sizeof *n->to);
-	for (uint32_t i = 0; i < l.p.n; i++) {
-		n->first[l.p.v[i].from + 1]++;
-		n->left[l.p.v[i].to]++;
-	}
-	for (uint32_t i = 0; i < n->nnodes; i++)
-		n->first[i + 1] += n->first[i];
-	for (uint32_t i = l.p.n; i-- > 0;)
-		n->to[--n->first[l.p.v[i].from + 1]] = l.p.v[i].to;
-	/* Counted down to the start of each: the next one's start is its end. */
-	for (uint32_t i = 0; i < n->nnodes; i++)
-		n->first[i] = n->first[i + 1];
-	n->first[n->nnodes] = l.p.n;
-	list_free(&l.p.list);
+	for (uint32_t i = 0; i < n->to.n; i++)
+		n->left[n->to.v[i]]++;
 }
 
 static void reach(struct graph *g, struct needs *n, uint32_t node)
 {
-	*ADD(&g->walk) = node < g->step.n ? node : HUB | (node - g->step.n);
+	*ADD(&g->walk) = node;
 	n->left[node] = NONE;           /* done */
 }
 
@@ -286,12 +228,29 @@ static bool force(struct detect *d, struct graph *g, struct needs *n, uint32_t *
 		if (n->left[*from] == NONE)
 			continue;
 		g->cyclic = true;
-		if (!(g->world))
-			d->counter[DETECT_CYCLES]++;
+		d->counter[DETECT_CYCLES] += !g->world;
 		reach(g, n, *from);
 		return true;
 	}
 	return false;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Not every event has a timer of its own, and those of two multiprocessors are coarse: what comes
+ * behind something gets a later time than that. */
+static void let_go(struct graph *g, struct needs *n, uint32_t node)
+{
+	for (uint32_t k = n->row.first[node]; k < n->row.first[node + 1]; k++) {
+		uint32_t to = n->to.v[n->row.item[k]];
+
+		g->time[to] = later(g->time[to], g->time[node] + (node >= g->step.n));
+		if (n->left[to] != NONE && !--n->left[to])
+			reach(g, n, to);
+	}
 }
 
 static void order_walk(struct detect *d, struct graph *g)
@@ -299,70 +258,21 @@ static void order_walk(struct detect *d, struct graph *g)
 	struct needs n;
 	uint32_t done = 0, from = 0;
 
-	count_needs(d, g, &n);
+	memset(&n, 0, sizeof n);
+	find_needs(d, g, &n);
+	g->time = (uint64_t *)arena_get(&g->arena, n.nnodes, sizeof *g->time);
+	for (uint32_t i = 0; i < g->step.n; i++)
+		for (uint32_t k = g->step.v[i].first; k < g->step.v[i].first + g->step.v[i].n; k++)
+			g->time[i] = later(g->time[i], g->action.v[k].timer);
 	for (uint32_t i = 0; i < n.nnodes; i++)
 		if (!n.left[i])
 			reach(g, &n, i);
 	do {
-		for (; done < g->walk.n; done++) {
-			uint32_t node = g->walk.v[done];
-
-			node = node & HUB ? g->step.n + (node & ~HUB) : node;
-			for (uint32_t k = n.first[node]; k < n.first[node + 1]; k++)
-				if (n.left[n.to[k]] != NONE && !--n.left[n.to[k]])
-					reach(g, &n, n.to[k]);
-		}
+		for (; done < g->walk.n; done++)
+			let_go(g, &n, g->walk.v[done]);
 	} while (force(d, g, &n, &from));
-}
-
-/* ---- times ------------------------------------------------------------------------------------ */
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static void time_step(const struct graph *g, uint32_t at, uint64_t *lane)
-{
-	const struct step *s = &g->step.v[at];
-	uint64_t t = 0;
-
-	for (unsigned l = 0; l < EVENT_LANES; l++)
-		if (s->lanes >> l & 1)
-			t = later(t, lane[s->warp * EVENT_LANES + l]);
-	for (uint32_t i = s->first; i < s->first + s->n; i++) {
-		const struct action *a = &g->action.v[i];
-
-		t = later(t, a->timer);
-		if (a->act == DO_JOIN)
-			t = later(t, g->time[g->step.n + a->hub] + 1);
-	}
-	g->time[at] = t;
-	for (unsigned l = 0; l < EVENT_LANES; l++)
-		if (s->lanes >> l & 1)
-			lane[s->warp * EVENT_LANES + l] = t;
-	for (uint32_t i = s->first; i < s->first + s->n; i++)
-		if (g->action.v[i].act == DO_PUT)
-			g->time[g->step.n + g->action.v[i].hub] = later(t, g->time[g->step.n + g->action.v[i].hub]);
-}
-
-/* Not every event has a timer of its own, and those of two multiprocessors are coarse: what comes
- * behind something gets a later time than that. */
-static void set_times(struct detect *d, struct graph *g)
-{
-	uint64_t *lane = (uint64_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *lane);
-
-	g->time = (uint64_t *)arena_get(&g->arena, g->step.n + g->hub.n, sizeof *g->time);
-	for (uint32_t i = 0; i < g->walk.n; i++) {
-		uint32_t node = g->walk.v[i], hub = node & ~HUB;
-
-		if (!(node & HUB)) {
-			time_step(g, node, lane);
-			continue;
-		}
-		for (uint32_t k = g->into[hub]; k < g->into[hub + 1]; k++)
-			g->time[g->step.n + hub] = later(g->time[g->step.n + hub], g->time[g->step.n + g->edge.v[k].from]);
-	}
+	list_free(&n.from.list);
+	list_free(&n.to.list);
 }
 
 uint64_t time_at(const struct graph *g, const struct access *a)
@@ -372,14 +282,22 @@ uint64_t time_at(const struct graph *g, const struct access *a)
 	return step == NONE ? a->timer : later(a->timer, g->time[step]);
 }
 
+static void sort_edges(struct detect *d, struct graph *g)
+{
+	uint32_t *to = (uint32_t *)arena_get(&d->arena, g->edge.n, sizeof *to);
+
+	for (uint32_t i = 0; i < g->edge.n; i++)
+		to[i] = g->edge.v[i].to;
+	g->into = rows_of(&g->arena, to, g->edge.n, g->hub.n);
+}
+
 void finish_graph(struct detect *d, struct graph *g)
 {
 	sort_actions(d, g);
 	sort_edges(d, g);
-	make_steps(d, g);
+	make_steps(g);
+	find_mates(d, g);
 	order_walk(d, g);
-	set_times(d, g);
-	make_direct(d, g);
 }
 
 void free_graph(struct graph *g)
@@ -390,6 +308,5 @@ void free_graph(struct graph *g)
 	list_free(&g->take.list);
 	list_free(&g->step.list);
 	list_free(&g->walk.list);
-	list_free(&g->direct.put.list);
 	arena_reset(&g->arena);
 }

@@ -87,7 +87,7 @@ static bool each_left(const struct court *c, void *arg, bool report)
 
 		if (!has_ended(c->d, g->owner) || (c->d->choices.wide_tx && access_block(c->d, &g->access) != g->owner))
 			continue;
-		f = ask(c->answers, &q);
+		f = ask(c, q);
 		asks |= !f;
 		if (report && f && f[F_ALL] < g->access.number && f[F_SHARED] < g->access.number)
 			say(c->d, DETECT_LIFETIME, DETECT_MISUSE, &g->access, NULL);

@@ -49,6 +49,21 @@ void sort(struct sorting *);              /* stably, by the keys */
 /* A list by the keys of its elements. */
 void sort_list(struct arena *, struct list *, size_t size, uint64_t *key);
 
+/* Numbers 0 to n - 1 by their row: those of row r are item[first[r]] to item[first[r + 1] - 1]. */
+struct rows { uint32_t *first, *item; };
+struct rows rows_of(struct arena *, const uint32_t *row, uint32_t n, uint32_t nrows);
+
+/* Moves `lo` to the first number in [lo, hi) of which the test does not hold; it holds of those before. */
+#define BISECT(lo, hi, test_of_mid) \
+	while (lo < hi) { \
+		uint32_t mid = lo + (hi - lo) / 2; \
+		\
+		if (test_of_mid) \
+			lo = mid + 1; \
+		else \
+			hi = mid; \
+	}
+
 /* For each lane of a mask. */
 #define EACH_LANE(l, mask) \
 	for (uint32_t left_##l = (mask), l; left_##l && (l = event_first(left_##l), true); left_##l &= left_##l - 1)
@@ -152,7 +167,8 @@ enum how {
 	H_READS,                        /* of reads and of the async proxy */
 	H_INITS,                        /* the thread's own inits */
 	H_FENCES,                       /* S_OUT of that scope, into S_IN */
-	H_DONE                          /* plain, and needs no acquire: the end of an operation */
+	H_DONE,                         /* plain, and needs no acquire: the end of an operation */
+	H_PUT                           /* from a thread into a hub: all that others may learn */
 };
 
 enum act {
@@ -185,23 +201,19 @@ struct step { uint32_t warp, pos, lanes, first, n; };   /* the actions of one ev
 /* As if every scope held everybody, every strong read acquired, every strong write released. */
 enum { W_WIDE = 1, W_ACQUIRE = 2, W_RELEASE = 4 };
 
-/* direct.c: who put into a hub; by hub and warp, or source. */
-struct put { uint64_t key; uint32_t pos, lanes; };
-struct direct { LIST(struct put) put; };
-
-#define HUB 0x80000000u
 struct graph {
 	struct arena arena;
 	unsigned world;
 	LIST(struct action) action;
 	LIST(struct hub) hub;
-	LIST(struct hub_edge) edge;     /* by where they lead to */
-	uint32_t *into;                 /* the edges into hub h: [into[h], into[h + 1]) */
+	LIST(struct hub_edge) edge;
+	struct rows into;               /* edges by the hub that they lead to */
 	LIST(struct take) take;         /* by warp and place */
 	LIST(struct step) step;         /* likewise */
-	uint32_t *of_warp;              /* the steps of warp w: [of_warp[w], of_warp[w + 1]) */
-	LIST(uint32_t) walk;            /* steps and hubs (HUB), each behind what it needs */
-	uint64_t *time;                 /* of each step, then of each hub: see set_times() */
+	uint32_t *mates;                /* of each thread: the lanes that learn what it learns; */
+	uint32_t *speakers;             /* of each warp: the first lanes of those */
+	LIST(uint32_t) walk;            /* nodes, each behind what it needs: steps, and behind the last step hubs */
+	uint64_t *time;                 /* of each node: see order_walk() */
 	bool cyclic;                    /* but for some */
 	bool fences;                    /* there is a fence.sc */
 	bool narrow;                    /* fences acquire by less than device scope, or are of proxies */
@@ -210,7 +222,6 @@ struct graph {
 	unsigned nfacets;
 	uint32_t *ended;                /* hub of what a block's threads knew as they ended, by block */
 	uint32_t *dependents;           /* of what goes to a launch's dependents, by launch */
-	struct direct direct;
 };
 
 uint32_t new_hub(struct graph *);
@@ -226,11 +237,11 @@ enum apart apart_of(const struct detect *, uint32_t block, uint32_t other);
 bool meets(const struct graph *, enum apart reach, enum apart other, enum apart between);
 void finish_graph(struct detect *, struct graph *);
 void free_graph(struct graph *);
-/* direct.c: the short way to know; false: the closure is to be asked. */
-void make_direct(struct detect *, struct graph *);
 struct access;
 /* When something happened, as far as the timer tells, and not before anything that it comes behind. */
 uint64_t time_at(const struct graph *, const struct access *);
+/* Who is asked for all of his mates: the first of them. */
+uint32_t speaker(const struct graph *, uint32_t thread);
 /* The last step of any of these lanes at that place or before it; NONE. */
 uint32_t step_before(const struct graph *, uint32_t warp, uint32_t lanes, uint32_t pos);
 
@@ -246,7 +257,8 @@ struct answers {
 	struct index number;            /* of a question */
 };
 /* The facets; NULL: asked now, and answered by the next answer_all(). */
-const uint32_t *ask(struct answers *, const struct question *);
+struct court;
+const uint32_t *ask(const struct court *, struct question);
 void answer_all(struct detect *, const struct graph *, struct answers *);
 void free_answers(struct answers *);
 
@@ -422,10 +434,6 @@ enum order { UNORDERED, ORDERED, NOT_KNOWN };
 
 /* What who began an access knew of a source; NULL: it is asked, and answered later. */
 const uint32_t *knows(const struct court *, uint32_t source, const struct access *by);
-/* direct.c, likewise: does the first come before the second?  With a fence.proxy.async of the space by who
- * made the first, on the way? */
-bool direct_order(const struct graph *, const struct access *, const struct access *);
-bool direct_fence(const struct graph *, const struct access *, const struct access *, unsigned space);
 /* Does the first come before the second? */
 struct map_fence;
 enum order map_acquired(const struct court *, const struct map_fence *, const struct access *copy);
@@ -523,7 +531,7 @@ struct detect {
 	LIST(struct map_fence) map_fence;
 	LIST(struct guest) guest;       /* of blocks that have not ended */
 	LIST(struct past) past;         /* what earlier launches wrote, where tensor maps may be */
-	uint32_t *readers, *reader;     /* of a write in word_op: operations that may have read it */
+	struct rows readers;            /* of a write in word_op: operations that may have read it */
 	struct observers *observers;    /* likewise: those of it in d->observer */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;

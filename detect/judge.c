@@ -13,7 +13,7 @@ const uint32_t *knows(const struct court *c, uint32_t source, const struct acces
 {
 	struct question q = {source, step_before(c->g, by->warp, by->lanes, by->pos), by->warp, by->lanes};
 
-	return q.step == NONE ? nothing : ask(c->answers, &q);
+	return q.step == NONE ? nothing : ask(c, q);
 }
 
 static bool known(const uint32_t *facets, const struct access *a)
@@ -77,8 +77,6 @@ enum order in_order(const struct court *c, const struct access *a, const struct 
 		if (!f || f[F_ALL])
 			return f ? ORDERED : NOT_KNOWN;
 	}
-	if (!d->choices.reference && direct_order(c->g, a, b))
-		return ORDERED;
 	f = knows(c, a->source, b);
 	return !f ? NOT_KNOWN : known(f, a) ? ORDERED : UNORDERED;
 }
@@ -148,16 +146,6 @@ static bool any_fence(const struct access *a, uint32_t block, const uint32_t *f)
 	return f[own] >= a->number || f[own + F_HERE - F_OWN] >= a->number;
 }
 
-/* Fenced in the usual way: by who made the access, for its own block's operation. */
-static bool short_way(const struct court *c, const struct access *a, const struct access *b)
-{
-	uint32_t here = access_block(c->d, b);
-	unsigned space = a->space == GLOBAL_SPACE ? SPACE_GLOBAL : a->space == 1 + here ? SPACE_OWN : 0;
-
-	return a->proxy == P_GENERIC && b->proxy == P_ASYNC && access_block(c->d, a) == here && space &&
-	       direct_fence(c->g, a, b, space);
-}
-
 /* PTX ISA, "Proxy-preserved Base Causality Order".  The end of an asynchronous operation is a fence to
  * whoever sees it. */
 static enum verdict proxies(const struct court *c, const struct access *a, const struct access *b)
@@ -172,8 +160,6 @@ static enum verdict proxies(const struct court *c, const struct access *a, const
 		return FINE;
 	if (b->proxy == P_MAP && a->proxy <= P_MULTIMEM)
 		return map_fenced(c, a, b);
-	if (!ch->reference && short_way(c, a, b))
-		return FINE;
 	f = knows(c, a->source, b);
 	if (!f)
 		return UNKNOWN;
@@ -189,28 +175,21 @@ static enum verdict proxies(const struct court *c, const struct access *a, const
 
 /* ---- observed --------------------------------------------------------------------------------------------- */
 
+static uint64_t place_in_log(const struct detect *d, const struct word_op *o)
+{
+	return (uint64_t)d->event.v[o->event].warp << 32 | d->event.v[o->event].pos;
+}
+
 /* The element of a strong access of a thread; NULL. */
 static const struct word_op *word_of(const struct detect *d, const struct access *a)
 {
+	uint64_t want = (uint64_t)a->warp << 32 | a->pos;
 	uint32_t lo = 0, hi = d->word_op.n;
 
-	while (a->strong && !a->operation && lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct word_op *o = &d->word_op.v[mid];
-		const struct event *e = &d->event.v[o->event];
-		uint64_t key = (uint64_t)e->warp << 32 | e->pos, want = (uint64_t)a->warp << 32 | a->pos;
-
-		if (key < want)
-			lo = mid + 1;
-		else if (key > want)
-			hi = mid;
-		else if (o->lane < event_first(a->lanes) || (1u << o->lane == a->lanes && o->address < a->address))
-			lo = mid + 1;
-		else if (1u << o->lane != a->lanes || o->address != a->address)
-			hi = mid;
-		else
-			return o;
-	}
+	BISECT(lo, hi, place_in_log(d, &d->word_op.v[mid]) < want);
+	for (; a->strong && !a->operation && lo < d->word_op.n && place_in_log(d, &d->word_op.v[lo]) == want; lo++)
+		if (1u << d->word_op.v[lo].lane == a->lanes && d->word_op.v[lo].address == a->address)
+			return &d->word_op.v[lo];
 	return NULL;
 }
 
@@ -248,8 +227,8 @@ static void find_observers(const struct court *c, const struct word_op *first, s
 	for (; done < n; done++) {
 		uint32_t op = (uint32_t)(chain[done] - d->word_op.v);
 
-		for (uint32_t i = d->readers[op]; i < d->readers[op + 1]; i++) {
-			const struct word_op *r = &d->word_op.v[d->reader[i]];
+		for (uint32_t i = d->readers.first[op]; i < d->readers.first[op + 1]; i++) {
+			const struct word_op *r = &d->word_op.v[d->readers.item[i]];
 			const struct event *e = &d->event.v[r->event];
 
 			if (!meets(c->g, (enum apart)chain[done]->reach, (enum apart)r->reach, between(d, chain[done], r)) ||

@@ -110,33 +110,6 @@ void index_set(struct index *t, uint64_t a, uint64_t b, uint32_t value)
 
 /* ---- order --------------------------------------------------------------------------------- */
 
-/* By 16 bits at a time, from the lowest; those that are all alike cost one look. */
-enum { DIGIT = 16, VALUES = 1 << DIGIT };
-
-static bool all_alike(const uint64_t *key, uint32_t n, unsigned shift)
-{
-	for (uint32_t i = 1; i < n; i++)
-		if ((key[i] ^ key[0]) >> shift & (VALUES - 1))
-			return false;
-	return true;
-}
-
-/* Few are put in place one by one. */
-static void insert_each(uint64_t *key, uint32_t *item, uint32_t n)
-{
-	for (uint32_t i = 1; i < n; i++) {
-		uint64_t k = key[i];
-		uint32_t x = item[i], at = i;
-
-		for (; at && key[at - 1] > k; at--) {
-			key[at] = key[at - 1];
-			item[at] = item[at - 1];
-		}
-		key[at] = k;
-		item[at] = x;
-	}
-}
-
 struct sorting new_sorting(struct arena *a, uint32_t n)
 {
 	struct sorting o = {a, (uint64_t *)arena_get(a, n, sizeof(uint64_t)), (uint32_t *)arena_get(a, n, sizeof(uint32_t)), n};
@@ -146,37 +119,27 @@ struct sorting new_sorting(struct arena *a, uint32_t n)
 	return o;
 }
 
-static void sort_digit(const struct sorting *o, struct sorting *to, uint32_t *start, unsigned shift)
+static void merge(const struct sorting *o, struct sorting *to, uint32_t from, uint32_t half)
 {
-	memset(start, 0, (VALUES + 1) * sizeof *start);
-	for (uint32_t i = 0; i < o->n; i++)
-		start[(o->key[i] >> shift & (VALUES - 1)) + 1]++;
-	for (uint32_t v = 0; v < VALUES; v++)
-		start[v + 1] += start[v];
-	for (uint32_t i = 0; i < o->n; i++) {
-		uint32_t at = start[o->key[i] >> shift & (VALUES - 1)]++;
+	uint32_t mid = from + half < o->n ? from + half : o->n, end = mid + half < o->n ? mid + half : o->n;
 
-		to->key[at] = o->key[i];
-		to->item[at] = o->item[i];
+	for (uint32_t i = from, a = from, b = mid; i < end; i++) {
+		uint32_t x = b == end || (a < mid && o->key[a] <= o->key[b]) ? a++ : b++;
+
+		to->key[i] = o->key[x];
+		to->item[i] = o->item[x];
 	}
 }
 
 void sort(struct sorting *o)
 {
-	struct sorting other, was;
-	uint32_t *start;
+	struct sorting other = new_sorting(o->arena, o->n);
 
-	if (o->n < 64) {
-		insert_each(o->key, o->item, o->n);
-		return;
-	}
-	other = new_sorting(o->arena, o->n);
-	start = (uint32_t *)arena_get(o->arena, VALUES + 1, sizeof *start);
-	for (unsigned shift = 0; shift < 64; shift += DIGIT) {
-		if (all_alike(o->key, o->n, shift))
-			continue;
-		sort_digit(o, &other, start, shift);
-		was = *o;
+	for (uint32_t half = 1; half < o->n; half *= 2) {
+		struct sorting was = *o;
+
+		for (uint32_t i = 0; i < o->n; i += 2 * half)
+			merge(o, &other, i, half);
 		*o = other;
 		other = was;
 	}
@@ -193,4 +156,17 @@ void sort_list(struct arena *a, struct list *l, size_t size, uint64_t *key)
 		memcpy(sorted + i * size, (char *)l->v + o.item[i] * size, size);
 	if (l->n)
 		memcpy(l->v, sorted, l->n * size);
+}
+
+struct rows rows_of(struct arena *a, const uint32_t *row, uint32_t n, uint32_t nrows)
+{
+	struct rows r = {(uint32_t *)arena_get(a, nrows + 2, sizeof(uint32_t)), (uint32_t *)arena_get(a, n, sizeof(uint32_t))};
+
+	for (uint32_t i = 0; i < n; i++)
+		r.first[row[i] + 2]++;
+	for (uint32_t i = 0; i < nrows; i++)
+		r.first[i + 2] += r.first[i + 1];
+	for (uint32_t i = 0; i < n; i++)
+		r.item[r.first[row[i] + 1]++] = i;
+	return r;
 }

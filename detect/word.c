@@ -166,14 +166,7 @@ static void set_over(struct word *w)
 		struct word_op *o = op_of(w, w->write[i]);
 		uint32_t lo = i + 1, hi = w->nwrites;
 
-		while (lo < hi) {
-			uint32_t mid = lo + (hi - lo) / 2;
-
-			if (op_of(w, w->write[mid])->begin <= o->end)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
+		BISECT(lo, hi, op_of(w, w->write[mid])->begin <= o->end);
 		least = lo < w->nwrites ? w->least[lo] : NEVER;
 		o->over = least < o->over ? least : o->over;
 		if (w->wrote[w->write[i]] != NONE) {
@@ -206,7 +199,7 @@ bool may_see_first(const struct word *w, const struct word_op *r)
 
 static void find_seen(struct word *w, uint32_t read)
 {
-	struct word_op *r = op_of(w, read);
+	struct word_op *r = op_of(w, read), *x;
 	uint32_t own = w->wrote[read];
 
 	r->pred = w->d->pred.n;
@@ -221,13 +214,10 @@ static void find_seen(struct word *w, uint32_t read)
 	if (r->npred != 1 || may_see_first(w, r))
 		return;
 	/* It has seen that one, so that was performed; and written over, if it wrote itself. */
-	{
-		struct word_op *x = op_of(w, w->d->pred.v[r->pred]);
-
-		x->end = r->end < x->end ? r->end : x->end;
-		if (r->writes)
-			x->over = r->end < x->over ? r->end : x->over;
-	}
+	x = op_of(w, w->d->pred.v[r->pred]);
+	x->end = r->end < x->end ? r->end : x->end;
+	if (r->writes)
+		x->over = r->end < x->over ? r->end : x->over;
 }
 
 /* What one round finds out of ends lets the next exclude more. */
@@ -454,20 +444,20 @@ static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n
 /* Who may have read a write: the other way round than `pred`. */
 static void find_readers(struct detect *d)
 {
-	d->readers = (uint32_t *)arena_get(&d->arena, d->word_op.n + 2, sizeof *d->readers);
-	d->reader = (uint32_t *)arena_get(&d->arena, d->pred.n, sizeof *d->reader);
-	d->observers = (struct observers *)arena_get(&d->arena, d->word_op.n, sizeof *d->observers);
-	d->observer.n = 0;
-	for (uint32_t i = 0; i < d->pred.n; i++)
-		d->readers[d->pred.v[i] + 2]++;
-	for (uint32_t i = 0; i < d->word_op.n; i++)
-		d->readers[i + 2] += d->readers[i + 1];
+	uint32_t *reader = (uint32_t *)arena_get(&d->arena, d->pred.n, sizeof *reader);
+	struct rows r = rows_of(&d->arena, d->pred.v, d->pred.n, d->word_op.n);
+
 	for (uint32_t i = 0; i < d->word_op.n; i++) {
 		const struct word_op *o = &d->word_op.v[i];
 
 		for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++)
-			d->reader[d->readers[d->pred.v[k] + 1]++] = i;
+			reader[k] = i;
 	}
+	for (uint32_t i = 0; i < d->pred.n; i++)
+		r.item[i] = reader[r.item[i]];
+	d->readers = r;
+	d->observers = (struct observers *)arena_get(&d->arena, d->word_op.n, sizeof *d->observers);
+	d->observer.n = 0;
 }
 
 /* Operations by place, then by size, then as they are. */

@@ -19,20 +19,6 @@ enum event_form event_form(unsigned kind)
 	return kind < EVENT_KINDS ? (enum event_form)kinds[kind].form : EVENT_FORM_NONE;
 }
 
-unsigned event_count(uint32_t mask)
-{
-	unsigned n = 0;
-
-	for (; mask; mask &= mask - 1)
-		n++;
-	return n;
-}
-
-unsigned event_first(uint32_t mask)
-{
-	return event_count(~mask & (mask - 1));
-}
-
 /* 16 bytes, and 16 more of clocks. */
 static unsigned fixed_units(unsigned kind)
 {

@@ -81,8 +81,9 @@ const char *event_name(unsigned kind);
 enum event_form event_form(unsigned kind);
 /* Units of 16 bytes that the record takes; 0: it is END, or none. */
 unsigned event_units(const struct event_unit *);
-unsigned event_count(uint32_t mask);    /* lanes in it */
-unsigned event_first(uint32_t mask);    /* the lowest of them; 32: there is none */
+/* Lanes in a mask; the lowest of them (32: there is none). */
+static inline unsigned event_count(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
+static inline unsigned event_first(uint32_t mask) { return mask ? (unsigned)__builtin_ctz(mask) : EVENT_LANES; }
 /* Of a lane that the record names: its address; an operand, or the n-th word of operands (0 if
  * the record lacks it). */
 uint64_t event_address(const struct event_unit *, unsigned lane);

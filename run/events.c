@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "run/judge.h"
 #include "run/run.h"
@@ -12,6 +13,7 @@
 #include "emu/oracle.h"
 
 static struct judge_log log_;
+static bool verbose_;
 
 static void (*function(const char *name))(void)
 {
@@ -29,6 +31,7 @@ bool run_events_start(const struct run_job *job)
 	const char *seed = getenv("EMU_SEED");
 	struct emu_events_sink sink;
 
+	verbose_ = job->verbose;
 	judge_start(&log_, &sink);
 	if (on && !on(&sink, job->events == EVENTS_HOSTILE ? EMU_CLOCKS_HOSTILE : EMU_CLOCKS_FRIENDLY,
 		      seed ? strtoull(seed, NULL, 0) : 0))
@@ -87,8 +90,17 @@ bool run_events_uncertain(void)
 	return any;
 }
 
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
 static bool judged(const struct run_script *s, const char *options, const char *more, bool cuts, struct detect **d)
 {
+	double start = now_ms();
 	const char *wrong;
 
 	*d = judge_new(options, more);
@@ -99,6 +111,9 @@ static bool judged(const struct run_script *s, const char *options, const char *
 	wrong = judge_log(*d, &log_, cuts);
 	if (wrong)
 		fprintf(stderr, "gsan-run: events: %s: %s\n", s->path, wrong);
+	if (verbose_)
+		fprintf(stderr, "gsan-run: events: %zu bytes in %.1f ms, %s\n", log_.bytes, now_ms() - start,
+			more ? more : cuts ? "in portions" : "as a whole");
 	return !wrong;
 }
 
