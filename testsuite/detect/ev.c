@@ -253,9 +253,20 @@ static unsigned warps_of(const struct reader *r)
 	return (r->threads + EVENT_LANES - 1) / EVENT_LANES;
 }
 
+/* A log of so many bytes has room for these: it grows by twice. */
+static size_t room(size_t bytes)
+{
+	size_t n = 4096;
+
+	while (n < bytes)
+		n *= 2;
+	return n;
+}
+
 static void append(struct ev *t, const void *p, size_t n)
 {
-	t->log = grown(t->log, t->bytes + n);
+	if (!t->log || room(t->bytes + n) > room(t->bytes))
+		t->log = grown(t->log, room(t->bytes + n));
 	memcpy(t->log + t->bytes, p, n);
 	t->bytes += n;
 }

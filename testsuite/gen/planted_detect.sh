@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Would the tests see a wrong detector?  Plants one bug after another in a copy of detect/, each a
+# change of one line, and gives the tests a minute to find it: logs as text, the reproducers judged
+# by their events and held against the oracle, random programs.  What fails without a bug is left out.
+# `make planted-detect` runs this in the build's top folder, with what it needs in top_srcdir, COMPILE
+# (a source to an object), LINK (to a program), LD, OBJCOPY, DETECT, RUN, SOAK and JUDGE (objects).
+# PLANTED=PATTERN: only bugs whose names the shell pattern matches.
+dir=planted-detect
+limit=60
+. "$top_srcdir/testsuite/gen/planted_lib.sh"
+
+# build NAME: the programs, with the detector of $objects
+build()
+{
+	$LD -r -o "$dir/detect.o" $objects && $OBJCOPY -w --keep-global-symbol='detect_*' "$dir/detect.o" &&
+	$LINK -o "$dir/judge" $JUDGE "$dir/detect.o" event/libevent.a $LIBS &&
+	$LINK -o "$dir/gsan-run" $RUN "$dir/detect.o" $archives $LIBS &&
+	$LINK -o "$dir/soak" $SOAK "$dir/detect.o" $archives $LIBS || {
+		echo "$1: cannot be built"
+		exit 99
+	}
+}
+archives='event/libevent.a rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a'
+
+# logs: those that fail, of the list on stdin
+logs()
+{
+	xargs timeout $limit "$dir/judge" 2>&1 | sed -n 's/^not ok [0-9]* - //p'
+}
+
+# reproducers FILE: the first that fails; FILE all: all that fail
+reproducers()
+{
+	PLANTED_RUN=$dir/gsan-run PLANTED_ALL=$2 timeout $limit xargs -P 4 -n 1 sh -c '
+		"$PLANTED_RUN" --check --events --oracle --device=emu "$0" >/dev/null 2>&1
+		case $? in
+		0|77) exit 0 ;;
+		esac
+		echo "$0"
+		[ "$PLANTED_ALL" ] || exit 255' <"$1" 2>/dev/null
+}
+
+# programs SECONDS FAMILY...: what of the random programs shows a disagreement
+programs()
+{
+	timeout "$1" "$dir/soak" --emu="$PWD/emu/libcuda.so.1" --seed="${SEED:-1}" --count=100000 --most=1 \
+		--no-shrink --save="$dir/found" $2 >"$dir/out" 2>&1
+	[ $? = 1 ] && echo "soak $2: $(grep '^program' "$dir/out" | head -n 1)"
+}
+
+# find_bug: by what, or nothing
+find_bug()
+{
+	by=$(logs <"$dir/logs" | head -n 1)
+	[ "$by" ] || by=$(reproducers "$dir/list" | head -n 1)
+	for family in --events=friendly '--events=hostile --locks' '--events=friendly --async' '--events=hostile --products'; do
+		left=$((start + limit - $(date +%s)))
+		[ "$by" ] || [ $left -le 0 ] || by=$(programs $((left < 15 ? left : 15)) "$family")
+	done
+	echo "$by"
+}
+
+# plant NAME FILE SED
+plant()
+{
+	case $1 in
+	${PLANTED:-*}) ;;
+	*) return ;;
+	esac
+	start=$(date +%s)
+	planted_change "$1" "$top_srcdir/detect/$2" "$dir/detect/$2" "$3" || return
+	$COMPILE -w -c -o "$dir/changed.o" "$dir/detect/$2" || {
+		echo "$1: cannot be compiled"
+		exit 99
+	}
+	objects=$(for o in $DETECT; do [ "$o" = "detect/${2%.c}.o" ] && echo "$dir/changed.o" || echo "$o"; done)
+	build "$1"
+	by=$(find_bug)
+	if [ "$by" ]; then
+		planted_found "$1" "${by#"$top_srcdir"/testsuite/}" $(($(date +%s) - start))
+	else
+		planted_missed "$1" 'within a minute'
+	fi
+}
+
+# ---- what there is without a bug -------------------------------------------------------------------
+
+rm -rf "$dir"
+mkdir -p "$dir/detect" "$dir/found" || exit 99
+ln -s ../emu "$dir/emu" || exit 99
+start=$(date +%s)
+objects=$DETECT
+build 'no bug'
+for file in "$top_srcdir"/testsuite/detect/*.ev; do [ -f "$file" ] && echo "$file"; done >"$dir/logs"
+for folder in "$top_srcdir"/testsuite/race "$top_srcdir"/testsuite/norace "$top_srcdir"/testsuite/cases testsuite/litmus; do
+	for file in "$folder"/*.ptx; do
+		[ -f "$file" ] && echo "$file"
+	done
+done >"$dir/list"
+for what in logs list; do
+	case $what in
+	logs) logs <"$dir/logs" ;;
+	list) reproducers "$dir/list" all ;;
+	esac >"$dir/failed"
+	sed 's/^/without a bug fails: /' "$dir/failed"
+	grep -vxFf "$dir/failed" "$dir/$what" >"$dir/left"
+	mv "$dir/left" "$dir/$what"
+done
+echo "$(wc -l <"$dir/logs") logs, $(wc -l <"$dir/list") reproducers; $(($(date +%s) - start)) s"
+
+# ---- bugs ----------------------------------------------------------------------------------------
+
+plant 'release: a relaxed write without a fence is one' scan.c \
+	's/if (p\.release) {/if (true) {/'
+plant 'scope: one side that is wide enough will do' graph.c \
+	's/reach >= between && other >= between/reach >= between || other >= between/'
+plant 'scope: a cluster is all of the device' scan.c \
+	's/EVENT_CLUSTER ? A_CLUSTER : A_DEVICE/EVENT_CLUSTER ? A_DEVICE : A_DEVICE/'
+plant 'acquire: a volatile read is one' word.c \
+	's/bool acq = /bool acq = site->sem == EVENT_VOLATILE || /'
+plant 'acquire: what its thread read before is not acquired' word.c \
+	's/for (uint32_t q = read; q != NONE;/for (uint32_t q = read; q == read;/'
+plant 'chain: a read-modify-write ends it' word.c \
+	's/if (!strong_together(w, o, x))/if (true)/'
+plant 'word: what is later by the clock may have been read' word.c \
+	's/x->begin > r->end ||/0 ||/'
+plant 'word: equal clocks exclude' word.c \
+	's/x->begin > r->end ||/x->begin >= r->end ||/'
+plant 'fence.sc: none' scan.c \
+	's/if (site->sem == EVENT_SC)/if (0)/'
+plant 'fence.sc: a place is ordered before itself' fence.c \
+	's/\[place\] > 1 ? last : last - 1/[place] > 1 ? last : last/'
+plant 'fence: acquiring ones are not taken' scan.c \
+	's/if (both || site->sem == EVENT_ACQUIRE)/if (site->sem == EVENT_ACQUIRE)/'
+plant 'barrier: a count completes one early' barrier.c \
+	's/\[u->now % AHEAD\] >= b->count/[u->now % AHEAD] + 1 >= b->count/'
+plant 'barrier: who exits does not complete it' barrier.c \
+	's/!= NONE && x\.phase <= u->last/!= NONE \&\& x.phase < u->last/'
+plant 'warp sync: lanes outside of the mask meet as well' barrier.c \
+	's/EACH_LANE(l, e->lanes & m->members)/EACH_LANE(l, e->lanes)/'
+plant 'cluster barrier: a relaxed arrival releases' barrier.c \
+	's/bool relaxed = site_of/bool relaxed = false \&\& site_of/'
+plant 'warp: lanes are ordered by their program' judge.c \
+	's/if (d->choices\.lockstep && /if (/'
+plant 'cells: one byte too few' cell.c \
+	's/to = a->address + a->bytes - c->base;/to = a->address + a->bytes - 1 - c->base;/'
+plant 'cells: writes are not held against reads before' cell.c \
+	's/b->writes ? k : c->nwrites/b->writes ? c->nwrites : c->nwrites/'
+plant 'cells: reads are forgotten behind a portion' cell.c \
+	's/if (!a->lives && !d->choices\.reference)/if ((!a->lives || !a->writes) \&\& !d->choices.reference)/'
+plant 'strong: elements of other sizes are one' judge.c \
+	's/a->proxy == b->proxy && a->element == b->element &&/a->proxy == b->proxy \&\&/'
+plant 'read-only path: order is enough' judge.c \
+	's/if (b->read_only && a->writes/if (0 \&\& b->read_only \&\& a->writes/'
+plant 'closure: an edge between hubs learns nothing' closure.c \
+	's/if (t < FACETS && (apart == A_BLOCK/if (t < FACETS \&\& t == 0 \&\& (apart == A_BLOCK/'
+plant 'mbarrier: a phase is over one arrival late' mbarrier.c \
+	's/if (now < need + more)/if (now < need + more + 1)/'
+plant 'mbarrier: who drops is expected again' mbarrier.c \
+	's/need -= dropped < need ? dropped : need;/need -= 0;/'
+plant 'mbarrier: .noinc expects one more' mbarrier.c \
+	's/flags & EVENT_NOINC)/flags \& 0)/'
+plant 'mbarrier: a relaxed wait acquires' mbarrier.c \
+	's/o->acquire = site->sem != EVENT_RELAXED ||/o->acquire = true ||/'
+plant 'mbarrier: any bytes that are expected complete a copy' mbarrier.c \
+	's/b->expected\[o->lo\] < bytes/b->expected[o->lo] < 1/'
+plant 'mbarrier: a phase does not say that a copy has landed' mbarrier.c \
+	's/if (o->written != NONE)/if (0)/'
+plant 'mbarrier: fence.mbarrier_init orders data' judge.c \
+	's/(a->init && facets\[F_INITS\]/(facets[F_INITS]/'
+plant 'mbarrier: a wait for the other parity' mbarrier.c \
+	's/if ((last + 1) % 2 != w->state % 2)/if (last % 2 != w->state % 2)/'
+plant 'multicast: only the first block is written' access.c \
+	's/mask ? !(mask >> r & 1) : r > 0/r > 0/'
+plant 'cp.async: wait_group N waits for all' async.c \
+	's/g->end\.v\[g->end\.n - left - 1\]/g->end.v[g->end.n - 1]/'
+plant 'bulk: wait_group.read waits for writes' async.c \
+	's/if (bulk && !(site->flags & EVENT_SOURCES))/if (bulk)/'
+plant 'wgmma: wait_group N waits for all' async.c \
+	's/groups > left ? groups - left : 0/groups/'
+plant 'proxy fence: .global is of all spaces' scan.c \
+	's/return SPACE_GLOBAL;/return SPACE_OWN | SPACE_CLUSTER | SPACE_GLOBAL;/'
+plant 'proxy fence: of shared::cta reaches the cluster' scan.c \
+	's/return SPACE_OWN;/return SPACE_OWN | SPACE_CLUSTER;/'
+plant 'proxy fence: by anybody behind a barrier' judge.c \
+	's/return path ? MISFENCED : UNFENCED;/return path ? FINE : UNFENCED;/'
+plant 'alias fence: none is needed' judge.c \
+	's/f\[F_ALIAS\] < a->number/0/'
+plant 'tensor map: a fence of another map will do' judge.c \
+	's/if (m->address != copy->pipe || /if (/'
+plant 'tensor map: of launches before nothing is kept' past.c \
+	's/d->tensors && i < d->access\.n/0 \&\& i < d->access.n/'
+plant 'tensor map: a row outside is inside' shape.c \
+	's/c\[i\] < 0 || c\[i\] >= m->dim\[i\]/c[i] < 0 || c[i] > m->dim[i]/'
+plant 'tcgen05: commit takes no operations along' tensor.c \
+	's/o->number = s->lane\[lane\]\.tensor;/o->number = s->lane[lane].tensor - 1;/'
+plant 'tcgen05: products into other accumulators are in order' judge.c \
+	's/a->pipe_kind == PIPE_D && a->pipe == b->pipe/a->pipe_kind == PIPE_D/'
+plant 'tcgen05: dealloc accesses nothing' access.c \
+	's/^\(\t*\)freed_cells(s->d, e, &l);/\1;/'
+plant 'tcgen05: no fence is needed behind a barrier' scan.c \
+	's/facet(s, e, F_TENSOR, F_CELLS);/facet(s, e, F_CELLS, F_CELLS);/'
+plant 'griddepcontrol: a wait waits for nothing' grid.c \
+	's/else if (e->kind == EVENT_GRID_WAIT)/else if (0)/'
+plant 'griddepcontrol: dependents may begin behind all' grid.c \
+	's/if (!before->lets_go && !d->choices\.trigger)/if (!d->choices.trigger)/'
+plant 'launch: an early one makes forget what is before' detect.c \
+	's/if (!h->early) {/if (true) {/'
+plant 'lifetime: blocks have begun' guest.c \
+	's/if (report && f && !f\[F_BEGUN\])/if (0)/'
+plant 'lifetime: only of own shared memory' guest.c \
+	's/access_block(d, a) != a->space - 1 || //'
+plant 'opaque: nothing is ordered by it' judge.c \
+	's/return d->opaque && (/return 0 \&\& d->opaque \&\& (/'
+plant 'stream: leaders in the order in which they came' stream.c \
+	's/o\.key\[i\] = d->run\.v\[i\]\.clock;/o.key[i] = 0;/'
+plant 'same value: two that differ are one' cell.c \
+	's/ && a->digest == b->digest//'
+planted_end
