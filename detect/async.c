@@ -61,8 +61,8 @@ bool is_folded(const struct detect *d, const struct event *e, unsigned lane)
 	bool folds = e->kind == EVENT_CP_ASYNC || (!(s->flags & (EVENT_COUNTED | EVENT_REDUCE)) &&
 		     (e->kind == EVENT_COPY || e->kind == EVENT_TENSOR));
 
-	for (unsigned l = 0; folds && l < lane; l++)
-		if (e->lanes >> l & 1 && same_operands(record_of(d, e), l, lane))
+	EACH_LANE(l, folds ? e->lanes & ((1u << lane) - 1) : 0)
+		if (same_operands(record_of(d, e), l, lane))
 			return true;
 	return false;
 }
@@ -76,52 +76,37 @@ static uint32_t over(const struct groups *g, uint32_t left)
 	return g->end.n > left ? g->end.v[g->end.n - left - 1] : 0;
 }
 
-static void ends(struct scan *s, const struct event *e, uint32_t lanes, uint32_t source, uint32_t count)
-{
-	struct action *a;
-
-	if (!count)
-		return;
-	a = act(s->g, e, lanes, DO_ENDS);
-	a->hub = source;
-	a->arg = count;
-}
-
 static void wait_group(struct scan *s, const struct event *e, const struct event_site *site)
 {
 	uint32_t left = (uint32_t)event_get(record_of(s->d, e), event_first(e->lanes), EVENT_WAIT_GROUP_LEFT);
+	bool bulk = site->variant == EVENT_LIST_BULK;
 
 	if (site->variant == EVENT_LIST_WGMMA) {
-		uint32_t groups = s->product_groups;
-
-		s->waited = groups > left ? groups - left : 0;
+		s->waited = s->product_groups > left ? s->product_groups - left : 0;
 		if (!s->d->choices.no_retire)
 			products_over(s, e, s->waited);
 		return;
 	}
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
-		bool bulk = site->variant == EVENT_LIST_BULK;
+	EACH_LANE(l, e->lanes) {
 		uint32_t n = over(bulk ? &s->lane[l].bulk : &s->lane[l].cp, left);
 
-		if (!(e->lanes >> l & 1))
-			continue;
-		ends(s, e, 1u << l, ordered_operations(s->d, s->warp, bulk ? BULK_READS : CP_OPERATIONS, l), n);
+		tell(s->g, e, 1u << l, DO_ENDS, ordered_operations(s->d, s->warp, bulk ? BULK_READS : CP_OPERATIONS, l), n);
 		if (bulk && !(site->flags & EVENT_SOURCES))
-			ends(s, e, 1u << l, ordered_operations(s->d, s->warp, BULK_WRITES, l), n);
+			tell(s->g, e, 1u << l, DO_ENDS, ordered_operations(s->d, s->warp, BULK_WRITES, l), n);
 	}
 }
 
 /* Products that a warp had issued at the end of so many of its groups. */
 static uint32_t products_in(const struct detect *d, const struct warp *w, uint32_t groups)
 {
-	uint32_t n = 0, ended = 0, at_end = 0;
+	uint32_t n = 0, at_end = 0;
 
-	for (uint32_t i = w->first; ended < groups && i < w->first + w->n; i++) {
+	for (uint32_t i = w->first; groups && i < w->first + w->n; i++) {
 		const struct event *e = &d->event.v[i];
 
 		n += e->kind == EVENT_WGMMA;
 		if (e->kind == EVENT_COMMIT && site_of(d, e)->variant == EVENT_LIST_WGMMA) {
-			ended++;
+			groups--;
 			at_end = n;
 		}
 	}
@@ -137,7 +122,7 @@ void products_over(struct scan *s, const struct event *e, uint32_t groups)
 
 	for (uint32_t i = w->index / 4 * 4; groups && i < w->index / 4 * 4 + 4 && i < EVENT_LANES; i++)
 		if (b->warp[i] != NONE)
-			ends(s, e, e->lanes, ordered_operations(s->d, b->warp[i], WGMMA_OPERATIONS, 0),
+			tell(s->g, e, e->lanes, DO_ENDS, ordered_operations(s->d, b->warp[i], WGMMA_OPERATIONS, 0),
 			     products_in(s->d, &s->d->warp.v[b->warp[i]], groups));
 }
 
@@ -147,11 +132,10 @@ static void commit(struct scan *s, const struct event *e, unsigned list)
 		s->product_groups++;
 		return;
 	}
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
+	EACH_LANE(l, e->lanes) {
 		struct groups *g = list == EVENT_LIST_BULK ? &s->lane[l].bulk : &s->lane[l].cp;
 
-		if (e->lanes >> l & 1)
-			*ADD(&g->end) = g->issued;
+		*ADD(&g->end) = g->issued;
 	}
 }
 
@@ -178,45 +162,37 @@ static uint32_t copy_bytes(const struct detect *d, const struct event *e, unsign
 {
 	const struct event_site *s = site_of(d, e);
 
-	switch (e->kind) {
-	case EVENT_COPY:
+	if (e->kind == EVENT_COPY)
 		return (uint32_t)event_get(record_of(d, e), lane, EVENT_COPY_BYTES);
-	case EVENT_TENSOR:
+	if (e->kind == EVENT_TENSOR)
 		return tensor_bytes(d, e, lane);
-	case EVENT_CANCEL:
-		return 16;
-	default:
-		return (uint32_t)s->size * s->count;
-	}
+	return e->kind == EVENT_CANCEL ? 16 : (uint32_t)s->size * s->count;
 }
 
 /* A place in the shared memory of every block of the mask, or of that of the address; with .cta_group::2
  * hears the one of each pair that has the parity of the mbarrier's (PTX ISA, "cp.async.bulk.tensor"). */
 static void count_copy(struct scan *s, const struct event *e, unsigned lane)
 {
-	const struct event_unit *u = record_of(s->d, e);
 	const struct block *b = block_of(s->d, s->warp);
-	uint32_t mask = copy_blocks(s->d, e, lane), source = copy_source(s->d, e, lane), landing = 0;
+	uint32_t mask = copy_blocks(s->d, e, lane), source = copy_source(s->d, e, lane), written = source;
+	bool pair = site_of(s->d, e)->flags & EVENT_PAIR;
 	struct place p;
 
-	if (!place_of_shared(s->d, e, mbar_of(u, e->kind, lane), &p))
+	if (!place_of_shared(s->d, e, mbar_of(record_of(s->d, e), e->kind, lane), &p))
 		return;
-	for (uint32_t r = 0; r < LANDINGS; r++) {
-		bool pair = site_of(s->d, e)->flags & EVENT_PAIR;
+	EACH_LANE(r, mask ? mask : 1) {
 		uint32_t told = pair ? (r & ~1u) | (s->d->block.v[p.block].rank & 1) : r;
+		uint32_t owner = mask ? find_block(s->d, b->launch, b->cluster + told) : p.block;
 		struct mbar_op *o;
 
-		if (mask ? !(mask >> r & 1) : r > 0)
+		written++;
+		if (owner == NONE)
 			continue;
-		o = add_mbar_op(s, e, lane);
-		o->owner = mask ? find_block(s->d, b->launch, b->cluster + told) : p.block;
-		o->address = (uint32_t)p.address;
+		o = add_mbar_op(s, e, lane, owner, p.address);
 		o->bytes = copy_bytes(s->d, e, lane);
 		o->source = source;
-		o->written = source + 1 + landing++;
+		o->written = written;
 		o->number = 1;
-		if (o->owner == NONE)
-			s->d->mbar.n--;
 	}
 }
 
@@ -239,8 +215,8 @@ void scan_async(struct scan *s, const struct event *e)
 	default:
 		break;
 	}
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
-		if (!(e->lanes >> l & 1) || is_folded(s->d, e, l))
+	EACH_LANE(l, e->lanes) {
+		if (is_folded(s->d, e, l))
 			continue;
 		if (e->kind == EVENT_CP_ASYNC)
 			s->lane[l].cp.issued++;

@@ -49,7 +49,6 @@ enum { CLUSTER_BARRIER = 32, OF_ALL = 16 };     /* objects of a block: ids, ids 
 void scan_barrier(struct scan *s, const struct event *e)
 {
 	const struct event_unit *u = record_of(s->d, e);
-	bool cluster = e->kind == EVENT_CLUSTER_ARRIVE || e->kind == EVENT_CLUSTER_WAIT;
 	struct bar_op b = {
 		.event = (uint32_t)(e - s->d->event.v), .block = s->d->warp.v[s->warp].block,
 		.lanes = e->lanes, .wait = e->kind == EVENT_BAR_WAIT || e->kind == EVENT_CLUSTER_WAIT
@@ -59,7 +58,7 @@ void scan_barrier(struct scan *s, const struct event *e)
 		warp_sync(s, e);
 		return;
 	}
-	if (!cluster) {
+	if (e->kind == EVENT_BAR_ARRIVE || e->kind == EVENT_BAR_WAIT) {
 		b.count = (uint32_t)event_get(u, event_first(e->lanes), EVENT_BAR_ARRIVE_COUNT);
 		b.object = (uint32_t)event_get(u, event_first(e->lanes), EVENT_BAR_ARRIVE_ID) + (b.count ? 0 : OF_ALL);
 		*ADD(&s->d->bar) = b;
@@ -82,20 +81,23 @@ enum { AHEAD = 8 };             /* uses that a thread may be ahead of the one th
 
 /* Lanes of a warp that have arrived at its last use. */
 struct part { uint32_t use, lanes; };
+/* Of a thread: the use behind its last one, behind what it waited for. */
+struct turn { uint32_t next, least; };
 
 /* One barrier: of a block, or of a cluster as its first block has it. */
 struct uses {
 	struct detect *d;
 	struct graph *g;
-	struct phases *phases;
+	struct phases phases;
 	uint64_t object;
 	const uint32_t *item;           /* its operations in d->bar, by warp and place */
 	uint32_t n;
-	uint32_t *use;                  /* of an operation's lane: [operation * 32 + lane] */
-	uint32_t *next, *least;         /* of each thread: the use behind its last one, behind what it waited for */
+	uint32_t *behind;               /* of an operation's lane, [operation * 32 + lane]: the use behind its own */
+	struct turn *turn;              /* of each thread */
 	struct part *part;              /* of each warp */
 	uint32_t *exit;                 /* of each thread: the event of its end; NONE */
-	uint32_t now, last, have[AHEAD];        /* with a count: the use that goes on; arrivals at it and later ones */
+	uint32_t last;                  /* the use behind all of them */
+	uint32_t now, have[AHEAD];      /* with a count: the use that goes on; arrivals at it and later ones */
 };
 
 static const struct event *event_of(const struct uses *u, const struct bar_op *b)
@@ -124,7 +126,7 @@ static uint32_t lanes_there(const struct uses *u, const struct event *e)
 static uint32_t use_by_count(struct uses *u, const struct bar_op *b, unsigned lane)
 {
 	const struct event *e = event_of(u, b);
-	uint32_t least = u->least[e->warp * EVENT_LANES + lane], use = least > u->now ? least : u->now;
+	uint32_t least = u->turn[e->warp * EVENT_LANES + lane].least, use = least > u->now ? least : u->now;
 	struct part *p = &u->part[e->warp];
 
 	u->d->counter[DETECT_INEXACT_BARRIERS] += use > u->now && !u->g->world;
@@ -151,61 +153,34 @@ static void number_uses(struct uses *u, bool counted)
 		const struct bar_op *b = &u->d->bar.v[op];
 
 		EACH_LANE(l, b->lanes) {
-			uint32_t thread = event_of(u, b)->warp * EVENT_LANES + l, *next = &u->next[thread], use;
+			struct turn *t = &u->turn[event_of(u, b)->warp * EVENT_LANES + l];
 
 			/* Who has waited is behind that use; who only arrived may do so again in the same one. */
-			if (b->wait) {
-				u->least[thread] = *next;
-				continue;
-			}
-			use = counted ? use_by_count(u, b, l) : *next;
-			u->use[op * EVENT_LANES + l] = use;
-			u->last = use > u->last ? use : u->last;
-			*next = use + 1;
+			if (b->wait)
+				t->least = t->next;
+			else
+				t->next = 1 + (counted ? use_by_count(u, b, l) : t->next);
+			u->behind[op * EVENT_LANES + l] = t->next;
+			u->last = t->next > u->last ? t->next : u->last;
 		}
 	}
 }
 
-static void arrive(struct uses *u, const struct bar_op *b, unsigned lane, uint32_t use)
-{
-	struct brought x = {.object = u->object, .phase = use, .block = b->block, .reach = A_BLOCK};
-
-	if (b->object != CLUSTER_BARRIER)
-		put(u->g, event_of(u, b), 1u << lane, bring(u->g, u->phases, &x), H_PLAIN);
-	for (uint32_t i = b->heads.first; i < b->heads.first + b->heads.n; i++) {
-		const struct head *h = &u->d->head.v[i];
-
-		x.reach = h->reach;
-		x.how = h->how;
-		join_hubs(u->g, bring(u->g, u->phases, &x), h->hub, (struct edge_kind){H_PLAIN, NOW, A_BLOCK});
-	}
-}
-
-static void wait(struct uses *u, const struct bar_op *b, unsigned lane, uint32_t use)
-{
-	for (uint32_t i = first_brought(u->phases, u->object, use); i != NONE; i = u->phases->brought.v[i].next) {
-		const struct brought *x = &u->phases->brought.v[i];
-		enum apart apart = apart_of(u->d, b->block, x->block);
-
-		if (x->how == H_LOOSE || meets(u->g, (enum apart)x->reach, A_CLUSTER, apart))
-			join(u->g, event_of(u, b), 1u << lane, x->hub, (struct edge_kind){x->how, NOW, (uint8_t)apart});
-	}
-}
-
-static void each(struct uses *u, bool waits)
+/* All arrivals, or all waits: those are for the use that their thread arrived at last. */
+static void link_uses(struct uses *u, bool waits)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
 		const struct bar_op *b = &u->d->bar.v[u->item[i]];
 
-		EACH_LANE(l, b->lanes) {
-			uint32_t *use = &u->use[u->item[i] * EVENT_LANES + l], *last = &u->next[event_of(u, b)->warp * EVENT_LANES + l];
+		EACH_LANE(l, b->wait == waits ? b->lanes : 0) {
+			uint32_t use = u->behind[u->item[i] * EVENT_LANES + l] - 1;
+			struct brought x = {.object = u->object, .phase = use, .block = b->block, .reach = A_CLUSTER};
 
-			/* A wait is for the use that its thread arrived at last. */
-			*last = b->wait ? *last : *use + 1;
-			if (!waits && !b->wait)
-				arrive(u, b, l, *use);
-			else if (waits && b->wait && *last)
-				wait(u, b, l, *last - 1);
+			if (waits)
+				get_brought(&u->phases, event_of(u, b), l, &x, true);
+			else if (b->object != CLUSTER_BARRIER)
+				put(u->g, event_of(u, b), 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
+			bring_heads(&u->phases, x, b->heads);
 		}
 	}
 }
@@ -219,10 +194,10 @@ static void add_ended(struct uses *u, uint32_t block)
 
 		EACH_LANE(l, warp == NONE ? 0 : ~0u) {
 			uint32_t thread = warp * EVENT_LANES + l;
-			struct brought x = {.object = u->object, .phase = u->next[thread], .block = block, .reach = A_CLUSTER};
+			struct brought x = {.object = u->object, .phase = u->turn[thread].next, .block = block, .reach = A_CLUSTER};
 
-			for (; u->exit[thread] != NONE && x.phase <= u->last; x.phase++)
-				put(u->g, &u->d->event.v[u->exit[thread]], 1u << l, bring(u->g, u->phases, &x), H_PLAIN);
+			for (; u->exit[thread] != NONE && x.phase < u->last; x.phase++)
+				put(u->g, &u->d->event.v[u->exit[thread]], 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
 		}
 	}
 }
@@ -244,11 +219,10 @@ static void find_exits(struct uses *u)
 static void forget_uses(struct uses *u)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
-		uint32_t thread = event_of(u, &u->d->bar.v[u->item[i]])->warp * EVENT_LANES;
+		uint32_t warp = event_of(u, &u->d->bar.v[u->item[i]])->warp;
 
-		memset(&u->next[thread], 0, EVENT_LANES * sizeof *u->next);
-		memset(&u->least[thread], 0, EVENT_LANES * sizeof *u->least);
-		u->part[thread / EVENT_LANES].lanes = 0;
+		memset(&u->turn[warp * EVENT_LANES], 0, EVENT_LANES * sizeof *u->turn);
+		u->part[warp].lanes = 0;
 	}
 }
 
@@ -265,10 +239,9 @@ static void one_barrier(struct uses *u)
 		if (other != NONE)
 			add_ended(u, other);
 	}
-	each(u, false);
 	forget_uses(u);
-	each(u, true);
-	forget_uses(u);
+	link_uses(u, false);
+	link_uses(u, true);
 }
 
 static uint64_t object_of(const struct detect *d, const struct bar_op *b)
@@ -281,14 +254,11 @@ static uint64_t object_of(const struct detect *d, const struct bar_op *b)
 
 void link_barriers(struct detect *d, struct graph *g)
 {
-	struct phases phases;
 	struct sorting o = new_sorting(&d->arena, d->bar.n);
-	struct uses u = {.d = d, .g = g, .phases = &phases};
+	struct uses u = {.d = d, .g = g, .phases = {.d = d, .g = g}};
 
-	memset(&phases, 0, sizeof phases);
-	u.use = (uint32_t *)arena_get(&d->arena, d->bar.n * EVENT_LANES, sizeof *u.use);
-	u.next = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *u.next);
-	u.least = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *u.least);
+	u.behind = (uint32_t *)arena_get(&d->arena, d->bar.n * EVENT_LANES, sizeof *u.behind);
+	u.turn = (struct turn *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *u.turn);
 	u.part = (struct part *)arena_get(&d->arena, d->warp.n, sizeof *u.part);
 	find_exits(&u);
 	for (uint32_t i = 0; i < o.n; i++)
@@ -303,5 +273,5 @@ void link_barriers(struct detect *d, struct graph *g)
 			u.n++;
 		one_barrier(&u);
 	}
-	free_phases(&phases);
+	free_phases(&u.phases);
 }

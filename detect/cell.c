@@ -182,6 +182,9 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	 * seen has been told of by then. */
 	if (v == OPEN || c->court.g->cyclic || !stands_for(b, a))
 		return;
+	/* Many meet at one word whom nothing orders: not asked. */
+	if (a->strong && b->strong && a->source != b->source)
+		return;
 	o = in_order(&c->court, a, b);
 	c->asks |= o == NOT_KNOWN;
 	if (o == UNORDERED || (o == NOT_KNOWN && !c->hopes))

@@ -75,38 +75,25 @@ void detect_sites(struct detect *d, const struct event_sites *s)
  * but what may be a tensor map. */
 static void add_launch(struct detect *d, const struct event_host *h)
 {
-	struct launch *l;
-
 	if (!h->early) {
 		keep_past(d);
 		forget_log(d);
 	}
-	l = ADD(&d->launch);
-	l->number = h->launch;
-	l->nblocks = h->blocks;
-	l->sites = d->sites_now;
-	l->nsites = d->nsites_now;
-	l->early = h->early;
-	l->first_block = d->block_at.n;
+	*ADD(&d->launch) = (struct launch){
+		.number = h->launch, .nblocks = h->blocks, .sites = d->sites_now, .nsites = d->nsites_now,
+		.first_block = d->block_at.n
+	};
 	for (uint32_t i = 0; i < h->blocks; i++)
 		*ADD(&d->block_at) = NONE;
 }
 
 void detect_host(struct detect *d, const struct event_host *h)
 {
-	switch (h->kind) {
-	case EVENT_HOST_LAUNCH:
+	if (h->kind == EVENT_HOST_LAUNCH) {
 		detect_judge(d);
 		add_launch(d, h);
-		break;
-	case EVENT_HOST_MAP:
-		if (!find_map(d, h->map.hash))
-			*ADD(&d->map) = h->map;
-		break;
-	case EVENT_HOST_OVER:
-		for (uint32_t i = 0; i < d->launch.n; i++)
-			d->launch.v[i].over |= d->launch.v[i].number == h->launch;
-		break;
+	} else if (h->kind == EVENT_HOST_MAP && !find_map(d, h->map.hash)) {
+		*ADD(&d->map) = h->map;
 	}
 }
 

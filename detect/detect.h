@@ -57,6 +57,8 @@ enum detect_why {
 	DETECT_MISUSE                   /* none of this: the kind says it */
 };
 
+#define DETECT_NO_SITE 0xffffffffu
+
 struct detect_side {
 	uint32_t launch, block;         /* numbers as in the log */
 	uint16_t thread;                /* in the block; of an operation: who issued it */
@@ -75,7 +77,8 @@ struct detect_finding {
 					   uses, and what it is used against */
 	bool one;                       /* there is no second */
 	bool same_value;                /* both wrote one value */
-	uint32_t met[2];                /* sites of the release and of the acquire that are meant; 0 */
+	uint32_t met[2];                /* of a race: sites of the write and of the read of it by which the two met,
+					   of which `why` is told; DETECT_NO_SITE: by none */
 	uint64_t count;                 /* pairs of these sites */
 };
 

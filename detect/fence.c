@@ -59,26 +59,22 @@ static void seen_places(const struct places *p, uint32_t read, uint32_t *first, 
 /* Threads of one scope: hubs of what writers and readers up to a place have behind them. */
 struct chains { uint32_t *written, *read; enum apart scope; };
 
-static void gather(const struct places *p, const struct chains *c, uint32_t i, bool from)
+static void gather(const struct places *p, const struct chains *c, uint32_t i)
 {
 	const struct word *w = p->w;
 	const struct word_op *o = op_of(w, i);
 	const struct event *e = event_of(w, o);
 	struct edge_kind in = {H_FENCES, NOW, (uint8_t)c->scope};
-	uint32_t lanes = 1u << o->lane, place = p->of[i], first = place, last = place;
+	uint32_t lanes = 1u << o->lane, place = p->of[i], first = place, last = place, before;
 	struct action *a;
 
 	if (!o->writes)
 		seen_places(p, i, &first, &last);
-	if (!from) {
-		uint32_t before = !o->writes || p->alone[place] > 1 ? last : last - 1;
-
-		if (before)
-			join(w->g, e, lanes, c->written[before], in);
-		if (last)               /* what was read before that was written */
-			join(w->g, e, lanes, c->read[last], in);
-		return;
-	}
+	before = !o->writes || p->alone[place] > 1 ? last : last - 1;
+	if (before)
+		join(w->g, e, lanes, c->written[before], in);
+	if (last)                       /* what was read before that was written */
+		join(w->g, e, lanes, c->read[last], in);
 	if (!o->writes && first == p->n)
 		return;                 /* nothing was written over what it read */
 	a = act(w->g, e, lanes, DO_PUT);
@@ -87,26 +83,27 @@ static void gather(const struct places *p, const struct chains *c, uint32_t i, b
 	a->apart = (uint8_t)c->scope;
 }
 
+/* A hub for each place, behind that of the place before. */
+static void add_chain(const struct places *p, uint32_t *hub, enum apart scope)
+{
+	for (uint32_t k = 0; k <= p->n; k++) {
+		hub[k] = new_hub(p->w->g);
+		if (k)
+			join_hubs(p->w->g, hub[k], hub[k - 1], (struct edge_kind){H_FENCES, NOW, (uint8_t)scope});
+	}
+}
+
 /* Of the operations from `i` on those of the same scope as the i-th. */
 static void of_scope(const struct places *p, uint32_t i, struct chains *c, uint32_t *done)
 {
 	const struct word *w = p->w;
 
-	for (uint32_t k = 0; k <= p->n; k++) {
-		struct edge_kind on = {H_FENCES, NOW, (uint8_t)c->scope};
-
-		c->written[k] = new_hub(w->g);
-		c->read[k] = new_hub(w->g);
-		if (k) {
-			join_hubs(w->g, c->written[k], c->written[k - 1], on);
-			join_hubs(w->g, c->read[k], c->read[k - 1], on);
-		}
-	}
+	add_chain(p, c->written, c->scope);
+	add_chain(p, c->read, c->scope);
 	for (uint32_t k = i; k < w->n; k++) {
 		if (apart_of(w->d, block_at(w, op_of(w, i)), block_at(w, op_of(w, k))) > c->scope)
 			continue;
-		gather(p, c, k, false);
-		gather(p, c, k, true);
+		gather(p, c, k);
 		done[k] = c->scope + 1;
 	}
 }

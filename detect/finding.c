@@ -51,7 +51,7 @@ void add_finding(struct detect *d, const struct detect_finding *f)
 
 /* ---- what would have been enough ------------------------------------------------------------------ */
 
-enum { WORLDS = 4 };
+enum { WORLDS = 4, CHAIN = 64 };        /* CHAIN: read-modify-writes that are followed */
 static const struct { unsigned world; enum detect_why why; } worlds[WORLDS] = {
 	{W_WIDE, DETECT_NARROW}, {W_RELEASE, DETECT_NO_RELEASE}, {W_ACQUIRE, DETECT_NO_ACQUIRE},
 	{W_RELEASE | W_ACQUIRE, DETECT_NO_RELEASE_NOR_ACQUIRE}
@@ -108,6 +108,43 @@ static enum detect_why why_of(const struct access *a, const struct access *b, ui
 	return under_way(a) ? DETECT_NOT_COMPLETED : DETECT_NOTHING_MET;
 }
 
+/* Is it a write of the earlier block behind `a`, or, far back, read-modify-writes on of one? */
+static const struct event *written_by(const struct detect *d, const struct access *a, const struct word_op *w)
+{
+	for (unsigned n = 0; n < CHAIN; n++) {
+		const struct event *x = &d->event.v[w->event];
+
+		if (d->warp.v[x->warp].block == access_block(d, a) && x->timer[EVENT_BEFORE] >= a->timer)
+			return x;
+		if (!w->reads || !w->npred)
+			return NULL;
+		w = &d->word_op.v[d->pred.v[w->pred]];
+	}
+	return NULL;
+}
+
+/* Where they met: the later thread's last read before `b` of what the earlier block wrote behind `a`. */
+static void find_met(const struct detect *d, const struct access *a, const struct access *b, uint32_t *met)
+{
+	uint32_t lo = 0, hi = d->word_op.n;
+
+	BISECT(lo, hi, d->event.v[d->word_op.v[mid].event].warp < b->warp);
+	for (; lo < d->word_op.n; lo++) {
+		const struct word_op *r = &d->word_op.v[lo];
+		const struct event *e = &d->event.v[r->event], *x;
+
+		if (e->warp != b->warp || e->pos >= b->pos)
+			return;
+		if (!(b->lanes >> r->lane & 1) || !r->reads || !r->npred)
+			continue;
+		x = written_by(d, a, &d->word_op.v[d->pred.v[r->pred]]);
+		if (!x)
+			continue;
+		met[0] = x->site - d->launch.v[block_of(d, x->warp)->launch].sites;
+		met[1] = e->site - d->launch.v[block_of(d, e->warp)->launch].sites;
+	}
+}
+
 /* The kind and what is missing, of the k-th pair that is shown. */
 static void name(const struct detect *d, struct detect_finding *f, uint32_t race, uint32_t k, uint8_t *const *enough)
 {
@@ -115,6 +152,7 @@ static void name(const struct detect *d, struct detect_finding *f, uint32_t race
 	const struct access *a = &d->access.v[r->a[k]], *b = &d->access.v[r->b[k]];
 
 	memset(f, 0, sizeof *f);
+	f->met[0] = f->met[1] = DETECT_NO_SITE;
 	f->side[0] = side_of(d, a);
 	f->side[1] = side_of(d, b);
 	f->same_value = r->same_value;
@@ -129,6 +167,7 @@ static void name(const struct detect *d, struct detect_finding *f, uint32_t race
 		f->kind = under_way(a) || under_way(b) ? DETECT_ASYNC_RACE : DETECT_DATA_RACE;
 		if (f->why == DETECT_NARROW)
 			f->kind = DETECT_SCOPE_RACE;
+		find_met(d, a, b, f->met);
 	}
 }
 

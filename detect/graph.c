@@ -114,19 +114,36 @@ static void sort_actions(struct detect *d, struct graph *g)
 	sort_list(&d->arena, &g->action.list, sizeof *g->action.v, key);
 }
 
+static bool alike(const struct action *a, const struct action *b)
+{
+	return a->act == b->act && a->hub == b->hub && a->arg == b->arg && a->how == b->how && a->apart == b->apart;
+}
+
+/* What several lanes do alike is one action. */
 static void make_steps(struct graph *g)
 {
-	for (uint32_t i = 0; i < g->action.n; i++) {
-		const struct action *a = &g->action.v[i];
-		struct step *s = g->step.n ? &g->step.v[g->step.n - 1] : NULL;
+	uint32_t n = 0;
 
-		if (!s || s->warp != a->warp || s->pos != a->pos) {
+	for (uint32_t i = 0; i < g->action.n; i++) {
+		const struct action a = g->action.v[i];
+		struct step *s = g->step.n ? &g->step.v[g->step.n - 1] : NULL;
+		uint32_t k;
+
+		if (!s || s->warp != a.warp || s->pos != a.pos) {
 			s = ADD(&g->step);
-			*s = (struct step){a->warp, a->pos, 0, i, 0};
+			*s = (struct step){a.warp, a.pos, 0, n, 0};
 		}
-		s->lanes |= a->lanes;
+		s->lanes |= a.lanes;
+		for (k = s->first; k < n && !alike(&g->action.v[k], &a);)
+			k++;
+		if (k < n) {
+			g->action.v[k].lanes |= a.lanes;
+			continue;
+		}
+		g->action.v[n++] = a;
 		s->n++;
 	}
+	g->action.n = n;
 }
 
 uint32_t step_before(const struct graph *g, uint32_t warp, uint32_t lanes, uint32_t pos)

@@ -11,30 +11,23 @@ static void let_go(struct scan *s, const struct event *e)
 	uint32_t launch = block_of(s->d, s->warp)->launch;
 
 	s->d->launch.v[launch].lets_go = true;
-	for (unsigned l = 0; l < EVENT_LANES; l++)
-		for (unsigned i = s->g->world & W_WIDE ? A_BLOCK : A_DEVICE; e->lanes >> l & 1 && i <= A_DEVICE; i++) {
-			struct fence *f = &s->lane[l].fence[i];
-
-			if (f->event)
-				join_hubs(s->g, s->g->dependents[launch], fence_hub(s, f, l, H_PLAIN),
+	EACH_LANE(l, e->lanes)
+		for (unsigned i = s->g->world & W_WIDE ? A_BLOCK : A_DEVICE; i <= A_DEVICE; i++)
+			if (s->lane[l].fence[i].event)
+				join_hubs(s->g, s->g->dependents[launch], fence_hub(s, l, i),
 					  (struct edge_kind){H_PLAIN, NOW, A_BLOCK});
-		}
 }
 
 void scan_grid(struct scan *s, const struct event *e)
 {
 	uint32_t block = s->d->warp.v[s->warp].block;
 	struct block *b = &s->d->block.v[block];
-	struct action *a;
 
 	switch (e->kind) {
 	case EVENT_BEGIN:
 		b->threads = (uint32_t)event_get(record_of(s->d, e), 0, EVENT_BEGIN_THREADS);
-		b->bytes = (uint32_t)event_get(record_of(s->d, e), 0, EVENT_BEGIN_BYTES);
-		if (s->d->loose) {
-			a = act(s->g, e, e->lanes, DO_KNOW_BLOCK);
-			a->hub = SOURCE(SOURCE_BLOCK, block);
-		}
+		if (s->d->loose)
+			tell(s->g, e, e->lanes, DO_KNOW_BLOCK, SOURCE(SOURCE_BLOCK, block), 0);
 		break;
 	case EVENT_EXIT:
 		/* What it has seen end, if only by relaxed waits, needs the block's memory no more. */
@@ -54,15 +47,11 @@ void scan_grid(struct scan *s, const struct event *e)
 
 /* ---- launches that overlap ------------------------------------------------------------------------ */
 
-/* These threads know that the launches up to this one are over, seen through every proxy. */
-static void over(struct detect *d, struct graph *g, const struct event *e, uint32_t launch)
+/* These threads know that so many launches are over, seen through every proxy. */
+static void over(struct graph *g, const struct event *e, uint32_t launches)
 {
-	for (uint32_t i = 0; i <= launch && launch < d->launch.n; i++) {
-		struct action *a = act(g, e, e->lanes, DO_ENDS);
-
-		a->hub = SOURCE(SOURCE_LAUNCH, i);
-		a->arg = 1;
-	}
+	for (uint32_t i = 0; i < launches; i++)
+		tell(g, e, e->lanes, DO_ENDS, SOURCE(SOURCE_LAUNCH, i), 1);
 }
 
 /* Had all of its blocks waited for the launches before, when they let the next begin? */
@@ -87,9 +76,9 @@ static void begin(struct detect *d, struct graph *g, const struct event *e, uint
 	const struct launch *before = &d->launch.v[launch - 1];
 
 	if (!before->lets_go && !d->choices.trigger)
-		over(d, g, e, launch - 1);
-	else if (launch > 1 && all_waited(d, launch - 1))
-		over(d, g, e, launch - 2);
+		over(g, e, launch);
+	else if (all_waited(d, launch - 1))
+		over(g, e, launch - 1);
 	join(g, e, e->lanes, g->dependents[launch - 1], (struct edge_kind){H_PLAIN, NOW, A_DEVICE});
 }
 
@@ -104,6 +93,6 @@ void link_grid(struct detect *d, struct graph *g)
 		if (e->kind == EVENT_BEGIN)
 			begin(d, g, e, launch);
 		else if (e->kind == EVENT_GRID_WAIT)
-			over(d, g, e, launch - 1);
+			over(g, e, launch);
 	}
 }

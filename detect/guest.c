@@ -4,8 +4,6 @@
  * (memory-model.md 1.11).  What a block's own threads do is over when they end; what others do
  * there, and operations that no thread waits for, may not be.
  */
-#include <string.h>
-
 #include "detect/impl.h"
 
 static bool is_guest(const struct detect *d, const struct access *a)
@@ -17,27 +15,22 @@ static bool is_guest(const struct detect *d, const struct access *a)
 	return access_block(d, a) != a->space - 1 || a->ends == ENDS_SINGLE || a->ends == ENDS_BULK;
 }
 
-static void add_guest(struct detect *d, const struct access *a)
-{
-	struct guest *g = ADD(&d->guest);
-
-	g->access = *a;
-	g->owner = a->space ? a->space - 1 : access_block(d, a);
-}
-
 static void find_guests(struct detect *d)
 {
-	for (uint32_t i = 0; i < d->access.n; i++)
-		if (!d->access.v[i].old && is_guest(d, &d->access.v[i]))
-			add_guest(d, &d->access.v[i]);
+	for (uint32_t i = 0; i < d->access.n; i++) {
+		const struct access *a = &d->access.v[i];
+
+		if (!a->old && is_guest(d, a))
+			*ADD(&d->guest) = (struct guest){a->space ? a->space - 1 : access_block(d, a), *a};
+	}
 	for (uint32_t i = 0; i < d->mbar.n; i++) {
 		const struct mbar_op *o = &d->mbar.v[i];
 		struct access a = use_of(d, o);
 
 		a.source = o->visit;
 		a.number = 1;
-		if (is_fresh(d, o) && o->visits)
-			add_guest(d, &a);
+		if (is_fresh(d, o) && o->visit != NONE)
+			*ADD(&d->guest) = (struct guest){o->owner, a};
 	}
 }
 
@@ -98,18 +91,15 @@ static bool each_left(const struct court *c, void *arg, bool report)
 /* In the world where scopes hold everybody. */
 void judge_ends(struct detect *d, const struct graph *wide)
 {
-	struct answers answers;
+	struct answers answers = {0};
 	struct court c = {d, wide, &answers};
 	uint32_t n = 0;
 
-	memset(&answers, 0, sizeof answers);
 	settle(&c, each_left, NULL);
 	for (uint32_t i = 0; i < d->guest.n; i++) {
-		struct guest g = d->guest.v[i];
-
-		g.access.old = true;
-		if (!has_ended(d, g.owner))
-			d->guest.v[n++] = g;
+		d->guest.v[i].access.old = true;
+		if (!has_ended(d, d->guest.v[i].owner))
+			d->guest.v[n++] = d->guest.v[i];
 	}
 	d->guest.n = n;
 	free_answers(&answers);

@@ -74,7 +74,6 @@ struct launch {
 	uint32_t number, nblocks;
 	uint32_t sites, nsites;         /* sites: its first one in d->site */
 	uint32_t first_block;           /* of its numbers in d->block_at */
-	bool early, over;               /* early: it may begin before the one before it has ended */
 	bool lets_go;                   /* griddepcontrol.launch_dependents */
 };
 
@@ -84,7 +83,7 @@ struct block {
 	uint16_t rank, ranks, sm;
 	uint32_t ended;                 /* threads */
 	uint64_t waited, let_go;        /* clocks of the first griddepcontrol of either kind; 0 */
-	uint32_t threads, bytes;
+	uint32_t threads;
 	uint64_t window;
 	uint32_t warp[EVENT_LANES];     /* in d->warp; NONE */
 };
@@ -228,6 +227,7 @@ uint32_t new_hub(struct graph *);
 /* That knows that `count` operations of the source are over. */
 uint32_t end_hub(struct graph *, uint32_t source, uint32_t count, bool cells);
 struct action *act(struct graph *, const struct event *, uint32_t lanes, enum act);
+void tell(struct graph *, const struct event *, uint32_t lanes, enum act, uint32_t hub, uint32_t arg);
 void put(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, enum how);
 void add_take(struct graph *, const struct event *, enum apart reach, bool shared);
 void join(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, struct edge_kind);
@@ -274,7 +274,9 @@ void settle(const struct court *, pass_fn *, void *arg);
 struct head { uint32_t hub; uint8_t reach, how; };
 struct heads { uint32_t first, n; };    /* in d->head */
 
-/* A releasing fence, and the hub of what it published: made when a write asks for it. */
+/* A releasing fence, and the hub of what it published: made when a write asks for it.  By kind: enum
+ * apart, of exactly that scope; .sync_restrict; fence.mbarrier_init. */
+enum { FENCE_SHARED = A_DEVICE + 1, FENCE_INITS, FENCES };
 struct fence { const struct event *event; uint32_t hub; };
 
 struct groups { uint32_t issued; LIST(uint32_t) end; };  /* operations; how many there were at a commit */
@@ -282,8 +284,7 @@ struct groups { uint32_t issued; LIST(uint32_t) end; };  /* operations; how many
 struct place { uint32_t space, block; uint64_t address; };      /* block: whose shared memory; NONE */
 
 struct lane {
-	struct fence fence[3];          /* the last one of exactly that scope */
-	struct fence shared, inits;     /* .sync_restrict; fence.mbarrier_init */
+	struct fence fence[FENCES];     /* the last one of each kind that no wider one has followed */
 	struct groups cp, bulk;
 	uint32_t tensor;                /* tcgen05.mma and .cp issued */
 	struct place tries;             /* the mbarrier at which it has waited in vain last; space 0: none */
@@ -308,11 +309,12 @@ struct heads heads_of(struct scan *, const struct event *, unsigned lane, struct
 void scan_all(struct detect *, struct graph *);
 /* Chapters: what a record means to the graph. */
 void scan_word(struct scan *, const struct event *);
-void scan_map_copy(struct scan *, const struct event *);
 void scan_barrier(struct scan *, const struct event *);
 void scan_mbarrier(struct scan *, const struct event *);
 void scan_async(struct scan *, const struct event *);
 void scan_tensor(struct scan *, const struct event *);
+void scan_map_copy(struct scan *, const struct event *);
+void scan_map_fence(struct scan *, const struct event *);
 void scan_grid(struct scan *, const struct event *);
 /* What is said of all of a log together. */
 void link_words(struct detect *, struct graph *);
@@ -354,24 +356,26 @@ struct mbar_op {
 	uint32_t count, bytes;
 	struct heads heads;
 	uint32_t source, written, number;       /* which operations it says are over, up to that number; NONE */
-	bool visits;                    /* it is at another block's, */
-	uint32_t visit;                 /* which has to wait for this operation */
+	uint32_t visit;                 /* another block's mbarrier: that has to wait for this operation; NONE */
 	uint32_t lo, hi;                /* phases that it may be of; a wait: phases that may be over */
 };
-struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane);
+struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane, uint32_t owner, uint64_t address);
+/* Is it one that a copy makes? */
+static inline bool by_copy(const struct mbar_op *o) { return o->kind >= EVENT_COPY && o->kind <= EVENT_CANCEL; }
 struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; before: the one there before it; NONE */
 
 /* barrier.c: an arrival or a wait at a barrier of the block or of the cluster. */
-void scan_map_fence(struct scan *, const struct event *);
-uint32_t fence_hub(struct scan *, struct fence *, unsigned lane, enum how);
+uint32_t fence_hub(struct scan *, unsigned lane, unsigned kind);
 struct bar_op { uint32_t event, block, object, count, lanes; bool wait; struct heads heads; };
 
 /* phase.c: what was brought to a phase of an object, by how far it reaches. */
 struct brought { uint64_t object; uint32_t phase, hub, block, next; uint8_t reach, how; };
-struct phases { LIST(struct brought) brought; struct index first; };
-uint32_t bring(struct graph *, struct phases *, const struct brought *);
-/* The first of a phase's, and the next (in brought.next); NONE. */
-uint32_t first_brought(const struct phases *, uint64_t object, uint32_t phase);
+struct phases { struct detect *d; struct graph *g; LIST(struct brought) brought; struct index first; };
+uint32_t brought_hub(struct phases *, const struct brought *);
+void bring(struct phases *, const struct brought *, uint32_t hub);
+void bring_heads(struct phases *, struct brought, struct heads);
+/* To a lane of the block that is named there, which waits for that phase, with that reach. */
+void get_brought(struct phases *, const struct event *, unsigned lane, const struct brought *, bool acquire);
 void free_phases(struct phases *);
 
 /* ---- shape.c, access.c: accesses ------------------------------------------------------------------ */
@@ -392,6 +396,7 @@ void learn_maps(struct detect *);
 const struct event_map *find_map(const struct detect *, uint64_t hash);
 /* False: the map is not known. */
 bool tensor_pieces(const struct detect *, const struct event *, unsigned lane, struct pieces *shared, struct pieces *global);
+/* Bytes of an element, and of all; 0 where the map is not known. */
 uint16_t tensor_element(const struct detect *, const struct event *, unsigned lane);
 uint32_t tensor_bytes(const struct detect *, const struct event *, unsigned lane);
 void product_pieces(const struct detect *, const struct event *, struct pieces *);
@@ -457,7 +462,9 @@ struct race {
 
 void say(struct detect *, enum detect_kind, enum detect_why, const struct access *, const struct access *);      /* NULL: no second */
 void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
+struct access as_access(const struct detect *, const struct event *, unsigned lane);    /* what a lane does there */
 struct access use_of(const struct detect *, const struct mbar_op *);
+bool one_thread(const struct detect *, const struct mbar_op *, const struct mbar_op *);
 bool is_fresh(const struct detect *, const struct mbar_op *);   /* it has not been judged */
 void judge_mbarriers(struct detect *);
 void judge_begins(struct detect *);

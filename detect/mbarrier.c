@@ -8,24 +8,24 @@
  * later than that wait's.  Elsewhere an arrival may be of either phase, and what it brings
  * goes to both, which is counted.
  */
-#include <string.h>
-
 #include "detect/impl.h"
 
 /* ---- collecting ------------------------------------------------------------------------------------ */
 
-struct mbar_op *add_mbar_op(struct scan *s, const struct event *e, unsigned lane)
+struct mbar_op *add_mbar_op(struct scan *s, const struct event *e, unsigned lane, uint32_t owner, uint64_t address)
 {
 	struct mbar_op *o = ADD(&s->d->mbar);
 
 	o->event = (uint32_t)(e - s->d->event.v);
 	o->lane = (uint8_t)lane;
 	o->kind = e->kind;
-	o->source = o->written = NONE;
+	o->owner = owner;
+	o->address = (uint32_t)address;
+	o->source = o->written = o->visit = NONE;
 	return o;
 }
 
-static void set_operands(struct scan *s, struct mbar_op *o, const struct event_unit *u, const struct event_site *site)
+static void set_operands(struct scan *s, struct mbar_op *o, const struct event_unit *u)
 {
 	switch (o->kind) {
 	case EVENT_MBAR_INIT:
@@ -37,13 +37,10 @@ static void set_operands(struct scan *s, struct mbar_op *o, const struct event_u
 		o->state = event_get(u, o->lane, EVENT_MBAR_ARRIVE_STATE);
 		break;
 	case EVENT_MBAR_EXPECT:
+	case EVENT_MBAR_COMPLETE:
 		o->bytes = (uint32_t)event_get(u, o->lane, EVENT_MBAR_EXPECT_BYTES);
 		break;
-	case EVENT_MBAR_COMPLETE:
-		o->bytes = (uint32_t)event_get(u, o->lane, EVENT_MBAR_COMPLETE_BYTES);
-		break;
 	case EVENT_MBAR_WAIT:
-	case EVENT_MBAR_TRY:
 		o->state = event_get(u, o->lane, EVENT_MBAR_WAIT_PHASE);
 		break;
 	case EVENT_MBAR_COPIES:
@@ -54,20 +51,6 @@ static void set_operands(struct scan *s, struct mbar_op *o, const struct event_u
 	default:
 		break;
 	}
-	o->drops = site->flags & EVENT_DROP;
-}
-
-/* memory-model.md 2.4, AMB-16: at another block's mbarrier an arrival that names neither sem nor
- * scope is of scope cta, which reaches nobody there. */
-static void set_heads(struct scan *s, struct mbar_op *o, const struct event *e, const struct event_site *site)
-{
-	bool release = site->sem != EVENT_RELAXED;
-	enum apart reach = site->scope == EVENT_CLUSTER ? A_CLUSTER : A_BLOCK;
-
-	o->reach = (uint8_t)reach;
-	o->unsaid = site->sem == EVENT_SEM_NONE && o->owner != s->d->warp.v[s->warp].block &&
-		    s->d->choices.arrive != ARRIVE_STRICT;
-	o->heads = heads_of(s, e, o->lane, (struct pattern){release || s->g->world & W_RELEASE, reach, reach});
 }
 
 /* Has it waited here in vain before, and done nothing else with mbarriers since? */
@@ -83,47 +66,49 @@ static bool again(struct lane *l, const struct event *e, const struct place *p)
 void scan_mbarrier(struct scan *s, const struct event *e)
 {
 	const struct event_site *site = site_of(s->d, e);
-	const struct event_unit *u = record_of(s->d, e);
-	struct place p;
+	enum apart reach = site->scope == EVENT_CLUSTER ? A_CLUSTER : A_BLOCK;
+	bool orders = site->sem != EVENT_RELAXED;
 
-	for (unsigned l = 0; l < EVENT_LANES; l++) {
+	EACH_LANE(l, e->lanes) {
 		struct mbar_op *o;
+		struct place p;
 
-		if (!(e->lanes >> l & 1) || !place_of_shared(s->d, e, event_address(u, l), &p) || again(&s->lane[l], e, &p))
+		if (!place_of_shared(s->d, e, event_address(record_of(s->d, e), l), &p) || again(&s->lane[l], e, &p))
 			continue;
-		o = add_mbar_op(s, e, l);
-		o->owner = p.block;
-		o->address = (uint32_t)p.address;
-		set_operands(s, o, u, site);
+		o = add_mbar_op(s, e, l, p.block, p.address);
+		set_operands(s, o, record_of(s->d, e));
+		o->drops = site->flags & EVENT_DROP;
+		o->acquire = orders || s->g->world & W_ACQUIRE;
+		o->reach = (uint8_t)reach;
 		if (e->kind == EVENT_MBAR_ARRIVE)
-			set_heads(s, o, e, site);
-		o->acquire = site->sem != EVENT_RELAXED || s->g->world & W_ACQUIRE;
-		o->reach = site->scope == EVENT_CLUSTER ? A_CLUSTER : A_BLOCK;
+			o->heads = heads_of(s, e, l, (struct pattern){orders || s->g->world & W_RELEASE, reach, reach});
+		if (p.block == s->d->warp.v[s->warp].block)
+			continue;
 		/* Another block's mbarrier: that block has to stay until the operation is over. */
-		if (p.block != s->d->warp.v[s->warp].block) {
-			struct action *a = act(s->g, e, 1u << l, DO_ENDS);
-
-			o->visits = true;
-			o->visit = SOURCE(SOURCE_OPERATION, single_operations(s->d, e, EVENT_LANES) + l);
-			a->hub = o->visit;
-			a->arg = 1;
-		}
+		o->visit = SOURCE(SOURCE_OPERATION, single_operations(s->d, e, EVENT_LANES) + l);
+		tell(s->g, e, 1u << l, DO_ENDS, o->visit, 1);
+		/* memory-model.md 2.4, AMB-16: an arrival there that names neither sem nor scope is of scope cta,
+		 * which reaches nobody. */
+		o->unsaid = e->kind == EVENT_MBAR_ARRIVE && site->sem == EVENT_SEM_NONE && s->d->choices.arrive != ARRIVE_STRICT;
 	}
 }
 
 /* ---- one mbarrier, from its init on ----------------------------------------------------------------- */
 
+struct phase {
+	uint64_t full, seen;            /* when its last arrival began; when a wait had seen it over, first */
+	uint64_t expected;              /* bytes, of this phase and all before */
+	bool loose;                     /* arrivals at the boundary behind it may be of either side */
+};
+
 struct barrier {
 	struct detect *d;
 	struct graph *g;
-	struct phases *phases;
+	struct phases phases;
 	struct mbar_op **op;            /* its operations, by when they began; op[0]: its init, if there is one */
 	uint32_t n, object;
-	uint32_t nphases;               /* that have begun, by arrivals */
-	uint64_t *full;                 /* when the last arrival of a phase began, */
-	uint64_t *seen;                 /* and when a wait had seen it over, first */
-	uint64_t *expected;             /* bytes, of this phase and all before */
-	bool *loose;                    /* arrivals at the boundary behind a phase may be of either side */
+	uint32_t nphases;               /* that are over, by arrivals */
+	struct phase *phase;
 	uint32_t *waited;               /* by thread: phases that it has seen over */
 	bool commits;                   /* tcgen05.commit arrives here */
 };
@@ -135,18 +120,12 @@ static bool arrives(const struct mbar_op *o)
 
 static bool copies(const struct mbar_op *o)
 {
-	return o->kind == EVENT_COPY || o->kind == EVENT_TENSOR || o->kind == EVENT_ASYNC_STORE ||
-	       o->kind == EVENT_CANCEL || o->kind == EVENT_MBAR_COMPLETE;
+	return by_copy(o) || o->kind == EVENT_MBAR_COMPLETE;
 }
 
 static const struct event *event_of(const struct barrier *b, const struct mbar_op *o)
 {
 	return &b->d->event.v[o->event];
-}
-
-static bool same_thread(const struct barrier *b, const struct mbar_op *x, const struct mbar_op *y)
-{
-	return event_of(b, x)->warp == event_of(b, y)->warp && x->lane == y->lane;
 }
 
 /* Arrivals, one phase after the other. */
@@ -165,14 +144,14 @@ static void fill_phases(struct barrier *b)
 		more += o->kind == EVENT_MBAR_COPIES && !(site_of(b->d, event_of(b, o))->flags & EVENT_NOINC);
 		dropped += o->drops ? o->count : 0;
 		now += o->count;
-		b->full[phase] = o->begin;
+		b->phase[phase].full = o->begin;
 		if (now < need + more)
 			continue;
 		need -= dropped < need ? dropped : need;
 		now = more = dropped = 0;
 		phase++;
 	}
-	b->nphases = phase;             /* those that are over */
+	b->nphases = phase;
 }
 
 /* The arrival of the same thread whose state a wait names. */
@@ -181,7 +160,7 @@ static const struct mbar_op *arrival_of(const struct barrier *b, uint32_t wait)
 	const struct mbar_op *w = b->op[wait];
 
 	for (uint32_t i = wait; i-- > 0;)
-		if (b->op[i]->kind == EVENT_MBAR_ARRIVE && same_thread(b, b->op[i], w) && b->op[i]->state == w->state)
+		if (b->op[i]->kind == EVENT_MBAR_ARRIVE && one_thread(b->d, b->op[i], w) && b->op[i]->state == w->state)
 			return b->op[i];
 	return NULL;
 }
@@ -199,9 +178,9 @@ static void find_wait(struct barrier *b, uint32_t i)
 		w->hi = a ? a->hi + 1 : b->nphases;
 		return;
 	}
-	while (last < b->nphases && b->full[last] <= w->end)
+	while (last < b->nphases && b->phase[last].full <= w->end)
 		last++;
-	while (first < last && b->seen[first] < w->begin)
+	while (first < last && b->phase[first].seen < w->begin)
 		first++;
 	/* Phase k is over, and k + 1 is not: the parity of those counted from 0 is k's. */
 	if ((last + 1) % 2 != w->state % 2)
@@ -215,7 +194,7 @@ static void find_wait(struct barrier *b, uint32_t i)
 static void find_waits(struct barrier *b)
 {
 	for (uint32_t k = 0; k < b->n + 2; k++)
-		b->seen[k] = UINT64_MAX;
+		b->phase[k].seen = UINT64_MAX;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *w = b->op[i];
 
@@ -223,7 +202,7 @@ static void find_waits(struct barrier *b)
 			continue;
 		find_wait(b, i);
 		for (uint32_t k = 0; k < w->lo; k++)
-			b->seen[k] = w->end < b->seen[k] ? w->end : b->seen[k];
+			b->phase[k].seen = w->end < b->phase[k].seen ? w->end : b->phase[k].seen;
 		b->d->counter[DETECT_INEXACT_PHASES] += w->lo != w->hi && !b->g->world;
 	}
 }
@@ -238,17 +217,17 @@ static void loosen(struct barrier *b)
 
 		if (o->kind == EVENT_MBAR_WAIT)
 			*waited = o->lo > *waited ? o->lo : *waited;
-		if (!arrives(o) || !phase || o->begin > b->seen[phase - 1] || *waited >= phase)
+		if (!arrives(o) || !phase || o->begin > b->phase[phase - 1].seen || *waited >= phase)
 			continue;
 		o->lo = phase - 1;
-		b->loose[phase - 1] = true;
+		b->phase[phase - 1].loose = true;
 	}
 	for (uint32_t i = 0; i < b->n; i++)
 		b->waited[event_of(b, b->op[i])->warp * EVENT_LANES + b->op[i]->lane] = 0;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
 
-		if (!arrives(o) || !b->loose[o->hi])
+		if (!arrives(o) || !b->phase[o->hi].loose)
 			continue;
 		o->hi++;
 		b->d->counter[DETECT_INEXACT_PHASES] += !b->g->world;
@@ -261,7 +240,7 @@ static void loosen(struct barrier *b)
 static uint32_t expected_in(const struct barrier *b, uint32_t i)
 {
 	for (uint32_t k = i + 1; b->op[i]->kind == EVENT_MBAR_EXPECT && k < b->n; k++)
-		if (arrives(b->op[k]) && same_thread(b, b->op[k], b->op[i]))
+		if (arrives(b->op[k]) && one_thread(b->d, b->op[k], b->op[i]))
 			return b->op[k]->lo;
 	return b->op[i]->lo;
 }
@@ -270,9 +249,9 @@ static void expect(struct barrier *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->op[i]->kind == EVENT_MBAR_EXPECT || b->op[i]->kind == EVENT_MBAR_ARRIVE)
-			b->expected[expected_in(b, i)] += b->op[i]->bytes;
+			b->phase[expected_in(b, i)].expected += b->op[i]->bytes;
 	for (uint32_t k = 1; k <= b->nphases; k++)
-		b->expected[k] += b->expected[k - 1];
+		b->phase[k].expected += b->phase[k - 1].expected;
 }
 
 /* A copy is complete with the first phase for which, with the copies issued before it, enough bytes
@@ -289,9 +268,9 @@ static void find_copies(struct barrier *b)
 			continue;
 		bytes += o->bytes;
 		o->lo = 0;
-		while (o->lo <= b->nphases && (b->expected[o->lo] < bytes || b->seen[o->lo] < o->begin))
+		while (o->lo <= b->nphases && (b->phase[o->lo].expected < bytes || b->phase[o->lo].seen < o->begin))
 			o->lo++;
-		o->hi = o->lo <= b->nphases && b->loose[o->lo] ? o->lo + 1 : o->lo;
+		o->hi = o->lo <= b->nphases && b->phase[o->lo].loose ? o->lo + 1 : o->lo;
 		if (o->lo > b->nphases) {
 			o->lo = o->hi = NONE;
 			b->d->counter[DETECT_INEXACT_PHASES] += !b->g->world;
@@ -301,80 +280,58 @@ static void find_copies(struct barrier *b)
 
 /* ---- what goes to a phase, and what a wait gets of it ------------------------------------------------------ */
 
-static void bring_to(struct barrier *b, const struct mbar_op *o, uint32_t hub, struct brought x)
+static void bring_end(struct barrier *b, struct brought *x, uint32_t source, uint32_t number, bool cells)
 {
-	x.object = b->object;
-	for (x.phase = o->lo; o->lo != NONE && x.phase <= o->hi; x.phase++)
-		join_hubs(b->g, bring(b->g, b->phases, &x), hub, (struct edge_kind){H_PLAIN, NOW, A_BLOCK});
+	if (source != NONE && number)
+		bring(&b->phases, x, end_hub(b->g, source, number, cells));
 }
 
-static void bring_heads(struct barrier *b, const struct mbar_op *o)
-{
-	bool any = o->unsaid && b->d->choices.arrive == ARRIVE_ANY;
-	struct brought x = {.block = any ? o->owner : b->d->warp.v[event_of(b, o)->warp].block};
-
-	for (uint32_t i = o->heads.first; i < o->heads.first + o->heads.n; i++) {
-		const struct head *h = &b->d->head.v[i];
-
-		x.reach = any ? A_DEVICE : h->reach;
-		x.how = h->how;
-		bring_to(b, o, h->hub, x);
-	}
-	/* An arrival that names no scope: what is over, and reads, reach whoever waits. */
-	if (o->unsaid && !any && o->heads.n) {
-		x.block = o->owner;
-		x.reach = A_DEVICE;
-		x.how = H_READS;
-		bring_to(b, o, b->d->head.v[o->heads.first].hub, x);
-	}
-}
-
-/* memory-model.md 2.4, AMB-4: bytes are there for any wait, or by cluster scope. */
-static void bring_ends(struct barrier *b, const struct mbar_op *o)
+/* What the operation says that is over.  memory-model.md 2.4, AMB-4: bytes are there for any wait, or
+ * by cluster scope. */
+static void bring_ends(struct barrier *b, const struct mbar_op *o, uint32_t phase)
 {
 	uint32_t issuer = b->d->warp.v[event_of(b, o)->warp].block;
-	bool strict = b->d->choices.wide_tx && issuer != o->owner && copies(o);
+	bool strict = b->d->choices.wide_tx && copies(o), commits = o->kind == EVENT_TC_COMMIT;
 	struct brought x = {
-		.block = strict ? issuer : o->owner, .reach = (uint8_t)(strict ? A_CLUSTER : A_DEVICE),
-		.how = (uint8_t)(o->kind == EVENT_TC_COMMIT ? H_DONE : H_PLAIN)
+		.object = b->object, .phase = phase, .block = strict ? issuer : o->owner, .reach = A_CLUSTER,
+		.how = (uint8_t)(commits ? H_DONE : H_PLAIN)
 	};
 
-	if (o->source != NONE && o->number)
-		bring_to(b, o, end_hub(b->g, o->source, o->number, o->kind == EVENT_TC_COMMIT), x);
-	if (o->written != NONE)
-		bring_to(b, o, end_hub(b->g, o->written, o->number, false), x);
-	if (o->visits && arrives(o)) {
-		x.how = H_DONE;
-		bring_to(b, o, end_hub(b->g, o->visit, 1, false), x);
+	bring_end(b, &x, o->source, o->number, commits);
+	bring_end(b, &x, o->written, o->number, false);
+	x.how = H_DONE;
+	bring_end(b, &x, o->visit, arrives(o), false);
+}
+
+/* memory-model.md 2.4, AMB-16: an arrival at another block's that names no scope reaches who waits there
+ * with what is over, and with reads, or with all. */
+static void bring_to(struct barrier *b, const struct mbar_op *o, uint32_t phase)
+{
+	bool any = o->unsaid && b->d->choices.arrive == ARRIVE_ANY;
+	uint32_t issuer = b->d->warp.v[event_of(b, o)->warp].block;
+	struct brought x = {.object = b->object, .phase = phase, .block = any ? o->owner : issuer, .reach = A_CLUSTER};
+
+	bring_ends(b, o, phase);
+	bring_heads(&b->phases, x, o->heads);
+	if (o->unsaid && !any && o->heads.n) {
+		x.block = o->owner;
+		x.how = H_READS;
+		bring(&b->phases, &x, b->d->head.v[o->heads.first].hub);
 	}
 }
 
 static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 {
 	const struct event *e = event_of(b, w);
-	uint32_t block = b->d->warp.v[e->warp].block;
+	struct brought by = {.object = b->object, .phase = phase, .block = b->d->warp.v[e->warp].block, .reach = w->reach};
 
-	for (uint32_t i = first_brought(b->phases, b->object, phase); i != NONE; i = b->phases->brought.v[i].next) {
-		const struct brought *x = &b->phases->brought.v[i];
-		enum apart apart = apart_of(b->d, x->block, block);
-		bool met = meets(b->g, (enum apart)x->reach, (enum apart)w->reach, apart);
-		bool always = x->how == H_LOOSE || x->how == H_DONE;
-		unsigned later = b->g->world & W_WIDE ? LATER : (unsigned)LATER + apart;
-
-		if (always || met)
-			join(b->g, e, 1u << w->lane, x->hub,
-			     (struct edge_kind){x->how, (uint8_t)(always || w->acquire ? NOW : later), (uint8_t)apart});
-	}
+	get_brought(&b->phases, e, w->lane, &by, w->acquire);
 	/* The thread's own products are done, to itself. */
 	for (uint32_t i = 0; b->commits && i < b->n; i++) {
 		const struct mbar_op *o = b->op[i];
-		struct action *a;
 
-		if (o->kind != EVENT_TC_COMMIT || !same_thread(b, o, w) || o->lo > phase || o->hi < phase || !o->number)
-			continue;
-		a = act(b->g, e, 1u << w->lane, DO_CELLS);
-		a->hub = o->source;
-		a->arg = o->number;
+		if (o->kind == EVENT_TC_COMMIT && one_thread(b->d, o, w) && o->lo <= phase && o->hi >= phase)
+			tell(b->g, e, 1u << w->lane, DO_CELLS, o->source, o->number);
 	}
 }
 
@@ -382,21 +339,14 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 
 static void one_life(struct barrier *b)
 {
-	struct arena *a = &b->d->arena;
-
-	b->full = (uint64_t *)arena_get(a, b->n + 2, sizeof *b->full);
-	b->seen = (uint64_t *)arena_get(a, b->n + 2, sizeof *b->seen);
-	b->expected = (uint64_t *)arena_get(a, b->n + 2, sizeof *b->expected);
-	b->loose = (bool *)arena_get(a, b->n + 2, sizeof *b->loose);
+	b->phase = (struct phase *)arena_get(&b->d->arena, b->n + 2, sizeof *b->phase);
 	fill_phases(b);
 	find_waits(b);
 	loosen(b);
 	find_copies(b);
-	for (uint32_t i = 0; i < b->n; i++) {
-		if (arrives(b->op[i]))
-			bring_heads(b, b->op[i]);
-		bring_ends(b, b->op[i]);
-	}
+	for (uint32_t i = 0; i < b->n; i++)
+		for (uint32_t k = b->op[i]->lo; (arrives(b->op[i]) || copies(b->op[i])) && k != NONE && k <= b->op[i]->hi; k++)
+			bring_to(b, b->op[i], k);
 	for (uint32_t i = 0; i < b->n; i++)
 		for (uint32_t n = b->op[i]->lo; b->op[i]->kind == EVENT_MBAR_WAIT && n <= b->op[i]->hi; n++)
 			if (n)
@@ -407,38 +357,27 @@ static void one_life(struct barrier *b)
 static void one_place(struct barrier *b, struct mbar_op **op, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i += b->n) {
-		struct life *l = ADD(&b->d->life);
-
 		b->op = op + i;
 		b->commits = false;
 		b->n = 1;
 		while (i + b->n < n && op[i + b->n]->kind != EVENT_MBAR_INIT)
 			b->n++;
-		b->object = b->d->life.n - 1;
-		l->op = b->op;
-		l->n = b->n;
-		l->before = i ? b->object - 1 : NONE;
+		b->object = b->d->life.n;
+		*ADD(&b->d->life) = (struct life){b->op, b->n, i ? b->object - 1 : NONE};
 		one_life(b);
 	}
 }
 
-/* Whether the operations are all of one multiprocessor, whose clock orders them. */
-static bool one_clock(const struct detect *d, const uint32_t *item, uint32_t n)
-{
-	const struct block *first = block_of(d, d->event.v[d->mbar.v[item[0]].event].warp);
-
-	for (uint32_t i = 1; i < n; i++)
-		if (block_of(d, d->event.v[d->mbar.v[item[i]].event].warp)->sm != first->sm)
-			return false;
-	return true;
-}
-
+/* On the clock of the multiprocessor, if all operations are of one. */
 static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t n)
 {
-	bool clock = one_clock(d, item, n);
 	struct sorting o = new_sorting(&d->arena, n);
 	struct mbar_op **op = (struct mbar_op **)arena_get(&d->arena, n, sizeof(struct mbar_op *));
+	uint32_t sm = block_of(d, d->event.v[d->mbar.v[item[0]].event].warp)->sm;
+	bool clock = true;
 
+	for (uint32_t i = 0; i < n; i++)
+		clock &= block_of(d, d->event.v[d->mbar.v[item[i]].event].warp)->sm == sm;
 	for (uint32_t i = 0; i < n; i++) {
 		struct mbar_op *x = &d->mbar.v[item[i]];
 		const struct event *e = &d->event.v[x->event];
@@ -456,11 +395,9 @@ static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t
 
 void link_mbarriers(struct detect *d, struct graph *g)
 {
-	struct phases phases;
-	struct barrier b = {.d = d, .g = g, .phases = &phases};
+	struct barrier b = {.d = d, .g = g, .phases = {.d = d, .g = g}};
 	struct sorting o = new_sorting(&d->arena, d->mbar.n);
 
-	memset(&phases, 0, sizeof phases);
 	b.waited = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *b.waited);
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = (uint64_t)d->mbar.v[i].owner << 32 | d->mbar.v[i].address;
@@ -470,5 +407,5 @@ void link_mbarriers(struct detect *d, struct graph *g)
 			to++;
 		one_place(&b, in_time(d, o.item + i, to - i), to - i);
 	}
-	free_phases(&phases);
+	free_phases(&b.phases);
 }

@@ -8,7 +8,7 @@
 
 /* ---- saying it ------------------------------------------------------------------------------------ */
 
-static struct access as_access(const struct detect *d, const struct event *e, unsigned lane)
+struct access as_access(const struct detect *d, const struct event *e, unsigned lane)
 {
 	struct access a;
 
@@ -25,22 +25,20 @@ static struct access as_access(const struct detect *d, const struct event *e, un
 
 void say(struct detect *d, enum detect_kind kind, enum detect_why why, const struct access *a, const struct access *b)
 {
-	struct detect_finding f;
+	struct detect_finding f = {.kind = kind, .why = why, .one = !b, .met = {DETECT_NO_SITE, DETECT_NO_SITE}, .count = 1};
 
-	memset(&f, 0, sizeof f);
-	f.kind = kind;
-	f.why = why;
 	f.side[0] = side_of(d, a);
-	f.one = !b;
 	if (b)
 		f.side[1] = side_of(d, b);
-	f.count = 1;
 	add_finding(d, &f);
 }
 
-static void misused(const struct court *c, const struct access *a, const struct access *b)
+/* Unless the uses of an mbarrier are in order.  True: that was asked. */
+static bool misused(const struct court *c, enum order o, const struct access *a, const struct access *b, bool report)
 {
-	say(c->d, DETECT_MBARRIER_MISUSE, DETECT_MISUSE, a, b);
+	if (report && o == UNORDERED)
+		say(c->d, DETECT_MBARRIER_MISUSE, DETECT_MISUSE, a, b);
+	return o == NOT_KNOWN;
 }
 
 /* PTX ISA, "bar.warp.sync": undefined if the executing thread is not in the mask. */
@@ -64,17 +62,12 @@ struct access use_of(const struct detect *d, const struct mbar_op *o)
 	return a;
 }
 
-static bool by_copy(const struct mbar_op *o)
-{
-	return o->kind == EVENT_COPY || o->kind == EVENT_TENSOR || o->kind == EVENT_ASYNC_STORE || o->kind == EVENT_CANCEL;
-}
-
 bool is_fresh(const struct detect *d, const struct mbar_op *o)
 {
 	return d->event.v[o->event].pos > d->warp.v[d->event.v[o->event].warp].judged;
 }
 
-static bool same_thread(const struct detect *d, const struct mbar_op *a, const struct mbar_op *b)
+bool one_thread(const struct detect *d, const struct mbar_op *a, const struct mbar_op *b)
 {
 	return a->lane == b->lane && d->event.v[a->event].warp == d->event.v[b->event].warp;
 }
@@ -126,7 +119,7 @@ static enum order behind_copy(const struct court *c, const struct life *l, uint3
 	const uint32_t *f;
 
 	for (uint32_t i = 0; i < end; i++)
-		if (l->op[i]->kind == EVENT_MBAR_WAIT && same_thread(c->d, l->op[i], l->op[end]) && l->op[i]->lo > copy->hi)
+		if (l->op[i]->kind == EVENT_MBAR_WAIT && one_thread(c->d, l->op[i], l->op[end]) && l->op[i]->lo > copy->hi)
 			return ORDERED;
 	f = knew(c, copy->written == NONE ? copy->source : copy->written, &inval);
 	return !f ? NOT_KNOWN : f[F_ALL] >= copy->number ? ORDERED : UNORDERED;
@@ -138,7 +131,7 @@ static enum order behind_copy(const struct court *c, const struct life *l, uint3
 static bool last_use(const struct detect *d, const struct life *l, uint32_t i, uint32_t end)
 {
 	for (uint32_t k = i + 1; k < end; k++)
-		if (same_thread(d, l->op[k], l->op[i]) && d->event.v[l->op[k]->event].site == d->event.v[l->op[i]->event].site)
+		if (one_thread(d, l->op[k], l->op[i]) && d->event.v[l->op[k]->event].site == d->event.v[l->op[i]->event].site)
 			return false;
 	return true;
 }
@@ -153,9 +146,7 @@ static bool judge_end(const struct court *c, const struct life *l, uint32_t end,
 		enum order o = by_copy(l->op[i]) ? behind_copy(c, l, end, l->op[i]) :
 			       l->op[i]->kind != EVENT_MBAR_INIT && last_use(c->d, l, i, end) ? behind_use(c, &inval, &use) : ORDERED;
 
-		asks |= o == NOT_KNOWN;
-		if (report && o == UNORDERED)
-			misused(c, &inval, &use);
+		asks |= misused(c, o, &inval, &use, report);
 	}
 	return asks;
 }
@@ -196,53 +187,49 @@ static bool operand_fenced(const struct court *c, const struct mbar_op *o, const
 
 static bool judge_use(const struct court *c, const struct life *l, uint32_t i, uint32_t end, bool report)
 {
-	struct access use = use_of(c->d, l->op[i]), init = use_of(c->d, l->op[0]), inval;
+	struct access use = use_of(c->d, l->op[i]), other = use_of(c->d, l->op[i > end ? end : 0]);
 	enum order behind;
 
-	if (i > end) {
-		inval = use_of(c->d, l->op[end]);
-		if (report)
-			misused(c, &use, &inval);
-		return false;
-	}
-	if (l->op[0]->kind != EVENT_MBAR_INIT) {
-		if (report)
-			misused(c, &use, NULL);
-		return false;
-	}
-	behind = behind_init(c, &use, &init);
-	if (report && behind == UNORDERED)
-		misused(c, &use, &init);
+	if (i > end)
+		return misused(c, UNORDERED, &use, &other, report);
+	if (l->op[0]->kind != EVENT_MBAR_INIT)
+		return misused(c, UNORDERED, &use, NULL, report);
+	behind = behind_init(c, &use, &other);
 	if (behind == ORDERED && c->d->choices.init_fence && by_copy(l->op[i]))
-		return operand_fenced(c, l->op[i], &init, report);
-	return behind == NOT_KNOWN;
+		return operand_fenced(c, l->op[i], &other, report);
+	return misused(c, behind, &use, &other, report);
+}
+
+/* Its inval; l->n: there is none. */
+static uint32_t end_of(const struct life *l)
+{
+	uint32_t end = 0;
+
+	while (end < l->n && l->op[end]->kind != EVENT_MBAR_INVAL)
+		end++;
+	return end;
 }
 
 /* PTX ISA, "mbarrier.init": an object that is in use may not be initialised again. */
-static void judge_init(const struct court *c, const struct life *l)
+static void judge_init(const struct court *c, const struct life *l, bool report)
 {
 	const struct life *before = l->before == NONE ? NULL : &c->d->life.v[l->before];
-	bool live = before && before->op[0]->kind == EVENT_MBAR_INIT;
 
-	for (uint32_t i = 0; before && i < before->n; i++)
-		live &= before->op[i]->kind != EVENT_MBAR_INVAL;
-	if (live && l->op[0]->kind == EVENT_MBAR_INIT) {
+	if (before && before->op[0]->kind == EVENT_MBAR_INIT && end_of(before) == before->n) {
 		struct access init = use_of(c->d, l->op[0]), was = use_of(c->d, before->op[0]);
 
-		misused(c, &init, &was);
+		misused(c, UNORDERED, &init, &was, report);
 	}
 }
 
 static bool judge_life(const struct court *c, const struct life *l, bool report)
 {
-	uint32_t end = 0;
-	bool asks = false;
+	bool inits = l->op[0]->kind == EVENT_MBAR_INIT, asks = false;
+	uint32_t end = end_of(l);
 
-	while (end < l->n && l->op[end]->kind != EVENT_MBAR_INVAL)
-		end++;
-	if (report && is_fresh(c->d, l->op[0]))
-		judge_init(c, l);
-	for (uint32_t i = l->op[0]->kind == EVENT_MBAR_INIT; i < l->n; i++)
+	if (inits && is_fresh(c->d, l->op[0]))
+		judge_init(c, l, report);
+	for (uint32_t i = inits; i < l->n; i++)
 		if (is_fresh(c->d, l->op[i]))
 			asks |= judge_use(c, l, i, end, report);
 	if (end < l->n && is_fresh(c->d, l->op[end]))
@@ -270,7 +257,7 @@ static bool judge_store(const struct court *c, const struct access *a, const str
 		asks |= o == NOT_KNOWN;
 	}
 	if (report) {
-		misused(c, a, &init);
+		misused(c, UNORDERED, a, &init, true);
 		c->d->counter[DETECT_INEXACT_PHASES]++; /* what it holds behind that is not followed */
 	}
 	return asks;

@@ -5,22 +5,15 @@
  * (memory-model.md 1.11).  Synchronisation that could not be logged may have ordered all that
  * its threads do.
  */
-#include <string.h>
-
 #include "detect/impl.h"
 
 void keep_past(struct detect *d)
 {
 	for (uint32_t i = 0; d->tensors && i < d->access.n; i++) {
 		const struct access *a = &d->access.v[i];
-		struct past *p;
 
-		if (a->space != GLOBAL_SPACE || !a->writes || a->proxy != P_GENERIC)
-			continue;
-		p = ADD(&d->past);
-		p->address = a->address;
-		p->bytes = a->bytes;
-		p->by = side_of(d, a);
+		if (a->space == GLOBAL_SPACE && a->writes && a->proxy == P_GENERIC)
+			*ADD(&d->past) = (struct past){a->address, a->bytes, side_of(d, a)};
 	}
 }
 
@@ -49,12 +42,10 @@ static bool judge_copy(const struct court *c, const struct access *copy, bool re
 		o = map_acquired_by_any(c, copy);
 		if (o != UNORDERED || !report)
 			return o == NOT_KNOWN;
-		memset(&f, 0, sizeof f);
-		f.kind = DETECT_TENSORMAP_RACE;
-		f.why = DETECT_NO_PROXY_FENCE;
-		f.side[0] = p->by;
-		f.side[1] = side_of(c->d, copy);
-		f.count = 1;
+		f = (struct detect_finding){
+			.kind = DETECT_TENSORMAP_RACE, .why = DETECT_NO_PROXY_FENCE, .side = {p->by, side_of(c->d, copy)},
+			.met = {DETECT_NO_SITE, DETECT_NO_SITE}, .count = 1
+		};
 		add_finding(c->d, &f);
 		return false;
 	}

@@ -4,6 +4,8 @@
  * ISA, "Tensors"), matrices in shared memory ("Shared Memory Matrix Layout"), cells of tensor
  * memory ("Tensor Memory").
  */
+#include <string.h>
+
 #include "detect/impl.h"
 
 /* ---- tensor maps ---------------------------------------------------------------------------- */
@@ -16,52 +18,28 @@ const struct event_map *find_map(const struct detect *d, uint64_t hash)
 	return NULL;
 }
 
-static uint8_t element_bytes(uint64_t type)
-{
-	static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4};
-
-	return type < sizeof bytes ? bytes[type] : 0;
-}
-
 /* PTX ISA, "tensormap.replace": fields in the order in which they are listed there. */
 static void edit(struct event_map *m, unsigned field, unsigned i, uint64_t v)
 {
 	enum { ADDRESS, RANK, BOX, DIM, STRIDE, EVERY, TYPE, INTERLEAVE, SWIZZLE, ATOM };
+	static const uint8_t element_bytes[16] = {1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4};
 
-	switch (field) {
-	case ADDRESS:
+	if (field == ADDRESS)
 		m->base = v;
-		break;
-	case RANK:
+	else if (field == RANK)
 		m->rank = (uint8_t)(v + 1);
-		break;
-	case BOX:
-		m->box[i % 5] = (uint32_t)v;
-		break;
-	case DIM:
-		m->dim[i % 5] = (uint32_t)v;
-		break;
-	case STRIDE:
+	else if (field == BOX || field == DIM || field == EVERY)
+		(field == BOX ? m->box : field == DIM ? m->dim : m->every)[i % 5] = (uint32_t)v;
+	else if (field == STRIDE)
 		m->stride[(i + 1) % 5] = v;
-		break;
-	case EVERY:
-		m->every[i % 5] = (uint32_t)v;
-		break;
-	case TYPE:
-		m->stride[0] = element_bytes(v);
-		break;
-	case INTERLEAVE:
+	else if (field == TYPE)
+		m->stride[0] = v < sizeof element_bytes ? element_bytes[v] : 0;
+	else if (field == INTERLEAVE)
 		m->slice = v ? (uint8_t)(8u << (v & 7)) : 0;
-		break;
-	case SWIZZLE:
+	else if (field == SWIZZLE)
 		m->span = v ? (uint8_t)(16u << (v & 7)) : 0;
-		break;
-	case ATOM:
+	else if (field == ATOM)
 		m->atom = (uint8_t)(v == 0 ? 16 : v == 3 ? 64 : 32);
-		break;
-	default:                        /* what fills places outside */
-		break;
-	}
 }
 
 /* A map that an edit makes of one that is known is known. */
@@ -86,9 +64,12 @@ void learn_maps(struct detect *d)
 
 	do {
 		more = false;
-		for (uint32_t i = 0; i < d->event.n; i++)
-			for (unsigned l = 0; d->event.v[i].kind == EVENT_MAP_EDIT && l < EVENT_LANES; l++)
-				more |= d->event.v[i].lanes >> l & 1 && add_edit(d, &d->event.v[i], l);
+		for (uint32_t i = 0; i < d->event.n; i++) {
+			const struct event *e = &d->event.v[i];
+
+			EACH_LANE(l, e->kind == EVENT_MAP_EDIT ? e->lanes : 0)
+				more |= add_edit(d, e, l);
+		}
 	} while (more);
 }
 
@@ -99,16 +80,20 @@ void learn_maps(struct detect *d)
 struct box {
 	const struct event_map *m;
 	int64_t at[5];
-	uint32_t offset[3], row_bytes, pitch, rows, shared;
+	uint32_t offset[3], row_bytes, rows;
+	unsigned outer;                 /* the first dimension that counts rows */
+	int64_t first, lo, hi;          /* bytes: of a row's start in dimension 0; [lo, hi) of it are in the tensor */
 	bool four, load;
-	int64_t row[4];
 };
-
-static unsigned outer(const struct event_map *m) { return m->slice ? 0 : 1; }
 
 static uint32_t elements(const struct event_map *m, unsigned i)
 {
 	return m->slice && i + 2u == m->rank ? 1 : (m->box[i] + m->every[i] - 1) / m->every[i];
+}
+
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
+{
+	return v < lo ? lo : v > hi ? hi : v;
 }
 
 /* A box lies in a block's shared memory, and a dimension of it has no more. */
@@ -126,31 +111,56 @@ static bool is_map(const struct event_map *m)
 	return true;
 }
 
+/* The extent of a row, and how many there are; false: more than there may be. */
+static bool make_rows(struct box *b)
+{
+	const struct event_map *m = b->m;
+	int64_t width = m->slice ? m->slice : (int64_t)m->dim[0] * (int64_t)m->stride[0];
+
+	b->outer = m->slice ? 0 : 1;
+	b->row_bytes = m->slice ? m->slice : m->box[0] * (uint32_t)m->stride[0];
+	b->first = m->slice ? 0 : b->at[0] * (int64_t)m->stride[0];
+	b->lo = clamp(-b->first, 0, b->row_bytes);
+	b->hi = clamp(width - b->first, b->lo, b->row_bytes);
+	b->rows = b->four ? 4 : m->im2col ? m->box[1] : 1;
+	for (unsigned i = b->outer; !b->four && !m->im2col && i < m->rank; i++)
+		b->rows = b->rows > BOX_BYTES ? b->rows : b->rows * elements(m, i);
+	return b->rows <= BOX_BYTES && (uint64_t)b->rows * b->row_bytes <= BOX_BYTES;
+}
+
 static bool make_box(const struct detect *d, const struct event *e, unsigned lane, struct box *b)
 {
 	static const enum event_operand at[] = {EVENT_TENSOR_AT0, EVENT_TENSOR_AT1, EVENT_TENSOR_AT2, EVENT_TENSOR_AT3,
 						EVENT_TENSOR_AT4};
 	static const enum event_operand off[] = {EVENT_TENSOR_OFFSET0, EVENT_TENSOR_OFFSET1, EVENT_TENSOR_OFFSET2};
 	const struct event_unit *u = record_of(d, e);
-	const struct event_site *s = site_of(d, e);
+	uint32_t flags = site_of(d, e)->flags;
+	const struct event_map *m = find_map(d, event_get(u, lane, EVENT_TENSOR_HASH));
 
-	b->m = find_map(d, event_get(u, lane, EVENT_TENSOR_HASH));
-	if (!b->m || !is_map(b->m) || !b->m->im2col != !(s->flags & EVENT_IM2COL))
+	if (!m || !is_map(m) || !m->im2col != !(flags & EVENT_IM2COL))
 		return false;
+	*b = (struct box){.m = m, .four = (flags & EVENT_FOUR_ROWS) != 0, .load = (flags & EVENT_COUNTED) != 0};
 	for (unsigned i = 0; i < 5; i++)
 		b->at[i] = (int32_t)event_get(u, lane, at[i]);
 	for (unsigned i = 0; i < 3; i++)
 		b->offset[i] = (uint32_t)event_get(u, lane, off[i]);
-	b->four = s->flags & EVENT_FOUR_ROWS;
-	b->load = s->flags & EVENT_COUNTED;
-	for (unsigned i = 0; i < 4; i++)
-		b->row[i] = b->at[i + 1];
-	b->row_bytes = b->m->slice ? b->m->slice : b->m->box[0] * (uint32_t)b->m->stride[0];
-	b->pitch = b->m->span && !b->m->slice ? b->m->span : b->row_bytes;
-	b->rows = b->four ? 4 : b->m->im2col ? b->m->box[1] : 1;
-	for (unsigned i = outer(b->m); !b->four && !b->m->im2col && i < b->m->rank; i++)
-		b->rows = b->rows > BOX_BYTES ? b->rows : b->rows * elements(b->m, i);
-	return (uint64_t)b->rows * b->row_bytes <= BOX_BYTES && b->rows <= BOX_BYTES;
+	return make_rows(b);
+}
+
+/* The next pixel of the bounding box; true: the first one of the next image. */
+static bool next_pixel(const struct box *b, int64_t *c)
+{
+	const struct event_map *m = b->m;
+
+	for (unsigned i = 0; i + 2u < m->rank; i++) {
+		unsigned k = i + b->outer;
+
+		c[k] += m->every[k];
+		if (c[k] < (int64_t)m->dim[k] + m->upper[i])
+			return false;
+		c[k] = m->lower[i];
+	}
+	return true;
 }
 
 /* The coordinates of row `r`: of a tile, or of pixels of the bounding box one after another, each read
@@ -158,59 +168,32 @@ static bool make_box(const struct detect *d, const struct event *e, unsigned lan
 static void place_row(const struct box *b, uint32_t r, int64_t *c)
 {
 	const struct event_map *m = b->m;
-	unsigned from = outer(m), spatial = m->rank - 2u;
 
-	for (unsigned i = 0; i < 5; i++)
-		c[i] = b->at[i];
-	if (b->four) {
-		c[1] = b->row[r];
-		return;
-	}
-	for (unsigned i = from; !m->im2col && i < m->rank; i++) {
+	memcpy(c, b->at, sizeof b->at);
+	if (b->four)
+		c[1] = b->at[1 + r];
+	for (unsigned i = b->outer; !b->four && !m->im2col && i < m->rank; i++) {
 		c[i] += (int64_t)(r % elements(m, i)) * m->every[i];
 		r /= elements(m, i);
 	}
-	if (!m->im2col)
-		return;
-	for (; r; r--) {
-		unsigned i = 0;
-
-		for (; i < spatial; i++) {
-			c[i + from] += m->every[i + from];
-			if (c[i + from] < (int64_t)m->dim[i + from] + m->upper[i])
-				break;
-			c[i + from] = m->lower[i];
-		}
-		c[m->rank - 1] += i == spatial;
-	}
-	for (unsigned i = 0; i < spatial; i++)
-		c[i + from] += b->offset[i];
+	for (; m->im2col && r; r--)
+		c[m->rank - 1] += next_pixel(b, c);
+	for (unsigned i = 0; m->im2col && i + 2u < m->rank; i++)
+		c[i + b->outer] += b->offset[i];
 }
 
-/* Where element 0 of the row lies; 0: outside of the tensor. */
+/* Where the row's part in the tensor starts; 0: outside of it. */
 static uint64_t row_address(const struct box *b, const int64_t *c)
 {
 	const struct event_map *m = b->m;
-	uint64_t a = m->base;
+	uint64_t a = m->base + (uint64_t)(b->first + b->lo);
 
-	for (unsigned i = outer(m); i < m->rank; i++) {
+	for (unsigned i = b->outer; i < m->rank; i++) {
 		if (c[i] < 0 || c[i] >= m->dim[i])
 			return 0;
 		a += (uint64_t)c[i] * (i ? m->stride[i] : m->slice);
 	}
 	return a;
-}
-
-/* Bytes [*lo, *hi) of the row that lie within the tensor. */
-static void row_inside(const struct box *b, int64_t *lo, int64_t *hi)
-{
-	int64_t first = b->m->slice ? 0 : b->at[0] * (int64_t)b->m->stride[0], row = b->row_bytes;
-	int64_t width = b->m->slice ? b->m->slice : (int64_t)b->m->dim[0] * (int64_t)b->m->stride[0];
-
-	*lo = first < 0 ? -first : 0;
-	*hi = width - first < row ? width - first : row;
-	*lo = *lo > row ? row : *lo;
-	*hi = *hi < *lo ? *lo : *hi;
 }
 
 /* Address bits take part in a swizzle: bits 4 to 6 change by bits 7 to 9. */
@@ -226,45 +209,37 @@ static uint32_t swizzled(const struct event_map *m, uint32_t a)
 }
 
 /* What a row has in shared memory: of a load what is outside as well, which is filled. */
-static void row_shared(const struct box *b, uint32_t r, bool there, struct pieces *to)
+static void row_shared(const struct box *b, uint32_t at, struct pieces *to)
 {
-	int64_t lo, hi;
+	int64_t lo = b->load ? 0 : b->lo, hi = b->load ? b->row_bytes : b->hi;
 
-	row_inside(b, &lo, &hi);
-	if (b->load)
-		lo = 0, hi = b->row_bytes;
-	else if (!there)
-		return;
 	for (int64_t i = lo, next; i < hi; i = next) {
-		next = b->m->span ? (i / 16 + 1) * 16 : hi;
-		next = next > hi ? hi : next;
-		add_piece(to, swizzled(b->m, b->shared + r * b->pitch + (uint32_t)i), (uint64_t)(next - i));
+		next = b->m->span ? clamp((i / 16 + 1) * 16, 0, hi) : hi;
+		add_piece(to, swizzled(b->m, at + (uint32_t)i), (uint64_t)(next - i));
 	}
 }
 
 bool tensor_pieces(const struct detect *d, const struct event *e, unsigned lane, struct pieces *shared, struct pieces *global)
 {
+	uint32_t start = (uint32_t)event_address(record_of(d, e), lane) & 0xffffff;
 	struct box b;
 
 	if (!make_box(d, e, lane, &b))
 		return false;
-	b.shared = (uint32_t)event_address(record_of(d, e), lane) & 0xffffff;
 	for (uint32_t r = 0; r < b.rows; r++) {
-		int64_t c[5], lo, hi;
+		int64_t c[5];
 		uint64_t a;
 
 		place_row(&b, r, c);
 		a = row_address(&b, c);
-		row_inside(&b, &lo, &hi);
-		row_shared(&b, r, a != 0, shared);
-		if (a && hi > lo)
-			add_piece(global, a + (b.m->slice ? 0 : (uint64_t)(b.at[0] * (int64_t)b.m->stride[0])) + (uint64_t)lo,
-				  (uint64_t)(hi - lo));
+		if (a || b.load)
+			row_shared(&b, start + r * (b.m->span && !b.m->slice ? b.m->span : b.row_bytes), shared);
+		if (a && b.hi > b.lo)
+			add_piece(global, a, (uint64_t)(b.hi - b.lo));
 	}
 	return true;
 }
 
-/* Bytes of an element; 0: the map is not known. */
 uint16_t tensor_element(const struct detect *d, const struct event *e, unsigned lane)
 {
 	struct box b;

@@ -38,12 +38,10 @@ static void add_cluster(struct detect *d, uint32_t launch, const struct event_pi
 			continue;
 		*at = d->block.n;
 		b = ADD(&d->block);
-		b->launch = launch;
-		b->number = p->first + r;
-		b->cluster = p->first;
-		b->rank = (uint16_t)r;
-		b->ranks = p->blocks;
-		b->window = p->window;
+		*b = (struct block){
+			.launch = launch, .number = p->first + r, .cluster = p->first, .rank = (uint16_t)r,
+			.ranks = p->blocks, .window = p->window
+		};
 		memset(b->warp, 0xff, sizeof b->warp);
 	}
 	d->loose |= p->blocks > 1;
@@ -62,13 +60,8 @@ static uint32_t find_warp(struct detect *d, uint32_t launch, const struct event_
 	b = &d->block.v[at];
 	b->sm = p->sm;
 	if (b->warp[p->warp] == NONE) {
-		struct warp *w;
-
 		b->warp[p->warp] = d->warp.n;
-		w = ADD(&d->warp);
-		w->block = at;
-		w->index = p->warp;
-		w->actors = NONE;
+		*ADD(&d->warp) = (struct warp){.block = at, .index = p->warp, .actors = NONE};
 	}
 	return b->warp[p->warp];
 }
@@ -123,12 +116,10 @@ static void read_event(struct reader *r, const struct event_unit *u, uint32_t un
 {
 	struct event *e = ADD(&r->d->event);
 
-	e->warp = r->warp;
-	e->lanes = event_lanes(u);
-	e->site = r->sites + event_site_of(u);
-	e->unit = unit;
-	e->kind = (uint8_t)event_kind_of(u);
-	e->actor = NONE;
+	*e = (struct event){
+		.warp = r->warp, .lanes = event_lanes(u), .site = r->sites + event_site_of(u), .unit = unit,
+		.actor = NONE, .kind = (uint8_t)event_kind_of(u)
+	};
 	r->d->loose |= e->kind >= EVENT_TC_MMA && e->kind <= EVENT_TC_FREE;
 	read_clocks(r, e, u);
 }
@@ -147,14 +138,12 @@ static void read_records(struct reader *r, const struct event_piece *p)
 		if (event_kind_of(u) == EVENT_END)
 			break;
 		if (!run || event_kind_of(u) == EVENT_CLOCK) {
-			if (event_clock(u, EVENT_BEFORE, &clock, &timer) && event_kind_of(u) == EVENT_CLOCK) {
+			if (event_kind_of(u) == EVENT_CLOCK && event_clock(u, EVENT_BEFORE, &clock, &timer)) {
 				r->clock = whole(r->clock, clock);
 				r->timer = whole(r->timer, timer);
 			}
 			run = ADD(&d->run);
-			run->warp = r->warp;
-			run->first = d->event.n;
-			run->clock = r->clock;
+			*run = (struct run){r->warp, d->event.n, 0, r->clock};
 		}
 		if (event_kind_of(u) == EVENT_CLOCK || repeats(r, u))
 			continue;
@@ -188,42 +177,16 @@ const char *detect_feed(struct detect *d, const struct event_piece *p, size_t by
 
 /* ---- the order of a warp ------------------------------------------------------------------------ */
 
-/* Runs by warp and clock; those of one stream come in order anyway. */
-static struct sorting runs_in_order(struct detect *d)
+/* Events by warp and place: runs of a warp by their clocks, of which those of one stream come in order
+ * anyway. */
+void order_events(struct detect *d)
 {
 	struct sorting o = new_sorting(&d->arena, d->run.n);
+	uint64_t *key = (uint64_t *)arena_get(&d->arena, d->event.n, sizeof *key);
 
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = d->run.v[i].clock;
 	sort(&o);
-	for (uint32_t i = 0; i < o.n; i++)
-		o.key[i] = d->run.v[o.item[i]].warp;
-	sort(&o);
-	return o;
-}
-
-/* Events by warp and place. */
-static void events_in_order(struct detect *d)
-{
-	uint64_t *key = (uint64_t *)arena_get(&d->arena, d->event.n, sizeof *key);
-
-	for (uint32_t i = 0; i < d->event.n; i++)
-		key[i] = (uint64_t)d->event.v[i].warp << 32 | d->event.v[i].pos;
-	sort_list(&d->arena, &d->event.list, sizeof *d->event.v, key);
-	for (uint32_t w = 0; w < d->warp.n; w++)
-		d->warp.v[w].n = 0;
-	for (uint32_t i = d->event.n; i-- > 0;) {
-		struct warp *w = &d->warp.v[d->event.v[i].warp];
-
-		w->first = i;
-		w->n++;
-	}
-}
-
-void order_events(struct detect *d)
-{
-	struct sorting o = runs_in_order(d);
-
 	for (uint32_t i = 0; i < o.n; i++) {
 		const struct run *r = &d->run.v[o.item[i]];
 
@@ -231,39 +194,38 @@ void order_events(struct detect *d)
 			d->event.v[r->first + k].pos = ++d->warp.v[r->warp].last;
 	}
 	d->run.n = 0;
-	events_in_order(d);
-}
+	for (uint32_t i = 0; i < d->event.n; i++)
+		key[i] = (uint64_t)d->event.v[i].warp << 32 | d->event.v[i].pos;
+	sort_list(&d->arena, &d->event.list, sizeof *d->event.v, key);
+	for (uint32_t w = 0; w < d->warp.n; w++)
+		d->warp.v[w].n = 0;
+	for (uint32_t i = 0; i < d->event.n; i++) {
+		struct warp *w = &d->warp.v[d->event.v[i].warp];
 
-/* Records that are kept move down; they lie in the order in which they came. */
-static void forget_records(struct detect *d)
-{
-	struct sorting o = new_sorting(&d->arena, d->event.n);
-	uint32_t units = 0;
-
-	for (uint32_t i = 0; i < o.n; i++)
-		o.key[i] = d->event.v[i].unit;
-	sort(&o);
-	for (uint32_t i = 0; i < o.n; i++) {
-		struct event *e = &d->event.v[o.item[i]];
-		uint32_t size = event_units(record_of(d, e));
-
-		memmove(&d->unit.v[units], record_of(d, e), size * sizeof *d->unit.v);
-		e->unit = units;
-		units += size;
+		w->first = w->n ? w->first : i;
+		w->n++;
 	}
-	d->unit.n = units;
 }
 
-/* Plain accesses are in d->access by now, or have been judged. */
+/* Plain accesses are in d->access by now, or have been judged.  Records of others are kept. */
 void forget_accesses(struct detect *d)
 {
+	struct list was = d->unit.list;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < d->event.n; i++)
-		if (d->event.v[i].kind != EVENT_ACCESS && d->event.v[i].kind != EVENT_STORED)
-			d->event.v[n++] = d->event.v[i];
+	memset(&d->unit, 0, sizeof d->unit);
+	for (uint32_t i = 0; i < d->event.n; i++) {
+		struct event e = d->event.v[i];
+		const struct event_unit *record = (const struct event_unit *)was.v + e.unit;
+
+		if (e.kind == EVENT_ACCESS || e.kind == EVENT_STORED)
+			continue;
+		e.unit = d->unit.n;
+		memcpy(ADD_MANY(&d->unit, event_units(record)), record, event_units(record) * sizeof *record);
+		d->event.v[n++] = e;
+	}
 	d->event.n = n;
-	forget_records(d);
+	list_free(&was);
 	for (uint32_t w = 0; w < d->warp.n; w++)
 		d->warp.v[w].judged = d->warp.v[w].last;
 }

@@ -49,6 +49,20 @@ static bool only_warned(const struct detect_finding *f)
 	return fence && !f->side[0].writes && options && strstr(options, "proxy_war=warn");
 }
 
+static void print_finding(const struct run_script *s, const struct detect_finding *f)
+{
+	const struct detect_side *a = &f->side[0], *b = &f->side[1];
+
+	fprintf(stderr, "gsan-run: events: %s: %s (%d) at lines %u and %u, %llu times: block %u thread %u, then block %u thread %u, %s 0x%llx",
+		s->path, detect_kind_name(f->kind), (int)f->why, judge_line(&log_, f, 0), judge_line(&log_, f, 1),
+		(unsigned long long)f->count, a->block, a->thread, b->block, b->thread,
+		a->shared ? "shared" : a->tensor ? "tensor" : "global", (unsigned long long)a->address);
+	if (f->met[0] != DETECT_NO_SITE)
+		fprintf(stderr, ", met at lines %u and %u", judge_site_line(&log_, a->launch, f->met[0]),
+			judge_site_line(&log_, b->launch, f->met[1]));
+	fputc('\n', stderr);
+}
+
 static void send_findings(const struct run_script *s, const struct run_job *job, const struct detect *d)
 {
 	const struct detect_finding *f;
@@ -64,11 +78,7 @@ static void send_findings(const struct run_script *s, const struct run_job *job,
 		m.finding.line[1] = judge_line(&log_, &f[i], 0);
 		m.finding.count = f[i].count;
 		run_send(job->fd, &m);
-		fprintf(stderr, "gsan-run: events: %s: %s (%d) at lines %u and %u, %llu times: block %u thread %u, then block %u thread %u, %s 0x%llx\n",
-			s->path, detect_kind_name(f[i].kind), (int)f[i].why, m.finding.line[1], m.finding.line[0],
-			(unsigned long long)f[i].count, f[i].side[0].block, f[i].side[0].thread, f[i].side[1].block,
-			f[i].side[1].thread, f[i].side[0].shared ? "shared" : f[i].side[0].tensor ? "tensor" : "global",
-			(unsigned long long)f[i].side[0].address);
+		print_finding(s, &f[i]);
 	}
 	for (unsigned c = 0; c < DETECT_COUNTERS; c++)
 		if (job->verbose && detect_count(d, (enum detect_counter)c))

@@ -175,20 +175,22 @@ void judge_print(const struct judge_log *l, FILE *f)
 
 /* ---- findings ------------------------------------------------------------------------------------- */
 
-unsigned judge_line(const struct judge_log *l, const struct detect_finding *f, unsigned side)
+unsigned judge_site_line(const struct judge_log *l, uint32_t launch, uint32_t site)
 {
-	const struct detect_side *s = &f->side[side];
 	const struct event_sites *sites = NULL;
 
-	if (side && f->one)
-		return 0;
 	for (const struct judge_item *i = l->first; i; i = i->next) {
 		if (i->kind == ITEM_SITES)
 			sites = &i->sites;
-		else if (i->kind == ITEM_HOST && i->host.kind == EVENT_HOST_LAUNCH && i->host.launch == s->launch)
+		else if (i->kind == ITEM_HOST && i->host.kind == EVENT_HOST_LAUNCH && i->host.launch == launch)
 			break;
 	}
-	return sites && s->site < sites->nsites ? sites->site[s->site].line : 0;
+	return sites && site < sites->nsites ? sites->site[site].line : 0;
+}
+
+unsigned judge_line(const struct judge_log *l, const struct detect_finding *f, unsigned side)
+{
+	return side && f->one ? 0 : judge_site_line(l, f->side[side].launch, f->side[side].site);
 }
 
 static bool has(const struct judge_log *l, const struct detect *d, const struct detect_finding *f)

@@ -33,7 +33,8 @@ struct detect *judge_new(const char *options, const char *more);
 const char *judge_log(struct detect *, const struct judge_log *, bool cuts);
 /* A line for each record. */
 void judge_print(const struct judge_log *, FILE *);
-/* The line of a finding's side; 0: there is none. */
+/* The line of a launch's site; of a finding's side; 0: there is none. */
+unsigned judge_site_line(const struct judge_log *, uint32_t launch, uint32_t site);
 unsigned judge_line(const struct judge_log *, const struct detect_finding *, unsigned side);
 /* Have they found the same, by kinds and lines? */
 bool judge_same(const struct judge_log *, const struct detect *, const struct detect *);
