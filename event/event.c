@@ -94,7 +94,8 @@ const char *event_piece_wrong(const struct event_piece *p, size_t bytes, uint32_
 		return "no piece of a log, or of another version";
 	if (p->bytes < sizeof *p || p->bytes > bytes || p->bytes % sizeof *e)
 		return "a piece that is longer than the log";
-	if (!p->blocks || p->rank >= p->blocks || p->block - p->first != p->rank || p->warp >= EVENT_LANES || p->leader >= EVENT_LANES)
+	if (!p->blocks || p->blocks > EVENT_BLOCKS_MAX || p->rank >= p->blocks || p->block - p->first != p->rank ||
+	    p->warp >= EVENT_LANES || p->leader >= EVENT_LANES)
 		return "a piece of no warp";
 	for (size_t n = sizeof *p, units; n < p->bytes; n += units * sizeof *e) {
 		const struct event_unit *u = e + (n - sizeof *p) / sizeof *e;

@@ -30,7 +30,7 @@
 #define EVENT_MAGIC 0x67736e01u         /* the last byte is the version */
 
 enum {
-	EVENT_LANES = 32, EVENT_WORDS_MAX = 15, EVENT_SITES_MAX = 1 << 20,
+	EVENT_LANES = 32, EVENT_BLOCKS_MAX = 16 /* of a cluster */, EVENT_WORDS_MAX = 15, EVENT_SITES_MAX = 1 << 20,
 	EVENT_UNITS_MAX = 2 + EVENT_LANES * (EVENT_WORDS_MAX + 1) / 2
 };
 

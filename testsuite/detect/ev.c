@@ -420,8 +420,9 @@ static bool launch(struct reader *r, char *rest)
 	r->threads = v[1];
 	r->cluster = v[2];
 	r->shared = v[3];
-	if (!r->blocks || r->blocks > 64 || !r->threads || r->threads > 1024 || !r->cluster || r->blocks % r->cluster)
-		return fail(r, "1 to 64 blocks of 1 to 1024 threads, in whole clusters");
+	if (!r->blocks || r->blocks > 64 || !r->threads || r->threads > 1024 || !r->cluster || r->cluster > EVENT_BLOCKS_MAX ||
+	    r->blocks % r->cluster)
+		return fail(r, "1 to 64 blocks of 1 to 1024 threads, in whole clusters of at most 16");
 	h.launch = ++r->launch;
 	h.blocks = r->blocks;
 	host(r, &h);
