@@ -184,7 +184,7 @@ static bool may_see(const struct word *w, uint32_t read, uint32_t write, uint64_
 	const struct word_op *r = op_of(w, read), *x = op_of(w, write);
 	bool same = thread_of(w, r) == thread_of(w, x);
 
-	if (read == write || x->begin > r->end || x->over < r->begin)
+	if (read == write || x->over < r->begin)
 		return false;
 	if (r->valued_read && x->valued_write && r->read != x->written)
 		return false;
