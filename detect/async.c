@@ -90,9 +90,9 @@ static void wait_group(struct scan *s, const struct event *e, const struct event
 	EACH_LANE(l, e->lanes) {
 		uint32_t n = over(bulk ? &s->lane[l].bulk : &s->lane[l].cp, left);
 
-		tell(s->g, e, 1u << l, DO_ENDS, ordered_operations(s->d, s->warp, bulk ? BULK_READS : CP_OPERATIONS, l), n);
+		tell_end(s->g, e, 1u << l, F_MINE, ordered_operations(s->d, s->warp, bulk ? BULK_READS : CP_OPERATIONS, l), n);
 		if (bulk && !(site->flags & EVENT_SOURCES))
-			tell(s->g, e, 1u << l, DO_ENDS, ordered_operations(s->d, s->warp, BULK_WRITES, l), n);
+			tell_end(s->g, e, 1u << l, F_MINE, ordered_operations(s->d, s->warp, BULK_WRITES, l), n);
 	}
 }
 
@@ -122,7 +122,7 @@ void products_over(struct scan *s, const struct event *e, uint32_t groups)
 
 	for (uint32_t i = w->index / 4 * 4; groups && i < w->index / 4 * 4 + 4 && i < EVENT_LANES; i++)
 		if (b->warp[i] != NONE)
-			tell(s->g, e, e->lanes, DO_ENDS, ordered_operations(s->d, b->warp[i], WGMMA_OPERATIONS, 0),
+			tell_end(s->g, e, e->lanes, F_MINE, ordered_operations(s->d, b->warp[i], WGMMA_OPERATIONS, 0),
 			     products_in(s->d, &s->d->warp.v[b->warp[i]], groups));
 }
 
@@ -140,12 +140,6 @@ static void commit(struct scan *s, const struct event *e, unsigned list)
 }
 
 /* ---- copies that an mbarrier counts -------------------------------------------------------------------------- */
-
-static uint64_t mbar_of(const struct event_unit *u, unsigned kind, unsigned lane)
-{
-	return event_get(u, lane, kind == EVENT_COPY ? EVENT_COPY_MBAR : kind == EVENT_TENSOR ? EVENT_TENSOR_MBAR :
-			 kind == EVENT_CANCEL ? EVENT_CANCEL_MBAR : EVENT_ASYNC_STORE_MBAR);
-}
 
 uint32_t copy_blocks(const struct detect *d, const struct event *e, unsigned lane)
 {
@@ -173,12 +167,15 @@ static uint32_t copy_bytes(const struct detect *d, const struct event *e, unsign
  * hears the one of each pair that has the parity of the mbarrier's (PTX ISA, "cp.async.bulk.tensor"). */
 static void count_copy(struct scan *s, const struct event *e, unsigned lane)
 {
+	static const enum event_operand mbar[] = {      /* from COPY on */
+		EVENT_COPY_MBAR, EVENT_TENSOR_MBAR, EVENT_ASYNC_STORE_MBAR, EVENT_CANCEL_MBAR
+	};
 	const struct block *b = block_of(s->d, s->warp);
 	uint32_t mask = copy_blocks(s->d, e, lane), source = copy_source(s->d, e, lane), written = source;
 	bool pair = site_of(s->d, e)->flags & EVENT_PAIR;
 	struct place p;
 
-	if (!place_of_shared(s->d, e, mbar_of(record_of(s->d, e), e->kind, lane), &p))
+	if (!place_of_shared(s->d, e, event_get(record_of(s->d, e), lane, mbar[e->kind - EVENT_COPY]), &p))
 		return;
 	EACH_LANE(r, mask ? mask : 1) {
 		uint32_t told = pair ? (r & ~1u) | (s->d->block.v[p.block].rank & 1) : r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * barrier.c: barriers of a block, of a cluster and of a warp (memory-model.md 1.5, 1.2 6 and
- * 7).  Who arrives comes before who waits in the same use.  Uses are told by counting: a
+ * barrier.c: barriers of a block, of a cluster and of lanes of a warp (memory-model.md 1.5, 1.2 6
+ * and 7).  Who arrives comes before who waits in the same use.  Uses are told by counting: a
  * thread's n-th of a barrier of all threads, of a cluster or of a mask of lanes; those of a
  * barrier with a count by the order of arrivals, since a thread arrives at a later use
  * behind the end of the one before.
@@ -10,67 +10,43 @@
 
 #include "detect/impl.h"
 
-/* ---- the warp's --------------------------------------------------------------------------------- */
+/* ---- collecting ---------------------------------------------------------------------------------- */
 
-static struct meeting *meeting_of(struct scan *s, uint32_t members)
-{
-	struct meeting *m;
-
-	for (uint32_t i = 0; i < s->meeting.n; i++)
-		if (s->meeting.v[i].members == members)
-			return &s->meeting.v[i];
-	m = ADD(&s->meeting);
-	m->members = members;
-	return m;
-}
-
-static void warp_sync(struct scan *s, const struct event *e)
-{
-	struct meeting *m = meeting_of(s, (uint32_t)event_get(record_of(s->d, e), event_first(e->lanes), EVENT_WARP_ARRIVE_MEMBERS));
-	bool arrives = e->kind == EVENT_WARP_ARRIVE;
-
-	EACH_LANE(l, e->lanes & m->members) {
-		uint32_t use = arrives ? m->arrived[l]++ : m->waited[l]++;
-		while (m->hub.n <= use)
-			*ADD(&m->hub) = new_hub(s->g);
-		if (arrives)
-			put(s->g, e, 1u << l, m->hub.v[use], H_PLAIN);
-		else
-			join(s->g, e, 1u << l, m->hub.v[use], (struct edge_kind){H_PLAIN, NOW, A_BLOCK});
-	}
-	if (arrives && s->fresh && (e->lanes & ~m->members))
-		misuse_barrier(s, e, e->lanes & ~m->members);
-}
-
-/* ---- the block's and the cluster's: collected ------------------------------------------------------ */
-
-enum { CLUSTER_BARRIER = 32, OF_ALL = 16 };     /* objects of a block: ids, ids without a count */
+enum { OF_ALL = 16, CLUSTER_BARRIER = 32, WARP_BARRIER };       /* objects: ids, ids without a count, others */
 
 void scan_barrier(struct scan *s, const struct event *e)
 {
 	const struct event_unit *u = record_of(s->d, e);
+	bool release = site_of(s->d, e)->sem != EVENT_RELAXED || s->g->world & W_RELEASE;
 	struct bar_op b = {
-		.event = (uint32_t)(e - s->d->event.v), .block = s->d->warp.v[s->warp].block,
-		.lanes = e->lanes, .wait = e->kind == EVENT_BAR_WAIT || e->kind == EVENT_CLUSTER_WAIT
+		.event = e, .block = s->d->warp.v[s->warp].block, .object = CLUSTER_BARRIER, .lanes = e->lanes,
+		.wait = e->kind == EVENT_BAR_WAIT || e->kind == EVENT_CLUSTER_WAIT || e->kind == EVENT_WARP_WAIT
 	};
 
-	if (e->kind == EVENT_WARP_ARRIVE || e->kind == EVENT_WARP_WAIT) {
-		warp_sync(s, e);
-		return;
-	}
-	if (e->kind == EVENT_BAR_ARRIVE || e->kind == EVENT_BAR_WAIT) {
+	switch (e->kind) {
+	case EVENT_WARP_ARRIVE:
+	case EVENT_WARP_WAIT:
+		b.object = WARP_BARRIER;
+		b.count = (uint32_t)event_get(u, event_first(e->lanes), EVENT_WARP_ARRIVE_MEMBERS);
+		b.lanes &= b.count;
+		if (!b.wait && s->fresh && b.lanes != e->lanes)
+			misuse_barrier(s, e, e->lanes & ~b.lanes);
+		break;
+	case EVENT_BAR_ARRIVE:
+	case EVENT_BAR_WAIT:
 		b.count = (uint32_t)event_get(u, event_first(e->lanes), EVENT_BAR_ARRIVE_COUNT);
 		b.object = (uint32_t)event_get(u, event_first(e->lanes), EVENT_BAR_ARRIVE_ID) + (b.count ? 0 : OF_ALL);
-		*ADD(&s->d->bar) = b;
-		return;
+		break;
+	default:
+		break;
 	}
-	b.object = CLUSTER_BARRIER;
-	EACH_LANE(l, e->lanes) {
-		bool relaxed = site_of(s->d, e)->sem == EVENT_RELAXED;
-
+	if (b.object != CLUSTER_BARRIER)
+		*ADD(&s->d->bar) = b;
+	/* Of a cluster's each lane publishes something of its own. */
+	EACH_LANE(l, b.object == CLUSTER_BARRIER ? e->lanes : 0) {
 		b.lanes = 1u << l;
 		if (!b.wait)
-			b.heads = heads_of(s, e, l, (struct pattern){!relaxed || (s->g->world & W_RELEASE), A_CLUSTER, A_CLUSTER});
+			b.heads = heads_of(s, e, l, (struct pattern){release, A_CLUSTER, A_CLUSTER});
 		*ADD(&s->d->bar) = b;
 	}
 }
@@ -84,7 +60,7 @@ struct part { uint32_t use, lanes; };
 /* Of a thread: the use behind its last one, behind what it waited for. */
 struct turn { uint32_t next, least; };
 
-/* One barrier: of a block, or of a cluster as its first block has it. */
+/* One barrier: of a block, of lanes of a warp, or of a cluster as its first block has it. */
 struct uses {
 	struct detect *d;
 	struct graph *g;
@@ -95,15 +71,10 @@ struct uses {
 	uint32_t *behind;               /* of an operation's lane, [operation * 32 + lane]: the use behind its own */
 	struct turn *turn;              /* of each thread */
 	struct part *part;              /* of each warp */
-	uint32_t *exit;                 /* of each thread: the event of its end; NONE */
+	const struct event **exit;      /* of each thread: its end; NULL */
 	uint32_t last;                  /* the use behind all of them */
 	uint32_t now, have[AHEAD];      /* with a count: the use that goes on; arrivals at it and later ones */
 };
-
-static const struct event *event_of(const struct uses *u, const struct bar_op *b)
-{
-	return &u->d->event.v[b->event];
-}
 
 /* Lanes of its warp that are there when the event comes about. */
 static uint32_t lanes_there(const struct uses *u, const struct event *e)
@@ -113,9 +84,9 @@ static uint32_t lanes_there(const struct uses *u, const struct event *e)
 	uint32_t lanes = !threads || rest >= EVENT_LANES ? ~0u : (1u << rest) - 1;
 
 	EACH_LANE(l, lanes) {
-		uint32_t exit = u->exit[e->warp * EVENT_LANES + l];
+		const struct event *exit = u->exit[e->warp * EVENT_LANES + l];
 
-		if (exit != NONE && u->d->event.v[exit].clock[EVENT_BEFORE] < e->clock[EVENT_BEFORE])
+		if (exit && exit->clock[EVENT_BEFORE] < e->clock[EVENT_BEFORE])
 			lanes &= ~(1u << l);
 	}
 	return lanes;
@@ -125,7 +96,7 @@ static uint32_t lanes_there(const struct uses *u, const struct event *e)
  * of which all are there counts as 32 threads (PTX ISA, "bar"). */
 static uint32_t use_by_count(struct uses *u, const struct bar_op *b, unsigned lane)
 {
-	const struct event *e = event_of(u, b);
+	const struct event *e = b->event;
 	uint32_t least = u->turn[e->warp * EVENT_LANES + lane].least, use = least > u->now ? least : u->now;
 	struct part *p = &u->part[e->warp];
 
@@ -146,14 +117,14 @@ static void number_uses(struct uses *u, bool counted)
 	struct sorting o = new_sorting(&u->d->arena, u->n);
 
 	for (uint32_t i = 0; i < u->n; i++)
-		o.key[i] = counted ? event_of(u, &u->d->bar.v[u->item[i]])->clock[EVENT_BEFORE] : 0;
+		o.key[i] = counted ? u->d->bar.v[u->item[i]].event->clock[EVENT_BEFORE] : 0;
 	sort(&o);
 	for (uint32_t i = 0; i < u->n; i++) {
 		uint32_t op = u->item[o.item[i]];
 		const struct bar_op *b = &u->d->bar.v[op];
 
 		EACH_LANE(l, b->lanes) {
-			struct turn *t = &u->turn[event_of(u, b)->warp * EVENT_LANES + l];
+			struct turn *t = &u->turn[b->event->warp * EVENT_LANES + l];
 
 			/* Who has waited is behind that use; who only arrived may do so again in the same one. */
 			if (b->wait)
@@ -177,9 +148,9 @@ static void link_uses(struct uses *u, bool waits)
 			struct brought x = {.object = u->object, .phase = use, .block = b->block, .reach = A_CLUSTER};
 
 			if (waits)
-				get_brought(&u->phases, event_of(u, b), l, &x, true);
+				get_brought(&u->phases, b->event, l, &x, true);
 			else if (b->object != CLUSTER_BARRIER)
-				put(u->g, event_of(u, b), 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
+				put(u->g, b->event, 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
 			bring_heads(&u->phases, x, b->heads);
 		}
 	}
@@ -196,30 +167,27 @@ static void add_ended(struct uses *u, uint32_t block)
 			uint32_t thread = warp * EVENT_LANES + l;
 			struct brought x = {.object = u->object, .phase = u->turn[thread].next, .block = block, .reach = A_CLUSTER};
 
-			for (; u->exit[thread] != NONE && x.phase < u->last; x.phase++)
-				put(u->g, &u->d->event.v[u->exit[thread]], 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
+			for (; u->exit[thread] && x.phase < u->last; x.phase++)
+				put(u->g, u->exit[thread], 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
 		}
 	}
 }
 
 static void find_exits(struct uses *u)
 {
-	size_t n = (size_t)u->d->warp.n * EVENT_LANES;
-
-	u->exit = (uint32_t *)arena_get(&u->d->arena, n, sizeof *u->exit);
-	memset(u->exit, 0xff, n * sizeof *u->exit);
+	u->exit = (const struct event **)arena_get(&u->d->arena, u->d->warp.n * EVENT_LANES, sizeof *u->exit);
 	for (uint32_t i = 0; i < u->d->event.n; i++) {
 		const struct event *e = &u->d->event.v[i];
 
 		EACH_LANE(l, e->kind == EVENT_EXIT ? e->lanes : 0)
-			u->exit[e->warp * EVENT_LANES + l] = i;
+			u->exit[e->warp * EVENT_LANES + l] = e;
 	}
 }
 
 static void forget_uses(struct uses *u)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
-		uint32_t warp = event_of(u, &u->d->bar.v[u->item[i]])->warp;
+		uint32_t warp = u->d->bar.v[u->item[i]].event->warp;
 
 		memset(&u->turn[warp * EVENT_LANES], 0, EVENT_LANES * sizeof *u->turn);
 		u->part[warp].lanes = 0;
@@ -233,7 +201,7 @@ static void one_barrier(struct uses *u)
 	uint32_t cluster = b->object == CLUSTER_BARRIER ? block->ranks : 1;
 
 	number_uses(u, b->object < OF_ALL);
-	for (uint32_t r = 0; r < cluster && b->object >= OF_ALL; r++) {
+	for (uint32_t r = 0; r < cluster && b->object >= OF_ALL && b->object != WARP_BARRIER; r++) {
 		uint32_t other = cluster == 1 ? b->block : find_block(u->d, block->launch, block->cluster + r);
 
 		if (other != NONE)
@@ -249,6 +217,8 @@ static uint64_t object_of(const struct detect *d, const struct bar_op *b)
 	const struct block *block = &d->block.v[b->block];
 	uint32_t first = b->object == CLUSTER_BARRIER ? d->launch.v[block->launch].first_block + block->cluster : b->block;
 
+	if (b->object == WARP_BARRIER)
+		return UINT64_C(1) << 63 | (uint64_t)b->event->warp << 32 | b->count;
 	return (uint64_t)first * 64 + b->object;
 }
 

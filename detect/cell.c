@@ -166,7 +166,7 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	bool reference = c->court.d->choices.reference;
 	uint16_t both = (uint16_t)((reference ? bytes_of(c, a) : c->bytes[i]) & bytes_of(c, b));
 	bool counts = both & c->bytes[i];
-	enum verdict v;
+	enum verdict v, seen;
 	enum order o;
 
 	if (!both || (!a->writes && !b->writes))
@@ -182,12 +182,15 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	 * seen has been told of by then. */
 	if (v == OPEN || c->court.g->cyclic || !stands_for(b, a))
 		return;
-	/* Many meet at one word whom nothing orders: not asked. */
-	if (a->strong && b->strong && a->source != b->source)
+	/* Many meet at one word whom nothing orders: not asked.  What others read may be no race, where
+	 * the one before it is (memory-model.md 1.2, 9). */
+	if (a->strong && b->strong && (a->source != b->source || was_read(c->court.d, b)))
 		return;
 	o = in_order(&c->court, a, b);
-	c->asks |= o == NOT_KNOWN;
-	if (o == UNORDERED || (o == NOT_KNOWN && !c->hopes))
+	/* A thread's fence of the async proxy is for its own accesses. */
+	seen = o == UNORDERED ? FINE : seen_by_async(&c->court, a, b);
+	c->asks |= o == NOT_KNOWN || seen == UNKNOWN;
+	if (o == UNORDERED || (seen != FINE && seen != UNKNOWN) || ((o == NOT_KNOWN || seen == UNKNOWN) && !c->hopes))
 		return;
 	c->bytes[i] &= (uint16_t)~bytes_of(c, b);
 	c->shown[i] |= v == FINE ? 0 : both;

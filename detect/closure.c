@@ -163,63 +163,11 @@ static void do_fence_sc(const struct walk *w, uint32_t thread, const struct acti
 	}
 }
 
-/* PTX ISA, "membar/fence": both ways between the generic and the async proxy, for the thread's
- * own accesses and what it saw end; what it knows of otherwise is fenced by another. */
-static void do_proxy(const struct walk *w, uint32_t thread, const struct action *a)
-{
-	uint32_t know = of_lane(w, thread, S_KNOW);
-
-	for (unsigned i = 0; i < 3; i++) {
-		if (!(a->arg >> i & 1))
-			continue;
-		raise_own(w, know, (enum facet)(F_OWN + i), thread, a->pos);
-		raise_own(w, know, (enum facet)(F_HERE + i), thread, a->pos);
-		learn_facet(w, know, (enum facet)(F_OWN + i), F_MINE);
-		learn_facet(w, know, (enum facet)(F_HERE + i), F_ALL);
-		if (i < 2)
-			learn_facet(w, know, (enum facet)(F_HERE + i), F_SHARED);
-	}
-	if (a->arg & 1)
-		learn_facet(w, know, F_WHOLE, F_HALF);
-}
-
-static void do_facet(const struct walk *w, uint32_t thread, const struct action *a)
-{
-	uint32_t know = of_lane(w, thread, S_KNOW);
-
-	if (a->arg == F_ALL && means(w, (enum facet)a->hub))
-		raise_own(w, know, (enum facet)a->hub, thread, a->pos);
-	learn_facet(w, know, (enum facet)a->hub, (enum facet)a->arg);
-}
-
-static void do_ends(const struct walk *w, uint32_t thread, const struct action *a)
-{
-	uint32_t know = of_lane(w, thread, S_KNOW);
-	uint8_t c = *column_of(w, a->hub);
-
-	if (c == COLUMNS)
-		return;
-	if (a->act == DO_KNOW_BLOCK) {
-		raise(w, know, F_BEGUN, c, 1);
-		return;
-	}
-	raise(w, know, F_ALL, c, a->arg);
-	if (a->act == DO_CELLS)
-		raise(w, know, F_CELLS, c, a->arg);
-	else if (means(w, F_MINE))
-		raise(w, know, F_MINE, c, a->arg);
-}
-
-static void do_half(const struct walk *w, uint32_t thread, const struct action *a)
-{
-	uint32_t know = of_lane(w, thread, S_KNOW);
-
-	raise_own(w, know, F_HALF, thread, a->pos);
-	learn_facet(w, know, F_HALF, F_MINE);
-}
-
 static void carry_out(const struct walk *w, uint32_t thread, const struct action *a)
 {
+	uint32_t know = of_lane(w, thread, S_KNOW);
+	uint8_t c;
+
 	switch ((enum act)a->act) {
 	case DO_JOIN:
 		do_join(w, thread, a);
@@ -227,19 +175,17 @@ static void carry_out(const struct walk *w, uint32_t thread, const struct action
 	case DO_SC:
 		do_fence_sc(w, thread, a);
 		break;
-	case DO_ENDS:
-	case DO_CELLS:
-	case DO_KNOW_BLOCK:
-		do_ends(w, thread, a);
+	case DO_TOLD:
+		c = *column_of(w, a->hub);
+		if (c < COLUMNS && means(w, (enum facet)a->facet))
+			raise(w, know, (enum facet)a->facet, c, a->arg);
 		break;
-	case DO_PROXY:
-		do_proxy(w, thread, a);
-		break;
-	case DO_HALF:
-		do_half(w, thread, a);
+	case DO_OWN:
+		if (means(w, (enum facet)a->facet))
+			raise_own(w, know, (enum facet)a->facet, thread, a->pos);
 		break;
 	case DO_FACET:
-		do_facet(w, thread, a);
+		learn_facet(w, know, (enum facet)a->facet, (enum facet)a->arg);
 		break;
 	case DO_PUT:
 		do_put(w, thread, a);

@@ -46,6 +46,53 @@ void detect_free(struct detect *d)
 	free(d);
 }
 
+/* ---- choices: what the documentation leaves open (memory-model.md 2.4) --------------------------------- */
+
+/* Values of a choice, in the order of their numbers; 0 is the default. */
+static const struct choice { const char *name, *value[3]; size_t at; } choices[] = {
+	{"detect", {"normal", "reference"}, offsetof(struct choices, reference)},
+	{"proxy_fence", {"own", "path"}, offsetof(struct choices, path)},
+	{"proxy_war", {"error", "warn", "off"}, offsetof(struct choices, war)},
+	{"proxy_cta", {"strict", "any"}, offsetof(struct choices, any_block)},
+	{"async_proxy", {"cluster", "per-cta"}, offsetof(struct choices, per_block)},
+	{"tx_scope", {"any", "strict"}, offsetof(struct choices, wide_tx)},
+	{"tcgen05_fence", {"on", "off"}, offsetof(struct choices, no_tensor_fence)},
+	{"async_read_fence", {"off", "strict"}, offsetof(struct choices, read_fence)},
+	{"wgmma_read_retire", {"on", "off"}, offsetof(struct choices, no_retire)},
+	{"mbar_init_fence", {"off", "strict"}, offsetof(struct choices, init_fence)},
+	{"warp_sync_orders", {"off", "on"}, offsetof(struct choices, lockstep)},
+	{"same_value", {"report", "ignore"}, offsetof(struct choices, same_value)},
+	{"exit_async", {"off", "strict"}, offsetof(struct choices, exits)},
+	{"pdl_no_trigger", {"clean", "race"}, offsetof(struct choices, trigger)},
+	{"arrive_scope", {"reads", "any", "strict"}, offsetof(struct choices, arrive)}
+};
+
+static const struct choice *find(const char *name)
+{
+	for (unsigned i = 0; i < sizeof choices / sizeof *choices; i++)
+		if (!strcmp(name, choices[i].name))
+			return &choices[i];
+	return NULL;
+}
+
+bool detect_knows(const char *name)
+{
+	return find(name) != NULL;
+}
+
+bool detect_choose(struct detect *d, const char *name, const char *value)
+{
+	const struct choice *c = find(name);
+
+	for (uint8_t i = 0; c && i < 3; i++) {
+		if (!c->value[i] || strcmp(value, c->value[i]))
+			continue;
+		*((uint8_t *)&d->choices + c->at) = i;
+		return true;
+	}
+	return false;
+}
+
 /* ---- input ----------------------------------------------------------------------------------------- */
 
 void detect_sites(struct detect *d, const struct event_sites *s)
@@ -62,6 +109,8 @@ void detect_sites(struct detect *d, const struct event_sites *s)
 		if (to->run + to->nrun > runs + s->nruns)
 			to->nrun = 0;
 		d->tensors |= to->kind == EVENT_TENSOR;
+		d->asyncs |= to->kind == EVENT_COPY || to->kind == EVENT_TENSOR || to->kind == EVENT_CANCEL ||
+			     to->kind == EVENT_WGMMA || to->kind == EVENT_TC_MMA || to->kind == EVENT_TC_COPY;
 	}
 	for (uint32_t i = 0; i < s->nruns; i++) {
 		struct event_run *r = ADD(&d->run_site);
@@ -101,6 +150,8 @@ void detect_host(struct detect *d, const struct event_host *h)
 
 void detect_judge(struct detect *d)
 {
+	struct court c = {d, &d->graph, &d->answers};
+
 	if (!d->run.n)
 		return;
 	order_events(d);
@@ -108,8 +159,8 @@ void detect_judge(struct detect *d)
 	find_opaque(d);
 	scan_all(d, &d->graph);
 	compare_all(d);
-	judge_mbarriers(d);
-	judge_begins(d);
+	settle(&c, judge_mbarriers, NULL);
+	judge_begins(&c);
 	judge_past(d);
 	tell_races(d);
 	forget_superseded(d);

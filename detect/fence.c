@@ -110,12 +110,11 @@ static void of_scope(const struct places *p, uint32_t i, struct chains *c, uint3
 
 void link_fences(struct word *w)
 {
-	struct places p = {w, NULL, 0, NULL};
+	struct arena *a = &w->d->arena;
+	uint32_t *done = (uint32_t *)arena_get(a, w->n, sizeof *done), *of = (uint32_t *)arena_get(a, w->n, sizeof *of);
+	struct places p = {w, of, 0, (uint32_t *)arena_get(a, w->n + 1, sizeof *p.alone)};
 	struct chains c;
-	uint32_t *done = (uint32_t *)arena_get(&w->d->arena, w->n, sizeof *done);
 
-	p.of = (uint32_t *)arena_get(&w->d->arena, w->n, sizeof *p.of);
-	p.alone = (uint32_t *)arena_get(&w->d->arena, w->n + 1, sizeof *p.alone);
 	find_places(&p);
 	c.written = (uint32_t *)arena_get(&w->d->arena, p.n + 2, sizeof *c.written);
 	c.read = (uint32_t *)arena_get(&w->d->arena, p.n + 2, sizeof *c.read);

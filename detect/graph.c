@@ -30,6 +30,21 @@ struct action *act(struct graph *g, const struct event *e, uint32_t lanes, enum 
 	return a;
 }
 
+void tell(struct graph *g, const struct event *e, uint32_t lanes, enum facet f, uint32_t source, uint32_t upto)
+{
+	struct action *a = act(g, e, lanes, DO_TOLD);
+
+	a->facet = (uint8_t)f;
+	a->hub = source;
+	a->arg = upto;
+}
+
+void tell_end(struct graph *g, const struct event *e, uint32_t lanes, enum facet as, uint32_t source, uint32_t upto)
+{
+	tell(g, e, lanes, F_ALL, source, upto);
+	tell(g, e, lanes, as, source, upto);
+}
+
 void put(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, enum how how)
 {
 	struct action *a = act(g, e, lanes, DO_PUT);
@@ -116,7 +131,7 @@ static void sort_actions(struct detect *d, struct graph *g)
 
 static bool alike(const struct action *a, const struct action *b)
 {
-	return a->act == b->act && a->hub == b->hub && a->arg == b->arg && a->how == b->how && a->apart == b->apart;
+	return a->act == b->act && a->facet == b->facet && a->hub == b->hub && a->arg == b->arg && a->how == b->how && a->apart == b->apart;
 }
 
 /* What several lanes do alike is one action. */

@@ -27,7 +27,7 @@ void scan_grid(struct scan *s, const struct event *e)
 	case EVENT_BEGIN:
 		b->threads = (uint32_t)event_get(record_of(s->d, e), 0, EVENT_BEGIN_THREADS);
 		if (s->d->loose)
-			tell(s->g, e, e->lanes, DO_KNOW_BLOCK, SOURCE(SOURCE_BLOCK, block), 0);
+			tell(s->g, e, e->lanes, F_BEGUN, SOURCE(SOURCE_BLOCK, block), 1);
 		break;
 	case EVENT_EXIT:
 		/* What it has seen end, if only by relaxed waits, needs the block's memory no more. */
@@ -51,7 +51,7 @@ void scan_grid(struct scan *s, const struct event *e)
 static void over(struct graph *g, const struct event *e, uint32_t launches)
 {
 	for (uint32_t i = 0; i < launches; i++)
-		tell(g, e, e->lanes, DO_ENDS, SOURCE(SOURCE_LAUNCH, i), 1);
+		tell_end(g, e, e->lanes, F_MINE, SOURCE(SOURCE_LAUNCH, i), 1);
 }
 
 /* Had all of its blocks waited for the launches before, when they let the next begin? */

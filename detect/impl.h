@@ -173,16 +173,13 @@ enum how {
 enum act {
 	DO_JOIN,                        /* the lane learns from the hub */
 	DO_SC,                          /* acquires S_IN and publishes to S_OUT, up to scope `arg` */
-	DO_ENDS, DO_CELLS,              /* it knows that the source `hub` is over up to `arg`; in tensor memory */
-	DO_KNOW_BLOCK,                  /* that the block `hub` has begun */
-	DO_PROXY,                       /* fence.proxy.async of the spaces in `arg` */
-	DO_HALF,                        /* its releasing half */
-	DO_FACET,                       /* one facet learns from another: `hub` from `arg` */
+	DO_TOLD,                        /* a facet: the source `hub` is known up to `arg` */
+	DO_OWN,                         /* a facet: the thread's own doings, so far */
+	DO_FACET,                       /* a facet learns from another: `arg` */
 	DO_PUT                          /* the hub learns from the lane */
 };
-enum { SPACE_OWN = 1, SPACE_CLUSTER = 2, SPACE_GLOBAL = 4 };    /* of DO_PROXY */
 
-struct action { uint64_t timer; uint32_t warp, pos, lanes, hub, arg; uint8_t act, how, apart; };
+struct action { uint64_t timer; uint32_t warp, pos, lanes, hub, arg; uint8_t act, how, apart, facet; };
 struct hub_edge { uint32_t from, to; uint8_t how, apart; };
 /* When it is joined: at once, or by the thread's next fence that acquires at a scope that holds
  * threads that far apart. */
@@ -227,7 +224,10 @@ uint32_t new_hub(struct graph *);
 /* That knows that `count` operations of the source are over. */
 uint32_t end_hub(struct graph *, uint32_t source, uint32_t count, bool cells);
 struct action *act(struct graph *, const struct event *, uint32_t lanes, enum act);
-void tell(struct graph *, const struct event *, uint32_t lanes, enum act, uint32_t hub, uint32_t arg);
+/* A facet learns of a source, up to so many; of the end of operations, and that as F_MINE, or in tensor
+ * memory as F_CELLS. */
+void tell(struct graph *, const struct event *, uint32_t lanes, enum facet, uint32_t source, uint32_t upto);
+void tell_end(struct graph *, const struct event *, uint32_t lanes, enum facet as, uint32_t source, uint32_t upto);
 void put(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, enum how);
 void add_take(struct graph *, const struct event *, enum apart reach, bool shared);
 void join(struct graph *, const struct event *, uint32_t lanes, uint32_t hub, struct edge_kind);
@@ -290,14 +290,11 @@ struct lane {
 	struct place tries;             /* the mbarrier at which it has waited in vain last; space 0: none */
 };
 
-struct meeting { uint32_t members, arrived[EVENT_LANES], waited[EVENT_LANES]; LIST(uint32_t) hub; };
-
 struct scan {
 	struct detect *d;
 	struct graph *g;
 	uint32_t warp;
 	struct lane lane[EVENT_LANES];
-	LIST(struct meeting) meeting;   /* bar.warp.sync, by mask */
 	uint32_t products, product_groups, waited;      /* wgmma issued, committed, waited for */
 	uint32_t loads, stores;         /* tcgen05.ld, .st */
 	bool fresh;                     /* the event has not been judged: its accesses are taken */
@@ -349,7 +346,8 @@ struct word_op {
 /* mbarrier.c: an operation on an mbarrier, or one that an mbarrier counts. */
 struct mbar_op {
 	uint64_t begin, end, state;
-	uint32_t event, owner, address; /* owner: block */
+	const struct event *event;
+	uint32_t owner, address;        /* owner: block */
 	uint8_t lane, kind, reach;
 	bool acquire, drops;
 	bool unsaid;                    /* it names neither sem nor scope, at another block's mbarrier */
@@ -364,9 +362,9 @@ struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane, 
 static inline bool by_copy(const struct mbar_op *o) { return o->kind >= EVENT_COPY && o->kind <= EVENT_CANCEL; }
 struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; before: the one there before it; NONE */
 
-/* barrier.c: an arrival or a wait at a barrier of the block or of the cluster. */
+/* barrier.c: an arrival or a wait at a barrier.  Of a warp's `count` has its members. */
 uint32_t fence_hub(struct scan *, unsigned lane, unsigned kind);
-struct bar_op { uint32_t event, block, object, count, lanes; bool wait; struct heads heads; };
+struct bar_op { const struct event *event; uint32_t block, object, lanes, count; bool wait; struct heads heads; };
 
 /* phase.c: what was brought to a phase of an object, by how far it reaches. */
 struct brought { uint64_t object; uint32_t phase, hub, block, next; uint8_t reach, how; };
@@ -444,6 +442,10 @@ struct map_fence;
 enum order map_acquired(const struct court *, const struct map_fence *, const struct access *copy);
 enum order map_acquired_by_any(const struct court *, const struct access *copy);
 enum order in_order(const struct court *, const struct access *, const struct access *);
+/* May any read of a thread have seen what this strong write wrote? */
+bool was_read(const struct detect *, const struct access *);
+/* Is an access that comes before another seen by the async proxy from there on? */
+enum verdict seen_by_async(const struct court *, const struct access *, const struct access *);
 /* They overlap at `at`; the first one is the earlier by its clock. */
 enum verdict judge(const struct court *, const struct access *, const struct access *, uint64_t at);
 
@@ -458,16 +460,16 @@ struct race {
 	uint32_t a[SHOWN], b[SHOWN], n;
 	uint64_t count;
 };
-/* ---- misuse.c, guest.c, finding.c ------------------------------------------------------------------------------ */
+/* ---- misuse.c, finding.c ------------------------------------------------------------------------------ */
 
 void say(struct detect *, enum detect_kind, enum detect_why, const struct access *, const struct access *);      /* NULL: no second */
 void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
-struct access as_access(const struct detect *, const struct event *, unsigned lane);    /* what a lane does there */
+struct access as_access(const struct detect *, const struct event *, uint32_t lanes);   /* what they do there */
 struct access use_of(const struct detect *, const struct mbar_op *);
-bool one_thread(const struct detect *, const struct mbar_op *, const struct mbar_op *);
+bool one_thread(const struct mbar_op *, const struct mbar_op *);
 bool is_fresh(const struct detect *, const struct mbar_op *);   /* it has not been judged */
-void judge_mbarriers(struct detect *);
-void judge_begins(struct detect *);
+pass_fn judge_mbarriers;
+void judge_begins(const struct court *);
 void judge_ends(struct detect *, const struct graph *wide);
 void tell_races(struct detect *);
 /* past.c: tensor maps that an earlier launch wrote; synchronisation that was not logged. */
@@ -484,7 +486,7 @@ void forget_superseded(struct detect *);
 
 /* ---- the detector ------------------------------------------------------------------------------ */
 
-/* Numbers of values (choices.c): 0 is what is taken by default. */
+/* Numbers of values (detect.c): 0 is what is taken by default. */
 enum { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT, WAR_OFF = 2 };
 struct choices {
 	uint8_t reference, path, war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,
@@ -510,7 +512,7 @@ struct detect {
 	LIST(struct event_site) site;
 	LIST(struct event_run) run_site;
 	uint32_t sites_now, nsites_now; /* of the launches that come */
-	bool tensors;                   /* there may be tensor copies, and so tensor maps */
+	bool tensors, asyncs;           /* there may be tensor copies, and so tensor maps; the async proxy */
 	LIST(struct event_map) map;
 	LIST(struct launch) launch;
 	LIST(uint32_t) block_at;        /* by launch and number: in block */

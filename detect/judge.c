@@ -173,6 +173,14 @@ static enum verdict proxies(const struct court *c, const struct access *a, const
 	return async_fenced(c, a, b, f);
 }
 
+enum verdict seen_by_async(const struct court *c, const struct access *a, const struct access *b)
+{
+	struct access x = *b;
+
+	x.proxy = P_ASYNC;
+	return c->d->asyncs && a->proxy == P_GENERIC && b->proxy == P_GENERIC && a->source != b->source ? proxies(c, a, &x) : FINE;
+}
+
 /* ---- observed --------------------------------------------------------------------------------------------- */
 
 static uint64_t place_in_log(const struct detect *d, const struct word_op *o)
@@ -191,6 +199,13 @@ static const struct word_op *word_of(const struct detect *d, const struct access
 		if (1u << d->word_op.v[lo].lane == a->lanes && d->word_op.v[lo].address == a->address)
 			return &d->word_op.v[lo];
 	return NULL;
+}
+
+bool was_read(const struct detect *d, const struct access *a)
+{
+	const struct word_op *o = word_of(d, a);
+
+	return o && d->readers.first[o - d->word_op.v] < d->readers.first[o - d->word_op.v + 1];
 }
 
 static enum apart between(const struct detect *d, const struct word_op *a, const struct word_op *b)

@@ -16,41 +16,31 @@ struct mbar_op *add_mbar_op(struct scan *s, const struct event *e, unsigned lane
 {
 	struct mbar_op *o = ADD(&s->d->mbar);
 
-	o->event = (uint32_t)(e - s->d->event.v);
-	o->lane = (uint8_t)lane;
-	o->kind = e->kind;
-	o->owner = owner;
-	o->address = (uint32_t)address;
-	o->source = o->written = o->visit = NONE;
+	*o = (struct mbar_op){
+		.event = e, .owner = owner, .address = (uint32_t)address, .lane = (uint8_t)lane, .kind = e->kind,
+		.source = NONE, .written = NONE, .visit = NONE
+	};
 	return o;
 }
 
 static void set_operands(struct scan *s, struct mbar_op *o, const struct event_unit *u)
 {
-	switch (o->kind) {
-	case EVENT_MBAR_INIT:
-		o->count = (uint32_t)event_get(u, o->lane, EVENT_MBAR_INIT_COUNT);
-		break;
-	case EVENT_MBAR_ARRIVE:
-		o->count = (uint32_t)event_get(u, o->lane, EVENT_MBAR_ARRIVE_COUNT);
-		o->bytes = (uint32_t)event_get(u, o->lane, EVENT_MBAR_ARRIVE_BYTES);
-		o->state = event_get(u, o->lane, EVENT_MBAR_ARRIVE_STATE);
-		break;
-	case EVENT_MBAR_EXPECT:
-	case EVENT_MBAR_COMPLETE:
-		o->bytes = (uint32_t)event_get(u, o->lane, EVENT_MBAR_EXPECT_BYTES);
-		break;
-	case EVENT_MBAR_WAIT:
-		o->state = event_get(u, o->lane, EVENT_MBAR_WAIT_PHASE);
-		break;
-	case EVENT_MBAR_COPIES:
-		o->count = 1;
-		o->source = ordered_operations(s->d, s->warp, CP_OPERATIONS, o->lane);
-		o->number = s->lane[o->lane].cp.issued;
-		break;
-	default:
-		break;
-	}
+	static const enum event_operand operands[][3] = {       /* from MBAR_INIT on: count, bytes, state */
+		{EVENT_MBAR_INIT_COUNT}, {EVENT_OPERAND_NONE},
+		{EVENT_MBAR_ARRIVE_COUNT, EVENT_MBAR_ARRIVE_BYTES, EVENT_MBAR_ARRIVE_STATE},
+		{EVENT_OPERAND_NONE, EVENT_MBAR_EXPECT_BYTES}, {EVENT_OPERAND_NONE, EVENT_MBAR_COMPLETE_BYTES},
+		{EVENT_OPERAND_NONE, EVENT_OPERAND_NONE, EVENT_MBAR_WAIT_PHASE}, {EVENT_OPERAND_NONE}, {EVENT_OPERAND_NONE}
+	};
+	const enum event_operand *of = operands[o->kind - EVENT_MBAR_INIT];
+
+	o->count = (uint32_t)event_get(u, o->lane, of[0]);
+	o->bytes = (uint32_t)event_get(u, o->lane, of[1]);
+	o->state = event_get(u, o->lane, of[2]);
+	if (o->kind != EVENT_MBAR_COPIES)
+		return;
+	o->count = 1;
+	o->source = ordered_operations(s->d, s->warp, CP_OPERATIONS, o->lane);
+	o->number = s->lane[o->lane].cp.issued;
 }
 
 /* Has it waited here in vain before, and done nothing else with mbarriers since? */
@@ -86,7 +76,7 @@ void scan_mbarrier(struct scan *s, const struct event *e)
 			continue;
 		/* Another block's mbarrier: that block has to stay until the operation is over. */
 		o->visit = SOURCE(SOURCE_OPERATION, single_operations(s->d, e, EVENT_LANES) + l);
-		tell(s->g, e, 1u << l, DO_ENDS, o->visit, 1);
+		tell_end(s->g, e, 1u << l, F_MINE, o->visit, 1);
 		/* memory-model.md 2.4, AMB-16: an arrival there that names neither sem nor scope is of scope cta,
 		 * which reaches nobody. */
 		o->unsaid = e->kind == EVENT_MBAR_ARRIVE && site->sem == EVENT_SEM_NONE && s->d->choices.arrive != ARRIVE_STRICT;
@@ -123,11 +113,6 @@ static bool copies(const struct mbar_op *o)
 	return by_copy(o) || o->kind == EVENT_MBAR_COMPLETE;
 }
 
-static const struct event *event_of(const struct barrier *b, const struct mbar_op *o)
-{
-	return &b->d->event.v[o->event];
-}
-
 /* Arrivals, one phase after the other. */
 static void fill_phases(struct barrier *b)
 {
@@ -141,7 +126,7 @@ static void fill_phases(struct barrier *b)
 		if (!arrives(o))
 			continue;
 		/* PTX ISA, "cp.async.mbarrier.arrive": without .noinc one more is expected first. */
-		more += o->kind == EVENT_MBAR_COPIES && !(site_of(b->d, event_of(b, o))->flags & EVENT_NOINC);
+		more += o->kind == EVENT_MBAR_COPIES && !(site_of(b->d, o->event)->flags & EVENT_NOINC);
 		dropped += o->drops ? o->count : 0;
 		now += o->count;
 		b->phase[phase].full = o->begin;
@@ -160,7 +145,7 @@ static const struct mbar_op *arrival_of(const struct barrier *b, uint32_t wait)
 	const struct mbar_op *w = b->op[wait];
 
 	for (uint32_t i = wait; i-- > 0;)
-		if (b->op[i]->kind == EVENT_MBAR_ARRIVE && one_thread(b->d, b->op[i], w) && b->op[i]->state == w->state)
+		if (b->op[i]->kind == EVENT_MBAR_ARRIVE && one_thread(b->op[i], w) && b->op[i]->state == w->state)
 			return b->op[i];
 	return NULL;
 }
@@ -171,7 +156,7 @@ static void find_wait(struct barrier *b, uint32_t i)
 	struct mbar_op *w = b->op[i];
 	uint32_t last = 0, first = 0;
 
-	if (!(site_of(b->d, event_of(b, w))->flags & EVENT_PARITY)) {
+	if (!(site_of(b->d, w->event)->flags & EVENT_PARITY)) {
 		const struct mbar_op *a = arrival_of(b, i);
 
 		w->lo = a ? a->lo + 1 : 0;
@@ -213,7 +198,7 @@ static void loosen(struct barrier *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
-		uint32_t phase = o->hi, *waited = &b->waited[event_of(b, o)->warp * EVENT_LANES + o->lane];
+		uint32_t phase = o->hi, *waited = &b->waited[o->event->warp * EVENT_LANES + o->lane];
 
 		if (o->kind == EVENT_MBAR_WAIT)
 			*waited = o->lo > *waited ? o->lo : *waited;
@@ -222,11 +207,10 @@ static void loosen(struct barrier *b)
 		o->lo = phase - 1;
 		b->phase[phase - 1].loose = true;
 	}
-	for (uint32_t i = 0; i < b->n; i++)
-		b->waited[event_of(b, b->op[i])->warp * EVENT_LANES + b->op[i]->lane] = 0;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
 
+		b->waited[o->event->warp * EVENT_LANES + o->lane] = 0;
 		if (!arrives(o) || !b->phase[o->hi].loose)
 			continue;
 		o->hi++;
@@ -240,7 +224,7 @@ static void loosen(struct barrier *b)
 static uint32_t expected_in(const struct barrier *b, uint32_t i)
 {
 	for (uint32_t k = i + 1; b->op[i]->kind == EVENT_MBAR_EXPECT && k < b->n; k++)
-		if (arrives(b->op[k]) && one_thread(b->d, b->op[k], b->op[i]))
+		if (arrives(b->op[k]) && one_thread(b->op[k], b->op[i]))
 			return b->op[k]->lo;
 	return b->op[i]->lo;
 }
@@ -263,18 +247,16 @@ static void find_copies(struct barrier *b)
 	expect(b);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
+		uint32_t k = 0;
 
 		if (!copies(o))
 			continue;
 		bytes += o->bytes;
-		o->lo = 0;
-		while (o->lo <= b->nphases && (b->phase[o->lo].expected < bytes || b->phase[o->lo].seen < o->begin))
-			o->lo++;
-		o->hi = o->lo <= b->nphases && b->phase[o->lo].loose ? o->lo + 1 : o->lo;
-		if (o->lo > b->nphases) {
-			o->lo = o->hi = NONE;
-			b->d->counter[DETECT_INEXACT_PHASES] += !b->g->world;
-		}
+		while (k <= b->nphases && (b->phase[k].expected < bytes || b->phase[k].seen < o->begin))
+			k++;
+		o->lo = k <= b->nphases ? k : NONE;
+		o->hi = k <= b->nphases ? k + b->phase[k].loose : NONE;
+		b->d->counter[DETECT_INEXACT_PHASES] += k > b->nphases && !b->g->world;
 	}
 }
 
@@ -290,7 +272,7 @@ static void bring_end(struct barrier *b, struct brought *x, uint32_t source, uin
  * by cluster scope. */
 static void bring_ends(struct barrier *b, const struct mbar_op *o, uint32_t phase)
 {
-	uint32_t issuer = b->d->warp.v[event_of(b, o)->warp].block;
+	uint32_t issuer = b->d->warp.v[o->event->warp].block;
 	bool strict = b->d->choices.wide_tx && copies(o), commits = o->kind == EVENT_TC_COMMIT;
 	struct brought x = {
 		.object = b->object, .phase = phase, .block = strict ? issuer : o->owner, .reach = A_CLUSTER,
@@ -308,7 +290,7 @@ static void bring_ends(struct barrier *b, const struct mbar_op *o, uint32_t phas
 static void bring_to(struct barrier *b, const struct mbar_op *o, uint32_t phase)
 {
 	bool any = o->unsaid && b->d->choices.arrive == ARRIVE_ANY;
-	uint32_t issuer = b->d->warp.v[event_of(b, o)->warp].block;
+	uint32_t issuer = b->d->warp.v[o->event->warp].block;
 	struct brought x = {.object = b->object, .phase = phase, .block = any ? o->owner : issuer, .reach = A_CLUSTER};
 
 	bring_ends(b, o, phase);
@@ -322,7 +304,7 @@ static void bring_to(struct barrier *b, const struct mbar_op *o, uint32_t phase)
 
 static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 {
-	const struct event *e = event_of(b, w);
+	const struct event *e = w->event;
 	struct brought by = {.object = b->object, .phase = phase, .block = b->d->warp.v[e->warp].block, .reach = w->reach};
 
 	get_brought(&b->phases, e, w->lane, &by, w->acquire);
@@ -330,8 +312,8 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 	for (uint32_t i = 0; b->commits && i < b->n; i++) {
 		const struct mbar_op *o = b->op[i];
 
-		if (o->kind == EVENT_TC_COMMIT && one_thread(b->d, o, w) && o->lo <= phase && o->hi >= phase)
-			tell(b->g, e, 1u << w->lane, DO_CELLS, o->source, o->number);
+		if (o->kind == EVENT_TC_COMMIT && one_thread(o, w) && o->lo <= phase && o->hi >= phase)
+			tell_end(b->g, e, 1u << w->lane, F_CELLS, o->source, o->number);
 	}
 }
 
@@ -347,10 +329,13 @@ static void one_life(struct barrier *b)
 	for (uint32_t i = 0; i < b->n; i++)
 		for (uint32_t k = b->op[i]->lo; (arrives(b->op[i]) || copies(b->op[i])) && k != NONE && k <= b->op[i]->hi; k++)
 			bring_to(b, b->op[i], k);
-	for (uint32_t i = 0; i < b->n; i++)
+	for (uint32_t i = 0; i < b->n; i++) {
+		/* Behind its end an object may seem to be in any phase. */
+		b->d->counter[DETECT_INEXACT_PHASES] += b->op[i]->kind == EVENT_MBAR_INVAL && i + 1 < b->n && !b->g->world;
 		for (uint32_t n = b->op[i]->lo; b->op[i]->kind == EVENT_MBAR_WAIT && n <= b->op[i]->hi; n++)
 			if (n)
 				get(b, b->op[i], n - 1);
+	}
 }
 
 /* One place: a life from each init on. */
@@ -373,14 +358,14 @@ static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t
 {
 	struct sorting o = new_sorting(&d->arena, n);
 	struct mbar_op **op = (struct mbar_op **)arena_get(&d->arena, n, sizeof(struct mbar_op *));
-	uint32_t sm = block_of(d, d->event.v[d->mbar.v[item[0]].event].warp)->sm;
+	uint32_t sm = block_of(d, d->mbar.v[item[0]].event->warp)->sm;
 	bool clock = true;
 
 	for (uint32_t i = 0; i < n; i++)
-		clock &= block_of(d, d->event.v[d->mbar.v[item[i]].event].warp)->sm == sm;
+		clock &= block_of(d, d->mbar.v[item[i]].event->warp)->sm == sm;
 	for (uint32_t i = 0; i < n; i++) {
 		struct mbar_op *x = &d->mbar.v[item[i]];
-		const struct event *e = &d->event.v[x->event];
+		const struct event *e = x->event;
 
 		x->begin = clock ? e->clock[EVENT_BEFORE] : e->timer[EVENT_BEFORE];
 		x->end = clock ? e->clock[EVENT_BEHIND] : e->timer[EVENT_BEHIND];

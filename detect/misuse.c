@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * misuse.c: what may not be done with barriers and with mbarriers (memory-model.md 1.5, 1.7).
+ * misuse.c: what may not be done with barriers and with mbarriers (memory-model.md 1.5, 1.7), or
+ * with the shared memory of blocks that have not begun or have ended (1.11).
  */
-#include <string.h>
-
 #include "detect/impl.h"
 
 /* ---- saying it ------------------------------------------------------------------------------------ */
 
-struct access as_access(const struct detect *d, const struct event *e, unsigned lane)
+struct access as_access(const struct detect *d, const struct event *e, uint32_t lanes)
 {
-	struct access a;
-
-	memset(&a, 0, sizeof a);
-	a.site = e->site;
-	a.warp = e->warp;
-	a.lanes = 1u << lane;
-	a.number = a.pos = e->pos;
-	a.source = SOURCE(SOURCE_THREAD, e->warp * EVENT_LANES + lane);
-	a.timer = e->timer[EVENT_BEFORE];
-	a.space = 1 + d->warp.v[e->warp].block;
-	return a;
+	return (struct access){
+		.timer = e->timer[EVENT_BEFORE], .space = 1 + d->warp.v[e->warp].block, .site = e->site, .warp = e->warp,
+		.lanes = lanes, .pos = e->pos, .source = SOURCE(SOURCE_THREAD, e->warp * EVENT_LANES + event_first(lanes)),
+		.number = e->pos
+	};
 }
 
 void say(struct detect *d, enum detect_kind kind, enum detect_why why, const struct access *a, const struct access *b)
@@ -44,7 +37,7 @@ static bool misused(const struct court *c, enum order o, const struct access *a,
 /* PTX ISA, "bar.warp.sync": undefined if the executing thread is not in the mask. */
 void misuse_barrier(struct scan *s, const struct event *e, uint32_t lanes)
 {
-	struct access a = as_access(s->d, e, event_first(lanes));
+	struct access a = as_access(s->d, e, lanes & -lanes);
 
 	say(s->d, DETECT_BARRIER_MISUSE, DETECT_MISUSE, &a, NULL);
 }
@@ -53,43 +46,33 @@ void misuse_barrier(struct scan *s, const struct event *e, uint32_t lanes)
 
 struct access use_of(const struct detect *d, const struct mbar_op *o)
 {
-	struct access a = as_access(d, &d->event.v[o->event], o->lane);
+	struct access a = as_access(d, o->event, 1u << o->lane);
 
 	a.timer = time_at(&d->graph, &a);
 	a.space = 1 + o->owner;
 	a.address = o->address;
 	a.whole = a.bytes = 8;
+	a.init = a.writes = o->kind == EVENT_MBAR_INIT;
 	return a;
 }
 
 bool is_fresh(const struct detect *d, const struct mbar_op *o)
 {
-	return d->event.v[o->event].pos > d->warp.v[d->event.v[o->event].warp].judged;
+	return o->event->pos > d->warp.v[o->event->warp].judged;
 }
 
-bool one_thread(const struct detect *d, const struct mbar_op *a, const struct mbar_op *b)
+bool one_thread(const struct mbar_op *a, const struct mbar_op *b)
 {
-	return a->lane == b->lane && d->event.v[a->event].warp == d->event.v[b->event].warp;
+	return a->lane == b->lane && a->event->warp == b->event->warp;
 }
 
-/* What who does it knew just before. */
-static const uint32_t *knew(const struct court *c, uint32_t source, const struct access *by)
+/* As if it came just before: without what it acquires itself. */
+static struct access just_before(const struct access *use)
 {
-	struct access before = *by;
+	struct access before = *use;
 
 	before.pos--;
-	return knows(c, source, &before);
-}
-
-/* Does who uses it come behind its init? */
-static enum order behind_init(const struct court *c, const struct access *use, const struct access *init)
-{
-	const uint32_t *f;
-
-	if (use->source == init->source)
-		return use->pos > init->pos ? ORDERED : UNORDERED;
-	f = knew(c, init->source, use);
-	return !f ? NOT_KNOWN : f[F_ALL] >= init->pos || f[F_SHARED] >= init->pos || f[F_INITS] >= init->pos ? ORDERED : UNORDERED;
+	return before;
 }
 
 /* What ends an mbarrier comes after all that was done with it.  Libraries let one lane speak for those
@@ -97,12 +80,13 @@ static enum order behind_init(const struct court *c, const struct access *use, c
  * enough. */
 static enum order behind_use(const struct court *c, const struct access *end, const struct access *use)
 {
+	struct access before = just_before(end);
 	enum order answer = UNORDERED;
 
 	if (end->warp == use->warp)
 		return ORDERED;
 	EACH_LANE(l, ~0u) {
-		const uint32_t *f = knew(c, SOURCE(SOURCE_THREAD, use->warp * EVENT_LANES + l), end);
+		const uint32_t *f = knows(c, SOURCE(SOURCE_THREAD, use->warp * EVENT_LANES + l), &before);
 
 		if (f && (f[F_ALL] >= use->pos || f[F_READS] >= use->pos))
 			return ORDERED;
@@ -115,23 +99,23 @@ static enum order behind_use(const struct court *c, const struct access *end, co
  * end. */
 static enum order behind_copy(const struct court *c, const struct life *l, uint32_t end, const struct mbar_op *copy)
 {
-	struct access inval = use_of(c->d, l->op[end]);
+	struct access inval = use_of(c->d, l->op[end]), before = just_before(&inval);
 	const uint32_t *f;
 
 	for (uint32_t i = 0; i < end; i++)
-		if (l->op[i]->kind == EVENT_MBAR_WAIT && one_thread(c->d, l->op[i], l->op[end]) && l->op[i]->lo > copy->hi)
+		if (l->op[i]->kind == EVENT_MBAR_WAIT && one_thread(l->op[i], l->op[end]) && l->op[i]->lo > copy->hi)
 			return ORDERED;
-	f = knew(c, copy->written == NONE ? copy->source : copy->written, &inval);
+	f = knows(c, copy->written == NONE ? copy->source : copy->written, &before);
 	return !f ? NOT_KNOWN : f[F_ALL] >= copy->number ? ORDERED : UNORDERED;
 }
 
 /* ---- the end of an mbarrier --------------------------------------------------------------------------------- */
 
 /* Was it the last of its thread's uses at that instruction before the end? */
-static bool last_use(const struct detect *d, const struct life *l, uint32_t i, uint32_t end)
+static bool last_use(const struct life *l, uint32_t i, uint32_t end)
 {
 	for (uint32_t k = i + 1; k < end; k++)
-		if (one_thread(d, l->op[k], l->op[i]) && d->event.v[l->op[k]->event].site == d->event.v[l->op[i]->event].site)
+		if (one_thread(l->op[k], l->op[i]) && l->op[k]->event->site == l->op[i]->event->site)
 			return false;
 	return true;
 }
@@ -144,7 +128,7 @@ static bool judge_end(const struct court *c, const struct life *l, uint32_t end,
 	for (uint32_t i = 0; i < end; i++) {
 		struct access use = use_of(c->d, l->op[i]);
 		enum order o = by_copy(l->op[i]) ? behind_copy(c, l, end, l->op[i]) :
-			       l->op[i]->kind != EVENT_MBAR_INIT && last_use(c->d, l, i, end) ? behind_use(c, &inval, &use) : ORDERED;
+			       l->op[i]->kind != EVENT_MBAR_INIT && last_use(l, i, end) ? behind_use(c, &inval, &use) : ORDERED;
 
 		asks |= misused(c, o, &inval, &use, report);
 	}
@@ -169,34 +153,32 @@ static bool init_fenced(const struct detect *d, const struct access *init)
 }
 
 /* memory-model.md 2.4, AMB-7: a copy accesses its mbarrier through the async proxy.  True: asked. */
-static bool operand_fenced(const struct court *c, const struct mbar_op *o, const struct access *init, bool report)
+static bool operand_fenced(const struct court *c, const struct access *init, struct access use, bool report)
 {
-	struct access use = use_of(c->d, o);
-	const uint32_t *f = knew(c, init->source, &use);
-	bool home = access_block(c->d, &use) == o->owner, elsewhere;
-	unsigned own = home ? F_OWN : F_OWN_CLUSTER, here = own + F_HERE - F_OWN;
+	enum verdict v;
 
-	if (!report || !f || f[own] >= init->pos || init_fenced(c->d, init))
-		return !f;
-	elsewhere = f[here] >= init->pos;
-	if (!elsewhere || (home && !c->d->choices.path))
-		say(c->d, elsewhere ? DETECT_PROXY_FENCE_ORDER : DETECT_PROXY_RACE,
-		    elsewhere ? DETECT_FENCE_ELSEWHERE : DETECT_NO_PROXY_FENCE, init, &use);
-	return false;
+	use.proxy = P_ASYNC;
+	use.operation = NONE;
+	v = judge(c, init, &use, init->address);
+	if (report && (v == UNFENCED || v == MISFENCED) && !init_fenced(c->d, init))
+		say(c->d, v == UNFENCED ? DETECT_PROXY_RACE : DETECT_PROXY_FENCE_ORDER,
+		    v == UNFENCED ? DETECT_NO_PROXY_FENCE : DETECT_FENCE_ELSEWHERE, init, &use);
+	return v == UNKNOWN;
 }
 
 static bool judge_use(const struct court *c, const struct life *l, uint32_t i, uint32_t end, bool report)
 {
 	struct access use = use_of(c->d, l->op[i]), other = use_of(c->d, l->op[i > end ? end : 0]);
+	struct access before = just_before(&use);
 	enum order behind;
 
 	if (i > end)
 		return misused(c, UNORDERED, &use, &other, report);
 	if (l->op[0]->kind != EVENT_MBAR_INIT)
 		return misused(c, UNORDERED, &use, NULL, report);
-	behind = behind_init(c, &use, &other);
+	behind = in_order(c, &other, &before);
 	if (behind == ORDERED && c->d->choices.init_fence && by_copy(l->op[i]))
-		return operand_fenced(c, l->op[i], &other, report);
+		return operand_fenced(c, &other, use, report);
 	return misused(c, behind, &use, &other, report);
 }
 
@@ -263,7 +245,7 @@ static bool judge_store(const struct court *c, const struct access *a, const str
 	return asks;
 }
 
-static bool judge_all(const struct court *c, void *arg, bool report)
+bool judge_mbarriers(const struct court *c, void *arg, bool report)
 {
 	const struct detect *d = c->d;
 	bool asks = false;
@@ -280,9 +262,85 @@ static bool judge_all(const struct court *c, void *arg, bool report)
 	return asks;
 }
 
-void judge_mbarriers(struct detect *d)
-{
-	struct court c = {d, &d->graph, &d->answers};
+/* ---- guests: what a block's own threads do is over when they end; what others do in its shared memory,
+ * and operations that no thread waits for, may not be ---------------------------------------------- */
 
-	settle(&c, judge_all, NULL);
+static bool is_guest(const struct detect *d, const struct access *a)
+{
+	if (a->space & TENSOR_SPACE)
+		return false;
+	if (!a->space)
+		return d->choices.exits && a->writes && a->ends == ENDS_BULK;
+	return access_block(d, a) != a->space - 1 || a->ends == ENDS_SINGLE || a->ends == ENDS_BULK;
+}
+
+static void find_guests(struct detect *d)
+{
+	for (uint32_t i = 0; i < d->access.n; i++) {
+		const struct access *a = &d->access.v[i];
+
+		if (!a->old && is_guest(d, a))
+			*ADD(&d->guest) = (struct guest){a->space ? a->space - 1 : access_block(d, a), *a};
+	}
+	for (uint32_t i = 0; i < d->mbar.n; i++) {
+		const struct mbar_op *o = &d->mbar.v[i];
+		struct access a = use_of(d, o);
+
+		a.source = o->visit;
+		a.number = 1;
+		if (is_fresh(d, o) && o->visit != NONE)
+			*ADD(&d->guest) = (struct guest){o->owner, a};
+	}
+}
+
+static bool has_ended(const struct detect *d, uint32_t block)
+{
+	return d->block.v[block].threads && d->block.v[block].ended == d->block.v[block].threads;
+}
+
+/* As it happened: had the block begun, as far as who accesses its memory knows?  In the world where
+ * scopes hold everybody, for it has gone past: do those of its threads who ended last know that the
+ * access is over? */
+static bool judge_guests(const struct court *c, void *arg, bool report)
+{
+	bool ends = c->g->world & W_WIDE, asks = false;
+
+	(void)arg;
+	for (uint32_t i = 0; i < c->d->guest.n; i++) {
+		const struct guest *g = &c->d->guest.v[i];
+		const struct access *a = &g->access;
+		struct question over = {a->source, c->g->ended[g->owner], ASK_HUB, 1};
+		bool own = access_block(c->d, a) == g->owner;
+		const uint32_t *f;
+
+		if (ends ? !has_ended(c->d, g->owner) || (c->d->choices.wide_tx && !own) : a->old || !a->space || own)
+			continue;
+		f = ends ? ask(c, over) : knows(c, SOURCE(SOURCE_BLOCK, g->owner), a);
+		asks |= !f;
+		if (report && f && (ends ? f[F_ALL] < a->number && f[F_SHARED] < a->number : !f[F_BEGUN]))
+			say(c->d, DETECT_LIFETIME, DETECT_MISUSE, a, NULL);
+	}
+	return asks;
+}
+
+void judge_begins(const struct court *c)
+{
+	find_guests(c->d);
+	settle(c, judge_guests, NULL);
+}
+
+void judge_ends(struct detect *d, const struct graph *wide)
+{
+	struct answers answers = {0};
+	struct court c = {d, wide, &answers};
+	uint32_t n = 0;
+
+	settle(&c, judge_guests, NULL);
+	for (uint32_t i = 0; i < d->guest.n; i++) {
+		d->guest.v[i].access.old = true;
+		if (!has_ended(d, d->guest.v[i].owner))
+			d->guest.v[n++] = d->guest.v[i];
+	}
+	d->guest.n = n;
+	free_answers(&answers);
 }

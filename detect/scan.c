@@ -10,14 +10,6 @@ enum apart reach_of(const struct event_site *s)
 	return s->scope == EVENT_CTA ? A_BLOCK : s->scope == EVENT_CLUSTER ? A_CLUSTER : A_DEVICE;
 }
 
-void tell(struct graph *g, const struct event *e, uint32_t lanes, enum act what, uint32_t hub, uint32_t arg)
-{
-	struct action *a = act(g, e, lanes, what);
-
-	a->hub = hub;
-	a->arg = arg;
-}
-
 /* ---- release patterns ---------------------------------------------------------------------- */
 
 static enum apart least(enum apart a, enum apart b)
@@ -101,35 +93,68 @@ static void thread_fence(struct scan *s, const struct event *e)
 	if (site->sem != EVENT_RELEASE)
 		acquires(s, e, reach, false);
 	if (site->sem == EVENT_SC) {
-		tell(s->g, e, e->lanes, DO_SC, NONE, reach);
+		act(s->g, e, e->lanes, DO_SC)->arg = reach;
 		s->g->fences = true;
 	}
 	if (site->sem != EVENT_ACQUIRE)
 		releases(s, e, reach);
 }
 
-static void async_fence(struct scan *s, const struct event *e)
+static void own(struct scan *s, const struct event *e, enum facet f)
 {
-	static const uint8_t spaces[] = {       /* by enum event_space */
-		SPACE_OWN | SPACE_CLUSTER | SPACE_GLOBAL, SPACE_GLOBAL, SPACE_OWN, SPACE_OWN | SPACE_CLUSTER
-	};
-	unsigned of = spaces[site_of(s->d, e)->space];
-
-	if (of & SPACE_OWN)
-		products_over(s, e, s->waited);
-	tell(s->g, e, e->lanes, DO_PROXY, NONE, of);
-	s->g->narrow = true;
+	act(s->g, e, e->lanes, DO_OWN)->facet = (uint8_t)f;
 }
 
 static void learn(struct scan *s, const struct event *e, enum facet to, enum facet from)
 {
-	tell(s->g, e, e->lanes, DO_FACET, to, from);
+	struct action *a = act(s->g, e, e->lanes, DO_FACET);
+
+	a->facet = (uint8_t)to;
+	a->arg = from;
+}
+
+/* Both ways between the generic and the async proxy, in the space of that facet: for the thread's own
+ * accesses and what it saw end; what it knows of otherwise is fenced by another (PTX ISA,
+ * "membar/fence"). */
+static void fence_space(struct scan *s, const struct event *e, enum facet of)
+{
+	enum facet here = (enum facet)(of + F_HERE - F_OWN);
+
+	own(s, e, of);
+	own(s, e, here);
+	learn(s, e, of, F_MINE);
+	learn(s, e, here, F_ALL);
+	if (of != F_OWN_GLOBAL)
+		learn(s, e, here, F_SHARED);
+}
+
+static void async_fence(struct scan *s, const struct event *e)
+{
+	unsigned space = site_of(s->d, e)->space;
+
+	if (space != EVENT_GLOBAL) {
+		products_over(s, e, s->waited);
+		fence_space(s, e, F_OWN);
+		learn(s, e, F_WHOLE, F_HALF);
+	}
+	if (space == EVENT_GENERIC || space == EVENT_CLUSTER_SHARED)
+		fence_space(s, e, F_OWN_CLUSTER);
+	if (space == EVENT_GENERIC || space == EVENT_GLOBAL)
+		fence_space(s, e, F_OWN_GLOBAL);
+	s->g->narrow = true;
+}
+
+/* All that the thread has done and knows of passes that fence. */
+static void pass(struct scan *s, const struct event *e, enum facet f)
+{
+	own(s, e, f);
+	learn(s, e, f, F_ALL);
 }
 
 /* Who learns of the fence learns of what it released. */
 void scan_map_fence(struct scan *s, const struct event *e)
 {
-	learn(s, e, F_MAP, F_ALL);
+	pass(s, e, F_MAP);
 	thread_fence(s, e);
 }
 
@@ -137,7 +162,7 @@ static void map_acquire(struct scan *s, const struct event *e)
 {
 	thread_fence(s, e);
 	EACH_LANE(l, s->g->world ? 0 : e->lanes)
-		*ADD(&s->d->map_fence) = (struct map_fence){event_address(record_of(s->d, e), l), as_access(s->d, e, l)};
+		*ADD(&s->d->map_fence) = (struct map_fence){event_address(record_of(s->d, e), l), as_access(s->d, e, 1u << l)};
 }
 
 static void scan_fence(struct scan *s, const struct event *e)
@@ -150,7 +175,8 @@ static void scan_fence(struct scan *s, const struct event *e)
 		async_fence(s, e);
 		break;
 	case EVENT_FENCE_ASYNC_RELEASE:
-		act(s->g, e, e->lanes, DO_HALF);
+		own(s, e, F_HALF);
+		learn(s, e, F_HALF, F_MINE);
 		s->g->narrow = true;
 		releases(s, e, FENCE_SHARED);
 		break;
@@ -168,7 +194,7 @@ static void scan_fence(struct scan *s, const struct event *e)
 		releases(s, e, FENCE_INITS);
 		break;
 	case EVENT_FENCE_ALIAS:
-		learn(s, e, F_ALIAS, F_ALL);
+		pass(s, e, F_ALIAS);
 		break;
 	case EVENT_FENCE_MAP:
 		scan_map_fence(s, e);
@@ -184,29 +210,19 @@ static void scan_fence(struct scan *s, const struct event *e)
 
 /* ---- all of a warp ------------------------------------------------------------------------------ */
 
-typedef void scan_fn(struct scan *, const struct event *);
-
-/* The chapter of a record; of plain accesses there is none. */
-static scan_fn *chapter_of(enum event_kind kind)
-{
-	if (kind == EVENT_STRONG)
-		return scan_word;
-	if (kind == EVENT_FENCE)
-		return scan_fence;
-	if (kind == EVENT_MAP_FENCE)
-		return map_acquire;
-	if (kind == EVENT_MAP_COPY)
-		return scan_map_copy;
-	if (kind >= EVENT_BAR_ARRIVE && kind <= EVENT_CLUSTER_WAIT)
-		return scan_barrier;
-	if (kind >= EVENT_MBAR_INIT && kind <= EVENT_MBAR_COPIES)
-		return scan_mbarrier;
-	if (kind >= EVENT_CP_ASYNC && kind <= EVENT_WGMMA)
-		return scan_async;
-	if (kind >= EVENT_TC_MMA && kind <= EVENT_TC_FREE)
-		return scan_tensor;
-	return kind == EVENT_BEGIN || kind == EVENT_EXIT || kind == EVENT_DEPENDENTS || kind == EVENT_GRID_WAIT ? scan_grid : NULL;
-}
+/* Chapters by the kinds of their records; of plain accesses there is none. */
+static const struct { uint8_t first, last; void (*scan)(struct scan *, const struct event *); } chapters[] = {
+	{EVENT_BEGIN, EVENT_EXIT, scan_grid},
+	{EVENT_STRONG, EVENT_STRONG, scan_word},
+	{EVENT_FENCE, EVENT_FENCE, scan_fence},
+	{EVENT_MAP_FENCE, EVENT_MAP_FENCE, map_acquire},
+	{EVENT_BAR_ARRIVE, EVENT_CLUSTER_WAIT, scan_barrier},
+	{EVENT_MBAR_INIT, EVENT_MBAR_COPIES, scan_mbarrier},
+	{EVENT_CP_ASYNC, EVENT_WGMMA, scan_async},
+	{EVENT_TC_MMA, EVENT_TC_FREE, scan_tensor},
+	{EVENT_MAP_COPY, EVENT_MAP_COPY, scan_map_copy},
+	{EVENT_DEPENDENTS, EVENT_GRID_WAIT, scan_grid}
+};
 
 static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
 {
@@ -215,11 +231,11 @@ static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
 
 	for (uint32_t i = w->first; i < w->first + w->n; i++) {
 		struct event *e = &d->event.v[i];
-		scan_fn *chapter = chapter_of((enum event_kind)e->kind);
 
 		s.fresh = !g->world && e->pos > w->judged;
-		if (chapter)
-			chapter(&s, e);
+		for (unsigned k = 0; k < sizeof chapters / sizeof *chapters; k++)
+			if (e->kind >= chapters[k].first && e->kind <= chapters[k].last)
+				chapters[k].scan(&s, e);
 		if (s.fresh)
 			take_accesses(&s, e);
 	}
@@ -227,9 +243,6 @@ static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
 		list_free(&s.lane[l].cp.end.list);
 		list_free(&s.lane[l].bulk.end.list);
 	}
-	for (uint32_t i = 0; i < s.meeting.n; i++)
-		list_free(&s.meeting.v[i].hub.list);
-	list_free(&s.meeting.list);
 }
 
 /* ---- which facets mean something ----------------------------------------------------------------- */
@@ -242,16 +255,12 @@ static const uint32_t facets_of_how[] = {0, 0, FACET(F_SHARED), FACET(F_READS), 
 static uint32_t facets_of(const struct action *a)
 {
 	switch ((enum act)a->act) {
-	case DO_PROXY:
-		return FACET(F_HALF) - FACET(F_MINE);   /* F_MINE to F_HERE_GLOBAL */
-	case DO_HALF:
-		return FACET(F_HALF) | FACET(F_WHOLE) | FACET(F_MINE);
 	case DO_FACET:
-		return FACET(a->hub) | FACET(a->arg);
-	case DO_CELLS:
-		return FACET(F_TENSOR) | FACET(F_CELLS);
-	case DO_KNOW_BLOCK:
-		return FACET(F_BEGUN);
+		return FACET(a->facet) | FACET(a->arg);
+	case DO_OWN:
+		return FACET(a->facet);
+	case DO_TOLD:
+		return a->facet == F_MINE ? 0 : FACET(a->facet);        /* of use to a fence */
 	default:
 		return facets_of_how[a->how];
 	}

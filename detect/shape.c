@@ -316,9 +316,16 @@ void product_pieces(const struct detect *d, const struct event *e, struct pieces
 
 enum { ROWS = 128, COLUMNS = 512, CELL = 4, ROW_BYTES = 32 };
 
-static void add_cells(struct pieces *to, uint32_t row, uint32_t column, uint32_t n)
+/* `n` cells from the column on in each of the rows from lane << 16 | column on. */
+static void add_cells(struct pieces *to, uint32_t at, uint32_t rows, uint32_t n)
 {
-	add_piece(to, (row % ROWS * COLUMNS + column % COLUMNS) * CELL, n * CELL);
+	for (uint32_t r = at >> 16; r < (at >> 16) + (rows < ROWS ? rows : ROWS); r++)
+		add_piece(to, (r % ROWS * COLUMNS + at % COLUMNS) * CELL, n * CELL);
+}
+
+static uint32_t column_of(const struct event_unit *u, unsigned lane, enum event_operand o)
+{
+	return (uint32_t)event_get(u, lane, o) & 0xffff;
 }
 
 /* tcgen05.ld and .st: 32 rows of one column a register, or 16 rows of two. */
@@ -328,19 +335,16 @@ void load_cells(const struct detect *d, const struct event *e, struct pieces *to
 	uint32_t at = (uint32_t)event_get(record_of(d, e), 0, EVENT_TC_LOAD_AT), split = s->shape[2];
 	uint32_t rows = s->shape[0] == 1 && !split ? 32 : 16, n = s->shape[1] * (s->shape[0] == 1 ? 1 : 2) << (s->shape[3] != 0);
 
-	for (uint32_t r = 0; r < rows; r++) {
-		add_cells(to, (at >> 16) + r, at & 0xffff, n);
-		if (split)
-			add_cells(to, (at >> 16) + r, (at & 0xffff) + split, n);
-	}
+	add_cells(to, at, rows, n);
+	if (split)
+		add_cells(to, at + split, rows, n);
 }
 
 void freed_cells(const struct detect *d, const struct event *e, struct pieces *to)
 {
 	const struct event_unit *u = record_of(d, e);
 
-	for (uint32_t r = 0; r < ROWS; r++)
-		add_cells(to, r, (uint32_t)event_get(u, 0, EVENT_TC_FREE_AT) & 0xffff, (uint32_t)event_get(u, 0, EVENT_TC_FREE_COLUMNS));
+	add_cells(to, column_of(u, 0, EVENT_TC_FREE_AT), ROWS, column_of(u, 0, EVENT_TC_FREE_COLUMNS));
 }
 
 static struct matrix tensor_matrix(uint64_t descriptor, bool mn, uint32_t size, uint32_t rows)
@@ -358,8 +362,7 @@ void copy_cells(const struct detect *d, const struct event *e, unsigned lane, st
 
 	m.columns = s->shape[1] / 4u;
 	matrix_pieces(&m, &t->shared);
-	for (uint32_t r = 0; r < ROWS && r < (uint32_t)s->shape[0] * s->shape[2]; r++)
-		add_cells(&t->d, r, (uint32_t)event_get(u, lane, EVENT_TC_COPY_D) & 0xffff, s->shape[1] / 4u);
+	add_cells(&t->d, column_of(u, lane, EVENT_TC_COPY_D), (uint32_t)s->shape[0] * s->shape[2], s->shape[1] / 4u);
 }
 
 /* What the instruction descriptor says (PTX ISA, "Instruction descriptor"), for one block of a pair:
@@ -390,14 +393,7 @@ static uint32_t row_of(const struct product *p, uint32_t r, uint32_t c)
 	return r + c / p->columns * (ROWS / p->folds);
 }
 
-/* Lanes of D that the instruction leaves alone: four words of 64 bits, two for each block of a pair. */
-static bool left_alone(const struct event_unit *u, unsigned lane, unsigned block, uint32_t row)
-{
-	uint64_t v = event_word(u, lane, 4 + block * 2 + row / 64);
-
-	return v >> row % 64 & 1;
-}
-
+/* Four words of 64 bits say which lanes of D are left alone, two for each block of a pair. */
 static void product_cells(const struct product *p, const struct event_unit *u, unsigned lane, struct tensor_op *t)
 {
 	for (uint32_t r = 0; r < p->m && p->columns; r++)
@@ -405,9 +401,9 @@ static void product_cells(const struct product *p, const struct event_unit *u, u
 			uint32_t row = row_of(p, r, c);
 
 			if (t->a_cells)
-				add_cells(&t->a, row, p->a & 0xffff, ROW_BYTES / 4);
-			if (!left_alone(u, lane, t->block, row))
-				add_cells(&t->d, row, p->d & 0xffff, p->columns);
+				add_cells(&t->a, row << 16 | (p->a & 0xffff), 1, ROW_BYTES / 4);
+			if (!(event_word(u, lane, 4 + t->block * 2 + row / 64) >> row % 64 & 1))
+				add_cells(&t->d, row << 16 | (p->d & 0xffff), 1, p->columns);
 		}
 }
 
@@ -426,8 +422,8 @@ void mma_cells(const struct detect *d, const struct event *e, unsigned lane, str
 	if (!t->a_cells)
 		matrix_pieces(&a, &t->shared);
 	product_cells(&p, u, lane, t);
-	for (uint32_t r = 0; s->shape[1] && r < ROWS; r++) {
-		add_cells(&t->scales, r, (uint32_t)event_get(u, lane, EVENT_TC_MMA_SCALE_A) & 0xffff, p.m / 32);
-		add_cells(&t->scales, r, (uint32_t)event_get(u, lane, EVENT_TC_MMA_SCALE_B) & 0xffff, (p.columns + 31) / 32);
+	if (s->shape[1]) {
+		add_cells(&t->scales, column_of(u, lane, EVENT_TC_MMA_SCALE_A), ROWS, p.m / 32);
+		add_cells(&t->scales, column_of(u, lane, EVENT_TC_MMA_SCALE_B), ROWS, (p.columns + 31) / 32);
 	}
 }

@@ -5,15 +5,6 @@
  */
 #include "detect/impl.h"
 
-static void issue(struct scan *s, const struct event *e)
-{
-	EACH_LANE(l, e->lanes) {
-		uint32_t source = ordered_operations(s->d, s->warp, TENSOR_ISSUED, l);
-
-		tell(s->g, e, 1u << l, DO_CELLS, source, ++s->lane[l].tensor);
-	}
-}
-
 /* An arrival that comes when all products and copies before it are done, at one mbarrier or at the
  * same place in several blocks. */
 static void commit(struct scan *s, const struct event *e, unsigned lane)
@@ -43,9 +34,9 @@ static void together(struct scan *s, const struct event *e)
 {
 	uint32_t source = SOURCE(SOURCE_OPERATION, single_operations(s->d, e, 1));
 
-	tell(s->g, e, ~0u, DO_ENDS, source, 1);
+	tell_end(s->g, e, ~0u, F_MINE, source, 1);
 	if (e->kind == EVENT_TC_FREE)
-		tell(s->g, e, e->lanes, DO_CELLS, source, 1);
+		tell_end(s->g, e, e->lanes, F_CELLS, source, 1);
 }
 
 /* Who is given cells that another warp of the block has freed comes behind that. */
@@ -60,7 +51,7 @@ static void allocate(struct scan *s, const struct event *e)
 			const struct event *x = &s->d->event.v[w->first + i];
 
 			if (x->kind == EVENT_TC_FREE && x->clock[EVENT_BEFORE] <= e->clock[EVENT_BEHIND])
-				tell(s->g, e, e->lanes, DO_CELLS, SOURCE(SOURCE_OPERATION, single_operations(s->d, x, 1)), 1);
+				tell_end(s->g, e, e->lanes, F_CELLS, SOURCE(SOURCE_OPERATION, single_operations(s->d, x, 1)), 1);
 		}
 	}
 }
@@ -72,14 +63,16 @@ void scan_tensor(struct scan *s, const struct event *e)
 	switch (e->kind) {
 	case EVENT_TC_MMA:
 	case EVENT_TC_COPY:
-		issue(s, e);
+		EACH_LANE(l, e->lanes)
+			tell_end(s->g, e, 1u << l, F_CELLS, ordered_operations(s->d, s->warp, TENSOR_ISSUED, l),
+			     ++s->lane[l].tensor);
 		break;
 	case EVENT_TC_LOAD:
 	case EVENT_TC_STORE:
 		++*(store ? &s->stores : &s->loads);
 		break;
 	case EVENT_TC_WAIT:
-		tell(s->g, e, e->lanes, DO_CELLS, ordered_operations(s->d, s->warp, store ? TENSOR_STORES : TENSOR_LOADS, 0),
+		tell_end(s->g, e, e->lanes, F_CELLS, ordered_operations(s->d, s->warp, store ? TENSOR_STORES : TENSOR_LOADS, 0),
 		     store ? s->stores : s->loads);
 		break;
 	case EVENT_TC_COMMIT:

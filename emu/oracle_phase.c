@@ -122,7 +122,7 @@ void orc_phase_drop(struct orc_phase *p)
 	orc_phase_over(p);
 }
 
-/* As with the block's barriers, those that have ended may count or not. */
+/* As with the block's barriers, for those that have ended. */
 void orc_cluster_wait(struct orc_block *b, struct orc_thread *t, const struct orc_op *op)
 {
 	const struct orc_grid *g = b->grid;
@@ -131,7 +131,7 @@ void orc_cluster_wait(struct orc_block *b, struct orc_thread *t, const struct or
 	for (uint64_t i = 0; i < g->nblocks; i++)
 		if (g->block[i] && g->block[i]->first == b->first)
 			EACH_WORLD(w)
-				if (ORC_IS_MOST(w))
+				if (ORC_IS_MOST(w) || orc_asked(g, false))
 					orc_know_learn(&t->o[w].know, &g->block[i]->ended[w],
 						       g->block[i] == b);
 }

@@ -508,9 +508,9 @@ static bool stands_for(enum orc_world w, const struct orc_access *x, const struc
 	 * written afterwards is one as for any read. */
 	if ((a->read_only && !x->read_only && b->seq < a->seq) || !as_bad(x, a, b))
 		return false;
-	/* Behind the fence an operation is no better than what it came behind. */
-	if (a->proxy != x->proxy &&
-	    (a->proxy != ORC_GENERIC || !x->issue || orc_proxies(w, a, x) != ORC_FINE))
+	/* An operation is no better than what it came behind; where a fence is missing between the
+	 * two, that is a race of its own. */
+	if (a->proxy != x->proxy && (a->proxy != ORC_GENERIC || !x->issue))
 		return false;
 	if (x->thread == a->thread)
 		return x->epoch >= a->epoch || of_group(x, a);

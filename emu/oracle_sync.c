@@ -515,13 +515,13 @@ void orc_arrive(struct orc_block *b, struct orc_thread *t, unsigned id)
 }
 
 /* `all`: a barrier of all threads of the block.  Those that have ended are not
- * waited for; whether what they did is ordered before it, no text says, so it is
- * one of the things that may be either way. */
+ * waited for.  No text says whether what they did is ordered before it: memory-model.md 1.5
+ * takes it that they have arrived; whoever is not held to that may have it either way. */
 void orc_leave(struct orc_block *b, struct orc_thread *t, unsigned id, bool all)
 {
 	EACH_WORLD(w) {
 		orc_know_learn(&t->o[w].know, &b->bar[id].know[w], true);
-		if (all && ORC_IS_MOST(w))
+		if (all && (ORC_IS_MOST(w) || orc_asked(b->grid, false)))
 			orc_know_learn(&t->o[w].know, &b->ended[w], true);
 	}
 }
