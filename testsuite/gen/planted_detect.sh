@@ -53,7 +53,7 @@ programs()
 find_bug()
 {
 	by=$(logs <"$dir/logs" | head -n 1)
-	[ "$by" ] || by=$(reproducers "$dir/list" | head -n 1)
+	[ "$by" ] || by=$(reproducers "$dir/order" | head -n 1)
 	for family in --events=friendly '--events=hostile --locks' '--events=friendly --async' '--events=hostile --products'; do
 		left=$((start + limit - $(date +%s)))
 		[ "$by" ] || [ $left -le 0 ] || by=$(programs $((left < 15 ? left : 15)) "$family")
@@ -61,7 +61,7 @@ find_bug()
 	echo "$by"
 }
 
-# plant NAME FILE SED
+# plant NAME FILE SED [FIRST]: FIRST matches the reproducers that are tried before the others
 plant()
 {
 	case $1 in
@@ -76,6 +76,10 @@ plant()
 	}
 	objects=$(for o in $DETECT; do [ "$o" = "detect/${2%.c}.o" ] && echo "$dir/changed.o" || echo "$o"; done)
 	build "$1"
+	{
+		grep -E "${4:-.}" "$dir/list"
+		grep -vE "${4:-.}" "$dir/list"
+	} >"$dir/order"
 	by=$(find_bug)
 	if [ "$by" ]; then
 		planted_found "$1" "${by#"$top_srcdir"/testsuite/}" $(($(date +%s) - start))
@@ -112,109 +116,109 @@ echo "$(wc -l <"$dir/logs") logs, $(wc -l <"$dir/list") reproducers; $(($(date +
 # ---- bugs ----------------------------------------------------------------------------------------
 
 plant 'release: a relaxed write without a fence is one' scan.c \
-	's/^\tif (p\.release)$/\tif (own != NONE || (own = new_hub(s->g), put(s->g, e, 1u << lane, own, H_PLAIN), true))/'
+	's/^\tif (p\.release)$/\tif (own != NONE || (own = new_hub(s->g), put(s->g, e, 1u << lane, own, H_PLAIN), true))/' '/07_'
 plant 'scope: one side that is wide enough will do' graph.c \
-	's/reach >= between && other >= between/reach >= between || other >= between/'
+	's/reach >= between && other >= between/reach >= between || other >= between/' '/10_'
 plant 'scope: a cluster is all of the device' scan.c \
-	's/EVENT_CLUSTER ? A_CLUSTER : A_DEVICE/EVENT_CLUSTER ? A_DEVICE : A_DEVICE/'
+	's/EVENT_CLUSTER ? A_CLUSTER : A_DEVICE/EVENT_CLUSTER ? A_DEVICE : A_DEVICE/' '/11_'
 plant 'acquire: a volatile read is one' word.c \
-	's/bool acq = /bool acq = site->sem == EVENT_VOLATILE || /'
+	's/bool acq = /bool acq = site->sem == EVENT_VOLATILE || /' '/17_'
 plant 'acquire: what its thread read before is not acquired' word.c \
 	's/for (uint32_t q = read; q != NONE;/for (uint32_t q = read; q == read;/'
 plant 'chain: a read-modify-write ends it' word.c \
-	's/if (!strong_together(w, o, x))/if (true)/'
+	's/if (!strong_together(w, o, x))/if (true)/' '/13_'
 plant 'word: what is later by the clock may have been read' word.c \
-	's/x->begin > r->end ||/0 ||/'
+	's/)->begin <= r->end; i++)/)->begin; i++)/'
 plant 'word: equal clocks exclude' word.c \
-	's/x->begin > r->end ||/x->begin >= r->end ||/'
+	's/)->begin <= r->end; i++)/)->begin < r->end; i++)/'
 plant 'fence.sc: none' scan.c \
-	's/if (site->sem == EVENT_SC)/if (0)/'
+	's/if (site->sem == EVENT_SC)/if (0)/' '/15_'
 plant 'fence.sc: what was read before it was written is not before that' fence.c \
-	's/if (last)  /if (0)  /'
+	's/if (last)  /if (0)  /' '/15_'
 plant 'fence: acquiring ones are not taken' scan.c \
-	's/if (site->sem != EVENT_RELEASE)/if (site->sem == EVENT_ACQUIRE)/'
+	's/if (site->sem != EVENT_RELEASE)/if (site->sem == EVENT_ACQUIRE)/' '/11_'
 plant 'barrier: a count completes one early' barrier.c \
-	's/\[u->now % AHEAD\] >= b->count/[u->now % AHEAD] + 1 >= b->count/'
+	's/\[u->now % AHEAD\] >= b->count/[u->now % AHEAD] + 1 >= b->count/' '/23_'
 plant 'barrier: who exits does not complete it' barrier.c \
-	's/!= NONE \&\& x\.phase < u->last;/!= NONE \&\& x.phase + 1 < u->last;/'
+	's/u->exit\[thread\] \&\& x\.phase < u->last;/u->exit[thread] \&\& x.phase + 1 < u->last;/'
 plant 'warp sync: lanes outside of the mask meet as well' barrier.c \
-	's/EACH_LANE(l, e->lanes & m->members)/EACH_LANE(l, e->lanes)/'
+	's/b\.lanes \&= b\.count;/;/' '/mask_'
 plant 'cluster barrier: a relaxed arrival releases' barrier.c \
-	's/bool relaxed = site_of/bool relaxed = false \&\& site_of/'
+	's/bool release = site_of(s->d, e)->sem != EVENT_RELAXED/bool release = true/' '/27_'
 plant 'warp: lanes are ordered by their program' judge.c \
-	's/if (d->choices\.lockstep && /if (/'
+	's/if (d->choices\.lockstep && /if (/' '/01_'
 plant 'cells: one byte too few' cell.c \
-	's/to = a->address + a->bytes - c->base;/to = a->address + a->bytes - 1 - c->base;/'
+	's/to = a->address + a->bytes - c->base;/to = a->address + a->bytes - 1 - c->base;/' '/01_'
 plant 'cells: writes are not held against reads before' cell.c \
 	's/b->writes ? k : c->nwrites/b->writes ? c->nwrites : c->nwrites/'
 plant 'cells: reads are forgotten behind a portion' cell.c \
 	's/if (!a->lives && !d->choices\.reference)/if ((!a->lives || !a->writes) \&\& !d->choices.reference)/'
 plant 'strong: elements of other sizes are one' judge.c \
-	's/a->proxy == b->proxy && a->element == b->element &&/a->proxy == b->proxy \&\&/'
+	's/a->proxy == b->proxy && a->element == b->element &&/a->proxy == b->proxy \&\&/' '/18_'
 plant 'read-only path: order is enough' judge.c \
-	's/if (b->read_only && a->writes/if (0 \&\& b->read_only \&\& a->writes/'
+	's/if (b->read_only && a->writes/if (0 \&\& b->read_only \&\& a->writes/' '/71_'
 plant 'closure: an edge between hubs learns nothing' closure.c \
-	's/if (t < FACETS && (apart == A_BLOCK/if (t < FACETS \&\& t == 0 \&\& (apart == A_BLOCK/'
+	's/if (t < FACETS && (apart == A_BLOCK/if (t < FACETS \&\& t == 0 \&\& (apart == A_BLOCK/' '/18_'
 plant 'mbarrier: a phase is over one arrival late' mbarrier.c \
-	's/if (now < need + more)/if (now < need + more + 1)/'
+	's/if (now < need + more)/if (now < need + more + 1)/' '/18_'
 plant 'mbarrier: who drops is expected again' mbarrier.c \
 	's/need -= dropped < need ? dropped : need;/need -= 0;/'
 plant 'mbarrier: .noinc expects one more' mbarrier.c \
-	's/flags & EVENT_NOINC)/flags \& 0)/'
+	's/flags & EVENT_NOINC)/flags \& 0)/' '/42_'
 plant 'mbarrier: a relaxed wait acquires' mbarrier.c \
-	's/o->acquire = orders ||/o->acquire = true ||/'
+	's/o->acquire = orders ||/o->acquire = true ||/' '/31_'
 plant 'mbarrier: any bytes that are expected complete a copy' mbarrier.c \
-	's/\.expected < bytes/.expected < 1/'
+	's/\.expected < bytes/.expected < 1/' '/46_'
 plant 'mbarrier: a phase does not say that a copy has landed' mbarrier.c \
-	's/bring_end(b, \&x, o->written, /bring_end(b, \&x, NONE, /'
+	's/bring_end(b, \&x, o->written, /bring_end(b, \&x, NONE, /' '/33_'
 plant 'mbarrier: fence.mbarrier_init orders data' judge.c \
-	's/(a->init && facets\[F_INITS\]/(facets[F_INITS]/'
+	's/(a->init && facets\[F_INITS\]/(facets[F_INITS]/' '/34_'
 plant 'mbarrier: a wait for the other parity' mbarrier.c \
-	's/if ((last + 1) % 2 != w->state % 2)/if (last % 2 != w->state % 2)/'
+	's/if ((last + 1) % 2 != w->state % 2)/if (last % 2 != w->state % 2)/' '/3[0-9]_'
 plant 'multicast: only the first block is written' access.c \
-	's/EACH_LANE(rank, mask ? mask : 1)/EACH_LANE(rank, 1)/'
+	's/EACH_LANE(rank, mask ? mask : 1)/EACH_LANE(rank, 1)/' 'multicast'
 plant 'cp.async: wait_group N waits for all' async.c \
-	's/g->end\.v\[g->end\.n - left - 1\]/g->end.v[g->end.n - 1]/'
+	's/g->end\.v\[g->end\.n - left - 1\]/g->end.v[g->end.n - 1]/' '/4[01]_'
 plant 'bulk: wait_group.read waits for writes' async.c \
-	's/if (bulk && !(site->flags & EVENT_SOURCES))/if (bulk)/'
+	's/if (bulk && !(site->flags & EVENT_SOURCES))/if (bulk)/' '/4[5-9]_|/5'
 plant 'wgmma: wait_group N waits for all' async.c \
-	's/s->product_groups > left ? s->product_groups - left : 0/s->product_groups/'
+	's/s->product_groups > left ? s->product_groups - left : 0/s->product_groups/' 'wgmma'
 plant 'proxy fence: .global is of all spaces' scan.c \
-	's/SPACE_GLOBAL, SPACE_GLOBAL, SPACE_OWN, /SPACE_GLOBAL, SPACE_OWN | SPACE_CLUSTER | SPACE_GLOBAL, SPACE_OWN, /'
+	's/if (space != EVENT_GLOBAL) {/if (true) {/' 'proxy|/5'
 plant 'proxy fence: of shared::cta reaches the cluster' scan.c \
-	's/SPACE_GLOBAL, SPACE_GLOBAL, SPACE_OWN, /SPACE_GLOBAL, SPACE_GLOBAL, SPACE_OWN | SPACE_CLUSTER, /'
+	's/space == EVENT_GENERIC || space == EVENT_CLUSTER_SHARED/space != EVENT_GLOBAL/' 'proxy|/5'
 plant 'proxy fence: by anybody behind a barrier' judge.c \
-	's/return path ? MISFENCED : UNFENCED;/return path ? FINE : UNFENCED;/'
+	's/return path ? MISFENCED : UNFENCED;/return path ? FINE : UNFENCED;/' 'proxy|/5'
 plant 'alias fence: none is needed' judge.c \
-	's/f\[F_ALIAS\] < a->number/0/'
+	's/f\[F_ALIAS\] < a->number/0/' 'alias|multimem'
 plant 'tensor map: a fence of another map will do' judge.c \
-	's/if (m->address != copy->pipe || /if (/'
+	's/if (m->address != copy->pipe || /if (/' 'tensormap|tmap'
 plant 'tensor map: of launches before nothing is kept' past.c \
-	's/d->tensors && i < d->access\.n/0 \&\& i < d->access.n/'
+	's/d->tensors && i < d->access\.n/0 \&\& i < d->access.n/' 'tensormap|tmap'
 plant 'tensor map: a row outside is inside' shape.c \
-	's/c\[i\] < 0 || c\[i\] >= m->dim\[i\]/c[i] < 0 || c[i] > m->dim[i]/'
+	's/c\[i\] < 0 || c\[i\] >= m->dim\[i\]/c[i] < 0 || c[i] > m->dim[i]/' 'tma'
 plant 'tcgen05: commit takes no operations along' tensor.c \
-	's/o->number = s->lane\[lane\]\.tensor;/o->number = s->lane[lane].tensor - 1;/'
+	's/o->number = s->lane\[lane\]\.tensor;/o->number = s->lane[lane].tensor - 1;/' 'tcgen|tc05'
 plant 'tcgen05: products into other accumulators are in order' judge.c \
-	's/a->pipe_kind == PIPE_D && a->pipe == b->pipe/a->pipe_kind == PIPE_D/'
+	's/a->pipe_kind == PIPE_D && a->pipe == b->pipe/a->pipe_kind == PIPE_D/' 'tcgen|tc05'
 plant 'tcgen05: dealloc accesses nothing' access.c \
-	's/^\t(frees ? freed_cells : load_cells)(/\tif (!frees) load_cells(/'
+	's/^\t(frees ? freed_cells : load_cells)(/\tif (!frees) load_cells(/' 'tcgen|tc05'
 plant 'tcgen05: no fence is needed behind a barrier' scan.c \
-	's/learn(s, e, F_TENSOR, F_CELLS);/learn(s, e, F_CELLS, F_CELLS);/'
+	's/learn(s, e, F_TENSOR, F_CELLS);/learn(s, e, F_CELLS, F_CELLS);/' 'tcgen|tc05'
 plant 'griddepcontrol: a wait waits for nothing' grid.c \
-	's/else if (e->kind == EVENT_GRID_WAIT)/else if (0)/'
+	's/else if (e->kind == EVENT_GRID_WAIT)/else if (0)/' 'pdl|griddep'
 plant 'griddepcontrol: dependents may begin behind all' grid.c \
-	's/if (!before->lets_go && !d->choices\.trigger)/if (!d->choices.trigger)/'
+	's/if (!before->lets_go && !d->choices\.trigger)/if (!d->choices.trigger)/' 'pdl|griddep'
 plant 'launch: an early one makes forget what is before' detect.c \
-	's/if (!h->early) {/if (true) {/'
-plant 'lifetime: blocks have begun' guest.c \
-	's/if (report && f && !f\[F_BEGUN\])/if (0)/'
-plant 'lifetime: only of own shared memory' guest.c \
-	's/access_block(d, a) != a->space - 1 || //'
+	's/if (!h->early) {/if (true) {/' 'pdl|griddep'
+plant 'lifetime: blocks have begun' misuse.c \
+	's/: !f\[F_BEGUN\]))/: 0))/' '/29_|exit'
+plant 'lifetime: only of own shared memory' misuse.c \
+	's/access_block(d, a) != a->space - 1 || //' '/29_|exit'
 plant 'opaque: nothing is ordered by it' judge.c \
 	's/return d->opaque && (/return 0 \&\& d->opaque \&\& (/'
 plant 'stream: leaders in the order in which they came' stream.c \
 	's/o\.key\[i\] = d->run\.v\[i\]\.clock;/o.key[i] = 0;/'
 plant 'same value: two that differ are one' cell.c \
-	's/ && a->digest == b->digest//'
+	's/ && a->digest == b->digest//' 'same_value'
 planted_end
