@@ -14,7 +14,7 @@
 static const char *const folders[] = { "testsuite/detect", "testsuite/fuzz/corpus/ev", NULL };
 const struct fuzz_target fuzz_target = { "detect", ".ev", folders, 3000 };
 
-enum { TEXT = 4096, LOG = 1 << 16, SITES = 256, LANES = 1 << 11, EXTENT = 4096 };
+enum { TEXT = 4096, LOG = 1 << 16, SITES = 256, LANES = 1 << 9, EXTENT = 4096 };
 
 enum way { WHOLE, REFERENCE, PORTIONS };
 
