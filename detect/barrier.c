@@ -55,10 +55,10 @@ void scan_barrier(struct scan *s, const struct event *e)
 
 enum { AHEAD = 8 };             /* uses that a thread may be ahead of the one that goes on */
 
-/* Lanes of a warp that have arrived at its last use. */
-struct part { uint32_t use, lanes; };
-/* Of a thread: the use behind its last one, behind what it waited for. */
+/* Of a thread: the use behind its last one, behind what it waited for.  Of a warp: which lanes have
+ * arrived at its last use. */
 struct turn { uint32_t next, least; };
+struct part { uint32_t use, lanes; };
 
 /* One barrier: of a block, of lanes of a warp, or of a cluster as its first block has it. */
 struct uses {
@@ -69,8 +69,8 @@ struct uses {
 	const uint32_t *item;           /* its operations in d->bar, by warp and place */
 	uint32_t n;
 	uint32_t *behind;               /* of an operation's lane, [operation * 32 + lane]: the use behind its own */
-	struct turn *turn;              /* of each thread */
-	struct part *part;              /* of each warp */
+	struct turn *turn;
+	struct part *part;
 	const struct event **exit;      /* of each thread: its end; NULL */
 	uint32_t last;                  /* the use behind all of them */
 	uint32_t now, have[AHEAD];      /* with a count: the use that goes on; arrivals at it and later ones */

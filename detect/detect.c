@@ -109,6 +109,7 @@ void detect_sites(struct detect *d, const struct event_sites *s)
 		if (to->run + to->nrun > runs + s->nruns)
 			to->nrun = 0;
 		d->tensors |= to->kind == EVENT_TENSOR;
+		d->sc |= to->kind == EVENT_FENCE && to->sem == EVENT_SC;
 		d->asyncs |= to->kind == EVENT_COPY || to->kind == EVENT_TENSOR || to->kind == EVENT_CANCEL ||
 			     to->kind == EVENT_WGMMA || to->kind == EVENT_TC_MMA || to->kind == EVENT_TC_COPY;
 	}

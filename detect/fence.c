@@ -31,6 +31,7 @@ static void find_places(struct places *p)
 			p->n++;
 		p->of[w->write[i]] = p->n;
 		p->alone[p->n]++;
+		w->d->counter[DETECT_INEXACT_READS] += !o->size && p->alone[p->n] > 1 && !w->g->world;
 		end = o->end > end ? o->end : end;
 	}
 }

@@ -306,12 +306,11 @@ struct heads heads_of(struct scan *, const struct event *, unsigned lane, struct
 void scan_all(struct detect *, struct graph *);
 /* Chapters: what a record means to the graph. */
 void scan_word(struct scan *, const struct event *);
+void scan_meeting(struct scan *, const struct event *, unsigned lane, const struct place *);
 void scan_barrier(struct scan *, const struct event *);
 void scan_mbarrier(struct scan *, const struct event *);
 void scan_async(struct scan *, const struct event *);
 void scan_tensor(struct scan *, const struct event *);
-void scan_map_copy(struct scan *, const struct event *);
-void scan_map_fence(struct scan *, const struct event *);
 void scan_grid(struct scan *, const struct event *);
 /* What is said of all of a log together. */
 void link_words(struct detect *, struct graph *);
@@ -328,7 +327,8 @@ bool is_folded(const struct detect *, const struct event *, unsigned lane);
 uint32_t copy_blocks(const struct detect *, const struct event *, unsigned lane);       /* of a multicast; 0 */
 void products_over(struct scan *, const struct event *, uint32_t groups);
 
-/* word.c: an element of a strong access. */
+/* word.c: an element of a strong access; of size 0: an operation on an mbarrier, of which only the order of
+ * fence.sc is told. */
 struct word_op {
 	uint64_t address, read, written, begin, end;    /* on the clock that orders the word */
 	uint32_t space, event;
@@ -512,7 +512,7 @@ struct detect {
 	LIST(struct event_site) site;
 	LIST(struct event_run) run_site;
 	uint32_t sites_now, nsites_now; /* of the launches that come */
-	bool tensors, asyncs;           /* there may be tensor copies, and so tensor maps; the async proxy */
+	bool tensors, asyncs, sc;       /* there may be tensor copies, and so tensor maps; the async proxy; fence.sc */
 	LIST(struct event_map) map;
 	LIST(struct launch) launch;
 	LIST(uint32_t) block_at;        /* by launch and number: in block */

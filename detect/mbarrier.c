@@ -63,7 +63,10 @@ void scan_mbarrier(struct scan *s, const struct event *e)
 		struct mbar_op *o;
 		struct place p;
 
-		if (!place_of_shared(s->d, e, event_address(record_of(s->d, e), l), &p) || again(&s->lane[l], e, &p))
+		if (!place_of_shared(s->d, e, event_address(record_of(s->d, e), l), &p))
+			continue;
+		scan_meeting(s, e, l, &p);
+		if (again(&s->lane[l], e, &p))
 			continue;
 		o = add_mbar_op(s, e, l, p.block, p.address);
 		set_operands(s, o, record_of(s->d, e));

@@ -152,7 +152,7 @@ static void pass(struct scan *s, const struct event *e, enum facet f)
 }
 
 /* Who learns of the fence learns of what it released. */
-void scan_map_fence(struct scan *s, const struct event *e)
+static void scan_map_fence(struct scan *s, const struct event *e)
 {
 	pass(s, e, F_MAP);
 	thread_fence(s, e);
@@ -220,7 +220,9 @@ static const struct { uint8_t first, last; void (*scan)(struct scan *, const str
 	{EVENT_MBAR_INIT, EVENT_MBAR_COPIES, scan_mbarrier},
 	{EVENT_CP_ASYNC, EVENT_WGMMA, scan_async},
 	{EVENT_TC_MMA, EVENT_TC_FREE, scan_tensor},
-	{EVENT_MAP_COPY, EVENT_MAP_COPY, scan_map_copy},
+	/* tensormap.cp_fenceproxy: a copy by the warp, then a releasing fence of the tensor maps' proxy. */
+	{EVENT_MAP_COPY, EVENT_MAP_COPY, scan_tensor},
+	{EVENT_MAP_COPY, EVENT_MAP_COPY, scan_map_fence},
 	{EVENT_DEPENDENTS, EVENT_GRID_WAIT, scan_grid}
 };
 

@@ -86,10 +86,3 @@ void scan_tensor(struct scan *s, const struct event *e)
 		break;
 	}
 }
-
-/* tensormap.cp_fenceproxy: a copy by the warp, then a releasing fence of the tensor maps' proxy. */
-void scan_map_copy(struct scan *s, const struct event *e)
-{
-	together(s, e);
-	scan_map_fence(s, e);
-}

@@ -91,6 +91,23 @@ static void scan_element(struct scan *s, const struct event *e, unsigned lane, u
 		store_end(s, e, o);
 }
 
+/* memory-model.md 1.2, 5: threads meet at an mbarrier, too; who waits reads, whether it saw the phase
+ * over or not. */
+void scan_meeting(struct scan *s, const struct event *e, unsigned lane, const struct place *p)
+{
+	bool waits = e->kind == EVENT_MBAR_TRY || e->kind == EVENT_MBAR_WAIT;
+	struct word_op *o = s->d->sc ? ADD(&s->d->word_op) : NULL;
+
+	if (!o)
+		return;
+	*o = (struct word_op){
+		.address = p->address, .space = p->space, .event = (uint32_t)(e - s->d->event.v), .lane = (uint8_t)lane,
+		.reach = A_CLUSTER, .reads = waits, .writes = !waits, .own = NONE, .chain = NONE
+	};
+	if (e->open && !waits)
+		store_end(s, e, o);
+}
+
 void scan_word(struct scan *s, const struct event *e)
 {
 	for (unsigned l = 0; l < EVENT_LANES; l++)
@@ -235,7 +252,7 @@ static void find_all_seen(struct word *w)
 				find_seen(w, i);
 	}
 	for (uint32_t i = 0; i < w->n; i++)
-		w->d->counter[DETECT_INEXACT_READS] += op_of(w, i)->npred > 1 && !w->g->world;
+		w->d->counter[DETECT_INEXACT_READS] += op_of(w, i)->size && op_of(w, i)->npred > 1 && !w->g->world;
 }
 
 /* ---- what a write publishes, and a read learns ------------------------------------------------------ */
@@ -424,11 +441,11 @@ static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n
 	link_threads(&w, last);
 	find_writes(&w);
 	find_all_seen(&w);
-	for (uint32_t i = 0; i < w.nwrites; i++) {
+	for (uint32_t i = 0; op_of(&w, 0)->size && i < w.nwrites; i++) {
 		add_own_releases(&w, w.write[i], &op_of(&w, w.write[i])->heads);
 		make_chain(&w, w.write[i]);
 	}
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; op_of(&w, 0)->size && i < n; i++)
 		if (op_of(&w, i)->reads && !(site_of(d, event_of(&w, op_of(&w, i)))->does & EVENT_NO_RESULT))
 			learn(&w, i);
 	if (g->fences)

@@ -193,6 +193,15 @@ unsigned judge_line(const struct judge_log *l, const struct detect_finding *f, u
 	return side && f->one ? 0 : judge_site_line(l, f->side[side].launch, f->side[side].site);
 }
 
+bool judge_counted(const struct detect *d)
+{
+	bool any = false;
+
+	for (unsigned c = 0; c < DETECT_COUNTERS; c++)
+		any |= detect_count(d, (enum detect_counter)c) != 0;
+	return any;
+}
+
 static bool has(const struct judge_log *l, const struct detect *d, const struct detect_finding *f)
 {
 	const struct detect_finding *g;

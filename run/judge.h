@@ -36,6 +36,8 @@ void judge_print(const struct judge_log *, FILE *);
 /* The line of a launch's site; of a finding's side; 0: there is none. */
 unsigned judge_site_line(const struct judge_log *, uint32_t launch, uint32_t site);
 unsigned judge_line(const struct judge_log *, const struct detect_finding *, unsigned side);
+/* Has anything been taken that is not exact (detect.h)? */
+bool judge_counted(const struct detect *);
 /* Have they found the same, by kinds and lines? */
 bool judge_same(const struct judge_log *, const struct detect *, const struct detect *);
 
