@@ -53,7 +53,7 @@ static void read_lane(const struct event_unit *e, unsigned lane, struct event_pu
 	for (unsigned n = 0; n < EVENT_WORDS_MAX; n++)
 		put->word[lane][n] = event_word(e, lane, n);
 #define OPERAND(kind, id, name, word, shift, bits) \
-	if (event_kind_of(e) == EVENT_##kind && (bits) < 64 && event_get(e, lane, EVENT_##kind##_##id) >> (bits)) \
+	if (event_kind_of(e) == EVENT_##kind && (bits) < 64 && event_get(e, lane, EVENT_##kind##_##id) >> (bits) % 64) \
 		fuzz_broken("more than %d bits of %s", bits, name);
 #include "event/event.def"
 }
