@@ -12,7 +12,7 @@
 #include "testsuite/fuzz/fuzz.h"
 
 static const char *const folders[] = { "testsuite/detect", "testsuite/fuzz/corpus/ev", NULL };
-const struct fuzz_target fuzz_target = { "detect", ".ev", folders, 3000 };
+const struct fuzz_target fuzz_target = { "detect", ".ev", folders, 20000 };
 
 enum { TEXT = 4096, LOG = 1 << 16, SITES = 256, LANES = 1 << 9, EXTENT = 4096 };
 

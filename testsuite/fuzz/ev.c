@@ -10,7 +10,7 @@
 #include "testsuite/fuzz/fuzz.h"
 
 static const char *const folders[] = { "testsuite/detect", NULL };
-const struct fuzz_target fuzz_target = { "ev", ".ev", folders, 3000 };
+const struct fuzz_target fuzz_target = { "ev", ".ev", folders, 60000 };
 
 static const struct event_host *launch_of(const struct ev *t, uint32_t number)
 {
