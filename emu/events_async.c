@@ -93,10 +93,10 @@ static void cp_async(struct evt_record *r)
 	const struct emu_tell_cp *q = r->t->u.cp;
 
 	r->put.kind = EVENT_CP_ASYNC;
-	r->put.words = 1;
 	EMU_EACH(l, r->t->lanes) {
 		r->put.address[l] = address(r, q->to_base, q->to[l]);
-		r->put.word[l][0] = address(r, q->from_base, q->from[l]) | q->read[l] << 48;
+		event_set(&r->put, l, EVENT_CP_ASYNC_FROM, address(r, q->from_base, q->from[l]));
+		event_set(&r->put, l, EVENT_CP_ASYNC_READ, q->read[l]);
 	}
 	evt_put_lanes(r, r->t->lanes);
 }
@@ -104,29 +104,30 @@ static void cp_async(struct evt_record *r)
 static void set_copy(struct evt_record *r, unsigned l)
 {
 	const struct emu_tell_copy *q = r->t->u.copy;
-	uint64_t *w = r->put.word[l];
 
-	r->put.words = 3;
 	r->put.address[l] = address(r, q->to_base, q->to[l]);
-	w[0] = address(r, q->from_base, q->from[l]);
-	w[1] = q->bytes[l] | (uint64_t)(q->mask[l] & 0xffff) << 32;
-	w[2] = q->counted ? address(r, q->mbar_base, q->mbar[l]) : 0;
+	event_set(&r->put, l, EVENT_COPY_FROM, address(r, q->from_base, q->from[l]));
+	event_set(&r->put, l, EVENT_COPY_BYTES, q->bytes[l]);
+	event_set(&r->put, l, EVENT_COPY_MASK, q->mask[l]);
+	event_set(&r->put, l, EVENT_COPY_MBAR, q->counted ? address(r, q->mbar_base, q->mbar[l]) : 0);
 }
 
 static void set_tensor(struct evt_record *r, unsigned l)
 {
+	static const enum event_operand at[] = {EVENT_TENSOR_AT0, EVENT_TENSOR_AT1, EVENT_TENSOR_AT2, EVENT_TENSOR_AT3,
+						EVENT_TENSOR_AT4};
+	static const enum event_operand offset[] = {EVENT_TENSOR_OFFSET0, EVENT_TENSOR_OFFSET1, EVENT_TENSOR_OFFSET2};
 	const struct emu_tell_copy *q = r->t->u.copy;
-	uint64_t *w = r->put.word[l];
 
-	/* The record has all but the second offset of an im2col copy in its last words. */
-	r->put.words = 6;
 	r->put.address[l] = q->counted ? address(r, q->to_base, q->to[l]) : address(r, q->from_base, q->from[l]);
-	w[0] = address(r, q->map_base, q->map[l]) | (uint64_t)(q->mask[l] & 0xffff) << 48;
-	w[1] = hash_of(q->tmap[l]);
-	w[2] = (q->counted ? address(r, q->mbar_base, q->mbar[l]) : 0) | (uint64_t)q->offset[l][2] << 48;
-	w[3] = (uint32_t)q->at[l][0] | (uint64_t)(uint32_t)q->at[l][1] << 32;
-	w[4] = (uint32_t)q->at[l][2] | (uint64_t)(uint32_t)q->at[l][3] << 32;
-	w[5] = (uint32_t)q->at[l][4] | (uint64_t)q->offset[l][0] << 32 | (uint64_t)q->offset[l][1] << 48;
+	event_set(&r->put, l, EVENT_TENSOR_MAP, address(r, q->map_base, q->map[l]));
+	event_set(&r->put, l, EVENT_TENSOR_MASK, q->mask[l]);
+	event_set(&r->put, l, EVENT_TENSOR_HASH, hash_of(q->tmap[l]));
+	event_set(&r->put, l, EVENT_TENSOR_MBAR, q->counted ? address(r, q->mbar_base, q->mbar[l]) : 0);
+	for (unsigned i = 0; i < 5; i++)
+		event_set(&r->put, l, at[i], (uint32_t)q->at[l][i]);
+	for (unsigned i = 0; i < 3; i++)
+		event_set(&r->put, l, offset[i], q->offset[l][i]);
 }
 
 static void copy(struct evt_record *r)
@@ -178,17 +179,18 @@ static bool any(const uint32_t *v, unsigned n)
 
 static void set_product(struct evt_record *r, const struct emu_tc_item *it, unsigned l)
 {
-	uint64_t *w = r->put.word[l];
+	static const enum event_operand skip[] = {EVENT_TC_MMA_SKIP0, EVENT_TC_MMA_SKIP1, EVENT_TC_MMA_SKIP2, EVENT_TC_MMA_SKIP3};
 
-	r->put.a = it->d;
-	r->put.b = it->a_tmem;
-	r->put.words = any(it->skip, 8) ? 8 : 4;
-	w[0] = it->a;
-	w[1] = it->b;
-	w[2] = it->idesc;
-	w[3] = it->scales[0] | (uint64_t)it->scales[1] << 32;
-	for (unsigned i = 0; i < 4; i++)
-		w[4 + i] = it->skip[2 * i] | (uint64_t)it->skip[2 * i + 1] << 32;
+	r->put.words = 0;
+	event_set(&r->put, l, EVENT_TC_MMA_D, it->d);
+	event_set(&r->put, l, EVENT_TC_MMA_A_CELLS, it->a_tmem);
+	event_set(&r->put, l, EVENT_TC_MMA_A, it->a);
+	event_set(&r->put, l, EVENT_TC_MMA_B, it->b);
+	event_set(&r->put, l, EVENT_TC_MMA_SHAPE, it->idesc);
+	event_set(&r->put, l, EVENT_TC_MMA_SCALE_A, it->scales[0]);
+	event_set(&r->put, l, EVENT_TC_MMA_SCALE_B, it->scales[1]);
+	for (unsigned i = 0; i < 4 && any(it->skip, 8); i++)
+		event_set(&r->put, l, skip[i], it->skip[2 * i] | (uint64_t)it->skip[2 * i + 1] << 32);
 }
 
 /* Each lane has operands of its own in the first words as well. */
@@ -206,8 +208,8 @@ static void tc_issue(struct evt_record *r)
 			r->put.word[l][0] = it->a;
 		} else {
 			r->put.address[l] = address(r, r->t->op->u.tc->d.base, it->where);
-			r->put.words = 1;
-			r->put.word[l][0] = it->mask & 0xffff;
+			r->put.words = 0;
+			event_set(&r->put, l, EVENT_TC_COMMIT_MASK, it->mask);
 		}
 		evt_put_lanes(r, 1u << l);
 	}
@@ -218,14 +220,15 @@ static void tc_room(struct evt_record *r)
 	const struct emu_tell_room *q = r->t->u.room;
 
 	if (r->t->kind == TELL_TC_DEALLOC) {
-		r->put.a = (q->at & 0xffff) | q->columns << 16;
+		event_set(&r->put, 0, EVENT_TC_FREE_AT, q->at);
+		event_set(&r->put, 0, EVENT_TC_FREE_COLUMNS, q->columns);
 		as_one(r, EVENT_TC_FREE);
 		return;
 	}
-	r->put.words = 1;
 	EMU_EACH(l, r->t->lanes) {
 		r->put.address[l] = address(r, q->base, q->addr);
-		r->put.word[l][0] = q->at | (uint64_t)q->columns << 32;
+		event_set(&r->put, l, EVENT_TC_ALLOC_AT, q->at);
+		event_set(&r->put, l, EVENT_TC_ALLOC_COLUMNS, q->columns);
 	}
 	r->behind = true;
 	as_one(r, EVENT_TC_ALLOC);

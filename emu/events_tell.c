@@ -146,7 +146,8 @@ static void barrier(struct evt_record *r)
 	bool arrives = r->t->kind == TELL_BAR_ARRIVE;
 
 	r->put.kind = arrives ? EVENT_BAR_ARRIVE : EVENT_BAR_WAIT;
-	r->put.a = q->id | q->count << 8;
+	event_set(&r->put, 0, EVENT_BAR_ARRIVE_ID, q->id);
+	event_set(&r->put, 0, EVENT_BAR_ARRIVE_COUNT, q->count);
 	if (arrives)
 		evt_put_lanes(r, r->t->lanes);
 	else
@@ -186,9 +187,9 @@ static void set_mbar(struct evt_record *r, uint32_t lanes)
 		w[0] = q->what == EMU_MBAR_INIT ? q->count[l] : q->what == EMU_MBAR_WAIT ? q->state[l] : q->bytes[l];
 		if (q->what != EMU_MBAR_ARRIVE)
 			continue;
-		w[0] = (uint64_t)(q->expects ? q->bytes[l] : 0) << 32 | q->count[l];
-		w[1] = q->state[l];
-		r->put.words = 2;
+		event_set(&r->put, l, EVENT_MBAR_ARRIVE_COUNT, q->count[l]);
+		event_set(&r->put, l, EVENT_MBAR_ARRIVE_BYTES, q->expects ? q->bytes[l] : 0);
+		event_set(&r->put, l, EVENT_MBAR_ARRIVE_STATE, q->state[l]);
 	}
 }
 

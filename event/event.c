@@ -115,6 +115,21 @@ const char *event_piece_wrong(const struct event_piece *p, size_t bytes, uint32_
 
 /* ---- writing -------------------------------------------------------------------------- */
 
+void event_set(struct event_put *p, unsigned lane, enum event_operand o, uint64_t v)
+{
+	unsigned word = (unsigned)o >> 16, shift = (unsigned)o >> 8 & 255, bits = (unsigned)o & 255;
+	uint64_t mask = (bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX) << shift;
+	uint32_t *ab = word == EVENT_WORD_A ? &p->a : &p->b;
+
+	v = v << shift & mask;
+	if (word >= EVENT_WORD_A) {
+		*ab = (uint32_t)((*ab & ~mask) | v);
+		return;
+	}
+	p->word[lane][word] = (p->word[lane][word] & ~mask) | v;
+	p->words = word < p->words ? p->words : word + 1;
+}
+
 /* What a lane's address is more than that of the lane before it; false: it differs. */
 static bool step_of(const struct event_put *p, int64_t *step)
 {

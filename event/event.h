@@ -104,6 +104,8 @@ struct event_put {
 	uint64_t address[EVENT_LANES], word[EVENT_LANES][EVENT_WORDS_MAX];
 	uint64_t clock[2], timer[2];    /* by enum event_when; of forms with one: [0] */
 };
+/* A lane's operand; those behind A and B, which all lanes have, make the words more. */
+void event_set(struct event_put *, unsigned lane, enum event_operand, uint64_t v);
 /* Units taken of EVENT_UNITS_MAX. */
 unsigned event_encode(struct event_unit *, const struct event_put *);
 

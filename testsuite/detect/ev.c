@@ -11,7 +11,7 @@
  *   over                                                all threads end, and the launch
  *
  * Behind the event's name come its modifiers, then the address (g:, s: the block's own shared memory,
- * sN: that of rank N), then operands and what the site says (event.def), of which each lane may have one of its own:
+ * sN: that of rank N; a bare number is generic), then operands and what the site says (event.def), of which each lane may have one of its own:
  * count=1,2.  @BEFORE..BEHIND are clocks; without, lines are ten apart.
  */
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static const struct { const char *name; uint8_t kind, does; } accesses[] = {
 static const struct { const char *name; uint8_t kind; unsigned at; } operands[] = {
 #define OPERAND(kind, id, name, word, shift, bits) {name, EVENT_##kind, EVENT_##kind##_##id},
 #include "event/event.def"
-	{"read", EVENT_STRONG, EVENT_WORD_0 << 16 | 64}, {"written", EVENT_STRONG, EVENT_WORD_1 << 16 | 64}
+	{"read", EVENT_STRONG, 0}, {"written", EVENT_STRONG, 1} /* not operands: the words */
 };
 
 struct reader {
@@ -43,8 +43,9 @@ struct reader {
 	struct event_put put;
 	struct event_site site;
 	bool own;                       /* the address is of the block's own shared memory, */
-	uint64_t own_word[EVENT_WORDS_MAX];     /* and these words: what a rank of 1 adds */
+	struct event_put own_put;       /* and some operands: what a rank of 1 adds to them */
 	uint32_t *left;                 /* of each warp of the launch: lanes that have not ended */
+	size_t piece;                   /* where the last piece begins in the log */
 };
 
 static bool fail(struct reader *r, const char *fmt, ...)
@@ -135,7 +136,7 @@ static bool instruction(struct reader *r, const char *word)
 		site->kind = (uint8_t)(kind_); \
 		site->does = does_; \
 	}
-	for (unsigned k = 1; k < EVENT_KINDS; k++)
+	for (unsigned k = EVENT_END; k < EVENT_KINDS; k++)
 		LONGEST(event_name(k), k, 0)
 	for (unsigned k = 0; k < sizeof accesses / sizeof *accesses; k++)
 		LONGEST(accesses[k].name, accesses[k].kind, accesses[k].does)
@@ -160,19 +161,21 @@ static bool instruction(struct reader *r, const char *word)
 	return true;
 }
 
-static void set(uint64_t *to, unsigned at, uint64_t v)
+static void set(struct reader *r, unsigned lane, unsigned at, uint64_t v, bool own)
 {
-	unsigned shift = at >> 8 & 255, bits = at & 255;
-	uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
-
-	*to = (*to & ~(mask << shift)) | (v & mask) << shift;
+	if (r->site.kind == EVENT_STRONG) {
+		r->put.word[lane][at] = v;
+		r->put.words = at < r->put.words ? r->put.words : at + 1;
+		return;
+	}
+	event_set(&r->put, lane, (enum event_operand)at, v);
+	event_set(&r->own_put, lane, (enum event_operand)at, own ? 1u << 24 : 0);
 }
 
 /* One value for all lanes, or one for each. */
 static bool values(struct reader *r, char *s, unsigned at)
 {
-	unsigned word = at >> 16;
-	uint64_t v = 0, ab[2] = {r->put.a, r->put.b};
+	uint64_t v = 0;
 	bool own = false;
 
 	for (unsigned l = 0; l < EVENT_LANES; l++) {
@@ -181,13 +184,7 @@ static bool values(struct reader *r, char *s, unsigned at)
 		if (*s && !place(r, &s, &v, &r->site.from, &own))
 			return false;
 		s += *s == ',';
-		set(word < EVENT_WORD_A ? &r->put.word[l][word] : &ab[word - EVENT_WORD_A], at, v);
-	}
-	r->put.a = (uint32_t)ab[0];
-	r->put.b = (uint32_t)ab[1];
-	if (word < EVENT_WORDS_MAX) {
-		r->put.words = word >= r->put.words ? word + 1 : r->put.words;
-		set(&r->own_word[word], at, own ? 1u << 24 : 0);
+		set(r, l, at, v, own);
 	}
 	return !*s || fail(r, "more values than lanes: %s", s);
 }
@@ -195,18 +192,24 @@ static bool values(struct reader *r, char *s, unsigned at)
 static bool operand(struct reader *r, char *word)
 {
 	char *value = strchr(word, '=');
+	uint8_t from = r->site.from;
 	uint64_t v;
+	bool ok;
 
 	if (!value)
 		return fail(r, "no operand: %s", word);
 	*value++ = 0;
-	for (unsigned i = 0; i < sizeof operands / sizeof *operands; i++)
-		if (operands[i].kind == r->site.kind && !strcmp(operands[i].name, word))
-			return values(r, value, operands[i].kind == EVENT_STRONG && !r->put.words ?
-				      EVENT_WORD_0 << 16 | 64 : operands[i].at);
+	for (unsigned i = 0; i < sizeof operands / sizeof *operands; i++) {
+		if (operands[i].kind != r->site.kind || strcmp(operands[i].name, word))
+			continue;
+		ok = values(r, value, operands[i].kind == EVENT_STRONG && !r->put.words ? 0 : operands[i].at);
+		if (strcmp(word, "from"))       /* no other place says where a copy comes from */
+			r->site.from = from;
+		return ok;
+	}
 #define SITE(name, field) \
 	if (!strcmp(word, name)) { \
-		bool ok = number(r, &value, &v); \
+		ok = number(r, &value, &v); \
 		r->site.field = (__typeof__(r->site.field))v; \
 		return ok; \
 	}
@@ -271,7 +274,22 @@ static void append(struct ev *t, const void *p, size_t n)
 	t->bytes += n;
 }
 
-/* A piece of its own for each record. */
+/* What a write stored is of the piece that has the write. */
+static void append_stored(struct reader *r, const struct event_put *p, uint32_t block, unsigned warp)
+{
+	struct event_unit unit[EVENT_UNITS_MAX];
+	size_t n = event_encode(unit, p) * sizeof *unit;
+	struct event_piece *head = (struct event_piece *)(void *)(r->t->log + r->piece);
+
+	if (!r->t->bytes || head->block != block || head->warp != warp) {
+		fail(r, "stored comes behind the write of that warp");
+		return;
+	}
+	head->bytes += (uint32_t)n;
+	append(r->t, unit, n);
+}
+
+/* A piece of its own for each other record. */
 static void emit(struct reader *r, uint32_t block, unsigned warp)
 {
 	uint32_t *left = &r->left[block * warps_of(r) + warp];
@@ -288,10 +306,14 @@ static void emit(struct reader *r, uint32_t block, unsigned warp)
 	p.lanes &= *left;
 	if (!p.lanes)
 		return;
+	if (p.kind == EVENT_STORED) {
+		append_stored(r, &p, block, warp);
+		return;
+	}
 	for (unsigned l = 0; l < EVENT_LANES; l++) {
 		p.address[l] += r->own ? (uint64_t)head.rank << 24 : 0;
 		for (unsigned k = 0; k < EVENT_WORDS_MAX; k++)
-			p.word[l][k] += r->own_word[k] * head.rank;
+			p.word[l][k] += r->own_put.word[l][k] * head.rank;
 	}
 	memcpy(p.timer, p.clock, sizeof p.timer);
 	head.leader = (uint8_t)event_first(p.lanes);
@@ -300,6 +322,7 @@ static void emit(struct reader *r, uint32_t block, unsigned warp)
 	n = event_encode(unit, &clock);
 	n += event_encode(unit + n, &p);
 	head.bytes = (uint32_t)(sizeof head + n * sizeof *unit);
+	r->piece = r->t->bytes;
 	append(r->t, &head, sizeof head);
 	append(r->t, unit, n * sizeof *unit);
 	if (p.kind == EVENT_EXIT)
@@ -317,7 +340,7 @@ static void emit_all(struct reader *r, uint64_t blocks, uint64_t warps)
 static void new_event(struct reader *r)
 {
 	memset(&r->put, 0, sizeof r->put);
-	memset(r->own_word, 0, sizeof r->own_word);
+	memset(&r->own_put, 0, sizeof r->own_put);
 	r->own = false;
 	r->put.lanes = ~0u;
 	r->put.clock[0] = r->line * 10;
@@ -344,7 +367,7 @@ static bool event(struct reader *r, char *who, char *rest)
 	if (!instruction(r, word))
 		return false;
 	while ((word = strtok_r(NULL, " \t", &save))) {
-		bool at = !strchr(word, '=') && strchr(word, ':');
+		bool at = !strchr(word, '=') && (strchr(word, ':') || (*word >= '0' && *word <= '9'));
 
 		if (!(*word == '@' ? clocks(r, word) : at ? address(r, word) : operand(r, word)))
 			return false;

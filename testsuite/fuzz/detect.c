@@ -11,7 +11,11 @@
 #include "testsuite/detect/ev.h"
 #include "testsuite/fuzz/fuzz.h"
 
-static const char *const folders[] = { "testsuite/detect", "testsuite/fuzz/corpus/ev", NULL };
+static const char *const folders[] = {
+	"testsuite/detect/async", "testsuite/detect/barrier", "testsuite/detect/fence", "testsuite/detect/host", "testsuite/detect/mbarrier",
+	"testsuite/detect/order", "testsuite/detect/pdl", "testsuite/detect/proxy", "testsuite/detect/tcgen05", "testsuite/detect/wgmma", "testsuite/detect/words",
+	"testsuite/fuzz/corpus/ev", NULL
+};
 const struct fuzz_target fuzz_target = { "detect", ".ev", folders, 20000 };
 
 enum { TEXT = 4096, LOG = 1 << 16, SITES = 256, LANES = 1 << 9, EXTENT = 4096 };

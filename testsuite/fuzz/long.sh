@@ -21,8 +21,8 @@ seed()
 		case $1 in
 		parse|rewrite) set -- parse err rewrite race norace ;;
 		script) set -- race norace ;;
-		ev) set -- detect ;;
-		detect) set -- detect fuzz/corpus/ev ;;
+		ev) set -- $(cd "$top/testsuite" && echo detect/*/) ;;
+		detect) set -- $(cd "$top/testsuite" && echo detect/*/) fuzz/corpus/ev ;;
 		*) set -- ;;
 		esac
 		for folder; do

@@ -41,12 +41,12 @@ reproducers()
 		[ "$PLANTED_ALL" ] || exit 255' <"$1" 2>/dev/null
 }
 
-# programs FAMILY: what of its first programs shows a disagreement
+# programs SOAK FAMILY: which of its first programs shows a disagreement
 programs()
 {
-	timeout $limit "$dir/soak" --emu="$PWD/emu/libcuda.so.1" --seed="${SEED:-1}" --count=120 --most=1 \
-		--no-shrink --save="$dir/found" $1 >"$dir/out" 2>&1
-	[ $? = 1 ] && echo "soak $1: $(grep '^program' "$dir/out" | head -n 1)"
+	timeout $limit "$1" --emu="$PWD/emu/libcuda.so.1" --seed="${SEED:-1}" --count=120 --most=1 \
+		--no-shrink --save="$dir/found" $2 >"$dir/out" 2>&1
+	[ $? = 1 ] && echo "soak $2: $(grep '^program' "$dir/out" | head -n 1)"
 }
 
 # find_bug: by what, or nothing
@@ -55,7 +55,8 @@ find_bug()
 	by=$(logs <"$dir/logs" | head -n 1)
 	[ "$by" ] || by=$(reproducers "$dir/order" | head -n 1)
 	while [ ! "$by" ] && [ $(($(date +%s) - start)) -lt $limit ] && read -r family; do
-		by=$(programs "$family" </dev/null)
+		by=$(programs "$dir/soak" "$family" </dev/null)
+		[ "$by" ] && [ "$(programs "$dir/right" "$family" </dev/null)" ] && by=
 	done <"$dir/families"
 	echo "$by"
 }
@@ -95,7 +96,8 @@ ln -s ../emu "$dir/emu" || exit 99
 start=$(date +%s)
 objects=$DETECT
 build 'no bug'
-for file in "$top_srcdir"/testsuite/detect/*.ev; do [ -f "$file" ] && echo "$file"; done >"$dir/logs"
+mv "$dir/soak" "$dir/right" || exit 99
+for file in "$top_srcdir"/testsuite/detect/*/*.ev; do [ -f "$file" ] && echo "$file"; done >"$dir/logs"
 for folder in "$top_srcdir"/testsuite/race "$top_srcdir"/testsuite/norace "$top_srcdir"/testsuite/cases testsuite/litmus; do
 	for file in "$folder"/*.ptx; do
 		[ -f "$file" ] && echo "$file"
@@ -106,17 +108,16 @@ for events in friendly hostile; do
 		echo "--events=$events$family"
 	done
 done >"$dir/families"
-for what in logs list families; do
+for what in logs list; do
 	case $what in
 	logs) logs <"$dir/logs" ;;
 	list) reproducers "$dir/list" all ;;
-	families) while read -r family; do [ "$(programs "$family" </dev/null)" ] && echo "$family"; done <"$dir/families" ;;
 	esac >"$dir/failed"
 	sed 's/^/without a bug fails: /' "$dir/failed"
 	grep -vxFf "$dir/failed" "$dir/$what" >"$dir/left"
 	mv "$dir/left" "$dir/$what"
 done
-echo "$(wc -l <"$dir/logs") logs, $(wc -l <"$dir/list") reproducers, $(wc -l <"$dir/families") families; $(($(date +%s) - start)) s"
+echo "$(wc -l <"$dir/logs") logs, $(wc -l <"$dir/list") reproducers; $(($(date +%s) - start)) s"
 
 # ---- bugs ----------------------------------------------------------------------------------------
 
