@@ -38,7 +38,7 @@ static bool is_small(const struct ev *t)
 		const struct event_piece *p = (const struct event_piece *)(const void *)(t->log + at);
 		const struct event_unit *end = (const struct event_unit *)(const void *)(t->log + at + p->bytes);
 
-		for (const struct event_unit *e = event_units_of(p); e < end; e += event_units(e))
+		for (const struct event_unit *e = event_units_of(p); e < end && event_units(e); e += event_units(e))
 			lanes += event_count(event_lanes(e));
 		at += p->bytes;
 	}
