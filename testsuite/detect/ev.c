@@ -537,7 +537,8 @@ bool ev_read(struct ev *t, const char *path, const char *text, char *error, size
 		copy[n] = 0;
 		line(&r, copy);
 	}
-	over(&r);
+	if (!r.bad)
+		over(&r);
 	free(r.left);
 	return !r.bad;
 }
