@@ -41,8 +41,12 @@ bool place_of(struct detect *d, const struct event *e, uint64_t address, struct 
 
 /* ---- pieces ------------------------------------------------------------------------------------------ */
 
-void add_piece(struct pieces *l, uint64_t address, uint64_t bytes)
+struct piece { uint64_t address, bytes; };
+struct pieces { LIST(struct piece) p; };
+
+static void add_piece(void *arg, uint64_t address, uint64_t bytes)
 {
+	struct pieces *l = (struct pieces *)arg;
 	struct piece *last = l->p.n ? &l->p.v[l->p.n - 1] : NULL;
 
 	if (last && last->address + last->bytes == address)
@@ -308,12 +312,14 @@ static void copy_sides(struct scan *s, const struct event *e, unsigned lane, str
 
 static void tensor_sides(struct scan *s, const struct event *e, unsigned lane, struct sides *x)
 {
-	bool load = site_of(s->d, e)->flags & EVENT_COUNTED;
+	const struct event_site *site = site_of(s->d, e);
+	const struct event_unit *u = record_of(s->d, e);
+	bool load = site->flags & EVENT_COUNTED;
 	struct side *shared = load ? &x->to : &x->from, *global = load ? &x->from : &x->to;
+	struct extent_to to = {.sink = add_piece, .shared = &shared->l, .global = &global->l};
 	struct place p;
 
-	if (!place_of_shared(s->d, e, event_address(record_of(s->d, e), lane), &p) ||
-	    !tensor_pieces(s->d, e, lane, &shared->l, &global->l)) {
+	if (!place_of_shared(s->d, e, event_address(u, lane), &p) || !extent_box(u, site, lane, map_of(s->d, e, lane), &to)) {
 		s->d->counter[DETECT_UNMODELLED]++;
 		return;
 	}
@@ -341,9 +347,10 @@ static void take_written(struct scan *s, const struct event *e, unsigned lane, s
 	const struct event_site *site = site_of(s->d, e);
 	const struct block *b = block_of(s->d, s->warp);
 	uint32_t mask = copy_blocks(s->d, e, lane), landing = 0;
+	const struct event_map *m = e->kind == EVENT_TENSOR ? map_of(s->d, e, lane) : NULL;
 
 	goes(a, site->flags & EVENT_REDUCE, true);
-	a->element = e->kind == EVENT_TENSOR ? tensor_element(s->d, e, lane) : site->size;
+	a->element = m ? (uint32_t)m->stride[0] : site->size;
 	a->strong = site->flags & EVENT_REDUCE && a->element;
 	a->scope = (uint8_t)reach_of(site);
 	EACH_LANE(rank, mask ? mask : 1) {
@@ -387,12 +394,12 @@ static void take_product(struct scan *s, const struct event *e, unsigned lane)
 {
 	struct access a = operation_of(s, e, e->lanes, P_ASYNC);
 	struct pieces l = {{{0}}};
+	struct extent_to to = {.sink = add_piece, .shared = &l};
 
-	(void)lane;
 	a.source = ordered_operations(s->d, s->warp, WGMMA_OPERATIONS, 0);
 	a.number = s->products;
 	a.reads = true;
-	product_pieces(s->d, e, &l);
+	extent_product(record_of(s->d, e), site_of(s->d, e), lane, &to);
 	take_pieces(s, &a, 1 + s->d->warp.v[s->warp].block, &l);
 	list_free(&l.p.list);
 }
@@ -406,8 +413,10 @@ static void take_cells(struct scan *s, struct access *a, uint32_t block, struct 
 
 static void take_tensor_op(struct scan *s, const struct event *e, unsigned lane)
 {
+	const struct event_site *site = site_of(s->d, e);
+	const struct event_unit *u = record_of(s->d, e);
 	const struct block *b = block_of(s->d, s->warp);
-	bool pair = site_of(s->d, e)->flags & EVENT_PAIR, mma = e->kind == EVENT_TC_MMA;
+	bool pair = site->flags & EVENT_PAIR, mma = e->kind == EVENT_TC_MMA;
 	struct access a = operation_of(s, e, 1u << lane, P_ASYNC);
 
 	a.source = ordered_operations(s->d, s->warp, TENSOR_OPERATIONS, lane);
@@ -415,23 +424,22 @@ static void take_tensor_op(struct scan *s, const struct event *e, unsigned lane)
 	/* In each block of a pair. */
 	for (unsigned h = 0; h < (pair ? 2u : 1u); h++) {
 		uint32_t block = pair ? find_block(s->d, b->launch, b->cluster + (b->rank & ~1u) + h) : s->d->warp.v[s->warp].block;
-		struct tensor_op t;
+		struct pieces shared = {{{0}}}, cells = {{{0}}}, scales = {{{0}}}, d = {{{0}}};
+		struct extent_to to = {add_piece, &shared, NULL, &cells, &scales, &d};
 
 		if (block == NONE)
 			continue;
-		memset(&t, 0, sizeof t);
-		t.block = h;
-		(mma ? mma_cells : copy_cells)(s->d, e, lane, &t);
+		extent_cells(u, site, lane, h, &to);
 		goes(&a, true, false);
 		a.pipe = 0;
 		a.pipe_kind = PIPE_NONE;
-		take_pieces(s, &a, 1 + block, &t.shared);
-		list_free(&t.shared.p.list);
-		take_cells(s, &a, block, &t.a, PIPE_A);
-		take_cells(s, &a, block, &t.scales, PIPE_SCALE);
+		take_pieces(s, &a, 1 + block, &shared);
+		list_free(&shared.p.list);
+		take_cells(s, &a, block, &cells, PIPE_A);
+		take_cells(s, &a, block, &scales, PIPE_SCALE);
 		goes(&a, false, true);
-		a.pipe = t.accumulator;
-		take_cells(s, &a, block, &t.d, mma ? PIPE_D : PIPE_COPY);
+		a.pipe = mma ? extent_accumulator(u, site, lane) : 0;
+		take_cells(s, &a, block, &d, mma ? PIPE_D : PIPE_COPY);
 	}
 }
 
@@ -449,14 +457,14 @@ static void take_tensor_warp(struct scan *s, const struct event *e, unsigned lan
 	bool load = e->kind == EVENT_TC_LOAD, frees = e->kind == EVENT_TC_FREE;
 	struct access a = frees ? together(s, e) : operation_of(s, e, e->lanes, P_ASYNC);
 	struct pieces l = {{{0}}};
+	struct extent_to to = {.sink = add_piece, .d = &l};
 
-	(void)lane;
 	goes(&a, load, !load);
 	if (!frees) {
 		a.source = ordered_operations(s->d, s->warp, load ? TENSOR_LOADS : TENSOR_STORES, 0);
 		a.number = load ? s->loads : s->stores;
 	}
-	(frees ? freed_cells : load_cells)(s->d, e, &l);
+	extent_cells(record_of(s->d, e), site_of(s->d, e), lane, 0, &to);
 	take_cells(s, &a, s->d->warp.v[s->warp].block, &l, PIPE_NONE);
 }
 

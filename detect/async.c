@@ -159,7 +159,7 @@ static uint32_t copy_bytes(const struct detect *d, const struct event *e, unsign
 	if (e->kind == EVENT_COPY)
 		return (uint32_t)event_get(record_of(d, e), lane, EVENT_COPY_BYTES);
 	if (e->kind == EVENT_TENSOR)
-		return tensor_bytes(d, e, lane);
+		return extent_box(record_of(d, e), s, lane, map_of(d, e, lane), NULL);
 	return e->kind == EVENT_CANCEL ? 16 : (uint32_t)s->size * s->count;
 }
 

@@ -137,6 +137,46 @@ static void add_launch(struct detect *d, const struct event_host *h)
 		*ADD(&d->block_at) = NONE;
 }
 
+static const struct event_map *find_map(const struct detect *d, uint64_t hash)
+{
+	for (uint32_t i = d->map.n; i-- > 0;)
+		if (d->map.v[i].hash == hash)
+			return &d->map.v[i];
+	return NULL;
+}
+
+const struct event_map *map_of(const struct detect *d, const struct event *e, unsigned lane)
+{
+	return find_map(d, event_get(record_of(d, e), lane, EVENT_TENSOR_HASH));
+}
+
+/* A map that an edit makes of one that is known is known. */
+static bool add_edit(struct detect *d, const struct event *e, unsigned lane)
+{
+	const struct event_unit *u = record_of(d, e);
+	const struct event_map *was = find_map(d, event_get(u, lane, EVENT_MAP_EDIT_WAS));
+	struct event_map m;
+
+	if (!was || find_map(d, event_get(u, lane, EVENT_MAP_EDIT_HASH)))
+		return false;
+	m = extent_edited(u, site_of(d, e), lane, was);
+	*ADD(&d->map) = m;
+	return true;
+}
+
+static void learn_maps(struct detect *d)
+{
+	for (bool more = true; more;) {
+		more = false;
+		for (uint32_t i = 0; i < d->event.n; i++) {
+			const struct event *e = &d->event.v[i];
+
+			EACH_LANE(l, e->kind == EVENT_MAP_EDIT ? e->lanes : 0)
+				more |= add_edit(d, e, l);
+		}
+	}
+}
+
 void detect_host(struct detect *d, const struct event_host *h)
 {
 	if (h->kind == EVENT_HOST_LAUNCH) {

@@ -17,6 +17,7 @@
 #define DETECT_IMPL_H
 
 #include "detect/detect.h"
+#include "extent/extent.h"
 
 #define NONE 0xffffffffu
 
@@ -376,32 +377,13 @@ void bring_heads(struct phases *, struct brought, struct heads);
 void get_brought(struct phases *, const struct event *, unsigned lane, const struct brought *, bool acquire);
 void free_phases(struct phases *);
 
-/* ---- shape.c, access.c: accesses ------------------------------------------------------------------ */
+/* ---- access.c: accesses ---------------------------------------------------------------------------- */
 
 enum { GLOBAL_SPACE = 0 };              /* block b's shared memory: 1 + b; its tensor memory: */
 #define TENSOR_SPACE 0x40000000u        /* and 1 + b */
 /* Of an address as a record has it; false: nobody else's business. */
 bool place_of(struct detect *, const struct event *, uint64_t address, struct place *);
 bool place_of_shared(struct detect *, const struct event *, uint64_t address, struct place *);
-
-struct piece { uint64_t address, bytes; };
-struct pieces { LIST(struct piece) p; };
-void add_piece(struct pieces *, uint64_t address, uint64_t bytes);
-
-/* tcgen05.mma, .cp: what it reads of shared memory, and cells of tensor memory. */
-struct tensor_op { struct pieces shared, a, scales, d; unsigned block; bool a_cells; uint64_t accumulator; };
-void learn_maps(struct detect *);
-const struct event_map *find_map(const struct detect *, uint64_t hash);
-/* False: the map is not known. */
-bool tensor_pieces(const struct detect *, const struct event *, unsigned lane, struct pieces *shared, struct pieces *global);
-/* Bytes of an element, and of all; 0 where the map is not known. */
-uint16_t tensor_element(const struct detect *, const struct event *, unsigned lane);
-uint32_t tensor_bytes(const struct detect *, const struct event *, unsigned lane);
-void product_pieces(const struct detect *, const struct event *, struct pieces *);
-void load_cells(const struct detect *, const struct event *, struct pieces *);
-void freed_cells(const struct detect *, const struct event *, struct pieces *);
-void copy_cells(const struct detect *, const struct event *, unsigned lane, struct tensor_op *);
-void mma_cells(const struct detect *, const struct event *, unsigned lane, struct tensor_op *);
 
 /* By what an operation's end is seen: one of its own, a bulk group's, another's. */
 enum ends { ENDS_NOT, ENDS_SINGLE, ENDS_BULK, ENDS_OTHER };
@@ -483,6 +465,9 @@ struct detect_side side_of(const struct detect *, const struct access *);
 /* Compares accesses that overlap: d->race. */
 void compare_all(struct detect *);
 void forget_superseded(struct detect *);
+
+/* detect.c: the map of a tensor copy; NULL: it is not known. */
+const struct event_map *map_of(const struct detect *, const struct event *, unsigned lane);
 
 /* ---- the detector ------------------------------------------------------------------------------ */
 

@@ -546,7 +546,7 @@ static bool hear_other(const struct emu_tell *e)
 		return true;
 	case TELL_CLUSTER_OVER:
 		if (b)
-			orc_phase_over(&b->cluster);
+			orc_cluster_over(b);
 		return true;
 	case TELL_EXIT:
 		if (b)

@@ -255,6 +255,7 @@ struct orc_block {
 	struct orc_clock *direct[ORC_WORLDS];   /* what any of its threads has of that */
 	struct orc_clock *freed;        /* what ended allocations of its tensor memory */
 	struct orc_know ended[ORC_WORLDS];      /* what its threads that ended knew */
+	struct orc_know gone[ORC_WORLDS];       /* that, when the cluster's last phase was over */
 };
 
 /* A grid among those that share memory in time: dependent launches. */
@@ -273,9 +274,10 @@ struct orc_map_fence {
 	struct orc_clock *covers[ORC_WORLDS];
 };
 
-/* `behind`: the last weak write that came behind everything before it; 0: none.  `freed`: how
+/* `behind`: the last weak write that came behind everything before it; 0: none.  `unfenced`: a proxy may
+ * not have seen some of that.  `freed`: how
  * many there are until its allocation ended last. */
-struct orc_cell { struct orc_access **v, *last; unsigned n, cap, behind, freed; };
+struct orc_cell { struct orc_access **v, *last; unsigned n, cap, behind, freed; bool unfenced; };
 struct orc_page { struct orc_page *chain; uint64_t space, number; struct orc_cell cell[64]; };
 
 #define ORC_HASH 4096
@@ -383,6 +385,7 @@ void orc_sc_free(struct orc_thread *);
 void orc_phase_arrive(struct orc_phase *, struct orc_block *, struct orc_thread *,
 		      const struct orc_op *);
 void orc_phase_over(struct orc_phase *);
+void orc_cluster_over(struct orc_block *first);
 /* `key`: what the thread may acquire of it later. */
 void orc_phase_wait(const struct orc_phase *, struct orc_thread *, const struct orc_op *,
 		    const void *key);

@@ -128,12 +128,27 @@ void orc_cluster_wait(struct orc_block *b, struct orc_thread *t, const struct or
 	const struct orc_grid *g = b->grid;
 
 	orc_phase_wait(&b->first->cluster, t, op, b->first);
+	for (uint64_t i = 0; i < g->nblocks; i++) {
+		const struct orc_block *other = g->block[i];
+
+		if (!other || other->first != b->first)
+			continue;
+		EACH_WORLD(w)
+			if (ORC_IS_MOST(w) || orc_asked(g, false))
+				orc_know_learn(&t->o[w].know, ORC_IS_MOST(w) ? &other->ended[w] : &other->gone[w], other == b);
+	}
+}
+
+/* An exit takes part in the phase that goes on then, and not in those that were over. */
+void orc_cluster_over(struct orc_block *first)
+{
+	const struct orc_grid *g = first->grid;
+
+	orc_phase_over(&first->cluster);
 	for (uint64_t i = 0; i < g->nblocks; i++)
-		if (g->block[i] && g->block[i]->first == b->first)
+		if (g->block[i] && g->block[i]->first == first)
 			EACH_WORLD(w)
-				if (ORC_IS_MOST(w) || orc_asked(g, false))
-					orc_know_learn(&t->o[w].know, &g->block[i]->ended[w],
-						       g->block[i] == b);
+				orc_know_learn(&g->block[i]->gone[w], &g->block[i]->ended[w], true);
 }
 
 /* ---- mbarriers ------------------------------------------------------------------------ */

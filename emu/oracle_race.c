@@ -379,14 +379,19 @@ static bool same_value(const struct orc_access *a, const struct orc_access *b, u
 
 static void compare(struct orc_grid *g, struct orc_cell *c, struct orc_access *a, uint64_t addr)
 {
+	unsigned open = first_open(g, c, a);
 	bool fine = true;
 
-	for (unsigned k = first_open(g, c, a); k < c->n; k++) {
+	/* What a proxy has not seen, and an operation of that proxy came behind, has been told with that
+	 * one, and may be told again. */
+	for (unsigned k = c->unfenced ? 0 : open; k < c->n; k++) {
 		enum orc_verdict v = orc_judge(ORC_LEAST, c->v[k], a);
-		bool moot = v != ORC_FINE && (between(c, k, a) || (orc_choices.same_value && same_value(c->v[k], a, addr)));
+		bool moot = v != ORC_FINE && (k < open || between(c, k, a) ||
+					      (orc_choices.same_value && same_value(c->v[k], a, addr)));
 
 		if (v == ORC_FINE)
 			continue;
+		c->unfenced |= v != ORC_OPEN;
 		race(g, c->v[k], a, addr, moot, k < c->freed);
 		fine &= moot || v != ORC_OPEN;
 	}
@@ -590,6 +595,7 @@ static void block_free(struct orc_block *b)
 		orc_bar_over(b, i);
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
 		orc_know_drop(&b->ended[w]);
+		orc_know_drop(&b->gone[w]);
 		orc_drop(b->direct[w]);
 	}
 	orc_drop(b->freed);

@@ -155,7 +155,7 @@ enum event_flag {
 };
 
 /* shape[]  WGMMA     bytes of an element of A, of B; columns of A, of B; rows of B
- *          TC_MMA    bits of an element; scale factors of a row
+ *          TC_MMA    bytes of an element (0: 1); scale factors of a row
  *          TC_COPY   rows, bytes of each, copies of them, whether those lie side by side
  *          TC_LOAD, TC_STORE  columns of a fragment (1: 32x32b), registers, columns to the second
  *                    half (16x32bx2), whether a register has two columns

@@ -10,7 +10,7 @@ compilers=$(for c in g++ clang++; do command -v $c >"$tmp/where" && $c $flags /d
 [ -n "$compilers" ] || skip "no C++ compiler"
 
 for c in $compilers; do
-	for file in event/*.c detect/*.c; do
+	for file in event/*.c extent/*.c detect/*.c; do
 		$c $flags "$file" >"$tmp/log" 2>&1 || fail "$c does not take $file: $(head -n 3 "$tmp/log")"
 	done
 	# The check itself: what is C alone must be refused.

@@ -48,7 +48,8 @@ may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect
 may emu ptxparse event probe
 may event
 may probe ptxparse event
-may detect event
+may extent event
+may detect event extent
 
 # The check itself: an include of a forbidden folder must be seen.
 mkdir -p "$tmp/rt"

@@ -116,6 +116,7 @@ ev_logs = \
 	testsuite/detect/barrier/arrive_before_write.ev testsuite/detect/barrier/arrive_learns_nothing.ev \
 	testsuite/detect/barrier/arrive_then_sync.ev testsuite/detect/barrier/bar_exited_orders.ev \
 	testsuite/detect/barrier/cluster_aligned.ev testsuite/detect/barrier/cluster_all.ev \
+	testsuite/detect/barrier/cluster_exited.ev \
 	testsuite/detect/barrier/cluster_exited.ev testsuite/detect/barrier/cluster_first_phase_only.ev \
 	testsuite/detect/barrier/cluster_lane_relaxed.ev testsuite/detect/barrier/cluster_lane_released.ev \
 	testsuite/detect/barrier/cluster_no_wait.ev testsuite/detect/barrier/cluster_of_four.ev \
@@ -385,7 +386,9 @@ ev_logs = \
 	testsuite/detect/tcgen05/commit_wait_no_after.ev testsuite/detect/tcgen05/cp_copies.ev \
 	testsuite/detect/tcgen05/cp_one_copy.ev testsuite/detect/tcgen05/cp_other_columns.ev \
 	testsuite/detect/tcgen05/cp_source_fenced.ev testsuite/detect/tcgen05/cp_source_no_fence.ev \
-	testsuite/detect/tcgen05/cp_then_ld.ev testsuite/detect/tcgen05/cp_then_mma.ev \
+	testsuite/detect/tcgen05/cp_then_ld.ev \
+	testsuite/detect/tcgen05/cp_then_cp.ev testsuite/detect/tcgen05/cp_then_mma.ev \
+	testsuite/detect/tcgen05/mma_then_cp_over_scale.ev \
 	testsuite/detect/tcgen05/cp_then_mma_over_it.ev testsuite/detect/tcgen05/cp_waited_ld.ev \
 	testsuite/detect/tcgen05/dealloc_behind.ev testsuite/detect/tcgen05/dealloc_behind_product.ev \
 	testsuite/detect/tcgen05/dealloc_not_ordered.ev testsuite/detect/tcgen05/dealloc_not_waited.ev \
@@ -435,6 +438,7 @@ ev_logs = \
 	testsuite/detect/wgmma/transposed_a.ev testsuite/detect/wgmma/transposed_b.ev \
 	testsuite/detect/wgmma/wait_not_told.ev testsuite/detect/words/atom_16_bytes.ev \
 	testsuite/detect/words/ld_counts_behind_portion.ev \
+	testsuite/detect/words/nc_then_barrier_then_st.ev \
 	testsuite/detect/words/atom_2_in_4.ev testsuite/detect/words/atom_atom_gpu.ev \
 	testsuite/detect/words/atom_beside.ev testsuite/detect/words/atom_cta_blocks.ev \
 	testsuite/detect/words/atom_cta_warps.ev testsuite/detect/words/atom_lanes.ev \

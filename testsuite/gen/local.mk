@@ -38,6 +38,6 @@ planted: testsuite/gen/soak emu/libcuda.so.1 rewrite/embed rewrite/librewrite.a
 		sh $(top_srcdir)/testsuite/gen/planted.sh
 planted-detect: testsuite/gen/soak testsuite/detect/judge gsan-run emu/libcuda.so.1 $(litmus_tests)
 	@top_srcdir=$(top_srcdir) COMPILE="$(COMPILE)" LINK="$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)" \
-		LD="$(LD)" OBJCOPY="$(OBJCOPY)" DETECT="$(detect_libparts_a_OBJECTS)" RUN="$(gsan_run_OBJECTS)" \
+		LD="$(LD)" OBJCOPY="$(OBJCOPY)" DETECT="$(detect_libparts_a_OBJECTS) $(extent_libextent_a_OBJECTS)" RUN="$(gsan_run_OBJECTS)" \
 		SOAK="$(testsuite_gen_soak_OBJECTS)" JUDGE="$(testsuite_detect_judge_OBJECTS)" LIBS="$(LIBS)" \
 		SEED=$(SEED) sh $(top_srcdir)/testsuite/gen/planted_detect.sh
