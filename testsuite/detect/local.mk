@@ -116,7 +116,6 @@ ev_logs = \
 	testsuite/detect/barrier/arrive_before_write.ev testsuite/detect/barrier/arrive_learns_nothing.ev \
 	testsuite/detect/barrier/arrive_then_sync.ev testsuite/detect/barrier/bar_exited_orders.ev \
 	testsuite/detect/barrier/cluster_aligned.ev testsuite/detect/barrier/cluster_all.ev \
-	testsuite/detect/barrier/cluster_exited.ev \
 	testsuite/detect/barrier/cluster_exited.ev testsuite/detect/barrier/cluster_first_phase_only.ev \
 	testsuite/detect/barrier/cluster_lane_relaxed.ev testsuite/detect/barrier/cluster_lane_released.ev \
 	testsuite/detect/barrier/cluster_no_wait.ev testsuite/detect/barrier/cluster_of_four.ev \
