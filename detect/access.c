@@ -108,8 +108,16 @@ static struct access together(struct scan *s, const struct event *e)
 	return a;
 }
 
+/* Nothing is longer than a block's shared memory can be, from which or to which it goes. */
+enum { EXTENT = 1 << 18 };
+
 static void take(struct scan *s, struct access *a, uint32_t space, struct piece at)
 {
+	bool known = at.bytes <= EXTENT && at.address <= EVENT_ADDRESS && at.bytes <= EVENT_ADDRESS + 1 - at.address;
+
+	s->d->counter[DETECT_UNMODELLED] += !known;
+	if (!known || !at.bytes)
+		return;
 	a->space = space;
 	a->address = at.address;
 	a->bytes = at.bytes;
@@ -283,7 +291,7 @@ static void fill(struct side *to, const struct place *p, uint64_t bytes, uint32_
 	if (mask == 0xffff)
 		add_piece(&to->l, p->address, bytes);
 	else
-		for (uint64_t i = 0; i < bytes; i++)
+		for (uint64_t i = 0; i < bytes && i <= EXTENT; i++)
 			if (mask >> i % 16 & 1)
 				add_piece(&to->l, p->address + i, 1);
 }

@@ -122,11 +122,12 @@ static bool in_between(struct cell *c, uint32_t i, uint32_t k)
 static void add_race(struct detect *d, uint32_t a, uint32_t b, enum verdict v, bool same)
 {
 	uint32_t site[2] = {d->access.v[a].site, d->access.v[b].site};
-	struct race *r = d->race.v, *end = r + d->race.n;
+	struct race *r = d->race.v;
+	uint32_t n = d->race.n;
 
-	while (r < end && (r->site[0] != site[0] || r->site[1] != site[1] || r->verdict != v || r->same_value != same))
+	for (; n && (r->site[0] != site[0] || r->site[1] != site[1] || r->verdict != v || r->same_value != same); n--)
 		r++;
-	if (r == end) {
+	if (!n) {
 		r = ADD(&d->race);
 		r->site[0] = site[0];
 		r->site[1] = site[1];

@@ -19,7 +19,7 @@ struct walk {
 	struct detect *d;
 	const struct graph *g;
 	column *v;                      /* facets of each slot */
-	bool *any;                      /* of each slot: is something known there? */
+	uint32_t *any;                  /* of each slot: facets that anything is known of, as bits */
 	uint32_t *speaker, nspeakers;   /* of each thread that is one: its number */
 	uint32_t per;                   /* slots of a speaker, or hub: S_KNOW alone without fence.sc */
 	uint8_t *of_thread, *of_operation, *of_block, *of_launch;       /* column of a source; COLUMNS: none */
@@ -50,7 +50,7 @@ static void raise(const struct walk *w, uint32_t slot, enum facet f, uint8_t c, 
 	uint32_t *v = &facet_at(w, slot, f)[c];
 
 	*v = *v < to ? to : *v;
-	w->any[slot] = true;
+	w->any[slot] |= 1u << f;
 }
 
 static void learn(uint32_t *to, const uint32_t *from)
@@ -62,8 +62,10 @@ static void learn(uint32_t *to, const uint32_t *from)
 /* One facet learns from another, where both mean something. */
 static void learn_facet(const struct walk *w, uint32_t slot, enum facet to, enum facet from)
 {
-	if (w->any[slot] && means(w, to) && means(w, from))
-		learn(facet_at(w, slot, to), facet_at(w, slot, from));
+	if (!(w->any[slot] >> from & 1) || !means(w, to))
+		return;
+	w->any[slot] |= 1u << to;
+	learn(facet_at(w, slot, to), facet_at(w, slot, from));
 }
 
 static bool in_block(unsigned f)
@@ -90,14 +92,13 @@ static unsigned becomes(unsigned f, enum how how)
 
 static void learn_slot(const struct walk *w, uint32_t to, uint32_t from, enum how how, enum apart apart)
 {
-	if (!w->any[from])
-		return;
-	w->any[to] = true;
-	for (unsigned f = 0; f < FACETS; f++) {
-		unsigned t = means(w, (enum facet)f) ? becomes(f, how) : FACETS;
+	EACH_LANE(f, w->any[from]) {
+		unsigned t = becomes(f, how);
 
-		if (t < FACETS && (apart == A_BLOCK || !in_block(f)) && means(w, (enum facet)t))
-			learn(facet_at(w, to, (enum facet)t), facet_at(w, from, (enum facet)f));
+		if (t == FACETS || (apart != A_BLOCK && in_block(f)) || !means(w, (enum facet)t))
+			continue;
+		w->any[to] |= 1u << t;
+		learn(facet_at(w, to, (enum facet)t), facet_at(w, from, (enum facet)f));
 	}
 }
 
@@ -234,11 +235,12 @@ static void walk_hub(const struct walk *w, uint32_t hub)
 /* What a walk has come to in its hubs; two that are alike are the same. */
 static uint64_t sum_of(const struct walk *w)
 {
-	const uint32_t *v = w->v[(size_t)w->nspeakers * w->per * w->g->nfacets];
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < (size_t)w->g->hub.n * w->per * w->g->nfacets * COLUMNS; i++)
-		sum += v[i];
+	for (uint32_t slot = of_hub(w, 0, S_KNOW); slot < of_hub(w, w->g->hub.n, S_KNOW); slot++)
+		EACH_LANE(f, w->any[slot])
+			for (unsigned c = 0; c < COLUMNS; c++)
+				sum += facet_at(w, slot, (enum facet)f)[c];
 	return sum;
 }
 
@@ -340,7 +342,7 @@ static void start(struct walk *w)
 			w->speaker[i * EVENT_LANES + l] = w->nspeakers++;
 	w->per = g->fences ? SLOTS : 1;
 	w->v = (column *)arena_get(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per * g->nfacets, sizeof *w->v);
-	w->any = (bool *)arena_get(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per, sizeof *w->any);
+	w->any = (uint32_t *)arena_get(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per, sizeof *w->any);
 	w->of_thread = no_columns(d, d->warp.n * EVENT_LANES);
 	w->of_operation = no_columns(d, d->nactors);
 	w->of_block = no_columns(d, d->block.n);

@@ -65,7 +65,7 @@ struct rows rows_of(struct arena *, const uint32_t *row, uint32_t n, uint32_t nr
 			hi = mid; \
 	}
 
-/* For each lane of a mask. */
+/* For each lane, or other bit, of a mask. */
 #define EACH_LANE(l, mask) \
 	for (uint32_t left_##l = (mask), l; left_##l && (l = event_first(left_##l), true); left_##l &= left_##l - 1)
 
@@ -410,10 +410,7 @@ struct access {
 	bool lives;                     /* it counts yet, somewhere */
 };
 void take_accesses(struct scan *, const struct event *);
-static inline bool same_element(const struct access *a, const struct access *b)
-{
-	return a->element == b->element && a->address == b->address;
-}
+static inline bool same_element(const struct access *a, const struct access *b) { return a->element == b->element && a->address == b->address; }
 
 /* ---- judge.c: a pair ---------------------------------------------------------------------------- */
 

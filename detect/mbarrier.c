@@ -279,7 +279,7 @@ static void bring_ends(struct barrier *b, const struct mbar_op *o, uint32_t phas
 	bool strict = b->d->choices.wide_tx && copies(o), commits = o->kind == EVENT_TC_COMMIT;
 	struct brought x = {
 		.object = b->object, .phase = phase, .block = strict ? issuer : o->owner, .reach = A_CLUSTER,
-		.how = commits ? H_DONE : H_PLAIN
+		.how = (uint8_t)(commits ? H_DONE : H_PLAIN)
 	};
 
 	bring_end(b, &x, o->source, o->number, commits);

@@ -47,7 +47,7 @@ void get_brought(struct phases *t, const struct event *e, unsigned lane, const s
 		const struct brought *x = &t->brought.v[i];
 		enum apart apart = apart_of(t->d, x->block, by->block);
 		bool always = x->how == H_LOOSE || x->how == H_DONE;
-		unsigned later = t->g->world & W_WIDE ? LATER : LATER + apart;
+		unsigned later = t->g->world & W_WIDE ? LATER : (unsigned)LATER + apart;
 		struct edge_kind k = {x->how, (uint8_t)(always || acquire ? NOW : later), (uint8_t)apart};
 
 		if (always || meets(t->g, (enum apart)x->reach, (enum apart)by->reach, apart))

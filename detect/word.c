@@ -201,7 +201,7 @@ static bool may_see(const struct word *w, uint32_t read, uint32_t write, uint64_
 	const struct word_op *r = op_of(w, read), *x = op_of(w, write);
 	bool same = thread_of(w, r) == thread_of(w, x);
 
-	if (read == write || x->begin > r->end || x->over < r->begin)
+	if (read == write || x->over < r->begin)
 		return false;
 	if (r->valued_read && x->valued_write && r->read != x->written)
 		return false;
@@ -320,7 +320,7 @@ static void join_head(const struct word *w, const struct word_op *r, const struc
 {
 	enum apart reach = (enum apart)r->reach;
 	bool now = h->how == H_LOOSE || (acquire && meets(w->g, (enum apart)h->reach, reach, apart));
-	unsigned when = now ? NOW : w->g->world & W_WIDE ? LATER : LATER + apart;
+	unsigned when = now ? NOW : w->g->world & W_WIDE ? LATER : (unsigned)LATER + apart;
 
 	if (h->how == H_LOOSE || meets(w->g, (enum apart)h->reach, A_DEVICE, apart))
 		join(w->g, event_of(w, r), 1u << r->lane, h->hub, edge((enum how)h->how, when, apart));
@@ -366,7 +366,7 @@ static void learn_from(struct word *w, const struct word_op *r, uint32_t from, b
 	const struct word_op *x = op_of(w, from);
 	bool wide = w->g->world & W_WIDE;
 	enum apart apart = apart_of(w->d, block_at(w, x), block_at(w, r));
-	unsigned when = acquire ? NOW : wide ? LATER : LATER + w->span;
+	unsigned when = acquire ? NOW : wide ? LATER : (unsigned)LATER + w->span;
 
 	if (r->reach >= w->span || wide)
 		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_PLAIN, when, apart));

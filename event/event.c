@@ -62,8 +62,8 @@ uint64_t event_address(const struct event_unit *e, unsigned lane)
 	int64_t step = (int16_t)(e->w[3] >> 16), lanes = (int64_t)lane - event_first(event_lanes(e));
 
 	if (event_by_lane(e))
-		return word_at(e, words_below(e, lane));
-	return (address + (uint64_t)(step * lanes)) & 0xffffffffffff;
+		return word_at(e, words_below(e, lane)) & EVENT_ADDRESS;
+	return (address + (uint64_t)(step * lanes)) & EVENT_ADDRESS;
 }
 
 uint64_t event_get(const struct event_unit *e, unsigned lane, enum event_operand o)
@@ -94,7 +94,8 @@ const char *event_piece_wrong(const struct event_piece *p, size_t bytes, uint32_
 		return "no piece of a log, or of another version";
 	if (p->bytes < sizeof *p || p->bytes > bytes || p->bytes % sizeof *e)
 		return "a piece that is longer than the log";
-	if (!p->blocks || p->rank >= p->blocks || p->block - p->first != p->rank || p->warp >= EVENT_LANES || p->leader >= EVENT_LANES)
+	if (!p->blocks || p->blocks > EVENT_BLOCKS_MAX || p->rank >= p->blocks || p->block - p->first != p->rank ||
+	    p->warp >= EVENT_LANES || p->leader >= EVENT_LANES)
 		return "a piece of no warp";
 	for (size_t n = sizeof *p, units; n < p->bytes; n += units * sizeof *e) {
 		const struct event_unit *u = e + (n - sizeof *p) / sizeof *e;
@@ -137,7 +138,7 @@ static bool step_of(const struct event_put *p, int64_t *step)
 
 	*step = second < EVENT_LANES ? (int64_t)(p->address[second] - base) / (int64_t)(second - first) : 0;
 	for (unsigned l = second; l < EVENT_LANES; l++)
-		if (p->lanes >> l & 1 && p->address[l] != base + (uint64_t)(*step * (int64_t)(l - first)))
+		if (p->lanes >> l & 1 && p->address[l] != base + (uint64_t)*step * (l - first))
 			return false;
 	return *step == (int16_t)*step && !(base >> 48);
 }

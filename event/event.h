@@ -30,7 +30,7 @@
 #define EVENT_MAGIC 0x67736e01u         /* the last byte is the version */
 
 enum {
-	EVENT_LANES = 32, EVENT_WORDS_MAX = 15, EVENT_SITES_MAX = 1 << 20,
+	EVENT_LANES = 32, EVENT_BLOCKS_MAX = 16 /* of a cluster */, EVENT_WORDS_MAX = 15, EVENT_SITES_MAX = 1 << 20,
 	EVENT_UNITS_MAX = 2 + EVENT_LANES * (EVENT_WORDS_MAX + 1) / 2
 };
 
@@ -74,6 +74,8 @@ static inline uint32_t event_lanes(const struct event_unit *e) { return e->w[1];
 static inline unsigned event_words(const struct event_unit *e) { return e->w[0] >> 8 & 15; }
 static inline bool event_once(const struct event_unit *e) { return e->w[0] >> 7 & 1; }
 static inline bool event_by_lane(const struct event_unit *e) { return e->w[0] >> 6 & 1; }
+
+#define EVENT_ADDRESS UINT64_C(0xffffffffffff)
 
 const char *event_name(unsigned kind);
 enum event_form event_form(unsigned kind);

@@ -40,10 +40,11 @@ static void say_address(struct out *o, const struct event_unit *e, const struct 
 	const char *before = " ";
 
 	for (unsigned l = event_first(event_lanes(e)); l < EVENT_LANES; l++) {
-		uint64_t a = event_address(e, l);
+		uint64_t a;
 
 		if (!(event_lanes(e) >> l & 1))
 			continue;
+		a = event_address(e, l);
 		if (s->space == EVENT_SHARED)
 			say(o, "%ss%" PRIu64 ":0x%" PRIx64, before, a >> 24, a & 0xffffff);
 		else

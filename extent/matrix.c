@@ -32,11 +32,15 @@ static uint32_t address_in(uint64_t descriptor, bool mn, uint32_t x, uint32_t y)
 	return span ? a ^ (phase & (span / 16 - 1)) << 4 : a;
 }
 
+enum { LINES_MOST = 1024, LINE_BYTES_MOST = 4096 };     /* of what there are instructions for */
+
 /* size: of an element; rows: of M or N. */
 static void give_matrix(const struct extent_to *to, uint64_t descriptor, bool mn, uint32_t size, uint32_t rows, uint32_t columns)
 {
 	uint32_t lines = mn ? columns : rows, bytes = (mn ? rows : columns) * size;
 
+	if (lines > LINES_MOST || bytes > LINE_BYTES_MOST)
+		return;
 	for (uint32_t y = 0; y < lines; y++)
 		for (uint32_t x = 0; x < bytes; x += 16)
 			to->sink(to->shared, address_in(descriptor, mn, x, y) & 0xffffff, 16);
@@ -59,7 +63,7 @@ enum { LANES = 128, COLUMNS = 512, CELL = 4, ROW_BYTES = 32 };  /* ROW_BYTES: of
 /* `n` cells from the column on, in each of `lanes` lanes. */
 static void give_cells(const struct extent_to *to, void *operand, uint32_t lane, uint32_t lanes, uint64_t column, uint32_t n)
 {
-	for (uint32_t l = lane; l < lane + lanes; l++)
+	for (uint32_t l = lane; l < lane + (lanes < LANES ? lanes : LANES); l++)
 		to->sink(operand, (l % LANES * COLUMNS + column % COLUMNS) * CELL, n * CELL);
 }
 
@@ -67,7 +71,7 @@ static void give_cells(const struct extent_to *to, void *operand, uint32_t lane,
 static void load_cells(const struct event_unit *u, const struct event_site *s, unsigned lane, const struct extent_to *to)
 {
 	uint32_t at = (uint32_t)event_get(u, lane, EVENT_TC_LOAD_AT), split = s->shape[2];
-	uint32_t lanes = s->shape[0] == 1 && !split ? 32 : 16, n = s->shape[1] * (s->shape[0] == 1 ? 1 : 2) << s->shape[3];
+	uint32_t lanes = s->shape[0] == 1 && !split ? 32 : 16, n = s->shape[1] * (s->shape[0] == 1 ? 1 : 2) << (s->shape[3] != 0);
 
 	give_cells(to, to->d, at >> 16, lanes, at, n);
 	if (split)

@@ -52,9 +52,24 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
+/* A box lies in a block's shared memory, and a dimension of it has no more. */
+enum { BOX_BYTES = 1 << 18, BOX_MOST = 1024, ELEMENT_MOST = 16 };
+
+/* Is it one that a driver makes?  Kernels write others. */
+static bool is_map(const struct event_map *m)
+{
+	if (!m->rank || m->rank > 5 || ((m->im2col || m->slice) && m->rank < 3) || !m->stride[0] || m->stride[0] > ELEMENT_MOST)
+		return false;
+	for (unsigned i = 0; i < 5; i++)
+		if (!m->every[i] || m->every[i] > BOX_MOST || m->box[i] > BOX_MOST ||
+		    (i < m->rank && !m->box[i] && !m->im2col))
+			return false;
+	return true;
+}
+
 /* PTX ISA, "Tiled mode"; "im2col mode": a row for each pixel of a bounding box, then those of the next
  * image's, each read at its own place plus the offsets. */
-static bool make_dimensions(struct box *b, const struct event_unit *u, unsigned lane)
+static void make_dimensions(struct box *b, const struct event_unit *u, unsigned lane)
 {
 	static const enum event_operand at[] = {EVENT_TENSOR_AT0, EVENT_TENSOR_AT1, EVENT_TENSOR_AT2, EVENT_TENSOR_AT3,
 						EVENT_TENSOR_AT4};
@@ -65,12 +80,10 @@ static bool make_dimensions(struct box *b, const struct event_unit *u, unsigned 
 		struct dimension *d = &b->dim[i];
 		uint32_t box = m->slice && i + 2u == m->rank ? 1 : m->box[i];
 
-		if (!m->every[i] || (i < m->rank && !m->box[i] && !m->im2col))
-			return false;
 		d->at = d->from = (int32_t)event_get(u, lane, at[i]);
 		d->to = d->from + box;
 		d->step = m->every[i];
-		if (i >= b->outer && i < m->rank)
+		if (i >= b->outer && i < m->rank && b->rows <= BOX_BYTES)
 			b->rows *= (box + m->every[i] - 1) / m->every[i];
 	}
 	for (unsigned i = 0, k = b->outer; m->im2col && i + 2u < m->rank; i++, k++) {
@@ -83,7 +96,6 @@ static bool make_dimensions(struct box *b, const struct event_unit *u, unsigned 
 		b->dim[m->rank - 1].step = 1;
 		b->rows = m->box[1];
 	}
-	return true;
 }
 
 /* False: the map is not known, or not one for such a copy. */
@@ -92,13 +104,12 @@ static bool make_box(struct box *b, const struct event_unit *u, const struct eve
 {
 	int64_t size, width;
 
-	if (!m || !m->rank || m->rank > 5 || !m->stride[0] || !m->im2col != !(s->flags & EVENT_IM2COL))
+	if (!m || !is_map(m) || !m->im2col != !(s->flags & EVENT_IM2COL))
 		return false;
 	*b = (struct box){.m = m, .outer = m->slice ? 0u : 1u, .rows = 1};
 	b->load = s->flags & EVENT_COUNTED;
 	b->four = s->flags & EVENT_FOUR_ROWS;
-	if (!make_dimensions(b, u, lane))
-		return false;
+	make_dimensions(b, u, lane);
 	if (b->four)
 		b->rows = 4;
 	size = (int64_t)m->stride[0];
@@ -107,7 +118,7 @@ static bool make_box(struct box *b, const struct event_unit *u, const struct eve
 	b->first = m->slice ? 0 : b->dim[0].at * size;
 	b->lo = clamp(-b->first, 0, b->row_bytes);
 	b->hi = clamp(width - b->first, b->lo, b->row_bytes);
-	return true;
+	return b->rows <= BOX_BYTES && (uint64_t)b->rows * b->row_bytes <= BOX_BYTES;
 }
 
 /* To row `r`, from the one before it.  tile::gather4 and scatter4 have a coordinate for each. */

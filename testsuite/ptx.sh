@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # ptx.sh FILE.ptx: one reproducer.  Its verdicts must hold on the emulated
-# device, where the oracle has to give the same, and, where the tests may use
-# one, on the GPU; ptxas must take what the rewriter makes of it, for the device that
+# device, where the oracle has to give the same, also by the events that it logs, and,
+# where the tests may use one, on the GPU; ptxas must take what the rewriter makes of it, for the device that
 # its script names.
 file=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 . "$top_srcdir/testsuite/lib.sh"
@@ -39,6 +39,13 @@ if [ $((number % 48)) = 1 ]; then
 		fail "ptxas refuses the instrumented text with the runtime"
 fi
 verdict emu
+# By what the program logs as it is, with the clocks of a good device and of a bad one.
+if [ $ran = yes ]; then
+	for events in --events --events=hostile; do
+		"$top_builddir/gsan-run" --check --oracle --device=emu $events --seeds=0..1 "$file" >log 2>&1 ||
+			{ fail "$1: $events: status $?"; cat log; }
+	done
+fi
 check_contents 0
 if have_gpu; then
 	verdict gpu

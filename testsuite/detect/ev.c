@@ -256,9 +256,20 @@ static unsigned warps_of(const struct reader *r)
 	return (r->threads + EVENT_LANES - 1) / EVENT_LANES;
 }
 
+/* A log of so many bytes has room for these: it grows by twice. */
+static size_t room(size_t bytes)
+{
+	size_t n = 4096;
+
+	while (n < bytes)
+		n *= 2;
+	return n;
+}
+
 static void append(struct ev *t, const void *p, size_t n)
 {
-	t->log = grown(t->log, t->bytes + n);
+	if (!t->log || room(t->bytes + n) > room(t->bytes))
+		t->log = grown(t->log, room(t->bytes + n));
 	memcpy(t->log + t->bytes, p, n);
 	t->bytes += n;
 }
@@ -432,8 +443,9 @@ static bool launch(struct reader *r, char *rest)
 	r->threads = v[1];
 	r->cluster = v[2];
 	r->shared = v[3];
-	if (!r->blocks || r->blocks > 64 || !r->threads || r->threads > 1024 || !r->cluster || r->blocks % r->cluster)
-		return fail(r, "1 to 64 blocks of 1 to 1024 threads, in whole clusters");
+	if (!r->blocks || r->blocks > 64 || !r->threads || r->threads > 1024 || !r->cluster || r->cluster > EVENT_BLOCKS_MAX ||
+	    r->blocks % r->cluster)
+		return fail(r, "1 to 64 blocks of 1 to 1024 threads, in whole clusters of at most 16");
 	h.launch = ++r->launch;
 	h.blocks = r->blocks;
 	host(r, &h);
@@ -525,7 +537,8 @@ bool ev_read(struct ev *t, const char *path, const char *text, char *error, size
 		copy[n] = 0;
 		line(&r, copy);
 	}
-	over(&r);
+	if (!r.bad)
+		over(&r);
 	free(r.left);
 	return !r.bad;
 }

@@ -3,7 +3,9 @@
  * judge.c: holds the detector's verdict on logs written as text (ev.c) against the expect lines
  * in them, which are those of reproducers:
  *
- *   expect clean | expect KIND [LINE [LINE]] | expect only KIND ... | expect no KIND ... | expect-with NAME=VALUE[:...] : ...
+ *   expect clean | expect KIND [LINE [LINE]] | expect only KIND ... | expect-with NAME=VALUE[:...] : ...
+ *   expect no KIND [LINE [LINE]]
+ *   expect KIND LINE LINE why WHAT [met LINE LINE]      what is missing (whys, below), and where the two met
  *   expect ... # an explanation
  *
  * Each log is judged as a whole, by detect=reference, and in portions, cut at random places:
@@ -29,11 +31,17 @@ static uint32_t below(uint32_t n)
 
 /* ---- judging ------------------------------------------------------------------------------- */
 
-struct verdict { unsigned n; struct { enum detect_kind kind; unsigned line[2]; } v[MOST]; };
+struct told { enum detect_kind kind; enum detect_why why; unsigned line[2], met[2]; };
+struct verdict { unsigned n; struct told v[MOST]; };
 
-static unsigned line_of(const struct ev *t, const struct detect_side *s)
+/* By enum detect_why. */
+static const char *const whys[] = {
+	"nothing", "release", "acquire", "both", "scope", "size", "completion", "fence", "fence-elsewhere", "read-only", "misuse"
+};
+
+static unsigned line_of(const struct ev *t, uint32_t site)
 {
-	return s->site < t->nsites ? t->site[s->site].line : 0;
+	return site < t->nsites ? t->site[site].line : 0;
 }
 
 static bool choose(struct detect *d, const char *options)
@@ -60,12 +68,17 @@ static void collect(const struct ev *t, const struct detect *d, struct verdict *
 
 	v->n = 0;
 	for (size_t i = 0; i < n && v->n < MOST; i++) {
-		v->v[v->n].kind = f[i].kind;
-		v->v[v->n].line[0] = line_of(t, &f[i].side[0]);
-		v->v[v->n++].line[1] = f[i].one ? 0 : line_of(t, &f[i].side[1]);
+		struct told *to = &v->v[v->n++];
+
+		to->kind = f[i].kind;
+		to->why = f[i].why;
+		for (unsigned k = 0; k < 2; k++) {
+			to->line[k] = k && f[i].one ? 0 : line_of(t, f[i].side[k].site);
+			to->met[k] = line_of(t, f[i].met[k]);
+		}
 		if (verbose && aloud)
-			printf("# %s at lines %u and %u, %llu times, why %d\n", detect_kind_name(f[i].kind), v->v[v->n - 1].line[0],
-			       v->v[v->n - 1].line[1], (unsigned long long)f[i].count, (int)f[i].why);
+			printf("# %s at lines %u and %u, %llu times, why %s, met at %u and %u\n", detect_kind_name(to->kind),
+			       to->line[0], to->line[1], (unsigned long long)f[i].count, whys[to->why], to->met[0], to->met[1]);
 	}
 }
 
@@ -143,11 +156,17 @@ static bool names_lines(const unsigned line[2], const unsigned want[2], unsigned
 	       (n == 2 && ((line[0] == want[0] && line[1] == want[1]) || (line[0] == want[1] && line[1] == want[0])));
 }
 
+/* "why WHAT", "met LINE LINE". */
+static bool says(const struct told *v, const char *why, const unsigned met[2])
+{
+	return (!*why || !strcmp(why, whys[v->why])) && (!met[0] || (v->met[0] == met[0] && v->met[1] == met[1]));
+}
+
 /* "clean", "KIND 3 5", "only KIND", "no KIND 3 5"; NULL: it holds. */
 static const char *holds(const struct verdict *v, char *words)
 {
-	static char kind[64];
-	unsigned want[2] = {0, 0}, n = 0;
+	char kind[64], why[32] = "";
+	unsigned want[2] = {0, 0}, met[2] = {0, 0}, n = 0;
 	bool only, no, found = false, others = false;
 	char *save, *w = strtok_r(words, " \t", &save);
 
@@ -159,10 +178,19 @@ static const char *holds(const struct verdict *v, char *words)
 	if (!w || !known_kind(w))
 		return "an expect line of no kind";
 	snprintf(kind, sizeof kind, "%s", w);
-	while (n < 2 && (w = strtok_r(NULL, " \t", &save)))
-		want[n++] = (unsigned)strtoul(w, NULL, 10);
+	while ((w = strtok_r(NULL, " \t", &save))) {
+		if (!strcmp(w, "why") && (w = strtok_r(NULL, " \t", &save)))
+			snprintf(why, sizeof why, "%s", w);
+		else if (w && !strcmp(w, "met"))
+			for (unsigned k = 0; k < 2 && (w = strtok_r(NULL, " \t", &save)); k++)
+				met[k] = (unsigned)strtoul(w, NULL, 10);
+		else if (w && n < 2)
+			want[n++] = (unsigned)strtoul(w, NULL, 10);
+		else
+			return "an expect line of too many words";
+	}
 	for (unsigned i = 0; i < v->n; i++) {
-		found |= is_kind(kind, v->v[i].kind) && names_lines(v->v[i].line, want, n);
+		found |= is_kind(kind, v->v[i].kind) && names_lines(v->v[i].line, want, n) && says(&v->v[i], why, met);
 		others |= !is_kind(kind, v->v[i].kind);
 	}
 	if (no)

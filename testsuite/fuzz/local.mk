@@ -16,8 +16,15 @@ fuzz_flags_parts = testsuite/fuzz/flags.c $(fuzz_parts) \
 fuzz_supp_parts = testsuite/fuzz/supp.c $(fuzz_parts) \
 	rt/demangle.c rt/flags.c rt/log.c rt/supp.c rt/util.c
 
+fuzz_events_parts = testsuite/fuzz/events.c $(fuzz_parts)
+fuzz_ev_parts = testsuite/fuzz/ev.c $(fuzz_parts) \
+	testsuite/detect/ev.c testsuite/detect/ev.h
+fuzz_detect_parts = testsuite/fuzz/detect.c $(fuzz_parts) \
+	testsuite/detect/ev.c testsuite/detect/ev.h
+
 fuzz_tests = testsuite/fuzz/parse testsuite/fuzz/rewrite testsuite/fuzz/script \
-	testsuite/fuzz/flags testsuite/fuzz/supp
+	testsuite/fuzz/flags testsuite/fuzz/supp testsuite/fuzz/events \
+	testsuite/fuzz/ev testsuite/fuzz/detect
 check_PROGRAMS += $(fuzz_tests)
 TESTS += $(fuzz_tests)
 testsuite_fuzz_parse_SOURCES = $(fuzz_parse_parts) testsuite/fuzz/drive.c
@@ -27,10 +34,17 @@ testsuite_fuzz_rewrite_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
 testsuite_fuzz_script_SOURCES = $(fuzz_script_parts) testsuite/fuzz/drive.c
 testsuite_fuzz_flags_SOURCES = $(fuzz_flags_parts) testsuite/fuzz/drive.c
 testsuite_fuzz_supp_SOURCES = $(fuzz_supp_parts) testsuite/fuzz/drive.c
+testsuite_fuzz_events_SOURCES = $(fuzz_events_parts) testsuite/fuzz/drive.c
+testsuite_fuzz_events_LDADD = event/libevent.a
+testsuite_fuzz_ev_SOURCES = $(fuzz_ev_parts) testsuite/fuzz/drive.c
+testsuite_fuzz_ev_LDADD = event/libevent.a
+testsuite_fuzz_detect_SOURCES = $(fuzz_detect_parts) testsuite/fuzz/drive.c
+testsuite_fuzz_detect_LDADD = detect/libdetect.a event/libevent.a
 
 if FUZZ
 fuzz_programs = testsuite/fuzz/long_parse testsuite/fuzz/long_rewrite \
-	testsuite/fuzz/long_script testsuite/fuzz/long_flags testsuite/fuzz/long_supp
+	testsuite/fuzz/long_script testsuite/fuzz/long_flags testsuite/fuzz/long_supp \
+	testsuite/fuzz/long_events testsuite/fuzz/long_ev testsuite/fuzz/long_detect
 noinst_PROGRAMS += $(fuzz_programs)
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 testsuite_fuzz_long_parse_SOURCES = $(fuzz_parse_parts)
@@ -45,6 +59,15 @@ testsuite_fuzz_long_flags_SOURCES = $(fuzz_flags_parts)
 testsuite_fuzz_long_flags_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_long_supp_SOURCES = $(fuzz_supp_parts)
 testsuite_fuzz_long_supp_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_long_events_SOURCES = $(fuzz_events_parts)
+testsuite_fuzz_long_events_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_long_events_LDADD = event/libevent.a
+testsuite_fuzz_long_ev_SOURCES = $(fuzz_ev_parts)
+testsuite_fuzz_long_ev_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_long_ev_LDADD = event/libevent.a
+testsuite_fuzz_long_detect_SOURCES = $(fuzz_detect_parts)
+testsuite_fuzz_long_detect_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_long_detect_LDADD = detect/libdetect.a event/libevent.a
 endif
 
 FUZZ_SECONDS = 600

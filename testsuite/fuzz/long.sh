@@ -7,7 +7,7 @@
 # at nothing: a target that crashed starts again where it was, as what it found
 # is in its corpus's neighbourhood.
 top=${1:?the top of the sources} seconds=${2:?seconds} ; shift 2
-[ $# -gt 0 ] || set -- parse rewrite script flags supp
+[ $# -gt 0 ] || set -- parse rewrite script flags supp events ev detect
 here=$PWD
 mkdir -p fuzz-found
 
@@ -21,11 +21,13 @@ seed()
 		case $1 in
 		parse|rewrite) set -- parse err rewrite race norace ;;
 		script) set -- race norace ;;
+		ev) set -- $(cd "$top/testsuite" && echo detect/*/) ;;
+		detect) set -- $(cd "$top/testsuite" && echo detect/*/) fuzz/corpus/ev ;;
 		*) set -- ;;
 		esac
 		for folder; do
-			for file in "$top/testsuite/$folder"/*.ptx; do
-				cp "$file" "$dir/$folder-$(basename "$file")"
+			for file in "$top/testsuite/$folder"/*.ptx "$top/testsuite/$folder"/*.ev; do
+				[ -f "$file" ] && cp "$file" "$dir/$(echo "$folder" | tr / -)-$(basename "$file")"
 			done
 		done
 	}
@@ -45,6 +47,13 @@ words()
 	supp)
 		sed -nE 's/^KIND\([A-Z_]+, *("[^"]+")\).*/\1/p' "$top/rt/kinds.def"
 		printf '"race:"\n"race_top:"\n"kernel:"\n"\\x00"\n' ;;
+	events)
+		printf '"\\x01nsg"\n' ;;
+	ev|detect)
+		sed -nE 's/^EVENT\([A-Z_]+, ("[^"]+").*/\1/p' "$top/event/event.def"
+		grep -oE '(OPERAND\([A-Z_]+, [A-Z_0-9]+|SITE\(|MODIFIER\()[, ]*"[^"]+"' "$top/event/event.def" |
+			sed -E 's/^OPERAND.*"([^"]+)"/"\1="/; s/^SITE.*"([^"]+)"/"\1="/; s/^MODIFIER.*"([^"]+)"/".\1"/'
+		grep -oE '"[a-z]+[0-9]?"' "$top/testsuite/detect/ev.c" ;;
 	esac | sort -u
 }
 

@@ -29,9 +29,15 @@ soak: testsuite/gen/soak emu/libcuda.so.1
 	testsuite/gen/soak --locks --async --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
 
 # Bugs that they must find.
-EXTRA_DIST += testsuite/gen/planted.sh
-.PHONY: planted
+EXTRA_DIST += testsuite/gen/planted.sh testsuite/gen/planted_detect.sh testsuite/gen/planted_lib.sh
+.PHONY: planted planted-detect
+planted: planted-detect
 planted: testsuite/gen/soak emu/libcuda.so.1 rewrite/embed rewrite/librewrite.a
 	@top_srcdir=$(top_srcdir) NVCC="$(NVCC)" COMPILE="$(COMPILE)" LINK="$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)" \
 		OBJECTS="$(testsuite_gen_soak_OBJECTS)" LIBS="$(LIBS)" SEED=$(SEED) \
 		sh $(top_srcdir)/testsuite/gen/planted.sh
+planted-detect: testsuite/gen/soak testsuite/detect/judge gsan-run emu/libcuda.so.1 $(litmus_tests)
+	@top_srcdir=$(top_srcdir) COMPILE="$(COMPILE)" LINK="$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)" \
+		LD="$(LD)" OBJCOPY="$(OBJCOPY)" DETECT="$(detect_libparts_a_OBJECTS) $(extent_libextent_a_OBJECTS)" RUN="$(gsan_run_OBJECTS)" \
+		SOAK="$(testsuite_gen_soak_OBJECTS)" JUDGE="$(testsuite_detect_judge_OBJECTS)" LIBS="$(LIBS)" \
+		SEED=$(SEED) sh $(top_srcdir)/testsuite/gen/planted_detect.sh

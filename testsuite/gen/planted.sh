@@ -5,8 +5,7 @@
 # `make planted` runs this in the build's top folder, with what it needs in
 # top_srcdir, NVCC, COMPILE (a source to an object), LINK (to a program) and OBJECTS.
 dir=planted
-found=0
-bad=0
+. "$top_srcdir/testsuite/gen/planted_lib.sh"
 
 # plant NAME FILE SED [OPTION]: a bug that soak must find
 plant()
@@ -14,12 +13,7 @@ plant()
 	rm -rf "$dir"
 	mkdir -p "$dir/testsuite/gen" "$dir/found" || exit 99
 	cp -r "$top_srcdir/rt" "$dir/" && chmod -R u+w "$dir/rt" || exit 99
-	sed "$3" "$top_srcdir/rt/device/$2" >"$dir/rt/device/$2"
-	if cmp -s "$top_srcdir/rt/device/$2" "$dir/rt/device/$2"; then
-		echo "$1: there is no such line in $2 any more"
-		bad=$((bad + 1))
-		return
-	fi
+	planted_change "$1" "$top_srcdir/rt/device/$2" "$dir/rt/device/$2" "$3" || return
 	"$NVCC" -ptx -rdc=true -arch=compute_90 -O3 -I"$dir" -o "$dir/runtime.ptx" "$dir/rt/device/runtime.cu" &&
 	rewrite/embed "$dir/runtime.ptx" "$dir/runtime.ptx" >"$dir/runtime.c" &&
 	$COMPILE -c -o "$dir/runtime.o" "$dir/runtime.c" &&
@@ -31,13 +25,11 @@ plant()
 	timeout 120 "$dir/testsuite/gen/soak" --emu="$PWD/emu/libcuda.so.1" $4 --seed="${SEED:-1}" --count=100000 \
 		--most=1 --no-shrink --save="$dir/found" >"$dir/out" 2>&1
 	if [ $? = 1 ]; then
-		echo "$1: $(grep '^program' "$dir/out" | head -n 1);" \
-			"$(sed -n 's/.*disagreement; \([0-9]* s\),.*/\1/p' "$dir/out")"
-		found=$((found + 1))
+		planted_found "$1" "$(grep '^program' "$dir/out" | head -n 1)" \
+			"$(sed -n 's/.*disagreement; \([0-9]*\) s,.*/\1/p' "$dir/out")"
 	else
-		echo "$1: not found within two minutes"
+		planted_missed "$1" 'within two minutes'
 		tail -n 3 "$dir/out"
-		bad=$((bad + 1))
 	fi
 }
 
@@ -63,6 +55,4 @@ plant 'own release: what a list had is replaced by it' snap.cuh \
 	's/if (b.w && !(id & GSAN_SNAP_LARGE) && a.z/if (b.w \&\& a.z/' --locks
 plant 'own release: without what the one before it held' snap.cuh \
 	's/if (but && load(&snap_of(but)->mask))/if (0)/' --locks
-echo "$found found, $bad not"
-[ $bad = 0 ] && rm -rf "$dir"
-exit $((bad != 0))
+planted_end

@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
 
 /* Before the first result there is a module to load, which on a GPU that many share at
  * once has taken two minutes. */
-enum { PATIENCE_MS = 120000, START_MS = 300000 };
+enum { PATIENCE_MS = 120000, START_MS = 300000, KEPT = 256 << 20 };
 
 const char *soak_emu;
 bool soak_loud, soak_contents;
@@ -73,6 +74,9 @@ void *worker_start(struct worker *w, const char *driver)
 	CUdevice device;
 	void *lib;
 
+	/* Memory that one run gives back serves the next one, without a way through the kernel. */
+	mallopt(M_MMAP_THRESHOLD, KEPT);
+	mallopt(M_TRIM_THRESHOLD, KEPT);
 	if (gsan_use_driver(driver))
 		give_up("the driver cannot be loaded");
 	lib = dlopen(driver, RTLD_NOW | RTLD_GLOBAL);
