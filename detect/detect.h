@@ -87,7 +87,7 @@ size_t detect_findings(const struct detect *, const struct detect_finding **);
 
 /* What is not exact.  Each hides races and invents none. */
 enum detect_counter {
-	DETECT_INEXACT_READS,           /* reads that may have seen one of several writes */
+	DETECT_INEXACT_READS,           /* reads that may have seen one of several releases */
 	DETECT_INEXACT_PHASES,          /* arrivals or waits that may be of one of several phases */
 	DETECT_INEXACT_BARRIERS,        /* uses of a barrier that may be one of several */
 	DETECT_CYCLES,                  /* orders that go round, joined */
