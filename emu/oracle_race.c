@@ -312,7 +312,7 @@ static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 }
 
 /* Who polls reads the same again and again, and learns nothing new about who comes
- * before: one of them stands for all. */
+ * before: one of them stands for all, until somebody else writes. */
 static bool repeated(const struct orc_cell *c, const struct orc_access *a)
 {
 	if (a->write || a->read_only)
@@ -323,6 +323,8 @@ static bool repeated(const struct orc_cell *c, const struct orc_access *a)
 		if (o->thread == a->thread && o->op == a->op && o->epoch == a->epoch &&
 		    same_place(o, a))
 			return true;
+		if (o->write && o->thread != a->thread)
+			return false;
 	}
 	return false;
 }
