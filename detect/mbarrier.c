@@ -356,6 +356,20 @@ static void one_place(struct barrier *b, struct mbar_op **op, uint32_t n)
 	}
 }
 
+/* Of a wait counts when it saw the phase over, or not. */
+static uint64_t when(const struct mbar_op *o)
+{
+	return o->kind == EVENT_MBAR_WAIT || o->kind == EVENT_MBAR_TRY ? o->end : o->begin;
+}
+
+/* The timer is coarse: of what seems to be at once, an init comes first and an inval last. */
+static bool swapped(const struct mbar_op *a, const struct mbar_op *b)
+{
+	bool init = b->kind == EVENT_MBAR_INIT, inval = a->kind == EVENT_MBAR_INVAL;
+
+	return init != inval && a->kind != EVENT_MBAR_INIT && when(a) == when(b) && a->event->warp != b->event->warp;
+}
+
 /* On the clock of the multiprocessor, if all operations are of one. */
 static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t n)
 {
@@ -372,12 +386,16 @@ static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t
 
 		x->begin = clock ? e->clock[EVENT_BEFORE] : e->timer[EVENT_BEFORE];
 		x->end = clock ? e->clock[EVENT_BEHIND] : e->timer[EVENT_BEHIND];
-		/* Of a wait counts when it saw the phase over, or not. */
-		o.key[i] = x->kind == EVENT_MBAR_WAIT || x->kind == EVENT_MBAR_TRY ? x->end : x->begin;
+		o.key[i] = when(x);
 	}
 	sort(&o);
-	for (uint32_t i = 0; i < n; i++)
-		op[i] = &d->mbar.v[item[o.item[i]]];
+	for (uint32_t i = 0, k; i < n; i++) {
+		struct mbar_op *x = &d->mbar.v[item[o.item[i]]];
+
+		for (k = i; k && swapped(op[k - 1], x); k--)
+			op[k] = op[k - 1];
+		op[k] = x;
+	}
 	return op;
 }
 

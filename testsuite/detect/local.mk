@@ -201,7 +201,8 @@ ev_logs = \
 	testsuite/detect/mbarrier/copy_relaxed_wait.ev testsuite/detect/mbarrier/count_of_two_at_once.ev \
 	testsuite/detect/mbarrier/drop_leaves_one.ev testsuite/detect/mbarrier/drop_twice.ev \
 	testsuite/detect/mbarrier/expect_behind_copy.ev testsuite/detect/mbarrier/expect_then_arrive.ev \
-	testsuite/detect/mbarrier/init_again.ev testsuite/detect/mbarrier/init_fence_and_flag.ev \
+	testsuite/detect/mbarrier/init_again.ev testsuite/detect/mbarrier/init_at_once.ev \
+	testsuite/detect/mbarrier/init_fence_and_flag.ev testsuite/detect/mbarrier/inval_at_once.ev \
 	testsuite/detect/mbarrier/init_fence_data.ev testsuite/detect/mbarrier/init_fence_of_other.ev \
 	testsuite/detect/mbarrier/init_flag_alone.ev testsuite/detect/mbarrier/init_in_cluster.ev \
 	testsuite/detect/mbarrier/init_in_cluster_no_fence.ev testsuite/detect/mbarrier/init_not_ordered.ev \
