@@ -422,7 +422,8 @@ ev_logs = \
 	testsuite/detect/wgmma/operand_b_behind.ev testsuite/detect/wgmma/operand_fence_behind.ev \
 	testsuite/detect/wgmma/operand_fenced.ev testsuite/detect/wgmma/operand_no_fence.ev \
 	testsuite/detect/wgmma/operand_no_order.ev testsuite/detect/wgmma/other_warp_of_group_waits.ev \
-	testsuite/detect/wgmma/reuse_not_committed.ev testsuite/detect/wgmma/reuse_not_waited.ev \
+	testsuite/detect/wgmma/read_of_two.ev testsuite/detect/wgmma/reuse_not_committed.ev \
+	testsuite/detect/wgmma/reuse_not_waited.ev \
 	testsuite/detect/wgmma/reuse_own_warp.ev testsuite/detect/wgmma/reuse_read.ev \
 	testsuite/detect/wgmma/reuse_waited.ev testsuite/detect/wgmma/reuse_waited_fenced.ev \
 	testsuite/detect/wgmma/shape_k_of_bytes.ev testsuite/detect/wgmma/shape_n_of_8.ev \
