@@ -159,15 +159,17 @@ static void find_wait(struct barrier *b, uint32_t i)
 	struct mbar_op *w = b->op[i];
 	uint32_t last = 0, first = 0;
 
+	while (last < b->nphases && b->phase[last].full <= w->end)
+		last++;
 	if (!(site_of(b->d, w->event)->flags & EVENT_PARITY)) {
 		const struct mbar_op *a = arrival_of(b, i);
 
 		w->lo = a ? a->lo + 1 : 0;
 		w->hi = a ? a->hi + 1 : b->nphases;
+		/* A state of an older phase is taken for the last one's of that parity. */
+		w->hi += last > w->hi ? (last - w->hi) / 2 * 2 : 0;
 		return;
 	}
-	while (last < b->nphases && b->phase[last].full <= w->end)
-		last++;
 	while (first < last && b->phase[first].seen < w->begin)
 		first++;
 	/* Phase k is over, and k + 1 is not: the parity of those counted from 0 is k's. */
@@ -246,6 +248,7 @@ static void expect(struct barrier *b)
 static void find_copies(struct barrier *b)
 {
 	uint64_t bytes = 0;
+	bool more;
 
 	expect(b);
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -259,7 +262,9 @@ static void find_copies(struct barrier *b)
 			k++;
 		o->lo = k <= b->nphases ? k : NONE;
 		o->hi = k <= b->nphases ? k + b->phase[k].loose : NONE;
-		b->d->counter[DETECT_INEXACT_PHASES] += k > b->nphases && !b->g->world;
+		/* Of copies that bring more than is expected it is not known which are over. */
+		more = k > b->nphases || (k && bytes - o->bytes < b->phase[k - 1].expected);
+		b->d->counter[DETECT_INEXACT_PHASES] += more && !b->g->world;
 	}
 }
 

@@ -230,6 +230,7 @@ ev_logs = \
 	testsuite/detect/mbarrier/release_acquire_cluster.ev testsuite/detect/mbarrier/release_acquire_cta.ev \
 	testsuite/detect/mbarrier/second_of_two_relaxed.ev testsuite/detect/mbarrier/second_of_two_releases.ev \
 	testsuite/detect/mbarrier/second_phase.ev testsuite/detect/mbarrier/second_phase_missing.ev \
+	testsuite/detect/mbarrier/state_of_older_phase.ev \
 	testsuite/detect/mbarrier/store_after_inval.ev testsuite/detect/mbarrier/store_before_init.ev \
 	testsuite/detect/mbarrier/store_behind_it.ev testsuite/detect/mbarrier/store_over_live.ev \
 	testsuite/detect/mbarrier/store_over_second_half.ev testsuite/detect/mbarrier/store_races_with_init.ev \
