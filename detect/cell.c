@@ -97,7 +97,7 @@ static bool stands_for(const struct access *b, const struct access *a)
 {
 	if (!b->writes || a->read_only || (a->proxy != b->proxy && (a->proxy != P_GENERIC || b->proxy != P_ASYNC)))
 		return false;
-	return !b->strong || (a->strong && a->element == b->element && a->address == b->address && b->scope <= a->scope);
+	return !b->strong || (a->strong && same_element(a, b) && b->scope <= a->scope);
 }
 
 /* An access that an operation came behind is before whoever sees that operation end, though its
@@ -156,8 +156,11 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 	if (v == OPEN && in_between(c, i, k))
 		return;
 	c->told = true;
-	if (c->report)
-		add_race(c->court.d, c->item[i], c->item[k], v, same);
+	if (!c->report)
+		return;
+	/* What was written there by another kind or size may be what a strong read has seen. */
+	c->court.d->counter[DETECT_INEXACT_READS] += a->writes && b->strong && b->reads && !(a->strong && same_element(a, b));
+	add_race(c->court.d, c->item[i], c->item[k], v, same);
 }
 
 static void compare_with(struct cell *c, uint32_t i, uint32_t k)

@@ -84,11 +84,6 @@ static bool both_strong(const struct access *a, const struct access *b)
 	return a->strong && b->strong && a->proxy == b->proxy;
 }
 
-static bool same_element(const struct access *a, const struct access *b)
-{
-	return a->element == b->element && a->address == b->address;
-}
-
 static bool under_way(const struct access *a)
 {
 	return a->operation && !a->at_once;

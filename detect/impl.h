@@ -410,6 +410,7 @@ struct access {
 	bool lives;                     /* it counts yet, somewhere */
 };
 void take_accesses(struct scan *, const struct event *);
+static inline bool same_element(const struct access *a, const struct access *b) { return a->element == b->element && a->address == b->address; }
 
 /* ---- judge.c: a pair ---------------------------------------------------------------------------- */
 

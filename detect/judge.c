@@ -246,12 +246,12 @@ static void find_observers(const struct court *c, const struct word_op *first, s
 			const struct word_op *r = &d->word_op.v[d->readers.item[i]];
 			const struct event *e = &d->event.v[r->event];
 
-			if (!meets(c->g, (enum apart)chain[done]->reach, (enum apart)r->reach, between(d, chain[done], r)) ||
-			    !meets(c->g, (enum apart)first->reach, (enum apart)r->reach, between(d, first, r)))
+			if (!meets(c->g, (enum apart)chain[done]->reach, (enum apart)r->reach, between(d, chain[done], r)))
 				continue;
 			if (n < CHAIN && r->writes)
 				chain[n++] = r;
-			add_observer(d, to->first, e->warp * EVENT_LANES + r->lane, e->pos);
+			if (meets(c->g, (enum apart)first->reach, (enum apart)r->reach, between(d, first, r)))
+				add_observer(d, to->first, e->warp * EVENT_LANES + r->lane, e->pos);
 		}
 	}
 	to->n = d->observer.n - to->first;
@@ -345,5 +345,6 @@ enum verdict judge(const struct court *c, const struct access *a, const struct a
 		return ordered(c, b, a);
 	if (forth == ORDERED && back == UNORDERED)
 		return v;
-	return forth == NOT_KNOWN || back == NOT_KNOWN ? UNKNOWN : observed(c, a, b);
+	v = forth == NOT_KNOWN || back == NOT_KNOWN ? UNKNOWN : observed(c, a, b);
+	return v == OPEN ? observed(c, b, a) : v;
 }

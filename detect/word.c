@@ -368,8 +368,6 @@ static void learn_from(struct word *w, const struct word_op *r, uint32_t from, b
 	enum apart apart = apart_of(w->d, block_at(w, x), block_at(w, r));
 	unsigned when = acquire ? NOW : wide ? LATER : (unsigned)LATER + w->span;
 
-	if (!strong_together(w, r, x))
-		return;
 	if (r->reach >= w->span || wide)
 		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_PLAIN, when, apart));
 	if (w->d->loose)
@@ -386,10 +384,11 @@ static void learn(struct word *w, uint32_t read)
 	for (uint32_t q = read; q != NONE; q = w->previous[q]) {
 		const struct word_op *x = op_of(w, q);
 
-		if (q != read && x->acquire)
+		if (q != read && x->acquire && x->reach >= r->reach)
 			break;
 		for (uint32_t k = x->pred; x->reads && k < x->pred + x->npred; k++)
-			learn_from(w, r, w->d->pred.v[k], r->acquire);
+			if (strong_together(w, x, op_of(w, w->d->pred.v[k])))
+				learn_from(w, r, w->d->pred.v[k], r->acquire);
 		if (!r->acquire)
 			break;
 	}

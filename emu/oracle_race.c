@@ -301,7 +301,8 @@ static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 	r->last[1] = b;
 	r->count++;
 	r->certain |= certain;
-	if (moot || !orc_asked(g, certain))
+	/* Did a reduction read?  Either way. */
+	if (moot || !orc_asked(g, certain) || observed(ORC_MOST, a, b))
 		return;
 	if (r->n < INSTANCES) {
 		r->at[r->n].a = a;
@@ -465,12 +466,13 @@ bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 /* ---- what must be named ------------------------------------------------------------ */
 
 /* Does a race of `a` and `b` mean one of `x` and `b`, as far as the kind of access goes?  Being
- * strong is of use to those alone who are both. */
+ * strong is of use to those alone who are both; of a device's threads, sys holds no more than gpu. */
 static bool as_bad(const struct orc_access *x, const struct orc_access *a, const struct orc_access *b)
 {
 	if (a->write && !x->write)
 		return false;
-	return !x->reach.level || !b->reach.level || (a->reach.level && same_place(x, a) && x->reach.level <= a->reach.level);
+	return !x->reach.level || !b->reach.level ||
+	       (a->reach.level && same_place(x, a) && (x->reach.level <= a->reach.level || a->reach.level >= ORC_GPU));
 }
 
 /* Are both reads by operations of one group?  Whoever has waited for one has waited for the other

@@ -40,12 +40,13 @@ static bool same_lines(const unsigned a[2], const unsigned b[2])
 	return (a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]);
 }
 
-/* A line that somebody lost is like any other. */
+/* A line that somebody lost is like any other; so is the init that an mbarrier lacks, where clocks do
+ * not say that it came later. */
 static bool like(const unsigned given[2], const unsigned b[2])
 {
-	if (given[0] && given[1])
+	if (given[0] && given[1] && b[0] && b[1])
 		return same_lines(given, b);
-	return given[0] == b[0] || given[0] == b[1] || given[1] == b[0] || given[1] == b[1];
+	return (given[0] && (given[0] == b[0] || given[0] == b[1])) || (given[1] && (given[1] == b[0] || given[1] == b[1]));
 }
 
 /* As PTX spells it, without what an instruction need not have. */

@@ -4,6 +4,7 @@
  * in them, which are those of reproducers:
  *
  *   expect clean | expect KIND [LINE [LINE]] | expect only KIND ... | expect-with NAME=VALUE[:...] : ...
+ *   expect no KIND [LINE [LINE]]
  *   expect KIND LINE LINE why WHAT [met LINE LINE]      what is missing (whys, below), and where the two met
  *   expect ... # an explanation
  *
@@ -161,18 +162,19 @@ static bool says(const struct told *v, const char *why, const unsigned met[2])
 	return (!*why || !strcmp(why, whys[v->why])) && (!met[0] || (v->met[0] == met[0] && v->met[1] == met[1]));
 }
 
-/* "clean", "KIND 3 5", "only KIND"; NULL: it holds. */
+/* "clean", "KIND 3 5", "only KIND", "no KIND 3 5"; NULL: it holds. */
 static const char *holds(const struct verdict *v, char *words)
 {
 	char kind[64], why[32] = "";
 	unsigned want[2] = {0, 0}, met[2] = {0, 0}, n = 0;
-	bool only, found = false, others = false;
+	bool only, no, found = false, others = false;
 	char *save, *w = strtok_r(words, " \t", &save);
 
 	if (w && !strcmp(w, "clean"))
 		return v->n ? "clean was expected" : NULL;
 	only = w && !strcmp(w, "only");
-	w = only ? strtok_r(NULL, " \t", &save) : w;
+	no = w && !strcmp(w, "no");
+	w = only || no ? strtok_r(NULL, " \t", &save) : w;
 	if (!w || !known_kind(w))
 		return "an expect line of no kind";
 	snprintf(kind, sizeof kind, "%s", w);
@@ -191,6 +193,8 @@ static const char *holds(const struct verdict *v, char *words)
 		found |= is_kind(kind, v->v[i].kind) && names_lines(v->v[i].line, want, n) && says(&v->v[i], why, met);
 		others |= !is_kind(kind, v->v[i].kind);
 	}
+	if (no)
+		return found ? "what is none was found" : NULL;
 	return !found ? "what was expected was not found" : only && others ? "something else was found, too" : NULL;
 }
 

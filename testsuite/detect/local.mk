@@ -316,7 +316,8 @@ ev_logs = \
 	testsuite/detect/order/mp_relaxed_load.ev testsuite/detect/order/mp_relaxed_store.ev \
 	testsuite/detect/order/mp_volatile_both.ev testsuite/detect/order/mp_volatile_fences.ev \
 	testsuite/detect/order/not_observed.ev testsuite/detect/order/observed_by_other_lane.ev \
-	testsuite/detect/order/observed_chain.ev testsuite/detect/order/observed_older.ev \
+	testsuite/detect/order/observed_chain.ev testsuite/detect/order/observed_chain_narrow_hop.ev \
+	testsuite/detect/order/observed_goes_round.ev testsuite/detect/order/observed_older.ev \
 	testsuite/detect/order/observed_other_place.ev testsuite/detect/order/observed_then_load.ev \
 	testsuite/detect/order/observed_then_store.ev testsuite/detect/order/observed_this_place.ev \
 	testsuite/detect/order/observed_too_narrow.ev testsuite/detect/order/observed_two_hops.ev \
@@ -325,9 +326,13 @@ ev_logs = \
 	testsuite/detect/order/other_lane_reads.ev testsuite/detect/order/other_lane_wrote.ev \
 	testsuite/detect/order/other_value_seen.ev testsuite/detect/order/other_word.ev \
 	testsuite/detect/order/read_before_acquire.ev testsuite/detect/order/read_then_write.ev \
-	testsuite/detect/order/read_then_write_relaxed.ev testsuite/detect/order/relaxed_then_acquire.ev \
+	testsuite/detect/order/read_then_write_relaxed.ev \
+	testsuite/detect/order/relaxed_narrow_then_acquire.ev \
+	testsuite/detect/order/relaxed_then_acquire.ev \
 	testsuite/detect/order/relaxed_then_acquire_again.ev \
 	testsuite/detect/order/relaxed_then_acquire_elsewhere.ev \
+	testsuite/detect/order/relaxed_then_acquire_narrow_between.ev \
+	testsuite/detect/order/relaxed_then_acquire_of_block.ev \
 	testsuite/detect/order/relaxed_then_acquire_other_thread.ev \
 	testsuite/detect/order/relaxed_then_acquire_other_value.ev \
 	testsuite/detect/order/release_after_acquire.ev \
