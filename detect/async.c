@@ -96,21 +96,18 @@ static void wait_group(struct scan *s, const struct event *e, const struct event
 	}
 }
 
-/* Products that a warp had issued at the end of so many of its groups. */
+/* Products that a warp has issued until the end of so many of its groups. */
 static uint32_t products_in(const struct detect *d, const struct warp *w, uint32_t groups)
 {
-	uint32_t n = 0, at_end = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = w->first; groups && i < w->first + w->n; i++) {
 		const struct event *e = &d->event.v[i];
 
 		n += e->kind == EVENT_WGMMA;
-		if (e->kind == EVENT_COMMIT && site_of(d, e)->variant == EVENT_LIST_WGMMA) {
-			groups--;
-			at_end = n;
-		}
+		groups -= e->kind == EVENT_COMMIT && site_of(d, e)->variant == EVENT_LIST_WGMMA;
 	}
-	return at_end;
+	return n;
 }
 
 /* PTX ISA, "wgmma.commit_group": a wgmma-group is the warpgroup's, so that whichever warp waits for

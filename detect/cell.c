@@ -129,10 +129,7 @@ static void add_race(struct detect *d, uint32_t a, uint32_t b, enum verdict v, b
 		r++;
 	if (!n) {
 		r = ADD(&d->race);
-		r->site[0] = site[0];
-		r->site[1] = site[1];
-		r->verdict = v;
-		r->same_value = same;
+		*r = (struct race){.site = {site[0], site[1]}, .verdict = v, .same_value = same};
 	}
 	/* Another cell of the same two. */
 	if (r->last[0] == a && r->last[1] == b && r->count)

@@ -11,24 +11,15 @@ struct detect_side side_of(const struct detect *d, const struct access *a)
 {
 	const struct block *b = block_of(d, a->warp);
 	const struct launch *l = &d->launch.v[b->launch];
-	struct detect_side s;
 	bool tensor = a->space & TENSOR_SPACE;
 
-	memset(&s, 0, sizeof s);
-	s.launch = l->number;
-	s.block = b->number;
-	s.thread = (uint16_t)(d->warp.v[a->warp].index * EVENT_LANES + event_first(a->lanes));
-	s.site = a->site - l->sites;
-	s.address = a->address;
-	s.shared = a->space && !tensor;
-	s.tensor = tensor;
-	s.owner = a->space ? d->block.v[(a->space & ~TENSOR_SPACE) - 1].number : 0;
-	s.bytes = a->bytes;
-	s.whole = a->whole;
-	s.reads = a->reads;
-	s.writes = a->writes;
-	s.async = a->operation && !a->at_once;
-	return s;
+	return (struct detect_side){
+		.launch = l->number, .block = b->number,
+		.thread = (uint16_t)(d->warp.v[a->warp].index * EVENT_LANES + event_first(a->lanes)),
+		.site = a->site - l->sites, .address = a->address, .shared = a->space && !tensor, .tensor = tensor,
+		.owner = a->space ? d->block.v[(a->space & ~TENSOR_SPACE) - 1].number : 0, .bytes = a->bytes, .whole = a->whole,
+		.reads = a->reads, .writes = a->writes, .async = a->operation && !a->at_once
+	};
 }
 
 static bool alike(const struct detect_finding *a, const struct detect_finding *b)

@@ -21,12 +21,9 @@ struct action *act(struct graph *g, const struct event *e, uint32_t lanes, enum 
 {
 	struct action *a = ADD(&g->action);
 
-	a->timer = e->timer[EVENT_BEFORE];
-	a->warp = e->warp;
-	a->pos = e->pos;
-	a->lanes = lanes;
-	a->act = (uint8_t)what;
-	a->hub = NONE;
+	*a = (struct action){
+		.timer = e->timer[EVENT_BEFORE], .warp = e->warp, .pos = e->pos, .lanes = lanes, .hub = NONE, .act = (uint8_t)what
+	};
 	return a;
 }
 

@@ -322,7 +322,7 @@ enum verdict judge(const struct court *c, const struct access *a, const struct a
 {
 	const struct detect *d = c->d;
 	enum order forth, back;
-	enum verdict v;
+	enum verdict v = FINE;
 
 	if ((!a->writes && !b->writes) || (a->operation && a->operation == b->operation) ||
 	    (same_thread(a, b) && !b->read_only && (a->proxy == P_MULTIMEM) == (b->proxy == P_MULTIMEM)))
@@ -337,11 +337,14 @@ enum verdict judge(const struct court *c, const struct access *a, const struct a
 	if (b->read_only && a->writes && forth != NOT_KNOWN &&
 	    d->block.v[access_block(d, a)].launch == d->block.v[access_block(d, b)].launch)
 		return OPEN;
-	if (forth == ORDERED)
-		return ordered(c, a, b);
-	back = forth == UNORDERED ? in_order(c, b, a) : UNORDERED;
+	if (forth == ORDERED && ((v = ordered(c, a, b)) == FINE || v == UNKNOWN))
+		return v;
+	/* Where one order of the two is taken too many, it is the other that counts. */
+	back = forth == NOT_KNOWN ? UNORDERED : in_order(c, b, a);
 	if (back == ORDERED)
 		return ordered(c, b, a);
+	if (forth == ORDERED && back == UNORDERED)
+		return v;
 	v = forth == NOT_KNOWN || back == NOT_KNOWN ? UNKNOWN : observed(c, a, b);
 	return v == OPEN ? observed(c, b, a) : v;
 }

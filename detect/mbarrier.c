@@ -159,15 +159,17 @@ static void find_wait(struct barrier *b, uint32_t i)
 	struct mbar_op *w = b->op[i];
 	uint32_t last = 0, first = 0;
 
+	while (last < b->nphases && b->phase[last].full <= w->end)
+		last++;
 	if (!(site_of(b->d, w->event)->flags & EVENT_PARITY)) {
 		const struct mbar_op *a = arrival_of(b, i);
 
 		w->lo = a ? a->lo + 1 : 0;
 		w->hi = a ? a->hi + 1 : b->nphases;
+		/* A state of an older phase is taken for the last one's of that parity. */
+		w->hi += last > w->hi ? (last - w->hi) / 2 * 2 : 0;
 		return;
 	}
-	while (last < b->nphases && b->phase[last].full <= w->end)
-		last++;
 	while (first < last && b->phase[first].seen < w->begin)
 		first++;
 	/* Phase k is over, and k + 1 is not: the parity of those counted from 0 is k's. */
@@ -246,6 +248,7 @@ static void expect(struct barrier *b)
 static void find_copies(struct barrier *b)
 {
 	uint64_t bytes = 0;
+	bool more;
 
 	expect(b);
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -259,7 +262,9 @@ static void find_copies(struct barrier *b)
 			k++;
 		o->lo = k <= b->nphases ? k : NONE;
 		o->hi = k <= b->nphases ? k + b->phase[k].loose : NONE;
-		b->d->counter[DETECT_INEXACT_PHASES] += k > b->nphases && !b->g->world;
+		/* Of copies that bring more than is expected it is not known which are over. */
+		more = k > b->nphases || (k && bytes - o->bytes < b->phase[k - 1].expected);
+		b->d->counter[DETECT_INEXACT_PHASES] += more && !b->g->world;
 	}
 }
 
@@ -356,6 +361,20 @@ static void one_place(struct barrier *b, struct mbar_op **op, uint32_t n)
 	}
 }
 
+/* Of a wait counts when it saw the phase over, or not. */
+static uint64_t when(const struct mbar_op *o)
+{
+	return o->kind == EVENT_MBAR_WAIT || o->kind == EVENT_MBAR_TRY ? o->end : o->begin;
+}
+
+/* The timer is coarse: of what seems to be at once, an init comes first and an inval last. */
+static bool swapped(const struct mbar_op *a, const struct mbar_op *b)
+{
+	bool init = b->kind == EVENT_MBAR_INIT, inval = a->kind == EVENT_MBAR_INVAL;
+
+	return init != inval && a->kind != EVENT_MBAR_INIT && when(a) == when(b) && a->event->warp != b->event->warp;
+}
+
 /* On the clock of the multiprocessor, if all operations are of one. */
 static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t n)
 {
@@ -372,12 +391,16 @@ static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t
 
 		x->begin = clock ? e->clock[EVENT_BEFORE] : e->timer[EVENT_BEFORE];
 		x->end = clock ? e->clock[EVENT_BEHIND] : e->timer[EVENT_BEHIND];
-		/* Of a wait counts when it saw the phase over, or not. */
-		o.key[i] = x->kind == EVENT_MBAR_WAIT || x->kind == EVENT_MBAR_TRY ? x->end : x->begin;
+		o.key[i] = when(x);
 	}
 	sort(&o);
-	for (uint32_t i = 0; i < n; i++)
-		op[i] = &d->mbar.v[item[o.item[i]]];
+	for (uint32_t i = 0, k; i < n; i++) {
+		struct mbar_op *x = &d->mbar.v[item[o.item[i]]];
+
+		for (k = i; k && swapped(op[k - 1], x); k--)
+			op[k] = op[k - 1];
+		op[k] = x;
+	}
 	return op;
 }
 

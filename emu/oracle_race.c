@@ -394,7 +394,7 @@ static void compare(struct orc_grid *g, struct orc_cell *c, struct orc_access *a
 
 		if (v == ORC_FINE)
 			continue;
-		c->unfenced |= v != ORC_OPEN;
+		c->unfenced |= moot || v != ORC_OPEN;
 		race(g, c->v[k], a, addr, moot, k < c->freed);
 		fine &= moot || v != ORC_OPEN;
 	}

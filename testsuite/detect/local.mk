@@ -227,12 +227,13 @@ ev_logs = \
 	testsuite/detect/mbarrier/drop_leaves_one.ev testsuite/detect/mbarrier/drop_twice.ev \
 	testsuite/detect/mbarrier/dropped_next_phase.ev testsuite/detect/mbarrier/expect_behind_copy.ev \
 	testsuite/detect/mbarrier/expect_then_arrive.ev testsuite/detect/mbarrier/init_again.ev \
-	testsuite/detect/mbarrier/init_fence_and_flag.ev testsuite/detect/mbarrier/init_fence_data.ev \
-	testsuite/detect/mbarrier/init_fence_of_other.ev testsuite/detect/mbarrier/init_flag_alone.ev \
-	testsuite/detect/mbarrier/init_in_cluster.ev \
+	testsuite/detect/mbarrier/init_at_once.ev testsuite/detect/mbarrier/init_fence_and_flag.ev \
+	testsuite/detect/mbarrier/init_fence_data.ev testsuite/detect/mbarrier/init_fence_of_other.ev \
+	testsuite/detect/mbarrier/init_flag_alone.ev testsuite/detect/mbarrier/init_in_cluster.ev \
 	testsuite/detect/mbarrier/init_in_cluster_no_fence.ev \
 	testsuite/detect/mbarrier/init_not_ordered.ev testsuite/detect/mbarrier/init_ordered.ev \
-	testsuite/detect/mbarrier/init_own_thread.ev testsuite/detect/mbarrier/inval_behind_copy.ev \
+	testsuite/detect/mbarrier/init_own_thread.ev testsuite/detect/mbarrier/inval_at_once.ev \
+	testsuite/detect/mbarrier/inval_behind_copy.ev \
 	testsuite/detect/mbarrier/inval_behind_last_use.ev \
 	testsuite/detect/mbarrier/inval_not_ordered.ev \
 	testsuite/detect/mbarrier/inval_races_with_load.ev testsuite/detect/mbarrier/inval_then_init.ev \
@@ -262,7 +263,8 @@ ev_logs = \
 	testsuite/detect/mbarrier/release_acquire_cta.ev \
 	testsuite/detect/mbarrier/second_of_two_relaxed.ev \
 	testsuite/detect/mbarrier/second_of_two_releases.ev testsuite/detect/mbarrier/second_phase.ev \
-	testsuite/detect/mbarrier/second_phase_missing.ev testsuite/detect/mbarrier/store_after_inval.ev \
+	testsuite/detect/mbarrier/second_phase_missing.ev \
+	testsuite/detect/mbarrier/state_of_older_phase.ev testsuite/detect/mbarrier/store_after_inval.ev \
 	testsuite/detect/mbarrier/store_before_init.ev testsuite/detect/mbarrier/store_behind_it.ev \
 	testsuite/detect/mbarrier/store_over_live.ev testsuite/detect/mbarrier/store_over_second_half.ev \
 	testsuite/detect/mbarrier/store_races_with_init.ev testsuite/detect/mbarrier/test_that_fails.ev \
@@ -314,8 +316,8 @@ ev_logs = \
 	testsuite/detect/order/mp_relaxed_load.ev testsuite/detect/order/mp_relaxed_store.ev \
 	testsuite/detect/order/mp_volatile_both.ev testsuite/detect/order/mp_volatile_fences.ev \
 	testsuite/detect/order/not_observed.ev testsuite/detect/order/observed_by_other_lane.ev \
-	testsuite/detect/order/observed_chain.ev testsuite/detect/order/observed_older.ev \
-	testsuite/detect/order/observed_chain_narrow_hop.ev testsuite/detect/order/observed_goes_round.ev \
+	testsuite/detect/order/observed_chain.ev testsuite/detect/order/observed_chain_narrow_hop.ev \
+	testsuite/detect/order/observed_goes_round.ev testsuite/detect/order/observed_older.ev \
 	testsuite/detect/order/observed_other_place.ev testsuite/detect/order/observed_then_load.ev \
 	testsuite/detect/order/observed_then_store.ev testsuite/detect/order/observed_this_place.ev \
 	testsuite/detect/order/observed_too_narrow.ev testsuite/detect/order/observed_two_hops.ev \
@@ -324,11 +326,13 @@ ev_logs = \
 	testsuite/detect/order/other_lane_reads.ev testsuite/detect/order/other_lane_wrote.ev \
 	testsuite/detect/order/other_value_seen.ev testsuite/detect/order/other_word.ev \
 	testsuite/detect/order/read_before_acquire.ev testsuite/detect/order/read_then_write.ev \
+	testsuite/detect/order/read_then_write_relaxed.ev \
 	testsuite/detect/order/relaxed_narrow_then_acquire.ev \
-	testsuite/detect/order/read_then_write_relaxed.ev testsuite/detect/order/relaxed_then_acquire.ev \
+	testsuite/detect/order/relaxed_then_acquire.ev \
 	testsuite/detect/order/relaxed_then_acquire_again.ev \
 	testsuite/detect/order/relaxed_then_acquire_elsewhere.ev \
-	testsuite/detect/order/relaxed_then_acquire_narrow_between.ev testsuite/detect/order/relaxed_then_acquire_of_block.ev \
+	testsuite/detect/order/relaxed_then_acquire_narrow_between.ev \
+	testsuite/detect/order/relaxed_then_acquire_of_block.ev \
 	testsuite/detect/order/relaxed_then_acquire_other_thread.ev \
 	testsuite/detect/order/relaxed_then_acquire_other_value.ev \
 	testsuite/detect/order/release_after_acquire.ev \
@@ -479,31 +483,31 @@ ev_logs = \
 	testsuite/detect/wgmma/operand_b_behind.ev testsuite/detect/wgmma/operand_fence_behind.ev \
 	testsuite/detect/wgmma/operand_fenced.ev testsuite/detect/wgmma/operand_no_fence.ev \
 	testsuite/detect/wgmma/operand_no_order.ev testsuite/detect/wgmma/other_warp_of_group_waits.ev \
-	testsuite/detect/wgmma/reuse_not_committed.ev testsuite/detect/wgmma/reuse_not_waited.ev \
-	testsuite/detect/wgmma/reuse_own_warp.ev testsuite/detect/wgmma/reuse_read.ev \
-	testsuite/detect/wgmma/reuse_waited.ev testsuite/detect/wgmma/reuse_waited_fenced.ev \
-	testsuite/detect/wgmma/shape_k_of_bytes.ev testsuite/detect/wgmma/shape_n_of_8.ev \
-	testsuite/detect/wgmma/shape_n_of_8_inside.ev testsuite/detect/wgmma/swizzle_next_rows.ev \
-	testsuite/detect/wgmma/swizzle_rest_of_row.ev testsuite/detect/wgmma/swizzle_row.ev \
-	testsuite/detect/wgmma/then_a_copy.ev testsuite/detect/wgmma/then_a_copy_early.ev \
-	testsuite/detect/wgmma/transposed_a.ev testsuite/detect/wgmma/transposed_b.ev \
-	testsuite/detect/wgmma/wait_not_told.ev testsuite/detect/why/acquire.ev \
-	testsuite/detect/why/both.ev testsuite/detect/why/chain.ev testsuite/detect/why/completion.ev \
-	testsuite/detect/why/fence.ev testsuite/detect/why/fence_elsewhere.ev \
-	testsuite/detect/why/nothing.ev testsuite/detect/why/read_only.ev \
-	testsuite/detect/why/release.ev testsuite/detect/why/scope.ev testsuite/detect/why/size.ev \
-	testsuite/detect/words/atom_16_bytes.ev testsuite/detect/words/atom_2_in_4.ev \
-	testsuite/detect/words/atom_atom_gpu.ev testsuite/detect/words/atom_beside.ev \
-	testsuite/detect/words/atom_cta_blocks.ev testsuite/detect/words/atom_cta_warps.ev \
-	testsuite/detect/words/atom_lanes.ev testsuite/detect/words/atom_ld_gpu.ev \
-	testsuite/detect/words/atom_mixed_size.ev testsuite/detect/words/atom_red_gpu.ev \
-	testsuite/detect/words/atom_st_gpu.ev testsuite/detect/words/atom_weak_ld.ev \
-	testsuite/detect/words/atom_weak_st.ev testsuite/detect/words/before_8.ev \
-	testsuite/detect/words/beside_1.ev testsuite/detect/words/beside_16.ev \
-	testsuite/detect/words/beside_2.ev testsuite/detect/words/beside_4.ev \
-	testsuite/detect/words/beside_8.ev testsuite/detect/words/bytes_each_lane.ev \
-	testsuite/detect/words/bytes_each_lane_more.ev testsuite/detect/words/bytes_of_record.ev \
-	testsuite/detect/words/bytes_of_record_behind.ev \
+	testsuite/detect/wgmma/read_of_two.ev testsuite/detect/wgmma/reuse_not_committed.ev \
+	testsuite/detect/wgmma/reuse_not_waited.ev testsuite/detect/wgmma/reuse_own_warp.ev \
+	testsuite/detect/wgmma/reuse_read.ev testsuite/detect/wgmma/reuse_waited.ev \
+	testsuite/detect/wgmma/reuse_waited_fenced.ev testsuite/detect/wgmma/shape_k_of_bytes.ev \
+	testsuite/detect/wgmma/shape_n_of_8.ev testsuite/detect/wgmma/shape_n_of_8_inside.ev \
+	testsuite/detect/wgmma/swizzle_next_rows.ev testsuite/detect/wgmma/swizzle_rest_of_row.ev \
+	testsuite/detect/wgmma/swizzle_row.ev testsuite/detect/wgmma/then_a_copy.ev \
+	testsuite/detect/wgmma/then_a_copy_early.ev testsuite/detect/wgmma/transposed_a.ev \
+	testsuite/detect/wgmma/transposed_b.ev testsuite/detect/wgmma/wait_not_told.ev \
+	testsuite/detect/why/acquire.ev testsuite/detect/why/both.ev testsuite/detect/why/chain.ev \
+	testsuite/detect/why/completion.ev testsuite/detect/why/fence.ev \
+	testsuite/detect/why/fence_elsewhere.ev testsuite/detect/why/nothing.ev \
+	testsuite/detect/why/read_only.ev testsuite/detect/why/release.ev testsuite/detect/why/scope.ev \
+	testsuite/detect/why/size.ev testsuite/detect/words/atom_16_bytes.ev \
+	testsuite/detect/words/atom_2_in_4.ev testsuite/detect/words/atom_atom_gpu.ev \
+	testsuite/detect/words/atom_beside.ev testsuite/detect/words/atom_cta_blocks.ev \
+	testsuite/detect/words/atom_cta_warps.ev testsuite/detect/words/atom_lanes.ev \
+	testsuite/detect/words/atom_ld_gpu.ev testsuite/detect/words/atom_mixed_size.ev \
+	testsuite/detect/words/atom_red_gpu.ev testsuite/detect/words/atom_st_gpu.ev \
+	testsuite/detect/words/atom_weak_ld.ev testsuite/detect/words/atom_weak_st.ev \
+	testsuite/detect/words/before_8.ev testsuite/detect/words/beside_1.ev \
+	testsuite/detect/words/beside_16.ev testsuite/detect/words/beside_2.ev \
+	testsuite/detect/words/beside_4.ev testsuite/detect/words/beside_8.ev \
+	testsuite/detect/words/bytes_each_lane.ev testsuite/detect/words/bytes_each_lane_more.ev \
+	testsuite/detect/words/bytes_of_record.ev testsuite/detect/words/bytes_of_record_behind.ev \
 	testsuite/detect/words/four_blocks_own_shared.ev testsuite/detect/words/generic_global.ev \
 	testsuite/detect/words/generic_shared.ev testsuite/detect/words/generic_shared_other_offset.ev \
 	testsuite/detect/words/lanes_masked_off.ev testsuite/detect/words/lanes_one_place.ev \
