@@ -143,6 +143,12 @@ static void add_race(struct detect *d, uint32_t a, uint32_t b, enum verdict v, b
 	}
 }
 
+/* A write beside a word's own (word.c): it may be what a strong read has seen, or have ended a chain. */
+static bool unseen(const struct access *write, const struct access *strong)
+{
+	return write->writes && strong->strong && !(write->strong && same_element(write, strong));
+}
+
 static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 {
 	const struct access *a = access_at(c, i), *b = access_at(c, k);
@@ -155,8 +161,7 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 	c->told = true;
 	if (!c->report)
 		return;
-	/* What was written there by another kind or size may be what a strong read has seen. */
-	c->court.d->counter[DETECT_INEXACT_READS] += a->writes && b->strong && b->reads && !(a->strong && same_element(a, b));
+	c->court.d->counter[DETECT_INEXACT_READS] += unseen(a, b) || unseen(b, a);
 	add_race(c->court.d, c->item[i], c->item[k], v, same);
 }
 
