@@ -156,8 +156,6 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 
 	if ((a->old && b->old) || (same && c->court.d->choices.same_value))
 		return;
-	if (v == OPEN && in_between(c, i, k))
-		return;
 	c->told = true;
 	if (!c->report)
 		return;
@@ -170,28 +168,29 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	const struct access *a = access_at(c, i), *b = access_at(c, k);
 	bool reference = c->court.d->choices.reference;
 	uint16_t both = (uint16_t)((reference ? bytes_of(c, a) : c->bytes[i]) & bytes_of(c, b));
-	bool counts = both & c->bytes[i];
+	bool counts = both & c->bytes[i], moot;
 	enum verdict v, seen;
 	enum order o;
 
 	if (!both || (!a->writes && !b->writes))
 		return;
 	v = judge(&c->court, a, b, c->base + event_first(both));
+	moot = v == OPEN && counts && in_between(c, i, k);
 	if (v == UNKNOWN)
 		c->asks = true;
-	else if (v != FINE && counts)
+	else if (v != FINE && counts && !moot)
 		found(c, i, k, v);
 	else if (v != FINE && both & ~c->shown[i])
 		c->hidden = i;
 	/* Where orders go round, what comes later here may come before `b`.  One that a proxy has not
 	 * seen has been told of by then. */
-	if (v == OPEN || c->court.g->cyclic || !stands_for(b, a))
+	if ((v == OPEN && !moot) || c->court.g->cyclic || !stands_for(b, a))
 		return;
 	/* Many meet at one word whom nothing orders: not asked.  What others read may be no race, where
 	 * the one before it is (memory-model.md 1.2, 9). */
 	if (a->strong && b->strong && (a->source != b->source || was_read(c->court.d, b)))
 		return;
-	o = in_order(&c->court, a, b);
+	o = moot ? ORDERED : in_order(&c->court, a, b);
 	/* A thread's fence of the async proxy is for its own accesses. */
 	seen = o == UNORDERED ? FINE : seen_by_async(&c->court, a, b);
 	c->asks |= o == NOT_KNOWN || seen == UNKNOWN;
@@ -214,7 +213,7 @@ static void compare_cell(struct cell *c)
 		for (uint32_t i = 0; i < (b->writes ? k : c->nwrites); i++)
 			compare_with(c, b->writes ? i : c->write[i], k);
 		/* detect=reference: a race that none of those that stand for it shows would be lost. */
-		if (c->hidden != NONE && !c->told)
+		if (c->hidden != NONE && !c->told && !in_between(c, c->hidden, k))
 			found(c, c->hidden, k, OPEN);
 		if (b->writes)
 			c->write[c->nwrites++] = k;

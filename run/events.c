@@ -63,6 +63,15 @@ static void print_finding(const struct run_script *s, const struct detect_findin
 	fputc('\n', stderr);
 }
 
+static void print_findings(const struct run_script *s, const struct detect *d)
+{
+	const struct detect_finding *f;
+	size_t n = d ? detect_findings(d, &f) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		print_finding(s, &f[i]);
+}
+
 static void send_findings(const struct run_script *s, const struct run_job *job, const struct detect *d)
 {
 	const struct detect_finding *f;
@@ -134,8 +143,10 @@ static bool agrees(const struct run_script *s, const struct detect *d, const cha
 	bool same = judged(s, getenv("GSAN_OPTIONS"), more, cuts, &other) &&
 		    (judge_same(&log_, d, other) || (cuts && judge_counted(d)));
 
-	if (!same)
-		fprintf(stderr, "gsan-run: events: %s: %s finds something else\n", s->path, cuts ? "a log in portions" : more);
+	if (!same) {
+		fprintf(stderr, "gsan-run: events: %s: %s finds something else:\n", s->path, cuts ? "a log in portions" : more);
+		print_findings(s, other);
+	}
 	detect_free(other);
 	return same;
 }
