@@ -77,18 +77,9 @@ static void unite(struct detect *d, struct pieces *l)
 
 /* ---- taking ---------------------------------------------------------------------------------------------- */
 
-/* Of the lanes that it is made for; of whoever issues it. */
-static struct access access_of(const struct scan *s, const struct event *e, uint32_t lanes)
-{
-	return (struct access){
-		.timer = e->timer[EVENT_BEFORE], .site = e->site, .warp = s->warp, .lanes = lanes, .pos = e->pos,
-		.source = SOURCE(SOURCE_THREAD, s->warp * EVENT_LANES + event_first(lanes)), .number = e->pos
-	};
-}
-
 static struct access operation_of(struct scan *s, const struct event *e, uint32_t lanes, enum proxy proxy)
 {
-	struct access a = access_of(s, e, lanes);
+	struct access a = as_access(s->d, e, lanes);
 
 	a.operation = ++s->d->noperations;
 	a.proxy = (uint8_t)proxy;
@@ -191,7 +182,7 @@ static void take_run(struct scan *s, const struct event *e, unsigned lane)
 	for (uint32_t i = 0; i < site->nrun; i++) {
 		const struct event_run *r = &s->d->run_site.v[site->run + i];
 		const struct event_site *of = &s->d->site.v[r->site];
-		struct access a = access_of(s, e, 1u << lane);
+		struct access a = as_access(s->d, e, 1u << lane);
 
 		a.site = r->site;
 		goes(&a, of->does & EVENT_READS, of->does & EVENT_WRITES);
@@ -205,7 +196,7 @@ static void take_plain(struct scan *s, const struct event *e, unsigned lane)
 	const struct event_site *site = site_of(s->d, e);
 	const struct event_unit *u = record_of(s->d, e);
 	uint64_t at = event_address(u, lane), bytes = event_words(u) ? event_get(u, lane, EVENT_ACCESS_BYTES) : 0;
-	struct access a = access_of(s, e, 1u << lane);
+	struct access a = as_access(s->d, e, 1u << lane);
 	struct place p;
 
 	goes(&a, site->does & EVENT_READS, site->does & EVENT_WRITES);
@@ -229,7 +220,7 @@ static void take_plain(struct scan *s, const struct event *e, unsigned lane)
 /* PTX ISA, "mbarrier.init", ".inval": plain writes of the object. */
 static void take_object(struct scan *s, const struct event *e, unsigned lane)
 {
-	struct access a = access_of(s, e, 1u << lane);
+	struct access a = as_access(s->d, e, 1u << lane);
 
 	a.writes = a.init = true;
 	take_shared(s, e, &a, event_address(record_of(s->d, e), lane), 8);
@@ -237,7 +228,7 @@ static void take_object(struct scan *s, const struct event *e, unsigned lane)
 
 static void take_edit(struct scan *s, const struct event *e, unsigned lane)
 {
-	struct access a = access_of(s, e, 1u << lane);
+	struct access a = as_access(s->d, e, 1u << lane);
 
 	goes(&a, true, true);
 	take_at(s, e, &a, event_address(record_of(s->d, e), lane), MAP_BYTES);

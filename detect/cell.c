@@ -22,6 +22,9 @@ static struct sorting rank_accesses(struct detect *d)
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = (uint64_t)d->access.v[i].warp << 32 | d->access.v[i].pos;
 	sort(&o);
+	for (uint32_t i = 0; i < o.n; i++)      /* of use between those of one multiprocessor */
+		o.key[i] = d->access.v[o.item[i]].clock;
+	sort(&o);
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = d->access.v[o.item[i]].timer = time_at(&d->graph, &d->access.v[o.item[i]]);
 	sort(&o);
@@ -104,11 +107,11 @@ static bool stands_for(const struct access *b, const struct access *a)
  * issuer says nothing of it: no text calls that ordered, and nothing can come of it. */
 static bool in_between(struct cell *c, uint32_t i, uint32_t k)
 {
-	for (uint32_t m = i + 1; m < k; m++) {
+	for (uint32_t m = 0; m < c->n; m++) {
 		const struct access *x = access_at(c, m);
 		enum order first, second;
 
-		if (!x->operation || !(bytes_of(c, x) & bytes_of(c, access_at(c, i)) & bytes_of(c, access_at(c, k))))
+		if (m == i || m == k || !x->operation || !(bytes_of(c, x) & bytes_of(c, access_at(c, i)) & bytes_of(c, access_at(c, k))))
 			continue;
 		first = in_order(&c->court, access_at(c, i), x);
 		second = first == UNORDERED ? UNORDERED : in_order(&c->court, x, access_at(c, k));

@@ -393,8 +393,8 @@ enum pipe { PIPE_NONE, PIPE_COPY, PIPE_A, PIPE_SCALE, PIPE_D };
 
 struct access {
 	uint64_t address, bytes, whole; /* whole: of all that its instruction accesses there */
-	uint64_t timer;                 /* of its event; when accesses are compared, not earlier than all that
-					   it comes behind */
+	uint64_t clock, timer;          /* of its event; when accesses are compared, the timer is not earlier
+					   than all that it comes behind */
 	uint32_t space, site;
 	uint32_t warp, lanes, pos;      /* who knew what when it began */
 	uint32_t source, number;        /* whose, and which of those */

@@ -10,7 +10,8 @@
 struct access as_access(const struct detect *d, const struct event *e, uint32_t lanes)
 {
 	return (struct access){
-		.timer = e->timer[EVENT_BEFORE], .space = 1 + d->warp.v[e->warp].block, .site = e->site, .warp = e->warp,
+		.clock = e->clock[EVENT_BEFORE], .timer = e->timer[EVENT_BEFORE], .space = 1 + d->warp.v[e->warp].block,
+		.site = e->site, .warp = e->warp,
 		.lanes = lanes, .pos = e->pos, .source = SOURCE(SOURCE_THREAD, e->warp * EVENT_LANES + event_first(lanes)),
 		.number = e->pos
 	};

@@ -63,15 +63,6 @@ static void print_finding(const struct run_script *s, const struct detect_findin
 	fputc('\n', stderr);
 }
 
-static void print_findings(const struct run_script *s, const struct detect *d)
-{
-	const struct detect_finding *f;
-	size_t n = d ? detect_findings(d, &f) : 0;
-
-	for (size_t i = 0; i < n; i++)
-		print_finding(s, &f[i]);
-}
-
 static void send_findings(const struct run_script *s, const struct run_job *job, const struct detect *d)
 {
 	const struct detect_finding *f;
@@ -140,15 +131,16 @@ static bool judged(const struct run_script *s, const char *options, const char *
 static bool agrees(const struct run_script *s, const struct detect *d, const char *more, bool cuts)
 {
 	struct detect *other;
-	bool same = judged(s, getenv("GSAN_OPTIONS"), more, cuts, &other) &&
-		    (judge_same(&log_, d, other) || (cuts && judge_counted(d)));
+	bool ok = judged(s, getenv("GSAN_OPTIONS"), more, cuts, &other);
+	const struct detect_finding *f = ok ? judge_differs(&log_, d, other) : NULL;
 
-	if (!same) {
-		fprintf(stderr, "gsan-run: events: %s: %s finds something else:\n", s->path, cuts ? "a log in portions" : more);
-		print_findings(s, other);
+	if (f && !(cuts && judge_counted(d))) {
+		fprintf(stderr, "gsan-run: events: %s: %s finds something else, such as\n", s->path, cuts ? "a log in portions" : more);
+		print_finding(s, f);
+		ok = false;
 	}
 	detect_free(other);
-	return same;
+	return ok;
 }
 
 bool run_events_end(const struct run_script *s, const struct run_job *job)

@@ -217,16 +217,16 @@ static bool has(const struct judge_log *l, const struct detect *d, const struct 
 	return false;
 }
 
-bool judge_same(const struct judge_log *l, const struct detect *a, const struct detect *b)
+const struct detect_finding *judge_differs(const struct judge_log *l, const struct detect *a, const struct detect *b)
 {
 	const struct detect_finding *f, *g;
 	size_t n = detect_findings(a, &f), m = detect_findings(b, &g);
 
 	for (size_t i = 0; i < n; i++)
 		if (!has(l, b, &f[i]))
-			return false;
+			return &f[i];
 	for (size_t i = 0; i < m; i++)
 		if (!has(l, a, &g[i]))
-			return false;
-	return true;
+			return &g[i];
+	return NULL;
 }

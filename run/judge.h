@@ -38,7 +38,7 @@ unsigned judge_site_line(const struct judge_log *, uint32_t launch, uint32_t sit
 unsigned judge_line(const struct judge_log *, const struct detect_finding *, unsigned side);
 /* Has anything been taken that is not exact (detect.h)? */
 bool judge_counted(const struct detect *);
-/* Have they found the same, by kinds and lines? */
-bool judge_same(const struct judge_log *, const struct detect *, const struct detect *);
+/* What one of them has found and the other has not, by kinds and lines; NULL: nothing. */
+const struct detect_finding *judge_differs(const struct judge_log *, const struct detect *, const struct detect *);
 
 #endif

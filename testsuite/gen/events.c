@@ -106,11 +106,13 @@ static void check_way(struct logger *l, const struct judge_log *log, const struc
 {
 	struct detect *other = judge_new(NULL, more);
 	const char *wrong = judge_log(other, log, !more);
+	const struct detect_finding *f = wrong ? NULL : judge_differs(log, d, other);
 	struct run_result so_far = *r;
 
-	if (wrong || (!judge_same(log, d, other) && (more || !judge_counted(d)))) {
+	if (wrong || (f && (more || !judge_counted(d)))) {
 		if (!bad_of(r))
-			snprintf(r->text, sizeof r->text, "%s: %s", more ? more : "portions", wrong ? wrong : "something else is found");
+			snprintf(r->text, sizeof r->text, "%s differ: %s at lines %u and %u", more ? more : "portions",
+				 wrong ? wrong : detect_kind_name(f->kind), f ? judge_line(log, f, 0) : 0, f ? judge_line(log, f, 1) : 0);
 		r->bad[BAD_WAY]++;
 	} else if (!more && judge_counted(d)) {
 		compare(l, log, other, r);
