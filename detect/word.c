@@ -361,15 +361,15 @@ static void walk_back(struct word *w, const struct word_op *r, uint32_t from, bo
 	}
 }
 
+/* A read of less scope than the chain observes it, if each hop is within scope: a fence behind it acquires. */
 static void learn_from(struct word *w, const struct word_op *r, uint32_t from, bool acquire)
 {
 	const struct word_op *x = op_of(w, from);
 	bool wide = w->g->world & W_WIDE;
 	enum apart apart = apart_of(w->d, block_at(w, x), block_at(w, r));
-	unsigned when = acquire ? NOW : wide ? LATER : (unsigned)LATER + w->span;
+	unsigned when = acquire && (wide || r->reach >= w->span) ? NOW : wide ? LATER : (unsigned)LATER + w->span;
 
-	if (r->reach >= w->span || wide)
-		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_PLAIN, when, apart));
+	join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_PLAIN, when, apart));
 	if (w->d->loose)
 		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_LOOSE, NOW, apart));
 	if (w->span > A_BLOCK && !wide && (w->narrow || r->reach < w->span || w->g->narrow))

@@ -286,7 +286,8 @@ ev_logs = \
 	testsuite/detect/order/chain_cluster_release_in_cluster.ev \
 	testsuite/detect/order/chain_cluster_release_outside.ev \
 	testsuite/detect/order/chain_ends_in_red.ev testsuite/detect/order/chain_ends_in_release_atom.ev \
-	testsuite/detect/order/chain_gpu_release_outside.ev testsuite/detect/order/chain_of_two.ev \
+	testsuite/detect/order/chain_gpu_release_outside.ev testsuite/detect/order/chain_narrow_end.ev \
+	testsuite/detect/order/chain_narrow_outside.ev testsuite/detect/order/chain_of_two.ev \
 	testsuite/detect/order/chain_of_two_broken.ev testsuite/detect/order/chain_red.ev \
 	testsuite/detect/order/chain_store.ev testsuite/detect/order/clock_equal.ev \
 	testsuite/detect/order/clock_later.ev testsuite/detect/order/clock_records.ev \
