@@ -329,6 +329,8 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 
 static void one_life(struct barrier *b)
 {
+	bool alive = false;
+
 	b->phase = (struct phase *)arena_get(&b->d->arena, b->n + 2, sizeof *b->phase);
 	fill_phases(b);
 	find_waits(b);
@@ -338,6 +340,8 @@ static void one_life(struct barrier *b)
 		for (uint32_t k = b->op[i]->lo; (arrives(b->op[i]) || copies(b->op[i])) && k != NONE && k <= b->op[i]->hi; k++)
 			bring_to(b, b->op[i], k);
 	for (uint32_t i = 0; i < b->n; i++) {
+		alive = b->op[i]->kind == EVENT_MBAR_INIT || (alive && b->op[i]->kind != EVENT_MBAR_INVAL);
+		b->op[i]->visit = alive ? b->op[i]->visit : NONE;       /* else it is misuse alone */
 		/* Behind its end an object may seem to be in any phase. */
 		b->d->counter[DETECT_INEXACT_PHASES] += b->op[i]->kind == EVENT_MBAR_INVAL && i + 1 < b->n && !b->g->world;
 		for (uint32_t n = b->op[i]->lo; b->op[i]->kind == EVENT_MBAR_WAIT && n <= b->op[i]->hi; n++)

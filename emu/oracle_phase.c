@@ -432,9 +432,13 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 	}
 	if (!knows_init(t, ORC_LEAST, m->init))
 		misuse(owner, t, op, m->init->op, addr, !knows_init(t, ORC_MOST, m->init));
-	/* A use that is unordered with both may have been entered before the second. */
-	if (m->before && !knows_init(t, ORC_LEAST, m->before))
-		misuse(owner, t, op, m->before->op, addr, false);
+	/* A use that is unordered with both may have been entered before the second: either may be named. */
+	if (m->before && !knows_init(t, ORC_LEAST, m->before)) {
+		struct orc_fact f = misused(owner, t, op, m->before->op, addr, false);
+
+		f.moot = true;
+		orc_say(owner->grid, &f);
+	}
 	if (use == ORC_INVAL) {
 		all_used(m, t, op, addr);
 		all_copied(m, t, op, addr);

@@ -128,7 +128,7 @@ void orc_say(const struct orc_grid *g, const struct orc_fact *f)
 	const unsigned line[1][2] = {{line_of(f->op[0]), line_of(f->op[1])}};
 
 	orc_found(f, 1);
-	if (orc_asked(g, f->certain))
+	if (!f->moot && orc_asked(g, f->certain))
 		orc_demand(f, line, 1);
 }
 
