@@ -236,17 +236,10 @@ static bool any_write(const struct cell *c)
 
 static struct cell cell_at(struct detect *d, const struct cells *all, uint32_t i)
 {
-	struct cell c;
-
-	memset(&c, 0, sizeof c);
-	c.court = (struct court){d, &d->graph, &d->answers};
-	c.item = all->o.item + all->first[i];
-	c.n = all->first[i + 1] - all->first[i];
-	c.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL;
-	c.bytes = all->bytes;
-	c.shown = all->shown;
-	c.write = all->write;
-	return c;
+	return (struct cell){
+		.court = {d, &d->graph, &d->answers}, .item = all->o.item + all->first[i], .n = all->first[i + 1] - all->first[i],
+		.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL, .bytes = all->bytes, .shown = all->shown, .write = all->write
+	};
 }
 
 void compare_all(struct detect *d)

@@ -173,13 +173,10 @@ static void tell_race(struct detect *d, uint32_t i, uint8_t *const *enough)
 
 static void in_world(struct detect *d, unsigned world, uint8_t *enough, bool ends)
 {
-	struct graph g;
-	struct answers answers;
+	struct graph g = {.world = world};
+	struct answers answers = {.asked = 0};
 	struct court c = {d, &g, &answers};
 
-	memset(&g, 0, sizeof g);
-	memset(&answers, 0, sizeof answers);
-	g.world = world;
 	scan_all(d, &g);
 	settle(&c, try_races, enough);
 	if (ends)

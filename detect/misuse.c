@@ -299,27 +299,41 @@ static bool has_ended(const struct detect *d, uint32_t block)
 	return d->block.v[block].threads && d->block.v[block].ended == d->block.v[block].threads;
 }
 
-/* As it happened: had the block begun, as far as who accesses its memory knows?  In the world where
- * scopes hold everybody, for it has gone past: do those of its threads who ended last know that the
- * access is over? */
+/* Had the block begun, as far as who accesses its memory knows? */
+static bool begun(const struct court *c, const struct guest *g, const uint32_t **f)
+{
+	if (g->access.old || !g->access.space || access_block(c->d, &g->access) == g->owner)
+		return true;
+	*f = knows(c, SOURCE(SOURCE_BLOCK, g->owner), &g->access);
+	return *f && (*f)[F_BEGUN];
+}
+
+/* Do those who ended last know that it is over?  Scopes do not matter: it has gone past. */
+static bool over(const struct court *c, const struct guest *g, const uint32_t **f)
+{
+	struct question q = {g->access.source, c->g->ended[g->owner], ASK_HUB, 1};
+
+	if (!has_ended(c->d, g->owner) || (c->d->choices.wide_tx && access_block(c->d, &g->access) != g->owner))
+		return true;
+	*f = ask(c, q);
+	return *f && ((*f)[F_ALL] >= g->access.number || (*f)[F_SHARED] >= g->access.number);
+}
+
+/* Of begins in the world as it is, of ends in the one where scopes hold everybody. */
 static bool judge_guests(const struct court *c, void *arg, bool report)
 {
-	bool ends = c->g->world & W_WIDE, asks = false;
+	bool asks = false;
 
 	(void)arg;
 	for (uint32_t i = 0; i < c->d->guest.n; i++) {
 		const struct guest *g = &c->d->guest.v[i];
-		const struct access *a = &g->access;
-		struct question over = {a->source, c->g->ended[g->owner], ASK_HUB, 1};
-		bool own = access_block(c->d, a) == g->owner;
-		const uint32_t *f;
+		const uint32_t *f = NULL;
 
-		if (ends ? !has_ended(c->d, g->owner) || (c->d->choices.wide_tx && !own) : a->old || !a->space || own)
+		if ((c->g->world & W_WIDE ? over : begun)(c, g, &f))
 			continue;
-		f = ends ? ask(c, over) : knows(c, SOURCE(SOURCE_BLOCK, g->owner), a);
 		asks |= !f;
-		if (report && f && (ends ? f[F_ALL] < a->number && f[F_SHARED] < a->number : !f[F_BEGUN]))
-			say(c->d, DETECT_LIFETIME, DETECT_MISUSE, a, NULL);
+		if (report && f)
+			say(c->d, DETECT_LIFETIME, DETECT_MISUSE, &g->access, NULL);
 	}
 	return asks;
 }

@@ -164,7 +164,7 @@ plant 'strong: elements of other sizes are one' detect/judge.c \
 plant 'read-only path: order is enough' detect/judge.c \
 	's/if (b->read_only && a->writes/if (0 \&\& b->read_only \&\& a->writes/' '/71_'
 plant 'closure: an edge between hubs learns nothing' detect/closure.c \
-	's/if (t < FACETS && (apart == A_BLOCK/if (t < FACETS \&\& t == 0 \&\& (apart == A_BLOCK/' '/18_'
+	's/if (t == FACETS || (apart/if (t != F_ALL || (apart/'
 plant 'mbarrier: a phase is over one arrival late' detect/mbarrier.c \
 	's/if (now < need + more)/if (now < need + more + 1)/' '/18_'
 plant 'mbarrier: who drops is expected again' detect/mbarrier.c \
@@ -218,7 +218,7 @@ plant 'griddepcontrol: dependents may begin behind all' detect/grid.c \
 plant 'launch: an early one makes forget what is before' detect/detect.c \
 	's/if (!h->early) {/if (true) {/' 'pdl|griddep'
 plant 'lifetime: blocks have begun' detect/misuse.c \
-	's/: !f\[F_BEGUN\]))/: 0))/' '/29_|exit'
+	's/return \*f \&\& (\*f)\[F_BEGUN\];/return *f != NULL;/' '/29_|exit'
 plant 'lifetime: only of own shared memory' detect/misuse.c \
 	's/access_block(d, a) != a->space - 1 || //' '/29_|exit'
 plant 'opaque: nothing is ordered by it' detect/judge.c \
