@@ -18,8 +18,8 @@ typedef uint32_t column[COLUMNS];
 struct walk {
 	struct detect *d;
 	const struct graph *g;
-	column *v;                      /* facets of each slot */
-	uint32_t *any;                  /* of each slot: facets that anything is known of, as bits */
+	column *v;                      /* facets of each slot: */
+	uint32_t *any;                  /* those that anything is known of, as bits; others hold nothing */
 	uint32_t *speaker, nspeakers;   /* of each thread that is one: its number */
 	uint32_t per;                   /* slots of a speaker, or hub: S_KNOW alone without fence.sc */
 	uint8_t *of_thread, *of_operation, *of_block, *of_launch;       /* column of a source; COLUMNS: none */
@@ -45,12 +45,22 @@ static uint8_t *column_of(const struct walk *w, uint32_t source)
 
 /* ---- learning --------------------------------------------------------------------------------- */
 
+/* To be changed: from here on something is known of it. */
+static uint32_t *known(const struct walk *w, uint32_t slot, enum facet f)
+{
+	uint32_t *v = facet_at(w, slot, f);
+
+	if (!(w->any[slot] >> f & 1))
+		memset(v, 0, sizeof(column));
+	w->any[slot] |= 1u << f;
+	return v;
+}
+
 static void raise(const struct walk *w, uint32_t slot, enum facet f, uint8_t c, uint32_t to)
 {
-	uint32_t *v = &facet_at(w, slot, f)[c];
+	uint32_t *v = &known(w, slot, f)[c];
 
 	*v = *v < to ? to : *v;
-	w->any[slot] |= 1u << f;
 }
 
 static void learn(uint32_t *to, const uint32_t *from)
@@ -62,10 +72,8 @@ static void learn(uint32_t *to, const uint32_t *from)
 /* One facet learns from another, where both mean something. */
 static void learn_facet(const struct walk *w, uint32_t slot, enum facet to, enum facet from)
 {
-	if (!(w->any[slot] >> from & 1) || !means(w, to))
-		return;
-	w->any[slot] |= 1u << to;
-	learn(facet_at(w, slot, to), facet_at(w, slot, from));
+	if (w->any[slot] >> from & 1 && means(w, to))
+		learn(known(w, slot, to), facet_at(w, slot, from));
 }
 
 static bool in_block(unsigned f)
@@ -95,10 +103,8 @@ static void learn_slot(const struct walk *w, uint32_t to, uint32_t from, enum ho
 	EACH_LANE(f, w->any[from]) {
 		unsigned t = becomes(f, how);
 
-		if (t == FACETS || (apart != A_BLOCK && in_block(f)) || !means(w, (enum facet)t))
-			continue;
-		w->any[to] |= 1u << t;
-		learn(facet_at(w, to, (enum facet)t), facet_at(w, from, (enum facet)f));
+		if (t != FACETS && (apart == A_BLOCK || !in_block(f)) && means(w, (enum facet)t))
+			learn(known(w, to, (enum facet)t), facet_at(w, from, (enum facet)f));
 	}
 }
 
@@ -244,13 +250,6 @@ static uint64_t sum_of(const struct walk *w)
 	return sum;
 }
 
-/* Nothing is known in so many slots from the first on. */
-static void forget(const struct walk *w, uint32_t first, uint32_t n)
-{
-	memset(w->v + (size_t)first * w->g->nfacets, 0, (size_t)n * w->g->nfacets * sizeof *w->v);
-	memset(w->any + first, 0, n * sizeof *w->any);
-}
-
 /* ---- questions ------------------------------------------------------------------------------------------ */
 
 static void answer(const struct walk *w, const struct question *q, uint32_t *to)
@@ -262,7 +261,7 @@ static void answer(const struct walk *w, const struct question *q, uint32_t *to)
 		uint32_t know = q->warp == ASK_HUB ? of_hub(w, q->step, S_KNOW) : of_lane(w, q->warp * EVENT_LANES + l, S_KNOW);
 
 		for (unsigned f = 0; f < FACETS; f++) {
-			uint32_t v = means(w, (enum facet)f) ? facet_at(w, know, (enum facet)f)[c] : 0;
+			uint32_t v = w->any[know] >> f & 1 ? facet_at(w, know, (enum facet)f)[c] : 0;
 
 			to[f] = v > to[f] ? v : to[f];
 		}
@@ -291,7 +290,7 @@ static void walk_once(struct walk *w, struct answers *a, const struct asked *q)
 {
 	const struct graph *g = w->g;
 
-	forget(w, 0, w->nspeakers * w->per);
+	memset(w->any, 0, w->nspeakers * w->per * sizeof *w->any);
 	for (uint32_t i = 0; i < g->walk.n; i++) {
 		uint32_t node = g->walk.v[i];
 
@@ -311,7 +310,7 @@ static void batch(struct walk *w, struct answers *a, struct asked *q)
 	const struct graph *g = w->g;
 	uint64_t before, sum = 0;
 
-	forget(w, w->nspeakers * w->per, g->hub.n * w->per);
+	memset(w->any + w->nspeakers * w->per, 0, g->hub.n * w->per * sizeof *w->any);
 	by_step(w->d, g, a, q);
 	do {
 		before = sum;
@@ -341,7 +340,7 @@ static void start(struct walk *w)
 		EACH_LANE(l, g->speakers[i])
 			w->speaker[i * EVENT_LANES + l] = w->nspeakers++;
 	w->per = g->fences ? SLOTS : 1;
-	w->v = (column *)arena_get(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per * g->nfacets, sizeof *w->v);
+	w->v = (column *)arena_raw(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per * g->nfacets, sizeof *w->v);
 	w->any = (uint32_t *)arena_get(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per, sizeof *w->any);
 	w->of_thread = no_columns(d, d->warp.n * EVENT_LANES);
 	w->of_operation = no_columns(d, d->nactors);

@@ -185,6 +185,7 @@ void detect_host(struct detect *d, const struct event_host *h)
 	} else if (h->kind == EVENT_HOST_MAP && !find_map(d, h->map.hash)) {
 		*ADD(&d->map) = h->map;
 	}
+	d->fault |= h->kind == EVENT_HOST_OVER && h->fault;
 }
 
 /* ---- judging ------------------------------------------------------------------------------------------- */
@@ -193,7 +194,7 @@ void detect_judge(struct detect *d)
 {
 	struct court c = {d, &d->graph, &d->answers};
 
-	if (!d->run.n)
+	if (!d->run.n && !d->fault)
 		return;
 	order_events(d);
 	learn_maps(d);

@@ -102,9 +102,12 @@ static void of_scope(const struct places *p, uint32_t i, struct chains *c, uint3
 	add_chain(p, c->written, c->scope);
 	add_chain(p, c->read, c->scope);
 	for (uint32_t k = i; k < w->n; k++) {
-		if (apart_of(w->d, block_at(w, op_of(w, i)), block_at(w, op_of(w, k))) > c->scope)
+		const struct word_op *o = op_of(w, k);
+
+		if (apart_of(w->d, block_at(w, op_of(w, i)), block_at(w, o)) > c->scope)
 			continue;
-		gather(p, c, k);
+		if (o->reads || o->writes)
+			gather(p, c, k);
 		done[k] = c->scope + 1;
 	}
 }

@@ -23,9 +23,10 @@
 
 /* ---- table.c: memory, lists, order ---------------------------------------------------- */
 
-/* Zeroed; all of it is given back at once.  Only bumped. */
+/* Zeroed, or raw; all of it is given back at once.  Only bumped. */
 struct arena { struct chunk *chunks; size_t used; };
 void *arena_get(struct arena *, size_t n, size_t size);
+void *arena_raw(struct arena *, size_t n, size_t size);
 void arena_reset(struct arena *);
 
 /* Elements of one size that only become more; v moves. */
@@ -289,6 +290,7 @@ struct lane {
 	struct groups cp, bulk;
 	uint32_t tensor;                /* tcgen05.mma and .cp issued */
 	struct place tries;             /* the mbarrier at which it has waited in vain last; space 0: none */
+	uint32_t row, tried;            /* so often in a row; the last of them: in d->word_op */
 };
 
 struct scan {
@@ -351,6 +353,7 @@ struct mbar_op {
 	uint32_t owner, address;        /* owner: block */
 	uint8_t lane, kind, reach;
 	bool acquire, drops;
+	bool crowded;                   /* nobody more may be expected in its phase, which waits for bytes */
 	bool unsaid;                    /* it names neither sem nor scope, at another block's mbarrier */
 	uint32_t count, bytes;
 	struct heads heads;
@@ -498,6 +501,7 @@ struct detect {
 	LIST(struct event_site) site;
 	LIST(struct event_run) run_site;
 	uint32_t sites_now, nsites_now; /* of the launches that come */
+	bool fault;                     /* a launch has ended in one */
 	bool tensors, asyncs, sc;       /* there may be tensor copies, and so tensor maps; the async proxy; fence.sc */
 	LIST(struct event_map) map;
 	LIST(struct launch) launch;

@@ -103,7 +103,7 @@ struct barrier {
 	uint32_t nphases;               /* that are over, by arrivals */
 	struct phase *phase;
 	uint32_t *waited;               /* by thread: phases that it has seen over */
-	bool commits;                   /* tcgen05.commit arrives here */
+	bool commits, bytes;            /* tcgen05.commit arrives here; bytes are expected */
 };
 
 static bool arrives(const struct mbar_op *o)
@@ -126,6 +126,7 @@ static void fill_phases(struct barrier *b)
 
 		o->lo = o->hi = phase;
 		b->commits |= o->kind == EVENT_TC_COMMIT;
+		b->bytes |= o->bytes != 0;
 		if (!arrives(o))
 			continue;
 		/* PTX ISA, "cp.async.mbarrier.arrive": without .noinc one more is expected first. */
@@ -210,6 +211,7 @@ static void loosen(struct barrier *b)
 		if (!arrives(o) || !phase || o->begin > b->phase[phase - 1].seen || *waited >= phase)
 			continue;
 		o->lo = phase - 1;
+		o->crowded = b->bytes;
 		b->phase[phase - 1].loose = true;
 	}
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -355,7 +357,7 @@ static void one_place(struct barrier *b, struct mbar_op **op, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i += b->n) {
 		b->op = op + i;
-		b->commits = false;
+		b->commits = b->bytes = false;
 		b->n = 1;
 		while (i + b->n < n && op[i + b->n]->kind != EVENT_MBAR_INIT)
 			b->n++;

@@ -167,6 +167,14 @@ static bool operand_fenced(const struct court *c, const struct access *init, str
 	return v == UNKNOWN;
 }
 
+/* An arrival that does not return, where nobody more is expected until bytes have come, is what the
+ * kernel ended by.  (doc/hardware.md, 1, 2) */
+static bool is_fatal(const struct detect *d, const struct mbar_op *o)
+{
+	return d->fault && o->crowded && o->kind == EVENT_MBAR_ARRIVE && !o->state &&
+	       o->owner == d->warp.v[o->event->warp].block;
+}
+
 static bool judge_use(const struct court *c, const struct life *l, uint32_t i, uint32_t end, bool report)
 {
 	struct access use = use_of(c->d, l->op[i]), other = use_of(c->d, l->op[i > end ? end : 0]);
@@ -177,7 +185,7 @@ static bool judge_use(const struct court *c, const struct life *l, uint32_t i, u
 		return misused(c, UNORDERED, &use, &other, report);
 	if (l->op[0]->kind != EVENT_MBAR_INIT)
 		return misused(c, UNORDERED, &use, NULL, report);
-	behind = in_order(c, &other, &before);
+	behind = is_fatal(c->d, l->op[i]) ? UNORDERED : in_order(c, &other, &before);
 	if (behind == ORDERED && c->d->choices.init_fence && by_copy(l->op[i]))
 		return operand_fenced(c, &other, use, report);
 	return misused(c, behind, &use, &other, report);
@@ -213,7 +221,7 @@ static bool judge_life(const struct court *c, const struct life *l, bool report)
 	if (inits && is_fresh(c->d, l->op[0]))
 		judge_init(c, l, report);
 	for (uint32_t i = inits; i < l->n; i++)
-		if (is_fresh(c->d, l->op[i]))
+		if (is_fresh(c->d, l->op[i]) || is_fatal(c->d, l->op[i]))
 			asks |= judge_use(c, l, i, end, report);
 	if (end < l->n && is_fresh(c->d, l->op[end]))
 		asks |= judge_end(c, l, end, report);

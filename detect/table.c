@@ -20,7 +20,7 @@ static void *memory(void *p, size_t bytes)
 	return p;
 }
 
-void *arena_get(struct arena *a, size_t n, size_t size)
+void *arena_raw(struct arena *a, size_t n, size_t size)
 {
 	size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
 	struct chunk *c = a->chunks;
@@ -37,8 +37,12 @@ void *arena_get(struct arena *a, size_t n, size_t size)
 	}
 	p = (char *)c + a->used;
 	a->used += bytes;
-	memset(p, 0, bytes);
 	return p;
+}
+
+void *arena_get(struct arena *a, size_t n, size_t size)
+{
+	return memset(arena_raw(a, n, size), 0, n * size);
 }
 
 void arena_reset(struct arena *a)

@@ -91,15 +91,33 @@ static void scan_element(struct scan *s, const struct event *e, unsigned lane, u
 		store_end(s, e, o);
 }
 
+/* Does the lane wait in vain again, with nothing done since it last did? */
+static bool in_a_row(const struct scan *s, const struct event *e, unsigned lane, const struct place *p)
+{
+	const struct word_op *last = s->lane[lane].row ? &s->d->word_op.v[s->lane[lane].tried] : NULL;
+	const struct event *x = e;
+
+	if (!last || e->kind != EVENT_MBAR_TRY || last->address != p->address || last->space != p->space)
+		return false;
+	while (--x > s->d->event.v + last->event && !(x->lanes >> lane & 1));
+	return x == s->d->event.v + last->event;
+}
+
 /* memory-model.md 1.2, 5: threads meet at an mbarrier, too; who waits reads, whether it saw the phase
- * over or not. */
+ * over or not.  Of tries in a row the first and the last count. */
 void scan_meeting(struct scan *s, const struct event *e, unsigned lane, const struct place *p)
 {
 	bool waits = e->kind == EVENT_MBAR_TRY || e->kind == EVENT_MBAR_WAIT;
-	struct word_op *o = s->d->sc ? ADD(&s->d->word_op) : NULL;
+	struct lane *l = &s->lane[lane];
+	struct word_op *o;
 
-	if (!o)
+	if (!s->d->sc)
 		return;
+	l->row = in_a_row(s, e, lane, p) ? l->row + 1 : e->kind == EVENT_MBAR_TRY;
+	if (l->row > 2)
+		s->d->word_op.v[l->tried].reads = false;
+	l->tried = s->d->word_op.n;
+	o = ADD(&s->d->word_op);
 	*o = (struct word_op){
 		.address = p->address, .space = p->space, .event = (uint32_t)(e - s->d->event.v), .lane = (uint8_t)lane,
 		.reach = A_CLUSTER, .reads = waits, .writes = !waits, .own = NONE, .chain = NONE
@@ -192,6 +210,11 @@ static void set_over(struct word *w)
 			before->over = o->end < before->over ? o->end : before->over;
 		}
 	}
+	for (uint32_t i = 0; i < w->nwrites; i++) {
+		uint64_t over = op_of(w, w->write[i])->over;
+
+		w->gone[i] = i && w->gone[i - 1] > over ? w->gone[i - 1] : over;
+	}
 }
 
 /* ---- what a read may have seen ------------------------------------------------------------------ */
@@ -217,10 +240,11 @@ bool may_see_first(const struct word *w, const struct word_op *r)
 static void find_seen(struct word *w, uint32_t read)
 {
 	struct word_op *r = op_of(w, read), *x;
-	uint32_t own = w->wrote[read];
+	uint32_t own = w->wrote[read], first = 0, n = w->nwrites;
 
 	r->pred = w->d->pred.n;
-	for (uint32_t i = 0; i < w->nwrites && op_of(w, w->write[i])->begin <= r->end; i++)
+	BISECT(first, n, w->gone[mid] < r->begin);
+	for (uint32_t i = first; i < w->nwrites && op_of(w, w->write[i])->begin <= r->end; i++)
 		if (may_see(w, read, w->write[i], own == NONE ? 0 : op_of(w, own)->begin))
 			*ADD(&w->d->pred) = w->write[i];
 	r->npred = w->d->pred.n - r->pred;
@@ -435,6 +459,7 @@ static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n
 	for (unsigned k = 0; k < 3; k++)
 		w.released[k] = numbers(&w);
 	w.least = (uint64_t *)arena_get(&d->arena, n, sizeof *w.least);
+	w.gone = (uint64_t *)arena_get(&d->arena, n, sizeof *w.gone);
 	find_span(&w);
 	set_times(&w);
 	link_threads(&w, last);

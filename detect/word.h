@@ -14,7 +14,8 @@ struct word {
 	struct graph *g;
 	uint32_t *op, n;                /* its operations, by when they began; numbers below are places here */
 	uint32_t *write, nwrites;       /* those that write */
-	uint64_t *least;                /* of writes i on: the first end */
+	uint64_t *least;                /* of writes i on: the first end; */
+	uint64_t *gone;                 /* of writes before i + 1: when all had surely been written over */
 	uint32_t *previous, *wrote;     /* the same thread's operation, its write, before this; NONE */
 	uint32_t *released[3];          /* its last release before this that reaches so far at least */
 	uint32_t *stamp, stamps;        /* those that were looked at */

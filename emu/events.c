@@ -130,6 +130,7 @@ static void launch_ends(const struct emu_tell_launch *t)
 	memset(&h, 0, sizeof h);
 	h.kind = EVENT_HOST_OVER;
 	h.launch = l->number;
+	h.fault = emu_m.fault != CUDA_SUCCESS;
 	if (evt_sink)
 		evt_sink->host(evt_sink->arg, &h);
 	free(l);

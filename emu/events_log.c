@@ -186,11 +186,11 @@ static bool waits(enum event_kind kind)
 
 static void hold(struct emu_warp *w, struct evt_warp *of, struct evt_stream *s, uint32_t together, const struct event_put *p)
 {
-	/* A clock behind a barrier of the block proves nothing (doc/hardware.md). */
+	/* A clock behind a barrier of the block proves nothing (doc/hardware.md, 3) */
 	bool early = time_.hostile && p->kind == EVENT_BAR_WAIT && below(2);
 	uint64_t t = early ? of->last : waits(p->kind) ? time_.now : some_time(of->last, true);
 
-	/* No two reads of the clock by one thread give the same (doc/hardware.md). */
+	/* No two reads of the clock by one thread give the same (doc/hardware.md, 4) */
 	t = t > of->last ? t : of->last + 1;
 	if (s->used >= s->size)
 		end_piece(s);

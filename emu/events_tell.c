@@ -189,7 +189,9 @@ static void set_mbar(struct evt_record *r, uint32_t lanes)
 			continue;
 		event_set(&r->put, l, EVENT_MBAR_ARRIVE_COUNT, q->count[l]);
 		event_set(&r->put, l, EVENT_MBAR_ARRIVE_BYTES, q->expects ? q->bytes[l] : 0);
-		event_set(&r->put, l, EVENT_MBAR_ARRIVE_STATE, q->state[l]);
+		/* One that ends in a fault returns none, nor does one at another block's (doc/hardware.md, 1, 2). */
+		if (!(q->wrong >> l & 1) && q->spot[l].owner == r->t->b)
+			event_set(&r->put, l, EVENT_MBAR_ARRIVE_STATE, q->state[l]);
 	}
 }
 

@@ -172,7 +172,7 @@ struct orc_mbar {
 	struct orc_met met;
 	struct user *user;
 	struct copy *copy;
-	unsigned nusers, capusers, ncopies, capcopies;
+	unsigned nusers, capusers, last, ncopies, capcopies;
 };
 
 enum { TABLE = 1024 };
@@ -259,17 +259,20 @@ static bool knows_init(const struct orc_thread *t, enum orc_world w, const struc
 
 static void used(struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op)
 {
-	struct user *u = m->user;
 	struct use now = {.op = op};
-	unsigned i = 0;
+	unsigned i = 0, left = m->nusers;
+	struct user *u;
 
-	while (u < m->user + m->nusers && u->thread != t->id)
-		u++;
-	if (u == m->user + m->nusers) {
+	/* Threads come in turn: most often it is the one behind the last. */
+	do
+		m->last = m->last + 1 < m->nusers ? m->last + 1 : 0;
+	while (left && m->user[m->last].thread != t->id && --left);
+	if (!left) {
 		m->user = orc_grow(m->user, m->nusers, &m->capusers, sizeof *m->user);
-		u = &m->user[m->nusers++];
-		*u = (struct user){.thread = t->id};
+		m->last = m->nusers++;
+		m->user[m->last] = (struct user){.thread = t->id};
 	}
+	u = &m->user[m->last];
 	while (i < u->n && u->use[i].op != op)
 		i++;
 	if (i == u->n)

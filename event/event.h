@@ -191,8 +191,8 @@ uint64_t event_map_hash(const void *map);
 enum event_host_kind { EVENT_HOST_LAUNCH, EVENT_HOST_OVER, EVENT_HOST_MAP };
 struct event_host {
 	enum event_host_kind kind;
-	uint32_t launch, blocks;        /* OVER: all its blocks have ended */
-	bool early;
+	uint32_t launch, blocks;        /* OVER: all its blocks have ended, */
+	bool early, fault;              /* OVER: or it has ended in a fault */
 	struct event_map map;
 };
 

@@ -9,6 +9,7 @@
  *   0.*       bar.arrive id=0                           every warp of block 0
  *   *.0:0     ld.acquire.gpu g:0x200 size=4 read=1 @70..75
  *   over                                                all threads end, and the launch
+ *   fault                                               the launch ends, where its threads are
  *
  * Behind the event's name come its modifiers, then the address (g:, s: the block's own shared memory,
  * sN: that of rank N; a bare number is generic), then operands and what the site says (event.def), of which each lane may have one of its own:
@@ -397,12 +398,12 @@ static void everywhere(struct reader *r, enum event_kind kind)
 	emit_all(r, UINT64_MAX, UINT64_MAX);
 }
 
-static void over(struct reader *r)
+static void over(struct reader *r, bool fault)
 {
-	if (r->running)
+	if (r->running && !fault)
 		everywhere(r, EVENT_EXIT);
 	if (r->running)
-		host(r, &(struct event_host){.kind = EVENT_HOST_OVER, .launch = r->launch});
+		host(r, &(struct event_host){.kind = EVENT_HOST_OVER, .launch = r->launch, .fault = fault});
 	r->running = false;
 }
 
@@ -438,7 +439,7 @@ static bool launch(struct reader *r, char *rest)
 			v[i] = (uint32_t)n;
 	}
 	if (!h.early)
-		over(r);
+		over(r, false);
 	r->blocks = v[0];
 	r->threads = v[1];
 	r->cluster = v[2];
@@ -510,9 +511,9 @@ static bool line(struct reader *r, char *s)
 		return launch(r, rest);
 	if (!strcmp(word, "map"))
 		return map(r, rest);
-	if (strcmp(word, "over"))
+	if (strcmp(word, "over") && strcmp(word, "fault"))
 		return event(r, word, rest);
-	over(r);
+	over(r, !strcmp(word, "fault"));
 	return true;
 }
 
@@ -538,7 +539,7 @@ bool ev_read(struct ev *t, const char *path, const char *text, char *error, size
 		line(&r, copy);
 	}
 	if (!r.bad)
-		over(&r);
+		over(&r, false);
 	free(r.left);
 	return !r.bad;
 }

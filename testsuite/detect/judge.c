@@ -106,6 +106,9 @@ static const char *run(const struct ev *t, const char *options, const bool *cut,
 		if (cut && cut[piece])
 			detect_judge(d);
 	}
+	for (; host < t->nhost; host++)
+		if (t->host[host].kind == EVENT_HOST_OVER)
+			detect_host(d, &t->host[host]);
 	detect_judge(d);
 	collect(t, d, v);
 	for (unsigned c = 0; verbose && aloud && c < DETECT_COUNTERS; c++)

@@ -224,6 +224,10 @@ ev_logs = \
 	testsuite/detect/mbarrier/complete_tx_is_no_arrival.ev \
 	testsuite/detect/mbarrier/copy_not_expected.ev testsuite/detect/mbarrier/copy_over_live.ev \
 	testsuite/detect/mbarrier/copy_relaxed_wait.ev testsuite/detect/mbarrier/count_of_two_at_once.ev \
+	testsuite/detect/mbarrier/crowded_at_fault.ev \
+	testsuite/detect/mbarrier/crowded_no_bytes_at_fault.ev \
+	testsuite/detect/mbarrier/crowded_no_fault.ev testsuite/detect/mbarrier/crowded_returned.ev \
+	testsuite/detect/mbarrier/crowded_waited_at_fault.ev \
 	testsuite/detect/mbarrier/drop_leaves_one.ev testsuite/detect/mbarrier/drop_twice.ev \
 	testsuite/detect/mbarrier/dropped_next_phase.ev testsuite/detect/mbarrier/expect_behind_copy.ev \
 	testsuite/detect/mbarrier/expect_then_arrive.ev testsuite/detect/mbarrier/init_again.ev \

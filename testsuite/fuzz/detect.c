@@ -83,6 +83,7 @@ static struct detect *judge(const struct ev *t, enum way way)
 			detect_judge(d);
 		at += p.bytes < sizeof p || p.bytes > t->bytes - at ? sizeof p : p.bytes / 16 * 16;
 	}
+	tell_hosts(d, t, &host, UINT32_MAX);
 	detect_judge(d);
 	return d;
 }
