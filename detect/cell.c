@@ -126,13 +126,14 @@ static void add_race(struct detect *d, uint32_t a, uint32_t b, enum verdict v, b
 {
 	uint32_t site[2] = {d->access.v[a].site, d->access.v[b].site};
 	struct race *r = d->race.v;
+	enum apart apart = apart_of(d, access_block(d, &d->access.v[a]), access_block(d, &d->access.v[b]));
 	uint32_t n = d->race.n;
 
-	for (; n && (r->site[0] != site[0] || r->site[1] != site[1] || r->verdict != v || r->same_value != same); n--)
+	for (; n && (r->site[0] != site[0] || r->site[1] != site[1] || r->verdict != v || r->apart != apart || r->same_value != same); n--)
 		r++;
 	if (!n) {
 		r = ADD(&d->race);
-		*r = (struct race){.site = {site[0], site[1]}, .verdict = v, .same_value = same};
+		*r = (struct race){.site = {site[0], site[1]}, .verdict = v, .apart = apart, .same_value = same};
 	}
 	/* Another cell of the same two. */
 	if (r->last[0] == a && r->last[1] == b && r->count)

@@ -168,7 +168,7 @@ uint32_t step_before(const struct graph *g, uint32_t warp, uint32_t lanes, uint3
 	return lo && g->step.v[lo - 1].warp == warp ? lo - 1 : NONE;
 }
 
-/* Lanes that take part in the same actions all learn the same. */
+/* Lanes that take part in the same actions all learn the same, but for what one has fenced of its own. */
 static void find_mates(struct detect *d, struct graph *g)
 {
 	uint32_t n = d->warp.n * EVENT_LANES;
@@ -178,8 +178,8 @@ static void find_mates(struct detect *d, struct graph *g)
 	for (uint32_t i = 0; i < g->action.n; i++) {
 		const struct action *a = &g->action.v[i];
 
-		for (uint32_t l = 0; a->lanes != ~0u && l < EVENT_LANES; l++)
-			g->mates[a->warp * EVENT_LANES + l] &= a->lanes >> l & 1 ? a->lanes : ~a->lanes;
+		for (uint32_t l = 0; (a->lanes != ~0u || a->act == DO_OWN) && l < EVENT_LANES; l++)
+			g->mates[a->warp * EVENT_LANES + l] &= !(a->lanes >> l & 1) ? ~a->lanes : a->act == DO_OWN ? 1u << l : a->lanes;
 	}
 	g->speakers = (uint32_t *)arena_get(&g->arena, d->warp.n, sizeof *g->speakers);
 	for (uint32_t t = 0; t < n; t++)

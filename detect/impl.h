@@ -437,11 +437,12 @@ enum verdict judge(const struct court *, const struct access *, const struct acc
 
 /* ---- cell.c ------------------------------------------------------------------------------------------ */
 
-/* Two sites, and what is wrong between them: with the first accesses that show it. */
+/* Two sites, of threads that far apart, and what is wrong between them: with the first accesses that show it. */
 enum { SHOWN = 4 };
 struct race {
 	uint32_t site[2], last[2];      /* last: accesses that were counted */
 	enum verdict verdict;
+	enum apart apart;
 	bool same_value;
 	uint32_t a[SHOWN], b[SHOWN], n;
 	uint64_t count;

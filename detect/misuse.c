@@ -27,11 +27,14 @@ void say(struct detect *d, enum detect_kind kind, enum detect_why why, const str
 	add_finding(d, &f);
 }
 
-/* Unless the uses of an mbarrier are in order.  True: that was asked. */
+/* Unless the uses of an mbarrier are in order.  What it holds behind misuse is not followed.  True: that was
+ * asked. */
 static bool misused(const struct court *c, enum order o, const struct access *a, const struct access *b, bool report)
 {
-	if (report && o == UNORDERED)
+	if (report && o == UNORDERED) {
 		say(c->d, DETECT_MBARRIER_MISUSE, DETECT_MISUSE, a, b);
+		c->d->counter[DETECT_INEXACT_PHASES]++;
+	}
 	return o == NOT_KNOWN;
 }
 
@@ -247,10 +250,7 @@ static bool judge_store(const struct court *c, const struct access *a, const str
 			return false;
 		asks |= o == NOT_KNOWN;
 	}
-	if (report) {
-		misused(c, UNORDERED, a, &init, true);
-		c->d->counter[DETECT_INEXACT_PHASES]++; /* what it holds behind that is not followed */
-	}
+	misused(c, UNORDERED, a, &init, report);
 	return asks;
 }
 

@@ -380,11 +380,12 @@ ev_logs = \
 	testsuite/detect/proxy/edit_box.ev testsuite/detect/proxy/edit_dim.ev \
 	testsuite/detect/proxy/edit_every.ev testsuite/detect/proxy/edit_rank.ev \
 	testsuite/detect/proxy/edit_stride.ev testsuite/detect/proxy/edit_type.ev \
-	testsuite/detect/proxy/half_acquire_only.ev testsuite/detect/proxy/half_acquire_ordered.ev \
-	testsuite/detect/proxy/half_release_only.ev testsuite/detect/proxy/half_release_ordered.ev \
-	testsuite/detect/proxy/halves.ev testsuite/detect/proxy/halves_global.ev \
-	testsuite/detect/proxy/halves_ordered.ev testsuite/detect/proxy/halves_overwritten.ev \
-	testsuite/detect/proxy/multicast_issuer_fences.ev \
+	testsuite/detect/proxy/fence_of_one_warp_before.ev \
+	testsuite/detect/proxy/fence_of_one_warp_by_each.ev testsuite/detect/proxy/half_acquire_only.ev \
+	testsuite/detect/proxy/half_acquire_ordered.ev testsuite/detect/proxy/half_release_only.ev \
+	testsuite/detect/proxy/half_release_ordered.ev testsuite/detect/proxy/halves.ev \
+	testsuite/detect/proxy/halves_global.ev testsuite/detect/proxy/halves_ordered.ev \
+	testsuite/detect/proxy/halves_overwritten.ev testsuite/detect/proxy/multicast_issuer_fences.ev \
 	testsuite/detect/proxy/multicast_issuer_fences_cta.ev \
 	testsuite/detect/proxy/multicast_no_fence.ev testsuite/detect/proxy/multicast_reader_fences.ev \
 	testsuite/detect/proxy/r10_alias_alone.ev testsuite/detect/proxy/r10_alias_and_async.ev \
