@@ -166,9 +166,11 @@ static void add_ended(struct uses *u, uint32_t block)
 		EACH_LANE(l, warp == NONE ? 0 : ~0u) {
 			uint32_t thread = warp * EVENT_LANES + l;
 			struct brought x = {.object = u->object, .phase = u->turn[thread].next, .block = block, .reach = A_CLUSTER};
+			struct event before = u->exit[thread] ? *u->exit[thread] : (struct event){0};
 
+			before.pos--;           /* its end is an acquire for that of the block alone (grid.c) */
 			for (; u->exit[thread] && x.phase < u->last; x.phase++)
-				put(u->g, u->exit[thread], 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
+				put(u->g, &before, 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
 		}
 	}
 }

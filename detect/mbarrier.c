@@ -103,6 +103,8 @@ struct barrier {
 	uint32_t nphases;               /* that are over, by arrivals */
 	struct phase *phase;
 	uint32_t *waited;               /* by thread: phases that it has seen over */
+	const struct life *early;       /* operations that nothing orders with the init, from before it by their
+					   clocks; NULL */
 	bool commits, bytes;            /* tcgen05.commit arrives here; bytes are expected */
 };
 
@@ -160,6 +162,11 @@ static void find_wait(struct barrier *b, uint32_t i)
 	struct mbar_op *w = b->op[i];
 	uint32_t last = 0, first = 0;
 
+	if (b->early) {                 /* what it has waited for may have come with those */
+		w->lo = 1;
+		w->hi = b->nphases + 1;
+		return;
+	}
 	while (last < b->nphases && b->phase[last].full <= w->end)
 		last++;
 	if (!(site_of(b->d, w->event)->flags & EVENT_PARITY)) {
@@ -341,6 +348,9 @@ static void one_life(struct barrier *b)
 	for (uint32_t i = 0; i < b->n; i++)
 		for (uint32_t k = b->op[i]->lo; (arrives(b->op[i]) || copies(b->op[i])) && k != NONE && k <= b->op[i]->hi; k++)
 			bring_to(b, b->op[i], k);
+	for (uint32_t i = 0; b->early && i < b->early->n; i++)
+		if (arrives(b->early->op[i]) || copies(b->early->op[i]))
+			bring_to(b, b->early->op[i], 0);
 	for (uint32_t i = 0; i < b->n; i++) {
 		alive = b->op[i]->kind == EVENT_MBAR_INIT || (alive && b->op[i]->kind != EVENT_MBAR_INVAL);
 		b->op[i]->visit = alive ? b->op[i]->visit : NONE;       /* else it is misuse alone */
@@ -363,47 +373,54 @@ static void one_place(struct barrier *b, struct mbar_op **op, uint32_t n)
 			b->n++;
 		b->object = b->d->life.n;
 		*ADD(&b->d->life) = (struct life){b->op, b->n, i ? b->object - 1 : NONE};
+		b->early = i && i == b->d->life.v[b->object - 1].n && op[0]->kind != EVENT_MBAR_INIT ? &b->d->life.v[b->object - 1] : NULL;
 		one_life(b);
 	}
 }
 
 /* Of a wait counts when it saw the phase over, or not. */
-static uint64_t when(const struct mbar_op *o)
+static uint64_t when(const struct mbar_op *o, bool clock)
 {
-	return o->kind == EVENT_MBAR_WAIT || o->kind == EVENT_MBAR_TRY ? o->end : o->begin;
+	unsigned at = o->kind == EVENT_MBAR_WAIT || o->kind == EVENT_MBAR_TRY ? EVENT_BEHIND : EVENT_BEFORE;
+
+	return clock ? o->event->clock[at] : o->event->timer[at];
+}
+
+static uint32_t sm_of(const struct detect *d, const struct mbar_op *o)
+{
+	return block_of(d, o->event->warp)->sm;
 }
 
 /* The timer is coarse: of what seems to be at once, an init comes first and an inval last. */
-static bool swapped(const struct mbar_op *a, const struct mbar_op *b)
+static bool swapped(const struct detect *d, const struct mbar_op *a, const struct mbar_op *b)
 {
 	bool init = b->kind == EVENT_MBAR_INIT, inval = a->kind == EVENT_MBAR_INVAL;
 
-	return init != inval && a->kind != EVENT_MBAR_INIT && when(a) == when(b) && a->event->warp != b->event->warp;
+	return init != inval && a->kind != EVENT_MBAR_INIT && when(a, false) == when(b, false) && sm_of(d, a) != sm_of(d, b);
 }
 
-/* On the clock of the multiprocessor, if all operations are of one. */
+/* On the clock of the multiprocessor, if all operations are of one; else it orders what its timer does not. */
 static struct mbar_op **in_time(struct detect *d, const uint32_t *item, uint32_t n)
 {
 	struct sorting o = new_sorting(&d->arena, n);
 	struct mbar_op **op = (struct mbar_op **)arena_get(&d->arena, n, sizeof(struct mbar_op *));
-	uint32_t sm = block_of(d, d->mbar.v[item[0]].event->warp)->sm;
 	bool clock = true;
 
-	for (uint32_t i = 0; i < n; i++)
-		clock &= block_of(d, d->mbar.v[item[i]].event->warp)->sm == sm;
 	for (uint32_t i = 0; i < n; i++) {
-		struct mbar_op *x = &d->mbar.v[item[i]];
-		const struct event *e = x->event;
-
-		x->begin = clock ? e->clock[EVENT_BEFORE] : e->timer[EVENT_BEFORE];
-		x->end = clock ? e->clock[EVENT_BEHIND] : e->timer[EVENT_BEHIND];
-		o.key[i] = when(x);
+		clock &= sm_of(d, &d->mbar.v[item[i]]) == sm_of(d, &d->mbar.v[item[0]]);
+		o.key[i] = when(&d->mbar.v[item[i]], true);
 	}
+	sort(&o);
+	for (uint32_t i = 0; i < n; i++)
+		o.key[i] = when(&d->mbar.v[item[o.item[i]]], clock);
 	sort(&o);
 	for (uint32_t i = 0, k; i < n; i++) {
 		struct mbar_op *x = &d->mbar.v[item[o.item[i]]];
+		const uint64_t *time = clock ? x->event->clock : x->event->timer;
 
-		for (k = i; k && swapped(op[k - 1], x); k--)
+		x->begin = time[EVENT_BEFORE];
+		x->end = time[EVENT_BEHIND];
+		for (k = i; k && swapped(d, op[k - 1], x); k--)
 			op[k] = op[k - 1];
 		op[k] = x;
 	}

@@ -137,6 +137,7 @@ ev_logs = \
 	testsuite/detect/barrier/cluster_write_between.ev testsuite/detect/barrier/counted.ev \
 	testsuite/detect/barrier/counted_outsider.ev \
 	testsuite/detect/barrier/elected_lane_counts_for_warp.ev \
+	testsuite/detect/barrier/exit_is_no_acquire.ev testsuite/detect/barrier/exit_passes_on.ev \
 	testsuite/detect/barrier/exited_and_no_wait.ev \
 	testsuite/detect/barrier/exited_before_last_use.ev \
 	testsuite/detect/barrier/exited_count_as_arrived.ev testsuite/detect/barrier/handed_on.ev \
@@ -219,7 +220,8 @@ ev_logs = \
 	testsuite/detect/mbarrier/after_inval_copies.ev testsuite/detect/mbarrier/after_inval_expect.ev \
 	testsuite/detect/mbarrier/after_inval_try.ev testsuite/detect/mbarrier/after_inval_wait.ev \
 	testsuite/detect/mbarrier/all_lanes_arrive.ev testsuite/detect/mbarrier/arrive_before_write.ev \
-	testsuite/detect/mbarrier/arrive_expect.ev testsuite/detect/mbarrier/arrive_wait.ev \
+	testsuite/detect/mbarrier/arrive_expect.ev \
+	testsuite/detect/mbarrier/arrive_unordered_with_init.ev testsuite/detect/mbarrier/arrive_wait.ev \
 	testsuite/detect/mbarrier/arrive_wait_global.ev testsuite/detect/mbarrier/complete_tx.ev \
 	testsuite/detect/mbarrier/complete_tx_is_no_arrival.ev \
 	testsuite/detect/mbarrier/copy_not_expected.ev testsuite/detect/mbarrier/copy_over_live.ev \
