@@ -147,8 +147,7 @@ static void take_shared(struct scan *s, const struct event *e, struct access *a,
 static void take_global(struct scan *s, struct access *a, uint64_t address, uint64_t bytes)
 {
 	a->whole = bytes;
-	if (bytes)
-		take(s, a, GLOBAL_SPACE, (struct piece){address, bytes});
+	take(s, a, GLOBAL_SPACE, (struct piece){address, bytes});
 }
 
 static void goes(struct access *a, bool reads, bool writes)
@@ -199,6 +198,9 @@ static void take_plain(struct scan *s, const struct event *e, unsigned lane)
 	struct access a = as_access(s->d, e, 1u << lane);
 	struct place p;
 
+	take_run(s, e, lane);
+	if (site->nrun)
+		return;
 	goes(&a, site->does & EVENT_READS, site->does & EVENT_WRITES);
 	a.strong = event_strong(site);
 	a.element = site->size;
@@ -217,21 +219,15 @@ static void take_plain(struct scan *s, const struct event *e, unsigned lane)
 			take(s, &a, p.space, (struct piece){p.address, site->size});
 }
 
-/* PTX ISA, "mbarrier.init", ".inval": plain writes of the object. */
+/* PTX ISA, "mbarrier.init", ".inval": plain writes of the object; "tensormap.replace": of the map. */
 static void take_object(struct scan *s, const struct event *e, unsigned lane)
 {
 	struct access a = as_access(s->d, e, 1u << lane);
 
-	a.writes = a.init = true;
-	take_shared(s, e, &a, event_address(record_of(s->d, e), lane), 8);
-}
-
-static void take_edit(struct scan *s, const struct event *e, unsigned lane)
-{
-	struct access a = as_access(s->d, e, 1u << lane);
-
-	goes(&a, true, true);
-	take_at(s, e, &a, event_address(record_of(s->d, e), lane), MAP_BYTES);
+	a.reads = e->kind == EVENT_MAP_EDIT;
+	a.writes = true;
+	a.init = !a.reads;
+	take_at(s, e, &a, event_address(record_of(s->d, e), lane), a.init ? 8 : MAP_BYTES);
 }
 
 static void take_map_copy(struct scan *s, const struct event *e, unsigned lane)
@@ -461,55 +457,29 @@ static void take_tensor_warp(struct scan *s, const struct event *e, unsigned lan
 
 /* ---- all of an event ----------------------------------------------------------------------------------------------------- */
 
-typedef void take_fn(struct scan *, const struct event *, unsigned lane);
-
-/* Who takes what each lane accesses, or, `once`, what a warp accesses; NULL: nothing. */
-static take_fn *taker(const struct scan *s, const struct event *e, bool *once)
-{
-	*once = false;
-	switch (e->kind) {
-	case EVENT_ACCESS:
-		return site_of(s->d, e)->nrun ? take_run : take_plain;
-	case EVENT_STRONG:
-		return take_plain;
-	case EVENT_MBAR_INIT:
-	case EVENT_MBAR_INVAL:
-		return take_object;
-	case EVENT_CP_ASYNC:
-		return take_cp;
-	case EVENT_COPY:
-	case EVENT_TENSOR:
-	case EVENT_ASYNC_STORE:
-	case EVENT_CANCEL:
-		return take_copy;
-	case EVENT_MAP_EDIT:
-		return take_edit;
-	case EVENT_TC_MMA:
-	case EVENT_TC_COPY:
-		return take_tensor_op;
-	}
-	*once = true;
-	switch (e->kind) {
-	case EVENT_WGMMA:
-		return take_product;
-	case EVENT_MAP_COPY:
-		return take_map_copy;
-	case EVENT_TC_ALLOC:
-		return take_alloc;
-	case EVENT_TC_LOAD:
-	case EVENT_TC_STORE:
-	case EVENT_TC_FREE:
-		return take_tensor_warp;
-	}
-	return NULL;
-}
+/* What takes what each lane accesses, or, `once`, what a warp accesses. */
+static const struct { uint8_t first, last; bool once; void (*take)(struct scan *, const struct event *, unsigned lane); } takers[] = {
+	{EVENT_ACCESS, EVENT_ACCESS, false, take_plain},
+	{EVENT_STRONG, EVENT_STRONG, false, take_plain},
+	{EVENT_MBAR_INIT, EVENT_MBAR_INVAL, false, take_object},
+	{EVENT_CP_ASYNC, EVENT_CP_ASYNC, false, take_cp},
+	{EVENT_COPY, EVENT_CANCEL, false, take_copy},
+	{EVENT_WGMMA, EVENT_WGMMA, true, take_product},
+	{EVENT_TC_MMA, EVENT_TC_COPY, false, take_tensor_op},
+	{EVENT_TC_LOAD, EVENT_TC_STORE, true, take_tensor_warp},
+	{EVENT_TC_ALLOC, EVENT_TC_ALLOC, true, take_alloc},
+	{EVENT_TC_FREE, EVENT_TC_FREE, true, take_tensor_warp},
+	{EVENT_MAP_EDIT, EVENT_MAP_EDIT, false, take_object},
+	{EVENT_MAP_COPY, EVENT_MAP_COPY, true, take_map_copy}
+};
 
 void take_accesses(struct scan *s, const struct event *e)
 {
-	bool once;
-	take_fn *fn = taker(s, e, &once);
+	for (unsigned k = 0; k < sizeof takers / sizeof *takers; k++) {
+		bool takes = e->kind >= takers[k].first && e->kind <= takers[k].last, once = takers[k].once;
 
-	EACH_LANE(l, !fn ? 0 : once ? 1u << event_first(e->lanes) : e->lanes)
-		if (once || !is_folded(s->d, e, l))
-			fn(s, e, l);
+		EACH_LANE(l, !takes ? 0 : once ? 1u << event_first(e->lanes) : e->lanes)
+			if (once || !is_folded(s->d, e, l))
+				takers[k].take(s, e, l);
+	}
 }

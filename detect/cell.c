@@ -77,7 +77,7 @@ struct cell {
 	uint16_t *bytes, *shown;        /* of each access, as bits: those that count yet; where it raced with
 					   what stands for it now */
 	uint32_t *write, nwrites;       /* those that write, so far */
-	bool asks, report;
+	bool asks, report, writes, operations;  /* writes, operations: there are some */
 	bool hopes;                     /* it is taken that a write comes behind what it may: that asks less */
 	bool told;                      /* of what comes now something is told */
 	uint32_t hidden;                /* reference: what it races with although something else stands for that; NONE */
@@ -107,7 +107,7 @@ static bool stands_for(const struct access *b, const struct access *a)
  * issuer says nothing of it: no text calls that ordered, and nothing can come of it. */
 static bool in_between(struct cell *c, uint32_t i, uint32_t k)
 {
-	for (uint32_t m = 0; m < c->n; m++) {
+	for (uint32_t m = 0; c->operations && m < c->n; m++) {
 		const struct access *x = access_at(c, m);
 		enum order first, second;
 
@@ -226,21 +226,18 @@ static void compare_cell(struct cell *c)
 
 /* ---- all of them ---------------------------------------------------------------------------------------- */
 
-static bool any_write(const struct cell *c)
-{
-	bool writes = false;
-
-	for (uint32_t i = 0; i < c->n; i++)
-		writes |= access_at(c, i)->writes;
-	return writes;
-}
-
 static struct cell cell_at(struct detect *d, const struct cells *all, uint32_t i)
 {
-	return (struct cell){
+	struct cell c = {
 		.court = {d, &d->graph, &d->answers}, .item = all->o.item + all->first[i], .n = all->first[i + 1] - all->first[i],
 		.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL, .bytes = all->bytes, .shown = all->shown, .write = all->write
 	};
+
+	for (uint32_t k = 0; k < c.n; k++) {
+		c.writes |= access_at(&c, k)->writes;
+		c.operations |= access_at(&c, k)->operation != 0;
+	}
+	return c;
 }
 
 void compare_all(struct detect *d)
@@ -264,7 +261,7 @@ void compare_all(struct detect *d)
 		for (uint32_t i = 0; i < all.ncells; i++) {
 			struct cell c = cell_at(d, &all, i);
 
-			if (!open[i] || !any_write(&c))
+			if (!open[i] || !c.writes)
 				continue;
 			c.hopes = round < HOPES;
 			compare_cell(&c);
@@ -276,13 +273,12 @@ void compare_all(struct detect *d)
 	} while (left);
 	for (uint32_t i = 0; i < all.ncells; i++) {
 		struct cell c = cell_at(d, &all, i);
-		bool writes = any_write(&c);
 
 		c.report = true;
-		if (writes)
+		if (c.writes)
 			compare_cell(&c);
 		for (uint32_t k = 0; k < c.n; k++)
-			d->access.v[c.item[k]].lives |= !writes || c.bytes[k] != 0;
+			d->access.v[c.item[k]].lives |= !c.writes || c.bytes[k] != 0;
 	}
 }
 

@@ -123,6 +123,10 @@ static void learn_fences(const struct walk *w, uint32_t to, uint32_t from, enum 
 /* Along an edge; `to`, `from`: the first slots. */
 static void learn_edge(const struct walk *w, uint32_t to, uint32_t from, enum how how, enum apart apart)
 {
+	if (how == H_FENCES) {
+		learn_slot(w, to + S_OUT + apart, from + S_OUT + apart, H_PLAIN, A_BLOCK);
+		return;
+	}
 	learn_slot(w, to, from, how, apart);
 	if (how != H_LOOSE)
 		learn_fences(w, to, from, apart);
@@ -149,13 +153,10 @@ static void do_put(const struct walk *w, uint32_t thread, const struct action *a
 {
 	uint32_t from = of_lane(w, thread, S_KNOW), to = of_hub(w, a->hub, S_KNOW);
 
-	if (a->how == H_FENCES) {
-		learn_slot(w, to + S_OUT + a->apart, from + S_OUT + a->apart, H_PLAIN, A_BLOCK);
-		return;
-	}
-	raise_own(w, to, a->how == H_INITS ? F_INITS : F_ALL, thread, a->pos);
+	if (a->how != H_FENCES)
+		raise_own(w, to, a->how == H_INITS ? F_INITS : F_ALL, thread, a->pos);
 	if (a->how != H_INITS)
-		learn_edge(w, to, from, H_PUT, A_BLOCK);
+		learn_edge(w, to, from, a->how == H_FENCES ? H_FENCES : H_PUT, (enum apart)a->apart);
 }
 
 static void do_fence_sc(const struct walk *w, uint32_t thread, const struct action *a)
@@ -229,12 +230,8 @@ static void walk_hub(const struct walk *w, uint32_t hub)
 	}
 	for (uint32_t i = g->into.first[hub]; i < g->into.first[hub + 1]; i++) {
 		const struct hub_edge *e = &g->edge.v[g->into.item[i]];
-		uint32_t from = of_hub(w, e->from, S_KNOW);
 
-		if (e->how == H_FENCES)
-			learn_slot(w, to + S_OUT + e->apart, from + S_OUT + e->apart, H_PLAIN, A_BLOCK);
-		else
-			learn_edge(w, to, from, (enum how)e->how, (enum apart)e->apart);
+		learn_edge(w, to, of_hub(w, e->from, S_KNOW), (enum how)e->how, (enum apart)e->apart);
 	}
 }
 

@@ -68,37 +68,7 @@ static uint32_t find_warp(struct detect *d, uint32_t launch, const struct event_
 
 /* ---- reading a piece -------------------------------------------------------------------------- */
 
-/* The clock with these low bits that is nearest to the last one. */
-static uint64_t whole(uint64_t last, uint32_t low)
-{
-	return last + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)last);
-}
-
-struct reader { struct detect *d; uint32_t warp, sites; uint64_t clock, timer; };
-
-static void read_clocks(struct reader *r, struct event *e, const struct event_unit *u)
-{
-	uint32_t clock, timer;
-
-	e->clock[EVENT_BEFORE] = e->clock[EVENT_BEHIND] = r->clock;
-	e->timer[EVENT_BEFORE] = e->timer[EVENT_BEHIND] = r->timer;
-	for (unsigned when = EVENT_BEFORE; when <= EVENT_BEHIND; when++) {
-		unsigned n = event_clock(u, (enum event_when)when, &clock, &timer);
-
-		if (!n)
-			return;
-		if (when == EVENT_BEHIND && !clock && !timer && event_form(e->kind) == EVENT_FORM_CLOCKED) {
-			e->open = true;
-			e->clock[when] = e->timer[when] = UINT64_MAX;
-			return;
-		}
-		e->clocked = true;
-		e->clock[when] = whole(r->clock, clock);
-		e->timer[when] = n > 1 ? whole(r->timer, timer) : r->timer;
-		r->clock = e->clock[when] > r->clock ? e->clock[when] : r->clock;
-		r->timer = e->timer[when] > r->timer ? e->timer[when] : r->timer;
-	}
-}
+struct reader { struct detect *d; uint32_t warp, sites; struct event_now now; };
 
 /* What a warp does as one, each group of its lanes that came by itself may have logged: that of the
  * first lane counts. */
@@ -121,7 +91,8 @@ static void read_event(struct reader *r, const struct event_unit *u, uint32_t un
 		.actor = NONE, .kind = (uint8_t)event_kind_of(u)
 	};
 	r->d->loose |= e->kind >= EVENT_TC_MMA && e->kind <= EVENT_TC_FREE;
-	read_clocks(r, e, u);
+	e->clocked = event_times(u, &r->now, e->clock, e->timer);
+	e->open = e->clock[EVENT_BEHIND] == UINT64_MAX;
 }
 
 static void read_records(struct reader *r, const struct event_piece *p)
@@ -133,17 +104,15 @@ static void read_records(struct reader *r, const struct event_piece *p)
 	memcpy(ADD_MANY(&d->unit, n), event_units_of(p), n * sizeof(struct event_unit));
 	for (uint32_t i = 0; i < n; i += event_units(&d->unit.v[unit + i])) {
 		const struct event_unit *u = &d->unit.v[unit + i];
-		uint32_t clock, timer;
+		uint64_t clock[2], timer[2];
 
 		if (event_kind_of(u) == EVENT_END)
 			break;
+		if (event_kind_of(u) == EVENT_CLOCK)
+			event_times(u, &r->now, clock, timer);
 		if (!run || event_kind_of(u) == EVENT_CLOCK) {
-			if (event_kind_of(u) == EVENT_CLOCK && event_clock(u, EVENT_BEFORE, &clock, &timer)) {
-				r->clock = whole(r->clock, clock);
-				r->timer = whole(r->timer, timer);
-			}
 			run = ADD(&d->run);
-			*run = (struct run){r->warp, d->event.n, 0, r->clock};
+			*run = (struct run){r->warp, d->event.n, 0, r->now.clock};
 		}
 		if (event_kind_of(u) == EVENT_CLOCK || repeats(r, u))
 			continue;
@@ -154,7 +123,7 @@ static void read_records(struct reader *r, const struct event_piece *p)
 
 const char *detect_feed(struct detect *d, const struct event_piece *p, size_t bytes)
 {
-	struct reader r = {d, NONE, 0, p->clock, p->timer};
+	struct reader r = {d, NONE, 0, {p->clock, p->timer}};
 	struct launch *l;
 	const char *why;
 	size_t at;

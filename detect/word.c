@@ -13,31 +13,6 @@
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-/* Where the i-th element's value begins in the lane's words; they are packed as in memory. */
-static uint64_t value_at(const struct event_unit *u, unsigned lane, unsigned first, const struct event_site *s, unsigned i)
-{
-	unsigned bit = i * s->size * 8;
-	uint64_t v = event_word(u, lane, first + bit / 64) >> bit % 64;
-
-	return s->size < 8 ? v & ((UINT64_C(1) << s->size * 8) - 1) : v;
-}
-
-static void take_values(struct word_op *o, const struct event_unit *u, const struct event_site *s, unsigned i)
-{
-	unsigned words = (s->size * s->count + 7) / 8, there = event_words(u);
-
-	if (s->size > 8)
-		return;
-	if (o->reads && (there == 2 * words || (there == words && !o->writes))) {
-		o->valued_read = true;
-		o->read = value_at(u, o->lane, 0, s, i);
-	}
-	if (o->writes && (there == 2 * words || (there == words && !o->reads))) {
-		o->valued_write = true;
-		o->written = value_at(u, o->lane, there - words, s, i);
-	}
-}
-
 /* A store has no end of its own: it is performed when a fence behind it is over, before whatever
  * the lane does then (PTX ISA, "membar/fence"). */
 static void store_end(struct scan *s, const struct event *e, struct word_op *o)
@@ -82,7 +57,8 @@ static void scan_element(struct scan *s, const struct event *e, unsigned lane, u
 	o->acquire = o->reads && !(site->does & EVENT_NO_RESULT) && (acq || s->g->world & W_ACQUIRE);
 	o->release = o->writes && (rel || s->g->world & W_RELEASE);
 	o->own = o->chain = NONE;
-	take_values(o, u, site, i);
+	o->valued_read = o->reads && event_value(u, site, lane, i, EVENT_READS, &o->read);
+	o->valued_write = event_value(u, site, lane, i, EVENT_WRITES, &o->written);
 	if (!o->writes)
 		return;
 	o->heads = heads_of(s, e, lane, (struct pattern){o->release, (enum apart)o->reach, A_DEVICE});

@@ -85,6 +85,53 @@ unsigned event_clock(const struct event_unit *e, enum event_when when, uint32_t 
 	return form == EVENT_FORM_CLOCK || form == EVENT_FORM_CLOCKED ? 2 : form == EVENT_FORM_BARRIER;
 }
 
+/* The clock with these low bits that is nearest to the last one. */
+static uint64_t whole(uint64_t last, uint32_t low)
+{
+	return last + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)last);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+bool event_times(const struct event_unit *e, struct event_now *now, uint64_t clock[2], uint64_t timer[2])
+{
+	bool any = false;
+
+	clock[EVENT_BEFORE] = clock[EVENT_BEHIND] = now->clock;
+	timer[EVENT_BEFORE] = timer[EVENT_BEHIND] = now->timer;
+	for (unsigned when = EVENT_BEFORE; when <= EVENT_BEHIND; when++) {
+		uint32_t c, t;
+		unsigned n = event_clock(e, (enum event_when)when, &c, &t);
+
+		if (n && when == EVENT_BEHIND && !c && !t && event_form(event_kind_of(e)) == EVENT_FORM_CLOCKED)
+			clock[when] = timer[when] = UINT64_MAX;
+		if (!n || clock[when] == UINT64_MAX)
+			break;
+		any = true;
+		clock[when] = whole(now->clock, c);
+		timer[when] = n > 1 ? whole(now->timer, t) : now->timer;
+		now->clock = later(now->clock, clock[when]);
+		now->timer = later(now->timer, timer[when]);
+	}
+	return any;
+}
+
+/* Elements are packed as in memory: first all that were read, then all that were written. */
+bool event_value(const struct event_unit *e, const struct event_site *s, unsigned lane, unsigned n, enum event_does does, uint64_t *v)
+{
+	unsigned words = (s->size * s->count + 7u) / 8, bit = n * s->size * 8u, there = event_words(e);
+	bool both = s->does & EVENT_READS && s->does & EVENT_WRITES;
+
+	if (s->size > 8 || !(s->does & does) || there != (both ? 2 * words : words))
+		return false;
+	*v = event_word(e, lane, (both && does == EVENT_WRITES ? words : 0) + bit / 64) >> bit % 64;
+	*v &= s->size < 8 ? (UINT64_C(1) << s->size * 8) - 1 : UINT64_MAX;
+	return true;
+}
+
 const char *event_piece_wrong(const struct event_piece *p, size_t bytes, uint32_t nsites, size_t *at)
 {
 	const struct event_unit *e = event_units_of(p);

@@ -95,6 +95,11 @@ uint64_t event_word(const struct event_unit *, unsigned lane, unsigned n);
 enum event_when { EVENT_BEFORE, EVENT_BEHIND };
 unsigned event_clock(const struct event_unit *, enum event_when, uint32_t *clock, uint32_t *timer);
 
+/* Clocks and timers in full, by enum event_when, from the last ones of its stream, which move on; what a
+ * record lacks is as it was last, what has not come UINT64_MAX.  False: it has none. */
+struct event_now { uint64_t clock, timer; };
+bool event_times(const struct event_unit *, struct event_now *, uint64_t clock[2], uint64_t timer[2]);
+
 /* A record as it is said, for those who write one; what its kind lacks is not looked at. */
 struct event_put {
 	enum event_kind kind;
@@ -171,6 +176,8 @@ struct event_site {
 };
 /* Is the access a strong one? */
 static inline bool event_strong(const struct event_site *s) { return s->sem != EVENT_SEM_NONE; }
+/* What a lane's n-th element read, or wrote; false: the record does not have it. */
+bool event_value(const struct event_unit *, const struct event_site *, unsigned lane, unsigned n, enum event_does, uint64_t *v);
 struct event_run { uint32_t site; int32_t offset; };    /* behind the record's address */
 struct event_sites { const struct event_site *site; const struct event_run *run; const char *text; uint32_t nsites, nruns; };
 
