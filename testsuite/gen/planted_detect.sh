@@ -164,7 +164,15 @@ plant 'strong: elements of other sizes are one' detect/judge.c \
 plant 'read-only path: order is enough' detect/judge.c \
 	's/if (b->read_only && a->writes/if (0 \&\& b->read_only \&\& a->writes/' '/71_'
 plant 'closure: an edge between hubs learns nothing' detect/closure.c \
-	's/if (t == FACETS || (apart/if (t != F_ALL || (apart/'
+	's/if (t != FACETS \&\& (apart/if (t == F_ALL \&\& (apart/'
+plant 'closure: what a lane has fenced of its own is fenced of its mates' detect/graph.c \
+	's/a->act == DO_OWN ? 1u << l : a->lanes/a->lanes/'
+plant 'barrier: an exit passes on what it acquires as it ends' detect/barrier.c \
+	's/before.pos--;/before.pos -= 0;/'
+plant 'mbarrier: an arrival that does not return is nothing' detect/misuse.c \
+	's/return d->fault \&\& o->crowded/return false \&\& o->crowded/'
+plant 'mbarrier: what is not ordered with the init is lost' detect/mbarrier.c \
+	's/^	if (b->early) {/	if (b->n > 1000000) {/'
 plant 'mbarrier: a phase is over one arrival late' detect/mbarrier.c \
 	's/if (now < need + more)/if (now < need + more + 1)/' '/18_'
 plant 'mbarrier: who drops is expected again' detect/mbarrier.c \
