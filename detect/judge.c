@@ -213,7 +213,7 @@ static enum apart between(const struct detect *d, const struct word_op *a, const
 	return apart_of(d, d->warp.v[d->event.v[a->event].warp].block, d->warp.v[d->event.v[b->event].warp].block);
 }
 
-enum { CHAIN = 256 };           /* read-modify-writes that are followed */
+enum { CHAIN = 4096 };          /* read-modify-writes that are followed */
 
 static void add_observer(struct detect *d, uint32_t from, uint32_t thread, uint32_t pos)
 {
@@ -257,6 +257,7 @@ static void find_observers(const struct court *c, const struct word_op *first, s
 	to->n = d->observer.n - to->first;
 	to->known = true;
 	to->anybody = n == CHAIN;
+	d->counter[DETECT_INEXACT_READS] += to->anybody && !c->g->world;
 }
 
 /* memory-model.md 1.2, 9: did an operation that comes before `b` read what `a` wrote, or what a chain

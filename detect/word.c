@@ -52,7 +52,7 @@ static void scan_element(struct scan *s, const struct event *e, unsigned lane, u
 	o->size = site->size;
 	o->lane = (uint8_t)lane;
 	o->reach = (uint8_t)reach_of(site);
-	o->reads = site->does & EVENT_READS && !e->open;
+	o->reads = site->does & EVENT_READS && (!e->open || site->does & EVENT_NO_RESULT);
 	o->writes = site->does & EVENT_WRITES;
 	o->acquire = o->reads && !(site->does & EVENT_NO_RESULT) && (acq || s->g->world & W_ACQUIRE);
 	o->release = o->writes && (rel || s->g->world & W_RELEASE);

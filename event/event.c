@@ -208,7 +208,7 @@ unsigned event_encode(struct event_unit *e, const struct event_put *p)
 	int64_t step = 0;
 	bool by_lane = addressed && !step_of(p, &step);
 
-	e->w[0] = p->site << 12 | p->words << 8 | (uint32_t)p->once << 7 | (uint32_t)by_lane << 6 | (uint32_t)p->kind;
+	e->w[0] = event_head(p->kind, p->site, p->words, by_lane) | (uint32_t)p->once << 7;
 	e->w[1] = p->lanes;
 	e->w[2] = addressed ? (uint32_t)base : form == EVENT_FORM_CLOCK ? (uint32_t)p->clock[0] : p->a;
 	e->w[3] = addressed ? (uint32_t)(base >> 32 & 0xffff) | (uint32_t)(uint16_t)step << 16 :

@@ -75,6 +75,12 @@ static inline unsigned event_words(const struct event_unit *e) { return e->w[0] 
 static inline bool event_once(const struct event_unit *e) { return e->w[0] >> 7 & 1; }
 static inline bool event_by_lane(const struct event_unit *e) { return e->w[0] >> 6 & 1; }
 
+/* Word 0. */
+static inline uint32_t event_head(unsigned kind, uint32_t site, unsigned words, bool by_lane)
+{
+	return site << 12 | words << 8 | (uint32_t)by_lane << 6 | kind;
+}
+
 #define EVENT_ADDRESS UINT64_C(0xffffffffffff)
 
 const char *event_name(unsigned kind);

@@ -135,9 +135,14 @@ static bool load(struct runner *r)
 	size_t len = 0;
 	bool ok;
 
-	if (!r->job->plain) {
+	if (r->job->events == EVENTS_PROBES) {
+		text = run_probes_text(r->s);
+		len = text ? strlen(text) : 0;
+	} else if (!r->job->plain) {
 		text = gsan_rewrite(r->s->path, r->s->text, r->s->len, &options, NULL, &len,
 				    NULL, NULL);
+	}
+	if (r->job->events == EVENTS_PROBES || !r->job->plain) {
 		if (!text)
 			return false;
 		if (r->job->keep && !keep(r->job->keep, text, len)) {
@@ -346,6 +351,17 @@ static int launch(struct runner *r, const struct run_action *a)
 	return TRY(r, a->pos, cuLaunchKernelEx(&config, f, params, NULL)) ? RUN_OK : RUN_OTHER;
 }
 
+/* One launch, which is over when this returns. */
+static int launch_logged(struct runner *r, const struct run_action *a)
+{
+	int status;
+
+	if (!run_probes_launch(a->grid))
+		return RUN_OTHER;
+	status = launch(r, a);
+	return run_probes_take() ? status : RUN_OTHER;
+}
+
 static void touch(struct runner *r, const struct run_action *a)
 {
 	volatile unsigned char *p = r->at[a->dst].host + a->dst_off;
@@ -371,7 +387,7 @@ static int act(struct runner *r, const struct run_action *a)
 
 	switch (a->kind) {
 	case ACT_LAUNCH:
-		return launch(r, a);
+		return r->job->events == EVENTS_PROBES ? launch_logged(r, a) : launch(r, a);
 	case ACT_SYNC:
 		if (a->context)
 			ok = TRY(r, a->pos, cuCtxSynchronize());
@@ -473,6 +489,10 @@ static int perform(struct runner *r)
 	if (r->job->events && !run_events_start(r->job))
 		return RUN_OTHER;
 	if (!load(r))
+		return RUN_OTHER;
+	if (r->job->events == EVENTS_PROBES && !run_probes_whole())
+		return RUN_SKIPPED;
+	if (r->job->events == EVENTS_PROBES && !run_probes_ready(&r->cu, r->module))
 		return RUN_OTHER;
 	for (i = 1; i < s->nobjs; i++)
 		if (!make(r, &s->objs[i], &r->at[i]))

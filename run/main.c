@@ -160,9 +160,9 @@ static void parse(struct options *o, int argc, char **argv)
 			o->only |= optarg != NULL;
 			break;
 		case EVENTS:
-			if (optarg && strcmp(optarg, "hostile"))
-				usage("--events: the word behind it can only be hostile, not", optarg);
-			o->job.events = optarg ? EVENTS_HOSTILE : EVENTS_FRIENDLY;
+			if (optarg && strcmp(optarg, "hostile") && strcmp(optarg, "probes"))
+				usage("--events: the word behind it can only be hostile or probes, not", optarg);
+			o->job.events = !optarg ? EVENTS_FRIENDLY : *optarg == 'h' ? EVENTS_HOSTILE : EVENTS_PROBES;
 			break;
 		case DEVICE:
 			if (!strcmp(optarg, "emu"))
@@ -217,9 +217,13 @@ static void parse(struct options *o, int argc, char **argv)
 		}
 	if (o->only && o->device == DEVICE_GPU)
 		usage("--oracle=only: a GPU has no detector of its own", NULL);
-	if (o->job.events && (o->only || o->device == DEVICE_GPU))
+	if (o->job.events == EVENTS_PROBES && o->oracle)
+		usage("--events=probes: what has probes is not what the oracle judges", NULL);
+	if (o->job.events == EVENTS_PROBES)
+		o->job.plain = true;
+	else if (o->job.events && (o->only || o->device == DEVICE_GPU))
 		usage("--events: only the emulated device logs, and the detector judges", NULL);
-	if (o->only || o->job.events) {
+	if (o->only || (o->job.events && o->job.events != EVENTS_PROBES)) {
 		o->device = DEVICE_EMU;
 		o->job.plain = true;
 	}

@@ -162,7 +162,7 @@ bool run_holds(const struct run_script *, const struct run_expect *,
 	X(cuInit) X(cuGetErrorName) X(cuGetErrorString) \
 	X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) \
 	X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
-	X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuFuncSetAttribute) \
+	X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuModuleGetGlobal_v2) X(cuFuncSetAttribute) \
 	X(cuMemAlloc_v2) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer_v2) X(cuMemAllocManaged) \
 	X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyAsync) X(cuMemsetD8Async) \
 	X(cuStreamCreate) X(cuStreamSynchronize) X(cuStreamWaitEvent) \
@@ -209,7 +209,8 @@ struct run_job {
 	bool verbose;
 	bool optional;          /* no such device: say so to the parent, not to the user */
 	bool oracle;            /* ask the oracle, too */
-	enum run_events { EVENTS_NONE, EVENTS_FRIENDLY, EVENTS_HOSTILE } events;        /* judge by them, with such clocks */
+	/* Judge by them: as the emulated device tells them, with such clocks, or as probes do. */
+	enum run_events { EVENTS_NONE, EVENTS_FRIENDLY, EVENTS_HOSTILE, EVENTS_PROBES } events;
 	const char *dump;       /* buffers whose words to print at the end, by commas; or NULL */
 	const char *keep;       /* file for the rewritten PTX */
 	int fd;                 /* messages to the parent */
@@ -232,7 +233,20 @@ bool run_oracle_start(const struct run_script *, bool events);   /* events: what
  * is lost. */
 void run_oracle_end(const struct run_script *, const struct run_job *, bool died);
 
-/* ---- events.c: the detector, on what the emulated device logs ------------------------- */
+/* ---- probes.c: kernels that log by themselves ------------------------------------------- */
+
+/* The PTX with probes, malloc'd; NULL after saying why. */
+char *run_probes_text(const struct run_script *);
+bool run_probes_whole(void);    /* Is everything logged? */
+/* When the module is loaded; before each launch, and when it is over.  False: a driver call failed. */
+bool run_probes_ready(struct run_driver *, CUmodule);
+bool run_probes_launch(const uint32_t *grid);
+bool run_probes_take(void);
+
+/* ---- events.c: the detector, on what was logged -------------------------------------------- */
+
+/* Where a log goes that is told piece by piece. */
+const struct emu_events_sink *run_events_sink(void);
 
 /* Before the module is loaded.  False after saying why. */
 bool run_events_start(const struct run_job *);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * emit.c: the text of probes: registers, operands, records.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/emit.h"
+
+#define R "%%__gsan_"
+
+void emit(struct emit *p, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof line)
+		abort();
+	ptx_puts(&p->out, "\t");
+	ptx_put(&p->out, line, (size_t)n);
+	ptx_puts(&p->out, ";\n");
+}
+
+void emit_label(struct emit *p, unsigned label)
+{
+	char line[32];
+
+	ptx_put(&p->out, line, (size_t)snprintf(line, sizeof line, "$__gsan_L%u:\n", label));
+}
+
+void emit_registers(struct emit *p)
+{
+	emit(p, ".reg .b64 " R "p, " R "k, " R "kl, " R "v, " R "x, " R "w, " R "y");
+	emit(p, ".reg .b32 " R "left, " R "last, " R "lt, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
+	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried");
+	emit(p, ".reg .b16 " R "h");
+	emit(p, ".reg .pred " R "leader, " R "new, " R "full");
+}
+
+void emit_start(struct emit *p)
+{
+	emit(p, "mov.b64 " R "p, 0");
+	emit(p, "mov.b32 " R "left, 0");
+	emit(p, "mov.b32 " R "last, 0");
+	emit(p, "mov.b32 " R "tried, 0");
+	emit(p, "mov.u32 " R "lt, %%lanemask_lt");
+}
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+/* The name of a register, variable or special register with its element. */
+static void name_of(char *to, size_t size, const struct ptx_operand *o)
+{
+	snprintf(to, size, "%s%s%s", o->sym->name, o->elemtext ? "." : "", o->elemtext ? o->elemtext : "");
+}
+
+bool emit_value(struct emit *p, const char *to, const struct ptx_operand *o, unsigned bits)
+{
+	char name[128];
+	unsigned have;
+
+	if (o->kind == OP_INT || o->kind == OP_FLOAT || o->kind == OP_EXPR) {
+		uint64_t v = o->ival;
+
+		emit(p, "mov.b64 " R "%s, 0x%llx", to, (unsigned long long)(bits < 64 ? v & ((UINT64_C(1) << bits) - 1) : v));
+		return true;
+	}
+	if (o->kind != OP_SYM || !o->sym || o->neg)
+		return false;
+	name_of(name, sizeof name, o);
+	if (o->sym->kind == SYM_VAR) {
+		emit(p, "mov.b64 " R "%s, %s", to, name);
+		return true;
+	}
+	have = ptx_type_bits(o->sym->kind == SYM_SREG ? TYPE_B32 : o->sym->type);
+	if (o->sym->kind != SYM_REG && o->sym->kind != SYM_SREG)
+		return false;
+	switch (have) {
+	case 64:
+		emit(p, "mov.b64 " R "%s, %s", to, name);
+		return true;
+	case 32:
+		emit(p, "mov.b32 " R "lo, %s", name);
+		emit(p, "cvt.u64.u32 " R "%s, " R "lo", to);
+		break;
+	case 16:
+		emit(p, "mov.b16 " R "h, %s", name);
+		emit(p, "cvt.u64.u16 " R "%s, " R "h", to);
+		break;
+	default:
+		return false;
+	}
+	if (bits < have)
+		emit(p, "and.b64 " R "%s, " R "%s, 0x%llx", to, to, (unsigned long long)((UINT64_C(1) << bits) - 1));
+	return true;
+}
+
+bool emit_address(struct emit *p, const struct ptx_operand *addr)
+{
+	struct ptx_operand base = addr->list[0];
+	int64_t off = base.kind == OP_SYM ? base.off : 0;
+
+	base.off = 0;
+	if (!emit_value(p, "v", &base, 64))
+		return false;
+	if (off)
+		emit(p, "add.s64 " R "v, " R "v, %lld", (long long)off);
+	/* An offset from 32 bits wraps. */
+	if (off && base.sym->kind == SYM_REG && ptx_type_bits(base.sym->type) == 32)
+		emit(p, "and.b64 " R "v, " R "v, 0xffffffff");
+	return true;
+}
+
+void emit_skip_private(struct emit *p, unsigned label)
+{
+	emit(p, "isspacep.local " R "full, " R "v");
+	emit(p, "@" R "full bra $__gsan_L%u", label);
+}
+
+/* ---- records ----------------------------------------------------------------------------------- */
+
+void emit_clocks_before(struct emit *p)
+{
+	emit(p, "mov.u32 " R "t, %%globaltimer_lo");
+	emit(p, "mov.u32 " R "c, %%clock");
+}
+
+void emit_clocks_behind(struct emit *p)
+{
+	emit(p, "mov.u32 " R "c, %%clock");
+	emit(p, "mov.u32 " R "t, %%globaltimer_lo");
+}
+
+static bool addressed(const struct emit_record *r)
+{
+	return event_form(r->kind) == EVENT_FORM_ADDRESS || event_form(r->kind) == EVENT_FORM_CLOCKED;
+}
+
+static unsigned fixed_bytes(const struct emit_record *r)
+{
+	return event_form(r->kind) == EVENT_FORM_CLOCKED ? 32 : 16;
+}
+
+static unsigned words_of(const struct emit_record *r)
+{
+	return r->words + addressed(r);
+}
+
+/* The group's mask (at a barrier of lanes: those of it that name the same lanes), who of it stores for all, and whether its lanes have not all been together at
+ * their last record: then they are ordered by a clock (event.h). */
+static void gather(struct emit *p, const struct emit_record *r)
+{
+	emit(p, "activemask.b32 " R "m");
+	if (r->kind == EVENT_WARP_ARRIVE || r->kind == EVENT_WARP_WAIT)
+		emit(p, "match.any.sync.b32 " R "m, " R "a, " R "m");
+	emit(p, "setp.ne.u32 " R "new, " R "last, " R "m");
+	emit(p, "vote.sync.any.pred " R "new, " R "new, " R "m");
+	emit(p, "mov.b32 " R "last, " R "m");
+	emit(p, "and.b32 " R "rank, " R "lt, " R "m");
+	emit(p, "popc.b32 " R "rank, " R "rank");
+	emit(p, "setp.eq.u32 " R "leader, " R "rank, 0");
+}
+
+/* n = the bytes that the record takes. */
+static void size_of(struct emit *p, const struct emit_record *r)
+{
+	if (words_of(r)) {
+		emit(p, "popc.b32 " R "n, " R "m");
+		emit(p, "mad.lo.u32 " R "n, " R "n, %u, 1", words_of(r));
+		emit(p, "shr.u32 " R "n, " R "n, 1");
+		emit(p, "mad.lo.u32 " R "n, " R "n, 16, %u", fixed_bytes(r));
+	} else {
+		emit(p, "mov.b32 " R "n, %u", fixed_bytes(r));
+	}
+	emit(p, "selp.b32 " R "lo, 16, 0, " R "new");
+	emit(p, "add.u32 " R "n, " R "n, " R "lo");
+}
+
+/* k = its place; 16 bytes more are left zero: the end of what is in the piece. */
+static void take_room(struct emit *p)
+{
+	unsigned have = p->labels++;
+
+	emit(p, "add.u32 " R "lo, " R "n, 16");
+	emit(p, "setp.lt.and.u32 " R "full, " R "left, " R "lo, " R "leader");
+	emit(p, "@!" R "full bra $__gsan_L%u", have);
+	emit(p, "call (" R "p), __gsan_refill");
+	emit(p, "mov.b32 " R "left, %u", PROBE_PIECE - (unsigned)sizeof(struct event_piece));
+	emit_label(p, have);
+	emit(p, "mov.b64 " R "k, " R "p");
+	emit(p, "cvt.u64.u32 " R "x, " R "n");
+	emit(p, "@" R "leader add.u64 " R "p, " R "p, " R "x");
+	emit(p, "@" R "leader sub.u32 " R "left, " R "left, " R "n");
+}
+
+/* The leader's k for all of the group. */
+static void share_place(struct emit *p)
+{
+	emit(p, "brev.b32 " R "n, " R "m");
+	emit(p, "clz.b32 " R "n, " R "n");
+	emit(p, "mov.b64 {" R "lo, " R "hi}, " R "k");
+	emit(p, "shfl.sync.idx.b32 " R "lo, " R "lo, " R "n, 31, " R "m");
+	emit(p, "shfl.sync.idx.b32 " R "hi, " R "hi, " R "n, 31, " R "m");
+	emit(p, "mov.b64 " R "k, {" R "lo, " R "hi}");
+}
+
+static void put_clock(struct emit *p)
+{
+	emit(p, "and.pred " R "full, " R "new, " R "leader");
+	emit(p, "@" R "full st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "c, " R "t}", event_head(EVENT_CLOCK, 0, 0, false));
+	emit(p, "selp.b64 " R "x, 16, 0, " R "new");
+	emit(p, "add.u64 " R "k, " R "k, " R "x");
+}
+
+static void put_fixed(struct emit *p, const struct emit_record *r)
+{
+	unsigned head = event_head(r->kind, r->site, r->words, addressed(r));
+
+	switch (event_form(r->kind)) {
+	case EVENT_FORM_CLOCK:
+		emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "c, " R "t}", head);
+		break;
+	case EVENT_FORM_BARRIER:
+		emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "a, " R "c}", head);
+		break;
+	case EVENT_FORM_PAIR:
+		emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "a, " R "b}", head);
+		break;
+	default:
+		emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, 0, 0}", head);
+		break;
+	}
+	if (event_form(r->kind) == EVENT_FORM_CLOCKED)
+		emit(p, "@" R "leader st.global.v2.b32 [" R "k+16], {" R "c, " R "t}");
+}
+
+void emit_reserve(struct emit *p, const struct emit_record *r)
+{
+	gather(p, r);
+	size_of(p, r);
+	take_room(p);
+	if (words_of(r))
+		share_place(p);
+	put_clock(p);
+	put_fixed(p, r);
+	if (!words_of(r))
+		return;
+	emit(p, "mul.wide.u32 " R "kl, " R "rank, %u", words_of(r) * 8);
+	emit(p, "add.u64 " R "kl, " R "kl, " R "k");
+}
+
+void emit_put_address(struct emit *p, const struct emit_record *r)
+{
+	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
+	emit(p, "st.global.b64 [" R "kl+%u], " R "v", fixed_bytes(r));
+}
+
+void emit_put_word(struct emit *p, const struct emit_record *r, unsigned n)
+{
+	emit(p, "st.global.b64 [" R "kl+%u], " R "v", fixed_bytes(r) + 8 * (n + 1));
+}
+
+void emit_put_behind(struct emit *p, const struct emit_record *r)
+{
+	if (event_form(r->kind) == EVENT_FORM_CLOCKED)
+		emit(p, "@" R "leader st.global.v2.b32 [" R "k+24], {" R "c, " R "t}");
+}

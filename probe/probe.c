@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * probe.c: which records an instruction makes, before it and behind it, and where their operands are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/emit.h"
+#include "probe/refill.h"
+#include "probe/site.h"
+
+#define R "%%__gsan_"
+
+struct module {
+	struct ptx_module *m;
+	struct probe_sites *sites;
+	struct emit e;
+	struct ptx_sym scratch;         /* %__gsan_x, for a result that the program does not want */
+};
+
+/* One instruction: its texts before and behind. */
+struct place {
+	struct module *to;
+	struct ptx_func *f;
+	struct ptx_stmt *stmt;
+	const struct event_site *site;
+	uint32_t number;                /* of the site */
+	bool ok;                        /* so far all operands could be had */
+	bool guarded;                   /* a copy of its guard is there */
+};
+
+static const struct ptx_operand *operand(const struct place *p, unsigned n)
+{
+	return n < p->stmt->inst.nops ? &p->stmt->inst.ops[n] : NULL;
+}
+
+/* ---- text ------------------------------------------------------------------------------- */
+
+static const char *take_text(struct module *t)
+{
+	const char *s = ptx_sprintf(t->m->arena, "%.*s", (int)t->e.out.len, t->e.out.len ? t->e.out.p : "");
+
+	t->e.out.len = 0;
+	return s;
+}
+
+/* What was emitted, for lanes that carry the instruction out: in front of it, or behind. */
+static void insert(struct place *p, bool behind)
+{
+	struct module *t = p->to;
+	const struct ptx_inst *in = &p->stmt->inst;
+	const char *body = take_text(t);
+	unsigned label = t->e.labels;
+
+	if (!*body)
+		return;
+	if (in->guarded && !p->guarded) {
+		emit(&t->e, "mov.pred " R "guard, %s", in->guard->name);
+		ptx_insert_before(t->m, p->f, p->stmt, take_text(t));
+		p->guarded = true;
+	}
+	if (in->guarded) {
+		t->e.labels++;
+		emit(&t->e, "@%s" R "guard bra $__gsan_L%u", in->guard_neg ? "" : "!", label);
+	}
+	ptx_puts(&t->e.out, body);
+	if (in->guarded)
+		emit_label(&t->e, label);
+	if (behind)
+		ptx_insert_after(t->m, p->f, p->stmt, take_text(t));
+	else
+		ptx_insert_before(t->m, p->f, p->stmt, take_text(t));
+}
+
+static void value(struct place *p, unsigned n, unsigned bits)
+{
+	p->ok = p->ok && operand(p, n) && emit_value(&p->to->e, "v", operand(p, n), bits);
+}
+
+static void address(struct place *p, unsigned n)
+{
+	p->ok = p->ok && operand(p, n) && operand(p, n)->kind == OP_ADDR && emit_address(&p->to->e, operand(p, n));
+}
+
+static struct emit_record record(const struct place *p, enum event_kind kind, unsigned words)
+{
+	return (struct emit_record){kind, p->number, words};
+}
+
+static void put_address(struct place *p, const struct emit_record *r, unsigned n)
+{
+	address(p, n);
+	emit_put_address(&p->to->e, r);
+}
+
+/* ---- accesses ------------------------------------------------------------------------------ */
+
+/* Where its address is; -1: not in one operand. */
+static int address_of(const struct ptx_inst *in)
+{
+	switch (ptx_insts[in->id].access) {
+	case ACCESS_LOAD:
+	case ACCESS_ATOM:
+		return 1;
+	case ACCESS_STORE:
+	case ACCESS_RED:
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+static bool plain(struct place *p)
+{
+	struct emit_record r = record(p, EVENT_ACCESS, 0);
+	int at = address_of(&p->stmt->inst);
+	unsigned label = 0;
+
+	if (at < 0 || !p->site->size)
+		return false;
+	if (p->site->space == EVENT_GENERIC) {
+		label = p->to->e.labels++;
+		address(p, (unsigned)at);
+		emit_skip_private(&p->to->e, label);
+	}
+	emit_clocks_before(&p->to->e);
+	emit_reserve(&p->to->e, &r);
+	put_address(p, &r, (unsigned)at);
+	if (p->site->space == EVENT_GENERIC)
+		emit_label(&p->to->e, label);
+	insert(p, false);
+	return p->ok;
+}
+
+/* Words with the elements of an operand, from the n-th word of the record on. */
+static void put_elements(struct place *p, const struct emit_record *r, const struct ptx_operand *o, unsigned n)
+{
+	const struct event_site *s = p->site;
+	struct emit *e = &p->to->e;
+
+	for (unsigned i = 0, bit = 0; i < s->count; i++, bit += s->size * 8u) {
+		const struct ptx_operand *x = o->kind == OP_VEC ? &o->list[i] : o;
+
+		p->ok = p->ok && (x->kind == OP_SINK || emit_value(e, bit % 64 ? "x" : "v", x, s->size * 8u));
+		if (bit % 64) {
+			emit(e, "shl.b64 " R "x, " R "x, %u", bit % 64);
+			emit(e, "or.b64 " R "v, " R "v, " R "x");
+		}
+		if (i + 1 == s->count || (bit + s->size * 8u) % 64 == 0)
+			emit_put_word(e, r, n++);
+	}
+}
+
+/* Behind its instruction a clock is read that cannot be read before v is there. */
+static void clocks_behind_use(struct emit *e)
+{
+	emit(e, "setp.eq.u64 " R "full, " R "v, 0x5a5a5a5a12345678");
+	emit(e, "@" R "full mov.u32 " R "c, %%clock");
+	emit(e, "@!" R "full mov.u32 " R "c, %%clock");
+	emit(e, "mov.u32 " R "t, %%globaltimer_lo");
+}
+
+/* What becomes of the old value, in v, of a read-modify-write; NULL: that is not known. */
+static const char *made_by(const struct place *p)
+{
+	static const struct { enum ptx_mod mod; const char *op; } ops[] = {
+		{MOD_ADD, "add.u64"}, {MOD_AND, "and.b64"}, {MOD_OR, "or.b64"}, {MOD_XOR, "xor.b64"}, {MOD_EXCH, "mov.b64"},
+		{MOD_CAS, "selp.b64"}
+	};
+	const struct ptx_inst *in = &p->stmt->inst;
+	bool number = in->type == TYPE_U32 || in->type == TYPE_S32 || in->type == TYPE_B32 || in->type == TYPE_U64 ||
+		      in->type == TYPE_S64 || in->type == TYPE_B64;
+
+	for (unsigned i = 0; number && in->id == INST_ATOM && p->site->count == 1 && i < sizeof ops / sizeof *ops; i++)
+		if (ptx_has(in, ops[i].mod))
+			return ops[i].op;
+	return NULL;
+}
+
+/* The second word: v is the old value, w and y the operands. */
+static void put_made(struct place *p, const struct emit_record *r, const char *op)
+{
+	struct emit *e = &p->to->e;
+
+	emit(e, "mov.b64 " R "x, " R "v");
+	if (*op == 's') {
+		emit(e, "setp.eq.u64 " R "full, " R "x, " R "w");
+		emit(e, "selp.b64 " R "v, " R "y, " R "x, " R "full");
+	} else if (*op == 'm') {
+		emit(e, "mov.b64 " R "v, " R "w");
+	} else {
+		emit(e, "%s " R "v, " R "x, " R "w", op);
+	}
+	if (p->site->size == 4)
+		emit(e, "and.b64 " R "v, " R "v, 0xffffffff");
+	emit_put_word(e, r, 1);
+	emit(e, "mov.b64 " R "v, " R "x");
+}
+
+static bool strong(struct place *p)
+{
+	bool reads = p->site->does & EVENT_READS, writes = p->site->does & EVENT_WRITES;
+	const char *made = made_by(p);
+	bool values = p->site->size && p->site->size <= 8 && (reads != writes || made);
+	unsigned words = values ? (p->site->size * p->site->count + 7u) / 8 << (reads && writes) : 0;
+	struct emit_record r = record(p, EVENT_STRONG, words);
+	int at = address_of(&p->stmt->inst);
+	struct emit *e = &p->to->e;
+
+	if (at < 0 || !p->site->size)
+		return false;
+	emit_clocks_before(e);
+	emit_reserve(e, &r);
+	put_address(p, &r, (unsigned)at);
+	for (unsigned i = 0; made && i < p->stmt->inst.nops - 2u && i < 2; i++)
+		p->ok = p->ok && emit_value(e, i ? "y" : "w", operand(p, 2 + i), p->site->size * 8u);
+	if (words && writes && !made)
+		put_elements(p, &r, operand(p, 1), 0);
+	insert(p, false);
+	if (!reads || p->site->does & EVENT_NO_RESULT)
+		return p->ok;
+	if (words)
+		put_elements(p, &r, operand(p, 0), 0);
+	else if (p->stmt->inst.ops[0].kind == OP_SINK || !emit_value(e, "v", operand(p, 0), 64))
+		emit(e, "mov.b64 " R "v, 0");
+	if (made)
+		put_made(p, &r, made);
+	clocks_behind_use(e);
+	emit_put_behind(e, &r);
+	insert(p, true);
+	return p->ok;
+}
+
+/* ---- fences and barriers ------------------------------------------------------------------------ */
+
+static bool before(struct place *p)
+{
+	struct emit_record r = record(p, (enum event_kind)p->site->kind, 0);
+
+	emit_clocks_before(&p->to->e);
+	emit_reserve(&p->to->e, &r);
+	insert(p, false);
+	return true;
+}
+
+static bool opaque(struct place *p)
+{
+	struct emit_record r = record(p, EVENT_OPAQUE, 0);
+
+	emit_clocks_behind(&p->to->e);
+	emit_reserve(&p->to->e, &r);
+	insert(p, true);
+	return true;
+}
+
+static void barrier_operands(struct place *p)
+{
+	const struct ptx_inst *in = &p->stmt->inst;
+	bool red = ptx_has(in, MOD_RED);
+	unsigned id = red, count = red ? (in->nops > 3 ? 2 : 0) : in->nops > 1 ? 1 : 0;
+	struct emit *e = &p->to->e;
+
+	value(p, id, 32);
+	emit(e, "cvt.u32.u64 " R "a, " R "v");
+	if (!count)
+		return;
+	value(p, count, 32);
+	emit(e, "cvt.u32.u64 " R "b, " R "v");
+	emit(e, "mad.lo.u32 " R "a, " R "b, 256, " R "a");
+}
+
+static bool barrier(struct place *p)
+{
+	struct emit_record arrive = record(p, EVENT_BAR_ARRIVE, 0), wait = record(p, EVENT_BAR_WAIT, 0);
+	struct emit *e = &p->to->e;
+
+	barrier_operands(p);
+	emit_clocks_before(e);
+	emit_reserve(e, &arrive);
+	insert(p, false);
+	if (ptx_has(&p->stmt->inst, MOD_ARRIVE))
+		return p->ok;
+	barrier_operands(p);
+	emit_clocks_behind(e);
+	emit_reserve(e, &wait);
+	insert(p, true);
+	return p->ok;
+}
+
+static bool warp_barrier(struct place *p)
+{
+	struct emit_record arrive = record(p, EVENT_WARP_ARRIVE, 0), wait = record(p, EVENT_WARP_WAIT, 0);
+	struct emit *e = &p->to->e;
+
+	for (unsigned behind = 0; behind < 2; behind++) {
+		value(p, 0, 32);
+		emit(e, "cvt.u32.u64 " R "a, " R "v");
+		if (behind)
+			emit_clocks_behind(e);
+		else
+			emit_clocks_before(e);
+		emit_reserve(e, behind ? &wait : &arrive);
+		insert(p, behind);
+	}
+	return p->ok;
+}
+
+/* ---- mbarriers -------------------------------------------------------------------------------------- */
+
+/* v = count, or bytes in the upper half and a count of one. */
+static void arrive_operand(struct place *p)
+{
+	struct emit *e = &p->to->e;
+
+	if (ptx_has(&p->stmt->inst, MOD_EXPECT_TX)) {
+		value(p, 2, 32);
+		emit(e, "shl.b64 " R "v, " R "v, 32");
+		emit(e, "or.b64 " R "v, " R "v, 1");
+	} else if (p->stmt->inst.nops > 2) {
+		value(p, 2, 32);
+	} else {
+		emit(e, "mov.b64 " R "v, 1");
+	}
+}
+
+static bool arrive(struct place *p)
+{
+	struct emit_record r = record(p, EVENT_MBAR_ARRIVE, 2);
+	struct ptx_operand *state = &p->stmt->inst.ops[0];
+	struct emit *e = &p->to->e;
+
+	if (state->kind == OP_ADDR)
+		return false;
+	emit_clocks_before(e);
+	emit_reserve(e, &r);
+	put_address(p, &r, 1);
+	arrive_operand(p);
+	emit_put_word(e, &r, 0);
+	insert(p, false);
+	if (state->kind == OP_SINK) {
+		*state = (struct ptx_operand){0};
+		state->kind = OP_SYM;
+		state->sym = &p->to->scratch;
+	}
+	value(p, 0, 64);
+	emit_put_word(e, &r, 1);
+	insert(p, true);
+	return p->ok;
+}
+
+/* init, inval, expect_tx, complete_tx. */
+static bool mbarrier(struct place *p)
+{
+	struct emit_record r = record(p, (enum event_kind)p->site->kind, p->site->kind != EVENT_MBAR_INVAL);
+	struct emit *e = &p->to->e;
+
+	emit_clocks_before(e);
+	emit_reserve(e, &r);
+	put_address(p, &r, 0);
+	if (r.words) {
+		value(p, 1, 32);
+		emit_put_word(e, &r, 0);
+	}
+	insert(p, false);
+	return p->ok;
+}
+
+/* Behind a wait: from before it are c0, t0. */
+static void waited(struct place *p, enum event_kind kind)
+{
+	struct emit_record r = record(p, kind, 1);
+	struct emit *e = &p->to->e;
+
+	emit_clocks_behind(e);
+	emit(e, "mov.b32 " R "a, " R "c");
+	emit(e, "mov.b32 " R "b, " R "t");
+	emit(e, "mov.b32 " R "c, " R "c0");
+	emit(e, "mov.b32 " R "t, " R "t0");
+	emit_reserve(e, &r);
+	put_address(p, &r, 1);
+	value(p, 2, 64);
+	emit_put_word(e, &r, 0);
+	emit(e, "mov.b32 " R "c, " R "a");
+	emit(e, "mov.b32 " R "t, " R "b");
+	emit_put_behind(e, &r);
+	emit(e, "mov.b32 " R "tried, %u", kind == EVENT_MBAR_TRY ? p->number : 0);
+}
+
+/* A wait that came to something; of those that did not, the first. */
+static bool mbarrier_wait(struct place *p)
+{
+	const struct ptx_operand *over = operand(p, 0);
+	struct emit *e = &p->to->e;
+	unsigned vain = e->labels, end = vain + 1;
+
+	if (over->kind != OP_SYM)
+		return false;
+	e->labels += 2;
+	emit_clocks_before(e);
+	emit(e, "mov.b32 " R "c0, " R "c");
+	emit(e, "mov.b32 " R "t0, " R "t");
+	insert(p, false);
+	emit(e, "@!%s bra $__gsan_L%u", over->sym->name, vain);
+	waited(p, EVENT_MBAR_WAIT);
+	emit(e, "bra $__gsan_L%u", end);
+	emit_label(e, vain);
+	emit(e, "setp.eq.u32 " R "full, " R "tried, %u", p->number);
+	emit(e, "@" R "full bra $__gsan_L%u", end);
+	waited(p, EVENT_MBAR_TRY);
+	emit_label(e, end);
+	insert(p, true);
+	return p->ok;
+}
+
+/* ---- copies -------------------------------------------------------------------------------------------- */
+
+static bool wait_group(struct place *p)
+{
+	struct emit_record r = record(p, EVENT_WAIT_GROUP, 0);
+	struct emit *e = &p->to->e;
+
+	if (p->stmt->inst.nops) {
+		value(p, 0, 32);
+		emit(e, "cvt.u32.u64 " R "a, " R "v");
+	} else {
+		emit(e, "mov.b32 " R "a, 0x%x", EVENT_WAIT_ALL);
+	}
+	emit(e, "mov.b32 " R "b, 0");
+	emit_clocks_behind(e);
+	emit_reserve(e, &r);
+	insert(p, true);
+	return p->ok;
+}
+
+static bool bulk_copy(struct place *p)
+{
+	struct emit_record r = record(p, EVENT_COPY, 3);
+	struct emit *e = &p->to->e;
+
+	if (p->site->flags & (EVENT_MULTICAST | EVENT_BYTE_MASK))
+		return false;
+	emit_clocks_before(e);
+	emit_reserve(e, &r);
+	put_address(p, &r, 0);
+	address(p, 1);
+	emit_put_word(e, &r, 0);
+	value(p, 2, 32);
+	emit_put_word(e, &r, 1);
+	if (p->site->flags & EVENT_COUNTED)
+		address(p, 3);
+	else
+		emit(e, "mov.b64 " R "v, 0");
+	emit_put_word(e, &r, 2);
+	insert(p, false);
+	return p->ok;
+}
+
+static bool cp_async(struct place *p)
+{
+	struct emit_record r = record(p, EVENT_CP_ASYNC, 1);
+	struct emit *e = &p->to->e;
+
+	if (p->stmt->inst.nops != 3)
+		return false;
+	emit_clocks_before(e);
+	emit_reserve(e, &r);
+	put_address(p, &r, 0);
+	address(p, 1);
+	emit(e, "or.b64 " R "v, " R "v, 0x%llx", (unsigned long long)p->site->size << 48);
+	emit_put_word(e, &r, 0);
+	insert(p, false);
+	return p->ok;
+}
+
+/* ---- all of a module ---------------------------------------------------------------------------------------- */
+
+static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
+	{EVENT_ACCESS, plain}, {EVENT_STRONG, strong}, {EVENT_FENCE, before}, {EVENT_OPAQUE, opaque},
+	{EVENT_BAR_ARRIVE, barrier}, {EVENT_WARP_ARRIVE, warp_barrier},
+	{EVENT_MBAR_INIT, mbarrier}, {EVENT_MBAR_INVAL, mbarrier}, {EVENT_MBAR_EXPECT, mbarrier}, {EVENT_MBAR_COMPLETE, mbarrier},
+	{EVENT_MBAR_ARRIVE, arrive}, {EVENT_MBAR_WAIT, mbarrier_wait},
+	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_COMMIT, before}, {EVENT_WAIT_GROUP, wait_group}
+};
+
+static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
+{
+	s->site = realloc(s->site, (s->n + 1) * sizeof *s->site);
+	if (!s->site)
+		abort();
+	s->site[s->n] = *site;
+	return s->n++;
+}
+
+/* Whatever was emitted of one that cannot be logged whole is not put in. */
+static void instruction(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
+{
+	struct place p = {.to = t, .f = f, .stmt = stmt, .ok = true};
+	struct event_site site;
+	bool put = false;
+
+	if (!probe_site(&site, &stmt->inst))
+		return;
+	site.line = stmt->line;
+	p.number = add_site(t->sites, &site);
+	p.site = &site;
+	for (unsigned k = 0; k < sizeof probes / sizeof *probes; k++)
+		if (probes[k].kind == site.kind)
+			put = probes[k].put(&p);
+	t->sites->left_out += !put;
+	t->e.out.len = 0;
+}
+
+static void leave(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
+{
+	struct place p = {.to = t, .f = f, .stmt = stmt, .ok = true};
+	struct emit_record r = {EVENT_EXIT, 0, 0};
+
+	emit_clocks_before(&t->e);
+	emit_reserve(&t->e, &r);
+	insert(&p, false);
+}
+
+static void begin(struct module *t, struct ptx_func *f)
+{
+	struct emit_record r = {EVENT_BEGIN, 0, 0};
+	struct emit *e = &t->e;
+
+	emit_registers(e);
+	emit(e, ".reg .pred " R "guard");
+	emit_start(e);
+	emit(e, "mov.u32 " R "a, %%ntid.x");
+	emit(e, "mov.u32 " R "b, %%ntid.y");
+	emit(e, "mul.lo.u32 " R "a, " R "a, " R "b");
+	emit(e, "mov.u32 " R "b, %%ntid.z");
+	emit(e, "mul.lo.u32 " R "a, " R "a, " R "b");
+	emit(e, "mov.u32 " R "b, %%total_smem_size");
+	emit_clocks_before(e);
+	emit_reserve(e, &r);
+	ptx_insert_before(t->m, f, NULL, take_text(t));
+}
+
+static void entry(struct module *t, struct ptx_func *f)
+{
+	for (struct ptx_stmt *s = f->body, *next; s; s = next) {
+		next = s->next;
+		if (s->kind != STMT_INST)
+			continue;
+		t->sites->left_out += s->inst.id == INST_CALL;
+		if (s->inst.id == INST_RET || s->inst.id == INST_EXIT)
+			leave(t, f, s);
+		else
+			instruction(t, f, s);
+	}
+	begin(t, f);
+}
+
+static struct ptx_stmt *first_function(const struct ptx_module *m)
+{
+	struct ptx_stmt *s = m->first;
+
+	while (s && s->kind != STMT_FUNC)
+		s = s->next;
+	return s;
+}
+
+char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *sites, ptx_report_fn *report, void *arg)
+{
+	struct module t = {.sites = sites, .scratch = {.name = "%__gsan_x", .kind = SYM_REG, .type = TYPE_B64}};
+	const struct event_site none = {0};
+
+	*sites = (struct probe_sites){0};
+	t.m = ptx_parse(path, text, len, report, arg);
+	if (!t.m)
+		return NULL;
+	add_site(sites, &none);
+	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
+		if (s->kind == STMT_FUNC && s->func->entry && s->func->has_body)
+			entry(&t, s->func);
+	ptx_insert_module(t.m, first_function(t.m), ".visible .global .align 16 .b64 " PROBE_LOG "[2];\n");
+	ptx_insert_module(t.m, first_function(t.m), probe_refill);
+	t.e.out.len = 0;
+	ptx_print(&t.e.out, t.m);
+	ptx_put(&t.e.out, "", 1);
+	ptx_free(t.m);
+	return t.e.out.p;
+}
+
+void probe_sites_free(struct probe_sites *s)
+{
+	free(s->site);
+	*s = (struct probe_sites){0};
+}

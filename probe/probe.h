@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * probe.h: puts probes into a module, so that its kernels log what they do (event/event.h).
+ *
+ * The log's memory is one region of device memory, all zero before the first launch: a head, then
+ * pieces, each as long as its head says.  The module has a variable PROBE_LOG of two 64-bit
+ * words, which are to be set before a launch: where the region is, and the launch's number.
+ */
+#ifndef PROBE_PROBE_H
+#define PROBE_PROBE_H
+
+#include "event/event.h"
+#include "ptxparse/ptx.h"
+
+#define PROBE_LOG "__gsan_log"
+
+/* The region's head.  `next`: where the next piece begins, from the region's start, which is
+ * sizeof(struct probe_log) at first; `bytes`: of the region; `lost`: pieces for which there was no room. */
+struct probe_log { uint64_t next, bytes, lost, spare[5]; };
+enum { PROBE_PIECE = 2048 };            /* bytes of a piece; a last one is kept for what is lost */
+
+/* The sites of a module: number 0 is none.  Of `left_out` instructions nothing is logged. */
+struct probe_sites { struct event_site *site; uint32_t n, left_out; };
+
+/* The module with probes in its entries: malloc'd text, with a NUL behind it.  NULL: `report` has been
+ * called for each error.  What cannot be logged in a kernel at all is an error, too.  The sites are
+ * freed by probe_sites_free(), also behind an error. */
+char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *, ptx_report_fn *report, void *arg);
+void probe_sites_free(struct probe_sites *);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * probes.c: a reproducer whose kernels log by probes: the log's memory, and its way to the detector.
+ * Launches are one behind the other: each one's log is taken when it is over.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/probe.h"
+#include "run/judge.h"
+#include "run/run.h"
+
+enum { REGION = 64 << 20 };     /* bytes */
+
+static struct probe_sites sites;
+static struct run_driver *cu;
+static CUdeviceptr region, variable;
+static uint64_t launches;
+
+char *run_probes_text(const struct run_script *s)
+{
+	char *text = probe_module(s->path, s->text, s->len, &sites, NULL, NULL);
+
+	if (text && sites.left_out)
+		fprintf(stderr, "gsan-run: %s: %u instructions are not logged\n", s->path, sites.left_out);
+	return text;
+}
+
+bool run_probes_whole(void)
+{
+	return !sites.left_out;
+}
+
+static bool put_head(void)
+{
+	struct probe_log head = {.next = sizeof head, .bytes = REGION};
+
+	return !cu->cuMemcpyHtoD_v2(region, &head, sizeof head);
+}
+
+bool run_probes_ready(struct run_driver *driver, CUmodule module)
+{
+	size_t bytes;
+
+	cu = driver;
+	return !cu->cuModuleGetGlobal_v2(&variable, &bytes, module, PROBE_LOG) && !cu->cuMemAlloc_v2(&region, REGION) &&
+	       !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize() && put_head();
+}
+
+bool run_probes_launch(const uint32_t *grid)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	const struct event_sites all = {.site = sites.site, .text = "", .nsites = sites.n};
+	struct event_host h = {.kind = EVENT_HOST_LAUNCH, .launch = (uint32_t)++launches};
+	uint64_t words[2] = {region, launches};
+
+	h.blocks = grid[0] * grid[1] * grid[2];
+	sink->sites(sink->arg, &all);
+	sink->host(sink->arg, &h);
+	return !cu->cuMemcpyHtoD_v2(variable, words, sizeof words);
+}
+
+/* Pieces that were begun, one behind the other. */
+static void tell(const unsigned char *log, uint64_t bytes)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+
+	for (uint64_t at = sizeof(struct probe_log); at + PROBE_PIECE <= bytes; at += PROBE_PIECE)
+		sink->piece(sink->arg, (const struct event_piece *)(const void *)(log + at));
+}
+
+bool run_probes_take(void)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = (uint32_t)launches};
+	struct probe_log head;
+	unsigned char *log;
+	bool ok;
+
+	if (cu->cuCtxSynchronize() || cu->cuMemcpyDtoH_v2(&head, region, sizeof head))
+		return false;
+	if (head.lost)
+		fprintf(stderr, "gsan-run: %llu pieces of the log were lost\n", (unsigned long long)head.lost);
+	log = malloc(head.next);
+	ok = log && !cu->cuMemcpyDtoH_v2(log, region, head.next < REGION ? head.next : REGION);
+	if (ok)
+		tell(log, head.next < REGION - PROBE_PIECE ? head.next : REGION - PROBE_PIECE);
+	free(log);
+	sink->host(sink->arg, &h);
+	return ok && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize() && put_head();
+}
