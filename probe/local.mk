@@ -4,11 +4,15 @@
 
 noinst_LIBRARIES += probe/libprobe.a
 probe_libprobe_a_SOURCES = probe/emit.c probe/emit.h probe/probe.c probe/probe.h probe/site.c probe/site.h
-nodist_probe_libprobe_a_SOURCES = probe/refill.h
-BUILT_SOURCES += probe/refill.h
-CLEANFILES += probe/refill.h
-EXTRA_DIST += probe/refill.ptx
+nodist_probe_libprobe_a_SOURCES = probe/text.h
+BUILT_SOURCES += probe/text.h
+CLEANFILES += probe/text.h
+probe_texts = probe/place.ptx probe/place_cluster.ptx probe/refill.ptx
+EXTRA_DIST += $(probe_texts)
 
-probe/refill.h: probe/refill.ptx
-	$(AM_V_GEN)$(MKDIR_P) probe && { echo 'static const char probe_refill[] ='; \
-	sed 's/\/\/.*//; s/["\\]/\\&/g; s/.*/	"&\\n"/' $(srcdir)/probe/refill.ptx; echo ';'; } >$@.tmp && mv $@.tmp $@
+# place.ptx as the string probe_place, and so on.
+probe/text.h: $(probe_texts)
+	$(AM_V_GEN)$(MKDIR_P) probe && for i in $(probe_texts); do \
+		echo "static const char probe_`basename $$i .ptx`[] =" && \
+		sed 's/\/\/.*//; s/["\\]/\\&/g; s/.*/	"&\\n"/' $(srcdir)/$$i && echo ';' || exit 1; \
+	done >$@.tmp && mv $@.tmp $@

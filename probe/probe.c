@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "probe/emit.h"
-#include "probe/refill.h"
 #include "probe/site.h"
+#include "probe/text.h"
 
 #define R "%%__gsan_"
 
@@ -15,7 +15,7 @@ struct module {
 	struct ptx_module *m;
 	struct probe_sites *sites;
 	struct emit e;
-	struct ptx_sym scratch;         /* %__gsan_x, for a result that the program does not want */
+	struct ptx_sym scratch[2];      /* registers for results that the program does not want: of 32 and 64 bits */
 };
 
 /* One instruction: its texts before and behind. */
@@ -197,6 +197,34 @@ static void put_made(struct place *p, const struct emit_record *r, const char *o
 	emit(e, "mov.b64 " R "v, " R "x");
 }
 
+/* A reduction becomes an atom, whose result says which of its word's values it met. */
+static void as_atom(struct place *p)
+{
+	struct ptx_inst *in = &p->stmt->inst;
+	struct ptx_operand *ops;
+	const char *name, **words;
+
+	if (in->id != INST_RED)
+		return;
+	in->id = INST_ATOM;
+	if (!made_by(p)) {
+		in->id = INST_RED;
+		return;
+	}
+	ops = ptx_alloc(p->to->m->arena, (in->nops + 1u) * sizeof *ops);
+	ops[0].kind = OP_SYM;
+	ops[0].sym = &p->to->scratch[p->site->size == 8];
+	memcpy(ops + 1, in->ops, in->nops * sizeof *ops);
+	in->ops = ops;
+	in->nops++;
+	name = ptx_sprintf(p->to->m->arena, "atom%s", in->modtext[in->nmods] + strlen("red"));
+	/* Instructions that are spelled alike share their words. */
+	words = ptx_alloc(p->to->m->arena, (in->nmods + 1u) * sizeof *words);
+	memcpy(words, in->modtext, in->nmods * sizeof *words);
+	words[in->nmods] = ptx_intern(p->to->m->arena, name, strlen(name));
+	in->modtext = words;
+}
+
 static bool strong(struct place *p)
 {
 	bool reads = p->site->does & EVENT_READS, writes = p->site->does & EVENT_WRITES;
@@ -217,7 +245,7 @@ static bool strong(struct place *p)
 	if (words && writes && !made)
 		put_elements(p, &r, operand(p, 1), 0);
 	insert(p, false);
-	if (!reads || p->site->does & EVENT_NO_RESULT)
+	if (!reads || (p->site->does & EVENT_NO_RESULT && !made))
 		return p->ok;
 	if (words)
 		put_elements(p, &r, operand(p, 0), 0);
@@ -243,9 +271,9 @@ static bool before(struct place *p)
 	return true;
 }
 
-static bool opaque(struct place *p)
+static bool behind(struct place *p)
 {
-	struct emit_record r = record(p, EVENT_OPAQUE, 0);
+	struct emit_record r = record(p, (enum event_kind)p->site->kind, 0);
 
 	emit_clocks_behind(&p->to->e);
 	emit_reserve(&p->to->e, &r);
@@ -329,6 +357,8 @@ static bool arrive(struct place *p)
 	struct ptx_operand *state = &p->stmt->inst.ops[0];
 	struct emit *e = &p->to->e;
 
+	bool remote = ptx_has(&p->stmt->inst, MOD_SHARED_CLUSTER);
+
 	if (state->kind == OP_ADDR)
 		return false;
 	emit_clocks_before(e);
@@ -337,10 +367,12 @@ static bool arrive(struct place *p)
 	arrive_operand(p);
 	emit_put_word(e, &r, 0);
 	insert(p, false);
+	if (remote)                     /* it returns nothing */
+		return p->ok;
 	if (state->kind == OP_SINK) {
 		*state = (struct ptx_operand){0};
 		state->kind = OP_SYM;
-		state->sym = &p->to->scratch;
+		state->sym = &p->to->scratch[1];
 	}
 	value(p, 0, 64);
 	emit_put_word(e, &r, 1);
@@ -475,8 +507,9 @@ static bool cp_async(struct place *p)
 /* ---- all of a module ---------------------------------------------------------------------------------------- */
 
 static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
-	{EVENT_ACCESS, plain}, {EVENT_STRONG, strong}, {EVENT_FENCE, before}, {EVENT_OPAQUE, opaque},
+	{EVENT_ACCESS, plain}, {EVENT_STRONG, strong}, {EVENT_FENCE, before}, {EVENT_OPAQUE, behind},
 	{EVENT_BAR_ARRIVE, barrier}, {EVENT_WARP_ARRIVE, warp_barrier},
+	{EVENT_CLUSTER_ARRIVE, before}, {EVENT_CLUSTER_WAIT, behind}, {EVENT_DEPENDENTS, before}, {EVENT_GRID_WAIT, behind},
 	{EVENT_MBAR_INIT, mbarrier}, {EVENT_MBAR_INVAL, mbarrier}, {EVENT_MBAR_EXPECT, mbarrier}, {EVENT_MBAR_COMPLETE, mbarrier},
 	{EVENT_MBAR_ARRIVE, arrive}, {EVENT_MBAR_WAIT, mbarrier_wait},
 	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_COMMIT, before}, {EVENT_WAIT_GROUP, wait_group}
@@ -491,6 +524,11 @@ static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
 	return s->n++;
 }
 
+static void leave_out(struct module *t, const struct ptx_stmt *stmt)
+{
+	t->sites->first = t->sites->left_out++ ? t->sites->first : stmt->line;
+}
+
 /* Whatever was emitted of one that cannot be logged whole is not put in. */
 static void instruction(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
 {
@@ -503,10 +541,13 @@ static void instruction(struct module *t, struct ptx_func *f, struct ptx_stmt *s
 	site.line = stmt->line;
 	p.number = add_site(t->sites, &site);
 	p.site = &site;
+	if (site.kind == EVENT_STRONG)
+		as_atom(&p);
 	for (unsigned k = 0; k < sizeof probes / sizeof *probes; k++)
 		if (probes[k].kind == site.kind)
 			put = probes[k].put(&p);
-	t->sites->left_out += !put;
+	if (!put)
+		leave_out(t, stmt);
 	t->e.out.len = 0;
 }
 
@@ -545,7 +586,8 @@ static void entry(struct module *t, struct ptx_func *f)
 		next = s->next;
 		if (s->kind != STMT_INST)
 			continue;
-		t->sites->left_out += s->inst.id == INST_CALL;
+		if (s->inst.id == INST_CALL)
+			leave_out(t, s);
 		if (s->inst.id == INST_RET || s->inst.id == INST_EXIT)
 			leave(t, f, s);
 		else
@@ -565,7 +607,9 @@ static struct ptx_stmt *first_function(const struct ptx_module *m)
 
 char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *sites, ptx_report_fn *report, void *arg)
 {
-	struct module t = {.sites = sites, .scratch = {.name = "%__gsan_x", .kind = SYM_REG, .type = TYPE_B64}};
+	struct module t = {.sites = sites, .scratch = {
+		{.name = "%__gsan_hi", .kind = SYM_REG, .type = TYPE_B32}, {.name = "%__gsan_x", .kind = SYM_REG, .type = TYPE_B64}
+	}};
 	const struct event_site none = {0};
 
 	*sites = (struct probe_sites){0};
@@ -577,6 +621,8 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 		if (s->kind == STMT_FUNC && s->func->entry && s->func->has_body)
 			entry(&t, s->func);
 	ptx_insert_module(t.m, first_function(t.m), ".visible .global .align 16 .b64 " PROBE_LOG "[2];\n");
+	/* Special registers of clusters: PTX 7.8, sm_90. */
+	ptx_insert_module(t.m, first_function(t.m), t.m->sm >= 90 && t.m->version >= 78 ? probe_place_cluster : probe_place);
 	ptx_insert_module(t.m, first_function(t.m), probe_refill);
 	t.e.out.len = 0;
 	ptx_print(&t.e.out, t.m);

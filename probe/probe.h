@@ -19,8 +19,9 @@
 struct probe_log { uint64_t next, bytes, lost, spare[5]; };
 enum { PROBE_PIECE = 2048 };            /* bytes of a piece; a last one is kept for what is lost */
 
-/* The sites of a module: number 0 is none.  Of `left_out` instructions nothing is logged. */
-struct probe_sites { struct event_site *site; uint32_t n, left_out; };
+/* The sites of a module: number 0 is none.  Of `left_out` instructions nothing is logged: of the one at
+ * line `first`, and others behind it. */
+struct probe_sites { struct event_site *site; uint32_t n, left_out, first; };
 
 /* The module with probes in its entries: malloc'd text, with a NUL behind it.  NULL: `report` has been
  * called for each error.  What cannot be logged in a kernel at all is an error, too.  The sites are

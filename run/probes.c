@@ -22,7 +22,7 @@ char *run_probes_text(const struct run_script *s)
 	char *text = probe_module(s->path, s->text, s->len, &sites, NULL, NULL);
 
 	if (text && sites.left_out)
-		fprintf(stderr, "gsan-run: %s: %u instructions are not logged\n", s->path, sites.left_out);
+		fprintf(stderr, "gsan-run: %s:%u: this is not logged yet, nor are %u others\n", s->path, sites.first, sites.left_out - 1);
 	return text;
 }
 
