@@ -229,7 +229,10 @@ static bool sync_site(struct event_site *s, const struct ptx_inst *in)
 		s->kind = rows[i].kind;
 		s->variant = rows[i].variant;
 		s->space = in->space == SPACE_SHARED ? EVENT_SHARED : EVENT_GENERIC;
-		s->flags |= in->id == INST_MBARRIER_ARRIVE_DROP ? EVENT_DROP : 0;
+		/* .expect_tx is an operation, and a part of arrivals. */
+		if (s->kind == EVENT_MBAR_EXPECT && (ptx_has(in, MOD_ARRIVE) || ptx_has(in, MOD_ARRIVE_DROP)))
+			s->kind = EVENT_MBAR_ARRIVE;
+		s->flags |= ptx_has(in, MOD_ARRIVE_DROP) ? EVENT_DROP : 0;
 		return true;
 	}
 	return false;
