@@ -37,16 +37,15 @@ void emit_label(struct emit *p, unsigned label)
 void emit_registers(struct emit *p)
 {
 	emit(p, ".reg .b64 " R "p, " R "k, " R "kl, " R "v, " R "x, " R "w, " R "y");
-	emit(p, ".reg .b32 " R "left, " R "last, " R "lt, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
+	emit(p, ".reg .b32 " R "last, " R "lt, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
 	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried");
 	emit(p, ".reg .b16 " R "h");
-	emit(p, ".reg .pred " R "leader, " R "new, " R "full");
+	emit(p, ".reg .pred " R "leader, " R "new, " R "full, " R "line, " R "same");
 }
 
 void emit_start(struct emit *p)
 {
-	emit(p, "mov.b64 " R "p, 0");
-	emit(p, "mov.b32 " R "left, 0");
+	emit(p, "mov.b64 " R "p, %u", PROBE_PIECE - 1);
 	emit(p, "mov.b32 " R "last, 0");
 	emit(p, "mov.b32 " R "tried, 0");
 	emit(p, "mov.u32 " R "lt, %%lanemask_lt");
@@ -187,16 +186,16 @@ static void take_room(struct emit *p)
 {
 	unsigned have = p->labels++;
 
-	emit(p, "add.u32 " R "lo, " R "n, 16");
-	emit(p, "setp.lt.and.u32 " R "full, " R "left, " R "lo, " R "leader");
+	emit(p, "cvt.u32.u64 " R "lo, " R "p");
+	emit(p, "and.b32 " R "lo, " R "lo, %u", PROBE_PIECE - 1);
+	emit(p, "add.u32 " R "lo, " R "lo, " R "n");
+	emit(p, "setp.gt.and.u32 " R "full, " R "lo, %u, " R "leader", PROBE_PIECE - 16);
 	emit(p, "@!" R "full bra $__gsan_L%u", have);
 	emit(p, "call (" R "p), __gsan_refill");
-	emit(p, "mov.b32 " R "left, %u", PROBE_PIECE - (unsigned)sizeof(struct event_piece));
 	emit_label(p, have);
 	emit(p, "mov.b64 " R "k, " R "p");
 	emit(p, "cvt.u64.u32 " R "x, " R "n");
 	emit(p, "@" R "leader add.u64 " R "p, " R "p, " R "x");
-	emit(p, "@" R "leader sub.u32 " R "left, " R "left, " R "n");
 }
 
 /* The leader's k for all of the group. */
@@ -253,6 +252,45 @@ void emit_reserve(struct emit *p, const struct emit_record *r)
 		return;
 	emit(p, "mul.wide.u32 " R "kl, " R "rank, %u", words_of(r) * 8);
 	emit(p, "add.u64 " R "kl, " R "kl, " R "k");
+}
+
+/* line, and the step in a. */
+static void find_line(struct emit *p, unsigned step)
+{
+	emit(p, "match.all.sync.b64 " R "lo|" R "same, " R "v, " R "m");
+	emit(p, "mov.u32 " R "lo, %%laneid");
+	emit(p, "mul.wide.u32 " R "x, " R "lo, %u", step);
+	emit(p, "sub.u64 " R "x, " R "v, " R "x");
+	emit(p, "match.all.sync.b64 " R "lo|" R "line, " R "x, " R "m");
+	emit(p, "or.pred " R "line, " R "line, " R "same");
+	emit(p, "selp.b32 " R "a, 0, 0x%x, " R "same", step << 16);
+}
+
+void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step)
+{
+	unsigned each = p->labels++, end = p->labels++;
+
+	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
+	gather(p, r);
+	find_line(p, step);
+	size_of(p, r);
+	emit(p, "selp.b32 " R "hi, 32, 16, " R "new");
+	emit(p, "selp.b32 " R "n, " R "hi, " R "n, " R "line");
+	take_room(p);
+	emit(p, "@!" R "line bra $__gsan_L%u", each);
+	put_clock(p);
+	emit(p, "mov.b64 {" R "lo, " R "hi}, " R "v");
+	emit(p, "or.b32 " R "hi, " R "hi, " R "a");
+	emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "lo, " R "hi}", event_head(r->kind, r->site, 0, false));
+	emit(p, "bra $__gsan_L%u", end);
+	emit_label(p, each);
+	share_place(p);
+	put_clock(p);
+	put_fixed(p, r);
+	emit(p, "mul.wide.u32 " R "kl, " R "rank, 8");
+	emit(p, "add.u64 " R "kl, " R "kl, " R "k");
+	emit(p, "st.global.b64 [" R "kl+%u], " R "v", fixed_bytes(r));
+	emit_label(p, end);
 }
 
 void emit_put_address(struct emit *p, const struct emit_record *r)

@@ -8,12 +8,13 @@
 #include "probe/probe.h"
 
 /* Text in the making, in one function; registers are %__gsan_ and one of these names:
- *   p, left      the lane's next record as a leader, and the bytes behind it
+ *   p            the lane's next record as a leader; a piece ends at a multiple of PROBE_PIECE
  *   last         lanes of the last record that it took part in
  *   lt           lanes below it
  *   m            lanes of the record in the making
  *   k, kl        that record; the lane's own words in it
  *   leader       it stores what all have in common
+ *   line         the lanes' addresses are one step apart, which is in a
  *   c, t; c0, t0 low words of clock and timer; those from before an instruction
  *   tried        the site of a wait that has been in vain since the last that was not; 0
  *   v, x         64-bit operands and what is made of them; a, b: 32-bit ones
@@ -44,6 +45,9 @@ void emit_clocks_behind(struct emit *);
 /* Takes room for it and stores what does not depend on operands; clocks are in c, t.  Of forms with A
  * and B those are in a and b. */
 void emit_reserve(struct emit *, const struct emit_record *);
+/* The same, and the addresses, v, of a record without words: one for all where they lie in a row, that many
+ * bytes apart, or are the same. */
+void emit_addresses(struct emit *, const struct emit_record *, unsigned step);
 /* Stores v as the lane's address, or as its n-th word. */
 void emit_put_address(struct emit *, const struct emit_record *);
 void emit_put_word(struct emit *, const struct emit_record *, unsigned n);

@@ -118,14 +118,13 @@ static bool plain(struct place *p)
 
 	if (at < 0 || !p->site->size)
 		return false;
+	address(p, (unsigned)at);
 	if (p->site->space == EVENT_GENERIC) {
 		label = p->to->e.labels++;
-		address(p, (unsigned)at);
 		emit_skip_private(&p->to->e, label);
 	}
 	emit_clocks_before(&p->to->e);
-	emit_reserve(&p->to->e, &r);
-	put_address(p, &r, (unsigned)at);
+	emit_addresses(&p->to->e, &r, p->site->size * p->site->count);
 	if (p->site->space == EVENT_GENERIC)
 		emit_label(&p->to->e, label);
 	insert(p, false);

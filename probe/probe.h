@@ -2,8 +2,8 @@
  *
  * probe.h: puts probes into a module, so that its kernels log what they do (event/event.h).
  *
- * The log's memory is one region of device memory, all zero before the first launch: a head, then
- * pieces, each as long as its head says.  The module has a variable PROBE_LOG of two 64-bit
+ * The log's memory is one region of device memory, all zero before the first launch, at a multiple of
+ * PROBE_PIECE: a head, then pieces, each at such a multiple and as long.  The module has a variable PROBE_LOG of two 64-bit
  * words, which are to be set before a launch: where the region is, and the launch's number.
  */
 #ifndef PROBE_PROBE_H
@@ -15,9 +15,10 @@
 #define PROBE_LOG "__gsan_log"
 
 /* The region's head.  `next`: where the next piece begins, from the region's start, which is
- * sizeof(struct probe_log) at first; `bytes`: of the region; `lost`: pieces for which there was no room. */
-struct probe_log { uint64_t next, bytes, lost, spare[5]; };
-enum { PROBE_PIECE = 2048 };            /* bytes of a piece; a last one is kept for what is lost */
+ * PROBE_PIECE at first; `bytes`: of the region; `lost`: pieces for which there was no room, whose
+ * records go to the last one. */
+struct probe_log { uint64_t next, bytes, lost; };
+enum { PROBE_PIECE = 2048 };
 
 /* The sites of a module: number 0 is none.  Of `left_out` instructions nothing is logged: of the one at
  * line `first`, and others behind it. */

@@ -33,7 +33,7 @@ bool run_probes_whole(void)
 
 static bool put_head(void)
 {
-	struct probe_log head = {.next = sizeof head, .bytes = REGION};
+	struct probe_log head = {.next = PROBE_PIECE, .bytes = REGION};
 
 	return !cu->cuMemcpyHtoD_v2(region, &head, sizeof head);
 }
@@ -43,8 +43,8 @@ bool run_probes_ready(struct run_driver *driver, CUmodule module)
 	size_t bytes;
 
 	cu = driver;
-	return !cu->cuModuleGetGlobal_v2(&variable, &bytes, module, PROBE_LOG) && !cu->cuMemAlloc_v2(&region, REGION) &&
-	       !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize() && put_head();
+	return !cu->cuModuleGetGlobal_v2(&variable, &bytes, module, PROBE_LOG) && !cu->cuMemAlloc_v2(&region, REGION + PROBE_PIECE) &&
+	       (region = (region + PROBE_PIECE - 1) / PROBE_PIECE * PROBE_PIECE) != 0 && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize() && put_head();
 }
 
 bool run_probes_launch(const uint32_t *grid)
@@ -65,7 +65,7 @@ static void tell(const unsigned char *log, uint64_t bytes)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 
-	for (uint64_t at = sizeof(struct probe_log); at + PROBE_PIECE <= bytes; at += PROBE_PIECE)
+	for (uint64_t at = PROBE_PIECE; at + PROBE_PIECE <= bytes; at += PROBE_PIECE)
 		sink->piece(sink->arg, (const struct event_piece *)(const void *)(log + at));
 }
 
