@@ -40,7 +40,7 @@ void emit_registers(struct emit *p)
 	emit(p, ".reg .b32 " R "last, " R "lt, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
 	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried");
 	emit(p, ".reg .b16 " R "h");
-	emit(p, ".reg .pred " R "leader, " R "new, " R "full, " R "line, " R "same");
+	emit(p, ".reg .pred " R "leader, " R "full, " R "line, " R "same");
 }
 
 void emit_start(struct emit *p)
@@ -151,37 +151,33 @@ static unsigned words_of(const struct emit_record *r)
 	return r->words + addressed(r);
 }
 
-/* The group's mask (at a barrier of lanes: those of it that name the same lanes), who of it stores for all, and whether its lanes have not all been together at
- * their last record: then they are ordered by a clock (event.h). */
+/* The group's mask (at a barrier of lanes: those of it that name the same lanes), and who of it stores for all. */
 static void gather(struct emit *p, const struct emit_record *r)
 {
 	emit(p, "activemask.b32 " R "m");
 	if (r->kind == EVENT_WARP_ARRIVE || r->kind == EVENT_WARP_WAIT)
 		emit(p, "match.any.sync.b32 " R "m, " R "a, " R "m");
-	emit(p, "setp.ne.u32 " R "new, " R "last, " R "m");
-	emit(p, "vote.sync.any.pred " R "new, " R "new, " R "m");
-	emit(p, "mov.b32 " R "last, " R "m");
 	emit(p, "and.b32 " R "rank, " R "lt, " R "m");
-	emit(p, "popc.b32 " R "rank, " R "rank");
+	if (words_of(r))
+		emit(p, "popc.b32 " R "rank, " R "rank");
 	emit(p, "setp.eq.u32 " R "leader, " R "rank, 0");
 }
 
 /* n = the bytes that the record takes. */
 static void size_of(struct emit *p, const struct emit_record *r)
 {
-	if (words_of(r)) {
-		emit(p, "popc.b32 " R "n, " R "m");
-		emit(p, "mad.lo.u32 " R "n, " R "n, %u, 1", words_of(r));
-		emit(p, "shr.u32 " R "n, " R "n, 1");
-		emit(p, "mad.lo.u32 " R "n, " R "n, 16, %u", fixed_bytes(r));
-	} else {
+	if (!words_of(r)) {
 		emit(p, "mov.b32 " R "n, %u", fixed_bytes(r));
+		return;
 	}
-	emit(p, "selp.b32 " R "lo, 16, 0, " R "new");
-	emit(p, "add.u32 " R "n, " R "n, " R "lo");
+	emit(p, "popc.b32 " R "n, " R "m");
+	emit(p, "mad.lo.u32 " R "n, " R "n, %u, 1", words_of(r));
+	emit(p, "shr.u32 " R "n, " R "n, 1");
+	emit(p, "mad.lo.u32 " R "n, " R "n, 16, %u", fixed_bytes(r));
 }
 
-/* k = its place; 16 bytes more are left zero: the end of what is in the piece. */
+/* k = room for n bytes.  Lanes that were not all together at their last record are ordered by a clock
+ * first (event.h); 16 bytes are left zero behind the last record of a piece: its end. */
 static void take_room(struct emit *p)
 {
 	unsigned have = p->labels++;
@@ -190,9 +186,12 @@ static void take_room(struct emit *p)
 	emit(p, "and.b32 " R "lo, " R "lo, %u", PROBE_PIECE - 1);
 	emit(p, "add.u32 " R "lo, " R "lo, " R "n");
 	emit(p, "setp.gt.and.u32 " R "full, " R "lo, %u, " R "leader", PROBE_PIECE - 16);
+	emit(p, "setp.ne.or.u32 " R "full, " R "last, " R "m, " R "full");
+	emit(p, "vote.sync.any.pred " R "full, " R "full, " R "m");
 	emit(p, "@!" R "full bra $__gsan_L%u", have);
-	emit(p, "call (" R "p), __gsan_refill");
+	emit(p, "call (" R "p), __gsan_turn, (" R "p, " R "m, " R "n)");
 	emit_label(p, have);
+	emit(p, "mov.b32 " R "last, " R "m");
 	emit(p, "mov.b64 " R "k, " R "p");
 	emit(p, "cvt.u64.u32 " R "x, " R "n");
 	emit(p, "@" R "leader add.u64 " R "p, " R "p, " R "x");
@@ -207,14 +206,6 @@ static void share_place(struct emit *p)
 	emit(p, "shfl.sync.idx.b32 " R "lo, " R "lo, " R "n, 31, " R "m");
 	emit(p, "shfl.sync.idx.b32 " R "hi, " R "hi, " R "n, 31, " R "m");
 	emit(p, "mov.b64 " R "k, {" R "lo, " R "hi}");
-}
-
-static void put_clock(struct emit *p)
-{
-	emit(p, "and.pred " R "full, " R "new, " R "leader");
-	emit(p, "@" R "full st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "c, " R "t}", event_head(EVENT_CLOCK, 0, 0, false));
-	emit(p, "selp.b64 " R "x, 16, 0, " R "new");
-	emit(p, "add.u64 " R "k, " R "k, " R "x");
 }
 
 static void put_fixed(struct emit *p, const struct emit_record *r)
@@ -246,7 +237,6 @@ void emit_reserve(struct emit *p, const struct emit_record *r)
 	take_room(p);
 	if (words_of(r))
 		share_place(p);
-	put_clock(p);
 	put_fixed(p, r);
 	if (!words_of(r))
 		return;
@@ -273,23 +263,16 @@ void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step)
 	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
 	gather(p, r);
 	find_line(p, step);
-	size_of(p, r);
-	emit(p, "selp.b32 " R "hi, 32, 16, " R "new");
-	emit(p, "selp.b32 " R "n, " R "hi, " R "n, " R "line");
-	take_room(p);
 	emit(p, "@!" R "line bra $__gsan_L%u", each);
-	put_clock(p);
+	emit(p, "mov.b32 " R "n, 16");
+	take_room(p);
 	emit(p, "mov.b64 {" R "lo, " R "hi}, " R "v");
 	emit(p, "or.b32 " R "hi, " R "hi, " R "a");
 	emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "lo, " R "hi}", event_head(r->kind, r->site, 0, false));
 	emit(p, "bra $__gsan_L%u", end);
 	emit_label(p, each);
-	share_place(p);
-	put_clock(p);
-	put_fixed(p, r);
-	emit(p, "mul.wide.u32 " R "kl, " R "rank, 8");
-	emit(p, "add.u64 " R "kl, " R "kl, " R "k");
-	emit(p, "st.global.b64 [" R "kl+%u], " R "v", fixed_bytes(r));
+	emit(p, "call (" R "p), __gsan_each, (" R "p, " R "v, " R "m, 0x%x)", event_head(r->kind, r->site, 0, true));
+	emit(p, "mov.b32 " R "last, " R "m");
 	emit_label(p, end);
 }
 

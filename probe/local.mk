@@ -7,7 +7,7 @@ probe_libprobe_a_SOURCES = probe/emit.c probe/emit.h probe/probe.c probe/probe.h
 nodist_probe_libprobe_a_SOURCES = probe/text.h
 BUILT_SOURCES += probe/text.h
 CLEANFILES += probe/text.h
-probe_texts = probe/place.ptx probe/place_cluster.ptx probe/refill.ptx
+probe_texts = probe/place.ptx probe/place_cluster.ptx probe/refill.ptx probe/turn.ptx probe/each.ptx
 EXTRA_DIST += $(probe_texts)
 
 # place.ptx as the string probe_place, and so on.
@@ -16,3 +16,8 @@ probe/text.h: $(probe_texts)
 		echo "static const char probe_`basename $$i .ptx`[] =" && \
 		sed 's/\/\/.*//; s/["\\]/\\&/g; s/.*/	"&\\n"/' $(srcdir)/$$i && echo ';' || exit 1; \
 	done >$@.tmp && mv $@.tmp $@
+
+# Puts probes into a file, to look at.
+noinst_PROGRAMS += probe/put
+probe_put_SOURCES = probe/main.c
+probe_put_LDADD = probe/libprobe.a event/libevent.a ptxparse/libptxparse.a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * main.c: gsan-probe FILE.ptx OUT.ptx: puts probes in, and says how much is left out.
+ * main.c: put FILE.ptx OUT.ptx: puts probes in, and says how much is left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	FILE *f;
 
 	if (argc != 3) {
-		fputs("usage: gsan-probe FILE.ptx OUT.ptx\n", stderr);
+		fputs("usage: put FILE.ptx OUT.ptx\n", stderr);
 		return 2;
 	}
 	text = slurp(argv[1], &len);

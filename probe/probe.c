@@ -11,6 +11,9 @@
 
 #define R "%%__gsan_"
 
+/* Numbers in the PTX of refill.ptx, turn.ptx and each.ptx. */
+EVENT_ASSERT(PROBE_PIECE == 2048 && sizeof(struct event_piece) == 64 && EVENT_MAGIC == 0x67736e01u && EVENT_CLOCK == 1);
+
 struct module {
 	struct ptx_module *m;
 	struct probe_sites *sites;
@@ -623,6 +626,8 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	ptx_insert_module(t.m, first_function(t.m), t.m->sm >= 90 && t.m->version >= 78 ? probe_place_cluster : probe_place);
 	ptx_insert_module(t.m, first_function(t.m), probe_refill);
+	ptx_insert_module(t.m, first_function(t.m), probe_turn);
+	ptx_insert_module(t.m, first_function(t.m), probe_each);
 	t.e.out.len = 0;
 	ptx_print(&t.e.out, t.m);
 	ptx_put(&t.e.out, "", 1);

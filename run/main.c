@@ -45,6 +45,7 @@ static const char usage_text[] =
 "                          own detector alone judge; expect-with lines count if their\n"
 "                          options say what is taken where the documentation\n"
 "                          leaves room (gsan(7)), and nothing else\n"
+"      --events=probes     put probes in, run that, and judge by what it logs\n"
 "      --events[=hostile]  run the PTX as it is, on the emulated device, and judge by the\n"
 "                          events that it logs; hostile: with clocks that are as bad\n"
 "                          as they may be.  --oracle compares that with its detector\n"
