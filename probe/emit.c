@@ -122,6 +122,13 @@ void emit_skip_private(struct emit *p, unsigned label)
 	emit(p, "@" R "full bra $__gsan_L%u", label);
 }
 
+void emit_skip_lanes(struct emit *p, unsigned lane, unsigned label)
+{
+	emit(p, "mov.u32 " R "lo, %%laneid");
+	emit(p, "setp.ge.u32 " R "full, " R "lo, %u", lane);
+	emit(p, "@" R "full bra $__gsan_L%u", label);
+}
+
 /* ---- records ----------------------------------------------------------------------------------- */
 
 void emit_clocks_before(struct emit *p)

@@ -32,6 +32,8 @@ bool emit_value(struct emit *, const char *to, const struct ptx_operand *, unsig
 bool emit_address(struct emit *, const struct ptx_operand *);
 /* Jumps there if v is a generic address of private memory. */
 void emit_skip_private(struct emit *, unsigned label);
+/* Jumps there from that lane on. */
+void emit_skip_lanes(struct emit *, unsigned lane, unsigned label);
 
 /* A record: `words` 64-bit words for each lane, behind its address if the form has one. */
 struct emit_record { enum event_kind kind; uint32_t site; unsigned words; };

@@ -104,32 +104,42 @@ static int address_of(const struct ptx_inst *in)
 	switch (ptx_insts[in->id].access) {
 	case ACCESS_LOAD:
 	case ACCESS_ATOM:
+	case ACCESS_LDMATRIX:
 		return 1;
 	case ACCESS_STORE:
 	case ACCESS_RED:
+	case ACCESS_STMATRIX:
+	case ACCESS_DISCARD:
 		return 0;
 	default:
 		return -1;
 	}
 }
 
+/* PTX ISA, "ldmatrix": of 8, 16 or 32 lanes the addresses count. */
+static unsigned lanes_of(const struct ptx_inst *in)
+{
+	bool matrix = ptx_insts[in->id].access == ACCESS_LDMATRIX || ptx_insts[in->id].access == ACCESS_STMATRIX;
+
+	return !matrix || ptx_has(in, MOD_X4) ? EVENT_LANES : ptx_has(in, MOD_X2) ? 16 : 8;
+}
+
 static bool plain(struct place *p)
 {
 	struct emit_record r = record(p, EVENT_ACCESS, 0);
 	int at = address_of(&p->stmt->inst);
-	unsigned label = 0;
+	unsigned label = p->to->e.labels++, lanes = lanes_of(&p->stmt->inst);
 
 	if (at < 0 || !p->site->size)
 		return false;
 	address(p, (unsigned)at);
-	if (p->site->space == EVENT_GENERIC) {
-		label = p->to->e.labels++;
+	if (p->site->space == EVENT_GENERIC)
 		emit_skip_private(&p->to->e, label);
-	}
+	if (lanes < EVENT_LANES)
+		emit_skip_lanes(&p->to->e, lanes, label);
 	emit_clocks_before(&p->to->e);
 	emit_addresses(&p->to->e, &r, p->site->size * p->site->count);
-	if (p->site->space == EVENT_GENERIC)
-		emit_label(&p->to->e, label);
+	emit_label(&p->to->e, label);
 	insert(p, false);
 	return p->ok;
 }
@@ -382,10 +392,11 @@ static bool arrive(struct place *p)
 	return p->ok;
 }
 
-/* init, inval, expect_tx, complete_tx. */
+/* init, inval, expect_tx, complete_tx, cp.async.mbarrier.arrive. */
 static bool mbarrier(struct place *p)
 {
-	struct emit_record r = record(p, (enum event_kind)p->site->kind, p->site->kind != EVENT_MBAR_INVAL);
+	struct emit_record r = record(p, (enum event_kind)p->site->kind,
+				      p->site->kind != EVENT_MBAR_INVAL && p->site->kind != EVENT_MBAR_COPIES);
 	struct emit *e = &p->to->e;
 
 	emit_clocks_before(e);
@@ -471,14 +482,20 @@ static bool bulk_copy(struct place *p)
 	struct emit_record r = record(p, EVENT_COPY, 3);
 	struct emit *e = &p->to->e;
 
-	if (p->site->flags & (EVENT_MULTICAST | EVENT_BYTE_MASK))
+	if (p->site->flags & EVENT_BYTE_MASK)
 		return false;
 	emit_clocks_before(e);
 	emit_reserve(e, &r);
 	put_address(p, &r, 0);
 	address(p, 1);
 	emit_put_word(e, &r, 0);
+	if (p->site->flags & EVENT_MULTICAST) {
+		value(p, 4, 16);
+		emit(e, "shl.b64 " R "w, " R "v, 32");
+	}
 	value(p, 2, 32);
+	if (p->site->flags & EVENT_MULTICAST)
+		emit(e, "or.b64 " R "v, " R "v, " R "w");
 	emit_put_word(e, &r, 1);
 	if (p->site->flags & EVENT_COUNTED)
 		address(p, 3);
@@ -489,18 +506,33 @@ static bool bulk_copy(struct place *p)
 	return p->ok;
 }
 
+/* v = bytes that a cp.async reads: as many as it writes, or what an operand says: their number, or that
+ * the source is ignored; behind that may be a cache policy, of 64 bits. */
+static void source_bytes(struct place *p)
+{
+	const struct ptx_operand *o = operand(p, 3);
+	enum ptx_type type = o && o->kind == OP_SYM ? o->sym->type : TYPE_NONE;
+
+	if (type == TYPE_PRED)
+		emit(&p->to->e, "selp.b64 " R "v, %u, %u, %s", o->neg ? p->site->size : 0, o->neg ? 0 : p->site->size, o->sym->name);
+	else if (!o || ptx_type_bits(type) == 64)
+		emit(&p->to->e, "mov.b64 " R "v, %u", p->site->size);
+	else
+		value(p, 3, 32);
+}
+
 static bool cp_async(struct place *p)
 {
 	struct emit_record r = record(p, EVENT_CP_ASYNC, 1);
 	struct emit *e = &p->to->e;
 
-	if (p->stmt->inst.nops != 3)
-		return false;
 	emit_clocks_before(e);
 	emit_reserve(e, &r);
 	put_address(p, &r, 0);
+	source_bytes(p);
+	emit(e, "shl.b64 " R "w, " R "v, 48");
 	address(p, 1);
-	emit(e, "or.b64 " R "v, " R "v, 0x%llx", (unsigned long long)p->site->size << 48);
+	emit(e, "or.b64 " R "v, " R "v, " R "w");
 	emit_put_word(e, &r, 0);
 	insert(p, false);
 	return p->ok;
@@ -513,7 +545,7 @@ static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
 	{EVENT_BAR_ARRIVE, barrier}, {EVENT_WARP_ARRIVE, warp_barrier},
 	{EVENT_CLUSTER_ARRIVE, before}, {EVENT_CLUSTER_WAIT, behind}, {EVENT_DEPENDENTS, before}, {EVENT_GRID_WAIT, behind},
 	{EVENT_MBAR_INIT, mbarrier}, {EVENT_MBAR_INVAL, mbarrier}, {EVENT_MBAR_EXPECT, mbarrier}, {EVENT_MBAR_COMPLETE, mbarrier},
-	{EVENT_MBAR_ARRIVE, arrive}, {EVENT_MBAR_WAIT, mbarrier_wait},
+	{EVENT_MBAR_ARRIVE, arrive}, {EVENT_MBAR_WAIT, mbarrier_wait}, {EVENT_MBAR_COPIES, mbarrier},
 	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_COMMIT, before}, {EVENT_WAIT_GROUP, wait_group}
 };
 
