@@ -2,6 +2,8 @@
  *
  * event.c: what a record holds, and where.
  */
+#include <string.h>
+
 #include "event/event.h"
 
 static const struct { const char *name; uint8_t form; } kinds[] = {
@@ -234,10 +236,11 @@ unsigned event_encode(struct event_unit *e, const struct event_put *p)
 
 uint64_t event_map_hash(const void *map)
 {
-	const unsigned char *p = (const unsigned char *)map;
-	uint64_t h = 1;
+	uint64_t h = 1, w;
 
-	for (unsigned i = 0; i < 128; i++)
-		h = (h ^ p[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+	for (unsigned i = 0; i < 128; i += sizeof w) {
+		memcpy(&w, (const unsigned char *)map + i, sizeof w);
+		h = (h ^ w) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+	}
 	return h | 1;
 }

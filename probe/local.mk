@@ -7,7 +7,8 @@ probe_libprobe_a_SOURCES = probe/emit.c probe/emit.h probe/probe.c probe/probe.h
 nodist_probe_libprobe_a_SOURCES = probe/text.h
 BUILT_SOURCES += probe/text.h
 CLEANFILES += probe/text.h
-probe_texts = probe/place.ptx probe/place_cluster.ptx probe/refill.ptx probe/turn.ptx probe/each.ptx
+probe_texts = probe/place.ptx probe/place_cluster.ptx probe/refill.ptx probe/turn.ptx probe/each.ptx \
+	probe/hash.ptx
 EXTRA_DIST += $(probe_texts)
 
 # place.ptx as the string probe_place, and so on.

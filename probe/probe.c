@@ -477,6 +477,64 @@ static bool wait_group(struct place *p)
 	return p->ok;
 }
 
+/* Two of 32 bits in a word: v = low | high << 32; a missing one is 0. */
+static void pair_of(struct place *p, const struct ptx_operand *low, const struct ptx_operand *high)
+{
+	struct emit *e = &p->to->e;
+
+	p->ok = p->ok && (!high || emit_value(e, "w", high, 32));
+	if (high)
+		emit(e, "shl.b64 " R "w, " R "w, 32");
+	if (low)
+		p->ok = p->ok && emit_value(e, "v", low, 32);
+	else
+		emit(e, "mov.b64 " R "v, 0");
+	if (high)
+		emit(e, "or.b64 " R "v, " R "v, " R "w");
+}
+
+static void put_map(struct place *p, const struct emit_record *r, const struct ptx_operand *map)
+{
+	struct emit *e = &p->to->e;
+
+	p->ok = p->ok && emit_address(e, map);
+	emit(e, "call (" R "x), __gsan_hash, (" R "v)");
+	if (p->site->flags & EVENT_MULTICAST) {
+		emit(e, "mov.b64 " R "y, " R "v");
+		value(p, 3, 16);
+		emit(e, "shl.b64 " R "v, " R "v, 48");
+		emit(e, "or.b64 " R "v, " R "v, " R "y");
+	}
+	emit_put_word(e, r, 0);
+	emit(e, "mov.b64 " R "v, " R "x");
+	emit_put_word(e, r, 1);
+}
+
+static bool tensor_copy(struct place *p)
+{
+	struct emit_record r = record(p, EVENT_TENSOR, 6);
+	bool load = p->site->flags & EVENT_COUNTED;
+	const struct ptx_operand *map = operand(p, load), *at = map && map->kind == OP_ADDR && map->n > 1 ? &map->list[1] : NULL;
+	struct emit *e = &p->to->e;
+
+	if (!at || at->kind != OP_VEC || p->site->flags & EVENT_IM2COL)
+		return false;
+	emit_clocks_before(e);
+	emit_reserve(e, &r);
+	put_address(p, &r, !load);
+	put_map(p, &r, map);
+	emit(e, "mov.b64 " R "v, 0");
+	if (load)
+		address(p, 2);
+	emit_put_word(e, &r, 2);
+	for (unsigned i = 0; i < 6; i += 2) {
+		pair_of(p, i < at->n ? &at->list[i] : NULL, i + 1u < at->n ? &at->list[i + 1] : NULL);
+		emit_put_word(e, &r, 3 + i / 2);
+	}
+	insert(p, false);
+	return p->ok;
+}
+
 static bool bulk_copy(struct place *p)
 {
 	struct emit_record r = record(p, EVENT_COPY, 3);
@@ -546,7 +604,7 @@ static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
 	{EVENT_CLUSTER_ARRIVE, before}, {EVENT_CLUSTER_WAIT, behind}, {EVENT_DEPENDENTS, before}, {EVENT_GRID_WAIT, behind},
 	{EVENT_MBAR_INIT, mbarrier}, {EVENT_MBAR_INVAL, mbarrier}, {EVENT_MBAR_EXPECT, mbarrier}, {EVENT_MBAR_COMPLETE, mbarrier},
 	{EVENT_MBAR_ARRIVE, arrive}, {EVENT_MBAR_WAIT, mbarrier_wait}, {EVENT_MBAR_COPIES, mbarrier},
-	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_COMMIT, before}, {EVENT_WAIT_GROUP, wait_group}
+	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_TENSOR, tensor_copy}, {EVENT_COMMIT, before}, {EVENT_WAIT_GROUP, wait_group}
 };
 
 static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
@@ -658,6 +716,7 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	ptx_insert_module(t.m, first_function(t.m), t.m->sm >= 90 && t.m->version >= 78 ? probe_place_cluster : probe_place);
 	ptx_insert_module(t.m, first_function(t.m), probe_refill);
+	ptx_insert_module(t.m, first_function(t.m), probe_hash);
 	ptx_insert_module(t.m, first_function(t.m), probe_turn);
 	ptx_insert_module(t.m, first_function(t.m), probe_each);
 	t.e.out.len = 0;

@@ -236,9 +236,12 @@ static bool make(struct runner *r, const struct run_obj *o, struct place *p)
 	case OBJ_EVENT:
 		return TRY(r, o->pos, cuEventCreate(&p->event, CU_EVENT_DISABLE_TIMING));
 	case OBJ_TMAP:
-		return check(r, o->pos, "cuTensorMapEncodeTiled",
-			     run_tmap_make(o->tmap, &r->cu,
-					   r->at[o->tmap->buf].addr + o->tmap->off, &p->tmap));
+		if (!check(r, o->pos, "cuTensorMapEncodeTiled",
+			   run_tmap_make(o->tmap, &r->cu, r->at[o->tmap->buf].addr + o->tmap->off, &p->tmap)))
+			return false;
+		if (r->job->events == EVENTS_PROBES)
+			run_probes_map(o->tmap, r->at[o->tmap->buf].addr + o->tmap->off, &p->tmap);
+		return true;
 	}
 	return false;
 }

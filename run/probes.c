@@ -47,6 +47,30 @@ bool run_probes_ready(struct run_driver *driver, CUmodule module)
 	       (region = (region + PROBE_PIECE - 1) / PROBE_PIECE * PROBE_PIECE) != 0 && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize() && put_head();
 }
 
+/* Its events are told with the first launch. */
+void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMap *map)
+{
+	static const uint8_t atoms[] = {16, 32, 32, 64};
+	const struct emu_events_sink *sink = run_events_sink();
+	struct event_host h = {.kind = EVENT_HOST_MAP};
+	struct event_map *m = &h.map;
+
+	m->hash = event_map_hash(map);
+	m->base = base;
+	m->rank = (uint8_t)t->rank;
+	for (unsigned i = 0; i < 5; i++) {
+		m->stride[i] = i ? t->strides[i - 1] : t->bytes;
+		m->dim[i] = i < t->rank ? (uint32_t)t->dims[i] : 1;
+		m->box[i] = i < t->nbox ? (uint32_t)t->box[i] : 1;
+		m->every[i] = i < t->nelem ? (uint32_t)t->elem[i] : 1;
+	}
+	m->span = (uint8_t)t->span;
+	m->atom = atoms[0];
+	m->slice = (uint8_t)t->slice;
+	if (!t->nlower)
+		sink->host(sink->arg, &h);
+}
+
 bool run_probes_launch(const uint32_t *grid)
 {
 	const struct emu_events_sink *sink = run_events_sink();

@@ -240,6 +240,7 @@ char *run_probes_text(const struct run_script *);
 bool run_probes_whole(void);    /* Is everything logged? */
 /* When the module is loaded; before each launch, and when it is over.  False: a driver call failed. */
 bool run_probes_ready(struct run_driver *, CUmodule);
+void run_probes_map(const struct run_tmap *, CUdeviceptr base, const CUtensorMap *);
 bool run_probes_launch(const uint32_t *grid);
 bool run_probes_take(void);
 
