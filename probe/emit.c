@@ -291,7 +291,7 @@ void emit_put_address(struct emit *p, const struct emit_record *r)
 
 void emit_put_word(struct emit *p, const struct emit_record *r, unsigned n)
 {
-	emit(p, "st.global.b64 [" R "kl+%u], " R "v", fixed_bytes(r) + 8 * (n + 1));
+	emit(p, "st.global.b64 [" R "kl+%u], " R "v", fixed_bytes(r) + 8 * (n + addressed(r)));
 }
 
 void emit_put_behind(struct emit *p, const struct emit_record *r)

@@ -535,6 +535,28 @@ static bool tensor_copy(struct place *p)
 	return p->ok;
 }
 
+/* The warp's as one: descriptors, of which A may lie in registers. */
+static bool wgmma(struct place *p)
+{
+	struct emit_record r = record(p, EVENT_WGMMA, 2);
+	struct emit *e = &p->to->e;
+
+	if (ptx_has(&p->stmt->inst, MOD_SP))
+		return false;
+	emit(e, "mov.b32 " R "a, 0");
+	emit(e, "mov.b32 " R "b, 0");
+	emit_reserve(e, &r);
+	if (p->site->flags & EVENT_A_ELSEWHERE)
+		emit(e, "mov.b64 " R "v, 0");
+	else
+		value(p, 1, 64);
+	emit_put_word(e, &r, 0);
+	value(p, 2, 64);
+	emit_put_word(e, &r, 1);
+	insert(p, false);
+	return p->ok;
+}
+
 static bool bulk_copy(struct place *p)
 {
 	struct emit_record r = record(p, EVENT_COPY, 3);
@@ -604,7 +626,7 @@ static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
 	{EVENT_CLUSTER_ARRIVE, before}, {EVENT_CLUSTER_WAIT, behind}, {EVENT_DEPENDENTS, before}, {EVENT_GRID_WAIT, behind},
 	{EVENT_MBAR_INIT, mbarrier}, {EVENT_MBAR_INVAL, mbarrier}, {EVENT_MBAR_EXPECT, mbarrier}, {EVENT_MBAR_COMPLETE, mbarrier},
 	{EVENT_MBAR_ARRIVE, arrive}, {EVENT_MBAR_WAIT, mbarrier_wait}, {EVENT_MBAR_COPIES, mbarrier},
-	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_TENSOR, tensor_copy}, {EVENT_COMMIT, before}, {EVENT_WAIT_GROUP, wait_group}
+	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_TENSOR, tensor_copy}, {EVENT_WGMMA, wgmma}, {EVENT_COMMIT, before}, {EVENT_WAIT_GROUP, wait_group}
 };
 
 static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
@@ -709,6 +731,8 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 	if (!t.m)
 		return NULL;
 	add_site(sites, &none);
+	/* activemask: PTX 6.2. */
+	t.m->version = t.m->version < 62 ? 62 : t.m->version;
 	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->entry && s->func->has_body)
 			entry(&t, s->func);
