@@ -44,7 +44,7 @@ may ptxparse
 may rewrite ptxparse abi
 may rt
 may nvcc-shim
-may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect
+may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect probe
 may emu ptxparse event probe
 may event
 may probe ptxparse event
