@@ -13,18 +13,19 @@
 
 void emit(struct emit *p, const char *fmt, ...)
 {
-	char line[256];
 	va_list ap;
+	char *line;
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(line, sizeof line, fmt, ap);
+	n = vasprintf(&line, fmt, ap);          /* names may be of any length */
 	va_end(ap);
-	if (n < 0 || (size_t)n >= sizeof line)
+	if (n < 0)
 		abort();
 	ptx_puts(&p->out, "\t");
 	ptx_put(&p->out, line, (size_t)n);
 	ptx_puts(&p->out, ";\n");
+	free(line);
 }
 
 void emit_label(struct emit *p, unsigned label)
@@ -40,7 +41,7 @@ void emit_registers(struct emit *p)
 	emit(p, ".reg .b32 " R "last, " R "lt, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
 	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried");
 	emit(p, ".reg .b16 " R "h");
-	emit(p, ".reg .pred " R "leader, " R "full, " R "line, " R "same");
+	emit(p, ".reg .pred " R "leader, " R "full, " R "line, " R "same, " R "guard, " R "private");
 }
 
 void emit_start(struct emit *p)
@@ -53,15 +54,9 @@ void emit_start(struct emit *p)
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-/* The name of a register, variable or special register with its element. */
-static void name_of(char *to, size_t size, const struct ptx_operand *o)
-{
-	snprintf(to, size, "%s%s%s", o->sym->name, o->elemtext ? "." : "", o->elemtext ? o->elemtext : "");
-}
-
 bool emit_value(struct emit *p, const char *to, const struct ptx_operand *o, unsigned bits)
 {
-	char name[128];
+	const char *dot = o->elemtext ? "." : "", *elem = o->elemtext ? o->elemtext : "";
 	unsigned have;
 
 	if (o->kind == OP_INT || o->kind == OP_FLOAT || o->kind == OP_EXPR) {
@@ -72,9 +67,8 @@ bool emit_value(struct emit *p, const char *to, const struct ptx_operand *o, uns
 	}
 	if (o->kind != OP_SYM || !o->sym || o->neg)
 		return false;
-	name_of(name, sizeof name, o);
 	if (o->sym->kind == SYM_VAR) {
-		emit(p, "mov.b64 " R "%s, %s", to, name);
+		emit(p, "mov.b64 " R "%s, %s", to, o->sym->name);
 		return true;
 	}
 	have = ptx_type_bits(o->sym->kind == SYM_SREG ? TYPE_B32 : o->sym->type);
@@ -82,14 +76,14 @@ bool emit_value(struct emit *p, const char *to, const struct ptx_operand *o, uns
 		return false;
 	switch (have) {
 	case 64:
-		emit(p, "mov.b64 " R "%s, %s", to, name);
+		emit(p, "mov.b64 " R "%s, %s%s%s", to, o->sym->name, dot, elem);
 		return true;
 	case 32:
-		emit(p, "mov.b32 " R "lo, %s", name);
+		emit(p, "mov.b32 " R "lo, %s%s%s", o->sym->name, dot, elem);
 		emit(p, "cvt.u64.u32 " R "%s, " R "lo", to);
 		break;
 	case 16:
-		emit(p, "mov.b16 " R "h, %s", name);
+		emit(p, "mov.b16 " R "h, %s%s%s", o->sym->name, dot, elem);
 		emit(p, "cvt.u64.u16 " R "%s, " R "h", to);
 		break;
 	default:
@@ -116,10 +110,11 @@ bool emit_address(struct emit *p, const struct ptx_operand *addr)
 	return true;
 }
 
-void emit_skip_private(struct emit *p, unsigned label)
+void emit_skip_private(struct emit *p, unsigned label, bool behind)
 {
-	emit(p, "isspacep.local " R "full, " R "v");
-	emit(p, "@" R "full bra $__gsan_L%u", label);
+	if (!behind)
+		emit(p, "isspacep.local " R "private, " R "v");
+	emit(p, "@" R "private bra $__gsan_L%u", label);
 }
 
 void emit_skip_lanes(struct emit *p, unsigned lane, unsigned label)
@@ -131,16 +126,13 @@ void emit_skip_lanes(struct emit *p, unsigned lane, unsigned label)
 
 /* ---- records ----------------------------------------------------------------------------------- */
 
-void emit_clocks_before(struct emit *p)
+void emit_clocks(struct emit *p, bool behind)
 {
-	emit(p, "mov.u32 " R "t, %%globaltimer_lo");
+	if (!behind)
+		emit(p, "mov.u32 " R "t, %%globaltimer_lo");
 	emit(p, "mov.u32 " R "c, %%clock");
-}
-
-void emit_clocks_behind(struct emit *p)
-{
-	emit(p, "mov.u32 " R "c, %%clock");
-	emit(p, "mov.u32 " R "t, %%globaltimer_lo");
+	if (behind)
+		emit(p, "mov.u32 " R "t, %%globaltimer_lo");
 }
 
 static bool addressed(const struct emit_record *r)

@@ -30,8 +30,8 @@ void emit_label(struct emit *, unsigned label);
 bool emit_value(struct emit *, const char *to, const struct ptx_operand *, unsigned bits);
 /* v = the address, as the instruction has it. */
 bool emit_address(struct emit *, const struct ptx_operand *);
-/* Jumps there if v is a generic address of private memory. */
-void emit_skip_private(struct emit *, unsigned label);
+/* Jumps there if v is a generic address of private memory; behind an instruction: if it was, in front of that. */
+void emit_skip_private(struct emit *, unsigned label, bool behind);
 /* Jumps there from that lane on. */
 void emit_skip_lanes(struct emit *, unsigned lane, unsigned label);
 
@@ -42,8 +42,7 @@ struct emit_record { enum event_kind kind; uint32_t site; unsigned words; };
 void emit_registers(struct emit *);
 void emit_start(struct emit *);
 /* Clocks: of a release, in front of it; of an acquire, behind it. */
-void emit_clocks_before(struct emit *);
-void emit_clocks_behind(struct emit *);
+void emit_clocks(struct emit *, bool behind);
 /* Takes room for it and stores what does not depend on operands; clocks are in c, t.  Of forms with A
  * and B those are in a and b. */
 void emit_reserve(struct emit *, const struct emit_record *);

@@ -134,10 +134,10 @@ static bool plain(struct place *p)
 		return false;
 	address(p, (unsigned)at);
 	if (p->site->space == EVENT_GENERIC)
-		emit_skip_private(&p->to->e, label);
+		emit_skip_private(&p->to->e, label, false);
 	if (lanes < EVENT_LANES)
 		emit_skip_lanes(&p->to->e, lanes, label);
-	emit_clocks_before(&p->to->e);
+	emit_clocks(&p->to->e, false);
 	emit_addresses(&p->to->e, &r, p->site->size * p->site->count);
 	emit_label(&p->to->e, label);
 	insert(p, false);
@@ -172,37 +172,36 @@ static void clocks_behind_use(struct emit *e)
 	emit(e, "mov.u32 " R "t, %%globaltimer_lo");
 }
 
-/* What becomes of the old value, in v, of a read-modify-write; NULL: that is not known. */
+/* The instruction that makes v of the old value x and the operands w and y, as a read-modify-write does
+ * (`full`: x equals w); NULL: that is not known. */
 static const char *made_by(const struct place *p)
 {
-	static const struct { enum ptx_mod mod; const char *op; } ops[] = {
-		{MOD_ADD, "add.u64"}, {MOD_AND, "and.b64"}, {MOD_OR, "or.b64"}, {MOD_XOR, "xor.b64"}, {MOD_EXCH, "mov.b64"},
-		{MOD_CAS, "selp.b64"}
+	static const struct { enum ptx_mod mod; const char *text; } rows[] = {
+		{MOD_ADD, "add.u64 %__gsan_v, %__gsan_x, %__gsan_w"}, {MOD_AND, "and.b64 %__gsan_v, %__gsan_x, %__gsan_w"},
+		{MOD_OR, "or.b64 %__gsan_v, %__gsan_x, %__gsan_w"}, {MOD_XOR, "xor.b64 %__gsan_v, %__gsan_x, %__gsan_w"},
+		{MOD_EXCH, "mov.b64 %__gsan_v, %__gsan_w"},
+		{MOD_CAS, "selp.b64 %__gsan_v, %__gsan_y, %__gsan_x, %__gsan_full"}
 	};
 	const struct ptx_inst *in = &p->stmt->inst;
 	bool number = in->type == TYPE_U32 || in->type == TYPE_S32 || in->type == TYPE_B32 || in->type == TYPE_U64 ||
 		      in->type == TYPE_S64 || in->type == TYPE_B64;
 
-	for (unsigned i = 0; number && in->id == INST_ATOM && p->site->count == 1 && i < sizeof ops / sizeof *ops; i++)
-		if (ptx_has(in, ops[i].mod))
-			return ops[i].op;
+	if (!number || p->site->count != 1 || (in->id != INST_ATOM && in->id != INST_RED))
+		return NULL;
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (ptx_has(in, rows[i].mod))
+			return rows[i].text;
 	return NULL;
 }
 
 /* The second word: v is the old value, w and y the operands. */
-static void put_made(struct place *p, const struct emit_record *r, const char *op)
+static void put_made(struct place *p, const struct emit_record *r, const char *text)
 {
 	struct emit *e = &p->to->e;
 
 	emit(e, "mov.b64 " R "x, " R "v");
-	if (*op == 's') {
-		emit(e, "setp.eq.u64 " R "full, " R "x, " R "w");
-		emit(e, "selp.b64 " R "v, " R "y, " R "x, " R "full");
-	} else if (*op == 'm') {
-		emit(e, "mov.b64 " R "v, " R "w");
-	} else {
-		emit(e, "%s " R "v, " R "x, " R "w", op);
-	}
+	emit(e, "setp.eq.u64 " R "full, " R "x, " R "w");
+	emit(e, "%s", text);
 	if (p->site->size == 4)
 		emit(e, "and.b64 " R "v, " R "v, 0xffffffff");
 	emit_put_word(e, r, 1);
@@ -216,13 +215,9 @@ static void as_atom(struct place *p)
 	struct ptx_operand *ops;
 	const char *name, **words;
 
-	if (in->id != INST_RED)
+	if (in->id != INST_RED || !made_by(p))
 		return;
 	in->id = INST_ATOM;
-	if (!made_by(p)) {
-		in->id = INST_RED;
-		return;
-	}
 	ops = ptx_alloc(p->to->m->arena, (in->nops + 1u) * sizeof *ops);
 	ops[0].kind = OP_SYM;
 	ops[0].sym = &p->to->scratch[p->site->size == 8];
@@ -246,19 +241,27 @@ static bool strong(struct place *p)
 	struct emit_record r = record(p, EVENT_STRONG, words);
 	int at = address_of(&p->stmt->inst);
 	struct emit *e = &p->to->e;
+	unsigned label = e->labels;
 
 	if (at < 0 || !p->site->size)
 		return false;
-	emit_clocks_before(e);
+	e->labels += 2;
+	address(p, (unsigned)at);
+	if (p->site->space == EVENT_GENERIC)
+		emit_skip_private(e, label, false);
+	emit_clocks(e, false);
 	emit_reserve(e, &r);
 	put_address(p, &r, (unsigned)at);
 	for (unsigned i = 0; made && i < p->stmt->inst.nops - 2u && i < 2; i++)
 		p->ok = p->ok && emit_value(e, i ? "y" : "w", operand(p, 2 + i), p->site->size * 8u);
 	if (words && writes && !made)
 		put_elements(p, &r, operand(p, 1), 0);
+	emit_label(e, label);
 	insert(p, false);
 	if (!reads || (p->site->does & EVENT_NO_RESULT && !made))
 		return p->ok;
+	if (p->site->space == EVENT_GENERIC)
+		emit_skip_private(e, label + 1, true);
 	if (words)
 		put_elements(p, &r, operand(p, 0), 0);
 	else if (p->stmt->inst.ops[0].kind == OP_SINK || !emit_value(e, "v", operand(p, 0), 64))
@@ -267,31 +270,26 @@ static bool strong(struct place *p)
 		put_made(p, &r, made);
 	clocks_behind_use(e);
 	emit_put_behind(e, &r);
+	emit_label(e, label + 1);
 	insert(p, true);
 	return p->ok;
 }
 
 /* ---- fences and barriers ------------------------------------------------------------------------ */
 
-static bool before(struct place *p)
+/* A record without operands. */
+static bool bare(struct place *p, bool behind)
 {
 	struct emit_record r = record(p, (enum event_kind)p->site->kind, 0);
 
-	emit_clocks_before(&p->to->e);
+	emit_clocks(&p->to->e, behind);
 	emit_reserve(&p->to->e, &r);
-	insert(p, false);
+	insert(p, behind);
 	return true;
 }
 
-static bool behind(struct place *p)
-{
-	struct emit_record r = record(p, (enum event_kind)p->site->kind, 0);
-
-	emit_clocks_behind(&p->to->e);
-	emit_reserve(&p->to->e, &r);
-	insert(p, true);
-	return true;
-}
+static bool bare_before(struct place *p) { return bare(p, false); }
+static bool bare_behind(struct place *p) { return bare(p, true); }
 
 static void barrier_operands(struct place *p)
 {
@@ -315,13 +313,14 @@ static bool barrier(struct place *p)
 	struct emit *e = &p->to->e;
 
 	barrier_operands(p);
-	emit_clocks_before(e);
+	emit(e, "mov.b32 " R "c0, " R "a");     /* its result may take an operand's register */
+	emit_clocks(e, false);
 	emit_reserve(e, &arrive);
 	insert(p, false);
 	if (ptx_has(&p->stmt->inst, MOD_ARRIVE))
 		return p->ok;
-	barrier_operands(p);
-	emit_clocks_behind(e);
+	emit(e, "mov.b32 " R "a, " R "c0");
+	emit_clocks(e, true);
 	emit_reserve(e, &wait);
 	insert(p, true);
 	return p->ok;
@@ -335,10 +334,7 @@ static bool warp_barrier(struct place *p)
 	for (unsigned behind = 0; behind < 2; behind++) {
 		value(p, 0, 32);
 		emit(e, "cvt.u32.u64 " R "a, " R "v");
-		if (behind)
-			emit_clocks_behind(e);
-		else
-			emit_clocks_before(e);
+		emit_clocks(e, behind);
 		emit_reserve(e, behind ? &wait : &arrive);
 		insert(p, behind);
 	}
@@ -368,12 +364,11 @@ static bool arrive(struct place *p)
 	struct emit_record r = record(p, EVENT_MBAR_ARRIVE, 2);
 	struct ptx_operand *state = &p->stmt->inst.ops[0];
 	struct emit *e = &p->to->e;
-
 	bool remote = ptx_has(&p->stmt->inst, MOD_SHARED_CLUSTER);
 
 	if (state->kind == OP_ADDR)
 		return false;
-	emit_clocks_before(e);
+	emit_clocks(e, false);
 	emit_reserve(e, &r);
 	put_address(p, &r, 1);
 	arrive_operand(p);
@@ -399,7 +394,7 @@ static bool mbarrier(struct place *p)
 				      p->site->kind != EVENT_MBAR_INVAL && p->site->kind != EVENT_MBAR_COPIES);
 	struct emit *e = &p->to->e;
 
-	emit_clocks_before(e);
+	emit_clocks(e, false);
 	emit_reserve(e, &r);
 	put_address(p, &r, 0);
 	if (r.words) {
@@ -416,7 +411,7 @@ static void waited(struct place *p, enum event_kind kind)
 	struct emit_record r = record(p, kind, 1);
 	struct emit *e = &p->to->e;
 
-	emit_clocks_behind(e);
+	emit_clocks(e, true);
 	emit(e, "mov.b32 " R "a, " R "c");
 	emit(e, "mov.b32 " R "b, " R "t");
 	emit(e, "mov.b32 " R "c, " R "c0");
@@ -441,7 +436,7 @@ static bool mbarrier_wait(struct place *p)
 	if (over->kind != OP_SYM)
 		return false;
 	e->labels += 2;
-	emit_clocks_before(e);
+	emit_clocks(e, false);
 	emit(e, "mov.b32 " R "c0, " R "c");
 	emit(e, "mov.b32 " R "t0, " R "t");
 	insert(p, false);
@@ -471,7 +466,7 @@ static bool wait_group(struct place *p)
 		emit(e, "mov.b32 " R "a, 0x%x", EVENT_WAIT_ALL);
 	}
 	emit(e, "mov.b32 " R "b, 0");
-	emit_clocks_behind(e);
+	emit_clocks(e, true);
 	emit_reserve(e, &r);
 	insert(p, true);
 	return p->ok;
@@ -519,7 +514,7 @@ static bool tensor_copy(struct place *p)
 
 	if (!at || at->kind != OP_VEC || p->site->flags & EVENT_IM2COL)
 		return false;
-	emit_clocks_before(e);
+	emit_clocks(e, false);
 	emit_reserve(e, &r);
 	put_address(p, &r, !load);
 	put_map(p, &r, map);
@@ -564,7 +559,7 @@ static bool bulk_copy(struct place *p)
 
 	if (p->site->flags & EVENT_BYTE_MASK)
 		return false;
-	emit_clocks_before(e);
+	emit_clocks(e, false);
 	emit_reserve(e, &r);
 	put_address(p, &r, 0);
 	address(p, 1);
@@ -606,7 +601,7 @@ static bool cp_async(struct place *p)
 	struct emit_record r = record(p, EVENT_CP_ASYNC, 1);
 	struct emit *e = &p->to->e;
 
-	emit_clocks_before(e);
+	emit_clocks(e, false);
 	emit_reserve(e, &r);
 	put_address(p, &r, 0);
 	source_bytes(p);
@@ -621,12 +616,13 @@ static bool cp_async(struct place *p)
 /* ---- all of a module ---------------------------------------------------------------------------------------- */
 
 static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
-	{EVENT_ACCESS, plain}, {EVENT_STRONG, strong}, {EVENT_FENCE, before}, {EVENT_OPAQUE, behind},
+	{EVENT_ACCESS, plain}, {EVENT_STRONG, strong}, {EVENT_FENCE, bare_before}, {EVENT_OPAQUE, bare_behind},
 	{EVENT_BAR_ARRIVE, barrier}, {EVENT_WARP_ARRIVE, warp_barrier},
-	{EVENT_CLUSTER_ARRIVE, before}, {EVENT_CLUSTER_WAIT, behind}, {EVENT_DEPENDENTS, before}, {EVENT_GRID_WAIT, behind},
+	{EVENT_CLUSTER_ARRIVE, bare_before}, {EVENT_CLUSTER_WAIT, bare_behind}, {EVENT_DEPENDENTS, bare_before}, {EVENT_GRID_WAIT, bare_behind},
 	{EVENT_MBAR_INIT, mbarrier}, {EVENT_MBAR_INVAL, mbarrier}, {EVENT_MBAR_EXPECT, mbarrier}, {EVENT_MBAR_COMPLETE, mbarrier},
 	{EVENT_MBAR_ARRIVE, arrive}, {EVENT_MBAR_WAIT, mbarrier_wait}, {EVENT_MBAR_COPIES, mbarrier},
-	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_TENSOR, tensor_copy}, {EVENT_WGMMA, wgmma}, {EVENT_COMMIT, before}, {EVENT_WAIT_GROUP, wait_group}
+	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_TENSOR, tensor_copy}, {EVENT_WGMMA, wgmma},
+	{EVENT_COMMIT, bare_before}, {EVENT_WAIT_GROUP, wait_group}
 };
 
 static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
@@ -643,7 +639,7 @@ static void leave_out(struct module *t, const struct ptx_stmt *stmt)
 	t->sites->first = t->sites->left_out++ ? t->sites->first : stmt->line;
 }
 
-/* Whatever was emitted of one that cannot be logged whole is not put in. */
+/* One that cannot be logged whole is counted; what of it could be logged may stay. */
 static void instruction(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
 {
 	struct place p = {.to = t, .f = f, .stmt = stmt, .ok = true};
@@ -670,7 +666,7 @@ static void leave(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
 	struct place p = {.to = t, .f = f, .stmt = stmt, .ok = true};
 	struct emit_record r = {EVENT_EXIT, 0, 0};
 
-	emit_clocks_before(&t->e);
+	emit_clocks(&t->e, false);
 	emit_reserve(&t->e, &r);
 	insert(&p, false);
 }
@@ -681,7 +677,6 @@ static void begin(struct module *t, struct ptx_func *f)
 	struct emit *e = &t->e;
 
 	emit_registers(e);
-	emit(e, ".reg .pred " R "guard");
 	emit_start(e);
 	emit(e, "mov.u32 " R "a, %%ntid.x");
 	emit(e, "mov.u32 " R "b, %%ntid.y");
@@ -689,7 +684,7 @@ static void begin(struct module *t, struct ptx_func *f)
 	emit(e, "mov.u32 " R "b, %%ntid.z");
 	emit(e, "mul.lo.u32 " R "a, " R "a, " R "b");
 	emit(e, "mov.u32 " R "b, %%total_smem_size");
-	emit_clocks_before(e);
+	emit_clocks(e, false);
 	emit_reserve(e, &r);
 	ptx_insert_before(t->m, f, NULL, take_text(t));
 }

@@ -359,8 +359,10 @@ static int launch_logged(struct runner *r, const struct run_action *a)
 {
 	int status;
 
-	if (a->pdl)                     /* launches that overlap are not told apart yet */
+	if (a->pdl) {
+		fprintf(stderr, "%s:%u: skipped: probes cannot tell launches that overlap apart yet\n", r->s->path, a->pos.line);
 		return RUN_SKIPPED;
+	}
 	if (!run_probes_launch(a->grid))
 		return RUN_OTHER;
 	status = launch(r, a);

@@ -22,7 +22,8 @@ char *run_probes_text(const struct run_script *s)
 	char *text = probe_module(s->path, s->text, s->len, &sites, NULL, NULL);
 
 	if (text && sites.left_out)
-		fprintf(stderr, "gsan-run: %s:%u: this is not logged yet, nor are %u others\n", s->path, sites.first, sites.left_out - 1);
+		fprintf(stderr, "%s:%u: skipped: probes cannot log this instruction yet (nor %u others of the file)\n", s->path,
+			sites.first, sites.left_out - 1);
 	return text;
 }
 
@@ -101,10 +102,15 @@ bool run_probes_take(void)
 	unsigned char *log;
 	bool ok;
 
-	if (cu->cuCtxSynchronize() || cu->cuMemcpyDtoH_v2(&head, region, sizeof head))
+	if (cu->cuCtxSynchronize() || cu->cuMemcpyDtoH_v2(&head, region, sizeof head)) {
+		fputs("gsan-run: the launch ended in an error, and its log is lost with it\n", stderr);
 		return false;
-	if (head.lost)
-		fprintf(stderr, "gsan-run: %llu pieces of the log were lost\n", (unsigned long long)head.lost);
+	}
+	if (head.lost) {
+		fprintf(stderr, "gsan-run: the log is full: %llu pieces of it are lost; use a smaller launch\n",
+			(unsigned long long)head.lost);
+		return false;
+	}
 	log = malloc(head.next);
 	ok = log && !cu->cuMemcpyDtoH_v2(log, region, head.next < REGION ? head.next : REGION);
 	if (ok)

@@ -839,7 +839,7 @@ norace_tests = \
 	testsuite/norace/launches_cp_async_then_bulk.ptx \
 	testsuite/norace/launches_in_order.ptx \
 	testsuite/norace/launches_mbarrier_elsewhere.ptx \
-	testsuite/norace/local_memory.ptx \
+	testsuite/norace/local_memory.ptx testsuite/norace/local_volatile.ptx \
 	testsuite/norace/lookback.ptx \
 	testsuite/norace/lookback_fences.ptx \
 	testsuite/norace/lookback_packed.ptx \
