@@ -173,34 +173,14 @@ static bool digest_of(const struct detect *d, const struct event *e, unsigned la
 	return true;
 }
 
-/* A record may stand for a run of accesses from one base. */
-static void take_run(struct scan *s, const struct event *e, unsigned lane)
+/* What an instruction accesses at an address, of `bytes` bytes where its site does not say how many. */
+static void take_site(struct scan *s, const struct event *e, unsigned lane, uint32_t number, struct piece at)
 {
-	const struct event_site *site = site_of(s->d, e);
-
-	for (uint32_t i = 0; i < site->nrun; i++) {
-		const struct event_run *r = &s->d->run_site.v[site->run + i];
-		const struct event_site *of = &s->d->site.v[r->site];
-		struct access a = as_access(s->d, e, 1u << lane);
-
-		a.site = r->site;
-		goes(&a, of->does & EVENT_READS, of->does & EVENT_WRITES);
-		take_at(s, e, &a, event_address(record_of(s->d, e), lane) + (uint64_t)(int64_t)r->offset,
-			(uint64_t)of->size * of->count);
-	}
-}
-
-static void take_plain(struct scan *s, const struct event *e, unsigned lane)
-{
-	const struct event_site *site = site_of(s->d, e);
-	const struct event_unit *u = record_of(s->d, e);
-	uint64_t at = event_address(u, lane), bytes = event_words(u) ? event_get(u, lane, EVENT_ACCESS_BYTES) : 0;
+	const struct event_site *site = &s->d->site.v[number];
 	struct access a = as_access(s->d, e, 1u << lane);
 	struct place p;
 
-	take_run(s, e, lane);
-	if (site->nrun)
-		return;
+	a.site = number;
 	goes(&a, site->does & EVENT_READS, site->does & EVENT_WRITES);
 	a.strong = event_strong(site);
 	a.element = site->size;
@@ -208,15 +188,31 @@ static void take_plain(struct scan *s, const struct event *e, unsigned lane)
 	a.read_only = site->proxy == EVENT_READ_ONLY;
 	a.proxy = site->proxy == EVENT_MULTIMEM ? P_MULTIMEM : P_GENERIC;
 	a.has_digest = a.writes && !a.strong && digest_of(s->d, e, lane, &a.digest);
-	bytes = bytes ? bytes : (uint64_t)site->size * site->count;
+	at.bytes = at.bytes ? at.bytes : (uint64_t)site->size * site->count;
 	if (!a.strong && !site->left_out) {
-		take_at(s, e, &a, at, bytes);
+		take_at(s, e, &a, at.address, at.bytes);
 		return;
 	}
-	a.whole = bytes;
+	a.whole = at.bytes;
 	for (unsigned i = 0; i < site->count; i++)
-		if (!(site->left_out >> i & 1) && place_of(s->d, e, at + i * site->size, &p))
+		if (!(site->left_out >> i & 1) && place_of(s->d, e, at.address + i * site->size, &p))
 			take(s, &a, p.space, (struct piece){p.address, site->size});
+}
+
+/* A record may stand for a run of accesses from one base. */
+static void take_plain(struct scan *s, const struct event *e, unsigned lane)
+{
+	const struct event_site *site = site_of(s->d, e);
+	const struct event_unit *u = record_of(s->d, e);
+	struct piece at = {event_address(u, lane), event_words(u) ? event_get(u, lane, EVENT_ACCESS_BYTES) : 0};
+
+	if (!site->nrun)
+		take_site(s, e, lane, e->site, at);
+	for (uint32_t i = 0; i < site->nrun; i++) {
+		const struct event_run *r = &s->d->run_site.v[site->run + i];
+
+		take_site(s, e, lane, r->site, (struct piece){at.address + (uint64_t)(int64_t)r->offset, 0});
+	}
 }
 
 /* PTX ISA, "mbarrier.init", ".inval": plain writes of the object; "tensormap.replace": of the map. */

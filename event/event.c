@@ -32,6 +32,8 @@ unsigned event_units(const struct event_unit *e)
 	unsigned lanes = event_count(event_lanes(e)), kind = event_kind_of(e);
 	unsigned words = event_words(e) * (event_once(e) ? 1 : lanes) + (event_by_lane(e) ? lanes : 0);
 
+	words = event_narrow(e) ? (lanes + 1) / 2 : words;
+
 	return kind == EVENT_END || kind >= EVENT_KINDS || !lanes ? 0 : fixed_units(kind) + (words + 1) / 2;
 }
 
@@ -63,6 +65,8 @@ uint64_t event_address(const struct event_unit *e, unsigned lane)
 	uint64_t address = e->w[2] | (uint64_t)(e->w[3] & 0xffff) << 32;
 	int64_t step = (int16_t)(e->w[3] >> 16), lanes = (int64_t)lane - event_first(event_lanes(e));
 
+	if (event_narrow(e))
+		return e[1 + words_below(e, lane) / 4].w[words_below(e, lane) % 4];
 	if (event_by_lane(e))
 		return word_at(e, words_below(e, lane)) & EVENT_ADDRESS;
 	return (address + (uint64_t)(step * lanes)) & EVENT_ADDRESS;

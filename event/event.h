@@ -64,7 +64,8 @@ enum event_operand {
  *  | site       | words  | once | by lane | kind |    word 0; word 1: the lanes
  *  +------------+--------+------+---------+------+
  * words: 64-bit words of operands, for each of the lanes, or once, last.  by lane: each one's
- * address comes before its words; else lane l's is address + step * (l - lowest lane).
+ * address comes before its words; else lane l's is address + step * (l - lowest lane).  An ADDRESS
+ * by lane and once is narrow: it has no words, and addresses of 32 bits.
  */
 struct event_unit { uint32_t w[4]; };
 
@@ -74,6 +75,7 @@ static inline uint32_t event_lanes(const struct event_unit *e) { return e->w[1];
 static inline unsigned event_words(const struct event_unit *e) { return e->w[0] >> 8 & 15; }
 static inline bool event_once(const struct event_unit *e) { return e->w[0] >> 7 & 1; }
 static inline bool event_by_lane(const struct event_unit *e) { return e->w[0] >> 6 & 1; }
+static inline bool event_narrow(const struct event_unit *e) { return (e->w[0] & 0xfc0) == 0xc0; }
 
 /* Word 0. */
 static inline uint32_t event_head(unsigned kind, uint32_t site, unsigned words, bool by_lane)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "probe/emit.h"
+#include "probe/text.h"
 
 #define R "%%__gsan_"
 
@@ -35,21 +36,39 @@ void emit_label(struct emit *p, unsigned label)
 	ptx_put(&p->out, line, (size_t)snprintf(line, sizeof line, "$__gsan_L%u:\n", label));
 }
 
+/* ---- text of more than a line ------------------------------------------------------------------ */
+
+/* A text of probe/text.h, in which PIECE stands for the units of a piece, PLACE and SLOT for other texts. */
+static void put_text(struct emit *p, const char *text)
+{
+	char number[16];
+
+	while (*text) {
+		size_t n = strcspn(text, "\n") + 1;
+		const char *piece = strstr(text, "PIECE");
+
+		if (!strncmp(text, "PLACE", 5)) {
+			put_text(p, p->clusters ? probe_place_cluster : probe_place);
+		} else if (!strncmp(text, "SLOT", 4)) {
+			put_text(p, probe_slot);
+		} else if (piece && piece < text + n) {
+			ptx_put(&p->out, text, (size_t)(piece - text));
+			ptx_put(&p->out, number, (size_t)snprintf(number, sizeof number, "%u", p->piece));
+			ptx_put(&p->out, piece + 5, n - (size_t)(piece + 5 - text));
+		} else {
+			ptx_put(&p->out, text, n);
+		}
+		text += n;
+	}
+}
+
 void emit_registers(struct emit *p)
 {
-	emit(p, ".reg .b64 " R "p, " R "k, " R "kl, " R "v, " R "x, " R "w, " R "y");
-	emit(p, ".reg .b32 " R "last, " R "lt, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
+	emit(p, ".reg .b64 " R "base, " R "k, " R "kl, " R "v, " R "x, " R "w, " R "y");
+	emit(p, ".reg .b32 " R "p, " R "row, " R "lt, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
 	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried");
 	emit(p, ".reg .b16 " R "h");
 	emit(p, ".reg .pred " R "leader, " R "full, " R "line, " R "same, " R "guard, " R "private");
-}
-
-void emit_start(struct emit *p)
-{
-	emit(p, "mov.b64 " R "p, %u", PROBE_PIECE - 1);
-	emit(p, "mov.b32 " R "last, 0");
-	emit(p, "mov.b32 " R "tried, 0");
-	emit(p, "mov.u32 " R "lt, %%lanemask_lt");
 }
 
 /* ---- operands ------------------------------------------------------------------------------- */
@@ -124,6 +143,84 @@ void emit_skip_lanes(struct emit *p, unsigned lane, unsigned label)
 	emit(p, "@" R "full bra $__gsan_L%u", label);
 }
 
+/* ---- groups and room ------------------------------------------------------------------------------ */
+
+void emit_regroup(struct emit *p)
+{
+	emit(p, "activemask.b32 " R "m");
+	emit(p, "and.b32 " R "lo, " R "m, " R "lt");
+	emit(p, "and.b32 " R "m, " R "m, " R "row");
+	emit(p, "setp.eq.u32 " R "leader, " R "lo, 0");
+}
+
+void emit_regroup_by(struct emit *p, const char *reg)
+{
+	emit(p, "activemask.b32 " R "m");
+	emit(p, "match.any.sync.b32 " R "m, " R "%s, " R "m", reg);
+	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
+	emit(p, "and.b32 " R "lo, " R "lo, " R "m");
+	emit(p, "setp.eq.u32 " R "leader, " R "lo, 0");
+}
+
+static void emit_refill(struct emit *p, const char *unless)
+{
+	unsigned have = p->labels++;
+
+	emit(p, "@%s bra $__gsan_L%u", unless, have);
+	put_text(p, probe_refill);
+	emit_label(p, have);
+}
+
+/* k: the end of what the leader has. */
+static void find_end(struct emit *p)
+{
+	emit(p, "mad.wide.u32 " R "k, " R "p, 16, " R "base");
+}
+
+void emit_room(struct emit *p, unsigned units)
+{
+	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
+	emit(p, "setp.le.or.u32 " R "full, " R "lo, %d, !" R "leader", (int)p->piece - 1 - (int)units);
+	emit_refill(p, "%__gsan_full");
+	emit(p, "@" R "leader add.u32 " R "p, " R "p, %u", units);
+}
+
+/* The same for n units; all lanes get the leader's k, which is where they begin. */
+static void room_for_all(struct emit *p)
+{
+	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
+	emit(p, "add.u32 " R "lo, " R "lo, " R "n");
+	emit(p, "mov.b32 " R "hi, " R "n");
+	emit(p, "setp.lt.or.u32 " R "full, " R "lo, %u, !" R "leader", p->piece);
+	emit_refill(p, "%__gsan_full");
+	emit(p, "brev.b32 " R "n, " R "m");
+	emit(p, "clz.b32 " R "n, " R "n");
+	emit(p, "shfl.sync.idx.b32 " R "lo, " R "p, " R "n, 31, " R "m");
+	emit(p, "add.u32 " R "lo, " R "lo, 1");
+	emit(p, "mad.wide.u32 " R "k, " R "lo, 16, " R "base");
+	emit(p, "@" R "leader add.u32 " R "p, " R "p, " R "hi");
+}
+
+void emit_start(struct emit *p, uint32_t begin)
+{
+	emit_registers(p);
+	put_text(p, probe_start);
+	emit_regroup(p);
+	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
+	emit(p, "setp.eq.or.u32 " R "full, " R "lo, 0, !" R "leader");
+	emit_refill(p, "%__gsan_full");
+	emit(p, "@" R "leader add.u32 " R "p, " R "p, 2");
+	emit_clocks(p, false);
+	emit_clock_record(p, 1);
+	emit(p, "mov.u32 " R "a, %%ntid.x");
+	emit(p, "mov.u32 " R "b, %%ntid.y");
+	emit(p, "mul.lo.u32 " R "a, " R "a, " R "b");
+	emit(p, "mov.u32 " R "b, %%ntid.z");
+	emit(p, "mul.lo.u32 " R "a, " R "a, " R "b");
+	emit(p, "mov.u32 " R "b, %%total_smem_size");
+	emit_short(p, &(struct emit_record){EVENT_BEGIN, begin, 0}, 0);
+}
+
 /* ---- records ----------------------------------------------------------------------------------- */
 
 void emit_clocks(struct emit *p, bool behind)
@@ -135,14 +232,85 @@ void emit_clocks(struct emit *p, bool behind)
 		emit(p, "mov.u32 " R "t, %%globaltimer_lo");
 }
 
+/* At k or, of room that all groups take, so many units from its end. */
+static void put_unit(struct emit *p, unsigned back, unsigned head, const char *third, const char *fourth)
+{
+	emit(p, "@" R "leader st.global.v4.b32 [" R "k+%d], {0x%x, " R "m, %s, %s}", -16 * (int)back, head, third, fourth);
+}
+
+void emit_clock_record(struct emit *p, unsigned back)
+{
+	find_end(p);
+	put_unit(p, back, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_c", "%__gsan_t");
+}
+
 static bool addressed(const struct emit_record *r)
 {
 	return event_form(r->kind) == EVENT_FORM_ADDRESS || event_form(r->kind) == EVENT_FORM_CLOCKED;
 }
 
-static unsigned fixed_bytes(const struct emit_record *r)
+static void put_fixed(struct emit *p, const struct emit_record *r, unsigned back)
 {
-	return event_form(r->kind) == EVENT_FORM_CLOCKED ? 32 : 16;
+	unsigned head = event_head(r->kind, r->site, r->words, addressed(r));
+
+	switch (event_form(r->kind)) {
+	case EVENT_FORM_CLOCK:
+		put_unit(p, back, head, "%__gsan_c", "%__gsan_t");
+		break;
+	case EVENT_FORM_BARRIER:
+		put_unit(p, back, head, "%__gsan_a", "%__gsan_c");
+		break;
+	case EVENT_FORM_PAIR:
+		put_unit(p, back, head, "%__gsan_a", "%__gsan_b");
+		break;
+	default:
+		put_unit(p, back, head, "0", "0");
+		break;
+	}
+}
+
+void emit_short(struct emit *p, const struct emit_record *r, unsigned back)
+{
+	find_end(p);
+	put_fixed(p, r, back);
+}
+
+/* ---- records with an address for all --------------------------------------------------------------- */
+
+bool emit_line(struct emit *p, const struct emit_record *r, const struct ptx_operand *addr, int64_t step, unsigned back)
+{
+	struct ptx_operand base = addr->list[0];
+	unsigned upper = (unsigned)(uint16_t)step << 16, head = event_head(r->kind, r->site, 0, false);
+	char high[16];
+
+	find_end(p);
+	if (base.kind == OP_SYM)
+		base.off = 0;
+	if (base.kind == OP_SYM && base.sym->kind == SYM_REG && ptx_type_bits(base.sym->type) == 64) {
+		emit(p, "mov.b64 {" R "lo, " R "hi}, %s", base.sym->name);
+		if (upper)
+			emit(p, "or.b32 " R "hi, " R "hi, 0x%x", upper);
+		put_unit(p, back, head, "%__gsan_lo", "%__gsan_hi");
+		return true;
+	}
+	if (base.kind == OP_SYM && base.sym->kind == SYM_REG && ptx_type_bits(base.sym->type) == 32) {
+		snprintf(high, sizeof high, "0x%x", upper);
+		put_unit(p, back, head, base.sym->name, high);
+		return true;
+	}
+	if (!emit_value(p, "v", &base, 64))
+		return false;
+	emit(p, "mov.b64 {" R "lo, " R "hi}, " R "v");
+	emit(p, "or.b32 " R "hi, " R "hi, 0x%x", upper);
+	put_unit(p, back, head, "%__gsan_lo", "%__gsan_hi");
+	return true;
+}
+
+/* ---- records with words ------------------------------------------------------------------------------ */
+
+static unsigned fixed_units(const struct emit_record *r)
+{
+	return event_form(r->kind) == EVENT_FORM_CLOCKED ? 2 : 1;
 }
 
 static unsigned words_of(const struct emit_record *r)
@@ -150,97 +318,55 @@ static unsigned words_of(const struct emit_record *r)
 	return r->words + addressed(r);
 }
 
-/* The group's mask (at a barrier of lanes: those of it that name the same lanes), and who of it stores for all. */
-static void gather(struct emit *p, const struct emit_record *r)
+/* n = units that a record with so many words of 8 / narrow bytes for each lane takes, with a CLOCK. */
+static void size_of(struct emit *p, unsigned words, unsigned narrow, unsigned fixed, bool first)
 {
-	emit(p, "activemask.b32 " R "m");
-	if (r->kind == EVENT_WARP_ARRIVE || r->kind == EVENT_WARP_WAIT)
-		emit(p, "match.any.sync.b32 " R "m, " R "a, " R "m");
-	emit(p, "and.b32 " R "rank, " R "lt, " R "m");
-	if (words_of(r))
-		emit(p, "popc.b32 " R "rank, " R "rank");
-	emit(p, "setp.eq.u32 " R "leader, " R "rank, 0");
-}
-
-/* n = the bytes that the record takes. */
-static void size_of(struct emit *p, const struct emit_record *r)
-{
-	if (!words_of(r)) {
-		emit(p, "mov.b32 " R "n, %u", fixed_bytes(r));
-		return;
-	}
 	emit(p, "popc.b32 " R "n, " R "m");
-	emit(p, "mad.lo.u32 " R "n, " R "n, %u, 1", words_of(r));
-	emit(p, "shr.u32 " R "n, " R "n, 1");
-	emit(p, "mad.lo.u32 " R "n, " R "n, 16, %u", fixed_bytes(r));
+	emit(p, "mad.lo.u32 " R "n, " R "n, %u, %u", words, 2 * narrow - 1);
+	emit(p, "shr.u32 " R "n, " R "n, %u", narrow);
+	emit(p, "add.u32 " R "n, " R "n, %u", fixed + first);
 }
 
-/* k = room for n bytes.  Lanes that were not all together at their last record are ordered by a clock
- * first (event.h); 16 bytes are left zero behind the last record of a piece: its end. */
-static void take_room(struct emit *p)
+/* Its CLOCK is behind k, and then k is behind that; c and t are as they were. */
+static void put_first(struct emit *p, bool first)
 {
-	unsigned have = p->labels++;
-
-	emit(p, "cvt.u32.u64 " R "lo, " R "p");
-	emit(p, "and.b32 " R "lo, " R "lo, %u", PROBE_PIECE - 1);
-	emit(p, "add.u32 " R "lo, " R "lo, " R "n");
-	emit(p, "setp.gt.and.u32 " R "full, " R "lo, %u, " R "leader", PROBE_PIECE - 16);
-	emit(p, "setp.ne.or.u32 " R "full, " R "last, " R "m, " R "full");
-	emit(p, "vote.sync.any.pred " R "full, " R "full, " R "m");
-	emit(p, "@!" R "full bra $__gsan_L%u", have);
-	emit(p, "call (" R "p), __gsan_turn, (" R "p, " R "m, " R "n)");
-	emit_label(p, have);
-	emit(p, "mov.b32 " R "last, " R "m");
-	emit(p, "mov.b64 " R "k, " R "p");
-	emit(p, "cvt.u64.u32 " R "x, " R "n");
-	emit(p, "@" R "leader add.u64 " R "p, " R "p, " R "x");
+	if (!first)
+		return;
+	emit(p, "mov.u32 " R "hi, %%globaltimer_lo");
+	emit(p, "mov.u32 " R "lo, %%clock");
+	put_unit(p, 0, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_lo", "%__gsan_hi");
+	emit(p, "add.u64 " R "k, " R "k, 16");
 }
 
-/* The leader's k for all of the group. */
-static void share_place(struct emit *p)
+/* kl = k + the lane's number in its group, times so many bytes. */
+static void find_own(struct emit *p, unsigned bytes)
 {
-	emit(p, "brev.b32 " R "n, " R "m");
-	emit(p, "clz.b32 " R "n, " R "n");
-	emit(p, "mov.b64 {" R "lo, " R "hi}, " R "k");
-	emit(p, "shfl.sync.idx.b32 " R "lo, " R "lo, " R "n, 31, " R "m");
-	emit(p, "shfl.sync.idx.b32 " R "hi, " R "hi, " R "n, 31, " R "m");
-	emit(p, "mov.b64 " R "k, {" R "lo, " R "hi}");
+	emit(p, "and.b32 " R "rank, " R "m, " R "lt");
+	emit(p, "popc.b32 " R "rank, " R "rank");
+	emit(p, "mad.wide.u32 " R "kl, " R "rank, %u, " R "k", bytes);
 }
 
-static void put_fixed(struct emit *p, const struct emit_record *r)
+void emit_reserve(struct emit *p, const struct emit_record *r, bool first)
 {
-	unsigned head = event_head(r->kind, r->site, r->words, addressed(r));
-
-	switch (event_form(r->kind)) {
-	case EVENT_FORM_CLOCK:
-		emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "c, " R "t}", head);
-		break;
-	case EVENT_FORM_BARRIER:
-		emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "a, " R "c}", head);
-		break;
-	case EVENT_FORM_PAIR:
-		emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "a, " R "b}", head);
-		break;
-	default:
-		emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, 0, 0}", head);
-		break;
-	}
+	size_of(p, words_of(r), 1, fixed_units(r), first);
+	room_for_all(p);
+	put_first(p, first);
+	put_fixed(p, r, 0);
 	if (event_form(r->kind) == EVENT_FORM_CLOCKED)
 		emit(p, "@" R "leader st.global.v2.b32 [" R "k+16], {" R "c, " R "t}");
+	find_own(p, words_of(r) * 8);
 }
 
-void emit_reserve(struct emit *p, const struct emit_record *r)
+void emit_each(struct emit *p, const struct emit_record *r, bool narrow, bool first)
 {
-	gather(p, r);
-	size_of(p, r);
-	take_room(p);
-	if (words_of(r))
-		share_place(p);
-	put_fixed(p, r);
-	if (!words_of(r))
-		return;
-	emit(p, "mul.wide.u32 " R "kl, " R "rank, %u", words_of(r) * 8);
-	emit(p, "add.u64 " R "kl, " R "kl, " R "k");
+	size_of(p, 1, 1 + narrow, 1, first);
+	room_for_all(p);
+	put_first(p, first);
+	put_unit(p, 0, event_head(r->kind, r->site, 0, true) | (unsigned)narrow << 7, "0", "0");
+	find_own(p, narrow ? 4 : 8);
+	if (narrow)
+		emit(p, "cvt.u32.u64 " R "lo, " R "v");
+	emit(p, narrow ? "st.global.b32 [" R "kl+16], " R "lo" : "st.global.b64 [" R "kl+16], " R "v");
 }
 
 /* line, and the step in a. */
@@ -255,35 +381,37 @@ static void find_line(struct emit *p, unsigned step)
 	emit(p, "selp.b32 " R "a, 0, 0x%x, " R "same", step << 16);
 }
 
-void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step)
+void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step, bool first)
 {
 	unsigned each = p->labels++, end = p->labels++;
 
 	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
-	gather(p, r);
 	find_line(p, step);
 	emit(p, "@!" R "line bra $__gsan_L%u", each);
-	emit(p, "mov.b32 " R "n, 16");
-	take_room(p);
+	emit_room(p, 1 + first);
+	if (first) {
+		emit_clocks(p, false);
+		emit_clock_record(p, 1);
+	}
 	emit(p, "mov.b64 {" R "lo, " R "hi}, " R "v");
 	emit(p, "or.b32 " R "hi, " R "hi, " R "a");
-	emit(p, "@" R "leader st.global.v4.b32 [" R "k], {0x%x, " R "m, " R "lo, " R "hi}", event_head(r->kind, r->site, 0, false));
+	find_end(p);
+	put_unit(p, 0, event_head(r->kind, r->site, 0, false), "%__gsan_lo", "%__gsan_hi");
 	emit(p, "bra $__gsan_L%u", end);
 	emit_label(p, each);
-	emit(p, "call (" R "p), __gsan_each, (" R "p, " R "v, " R "m, 0x%x)", event_head(r->kind, r->site, 0, true));
-	emit(p, "mov.b32 " R "last, " R "m");
+	emit_each(p, r, false, first);
 	emit_label(p, end);
 }
 
 void emit_put_address(struct emit *p, const struct emit_record *r)
 {
 	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
-	emit(p, "st.global.b64 [" R "kl+%u], " R "v", fixed_bytes(r));
+	emit(p, "st.global.b64 [" R "kl+%u], " R "v", 16 * fixed_units(r));
 }
 
 void emit_put_word(struct emit *p, const struct emit_record *r, unsigned n)
 {
-	emit(p, "st.global.b64 [" R "kl+%u], " R "v", fixed_bytes(r) + 8 * (n + addressed(r)));
+	emit(p, "st.global.b64 [" R "kl+%u], " R "v", 16 * fixed_units(r) + 8 * (n + addressed(r)));
 }
 
 void emit_put_behind(struct emit *p, const struct emit_record *r)

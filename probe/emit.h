@@ -8,19 +8,25 @@
 #include "probe/probe.h"
 
 /* Text in the making, in one function; registers are %__gsan_ and one of these names:
- *   p            the lane's next record as a leader; a piece ends at a multiple of PROBE_PIECE
- *   last         lanes of the last record that it took part in
- *   lt           lanes below it
- *   m            lanes of the record in the making
- *   k, kl        that record; the lane's own words in it
+ *   base         the region
+ *   p            number of the last unit that the lane stored as a leader, or of the last one of a piece
+ *   row          lanes of the same row (probe/flow.h); lt: of those, the ones below it
+ *   m            lanes of the group
  *   leader       it stores what all have in common
+ *   k, kl        where the group's records lie; the lane's own words in a record
  *   line         the lanes' addresses are one step apart, which is in a
  *   c, t; c0, t0 low words of clock and timer; those from before an instruction
  *   tried        the site of a wait that has been in vain since the last that was not; 0
  *   v, x         64-bit operands and what is made of them; a, b: 32-bit ones
  *   w, y         operands of a read-modify-write, from before it
+ *   lo, hi, n    whatever
  */
-struct emit { struct ptx_buf out; unsigned labels; };
+struct emit {
+	struct ptx_buf out;
+	unsigned labels;
+	unsigned piece;                 /* units of this function's pieces: a power of two */
+	bool clusters;                  /* there may be some */
+};
 
 /* A line: an instruction without its semicolon. */
 void emit(struct emit *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -35,20 +41,33 @@ void emit_skip_private(struct emit *, unsigned label, bool behind);
 /* Jumps there from that lane on. */
 void emit_skip_lanes(struct emit *, unsigned lane, unsigned label);
 
+/* The registers, and what they hold at first; the block's head; CLOCK and BEGIN of the first groups. */
+void emit_start(struct emit *, uint32_t begin);
+
+/* The lanes that are together here become a group.  Its first record has to be a CLOCK. */
+void emit_regroup(struct emit *);
+/* The same, of those that have the same in that register. */
+void emit_regroup_by(struct emit *, const char *reg);
+/* Room for so many units, of a size that all groups need.  Records lie in them at `back` units from their end. */
+void emit_room(struct emit *, unsigned units);
+
+/* Clocks: of a release, in front of it; of an acquire, behind it. */
+void emit_clocks(struct emit *, bool behind);
+void emit_clock_record(struct emit *, unsigned back);
+
 /* A record: `words` 64-bit words for each lane, behind its address if the form has one. */
 struct emit_record { enum event_kind kind; uint32_t site; unsigned words; };
 
-/* The registers, and what they hold at first. */
-void emit_registers(struct emit *);
-void emit_start(struct emit *);
-/* Clocks: of a release, in front of it; of an acquire, behind it. */
-void emit_clocks(struct emit *, bool behind);
-/* Takes room for it and stores what does not depend on operands; clocks are in c, t.  Of forms with A
- * and B those are in a and b. */
-void emit_reserve(struct emit *, const struct emit_record *);
-/* The same, and the addresses, v, of a record without words: one for all where they lie in a row, that many
- * bytes apart, or are the same. */
-void emit_addresses(struct emit *, const struct emit_record *, unsigned step);
+/* One of 16 bytes, without words: clocks are in c, t; operands A and B in a and b. */
+void emit_short(struct emit *, const struct emit_record *, unsigned back);
+/* One of 16 bytes with the address for all, which is the operand's without its offset. */
+bool emit_line(struct emit *, const struct emit_record *, const struct ptx_operand *, int64_t step, unsigned back);
+/* One with words: room for it and, if that is `first` in its group, a CLOCK; what does not depend on operands. */
+void emit_reserve(struct emit *, const struct emit_record *, bool first);
+/* One with an address v for each lane, narrow where 32 bits are enough. */
+void emit_each(struct emit *, const struct emit_record *, bool narrow, bool first);
+/* The same, of 16 bytes where they lie in a row, that many bytes apart, or are the same. */
+void emit_addresses(struct emit *, const struct emit_record *, unsigned step, bool first);
 /* Stores v as the lane's address, or as its n-th word. */
 void emit_put_address(struct emit *, const struct emit_record *);
 void emit_put_word(struct emit *, const struct emit_record *, unsigned n);

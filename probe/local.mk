@@ -3,18 +3,19 @@
 # What is put into a kernel, so that it logs.
 
 noinst_LIBRARIES += probe/libprobe.a
-probe_libprobe_a_SOURCES = probe/emit.c probe/emit.h probe/probe.c probe/probe.h probe/site.c probe/site.h
+probe_libprobe_a_SOURCES = probe/emit.c probe/emit.h probe/flow.c probe/flow.h probe/plan.c \
+	probe/plan.h probe/probe.c probe/probe.h probe/shape.c probe/site.c probe/site.h
 nodist_probe_libprobe_a_SOURCES = probe/text.h
 BUILT_SOURCES += probe/text.h
 CLEANFILES += probe/text.h
-probe_texts = probe/place.ptx probe/place_cluster.ptx probe/refill.ptx probe/turn.ptx probe/each.ptx \
+probe_texts = probe/start.ptx probe/slot.ptx probe/place.ptx probe/place_cluster.ptx probe/refill.ptx \
 	probe/hash.ptx
 EXTRA_DIST += $(probe_texts)
 
 # place.ptx as the string probe_place, and so on.
 probe/text.h: $(probe_texts)
 	$(AM_V_GEN)$(MKDIR_P) probe && for i in $(probe_texts); do \
-		echo "static const char probe_`basename $$i .ptx`[] =" && \
+		echo "static const char probe_`basename $$i .ptx`[] __attribute__((unused)) =" && \
 		sed 's/\/\/.*//; s/["\\]/\\&/g; s/.*/	"&\\n"/' $(srcdir)/$$i && echo ';' || exit 1; \
 	done >$@.tmp && mv $@.tmp $@
 

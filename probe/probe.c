@@ -6,16 +6,20 @@
 #include <string.h>
 
 #include "probe/emit.h"
-#include "probe/site.h"
+#include "probe/plan.h"
 #include "probe/text.h"
 
 #define R "%%__gsan_"
 
-/* Numbers in the PTX of refill.ptx, turn.ptx and each.ptx. */
-EVENT_ASSERT(PROBE_PIECE == 2048 && sizeof(struct event_piece) == 64 && EVENT_MAGIC == 0x67736e01u && EVENT_CLOCK == 1);
+/* Numbers in the PTX of start.ptx and refill.ptx. */
+EVENT_ASSERT(sizeof(struct probe_block) == 16 * PROBE_HEAD && sizeof(struct probe_piece) == 32 && EVENT_MAGIC == 0x67736e01u);
+
+static const uint64_t launch_bytes[] = {sizeof(struct probe_launch)};
 
 struct module {
 	struct ptx_module *m;
+	struct plan_module all;
+	uint32_t *number;               /* sites of a function's items */
 	struct probe_sites *sites;
 	struct emit e;
 	struct ptx_sym scratch[2];      /* registers for results that the program does not want: of 32 and 64 bits */
@@ -26,8 +30,10 @@ struct place {
 	struct module *to;
 	struct ptx_func *f;
 	struct ptx_stmt *stmt;
+	const struct plan_item *item;
 	const struct event_site *site;
 	uint32_t number;                /* of the site */
+	bool group;                     /* the lanes that are at a record have to become a group */
 	bool ok;                        /* so far all operands could be had */
 	bool guarded;                   /* a copy of its guard is there */
 };
@@ -98,47 +104,40 @@ static void put_address(struct place *p, const struct emit_record *r, unsigned n
 
 /* ---- accesses ------------------------------------------------------------------------------ */
 
-/* Where its address is; -1: not in one operand. */
-static int address_of(const struct ptx_inst *in)
+/* In front of a record with room of its own: is it the first one of its group? */
+static bool grouped(struct place *p)
 {
-	switch (ptx_insts[in->id].access) {
-	case ACCESS_LOAD:
-	case ACCESS_ATOM:
-	case ACCESS_LDMATRIX:
-		return 1;
-	case ACCESS_STORE:
-	case ACCESS_RED:
-	case ACCESS_STMATRIX:
-	case ACCESS_DISCARD:
-		return 0;
-	default:
-		return -1;
-	}
+	if (p->group)
+		emit_regroup(&p->to->e);
+	return p->group;
 }
 
-/* PTX ISA, "ldmatrix": of 8, 16 or 32 lanes the addresses count. */
-static unsigned lanes_of(const struct ptx_inst *in)
+static void reserve(struct place *p, const struct emit_record *r)
 {
-	bool matrix = ptx_insts[in->id].access == ACCESS_LDMATRIX || ptx_insts[in->id].access == ACCESS_STMATRIX;
-
-	return !matrix || ptx_has(in, MOD_X4) ? EVENT_LANES : ptx_has(in, MOD_X2) ? 16 : 8;
+	emit_reserve(&p->to->e, r, grouped(p));
+	p->group = false;
 }
 
+/* An access with an address for each lane, or as one if the lanes that are there show it. */
 static bool plain(struct place *p)
 {
 	struct emit_record r = record(p, EVENT_ACCESS, 0);
-	int at = address_of(&p->stmt->inst);
-	unsigned label = p->to->e.labels++, lanes = lanes_of(&p->stmt->inst);
+	int at = plan_address(&p->stmt->inst);
+	unsigned label = p->to->e.labels++, lanes = plan_lanes(&p->stmt->inst);
+	bool first;
 
 	if (at < 0 || !p->site->size)
 		return false;
 	address(p, (unsigned)at);
-	if (p->site->space == EVENT_GENERIC)
+	if (p->site->space == EVENT_GENERIC && p->item->splits)
 		emit_skip_private(&p->to->e, label, false);
 	if (lanes < EVENT_LANES)
 		emit_skip_lanes(&p->to->e, lanes, label);
-	emit_clocks(&p->to->e, false);
-	emit_addresses(&p->to->e, &r, p->site->size * p->site->count);
+	first = grouped(p);
+	if (p->site->space == EVENT_SHARED)
+		emit_each(&p->to->e, &r, true, first);
+	else
+		emit_addresses(&p->to->e, &r, p->site->size * p->site->count, first);
 	emit_label(&p->to->e, label);
 	insert(p, false);
 	return p->ok;
@@ -239,7 +238,7 @@ static bool strong(struct place *p)
 	bool values = p->site->size && p->site->size <= 8 && (reads != writes || made);
 	unsigned words = values ? (p->site->size * p->site->count + 7u) / 8 << (reads && writes) : 0;
 	struct emit_record r = record(p, EVENT_STRONG, words);
-	int at = address_of(&p->stmt->inst);
+	int at = plan_address(&p->stmt->inst);
 	struct emit *e = &p->to->e;
 	unsigned label = e->labels;
 
@@ -247,10 +246,10 @@ static bool strong(struct place *p)
 		return false;
 	e->labels += 2;
 	address(p, (unsigned)at);
-	if (p->site->space == EVENT_GENERIC)
+	if (p->site->space == EVENT_GENERIC && p->item->splits)
 		emit_skip_private(e, label, false);
 	emit_clocks(e, false);
-	emit_reserve(e, &r);
+	reserve(p, &r);
 	put_address(p, &r, (unsigned)at);
 	for (unsigned i = 0; made && i < p->stmt->inst.nops - 2u && i < 2; i++)
 		p->ok = p->ok && emit_value(e, i ? "y" : "w", operand(p, 2 + i), p->site->size * 8u);
@@ -260,7 +259,7 @@ static bool strong(struct place *p)
 	insert(p, false);
 	if (!reads || (p->site->does & EVENT_NO_RESULT && !made))
 		return p->ok;
-	if (p->site->space == EVENT_GENERIC)
+	if (p->site->space == EVENT_GENERIC && p->item->splits)
 		emit_skip_private(e, label + 1, true);
 	if (words)
 		put_elements(p, &r, operand(p, 0), 0);
@@ -277,19 +276,33 @@ static bool strong(struct place *p)
 
 /* ---- fences and barriers ------------------------------------------------------------------------ */
 
-/* A record without operands. */
+/* A record without operands: in room that is shared, or with a guard in its own. */
 static bool bare(struct place *p, bool behind)
 {
 	struct emit_record r = record(p, (enum event_kind)p->site->kind, 0);
 
-	emit_clocks(&p->to->e, behind);
-	emit_reserve(&p->to->e, &r);
+	if (p->item->cls == PLAN_OTHER) {
+		emit_clocks(&p->to->e, behind);
+		reserve(p, &r);
+	} else {
+		emit_clocks(&p->to->e, behind);
+		emit_short(&p->to->e, &r, p->item->back);
+	}
 	insert(p, behind);
 	return true;
 }
 
 static bool bare_before(struct place *p) { return bare(p, false); }
 static bool bare_behind(struct place *p) { return bare(p, true); }
+
+/* A record of an instruction in two parts, the first one with `back` more behind it. */
+static void part(struct place *p, const struct emit_record *r, unsigned back)
+{
+	if (p->item->cls == PLAN_OTHER)
+		reserve(p, r);
+	else
+		emit_short(&p->to->e, r, p->item->back + back);
+}
 
 static void barrier_operands(struct place *p)
 {
@@ -315,13 +328,14 @@ static bool barrier(struct place *p)
 	barrier_operands(p);
 	emit(e, "mov.b32 " R "c0, " R "a");     /* its result may take an operand's register */
 	emit_clocks(e, false);
-	emit_reserve(e, &arrive);
+	part(p, &arrive, !ptx_has(&p->stmt->inst, MOD_ARRIVE));
 	insert(p, false);
 	if (ptx_has(&p->stmt->inst, MOD_ARRIVE))
 		return p->ok;
 	emit(e, "mov.b32 " R "a, " R "c0");
 	emit_clocks(e, true);
-	emit_reserve(e, &wait);
+	p->group = p->item->splits;
+	part(p, &wait, 0);
 	insert(p, true);
 	return p->ok;
 }
@@ -335,7 +349,8 @@ static bool warp_barrier(struct place *p)
 		value(p, 0, 32);
 		emit(e, "cvt.u32.u64 " R "a, " R "v");
 		emit_clocks(e, behind);
-		emit_reserve(e, behind ? &wait : &arrive);
+		emit_regroup_by(e, "a");
+		emit_reserve(e, behind ? &wait : &arrive, true);
 		insert(p, behind);
 	}
 	return p->ok;
@@ -369,7 +384,7 @@ static bool arrive(struct place *p)
 	if (state->kind == OP_ADDR)
 		return false;
 	emit_clocks(e, false);
-	emit_reserve(e, &r);
+	reserve(p, &r);
 	put_address(p, &r, 1);
 	arrive_operand(p);
 	emit_put_word(e, &r, 0);
@@ -395,7 +410,7 @@ static bool mbarrier(struct place *p)
 	struct emit *e = &p->to->e;
 
 	emit_clocks(e, false);
-	emit_reserve(e, &r);
+	reserve(p, &r);
 	put_address(p, &r, 0);
 	if (r.words) {
 		value(p, 1, 32);
@@ -416,7 +431,8 @@ static void waited(struct place *p, enum event_kind kind)
 	emit(e, "mov.b32 " R "b, " R "t");
 	emit(e, "mov.b32 " R "c, " R "c0");
 	emit(e, "mov.b32 " R "t, " R "t0");
-	emit_reserve(e, &r);
+	p->group = true;
+	reserve(p, &r);
 	put_address(p, &r, 1);
 	value(p, 2, 64);
 	emit_put_word(e, &r, 0);
@@ -467,7 +483,7 @@ static bool wait_group(struct place *p)
 	}
 	emit(e, "mov.b32 " R "b, 0");
 	emit_clocks(e, true);
-	emit_reserve(e, &r);
+	part(p, &r, 0);
 	insert(p, true);
 	return p->ok;
 }
@@ -515,7 +531,7 @@ static bool tensor_copy(struct place *p)
 	if (!at || at->kind != OP_VEC || p->site->flags & EVENT_IM2COL)
 		return false;
 	emit_clocks(e, false);
-	emit_reserve(e, &r);
+	reserve(p, &r);
 	put_address(p, &r, !load);
 	put_map(p, &r, map);
 	emit(e, "mov.b64 " R "v, 0");
@@ -540,7 +556,7 @@ static bool wgmma(struct place *p)
 		return false;
 	emit(e, "mov.b32 " R "a, 0");
 	emit(e, "mov.b32 " R "b, 0");
-	emit_reserve(e, &r);
+	reserve(p, &r);
 	if (p->site->flags & EVENT_A_ELSEWHERE)
 		emit(e, "mov.b64 " R "v, 0");
 	else
@@ -560,7 +576,7 @@ static bool bulk_copy(struct place *p)
 	if (p->site->flags & EVENT_BYTE_MASK)
 		return false;
 	emit_clocks(e, false);
-	emit_reserve(e, &r);
+	reserve(p, &r);
 	put_address(p, &r, 0);
 	address(p, 1);
 	emit_put_word(e, &r, 0);
@@ -602,7 +618,7 @@ static bool cp_async(struct place *p)
 	struct emit *e = &p->to->e;
 
 	emit_clocks(e, false);
-	emit_reserve(e, &r);
+	reserve(p, &r);
 	put_address(p, &r, 0);
 	source_bytes(p);
 	emit(e, "shl.b64 " R "w, " R "v, 48");
@@ -622,7 +638,7 @@ static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
 	{EVENT_MBAR_INIT, mbarrier}, {EVENT_MBAR_INVAL, mbarrier}, {EVENT_MBAR_EXPECT, mbarrier}, {EVENT_MBAR_COMPLETE, mbarrier},
 	{EVENT_MBAR_ARRIVE, arrive}, {EVENT_MBAR_WAIT, mbarrier_wait}, {EVENT_MBAR_COPIES, mbarrier},
 	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_TENSOR, tensor_copy}, {EVENT_WGMMA, wgmma},
-	{EVENT_COMMIT, bare_before}, {EVENT_WAIT_GROUP, wait_group}
+	{EVENT_COMMIT, bare_before}, {EVENT_WAIT_GROUP, wait_group}, {EVENT_EXIT, bare_before}
 };
 
 static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
@@ -634,75 +650,118 @@ static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
 	return s->n++;
 }
 
+static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
+{
+	struct probe_sites *s = t->sites;
+	struct ptx_sym *sym = ptx_alloc(t->m->arena, sizeof *sym);
+	struct ptx_var *v = ptx_alloc(t->m->arena, sizeof *v), **last = &f->params;
+
+	s->kernel = realloc(s->kernel, (s->nkernels + 1) * sizeof *s->kernel);
+	if (!s->kernel)
+		abort();
+	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece};
+	*sym = (struct ptx_sym){.name = PROBE_PARAM, .kind = SYM_VAR, .type = TYPE_B8, .space = SPACE_PARAM, .vec = 1, .align = 8,
+				.bytes = sizeof(struct probe_launch), .var = v};
+	v->sym = sym;
+	v->ndims = 1;
+	v->dim = launch_bytes;
+	while (*last)
+		last = &(*last)->next;
+	*last = v;
+	f->nparams++;
+	f->has_params = true;
+}
+
 static void leave_out(struct module *t, const struct ptx_stmt *stmt)
 {
 	t->sites->first = t->sites->left_out++ ? t->sites->first : stmt->line;
 }
 
-/* One that cannot be logged whole is counted; what of it could be logged may stay. */
-static void instruction(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
+/* In front of the first of those that share room. */
+static void make_room(struct place *p)
 {
-	struct place p = {.to = t, .f = f, .stmt = stmt, .ok = true};
-	struct event_site site;
+	struct emit *e = &p->to->e;
+
+	if (p->item->group)
+		emit_regroup(e);
+	emit_room(e, p->item->room);
+	if (p->item->group) {
+		emit_clocks(e, false);
+		emit_clock_record(e, p->item->room - 1);
+	}
+	insert(p, false);
+}
+
+/* A site for all that the record tells: itself, or a run. */
+static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at)
+{
+	const struct plan_item *it = &plan->item[at];
+	struct probe_sites *s = t->sites;
+	struct event_site site = it->site;
+
+	if (it->members == 1 && !it->offset)
+		return t->number[at];
+	site.run = s->nruns;
+	site.nrun = it->members;
+	s->run = realloc(s->run, (s->nruns + it->members) * sizeof *s->run);
+	if (!s->run)
+		abort();
+	for (uint32_t i = at; i < plan->n && site.nrun > s->nruns - site.run; i++)
+		if (i == at || (plan->item[i].cls == PLAN_MEMBER && plan->item[i].leads == at))
+			s->run[s->nruns++] = (struct event_run){t->number[i], (int32_t)plan->item[i].offset};
+	return add_site(s, &site);
+}
+
+static bool line(struct place *p, const struct plan *plan, uint32_t at)
+{
+	struct emit_record r = {EVENT_ACCESS, line_site(p->to, plan, at), 0};
+	const struct ptx_operand *o = operand(p, (unsigned)plan_address(&p->stmt->inst));
+	bool ok = emit_line(&p->to->e, &r, o, p->item->step, p->item->back);
+
+	insert(p, false);
+	return ok;
+}
+
+/* One that cannot be logged whole is counted; what of it could be logged may stay. */
+static void instruction(struct module *t, struct ptx_func *f, const struct plan *plan, uint32_t at)
+{
+	const struct plan_item *it = &plan->item[at];
+	struct place p = {.to = t, .f = f, .stmt = it->stmt, .item = it, .site = &it->site, .ok = true};
 	bool put = false;
 
-	if (!probe_site(&site, &stmt->inst))
-		return;
-	site.line = stmt->line;
-	p.number = add_site(t->sites, &site);
-	p.site = &site;
-	if (site.kind == EVENT_STRONG)
+	p.number = t->number[at];
+	if (it->first && it->cls != PLAN_OTHER && it->cls != PLAN_CALL)
+		make_room(&p);
+	p.group = it->group || it->splits;
+	if (it->site.kind == EVENT_STRONG)
 		as_atom(&p);
-	for (unsigned k = 0; k < sizeof probes / sizeof *probes; k++)
-		if (probes[k].kind == site.kind)
+	if (it->cls == PLAN_LINE)
+		put = line(&p, plan, at);
+	for (unsigned k = 0; k < sizeof probes / sizeof *probes && it->cls != PLAN_LINE; k++)
+		if (probes[k].kind == it->site.kind)
 			put = probes[k].put(&p);
 	if (!put)
-		leave_out(t, stmt);
+		leave_out(t, it->stmt);
 	t->e.out.len = 0;
-}
-
-static void leave(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
-{
-	struct place p = {.to = t, .f = f, .stmt = stmt, .ok = true};
-	struct emit_record r = {EVENT_EXIT, 0, 0};
-
-	emit_clocks(&t->e, false);
-	emit_reserve(&t->e, &r);
-	insert(&p, false);
-}
-
-static void begin(struct module *t, struct ptx_func *f)
-{
-	struct emit_record r = {EVENT_BEGIN, 0, 0};
-	struct emit *e = &t->e;
-
-	emit_registers(e);
-	emit_start(e);
-	emit(e, "mov.u32 " R "a, %%ntid.x");
-	emit(e, "mov.u32 " R "b, %%ntid.y");
-	emit(e, "mul.lo.u32 " R "a, " R "a, " R "b");
-	emit(e, "mov.u32 " R "b, %%ntid.z");
-	emit(e, "mul.lo.u32 " R "a, " R "a, " R "b");
-	emit(e, "mov.u32 " R "b, %%total_smem_size");
-	emit_clocks(e, false);
-	emit_reserve(e, &r);
-	ptx_insert_before(t->m, f, NULL, take_text(t));
 }
 
 static void entry(struct module *t, struct ptx_func *f)
 {
-	for (struct ptx_stmt *s = f->body, *next; s; s = next) {
-		next = s->next;
-		if (s->kind != STMT_INST)
-			continue;
-		if (s->inst.id == INST_CALL)
-			leave_out(t, s);
-		if (s->inst.id == INST_RET || s->inst.id == INST_EXIT)
-			leave(t, f, s);
-		else
-			instruction(t, f, s);
-	}
-	begin(t, f);
+	struct plan *plan = plan_of(t->m->arena, f, &t->all);
+	struct ptx_stmt *body = f->body;
+
+	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
+	for (uint32_t i = 0; i < plan->n; i++)
+		t->number[i] = plan->item[i].cls == PLAN_CALL ? 0 : add_site(t->sites, &plan->item[i].site);
+	t->e.piece = plan->piece;
+	emit_start(&t->e, 0);
+	ptx_insert_before(t->m, f, body, take_text(t));
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (plan->item[i].cls == PLAN_CALL)
+			leave_out(t, plan->item[i].stmt);
+		else if (plan->item[i].cls != PLAN_MEMBER)
+			instruction(t, f, plan, i);
+	add_kernel(t, f, plan->piece);
 }
 
 static struct ptx_stmt *first_function(const struct ptx_module *m)
@@ -726,18 +785,15 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 	if (!t.m)
 		return NULL;
 	add_site(sites, &none);
-	/* activemask: PTX 6.2. */
-	t.m->version = t.m->version < 62 ? 62 : t.m->version;
+	/* activemask: PTX 6.2; sm_75: 6.3. */
+	t.m->version = t.m->version < 63 ? 63 : t.m->version;
+	/* Special registers of clusters: PTX 7.8, sm_90. */
+	t.e.clusters = t.m->sm >= 90 && t.m->version >= 78;
+	t.all = plan_module(t.m);
 	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->entry && s->func->has_body)
 			entry(&t, s->func);
-	ptx_insert_module(t.m, first_function(t.m), ".visible .global .align 16 .b64 " PROBE_LOG "[2];\n");
-	/* Special registers of clusters: PTX 7.8, sm_90. */
-	ptx_insert_module(t.m, first_function(t.m), t.m->sm >= 90 && t.m->version >= 78 ? probe_place_cluster : probe_place);
-	ptx_insert_module(t.m, first_function(t.m), probe_refill);
 	ptx_insert_module(t.m, first_function(t.m), probe_hash);
-	ptx_insert_module(t.m, first_function(t.m), probe_turn);
-	ptx_insert_module(t.m, first_function(t.m), probe_each);
 	t.e.out.len = 0;
 	ptx_print(&t.e.out, t.m);
 	ptx_put(&t.e.out, "", 1);
@@ -747,6 +803,10 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 
 void probe_sites_free(struct probe_sites *s)
 {
+	for (uint32_t i = 0; i < s->nkernels; i++)
+		free((char *)(uintptr_t)s->kernel[i].name);
+	free(s->kernel);
+	free(s->run);
 	free(s->site);
 	*s = (struct probe_sites){0};
 }

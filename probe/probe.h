@@ -2,9 +2,10 @@
  *
  * probe.h: puts probes into a module, so that its kernels log what they do (event/event.h).
  *
- * The log's memory is one region of device memory, all zero before the first launch, at a multiple of
- * PROBE_PIECE: a head, then pieces, each at such a multiple and as long.  The module has a variable PROBE_LOG of two 64-bit
- * words, which are to be set before a launch: where the region is, and the launch's number.
+ * The log's memory is one region of device memory, all zero at first, at a multiple of 16, and counted in units of 16
+ * bytes: a head; for each launch an array of heads of its blocks, and one of pieces, one for each of its warps; and
+ * pieces that are taken when those are full, or when other lanes than the lowest lead.  Kernels have a parameter
+ * PROBE_PARAM behind their own.
  */
 #ifndef PROBE_PROBE_H
 #define PROBE_PROBE_H
@@ -12,17 +13,41 @@
 #include "event/event.h"
 #include "ptxparse/ptx.h"
 
-#define PROBE_LOG "__gsan_log"
+#define PROBE_PARAM "__gsan_launch"
 
-/* The region's head.  `next`: where the next piece begins, from the region's start, which is
- * PROBE_PIECE at first; `bytes`: of the region; `lost`: pieces for which there was no room, whose
- * records go to the last one. */
-struct probe_log { uint64_t next, bytes, lost; };
-enum { PROBE_PIECE = 2048 };
+enum { PROBE_PIECE_MAX = 256, PROBE_HEAD = 4 /* of a block; units */ };
+
+/* The region's head.  `next`: where the next piece begins, a multiple of PROBE_PIECE_MAX at first; `last`:
+ * where the last one that has room begins; `lost`: pieces for which there was none, whose records go to the last
+ * one. */
+struct probe_log { uint32_t next, last, lost, spare; };
+
+/* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size. */
+struct probe_launch { uint64_t region; uint32_t heads, slots, launch, magic; };
+
+/* A block's head.  place: rank in the cluster, and blocks of that << 16; piece: units of a piece of this
+ * kernel. */
+struct probe_block {
+	uint32_t magic, launch, block, first;   /* event_piece has the same ones */
+	uint32_t place, sm, threads, shared;    /* shared: bytes */
+	uint64_t window, clock, timer, piece;
+};
+
+/* The head of a piece behind the launch's: of which warp, that is number of the block times warps of a block, and
+ * number in that. */
+struct probe_piece { uint32_t magic, warp, leader, launch; uint64_t clock, timer; };
+
+/* A kernel: units of its pieces. */
+struct probe_kernel { const char *name; uint32_t piece; };
 
 /* The sites of a module: number 0 is none.  Of `left_out` instructions nothing is logged: of the one at
  * line `first`, and others behind it. */
-struct probe_sites { struct event_site *site; uint32_t n, left_out, first; };
+struct probe_sites {
+	struct event_site *site;
+	struct event_run *run;
+	struct probe_kernel *kernel;
+	uint32_t n, nruns, nkernels, left_out, first;
+};
 
 /* The module with probes in its entries: malloc'd text, with a NUL behind it.  NULL: `report` has been
  * called for each error.  What cannot be logged in a kernel at all is an error, too.  The sites are

@@ -25,7 +25,8 @@ static void *copy_of(const void *from, size_t bytes)
 
 	if (!p)
 		abort();
-	memcpy(p, from, bytes);
+	if (bytes)
+		memcpy(p, from, bytes);
 	return p;
 }
 
@@ -47,7 +48,9 @@ static void add_sites(void *arg, const struct event_sites *s)
 
 	memset(&i->sites, 0, sizeof i->sites);
 	i->sites.site = copy_of(s->site, s->nsites * sizeof *s->site);
+	i->sites.run = copy_of(s->run, s->nruns * sizeof *s->run);
 	i->sites.nsites = s->nsites;
+	i->sites.nruns = s->nruns;
 }
 
 static void add_host(void *arg, const struct event_host *h)
@@ -89,6 +92,7 @@ void judge_free(struct judge_log *l)
 
 		l->first = i->next;
 		free((void *)i->sites.site);
+		free((void *)i->sites.run);
 		free(i->piece);
 		free(i);
 	}

@@ -37,6 +37,7 @@ struct runner {
 	struct place *at;       /* by object number */
 	CUmodule module;
 	CUdevice device;
+	const void *more;       /* a parameter behind the kernel's; NULL */
 };
 
 /* A driver call that must succeed; `pos` is the script's line it belongs to. */
@@ -274,7 +275,7 @@ static bool fits(struct runner *r, const struct run_action *a, CUfunction f)
 			return false;
 		}
 	}
-	if (!r->cu.cuFuncGetParamInfo(f, a->nargs, &at, &size)) {
+	if (!r->cu.cuFuncGetParamInfo(f, a->nargs + (r->more != NULL), &at, &size)) {
 		run_error(r->s, (struct run_pos){ a->pos.line, a->args_col },
 			  "%s has more than %u parameters", a->kernel, a->nargs);
 		return false;
@@ -301,7 +302,7 @@ static int launch(struct runner *r, const struct run_action *a)
 	}
 	if (!check(r, a->pos, "cuModuleGetFunction", e))
 		return RUN_OTHER;
-	if (a->nargs > MAX_PARAMS) {
+	if (a->nargs + 1 > MAX_PARAMS) {
 		run_error(r->s, a->pos, "more than %d arguments", MAX_PARAMS);
 		return RUN_USAGE;
 	}
@@ -316,6 +317,8 @@ static int launch(struct runner *r, const struct run_action *a)
 		params[i] = p && r->s->objs[a->args[i].obj].kind == OBJ_TMAP ?
 			    (void *)&p->tmap : (void *)&values[i];
 	}
+	if (r->more)
+		params[a->nargs] = (void *)(uintptr_t)r->more;
 	if (a->smem > STATIC_SMEM &&
 	    !TRY(r, a->pos, cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 					       (int)a->smem)))
@@ -363,7 +366,8 @@ static int launch_logged(struct runner *r, const struct run_action *a)
 		fprintf(stderr, "%s:%u: skipped: probes cannot tell launches that overlap apart yet\n", r->s->path, a->pos.line);
 		return RUN_SKIPPED;
 	}
-	if (!run_probes_launch(a->grid))
+	r->more = run_probes_launch(a);
+	if (!r->more)
 		return RUN_OTHER;
 	status = launch(r, a);
 	return run_probes_take() ? status : RUN_OTHER;
@@ -499,7 +503,7 @@ static int perform(struct runner *r)
 		return RUN_OTHER;
 	if (r->job->events == EVENTS_PROBES && !run_probes_whole())
 		return RUN_SKIPPED;
-	if (r->job->events == EVENTS_PROBES && !run_probes_ready(&r->cu, r->module))
+	if (r->job->events == EVENTS_PROBES && !run_probes_ready(&r->cu))
 		return RUN_OTHER;
 	for (i = 1; i < s->nobjs; i++)
 		if (!make(r, &s->objs[i], &r->at[i]))

@@ -10,12 +10,14 @@
 #include "run/judge.h"
 #include "run/run.h"
 
-enum { REGION = 64 << 20 };     /* bytes */
+enum { REGION = 64 << 20 };     /* bytes, of which these are taken at first: */
+enum { HEAD_UNITS = PROBE_PIECE_MAX };
 
 static struct probe_sites sites;
 static struct run_driver *cu;
-static CUdeviceptr region, variable;
-static uint64_t launches;
+static CUdeviceptr region;
+static struct probe_launch now;
+static struct { uint32_t blocks, warps, piece, end; } shape;    /* of it: warps of a block; end of its pieces */
 
 char *run_probes_text(const struct run_script *s)
 {
@@ -32,20 +34,10 @@ bool run_probes_whole(void)
 	return !sites.left_out;
 }
 
-static bool put_head(void)
+bool run_probes_ready(struct run_driver *driver)
 {
-	struct probe_log head = {.next = PROBE_PIECE, .bytes = REGION};
-
-	return !cu->cuMemcpyHtoD_v2(region, &head, sizeof head);
-}
-
-bool run_probes_ready(struct run_driver *driver, CUmodule module)
-{
-	size_t bytes;
-
 	cu = driver;
-	return !cu->cuModuleGetGlobal_v2(&variable, &bytes, module, PROBE_LOG) && !cu->cuMemAlloc_v2(&region, REGION + PROBE_PIECE) &&
-	       (region = (region + PROBE_PIECE - 1) / PROBE_PIECE * PROBE_PIECE) != 0 && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize() && put_head();
+	return !cu->cuMemAlloc_v2(&region, REGION) && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize();
 }
 
 /* Its events are told with the first launch. */
@@ -72,34 +64,84 @@ void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMa
 		sink->host(sink->arg, &h);
 }
 
-bool run_probes_launch(const uint32_t *grid)
+static uint32_t round_up(uint64_t n, uint32_t to)
 {
-	const struct emu_events_sink *sink = run_events_sink();
-	const struct event_sites all = {.site = sites.site, .text = "", .nsites = sites.n};
-	struct event_host h = {.kind = EVENT_HOST_LAUNCH, .launch = (uint32_t)++launches};
-	uint64_t words[2] = {region, launches};
-
-	h.blocks = grid[0] * grid[1] * grid[2];
-	sink->sites(sink->arg, &all);
-	sink->host(sink->arg, &h);
-	return !cu->cuMemcpyHtoD_v2(variable, words, sizeof words);
+	return (uint32_t)((n + to - 1) / to * to);
 }
 
-/* Pieces that were begun, one behind the other. */
-static void tell(const unsigned char *log, uint64_t bytes)
+const void *run_probes_launch(const struct run_action *a)
 {
 	const struct emu_events_sink *sink = run_events_sink();
+	const struct event_sites all = {.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns};
+	struct event_host h = {.kind = EVENT_HOST_LAUNCH};
+	struct probe_log head = {0};
 
-	for (uint64_t at = PROBE_PIECE; at + PROBE_PIECE <= bytes; at += PROBE_PIECE)
-		sink->piece(sink->arg, (const struct event_piece *)(const void *)(log + at));
+	shape.blocks = a->grid[0] * a->grid[1] * a->grid[2];
+	shape.warps = (a->block[0] * a->block[1] * a->block[2] + EVENT_LANES - 1) / EVENT_LANES;
+	for (uint32_t i = 0; i < sites.nkernels; i++)
+		if (!strcmp(sites.kernel[i].name, a->kernel))
+			shape.piece = sites.kernel[i].piece;
+	now.region = region;
+	now.heads = HEAD_UNITS;
+	now.slots = round_up(now.heads + (uint64_t)shape.blocks * PROBE_HEAD, shape.piece);
+	now.launch++;
+	shape.end = round_up(now.slots + (uint64_t)shape.blocks * shape.warps * shape.piece, PROBE_PIECE_MAX);
+	head.next = shape.end;
+	head.last = REGION / 16 - shape.piece;
+	if (shape.end > head.last) {
+		fprintf(stderr, "%s: the log is full before it begins: use a smaller launch\n", a->kernel);
+		return NULL;
+	}
+	h.launch = now.launch;
+	h.blocks = shape.blocks;
+	sink->sites(sink->arg, &all);
+	sink->host(sink->arg, &h);
+	return cu->cuMemcpyHtoD_v2(region, &head, sizeof head) ? NULL : &now;
+}
+
+/* ---- a log, piece by piece -------------------------------------------------------------------------- */
+
+struct piece { struct event_piece head; struct event_unit unit[PROBE_PIECE_MAX]; };
+
+static void tell(const struct event_unit *log, uint32_t warp, const struct event_unit *first, const struct probe_piece *at)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	struct piece p = {0};
+	struct probe_block b;
+	uint32_t skip = at ? sizeof *at / sizeof *first : 0, units = shape.piece - skip;
+
+	memcpy(&b, log + now.heads + warp / shape.warps * PROBE_HEAD, sizeof b);
+	p.head = (struct event_piece){
+		.magic = b.magic, .launch = b.launch, .block = b.block, .first = b.first, .rank = (uint16_t)b.place,
+		.blocks = (uint16_t)(b.place >> 16), .warp = (uint8_t)(warp % shape.warps), .leader = at ? (uint8_t)at->leader : 0,
+		.sm = (uint16_t)b.sm, .bytes = (uint32_t)(sizeof p.head + units * sizeof *first), .window = b.window,
+		.clock = at ? at->clock : b.clock, .timer = at ? at->timer : b.timer
+	};
+	memcpy(p.unit, first + skip, units * sizeof *first);
+	sink->piece(sink->arg, &p.head);
+}
+
+/* Those of the launch's warps, then those that were taken. */
+static void tell_all(const struct event_unit *log, uint32_t end)
+{
+	struct probe_piece at;
+
+	for (uint32_t w = 0; w < shape.blocks * shape.warps; w++)
+		tell(log, w, log + now.slots + w * shape.piece, NULL);
+	for (uint32_t u = shape.end; u + shape.piece <= end; u += shape.piece) {
+		memcpy(&at, log + u, sizeof at);
+		if (at.magic == EVENT_MAGIC)
+			tell(log, at.warp, log + u, &at);
+	}
 }
 
 bool run_probes_take(void)
 {
 	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = (uint32_t)launches};
+	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = now.launch};
 	struct probe_log head;
-	unsigned char *log;
+	struct event_unit *log;
+	uint32_t end;
 	bool ok;
 
 	if (cu->cuCtxSynchronize() || cu->cuMemcpyDtoH_v2(&head, region, sizeof head)) {
@@ -107,15 +149,15 @@ bool run_probes_take(void)
 		return false;
 	}
 	if (head.lost) {
-		fprintf(stderr, "gsan-run: the log is full: %llu pieces of it are lost; use a smaller launch\n",
-			(unsigned long long)head.lost);
+		fprintf(stderr, "gsan-run: the log is full: %u pieces of it are lost; use a smaller launch\n", head.lost);
 		return false;
 	}
-	log = malloc(head.next);
-	ok = log && !cu->cuMemcpyDtoH_v2(log, region, head.next < REGION ? head.next : REGION);
+	end = head.next;
+	log = malloc((size_t)end * sizeof *log);
+	ok = log && !cu->cuMemcpyDtoH_v2(log, region, (size_t)end * sizeof *log);
 	if (ok)
-		tell(log, head.next < REGION - PROBE_PIECE ? head.next : REGION - PROBE_PIECE);
+		tell_all(log, end);
 	free(log);
 	sink->host(sink->arg, &h);
-	return ok && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize() && put_head();
+	return ok && !cu->cuMemsetD8Async(region, 0, (size_t)end * sizeof *log, NULL) && !cu->cuCtxSynchronize();
 }

@@ -238,10 +238,11 @@ void run_oracle_end(const struct run_script *, const struct run_job *, bool died
 /* The PTX with probes, malloc'd; NULL after saying why. */
 char *run_probes_text(const struct run_script *);
 bool run_probes_whole(void);    /* Is everything logged? */
-/* When the module is loaded; before each launch, and when it is over.  False: a driver call failed. */
-bool run_probes_ready(struct run_driver *, CUmodule);
+/* At first, before each launch, and when it is over.  False: a driver call failed.  A launch has one parameter
+ * more, which is returned; NULL: as false. */
+bool run_probes_ready(struct run_driver *);
 void run_probes_map(const struct run_tmap *, CUdeviceptr base, const CUtensorMap *);
-bool run_probes_launch(const uint32_t *grid);
+const void *run_probes_launch(const struct run_action *);
 bool run_probes_take(void);
 
 /* ---- events.c: the detector, on what was logged -------------------------------------------- */

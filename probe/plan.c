@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.c: which instructions of a function are events, how each is logged, and what they share.
+ */
+#include <string.h>
+
+#include "probe/plan.h"
+
+enum { START_UNITS = 2, HEAD_UNITS = 2, PIECE_UNITS = 128, ROOM_UNITS = 64 };
+
+int plan_address(const struct ptx_inst *in)
+{
+	switch (ptx_insts[in->id].access) {
+	case ACCESS_LOAD:
+	case ACCESS_ATOM:
+	case ACCESS_LDMATRIX:
+		return 1;
+	case ACCESS_STORE:
+	case ACCESS_RED:
+	case ACCESS_STMATRIX:
+	case ACCESS_DISCARD:
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* PTX ISA, "ldmatrix": of 8, 16 or 32 lanes the addresses count. */
+unsigned plan_lanes(const struct ptx_inst *in)
+{
+	bool matrix = ptx_insts[in->id].access == ACCESS_LDMATRIX || ptx_insts[in->id].access == ACCESS_STMATRIX;
+
+	return !matrix || ptx_has(in, MOD_X4) ? EVENT_LANES : ptx_has(in, MOD_X2) ? 16 : 8;
+}
+
+/* ---- reductions whose results nobody looks at ------------------------------------------------------ */
+
+struct uses { uint8_t *used; };
+
+static void use_operand(uint8_t *used, const struct ptx_operand *o)
+{
+	if (o->kind == OP_SYM && o->sym && o->sym->kind == SYM_REG)
+		used[o->sym->reg] = 1;
+	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST || o->kind == OP_ADDR)
+		for (unsigned i = 0; i < o->n; i++)
+			use_operand(used, &o->list[i]);
+}
+
+/* Registers that are read; what an instruction writes counts only as the result of an atom. */
+static void find_uses(const struct ptx_func *f, uint8_t *used)
+{
+	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
+		if (s->kind != STMT_INST)
+			continue;
+		for (unsigned i = s->inst.id == INST_ATOM; i < s->inst.nops; i++)
+			use_operand(used, &s->inst.ops[i]);
+		if (s->inst.guarded)
+			used[s->inst.guard->reg] = 1;
+	}
+}
+
+static bool is_quiet(const struct ptx_inst *in, const struct event_site *s, const uint8_t *used)
+{
+	const struct ptx_operand *to = &in->ops[0];
+
+	if (s->kind == EVENT_FENCE || s->kind == EVENT_MAP_FENCE || s->kind == EVENT_OPAQUE || s->kind == EVENT_GRID_WAIT ||
+	    s->kind == EVENT_ASYNC_STORE)
+		return false;
+	if (s->kind != EVENT_STRONG)
+		return true;
+	if (s->sem != EVENT_RELAXED || (in->id != INST_RED && in->id != INST_ATOM))
+		return false;
+	return in->id == INST_RED || to->kind == OP_SINK || (to->kind == OP_SYM && to->sym->kind == SYM_REG && !used[to->sym->reg]);
+}
+
+static bool function_is_quiet(struct ptx_arena *arena, const struct ptx_func *f)
+{
+	uint8_t *used = ptx_alloc(arena, (size_t)f->nregs + 1);
+	struct event_site site;
+
+	find_uses(f, used);
+	for (const struct ptx_stmt *s = f->body; s; s = s->next)
+		if (s->kind == STMT_INST && (s->inst.id == INST_CALL || (probe_site(&site, &s->inst) && !is_quiet(&s->inst, &site, used))))
+			return false;
+	return true;
+}
+
+struct plan_module plan_module(const struct ptx_module *m)
+{
+	struct plan_module all = {.quiet = true};
+
+	for (const struct ptx_stmt *s = m->first; s && all.quiet; s = s->next)
+		if (s->kind == STMT_FUNC && s->func->has_body)
+			all.quiet = function_is_quiet(m->arena, s->func);
+	return all;
+}
+
+/* ---- what a register holds, within a block -------------------------------------------------------------- */
+
+/* That of another register, or of none (a number behind the registers'), and so much more. */
+struct value { uint32_t block, root; int64_t more; };
+
+struct planner {
+	struct plan *p;
+	struct ptx_arena *arena;
+	const struct plan_module *module;
+	struct value *value;
+	uint32_t roots, block;
+	uint32_t open, taken;           /* the first item of those that share room; NONE; units of those */
+	uint32_t merges;                /* LINEs from this item on may stand for more */
+	bool local;                     /* a generic address may be one of private memory */
+};
+
+static struct value value_of(struct planner *p, const struct ptx_sym *reg)
+{
+	struct value *v = &p->value[reg->reg];
+
+	if (v->block != p->block + 1)
+		*v = (struct value){p->block + 1, (uint32_t)reg->reg, 0};
+	return *v;
+}
+
+static void set_new(void *arg, const struct ptx_sym *reg)
+{
+	struct planner *p = arg;
+
+	p->value[reg->reg] = (struct value){p->block + 1, p->roots++, 0};
+}
+
+static bool is_register(const struct ptx_operand *o)
+{
+	return o->kind == OP_SYM && o->sym && o->sym->kind == SYM_REG && !o->neg && !o->elem;
+}
+
+/* A copy, or the sum with a constant. */
+static void set_values(struct planner *p, const struct ptx_inst *in)
+{
+	bool copy = in->id == INST_MOV || in->id == INST_CVTA, sum = in->id == INST_ADD && in->nops == 3 && in->ops[2].kind == OP_INT;
+	struct value v;
+
+	if (in->guarded || in->nops < 2 || !(copy || sum) || !is_register(&in->ops[0]) || !is_register(&in->ops[1]) ||
+	    ptx_type_bits(in->ops[0].sym->type) != ptx_type_bits(in->ops[1].sym->type) || in->ops[1].off) {
+		flow_defs(in, set_new, p);
+		return;
+	}
+	v = value_of(p, in->ops[1].sym);
+	v.more += sum ? (int64_t)in->ops[2].ival : 0;
+	p->value[in->ops[0].sym->reg] = v;
+}
+
+/* ---- items --------------------------------------------------------------------------------------------------- */
+
+static struct plan_item *add(struct planner *p, struct ptx_stmt *s)
+{
+	struct plan *plan = p->p;
+	struct plan_item *more;
+
+	if (plan->n == plan->cap) {
+		plan->cap = plan->cap ? 2 * plan->cap : 64;
+		more = ptx_alloc(p->arena, plan->cap * sizeof *more);
+		if (plan->n)
+			memcpy(more, plan->item, plan->n * sizeof *more);
+		plan->item = more;
+	}
+	more = &plan->item[plan->n++];
+	more->stmt = s;
+	more->block = p->block;
+	return more;
+}
+
+static bool is_line(const struct planner *p, struct plan_item *it)
+{
+	const struct ptx_inst *in = &it->stmt->inst;
+	int at = plan_address(in);
+	const struct ptx_operand *o = at < 0 ? NULL : &in->ops[at];
+	struct shape s;
+
+	if (it->site.kind != EVENT_ACCESS || in->guarded || !o || o->kind != OP_ADDR || !it->site.size || plan_lanes(in) < EVENT_LANES ||
+	    (it->site.space == EVENT_GENERIC && p->local))
+		return false;
+	s = flow_shape(p->p->flow, &o->list[0]);
+	it->step = s.kind == SHAPE_ROW ? s.step : 0;
+	it->offset = o->list[0].kind == OP_SYM ? o->list[0].off : 0;
+	return (s.kind == SHAPE_SAME || s.kind == SHAPE_ROW) && it->step == (int16_t)it->step && it->offset == (int32_t)it->offset;
+}
+
+static bool is_short(const struct plan_item *it)
+{
+	switch (it->site.kind) {
+	case EVENT_EXIT: case EVENT_FENCE: case EVENT_OPAQUE: case EVENT_BAR_ARRIVE: case EVENT_CLUSTER_ARRIVE:
+	case EVENT_CLUSTER_WAIT: case EVENT_DEPENDENTS: case EVENT_GRID_WAIT: case EVENT_COMMIT: case EVENT_WAIT_GROUP:
+		return !it->stmt->inst.guarded;
+	default:
+		return false;
+	}
+}
+
+/* Units of an instruction with room of its own, with a CLOCK, for all lanes. */
+static uint32_t most_units(const struct plan_item *it)
+{
+	unsigned words;
+
+	switch (it->site.kind) {
+	case EVENT_ACCESS:
+		words = 1;
+		break;
+	case EVENT_STRONG:
+		words = 1 + (it->site.size * it->site.count + 7u) / 8 * 2;
+		break;
+	case EVENT_TENSOR:
+		words = 7;
+		break;
+	default:
+		words = 4;
+		break;
+	}
+	return 1 + 2 + words * EVENT_LANES / 2;
+}
+
+/* Are its records of some of the lanes alone, or may be? */
+static bool splits(const struct planner *p, const struct plan_item *it)
+{
+	const struct ptx_inst *in = &it->stmt->inst;
+	bool access = it->site.kind == EVENT_ACCESS || it->site.kind == EVENT_STRONG;
+
+	return in->guarded || it->site.kind == EVENT_MBAR_WAIT || it->site.kind == EVENT_WARP_ARRIVE ||
+	       (access && it->site.space == EVENT_GENERIC && p->local) || plan_lanes(in) < EVENT_LANES;
+}
+
+/* The LINE of which this one's address is a constant away; NONE. */
+static uint32_t find_line(struct planner *p, const struct plan_item *it, int64_t *offset)
+{
+	const struct ptx_operand *o = &it->stmt->inst.ops[plan_address(&it->stmt->inst)].list[0];
+	struct value v;
+
+	if (!is_register(o))
+		return FLOW_NONE;
+	v = value_of(p, o->sym);
+	for (uint32_t i = p->merges; i < p->p->n - 1; i++) {
+		const struct plan_item *line = &p->p->item[i];
+		const struct ptx_operand *base;
+		int64_t more;
+
+		if (line->cls != PLAN_LINE || line->step != it->step || line->site.space != it->site.space)
+			continue;
+		base = &line->stmt->inst.ops[plan_address(&line->stmt->inst)].list[0];
+		more = v.more - line->more;
+		if (!is_register(base) || line->root != v.root || more + it->offset != (int32_t)(more + it->offset))
+			continue;
+		*offset = more + it->offset;
+		return i;
+	}
+	return FLOW_NONE;
+}
+
+static void share_room(struct planner *p, uint32_t at)
+{
+	struct plan_item *it = &p->p->item[at];
+
+	if (p->open == FLOW_NONE || p->taken + it->units > ROOM_UNITS) {
+		it->first = true;
+		p->open = p->merges = at;
+		p->taken = 0;
+	}
+	p->taken += it->units;
+}
+
+static void add_line(struct planner *p, struct plan_item *it)
+{
+	const struct ptx_operand *o = &it->stmt->inst.ops[plan_address(&it->stmt->inst)].list[0];
+	uint32_t at = p->p->n - 1, line;
+	int64_t offset = 0;
+
+	line = p->open == FLOW_NONE ? FLOW_NONE : find_line(p, it, &offset);
+	if (line != FLOW_NONE) {
+		it->cls = PLAN_MEMBER;
+		it->leads = line;
+		it->offset = offset;
+		p->p->item[line].members++;
+		return;
+	}
+	it->cls = PLAN_LINE;
+	it->units = it->members = 1;
+	it->root = is_register(o) ? value_of(p, o->sym).root : FLOW_NONE;
+	it->more = is_register(o) ? value_of(p, o->sym).more : 0;
+	share_room(p, at);
+}
+
+static void classify(struct planner *p, struct ptx_stmt *s)
+{
+	const struct ptx_inst *in = &s->inst;
+	struct event_site site = {0};
+	struct plan_item *it;
+	bool leaves = in->id == INST_RET || in->id == INST_EXIT;
+
+	if (!leaves && in->id != INST_CALL && !probe_site(&site, in))
+		return;
+	it = add(p, s);
+	it->site = site;
+	it->site.line = s->line;
+	if (leaves)
+		it->site.kind = EVENT_EXIT;
+	if (p->module->quiet && it->site.kind == EVENT_STRONG)
+		it->site.kind = EVENT_ACCESS;
+	if (is_line(p, it)) {
+		add_line(p, it);
+		return;
+	}
+	p->merges = p->p->n;
+	if (is_short(it)) {
+		it->cls = PLAN_SHORT;
+		it->units = it->site.kind == EVENT_BAR_ARRIVE && !ptx_has(in, MOD_ARRIVE) ? 2 : 1;
+		share_room(p, p->p->n - 1);
+		p->merges = p->p->n;
+		return;
+	}
+	it->cls = in->id == INST_CALL ? PLAN_CALL : PLAN_OTHER;
+	it->first = true;
+	it->splits = it->cls == PLAN_CALL || splits(p, it);
+	it->units = most_units(it);
+	p->open = FLOW_NONE;
+}
+
+static void walk_blocks(struct planner *p)
+{
+	struct flow *f = p->p->flow;
+
+	for (p->block = 0; p->block < f->n; p->block++) {
+		p->open = FLOW_NONE;
+		p->merges = p->p->n;
+		for (struct ptx_stmt *s = f->block[p->block].first;; s = s->next) {
+			if (s->kind == STMT_INST) {
+				classify(p, s);
+				set_values(p, &s->inst);
+			}
+			if (s == f->block[p->block].last)
+				break;
+		}
+	}
+}
+
+/* ---- groups --------------------------------------------------------------------------------------------------- */
+
+/* Is there a group behind the block if there is one in front of it? */
+static bool behind(const struct plan *p, uint32_t *at, uint32_t block, bool group, bool mark)
+{
+	for (; *at < p->n && p->item[*at].block == block; ++*at) {
+		struct plan_item *it = &p->item[*at];
+
+		if (it->cls == PLAN_MEMBER)
+			continue;
+		if (mark && it->first)
+			it->group = !group;
+		group = !it->splits;
+	}
+	return group;
+}
+
+static void find_groups(struct plan *p, struct ptx_arena *arena)
+{
+	struct flow *f = p->flow;
+	uint8_t *in = ptx_alloc(arena, f->n + 1);
+	bool more = true;
+
+	for (uint32_t b = 0; b < f->n; b++)
+		in[b] = !f->block[b].meeting;
+	while (more) {
+		uint32_t at = 0;
+
+		more = false;
+		for (uint32_t b = 0; b < f->n; b++) {
+			const uint32_t to[2] = {f->block[b].next, f->block[b].target};
+			bool out = behind(p, &at, b, in[b], false);
+
+			for (unsigned k = 0; k < 2; k++)
+				if (to[k] != FLOW_NONE && in[to[k]] && !out) {
+					in[to[k]] = 0;
+					more = true;
+				}
+		}
+	}
+	for (uint32_t b = 0, at = 0; b < f->n; b++)
+		behind(p, &at, b, in[b], true);
+}
+
+/* ---- room ------------------------------------------------------------------------------------------------------- */
+
+/* From its first item on: those that share room with it. */
+static void share(struct plan *p, uint32_t first)
+{
+	struct plan_item *it = &p->item[first];
+	uint32_t room = it->group, end = first;
+
+	for (uint32_t i = first; i < p->n && (i == first || (!p->item[i].first && p->item[i].block == it->block)); i++) {
+		room += p->item[i].cls == PLAN_MEMBER ? 0 : p->item[i].units;
+		end = i + 1;
+	}
+	it->room = room;
+	room -= it->group;
+	for (uint32_t i = first; i < end; i++) {
+		if (p->item[i].cls == PLAN_MEMBER)
+			continue;
+		room -= p->item[i].units;
+		p->item[i].back = room;
+	}
+}
+
+static void find_room(struct plan *p)
+{
+	uint64_t all = START_UNITS + HEAD_UNITS + 1, most = 0;
+	bool loops = false;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct plan_item *it = &p->item[i];
+		bool shares = it->cls == PLAN_LINE || it->cls == PLAN_SHORT;
+
+		if (shares && it->first)
+			share(p, i);
+		if (!it->first)
+			continue;
+		loops |= p->flow->block[it->block].loops;
+		all += shares ? it->room : it->units;
+		most = shares ? (it->room > most ? it->room : most) : it->units > most ? it->units : most;
+	}
+	all = loops || all > PIECE_UNITS ? PIECE_UNITS : all;
+	most += HEAD_UNITS + 1;
+	for (p->piece = 4; p->piece < all || p->piece < most;)
+		p->piece *= 2;
+}
+
+static bool has_local(const struct ptx_func *f)
+{
+	for (const struct ptx_stmt *s = f->body; s; s = s->next)
+		if ((s->kind == STMT_VAR && s->var->sym->space == SPACE_LOCAL) ||
+		    (s->kind == STMT_INST && (s->inst.id == INST_ALLOCA || s->inst.id == INST_CALL)))
+			return true;
+	return !f->entry;
+}
+
+struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, const struct plan_module *module)
+{
+	struct planner p = {.arena = arena, .module = module, .roots = (uint32_t)f->nregs, .local = has_local(f)};
+
+	p.p = ptx_alloc(arena, sizeof *p.p);
+	p.p->flow = flow_of(arena, f);
+	p.value = ptx_alloc(arena, ((size_t)f->nregs + 1) * sizeof *p.value);
+	walk_blocks(&p);
+	find_groups(p.p, arena);
+	find_room(p.p);
+	return p.p;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.h: what a function logs, before a text is written: which instructions are events, which of them share a
+ * record, which records share a check for room, and where lanes become a group.
+ */
+#ifndef PROBE_PLAN_H
+#define PROBE_PLAN_H
+
+#include "probe/flow.h"
+#include "probe/site.h"
+
+/* LINE: a plain access, of which 16 bytes tell all lanes' addresses. MEMBER: one that such a record tells, too.
+ * SHORT: one or two records of 16 bytes, without words.  OTHER: has room of its own; may be of some lanes alone.
+ * CALL: who knows. */
+enum plan_class { PLAN_LINE, PLAN_MEMBER, PLAN_SHORT, PLAN_OTHER, PLAN_CALL };
+
+struct plan_item {
+	struct ptx_stmt *stmt;
+	struct event_site site;
+	uint8_t cls;
+	bool splits;                    /* its records are of some lanes of the group, or may be */
+	bool first;                     /* LINE, SHORT: of those that share room; OTHER: always */
+	bool group;                     /* its lanes have to become a group before it */
+	uint32_t units;                 /* that it takes; OTHER: at most */
+	uint32_t room;                  /* of the first: units of all that share it, with a CLOCK */
+	uint32_t back;                  /* of the last of its units: from the end of that room */
+	uint32_t leads;                 /* MEMBER: the LINE */
+	int64_t step, offset;           /* LINE: from lane to lane; behind the LINE's register */
+	uint32_t root;                  /* LINE: its register is so much more than a value; */
+	int64_t more;                   /* values have numbers */
+	uint32_t block, members;        /* members: of a LINE, with itself */
+};
+
+struct plan {
+	struct flow *flow;
+	struct plan_item *item;
+	uint32_t n, cap, piece;         /* piece: units */
+};
+
+/* What the module's kernels do together: */
+struct plan_module {
+	bool quiet;                     /* strong accesses are reductions whose results nobody looks at, and there is
+					   no fence: nobody can learn anything by them */
+};
+
+struct plan_module plan_module(const struct ptx_module *);
+struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, const struct plan_module *);
+/* Where the address of an access is among its operands; -1: not in one. */
+int plan_address(const struct ptx_inst *);
+/* Of how many lanes the addresses count. */
+unsigned plan_lanes(const struct ptx_inst *);
+
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shape.c: what a register holds in lanes that are together, by a fixpoint over all instructions: a
+ * shape only grows.  Where lanes may have come by different ways, a register that was set on one of
+ * them is each lane's own.
+ */
+#include <string.h>
+
+#include "probe/flow.h"
+
+static const struct shape same = {SHAPE_SAME, 0, 0}, own = {SHAPE_OWN, 0, 0};
+
+enum { THREADS = 5 };           /* a row's threads differ in so many bits */
+
+static struct shape row(int64_t step, unsigned zeros)
+{
+	return step ? (struct shape){SHAPE_ROW, (uint8_t)(zeros > 63 ? 63 : zeros), step} : same;
+}
+
+static struct shape both(struct shape a, struct shape b)
+{
+	if (a.kind == SHAPE_UNSET || b.kind == SHAPE_UNSET)
+		return a.kind == SHAPE_UNSET ? b : a;
+	if (a.kind == SHAPE_SAME && b.kind == SHAPE_SAME)
+		return same;
+	if (a.kind == SHAPE_ROW && b.kind == SHAPE_ROW && a.step == b.step)
+		return row(a.step, a.zeros < b.zeros ? a.zeros : b.zeros);
+	return own;
+}
+
+/* ---- operands ---------------------------------------------------------------------------------------- */
+
+static bool constant(const struct ptx_operand *o, uint64_t *v)
+{
+	*v = o->ival;
+	return o->kind == OP_INT || o->kind == OP_EXPR;
+}
+
+static unsigned zeros_of(uint64_t v)
+{
+	return v ? (unsigned)__builtin_ctzll(v) : 63;
+}
+
+static struct shape of_sreg(const struct ptx_operand *o)
+{
+	switch ((enum ptx_sreg)o->sym->reg) {
+	case SREG_TID:
+		return o->elem == 'x' ? row(1, THREADS) : o->elem ? same : own;
+	case SREG_LANEID:
+		return row(1, 0);
+	case SREG_NTID:
+	case SREG_CTAID:
+	case SREG_NCTAID:
+	case SREG_GRIDID:
+	case SREG_IS_EXPLICIT_CLUSTER:
+	case SREG_CLUSTERID:
+	case SREG_NCLUSTERID:
+	case SREG_CLUSTER_CTAID:
+	case SREG_CLUSTER_NCTAID:
+	case SREG_CLUSTER_CTARANK:
+	case SREG_CLUSTER_NCTARANK:
+		return same;
+	default:
+		return own;
+	}
+}
+
+struct shape flow_shape(const struct flow *f, const struct ptx_operand *o)
+{
+	switch (o->kind) {
+	case OP_INT:
+	case OP_FLOAT:
+	case OP_EXPR:
+		return same;
+	case OP_ADDR:
+		return flow_shape(f, &o->list[0]);
+	case OP_SYM:
+		if (!o->sym || o->neg)
+			return own;
+		if (o->sym->kind == SYM_SREG)
+			return of_sreg(o);
+		/* Where a variable of local memory is, is the same; what is there is not. */
+		return o->sym->kind == SYM_VAR || o->sym->kind == SYM_FUNC ? same :
+		       o->sym->kind == SYM_REG && !o->elem ? f->shape[o->sym->reg] : own;
+	default:
+		return own;
+	}
+}
+
+/* ---- arithmetic ------------------------------------------------------------------------------------------ */
+
+static struct shape sum(struct shape a, struct shape b, bool minus, const struct ptx_operand *with)
+{
+	uint64_t v = 0;
+	unsigned zeros = constant(with, &v) ? zeros_of(v) : 0;
+
+	if (a.kind == SHAPE_UNSET || b.kind == SHAPE_UNSET)
+		return (struct shape){0};
+	if (a.kind == SHAPE_OWN || b.kind == SHAPE_OWN)
+		return own;
+	if (a.kind == SHAPE_SAME && b.kind == SHAPE_SAME)
+		return same;
+	if (a.kind == SHAPE_ROW && b.kind == SHAPE_ROW)
+		return row(minus ? a.step - b.step : a.step + b.step, 0);
+	if (a.kind == SHAPE_ROW)
+		return row(a.step, a.zeros < zeros ? a.zeros : zeros);
+	return row(minus ? -b.step : b.step, 0);
+}
+
+static struct shape times(struct shape a, const struct ptx_operand *by, const struct shape b)
+{
+	uint64_t v;
+
+	if (a.kind == SHAPE_UNSET || b.kind == SHAPE_UNSET)
+		return (struct shape){0};
+	if (a.kind == SHAPE_SAME && b.kind == SHAPE_SAME)
+		return same;
+	if (a.kind != SHAPE_ROW || !constant(by, &v))
+		return own;
+	return row((int64_t)((uint64_t)a.step * v), a.zeros + zeros_of(v));
+}
+
+static struct shape product(const struct flow *f, const struct ptx_operand *a, const struct ptx_operand *b)
+{
+	uint64_t v;
+
+	return constant(a, &v) ? times(flow_shape(f, b), a, flow_shape(f, a)) : times(flow_shape(f, a), b, flow_shape(f, b));
+}
+
+/* The bits in which the threads of a row differ, if nothing else is there: step is a power of two, and the rest
+ * has zeros there. */
+static bool own_bits(struct shape a, uint64_t *bits)
+{
+	unsigned low = zeros_of((uint64_t)a.step);
+
+	*bits = (uint64_t)((1 << THREADS) - 1) << low;
+	return a.kind == SHAPE_ROW && a.step == INT64_C(1) << low && a.zeros >= low + THREADS && low < 32;
+}
+
+static struct shape masked(struct shape a, const struct ptx_operand *with)
+{
+	uint64_t v, bits;
+
+	if (!constant(with, &v) || !own_bits(a, &bits))
+		return own;
+	return !(v & bits) ? same : (v & bits) == bits ? a : own;
+}
+
+static struct shape joined(struct shape a, const struct ptx_operand *with)
+{
+	uint64_t v, bits;
+
+	return constant(with, &v) && own_bits(a, &bits) && !(v & bits) ? row(a.step, zeros_of(v) < a.zeros ? zeros_of(v) : a.zeros) : own;
+}
+
+static struct shape shifted(struct shape a, const struct ptx_operand *by)
+{
+	uint64_t v, bits;
+
+	if (!constant(by, &v) || v > 63 || !own_bits(a, &bits))
+		return own;
+	if (!(bits >> v))
+		return same;
+	return bits >> v << v == bits ? row(a.step >> v, a.zeros - (unsigned)v) : own;
+}
+
+/* ---- instructions ------------------------------------------------------------------------------------------- */
+
+static bool all_same(const struct flow *f, const struct ptx_inst *in)
+{
+	for (unsigned i = 1; i < in->nops; i++) {
+		const struct ptx_operand *o = &in->ops[i];
+
+		for (unsigned k = 0; k < (o->kind == OP_VEC ? o->n : 1u); k++)
+			if (flow_shape(f, o->kind == OP_VEC ? &o->list[k] : o).kind != SHAPE_SAME)
+				return false;
+	}
+	return true;
+}
+
+static bool any_unset(const struct flow *f, const struct ptx_inst *in)
+{
+	for (unsigned i = 1; i < in->nops; i++) {
+		const struct ptx_operand *o = &in->ops[i];
+
+		for (unsigned k = 0; k < (o->kind == OP_VEC ? o->n : 1u); k++)
+			if (flow_shape(f, o->kind == OP_VEC ? &o->list[k] : o).kind == SHAPE_UNSET)
+				return true;
+	}
+	return false;
+}
+
+/* Is the result made of the operands alone, and by each lane for itself? */
+static bool computes(const struct ptx_inst *in)
+{
+	switch (in->id) {
+	case INST_SHFL: case INST_SHFL_SYNC: case INST_VOTE: case INST_VOTE_SYNC: case INST_MATCH_SYNC:
+	case INST_ACTIVEMASK: case INST_REDUX_SYNC: case INST_ELECT_SYNC: case INST_CALL: case INST_ALLOCA:
+	case INST_STACKSAVE: case INST_TXQ: case INST_SUQ: case INST_ISTYPEP: case INST_WMMA_MMA: case INST_MMA:
+	case INST_MMA_SP: case INST_MOVMATRIX: case INST_MBARRIER_PENDING_COUNT: case INST_ADDC: case INST_SUBC:
+	case INST_MADC: case INST_CLUSTERLAUNCHCONTROL_QUERY_CANCEL: case INST_UNKNOWN:
+		return false;
+	default:
+		return ptx_insts[in->id].model == MODEL_PLAIN;
+	}
+}
+
+/* A value that one lane has for all: with all lanes there, from the same of them. */
+static bool told_to_all(const struct flow *f, const struct ptx_inst *in)
+{
+	const struct ptx_operand *mask = in->nops ? &in->ops[in->nops - 1] : NULL;
+	uint64_t v;
+	bool whole = mask && constant(mask, &v) && (uint32_t)v == 0xffffffff;
+
+	if (in->id == INST_SHFL_SYNC)
+		return whole && in->nops == 5 && ptx_has(in, MOD_IDX) && constant(&in->ops[3], &v) && v == 31 &&
+		       flow_shape(f, &in->ops[2]).kind == SHAPE_SAME;
+	return whole && (in->id == INST_VOTE_SYNC || in->id == INST_REDUX_SYNC);
+}
+
+static bool is_param(const struct flow *f, const struct ptx_sym *s)
+{
+	for (const struct ptx_var *v = f->f->params; v; v = v->next)
+		if (v->sym == s)
+			return f->f->entry;
+	return false;
+}
+
+static struct shape loaded(const struct flow *f, const struct ptx_inst *in)
+{
+	const struct ptx_operand *base = &in->ops[1].list[0];
+
+	if (in->id != INST_LD || in->ops[1].kind != OP_ADDR)
+		return own;
+	if (in->space == SPACE_PARAM)
+		return base->kind == OP_SYM && base->sym && is_param(f, base->sym) ? same : own;
+	return in->space == SPACE_CONST ? (flow_shape(f, base).kind == SHAPE_SAME ? same : own) : own;
+}
+
+static struct shape of_operands(const struct flow *f, const struct ptx_inst *in)
+{
+	const struct ptx_operand *a = &in->ops[1], *b = &in->ops[in->nops > 2 ? 2 : 1];
+	struct shape x = flow_shape(f, a);
+
+	switch (in->id) {
+	case INST_MOV:
+	case INST_CVTA:
+		return a->kind == OP_SYM ? x : own;
+	case INST_CVT:
+		return x.kind == SHAPE_ROW && (ptx_type_bits(in->type2) < 32 || ptx_type_bits(in->type) < 32 || in->nmods > 2) ? own : x;
+	case INST_ADD:
+		return sum(x, flow_shape(f, b), false, x.kind == SHAPE_ROW ? b : a);
+	case INST_SUB:
+		return sum(x, flow_shape(f, b), true, b);
+	case INST_MUL:
+		return ptx_has(in, MOD_HI) ? own : product(f, a, b);
+	case INST_MAD:
+		if (ptx_has(in, MOD_HI))
+			return own;
+		x = product(f, a, b);
+		return sum(x, flow_shape(f, &in->ops[3]), false, &in->ops[3]);
+	case INST_SHL: {
+		struct ptx_operand by = *b;
+
+		by.ival = UINT64_C(1) << (b->ival & 63);
+		return b->kind == OP_INT && b->ival < 64 ? times(x, &by, same) : own;
+	}
+	case INST_SHR:
+		return shifted(x, b);
+	case INST_AND:
+		return masked(x, b);
+	case INST_OR:
+		return joined(x, b);
+	default:
+		return own;
+	}
+}
+
+static bool integral(enum ptx_type t)
+{
+	return t == TYPE_U32 || t == TYPE_S32 || t == TYPE_B32 || t == TYPE_U64 || t == TYPE_S64 || t == TYPE_B64;
+}
+
+/* Of what the instruction writes. */
+static struct shape result(const struct flow *f, const struct ptx_inst *in)
+{
+	if (ptx_insts[in->id].access == ACCESS_LOAD)
+		return loaded(f, in);
+	if (told_to_all(f, in))
+		return same;
+	if (in->nops < 2 || !computes(in))
+		return own;
+	if (any_unset(f, in))
+		return (struct shape){0};
+	if (all_same(f, in))
+		return same;
+	return integral(in->type) ? of_operands(f, in) : own;
+}
+
+/* ---- the fixpoint --------------------------------------------------------------------------------------------- */
+
+struct round { struct flow *f; const struct ptx_inst *in; struct shape shape; bool changed; };
+
+static void grow(struct round *r, const struct ptx_sym *reg, struct shape by)
+{
+	struct shape *s = &r->f->shape[reg->reg], was = *s;
+
+	*s = both(was, by);
+	/* A step or zeros that go on changing. */
+	if (was.kind == SHAPE_ROW && s->kind == SHAPE_ROW && s->zeros != was.zeros)
+		s->zeros = 0;
+	r->changed |= memcmp(&was, s, sizeof was) != 0;
+}
+
+static void set_result(void *arg, const struct ptx_sym *reg)
+{
+	struct round *r = arg;
+	bool partly = r->in->guarded && r->f->shape[r->in->guard->reg].kind != SHAPE_SAME && !r->f->def[reg->reg];
+
+	grow(r, reg, partly ? own : r->shape);
+}
+
+static void see_all(struct round *r)
+{
+	for (uint32_t b = 0; b < r->f->n; b++)
+		for (const struct ptx_stmt *s = r->f->block[b].first;; s = s->next) {
+			if (s->kind == STMT_INST && r->f->block[b].reached) {
+				r->in = &s->inst;
+				r->shape = result(r->f, r->in);
+				flow_defs(r->in, set_result, r);
+			}
+			if (s == r->f->block[b].last)
+				break;
+		}
+}
+
+/* ---- ways that come together -------------------------------------------------------------------------------------- */
+
+/* A jump that not all lanes take: blocks between it and where all meet again, and those to which lanes come
+ * by both ways. */
+struct split { struct round *r; const uint8_t *both; uint8_t *between, *set; };
+
+static void set_between(void *arg, const struct ptx_sym *reg)
+{
+	struct split *s = arg;
+
+	s->set[reg->reg] |= !s->r->f->def[reg->reg];
+}
+
+static void use(struct split *s, const struct ptx_operand *o)
+{
+	if (o->kind == OP_SYM && o->sym && o->sym->kind == SYM_REG && s->set[o->sym->reg])
+		grow(s->r, o->sym, own);
+	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST || o->kind == OP_ADDR)
+		for (unsigned i = 0; i < o->n; i++)
+			use(s, &o->list[i]);
+}
+
+static void see_block(struct split *x, uint32_t b)
+{
+	const struct flow *f = x->r->f;
+
+	for (const struct ptx_stmt *s = f->block[b].first;; s = s->next) {
+		if (s->kind == STMT_INST && x->between && x->between[b])
+			flow_defs(&s->inst, set_between, x);
+		if (s->kind == STMT_INST && !x->between) {
+			for (unsigned i = 0; i < s->inst.nops; i++)
+				use(x, &s->inst.ops[i]);
+			if (s->inst.guarded && x->set[s->inst.guard->reg])
+				grow(x->r, s->inst.guard, own);
+		}
+		if (s == f->block[b].last)
+			break;
+	}
+}
+
+/* Blocks behind a jump and before where all its ways meet. */
+static void find_between(const struct flow *f, uint32_t jump, uint8_t *between)
+{
+	uint32_t *stack = ptx_alloc(f->arena, (f->n + 2) * 2 * sizeof *stack), depth = 0, end = f->block[jump].ipdom;
+
+	memset(between, 0, f->n);
+	stack[depth++] = f->block[jump].next;
+	stack[depth++] = f->block[jump].target;
+	while (depth) {
+		uint32_t b = stack[--depth];
+
+		if (b == FLOW_NONE || b == end || between[b])
+			continue;
+		between[b] = 1;
+		stack[depth++] = f->block[b].next;
+		stack[depth++] = f->block[b].target;
+	}
+}
+
+static unsigned ways_in(const struct flow *f, uint32_t b)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < f->n; i++)
+		n += f->block[i].next == b || f->block[i].target == b;
+	return n;
+}
+
+static void see_split(struct round *r, uint32_t b, uint8_t *both_ways, uint8_t *between)
+{
+	struct flow *f = r->f;
+	struct split s = {.r = r, .both = both_ways, .between = between, .set = ptx_alloc(f->arena, (size_t)f->f->nregs + 1)};
+
+	flow_both(f, b, both_ways);
+	find_between(f, b, between);
+	if (f->block[b].next != FLOW_NONE)
+		f->block[f->block[b].next].meeting = true;
+	if (f->block[b].target != FLOW_NONE)
+		f->block[f->block[b].target].meeting = true;
+	for (uint32_t i = 0; i < f->n; i++)
+		see_block(&s, i);
+	s.between = NULL;
+	for (uint32_t i = 0; i < f->n; i++) {
+		if (both_ways[i] != 3)
+			continue;
+		f->block[i].meeting |= ways_in(f, i) > 1;
+		see_block(&s, i);
+	}
+}
+
+void flow_shapes(struct flow *f)
+{
+	struct round r = {.f = f};
+	uint8_t *done = ptx_alloc(f->arena, f->n), *both_ways = ptx_alloc(f->arena, f->n), *between = ptx_alloc(f->arena, f->n);
+
+	for (const struct ptx_var *v = f->f->params; v; v = v->next)
+		if (v->sym && v->sym->kind == SYM_REG)
+			f->shape[v->sym->reg] = own;
+	do {
+		r.changed = false;
+		see_all(&r);
+		for (uint32_t b = 0; b < f->n && !r.changed; b++) {
+			const struct ptx_inst *in = f->block[b].jump;
+
+			if (!in || done[b] || !f->block[b].reached || f->shape[in->guard->reg].kind != SHAPE_OWN)
+				continue;
+			done[b] = 1;
+			see_split(&r, b, both_ways, between);
+		}
+	} while (r.changed);
+}
