@@ -38,7 +38,7 @@ void emit_label(struct emit *p, unsigned label)
 
 /* ---- text of more than a line ------------------------------------------------------------------ */
 
-/* A text of probe/text.h, in which PIECE stands for the units of a piece, PLACE and SLOT for other texts. */
+/* A text of probe/text.h, in which PIECE stands for the units of a piece; lines of PLACE and SLOT are other texts. */
 static void put_text(struct emit *p, const char *text)
 {
 	char number[16];

@@ -407,7 +407,7 @@ static void share(struct plan *p, uint32_t first)
 
 static void find_room(struct plan *p)
 {
-	uint64_t all = START_UNITS + HEAD_UNITS + 1, most = 0;
+	uint64_t all = START_UNITS, most = 0;
 	bool loops = false;
 
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -423,7 +423,7 @@ static void find_room(struct plan *p)
 		most = shares ? (it->room > most ? it->room : most) : it->units > most ? it->units : most;
 	}
 	all = loops || all > PIECE_UNITS ? PIECE_UNITS : all;
-	most += HEAD_UNITS + 1;
+	most += HEAD_UNITS;
 	for (p->piece = 4; p->piece < all || p->piece < most;)
 		p->piece *= 2;
 }
