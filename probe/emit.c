@@ -65,7 +65,7 @@ static void put_text(struct emit *p, const char *text)
 void emit_registers(struct emit *p)
 {
 	emit(p, ".reg .b64 " R "base, " R "k, " R "kl, " R "v, " R "x, " R "w, " R "y");
-	emit(p, ".reg .b32 " R "p, " R "row, " R "lt, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
+	emit(p, ".reg .b32 " R "p, " R "row, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
 	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried");
 	emit(p, ".reg .b16 " R "h");
 	emit(p, ".reg .pred " R "leader, " R "full, " R "line, " R "same, " R "guard, " R "private");
@@ -129,6 +129,17 @@ bool emit_address(struct emit *p, const struct ptx_operand *addr)
 	return true;
 }
 
+void emit_map(struct emit *p, int param)
+{
+	if (param < 0) {
+		put_text(p, probe_hash);
+		return;
+	}
+	emit(p, "ld.param.u32 " R "lo, [" PROBE_PARAM "+16]");
+	emit(p, "mov.b32 " R "hi, 0x%x", (unsigned)(PROBE_MAP(0, (unsigned)param) >> 32));
+	emit(p, "mov.b64 " R "x, {" R "lo, " R "hi}");
+}
+
 void emit_skip_private(struct emit *p, unsigned label, bool behind)
 {
 	if (!behind)
@@ -145,21 +156,26 @@ void emit_skip_lanes(struct emit *p, unsigned lane, unsigned label)
 
 /* ---- groups and room ------------------------------------------------------------------------------ */
 
+static void find_leader(struct emit *p)
+{
+	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
+	emit(p, "and.b32 " R "lo, " R "lo, " R "m");
+	emit(p, "setp.eq.u32 " R "leader, " R "lo, 0");
+}
+
 void emit_regroup(struct emit *p)
 {
 	emit(p, "activemask.b32 " R "m");
-	emit(p, "and.b32 " R "lo, " R "m, " R "lt");
-	emit(p, "and.b32 " R "m, " R "m, " R "row");
-	emit(p, "setp.eq.u32 " R "leader, " R "lo, 0");
+	if (!p->rows)
+		emit(p, "and.b32 " R "m, " R "m, " R "row");
+	find_leader(p);
 }
 
 void emit_regroup_by(struct emit *p, const char *reg)
 {
 	emit(p, "activemask.b32 " R "m");
 	emit(p, "match.any.sync.b32 " R "m, " R "%s, " R "m", reg);
-	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
-	emit(p, "and.b32 " R "lo, " R "lo, " R "m");
-	emit(p, "setp.eq.u32 " R "leader, " R "lo, 0");
+	find_leader(p);
 }
 
 static void emit_refill(struct emit *p, const char *unless)
@@ -205,6 +221,8 @@ void emit_start(struct emit *p, uint32_t begin)
 {
 	emit_registers(p);
 	put_text(p, probe_start);
+	if (!p->rows)
+		put_text(p, probe_rows);
 	emit_regroup(p);
 	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
 	emit(p, "setp.eq.or.u32 " R "full, " R "lo, 0, !" R "leader");
@@ -275,6 +293,13 @@ void emit_short(struct emit *p, const struct emit_record *r, unsigned back)
 	put_fixed(p, r, back);
 }
 
+void emit_once(struct emit *p, const struct emit_record *r, unsigned back)
+{
+	find_end(p);
+	put_unit(p, back + 1, event_head(r->kind, r->site, 2, false) | 1u << 7, "0", "0");
+	emit(p, "@" R "leader st.global.v2.b64 [" R "k+%d], {" R "w, " R "v}", -16 * (int)back);
+}
+
 /* ---- records with an address for all --------------------------------------------------------------- */
 
 bool emit_line(struct emit *p, const struct emit_record *r, const struct ptx_operand *addr, int64_t step, unsigned back)
@@ -341,7 +366,8 @@ static void put_first(struct emit *p, bool first)
 /* kl = k + the lane's number in its group, times so many bytes. */
 static void find_own(struct emit *p, unsigned bytes)
 {
-	emit(p, "and.b32 " R "rank, " R "m, " R "lt");
+	emit(p, "mov.u32 " R "rank, %%lanemask_lt");
+	emit(p, "and.b32 " R "rank, " R "m, " R "rank");
 	emit(p, "popc.b32 " R "rank, " R "rank");
 	emit(p, "mad.wide.u32 " R "kl, " R "rank, %u, " R "k", bytes);
 }

@@ -10,7 +10,7 @@
 /* Text in the making, in one function; registers are %__gsan_ and one of these names:
  *   base         the region
  *   p            number of the last unit that the lane stored as a leader, or of the last one of a piece
- *   row          lanes of the same row (probe/flow.h); lt: of those, the ones below it
+ *   row          lanes of the same row (probe/flow.h)
  *   m            lanes of the group
  *   leader       it stores what all have in common
  *   k, kl        where the group's records lie; the lane's own words in a record
@@ -26,6 +26,7 @@ struct emit {
 	unsigned labels;
 	unsigned piece;                 /* units of this function's pieces: a power of two */
 	bool clusters;                  /* there may be some */
+	bool rows;                      /* all lanes of a warp are of one row */
 };
 
 /* A line: an instruction without its semicolon. */
@@ -36,6 +37,8 @@ void emit_label(struct emit *, unsigned label);
 bool emit_value(struct emit *, const char *to, const struct ptx_operand *, unsigned bits);
 /* v = the address, as the instruction has it. */
 bool emit_address(struct emit *, const struct ptx_operand *);
+/* x = which tensor map lies at v: that of a parameter, by its number, or any (-1). */
+void emit_map(struct emit *, int param);
 /* Jumps there if v is a generic address of private memory; behind an instruction: if it was, in front of that. */
 void emit_skip_private(struct emit *, unsigned label, bool behind);
 /* Jumps there from that lane on. */
@@ -60,6 +63,8 @@ struct emit_record { enum event_kind kind; uint32_t site; unsigned words; };
 
 /* One of 16 bytes, without words: clocks are in c, t; operands A and B in a and b. */
 void emit_short(struct emit *, const struct emit_record *, unsigned back);
+/* One of 32 bytes: A and B are 0, and its words, once, w and v. */
+void emit_once(struct emit *, const struct emit_record *, unsigned back);
 /* One of 16 bytes with the address for all, which is the operand's without its offset. */
 bool emit_line(struct emit *, const struct emit_record *, const struct ptx_operand *, int64_t step, unsigned back);
 /* One with words: room for it and, if that is `first` in its group, a CLOCK; what does not depend on operands. */

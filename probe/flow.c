@@ -289,6 +289,28 @@ static void find_defs(struct flow *f)
 		}
 }
 
+int flow_param(const struct flow *f, const struct ptx_operand *base)
+{
+	const struct ptx_inst *in;
+	int n = 0;
+
+	/* Copies, of copies. */
+	for (int i = 0; i < 8 && base->kind == OP_SYM && base->sym && !base->off; i++) {
+		if (base->sym->kind != SYM_REG)
+			break;
+		in = f->def[base->sym->reg] ? &f->def[base->sym->reg]->inst : NULL;
+		if (!in || (in->id != INST_MOV && in->id != INST_CVTA) || in->guarded)
+			return -1;
+		base = &in->ops[1];
+	}
+	if (base->kind != OP_SYM || !base->sym || base->sym->kind != SYM_VAR || base->off)
+		return -1;
+	for (const struct ptx_var *v = f->f->params; v; v = v->next, n++)
+		if (v->sym == base->sym)
+			return n;
+	return -1;
+}
+
 /* ---- all ------------------------------------------------------------------------------------------------ */
 
 static void nothing_known(struct flow *f)

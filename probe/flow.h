@@ -46,6 +46,9 @@ struct flow *flow_of(struct ptx_arena *, const struct ptx_func *);
 struct shape flow_shape(const struct flow *, const struct ptx_operand *);
 bool flow_dominates(const struct flow *, uint32_t a, uint32_t b);
 
+/* Which of the function's parameters, from 0 on, lies at an address; -1: none. */
+int flow_param(const struct flow *, const struct ptx_operand *base);
+
 /* shape.c */
 void flow_shapes(struct flow *);
 /* flow.c, for shape.c: calls `see` for each register that the instruction writes. */

@@ -189,6 +189,7 @@ static bool is_short(const struct plan_item *it)
 	switch (it->site.kind) {
 	case EVENT_EXIT: case EVENT_FENCE: case EVENT_OPAQUE: case EVENT_BAR_ARRIVE: case EVENT_CLUSTER_ARRIVE:
 	case EVENT_CLUSTER_WAIT: case EVENT_DEPENDENTS: case EVENT_GRID_WAIT: case EVENT_COMMIT: case EVENT_WAIT_GROUP:
+	case EVENT_WGMMA:
 		return !it->stmt->inst.guarded;
 	default:
 		return false;
@@ -309,7 +310,7 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	p->merges = p->p->n;
 	if (is_short(it)) {
 		it->cls = PLAN_SHORT;
-		it->units = it->site.kind == EVENT_BAR_ARRIVE && !ptx_has(in, MOD_ARRIVE) ? 2 : 1;
+		it->units = it->site.kind == EVENT_WGMMA || (it->site.kind == EVENT_BAR_ARRIVE && !ptx_has(in, MOD_ARRIVE)) ? 2 : 1;
 		share_room(p, p->p->n - 1);
 		p->merges = p->p->n;
 		return;

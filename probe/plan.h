@@ -10,7 +10,7 @@
 #include "probe/site.h"
 
 /* LINE: a plain access, of which 16 bytes tell all lanes' addresses. MEMBER: one that such a record tells, too.
- * SHORT: one or two records of 16 bytes, without words.  OTHER: has room of its own; may be of some lanes alone.
+ * SHORT: one or two units that the leader stores.  OTHER: has room of its own; may be of some lanes alone.
  * CALL: who knows. */
 enum plan_class { PLAN_LINE, PLAN_MEMBER, PLAN_SHORT, PLAN_OTHER, PLAN_CALL };
 

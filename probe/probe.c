@@ -7,7 +7,6 @@
 
 #include "probe/emit.h"
 #include "probe/plan.h"
-#include "probe/text.h"
 
 #define R "%%__gsan_"
 
@@ -32,6 +31,7 @@ struct place {
 	struct ptx_stmt *stmt;
 	const struct plan_item *item;
 	const struct event_site *site;
+	const struct flow *flow;
 	uint32_t number;                /* of the site */
 	bool group;                     /* the lanes that are at a record have to become a group */
 	bool ok;                        /* so far all operands could be had */
@@ -509,7 +509,7 @@ static void put_map(struct place *p, const struct emit_record *r, const struct p
 	struct emit *e = &p->to->e;
 
 	p->ok = p->ok && emit_address(e, map);
-	emit(e, "call (" R "x), __gsan_hash, (" R "v)");
+	emit_map(e, flow_param(p->flow, &map->list[0]));
 	if (p->site->flags & EVENT_MULTICAST) {
 		emit(e, "mov.b64 " R "y, " R "v");
 		value(p, 3, 16);
@@ -552,18 +552,14 @@ static bool wgmma(struct place *p)
 	struct emit_record r = record(p, EVENT_WGMMA, 2);
 	struct emit *e = &p->to->e;
 
-	if (ptx_has(&p->stmt->inst, MOD_SP))
+	if (ptx_has(&p->stmt->inst, MOD_SP) || p->item->cls != PLAN_SHORT)
 		return false;
-	emit(e, "mov.b32 " R "a, 0");
-	emit(e, "mov.b32 " R "b, 0");
-	reserve(p, &r);
 	if (p->site->flags & EVENT_A_ELSEWHERE)
-		emit(e, "mov.b64 " R "v, 0");
+		emit(e, "mov.b64 " R "w, 0");
 	else
-		value(p, 1, 64);
-	emit_put_word(e, &r, 0);
+		p->ok = emit_value(e, "w", operand(p, 1), 64);
 	value(p, 2, 64);
-	emit_put_word(e, &r, 1);
+	emit_once(e, &r, p->item->back);
 	insert(p, false);
 	return p->ok;
 }
@@ -677,6 +673,20 @@ static void leave_out(struct module *t, const struct ptx_stmt *stmt)
 	t->sites->first = t->sites->left_out++ ? t->sites->first : stmt->line;
 }
 
+/* Nothing may branch between wgmma.fence and the products behind it. */
+static struct ptx_stmt *before_products(struct ptx_stmt *first)
+{
+	struct ptx_stmt *at = first;
+
+	for (struct ptx_stmt *s = first; first->inst.id == INST_WGMMA_MMA_ASYNC && s; s = s->prev) {
+		if (s->kind == STMT_TEXT || s->kind == STMT_LABEL || (s->kind == STMT_INST && ptx_leaves(&s->inst)))
+			break;
+		if (s->kind == STMT_INST && s->inst.id == INST_WGMMA_FENCE)
+			at = s;
+	}
+	return at;
+}
+
 /* In front of the first of those that share room. */
 static void make_room(struct place *p)
 {
@@ -689,7 +699,7 @@ static void make_room(struct place *p)
 		emit_clocks(e, false);
 		emit_clock_record(e, p->item->room - 1);
 	}
-	insert(p, false);
+	ptx_insert_before(p->to->m, p->f, before_products(p->stmt), take_text(p->to));
 }
 
 /* A site for all that the record tells: itself, or a run. */
@@ -726,7 +736,7 @@ static bool line(struct place *p, const struct plan *plan, uint32_t at)
 static void instruction(struct module *t, struct ptx_func *f, const struct plan *plan, uint32_t at)
 {
 	const struct plan_item *it = &plan->item[at];
-	struct place p = {.to = t, .f = f, .stmt = it->stmt, .item = it, .site = &it->site, .ok = true};
+	struct place p = {.to = t, .f = f, .stmt = it->stmt, .item = it, .flow = plan->flow, .site = &it->site, .ok = true};
 	bool put = false;
 
 	p.number = t->number[at];
@@ -745,6 +755,14 @@ static void instruction(struct module *t, struct ptx_func *f, const struct plan 
 	t->e.out.len = 0;
 }
 
+/* Blocks that have threads along x alone: those of a warp are a row. */
+static bool is_linear(const struct ptx_func *f)
+{
+	const unsigned *n = f->reqntid[0] ? f->reqntid : f->maxntid;
+
+	return n[0] && n[1] == 1 && n[2] == 1;
+}
+
 static void entry(struct module *t, struct ptx_func *f)
 {
 	struct plan *plan = plan_of(t->m->arena, f, &t->all);
@@ -754,6 +772,7 @@ static void entry(struct module *t, struct ptx_func *f)
 	for (uint32_t i = 0; i < plan->n; i++)
 		t->number[i] = plan->item[i].cls == PLAN_CALL ? 0 : add_site(t->sites, &plan->item[i].site);
 	t->e.piece = plan->piece;
+	t->e.rows = is_linear(f);
 	emit_start(&t->e, 0);
 	ptx_insert_before(t->m, f, body, take_text(t));
 	for (uint32_t i = 0; i < plan->n; i++)
@@ -762,15 +781,6 @@ static void entry(struct module *t, struct ptx_func *f)
 		else if (plan->item[i].cls != PLAN_MEMBER)
 			instruction(t, f, plan, i);
 	add_kernel(t, f, plan->piece);
-}
-
-static struct ptx_stmt *first_function(const struct ptx_module *m)
-{
-	struct ptx_stmt *s = m->first;
-
-	while (s && s->kind != STMT_FUNC)
-		s = s->next;
-	return s;
 }
 
 char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *sites, ptx_report_fn *report, void *arg)
@@ -793,7 +803,6 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->entry && s->func->has_body)
 			entry(&t, s->func);
-	ptx_insert_module(t.m, first_function(t.m), probe_hash);
 	t.e.out.len = 0;
 	ptx_print(&t.e.out, t.m);
 	ptx_put(&t.e.out, "", 1);

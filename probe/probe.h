@@ -25,6 +25,9 @@ struct probe_log { uint32_t next, last, lost, spare; };
 /* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size. */
 struct probe_launch { uint64_t region; uint32_t heads, slots, launch, magic; };
 
+/* What EVENT_TENSOR_HASH is for a map that is a launch's parameter of that number. */
+#define PROBE_MAP(launch, param) ((uint64_t)(2 * (param) + 1) << 32 | (launch))
+
 /* A block's head.  place: rank in the cluster, and blocks of that << 16; piece: units of a piece of this
  * kernel. */
 struct probe_block {

@@ -316,6 +316,8 @@ static int launch(struct runner *r, const struct run_action *a)
 		values[i] = a->args[i].bits + (p ? p->addr : 0);
 		params[i] = p && r->s->objs[a->args[i].obj].kind == OBJ_TMAP ?
 			    (void *)&p->tmap : (void *)&values[i];
+		if (r->more && params[i] != (void *)&values[i])
+			run_probes_param(i, &p->tmap);
 	}
 	if (r->more)
 		params[a->nargs] = (void *)(uintptr_t)r->more;

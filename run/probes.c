@@ -40,7 +40,10 @@ bool run_probes_ready(struct run_driver *driver)
 	return !cu->cuMemAlloc_v2(&region, REGION) && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize();
 }
 
-/* Its events are told with the first launch. */
+static struct { const CUtensorMap *at; struct event_map map; } *maps;
+static unsigned nmaps;
+
+/* The detector hears of it with the first launch. */
 void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMap *map)
 {
 	static const uint8_t atoms[] = {16, 32, 32, 64};
@@ -60,8 +63,28 @@ void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMa
 	m->span = (uint8_t)t->span;
 	m->atom = atoms[0];
 	m->slice = (uint8_t)t->slice;
-	if (!t->nlower)
+	if (t->nlower)
+		return;
+	sink->host(sink->arg, &h);
+	maps = realloc(maps, (nmaps + 1) * sizeof *maps);
+	if (!maps)
+		abort();
+	maps[nmaps].at = map;
+	maps[nmaps++].map = h.map;
+}
+
+void run_probes_param(unsigned number, const CUtensorMap *map)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	struct event_host h = {.kind = EVENT_HOST_MAP};
+
+	for (unsigned i = 0; i < nmaps; i++) {
+		if (maps[i].at != map)
+			continue;
+		h.map = maps[i].map;
+		h.map.hash = PROBE_MAP(now.launch, number);
 		sink->host(sink->arg, &h);
+	}
 }
 
 static uint32_t round_up(uint64_t n, uint32_t to)

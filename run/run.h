@@ -243,6 +243,8 @@ bool run_probes_whole(void);    /* Is everything logged? */
 bool run_probes_ready(struct run_driver *);
 void run_probes_map(const struct run_tmap *, CUdeviceptr base, const CUtensorMap *);
 const void *run_probes_launch(const struct run_action *);
+/* Behind that: a tensor map that the launch has as a parameter. */
+void run_probes_param(unsigned number, const CUtensorMap *);
 bool run_probes_take(void);
 
 /* ---- events.c: the detector, on what was logged -------------------------------------------- */
