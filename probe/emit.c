@@ -66,7 +66,7 @@ void emit_registers(struct emit *p)
 {
 	emit(p, ".reg .b64 " R "base, " R "k, " R "kl, " R "v, " R "x, " R "w, " R "y");
 	emit(p, ".reg .b32 " R "p, " R "row, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
-	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried");
+	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried, " R "each, " R "own");
 	emit(p, ".reg .b16 " R "h");
 	emit(p, ".reg .pred " R "leader, " R "full, " R "line, " R "same, " R "guard, " R "private");
 }
@@ -187,34 +187,68 @@ static void emit_refill(struct emit *p, const char *unless)
 	emit_label(p, have);
 }
 
-/* k: the end of what the leader has. */
-static void find_end(struct emit *p)
+/* k: what at is counted from. */
+static void find_records(struct emit *p)
 {
-	emit(p, "mad.wide.u32 " R "k, " R "p, 16, " R "base");
+	if (!p->running)
+		emit(p, "mad.wide.u32 " R "k, " R "p, 16, " R "base");
 }
 
-void emit_room(struct emit *p, unsigned units)
+static int place_of(const struct emit *p, unsigned at)
 {
-	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
-	emit(p, "setp.le.or.u32 " R "full, " R "lo, %d, !" R "leader", (int)p->piece - 1 - (int)units);
-	emit_refill(p, "%__gsan_full");
-	emit(p, "@" R "leader add.u32 " R "p, " R "p, %u", units);
+	return 16 * ((int)at - (p->running ? 0 : (int)p->room - 1));
 }
 
-/* The same for n units; all lanes get the leader's k, which is where they begin. */
+/* Room for n units; all lanes get the leader's k, which is where they begin. */
 static void room_for_all(struct emit *p)
 {
 	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
 	emit(p, "add.u32 " R "lo, " R "lo, " R "n");
-	emit(p, "mov.b32 " R "hi, " R "n");
 	emit(p, "setp.lt.or.u32 " R "full, " R "lo, %u, !" R "leader", p->piece);
 	emit_refill(p, "%__gsan_full");
-	emit(p, "brev.b32 " R "n, " R "m");
-	emit(p, "clz.b32 " R "n, " R "n");
-	emit(p, "shfl.sync.idx.b32 " R "lo, " R "p, " R "n, 31, " R "m");
+	emit(p, "brev.b32 " R "hi, " R "m");
+	emit(p, "clz.b32 " R "hi, " R "hi");
+	emit(p, "shfl.sync.idx.b32 " R "lo, " R "p, " R "hi, 31, " R "m");
 	emit(p, "add.u32 " R "lo, " R "lo, 1");
 	emit(p, "mad.wide.u32 " R "k, " R "lo, 16, " R "base");
-	emit(p, "@" R "leader add.u32 " R "p, " R "p, " R "hi");
+	emit(p, "@" R "leader add.u32 " R "p, " R "p, " R "n");
+	p->running = true;
+}
+
+/* n = units that a record with so many words of 8 / narrow bytes for each lane takes, with a CLOCK. */
+static void size_of(struct emit *p, unsigned words, unsigned narrow, unsigned fixed, bool first)
+{
+	emit(p, "popc.b32 " R "n, " R "m");
+	emit(p, "mad.lo.u32 " R "n, " R "n, %u, %u", words, 2 * narrow - 1);
+	emit(p, "shr.u32 " R "n, " R "n, %u", narrow);
+	emit(p, "add.u32 " R "n, " R "n, %u", fixed + first);
+}
+
+/* rank = the lane's number in its group. */
+static void find_rank(struct emit *p)
+{
+	emit(p, "mov.u32 " R "rank, %%lanemask_lt");
+	emit(p, "and.b32 " R "rank, " R "m, " R "rank");
+	emit(p, "popc.b32 " R "rank, " R "rank");
+}
+
+void emit_room(struct emit *p, unsigned units, unsigned each)
+{
+	if (each) {
+		size_of(p, 1, 2, 1, false);
+		emit(p, "shl.b32 " R "each, " R "n, 4");
+		emit(p, "mad.lo.u32 " R "n, " R "n, %u, %u", each, units);
+		room_for_all(p);
+		find_rank(p);
+		emit(p, "shl.b32 " R "own, " R "rank, 2");
+		return;
+	}
+	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
+	emit(p, "setp.le.or.u32 " R "full, " R "lo, %d, !" R "leader", (int)p->piece - 1 - (int)units);
+	emit_refill(p, "%__gsan_full");
+	emit(p, "@" R "leader add.u32 " R "p, " R "p, %u", units);
+	p->room = units;
+	p->running = false;
 }
 
 void emit_start(struct emit *p, uint32_t begin)
@@ -228,15 +262,17 @@ void emit_start(struct emit *p, uint32_t begin)
 	emit(p, "setp.eq.or.u32 " R "full, " R "lo, 0, !" R "leader");
 	emit_refill(p, "%__gsan_full");
 	emit(p, "@" R "leader add.u32 " R "p, " R "p, 2");
+	p->room = 2;
+	p->running = false;
 	emit_clocks(p, false);
-	emit_clock_record(p, 1);
+	emit_clock_record(p, 0);
 	emit(p, "mov.u32 " R "a, %%ntid.x");
 	emit(p, "mov.u32 " R "b, %%ntid.y");
 	emit(p, "mul.lo.u32 " R "a, " R "a, " R "b");
 	emit(p, "mov.u32 " R "b, %%ntid.z");
 	emit(p, "mul.lo.u32 " R "a, " R "a, " R "b");
 	emit(p, "mov.u32 " R "b, %%total_smem_size");
-	emit_short(p, &(struct emit_record){EVENT_BEGIN, begin, 0}, 0);
+	emit_short(p, &(struct emit_record){EVENT_BEGIN, begin, 0}, 1);
 }
 
 /* ---- records ----------------------------------------------------------------------------------- */
@@ -250,16 +286,15 @@ void emit_clocks(struct emit *p, bool behind)
 		emit(p, "mov.u32 " R "t, %%globaltimer_lo");
 }
 
-/* At k or, of room that all groups take, so many units from its end. */
-static void put_unit(struct emit *p, unsigned back, unsigned head, const char *third, const char *fourth)
+static void put_unit(struct emit *p, unsigned at, unsigned head, const char *third, const char *fourth)
 {
-	emit(p, "@" R "leader st.global.v4.b32 [" R "k+%d], {0x%x, " R "m, %s, %s}", -16 * (int)back, head, third, fourth);
+	emit(p, "@" R "leader st.global.v4.b32 [" R "k+%d], {0x%x, " R "m, %s, %s}", place_of(p, at), head, third, fourth);
 }
 
-void emit_clock_record(struct emit *p, unsigned back)
+void emit_clock_record(struct emit *p, unsigned at)
 {
-	find_end(p);
-	put_unit(p, back, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_c", "%__gsan_t");
+	find_records(p);
+	put_unit(p, at, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_c", "%__gsan_t");
 }
 
 static bool addressed(const struct emit_record *r)
@@ -267,67 +302,67 @@ static bool addressed(const struct emit_record *r)
 	return event_form(r->kind) == EVENT_FORM_ADDRESS || event_form(r->kind) == EVENT_FORM_CLOCKED;
 }
 
-static void put_fixed(struct emit *p, const struct emit_record *r, unsigned back)
+static void put_fixed(struct emit *p, const struct emit_record *r, unsigned at)
 {
 	unsigned head = event_head(r->kind, r->site, r->words, addressed(r));
 
 	switch (event_form(r->kind)) {
 	case EVENT_FORM_CLOCK:
-		put_unit(p, back, head, "%__gsan_c", "%__gsan_t");
+		put_unit(p, at, head, "%__gsan_c", "%__gsan_t");
 		break;
 	case EVENT_FORM_BARRIER:
-		put_unit(p, back, head, "%__gsan_a", "%__gsan_c");
+		put_unit(p, at, head, "%__gsan_a", "%__gsan_c");
 		break;
 	case EVENT_FORM_PAIR:
-		put_unit(p, back, head, "%__gsan_a", "%__gsan_b");
+		put_unit(p, at, head, "%__gsan_a", "%__gsan_b");
 		break;
 	default:
-		put_unit(p, back, head, "0", "0");
+		put_unit(p, at, head, "0", "0");
 		break;
 	}
 }
 
-void emit_short(struct emit *p, const struct emit_record *r, unsigned back)
+void emit_short(struct emit *p, const struct emit_record *r, unsigned at)
 {
-	find_end(p);
-	put_fixed(p, r, back);
+	find_records(p);
+	put_fixed(p, r, at);
 }
 
-void emit_once(struct emit *p, const struct emit_record *r, unsigned back)
+void emit_once(struct emit *p, const struct emit_record *r, unsigned at)
 {
-	find_end(p);
-	put_unit(p, back + 1, event_head(r->kind, r->site, 2, false) | 1u << 7, "0", "0");
-	emit(p, "@" R "leader st.global.v2.b64 [" R "k+%d], {" R "w, " R "v}", -16 * (int)back);
+	find_records(p);
+	put_unit(p, at, event_head(r->kind, r->site, 2, false) | 1u << 7, "0", "0");
+	emit(p, "@" R "leader st.global.v2.b64 [" R "k+%d], {" R "w, " R "v}", place_of(p, at + 1));
 }
 
 /* ---- records with an address for all --------------------------------------------------------------- */
 
-bool emit_line(struct emit *p, const struct emit_record *r, const struct ptx_operand *addr, int64_t step, unsigned back)
+bool emit_line(struct emit *p, const struct emit_record *r, const struct ptx_operand *addr, int64_t step, unsigned at)
 {
 	struct ptx_operand base = addr->list[0];
 	unsigned upper = (unsigned)(uint16_t)step << 16, head = event_head(r->kind, r->site, 0, false);
 	char high[16];
 
-	find_end(p);
+	find_records(p);
 	if (base.kind == OP_SYM)
 		base.off = 0;
 	if (base.kind == OP_SYM && base.sym->kind == SYM_REG && ptx_type_bits(base.sym->type) == 64) {
 		emit(p, "mov.b64 {" R "lo, " R "hi}, %s", base.sym->name);
 		if (upper)
 			emit(p, "or.b32 " R "hi, " R "hi, 0x%x", upper);
-		put_unit(p, back, head, "%__gsan_lo", "%__gsan_hi");
+		put_unit(p, at, head, "%__gsan_lo", "%__gsan_hi");
 		return true;
 	}
 	if (base.kind == OP_SYM && base.sym->kind == SYM_REG && ptx_type_bits(base.sym->type) == 32) {
 		snprintf(high, sizeof high, "0x%x", upper);
-		put_unit(p, back, head, base.sym->name, high);
+		put_unit(p, at, head, base.sym->name, high);
 		return true;
 	}
 	if (!emit_value(p, "v", &base, 64))
 		return false;
 	emit(p, "mov.b64 {" R "lo, " R "hi}, " R "v");
 	emit(p, "or.b32 " R "hi, " R "hi, 0x%x", upper);
-	put_unit(p, back, head, "%__gsan_lo", "%__gsan_hi");
+	put_unit(p, at, head, "%__gsan_lo", "%__gsan_hi");
 	return true;
 }
 
@@ -341,15 +376,6 @@ static unsigned fixed_units(const struct emit_record *r)
 static unsigned words_of(const struct emit_record *r)
 {
 	return r->words + addressed(r);
-}
-
-/* n = units that a record with so many words of 8 / narrow bytes for each lane takes, with a CLOCK. */
-static void size_of(struct emit *p, unsigned words, unsigned narrow, unsigned fixed, bool first)
-{
-	emit(p, "popc.b32 " R "n, " R "m");
-	emit(p, "mad.lo.u32 " R "n, " R "n, %u, %u", words, 2 * narrow - 1);
-	emit(p, "shr.u32 " R "n, " R "n, %u", narrow);
-	emit(p, "add.u32 " R "n, " R "n, %u", fixed + first);
 }
 
 /* Its CLOCK is behind k, and then k is behind that; c and t are as they were. */
@@ -366,9 +392,7 @@ static void put_first(struct emit *p, bool first)
 /* kl = k + the lane's number in its group, times so many bytes. */
 static void find_own(struct emit *p, unsigned bytes)
 {
-	emit(p, "mov.u32 " R "rank, %%lanemask_lt");
-	emit(p, "and.b32 " R "rank, " R "m, " R "rank");
-	emit(p, "popc.b32 " R "rank, " R "rank");
+	find_rank(p);
 	emit(p, "mad.wide.u32 " R "kl, " R "rank, %u, " R "k", bytes);
 }
 
@@ -383,16 +407,33 @@ void emit_reserve(struct emit *p, const struct emit_record *r, bool first)
 	find_own(p, words_of(r) * 8);
 }
 
-void emit_each(struct emit *p, const struct emit_record *r, bool narrow, bool first)
+bool emit_each(struct emit *p, const struct emit_record *r, const struct ptx_operand *addr, unsigned at)
 {
-	size_of(p, 1, 1 + narrow, 1, first);
+	struct ptx_operand base = addr->list[0];
+
+	if (base.kind == OP_SYM)
+		base.off = 0;
+	if (!emit_value(p, "v", &base, 64))
+		return false;
+	put_unit(p, at, event_head(r->kind, r->site, 0, true) | 1u << 7, "0", "0");
+	emit(p, "cvt.u64.u32 " R "kl, " R "own");
+	emit(p, "add.u64 " R "kl, " R "kl, " R "k");
+	emit(p, "cvt.u32.u64 " R "lo, " R "v");
+	emit(p, "st.global.b32 [" R "kl+%d], " R "lo", place_of(p, at + 1));
+	emit(p, "cvt.u64.u32 " R "kl, " R "each");
+	emit(p, "add.u64 " R "k, " R "k, " R "kl");
+	return true;
+}
+
+/* An address v of 64 bits for each lane. */
+static void put_each(struct emit *p, const struct emit_record *r, bool first)
+{
+	size_of(p, 1, 1, 1, first);
 	room_for_all(p);
 	put_first(p, first);
-	put_unit(p, 0, event_head(r->kind, r->site, 0, true) | (unsigned)narrow << 7, "0", "0");
-	find_own(p, narrow ? 4 : 8);
-	if (narrow)
-		emit(p, "cvt.u32.u64 " R "lo, " R "v");
-	emit(p, narrow ? "st.global.b32 [" R "kl+16], " R "lo" : "st.global.b64 [" R "kl+16], " R "v");
+	put_unit(p, 0, event_head(r->kind, r->site, 0, true), "0", "0");
+	find_own(p, 8);
+	emit(p, "st.global.b64 [" R "kl+16], " R "v");
 }
 
 /* line, and the step in a. */
@@ -414,18 +455,18 @@ void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step, 
 	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
 	find_line(p, step);
 	emit(p, "@!" R "line bra $__gsan_L%u", each);
-	emit_room(p, 1 + first);
+	emit_room(p, 1 + first, 0);
 	if (first) {
 		emit_clocks(p, false);
-		emit_clock_record(p, 1);
+		emit_clock_record(p, 0);
 	}
 	emit(p, "mov.b64 {" R "lo, " R "hi}, " R "v");
 	emit(p, "or.b32 " R "hi, " R "hi, " R "a");
-	find_end(p);
-	put_unit(p, 0, event_head(r->kind, r->site, 0, false), "%__gsan_lo", "%__gsan_hi");
+	find_records(p);
+	put_unit(p, first, event_head(r->kind, r->site, 0, false), "%__gsan_lo", "%__gsan_hi");
 	emit(p, "bra $__gsan_L%u", end);
 	emit_label(p, each);
-	emit_each(p, r, false, first);
+	put_each(p, r, first);
 	emit_label(p, end);
 }
 

@@ -14,6 +14,7 @@
  *   m            lanes of the group
  *   leader       it stores what all have in common
  *   k, kl        where the group's records lie; the lane's own words in a record
+ *   each, own    bytes of a narrow record; of those, what lanes below have of its addresses
  *   line         the lanes' addresses are one step apart, which is in a
  *   c, t; c0, t0 low words of clock and timer; those from before an instruction
  *   tried        the site of a wait that has been in vain since the last that was not; 0
@@ -27,6 +28,8 @@ struct emit {
 	unsigned piece;                 /* units of this function's pieces: a power of two */
 	bool clusters;                  /* there may be some */
 	bool rows;                      /* all lanes of a warp are of one row */
+	unsigned room;                  /* units that the group took last, which lie in front of what p says; */
+	bool running;                   /* or from k on, which moves on by what EACHs take */
 };
 
 /* A line: an instruction without its semicolon. */
@@ -51,27 +54,28 @@ void emit_start(struct emit *, uint32_t begin);
 void emit_regroup(struct emit *);
 /* The same, of those that have the same in that register. */
 void emit_regroup_by(struct emit *, const char *reg);
-/* Room for so many units, of a size that all groups need.  Records lie in them at `back` units from their end. */
-void emit_room(struct emit *, unsigned units);
+/* Room for so many units and narrow records with an address for each lane.  Records lie `at` units behind its start. */
+void emit_room(struct emit *, unsigned units, unsigned each);
 
 /* Clocks: of a release, in front of it; of an acquire, behind it. */
 void emit_clocks(struct emit *, bool behind);
-void emit_clock_record(struct emit *, unsigned back);
+void emit_clock_record(struct emit *, unsigned at);
 
 /* A record: `words` 64-bit words for each lane, behind its address if the form has one. */
 struct emit_record { enum event_kind kind; uint32_t site; unsigned words; };
 
 /* One of 16 bytes, without words: clocks are in c, t; operands A and B in a and b. */
-void emit_short(struct emit *, const struct emit_record *, unsigned back);
+void emit_short(struct emit *, const struct emit_record *, unsigned at);
 /* One of 32 bytes: A and B are 0, and its words, once, w and v. */
-void emit_once(struct emit *, const struct emit_record *, unsigned back);
+void emit_once(struct emit *, const struct emit_record *, unsigned at);
 /* One of 16 bytes with the address for all, which is the operand's without its offset. */
-bool emit_line(struct emit *, const struct emit_record *, const struct ptx_operand *, int64_t step, unsigned back);
+bool emit_line(struct emit *, const struct emit_record *, const struct ptx_operand *, int64_t step, unsigned at);
 /* One with words: room for it and, if that is `first` in its group, a CLOCK; what does not depend on operands. */
 void emit_reserve(struct emit *, const struct emit_record *, bool first);
-/* One with an address v for each lane, narrow where 32 bits are enough. */
-void emit_each(struct emit *, const struct emit_record *, bool narrow, bool first);
-/* The same, of 16 bytes where they lie in a row, that many bytes apart, or are the same. */
+/* A narrow one with an address for each lane, which is the operand's without its offset. */
+bool emit_each(struct emit *, const struct emit_record *, const struct ptx_operand *, unsigned at);
+/* One with an address v for each lane, or of 16 bytes where those lie in a row, that many bytes apart, or are the
+ * same. */
 void emit_addresses(struct emit *, const struct emit_record *, unsigned step, bool first);
 /* Stores v as the lane's address, or as its n-th word. */
 void emit_put_address(struct emit *, const struct emit_record *);

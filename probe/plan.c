@@ -6,7 +6,8 @@
 
 #include "probe/plan.h"
 
-enum { START_UNITS = 2, HEAD_UNITS = 2, PIECE_UNITS = 128, ROOM_UNITS = 64 };
+enum { START_UNITS = 2, HEAD_UNITS = 2, PIECE_UNITS = 128, ROOM_UNITS = 64,
+       EACH_UNITS = 1 + EVENT_LANES / 4 /* of an EACH, at most */ };
 
 int plan_address(const struct ptx_inst *in)
 {
@@ -168,6 +169,7 @@ static struct plan_item *add(struct planner *p, struct ptx_stmt *s)
 	return more;
 }
 
+/* LINE or EACH. */
 static bool is_line(const struct planner *p, struct plan_item *it)
 {
 	const struct ptx_inst *in = &it->stmt->inst;
@@ -181,7 +183,8 @@ static bool is_line(const struct planner *p, struct plan_item *it)
 	s = flow_shape(p->p->flow, &o->list[0]);
 	it->step = s.kind == SHAPE_ROW ? s.step : 0;
 	it->offset = o->list[0].kind == OP_SYM ? o->list[0].off : 0;
-	return (s.kind == SHAPE_SAME || s.kind == SHAPE_ROW) && it->step == (int16_t)it->step && it->offset == (int32_t)it->offset;
+	it->cls = (s.kind == SHAPE_SAME || s.kind == SHAPE_ROW) && it->step == (int16_t)it->step ? PLAN_LINE : PLAN_EACH;
+	return it->offset == (int32_t)it->offset && (it->cls == PLAN_LINE || it->site.space == EVENT_SHARED);
 }
 
 static bool is_short(const struct plan_item *it)
@@ -242,7 +245,7 @@ static uint32_t find_line(struct planner *p, const struct plan_item *it, int64_t
 		const struct ptx_operand *base;
 		int64_t more;
 
-		if (line->cls != PLAN_LINE || line->step != it->step || line->site.space != it->site.space)
+		if (line->cls != it->cls || line->step != it->step || line->site.space != it->site.space)
 			continue;
 		base = &line->stmt->inst.ops[plan_address(&line->stmt->inst)].list[0];
 		more = v.more - line->more;
@@ -280,8 +283,8 @@ static void add_line(struct planner *p, struct plan_item *it)
 		p->p->item[line].members++;
 		return;
 	}
-	it->cls = PLAN_LINE;
-	it->units = it->members = 1;
+	it->units = it->cls == PLAN_EACH ? EACH_UNITS : 1;
+	it->members = 1;
 	it->root = is_register(o) ? value_of(p, o->sym).root : FLOW_NONE;
 	it->more = is_register(o) ? value_of(p, o->sym).more : 0;
 	share_room(p, at);
@@ -386,24 +389,21 @@ static void find_groups(struct plan *p, struct ptx_arena *arena)
 
 /* ---- room ------------------------------------------------------------------------------------------------------- */
 
-/* From its first item on: those that share room with it. */
-static void share(struct plan *p, uint32_t first)
+/* From its first item on: those that share room with it.  Returns units, at most. */
+static uint32_t share(struct plan *p, uint32_t first)
 {
 	struct plan_item *it = &p->item[first];
-	uint32_t room = it->group, end = first;
+	uint32_t block = it->block;
 
-	for (uint32_t i = first; i < p->n && (i == first || (!p->item[i].first && p->item[i].block == it->block)); i++) {
-		room += p->item[i].cls == PLAN_MEMBER ? 0 : p->item[i].units;
-		end = i + 1;
+	it->room = it->group;
+	for (uint32_t i = first; i < p->n && (i == first || !p->item[i].first) && p->item[i].block == block; i++) {
+		struct plan_item *x = &p->item[i];
+
+		x->at = it->room;
+		it->each += x->cls == PLAN_EACH;
+		it->room += x->cls == PLAN_MEMBER || x->cls == PLAN_EACH ? 0 : x->units;
 	}
-	it->room = room;
-	room -= it->group;
-	for (uint32_t i = first; i < end; i++) {
-		if (p->item[i].cls == PLAN_MEMBER)
-			continue;
-		room -= p->item[i].units;
-		p->item[i].back = room;
-	}
+	return it->room + it->each * EACH_UNITS;
 }
 
 static void find_room(struct plan *p)
@@ -413,15 +413,15 @@ static void find_room(struct plan *p)
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct plan_item *it = &p->item[i];
-		bool shares = it->cls == PLAN_LINE || it->cls == PLAN_SHORT;
+		bool shares = it->cls == PLAN_LINE || it->cls == PLAN_EACH || it->cls == PLAN_SHORT;
+		uint32_t units;
 
-		if (shares && it->first)
-			share(p, i);
 		if (!it->first)
 			continue;
+		units = shares ? share(p, i) : it->units;
 		loops |= p->flow->block[it->block].loops;
-		all += shares ? it->room : it->units;
-		most = shares ? (it->room > most ? it->room : most) : it->units > most ? it->units : most;
+		all += units;
+		most = units > most ? units : most;
 	}
 	all = loops || all > PIECE_UNITS ? PIECE_UNITS : all;
 	most += HEAD_UNITS;

@@ -9,26 +9,26 @@
 #include "probe/flow.h"
 #include "probe/site.h"
 
-/* LINE: a plain access, of which 16 bytes tell all lanes' addresses. MEMBER: one that such a record tells, too.
- * SHORT: one or two units that the leader stores.  OTHER: has room of its own; may be of some lanes alone.
+/* LINE: a plain access, of which 16 bytes tell all lanes' addresses.  EACH: one that has an address of 32 bits for each
+ * lane.  MEMBER: one that such a record tells, too.  SHORT: one or two units that the leader stores.  OTHER: has room of its own; may be of some lanes alone.
  * CALL: who knows. */
-enum plan_class { PLAN_LINE, PLAN_MEMBER, PLAN_SHORT, PLAN_OTHER, PLAN_CALL };
+enum plan_class { PLAN_LINE, PLAN_EACH, PLAN_MEMBER, PLAN_SHORT, PLAN_OTHER, PLAN_CALL };
 
 struct plan_item {
 	struct ptx_stmt *stmt;
 	struct event_site site;
 	uint8_t cls;
 	bool splits;                    /* its records are of some lanes of the group, or may be */
-	bool first;                     /* LINE, SHORT: of those that share room; OTHER: always */
+	bool first;                     /* LINE, EACH, SHORT: of those that share room; OTHER: always */
 	bool group;                     /* its lanes have to become a group before it */
 	uint32_t units;                 /* that it takes; OTHER: at most */
-	uint32_t room;                  /* of the first: units of all that share it, with a CLOCK */
-	uint32_t back;                  /* of the last of its units: from the end of that room */
-	uint32_t leads;                 /* MEMBER: the LINE */
-	int64_t step, offset;           /* LINE: from lane to lane; behind the LINE's register */
-	uint32_t root;                  /* LINE: its register is so much more than a value; */
+	uint32_t room, each;            /* of the first: units of all that share it, with a CLOCK, and EACHs among them, */
+	uint32_t at;                    /* which are not counted here: units before it */
+	uint32_t leads;                 /* MEMBER: the LINE or EACH */
+	int64_t step, offset;           /* LINE: from lane to lane; behind the LINE's or EACH's register */
+	uint32_t root;                  /* LINE, EACH: its register is so much more than a value; */
 	int64_t more;                   /* values have numbers */
-	uint32_t block, members;        /* members: of a LINE, with itself */
+	uint32_t block, members;        /* members: of a LINE or EACH, with itself */
 };
 
 struct plan {

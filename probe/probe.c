@@ -134,10 +134,7 @@ static bool plain(struct place *p)
 	if (lanes < EVENT_LANES)
 		emit_skip_lanes(&p->to->e, lanes, label);
 	first = grouped(p);
-	if (p->site->space == EVENT_SHARED)
-		emit_each(&p->to->e, &r, true, first);
-	else
-		emit_addresses(&p->to->e, &r, p->site->size * p->site->count, first);
+	emit_addresses(&p->to->e, &r, p->site->size * p->site->count, first);
 	emit_label(&p->to->e, label);
 	insert(p, false);
 	return p->ok;
@@ -286,7 +283,7 @@ static bool bare(struct place *p, bool behind)
 		reserve(p, &r);
 	} else {
 		emit_clocks(&p->to->e, behind);
-		emit_short(&p->to->e, &r, p->item->back);
+		emit_short(&p->to->e, &r, p->item->at);
 	}
 	insert(p, behind);
 	return true;
@@ -295,13 +292,13 @@ static bool bare(struct place *p, bool behind)
 static bool bare_before(struct place *p) { return bare(p, false); }
 static bool bare_behind(struct place *p) { return bare(p, true); }
 
-/* A record of an instruction in two parts, the first one with `back` more behind it. */
-static void part(struct place *p, const struct emit_record *r, unsigned back)
+/* A record of an instruction in two parts. */
+static void part(struct place *p, const struct emit_record *r, unsigned at)
 {
 	if (p->item->cls == PLAN_OTHER)
 		reserve(p, r);
 	else
-		emit_short(&p->to->e, r, p->item->back + back);
+		emit_short(&p->to->e, r, p->item->at + at);
 }
 
 static void barrier_operands(struct place *p)
@@ -328,14 +325,14 @@ static bool barrier(struct place *p)
 	barrier_operands(p);
 	emit(e, "mov.b32 " R "c0, " R "a");     /* its result may take an operand's register */
 	emit_clocks(e, false);
-	part(p, &arrive, !ptx_has(&p->stmt->inst, MOD_ARRIVE));
+	part(p, &arrive, 0);
 	insert(p, false);
 	if (ptx_has(&p->stmt->inst, MOD_ARRIVE))
 		return p->ok;
 	emit(e, "mov.b32 " R "a, " R "c0");
 	emit_clocks(e, true);
 	p->group = p->item->splits;
-	part(p, &wait, 0);
+	part(p, &wait, 1);
 	insert(p, true);
 	return p->ok;
 }
@@ -559,7 +556,7 @@ static bool wgmma(struct place *p)
 	else
 		p->ok = emit_value(e, "w", operand(p, 1), 64);
 	value(p, 2, 64);
-	emit_once(e, &r, p->item->back);
+	emit_once(e, &r, p->item->at);
 	insert(p, false);
 	return p->ok;
 }
@@ -694,10 +691,10 @@ static void make_room(struct place *p)
 
 	if (p->item->group)
 		emit_regroup(e);
-	emit_room(e, p->item->room);
+	emit_room(e, p->item->room, p->item->each);
 	if (p->item->group) {
 		emit_clocks(e, false);
-		emit_clock_record(e, p->item->room - 1);
+		emit_clock_record(e, 0);
 	}
 	ptx_insert_before(p->to->m, p->f, before_products(p->stmt), take_text(p->to));
 }
@@ -726,7 +723,8 @@ static bool line(struct place *p, const struct plan *plan, uint32_t at)
 {
 	struct emit_record r = {EVENT_ACCESS, line_site(p->to, plan, at), 0};
 	const struct ptx_operand *o = operand(p, (unsigned)plan_address(&p->stmt->inst));
-	bool ok = emit_line(&p->to->e, &r, o, p->item->step, p->item->back);
+	bool ok = p->item->cls == PLAN_EACH ? emit_each(&p->to->e, &r, o, p->item->at) :
+		  emit_line(&p->to->e, &r, o, p->item->step, p->item->at);
 
 	insert(p, false);
 	return ok;
@@ -745,9 +743,9 @@ static void instruction(struct module *t, struct ptx_func *f, const struct plan 
 	p.group = it->group || it->splits;
 	if (it->site.kind == EVENT_STRONG)
 		as_atom(&p);
-	if (it->cls == PLAN_LINE)
+	if (it->cls == PLAN_LINE || it->cls == PLAN_EACH)
 		put = line(&p, plan, at);
-	for (unsigned k = 0; k < sizeof probes / sizeof *probes && it->cls != PLAN_LINE; k++)
+	for (unsigned k = 0; k < sizeof probes / sizeof *probes && it->cls != PLAN_LINE && it->cls != PLAN_EACH; k++)
 		if (probes[k].kind == it->site.kind)
 			put = probes[k].put(&p);
 	if (!put)

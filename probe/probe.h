@@ -36,9 +36,9 @@ struct probe_block {
 	uint64_t window, clock, timer, piece;
 };
 
-/* The head of a piece behind the launch's: of which warp, that is number of the block times warps of a block, and
- * number in that. */
-struct probe_piece { uint32_t magic, warp, leader, launch; uint64_t clock, timer; };
+/* The head of a piece behind the launch's.  behind: the last unit of the leader's piece before it; of the first piece
+ * of another leader than lane 0, the unit before the warp's piece among the launch's. */
+struct probe_piece { uint32_t magic, behind, leader, launch; uint64_t clock, timer; };
 
 /* A kernel: units of its pieces. */
 struct probe_kernel { const char *name; uint32_t piece; };

@@ -144,18 +144,23 @@ static void tell(const struct event_unit *log, uint32_t warp, const struct event
 	sink->piece(sink->arg, &p.head);
 }
 
-/* Those of the launch's warps, then those that were taken. */
+/* Those of the launch's warps, then those that were taken, each behind those that it says it is behind. */
 static void tell_all(const struct event_unit *log, uint32_t end)
 {
+	uint32_t n = (end - shape.end) / shape.piece, *warp = calloc(n + 1, sizeof *warp);
 	struct probe_piece at;
 
 	for (uint32_t w = 0; w < shape.blocks * shape.warps; w++)
 		tell(log, w, log + now.slots + w * shape.piece, NULL);
-	for (uint32_t u = shape.end; u + shape.piece <= end; u += shape.piece) {
-		memcpy(&at, log + u, sizeof at);
-		if (at.magic == EVENT_MAGIC)
-			tell(log, at.warp, log + u, &at);
+	for (uint32_t i = 0; warp && i < n; i++) {
+		memcpy(&at, log + shape.end + i * shape.piece, sizeof at);
+		if (at.magic != EVENT_MAGIC)
+			continue;
+		warp[i] = at.behind >= shape.end ? warp[(at.behind - shape.end) / shape.piece] :
+			  (at.behind + (at.leader != 0) - now.slots) / shape.piece;
+		tell(log, warp[i], log + shape.end + i * shape.piece, &at);
 	}
+	free(warp);
 }
 
 bool run_probes_take(void)
