@@ -6,6 +6,7 @@ number=$(basename "$1" | cksum | cut -d' ' -f1)
 [ $((number % ${REPRODUCERS:-1})) = 0 ] || { echo "SKIP: not one of those in $REPRODUCERS"; exit 77; }
 case $1 in
 */kernels/*) exec sh "$top_srcdir/testsuite/kernels.sh" "$1" ;;
+*/slice/*) exec sh "$top_srcdir/testsuite/slice.sh" "$1" ;;
 */gpu/*) exec sh "$top_srcdir/testsuite/gpu.sh" "$1" ;;
 *)	exec sh "$top_srcdir/testsuite/corpus.sh" "$1" ;;
 esac

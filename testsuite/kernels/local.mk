@@ -11,3 +11,11 @@ kernel_tests = \
 TESTS += $(kernel_tests)
 EXTRA_DIST += testsuite/kernels.sh testsuite/kernels/run.sh testsuite/kernels/lib.sh \
 	testsuite/kernels/host.h testsuite/kernels/ptx.cuh testsuite/kernels/product.cuh $(kernel_tests)
+
+# Kernels that log by probes, with mutants (testsuite/slice.sh).
+slice_tests = \
+	testsuite/slice/histogram.cu \
+	testsuite/slice/matmul.cu \
+	testsuite/slice/triad.cu
+TESTS += $(slice_tests) testsuite/slice/gemm.sh
+EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh $(slice_tests)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# slice.sh FILE.cu: a kernel that logs by probes (doc/probes.md), as nvcc makes it, on the emulated device or, with
+# DEVICE=gpu, on a GPU: the right version is silent, RUNS times (default: 3), and each mutant is found, with the kind and
+# between the lines that a `// mutant` line says.  Nothing may be left out of the log.
+source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+. "$top_srcdir/testsuite/lib.sh"
+. "$top_srcdir/testsuite/kernels/lib.sh"
+name=$(basename "$source" .cu)
+test_name=$name
+flags="-std=c++17 -O3 -lineinfo -arch=${ARCH:-sm_90a} -DTILE_N=64 -DRING=3 -DTRIES=30000 -I $top_srcdir/testsuite/kernels"
+
+# judge MUTANT: the PTX of it, with the script, into k.ptx, and what the detector says into err
+judge()
+{
+	"$NVCC" $flags -DMUTATE="$1" -ptx "$source" -o body.ptx >nvcc.log 2>&1 || { cat nvcc.log; hard "nvcc"; }
+	{ grep '^//@' "$source"; cat body.ptx; } >k.ptx
+	timeout "${LIMIT:-60}" "$top_builddir/gsan-run" --events=probes --device="${DEVICE:-emu}" k.ptx >out 2>err
+	status=$?
+	[ $status = 0 ] || [ $status = 66 ] && ! grep -q skipped err || { cat out err; fail "mutant $1: status $status"; }
+}
+
+# ptx_lines LINE: the lines of k.ptx that come from that line of the source, or from what is called there
+ptx_lines()
+{
+	awk -v want="$1" -v file="$name.cu" '
+		FNR == NR { if ($1 == ".file" && index($3, "/" file "\"")) id = $2; next }
+		$1 == ".loc" {
+			here = $2 == id && $3 == want
+			for (i = 5; i < NF; i++)
+				here = here || $i == "inlined_at" && $(i + 1) == id && $(i + 2) == want
+			next
+		}
+		here && /;/ { print FNR }' k.ptx k.ptx
+}
+
+# found KIND A B: between those lines of the source
+found()
+{
+	ptx_lines "$2" >a
+	ptx_lines "$3" >b
+	awk -v kind="$1" '
+		FILENAME == "a" { a[$1] = 1; next }
+		FILENAME == "b" { b[$1] = 1; next }
+		index($0, ": " kind " (") && / at lines / {
+			sub(/.* at lines /, "")
+			sub(/,.*/, "")
+			if (($1 in a) && ($3 in b) || ($1 in b) && ($3 in a))
+				found = 1
+		}
+		END { exit !found }' a b err
+}
+
+i=0
+while [ $i -lt "${RUNS:-3}" ]; do
+	judge 0
+	[ $status = 0 ] && ! grep "events: " err || fail "the right version"
+	i=$((i + 1))
+done
+grep '^// mutant' "$source" >mutants
+while read -r _ _ number kind a b _; do
+	judge "$number"
+	found "$kind" "$(line "$source" "$a")" "$(line "$source" "$b")" || { head -n 20 err; fail "mutant $number is not found"; }
+done <mutants
+done_testing
