@@ -272,7 +272,7 @@ void emit_start(struct emit *p, uint32_t begin)
 	emit(p, "mov.u32 " R "b, %%ntid.z");
 	emit(p, "mul.lo.u32 " R "a, " R "a, " R "b");
 	emit(p, "mov.u32 " R "b, %%total_smem_size");
-	emit_short(p, &(struct emit_record){EVENT_BEGIN, begin, 0}, 1);
+	emit_short(p, &(struct emit_record){EVENT_BEGIN, begin, 0, false}, 1);
 }
 
 /* ---- records ----------------------------------------------------------------------------------- */
@@ -302,9 +302,14 @@ static bool addressed(const struct emit_record *r)
 	return event_form(r->kind) == EVENT_FORM_ADDRESS || event_form(r->kind) == EVENT_FORM_CLOCKED;
 }
 
+static unsigned head_of(const struct emit_record *r)
+{
+	return event_head(r->kind, r->site, r->words, addressed(r) && !r->once) | (unsigned)(r->once && r->words) << 7;
+}
+
 static void put_fixed(struct emit *p, const struct emit_record *r, unsigned at)
 {
-	unsigned head = event_head(r->kind, r->site, r->words, addressed(r));
+	unsigned head = head_of(r);
 
 	switch (event_form(r->kind)) {
 	case EVENT_FORM_CLOCK:
@@ -396,15 +401,29 @@ static void find_own(struct emit *p, unsigned bytes)
 	emit(p, "mad.wide.u32 " R "kl, " R "rank, %u, " R "k", bytes);
 }
 
+/* As room_for_all, for the leader alone. */
+static void room_for_leader(struct emit *p, unsigned units)
+{
+	emit_room(p, units, 0);
+	emit(p, "mad.wide.u32 " R "k, " R "p, 16, " R "base");
+	emit(p, "sub.u64 " R "k, " R "k, %u", 16 * (units - 1));
+	p->running = true;
+}
+
 void emit_reserve(struct emit *p, const struct emit_record *r, bool first)
 {
-	size_of(p, words_of(r), 1, fixed_units(r), first);
-	room_for_all(p);
+	if (r->once) {
+		room_for_leader(p, first + fixed_units(r) + (r->words + 1) / 2);
+	} else {
+		size_of(p, words_of(r), 1, fixed_units(r), first);
+		room_for_all(p);
+	}
 	put_first(p, first);
 	put_fixed(p, r, 0);
 	if (event_form(r->kind) == EVENT_FORM_CLOCKED)
 		emit(p, "@" R "leader st.global.v2.b32 [" R "k+16], {" R "c, " R "t}");
-	find_own(p, words_of(r) * 8);
+	if (!r->once)
+		find_own(p, words_of(r) * 8);
 }
 
 bool emit_each(struct emit *p, const struct emit_record *r, const struct ptx_operand *addr, unsigned at)
@@ -473,12 +492,18 @@ void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step, 
 void emit_put_address(struct emit *p, const struct emit_record *r)
 {
 	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
-	emit(p, "st.global.b64 [" R "kl+%u], " R "v", 16 * fixed_units(r));
+	if (r->once)
+		emit(p, "@" R "leader st.global.b64 [" R "k+8], " R "v");
+	else
+		emit(p, "st.global.b64 [" R "kl+%u], " R "v", 16 * fixed_units(r));
 }
 
 void emit_put_word(struct emit *p, const struct emit_record *r, unsigned n)
 {
-	emit(p, "st.global.b64 [" R "kl+%u], " R "v", 16 * fixed_units(r) + 8 * (n + addressed(r)));
+	if (r->once)
+		emit(p, "@" R "leader st.global.b64 [" R "k+%u], " R "v", 16 * fixed_units(r) + 8 * n);
+	else
+		emit(p, "st.global.b64 [" R "kl+%u], " R "v", 16 * fixed_units(r) + 8 * (n + addressed(r)));
 }
 
 void emit_put_behind(struct emit *p, const struct emit_record *r)

@@ -61,8 +61,9 @@ void emit_room(struct emit *, unsigned units, unsigned each);
 void emit_clocks(struct emit *, bool behind);
 void emit_clock_record(struct emit *, unsigned at);
 
-/* A record: `words` 64-bit words for each lane, behind its address if the form has one. */
-struct emit_record { enum event_kind kind; uint32_t site; unsigned words; };
+/* A record: `words` 64-bit words for each lane, behind its address if the form has one; or once, with one address for
+ * all. */
+struct emit_record { enum event_kind kind; uint32_t site; unsigned words; bool once; };
 
 /* One of 16 bytes, without words: clocks are in c, t; operands A and B in a and b. */
 void emit_short(struct emit *, const struct emit_record *, unsigned at);
@@ -77,7 +78,7 @@ bool emit_each(struct emit *, const struct emit_record *, const struct ptx_opera
 /* One with an address v for each lane, or of 16 bytes where those lie in a row, that many bytes apart, or are the
  * same. */
 void emit_addresses(struct emit *, const struct emit_record *, unsigned step, bool first);
-/* Stores v as the lane's address, or as its n-th word. */
+/* Stores v as the lane's address, or as its n-th word; or the leader's for all. */
 void emit_put_address(struct emit *, const struct emit_record *);
 void emit_put_word(struct emit *, const struct emit_record *, unsigned n);
 /* The clocks behind, c and t, in a record that has them. */

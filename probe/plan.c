@@ -290,6 +290,30 @@ static void add_line(struct planner *p, struct plan_item *it)
 	share_room(p, at);
 }
 
+static bool is_same(const struct flow *f, const struct ptx_operand *o)
+{
+	bool all = true;
+
+	if (o->kind != OP_ADDR && o->kind != OP_VEC)
+		return o->kind == OP_SINK || flow_shape(f, o).kind == SHAPE_SAME;
+	for (unsigned i = 0; i < o->n; i++)
+		all = all && is_same(f, &o->list[i]);
+	return all;
+}
+
+/* All but a result, which is only looked at. */
+static bool takes_same(const struct flow *f, const struct plan_item *it)
+{
+	const struct ptx_inst *in = &it->stmt->inst;
+
+	if (it->site.kind < EVENT_MBAR_INIT || it->site.kind > EVENT_TENSOR || it->site.kind == EVENT_CP_ASYNC)
+		return false;
+	for (unsigned i = in->nops && in->ops[0].kind != OP_ADDR; i < in->nops; i++)
+		if (!is_same(f, &in->ops[i]))
+			return false;
+	return true;
+}
+
 static void classify(struct planner *p, struct ptx_stmt *s)
 {
 	const struct ptx_inst *in = &s->inst;
@@ -321,6 +345,7 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	it->cls = in->id == INST_CALL ? PLAN_CALL : PLAN_OTHER;
 	it->first = true;
 	it->splits = it->cls == PLAN_CALL || splits(p, it);
+	it->once = takes_same(p->p->flow, it);
 	it->units = most_units(it);
 	p->open = FLOW_NONE;
 }

@@ -18,6 +18,7 @@ struct plan_item {
 	struct ptx_stmt *stmt;
 	struct event_site site;
 	uint8_t cls;
+	bool once;                      /* OTHER: all lanes have the same operands */
 	bool splits;                    /* its records are of some lanes of the group, or may be */
 	bool first;                     /* LINE, EACH, SHORT: of those that share room; OTHER: always */
 	bool group;                     /* its lanes have to become a group before it */

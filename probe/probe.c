@@ -93,7 +93,7 @@ static void address(struct place *p, unsigned n)
 
 static struct emit_record record(const struct place *p, enum event_kind kind, unsigned words)
 {
-	return (struct emit_record){kind, p->number, words};
+	return (struct emit_record){kind, p->number, words, p->item->once};
 }
 
 static void put_address(struct place *p, const struct emit_record *r, unsigned n)
@@ -721,7 +721,7 @@ static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at
 
 static bool line(struct place *p, const struct plan *plan, uint32_t at)
 {
-	struct emit_record r = {EVENT_ACCESS, line_site(p->to, plan, at), 0};
+	struct emit_record r = {EVENT_ACCESS, line_site(p->to, plan, at), 0, false};
 	const struct ptx_operand *o = operand(p, (unsigned)plan_address(&p->stmt->inst));
 	bool ok = p->item->cls == PLAN_EACH ? emit_each(&p->to->e, &r, o, p->item->at) :
 		  emit_line(&p->to->e, &r, o, p->item->step, p->item->at);
