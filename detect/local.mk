@@ -7,11 +7,11 @@ noinst_LIBRARIES += detect/libparts.a
 detect_libparts_a_SOURCES = detect/detect.h detect/impl.h detect/word.h detect/access.c detect/async.c detect/barrier.c \
 	detect/cell.c detect/closure.c detect/detect.c detect/fence.c detect/finding.c \
 	detect/graph.c detect/grid.c detect/judge.c detect/mbarrier.c detect/misuse.c detect/past.c detect/phase.c \
-	detect/scan.c detect/stream.c detect/table.c detect/tensor.c detect/word.c
+	detect/scan.c detect/screen.c detect/screen.h detect/stream.c detect/table.c detect/tensor.c detect/word.c
 
 noinst_DATA += detect/libdetect.a
 CLEANFILES += detect/libdetect.a detect/libdetect.o
 detect/libdetect.a: detect/libparts.a extent/libextent.a
 	$(AM_V_AR)$(LD) -r -o detect/libdetect.o --whole-archive detect/libparts.a extent/libextent.a && \
-	$(OBJCOPY) -w --keep-global-symbol='detect_*' detect/libdetect.o && \
+	$(OBJCOPY) -w --keep-global-symbol='detect_*' --keep-global-symbol='screen_*' detect/libdetect.o && \
 	rm -f $@ && $(AR) cr $@ detect/libdetect.o

@@ -27,6 +27,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __CUDACC__
+#define EVENT_BOTH __host__ __device__  /* nvcc: a GPU's as well */
+#else
+#define EVENT_BOTH
+#endif
+
 #define EVENT_MAGIC 0x67736e01u         /* the last byte is the version */
 
 enum {
@@ -69,13 +75,13 @@ enum event_operand {
  */
 struct event_unit { uint32_t w[4]; };
 
-static inline unsigned event_kind_of(const struct event_unit *e) { return e->w[0] & 63; }
-static inline uint32_t event_site_of(const struct event_unit *e) { return e->w[0] >> 12; }
-static inline uint32_t event_lanes(const struct event_unit *e) { return e->w[1]; }
-static inline unsigned event_words(const struct event_unit *e) { return e->w[0] >> 8 & 15; }
-static inline bool event_once(const struct event_unit *e) { return e->w[0] >> 7 & 1; }
-static inline bool event_by_lane(const struct event_unit *e) { return e->w[0] >> 6 & 1; }
-static inline bool event_narrow(const struct event_unit *e) { return (e->w[0] & 0xfc0) == 0xc0; }
+static inline EVENT_BOTH unsigned event_kind_of(const struct event_unit *e) { return e->w[0] & 63; }
+static inline EVENT_BOTH uint32_t event_site_of(const struct event_unit *e) { return e->w[0] >> 12; }
+static inline EVENT_BOTH uint32_t event_lanes(const struct event_unit *e) { return e->w[1]; }
+static inline EVENT_BOTH unsigned event_words(const struct event_unit *e) { return e->w[0] >> 8 & 15; }
+static inline EVENT_BOTH bool event_once(const struct event_unit *e) { return e->w[0] >> 7 & 1; }
+static inline EVENT_BOTH bool event_by_lane(const struct event_unit *e) { return e->w[0] >> 6 & 1; }
+static inline EVENT_BOTH bool event_narrow(const struct event_unit *e) { return (e->w[0] & 0xfc0) == 0xc0; }
 
 /* Word 0. */
 static inline uint32_t event_head(unsigned kind, uint32_t site, unsigned words, bool by_lane)

@@ -136,7 +136,7 @@ void emit_map(struct emit *p, int param)
 		return;
 	}
 	emit(p, "ld.param.u32 " R "lo, [" PROBE_PARAM "+16]");
-	emit(p, "mov.b32 " R "hi, 0x%x", (unsigned)(PROBE_MAP(0, (unsigned)param) >> 32));
+	emit(p, "mov.b32 " R "hi, 0x%x", (unsigned)(REGION_MAP(0, (unsigned)param) >> 32));
 	emit(p, "mov.b64 " R "x, {" R "lo, " R "hi}");
 }
 

@@ -10,10 +10,10 @@
 
 #define R "%%__gsan_"
 
-/* Numbers in the PTX of start.ptx and refill.ptx. */
-EVENT_ASSERT(sizeof(struct probe_block) == 16 * PROBE_HEAD && sizeof(struct probe_piece) == 32 && EVENT_MAGIC == 0x67736e01u);
+/* A number in the PTX of start.ptx and refill.ptx. */
+EVENT_ASSERT(EVENT_MAGIC == 0x67736e01u);
 
-static const uint64_t launch_bytes[] = {sizeof(struct probe_launch)};
+static const uint64_t launch_bytes[] = {sizeof(struct region_launch)};
 
 struct module {
 	struct ptx_module *m;
@@ -654,7 +654,7 @@ static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
 		abort();
 	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece};
 	*sym = (struct ptx_sym){.name = PROBE_PARAM, .kind = SYM_VAR, .type = TYPE_B8, .space = SPACE_PARAM, .vec = 1, .align = 8,
-				.bytes = sizeof(struct probe_launch), .var = v};
+				.bytes = sizeof(struct region_launch), .var = v};
 	v->sym = sym;
 	v->ndims = 1;
 	v->dim = launch_bytes;

@@ -150,6 +150,23 @@ static bool agrees(const struct run_script *s, const struct detect *d, const cha
 	return ok;
 }
 
+/* In a launch that is clear there is nothing to find. */
+static bool agrees_with_screen(const struct run_script *s, const struct detect *d)
+{
+	const struct detect_finding *f;
+	bool clear;
+
+	if (!verbose_ && !detect_findings(d, &f))
+		return true;
+	clear = run_probes_clear(verbose_);
+	if (clear && verbose_)
+		fputs("gsan-run: clear\n", stderr);
+	if (!clear || !detect_findings(d, &f))
+		return true;
+	fprintf(stderr, "gsan-run: events: %s: the screen finds nothing\n", s->path);
+	return false;
+}
+
 bool run_events_end(const struct run_script *s, const struct run_job *job)
 {
 	struct detect *d;
@@ -161,6 +178,7 @@ bool run_events_end(const struct run_script *s, const struct run_job *job)
 		send_findings(s, job, d);
 		ok = agrees(s, d, "detect=reference", false);
 		ok = (!log_.cuts || agrees(s, d, NULL, true)) && ok;
+		ok = (job->events != EVENTS_PROBES || agrees_with_screen(s, d)) && ok;
 	}
 	detect_free(d);
 	return ok;

@@ -6,17 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/screen.h"
 #include "probe/probe.h"
 #include "run/judge.h"
 #include "run/run.h"
 
 enum { REGION = 64 << 20 };     /* bytes, of which these are taken at first: */
-enum { HEAD_UNITS = PROBE_PIECE_MAX };
+enum { HEAD_UNITS = REGION_PIECE_MAX };
 
 static struct probe_sites sites;
 static struct run_driver *cu;
 static CUdeviceptr region;
-static struct probe_launch now;
+static struct region_launch now;
 static struct { uint32_t blocks, warps, piece, end; } shape;    /* of it: warps of a block; end of its pieces */
 
 char *run_probes_text(const struct run_script *s)
@@ -82,7 +83,7 @@ void run_probes_param(unsigned number, const CUtensorMap *map)
 		if (maps[i].at != map)
 			continue;
 		h.map = maps[i].map;
-		h.map.hash = PROBE_MAP(now.launch, number);
+		h.map.hash = REGION_MAP(now.launch, number);
 		sink->host(sink->arg, &h);
 	}
 }
@@ -97,7 +98,7 @@ const void *run_probes_launch(const struct run_action *a)
 	const struct emu_events_sink *sink = run_events_sink();
 	const struct event_sites all = {.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns};
 	struct event_host h = {.kind = EVENT_HOST_LAUNCH};
-	struct probe_log head = {0};
+	struct region_head head = {0};
 
 	shape.blocks = a->grid[0] * a->grid[1] * a->grid[2];
 	shape.warps = (a->block[0] * a->block[1] * a->block[2] + EVENT_LANES - 1) / EVENT_LANES;
@@ -106,9 +107,9 @@ const void *run_probes_launch(const struct run_action *a)
 			shape.piece = sites.kernel[i].piece;
 	now.region = region;
 	now.heads = HEAD_UNITS;
-	now.slots = round_up(now.heads + (uint64_t)shape.blocks * PROBE_HEAD, shape.piece);
+	now.slots = round_up(now.heads + (uint64_t)shape.blocks * REGION_BLOCK, shape.piece);
 	now.launch++;
-	shape.end = round_up(now.slots + (uint64_t)shape.blocks * shape.warps * shape.piece, PROBE_PIECE_MAX);
+	shape.end = round_up(now.slots + (uint64_t)shape.blocks * shape.warps * shape.piece, REGION_PIECE_MAX);
 	head.next = shape.end;
 	head.last = REGION / 16 - shape.piece;
 	if (shape.end > head.last) {
@@ -124,16 +125,16 @@ const void *run_probes_launch(const struct run_action *a)
 
 /* ---- a log, piece by piece -------------------------------------------------------------------------- */
 
-struct piece { struct event_piece head; struct event_unit unit[PROBE_PIECE_MAX]; };
+struct piece { struct event_piece head; struct event_unit unit[REGION_PIECE_MAX]; };
 
-static void tell(const struct event_unit *log, uint32_t warp, const struct event_unit *first, const struct probe_piece *at)
+static void tell(const struct event_unit *log, uint32_t warp, const struct event_unit *first, const struct region_piece *at)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 	struct piece p = {0};
-	struct probe_block b;
+	struct region_block b;
 	uint32_t skip = at ? sizeof *at / sizeof *first : 0, units = shape.piece - skip;
 
-	memcpy(&b, log + now.heads + warp / shape.warps * PROBE_HEAD, sizeof b);
+	memcpy(&b, log + now.heads + warp / shape.warps * REGION_BLOCK, sizeof b);
 	p.head = (struct event_piece){
 		.magic = b.magic, .launch = b.launch, .block = b.block, .first = b.first, .rank = (uint16_t)b.place,
 		.blocks = (uint16_t)(b.place >> 16), .warp = (uint8_t)(warp % shape.warps), .leader = at ? (uint8_t)at->leader : 0,
@@ -148,7 +149,7 @@ static void tell(const struct event_unit *log, uint32_t warp, const struct event
 static void tell_all(const struct event_unit *log, uint32_t end)
 {
 	uint32_t n = (end - shape.end) / shape.piece, *warp = calloc(n + 1, sizeof *warp);
-	struct probe_piece at;
+	struct region_piece at;
 
 	for (uint32_t w = 0; w < shape.blocks * shape.warps; w++)
 		tell(log, w, log + now.slots + w * shape.piece, NULL);
@@ -163,11 +164,42 @@ static void tell_all(const struct event_unit *log, uint32_t end)
 	free(warp);
 }
 
+/* ---- whether there is anything to judge ------------------------------------------------------------------ */
+
+static bool clear;
+static uint32_t why[SCREEN_WHYS];
+
+bool run_probes_clear(bool verbose)
+{
+	static const char *const words[SCREEN_WHYS] = {
+		"events of other kinds", "other accesses", "other groups", "no room", "shared memory", "global memory"
+	};
+
+	for (unsigned i = 0; i < SCREEN_WHYS && !clear && verbose; i++)
+		if (why[i])
+			fprintf(stderr, "gsan-run: not clear: %s (%u)\n", words[i], why[i]);
+	return clear;
+}
+
+static void screen(const struct event_unit *log, uint32_t next)
+{
+	struct region_block first;
+	struct screen_log l = {
+		.unit = log, .site = sites.site, .run = sites.run, .nsites = sites.n, .heads = now.heads, .slots = now.slots,
+		.end = shape.end, .next = next, .piece = shape.piece, .blocks = shape.blocks, .warps = shape.warps
+	};
+
+	memcpy(&first, log + now.heads, sizeof first);
+	l.threads = first.threads;
+	l.shared = first.shared;
+	clear = (clear || now.launch == 1) && screen_launch(&l, why);
+}
+
 bool run_probes_take(void)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = now.launch};
-	struct probe_log head;
+	struct region_head head;
 	struct event_unit *log;
 	uint32_t end;
 	bool ok;
@@ -183,8 +215,10 @@ bool run_probes_take(void)
 	end = head.next;
 	log = malloc((size_t)end * sizeof *log);
 	ok = log && !cu->cuMemcpyDtoH_v2(log, region, (size_t)end * sizeof *log);
-	if (ok)
+	if (ok) {
 		tell_all(log, end);
+		screen(log, end);
+	}
 	free(log);
 	sink->host(sink->arg, &h);
 	return ok && !cu->cuMemsetD8Async(region, 0, (size_t)end * sizeof *log, NULL) && !cu->cuCtxSynchronize();

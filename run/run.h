@@ -246,6 +246,8 @@ const void *run_probes_launch(const struct run_action *);
 /* Behind that: a tensor map that the launch has as a parameter. */
 void run_probes_param(unsigned number, const CUtensorMap *);
 bool run_probes_take(void);
+/* Has the screen (detect/screen.h) held all launches for clear?  verbose: says why not. */
+bool run_probes_clear(bool verbose);
 
 /* ---- events.c: the detector, on what was logged -------------------------------------------- */
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * region.h: the memory that kernels log into by probes.
+ *
+ * One region of device memory, all zero at first, at a multiple of 16, and counted in units of 16 bytes: a head; for
+ * each launch an array of heads of its blocks, and one of pieces, one for each of its warps; and pieces that are taken
+ * when those are full, or when another lane than the lowest leads.  A piece of a launch's array has no head: its first
+ * record is a CLOCK.  A kernel's pieces have one size, and lie at multiples of it.
+ */
+#ifndef EVENT_REGION_H
+#define EVENT_REGION_H
+
+#include "event/event.h"
+
+enum { REGION_PIECE_MAX = 256, REGION_BLOCK = 4 /* of a block; units */ };
+
+/* The region's head.  `next`: where the next piece begins, a multiple of REGION_PIECE_MAX at first; `last`:
+ * where the last one that has room begins; `lost`: pieces for which there was none, whose records go to the last
+ * one. */
+struct region_head { uint32_t next, last, lost, spare; };
+
+/* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size. */
+struct region_launch { uint64_t region; uint32_t heads, slots, launch, magic; };
+
+/* What EVENT_TENSOR_HASH is for a map that is a launch's parameter of that number. */
+#define REGION_MAP(launch, param) ((uint64_t)(2 * (param) + 1) << 32 | (launch))
+
+/* A block's head.  place: rank in the cluster, and blocks of that << 16; piece: units of a piece of this
+ * kernel. */
+struct region_block {
+	uint32_t magic, launch, block, first;   /* event_piece has the same ones */
+	uint32_t place, sm, threads, shared;    /* shared: bytes */
+	uint64_t window, clock, timer, piece;
+};
+
+/* The head of a piece behind the launch's.  behind: the last unit of the leader's piece before it; of the first piece
+ * of another leader than lane 0, the unit before the warp's piece among the launch's. */
+struct region_piece { uint32_t magic, behind, leader, launch; uint64_t clock, timer; };
+
+EVENT_ASSERT(sizeof(struct region_block) == 16 * REGION_BLOCK);
+EVENT_ASSERT(sizeof(struct region_piece) == 32 && sizeof(struct region_launch) == 24 && sizeof(struct region_head) == 16);
+
+#endif
