@@ -16,9 +16,9 @@ enum { UNITS = 32 };            /* that are looked at together */
 #define LANE (threadIdx.x % 32)
 /* For each bit of a mask: on a GPU lane i has bit i. */
 #define EACH(i, mask) for (uint32_t i = LANE, once_##i = (mask) >> LANE & 1; once_##i; once_##i = 0)
-/* For each warp of a block: on a GPU each warp has its own. */
-#define EACH_WARP(w, n) for (uint32_t w = threadIdx.x / 32; w < (n); w += blockDim.x / 32)
-#define ALL_OR(x) __syncthreads_or(x)
+/* For each warp of a block: on a GPU, whose block has as many, each warp has its own. */
+#define EACH_WARP(w, n) for (uint32_t w = threadIdx.x / 32, once_##w = 1; once_##w; once_##w = 0)
+#define ALL_MEET() __syncthreads()
 SCREEN_PASS static uint64_t exchange(uint64_t *p, uint64_t v) { return atomicExch((unsigned long long *)p, v); }
 SCREEN_PASS static uint32_t exchange32(uint32_t *p, uint32_t v) { return atomicExch(p, v); }
 SCREEN_PASS static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { return atomicCAS((unsigned long long *)p, was, v); }
@@ -31,7 +31,7 @@ SCREEN_PASS static uint32_t highest(uint32_t m) { return 31 - __clz(m); }
 #define EACH_BIT(i, mask) \
 	for (uint32_t left_##i = (mask), i; left_##i && (i = event_first(left_##i), true); left_##i &= left_##i - 1)
 #define EACH_WARP(w, n) for (uint32_t w = 0; w < (n); w++)
-#define ALL_OR(x) (x)
+#define ALL_MEET() (void)0
 static uint64_t exchange(uint64_t *p, uint64_t v) { uint64_t was = *p; *p = v; return was; }
 static uint32_t exchange32(uint32_t *p, uint32_t v) { uint32_t was = *p; *p = v; return was; }
 static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { uint64_t is = *p; *p = is == was ? v : is; return is; }
@@ -44,6 +44,44 @@ static uint32_t highest(uint32_t m) { return 31 - (uint32_t)__builtin_clz(m); }
 SCREEN_PASS static void not_clear(const struct screen *s, enum screen_why why)
 {
 	add(&s->why[why], 1);
+}
+
+uint32_t screen_shift(const struct event_site *site, uint32_t nsites)
+{
+	uint32_t shift = 4;
+
+	for (uint32_t i = 1; i < nsites; i++)
+		while (site[i].space == EVENT_SHARED && site[i].size && site[i].size < 1u << shift)
+			shift--;
+	return shift;
+}
+
+/* A reduction nobody reads the result of; see probe/plan.h. */
+SCREEN_PASS static bool is_atomic(const struct event_site *s)
+{
+	return s->sem != EVENT_SEM_NONE;
+}
+
+static bool is_known(const struct event_site *s)
+{
+	return s->kind == EVENT_ACCESS && s->size && !s->left_out && s->proxy == EVENT_PLAIN && s->space != EVENT_GENERIC &&
+	       (s->sem == EVENT_SEM_NONE || (s->sem == EVENT_RELAXED && s->count == 1));
+}
+
+uint8_t screen_traits(const struct event_site *all, const struct event_run *run, uint32_t site)
+{
+	const struct event_site *s = &all[site];
+	uint32_t n = s->nrun ? s->nrun : 1;
+	uint8_t traits = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct event_site *of = s->nrun ? &all[run[s->run + i].site] : s;
+		bool shared = of->space == EVENT_SHARED, writes = of->does & EVENT_WRITES;
+
+		traits |= (uint8_t)(!is_known(of) ? TRAIT_UNKNOWN : shared ? (writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ) :
+				    writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ);
+	}
+	return traits;
 }
 
 /* ---- records ---------------------------------------------------------------------------------------- */
@@ -69,19 +107,20 @@ SCREEN_PASS static uint32_t units_of(const struct event_unit *u)
 	}
 }
 
-/* A part of a piece: UNITS of it from `at` on, of which the records begin at the bits of `starts`; `from` is where the
- * next part's first record begins.  ended: none comes behind. */
+/* UNITS of a piece from `at` on: the bits of `starts` are where records begin.  ended: behind them there is none; from:
+ * where the first one of the next part begins. */
 struct part { uint32_t at, from, starts; bool ended; };
 
-SCREEN_PASS static void next_part(const struct screen *s, const struct event_unit *u, uint32_t units, struct part *p)
+SCREEN_PASS static void find_starts(const struct screen *s, const struct event_unit *u, struct part *p)
 {
-	uint32_t n = units - p->at < UNITS ? units - p->at : UNITS, i = p->from - p->at;
+	uint32_t units = s->log.piece, n = units - p->at < UNITS ? units - p->at : UNITS, i = p->from - p->at;
+#ifdef __CUDACC__
+	uint32_t mine = LANE < n ? units_of(u + p->at + LANE) : 0, ones = __ballot_sync(~0u, mine == 1);
+#endif
 
 	p->starts = 0;
 #ifdef __CUDACC__
-	uint32_t mine = LANE < n ? units_of(u + p->at + LANE) : 0, ones = __ballot_sync(~0u, mine == 1);
-
-	if (i < n && (ones >> i | ~(~0u >> i)) == ~0u && n == UNITS) {
+	if (n == UNITS && i < n && (ones | ~(~0u << i)) == ~0u) {
 		p->starts = ~0u << i;
 		i = n;
 	}
@@ -98,7 +137,7 @@ SCREEN_PASS static void next_part(const struct screen *s, const struct event_uni
 			i += size;
 		} else {
 			p->ended = true;
-			if ((u[p->at + i].w[0] & 63) != EVENT_END)
+			if (event_kind_of(u + p->at + i) != EVENT_END)
 				not_clear(s, SCREEN_KIND);
 		}
 	}
@@ -135,15 +174,15 @@ SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 		s->warp[piece] = piece;
 		return;
 	}
-	if (head->magic != EVENT_MAGIC)
+	if (head->launch != l->launch)
 		return;
-	if (!head->leader) {
+	if (!head->leader && l->shared) {
 		s->after[head->behind >= l->end ? slots + (head->behind - l->end) / l->piece : (head->behind - l->slots) / l->piece] = piece;
 		return;
 	}
 	while (head->behind >= l->end)
 		head = head_of(s, slots + (head->behind - l->end) / l->piece);
-	s->warp[piece] = (head->behind + 1 - l->slots) / l->piece;
+	s->warp[piece] = (head->behind + (head->leader != 0) - l->slots) / l->piece;
 }
 
 SCREEN_PASS static bool led_by_lane_0(const struct screen *s, uint32_t piece)
@@ -189,16 +228,10 @@ SCREEN_PASS static uint64_t address_of(const struct event_unit *u, const struct 
 	return t->address + (uint64_t)(t->step * (int64_t)(lane - lowest(t->lanes)));
 }
 
-/* A reduction nobody reads the result of; see probe/plan.h. */
-SCREEN_PASS static bool is_atomic(const struct event_site *s)
+/* What the record there does. */
+SCREEN_PASS static uint32_t traits_of(const struct screen *s, const struct event_unit *u)
 {
-	return s->sem != EVENT_SEM_NONE;
-}
-
-SCREEN_PASS static bool is_known(const struct event_site *s)
-{
-	return s->kind == EVENT_ACCESS && s->size && !s->left_out && s->proxy == EVENT_PLAIN && s->space != EVENT_GENERIC &&
-	       (!is_atomic(s) || (s->sem == EVENT_RELAXED && s->count == 1));
+	return event_kind_of(u) == EVENT_ACCESS ? s->traits[event_site_of(u)] : 0;
 }
 
 /* ---- shared memory ------------------------------------------------------------------------------------------ */
@@ -206,13 +239,19 @@ SCREEN_PASS static bool is_known(const struct event_site *s)
 /* A cell is of as many bytes as the smallest access: the interval in which it was written last, and by whom. */
 enum { THREAD_BITS = 11, BY_ATOMICS = 1 << 10, INTERVALS_MAX = 1 << (32 - THREAD_BITS) };
 
-/* Where a warp is: in which piece, at which unit; arrived: at a barrier for which it has not waited. */
-struct cursor { uint32_t piece, at; bool ended, arrived; };
+/* Where a warp is: in which part of which piece, and what is in that; arrived: at a barrier for which it has not
+ * waited. */
+struct cursor {
+	struct part part;
+	uint32_t piece, left;           /* left: bits of the part's records that are to come */
+	uint32_t waits, arrives, writes, reads;
+	bool fresh, ended, arrived;     /* fresh: of a piece that has not been looked at */
+};
 
 struct shared {
 	const struct screen *s;
 	uint32_t *cell, cells, shift;   /* 1 << shift: bytes of a cell */
-	uint32_t interval;
+	uint32_t interval, *words;      /* words: say_together() */
 };
 
 SCREEN_PASS static void put_cell(const struct shared *x, uint32_t i, uint32_t who)
@@ -236,10 +275,10 @@ SCREEN_PASS static void look_at_cell(const struct shared *x, uint32_t i, uint32_
 		not_clear(x->s, SCREEN_SHARED);
 }
 
-/* All of a record's accesses of shared memory that write, or all that only read; returns how many write. */
-SCREEN_PASS static uint32_t touch_shared(const struct shared *x, const struct event_unit *u, uint32_t warp, bool writes)
+/* All of a record's accesses of shared memory that write, or all that only read. */
+SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *u, uint32_t warp, bool writes)
 {
-	uint32_t n = touches(x->s, u), did = 0;
+	uint32_t n = touches(x->s, u);
 
 	for (uint32_t k = 0; k < n; k++) {
 		struct touch t = touch_of(x->s, u, k);
@@ -247,7 +286,6 @@ SCREEN_PASS static uint32_t touch_shared(const struct shared *x, const struct ev
 
 		if (t.site->space != EVENT_SHARED || writes != !!(t.site->does & EVENT_WRITES))
 			continue;
-		did++;
 		EACH(l, t.lanes) {
 			uint32_t at = (uint32_t)address_of(u, &t, l, more) & 0xffffff, who = warp % x->s->log.warps * EVENT_LANES + l;
 
@@ -258,62 +296,104 @@ SCREEN_PASS static uint32_t touch_shared(const struct shared *x, const struct ev
 					look_at_cell(x, b, who);
 		}
 	}
-	return did;
 }
 
-/* An arrival or a wait of all lanes of the warp at a barrier of all threads. */
-SCREEN_PASS static void at_barrier(const struct screen *s, struct cursor *c, const struct event_unit *u, uint32_t warp)
+/* Is it an arrival or a wait of all lanes of the warp at a barrier of all threads? */
+SCREEN_PASS static bool of_all(const struct screen *s, const struct event_unit *u, uint32_t warp)
 {
 	uint32_t rest = s->log.threads - warp % s->log.warps * EVENT_LANES;
-	bool wait = (u->w[0] & 63) == EVENT_BAR_WAIT, counted = u->w[2] >> 8 & 0xffff;
 
-	if (counted || c->arrived != wait || u->w[1] != (rest >= EVENT_LANES ? ~0u : (1u << rest) - 1))
-		not_clear(s, SCREEN_KIND);
-	c->arrived = !wait;
+	return !(u->w[2] >> 8 & 0xffff) && u->w[1] == (rest >= EVENT_LANES ? ~0u : (1u << rest) - 1);
 }
 
-/* To the end of the interval, or of the warp's log, with what its records do there; from where the warp is.  Returns
- * how many write. */
+/* What is in the part. */
+SCREEN_PASS static void look(const struct screen *s, struct cursor *c, const struct event_unit *u, uint32_t warp)
+{
+	c->waits = c->arrives = c->writes = c->reads = 0;
+	c->left = c->part.starts;
+#ifdef __CUDACC__
+	bool mine = c->left >> LANE & 1;
+	const struct event_unit *r = u + c->part.at + LANE;
+	uint32_t kind = mine ? event_kind_of(r) : EVENT_END, traits = mine ? traits_of(s, r) : 0;
+
+	c->waits = __ballot_sync(~0u, kind == EVENT_BAR_WAIT);
+	c->arrives = __ballot_sync(~0u, kind == EVENT_BAR_ARRIVE);
+	c->writes = __ballot_sync(~0u, traits & TRAIT_SHARED_WRITE);
+	c->reads = __ballot_sync(~0u, traits & TRAIT_SHARED_READ);
+	if ((kind == EVENT_BAR_WAIT || kind == EVENT_BAR_ARRIVE) && !of_all(s, r, warp))
+		not_clear(s, SCREEN_KIND);
+#else
+	EACH(i, c->left) {
+		const struct event_unit *r = u + c->part.at + i;
+		uint32_t bit = 1u << i, kind = event_kind_of(r), traits = traits_of(s, r);
+
+		c->waits |= kind == EVENT_BAR_WAIT ? bit : 0;
+		c->arrives |= kind == EVENT_BAR_ARRIVE ? bit : 0;
+		c->writes |= traits & TRAIT_SHARED_WRITE ? bit : 0;
+		c->reads |= traits & TRAIT_SHARED_READ ? bit : 0;
+		if ((kind == EVENT_BAR_WAIT || kind == EVENT_BAR_ARRIVE) && !of_all(s, r, warp))
+			not_clear(s, SCREEN_KIND);
+	}
+#endif
+}
+
+/* The next part, of this piece or of the one behind it. */
+SCREEN_PASS static void go_on(const struct screen *s, struct cursor *c, uint32_t warp)
+{
+	uint32_t skip, next = c->piece;
+	const struct event_unit *u;
+
+	if (!c->fresh) {
+		c->part.at += UNITS;
+		if (c->part.ended || c->part.at >= s->log.piece)
+			next = s->after[c->piece];
+	}
+	if (next == SCREEN_NONE) {
+		c->ended = true;
+		return;
+	}
+	u = piece_units(s, next, &skip);
+	if (c->fresh || next != c->piece) {
+		s->warp[next] = warp;
+		c->part.at = 0;
+		c->part.from = skip;
+		c->part.ended = false;
+	}
+	c->fresh = false;
+	c->piece = next;
+	c->part.starts = 0;
+	if (c->part.from - c->part.at < UNITS)
+		find_starts(s, u, &c->part);
+	look(s, c, u, warp);
+}
+
+/* What is in an interval. */
+enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4 };
+
+/* To the end of the interval, or of the warp's log, with what its records do there.  Returns what is in it. */
 SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor *c, uint32_t warp, bool writes)
 {
-	const struct screen_log *l = &x->s->log;
-	uint32_t did = 0;
+	uint32_t has = 0, skip;
 
-	while (!c->ended) {
-		uint32_t skip;
-		const struct event_unit *u = piece_units(x->s, c->piece, &skip);
-		uint32_t i = c->at < skip ? skip : c->at, size = i < l->piece ? units_of(u + i) : 0;
+	for (;;) {
+		uint32_t wait = c->waits & c->left, first = wait & (0u - wait), range = c->left & (first ? first * 2 - 1 : ~0u);
+		const struct event_unit *u;
 
-		if (!size || i + size > l->piece) {
-			if (i < l->piece && (u[i].w[0] & 63) != EVENT_END)
-				not_clear(x->s, SCREEN_KIND);
-			c->ended = x->s->after[c->piece] == SCREEN_NONE;
-			c->piece = c->ended ? c->piece : x->s->after[c->piece];
-			c->at = 0;
-			if (!c->ended)
-				x->s->warp[c->piece] = warp;
-			continue;
+		for (uint32_t left = (writes ? c->writes : c->reads) & range; left; left &= left - 1) {
+			u = piece_units(x->s, c->piece, &skip);
+			touch_shared(x, u + c->part.at + lowest(left), warp, writes);
 		}
-		c->at = i + size;
-		if ((u[i].w[0] & 63) == EVENT_BAR_ARRIVE || (u[i].w[0] & 63) == EVENT_BAR_WAIT)
-			at_barrier(x->s, c, u + i, warp);
-		if ((u[i].w[0] & 63) == EVENT_BAR_WAIT)
-			return did;
-		if ((u[i].w[0] & 63) == EVENT_ACCESS)
-			did += touch_shared(x, u + i, warp, writes);
+		has |= (c->writes & range ? HAS_WRITES : 0) | (c->reads & range ? HAS_READS : 0);
+		if (bits(c->arrives & range) + c->arrived != (first || c->arrived || c->arrives & range))
+			not_clear(x->s, SCREEN_KIND);
+		c->arrived = (c->arrived || c->arrives & range) && !first;
+		c->left &= ~range;
+		if (first)
+			return has;
+		go_on(x->s, c, warp);
+		if (c->ended)
+			return has;
 	}
-	return did;
-}
-
-/* The smallest access decides on the size of a cell. */
-SCREEN_PASS static uint32_t cell_shift(const struct screen *s)
-{
-	uint32_t shift = 4;
-
-	for (uint32_t i = 1; i < s->log.nsites; i++)
-		while (s->log.site[i].space == EVENT_SHARED && s->log.site[i].size && s->log.site[i].size < 1u << shift)
-			shift--;
-	return shift;
 }
 
 /* Blocks of a cluster may touch each other's memory. */
@@ -321,70 +401,87 @@ SCREEN_PASS static void check_block(const struct screen *s, uint32_t block)
 {
 	const struct region_block *b = (const struct region_block *)(const void *)(s->log.unit + s->log.heads + block * REGION_BLOCK);
 
-	if (b->magic != EVENT_MAGIC || b->place >> 16 != 1)
+	if (b->launch != s->log.launch || b->place >> 16 != 1)
 		not_clear(s, SCREEN_KIND);
 }
 
 enum { RESERVED = 1024 };       /* bytes of shared memory in front of a block's own */
 
+/* All that a block's warps say of an interval, in one of three words: the next one is made free. */
+SCREEN_PASS static uint32_t say_together(uint32_t *words, uint32_t interval, uint32_t mine)
+{
+#ifdef __CUDACC__
+	if (threadIdx.x == 0)
+		words[(interval + 1) % 3] = 0;
+	if (LANE == 0 && mine)
+		atomicOr(&words[interval % 3], mine);
+	__syncthreads();
+	return words[interval % 3];
+#else
+	(void)words;
+	(void)interval;
+	return mine;
+#endif
+}
+
 SCREEN_PASS static void walk_block(struct shared *x, uint32_t block, struct cursor *now, struct cursor *was)
 {
-	uint32_t warps = x->s->log.warps;
-	bool writes, more;
+	uint32_t warps = x->s->log.warps, all;
 
 	check_block(x->s, block);
 	for (x->interval = 1; x->interval < INTERVALS_MAX; x->interval++) {
-		writes = false;
-		more = false;
+		uint32_t mine = 0;
+
 		EACH_WARP(w, warps) {
 			was[w] = now[w];
-			writes |= walk_interval(x, &now[w], block * warps + w, true) != 0;
+			mine |= walk_interval(x, &now[w], block * warps + w, true);
+			mine |= now[w].ended ? 0 : HAS_MORE;
 		}
-		if (ALL_OR(writes))
+		all = say_together(x->words, x->interval, mine);
+		if ((all & (HAS_WRITES | HAS_READS)) == (HAS_WRITES | HAS_READS)) {
 			EACH_WARP(w, warps) {
 				now[w] = was[w];
 				walk_interval(x, &now[w], block * warps + w, false);
 			}
-		EACH_WARP(w, warps)
-			more |= !now[w].ended;
-		if (!ALL_OR(more))
+			ALL_MEET();
+		}
+		if (!(all & HAS_MORE))
 			return;
 	}
 	not_clear(x->s, SCREEN_SPACE);
 }
 
+SCREEN_PASS static void begin_warp(const struct screen *s, struct cursor *c, uint32_t warp)
+{
+	*c = (struct cursor){{0, 0, 0, false}, warp, 0, 0, 0, 0, 0, true, false, false};
+	go_on(s, c, warp);
+}
+
 #ifdef __CUDACC__
-extern __shared__ uint32_t screen_memory[];     /* the cells, and behind them two cursors for each warp */
+extern __shared__ uint32_t screen_memory[];     /* three words, and the cells */
 
 SCREEN_PASS void screen_block(const struct screen *s, uint32_t block)
 {
-	struct shared x = {s, screen_memory, 0, cell_shift(s), 0};
-	struct cursor *now;
+	struct shared x = {s, screen_memory + 3, ((s->log.shared + RESERVED) >> s->shift) + 1, s->shift, 0, screen_memory};
+	struct cursor now, was;
 
-	x.cells = ((s->log.shared + RESERVED) >> x.shift) + 1;
-	now = (struct cursor *)(screen_memory + x.cells);
-	for (uint32_t i = threadIdx.x; i < x.cells; i += blockDim.x)
-		x.cell[i] = 0;
-	EACH_WARP(w, s->log.warps) {
-		now[w].piece = block * s->log.warps + w;
-		now[w].at = 0;
-		now[w].ended = now[w].arrived = false;
-	}
+	for (uint32_t i = threadIdx.x; i < x.cells + 3; i += blockDim.x)
+		screen_memory[i] = 0;
+	begin_warp(s, &now, block * s->log.warps + threadIdx.x / 32);
 	__syncthreads();
-	walk_block(&x, block, now, now + s->log.warps);
+	walk_block(&x, block, &now - threadIdx.x / 32, &was - threadIdx.x / 32);
 }
 #else
 void screen_block(const struct screen *s, uint32_t block)
 {
-	struct shared x = {s, NULL, 0, cell_shift(s), 0};
+	struct shared x = {s, NULL, ((s->log.shared + RESERVED) >> s->shift) + 1, s->shift, 0, NULL};
 	struct cursor now[EVENT_LANES], was[EVENT_LANES];
 
-	x.cells = ((s->log.shared + RESERVED) >> x.shift) + 1;
 	x.cell = (uint32_t *)calloc(x.cells, sizeof *x.cell);
 	if (!x.cell)
 		abort();
 	for (uint32_t w = 0; w < s->log.warps; w++)
-		now[w] = (struct cursor){block * s->log.warps + w, 0, false, false};
+		begin_warp(s, &now[w], block * s->log.warps + w);
 	walk_block(&x, block, now, was);
 	free(x.cell);
 }
@@ -403,40 +500,56 @@ SCREEN_PASS static uint64_t cell_of(const struct screen *s, enum writer kind, ui
 	return s->stamp * stamp_unit | (uint64_t)kind << 46 | (uint64_t)warp << 16 | rest;
 }
 
-/* Where the cell of an address is; NULL: its page has none, nor gets one unless that is asked for. */
-SCREEN_PASS static uint64_t *find_cell(const struct screen *s, uint64_t address, bool make)
+SCREEN_PASS static uint32_t page_at(uint64_t page)
+{
+	return (uint32_t)(page * UINT64_C(0x9e3779b97f4a7c15) >> 51);
+}
+
+SCREEN_PASS static uint64_t *cell_in(const struct screen *s, uint32_t cells, uint64_t address)
+{
+	return &s->cell[(uint64_t)(cells - 1) * SCREEN_LINES + (uint32_t)(address >> SCREEN_LINE) % SCREEN_LINES];
+}
+
+/* Where the cell of an address is, whose page gets some if it has none; NULL: there is no room. */
+SCREEN_PASS static uint64_t *make_cell(const struct screen *s, uint64_t address)
 {
 	uint64_t page = (address >> SCREEN_PAGE) + 1;
-	uint32_t at = (uint32_t)(page * UINT64_C(0x9e3779b97f4a7c15) >> 51), line = (uint32_t)(address >> SCREEN_LINE) % SCREEN_LINES;
 
-	for (uint32_t tries = 0; tries < SCREEN_PAGES; tries++, at = (at + 1) % SCREEN_PAGES) {
+	for (uint32_t tries = 0, at = page_at(page); tries < SCREEN_PAGES; tries++, at = (at + 1) % SCREEN_PAGES) {
 		uint64_t is = *(volatile uint64_t *)&s->page[at];
-		uint32_t mine, cells;
+		uint32_t cells = *(volatile uint32_t *)&s->cells[at];
 
-		if (!is && !make)
-			return NULL;
 		is = is ? is : put_if(&s->page[at], 0, page);
 		if (is && is != page)
 			continue;
-		cells = *(volatile uint32_t *)&s->cells[at];
-		if (!cells && !is) {
-			mine = add(s->pages, 1) + 1;
-			exchange32(&s->cells[at], mine);
-			cells = mine;
+		if (!is) {
+			cells = add(s->pages, 1) + 1;
+			exchange32(&s->cells[at], cells);
 		}
 		while (!cells)          /* somebody else is about to say it */
 			cells = *(volatile uint32_t *)&s->cells[at];
-		if (cells > s->room)
-			break;
-		return &s->cell[(uint64_t)(cells - 1) * SCREEN_LINES + line];
+		if (cells <= s->room)
+			return cell_in(s, cells, address);
+		break;
 	}
 	not_clear(s, SCREEN_SPACE);
 	return NULL;
 }
 
+/* When all that is written is there; NULL: nothing of the page is. */
+SCREEN_PASS static const uint64_t *find_cell(const struct screen *s, uint64_t address)
+{
+	uint64_t page = (address >> SCREEN_PAGE) + 1;
+
+	for (uint32_t tries = 0, at = page_at(page); tries < SCREEN_PAGES && s->page[at]; tries++, at = (at + 1) % SCREEN_PAGES)
+		if (s->page[at] == page)
+			return s->cells[at] <= s->room ? cell_in(s, s->cells[at], address) : NULL;
+	return NULL;
+}
+
 SCREEN_PASS static void write_line(const struct screen *s, uint64_t address, uint64_t mine)
 {
-	uint64_t *cell = find_cell(s, address, true), was = cell ? exchange(cell, mine) : 0;
+	uint64_t *cell = make_cell(s, address), was = cell ? exchange(cell, mine) : 0;
 	bool some = (mine >> 46 & 3) == SOME;
 
 	if (was / stamp_unit == s->stamp && (was != mine || some))
@@ -445,7 +558,8 @@ SCREEN_PASS static void write_line(const struct screen *s, uint64_t address, uin
 
 SCREEN_PASS static void read_line(const struct screen *s, uint64_t address, uint64_t mine)
 {
-	uint64_t *cell = find_cell(s, address, false), is = cell ? *cell : 0;
+	const uint64_t *cell = find_cell(s, address);
+	uint64_t is = cell ? *cell : 0;
 
 	if (is / stamp_unit == s->stamp && (is != mine || (mine >> 46 & 3) == SOME))
 		not_clear(s, SCREEN_GLOBAL);
@@ -513,55 +627,87 @@ SCREEN_PASS static void touch_global(const struct screen *s, const struct event_
 
 /* ---- pieces, one by one -------------------------------------------------------------------------------------------- */
 
-SCREEN_PASS static void check_record(const struct screen *s, const struct event_unit *u, bool led)
+SCREEN_PASS static void see_record(const struct screen *s, const struct event_unit *u, uint32_t piece, bool writes)
 {
-	uint32_t kind = u->w[0] & 63, n = kind == EVENT_ACCESS ? touches(s, u) : 0;
+	uint32_t kind = event_kind_of(u), traits = traits_of(s, u);
+	bool barrier = kind == EVENT_BAR_ARRIVE || kind == EVENT_BAR_WAIT;
 
-	if (!led && (kind == EVENT_BAR_ARRIVE || kind == EVENT_BAR_WAIT))
+	if (writes && traits & TRAIT_UNKNOWN)
+		not_clear(s, SCREEN_ACCESS);
+	if (writes && (barrier || traits & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !led_by_lane_0(s, piece))
 		not_clear(s, SCREEN_GROUPS);
-	for (uint32_t k = 0; k < n; k++) {
-		struct touch t = touch_of(s, u, k);
+	if (traits & (writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ))
+		touch_global(s, u, piece < s->log.blocks * s->log.warps ? piece : s->warp[piece], writes);
+}
 
-		if (!is_known(t.site))
-			not_clear(s, SCREEN_ACCESS);
-		if (!led && t.site->space == EVENT_SHARED)
-			not_clear(s, SCREEN_GROUPS);
-	}
+/* A piece that a launch has begun. */
+SCREEN_PASS static bool is_begun(const struct screen *s, uint32_t piece)
+{
+	return piece < s->log.blocks * s->log.warps || head_of(s, piece)->launch == s->log.launch;
 }
 
 SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool writes)
 {
 	struct part p = {0, 0, 0, false};
 	const struct event_unit *u = piece_units(s, piece, &p.from);
-	uint32_t warp = s->warp[piece];
-	bool led;
 
-	if (p.from && head_of(s, piece)->magic != EVENT_MAGIC)
+	if (!is_begun(s, piece))
 		return;
-	led = led_by_lane_0(s, piece);
 	for (; p.at < s->log.piece && !p.ended; p.at += UNITS) {
 		if (p.from - p.at >= UNITS)
 			continue;
-		next_part(s, u, s->log.piece, &p);
-		EACH(i, p.starts) {
-			const struct event_unit *r = u + p.at + i;
-
-			if (writes)
-				check_record(s, r, led);
-			if ((r->w[0] & 63) == EVENT_ACCESS)
-				touch_global(s, r, warp, writes);
-		}
+		find_starts(s, u, &p);
+		EACH(i, p.starts)
+			see_record(s, u + p.at + i, piece, writes);
 	}
 }
 
-SCREEN_PASS void screen_writes(const struct screen *s, uint32_t piece)
+#ifdef __CUDACC__
+/* As many small pieces as have UNITS together, of which most have no record of more than one. */
+SCREEN_PASS static void walk_small(const struct screen *s, uint32_t window, bool writes)
 {
-	walk_piece(s, piece, true);
+	uint32_t per = UNITS / s->log.piece, n = screen_pieces(&s->log), piece = window * per + LANE / s->log.piece, skip = 0;
+	uint32_t at = LANE % s->log.piece, size = 0, ends, before = ((1u << at) - 1) << (LANE - at);
+	const struct event_unit *u = NULL;
+
+	if (piece < n && is_begun(s, piece)) {
+		u = piece_units(s, piece, &skip) + at;
+		size = at < skip ? 1 : units_of(u);
+	}
+	ends = __ballot_sync(~0u, !size);
+	if (__any_sync(~0u, size > 1)) {
+		for (uint32_t i = 0; i < per && window * per + i < n; i++)
+			walk_piece(s, window * per + i, writes);
+		return;
+	}
+	if (ends & before || !u || at < skip)
+		return;
+	if (size)
+		see_record(s, u, piece, writes);
+	else if (event_kind_of(u) != EVENT_END)
+		not_clear(s, SCREEN_KIND);
+}
+#endif
+
+SCREEN_PASS static void walk_window(const struct screen *s, uint32_t window, bool writes)
+{
+#ifdef __CUDACC__
+	if (s->log.piece < UNITS) {
+		walk_small(s, window, writes);
+		return;
+	}
+#endif
+	walk_piece(s, window, writes);
 }
 
-SCREEN_PASS void screen_reads(const struct screen *s, uint32_t piece)
+SCREEN_PASS void screen_writes(const struct screen *s, uint32_t window)
 {
-	walk_piece(s, piece, false);
+	walk_window(s, window, true);
+}
+
+SCREEN_PASS void screen_reads(const struct screen *s, uint32_t window)
+{
+	walk_window(s, window, false);
 }
 
 /* ---- all of it, on the host ------------------------------------------------------------------------------------------- */
@@ -579,9 +725,12 @@ static void *some(size_t n, size_t size)
 bool screen_launch(const struct screen_log *l, uint32_t why[SCREEN_WHYS])
 {
 	uint32_t n = screen_pieces(l), pages = 0, all = 0;
-	struct screen s = {.log = *l, .stamp = 1, .room = 64, .pages = &pages, .why = why};
+	uint8_t *traits = (uint8_t *)some(l->nsites, 1);
+	struct screen s = {.log = *l, .traits = traits, .shift = screen_shift(l->site, l->nsites), .stamp = 1, .room = 64, .pages = &pages, .why = why};
 
 	memset(why, 0, SCREEN_WHYS * sizeof *why);
+	for (uint32_t i = 0; i < l->nsites; i++)
+		traits[i] = screen_traits(l->site, l->run, i);
 	s.page = (uint64_t *)some(SCREEN_PAGES, sizeof *s.page);
 	s.cells = (uint32_t *)some(SCREEN_PAGES, sizeof *s.cells);
 	s.cell = (uint64_t *)some((size_t)s.room * SCREEN_LINES, sizeof *s.cell);
@@ -590,12 +739,13 @@ bool screen_launch(const struct screen_log *l, uint32_t why[SCREEN_WHYS])
 	memset(s.after, 0xff, n * sizeof *s.after);
 	for (uint32_t i = 0; i < n; i++)
 		screen_link(&s, i);
-	for (uint32_t i = 0; i < l->blocks; i++)
+	for (uint32_t i = 0; i < l->blocks && l->shared; i++)
 		screen_block(&s, i);
 	for (uint32_t i = 0; i < n; i++)
 		screen_writes(&s, i);
 	for (uint32_t i = 0; i < n; i++)
 		screen_reads(&s, i);
+	free(traits);
 	free(s.page);
 	free(s.cells);
 	free(s.cell);

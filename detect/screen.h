@@ -28,7 +28,7 @@ struct screen_log {
 	const struct event_unit *unit;
 	const struct event_site *site;
 	const struct event_run *run;
-	uint32_t nsites, heads, slots, end, next, piece, blocks, warps, threads, shared;
+	uint32_t launch, nsites, heads, slots, end, next, piece, blocks, warps, threads, shared;
 };
 
 /* Why a launch is not clear. */
@@ -46,6 +46,8 @@ enum { SCREEN_LINE = 7, SCREEN_PAGE = 21, SCREEN_LINES = 1 << (SCREEN_PAGE - SCR
 
 struct screen {
 	struct screen_log log;
+	uint32_t shift;                 /* screen_shift() */
+	const uint8_t *traits;          /* of each site: screen_traits() */
 	uint32_t stamp;                 /* of this launch: 1 to 65535; a cell with another one is empty */
 	uint32_t room;                  /* pages that have cells, at most */
 	uint32_t *pages;                /* so many have */
@@ -60,14 +62,33 @@ struct screen {
 /* Pieces: those of the launch's warps, and those that were taken. */
 static inline EVENT_BOTH uint32_t screen_pieces(const struct screen_log *l)
 {
-	return l->blocks * l->warps + (l->next - l->end) / l->piece;
+	return l->blocks * l->warps + (l->next > l->end ? (l->next - l->end) / l->piece : 0);
 }
 
-/* The passes in their order, each for all of its indices: pieces; blocks; pieces; pieces. */
+/* What a site's accesses are, as bits. */
+enum screen_trait { TRAIT_UNKNOWN = 1, TRAIT_SHARED_WRITE = 2, TRAIT_SHARED_READ = 4, TRAIT_GLOBAL_WRITE = 8, TRAIT_GLOBAL_READ = 16 };
+uint8_t screen_traits(const struct event_site *, const struct event_run *, uint32_t site);
+/* Of the tables of sites: as many bytes as the smallest access of shared memory has are 1 << shift. */
+uint32_t screen_shift(const struct event_site *, uint32_t nsites);
+
+/* Of screen_writes and screen_reads: of a GPU's warps each takes several small pieces. */
+static inline EVENT_BOTH uint32_t screen_windows(const struct screen_log *l)
+{
+#ifdef __CUDACC__
+	uint32_t per = l->piece < 32 ? 32 / l->piece : 1;
+#else
+	uint32_t per = 1;
+#endif
+
+	return (screen_pieces(l) + per - 1) / per;
+}
+
+/* The passes in their order, each for all of its indices: pieces; blocks, if they have shared memory; windows;
+ * windows. */
 SCREEN_PASS void screen_link(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_block(const struct screen *, uint32_t block);
-SCREEN_PASS void screen_writes(const struct screen *, uint32_t piece);
-SCREEN_PASS void screen_reads(const struct screen *, uint32_t piece);
+SCREEN_PASS void screen_writes(const struct screen *, uint32_t window);
+SCREEN_PASS void screen_reads(const struct screen *, uint32_t window);
 
 /* All of that on the host: is the launch clear?  why: counts by enum screen_why. */
 bool screen_launch(const struct screen_log *, uint32_t why[SCREEN_WHYS]);

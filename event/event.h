@@ -186,7 +186,7 @@ struct event_site {
 	uint32_t flags, left_out;       /* left_out: elements that are not accessed */
 	uint16_t shape[6];
 	uint32_t line, text;            /* of the PTX file; of the instruction in event_sites.text */
-	uint32_t run, nrun;             /* ACCESS: what one record stands for; nrun 0: itself */
+	uint32_t run, nrun;             /* ACCESS: what one record stands for, which does all that those do; nrun 0: itself */
 };
 /* Is the access a strong one? */
 static inline bool event_strong(const struct event_site *s) { return s->sem != EVENT_SEM_NONE; }

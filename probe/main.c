@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * main.c: put FILE.ptx OUT.ptx: puts probes in, and says how much is left out.
+ * main.c: put FILE.ptx OUT.ptx [SITES]: puts probes in, and says how much is left out; SITES gets the tables: how many
+ * sites, runs and kernels there are, 32 bits each; sites; runs; of each kernel 32 bits, units of a piece, and a line,
+ * its name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,21 @@ static char *slurp(const char *path, size_t *len)
 	return p;
 }
 
+static bool put_tables(const char *path, const struct probe_sites *s)
+{
+	const uint32_t head[] = {s->n, s->nruns, s->nkernels};
+	FILE *f = fopen(path, "wb");
+	bool ok = f && fwrite(head, sizeof head, 1, f) == 1 && fwrite(s->site, sizeof *s->site, s->n, f) == s->n &&
+		  fwrite(s->run, sizeof *s->run, s->nruns, f) == s->nruns;
+
+	for (uint32_t i = 0; ok && i < s->nkernels; i++)
+		ok = fwrite(&s->kernel[i].piece, sizeof s->kernel[i].piece, 1, f) == 1 && fprintf(f, "%s\n", s->kernel[i].name) > 0;
+	ok = f && !fclose(f) && ok;
+	if (!ok)
+		perror(path);
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
 	struct probe_sites sites;
@@ -33,8 +50,8 @@ int main(int argc, char **argv)
 	char *text, *out;
 	FILE *f;
 
-	if (argc != 3) {
-		fputs("usage: put FILE.ptx OUT.ptx\n", stderr);
+	if (argc != 3 && argc != 4) {
+		fputs("usage: put FILE.ptx OUT.ptx [SITES]\n", stderr);
 		return 2;
 	}
 	text = slurp(argv[1], &len);
@@ -47,6 +64,8 @@ int main(int argc, char **argv)
 		perror(argv[2]);
 		return 1;
 	}
+	if (argc == 4 && !put_tables(argv[3], &sites))
+		return 1;
 	printf("%u sites, %u not logged (the first at line %u)\n", sites.n - 1, sites.left_out, sites.first);
 	probe_sites_free(&sites);
 	free(out);

@@ -714,8 +714,10 @@ static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at
 	if (!s->run)
 		abort();
 	for (uint32_t i = at; i < plan->n && site.nrun > s->nruns - site.run; i++)
-		if (i == at || (plan->item[i].cls == PLAN_MEMBER && plan->item[i].leads == at))
+		if (i == at || (plan->item[i].cls == PLAN_MEMBER && plan->item[i].leads == at)) {
 			s->run[s->nruns++] = (struct event_run){t->number[i], (int32_t)plan->item[i].offset};
+			site.does |= plan->item[i].site.does;
+		}
 	return add_site(s, &site);
 }
 

@@ -185,7 +185,7 @@ static void screen(const struct event_unit *log, uint32_t next)
 {
 	struct region_block first;
 	struct screen_log l = {
-		.unit = log, .site = sites.site, .run = sites.run, .nsites = sites.n, .heads = now.heads, .slots = now.slots,
+		.unit = log, .launch = now.launch, .site = sites.site, .run = sites.run, .nsites = sites.n, .heads = now.heads, .slots = now.slots,
 		.end = shape.end, .next = next, .piece = shape.piece, .blocks = shape.blocks, .warps = shape.warps
 	};
 

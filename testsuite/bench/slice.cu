@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What probes and the screen (detect/screen.h) cost: `slice NATIVE.cubin PROBES.cubin SITES KERNEL...`, of
+ * triad64M, matmul1024, histogram (testsuite/bench/kernels.cu) and gemm (testsuite/kernels/gemm.cu).  SITES is what
+ * build/probe/put says of the module.  A line for each: milliseconds of a launch, native, with probes, and until the
+ * screen is done; of as many launches in a row as fill a millisecond, the best of five rows; MiB of the log, and
+ * whether the launch is clear. */
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include "detect/screen.c"
+
+#define CHECK(x) do { \
+	int e_ = (int)(x); \
+	if (e_) { \
+		fprintf(stderr, "%s: error %d\n", #x, e_); \
+		exit(2); \
+	} \
+} while (0)
+
+static const size_t region_bytes = (size_t)6 << 30;
+static const uint32_t pages = 1024;
+
+/* ---- the screen's passes --------------------------------------------------------------------------------- */
+
+static __device__ struct screen with_next(struct screen s)
+{
+	s.log.next = ((const struct region_head *)s.log.unit)->next;
+	return s;
+}
+
+__global__ void link_pieces(struct screen in)
+{
+	const struct screen s = with_next(in);
+
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s.log); i += gridDim.x * blockDim.x)
+		screen_link(&s, i);
+}
+
+__global__ void screen_blocks(struct screen in)
+{
+	const struct screen s = with_next(in);
+
+	screen_block(&s, blockIdx.x);
+}
+
+__global__ void screen_pieces_written(struct screen in)
+{
+	const struct screen s = with_next(in);
+
+	for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32; i < screen_windows(&s.log); i += gridDim.x * blockDim.x / 32)
+		screen_writes(&s, i);
+}
+
+__global__ void screen_pieces_read(struct screen in)
+{
+	const struct screen s = with_next(in);
+
+	for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32; i < screen_windows(&s.log); i += gridDim.x * blockDim.x / 32)
+		screen_reads(&s, i);
+	if (s.log.shared)
+		for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s.log); i += gridDim.x * blockDim.x)
+			s.after[i] = SCREEN_NONE;
+}
+
+/* The region as it has to be before a launch. */
+__global__ void clean(struct screen s, struct region_head head)
+{
+	uint32_t next = ((struct region_head *)s.log.unit)->next;
+	uint4 *u = (uint4 *)s.log.unit;
+
+	for (uint32_t i = s.log.heads + blockIdx.x * blockDim.x + threadIdx.x; i < next; i += gridDim.x * blockDim.x)
+		u[i] = make_uint4(0, 0, 0, 0);
+}
+
+__global__ void set_head(struct screen s, struct region_head head)
+{
+	*(struct region_head *)s.log.unit = head;
+}
+
+/* ---- a kernel -------------------------------------------------------------------------------------------------- */
+
+struct work {
+	std::string function;
+	unsigned grid[2], block[2], shared;
+	std::vector<void *> args;
+	bool in_clusters;
+};
+
+struct tables { std::vector<struct event_site> site; std::vector<struct event_run> run; std::vector<std::pair<std::string, uint32_t>> kernel; };
+
+struct bench {
+	CUmodule native, probes;
+	struct tables tables;
+	struct screen s;
+	struct region_launch launch;
+	struct region_head head;
+	bool skip_screen;
+};
+
+static void read_all(void *to, size_t n, FILE *f)
+{
+	if (fread(to, 1, n, f) != n) {
+		fprintf(stderr, "the table of sites is too short\n");
+		exit(2);
+	}
+}
+
+static struct tables read_tables(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	uint32_t n[3], piece;
+	struct tables t;
+	char line[4096];
+
+	CHECK(!f);
+	read_all(n, sizeof n, f);
+	t.site.resize(n[0]);
+	t.run.resize(n[1]);
+	read_all(t.site.data(), n[0] * sizeof t.site[0], f);
+	read_all(t.run.data(), n[1] * sizeof(struct event_run), f);
+	for (uint32_t i = 0; i < n[2] && fread(&piece, sizeof piece, 1, f) == 1 && fgets(line, sizeof line, f); i++)
+		t.kernel.push_back({std::string(line, strcspn(line, "\n")), piece});
+	fclose(f);
+	return t;
+}
+
+template <class T>
+static T *device(size_t n, int byte)
+{
+	T *p;
+
+	CHECK(cudaMalloc((void **)&p, n * sizeof(T)));
+	CHECK(cudaMemset(p, byte, n * sizeof(T)));
+	return p;
+}
+
+template <class T>
+static T *upload(const std::vector<T> &v)
+{
+	T *p = device<T>(v.size() + 1, 0);
+
+	CHECK(cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice));
+	return p;
+}
+
+/* Room for any log. */
+static void prepare(struct bench *b)
+{
+	struct screen *s = &b->s;
+	size_t pieces = region_bytes / 16 / 4;
+
+	s->log.unit = device<struct event_unit>(region_bytes / sizeof(struct event_unit), 0);
+	s->log.site = upload(b->tables.site);
+	s->log.run = upload(b->tables.run);
+	s->log.nsites = (uint32_t)b->tables.site.size();
+	s->shift = screen_shift(b->tables.site.data(), s->log.nsites);
+	std::vector<uint8_t> traits(s->log.nsites);
+	for (uint32_t i = 0; i < s->log.nsites; i++)
+		traits[i] = screen_traits(b->tables.site.data(), b->tables.run.data(), i);
+	s->traits = upload(traits);
+	s->room = pages;
+	s->pages = device<uint32_t>(1, 0);
+	s->page = device<uint64_t>(SCREEN_PAGES, 0);
+	s->cells = device<uint32_t>(SCREEN_PAGES, 0);
+	s->cell = device<uint64_t>((size_t)pages * SCREEN_LINES, 0);
+	s->after = device<uint32_t>(pieces, 0xff);
+	s->warp = device<uint32_t>(pieces, 0);
+	s->why = device<uint32_t>(SCREEN_WHYS, 0);
+}
+
+static uint32_t round_up(uint64_t n, uint32_t to)
+{
+	return (uint32_t)((n + to - 1) / to * to);
+}
+
+static void shape(struct bench *b, const struct work *w)
+{
+	struct screen_log *l = &b->s.log;
+	uint32_t threads = w->block[0] * w->block[1];
+
+	for (auto &k : b->tables.kernel)
+		if (k.first == w->function)
+			l->piece = k.second;
+	l->blocks = w->grid[0] * w->grid[1];
+	l->threads = threads;
+	l->warps = (threads + 31) / 32;
+	l->shared = w->shared;
+	l->heads = REGION_PIECE_MAX;
+	l->slots = round_up(l->heads + (uint64_t)l->blocks * REGION_BLOCK, l->piece);
+	l->end = round_up(l->slots + (uint64_t)l->blocks * l->warps * l->piece, REGION_PIECE_MAX);
+	b->head = {l->end, (uint32_t)(region_bytes / 16 - REGION_PIECE_MAX), 0, 0};
+	b->launch = {(uint64_t)(uintptr_t)l->unit, l->heads, l->slots, 0, 0};
+	clean<<<2048, 256>>>(b->s, b->head);
+	set_head<<<1, 1>>>(b->s, b->head);
+}
+
+enum stage { NATIVE, PROBES, SCREEN };
+
+/* Where the passes of the last launch began and ended: with LAPS set their times are printed. */
+static cudaEvent_t laps[5];
+
+static void lap(int n)
+{
+	if (!getenv("LAPS"))
+		return;
+	if (!laps[n])
+		CHECK(cudaEventCreate(&laps[n]));
+	CHECK(cudaEventRecord(laps[n]));
+}
+
+static void print_laps(void)
+{
+	float ms;
+
+	for (int n = 1; n < 5 && laps[n]; n++) {
+		CHECK(cudaEventElapsedTime(&ms, laps[n - 1], laps[n]));
+		printf("  pass %d: %.4f ms\n", n, ms);
+	}
+}
+
+static void run_once(struct bench *b, struct work *w, CUfunction f, enum stage stage, unsigned dynamic)
+{
+	std::vector<void *> args = w->args;
+	uint32_t bytes = (((b->s.log.shared + 1024) >> b->s.shift) + 4) * 4;
+
+	b->s.log.launch = ++b->launch.launch;
+	args.push_back(&b->launch);
+	CHECK(cuLaunchKernel(f, w->grid[0], w->grid[1], 1, w->block[0], w->block[1], 1, dynamic, 0, args.data(), NULL));
+	if (stage == NATIVE)
+		return;
+	if (stage == SCREEN) {
+		b->s.stamp = b->s.stamp % 65535 + 1;
+		lap(0);
+		link_pieces<<<1024, 256>>>(b->s);
+		lap(1);
+		if (b->s.log.shared)
+			screen_blocks<<<b->s.log.blocks, b->s.log.warps * 32, bytes>>>(b->s);
+		lap(2);
+		screen_pieces_written<<<132 * 8, 256>>>(b->s);
+		lap(3);
+		screen_pieces_read<<<132 * 8, 256>>>(b->s);
+		lap(4);
+	}
+	clean<<<2048, 256>>>(b->s, b->head);
+	set_head<<<1, 1>>>(b->s, b->head);
+}
+
+static double time_of(struct bench *b, struct work *w, CUfunction f, enum stage stage, int launches, unsigned dynamic)
+{
+	cudaEvent_t from, to;
+	float best = 1e9f, ms;
+
+	CHECK(cudaEventCreate(&from));
+	CHECK(cudaEventCreate(&to));
+	for (int i = 0; i < 6; i++) {
+		CHECK(cudaEventRecord(from));
+		for (int k = 0; k < launches; k++)
+			run_once(b, w, f, stage, dynamic);
+		CHECK(cudaEventRecord(to));
+		CHECK(cudaEventSynchronize(to));
+		CHECK(cudaEventElapsedTime(&ms, from, to));
+		best = i && ms < best ? ms : best;
+	}
+	return best / launches;
+}
+
+static void measure(struct bench *b, const char *name, struct work w, unsigned dynamic)
+{
+	CUfunction native, probes;
+	double ms[3];
+	int launches;
+	uint32_t why[SCREEN_WHYS];
+	struct region_head head;
+	int fixed;
+
+	CHECK(cuModuleGetFunction(&native, b->native, w.function.c_str()));
+	CHECK(cuModuleGetFunction(&probes, b->probes, w.function.c_str()));
+	if (dynamic) {
+		CHECK(cuFuncSetAttribute(native, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)dynamic));
+		CHECK(cuFuncSetAttribute(probes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)dynamic));
+	}
+	CHECK(cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, probes));
+	w.shared = (unsigned)fixed + dynamic;
+	CHECK(cudaFuncSetAttribute(screen_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
+	shape(b, &w);
+	ms[NATIVE] = time_of(b, &w, native, NATIVE, 1, dynamic);
+	launches = ms[NATIVE] < 1 ? (int)(1 / ms[NATIVE]) + 1 : 1;
+	ms[NATIVE] = time_of(b, &w, native, NATIVE, launches, dynamic);
+	CHECK(cudaMemset(b->s.why, 0, sizeof why));
+	ms[PROBES] = time_of(b, &w, probes, PROBES, launches, dynamic);
+	ms[SCREEN] = b->skip_screen ? 0 : time_of(b, &w, probes, SCREEN, launches, dynamic);
+	CHECK(cudaMemcpy(why, b->s.why, sizeof why, cudaMemcpyDeviceToHost));
+	b->launch.launch++;
+	w.args.push_back(&b->launch);
+	CHECK(cuLaunchKernel(probes, w.grid[0], w.grid[1], 1, w.block[0], w.block[1], 1, dynamic, 0, w.args.data(), NULL));
+	CHECK(cudaMemcpy(&head, b->s.log.unit, sizeof head, cudaMemcpyDeviceToHost));
+	printf("%-12s native %.4f  probes %.4f (%.2f x)  screen %.4f (%.2f x)  log %.1f MiB  why", name, ms[NATIVE], ms[PROBES],
+	       ms[PROBES] / ms[NATIVE], ms[SCREEN], ms[SCREEN] / ms[NATIVE], head.next / 65536.0);
+	for (unsigned i = 0; i < SCREEN_WHYS; i++)
+		printf(" %u", why[i]);
+	printf("%s\n", head.lost ? " LOST" : "");
+	print_laps();
+}
+
+/* ---- the kernels -------------------------------------------------------------------------------------------------- */
+
+static CUtensorMap map_of(void *p, unsigned size, unsigned columns, unsigned rows)
+{
+	cuuint64_t dim[] = {size, size}, stride[] = {size * 2};
+	cuuint32_t box[] = {columns, rows}, step[] = {1, 1};
+	CUtensorMap map;
+
+	CHECK(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, p, dim, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+				     CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+	return map;
+}
+
+static bool named(const char *name, struct bench *b, void *p[3])
+{
+	static int n, tiles = 256, across = 16, steps = 32;
+	static CUtensorMap maps[3];
+
+	if (!strcmp(name, "triad64M")) {
+		n = 64 << 20;
+		measure(b, name, {"_Z5triadPKfS0_Pfi", {(unsigned)n / 256, 1}, {256, 1}, 0, {&p[0], &p[1], &p[2], &n}, false}, 0);
+	} else if (!strcmp(name, "matmul1024")) {
+		n = 1024;
+		measure(b, name, {"_Z6matmulILi32EEvPKfS1_Pfi", {32, 32}, {32, 32}, 0, {&p[0], &p[1], &p[2], &n}, false}, 0);
+	} else if (!strcmp(name, "histogram")) {
+		n = 4 << 20;
+		measure(b, name, {"_Z9histogramPKiPii", {1024, 1}, {256, 1}, 0, {&p[0], &p[2], &n}, false}, 0);
+	} else if (!strcmp(name, "gemm")) {
+		maps[0] = map_of(p[0], 2048, 64, 128);
+		maps[1] = map_of(p[1], 2048, 64, 128);
+		maps[2] = map_of(p[2], 2048, 64, 64);
+		b->skip_screen = true;
+		measure(b, name, {"gemm", {132, 1}, {384, 1}, 0, {&maps[0], &maps[1], &maps[2], &tiles, &across, &steps}, false}, 163904);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = {};
+	void *p[3];
+
+	if (argc < 5) {
+		fprintf(stderr, "usage: slice NATIVE.cubin PROBES.cubin SITES KERNEL...\n");
+		return 2;
+	}
+	CHECK(cudaFree(0));
+	CHECK(cuModuleLoad(&b.native, argv[1]));
+	CHECK(cuModuleLoad(&b.probes, argv[2]));
+	b.tables = read_tables(argv[3]);
+	prepare(&b);
+	for (void *&x : p)
+		x = device<float>(64 << 20, 1);
+	for (int i = 4; i < argc; i++)
+		if (!named(argv[i], &b, p))
+			return 2;
+	return 0;
+}
