@@ -23,6 +23,11 @@ SCREEN_PASS static uint64_t exchange(uint64_t *p, uint64_t v) { return atomicExc
 SCREEN_PASS static uint32_t exchange32(uint32_t *p, uint32_t v) { return atomicExch(p, v); }
 SCREEN_PASS static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { return atomicCAS((unsigned long long *)p, was, v); }
 SCREEN_PASS static uint32_t add(uint32_t *p, uint32_t n) { return atomicAdd(p, n); }
+SCREEN_PASS static void widen(uint64_t range[2], uint64_t v)
+{
+	atomicMin((unsigned long long *)&range[0], v);
+	atomicMax((unsigned long long *)&range[1], v);
+}
 SCREEN_PASS static uint32_t bits(uint32_t m) { return __popc(m); }
 SCREEN_PASS static uint32_t lowest(uint32_t m) { return __ffs(m) - 1; }
 SCREEN_PASS static uint32_t highest(uint32_t m) { return 31 - __clz(m); }
@@ -36,6 +41,11 @@ static uint64_t exchange(uint64_t *p, uint64_t v) { uint64_t was = *p; *p = v; r
 static uint32_t exchange32(uint32_t *p, uint32_t v) { uint32_t was = *p; *p = v; return was; }
 static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { uint64_t is = *p; *p = is == was ? v : is; return is; }
 static uint32_t add(uint32_t *p, uint32_t n) { uint32_t was = *p; *p += n; return was; }
+static void widen(uint64_t range[2], uint64_t v)
+{
+	range[0] = v < range[0] ? v : range[0];
+	range[1] = v > range[1] ? v : range[1];
+}
 static uint32_t bits(uint32_t m) { return event_count(m); }
 static uint32_t lowest(uint32_t m) { return event_first(m); }
 static uint32_t highest(uint32_t m) { return 31 - (uint32_t)__builtin_clz(m); }
@@ -46,21 +56,7 @@ SCREEN_PASS static void not_clear(const struct screen *s, enum screen_why why)
 	add(&s->why[why], 1);
 }
 
-uint32_t screen_shift(const struct event_site *site, uint32_t nsites)
-{
-	uint32_t shift = 4;
-
-	for (uint32_t i = 1; i < nsites; i++)
-		while (site[i].space == EVENT_SHARED && site[i].size && site[i].size < 1u << shift)
-			shift--;
-	return shift;
-}
-
-/* A reduction nobody reads the result of; see probe/plan.h. */
-SCREEN_PASS static bool is_atomic(const struct event_site *s)
-{
-	return s->sem != EVENT_SEM_NONE;
-}
+/* ---- sites -------------------------------------------------------------------------------------------- */
 
 static bool is_known(const struct event_site *s)
 {
@@ -68,20 +64,37 @@ static bool is_known(const struct event_site *s)
 	       (s->sem == EVENT_SEM_NONE || (s->sem == EVENT_RELAXED && s->count == 1));
 }
 
-uint8_t screen_traits(const struct event_site *all, const struct event_run *run, uint32_t site)
+static uint8_t traits(const struct event_site *s)
 {
-	const struct event_site *s = &all[site];
-	uint32_t n = s->nrun ? s->nrun : 1;
-	uint8_t traits = 0;
+	bool shared = s->space == EVENT_SHARED, writes = s->does & EVENT_WRITES;
+	bool wide = shared || s->scope == EVENT_GPU || s->scope == EVENT_SYS || s->scope == EVENT_SCOPE_NONE;
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct event_site *of = s->nrun ? &all[run[s->run + i].site] : s;
-		bool shared = of->space == EVENT_SHARED, writes = of->does & EVENT_WRITES;
+	return (uint8_t)(!is_known(s) ? TRAIT_UNKNOWN : (shared ? (writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ) :
+			 writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ) | (s->sem != EVENT_SEM_NONE && wide ? TRAIT_ATOMIC : 0));
+}
 
-		traits |= (uint8_t)(!is_known(of) ? TRAIT_UNKNOWN : shared ? (writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ) :
-				    writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ);
+void screen_table(struct screen_table *t, const struct event_sites *all)
+{
+	uint32_t n = 0;
+
+	t->shift = 4;
+	for (uint32_t i = 0; i < all->nsites; i++) {
+		const struct event_site *s = &all->site[i];
+
+		t->site[i].first = n;
+		t->traits[i] = 0;
+		for (uint32_t k = 0; k < (s->nrun ? s->nrun : 1); k++) {
+			const struct event_run *r = s->nrun ? &all->run[s->run + k] : NULL;
+			const struct event_site *of = r ? &all->site[r->site] : s;
+
+			t->access[n] = (struct screen_access){r ? r->offset : 0, (uint16_t)(of->size * of->count), traits(of), 0};
+			t->traits[i] |= t->access[n++].traits;
+			while (traits(of) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE) && of->size < 1u << t->shift)
+				t->shift--;
+		}
+		t->site[i].n = n - t->site[i].first;
+		t->site[i].one = t->access[t->site[i].first];
 	}
-	return traits;
 }
 
 /* ---- records ---------------------------------------------------------------------------------------- */
@@ -192,46 +205,16 @@ SCREEN_PASS static bool led_by_lane_0(const struct screen *s, uint32_t piece)
 
 /* ---- accesses -------------------------------------------------------------------------------------------- */
 
-/* What an instruction does at an address of its lowest lane. */
-struct touch { const struct event_site *site; uint64_t address; int64_t step; uint32_t lanes, bytes; };
-
-SCREEN_PASS static struct touch touch_of(const struct screen *s, const struct event_unit *u, uint32_t n)
-{
-	const struct event_site *site = &s->log.site[event_site_of(u)];
-	const struct event_run *r = site->nrun ? &s->log.run[site->run + n] : NULL;
-	struct touch t;
-
-	t.site = r ? &s->log.site[r->site] : site;
-	t.address = (u->w[2] | (uint64_t)(u->w[3] & 0xffff) << 32) + (uint64_t)(int64_t)(r ? r->offset : 0);
-	t.step = (int16_t)(u->w[3] >> 16);
-	t.lanes = u->w[1];
-	t.bytes = (uint32_t)t.site->size * t.site->count;
-	return t;
-}
-
-SCREEN_PASS static uint32_t touches(const struct screen *s, const struct event_unit *u)
-{
-	uint32_t n = s->log.site[event_site_of(u)].nrun;
-
-	return n ? n : 1;
-}
-
-/* The address of a lane, which may be its own. */
-SCREEN_PASS static uint64_t address_of(const struct event_unit *u, const struct touch *t, uint32_t lane, uint32_t more)
-{
-	uint32_t nth = bits(t->lanes & ((1u << lane) - 1));
-
-	if (event_narrow(u))
-		return (uint64_t)u[1 + nth / 4].w[nth % 4] + more;
-	if (event_by_lane(u))
-		return (u[1 + nth / 2].w[nth % 2 * 2] | (uint64_t)(u[1 + nth / 2].w[nth % 2 * 2 + 1] & 0xffff) << 32) + more;
-	return t->address + (uint64_t)(t->step * (int64_t)(lane - lowest(t->lanes)));
-}
-
 /* What the record there does. */
 SCREEN_PASS static uint32_t traits_of(const struct screen *s, const struct event_unit *u)
 {
-	return event_kind_of(u) == EVENT_ACCESS ? s->traits[event_site_of(u)] : 0;
+	return event_kind_of(u) == EVENT_ACCESS ? s->table.traits[event_site_of(u)] : 0;
+}
+
+/* Lanes of the record that are below. */
+SCREEN_PASS static uint32_t nth(const struct event_unit *u, uint32_t lane)
+{
+	return bits(u->w[1] & ((1u << lane) - 1));
 }
 
 /* ---- shared memory ------------------------------------------------------------------------------------------ */
@@ -243,6 +226,7 @@ enum { THREAD_BITS = 11, BY_ATOMICS = 1 << 10, INTERVALS_MAX = 1 << (32 - THREAD
  * waited. */
 struct cursor {
 	struct part part;
+	const struct event_unit *units; /* of the part */
 	uint32_t piece, left;           /* left: bits of the part's records that are to come */
 	uint32_t waits, arrives, writes, reads;
 	bool fresh, ended, arrived;     /* fresh: of a piece that has not been looked at */
@@ -251,7 +235,7 @@ struct cursor {
 struct shared {
 	const struct screen *s;
 	uint32_t *cell, cells, shift;   /* 1 << shift: bytes of a cell */
-	uint32_t interval, *words;      /* words: say_together() */
+	uint32_t block, interval, *words;       /* words: say_together() */
 };
 
 SCREEN_PASS static void put_cell(const struct shared *x, uint32_t i, uint32_t who)
@@ -275,45 +259,56 @@ SCREEN_PASS static void look_at_cell(const struct shared *x, uint32_t i, uint32_
 		not_clear(x->s, SCREEN_SHARED);
 }
 
-/* All of a record's accesses of shared memory that write, or all that only read. */
-SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *u, uint32_t warp, bool writes)
+/* A lane's access at an address of shared memory. */
+SCREEN_PASS static void touch_cells(const struct shared *x, const struct screen_access *a, uint32_t at, uint32_t who)
 {
-	uint32_t n = touches(x->s, u);
+	uint32_t last = ((at & 0xffffff) + a->bytes - 1) >> x->shift;
 
-	for (uint32_t k = 0; k < n; k++) {
-		struct touch t = touch_of(x->s, u, k);
-		uint32_t more = event_by_lane(u) ? (uint32_t)t.address : 0;
+	for (uint32_t i = (at & 0xffffff) >> x->shift; i <= last; i++)
+		if (a->traits & TRAIT_SHARED_WRITE)
+			put_cell(x, i, a->traits & TRAIT_ATOMIC ? BY_ATOMICS : who);
+		else
+			look_at_cell(x, i, who);
+}
 
-		if (t.site->space != EVENT_SHARED || writes != !!(t.site->does & EVENT_WRITES))
-			continue;
-		EACH(l, t.lanes) {
-			uint32_t at = (uint32_t)address_of(u, &t, l, more) & 0xffffff, who = warp % x->s->log.warps * EVENT_LANES + l;
+/* All of a record's accesses of shared memory that write, or all that only read; warp: in its block. */
+SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *at, uint32_t warp, uint32_t trait)
+{
+	const struct event_unit u = *at;
+	const struct screen_site site = x->s->table.site[event_site_of(&u)];
+	const struct screen_access *all = x->s->table.access + site.first;
+	int32_t step = (int16_t)(u.w[3] >> 16);
 
-			for (uint32_t b = at >> x->shift; b <= (at + t.bytes - 1) >> x->shift; b++)
-				if (writes)
-					put_cell(x, b, is_atomic(t.site) ? BY_ATOMICS : who);
-				else
-					look_at_cell(x, b, who);
-		}
+	EACH(l, u.w[1]) {
+		uint32_t address = event_narrow(&u) ? at[1 + nth(&u, l) / 4].w[nth(&u, l) % 4] :
+				   u.w[2] + (uint32_t)(step * (int32_t)(l - lowest(u.w[1])));
+
+		if (site.one.traits & trait)
+			touch_cells(x, &site.one, address + (uint32_t)site.one.offset, warp * EVENT_LANES + l);
+		for (uint32_t k = 1; k < site.n; k++)
+			if (all[k].traits & trait)
+				touch_cells(x, &all[k], address + (uint32_t)all[k].offset, warp * EVENT_LANES + l);
 	}
 }
 
-/* Is it an arrival or a wait of all lanes of the warp at a barrier of all threads? */
+/* Is it an arrival or a wait of all lanes of a block's warp at a barrier of all threads? */
 SCREEN_PASS static bool of_all(const struct screen *s, const struct event_unit *u, uint32_t warp)
 {
-	uint32_t rest = s->log.threads - warp % s->log.warps * EVENT_LANES;
+	uint32_t rest = s->log.threads - warp * EVENT_LANES;
 
 	return !(u->w[2] >> 8 & 0xffff) && u->w[1] == (rest >= EVENT_LANES ? ~0u : (1u << rest) - 1);
 }
 
-/* What is in the part. */
-SCREEN_PASS static void look(const struct screen *s, struct cursor *c, const struct event_unit *u, uint32_t warp)
+SCREEN_PASS static void see_record(const struct screen *, const struct event_unit *, uint32_t piece, bool writes);
+
+/* What is in the part; what its records write in global memory. */
+SCREEN_PASS static void look(const struct screen *s, struct cursor *c, uint32_t warp)
 {
 	c->waits = c->arrives = c->writes = c->reads = 0;
 	c->left = c->part.starts;
 #ifdef __CUDACC__
 	bool mine = c->left >> LANE & 1;
-	const struct event_unit *r = u + c->part.at + LANE;
+	const struct event_unit *r = c->units + LANE;
 	uint32_t kind = mine ? event_kind_of(r) : EVENT_END, traits = mine ? traits_of(s, r) : 0;
 
 	c->waits = __ballot_sync(~0u, kind == EVENT_BAR_WAIT);
@@ -322,9 +317,11 @@ SCREEN_PASS static void look(const struct screen *s, struct cursor *c, const str
 	c->reads = __ballot_sync(~0u, traits & TRAIT_SHARED_READ);
 	if ((kind == EVENT_BAR_WAIT || kind == EVENT_BAR_ARRIVE) && !of_all(s, r, warp))
 		not_clear(s, SCREEN_KIND);
+	if (traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN))
+		see_record(s, r, c->piece, true);
 #else
 	EACH(i, c->left) {
-		const struct event_unit *r = u + c->part.at + i;
+		const struct event_unit *r = c->units + i;
 		uint32_t bit = 1u << i, kind = event_kind_of(r), traits = traits_of(s, r);
 
 		c->waits |= kind == EVENT_BAR_WAIT ? bit : 0;
@@ -333,12 +330,14 @@ SCREEN_PASS static void look(const struct screen *s, struct cursor *c, const str
 		c->reads |= traits & TRAIT_SHARED_READ ? bit : 0;
 		if ((kind == EVENT_BAR_WAIT || kind == EVENT_BAR_ARRIVE) && !of_all(s, r, warp))
 			not_clear(s, SCREEN_KIND);
+		if (traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN))
+			see_record(s, r, c->piece, true);
 	}
 #endif
 }
 
 /* The next part, of this piece or of the one behind it. */
-SCREEN_PASS static void go_on(const struct screen *s, struct cursor *c, uint32_t warp)
+SCREEN_PASS static void go_on(const struct screen *s, struct cursor *c, uint32_t block, uint32_t warp)
 {
 	uint32_t skip, next = c->piece;
 	const struct event_unit *u;
@@ -354,7 +353,7 @@ SCREEN_PASS static void go_on(const struct screen *s, struct cursor *c, uint32_t
 	}
 	u = piece_units(s, next, &skip);
 	if (c->fresh || next != c->piece) {
-		s->warp[next] = warp;
+		s->warp[next] = block * s->log.warps + warp;
 		c->part.at = 0;
 		c->part.from = skip;
 		c->part.ended = false;
@@ -364,7 +363,8 @@ SCREEN_PASS static void go_on(const struct screen *s, struct cursor *c, uint32_t
 	c->part.starts = 0;
 	if (c->part.from - c->part.at < UNITS)
 		find_starts(s, u, &c->part);
-	look(s, c, u, warp);
+	c->units = u + c->part.at;
+	look(s, c, warp);
 }
 
 /* What is in an interval. */
@@ -373,16 +373,13 @@ enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4 };
 /* To the end of the interval, or of the warp's log, with what its records do there.  Returns what is in it. */
 SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor *c, uint32_t warp, bool writes)
 {
-	uint32_t has = 0, skip;
+	uint32_t has = 0, trait = writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ;
 
 	for (;;) {
 		uint32_t wait = c->waits & c->left, first = wait & (0u - wait), range = c->left & (first ? first * 2 - 1 : ~0u);
-		const struct event_unit *u;
 
-		for (uint32_t left = (writes ? c->writes : c->reads) & range; left; left &= left - 1) {
-			u = piece_units(x->s, c->piece, &skip);
-			touch_shared(x, u + c->part.at + lowest(left), warp, writes);
-		}
+		for (uint32_t left = (writes ? c->writes : c->reads) & range; left; left &= left - 1)
+			touch_shared(x, c->units + lowest(left), warp, trait);
 		has |= (c->writes & range ? HAS_WRITES : 0) | (c->reads & range ? HAS_READS : 0);
 		if (bits(c->arrives & range) + c->arrived != (first || c->arrived || c->arrives & range))
 			not_clear(x->s, SCREEN_KIND);
@@ -390,7 +387,7 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 		c->left &= ~range;
 		if (first)
 			return has;
-		go_on(x->s, c, warp);
+		go_on(x->s, c, x->block, warp);
 		if (c->ended)
 			return has;
 	}
@@ -424,24 +421,24 @@ SCREEN_PASS static uint32_t say_together(uint32_t *words, uint32_t interval, uin
 #endif
 }
 
-SCREEN_PASS static void walk_block(struct shared *x, uint32_t block, struct cursor *now, struct cursor *was)
+SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct cursor *was)
 {
-	uint32_t warps = x->s->log.warps, all;
+	uint32_t all;
 
-	check_block(x->s, block);
+	check_block(x->s, x->block);
 	for (x->interval = 1; x->interval < INTERVALS_MAX; x->interval++) {
 		uint32_t mine = 0;
 
-		EACH_WARP(w, warps) {
+		EACH_WARP(w, x->s->log.warps) {
 			was[w] = now[w];
-			mine |= walk_interval(x, &now[w], block * warps + w, true);
+			mine |= walk_interval(x, &now[w], w, true);
 			mine |= now[w].ended ? 0 : HAS_MORE;
 		}
 		all = say_together(x->words, x->interval, mine);
 		if ((all & (HAS_WRITES | HAS_READS)) == (HAS_WRITES | HAS_READS)) {
-			EACH_WARP(w, warps) {
+			EACH_WARP(w, x->s->log.warps) {
 				now[w] = was[w];
-				walk_interval(x, &now[w], block * warps + w, false);
+				walk_interval(x, &now[w], w, false);
 			}
 			ALL_MEET();
 		}
@@ -451,10 +448,10 @@ SCREEN_PASS static void walk_block(struct shared *x, uint32_t block, struct curs
 	not_clear(x->s, SCREEN_SPACE);
 }
 
-SCREEN_PASS static void begin_warp(const struct screen *s, struct cursor *c, uint32_t warp)
+SCREEN_PASS static void begin_warp(const struct screen *s, struct cursor *c, uint32_t block, uint32_t warp)
 {
-	*c = (struct cursor){{0, 0, 0, false}, warp, 0, 0, 0, 0, 0, true, false, false};
-	go_on(s, c, warp);
+	*c = (struct cursor){{0, 0, 0, false}, NULL, block * s->log.warps + warp, 0, 0, 0, 0, 0, true, false, false};
+	go_on(s, c, block, warp);
 }
 
 #ifdef __CUDACC__
@@ -462,27 +459,27 @@ extern __shared__ uint32_t screen_memory[];     /* three words, and the cells */
 
 SCREEN_PASS void screen_block(const struct screen *s, uint32_t block)
 {
-	struct shared x = {s, screen_memory + 3, ((s->log.shared + RESERVED) >> s->shift) + 1, s->shift, 0, screen_memory};
+	struct shared x = {s, screen_memory + 3, ((s->log.shared + RESERVED) >> s->table.shift) + 1, s->table.shift, block, 0, screen_memory};
 	struct cursor now, was;
 
 	for (uint32_t i = threadIdx.x; i < x.cells + 3; i += blockDim.x)
 		screen_memory[i] = 0;
-	begin_warp(s, &now, block * s->log.warps + threadIdx.x / 32);
+	begin_warp(s, &now, block, threadIdx.x / 32);
 	__syncthreads();
-	walk_block(&x, block, &now - threadIdx.x / 32, &was - threadIdx.x / 32);
+	walk_block(&x, &now - threadIdx.x / 32, &was - threadIdx.x / 32);
 }
 #else
 void screen_block(const struct screen *s, uint32_t block)
 {
-	struct shared x = {s, NULL, ((s->log.shared + RESERVED) >> s->shift) + 1, s->shift, 0, NULL};
+	struct shared x = {s, NULL, ((s->log.shared + RESERVED) >> s->table.shift) + 1, s->table.shift, block, 0, NULL};
 	struct cursor now[EVENT_LANES], was[EVENT_LANES];
 
 	x.cell = (uint32_t *)calloc(x.cells, sizeof *x.cell);
 	if (!x.cell)
 		abort();
 	for (uint32_t w = 0; w < s->log.warps; w++)
-		begin_warp(s, &now[w], block * s->log.warps + w);
-	walk_block(&x, block, now, was);
+		begin_warp(s, &now[w], block, w);
+	walk_block(&x, now, was);
 	free(x.cell);
 }
 #endif
@@ -513,7 +510,7 @@ SCREEN_PASS static uint64_t *cell_in(const struct screen *s, uint32_t cells, uin
 /* Where the cell of an address is, whose page gets some if it has none; NULL: there is no room. */
 SCREEN_PASS static uint64_t *make_cell(const struct screen *s, uint64_t address)
 {
-	uint64_t page = (address >> SCREEN_PAGE) + 1;
+	uint64_t page = (address >> SCREEN_PAGE) + 1 + s->salt;
 
 	for (uint32_t tries = 0, at = page_at(page); tries < SCREEN_PAGES; tries++, at = (at + 1) % SCREEN_PAGES) {
 		uint64_t is = *(volatile uint64_t *)&s->page[at];
@@ -524,6 +521,7 @@ SCREEN_PASS static uint64_t *make_cell(const struct screen *s, uint64_t address)
 			continue;
 		if (!is) {
 			cells = add(s->pages, 1) + 1;
+			widen(s->range, page - s->salt);
 			exchange32(&s->cells[at], cells);
 		}
 		while (!cells)          /* somebody else is about to say it */
@@ -539,7 +537,7 @@ SCREEN_PASS static uint64_t *make_cell(const struct screen *s, uint64_t address)
 /* When all that is written is there; NULL: nothing of the page is. */
 SCREEN_PASS static const uint64_t *find_cell(const struct screen *s, uint64_t address)
 {
-	uint64_t page = (address >> SCREEN_PAGE) + 1;
+	uint64_t page = (address >> SCREEN_PAGE) + 1 + s->salt;
 
 	for (uint32_t tries = 0, at = page_at(page); tries < SCREEN_PAGES && s->page[at]; tries++, at = (at + 1) % SCREEN_PAGES)
 		if (s->page[at] == page)
@@ -565,63 +563,69 @@ SCREEN_PASS static void read_line(const struct screen *s, uint64_t address, uint
 		not_clear(s, SCREEN_GLOBAL);
 }
 
-/* What a cell says of it; row: its lanes access a row of elements. */
-SCREEN_PASS static uint64_t writer_of(const struct screen *s, const struct touch *t, uint32_t warp, bool row)
+/* The lines of some bytes. */
+SCREEN_PASS static void touch_lines(const struct screen *s, const struct screen_access *a, uint64_t at, uint64_t bytes, uint64_t mine)
 {
-	if (is_atomic(t->site) && (t->site->scope == EVENT_GPU || t->site->scope == EVENT_SYS || t->site->scope == EVENT_SCOPE_NONE))
-		return cell_of(s, ATOMICS, 0, t->bytes);
-	if (row && t->lanes == ~0u && t->step == t->bytes && !is_atomic(t->site))
-		return cell_of(s, ROW, warp, (t->address & 127) << 8 | t->bytes);
-	return cell_of(s, SOME, warp, 0);
-}
-
-/* A row of elements: the lines of all of them, from the lane that is here. */
-SCREEN_PASS static void touch_row(const struct screen *s, const struct touch *t, uint32_t warp, bool writes)
-{
-	uint64_t end = t->address + (uint64_t)t->step * (highest(t->lanes) - lowest(t->lanes)) + t->bytes;
-	uint64_t mine = writer_of(s, t, warp, true);
-
-	for (uint64_t line = t->address >> SCREEN_LINE; line <= (end - 1) >> SCREEN_LINE; line++)
-		if (writes)
+	for (uint64_t line = at >> SCREEN_LINE; line <= (at + bytes - 1) >> SCREEN_LINE; line++)
+		if (a->traits & TRAIT_GLOBAL_WRITE)
 			write_line(s, line << SCREEN_LINE, mine);
 		else
 			read_line(s, line << SCREEN_LINE, mine);
 }
 
-/* Other addresses, lane by lane. */
-SCREEN_PASS static void touch_lanes(const struct screen *s, const struct event_unit *u, const struct touch *t, uint32_t warp, bool writes)
+/* May somebody write what lies between two addresses? */
+SCREEN_PASS static bool may_be_written(const struct screen *s, uint64_t from, uint64_t to)
 {
-	uint64_t mine = writer_of(s, t, warp, false);
-	uint32_t more = event_by_lane(u) ? (uint32_t)t->address : 0;
+	return (to >> SCREEN_PAGE) + 1 >= s->range[0] && (from >> SCREEN_PAGE) + 1 <= s->range[1];
+}
 
-	for (uint32_t left = t->lanes; left; left &= left - 1) {
-		uint64_t at = address_of(u, t, lowest(left), more);
+/* Lanes one step apart. */
+SCREEN_PASS static void touch_row(const struct screen *s, const struct event_unit *record, const struct screen_access *a, uint32_t warp)
+{
+	const struct event_unit one = *record, *u = &one;
+	uint32_t lanes = u->w[1], bytes = a->bytes, n = highest(lanes) - lowest(lanes);
+	int32_t step = (int16_t)(u->w[3] >> 16);
+	uint64_t at = (u->w[2] | (uint64_t)(u->w[3] & 0xffff) << 32) + (uint64_t)(int64_t)a->offset;
+	uint64_t mine;
 
-		for (uint64_t line = at >> SCREEN_LINE; line <= (at + t->bytes - 1) >> SCREEN_LINE; line++)
-			if (writes)
-				write_line(s, line << SCREEN_LINE, mine);
-			else
-				read_line(s, line << SCREEN_LINE, mine);
+	if (a->traits & TRAIT_GLOBAL_READ && step >= 0 && !may_be_written(s, at, at + (uint64_t)(uint32_t)step * n + bytes))
+		return;
+	mine = a->traits & TRAIT_ATOMIC ? cell_of(s, ATOMICS, 0, bytes) : lanes == ~0u && step == (int32_t)bytes ?
+	       cell_of(s, ROW, warp, (at & 127) << 8 | bytes) : cell_of(s, SOME, warp, 0);
+	/* Lanes that write the same, or over each other. */
+	if (n && step < (int32_t)bytes && (a->traits & (TRAIT_GLOBAL_WRITE | TRAIT_ATOMIC)) == TRAIT_GLOBAL_WRITE)
+		not_clear(s, SCREEN_GLOBAL);
+	else if (step >= 0 && step <= 16)
+		touch_lines(s, a, at, (uint64_t)(uint32_t)step * n + bytes, mine);
+	else
+		for (uint32_t left = lanes; left; left &= left - 1)
+			touch_lines(s, a, at + (uint64_t)((int64_t)step * (lowest(left) - lowest(lanes))), bytes, mine);
+}
+
+/* Lanes with an address each. */
+SCREEN_PASS static void touch_lanes(const struct screen *s, const struct event_unit *u, const struct screen_access *a, uint32_t warp)
+{
+	uint64_t mine = a->traits & TRAIT_ATOMIC ? cell_of(s, ATOMICS, 0, a->bytes) : cell_of(s, SOME, warp, 0);
+
+	for (uint32_t left = u->w[1], i = 0; left; left &= left - 1, i++) {
+		const uint32_t *w = u[1 + i / 2].w + i % 2 * 2;
+
+		touch_lines(s, a, (w[0] | (uint64_t)(w[1] & 0xffff) << 32) + (uint64_t)(int64_t)a->offset, a->bytes, mine);
 	}
 }
 
-SCREEN_PASS static void touch_global(const struct screen *s, const struct event_unit *u, uint32_t warp, bool writes)
+SCREEN_PASS static void touch_global(const struct screen *s, const struct event_unit *u, uint32_t warp, uint32_t trait)
 {
-	uint32_t n = touches(s, u);
+	const struct screen_site site = s->table.site[event_site_of(u)];
+	const struct screen_access *all = s->table.access + site.first;
 
-	for (uint32_t k = 0; k < n; k++) {
-		struct touch t = touch_of(s, u, k);
-		bool crowded = bits(t.lanes) > 1 && t.step < (int64_t)t.bytes && !is_atomic(t.site);
-
-		if (t.site->space != EVENT_GLOBAL || writes != !!(t.site->does & EVENT_WRITES))
+	for (uint32_t k = 0; k < site.n; k++) {
+		if (!(all[k].traits & trait))
 			continue;
-		/* Lanes that write the same, or go backwards. */
-		if (!event_by_lane(u) && writes && crowded)
-			not_clear(s, SCREEN_GLOBAL);
-		else if (event_by_lane(u) || t.step < 0 || t.step > 16)
-			touch_lanes(s, u, &t, warp, writes);
+		if (event_by_lane(u))
+			touch_lanes(s, u, &all[k], warp);
 		else
-			touch_row(s, &t, warp, writes);
+			touch_row(s, u, &all[k], warp);
 	}
 }
 
@@ -629,21 +633,24 @@ SCREEN_PASS static void touch_global(const struct screen *s, const struct event_
 
 SCREEN_PASS static void see_record(const struct screen *s, const struct event_unit *u, uint32_t piece, bool writes)
 {
-	uint32_t kind = event_kind_of(u), traits = traits_of(s, u);
+	uint32_t kind = event_kind_of(u), traits = traits_of(s, u), trait = writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ;
 	bool barrier = kind == EVENT_BAR_ARRIVE || kind == EVENT_BAR_WAIT;
 
 	if (writes && traits & TRAIT_UNKNOWN)
 		not_clear(s, SCREEN_ACCESS);
 	if (writes && (barrier || traits & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !led_by_lane_0(s, piece))
 		not_clear(s, SCREEN_GROUPS);
-	if (traits & (writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ))
-		touch_global(s, u, piece < s->log.blocks * s->log.warps ? piece : s->warp[piece], writes);
+	if (traits & trait)
+		touch_global(s, u, piece < s->log.blocks * s->log.warps ? piece : s->warp[piece], trait);
 }
 
-/* A piece that a launch has begun. */
-SCREEN_PASS static bool is_begun(const struct screen *s, uint32_t piece)
+/* A piece that the launch has begun, and that is looked at here: what is written where lane 0 leads, screen_block has
+ * seen. */
+SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool writes)
 {
-	return piece < s->log.blocks * s->log.warps || head_of(s, piece)->launch == s->log.launch;
+	if (piece >= s->log.blocks * s->log.warps && head_of(s, piece)->launch != s->log.launch)
+		return false;
+	return !writes || !s->log.shared || !led_by_lane_0(s, piece);
 }
 
 SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool writes)
@@ -651,7 +658,7 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 	struct part p = {0, 0, 0, false};
 	const struct event_unit *u = piece_units(s, piece, &p.from);
 
-	if (!is_begun(s, piece))
+	if (!is_seen(s, piece, writes))
 		return;
 	for (; p.at < s->log.piece && !p.ended; p.at += UNITS) {
 		if (p.from - p.at >= UNITS)
@@ -670,7 +677,7 @@ SCREEN_PASS static void walk_small(const struct screen *s, uint32_t window, bool
 	uint32_t at = LANE % s->log.piece, size = 0, ends, before = ((1u << at) - 1) << (LANE - at);
 	const struct event_unit *u = NULL;
 
-	if (piece < n && is_begun(s, piece)) {
+	if (piece < n && is_seen(s, piece, writes)) {
 		u = piece_units(s, piece, &skip) + at;
 		size = at < skip ? 1 : units_of(u);
 	}
@@ -722,21 +729,23 @@ static void *some(size_t n, size_t size)
 	return p;
 }
 
-bool screen_launch(const struct screen_log *l, uint32_t why[SCREEN_WHYS])
+bool screen_launch(const struct screen_log *l, const struct event_sites *sites, uint32_t why[SCREEN_WHYS])
 {
 	uint32_t n = screen_pieces(l), pages = 0, all = 0;
-	uint8_t *traits = (uint8_t *)some(l->nsites, 1);
-	struct screen s = {.log = *l, .traits = traits, .shift = screen_shift(l->site, l->nsites), .stamp = 1, .room = 64, .pages = &pages, .why = why};
+	uint64_t range[2] = {UINT64_MAX, 0};
+	struct screen s = {.log = *l, .stamp = 1, .room = 64, .pages = &pages, .range = range, .why = why};
+	void *const tables[] = {
+		s.table.site = (struct screen_site *)some(sites->nsites, sizeof *s.table.site),
+		s.table.traits = (uint8_t *)some(sites->nsites, 1),
+		s.table.access = (struct screen_access *)some(sites->nsites + sites->nruns, sizeof *s.table.access),
+		s.page = (uint64_t *)some(SCREEN_PAGES, sizeof *s.page), s.cells = (uint32_t *)some(SCREEN_PAGES, sizeof *s.cells),
+		s.cell = (uint64_t *)some((size_t)s.room * SCREEN_LINES, sizeof *s.cell),
+		s.after = (uint32_t *)some(n, sizeof *s.after), s.warp = (uint32_t *)some(n, sizeof *s.warp)
+	};
 
 	memset(why, 0, SCREEN_WHYS * sizeof *why);
-	for (uint32_t i = 0; i < l->nsites; i++)
-		traits[i] = screen_traits(l->site, l->run, i);
-	s.page = (uint64_t *)some(SCREEN_PAGES, sizeof *s.page);
-	s.cells = (uint32_t *)some(SCREEN_PAGES, sizeof *s.cells);
-	s.cell = (uint64_t *)some((size_t)s.room * SCREEN_LINES, sizeof *s.cell);
-	s.after = (uint32_t *)some(n, sizeof *s.after);
-	s.warp = (uint32_t *)some(n, sizeof *s.warp);
 	memset(s.after, 0xff, n * sizeof *s.after);
+	screen_table(&s.table, sites);
 	for (uint32_t i = 0; i < n; i++)
 		screen_link(&s, i);
 	for (uint32_t i = 0; i < l->blocks && l->shared; i++)
@@ -745,12 +754,8 @@ bool screen_launch(const struct screen_log *l, uint32_t why[SCREEN_WHYS])
 		screen_writes(&s, i);
 	for (uint32_t i = 0; i < n; i++)
 		screen_reads(&s, i);
-	free(traits);
-	free(s.page);
-	free(s.cells);
-	free(s.cell);
-	free(s.after);
-	free(s.warp);
+	for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++)
+		free(tables[i]);
 	for (unsigned i = 0; i < SCREEN_WHYS; i++)
 		all |= why[i];
 	return !all;

@@ -26,9 +26,7 @@
  * the region's first free unit is; end: of the launch's own pieces. */
 struct screen_log {
 	const struct event_unit *unit;
-	const struct event_site *site;
-	const struct event_run *run;
-	uint32_t launch, nsites, heads, slots, end, next, piece, blocks, warps, threads, shared;
+	uint32_t launch, heads, slots, end, next, piece, blocks, warps, threads, shared;
 };
 
 /* Why a launch is not clear. */
@@ -41,16 +39,38 @@ enum screen_why {
 	SCREEN_WHYS
 };
 
+/* What an access is, as bits.  ATOMIC: a reduction nobody reads the result of (probe/plan.h), in a scope that holds
+ * everybody. */
+enum screen_trait {
+	TRAIT_UNKNOWN = 1, TRAIT_SHARED_WRITE = 2, TRAIT_SHARED_READ = 4, TRAIT_GLOBAL_WRITE = 8, TRAIT_GLOBAL_READ = 16, TRAIT_ATOMIC = 32
+};
+
+/* One of those that a record stands for: so far behind its address. */
+struct screen_access { int32_t offset; uint16_t bytes; uint8_t traits, spare; };
+
 /* Global memory is looked at by lines, in pages of which those that are written have a cell for each line. */
 enum { SCREEN_LINE = 7, SCREEN_PAGE = 21, SCREEN_LINES = 1 << (SCREEN_PAGE - SCREEN_LINE), SCREEN_PAGES = 1 << 13 };
 
+/* Of a site: its first access, and how many there are from `first` on. */
+struct screen_site { uint32_t first, n; struct screen_access one; };
+
+/* Tables of what sites do, in memory of the caller's; screen_table() fills them in. */
+struct screen_table {
+	struct screen_site *site;
+	uint8_t *traits;                /* of each site: those of its accesses */
+	struct screen_access *access;   /* nsites + nruns */
+	uint32_t shift;                 /* the smallest access of shared memory has 1 << shift bytes */
+};
+void screen_table(struct screen_table *, const struct event_sites *);
+
 struct screen {
 	struct screen_log log;
-	uint32_t shift;                 /* screen_shift() */
-	const uint8_t *traits;          /* of each site: screen_traits() */
+	struct screen_table table;
 	uint32_t stamp;                 /* of this launch: 1 to 65535; a cell with another one is empty */
+	uint64_t salt;                  /* is added to its page numbers: launches with different ones have their own cells */
 	uint32_t room;                  /* pages that have cells, at most */
 	uint32_t *pages;                /* so many have */
+	uint64_t *range;                /* the first of these, or of others, and the last one: page numbers */
 	uint64_t *page;                 /* SCREEN_PAGES hashed page numbers + 1; 0: none */
 	uint32_t *cells;                /* of each: which of the pages that have cells it is, + 1 */
 	uint64_t *cell;                 /* room * SCREEN_LINES */
@@ -64,12 +84,6 @@ static inline EVENT_BOTH uint32_t screen_pieces(const struct screen_log *l)
 {
 	return l->blocks * l->warps + (l->next > l->end ? (l->next - l->end) / l->piece : 0);
 }
-
-/* What a site's accesses are, as bits. */
-enum screen_trait { TRAIT_UNKNOWN = 1, TRAIT_SHARED_WRITE = 2, TRAIT_SHARED_READ = 4, TRAIT_GLOBAL_WRITE = 8, TRAIT_GLOBAL_READ = 16 };
-uint8_t screen_traits(const struct event_site *, const struct event_run *, uint32_t site);
-/* Of the tables of sites: as many bytes as the smallest access of shared memory has are 1 << shift. */
-uint32_t screen_shift(const struct event_site *, uint32_t nsites);
 
 /* Of screen_writes and screen_reads: of a GPU's warps each takes several small pieces. */
 static inline EVENT_BOTH uint32_t screen_windows(const struct screen_log *l)
@@ -91,6 +105,6 @@ SCREEN_PASS void screen_writes(const struct screen *, uint32_t window);
 SCREEN_PASS void screen_reads(const struct screen *, uint32_t window);
 
 /* All of that on the host: is the launch clear?  why: counts by enum screen_why. */
-bool screen_launch(const struct screen_log *, uint32_t why[SCREEN_WHYS]);
+bool screen_launch(const struct screen_log *, const struct event_sites *, uint32_t why[SCREEN_WHYS]);
 
 #endif

@@ -29,8 +29,10 @@
 
 #ifdef __CUDACC__
 #define EVENT_BOTH __host__ __device__  /* nvcc: a GPU's as well */
+#define EVENT_UNIT __align__(16)
 #else
 #define EVENT_BOTH
+#define EVENT_UNIT
 #endif
 
 #define EVENT_MAGIC 0x67736e01u         /* the last byte is the version */
@@ -73,7 +75,7 @@ enum event_operand {
  * address comes before its words; else lane l's is address + step * (l - lowest lane).  An ADDRESS
  * by lane and once is narrow: it has no words, and addresses of 32 bits.
  */
-struct event_unit { uint32_t w[4]; };
+struct EVENT_UNIT event_unit { uint32_t w[4]; };
 
 static inline EVENT_BOTH unsigned event_kind_of(const struct event_unit *e) { return e->w[0] & 63; }
 static inline EVENT_BOTH uint32_t event_site_of(const struct event_unit *e) { return e->w[0] >> 12; }

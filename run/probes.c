@@ -183,16 +183,17 @@ bool run_probes_clear(bool verbose)
 
 static void screen(const struct event_unit *log, uint32_t next)
 {
+	const struct event_sites all = {.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns};
 	struct region_block first;
 	struct screen_log l = {
-		.unit = log, .launch = now.launch, .site = sites.site, .run = sites.run, .nsites = sites.n, .heads = now.heads, .slots = now.slots,
+		.unit = log, .launch = now.launch, .heads = now.heads, .slots = now.slots,
 		.end = shape.end, .next = next, .piece = shape.piece, .blocks = shape.blocks, .warps = shape.warps
 	};
 
 	memcpy(&first, log + now.heads, sizeof first);
 	l.threads = first.threads;
 	l.shared = first.shared;
-	clear = (clear || now.launch == 1) && screen_launch(&l, why);
+	clear = (clear || now.launch == 1) && screen_launch(&l, &all, why);
 }
 
 bool run_probes_take(void)

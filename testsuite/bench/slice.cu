@@ -25,63 +25,68 @@
 } while (0)
 
 static const size_t region_bytes = (size_t)6 << 30;
-static const uint32_t pages = 1024;
+static const uint32_t pages = 2048;
 
-/* ---- the screen's passes --------------------------------------------------------------------------------- */
+/* ---- the screen's passes: y says which launch of several ----------------------------------------------------- */
 
-static __device__ struct screen with_next(struct screen s)
+static __device__ const struct screen *the_launch(const struct screen *all)
 {
-	s.log.next = ((const struct region_head *)s.log.unit)->next;
-	return s;
+	static __shared__ struct screen s;
+
+	if (threadIdx.x == 0) {
+		s = all[blockIdx.y];
+		s.log.next = ((const struct region_head *)s.log.unit)->next;
+	}
+	__syncthreads();
+	return &s;
 }
 
-__global__ void link_pieces(struct screen in)
+__global__ void link_pieces(const struct screen *all)
 {
-	const struct screen s = with_next(in);
+	const struct screen *s = the_launch(all);
 
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s.log); i += gridDim.x * blockDim.x)
-		screen_link(&s, i);
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
+		screen_link(s, i);
 }
 
-__global__ void screen_blocks(struct screen in)
+__global__ void __launch_bounds__(1024, 1) screen_blocks(const struct screen *all)
 {
-	const struct screen s = with_next(in);
+	const struct screen *s = the_launch(all);
 
-	screen_block(&s, blockIdx.x);
+	screen_block(s, blockIdx.x);
 }
 
-__global__ void screen_pieces_written(struct screen in)
+__global__ void screen_written(const struct screen *all)
 {
-	const struct screen s = with_next(in);
+	const struct screen *s = the_launch(all);
 
-	for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32; i < screen_windows(&s.log); i += gridDim.x * blockDim.x / 32)
-		screen_writes(&s, i);
+	for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32; i < screen_windows(&s->log); i += gridDim.x * blockDim.x / 32)
+		screen_writes(s, i);
 }
 
-__global__ void screen_pieces_read(struct screen in)
+__global__ void screen_read(const struct screen *all)
 {
-	const struct screen s = with_next(in);
+	const struct screen *s = the_launch(all);
 
-	for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32; i < screen_windows(&s.log); i += gridDim.x * blockDim.x / 32)
-		screen_reads(&s, i);
-	if (s.log.shared)
-		for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s.log); i += gridDim.x * blockDim.x)
-			s.after[i] = SCREEN_NONE;
+	for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32; i < screen_windows(&s->log); i += gridDim.x * blockDim.x / 32)
+		screen_reads(s, i);
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
+		s->after[i] = SCREEN_NONE;
 }
 
 /* The region as it has to be before a launch. */
-__global__ void clean(struct screen s, struct region_head head)
+__global__ void clean(const struct screen *all)
 {
-	uint32_t next = ((struct region_head *)s.log.unit)->next;
-	uint4 *u = (uint4 *)s.log.unit;
+	const struct screen *s = the_launch(all);
+	uint4 *u = (uint4 *)s->log.unit;
 
-	for (uint32_t i = s.log.heads + blockIdx.x * blockDim.x + threadIdx.x; i < next; i += gridDim.x * blockDim.x)
+	for (uint32_t i = s->log.heads + blockIdx.x * blockDim.x + threadIdx.x; i < s->log.next; i += gridDim.x * blockDim.x)
 		u[i] = make_uint4(0, 0, 0, 0);
 }
 
-__global__ void set_head(struct screen s, struct region_head head)
+__global__ void set_heads(const struct screen *all, struct region_head head)
 {
-	*(struct region_head *)s.log.unit = head;
+	*(struct region_head *)all[blockIdx.y].log.unit = head;
 }
 
 /* ---- a kernel -------------------------------------------------------------------------------------------------- */
@@ -95,12 +100,16 @@ struct work {
 
 struct tables { std::vector<struct event_site> site; std::vector<struct event_run> run; std::vector<std::pair<std::string, uint32_t>> kernel; };
 
+/* A batch: so many launches that are screened together, each with a region of its own. */
+enum { BATCH_MAX = 128 };
+
 struct bench {
 	CUmodule native, probes;
 	struct tables tables;
-	struct screen s;
+	struct screen s, *batch;        /* batch: on the device */
 	struct region_launch launch;
 	struct region_head head;
+	uint32_t launches;
 	bool skip_screen;
 };
 
@@ -142,29 +151,33 @@ static T *device(size_t n, int byte)
 }
 
 template <class T>
-static T *upload(const std::vector<T> &v)
+static T *upload(const T *v, size_t n)
 {
-	T *p = device<T>(v.size() + 1, 0);
+	T *p = device<T>(n + 1, 0);
 
-	CHECK(cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice));
+	CHECK(cudaMemcpy(p, v, n * sizeof(T), cudaMemcpyHostToDevice));
 	return p;
 }
 
 /* Room for any log. */
 static void prepare(struct bench *b)
 {
+	const struct event_sites all = {
+		b->tables.site.data(), b->tables.run.data(), "", (uint32_t)b->tables.site.size(), (uint32_t)b->tables.run.size()
+	};
+	struct screen_table table = {};
 	struct screen *s = &b->s;
 	size_t pieces = region_bytes / 16 / 4;
 
 	s->log.unit = device<struct event_unit>(region_bytes / sizeof(struct event_unit), 0);
-	s->log.site = upload(b->tables.site);
-	s->log.run = upload(b->tables.run);
-	s->log.nsites = (uint32_t)b->tables.site.size();
-	s->shift = screen_shift(b->tables.site.data(), s->log.nsites);
-	std::vector<uint8_t> traits(s->log.nsites);
-	for (uint32_t i = 0; i < s->log.nsites; i++)
-		traits[i] = screen_traits(b->tables.site.data(), b->tables.run.data(), i);
-	s->traits = upload(traits);
+	table.site = (struct screen_site *)malloc(all.nsites * sizeof *table.site);
+	table.traits = (uint8_t *)malloc(all.nsites);
+	table.access = (struct screen_access *)malloc((all.nsites + all.nruns) * sizeof *table.access);
+	screen_table(&table, &all);
+	s->table.shift = table.shift;
+	s->table.site = upload(table.site, all.nsites);
+	s->table.traits = upload(table.traits, all.nsites);
+	s->table.access = upload(table.access, all.nsites + all.nruns);
 	s->room = pages;
 	s->pages = device<uint32_t>(1, 0);
 	s->page = device<uint64_t>(SCREEN_PAGES, 0);
@@ -172,12 +185,35 @@ static void prepare(struct bench *b)
 	s->cell = device<uint64_t>((size_t)pages * SCREEN_LINES, 0);
 	s->after = device<uint32_t>(pieces, 0xff);
 	s->warp = device<uint32_t>(pieces, 0);
+	s->range = device<uint64_t>(2, 0);
+	CHECK(cudaMemset(s->range, 0xff, sizeof *s->range));
 	s->why = device<uint32_t>(SCREEN_WHYS, 0);
+	b->batch = device<struct screen>(BATCH_MAX, 0);
 }
 
 static uint32_t round_up(uint64_t n, uint32_t to)
 {
 	return (uint32_t)((n + to - 1) / to * to);
+}
+
+/* The batch's launches: where each one's region is. */
+static void tell_batch(struct bench *b)
+{
+	struct screen all[BATCH_MAX];
+	size_t units = region_bytes / 16 / b->launches / REGION_PIECE_MAX * REGION_PIECE_MAX;
+
+	for (uint32_t i = 0; i < b->launches; i++) {
+		all[i] = b->s;
+		all[i].log.unit += i * units;
+		all[i].log.launch = i + 1;
+		all[i].salt = (uint64_t)i << 40;
+		all[i].after += i * units / 4;
+		all[i].warp += i * units / 4;
+	}
+	b->head.last = (uint32_t)units - REGION_PIECE_MAX;
+	CHECK(cudaMemcpy(b->batch, all, b->launches * sizeof *all, cudaMemcpyHostToDevice));
+	for (uint32_t i = 0; i < b->launches; i++)
+		CHECK(cudaMemcpy((void *)all[i].log.unit, &b->head, sizeof b->head, cudaMemcpyHostToDevice));
 }
 
 static void shape(struct bench *b, const struct work *w)
@@ -195,10 +231,14 @@ static void shape(struct bench *b, const struct work *w)
 	l->heads = REGION_PIECE_MAX;
 	l->slots = round_up(l->heads + (uint64_t)l->blocks * REGION_BLOCK, l->piece);
 	l->end = round_up(l->slots + (uint64_t)l->blocks * l->warps * l->piece, REGION_PIECE_MAX);
-	b->head = {l->end, (uint32_t)(region_bytes / 16 - REGION_PIECE_MAX), 0, 0};
-	b->launch = {(uint64_t)(uintptr_t)l->unit, l->heads, l->slots, 0, 0};
-	clean<<<2048, 256>>>(b->s, b->head);
-	set_head<<<1, 1>>>(b->s, b->head);
+	b->head = {l->end, 0, 0, 0};
+	CHECK(cudaMemset((void *)l->unit, 0, region_bytes));
+	CHECK(cudaMemset(b->s.page, 0, SCREEN_PAGES * sizeof *b->s.page));
+	CHECK(cudaMemset(b->s.cells, 0, SCREEN_PAGES * sizeof *b->s.cells));
+	CHECK(cudaMemset(b->s.pages, 0, sizeof *b->s.pages));
+	CHECK(cudaMemset(b->s.cell, 0, (size_t)pages * SCREEN_LINES * sizeof *b->s.cell));
+	CHECK(cudaMemset(b->s.range, 0xff, sizeof *b->s.range));
+	CHECK(cudaMemset(b->s.range + 1, 0, sizeof *b->s.range));
 }
 
 enum stage { NATIVE, PROBES, SCREEN };
@@ -225,34 +265,45 @@ static void print_laps(void)
 	}
 }
 
-static void run_once(struct bench *b, struct work *w, CUfunction f, enum stage stage, unsigned dynamic)
+__global__ void next_stamp(struct screen *all)
 {
-	std::vector<void *> args = w->args;
-	uint32_t bytes = (((b->s.log.shared + 1024) >> b->s.shift) + 4) * 4;
-
-	b->s.log.launch = ++b->launch.launch;
-	args.push_back(&b->launch);
-	CHECK(cuLaunchKernel(f, w->grid[0], w->grid[1], 1, w->block[0], w->block[1], 1, dynamic, 0, args.data(), NULL));
-	if (stage == NATIVE)
-		return;
-	if (stage == SCREEN) {
-		b->s.stamp = b->s.stamp % 65535 + 1;
-		lap(0);
-		link_pieces<<<1024, 256>>>(b->s);
-		lap(1);
-		if (b->s.log.shared)
-			screen_blocks<<<b->s.log.blocks, b->s.log.warps * 32, bytes>>>(b->s);
-		lap(2);
-		screen_pieces_written<<<132 * 8, 256>>>(b->s);
-		lap(3);
-		screen_pieces_read<<<132 * 8, 256>>>(b->s);
-		lap(4);
-	}
-	clean<<<2048, 256>>>(b->s, b->head);
-	set_head<<<1, 1>>>(b->s, b->head);
+	all[blockIdx.y].stamp = all[blockIdx.y].stamp % 65535 + 1;
 }
 
-static double time_of(struct bench *b, struct work *w, CUfunction f, enum stage stage, int launches, unsigned dynamic)
+/* All of the batch's launches, and what comes behind them. */
+static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage stage, unsigned dynamic)
+{
+	uint32_t bytes = (((b->s.log.shared + 1024) >> b->s.table.shift) + 4) * 4, n = b->launches;
+	size_t units = region_bytes / 16 / n / REGION_PIECE_MAX * REGION_PIECE_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		std::vector<void *> args = w->args;
+
+		b->launch = {(uint64_t)(uintptr_t)(b->s.log.unit + i * units), b->s.log.heads, b->s.log.slots, i + 1, 0};
+		args.push_back(&b->launch);
+		CHECK(cuLaunchKernel(f, w->grid[0], w->grid[1], 1, w->block[0], w->block[1], 1, dynamic, 0, args.data(), NULL));
+	}
+	if (stage == SCREEN) {
+		next_stamp<<<dim3(1, n), 1>>>(b->batch);
+		lap(0);
+		link_pieces<<<dim3(256, n), 256>>>(b->batch);
+		lap(1);
+		if (b->s.log.shared)
+			screen_blocks<<<dim3(b->s.log.blocks, n), b->s.log.warps * 32, bytes>>>(b->batch);
+		lap(2);
+		screen_written<<<dim3(132 * 8 / n + 1, n), 256>>>(b->batch);
+		lap(3);
+		screen_read<<<dim3(132 * 8 / n + 1, n), 256>>>(b->batch);
+		lap(4);
+	}
+	if (stage != NATIVE) {
+		clean<<<dim3(2048 / n + 1, n), 256>>>(b->batch);
+		set_heads<<<dim3(1, n), 1>>>(b->batch, b->head);
+	}
+	CHECK(cudaGetLastError());
+}
+
+static double time_of(struct bench *b, struct work *w, CUfunction f, enum stage stage, unsigned dynamic)
 {
 	cudaEvent_t from, to;
 	float best = 1e9f, ms;
@@ -261,21 +312,19 @@ static double time_of(struct bench *b, struct work *w, CUfunction f, enum stage 
 	CHECK(cudaEventCreate(&to));
 	for (int i = 0; i < 6; i++) {
 		CHECK(cudaEventRecord(from));
-		for (int k = 0; k < launches; k++)
-			run_once(b, w, f, stage, dynamic);
+		run_batch(b, w, f, stage, dynamic);
 		CHECK(cudaEventRecord(to));
 		CHECK(cudaEventSynchronize(to));
 		CHECK(cudaEventElapsedTime(&ms, from, to));
 		best = i && ms < best ? ms : best;
 	}
-	return best / launches;
+	return best / b->launches;
 }
 
 static void measure(struct bench *b, const char *name, struct work w, unsigned dynamic)
 {
 	CUfunction native, probes;
 	double ms[3];
-	int launches;
 	uint32_t why[SCREEN_WHYS];
 	struct region_head head;
 	int fixed;
@@ -290,14 +339,18 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	w.shared = (unsigned)fixed + dynamic;
 	CHECK(cudaFuncSetAttribute(screen_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
 	shape(b, &w);
-	ms[NATIVE] = time_of(b, &w, native, NATIVE, 1, dynamic);
-	launches = ms[NATIVE] < 1 ? (int)(1 / ms[NATIVE]) + 1 : 1;
-	ms[NATIVE] = time_of(b, &w, native, NATIVE, launches, dynamic);
+	b->launches = 1;
+	tell_batch(b);
+	ms[NATIVE] = time_of(b, &w, native, NATIVE, dynamic);
+	b->launches = ms[NATIVE] < 1 ? (uint32_t)(1 / ms[NATIVE]) + 1 : 1;
+	b->launches = b->launches < BATCH_MAX ? b->launches : BATCH_MAX;
+	tell_batch(b);
+	ms[NATIVE] = time_of(b, &w, native, NATIVE, dynamic);
 	CHECK(cudaMemset(b->s.why, 0, sizeof why));
-	ms[PROBES] = time_of(b, &w, probes, PROBES, launches, dynamic);
-	ms[SCREEN] = b->skip_screen ? 0 : time_of(b, &w, probes, SCREEN, launches, dynamic);
+	ms[PROBES] = time_of(b, &w, probes, PROBES, dynamic);
+	ms[SCREEN] = b->skip_screen ? 0 : time_of(b, &w, probes, SCREEN, dynamic);
 	CHECK(cudaMemcpy(why, b->s.why, sizeof why, cudaMemcpyDeviceToHost));
-	b->launch.launch++;
+	b->launch = {(uint64_t)(uintptr_t)b->s.log.unit, b->s.log.heads, b->s.log.slots, 1, 0};
 	w.args.push_back(&b->launch);
 	CHECK(cuLaunchKernel(probes, w.grid[0], w.grid[1], 1, w.block[0], w.block[1], 1, dynamic, 0, w.args.data(), NULL));
 	CHECK(cudaMemcpy(&head, b->s.log.unit, sizeof head, cudaMemcpyDeviceToHost));
