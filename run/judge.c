@@ -170,6 +170,9 @@ void judge_print(const struct judge_log *l, FILE *f)
 			sites = &i->sites;
 		if (i->kind == ITEM_CUT)
 			fputs("cut\n", f);
+		if (e)
+			fprintf(f, "%u.%u: piece of lane %u @%u/%u\n", i->piece->block, i->piece->warp, i->piece->leader,
+				(uint32_t)i->piece->clock, (uint32_t)i->piece->timer);
 		for (; e < end && event_units(e); e += event_units(e)) {
 			event_print(line, sizeof line, i->piece, e, &sites->site[event_site_of(e)]);
 			fprintf(f, "%s    # line %u\n", line, sites->site[event_site_of(e)].line);

@@ -10,11 +10,16 @@ name=$(basename "$source" .cu)
 test_name=$name
 flags="-std=c++17 -O3 -lineinfo -arch=${ARCH:-sm_90a} -DTILE_N=64 -DRING=3 -DTRIES=30000 -I $top_srcdir/testsuite/kernels"
 
-# judge MUTANT: the PTX of it, with the script, into k.ptx, and what the detector says into err
-judge()
+# build MUTANT: the PTX of it, with the script, into k.ptx
+build()
 {
 	"$NVCC" $flags -DMUTATE="$1" -ptx "$source" -o body.ptx >nvcc.log 2>&1 || { cat nvcc.log; hard "nvcc"; }
 	{ grep '^//@' "$source"; cat body.ptx; } >k.ptx
+}
+
+# judge MUTANT: what the detector says into err
+judge()
+{
 	timeout "${LIMIT:-60}" "$top_builddir/gsan-run" --events=probes --device="${DEVICE:-emu}" k.ptx >out 2>err
 	status=$?
 	[ $status = 0 ] || [ $status = 66 ] && ! grep -q skipped err || { cat out err; fail "mutant $1: status $status"; }
@@ -51,6 +56,7 @@ found()
 		END { exit !found }' a b err
 }
 
+build 0
 i=0
 while [ $i -lt "${RUNS:-3}" ]; do
 	judge 0
@@ -59,6 +65,7 @@ while [ $i -lt "${RUNS:-3}" ]; do
 done
 grep '^// mutant' "$source" >mutants
 while read -r _ _ number kind a b _; do
+	build "$number"
 	judge "$number"
 	found "$kind" "$(line "$source" "$a")" "$(line "$source" "$b")" || { head -n 20 err; fail "mutant $number is not found"; }
 done <mutants
