@@ -4,8 +4,8 @@
 # gpu-run.sh TARBALL [STAGE]...: builds a tarball of `make dist` on a machine
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
 # GPU's among them.  Stages: build, reproducers, programs, rest, kernels (testsuite/kernels
-# and their mutants, beside racecheck), random (2,000 random programs, on GPUS of them), bench; without any,
-# all but the last three.  Reproducers take 15 seconds each, nearly all of it the
+# and their mutants, beside racecheck), slice (kernels by probes), random (2,000 random programs, on GPUS of them), bench; without any,
+# all but the last four.  Reproducers take 15 seconds each, nearly all of it the
 # driver's compiler: in an order by SEED (default: the day) as many are run, on the GPU
 # alone, as $REPRODUCER_LIMIT seconds (default: 480) allow.  The build is kept in
 # $GPU_RUN_DIR (default: a folder beside the temporary files), so that stages can be run
@@ -103,6 +103,33 @@ stage_kernels()
 	esac >>table
 }
 
+# passed NAME COMMAND...: a line of the table
+passed()
+{
+	name=$1
+	shift
+	if "$@" >"slice.log" 2>&1; then
+		echo "PASS    $name"
+	else
+		echo "FAIL    $name"
+		cat slice.log >&2
+	fi >>table
+	[ "$name" != clocks ] || cat slice.log
+}
+
+# stage_slice: kernels that log by probes: right ones RUNS times, and mutants; what orders their logs; what they cost
+stage_slice()
+{
+	cd "$dir/build" || return
+	export top_srcdir=../src top_builddir=. NVCC=${NVCC:-nvcc} DEVICE=gpu
+	for k in slice/matmul slice/triad slice/histogram kernels/gemm; do
+		RUNS=${RUNS:-20} passed "$k by probes" timeout 400 sh ../src/testsuite/slice.sh ../src/testsuite/$k.cu
+	done
+	SEEDS=${SEEDS:-14} BLOCKS=16 passed lanes timeout 400 sh ../src/testsuite/stress/lanes.sh
+	"$NVCC" -O3 -std=c++17 -arch=sm_90a -o clocks ../src/testsuite/stress/clocks.cu && passed clocks timeout 100 ./clocks 1000000
+	timeout 200 sh ../src/testsuite/bench/slice.sh
+}
+
 for stage do
 	echo "== $stage"
 	case $stage in
@@ -115,6 +142,7 @@ for stage do
 	programs) tests 540 1 '^testsuite/gpu/' ;;
 	rest)	tests 540 "$jobs" -vE '\.ptx$|^testsuite/gpu/' ;;
 	kernels) stage_kernels ;;
+	slice)	stage_slice ;;
 	random)	stage_random ;;
 	bench)	cd "$dir/build" && timeout 580 make bench-gpu ;;
 	*)	echo "no such stage: $stage"; exit 2 ;;

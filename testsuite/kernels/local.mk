@@ -17,5 +17,6 @@ slice_tests = \
 	testsuite/slice/histogram.cu \
 	testsuite/slice/matmul.cu \
 	testsuite/slice/triad.cu
-TESTS += $(slice_tests) testsuite/slice/gemm.sh
-EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh $(slice_tests)
+TESTS += $(slice_tests) testsuite/slice/gemm.sh testsuite/stress/lanes.sh
+EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsuite/stress/ways.cu testsuite/stress/lanes.py \
+	testsuite/stress/clocks.cu testsuite/bench/slice.sh testsuite/bench/slice.cu $(slice_tests)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lanes.py LOG: what `gsan-run -v --events=probes` printed of lanes.cu.  In the order in which the detector reads a warp,
+"""lanes.py LOG: what `gsan-run -v --events=probes` printed of ways.cu.  In the order in which the detector reads a warp,
 runs by their clocks, each lane's places have to become larger (a record may stand for several).  Prints steps, runs,
 and those out of order."""
 import re

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanes.cu: lanes go their own ways as a generator of each one's own says, come together and part again; every step of a
+/* ways.cu: lanes go their own ways as a generator of each one's own says, come together and part again; every step of a
  * lane stores at the next place of its own.  lanes.sh holds the order of what is logged against that. */
 //@ device sm_90
 //@ buf out 16777216
