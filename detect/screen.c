@@ -10,15 +10,10 @@
 
 /* ---- what a host and a GPU have in common ---------------------------------------------------------- */
 
-enum { UNITS = 32 };            /* that are looked at together */
-
 #ifdef __CUDACC__
-#define LANE (threadIdx.x % 32)
-/* For each bit of a mask: on a GPU lane i has bit i. */
-#define EACH(i, mask) for (uint32_t i = LANE, once_##i = (mask) >> LANE & 1; once_##i; once_##i = 0)
-/* For each warp of a block: on a GPU, whose block has as many, each warp has its own. */
-#define EACH_WARP(w, n) for (uint32_t w = threadIdx.x / 32, once_##w = 1; once_##w; once_##w = 0)
-#define ALL_MEET() __syncthreads()
+/* For each warp of a block: on a GPU lane w of a warp has warp w. */
+#define EACH_WARP(w, n) for (uint32_t w = threadIdx.x, once_##w = w < (n); once_##w; once_##w = 0)
+SCREEN_PASS static uint32_t of_all_warps(uint32_t mine) { return __reduce_or_sync(~0u, mine); }
 SCREEN_PASS static uint64_t exchange(uint64_t *p, uint64_t v) { return atomicExch((unsigned long long *)p, v); }
 SCREEN_PASS static uint32_t exchange32(uint32_t *p, uint32_t v) { return atomicExch(p, v); }
 SCREEN_PASS static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { return atomicCAS((unsigned long long *)p, was, v); }
@@ -32,11 +27,8 @@ SCREEN_PASS static uint32_t bits(uint32_t m) { return __popc(m); }
 SCREEN_PASS static uint32_t lowest(uint32_t m) { return __ffs(m) - 1; }
 SCREEN_PASS static uint32_t highest(uint32_t m) { return 31 - __clz(m); }
 #else
-#define EACH(i, mask) EACH_BIT(i, mask)
-#define EACH_BIT(i, mask) \
-	for (uint32_t left_##i = (mask), i; left_##i && (i = event_first(left_##i), true); left_##i &= left_##i - 1)
 #define EACH_WARP(w, n) for (uint32_t w = 0; w < (n); w++)
-#define ALL_MEET() (void)0
+static uint32_t of_all_warps(uint32_t mine) { return mine; }
 static uint64_t exchange(uint64_t *p, uint64_t v) { uint64_t was = *p; *p = v; return was; }
 static uint32_t exchange32(uint32_t *p, uint32_t v) { uint32_t was = *p; *p = v; return was; }
 static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { uint64_t is = *p; *p = is == was ? v : is; return is; }
@@ -120,43 +112,6 @@ SCREEN_PASS static uint32_t units_of(const struct event_unit *u)
 	}
 }
 
-/* UNITS of a piece from `at` on: the bits of `starts` are where records begin.  ended: behind them there is none; from:
- * where the first one of the next part begins. */
-struct part { uint32_t at, from, starts; bool ended; };
-
-SCREEN_PASS static void find_starts(const struct screen *s, const struct event_unit *u, struct part *p)
-{
-	uint32_t units = s->log.piece, n = units - p->at < UNITS ? units - p->at : UNITS, i = p->from - p->at;
-#ifdef __CUDACC__
-	uint32_t mine = LANE < n ? units_of(u + p->at + LANE) : 0, ones = __ballot_sync(~0u, mine == 1);
-#endif
-
-	p->starts = 0;
-#ifdef __CUDACC__
-	if (n == UNITS && i < n && (ones | ~(~0u << i)) == ~0u) {
-		p->starts = ~0u << i;
-		i = n;
-	}
-#endif
-	while (i < n && !p->ended) {
-#ifdef __CUDACC__
-		uint32_t size = __shfl_sync(~0u, mine, i);
-#else
-		uint32_t size = units_of(u + p->at + i);
-#endif
-
-		if (size && i + size <= units - p->at) {
-			p->starts |= 1u << i;
-			i += size;
-		} else {
-			p->ended = true;
-			if (event_kind_of(u + p->at + i) != EVENT_END)
-				not_clear(s, SCREEN_KIND);
-		}
-	}
-	p->from = p->at + i;
-}
-
 /* Where the units of a piece are. */
 SCREEN_PASS static const struct event_unit *piece_units(const struct screen *s, uint32_t piece, uint32_t *skip)
 {
@@ -165,6 +120,37 @@ SCREEN_PASS static const struct event_unit *piece_units(const struct screen *s, 
 
 	*skip = piece < slots ? 0 : (uint32_t)(sizeof(struct region_piece) / sizeof(struct event_unit));
 	return l->unit + (piece < slots ? l->slots + piece * l->piece : l->end + (piece - slots) * l->piece);
+}
+
+/* A place in a piece. */
+struct at { const struct event_unit *unit; uint32_t left; };
+
+SCREEN_PASS static struct at begin_of(const struct screen *s, uint32_t piece)
+{
+	uint32_t skip;
+	const struct event_unit *u = piece_units(s, piece, &skip);
+
+	return (struct at){u + skip, s->log.piece - skip};
+}
+
+/* The next record, of which the first unit is copied; false: there is none. */
+SCREEN_PASS static bool next_record(const struct screen *s, struct at *at, struct event_unit *u, const struct event_unit **where)
+{
+	uint32_t units;
+
+	if (!at->left)
+		return false;
+	*u = *at->unit;
+	units = units_of(u);
+	if (!units || units > at->left) {
+		if (event_kind_of(u) != EVENT_END)
+			not_clear(s, SCREEN_KIND);
+		return false;
+	}
+	*where = at->unit;
+	at->unit += units;
+	at->left -= units;
+	return true;
 }
 
 /* ---- pieces -------------------------------------------------------------------------------------------- */
@@ -222,20 +208,13 @@ SCREEN_PASS static uint32_t nth(const struct event_unit *u, uint32_t lane)
 /* A cell is of as many bytes as the smallest access: the interval in which it was written last, and by whom. */
 enum { THREAD_BITS = 11, BY_ATOMICS = 1 << 10, INTERVALS_MAX = 1 << (32 - THREAD_BITS) };
 
-/* Where a warp is: in which part of which piece, and what is in that; arrived: at a barrier for which it has not
- * waited. */
-struct cursor {
-	struct part part;
-	const struct event_unit *units; /* of the part */
-	uint32_t piece, left;           /* left: bits of the part's records that are to come */
-	uint32_t waits, arrives, writes, reads;
-	bool fresh, ended, arrived;     /* fresh: of a piece that has not been looked at */
-};
+/* Where a warp is; arrived: at a barrier for which it has not waited. */
+struct cursor { struct at at; uint32_t piece; bool ended, arrived; };
 
 struct shared {
 	const struct screen *s;
 	uint32_t *cell, cells, shift;   /* 1 << shift: bytes of a cell */
-	uint32_t block, interval, *words;       /* words: say_together() */
+	uint32_t block, interval;
 };
 
 SCREEN_PASS static void put_cell(const struct shared *x, uint32_t i, uint32_t who)
@@ -271,18 +250,23 @@ SCREEN_PASS static void touch_cells(const struct shared *x, const struct screen_
 			look_at_cell(x, i, who);
 }
 
-/* All of a record's accesses of shared memory that write, or all that only read; warp: in its block. */
-SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *at, uint32_t warp, uint32_t trait)
+/* All of a record's accesses of shared memory that write, or all that only read; warp: in its block.  Lanes take
+ * turns, so that warps of which each begins a row do not meet in a bank. */
+SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *u, const struct event_unit *at, uint32_t warp, uint32_t trait)
 {
-	const struct event_unit u = *at;
-	const struct screen_site site = x->s->table.site[event_site_of(&u)];
+	const struct screen_site site = x->s->table.site[event_site_of(u)];
 	const struct screen_access *all = x->s->table.access + site.first;
-	int32_t step = (int16_t)(u.w[3] >> 16);
+	int32_t step = (int16_t)(u->w[3] >> 16);
+	uint32_t lanes = u->w[1], low = lowest(lanes);
+	bool narrow = event_narrow(u);
 
-	EACH(l, u.w[1]) {
-		uint32_t address = event_narrow(&u) ? at[1 + nth(&u, l) / 4].w[nth(&u, l) % 4] :
-				   u.w[2] + (uint32_t)(step * (int32_t)(l - lowest(u.w[1])));
+	for (uint32_t i = 0; i < EVENT_LANES; i++) {
+		uint32_t l = (i + warp) % EVENT_LANES, n, address;
 
+		if (!(lanes >> l & 1))
+			continue;
+		n = nth(u, l);
+		address = narrow ? at[1 + n / 4].w[n % 4] : u->w[2] + (uint32_t)(step * (int32_t)(l - low));
 		if (site.one.traits & trait)
 			touch_cells(x, &site.one, address + (uint32_t)site.one.offset, warp * EVENT_LANES + l);
 		for (uint32_t k = 1; k < site.n; k++)
@@ -291,106 +275,53 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 	}
 }
 
-/* Is it an arrival or a wait of all lanes of a block's warp at a barrier of all threads? */
-SCREEN_PASS static bool of_all(const struct screen *s, const struct event_unit *u, uint32_t warp)
+/* An arrival or a wait has to be one of all lanes of a block's warp at a barrier of all threads. */
+SCREEN_PASS static void at_barrier(const struct screen *s, struct cursor *c, const struct event_unit *u, uint32_t warp)
 {
 	uint32_t rest = s->log.threads - warp * EVENT_LANES;
+	bool wait = event_kind_of(u) == EVENT_BAR_WAIT;
 
-	return !(u->w[2] >> 8 & 0xffff) && u->w[1] == (rest >= EVENT_LANES ? ~0u : (1u << rest) - 1);
-}
-
-SCREEN_PASS static void see_record(const struct screen *, const struct event_unit *, uint32_t piece, bool writes);
-
-/* What is in the part; what its records write in global memory. */
-SCREEN_PASS static void look(const struct screen *s, struct cursor *c, uint32_t warp)
-{
-	c->waits = c->arrives = c->writes = c->reads = 0;
-	c->left = c->part.starts;
-#ifdef __CUDACC__
-	bool mine = c->left >> LANE & 1;
-	const struct event_unit *r = c->units + LANE;
-	uint32_t kind = mine ? event_kind_of(r) : EVENT_END, traits = mine ? traits_of(s, r) : 0;
-
-	c->waits = __ballot_sync(~0u, kind == EVENT_BAR_WAIT);
-	c->arrives = __ballot_sync(~0u, kind == EVENT_BAR_ARRIVE);
-	c->writes = __ballot_sync(~0u, traits & TRAIT_SHARED_WRITE);
-	c->reads = __ballot_sync(~0u, traits & TRAIT_SHARED_READ);
-	if ((kind == EVENT_BAR_WAIT || kind == EVENT_BAR_ARRIVE) && !of_all(s, r, warp))
+	if (u->w[2] >> 8 & 0xffff || c->arrived != wait || u->w[1] != (rest >= EVENT_LANES ? ~0u : (1u << rest) - 1))
 		not_clear(s, SCREEN_KIND);
-	if (traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN))
-		see_record(s, r, c->piece, true);
-#else
-	EACH(i, c->left) {
-		const struct event_unit *r = c->units + i;
-		uint32_t bit = 1u << i, kind = event_kind_of(r), traits = traits_of(s, r);
-
-		c->waits |= kind == EVENT_BAR_WAIT ? bit : 0;
-		c->arrives |= kind == EVENT_BAR_ARRIVE ? bit : 0;
-		c->writes |= traits & TRAIT_SHARED_WRITE ? bit : 0;
-		c->reads |= traits & TRAIT_SHARED_READ ? bit : 0;
-		if ((kind == EVENT_BAR_WAIT || kind == EVENT_BAR_ARRIVE) && !of_all(s, r, warp))
-			not_clear(s, SCREEN_KIND);
-		if (traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN))
-			see_record(s, r, c->piece, true);
-	}
-#endif
+	c->arrived = !wait;
 }
 
-/* The next part, of this piece or of the one behind it. */
-SCREEN_PASS static void go_on(const struct screen *s, struct cursor *c, uint32_t block, uint32_t warp)
-{
-	uint32_t skip, next = c->piece;
-	const struct event_unit *u;
-
-	if (!c->fresh) {
-		c->part.at += UNITS;
-		if (c->part.ended || c->part.at >= s->log.piece)
-			next = s->after[c->piece];
-	}
-	if (next == SCREEN_NONE) {
-		c->ended = true;
-		return;
-	}
-	u = piece_units(s, next, &skip);
-	if (c->fresh || next != c->piece) {
-		s->warp[next] = block * s->log.warps + warp;
-		c->part.at = 0;
-		c->part.from = skip;
-		c->part.ended = false;
-	}
-	c->fresh = false;
-	c->piece = next;
-	c->part.starts = 0;
-	if (c->part.from - c->part.at < UNITS)
-		find_starts(s, u, &c->part);
-	c->units = u + c->part.at;
-	look(s, c, warp);
-}
+SCREEN_PASS static void see_record(const struct screen *, const struct event_unit *, const struct event_unit *, uint32_t piece, bool writes);
 
 /* What is in an interval. */
 enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4 };
 
-/* To the end of the interval, or of the warp's log, with what its records do there.  Returns what is in it. */
+/* To the end of the interval, or of the warp's log, with what its records do in shared memory, and with `writes` what they
+ * write in global memory.  Returns what is in it. */
 SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor *c, uint32_t warp, bool writes)
 {
-	uint32_t has = 0, trait = writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ;
+	const struct screen *s = x->s;
+	uint32_t has = 0, traits;
+	const struct event_unit *where;
+	struct event_unit u;
 
-	for (;;) {
-		uint32_t wait = c->waits & c->left, first = wait & (0u - wait), range = c->left & (first ? first * 2 - 1 : ~0u);
-
-		for (uint32_t left = (writes ? c->writes : c->reads) & range; left; left &= left - 1)
-			touch_shared(x, c->units + lowest(left), warp, trait);
-		has |= (c->writes & range ? HAS_WRITES : 0) | (c->reads & range ? HAS_READS : 0);
-		if (bits(c->arrives & range) + c->arrived != (first || c->arrived || c->arrives & range))
-			not_clear(x->s, SCREEN_KIND);
-		c->arrived = (c->arrived || c->arrives & range) && !first;
-		c->left &= ~range;
-		if (first)
-			return has;
-		go_on(x->s, c, x->block, warp);
-		if (c->ended)
-			return has;
+	while (!c->ended) {
+		if (!next_record(s, &c->at, &u, &where)) {
+			c->piece = s->after[c->piece];
+			c->ended = c->piece == SCREEN_NONE;
+			if (!c->ended) {
+				s->warp[c->piece] = x->block * s->log.warps + warp;
+				c->at = begin_of(s, c->piece);
+			}
+			continue;
+		}
+		if (event_kind_of(&u) == EVENT_BAR_ARRIVE || event_kind_of(&u) == EVENT_BAR_WAIT)
+			at_barrier(s, c, &u, warp);
+		if (event_kind_of(&u) == EVENT_BAR_WAIT)
+			return has | HAS_MORE;
+		traits = traits_of(s, &u);
+		has |= (traits & TRAIT_SHARED_WRITE ? HAS_WRITES : 0) | (traits & TRAIT_SHARED_READ ? HAS_READS : 0);
+		if (traits & (writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ))
+			touch_shared(x, &u, where, warp, writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ);
+		if (writes && traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN))
+			see_record(s, &u, where, c->piece, true);
 	}
+	return has;
 }
 
 /* Blocks of a cluster may touch each other's memory. */
@@ -404,81 +335,61 @@ SCREEN_PASS static void check_block(const struct screen *s, uint32_t block)
 
 enum { RESERVED = 1024 };       /* bytes of shared memory in front of a block's own */
 
-/* All that a block's warps say of an interval, in one of three words: the next one is made free. */
-SCREEN_PASS static uint32_t say_together(uint32_t *words, uint32_t interval, uint32_t mine)
-{
-#ifdef __CUDACC__
-	if (threadIdx.x == 0)
-		words[(interval + 1) % 3] = 0;
-	if (LANE == 0 && mine)
-		atomicOr(&words[interval % 3], mine);
-	__syncthreads();
-	return words[interval % 3];
-#else
-	(void)words;
-	(void)interval;
-	return mine;
-#endif
-}
-
 SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct cursor *was)
 {
-	uint32_t all;
+	uint32_t all = HAS_MORE;
 
 	check_block(x->s, x->block);
-	for (x->interval = 1; x->interval < INTERVALS_MAX; x->interval++) {
+	for (x->interval = 1; all & HAS_MORE && x->interval < INTERVALS_MAX; x->interval++) {
 		uint32_t mine = 0;
 
 		EACH_WARP(w, x->s->log.warps) {
 			was[w] = now[w];
 			mine |= walk_interval(x, &now[w], w, true);
-			mine |= now[w].ended ? 0 : HAS_MORE;
 		}
-		all = say_together(x->words, x->interval, mine);
-		if ((all & (HAS_WRITES | HAS_READS)) == (HAS_WRITES | HAS_READS)) {
+		all = of_all_warps(mine);
+		if ((all & (HAS_WRITES | HAS_READS)) == (HAS_WRITES | HAS_READS))
 			EACH_WARP(w, x->s->log.warps) {
 				now[w] = was[w];
 				walk_interval(x, &now[w], w, false);
 			}
-			ALL_MEET();
-		}
-		if (!(all & HAS_MORE))
-			return;
+		of_all_warps(0);
 	}
-	not_clear(x->s, SCREEN_SPACE);
+	if (all & HAS_MORE)
+		not_clear(x->s, SCREEN_SPACE);
 }
 
-SCREEN_PASS static void begin_warp(const struct screen *s, struct cursor *c, uint32_t block, uint32_t warp)
+SCREEN_PASS static struct cursor begin_warp(const struct screen *s, uint32_t warp)
 {
-	*c = (struct cursor){{0, 0, 0, false}, NULL, block * s->log.warps + warp, 0, 0, 0, 0, 0, true, false, false};
-	go_on(s, c, block, warp);
+	return (struct cursor){begin_of(s, warp), warp, false, false};
 }
 
 #ifdef __CUDACC__
-extern __shared__ uint32_t screen_memory[];     /* three words, and the cells */
+extern __shared__ uint32_t screen_memory[];     /* the cells */
 
 SCREEN_PASS void screen_block(const struct screen *s, uint32_t block)
 {
-	struct shared x = {s, screen_memory + 3, ((s->log.shared + RESERVED) >> s->table.shift) + 1, s->table.shift, block, 0, screen_memory};
+	struct shared x = {s, screen_memory, ((s->log.shared + RESERVED) >> s->table.shift) + 1, s->table.shift, block, 0};
 	struct cursor now, was;
 
-	for (uint32_t i = threadIdx.x; i < x.cells + 3; i += blockDim.x)
-		screen_memory[i] = 0;
-	begin_warp(s, &now, block, threadIdx.x / 32);
-	__syncthreads();
-	walk_block(&x, &now - threadIdx.x / 32, &was - threadIdx.x / 32);
+	for (uint32_t i = threadIdx.x; i < x.cells; i += EVENT_LANES)
+		x.cell[i] = 0;
+	if (threadIdx.x < s->log.warps)
+		now = begin_warp(s, block * s->log.warps + threadIdx.x);
+	__syncwarp();
+	walk_block(&x, &now - threadIdx.x, &was - threadIdx.x);
 }
 #else
 void screen_block(const struct screen *s, uint32_t block)
 {
-	struct shared x = {s, NULL, ((s->log.shared + RESERVED) >> s->table.shift) + 1, s->table.shift, block, 0, NULL};
+	struct shared x = {s, NULL, ((s->log.shared + RESERVED) >> s->table.shift) + 1, s->table.shift, block, 0};
 	struct cursor now[EVENT_LANES], was[EVENT_LANES];
 
 	x.cell = (uint32_t *)calloc(x.cells, sizeof *x.cell);
 	if (!x.cell)
 		abort();
 	for (uint32_t w = 0; w < s->log.warps; w++)
-		begin_warp(s, &now[w], block, w);
+		now[w] = begin_warp(s, block * s->log.warps + w);
 	walk_block(&x, now, was);
 	free(x.cell);
 }
@@ -580,9 +491,8 @@ SCREEN_PASS static bool may_be_written(const struct screen *s, uint64_t from, ui
 }
 
 /* Lanes one step apart. */
-SCREEN_PASS static void touch_row(const struct screen *s, const struct event_unit *record, const struct screen_access *a, uint32_t warp)
+SCREEN_PASS static void touch_row(const struct screen *s, const struct event_unit *u, const struct screen_access *a, uint32_t warp)
 {
-	const struct event_unit one = *record, *u = &one;
 	uint32_t lanes = u->w[1], bytes = a->bytes, n = highest(lanes) - lowest(lanes);
 	int32_t step = (int16_t)(u->w[3] >> 16);
 	uint64_t at = (u->w[2] | (uint64_t)(u->w[3] & 0xffff) << 32) + (uint64_t)(int64_t)a->offset;
@@ -603,18 +513,18 @@ SCREEN_PASS static void touch_row(const struct screen *s, const struct event_uni
 }
 
 /* Lanes with an address each. */
-SCREEN_PASS static void touch_lanes(const struct screen *s, const struct event_unit *u, const struct screen_access *a, uint32_t warp)
+SCREEN_PASS static void touch_lanes(const struct screen *s, const struct event_unit *at, const struct screen_access *a, uint32_t warp)
 {
 	uint64_t mine = a->traits & TRAIT_ATOMIC ? cell_of(s, ATOMICS, 0, a->bytes) : cell_of(s, SOME, warp, 0);
 
-	for (uint32_t left = u->w[1], i = 0; left; left &= left - 1, i++) {
-		const uint32_t *w = u[1 + i / 2].w + i % 2 * 2;
+	for (uint32_t n = bits(at->w[1]), i = 0; i < n; i++) {
+		const uint32_t *w = at[1 + i / 2].w + i % 2 * 2;
 
 		touch_lines(s, a, (w[0] | (uint64_t)(w[1] & 0xffff) << 32) + (uint64_t)(int64_t)a->offset, a->bytes, mine);
 	}
 }
 
-SCREEN_PASS static void touch_global(const struct screen *s, const struct event_unit *u, uint32_t warp, uint32_t trait)
+SCREEN_PASS static void touch_global(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t warp, uint32_t trait)
 {
 	const struct screen_site site = s->table.site[event_site_of(u)];
 	const struct screen_access *all = s->table.access + site.first;
@@ -623,7 +533,7 @@ SCREEN_PASS static void touch_global(const struct screen *s, const struct event_
 		if (!(all[k].traits & trait))
 			continue;
 		if (event_by_lane(u))
-			touch_lanes(s, u, &all[k], warp);
+			touch_lanes(s, at, &all[k], warp);
 		else
 			touch_row(s, u, &all[k], warp);
 	}
@@ -631,7 +541,8 @@ SCREEN_PASS static void touch_global(const struct screen *s, const struct event_
 
 /* ---- pieces, one by one -------------------------------------------------------------------------------------------- */
 
-SCREEN_PASS static void see_record(const struct screen *s, const struct event_unit *u, uint32_t piece, bool writes)
+/* at: where the record is, of which u is the first unit. */
+SCREEN_PASS static void see_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t piece, bool writes)
 {
 	uint32_t kind = event_kind_of(u), traits = traits_of(s, u), trait = writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ;
 	bool barrier = kind == EVENT_BAR_ARRIVE || kind == EVENT_BAR_WAIT;
@@ -641,7 +552,7 @@ SCREEN_PASS static void see_record(const struct screen *s, const struct event_un
 	if (writes && (barrier || traits & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !led_by_lane_0(s, piece))
 		not_clear(s, SCREEN_GROUPS);
 	if (traits & trait)
-		touch_global(s, u, piece < s->log.blocks * s->log.warps ? piece : s->warp[piece], trait);
+		touch_global(s, u, at, piece < s->log.blocks * s->log.warps ? piece : s->warp[piece], trait);
 }
 
 /* A piece that the launch has begun, and that is looked at here: what is written where lane 0 leads, screen_block has
@@ -655,66 +566,23 @@ SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool wri
 
 SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool writes)
 {
-	struct part p = {0, 0, 0, false};
-	const struct event_unit *u = piece_units(s, piece, &p.from);
+	struct at at = begin_of(s, piece);
+	const struct event_unit *where;
+	struct event_unit u;
 
-	if (!is_seen(s, piece, writes))
-		return;
-	for (; p.at < s->log.piece && !p.ended; p.at += UNITS) {
-		if (p.from - p.at >= UNITS)
-			continue;
-		find_starts(s, u, &p);
-		EACH(i, p.starts)
-			see_record(s, u + p.at + i, piece, writes);
-	}
+	if (is_seen(s, piece, writes))
+		while (next_record(s, &at, &u, &where))
+			see_record(s, &u, where, piece, writes);
 }
 
-#ifdef __CUDACC__
-/* As many small pieces as have UNITS together, of which most have no record of more than one. */
-SCREEN_PASS static void walk_small(const struct screen *s, uint32_t window, bool writes)
+SCREEN_PASS void screen_writes(const struct screen *s, uint32_t piece)
 {
-	uint32_t per = UNITS / s->log.piece, n = screen_pieces(&s->log), piece = window * per + LANE / s->log.piece, skip = 0;
-	uint32_t at = LANE % s->log.piece, size = 0, ends, before = ((1u << at) - 1) << (LANE - at);
-	const struct event_unit *u = NULL;
-
-	if (piece < n && is_seen(s, piece, writes)) {
-		u = piece_units(s, piece, &skip) + at;
-		size = at < skip ? 1 : units_of(u);
-	}
-	ends = __ballot_sync(~0u, !size);
-	if (__any_sync(~0u, size > 1)) {
-		for (uint32_t i = 0; i < per && window * per + i < n; i++)
-			walk_piece(s, window * per + i, writes);
-		return;
-	}
-	if (ends & before || !u || at < skip)
-		return;
-	if (size)
-		see_record(s, u, piece, writes);
-	else if (event_kind_of(u) != EVENT_END)
-		not_clear(s, SCREEN_KIND);
-}
-#endif
-
-SCREEN_PASS static void walk_window(const struct screen *s, uint32_t window, bool writes)
-{
-#ifdef __CUDACC__
-	if (s->log.piece < UNITS) {
-		walk_small(s, window, writes);
-		return;
-	}
-#endif
-	walk_piece(s, window, writes);
+	walk_piece(s, piece, true);
 }
 
-SCREEN_PASS void screen_writes(const struct screen *s, uint32_t window)
+SCREEN_PASS void screen_reads(const struct screen *s, uint32_t piece)
 {
-	walk_window(s, window, true);
-}
-
-SCREEN_PASS void screen_reads(const struct screen *s, uint32_t window)
-{
-	walk_window(s, window, false);
+	walk_piece(s, piece, false);
 }
 
 /* ---- all of it, on the host ------------------------------------------------------------------------------------------- */

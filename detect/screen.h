@@ -6,7 +6,7 @@
  * they touch the same memory, one writes, and nothing of what is below tells them apart.  Where that holds of no two,
  * the launch is clear; any other is the detector's (detect.h).  The passes are functions of one index over the region
  * as the kernel left it (event/region.h): cc makes them for the host, one index after the other, nvcc for a GPU,
- * where a warp takes an index, or for screen_block a block of threads.
+ * where a thread takes an index, or for screen_block a warp, of which each lane takes a warp of the block.
  */
 #ifndef DETECT_SCREEN_H
 #define DETECT_SCREEN_H
@@ -85,24 +85,12 @@ static inline EVENT_BOTH uint32_t screen_pieces(const struct screen_log *l)
 	return l->blocks * l->warps + (l->next > l->end ? (l->next - l->end) / l->piece : 0);
 }
 
-/* Of screen_writes and screen_reads: of a GPU's warps each takes several small pieces. */
-static inline EVENT_BOTH uint32_t screen_windows(const struct screen_log *l)
-{
-#ifdef __CUDACC__
-	uint32_t per = l->piece < 32 ? 32 / l->piece : 1;
-#else
-	uint32_t per = 1;
-#endif
-
-	return (screen_pieces(l) + per - 1) / per;
-}
-
-/* The passes in their order, each for all of its indices: pieces; blocks, if they have shared memory; windows;
- * windows. */
+/* The passes in their order, each for all of its indices: pieces; blocks, if they have shared memory; pieces;
+ * pieces. */
 SCREEN_PASS void screen_link(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_block(const struct screen *, uint32_t block);
-SCREEN_PASS void screen_writes(const struct screen *, uint32_t window);
-SCREEN_PASS void screen_reads(const struct screen *, uint32_t window);
+SCREEN_PASS void screen_writes(const struct screen *, uint32_t piece);
+SCREEN_PASS void screen_reads(const struct screen *, uint32_t piece);
 
 /* All of that on the host: is the launch clear?  why: counts by enum screen_why. */
 bool screen_launch(const struct screen_log *, const struct event_sites *, uint32_t why[SCREEN_WHYS]);

@@ -49,7 +49,7 @@ __global__ void link_pieces(const struct screen *all)
 		screen_link(s, i);
 }
 
-__global__ void __launch_bounds__(1024, 1) screen_blocks(const struct screen *all)
+__global__ void __launch_bounds__(32) screen_blocks(const struct screen *all)
 {
 	const struct screen *s = the_launch(all);
 
@@ -60,7 +60,7 @@ __global__ void screen_written(const struct screen *all)
 {
 	const struct screen *s = the_launch(all);
 
-	for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32; i < screen_windows(&s->log); i += gridDim.x * blockDim.x / 32)
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
 		screen_writes(s, i);
 }
 
@@ -68,10 +68,10 @@ __global__ void screen_read(const struct screen *all)
 {
 	const struct screen *s = the_launch(all);
 
-	for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32; i < screen_windows(&s->log); i += gridDim.x * blockDim.x / 32)
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x) {
 		screen_reads(s, i);
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
 		s->after[i] = SCREEN_NONE;
+	}
 }
 
 /* The region as it has to be before a launch. */
@@ -289,11 +289,11 @@ static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage 
 		link_pieces<<<dim3(256, n), 256>>>(b->batch);
 		lap(1);
 		if (b->s.log.shared)
-			screen_blocks<<<dim3(b->s.log.blocks, n), b->s.log.warps * 32, bytes>>>(b->batch);
+			screen_blocks<<<dim3(b->s.log.blocks, n), 32, bytes>>>(b->batch);
 		lap(2);
-		screen_written<<<dim3(132 * 8 / n + 1, n), 256>>>(b->batch);
+		screen_written<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
 		lap(3);
-		screen_read<<<dim3(132 * 8 / n + 1, n), 256>>>(b->batch);
+		screen_read<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
 		lap(4);
 	}
 	if (stage != NATIVE) {
