@@ -11,9 +11,9 @@
 /* ---- what a host and a GPU have in common ---------------------------------------------------------- */
 
 #ifdef __CUDACC__
-/* For each warp of a block: on a GPU lane w of a warp has warp w. */
-#define EACH_WARP(w, n) for (uint32_t w = threadIdx.x, once_##w = w < (n); once_##w; once_##w = 0)
-SCREEN_PASS static uint32_t of_all_warps(uint32_t mine) { return __reduce_or_sync(~0u, mine); }
+/* For each warp of a block: on a GPU each lane has one. */
+#define EACH_WARP(x, w) for (uint32_t w = (x)->warp, once_##w = w < (x)->s->log.warps; once_##w; once_##w = 0)
+#define OF_ALL_WARPS(x, mine) __reduce_or_sync((x)->lanes, mine)
 SCREEN_PASS static uint64_t exchange(uint64_t *p, uint64_t v) { return atomicExch((unsigned long long *)p, v); }
 SCREEN_PASS static uint32_t exchange32(uint32_t *p, uint32_t v) { return atomicExch(p, v); }
 SCREEN_PASS static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { return atomicCAS((unsigned long long *)p, was, v); }
@@ -27,8 +27,8 @@ SCREEN_PASS static uint32_t bits(uint32_t m) { return __popc(m); }
 SCREEN_PASS static uint32_t lowest(uint32_t m) { return __ffs(m) - 1; }
 SCREEN_PASS static uint32_t highest(uint32_t m) { return 31 - __clz(m); }
 #else
-#define EACH_WARP(w, n) for (uint32_t w = 0; w < (n); w++)
-static uint32_t of_all_warps(uint32_t mine) { return mine; }
+#define EACH_WARP(x, w) for (uint32_t w = 0; w < (x)->s->log.warps; w++)
+#define OF_ALL_WARPS(x, mine) (mine)
 static uint64_t exchange(uint64_t *p, uint64_t v) { uint64_t was = *p; *p = v; return was; }
 static uint32_t exchange32(uint32_t *p, uint32_t v) { uint32_t was = *p; *p = v; return was; }
 static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { uint64_t is = *p; *p = is == was ? v : is; return is; }
@@ -197,12 +197,6 @@ SCREEN_PASS static uint32_t traits_of(const struct screen *s, const struct event
 	return event_kind_of(u) == EVENT_ACCESS ? s->table.traits[event_site_of(u)] : 0;
 }
 
-/* Lanes of the record that are below. */
-SCREEN_PASS static uint32_t nth(const struct event_unit *u, uint32_t lane)
-{
-	return bits(u->w[1] & ((1u << lane) - 1));
-}
-
 /* ---- shared memory ------------------------------------------------------------------------------------------ */
 
 /* A cell is of as many bytes as the smallest access: the interval in which it was written last, and by whom. */
@@ -215,6 +209,7 @@ struct shared {
 	const struct screen *s;
 	uint32_t *cell, cells, shift;   /* 1 << shift: bytes of a cell */
 	uint32_t block, interval;
+	uint32_t warp, lanes;           /* a GPU's: which of the block's warps a lane has, and which lanes have others of it */
 };
 
 SCREEN_PASS static void put_cell(const struct shared *x, uint32_t i, uint32_t who)
@@ -250,28 +245,40 @@ SCREEN_PASS static void touch_cells(const struct shared *x, const struct screen_
 			look_at_cell(x, i, who);
 }
 
-/* All of a record's accesses of shared memory that write, or all that only read; warp: in its block.  Lanes take
- * turns, so that warps of which each begins a row do not meet in a bank. */
+/* What a lane's thread does that writes in shared memory, or that only reads there. */
+SCREEN_PASS static void touch_by(const struct shared *x, const struct screen_site *site, uint32_t address, uint32_t who, uint32_t trait)
+{
+	const struct screen_access *all = x->s->table.access + site->first;
+
+	if (site->one.traits & trait)
+		touch_cells(x, &site->one, address + (uint32_t)site->one.offset, who);
+	for (uint32_t k = 1; k < site->n; k++)
+		if (all[k].traits & trait)
+			touch_cells(x, &all[k], address + (uint32_t)all[k].offset, who);
+}
+
+/* All lanes; warp: in its block.  Lanes one step apart take turns, so that warps that begin a row each do not meet in a
+ * bank. */
 SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *u, const struct event_unit *at, uint32_t warp, uint32_t trait)
 {
 	const struct screen_site site = x->s->table.site[event_site_of(u)];
-	const struct screen_access *all = x->s->table.access + site.first;
+	uint32_t lanes = u->w[1], low = lowest(lanes), who = warp * EVENT_LANES;
 	int32_t step = (int16_t)(u->w[3] >> 16);
-	uint32_t lanes = u->w[1], low = lowest(lanes);
-	bool narrow = event_narrow(u);
 
+	if (event_narrow(u)) {
+		for (uint32_t left = lanes; left;) {
+			const struct event_unit four = *++at;
+
+			for (uint32_t k = 0; k < 4 && left; k++, left &= left - 1)
+				touch_by(x, &site, four.w[k], who + lowest(left), trait);
+		}
+		return;
+	}
 	for (uint32_t i = 0; i < EVENT_LANES; i++) {
-		uint32_t l = (i + warp) % EVENT_LANES, n, address;
+		uint32_t l = (i + warp) % EVENT_LANES;
 
-		if (!(lanes >> l & 1))
-			continue;
-		n = nth(u, l);
-		address = narrow ? at[1 + n / 4].w[n % 4] : u->w[2] + (uint32_t)(step * (int32_t)(l - low));
-		if (site.one.traits & trait)
-			touch_cells(x, &site.one, address + (uint32_t)site.one.offset, warp * EVENT_LANES + l);
-		for (uint32_t k = 1; k < site.n; k++)
-			if (all[k].traits & trait)
-				touch_cells(x, &all[k], address + (uint32_t)all[k].offset, warp * EVENT_LANES + l);
+		if (lanes >> l & 1)
+			touch_by(x, &site, u->w[2] + (uint32_t)(step * (int32_t)(l - low)), who + l, trait);
 	}
 }
 
@@ -333,8 +340,6 @@ SCREEN_PASS static void check_block(const struct screen *s, uint32_t block)
 		not_clear(s, SCREEN_KIND);
 }
 
-enum { RESERVED = 1024 };       /* bytes of shared memory in front of a block's own */
-
 SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct cursor *was)
 {
 	uint32_t all = HAS_MORE;
@@ -343,17 +348,17 @@ SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct 
 	for (x->interval = 1; all & HAS_MORE && x->interval < INTERVALS_MAX; x->interval++) {
 		uint32_t mine = 0;
 
-		EACH_WARP(w, x->s->log.warps) {
+		EACH_WARP(x, w) {
 			was[w] = now[w];
 			mine |= walk_interval(x, &now[w], w, true);
 		}
-		all = of_all_warps(mine);
+		all = OF_ALL_WARPS(x, mine);
 		if ((all & (HAS_WRITES | HAS_READS)) == (HAS_WRITES | HAS_READS))
-			EACH_WARP(w, x->s->log.warps) {
+			EACH_WARP(x, w) {
 				now[w] = was[w];
 				walk_interval(x, &now[w], w, false);
 			}
-		of_all_warps(0);
+		(void)OF_ALL_WARPS(x, 0);
 	}
 	if (all & HAS_MORE)
 		not_clear(x->s, SCREEN_SPACE);
@@ -367,29 +372,34 @@ SCREEN_PASS static struct cursor begin_warp(const struct screen *s, uint32_t war
 #ifdef __CUDACC__
 extern __shared__ uint32_t screen_memory[];     /* the cells */
 
-SCREEN_PASS void screen_block(const struct screen *s, uint32_t block)
+SCREEN_PASS void screen_block(const struct screen *s, uint32_t n)
 {
-	struct shared x = {s, screen_memory, ((s->log.shared + RESERVED) >> s->table.shift) + 1, s->table.shift, block, 0};
+	uint32_t width = EVENT_LANES / s->together, part = threadIdx.x / width, cells = screen_cells(&s->log, s->table.shift);
+	struct shared x = {s, screen_memory + part * cells, cells, s->table.shift, n * s->together + part, 0};
 	struct cursor now, was;
 
-	for (uint32_t i = threadIdx.x; i < x.cells; i += EVENT_LANES)
+	x.warp = threadIdx.x % width;
+	x.lanes = (width < EVENT_LANES ? (1u << width) - 1 : ~0u) << part * width;
+	for (uint32_t i = x.warp; i < cells; i += width)
 		x.cell[i] = 0;
-	if (threadIdx.x < s->log.warps)
-		now = begin_warp(s, block * s->log.warps + threadIdx.x);
-	__syncwarp();
-	walk_block(&x, &now - threadIdx.x, &was - threadIdx.x);
+	if (x.block >= s->log.blocks)
+		return;
+	if (x.warp < s->log.warps)
+		now = begin_warp(s, x.block * s->log.warps + x.warp);
+	__syncwarp(x.lanes);
+	walk_block(&x, &now - x.warp, &was - x.warp);
 }
 #else
-void screen_block(const struct screen *s, uint32_t block)
+void screen_block(const struct screen *s, uint32_t n)
 {
-	struct shared x = {s, NULL, ((s->log.shared + RESERVED) >> s->table.shift) + 1, s->table.shift, block, 0};
+	struct shared x = {s, NULL, screen_cells(&s->log, s->table.shift), s->table.shift, n, 0, 0, 0};
 	struct cursor now[EVENT_LANES], was[EVENT_LANES];
 
 	x.cell = (uint32_t *)calloc(x.cells, sizeof *x.cell);
 	if (!x.cell)
 		abort();
 	for (uint32_t w = 0; w < s->log.warps; w++)
-		now[w] = begin_warp(s, block * s->log.warps + w);
+		now[w] = begin_warp(s, n * s->log.warps + w);
 	walk_block(&x, now, was);
 	free(x.cell);
 }
@@ -601,7 +611,7 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 {
 	uint32_t n = screen_pieces(l), pages = 0, all = 0;
 	uint64_t range[2] = {UINT64_MAX, 0};
-	struct screen s = {.log = *l, .stamp = 1, .room = 64, .pages = &pages, .range = range, .why = why};
+	struct screen s = {.log = *l, .stamp = 1, .together = 1, .room = 64, .pages = &pages, .range = range, .why = why};
 	void *const tables[] = {
 		s.table.site = (struct screen_site *)some(sites->nsites, sizeof *s.table.site),
 		s.table.traits = (uint8_t *)some(sites->nsites, 1),

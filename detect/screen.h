@@ -68,6 +68,7 @@ struct screen {
 	struct screen_table table;
 	uint32_t stamp;                 /* of this launch: 1 to 65535; a cell with another one is empty */
 	uint64_t salt;                  /* is added to its page numbers: launches with different ones have their own cells */
+	uint32_t together;              /* blocks that screen_block takes at once: screen_together() */
 	uint32_t room;                  /* pages that have cells, at most */
 	uint32_t *pages;                /* so many have */
 	uint64_t *range;                /* the first of these, or of others, and the last one: page numbers */
@@ -85,10 +86,25 @@ static inline EVENT_BOTH uint32_t screen_pieces(const struct screen_log *l)
 	return l->blocks * l->warps + (l->next > l->end ? (l->next - l->end) / l->piece : 0);
 }
 
-/* The passes in their order, each for all of its indices: pieces; blocks, if they have shared memory; pieces;
- * pieces. */
+/* How many blocks a GPU's warp can take at once, with so many bytes for their cells. */
+static inline EVENT_BOTH uint32_t screen_cells(const struct screen_log *l, uint32_t shift)
+{
+	return ((l->shared + 1024) >> shift) + 1;       /* 1,024 bytes in front of a block's own */
+}
+
+static inline EVENT_BOTH uint32_t screen_together(const struct screen_log *l, uint32_t shift, uint32_t bytes)
+{
+	uint32_t n = 1;
+
+	while (2 * n * l->warps <= EVENT_LANES && 2 * n * screen_cells(l, shift) * 4 <= bytes)
+		n *= 2;
+	return n;
+}
+
+/* The passes in their order, each for all of its indices: pieces; blocks divided by `together`, if they have shared
+ * memory; pieces; pieces. */
 SCREEN_PASS void screen_link(const struct screen *, uint32_t piece);
-SCREEN_PASS void screen_block(const struct screen *, uint32_t block);
+SCREEN_PASS void screen_block(const struct screen *, uint32_t n);
 SCREEN_PASS void screen_writes(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_reads(const struct screen *, uint32_t piece);
 

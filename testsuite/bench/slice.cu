@@ -232,6 +232,7 @@ static void shape(struct bench *b, const struct work *w)
 	l->slots = round_up(l->heads + (uint64_t)l->blocks * REGION_BLOCK, l->piece);
 	l->end = round_up(l->slots + (uint64_t)l->blocks * l->warps * l->piece, REGION_PIECE_MAX);
 	b->head = {l->end, 0, 0, 0};
+	b->s.together = screen_together(l, b->s.table.shift, 16 << 10);
 	CHECK(cudaMemset((void *)l->unit, 0, region_bytes));
 	CHECK(cudaMemset(b->s.page, 0, SCREEN_PAGES * sizeof *b->s.page));
 	CHECK(cudaMemset(b->s.cells, 0, SCREEN_PAGES * sizeof *b->s.cells));
@@ -273,7 +274,7 @@ __global__ void next_stamp(struct screen *all)
 /* All of the batch's launches, and what comes behind them. */
 static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage stage, unsigned dynamic)
 {
-	uint32_t bytes = (((b->s.log.shared + 1024) >> b->s.table.shift) + 4) * 4, n = b->launches;
+	uint32_t together = b->s.together, bytes = screen_cells(&b->s.log, b->s.table.shift) * 4 * together, n = b->launches;
 	size_t units = region_bytes / 16 / n / REGION_PIECE_MAX * REGION_PIECE_MAX;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -289,7 +290,7 @@ static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage 
 		link_pieces<<<dim3(256, n), 256>>>(b->batch);
 		lap(1);
 		if (b->s.log.shared)
-			screen_blocks<<<dim3(b->s.log.blocks, n), 32, bytes>>>(b->batch);
+			screen_blocks<<<dim3((b->s.log.blocks + together - 1) / together, n), 32, bytes>>>(b->batch);
 		lap(2);
 		screen_written<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
 		lap(3);
