@@ -95,6 +95,28 @@ static void read_event(struct reader *r, const struct event_unit *u, uint32_t un
 	e->open = e->clock[EVENT_BEHIND] == UINT64_MAX;
 }
 
+/* A record of several products: each gets one of its own. */
+static bool read_products(struct reader *r, uint32_t unit)
+{
+	struct detect *d = r->d;
+	const struct event_site *s = &d->site.v[r->sites + event_site_of(&d->unit.v[unit])];
+
+	if (event_kind_of(&d->unit.v[unit]) != EVENT_WGMMA || !s->nrun)
+		return false;
+	for (uint32_t i = 0; i < s->nrun; i++) {
+		const struct event_run run = d->run_site.v[s->run + i];
+		uint32_t units = event_units(&d->unit.v[unit]), copy = d->unit.n;
+
+		ADD_MANY(&d->unit, units);
+		memcpy(&d->unit.v[copy], &d->unit.v[unit], units * sizeof *d->unit.v);
+		event_add(&d->unit.v[copy], 0, (uint64_t)(int16_t)run.offset);
+		event_add(&d->unit.v[copy], 1, (uint64_t)(int16_t)(run.offset >> 16));
+		read_event(r, &d->unit.v[copy], copy);
+		d->event.v[d->event.n - 1].site = run.site;
+	}
+	return true;
+}
+
 static void read_records(struct reader *r, const struct event_piece *p)
 {
 	struct detect *d = r->d;
@@ -116,6 +138,10 @@ static void read_records(struct reader *r, const struct event_piece *p)
 		}
 		if (event_kind_of(u) == EVENT_CLOCK || repeats(r, u))
 			continue;
+		if (read_products(r, unit + i)) {
+			run->n += d->site.v[r->sites + event_site_of(&d->unit.v[unit + i])].nrun;
+			continue;
+		}
 		read_event(r, u, unit + i);
 		run->n++;
 	}

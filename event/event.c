@@ -60,6 +60,15 @@ uint64_t event_word(const struct event_unit *e, unsigned lane, unsigned n)
 	return n < event_words(e) ? word_at(e, at + n) : 0;
 }
 
+void event_add(struct event_unit *e, unsigned n, uint64_t more)
+{
+	uint32_t *w = e[fixed_units(event_kind_of(e)) + n / 2].w + n % 2 * 2;
+	uint64_t v = (w[0] | (uint64_t)w[1] << 32) + more;
+
+	w[0] = (uint32_t)v;
+	w[1] = (uint32_t)(v >> 32);
+}
+
 uint64_t event_address(const struct event_unit *e, unsigned lane)
 {
 	uint64_t address = e->w[2] | (uint64_t)(e->w[3] & 0xffff) << 32;

@@ -106,6 +106,9 @@ uint64_t event_address(const struct event_unit *, unsigned lane);
 uint64_t event_get(const struct event_unit *, unsigned lane, enum event_operand);
 uint64_t event_word(const struct event_unit *, unsigned lane, unsigned n);
 
+/* Adds to a word that all lanes have once. */
+void event_add(struct event_unit *, unsigned n, uint64_t more);
+
 /* Low words of clock and timer; returns how many of the two the record has.  Both 0: behind has
  * not come yet. */
 enum event_when { EVENT_BEFORE, EVENT_BEHIND };
@@ -188,13 +191,15 @@ struct event_site {
 	uint32_t flags, left_out;       /* left_out: elements that are not accessed */
 	uint16_t shape[6];
 	uint32_t line, text;            /* of the PTX file; of the instruction in event_sites.text */
-	uint32_t run, nrun;             /* ACCESS: what one record stands for, which does all that those do; nrun 0: itself */
+	uint32_t run, nrun;             /* ACCESS, WGMMA: what one record stands for, which does all that those do; nrun 0: itself */
 };
 /* Is the access a strong one? */
 static inline bool event_strong(const struct event_site *s) { return s->sem != EVENT_SEM_NONE; }
 /* What a lane's n-th element read, or wrote; false: the record does not have it. */
 bool event_value(const struct event_unit *, const struct event_site *, unsigned lane, unsigned n, enum event_does, uint64_t *v);
-struct event_run { uint32_t site; int32_t offset; };    /* behind the record's address */
+/* Of an access: so far behind the record's address; of a product: so much is added to the descriptor of A (lower
+ * half, signed) and to that of B (upper half). */
+struct event_run { uint32_t site; int32_t offset; };
 struct event_sites { const struct event_site *site; const struct event_run *run; const char *text; uint32_t nsites, nruns; };
 
 /* A tensor map: what the driver's 128 bytes say. */

@@ -14,13 +14,13 @@
 
 enum { REGION_PIECE_MAX = 256, REGION_BLOCK = 4 /* of a block; units */ };
 
-/* The region's head.  `next`: where the next piece begins, a multiple of REGION_PIECE_MAX at first; `last`:
- * where the last one that has room begins; `lost`: pieces for which there was none, whose records go to the last
+/* The region's head.  `next`: where the next piece begins, a multiple of REGION_PIECE_MAX at first; the last one that
+ * has room begins at `last`; `lost`: pieces for which there was none, whose records go to the last
  * one. */
 struct region_head { uint32_t next, last, lost, spare; };
 
-/* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size. */
-struct region_launch { uint64_t region; uint32_t heads, slots, launch, magic; };
+/* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size; last: as in the head. */
+struct region_launch { uint64_t region; uint32_t heads, slots, launch, last; };
 
 /* What EVENT_TENSOR_HASH is for a map that is a launch's parameter of that number. */
 #define REGION_MAP(launch, param) ((uint64_t)(2 * (param) + 1) << 32 | (launch))

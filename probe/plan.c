@@ -314,6 +314,47 @@ static bool takes_same(const struct flow *f, const struct plan_item *it)
 	return true;
 }
 
+/* A product whose descriptors are constants away from those of the one in front of it shares that one's record. */
+static bool add_product(struct planner *p, struct plan_item *it)
+{
+	uint32_t at = p->p->n - 1, lead = at ? at - 1 : 0;
+	struct plan_item *first = &p->p->item[lead];
+	int64_t delta[2];
+
+	if (!at || p->open == FLOW_NONE || first->site.kind != EVENT_WGMMA || first->block != it->block)
+		return false;
+	lead = first->cls == PLAN_MEMBER ? first->leads : lead;
+	first = &p->p->item[lead];
+	for (unsigned i = 0; i < 2; i++) {
+		const struct ptx_operand *o = &it->stmt->inst.ops[1 + i];
+		struct value v = is_register(o) ? value_of(p, o->sym) : (struct value){0, 0, 0};
+
+		if (!is_register(o) || v.root != first->product[i].root)
+			return false;
+		delta[i] = v.more - first->product[i].more;
+		if (delta[i] != (int16_t)delta[i])
+			return false;
+	}
+	it->cls = PLAN_MEMBER;
+	it->leads = lead;
+	it->offset = (int32_t)((uint32_t)(uint16_t)delta[0] | (uint32_t)(uint16_t)delta[1] << 16);
+	first->members++;
+	return true;
+}
+
+/* What its descriptors are, for others. */
+static void open_product(struct planner *p, struct plan_item *it)
+{
+	it->members = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct ptx_operand *o = &it->stmt->inst.ops[1 + i];
+		struct value v = is_register(o) ? value_of(p, o->sym) : (struct value){0, FLOW_NONE, 0};
+
+		it->product[i].root = v.root;
+		it->product[i].more = v.more;
+	}
+}
+
 static void classify(struct planner *p, struct ptx_stmt *s)
 {
 	const struct ptx_inst *in = &s->inst;
@@ -335,7 +376,11 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 		return;
 	}
 	p->merges = p->p->n;
+	if (it->site.kind == EVENT_WGMMA && is_short(it) && add_product(p, it))
+		return;
 	if (is_short(it)) {
+		if (it->site.kind == EVENT_WGMMA)
+			open_product(p, it);
 		it->cls = PLAN_SHORT;
 		it->units = it->site.kind == EVENT_WGMMA || (it->site.kind == EVENT_BAR_ARRIVE && !ptx_has(in, MOD_ARRIVE)) ? 2 : 1;
 		share_room(p, p->p->n - 1);

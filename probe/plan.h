@@ -29,6 +29,7 @@ struct plan_item {
 	int64_t step, offset;           /* LINE: from lane to lane; behind the LINE's or EACH's register */
 	uint32_t root;                  /* LINE, EACH: its register is so much more than a value; */
 	int64_t more;                   /* values have numbers */
+	struct { uint32_t root; int64_t more; } product[2];     /* the same of a product's descriptors */
 	uint32_t block, members;        /* members: of a LINE or EACH, with itself */
 };
 

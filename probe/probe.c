@@ -29,7 +29,9 @@ struct place {
 	struct module *to;
 	struct ptx_func *f;
 	struct ptx_stmt *stmt;
+	const struct plan *plan;
 	const struct plan_item *item;
+	uint32_t at;                    /* of it in the plan */
 	const struct event_site *site;
 	const struct flow *flow;
 	uint32_t number;                /* of the site */
@@ -479,7 +481,6 @@ static bool wait_group(struct place *p)
 		emit(e, "mov.b32 " R "a, 0x%x", EVENT_WAIT_ALL);
 	}
 	emit(e, "mov.b32 " R "b, 0");
-	emit_clocks(e, true);
 	part(p, &r, 0);
 	insert(p, true);
 	return p->ok;
@@ -543,12 +544,44 @@ static bool tensor_copy(struct place *p)
 	return p->ok;
 }
 
+static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
+{
+	s->site = realloc(s->site, (s->n + 1) * sizeof *s->site);
+	if (!s->site)
+		abort();
+	s->site[s->n] = *site;
+	return s->n++;
+}
+
+/* A site for all that the record tells: itself, or a run. */
+static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at)
+{
+	const struct plan_item *it = &plan->item[at];
+	struct probe_sites *s = t->sites;
+	struct event_site site = it->site;
+
+	if (it->members <= 1 && !it->offset)
+		return t->number[at];
+	site.run = s->nruns;
+	site.nrun = it->members;
+	s->run = realloc(s->run, (s->nruns + it->members) * sizeof *s->run);
+	if (!s->run)
+		abort();
+	for (uint32_t i = at; i < plan->n && site.nrun > s->nruns - site.run; i++)
+		if (i == at || (plan->item[i].cls == PLAN_MEMBER && plan->item[i].leads == at)) {
+			s->run[s->nruns++] = (struct event_run){t->number[i], (int32_t)plan->item[i].offset};
+			site.does |= plan->item[i].site.does;
+		}
+	return add_site(s, &site);
+}
+
 /* The warp's as one: descriptors, of which A may lie in registers. */
 static bool wgmma(struct place *p)
 {
 	struct emit_record r = record(p, EVENT_WGMMA, 2);
 	struct emit *e = &p->to->e;
 
+	r.site = line_site(p->to, p->plan, p->at);
 	if (ptx_has(&p->stmt->inst, MOD_SP) || p->item->cls != PLAN_SHORT)
 		return false;
 	if (p->site->flags & EVENT_A_ELSEWHERE)
@@ -634,15 +667,6 @@ static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
 	{EVENT_COMMIT, bare_before}, {EVENT_WAIT_GROUP, wait_group}, {EVENT_EXIT, bare_before}
 };
 
-static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
-{
-	s->site = realloc(s->site, (s->n + 1) * sizeof *s->site);
-	if (!s->site)
-		abort();
-	s->site[s->n] = *site;
-	return s->n++;
-}
-
 static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
 {
 	struct probe_sites *s = t->sites;
@@ -699,31 +723,9 @@ static void make_room(struct place *p)
 	ptx_insert_before(p->to->m, p->f, before_products(p->stmt), take_text(p->to));
 }
 
-/* A site for all that the record tells: itself, or a run. */
-static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at)
+static bool line(struct place *p)
 {
-	const struct plan_item *it = &plan->item[at];
-	struct probe_sites *s = t->sites;
-	struct event_site site = it->site;
-
-	if (it->members == 1 && !it->offset)
-		return t->number[at];
-	site.run = s->nruns;
-	site.nrun = it->members;
-	s->run = realloc(s->run, (s->nruns + it->members) * sizeof *s->run);
-	if (!s->run)
-		abort();
-	for (uint32_t i = at; i < plan->n && site.nrun > s->nruns - site.run; i++)
-		if (i == at || (plan->item[i].cls == PLAN_MEMBER && plan->item[i].leads == at)) {
-			s->run[s->nruns++] = (struct event_run){t->number[i], (int32_t)plan->item[i].offset};
-			site.does |= plan->item[i].site.does;
-		}
-	return add_site(s, &site);
-}
-
-static bool line(struct place *p, const struct plan *plan, uint32_t at)
-{
-	struct emit_record r = {EVENT_ACCESS, line_site(p->to, plan, at), 0, false};
+	struct emit_record r = {EVENT_ACCESS, line_site(p->to, p->plan, p->at), 0, false};
 	const struct ptx_operand *o = operand(p, (unsigned)plan_address(&p->stmt->inst));
 	bool ok = p->item->cls == PLAN_EACH ? emit_each(&p->to->e, &r, o, p->item->at) :
 		  emit_line(&p->to->e, &r, o, p->item->step, p->item->at);
@@ -736,7 +738,7 @@ static bool line(struct place *p, const struct plan *plan, uint32_t at)
 static void instruction(struct module *t, struct ptx_func *f, const struct plan *plan, uint32_t at)
 {
 	const struct plan_item *it = &plan->item[at];
-	struct place p = {.to = t, .f = f, .stmt = it->stmt, .item = it, .flow = plan->flow, .site = &it->site, .ok = true};
+	struct place p = {.to = t, .f = f, .stmt = it->stmt, .plan = plan, .item = it, .at = at, .flow = plan->flow, .site = &it->site, .ok = true};
 	bool put = false;
 
 	p.number = t->number[at];
@@ -746,7 +748,7 @@ static void instruction(struct module *t, struct ptx_func *f, const struct plan 
 	if (it->site.kind == EVENT_STRONG)
 		as_atom(&p);
 	if (it->cls == PLAN_LINE || it->cls == PLAN_EACH)
-		put = line(&p, plan, at);
+		put = line(&p);
 	for (unsigned k = 0; k < sizeof probes / sizeof *probes && it->cls != PLAN_LINE && it->cls != PLAN_EACH; k++)
 		if (probes[k].kind == it->site.kind)
 			put = probes[k].put(&p);

@@ -111,7 +111,7 @@ const void *run_probes_launch(const struct run_action *a)
 	now.launch++;
 	shape.end = round_up(now.slots + (uint64_t)shape.blocks * shape.warps * shape.piece, REGION_PIECE_MAX);
 	head.next = shape.end;
-	head.last = REGION / 16 - shape.piece;
+	head.last = now.last = REGION / 16 - shape.piece;
 	if (shape.end > head.last) {
 		fprintf(stderr, "%s: the log is full before it begins: use a smaller launch\n", a->kernel);
 		return NULL;

@@ -280,7 +280,7 @@ static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage 
 	for (uint32_t i = 0; i < n; i++) {
 		std::vector<void *> args = w->args;
 
-		b->launch = {(uint64_t)(uintptr_t)(b->s.log.unit + i * units), b->s.log.heads, b->s.log.slots, i + 1, 0};
+		b->launch = {(uint64_t)(uintptr_t)(b->s.log.unit + i * units), b->s.log.heads, b->s.log.slots, i + 1, b->head.last};
 		args.push_back(&b->launch);
 		CHECK(cuLaunchKernel(f, w->grid[0], w->grid[1], 1, w->block[0], w->block[1], 1, dynamic, 0, args.data(), NULL));
 	}
@@ -351,7 +351,7 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	ms[PROBES] = time_of(b, &w, probes, PROBES, dynamic);
 	ms[SCREEN] = b->skip_screen ? 0 : time_of(b, &w, probes, SCREEN, dynamic);
 	CHECK(cudaMemcpy(why, b->s.why, sizeof why, cudaMemcpyDeviceToHost));
-	b->launch = {(uint64_t)(uintptr_t)b->s.log.unit, b->s.log.heads, b->s.log.slots, 1, 0};
+	b->launch = {(uint64_t)(uintptr_t)b->s.log.unit, b->s.log.heads, b->s.log.slots, 1, b->head.last};
 	w.args.push_back(&b->launch);
 	CHECK(cuLaunchKernel(probes, w.grid[0], w.grid[1], 1, w.block[0], w.block[1], 1, dynamic, 0, w.args.data(), NULL));
 	CHECK(cudaMemcpy(&head, b->s.log.unit, sizeof head, cudaMemcpyDeviceToHost));
