@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What probes and the screen (detect/screen.h) cost: `slice NATIVE.cubin PROBES.cubin SITES KERNEL...`, of
- * triad64M, matmul1024, histogram (testsuite/bench/kernels.cu) and gemm (testsuite/kernels/gemm.cu).  SITES is what
+ * triad64M, matmul1024, histogram (testsuite/bench/kernels.cu) and gemm (testsuite/kernels/gemm.cu); slice:matmul and
+ * so on are those of testsuite/slice, in their small sizes.  SITES is what
  * build/probe/put says of the module.  A line for each: milliseconds of a launch, native, with probes, and until the
  * screen is done; of as many launches in a row as fill a millisecond, the best of five rows; MiB of the log, and
  * whether the launch is clear. */
@@ -380,6 +381,9 @@ static bool named(const char *name, struct bench *b, void *p[3])
 {
 	static int n, tiles = 256, across = 16, steps = 32;
 	static CUtensorMap maps[3];
+	static void *sum;
+
+	sum = (char *)p[2] + (1 << 20);
 
 	if (!strcmp(name, "triad64M")) {
 		n = 64 << 20;
@@ -390,6 +394,15 @@ static bool named(const char *name, struct bench *b, void *p[3])
 	} else if (!strcmp(name, "histogram")) {
 		n = 4 << 20;
 		measure(b, name, {"_Z9histogramPKiPii", {1024, 1}, {256, 1}, 0, {&p[0], &p[2], &n}, false}, 0);
+	} else if (!strcmp(name, "slice:matmul")) {
+		n = 64;
+		measure(b, name, {"matmul", {2, 2}, {32, 32}, 0, {&p[0], &p[1], &p[2], &n}, false}, 0);
+	} else if (!strcmp(name, "slice:triad")) {
+		n = 1700;
+		measure(b, name, {"triad", {7, 1}, {256, 1}, 0, {&p[0], &p[1], &p[2], &n, &sum}, false}, 0);
+	} else if (!strcmp(name, "slice:histogram")) {
+		n = 8192;
+		measure(b, name, {"histogram", {2, 1}, {256, 1}, 0, {&p[0], &p[2], &n}, false}, 0);
 	} else if (!strcmp(name, "gemm")) {
 		maps[0] = map_of(p[0], 2048, 64, 128);
 		maps[1] = map_of(p[1], 2048, 64, 128);
