@@ -94,7 +94,7 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 /* Units that a record takes, if it is of a kind that is known here; 0: it is none of those, or the end. */
 SCREEN_PASS static uint32_t units_of(const struct event_unit *u)
 {
-	uint32_t kind = u->w[0] & 63, lanes = u->w[1];
+	uint32_t kind = event_kind_of(u), lanes = event_lanes(u);
 
 	switch (kind) {
 	case EVENT_CLOCK:
@@ -262,8 +262,8 @@ SCREEN_PASS static void touch_by(const struct shared *x, const struct screen_sit
 SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *u, const struct event_unit *at, uint32_t warp, uint32_t trait)
 {
 	const struct screen_site site = x->s->table.site[event_site_of(u)];
-	uint32_t lanes = u->w[1], low = lowest(lanes), who = warp * EVENT_LANES;
-	int32_t step = (int16_t)(u->w[3] >> 16);
+	uint32_t lanes = event_lanes(u), low = lowest(lanes), who = warp * EVENT_LANES;
+	int32_t step = event_step(u);
 
 	if (event_narrow(u)) {
 		for (uint32_t left = lanes; left;) {
@@ -278,7 +278,7 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 		uint32_t l = (i + warp) % EVENT_LANES;
 
 		if (lanes >> l & 1)
-			touch_by(x, &site, u->w[2] + (uint32_t)(step * (int32_t)(l - low)), who + l, trait);
+			touch_by(x, &site, (uint32_t)event_base(u) + (uint32_t)(step * (int32_t)(l - low)), who + l, trait);
 	}
 }
 
@@ -288,7 +288,7 @@ SCREEN_PASS static void at_barrier(const struct screen *s, struct cursor *c, con
 	uint32_t rest = s->log.threads - warp * EVENT_LANES;
 	bool wait = event_kind_of(u) == EVENT_BAR_WAIT;
 
-	if (u->w[2] >> 8 & 0xffff || c->arrived != wait || u->w[1] != (rest >= EVENT_LANES ? ~0u : (1u << rest) - 1))
+	if (event_bar_count(u) || c->arrived != wait || event_lanes(u) != (rest >= EVENT_LANES ? ~0u : (1u << rest) - 1))
 		not_clear(s, SCREEN_KIND);
 	c->arrived = !wait;
 }
@@ -503,9 +503,9 @@ SCREEN_PASS static bool may_be_written(const struct screen *s, uint64_t from, ui
 /* Lanes one step apart. */
 SCREEN_PASS static void touch_row(const struct screen *s, const struct event_unit *u, const struct screen_access *a, uint32_t warp)
 {
-	uint32_t lanes = u->w[1], bytes = a->bytes, n = highest(lanes) - lowest(lanes);
-	int32_t step = (int16_t)(u->w[3] >> 16);
-	uint64_t at = (u->w[2] | (uint64_t)(u->w[3] & 0xffff) << 32) + (uint64_t)(int64_t)a->offset;
+	uint32_t lanes = event_lanes(u), bytes = a->bytes, n = highest(lanes) - lowest(lanes);
+	int32_t step = event_step(u);
+	uint64_t at = event_base(u) + (uint64_t)(int64_t)a->offset;
 	uint64_t mine;
 
 	if (a->traits & TRAIT_GLOBAL_READ && step >= 0 && !may_be_written(s, at, at + (uint64_t)(uint32_t)step * n + bytes))
@@ -527,11 +527,8 @@ SCREEN_PASS static void touch_lanes(const struct screen *s, const struct event_u
 {
 	uint64_t mine = a->traits & TRAIT_ATOMIC ? cell_of(s, ATOMICS, 0, a->bytes) : cell_of(s, SOME, warp, 0);
 
-	for (uint32_t n = bits(at->w[1]), i = 0; i < n; i++) {
-		const uint32_t *w = at[1 + i / 2].w + i % 2 * 2;
-
-		touch_lines(s, a, (w[0] | (uint64_t)(w[1] & 0xffff) << 32) + (uint64_t)(int64_t)a->offset, a->bytes, mine);
-	}
+	for (uint32_t n = bits(event_lanes(at)), i = 0; i < n; i++)
+		touch_lines(s, a, event_nth_address(at, i) + (uint64_t)(int64_t)a->offset, a->bytes, mine);
 }
 
 SCREEN_PASS static void touch_global(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t warp, uint32_t trait)

@@ -71,14 +71,13 @@ void event_add(struct event_unit *e, unsigned n, uint64_t more)
 
 uint64_t event_address(const struct event_unit *e, unsigned lane)
 {
-	uint64_t address = e->w[2] | (uint64_t)(e->w[3] & 0xffff) << 32;
-	int64_t step = (int16_t)(e->w[3] >> 16), lanes = (int64_t)lane - event_first(event_lanes(e));
+	int64_t lanes = (int64_t)lane - event_first(event_lanes(e));
 
 	if (event_narrow(e))
-		return e[1 + words_below(e, lane) / 4].w[words_below(e, lane) % 4];
+		return event_nth_address(e, words_below(e, lane));
 	if (event_by_lane(e))
 		return word_at(e, words_below(e, lane)) & EVENT_ADDRESS;
-	return (address + (uint64_t)(step * lanes)) & EVENT_ADDRESS;
+	return (event_base(e) + (uint64_t)(event_step(e) * lanes)) & EVENT_ADDRESS;
 }
 
 uint64_t event_get(const struct event_unit *e, unsigned lane, enum event_operand o)

@@ -84,6 +84,17 @@ static inline EVENT_BOTH unsigned event_words(const struct event_unit *e) { retu
 static inline EVENT_BOTH bool event_once(const struct event_unit *e) { return e->w[0] >> 7 & 1; }
 static inline EVENT_BOTH bool event_by_lane(const struct event_unit *e) { return e->w[0] >> 6 & 1; }
 static inline EVENT_BOTH bool event_narrow(const struct event_unit *e) { return (e->w[0] & 0xfc0) == 0xc0; }
+/* Of an ADDRESS: that of the lowest lane, and how far each lane is behind the one before; or the n-th lane's. */
+static inline EVENT_BOTH uint64_t event_base(const struct event_unit *e) { return e->w[2] | (uint64_t)(e->w[3] & 0xffff) << 32; }
+static inline EVENT_BOTH int32_t event_step(const struct event_unit *e) { return (int16_t)(e->w[3] >> 16); }
+static inline EVENT_BOTH uint64_t event_nth_address(const struct event_unit *e, unsigned n)
+{
+	const uint32_t *w = event_narrow(e) ? e[1 + n / 4].w + n % 4 : e[1 + n / 2].w + n % 2 * 2;
+
+	return event_narrow(e) ? w[0] : w[0] | (uint64_t)(w[1] & 0xffff) << 32;
+}
+/* Of an arrival or a wait at a barrier: of how many threads it is; 0: of all. */
+static inline EVENT_BOTH uint32_t event_bar_count(const struct event_unit *e) { return e->w[2] >> 8 & 0xffff; }
 
 /* Word 0. */
 static inline uint32_t event_head(unsigned kind, uint32_t site, unsigned words, bool by_lane)
