@@ -12,7 +12,7 @@
 
 #include "event/event.h"
 
-enum { REGION_PIECE_MAX = 256, REGION_BLOCK = 4 /* of a block; units */ };
+enum { REGION_PIECE_MAX = 256, REGION_BLOCK = 4 /* of a block; units */, REGION_LAUNCH = 16 /* bytes */ };
 
 /* The region's head.  `next`: where the next piece begins, a multiple of REGION_PIECE_MAX at first; the last one that
  * has room begins at `last`; `lost`: pieces for which there was none, whose records go to the last
@@ -21,6 +21,11 @@ struct region_head { uint32_t next, last, lost, spare; };
 
 /* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size; last: as in the head. */
 struct region_launch { uint64_t region; uint32_t heads, slots, launch, last; };
+
+/* What a lane keeps across calls, in a table by %smid * 64 + %warpid, and lane; behind the region's head, at
+ * REGION_LAUNCH, is a copy of the launch's parameter for functions that are called. */
+struct region_lane { uint64_t region; uint32_t stored, tried; };
+enum { REGION_WARPS = 64 };    /* of a multiprocessor */
 
 /* What EVENT_TENSOR_HASH is for a map that is a launch's parameter of that number. */
 #define REGION_MAP(launch, param) ((uint64_t)(2 * (param) + 1) << 32 | (launch))

@@ -38,26 +38,44 @@ void emit_label(struct emit *p, unsigned label)
 
 /* ---- text of more than a line ------------------------------------------------------------------ */
 
-/* A text of probe/text.h, in which PIECE stands for the units of a piece; lines of PLACE and SLOT are other texts. */
-static void put_text(struct emit *p, const char *text)
+/* A line of a text, with words in it replaced. */
+static void put_line(struct emit *p, const char *line, size_t n)
 {
 	char number[16];
+	const struct { const char *word, *text; } words[] = {
+		{"PIECE", number}, {"SPACE", p->called ? "global" : "param"},
+		/* REGION_LAUNCH */
+		{"[LAUNCH+16]", p->called ? "[%__gsan_base+32]" : "[" PROBE_PARAM "+16]"},
+		{"[LAUNCH+20]", p->called ? "[%__gsan_base+36]" : "[" PROBE_PARAM "+20]"}
+	};
 
+	snprintf(number, sizeof number, "%u", p->piece);
+	for (size_t at = 0; at < n;) {
+		unsigned k = 0;
+
+		while (k < 4 && strncmp(line + at, words[k].word, strlen(words[k].word)))
+			k++;
+		if (k < 4)
+			ptx_puts(&p->out, words[k].text);
+		else
+			ptx_put(&p->out, line + at, 1);
+		at += k < 4 ? strlen(words[k].word) : 1;
+	}
+}
+
+/* A text of probe/text.h, in which PIECE stands for the units of a piece, SPACE and LAUNCH for where the launch's
+ * parameter is; lines of PLACE and SLOT are other texts. */
+static void put_text(struct emit *p, const char *text)
+{
 	while (*text) {
 		size_t n = strcspn(text, "\n") + 1;
-		const char *piece = strstr(text, "PIECE");
 
-		if (!strncmp(text, "PLACE", 5)) {
+		if (!strncmp(text, "PLACE", 5))
 			put_text(p, p->clusters ? probe_place_cluster : probe_place);
-		} else if (!strncmp(text, "SLOT", 4)) {
+		else if (!strncmp(text, "SLOT", 4))
 			put_text(p, probe_slot);
-		} else if (piece && piece < text + n) {
-			ptx_put(&p->out, text, (size_t)(piece - text));
-			ptx_put(&p->out, number, (size_t)snprintf(number, sizeof number, "%u", p->piece));
-			ptx_put(&p->out, piece + 5, n - (size_t)(piece + 5 - text));
-		} else {
-			ptx_put(&p->out, text, n);
-		}
+		else if (strncmp(text, "//", 2))
+			put_line(p, text, n);
 		text += n;
 	}
 }
@@ -135,7 +153,7 @@ void emit_map(struct emit *p, int param)
 		put_text(p, probe_hash);
 		return;
 	}
-	emit(p, "ld.param.u32 " R "lo, [" PROBE_PARAM "+16]");
+	put_text(p, "\tld.SPACE.u32 %__gsan_lo, [LAUNCH+16];\n");
 	emit(p, "mov.b32 " R "hi, 0x%x", (unsigned)(REGION_MAP(0, (unsigned)param) >> 32));
 	emit(p, "mov.b64 " R "x, {" R "lo, " R "hi}");
 }
@@ -273,6 +291,24 @@ void emit_start(struct emit *p, uint32_t begin)
 	emit(p, "mul.lo.u32 " R "a, " R "a, " R "b");
 	emit(p, "mov.u32 " R "b, %%total_smem_size");
 	emit_short(p, &(struct emit_record){EVENT_BEGIN, begin, 0, false}, 1);
+}
+
+void emit_called(struct emit *p)
+{
+	emit_registers(p);
+	put_text(p, probe_load);
+	if (!p->rows)
+		put_text(p, probe_rows);
+}
+
+void emit_save(struct emit *p)
+{
+	put_text(p, probe_save);
+}
+
+void emit_load(struct emit *p)
+{
+	put_text(p, probe_load);
 }
 
 /* ---- records ----------------------------------------------------------------------------------- */

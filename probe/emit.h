@@ -27,6 +27,7 @@ struct emit {
 	unsigned labels;
 	unsigned piece;                 /* units of this function's pieces: a power of two */
 	bool clusters;                  /* there may be some */
+	bool called;                    /* it is no entry */
 	bool rows;                      /* all lanes of a warp are of one row */
 	unsigned room;                  /* units that the group took last, which lie in front of what p says; */
 	bool running;                   /* or from k on, which moves on by what EACHs take */
@@ -49,6 +50,11 @@ void emit_skip_lanes(struct emit *, unsigned lane, unsigned label);
 
 /* The registers, and what they hold at first; the block's head; CLOCK and BEGIN of the first groups. */
 void emit_start(struct emit *, uint32_t begin);
+
+/* The same at a function's start; what a lane keeps, into the table of lanes and back. */
+void emit_called(struct emit *);
+void emit_save(struct emit *);
+void emit_load(struct emit *);
 
 /* The lanes that are together here become a group.  Its first record has to be a CLOCK. */
 void emit_regroup(struct emit *);

@@ -8,7 +8,7 @@ probe_libprobe_a_SOURCES = probe/emit.c probe/emit.h probe/flow.c probe/flow.h p
 nodist_probe_libprobe_a_SOURCES = probe/text.h
 BUILT_SOURCES += probe/text.h
 CLEANFILES += probe/text.h
-probe_texts = probe/start.ptx probe/rows.ptx probe/slot.ptx probe/place.ptx probe/place_cluster.ptx probe/refill.ptx \
+probe_texts = probe/start.ptx probe/rows.ptx probe/slot.ptx probe/place.ptx probe/place_cluster.ptx probe/refill.ptx probe/save.ptx probe/load.ptx \
 	probe/hash.ptx
 EXTRA_DIST += $(probe_texts)
 

@@ -360,7 +360,7 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	const struct ptx_inst *in = &s->inst;
 	struct event_site site = {0};
 	struct plan_item *it;
-	bool leaves = in->id == INST_RET || in->id == INST_EXIT;
+	bool leaves = (in->id == INST_RET && p->p->flow->f->entry) || in->id == INST_EXIT;
 
 	if (!leaves && in->id != INST_CALL && !probe_site(&site, in))
 		return;
@@ -437,7 +437,7 @@ static void find_groups(struct plan *p, struct ptx_arena *arena)
 	bool more = true;
 
 	for (uint32_t b = 0; b < f->n; b++)
-		in[b] = !f->block[b].meeting;
+		in[b] = !f->block[b].meeting && (b || f->f->entry);
 	while (more) {
 		uint32_t at = 0;
 

@@ -19,6 +19,7 @@ struct module {
 	struct ptx_module *m;
 	struct plan_module all;
 	uint32_t *number;               /* sites of a function's items */
+	bool called;                    /* there are functions that are called */
 	struct probe_sites *sites;
 	struct emit e;
 	struct ptx_sym scratch[2];      /* registers for results that the program does not want: of 32 and 64 bits */
@@ -765,9 +766,34 @@ static bool is_linear(const struct ptx_func *f)
 	return n[0] && n[1] == 1 && n[2] == 1;
 }
 
-static void entry(struct module *t, struct ptx_func *f)
+/* What is called logs by itself, if it can be seen. */
+static void call(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
 {
-	struct plan *plan = plan_of(t->m->arena, f, &t->all);
+	const struct ptx_inst *in = &stmt->inst;
+
+	for (unsigned i = 0; i < in->nops; i++)
+		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC && !in->ops[i].sym->func->has_body) {
+			leave_out(t, stmt);
+			return;
+		}
+	emit_save(&t->e);
+	ptx_insert_before(t->m, f, stmt, take_text(t));
+	emit_load(&t->e);
+	ptx_insert_after(t->m, f, stmt, take_text(t));
+}
+
+static void put_returns(struct module *t, struct ptx_func *f)
+{
+	for (struct ptx_stmt *s = f->body; s; s = s->next)
+		if (s->kind == STMT_INST && s->inst.id == INST_RET) {
+			emit_save(&t->e);
+			ptx_insert_before(t->m, f, s, take_text(t));
+		}
+}
+
+static void function(struct module *t, struct ptx_func *f)
+{
+	struct plan *plan = f->user;
 	struct ptx_stmt *body = f->body;
 
 	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
@@ -775,14 +801,52 @@ static void entry(struct module *t, struct ptx_func *f)
 		t->number[i] = plan->item[i].cls == PLAN_CALL ? 0 : add_site(t->sites, &plan->item[i].site);
 	t->e.piece = plan->piece;
 	t->e.rows = is_linear(f);
-	emit_start(&t->e, 0);
+	t->e.called = !f->entry;
+	if (f->entry)
+		emit_start(&t->e, 0);
+	else
+		emit_called(&t->e);
 	ptx_insert_before(t->m, f, body, take_text(t));
 	for (uint32_t i = 0; i < plan->n; i++)
 		if (plan->item[i].cls == PLAN_CALL)
-			leave_out(t, plan->item[i].stmt);
+			call(t, f, plan->item[i].stmt);
 		else if (plan->item[i].cls != PLAN_MEMBER)
 			instruction(t, f, plan, i);
-	add_kernel(t, f, plan->piece);
+	if (f->entry)
+		add_kernel(t, f, plan->piece);
+	else
+		put_returns(t, f);
+}
+
+/* Pieces of functions that are called are those of their kernels: all have one size. */
+static void plan_all(struct module *t)
+{
+	uint32_t piece = 0;
+	bool called = false;
+
+	t->all = plan_module(t->m);
+	for (struct ptx_stmt *s = t->m->first; s; s = s->next) {
+		struct plan *p;
+
+		if (s->kind != STMT_FUNC || !s->func->has_body)
+			continue;
+		s->func->user = p = plan_of(t->m->arena, s->func, &t->all);
+		called |= !s->func->entry;
+		piece = p->piece > piece ? p->piece : piece;
+	}
+	for (struct ptx_stmt *s = t->m->first; s && called; s = s->next)
+		if (s->kind == STMT_FUNC && s->func->has_body)
+			((struct plan *)s->func->user)->piece = piece;
+	t->called = called;
+}
+
+static struct ptx_stmt *first_function(const struct ptx_module *m)
+{
+	struct ptx_stmt *s = m->first;
+
+	while (s && s->kind != STMT_FUNC)
+		s = s->next;
+	return s;
 }
 
 char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *sites, ptx_report_fn *report, void *arg)
@@ -801,10 +865,12 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 	t.m->version = t.m->version < 63 ? 63 : t.m->version;
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	t.e.clusters = t.m->sm >= 90 && t.m->version >= 78;
-	t.all = plan_module(t.m);
+	plan_all(&t);
 	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
-		if (s->kind == STMT_FUNC && s->func->entry && s->func->has_body)
-			entry(&t, s->func);
+		if (s->kind == STMT_FUNC && s->func->has_body)
+			function(&t, s->func);
+	if (t.called)
+		ptx_insert_module(t.m, first_function(t.m), ".visible .global .align 8 .b64 " PROBE_LANES ";\n");
 	t.e.out.len = 0;
 	ptx_print(&t.e.out, t.m);
 	ptx_put(&t.e.out, "", 1);

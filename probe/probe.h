@@ -2,7 +2,8 @@
  *
  * probe.h: puts probes into a module, so that its kernels log what they do (event/event.h).
  *
- * Kernels have a parameter PROBE_PARAM behind their own: where their log is (event/region.h).
+ * Kernels have a parameter PROBE_PARAM behind their own: where their log is (event/region.h).  Where a module has
+ * functions, its variable PROBE_LANES is to be set: to where the table of lanes is.
  */
 #ifndef PROBE_PROBE_H
 #define PROBE_PROBE_H
@@ -12,6 +13,7 @@
 #include "ptxparse/ptx.h"
 
 #define PROBE_PARAM "__gsan_launch"
+#define PROBE_LANES "__gsan_lanes"
 
 /* A kernel: units of its pieces. */
 struct probe_kernel { const char *name; uint32_t piece; };

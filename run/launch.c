@@ -505,7 +505,7 @@ static int perform(struct runner *r)
 		return RUN_OTHER;
 	if (r->job->events == EVENTS_PROBES && !run_probes_whole())
 		return RUN_SKIPPED;
-	if (r->job->events == EVENTS_PROBES && !run_probes_ready(&r->cu))
+	if (r->job->events == EVENTS_PROBES && !run_probes_ready(&r->cu, r->module))
 		return RUN_OTHER;
 	for (i = 1; i < s->nobjs; i++)
 		if (!make(r, &s->objs[i], &r->at[i]))

@@ -35,10 +35,21 @@ bool run_probes_whole(void)
 	return !sites.left_out;
 }
 
-bool run_probes_ready(struct run_driver *driver)
+enum { MULTIPROCESSORS = 256 };
+
+static bool put_lanes(CUmodule module)
+{
+	size_t bytes = (size_t)MULTIPROCESSORS * REGION_WARPS * EVENT_LANES * sizeof(struct region_lane);
+	CUdeviceptr variable, table;
+
+	return cu->cuModuleGetGlobal_v2(&variable, &(size_t){0}, module, PROBE_LANES) ||
+	       (!cu->cuMemAlloc_v2(&table, bytes) && !cu->cuMemcpyHtoD_v2(variable, &table, sizeof table));
+}
+
+bool run_probes_ready(struct run_driver *driver, CUmodule module)
 {
 	cu = driver;
-	return !cu->cuMemAlloc_v2(&region, REGION) && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize();
+	return put_lanes(module) && !cu->cuMemAlloc_v2(&region, REGION) && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize();
 }
 
 static struct { const CUtensorMap *at; struct event_map map; } *maps;
@@ -120,7 +131,7 @@ const void *run_probes_launch(const struct run_action *a)
 	h.blocks = shape.blocks;
 	sink->sites(sink->arg, &all);
 	sink->host(sink->arg, &h);
-	return cu->cuMemcpyHtoD_v2(region, &head, sizeof head) ? NULL : &now;
+	return cu->cuMemcpyHtoD_v2(region, &head, sizeof head) || cu->cuMemcpyHtoD_v2(region + REGION_LAUNCH, &now, sizeof now) ? NULL : &now;
 }
 
 /* ---- a log, piece by piece -------------------------------------------------------------------------- */

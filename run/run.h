@@ -240,7 +240,7 @@ char *run_probes_text(const struct run_script *);
 bool run_probes_whole(void);    /* Is everything logged? */
 /* At first, before each launch, and when it is over.  False: a driver call failed.  A launch has one parameter
  * more, which is returned; NULL: as false. */
-bool run_probes_ready(struct run_driver *);
+bool run_probes_ready(struct run_driver *, CUmodule);
 void run_probes_map(const struct run_tmap *, CUdeviceptr base, const CUtensorMap *);
 const void *run_probes_launch(const struct run_action *);
 /* Behind that: a tensor map that the launch has as a parameter. */
