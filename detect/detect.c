@@ -20,7 +20,7 @@ static void forget_log(struct detect *d)
 {
 	struct list *const lists[] = {
 		&d->launch.list, &d->block_at.list, &d->block.list, &d->warp.list, &d->unit.list, &d->event.list,
-		&d->run.list, &d->head.list, &d->word_op.list, &d->pred.list, &d->observer.list, &d->bar.list, &d->mbar.list, &d->life.list,
+		&d->run.list, &d->stream.list, &d->head.list, &d->word_op.list, &d->pred.list, &d->observer.list, &d->bar.list, &d->mbar.list, &d->life.list,
 		&d->access.list, &d->race.list, &d->map_fence.list, &d->guest.list
 	};
 

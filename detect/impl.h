@@ -95,6 +95,7 @@ struct warp {
 	uint32_t block, index;
 	uint32_t first, n;              /* its events, in order */
 	uint32_t last, judged;          /* places: of its last event, of the last one that was judged */
+	uint32_t streams;               /* the last one of its leaders' in d->stream; NONE */
 	uint32_t actors;                /* its operations that end in order: the first source; NONE */
 };
 
@@ -112,8 +113,9 @@ struct event {
 	bool clocked, open;             /* open: what is behind has not come */
 };
 
-/* A part of a stream from a CLOCK on. */
+/* A part of a stream from a CLOCK on; what a leader of a warp has logged last. */
 struct run { uint32_t warp, first, n; uint64_t clock; };
+struct stream { uint64_t clock; uint32_t next; uint8_t leader; };       /* next: of another leader; NONE */
 
 void order_events(struct detect *);
 void forget_accesses(struct detect *);
@@ -512,6 +514,7 @@ struct detect {
 	LIST(struct event_unit) unit;
 	LIST(struct event) event;
 	LIST(struct run) run;
+	LIST(struct stream) stream;
 	uint32_t nactors, noperations;
 	bool loose;                     /* there is tensor memory, or a cluster: see H_LOOSE */
 

@@ -61,7 +61,7 @@ static uint32_t find_warp(struct detect *d, uint32_t launch, const struct event_
 	b->sm = p->sm;
 	if (b->warp[p->warp] == NONE) {
 		b->warp[p->warp] = d->warp.n;
-		*ADD(&d->warp) = (struct warp){.block = at, .index = p->warp, .actors = NONE};
+		*ADD(&d->warp) = (struct warp){.block = at, .index = p->warp, .streams = NONE, .actors = NONE};
 	}
 	return b->warp[p->warp];
 }
@@ -117,11 +117,29 @@ static bool read_products(struct reader *r, uint32_t unit)
 	return true;
 }
 
+/* The clock of the run that the leader of a warp logs: a piece that does not begin with a CLOCK goes on with the run
+ * of the one before it (event.h). */
+static uint64_t *stream_clock(struct detect *d, uint32_t warp, const struct event_piece *p)
+{
+	uint32_t i = d->warp.v[warp].streams;
+	struct stream *s;
+
+	while (i != NONE && d->stream.v[i].leader != p->leader)
+		i = d->stream.v[i].next;
+	if (i != NONE)
+		return &d->stream.v[i].clock;
+	s = ADD(&d->stream);
+	*s = (struct stream){p->clock, d->warp.v[warp].streams, p->leader};
+	d->warp.v[warp].streams = d->stream.n - 1;
+	return &s->clock;
+}
+
 static void read_records(struct reader *r, const struct event_piece *p)
 {
 	struct detect *d = r->d;
 	uint32_t unit = d->unit.n, n = (p->bytes - (uint32_t)sizeof *p) / (uint32_t)sizeof(struct event_unit);
 	struct run *run = NULL;
+	uint64_t *last = stream_clock(d, r->warp, p);
 
 	memcpy(ADD_MANY(&d->unit, n), event_units_of(p), n * sizeof(struct event_unit));
 	for (uint32_t i = 0; i < n; i += event_units(&d->unit.v[unit + i])) {
@@ -132,9 +150,10 @@ static void read_records(struct reader *r, const struct event_piece *p)
 			break;
 		if (event_kind_of(u) == EVENT_CLOCK)
 			event_times(u, &r->now, clock, timer);
+		*last = event_kind_of(u) == EVENT_CLOCK ? r->now.clock : *last;
 		if (!run || event_kind_of(u) == EVENT_CLOCK) {
 			run = ADD(&d->run);
-			*run = (struct run){r->warp, d->event.n, 0, r->now.clock};
+			*run = (struct run){r->warp, d->event.n, 0, *last};
 		}
 		if (event_kind_of(u) == EVENT_CLOCK || repeats(r, u))
 			continue;

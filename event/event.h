@@ -9,8 +9,8 @@
  *
  * Order.  Records of one piece, and of the next one of that warp and leader, are in program
  * order.  One lane's records may lie in pieces of several leaders: a record of CLOCK comes
- * wherever lanes have come together or apart, and those, and the clocks in the heads of pieces,
- * order whatever shares a lane.  The record of a release, an arrival or a fence is stored before its
+ * wherever lanes have come together or apart, and those order whatever shares a lane: records
+ * between two of them, in one piece or several, are at the first one's clock.  The record of a release, an arrival or a fence is stored before its
  * instruction, that of an acquire or a wait behind it, so that a log may end anywhere.
  *
  * Clocks.  %clock64 of the multiprocessor, and %globaltimer in nanoseconds; records have

@@ -6,15 +6,20 @@ import re
 import sys
 
 PLACES = 1024
-runs, begun, last, steps, wrong = [], {}, {}, 0, 0
+runs, begun, stream, last, steps, wrong = [], {}, {}, {}, 0, 0
 line_of = re.compile(r"^(\d+\.\d+):(?:0x[0-9a-f]+)? (\S+) (.*)")
 for line in open(sys.argv[1]):
     m = line_of.match(line)
     if not m:
         continue
     warp, name, rest = m.groups()
+    clock = int(rest.split("@")[1].split("/")[0]) if name in ("clock", "piece") else 0
+    if name == "piece":
+        # What comes before a clock goes on with the piece before it of that leader.
+        leader = (warp, rest.split()[2])
+        clock = stream.get(leader, clock)
     if name in ("clock", "piece"):
-        clock = int(rest.split("@")[1].split("/")[0])
+        stream[leader] = clock
         runs.append((clock - begun.setdefault(warp, clock) & 0xffffffff, len(runs), warp, []))
     elif name.startswith("access"):
         runs[-1][3].append([int(a[2:], 16) for a in rest.split(" ")[0].split(",")])

@@ -18,6 +18,16 @@ static __device__ __forceinline__ unsigned next(lane &l)
 }
 
 
+/* What is called goes its own ways, too, and so deep as each lane's generator says. */
+static __device__ __noinline__ unsigned *apart(unsigned *at, unsigned r)
+{
+	if (r & 1)
+		*at++ = r;
+	for (unsigned n = 0; n < r % 3; n++)
+		*at++ = n;
+	return r > 2 && r & 2 ? apart(at, r >> 2) : at;
+}
+
 extern "C" __global__ void lanes(unsigned *out, unsigned rounds, unsigned seed)
 {
 	unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -43,6 +53,8 @@ extern "C" __global__ void lanes(unsigned *out, unsigned rounds, unsigned seed)
 		}
 		if ((r & 48) == 48)
 			__syncwarp(__activemask());
+		if (r % 7 == 3)
+			l.at = apart(l.at, r);
 		switch (r % 5) {
 		case 0: step(l); break;
 		case 1: step(l); step(l); break;
