@@ -84,7 +84,7 @@ void emit_registers(struct emit *p)
 {
 	emit(p, ".reg .b64 " R "base, " R "k, " R "kl, " R "v, " R "x, " R "w, " R "y");
 	emit(p, ".reg .b32 " R "p, " R "row, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
-	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried, " R "each, " R "own");
+	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried, " R "each, " R "own, " R "gc, " R "gt");
 	emit(p, ".reg .b16 " R "h");
 	emit(p, ".reg .pred " R "leader, " R "full, " R "line, " R "same, " R "guard, " R "private");
 }
@@ -181,11 +181,19 @@ static void find_leader(struct emit *p)
 	emit(p, "setp.eq.u32 " R "leader, " R "lo, 0");
 }
 
+/* While its lanes are together: whoever has a piece to fetch comes later than the others, who may have gone on. */
+static void read_group_clocks(struct emit *p)
+{
+	emit(p, "mov.u32 " R "gt, %%globaltimer_lo");
+	emit(p, "mov.u32 " R "gc, %%clock");
+}
+
 void emit_regroup(struct emit *p)
 {
 	emit(p, "activemask.b32 " R "m");
 	if (!p->rows)
 		emit(p, "and.b32 " R "m, " R "m, " R "row");
+	read_group_clocks(p);
 	find_leader(p);
 }
 
@@ -193,6 +201,7 @@ void emit_regroup_by(struct emit *p, const char *reg)
 {
 	emit(p, "activemask.b32 " R "m");
 	emit(p, "match.any.sync.b32 " R "m, " R "%s, " R "m", reg);
+	read_group_clocks(p);
 	find_leader(p);
 }
 
@@ -282,7 +291,6 @@ void emit_start(struct emit *p, uint32_t begin)
 	emit(p, "@" R "leader add.u32 " R "p, " R "p, 2");
 	p->room = 2;
 	p->running = false;
-	emit_clocks(p, false);
 	emit_clock_record(p, 0);
 	emit(p, "mov.u32 " R "a, %%ntid.x");
 	emit(p, "mov.u32 " R "b, %%ntid.y");
@@ -330,7 +338,7 @@ static void put_unit(struct emit *p, unsigned at, unsigned head, const char *thi
 void emit_clock_record(struct emit *p, unsigned at)
 {
 	find_records(p);
-	put_unit(p, at, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_c", "%__gsan_t");
+	put_unit(p, at, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_gc", "%__gsan_gt");
 }
 
 static bool addressed(const struct emit_record *r)
@@ -419,14 +427,12 @@ static unsigned words_of(const struct emit_record *r)
 	return r->words + addressed(r);
 }
 
-/* Its CLOCK is behind k, and then k is behind that; c and t are as they were. */
+/* Its CLOCK is behind k, and then k is behind that. */
 static void put_first(struct emit *p, bool first)
 {
 	if (!first)
 		return;
-	emit(p, "mov.u32 " R "hi, %%globaltimer_lo");
-	emit(p, "mov.u32 " R "lo, %%clock");
-	put_unit(p, 0, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_lo", "%__gsan_hi");
+	put_unit(p, 0, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_gc", "%__gsan_gt");
 	emit(p, "add.u64 " R "k, " R "k, 16");
 }
 
@@ -511,10 +517,8 @@ void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step, 
 	find_line(p, step);
 	emit(p, "@!" R "line bra $__gsan_L%u", each);
 	emit_room(p, 1 + first, 0);
-	if (first) {
-		emit_clocks(p, false);
+	if (first)
 		emit_clock_record(p, 0);
-	}
 	emit(p, "mov.b64 {" R "lo, " R "hi}, " R "v");
 	emit(p, "or.b32 " R "hi, " R "hi, " R "a");
 	find_records(p);

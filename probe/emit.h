@@ -17,6 +17,7 @@
  *   each, own    bytes of a narrow record; of those, what lanes below have of its addresses
  *   line         the lanes' addresses are one step apart, which is in a
  *   c, t; c0, t0 low words of clock and timer; those from before an instruction
+ *   gc, gt       the same from when the group's lanes were together
  *   tried        the site of a wait that has been in vain since the last that was not; 0
  *   v, x         64-bit operands and what is made of them; a, b: 32-bit ones
  *   w, y         operands of a read-modify-write, from before it

@@ -717,10 +717,8 @@ static void make_room(struct place *p)
 	if (p->item->group)
 		emit_regroup(e);
 	emit_room(e, p->item->room, p->item->each);
-	if (p->item->group) {
-		emit_clocks(e, false);
+	if (p->item->group)
 		emit_clock_record(e, 0);
-	}
 	ptx_insert_before(p->to->m, p->f, before_products(p->stmt), take_text(p->to));
 }
 
