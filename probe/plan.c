@@ -36,8 +36,6 @@ unsigned plan_lanes(const struct ptx_inst *in)
 
 /* ---- reductions whose results nobody looks at ------------------------------------------------------ */
 
-struct uses { uint8_t *used; };
-
 static void use_operand(uint8_t *used, const struct ptx_operand *o)
 {
 	if (o->kind == OP_SYM && o->sym && o->sym->kind == SYM_REG)
