@@ -506,12 +506,21 @@ static bool has_local(const struct ptx_func *f)
 	return !f->entry;
 }
 
+/* Blocks that have threads along x alone: those of a warp are a row. */
+static bool is_linear(const struct ptx_func *f)
+{
+	const unsigned *n = f->reqntid[0] ? f->reqntid : f->maxntid;
+
+	return n[0] && n[1] == 1 && n[2] == 1;
+}
+
 struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, const struct plan_module *module)
 {
 	struct planner p = {.arena = arena, .module = module, .roots = (uint32_t)f->nregs, .local = has_local(f)};
 
 	p.p = ptx_alloc(arena, sizeof *p.p);
 	p.p->flow = flow_of(arena, f);
+	p.p->rows = is_linear(f);
 	p.value = ptx_alloc(arena, ((size_t)f->nregs + 1) * sizeof *p.value);
 	walk_blocks(&p);
 	find_groups(p.p, arena);

@@ -37,6 +37,7 @@ struct plan {
 	struct flow *flow;
 	struct plan_item *item;
 	uint32_t n, cap, piece;         /* piece: units */
+	bool rows;                      /* all lanes of a warp are of one row */
 };
 
 /* What the module's kernels do together: */

@@ -709,6 +709,19 @@ static struct ptx_stmt *before_products(struct ptx_stmt *first)
 	return at;
 }
 
+/* Do lanes arrive one by one at a barrier among those that share room?  The leader's clock has to be no later than
+ * their arrivals: they have to wait for it while it fetches a piece. */
+static bool has_arrivals(const struct plan *plan, uint32_t first)
+{
+	for (uint32_t i = first; i < plan->n && (i == first || !plan->item[i].first); i++) {
+		const struct ptx_inst *in = &plan->item[i].stmt->inst;
+
+		if (plan->item[i].site.kind == EVENT_BAR_ARRIVE && in->id == INST_BARRIER && !ptx_has(in, MOD_ALIGNED))
+			return true;
+	}
+	return false;
+}
+
 /* In front of the first of those that share room. */
 static void make_room(struct place *p)
 {
@@ -717,6 +730,8 @@ static void make_room(struct place *p)
 	if (p->item->group)
 		emit_regroup(e);
 	emit_room(e, p->item->room, p->item->each);
+	if (has_arrivals(p->plan, p->at))
+		emit(e, "bar.warp.sync " R "m");
 	if (p->item->group)
 		emit_clock_record(e, 0);
 	ptx_insert_before(p->to->m, p->f, before_products(p->stmt), take_text(p->to));
@@ -756,14 +771,6 @@ static void instruction(struct module *t, struct ptx_func *f, const struct plan 
 	t->e.out.len = 0;
 }
 
-/* Blocks that have threads along x alone: those of a warp are a row. */
-static bool is_linear(const struct ptx_func *f)
-{
-	const unsigned *n = f->reqntid[0] ? f->reqntid : f->maxntid;
-
-	return n[0] && n[1] == 1 && n[2] == 1;
-}
-
 /* What is called logs by itself, if it can be seen. */
 static void call(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
 {
@@ -798,7 +805,7 @@ static void function(struct module *t, struct ptx_func *f)
 	for (uint32_t i = 0; i < plan->n; i++)
 		t->number[i] = plan->item[i].cls == PLAN_CALL ? 0 : add_site(t->sites, &plan->item[i].site);
 	t->e.piece = plan->piece;
-	t->e.rows = is_linear(f);
+	t->e.rows = plan->rows;
 	t->e.called = !f->entry;
 	if (f->entry)
 		emit_start(&t->e, 0);
