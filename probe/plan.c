@@ -229,7 +229,17 @@ static bool splits(const struct planner *p, const struct plan_item *it)
 	       (access && it->site.space == EVENT_GENERIC && p->local) || plan_lanes(in) < EVENT_LANES;
 }
 
-/* The LINE of which this one's address is a constant away; NONE. */
+/* A plain access of all lanes whose pattern only a look at run time shows. */
+static bool is_loose(const struct planner *p, const struct plan_item *it)
+{
+	const struct ptx_inst *in = &it->stmt->inst;
+	int at = plan_address(in);
+
+	return it->site.kind == EVENT_ACCESS && at >= 0 && in->ops[at].kind == OP_ADDR && it->site.size && !splits(p, it) &&
+	       it->offset == (int32_t)it->offset;
+}
+
+/* One of its class of which this one's address is a constant away; NONE. */
 static uint32_t find_line(struct planner *p, const struct plan_item *it, int64_t *offset)
 {
 	const struct ptx_operand *o = &it->stmt->inst.ops[plan_address(&it->stmt->inst)].list[0];
@@ -261,31 +271,38 @@ static void share_room(struct planner *p, uint32_t at)
 
 	if (p->open == FLOW_NONE || p->taken + it->units > ROOM_UNITS) {
 		it->first = true;
-		p->open = p->merges = at;
+		p->open = at;
 		p->taken = 0;
 	}
 	p->taken += it->units;
 }
 
-static void add_line(struct planner *p, struct plan_item *it)
+/* A constant away from one that is logged already, or what others may be a constant away from. */
+static bool shares_line(struct planner *p, struct plan_item *it)
 {
 	const struct ptx_operand *o = &it->stmt->inst.ops[plan_address(&it->stmt->inst)].list[0];
-	uint32_t at = p->p->n - 1, line;
 	int64_t offset = 0;
+	uint32_t line = find_line(p, it, &offset);
 
-	line = p->open == FLOW_NONE ? FLOW_NONE : find_line(p, it, &offset);
-	if (line != FLOW_NONE) {
-		it->cls = PLAN_MEMBER;
-		it->leads = line;
-		it->offset = offset;
-		p->p->item[line].members++;
-		return;
+	if (line == FLOW_NONE) {
+		it->members = 1;
+		it->root = is_register(o) ? value_of(p, o->sym).root : FLOW_NONE;
+		it->more = is_register(o) ? value_of(p, o->sym).more : 0;
+		return false;
 	}
+	it->cls = PLAN_MEMBER;
+	it->leads = line;
+	it->offset = offset;
+	p->p->item[line].members++;
+	return true;
+}
+
+static void add_line(struct planner *p, struct plan_item *it)
+{
+	if (shares_line(p, it))
+		return;
 	it->units = it->cls == PLAN_EACH ? EACH_UNITS : 1;
-	it->members = 1;
-	it->root = is_register(o) ? value_of(p, o->sym).root : FLOW_NONE;
-	it->more = is_register(o) ? value_of(p, o->sym).more : 0;
-	share_room(p, at);
+	share_room(p, p->p->n - 1);
 }
 
 static bool is_same(const struct flow *f, const struct ptx_operand *o)
@@ -371,6 +388,15 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 		it->site.kind = EVENT_ACCESS;
 	if (is_line(p, it)) {
 		add_line(p, it);
+		return;
+	}
+	if (is_loose(p, it)) {
+		it->cls = PLAN_OTHER;
+		if (shares_line(p, it))
+			return;
+		it->first = true;
+		it->units = most_units(it);
+		p->open = FLOW_NONE;
 		return;
 	}
 	p->merges = p->p->n;

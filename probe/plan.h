@@ -10,7 +10,7 @@
 #include "probe/site.h"
 
 /* LINE: a plain access, of which 16 bytes tell all lanes' addresses.  EACH: one that has an address of 32 bits for each
- * lane.  MEMBER: one that such a record tells, too.  SHORT: one or two units that the leader stores.  OTHER: has room of its own; may be of some lanes alone.
+ * lane.  MEMBER: one that such a record tells, too, or that of an access that is OTHER.  SHORT: one or two units that the leader stores.  OTHER: has room of its own; may be of some lanes alone.
  * CALL: who knows. */
 enum plan_class { PLAN_LINE, PLAN_EACH, PLAN_MEMBER, PLAN_SHORT, PLAN_OTHER, PLAN_CALL };
 
@@ -25,7 +25,7 @@ struct plan_item {
 	uint32_t units;                 /* that it takes; OTHER: at most */
 	uint32_t room, each;            /* of the first: units of all that share it, with a CLOCK, and EACHs among them, */
 	uint32_t at;                    /* which are not counted here: units before it */
-	uint32_t leads;                 /* MEMBER: the LINE or EACH */
+	uint32_t leads;                 /* MEMBER: the one whose record tells it */
 	int64_t step, offset;           /* LINE: from lane to lane; behind the LINE's or EACH's register */
 	uint32_t root;                  /* LINE, EACH: its register is so much more than a value; */
 	int64_t more;                   /* values have numbers */

@@ -121,17 +121,54 @@ static void reserve(struct place *p, const struct emit_record *r)
 	p->group = false;
 }
 
+static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
+{
+	s->site = realloc(s->site, (s->n + 1) * sizeof *s->site);
+	if (!s->site)
+		abort();
+	s->site[s->n] = *site;
+	return s->n++;
+}
+
+/* A site for all that the record tells: itself, or a run. */
+static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at)
+{
+	const struct plan_item *it = &plan->item[at];
+	struct probe_sites *s = t->sites;
+	struct event_site site = it->site;
+
+	if (it->members <= 1 && !it->offset)
+		return t->number[at];
+	site.run = s->nruns;
+	site.nrun = it->members;
+	s->run = realloc(s->run, (s->nruns + it->members) * sizeof *s->run);
+	if (!s->run)
+		abort();
+	for (uint32_t i = at; i < plan->n && site.nrun > s->nruns - site.run; i++)
+		if (i == at || (plan->item[i].cls == PLAN_MEMBER && plan->item[i].leads == at)) {
+			s->run[s->nruns++] = (struct event_run){t->number[i], (int32_t)plan->item[i].offset};
+			site.does |= plan->item[i].site.does;
+		}
+	return add_site(s, &site);
+}
+
 /* An access with an address for each lane, or as one if the lanes that are there show it. */
 static bool plain(struct place *p)
 {
 	struct emit_record r = record(p, EVENT_ACCESS, 0);
 	int at = plan_address(&p->stmt->inst);
 	unsigned label = p->to->e.labels++, lanes = plan_lanes(&p->stmt->inst);
+	struct ptx_operand base;
 	bool first;
 
-	if (at < 0 || !p->site->size)
+	if (at < 0 || !p->site->size || operand(p, (unsigned)at)->kind != OP_ADDR)
 		return false;
-	address(p, (unsigned)at);
+	base = operand(p, (unsigned)at)->list[0];
+	if (p->item->members) {         /* the record's run has the offsets */
+		r.site = line_site(p->to, p->plan, p->at);
+		base.off = base.kind == OP_SYM ? 0 : base.off;
+	}
+	p->ok = emit_address(&p->to->e, &(struct ptx_operand){.kind = OP_ADDR, .n = 1, .list = &base});
 	if (p->site->space == EVENT_GENERIC && p->item->splits)
 		emit_skip_private(&p->to->e, label, false);
 	if (lanes < EVENT_LANES)
@@ -543,37 +580,6 @@ static bool tensor_copy(struct place *p)
 	}
 	insert(p, false);
 	return p->ok;
-}
-
-static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
-{
-	s->site = realloc(s->site, (s->n + 1) * sizeof *s->site);
-	if (!s->site)
-		abort();
-	s->site[s->n] = *site;
-	return s->n++;
-}
-
-/* A site for all that the record tells: itself, or a run. */
-static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at)
-{
-	const struct plan_item *it = &plan->item[at];
-	struct probe_sites *s = t->sites;
-	struct event_site site = it->site;
-
-	if (it->members <= 1 && !it->offset)
-		return t->number[at];
-	site.run = s->nruns;
-	site.nrun = it->members;
-	s->run = realloc(s->run, (s->nruns + it->members) * sizeof *s->run);
-	if (!s->run)
-		abort();
-	for (uint32_t i = at; i < plan->n && site.nrun > s->nruns - site.run; i++)
-		if (i == at || (plan->item[i].cls == PLAN_MEMBER && plan->item[i].leads == at)) {
-			s->run[s->nruns++] = (struct event_run){t->number[i], (int32_t)plan->item[i].offset};
-			site.does |= plan->item[i].site.does;
-		}
-	return add_site(s, &site);
 }
 
 /* The warp's as one: descriptors, of which A may lie in registers. */
