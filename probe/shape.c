@@ -294,7 +294,8 @@ static struct shape result(const struct flow *f, const struct ptx_inst *in)
 		return (struct shape){0};
 	if (all_same(f, in))
 		return same;
-	return integral(in->type) ? of_operands(f, in) : own;
+	/* Parts of a value do not step as it does. */
+	return integral(in->type) && in->ops[0].kind == OP_SYM ? of_operands(f, in) : own;
 }
 
 /* ---- the fixpoint --------------------------------------------------------------------------------------------- */
