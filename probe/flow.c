@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * flow.c: blocks of instructions, dominators, and where lanes meet.
+ * flow.c: blocks of instructions, dominators, loops, and where registers are written.
  */
 #include <string.h>
 
@@ -15,18 +15,37 @@ static bool ends(const struct ptx_stmt *s)
 	return s->kind == STMT_INST && ptx_leaves(&s->inst);
 }
 
+/* PTX ISA, ".aligned": all threads of the warp carry the instruction out; "bar.warp.sync" and others with a mask: all
+ * that it names. */
+static bool is_aligned(const struct ptx_inst *in)
+{
+	const struct ptx_operand *mask = in->nops ? &in->ops[in->nops - 1] : NULL;
+
+	if (in->guarded)
+		return false;
+	switch (in->id) {
+	case INST_BAR_WARP_SYNC: case INST_SHFL_SYNC: case INST_VOTE_SYNC: case INST_REDUX_SYNC:
+		return (mask->kind == OP_INT || mask->kind == OP_EXPR) && (uint32_t)mask->ival == 0xffffffff;
+	default:
+		return in->id == INST_BAR || ptx_has(in, MOD_ALIGNED);
+	}
+}
+
 static void cut(struct flow *f)
 {
 	struct flow_block *b = NULL;
+	uint32_t number = 0;
 
-	for (struct ptx_stmt *s = f->f->body; s; s = s->next) {
+	for (struct ptx_stmt *s = f->f->body; s; s = s->next, number++) {
 		if (!b || s->kind == STMT_LABEL) {
 			b = &f->block[f->n++];
 			b->first = s;
-			b->next = b->target = b->idom = b->ipdom = FLOW_NONE;
+			b->number = number;
+			b->next = b->target = b->idom = b->ipdom = b->loop = b->outer = FLOW_NONE;
 		}
 		if (s->kind == STMT_LABEL)
 			s->sym->user = b;
+		b->aligned |= s->kind == STMT_INST && is_aligned(&s->inst);
 		b->last = s;
 		if (ends(s))
 			b = NULL;
@@ -42,7 +61,7 @@ static uint32_t count(const struct ptx_func *f)
 	return n;
 }
 
-/* False: it jumps who knows where. */
+/* False: it has a jump by a table, whose targets are not looked for. */
 static bool join(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
@@ -56,6 +75,10 @@ static bool join(struct flow *f)
 		if (in && in->id == INST_BRA)
 			b->target = (uint32_t)((struct flow_block *)in->ops[0].sym->user - f->block);
 		b->jump = in && in->guarded ? in : NULL;
+		if (b->next != FLOW_NONE)
+			f->block[b->next].ways_in++;
+		if (b->target != FLOW_NONE && b->target != b->next)
+			f->block[b->target].ways_in++;
 	}
 	return true;
 }
@@ -83,7 +106,7 @@ static unsigned next_of(const struct flow *f, uint32_t b, uint32_t to[2])
 	return n;
 }
 
-/* Who comes before each block, in rows. */
+/* Which blocks come before each one, in rows. */
 static void rows_before(const struct flow *f, struct graph *g)
 {
 	uint32_t to[2], total;
@@ -149,8 +172,9 @@ static uint32_t meet(const struct graph *g, uint32_t a, uint32_t b)
 	return a;
 }
 
-/* Immediate dominators of a walk forth, or back: by going over the blocks until nothing changes. */
-static void dominators(const struct flow *f, struct graph *g, bool back)
+/* Immediate dominators of a walk forth, or back: by going over the blocks until nothing changes.  Returns how many
+ * the walk reaches. */
+static uint32_t dominators(const struct flow *f, struct graph *g, bool back)
 {
 	uint32_t n, to;
 	uint32_t *stack = ptx_alloc(f->arena, g->n * sizeof *stack), *at = ptx_alloc(f->arena, g->n * sizeof *at);
@@ -172,11 +196,119 @@ static void dominators(const struct flow *f, struct graph *g, bool back)
 			g->idom[b] = best;
 		}
 	}
+	return n;
 }
 
-static void find_dominators(struct flow *f)
+/* ---- loops ----------------------------------------------------------------------------------------- */
+
+static bool dominates(const struct flow *f, const struct graph *g, uint32_t a, uint32_t b)
+{
+	while (b != FLOW_NONE && g->place[b] < g->place[a])
+		b = f->block[b].idom;
+	return b == a;
+}
+
+/* Blocks of the loop that jumps back to its head come into it: those from which the jumps come, and what is before
+ * them. */
+static void mark_loop(struct flow *f, const struct graph *g, uint32_t head, uint32_t *stack, uint32_t *in)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t k = g->first[head]; k < g->first[head + 1]; k++)
+		if (f->block[g->from[k]].reached && dominates(f, g, head, g->from[k]))
+			stack[depth++] = g->from[k];
+	if (!depth)
+		return;
+	f->block[head].outer = f->block[head].loop;
+	f->block[head].loop = head;
+	in[head] = head;
+	while (depth) {
+		uint32_t b = stack[--depth];
+
+		if (in[b] == head)
+			continue;
+		in[b] = head;
+		f->block[b].loop = head;
+		for (uint32_t k = g->first[b]; k < g->first[b + 1]; k++)
+			if (f->block[g->from[k]].reached)
+				stack[depth++] = g->from[k];
+	}
+}
+
+bool flow_in_loop(const struct flow *f, uint32_t block, uint32_t head)
+{
+	uint32_t loop = f->block[block].loop;
+
+	while (loop != FLOW_NONE && loop != head)
+		loop = f->block[loop].outer;
+	return loop == head;
+}
+
+/* Can lanes go around a loop without being together? */
+static bool keeps_together(const struct flow *f, uint32_t head)
+{
+	uint32_t *stack = ptx_alloc(f->arena, (2 * (size_t)f->n + 1) * sizeof *stack), depth = 0, to[2];
+	uint8_t *seen = ptx_alloc(f->arena, f->n);
+
+	if (f->block[head].aligned)
+		return true;
+	stack[depth++] = head;
+	while (depth) {
+		uint32_t b = stack[--depth];
+
+		for (unsigned k = next_of(f, b, to); k--;) {
+			if (to[k] == head)
+				return false;
+			if (to[k] == f->n || seen[to[k]] || f->block[to[k]].aligned || !flow_in_loop(f, to[k], head))
+				continue;
+			seen[to[k]] = 1;
+			stack[depth++] = to[k];
+		}
+	}
+	return true;
+}
+
+/* Loops around others come first: their heads dominate those.  `g` is a walk forth.  False: a loop has more than one
+ * head. */
+static bool find_loops(struct flow *f, const struct graph *g, uint32_t n)
+{
+	uint32_t *stack = ptx_alloc(f->arena, (2 * (size_t)g->n + 1) * sizeof *stack), *in = ptx_alloc(f->arena, g->n * sizeof *in), to[2];
+
+	for (uint32_t b = 0; b < f->n; b++)
+		for (unsigned k = f->block[b].reached ? next_of(f, b, to) : 0; k--;)
+			if (g->place[to[k]] >= g->place[b] && !dominates(f, g, to[k], b))
+				return false;
+	memset(in, 0xff, g->n * sizeof *in);
+	for (uint32_t i = n; i-- > 0;)
+		if (g->order[i] != f->n)
+			mark_loop(f, g, g->order[i], stack, in);
+	for (uint32_t b = 0; b < f->n; b++)
+		f->block[b].together = f->block[b].loop == b && keeps_together(f, b);
+	return true;
+}
+
+bool flow_is_fresh(const struct flow *f, const struct ptx_sym *reg, uint32_t block, uint32_t number)
+{
+	const struct flow_def *d = &f->def[reg->reg];
+	uint32_t head = d->stmt ? f->block[d->block].loop : FLOW_NONE;
+
+	if (!d->stmt)
+		return false;
+	if (head == FLOW_NONE)          /* it is carried out once */
+		return true;
+	if (d->block == block)
+		return d->number < number;
+	if (!flow_in_loop(f, block, head))      /* lanes may have left it in different turns */
+		return false;
+	while (block != head && block != d->block)
+		block = f->block[block].idom;
+	return block == d->block;
+}
+
+static bool find_ways(struct flow *f)
 {
 	struct graph g = {.n = f->n + 1};
+	uint32_t n;
 	size_t size = g.n * sizeof *g.order;
 
 	g.first = ptx_alloc(f->arena, size + sizeof *g.first);
@@ -186,38 +318,34 @@ static void find_dominators(struct flow *f)
 	g.idom = ptx_alloc(f->arena, size);
 	g.seen = ptx_alloc(f->arena, g.n);
 	rows_before(f, &g);
-	dominators(f, &g, false);
+	n = dominators(f, &g, false);
 	for (uint32_t b = 0; b < f->n; b++) {
 		f->block[b].reached = g.seen[b];
 		f->block[b].idom = b ? g.idom[b] : FLOW_NONE;
 	}
+	if (!find_loops(f, &g, n))
+		return false;
 	g.root = f->n;
 	dominators(f, &g, true);
 	for (uint32_t b = 0; b < f->n; b++)
 		f->block[b].ipdom = g.idom[b] == f->n ? FLOW_NONE : g.idom[b];
-}
-
-bool flow_dominates(const struct flow *f, uint32_t a, uint32_t b)
-{
-	while (b != FLOW_NONE && b != a)
-		b = f->block[b].idom;
-	return b == a;
+	return true;
 }
 
 /* ---- ways ------------------------------------------------------------------------------------------ */
 
-static void reach(const struct flow *f, uint32_t from, uint8_t *set, uint8_t bit)
+static void reach(const struct flow *f, uint32_t from, bool apart, uint8_t *set, uint8_t bit)
 {
 	uint32_t *stack = ptx_alloc(f->arena, (f->n + 1) * sizeof *stack), depth = 0, to[2];
 
-	if (from == FLOW_NONE || set[from] & bit)
+	if (from == FLOW_NONE)
 		return;
 	set[from] |= bit;
 	stack[depth++] = from;
 	while (depth) {
 		uint32_t b = stack[--depth];
 
-		for (unsigned k = next_of(f, b, to); k--;)
+		for (unsigned k = apart && f->block[b].aligned ? 0 : next_of(f, b, to); k--;)
 			if (to[k] < f->n && !(set[to[k]] & bit)) {
 				set[to[k]] |= bit;
 				stack[depth++] = to[k];
@@ -225,25 +353,11 @@ static void reach(const struct flow *f, uint32_t from, uint8_t *set, uint8_t bit
 	}
 }
 
-void flow_both(const struct flow *f, uint32_t block, uint8_t *both)
+void flow_ways(const struct flow *f, uint32_t block, bool apart, uint8_t *ways)
 {
-	memset(both, 0, f->n);
-	reach(f, f->block[block].next, both, 1);
-	reach(f, f->block[block].target, both, 2);
-}
-
-static void find_loops(struct flow *f)
-{
-	uint8_t *set = ptx_alloc(f->arena, f->n + 1);
-	uint32_t to[2];
-
-	for (uint32_t b = 0; b < f->n; b++) {
-		memset(set, 0, f->n);
-		for (unsigned k = next_of(f, b, to); k--;)
-			if (to[k] < f->n)
-				reach(f, to[k], set, 1);
-		f->block[b].loops = set[b];
-	}
+	memset(ways, 0, f->n);
+	reach(f, f->block[block].next, apart, ways, 1);
+	reach(f, f->block[block].target, apart, ways, 2);
 }
 
 /* ---- registers --------------------------------------------------------------------------------------- */
@@ -257,22 +371,26 @@ static void see_operand(const struct ptx_operand *o, void (*see)(void *, const s
 			see_operand(&o->list[i], see, arg);
 }
 
-void flow_defs(const struct ptx_inst *in, void (*see)(void *, const struct ptx_sym *), void *arg)
+unsigned flow_written(const struct ptx_inst *in)
 {
 	unsigned n = in->id == INST_TCGEN05_LD_RED ? 2 : 1;
 
-	for (unsigned i = 0; i < n && i < in->nops; i++)
+	return n < in->nops ? n : in->nops;
+}
+
+void flow_defs(const struct ptx_inst *in, void (*see)(void *, const struct ptx_sym *), void *arg)
+{
+	for (unsigned i = 0; i < flow_written(in); i++)
 		see_operand(&in->ops[i], see, arg);
 }
 
-struct defs { struct flow *f; const struct ptx_stmt *s; uint32_t block; uint8_t *seen; };
+struct defs { struct flow *f; struct flow_def here; uint8_t *seen; };
 
 static void see_def(void *arg, const struct ptx_sym *reg)
 {
 	struct defs *d = arg;
 
-	d->f->def[reg->reg] = d->seen[reg->reg] ? NULL : d->s;
-	d->f->home[reg->reg] = d->block;
+	d->f->def[reg->reg] = d->seen[reg->reg] ? (struct flow_def){0} : d->here;
 	d->seen[reg->reg] = 1;
 }
 
@@ -280,11 +398,12 @@ static void find_defs(struct flow *f)
 {
 	struct defs d = {.f = f, .seen = ptx_alloc(f->arena, (size_t)f->f->nregs + 1)};
 
-	for (d.block = 0; d.block < f->n; d.block++)
-		for (d.s = f->block[d.block].first;; d.s = d.s->next) {
-			if (d.s->kind == STMT_INST)
-				flow_defs(&d.s->inst, see_def, &d);
-			if (d.s == f->block[d.block].last)
+	for (uint32_t b = 0, number = 0; b < f->n; b++)
+		for (const struct ptx_stmt *s = f->block[b].first;; s = s->next) {
+			d.here = (struct flow_def){s, b, number++};
+			if (s->kind == STMT_INST)
+				flow_defs(&s->inst, see_def, &d);
+			if (s == f->block[b].last)
 				break;
 		}
 }
@@ -298,7 +417,7 @@ int flow_param(const struct flow *f, const struct ptx_operand *base)
 	for (int i = 0; i < 8 && base->kind == OP_SYM && base->sym && !base->off; i++) {
 		if (base->sym->kind != SYM_REG)
 			break;
-		in = f->def[base->sym->reg] ? &f->def[base->sym->reg]->inst : NULL;
+		in = f->def[base->sym->reg].stmt ? &f->def[base->sym->reg].stmt->inst : NULL;
 		if (!in || (in->id != INST_MOV && in->id != INST_CVTA) || in->guarded)
 			return -1;
 		base = &in->ops[1];
@@ -315,8 +434,10 @@ int flow_param(const struct flow *f, const struct ptx_operand *base)
 
 static void nothing_known(struct flow *f)
 {
-	for (uint32_t b = 0; b < f->n; b++)
-		f->block[b].reached = f->block[b].meeting = f->block[b].loops = true;
+	for (uint32_t b = 0; b < f->n; b++) {
+		f->block[b].reached = f->block[b].meeting = true;
+		f->block[b].loop = 0;
+	}
 	for (int r = 0; r < f->f->nregs; r++)
 		f->shape[r].kind = SHAPE_OWN;
 }
@@ -331,14 +452,11 @@ struct flow *flow_of(struct ptx_arena *arena, const struct ptx_func *func)
 	f->block = ptx_alloc(arena, (count(func) + 1) * sizeof *f->block);
 	f->shape = ptx_alloc(arena, nregs * sizeof *f->shape);
 	f->def = ptx_alloc(arena, nregs * sizeof *f->def);
-	f->home = ptx_alloc(arena, nregs * sizeof *f->home);
 	cut(f);
-	if (!join(f) || f->n > BLOCKS_MAX || !f->n) {
+	if (!join(f) || f->n > BLOCKS_MAX || !f->n || !find_ways(f)) {
 		nothing_known(f);
 		return f;
 	}
-	find_dominators(f);
-	find_loops(f);
 	find_defs(f);
 	flow_shapes(f);
 	return f;

@@ -26,9 +26,17 @@ struct flow_block {
 	struct ptx_stmt *first, *last;
 	uint32_t next, target;          /* blocks: the one behind it, the one it jumps to; FLOW_NONE */
 	const struct ptx_inst *jump;    /* at its end, if it has a guard; NULL */
+	uint32_t ways_in;               /* from how many blocks lanes come */
 	uint32_t idom, ipdom;           /* immediate dominator and post-dominator; FLOW_NONE */
-	bool reached, meeting, loops;   /* loops: it is in a loop */
+	uint32_t loop, outer;           /* head of the innermost loop around it; of a head: that of the next one; FLOW_NONE */
+	uint32_t number;                /* of its first statement in the function */
+	bool reached, meeting;
+	bool aligned;                   /* all lanes of a warp have to be together in it */
+	bool together;                  /* a loop's head: each turn has such a block */
 };
+
+/* Where a register is written, if that is in one place alone; stmt: NULL. */
+struct flow_def { const struct ptx_stmt *stmt; uint32_t block, number; };
 
 struct flow {
 	const struct ptx_func *f;
@@ -36,24 +44,33 @@ struct flow {
 	struct flow_block *block;
 	uint32_t n;
 	struct shape *shape;            /* of each register */
-	const struct ptx_stmt **def;    /* of each register, if it has one alone; NULL */
-	uint32_t *home;                 /* of each register: the block of that */
+	struct flow_def *def;           /* of each register */
 };
 
 /* In the module's arena. */
 struct flow *flow_of(struct ptx_arena *, const struct ptx_func *);
 /* Of an operand: a register, a constant, an address; lanes that are together at its instruction. */
 struct shape flow_shape(const struct flow *, const struct ptx_operand *);
-bool flow_dominates(const struct flow *, uint32_t a, uint32_t b);
+static inline bool flow_loops(const struct flow *f, uint32_t block)
+{
+	return f->block[block].loop != FLOW_NONE;
+}
 
 /* Which of the function's parameters, from 0 on, lies at an address; -1: none. */
 int flow_param(const struct flow *, const struct ptx_operand *base);
 
 /* shape.c */
 void flow_shapes(struct flow *);
-/* flow.c, for shape.c: calls `see` for each register that the instruction writes. */
+/* flow.c, for shape.c.  How many operands, the first ones, are written if they are registers. */
+unsigned flow_written(const struct ptx_inst *);
+/* Calls `see` for each register that the instruction writes. */
 void flow_defs(const struct ptx_inst *, void (*see)(void *arg, const struct ptx_sym *), void *arg);
-/* Blocks to which lanes may come by both ways of a jump: as bits of `both`, which is cleared first. */
-void flow_both(const struct flow *, uint32_t block, uint8_t *both);
+/* Which ways of a jump lead to each block: bit 0, bit 1.  apart: without an instruction on them for which all lanes of
+ * the warp have to be together. */
+void flow_ways(const struct flow *, uint32_t block, bool apart, uint8_t *ways);
+bool flow_in_loop(const struct flow *, uint32_t block, uint32_t head);
+/* Each lane at that statement of a block has the register's value from its only definition, and from this turn of the
+ * loops around that. */
+bool flow_is_fresh(const struct flow *, const struct ptx_sym *reg, uint32_t block, uint32_t number);
 
 #endif

@@ -513,7 +513,7 @@ static void find_room(struct plan *p)
 		if (!it->first)
 			continue;
 		units = shares ? share(p, i) : it->units;
-		loops |= p->flow->block[it->block].loops;
+		loops |= flow_loops(p->flow, it->block);
 		all += units;
 		most = units > most ? units : most;
 	}
@@ -532,12 +532,11 @@ static bool has_local(const struct ptx_func *f)
 	return !f->entry;
 }
 
-/* Blocks that have threads along x alone: those of a warp are a row. */
+/* Blocks that have threads along x alone: those of a warp are a row.  .maxntid bounds the product of a block's
+ * extents, and not each of them (PTX ISA, "Performance-Tuning Directives: .maxntid"). */
 static bool is_linear(const struct ptx_func *f)
 {
-	const unsigned *n = f->reqntid[0] ? f->reqntid : f->maxntid;
-
-	return n[0] && n[1] == 1 && n[2] == 1;
+	return f->reqntid[0] && f->reqntid[1] == 1 && f->reqntid[2] == 1;
 }
 
 struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, const struct plan_module *module)

@@ -2,7 +2,8 @@
  *
  * shape.c: what a register holds in lanes that are together, by a fixpoint over all instructions: a
  * shape only grows.  Where lanes may have come by different ways, a register that was set on one of
- * them is each lane's own.
+ * them is each lane's own; and so is, where they may have left a loop in different turns, one that was
+ * set in it.
  */
 #include <string.h>
 
@@ -128,13 +129,13 @@ static struct shape product(const struct flow *f, const struct ptx_operand *a, c
 }
 
 /* The bits in which the threads of a row differ, if nothing else is there: step is a power of two, and the rest
- * has zeros there. */
+ * has zeros there; and if all of them are in a register of 32 bits, below its sign. */
 static bool own_bits(struct shape a, uint64_t *bits)
 {
 	unsigned low = zeros_of((uint64_t)a.step);
 
 	*bits = (uint64_t)((1 << THREADS) - 1) << low;
-	return a.kind == SHAPE_ROW && a.step == INT64_C(1) << low && a.zeros >= low + THREADS && low < 32;
+	return a.kind == SHAPE_ROW && a.step == INT64_C(1) << low && a.zeros >= low + THREADS && low + THREADS < 32;
 }
 
 static struct shape masked(struct shape a, const struct ptx_operand *with)
@@ -300,7 +301,7 @@ static struct shape result(const struct flow *f, const struct ptx_inst *in)
 
 /* ---- the fixpoint --------------------------------------------------------------------------------------------- */
 
-struct round { struct flow *f; const struct ptx_inst *in; struct shape shape; bool changed; };
+struct round { struct flow *f; const struct ptx_inst *in; uint32_t block; struct shape shape; uint8_t *apart; bool changed; };
 
 static void grow(struct round *r, const struct ptx_sym *reg, struct shape by)
 {
@@ -316,9 +317,10 @@ static void grow(struct round *r, const struct ptx_sym *reg, struct shape by)
 static void set_result(void *arg, const struct ptx_sym *reg)
 {
 	struct round *r = arg;
-	bool partly = r->in->guarded && r->f->shape[r->in->guard->reg].kind != SHAPE_SAME && !r->f->def[reg->reg];
+	bool partly = r->in->guarded && r->f->shape[r->in->guard->reg].kind != SHAPE_SAME;
+	bool once = r->f->def[reg->reg].stmt && !flow_loops(r->f, r->block);
 
-	grow(r, reg, partly ? own : r->shape);
+	grow(r, reg, partly && !once ? own : r->shape);
 }
 
 static void see_all(struct round *r)
@@ -327,6 +329,7 @@ static void see_all(struct round *r)
 		for (const struct ptx_stmt *s = r->f->block[b].first;; s = s->next) {
 			if (s->kind == STMT_INST && r->f->block[b].reached) {
 				r->in = &s->inst;
+				r->block = b;
 				r->shape = result(r->f, r->in);
 				flow_defs(r->in, set_result, r);
 			}
@@ -337,38 +340,57 @@ static void see_all(struct round *r)
 
 /* ---- ways that come together -------------------------------------------------------------------------------------- */
 
-/* A jump that not all lanes take: blocks between it and where all meet again, and those to which lanes come
- * by both ways. */
-struct split { struct round *r; const uint8_t *both; uint8_t *between, *set; };
+/* Where lanes part: the registers that may be set differently from there on. */
+struct split { struct round *r; uint8_t *set; };
 
 static void set_between(void *arg, const struct ptx_sym *reg)
 {
 	struct split *s = arg;
 
-	s->set[reg->reg] |= !s->r->f->def[reg->reg];
+	s->set[reg->reg] = 1;
 }
 
-static void use(struct split *s, const struct ptx_operand *o)
-{
-	if (o->kind == OP_SYM && o->sym && o->sym->kind == SYM_REG && s->set[o->sym->reg])
-		grow(s->r, o->sym, own);
-	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST || o->kind == OP_ADDR)
-		for (unsigned i = 0; i < o->n; i++)
-			use(s, &o->list[i]);
-}
-
-static void see_block(struct split *x, uint32_t b)
+static void find_set(struct split *x, uint32_t b)
 {
 	const struct flow *f = x->r->f;
 
 	for (const struct ptx_stmt *s = f->block[b].first;; s = s->next) {
-		if (s->kind == STMT_INST && x->between && x->between[b])
+		if (s->kind == STMT_INST)
 			flow_defs(&s->inst, set_between, x);
-		if (s->kind == STMT_INST && !x->between) {
+		if (s == f->block[b].last)
+			break;
+	}
+}
+
+struct use { uint32_t block, number; };
+
+static void use_register(struct split *x, const struct ptx_sym *reg, struct use at)
+{
+	if (x->set[reg->reg] && !flow_is_fresh(x->r->f, reg, at.block, at.number))
+		grow(x->r, reg, own);
+}
+
+static void use(struct split *x, const struct ptx_operand *o, struct use at)
+{
+	if (o->kind == OP_SYM && o->sym && o->sym->kind == SYM_REG)
+		use_register(x, o->sym, at);
+	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST || o->kind == OP_ADDR)
+		for (unsigned i = 0; i < o->n; i++)
+			use(x, &o->list[i], at);
+}
+
+static void find_used(struct split *x, uint32_t b)
+{
+	const struct flow *f = x->r->f;
+	struct use at = {b, f->block[b].number};
+
+	for (const struct ptx_stmt *s = f->block[b].first;; s = s->next, at.number++) {
+		if (s->kind == STMT_INST) {
 			for (unsigned i = 0; i < s->inst.nops; i++)
-				use(x, &s->inst.ops[i]);
-			if (s->inst.guarded && x->set[s->inst.guard->reg])
-				grow(x->r, s->inst.guard, own);
+				if (i >= flow_written(&s->inst) || s->inst.ops[i].kind == OP_ADDR)
+					use(x, &s->inst.ops[i], at);
+			if (s->inst.guarded)
+				use_register(x, s->inst.guard, at);
 		}
 		if (s == f->block[b].last)
 			break;
@@ -394,41 +416,58 @@ static void find_between(const struct flow *f, uint32_t jump, uint8_t *between)
 	}
 }
 
-static unsigned ways_in(const struct flow *f, uint32_t b)
-{
-	unsigned n = 0;
-
-	for (uint32_t i = 0; i < f->n; i++)
-		n += f->block[i].next == b || f->block[i].target == b;
-	return n;
-}
-
-static void see_split(struct round *r, uint32_t b, uint8_t *both_ways, uint8_t *between)
+/* In a loop of which lanes may be in different turns. */
+static void see_turns(struct round *r, uint32_t head)
 {
 	struct flow *f = r->f;
-	struct split s = {.r = r, .both = both_ways, .between = between, .set = ptx_alloc(f->arena, (size_t)f->f->nregs + 1)};
+	struct split s = {.r = r, .set = ptx_alloc(f->arena, (size_t)f->f->nregs + 1)};
 
-	flow_both(f, b, both_ways);
+	r->apart[head] = 1;
+	for (uint32_t i = 0; i < f->n; i++)
+		if (flow_in_loop(f, i, head))
+			find_set(&s, i);
+	for (uint32_t i = 0; i < f->n; i++)
+		if (flow_in_loop(f, i, head))
+			find_used(&s, i);
+}
+
+/* Loops to which both ways of a jump lead: some lanes may be turns ahead of those that take the other one. */
+static void see_loops(struct round *r, uint32_t b, uint8_t *ways)
+{
+	struct flow *f = r->f;
+
+	flow_ways(f, b, true, ways);
+	for (uint32_t head = 0; head < f->n; head++)
+		if (f->block[head].loop == head && ways[head] == 3 && !r->apart[head] && !f->block[head].together)
+			see_turns(r, head);
+}
+
+static void see_split(struct round *r, uint32_t b, uint8_t *ways, uint8_t *between)
+{
+	struct flow *f = r->f;
+	struct split s = {.r = r, .set = ptx_alloc(f->arena, (size_t)f->f->nregs + 1)};
+
+	flow_ways(f, b, false, ways);
 	find_between(f, b, between);
 	if (f->block[b].next != FLOW_NONE)
 		f->block[f->block[b].next].meeting = true;
 	if (f->block[b].target != FLOW_NONE)
 		f->block[f->block[b].target].meeting = true;
 	for (uint32_t i = 0; i < f->n; i++)
-		see_block(&s, i);
-	s.between = NULL;
+		if (between[i])
+			find_set(&s, i);
 	for (uint32_t i = 0; i < f->n; i++) {
-		if (both_ways[i] != 3)
+		if (ways[i] != 3)
 			continue;
-		f->block[i].meeting |= ways_in(f, i) > 1;
-		see_block(&s, i);
+		f->block[i].meeting |= f->block[i].ways_in > 1;
+		find_used(&s, i);
 	}
 }
 
 void flow_shapes(struct flow *f)
 {
-	struct round r = {.f = f};
-	uint8_t *done = ptx_alloc(f->arena, f->n), *both_ways = ptx_alloc(f->arena, f->n), *between = ptx_alloc(f->arena, f->n);
+	struct round r = {.f = f, .apart = ptx_alloc(f->arena, f->n)};
+	uint8_t *done = ptx_alloc(f->arena, f->n), *ways = ptx_alloc(f->arena, f->n), *between = ptx_alloc(f->arena, f->n);
 
 	for (const struct ptx_var *v = f->f->params; v; v = v->next)
 		if (v->sym && v->sym->kind == SYM_REG)
@@ -442,7 +481,8 @@ void flow_shapes(struct flow *f)
 			if (!in || done[b] || !f->block[b].reached || f->shape[in->guard->reg].kind != SHAPE_OWN)
 				continue;
 			done[b] = 1;
-			see_split(&r, b, both_ways, between);
+			see_split(&r, b, ways, between);
+			see_loops(&r, b, ways);
 		}
 	} while (r.changed);
 }

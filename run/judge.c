@@ -2,6 +2,7 @@
  *
  * judge.c: a log in memory, in the order in which it came, read by a detector as often as is wished.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,19 @@ const char *judge_log(struct detect *d, const struct judge_log *l, bool cuts)
 	return wrong;
 }
 
+/* The line of a record's instruction; or those of all that it stands for, each with what is added to its operand. */
+static void print_lines(FILE *f, const struct event_sites *sites, const struct event_site *s)
+{
+	if (!s->nrun)
+		fprintf(f, "    # line %u", s->line);
+	for (uint32_t i = 0; i < s->nrun; i++) {
+		const struct event_run *r = &sites->run[s->run + i];
+
+		fprintf(f, "%s%u%+" PRId32, i ? ", " : "    # lines ", sites->site[r->site].line, r->offset);
+	}
+	fputc('\n', f);
+}
+
 void judge_print(const struct judge_log *l, FILE *f)
 {
 	const struct event_sites *sites = NULL;
@@ -175,7 +189,8 @@ void judge_print(const struct judge_log *l, FILE *f)
 				(uint32_t)i->piece->clock, (uint32_t)i->piece->timer);
 		for (; e < end && event_units(e); e += event_units(e)) {
 			event_print(line, sizeof line, i->piece, e, &sites->site[event_site_of(e)]);
-			fprintf(f, "%s    # line %u\n", line, sites->site[event_site_of(e)].line);
+			fputs(line, f);
+			print_lines(f, sites, &sites->site[event_site_of(e)]);
 		}
 	}
 }

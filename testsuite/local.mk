@@ -361,6 +361,8 @@ race_tests = \
 	testsuite/race/lane_release_other_lane.ptx \
 	testsuite/race/lane_same_instruction.ptx \
 	testsuite/race/lock_readers_relaxed.ptx \
+	testsuite/race/loop_left_in_turns.ptx \
+	testsuite/race/maxntid_two_rows.ptx \
 	testsuite/race/mbar_init_cluster_of_one.ptx \
 	testsuite/race/mbar_peer_by_mask.ptx \
 	testsuite/race/mbar_peer_by_number.ptx \
@@ -413,6 +415,7 @@ race_tests = \
 	testsuite/race/refill_no_empty_wait.ptx \
 	testsuite/race/release_then_other_word.ptx \
 	testsuite/race/second_access_after_sync.ptx \
+	testsuite/race/shift_there_and_back.ptx \
 	testsuite/race/spinlock_no_acquire.ptx \
 	testsuite/race/spinlock_no_release.ptx \
 	testsuite/race/spinlock_plain_unlock.ptx \
@@ -847,6 +850,8 @@ norace_tests = \
 	testsuite/norace/lock_release_store.ptx \
 	testsuite/norace/lock_release_store_four.ptx \
 	testsuite/norace/lock_tested_fences.ptx \
+	testsuite/norace/loop_left_in_turns.ptx \
+	testsuite/norace/maxntid_two_rows.ptx \
 	testsuite/norace/mbar_init_cluster_of_one.ptx \
 	testsuite/norace/mbar_peer_by_mask.ptx \
 	testsuite/norace/merged_reads_odd_stride.ptx \
@@ -878,6 +883,7 @@ norace_tests = \
 	testsuite/norace/rows_other_warp.ptx \
 	testsuite/norace/rows_refilled.ptx \
 	testsuite/norace/rows_unwaited.ptx \
+	testsuite/norace/shift_there_and_back.ptx \
 	testsuite/norace/spinlock_acqrel.ptx \
 	testsuite/norace/spinlock_fences.ptx \
 	testsuite/norace/spinlock_many.ptx \
