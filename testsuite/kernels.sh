@@ -23,35 +23,13 @@ ptx_of()
 	{ grep '^//@' "$source"; echo "//@ expect $*"; cat body.ptx; } >k.ptx
 }
 
-# lines_of LINE: the lines of k.ptx that come from that line of the source, or from what
-# is called there
-lines_of()
-{
-	awk -v want="$1" -v file="$name.cu" '
-		FNR == NR { if ($1 == ".file" && index($3, "/" file "\"")) id = $2; next }
-		$1 == ".loc" {
-			here = $2 == id && $3 == want
-			for (i = 5; i < NF; i++)
-				here = here || $i == "inlined_at" && $(i + 1) == id && $(i + 2) == want
-			next
-		}
-		here && /;/ { print FNR }' k.ptx k.ptx
-}
-
 # oracle_says KIND A B
 oracle_says()
 {
-	lines_of "$2" >a
-	lines_of "$3" >b
-	awk -v kind="$1" '
-		FILENAME == "a" { a[$1] = 1; next }
-		FILENAME == "b" { b[$1] = 1; next }
-		/ oracle: / && / at lines / && index($0, ": " kind " at lines ") {
-			sub(/.* at lines /, "")
-			if (($1 in a) && ($3 in b) || ($1 in b) && ($3 in a))
-				found = 1
-		}
-		END { exit !found }' a b err
+	ptx_lines "$2" "$name" k.ptx >a
+	ptx_lines "$3" "$name" k.ptx >b
+	grep " oracle: " err >oracle
+	found_at ": $1 at lines " a b oracle
 }
 
 ptx_of 0 clean

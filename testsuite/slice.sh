@@ -25,35 +25,12 @@ judge()
 	[ $status = 0 ] || [ $status = 66 ] && ! grep -q skipped err || { cat out err; fail "mutant $1: status $status"; }
 }
 
-# ptx_lines LINE: the lines of k.ptx that come from that line of the source, or from what is called there
-ptx_lines()
-{
-	awk -v want="$1" -v file="$name.cu" '
-		FNR == NR { if ($1 == ".file" && index($3, "/" file "\"")) id = $2; next }
-		$1 == ".loc" {
-			here = $2 == id && $3 == want
-			for (i = 5; i < NF; i++)
-				here = here || $i == "inlined_at" && $(i + 1) == id && $(i + 2) == want
-			next
-		}
-		here && /;/ { print FNR }' k.ptx k.ptx
-}
-
 # found KIND A B: between those lines of the source
 found()
 {
-	ptx_lines "$2" >a
-	ptx_lines "$3" >b
-	awk -v kind="$1" '
-		FILENAME == "a" { a[$1] = 1; next }
-		FILENAME == "b" { b[$1] = 1; next }
-		index($0, ": " kind " (") && / at lines / {
-			sub(/.* at lines /, "")
-			sub(/,.*/, "")
-			if (($1 in a) && ($3 in b) || ($1 in b) && ($3 in a))
-				found = 1
-		}
-		END { exit !found }' a b err
+	ptx_lines "$2" "$name" k.ptx >a
+	ptx_lines "$3" "$name" k.ptx >b
+	found_at ": $1 (" a b err
 }
 
 build 0
