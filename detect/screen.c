@@ -79,7 +79,7 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 			const struct event_run *r = s->nrun ? &all->run[s->run + k] : NULL;
 			const struct event_site *of = r ? &all->site[r->site] : s;
 
-			t->access[n] = (struct screen_access){r ? r->offset : 0, (uint16_t)(of->size * of->count), traits(of), 0};
+			t->access[n] = (struct screen_access){r ? r->offset : 0, (uint16_t)(of->size * of->count), traits(of)};
 			t->traits[i] |= t->access[n++].traits;
 			while (traits(of) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE) && of->size < 1u << t->shift)
 				t->shift--;

@@ -46,7 +46,7 @@ enum screen_trait {
 };
 
 /* One of those that a record stands for: so far behind its address. */
-struct screen_access { int32_t offset; uint16_t bytes; uint8_t traits, spare; };
+struct screen_access { int32_t offset; uint16_t bytes; uint8_t traits; };
 
 /* Global memory is looked at by lines, in pages of which those that are written have a cell for each line. */
 enum { SCREEN_LINE = 7, SCREEN_PAGE = 21, SCREEN_LINES = 1 << (SCREEN_PAGE - SCREEN_LINE), SCREEN_PAGES = 1 << 13 };
@@ -86,12 +86,13 @@ static inline EVENT_BOTH uint32_t screen_pieces(const struct screen_log *l)
 	return l->blocks * l->warps + (l->next > l->end ? (l->next - l->end) / l->piece : 0);
 }
 
-/* How many blocks a GPU's warp can take at once, with so many bytes for their cells. */
+/* Cells of a block's shared memory, of 4 bytes each. */
 static inline EVENT_BOTH uint32_t screen_cells(const struct screen_log *l, uint32_t shift)
 {
 	return ((l->shared + 1024) >> shift) + 1;       /* 1,024 bytes in front of a block's own */
 }
 
+/* How many blocks a GPU's warp can take at once, with so many bytes for their cells. */
 static inline EVENT_BOTH uint32_t screen_together(const struct screen_log *l, uint32_t shift, uint32_t bytes)
 {
 	uint32_t n = 1;

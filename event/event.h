@@ -101,6 +101,9 @@ static inline uint32_t event_head(unsigned kind, uint32_t site, unsigned words, 
 {
 	return site << 12 | words << 8 | (uint32_t)by_lane << 6 | kind;
 }
+/* Of a record whose words are there once; of a narrow ADDRESS. */
+static inline uint32_t event_head_once(unsigned kind, uint32_t site, unsigned words) { return event_head(kind, site, words, false) | 1u << 7; }
+static inline uint32_t event_head_narrow(unsigned kind, uint32_t site) { return event_head(kind, site, 0, true) | 1u << 7; }
 
 #define EVENT_ADDRESS UINT64_C(0xffffffffffff)
 

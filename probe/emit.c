@@ -64,7 +64,7 @@ static void put_line(struct emit *p, const char *line, size_t n)
 }
 
 /* A text of probe/text.h, in which PIECE stands for the units of a piece, SPACE and LAUNCH for where the launch's
- * parameter is; lines of PLACE and SLOT are other texts. */
+ * parameter is; lines of PLACE, SLOT and LANE are other texts. */
 static void put_text(struct emit *p, const char *text)
 {
 	while (*text) {
@@ -74,6 +74,8 @@ static void put_text(struct emit *p, const char *text)
 			put_text(p, p->clusters ? probe_place_cluster : probe_place);
 		else if (!strncmp(text, "SLOT", 4))
 			put_text(p, probe_slot);
+		else if (!strncmp(text, "LANE", 4))
+			put_text(p, probe_lane);
 		else if (strncmp(text, "//", 2))
 			put_line(p, text, n);
 		text += n;
@@ -380,7 +382,7 @@ void emit_short(struct emit *p, const struct emit_record *r, unsigned at)
 void emit_once(struct emit *p, const struct emit_record *r, unsigned at)
 {
 	find_records(p);
-	put_unit(p, at, event_head(r->kind, r->site, 2, false) | 1u << 7, "0", "0");
+	put_unit(p, at, event_head_once(r->kind, r->site, 2), "0", "0");
 	emit(p, "@" R "leader st.global.v2.b64 [" R "k+%d], {" R "w, " R "v}", place_of(p, at + 1));
 }
 
@@ -476,7 +478,7 @@ bool emit_each(struct emit *p, const struct emit_record *r, const struct ptx_ope
 		base.off = 0;
 	if (!emit_value(p, "v", &base, 64))
 		return false;
-	put_unit(p, at, event_head(r->kind, r->site, 0, true) | 1u << 7, "0", "0");
+	put_unit(p, at, event_head_narrow(r->kind, r->site), "0", "0");
 	emit(p, "cvt.u64.u32 " R "kl, " R "own");
 	emit(p, "add.u64 " R "kl, " R "kl, " R "k");
 	emit(p, "cvt.u32.u64 " R "lo, " R "v");

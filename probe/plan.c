@@ -84,14 +84,12 @@ static bool function_is_quiet(struct ptx_arena *arena, const struct ptx_func *f)
 	return true;
 }
 
-struct plan_module plan_module(const struct ptx_module *m)
+bool plan_is_quiet(const struct ptx_module *m)
 {
-	struct plan_module all = {.quiet = true};
-
-	for (const struct ptx_stmt *s = m->first; s && all.quiet; s = s->next)
-		if (s->kind == STMT_FUNC && s->func->has_body)
-			all.quiet = function_is_quiet(m->arena, s->func);
-	return all;
+	for (const struct ptx_stmt *s = m->first; s; s = s->next)
+		if (s->kind == STMT_FUNC && s->func->has_body && !function_is_quiet(m->arena, s->func))
+			return false;
+	return true;
 }
 
 /* ---- what a register holds, within a block -------------------------------------------------------------- */
@@ -102,7 +100,7 @@ struct value { uint32_t block, root; int64_t more; };
 struct planner {
 	struct plan *p;
 	struct ptx_arena *arena;
-	const struct plan_module *module;
+	bool quiet;                     /* strong accesses are accesses like others */
 	struct value *value;
 	uint32_t roots, block;
 	uint32_t open, taken;           /* the first item of those that share room; NONE; units of those */
@@ -181,8 +179,8 @@ static bool is_line(const struct planner *p, struct plan_item *it)
 	s = flow_shape(p->p->flow, &o->list[0]);
 	it->step = s.kind == SHAPE_ROW ? s.step : 0;
 	it->offset = o->list[0].kind == OP_SYM ? o->list[0].off : 0;
-	it->cls = (s.kind == SHAPE_SAME || s.kind == SHAPE_ROW) && it->step == (int16_t)it->step ? PLAN_LINE : PLAN_EACH;
-	return it->offset == (int32_t)it->offset && (it->cls == PLAN_LINE || it->site.space == EVENT_SHARED);
+	it->kind = (s.kind == SHAPE_SAME || s.kind == SHAPE_ROW) && it->step == (int16_t)it->step ? PLAN_LINE : PLAN_EACH;
+	return it->offset == (int32_t)it->offset && (it->kind == PLAN_LINE || it->site.space == EVENT_SHARED);
 }
 
 static bool is_short(const struct plan_item *it)
@@ -253,7 +251,7 @@ static uint32_t find_line(struct planner *p, const struct plan_item *it, int64_t
 		const struct ptx_operand *base;
 		int64_t more;
 
-		if (line->cls != it->cls || line->step != it->step || line->site.space != it->site.space)
+		if (line->kind != it->kind || line->step != it->step || line->site.space != it->site.space)
 			continue;
 		base = &line->stmt->inst.ops[plan_address(&line->stmt->inst)].list[0];
 		more = v.more - line->more;
@@ -290,8 +288,8 @@ static bool shares_line(struct planner *p, struct plan_item *it)
 		it->more = is_register(o) ? value_of(p, o->sym).more : 0;
 		return false;
 	}
-	it->cls = PLAN_MEMBER;
-	it->leads = line;
+	it->kind = PLAN_MEMBER;
+	it->leader = line;
 	it->offset = offset;
 	p->p->item[line].members++;
 	return true;
@@ -301,7 +299,7 @@ static void add_line(struct planner *p, struct plan_item *it)
 {
 	if (shares_line(p, it))
 		return;
-	it->units = it->cls == PLAN_EACH ? EACH_UNITS : 1;
+	it->units = it->kind == PLAN_EACH ? EACH_UNITS : 1;
 	share_room(p, p->p->n - 1);
 }
 
@@ -316,7 +314,7 @@ static bool is_same(const struct flow *f, const struct ptx_operand *o)
 	return all;
 }
 
-/* All but a result, which is only looked at. */
+/* Do all lanes have the same operands?  A result is not one. */
 static bool takes_same(const struct flow *f, const struct plan_item *it)
 {
 	const struct ptx_inst *in = &it->stmt->inst;
@@ -338,20 +336,20 @@ static bool add_product(struct planner *p, struct plan_item *it)
 
 	if (!at || p->open == FLOW_NONE || first->site.kind != EVENT_WGMMA || first->block != it->block)
 		return false;
-	lead = first->cls == PLAN_MEMBER ? first->leads : lead;
+	lead = first->kind == PLAN_MEMBER ? first->leader : lead;
 	first = &p->p->item[lead];
 	for (unsigned i = 0; i < 2; i++) {
 		const struct ptx_operand *o = &it->stmt->inst.ops[1 + i];
 		struct value v = is_register(o) ? value_of(p, o->sym) : (struct value){0, 0, 0};
 
-		if (!is_register(o) || v.root != first->product[i].root)
+		if (!is_register(o) || v.root != first->descriptor[i].root)
 			return false;
-		delta[i] = v.more - first->product[i].more;
+		delta[i] = v.more - first->descriptor[i].more;
 		if (delta[i] != (int16_t)delta[i])
 			return false;
 	}
-	it->cls = PLAN_MEMBER;
-	it->leads = lead;
+	it->kind = PLAN_MEMBER;
+	it->leader = lead;
 	it->offset = (int32_t)((uint32_t)(uint16_t)delta[0] | (uint32_t)(uint16_t)delta[1] << 16);
 	first->members++;
 	return true;
@@ -365,8 +363,8 @@ static void open_product(struct planner *p, struct plan_item *it)
 		const struct ptx_operand *o = &it->stmt->inst.ops[1 + i];
 		struct value v = is_register(o) ? value_of(p, o->sym) : (struct value){0, FLOW_NONE, 0};
 
-		it->product[i].root = v.root;
-		it->product[i].more = v.more;
+		it->descriptor[i].root = v.root;
+		it->descriptor[i].more = v.more;
 	}
 }
 
@@ -384,14 +382,14 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	it->site.line = s->line;
 	if (leaves)
 		it->site.kind = EVENT_EXIT;
-	if (p->module->quiet && it->site.kind == EVENT_STRONG)
+	if (p->quiet && it->site.kind == EVENT_STRONG)
 		it->site.kind = EVENT_ACCESS;
 	if (is_line(p, it)) {
 		add_line(p, it);
 		return;
 	}
 	if (is_loose(p, it)) {
-		it->cls = PLAN_OTHER;
+		it->kind = PLAN_OTHER;
 		if (shares_line(p, it))
 			return;
 		it->first = true;
@@ -405,15 +403,15 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	if (is_short(it)) {
 		if (it->site.kind == EVENT_WGMMA)
 			open_product(p, it);
-		it->cls = PLAN_SHORT;
+		it->kind = PLAN_SHORT;
 		it->units = it->site.kind == EVENT_WGMMA || (it->site.kind == EVENT_BAR_ARRIVE && !ptx_has(in, MOD_ARRIVE)) ? 2 : 1;
 		share_room(p, p->p->n - 1);
 		p->merges = p->p->n;
 		return;
 	}
-	it->cls = in->id == INST_CALL ? PLAN_CALL : PLAN_OTHER;
+	it->kind = in->id == INST_CALL ? PLAN_CALL : PLAN_OTHER;
 	it->first = true;
-	it->splits = it->cls == PLAN_CALL || splits(p, it);
+	it->splits = it->kind == PLAN_CALL || splits(p, it);
 	it->once = takes_same(p->p->flow, it);
 	it->units = most_units(it);
 	p->open = FLOW_NONE;
@@ -445,7 +443,7 @@ static bool behind(const struct plan *p, uint32_t *at, uint32_t block, bool grou
 	for (; *at < p->n && p->item[*at].block == block; ++*at) {
 		struct plan_item *it = &p->item[*at];
 
-		if (it->cls == PLAN_MEMBER)
+		if (it->kind == PLAN_MEMBER)
 			continue;
 		if (mark && it->first)
 			it->group = !group;
@@ -494,8 +492,8 @@ static uint32_t share(struct plan *p, uint32_t first)
 		struct plan_item *x = &p->item[i];
 
 		x->at = it->room;
-		it->each += x->cls == PLAN_EACH;
-		it->room += x->cls == PLAN_MEMBER || x->cls == PLAN_EACH ? 0 : x->units;
+		it->each += x->kind == PLAN_EACH;
+		it->room += x->kind == PLAN_MEMBER || x->kind == PLAN_EACH ? 0 : x->units;
 	}
 	return it->room + it->each * EACH_UNITS;
 }
@@ -507,7 +505,7 @@ static void find_room(struct plan *p)
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct plan_item *it = &p->item[i];
-		bool shares = it->cls == PLAN_LINE || it->cls == PLAN_EACH || it->cls == PLAN_SHORT;
+		bool shares = it->kind == PLAN_LINE || it->kind == PLAN_EACH || it->kind == PLAN_SHORT;
 		uint32_t units;
 
 		if (!it->first)
@@ -539,9 +537,9 @@ static bool is_linear(const struct ptx_func *f)
 	return f->reqntid[0] && f->reqntid[1] == 1 && f->reqntid[2] == 1;
 }
 
-struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, const struct plan_module *module)
+struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, bool quiet)
 {
-	struct planner p = {.arena = arena, .module = module, .roots = (uint32_t)f->nregs, .local = has_local(f)};
+	struct planner p = {.arena = arena, .quiet = quiet, .roots = (uint32_t)f->nregs, .local = has_local(f)};
 
 	p.p = ptx_alloc(arena, sizeof *p.p);
 	p.p->flow = flow_of(arena, f);

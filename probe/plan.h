@@ -9,15 +9,15 @@
 #include "probe/flow.h"
 #include "probe/site.h"
 
-/* LINE: a plain access, of which 16 bytes tell all lanes' addresses.  EACH: one that has an address of 32 bits for each
- * lane.  MEMBER: one that such a record tells, too, or that of an access that is OTHER.  SHORT: one or two units that the leader stores.  OTHER: has room of its own; may be of some lanes alone.
- * CALL: who knows. */
-enum plan_class { PLAN_LINE, PLAN_EACH, PLAN_MEMBER, PLAN_SHORT, PLAN_OTHER, PLAN_CALL };
+/* LINE: a plain access, of which 16 bytes tell all lanes' addresses.  EACH: one with an address of 32 bits for each
+ * lane.  MEMBER: an access or a product that another one's record tells, too.  SHORT: one or two units that the leader
+ * stores.  OTHER: a record with room of its own, maybe of some lanes alone.  CALL: what is called logs for itself. */
+enum plan_kind { PLAN_LINE, PLAN_EACH, PLAN_MEMBER, PLAN_SHORT, PLAN_OTHER, PLAN_CALL };
 
 struct plan_item {
 	struct ptx_stmt *stmt;
 	struct event_site site;
-	uint8_t cls;
+	enum plan_kind kind;
 	bool once;                      /* OTHER: all lanes have the same operands */
 	bool splits;                    /* its records are of some lanes of the group, or may be */
 	bool first;                     /* LINE, EACH, SHORT: of those that share room; OTHER: always */
@@ -25,11 +25,11 @@ struct plan_item {
 	uint32_t units;                 /* that it takes; OTHER: at most */
 	uint32_t room, each;            /* of the first: units of all that share it, with a CLOCK, and EACHs among them, */
 	uint32_t at;                    /* which are not counted here: units before it */
-	uint32_t leads;                 /* MEMBER: the one whose record tells it */
+	uint32_t leader;                /* MEMBER: the one whose record tells it */
 	int64_t step, offset;           /* LINE: from lane to lane; behind the LINE's or EACH's register */
 	uint32_t root;                  /* LINE, EACH: its register is so much more than a value; */
 	int64_t more;                   /* values have numbers */
-	struct { uint32_t root; int64_t more; } product[2];     /* the same of a product's descriptors */
+	struct { uint32_t root; int64_t more; } descriptor[2];  /* the same of a product's */
 	uint32_t block, members;        /* members: of a LINE or EACH, with itself */
 };
 
@@ -40,14 +40,10 @@ struct plan {
 	bool rows;                      /* all lanes of a warp are of one row */
 };
 
-/* What the module's kernels do together: */
-struct plan_module {
-	bool quiet;                     /* strong accesses are reductions whose results nobody looks at, and there is
-					   no fence: nobody can learn anything by them */
-};
-
-struct plan_module plan_module(const struct ptx_module *);
-struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, const struct plan_module *);
+/* All strong accesses of the module are reductions whose results nobody looks at, and there is no fence: nobody can
+ * learn anything by them. */
+bool plan_is_quiet(const struct ptx_module *);
+struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, bool quiet);
 /* Where the address of an access is among its operands; -1: not in one. */
 int plan_address(const struct ptx_inst *);
 /* Of how many lanes the addresses count. */

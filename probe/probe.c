@@ -5,25 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/emit.h"
-#include "probe/plan.h"
+#include "probe/module.h"
 
 #define R "%%__gsan_"
-
-/* A number in the PTX of start.ptx and refill.ptx. */
-EVENT_ASSERT(EVENT_MAGIC == 0x67736e01u);
-
-static const uint64_t launch_bytes[] = {sizeof(struct region_launch)};
-
-struct module {
-	struct ptx_module *m;
-	struct plan_module all;
-	uint32_t *number;               /* sites of a function's items */
-	bool called;                    /* there are functions that are called */
-	struct probe_sites *sites;
-	struct emit e;
-	struct ptx_sym scratch[2];      /* registers for results that the program does not want: of 32 and 64 bits */
-};
 
 /* One instruction: its texts before and behind. */
 struct place {
@@ -48,27 +32,19 @@ static const struct ptx_operand *operand(const struct place *p, unsigned n)
 
 /* ---- text ------------------------------------------------------------------------------- */
 
-static const char *take_text(struct module *t)
-{
-	const char *s = ptx_sprintf(t->m->arena, "%.*s", (int)t->e.out.len, t->e.out.len ? t->e.out.p : "");
-
-	t->e.out.len = 0;
-	return s;
-}
-
 /* What was emitted, for lanes that carry the instruction out: in front of it, or behind. */
 static void insert(struct place *p, bool behind)
 {
 	struct module *t = p->to;
 	const struct ptx_inst *in = &p->stmt->inst;
-	const char *body = take_text(t);
+	const char *body = module_text(t);
 	unsigned label = t->e.labels;
 
 	if (!*body)
 		return;
 	if (in->guarded && !p->guarded) {
 		emit(&t->e, "mov.pred " R "guard, %s", in->guard->name);
-		ptx_insert_before(t->m, p->f, p->stmt, take_text(t));
+		ptx_insert_before(t->m, p->f, p->stmt, module_text(t));
 		p->guarded = true;
 	}
 	if (in->guarded) {
@@ -79,9 +55,9 @@ static void insert(struct place *p, bool behind)
 	if (in->guarded)
 		emit_label(&t->e, label);
 	if (behind)
-		ptx_insert_after(t->m, p->f, p->stmt, take_text(t));
+		ptx_insert_after(t->m, p->f, p->stmt, module_text(t));
 	else
-		ptx_insert_before(t->m, p->f, p->stmt, take_text(t));
+		ptx_insert_before(t->m, p->f, p->stmt, module_text(t));
 }
 
 static void value(struct place *p, unsigned n, unsigned bits)
@@ -121,15 +97,6 @@ static void reserve(struct place *p, const struct emit_record *r)
 	p->group = false;
 }
 
-static uint32_t add_site(struct probe_sites *s, const struct event_site *site)
-{
-	s->site = realloc(s->site, (s->n + 1) * sizeof *s->site);
-	if (!s->site)
-		abort();
-	s->site[s->n] = *site;
-	return s->n++;
-}
-
 /* A site for all that the record tells: itself, or a run. */
 static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at)
 {
@@ -145,11 +112,11 @@ static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at
 	if (!s->run)
 		abort();
 	for (uint32_t i = at; i < plan->n && site.nrun > s->nruns - site.run; i++)
-		if (i == at || (plan->item[i].cls == PLAN_MEMBER && plan->item[i].leads == at)) {
+		if (i == at || (plan->item[i].kind == PLAN_MEMBER && plan->item[i].leader == at)) {
 			s->run[s->nruns++] = (struct event_run){t->number[i], (int32_t)plan->item[i].offset};
 			site.does |= plan->item[i].site.does;
 		}
-	return add_site(s, &site);
+	return module_site(s, &site);
 }
 
 /* An access with an address for each lane, or as one if the lanes that are there show it. */
@@ -318,7 +285,7 @@ static bool bare(struct place *p, bool behind)
 {
 	struct emit_record r = record(p, (enum event_kind)p->site->kind, 0);
 
-	if (p->item->cls == PLAN_OTHER) {
+	if (p->item->kind == PLAN_OTHER) {
 		emit_clocks(&p->to->e, behind);
 		reserve(p, &r);
 	} else {
@@ -335,7 +302,7 @@ static bool bare_behind(struct place *p) { return bare(p, true); }
 /* A record of an instruction in two parts. */
 static void part(struct place *p, const struct emit_record *r, unsigned at)
 {
-	if (p->item->cls == PLAN_OTHER)
+	if (p->item->kind == PLAN_OTHER)
 		reserve(p, r);
 	else
 		emit_short(&p->to->e, r, p->item->at + at);
@@ -589,7 +556,7 @@ static bool wgmma(struct place *p)
 	struct emit *e = &p->to->e;
 
 	r.site = line_site(p->to, p->plan, p->at);
-	if (ptx_has(&p->stmt->inst, MOD_SP) || p->item->cls != PLAN_SHORT)
+	if (ptx_has(&p->stmt->inst, MOD_SP) || p->item->kind != PLAN_SHORT)
 		return false;
 	if (p->site->flags & EVENT_A_ELSEWHERE)
 		emit(e, "mov.b64 " R "w, 0");
@@ -662,7 +629,7 @@ static bool cp_async(struct place *p)
 	return p->ok;
 }
 
-/* ---- all of a module ---------------------------------------------------------------------------------------- */
+/* ---- which it is -------------------------------------------------------------------------------- */
 
 static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
 	{EVENT_ACCESS, plain}, {EVENT_STRONG, strong}, {EVENT_FENCE, bare_before}, {EVENT_OPAQUE, bare_behind},
@@ -673,33 +640,6 @@ static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
 	{EVENT_CP_ASYNC, cp_async}, {EVENT_COPY, bulk_copy}, {EVENT_TENSOR, tensor_copy}, {EVENT_WGMMA, wgmma},
 	{EVENT_COMMIT, bare_before}, {EVENT_WAIT_GROUP, wait_group}, {EVENT_EXIT, bare_before}
 };
-
-static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
-{
-	struct probe_sites *s = t->sites;
-	struct ptx_sym *sym = ptx_alloc(t->m->arena, sizeof *sym);
-	struct ptx_var *v = ptx_alloc(t->m->arena, sizeof *v), **last = &f->params;
-
-	s->kernel = realloc(s->kernel, (s->nkernels + 1) * sizeof *s->kernel);
-	if (!s->kernel)
-		abort();
-	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece};
-	*sym = (struct ptx_sym){.name = PROBE_PARAM, .kind = SYM_VAR, .type = TYPE_B8, .space = SPACE_PARAM, .vec = 1, .align = 8,
-				.bytes = sizeof(struct region_launch), .var = v};
-	v->sym = sym;
-	v->ndims = 1;
-	v->dim = launch_bytes;
-	while (*last)
-		last = &(*last)->next;
-	*last = v;
-	f->nparams++;
-	f->has_params = true;
-}
-
-static void leave_out(struct module *t, const struct ptx_stmt *stmt)
-{
-	t->sites->first = t->sites->left_out++ ? t->sites->first : stmt->line;
-}
 
 /* Nothing may branch between wgmma.fence and the products behind it. */
 static struct ptx_stmt *before_products(struct ptx_stmt *first)
@@ -740,14 +680,14 @@ static void make_room(struct place *p)
 		emit(e, "bar.warp.sync " R "m");
 	if (p->item->group)
 		emit_clock_record(e, 0);
-	ptx_insert_before(p->to->m, p->f, before_products(p->stmt), take_text(p->to));
+	ptx_insert_before(p->to->m, p->f, before_products(p->stmt), module_text(p->to));
 }
 
 static bool line(struct place *p)
 {
 	struct emit_record r = {EVENT_ACCESS, line_site(p->to, p->plan, p->at), 0, false};
 	const struct ptx_operand *o = operand(p, (unsigned)plan_address(&p->stmt->inst));
-	bool ok = p->item->cls == PLAN_EACH ? emit_each(&p->to->e, &r, o, p->item->at) :
+	bool ok = p->item->kind == PLAN_EACH ? emit_each(&p->to->e, &r, o, p->item->at) :
 		  emit_line(&p->to->e, &r, o, p->item->step, p->item->at);
 
 	insert(p, false);
@@ -755,146 +695,25 @@ static bool line(struct place *p)
 }
 
 /* One that cannot be logged whole is counted; what of it could be logged may stay. */
-static void instruction(struct module *t, struct ptx_func *f, const struct plan *plan, uint32_t at)
+void probe_instruction(struct module *t, struct ptx_func *f, const struct plan *plan, uint32_t at)
 {
 	const struct plan_item *it = &plan->item[at];
 	struct place p = {.to = t, .f = f, .stmt = it->stmt, .plan = plan, .item = it, .at = at, .flow = plan->flow, .site = &it->site, .ok = true};
 	bool put = false;
 
 	p.number = t->number[at];
-	if (it->first && it->cls != PLAN_OTHER && it->cls != PLAN_CALL)
+	if (it->first && it->kind != PLAN_OTHER && it->kind != PLAN_CALL)
 		make_room(&p);
 	p.group = it->group || it->splits;
 	if (it->site.kind == EVENT_STRONG)
 		as_atom(&p);
-	if (it->cls == PLAN_LINE || it->cls == PLAN_EACH)
+	if (it->kind == PLAN_LINE || it->kind == PLAN_EACH)
 		put = line(&p);
-	for (unsigned k = 0; k < sizeof probes / sizeof *probes && it->cls != PLAN_LINE && it->cls != PLAN_EACH; k++)
+	for (unsigned k = 0; k < sizeof probes / sizeof *probes && it->kind != PLAN_LINE && it->kind != PLAN_EACH; k++)
 		if (probes[k].kind == it->site.kind)
 			put = probes[k].put(&p);
 	if (!put)
-		leave_out(t, it->stmt);
+		module_leave_out(t, it->stmt);
 	t->e.out.len = 0;
 }
 
-/* What is called logs by itself, if it can be seen. */
-static void call(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
-{
-	const struct ptx_inst *in = &stmt->inst;
-
-	for (unsigned i = 0; i < in->nops; i++)
-		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC && !in->ops[i].sym->func->has_body) {
-			leave_out(t, stmt);
-			return;
-		}
-	emit_save(&t->e);
-	ptx_insert_before(t->m, f, stmt, take_text(t));
-	emit_load(&t->e);
-	ptx_insert_after(t->m, f, stmt, take_text(t));
-}
-
-static void put_returns(struct module *t, struct ptx_func *f)
-{
-	for (struct ptx_stmt *s = f->body; s; s = s->next)
-		if (s->kind == STMT_INST && s->inst.id == INST_RET) {
-			emit_save(&t->e);
-			ptx_insert_before(t->m, f, s, take_text(t));
-		}
-}
-
-static void function(struct module *t, struct ptx_func *f)
-{
-	struct plan *plan = f->user;
-	struct ptx_stmt *body = f->body;
-
-	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
-	for (uint32_t i = 0; i < plan->n; i++)
-		t->number[i] = plan->item[i].cls == PLAN_CALL ? 0 : add_site(t->sites, &plan->item[i].site);
-	t->e.piece = plan->piece;
-	t->e.rows = plan->rows;
-	t->e.called = !f->entry;
-	if (f->entry)
-		emit_start(&t->e, 0);
-	else
-		emit_called(&t->e);
-	ptx_insert_before(t->m, f, body, take_text(t));
-	for (uint32_t i = 0; i < plan->n; i++)
-		if (plan->item[i].cls == PLAN_CALL)
-			call(t, f, plan->item[i].stmt);
-		else if (plan->item[i].cls != PLAN_MEMBER)
-			instruction(t, f, plan, i);
-	if (f->entry)
-		add_kernel(t, f, plan->piece);
-	else
-		put_returns(t, f);
-}
-
-/* Pieces of functions that are called are those of their kernels: all have one size. */
-static void plan_all(struct module *t)
-{
-	uint32_t piece = 0;
-	bool called = false;
-
-	t->all = plan_module(t->m);
-	for (struct ptx_stmt *s = t->m->first; s; s = s->next) {
-		struct plan *p;
-
-		if (s->kind != STMT_FUNC || !s->func->has_body)
-			continue;
-		s->func->user = p = plan_of(t->m->arena, s->func, &t->all);
-		called |= !s->func->entry;
-		piece = p->piece > piece ? p->piece : piece;
-	}
-	for (struct ptx_stmt *s = t->m->first; s && called; s = s->next)
-		if (s->kind == STMT_FUNC && s->func->has_body)
-			((struct plan *)s->func->user)->piece = piece;
-	t->called = called;
-}
-
-static struct ptx_stmt *first_function(const struct ptx_module *m)
-{
-	struct ptx_stmt *s = m->first;
-
-	while (s && s->kind != STMT_FUNC)
-		s = s->next;
-	return s;
-}
-
-char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *sites, ptx_report_fn *report, void *arg)
-{
-	struct module t = {.sites = sites, .scratch = {
-		{.name = "%__gsan_hi", .kind = SYM_REG, .type = TYPE_B32}, {.name = "%__gsan_x", .kind = SYM_REG, .type = TYPE_B64}
-	}};
-	const struct event_site none = {0};
-
-	*sites = (struct probe_sites){0};
-	t.m = ptx_parse(path, text, len, report, arg);
-	if (!t.m)
-		return NULL;
-	add_site(sites, &none);
-	/* activemask: PTX 6.2; sm_75: 6.3. */
-	t.m->version = t.m->version < 63 ? 63 : t.m->version;
-	/* Special registers of clusters: PTX 7.8, sm_90. */
-	t.e.clusters = t.m->sm >= 90 && t.m->version >= 78;
-	plan_all(&t);
-	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
-		if (s->kind == STMT_FUNC && s->func->has_body)
-			function(&t, s->func);
-	if (t.called)
-		ptx_insert_module(t.m, first_function(t.m), ".visible .global .align 8 .b64 " PROBE_LANES ";\n");
-	t.e.out.len = 0;
-	ptx_print(&t.e.out, t.m);
-	ptx_put(&t.e.out, "", 1);
-	ptx_free(t.m);
-	return t.e.out.p;
-}
-
-void probe_sites_free(struct probe_sites *s)
-{
-	for (uint32_t i = 0; i < s->nkernels; i++)
-		free((char *)(uintptr_t)s->kernel[i].name);
-	free(s->kernel);
-	free(s->run);
-	free(s->site);
-	*s = (struct probe_sites){0};
-}

@@ -163,7 +163,8 @@ static bool agrees_with_screen(const struct run_script *s, const struct detect *
 		fputs("gsan-run: clear\n", stderr);
 	if (!clear || !detect_findings(d, &f))
 		return true;
-	fprintf(stderr, "gsan-run: events: %s: the screen finds nothing\n", s->path);
+	fprintf(stderr, "gsan-run: events: %s: a fault in gsan: the screen (detect/screen.h) holds a launch for clear in which there is\n", s->path);
+	print_finding(s, f);
 	return false;
 }
 

@@ -58,7 +58,6 @@ static unsigned nmaps;
 /* The detector hears of it with the first launch. */
 void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMap *map)
 {
-	static const uint8_t atoms[] = {16, 32, 32, 64};
 	const struct emu_events_sink *sink = run_events_sink();
 	struct event_host h = {.kind = EVENT_HOST_MAP};
 	struct event_map *m = &h.map;
@@ -73,7 +72,7 @@ void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMa
 		m->every[i] = i < t->nelem ? (uint32_t)t->elem[i] : 1;
 	}
 	m->span = (uint8_t)t->span;
-	m->atom = atoms[0];
+	m->atom = 16;                   /* bytes that a swizzle moves as one: those of the modes that scripts have */
 	m->slice = (uint8_t)t->slice;
 	if (t->nlower)
 		return;
@@ -99,6 +98,14 @@ void run_probes_param(unsigned number, const CUtensorMap *map)
 	}
 }
 
+static const struct event_sites *all_sites(void)
+{
+	static struct event_sites all;
+
+	all = (struct event_sites){.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns};
+	return &all;
+}
+
 static uint32_t round_up(uint64_t n, uint32_t to)
 {
 	return (uint32_t)((n + to - 1) / to * to);
@@ -107,7 +114,6 @@ static uint32_t round_up(uint64_t n, uint32_t to)
 const void *run_probes_launch(const struct run_action *a)
 {
 	const struct emu_events_sink *sink = run_events_sink();
-	const struct event_sites all = {.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns};
 	struct event_host h = {.kind = EVENT_HOST_LAUNCH};
 	struct region_head head = {0};
 
@@ -129,7 +135,7 @@ const void *run_probes_launch(const struct run_action *a)
 	}
 	h.launch = now.launch;
 	h.blocks = shape.blocks;
-	sink->sites(sink->arg, &all);
+	sink->sites(sink->arg, all_sites());
 	sink->host(sink->arg, &h);
 	return cu->cuMemcpyHtoD_v2(region, &head, sizeof head) || cu->cuMemcpyHtoD_v2(region + REGION_LAUNCH, &now, sizeof now) ? NULL : &now;
 }
@@ -156,23 +162,38 @@ static void tell(const struct event_unit *log, uint32_t warp, const struct event
 	sink->piece(sink->arg, &p.head);
 }
 
-/* Those of the launch's warps, then those that were taken, each behind those that it says it is behind. */
-static void tell_all(const struct event_unit *log, uint32_t end)
+/* The warp of a piece, which begins behind another one or, of the first one of another leader than lane 0, in front of
+ * the warp's. */
+static uint32_t warp_of(const struct region_piece *at, const uint32_t *warp, uint32_t n)
+{
+	uint32_t i = (at->behind - shape.end) / shape.piece;
+
+	if (at->behind < shape.end)
+		return at->behind + 1 < now.slots ? SCREEN_NONE : (at->behind + (at->leader != 0) - now.slots) / shape.piece;
+	return i < n ? warp[i] : SCREEN_NONE;
+}
+
+/* Those of the launch's warps, then those that were taken, each behind those that it says it is behind.  False: the
+ * kernel has written where its log is. */
+static bool tell_all(const struct event_unit *log, uint32_t end)
 {
 	uint32_t n = (end - shape.end) / shape.piece, *warp = calloc(n + 1, sizeof *warp);
 	struct region_piece at;
+	bool ok = warp;
 
 	for (uint32_t w = 0; w < shape.blocks * shape.warps; w++)
 		tell(log, w, log + now.slots + w * shape.piece, NULL);
-	for (uint32_t i = 0; warp && i < n; i++) {
+	for (uint32_t i = 0; ok && i < n; i++) {
 		memcpy(&at, log + shape.end + i * shape.piece, sizeof at);
 		if (at.magic != EVENT_MAGIC)
 			continue;
-		warp[i] = at.behind >= shape.end ? warp[(at.behind - shape.end) / shape.piece] :
-			  (at.behind + (at.leader != 0) - now.slots) / shape.piece;
-		tell(log, warp[i], log + shape.end + i * shape.piece, &at);
+		warp[i] = warp_of(&at, warp, i);
+		ok = warp[i] < shape.blocks * shape.warps;
+		if (ok)
+			tell(log, warp[i], log + shape.end + i * shape.piece, &at);
 	}
 	free(warp);
+	return ok;
 }
 
 /* ---- whether there is anything to judge ------------------------------------------------------------------ */
@@ -183,7 +204,7 @@ static uint32_t why[SCREEN_WHYS];
 bool run_probes_clear(bool verbose)
 {
 	static const char *const words[SCREEN_WHYS] = {
-		"events of other kinds", "other accesses", "other groups", "no room", "shared memory", "global memory"
+		"events that are not looked at", "accesses that are not looked at", "groups that lane 0 does not lead", "no room", "shared memory", "global memory"
 	};
 
 	for (unsigned i = 0; i < SCREEN_WHYS && !clear && verbose; i++)
@@ -194,7 +215,6 @@ bool run_probes_clear(bool verbose)
 
 static void screen(const struct event_unit *log, uint32_t next)
 {
-	const struct event_sites all = {.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns};
 	struct region_block first;
 	struct screen_log l = {
 		.unit = log, .launch = now.launch, .heads = now.heads, .slots = now.slots,
@@ -204,7 +224,7 @@ static void screen(const struct event_unit *log, uint32_t next)
 	memcpy(&first, log + now.heads, sizeof first);
 	l.threads = first.threads;
 	l.shared = first.shared;
-	clear = (clear || now.launch == 1) && screen_launch(&l, &all, why);
+	clear = (clear || now.launch == 1) && screen_launch(&l, all_sites(), why);
 }
 
 bool run_probes_take(void)
@@ -227,10 +247,11 @@ bool run_probes_take(void)
 	end = head.next;
 	log = malloc((size_t)end * sizeof *log);
 	ok = log && !cu->cuMemcpyDtoH_v2(log, region, (size_t)end * sizeof *log);
-	if (ok) {
-		tell_all(log, end);
+	ok = ok && tell_all(log, end);
+	if (ok)
 		screen(log, end);
-	}
+	else
+		fputs("gsan-run: the launch's log cannot be read: the kernel may have written where it lies\n", stderr);
 	free(log);
 	sink->host(sink->arg, &h);
 	return ok && !cu->cuMemsetD8Async(region, 0, (size_t)end * sizeof *log, NULL) && !cu->cuCtxSynchronize();

@@ -108,13 +108,12 @@ passed()
 {
 	name=$1
 	shift
-	if "$@" >"slice.log" 2>&1; then
+	if "$@" >passed.log 2>&1; then
 		echo "PASS    $name"
 	else
 		echo "FAIL    $name"
-		cat slice.log >&2
+		cat passed.log >&2
 	fi >>table
-	[ "$name" != clocks ] || cat slice.log
 }
 
 # stage_slice: kernels that log by probes: right ones RUNS times, and mutants; what orders their logs; what they cost
@@ -126,7 +125,9 @@ stage_slice()
 		RUNS=${RUNS:-20} passed "$k by probes" timeout 400 sh ../src/testsuite/slice.sh ../src/testsuite/$k.cu
 	done
 	SEEDS=${SEEDS:-14} BLOCKS=16 passed lanes timeout 400 sh ../src/testsuite/stress/lanes.sh
+	SEEDS=${SHAPES:-100} passed shapes timeout 200 sh ../src/testsuite/stress/shapes.sh
 	"$NVCC" -O3 -std=c++17 -arch=sm_90a -o clocks ../src/testsuite/stress/clocks.cu && passed clocks timeout 100 ./clocks 1000000
+	cat passed.log
 	timeout 200 sh ../src/testsuite/bench/slice.sh
 }
 

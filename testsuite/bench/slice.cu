@@ -96,7 +96,6 @@ struct work {
 	std::string function;
 	unsigned grid[2], block[2], shared;
 	std::vector<void *> args;
-	bool in_clusters;
 };
 
 struct tables { std::vector<struct event_site> site; std::vector<struct event_run> run; std::vector<std::pair<std::string, uint32_t>> kernel; };
@@ -384,7 +383,6 @@ static bool named(const char *name, struct bench *b, void *p[3])
 	static void *sum;
 
 	sum = (char *)p[2] + (1 << 20);
-
 	if (!strcmp(name, "triad64M")) {
 		n = 64 << 20;
 		measure(b, name, {"_Z5triadPKfS0_Pfi", {(unsigned)n / 256, 1}, {256, 1}, 0, {&p[0], &p[1], &p[2], &n}, false}, 0);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * module.c: all of a module: its functions' plans, their starts, calls and returns, the kernels' parameter, the sites.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/module.h"
+
+/* A number in the PTX of start.ptx and refill.ptx. */
+EVENT_ASSERT(EVENT_MAGIC == 0x67736e01u);
+
+static const uint64_t launch_bytes[] = {sizeof(struct region_launch)};
+
+const char *module_text(struct module *t)
+{
+	const char *s = ptx_sprintf(t->m->arena, "%.*s", (int)t->e.out.len, t->e.out.len ? t->e.out.p : "");
+
+	t->e.out.len = 0;
+	return s;
+}
+
+uint32_t module_site(struct probe_sites *s, const struct event_site *site)
+{
+	s->site = realloc(s->site, (s->n + 1) * sizeof *s->site);
+	if (!s->site)
+		abort();
+	s->site[s->n] = *site;
+	return s->n++;
+}
+
+void module_leave_out(struct module *t, const struct ptx_stmt *stmt)
+{
+	t->sites->first = t->sites->left_out++ ? t->sites->first : stmt->line;
+}
+
+static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
+{
+	struct probe_sites *s = t->sites;
+	struct ptx_sym *sym = ptx_alloc(t->m->arena, sizeof *sym);
+	struct ptx_var *v = ptx_alloc(t->m->arena, sizeof *v), **last = &f->params;
+
+	s->kernel = realloc(s->kernel, (s->nkernels + 1) * sizeof *s->kernel);
+	if (!s->kernel)
+		abort();
+	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece};
+	*sym = (struct ptx_sym){.name = PROBE_PARAM, .kind = SYM_VAR, .type = TYPE_B8, .space = SPACE_PARAM, .vec = 1, .align = 8,
+				.bytes = sizeof(struct region_launch), .var = v};
+	v->sym = sym;
+	v->ndims = 1;
+	v->dim = launch_bytes;
+	while (*last)
+		last = &(*last)->next;
+	*last = v;
+	f->nparams++;
+	f->has_params = true;
+}
+
+/* What is called logs by itself, if it can be seen. */
+static void call(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
+{
+	const struct ptx_inst *in = &stmt->inst;
+
+	for (unsigned i = 0; i < in->nops; i++)
+		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC && !in->ops[i].sym->func->has_body) {
+			module_leave_out(t, stmt);
+			return;
+		}
+	emit_save(&t->e);
+	ptx_insert_before(t->m, f, stmt, module_text(t));
+	emit_load(&t->e);
+	ptx_insert_after(t->m, f, stmt, module_text(t));
+}
+
+static void put_returns(struct module *t, struct ptx_func *f)
+{
+	for (struct ptx_stmt *s = f->body; s; s = s->next)
+		if (s->kind == STMT_INST && s->inst.id == INST_RET) {
+			emit_save(&t->e);
+			ptx_insert_before(t->m, f, s, module_text(t));
+		}
+}
+
+static void function(struct module *t, struct ptx_func *f)
+{
+	struct plan *plan = f->user;
+	struct ptx_stmt *body = f->body;
+
+	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
+	for (uint32_t i = 0; i < plan->n; i++)
+		t->number[i] = plan->item[i].kind == PLAN_CALL ? 0 : module_site(t->sites, &plan->item[i].site);
+	t->e.piece = plan->piece;
+	t->e.rows = plan->rows;
+	t->e.called = !f->entry;
+	if (f->entry)
+		emit_start(&t->e, 0);
+	else
+		emit_called(&t->e);
+	ptx_insert_before(t->m, f, body, module_text(t));
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (plan->item[i].kind == PLAN_CALL)
+			call(t, f, plan->item[i].stmt);
+		else if (plan->item[i].kind != PLAN_MEMBER)
+			probe_instruction(t, f, plan, i);
+	if (f->entry)
+		add_kernel(t, f, plan->piece);
+	else
+		put_returns(t, f);
+}
+
+/* Pieces of functions that are called are those of their kernels: all have one size. */
+static void plan_all(struct module *t)
+{
+	uint32_t piece = 0;
+	bool called = false, quiet;
+
+	quiet = plan_is_quiet(t->m);
+	for (struct ptx_stmt *s = t->m->first; s; s = s->next) {
+		struct plan *p;
+
+		if (s->kind != STMT_FUNC || !s->func->has_body)
+			continue;
+		s->func->user = p = plan_of(t->m->arena, s->func, quiet);
+		called |= !s->func->entry;
+		piece = p->piece > piece ? p->piece : piece;
+	}
+	for (struct ptx_stmt *s = t->m->first; s && called; s = s->next)
+		if (s->kind == STMT_FUNC && s->func->has_body)
+			((struct plan *)s->func->user)->piece = piece;
+	t->called = called;
+}
+
+static struct ptx_stmt *first_function(const struct ptx_module *m)
+{
+	struct ptx_stmt *s = m->first;
+
+	while (s && s->kind != STMT_FUNC)
+		s = s->next;
+	return s;
+}
+
+char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *sites, ptx_report_fn *report, void *arg)
+{
+	struct module t = {.sites = sites, .scratch = {
+		{.name = "%__gsan_hi", .kind = SYM_REG, .type = TYPE_B32}, {.name = "%__gsan_x", .kind = SYM_REG, .type = TYPE_B64}
+	}};
+	const struct event_site none = {0};
+
+	*sites = (struct probe_sites){0};
+	t.m = ptx_parse(path, text, len, report, arg);
+	if (!t.m)
+		return NULL;
+	module_site(sites, &none);
+	/* activemask: PTX 6.2; sm_75: 6.3. */
+	t.m->version = t.m->version < 63 ? 63 : t.m->version;
+	/* Special registers of clusters: PTX 7.8, sm_90. */
+	t.e.clusters = t.m->sm >= 90 && t.m->version >= 78;
+	plan_all(&t);
+	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
+		if (s->kind == STMT_FUNC && s->func->has_body)
+			function(&t, s->func);
+	if (t.called)
+		ptx_insert_module(t.m, first_function(t.m), ".visible .global .align 8 .b64 " PROBE_LANES ";\n");
+	t.e.out.len = 0;
+	ptx_print(&t.e.out, t.m);
+	ptx_put(&t.e.out, "", 1);
+	ptx_free(t.m);
+	return t.e.out.p;
+}
+
+void probe_sites_free(struct probe_sites *s)
+{
+	for (uint32_t i = 0; i < s->nkernels; i++)
+		free((char *)(uintptr_t)s->kernel[i].name);
+	free(s->kernel);
+	free(s->run);
+	free(s->site);
+	*s = (struct probe_sites){0};
+}

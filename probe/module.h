@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * module.h: a module that probes are being put into; for module.c and probe.c.
+ */
+#ifndef PROBE_MODULE_H
+#define PROBE_MODULE_H
+
+#include "probe/emit.h"
+#include "probe/plan.h"
+
+struct module {
+	struct ptx_module *m;
+	uint32_t *number;               /* sites of a function's items */
+	bool called;                    /* there are functions that are called */
+	struct probe_sites *sites;
+	struct emit e;
+	struct ptx_sym scratch[2];      /* registers for results that the program does not want: of 32 and 64 bits */
+};
+
+/* What was emitted since the last call, in the module's arena. */
+const char *module_text(struct module *);
+uint32_t module_site(struct probe_sites *, const struct event_site *);
+/* Counts an instruction that cannot be logged whole. */
+void module_leave_out(struct module *, const struct ptx_stmt *);
+
+/* probe.c: puts the probes of item `at` of the function's plan around its instruction. */
+void probe_instruction(struct module *, struct ptx_func *, const struct plan *, uint32_t at);
+
+#endif
