@@ -75,6 +75,13 @@ static const struct choice *find(const char *name)
 	return NULL;
 }
 
+bool detect_is_strict(const struct detect *d)
+{
+	const struct choices *c = &d->choices;
+
+	return c->read_fence || c->init_fence || c->exits || c->per_block || c->no_retire || c->wide_tx;
+}
+
 bool detect_knows(const char *name)
 {
 	return find(name) != NULL;

@@ -6,47 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/screen.h"
-
-/* ---- what a host and a GPU have in common ---------------------------------------------------------- */
-
-#ifdef __CUDACC__
-/* For each warp of a block: on a GPU each lane has one. */
-#define EACH_WARP(x, w) for (uint32_t w = (x)->warp, once_##w = w < (x)->s->log.warps; once_##w; once_##w = 0)
-#define OF_ALL_WARPS(x, mine) __reduce_or_sync((x)->lanes, mine)
-SCREEN_PASS static uint64_t exchange(uint64_t *p, uint64_t v) { return atomicExch((unsigned long long *)p, v); }
-SCREEN_PASS static uint32_t exchange32(uint32_t *p, uint32_t v) { return atomicExch(p, v); }
-SCREEN_PASS static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { return atomicCAS((unsigned long long *)p, was, v); }
-SCREEN_PASS static uint32_t add(uint32_t *p, uint32_t n) { return atomicAdd(p, n); }
-SCREEN_PASS static void widen(uint64_t range[2], uint64_t v)
-{
-	atomicMin((unsigned long long *)&range[0], v);
-	atomicMax((unsigned long long *)&range[1], v);
-}
-SCREEN_PASS static uint32_t bits(uint32_t m) { return __popc(m); }
-SCREEN_PASS static uint32_t lowest(uint32_t m) { return __ffs(m) - 1; }
-SCREEN_PASS static uint32_t highest(uint32_t m) { return 31 - __clz(m); }
-#else
-#define EACH_WARP(x, w) for (uint32_t w = 0; w < (x)->s->log.warps; w++)
-#define OF_ALL_WARPS(x, mine) (mine)
-static uint64_t exchange(uint64_t *p, uint64_t v) { uint64_t was = *p; *p = v; return was; }
-static uint32_t exchange32(uint32_t *p, uint32_t v) { uint32_t was = *p; *p = v; return was; }
-static uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { uint64_t is = *p; *p = is == was ? v : is; return is; }
-static uint32_t add(uint32_t *p, uint32_t n) { uint32_t was = *p; *p += n; return was; }
-static void widen(uint64_t range[2], uint64_t v)
-{
-	range[0] = v < range[0] ? v : range[0];
-	range[1] = v > range[1] ? v : range[1];
-}
-static uint32_t bits(uint32_t m) { return event_count(m); }
-static uint32_t lowest(uint32_t m) { return event_first(m); }
-static uint32_t highest(uint32_t m) { return 31 - (uint32_t)__builtin_clz(m); }
-#endif
-
-SCREEN_PASS static void not_clear(const struct screen *s, enum screen_why why)
-{
-	add(&s->why[why], 1);
-}
+#include "detect/bounds.h"
+#include "detect/pass.h"
 
 /* ---- sites -------------------------------------------------------------------------------------------- */
 
@@ -70,6 +31,8 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 	uint32_t n = 0;
 
 	t->shift = 4;
+	t->all = all->site;
+	t->run = all->run;
 	for (uint32_t i = 0; i < all->nsites; i++) {
 		const struct event_site *s = &all->site[i];
 
@@ -89,78 +52,7 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 	}
 }
 
-/* ---- records ---------------------------------------------------------------------------------------- */
-
-/* Units that a record takes, if it is of a kind that is known here; 0: it is none of those, or the end. */
-SCREEN_PASS static uint32_t units_of(const struct event_unit *u)
-{
-	uint32_t kind = event_kind_of(u), lanes = event_lanes(u);
-
-	switch (kind) {
-	case EVENT_CLOCK:
-	case EVENT_BEGIN:
-	case EVENT_EXIT:
-	case EVENT_BAR_ARRIVE:
-	case EVENT_BAR_WAIT:
-		return 1;
-	case EVENT_ACCESS:
-		if (event_words(u))
-			return 0;
-		return !lanes ? 0 : event_narrow(u) ? 1 + (bits(lanes) + 3) / 4 : event_by_lane(u) ? 1 + (bits(lanes) + 1) / 2 : 1;
-	default:
-		return 0;
-	}
-}
-
-/* Where the units of a piece are. */
-SCREEN_PASS static const struct event_unit *piece_units(const struct screen *s, uint32_t piece, uint32_t *skip)
-{
-	const struct screen_log *l = &s->log;
-	uint32_t slots = l->blocks * l->warps;
-
-	*skip = piece < slots ? 0 : (uint32_t)(sizeof(struct region_piece) / sizeof(struct event_unit));
-	return l->unit + (piece < slots ? l->slots + piece * l->piece : l->end + (piece - slots) * l->piece);
-}
-
-/* A place in a piece. */
-struct at { const struct event_unit *unit; uint32_t left; };
-
-SCREEN_PASS static struct at begin_of(const struct screen *s, uint32_t piece)
-{
-	uint32_t skip;
-	const struct event_unit *u = piece_units(s, piece, &skip);
-
-	return (struct at){u + skip, s->log.piece - skip};
-}
-
-/* The next record, of which the first unit is copied; false: there is none. */
-SCREEN_PASS static bool next_record(const struct screen *s, struct at *at, struct event_unit *u, const struct event_unit **where)
-{
-	uint32_t units;
-
-	if (!at->left)
-		return false;
-	*u = *at->unit;
-	units = units_of(u);
-	if (!units || units > at->left) {
-		if (event_kind_of(u) != EVENT_END)
-			not_clear(s, SCREEN_KIND);
-		return false;
-	}
-	*where = at->unit;
-	at->unit += units;
-	at->left -= units;
-	return true;
-}
-
 /* ---- pieces -------------------------------------------------------------------------------------------- */
-
-SCREEN_PASS static const struct region_piece *head_of(const struct screen *s, uint32_t piece)
-{
-	uint32_t skip;
-
-	return (const struct region_piece *)(const void *)piece_units(s, piece, &skip);
-}
 
 /* Which piece it is behind, and of another leader than lane 0, of which warp it is. */
 SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
@@ -184,26 +76,10 @@ SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 	s->warp[piece] = (head->behind + (head->leader != 0) - l->slots) / l->piece;
 }
 
-SCREEN_PASS static bool led_by_lane_0(const struct screen *s, uint32_t piece)
-{
-	return piece < s->log.blocks * s->log.warps || !head_of(s, piece)->leader;
-}
-
-/* ---- accesses -------------------------------------------------------------------------------------------- */
-
-/* What the record there does. */
-SCREEN_PASS static uint32_t traits_of(const struct screen *s, const struct event_unit *u)
-{
-	return event_kind_of(u) == EVENT_ACCESS ? s->table.traits[event_site_of(u)] : 0;
-}
-
 /* ---- shared memory ------------------------------------------------------------------------------------------ */
 
 /* A cell is of as many bytes as the smallest access: the interval in which it was written last, and by whom. */
 enum { THREAD_BITS = 11, BY_ATOMICS = 1 << 10, INTERVALS_MAX = 1 << (32 - THREAD_BITS) };
-
-/* Where a warp is; arrived: at a barrier for which it has not waited. */
-struct cursor { struct at at; uint32_t piece; bool ended, arrived; };
 
 struct shared {
 	const struct screen *s;
@@ -262,7 +138,7 @@ SCREEN_PASS static void touch_by(const struct shared *x, const struct screen_sit
 SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *u, const struct event_unit *at, uint32_t warp, uint32_t trait)
 {
 	const struct screen_site site = x->s->table.site[event_site_of(u)];
-	uint32_t lanes = event_lanes(u), low = lowest(lanes), who = warp * EVENT_LANES;
+	uint32_t lanes = event_lanes(u), low = event_first(lanes), who = warp * EVENT_LANES;
 	int32_t step = event_step(u);
 
 	if (event_narrow(u)) {
@@ -270,7 +146,7 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 			const struct event_unit four = *++at;
 
 			for (uint32_t k = 0; k < 4 && left; k++, left &= left - 1)
-				touch_by(x, &site, four.w[k], who + lowest(left), trait);
+				touch_by(x, &site, four.w[k], who + event_first(left), trait);
 		}
 		return;
 	}
@@ -285,15 +161,19 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 /* An arrival or a wait has to be one of all lanes of a block's warp at a barrier of all threads. */
 SCREEN_PASS static void at_barrier(const struct screen *s, struct cursor *c, const struct event_unit *u, uint32_t warp)
 {
-	uint32_t rest = s->log.threads - warp * EVENT_LANES;
 	bool wait = event_kind_of(u) == EVENT_BAR_WAIT;
 
-	if (event_bar_count(u) || c->arrived != wait || event_lanes(u) != (rest >= EVENT_LANES ? ~0u : (1u << rest) - 1))
+	if (event_bar_count(u) || c->arrived != wait || event_lanes(u) != all_lanes(s, warp))
 		not_clear(s, SCREEN_KIND);
 	c->arrived = !wait;
 }
 
-SCREEN_PASS static void see_record(const struct screen *, const struct event_unit *, const struct event_unit *, uint32_t piece, bool writes);
+/* Is it of a kind that screen_block looks at? */
+SCREEN_HELPER bool is_simple(uint32_t kind)
+{
+	return kind == EVENT_CLOCK || kind == EVENT_BEGIN || kind == EVENT_EXIT || kind == EVENT_BAR_ARRIVE || kind == EVENT_BAR_WAIT ||
+	       kind == EVENT_ACCESS;
+}
 
 /* What is in an interval. */
 enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4 };
@@ -307,16 +187,9 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 	const struct event_unit *where;
 	struct event_unit u;
 
-	while (!c->ended) {
-		if (!next_record(s, &c->at, &u, &where)) {
-			c->piece = s->after[c->piece];
-			c->ended = c->piece == SCREEN_NONE;
-			if (!c->ended) {
-				s->warp[c->piece] = x->block * s->log.warps + warp;
-				c->at = begin_of(s, c->piece);
-			}
-			continue;
-		}
+	while (go_on(s, c, x->block * s->log.warps + warp, &u, &where)) {
+		if (!is_simple(event_kind_of(&u)))
+			not_clear(s, SCREEN_KIND);
 		if (event_kind_of(&u) == EVENT_BAR_ARRIVE || event_kind_of(&u) == EVENT_BAR_WAIT)
 			at_barrier(s, c, &u, warp);
 		if (event_kind_of(&u) == EVENT_BAR_WAIT)
@@ -326,18 +199,9 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 		if (traits & (writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ))
 			touch_shared(x, &u, where, warp, writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ);
 		if (writes && traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN))
-			see_record(s, &u, where, c->piece, true);
+			screen_record(s, &u, where, c->piece, true);
 	}
 	return has;
-}
-
-/* Blocks of a cluster may touch each other's memory. */
-SCREEN_PASS static void check_block(const struct screen *s, uint32_t block)
-{
-	const struct region_block *b = (const struct region_block *)(const void *)(s->log.unit + s->log.heads + block * REGION_BLOCK);
-
-	if (b->launch != s->log.launch || b->place >> 16 != 1)
-		not_clear(s, SCREEN_KIND);
 }
 
 SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct cursor *was)
@@ -362,11 +226,6 @@ SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct 
 	}
 	if (all & HAS_MORE)
 		not_clear(x->s, SCREEN_SPACE);
-}
-
-SCREEN_PASS static struct cursor begin_warp(const struct screen *s, uint32_t warp)
-{
-	return (struct cursor){begin_of(s, warp), warp, false, false};
 }
 
 #ifdef __CUDACC__
@@ -503,7 +362,7 @@ SCREEN_PASS static bool may_be_written(const struct screen *s, uint64_t from, ui
 /* Lanes one step apart. */
 SCREEN_PASS static void touch_row(const struct screen *s, const struct event_unit *u, const struct screen_access *a, uint32_t warp)
 {
-	uint32_t lanes = event_lanes(u), bytes = a->bytes, n = highest(lanes) - lowest(lanes);
+	uint32_t lanes = event_lanes(u), bytes = a->bytes, n = highest(lanes) - event_first(lanes);
 	int32_t step = event_step(u);
 	uint64_t at = event_base(u) + (uint64_t)(int64_t)a->offset;
 	uint64_t mine;
@@ -519,7 +378,7 @@ SCREEN_PASS static void touch_row(const struct screen *s, const struct event_uni
 		touch_lines(s, a, at, (uint64_t)(uint32_t)step * n + bytes, mine);
 	else
 		for (uint32_t left = lanes; left; left &= left - 1)
-			touch_lines(s, a, at + (uint64_t)((int64_t)step * (lowest(left) - lowest(lanes))), bytes, mine);
+			touch_lines(s, a, at + (uint64_t)((int64_t)step * (event_first(left) - event_first(lanes))), bytes, mine);
 }
 
 /* Lanes with an address each. */
@@ -527,7 +386,7 @@ SCREEN_PASS static void touch_lanes(const struct screen *s, const struct event_u
 {
 	uint64_t mine = a->traits & TRAIT_ATOMIC ? cell_of(s, ATOMICS, 0, a->bytes) : cell_of(s, SOME, warp, 0);
 
-	for (uint32_t n = bits(event_lanes(at)), i = 0; i < n; i++)
+	for (uint32_t n = event_count(event_lanes(at)), i = 0; i < n; i++)
 		touch_lines(s, a, event_nth_address(at, i) + (uint64_t)(int64_t)a->offset, a->bytes, mine);
 }
 
@@ -546,20 +405,57 @@ SCREEN_PASS static void touch_global(const struct screen *s, const struct event_
 	}
 }
 
+SCREEN_PASS void screen_bytes(const struct screen *s, uint64_t address, uint64_t bytes, uint32_t warp, bool writes)
+{
+	const struct screen_access a = {0, 0, (uint8_t)(writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ)};
+
+	if (writes || may_be_written(s, address, address + bytes))
+		touch_lines(s, &a, address, bytes, cell_of(s, SOME, warp, 0));
+}
+
+/* What a copy reads there, and the tensor map. */
+SCREEN_PASS static void read_copied(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t warp)
+{
+	const struct event_site *site = &s->table.all[event_site_of(u)];
+	uint32_t lane = event_first(event_lanes(u));
+	bool tensor = event_kind_of(u) == EVENT_TENSOR;
+	const struct event_map *map = tensor ? screen_map(s, event_get(at, lane, EVENT_TENSOR_HASH)) : NULL;
+	struct bounds_box box;
+
+	if (tensor)
+		screen_bytes(s, event_get(at, lane, EVENT_TENSOR_MAP), 128, warp, false);
+	else if (site->from == EVENT_GLOBAL)
+		screen_bytes(s, event_get(at, lane, EVENT_COPY_FROM), event_get(at, lane, EVENT_COPY_BYTES), warp, false);
+	if (!map || !(site->flags & EVENT_COUNTED) || !bounds_box(at, site, lane, map, &box) ||
+	    !may_be_written(s, bounds_rows(&box).from, bounds_rows(&box).to))
+		return;
+	for (uint32_t i = 0; i < box.rows; i++)
+		screen_bytes(s, bounds_row(&box, i).from, box.row_bytes, warp, false);
+}
+
 /* ---- pieces, one by one -------------------------------------------------------------------------------------------- */
 
+SCREEN_HELPER uint32_t warp_of(const struct screen *s, uint32_t piece)
+{
+	return piece < s->log.blocks * s->log.warps ? piece : s->warp[piece];
+}
+
 /* at: where the record is, of which u is the first unit. */
-SCREEN_PASS static void see_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t piece, bool writes)
+SCREEN_PASS void screen_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t piece, bool writes)
 {
 	uint32_t kind = event_kind_of(u), traits = traits_of(s, u), trait = writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ;
-	bool barrier = kind == EVENT_BAR_ARRIVE || kind == EVENT_BAR_WAIT;
+	bool others = kind > EVENT_EXIT && kind != EVENT_ACCESS;        /* concerns others */
 
 	if (writes && traits & TRAIT_UNKNOWN)
 		not_clear(s, SCREEN_ACCESS);
-	if (writes && (barrier || traits & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !led_by_lane_0(s, piece))
+	if (writes && !is_simple(kind))
+		not_clear(s, SCREEN_KIND);
+	if (writes && (others || traits & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !led_by_lane_0(s, piece))
 		not_clear(s, SCREEN_GROUPS);
+	if (!writes && (kind == EVENT_TENSOR || kind == EVENT_COPY))
+		read_copied(s, u, at, warp_of(s, piece));
 	if (traits & trait)
-		touch_global(s, u, at, piece < s->log.blocks * s->log.warps ? piece : s->warp[piece], trait);
+		touch_global(s, u, at, warp_of(s, piece), trait);
 }
 
 /* A piece that the launch has begun, and that is looked at here: what is written where lane 0 leads, screen_block has
@@ -579,7 +475,7 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 
 	if (is_seen(s, piece, writes))
 		while (next_record(s, &at, &u, &where))
-			see_record(s, &u, where, piece, writes);
+			screen_record(s, &u, where, piece, writes);
 }
 
 SCREEN_PASS void screen_writes(const struct screen *s, uint32_t piece)
@@ -590,6 +486,15 @@ SCREEN_PASS void screen_writes(const struct screen *s, uint32_t piece)
 SCREEN_PASS void screen_reads(const struct screen *s, uint32_t piece)
 {
 	walk_piece(s, piece, false);
+}
+
+bool screen_needs_order(const struct screen_log *l, const struct event_sites *all)
+{
+	bool needs = false;
+
+	for (uint32_t i = 0; i < all->nsites; i++)
+		needs |= all->site[i].kind >= EVENT_MBAR_INIT && all->site[i].kind <= EVENT_WGMMA;
+	return needs && l->shared && screen_order_fits(l);
 }
 
 /* ---- all of it, on the host ------------------------------------------------------------------------------------------- */
@@ -604,7 +509,7 @@ static void *some(size_t n, size_t size)
 	return p;
 }
 
-bool screen_launch(const struct screen_log *l, const struct event_sites *sites, uint32_t why[SCREEN_WHYS])
+bool screen_launch(const struct screen_log *l, const struct event_sites *sites, const struct screen_maps *maps, uint32_t why[SCREEN_WHYS])
 {
 	uint32_t n = screen_pieces(l), pages = 0, all = 0;
 	uint64_t range[2] = {UINT64_MAX, 0};
@@ -621,10 +526,11 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 	memset(why, 0, SCREEN_WHYS * sizeof *why);
 	memset(s.after, 0xff, n * sizeof *s.after);
 	screen_table(&s.table, sites);
+	s.maps = *maps;
 	for (uint32_t i = 0; i < n; i++)
 		screen_link(&s, i);
 	for (uint32_t i = 0; i < l->blocks && l->shared; i++)
-		screen_block(&s, i);
+		(screen_needs_order(l, sites) ? screen_order : screen_block)(&s, i);
 	for (uint32_t i = 0; i < n; i++)
 		screen_writes(&s, i);
 	for (uint32_t i = 0; i < n; i++)

@@ -35,6 +35,7 @@ enum screen_why {
 	SCREEN_ACCESS,                  /* an access that is not looked at here */
 	SCREEN_GROUPS,                  /* barriers, or shared memory, and groups that lane 0 does not lead */
 	SCREEN_SPACE,                   /* no room for what would have to be kept */
+	SCREEN_ORDER,                   /* an order, or a misuse, that screen_order does not follow */
 	SCREEN_SHARED, SCREEN_GLOBAL,   /* two accesses of shared, of global memory */
 	SCREEN_WHYS
 };
@@ -56,6 +57,8 @@ struct screen_site { uint32_t first, n; struct screen_access one; };
 
 /* Tables of what sites do, in memory of the caller's; screen_table() fills them in. */
 struct screen_table {
+	const struct event_site *all;   /* as they are told */
+	const struct event_run *run;
 	struct screen_site *site;
 	uint8_t *traits;                /* of each site: those of its accesses */
 	struct screen_access *access;   /* nsites + nruns */
@@ -63,9 +66,13 @@ struct screen_table {
 };
 void screen_table(struct screen_table *, const struct event_sites *);
 
+/* Tensor maps that the launch may use, by hash. */
+struct screen_maps { const struct event_map *map; uint32_t n; };
+
 struct screen {
 	struct screen_log log;
 	struct screen_table table;
+	struct screen_maps maps;
 	uint32_t stamp;                 /* of this launch: 1 to 65535; a cell with another one is empty */
 	uint64_t salt;                  /* is added to its page numbers: launches with different ones have their own cells */
 	uint32_t together;              /* blocks that screen_block takes at once: screen_together() */
@@ -102,14 +109,22 @@ static inline EVENT_BOTH uint32_t screen_together(const struct screen_log *l, ui
 	return n;
 }
 
-/* The passes in their order, each for all of its indices: pieces; blocks divided by `together`, if they have shared
- * memory; pieces; pieces. */
+/* Does the launch need screen_order in screen_block's place?  It is for blocks of few warps that meet at mbarriers and
+ * named barriers, too, and for copies and products. */
+bool screen_needs_order(const struct screen_log *, const struct event_sites *);
+bool screen_order_fits(const struct screen_log *);
+/* Its memory for a block. */
+EVENT_BOTH uint32_t screen_order_bytes(const struct screen_log *);
+
+/* The passes in their order, each for all of its indices: pieces; blocks divided by `together`, or blocks, if they have
+ * shared memory; pieces; pieces. */
 SCREEN_PASS void screen_link(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_block(const struct screen *, uint32_t n);
+SCREEN_PASS void screen_order(const struct screen *, uint32_t block);
 SCREEN_PASS void screen_writes(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_reads(const struct screen *, uint32_t piece);
 
 /* All of that on the host: is the launch clear?  why: counts by enum screen_why. */
-bool screen_launch(const struct screen_log *, const struct event_sites *, uint32_t why[SCREEN_WHYS]);
+bool screen_launch(const struct screen_log *, const struct event_sites *, const struct screen_maps *, uint32_t why[SCREEN_WHYS]);
 
 #endif

@@ -21,72 +21,13 @@ enum event_form event_form(unsigned kind)
 	return kind < EVENT_KINDS ? (enum event_form)kinds[kind].form : EVENT_FORM_NONE;
 }
 
-/* 16 bytes, and 16 more of clocks. */
-static unsigned fixed_units(unsigned kind)
-{
-	return event_form(kind) == EVENT_FORM_CLOCKED ? 2 : 1;
-}
-
-unsigned event_units(const struct event_unit *e)
-{
-	unsigned lanes = event_count(event_lanes(e)), kind = event_kind_of(e);
-	unsigned words = event_words(e) * (event_once(e) ? 1 : lanes) + (event_by_lane(e) ? lanes : 0);
-
-	words = event_narrow(e) ? (lanes + 1) / 2 : words;
-
-	return kind == EVENT_END || kind >= EVENT_KINDS || !lanes ? 0 : fixed_units(kind) + (words + 1) / 2;
-}
-
-/* The i-th 64-bit word behind the fixed part. */
-static uint64_t word_at(const struct event_unit *e, unsigned i)
-{
-	const uint32_t *w = e[fixed_units(event_kind_of(e)) + i / 2].w + i % 2 * 2;
-
-	return w[0] | (uint64_t)w[1] << 32;
-}
-
-/* Words of lanes below that one. */
-static unsigned words_below(const struct event_unit *e, unsigned lane)
-{
-	unsigned nth = event_count(event_lanes(e) & ((1u << lane) - 1));
-
-	return nth * ((event_once(e) ? 0 : event_words(e)) + event_by_lane(e));
-}
-
-uint64_t event_word(const struct event_unit *e, unsigned lane, unsigned n)
-{
-	unsigned at = event_once(e) ? event_by_lane(e) * event_count(event_lanes(e)) : words_below(e, lane) + event_by_lane(e);
-
-	return n < event_words(e) ? word_at(e, at + n) : 0;
-}
-
 void event_add(struct event_unit *e, unsigned n, uint64_t more)
 {
-	uint32_t *w = e[fixed_units(event_kind_of(e)) + n / 2].w + n % 2 * 2;
+	uint32_t *w = e[event_fixed_units(event_kind_of(e)) + n / 2].w + n % 2 * 2;
 	uint64_t v = (w[0] | (uint64_t)w[1] << 32) + more;
 
 	w[0] = (uint32_t)v;
 	w[1] = (uint32_t)(v >> 32);
-}
-
-uint64_t event_address(const struct event_unit *e, unsigned lane)
-{
-	int64_t lanes = (int64_t)lane - event_first(event_lanes(e));
-
-	if (event_narrow(e))
-		return event_nth_address(e, words_below(e, lane));
-	if (event_by_lane(e))
-		return word_at(e, words_below(e, lane)) & EVENT_ADDRESS;
-	return (event_base(e) + (uint64_t)(event_step(e) * lanes)) & EVENT_ADDRESS;
-}
-
-uint64_t event_get(const struct event_unit *e, unsigned lane, enum event_operand o)
-{
-	unsigned word = (unsigned)o >> 16, shift = (unsigned)o >> 8 & 255, bits = (unsigned)o & 255;
-	uint64_t v = word == EVENT_WORD_A ? e->w[2] : word == EVENT_WORD_B ? e->w[3] : event_word(e, lane, word);
-
-	v >>= shift;
-	return bits < 64 ? v & ((UINT64_C(1) << bits) - 1) : v;
 }
 
 unsigned event_clock(const struct event_unit *e, enum event_when when, uint32_t *clock, uint32_t *timer)
@@ -218,7 +159,7 @@ unsigned event_encode(struct event_unit *e, const struct event_put *p)
 	enum event_form form = event_form(p->kind);
 	bool addressed = form == EVENT_FORM_ADDRESS || form == EVENT_FORM_CLOCKED;
 	uint64_t base = addressed ? p->address[event_first(p->lanes)] : 0;
-	unsigned fixed = fixed_units(p->kind), n = 0;
+	unsigned fixed = event_fixed_units(p->kind), n = 0;
 	int64_t step = 0;
 	bool by_lane = addressed && !step_of(p, &step);
 

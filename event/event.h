@@ -93,7 +93,8 @@ static inline EVENT_BOTH uint64_t event_nth_address(const struct event_unit *e, 
 
 	return event_narrow(e) ? w[0] : w[0] | (uint64_t)(w[1] & 0xffff) << 32;
 }
-/* Of an arrival or a wait at a barrier: of how many threads it is; 0: of all. */
+/* Of an arrival or a wait at a barrier: which it is, and of how many threads; 0: of all. */
+static inline EVENT_BOTH uint32_t event_bar_id(const struct event_unit *e) { return e->w[2] & 15; }
 static inline EVENT_BOTH uint32_t event_bar_count(const struct event_unit *e) { return e->w[2] >> 8 & 0xffff; }
 
 /* Word 0. */
@@ -109,16 +110,15 @@ static inline uint32_t event_head_narrow(unsigned kind, uint32_t site) { return 
 
 const char *event_name(unsigned kind);
 enum event_form event_form(unsigned kind);
-/* Units of 16 bytes that the record takes; 0: it is END, or none. */
-unsigned event_units(const struct event_unit *);
 /* Lanes in a mask; the lowest of them (32: there is none). */
-static inline unsigned event_count(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
-static inline unsigned event_first(uint32_t mask) { return mask ? (unsigned)__builtin_ctz(mask) : EVENT_LANES; }
-/* Of a lane that the record names: its address; an operand, or the n-th word of operands (0 if
- * the record lacks it). */
-uint64_t event_address(const struct event_unit *, unsigned lane);
-uint64_t event_get(const struct event_unit *, unsigned lane, enum event_operand);
-uint64_t event_word(const struct event_unit *, unsigned lane, unsigned n);
+#ifdef __CUDA_ARCH__
+static inline EVENT_BOTH unsigned event_count(uint32_t mask) { return (unsigned)__popc((int)mask); }
+static inline EVENT_BOTH unsigned event_first(uint32_t mask) { return mask ? (unsigned)__ffs((int)mask) - 1 : EVENT_LANES; }
+#else
+static inline EVENT_BOTH unsigned event_count(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
+static inline EVENT_BOTH unsigned event_first(uint32_t mask) { return mask ? (unsigned)__builtin_ctz(mask) : EVENT_LANES; }
+#endif
+#include "event/record.h"
 
 /* Adds to a word that all lanes have once. */
 void event_add(struct event_unit *, unsigned n, uint64_t more);

@@ -372,7 +372,7 @@ static int launch_logged(struct runner *r, const struct run_action *a)
 	if (!r->more)
 		return RUN_OTHER;
 	status = launch(r, a);
-	return run_probes_take() ? status : RUN_OTHER;
+	return run_probes_take(a, r->job->verbose) ? status : RUN_OTHER;
 }
 
 static void touch(struct runner *r, const struct run_action *a)

@@ -54,13 +54,25 @@ bool run_probes_ready(struct run_driver *driver, CUmodule module)
 
 static struct { const CUtensorMap *at; struct event_map map; } *maps;
 static unsigned nmaps;
+static struct event_map *told;          /* those that the detector has been told of */
+static unsigned ntold;
+
+static void tell_map(const struct event_map *m)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	struct event_host h = {.kind = EVENT_HOST_MAP, .map = *m};
+
+	sink->host(sink->arg, &h);
+	told = realloc(told, (ntold + 1) * sizeof *told);
+	if (!told)
+		abort();
+	told[ntold++] = *m;
+}
 
 /* The detector hears of it with the first launch. */
 void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMap *map)
 {
-	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_MAP};
-	struct event_map *m = &h.map;
+	struct event_map new = {0}, *m = &new;
 
 	m->hash = event_map_hash(map);
 	m->base = base;
@@ -76,26 +88,23 @@ void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMa
 	m->slice = (uint8_t)t->slice;
 	if (t->nlower)
 		return;
-	sink->host(sink->arg, &h);
+	tell_map(m);
 	maps = realloc(maps, (nmaps + 1) * sizeof *maps);
 	if (!maps)
 		abort();
 	maps[nmaps].at = map;
-	maps[nmaps++].map = h.map;
+	maps[nmaps++].map = *m;
 }
 
 void run_probes_param(unsigned number, const CUtensorMap *map)
 {
-	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_MAP};
+	for (unsigned i = 0; i < nmaps; i++)
+		if (maps[i].at == map) {
+			struct event_map m = maps[i].map;
 
-	for (unsigned i = 0; i < nmaps; i++) {
-		if (maps[i].at != map)
-			continue;
-		h.map = maps[i].map;
-		h.map.hash = REGION_MAP(now.launch, number);
-		sink->host(sink->arg, &h);
-	}
+			m.hash = REGION_MAP(now.launch, number);
+			tell_map(&m);
+		}
 }
 
 static const struct event_sites *all_sites(void)
@@ -198,24 +207,32 @@ static bool tell_all(const struct event_unit *log, uint32_t end)
 
 /* ---- whether there is anything to judge ------------------------------------------------------------------ */
 
-static bool clear;
-static uint32_t why[SCREEN_WHYS];
+static bool *clear;             /* by launch, from 1 on */
 
-bool run_probes_clear(bool verbose)
+bool run_probes_clear(uint32_t launch)
 {
-	static const char *const words[SCREEN_WHYS] = {
-		"events that are not looked at", "accesses that are not looked at", "groups that lane 0 does not lead", "no room", "shared memory", "global memory"
-	};
-
-	for (unsigned i = 0; i < SCREEN_WHYS && !clear && verbose; i++)
-		if (why[i])
-			fprintf(stderr, "gsan-run: not clear: %s (%u)\n", words[i], why[i]);
-	return clear;
+	return launch && launch <= now.launch && clear[launch];
 }
 
-static void screen(const struct event_unit *log, uint32_t next)
+static void print_screen(const char *kernel, const uint32_t why[SCREEN_WHYS])
 {
+	static const char *const words[SCREEN_WHYS] = {
+		"events that are not looked at", "accesses that are not looked at", "groups that lane 0 does not lead", "no room",
+		"orders that are not followed", "shared memory", "global memory"
+	};
+
+	if (clear[now.launch])
+		fprintf(stderr, "gsan-run: %s is clear\n", kernel);
+	for (unsigned i = 0; i < SCREEN_WHYS; i++)
+		if (why[i])
+			fprintf(stderr, "gsan-run: %s is not clear: %s (%u)\n", kernel, words[i], why[i]);
+}
+
+static void screen(const struct event_unit *log, uint32_t next, const char *kernel, bool verbose)
+{
+	const struct screen_maps maps_now = {told, ntold};
 	struct region_block first;
+	uint32_t why[SCREEN_WHYS];
 	struct screen_log l = {
 		.unit = log, .launch = now.launch, .heads = now.heads, .slots = now.slots,
 		.end = shape.end, .next = next, .piece = shape.piece, .blocks = shape.blocks, .warps = shape.warps
@@ -224,10 +241,15 @@ static void screen(const struct event_unit *log, uint32_t next)
 	memcpy(&first, log + now.heads, sizeof first);
 	l.threads = first.threads;
 	l.shared = first.shared;
-	clear = (clear || now.launch == 1) && screen_launch(&l, all_sites(), why);
+	clear = realloc(clear, (now.launch + 1) * sizeof *clear);
+	if (!clear)
+		abort();
+	clear[now.launch] = screen_launch(&l, all_sites(), &maps_now, why);
+	if (verbose)
+		print_screen(kernel, why);
 }
 
-bool run_probes_take(void)
+bool run_probes_take(const struct run_action *a, bool verbose)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = now.launch};
@@ -249,7 +271,7 @@ bool run_probes_take(void)
 	ok = log && !cu->cuMemcpyDtoH_v2(log, region, (size_t)end * sizeof *log);
 	ok = ok && tell_all(log, end);
 	if (ok)
-		screen(log, end);
+		screen(log, end, a->kernel, verbose);
 	else
 		fputs("gsan-run: the launch's log cannot be read: the kernel may have written where it lies\n", stderr);
 	free(log);

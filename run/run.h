@@ -245,9 +245,9 @@ void run_probes_map(const struct run_tmap *, CUdeviceptr base, const CUtensorMap
 const void *run_probes_launch(const struct run_action *);
 /* Behind that: a tensor map that the launch has as a parameter. */
 void run_probes_param(unsigned number, const CUtensorMap *);
-bool run_probes_take(void);
+bool run_probes_take(const struct run_action *, bool verbose);
 /* Has the screen (detect/screen.h) held all launches for clear?  verbose: says why not. */
-bool run_probes_clear(bool verbose);
+bool run_probes_clear(uint32_t launch);
 
 /* ---- events.c: the detector, on what was logged -------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "detect/screen.c"
+#include "detect/order.c"
 
 #define CHECK(x) do { \
 	int e_ = (int)(x); \
@@ -55,6 +56,13 @@ __global__ void __launch_bounds__(32) screen_blocks(const struct screen *all)
 	const struct screen *s = the_launch(all);
 
 	screen_block(s, blockIdx.x);
+}
+
+__global__ void __launch_bounds__(32) screen_orders(const struct screen *all)
+{
+	const struct screen *s = the_launch(all);
+
+	screen_order(s, blockIdx.x);
 }
 
 __global__ void screen_written(const struct screen *all)
@@ -110,7 +118,8 @@ struct bench {
 	struct region_launch launch;
 	struct region_head head;
 	uint32_t launches;
-	bool skip_screen;
+	bool orders;                    /* screen_order in screen_block's place */
+	std::vector<struct event_map> maps;     /* of the kernel's parameters, in their order */
 };
 
 static void read_all(void *to, size_t n, FILE *f)
@@ -159,12 +168,15 @@ static T *upload(const T *v, size_t n)
 	return p;
 }
 
+static struct event_sites sites_of(const struct bench *b)
+{
+	return {b->tables.site.data(), b->tables.run.data(), "", (uint32_t)b->tables.site.size(), (uint32_t)b->tables.run.size()};
+}
+
 /* Room for any log. */
 static void prepare(struct bench *b)
 {
-	const struct event_sites all = {
-		b->tables.site.data(), b->tables.run.data(), "", (uint32_t)b->tables.site.size(), (uint32_t)b->tables.run.size()
-	};
+	const struct event_sites all = sites_of(b);
 	struct screen_table table = {};
 	struct screen *s = &b->s;
 	size_t pieces = region_bytes / 16 / 4;
@@ -178,6 +190,8 @@ static void prepare(struct bench *b)
 	s->table.site = upload(table.site, all.nsites);
 	s->table.traits = upload(table.traits, all.nsites);
 	s->table.access = upload(table.access, all.nsites + all.nruns);
+	s->table.all = upload(all.site, all.nsites);
+	s->table.run = upload(all.run, all.nruns);
 	s->room = pages;
 	s->pages = device<uint32_t>(1, 0);
 	s->page = device<uint64_t>(SCREEN_PAGES, 0);
@@ -206,6 +220,9 @@ static void tell_batch(struct bench *b)
 		all[i] = b->s;
 		all[i].log.unit += i * units;
 		all[i].log.launch = i + 1;
+		for (size_t k = 0; k < b->maps.size(); k++)
+			b->maps[k].hash = REGION_MAP(i + 1, (unsigned)k);
+		all[i].maps = {upload(b->maps.data(), b->maps.size()), (uint32_t)b->maps.size()};
 		all[i].salt = (uint64_t)i << 40;
 		all[i].after += i * units / 4;
 		all[i].warp += i * units / 4;
@@ -218,6 +235,7 @@ static void tell_batch(struct bench *b)
 
 static void shape(struct bench *b, const struct work *w)
 {
+	const struct event_sites all = sites_of(b);
 	struct screen_log *l = &b->s.log;
 	uint32_t threads = w->block[0] * w->block[1];
 
@@ -232,6 +250,7 @@ static void shape(struct bench *b, const struct work *w)
 	l->slots = round_up(l->heads + (uint64_t)l->blocks * REGION_BLOCK, l->piece);
 	l->end = round_up(l->slots + (uint64_t)l->blocks * l->warps * l->piece, REGION_PIECE_MAX);
 	b->head = {l->end, 0, 0, 0};
+	b->orders = screen_needs_order(l, &all);
 	b->s.together = screen_together(l, b->s.table.shift, 16 << 10);
 	CHECK(cudaMemset((void *)l->unit, 0, region_bytes));
 	CHECK(cudaMemset(b->s.page, 0, SCREEN_PAGES * sizeof *b->s.page));
@@ -289,7 +308,9 @@ static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage 
 		lap(0);
 		link_pieces<<<dim3(256, n), 256>>>(b->batch);
 		lap(1);
-		if (b->s.log.shared)
+		if (b->orders)
+			screen_orders<<<dim3(b->s.log.blocks, n), 32, screen_order_bytes(&b->s.log)>>>(b->batch);
+		else if (b->s.log.shared)
 			screen_blocks<<<dim3((b->s.log.blocks + together - 1) / together, n), 32, bytes>>>(b->batch);
 		lap(2);
 		screen_written<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
@@ -339,6 +360,7 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	CHECK(cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, probes));
 	w.shared = (unsigned)fixed + dynamic;
 	CHECK(cudaFuncSetAttribute(screen_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
+	CHECK(cudaFuncSetAttribute(screen_orders, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
 	shape(b, &w);
 	b->launches = 1;
 	tell_batch(b);
@@ -349,7 +371,7 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	ms[NATIVE] = time_of(b, &w, native, NATIVE, dynamic);
 	CHECK(cudaMemset(b->s.why, 0, sizeof why));
 	ms[PROBES] = time_of(b, &w, probes, PROBES, dynamic);
-	ms[SCREEN] = b->skip_screen ? 0 : time_of(b, &w, probes, SCREEN, dynamic);
+	ms[SCREEN] = time_of(b, &w, probes, SCREEN, dynamic);
 	CHECK(cudaMemcpy(why, b->s.why, sizeof why, cudaMemcpyDeviceToHost));
 	b->launch = {(uint64_t)(uintptr_t)b->s.log.unit, b->s.log.heads, b->s.log.slots, 1, b->head.last};
 	w.args.push_back(&b->launch);
@@ -365,12 +387,24 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 
 /* ---- the kernels -------------------------------------------------------------------------------------------------- */
 
-static CUtensorMap map_of(void *p, unsigned size, unsigned columns, unsigned rows)
+static CUtensorMap map_of(struct bench *b, void *p, unsigned size, unsigned columns, unsigned rows)
 {
 	cuuint64_t dim[] = {size, size}, stride[] = {size * 2};
 	cuuint32_t box[] = {columns, rows}, step[] = {1, 1};
+	struct event_map told = {};
 	CUtensorMap map;
 
+	told.base = (uint64_t)(uintptr_t)p;
+	told.rank = 2;
+	for (unsigned i = 0; i < 5; i++) {
+		told.stride[i] = i == 1 ? size * 2 : 2;
+		told.dim[i] = i < 2 ? size : 1;
+		told.box[i] = i < 2 ? box[i] : 1;
+		told.every[i] = 1;
+	}
+	told.span = 128;
+	told.atom = 16;
+	b->maps.push_back(told);
 	CHECK(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, p, dim, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
 				     CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
 	return map;
@@ -385,28 +419,27 @@ static bool named(const char *name, struct bench *b, void *p[3])
 	sum = (char *)p[2] + (1 << 20);
 	if (!strcmp(name, "triad64M")) {
 		n = 64 << 20;
-		measure(b, name, {"_Z5triadPKfS0_Pfi", {(unsigned)n / 256, 1}, {256, 1}, 0, {&p[0], &p[1], &p[2], &n}, false}, 0);
+		measure(b, name, {"_Z5triadPKfS0_Pfi", {(unsigned)n / 256, 1}, {256, 1}, 0, {&p[0], &p[1], &p[2], &n}}, 0);
 	} else if (!strcmp(name, "matmul1024")) {
 		n = 1024;
-		measure(b, name, {"_Z6matmulILi32EEvPKfS1_Pfi", {32, 32}, {32, 32}, 0, {&p[0], &p[1], &p[2], &n}, false}, 0);
+		measure(b, name, {"_Z6matmulILi32EEvPKfS1_Pfi", {32, 32}, {32, 32}, 0, {&p[0], &p[1], &p[2], &n}}, 0);
 	} else if (!strcmp(name, "histogram")) {
 		n = 4 << 20;
-		measure(b, name, {"_Z9histogramPKiPii", {1024, 1}, {256, 1}, 0, {&p[0], &p[2], &n}, false}, 0);
+		measure(b, name, {"_Z9histogramPKiPii", {1024, 1}, {256, 1}, 0, {&p[0], &p[2], &n}}, 0);
 	} else if (!strcmp(name, "slice:matmul")) {
 		n = 64;
-		measure(b, name, {"matmul", {2, 2}, {32, 32}, 0, {&p[0], &p[1], &p[2], &n}, false}, 0);
+		measure(b, name, {"matmul", {2, 2}, {32, 32}, 0, {&p[0], &p[1], &p[2], &n}}, 0);
 	} else if (!strcmp(name, "slice:triad")) {
 		n = 1700;
-		measure(b, name, {"triad", {7, 1}, {256, 1}, 0, {&p[0], &p[1], &p[2], &n, &sum}, false}, 0);
+		measure(b, name, {"triad", {7, 1}, {256, 1}, 0, {&p[0], &p[1], &p[2], &n, &sum}}, 0);
 	} else if (!strcmp(name, "slice:histogram")) {
 		n = 8192;
-		measure(b, name, {"histogram", {2, 1}, {256, 1}, 0, {&p[0], &p[2], &n}, false}, 0);
+		measure(b, name, {"histogram", {2, 1}, {256, 1}, 0, {&p[0], &p[2], &n}}, 0);
 	} else if (!strcmp(name, "gemm")) {
-		maps[0] = map_of(p[0], 2048, 64, 128);
-		maps[1] = map_of(p[1], 2048, 64, 128);
-		maps[2] = map_of(p[2], 2048, 64, 64);
-		b->skip_screen = true;
-		measure(b, name, {"gemm", {132, 1}, {384, 1}, 0, {&maps[0], &maps[1], &maps[2], &tiles, &across, &steps}, false}, 163904);
+		maps[0] = map_of(b, p[0], 2048, 64, 128);
+		maps[1] = map_of(b, p[1], 2048, 64, 128);
+		maps[2] = map_of(b, p[2], 2048, 64, 64);
+		measure(b, name, {"gemm", {132, 1}, {384, 1}, 0, {&maps[0], &maps[1], &maps[2], &tiles, &across, &steps}}, 163904);
 	} else {
 		return false;
 	}

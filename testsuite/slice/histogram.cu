@@ -6,7 +6,6 @@
 // mutant 4 data-race @out @out           the bins in global memory without atomics
 // mutant 5 data-race @clear @clear       two threads clear a bin
 // mutant 6 scope-race @out @out          atomics in the block's scope
-// clear
 //@ device sm_90a
 //@ buf in 32768 iota
 //@ buf bins 1024

@@ -6,7 +6,6 @@
 // mutant 4 data-race @store @store       rows of a tile overlap by an element
 // mutant 5 data-race @out @out           a block's rows overlap the next one's
 // mutant 6 data-race @load @early        the next tile's first row stored before the barrier
-// clear
 //@ device sm_90a
 //@ buf a 16384 iota
 //@ buf b 16384 iota

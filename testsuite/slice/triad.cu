@@ -6,7 +6,6 @@
 // mutant 4 data-race @out @out           the element of a thread of the next block
 // mutant 5 data-race @sum @sum           all add to one element
 // mutant 6 data-race @out @out           the last thread writes the first one's element
-// clear
 //@ device sm_90a
 //@ buf a 8192 iota
 //@ buf b 8192 iota
