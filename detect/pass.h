@@ -107,18 +107,24 @@ SCREEN_HELPER struct cursor begin_warp(const struct screen *s, uint32_t warp)
 	return (struct cursor){begin_of(s, warp), warp, false, false};
 }
 
+/* To the next piece of a warp, if it has one. */
+SCREEN_HELPER void next_piece(const struct screen *s, struct cursor *c, uint32_t warp)
+{
+	c->piece = s->after[c->piece];
+	c->ended = c->piece == SCREEN_NONE;
+	if (!c->ended) {
+		s->warp[c->piece] = warp;
+		c->at = begin_of(s, c->piece);
+	}
+}
+
 /* To the next record of a warp, in its next piece if it has one; false: it has ended. */
 SCREEN_HELPER bool go_on(const struct screen *s, struct cursor *c, uint32_t warp, struct event_unit *u, const struct event_unit **where)
 {
 	while (!c->ended) {
 		if (next_record(s, &c->at, u, where))
 			return true;
-		c->piece = s->after[c->piece];
-		c->ended = c->piece == SCREEN_NONE;
-		if (!c->ended) {
-			s->warp[c->piece] = warp;
-			c->at = begin_of(s, c->piece);
-		}
+		next_piece(s, c, warp);
 	}
 	return false;
 }

@@ -26,6 +26,24 @@ static uint8_t traits(const struct event_site *s)
 			 writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ) | (s->sem != EVENT_SEM_NONE && wide ? TRAIT_ATOMIC : 0));
 }
 
+static struct screen_span span_of(const struct event_sites *all, const struct event_site *s)
+{
+	struct screen_span span = {{0, 0}, {0, 0}, s->kind == EVENT_WGMMA};
+
+	for (uint32_t k = 0; span.known && k < s->nrun; k++) {
+		const struct event_run *r = &all->run[s->run + k];
+		const struct event_site *of = &all->site[r->site];
+		int16_t a = (int16_t)r->offset, b = (int16_t)(r->offset >> 16);
+
+		span.a[0] = a < span.a[0] ? a : span.a[0];
+		span.a[1] = a > span.a[1] ? a : span.a[1];
+		span.b[0] = b < span.b[0] ? b : span.b[0];
+		span.b[1] = b > span.b[1] ? b : span.b[1];
+		span.known = of->flags == s->flags && !memcmp(of->shape, s->shape, sizeof of->shape);
+	}
+	return span;
+}
+
 void screen_table(struct screen_table *t, const struct event_sites *all)
 {
 	uint32_t n = 0;
@@ -38,6 +56,7 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 
 		t->site[i].first = n;
 		t->traits[i] = 0;
+		t->span[i] = span_of(all, s);
 		for (uint32_t k = 0; k < (s->nrun ? s->nrun : 1); k++) {
 			const struct event_run *r = s->nrun ? &all->run[s->run + k] : NULL;
 			const struct event_site *of = r ? &all->site[r->site] : s;
@@ -518,6 +537,7 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 		s.table.site = (struct screen_site *)some(sites->nsites, sizeof *s.table.site),
 		s.table.traits = (uint8_t *)some(sites->nsites, 1),
 		s.table.access = (struct screen_access *)some(sites->nsites + sites->nruns, sizeof *s.table.access),
+		s.table.span = (struct screen_span *)some(sites->nsites, sizeof *s.table.span),
 		s.page = (uint64_t *)some(SCREEN_PAGES, sizeof *s.page), s.cells = (uint32_t *)some(SCREEN_PAGES, sizeof *s.cells),
 		s.cell = (uint64_t *)some((size_t)s.room * SCREEN_LINES, sizeof *s.cell),
 		s.after = (uint32_t *)some(n, sizeof *s.after), s.warp = (uint32_t *)some(n, sizeof *s.warp)

@@ -48,12 +48,17 @@ enum screen_trait {
 
 /* One of those that a record stands for: so far behind its address. */
 struct screen_access { int32_t offset; uint16_t bytes; uint8_t traits; };
+EVENT_ASSERT(sizeof(struct screen_access) == 8);
 
 /* Global memory is looked at by lines, in pages of which those that are written have a cell for each line. */
 enum { SCREEN_LINE = 7, SCREEN_PAGE = 21, SCREEN_LINES = 1 << (SCREEN_PAGE - SCREEN_LINE), SCREEN_PAGES = 1 << 13 };
 
 /* Of a site: its first access, and how many there are from `first` on. */
 struct screen_site { uint32_t first, n; struct screen_access one; };
+
+/* How far the descriptors of a record's products begin behind the first one's, in their units of 16 bytes: least and
+ * most, of A and of B; known: they are of one shape. */
+struct screen_span { int16_t a[2], b[2]; bool known; };
 
 /* Tables of what sites do, in memory of the caller's; screen_table() fills them in. */
 struct screen_table {
@@ -62,6 +67,7 @@ struct screen_table {
 	struct screen_site *site;
 	uint8_t *traits;                /* of each site: those of its accesses */
 	struct screen_access *access;   /* nsites + nruns */
+	struct screen_span *span;       /* of each site; of use to products */
 	uint32_t shift;                 /* the smallest access of shared memory has 1 << shift bytes */
 };
 void screen_table(struct screen_table *, const struct event_sites *);
@@ -114,7 +120,7 @@ static inline EVENT_BOTH uint32_t screen_together(const struct screen_log *l, ui
 bool screen_needs_order(const struct screen_log *, const struct event_sites *);
 bool screen_order_fits(const struct screen_log *);
 /* Its memory for a block. */
-EVENT_BOTH uint32_t screen_order_bytes(const struct screen_log *);
+EVENT_BOTH uint32_t screen_order_bytes(void);
 
 /* The passes in their order, each for all of its indices: pieces; blocks divided by `together`, or blocks, if they have
  * shared memory; pieces; pieces. */

@@ -31,6 +31,7 @@ struct flow_block {
 	uint32_t loop, outer;           /* head of the innermost loop around it; of a head: that of the next one; FLOW_NONE */
 	uint32_t number;                /* of its first statement in the function */
 	bool reached, meeting;
+	bool alone;                     /* at most one lane of a row comes to it */
 	bool aligned;                   /* all lanes of a warp have to be together in it */
 	bool together;                  /* a loop's head: each turn has such a block */
 };
@@ -56,6 +57,8 @@ static inline bool flow_loops(const struct flow *f, uint32_t block)
 	return f->block[block].loop != FLOW_NONE;
 }
 
+/* alone.c: finds the blocks to which one lane comes alone; are there any? */
+bool flow_find_alone(struct flow *);
 /* Which of the function's parameters, from 0 on, lies at an address; -1: none. */
 int flow_param(const struct flow *, const struct ptx_operand *base);
 

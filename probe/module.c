@@ -43,7 +43,7 @@ static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
 	s->kernel = realloc(s->kernel, (s->nkernels + 1) * sizeof *s->kernel);
 	if (!s->kernel)
 		abort();
-	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece};
+	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece, t->facts.flat};
 	*sym = (struct ptx_sym){.name = PROBE_PARAM, .kind = SYM_VAR, .type = TYPE_B8, .space = SPACE_PARAM, .vec = 1, .align = 8,
 				.bytes = sizeof(struct region_launch), .var = v};
 	v->sym = sym;
@@ -112,15 +112,15 @@ static void function(struct module *t, struct ptx_func *f)
 static void plan_all(struct module *t)
 {
 	uint32_t piece = 0;
-	bool called = false, quiet;
+	bool called = false;
 
-	quiet = plan_is_quiet(t->m);
+	t->facts = plan_facts(t->m);
 	for (struct ptx_stmt *s = t->m->first; s; s = s->next) {
 		struct plan *p;
 
 		if (s->kind != STMT_FUNC || !s->func->has_body)
 			continue;
-		s->func->user = p = plan_of(t->m->arena, s->func, quiet);
+		s->func->user = p = plan_of(t->m->arena, s->func, t->facts);
 		called |= !s->func->entry;
 		piece = p->piece > piece ? p->piece : piece;
 	}

@@ -10,6 +10,7 @@
 
 struct module {
 	struct ptx_module *m;
+	struct plan_facts facts;
 	uint32_t *number;               /* sites of a function's items */
 	bool called;                    /* there are functions that are called */
 	struct probe_sites *sites;

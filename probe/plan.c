@@ -84,12 +84,36 @@ static bool function_is_quiet(struct ptx_arena *arena, const struct ptx_func *f)
 	return true;
 }
 
-bool plan_is_quiet(const struct ptx_module *m)
+static bool is_flat(const struct ptx_operand *o)
 {
-	for (const struct ptx_stmt *s = m->first; s; s = s->next)
-		if (s->kind == STMT_FUNC && s->func->has_body && !function_is_quiet(m->arena, s->func))
-			return false;
+	bool flat = o->kind != OP_SYM || !o->sym || o->sym->kind != SYM_SREG || o->sym->reg != SREG_TID || o->elem == 'x';
+
+	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST || o->kind == OP_ADDR)
+		for (unsigned i = 0; i < o->n; i++)
+			flat = flat && is_flat(&o->list[i]);
+	return flat;
+}
+
+static bool function_is_flat(const struct ptx_func *f)
+{
+	for (const struct ptx_stmt *s = f->body; s; s = s->next)
+		for (unsigned i = 0; s->kind == STMT_INST && i < s->inst.nops; i++)
+			if (!is_flat(&s->inst.ops[i]) || s->inst.id == INST_CALL)
+				return false;
 	return true;
+}
+
+struct plan_facts plan_facts(const struct ptx_module *m)
+{
+	struct plan_facts all = {true, true};
+
+	for (const struct ptx_stmt *s = m->first; s; s = s->next) {
+		if (s->kind != STMT_FUNC || !s->func->has_body)
+			continue;
+		all.quiet = all.quiet && function_is_quiet(m->arena, s->func);
+		all.flat = all.flat && function_is_flat(s->func);
+	}
+	return all;
 }
 
 /* ---- what a register holds, within a block -------------------------------------------------------------- */
@@ -176,7 +200,7 @@ static bool is_line(const struct planner *p, struct plan_item *it)
 	if (it->site.kind != EVENT_ACCESS || in->guarded || !o || o->kind != OP_ADDR || !it->site.size || plan_lanes(in) < EVENT_LANES ||
 	    (it->site.space == EVENT_GENERIC && p->local))
 		return false;
-	s = flow_shape(p->p->flow, &o->list[0]);
+	s = p->p->flow->block[p->block].alone ? (struct shape){.kind = SHAPE_SAME} : flow_shape(p->p->flow, &o->list[0]);
 	it->step = s.kind == SHAPE_ROW ? s.step : 0;
 	it->offset = o->list[0].kind == OP_SYM ? o->list[0].off : 0;
 	it->kind = (s.kind == SHAPE_SAME || s.kind == SHAPE_ROW) && it->step == (int16_t)it->step ? PLAN_LINE : PLAN_EACH;
@@ -322,7 +346,7 @@ static bool takes_same(const struct flow *f, const struct plan_item *it)
 	if (it->site.kind < EVENT_MBAR_INIT || it->site.kind > EVENT_TENSOR || it->site.kind == EVENT_CP_ASYNC)
 		return false;
 	for (unsigned i = in->nops && in->ops[0].kind != OP_ADDR; i < in->nops; i++)
-		if (!is_same(f, &in->ops[i]))
+		if (!f->block[it->block].alone && !is_same(f, &in->ops[i]))
 			return false;
 	return true;
 }
@@ -537,13 +561,13 @@ static bool is_linear(const struct ptx_func *f)
 	return f->reqntid[0] && f->reqntid[1] == 1 && f->reqntid[2] == 1;
 }
 
-struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, bool quiet)
+struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, struct plan_facts facts)
 {
-	struct planner p = {.arena = arena, .quiet = quiet, .roots = (uint32_t)f->nregs, .local = has_local(f)};
+	struct planner p = {.arena = arena, .quiet = facts.quiet, .roots = (uint32_t)f->nregs, .local = has_local(f)};
 
 	p.p = ptx_alloc(arena, sizeof *p.p);
 	p.p->flow = flow_of(arena, f);
-	p.p->rows = is_linear(f);
+	p.p->rows = facts.flat || is_linear(f);
 	p.value = ptx_alloc(arena, ((size_t)f->nregs + 1) * sizeof *p.value);
 	walk_blocks(&p);
 	find_groups(p.p, arena);

@@ -40,10 +40,12 @@ struct plan {
 	bool rows;                      /* all lanes of a warp are of one row */
 };
 
-/* All strong accesses of the module are reductions whose results nobody looks at, and there is no fence: nobody can
- * learn anything by them. */
-bool plan_is_quiet(const struct ptx_module *);
-struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, bool quiet);
+/* Of all functions of a module.  quiet: its strong accesses are reductions whose results nobody looks at, and there is no
+ * fence: nobody can learn anything by them.  flat: they look at %tid.x alone: what they do does not suit blocks in
+ * which a warp has several rows. */
+struct plan_facts { bool quiet, flat; };
+struct plan_facts plan_facts(const struct ptx_module *);
+struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, struct plan_facts);
 /* Where the address of an access is among its operands; -1: not in one. */
 int plan_address(const struct ptx_inst *);
 /* Of how many lanes the addresses count. */

@@ -15,8 +15,9 @@
 #define PROBE_PARAM "__gsan_launch"
 #define PROBE_LANES "__gsan_lanes"
 
-/* A kernel: units of its pieces. */
-struct probe_kernel { const char *name; uint32_t piece; };
+/* A kernel: units of its pieces; flat: what is logged is right only where all lanes of a warp have the same %tid.y and
+ * %tid.z, which it does not look at. */
+struct probe_kernel { const char *name; uint32_t piece; bool flat; };
 
 /* The sites of a module: number 0 is none.  Of `left_out` instructions nothing is logged: of the one at
  * line `first`, and others behind it. */

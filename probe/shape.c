@@ -464,7 +464,7 @@ static void see_split(struct round *r, uint32_t b, uint8_t *ways, uint8_t *betwe
 	}
 }
 
-void flow_shapes(struct flow *f)
+static void find_shapes(struct flow *f)
 {
 	struct round r = {.f = f, .apart = ptx_alloc(f->arena, f->n)};
 	uint8_t *done = ptx_alloc(f->arena, f->n), *ways = ptx_alloc(f->arena, f->n), *between = ptx_alloc(f->arena, f->n);
@@ -478,11 +478,23 @@ void flow_shapes(struct flow *f)
 		for (uint32_t b = 0; b < f->n && !r.changed; b++) {
 			const struct ptx_inst *in = f->block[b].jump;
 
-			if (!in || done[b] || !f->block[b].reached || f->shape[in->guard->reg].kind != SHAPE_OWN)
+			if (!in || done[b] || !f->block[b].reached || f->block[b].alone || f->shape[in->guard->reg].kind != SHAPE_OWN)
 				continue;
 			done[b] = 1;
 			see_split(&r, b, ways, between);
 			see_loops(&r, b, ways);
 		}
 	} while (r.changed);
+}
+
+/* A lane that is alone parts from nobody: where there is one, all is looked at again. */
+void flow_shapes(struct flow *f)
+{
+	find_shapes(f);
+	if (!flow_find_alone(f))
+		return;
+	memset(f->shape, 0, ((size_t)f->f->nregs + 1) * sizeof *f->shape);
+	for (uint32_t b = 0; b < f->n; b++)
+		f->block[b].meeting = false;
+	find_shapes(f);
 }

@@ -128,9 +128,16 @@ const void *run_probes_launch(const struct run_action *a)
 
 	shape.blocks = a->grid[0] * a->grid[1] * a->grid[2];
 	shape.warps = (a->block[0] * a->block[1] * a->block[2] + EVENT_LANES - 1) / EVENT_LANES;
-	for (uint32_t i = 0; i < sites.nkernels; i++)
-		if (!strcmp(sites.kernel[i].name, a->kernel))
-			shape.piece = sites.kernel[i].piece;
+	for (uint32_t i = 0; i < sites.nkernels; i++) {
+		if (strcmp(sites.kernel[i].name, a->kernel))
+			continue;
+		shape.piece = sites.kernel[i].piece;
+		if (sites.kernel[i].flat && a->block[0] % EVENT_LANES && a->block[1] * a->block[2] > 1) {
+			fprintf(stderr, "%s: not watched: a block of %u x %u x %u threads, of which the kernel looks at %%tid.x alone\n", a->kernel,
+				a->block[0], a->block[1], a->block[2]);
+			return NULL;
+		}
+	}
 	now.region = region;
 	now.heads = HEAD_UNITS;
 	now.slots = round_up(now.heads + (uint64_t)shape.blocks * REGION_BLOCK, shape.piece);

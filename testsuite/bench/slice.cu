@@ -185,11 +185,13 @@ static void prepare(struct bench *b)
 	table.site = (struct screen_site *)malloc(all.nsites * sizeof *table.site);
 	table.traits = (uint8_t *)malloc(all.nsites);
 	table.access = (struct screen_access *)malloc((all.nsites + all.nruns) * sizeof *table.access);
+	table.span = (struct screen_span *)malloc(all.nsites * sizeof *table.span);
 	screen_table(&table, &all);
 	s->table.shift = table.shift;
 	s->table.site = upload(table.site, all.nsites);
 	s->table.traits = upload(table.traits, all.nsites);
 	s->table.access = upload(table.access, all.nsites + all.nruns);
+	s->table.span = upload(table.span, all.nsites);
 	s->table.all = upload(all.site, all.nsites);
 	s->table.run = upload(all.run, all.nruns);
 	s->room = pages;
@@ -309,7 +311,7 @@ static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage 
 		link_pieces<<<dim3(256, n), 256>>>(b->batch);
 		lap(1);
 		if (b->orders)
-			screen_orders<<<dim3(b->s.log.blocks, n), 32, screen_order_bytes(&b->s.log)>>>(b->batch);
+			screen_orders<<<dim3(b->s.log.blocks, n), 32, screen_order_bytes()>>>(b->batch);
 		else if (b->s.log.shared)
 			screen_blocks<<<dim3((b->s.log.blocks + together - 1) / together, n), 32, bytes>>>(b->batch);
 		lap(2);

@@ -16,7 +16,8 @@ SHAPES = [(64, 1), (16, 4), (33, 2), (40, 2), (8, 8), (96, 1)]
 NUMBERS = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 64, 128, -1, -4]
 GIVEN = {"%x": "%tid.x", "%y": "%tid.y", "%block": "%ctaid.x", "%lane": "%laneid", "%width": "%ntid.x"}
 NAMES = {"add": "add.u32", "sub": "sub.u32", "mul": "mul.lo.u32", "mad": "mad.lo.u32", "shl": "shl.b32", "shr": "shr.u32",
-         "sar": "shr.s32", "and": "and.b32", "or": "or.b32", "less": "setp.lt.s32"}
+         "sar": "shr.s32", "and": "and.b32", "or": "or.b32"}
+COMPARES = {"less": "setp.lt.s32", "equal": "setp.eq.s32", "differs": "setp.ne.s32"}
 
 
 class Undefined(Exception):
@@ -51,7 +52,7 @@ class Maker:
         return self.r.choice(self.predicates) if self.predicates and self.r.random() < often else None
 
     def arithmetic(self):
-        kind = self.r.choice([k for k in NAMES if k != "less"])
+        kind = self.r.choice(list(NAMES))
         of = [self.register()] + [self.operand() for _ in range(2 if kind == "mad" else 1)]
         if kind in ("shl", "shr", "sar"):
             of[1] = self.r.choice([1, 2, 4, 5, 27, 28, 30, 31])
@@ -64,7 +65,7 @@ class Maker:
     def compare(self):
         of = [self.register(), self.operand()]
         self.predicates.append(self.fresh("p"))
-        return Statement("less", self.predicates[-1], of)
+        return Statement(self.r.choice(list(COMPARES)), self.predicates[-1], of)
 
     def loop(self, depth):
         counter = self.fresh("i")
@@ -114,7 +115,7 @@ class Thread:
         a, b = v[0], v[1]
         return {"add": lambda: a + b, "sub": lambda: a - b, "mul": lambda: a * b, "mad": lambda: a * b + v[2], "shl": lambda: a << b,
                 "shr": lambda: (a & 0xffffffff) >> b, "sar": lambda: a >> b, "and": lambda: a & b, "or": lambda: a | b,
-                "less": lambda: a < b}[s.kind]()
+                "less": lambda: a < b, "equal": lambda: signed(a) == signed(b), "differs": lambda: signed(a) != signed(b)}[s.kind]()
 
     def assign(self, s):
         if s.guard and not self.get(s.guard):
@@ -208,7 +209,7 @@ class Printer:
             if s.kind in ("if", "loop", "store"):
                 {"if": self.branch, "loop": self.loop, "store": self.store}[s.kind](s)
             else:
-                self.put("%s%s %s, %s;" % ("@%s " % s.guard if s.guard else "", NAMES[s.kind], s.to, ", ".join(map(str, s.of))))
+                self.put("%s%s %s, %s;" % ("@%s " % s.guard if s.guard else "", (NAMES | COMPARES)[s.kind], s.to, ", ".join(map(str, s.of))))
 
 
 def simulate(body, shape):
@@ -241,7 +242,7 @@ def make(seed):
     p.put("ld.param.u64 %data, [p_data];\ncvta.to.global.u64 %data, %data;\nst.global.u32 [%data], 0;")
     p.put("add.u32 %%own, %%own, %d;\nadd.u64 %%base, %%data, %d;" % (4 * LIMIT["shared"], 4 * LIMIT["global"]))
     for name, of in GIVEN.items():
-        p.put("mov.u32 %s, %s;" % (name, of))
+        p.put("mov.u32 %s, %s;" % (name, "0" if name == "%y" and shape[1] == 1 else of))
     p.body(body)
     p.put("ret;\n}")
     text = "\n".join(p.lines)
