@@ -63,9 +63,12 @@ class Maker:
         return Statement(kind, to, of, self.guard(.15))
 
     def compare(self):
+        kind = self.r.choice(list(COMPARES))
         of = [self.register(), self.operand()]
+        if kind != "less":  # often what one lane alone does, or all others
+            of = [self.r.choice(["%x", "%lane", self.register()]), self.r.choice([self.r.randrange(40), self.operand()])]
         self.predicates.append(self.fresh("p"))
-        return Statement(self.r.choice(list(COMPARES)), self.predicates[-1], of)
+        return Statement(kind, self.predicates[-1], of)
 
     def loop(self, depth):
         counter = self.fresh("i")
@@ -85,8 +88,10 @@ class Maker:
             elif k < .75:
                 words = [self.r.choice([0, 1, 2, 5, -1]) for _ in range(self.r.choice([1, 1, 2, 3]))]
                 out.append(Statement("store", self.r.choice(list(LIMIT)), [self.register()] + words))
-            elif k < .88 and depth < 3 and self.predicates:
-                p = self.guard(1)
+            elif k < .88 and depth < 3:
+                if not self.predicates or self.r.random() < .5:
+                    out.append(self.compare())
+                p = self.r.choice(self.predicates[-3:])
                 out.append(Statement("if", None, [p], None, self.some(depth + 1, self.r.randint(1, 4)),
                                      self.some(depth + 1, self.r.randint(0, 3))))
             elif depth < 2:
