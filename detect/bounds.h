@@ -80,14 +80,14 @@ static inline EVENT_BOTH uint32_t bounds_field(uint64_t descriptor, unsigned shi
 /* PTX ISA, "Canonical Layouts": patterns have 8 lines of a swizzle's span, or of 16 bytes. */
 static inline EVENT_BOTH struct bounds bounds_matrix(uint64_t descriptor, bool mn, uint32_t size, uint32_t rows, uint32_t columns)
 {
-	uint32_t mode = (uint32_t)(descriptor >> 62), span = mode ? 256u >> mode : 0, pitch = span ? span : 16;
+	uint32_t mode = (uint32_t)(descriptor >> 62), shift = mode ? 8 - mode : 4, pitch = 1u << shift;
 	uint32_t lines = mn ? columns : rows, bytes = (mn ? rows : columns) * size, start = bounds_field(descriptor, 0);
 	uint32_t leading = bounds_field(descriptor, 16), stride = bounds_field(descriptor, 32);
-	uint32_t down = (lines - 1) / 8 * (mn && !span ? leading : stride);
-	uint32_t along = (bytes - 1) / pitch * (mn && !span ? stride : leading) + pitch;
+	uint32_t down = (lines - 1) / 8 * (mn && !mode ? leading : stride);
+	uint32_t along = ((bytes - 1) >> shift) * (mn && !mode ? stride : leading) + pitch;
 
 	/* A line along K goes on behind a swizzle's span. */
-	along = span && !mn ? bytes : along;
+	along = mode && !mn ? bytes : along;
 	return bounds_lines(start, (uint64_t)start + 7 * pitch + down + along);
 }
 

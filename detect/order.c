@@ -111,6 +111,7 @@ SCREEN_HELPER uint32_t find_mbar(const struct order *o, uint64_t address)
 {
 	uint32_t m = 0;
 
+	NO_UNROLL
 	while (m < o->m->mbars && o->m->mbar[m].address != (address & 0xffffff))
 		m++;
 	return m;
@@ -133,7 +134,7 @@ SCREEN_HELPER bool is_one(const struct event_unit *u)
 
 SCREEN_HELPER void init_mbar(const struct order *o, const struct action *a)
 {
-	uint32_t lane = event_first(a->mask), n = o->m->mbars, address = (uint32_t)event_address(a->u, lane) & 0xffffff;
+	uint32_t lane = event_first(a->mask), n = o->m->mbars, address = (uint32_t)address_of(a->u, lane) & 0xffffff;
 	const struct screen_access write = {0, 8, TRAIT_SHARED_WRITE};
 	bool again = find_mbar(o, address) < n;
 	ADDRESSES(at);
@@ -150,7 +151,7 @@ SCREEN_HELPER void init_mbar(const struct order *o, const struct action *a)
 
 		memset(b, 0, sizeof *b);
 		b->address = address;
-		b->need = b->left = (uint32_t)event_get(a->u, lane, EVENT_MBAR_INIT_COUNT);
+		b->need = b->left = (uint32_t)operand_of(a->u, lane, EVENT_MBAR_INIT_COUNT);
 		b->init = entry_of(LANE_0 + a->warp, o->m->now[a->warp]);
 		o->m->mbars = n + 1;
 		o->m->low = n && o->m->low < address ? o->m->low : address;
@@ -191,13 +192,13 @@ SCREEN_HELPER void end_phase(const struct order *o, uint32_t m)
 /* Arrivals, and bytes that are expected. */
 SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
 {
-	uint32_t lane = event_first(a->mask), m = mbar_of(o, a->warp, event_address(a->u, lane)), count = 0, bytes;
+	uint32_t lane = event_first(a->mask), m = mbar_of(o, a->warp, address_of(a->u, lane)), count = 0, bytes;
 	bool arrives = event_kind_of(a->u) == EVENT_MBAR_ARRIVE, fine = is_one(a->u) && (a->full || a->alone) && is_in_phase(o, a, m);
 	struct mbar *b = &o->m->mbar[m < MBARS ? m : 0];
 
-	bytes = (uint32_t)event_get(a->u, lane, arrives ? EVENT_MBAR_ARRIVE_BYTES : EVENT_MBAR_EXPECT_BYTES);
+	bytes = (uint32_t)operand_of(a->u, lane, arrives ? EVENT_MBAR_ARRIVE_BYTES : EVENT_MBAR_EXPECT_BYTES);
 	if (arrives)
-		count = (uint32_t)event_get(a->u, lane, EVENT_MBAR_ARRIVE_COUNT) * event_count(a->mask);
+		count = (uint32_t)operand_of(a->u, lane, EVENT_MBAR_ARRIVE_COUNT) * event_count(a->mask);
 	fine = fine && !(a->site->flags & (EVENT_DROP | EVENT_NOINC)) && a->site->sem != EVENT_RELAXED && count <= b->left &&
 	       (event_count(a->mask) == 1 || !bytes);
 	if (!fine) {
@@ -216,29 +217,29 @@ SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
 		end_phase(o, m);
 }
 
-/* Which phase a wait tells over, counted from 1; 0: none that is not known; NONE: it is not followed. */
-SCREEN_HELPER uint32_t waited_phase(const struct order *o, const struct action *a, uint32_t *m)
+/* Which phase a warp's next record, a wait, tells over, counted from 1; 0: none that is not known; NONE: it is not followed. */
+SCREEN_HELPER uint32_t waited_phase(const struct order *o, uint32_t warp, const struct event_unit *u, const uint16_t *row)
 {
-	uint32_t lane = event_first(a->mask), known;
+	const struct event_site *site = &o->m->slot[warp].site;
+	uint32_t lane = event_first(event_lanes(u)), m = mbar_of(o, warp, address_of(u, lane)), known;
 
-	*m = mbar_of(o, a->warp, event_address(a->u, lane));
-	if (!is_one(a->u) || *m == MBARS || !(a->site->flags & EVENT_PARITY) || a->site->sem == EVENT_RELAXED)
+	if (!is_one(u) || m == MBARS || !(site->flags & EVENT_PARITY) || site->sem == EVENT_RELAXED)
 		return SCREEN_NONE;
 	/* The parity is that of the last phase that is over: of the one that is known, or of a later one. */
-	known = a->known[PHASE + *m];
-	return (known + 1) % 2 == event_get(a->u, lane, EVENT_MBAR_WAIT_PHASE) % 2 ? 0 : known + 1;
+	known = row[PHASE + m];
+	return (known + 1) % 2 == operand_of(u, lane, EVENT_MBAR_WAIT_PHASE) % 2 ? 0 : known + 1;
 }
 
-SCREEN_HELPER bool mbar_is_over(const struct order *o, const struct action *a)
+SCREEN_HELPER bool mbar_is_over(const struct order *o, uint32_t warp, const struct event_unit *u)
 {
-	uint32_t m, phase = waited_phase(o, a, &m);
+	uint32_t phase = waited_phase(o, warp, u, known_by(o, warp, event_lanes(u) == 1));
 
-	return !phase || phase == SCREEN_NONE || o->m->mbar[m].over >= phase;
+	return !phase || phase == SCREEN_NONE || o->m->mbar[mbar_of(o, warp, address_of(u, event_first(event_lanes(u))))].over >= phase;
 }
 
 SCREEN_HELPER void wait_mbar(const struct order *o, const struct action *a)
 {
-	uint32_t m, phase = waited_phase(o, a, &m);
+	uint32_t phase = waited_phase(o, a->warp, a->u, a->known), m = mbar_of(o, a->warp, address_of(a->u, event_first(a->mask)));
 
 	if (phase == SCREEN_NONE || !(a->full || a->alone) || !is_before(a, o->m->mbar[m].init))
 		give_up(o, SCREEN_ORDER);
@@ -280,16 +281,16 @@ SCREEN_HELPER bool copy_bounds(const struct order *o, const struct action *a, st
 	bool load = a->site->flags & EVENT_COUNTED;
 
 	if (event_kind_of(a->u) == EVENT_TENSOR) {
-		const struct event_map *map = map_of(o, event_get(a->u, lane, EVENT_TENSOR_HASH));
+		const struct event_map *map = map_of(o, operand_of(a->u, lane, EVENT_TENSOR_HASH));
 
 		if (!map || !bounds_box(a->u, a->site, lane, map, box))
 			return false;
-		*shared = bounds_shared_box(box, event_address(a->u, lane));
+		*shared = bounds_shared_box(box, address_of(a->u, lane));
 		*bytes = box->rows * box->row_bytes;
 		return true;
 	}
-	*bytes = (uint32_t)event_get(a->u, lane, EVENT_COPY_BYTES);
-	shared->from = load ? event_address(a->u, lane) : event_get(a->u, lane, EVENT_COPY_FROM);
+	*bytes = (uint32_t)operand_of(a->u, lane, EVENT_COPY_BYTES);
+	shared->from = load ? address_of(a->u, lane) : operand_of(a->u, lane, EVENT_COPY_FROM);
 	shared->to = shared->from + *bytes;
 	return *bytes && a->site->space == (load ? EVENT_SHARED : EVENT_GLOBAL) && a->site->from == (load ? EVENT_GLOBAL : EVENT_SHARED) &&
 	       !(a->site->flags & (EVENT_MULTICAST | EVENT_BYTE_MASK | EVENT_REDUCE));
@@ -299,7 +300,7 @@ SCREEN_HELPER bool copy_bounds(const struct order *o, const struct action *a, st
 SCREEN_HELPER void load(const struct order *o, const struct action *a, const struct bounds shared[2], uint32_t bytes)
 {
 	enum event_operand at = event_kind_of(a->u) == EVENT_TENSOR ? EVENT_TENSOR_MBAR : EVENT_COPY_MBAR;
-	uint32_t m = mbar_of(o, a->warp, event_get(a->u, event_first(a->mask), at));
+	uint32_t m = mbar_of(o, a->warp, operand_of(a->u, event_first(a->mask), at));
 	struct mbar *b = &o->m->mbar[m < MBARS ? m : 0];
 
 	if (!is_in_phase(o, a, m) || b->bytes < bytes) {
@@ -329,7 +330,7 @@ SCREEN_HELPER void store(const struct order *o, const struct action *a, const st
 	EACH_LANE(i, 1) {
 		o->m->open[a->warp]++;
 		if (!box->map)
-			screen_bytes(o->s, event_address(a->u, 0), bytes, warp, true);
+			screen_bytes(o->s, address_of(a->u, 0), bytes, warp, true);
 	}
 	TOGETHER();
 }
@@ -381,7 +382,7 @@ SCREEN_HELPER void product(const struct order *o, const struct action *a)
 {
 	const struct screen_span *span = &o->m->slot[a->warp].span;
 	uint32_t lane = event_first(a->mask), clock = o->m->products[a->warp] + 1u, g = a->warp / 4;
-	uint64_t first_a = event_get(a->u, lane, EVENT_WGMMA_A), first_b = event_get(a->u, lane, EVENT_WGMMA_B);
+	uint64_t first_a = operand_of(a->u, lane, EVENT_WGMMA_A), first_b = operand_of(a->u, lane, EVENT_WGMMA_B);
 	struct bounds all[2] = {{0, 0}, {0, 0}};
 
 	if (!a->full || !span->known) {
@@ -406,7 +407,7 @@ SCREEN_HELPER void product(const struct order *o, const struct action *a)
 /* PTX ISA, "wgmma.commit_group": a group is the warpgroup's, and over when it is for all four warps. */
 SCREEN_HELPER bool products_are_over(const struct order *o, const struct event_unit *u, uint32_t warp)
 {
-	uint32_t left = (uint32_t)event_get(u, 0, EVENT_WAIT_GROUP_LEFT), mine = o->m->products[warp];
+	uint32_t left = (uint32_t)operand_of(u, 0, EVENT_WAIT_GROUP_LEFT), mine = o->m->products[warp];
 
 	for (uint32_t w = warp / 4 * 4; w < warp / 4 * 4 + 4 && w < o->s->log.warps; w++)
 		if (o->m->products[w] + left < mine)
@@ -422,7 +423,7 @@ SCREEN_HELPER void learn(uint16_t *known, uint32_t who, uint32_t clock)
 /* How many of so many groups are over. */
 SCREEN_HELPER uint32_t groups_over(const struct event_unit *u, uint32_t groups)
 {
-	uint32_t left = (uint32_t)event_get(u, 0, EVENT_WAIT_GROUP_LEFT);
+	uint32_t left = (uint32_t)operand_of(u, 0, EVENT_WAIT_GROUP_LEFT);
 
 	return groups > left ? groups - left : 0;
 }
@@ -445,10 +446,10 @@ SCREEN_HELPER void fence(const struct order *o, const struct event_unit *u, uint
 /* It orders nothing. */
 SCREEN_HELPER void try_mbar(const struct order *o, const struct event_unit *u, uint32_t warp)
 {
-	struct action a = action_of(o, u, warp);
-	uint32_t m = find_mbar(o, event_address(u, event_first(a.mask)));
+	bool alone = event_lanes(u) == 1;
+	uint32_t m = find_mbar(o, address_of(u, event_first(event_lanes(u))));
 
-	if (!is_one(u) || m == o->m->mbars || !is_before(&a, o->m->mbar[m].init))
+	if (!is_one(u) || m == o->m->mbars || !knows(known_by(o, warp, alone), o->m->mbar[m].init, alone ? (uint32_t)LANE_0 + warp : CLOCKS))
 		not_clear(o->s, SCREEN_ORDER);
 }
 
@@ -484,6 +485,11 @@ SCREEN_HELPER void wait_copies(const struct order *o, const struct event_unit *u
 		learn(known_by(o, warp, true), BULK + warp, groups_over(u, o->m->copies[warp]));
 }
 
+SCREEN_HELPER void access_global(const struct order *o, const struct step *p)
+{
+	screen_record(o->s, p->u, p->u, p->at.piece, true);
+}
+
 /* True: the record concerns others, too. */
 SCREEN_HELPER bool concerns_others(const struct order *o, struct step *p, uint32_t warp)
 {
@@ -509,7 +515,7 @@ SCREEN_HELPER bool concerns_others(const struct order *o, struct step *p, uint32
 		try_mbar(o, p->u, warp);
 		return false;
 	case EVENT_ACCESS:
-		screen_record(o->s, p->u, p->u, p->at.piece, true);
+		access_global(o, p);
 		return traits_of(o->s, p->u) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE);
 	default:
 		return true;
@@ -521,14 +527,11 @@ SCREEN_HELPER bool concerns_others(const struct order *o, struct step *p, uint32
 /* Does nothing hold it up? */
 SCREEN_HELPER bool is_ready(const struct order *o, const struct step *p, uint32_t warp)
 {
-	struct action a;
-
 	switch (event_kind_of(p->u)) {
 	case EVENT_BAR_WAIT:
 		return bar_is_over(o, p->u, warp);
 	case EVENT_MBAR_WAIT:
-		a = action_of(o, p->u, warp);
-		return mbar_is_over(o, &a);
+		return mbar_is_over(o, warp, p->u);
 	case EVENT_WAIT_GROUP:
 		return products_are_over(o, p->u, warp);
 	default:
@@ -627,9 +630,9 @@ SCREEN_HELPER void set_slot(const struct order *o, const struct step *p, uint32_
 	to->site = o->s->table.all[site];
 	to->span = o->s->table.span[site];
 	if (kind >= EVENT_MBAR_ARRIVE && kind <= EVENT_MBAR_WAIT)
-		m = find_mbar(o, event_address(p->u, lane));
+		m = find_mbar(o, address_of(p->u, lane));
 	else if (kind == EVENT_TENSOR)
-		m = find_mbar(o, event_get(p->u, lane, EVENT_TENSOR_MBAR));
+		m = find_mbar(o, operand_of(p->u, lane, EVENT_TENSOR_MBAR));
 	to->mbar = m < o->m->mbars ? m : MBARS;
 }
 
@@ -674,26 +677,30 @@ SCREEN_HELPER const struct event_unit *where_of(const struct step *steps, uint32
 /* steps: by warp; a GPU's lane has its own. */
 SCREEN_HELPER void walk_order(const struct order *o, struct step *steps)
 {
+	struct action *a = &o->m->action;
 	uint32_t open = 1, ready = 1;
 
 	check_block(o->s, o->block);
 	while (ready) {
 		open = ready = 0;
-		EACH_WARP(o, w) {
+		EACH_ONE(o, w) {
 			advance(o, &steps[w], w);
 			open |= (uint32_t)steps[w].there << w;
 			ready |= (uint32_t)(steps[w].there && is_ready(o, &steps[w], w)) << w;
 			steps[w].there = steps[w].there && !(ready >> w & 1);
 		}
 		TOGETHER();
-		open = OF_ALL_WARPS(o, open);
-		ready = OF_ALL_WARPS(o, ready);
+		open = OF_EACH(open);
+		ready = OF_EACH(ready);
 		for (uint32_t left = ready; left; left &= left - 1) {
-			struct action a = action_of(o, where_of(steps, event_first(left)), event_first(left));
+			const struct event_unit *u = where_of(steps, event_first(left));
 
-			carry_out(o, &a);
+			EACH_LANE(i, 1)
+				*a = action_of(o, u, event_first(left));
+			TOGETHER();
+			carry_out(o, a);
+			TOGETHER();
 		}
-		TOGETHER();
 	}
 	if (open)
 		give_up(o, SCREEN_ORDER);
@@ -704,23 +711,26 @@ SCREEN_HELPER void walk_order(const struct order *o, struct step *steps)
 SCREEN_PASS void screen_order(const struct screen *s, uint32_t block)
 {
 	extern __shared__ uint32_t screen_memory[];
-	struct order o = {s, (struct memory *)(void *)screen_memory, block, threadIdx.x % EVENT_LANES, ~0u, CELLS, shift_of(&s->log)};
+	__shared__ struct order o;
+	uint32_t lane = threadIdx.x % EVENT_LANES;
 	struct step step = {};
 
-	for (uint32_t i = o.warp; i < screen_order_bytes() / 4; i += EVENT_LANES)
+	for (uint32_t i = lane; i < screen_order_bytes() / 4; i += EVENT_LANES)
 		screen_memory[i] = 0;
+	if (lane == 0)
+		o = {s, (struct memory *)(void *)screen_memory, block, CELLS, shift_of(&s->log)};
 	__syncwarp();
-	if (o.warp < s->log.warps) {
-		o.m->now[o.warp] = 1;
-		step.at = begin_warp(s, block * s->log.warps + o.warp);
+	if (lane < s->log.warps) {
+		o.m->now[lane] = 1;
+		step.at = begin_warp(s, block * s->log.warps + lane);
 	}
 	__syncwarp();
-	walk_order(&o, &step - o.warp);
+	walk_order(&o, &step - lane);
 }
 #else
 void screen_order(const struct screen *s, uint32_t block)
 {
-	struct order o = {s, (struct memory *)calloc(1, screen_order_bytes()), block, 0, 0, CELLS, shift_of(&s->log)};
+	struct order o = {s, (struct memory *)calloc(1, screen_order_bytes()), block, CELLS, shift_of(&s->log)};
 	struct step steps[WARPS];
 
 	if (!o.m)
@@ -733,7 +743,6 @@ void screen_order(const struct screen *s, uint32_t block)
 	free(o.m);
 }
 #endif
-
 
 bool screen_order_fits(const struct screen_log *l)
 {

@@ -27,7 +27,10 @@ enum { KNOWN_BY = 0, KNOWN_AT = 2 * WARPS, KNOWN_IN = KNOWN_AT + 3 * MBARS, KNOW
 /* An access: whose, and what its clock said; 0: none. */
 typedef uint32_t entry;
 
-struct __attribute__((aligned(16))) list { entry e[ENTRIES]; };
+/* The first ones of it are there. */
+struct list { entry e[ENTRIES]; };
+
+#define EACH_ENTRY(i, l) NO_UNROLL for (uint32_t i = 0; i < ENTRIES && (l)->e[i]; i++)
 
 /* A part of shared memory.  write: what wrote there last; read: what has read since; old: what is behind all that.
  * Plain writes that nothing orders may share it, in different words: bits from `words` on, counted from 1. */
@@ -40,7 +43,19 @@ struct bar { uint32_t members, here, need, uses; };     /* members, here: warps;
  * is about, MBARS if that is not known. */
 struct slot { struct event_unit unit[WINDOW]; struct event_site site; struct screen_span span; uint32_t mbar; };
 
+/* A record of a warp that is carried out. */
+struct action {
+	uint32_t warp;
+	const struct event_unit *u;     /* all of it is there */
+	const struct event_site *site;
+	uint32_t mask;
+	bool full, alone;               /* of all its lanes; of lane 0 alone */
+	uint16_t *known;                /* by those lanes */
+	uint32_t self;                  /* what lane 0 alone did is before what it does; CLOCKS */
+};
+
 struct memory {
+	struct action action;
 	struct mbar mbar[MBARS];
 	struct bar bar[BARS];
 	uint32_t mbars;
@@ -65,23 +80,16 @@ struct step { struct cursor at; const struct event_unit *u; uint32_t first, n; b
 struct order {
 	const struct screen *s;
 	struct memory *m;
-	uint32_t block, warp, lanes;    /* warp, lanes: as in struct shared */
+	uint32_t block;
 	uint32_t cells, shift;          /* 1 << shift: bytes of a cell */
 };
 
-/* A record of a warp that is carried out. */
-struct action {
-	uint32_t warp;
-	const struct event_unit *u;     /* all of it is there */
-	const struct event_site *site;
-	uint32_t mask;
-	bool full, alone;               /* of all its lanes; of lane 0 alone */
-	uint16_t *known;                /* by those lanes */
-	uint32_t self;                  /* what lane 0 alone did is before what it does; CLOCKS */
-};
-
 #ifdef __CUDACC__
+#define NO_UNROLL _Pragma("unroll 1")
 #define EACH_LANE(i, n) for (uint32_t i = threadIdx.x % EVENT_LANES; i < (n); i += EVENT_LANES)
+/* For each warp of the block that is looked at, of which each lane has one; what they say together. */
+#define EACH_ONE(o, w) for (uint32_t w = threadIdx.x % EVENT_LANES, once_##w = w < (o)->s->log.warps; once_##w; once_##w = 0)
+#define OF_EACH(mine) __reduce_or_sync(~0u, mine)
 #define TOGETHER() __syncwarp()
 #define OF_ALL(mine) __all_sync(~0u, mine)
 SCREEN_HELPER uint32_t later_pair(uint32_t a, uint32_t b) { return __vmaxu2(a, b); }
@@ -104,7 +112,10 @@ SCREEN_HELPER struct screen_access access_of(uint64_t bits)
 	return a;
 }
 #else
+#define NO_UNROLL
 #define EACH_LANE(i, n) for (uint32_t i = 0; i < (n); i++)
+#define EACH_ONE(o, w) for (uint32_t w = 0; w < (o)->s->log.warps; w++)
+#define OF_EACH(mine) (mine)
 #define TOGETHER() ((void)0)
 #define OF_ALL(mine) (mine)
 SCREEN_HELPER void look_ahead(const struct event_unit *at) { (void)at; }
@@ -146,15 +157,34 @@ SCREEN_HELPER uint32_t who_of(entry e) { return e >> 16; }
 SCREEN_HELPER uint32_t clock_of(entry e) { return (uint16_t)e; }
 SCREEN_HELPER bool is_plain(entry e) { return who_of(e) < BULK; }
 
+/* self: what lane 0 alone did is before what it does; CLOCKS. */
+SCREEN_HELPER bool knows(const uint16_t *known, entry e, uint32_t self)
+{
+	return who_of(e) == self || known[who_of(e)] >= clock_of(e);
+}
+
 SCREEN_HELPER bool is_before(const struct action *a, entry e)
 {
-	return who_of(e) == a->self || a->known[who_of(e)] >= clock_of(e);
+	return knows(a->known, e, a->self);
+}
+
+/* An operand of a record, or an address. */
+SCREEN_HELPER uint64_t operand_of(const struct event_unit *u, uint32_t lane, enum event_operand o)
+{
+	return event_get(u, lane, o);
+}
+
+SCREEN_HELPER uint64_t address_of(const struct event_unit *u, uint32_t lane)
+{
+	return event_address(u, lane);
 }
 
 /* PTX ISA, "membar/fence", fence.proxy.async: of a plain access, by its own warp. */
 SCREEN_HELPER bool is_fenced(const struct action *a, entry e)
 {
-	return !is_plain(e) || a->known[FENCE + who_of(e) % WARPS] >= clock_of(e);
+	uint32_t who = who_of(e);
+
+	return who >= BULK || a->known[FENCE + (who < LANE_0 ? who : who - LANE_0)] >= clock_of(e);
 }
 
 /* Two clocks at a time. */
@@ -247,61 +277,64 @@ SCREEN_HELPER bool stands_for(const struct action *a, entry mine, entry e)
 /* False: there is no room. */
 SCREEN_HELPER bool put(const struct action *a, struct list *l, entry mine)
 {
-	struct list is = *l;
-	uint32_t free = ENTRIES;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < ENTRIES; i++) {
-		mine = is.e[i] ? later(mine, is.e[i]) : mine;
-		if (is.e[i] && stands_for(a, mine, is.e[i]))
-			is.e[i] = 0;
-		free = is.e[i] ? free : i;
+	EACH_ENTRY(i, l) {
+		entry e = l->e[i];
+
+		mine = later(mine, e);
+		l->e[i] = 0;
+		if (!stands_for(a, mine, e))
+			l->e[n++] = e;
 	}
-	for (uint32_t i = 0; i < ENTRIES; i++)
-		is.e[i] = i == free ? mine : is.e[i];
-	*l = is;
-	return free < ENTRIES;
+	if (n < ENTRIES)
+		l->e[n] = mine;
+	return n < ENTRIES;
 }
 
 /* As it is, with whatever is there. */
 SCREEN_HELPER bool keep(struct list *l, entry e)
 {
-	uint32_t at = ENTRIES;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < ENTRIES; i++)
-		if (!l->e[i] && at == ENTRIES)
-			at = i;
-	for (uint32_t i = 0; i < ENTRIES; i++)
-		if (l->e[i] && who_of(l->e[i]) == who_of(e))
-			at = i;
-	if (at < ENTRIES)
-		l->e[at] = l->e[at] ? later(l->e[at], e) : e;
-	return at < ENTRIES;
+	EACH_ENTRY(i, l) {
+		if (who_of(l->e[i]) == who_of(e)) {
+			l->e[i] = later(l->e[i], e);
+			return true;
+		}
+		n = i + 1;
+	}
+	if (n < ENTRIES)
+		l->e[n] = e;
+	return n < ENTRIES;
 }
 
 /* Is all of it before what comes now, through the async proxy if that goes through it? */
 SCREEN_HELPER bool all_before(const struct action *a, const struct list *l, bool async)
 {
-	const struct list is = *l;
-	bool all = true;
+	EACH_ENTRY(i, l)
+		if (!is_before(a, l->e[i]) || (async && !is_fenced(a, l->e[i])))
+			return false;
+	return true;
+}
 
+SCREEN_HELPER void clear_list(struct list *l)
+{
 	for (uint32_t i = 0; i < ENTRIES; i++)
-		if (is.e[i])
-			all = all && is_before(a, is.e[i]) && (!async || is_fenced(a, is.e[i]));
-	return all;
+		l->e[i] = 0;
 }
 
 SCREEN_HELPER bool is_empty(const struct list *l)
 {
-	const struct list is = *l;
-
-	return !(is.e[0] | is.e[1] | is.e[2] | is.e[3]);
+	return !l->e[0];
 }
 
 SCREEN_HELPER bool has(const struct list *l, entry e)
 {
-	const struct list is = *l;
-
-	return is.e[0] == e || is.e[1] == e || is.e[2] == e || is.e[3] == e;
+	EACH_ENTRY(i, l)
+		if (l->e[i] == e)
+			return true;
+	return false;
 }
 
 SCREEN_HELPER uint32_t cell_at(const struct order *o, uint32_t address)
@@ -314,6 +347,7 @@ SCREEN_HELPER bool has_mbar(const struct order *o, uint32_t from, uint32_t to)
 {
 	bool any = false;
 
+	NO_UNROLL
 	for (uint32_t m = 0; from < o->m->high && o->m->low < to && m < o->m->mbars; m++)
 		any = any || (o->m->mbar[m].address < to && from < o->m->mbar[m].address + 8);
 	return any;
@@ -325,8 +359,8 @@ SCREEN_HELPER bool touch_cell(const struct action *a, struct cell *c, entry mine
 	bool fine = all_before(a, &c->write, true) && all_before(a, &c->old, true) && (!writes || all_before(a, &c->read, true));
 
 	if (writes) {
-		memset(&c->read, 0, sizeof c->read);
-		memset(&c->old, 0, sizeof c->old);
+		clear_list(&c->read);
+		clear_list(&c->old);
 	}
 	return put(a, writes ? &c->write : &c->read, mine) && fine;
 }
@@ -357,12 +391,10 @@ SCREEN_HELPER void touch_async(const struct order *o, const struct action *a, co
 /* Of those that are not, is each a plain one? */
 SCREEN_HELPER bool rest_is_plain(const struct action *a, const struct list *l)
 {
-	const struct list is = *l;
-	bool plain = true;
-
-	for (uint32_t i = 0; i < ENTRIES; i++)
-		plain = plain && (!is.e[i] || is_plain(is.e[i]) || is_before(a, is.e[i]));
-	return plain;
+	EACH_ENTRY(i, l)
+		if (!is_plain(l->e[i]) && !is_before(a, l->e[i]))
+			return false;
+	return true;
 }
 
 SCREEN_HELPER uint32_t words_of(const struct order *o)
@@ -374,20 +406,21 @@ SCREEN_HELPER uint32_t words_of(const struct order *o)
  * that stays. */
 SCREEN_HELPER bool renew(const struct order *o, const struct action *a, struct cell *c, entry mine)
 {
+	const struct list old = c->old;
 	bool room = true;
 
-	for (uint32_t i = 0; i < ENTRIES; i++)
-		c->old.e[i] = c->old.e[i] && stands_for(a, mine, c->old.e[i]) ? 0 : c->old.e[i];
-	for (uint32_t i = 0; i < ENTRIES; i++) {
-		room = (!c->write.e[i] || keep(&c->old, c->write.e[i])) && room;
-		room = (!c->read.e[i] || keep(&c->old, c->read.e[i])) && room;
-	}
-	memset(&c->write, 0, sizeof c->write);
-	memset(&c->read, 0, sizeof c->read);
+	c->old = c->write;
+	EACH_ENTRY(i, &c->read)
+		room = keep(&c->old, c->read.e[i]) && room;
+	EACH_ENTRY(i, &old)
+		room = (stands_for(a, mine, old.e[i]) || keep(&c->old, old.e[i])) && room;
+	clear_list(&c->write);
+	clear_list(&c->read);
 	if (!c->words)
 		c->words = add(&o->m->words, words_of(o)) + 1;
 	if (c->words + words_of(o) > WORDS + 1)
 		return false;
+	NO_UNROLL
 	for (uint32_t i = 0; i < words_of(o); i++)
 		o->m->word[c->words - 1 + i] = 0;
 	return room;
@@ -467,7 +500,7 @@ SCREEN_HELPER void touch(const struct order *o, const struct action *a)
 	ACCESSES(some, all, site.n);
 
 	EACH_LANE(i, EVENT_LANES)
-		*ADDRESS_OF(address, i) = a->mask >> i & 1 ? (uint32_t)event_address(a->u, i) : 0;
+		*ADDRESS_OF(address, i) = a->mask >> i & 1 ? (uint32_t)address_of(a->u, i) : 0;
 	for (uint32_t k = 0; k < site.n; k++) {
 		const struct screen_access x = ACCESS_OF(some, all, k);
 
