@@ -532,7 +532,7 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 {
 	uint32_t n = screen_pieces(l), pages = 0, all = 0;
 	uint64_t range[2] = {UINT64_MAX, 0};
-	struct screen s = {.log = *l, .stamp = 1, .together = 1, .room = 64, .pages = &pages, .range = range, .why = why};
+	struct screen s = {.log = *l, .stamp = 1, .together = 1, .room = 2048, .pages = &pages, .range = range, .why = why};
 	void *const tables[] = {
 		s.table.site = (struct screen_site *)some(sites->nsites, sizeof *s.table.site),
 		s.table.traits = (uint8_t *)some(sites->nsites, 1),

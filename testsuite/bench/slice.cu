@@ -3,8 +3,8 @@
  * triad64M, matmul1024, histogram (testsuite/bench/kernels.cu) and gemm (testsuite/kernels/gemm.cu); slice:matmul and
  * so on are those of testsuite/slice, in their small sizes.  SITES is what
  * build/probe/put says of the module.  A line for each: milliseconds of a launch, native, with probes, and until the
- * screen is done; of as many launches in a row as fill a millisecond, the best of five rows; MiB of the log, and
- * whether the launch is clear. */
+ * screen is done; of as many launches in a row as fill a millisecond, the best of five rows; MiB of the log; and why
+ * launches are not clear, by the GPU, and by the host of the log of one more, which both have looked at. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -15,8 +15,15 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+/* The host's passes are in detect/libparts.a; a GPU's are made here. */
+extern "C" {
+#include "detect/screen.h"
+}
+#include "detect/bounds.h"
+namespace gpu {
 #include "detect/screen.c"
 #include "detect/order.c"
+}
 
 #define CHECK(x) do { \
 	int e_ = (int)(x); \
@@ -48,21 +55,21 @@ __global__ void link_pieces(const struct screen *all)
 	const struct screen *s = the_launch(all);
 
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
-		screen_link(s, i);
+		gpu::screen_link(s, i);
 }
 
 __global__ void __launch_bounds__(32) screen_blocks(const struct screen *all)
 {
 	const struct screen *s = the_launch(all);
 
-	screen_block(s, blockIdx.x);
+	gpu::screen_block(s, blockIdx.x);
 }
 
 __global__ void __launch_bounds__(32) screen_orders(const struct screen *all)
 {
 	const struct screen *s = the_launch(all);
 
-	screen_order(s, blockIdx.x);
+	gpu::screen_order(s, blockIdx.x);
 }
 
 __global__ void screen_written(const struct screen *all)
@@ -70,7 +77,7 @@ __global__ void screen_written(const struct screen *all)
 	const struct screen *s = the_launch(all);
 
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
-		screen_writes(s, i);
+		gpu::screen_writes(s, i);
 }
 
 __global__ void screen_read(const struct screen *all)
@@ -78,7 +85,7 @@ __global__ void screen_read(const struct screen *all)
 	const struct screen *s = the_launch(all);
 
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x) {
-		screen_reads(s, i);
+		gpu::screen_reads(s, i);
 		s->after[i] = SCREEN_NONE;
 	}
 }
@@ -292,38 +299,52 @@ __global__ void next_stamp(struct screen *all)
 	all[blockIdx.y].stamp = all[blockIdx.y].stamp % 65535 + 1;
 }
 
-/* All of the batch's launches, and what comes behind them. */
-static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage stage, unsigned dynamic)
+static void run_launches(struct bench *b, struct work *w, CUfunction f, unsigned dynamic)
 {
-	uint32_t together = b->s.together, bytes = screen_cells(&b->s.log, b->s.table.shift) * 4 * together, n = b->launches;
-	size_t units = region_bytes / 16 / n / REGION_PIECE_MAX * REGION_PIECE_MAX;
+	size_t units = region_bytes / 16 / b->launches / REGION_PIECE_MAX * REGION_PIECE_MAX;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < b->launches; i++) {
 		std::vector<void *> args = w->args;
 
 		b->launch = {(uint64_t)(uintptr_t)(b->s.log.unit + i * units), b->s.log.heads, b->s.log.slots, i + 1, b->head.last};
 		args.push_back(&b->launch);
 		CHECK(cuLaunchKernel(f, w->grid[0], w->grid[1], 1, w->block[0], w->block[1], 1, dynamic, 0, args.data(), NULL));
 	}
-	if (stage == SCREEN) {
-		next_stamp<<<dim3(1, n), 1>>>(b->batch);
-		lap(0);
-		link_pieces<<<dim3(256, n), 256>>>(b->batch);
-		lap(1);
-		if (b->orders)
-			screen_orders<<<dim3(b->s.log.blocks, n), 32, screen_order_bytes()>>>(b->batch);
-		else if (b->s.log.shared)
-			screen_blocks<<<dim3((b->s.log.blocks + together - 1) / together, n), 32, bytes>>>(b->batch);
-		lap(2);
-		screen_written<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
-		lap(3);
-		screen_read<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
-		lap(4);
-	}
-	if (stage != NATIVE) {
-		clean<<<dim3(2048 / n + 1, n), 256>>>(b->batch);
-		set_heads<<<dim3(1, n), 1>>>(b->batch, b->head);
-	}
+}
+
+static void screen_batch(struct bench *b)
+{
+	uint32_t together = b->s.together, bytes = screen_cells(&b->s.log, b->s.table.shift) * 4 * together, n = b->launches;
+
+	next_stamp<<<dim3(1, n), 1>>>(b->batch);
+	lap(0);
+	link_pieces<<<dim3(256, n), 256>>>(b->batch);
+	lap(1);
+	if (b->orders)
+		screen_orders<<<dim3(b->s.log.blocks, n), 32, gpu::screen_order_bytes()>>>(b->batch);
+	else if (b->s.log.shared)
+		screen_blocks<<<dim3((b->s.log.blocks + together - 1) / together, n), 32, bytes>>>(b->batch);
+	lap(2);
+	screen_written<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
+	lap(3);
+	screen_read<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
+	lap(4);
+}
+
+static void clean_batch(struct bench *b)
+{
+	clean<<<dim3(2048 / b->launches + 1, b->launches), 256>>>(b->batch);
+	set_heads<<<dim3(1, b->launches), 1>>>(b->batch, b->head);
+}
+
+/* All of the batch's launches, and what comes behind them. */
+static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage stage, unsigned dynamic)
+{
+	run_launches(b, w, f, dynamic);
+	if (stage == SCREEN)
+		screen_batch(b);
+	if (stage != NATIVE)
+		clean_batch(b);
 	CHECK(cudaGetLastError());
 }
 
@@ -345,12 +366,54 @@ static double time_of(struct bench *b, struct work *w, CUfunction f, enum stage 
 	return best / b->launches;
 }
 
+static bool print_why(const uint32_t why[SCREEN_WHYS])
+{
+	bool clear = true;
+
+	for (unsigned i = 0; i < SCREEN_WHYS; i++) {
+		printf(" %u", why[i]);
+		clear = clear && !why[i];
+	}
+	return clear;
+}
+
+/* One launch more, of which the host and the GPU have to say the same. */
+static void compare(struct bench *b, struct work *w, CUfunction probes, unsigned dynamic)
+{
+	const struct event_sites all = sites_of(b);
+	const struct screen_maps maps = {b->maps.data(), (uint32_t)b->maps.size()};
+	struct screen_log l = b->s.log;
+	uint32_t why[2][SCREEN_WHYS] = {};
+	struct region_head head;
+	std::vector<struct event_unit> log;
+	bool clear[2];
+
+	b->launches = 1;
+	tell_batch(b);
+	CHECK(cudaMemset(b->s.why, 0, sizeof why[0]));
+	run_launches(b, w, probes, dynamic);
+	screen_batch(b);
+	CHECK(cudaMemcpy(why[0], b->s.why, sizeof why[0], cudaMemcpyDeviceToHost));
+	CHECK(cudaMemcpy(&head, b->s.log.unit, sizeof head, cudaMemcpyDeviceToHost));
+	log.resize(head.next);
+	CHECK(cudaMemcpy(log.data(), b->s.log.unit, head.next * sizeof log[0], cudaMemcpyDeviceToHost));
+	l.unit = log.data();
+	l.launch = 1;
+	l.next = head.next;
+	screen_launch(&l, &all, &maps, why[1]);
+	printf("  log %.1f MiB%s; one launch: GPU", head.next / 65536.0, head.lost ? " LOST" : "");
+	clear[0] = print_why(why[0]);
+	printf(", host");
+	clear[1] = print_why(why[1]);
+	puts(clear[0] != clear[1] ? " DIFFERENT" : "");
+	clean_batch(b);
+}
+
 static void measure(struct bench *b, const char *name, struct work w, unsigned dynamic)
 {
 	CUfunction native, probes;
 	double ms[3];
 	uint32_t why[SCREEN_WHYS];
-	struct region_head head;
 	int fixed;
 
 	CHECK(cuModuleGetFunction(&native, b->native, w.function.c_str()));
@@ -375,15 +438,10 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	ms[PROBES] = time_of(b, &w, probes, PROBES, dynamic);
 	ms[SCREEN] = time_of(b, &w, probes, SCREEN, dynamic);
 	CHECK(cudaMemcpy(why, b->s.why, sizeof why, cudaMemcpyDeviceToHost));
-	b->launch = {(uint64_t)(uintptr_t)b->s.log.unit, b->s.log.heads, b->s.log.slots, 1, b->head.last};
-	w.args.push_back(&b->launch);
-	CHECK(cuLaunchKernel(probes, w.grid[0], w.grid[1], 1, w.block[0], w.block[1], 1, dynamic, 0, w.args.data(), NULL));
-	CHECK(cudaMemcpy(&head, b->s.log.unit, sizeof head, cudaMemcpyDeviceToHost));
-	printf("%-12s native %.4f  probes %.4f (%.2f x)  screen %.4f (%.2f x)  log %.1f MiB  why", name, ms[NATIVE], ms[PROBES],
-	       ms[PROBES] / ms[NATIVE], ms[SCREEN], ms[SCREEN] / ms[NATIVE], head.next / 65536.0);
-	for (unsigned i = 0; i < SCREEN_WHYS; i++)
-		printf(" %u", why[i]);
-	printf("%s\n", head.lost ? " LOST" : "");
+	printf("%-12s native %.4f  probes %.4f (%.2f x)  screen %.4f (%.2f x)  why", name, ms[NATIVE], ms[PROBES], ms[PROBES] / ms[NATIVE],
+	       ms[SCREEN], ms[SCREEN] / ms[NATIVE]);
+	print_why(why);
+	compare(b, &w, probes, dynamic);
 	print_laps();
 }
 

@@ -31,7 +31,8 @@ compile()
 	echo "$name: ptxas $(ptxas_ms -arch="$arch" "$name.ptx") ms, with probes $(ptxas_ms -arch="$arch" "$name.probes.ptx") ms"
 }
 
-"$NVCC" -O3 -std=c++17 -arch=sm_90 -I "$top_srcdir" -o slice "$top_srcdir/testsuite/bench/slice.cu" -lcuda || exit 1
+"$NVCC" -O3 -std=c++17 -arch=sm_90 -I "$top_srcdir" -o slice "$top_srcdir/testsuite/bench/slice.cu" \
+	"$top_builddir/detect/libparts.a" "$top_builddir/extent/libextent.a" "$top_builddir/event/libevent.a" -lcuda || exit 1
 compile plain sm_90 "$top_srcdir/testsuite/bench/kernels.cu" || exit 1
 "$PTXAS" -arch=sm_90 -maxrregcount 32 plain.probes.ptx -o plain.capped.cubin || exit 1
 compile gemm sm_90a "$top_srcdir/testsuite/kernels/gemm.cu" -DMUTATE=0 || exit 1
