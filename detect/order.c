@@ -50,7 +50,7 @@ SCREEN_HELPER void arrive_bar(const struct order *o, const struct action *a)
 	uint32_t me = 1u << a->warp, uses = b->uses;
 	bool first = !b->here;
 
-	if (id == BARS || !a->full || o->m->at[a->warp] || count % EVENT_LANES || (b->need && b->need != need) ||
+	if (id == BARS || !a->full || o->m->at[a->warp] || count % EVENT_LANES || (b->members && b->count != count) ||
 	    (event_count(b->members) == need && !(b->members & me))) {
 		give_up(o, SCREEN_ORDER);
 		return;
@@ -60,7 +60,7 @@ SCREEN_HELPER void arrive_bar(const struct order *o, const struct action *a)
 		set_row(known_in(o, id, uses), NULL);
 	release(o, a, known_in(o, id, uses));
 	EACH_LANE(i, 1) {
-		b->need = need;
+		b->count = count;
 		b->members |= me;
 		b->here |= me;
 		o->m->at[a->warp] = (uint16_t)(id + 1);
@@ -132,20 +132,26 @@ SCREEN_HELPER bool is_one(const struct event_unit *u)
 	return event_count(event_lanes(u)) == 1 || (event_once(u) && !event_by_lane(u) && !event_step(u));
 }
 
+/* Is all that may have used those 8 bytes before?  What comes behind that and is no use of an mbarrier is seen by
+ * has_mbar(). */
+SCREEN_HELPER bool is_unused(const struct order *o, const struct action *a, uint32_t address)
+{
+	const struct cell *c = &o->m->cell[cell_at(o, address)];
+
+	return all_before(a, &c->read, false) && all_before(a, &c->old, false) &&
+	       (all_before(a, &c->write, false) || (rest_is_plain(a, &c->write) && !(written_words(o, c, address) & words_mask(address, 8))));
+}
+
 SCREEN_HELPER void init_mbar(const struct order *o, const struct action *a)
 {
 	uint32_t lane = event_first(a->mask), n = o->m->mbars, address = (uint32_t)address_of(a->u, lane) & 0xffffff;
-	const struct screen_access write = {0, 8, TRAIT_SHARED_WRITE};
-	bool again = find_mbar(o, address) < n;
-	ADDRESSES(at);
 
-	if (!a->alone || n == MBARS || again) {
+	if (!a->alone || n == MBARS || address < SYSTEM || cell_at(o, address) >= o->cells || has_mbar(o, address, address + 8) ||
+	    !is_unused(o, a, address)) {
 		give_up(o, SCREEN_ORDER);
 		return;
 	}
-	EACH_LANE(i, EVENT_LANES)
-		*ADDRESS_OF(at, i) = address;
-	touch_plain(o, a, at, &write);
+	TOGETHER();
 	EACH_LANE(i, 1) {
 		struct mbar *b = &o->m->mbar[n];
 
@@ -181,6 +187,9 @@ SCREEN_HELPER void end_phase(const struct order *o, uint32_t m)
 	set_row(known_after(o, m, over), known_at(o, m, 0));
 	set_row(known_at(o, m, 0), NULL);
 	EACH_LANE(i, 1) {
+		/* What is expected is for the phase that its thread arrives in next: who has not may do that too late. */
+		if (b->expect)
+			not_clear(o->s, SCREEN_ORDER);
 		b->over = over + 1;
 		b->left = b->need;
 		if (over >= UINT16_MAX - 2)
@@ -199,7 +208,7 @@ SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
 	bytes = (uint32_t)operand_of(a->u, lane, arrives ? EVENT_MBAR_ARRIVE_BYTES : EVENT_MBAR_EXPECT_BYTES);
 	if (arrives)
 		count = (uint32_t)operand_of(a->u, lane, EVENT_MBAR_ARRIVE_COUNT) * event_count(a->mask);
-	fine = fine && !(a->site->flags & (EVENT_DROP | EVENT_NOINC)) && a->site->sem != EVENT_RELAXED && count <= b->left &&
+	fine = fine && !(a->site->flags & (EVENT_DROP | EVENT_NOINC)) && (!arrives || a->site->sem != EVENT_RELAXED) && count <= b->left &&
 	       (event_count(a->mask) == 1 || !bytes);
 	if (!fine) {
 		give_up(o, SCREEN_ORDER);
@@ -211,6 +220,7 @@ SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
 	EACH_LANE(i, 1) {
 		b->left -= count;
 		b->bytes += bytes;
+		b->expect = arrives ? b->expect & ~((a->mask & 1) << a->warp) : b->expect | 1u << a->warp;
 	}
 	TOGETHER();
 	if (arrives)
@@ -302,12 +312,14 @@ SCREEN_HELPER void load(const struct order *o, const struct action *a, const str
 	enum event_operand at = event_kind_of(a->u) == EVENT_TENSOR ? EVENT_TENSOR_MBAR : EVENT_COPY_MBAR;
 	uint32_t m = mbar_of(o, a->warp, operand_of(a->u, event_first(a->mask), at));
 	struct mbar *b = &o->m->mbar[m < MBARS ? m : 0];
+	struct action told;
 
 	if (!is_in_phase(o, a, m) || b->bytes < bytes) {
 		give_up(o, SCREEN_ORDER);
 		return;
 	}
-	touch_async(o, a, shared, entry_of(PHASE + m, b->over + 1), true);
+	told = told_by(a, known_at(o, m, 0));
+	touch_async(o, a, &told, shared, entry_of(PHASE + m, b->over + 1));
 	EACH_LANE(i, 1) {
 		b->bytes -= bytes;
 		b->copies = b->over + 1;
@@ -321,7 +333,7 @@ SCREEN_HELPER void store(const struct order *o, const struct action *a, const st
 {
 	uint32_t warp = o->block * o->s->log.warps + a->warp;
 
-	touch_async(o, a, shared, entry_of(BULK + a->warp, o->m->copies[a->warp] + 1u), false);
+	touch_async(o, a, a, shared, entry_of(BULK + a->warp, o->m->copies[a->warp] + 1u));
 	EACH_LANE(i, box->map ? box->rows : 0) {
 		struct bounds row = bounds_row(box, i);
 
@@ -383,6 +395,7 @@ SCREEN_HELPER void product(const struct order *o, const struct action *a)
 	const struct screen_span *span = &o->m->slot[a->warp].span;
 	uint32_t lane = event_first(a->mask), clock = o->m->products[a->warp] + 1u, g = a->warp / 4;
 	uint64_t first_a = operand_of(a->u, lane, EVENT_WGMMA_A), first_b = operand_of(a->u, lane, EVENT_WGMMA_B);
+	const struct action told = told_by(a, o->m->known[KNOWN_TO_NOBODY]);
 	struct bounds all[2] = {{0, 0}, {0, 0}};
 
 	if (!a->full || !span->known) {
@@ -394,7 +407,7 @@ SCREEN_HELPER void product(const struct order *o, const struct action *a)
 	if (!(a->site->flags & EVENT_A_ELSEWHERE))
 		all[0] = operand_bounds(a->site, first_a, span->a, false);
 	all[1] = operand_bounds(a->site, first_b, span->b, true);
-	touch_async(o, a, all, entry_of(PRODUCTS + g, clock), false);
+	touch_async(o, a, &told, all, entry_of(PRODUCTS + g, clock));
 	EACH_LANE(i, 1) {
 		o->m->first[g].a = first_a;
 		o->m->first[g].b = first_b;
@@ -415,11 +428,6 @@ SCREEN_HELPER bool products_are_over(const struct order *o, const struct event_u
 	return true;
 }
 
-SCREEN_HELPER void learn(uint16_t *known, uint32_t who, uint32_t clock)
-{
-	known[who] = clock > known[who] ? (uint16_t)clock : known[who];
-}
-
 /* How many of so many groups are over. */
 SCREEN_HELPER uint32_t groups_over(const struct event_unit *u, uint32_t groups)
 {
@@ -436,10 +444,30 @@ SCREEN_HELPER void fence(const struct order *o, const struct event_unit *u, uint
 
 	if (site->variant != EVENT_FENCE_ASYNC || site->space == EVENT_GLOBAL || event_lanes(u) != all_lanes(o->s, warp))
 		return;
-	for (uint32_t alone = 0; alone < 2; alone++)
-		learn(known_by(o, warp, alone), FENCE + warp, o->m->now[warp]);
-	o->m->now[warp]++;
+	o->m->fenced[warp] = o->m->now[warp]++;
 	if (o->m->now[warp] == UINT16_MAX)
+		not_clear(o->s, SCREEN_SPACE);
+}
+
+/* PTX ISA, "bar.warp.sync": behind one of all lanes each knows what lane 0 knew, and what all have done. */
+SCREEN_HELPER void meet(const struct order *o, const struct event_unit *u, uint32_t warp)
+{
+	uint32_t all = all_lanes(o->s, warp), now = o->m->now[warp];
+
+	check_members(o->s, u);
+	if (event_kind_of(u) == EVENT_WARP_ARRIVE || event_lanes(u) != all)
+		return;
+	for (uint32_t alone = 0; alone < 2; alone++) {
+		uint16_t *known = known_by(o, warp, alone);
+
+		for (uint32_t i = 0; i < CLOCKS; i++)
+			learn(known, i, known_by(o, warp, true)[i]);
+		learn(known, LANES + warp, now);
+		learn(known, LANE_0 + warp, now);
+		learn(known, FENCE + warp, o->m->fenced[warp]);
+	}
+	o->m->now[warp] = (uint16_t)(now + 1);
+	if (now == UINT16_MAX - 1)
 		not_clear(o->s, SCREEN_SPACE);
 }
 
@@ -499,6 +527,10 @@ SCREEN_HELPER bool concerns_others(const struct order *o, struct step *p, uint32
 		return false;
 	case EVENT_FENCE:
 		fence(o, p->u, warp);
+		return false;
+	case EVENT_WARP_ARRIVE:
+	case EVENT_WARP_WAIT:
+		meet(o, p->u, warp);
 		return false;
 	case EVENT_COMMIT:
 		commit(o, p->u, warp);

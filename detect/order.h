@@ -20,9 +20,10 @@ enum { LANES = 0, LANE_0 = WARPS, BULK = 2 * WARPS, FENCE = 3 * WARPS, PHASE = 4
 EVENT_ASSERT((int)PRODUCTS + (int)GROUPS <= (int)CLOCKS);
 
 /* What is known of each clock: of a warp's lanes, and of lane 0; of an mbarrier's arrivals, and of its last two phases; of
- * a barrier's last two uses; of the warpgroup's warp that was the first with its products; of all that have exited. */
+ * a barrier's last two uses; of the warpgroup's warp that was the first with its products; of all that have exited;
+ * nothing. */
 enum { KNOWN_BY = 0, KNOWN_AT = 2 * WARPS, KNOWN_IN = KNOWN_AT + 3 * MBARS, KNOWN_FIRST = KNOWN_IN + 2 * BARS, KNOWN_AT_EXIT = KNOWN_FIRST + GROUPS,
-       ROWS };
+       KNOWN_TO_NOBODY, ROWS };
 
 /* An access: whose, and what its clock said; 0: none. */
 typedef uint32_t entry;
@@ -36,8 +37,9 @@ struct list { entry e[ENTRIES]; };
  * Plain writes that nothing orders may share it, in different words: bits from `words` on, counted from 1. */
 struct cell { struct list write, read, old; uint32_t words; };
 
-struct mbar { uint32_t address, need, left, bytes, over, copies; entry init; };        /* over: phases; copies: the last phase that has some, + 1 */
-struct bar { uint32_t members, here, need, uses; };     /* members, here: warps; need: of how many it is */
+/* over: phases; copies: the last phase that has some, + 1; expect: warps whose lane 0 has to arrive in this phase yet. */
+struct mbar { uint32_t address, need, left, bytes, over, copies, expect; entry init; };
+struct bar { uint32_t members, here, count, uses; };    /* members, here: warps; count: as the first arrival says it */
 
 /* Of a warp: the next units of its log, in which there is its next record; what that one's site is, and which mbarrier it
  * is about, MBARS if that is not known. */
@@ -51,7 +53,7 @@ struct action {
 	uint32_t mask;
 	bool full, alone;               /* of all its lanes; of lane 0 alone */
 	uint16_t *known;                /* by those lanes */
-	uint32_t self;                  /* what lane 0 alone did is before what it does; CLOCKS */
+	uint32_t self, fenced;          /* what lane 0 alone did is before what it does, and fenced up to then; CLOCKS */
 };
 
 struct memory {
@@ -60,7 +62,7 @@ struct memory {
 	struct bar bar[BARS];
 	uint32_t mbars;
 	uint16_t known[ROWS][CLOCKS];
-	uint16_t now[WARPS];            /* a warp's own clock */
+	uint16_t now[WARPS], fenced[WARPS];     /* a warp's own clock; at its last fence */
 	uint16_t products[WARPS], copies[WARPS], open[WARPS];   /* groups that are committed; copies in one that is not */
 	uint16_t at[WARPS], use[WARPS]; /* a barrier at which the warp has arrived, + 1, and which use of it */
 	uint8_t bar_of[BAR_IDS];        /* + 1 */
@@ -184,7 +186,13 @@ SCREEN_HELPER bool is_fenced(const struct action *a, entry e)
 {
 	uint32_t who = who_of(e);
 
-	return who >= BULK || a->known[FENCE + (who < LANE_0 ? who : who - LANE_0)] >= clock_of(e);
+	return who >= BULK || a->known[FENCE + (who < LANE_0 ? who : who - LANE_0)] >= clock_of(e) ||
+	       (who == a->self && a->fenced >= clock_of(e));
+}
+
+SCREEN_HELPER void learn(uint16_t *known, uint32_t who, uint32_t clock)
+{
+	known[who] = clock > known[who] ? (uint16_t)clock : known[who];
 }
 
 /* Two clocks at a time. */
@@ -217,8 +225,9 @@ SCREEN_HELPER void release(const struct order *o, const struct action *a, uint16
 
 	join(to, known_by(o, a->warp, a->mask & 1));
 	EACH_LANE(i, 1) {
-		to[LANE_0 + a->warp] = a->mask & 1 && now > to[LANE_0 + a->warp] ? now : to[LANE_0 + a->warp];
-		to[LANES + a->warp] = a->full && now > to[LANES + a->warp] ? now : to[LANES + a->warp];
+		learn(to, LANE_0 + a->warp, a->mask & 1 ? now : 0);
+		learn(to, LANES + a->warp, a->full ? now : 0);
+		learn(to, FENCE + a->warp, a->full ? o->m->fenced[a->warp] : 0);
 		o->m->now[a->warp] = (uint16_t)(now + 1);
 		if (now == UINT16_MAX - 1)
 			not_clear(o->s, SCREEN_SPACE);
@@ -257,6 +266,7 @@ SCREEN_HELPER struct action action_of(const struct order *o, const struct event_
 	a.alone = a.mask == 1;
 	a.known = known_by(o, warp, a.alone);
 	a.self = a.alone ? (uint32_t)LANE_0 + warp : CLOCKS;
+	a.fenced = o->m->fenced[warp];
 	return a;
 }
 
@@ -268,7 +278,7 @@ SCREEN_HELPER entry later(entry a, entry b)
 	return who_of(a) == who_of(b) && clock_of(b) > clock_of(a) ? b : a;
 }
 
-/* Does what comes now need not look at it any more, because it is behind `mine`? */
+/* Need nobody look at it any more who is behind `mine`?  `a` says what they know then. */
 SCREEN_HELPER bool stands_for(const struct action *a, entry mine, entry e)
 {
 	return who_of(e) == who_of(mine) || (is_before(a, e) && is_fenced(a, e));
@@ -290,6 +300,19 @@ SCREEN_HELPER bool put(const struct action *a, struct list *l, entry mine)
 	if (n < ENTRIES)
 		l->e[n] = mine;
 	return n < ENTRIES;
+}
+
+SCREEN_HELPER void drop(const struct action *a, struct list *l, entry mine)
+{
+	uint32_t n = 0;
+
+	EACH_ENTRY(i, l) {
+		entry e = l->e[i];
+
+		l->e[i] = 0;
+		if (!stands_for(a, mine, e))
+			l->e[n++] = e;
+	}
 }
 
 /* As it is, with whatever is there. */
@@ -353,37 +376,73 @@ SCREEN_HELPER bool has_mbar(const struct order *o, uint32_t from, uint32_t to)
 	return any;
 }
 
-/* Of a cell: what a copy or a product does there, whose end `mine` tells. */
-SCREEN_HELPER bool touch_cell(const struct action *a, struct cell *c, entry mine, bool writes)
+SCREEN_HELPER uint32_t words_of(const struct order *o)
 {
+	return 1u << (o->shift - LEAST_SHIFT);
+}
+
+/* What all lanes know whom a row tells of the end of a copy or a product: not all that its issuer knew. */
+SCREEN_HELPER struct action told_by(const struct action *a, uint16_t *row)
+{
+	struct action told = *a;
+
+	told.known = row;
+	told.self = CLOCKS;
+	return told;
+}
+
+/* Writes begin anew in the cell, all of which have to be behind what was there; of that stays what they do not stand
+ * for, to those who know as much as `a` then. */
+SCREEN_HELPER bool renew(const struct order *o, const struct action *a, struct cell *c, entry mine)
+{
+	const struct list old = c->old;
+	bool room = true;
+
+	c->old = c->write;
+	EACH_ENTRY(i, &c->read)
+		room = keep(&c->old, c->read.e[i]) && room;
+	EACH_ENTRY(i, &old)
+		room = (stands_for(a, mine, old.e[i]) || keep(&c->old, old.e[i])) && room;
+	clear_list(&c->write);
+	clear_list(&c->read);
+	NO_UNROLL
+	for (uint32_t i = 0; c->words && c->words + words_of(o) <= WORDS + 1 && i < words_of(o); i++)
+		o->m->word[c->words - 1 + i] = 0;
+	return room;
+}
+
+/* Of a cell: what a copy or a product does there, whose end `mine` tells to those who know as much as `told`. */
+SCREEN_HELPER bool touch_cell(const struct order *o, const struct action *a, const struct action *told, struct cell *c, entry mine)
+{
+	bool writes = who_of(mine) >= PHASE && who_of(mine) < PRODUCTS;
 	bool fine = all_before(a, &c->write, true) && all_before(a, &c->old, true) && (!writes || all_before(a, &c->read, true));
 
-	if (writes) {
-		clear_list(&c->read);
-		clear_list(&c->old);
-	}
-	return put(a, writes ? &c->write : &c->read, mine) && fine;
+	if (!writes)
+		return put(told, &c->read, mine) && fine;
+	drop(told, &c->write, mine);
+	drop(told, &c->read, mine);
+	return renew(o, told, c, mine) && put(told, &c->write, mine) && fine;
 }
 
 /* In one range of bytes, and in another one; those may be empty. */
-SCREEN_HELPER void touch_async(const struct order *o, const struct action *a, const struct bounds b[2], entry mine, bool writes)
+SCREEN_HELPER void touch_async(const struct order *o, const struct action *a, const struct action *told, const struct bounds b[2], entry mine)
 {
 	uint32_t first[2], n[2];
 
 	for (uint32_t k = 0; k < 2; k++) {
-		uint32_t from = (uint32_t)b[k].from & 0xffffff, to = (uint32_t)b[k].to & 0xffffff;
+		uint32_t from = (uint32_t)b[k].from & 0xffffff, to = from + (uint32_t)(b[k].to - b[k].from);
 
 		first[k] = cell_at(o, from);
 		n[k] = to > from ? cell_at(o, to - 1) + 1 - first[k] : 0;
-		if (first[k] + n[k] > o->cells || (!n[k] && b[k].to != b[k].from)) {
+		if (b[k].to < b[k].from || b[k].to - b[k].from > 1 << 18 || first[k] + n[k] > o->cells) {
 			give_up(o, SCREEN_SPACE);
 			return;
 		}
-		if (writes && n[k] && has_mbar(o, from, to))
+		if (n[k] && has_mbar(o, from, to))
 			give_up(o, SCREEN_SHARED);
 	}
 	EACH_LANE(i, n[0] + n[1])
-		if (!touch_cell(a, &o->m->cell[i < n[0] ? first[0] + i : first[1] + i - n[0]], mine, writes))
+		if (!touch_cell(o, a, told, &o->m->cell[i < n[0] ? first[0] + i : first[1] + i - n[0]], mine))
 			not_clear(o->s, SCREEN_SHARED);
 	TOGETHER();
 }
@@ -397,33 +456,12 @@ SCREEN_HELPER bool rest_is_plain(const struct action *a, const struct list *l)
 	return true;
 }
 
-SCREEN_HELPER uint32_t words_of(const struct order *o)
+/* False: there is no room for them. */
+SCREEN_HELPER bool has_words(const struct order *o, struct cell *c)
 {
-	return 1u << (o->shift - LEAST_SHIFT);
-}
-
-/* Plain writes begin anew in the cell, all of which have to be behind what was there; what the async proxy has not seen of
- * that stays. */
-SCREEN_HELPER bool renew(const struct order *o, const struct action *a, struct cell *c, entry mine)
-{
-	const struct list old = c->old;
-	bool room = true;
-
-	c->old = c->write;
-	EACH_ENTRY(i, &c->read)
-		room = keep(&c->old, c->read.e[i]) && room;
-	EACH_ENTRY(i, &old)
-		room = (stands_for(a, mine, old.e[i]) || keep(&c->old, old.e[i])) && room;
-	clear_list(&c->write);
-	clear_list(&c->read);
 	if (!c->words)
 		c->words = add(&o->m->words, words_of(o)) + 1;
-	if (c->words + words_of(o) > WORDS + 1)
-		return false;
-	NO_UNROLL
-	for (uint32_t i = 0; i < words_of(o); i++)
-		o->m->word[c->words - 1 + i] = 0;
-	return room;
+	return c->words + words_of(o) <= WORDS + 1;
 }
 
 /* A plain write somewhere in the cell.  Where this warp has written since it last let others know of it, and nobody has
@@ -436,7 +474,7 @@ SCREEN_HELPER bool open_cell(const struct order *o, const struct action *a, stru
 		return true;
 	fine = all_before(a, &c->read, false) && all_before(a, &c->old, false) && rest_is_plain(a, &c->write);
 	if (fine && all_before(a, &c->write, false))
-		fine = renew(o, a, c, mine);
+		fine = renew(o, a, c, mine) && has_words(o, c);
 	return fine && put(a, &c->write, mine);
 }
 
@@ -446,16 +484,38 @@ SCREEN_HELPER bool read_cell(const struct action *a, struct cell *c, entry mine)
 	return all_before(a, &c->old, false) && rest_is_plain(a, &c->write) && put(a, &c->read, mine);
 }
 
-/* The words of some bytes, which lie in a cell. */
-SCREEN_HELPER void touch_words(const struct order *o, const struct action *a, uint32_t address, uint32_t bytes, bool writes)
+/* In a number of 32 words of 4 bytes, those of some bytes. */
+SCREEN_HELPER uint32_t words_mask(uint32_t address, uint32_t bytes)
+{
+	return ((1u << (bytes + 3) / 4) - 1) << (address - SYSTEM) / 4 % 32;
+}
+
+/* Where the bits of the words around an address are; NULL: nobody has written plainly in the cell, or that has been told
+ * of. */
+SCREEN_HELPER uint32_t *words_at(const struct order *o, const struct cell *c, uint32_t address)
+{
+	uint32_t word = (address - SYSTEM) % (1u << o->shift) / 4;
+
+	return c->words && c->words + words_of(o) <= WORDS + 1 ? &o->m->word[c->words - 1 + word / 32] : NULL;
+}
+
+SCREEN_HELPER uint32_t written_words(const struct order *o, const struct cell *c, uint32_t address)
+{
+	const uint32_t *words = words_at(o, c, address);
+
+	return words ? *words : 0;
+}
+
+/* Some bytes, which lie in a cell; mbars: an mbarrier may be there. */
+SCREEN_HELPER void touch_words(const struct order *o, const struct action *a, uint32_t address, const struct screen_access *x, bool mbars)
 {
 	struct cell *c = &o->m->cell[cell_at(o, address)];
-	uint32_t word = ((address - SYSTEM) % (1u << o->shift)) / 4, mine = ((1u << (bytes + 3) / 4) - 1) << word % 32, was;
+	uint32_t mine = words_mask(address, x->bytes), *words = words_at(o, c, address), was = 0;
+	bool writes = x->traits & TRAIT_SHARED_WRITE;
 
-	if (!c->words || c->words + words_of(o) > WORDS + 1)
-		return;                 /* nobody has written plainly, or that has been told of */
-	was = writes ? add_bits(&o->m->word[c->words - 1 + word / 32], mine) : o->m->word[c->words - 1 + word / 32];
-	if (was & mine && (writes || !all_before(a, &c->write, false)))
+	if (words)
+		was = writes ? add_bits(words, mine) : *words;
+	if ((was & mine && (writes || !all_before(a, &c->write, false))) || (mbars && has_mbar(o, address, address + x->bytes)))
 		not_clear(o->s, SCREEN_SHARED);
 }
 
@@ -463,7 +523,7 @@ SCREEN_HELPER void touch_words(const struct order *o, const struct action *a, ui
 SCREEN_HELPER void touch_plain(const struct order *o, const struct action *a, const uint32_t *address, const struct screen_access *x)
 {
 	entry mine = entry_of((a->alone ? LANE_0 : LANES) + a->warp, o->m->now[a->warp]);
-	bool writes = x->traits & TRAIT_SHARED_WRITE;
+	bool writes = x->traits & TRAIT_SHARED_WRITE, mbars;
 	uint32_t from = ~0u, to = 0, first;
 
 	EACH_LANE(i, EVENT_LANES) {
@@ -475,10 +535,11 @@ SCREEN_HELPER void touch_plain(const struct order *o, const struct action *a, co
 	from = LEAST(from);
 	to = MOST(to);
 	first = cell_at(o, from);
-	if (from < SYSTEM || cell_at(o, to - 1) >= o->cells || x->bytes > 16 || (writes && has_mbar(o, from, to))) {
+	if (from < SYSTEM || cell_at(o, to - 1) >= o->cells || x->bytes > 16) {
 		give_up(o, SCREEN_SHARED);
 		return;
 	}
+	mbars = has_mbar(o, from, to);
 	EACH_LANE(i, cell_at(o, to - 1) - first + 1) {
 		struct cell *c = &o->m->cell[first + i];
 
@@ -488,7 +549,7 @@ SCREEN_HELPER void touch_plain(const struct order *o, const struct action *a, co
 	TOGETHER();
 	EACH_LANE(i, EVENT_LANES)
 		if (a->mask >> i & 1)
-			touch_words(o, a, (*ADDRESS_OF(address, i) + (uint32_t)x->offset) & 0xffffff, x->bytes, writes);
+			touch_words(o, a, (*ADDRESS_OF(address, i) + (uint32_t)x->offset) & 0xffffff, x, mbars);
 	TOGETHER();
 }
 

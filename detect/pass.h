@@ -138,6 +138,18 @@ SCREEN_HELPER void check_block(const struct screen *s, uint32_t block)
 		not_clear(s, SCREEN_KIND);
 }
 
+/* bar.warp.sync: without the orders of some there are fewer, but who is not a member may not be there. */
+SCREEN_HELPER bool is_of_warp(uint32_t kind)
+{
+	return kind == EVENT_WARP_ARRIVE || kind == EVENT_WARP_WAIT;
+}
+
+SCREEN_HELPER void check_members(const struct screen *s, const struct event_unit *u)
+{
+	if (is_of_warp(event_kind_of(u)) && event_lanes(u) & ~(uint32_t)event_get(u, 0, EVENT_WARP_ARRIVE_MEMBERS))
+		not_clear(s, SCREEN_KIND);
+}
+
 /* The lanes that a block's warp has. */
 SCREEN_HELPER uint32_t all_lanes(const struct screen *s, uint32_t warp)
 {

@@ -191,7 +191,7 @@ SCREEN_PASS static void at_barrier(const struct screen *s, struct cursor *c, con
 SCREEN_HELPER bool is_simple(uint32_t kind)
 {
 	return kind == EVENT_CLOCK || kind == EVENT_BEGIN || kind == EVENT_EXIT || kind == EVENT_BAR_ARRIVE || kind == EVENT_BAR_WAIT ||
-	       kind == EVENT_ACCESS;
+	       kind == EVENT_ACCESS || is_of_warp(kind);
 }
 
 /* What is in an interval. */
@@ -209,6 +209,7 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 	while (go_on(s, c, x->block * s->log.warps + warp, &u, &where)) {
 		if (!is_simple(event_kind_of(&u)))
 			not_clear(s, SCREEN_KIND);
+		check_members(s, &u);
 		if (event_kind_of(&u) == EVENT_BAR_ARRIVE || event_kind_of(&u) == EVENT_BAR_WAIT)
 			at_barrier(s, c, &u, warp);
 		if (event_kind_of(&u) == EVENT_BAR_WAIT)
@@ -463,12 +464,14 @@ SCREEN_HELPER uint32_t warp_of(const struct screen *s, uint32_t piece)
 SCREEN_PASS void screen_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t piece, bool writes)
 {
 	uint32_t kind = event_kind_of(u), traits = traits_of(s, u), trait = writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ;
-	bool others = kind > EVENT_EXIT && kind != EVENT_ACCESS;        /* concerns others */
+	bool others = kind > EVENT_EXIT && kind != EVENT_ACCESS && !is_of_warp(kind);   /* concerns others */
 
 	if (writes && traits & TRAIT_UNKNOWN)
 		not_clear(s, SCREEN_ACCESS);
 	if (writes && !is_simple(kind))
 		not_clear(s, SCREEN_KIND);
+	if (writes)
+		check_members(s, u);
 	if (writes && (others || traits & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !led_by_lane_0(s, piece))
 		not_clear(s, SCREEN_GROUPS);
 	if (!writes && (kind == EVENT_TENSOR || kind == EVENT_COPY))

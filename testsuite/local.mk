@@ -120,6 +120,7 @@ race_tests = \
 	testsuite/race/37_arrive_drop_later.ptx \
 	testsuite/race/38_expect_before_store.ptx \
 	testsuite/race/38_tx_not_transitive.ptx \
+	testsuite/race/38_tx_other_issuer.ptx \
 	testsuite/race/39_cpasync_each_lane.ptx testsuite/race/39_cpasync_half_source.ptx \
 	testsuite/race/39_cpasync_nowait.ptx \
 	testsuite/race/39_cpasync_wait_no_commit.ptx \
@@ -151,6 +152,7 @@ race_tests = \
 	testsuite/race/47_tma_st_after_launch.ptx \
 	testsuite/race/47_tma_st_fence_after.ptx \
 	testsuite/race/47_tma_st_fence_after_twice.ptx \
+	testsuite/race/47_tma_st_fence_after_warp.ptx \
 	testsuite/race/47_tma_st_fence_before_write.ptx \
 	testsuite/race/47_tma_st_fence_global.ptx \
 	testsuite/race/47_tma_st_fence_some.ptx \
@@ -231,6 +233,7 @@ race_tests = \
 	testsuite/race/60_wgmma_fence_after.ptx \
 	testsuite/race/60_wgmma_smem_nofence.ptx \
 	testsuite/race/60_wgmma_wgmma_fence_only.ptx \
+	testsuite/race/61_wgmma_other_warps_read.ptx \
 	testsuite/race/61_wgmma_stage_reuse.ptx \
 	testsuite/race/62_wgmma_uncommitted.ptx \
 	testsuite/race/62_wgmma_wait_newest.ptx \
