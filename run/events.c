@@ -88,7 +88,7 @@ static void send_findings(const struct run_script *s, const struct run_job *job,
 		print_finding(s, &f[i]);
 	}
 	for (unsigned c = 0; c < DETECT_COUNTERS; c++)
-		if (job->verbose && detect_count(d, (enum detect_counter)c))
+		if ((job->verbose || c == DETECT_CUT) && detect_count(d, (enum detect_counter)c))
 			fprintf(stderr, "gsan-run: events: %llu %s\n", (unsigned long long)detect_count(d, (enum detect_counter)c),
 				detect_counter_name((enum detect_counter)c));
 }
