@@ -4,10 +4,9 @@
  * out that are full, which is what their leader's next piece or question says, and those of lanes that have ended, and
  * gives them away.  There are more pieces than lanes that can be resident, so that some can always be taken.
  *
- * On a GPU it does so in a second context, whose copies go on while the first one's kernel runs and whatever else the
- * program waits for: if that context owns the memory, by asynchronous copies from and to page-locked memory in a stream
- * that waits for no other, and by asking whether they are done (doc/hardware.md 9).  The emulated device's memory is the
- * host's.
+ * It does so in a second context, whose copies go on while the first one's kernel runs and whatever else the program
+ * waits for: if that context owns the memory, by asynchronous copies from and to page-locked memory in a stream that waits
+ * for no other, and by asking whether they are done (doc/hardware.md 9).
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,11 +31,12 @@ struct place { uint32_t number; uint8_t state; bool seen, settled; };   /* numbe
 
 static struct {
 	struct run_driver *cu;
-	CUcontext second;               /* NULL: the emulated device */
+	CUcontext second;
 	CUstream stream;
 	unsigned char *locked;          /* page-locked: CHUNK bytes */
 	CUdeviceptr region;
 	struct drain_shape shape;
+	uint32_t patience;              /* ms */
 	pthread_t thread;
 	atomic_bool stop;
 
@@ -80,26 +80,13 @@ static bool done(CUresult e)
 /* At most CHUNK bytes, to where they can be read: NULL: a driver call failed. */
 static const void *get(uint32_t unit, size_t bytes)
 {
-	CUdeviceptr from = d.region + (uint64_t)unit * 16;
-
-	if (d.second)
-		return done(d.cu->cuMemcpyDtoHAsync_v2(d.locked, from, bytes, d.stream)) ? d.locked : NULL;
-	atomic_thread_fence(memory_order_acquire);
-	memcpy(d.locked, (const void *)(uintptr_t)from, bytes);
-	atomic_thread_fence(memory_order_acquire);
-	return d.locked;
+	return done(d.cu->cuMemcpyDtoHAsync_v2(d.locked, d.region + (uint64_t)unit * 16, bytes, d.stream)) ? d.locked : NULL;
 }
 
 static bool put(uint64_t at, const void *from, size_t bytes)
 {
-	CUdeviceptr to = d.region + at;
-
 	memcpy(d.locked, from, bytes);
-	if (d.second)
-		return done(d.cu->cuMemcpyHtoDAsync_v2(to, d.locked, bytes, d.stream));
-	for (size_t i = 0; i < bytes / 4; i++)
-		__atomic_store_n((uint32_t *)(uintptr_t)to + i, ((const uint32_t *)(const void *)d.locked)[i], __ATOMIC_RELEASE);
-	return true;
+	return done(d.cu->cuMemcpyHtoDAsync_v2(d.region + at, d.locked, bytes, d.stream));
 }
 
 /* Nobody is answered any more: what is asked for is lost (event/region.h). */
@@ -350,8 +337,6 @@ static bool take_ended(void)
 /* False: it cannot go on, or nobody would want it to. */
 static bool look(void)
 {
-	uint32_t patience = d.second ? PATIENCE_MS : EMU_PATIENCE_MS;
-
 	if (!hear() || !answer())
 		return false;
 	if (!somebody_waits())
@@ -360,7 +345,7 @@ static bool look(void)
 		return false;
 	if (somebody_waits() && !take_ended())
 		return false;
-	return d.kept <= KEEP_MAX && !(somebody_waits() && now_ms() - d.fill[d.answered].since > patience);
+	return d.kept <= KEEP_MAX && !(somebody_waits() && now_ms() - d.fill[d.answered].since > d.patience);
 }
 
 static void *drain(void *arg)
@@ -368,7 +353,7 @@ static void *drain(void *arg)
 	const struct timespec nap = {.tv_nsec = NAP_US * 1000};
 
 	(void)arg;
-	if (d.second && d.cu->cuCtxSetCurrent(d.second))
+	if (d.cu->cuCtxSetCurrent(d.second))
 		return NULL;
 	while (!atomic_load(&d.stop)) {
 		if (!look()) {
@@ -388,10 +373,7 @@ bool drain_alloc(struct run_driver *cu, bool emu, CUdevice device, size_t bytes,
 	bool ok;
 
 	d.cu = cu;
-	if (emu) {
-		d.locked = zeroed(1, CHUNK);
-		return !cu->cuMemAlloc_v2(region, bytes);
-	}
+	d.patience = emu ? EMU_PATIENCE_MS : PATIENCE_MS;
 	if (cu->cuCtxGetCurrent(&first) || cu->cuCtxCreate_v2(&d.second, 0, device))
 		return false;
 	ok = !cu->cuStreamCreate(&d.stream, CU_STREAM_NON_BLOCKING) && !cu->cuMemAlloc_v2(region, bytes) &&

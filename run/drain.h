@@ -24,7 +24,7 @@ struct drain_fill {
 	bool asked;
 };
 
-/* Memory for the region that can be drained; `emu`: the emulated device's.  False: a driver call failed. */
+/* Memory for the region that can be drained; `emu`: on the emulated device.  False: a driver call failed. */
 bool drain_alloc(struct run_driver *, bool emu, CUdevice, size_t bytes, CUdeviceptr *region);
 /* From before a launch, whose queue is ready, until it is over.  The tickets are drain.c's until the next launch. */
 bool drain_begin(CUdeviceptr region, const struct drain_shape *);

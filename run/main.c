@@ -57,6 +57,8 @@ static const char usage_text[] =
 "                          default: as much as the launches need, and at least 64M\n"
 "      --no-drain          do not empty that while a kernel runs: what comes when it is\n"
 "                          full is lost, and is not judged\n"
+"      --cuts=N            with --events, judge N times more as if from some moment on a\n"
+"                          part of the log were lost: that may hide findings alone\n"
 "      --timeout=SECONDS   end a run after so long, whatever the script says\n"
 "      --no-instrument     run the PTX as it is\n"
 "      --dump=NAME[,...]   print the words of these buffers after the run\n"
@@ -144,7 +146,7 @@ static uint64_t size(const char *s)
 
 static void parse(struct options *o, int argc, char **argv)
 {
-	enum { CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, REGION, NO_DRAIN, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD };
+	enum { CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, REGION, NO_DRAIN, CUTS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD };
 	static const struct option longs[] = {
 		{ "check", no_argument, NULL, CHECK },
 		{ "oracle", optional_argument, NULL, ORACLE },
@@ -154,6 +156,7 @@ static void parse(struct options *o, int argc, char **argv)
 		{ "seeds", required_argument, NULL, SEEDS },
 		{ "region", required_argument, NULL, REGION },
 		{ "no-drain", no_argument, NULL, NO_DRAIN },
+		{ "cuts", required_argument, NULL, CUTS },
 		{ "timeout", required_argument, NULL, TIMEOUT },
 		{ "no-instrument", no_argument, NULL, PLAIN },
 		{ "dump", required_argument, NULL, DUMP },
@@ -208,6 +211,12 @@ static void parse(struct options *o, int argc, char **argv)
 		case NO_DRAIN:
 			o->job.no_drain = true;
 			break;
+		case CUTS:
+			v = number("--cuts wants a number, not", optarg, 0, NULL);
+			if (v > 100000)
+				usage("--cuts: too many:", optarg);
+			o->job.cuts = (unsigned)v;
+			break;
 		case TIMEOUT:
 			v = number("--timeout wants seconds, not", optarg, 0, NULL);
 			if (!v || v > 86400)
@@ -247,6 +256,8 @@ static void parse(struct options *o, int argc, char **argv)
 		usage("--events=probes: what has probes is not what the oracle judges", NULL);
 	if ((o->job.region || o->job.no_drain) && o->job.events != EVENTS_PROBES)
 		usage("--region, --no-drain: only with --events=probes", NULL);
+	if (o->job.cuts && !o->job.events)
+		usage("--cuts: only with --events", NULL);
 	if (o->job.events == EVENTS_PROBES)
 		o->job.plain = true;
 	else if (o->job.events && (o->only || o->device == DEVICE_GPU))

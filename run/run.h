@@ -213,6 +213,7 @@ struct run_job {
 	bool oracle;            /* ask the oracle, too */
 	/* Judge by them: as the emulated device tells them, with such clocks, or as probes do. */
 	enum run_events { EVENTS_NONE, EVENTS_FRIENDLY, EVENTS_HOSTILE, EVENTS_PROBES } events;
+	unsigned cuts;          /* judge the events so often as if a part of them were lost */
 	uint64_t region;        /* bytes of the log; 0: as many as launches need, and at least 64 MiB */
 	bool no_drain;          /* do not empty it while a kernel runs */
 	const char *dump;       /* buffers whose words to print at the end, by commas; or NULL */
