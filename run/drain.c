@@ -18,6 +18,7 @@
 
 enum {
 	CHUNK = 8 << 20,                /* bytes that are read at once */
+	SLAB = 1 << 19,                 /* units */
 	NAP_US = 50,                    /* between looks */
 	TURN_MS = 5,                    /* by then what a lane stored before it ended can be seen */
 	/* A clock's low half is told apart from one in the other half of its range up to 2^31 cycles, about a second,
@@ -44,10 +45,12 @@ static struct {
 	uint32_t nfills, room;
 	struct place *place;
 	uint32_t *free_place, nfree;
-	uint32_t answered;              /* tickets that need no answer any more */
+	uint32_t answered, heard;       /* tickets that need no answer any more; that have one or have asked for it */
 	struct region_entry *queue;
 	uint32_t *exited, *exiting;     /* lanes, by warp: seen in an earlier turn; in this one */
 	uint32_t last_turn;             /* ms */
+	struct event_unit *slab;        /* of pieces that are taken out; its first unit says where the one before is */
+	uint32_t slab_used;             /* units of SLAB */
 	uint64_t kept;
 } d;
 
@@ -77,10 +80,15 @@ static bool done(CUresult e)
 	return !e;
 }
 
-/* At most CHUNK bytes, to where they can be read: NULL: a driver call failed. */
+/* At most CHUNK bytes, to where they can be read.  NULL: a driver call failed. */
+static const void *get_bytes(uint64_t at, size_t bytes)
+{
+	return done(d.cu->cuMemcpyDtoHAsync_v2(d.locked, d.region + at, bytes, d.stream)) ? d.locked : NULL;
+}
+
 static const void *get(uint32_t unit, size_t bytes)
 {
-	return done(d.cu->cuMemcpyDtoHAsync_v2(d.locked, d.region + (uint64_t)unit * 16, bytes, d.stream)) ? d.locked : NULL;
+	return get_bytes((uint64_t)unit * 16, bytes);
 }
 
 static bool put(uint64_t at, const void *from, size_t bytes)
@@ -143,14 +151,27 @@ static bool see(struct place *p, const struct region_piece *head)
 	return true;
 }
 
+static struct event_unit *room_for(uint32_t units)
+{
+	struct event_unit *was = d.slab;
+
+	if (!was || d.slab_used + units > SLAB) {
+		d.slab = malloc(SLAB * sizeof *d.slab);
+		if (!d.slab)
+			abort();
+		memcpy(d.slab, &was, sizeof was);
+		d.slab_used = 1;
+	}
+	d.slab_used += units;
+	return d.slab + d.slab_used - units;
+}
+
 static void take(uint32_t i, const struct event_unit *u)
 {
 	size_t bytes = d.shape.piece * sizeof *u;
 	struct drain_fill *f = &d.fill[d.place[i].number];
 
-	f->copy = malloc(bytes);
-	if (!f->copy)
-		abort();
+	f->copy = room_for(d.shape.piece);
 	memcpy(f->copy, u, bytes);
 	d.kept += bytes;
 	d.place[i].state = FREE;
@@ -164,24 +185,12 @@ static uint32_t entry_of(uint32_t number)
 	return drain_ticket(&d.shape, number) / d.shape.piece & (d.shape.entries - 1);
 }
 
-/* Reads the head and, if somebody may wait, who does.  False: a driver call failed, or the region is damaged. */
-static bool hear(void)
+/* What these tickets, which lie side by side in the queue, ask for.  False: as hear(). */
+static bool hear_some(uint32_t number, uint32_t n)
 {
-	const struct region_head *h = get(0, sizeof *h);
-	const struct region_entry *queue;
-	uint32_t drawn;
+	const struct region_entry *e = get_bytes(16 * REGION_QUEUE + entry_of(number) * sizeof *e, n * sizeof *e);
 
-	if (!h)
-		return false;
-	if (h->next <= d.shape.last || h->cut)
-		return true;
-	drawn = (h->next - d.shape.end) / d.shape.piece;
-	fill_of(drawn - 1);
-	queue = get(REGION_QUEUE, d.shape.entries * sizeof *queue);
-	if (!queue)
-		return false;
-	for (uint32_t k = d.answered; k < drawn && k - d.answered < d.shape.entries; k++) {
-		const struct region_entry *e = &queue[entry_of(k)];
+	for (uint32_t k = number; e && k < number + n; k++, e++) {
 		struct drain_fill *f = &d.fill[k];
 
 		if (f->asked || e->ticket != drain_ticket(&d.shape, k) || !e->piece || e->piece & REGION_GIVEN)
@@ -190,7 +199,31 @@ static bool hear(void)
 		if (!is_behind(f, k, e->piece))
 			return false;
 	}
-	return true;
+	return e;
+}
+
+/* Reads the head and, if somebody may wait, who does.  False: a driver call failed, or the region is damaged. */
+static bool hear(void)
+{
+	const struct region_head *h = get(0, sizeof *h);
+	uint32_t drawn;
+	bool ok = h;
+
+	if (!h)
+		return false;
+	if (h->next <= d.shape.last || h->cut)
+		return true;
+	drawn = (h->next - d.shape.end) / d.shape.piece;
+	fill_of(drawn - 1);
+	drawn = drawn - d.answered < d.shape.entries ? drawn : d.answered + d.shape.entries;
+	for (uint32_t k = d.heard, n; ok && k < drawn; k += n) {
+		n = d.shape.entries - entry_of(k);
+		n = drawn - k < n ? drawn - k : n;
+		ok = hear_some(k, n);
+	}
+	while (d.heard < drawn && d.fill[d.heard].asked)
+		d.heard++;
+	return ok;
 }
 
 static bool somebody_waits(void)
@@ -383,8 +416,13 @@ bool drain_alloc(struct run_driver *cu, bool emu, CUdevice device, size_t bytes,
 
 static void forget(void)
 {
-	for (uint32_t i = 0; i < d.nfills; i++)
-		free(d.fill[i].copy);
+	while (d.slab) {
+		struct event_unit *was;
+
+		memcpy(&was, d.slab, sizeof was);
+		free(d.slab);
+		d.slab = was;
+	}
 	free(d.place);
 	free(d.free_place);
 	free(d.queue);
@@ -410,7 +448,7 @@ bool drain_begin(CUdeviceptr region, const struct drain_shape *shape)
 		fill_of(i)->place = drain_ticket(shape, i);
 		d.place[i].number = i;
 	}
-	d.answered = n;
+	d.answered = d.heard = n;
 	d.last_turn = now_ms();
 	atomic_store(&d.stop, false);
 	return !pthread_create(&d.thread, NULL, drain, NULL);

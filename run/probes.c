@@ -13,7 +13,7 @@
 
 enum { REGION_LEAST = 64 << 20 };       /* bytes */
 #define REGION_MOST (UINT64_C(16) << 30)
-enum { QUEUE_MOST = 1 << 16 };
+enum { QUEUE_MOST = 1 << 18 };
 
 /* A launch: warps of a block; end of its pieces; lanes that can be there at once; where what it needs ends. */
 struct shape { uint32_t blocks, warps, piece, end, entries, lanes; uint64_t need; };

@@ -28,7 +28,7 @@ extern "C" {
 	} \
 } while (0)
 
-enum { THREADS = 1024, WARPS = THREADS / EVENT_LANES, ENTRIES = 1 << 16, ROUNDS = 128, NOTHINGS = 5000 };
+enum { THREADS = 1024, WARPS = THREADS / EVENT_LANES, ENTRIES = 1 << 18, ROUNDS = 128, NOTHINGS = 5000 };
 
 struct tables { std::vector<struct event_site> site; uint32_t piece; };
 
