@@ -367,16 +367,19 @@ static bool take_ended(void)
 
 /* ---- the thread ------------------------------------------------------------------------------------------------------ */
 
-/* False: it cannot go on, or nobody would want it to. */
+/* Looking for lanes that have ended takes long: where nothing else helps.  False: it cannot go on, or nobody would want it
+ * to. */
 static bool look(void)
 {
+	uint64_t before = d.kept;
+
 	if (!hear() || !answer())
 		return false;
 	if (!somebody_waits())
 		return true;
 	if (!take_full())
 		return false;
-	if (somebody_waits() && !take_ended())
+	if (d.kept == before && somebody_waits() && !take_ended())
 		return false;
 	return d.kept <= KEEP_MAX && !(somebody_waits() && now_ms() - d.fill[d.answered].since > d.patience);
 }
