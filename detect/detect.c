@@ -184,25 +184,37 @@ static void learn_maps(struct detect *d)
 	}
 }
 
+static void judge_all(struct detect *d);
+
+static void note_end(struct detect *d, const struct event_host *h)
+{
+	for (uint32_t i = 0; i < d->launch.n; i++) {
+		struct launch *l = &d->launch.v[i];
+
+		if (l->number != h->launch)
+			continue;
+		l->cut = h->kind == EVENT_HOST_CUT ? h->timer : l->cut;
+		l->over |= h->kind == EVENT_HOST_OVER;
+		d->counter[DETECT_CUT] += h->kind == EVENT_HOST_CUT;
+	}
+}
+
 void detect_host(struct detect *d, const struct event_host *h)
 {
 	if (h->kind == EVENT_HOST_LAUNCH) {
-		detect_judge(d);
+		judge_all(d);
 		add_launch(d, h);
 	} else if (h->kind == EVENT_HOST_MAP && !find_map(d, h->map.hash)) {
 		*ADD(&d->map) = h->map;
 	}
-	for (uint32_t i = 0; h->kind == EVENT_HOST_CUT && i < d->launch.n; i++)
-		if (d->launch.v[i].number == h->launch) {
-			d->launch.v[i].cut = h->timer;
-			d->counter[DETECT_CUT]++;
-		}
+	if (h->kind == EVENT_HOST_CUT || h->kind == EVENT_HOST_OVER)
+		note_end(d, h);
 	d->fault |= h->kind == EVENT_HOST_OVER && h->fault;
 }
 
 /* ---- judging ------------------------------------------------------------------------------------------- */
 
-void detect_judge(struct detect *d)
+static void judge_all(struct detect *d)
 {
 	struct court c = {d, &d->graph, &d->answers};
 
@@ -223,6 +235,15 @@ void detect_judge(struct detect *d)
 	memset(&d->graph, 0, sizeof d->graph);
 	free_answers(&d->answers);
 	arena_reset(&d->arena);
+}
+
+/* What is certain of a launch that is cut shows when all of it is there. */
+void detect_judge(struct detect *d)
+{
+	for (uint32_t i = 0; i < d->launch.n; i++)
+		if (d->launch.v[i].cut != UINT64_MAX && !d->launch.v[i].over)
+			return;
+	judge_all(d);
 }
 
 /* ---- output ---------------------------------------------------------------------------------------------- */

@@ -77,6 +77,7 @@ struct launch {
 	uint32_t sites, nsites;         /* sites: its first one in d->site */
 	uint32_t first_block;           /* of its numbers in d->block_at */
 	bool lets_go;                   /* griddepcontrol.launch_dependents */
+	bool over;
 	uint64_t cut;                   /* timer: see EVENT_HOST_CUT; UINT64_MAX: nothing is lost */
 };
 
