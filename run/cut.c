@@ -74,7 +74,8 @@ static void choose_moment(struct cut *c, const struct judge_log *l, uint32_t lau
 		now = (struct event_now){i->piece->clock, i->piece->timer};
 		c->moment = now.timer;
 		left = (unsigned)(next_random(c) % 64);
-		for (const struct event_unit *e = event_units_of(i->piece); left-- && e < end_of(i->piece) && event_units(e); e += event_units(e))
+		for (const struct event_unit *e = event_units_of(i->piece), *end = end_of(i->piece);
+		     left-- && e < end && event_units(e); e += event_units(e))
 			c->moment = time_of(e, &now);
 	}
 }
@@ -118,7 +119,8 @@ static void tell_piece(const struct emu_events_sink *to, const struct event_piec
 }
 
 /* The pieces of a launch, those that are behind its start. */
-static void cut_launch(struct cut *c, const struct judge_log *l, uint32_t launch, const struct emu_events_sink *to, uint32_t *bytes)
+static void cut_launch(struct cut *c, const struct judge_log *l, uint32_t launch, const struct emu_events_sink *to,
+		       uint32_t *bytes)
 {
 	struct event_host h = {.kind = EVENT_HOST_CUT, .launch = launch};
 	uint32_t n = 0;

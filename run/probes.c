@@ -122,7 +122,8 @@ static bool find_lanes(CUdevice device)
 	return true;
 }
 
-bool run_probes_ready(struct run_driver *driver, CUmodule module, CUdevice device, const struct run_script *s, const struct run_job *job)
+bool run_probes_ready(struct run_driver *driver, CUmodule module, CUdevice device, const struct run_script *s,
+		      const struct run_job *job)
 {
 	size_t bytes;
 
@@ -395,7 +396,8 @@ static void tell_cut(const struct region_head *head)
 }
 
 /* The launch is over, and this is its log. */
-static bool take_log(const char *kernel, const struct event_unit *log, const struct region_head *head, uint32_t end, const struct drain_fill *fill, uint32_t n)
+static bool take_log(const char *kernel, const struct event_unit *log, const struct region_head *head, uint32_t end,
+		     const struct drain_fill *fill, uint32_t n)
 {
 	const struct drain_shape s = drain_shape();
 

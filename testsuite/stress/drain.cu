@@ -218,6 +218,47 @@ static int resident_blocks(CUfunction f)
 	return sms * each;
 }
 
+static CUfunction prepare(struct job *j, struct run_driver *cu, char **argv)
+{
+	CUmodule module;
+	CUfunction f;
+
+	CHECK(cudaFree(0));
+	CHECK(cuModuleLoad(&module, argv[1]));
+	CHECK(cuModuleGetFunction(&f, module, "full"));
+	j->tables = read_tables(argv[2]);
+	j->blocks = 2 * (unsigned)resident_blocks(f);
+	lay_out(j, j->blocks / 2 * THREADS);
+	CHECK(!drain_alloc(cu, false, 0, j->bytes, &j->region));
+	CHECK(cudaMalloc(&j->out, (size_t)j->blocks * THREADS * ROUNDS * 4));
+	fill_region(j);
+	CHECK(!drain_begin(j->region, &j->shape));
+	return f;
+}
+
+/* Milliseconds of the kernel, and of the other thread's call. */
+static void run(struct job *j, CUfunction f, const char *what, double *kernel, double *call)
+{
+	char *pages = (char *)aligned_alloc(4096, 1 << 20);
+	unsigned rounds = ROUNDS;
+	void *args[] = {&j->out, &rounds, &j->launch}, *device;
+	cudaStream_t stream;
+	CUcontext ctx;
+	double start;
+
+	CHECK(cuCtxGetCurrent(&ctx));
+	CHECK(cudaMalloc(&device, 1 << 20));
+	CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+	nothing<<<1, 1, 0, stream>>>();
+	CHECK(cudaDeviceSynchronize());
+	start = now_ms();
+	CHECK(cuLaunchKernel(f, j->blocks, 1, 1, THREADS, 1, 1, 0, strcmp(what, "launches") ? 0 : stream, args, NULL));
+	std::thread other([&] { wait_for_something(what, ctx, stream, device, pages); *call = now_ms() - start; });
+	CHECK(cuCtxSynchronize());
+	*kernel = now_ms() - start;
+	other.join();
+}
+
 int main(int argc, char **argv)
 {
 	struct run_driver cu = driver();
@@ -225,49 +266,25 @@ int main(int argc, char **argv)
 	struct seen seen = {};
 	struct region_head head;
 	const struct drain_fill *fill;
-	unsigned rounds = ROUNDS, n, taken = 0;
-	void *args[] = {&j.out, &rounds, &j.launch}, *device;
-	char *pages = (char *)aligned_alloc(4096, 1 << 20);
-	cudaStream_t stream;
-	CUcontext ctx;
-	CUmodule module;
-	CUfunction f;
-	double start, user, end;
+	unsigned n, taken = 0;
+	double kernel, call;
 	uint64_t wrong;
+	CUfunction f;
 
 	if (argc != 4) {
 		fprintf(stderr, "usage: drain PROBES.cubin SITES WHAT\n");
 		return 2;
 	}
-	CHECK(cudaFree(0));
-	CHECK(cuCtxGetCurrent(&ctx));
-	CHECK(cuModuleLoad(&module, argv[1]));
-	CHECK(cuModuleGetFunction(&f, module, "full"));
-	j.tables = read_tables(argv[2]);
-	j.blocks = 2 * (unsigned)resident_blocks(f);
-	lay_out(&j, j.blocks / 2 * THREADS);
-	CHECK(!drain_alloc(&cu, false, 0, j.bytes, &j.region));
-	CHECK(cudaMalloc(&j.out, (size_t)j.blocks * THREADS * ROUNDS * 4));
-	CHECK(cudaMalloc(&device, 1 << 20));
-	CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-	nothing<<<1, 1, 0, stream>>>();
-	CHECK(cudaDeviceSynchronize());
-	fill_region(&j);
-	CHECK(!drain_begin(j.region, &j.shape));
-	start = now_ms();
-	CHECK(cuLaunchKernel(f, j.blocks, 1, 1, THREADS, 1, 1, 0, strcmp(argv[3], "launches") ? 0 : stream, args, NULL));
-	std::thread other([&] { wait_for_something(argv[3], ctx, stream, device, pages); user = now_ms(); });
-	CHECK(cuCtxSynchronize());
-	end = now_ms();
-	other.join();
+	f = prepare(&j, &cu, argv);
+	run(&j, f, argv[3], &kernel, &call);
 	fill = drain_end(&n);
 	CHECK(cuMemcpyDtoH(&head, j.region, sizeof head));
 	wrong = read_log(&j, fill, n, &seen);
 	for (unsigned i = 0; i < n; i++)
 		taken += fill[i].copy != NULL;
 	printf("%-18s %u lanes, %.0f MiB region, %.0f MiB taken out, kernel %.0f ms, call %.0f ms, %llu stores, %u lost, %llu wrong\n",
-	       argv[3], j.blocks / 2 * THREADS, j.bytes / 1048576.0, taken * (double)j.shape.piece * 16 / 1048576, end - start,
-	       user - start, (unsigned long long)seen.stores, head.lost, (unsigned long long)wrong);
+	       argv[3], j.blocks / 2 * THREADS, j.bytes / 1048576.0, taken * (double)j.shape.piece * 16 / 1048576, kernel,
+	       call, (unsigned long long)seen.stores, head.lost, (unsigned long long)wrong);
 	fflush(stdout);
 	_exit(head.lost || wrong || !taken);
 }
