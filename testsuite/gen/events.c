@@ -123,28 +123,24 @@ static void check_way(struct logger *l, const struct judge_log *log, const struc
 	detect_free(other);
 }
 
-enum { CUTS = 3 };
-
 /* A log of which a part is lost shows no race that there is not. */
-static void check_cuts(struct logger *l, const struct judge_log *log, uint64_t seed, struct run_result *r)
+static void check_cut(struct logger *l, const struct judge_log *log, uint64_t seed, struct run_result *r)
 {
-	for (unsigned i = 0; i < CUTS; i++) {
-		struct detect *d = judge_new(NULL, NULL);
-		struct run_result so_far = *r;
-		struct judge_log part;
-		const char *wrong;
+	struct detect *d = judge_new(NULL, NULL);
+	struct run_result so_far = *r;
+	struct judge_log part;
+	const char *wrong;
 
-		judge_cut(&part, log, seed * CUTS + i);
-		wrong = judge_log(d, &part, false);
-		if (wrong)
-			give_up(wrong);
-		compare(l, log, d, r);
-		memcpy(so_far.bad, r->bad, sizeof so_far.bad);
-		memcpy(so_far.text, r->text, sizeof so_far.text);
-		*r = so_far;
-		detect_free(d);
-		judge_free(&part);
-	}
+	judge_cut(&part, log, seed);
+	wrong = judge_log(d, &part, false);
+	if (wrong)
+		give_up(wrong);
+	compare(l, log, d, r);
+	memcpy(so_far.bad, r->bad, sizeof so_far.bad);
+	memcpy(so_far.text, r->text, sizeof so_far.text);
+	*r = so_far;
+	detect_free(d);
+	judge_free(&part);
 }
 
 static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned schedule, struct run_result *r)
@@ -169,7 +165,7 @@ static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned
 	check_way(l, &log, d, "detect=reference", r);
 	if (log.cuts)
 		check_way(l, &log, d, NULL, r);
-	check_cuts(l, &log, p->seed + schedule, r);
+	check_cut(l, &log, p->seed + schedule, r);
 	detect_free(d);
 	judge_free(&log);
 	r->done = true;
