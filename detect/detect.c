@@ -19,7 +19,7 @@ struct detect *detect_new(void)
 static void forget_log(struct detect *d)
 {
 	struct list *const lists[] = {
-		&d->launch.list, &d->block_at.list, &d->block.list, &d->warp.list, &d->unit.list, &d->event.list,
+		&d->launch.list, &d->block_at.list, &d->block.list, &d->warp.list, &d->certain.list, &d->unit.list, &d->event.list,
 		&d->run.list, &d->stream.list, &d->head.list, &d->word_op.list, &d->pred.list, &d->observer.list, &d->bar.list, &d->mbar.list, &d->life.list,
 		&d->access.list, &d->race.list, &d->map_fence.list, &d->guest.list
 	};
@@ -138,7 +138,7 @@ static void add_launch(struct detect *d, const struct event_host *h)
 	}
 	*ADD(&d->launch) = (struct launch){
 		.number = h->launch, .nblocks = h->blocks, .sites = d->sites_now, .nsites = d->nsites_now,
-		.first_block = d->block_at.n
+		.first_block = d->block_at.n, .cut = UINT64_MAX
 	};
 	for (uint32_t i = 0; i < h->blocks; i++)
 		*ADD(&d->block_at) = NONE;
@@ -184,20 +184,37 @@ static void learn_maps(struct detect *d)
 	}
 }
 
+static void judge_all(struct detect *d);
+
+static void note_end(struct detect *d, const struct event_host *h)
+{
+	for (uint32_t i = 0; i < d->launch.n; i++) {
+		struct launch *l = &d->launch.v[i];
+
+		if (l->number != h->launch)
+			continue;
+		l->cut = h->kind == EVENT_HOST_CUT ? h->timer : l->cut;
+		l->over |= h->kind == EVENT_HOST_OVER;
+		d->counter[DETECT_CUT] += h->kind == EVENT_HOST_CUT;
+	}
+}
+
 void detect_host(struct detect *d, const struct event_host *h)
 {
 	if (h->kind == EVENT_HOST_LAUNCH) {
-		detect_judge(d);
+		judge_all(d);
 		add_launch(d, h);
 	} else if (h->kind == EVENT_HOST_MAP && !find_map(d, h->map.hash)) {
 		*ADD(&d->map) = h->map;
 	}
+	if (h->kind == EVENT_HOST_CUT || h->kind == EVENT_HOST_OVER)
+		note_end(d, h);
 	d->fault |= h->kind == EVENT_HOST_OVER && h->fault;
 }
 
 /* ---- judging ------------------------------------------------------------------------------------------- */
 
-void detect_judge(struct detect *d)
+static void judge_all(struct detect *d)
 {
 	struct court c = {d, &d->graph, &d->answers};
 
@@ -218,6 +235,15 @@ void detect_judge(struct detect *d)
 	memset(&d->graph, 0, sizeof d->graph);
 	free_answers(&d->answers);
 	arena_reset(&d->arena);
+}
+
+/* What is certain of a launch that is cut shows when all of it is there. */
+void detect_judge(struct detect *d)
+{
+	for (uint32_t i = 0; i < d->launch.n; i++)
+		if (d->launch.v[i].cut != UINT64_MAX && !d->launch.v[i].over)
+			return;
+	judge_all(d);
 }
 
 /* ---- output ---------------------------------------------------------------------------------------------- */
@@ -248,7 +274,7 @@ const char *detect_counter_name(enum detect_counter c)
 	static const char *const names[DETECT_COUNTERS] = {
 		"reads that may have seen one of several releases", "arrivals or waits that may be of one of several phases",
 		"uses of a barrier that may be one of several", "orders that go round, joined",
-		"instructions of which not all is known"
+		"instructions of which not all is known", "launches of which a part of the log is lost: they are not judged to their end"
 	};
 
 	return names[c];

@@ -27,7 +27,7 @@ bool detect_is_strict(const struct detect *);
 
 /* The sites of the launches that are told from now on; copied. */
 void detect_sites(struct detect *, const struct event_sites *);
-/* In the order in which it happened; a launch before its pieces. */
+/* In the order in which it happened; a launch before its pieces, and a cut of it as well. */
 void detect_host(struct detect *, const struct event_host *);
 /* A piece, of a launch that was told; copied.  NULL, or what is wrong with it. */
 const char *detect_feed(struct detect *, const struct event_piece *, size_t bytes);
@@ -94,6 +94,7 @@ enum detect_counter {
 	DETECT_INEXACT_BARRIERS,        /* uses of a barrier that may be one of several */
 	DETECT_CYCLES,                  /* orders that go round, joined */
 	DETECT_UNMODELLED,              /* synchronisation, or extents, of which nothing is known */
+	DETECT_CUT,                     /* launches that are not judged to their end (EVENT_HOST_CUT) */
 	DETECT_COUNTERS
 };
 const char *detect_counter_name(enum detect_counter);   /* completes "N ..." */

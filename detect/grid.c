@@ -33,7 +33,7 @@ void scan_grid(struct scan *s, const struct event *e)
 		/* What it has seen end, if only by relaxed waits, needs the block's memory no more. */
 		add_take(s->g, e, A_DEVICE, false);
 		put(s->g, e, e->lanes, s->g->ended[block], H_PLAIN);
-		b->ended += event_count(e->lanes);
+		b->ended += e->timer[EVENT_BEFORE] < s->d->launch.v[b->launch].cut ? event_count(e->lanes) : 0;
 		break;
 	case EVENT_DEPENDENTS:
 		let_go(s, e);

@@ -77,6 +77,8 @@ struct launch {
 	uint32_t sites, nsites;         /* sites: its first one in d->site */
 	uint32_t first_block;           /* of its numbers in d->block_at */
 	bool lets_go;                   /* griddepcontrol.launch_dependents */
+	bool over;
+	uint64_t cut;                   /* timer: see EVENT_HOST_CUT; UINT64_MAX: nothing is lost */
 };
 
 struct block {
@@ -113,11 +115,14 @@ struct event {
 	bool clocked, open;             /* open: what is behind has not come */
 };
 
-/* A part of a stream from a CLOCK on; what a leader of a warp has logged last. */
-struct run { uint32_t warp, first, n; uint64_t clock; };
-struct stream { uint64_t clock; uint32_t next; uint8_t leader; };       /* next: of another leader; NONE */
+/* A part of a stream from a CLOCK on, or from a piece's start: when that was, and whose; what a leader of a warp has
+ * logged last. */
+struct run { uint32_t warp, first, n, lanes; uint64_t clock, timer; };
+struct stream { uint64_t clock; uint32_t lanes, next; uint8_t leader; };        /* next: of another leader; NONE */
 
 void order_events(struct detect *);
+/* Has the event not been judged, and is all known that comes before it?  (doc/detector.md, "Cuts") */
+bool is_judged_now(const struct detect *, const struct event *);
 void forget_accesses(struct detect *);
 
 /* ---- sources: who can do something that others know of ------------------------------------- */
@@ -511,6 +516,7 @@ struct detect {
 	LIST(uint32_t) block_at;        /* by launch and number: in block */
 	LIST(struct block) block;
 	LIST(struct warp) warp;
+	LIST(uint32_t) certain;         /* by thread, if a launch is cut: events up to that place were before */
 	LIST(struct event_unit) unit;
 	LIST(struct event) event;
 	LIST(struct run) run;

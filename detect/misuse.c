@@ -62,7 +62,7 @@ struct access use_of(const struct detect *d, const struct mbar_op *o)
 
 bool is_fresh(const struct detect *d, const struct mbar_op *o)
 {
-	return o->event->pos > d->warp.v[o->event->warp].judged;
+	return is_judged_now(d, o->event);
 }
 
 bool one_thread(const struct mbar_op *a, const struct mbar_op *b)

@@ -234,7 +234,7 @@ static void scan_warp(struct detect *d, struct graph *g, uint32_t warp)
 	for (uint32_t i = w->first; i < w->first + w->n; i++) {
 		struct event *e = &d->event.v[i];
 
-		s.fresh = !g->world && e->pos > w->judged;
+		s.fresh = !g->world && is_judged_now(d, e);
 		for (unsigned k = 0; k < sizeof chapters / sizeof *chapters; k++)
 			if (e->kind >= chapters[k].first && e->kind <= chapters[k].last)
 				chapters[k].scan(&s, e);

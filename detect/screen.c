@@ -84,7 +84,7 @@ SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 		s->warp[piece] = piece;
 		return;
 	}
-	if (head->launch != l->launch)
+	if (head->magic != EVENT_MAGIC)
 		return;
 	if (!head->leader && l->shared) {
 		s->after[head->behind >= l->end ? slots + (head->behind - l->end) / l->piece : (head->behind - l->slots) / l->piece] = piece;
@@ -484,7 +484,7 @@ SCREEN_PASS void screen_record(const struct screen *s, const struct event_unit *
  * seen. */
 SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool writes)
 {
-	if (piece >= s->log.blocks * s->log.warps && head_of(s, piece)->launch != s->log.launch)
+	if (piece >= s->log.blocks * s->log.warps && head_of(s, piece)->magic != EVENT_MAGIC)
 		return false;
 	return !writes || !s->log.shared || !led_by_lane_0(s, piece);
 }

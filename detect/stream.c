@@ -117,9 +117,9 @@ static bool read_products(struct reader *r, uint32_t unit)
 	return true;
 }
 
-/* The clock of the run that the leader of a warp logs: a piece that does not begin with a CLOCK goes on with the run
- * of the one before it (event.h). */
-static uint64_t *stream_clock(struct detect *d, uint32_t warp, const struct event_piece *p)
+/* What the leader of a warp logs: a piece that does not begin with a CLOCK goes on with the run of the one before it
+ * (event.h). */
+static struct stream *stream_of(struct detect *d, uint32_t warp, const struct event_piece *p)
 {
 	uint32_t i = d->warp.v[warp].streams;
 	struct stream *s;
@@ -127,11 +127,11 @@ static uint64_t *stream_clock(struct detect *d, uint32_t warp, const struct even
 	while (i != NONE && d->stream.v[i].leader != p->leader)
 		i = d->stream.v[i].next;
 	if (i != NONE)
-		return &d->stream.v[i].clock;
+		return &d->stream.v[i];
 	s = ADD(&d->stream);
-	*s = (struct stream){p->clock, d->warp.v[warp].streams, p->leader};
+	*s = (struct stream){p->clock, 1u << p->leader, d->warp.v[warp].streams, p->leader};
 	d->warp.v[warp].streams = d->stream.n - 1;
-	return &s->clock;
+	return s;
 }
 
 static void read_records(struct reader *r, const struct event_piece *p)
@@ -139,7 +139,7 @@ static void read_records(struct reader *r, const struct event_piece *p)
 	struct detect *d = r->d;
 	uint32_t unit = d->unit.n, n = (p->bytes - (uint32_t)sizeof *p) / (uint32_t)sizeof(struct event_unit);
 	struct run *run = NULL;
-	uint64_t *last = stream_clock(d, r->warp, p);
+	struct stream *s = stream_of(d, r->warp, p);
 
 	memcpy(ADD_MANY(&d->unit, n), event_units_of(p), n * sizeof(struct event_unit));
 	for (uint32_t i = 0; i < n; i += event_units(&d->unit.v[unit + i])) {
@@ -148,12 +148,14 @@ static void read_records(struct reader *r, const struct event_piece *p)
 
 		if (event_kind_of(u) == EVENT_END)
 			break;
-		if (event_kind_of(u) == EVENT_CLOCK)
+		if (event_kind_of(u) == EVENT_CLOCK) {
 			event_times(u, &r->now, clock, timer);
-		*last = event_kind_of(u) == EVENT_CLOCK ? r->now.clock : *last;
+			s->clock = r->now.clock;
+			s->lanes = event_lanes(u);
+		}
 		if (!run || event_kind_of(u) == EVENT_CLOCK) {
 			run = ADD(&d->run);
-			*run = (struct run){r->warp, d->event.n, 0, *last};
+			*run = (struct run){r->warp, d->event.n, 0, s->lanes, s->clock, r->now.timer};
 		}
 		if (event_kind_of(u) == EVENT_CLOCK || repeats(r, u))
 			continue;
@@ -189,7 +191,60 @@ const char *detect_feed(struct detect *d, const struct event_piece *p, size_t by
 	return NULL;
 }
 
+/* ---- cuts ----------------------------------------------------------------------------------------- */
+
+static uint64_t cut_of(const struct detect *d, uint32_t warp)
+{
+	return d->launch.v[block_of(d, warp)->launch].cut;
+}
+
+/* These lanes read the timer behind their events up to that place. */
+static void reads_timer(struct detect *d, uint32_t warp, uint32_t lanes, uint32_t pos, uint64_t timer)
+{
+	if (timer >= cut_of(d, warp))
+		return;
+	if (d->certain.n < d->warp.n * EVENT_LANES)
+		ADD_MANY(&d->certain, d->warp.n * EVENT_LANES - d->certain.n);
+	EACH_LANE(l, lanes) {
+		uint32_t *at = &d->certain.v[warp * EVENT_LANES + l];
+
+		*at = pos > *at ? pos : *at;
+	}
+}
+
+static bool has_timer(const struct event *e)
+{
+	enum event_form form = event_form(e->kind);
+
+	return form == EVENT_FORM_CLOCK || form == EVENT_FORM_CLOCKED;
+}
+
+/* What one of its lanes has behind it the others have as well: they execute it together. */
+bool is_judged_now(const struct detect *d, const struct event *e)
+{
+	bool certain = cut_of(d, e->warp) == UINT64_MAX;
+
+	EACH_LANE(l, certain || d->certain.n <= e->warp * EVENT_LANES ? 0 : e->lanes)
+		certain |= d->certain.v[e->warp * EVENT_LANES + l] >= e->pos;
+	return certain && e->pos > d->warp.v[e->warp].judged;
+}
+
 /* ---- the order of a warp ------------------------------------------------------------------------ */
+
+/* The places of a run's events, behind those of its warp that have one. */
+static void place_run(struct detect *d, const struct run *r)
+{
+	uint32_t *last = &d->warp.v[r->warp].last;
+
+	reads_timer(d, r->warp, r->lanes, *last, r->timer);
+	for (uint32_t k = 0; k < r->n; k++) {
+		struct event *e = &d->event.v[r->first + k];
+
+		if (has_timer(e))
+			reads_timer(d, r->warp, e->lanes, *last, e->timer[EVENT_BEFORE]);
+		e->pos = ++*last;
+	}
+}
 
 /* Events by warp and place: runs of a warp by their clocks, of which those of one stream come in order
  * anyway. */
@@ -201,12 +256,8 @@ void order_events(struct detect *d)
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = d->run.v[i].clock;
 	sort(&o);
-	for (uint32_t i = 0; i < o.n; i++) {
-		const struct run *r = &d->run.v[o.item[i]];
-
-		for (uint32_t k = 0; k < r->n; k++)
-			d->event.v[r->first + k].pos = ++d->warp.v[r->warp].last;
-	}
+	for (uint32_t i = 0; i < o.n; i++)
+		place_run(d, &d->run.v[o.item[i]]);
 	d->run.n = 0;
 	for (uint32_t i = 0; i < d->event.n; i++)
 		key[i] = (uint64_t)d->event.v[i].warp << 32 | d->event.v[i].pos;

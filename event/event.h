@@ -230,11 +230,13 @@ uint64_t event_map_hash(const void *map);
 
 /* What the host tells.  Launches come each behind the one before it, but for one that may
  * begin early (programmatic dependent launch). */
-enum event_host_kind { EVENT_HOST_LAUNCH, EVENT_HOST_OVER, EVENT_HOST_MAP };
+enum event_host_kind { EVENT_HOST_LAUNCH, EVENT_HOST_OVER, EVENT_HOST_MAP, EVENT_HOST_CUT };
 struct event_host {
 	enum event_host_kind kind;
 	uint32_t launch, blocks;        /* OVER: all its blocks have ended, */
 	bool early, fault;              /* OVER: or it has ended in a fault */
+	uint64_t timer;                 /* CUT: before this nothing of the launch that was logged is lost; a part of any
+					   stream that comes later may be, up to its end */
 	struct event_map map;
 };
 

@@ -2,25 +2,38 @@
  *
  * region.h: the memory that kernels log into by probes.
  *
- * One region of device memory, all zero at first, at a multiple of 16, and counted in units of 16 bytes: a head; for
- * each launch an array of heads of its blocks, and one of pieces, one for each of its warps; and pieces that are taken
- * when those are full, or when another lane than the lowest leads.  A piece of a launch's array has no head: its first
- * record is a CLOCK.  A kernel's pieces have one size, and lie at multiples of it.
+ * One region of device memory, all zero at first, at a multiple of 16, and counted in units of 16 bytes: a head; a
+ * queue; for each launch an array of heads of its blocks, and one of pieces, one for each of its warps; and pieces that
+ * are taken when those are full, or when another lane than the lowest leads.  A piece of a launch's array has no head:
+ * its first record is a CLOCK.  A kernel's pieces have one size, and lie at multiples of it.
+ *
+ * Who takes a piece draws a ticket: where the piece would lie if the region had no end.  If it has an end before that,
+ * he asks for a piece that was emptied: in the queue's entry of the ticket, when it is his turn there.  Whoever empties
+ * pieces (run/drain.c) answers in the order of tickets.  Who is answered clears the piece.
  */
 #ifndef EVENT_REGION_H
 #define EVENT_REGION_H
 
 #include "event/event.h"
 
-enum { REGION_PIECE_MAX = 256, REGION_BLOCK = 4 /* of a block; units */, REGION_LAUNCH = 16 /* bytes */ };
+enum { REGION_PIECE_MAX = 256, REGION_BLOCK = 4 /* of a block; units */, REGION_LAUNCH = 32 /* bytes */ };
+enum { REGION_QUEUE = 256 /* where it is; units */ };
 
-/* The region's head.  `next`: where the next piece begins, a multiple of REGION_PIECE_MAX at first; the last one that
- * has room begins at `last`; `lost`: pieces for which there was none, whose records go to the last
- * one. */
-struct region_head { uint32_t next, last, lost, spare; };
+/* The region's head.  next: the next ticket, a multiple of REGION_PIECE_MAX at first.  The last piece begins at `last`;
+ * the one behind that takes what is lost, and is not read.  cut: nobody empties pieces, and those that are asked for
+ * are lost: so many, and the first one at `since`, of %globaltimer, or later (UINT64_MAX at first). */
+struct region_head { uint32_t next, last, lost, cut; uint64_t since, spare; };
+#define REGION_OVER 0x80000000u         /* what `next` stays at, about, when pieces are lost */
 
-/* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size; last: as in the head. */
-struct region_launch { uint64_t region; uint32_t heads, slots, launch, last; };
+/* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size; last: as in the head;
+ * queue: how many entries it has, less one; a power of two is more by one. */
+struct region_launch { uint64_t region; uint32_t heads, slots, launch, last, queue, spare; };
+
+/* An entry of the queue, of the ticket / units of a piece.  `ticket`: whose turn it is there.  piece: 0 if he has not
+ * asked; he has: the last unit of his piece before, as region_piece.behind; answered: where the new one lies, and
+ * REGION_GIVEN.  Then he leaves the entry to the ticket that is one round behind his. */
+struct region_entry { uint32_t ticket, piece; };
+#define REGION_GIVEN 0x80000000u
 
 /* What a lane keeps across calls, in a table by %smid * 64 + %warpid, and lane; behind the region's head, at
  * REGION_LAUNCH, is a copy of the launch's parameter for functions that are called. */
@@ -38,11 +51,12 @@ struct region_block {
 	uint64_t window, clock, timer, piece;
 };
 
-/* The head of a piece behind the launch's.  behind: the last unit of the leader's piece before it; of the first piece
- * of another leader than lane 0, the unit before the warp's piece among the launch's. */
-struct region_piece { uint32_t magic, behind, leader, launch; uint64_t clock, timer; };
+/* The head of a piece behind the launch's.  behind: the last unit of the leader's piece before it, which is full; of the
+ * first piece of another leader than lane 0, the unit before the warp's piece among the launch's. */
+struct region_piece { uint32_t magic, behind, leader, ticket; uint64_t clock, timer; };
 
 EVENT_ASSERT(sizeof(struct region_block) == 16 * REGION_BLOCK);
-EVENT_ASSERT(sizeof(struct region_piece) == 32 && sizeof(struct region_launch) == 24 && sizeof(struct region_head) == 16);
+EVENT_ASSERT(sizeof(struct region_piece) == 32 && sizeof(struct region_launch) == 32 && sizeof(struct region_head) == REGION_LAUNCH);
+EVENT_ASSERT(sizeof(struct region_entry) == 8);
 
 #endif

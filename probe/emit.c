@@ -12,6 +12,9 @@
 
 #define R "%%__gsan_"
 
+/* Numbers in the PTX of refill.ptx, and below. */
+EVENT_ASSERT(REGION_LAUNCH == 32 && REGION_OVER == 0x80000000u && REGION_GIVEN == 0x80000000u);
+
 void emit(struct emit *p, const char *fmt, ...)
 {
 	va_list ap;
@@ -41,30 +44,34 @@ void emit_label(struct emit *p, unsigned label)
 /* A line of a text, with words in it replaced. */
 static void put_line(struct emit *p, const char *line, size_t n)
 {
-	char number[16];
+	char number[16], shift[16], queue[16];
 	const struct { const char *word, *text; } words[] = {
-		{"PIECE", number}, {"SPACE", p->called ? "global" : "param"},
+		{"PIECE", number}, {"SHIFT", shift}, {"QUEUE", queue}, {"SPACE", p->called ? "global" : "param"},
 		/* REGION_LAUNCH */
-		{"[LAUNCH+16]", p->called ? "[%__gsan_base+32]" : "[" PROBE_PARAM "+16]"},
-		{"[LAUNCH+20]", p->called ? "[%__gsan_base+36]" : "[" PROBE_PARAM "+20]"}
+		{"[LAUNCH+16]", p->called ? "[%__gsan_base+48]" : "[" PROBE_PARAM "+16]"},
+		{"[LAUNCH+20]", p->called ? "[%__gsan_base+52]" : "[" PROBE_PARAM "+20]"},
+		{"[LAUNCH+24]", p->called ? "[%__gsan_base+56]" : "[" PROBE_PARAM "+24]"}
 	};
+	const unsigned nwords = sizeof words / sizeof *words;
 
 	snprintf(number, sizeof number, "%u", p->piece);
+	snprintf(shift, sizeof shift, "%d", __builtin_ctz(p->piece));
+	snprintf(queue, sizeof queue, "%d", 16 * REGION_QUEUE);
 	for (size_t at = 0; at < n;) {
 		unsigned k = 0;
 
-		while (k < 4 && strncmp(line + at, words[k].word, strlen(words[k].word)))
+		while (k < nwords && strncmp(line + at, words[k].word, strlen(words[k].word)))
 			k++;
-		if (k < 4)
+		if (k < nwords)
 			ptx_puts(&p->out, words[k].text);
 		else
 			ptx_put(&p->out, line + at, 1);
-		at += k < 4 ? strlen(words[k].word) : 1;
+		at += k < nwords ? strlen(words[k].word) : 1;
 	}
 }
 
-/* A text of probe/text.h, in which PIECE stands for the units of a piece, SPACE and LAUNCH for where the launch's
- * parameter is; lines of PLACE, SLOT and LANE are other texts. */
+/* A text of probe/text.h, in which PIECE stands for the units of a piece, which are 1 << SHIFT, QUEUE for where the
+ * queue is, SPACE and LAUNCH for where the launch's parameter is; lines of PLACE, SLOT and LANE are other texts. */
 static void put_text(struct emit *p, const char *text)
 {
 	while (*text) {

@@ -92,6 +92,7 @@ bool run_driver_load(struct run_driver *d, bool emu)
 	}
 	DRIVER_CALLS(X)
 #undef X
+	look_up(lib, "cuCtxCreate_v2", &d->cuCtxCreate_v2);
 #define X(name) look_up(lib, #name, &d->name);
 	DRIVER_EXTRAS(X)
 #undef X

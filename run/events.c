@@ -88,7 +88,7 @@ static void send_findings(const struct run_script *s, const struct run_job *job,
 		print_finding(s, &f[i]);
 	}
 	for (unsigned c = 0; c < DETECT_COUNTERS; c++)
-		if (job->verbose && detect_count(d, (enum detect_counter)c))
+		if ((job->verbose || c == DETECT_CUT) && detect_count(d, (enum detect_counter)c))
 			fprintf(stderr, "gsan-run: events: %llu %s\n", (unsigned long long)detect_count(d, (enum detect_counter)c),
 				detect_counter_name((enum detect_counter)c));
 }
@@ -150,6 +150,31 @@ static bool agrees(const struct run_script *s, const struct detect *d, const cha
 	return ok;
 }
 
+/* What is lost hides races and makes none.  Nor does it show one, but where orders were taken too many of which some are
+ * lost as well, in a program that races. */
+static bool agrees_when_cut(const struct run_script *s, const struct detect *d, unsigned seed)
+{
+	const struct detect_finding *f;
+	struct judge_log l;
+	struct detect *other = judge_new(getenv("GSAN_OPTIONS"), NULL);
+	const char *wrong;
+
+	judge_cut(&l, &log_, seed);
+	wrong = judge_log(other, &l, false);
+	f = judge_more(&log_, d, other);
+	if (f && judge_counted(d) && detect_findings(d, &(const struct detect_finding *){NULL}))
+		f = NULL;
+	if (wrong)
+		fprintf(stderr, "gsan-run: events: %s: %s in the log that is cut by %u\n", s->path, wrong, seed);
+	if (f) {
+		fprintf(stderr, "gsan-run: events: %s: the log that is cut by %u shows something else, such as\n", s->path, seed);
+		print_finding(s, f);
+	}
+	detect_free(other);
+	judge_free(&l);
+	return !f && !wrong;
+}
+
 /* In a launch that is clear there is nothing to find, but by choices of which the screen knows nothing. */
 static bool agrees_with_screen(const struct run_script *s, const struct detect *d)
 {
@@ -178,6 +203,8 @@ bool run_events_end(const struct run_script *s, const struct run_job *job)
 		ok = agrees(s, d, "detect=reference", false);
 		ok = (!log_.cuts || agrees(s, d, NULL, true)) && ok;
 		ok = (job->events != EVENTS_PROBES || agrees_with_screen(s, d)) && ok;
+		for (unsigned i = 1; i <= job->cuts; i++)
+			ok = agrees_when_cut(s, d, i) && ok;
 	}
 	detect_free(d);
 	return ok;

@@ -8,16 +8,6 @@
 
 #include "run/judge.h"
 
-enum item_kind { ITEM_SITES, ITEM_HOST, ITEM_PIECE, ITEM_CUT };
-
-struct judge_item {
-	struct judge_item *next;
-	enum item_kind kind;
-	struct event_sites sites;       /* SITES: of the launches behind it */
-	struct event_host host;
-	struct event_piece *piece;
-};
-
 /* ---- keeping ------------------------------------------------------------------------------- */
 
 static void *copy_of(const void *from, size_t bytes)
@@ -239,16 +229,20 @@ static bool has(const struct judge_log *l, const struct detect *d, const struct 
 	return false;
 }
 
-const struct detect_finding *judge_differs(const struct judge_log *l, const struct detect *a, const struct detect *b)
+const struct detect_finding *judge_more(const struct judge_log *l, const struct detect *a, const struct detect *b)
 {
-	const struct detect_finding *f, *g;
-	size_t n = detect_findings(a, &f), m = detect_findings(b, &g);
+	const struct detect_finding *f;
+	size_t n = detect_findings(b, &f);
 
 	for (size_t i = 0; i < n; i++)
-		if (!has(l, b, &f[i]))
+		if (!has(l, a, &f[i]))
 			return &f[i];
-	for (size_t i = 0; i < m; i++)
-		if (!has(l, a, &g[i]))
-			return &g[i];
 	return NULL;
+}
+
+const struct detect_finding *judge_differs(const struct judge_log *l, const struct detect *a, const struct detect *b)
+{
+	const struct detect_finding *f = judge_more(l, a, b);
+
+	return f ? f : judge_more(l, b, a);
 }

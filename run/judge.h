@@ -13,7 +13,15 @@
 #include "detect/detect.h"
 #include "emu/events.h"
 
-struct judge_item;
+enum item_kind { ITEM_SITES, ITEM_HOST, ITEM_PIECE, ITEM_CUT };
+
+struct judge_item {
+	struct judge_item *next;
+	enum item_kind kind;
+	struct event_sites sites;       /* SITES: of the launches behind it */
+	struct event_host host;
+	struct event_piece *piece;
+};
 
 struct judge_log {
 	struct judge_item *first, **last;
@@ -31,6 +39,8 @@ struct detect *judge_new(const char *options, const char *more);
 /* All of it, and then judged; with `cuts` at each of those places as well.  NULL, or what is wrong
  * with the log. */
 const char *judge_log(struct detect *, const struct judge_log *, bool cuts);
+/* The log as if, in each launch, a part of it had been lost from a moment on that `seed` chooses (cut.c). */
+void judge_cut(struct judge_log *to, const struct judge_log *, uint64_t seed);
 /* A line for each record. */
 void judge_print(const struct judge_log *, FILE *);
 /* The line of a launch's site; of a finding's side; 0: there is none. */
@@ -38,7 +48,9 @@ unsigned judge_site_line(const struct judge_log *, uint32_t launch, uint32_t sit
 unsigned judge_line(const struct judge_log *, const struct detect_finding *, unsigned side);
 /* Has anything been taken that is not exact (detect.h)? */
 bool judge_counted(const struct detect *);
-/* What one of them has found and the other has not, by kinds and lines; NULL: nothing. */
+/* What the second one has found and the first one has not, by kinds and lines; NULL: nothing. */
+const struct detect_finding *judge_more(const struct judge_log *, const struct detect *, const struct detect *);
+/* The same, or the other way round. */
 const struct detect_finding *judge_differs(const struct judge_log *, const struct detect *, const struct detect *);
 
 #endif

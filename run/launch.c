@@ -372,7 +372,7 @@ static int launch_logged(struct runner *r, const struct run_action *a)
 	if (!r->more)
 		return RUN_OTHER;
 	status = launch(r, a);
-	return run_probes_take(a, r->job->verbose) ? status : RUN_OTHER;
+	return run_probes_take(a) ? status : RUN_OTHER;
 }
 
 static void touch(struct runner *r, const struct run_action *a)
@@ -505,7 +505,7 @@ static int perform(struct runner *r)
 		return RUN_OTHER;
 	if (r->job->events == EVENTS_PROBES && !run_probes_whole())
 		return RUN_SKIPPED;
-	if (r->job->events == EVENTS_PROBES && !run_probes_ready(&r->cu, r->module))
+	if (r->job->events == EVENTS_PROBES && !run_probes_ready(&r->cu, r->module, r->device, s, r->job))
 		return RUN_OTHER;
 	for (i = 1; i < s->nobjs; i++)
 		if (!make(r, &s->objs[i], &r->at[i]))

@@ -53,6 +53,12 @@ static const char usage_text[] =
 "                          there is one (default)\n"
 "      --seed=N            schedule N of the emulated device\n"
 "      --seeds=A..B        run with every seed from A to B; all findings count\n"
+"      --region=SIZE       with --events=probes, so much memory for the log (K, M, G);\n"
+"                          default: as much as the launches need, and at least 64M\n"
+"      --no-drain          do not empty that while a kernel runs: what comes when it is\n"
+"                          full is lost, and is not judged\n"
+"      --cuts=N            with --events, judge N times more as if from some moment on a\n"
+"                          part of the log were lost: that may hide findings alone\n"
 "      --timeout=SECONDS   end a run after so long, whatever the script says\n"
 "      --no-instrument     run the PTX as it is\n"
 "      --dump=NAME[,...]   print the words of these buffers after the run\n"
@@ -125,9 +131,22 @@ static void seeds(struct options *o, const char *s)
 		usage("--seeds: an empty or too long range", s);
 }
 
+/* Bytes: a number, and K, M or G. */
+static uint64_t size(const char *s)
+{
+	static const char units[] = "KMG";
+	const char *end = s + strspn(s, "0123456789"), *unit = *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	uint64_t v = number("--region wants a size, not", s, *end, &end);
+
+	if ((*end && !unit) || (*end && end[1]) || !v || v > UINT64_MAX >> shift)
+		usage("--region wants a size, not", s);
+	return v << shift;
+}
+
 static void parse(struct options *o, int argc, char **argv)
 {
-	enum { CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD };
+	enum { CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, REGION, NO_DRAIN, CUTS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD };
 	static const struct option longs[] = {
 		{ "check", no_argument, NULL, CHECK },
 		{ "oracle", optional_argument, NULL, ORACLE },
@@ -135,6 +154,9 @@ static void parse(struct options *o, int argc, char **argv)
 		{ "device", required_argument, NULL, DEVICE },
 		{ "seed", required_argument, NULL, SEED },
 		{ "seeds", required_argument, NULL, SEEDS },
+		{ "region", required_argument, NULL, REGION },
+		{ "no-drain", no_argument, NULL, NO_DRAIN },
+		{ "cuts", required_argument, NULL, CUTS },
 		{ "timeout", required_argument, NULL, TIMEOUT },
 		{ "no-instrument", no_argument, NULL, PLAIN },
 		{ "dump", required_argument, NULL, DUMP },
@@ -183,6 +205,18 @@ static void parse(struct options *o, int argc, char **argv)
 		case SEEDS:
 			seeds(o, optarg);
 			break;
+		case REGION:
+			o->job.region = size(optarg);
+			break;
+		case NO_DRAIN:
+			o->job.no_drain = true;
+			break;
+		case CUTS:
+			v = number("--cuts wants a number, not", optarg, 0, NULL);
+			if (v > 100000)
+				usage("--cuts: too many:", optarg);
+			o->job.cuts = (unsigned)v;
+			break;
 		case TIMEOUT:
 			v = number("--timeout wants seconds, not", optarg, 0, NULL);
 			if (!v || v > 86400)
@@ -220,6 +254,10 @@ static void parse(struct options *o, int argc, char **argv)
 		usage("--oracle=only: a GPU has no detector of its own", NULL);
 	if (o->job.events == EVENTS_PROBES && o->oracle)
 		usage("--events=probes: what has probes is not what the oracle judges", NULL);
+	if ((o->job.region || o->job.no_drain) && o->job.events != EVENTS_PROBES)
+		usage("--region, --no-drain: only with --events=probes", NULL);
+	if (o->job.cuts && !o->job.events)
+		usage("--cuts: only with --events", NULL);
 	if (o->job.events == EVENTS_PROBES)
 		o->job.plain = true;
 	else if (o->job.events && (o->only || o->device == DEVICE_GPU))

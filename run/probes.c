@@ -8,17 +8,24 @@
 
 #include "detect/screen.h"
 #include "probe/probe.h"
+#include "run/drain.h"
 #include "run/judge.h"
-#include "run/run.h"
 
-enum { REGION = 64 << 20 };     /* bytes, of which these are taken at first: */
-enum { HEAD_UNITS = REGION_PIECE_MAX };
+enum { REGION_LEAST = 64 << 20 };       /* bytes */
+#define REGION_MOST (UINT64_C(16) << 30)
+enum { QUEUE_MOST = 1 << 18 };
+
+/* A launch: warps of a block; end of its pieces; lanes that can be there at once; where what it needs ends. */
+struct shape { uint32_t blocks, warps, piece, end, entries, lanes; uint64_t need; };
 
 static struct probe_sites sites;
 static struct run_driver *cu;
 static CUdeviceptr region;
+static uint64_t region_units;
+static bool drained, verbose;
+static uint32_t device_lanes;           /* that the device can hold */
 static struct region_launch now;
-static struct { uint32_t blocks, warps, piece, end; } shape;    /* of it: warps of a block; end of its pieces */
+static struct shape shape;
 
 char *run_probes_text(const struct run_script *s)
 {
@@ -46,10 +53,93 @@ static bool put_lanes(CUmodule module)
 	       (!cu->cuMemAlloc_v2(&table, bytes) && !cu->cuMemcpyHtoD_v2(variable, &table, sizeof table));
 }
 
-bool run_probes_ready(struct run_driver *driver, CUmodule module)
+static uint64_t round_up(uint64_t n, uint32_t to)
 {
+	return (n + to - 1) / to * to;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Where a launch's arrays are; if the region is drained there is a piece for each lane that can be there, one more,
+ * and the one for what is lost. */
+static struct shape lay_out(const struct run_action *a, struct region_launch *l)
+{
+	struct shape s = {.blocks = a->grid[0] * a->grid[1] * a->grid[2], .piece = REGION_PIECE_MAX, .entries = 1};
+	uint64_t slots, end;
+
+	s.warps = (a->block[0] * a->block[1] * a->block[2] + EVENT_LANES - 1) / EVENT_LANES;
+	for (uint32_t i = 0; i < sites.nkernels; i++)
+		if (!strcmp(sites.kernel[i].name, a->kernel))
+			s.piece = sites.kernel[i].piece;
+	s.lanes = (uint32_t)least((uint64_t)s.blocks * s.warps * EVENT_LANES, device_lanes);
+	while (drained && s.entries < least(s.lanes, QUEUE_MOST))
+		s.entries *= 2;
+	l->heads = REGION_QUEUE + (uint32_t)round_up(s.entries, 2) / 2;
+	l->queue = s.entries - 1;
+	slots = round_up(l->heads + (uint64_t)s.blocks * REGION_BLOCK, s.piece);
+	end = round_up(slots + (uint64_t)s.blocks * s.warps * s.piece, REGION_PIECE_MAX);
+	s.need = end + (drained ? (uint64_t)s.lanes + 2 : 2) * s.piece;
+	l->slots = (uint32_t)slots;
+	s.end = (uint32_t)end;
+	return s;
+}
+
+/* As many units as are asked for, or else as the launches need.  0: too few, which is said. */
+static uint64_t size_of_region(const struct run_script *s, const struct run_job *job)
+{
+	uint64_t need = 0, bytes;
+
+	for (unsigned i = 0; i < s->nactions; i++) {
+		struct region_launch l;
+		struct shape x = s->actions[i].kind == ACT_LAUNCH ? lay_out(&s->actions[i], &l) : (struct shape){0};
+
+		need = x.need > need ? x.need : need;
+	}
+	need = round_up(need, REGION_PIECE_MAX) * sizeof(struct event_unit);
+	bytes = job->region ? job->region : need > REGION_LEAST ? need : REGION_LEAST;
+	if (need <= bytes && bytes <= REGION_MOST)
+		return bytes / (sizeof(struct event_unit) * REGION_PIECE_MAX) * REGION_PIECE_MAX;
+	if (need <= REGION_MOST)
+		fprintf(stderr, "gsan-run: %s: --region: the launches need at least %lluK%s, and at most %lluG can be had\n", s->path,
+			(unsigned long long)need >> 10, drained ? " (a piece of the log for each lane that the device can hold)" : "",
+			(unsigned long long)REGION_MOST >> 30);
+	else
+		fprintf(stderr, "gsan-run: %s: the log is full before it begins: use a smaller launch\n", s->path);
+	return 0;
+}
+
+static bool find_lanes(CUdevice device)
+{
+	int sms, threads;
+
+	if (cu->cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) ||
+	    cu->cuDeviceGetAttribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device))
+		return false;
+	device_lanes = (uint32_t)sms * (uint32_t)threads;
+	return true;
+}
+
+bool run_probes_ready(struct run_driver *driver, CUmodule module, CUdevice device, const struct run_script *s,
+		      const struct run_job *job)
+{
+	size_t bytes;
+
 	cu = driver;
-	return put_lanes(module) && !cu->cuMemAlloc_v2(&region, REGION) && !cu->cuMemsetD8Async(region, 0, REGION, NULL) && !cu->cuCtxSynchronize();
+	drained = !job->no_drain;
+	verbose = job->verbose;
+	if (drained && !cu->cuCtxCreate_v2) {
+		fputs("gsan-run: the driver has no cuCtxCreate_v2: use --no-drain\n", stderr);
+		return false;
+	}
+	if (!find_lanes(device) || !put_lanes(module))
+		return false;
+	region_units = size_of_region(s, job);
+	bytes = region_units * sizeof(struct event_unit);
+	return bytes && (drained ? drain_alloc(cu, job->emu, device, bytes, &region) : !cu->cuMemAlloc_v2(&region, bytes)) &&
+	       !cu->cuMemsetD8Async(region, 0, bytes, NULL) && !cu->cuCtxSynchronize();
 }
 
 static struct { const CUtensorMap *at; struct event_map map; } *maps;
@@ -115,45 +205,59 @@ static const struct event_sites *all_sites(void)
 	return &all;
 }
 
-static uint32_t round_up(uint64_t n, uint32_t to)
+/* Whose turn it is at first. */
+static bool put_queue(void)
 {
-	return (uint32_t)((n + to - 1) / to * to);
+	struct region_entry *q = calloc(shape.entries, sizeof *q);
+	uint32_t number = now.last / shape.piece + 1;
+	bool ok = q;
+
+	for (uint32_t i = 0; ok && i < shape.entries; i++, number++)
+		q[number & now.queue].ticket = number * shape.piece;
+	ok = ok && !cu->cuMemcpyHtoD_v2(region + 16 * REGION_QUEUE, q, shape.entries * sizeof *q);
+	free(q);
+	return ok;
+}
+
+static struct drain_shape drain_shape(void)
+{
+	return (struct drain_shape){now.slots, shape.end, now.last, shape.piece, shape.entries, shape.blocks * shape.warps};
+}
+
+/* Are the lanes of each warp of one row, if the kernel's probes take that for granted? */
+static bool is_suited(const struct run_action *a)
+{
+	for (uint32_t i = 0; i < sites.nkernels; i++)
+		if (!strcmp(sites.kernel[i].name, a->kernel) && sites.kernel[i].flat && a->block[0] % EVENT_LANES &&
+		    a->block[1] * a->block[2] > 1) {
+			fprintf(stderr, "%s: not watched: a block of %u x %u x %u threads, of which the kernel looks at %%tid.x alone\n", a->kernel,
+				a->block[0], a->block[1], a->block[2]);
+			return false;
+		}
+	return true;
 }
 
 const void *run_probes_launch(const struct run_action *a)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 	struct event_host h = {.kind = EVENT_HOST_LAUNCH};
-	struct region_head head = {0};
+	struct region_head head = {.cut = !drained, .since = UINT64_MAX};
+	struct drain_shape s;
 
-	shape.blocks = a->grid[0] * a->grid[1] * a->grid[2];
-	shape.warps = (a->block[0] * a->block[1] * a->block[2] + EVENT_LANES - 1) / EVENT_LANES;
-	for (uint32_t i = 0; i < sites.nkernels; i++) {
-		if (strcmp(sites.kernel[i].name, a->kernel))
-			continue;
-		shape.piece = sites.kernel[i].piece;
-		if (sites.kernel[i].flat && a->block[0] % EVENT_LANES && a->block[1] * a->block[2] > 1) {
-			fprintf(stderr, "%s: not watched: a block of %u x %u x %u threads, of which the kernel looks at %%tid.x alone\n", a->kernel,
-				a->block[0], a->block[1], a->block[2]);
-			return NULL;
-		}
-	}
-	now.region = region;
-	now.heads = HEAD_UNITS;
-	now.slots = round_up(now.heads + (uint64_t)shape.blocks * REGION_BLOCK, shape.piece);
-	now.launch++;
-	shape.end = round_up(now.slots + (uint64_t)shape.blocks * shape.warps * shape.piece, REGION_PIECE_MAX);
-	head.next = shape.end;
-	head.last = now.last = REGION / 16 - shape.piece;
-	if (shape.end > head.last) {
-		fprintf(stderr, "%s: the log is full before it begins: use a smaller launch\n", a->kernel);
+	if (!is_suited(a))
 		return NULL;
-	}
+	shape = lay_out(a, &now);
+	now.region = region;
+	now.launch++;
+	head.next = shape.end;
+	head.last = now.last = (uint32_t)region_units / shape.piece * shape.piece - 2 * shape.piece;
 	h.launch = now.launch;
 	h.blocks = shape.blocks;
 	sink->sites(sink->arg, all_sites());
 	sink->host(sink->arg, &h);
-	return cu->cuMemcpyHtoD_v2(region, &head, sizeof head) || cu->cuMemcpyHtoD_v2(region + REGION_LAUNCH, &now, sizeof now) ? NULL : &now;
+	s = drain_shape();
+	return cu->cuMemcpyHtoD_v2(region, &head, sizeof head) || cu->cuMemcpyHtoD_v2(region + REGION_LAUNCH, &now, sizeof now) ||
+	       (drained && (!put_queue() || !drain_begin(region, &s))) ? NULL : &now;
 }
 
 /* ---- a log, piece by piece -------------------------------------------------------------------------- */
@@ -178,35 +282,51 @@ static void tell(const struct event_unit *log, uint32_t warp, const struct event
 	sink->piece(sink->arg, &p.head);
 }
 
-/* The warp of a piece, which begins behind another one or, of the first one of another leader than lane 0, in front of
- * the warp's. */
-static uint32_t warp_of(const struct region_piece *at, const uint32_t *warp, uint32_t n)
+/* Where a ticket's piece is; NULL: nobody has it. */
+static const struct event_unit *piece_of(const struct event_unit *log, uint32_t end, const struct drain_fill *f, uint32_t number)
 {
-	uint32_t i = (at->behind - shape.end) / shape.piece;
+	const struct drain_shape s = drain_shape();
+	const struct event_unit *u = f->copy ? f->copy : f->place && f->place + shape.piece <= end ? log + f->place : NULL;
+	struct region_piece at;
 
-	if (at->behind < shape.end)
-		return at->behind + 1 < now.slots ? SCREEN_NONE : (at->behind + (at->leader != 0) - now.slots) / shape.piece;
-	return i < n ? warp[i] : SCREEN_NONE;
+	if (!u)
+		return NULL;
+	memcpy(&at, u, sizeof at);
+	return at.magic == EVENT_MAGIC && at.ticket == drain_ticket(&s, number) ? u : NULL;
 }
 
-/* Those of the launch's warps, then those that were taken, each behind those that it says it is behind.  False: the
- * kernel has written where its log is. */
-static bool tell_all(const struct event_unit *log, uint32_t end)
+/* The warp of a piece, which begins behind another one or, of the first one of another leader than lane 0, in front of
+ * the warp's. */
+static uint32_t warp_of(const struct region_piece *at, const struct drain_fill *f, const uint32_t *warp, uint32_t number)
 {
-	uint32_t n = (end - shape.end) / shape.piece, *warp = calloc(n + 1, sizeof *warp);
-	struct region_piece at;
+	const struct drain_shape s = drain_shape();
+	uint32_t before = f->before != DRAIN_NONE ? f->before : (at->behind - shape.end) / shape.piece;
+
+	if (at->behind < shape.end)
+		return drain_warp(&s, at->behind, at->leader);
+	return before < number ? warp[before] : DRAIN_NONE;
+}
+
+/* Those of the launch's warps, then those that were taken, in the order of their tickets.  False: the kernel has written
+ * where its log is. */
+static bool tell_all(const struct event_unit *log, uint32_t end, const struct drain_fill *fill, uint32_t n)
+{
+	uint32_t *warp = calloc(n + 1, sizeof *warp);
 	bool ok = warp;
 
 	for (uint32_t w = 0; w < shape.blocks * shape.warps; w++)
 		tell(log, w, log + now.slots + w * shape.piece, NULL);
 	for (uint32_t i = 0; ok && i < n; i++) {
-		memcpy(&at, log + shape.end + i * shape.piece, sizeof at);
-		if (at.magic != EVENT_MAGIC)
+		const struct event_unit *u = piece_of(log, end, &fill[i], i);
+		struct region_piece at;
+
+		if (!u)
 			continue;
-		warp[i] = warp_of(&at, warp, i);
+		memcpy(&at, u, sizeof at);
+		warp[i] = warp_of(&at, &fill[i], warp, i);
 		ok = warp[i] < shape.blocks * shape.warps;
 		if (ok)
-			tell(log, warp[i], log + shape.end + i * shape.piece, &at);
+			tell(log, warp[i], u, &at);
 	}
 	free(warp);
 	return ok;
@@ -235,7 +355,7 @@ static void print_screen(const char *kernel, const uint32_t why[SCREEN_WHYS])
 			fprintf(stderr, "gsan-run: %s is not clear: %s (%u)\n", kernel, words[i], why[i]);
 }
 
-static void screen(const struct event_unit *log, uint32_t next, const char *kernel, bool verbose)
+static void screen(const struct event_unit *log, uint32_t next, const char *kernel)
 {
 	const struct screen_maps maps_now = {told, ntold};
 	struct region_block first;
@@ -248,38 +368,86 @@ static void screen(const struct event_unit *log, uint32_t next, const char *kern
 	memcpy(&first, log + now.heads, sizeof first);
 	l.threads = first.threads;
 	l.shared = first.shared;
-	clear = realloc(clear, (now.launch + 1) * sizeof *clear);
-	if (!clear)
-		abort();
 	clear[now.launch] = screen_launch(&l, all_sites(), &maps_now, why);
 	if (verbose)
 		print_screen(kernel, why);
 }
 
-bool run_probes_take(const struct run_action *a, bool verbose)
+/* Tickets of a region that is not drained. */
+static const struct drain_fill *first_fills(uint32_t *n)
+{
+	static struct drain_fill *v;
+	const struct drain_shape s = drain_shape();
+
+	*n = drain_places(&s);
+	free(v);
+	v = calloc(*n, sizeof *v);
+	for (uint32_t i = 0; v && i < *n; i++)
+		v[i] = (struct drain_fill){.place = drain_ticket(&s, i), .before = DRAIN_NONE};
+	return v;
+}
+
+static void tell_drained(const struct drain_fill *fill, uint32_t n)
+{
+	uint32_t taken = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		taken += fill[i].copy != NULL;
+	if (verbose)
+		fprintf(stderr, "gsan-run: launch %u: %u pieces were taken out while it ran\n", now.launch, taken);
+}
+
+/* What is lost is lost from a time on. */
+static void tell_cut(const struct region_head *head)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	struct event_host h = {.kind = EVENT_HOST_CUT, .launch = now.launch, .timer = head->since};
+
+	if (!head->lost)
+		return;
+	if (verbose)
+		fprintf(stderr, "gsan-run: launch %u: the log was full: %u pieces of it are lost\n", now.launch, head->lost);
+	sink->host(sink->arg, &h);
+}
+
+/* The launch is over, and this is its log. */
+static bool take_log(const char *kernel, const struct event_unit *log, const struct region_head *head, uint32_t end,
+		     const struct drain_fill *fill, uint32_t n)
+{
+	const struct drain_shape s = drain_shape();
+
+	clear = realloc(clear, (now.launch + 1) * sizeof *clear);
+	if (!fill || !log || !clear)
+		return false;
+	clear[now.launch] = false;
+	tell_cut(head);
+	tell_drained(fill, n);
+	if (!tell_all(log, end, fill, n))
+		return false;
+	if (!head->lost && n == drain_places(&s))
+		screen(log, end, kernel);
+	return true;
+}
+
+bool run_probes_take(const struct run_action *a)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = now.launch};
 	struct region_head head;
 	struct event_unit *log;
-	uint32_t end;
-	bool ok;
+	uint32_t end, n;
+	bool ok = !cu->cuCtxSynchronize();
+	const struct drain_fill *fill = drained ? drain_end(&n) : first_fills(&n);
 
-	if (cu->cuCtxSynchronize() || cu->cuMemcpyDtoH_v2(&head, region, sizeof head)) {
+	if (!ok || cu->cuMemcpyDtoH_v2(&head, region, sizeof head)) {
 		fputs("gsan-run: the launch ended in an error, and its log is lost with it\n", stderr);
 		return false;
 	}
-	if (head.lost) {
-		fprintf(stderr, "gsan-run: the log is full: %u pieces of it are lost; use a smaller launch\n", head.lost);
-		return false;
-	}
-	end = head.next;
+	end = (uint32_t)least(head.next, now.last + shape.piece);
 	log = malloc((size_t)end * sizeof *log);
 	ok = log && !cu->cuMemcpyDtoH_v2(log, region, (size_t)end * sizeof *log);
-	ok = ok && tell_all(log, end);
-	if (ok)
-		screen(log, end, a->kernel, verbose);
-	else
+	ok = take_log(a->kernel, ok ? log : NULL, &head, end, fill, n);
+	if (!ok)
 		fputs("gsan-run: the launch's log cannot be read: the kernel may have written where it lies\n", stderr);
 	free(log);
 	sink->host(sink->arg, &h);

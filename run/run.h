@@ -161,11 +161,12 @@ bool run_holds(const struct run_script *, const struct run_expect *,
 #define DRIVER_CALLS(X) \
 	X(cuInit) X(cuGetErrorName) X(cuGetErrorString) \
 	X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) \
-	X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
+	X(cuDevicePrimaryCtxRetain) X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
 	X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuModuleGetGlobal_v2) X(cuFuncSetAttribute) \
 	X(cuMemAlloc_v2) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer_v2) X(cuMemAllocManaged) \
 	X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyAsync) X(cuMemsetD8Async) \
-	X(cuStreamCreate) X(cuStreamSynchronize) X(cuStreamWaitEvent) \
+	X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2) \
+	X(cuStreamCreate) X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamWaitEvent) \
 	X(cuEventCreate) X(cuEventRecord) X(cuEventSynchronize) \
 	X(cuLaunchKernel) X(cuLaunchKernelEx)
 /* Later additions; NULL where the driver has none. */
@@ -175,6 +176,7 @@ struct run_driver {
 #define X(name) __typeof__(name) *name;
 	DRIVER_CALLS(X) DRIVER_EXTRAS(X)
 #undef X
+	CUresult (*cuCtxCreate_v2)(CUcontext *, unsigned flags, CUdevice);      /* which new cuda.h do not declare */
 };
 
 /* ---- tmap.c ----------------------------------------------------------------- */
@@ -211,6 +213,9 @@ struct run_job {
 	bool oracle;            /* ask the oracle, too */
 	/* Judge by them: as the emulated device tells them, with such clocks, or as probes do. */
 	enum run_events { EVENTS_NONE, EVENTS_FRIENDLY, EVENTS_HOSTILE, EVENTS_PROBES } events;
+	unsigned cuts;          /* judge the events so often as if a part of them were lost */
+	uint64_t region;        /* bytes of the log; 0: as many as launches need, and at least 64 MiB */
+	bool no_drain;          /* do not empty it while a kernel runs */
 	const char *dump;       /* buffers whose words to print at the end, by commas; or NULL */
 	const char *keep;       /* file for the rewritten PTX */
 	int fd;                 /* messages to the parent */
@@ -238,14 +243,14 @@ void run_oracle_end(const struct run_script *, const struct run_job *, bool died
 /* The PTX with probes, malloc'd; NULL after saying why. */
 char *run_probes_text(const struct run_script *);
 bool run_probes_whole(void);    /* Is everything logged? */
-/* At first, before each launch, and when it is over.  False: a driver call failed.  A launch has one parameter
- * more, which is returned; NULL: as false. */
-bool run_probes_ready(struct run_driver *, CUmodule);
+/* At first, before each launch, and when it is over.  False: a driver call failed, or the log's region is too small,
+ * which is said.  A launch has one parameter more, which is returned; NULL: as false. */
+bool run_probes_ready(struct run_driver *, CUmodule, CUdevice, const struct run_script *, const struct run_job *);
 void run_probes_map(const struct run_tmap *, CUdeviceptr base, const CUtensorMap *);
 const void *run_probes_launch(const struct run_action *);
 /* Behind that: a tensor map that the launch has as a parameter. */
 void run_probes_param(unsigned number, const CUtensorMap *);
-bool run_probes_take(const struct run_action *, bool verbose);
+bool run_probes_take(const struct run_action *);
 /* Has the screen (detect/screen.h) held all launches for clear?  verbose: says why not. */
 bool run_probes_clear(uint32_t launch);
 

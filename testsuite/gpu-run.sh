@@ -116,6 +116,20 @@ passed()
 	fi >>table
 }
 
+# stage_drain: the log's region is emptied while the program waits for something
+stage_drain()
+{
+	source=../src/testsuite/stress
+	"$NVCC" -std=c++17 -O3 -arch=sm_90 -DMUTATE=0 -ptx $source/full.cu -o full.ptx && probe/put full.ptx full.probes.ptx full.sites >/dev/null &&
+		"${PTXAS:-ptxas}" -arch=sm_90 full.probes.ptx -o full.cubin &&
+		"$NVCC" -O3 -std=c++17 -arch=sm_90 -I ../src -o drain $source/drain.cu run/gsan_run-drain.o event/libevent.a -lcuda ||
+		{ echo "FAIL    drain" >>table; return; }
+	for what in nothing cuCtxSynchronize cudaFree cudaMalloc cudaMallocManaged cudaHostAlloc cudaHostRegister cudaMemcpy launches; do
+		passed "drain: $what" timeout 60 ./drain full.cubin full.sites $what
+		cat passed.log
+	done
+}
+
 # stage_slice: kernels that log by probes: right ones RUNS times, and mutants; what orders their logs; what they cost
 stage_slice()
 {
@@ -125,6 +139,9 @@ stage_slice()
 		RUNS=${RUNS:-20} passed "$k by probes" timeout 400 sh ../src/testsuite/slice.sh ../src/testsuite/$k.cu
 	done
 	SEEDS=${SEEDS:-14} BLOCKS=16 passed lanes timeout 400 sh ../src/testsuite/stress/lanes.sh
+	BLOCKS=4 ROUNDS=256 passed full timeout 300 sh ../src/testsuite/stress/full.sh
+	cat passed.log
+	stage_drain
 	SEEDS=${SHAPES:-100} passed shapes timeout 200 sh ../src/testsuite/stress/shapes.sh
 	"$NVCC" -O3 -std=c++17 -arch=sm_90a -o clocks ../src/testsuite/stress/clocks.cu && passed clocks timeout 100 ./clocks 1000000
 	cat passed.log

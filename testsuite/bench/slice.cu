@@ -236,7 +236,7 @@ static void tell_batch(struct bench *b)
 		all[i].after += i * units / 4;
 		all[i].warp += i * units / 4;
 	}
-	b->head.last = (uint32_t)units - REGION_PIECE_MAX;
+	b->head.last = (uint32_t)units - 2 * REGION_PIECE_MAX;
 	CHECK(cudaMemcpy(b->batch, all, b->launches * sizeof *all, cudaMemcpyHostToDevice));
 	for (uint32_t i = 0; i < b->launches; i++)
 		CHECK(cudaMemcpy((void *)all[i].log.unit, &b->head, sizeof b->head, cudaMemcpyHostToDevice));
@@ -255,10 +255,10 @@ static void shape(struct bench *b, const struct work *w)
 	l->threads = threads;
 	l->warps = (threads + 31) / 32;
 	l->shared = w->shared;
-	l->heads = REGION_PIECE_MAX;
+	l->heads = REGION_QUEUE;
 	l->slots = round_up(l->heads + (uint64_t)l->blocks * REGION_BLOCK, l->piece);
 	l->end = round_up(l->slots + (uint64_t)l->blocks * l->warps * l->piece, REGION_PIECE_MAX);
-	b->head = {l->end, 0, 0, 0};
+	b->head = {l->end, 0, 0, 1, UINT64_MAX, 0};
 	b->orders = screen_needs_order(l, &all);
 	b->s.together = screen_together(l, b->s.table.shift, 16 << 10);
 	CHECK(cudaMemset((void *)l->unit, 0, region_bytes));
@@ -306,7 +306,7 @@ static void run_launches(struct bench *b, struct work *w, CUfunction f, unsigned
 	for (uint32_t i = 0; i < b->launches; i++) {
 		std::vector<void *> args = w->args;
 
-		b->launch = {(uint64_t)(uintptr_t)(b->s.log.unit + i * units), b->s.log.heads, b->s.log.slots, i + 1, b->head.last};
+		b->launch = {(uint64_t)(uintptr_t)(b->s.log.unit + i * units), b->s.log.heads, b->s.log.slots, i + 1, b->head.last, 0, 0};
 		args.push_back(&b->launch);
 		CHECK(cuLaunchKernel(f, w->grid[0], w->grid[1], 1, w->block[0], w->block[1], 1, dynamic, 0, args.data(), NULL));
 	}

@@ -10,6 +10,7 @@
  *   *.0:0     ld.acquire.gpu g:0x200 size=4 read=1 @70..75
  *   over                                                all threads end, and the launch
  *   fault                                               the launch ends, where its threads are
+ *   cut 75                                              from that time on a part of the launch's log may be lost
  *
  * Behind the event's name come its modifiers, then the address (g:, s: the block's own shared memory,
  * sN: that of rank N; a bare number is generic), then operands and what the site says (event.def), of which each lane may have one of its own:
@@ -495,6 +496,19 @@ static bool map(struct reader *r, char *rest)
 	return true;
 }
 
+static bool cut(struct reader *r, char *rest)
+{
+	struct event_host h = {.kind = EVENT_HOST_CUT, .launch = r->launch};
+
+	rest += strspn(rest, " \t");
+	if (!r->running)
+		return fail(r, "no launch to cut");
+	if (!number(r, &rest, &h.timer))
+		return false;
+	host(r, &h);
+	return true;
+}
+
 static bool line(struct reader *r, char *s)
 {
 	char *word, *rest;
@@ -511,6 +525,8 @@ static bool line(struct reader *r, char *s)
 		return launch(r, rest);
 	if (!strcmp(word, "map"))
 		return map(r, rest);
+	if (!strcmp(word, "cut"))
+		return cut(r, rest);
 	if (strcmp(word, "over") && strcmp(word, "fault"))
 		return event(r, word, rest);
 	over(r, !strcmp(word, "fault"));

@@ -297,6 +297,8 @@ ev_logs = \
 	testsuite/detect/order/chain_of_two_broken.ev testsuite/detect/order/chain_red.ev \
 	testsuite/detect/order/chain_store.ev testsuite/detect/order/clock_equal.ev \
 	testsuite/detect/order/clock_later.ev testsuite/detect/order/clock_records.ev \
+	testsuite/detect/order/cut_behind_barrier.ev testsuite/detect/order/cut_race_before.ev \
+	testsuite/detect/order/cut_release_kept.ev testsuite/detect/order/cut_release_lost.ev \
 	testsuite/detect/order/clock_records_released.ev testsuite/detect/order/flag_in_shared.ev \
 	testsuite/detect/order/flag_in_shared_block.ev testsuite/detect/order/flag_in_shared_relaxed.ev \
 	testsuite/detect/order/flag_of_8_bytes.ev testsuite/detect/order/flag_of_two_sizes.ev \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * events.c: runs programs as they are, has the detector judge what the emulated device logs of
- * them, and holds that against the oracle: as a whole, in portions, and by detect=reference.
+ * them, and holds that against the oracle: as a whole, in portions, by detect=reference, and where a part of it is lost.
  */
 #include "testsuite/gen/worker.h"
 
@@ -123,6 +123,26 @@ static void check_way(struct logger *l, const struct judge_log *log, const struc
 	detect_free(other);
 }
 
+/* A log of which a part is lost shows no race that there is not. */
+static void check_cut(struct logger *l, const struct judge_log *log, uint64_t seed, struct run_result *r)
+{
+	struct detect *d = judge_new(NULL, NULL);
+	struct run_result so_far = *r;
+	struct judge_log part;
+	const char *wrong;
+
+	judge_cut(&part, log, seed);
+	wrong = judge_log(d, &part, false);
+	if (wrong)
+		give_up(wrong);
+	compare(l, log, d, r);
+	memcpy(so_far.bad, r->bad, sizeof so_far.bad);
+	memcpy(so_far.text, r->text, sizeof so_far.text);
+	*r = so_far;
+	detect_free(d);
+	judge_free(&part);
+}
+
 static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned schedule, struct run_result *r)
 {
 	uint64_t seed = schedule ? p->seed * SCHEDULES_MAX + schedule : 0;
@@ -145,6 +165,7 @@ static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned
 	check_way(l, &log, d, "detect=reference", r);
 	if (log.cuts)
 		check_way(l, &log, d, NULL, r);
+	check_cut(l, &log, p->seed + schedule, r);
 	detect_free(d);
 	judge_free(&log);
 	r->done = true;

@@ -173,6 +173,12 @@ run 2 "$gsan_run" --seeds=5 t.ptx
 run 2 "$gsan_run" --seeds=5..4 t.ptx
 run 2 "$gsan_run" --seed=-1 t.ptx
 run 2 "$gsan_run" --timeout=0 t.ptx
+run 2 "$gsan_run" --region=64M t.ptx
+run 2 "$gsan_run" --no-drain t.ptx
+run 2 "$gsan_run" --cuts=3 t.ptx
+for size in 0 x 64T 64MM -1 99999999999G; do
+	run 2 "$gsan_run" --events=probes --region=$size t.ptx
+done
 run 3 "$gsan_run" there-is-none.ptx
 run 0 "$gsan_run" --help
 has out 'Usage: gsan-run'
