@@ -15,3 +15,9 @@ detect/libdetect.a: detect/libparts.a extent/libextent.a
 	$(AM_V_AR)$(LD) -r -o detect/libdetect.o --whole-archive detect/libparts.a extent/libextent.a && \
 	$(OBJCOPY) -w --keep-global-symbol='detect_*' --keep-global-symbol='screen_*' detect/libdetect.o && \
 	rm -f $@ && $(AR) cr $@ detect/libdetect.o
+
+check_PROGRAMS += testsuite/unit/bounds
+TESTS += testsuite/unit/bounds
+testsuite_unit_bounds_SOURCES = testsuite/unit/bounds.c
+testsuite_unit_bounds_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_bounds_LDADD = extent/libextent.a event/libevent.a $(CMOCKA_LIBS)

@@ -90,7 +90,7 @@ void scan_mbarrier(struct scan *s, const struct event *e)
 
 struct phase {
 	uint64_t full, seen;            /* when its last arrival began; when a wait had seen it over, first */
-	uint64_t expected;              /* bytes, of this phase and all before */
+	uint64_t expected, expected_late;       /* bytes, of this phase and all before: as early, as late as can be */
 	bool loose;                     /* arrivals at the boundary behind it may be of either side */
 };
 
@@ -234,26 +234,52 @@ static void loosen(struct barrier *b)
 
 /* ---- bytes ---------------------------------------------------------------------------------------------- */
 
-/* expect_tx is for the phase that its thread arrives in next. */
-static uint32_t expected_in(const struct barrier *b, uint32_t i)
+/* Bytes are expected of the phase in which that happens: not of one behind that in which its thread arrives next, and of
+ * none that somebody had seen over; arrivals may be complete while bytes are not there yet. */
+static void expected_in(const struct barrier *b, uint32_t i, uint32_t *first, uint32_t *last)
 {
-	for (uint32_t k = i + 1; b->op[i]->kind == EVENT_MBAR_EXPECT && k < b->n; k++)
-		if (arrives(b->op[k]) && one_thread(b->op[k], b->op[i]))
-			return b->op[k]->lo;
-	return b->op[i]->lo;
+	const struct mbar_op *o = b->op[i];
+	uint32_t next = o->lo;
+
+	for (uint32_t k = i + 1; o->kind == EVENT_MBAR_EXPECT && k < b->n; k++)
+		if (arrives(b->op[k]) && one_thread(b->op[k], o)) {
+			next = b->op[k]->lo;
+			break;
+		}
+	*last = next > o->lo ? next : o->lo;
+	*first = next < o->lo ? next : o->lo;
+	if (o->kind == EVENT_MBAR_EXPECT && *first && b->phase[*first - 1].seen >= o->begin)
+		--*first;
 }
 
 static void expect(struct barrier *b)
 {
-	for (uint32_t i = 0; i < b->n; i++)
-		if (b->op[i]->kind == EVENT_MBAR_EXPECT || b->op[i]->kind == EVENT_MBAR_ARRIVE)
-			b->phase[expected_in(b, i)].expected += b->op[i]->bytes;
-	for (uint32_t k = 1; k <= b->nphases; k++)
+	for (uint32_t i = 0; i < b->n; i++) {
+		uint32_t first, last;
+
+		if (b->op[i]->kind != EVENT_MBAR_EXPECT && b->op[i]->kind != EVENT_MBAR_ARRIVE)
+			continue;
+		expected_in(b, i, &first, &last);
+		b->phase[first].expected += b->op[i]->bytes;
+		b->phase[last].expected_late += b->op[i]->bytes;
+	}
+	for (uint32_t k = 1; k <= b->nphases; k++) {
 		b->phase[k].expected += b->phase[k - 1].expected;
+		b->phase[k].expected_late += b->phase[k - 1].expected_late;
+	}
 }
 
-/* A copy is complete with the first phase for which, with the copies issued before it, enough bytes
- * are expected; with none, if there is no such phase. */
+/* With the first phase for which, with the copies issued before it, enough bytes are expected, by one count or the
+ * other; behind all: with none. */
+static uint32_t complete_with(const struct barrier *b, const struct mbar_op *o, uint64_t bytes, bool late)
+{
+	uint32_t k = 0;
+
+	while (k <= b->nphases && ((late ? b->phase[k].expected_late : b->phase[k].expected) < bytes || b->phase[k].seen < o->begin))
+		k++;
+	return k;
+}
+
 static void find_copies(struct barrier *b)
 {
 	uint64_t bytes = 0;
@@ -262,17 +288,18 @@ static void find_copies(struct barrier *b)
 	expect(b);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
-		uint32_t k = 0;
+		uint32_t k, late;
 
 		if (!copies(o))
 			continue;
 		bytes += o->bytes;
-		while (k <= b->nphases && (b->phase[k].expected < bytes || b->phase[k].seen < o->begin))
-			k++;
+		k = complete_with(b, o, bytes, false);
+		late = complete_with(b, o, bytes, true);
+		late = late < k || late > b->nphases ? k : late;
 		o->lo = k <= b->nphases ? k : NONE;
-		o->hi = k <= b->nphases ? k + b->phase[k].loose : NONE;
+		o->hi = k <= b->nphases ? late + b->phase[late].loose : NONE;
 		/* Of copies that bring more than is expected it is not known which are over. */
-		more = k > b->nphases || (k && bytes - o->bytes < b->phase[k - 1].expected);
+		more = k > b->nphases || late > k || (k && bytes - o->bytes < b->phase[k - 1].expected);
 		b->d->counter[DETECT_INEXACT_PHASES] += more && !b->g->world;
 	}
 }

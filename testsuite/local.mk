@@ -642,6 +642,8 @@ norace_tests = \
 	testsuite/norace/36_mbar_ring_parity.ptx \
 	testsuite/norace/37_arrive_drop_before.ptx \
 	testsuite/norace/38_tx_and_arrive.ptx \
+	testsuite/norace/38_tx_expect_late.ptx \
+	testsuite/norace/38_tx_expect_only.ptx \
 	testsuite/norace/39_cpasync_each_lane.ptx testsuite/norace/39_cpasync_wait.ptx \
 	testsuite/norace/39_cpasync_wait_all.ptx \
 	testsuite/norace/39_cpasync_zero_bytes.ptx \

@@ -18,8 +18,9 @@ slice_tests = \
 	testsuite/slice/matmul.cu \
 	testsuite/slice/triad.cu
 TESTS += $(slice_tests) testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsuite/stress/shapes.sh \
-	testsuite/stress/full.sh
+	testsuite/stress/full.sh \
+	testsuite/stress/rings.sh
 EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsuite/stress/ways.cu testsuite/stress/lanes.py \
-	testsuite/stress/shapes.sh testsuite/stress/shapes.py testsuite/stress/full.sh testsuite/stress/full.cu testsuite/stress/full.py \
+	testsuite/stress/shapes.sh testsuite/stress/shapes.py testsuite/stress/rings.sh testsuite/stress/rings.py testsuite/stress/full.sh testsuite/stress/full.cu testsuite/stress/full.py \
 	testsuite/stress/drain.cu \
 	testsuite/stress/clocks.cu testsuite/bench/slice.sh testsuite/bench/slice.cu $(slice_tests)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# rings.sh: random pipelines (rings.py) by probes, on the emulated device or, with DEVICE=gpu, on a GPU: of SEEDS
+# (default: 100) programs, from FIRST (1) on, the screen (detect/screen.h) holds none for clear in which the detector finds
+# something; in one that is right nothing is found, and most of those are clear.
+. "$top_srcdir/testsuite/lib.sh"
+
+command -v python3 >/dev/null || skip "no python3"
+
+# judge SEED: what became of it, as lines: of right or wrong kernels so many are clear, and not
+judge='
+	python3 "$top_srcdir/testsuite/stress/rings.py" $0 >$0.ptx || { echo "rings.py $0"; exit; }
+	timeout 60 "$top_builddir/gsan-run" -v --events=probes --device="${DEVICE:-emu}" $0.ptx >$0.log 2>&1
+	status=$?
+	made=$(sed -n "1s,// ,,p" $0.ptx)
+	grep -aq "a fault in gsan" $0.log && { echo "FAULT $0"; exit; }
+	[ $status = 0 ] || [ $made = wrong ] || { echo "FOUND $0"; exit; }
+	[ $status -lt 124 ] || { echo "STATUS $status $0"; exit; }
+	grep -ao "gsan-run: k. is [a-z]*" $0.log | sort -u | sed "s/.* is /$made /"'
+export top_srcdir top_builddir
+seq "${FIRST:-1}" $((${FIRST:-1} + ${SEEDS:-100} - 1)) | xargs -P 2 -n 1 sh -c "$judge" >all
+sort all | uniq -c | grep '[a-z]'
+grep -v '^right \|^wrong ' all >bad
+[ ! -s bad ] || fail "$(cat bad)"
+right=$(grep -c '^right' all)
+clear=$(grep -c '^right clear' all)
+[ $((clear * 10)) -ge $((right * 7)) ] || fail "only $clear of $right right ones are clear"
+[ "$(grep -c '^wrong clear' all)" -lt "$(grep -c '^wrong not' all)" ] || fail "most wrong ones are clear"
+done_testing
