@@ -10,6 +10,4 @@
  * name there, and the link fails. */
 void __gsan_v1_register(void);
 
-extern const int rt_linked_on_purpose;
-
 #endif
