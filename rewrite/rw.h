@@ -306,6 +306,9 @@ void rw_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * be kept back. */
 int rw_phase(char **argv, char **said);
 bool rw_interrupted(void);      /* a signal came */
+/* What the signal tells of (SIGXFSZ, SIGPIPE) is an error of write() instead, for us and
+ * not for phases. */
+void rw_error_instead(int sig);
 
 /* ---- origin.c --------------------------------------------------------------- */
 
@@ -323,7 +326,13 @@ int rw_wrap(char **argv, const struct gsan_rewrite_options *);
 
 /* All of a file ("-": stdin), malloc'd; NULL with errno set. */
 char *rw_read_file(const char *path, size_t *len);
-/* Writes a file so that it is there whole or not at all ("-": stdout). */
+/* Writes a regular file so that it is there whole or not at all, through links; anything
+ * else ("-", a pipe, /dev/stdout) as a stream.  False with errno set. */
 bool rw_write_file(const char *path, const char *text, size_t len);
+/* The regular file that the name leads to, or would if it were there, malloc'd; NULL:
+ * to something else. */
+char *rw_regular(const char *path);
+/* An empty file of a new name beside `path`, malloc'd, open as *fd; NULL with errno set. */
+char *rw_beside(const char *path, int *fd);
 
 #endif

@@ -111,7 +111,7 @@ cat out err | cmp -s want - || fail "a mistake does not read as ptxas's: $(cat e
 # What cicc wrote is put back where it lies, for nvcc embeds it.
 cat >cicc <<'EOF'
 #!/bin/sh
-cp k.orig w.ptx
+cp k.orig "$2"
 EOF
 chmod +x cicc
 w=$top_builddir/gsan-ptx
