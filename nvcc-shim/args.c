@@ -332,6 +332,12 @@ parse_words(struct shim_args *a, size_t n, char *const *v, int depth)
 		const char *word = v[i], *value, *next = NULL;
 		const struct shim_opt *o;
 
+		if (strcmp(word, "--print-runtime") == 0 || strcmp(word, "--print-libs") == 0) {
+			a->print_runtime |= word[8] == 'r';
+			a->print_libs |= word[8] == 'l';
+			changed = true;
+			continue;
+		}
 		if (strncmp(word, "--gsan-", 7) == 0) {
 			own_option(a, word);
 			changed = true;

@@ -24,6 +24,8 @@ help(void)
 	    "  --gsan-show       print the nvcc command before it runs\n"
 	    "  --gsan-keep[=DIR] keep the intermediate files, the rewritten PTX\n"
 	    "                    among them, here or in DIR\n"
+	    "  --print-runtime   print where libgsan.so is, for LD_PRELOAD\n"
+	    "  --print-libs      print what a linker other than gsan-nvcc needs\n"
 	    "\n"
 	    "environment:\n"
 	    "  GSAN_NVCC         the nvcc to run\n"
@@ -73,6 +75,23 @@ acceptable(const struct shim_args *a, struct shim_tools *t)
 	return ok;
 }
 
+/* For command lines: quoted where a shell would split it. */
+static int
+print(const struct shim_args *a, const struct shim_tools *t)
+{
+	char *dir = t->libdir ? shim_quote(t->libdir) : NULL;
+	bool ok = (!a->print_runtime || t->shared) && (!a->print_libs || dir);
+
+	if (!ok)
+		shim_say("%s cannot be found; set GSAN_HOME", t->shared ? "libgsan.a" : "libgsan.so");
+	if (ok && a->print_runtime)
+		puts(t->shared);
+	if (ok && a->print_libs)
+		printf("-Wl,-u," SHIM_RUNTIME " -L%s -lgsan -ldl -lpthread\n", dir);
+	free(dir);
+	return ok ? 0 : SHIM_FAILED;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -92,7 +111,11 @@ main(int argc, char **argv)
 	} else if (a.gsan_version) {
 		puts("gsan-nvcc (gsan) " PACKAGE_VERSION);
 		status = 0;
-	} else if (shim_find_tools(&t, "nvcc", "GSAN_NVCC", NVCC) && acceptable(&a, &t)) {
+	} else if (!shim_find_tools(&t, "nvcc", "GSAN_NVCC", NVCC)) {
+		;               /* it has been said */
+	} else if (a.print_runtime || a.print_libs) {
+		status = print(&a, &t);
+	} else if (acceptable(&a, &t)) {
 		shim_plan_nvcc(&plan, &a, &t);
 		shim_share_originals();
 		status = shim_become(&plan, a.gsan_show);

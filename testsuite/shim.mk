@@ -7,6 +7,7 @@
 shim_tests = \
 	testsuite/shim/cmake.sh \
 	testsuite/shim/fallback.sh \
+	testsuite/shim/link.sh \
 	testsuite/shim/files.sh \
 	testsuite/shim/nvcc.sh \
 	testsuite/shim/options.sh \

@@ -192,7 +192,7 @@ cat >absent.c <<'END'
 int main(void) { return dlopen("libcuda.so.1", RTLD_NOW) ? 9 : 4; }
 END
 if ! ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1' && ! nm "$top_builddir/libgsan.a" | grep -q __asan_init; then
-	$CC -o absent absent.c -Wl,-u,__gsan_v1_register "$top_builddir/libgsan.a" -ldl -lpthread || hard "absent"
+	$CC -o absent absent.c -Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan "$top_builddir/libgsan.a" -ldl -lpthread || hard "absent"
 	LD_LIBRARY_PATH= run 4 ./absent
 	has err "GSan: nothing was watched: there is no CUDA driver here (libcuda.so.1)"
 	LD_LIBRARY_PATH= GSAN_OPTIONS=strict=1 run 65 ./absent

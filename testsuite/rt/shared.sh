@@ -49,12 +49,12 @@ lib()
 	$CC $inc -D_GNU_SOURCE -Dmain=commands -fPIC -shared -o "$out" "$top_srcdir/testsuite/rt/prog.c" "$@" \
 		./libcuda.so.1 -ldl -lpthread || hard "cannot link $out"
 }
-gsan="-Wl,-u,__gsan_v1_register $top_builddir/libgsan.a"
+gsan="-Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan $top_builddir/libgsan.a"
 lib one.so $gsan
 lib two.so $gsan
 lib bare.so -DPLAIN
 $CC -o host host.c -ldl || hard "host"
-$CC -o host_gsan host.c -Wl,-u,__gsan_v1_register "$top_builddir/libgsan.a" -ldl -lpthread || hard "host_gsan"
+$CC -o host_gsan host.c -Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan "$top_builddir/libgsan.a" -ldl -lpthread || hard "host_gsan"
 $CC -o linked -x c - -x none ./one.so -Wl,-rpath,"$tmp" <<'EOF' || hard "linked"
 int commands(int, char **);
 int main(int argc, char **argv) { return commands(argc, argv); }

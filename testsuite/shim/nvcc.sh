@@ -12,7 +12,7 @@ sm="-arch=sm_80"
 run 0 "$g" $sm -c k.cu -o k.o
 rewritten 1 "-c"
 [ -s err ] && fail "-c says something: $(cat err)"
-strings -a k.o | grep -q __gsan_v1_register || fail "k.o does not refer to the runtime"
+strings -a k.o | grep -q __gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan || fail "k.o does not refer to the runtime"
 run 0 "$g" $sm -c -o=k2.o --compile k.cu -lineinfo
 rewritten 1 "-o=FILE, -lineinfo"
 run 0 "$g" $sm -c -G -O0 -rdc true k.cu --output-file k3.o
@@ -79,7 +79,7 @@ has err "gsan-nvcc: this library is watched in programs linked with gsan-nvcc"
 # an object of ours without the runtime is a link error, not silence
 "$g" $sm -c main.cu -o main.o
 run 1 "$NVCC" main.o -o silent
-has err __gsan_v1_register
+has err __gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan
 
 # -- what is left out, or cannot be
 rm -f "$home/log"
