@@ -245,6 +245,8 @@ own_option(struct shim_args *a, const char *option)
 		a->gsan_version = true;
 	else if (strcmp(name, "show") == 0)
 		a->gsan_show = true;
+	else if (strcmp(name, "verbose") == 0)
+		a->gsan_verbose = true;
 	else if (strcmp(name, "keep") == 0)
 		a->gsan_keep = true;
 	else if (strncmp(name, "keep=", 5) == 0 && name[5]) {

@@ -22,6 +22,7 @@ help(void)
 	    "  --gsan-help       this text (--help is nvcc's own)\n"
 	    "  --gsan-version    gsan's version (--version is nvcc's own)\n"
 	    "  --gsan-show       print the nvcc command before it runs\n"
+	    "  --gsan-verbose    show all that ptxas says of instrumented code\n"
 	    "  --gsan-keep[=DIR] keep the intermediate files, the rewritten PTX\n"
 	    "                    among them, here or in DIR\n"
 	    "  --print-runtime   print where libgsan.so is, for LD_PRELOAD\n"
@@ -54,7 +55,7 @@ acceptable(const struct shim_args *a, struct shim_tools *t)
 	}
 	if (a->info || a->preprocess || a->ninputs == 0)
 		return true;
-	if (a->lto && !a->quiet)
+	if (a->lto && !a->quiet && !a->compile_only)    /* once, and not for every object */
 		shim_say("link-time optimisation is left out: it goes past PTX");
 	if (a->noptx) {
 		char *what = shim_format("--%s", a->noptx);
@@ -117,6 +118,8 @@ main(int argc, char **argv)
 		status = print(&a, &t);
 	} else if (acceptable(&a, &t)) {
 		shim_plan_nvcc(&plan, &a, &t);
+		if (a.gsan_verbose)
+			setenv("GSAN_VERBOSE", "1", 1);
 		shim_share_originals();
 		status = shim_become(&plan, a.gsan_show);
 	}

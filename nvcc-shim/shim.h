@@ -53,7 +53,7 @@ struct shim_args {
 
 	/* --gsan-*; the words themselves are in `held` */
 	struct strv held;
-	bool gsan_help, gsan_version, gsan_show, gsan_keep;
+	bool gsan_help, gsan_version, gsan_show, gsan_keep, gsan_verbose;
 	bool print_runtime, print_libs;
 	const char *gsan_keep_dir;	/* NULL: the current folder */
 	const char *gsan_unknown;

@@ -316,6 +316,16 @@ void rw_origin_keep(const char *rewritten, size_t rewritten_len, const char *tex
 /* What `rewritten` was made of, malloc'd; NULL if nobody kept it. */
 char *rw_origin(const char *rewritten, size_t rewritten_len, size_t *len);
 
+/* True the first time that one of the phases of one nvcc asks it of this text. */
+bool rw_first(const char *text);
+
+/* ---- said.c ---------------------------------------------------------------- */
+
+/* Of what ptxas said of instrumented code, what is about the program; malloc'd.  plain:
+ * what it says of the program's own PTX, NULL if that is not known.  figures: there are
+ * some of the program's functions, which instrumentation has changed. */
+char *rw_said_of_program(const char *said, const char *plain, bool *figures);
+
 /* ---- wrap.c ----------------------------------------------------------------- */
 
 /* Runs a compiler phase with the PTX that it writes or reads rewritten; returns

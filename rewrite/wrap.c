@@ -459,6 +459,82 @@ static void split(char **args)
 	*args = word;
 }
 
+/* Where the words name an output that can be replaced, and how its word begins; NULL. */
+static char **output_word(char **args, const char **name)
+{
+	static const char *const forms[] = { "-o=", "--output-file=" };
+	char **out = output_of(args);
+
+	*name = "";
+	for (char **a = args; *a && !out; a++)
+		for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+			if (!strncmp(*a, forms[i], strlen(forms[i]))) {
+				out = a;
+				*name = forms[i];
+			}
+	return out;
+}
+
+/* What ptxas says of the program's own PTX, malloc'd; NULL if that cannot be had. */
+static char *said_of_plain(const struct job *j)
+{
+	char **args = zeroed(j->nargs + 1, sizeof *args), **temps = zeroed(j->nin + 2, sizeof *temps);
+	char *said = NULL, *word = NULL;
+	const char *name;
+	char **out;
+	bool ok = true;
+
+	memcpy(args, j->args, j->nargs * sizeof *args);
+	out = output_word(args, &name);
+	temps[j->nin] = out ? temp_file(NULL, ".cubin") : NULL;
+	ok = temps[j->nin] && asprintf(&word, "%s%s", name, temps[j->nin]) > 0;
+	if (ok)
+		*out = word;
+	for (unsigned i = 0; i < j->nin && ok; i++) {
+		const struct input *in = &j->in[i];
+
+		args[in->word] = in->path;
+		if (in->temp)
+			continue;
+		temps[i] = in->text ? temp_file(NULL, ".ptx") : NULL;
+		ok = temps[i] && rw_write_file(temps[i], in->text, in->len);
+		args[in->word] = temps[i];
+	}
+	if (ok && rw_phase(args, &said)) {
+		free(said);
+		said = NULL;
+	}
+	for (unsigned i = 0; i <= j->nin; i++) {
+		if (temps[i])
+			unlink(temps[i]);
+		free(temps[i]);
+	}
+	free(word);
+	free(temps);
+	free(args);
+	return said;
+}
+
+/* What ptxas said of instrumented code, and no more than is about the program. */
+static void say(const struct job *j, const char *said)
+{
+	static const char note[] = "the figures of kernels and functions include their instrumentation";
+	char *plain, *ours;
+	bool figures;
+
+	if (on("GSAN_VERBOSE") || !*said) {
+		fputs(said, stderr);
+		return;
+	}
+	plain = said_of_plain(j);
+	ours = rw_said_of_program(said, plain, &figures);
+	fputs(ours ? ours : said, stderr);
+	if (figures && rw_first(note))
+		rw_say("%s", note);
+	free(ours);
+	free(plain);
+}
+
 static int attempt(struct job *j, bool bound, char **said)
 {
 	int status;
@@ -489,6 +565,7 @@ enum { ROUNDS = 4 };
 static int assemble(struct job *j)
 {
 	char *said, *first = NULL, *more;
+	bool plain = false;
 	int status = attempt(j, j->options.relocatable, &said);
 
 	if (status && j->options.relocatable && !rw_interrupted()) {
@@ -509,11 +586,14 @@ static int assemble(struct job *j)
 		status = attempt(j, false, &more);
 		free(said);
 		said = more;
+		plain = true;
 		for (unsigned i = 0; i < j->nin && !status; i++)
 			rw_say("%s: not instrumented: %s", j->in[i].path, first);
 	}
-	if (said)
+	if (said && (status || plain))
 		fputs(said, stderr);
+	else if (said)
+		say(j, said);
 	free(said);
 	free(first);
 	return status;
