@@ -65,7 +65,7 @@ one()
 	env LD_AUDIT="$inject" FAULT="$fault" timeout 60 "$prog" "$@" >out 2>err || got=$?
 	plain out | cmp -s - ref || fail "$fault: the program printed something else"
 	closes err || fail "$fault: not one closing line"
-	grep -q 'not instrumented (\|that was launched is instrumented' err &&
+	grep -q '; not instrumented: \|that was launched is instrumented' err &&
 		fail "$fault: it is not the module's instrumentation that is missing"
 	case $got in
 	66) ;;
