@@ -264,10 +264,16 @@ static bool is_ours(void)
 static void on_signal(int sig)
 {
 	const int kernels = rt_flags.exit_timeout_ms;
+	sigset_t this;
 
 	if (is_ours() && !is_closed())
 		close_now(kernels < PATIENCE_MS ? kernels : PATIENCE_MS);
-	raise(sig);             /* SA_RESETHAND: it ends the process as it would have */
+	/* It ends the process as it would have. */
+	signal(sig, SIG_DFL);
+	sigemptyset(&this);
+	sigaddset(&this, sig);
+	raise(sig);
+	pthread_sigmask(SIG_UNBLOCK, &this, NULL);
 }
 
 /* From who is called to end the process; returns the status. */
@@ -303,9 +309,11 @@ HOOKED _Noreturn void _Exit(int status)
 static void take_signals(void)
 {
 	static const int ends[] = { SIGINT, SIGTERM };
-	struct sigaction now, ours = { .sa_handler = on_signal,
-		.sa_flags = (int)SA_RESETHAND | SA_NODEFER | SA_RESTART | SA_ONSTACK };
+	struct sigaction now, ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK };
 
+	/* A second one, as a terminal and a parent send it, waits for the first. */
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		sigaddset(&ours.sa_mask, ends[i]);
 	for (size_t i = 0; i < sizeof ends / sizeof *ends && getpid() != 1; i++)
 		if (!sigaction(ends[i], NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
 		    now.sa_handler == SIG_DFL)

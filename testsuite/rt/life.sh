@@ -139,6 +139,20 @@ for signal in 2 15; do
 		count 1 "GSan: 0 findings; 1 launch"
 	done
 done
+# The runtime itself was interrupted: a word, and the end.
+ended 143 use:0 load run:_Z4ringPi sync rtlock signal:15
+count 1 "GSan: the process was ended before the closing line could be said"
+GSAN_OPTIONS=exit_timeout_ms=100 ended 7 use:0 load run:_Z4ringPi sync rtlock _exit:7
+count 1 "GSan: the process was ended before the closing line could be said"
+GSAN_OPTIONS=quiet=1:exit_timeout_ms=100 ended 7 use:0 load run:_Z4ringPi sync rtlock _exit:7
+[ -s err ] && fail "quiet=1 was not quiet: $(cat err)"
+# The same signal twice, as from a terminal and from a parent.
+"$prog" use:0 load race:0 run:hang sync >out 2>err &
+pid=$!
+sleep 1
+kill -TERM $pid; kill -TERM $pid 2>/dev/null; kill -TERM $pid 2>/dev/null
+wait $pid
+count 1 "GSan: 1 finding; 2 launches"
 # A signal that somebody else sends, while the program waits.
 (timeout -s TERM 1 "$prog" use:0 load race:0 run:hang sync >out 2>err) 2>/dev/null
 count 1 "GSan: 1 finding; 2 launches"

@@ -24,7 +24,8 @@
  *   init          cuInit; what it returns is printed
  *   sync, release, reset, unload, fork, sleep:MS, exit:N, quick, findings, finish, off
  *   _exit:N, signal:N, handler:N (says so), child:N and vchild:N (a child of fork, of
- *                 vfork, that calls _exit), lock (stdio's locks are held)
+ *                 vfork, that calls _exit), lock (stdio's locks are held), rtlock (one of
+ *                 the runtime's)
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -44,11 +45,14 @@
 
 #undef cuGetProcAddress
 
+extern pthread_mutex_t rt_lock;         /* the runtime's, rti.h */
+
 #ifdef PLAIN                    /* without the runtime */
 #pragma weak gsan_findings
 #pragma weak gsan_finding
 #pragma weak gsan_finish
 #pragma weak gsan_off
+#pragma weak rt_lock
 #endif
 
 #ifdef WEAK                     /* with options of its own */
@@ -399,6 +403,8 @@ static bool end(const char *c)
 		child_exits(vfork(), (int)n);
 	else if (!strcmp(c, "lock"))
 		expect(!pthread_create(&t, NULL, hold, NULL) && !usleep(20000), c);
+	else if (!strcmp(c, "rtlock"))
+		pthread_mutex_lock(&rt_lock);
 	else if (!strcmp(c, "off"))
 		gsan_off();
 	else

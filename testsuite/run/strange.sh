@@ -55,4 +55,28 @@ for how in --events=probes --events --events=hostile --oracle=only; do
 done
 GSAN_OPTIONS=strict=1 run 65 $gsan_run --no-instrument "$racy"
 has err 'GSan: nothing was watched: no kernel that was launched is instrumented'
+# Who ends gsan-run has the closing line of what it runs.
+cat >hang.ptx <<'E'
+//@ buf a 64 iota
+//@ launch k grid=1 block=1 args=a
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .pred %q;
+	.reg .b32 %r;
+	.reg .b64 %d;
+	ld.param.u64 %d, [p];
+WAIT:
+	ld.relaxed.gpu.global.u32 %r, [%d+4];
+	setp.ne.u32 %q, %r, 99;
+	@%q bra WAIT;
+	ret;
+}
+E
+for signal in INT TERM; do
+	timeout -s $signal 2 "$top_builddir/gsan-run" --device=emu hang.ptx >out 2>err
+	[ "$(grep -c '^GSan: ' err)" = 1 ] || fail "$signal: $(cat err)"
+done
 done_testing
