@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The emulated device: libcuda.so.1, found by those who ask for it and never
-# installed.  Its entry points are all that it exports.
+# The emulated device: libcuda.so.1, found by those who ask for it, and installed where
+# no linker looks.  Its entry points are all that it exports.
 
 include $(top_srcdir)/emu/alu.mk
 
@@ -23,7 +23,8 @@ emu_libemu_a_SOURCES = emu/emu.h emu/api.h emu/access.h emu/listen.h emu/listen.
 	emu/oracle_phase.c emu/oracle_async.c emu/oracle_race.c emu/oracle_hook.c \
 	emu/oracle_tell.c emu/oracle_map.c emu/oracle_say.c
 
-noinst_DATA += emu/libcuda.so.1
+emulatedlibdir = $(pkglibdir)/emu
+emulatedlib_DATA = emu/libcuda.so.1
 CLEANFILES += emu/libcuda.so.1
 emu/libcuda.so.1: emu/libemu.a emu/libalu.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared \

@@ -245,6 +245,8 @@ own_option(struct shim_args *a, const char *option)
 		a->gsan_version = true;
 	else if (strcmp(name, "show") == 0)
 		a->gsan_show = true;
+	else if (strcmp(name, "verbose") == 0)
+		a->gsan_verbose = true;
 	else if (strcmp(name, "keep") == 0)
 		a->gsan_keep = true;
 	else if (strncmp(name, "keep=", 5) == 0 && name[5]) {
@@ -332,6 +334,12 @@ parse_words(struct shim_args *a, size_t n, char *const *v, int depth)
 		const char *word = v[i], *value, *next = NULL;
 		const struct shim_opt *o;
 
+		if (strcmp(word, "--print-runtime") == 0 || strcmp(word, "--print-libs") == 0) {
+			a->print_runtime |= word[8] == 'r';
+			a->print_libs |= word[8] == 'l';
+			changed = true;
+			continue;
+		}
 		if (strncmp(word, "--gsan-", 7) == 0) {
 			own_option(a, word);
 			changed = true;

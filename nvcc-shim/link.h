@@ -9,6 +9,6 @@
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
 __asm__(".pushsection .gsan_link,\"aw\"\n"
 	"\t.balign 8\n"
-	"\t.8byte __gsan_v1_register\n"
+	"\t.8byte __gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan\n"
 	"\t.popsection");
 #endif

@@ -8,6 +8,7 @@ nvcc_shim_libshim_a_SOURCES = nvcc-shim/args.c nvcc-shim/opts.def \
 	nvcc-shim/plan.c nvcc-shim/run.c nvcc-shim/shim.h
 nvcc_shim_libshim_a_CPPFLAGS = $(AM_CPPFLAGS) -DNVCC='"$(NVCC)"' \
 	-DPTXAS='"$(PTXAS)"' -DBINDIR='"$(bindir)"' -DPKGLIBDIR='"$(pkglibdir)"' \
+	-DLIBDIR='"$(libdir)"' \
 	-DPKGDATADIR='"$(pkgdatadir)"'
 
 bin_PROGRAMS += gsan-nvcc gsan-ptxas
@@ -27,7 +28,12 @@ gsan-link.h: $(top_srcdir)/nvcc-shim/link.h
 # The archive by itself, for -L and -lgsan: beside libgsan.so the linker would
 # take that one, and the program would need it to run.
 gsanarchivedir = $(pkglibdir)
-gsanarchive_DATA = gsan-lib/libgsan.a
-CLEANFILES += gsan-lib/libgsan.a
+gsanarchive_DATA = gsan-lib/libgsan.a gsan-lib/gsan-hide.o
+CLEANFILES += gsan-lib/libgsan.a gsan-lib/gsan-hide.o
 gsan-lib/libgsan.a: libgsan.a
 	$(AM_V_GEN)$(MKDIR_P) gsan-lib && cp libgsan.a $@
+
+# What a shared library is linked with as well: it keeps the hooks to itself.
+EXTRA_DIST += rt/hide.c
+gsan-lib/gsan-hide.o: $(top_srcdir)/rt/hide.c $(top_srcdir)/rt/drv.def $(top_srcdir)/rt/between.def
+	$(AM_V_CC)$(MKDIR_P) gsan-lib && $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) -fPIC -c -o $@ $(top_srcdir)/rt/hide.c

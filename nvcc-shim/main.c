@@ -22,8 +22,11 @@ help(void)
 	    "  --gsan-help       this text (--help is nvcc's own)\n"
 	    "  --gsan-version    gsan's version (--version is nvcc's own)\n"
 	    "  --gsan-show       print the nvcc command before it runs\n"
+	    "  --gsan-verbose    show all that ptxas says of instrumented code\n"
 	    "  --gsan-keep[=DIR] keep the intermediate files, the rewritten PTX\n"
 	    "                    among them, here or in DIR\n"
+	    "  --print-runtime   print where libgsan.so is, for LD_PRELOAD\n"
+	    "  --print-libs      print what a linker other than gsan-nvcc needs\n"
 	    "\n"
 	    "environment:\n"
 	    "  GSAN_NVCC         the nvcc to run\n"
@@ -52,7 +55,7 @@ acceptable(const struct shim_args *a, struct shim_tools *t)
 	}
 	if (a->info || a->preprocess || a->ninputs == 0)
 		return true;
-	if (a->lto && !a->quiet)
+	if (a->lto && !a->quiet && !a->compile_only)    /* once, and not for every object */
 		shim_say("link-time optimisation is left out: it goes past PTX");
 	if (a->noptx) {
 		char *what = shim_format("--%s", a->noptx);
@@ -71,6 +74,23 @@ acceptable(const struct shim_args *a, struct shim_tools *t)
 		shim_say("this library is watched in programs linked with gsan-nvcc, or with "
 		    "libgsan.so preloaded: its CUDA runtime is another library");
 	return ok;
+}
+
+/* For command lines: quoted where a shell would split it. */
+static int
+print(const struct shim_args *a, const struct shim_tools *t)
+{
+	char *dir = t->libdir ? shim_quote(t->libdir) : NULL;
+	bool ok = (!a->print_runtime || t->shared) && (!a->print_libs || dir);
+
+	if (!ok)
+		shim_say("%s cannot be found; set GSAN_HOME", t->shared ? "libgsan.a" : "libgsan.so");
+	if (ok && a->print_runtime)
+		puts(t->shared);
+	if (ok && a->print_libs)
+		printf("-Wl,-u," SHIM_RUNTIME " -L%s -lgsan -ldl -lpthread\n", dir);
+	free(dir);
+	return ok ? 0 : SHIM_FAILED;
 }
 
 int
@@ -92,8 +112,14 @@ main(int argc, char **argv)
 	} else if (a.gsan_version) {
 		puts("gsan-nvcc (gsan) " PACKAGE_VERSION);
 		status = 0;
-	} else if (shim_find_tools(&t, "nvcc", "GSAN_NVCC", NVCC) && acceptable(&a, &t)) {
+	} else if (!shim_find_tools(&t, "nvcc", "GSAN_NVCC", NVCC)) {
+		;               /* it has been said */
+	} else if (a.print_runtime || a.print_libs) {
+		status = print(&a, &t);
+	} else if (acceptable(&a, &t)) {
 		shim_plan_nvcc(&plan, &a, &t);
+		if (a.gsan_verbose)
+			setenv("GSAN_VERBOSE", "1", 1);
 		shim_share_originals();
 		status = shim_become(&plan, a.gsan_show);
 	}

@@ -51,6 +51,16 @@ links(const struct shim_args *a)
 	return !a->compile_only && !a->otherlink && a->ninputs > 0;
 }
 
+/* A library keeps the hooks to itself; the file lies beside the archive. */
+static void
+add_hide(struct strv *plan, const struct shim_tools *t)
+{
+	char *file = shim_format("%s/gsan-hide.o", t->libdir);
+
+	strv_add(plan, file);
+	free(file);
+}
+
 void
 shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
     const struct shim_tools *t)
@@ -90,10 +100,12 @@ shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
 	strv_add(plan, "-include");
 	strv_add(plan, t->link);
 	if (links(a)) {
+		if (a->shared)
+			add_hide(plan, t);
 		strv_add(plan, "-Xlinker");
 		strv_add(plan, "-u");
 		strv_add(plan, "-Xlinker");
-		strv_add(plan, "__gsan_v1_register");
+		strv_add(plan, SHIM_RUNTIME);
 		strv_add(plan, "-L");
 		strv_add(plan, t->libdir);
 		strv_add(plan, "-lgsan");

@@ -23,6 +23,7 @@ help(void)
 	    "  --gsan-help       this text (--help is ptxas's own)\n"
 	    "  --gsan-version    gsan's version (--version is ptxas's own)\n"
 	    "  --gsan-show       print the command before it runs\n"
+	    "  --gsan-verbose    show all that ptxas says of instrumented code\n"
 	    "\n"
 	    "environment:\n"
 	    "  GSAN_PTXAS        the ptxas to run\n"
@@ -49,6 +50,8 @@ main(int argc, char **argv)
 			return 0;
 		} else if (strcmp(argv[i], "--gsan-show") == 0) {
 			show = true;
+		} else if (strcmp(argv[i], "--gsan-verbose") == 0) {
+			setenv("GSAN_VERBOSE", "1", 1);
 		} else if (strncmp(argv[i], "--gsan-", 7) == 0) {
 			shim_say("%s: no such option; try --gsan-help", argv[i]);
 			return SHIM_FAILED;

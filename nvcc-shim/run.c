@@ -160,6 +160,9 @@ shim_find_tools(struct shim_tools *t, const char *tool, const char *variable,
 	static const char *const link[] = {
 		"gsan-link.h", "share/gsan/gsan-link.h", "../share/gsan/gsan-link.h", NULL
 	};
+	static const char *const shared[] = {
+		"libgsan.so", "lib/libgsan.so", "../lib/libgsan.so", NULL
+	};
 	const char *home = getenv("GSAN_HOME");
 	char *own = own_folder();
 
@@ -180,6 +183,7 @@ shim_find_tools(struct shim_tools *t, const char *tool, const char *variable,
 	if (t->libdir)
 		*strrchr(t->libdir, '/') = '\0';
 	t->link = part(home, own, link, PKGDATADIR "/gsan-link.h");
+	t->shared = part(home, own, shared, LIBDIR "/libgsan.so");
 	free(own);
 	return true;
 }
@@ -191,6 +195,7 @@ shim_tools_free(struct shim_tools *t)
 	free(t->ptx);
 	free(t->libdir);
 	free(t->link);
+	free(t->shared);
 	*t = (struct shim_tools){ 0 };
 }
 

@@ -53,7 +53,8 @@ struct shim_args {
 
 	/* --gsan-*; the words themselves are in `held` */
 	struct strv held;
-	bool gsan_help, gsan_version, gsan_show, gsan_keep;
+	bool gsan_help, gsan_version, gsan_show, gsan_keep, gsan_verbose;
+	bool print_runtime, print_libs;
 	const char *gsan_keep_dir;	/* NULL: the current folder */
 	const char *gsan_unknown;
 };
@@ -73,7 +74,11 @@ struct shim_tools {
 	char *ptx;			/* gsan-ptx */
 	char *libdir;			/* the folder that holds libgsan.a alone */
 	char *link;			/* the header that refers to the runtime */
+	char *shared;			/* libgsan.so */
 };
+
+/* What is missing where a program of ours is linked without the runtime. */
+#define SHIM_RUNTIME "__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan"
 
 void shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
     const struct shim_tools *t);

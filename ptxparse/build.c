@@ -545,6 +545,8 @@ struct ptx_module *ptx_parse(const char *path, const char *text, size_t len,
 	p.text = p.end = p.cur = p.bol = "";
 	if (len >= MAX_FILE) {
 		ptx_error_at(&p, p.text, "file is larger than 2 GiB");
+	} else if (len >= 4 && !memcmp(text, "\177ELF", 4)) {
+		ptx_error_at(&p, p.text, "machine code (an ELF file), not PTX");
 	} else {
 		copy = ptx_alloc(p.arena, len + 16);
 		memcpy(copy, text, len);

@@ -13,7 +13,7 @@ nodist_rewrite_librewrite_a_SOURCES = rewrite/runtime.c
 
 bin_PROGRAMS += gsan-ptx
 gsan_ptx_SOURCES = rewrite/file.c rewrite/main.c rewrite/origin.c \
-	rewrite/phase.c rewrite/wrap.c
+	rewrite/phase.c rewrite/said.c rewrite/wrap.c
 gsan_ptx_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
 
 # Takes the runtime's PTX apart at build time, with the parser.

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,6 +283,7 @@ int main(int argc, char **argv)
 	struct command c = { .output = "-" };
 	int status;
 
+	rw_error_instead(SIGXFSZ);
 	/* Everything behind --wrap is another program's command line. */
 	for (int i = 1; i < argc && !c.wrapped; i++)
 		if (!strcmp(argv[i], "--wrap")) {
@@ -295,6 +297,7 @@ int main(int argc, char **argv)
 		if (optind < argc || !*c.wrapped)
 			return usage(*c.wrapped ? "a file and --wrap do not go together" :
 				     "--wrap: no command");
+		rw_error_instead(SIGPIPE);
 		return rw_wrap(c.wrapped, &c.options);
 	}
 	if (optind + 1 != argc)

@@ -95,6 +95,25 @@ void rw_origin_keep(const char *rewritten, size_t rewritten_len, const char *tex
 	lock(fd, F_UNLCK);
 }
 
+bool rw_first(const char *text)
+{
+	struct record r = { .hash = rw_hash(text, strlen(text)) }, other;
+	int fd = log_file();
+	bool found = false;
+	struct stat st;
+
+	memcpy(r.magic, magic, sizeof magic);
+	if (fd < 0 || !lock(fd, F_WRLCK))
+		return true;
+	for (off_t at = 0; !found && read_at(fd, &other, sizeof other, at);
+	     at += (off_t)(sizeof other + other.len))
+		found = other.hash == r.hash && !other.rewritten_len;
+	if (!found && !fstat(fd, &st))
+		write_at(fd, &r, sizeof r, st.st_size);
+	lock(fd, F_UNLCK);
+	return !found;
+}
+
 char *rw_origin(const char *rewritten, size_t rewritten_len, size_t *len)
 {
 	const uint64_t hash = rw_hash(rewritten, rewritten_len);

@@ -42,6 +42,16 @@ bool rw_interrupted(void)
 	return interrupted;
 }
 
+/* What such signals did before us. */
+static struct { int sig; void (*did)(int); } ignored[2];
+static int nignored;
+
+void rw_error_instead(int sig)
+{
+	ignored[nignored].sig = sig;
+	ignored[nignored++].did = signal(sig, SIG_IGN);
+}
+
 static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 enum { NSIGNALS = sizeof signals / sizeof *signals };
 
@@ -63,6 +73,8 @@ static int run(char **argv, int err)
 	pid = fork();
 	if (!pid) {
 		sigprocmask(SIG_SETMASK, &saved, NULL);
+		for (int i = 0; i < nignored; i++)
+			signal(ignored[i].sig, ignored[i].did);
 		if (err >= 0)
 			dup2(err, STDERR_FILENO);
 		execvp(argv[0], argv);

@@ -306,12 +306,25 @@ void rw_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * be kept back. */
 int rw_phase(char **argv, char **said);
 bool rw_interrupted(void);      /* a signal came */
+/* What the signal tells of (SIGXFSZ, SIGPIPE) is an error of write() instead, for us and
+ * not for phases. */
+void rw_error_instead(int sig);
 
 /* ---- origin.c --------------------------------------------------------------- */
 
 void rw_origin_keep(const char *rewritten, size_t rewritten_len, const char *text, size_t len);
 /* What `rewritten` was made of, malloc'd; NULL if nobody kept it. */
 char *rw_origin(const char *rewritten, size_t rewritten_len, size_t *len);
+
+/* True the first time that one of the phases of one nvcc asks it of this text. */
+bool rw_first(const char *text);
+
+/* ---- said.c ---------------------------------------------------------------- */
+
+/* Of what ptxas said of instrumented code, what is about the program; malloc'd.  plain:
+ * what it says of the program's own PTX, NULL if that is not known.  figures: there are
+ * some of the program's functions, which instrumentation has changed. */
+char *rw_said_of_program(const char *said, const char *plain, bool *figures);
 
 /* ---- wrap.c ----------------------------------------------------------------- */
 
@@ -323,7 +336,13 @@ int rw_wrap(char **argv, const struct gsan_rewrite_options *);
 
 /* All of a file ("-": stdin), malloc'd; NULL with errno set. */
 char *rw_read_file(const char *path, size_t *len);
-/* Writes a file so that it is there whole or not at all ("-": stdout). */
+/* Writes a regular file so that it is there whole or not at all, through links; anything
+ * else ("-", a pipe, /dev/stdout) as a stream.  False with errno set. */
 bool rw_write_file(const char *path, const char *text, size_t len);
+/* The regular file that the name leads to, or would if it were there, malloc'd; NULL:
+ * to something else. */
+char *rw_regular(const char *path);
+/* An empty file of a new name beside `path`, malloc'd, open as *fd; NULL with errno set. */
+char *rw_beside(const char *path, int *fd);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * wrap.c: `gsan-ptx --wrap CMD ARGS...`, which stands in front of a compiler
- * phase.  cicc writes PTX: it is rewritten where it lies.  ptxas reads PTX: it
- * gets a rewritten copy.  The phase's own output and exit status pass through
+ * phase.  cicc writes PTX: into a file of ours, so that what has its name, or goes
+ * down its pipe, is rewritten.  ptxas reads PTX: it gets a rewritten copy.  The phase's own output and exit status pass through
  * untouched, and so does PTX that cannot be rewritten.  If ptxas refuses what was
  * rewritten, the kernels at fault are left as they were, or else the whole file:
  * nothing that compiles without gsan fails with it, unless GSAN_NVCC_STRICT=1
- * asks for that.  Whatever stays uninstrumented is said on stderr.
+ * asks for that, or what was rewritten cannot be written.  Whatever stays uninstrumented is said on stderr.
  */
 #include <errno.h>
 #include <signal.h>
@@ -73,10 +73,10 @@ static char *read_ptx(const char *path, size_t *len)
 	return text;
 }
 
-enum outcome { DONE, MARKED, AS_IT_WAS, FAILED };
+enum outcome { DONE, MARKED, AS_IT_WAS, FAILED, UNWRITTEN };
 
 /* Rewrites the text that lies in `from` into the file `to`.  MARKED: it is our own
- * output; AS_IT_WAS: there is nothing to rewrite. */
+ * output; AS_IT_WAS: there is nothing to rewrite; UNWRITTEN: the disk is full, say. */
 static enum outcome rewrite(const char *from, const char *text, size_t len, const char *to,
 			    const struct gsan_rewrite_options *options, bool keep)
 {
@@ -94,8 +94,8 @@ static enum outcome rewrite(const char *from, const char *text, size_t len, cons
 	if (stats.passed != GSAN_REWRITTEN)
 		result = stats.passed == GSAN_PASSED_MARKED ? MARKED : AS_IT_WAS;
 	else if (!rw_write_file(to, out, out_len)) {
-		rw_say("%s: %s: not instrumented", to, strerror(errno));
-		result = FAILED;
+		rw_say("%s: %s", to, strerror(errno));
+		result = UNWRITTEN;
 	} else if (keep)
 		rw_origin_keep(out, out_len, text, len);
 	free(out);
@@ -104,29 +104,83 @@ static enum outcome rewrite(const char *from, const char *text, size_t len, cons
 
 /* ---- cicc and its like ----------------------------------------------------------- */
 
-/* The word behind the last of the options that name an output; NULL if none. */
-static char *output_of(char **argv)
+/* Where the word behind the last of the options is that name an output; NULL if none. */
+static char **output_of(char **argv)
 {
-	char *out = NULL;
+	char **out = NULL;
 
 	for (; *argv; argv++)
 		if ((!strcmp(*argv, "-o") || !strcmp(*argv, "--output-file")) && argv[1])
-			out = *++argv;
+			out = ++argv;
 	return out;
+}
+
+/* An empty file of ours, malloc'd: beside the one that the name leads to, or else in the
+ * folder for such, with that ending.  NULL, after saying why. */
+static char *temp_file(const char *beside, const char *ending)
+{
+	const char *dir = getenv("TMPDIR");
+	char *name = NULL;
+	int fd = -1;
+
+	if (beside)
+		name = rw_beside(beside, &fd);
+	if (!name && asprintf(&name, "%s/gsan-ptx-XXXXXX%s", dir && *dir ? dir : "/tmp", ending) < 0)
+		return NULL;
+	if (fd < 0)
+		fd = mkstemps(name, (int)strlen(ending));
+	if (fd < 0) {
+		rw_say("%s: %s", name, strerror(errno));
+		free(name);
+		return NULL;
+	}
+	close(fd);
+	return name;
+}
+
+/* What cicc wrote, to where it was to go; the status. */
+static int pass_on(const char *temp, const char *out, const struct gsan_rewrite_options *options)
+{
+	size_t len;
+	char *text = rw_read_file(temp, &len);
+	enum outcome how = AS_IT_WAS;
+
+	if (!text) {
+		rw_say("%s: %s", temp, strerror(errno));
+		return 1;
+	}
+	if (is_ptx(text, len))
+		how = rewrite(out, text, len, out, options, true);
+	if (how == FAILED && on("GSAN_NVCC_STRICT"))
+		how = UNWRITTEN;
+	if ((how == FAILED || how == AS_IT_WAS || how == MARKED) && !rw_write_file(out, text, len)) {
+		rw_say("%s: %s", out, strerror(errno));
+		how = UNWRITTEN;
+	}
+	free(text);
+	return how == UNWRITTEN;
 }
 
 static int wrap_writer(char **argv, const struct gsan_rewrite_options *options)
 {
-	char *out = output_of(argv), *text;
-	int status = rw_phase(argv, NULL);
-	size_t len;
+	char **out = output_of(argv), *name = out ? *out : NULL, *file, *temp;
+	int status;
 
-	if (status || !out)
-		return status;
-	text = read_ptx(out, &len);
-	if (text && rewrite(out, text, len, out, options, true) == FAILED && on("GSAN_NVCC_STRICT"))
-		status = 1;
-	free(text);
+	if (!out)
+		return rw_phase(argv, NULL);
+	file = rw_regular(name);
+	temp = temp_file(file, ".ptx");
+	if (!temp) {
+		free(file);
+		return 1;
+	}
+	*out = temp;
+	status = rw_phase(argv, NULL);
+	if (!status)
+		status = pass_on(temp, name, options);
+	unlink(temp);
+	free(temp);
+	free(file);
 	return status;
 }
 
@@ -162,25 +216,6 @@ static bool is_input(char **argv, int i)
 		access(argv[i], R_OK) == 0;
 }
 
-/* An empty file of ours that ends in .ptx, malloc'd; NULL if there is none to be had. */
-static char *temp_file(void)
-{
-	const char *dir = getenv("TMPDIR");
-	char *name = NULL;
-	int fd;
-
-	if (asprintf(&name, "%s/gsan-ptx-XXXXXX.ptx", dir && *dir ? dir : "/tmp") < 0)
-		return NULL;
-	fd = mkstemps(name, 4);
-	if (fd < 0) {
-		rw_say("%s: %s: not instrumented", name, strerror(errno));
-		free(name);
-		return NULL;
-	}
-	close(fd);
-	return name;
-}
-
 static void remove_temp(char *temp)
 {
 	if (temp && !on("GSAN_KEEP"))
@@ -188,16 +223,16 @@ static void remove_temp(char *temp)
 	free(temp);
 }
 
-/* Has the word's file instrumented, in a copy if it is not yet; false if that failed. */
-static bool prepare(struct job *j, unsigned word)
+/* Has the word's file instrumented, in a copy if it is not yet. */
+static enum outcome prepare(struct job *j, unsigned word)
 {
 	struct input in = { .word = word, .path = j->args[word] };
-	enum outcome how = FAILED;
+	enum outcome how = UNWRITTEN;
 
 	in.text = read_ptx(in.path, &in.len);
 	if (!in.text)
-		return true;
-	in.temp = temp_file();
+		return AS_IT_WAS;
+	in.temp = temp_file(NULL, ".ptx");
 	if (in.temp)
 		how = rewrite(in.path, in.text, in.len, in.temp, &j->options, false);
 	if (how != DONE) {
@@ -217,7 +252,7 @@ static bool prepare(struct job *j, unsigned word)
 	} else {
 		free(in.text);
 	}
-	return how != FAILED;
+	return how;
 }
 
 /* ---- ptxas: what it refuses -------------------------------------------------------- */
@@ -424,6 +459,82 @@ static void split(char **args)
 	*args = word;
 }
 
+/* Where the words name an output that can be replaced, and how its word begins; NULL. */
+static char **output_word(char **args, const char **name)
+{
+	static const char *const forms[] = { "-o=", "--output-file=" };
+	char **out = output_of(args);
+
+	*name = "";
+	for (char **a = args; *a && !out; a++)
+		for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+			if (!strncmp(*a, forms[i], strlen(forms[i]))) {
+				out = a;
+				*name = forms[i];
+			}
+	return out;
+}
+
+/* What ptxas says of the program's own PTX, malloc'd; NULL if that cannot be had. */
+static char *said_of_plain(const struct job *j)
+{
+	char **args = zeroed(j->nargs + 1, sizeof *args), **temps = zeroed(j->nin + 2, sizeof *temps);
+	char *said = NULL, *word = NULL;
+	const char *name;
+	char **out;
+	bool ok = true;
+
+	memcpy(args, j->args, j->nargs * sizeof *args);
+	out = output_word(args, &name);
+	temps[j->nin] = out ? temp_file(NULL, ".cubin") : NULL;
+	ok = temps[j->nin] && asprintf(&word, "%s%s", name, temps[j->nin]) > 0;
+	if (ok)
+		*out = word;
+	for (unsigned i = 0; i < j->nin && ok; i++) {
+		const struct input *in = &j->in[i];
+
+		args[in->word] = in->path;
+		if (in->temp)
+			continue;
+		temps[i] = in->text ? temp_file(NULL, ".ptx") : NULL;
+		ok = temps[i] && rw_write_file(temps[i], in->text, in->len);
+		args[in->word] = temps[i];
+	}
+	if (ok && rw_phase(args, &said)) {
+		free(said);
+		said = NULL;
+	}
+	for (unsigned i = 0; i <= j->nin; i++) {
+		if (temps[i])
+			unlink(temps[i]);
+		free(temps[i]);
+	}
+	free(word);
+	free(temps);
+	free(args);
+	return said;
+}
+
+/* What ptxas said of instrumented code, and no more than is about the program. */
+static void say(const struct job *j, const char *said)
+{
+	static const char note[] = "the figures of kernels and functions include their instrumentation";
+	char *plain, *ours;
+	bool figures;
+
+	if (on("GSAN_VERBOSE") || !*said) {
+		fputs(said, stderr);
+		return;
+	}
+	plain = said_of_plain(j);
+	ours = rw_said_of_program(said, plain, &figures);
+	fputs(ours ? ours : said, stderr);
+	if (figures && rw_first(note))
+		rw_say("%s", note);
+	free(ours);
+	free(plain);
+}
+
 static int attempt(struct job *j, bool bound, char **said)
 {
 	int status;
@@ -454,6 +565,7 @@ enum { ROUNDS = 4 };
 static int assemble(struct job *j)
 {
 	char *said, *first = NULL, *more;
+	bool plain = false;
 	int status = attempt(j, j->options.relocatable, &said);
 
 	if (status && j->options.relocatable && !rw_interrupted()) {
@@ -474,11 +586,14 @@ static int assemble(struct job *j)
 		status = attempt(j, false, &more);
 		free(said);
 		said = more;
+		plain = true;
 		for (unsigned i = 0; i < j->nin && !status; i++)
 			rw_say("%s: not instrumented: %s", j->in[i].path, first);
 	}
-	if (said)
+	if (said && (status || plain))
 		fputs(said, stderr);
+	else if (said)
+		say(j, said);
 	free(said);
 	free(first);
 	return status;
@@ -494,9 +609,12 @@ static int wrap_reader(char **argv, const struct gsan_rewrite_options *options)
 	j.args = zeroed(j.nargs + 1, sizeof *j.args);
 	j.in = zeroed(j.nargs, sizeof *j.in);
 	memcpy(j.args, argv, j.nargs * sizeof *argv);
-	for (unsigned i = 1; i < j.nargs; i++)
-		if (is_input(argv, (int)i) && !prepare(&j, i) && on("GSAN_NVCC_STRICT"))
+	for (unsigned i = 1; i < j.nargs && !status; i++) {
+		const enum outcome how = is_input(argv, (int)i) ? prepare(&j, i) : AS_IT_WAS;
+
+		if (how == UNWRITTEN || (how == FAILED && on("GSAN_NVCC_STRICT")))
 			status = 1;
+	}
 	if (!status)
 		status = j.nin ? assemble(&j) : rw_phase(j.args, NULL);
 	for (unsigned i = 0; i < j.nin; i++) {

@@ -161,6 +161,11 @@ static void ending(CUcontext ctx)
 	}
 }
 
+CUresult rt_on_init(enum rt_hook which, unsigned int flags)
+{
+	return REAL(cuInit, which)(flags);
+}
+
 CUresult rt_on_retain(enum rt_hook which, CUcontext *ctx, CUdevice dev)
 {
 	CUresult r = REAL(cuDevicePrimaryCtxRetain, which)(ctx, dev);

@@ -7,6 +7,8 @@
  *   dlsym                     ours; the CUDA runtime finds cuGetProcAddress with it
  *   cuGetProcAddress          a hook, also when asked for itself
  *
+ * dlopen is ours to hear that a driver was looked for, and does nothing else.
+ *
  * The driver's own functions come from the handle of libcuda.so.1, so that
  * what a hook calls is never a hook.
  */
@@ -32,6 +34,10 @@ static const char *lacking;
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool loading;
 static int loaded;              /* 1: yes; -1: cannot be; atomic */
+static bool asked;              /* for the driver's file */
+
+/* The first of the program's calls to fail; the name is set last, atomic. */
+static const char *failed_call, *failed_why;
 
 /* Every hook under its own name, and the one that is no row. */
 HOOKED CUresult cuCtxSynchronize(void);
@@ -57,17 +63,30 @@ typedef void *dlsym_fn(void *, const char *);
 #define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
 
 __attribute__((visibility("hidden"))) dlsym_fn *rt_real_dlsym;
+__attribute__((visibility("hidden"))) void *rt_real_dlopen;
 
-UNCHECKED static void find_dlsym(void)
+UNCHECKED static void *find_versioned(const char *name)
 {
 	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5" };
 	void *f = NULL;
 
 	for (size_t i = 0; i < sizeof versions / sizeof *versions && !f; i++)
-		f = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+		f = dlvsym(RTLD_NEXT, name, versions[i]);
 	if (!f)
-		rt_die("this C library has no dlsym that the runtime knows");
+		rt_die("this C library has no %s that the runtime knows", name);
+	return f;
+}
+
+UNCHECKED static void find_dlsym(void)
+{
+	void *f = find_versioned("dlsym");
+
 	memcpy(&rt_real_dlsym, &f, sizeof f);
+}
+
+void *rt_look_up_next(const char *name)
+{
+	return rt_real_dlsym(RTLD_NEXT, name);
 }
 
 static rt_any *look_up(const char *name)
@@ -99,6 +118,7 @@ static void load(void)
 		lacking = TEXT2(name);
 #define MAY(name) rt_drv.name = (__typeof__(rt_drv.name))look_up(TEXT2(name));
 #include "rt/drv.def"
+	rt_end_watch();
 	__atomic_store_n(&loaded, 1, __ATOMIC_RELEASE);
 }
 
@@ -121,6 +141,57 @@ bool rt_drv_load(void)
 bool rt_drv_loaded(void)
 {
 	return __atomic_load_n(&loaded, __ATOMIC_ACQUIRE) > 0;
+}
+
+/* Was the driver called past us?  One that nobody has called is not initialised. */
+static bool is_bypassed(void *lib)
+{
+	CUresult (*current)(CUcontext *) = NULL;
+	void *p = rt_real_dlsym(lib, "cuCtxGetCurrent");
+	CUcontext ctx;
+
+	memcpy(&current, &p, sizeof p);
+	return current && current(&ctx) != CUDA_ERROR_NOT_INITIALIZED;
+}
+
+enum rt_drv_use rt_drv_used(void)
+{
+	const int have = __atomic_load_n(&loaded, __ATOMIC_ACQUIRE);
+	void *lib;
+
+	if (have > 0)
+		return RT_DRV_USED;
+	if (!rt_real_dlsym)
+		find_dlsym();
+	lib = have < 0 ? NULL : dlopen(driver_file, RTLD_NOW | RTLD_NOLOAD);
+	if (lib)
+		return is_bypassed(lib) ? RT_DRV_BYPASSED : RT_DRV_UNUSED;
+	return have < 0 || __atomic_load_n(&asked, __ATOMIC_RELAXED) ? RT_DRV_MISSING : RT_DRV_UNUSED;
+}
+
+void rt_drv_count(struct rt_totals *t)
+{
+	const enum rt_drv_use use = rt_drv_used();
+
+	t->missing = use == RT_DRV_MISSING;
+	t->bypassed = use == RT_DRV_BYPASSED;
+	t->failed = __atomic_load_n(&failed_call, __ATOMIC_ACQUIRE);
+	t->error = failed_why;
+}
+
+/* A call of the program's failed: the first one may be why nothing is launched. */
+static void note_failure(unsigned which, CUresult r)
+{
+	static bool any;
+	const char *name = NULL;
+
+	if (r == CUDA_ERROR_NOT_READY || r == CUDA_ERROR_NOT_FOUND ||
+	    __atomic_exchange_n(&any, true, __ATOMIC_RELAXED))
+		return;
+	if (!rt_drv.cuGetErrorName || rt_drv.cuGetErrorName(r, &name) != CUDA_SUCCESS || !name)
+		name = "unknown error";
+	failed_why = name;
+	__atomic_store_n(&failed_call, hooks[which].symbol, __ATOMIC_RELEASE);
 }
 
 const char *rt_drv_lacks(void)
@@ -176,6 +247,8 @@ void rt_drv_fork(void)
 			return fn args;                                         \
 		rt_inside++;                                                    \
 		r = action(RT_##symbol, UNPACK args);                           \
+		if (r != CUDA_SUCCESS)                                          \
+			note_failure(RT_##symbol, r);                           \
 		rt_inside--;                                                    \
 		return r;                                                       \
 	}
@@ -249,36 +322,53 @@ UNCHECKED void *rt_dlsym_hook(void *handle, const char *name)
 	return p;
 }
 
-/* The real dlsym is entered by a jump, with the program's return address: from
- * that it knows whose RTLD_NEXT is meant. */
+UNCHECKED void *rt_dlopen_hook(const char *file, int mode)
+{
+	static const char name[] = "libcuda.so";
+	const char *base = file ? strrchr(file, '/') : NULL;
+
+	(void)mode;
+	if (!rt_real_dlopen)
+		rt_real_dlopen = find_versioned("dlopen");
+	base = base ? base + 1 : file;
+	if (base && !strncmp(base, name, sizeof name - 1))
+		__atomic_store_n(&asked, true, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* The real ones are entered by a jump, with the program's return address: from that they
+ * know whose RTLD_NEXT, and whose path of libraries, is meant. */
 #if defined __x86_64__
-__asm__(
-	"	.text\n"
-	"	.globl	dlsym\n"
-	"	.protected dlsym\n"
-	"	.type	dlsym, @function\n"
-	"dlsym:\n"
-	"	.cfi_startproc\n"
-	"	endbr64\n"
-	"	pushq	%rdi\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	pushq	%rsi\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	subq	$8, %rsp\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	call	rt_dlsym_hook\n"
-	"	addq	$8, %rsp\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	popq	%rsi\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	popq	%rdi\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	testq	%rax, %rax\n"
-	"	jne	1f\n"
-	"	jmp	*rt_real_dlsym(%rip)\n"
-	"1:	ret\n"
-	"	.cfi_endproc\n"
-	"	.size	dlsym, . - dlsym\n");
+#define IN_FRONT(name, hook, real) \
+__asm__( \
+	"	.text\n" \
+	"	.globl	" name "\n" \
+	"	.protected " name "\n" \
+	"	.type	" name ", @function\n" \
+	name ":\n" \
+	"	.cfi_startproc\n" \
+	"	endbr64\n" \
+	"	pushq	%rdi\n" \
+	"	.cfi_adjust_cfa_offset 8\n" \
+	"	pushq	%rsi\n" \
+	"	.cfi_adjust_cfa_offset 8\n" \
+	"	subq	$8, %rsp\n" \
+	"	.cfi_adjust_cfa_offset 8\n" \
+	"	call	" hook "\n" \
+	"	addq	$8, %rsp\n" \
+	"	.cfi_adjust_cfa_offset -8\n" \
+	"	popq	%rsi\n" \
+	"	.cfi_adjust_cfa_offset -8\n" \
+	"	popq	%rdi\n" \
+	"	.cfi_adjust_cfa_offset -8\n" \
+	"	testq	%rax, %rax\n" \
+	"	jne	1f\n" \
+	"	jmp	*" real "(%rip)\n" \
+	"1:	ret\n" \
+	"	.cfi_endproc\n" \
+	"	.size	" name ", . - " name "\n")
+IN_FRONT("dlsym", "rt_dlsym_hook", "rt_real_dlsym");
+IN_FRONT("dlopen", "rt_dlopen_hook", "rt_real_dlopen");
 #else
 HOOKED void *dlsym(void *handle, const char *name)
 {

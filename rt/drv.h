@@ -39,9 +39,12 @@ struct rt_one {
 	size_t (*findings)(void);
 	int (*finding)(size_t, struct gsan_report *);
 	int (*finish)(void);
+	void (*off)(void);
+	int (*end_with)(int status);
 };
 
 const struct rt_one *rt_other(void);    /* the one that works; NULL: this one */
+const struct rt_one *rt_known(void);    /* the one that works; NULL: nobody has asked for it yet */
 void rt_stay(void);
 
 /* ---- drv.c: look-ups --------------------------------------------------------------------- */
@@ -65,12 +68,19 @@ extern struct rt_drv rt_drv;
 /* Loads the driver at the first call. */
 bool rt_drv_load(void);
 bool rt_drv_loaded(void);
+enum rt_drv_use { RT_DRV_UNUSED, RT_DRV_USED, RT_DRV_MISSING, RT_DRV_BYPASSED };
+/* What the program has done with the driver: nothing; calls that we saw; looked for one that
+ * is not there; calls that went past us. */
+enum rt_drv_use rt_drv_used(void);
+void rt_drv_count(struct rt_totals *);
+void *rt_look_up_next(const char *name);        /* behind us in the order of look-ups; NULL */
 void rt_drv_fork(void);
 const char *rt_drv_lacks(void);         /* a function that it should have, or NULL */
 /* The driver's own function behind a hook; NULL if it has none. */
 rt_any *rt_real(enum rt_hook);
 rt_any *rt_hook(unsigned which);        /* ours in front of it */
 void *rt_dlsym_hook(void *handle, const char *name);
+void *rt_dlopen_hook(const char *file, int mode);
 bool rt_per_thread(enum rt_hook);       /* the variant whose null stream is the thread's */
 #define REAL(type, which) ((__typeof__(type) *)rt_real(which))
 
@@ -237,6 +247,7 @@ void rt_all_done(void);
 
 /* ---- watch.c: findings as they come ----------------------------------------------------------- */
 
+bool rt_thread(void *(*fn)(void *), void *arg);
 void rt_watch_start(void);
 void rt_watch_stop(void);
 void rt_ring_restart(void);     /* a new ring */

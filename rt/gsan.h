@@ -52,6 +52,10 @@ int gsan_finding(size_t i, struct gsan_report *);
  * process ends with its own status and without another closing line. */
 int gsan_finish(void);
 
+/* For a program that judges by other means: nothing that is found from here on is
+ * told, and the process ends with its own status and without a closing line. */
+void gsan_off(void);
+
 /* A program may define these; what they return is read before GSAN_OPTIONS and
  * before the file of suppressions. */
 const char *__gsan_default_options(void);

@@ -11,7 +11,7 @@ include_HEADERS += rt/gsan.h
 libgsan_a_SOURCES = \
 	rt/abi.h rt/state.h rt/rti.h rt/drv.h rt/register.h \
 	rt/choices.def rt/flags.def rt/kinds.def rt/drv.def rt/between.def \
-	rt/alloc.c rt/collect.c rt/context.c rt/demangle.c rt/drv.c rt/early.c rt/flags.c rt/init.c \
+	rt/alloc.c rt/collect.c rt/context.c rt/demangle.c rt/drv.c rt/early.c rt/end.c rt/flags.c rt/init.c \
 	rt/launch.c rt/log.c rt/mem.c rt/module.c rt/one.c rt/print.c rt/register.c rt/shadow.c \
 	rt/supp.c rt/tmap.c rt/util.c rt/watch.c rt/why.c
 libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
@@ -19,24 +19,33 @@ libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # The same objects; the hooks inside call each other's own, not whatever comes
 # first in the process.
 gsanlibdir = $(libdir)
-gsanlib_DATA = libgsan.so
-CLEANFILES += libgsan.so rt/gsan.pc
+gsanlib_DATA = $(gsan_so)
+CLEANFILES += libgsan.so $(gsan_so)
 EXTRA_DIST += rt/gsan.pc.in
 
-libgsan.so: libgsan.a
+# The number is that of what it exports: gsan.h's functions and the symbol of register.h.
+gsan_so = libgsan.so.1
+noinst_DATA += libgsan.so
+libgsan.so: $(gsan_so)
+	$(AM_V_GEN)$(LN_S) -f $(gsan_so) $@
+$(gsan_so): libgsan.a
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-Bsymbolic \
-		-Wl,-soname,libgsan.so -o $@ -Wl,--whole-archive libgsan.a -Wl,--no-whole-archive $(LIBS)
+		-Wl,-soname,$(gsan_so) -o $@ -Wl,--whole-archive libgsan.a -Wl,--no-whole-archive $(LIBS)
 
+# The folders are those of `make install`, which may have others than configure.
 pkgconfigdir = $(libdir)/pkgconfig
-pkgconfig_DATA = rt/gsan.pc
-
-rt/gsan.pc: rt/gsan.pc.in Makefile
-	@$(MKDIR_P) rt
-	$(AM_V_GEN)$(SED) -e 's|@prefix[@]|$(prefix)|g' -e 's|@exec_prefix[@]|$(exec_prefix)|g' \
+install-data-local: install-gsan-pc
+uninstall-local: uninstall-gsan
+.PHONY: install-gsan-pc uninstall-gsan
+install-gsan-pc:
+	$(MKDIR_P) '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(libdir)'
+	$(SED) -e 's|@prefix[@]|$(prefix)|g' -e 's|@exec_prefix[@]|$(exec_prefix)|g' \
 		-e 's|@libdir[@]|$(libdir)|g' -e 's|@includedir[@]|$(includedir)|g' \
 		-e 's|@bindir[@]|$(bindir)|g' -e 's|@VERSION[@]|$(VERSION)|g' \
-		-e 's|@LIBS[@]|$(LIBS)|g' $(top_srcdir)/rt/gsan.pc.in >$@.tmp
-	$(AM_V_at)mv $@.tmp $@
+		-e 's|@LIBS[@]|$(LIBS)|g' $(top_srcdir)/rt/gsan.pc.in >'$(DESTDIR)$(pkgconfigdir)/gsan.pc'
+	cd '$(DESTDIR)$(libdir)' && $(LN_S) -f $(gsan_so) libgsan.so
+uninstall-gsan:
+	rm -f '$(DESTDIR)$(pkgconfigdir)/gsan.pc' '$(DESTDIR)$(libdir)/libgsan.so'
 
 # Unit tests of what is pure.
 if HAVE_CMOCKA
@@ -71,7 +80,7 @@ testsuite/rt/libcuda.so.1: testsuite/rt/fake.c testsuite/rt/fake.h rt/abi.h rt/k
 
 # As gsan-nvcc links, as CMake does (the runtime last), without the runtime, and
 # with options in the program.
-gsan_rt_wanted = $(AM_LDFLAGS) -Wl,-u,__gsan_v1_register
+gsan_rt_wanted = $(AM_LDFLAGS) -Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan
 testsuite_rt_prog_SOURCES = testsuite/rt/prog.c testsuite/rt/fake.h
 testsuite_rt_prog_LDFLAGS = $(gsan_rt_wanted)
 testsuite_rt_prog_LDADD = libgsan.a testsuite/rt/libcuda.so.1

@@ -127,6 +127,14 @@ void rt_log(const char *text, size_t n)
 	pthread_mutex_unlock(&log_lock);
 }
 
+void rt_log_plain(const char *text, size_t n)
+{
+	const int fd = __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
+
+	if (write(fd < 0 ? STDERR_FILENO : fd, text, n) < 0)
+		return;         /* there is nobody to be told */
+}
+
 /* In the child of a fork: the lock may have been somebody's, and a file named
  * for the parent is not ours. */
 void rt_log_fork(void)

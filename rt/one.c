@@ -38,7 +38,7 @@ __attribute__((visibility("hidden"))) extern const struct rt_one rt_self;
 const struct rt_one rt_self = {
 	.hooks = RT_HOOK_COUNT, .bytes = sizeof rt_self, .hook = rt_hook, .look_up = rt_dlsym_hook,
 	.init = gsan_init, .use_driver = gsan_use_driver, .findings = gsan_findings,
-	.finding = gsan_finding, .finish = gsan_finish,
+	.finding = gsan_finding, .finish = rt_finish, .off = rt_off, .end_with = rt_end_with,
 };
 
 static const struct rt_one *one;        /* atomic */
@@ -110,6 +110,11 @@ UNCHECKED const struct rt_one *rt_other(void)
 	const struct rt_one *found = find();
 
 	return found == &rt_self ? NULL : found;
+}
+
+const struct rt_one *rt_known(void)
+{
+	return __atomic_load_n(&one, __ATOMIC_ACQUIRE);
 }
 
 /* Hooks have been handed out, and a thread may run: a library that this is in is

@@ -269,16 +269,22 @@ static void put_count(struct rt_buf *b, uint64_t n, const char *one, const char 
 	rt_printf(b, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
 }
 
+/* Kernels that are not instrumented: behind everything that counts, since they may be many
+ * and long. */
 static void put_names(struct rt_buf *b, const struct rt_totals *t)
 {
-	const size_t most = 8;
+	const size_t most = 8, longest = 60;
 
-	rt_puts(b, " (");
-	for (size_t i = 0; i < t->nbare && i < most; i++)
-		rt_printf(b, "%s%s", i ? ", " : "", t->bare[i]);
+	rt_puts(b, "; not instrumented: ");
+	for (size_t i = 0; i < t->nbare && i < most; i++) {
+		const size_t n = strlen(t->bare[i]);
+
+		rt_puts(b, i ? ", " : "");
+		rt_putn(b, t->bare[i], n > longest ? longest - 3 : n);
+		rt_puts(b, n > longest ? "..." : "");
+	}
 	if (t->nbare > most)
-		rt_printf(b, " and %zu more", t->nbare - most);
-	rt_puts(b, ")");
+		rt_printf(b, " ... and %zu more", t->nbare - most);
 }
 
 /* A count that is left out while it is zero. */
@@ -297,8 +303,12 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, t->off);
 	else if (t->memory)
 		rt_puts(b, "memory ran out before");
-	else if (!t->driver)
-		rt_puts(b, "the program never used the CUDA driver");
+	else if (t->missing)
+		rt_puts(b, "there is no CUDA driver here (libcuda.so.1)");
+	else if (t->bypassed)
+		rt_puts(b, "CUDA was used past gsan's runtime; start the program with libgsan.so preloaded");
+	else if (!t->launches && !t->graphs && t->failed)
+		rt_printf(b, "no kernel was launched; %s failed (%s)", t->failed, t->error);
 	else if (!t->launches && !t->graphs)
 		rt_puts(b, "no kernel was launched");
 	else if (t->other_device && t->other_device == t->launches)
@@ -340,14 +350,19 @@ static void put_counter(struct rt_buf *b, uint64_t n, enum gsan_counter which)
 	put_nonzero(b, n, one[which] ? one[which] : several[which], several[which]);
 }
 
+bool rt_nothing_watched(const struct rt_totals *t)
+{
+	return !t->kernels_watched && !t->findings;
+}
+
 void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 {
 	rt_puts(b, "GSan: ");
-	put_count(b, t->findings, "finding", "findings");
-	rt_puts(b, "; ");
-	if (!t->kernels_watched) {
+	if (rt_nothing_watched(t)) {
 		put_nothing(b, t);
 	} else {
+		put_count(b, t->findings, "finding", "findings");
+		rt_puts(b, "; ");
 		put_count(b, t->launches, "launch", "launches");
 		rt_puts(b, ", ");
 		put_count(b, t->sites, "site", "sites");
@@ -361,12 +376,8 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 	put_nonzero(b, t->beyond_limit, "report left out by report_limit",
 		    "reports left out by report_limit");
 	put_nonzero(b, t->graphs, "graph launch", "graph launches");
-	if (t->bare_launches) {
-		rt_puts(b, "; ");
-		put_count(b, t->bare_launches, "launch of a kernel that is not instrumented",
-			  "launches of kernels that are not instrumented");
-		put_names(b, t);
-	}
+	put_nonzero(b, t->bare_launches, "launch of a kernel that is not instrumented",
+		    "launches of kernels that are not instrumented");
 	put_nonzero(b, t->unregistered, "module whose registration failed",
 		    "modules whose registration failed");
 	put_nonzero(b, t->other_device, "launch on a device that is not watched",
@@ -389,5 +400,7 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "; the device's counters could not be read at the end");
 	if (t->still_running)
 		rt_puts(b, "; kernels still ran when the process ended");
+	if (t->bare_launches && t->nbare)
+		put_names(b, t);
 	rt_puts(b, "\n");
 }

@@ -65,6 +65,7 @@ void rt_flags_help(const struct rt_flags *, struct rt_buf *);
 /* ---- log.c: where text goes ------------------------------------------------------- */
 
 void rt_log(const char *text, size_t n);        /* to log_path */
+void rt_log_plain(const char *text, size_t n);  /* the same from a signal's handler */
 void rt_log_fork(void);                         /* the child opens its own file */
 bool rt_log_color(void);
 void rt_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* a line "GSan: ..." */
@@ -158,9 +159,13 @@ struct rt_totals {              /* what the closing line says */
 	bool counters_old;      /* kernels ran after they were read last */
 	bool still_running;     /* at the end, after the time limit */
 	bool memory;            /* ran out */
-	bool driver;            /* a driver was loaded */
+	bool missing, bypassed; /* the driver: not to be loaded, or called past us */
+	const char *failed;     /* the first of the program's calls to fail, or NULL */
+	const char *error;      /* its error's name */
 	const char *off;        /* why nothing could be watched, or NULL */
 };
+
+bool rt_nothing_watched(const struct rt_totals *);
 
 void rt_print_closing(struct rt_buf *, const struct rt_totals *);
 
@@ -230,7 +235,7 @@ bool rt_unit_ref(struct rt_units *, uint32_t u, uint32_t high);
 void rt_unit_unref(struct rt_units *, uint32_t u);
 void rt_units_free(struct rt_units *);
 
-/* ---- init.c: starting, ending, forking ---------------------------------------------------- */
+/* ---- init.c: starting, forking ----------------------------------------------------------- */
 
 extern pthread_mutex_t rt_lock;         /* tables */
 extern pthread_mutex_t rt_dev_lock;     /* what we do on the device */
@@ -238,7 +243,18 @@ extern pthread_mutex_t rt_dev_lock;     /* what we do on the device */
 void rt_start(void);            /* options and suppressions, once */
 bool rt_active(void);           /* false in a forked child of a process with a device, and
                                    once memory ran out */
+bool rt_forked(void);           /* in a child that cannot use the device */
+
+/* ---- end.c ------------------------------------------------------------------------------ */
+
+enum { RT_UNWATCHED = 65 };     /* status under strict=1 if nothing was watched */
+
+void rt_end_watch(void);        /* the driver is there: see how the process ends */
+void rt_end_fork(bool has_driver);
 void rt_exit_soon(bool launched);       /* have the end of the process seen in time */
 _Noreturn void rt_halt(void);   /* for halt_on_error */
+int rt_finish(void);            /* as gsan_finish, gsan_off */
+void rt_off(void);
+int rt_end_with(int status);    /* the process ends with that; returns the status instead */
 
 #endif

@@ -176,10 +176,10 @@ static void tell(struct rt_report *r)
 	if (*rt_flags.kernel_filter && !rt_glob(rt_flags.kernel_filter, r->kernel) &&
 	    !rt_glob(rt_flags.kernel_filter, r->kernel_raw)) {
 		r->filtered = true;
-		filtered++;
+		filtered += !r->repeated;
 	} else if (rt_suppressed(&rt_supps, r)) {
 		r->suppressed = true;
-		suppressed++;
+		suppressed += !r->repeated;
 	} else if (!r->repeated) {
 		if (!rt_flags.report_limit || reported < (uint64_t)rt_flags.report_limit)
 			print(r);
@@ -321,7 +321,7 @@ static void *look_after(void *unused)
 }
 
 /* A thread of ours takes no signal of the program's. */
-static bool start_thread(void *(*fn)(void *), void *arg)
+bool rt_thread(void *(*fn)(void *), void *arg)
 {
 	sigset_t all, before;
 	pthread_attr_t attr;
@@ -342,7 +342,7 @@ void rt_watch_start(void)
 {
 	if (__atomic_exchange_n(&watching, true, __ATOMIC_ACQ_REL))
 		return;
-	if (!start_thread(look_after, NULL)) {
+	if (!rt_thread(look_after, NULL)) {
 		__atomic_store_n(&watching, false, __ATOMIC_RELEASE);
 		rt_verbose(1, "no thread for reports; they come at synchronisations only");
 	}
@@ -409,7 +409,7 @@ CUresult rt_wait_all(CUcontext ctx, int timeout_ms)
 		until.tv_sec++;
 		until.tv_nsec -= 1000000000L;
 	}
-	if (!start_thread(wait_for, w))
+	if (!rt_thread(wait_for, w))
 		return CUDA_ERROR_NOT_READY;
 	pthread_mutex_lock(&w->lock);
 	while (!w->ended && pthread_cond_timedwait(&w->done, &w->lock, &until) == 0)

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef LIBEXECDIR
-#define LIBEXECDIR "/usr/local/libexec/gsan"
+#ifndef PKGLIBDIR
+#define PKGLIBDIR "/usr/local/lib/gsan"
 #endif
 
 static bool readable(char *out, const char *dir, const char *rest)
@@ -35,11 +35,11 @@ const char *run_emu_path(void)
 		if (slash) {
 			*slash = 0;
 			if (readable(path, self, "/emu/libcuda.so.1") ||
-			    readable(path, self, "/../libexec/gsan/libcuda.so.1"))
+			    readable(path, self, "/../lib/gsan/emu/libcuda.so.1"))
 				return path;
 		}
 	}
-	return readable(path, LIBEXECDIR, "/libcuda.so.1") ? path : NULL;
+	return readable(path, PKGLIBDIR, "/emu/libcuda.so.1") ? path : NULL;
 }
 
 bool run_gpu_likely(void)

@@ -15,6 +15,8 @@
 static struct judge_log log_;
 static struct emu_events_sink sink_;
 static bool verbose_;
+static unsigned found_;
+static bool judged_;
 
 static void (*function(const char *name))(void)
 {
@@ -86,6 +88,7 @@ static void send_findings(const struct run_script *s, const struct run_job *job,
 		m.finding.count = f[i].count;
 		run_send(job->fd, &m);
 		print_finding(s, &f[i]);
+		found_++;
 	}
 	for (unsigned c = 0; c < DETECT_COUNTERS; c++)
 		if ((job->verbose || c == DETECT_CUT) && detect_count(d, (enum detect_counter)c))
@@ -199,6 +202,7 @@ bool run_events_end(const struct run_script *s, const struct run_job *job)
 	if (job->verbose)
 		judge_print(&log_, stderr);
 	if (ok) {
+		judged_ = true;
 		send_findings(s, job, d);
 		ok = agrees(s, d, "detect=reference", false);
 		ok = (!log_.cuts || agrees(s, d, NULL, true)) && ok;
@@ -208,6 +212,15 @@ bool run_events_end(const struct run_script *s, const struct run_job *job)
 	}
 	detect_free(d);
 	return ok;
+}
+
+void run_events_close(void)
+{
+	if (judged_)
+		fprintf(stderr, "GSan: %u finding%s; %u launch%s judged by the events logged\n", found_, found_ == 1 ? "" : "s",
+			log_.launches, log_.launches == 1 ? "" : "es");
+	else
+		fputs("GSan: nothing was watched: the log could not be judged\n", stderr);
 }
 
 struct emu_oracle_pair *run_events_pairs(const struct run_script *s, size_t *n)

@@ -46,7 +46,10 @@ static void add_sites(void *arg, const struct event_sites *s)
 
 static void add_host(void *arg, const struct event_host *h)
 {
-	add(arg, ITEM_HOST)->host = *h;
+	struct judge_log *l = arg;
+
+	add(l, ITEM_HOST)->host = *h;
+	l->launches += h->kind == EVENT_HOST_LAUNCH;
 }
 
 static void add_piece(void *arg, const struct event_piece *p)

@@ -26,6 +26,7 @@ struct judge_item {
 struct judge_log {
 	struct judge_item *first, **last;
 	size_t bytes;                   /* of all pieces */
+	unsigned launches;
 	unsigned cuts;                  /* places where a kernel was interrupted */
 };
 

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "rt/gsan.h"
+
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -72,10 +74,11 @@ static const char usage_text[] =
 "with --check 0 every verdict held, 1 one did not, 77 skipped.  2 bad usage or\n"
 "script, 3 could not be run.\n";
 
-/* Ends a process in which nothing was watched: libgsan, which is in this program
- * for the child's sake, has no word to say at its end. */
+/* Ends a process in which libgsan was to watch nothing: it is in this program for the
+ * child's sake, and has no word to say at its end. */
 static _Noreturn void leave(int status)
 {
+	gsan_off();
 	fflush(NULL);
 	_exit(status);
 }
@@ -468,6 +471,8 @@ int main(int argc, char **argv)
 	text = slurp(o.path, &len);
 	if (!text)
 		leave(RUN_OTHER);
+	if (run_is_machine_code(o.path, text))
+		leave(RUN_USAGE);
 	if (!run_parse(&s, o.path, text, len)) {
 		status = RUN_USAGE;
 	} else if (o.check && !s.nexpects) {
@@ -478,6 +483,8 @@ int main(int argc, char **argv)
 	} else if (s.unsupported) {
 		run_error(&s, s.unsupported_pos, "%s is not supported yet", s.unsupported);
 		status = RUN_OTHER;
+	} else if (run_launches_nothing(&s)) {
+		status = RUN_USAGE;
 	} else if (o.child) {
 		status = run_launch(&s, &o.job);
 	} else {
@@ -489,7 +496,7 @@ int main(int argc, char **argv)
 	run_free(&s);
 	free(text);
 	/* The child of a run that happened ends like any watched program. */
-	if (o.child && (status == RUN_OK || status == RUN_OTHER))
+	if (o.child && !run_elsewhere(&o.job) && (status == RUN_OK || status == RUN_OTHER))
 		return status;
 	leave(status == END_NO_DEVICE ? RUN_OTHER : status);
 }

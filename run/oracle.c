@@ -219,3 +219,14 @@ void run_oracle_end(const struct run_script *s, const struct run_job *job, bool 
 	free(f);
 	free(pairs);
 }
+
+void run_oracle_close(const struct run_script *s)
+{
+	const size_t found = FUNCTION(emu_oracle_findings)(NULL, 0);
+	unsigned launches = 0;
+
+	for (unsigned i = 0; i < s->nactions; i++)
+		launches += s->actions[i].kind == ACT_LAUNCH;
+	fprintf(stderr, "GSan: %zu finding%s; %u launch%s judged by the emulated device's own detector\n", found,
+		found == 1 ? "" : "s", launches, launches == 1 ? "" : "es");
+}

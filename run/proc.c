@@ -137,6 +137,41 @@ static bool listen(int fd, int64_t deadline, struct run_findings *f, struct run_
 	}
 }
 
+static volatile sig_atomic_t child, ended_by;
+
+/* Who ends us ends the child, which has a closing line to say. */
+static void pass_on(int sig)
+{
+	ended_by = sig;
+	if (child > 0)
+		kill((pid_t)child, sig);
+}
+
+/* From one to the other, unless somebody has us ignore them. */
+static void on_ends(void (*from)(int), void (*to)(int))
+{
+	static const int ends[] = { SIGINT, SIGTERM };
+	struct sigaction now, sa = { .sa_handler = to, .sa_flags = SA_RESTART };
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (!sigaction(ends[i], NULL, &now) && now.sa_handler == from)
+			sigaction(ends[i], &sa, NULL);
+}
+
+/* Waits for the child's end; with our own signal's if there was one. */
+static int await(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	child = 0;
+	on_ends(pass_on, SIG_DFL);
+	if (ended_by)
+		raise(ended_by);
+	return status;
+}
+
 bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_findings *oracle,
 	       struct run_result *r)
 {
@@ -151,14 +186,17 @@ bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_fin
 		return false;
 	}
 	fflush(NULL);
-	pid = fork();
+	on_ends(SIG_DFL, pass_on);
+	child = pid = fork();
 	if (pid < 0) {
+		on_ends(pass_on, SIG_DFL);
 		fprintf(stderr, "gsan-run: %s\n", strerror(errno));
 		close(fd[0]);
 		close(fd[1]);
 		return false;
 	}
 	if (!pid) {
+		on_ends(pass_on, SIG_DFL);
 		close(fd[0]);
 		become(c, fd[1], parent);
 	}
@@ -169,8 +207,7 @@ bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_fin
 		kill(pid, SIGKILL);
 		r->timed_out = !ended;
 	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = await(pid);
 	if (WIFEXITED(status))
 		r->exit_status = WEXITSTATUS(status);
 	else if (in_time)

@@ -22,6 +22,14 @@ enum run_status {
 	RUN_OK, RUN_FAILED, RUN_USAGE, RUN_OTHER, RUN_SKIPPED = 77
 };
 
+/* ---- hint.c -------------------------------------------------------------------- */
+
+struct run_script;
+/* What a file is that cannot be run; said on stderr, for one without a script with lines
+ * that would launch its first kernel. */
+bool run_is_machine_code(const char *path, const char *text);
+bool run_launches_nothing(const struct run_script *);
+
 /* ---- script.c, words.c ------------------------------------------------------- */
 
 struct run_pos { unsigned line, col; };
@@ -221,6 +229,9 @@ struct run_job {
 	int fd;                 /* messages to the parent */
 };
 
+/* Does anything but libgsan judge? */
+bool run_elsewhere(const struct run_job *);
+
 /* Returns the exit status or END_NO_DEVICE; sends it and every finding to job->fd
  * as well. */
 int run_launch(const struct run_script *, const struct run_job *);
@@ -237,6 +248,8 @@ bool run_oracle_start(const struct run_script *, bool events);   /* events: what
  * was watching.  `died`: a kernel came to no good end, and what it would have counted
  * is lost. */
 void run_oracle_end(const struct run_script *, const struct run_job *, bool died);
+/* The closing line where it alone judged. */
+void run_oracle_close(const struct run_script *);
 
 /* ---- probes.c: kernels that log by themselves ------------------------------------------- */
 
@@ -263,6 +276,8 @@ const struct emu_events_sink *run_events_sink(void);
 bool run_events_start(const struct run_job *);
 /* Prints and sends what is found.  False: another way to judge finds something else. */
 bool run_events_end(const struct run_script *, const struct run_job *);
+/* The closing line. */
+void run_events_close(void);
 /* Has the detector counted something that it could not tell for certain? */
 bool run_events_uncertain(void);
 /* The same for the oracle; NULL: nothing could be judged. */

@@ -1168,7 +1168,8 @@ run_tests = \
 	testsuite/run/lists.sh \
 	testsuite/run/async.sh \
 	testsuite/run/run.sh \
-	testsuite/run/script.sh
+	testsuite/run/script.sh \
+	testsuite/run/strange.sh
 
 TESTS += $(race_tests) $(norace_tests) $(example_tests) $(litmus_tests) $(run_tests)
 dist_check_SCRIPTS += $(run_tests)
@@ -1186,8 +1187,8 @@ TESTS += testsuite/device.sh
 EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp
 
 # The oracle's rules for what is asynchronous; what it alone judges.
-TESTS += testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/options.sh
-EXTRA_DIST += testsuite/cases.sh testsuite/probes.sh $(case_tests)
+TESTS += testsuite/install.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/options.sh
+EXTRA_DIST += testsuite/install.sh testsuite/cases.sh testsuite/probes.sh $(case_tests)
 EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 
 # Kernels that Triton compiles.

@@ -7,6 +7,9 @@
 shim_tests = \
 	testsuite/shim/cmake.sh \
 	testsuite/shim/fallback.sh \
+	testsuite/shim/link.sh \
+	testsuite/shim/files.sh \
+	testsuite/shim/noise.sh \
 	testsuite/shim/nvcc.sh \
 	testsuite/shim/options.sh \
 	testsuite/shim/ptxas.sh \

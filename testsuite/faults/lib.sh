@@ -18,5 +18,5 @@ plain()
 # closes FILE: there is one closing line
 closes()
 {
-	[ "$(grep -cE '^GSan: [0-9]+ findings?; ' "$1")" = 1 ]
+	[ "$(grep -cE '^GSan: ([0-9]+ findings?; |nothing was watched: )' "$1")" = 1 ]
 }

@@ -15,7 +15,7 @@ testsuite/faults/inject.so: testsuite/faults/inject.c
 
 check_PROGRAMS += testsuite/faults/device testsuite/faults/device_plain
 testsuite_faults_device_SOURCES = testsuite/faults/device.c
-testsuite_faults_device_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,__gsan_v1_register
+testsuite_faults_device_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan
 testsuite_faults_device_LDADD = libgsan.a emu/libcuda.so.1
 testsuite_faults_device_plain_SOURCES = testsuite/faults/device.c
 testsuite_faults_device_plain_LDADD = emu/libcuda.so.1

@@ -5,20 +5,20 @@
 . "$top_srcdir/testsuite/lib.sh"
 
 nm -D --defined-only "$top_builddir/libgsan.so" | awk '{ print $3 }' |
-	grep -v -e '^cu[A-Z]' -e '^dlsym$' -e '^gsan_' -e '^__gsan_v1_register$' >extra
+	grep -v -e '^cu[A-Z]' -e '^dlsym$' -e '^dlopen$' -e '^_exit$' -e '^_Exit$' -e '^gsan_' -e '^__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan$' >extra
 [ -s extra ] && fail "libgsan.so shows $(tr '\n' ' ' <extra)"
 
 # The archive's other symbols are hidden: none shows in a program made of it.
 sanitize=
 nm "$top_builddir/libgsan.a" 2>/dev/null | grep -q __asan_init && sanitize=-fsanitize=address,undefined
 printf 'int main(void) { return 0; }\n' >main.c
-$CC $sanitize -rdynamic -o main main.c -Wl,-u,__gsan_v1_register "$top_builddir/libgsan.a" -ldl -lpthread ||
+$CC $sanitize -rdynamic -o main main.c -Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan "$top_builddir/libgsan.a" -ldl -lpthread ||
 	hard "cannot link libgsan.a"
 nm -D --defined-only main | awk '{ print $3 }' | grep -e '^rt_' >extra
 [ -s extra ] && fail "libgsan.a shows $(tr '\n' ' ' <extra)"
 nm -D --defined-only main | awk '{ print $3 }' >all
 for name in cuMemAlloc_v2 cuLaunchKernel cuGetProcAddress_v2 cuCtxSynchronize dlsym gsan_finish; do
-	grep -qx "$name" all || fail "-u __gsan_v1_register does not bring in $name"
+	grep -qx "$name" all || fail "-u __gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan does not bring in $name"
 done
 
 # Neither the CUDA runtime nor anything but libc.
@@ -26,6 +26,7 @@ nm -D --undefined-only "$top_builddir/libgsan.so" | awk '{ print $2 }' |
 	grep -e '^cuda[A-Z]' -e '^__cuda' -e '^_Z' >extra
 [ -s extra ] && fail "libgsan.so wants $(tr '\n' ' ' <extra)"
 if command -v readelf >/dev/null; then
+	readelf -d "$top_builddir/libgsan.so" | grep -q 'SONAME.*\[libgsan\.so\.1\]' || fail "libgsan.so has no version"
 	readelf -d "$top_builddir/libgsan.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
 		grep -v -e '^libc\.' -e '^libm\.' -e '^libdl\.' -e '^libpthread\.' -e '^libasan\.' \
 			-e '^libubsan\.' -e '^ld-linux' >extra
@@ -33,7 +34,7 @@ if command -v readelf >/dev/null; then
 fi
 
 # A runtime of another ABI is an error of the linker.
-$CC $sanitize -o main main.c -Wl,-u,__gsan_v9_register -Wl,--require-defined=__gsan_v9_register \
+$CC $sanitize -o main main.c -Wl,-u,__gsan_v9_runtime_missing -Wl,--require-defined=__gsan_v9_runtime_missing \
 	"$top_builddir/libgsan.a" 2>err && fail "linked a runtime of another ABI"
 
 done_testing

@@ -47,6 +47,7 @@ static char contexts[2];        /* primary ones, by their addresses */
 static _Thread_local CUcontext current;
 static CUresult broken;
 static bool down;               /* and nothing brings it back */
+static bool initialized;
 
 static void shut_down(void)
 {
@@ -86,11 +87,21 @@ static struct gsan_root *root(void)
 
 API CUresult cuInit(unsigned int flags)
 {
+	if (fails("cuInit"))
+		return CUDA_ERROR_NO_DEVICE;
+	initialized = true;
 	return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+API CUresult cuGetErrorName(CUresult r, const char **name)
+{
+	*name = r == CUDA_ERROR_NO_DEVICE ? "CUDA_ERROR_NO_DEVICE" : NULL;
+	return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 API CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
+	initialized = true;     /* programs here need no cuInit */
 	*device = ordinal;
 	return ordinal < 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
@@ -142,6 +153,8 @@ API CUresult cuCtxSetCurrent(CUcontext ctx)
 
 API CUresult cuCtxGetCurrent(CUcontext *ctx)
 {
+	if (!initialized)
+		return CUDA_ERROR_NOT_INITIALIZED;
 	*ctx = current;
 	return CUDA_SUCCESS;
 }

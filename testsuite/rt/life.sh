@@ -100,4 +100,71 @@ go 3 "suppressions=list" use:0 load race:0 sync findings finish
 has out "(203) suppressed"
 has out "finish: 0"
 
+
+# ended STATUS COMMAND...: as go, by a signal perhaps, which a shell says itself
+ended()
+{
+	want=$1
+	shift
+	(timeout 60 "$prog" "$@" >out 2>err) 2>/dev/null
+	got=$?
+	[ $got = "$want" ] || { fail "status $got, not $want: $*"; cat err; }
+}
+# _exit and signals: the closing line comes, and the status is what it was.
+ended 7 use:0 load run:_Z4ringPi sync _exit:7
+count 1 "GSan: 0 findings; 1 launch"
+ended 66 use:0 load race:0 _exit:7
+count 1 "WARNING: GSan"
+count 1 "GSan: 1 finding; 1 launch"
+ended 66 use:0 load race:0 lock _exit:7
+count 1 "GSan: 1 finding; 1 launch"
+GSAN_OPTIONS=strict=1 ended 65 use:0 _exit:7
+count 1 "GSan: nothing was watched"
+for signal in 2 15; do
+	ended $((128 + signal)) use:0 load race:0 signal:$signal
+	count 1 "WARNING: GSan"
+	count 1 "GSan: 1 finding; 1 launch"
+	ended $((128 + signal)) use:0 signal:$signal
+	count 1 "GSan: nothing was watched: no kernel was launched"
+	ended $((128 + signal)) signal:$signal
+	[ -s err ] && fail "a word from a program that has not used CUDA: $(cat err)"
+	# A kernel hangs, and nobody waits for it long.
+	GSAN_OPTIONS=exit_timeout_ms=60000 ended $((128 + signal)) use:0 load race:0 run:hang signal:$signal
+	count 1 "GSan: 1 finding; 2 launches"
+	has err "; kernels still ran when the process ended"
+	# Handlers of the program's, from before and from after the driver's first use.
+	for at in "handler:$signal use:0" "use:0 handler:$signal"; do
+		ended 3 $at load run:_Z4ringPi signal:$signal sync
+		has out handled
+		count 1 "GSan: 0 findings; 1 launch"
+	done
+done
+# The runtime itself was interrupted: a word, and the end.
+ended 143 use:0 load run:_Z4ringPi sync rtlock signal:15
+count 1 "GSan: the process was ended before the closing line could be said"
+GSAN_OPTIONS=exit_timeout_ms=100 ended 7 use:0 load run:_Z4ringPi sync rtlock _exit:7
+count 1 "GSan: the process was ended before the closing line could be said"
+GSAN_OPTIONS=quiet=1:exit_timeout_ms=100 ended 7 use:0 load run:_Z4ringPi sync rtlock _exit:7
+[ -s err ] && fail "quiet=1 was not quiet: $(cat err)"
+# The same signal twice, as from a terminal and from a parent.
+"$prog" use:0 load race:0 run:hang sync >out 2>err &
+pid=$!
+sleep 1
+kill -TERM $pid; kill -TERM $pid 2>/dev/null; kill -TERM $pid 2>/dev/null
+wait $pid
+count 1 "GSan: 1 finding; 2 launches"
+# A signal that somebody else sends, while the program waits.
+(timeout -s TERM 1 "$prog" use:0 load race:0 run:hang sync >out 2>err) 2>/dev/null
+count 1 "GSan: 1 finding; 2 launches"
+# Children end without a word, and their parent says its own.
+ended 3 use:0 vchild:6 child:5 load run:_Z4ringPi sync
+has out "child: 5"
+has out "child: 6"
+count 1 "GSan: 0 findings; 1 launch"
+# gsan_off: not a word, and the program's status.
+GSAN_OPTIONS=strict=1 ended 3 use:0 load race:0 off
+[ -s err ] && fail "gsan_off: $(cat err)"
+ended 7 use:0 load off _exit:7
+[ -s err ] && fail "gsan_off: $(cat err)"
+
 done_testing

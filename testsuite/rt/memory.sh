@@ -43,7 +43,7 @@ for what in cuMemAddressReserve:1 cuMemAddressReserve:4 cuMemCreate:1 cuMemCreat
 	export FAKE_FAIL
 	go 3 "" use:0 load alloc:4096 run:_Z4ringPi sync
 	count 1 "GSan: this process is not watched: "
-	has err "GSan: 0 findings; nothing was watched: "
+	has err "GSan: nothing was watched: "
 	hasnt err "not instrumented"
 done
 FAKE_FAIL=init:1

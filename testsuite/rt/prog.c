@@ -21,7 +21,11 @@
  *   dirty         write a record for the last allocation; clean: it must be gone
  *   slots:BYTES:N shared memory of that many bytes has shadow for N slots
  *   threads:N     so many threads allocate, launch, wait and free at once
- *   sync, release, reset, unload, fork, sleep:MS, exit:N, quick, findings, finish
+ *   init          cuInit; what it returns is printed
+ *   sync, release, reset, unload, fork, sleep:MS, exit:N, quick, findings, finish, off
+ *   _exit:N, signal:N, handler:N (says so), child:N and vchild:N (a child of fork, of
+ *                 vfork, that calls _exit), lock (stdio's locks are held), rtlock (one of
+ *                 the runtime's)
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -29,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,10 +45,14 @@
 
 #undef cuGetProcAddress
 
+extern pthread_mutex_t rt_lock;         /* the runtime's, rti.h */
+
 #ifdef PLAIN                    /* without the runtime */
 #pragma weak gsan_findings
 #pragma weak gsan_finding
 #pragma weak gsan_finish
+#pragma weak gsan_off
+#pragma weak rt_lock
 #endif
 
 #ifdef WEAK                     /* with options of its own */
@@ -346,6 +355,63 @@ static void threads(int n)
 		pthread_join(t[i], NULL);
 }
 
+/* ---- ends ------------------------------------------------------------------------------------------ */
+
+static void on_signal(int n)
+{
+	static const char text[] = "handled\n";
+
+	(void)n;
+	expect(write(STDOUT_FILENO, text, sizeof text - 1) > 0, "write");
+}
+
+static void child_exits(pid_t pid, int n)
+{
+	int status;
+
+	if (pid == 0)
+		_exit(n);
+	waitpid(pid, &status, 0);
+	printf("child: %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+static void *hold(void *unused)
+{
+	(void)unused;
+	flockfile(stderr);
+	flockfile(stdout);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* True: it was one of these. */
+static bool end(const char *c)
+{
+	unsigned n = 0;
+	pthread_t t;
+
+	if (sscanf(c, "_exit:%u", &n) == 1)
+		_exit((int)n);
+	else if (sscanf(c, "signal:%u", &n) == 1)
+		raise((int)n);
+	else if (sscanf(c, "handler:%u", &n) == 1)
+		signal((int)n, on_signal);
+	else if (sscanf(c, "child:%u", &n) == 1)
+		child_exits(fork(), (int)n);
+	else if (sscanf(c, "vchild:%u", &n) == 1)
+		child_exits(vfork(), (int)n);
+	else if (!strcmp(c, "lock"))
+		expect(!pthread_create(&t, NULL, hold, NULL) && !usleep(20000), c);
+	else if (!strcmp(c, "rtlock"))
+		pthread_mutex_lock(&rt_lock);
+	else if (!strcmp(c, "off"))
+		gsan_off();
+	else
+		return false;
+	return true;
+}
+
 static void command(const char *c)
 {
 	char name[64] = "";
@@ -435,6 +501,8 @@ static void command(const char *c)
 		CHECK(library ? cuLibraryUnload(library) : cuModuleUnload(module));
 	else if (!strcmp(c, "fork"))
 		in_child();
+	else if (!strcmp(c, "init"))
+		printf("cuInit: %d\n", (int)cuInit(0));
 	else if (sscanf(c, "sleep:%llu", &n) == 1)
 		usleep((useconds_t)n * 1000);
 	else if (sscanf(c, "exit:%llu", &n) == 1)
@@ -446,7 +514,7 @@ static void command(const char *c)
 	else if (!strcmp(c, "finish"))
 		printf("finish: %d\n", gsan_finish());
 	else
-		expect(false, c);
+		expect(end(c), c);
 }
 
 static void handler(void)

@@ -124,7 +124,7 @@ done
 go 66 "" use:0 library race:0 unload sync
 has err "inside the 16-byte variable counter"
 go 3 "" use:0 bare graph:_Z4copyPi:2 sync
-has err "; 2 graph launches; 4 launches of kernels that are not instrumented (copy)"
+has err "; 2 graph launches; 4 launches of kernels that are not instrumented; not instrumented: copy"
 
 # And with the runtime preloaded into a program that does not have it.  (A runtime
 # built with AddressSanitizer cannot be preloaded.)
@@ -139,17 +139,64 @@ count 1 "WARNING: GSan"
 run 3 env LD_PRELOAD="$top_builddir/libgsan.so" timeout 60 "${prog}_plain"
 [ -s err ] && fail "a word from a program without CUDA"
 fi
+# Python's way out of a process.
+if command -v python3 >/dev/null && ! nm -D "$top_builddir/libgsan.so" | grep -q __asan_init; then
+	cat >out.py <<'END'
+import ctypes, os, signal, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+cuda.cuInit(0)
+if sys.argv[1] == "term":
+    os.kill(os.getpid(), signal.SIGTERM)
+os._exit(5)
+END
+	run 5 env LD_PRELOAD="$top_builddir/libgsan.so" python3 out.py exit
+	has err "GSan: nothing was watched: no kernel was launched"
+	run 65 env LD_PRELOAD="$top_builddir/libgsan.so" GSAN_OPTIONS=strict=1 python3 out.py exit
+	run 143 env LD_PRELOAD="$top_builddir/libgsan.so" python3 out.py term
+	has err "GSan: nothing was watched: no kernel was launched"
+fi
+# One finding that is suppressed at two PTX lines is one.
+echo race_top:consumer >list
+exact 3 "suppressions=list" use:0 load race:0 race:1 sync
+has err "; 1 finding suppressed"
+exact 3 "kernel_filter=nobody" use:0 load race:0 race:1 sync
+has err "; 1 finding outside kernel_filter"
 
 # Nothing watched is said, and why.
-go 3 ""
-has err "GSan: 0 findings; nothing was watched: the program never used the CUDA driver"
 go 3 "" use:0
-has err "GSan: 0 findings; nothing was watched: no kernel was launched"
+has err "GSan: nothing was watched: no kernel was launched"
 go 3 "" use:0 bare run:_Z4copyPi run:_Z4copyPi sync
-has err "nothing was watched: no kernel that was launched is instrumented; 2 launches of kernels that are not instrumented (copy)"
+has err "GSan: nothing was watched: no kernel that was launched is instrumented; 2 launches of kernels that are not instrumented; not instrumented: copy"
 go 3 "" use:0 load run:_Z4ringPi bare run:_Z4copyPi sync
 has err "GSan: 0 findings; 2 launches, 10 sites watched"
-has err "; 1 launch of a kernel that is not instrumented (copy)"
+has err "; 1 launch of a kernel that is not instrumented; 2 instructions that are not modelled; not instrumented: copy"
+FAKE_FAIL=cuInit:1
+export FAKE_FAIL
+go 3 "" init init
+has err "GSan: nothing was watched: no kernel was launched; cuInit failed (CUDA_ERROR_NO_DEVICE)"
+go 65 "strict=1" init
+unset FAKE_FAIL
+# ... which is an error where that is asked for, and nowhere else.
+go 65 "strict=1" use:0
+go 65 "strict=1:quiet=1" use:0
+[ -s err ] && fail "quiet=1 was not quiet"
+go 65 "strict=1" use:0 bare run:_Z4copyPi sync
+go 3 "strict=1" use:0 load run:_Z4ringPi sync
+go 66 "strict=1" use:0 load race:0 sync
+# A program that has not used CUDA says nothing, with or without a driver.
+go 3 "strict=1"
+[ -s err ] && fail "a word from a program that has not used CUDA: $(cat err)"
+# A driver that is not there.
+cat >absent.c <<'END'
+#include <dlfcn.h>
+int main(void) { return dlopen("libcuda.so.1", RTLD_NOW) ? 9 : 4; }
+END
+if ! ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1' && ! nm "$top_builddir/libgsan.a" | grep -q __asan_init; then
+	$CC -o absent absent.c -Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan "$top_builddir/libgsan.a" -ldl -lpthread || hard "absent"
+	LD_LIBRARY_PATH= run 4 ./absent
+	has err "GSan: nothing was watched: there is no CUDA driver here (libcuda.so.1)"
+	LD_LIBRARY_PATH= GSAN_OPTIONS=strict=1 run 65 ./absent
+fi
 go 3 "" use:0 other run:_Z4ringPi sync
 has err "GSan: a module was instrumented for another version of gsan (ABI 9, not 1)"
 # What the device counted.
@@ -164,9 +211,11 @@ has err "; 4 findings that did not fit"
 # A kernel that was left alone in an instrumented module.
 go 3 "" use:0 load run:_Z4ringPi run:_Z4leftPi run:_Z4leftPi sync
 has err "GSan: 0 findings; 3 launches, 10 sites watched"
-has err "; 2 launches of kernels that are not instrumented (left)"
+has err "; 2 launches of kernels that are not instrumented; "
+has err "; not instrumented: left"
 go 3 "" use:0 library run:_Z4leftPi sync
-has err "GSan: 0 findings; nothing was watched: no instrumented kernel was launched"
-has err "; 1 launch of a kernel that is not instrumented (left)"
+has err "GSan: nothing was watched: no instrumented kernel was launched"
+has err "; 1 launch of a kernel that is not instrumented; "
+has err "; not instrumented: left"
 
 done_testing

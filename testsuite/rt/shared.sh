@@ -49,12 +49,12 @@ lib()
 	$CC $inc -D_GNU_SOURCE -Dmain=commands -fPIC -shared -o "$out" "$top_srcdir/testsuite/rt/prog.c" "$@" \
 		./libcuda.so.1 -ldl -lpthread || hard "cannot link $out"
 }
-gsan="-Wl,-u,__gsan_v1_register $top_builddir/libgsan.a"
+gsan="-Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan $top_builddir/libgsan.a"
 lib one.so $gsan
 lib two.so $gsan
 lib bare.so -DPLAIN
 $CC -o host host.c -ldl || hard "host"
-$CC -o host_gsan host.c -Wl,-u,__gsan_v1_register "$top_builddir/libgsan.a" -ldl -lpthread || hard "host_gsan"
+$CC -o host_gsan host.c -Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan "$top_builddir/libgsan.a" -ldl -lpthread || hard "host_gsan"
 $CC -o linked -x c - -x none ./one.so -Wl,-rpath,"$tmp" <<'EOF' || hard "linked"
 int commands(int, char **);
 int main(int argc, char **argv) { return commands(argc, argv); }
@@ -86,6 +86,12 @@ LD_PRELOAD=$top_builddir/libgsan.so go 66 "" ./one.so use:0 load race:0 -- ./bar
 count 1 "GSan: 2 findings; 2 launches"
 go 3 "" ./bare.so use:0 load race:0 sync
 [ -s err ] && fail "a program without a runtime says: $(cat err)"
+# Calls that go past the library's runtime: it says that it saw nothing.
+go 3 "" ./one.so -- ./bare.so use:0 load race:0 sync
+count 1 "GSan: nothing was watched: CUDA was used past gsan's runtime; start the program with libgsan.so preloaded"
+go 65 strict=1 ./one.so -- ./bare.so use:0 load race:0 sync
+go 3 strict=1 ./one.so
+[ -s err ] && fail "a word from a program that has not used CUDA: $(cat err)"
 prog=./linked
 go 66 "" use:0 load race:0 sync
 count 1 "GSan: 1 finding; 1 launch"

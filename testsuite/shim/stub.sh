@@ -29,7 +29,7 @@ EOF
 chmod +x "$home/gsan-ptx"
 cat >runtime.c <<'EOF'
 #include <unistd.h>
-void __gsan_v1_register(void) { }
+void __gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan(void) { }
 __attribute__((constructor)) static void start(void)
 {
 	if (write(2, "runtime\n", 8) != 8)
@@ -37,6 +37,7 @@ __attribute__((constructor)) static void start(void)
 }
 EOF
 $CC -fPIC -c runtime.c -o runtime.o && ar rcs "$home/gsan-lib/libgsan.a" runtime.o || hard "no stub runtime"
+: | $CC -x c -c - -o "$home/gsan-lib/gsan-hide.o" || hard "no stub object"
 cp "$top_srcdir/nvcc-shim/link.h" "$home/gsan-link.h"
 GSAN_HOME=$home
 export GSAN_HOME

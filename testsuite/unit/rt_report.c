@@ -179,9 +179,11 @@ static void test_color(void **state)
 
 static void test_closing(void **state)
 {
-	static const char *const bare[] = { "copy", "fill" };
-	struct rt_totals t = { .findings = 1, .launches = 3, .kernels_watched = 3, .sites = 57,
-		.driver = true };
+	static const char *const bare[] = { "copy", "fill",
+		"a_name_of_61_letters_that_is_one_letter_too_long_to_be_shown__",
+		"a_name_of_60_letters_which_is_as_long_as_one_may_be_________",
+		"5", "6", "7", "8", "9", "10" };
+	struct rt_totals t = { .findings = 1, .launches = 3, .kernels_watched = 3, .sites = 57 };
 	struct rt_buf b = {0};
 
 	(void)state;
@@ -197,8 +199,13 @@ static void test_closing(void **state)
 	rt_print_closing(&b, &t);
 	assert_string_equal(b.text,
 		"GSan: 0 findings; 3 launches, 57 sites watched; 0 accesses not instrumented; "
-		"5 launches of kernels that are not instrumented (copy, fill); "
-		"9 accesses to memory without shadow\n");
+		"5 launches of kernels that are not instrumented; "
+		"9 accesses to memory without shadow; not instrumented: copy, fill\n");
+	rt_buf_free(&b);
+	t.nbare = 10;
+	rt_print_closing(&b, &t);
+	assert_has(&b, "; not instrumented: copy, fill, a_name_of_61_letters_that_is_one_letter_too_long_to_be_sh..., "
+		   "a_name_of_60_letters_which_is_as_long_as_one_may_be_________, 5, 6, 7, 8 ... and 2 more\n");
 	rt_buf_free(&b);
 }
 
@@ -210,16 +217,16 @@ static void test_nothing(void **state)
 
 	(void)state;
 	rt_print_closing(&b, &t);
-	assert_string_equal(b.text, "GSan: 0 findings; nothing was watched: the program never used the "
-				    "CUDA driver\n");
+	assert_string_equal(b.text, "GSan: nothing was watched: no kernel was launched\n");
 	rt_buf_free(&b);
-	t.driver = true;
+	t.failed = "cuInit";
+	t.error = "CUDA_ERROR_NO_DEVICE";
 	rt_print_closing(&b, &t);
-	assert_has(&b, "nothing was watched: no kernel was launched");
+	assert_string_equal(b.text, "GSan: nothing was watched: no kernel was launched; cuInit failed (CUDA_ERROR_NO_DEVICE)\n");
 	rt_buf_free(&b);
 	t.launches = t.bare_launches = 2;
 	rt_print_closing(&b, &t);
-	assert_has(&b, "nothing was watched: no kernel that was launched is instrumented");
+	assert_has(&b, "nothing was watched: no kernel that was launched is instrumented; 2 launches");
 	rt_buf_free(&b);
 	t.off = "no memory";
 	rt_print_closing(&b, &t);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hide.c: has the linker keep the hooks inside what it links.  Of all that a symbol's
+ * mentions ask for the linker takes the least visible (System V ABI, symbol visibility):
+ * here they are mentioned as hidden, in a section that does not get into the output.
+ * gsan-nvcc links shared libraries with it: a library stands before the driver for itself,
+ * and not for every other library of a process.
+ */
+#define HIDE(symbol) \
+	__asm__(".pushsection .gsan_hide, \"e\"\n" \
+		".hidden " #symbol "\n" \
+		".8byte " #symbol "\n" \
+		".popsection");
+
+#define HOOK(symbol, base, version, ptsz, action, params, args) HIDE(symbol)
+#include "rt/drv.def"
+HIDE(cuCtxSynchronize)
+HIDE(dlsym)
+HIDE(dlopen)
+HIDE(_exit)
+HIDE(_Exit)
