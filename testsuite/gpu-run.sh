@@ -120,12 +120,12 @@ passed()
 stage_drain()
 {
 	source=../src/testsuite/stress
-	"$NVCC" -std=c++17 -O3 -arch=sm_90 -DMUTATE=0 -ptx $source/full.cu -o full.ptx && probe/put full.ptx full.probes.ptx full.sites >/dev/null &&
-		"${PTXAS:-ptxas}" -arch=sm_90 full.probes.ptx -o full.cubin &&
+	"$NVCC" -std=c++17 -O3 -arch=sm_90 -DMUTATE=0 -ptx $source/fill.cu -o full.ptx && probe/put full.ptx full.probes.ptx full.sites >/dev/null &&
+		"${PTXAS:-ptxas}" -arch=sm_90 full.probes.ptx -o fill.cubin &&
 		"$NVCC" -O3 -std=c++17 -arch=sm_90 -I ../src -o drain $source/drain.cu run/gsan_run-drain.o event/libevent.a -lcuda ||
 		{ echo "FAIL    drain" >>table; return; }
 	for what in nothing cuCtxSynchronize cudaFree cudaMalloc cudaMallocManaged cudaHostAlloc cudaHostRegister cudaMemcpy launches; do
-		passed "drain: $what" timeout 60 ./drain full.cubin full.sites $what
+		passed "drain: $what" timeout 60 ./drain fill.cubin full.sites $what
 		cat passed.log
 	done
 }
@@ -139,6 +139,7 @@ stage_slice()
 		RUNS=${RUNS:-20} passed "$k by probes" timeout 400 sh ../src/testsuite/slice.sh ../src/testsuite/$k.cu
 	done
 	SEEDS=${SEEDS:-14} BLOCKS=16 passed lanes timeout 400 sh ../src/testsuite/stress/lanes.sh
+	SEEDS=${RINGS:-40} passed rings timeout 200 sh ../src/testsuite/stress/rings.sh
 	BLOCKS=4 ROUNDS=256 passed full timeout 300 sh ../src/testsuite/stress/full.sh
 	cat passed.log
 	stage_drain

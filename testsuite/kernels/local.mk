@@ -21,6 +21,6 @@ TESTS += $(slice_tests) testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsu
 	testsuite/stress/full.sh \
 	testsuite/stress/rings.sh
 EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsuite/stress/ways.cu testsuite/stress/lanes.py \
-	testsuite/stress/shapes.sh testsuite/stress/shapes.py testsuite/stress/rings.sh testsuite/stress/rings.py testsuite/stress/full.sh testsuite/stress/full.cu testsuite/stress/full.py \
+	testsuite/stress/shapes.sh testsuite/stress/shapes.py testsuite/stress/rings.sh testsuite/stress/rings.py testsuite/stress/full.sh testsuite/stress/fill.cu testsuite/stress/full.py \
 	testsuite/stress/drain.cu \
 	testsuite/stress/clocks.cu testsuite/bench/slice.sh testsuite/bench/slice.cu $(slice_tests)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""full.py THREADS ROUNDS LOG: what `gsan-run -v --events=probes` printed of full.cu: each of a thread's stores in `out` is
+"""full.py THREADS ROUNDS LOG: what `gsan-run -v --events=probes` printed of fill.cu: each of a thread's stores in `out` is
 there once (and that of the sum, which goes to its first place, again).  Prints how many there are, and how many are not so."""
 import collections
 import re

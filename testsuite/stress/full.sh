@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# full.sh: a region that fills again and again (full.cu), on the emulated device or, with DEVICE=gpu, on a GPU, BLOCKS
+# full.sh: a region that fills again and again (fill.cu), on the emulated device or, with DEVICE=gpu, on a GPU, BLOCKS
 # (default: 2) blocks, ROUNDS (128) rounds: it is emptied while the kernel runs, no store is lost, the right version is silent
 # and the race near the end is found.  Where it is not emptied, or a part of the log is taken away, the right version is
 # silent, and what is lost is counted.
@@ -8,7 +8,7 @@
 . "$top_srcdir/testsuite/kernels/lib.sh"
 
 command -v python3 >/dev/null || skip "no python3"
-source=$top_srcdir/testsuite/stress/full.cu
+source=$top_srcdir/testsuite/stress/fill.cu
 blocks=${BLOCKS:-2}
 rounds=${ROUNDS:-128}
 cut="launches of which a part of the log is lost"
@@ -53,7 +53,7 @@ for part in 0 1 2 3 4 5 6 7; do
 done
 build 1
 judge 66 --region="$region"K
-ptx_lines "$(line "$source" @put)" full k.ptx >a
-ptx_lines "$(line "$source" @get)" full k.ptx >b
+ptx_lines "$(line "$source" @put)" fill k.ptx >a
+ptx_lines "$(line "$source" @get)" fill k.ptx >b
 found_at ": data-race (" a b err || fail "the race is not found"
 done_testing

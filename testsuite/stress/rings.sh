@@ -2,7 +2,7 @@
 #
 # rings.sh: random pipelines (rings.py) by probes, on the emulated device or, with DEVICE=gpu, on a GPU: of SEEDS
 # (default: 100) programs, from FIRST (1) on, the screen (detect/screen.h) holds none for clear in which the detector finds
-# something; in one that is right nothing is found, and most of those are clear.
+# something; in one that is right nothing is found; on the emulated device most of those are clear.
 . "$top_srcdir/testsuite/lib.sh"
 
 command -v python3 >/dev/null || skip "no python3"
@@ -22,6 +22,8 @@ seq "${FIRST:-1}" $((${FIRST:-1} + ${SEEDS:-100} - 1)) | xargs -P 2 -n 1 sh -c "
 sort all | uniq -c | grep '[a-z]'
 grep -v '^right \|^wrong ' all >bad
 [ ! -s bad ] || fail "$(cat bad)"
+# On a GPU lanes come apart that stay together on the emulated device: what lane 0 does not lead is not clear.
+[ "${DEVICE:-emu}" = emu ] || { done_testing; exit; }
 right=$(grep -c '^right' all)
 clear=$(grep -c '^right clear' all)
 [ $((clear * 10)) -ge $((right * 7)) ] || fail "only $clear of $right right ones are clear"

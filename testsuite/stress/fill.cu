@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* full.cu: each lane stores by an instruction of its own, and so has a stream of its own, as long as is wished: a log that
+/* fill.cu: each lane stores by an instruction of its own, and so has a stream of its own, as long as is wished: a log that
  * fills its region again and again.  A thread's stores in `out` lie one behind the other; in shared memory a block's
  * threads hand values on, round by round. */
 // mutant 1 data-race @put @get           a round without its barrier, near the end
