@@ -139,7 +139,8 @@ SCREEN_HELPER bool is_unused(const struct order *o, const struct action *a, uint
 	const struct cell *c = &o->m->cell[cell_at(o, address)];
 
 	return all_before(a, &c->read, false) && all_before(a, &c->old, false) &&
-	       (all_before(a, &c->write, false) || (rest_is_plain(a, &c->write) && !(written_words(o, c, address) & words_mask(address, 8))));
+	       (all_before(a, &c->write, false) ||
+		(rest_is_plain(a, &c->write) && !(written_words(o, c, address) & words_mask(address, 8))));
 }
 
 SCREEN_HELPER void init_mbar(const struct order *o, const struct action *a)
@@ -208,7 +209,8 @@ SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
 	bytes = (uint32_t)operand_of(a->u, lane, arrives ? EVENT_MBAR_ARRIVE_BYTES : EVENT_MBAR_EXPECT_BYTES);
 	if (arrives)
 		count = (uint32_t)operand_of(a->u, lane, EVENT_MBAR_ARRIVE_COUNT) * event_count(a->mask);
-	fine = fine && !(a->site->flags & (EVENT_DROP | EVENT_NOINC)) && (!arrives || a->site->sem != EVENT_RELAXED) && count <= b->left &&
+	fine = fine && !(a->site->flags & (EVENT_DROP | EVENT_NOINC)) && (!arrives || a->site->sem != EVENT_RELAXED) &&
+	       count <= b->left &&
 	       (event_count(a->mask) == 1 || !bytes);
 	if (!fine) {
 		give_up(o, SCREEN_ORDER);
@@ -243,8 +245,9 @@ SCREEN_HELPER uint32_t waited_phase(const struct order *o, uint32_t warp, const 
 SCREEN_HELPER bool mbar_is_over(const struct order *o, uint32_t warp, const struct event_unit *u)
 {
 	uint32_t phase = waited_phase(o, warp, u, known_by(o, warp, event_lanes(u) == 1));
+	uint32_t m = mbar_of(o, warp, address_of(u, event_first(event_lanes(u))));
 
-	return !phase || phase == SCREEN_NONE || o->m->mbar[mbar_of(o, warp, address_of(u, event_first(event_lanes(u))))].over >= phase;
+	return !phase || phase == SCREEN_NONE || o->m->mbar[m].over >= phase;
 }
 
 SCREEN_HELPER void wait_mbar(const struct order *o, const struct action *a)
@@ -285,7 +288,8 @@ EVENT_ASSERT(sizeof(struct event_map) % 8 == 0);
 
 /* What a copy reads and writes in shared memory, and what it writes in global memory; false: it is of a form that is
  * not looked at. */
-SCREEN_HELPER bool copy_bounds(const struct order *o, const struct action *a, struct bounds *shared, struct bounds_box *box, uint32_t *bytes)
+SCREEN_HELPER bool copy_bounds(const struct order *o, const struct action *a, struct bounds *shared, struct bounds_box *box,
+			       uint32_t *bytes)
 {
 	uint32_t lane = event_first(a->mask);
 	bool load = a->site->flags & EVENT_COUNTED;
@@ -329,7 +333,8 @@ SCREEN_HELPER void load(const struct order *o, const struct action *a, const str
 }
 
 /* Out of it, in a group of lane 0. */
-SCREEN_HELPER void store(const struct order *o, const struct action *a, const struct bounds shared[2], const struct bounds_box *box, uint32_t bytes)
+SCREEN_HELPER void store(const struct order *o, const struct action *a, const struct bounds shared[2], const struct bounds_box *box,
+			 uint32_t bytes)
 {
 	uint32_t warp = o->block * o->s->log.warps + a->warp;
 

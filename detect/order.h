@@ -22,8 +22,8 @@ EVENT_ASSERT((int)PRODUCTS + (int)GROUPS <= (int)CLOCKS);
 /* What is known of each clock: of a warp's lanes, and of lane 0; of an mbarrier's arrivals, and of its last two phases; of
  * a barrier's last two uses; of the warpgroup's warp that was the first with its products; of all that have exited;
  * nothing. */
-enum { KNOWN_BY = 0, KNOWN_AT = 2 * WARPS, KNOWN_IN = KNOWN_AT + 3 * MBARS, KNOWN_FIRST = KNOWN_IN + 2 * BARS, KNOWN_AT_EXIT = KNOWN_FIRST + GROUPS,
-       KNOWN_TO_NOBODY, ROWS };
+enum { KNOWN_BY = 0, KNOWN_AT = 2 * WARPS, KNOWN_IN = KNOWN_AT + 3 * MBARS, KNOWN_FIRST = KNOWN_IN + 2 * BARS,
+       KNOWN_AT_EXIT = KNOWN_FIRST + GROUPS, KNOWN_TO_NOBODY, ROWS };
 
 /* An access: whose, and what its clock said; 0: none. */
 typedef uint32_t entry;
@@ -425,7 +425,8 @@ SCREEN_HELPER bool touch_cell(const struct order *o, const struct action *a, con
 }
 
 /* In one range of bytes, and in another one; those may be empty. */
-SCREEN_HELPER void touch_async(const struct order *o, const struct action *a, const struct action *told, const struct bounds b[2], entry mine)
+SCREEN_HELPER void touch_async(const struct order *o, const struct action *a, const struct action *told, const struct bounds b[2],
+			       entry mine)
 {
 	uint32_t first[2], n[2];
 
@@ -507,7 +508,8 @@ SCREEN_HELPER uint32_t written_words(const struct order *o, const struct cell *c
 }
 
 /* Some bytes, which lie in a cell; mbars: an mbarrier may be there. */
-SCREEN_HELPER void touch_words(const struct order *o, const struct action *a, uint32_t address, const struct screen_access *x, bool mbars)
+SCREEN_HELPER void touch_words(const struct order *o, const struct action *a, uint32_t address, const struct screen_access *x,
+			       bool mbars)
 {
 	struct cell *c = &o->m->cell[cell_at(o, address)];
 	uint32_t mine = words_mask(address, x->bytes), *words = words_at(o, c, address), was = 0;

@@ -15,6 +15,8 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include "testsuite/bench/tables.h"
+
 /* The host's passes are in detect/libparts.a; a GPU's are made here. */
 extern "C" {
 #include "detect/screen.h"
@@ -24,14 +26,6 @@ namespace gpu {
 #include "detect/screen.c"
 #include "detect/order.c"
 }
-
-#define CHECK(x) do { \
-	int e_ = (int)(x); \
-	if (e_) { \
-		fprintf(stderr, "%s: error %d\n", #x, e_); \
-		exit(2); \
-	} \
-} while (0)
 
 static const size_t region_bytes = (size_t)6 << 30;
 static const uint32_t pages = 2048;
@@ -113,8 +107,6 @@ struct work {
 	std::vector<void *> args;
 };
 
-struct tables { std::vector<struct event_site> site; std::vector<struct event_run> run; std::vector<std::pair<std::string, uint32_t>> kernel; };
-
 /* A batch: so many launches that are screened together, each with a region of its own. */
 enum { BATCH_MAX = 128 };
 
@@ -128,33 +120,6 @@ struct bench {
 	bool orders;                    /* screen_order in screen_block's place */
 	std::vector<struct event_map> maps;     /* of the kernel's parameters, in their order */
 };
-
-static void read_all(void *to, size_t n, FILE *f)
-{
-	if (fread(to, 1, n, f) != n) {
-		fprintf(stderr, "the table of sites is too short\n");
-		exit(2);
-	}
-}
-
-static struct tables read_tables(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	uint32_t n[3], piece;
-	struct tables t;
-	char line[4096];
-
-	CHECK(!f);
-	read_all(n, sizeof n, f);
-	t.site.resize(n[0]);
-	t.run.resize(n[1]);
-	read_all(t.site.data(), n[0] * sizeof t.site[0], f);
-	read_all(t.run.data(), n[1] * sizeof(struct event_run), f);
-	for (uint32_t i = 0; i < n[2] && fread(&piece, sizeof piece, 1, f) == 1 && fgets(line, sizeof line, f); i++)
-		t.kernel.push_back({std::string(line, strcspn(line, "\n")), piece});
-	fclose(f);
-	return t;
-}
 
 template <class T>
 static T *device(size_t n, int byte)

@@ -16,21 +16,13 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include "testsuite/bench/tables.h"
+
 extern "C" {
 #include "run/drain.h"
 }
 
-#define CHECK(x) do { \
-	int e_ = (int)(x); \
-	if (e_) { \
-		fprintf(stderr, "%s: error %d\n", #x, e_); \
-		_exit(2); \
-	} \
-} while (0)
-
 enum { THREADS = 1024, WARPS = THREADS / EVENT_LANES, ENTRIES = 1 << 18, ROUNDS = 128, NOTHINGS = 5000 };
-
-struct tables { std::vector<struct event_site> site; uint32_t piece; };
 
 struct job {
 	struct tables tables;
@@ -47,31 +39,6 @@ static double now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
-}
-
-static void read_all(void *to, size_t n, FILE *f)
-{
-	if (fread(to, 1, n, f) != n) {
-		fprintf(stderr, "the table of sites is too short\n");
-		exit(2);
-	}
-}
-
-/* As probe/main.c writes it, of a module with one kernel. */
-static struct tables read_tables(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	uint32_t n[3];
-	struct tables t;
-
-	CHECK(!f);
-	read_all(n, sizeof n, f);
-	t.site.resize(n[0]);
-	read_all(t.site.data(), n[0] * sizeof t.site[0], f);
-	CHECK(fseek(f, (long)(n[1] * sizeof(struct event_run)), SEEK_CUR));
-	read_all(&t.piece, sizeof t.piece, f);
-	fclose(f);
-	return t;
 }
 
 static struct run_driver driver(void)
@@ -102,7 +69,7 @@ static uint32_t round_up(uint64_t n, uint32_t to)
 static void lay_out(struct job *j, unsigned resident)
 {
 	struct drain_shape *s = &j->shape;
-	uint32_t piece = j->tables.piece;
+	uint32_t piece = j->tables.kernel.at(0).second;
 
 	j->launch.heads = REGION_QUEUE + ENTRIES / 2;
 	j->launch.queue = ENTRIES - 1;
