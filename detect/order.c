@@ -145,7 +145,7 @@ SCREEN_HELPER bool is_unused(const struct order *o, const struct action *a, uint
 
 SCREEN_HELPER void init_mbar(const struct order *o, const struct action *a)
 {
-	uint32_t lane = event_first(a->mask), n = o->m->mbars, address = (uint32_t)address_of(a->u, lane) & 0xffffff;
+	uint32_t lane = event_first(a->mask), n = o->m->mbars, address = (uint32_t)event_address(a->u, lane) & 0xffffff;
 
 	if (!a->alone || n == MBARS || address < SYSTEM || cell_at(o, address) >= o->cells || has_mbar(o, address, address + 8) ||
 	    !is_unused(o, a, address)) {
@@ -158,7 +158,7 @@ SCREEN_HELPER void init_mbar(const struct order *o, const struct action *a)
 
 		memset(b, 0, sizeof *b);
 		b->address = address;
-		b->need = b->left = (uint32_t)operand_of(a->u, lane, EVENT_MBAR_INIT_COUNT);
+		b->need = b->left = (uint32_t)event_get(a->u, lane, EVENT_MBAR_INIT_COUNT);
 		b->init = entry_of(LANE_0 + a->warp, o->m->now[a->warp]);
 		o->m->mbars = n + 1;
 		o->m->low = n && o->m->low < address ? o->m->low : address;
@@ -202,13 +202,13 @@ SCREEN_HELPER void end_phase(const struct order *o, uint32_t m)
 /* Arrivals, and bytes that are expected. */
 SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
 {
-	uint32_t lane = event_first(a->mask), m = mbar_of(o, a->warp, address_of(a->u, lane)), count = 0, bytes;
+	uint32_t lane = event_first(a->mask), m = mbar_of(o, a->warp, event_address(a->u, lane)), count = 0, bytes;
 	bool arrives = event_kind_of(a->u) == EVENT_MBAR_ARRIVE, fine = is_one(a->u) && (a->full || a->alone) && is_in_phase(o, a, m);
 	struct mbar *b = &o->m->mbar[m < MBARS ? m : 0];
 
-	bytes = (uint32_t)operand_of(a->u, lane, arrives ? EVENT_MBAR_ARRIVE_BYTES : EVENT_MBAR_EXPECT_BYTES);
+	bytes = (uint32_t)event_get(a->u, lane, arrives ? EVENT_MBAR_ARRIVE_BYTES : EVENT_MBAR_EXPECT_BYTES);
 	if (arrives)
-		count = (uint32_t)operand_of(a->u, lane, EVENT_MBAR_ARRIVE_COUNT) * event_count(a->mask);
+		count = (uint32_t)event_get(a->u, lane, EVENT_MBAR_ARRIVE_COUNT) * event_count(a->mask);
 	fine = fine && !(a->site->flags & (EVENT_DROP | EVENT_NOINC)) && (!arrives || a->site->sem != EVENT_RELAXED) &&
 	       count <= b->left &&
 	       (event_count(a->mask) == 1 || !bytes);
@@ -233,26 +233,26 @@ SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
 SCREEN_HELPER uint32_t waited_phase(const struct order *o, uint32_t warp, const struct event_unit *u, const uint16_t *row)
 {
 	const struct event_site *site = &o->m->slot[warp].site;
-	uint32_t lane = event_first(event_lanes(u)), m = mbar_of(o, warp, address_of(u, lane)), known;
+	uint32_t lane = event_first(event_lanes(u)), m = mbar_of(o, warp, event_address(u, lane)), known;
 
 	if (!is_one(u) || m == MBARS || !(site->flags & EVENT_PARITY) || site->sem == EVENT_RELAXED)
 		return SCREEN_NONE;
 	/* The parity is that of the last phase that is over: of the one that is known, or of a later one. */
 	known = row[PHASE + m];
-	return (known + 1) % 2 == operand_of(u, lane, EVENT_MBAR_WAIT_PHASE) % 2 ? 0 : known + 1;
+	return (known + 1) % 2 == event_get(u, lane, EVENT_MBAR_WAIT_PHASE) % 2 ? 0 : known + 1;
 }
 
 SCREEN_HELPER bool mbar_is_over(const struct order *o, uint32_t warp, const struct event_unit *u)
 {
 	uint32_t phase = waited_phase(o, warp, u, known_by(o, warp, event_lanes(u) == 1));
-	uint32_t m = mbar_of(o, warp, address_of(u, event_first(event_lanes(u))));
+	uint32_t m = mbar_of(o, warp, event_address(u, event_first(event_lanes(u))));
 
 	return !phase || phase == SCREEN_NONE || o->m->mbar[m].over >= phase;
 }
 
 SCREEN_HELPER void wait_mbar(const struct order *o, const struct action *a)
 {
-	uint32_t phase = waited_phase(o, a->warp, a->u, a->known), m = mbar_of(o, a->warp, address_of(a->u, event_first(a->mask)));
+	uint32_t phase = waited_phase(o, a->warp, a->u, a->known), m = mbar_of(o, a->warp, event_address(a->u, event_first(a->mask)));
 
 	if (phase == SCREEN_NONE || !(a->full || a->alone) || !is_before(a, o->m->mbar[m].init))
 		give_up(o, SCREEN_ORDER);
@@ -295,16 +295,16 @@ SCREEN_HELPER bool copy_bounds(const struct order *o, const struct action *a, st
 	bool load = a->site->flags & EVENT_COUNTED;
 
 	if (event_kind_of(a->u) == EVENT_TENSOR) {
-		const struct event_map *map = map_of(o, operand_of(a->u, lane, EVENT_TENSOR_HASH));
+		const struct event_map *map = map_of(o, event_get(a->u, lane, EVENT_TENSOR_HASH));
 
 		if (!map || !bounds_box(a->u, a->site, lane, map, box))
 			return false;
-		*shared = bounds_shared_box(box, address_of(a->u, lane));
+		*shared = bounds_shared_box(box, event_address(a->u, lane));
 		*bytes = box->rows * box->row_bytes;
 		return true;
 	}
-	*bytes = (uint32_t)operand_of(a->u, lane, EVENT_COPY_BYTES);
-	shared->from = load ? address_of(a->u, lane) : operand_of(a->u, lane, EVENT_COPY_FROM);
+	*bytes = (uint32_t)event_get(a->u, lane, EVENT_COPY_BYTES);
+	shared->from = load ? event_address(a->u, lane) : event_get(a->u, lane, EVENT_COPY_FROM);
 	shared->to = shared->from + *bytes;
 	return *bytes && a->site->space == (load ? EVENT_SHARED : EVENT_GLOBAL) && a->site->from == (load ? EVENT_GLOBAL : EVENT_SHARED) &&
 	       !(a->site->flags & (EVENT_MULTICAST | EVENT_BYTE_MASK | EVENT_REDUCE));
@@ -314,7 +314,7 @@ SCREEN_HELPER bool copy_bounds(const struct order *o, const struct action *a, st
 SCREEN_HELPER void load(const struct order *o, const struct action *a, const struct bounds shared[2], uint32_t bytes)
 {
 	enum event_operand at = event_kind_of(a->u) == EVENT_TENSOR ? EVENT_TENSOR_MBAR : EVENT_COPY_MBAR;
-	uint32_t m = mbar_of(o, a->warp, operand_of(a->u, event_first(a->mask), at));
+	uint32_t m = mbar_of(o, a->warp, event_get(a->u, event_first(a->mask), at));
 	struct mbar *b = &o->m->mbar[m < MBARS ? m : 0];
 	struct action told;
 
@@ -347,7 +347,7 @@ SCREEN_HELPER void store(const struct order *o, const struct action *a, const st
 	EACH_LANE(i, 1) {
 		o->m->open[a->warp]++;
 		if (!box->map)
-			screen_bytes(o->s, address_of(a->u, 0), bytes, warp, true);
+			screen_bytes(o->s, event_address(a->u, 0), bytes, warp, true);
 	}
 	TOGETHER();
 }
@@ -399,7 +399,7 @@ SCREEN_HELPER void product(const struct order *o, const struct action *a)
 {
 	const struct screen_span *span = &o->m->slot[a->warp].span;
 	uint32_t lane = event_first(a->mask), clock = o->m->products[a->warp] + 1u, g = a->warp / 4;
-	uint64_t first_a = operand_of(a->u, lane, EVENT_WGMMA_A), first_b = operand_of(a->u, lane, EVENT_WGMMA_B);
+	uint64_t first_a = event_get(a->u, lane, EVENT_WGMMA_A), first_b = event_get(a->u, lane, EVENT_WGMMA_B);
 	const struct action told = told_by(a, o->m->known[KNOWN_TO_NOBODY]);
 	struct bounds all[2] = {{0, 0}, {0, 0}};
 
@@ -425,7 +425,7 @@ SCREEN_HELPER void product(const struct order *o, const struct action *a)
 /* PTX ISA, "wgmma.commit_group": a group is the warpgroup's, and over when it is for all four warps. */
 SCREEN_HELPER bool products_are_over(const struct order *o, const struct event_unit *u, uint32_t warp)
 {
-	uint32_t left = (uint32_t)operand_of(u, 0, EVENT_WAIT_GROUP_LEFT), mine = o->m->products[warp];
+	uint32_t left = (uint32_t)event_get(u, 0, EVENT_WAIT_GROUP_LEFT), mine = o->m->products[warp];
 
 	for (uint32_t w = warp / 4 * 4; w < warp / 4 * 4 + 4 && w < o->s->log.warps; w++)
 		if (o->m->products[w] + left < mine)
@@ -436,7 +436,7 @@ SCREEN_HELPER bool products_are_over(const struct order *o, const struct event_u
 /* How many of so many groups are over. */
 SCREEN_HELPER uint32_t groups_over(const struct event_unit *u, uint32_t groups)
 {
-	uint32_t left = (uint32_t)operand_of(u, 0, EVENT_WAIT_GROUP_LEFT);
+	uint32_t left = (uint32_t)event_get(u, 0, EVENT_WAIT_GROUP_LEFT);
 
 	return groups > left ? groups - left : 0;
 }
@@ -480,7 +480,7 @@ SCREEN_HELPER void meet(const struct order *o, const struct event_unit *u, uint3
 SCREEN_HELPER void try_mbar(const struct order *o, const struct event_unit *u, uint32_t warp)
 {
 	bool alone = event_lanes(u) == 1;
-	uint32_t m = find_mbar(o, address_of(u, event_first(event_lanes(u))));
+	uint32_t m = find_mbar(o, event_address(u, event_first(event_lanes(u))));
 
 	if (!is_one(u) || m == o->m->mbars || !knows(known_by(o, warp, alone), o->m->mbar[m].init, alone ? (uint32_t)LANE_0 + warp : CLOCKS))
 		not_clear(o->s, SCREEN_ORDER);
@@ -667,9 +667,9 @@ SCREEN_HELPER void set_slot(const struct order *o, const struct step *p, uint32_
 	to->site = o->s->table.all[site];
 	to->span = o->s->table.span[site];
 	if (kind >= EVENT_MBAR_ARRIVE && kind <= EVENT_MBAR_WAIT)
-		m = find_mbar(o, address_of(p->u, lane));
+		m = find_mbar(o, event_address(p->u, lane));
 	else if (kind == EVENT_TENSOR)
-		m = find_mbar(o, operand_of(p->u, lane, EVENT_TENSOR_MBAR));
+		m = find_mbar(o, event_get(p->u, lane, EVENT_TENSOR_MBAR));
 	to->mbar = m < o->m->mbars ? m : MBARS;
 }
 

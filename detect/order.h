@@ -11,6 +11,8 @@
 #include "detect/bounds.h"
 #include "detect/pass.h"
 
+/* What there is room for, and no more is looked at.  LEAST_SHIFT: cells have 1 << that many bytes at least; WORDS: of 32
+ * bits; WINDOW: units of each warp's log. */
 enum { WARPS = 12, MBARS = 10, BARS = 4, BAR_IDS = 16, GROUPS = WARPS / 4, ENTRIES = 4, CELLS = 48, LEAST_SHIFT = 7, WORDS = 320,
        MAPS = 4, WINDOW = 8 };
 
@@ -168,17 +170,6 @@ SCREEN_HELPER bool knows(const uint16_t *known, entry e, uint32_t self)
 SCREEN_HELPER bool is_before(const struct action *a, entry e)
 {
 	return knows(a->known, e, a->self);
-}
-
-/* An operand of a record, or an address. */
-SCREEN_HELPER uint64_t operand_of(const struct event_unit *u, uint32_t lane, enum event_operand o)
-{
-	return event_get(u, lane, o);
-}
-
-SCREEN_HELPER uint64_t address_of(const struct event_unit *u, uint32_t lane)
-{
-	return event_address(u, lane);
 }
 
 /* PTX ISA, "membar/fence", fence.proxy.async: of a plain access, by its own warp. */
@@ -442,6 +433,15 @@ SCREEN_HELPER void touch_async(const struct order *o, const struct action *a, co
 		if (n[k] && has_mbar(o, from, to))
 			give_up(o, SCREEN_SHARED);
 	}
+	/* A lane for each cell. */
+	if (first[0] < first[1] + n[1] && first[1] < first[0] + n[0]) {
+		uint32_t from = first[0] < first[1] ? first[0] : first[1];
+		uint32_t to = first[0] + n[0] > first[1] + n[1] ? first[0] + n[0] : first[1] + n[1];
+
+		first[0] = from;
+		n[0] = to - from;
+		n[1] = 0;
+	}
 	EACH_LANE(i, n[0] + n[1])
 		if (!touch_cell(o, a, told, &o->m->cell[i < n[0] ? first[0] + i : first[1] + i - n[0]], mine))
 			not_clear(o->s, SCREEN_SHARED);
@@ -563,7 +563,7 @@ SCREEN_HELPER void touch(const struct order *o, const struct action *a)
 	ACCESSES(some, all, site.n);
 
 	EACH_LANE(i, EVENT_LANES)
-		*ADDRESS_OF(address, i) = a->mask >> i & 1 ? (uint32_t)address_of(a->u, i) : 0;
+		*ADDRESS_OF(address, i) = a->mask >> i & 1 ? (uint32_t)event_address(a->u, i) : 0;
 	for (uint32_t k = 0; k < site.n; k++) {
 		const struct screen_access x = ACCESS_OF(some, all, k);
 

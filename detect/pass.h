@@ -10,9 +10,6 @@
 
 #ifdef __CUDACC__
 #define SCREEN_HELPER __device__ static inline
-/* For each warp of a block: on a GPU each lane has one. */
-#define EACH_WARP(x, w) for (uint32_t w = (x)->warp, once_##w = w < (x)->s->log.warps; once_##w; once_##w = 0)
-#define OF_ALL_WARPS(x, mine) __reduce_or_sync((x)->lanes, mine)
 SCREEN_HELPER uint64_t exchange(uint64_t *p, uint64_t v) { return atomicExch((unsigned long long *)p, v); }
 SCREEN_HELPER uint32_t exchange32(uint32_t *p, uint32_t v) { return atomicExch(p, v); }
 SCREEN_HELPER uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { return atomicCAS((unsigned long long *)p, was, v); }
@@ -26,8 +23,6 @@ SCREEN_HELPER void widen(uint64_t range[2], uint64_t v)
 SCREEN_HELPER uint32_t highest(uint32_t m) { return 31 - __clz(m); }
 #else
 #define SCREEN_HELPER static inline
-#define EACH_WARP(x, w) for (uint32_t w = 0; w < (x)->s->log.warps; w++)
-#define OF_ALL_WARPS(x, mine) (mine)
 SCREEN_HELPER uint64_t exchange(uint64_t *p, uint64_t v) { uint64_t was = *p; *p = v; return was; }
 SCREEN_HELPER uint32_t exchange32(uint32_t *p, uint32_t v) { uint32_t was = *p; *p = v; return was; }
 SCREEN_HELPER uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { uint64_t is = *p; *p = is == was ? v : is; return is; }

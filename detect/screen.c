@@ -97,6 +97,15 @@ SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 
 /* ---- shared memory ------------------------------------------------------------------------------------------ */
 
+#ifdef __CUDACC__
+/* For each warp of a block: on a GPU each lane has one. */
+#define EACH_WARP(x, w) for (uint32_t w = (x)->warp, once_##w = w < (x)->s->log.warps; once_##w; once_##w = 0)
+#define OF_ALL_WARPS(x, mine) __reduce_or_sync((x)->lanes, mine)
+#else
+#define EACH_WARP(x, w) for (uint32_t w = 0; w < (x)->s->log.warps; w++)
+#define OF_ALL_WARPS(x, mine) (mine)
+#endif
+
 /* A cell is of as many bytes as the smallest access: the interval in which it was written last, and by whom. */
 enum { THREAD_BITS = 11, BY_ATOMICS = 1 << 10, INTERVALS_MAX = 1 << (32 - THREAD_BITS) };
 

@@ -111,6 +111,7 @@ race_tests = \
 	testsuite/race/34_mbar_init_cluster_relaxed.ptx \
 	testsuite/race/34_mbar_init_fence_data.ptx \
 	testsuite/race/34_mbar_init_fence_other_thread.ptx \
+	testsuite/race/35_mbar_init_beside_write.ptx \
 	testsuite/race/35_mbar_init_twice.ptx \
 	testsuite/race/35_mbar_inval_arrived.ptx \
 	testsuite/race/35_mbar_inval_unsynced.ptx \
@@ -118,7 +119,9 @@ race_tests = \
 	testsuite/race/36_mbar_older_phase.ptx \
 	testsuite/race/36_mbar_wrong_parity.ptx \
 	testsuite/race/37_arrive_drop_later.ptx \
+	testsuite/race/38_phase_by_one_thread.ptx \
 	testsuite/race/38_expect_before_store.ptx \
+	testsuite/race/38_tx_expect_behind.ptx \
 	testsuite/race/38_tx_not_transitive.ptx \
 	testsuite/race/38_tx_other_issuer.ptx \
 	testsuite/race/39_cpasync_each_lane.ptx testsuite/race/39_cpasync_half_source.ptx \

@@ -179,6 +179,34 @@ run 2 "$gsan_run" --cuts=3 t.ptx
 for size in 0 x 64T 64MM -1 99999999999G; do
 	run 2 "$gsan_run" --events=probes --region=$size t.ptx
 done
+# A kernel that looks at %tid.x alone, whose warps would have several rows.
+cat >rows.ptx <<'EOF'
+//@ device sm_75
+//@ buf data 4096
+//@ launch k grid=1 block=BLOCK args=data
+.version 6.4
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b32 %t;
+	.reg .b64 %d, %o;
+	ld.param.u64 %d, [p];
+	mov.u32 %t, %tid.x;
+	mul.wide.u32 %o, %t, 4;
+	add.u64 %d, %d, %o;
+	st.global.u32 [%d], %t;
+	ret;
+}
+EOF
+for block in 16,1 32,1 32,2; do
+	sed "s/BLOCK/$block/" rows.ptx >t.ptx
+	timeout 20 "$gsan_run" --device=emu --events=probes t.ptx >out 2>err
+	! grep -q "not watched" err || fail "$block: $(cat err)"
+done
+sed "s/BLOCK/16,2/" rows.ptx >t.ptx
+run 3 "$gsan_run" --device=emu --events=probes t.ptx
+has err 'k: not watched: a block of 16 x 2 x 1 threads, of which the kernel looks at %tid.x alone'
 run 3 "$gsan_run" there-is-none.ptx
 run 0 "$gsan_run" --help
 has out 'Usage: gsan-run'
