@@ -187,7 +187,8 @@ static bool agrees_with_screen(const struct run_script *s, const struct detect *
 	for (size_t i = 0; i < n && !detect_is_strict(d); i++) {
 		if (!run_probes_clear(f[i].side[0].launch) || (!f[i].one && f[i].side[1].launch != f[i].side[0].launch))
 			continue;
-		fprintf(stderr, "gsan-run: events: %s: a fault in gsan: the screen (detect/screen.h) holds a launch for clear in which there is\n", s->path);
+		fprintf(stderr, "gsan-run: events: %s: a fault in gsan, please report it: the screen (detect/screen.h) holds a launch for "
+			"clear in which there is\n", s->path);
 		print_finding(s, &f[i]);
 		return false;
 	}

@@ -63,17 +63,23 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static const struct probe_kernel *find_kernel(const char *name)
+{
+	for (uint32_t i = 0; i < sites.nkernels; i++)
+		if (!strcmp(sites.kernel[i].name, name))
+			return &sites.kernel[i];
+	return NULL;
+}
+
 /* Where a launch's arrays are; if the region is drained there is a piece for each lane that can be there, one more,
  * and the one for what is lost. */
 static struct shape lay_out(const struct run_action *a, struct region_launch *l)
 {
-	struct shape s = {.blocks = a->grid[0] * a->grid[1] * a->grid[2], .piece = REGION_PIECE_MAX, .entries = 1};
+	const struct probe_kernel *k = find_kernel(a->kernel);
+	struct shape s = {.blocks = a->grid[0] * a->grid[1] * a->grid[2], .piece = k ? k->piece : REGION_PIECE_MAX, .entries = 1};
 	uint64_t slots, end;
 
 	s.warps = (a->block[0] * a->block[1] * a->block[2] + EVENT_LANES - 1) / EVENT_LANES;
-	for (uint32_t i = 0; i < sites.nkernels; i++)
-		if (!strcmp(sites.kernel[i].name, a->kernel))
-			s.piece = sites.kernel[i].piece;
 	s.lanes = (uint32_t)least((uint64_t)s.blocks * s.warps * EVENT_LANES, device_lanes);
 	while (drained && s.entries < least(s.lanes, QUEUE_MOST))
 		s.entries *= 2;
@@ -227,14 +233,13 @@ static struct drain_shape drain_shape(void)
 /* Are the lanes of each warp of one row, if the kernel's probes take that for granted? */
 static bool is_suited(const struct run_action *a)
 {
-	for (uint32_t i = 0; i < sites.nkernels; i++)
-		if (!strcmp(sites.kernel[i].name, a->kernel) && sites.kernel[i].flat && a->block[0] % EVENT_LANES &&
-		    a->block[1] * a->block[2] > 1) {
-			fprintf(stderr, "%s: not watched: a block of %u x %u x %u threads, of which the kernel looks at %%tid.x alone\n", a->kernel,
-				a->block[0], a->block[1], a->block[2]);
-			return false;
-		}
-	return true;
+	const struct probe_kernel *k = find_kernel(a->kernel);
+
+	if (!k || !k->flat || a->block[0] % EVENT_LANES == 0 || a->block[1] * a->block[2] == 1)
+		return true;
+	fprintf(stderr, "%s: not watched: a block of %u x %u x %u threads, of which the kernel looks at %%tid.x alone: launch it with a "
+		"multiple of 32 along x\n", a->kernel, a->block[0], a->block[1], a->block[2]);
+	return false;
 }
 
 const void *run_probes_launch(const struct run_action *a)
