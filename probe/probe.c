@@ -116,7 +116,7 @@ static uint32_t line_site(struct module *t, const struct plan *plan, uint32_t at
 			s->run[s->nruns++] = (struct event_run){t->number[i], (int32_t)plan->item[i].offset};
 			site.does |= plan->item[i].site.does;
 		}
-	return module_site(s, &site);
+	return module_site(t, &site, NULL);
 }
 
 /* An access with an address for each lane, or as one if the lanes that are there show it. */

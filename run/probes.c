@@ -3,29 +3,40 @@
  * probes.c: a reproducer whose kernels log by probes: the log's memory, and its way to the detector.
  * Launches are one behind the other: each one's log is taken when it is over.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "detect/screen.h"
+#include "log/drain.h"
+#include "log/region.h"
 #include "probe/probe.h"
-#include "run/drain.h"
 #include "run/judge.h"
+#include "run/run.h"
 
-enum { REGION_LEAST = 64 << 20 };       /* bytes */
-#define REGION_MOST (UINT64_C(16) << 30)
-enum { QUEUE_MOST = 1 << 18 };
-
-/* A launch: warps of a block; end of its pieces; lanes that can be there at once; where what it needs ends. */
-struct shape { uint32_t blocks, warps, piece, end, entries, lanes; uint64_t need; };
+enum {
+	REGION_LEAST = 64 << 20,        /* bytes */
+	NAP_US = 50,                    /* between looks */
+	/* A clock's low half is told apart from one in the other half of its range up to 2^31 cycles, about a second,
+	 * away: nobody waits longer.  The emulated device's clock counts instructions. */
+	PATIENCE_MS = 900, EMU_PATIENCE_MS = 20000
+};
 
 static struct probe_sites sites;
 static struct run_driver *cu;
+static CUcontext first, second;
+static struct log_way way;              /* of the second context */
 static CUdeviceptr region;
-static uint64_t region_units;
-static bool drained, verbose;
+static uint64_t region_bytes;
+static bool emulated, drained, verbose;
 static uint32_t device_lanes;           /* that the device can hold */
 static struct region_launch now;
-static struct shape shape;
+static struct log_shape shape;
+static struct log_drain *drain;
+static pthread_t drainer;
+static atomic_bool stop;
 
 char *run_probes_text(const struct run_script *s)
 {
@@ -53,16 +64,6 @@ static bool put_lanes(CUmodule module)
 	       (!cu->cuMemAlloc_v2(&table, bytes) && !cu->cuMemcpyHtoD_v2(variable, &table, sizeof table));
 }
 
-static uint64_t round_up(uint64_t n, uint32_t to)
-{
-	return (n + to - 1) / to * to;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static const struct probe_kernel *find_kernel(const char *name)
 {
 	for (uint32_t i = 0; i < sites.nkernels; i++)
@@ -71,50 +72,57 @@ static const struct probe_kernel *find_kernel(const char *name)
 	return NULL;
 }
 
-/* Where a launch's arrays are; if the region is drained there is a piece for each lane that can be there, one more,
- * and the one for what is lost. */
-static struct shape lay_out(const struct run_action *a, struct region_launch *l)
+/* Returns how many bytes it needs. */
+static uint64_t lay_out(const struct run_action *a, struct log_shape *s)
 {
 	const struct probe_kernel *k = find_kernel(a->kernel);
-	struct shape s = {.blocks = a->grid[0] * a->grid[1] * a->grid[2], .piece = k ? k->piece : REGION_PIECE_MAX, .entries = 1};
-	uint64_t slots, end;
 
-	s.warps = (a->block[0] * a->block[1] * a->block[2] + EVENT_LANES - 1) / EVENT_LANES;
-	s.lanes = (uint32_t)least((uint64_t)s.blocks * s.warps * EVENT_LANES, device_lanes);
-	while (drained && s.entries < least(s.lanes, QUEUE_MOST))
-		s.entries *= 2;
-	l->heads = REGION_QUEUE + (uint32_t)round_up(s.entries, 2) / 2;
-	l->queue = s.entries - 1;
-	slots = round_up(l->heads + (uint64_t)s.blocks * REGION_BLOCK, s.piece);
-	end = round_up(slots + (uint64_t)s.blocks * s.warps * s.piece, REGION_PIECE_MAX);
-	s.need = end + (drained ? (uint64_t)s.lanes + 2 : 2) * s.piece;
-	l->slots = (uint32_t)slots;
-	s.end = (uint32_t)end;
-	return s;
+	return log_lay_out(s, (uint64_t)a->grid[0] * a->grid[1] * a->grid[2], a->block[0] * a->block[1] * a->block[2],
+			   k ? k->piece : REGION_PIECE_MAX, drained ? device_lanes : 0);
 }
 
-/* As many units as are asked for, or else as the launches need.  0: too few, which is said. */
+/* As many bytes as are asked for, or else as the launches need.  0: too few, which is said. */
 static uint64_t size_of_region(const struct run_script *s, const struct run_job *job)
 {
 	uint64_t need = 0, bytes;
 
 	for (unsigned i = 0; i < s->nactions; i++) {
-		struct region_launch l;
-		struct shape x = s->actions[i].kind == ACT_LAUNCH ? lay_out(&s->actions[i], &l) : (struct shape){0};
+		struct log_shape l;
+		uint64_t x = s->actions[i].kind == ACT_LAUNCH ? lay_out(&s->actions[i], &l) : 0;
 
-		need = x.need > need ? x.need : need;
+		need = x > need ? x : need;
 	}
-	need = round_up(need, REGION_PIECE_MAX) * sizeof(struct event_unit);
 	bytes = job->region ? job->region : need > REGION_LEAST ? need : REGION_LEAST;
-	if (need <= bytes && bytes <= REGION_MOST)
-		return bytes / (sizeof(struct event_unit) * REGION_PIECE_MAX) * REGION_PIECE_MAX;
-	if (need <= REGION_MOST)
+	if (need <= bytes && bytes <= LOG_MOST)
+		return bytes;
+	if (need <= LOG_MOST)
 		fprintf(stderr, "gsan-run: %s: --region: the launches need at least %lluK%s, and at most %lluG can be had\n", s->path,
 			(unsigned long long)need >> 10, drained ? " (a piece of the log for each lane that the device can hold)" : "",
-			(unsigned long long)REGION_MOST >> 30);
+			(unsigned long long)LOG_MOST >> 30);
 	else
 		fprintf(stderr, "gsan-run: %s: the log is full before it begins: use a smaller launch\n", s->path);
 	return 0;
+}
+
+/* Who uses the way has the second context current. */
+static bool enter(void)
+{
+	return !cu->cuCtxSetCurrent(second);
+}
+
+static bool leave(bool ok)
+{
+	return !cu->cuCtxSetCurrent(first) && ok;
+}
+
+static bool make_way(CUdevice device)
+{
+	if (cu->cuCtxGetCurrent(&first) || cu->cuCtxCreate_v2(&second, 0, device))
+		return false;
+	way = (struct log_way){.read = cu->cuMemcpyDtoHAsync_v2, .write = cu->cuMemcpyHtoDAsync_v2, .query = cu->cuStreamQuery};
+	return leave(!cu->cuStreamCreate(&way.stream, CU_STREAM_NON_BLOCKING) && !cu->cuMemAlloc_v2(&region, region_bytes) &&
+		     !cu->cuMemHostAlloc((void **)&way.locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) &&
+		     log_zero(&way, region, region_bytes));
 }
 
 static bool find_lanes(CUdevice device)
@@ -131,21 +139,18 @@ static bool find_lanes(CUdevice device)
 bool run_probes_ready(struct run_driver *driver, CUmodule module, CUdevice device, const struct run_script *s,
 		      const struct run_job *job)
 {
-	size_t bytes;
-
 	cu = driver;
+	emulated = job->emu;
 	drained = !job->no_drain;
 	verbose = job->verbose;
-	if (drained && !cu->cuCtxCreate_v2) {
-		fputs("gsan-run: the driver has no cuCtxCreate_v2: use --no-drain\n", stderr);
+	if (!cu->cuCtxCreate_v2) {
+		fputs("gsan-run: the driver has no cuCtxCreate_v2\n", stderr);
 		return false;
 	}
 	if (!find_lanes(device) || !put_lanes(module))
 		return false;
-	region_units = size_of_region(s, job);
-	bytes = region_units * sizeof(struct event_unit);
-	return bytes && (drained ? drain_alloc(cu, job->emu, device, bytes, &region) : !cu->cuMemAlloc_v2(&region, bytes)) &&
-	       !cu->cuMemsetD8Async(region, 0, bytes, NULL) && !cu->cuCtxSynchronize();
+	region_bytes = size_of_region(s, job);
+	return region_bytes && make_way(device);
 }
 
 static struct { const CUtensorMap *at; struct event_map map; } *maps;
@@ -211,23 +216,40 @@ static const struct event_sites *all_sites(void)
 	return &all;
 }
 
-/* Whose turn it is at first. */
-static bool put_queue(void)
+static void *look_after(void *unused)
 {
-	struct region_entry *q = calloc(shape.entries, sizeof *q);
-	uint32_t number = now.last / shape.piece + 1;
-	bool ok = q;
+	const struct timespec nap = {.tv_nsec = NAP_US * 1000};
 
-	for (uint32_t i = 0; ok && i < shape.entries; i++, number++)
-		q[number & now.queue].ticket = number * shape.piece;
-	ok = ok && !cu->cuMemcpyHtoD_v2(region + 16 * REGION_QUEUE, q, shape.entries * sizeof *q);
-	free(q);
-	return ok;
+	if (!enter())
+		return unused;
+	while (!atomic_load(&stop) && log_drain_look(drain))
+		nanosleep(&nap, NULL);
+	return unused;
 }
 
-static struct drain_shape drain_shape(void)
+static bool begin_drain(void)
 {
-	return (struct drain_shape){now.slots, shape.end, now.last, shape.piece, shape.entries, shape.blocks * shape.warps};
+	if (drain)
+		log_drain_free(drain);
+	drain = NULL;
+	if (!drained)
+		return true;
+	drain = log_drain_begin(&way, region, &shape, emulated ? EMU_PATIENCE_MS : PATIENCE_MS);
+	atomic_store(&stop, false);
+	return !pthread_create(&drainer, NULL, look_after, NULL);
+}
+
+static const struct log_fill *end_drain(uint32_t *n)
+{
+	static struct log_fill *fills;
+
+	if (drained) {
+		atomic_store(&stop, true);
+		pthread_join(drainer, NULL);
+		return log_drain_end(drain, n);
+	}
+	free(fills);
+	return fills = log_fills(&shape, n);
 }
 
 /* Are the lanes of each warp of one row, if the kernel's probes take that for granted? */
@@ -246,95 +268,25 @@ const void *run_probes_launch(const struct run_action *a)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 	struct event_host h = {.kind = EVENT_HOST_LAUNCH};
-	struct region_head head = {.cut = !drained, .since = UINT64_MAX};
-	struct drain_shape s;
 
 	if (!is_suited(a))
 		return NULL;
-	shape = lay_out(a, &now);
-	now.region = region;
-	now.launch++;
-	head.next = shape.end;
-	head.last = now.last = (uint32_t)region_units / shape.piece * shape.piece - 2 * shape.piece;
+	lay_out(a, &shape);
+	log_fit(&shape, region_bytes);
+	if (!leave(enter() && log_prepare(&way, region, &shape, now.launch + 1, &now)) || !begin_drain())
+		return NULL;
 	h.launch = now.launch;
 	h.blocks = shape.blocks;
 	sink->sites(sink->arg, all_sites());
 	sink->host(sink->arg, &h);
-	s = drain_shape();
-	return cu->cuMemcpyHtoD_v2(region, &head, sizeof head) || cu->cuMemcpyHtoD_v2(region + REGION_LAUNCH, &now, sizeof now) ||
-	       (drained && (!put_queue() || !drain_begin(region, &s))) ? NULL : &now;
+	return &now;
 }
 
-/* ---- a log, piece by piece -------------------------------------------------------------------------- */
-
-struct piece { struct event_piece head; struct event_unit unit[REGION_PIECE_MAX]; };
-
-static void tell(const struct event_unit *log, uint32_t warp, const struct event_unit *first, const struct region_piece *at)
+static void tell_piece(void *arg, const struct event_piece *p)
 {
-	const struct emu_events_sink *sink = run_events_sink();
-	struct piece p = {0};
-	struct region_block b;
-	uint32_t skip = at ? sizeof *at / sizeof *first : 0, units = shape.piece - skip;
+	const struct emu_events_sink *sink = arg;
 
-	memcpy(&b, log + now.heads + warp / shape.warps * REGION_BLOCK, sizeof b);
-	p.head = (struct event_piece){
-		.magic = b.magic, .launch = b.launch, .block = b.block, .first = b.first, .rank = (uint16_t)b.place,
-		.blocks = (uint16_t)(b.place >> 16), .warp = (uint8_t)(warp % shape.warps), .leader = at ? (uint8_t)at->leader : 0,
-		.sm = (uint16_t)b.sm, .bytes = (uint32_t)(sizeof p.head + units * sizeof *first), .window = b.window,
-		.clock = at ? at->clock : b.clock, .timer = at ? at->timer : b.timer
-	};
-	memcpy(p.unit, first + skip, units * sizeof *first);
-	sink->piece(sink->arg, &p.head);
-}
-
-/* Where a ticket's piece is; NULL: nobody has it. */
-static const struct event_unit *piece_of(const struct event_unit *log, uint32_t end, const struct drain_fill *f, uint32_t number)
-{
-	const struct drain_shape s = drain_shape();
-	const struct event_unit *u = f->copy ? f->copy : f->place && f->place + shape.piece <= end ? log + f->place : NULL;
-	struct region_piece at;
-
-	if (!u)
-		return NULL;
-	memcpy(&at, u, sizeof at);
-	return at.magic == EVENT_MAGIC && at.ticket == drain_ticket(&s, number) ? u : NULL;
-}
-
-/* The warp of a piece, which begins behind another one or, of the first one of another leader than lane 0, in front of
- * the warp's. */
-static uint32_t warp_of(const struct region_piece *at, const struct drain_fill *f, const uint32_t *warp, uint32_t number)
-{
-	const struct drain_shape s = drain_shape();
-	uint32_t before = f->before != DRAIN_NONE ? f->before : (at->behind - shape.end) / shape.piece;
-
-	if (at->behind < shape.end)
-		return drain_warp(&s, at->behind, at->leader);
-	return before < number ? warp[before] : DRAIN_NONE;
-}
-
-/* Those of the launch's warps, then those that were taken, in the order of their tickets.  False: the kernel has written
- * where its log is. */
-static bool tell_all(const struct event_unit *log, uint32_t end, const struct drain_fill *fill, uint32_t n)
-{
-	uint32_t *warp = calloc(n + 1, sizeof *warp);
-	bool ok = warp;
-
-	for (uint32_t w = 0; w < shape.blocks * shape.warps; w++)
-		tell(log, w, log + now.slots + w * shape.piece, NULL);
-	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct event_unit *u = piece_of(log, end, &fill[i], i);
-		struct region_piece at;
-
-		if (!u)
-			continue;
-		memcpy(&at, u, sizeof at);
-		warp[i] = warp_of(&at, &fill[i], warp, i);
-		ok = warp[i] < shape.blocks * shape.warps;
-		if (ok)
-			tell(log, warp[i], u, &at);
-	}
-	free(warp);
-	return ok;
+	sink->piece(sink->arg, p);
 }
 
 /* ---- whether there is anything to judge ------------------------------------------------------------------ */
@@ -360,39 +312,25 @@ static void print_screen(const char *kernel, const uint32_t why[SCREEN_WHYS])
 			fprintf(stderr, "gsan-run: %s is not clear: %s (%u)\n", kernel, words[i], why[i]);
 }
 
-static void screen(const struct event_unit *log, uint32_t next, const char *kernel)
+static void screen(const struct log_copy *log, const char *kernel)
 {
 	const struct screen_maps maps_now = {told, ntold};
-	struct region_block first;
+	struct region_block block;
 	uint32_t why[SCREEN_WHYS];
 	struct screen_log l = {
-		.unit = log, .launch = now.launch, .heads = now.heads, .slots = now.slots,
-		.end = shape.end, .next = next, .piece = shape.piece, .blocks = shape.blocks, .warps = shape.warps
+		.unit = log->unit, .launch = now.launch, .heads = now.heads, .slots = now.slots,
+		.end = shape.end, .next = log->end, .piece = shape.piece, .blocks = shape.blocks, .warps = shape.warps
 	};
 
-	memcpy(&first, log + now.heads, sizeof first);
-	l.threads = first.threads;
-	l.shared = first.shared;
+	memcpy(&block, log->unit + now.heads, sizeof block);
+	l.threads = block.threads;
+	l.shared = block.shared;
 	clear[now.launch] = screen_launch(&l, all_sites(), &maps_now, why);
 	if (verbose)
 		print_screen(kernel, why);
 }
 
-/* Tickets of a region that is not drained. */
-static const struct drain_fill *first_fills(uint32_t *n)
-{
-	static struct drain_fill *v;
-	const struct drain_shape s = drain_shape();
-
-	*n = drain_places(&s);
-	free(v);
-	v = calloc(*n, sizeof *v);
-	for (uint32_t i = 0; v && i < *n; i++)
-		v[i] = (struct drain_fill){.place = drain_ticket(&s, i), .before = DRAIN_NONE};
-	return v;
-}
-
-static void tell_drained(const struct drain_fill *fill, uint32_t n)
+static void tell_drained(const struct log_fill *fill, uint32_t n)
 {
 	uint32_t taken = 0;
 
@@ -416,21 +354,20 @@ static void tell_cut(const struct region_head *head)
 }
 
 /* The launch is over, and this is its log. */
-static bool take_log(const char *kernel, const struct event_unit *log, const struct region_head *head, uint32_t end,
-		     const struct drain_fill *fill, uint32_t n)
+static bool tell_log(const char *kernel, const struct log_copy *log, const struct log_fill *fill, uint32_t n)
 {
-	const struct drain_shape s = drain_shape();
+	const struct emu_events_sink *sink = run_events_sink();
 
 	clear = realloc(clear, (now.launch + 1) * sizeof *clear);
-	if (!fill || !log || !clear)
+	if (!fill || !clear)
 		return false;
 	clear[now.launch] = false;
-	tell_cut(head);
+	tell_cut(&log->head);
 	tell_drained(fill, n);
-	if (!tell_all(log, end, fill, n))
+	if (!log_tell(log, &shape, fill, n, tell_piece, (void *)(uintptr_t)sink))
 		return false;
-	if (!head->lost && n == drain_places(&s))
-		screen(log, end, kernel);
+	if (!log->head.lost && n == log_places(&shape))
+		screen(log, kernel);
 	return true;
 }
 
@@ -438,23 +375,20 @@ bool run_probes_take(const struct run_action *a)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = now.launch};
-	struct region_head head;
-	struct event_unit *log;
-	uint32_t end, n;
-	bool ok = !cu->cuCtxSynchronize();
-	const struct drain_fill *fill = drained ? drain_end(&n) : first_fills(&n);
+	struct log_copy log;
+	uint32_t n;
+	bool ended = !cu->cuCtxSynchronize(), ok;
+	const struct log_fill *fill = end_drain(&n);
 
-	if (!ok || cu->cuMemcpyDtoH_v2(&head, region, sizeof head)) {
+	if (!ended || !enter()) {
 		fputs("gsan-run: the launch ended in an error, and its log is lost with it\n", stderr);
 		return false;
 	}
-	end = (uint32_t)least(head.next, now.last + shape.piece);
-	log = malloc((size_t)end * sizeof *log);
-	ok = log && !cu->cuMemcpyDtoH_v2(log, region, (size_t)end * sizeof *log);
-	ok = take_log(a->kernel, ok ? log : NULL, &head, end, fill, n);
+	ok = log_take(&way, region, &shape, &log) && tell_log(a->kernel, &log, fill, n);
 	if (!ok)
 		fputs("gsan-run: the launch's log cannot be read: the kernel may have written where it lies\n", stderr);
-	free(log);
 	sink->host(sink->arg, &h);
-	return ok && !cu->cuMemsetD8Async(region, 0, (size_t)end * sizeof *log, NULL) && !cu->cuCtxSynchronize();
+	ok = log_clear(&way, region, &log) && ok;
+	free(log.unit);
+	return leave(ok);
 }
