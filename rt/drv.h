@@ -166,7 +166,16 @@ void rt_early_waited(void);     /* the program learned that something has ended 
 
 /* ---- module.c ------------------------------------------------------------------------------- */
 
-struct rt_module;
+struct rt_module {
+	const void *handle;     /* CUmodule or CUlibrary */
+	const void *alias;      /* CUmodule of a library */
+	bool library;
+	bool known;             /* examined at least once */
+	bool watched, bare, failed;
+	CUcontext *in;          /* where it was registered */
+	size_t nin, in_cap;
+	struct rt_module *next;
+};
 
 struct rt_func {
 	const void *handle;     /* CUfunction or CUkernel */
@@ -202,16 +211,23 @@ struct rt_func *rt_func_of(const void *handle);
 /* Registers its module in the current context, or all that wait. */
 void rt_register(struct rt_func *f);
 bool rt_func_watched(const struct rt_func *f);
-bool rt_func_left(struct rt_func *f);           /* in such a module, but left alone; with rt_lock */
 bool rt_func_bare(const struct rt_func *f);     /* its module is not instrumented */
-/* Its own site, 0 if it has none or several; with rt_lock. */
-uint32_t rt_func_site(const struct rt_func *f);
-const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
 /* The function that a kernel's name stands for in that module; with rt_lock. */
 const struct rt_func *rt_func_named(const struct rt_module *, const char *name);
 void rt_modules_forget(CUcontext);      /* contexts that end */
-void rt_modules_retire(void);           /* site numbers start anew */
 void rt_modules_count(struct rt_totals *);
+
+/* ---- enter.c --------------------------------------------------------------------------------- */
+
+extern const unsigned rt_tables_version;
+/* Runs the kernel of a translation unit that says what the module carries; false if that cannot be had. */
+bool rt_tables_take(struct rt_ctx *, struct rt_module *, CUfunction);
+void rt_tables_count(struct rt_totals *);
+bool rt_func_left(struct rt_func *f);   /* in an instrumented module, but left alone; with rt_lock */
+/* Its own site, 0 if it has none or several; with rt_lock. */
+uint32_t rt_func_site(const struct rt_func *f);
+const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
+void rt_modules_retire(void);           /* site numbers start anew */
 
 /* ---- mem.c ----------------------------------------------------------------------------------- */
 
@@ -227,12 +243,17 @@ void rt_mem_catch_up(void);
 
 /* ---- context.c -------------------------------------------------------------------------------- */
 
+void rt_context_noted(CUresult);        /* of the program's calls: did its context die? */
+
+/* ---- counters.c --------------------------------------------------------------------------------- */
+
 /* The device's counters are read where the program waited for everything, and at
  * the end.  The CUDA runtime releases its context after the driver has shut down,
  * and a driver may do so before anybody is told: what was read last stands, if
  * nothing was launched since. */
 void rt_context_launched(void); /* with rt_lock */
-void rt_context_noted(CUresult);        /* of the program's calls: did its context die? */
+void rt_context_died(void);
+void rt_context_torn_down(void);        /* the last context of the device has ended */
 void rt_context_glance(void);   /* reads them if the device is idle and there is news */
 /* Waits for the context and prints with what only its device knows. */
 void rt_context_tell(CUcontext, int timeout_ms);
@@ -245,9 +266,28 @@ void rt_stream_seen(enum rt_hook, CUstream);    /* anything but a launch is put 
 bool rt_idle(void);             /* nothing launched that was not waited for */
 void rt_all_done(void);
 
-/* ---- watch.c: findings as they come ----------------------------------------------------------- */
+/* ---- wait.c ------------------------------------------------------------------------------------ */
 
 bool rt_thread(void *(*fn)(void *), void *arg);
+CUresult rt_wait_all(CUcontext, int timeout_ms);        /* CUDA_ERROR_NOT_READY: it ran out */
+bool rt_still_running(void);                    /* a wait ran out */
+
+/* ---- tell.c: reports ------------------------------------------------------------------------------ */
+
+void rt_report_add(struct rt_report *);
+size_t rt_reports(void);
+bool rt_report_get(size_t i, struct rt_report *);
+/* Prints those not told yet that are at least so old; `count`, or NULL, brings the number of times up to date. */
+void rt_tell_all(uint64_t older_ms, void (*count)(struct rt_report *, void *), void *arg);
+bool rt_anything_to_tell(void);
+void rt_findings_count(struct rt_totals *);
+uint64_t rt_reported(void);
+/* A copy over what was read, with no fence: proxy_war=warn tells of it and goes on. */
+bool rt_only_warned(const struct rt_report *);
+void rt_tell_fork(void);
+
+/* ---- watch.c: findings as they come ----------------------------------------------------------- */
+
 void rt_watch_start(void);
 void rt_watch_stop(void);
 void rt_ring_restart(void);     /* a new ring */
@@ -255,14 +295,6 @@ void rt_drain(void);
 /* Prints what was found; counts are exact if the device can be asked now. */
 void rt_tell(struct rt_ctx *);
 void rt_tell_idle(void);        /* after a synchronisation */
-CUresult rt_wait_all(CUcontext, int timeout_ms);        /* CUDA_ERROR_NOT_READY: it ran out */
-bool rt_still_running(void);                    /* a wait ran out */
-void rt_findings_count(struct rt_totals *);
-uint64_t rt_reported(void);
-/* A copy over what was read, with no fence: proxy_war=warn tells of it and goes on. */
-bool rt_only_warned(const struct rt_report *);
-size_t rt_reports(void);
-bool rt_report_get(size_t i, struct rt_report *);
 void rt_watch_fork(void);
 
 #endif

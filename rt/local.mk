@@ -11,9 +11,9 @@ include_HEADERS += rt/gsan.h
 libgsan_a_SOURCES = \
 	rt/abi.h rt/state.h rt/rti.h rt/drv.h rt/register.h \
 	rt/choices.def rt/flags.def rt/kinds.def rt/drv.def rt/between.def \
-	rt/alloc.c rt/collect.c rt/context.c rt/demangle.c rt/drv.c rt/early.c rt/end.c rt/flags.c rt/init.c \
-	rt/launch.c rt/log.c rt/mem.c rt/module.c rt/one.c rt/print.c rt/register.c rt/shadow.c \
-	rt/supp.c rt/tmap.c rt/util.c rt/watch.c rt/why.c
+	rt/alloc.c rt/collect.c rt/context.c rt/counters.c rt/demangle.c rt/drv.c rt/early.c rt/end.c rt/enter.c rt/flags.c rt/init.c \
+	rt/launch.c rt/locate.c rt/log.c rt/mem.c rt/module.c rt/one.c rt/print.c rt/register.c rt/shadow.c \
+	rt/supp.c rt/tell.c rt/tmap.c rt/util.c rt/wait.c rt/watch.c rt/why.c
 libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 # The same objects; the hooks inside call each other's own, not whatever comes

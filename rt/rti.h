@@ -122,6 +122,7 @@ struct rt_report {
 	bool repeated;          /* same source lines as an earlier one */
 	bool filtered;          /* kernel_filter */
 	uint32_t dedup;
+	uint32_t slot, ring;    /* where it was found; number of that ring */
 	uint64_t seen_ms;
 	bool told;
 };
@@ -129,6 +130,13 @@ struct rt_report {
 /* Everything about one finding; the strings live as long as the process. */
 struct rt_report *rt_collect(const struct gsan_finding *);
 const char *rt_kind_name(enum gsan_kind);
+
+/* ---- locate.c ------------------------------------------------------------------------- */
+
+struct rt_block;
+void rt_locate_tensor(struct rt_buf *, const struct rt_report *);
+void rt_locate_shared(struct rt_buf *, struct rt_report *, uint64_t size);     /* of its variable; 0: unknown */
+void rt_locate_global(struct rt_buf *, const struct rt_report *, const struct rt_block *);
 
 /* ---- print.c: text of a report, nothing else ---------------------------------------- */
 
