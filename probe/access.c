@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * access.c: the records of accesses.
+ */
+#include <string.h>
+
+#include "probe/place.h"
+
+#define R "%%__gsan_"
+
+/* An access with an address for each lane, or as one if the lanes that are there show it. */
+bool probe_access(struct place *p)
+{
+	struct emit_record r = place_record(p, EVENT_ACCESS, 0);
+	int at = plan_address(&p->stmt->inst);
+	unsigned label = p->to->e.labels++, lanes = plan_lanes(&p->stmt->inst);
+	struct ptx_operand base;
+	bool first;
+
+	if (at < 0 || !p->site->size || place_operand(p, (unsigned)at)->kind != OP_ADDR)
+		return false;
+	base = place_operand(p, (unsigned)at)->list[0];
+	if (p->item->members) {         /* the record's run has the offsets */
+		r.site = place_site(p->to, p->plan, p->at);
+		base.off = base.kind == OP_SYM ? 0 : base.off;
+	}
+	p->ok = emit_address(&p->to->e, &(struct ptx_operand){.kind = OP_ADDR, .n = 1, .list = &base});
+	if (p->site->space == EVENT_GENERIC && p->item->splits)
+		emit_skip_private(&p->to->e, label, false);
+	if (lanes < EVENT_LANES)
+		emit_skip_lanes(&p->to->e, lanes, label);
+	first = place_group(p);
+	emit_addresses(&p->to->e, &r, p->site->size * p->site->count, first);
+	emit_label(&p->to->e, label);
+	place_insert(p, false);
+	return p->ok;
+}
+
+/* Words with the elements of an operand, from the n-th word of the record on. */
+static void put_elements(struct place *p, const struct emit_record *r, const struct ptx_operand *o, unsigned n)
+{
+	const struct event_site *s = p->site;
+	struct emit *e = &p->to->e;
+
+	for (unsigned i = 0, bit = 0; i < s->count; i++, bit += s->size * 8u) {
+		const struct ptx_operand *x = o->kind == OP_VEC ? &o->list[i] : o;
+
+		p->ok = p->ok && (x->kind == OP_SINK || emit_value(e, bit % 64 ? "x" : "v", x, s->size * 8u));
+		if (bit % 64) {
+			emit(e, "shl.b64 " R "x, " R "x, %u", bit % 64);
+			emit(e, "or.b64 " R "v, " R "v, " R "x");
+		}
+		if (i + 1 == s->count || (bit + s->size * 8u) % 64 == 0)
+			emit_put_word(e, r, n++);
+	}
+}
+
+/* Behind its instruction a clock is read that cannot be read before v is there. */
+static void clocks_behind_use(struct emit *e)
+{
+	emit(e, "setp.eq.u64 " R "full, " R "v, 0x5a5a5a5a12345678");
+	emit(e, "@" R "full mov.u32 " R "c, %%clock");
+	emit(e, "@!" R "full mov.u32 " R "c, %%clock");
+	emit(e, "mov.u32 " R "t, %%globaltimer_lo");
+}
+
+/* The instruction that makes v of the old value x and the operands w and y, as a read-modify-write does
+ * (`full`: x equals w); NULL: that is not known. */
+static const char *made_by(const struct place *p)
+{
+	static const struct { enum ptx_mod mod; const char *text; } rows[] = {
+		{MOD_ADD, "add.u64 %__gsan_v, %__gsan_x, %__gsan_w"}, {MOD_AND, "and.b64 %__gsan_v, %__gsan_x, %__gsan_w"},
+		{MOD_OR, "or.b64 %__gsan_v, %__gsan_x, %__gsan_w"}, {MOD_XOR, "xor.b64 %__gsan_v, %__gsan_x, %__gsan_w"},
+		{MOD_EXCH, "mov.b64 %__gsan_v, %__gsan_w"},
+		{MOD_CAS, "selp.b64 %__gsan_v, %__gsan_y, %__gsan_x, %__gsan_full"}
+	};
+	const struct ptx_inst *in = &p->stmt->inst;
+	bool number = in->type == TYPE_U32 || in->type == TYPE_S32 || in->type == TYPE_B32 || in->type == TYPE_U64 ||
+		      in->type == TYPE_S64 || in->type == TYPE_B64;
+
+	if (!number || p->site->count != 1 || (in->id != INST_ATOM && in->id != INST_RED))
+		return NULL;
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (ptx_has(in, rows[i].mod))
+			return rows[i].text;
+	return NULL;
+}
+
+/* The second word: v is the old value, w and y the operands. */
+static void put_made(struct place *p, const struct emit_record *r, const char *text)
+{
+	struct emit *e = &p->to->e;
+
+	emit(e, "mov.b64 " R "x, " R "v");
+	emit(e, "setp.eq.u64 " R "full, " R "x, " R "w");
+	emit(e, "%s", text);
+	if (p->site->size == 4)
+		emit(e, "and.b64 " R "v, " R "v, 0xffffffff");
+	emit_put_word(e, r, 1);
+	emit(e, "mov.b64 " R "v, " R "x");
+}
+
+/* A reduction becomes an atom, whose result says which of its word's values it met. */
+void probe_as_atom(struct place *p)
+{
+	struct ptx_inst *in = &p->stmt->inst;
+	struct ptx_operand *ops;
+	const char *name, **words;
+
+	if (in->id != INST_RED || !made_by(p))
+		return;
+	in->id = INST_ATOM;
+	ops = ptx_alloc(p->to->m->arena, (in->nops + 1u) * sizeof *ops);
+	ops[0].kind = OP_SYM;
+	ops[0].sym = &p->to->scratch[p->site->size == 8];
+	memcpy(ops + 1, in->ops, in->nops * sizeof *ops);
+	in->ops = ops;
+	in->nops++;
+	name = ptx_sprintf(p->to->m->arena, "atom%s", in->modtext[in->nmods] + strlen("red"));
+	/* Instructions that are spelled alike share their words. */
+	words = ptx_alloc(p->to->m->arena, (in->nmods + 1u) * sizeof *words);
+	memcpy(words, in->modtext, in->nmods * sizeof *words);
+	words[in->nmods] = ptx_intern(p->to->m->arena, name, strlen(name));
+	in->modtext = words;
+}
+
+bool probe_strong(struct place *p)
+{
+	bool reads = p->site->does & EVENT_READS, writes = p->site->does & EVENT_WRITES;
+	const char *made = made_by(p);
+	bool values = p->site->size && p->site->size <= 8 && (reads != writes || made);
+	unsigned words = values ? (p->site->size * p->site->count + 7u) / 8 << (reads && writes) : 0;
+	struct emit_record r = place_record(p, EVENT_STRONG, words);
+	int at = plan_address(&p->stmt->inst);
+	struct emit *e = &p->to->e;
+	unsigned label = e->labels;
+
+	if (at < 0 || !p->site->size)
+		return false;
+	e->labels += 2;
+	place_address(p, (unsigned)at);
+	if (p->site->space == EVENT_GENERIC && p->item->splits)
+		emit_skip_private(e, label, false);
+	emit_clocks(e, false);
+	place_reserve(p, &r);
+	place_put_address(p, &r, (unsigned)at);
+	for (unsigned i = 0; made && i < p->stmt->inst.nops - 2u && i < 2; i++)
+		p->ok = p->ok && emit_value(e, i ? "y" : "w", place_operand(p, 2 + i), p->site->size * 8u);
+	if (words && writes && !made)
+		put_elements(p, &r, place_operand(p, 1), 0);
+	emit_label(e, label);
+	place_insert(p, false);
+	if (!reads || (p->site->does & EVENT_NO_RESULT && !made))
+		return p->ok;
+	if (p->site->space == EVENT_GENERIC && p->item->splits)
+		emit_skip_private(e, label + 1, true);
+	if (words)
+		put_elements(p, &r, place_operand(p, 0), 0);
+	else if (p->stmt->inst.ops[0].kind == OP_SINK || !emit_value(e, "v", place_operand(p, 0), 64))
+		emit(e, "mov.b64 " R "v, 0");
+	if (made)
+		put_made(p, &r, made);
+	clocks_behind_use(e);
+	emit_put_behind(e, &r);
+	emit_label(e, label + 1);
+	place_insert(p, true);
+	return p->ok;
+}
+
+bool probe_line(struct place *p)
+{
+	struct emit_record r = {EVENT_ACCESS, place_site(p->to, p->plan, p->at), 0, false};
+	const struct ptx_operand *o = place_operand(p, (unsigned)plan_address(&p->stmt->inst));
+	bool ok = p->item->kind == PLAN_EACH ? emit_each(&p->to->e, &r, o, p->item->at) :
+		  emit_line(&p->to->e, &r, o, p->item->step, p->item->at);
+
+	place_insert(p, false);
+	return ok;
+}
