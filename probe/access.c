@@ -135,7 +135,9 @@ bool probe_strong(struct place *p)
 	struct emit *e = &p->to->e;
 	unsigned label = e->labels;
 
-	if (at < 0 || !p->site->size)
+	if (at < 0)
+		return probe_async_store(p);
+	if (!p->site->size)
 		return false;
 	e->labels += 2;
 	place_address(p, (unsigned)at);

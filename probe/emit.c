@@ -214,6 +214,13 @@ void emit_regroup_by(struct emit *p, const char *reg)
 	find_leader(p);
 }
 
+void emit_alone(struct emit *p)
+{
+	emit(p, "mov.u32 " R "m, %%lanemask_eq");
+	read_group_clocks(p);
+	emit(p, "setp.ne.u32 " R "leader, " R "m, 0");
+}
+
 static void emit_refill(struct emit *p, const char *unless)
 {
 	unsigned have = p->labels++;

@@ -61,6 +61,8 @@ void emit_load(struct emit *);
 void emit_regroup(struct emit *);
 /* The same, of those that have the same in that register. */
 void emit_regroup_by(struct emit *, const char *reg);
+/* Each lane that is here becomes a group. */
+void emit_alone(struct emit *);
 /* Room for so many units and narrow records with an address for each lane.  Records lie `at` units behind its start. */
 void emit_room(struct emit *, unsigned units, unsigned each);
 

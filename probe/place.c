@@ -53,6 +53,21 @@ void place_address(struct place *p, unsigned n)
 	p->ok = p->ok && place_operand(p, n) && place_operand(p, n)->kind == OP_ADDR && emit_address(&p->to->e, place_operand(p, n));
 }
 
+void place_pair(struct place *p, const struct ptx_operand *low, const struct ptx_operand *high)
+{
+	struct emit *e = &p->to->e;
+
+	p->ok = p->ok && (!high || emit_value(e, "w", high, 32));
+	if (high)
+		emit(e, "shl.b64 " R "w, " R "w, 32");
+	if (low)
+		p->ok = p->ok && emit_value(e, "v", low, 32);
+	else
+		emit(e, "mov.b64 " R "v, 0");
+	if (high)
+		emit(e, "or.b64 " R "v, " R "v, " R "w");
+}
+
 struct emit_record place_record(const struct place *p, enum event_kind kind, unsigned words)
 {
 	return (struct emit_record){kind, p->number, words, p->item->once};
@@ -107,4 +122,12 @@ void place_part(struct place *p, const struct emit_record *r, unsigned at)
 		place_reserve(p, r);
 	else
 		emit_short(&p->to->e, r, p->item->at + at);
+}
+
+void place_alone(struct place *p, struct emit_record *r)
+{
+	r->once = true;
+	emit_alone(&p->to->e);
+	p->group = false;
+	emit_reserve(&p->to->e, r, true);
 }

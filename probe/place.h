@@ -36,11 +36,15 @@ void place_insert(struct place *, bool behind);
 /* v = an operand, as so many bits; an address. */
 void place_value(struct place *, unsigned n, unsigned bits);
 void place_address(struct place *, unsigned n);
+/* v = two of 32 bits in a word, low | high << 32; of one that is NULL 0. */
+void place_pair(struct place *, const struct ptx_operand *low, const struct ptx_operand *high);
 struct emit_record place_record(const struct place *, enum event_kind, unsigned words);
 void place_put_address(struct place *, const struct emit_record *, unsigned n);
 /* In front of a record with room of its own: is it the first one of its group? */
 bool place_group(struct place *);
 void place_reserve(struct place *, const struct emit_record *);
+/* The same, of a record of each lane alone: with operands of its own also where a record has those of all. */
+void place_alone(struct place *, struct emit_record *);
 /* A record of 16 bytes without words, maybe of several of its instruction: in room that is shared, or in its own. */
 void place_part(struct place *, const struct emit_record *, unsigned at);
 /* A site for all that the record tells: itself, or a run. */
@@ -62,6 +66,16 @@ bool probe_tensor_copy(struct place *);
 bool probe_wgmma(struct place *);
 bool probe_bulk_copy(struct place *);
 bool probe_cp_async(struct place *);
+bool probe_async_store(struct place *);
+bool probe_map_edit(struct place *);
+bool probe_map_copy(struct place *);
+bool probe_map_fence(struct place *);
+bool probe_tensor_access(struct place *);
+bool probe_tensor_free(struct place *);
+bool probe_tensor_alloc(struct place *);
+bool probe_tensor_commit(struct place *);
+bool probe_tensor_cp(struct place *);
+bool probe_tensor_product(struct place *);
 
 /* A reduction becomes an atom, whose result says which of its word's values it met. */
 void probe_as_atom(struct place *);

@@ -212,7 +212,7 @@ static bool is_short(const struct plan_item *it)
 	switch (it->site.kind) {
 	case EVENT_EXIT: case EVENT_FENCE: case EVENT_OPAQUE: case EVENT_BAR_ARRIVE: case EVENT_CLUSTER_ARRIVE:
 	case EVENT_CLUSTER_WAIT: case EVENT_DEPENDENTS: case EVENT_GRID_WAIT: case EVENT_COMMIT: case EVENT_WAIT_GROUP:
-	case EVENT_WGMMA:
+	case EVENT_WGMMA: case EVENT_TC_LOAD: case EVENT_TC_STORE: case EVENT_TC_WAIT: case EVENT_TC_FREE:
 		return !it->stmt->inst.guarded;
 	default:
 		return false;
@@ -248,6 +248,7 @@ static bool splits(const struct planner *p, const struct plan_item *it)
 	bool access = it->site.kind == EVENT_ACCESS || it->site.kind == EVENT_STRONG;
 
 	return in->guarded || it->site.kind == EVENT_MBAR_WAIT || it->site.kind == EVENT_WARP_ARRIVE ||
+	       it->site.kind == EVENT_TC_MMA || it->site.kind == EVENT_TC_COPY ||
 	       (access && it->site.space == EVENT_GENERIC && p->local) || plan_lanes(in) < EVENT_LANES;
 }
 
@@ -343,7 +344,10 @@ static bool takes_same(const struct flow *f, const struct plan_item *it)
 {
 	const struct ptx_inst *in = &it->stmt->inst;
 
-	if (it->site.kind < EVENT_MBAR_INIT || it->site.kind > EVENT_TENSOR || it->site.kind == EVENT_CP_ASYNC)
+	if (it->site.kind == EVENT_TC_ALLOC || it->site.kind == EVENT_MAP_COPY)
+		return true;            /* a warp's as one */
+	if ((it->site.kind < EVENT_MBAR_INIT || it->site.kind > EVENT_CANCEL || it->site.kind == EVENT_CP_ASYNC) &&
+	    it->site.kind != EVENT_TC_COMMIT)
 		return false;
 	for (unsigned i = in->nops && in->ops[0].kind != OP_ADDR; i < in->nops; i++)
 		if (!f->block[it->block].alone && !is_same(f, &in->ops[i]))

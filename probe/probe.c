@@ -7,21 +7,31 @@
 #define R "%%__gsan_"
 
 static const struct { uint8_t kind; bool (*put)(struct place *); } probes[] = {
-	{EVENT_ACCESS, probe_access}, {EVENT_STRONG, probe_strong}, {EVENT_FENCE, probe_before}, {EVENT_OPAQUE, probe_behind},
-	{EVENT_BAR_ARRIVE, probe_barrier}, {EVENT_WARP_ARRIVE, probe_warp_barrier},
-	{EVENT_CLUSTER_ARRIVE, probe_before}, {EVENT_CLUSTER_WAIT, probe_behind}, {EVENT_DEPENDENTS, probe_before}, {EVENT_GRID_WAIT, probe_behind},
-	{EVENT_MBAR_INIT, probe_mbarrier}, {EVENT_MBAR_INVAL, probe_mbarrier}, {EVENT_MBAR_EXPECT, probe_mbarrier}, {EVENT_MBAR_COMPLETE, probe_mbarrier},
-	{EVENT_MBAR_ARRIVE, probe_arrive}, {EVENT_MBAR_WAIT, probe_mbarrier_wait}, {EVENT_MBAR_COPIES, probe_mbarrier},
-	{EVENT_CP_ASYNC, probe_cp_async}, {EVENT_COPY, probe_bulk_copy}, {EVENT_TENSOR, probe_tensor_copy}, {EVENT_WGMMA, probe_wgmma},
-	{EVENT_COMMIT, probe_before}, {EVENT_WAIT_GROUP, probe_wait_group}, {EVENT_EXIT, probe_before}
+	{EVENT_EXIT, probe_before}, {EVENT_OPAQUE, probe_behind}, {EVENT_ACCESS, probe_access}, {EVENT_STRONG, probe_strong},
+	{EVENT_FENCE, probe_before}, {EVENT_MAP_FENCE, probe_map_fence}, {EVENT_BAR_ARRIVE, probe_barrier},
+	{EVENT_WARP_ARRIVE, probe_warp_barrier}, {EVENT_CLUSTER_ARRIVE, probe_before}, {EVENT_CLUSTER_WAIT, probe_behind},
+	{EVENT_MBAR_INIT, probe_mbarrier}, {EVENT_MBAR_INVAL, probe_mbarrier}, {EVENT_MBAR_ARRIVE, probe_arrive},
+	{EVENT_MBAR_EXPECT, probe_mbarrier}, {EVENT_MBAR_COMPLETE, probe_mbarrier}, {EVENT_MBAR_WAIT, probe_mbarrier_wait},
+	{EVENT_MBAR_COPIES, probe_mbarrier}, {EVENT_CP_ASYNC, probe_cp_async}, {EVENT_COPY, probe_bulk_copy},
+	{EVENT_TENSOR, probe_tensor_copy}, {EVENT_ASYNC_STORE, probe_async_store}, {EVENT_CANCEL, probe_async_store},
+	{EVENT_COMMIT, probe_before}, {EVENT_WAIT_GROUP, probe_wait_group}, {EVENT_WGMMA, probe_wgmma},
+	{EVENT_TC_MMA, probe_tensor_product}, {EVENT_TC_COPY, probe_tensor_cp}, {EVENT_TC_LOAD, probe_tensor_access},
+	{EVENT_TC_STORE, probe_tensor_access}, {EVENT_TC_WAIT, probe_behind}, {EVENT_TC_COMMIT, probe_tensor_commit},
+	{EVENT_TC_ALLOC, probe_tensor_alloc}, {EVENT_TC_FREE, probe_tensor_free}, {EVENT_MAP_EDIT, probe_map_edit},
+	{EVENT_MAP_COPY, probe_map_copy}, {EVENT_DEPENDENTS, probe_before}, {EVENT_GRID_WAIT, probe_behind}
 };
+
+static bool is_product(const struct ptx_inst *in)
+{
+	return in->id == INST_WGMMA_MMA_ASYNC || in->id == INST_WGMMA_MMA_ASYNC_SP;
+}
 
 /* Nothing may branch between wgmma.fence and the products behind it. */
 static struct ptx_stmt *before_products(struct ptx_stmt *first)
 {
 	struct ptx_stmt *at = first;
 
-	for (struct ptx_stmt *s = first; first->inst.id == INST_WGMMA_MMA_ASYNC && s; s = s->prev) {
+	for (struct ptx_stmt *s = first; is_product(&first->inst) && s; s = s->prev) {
 		if (s->kind == STMT_TEXT || s->kind == STMT_LABEL || (s->kind == STMT_INST && ptx_leaves(&s->inst)))
 			break;
 		if (s->kind == STMT_INST && s->inst.id == INST_WGMMA_FENCE)

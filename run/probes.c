@@ -182,8 +182,11 @@ void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMa
 	m->span = (uint8_t)t->span;
 	m->atom = 16;                   /* bytes that a swizzle moves as one: those of the modes that scripts have */
 	m->slice = (uint8_t)t->slice;
-	if (t->nlower)
-		return;
+	m->im2col = t->nlower > 0;
+	for (unsigned i = 0; i < t->nlower; i++) {
+		m->lower[i] = t->lower[i];
+		m->upper[i] = t->upper[i];
+	}
 	tell_map(m);
 	maps = realloc(maps, (nmaps + 1) * sizeof *maps);
 	if (!maps)
@@ -277,6 +280,8 @@ static void tell(const struct event_unit *log, uint32_t warp, const struct event
 	uint32_t skip = at ? sizeof *at / sizeof *first : 0, units = shape.piece - skip;
 
 	memcpy(&b, log + now.heads + warp / shape.warps * REGION_BLOCK, sizeof b);
+	if (!b.magic)                   /* another block has cancelled it (clusterlaunchcontrol), or the kernel has faulted */
+		return;
 	p.head = (struct event_piece){
 		.magic = b.magic, .launch = b.launch, .block = b.block, .first = b.first, .rank = (uint16_t)b.place,
 		.blocks = (uint16_t)(b.place >> 16), .warp = (uint8_t)(warp % shape.warps), .leader = at ? (uint8_t)at->leader : 0,
