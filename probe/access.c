@@ -8,17 +8,65 @@
 
 #define R "%%__gsan_"
 
+/* v = a row of a matrix for each lane, from the last one on: which lane accesses what of it is not told, and a program
+ * that counts on the first row's being lane 0's is wrong. */
+static void find_row(struct place *p, unsigned rows)
+{
+	const struct ptx_operand *stride = place_operand(p, 2);
+	struct emit *e = &p->to->e;
+
+	if (stride)
+		p->ok = p->ok && emit_value(e, "w", stride, 32);
+	else
+		emit(e, "mov.b64 " R "w, %u", p->site->shape[1]);
+	emit(e, "mov.u32 " R "lo, %%laneid");
+	emit(e, "sub.u32 " R "lo, %u, " R "lo", rows - 1);
+	emit(e, "cvt.u64.u32 " R "x, " R "lo");
+	emit(e, "mul.lo.u64 " R "x, " R "x, " R "w");
+	emit(e, "mul.lo.u64 " R "x, " R "x, %u", p->site->shape[2]);
+	emit(e, "shr.u64 " R "x, " R "x, 3");
+	emit(e, "add.u64 " R "v, " R "v, " R "x");
+}
+
+/* So many bytes for each lane: st.bulk, or a row of wmma's matrix. */
+static bool ranges(struct place *p, unsigned at, unsigned lanes, unsigned label)
+{
+	struct emit_record r = place_record(p, EVENT_ACCESS, 1);
+	bool rows = p->site->shape[0];
+	struct emit *e = &p->to->e;
+
+	place_address(p, at);
+	if (p->site->space == EVENT_GENERIC)
+		emit_skip_private(e, label, false);
+	if (lanes < EVENT_LANES)
+		emit_skip_lanes(e, lanes, label);
+	if (rows)
+		find_row(p, lanes);
+	place_reserve(p, &r);
+	emit_put_address(e, &r);
+	if (rows)
+		emit(e, "mov.b64 " R "v, %u", p->site->shape[1] * p->site->shape[2] / 8u);
+	else
+		place_value(p, 1, 64);
+	emit_put_word(e, &r, 0);
+	emit_label(e, label);
+	place_insert(p, false);
+	return p->ok;
+}
+
 /* An access with an address for each lane, or as one if the lanes that are there show it. */
 bool probe_access(struct place *p)
 {
 	struct emit_record r = place_record(p, EVENT_ACCESS, 0);
 	int at = plan_address(&p->stmt->inst);
-	unsigned label = p->to->e.labels++, lanes = plan_lanes(&p->stmt->inst);
+	unsigned label = p->to->e.labels++, lanes = plan_lanes(p->item);
 	struct ptx_operand base;
 	bool first;
 
-	if (at < 0 || !p->site->size || place_operand(p, (unsigned)at)->kind != OP_ADDR)
+	if (at < 0 || place_operand(p, (unsigned)at)->kind != OP_ADDR)
 		return false;
+	if (!p->site->size)
+		return ranges(p, (unsigned)at, lanes, label);
 	base = place_operand(p, (unsigned)at)->list[0];
 	if (p->item->members) {         /* the record's run has the offsets */
 		r.site = place_site(p->to, p->plan, p->at);

@@ -15,23 +15,36 @@ int plan_address(const struct ptx_inst *in)
 	case ACCESS_LOAD:
 	case ACCESS_ATOM:
 	case ACCESS_LDMATRIX:
+	case ACCESS_WMMA_LOAD:
 		return 1;
 	case ACCESS_STORE:
 	case ACCESS_RED:
 	case ACCESS_STMATRIX:
+	case ACCESS_WMMA_STORE:
 	case ACCESS_DISCARD:
+	case ACCESS_ST_BULK:
 		return 0;
 	default:
 		return -1;
 	}
 }
 
-/* PTX ISA, "ldmatrix": of 8, 16 or 32 lanes the addresses count. */
-unsigned plan_lanes(const struct ptx_inst *in)
+/* PTX ISA, "ldmatrix": of 8, 16 or 32 lanes the addresses count.  The PTX ISA does not say which lane accesses what of
+ * a wmma's matrix: each of its rows is one lane's. */
+unsigned plan_lanes(const struct plan_item *it)
 {
-	bool matrix = ptx_insts[in->id].access == ACCESS_LDMATRIX || ptx_insts[in->id].access == ACCESS_STMATRIX;
+	const struct ptx_inst *in = &it->stmt->inst;
 
-	return !matrix || ptx_has(in, MOD_X4) ? EVENT_LANES : ptx_has(in, MOD_X2) ? 16 : 8;
+	switch (ptx_insts[in->id].access) {
+	case ACCESS_LDMATRIX:
+	case ACCESS_STMATRIX:
+		return ptx_has(in, MOD_X4) ? EVENT_LANES : ptx_has(in, MOD_X2) ? 16 : 8;
+	case ACCESS_WMMA_LOAD:
+	case ACCESS_WMMA_STORE:
+		return it->site.shape[0];
+	default:
+		return EVENT_LANES;
+	}
 }
 
 /* ---- reductions whose results nobody looks at ------------------------------------------------------ */
@@ -197,7 +210,7 @@ static bool is_line(const struct planner *p, struct plan_item *it)
 	const struct ptx_operand *o = at < 0 ? NULL : &in->ops[at];
 	struct shape s;
 
-	if (it->site.kind != EVENT_ACCESS || in->guarded || !o || o->kind != OP_ADDR || !it->site.size || plan_lanes(in) < EVENT_LANES ||
+	if (it->site.kind != EVENT_ACCESS || in->guarded || !o || o->kind != OP_ADDR || !it->site.size || plan_lanes(it) < EVENT_LANES ||
 	    (it->site.space == EVENT_GENERIC && p->local))
 		return false;
 	s = p->p->flow->block[p->block].alone ? (struct shape){.kind = SHAPE_SAME} : flow_shape(p->p->flow, &o->list[0]);
@@ -249,7 +262,7 @@ static bool splits(const struct planner *p, const struct plan_item *it)
 
 	return in->guarded || it->site.kind == EVENT_MBAR_WAIT || it->site.kind == EVENT_WARP_ARRIVE ||
 	       it->site.kind == EVENT_TC_MMA || it->site.kind == EVENT_TC_COPY ||
-	       (access && it->site.space == EVENT_GENERIC && p->local) || plan_lanes(in) < EVENT_LANES;
+	       (access && it->site.space == EVENT_GENERIC && p->local) || plan_lanes(it) < EVENT_LANES;
 }
 
 /* A plain access of all lanes whose pattern only a look at run time shows. */

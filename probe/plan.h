@@ -49,6 +49,6 @@ struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, struct plan_fa
 /* Where the address of an access is among its operands; -1: not in one. */
 int plan_address(const struct ptx_inst *);
 /* Of how many lanes the addresses count. */
-unsigned plan_lanes(const struct ptx_inst *);
+unsigned plan_lanes(const struct plan_item *);
 
 #endif
