@@ -8,6 +8,55 @@
 
 #define R "%%__gsan_"
 
+/* v, or x in the upper bits of it: the elements of an operand as they lie in memory, in words of 64 bits; true: the word
+ * is whole, and another one comes. */
+static bool element(struct place *p, const struct ptx_operand *o, unsigned i)
+{
+	const struct event_site *s = p->site;
+	const struct ptx_operand *x = o->kind == OP_VEC ? &o->list[i] : o;
+	unsigned bit = i * s->size * 8u % 64;
+	struct emit *e = &p->to->e;
+
+	if (x->kind == OP_SINK)
+		emit(e, "mov.b64 " R "%s, 0", bit ? "x" : "v");
+	else
+		p->ok = p->ok && emit_value(e, bit ? "x" : "v", x, s->size * 8u);
+	if (bit) {
+		emit(e, "shl.b64 " R "x, " R "x, %u", bit);
+		emit(e, "or.b64 " R "v, " R "v, " R "x");
+	}
+	return i + 1u == s->count || bit + s->size * 8u == 64;
+}
+
+/* Words with the elements of an operand, from the n-th word of the record on. */
+static void put_elements(struct place *p, const struct emit_record *r, const struct ptx_operand *o, unsigned n)
+{
+	for (unsigned i = 0; i < p->site->count; i++)
+		if (element(p, o, i))
+			emit_put_word(&p->to->e, r, n++);
+}
+
+/* A number of 64 bits that stands for what is stored. */
+static void put_stored(struct place *p)
+{
+	struct emit_record r = place_record(p, EVENT_STORED, 1);
+	struct emit *e = &p->to->e;
+
+	emit(e, "mov.b64 " R "w, 0");
+	for (unsigned i = 0; i < p->site->count; i++)
+		if (element(p, place_operand(p, 1), i)) {
+			emit(e, "xor.b64 " R "v, " R "v, " R "w");
+			emit(e, "shr.u64 " R "w, " R "w, 29");
+			emit(e, "mul.lo.u64 " R "v, " R "v, 0x9e3779b97f4a7c15");
+			emit(e, "xor.b64 " R "w, " R "w, " R "v");
+		}
+	emit(e, "mov.b32 " R "a, 0");
+	emit(e, "mov.b32 " R "b, 0");
+	place_reserve(p, &r);
+	emit(e, "mov.b64 " R "v, " R "w");
+	emit_put_word(e, &r, 0);
+}
+
 /* v = a row of a matrix for each lane, from the last one on: which lane accesses what of it is not told, and a program
  * that counts on the first row's being lane 0's is wrong. */
 static void find_row(struct place *p, unsigned rows)
@@ -79,28 +128,12 @@ bool probe_access(struct place *p)
 		emit_skip_lanes(&p->to->e, lanes, label);
 	first = place_group(p);
 	emit_addresses(&p->to->e, &r, p->site->size * p->site->count, first);
+	p->group = false;
+	if (p->item->stored)
+		put_stored(p);
 	emit_label(&p->to->e, label);
 	place_insert(p, false);
 	return p->ok;
-}
-
-/* Words with the elements of an operand, from the n-th word of the record on. */
-static void put_elements(struct place *p, const struct emit_record *r, const struct ptx_operand *o, unsigned n)
-{
-	const struct event_site *s = p->site;
-	struct emit *e = &p->to->e;
-
-	for (unsigned i = 0, bit = 0; i < s->count; i++, bit += s->size * 8u) {
-		const struct ptx_operand *x = o->kind == OP_VEC ? &o->list[i] : o;
-
-		p->ok = p->ok && (x->kind == OP_SINK || emit_value(e, bit % 64 ? "x" : "v", x, s->size * 8u));
-		if (bit % 64) {
-			emit(e, "shl.b64 " R "x, " R "x, %u", bit % 64);
-			emit(e, "or.b64 " R "v, " R "v, " R "x");
-		}
-		if (i + 1 == s->count || (bit + s->size * 8u) % 64 == 0)
-			emit_put_word(e, r, n++);
-	}
 }
 
 /* Behind its instruction a clock is read that cannot be read before v is there. */

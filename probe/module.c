@@ -109,12 +109,13 @@ static void function(struct module *t, struct ptx_func *f)
 }
 
 /* Pieces of functions that are called are those of their kernels: all have one size. */
-static void plan_all(struct module *t)
+static void plan_all(struct module *t, struct probe_what what)
 {
 	uint32_t piece = 0;
 	bool called = false;
 
 	t->facts = plan_facts(t->m);
+	t->facts.stored = what.stored;
 	for (struct ptx_stmt *s = t->m->first; s; s = s->next) {
 		struct plan *p;
 
@@ -139,7 +140,7 @@ static struct ptx_stmt *first_function(const struct ptx_module *m)
 	return s;
 }
 
-char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *sites, ptx_report_fn *report, void *arg)
+char *probe_module(const char *path, const char *text, struct probe_what what, struct probe_sites *sites, ptx_report_fn *report, void *arg)
 {
 	struct module t = {.sites = sites, .scratch = {
 		{.name = "%__gsan_hi", .kind = SYM_REG, .type = TYPE_B32}, {.name = "%__gsan_x", .kind = SYM_REG, .type = TYPE_B64}
@@ -147,7 +148,7 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 	const struct event_site none = {0};
 
 	*sites = (struct probe_sites){0};
-	t.m = ptx_parse(path, text, len, report, arg);
+	t.m = ptx_parse(path, text, strlen(text), report, arg);
 	if (!t.m)
 		return NULL;
 	module_site(sites, &none);
@@ -155,7 +156,7 @@ char *probe_module(const char *path, const char *text, size_t len, struct probe_
 	t.m->version = t.m->version < 63 ? 63 : t.m->version;
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	t.e.clusters = t.m->sm >= 90 && t.m->version >= 78;
-	plan_all(&t);
+	plan_all(&t, what);
 	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			function(&t, s->func);

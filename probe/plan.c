@@ -118,7 +118,7 @@ static bool function_is_flat(const struct ptx_func *f)
 
 struct plan_facts plan_facts(const struct ptx_module *m)
 {
-	struct plan_facts all = {true, true};
+	struct plan_facts all = {true, true, false};
 
 	for (const struct ptx_stmt *s = m->first; s; s = s->next) {
 		if (s->kind != STMT_FUNC || !s->func->has_body)
@@ -137,6 +137,7 @@ struct value { uint32_t block, root; int64_t more; };
 struct planner {
 	struct plan *p;
 	struct ptx_arena *arena;
+	bool stored;                    /* digests are told */
 	bool quiet;                     /* strong accesses are accesses like others */
 	struct value *value;
 	uint32_t roots, block;
@@ -239,7 +240,7 @@ static uint32_t most_units(const struct plan_item *it)
 
 	switch (it->site.kind) {
 	case EVENT_ACCESS:
-		words = 1;
+		words = 1 + it->stored;
 		break;
 	case EVENT_STRONG:
 		words = 1 + (it->site.size * it->site.count + 7u) / 8 * 2;
@@ -425,11 +426,13 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 		it->site.kind = EVENT_EXIT;
 	if (p->quiet && it->site.kind == EVENT_STRONG)
 		it->site.kind = EVENT_ACCESS;
-	if (is_line(p, it)) {
+	it->stored = p->stored && it->site.kind == EVENT_ACCESS && it->site.size && it->site.size <= 8 &&
+		     ptx_insts[in->id].access == ACCESS_STORE;
+	if (!it->stored && is_line(p, it)) {
 		add_line(p, it);
 		return;
 	}
-	if (is_loose(p, it)) {
+	if (!it->stored && is_loose(p, it)) {
 		it->kind = PLAN_OTHER;
 		if (shares_line(p, it))
 			return;
@@ -580,7 +583,7 @@ static bool is_linear(const struct ptx_func *f)
 
 struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, struct plan_facts facts)
 {
-	struct planner p = {.arena = arena, .quiet = facts.quiet, .roots = (uint32_t)f->nregs, .local = has_local(f)};
+	struct planner p = {.arena = arena, .stored = facts.stored, .quiet = facts.quiet, .roots = (uint32_t)f->nregs, .local = has_local(f)};
 
 	p.p = ptx_alloc(arena, sizeof *p.p);
 	p.p->flow = flow_of(arena, f);

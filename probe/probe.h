@@ -28,10 +28,14 @@ struct probe_sites {
 	uint32_t n, nruns, nkernels, left_out, first;
 };
 
-/* The module with probes in its entries: malloc'd text, with a NUL behind it.  NULL: `report` has been
+/* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
+ * a record of its own for each store. */
+struct probe_what { bool stored; };
+
+/* The module with probes in its entries, from a text with a NUL behind it: malloc'd text, with a NUL behind it.  NULL: `report` has been
  * called for each error.  What cannot be logged in a kernel at all is an error, too.  The sites are
  * freed by probe_sites_free(), also behind an error. */
-char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *, ptx_report_fn *report, void *arg);
+char *probe_module(const char *path, const char *text, struct probe_what, struct probe_sites *, ptx_report_fn *report, void *arg);
 void probe_sites_free(struct probe_sites *);
 
 #endif

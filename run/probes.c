@@ -29,7 +29,9 @@ static struct shape shape;
 
 char *run_probes_text(const struct run_script *s)
 {
-	char *text = probe_module(s->path, s->text, s->len, &sites, NULL, NULL);
+	const char *options = getenv("GSAN_OPTIONS");
+	struct probe_what what = {.stored = options && strstr(options, "same_value=ignore")};
+	char *text = probe_module(s->path, s->text, what, &sites, NULL, NULL);
 
 	if (text && sites.left_out)
 		fprintf(stderr, "%s:%u: skipped: probes cannot log this instruction yet (nor %u others of the file)\n", s->path,
