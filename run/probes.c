@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * probes.c: a reproducer whose kernels log by probes: the log's memory, and its way to the detector.
- * Launches are one behind the other: each one's log is taken when it is over.
+ * A launch's log is taken when it is over; those that overlap have a region each, which nobody drains.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +20,24 @@ struct shape { uint32_t blocks, warps, piece, end, entries, lanes; uint64_t need
 
 static struct probe_sites sites;
 static struct run_driver *cu;
-static CUdeviceptr region;
-static uint64_t region_units;
+static CUdeviceptr regions;             /* of launches that overlap one behind the other */
+static uint64_t region_units;           /* of each */
 static bool drained, verbose;
 static uint32_t device_lanes;           /* that the device can hold */
+static struct logged { struct region_launch param; struct shape shape; const struct run_action *a; } *under_way;
+static unsigned nunder_way;
+static uint32_t launches;
+/* The one that is looked at: */
+static CUdeviceptr region;
 static struct region_launch now;
 static struct shape shape;
+
+static void look_at(unsigned i)
+{
+	now = under_way[i].param;
+	shape = under_way[i].shape;
+	region = now.region;
+}
 
 char *run_probes_text(const struct run_script *s)
 {
@@ -95,6 +107,26 @@ static struct shape lay_out(const struct run_action *a, struct region_launch *l)
 	return s;
 }
 
+/* One that may begin early comes right behind the launch before it. */
+unsigned run_probes_overlap(const struct run_script *s, const struct run_action *first)
+{
+	const struct run_action *end = s->actions + s->nactions, *a = first + 1;
+
+	while (a < end && a->kind == ACT_LAUNCH && a->pdl && a->stream == first->stream)
+		a++;
+	return (unsigned)(a - first);
+}
+
+static unsigned most_overlap(const struct run_script *s)
+{
+	unsigned most = 1;
+
+	for (unsigned i = 0; i < s->nactions; i++)
+		if (s->actions[i].kind == ACT_LAUNCH && run_probes_overlap(s, &s->actions[i]) > most)
+			most = run_probes_overlap(s, &s->actions[i]);
+	return most;
+}
+
 /* As many units as are asked for, or else as the launches need.  0: too few, which is said. */
 static uint64_t size_of_region(const struct run_script *s, const struct run_job *job)
 {
@@ -136,7 +168,7 @@ bool run_probes_ready(struct run_driver *driver, CUmodule module, CUdevice devic
 	size_t bytes;
 
 	cu = driver;
-	drained = !job->no_drain;
+	drained = !job->no_drain && most_overlap(s) == 1;
 	verbose = job->verbose;
 	if (drained && !cu->cuCtxCreate_v2) {
 		fputs("gsan-run: the driver has no cuCtxCreate_v2: use --no-drain\n", stderr);
@@ -145,9 +177,9 @@ bool run_probes_ready(struct run_driver *driver, CUmodule module, CUdevice devic
 	if (!find_lanes(device) || !put_lanes(module))
 		return false;
 	region_units = size_of_region(s, job);
-	bytes = region_units * sizeof(struct event_unit);
-	return bytes && (drained ? drain_alloc(cu, job->emu, device, bytes, &region) : !cu->cuMemAlloc_v2(&region, bytes)) &&
-	       !cu->cuMemsetD8Async(region, 0, bytes, NULL) && !cu->cuCtxSynchronize();
+	bytes = region_units * sizeof(struct event_unit) * most_overlap(s);
+	return bytes && (drained ? drain_alloc(cu, job->emu, device, bytes, &regions) : !cu->cuMemAlloc_v2(&regions, bytes)) &&
+	       !cu->cuMemsetD8Async(regions, 0, bytes, NULL) && !cu->cuCtxSynchronize();
 }
 
 static struct { const CUtensorMap *at; struct event_map map; } *maps;
@@ -247,27 +279,50 @@ static bool is_suited(const struct run_action *a)
 	return false;
 }
 
-const void *run_probes_launch(const struct run_action *a)
+/* Nothing of a launch is left to do but to start it: what is written here would come between those that overlap. */
+static bool prepare(unsigned i)
 {
-	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_LAUNCH};
 	struct region_head head = {.cut = !drained, .since = UINT64_MAX};
+	struct logged *l = &under_way[i];
 	struct drain_shape s;
 
-	if (!is_suited(a))
-		return NULL;
-	shape = lay_out(a, &now);
-	now.region = region;
-	now.launch++;
+	l->shape = lay_out(l->a, &l->param);
+	l->param.region = regions + i * region_units * sizeof(struct event_unit);
+	l->param.launch = ++launches;
+	l->param.last = (uint32_t)region_units / l->shape.piece * l->shape.piece - 2 * l->shape.piece;
+	look_at(i);
 	head.next = shape.end;
-	head.last = now.last = (uint32_t)region_units / shape.piece * shape.piece - 2 * shape.piece;
+	head.last = now.last;
+	s = drain_shape();
+	return !cu->cuMemcpyHtoD_v2(region, &head, sizeof head) && !cu->cuMemcpyHtoD_v2(region + REGION_LAUNCH, &now, sizeof now) &&
+	       (!drained || (put_queue() && drain_begin(region, &s)));
+}
+
+bool run_probes_begin(const struct run_action *a, unsigned n)
+{
+	under_way = realloc(under_way, n * sizeof *under_way);
+	if (!under_way)
+		abort();
+	nunder_way = n;
+	for (unsigned i = 0; i < n; i++) {
+		under_way[i] = (struct logged){.a = &a[i]};
+		if (!is_suited(&a[i]) || !prepare(i))
+			return false;
+	}
+	return true;
+}
+
+const void *run_probes_launch(unsigned i)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	struct event_host h = {.kind = EVENT_HOST_LAUNCH, .early = i > 0};
+
+	look_at(i);
 	h.launch = now.launch;
 	h.blocks = shape.blocks;
 	sink->sites(sink->arg, all_sites());
 	sink->host(sink->arg, &h);
-	s = drain_shape();
-	return cu->cuMemcpyHtoD_v2(region, &head, sizeof head) || cu->cuMemcpyHtoD_v2(region + REGION_LAUNCH, &now, sizeof now) ||
-	       (drained && (!put_queue() || !drain_begin(region, &s))) ? NULL : &now;
+	return &under_way[i].param;
 }
 
 /* ---- a log, piece by piece -------------------------------------------------------------------------- */
@@ -350,7 +405,7 @@ static bool *clear;             /* by launch, from 1 on */
 
 bool run_probes_clear(uint32_t launch)
 {
-	return launch && launch <= now.launch && clear[launch];
+	return launch && launch <= launches && clear[launch];
 }
 
 static void print_screen(const char *kernel, const uint32_t why[SCREEN_WHYS])
@@ -428,7 +483,7 @@ static bool take_log(const char *kernel, const struct event_unit *log, const str
 {
 	const struct drain_shape s = drain_shape();
 
-	clear = realloc(clear, (now.launch + 1) * sizeof *clear);
+	clear = realloc(clear, (launches + 1) * sizeof *clear);
 	if (!fill || !log || !clear)
 		return false;
 	clear[now.launch] = false;
@@ -436,32 +491,46 @@ static bool take_log(const char *kernel, const struct event_unit *log, const str
 	tell_drained(fill, n);
 	if (!tell_all(log, end, fill, n))
 		return false;
-	if (!head->lost && n == drain_places(&s))
+	if (!head->lost && n == drain_places(&s) && nunder_way == 1)
 		screen(log, end, kernel);
 	return true;
 }
 
-bool run_probes_take(const struct run_action *a)
+static bool take(const struct drain_fill *fill, uint32_t n, const char *kernel)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = now.launch};
 	struct region_head head;
 	struct event_unit *log;
-	uint32_t end, n;
-	bool ok = !cu->cuCtxSynchronize();
-	const struct drain_fill *fill = drained ? drain_end(&n) : first_fills(&n);
+	uint32_t end;
+	bool ok;
 
-	if (!ok || cu->cuMemcpyDtoH_v2(&head, region, sizeof head)) {
-		fputs("gsan-run: the launch ended in an error, and its log is lost with it\n", stderr);
+	if (cu->cuMemcpyDtoH_v2(&head, region, sizeof head))
 		return false;
-	}
 	end = (uint32_t)least(head.next, now.last + shape.piece);
 	log = malloc((size_t)end * sizeof *log);
 	ok = log && !cu->cuMemcpyDtoH_v2(log, region, (size_t)end * sizeof *log);
-	ok = take_log(a->kernel, ok ? log : NULL, &head, end, fill, n);
+	ok = take_log(kernel, ok ? log : NULL, &head, end, fill, n);
 	if (!ok)
 		fputs("gsan-run: the launch's log cannot be read: the kernel may have written where it lies\n", stderr);
 	free(log);
 	sink->host(sink->arg, &h);
 	return ok && !cu->cuMemsetD8Async(region, 0, (size_t)end * sizeof *log, NULL) && !cu->cuCtxSynchronize();
+}
+
+bool run_probes_take(void)
+{
+	bool ok = !cu->cuCtxSynchronize(), all = ok;
+	uint32_t n;
+
+	for (unsigned i = 0; i < nunder_way; i++) {
+		const struct drain_fill *fill;
+
+		look_at(i);
+		fill = drained ? drain_end(&n) : first_fills(&n);
+		all = ok && take(fill, n, under_way[i].a->kernel) && all;
+	}
+	if (!ok)
+		fputs("gsan-run: the launch ended in an error, and its log is lost with it\n", stderr);
+	return all;
 }
