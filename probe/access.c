@@ -167,7 +167,7 @@ static const char *made_by(const struct place *p)
 	return NULL;
 }
 
-/* The second word: v is the old value, w and y the operands. */
+/* The second word: v is the old value, w and y the operands; same: it is as the first. */
 static void put_made(struct place *p, const struct emit_record *r, const char *text)
 {
 	struct emit *e = &p->to->e;
@@ -178,6 +178,7 @@ static void put_made(struct place *p, const struct emit_record *r, const char *t
 	if (p->site->size == 4)
 		emit(e, "and.b64 " R "v, " R "v, 0xffffffff");
 	emit_put_word(e, r, 1);
+	emit(e, "setp.eq.u64 " R "same, " R "v, " R "x");
 	emit(e, "mov.b64 " R "v, " R "x");
 }
 
@@ -211,6 +212,7 @@ bool probe_strong(struct place *p)
 	const char *made = made_by(p);
 	bool values = p->site->size && p->site->size <= 8 && (reads != writes || made);
 	unsigned words = values ? (p->site->size * p->site->count + 7u) / 8 << (reads && writes) : 0;
+	bool poll = p->item->poll && words;
 	struct emit_record r = place_record(p, EVENT_STRONG, words);
 	int at = plan_address(&p->stmt->inst);
 	struct emit *e = &p->to->e;
@@ -225,7 +227,10 @@ bool probe_strong(struct place *p)
 	if (p->site->space == EVENT_GENERIC && p->item->splits)
 		emit_skip_private(e, label, false);
 	emit_clocks(e, false);
-	place_reserve(p, &r);
+	if (poll)
+		emit_poll(e, &r, place_group(p));
+	else
+		place_reserve(p, &r);
 	place_put_address(p, &r, (unsigned)at);
 	for (unsigned i = 0; made && i < p->stmt->inst.nops - 2u && i < 2; i++)
 		p->ok = p->ok && emit_value(e, i ? "y" : "w", place_operand(p, 2 + i), p->site->size * 8u);
@@ -245,6 +250,8 @@ bool probe_strong(struct place *p)
 		put_made(p, &r, made);
 	clocks_behind_use(e);
 	emit_put_behind(e, &r);
+	if (poll)
+		emit_poll_end(e, &r, writes);
 	emit_label(e, label + 1);
 	place_insert(p, true);
 	return p->ok;

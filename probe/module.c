@@ -91,6 +91,7 @@ static void function(struct module *t, struct ptx_func *f)
 		t->number[i] = plan->item[i].kind == PLAN_CALL ? 0 : module_site(t->sites, &plan->item[i].site);
 	t->e.piece = plan->piece;
 	t->e.rows = plan->rows;
+	t->e.polls = plan->polls;
 	t->e.called = !f->entry;
 	if (f->entry)
 		emit_start(&t->e, 0);

@@ -457,6 +457,9 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	it->first = true;
 	it->splits = it->kind == PLAN_CALL || splits(p, it);
 	it->once = takes_same(p->p->flow, it);
+	it->poll = it->site.kind == EVENT_STRONG && it->site.does & EVENT_READS && !(it->site.does & EVENT_NO_RESULT) &&
+		   flow_loops(p->p->flow, it->block);
+	p->p->polls |= it->poll;
 	it->units = most_units(it);
 	p->open = FLOW_NONE;
 }

@@ -19,6 +19,7 @@ struct plan_item {
 	struct event_site site;
 	enum plan_kind kind;
 	bool once;                      /* OTHER: all lanes have the same operands */
+	bool poll;                      /* OTHER: a strong read in a loop */
 	bool stored;                    /* OTHER: a digest of what it stores is told as well */
 	bool splits;                    /* its records are of some lanes of the group, or may be */
 	bool first;                     /* LINE, EACH, SHORT: of those that share room; OTHER: always */
@@ -39,6 +40,7 @@ struct plan {
 	struct plan_item *item;
 	uint32_t n, cap, piece;         /* piece: units */
 	bool rows;                      /* all lanes of a warp are of one row */
+	bool polls;                     /* there is one */
 };
 
 /* Of all functions of a module.  quiet: its strong accesses are reductions whose results nobody looks at, and there is no
