@@ -145,25 +145,36 @@ static void clocks_behind_use(struct emit *e)
 	emit(e, "mov.u32 " R "t, %%globaltimer_lo");
 }
 
-/* The instruction that makes v of the old value x and the operands w and y, as a read-modify-write does
- * (`full`: x equals w); NULL: that is not known. */
+#define X "%__gsan_x"
+#define W "%__gsan_w"
+#define V "%__gsan_v"
+#define FULL "%__gsan_full"
+
+/* Instructions that make v of the old value x and the operands w and y, as a read-modify-write does (`full`: x equals w);
+ * NULL: that is not known.  How atomics round and flush floating-point numbers depends on the space (PTX ISA, "atom"). */
 static const char *made_by(const struct place *p)
 {
-	static const struct { enum ptx_mod mod; const char *text; } rows[] = {
-		{MOD_ADD, "add.u64 %__gsan_v, %__gsan_x, %__gsan_w"}, {MOD_AND, "and.b64 %__gsan_v, %__gsan_x, %__gsan_w"},
-		{MOD_OR, "or.b64 %__gsan_v, %__gsan_x, %__gsan_w"}, {MOD_XOR, "xor.b64 %__gsan_v, %__gsan_x, %__gsan_w"},
-		{MOD_EXCH, "mov.b64 %__gsan_v, %__gsan_w"},
-		{MOD_CAS, "selp.b64 %__gsan_v, %__gsan_y, %__gsan_x, %__gsan_full"}
+	static const struct { enum ptx_mod mod; const char *text, *narrow; } rows[] = {
+		{MOD_ADD, "add.u64 " V ", " X ", " W, NULL}, {MOD_AND, "and.b64 " V ", " X ", " W, NULL},
+		{MOD_OR, "or.b64 " V ", " X ", " W, NULL}, {MOD_XOR, "xor.b64 " V ", " X ", " W, NULL},
+		{MOD_EXCH, "mov.b64 " V ", " W, NULL}, {MOD_CAS, "selp.b64 " V ", %__gsan_y, " X ", " FULL, NULL},
+		{MOD_INC, "setp.ge.u64 " FULL ", " X ", " W ";\n\tadd.u64 " V ", " X ", 1;\n\tselp.b64 " V ", 0, " V ", " FULL, NULL},
+		{MOD_DEC, "sub.u64 " V ", " X ", 1;\n\tsetp.ge.u64 " FULL ", " V ", " W ";\n\tselp.b64 " V ", " W ", " V ", " FULL, NULL},
+		{MOD_MIN, "min.s64 " V ", " X ", " W, "cvt.s64.s32 " V ", " X ";\n\tcvt.s64.s32 " W ", " W ";\n\tmin.s64 " V ", " V ", " W},
+		{MOD_MAX, "max.s64 " V ", " X ", " W, "cvt.s64.s32 " V ", " X ";\n\tcvt.s64.s32 " W ", " W ";\n\tmax.s64 " V ", " V ", " W}
 	};
 	const struct ptx_inst *in = &p->stmt->inst;
-	bool number = in->type == TYPE_U32 || in->type == TYPE_S32 || in->type == TYPE_B32 || in->type == TYPE_U64 ||
-		      in->type == TYPE_S64 || in->type == TYPE_B64;
+	bool is_signed = in->type == TYPE_S32 || in->type == TYPE_S64;
+	bool number = in->type == TYPE_U32 || in->type == TYPE_B32 || in->type == TYPE_U64 || in->type == TYPE_B64 ||
+		      in->type == TYPE_B16 || is_signed;
 
 	if (!number || p->site->count != 1 || (in->id != INST_ATOM && in->id != INST_RED))
 		return NULL;
+	if (!is_signed && (ptx_has(in, MOD_MIN) || ptx_has(in, MOD_MAX)))
+		return ptx_has(in, MOD_MIN) ? "min.u64 " V ", " X ", " W : "max.u64 " V ", " X ", " W;
 	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (ptx_has(in, rows[i].mod))
-			return rows[i].text;
+			return in->type == TYPE_S32 && rows[i].narrow ? rows[i].narrow : rows[i].text;
 	return NULL;
 }
 
@@ -175,8 +186,8 @@ static void put_made(struct place *p, const struct emit_record *r, const char *t
 	emit(e, "mov.b64 " R "x, " R "v");
 	emit(e, "setp.eq.u64 " R "full, " R "x, " R "w");
 	emit(e, "%s", text);
-	if (p->site->size == 4)
-		emit(e, "and.b64 " R "v, " R "v, 0xffffffff");
+	if (p->site->size < 8)
+		emit(e, "and.b64 " R "v, " R "v, 0x%x", p->site->size == 4 ? 0xffffffff : 0xffff);
 	emit_put_word(e, r, 1);
 	emit(e, "setp.eq.u64 " R "same, " R "v, " R "x");
 	emit(e, "mov.b64 " R "v, " R "x");
