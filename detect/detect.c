@@ -157,11 +157,21 @@ const struct event_map *map_of(const struct detect *d, const struct event *e, un
 	return find_map(d, event_get(record_of(d, e), lane, EVENT_TENSOR_HASH));
 }
 
+/* Kernels may begin with 128 bytes of zeros (Triton's compiler does): what each field means by 0. */
+static const struct event_map *map_of_zeros(uint64_t hash)
+{
+	static const unsigned char zeros[128];
+	static const struct event_map m = {.stride = {1}, .every = {1, 1, 1, 1, 1}, .rank = 1, .atom = 16};
+
+	return hash == event_map_hash(zeros) ? &m : NULL;
+}
+
 /* A map that an edit makes of one that is known is known. */
 static bool add_edit(struct detect *d, const struct event *e, unsigned lane)
 {
 	const struct event_unit *u = record_of(d, e);
-	const struct event_map *was = find_map(d, event_get(u, lane, EVENT_MAP_EDIT_WAS));
+	uint64_t hash = event_get(u, lane, EVENT_MAP_EDIT_WAS);
+	const struct event_map *known = find_map(d, hash), *was = known ? known : map_of_zeros(hash);
 	struct event_map m;
 
 	if (!was || find_map(d, event_get(u, lane, EVENT_MAP_EDIT_HASH)))

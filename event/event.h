@@ -192,7 +192,8 @@ enum event_flag {
 	EVENT_A_MN = 1 << 13, EVENT_B_MN = 1 << 14, EVENT_WS = 1 << 15, EVENT_OF_STORES = 1 << 16
 };
 
-/* shape[]  WGMMA     bytes of an element of A, of B; columns of A, of B; rows of B
+/* shape[]  ACCESS    of a matrix (wmma): rows, or columns; elements of each; bits of an element
+ *          WGMMA     bytes of an element of A, of B; columns of A, of B; rows of B
  *          TC_MMA    bytes of an element (0: 1); scale factors of a row
  *          TC_COPY   rows, bytes of each, copies of them, whether those lie side by side
  *          TC_LOAD, TC_STORE  columns of a fragment (1: 32x32b), registers, columns to the second

@@ -3,7 +3,7 @@
 # What is put into a kernel, so that it logs.
 
 noinst_LIBRARIES += probe/libprobe.a
-probe_libprobe_a_SOURCES = probe/alone.c probe/emit.c probe/emit.h probe/flow.c probe/flow.h probe/module.c probe/module.h probe/plan.c \
+probe_libprobe_a_SOURCES = probe/alone.c probe/emit.c probe/emit.h probe/flow.c probe/flow.h probe/module.c probe/module.h probe/access.c probe/async.c probe/place.c probe/place.h probe/sync.c probe/tensor.c probe/plan.c \
 	probe/plan.h probe/probe.c probe/probe.h probe/shape.c probe/site.c probe/site.h
 nodist_probe_libprobe_a_SOURCES = probe/text.h
 BUILT_SOURCES += probe/text.h

@@ -111,6 +111,7 @@ static void function(struct module *t, struct ptx_func *f)
 		t->number[i] = plan->item[i].kind == PLAN_CALL ? 0 : module_site(t, &plan->item[i].site, plan->item[i].stmt);
 	t->e.piece = plan->piece;
 	t->e.rows = plan->rows;
+	t->e.polls = plan->polls;
 	t->e.called = !f->entry;
 	if (f->entry)
 		emit_start(&t->e, 0);
@@ -129,12 +130,13 @@ static void function(struct module *t, struct ptx_func *f)
 }
 
 /* Pieces of functions that are called are those of their kernels: all have one size. */
-static void plan_all(struct module *t)
+static void plan_all(struct module *t, struct probe_what what)
 {
 	uint32_t piece = 0;
 	bool called = false;
 
 	t->facts = plan_facts(t->m);
+	t->facts.stored = what.stored;
 	for (struct ptx_stmt *s = t->m->first; s; s = s->next) {
 		struct plan *p;
 
@@ -159,7 +161,7 @@ static struct ptx_stmt *first_function(const struct ptx_module *m)
 	return s;
 }
 
-void probe_put(struct ptx_module *m, struct probe_sites *sites)
+void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites *sites)
 {
 	struct module t = {.m = m, .sites = sites, .scratch = ptx_alloc(m->arena, 2 * sizeof *t.scratch)};
 	const struct event_site none = {0};
@@ -172,7 +174,7 @@ void probe_put(struct ptx_module *m, struct probe_sites *sites)
 	m->version = m->version < 63 ? 63 : m->version;
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	t.e.clusters = m->sm >= 90 && m->version >= 78;
-	plan_all(&t);
+	plan_all(&t, what);
 	for (struct ptx_stmt *s = m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			function(&t, s->func);
@@ -182,15 +184,15 @@ void probe_put(struct ptx_module *m, struct probe_sites *sites)
 	free(t.e.out.p);
 }
 
-char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *sites, ptx_report_fn *report, void *arg)
+char *probe_module(const char *path, const char *text, struct probe_what what, struct probe_sites *sites, ptx_report_fn *report, void *arg)
 {
-	struct ptx_module *m = ptx_parse(path, text, len, report, arg);
+	struct ptx_module *m = ptx_parse(path, text, strlen(text), report, arg);
 	struct ptx_buf out = {0};
 
 	*sites = (struct probe_sites){0};
 	if (!m)
 		return NULL;
-	probe_put(m, sites);
+	probe_put(m, what, sites);
 	ptx_print(&out, m);
 	ptx_put(&out, "", 1);
 	ptx_free(m);

@@ -33,11 +33,15 @@ struct probe_sites {
 	bool called;                    /* it has functions that are called, and with them PROBE_LANES */
 };
 
+/* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
+ * a record of its own for each store. */
+struct probe_what { bool stored; };
+
 /* Puts probes into a module's functions.  The sites are freed by probe_sites_free(). */
-void probe_put(struct ptx_module *, struct probe_sites *);
-/* The same in a file: malloc'd text, with a NUL behind it.  NULL: `report` has been called for each error; there are
- * sites to be freed all the same. */
-char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *, ptx_report_fn *report, void *arg);
+void probe_put(struct ptx_module *, struct probe_what, struct probe_sites *);
+/* The same in a text with a NUL behind it; so is the result, which is malloc'd.  NULL: `report` has been called for each
+ * error; there are sites to be freed all the same. */
+char *probe_module(const char *path, const char *text, struct probe_what, struct probe_sites *, ptx_report_fn *report, void *arg);
 void probe_sites_free(struct probe_sites *);
 
 #endif

@@ -38,6 +38,7 @@ struct runner {
 	CUmodule module;
 	CUdevice device;
 	const void *more;       /* a parameter behind the kernel's; NULL */
+	unsigned together;      /* launches that overlap, if one of them is next; 0 */
 };
 
 /* A driver call that must succeed; `pos` is the script's line it belongs to. */
@@ -359,20 +360,21 @@ static int launch(struct runner *r, const struct run_action *a)
 	return TRY(r, a->pos, cuLaunchKernelEx(&config, f, params, NULL)) ? RUN_OK : RUN_OTHER;
 }
 
-/* One launch, which is over when this returns. */
+/* One launch, which is over when this returns, but for one that others overlap. */
 static int launch_logged(struct runner *r, const struct run_action *a)
 {
+	unsigned n = run_probes_overlap(r->s, a);
 	int status;
 
-	if (a->pdl) {
-		fprintf(stderr, "%s:%u: skipped: probes cannot tell launches that overlap apart yet\n", r->s->path, a->pos.line);
-		return RUN_SKIPPED;
-	}
-	r->more = run_probes_launch(a);
-	if (!r->more)
+	if (!r->together && !run_probes_begin(a, n))
 		return RUN_OTHER;
+	r->together = r->together ? r->together : n;
+	r->more = run_probes_launch(r->together - n);
 	status = launch(r, a);
-	return run_probes_take(a) ? status : RUN_OTHER;
+	if (n > 1)
+		return status;
+	r->together = 0;
+	return run_probes_take() ? status : RUN_OTHER;
 }
 
 static void touch(struct runner *r, const struct run_action *a)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * probes.c: a reproducer whose kernels log by probes: the log's memory, and its way to the detector.
- * Launches are one behind the other: each one's log is taken when it is over.
+ * A launch's log is taken when it is over; those that overlap have a region each.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,19 +28,27 @@ static struct probe_sites sites;
 static struct run_driver *cu;
 static CUcontext first, second;
 static struct log_way way;              /* of the second context */
-static CUdeviceptr region;
-static uint64_t region_bytes;
+static CUdeviceptr regions;             /* of launches that overlap one behind the other */
+static uint64_t region_bytes;           /* of each */
 static bool emulated, drained, verbose;
 static uint32_t device_lanes;           /* that the device can hold */
-static struct region_launch now;
-static struct log_shape shape;
-static struct log_drain *drain;
+static struct logged {
+	const struct run_action *a;
+	struct region_launch param;
+	struct log_shape shape;
+	struct log_drain *drain;        /* NULL: none */
+} *under_way;
+static unsigned nunder_way;
+static uint32_t launches;               /* so far */
+static uint32_t starting;               /* number of the launch that starts */
 static pthread_t drainer;
 static atomic_bool stop;
 
 char *run_probes_text(const struct run_script *s)
 {
-	char *text = probe_module(s->path, s->text, s->len, &sites, NULL, NULL);
+	const char *options = getenv("GSAN_OPTIONS");
+	struct probe_what what = {.stored = options && strstr(options, "same_value=ignore")};
+	char *text = probe_module(s->path, s->text, what, &sites, NULL, NULL);
 
 	if (text && sites.left_out)
 		fprintf(stderr, "%s:%u: skipped: probes cannot log this instruction yet (nor %u others of the file)\n", s->path,
@@ -81,6 +89,26 @@ static uint64_t lay_out(const struct run_action *a, struct log_shape *s)
 			   k ? k->piece : REGION_PIECE_MAX, drained ? device_lanes : 0);
 }
 
+/* One that may begin early comes right behind the launch before it. */
+unsigned run_probes_overlap(const struct run_script *s, const struct run_action *from)
+{
+	const struct run_action *end = s->actions + s->nactions, *a = from + 1;
+
+	while (a < end && a->kind == ACT_LAUNCH && a->pdl && a->stream == from->stream)
+		a++;
+	return (unsigned)(a - from);
+}
+
+static unsigned most_overlap(const struct run_script *s)
+{
+	unsigned most = 1;
+
+	for (unsigned i = 0; i < s->nactions; i++)
+		if (s->actions[i].kind == ACT_LAUNCH && run_probes_overlap(s, &s->actions[i]) > most)
+			most = run_probes_overlap(s, &s->actions[i]);
+	return most;
+}
+
 /* As many bytes as are asked for, or else as the launches need.  0: too few, which is said. */
 static uint64_t size_of_region(const struct run_script *s, const struct run_job *job)
 {
@@ -115,14 +143,14 @@ static bool leave(bool ok)
 	return !cu->cuCtxSetCurrent(first) && ok;
 }
 
-static bool make_way(CUdevice device)
+static bool make_way(CUdevice device, uint64_t bytes)
 {
 	if (cu->cuCtxGetCurrent(&first) || cu->cuCtxCreate_v2(&second, 0, device))
 		return false;
 	way = (struct log_way){.read = cu->cuMemcpyDtoHAsync_v2, .write = cu->cuMemcpyHtoDAsync_v2, .query = cu->cuStreamQuery};
-	return leave(!cu->cuStreamCreate(&way.stream, CU_STREAM_NON_BLOCKING) && !cu->cuMemAlloc_v2(&region, region_bytes) &&
+	return leave(!cu->cuStreamCreate(&way.stream, CU_STREAM_NON_BLOCKING) && !cu->cuMemAlloc_v2(&regions, bytes) &&
 		     !cu->cuMemHostAlloc((void **)&way.locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) &&
-		     log_zero(&way, region, region_bytes));
+		     log_zero(&way, regions, bytes));
 }
 
 static bool find_lanes(CUdevice device)
@@ -150,7 +178,7 @@ bool run_probes_ready(struct run_driver *driver, CUmodule module, CUdevice devic
 	if (!find_lanes(device) || !put_lanes(module))
 		return false;
 	region_bytes = size_of_region(s, job);
-	return region_bytes && make_way(device);
+	return region_bytes && make_way(device, region_bytes * most_overlap(s));
 }
 
 static struct { const CUtensorMap *at; struct event_map map; } *maps;
@@ -203,7 +231,7 @@ void run_probes_param(unsigned number, const CUtensorMap *map)
 		if (maps[i].at == map) {
 			struct event_map m = maps[i].map;
 
-			m.hash = REGION_MAP(now.launch, number);
+			m.hash = REGION_MAP(starting, number);
 			tell_map(&m);
 		}
 }
@@ -222,34 +250,31 @@ static void *look_after(void *unused)
 
 	if (!enter())
 		return unused;
-	while (!atomic_load(&stop) && log_drain_look(drain))
+	while (!atomic_load(&stop)) {
+		for (unsigned i = 0; i < nunder_way; i++)
+			log_drain_look(under_way[i].drain);
 		nanosleep(&nap, NULL);
+	}
 	return unused;
 }
 
 static bool begin_drain(void)
 {
-	if (drain)
-		log_drain_free(drain);
-	drain = NULL;
 	if (!drained)
 		return true;
-	drain = log_drain_begin(&way, region, &shape, emulated ? EMU_PATIENCE_MS : PATIENCE_MS);
+	for (unsigned i = 0; i < nunder_way; i++)
+		under_way[i].drain = log_drain_begin(&way, under_way[i].param.region, &under_way[i].shape,
+						     emulated ? EMU_PATIENCE_MS : PATIENCE_MS);
 	atomic_store(&stop, false);
 	return !pthread_create(&drainer, NULL, look_after, NULL);
 }
 
-static const struct log_fill *end_drain(uint32_t *n)
+static void end_drain(void)
 {
-	static struct log_fill *fills;
-
-	if (drained) {
-		atomic_store(&stop, true);
-		pthread_join(drainer, NULL);
-		return log_drain_end(drain, n);
-	}
-	free(fills);
-	return fills = log_fills(&shape, n);
+	if (!drained)
+		return;
+	atomic_store(&stop, true);
+	pthread_join(drainer, NULL);
 }
 
 /* Are the lanes of each warp of one row, if the kernel's probes take that for granted? */
@@ -264,22 +289,38 @@ static bool is_suited(const struct run_action *a)
 	return false;
 }
 
-const void *run_probes_launch(const struct run_action *a)
+/* Nothing of a launch is left to do but to start it: what is written here would come between those that overlap. */
+bool run_probes_begin(const struct run_action *a, unsigned n)
+{
+	bool ok = true;
+
+	under_way = realloc(under_way, n * sizeof *under_way);
+	if (!under_way)
+		abort();
+	nunder_way = n;
+	for (unsigned i = 0; i < n && ok; i++) {
+		struct logged *l = &under_way[i];
+
+		*l = (struct logged){.a = &a[i]};
+		if (!is_suited(&a[i]))
+			return false;
+		lay_out(&a[i], &l->shape);
+		log_fit(&l->shape, region_bytes);
+		ok = leave(enter() && log_prepare(&way, regions + i * region_bytes, &l->shape, ++launches, &l->param));
+	}
+	return ok && begin_drain();
+}
+
+const void *run_probes_launch(unsigned i)
 {
 	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_LAUNCH};
+	struct event_host h = {.kind = EVENT_HOST_LAUNCH, .early = i > 0};
 
-	if (!is_suited(a))
-		return NULL;
-	lay_out(a, &shape);
-	log_fit(&shape, region_bytes);
-	if (!leave(enter() && log_prepare(&way, region, &shape, now.launch + 1, &now)) || !begin_drain())
-		return NULL;
-	h.launch = now.launch;
-	h.blocks = shape.blocks;
+	h.launch = starting = under_way[i].param.launch;
+	h.blocks = under_way[i].shape.blocks;
 	sink->sites(sink->arg, all_sites());
 	sink->host(sink->arg, &h);
-	return &now;
+	return &under_way[i].param;
 }
 
 static void tell_piece(void *arg, const struct event_piece *p)
@@ -295,100 +336,116 @@ static bool *clear;             /* by launch, from 1 on */
 
 bool run_probes_clear(uint32_t launch)
 {
-	return launch && launch <= now.launch && clear[launch];
+	return launch && launch <= launches && clear[launch];
 }
 
-static void print_screen(const char *kernel, const uint32_t why[SCREEN_WHYS])
+static void print_screen(const struct logged *l, const uint32_t why[SCREEN_WHYS])
 {
 	static const char *const words[SCREEN_WHYS] = {
 		"events that are not looked at", "accesses that are not looked at", "groups that lane 0 does not lead", "no room",
 		"orders that are not followed", "shared memory", "global memory"
 	};
 
-	if (clear[now.launch])
-		fprintf(stderr, "gsan-run: %s is clear\n", kernel);
+	if (clear[l->param.launch])
+		fprintf(stderr, "gsan-run: %s is clear\n", l->a->kernel);
 	for (unsigned i = 0; i < SCREEN_WHYS; i++)
 		if (why[i])
-			fprintf(stderr, "gsan-run: %s is not clear: %s (%u)\n", kernel, words[i], why[i]);
+			fprintf(stderr, "gsan-run: %s is not clear: %s (%u)\n", l->a->kernel, words[i], why[i]);
 }
 
-static void screen(const struct log_copy *log, const char *kernel)
+static void screen(const struct logged *l, const struct log_copy *log)
 {
 	const struct screen_maps maps_now = {told, ntold};
+	const struct log_shape *s = &l->shape;
 	struct region_block block;
 	uint32_t why[SCREEN_WHYS];
-	struct screen_log l = {
-		.unit = log->unit, .launch = now.launch, .heads = now.heads, .slots = now.slots,
-		.end = shape.end, .next = log->end, .piece = shape.piece, .blocks = shape.blocks, .warps = shape.warps
+	struct screen_log x = {
+		.unit = log->unit, .launch = l->param.launch, .heads = s->heads, .slots = s->slots,
+		.end = s->end, .next = log->end, .piece = s->piece, .blocks = s->blocks, .warps = s->warps
 	};
 
-	memcpy(&block, log->unit + now.heads, sizeof block);
-	l.threads = block.threads;
-	l.shared = block.shared;
-	clear[now.launch] = screen_launch(&l, all_sites(), &maps_now, why);
+	memcpy(&block, log->unit + s->heads, sizeof block);
+	x.threads = block.threads;
+	x.shared = block.shared;
+	clear[l->param.launch] = screen_launch(&x, all_sites(), &maps_now, why);
 	if (verbose)
-		print_screen(kernel, why);
+		print_screen(l, why);
 }
 
-static void tell_drained(const struct log_fill *fill, uint32_t n)
+static void tell_drained(const struct logged *l, const struct log_fill *fill, uint32_t n)
 {
 	uint32_t taken = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		taken += fill[i].copy != NULL;
 	if (verbose)
-		fprintf(stderr, "gsan-run: launch %u: %u pieces were taken out while it ran\n", now.launch, taken);
+		fprintf(stderr, "gsan-run: launch %u: %u pieces were taken out while it ran\n", l->param.launch, taken);
 }
 
 /* What is lost is lost from a time on. */
-static void tell_cut(const struct region_head *head)
+static void tell_cut(const struct logged *l, const struct region_head *head)
 {
 	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_CUT, .launch = now.launch, .timer = head->since};
+	struct event_host h = {.kind = EVENT_HOST_CUT, .launch = l->param.launch, .timer = head->since};
 
 	if (!head->lost)
 		return;
 	if (verbose)
-		fprintf(stderr, "gsan-run: launch %u: the log was full: %u pieces of it are lost\n", now.launch, head->lost);
+		fprintf(stderr, "gsan-run: launch %u: the log was full: %u pieces of it are lost\n", l->param.launch, head->lost);
 	sink->host(sink->arg, &h);
 }
 
 /* The launch is over, and this is its log. */
-static bool tell_log(const char *kernel, const struct log_copy *log, const struct log_fill *fill, uint32_t n)
+static bool tell_log(const struct logged *l, const struct log_copy *log, const struct log_fill *fill, uint32_t n)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 
-	clear = realloc(clear, (now.launch + 1) * sizeof *clear);
+	clear = realloc(clear, (launches + 1) * sizeof *clear);
 	if (!fill || !clear)
 		return false;
-	clear[now.launch] = false;
-	tell_cut(&log->head);
-	tell_drained(fill, n);
-	if (!log_tell(log, &shape, fill, n, tell_piece, (void *)(uintptr_t)sink))
+	clear[l->param.launch] = false;
+	tell_cut(l, &log->head);
+	tell_drained(l, fill, n);
+	if (!log_tell(log, &l->shape, fill, n, tell_piece, (void *)(uintptr_t)sink))
 		return false;
-	if (!log->head.lost && n == log_places(&shape))
-		screen(log, kernel);
+	if (!log->head.lost && n == log_places(&l->shape) && nunder_way == 1)
+		screen(l, log);
 	return true;
 }
 
-bool run_probes_take(const struct run_action *a)
+static bool take(struct logged *l)
 {
 	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = now.launch};
+	const struct event_host h = {.kind = EVENT_HOST_OVER, .launch = l->param.launch};
+	struct log_fill *own = NULL;
 	struct log_copy log;
 	uint32_t n;
-	bool ended = !cu->cuCtxSynchronize(), ok;
-	const struct log_fill *fill = end_drain(&n);
+	const struct log_fill *fill = l->drain ? log_drain_end(l->drain, &n) : (own = log_fills(&l->shape, &n));
+	bool ok = log_take(&way, l->param.region, &l->shape, &log) && tell_log(l, &log, fill, n);
 
-	if (!ended || !enter()) {
-		fputs("gsan-run: the launch ended in an error, and its log is lost with it\n", stderr);
-		return false;
-	}
-	ok = log_take(&way, region, &shape, &log) && tell_log(a->kernel, &log, fill, n);
 	if (!ok)
 		fputs("gsan-run: the launch's log cannot be read: the kernel may have written where it lies\n", stderr);
 	sink->host(sink->arg, &h);
-	ok = log_clear(&way, region, &log) && ok;
+	ok = log_clear(&way, l->param.region, &log) && ok;
 	free(log.unit);
-	return leave(ok);
+	free(own);
+	return ok;
+}
+
+bool run_probes_take(void)
+{
+	bool ok = !cu->cuCtxSynchronize(), all;
+
+	end_drain();
+	if (!ok || !enter()) {
+		fputs("gsan-run: the launch ended in an error, and its log is lost with it\n", stderr);
+		return false;
+	}
+	all = true;
+	for (unsigned i = 0; i < nunder_way; i++) {
+		all = take(&under_way[i]) && all;
+		if (under_way[i].drain)
+			log_drain_free(under_way[i].drain);
+	}
+	return leave(all);
 }
