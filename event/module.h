@@ -43,8 +43,9 @@ struct module_spot {
 struct module_frame { uint32_t func, file, line, next; };
 
 enum { MODULE_FLAT = 1 /* probe_kernel.flat */, MODULE_UNWATCHED = 2 /* the user does not want it logged */ };
-/* piece: units; its own parameters, and where that of the launch lies behind them; the line where it begins. */
-struct module_kernel { uint32_t name, piece, flags, nparams, offset, line; };
+/* piece: units; its own parameters, and where that of the launch lies behind them; the line where it begins; maps: bits of
+ * those parameters that are tensor maps of its copies. */
+struct module_kernel { uint32_t name, piece, flags, nparams, offset, line; uint64_t maps; };
 
 /* A variable; one of shared memory has no address. */
 struct module_global { uint64_t address, bytes; uint32_t name, shared; };
@@ -52,6 +53,6 @@ struct module_global { uint64_t address, bytes; uint32_t name, shared; };
 /* The mailbox, in memory of the host: done is written last, 1. */
 struct module_mailbox { uint64_t tables; uint32_t version, done; };
 
-EVENT_ASSERT(sizeof(struct module_tables) == 104 && sizeof(struct module_global) == 24);
+EVENT_ASSERT(sizeof(struct module_kernel) == 32 && sizeof(struct module_tables) == 104 && sizeof(struct module_global) == 24);
 
 #endif

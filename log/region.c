@@ -66,7 +66,7 @@ bool log_prepare(const struct log_way *w, CUdeviceptr region, const struct log_s
 	bool ok = u;
 
 	*l = (struct region_launch){.region = region, .heads = s->heads, .slots = s->slots, .launch = launch, .last = s->last,
-				    .queue = s->entries - 1};
+				    .queue = s->entries - 1, .magic = EVENT_MAGIC};
 	if (ok) {
 		memcpy(u, &head, sizeof head);
 		memcpy((char *)u + REGION_LAUNCH, l, sizeof *l);

@@ -36,9 +36,13 @@ static const struct ptx_operand *offsets_of(const struct place *p)
 static void put_map(struct place *p, const struct emit_record *r, const struct ptx_operand *map)
 {
 	struct emit *e = &p->to->e;
+	int param = flow_param(p->flow, &map->list[0]);
 
+	param = param < 64 ? param : -1;
+	if (param >= 0)
+		p->to->maps |= UINT64_C(1) << param;
 	p->ok = p->ok && emit_address(e, map);
-	emit_map(e, flow_param(p->flow, &map->list[0]));
+	emit_map(e, param);
 	if (p->site->flags & EVENT_MULTICAST) {
 		emit(e, "mov.b64 " R "y, " R "v");
 		place_value(p, offsets_of(p) ? 4 : 3, 16);

@@ -62,7 +62,7 @@ static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
 	s->kernel = realloc(s->kernel, (s->nkernels + 1) * sizeof *s->kernel);
 	if (!s->kernel)
 		abort();
-	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece, t->facts.flat, f->nparams, end_of_params(f)};
+	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece, t->facts.flat, f->nparams, end_of_params(f), t->maps};
 	*sym = (struct ptx_sym){.name = PROBE_PARAM, .kind = SYM_VAR, .type = TYPE_B8, .space = SPACE_PARAM, .vec = 1, .align = 8,
 				.bytes = sizeof(struct region_launch), .var = v};
 	v->sym = sym;
@@ -106,6 +106,7 @@ static void function(struct module *t, struct ptx_func *f)
 	struct ptx_stmt *body = f->body;
 
 	t->f = f;
+	t->maps = 0;
 	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
 	for (uint32_t i = 0; i < plan->n; i++)
 		t->number[i] = plan->item[i].kind == PLAN_CALL ? 0 : module_site(t, &plan->item[i].site, plan->item[i].stmt);
@@ -161,6 +162,17 @@ static struct ptx_stmt *first_function(const struct ptx_module *m)
 	return s;
 }
 
+/* What launches log into that nobody watches: a region that has been full from the start, and of which all that is
+ * read is its head. */
+static void put_sink(struct module *t)
+{
+	/* Its head; the parameter's copy behind that: REGION_LAUNCH. */
+	ptx_insert_module(t->m, first_function(t->m), ptx_sprintf(t->m->arena, ".global .align 16 .b32 " PROBE_SINK
+		"[%u] = {%u, %u, 0, 1, 0, 0x80000000, 0, 0, 0, 0, 0, 0, 0, %u};\n",
+		(unsigned)(REGION_SINK * sizeof(struct event_unit) / 4), REGION_OVER, (unsigned)REGION_SINK_LAST,
+		(unsigned)REGION_SINK_LAST));
+}
+
 void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites *sites)
 {
 	struct module t = {.m = m, .sites = sites, .scratch = ptx_alloc(m->arena, 2 * sizeof *t.scratch)};
@@ -174,12 +186,15 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 	m->version = m->version < 63 ? 63 : m->version;
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	t.e.clusters = m->sm >= 90 && m->version >= 78;
+	t.e.copied = what.linked;
 	plan_all(&t, what);
 	for (struct ptx_stmt *s = m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			function(&t, s->func);
 	if (t.called)
 		ptx_insert_module(m, first_function(m), ".visible .global .align 8 .b64 " PROBE_LANES ";\n");
+	if (sites->nkernels)
+		put_sink(&t);
 	sites->called = t.called;
 	free(t.e.out.p);
 }

@@ -14,10 +14,12 @@
 
 #define PROBE_PARAM "__gsan_launch"
 #define PROBE_LANES "__gsan_lanes"
+#define PROBE_SINK "__gsan_sink"
 
 /* A kernel: units of its pieces; flat: what is logged is right only where all lanes of a warp have the same %tid.y and
- * %tid.z, which it does not look at; how many parameters of its own it has, and where PROBE_PARAM lies behind them. */
-struct probe_kernel { const char *name; uint32_t piece; bool flat; uint32_t nparams, offset; };
+ * %tid.z, which it does not look at; how many parameters of its own it has, where PROBE_PARAM lies behind them, and which of
+ * the first 64 are tensor maps that are named by their number (REGION_MAP). */
+struct probe_kernel { const char *name; uint32_t piece; bool flat; uint32_t nparams, offset; uint64_t maps; };
 
 /* Where a site is; NULL: a run's, or none's. */
 struct probe_place { const struct ptx_func *func; const struct ptx_stmt *stmt; };
@@ -34,8 +36,9 @@ struct probe_sites {
 };
 
 /* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
- * a record of its own for each store. */
-struct probe_what { bool stored; };
+ * a record of its own for each store.  linked: the module is one of several (nvcc -rdc=true), of which kernels of others
+ * may launch its own. */
+struct probe_what { bool stored, linked; };
 
 /* Puts probes into a module's functions.  The sites are freed by probe_sites_free(). */
 void probe_put(struct ptx_module *, struct probe_what, struct probe_sites *);

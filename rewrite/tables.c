@@ -67,13 +67,13 @@ static void put_kernels(struct rw *r, const struct probe_sites *s)
 		bool wanted = is_wanted(r, from->name);
 
 		k[i] = (struct module_kernel){rw_string(r, from->name), from->piece, from->flat ? MODULE_FLAT : 0,
-					      from->nparams, from->offset, line_of(r, from->name)};
+					      from->nparams, from->offset, line_of(r, from->name), from->maps};
 		if (!wanted)
 			k[i].flags |= MODULE_UNWATCHED;
 		r->stats->entries += wanted;
 		r->stats->entries_left += !wanted;
 	}
-	rw_put_array(r, "__gsan_kernels", (const uint32_t *)k, s->nkernels * sizeof *k / 4);
+	rw_put_array(r, "__gsan_kernels", (const uint32_t *)(const void *)k, s->nkernels * sizeof *k / 4);
 }
 
 static void put_tables(struct rw *r, const struct probe_sites *s)
@@ -122,7 +122,7 @@ void rw_probe(struct rw *r)
 	struct probe_sites sites;
 
 	rw_raise_header(r);
-	probe_put(r->m, (struct probe_what){0}, &sites);
+	probe_put(r->m, (struct probe_what){.linked = r->options->relocatable}, &sites);
 	r->stats->sites = sites.n - 1;
 	r->stats->unmodelled = sites.left_out;
 	r->stats->unknown = (unsigned)r->m->nunknown;

@@ -29,11 +29,10 @@ static void ending(CUcontext ctx)
 	if (last)
 		rt_context_tell(ctx, rt_flags.exit_timeout_ms);
 	rt_modules_forget(ctx);
-	rt_early_waited();
+	rt_context_ends();
 	if (rt_ctx_ends(ctx, !rt_still_running())) {
 		rt_mem_forget();
 		rt_modules_retire();
-		rt_early_forget();
 		rt_context_torn_down();
 	}
 }

@@ -102,8 +102,14 @@ static void give_up(bool *died, bool *unread)
 	*unread = old || (launched != covered && !dead);
 }
 
+void rt_context_ends(void)
+{
+	rt_early_waited();
+}
+
 void rt_context_torn_down(void)
 {
+	rt_early_forget();
 	pthread_mutex_lock(&rt_lock);
 	for (int i = 0; i < GSAN_COUNTER_COUNT; i++) {
 		ended[i] += live[i];

@@ -23,6 +23,9 @@
 #undef cuStreamWriteValue64
 #undef cuStreamBatchMemOp
 
+/* Newer headers have other versions alone. */
+CUresult CUDAAPI cuCtxCreate_v2(CUcontext *, unsigned int, CUdevice);
+
 typedef void rt_any(void);
 
 /* ---- one.c: the runtime of the process -------------------------------------------------- */
@@ -122,7 +125,8 @@ bool rt_wait(struct rt_ctx *);          /* for our stream */
 const char *rt_dev_off(void);           /* why nothing is watched, or NULL */
 bool rt_dev_ready(void);
 struct gsan_finding *rt_ring(uint32_t *n);      /* host memory; NULL before set-up */
-struct gsan_mailbox *rt_mailbox(CUdeviceptr *device);
+void *rt_mailbox(CUdeviceptr *device);
+CUdeviceptr rt_lane_table(void);        /* device.c: of kernels that log */
 
 /* Between rt_dev_begin() and rt_dev_end(): */
 bool rt_back_range(struct rt_ctx *, uint64_t addr, uint64_t bytes);
@@ -146,6 +150,8 @@ bool rt_ctx_known(CUcontext);
 struct gsan_map;
 /* From now on the table of tensor maps is there, where the device reads it. */
 void rt_maps_into(struct gsan_map *);
+/* maps.c: the driver has made these 128 bytes of that. */
+void rt_map_made(const void *, const struct gsan_map *);
 
 /* ---- early.c --------------------------------------------------------------------------------- */
 
@@ -190,6 +196,7 @@ struct rt_func {
 	struct rt_order *order; /* early.c: */
 	uint32_t asked;
 	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
+	const void *tables, *logs;      /* judge.h: of one that logs, once it was asked for */
 	struct rt_func *next;
 };
 
@@ -224,6 +231,7 @@ extern const unsigned rt_tables_version;
 bool rt_tables_take(struct rt_ctx *, struct rt_module *, CUfunction);
 void rt_tables_count(struct rt_totals *);
 bool rt_func_left(struct rt_func *f);   /* in an instrumented module, but left alone; with rt_lock */
+size_t rt_own_params(struct rt_func *); /* SIZE_MAX: all that it has */
 /* Its own site, 0 if it has none or several; with rt_lock. */
 uint32_t rt_func_site(const struct rt_func *f);
 const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
@@ -253,6 +261,7 @@ void rt_context_noted(CUresult);        /* of the program's calls: did its conte
  * nothing was launched since. */
 void rt_context_launched(void); /* with rt_lock */
 void rt_context_died(void);
+void rt_context_ends(void);             /* some context is about to end */
 void rt_context_torn_down(void);        /* the last context of the device has ended */
 void rt_context_glance(void);   /* reads them if the device is idle and there is news */
 /* Waits for the context and prints with what only its device knows. */

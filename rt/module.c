@@ -78,6 +78,7 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->many_streams = false;
 	f->told_bare = false;
 	f->left = -1;
+	f->tables = f->logs = NULL;
 	f->order = NULL;
 	f->asked = 0;
 	f->kernel = false;
@@ -493,4 +494,19 @@ CUresult rt_on_kernel_function(enum rt_hook which, CUfunction *f, CUkernel kerne
 		pthread_mutex_unlock(&rt_lock);
 	}
 	return r;
+}
+
+/* Of parameters that are the program's own. */
+CUresult rt_on_param_info(enum rt_hook which, CUfunction f, size_t i, size_t *offset, size_t *size)
+{
+	if (i >= rt_own_params(rt_func_of(f)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuFuncGetParamInfo, which)(f, i, offset, size);
+}
+
+CUresult rt_on_kernel_param_info(enum rt_hook which, CUkernel k, size_t i, size_t *offset, size_t *size)
+{
+	if (i >= rt_own_params(rt_func_of(k)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuKernelGetParamInfo, which)(k, i, offset, size);
 }

@@ -152,7 +152,7 @@ void rt_print_report(struct rt_buf *, const struct rt_report *, const struct rt_
 void rt_print_missing(struct rt_buf *, const struct rt_report *, const struct rt_look *);
 void rt_print_spot(struct rt_buf *, const struct rt_place *, const struct rt_look *);
 
-struct rt_uncounted { const char *name; uint64_t launches; };
+enum { RT_INEXACT = 8 };
 
 struct rt_totals {              /* what the closing line says */
 	uint64_t findings, suppressed, beyond_limit, filtered, warned;
@@ -163,6 +163,10 @@ struct rt_totals {              /* what the closing line says */
 	size_t nbare;
 	uint64_t unbacked_allocations, unbacked_bytes, other_device, unregistered;
 	uint64_t counters[GSAN_COUNTER_COUNT];
+	/* Of kernels that log: launches in which there was nothing to judge, that could not be watched, whose log was lost,
+	 * and that were not judged to their end; and what the detector did not take exactly. */
+	uint64_t clear, unwatched, lost_logs, cut;
+	struct { const char *name; uint64_t n; } inexact[RT_INEXACT];
 	bool counters_lost;     /* a context died before they could be read */
 	bool counters_old;      /* kernels ran after they were read last */
 	bool still_running;     /* at the end, after the time limit */
