@@ -228,6 +228,8 @@ struct event_map {
 					   slice; 0: none */
 };
 uint64_t event_map_hash(const void *map);
+/* A bit of the second eight bytes that programs clear behind the driver (CUTLASS), and that is not hashed. */
+#define EVENT_MAP_LOOSE (UINT64_C(1) << 21)
 
 /* What the host tells.  Launches come each behind the one before it, but for one that may
  * begin early (programmatic dependent launch). */

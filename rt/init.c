@@ -137,6 +137,8 @@ EXPORT int gsan_finding(size_t i, struct gsan_report *out)
 
 	if (rt_other())
 		return rt_other()->finding(i, out);
+	if (i >= rt_reports())
+		rt_drain();
 	if (!rt_report_get(i, &r))
 		return -1;
 	out->kind = rt_kind_name(r.kind);

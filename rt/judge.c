@@ -25,6 +25,7 @@ static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct rt_launch *first, **last = &first;        /* with queue_lock */
 static uint32_t numbers;
+static struct { CUcontext ctx; uint64_t stream; bool is_last; } newest;  /* the launch: is nothing behind it in its stream? */
 static uint64_t unwatched_launches;
 static bool watching;                   /* atomic */
 
@@ -52,6 +53,10 @@ void rt_judge_add(struct rt_launch *l)
 {
 	pthread_mutex_lock(&queue_lock);
 	l->number = ++numbers;
+	l->early = l->early && newest.is_last && newest.ctx == l->ctx && newest.stream == l->stream;
+	newest.ctx = l->ctx;
+	newest.stream = l->stream;
+	newest.is_last = true;
 	*last = l;
 	last = &l->next;
 	pthread_mutex_unlock(&queue_lock);
@@ -103,6 +108,8 @@ void rt_judge_settle(CUcontext ctx, enum rt_hook which, CUstream s, uint64_t key
 	for (struct rt_launch *l = first; l; l = l->next)
 		if (l->ctx == ctx && l->stream == key && state_of(l) == RT_ISSUED && !l->behind)
 			record(l, which, s);
+	if (newest.ctx == ctx && newest.stream == key)
+		newest.is_last = false;
 	pthread_mutex_unlock(&queue_lock);
 	rt_inside--;
 }
@@ -226,8 +233,7 @@ static void start_detector(void)
 		word[strcspn(v, " ")] = 0;
 		detect_choose(detect, names[i], word);
 	}
-	if (rt_flags.volatile_is_weak)
-		detect_choose(detect, "volatile_is_weak", "1");
+	detect_choose(detect, "volatile_is_weak", rt_flags.volatile_is_weak ? "1" : "0");
 }
 
 static const struct rt_launch *kept_launch(uint32_t number)

@@ -73,13 +73,13 @@ struct rt_launch {
 	struct rt_launch *next;
 };
 
-/* Gives it a number.  Then: its memory is ready, and from now on drained; it was launched, and if `record` the event
+/* Gives it a number; it is early only right behind the launch before it.  Then: its memory is ready, and from now on drained; it was launched, and if `record` the event
  * behind it can be recorded now; or it was not launched, and is forgotten. */
 void rt_judge_add(struct rt_launch *);
 bool rt_judge_ready(struct rt_launch *);        /* false: it cannot be drained */
 void rt_judge_issued(struct rt_launch *, enum rt_hook, CUstream, bool record);
 void rt_judge_drop(struct rt_launch *);
-/* Records what events have not been recorded yet in a stream, into which something comes that waits for all before it. */
+/* Something comes into a stream that waits for all before it: records what events have not been recorded yet. */
 void rt_judge_settle(CUcontext, enum rt_hook, CUstream, uint64_t key);
 /* Launches of that stream, or of the context's (NULL), are over up to a number: of the last one before it was asked. */
 uint32_t rt_judge_last(void);

@@ -11,17 +11,16 @@
 enum { MAP_BYTES = 128, SWIZZLED_ATOM = 16 };
 
 /* With rt_lock; they are only added. */
-static struct known { unsigned char bytes[MAP_BYTES]; struct event_map map; } *known;
+static struct event_map *known;
 static size_t nknown, known_cap;
 
-static void add(const void *bytes, const struct event_map *m)
+static void add(const struct event_map *m)
 {
 	for (size_t i = 0; i < nknown; i++)
-		if (known[i].map.hash == m->hash)
+		if (known[i].hash == m->hash)
 			return;
 	known = rt_grow(known, &known_cap, nknown + 1, sizeof *known);
-	memcpy(known[nknown].bytes, bytes, MAP_BYTES);
-	known[nknown++].map = *m;
+	known[nknown++] = *m;
 }
 
 /* Compilers make maps on the device of nothing: 128 bytes of zeros, and then each field by tensormap.replace. */
@@ -32,7 +31,7 @@ static void add_blank(void)
 
 	for (unsigned i = 0; i < 5; i++)
 		m.dim[i] = m.box[i] = m.every[i] = 1;
-	add(zeros, &m);
+	add(&m);
 }
 
 void rt_map_made(const void *bytes, const struct gsan_map *from)
@@ -51,18 +50,21 @@ void rt_map_made(const void *bytes, const struct gsan_map *from)
 	memcpy(m.lower, from->lower, sizeof m.lower);
 	memcpy(m.upper, from->upper, sizeof m.upper);
 	pthread_mutex_lock(&rt_lock);
-	add(bytes, &m);
+	if (!nknown)
+		add_blank();
+	add(&m);
 	pthread_mutex_unlock(&rt_lock);
 }
 
 bool rt_map_find(const void *bytes, struct event_map *m)
 {
+	const uint64_t hash = event_map_hash(bytes);
 	bool found = false;
 
 	pthread_mutex_lock(&rt_lock);
 	for (size_t i = 0; i < nknown && !found; i++)
-		if ((found = !memcmp(known[i].bytes, bytes, MAP_BYTES)))
-			*m = known[i].map;
+		if ((found = known[i].hash == hash))
+			*m = known[i];
 	pthread_mutex_unlock(&rt_lock);
 	return found;
 }
@@ -76,7 +78,7 @@ bool rt_map_get(size_t i, struct event_map *m)
 		add_blank();
 	there = i < nknown;
 	if (there)
-		*m = known[i].map;
+		*m = known[i];
 	pthread_mutex_unlock(&rt_lock);
 	return there;
 }
