@@ -147,7 +147,7 @@ static void load(void *self, struct emu_func *f)
 		bool last = i + 1 == f->nops || f->ops[i + 1].stmt != op->stmt;
 		struct orc_op k = {.func = f->name};
 
-		if (!op->stmt || op->stmt->kind != STMT_INST)
+		if (!op->stmt || op->stmt->kind != STMT_INST || op->stmt->inserted)
 			continue;
 		meaning(&k, &op->stmt->inst);
 		if (k.access ? !(op->flags & EMU_F_ACCESS) :

@@ -14,8 +14,13 @@ static const uint64_t launch_bytes[] = {sizeof(struct region_launch)};
 
 const char *module_text(struct module *t)
 {
-	const char *s = ptx_sprintf(t->m->arena, "%.*s", (int)t->e.out.len, t->e.out.len ? t->e.out.p : "");
+	const int len = (int)t->e.out.len;
+	const char *text = len ? t->e.out.p : "", *s;
+	const unsigned label = t->e.labels;
 
+	t->e.labels += t->marks && len;
+	s = t->marks && len ? ptx_sprintf(t->m->arena, PROBE_IN "%u:\n%.*s" PROBE_OUT "%u:\n", label, len, text, label) :
+			      ptx_sprintf(t->m->arena, "%.*s", len, text);
 	t->e.out.len = 0;
 	return s;
 }
@@ -187,6 +192,7 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	t.e.clusters = m->sm >= 90 && m->version >= 78;
 	t.e.copied = what.linked;
+	t.marks = what.marks;
 	plan_all(&t, what);
 	for (struct ptx_stmt *s = m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)

@@ -13,6 +13,7 @@ struct module {
 	struct plan_facts facts;
 	const struct ptx_func *f;       /* the one that probes are being put into, */
 	uint64_t maps;                  /* probe_kernel.maps of it, */
+	bool marks;                     /* probe_what.marks */
 	uint32_t *number;               /* sites of its items */
 	bool called;                    /* there are functions that are called */
 	struct probe_sites *sites;

@@ -37,8 +37,10 @@ struct probe_sites {
 
 /* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
  * a record of its own for each store.  linked: the module is one of several (nvcc -rdc=true), of which kernels of others
- * may launch its own. */
-struct probe_what { bool stored, linked; };
+ * may launch its own.  marks: labels that begin with PROBE_IN and PROBE_OUT, around all that is put in. */
+struct probe_what { bool stored, linked, marks; };
+#define PROBE_IN "$__gsan_in"
+#define PROBE_OUT "$__gsan_out"
 
 /* Puts probes into a module's functions.  The sites are freed by probe_sites_free(). */
 void probe_put(struct ptx_module *, struct probe_what, struct probe_sites *);

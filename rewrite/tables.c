@@ -122,7 +122,8 @@ void rw_probe(struct rw *r)
 	struct probe_sites sites;
 
 	rw_raise_header(r);
-	probe_put(r->m, (struct probe_what){.stored = r->options->stored, .linked = r->options->relocatable}, &sites);
+	probe_put(r->m, (struct probe_what){.stored = r->options->stored, .linked = r->options->relocatable,
+						   .marks = r->options->marks}, &sites);
 	r->stats->sites = sites.n - 1;
 	r->stats->unmodelled = sites.left_out;
 	r->stats->unknown = (unsigned)r->m->nunknown;

@@ -41,6 +41,7 @@ struct rt_one {
 	int (*use_driver)(const char *);
 	size_t (*findings)(void);
 	int (*finding)(size_t, struct gsan_report *);
+	int (*incomplete)(void);
 	int (*finish)(void);
 	void (*off)(void);
 	int (*end_with)(int status);

@@ -149,6 +149,20 @@ EXPORT int gsan_finding(size_t i, struct gsan_report *out)
 	return 0;
 }
 
+EXPORT int gsan_incomplete(void)
+{
+	struct rt_totals t;
+
+	if (rt_other())
+		return rt_other()->incomplete();
+	memset(&t, 0, sizeof t);
+	rt_launch_count(&t);
+	rt_modules_count(&t);
+	rt_mem_count(&t);
+	rt_context_count(&t);
+	return rt_incomplete(&t);
+}
+
 EXPORT int gsan_finish(void)
 {
 	return rt_other() ? rt_other()->finish() : rt_finish();

@@ -25,7 +25,7 @@ static CUcontext current(void)
 }
 
 /* One number a stream: the null stream of a context is 0, that of a thread is the thread's. */
-static uint64_t stream_key(enum rt_hook which, CUstream s)
+uint64_t rt_stream_key(enum rt_hook which, CUstream s)
 {
 	const uint64_t v = (uintptr_t)s;
 
@@ -48,7 +48,7 @@ void rt_launch_count(struct rt_totals *t)
 }
 
 /* A launch into a stream that is being captured runs when its graph does. */
-static bool is_captured(CUstream s)
+bool rt_stream_captured(CUstream s)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 
@@ -57,22 +57,7 @@ static bool is_captured(CUstream s)
 	return rt_drv.cuStreamIsCapturing(s, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-/* ---- a launch on its way ------------------------------------------------------------------------------ */
-
-struct issue {
-	struct rt_func *f;
-	const struct rt_tables *tables;
-	const struct module_kernel *k;  /* NULL: it does not log */
-	CUcontext ctx;
-	CUstream s;
-	enum rt_hook which;
-	bool captured;
-	struct rt_launch *l;            /* NULL: nobody watches it */
-	struct region_launch param;
-	void **params, *buffer;         /* with one more; or `extra`, with a copy of its buffer */
-	size_t size;
-	void *extra[5];
-};
+/* ---- memory --------------------------------------------------------------------------------------------- */
 
 static uint64_t product(const uint32_t v[3])
 {
@@ -80,9 +65,9 @@ static uint64_t product(const uint32_t v[3])
 }
 
 /* What its lanes do suits no block in which a warp has several rows. */
-static bool is_suited(const struct issue *i, const struct rt_launch *l)
+static bool is_suited(const struct rt_launch *l)
 {
-	if (!(i->k->flags & MODULE_FLAT) || l->block[0] % EVENT_LANES == 0 || (uint64_t)l->block[1] * l->block[2] == 1)
+	if (!(l->kernel->flags & MODULE_FLAT) || l->block[0] % EVENT_LANES == 0 || (uint64_t)l->block[1] * l->block[2] == 1)
 		return true;
 	rt_judge_unwatched("its kernel looks at threadIdx.x alone, and its block has rows that are no multiple of 32 threads");
 	return false;
@@ -114,9 +99,9 @@ static bool find_memory(uint64_t need, struct rt_memory *m)
 	return false;
 }
 
-static bool prepare(struct issue *i, struct rt_launch *l)
+static bool prepare(struct rt_launch *l, struct region_launch *param)
 {
-	uint64_t need = log_lay_out(&l->shape, product(l->grid), (uint32_t)product(l->block), i->k->piece, rt_lanes());
+	uint64_t need = log_lay_out(&l->shape, product(l->grid), (uint32_t)product(l->block), l->kernel->piece, rt_lanes());
 	const struct log_way *w;
 	bool ok;
 
@@ -126,7 +111,7 @@ static bool prepare(struct issue *i, struct rt_launch *l)
 	}
 	log_fit(&l->shape, l->memory.bytes);
 	w = rt_way_begin(RT_WAY_TAKE);
-	ok = w && log_prepare(w, l->memory.at, &l->shape, l->number, &i->param);
+	ok = w && log_prepare(w, l->memory.at, &l->shape, l->number, param);
 	if (w)
 		rt_way_end(RT_WAY_TAKE);
 	if (!ok)
@@ -134,31 +119,95 @@ static bool prepare(struct issue *i, struct rt_launch *l)
 	return ok;
 }
 
-/* Whether launches in the context can be watched. */
-static bool is_here(CUcontext ctx)
+/* ---- a launch that is watched ------------------------------------------------------------------------- */
+
+/* Tensor maps that are parameters are named by their number, since the kernel cannot tell what is in them. */
+static void find_maps(struct rt_launch *l, void *const *params)
 {
-	return rt_dev_ready() && rt_ctx_known(ctx);
+	for (uint32_t n = 0; params && n < l->kernel->nparams && n < 64; n++) {
+		struct event_map m;
+
+		if (!(l->kernel->maps >> n & 1) || !rt_map_find(params[n], &m))
+			continue;
+		m.hash = REGION_MAP(l->number, n);
+		l->map = rt_grow(l->map, &l->map_cap, l->nmaps + 1, sizeof *l->map);
+		l->map[l->nmaps++] = m;
+	}
+}
+
+/* Of a kernel that has a cluster of its own: what the driver says. */
+static void find_cluster(const struct rt_func *f, uint32_t cluster[3])
+{
+	static const CUfunction_attribute which[3] = {
+		CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+		CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH
+	};
+
+	for (int k = 0; k < 3 && !f->kernel; k++) {
+		int n = 0;
+
+		if (rt_drv.cuFuncGetAttribute(&n, which[k], (CUfunction)f->handle) != CUDA_SUCCESS || (!k && n <= 0))
+			return;
+		cluster[k] = n > 0 ? (uint32_t)n : 1;
+	}
+}
+
+static struct rt_launch *launch_of(const struct rt_issue *i)
+{
+	struct rt_launch *l = rt_alloc(sizeof *l);
+
+	memcpy(l->grid, i->grid, sizeof l->grid);
+	memcpy(l->block, i->block, sizeof l->block);
+	memcpy(l->cluster, i->cluster, sizeof l->cluster);
+	l->func = i->f;
+	l->tables = i->tables;
+	l->kernel = i->k;
+	l->ctx = i->ctx;
+	l->stream = i->stream;
+	l->early = i->early;
+	l->nth = (uint32_t)i->f->launches + 1;
+	if (!l->cluster[0])
+		find_cluster(i->f, l->cluster);
+	return l;
+}
+
+struct region_launch rt_issue_nowhere(void)
+{
+	return (struct region_launch){.last = REGION_SINK_LAST};
+}
+
+struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch *param)
+{
+	struct rt_launch *l;
+
+	*param = rt_issue_nowhere();
+	if (!product(i->grid) || !product(i->block) || i->k->flags & MODULE_UNWATCHED || !rt_dev_ready() || !rt_ctx_known(i->ctx))
+		return NULL;
+	l = launch_of(i);
+	if (!is_suited(l)) {
+		rt_free(l);
+		return NULL;
+	}
+	rt_judge_add(l);
+	find_maps(l, i->params);
+	if (prepare(l, param) && rt_judge_ready(l))
+		return l;
+	*param = rt_issue_nowhere();
+	rt_judge_drop(l);
+	return NULL;
 }
 
 /* ---- parameters ------------------------------------------------------------------------------------------ */
 
-/* Tensor maps that are parameters are named by their number, since the kernel cannot tell what is in them. */
-static void find_maps(struct issue *i, void **params)
-{
-	for (uint32_t n = 0; n < i->k->nparams && n < 64; n++) {
-		struct event_map m;
+/* One more: in a new array, or in a copy of the buffer in `extra`. */
+struct more {
+	struct region_launch param;
+	void **params, *buffer;
+	size_t size;
+	void *extra[5];
+};
 
-		if (!(i->k->maps >> n & 1) || !rt_map_find(params[n], &m))
-			continue;
-		m.hash = REGION_MAP(i->l->number, n);
-		i->l->map = realloc(i->l->map, (i->l->nmaps + 1) * sizeof *i->l->map);
-		if (!i->l->map)
-			abort();
-		i->l->map[i->l->nmaps++] = m;
-	}
-}
-
-static void *find_buffer(void **extra, size_t *size)
+void *rt_param_buffer(void **extra, size_t *size)
 {
 	void *buffer = NULL;
 
@@ -174,109 +223,67 @@ static void *find_buffer(void **extra, size_t *size)
 	return buffer;
 }
 
-/* Of parameters in a buffer. */
-static void add_to_buffer(struct issue *i, void **extra)
+static void add_to_buffer(struct more *m, const struct module_kernel *k, void **extra)
 {
 	size_t size;
-	void *buffer = find_buffer(extra, &size);
+	void *buffer = rt_param_buffer(extra, &size);
 
-	i->size = i->k->offset + sizeof i->param;
-	i->buffer = rt_alloc(i->size);
+	m->size = k->offset + sizeof m->param;
+	m->buffer = rt_alloc(m->size);
 	if (buffer)
-		memcpy(i->buffer, buffer, size < i->k->offset ? size : i->k->offset);
-	memcpy((char *)i->buffer + i->k->offset, &i->param, sizeof i->param);
-	i->extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
-	i->extra[1] = i->buffer;
-	i->extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
-	i->extra[3] = &i->size;
-	i->extra[4] = CU_LAUNCH_PARAM_END;
+		memcpy(m->buffer, buffer, size < k->offset ? size : k->offset);
+	memcpy((char *)m->buffer + k->offset, &m->param, sizeof m->param);
+	m->extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+	m->extra[1] = m->buffer;
+	m->extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+	m->extra[3] = &m->size;
+	m->extra[4] = CU_LAUNCH_PARAM_END;
 }
 
-static void add_parameter(struct issue *i, void ***params, void ***extra)
+static void add_parameter(struct more *m, const struct module_kernel *k, void ***params, void ***extra)
 {
-	if (!i->k)
+	if (!k)
 		return;
 	if (!*params && *extra) {
-		add_to_buffer(i, *extra);
-		*extra = i->extra;
+		add_to_buffer(m, k, *extra);
+		*extra = m->extra;
 		return;
 	}
-	i->params = rt_alloc((i->k->nparams + 1) * sizeof *i->params);
+	m->params = rt_alloc((k->nparams + 1) * sizeof *m->params);
 	if (*params)
-		memcpy(i->params, *params, i->k->nparams * sizeof *i->params);
-	if (i->l && *params)
-		find_maps(i, *params);
-	i->params[i->k->nparams] = &i->param;
-	*params = i->params;
+		memcpy(m->params, *params, k->nparams * sizeof *m->params);
+	m->params[k->nparams] = &m->param;
+	*params = m->params;
 }
 
 /* ---- before and behind --------------------------------------------------------------------------------------- */
 
-struct shape { uint32_t grid[3], block[3], cluster[3]; };
+struct start { struct rt_issue i; struct more more; struct rt_launch *l; enum rt_hook which; CUstream s; bool captured; };
 
-/* Of a kernel that has a cluster of its own: what the driver says. */
-static void find_cluster(struct issue *i, uint32_t cluster[3])
+static void begin(struct start *t, enum rt_hook which, const void *handle, CUstream s)
 {
-	static const CUfunction_attribute which[3] = {
-		CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
-		CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH
-	};
-	CUfunction fn = (CUfunction)i->f->handle;
+	struct rt_issue *i = &t->i;
 
-	for (int k = 0; k < 3 && !i->f->kernel && !cluster[0]; k++) {
-		int n = 0;
-
-		if (rt_drv.cuFuncGetAttribute(&n, which[k], fn) != CUDA_SUCCESS || (!k && n <= 0))
-			return;
-		cluster[k] = n > 0 ? (uint32_t)n : 1;
-	}
-}
-
-static void watch(struct issue *i, const struct shape *s, bool early)
-{
-	struct rt_launch *l = rt_alloc(sizeof *l);
-
-	memcpy(l->grid, s->grid, sizeof l->grid);
-	memcpy(l->block, s->block, sizeof l->block);
-	memcpy(l->cluster, s->cluster, sizeof l->cluster);
-	if (!product(l->grid) || !product(l->block) || !is_suited(i, l)) {
-		rt_free(l);
-		return;
-	}
-	l->func = i->f;
-	l->name = i->f->name;
-	l->tables = i->tables;
-	l->kernel = i->k;
-	l->ctx = i->ctx;
-	l->stream = stream_key(i->which, i->s);
-	l->early = early;
-	l->nth = (uint32_t)i->f->launches + 1;
-	find_cluster(i, l->cluster);
-	rt_judge_add(l);
-	if (prepare(i, l) && rt_judge_ready(l)) {
-		i->l = l;
-		return;
-	}
-	i->param = (struct region_launch){.last = REGION_SINK_LAST};
-	rt_judge_drop(l);
-}
-
-static void begin(struct issue *i, enum rt_hook which, const void *handle, CUstream stream, const struct shape *s, bool early)
-{
-	memset(i, 0, sizeof *i);
-	i->param.last = REGION_SINK_LAST;       /* nobody watches it, so far */
-	i->which = which;
-	i->s = stream;
+	t->which = which;
+	t->s = s;
+	t->captured = rt_stream_captured(s);
+	t->more.param = rt_issue_nowhere();
 	i->ctx = current();
+	i->stream = rt_stream_key(which, s);
 	i->f = rt_func_of(handle);
-	i->captured = is_captured(stream);
 	rt_register(i->f);
 	rt_mem_catch_up();
 	i->k = rt_kernel_of(i->f, &i->tables);
-	if (!early)
-		rt_judge_settle(i->ctx, which, stream, stream_key(which, stream));
-	if (i->k && is_here(i->ctx) && !i->captured && !(i->k->flags & MODULE_UNWATCHED))
-		watch(i, s, early);
+	if (!i->early)
+		rt_judge_settle(i->ctx, which, s, i->stream);
+}
+
+static void watch(struct start *t, void ***params, void ***extra)
+{
+	t->i.params = *params;
+	if (t->i.k && !t->captured)
+		t->l = rt_issue_launch(&t->i, &t->more.param);
+	add_parameter(&t->more, t->i.k, params, extra);
 }
 
 /* With rt_lock. */
@@ -302,34 +309,46 @@ static void count(struct rt_func *f, uint64_t stream, bool here)
 		f->many_streams = true;
 }
 
-static CUresult end(struct issue *i, CUresult r)
+void rt_issue_count(struct rt_func *f, CUcontext ctx, uint64_t stream)
 {
-	rt_free(i->params);
-	rt_free(i->buffer);
-	rt_context_noted(r);
-	if (i->l && r != CUDA_SUCCESS)
-		rt_judge_drop(i->l);
-	else if (i->l)
-		rt_judge_issued(i->l, i->which, i->s, !i->tables->lets_go);
-	if (r != CUDA_SUCCESS || i->captured)
-		return r;
-	if (is_here(i->ctx))
+	const bool here = rt_dev_ready() && rt_ctx_known(ctx);
+
+	if (here)
 		rt_exit_soon(true);
 	pthread_mutex_lock(&rt_lock);
-	count(i->f, stream_key(i->which, i->s), is_here(i->ctx));
+	count(f, stream, here);
 	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_issue_count_graph(void)
+{
+	pthread_mutex_lock(&rt_lock);
+	graphs++;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+static CUresult end(struct start *t, CUresult r)
+{
+	rt_free(t->more.params);
+	rt_free(t->more.buffer);
+	rt_context_noted(r);
+	if (t->l && r != CUDA_SUCCESS)
+		rt_judge_drop(t->l);
+	else if (t->l)
+		rt_judge_issued(t->l, t->which, t->s, !t->i.tables->lets_go);
+	if (r == CUDA_SUCCESS && !t->captured)
+		rt_issue_count(t->i.f, t->i.ctx, t->i.stream);
 	return r;
 }
 
 CUresult rt_on_launch(enum rt_hook which, CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
 		      unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params, void **extra)
 {
-	const struct shape shape = {{gx, gy, gz}, {bx, by, bz}, {0, 0, 0}};
-	struct issue i;
+	struct start t = {.i = {.grid = {gx, gy, gz}, .block = {bx, by, bz}}};
 
-	begin(&i, which, f, s, &shape, false);
-	add_parameter(&i, &params, &extra);
-	return end(&i, REAL(cuLaunchKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params, extra));
+	begin(&t, which, f, s);
+	watch(&t, &params, &extra);
+	return end(&t, REAL(cuLaunchKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params, extra));
 }
 
 static const CUlaunchAttributeValue *attribute(const CUlaunchConfig *config, CUlaunchAttributeID id)
@@ -343,72 +362,36 @@ static const CUlaunchAttributeValue *attribute(const CUlaunchConfig *config, CUl
 CUresult rt_on_launch_ex(enum rt_hook which, const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
 {
 	const CUlaunchAttributeValue *early, *cluster;
-	struct shape shape;
-	struct issue i;
+	struct start t = {0};
 
 	if (!c)
 		return REAL(cuLaunchKernelEx, which)(c, f, params, extra);
 	early = attribute(c, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 	cluster = attribute(c, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-	shape = (struct shape){{c->gridDimX, c->gridDimY, c->gridDimZ}, {c->blockDimX, c->blockDimY, c->blockDimZ}, {0, 0, 0}};
+	t.i = (struct rt_issue){.grid = {c->gridDimX, c->gridDimY, c->gridDimZ}, .block = {c->blockDimX, c->blockDimY, c->blockDimZ},
+				.early = early && early->programmaticStreamSerializationAllowed};
 	if (cluster)
-		memcpy(shape.cluster, &cluster->clusterDim, sizeof shape.cluster);
-	begin(&i, which, f, c->hStream, &shape, early && early->programmaticStreamSerializationAllowed);
-	add_parameter(&i, &params, &extra);
-	return end(&i, REAL(cuLaunchKernelEx, which)(c, f, params, extra));
+		memcpy(t.i.cluster, &cluster->clusterDim, sizeof t.i.cluster);
+	begin(&t, which, f, c->hStream);
+	watch(&t, &params, &extra);
+	return end(&t, REAL(cuLaunchKernelEx, which)(c, f, params, extra));
 }
 
 CUresult rt_on_launch_coop(enum rt_hook which, CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
 			   unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params)
 {
-	const struct shape shape = {{gx, gy, gz}, {bx, by, bz}, {0, 0, 0}};
-	struct issue i;
+	struct start t = {.i = {.grid = {gx, gy, gz}, .block = {bx, by, bz}}};
 	void **none = NULL;
 
-	begin(&i, which, f, s, &shape, false);
-	add_parameter(&i, &params, &none);
-	return end(&i, REAL(cuLaunchCooperativeKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params));
+	begin(&t, which, f, s);
+	watch(&t, &params, &none);
+	return end(&t, REAL(cuLaunchCooperativeKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params));
 }
 
 /* What comes between two launches makes the later one wait for the earlier one. */
 void rt_stream_seen(enum rt_hook which, CUstream s)
 {
-	rt_judge_settle(current(), which, s, stream_key(which, s));
-}
-
-/* ---- graphs ------------------------------------------------------------------------------------------------ */
-
-CUresult rt_on_instantiate(enum rt_hook which, CUgraphExec *exec, CUgraph graph, unsigned long long flags)
-{
-	return REAL(cuGraphInstantiateWithFlags, which)(exec, graph, flags);
-}
-
-CUresult rt_on_instantiate_params(enum rt_hook which, CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *how)
-{
-	return REAL(cuGraphInstantiateWithParams, which)(exec, graph, how);
-}
-
-CUresult rt_on_exec_update(enum rt_hook which, CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
-{
-	return REAL(cuGraphExecUpdate_v2, which)(exec, graph, info);
-}
-
-CUresult rt_on_exec_params(enum rt_hook which, CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
-{
-	return REAL(cuGraphExecKernelNodeSetParams_v2, which)(exec, node, p);
-}
-
-CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)
-{
-	CUresult r = REAL(cuGraphLaunch, which)(exec, s);
-
-	rt_context_noted(r);
-	if (r != CUDA_SUCCESS || is_captured(s))
-		return r;
-	pthread_mutex_lock(&rt_lock);
-	graphs++;
-	pthread_mutex_unlock(&rt_lock);
-	return r;
+	rt_judge_settle(current(), which, s, rt_stream_key(which, s));
 }
 
 /* ---- synchronisation ------------------------------------------------------------------------------------------ */
@@ -443,7 +426,7 @@ CUresult rt_on_ctx_sync_v2(enum rt_hook which, CUcontext ctx)
 
 CUresult rt_on_stream_sync(enum rt_hook which, CUstream s)
 {
-	const uint64_t key = stream_key(which, s);
+	const uint64_t key = rt_stream_key(which, s);
 	const uint32_t upto = rt_judge_last();
 	CUresult r = REAL(cuStreamSynchronize, which)(s);
 
@@ -469,7 +452,7 @@ CUresult rt_on_event_query(enum rt_hook which, CUevent event)
 /* A blocking copy waits for the stream that it is ordered in. */
 CUresult rt_on_copy_back(enum rt_hook which, void *to, CUdeviceptr from, size_t n)
 {
-	const uint64_t key = stream_key(which, NULL);
+	const uint64_t key = rt_stream_key(which, NULL);
 	const uint32_t upto = rt_judge_last();
 	CUresult r = REAL(CUresult(void *, CUdeviceptr, size_t), which)(to, from, n);
 

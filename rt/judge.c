@@ -270,7 +270,7 @@ static void tell_maps(const struct rt_launch *l)
 		maps[nmaps++] = h.map;
 		detect_host(detect, &h);
 	}
-	for (unsigned i = 0; i < l->nmaps; i++) {
+	for (size_t i = 0; i < l->nmaps; i++) {
 		h.map = l->map[i];
 		detect_host(detect, &h);
 	}
@@ -313,7 +313,7 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 		memcpy(all, maps, nmaps * sizeof *all);
 	if (l->nmaps)
 		memcpy(all + nmaps, l->map, l->nmaps * sizeof *all);
-	m = (struct screen_maps){all, (unsigned)nmaps + l->nmaps};
+	m = (struct screen_maps){all, (unsigned)(nmaps + l->nmaps)};
 	memcpy(&block, c->unit + s->heads, sizeof block);
 	x.threads = block.threads;
 	x.shared = block.shared;
@@ -340,7 +340,7 @@ static void judge_log(struct rt_launch *l, const struct log_copy *c, const struc
 	if (!log_tell(c, &l->shape, fill, n, feed, &f) && !f.wrong)
 		f.wrong = "the kernel wrote where its log is";
 	if (f.wrong) {
-		rt_say("the log of a launch of %s cannot be read: %s", rt_demangle(l->name), f.wrong);
+		rt_say("the log of a launch of %s cannot be read: %s", rt_demangle(l->func->name), f.wrong);
 		lost_logs++;
 	}
 	h.kind = EVENT_HOST_OVER;

@@ -48,14 +48,13 @@ bool rt_memory_get(const struct log_way *, uint64_t bytes, struct rt_memory *);
 void rt_memory_put(const struct rt_memory *);           /* zero again */
 void rt_memory_lose(const struct rt_memory *);          /* of a launch that may go on */
 
-/* ---- issue.c, judge.c ------------------------------------------------------------------------------ */
+/* ---- judge.c ------------------------------------------------------------------------------ */
 
 /* A launch, from before it starts until it is judged. */
 struct rt_launch {
 	uint32_t number;                /* among all, from 1 */
 	uint32_t nth;                   /* of its kernel */
-	struct rt_func *func;           /* may be gone when the launch is judged: */
-	const char *name;
+	struct rt_func *func;
 	const struct rt_tables *tables;
 	const struct module_kernel *kernel;
 	CUcontext ctx;
@@ -69,7 +68,7 @@ struct rt_launch {
 	struct log_shape shape;
 	struct log_drain *drain;
 	struct event_map *map;          /* tensor maps that are its parameters */
-	unsigned nmaps;
+	size_t nmaps, map_cap;
 	struct rt_launch *next;
 };
 
@@ -88,6 +87,30 @@ bool rt_judge_under_way(void);          /* Is there a launch that is not judged 
 /* Judges what is over.  wait: everything that is known to be over; else as much as can be done now. */
 void rt_judge_catch_up(bool wait);
 void rt_judge_unwatched(const char *why);               /* a launch that could not be watched; counted */
+
+/* ---- issue.c -------------------------------------------------------------------------------------------- */
+
+/* What is launched.  params: its own, or NULL. */
+struct rt_issue {
+	struct rt_func *f;
+	const struct rt_tables *tables;
+	const struct module_kernel *k;  /* NULL: it does not log */
+	CUcontext ctx;
+	uint64_t stream;
+	uint32_t grid[3], block[3], cluster[3];
+	bool early;
+	void **params;
+};
+
+/* The parameter behind its own ones, whether it is watched or not (NULL). */
+struct rt_launch *rt_issue_launch(const struct rt_issue *, struct region_launch *);
+/* Of a launch that nobody watches. */
+struct region_launch rt_issue_nowhere(void);
+void rt_issue_count(struct rt_func *, CUcontext, uint64_t stream);     /* it was launched */
+void rt_issue_count_graph(void);
+uint64_t rt_stream_key(enum rt_hook, CUstream);
+bool rt_stream_captured(CUstream);
+void *rt_param_buffer(void **extra, size_t *size);     /* that of `extra`, or NULL */
 
 /* ---- maps.c ------------------------------------------------------------------------------------------- */
 

@@ -355,6 +355,18 @@ bool rt_nothing_watched(const struct rt_totals *t)
 	return !t->kernels_watched && !t->findings;
 }
 
+bool rt_incomplete(const struct rt_totals *t)
+{
+	bool any = t->unwatched || t->lost_logs || t->cut || t->unmodelled || t->unknown || t->missed || t->unregistered ||
+		   t->unbacked_allocations || t->other_device;
+
+	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
+		any = any || t->counters[i];
+	for (int i = 0; i < RT_INEXACT; i++)
+		any = any || t->inexact[i].n;
+	return any;
+}
+
 void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 {
 	rt_puts(b, "GSan: ");

@@ -178,6 +178,7 @@ struct rt_totals {              /* what the closing line says */
 };
 
 bool rt_nothing_watched(const struct rt_totals *);
+bool rt_incomplete(const struct rt_totals *);   /* something was not seen, or not exactly */
 
 void rt_print_closing(struct rt_buf *, const struct rt_totals *);
 

@@ -44,10 +44,10 @@ static uint32_t starting;               /* number of the launch that starts */
 static pthread_t drainer;
 static atomic_bool stop;
 
-char *run_probes_text(const struct run_script *s)
+char *run_probes_text(const struct run_script *s, bool marks)
 {
 	const char *options = getenv("GSAN_OPTIONS");
-	struct probe_what what = {.stored = options && strstr(options, "same_value=ignore")};
+	struct probe_what what = {.stored = options && strstr(options, "same_value=ignore"), .marks = marks};
 	char *text = probe_module(s->path, s->text, what, &sites, NULL, NULL);
 
 	if (text && sites.left_out)
