@@ -61,6 +61,12 @@ static uint8_t level_of(const struct ptx_inst *in)
 	return ORC_GPU;                 /* PTX ISA, atom: the default */
 }
 
+/* A red that probes have made an atom of: its result is nobody's but theirs. */
+static bool is_made_atom(const struct ptx_inst *in)
+{
+	return in->id == INST_ATOM && in->nops && in->ops[0].kind == OP_SYM && !strncmp(in->ops[0].sym->name, "%__gsan_", 8);
+}
+
 static void meaning(struct orc_op *k, const struct ptx_inst *in)
 {
 	const struct ptx_inst_row *row = &ptx_insts[in->id];
@@ -86,7 +92,7 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 			k->acquire = k->release = true;
 		return;
 	}
-	k->red = access == ACCESS_RED;
+	k->red = access == ACCESS_RED || is_made_atom(in);
 	switch (access) {
 	case ACCESS_LOAD:
 	case ACCESS_LDMATRIX:
