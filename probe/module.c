@@ -56,22 +56,6 @@ static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
 	f->has_params = true;
 }
 
-/* What is called logs by itself, if it can be seen. */
-static void call(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
-{
-	const struct ptx_inst *in = &stmt->inst;
-
-	for (unsigned i = 0; i < in->nops; i++)
-		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC && !in->ops[i].sym->func->has_body) {
-			module_leave_out(t, stmt);
-			return;
-		}
-	emit_save(&t->e);
-	ptx_insert_before(t->m, f, stmt, module_text(t));
-	emit_load(&t->e);
-	ptx_insert_after(t->m, f, stmt, module_text(t));
-}
-
 static void put_returns(struct module *t, struct ptx_func *f)
 {
 	for (struct ptx_stmt *s = f->body; s; s = s->next)
@@ -88,7 +72,7 @@ static void function(struct module *t, struct ptx_func *f)
 
 	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
 	for (uint32_t i = 0; i < plan->n; i++)
-		t->number[i] = plan->item[i].kind == PLAN_CALL ? 0 : module_site(t->sites, &plan->item[i].site);
+		t->number[i] = module_site(t->sites, &plan->item[i].site);
 	t->e.piece = plan->piece;
 	t->e.rows = plan->rows;
 	t->e.polls = plan->polls;
@@ -99,9 +83,7 @@ static void function(struct module *t, struct ptx_func *f)
 		emit_called(&t->e);
 	ptx_insert_before(t->m, f, body, module_text(t));
 	for (uint32_t i = 0; i < plan->n; i++)
-		if (plan->item[i].kind == PLAN_CALL)
-			call(t, f, plan->item[i].stmt);
-		else if (plan->item[i].kind != PLAN_MEMBER)
+		if (plan->item[i].kind != PLAN_MEMBER)
 			probe_instruction(t, f, plan, i);
 	if (f->entry)
 		add_kernel(t, f, plan->piece);
@@ -109,11 +91,12 @@ static void function(struct module *t, struct ptx_func *f)
 		put_returns(t, f);
 }
 
-/* Pieces of functions that are called are those of their kernels: all have one size. */
+/* Pieces of functions that are called are those of their kernels: all have one size; that of all modules, where others
+ * may call them. */
 static void plan_all(struct module *t, struct probe_what what)
 {
-	uint32_t piece = 0;
-	bool called = false;
+	uint32_t piece = what.unit ? REGION_PIECE_MAX : 0;
+	bool called = what.unit;
 
 	t->facts = plan_facts(t->m);
 	t->facts.stored = what.stored;
@@ -123,7 +106,7 @@ static void plan_all(struct module *t, struct probe_what what)
 		if (s->kind != STMT_FUNC || !s->func->has_body)
 			continue;
 		s->func->user = p = plan_of(t->m->arena, s->func, t->facts);
-		called |= !s->func->entry;
+		called |= !s->func->entry || p->calls;
 		piece = p->piece > piece ? p->piece : piece;
 	}
 	for (struct ptx_stmt *s = t->m->first; s && called; s = s->next)
@@ -157,12 +140,17 @@ char *probe_module(const char *path, const char *text, struct probe_what what, s
 	t.m->version = t.m->version < 63 ? 63 : t.m->version;
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	t.e.clusters = t.m->sm >= 90 && t.m->version >= 78;
+	t.e.unit = what.unit;
 	plan_all(&t, what);
 	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			function(&t, s->func);
+	/* All modules that are linked have one of it. */
 	if (t.called)
-		ptx_insert_module(t.m, first_function(t.m), ".visible .global .align 8 .b64 " PROBE_LANES ";\n");
+		ptx_insert_module(t.m, first_function(t.m), ".weak .global .align 8 .b64 " PROBE_LANES ";\n");
+	if (what.unit)
+		ptx_insert_module(t.m, first_function(t.m),
+				  ptx_sprintf(t.m->arena, ".visible .global .align 4 .b32 " PROBE_FIRST "%s;\n", what.unit));
 	t.e.out.len = 0;
 	ptx_print(&t.e.out, t.m);
 	ptx_put(&t.e.out, "", 1);

@@ -47,6 +47,41 @@ unsigned plan_lanes(const struct plan_item *it)
 	}
 }
 
+enum plan_callee plan_callee(const struct ptx_inst *in)
+{
+	static const struct { const char *name; enum plan_callee is; } known[] = {
+		{"vprintf", CALLEE_SILENT}, {"__assertfail", CALLEE_SILENT}, {"free", CALLEE_GIVES}, {"malloc", CALLEE_GETS}
+	};
+	const struct ptx_func *f = NULL;
+
+	for (unsigned i = 0; i < in->nops; i++)
+		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC)
+			f = in->ops[i].sym->func;
+	if (f && f->has_body)
+		return CALLEE_LOGS;
+	for (unsigned i = 0; f && i < sizeof known / sizeof *known; i++)
+		if (!strcmp(f->name, known[i].name))
+			return known[i].is;
+	return CALLEE_UNSEEN;
+}
+
+/* Who gets memory comes behind whoever gave it back: as if both looked at a word of CUDA's own. */
+static void call_site(struct event_site *s, enum plan_callee callee)
+{
+	*s = (struct event_site){.kind = EVENT_OPAQUE};
+	if (callee == CALLEE_GIVES || callee == CALLEE_GETS)
+		*s = (struct event_site){
+			.kind = EVENT_STRONG, .sem = callee == CALLEE_GIVES ? EVENT_RELEASE : EVENT_ACQUIRE, .scope = EVENT_GPU,
+			.space = EVENT_GLOBAL, .does = callee == CALLEE_GIVES ? EVENT_READS | EVENT_WRITES | EVENT_NO_RESULT : EVENT_READS,
+			.size = 4, .count = 1
+		};
+}
+
+static bool calls(const struct ptx_inst *in)
+{
+	return in->id == INST_CALL && plan_callee(in) != CALLEE_SILENT;
+}
+
 /* ---- reductions whose results nobody looks at ------------------------------------------------------ */
 
 static void use_operand(uint8_t *used, const struct ptx_operand *o)
@@ -92,7 +127,7 @@ static bool function_is_quiet(struct ptx_arena *arena, const struct ptx_func *f)
 
 	find_uses(f, used);
 	for (const struct ptx_stmt *s = f->body; s; s = s->next)
-		if (s->kind == STMT_INST && (s->inst.id == INST_CALL || (probe_site(&site, &s->inst) && !is_quiet(&s->inst, &site, used))))
+		if (s->kind == STMT_INST && (calls(&s->inst) || (probe_site(&site, &s->inst) && !is_quiet(&s->inst, &site, used))))
 			return false;
 	return true;
 }
@@ -111,7 +146,7 @@ static bool function_is_flat(const struct ptx_func *f)
 {
 	for (const struct ptx_stmt *s = f->body; s; s = s->next)
 		for (unsigned i = 0; s->kind == STMT_INST && i < s->inst.nops; i++)
-			if (!is_flat(&s->inst.ops[i]) || s->inst.id == INST_CALL)
+			if (!is_flat(&s->inst.ops[i]) || calls(&s->inst))
 				return false;
 	return true;
 }
@@ -421,6 +456,8 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 		return;
 	it = add(p, s);
 	it->site = site;
+	if (in->id == INST_CALL)
+		call_site(&it->site, plan_callee(in));
 	it->site.line = s->line;
 	if (leaves)
 		it->site.kind = EVENT_EXIT;
@@ -444,7 +481,7 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	p->merges = p->p->n;
 	if (it->site.kind == EVENT_WGMMA && is_short(it) && add_product(p, it))
 		return;
-	if (is_short(it)) {
+	if (is_short(it) && in->id != INST_CALL) {
 		if (it->site.kind == EVENT_WGMMA)
 			open_product(p, it);
 		it->kind = PLAN_SHORT;
@@ -457,10 +494,11 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	it->first = true;
 	it->splits = it->kind == PLAN_CALL || splits(p, it);
 	it->once = takes_same(p->p->flow, it);
-	it->poll = it->site.kind == EVENT_STRONG && it->site.does & EVENT_READS && !(it->site.does & EVENT_NO_RESULT) &&
+	it->poll = it->kind == PLAN_OTHER && it->site.kind == EVENT_STRONG && it->site.does & EVENT_READS && !(it->site.does & EVENT_NO_RESULT) &&
 		   flow_loops(p->p->flow, it->block);
 	p->p->polls |= it->poll;
-	it->units = most_units(it);
+	it->units = it->kind == PLAN_CALL && plan_callee(in) < CALLEE_GIVES ? 0 : most_units(it);
+	p->p->calls |= calls(in);
 	p->open = FLOW_NONE;
 }
 

@@ -3,7 +3,8 @@
  * probe.h: puts probes into a module, so that its kernels log what they do (event/event.h).
  *
  * Kernels have a parameter PROBE_PARAM behind their own: where their log is (event/region.h).  Where a module has
- * functions, its variable PROBE_LANES is to be set: to where the table of lanes is.
+ * functions, or calls some, the variable PROBE_LANES is to be set: to where the table of lanes is.  Modules that are linked
+ * share it.
  */
 #ifndef PROBE_PROBE_H
 #define PROBE_PROBE_H
@@ -14,6 +15,7 @@
 
 #define PROBE_PARAM "__gsan_launch"
 #define PROBE_LANES "__gsan_lanes"
+#define PROBE_FIRST "__gsan_first_"
 
 /* A kernel: units of its pieces; flat: what is logged is right only where all lanes of a warp have the same %tid.y and
  * %tid.z, which it does not look at. */
@@ -29,8 +31,9 @@ struct probe_sites {
 };
 
 /* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
- * a record of its own for each store. */
-struct probe_what { bool stored; };
+ * a record of its own for each store.  unit: a name for the module, of letters and digits, if it may be linked with others
+ * (nvcc -rdc=true): its sites are numbered from what the variable PROBE_FIRST and that name says, << 12; NULL. */
+struct probe_what { bool stored; const char *unit; };
 
 /* The module with probes in its entries, from a text with a NUL behind it: malloc'd text, with a NUL behind it.  NULL: `report` has been
  * called for each error.  What cannot be logged in a kernel at all is an error, too.  The sites are
