@@ -194,7 +194,8 @@ enum event_flag {
 
 /* shape[]  ACCESS    of a matrix (wmma): rows, or columns; elements of each; bits of an element
  *          WGMMA     bytes of an element of A, of B; columns of A, of B; rows of B
- *          TC_MMA    bytes of an element (0: 1); scale factors of a row
+ *          TC_MMA    bytes of an element (0: 1); scale factors of a row; whether it is sparse: rows of B are twice
+ *                    as long as what is there of A's
  *          TC_COPY   rows, bytes of each, copies of them, whether those lie side by side
  *          TC_LOAD, TC_STORE  columns of a fragment (1: 32x32b), registers, columns to the second
  *                    half (16x32bx2), whether a register has two columns

@@ -67,7 +67,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 3 && !put_tables(argv[3], &sites))
 		return 1;
-	printf("%u sites, %u not logged (the first at line %u)\n", sites.n - 1, sites.left_out, sites.first);
+	printf("%u sites, %u not logged (the first at line %u), %u not watched\n", sites.n - 1, sites.left_out, sites.first,
+	       sites.unwatched);
 	probe_sites_free(&sites);
 	free(out);
 	return 0;

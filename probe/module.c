@@ -65,11 +65,19 @@ static void put_returns(struct module *t, struct ptx_func *f)
 		}
 }
 
+static void count_unwatched(struct module *t, const struct ptx_func *f)
+{
+	for (const struct ptx_stmt *s = f->body; s; s = s->next)
+		t->sites->unwatched += s->kind == STMT_INST &&
+				       (ptx_insts[s->inst.id].model == MODEL_COUNT || s->inst.id == INST_TCGEN05_SHIFT);
+}
+
 static void function(struct module *t, struct ptx_func *f)
 {
 	struct plan *plan = f->user;
 	struct ptx_stmt *body = f->body;
 
+	count_unwatched(t, f);
 	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
 	for (uint32_t i = 0; i < plan->n; i++)
 		t->number[i] = module_site(t->sites, &plan->item[i].site);

@@ -21,13 +21,14 @@
  * %tid.z, which it does not look at. */
 struct probe_kernel { const char *name; uint32_t piece; bool flat; };
 
-/* The sites of a module: number 0 is none.  Of `left_out` instructions nothing is logged: of the one at
- * line `first`, and others behind it. */
+/* The sites of a module: number 0 is none.  Of `left_out` instructions not all is logged: of the one at
+ * line `first`, and others behind it.  `unwatched` ones order nothing, and what they access is not looked at: textures,
+ * surfaces, what tcgen05.shift moves. */
 struct probe_sites {
 	struct event_site *site;
 	struct event_run *run;
 	struct probe_kernel *kernel;
-	uint32_t n, nruns, nkernels, left_out, first;
+	uint32_t n, nruns, nkernels, left_out, first, unwatched;
 };
 
 /* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
