@@ -564,6 +564,34 @@ static void find_groups(struct plan *p, struct ptx_arena *arena)
 		behind(p, &at, b, in[b], true);
 }
 
+/* What a warp does as one: lane 0's record counts (detect/stream.c). */
+static bool is_of_warp(const struct plan_item *it)
+{
+	switch (it->site.kind) {
+	case EVENT_WGMMA: case EVENT_TC_LOAD: case EVENT_TC_STORE: case EVENT_TC_WAIT: case EVENT_TC_ALLOC: case EVENT_TC_FREE:
+	case EVENT_MAP_COPY:
+		return !it->stmt->inst.guarded;
+	case EVENT_COMMIT: case EVENT_WAIT_GROUP:
+		return !it->stmt->inst.guarded && it->site.variant == EVENT_LIST_WGMMA;
+	default:
+		return false;
+	}
+}
+
+/* Lanes that come to a block one by one, and do something as one in it: what they log of that has to be one group's,
+ * since its place is that of the first lanes' record.  They may wait for each other, since all of them come. */
+static void find_whole(struct plan *p)
+{
+	uint32_t block = FLOW_NONE;
+
+	for (uint32_t i = p->n; i-- > 0;) {
+		struct plan_item *it = &p->item[i];
+
+		block = is_of_warp(it) ? it->block : block;
+		it->whole = it->group && it->block == block && !it->stmt->inst.guarded;
+	}
+}
+
 /* ---- room ------------------------------------------------------------------------------------------------------- */
 
 /* From its first item on: those that share room with it.  Returns units, at most. */
@@ -632,6 +660,7 @@ struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, struct p
 	p.value = ptx_alloc(arena, ((size_t)f->nregs + 1) * sizeof *p.value);
 	walk_blocks(&p);
 	find_groups(p.p, arena);
+	find_whole(p.p);
 	find_room(p.p);
 	return p.p;
 }

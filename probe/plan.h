@@ -23,7 +23,8 @@ struct plan_item {
 	bool stored;                    /* OTHER: a digest of what it stores is told as well */
 	bool splits;                    /* its records are of some lanes of the group, or may be */
 	bool first;                     /* LINE, EACH, SHORT: of those that share room; OTHER: always */
-	bool group;                     /* its lanes have to become a group before it */
+	bool group;                     /* its lanes have to become a group before it, */
+	bool whole;                     /* of all lanes of the warp */
 	uint32_t units;                 /* that it takes; OTHER: at most */
 	uint32_t room, each;            /* of the first: units of all that share it, with a CLOCK, and EACHs among them, */
 	uint32_t at;                    /* which are not counted here: units before it */

@@ -76,6 +76,10 @@ void probe_instruction(struct module *t, struct ptx_func *f, const struct plan *
 	bool put = false;
 
 	p.number = t->number[at];
+	if (it->whole) {
+		emit(&t->e, "bar.warp.sync 0xffffffff");
+		ptx_insert_before(t->m, f, before_products(it->stmt), module_text(t));
+	}
 	if (it->first && it->kind != PLAN_OTHER && it->kind != PLAN_CALL)
 		make_room(&p);
 	p.group = it->group || it->splits;
