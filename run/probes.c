@@ -332,15 +332,6 @@ const void *run_probes_launch(unsigned i)
 
 struct piece { struct event_piece head; struct event_unit unit[REGION_PIECE_MAX]; };
 
-/* A block's first thread may come later than threads of other warps: that much, in clocks or ns, is far more than there lies
- * between them, and little where the low words of clocks have to tell what is later. */
-static uint64_t before(uint64_t t)
-{
-	const uint64_t most = 1 << 28;
-
-	return t > most ? t - most : 0;
-}
-
 static void tell(const struct event_unit *log, uint32_t warp, const struct event_unit *first, const struct region_piece *at)
 {
 	const struct emu_events_sink *sink = run_events_sink();
@@ -355,7 +346,7 @@ static void tell(const struct event_unit *log, uint32_t warp, const struct event
 		.magic = b.magic, .launch = b.launch, .block = b.block, .first = b.first, .rank = (uint16_t)b.place,
 		.blocks = (uint16_t)(b.place >> 16), .warp = (uint8_t)(warp % shape.warps), .leader = at ? (uint8_t)at->leader : 0,
 		.sm = (uint16_t)b.sm, .bytes = (uint32_t)(sizeof p.head + units * sizeof *first), .window = b.window,
-		.clock = at ? at->clock : before(b.clock), .timer = at ? at->timer : before(b.timer)
+		.clock = at ? at->clock : b.clock, .timer = at ? at->timer : b.timer
 	};
 	memcpy(p.unit, first + skip, units * sizeof *first);
 	sink->piece(sink->arg, &p.head);
