@@ -149,8 +149,9 @@ static void read_records(struct reader *r, const struct event_piece *p)
 		if (event_kind_of(u) == EVENT_END)
 			break;
 		if (event_kind_of(u) == EVENT_CLOCK) {
+			/* It may be older than the piece: whoever had to fetch that came later than the other lanes. */
 			event_times(u, &r->now, clock, timer);
-			s->clock = r->now.clock;
+			s->clock = clock[EVENT_BEFORE];
 			s->lanes = event_lanes(u);
 		}
 		if (!run || event_kind_of(u) == EVENT_CLOCK) {

@@ -250,12 +250,22 @@ static int choose(struct emu_x *x)
 	return best;
 }
 
+/* Who is told that lanes are together may count on it for a moment: hardware parts lanes at branches.  Probes read a clock
+ * then (probe/emit.c). */
+static bool has_just_looked(const struct emu_op *pc)
+{
+	for (unsigned i = 1; i <= 4 && pc - i >= pc->func->ops; i++)
+		if (pc[-(int)i].stmt && pc[-(int)i].stmt->kind == STMT_INST && pc[-(int)i].stmt->inst.id == INST_ACTIVEMASK)
+			return true;
+	return false;
+}
+
 /* Lanes need not stay together just because they are: now and then some go ahead. */
 static void part(struct emu_x *x, const struct emu_op *pc)
 {
 	uint32_t ahead;
 
-	if (!emu_m.seed || !(x->mask & (x->mask - 1)) || emu_random() % 32)
+	if (!emu_m.seed || !(x->mask & (x->mask - 1)) || emu_random() % 32 || has_just_looked(pc))
 		return;
 	ahead = x->mask & (uint32_t)emu_random();
 	if (!ahead || ahead == x->mask)

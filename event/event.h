@@ -38,7 +38,7 @@
 #define EVENT_MAGIC 0x67736e01u         /* the last byte is the version */
 
 enum {
-	EVENT_LANES = 32, EVENT_BLOCKS_MAX = 16 /* of a cluster */, EVENT_WORDS_MAX = 15, EVENT_SITES_MAX = 1 << 20,
+	EVENT_LANES = 32, EVENT_BLOCKS_MAX = 16 /* of a cluster */, EVENT_WORDS_MAX = 15, EVENT_SITES_MAX = 1 << 20, EVENT_SITE_SHIFT = 12,
 	EVENT_UNITS_MAX = 2 + EVENT_LANES * (EVENT_WORDS_MAX + 1) / 2
 };
 
@@ -78,7 +78,7 @@ enum event_operand {
 struct EVENT_UNIT event_unit { uint32_t w[4]; };
 
 static inline EVENT_BOTH unsigned event_kind_of(const struct event_unit *e) { return e->w[0] & 63; }
-static inline EVENT_BOTH uint32_t event_site_of(const struct event_unit *e) { return e->w[0] >> 12; }
+static inline EVENT_BOTH uint32_t event_site_of(const struct event_unit *e) { return e->w[0] >> EVENT_SITE_SHIFT; }
 static inline EVENT_BOTH uint32_t event_lanes(const struct event_unit *e) { return e->w[1]; }
 static inline EVENT_BOTH unsigned event_words(const struct event_unit *e) { return e->w[0] >> 8 & 15; }
 static inline EVENT_BOTH bool event_once(const struct event_unit *e) { return e->w[0] >> 7 & 1; }
@@ -100,7 +100,7 @@ static inline EVENT_BOTH uint32_t event_bar_count(const struct event_unit *e) { 
 /* Word 0. */
 static inline uint32_t event_head(unsigned kind, uint32_t site, unsigned words, bool by_lane)
 {
-	return site << 12 | words << 8 | (uint32_t)by_lane << 6 | kind;
+	return site << EVENT_SITE_SHIFT | words << 8 | (uint32_t)by_lane << 6 | kind;
 }
 /* Of a record whose words are there once; of a narrow ADDRESS. */
 static inline uint32_t event_head_once(unsigned kind, uint32_t site, unsigned words) { return event_head(kind, site, words, false) | 1u << 7; }
@@ -194,7 +194,8 @@ enum event_flag {
 
 /* shape[]  ACCESS    of a matrix (wmma): rows, or columns; elements of each; bits of an element
  *          WGMMA     bytes of an element of A, of B; columns of A, of B; rows of B
- *          TC_MMA    bytes of an element (0: 1); scale factors of a row
+ *          TC_MMA    bytes of an element (0: 1); scale factors of a row; whether it is sparse: rows of B are twice
+ *                    as long as what is there of A's
  *          TC_COPY   rows, bytes of each, copies of them, whether those lie side by side
  *          TC_LOAD, TC_STORE  columns of a fragment (1: 32x32b), registers, columns to the second
  *                    half (16x32bx2), whether a register has two columns

@@ -23,6 +23,8 @@ struct module_tables {
 	uint64_t strings;
 	uint64_t lanes;                 /* the variable that is to be set to where the table of lanes is
 					   (event/region.h); 0: it is not asked for */
+	uint64_t first;                 /* the variable (32 bits) that is to be set to the number, << 12, of its first site
+					   among those of all units that are linked; 0: it is alone */
 	uint32_t version;               /* MODULE_VERSION */
 	uint32_t nsites, nruns, nframes, nkernels, nglobals, nstrings;  /* strings: bytes */
 	uint32_t path;                  /* name of the PTX file */
@@ -53,6 +55,6 @@ struct module_global { uint64_t address, bytes; uint32_t name, shared; };
 /* The mailbox, in memory of the host: done is written last, 1. */
 struct module_mailbox { uint64_t tables; uint32_t version, done; };
 
-EVENT_ASSERT(sizeof(struct module_kernel) == 32 && sizeof(struct module_tables) == 104 && sizeof(struct module_global) == 24);
+EVENT_ASSERT(sizeof(struct module_kernel) == 32 && sizeof(struct module_tables) == 112 && sizeof(struct module_global) == 24);
 
 #endif

@@ -123,7 +123,7 @@ static void mma_cells(const struct event_unit *u, const struct event_site *s, un
 
 	if (!a_cells)
 		give_matrix(to, event_get(u, lane, EVENT_TC_MMA_A), p.a_mn, size, p.m, ROW_BYTES / size);
-	give_matrix(to, event_get(u, lane, EVENT_TC_MMA_B), p.b_mn, size, p.n / p.blocks, ROW_BYTES / size);
+	give_matrix(to, event_get(u, lane, EVENT_TC_MMA_B), p.b_mn, size, p.n / p.blocks, (ROW_BYTES << s->shape[2]) / size);
 	for (uint32_t r = 0; r < p.m && p.columns; r++)
 		for (uint32_t c = 0; c < p.n; c += p.columns) {
 			uint32_t l = lane_of(&p, r, c);

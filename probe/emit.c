@@ -97,6 +97,10 @@ void emit_registers(struct emit *p)
 	emit(p, ".reg .b32 " R "p, " R "row, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
 	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried, " R "each, " R "own, " R "gc, " R "gt");
 	emit(p, ".reg .b16 " R "h");
+	if (p->unit) {
+		emit(p, ".reg .b32 " R "first, " R "head");
+		emit(p, "ld.global.b32 " R "first, [" PROBE_FIRST "%s]", p->unit);
+	}
 	if (p->polls) {
 		emit(p, ".reg .b64 " R "pk, " R "sk");
 		emit(p, ".reg .b32 " R "polled, " R "pm");
@@ -348,6 +352,7 @@ void emit_called(struct emit *p)
 {
 	emit_registers(p);
 	emit_load(p);
+	emit(p, "and.b32 " R "tried, " R "tried, 0x7fffffff");   /* the mark of who called (sync.c) */
 	if (!p->rows)
 		put_text(p, probe_rows);
 }
@@ -365,6 +370,11 @@ void emit_clocks(struct emit *p, bool behind)
 
 static void put_unit(struct emit *p, unsigned at, unsigned head, const char *third, const char *fourth)
 {
+	if (p->unit && head >> 12) {
+		emit(p, "add.u32 " R "head, " R "first, 0x%x", head);
+		emit(p, "@" R "leader st.global.v4.b32 [" R "k+%d], {" R "head, " R "m, %s, %s}", place_of(p, at), third, fourth);
+		return;
+	}
 	emit(p, "@" R "leader st.global.v4.b32 [" R "k+%d], {0x%x, " R "m, %s, %s}", place_of(p, at), head, third, fourth);
 }
 

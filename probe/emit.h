@@ -19,6 +19,7 @@
  *   c, t; c0, t0 low words of clock and timer; those from before an instruction
  *   gc, gt       the same from when the group's lanes were together
  *   tried        the site of a wait that has been in vain since the last that was not; 0
+ *   first, head  of modules that are linked: the number of the first site, << 12; a record's first word
  *   polled       the site of a poll that the lane has logged last; 0: another record came behind it, or none has
  *                (emit_poll, as pm, pk, sk)
  *   v, x         64-bit operands and what is made of them; a, b: 32-bit ones
@@ -34,6 +35,7 @@ struct emit {
 	bool copied;                    /* an entry may be launched with a parameter that is none: its copy in the region is read */
 	bool rows;                      /* all lanes of a warp are of one row */
 	bool polls;                     /* there are polls in the function */
+	const char *unit;               /* of modules that are linked; NULL */
 	unsigned room;                  /* units that the group took last, which lie in front of what p says; */
 	bool running;                   /* or from k on, which moves on by what EACHs take */
 };

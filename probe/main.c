@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * main.c: put FILE.ptx OUT.ptx [SITES]: puts probes in, and says how much is left out; SITES gets the tables: how many
+ * main.c: put FILE.ptx OUT.ptx [SITES [UNIT]]: puts probes in, and says how much is left out; UNIT: the module's name
+ * among those that it is linked with; SITES gets the tables: how many
  * sites, runs and kernels there are, 32 bits each; sites; runs; of each kernel 32 bits, units of a piece, and a line,
  * its name.
  */
@@ -50,12 +51,12 @@ int main(int argc, char **argv)
 	char *text, *out;
 	FILE *f;
 
-	if (argc != 3 && argc != 4) {
-		fputs("usage: put FILE.ptx OUT.ptx [SITES]\n", stderr);
+	if (argc < 3 || argc > 5) {
+		fputs("usage: put FILE.ptx OUT.ptx [SITES [UNIT]]\n", stderr);
 		return 2;
 	}
 	text = slurp(argv[1], &len);
-	out = text ? probe_module(argv[1], text, (struct probe_what){false}, &sites, NULL, NULL) : NULL;
+	out = text ? probe_module(argv[1], text, (struct probe_what){.unit = argc > 4 ? argv[4] : NULL}, &sites, NULL, NULL) : NULL;
 	free(text);
 	if (!out)
 		return 1;
@@ -64,9 +65,10 @@ int main(int argc, char **argv)
 		perror(argv[2]);
 		return 1;
 	}
-	if (argc == 4 && !put_tables(argv[3], &sites))
+	if (argc > 3 && !put_tables(argv[3], &sites))
 		return 1;
-	printf("%u sites, %u not logged (the first at line %u)\n", sites.n - 1, sites.left_out, sites.first);
+	printf("%u sites, %u not logged (the first at line %u), %u not watched\n", sites.n - 1, sites.left_out, sites.first,
+	       sites.unwatched);
 	probe_sites_free(&sites);
 	free(out);
 	return 0;

@@ -80,22 +80,6 @@ static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
 	f->has_params = true;
 }
 
-/* What is called logs by itself, if it can be seen. */
-static void call(struct module *t, struct ptx_func *f, struct ptx_stmt *stmt)
-{
-	const struct ptx_inst *in = &stmt->inst;
-
-	for (unsigned i = 0; i < in->nops; i++)
-		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC && !in->ops[i].sym->func->has_body) {
-			module_leave_out(t, stmt);
-			return;
-		}
-	emit_save(&t->e);
-	ptx_insert_before(t->m, f, stmt, module_text(t));
-	emit_load(&t->e);
-	ptx_insert_after(t->m, f, stmt, module_text(t));
-}
-
 static void put_returns(struct module *t, struct ptx_func *f)
 {
 	for (struct ptx_stmt *s = f->body; s; s = s->next)
@@ -105,6 +89,13 @@ static void put_returns(struct module *t, struct ptx_func *f)
 		}
 }
 
+static void count_unwatched(struct module *t, const struct ptx_func *f)
+{
+	for (const struct ptx_stmt *s = f->body; s; s = s->next)
+		t->sites->unwatched += s->kind == STMT_INST &&
+				       (ptx_insts[s->inst.id].model == MODEL_COUNT || s->inst.id == INST_TCGEN05_SHIFT);
+}
+
 static void function(struct module *t, struct ptx_func *f)
 {
 	struct plan *plan = f->user;
@@ -112,9 +103,10 @@ static void function(struct module *t, struct ptx_func *f)
 
 	t->f = f;
 	t->maps = 0;
+	count_unwatched(t, f);
 	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
 	for (uint32_t i = 0; i < plan->n; i++)
-		t->number[i] = plan->item[i].kind == PLAN_CALL ? 0 : module_site(t, &plan->item[i].site, plan->item[i].stmt);
+		t->number[i] = module_site(t, &plan->item[i].site, plan->item[i].stmt);
 	t->e.piece = plan->piece;
 	t->e.rows = plan->rows;
 	t->e.polls = plan->polls;
@@ -125,9 +117,7 @@ static void function(struct module *t, struct ptx_func *f)
 		emit_called(&t->e);
 	ptx_insert_before(t->m, f, body, module_text(t));
 	for (uint32_t i = 0; i < plan->n; i++)
-		if (plan->item[i].kind == PLAN_CALL)
-			call(t, f, plan->item[i].stmt);
-		else if (plan->item[i].kind != PLAN_MEMBER)
+		if (plan->item[i].kind != PLAN_MEMBER)
 			probe_instruction(t, f, plan, i);
 	if (f->entry)
 		add_kernel(t, f, plan->piece);
@@ -135,11 +125,12 @@ static void function(struct module *t, struct ptx_func *f)
 		put_returns(t, f);
 }
 
-/* Pieces of functions that are called are those of their kernels: all have one size. */
+/* Pieces of functions that are called are those of their kernels: all have one size; that of all modules, where others
+ * may call them. */
 static void plan_all(struct module *t, struct probe_what what)
 {
-	uint32_t piece = 0;
-	bool called = false;
+	uint32_t piece = what.unit ? REGION_PIECE_MAX : 0;
+	bool called = what.unit;
 
 	t->facts = plan_facts(t->m);
 	t->facts.stored = what.stored;
@@ -149,7 +140,7 @@ static void plan_all(struct module *t, struct probe_what what)
 		if (s->kind != STMT_FUNC || !s->func->has_body)
 			continue;
 		s->func->user = p = plan_of(t->m->arena, s->func, t->facts);
-		called |= !s->func->entry;
+		called |= !s->func->entry || p->calls;
 		piece = p->piece > piece ? p->piece : piece;
 	}
 	for (struct ptx_stmt *s = t->m->first; s && called; s = s->next)
@@ -191,14 +182,19 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 	m->version = m->version < 63 ? 63 : m->version;
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	t.e.clusters = m->sm >= 90 && m->version >= 78;
-	t.e.copied = what.linked;
+	t.e.copied = what.unit;
+	t.e.unit = what.unit;
 	t.marks = what.marks;
 	plan_all(&t, what);
 	for (struct ptx_stmt *s = m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			function(&t, s->func);
+	/* All modules that are linked have one of it. */
 	if (t.called)
-		ptx_insert_module(m, first_function(m), ".visible .global .align 8 .b64 " PROBE_LANES ";\n");
+		ptx_insert_module(m, first_function(m), ".weak .global .align 8 .b64 " PROBE_LANES ";\n");
+	if (what.unit)
+		ptx_insert_module(m, first_function(m),
+				  ptx_sprintf(m->arena, ".visible .global .align 4 .b32 " PROBE_FIRST "%s;\n", what.unit));
 	if (sites->nkernels)
 		put_sink(&t);
 	sites->called = t.called;

@@ -61,6 +61,7 @@ bool probe_warp_barrier(struct place *);
 bool probe_arrive(struct place *);
 bool probe_mbarrier(struct place *);
 bool probe_mbarrier_wait(struct place *);
+bool probe_call(struct place *);
 bool probe_wait_group(struct place *);
 bool probe_tensor_copy(struct place *);
 bool probe_wgmma(struct place *);

@@ -47,6 +47,41 @@ unsigned plan_lanes(const struct plan_item *it)
 	}
 }
 
+enum plan_callee plan_callee(const struct ptx_inst *in)
+{
+	static const struct { const char *name; enum plan_callee is; } known[] = {
+		{"vprintf", CALLEE_SILENT}, {"__assertfail", CALLEE_SILENT}, {"free", CALLEE_GIVES}, {"malloc", CALLEE_GETS}
+	};
+	const struct ptx_func *f = NULL;
+
+	for (unsigned i = 0; i < in->nops; i++)
+		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC)
+			f = in->ops[i].sym->func;
+	if (f && f->has_body)
+		return CALLEE_LOGS;
+	for (unsigned i = 0; f && i < sizeof known / sizeof *known; i++)
+		if (!strcmp(f->name, known[i].name))
+			return known[i].is;
+	return CALLEE_UNSEEN;
+}
+
+/* Who gets memory comes behind whoever gave it back: as if both looked at a word of CUDA's own. */
+static void call_site(struct event_site *s, enum plan_callee callee)
+{
+	*s = (struct event_site){.kind = EVENT_OPAQUE};
+	if (callee == CALLEE_GIVES || callee == CALLEE_GETS)
+		*s = (struct event_site){
+			.kind = EVENT_STRONG, .sem = callee == CALLEE_GIVES ? EVENT_RELEASE : EVENT_ACQUIRE, .scope = EVENT_GPU,
+			.space = EVENT_GLOBAL, .does = callee == CALLEE_GIVES ? EVENT_READS | EVENT_WRITES | EVENT_NO_RESULT : EVENT_READS,
+			.size = 4, .count = 1
+		};
+}
+
+static bool calls(const struct ptx_inst *in)
+{
+	return in->id == INST_CALL && plan_callee(in) != CALLEE_SILENT;
+}
+
 /* ---- reductions whose results nobody looks at ------------------------------------------------------ */
 
 static void use_operand(uint8_t *used, const struct ptx_operand *o)
@@ -92,7 +127,7 @@ static bool function_is_quiet(struct ptx_arena *arena, const struct ptx_func *f)
 
 	find_uses(f, used);
 	for (const struct ptx_stmt *s = f->body; s; s = s->next)
-		if (s->kind == STMT_INST && (s->inst.id == INST_CALL || (probe_site(&site, &s->inst) && !is_quiet(&s->inst, &site, used))))
+		if (s->kind == STMT_INST && (calls(&s->inst) || (probe_site(&site, &s->inst) && !is_quiet(&s->inst, &site, used))))
 			return false;
 	return true;
 }
@@ -111,7 +146,7 @@ static bool function_is_flat(const struct ptx_func *f)
 {
 	for (const struct ptx_stmt *s = f->body; s; s = s->next)
 		for (unsigned i = 0; s->kind == STMT_INST && i < s->inst.nops; i++)
-			if (!is_flat(&s->inst.ops[i]) || s->inst.id == INST_CALL)
+			if (!is_flat(&s->inst.ops[i]) || calls(&s->inst))
 				return false;
 	return true;
 }
@@ -421,6 +456,8 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 		return;
 	it = add(p, s);
 	it->site = site;
+	if (in->id == INST_CALL)
+		call_site(&it->site, plan_callee(in));
 	it->site.line = s->line;
 	if (leaves)
 		it->site.kind = EVENT_EXIT;
@@ -444,7 +481,7 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	p->merges = p->p->n;
 	if (it->site.kind == EVENT_WGMMA && is_short(it) && add_product(p, it))
 		return;
-	if (is_short(it)) {
+	if (is_short(it) && in->id != INST_CALL) {
 		if (it->site.kind == EVENT_WGMMA)
 			open_product(p, it);
 		it->kind = PLAN_SHORT;
@@ -457,10 +494,11 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	it->first = true;
 	it->splits = it->kind == PLAN_CALL || splits(p, it);
 	it->once = takes_same(p->p->flow, it);
-	it->poll = it->site.kind == EVENT_STRONG && it->site.does & EVENT_READS && !(it->site.does & EVENT_NO_RESULT) &&
+	it->poll = it->kind == PLAN_OTHER && it->site.kind == EVENT_STRONG && it->site.does & EVENT_READS && !(it->site.does & EVENT_NO_RESULT) &&
 		   flow_loops(p->p->flow, it->block);
 	p->p->polls |= it->poll;
-	it->units = most_units(it);
+	it->units = it->kind == PLAN_CALL && plan_callee(in) < CALLEE_GIVES ? 0 : most_units(it);
+	p->p->calls |= calls(in);
 	p->open = FLOW_NONE;
 }
 
@@ -524,6 +562,34 @@ static void find_groups(struct plan *p, struct ptx_arena *arena)
 	}
 	for (uint32_t b = 0, at = 0; b < f->n; b++)
 		behind(p, &at, b, in[b], true);
+}
+
+/* What a warp does as one: lane 0's record counts (detect/stream.c). */
+static bool is_of_warp(const struct plan_item *it)
+{
+	switch (it->site.kind) {
+	case EVENT_WGMMA: case EVENT_TC_LOAD: case EVENT_TC_STORE: case EVENT_TC_WAIT: case EVENT_TC_ALLOC: case EVENT_TC_FREE:
+	case EVENT_MAP_COPY:
+		return !it->stmt->inst.guarded;
+	case EVENT_COMMIT: case EVENT_WAIT_GROUP:
+		return !it->stmt->inst.guarded && it->site.variant == EVENT_LIST_WGMMA;
+	default:
+		return false;
+	}
+}
+
+/* Lanes that come to a block one by one, and do something as one in it: what they log of that has to be one group's,
+ * since its place is that of the first lanes' record.  They may wait for each other, since all of them come. */
+static void find_whole(struct plan *p)
+{
+	uint32_t block = FLOW_NONE;
+
+	for (uint32_t i = p->n; i-- > 0;) {
+		struct plan_item *it = &p->item[i];
+
+		block = is_of_warp(it) ? it->block : block;
+		it->whole = it->group && it->block == block && !it->stmt->inst.guarded;
+	}
 }
 
 /* ---- room ------------------------------------------------------------------------------------------------------- */
@@ -594,6 +660,7 @@ struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, struct p
 	p.value = ptx_alloc(arena, ((size_t)f->nregs + 1) * sizeof *p.value);
 	walk_blocks(&p);
 	find_groups(p.p, arena);
+	find_whole(p.p);
 	find_room(p.p);
 	return p.p;
 }

@@ -23,7 +23,8 @@ struct plan_item {
 	bool stored;                    /* OTHER: a digest of what it stores is told as well */
 	bool splits;                    /* its records are of some lanes of the group, or may be */
 	bool first;                     /* LINE, EACH, SHORT: of those that share room; OTHER: always */
-	bool group;                     /* its lanes have to become a group before it */
+	bool group;                     /* its lanes have to become a group before it, */
+	bool whole;                     /* of all lanes of the warp */
 	uint32_t units;                 /* that it takes; OTHER: at most */
 	uint32_t room, each;            /* of the first: units of all that share it, with a CLOCK, and EACHs among them, */
 	uint32_t at;                    /* which are not counted here: units before it */
@@ -41,6 +42,7 @@ struct plan {
 	uint32_t n, cap, piece;         /* piece: units */
 	bool rows;                      /* all lanes of a warp are of one row */
 	bool polls;                     /* there is one */
+	bool calls;                     /* it calls what may log */
 };
 
 /* Of all functions of a module.  quiet: its strong accesses are reductions whose results nobody looks at, and there is no
@@ -49,6 +51,10 @@ struct plan {
 struct plan_facts { bool quiet, flat, stored; };
 struct plan_facts plan_facts(const struct ptx_module *);
 struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, struct plan_facts);
+/* What is called: a function of the module; one of CUDA's of which nothing is to be told; what gives memory to others, or
+ * gets what they gave; or what cannot be seen: it logs if probes were put into it. */
+enum plan_callee { CALLEE_LOGS, CALLEE_SILENT, CALLEE_GIVES, CALLEE_GETS, CALLEE_UNSEEN };
+enum plan_callee plan_callee(const struct ptx_inst *);
 /* Where the address of an access is among its operands; -1: not in one. */
 int plan_address(const struct ptx_inst *);
 /* Of how many lanes the addresses count. */

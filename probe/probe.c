@@ -76,14 +76,20 @@ void probe_instruction(struct module *t, struct ptx_func *f, const struct plan *
 	bool put = false;
 
 	p.number = t->number[at];
+	if (it->whole) {
+		emit(&t->e, "bar.warp.sync 0xffffffff");
+		ptx_insert_before(t->m, f, before_products(it->stmt), module_text(t));
+	}
 	if (it->first && it->kind != PLAN_OTHER && it->kind != PLAN_CALL)
 		make_room(&p);
 	p.group = it->group || it->splits;
-	if (it->site.kind == EVENT_STRONG)
+	if (it->site.kind == EVENT_STRONG && it->kind != PLAN_CALL)
 		probe_as_atom(&p);
 	if (it->kind == PLAN_LINE || it->kind == PLAN_EACH)
 		put = probe_line(&p);
-	for (unsigned k = 0; k < sizeof probes / sizeof *probes && it->kind != PLAN_LINE && it->kind != PLAN_EACH; k++)
+	else if (it->kind == PLAN_CALL)
+		put = probe_call(&p);
+	for (unsigned k = 0; k < sizeof probes / sizeof *probes && (it->kind == PLAN_SHORT || it->kind == PLAN_OTHER); k++)
 		if (probes[k].kind == it->site.kind)
 			put = probes[k].put(&p);
 	if (!put)

@@ -3,7 +3,8 @@
  * probe.h: puts probes into a module, so that its kernels log what they do (event/event.h).
  *
  * Kernels have a parameter PROBE_PARAM behind their own: where their log is (event/region.h).  Where a module has
- * functions, its variable PROBE_LANES is to be set: to where the table of lanes is.
+ * functions, or calls some, the variable PROBE_LANES is to be set: to where the table of lanes is.  Modules that are linked
+ * share it.
  */
 #ifndef PROBE_PROBE_H
 #define PROBE_PROBE_H
@@ -15,6 +16,7 @@
 #define PROBE_PARAM "__gsan_launch"
 #define PROBE_LANES "__gsan_lanes"
 #define PROBE_SINK "__gsan_sink"
+#define PROBE_FIRST "__gsan_first_"
 
 /* A kernel: units of its pieces; flat: what is logged is right only where all lanes of a warp have the same %tid.y and
  * %tid.z, which it does not look at; how many parameters of its own it has, where PROBE_PARAM lies behind them, and which of
@@ -24,21 +26,23 @@ struct probe_kernel { const char *name; uint32_t piece; bool flat; uint32_t npar
 /* Where a site is; NULL: a run's, or none's. */
 struct probe_place { const struct ptx_func *func; const struct ptx_stmt *stmt; };
 
-/* The sites of a module: number 0 is none.  Of `left_out` instructions nothing is logged: of the one at
- * line `first`, and others behind it. */
+/* The sites of a module: number 0 is none.  Of `left_out` instructions not all is logged: of the one at
+ * line `first`, and others behind it.  `unwatched` ones order nothing, and what they access is not looked at: textures,
+ * surfaces, what tcgen05.shift moves. */
 struct probe_sites {
 	struct event_site *site;
 	struct probe_place *place;      /* of each; as long as the module lives */
 	struct event_run *run;
 	struct probe_kernel *kernel;
-	uint32_t n, nruns, nkernels, left_out, first;
+	uint32_t n, nruns, nkernels, left_out, first, unwatched;
 	bool called;                    /* it has functions that are called, and with them PROBE_LANES */
 };
 
 /* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
- * a record of its own for each store.  linked: the module is one of several (nvcc -rdc=true), of which kernels of others
- * may launch its own.  marks: labels that begin with PROBE_IN and PROBE_OUT, around all that is put in. */
-struct probe_what { bool stored, linked, marks; };
+ * a record of its own for each store.  unit: a name for the module, of letters and digits, if it may be linked with others
+ * (nvcc -rdc=true): its sites are numbered from what the variable PROBE_FIRST and that name says, << 12; NULL.
+ * marks: labels that begin with PROBE_IN and PROBE_OUT, around all that is put in. */
+struct probe_what { bool stored, marks; const char *unit; };
 #define PROBE_IN "$__gsan_in"
 #define PROBE_OUT "$__gsan_out"
 

@@ -417,7 +417,8 @@ static void tensor_product(struct event_site *s, const struct ptx_inst *in)
 	if (ptx_has(in, MOD_BLOCK_SCALE))
 		s->shape[1] = ptx_has(in, MOD_SCALE_VEC_4X) || ptx_has(in, MOD_BLOCK16) ? 4 : wide ? 1 : 2;
 	s->flags |= in->nops > 1 && in->ops[1].kind == OP_ADDR ? EVENT_A_ELSEWHERE : 0;
-	s->flags |= in->id == INST_TCGEN05_MMA_WS ? EVENT_WS : 0;
+	s->shape[2] = in->id == INST_TCGEN05_MMA_SP || in->id == INST_TCGEN05_MMA_WS_SP;
+	s->flags |= in->id == INST_TCGEN05_MMA_WS || in->id == INST_TCGEN05_MMA_WS_SP ? EVENT_WS : 0;
 }
 
 static bool tensor_site(struct event_site *s, const struct ptx_inst *in)
@@ -428,7 +429,9 @@ static bool tensor_site(struct event_site *s, const struct ptx_inst *in)
 		wgmma_site(s, in);
 		return true;
 	case INST_TCGEN05_MMA:
+	case INST_TCGEN05_MMA_SP:
 	case INST_TCGEN05_MMA_WS:
+	case INST_TCGEN05_MMA_WS_SP:
 		s->kind = EVENT_TC_MMA;
 		tensor_product(s, in);
 		return true;

@@ -190,3 +190,55 @@ bool probe_mbarrier_wait(struct place *p)
 	place_insert(p, true);
 	return p->ok;
 }
+
+/* ---- calls ------------------------------------------------------------------------------------------ */
+
+/* malloc, free.  Behind malloc's loops the lanes may come one by one: the leader's clock is as good as any, since it is later
+ * than what the others saw or as late. */
+static bool heap(struct place *p)
+{
+	struct emit_record r = place_record(p, EVENT_STRONG, 0);
+	struct emit *e = &p->to->e;
+
+	emit_clocks(e, false);
+	place_reserve(p, &r);
+	emit(e, "mov.b64 " R "v, " PROBE_LANES);
+	emit_put_address(e, &r);
+	place_insert(p, false);
+	emit_clocks(e, true);
+	emit_put_behind(e, &r);
+	place_insert(p, true);
+	return true;
+}
+
+/* What is called goes on where the lanes are.  If that cannot be seen they leave a mark, which it takes away at its start
+ * if it logs: the mark that is still there behind the call says that nobody knows what was ordered. */
+bool probe_call(struct place *p)
+{
+	struct emit_record r = place_record(p, EVENT_OPAQUE, 0);
+	enum plan_callee callee = plan_callee(&p->stmt->inst);
+	struct emit *e = &p->to->e;
+	unsigned seen = e->labels;
+
+	if (callee == CALLEE_SILENT)
+		return true;
+	if (callee == CALLEE_GIVES || callee == CALLEE_GETS)
+		return heap(p);
+	if (callee == CALLEE_UNSEEN)
+		emit(e, "or.b32 " R "tried, " R "tried, 0x80000000");
+	emit_save(e);
+	place_insert(p, false);
+	emit_load(e);
+	if (callee == CALLEE_UNSEEN) {
+		e->labels++;
+		emit(e, "setp.ge.s32 " R "full, " R "tried, 0");
+		emit(e, "and.b32 " R "tried, " R "tried, 0x7fffffff");
+		emit(e, "@" R "full bra $__gsan_L%u", seen);
+		emit_clocks(e, true);
+		p->group = true;
+		place_reserve(p, &r);
+		emit_label(e, seen);
+	}
+	place_insert(p, true);
+	return true;
+}

@@ -99,11 +99,12 @@ bool probe_tensor_cp(struct place *p)
 	return p->ok;
 }
 
-/* [d], a, b, idesc (, [scales], [scales]) (, {lanes left alone}), enable ... */
+/* [d], a, b (, [which elements of a sparse A are there]), idesc (, [scales], [scales]) (, {lanes left alone}), enable ... */
 bool probe_tensor_product(struct place *p)
 {
 	bool scaled = ptx_has(&p->stmt->inst, MOD_BLOCK_SCALE), cells = p->site->flags & EVENT_A_ELSEWHERE;
-	const struct ptx_operand *skip = place_operand(p, scaled ? 6 : 4);
+	unsigned at = 3u + p->site->shape[2];
+	const struct ptx_operand *skip = place_operand(p, at + (scaled ? 3 : 1));
 	unsigned left = skip && skip->kind == OP_VEC ? skip->n / 2 : 0;
 	struct emit_record r = place_record(p, EVENT_TC_MMA, 4 + left);
 	struct emit *e = &p->to->e;
@@ -122,12 +123,12 @@ bool probe_tensor_product(struct place *p)
 	emit_put_word(e, &r, 0);
 	place_value(p, 2, 64);
 	emit_put_word(e, &r, 1);
-	place_value(p, 3, 32);
+	place_value(p, at, 32);
 	emit_put_word(e, &r, 2);
 	emit(e, "mov.b64 " R "v, 0");
 	if (scaled) {
-		short_address(p, "a", 4);
-		short_address(p, "b", 5);
+		short_address(p, "a", at + 1);
+		short_address(p, "b", at + 2);
 		emit(e, "mov.b64 " R "v, {" R "a, " R "b}");
 	}
 	emit_put_word(e, &r, 3);

@@ -3,6 +3,7 @@
  * tables.c: a module with probes: what it carries for the host (event/module.h).
  */
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "event/module.h"
@@ -76,13 +77,13 @@ static void put_kernels(struct rw *r, const struct probe_sites *s)
 	rw_put_array(r, "__gsan_kernels", (const uint32_t *)(const void *)k, s->nkernels * sizeof *k / 4);
 }
 
-static void put_tables(struct rw *r, const struct probe_sites *s)
+static void put_tables(struct rw *r, const struct probe_sites *s, const char *unit)
 {
 	const struct rw_sites_size n = rw_put_spots(r);
 
 	rw_put_array(r, "__gsan_sites", (const uint32_t *)(const void *)s->site, s->n * sizeof *s->site / 4);
 	rw_put_array(r, "__gsan_runs", (const uint32_t *)(const void *)s->run, s->nruns * sizeof *s->run / 4);
-	RW_PUT(r, "\n.global .align 8 .u64 __gsan_tables[13] = {");
+	RW_PUT(r, "\n.global .align 8 .u64 __gsan_tables[14] = {");
 	rw_put_address(r, "__gsan_sites", true);
 	rw_put_address(r, "__gsan_runs", s->nruns);
 	rw_put_address(r, "__gsan_spots", true);
@@ -91,6 +92,7 @@ static void put_tables(struct rw *r, const struct probe_sites *s)
 	rw_put_address(r, "__gsan_globals", n.globals);
 	rw_put_address(r, "__gsan_strings", true);
 	rw_put_address(r, PROBE_LANES, s->called);
+	rw_put_address(r, ptx_sprintf(r->m->arena, PROBE_FIRST "%s", unit), *unit);
 	rw_put_pair(r, MODULE_VERSION, s->n, ", ");
 	rw_put_pair(r, s->nruns, n.frames, ", ");
 	rw_put_pair(r, s->nkernels, n.globals, ", ");
@@ -119,11 +121,16 @@ static void put_init(struct rw *r)
 
 void rw_probe(struct rw *r)
 {
+	struct probe_what what = {.stored = r->options->stored, .marks = r->options->marks};
 	struct probe_sites sites;
+	char unit[17] = "";
 
 	rw_raise_header(r);
-	probe_put(r->m, (struct probe_what){.stored = r->options->stored, .linked = r->options->relocatable,
-						   .marks = r->options->marks}, &sites);
+	if (r->options->relocatable) {
+		snprintf(unit, sizeof unit, "%016" PRIx64, rw_hash(r->input, r->input_len));
+		what.unit = unit;
+	}
+	probe_put(r->m, what, &sites);
 	r->stats->sites = sites.n - 1;
 	r->stats->unmodelled = sites.left_out;
 	r->stats->unknown = (unsigned)r->m->nunknown;
@@ -131,7 +138,7 @@ void rw_probe(struct rw *r)
 	add_spots(r, &sites);
 	rw_open(r);
 	put_kernels(r, &sites);
-	put_tables(r, &sites);
+	put_tables(r, &sites, unit);
 	put_init(r);
 	ptx_insert_module(r->m, NULL, rw_close(r));
 	probe_sites_free(&sites);

@@ -229,7 +229,7 @@ void rt_modules_count(struct rt_totals *);
 
 extern const unsigned rt_tables_version;
 /* Runs the kernel of a translation unit that says what the module carries; false if that cannot be had. */
-bool rt_tables_take(struct rt_ctx *, struct rt_module *, CUfunction);
+bool rt_tables_take(struct rt_ctx *, struct rt_module *, CUfunction, const char *name);
 void rt_tables_count(struct rt_totals *);
 bool rt_func_left(struct rt_func *f);   /* in an instrumented module, but left alone; with rt_lock */
 size_t rt_own_params(struct rt_func *); /* SIZE_MAX: all that it has */

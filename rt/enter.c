@@ -145,12 +145,13 @@ static bool take_tables(struct rt_ctx *c, struct rt_module *m, const struct gsan
 	return true;
 }
 
-bool rt_tables_take(struct rt_ctx *c, struct rt_module *m, CUfunction f)
+bool rt_tables_take(struct rt_ctx *c, struct rt_module *m, CUfunction f, const char *name)
 {
 	CUdeviceptr box_device;
 	struct gsan_mailbox *box = rt_mailbox(&box_device);
 	void *params[] = { &box_device };
 
+	(void)name;
 	memset(box, 0, sizeof *box);
 	if (!rt_ok(c, REAL(cuLaunchKernel, RT_cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, c->stream, params,
 							      NULL), "registering a module") ||

@@ -157,11 +157,12 @@ static enum gsan_level level_of(const struct event_site *s)
 
 static void fill_site(struct rt_place *p, const struct rt_launch *l, uint32_t number)
 {
-	const struct rt_tables *t = l->tables;
+	const struct rt_tables *t = rt_unit_of(l->tables, number);
 	const struct event_site *s;
 
-	if (number >= t->n.nsites)
+	if (!t)
 		return;
+	number -= t->base;
 	s = &t->site[number];
 	p->known = true;
 	p->level = level_of(s);

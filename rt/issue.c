@@ -335,7 +335,7 @@ static CUresult end(struct start *t, CUresult r)
 	if (t->l && r != CUDA_SUCCESS)
 		rt_judge_drop(t->l);
 	else if (t->l)
-		rt_judge_issued(t->l, t->which, t->s, !t->i.tables->lets_go);
+		rt_judge_issued(t->l, t->which, t->s, !t->i.tables->linked->lets_go);
 	if (r == CUDA_SUCCESS && !t->captured)
 		rt_issue_count(t->i.f, t->i.ctx, t->i.stream);
 	return r;

@@ -288,7 +288,12 @@ static void feed(void *arg, const struct event_piece *p)
 
 static struct event_sites sites_of(const struct rt_tables *t)
 {
-	return (struct event_sites){.site = t->site, .run = t->run, .text = "", .nsites = t->n.nsites, .nruns = t->n.nruns};
+	struct event_sites s;
+
+	pthread_mutex_lock(&rt_lock);
+	s = t->linked->sites;
+	pthread_mutex_unlock(&rt_lock);
+	return s;
 }
 
 /* Is there nothing to judge?  A launch that others overlap is judged with them. */
@@ -306,7 +311,7 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 	struct event_map *all;
 	bool clear;
 
-	if (c->head.lost || nfills != log_places(s) || l->early || l->tables->lets_go || l->failed || detect_is_strict(detect))
+	if (c->head.lost || nfills != log_places(s) || l->early || l->tables->linked->lets_go || l->failed || detect_is_strict(detect))
 		return false;
 	all = rt_alloc((nmaps + l->nmaps + 1) * sizeof *all);
 	if (nmaps)

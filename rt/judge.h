@@ -14,9 +14,15 @@
 
 /* ---- tables.c ------------------------------------------------------------------------------------ */
 
+/* Sites of all units of a module, in a row. */
+struct rt_linked { struct event_sites sites; bool lets_go /* griddepcontrol.launch_dependents */; };
+
 /* What a translation unit carries; `n` has the counts. */
 struct rt_tables {
 	const struct rt_module *module;
+	char *name;                     /* of the kernel that tells of it */
+	struct rt_linked *linked;
+	uint32_t base;                  /* of its first site among those */
 	struct module_tables n;
 	const struct event_site *site;
 	const struct event_run *run;
@@ -25,11 +31,12 @@ struct rt_tables {
 	const struct module_kernel *kernel;
 	const struct module_global *global;
 	const char *strings;
-	bool lets_go;                   /* it has griddepcontrol.launch_dependents */
 	struct rt_tables *next;
 };
 
 static inline const char *rt_string(const struct rt_tables *t, uint32_t at) { return at < t->n.nstrings ? t->strings + at : ""; }
+/* The unit that has a site of its module. */
+const struct rt_tables *rt_unit_of(const struct rt_tables *, uint32_t site);
 /* Of a function that is launched; NULL: it does not log. */
 const struct module_kernel *rt_kernel_of(struct rt_func *, const struct rt_tables **);
 

@@ -178,7 +178,7 @@ static void try_init(struct rt_ctx *c, struct rt_module *m, CUfunction f, const 
 		return;
 	if (abi != rt_tables_version)
 		seen->theirs = abi;
-	else if (rt_tables_take(c, m, f))
+	else if (rt_tables_take(c, m, f, name))
 		seen->ours++;
 	else
 		seen->failed++;

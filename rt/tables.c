@@ -120,12 +120,59 @@ static void enter_variables(const struct rt_tables *t)
 	}
 }
 
-static bool lets_go(const struct rt_tables *t)
+/* ---- units that are linked: with rt_lock ------------------------------------------------------------------- */
+
+static struct rt_linked *linked_of(const struct rt_module *m)
 {
-	for (uint32_t i = 0; i < t->n.nsites; i++)
-		if (t->site[i].kind == EVENT_DEPENDENTS)
-			return true;
-	return false;
+	for (const struct rt_tables *t = all; t; t = t->next)
+		if (t->module == m)
+			return t->linked;
+	return rt_alloc(sizeof(struct rt_linked));
+}
+
+/* Adds its sites.  Arrays that somebody may be reading stay. */
+static void link_sites(struct rt_tables *t)
+{
+	struct rt_linked *l = t->linked = linked_of(t->module);
+	const struct event_sites was = l->sites;
+	struct event_site *site = rt_alloc((was.nsites + t->n.nsites) * sizeof *site);
+	struct event_run *run = rt_alloc((was.nruns + t->n.nruns + 1) * sizeof *run);
+
+	if (was.nsites)
+		memcpy(site, was.site, was.nsites * sizeof *site);
+	if (was.nruns)
+		memcpy(run, was.run, was.nruns * sizeof *run);
+	for (uint32_t i = 0; i < t->n.nsites; i++) {
+		site[was.nsites + i] = t->site[i];
+		site[was.nsites + i].run += was.nruns;
+		l->lets_go |= t->site[i].kind == EVENT_DEPENDENTS;
+	}
+	for (uint32_t i = 0; i < t->n.nruns; i++)
+		run[was.nruns + i] = (struct event_run){t->run[i].site + was.nsites, t->run[i].offset};
+	t->base = was.nsites;
+	l->sites = (struct event_sites){.site = site, .run = run, .text = "", .nsites = was.nsites + t->n.nsites,
+					.nruns = was.nruns + t->n.nruns};
+}
+
+const struct rt_tables *rt_unit_of(const struct rt_tables *of, uint32_t site)
+{
+	const struct rt_tables *found = NULL;
+
+	pthread_mutex_lock(&rt_lock);
+	for (const struct rt_tables *t = all; t && !found; t = t->next)
+		if (t->module == of->module && site >= t->base && site - t->base < t->n.nsites)
+			found = t;
+	pthread_mutex_unlock(&rt_lock);
+	return found;
+}
+
+static struct rt_tables *find_unit(const struct rt_module *m, const char *name)
+{
+	struct rt_tables *t = all;
+
+	while (t && (t->module != m || strcmp(t->name, name)))
+		t = t->next;
+	return t;
 }
 
 static bool fetch_all(struct rt_ctx *c, struct rt_tables *t)
@@ -143,7 +190,9 @@ static bool fetch_all(struct rt_ctx *c, struct rt_tables *t)
 
 static void enter(struct rt_module *m, struct rt_tables *t)
 {
+	enter_variables(t);
 	pthread_mutex_lock(&rt_lock);
+	link_sites(t);
 	t->next = all;
 	all = t;
 	if (!m->known) {
@@ -152,13 +201,23 @@ static void enter(struct rt_module *m, struct rt_tables *t)
 		total.unknown += t->n.unknown;
 	}
 	pthread_mutex_unlock(&rt_lock);
+	rt_verbose(2, "%s: %u sites", rt_string(t, t->n.path), t->n.nsites - 1);
 }
 
-bool rt_tables_take(struct rt_ctx *c, struct rt_module *m, CUfunction f)
+/* Variables of the module in this context. */
+static bool set_variables(struct rt_ctx *c, const struct rt_tables *t, const struct module_tables *here)
 {
 	const uint64_t lanes = rt_lane_table();
+	const uint32_t first = t->base << EVENT_SITE_SHIFT;
+
+	return (!here->lanes || rt_write(c, here->lanes, &lanes, sizeof lanes)) &&
+	       (!here->first || rt_write(c, here->first, &first, sizeof first));
+}
+
+/* Runs its kernel, which says where the tables are. */
+static uint64_t ask(struct rt_ctx *c, CUfunction f)
+{
 	struct module_mailbox *box;
-	struct rt_tables *t;
 	CUdeviceptr box_device;
 	void *params[] = {&box_device};
 
@@ -166,19 +225,32 @@ bool rt_tables_take(struct rt_ctx *c, struct rt_module *m, CUfunction f)
 	memset(box, 0, sizeof *box);
 	if (!rt_ok(c, REAL(cuLaunchKernel, RT_cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, c->stream, params, NULL), "registering a module") ||
 	    !rt_wait(c))
+		return 0;
+	if (__atomic_load_n(&box->done, __ATOMIC_ACQUIRE) && box->version == MODULE_VERSION)
+		return box->tables;
+	rt_verbose(1, "a module's registration did not finish");
+	return 0;
+}
+
+bool rt_tables_take(struct rt_ctx *c, struct rt_module *m, CUfunction f, const char *name)
+{
+	uint64_t at = ask(c, f);
+	struct module_tables here;
+	struct rt_tables *t;
+
+	if (!at || !rt_read(c, &here, at, sizeof here) || here.version != MODULE_VERSION)
 		return false;
-	if (!__atomic_load_n(&box->done, __ATOMIC_ACQUIRE) || box->version != MODULE_VERSION) {
-		rt_verbose(1, "a module's registration did not finish");
-		return false;
+	pthread_mutex_lock(&rt_lock);
+	t = find_unit(m, name);
+	pthread_mutex_unlock(&rt_lock);
+	if (!t) {
+		t = rt_alloc(sizeof *t);
+		t->module = m;
+		t->name = rt_copy(name);
+		t->n = here;
+		if (!fetch_all(c, t))
+			return false;
+		enter(m, t);
 	}
-	t = rt_alloc(sizeof *t);
-	t->module = m;
-	if (!rt_read(c, &t->n, box->tables, sizeof t->n) || t->n.version != MODULE_VERSION || !fetch_all(c, t) ||
-	    (t->n.lanes && !rt_write(c, t->n.lanes, &lanes, sizeof lanes)))
-		return false;
-	t->lets_go = lets_go(t);
-	enter_variables(t);
-	enter(m, t);
-	rt_verbose(2, "%s: %u sites", rt_string(t, t->n.path), t->n.nsites - 1);
-	return true;
+	return set_variables(c, t, &here);
 }

@@ -51,8 +51,11 @@ char *run_probes_text(const struct run_script *s, bool marks)
 	char *text = probe_module(s->path, s->text, what, &sites, NULL, NULL);
 
 	if (text && sites.left_out)
-		fprintf(stderr, "%s:%u: skipped: probes cannot log this instruction yet (nor %u others of the file)\n", s->path,
+		fprintf(stderr, "%s:%u: skipped: probes cannot log this instruction (nor %u others of the file)\n", s->path,
 			sites.first, sites.left_out - 1);
+	if (text && sites.unwatched)
+		fprintf(stderr, "%s: %u instructions access textures, surfaces or tensor memory by tcgen05.shift: that is not watched\n",
+			s->path, sites.unwatched);
 	return text;
 }
 

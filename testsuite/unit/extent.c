@@ -498,6 +498,16 @@ static void test_mma_matrices(void **state)
 	EXPECT(&shared, {0xc000, 1280});
 }
 
+/* Half of A's elements are there. */
+static void test_sparse(void **state)
+{
+	(void)state;
+	site.shape[2] = 1;
+	mma(128, 8, 0, EVENT_A_ELSEWHERE, 0);
+	EXPECT(&shared, {0xc000, 512});
+	expect_cells(&a, 0, 128, 256, 8);
+}
+
 static void test_scales(void **state)
 {
 	(void)state;
@@ -543,7 +553,7 @@ int main(void)
 		BOX(test_cut_off), BOX(test_element_strides), BOX(test_gather), BOX(test_im2col), BOX(test_interleave),
 		BOX(test_unknown_map), BOX(test_edits), REST(test_wgmma_plain), REST(test_wgmma_swizzled),
 		REST(test_wgmma_transposed), REST(test_loads), REST(test_copy), REST(test_freed), REST(test_accumulator),
-		REST(test_accumulator_64), REST(test_accumulator_pair), REST(test_mma_matrices), REST(test_scales),
+		REST(test_accumulator_64), REST(test_accumulator_pair), REST(test_mma_matrices), REST(test_sparse), REST(test_scales),
 		REST(test_accumulator_number)
 	};
 
