@@ -132,7 +132,8 @@ static struct ptx_stmt *first_function(const struct ptx_module *m)
 	return s;
 }
 
-char *probe_module(const char *path, const char *text, struct probe_what what, struct probe_sites *sites, ptx_report_fn *report, void *arg)
+char *probe_module(const char *path, const char *text, struct probe_what what, struct probe_sites *sites, ptx_report_fn *report,
+		   void *arg)
 {
 	struct module t = {.sites = sites, .scratch = {
 		{.name = "%__gsan_hi", .kind = SYM_REG, .type = TYPE_B32}, {.name = "%__gsan_x", .kind = SYM_REG, .type = TYPE_B64}

@@ -36,10 +36,11 @@ struct probe_sites {
  * (nvcc -rdc=true): its sites are numbered from what the variable PROBE_FIRST and that name says, << 12; NULL. */
 struct probe_what { bool stored; const char *unit; };
 
-/* The module with probes in its entries, from a text with a NUL behind it: malloc'd text, with a NUL behind it.  NULL: `report` has been
- * called for each error.  What cannot be logged in a kernel at all is an error, too.  The sites are
+/* The module with probes in its entries, from a text with a NUL behind it: malloc'd text, with a NUL behind it.  NULL:
+ * `report` has been called for each error.  What cannot be logged in a kernel at all is an error, too.  The sites are
  * freed by probe_sites_free(), also behind an error. */
-char *probe_module(const char *path, const char *text, struct probe_what, struct probe_sites *, ptx_report_fn *report, void *arg);
+char *probe_module(const char *path, const char *text, struct probe_what, struct probe_sites *, ptx_report_fn *report,
+		   void *arg);
 void probe_sites_free(struct probe_sites *);
 
 #endif

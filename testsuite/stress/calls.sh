@@ -37,7 +37,8 @@ for unit in one two; do
 	"$top_builddir/probe/put" $unit.ptx $unit.put.ptx $unit.sites $unit >put.log &&
 		"$PTXAS" -c -arch=$arch $unit.put.ptx -o $unit.cubin >ptxas.log 2>&1 || { cat put.log ptxas.log; fail "$unit"; }
 done
-! grep -E '^.@%__gsan_leader st.global.v4.b32 .*\{0x[0-9a-f]+[0-9a-f]{3},' one.put.ptx two.put.ptx || fail "sites that are numbered from 0 on"
+! grep -E '^.@%__gsan_leader st.global.v4.b32 .*\{0x[0-9a-f]+[0-9a-f]{3},' one.put.ptx two.put.ptx ||
+	fail "sites that are numbered from 0 on"
 if command -v nvlink >/dev/null; then
 	nvlink -arch=$arch one.cubin two.cubin -o both.cubin >link.log 2>&1 || { cat link.log; fail "nvlink"; }
 	[ "$(readelf -sW both.cubin | grep -c '__gsan_lanes')" = 1 ] || fail "not one table of lanes"
