@@ -149,6 +149,8 @@ static void clocks_behind_use(struct emit *e)
 #define W "%__gsan_w"
 #define V "%__gsan_v"
 #define FULL "%__gsan_full"
+#define NEXT ";\n\t"
+#define NARROW "cvt.s64.s32 " V ", " X NEXT "cvt.s64.s32 " W ", " W NEXT
 
 /* Instructions that make v of the old value x and the operands w and y, as a read-modify-write does (`full`: x equals w);
  * NULL: that is not known.  How atomics round and flush floating-point numbers depends on the space (PTX ISA, "atom"). */
@@ -158,10 +160,12 @@ static const char *made_by(const struct place *p)
 		{MOD_ADD, "add.u64 " V ", " X ", " W, NULL}, {MOD_AND, "and.b64 " V ", " X ", " W, NULL},
 		{MOD_OR, "or.b64 " V ", " X ", " W, NULL}, {MOD_XOR, "xor.b64 " V ", " X ", " W, NULL},
 		{MOD_EXCH, "mov.b64 " V ", " W, NULL}, {MOD_CAS, "selp.b64 " V ", %__gsan_y, " X ", " FULL, NULL},
-		{MOD_INC, "setp.ge.u64 " FULL ", " X ", " W ";\n\tadd.u64 " V ", " X ", 1;\n\tselp.b64 " V ", 0, " V ", " FULL, NULL},
-		{MOD_DEC, "sub.u64 " V ", " X ", 1;\n\tsetp.ge.u64 " FULL ", " V ", " W ";\n\tselp.b64 " V ", " W ", " V ", " FULL, NULL},
-		{MOD_MIN, "min.s64 " V ", " X ", " W, "cvt.s64.s32 " V ", " X ";\n\tcvt.s64.s32 " W ", " W ";\n\tmin.s64 " V ", " V ", " W},
-		{MOD_MAX, "max.s64 " V ", " X ", " W, "cvt.s64.s32 " V ", " X ";\n\tcvt.s64.s32 " W ", " W ";\n\tmax.s64 " V ", " V ", " W}
+		{MOD_INC, "setp.ge.u64 " FULL ", " X ", " W NEXT "add.u64 " V ", " X ", 1" NEXT
+			  "selp.b64 " V ", 0, " V ", " FULL, NULL},
+		{MOD_DEC, "sub.u64 " V ", " X ", 1" NEXT "setp.ge.u64 " FULL ", " V ", " W NEXT
+			  "selp.b64 " V ", " W ", " V ", " FULL, NULL},
+		{MOD_MIN, "min.s64 " V ", " X ", " W, NARROW "min.s64 " V ", " V ", " W},
+		{MOD_MAX, "max.s64 " V ", " X ", " W, NARROW "max.s64 " V ", " V ", " W}
 	};
 	const struct ptx_inst *in = &p->stmt->inst;
 	bool is_signed = in->type == TYPE_S32 || in->type == TYPE_S64;

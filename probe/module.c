@@ -201,7 +201,8 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 	free(t.e.out.p);
 }
 
-char *probe_module(const char *path, const char *text, struct probe_what what, struct probe_sites *sites, ptx_report_fn *report, void *arg)
+char *probe_module(const char *path, const char *text, struct probe_what what, struct probe_sites *sites, ptx_report_fn *report,
+		   void *arg)
 {
 	struct ptx_module *m = ptx_parse(path, text, strlen(text), report, arg);
 	struct ptx_buf out = {0};

@@ -494,8 +494,8 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	it->first = true;
 	it->splits = it->kind == PLAN_CALL || splits(p, it);
 	it->once = takes_same(p->p->flow, it);
-	it->poll = it->kind == PLAN_OTHER && it->site.kind == EVENT_STRONG && it->site.does & EVENT_READS && !(it->site.does & EVENT_NO_RESULT) &&
-		   flow_loops(p->p->flow, it->block);
+	it->poll = it->kind == PLAN_OTHER && it->site.kind == EVENT_STRONG && it->site.does & EVENT_READS &&
+		   !(it->site.does & EVENT_NO_RESULT) && flow_loops(p->p->flow, it->block);
 	p->p->polls |= it->poll;
 	it->units = it->kind == PLAN_CALL && plan_callee(in) < CALLEE_GIVES ? 0 : most_units(it);
 	p->p->calls |= calls(in);
@@ -652,7 +652,9 @@ static bool is_linear(const struct ptx_func *f)
 
 struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, struct plan_facts facts)
 {
-	struct planner p = {.arena = arena, .stored = facts.stored, .quiet = facts.quiet, .roots = (uint32_t)f->nregs, .local = has_local(f)};
+	struct planner p = {
+		.arena = arena, .stored = facts.stored, .quiet = facts.quiet, .roots = (uint32_t)f->nregs, .local = has_local(f)
+	};
 
 	p.p = ptx_alloc(arena, sizeof *p.p);
 	p.p->flow = flow_of(arena, f);

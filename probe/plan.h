@@ -46,8 +46,8 @@ struct plan {
 };
 
 /* Of all functions of a module.  quiet: its strong accesses are reductions whose results nobody looks at, and there is no
- * fence: nobody can learn anything by them.  stored: weak stores tell a digest of what they store.  flat: they look at %tid.x alone: what they do does not suit blocks in
- * which a warp has several rows. */
+ * fence: nobody can learn anything by them.  stored: weak stores tell a digest of what they store.  flat: they look at
+ * %tid.x alone: what they do does not suit blocks in which a warp has several rows. */
 struct plan_facts { bool quiet, flat, stored; };
 struct plan_facts plan_facts(const struct ptx_module *);
 struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, struct plan_facts);

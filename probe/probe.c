@@ -72,7 +72,9 @@ static void make_room(struct place *p)
 void probe_instruction(struct module *t, struct ptx_func *f, const struct plan *plan, uint32_t at)
 {
 	const struct plan_item *it = &plan->item[at];
-	struct place p = {.to = t, .f = f, .stmt = it->stmt, .plan = plan, .item = it, .at = at, .flow = plan->flow, .site = &it->site, .ok = true};
+	struct place p = {
+		.to = t, .f = f, .stmt = it->stmt, .plan = plan, .item = it, .at = at, .flow = plan->flow, .site = &it->site, .ok = true
+	};
 	bool put = false;
 
 	p.number = t->number[at];

@@ -50,7 +50,8 @@ struct probe_what { bool stored, marks; const char *unit; };
 void probe_put(struct ptx_module *, struct probe_what, struct probe_sites *);
 /* The same in a text with a NUL behind it; so is the result, which is malloc'd.  NULL: `report` has been called for each
  * error; there are sites to be freed all the same. */
-char *probe_module(const char *path, const char *text, struct probe_what, struct probe_sites *, ptx_report_fn *report, void *arg);
+char *probe_module(const char *path, const char *text, struct probe_what, struct probe_sites *, ptx_report_fn *report,
+		   void *arg);
 void probe_sites_free(struct probe_sites *);
 
 #endif

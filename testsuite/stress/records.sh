@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# records.sh: what probes log of the reproducers with asynchronous instructions is what the emulated device logs of them
+# (records.py), record by record; and the values of read-modify-writes.
+. "$top_srcdir/testsuite/lib.sh"
+
+command -v python3 >/dev/null || skip "no python3"
+
+# same FILE [values]
+same()
+{
+	timeout 60 "$top_builddir/gsan-run" -v --events --device=emu "$1" >out 2>emu
+	timeout 60 "$top_builddir/gsan-run" -v --events=probes --device=emu "$1" >out 2>probes
+	python3 "$top_srcdir/testsuite/stress/records.py" emu probes $2 >wrong || { cat wrong; fail "$1"; }
+	records=$((records + $(sed -n 's/^\([0-9]*\) records$/\1/p' wrong)))
+}
+
+records=0
+same "$top_srcdir/testsuite/stress/rmw.ptx" values
+for file in $(grep -lE 'tcgen05|tensormap|im2col|cp_mask|st\.async|red\.async|try_cancel|wgmma.*\.sp|griddepcontrol' \
+	"$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx); do
+	same "$file"
+done
+echo "$records records"
+[ "$records" -gt 10000 ] || fail "few were compared"
+done_testing
