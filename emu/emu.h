@@ -456,6 +456,9 @@ enum emu_why {
 };
 
 #define EMU_MAX_SMS 64
+#define EMU_FIRST_SM 75           /* compute capabilities, as 10 * major + minor */
+#define EMU_DEFAULT_SM 90
+#define EMU_LAST_SM 121
 
 struct emu_machine {
 	unsigned sm_version;            /* 90 */
@@ -722,6 +725,9 @@ void emu_print_flush(void);
 /* The device's compute capability, 75 to 121 (90 at first, or EMU_SM), before cuInit or
  * after it; 0 or a CUresult. */
 EMU_API int emu_set_device(int sm);
+/* A program will load this image: unless EMU_SM says otherwise the device is one that has
+ * what it was built for.  Before cuInit. */
+EMU_API void emu_expect_image(const void *image);
 /* Schedules of the launches to come (0 at first, or EMU_SEED). */
 EMU_API void emu_set_seed(unsigned long long seed);
 /* Whether they are such that what is called __gsan_* does not change them (EMU_STEPWISE):

@@ -33,9 +33,9 @@ static bool setting(const char *name, uint64_t min, uint64_t max, uint64_t *valu
 
 bool emu_machine_init(void)
 {
-	uint64_t sm = emu_m.sm_version ? emu_m.sm_version : 90, sms = 4, stepwise = emu_m.stepwise;
+	uint64_t sm = emu_m.sm_version ? emu_m.sm_version : EMU_DEFAULT_SM, sms = 4, stepwise = emu_m.stepwise;
 
-	if (!setting("EMU_SM", 75, 121, &sm) || !setting("EMU_SMS", 1, EMU_MAX_SMS, &sms) ||
+	if (!setting("EMU_SM", EMU_FIRST_SM, EMU_LAST_SM, &sm) || !setting("EMU_SMS", 1, EMU_MAX_SMS, &sms) ||
 	    !setting("EMU_SEED", 0, UINT64_MAX, &emu_m.seed) ||
 	    !setting("EMU_STEPWISE", 0, 1, &stepwise))
 		return false;
@@ -53,7 +53,7 @@ bool emu_machine_init(void)
  * Programming Guide, "Technical Specifications per Compute Capability". */
 EMU_API int emu_set_device(int sm)
 {
-	if (sm < 75 || sm > 121)
+	if (sm < EMU_FIRST_SM || sm > EMU_LAST_SM)
 		return CUDA_ERROR_INVALID_VALUE;
 	emu_m.sm_version = (unsigned)sm;
 	emu_m.max_blocks = 8;

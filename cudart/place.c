@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * place.c: puts this runtime where NVIDIA's is: in what the process has loaded when it
+ * begins, every function of NVIDIA's that has one of ours by its name begins with a jump to
+ * it.  nvcc links the runtime into programs, so that no library could take its place; the
+ * names are in the program's symbol table, unless it was stripped.  Preloaded, this runs
+ * before the program's own constructors, which register kernels.
+ */
+#include "cudart/cudart.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct object {
+	const char *path;
+	uintptr_t base;
+	const uint8_t *file;
+	size_t bytes;
+};
+
+/* ---- jumps ----------------------------------------------------------------------------- */
+
+#if defined __x86_64__
+enum { JUMP_BYTES = 14 };
+
+static void write_jump(uint8_t *at, const void *to)
+{
+	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};         /* jmp *0(%rip) */
+
+	memcpy(at, jump, sizeof jump);
+	memcpy(at + sizeof jump, &to, sizeof to);
+}
+#elif defined __aarch64__
+enum { JUMP_BYTES = 16 };
+
+static void write_jump(uint8_t *at, const void *to)
+{
+	static const uint32_t jump[] = {0x58000050, 0xd61f0200};        /* ldr x16, #8; br x16 */
+
+	memcpy(at, jump, sizeof jump);
+	memcpy(at + sizeof jump, &to, sizeof to);
+	__builtin___clear_cache((char *)at, (char *)at + JUMP_BYTES);
+}
+#else
+#error "no jump is known for this processor"
+#endif
+
+/* The pages that a function begins in, as writable or as they were. */
+static bool protect(uint8_t *at, int how)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t first = (uintptr_t)at & ~(page - 1);
+
+	return !mprotect((void *)first, (uintptr_t)at + JUMP_BYTES - first, how);
+}
+
+static bool put_jump(uint8_t *at, const void *to)
+{
+	if (!protect(at, PROT_READ | PROT_WRITE | PROT_EXEC)) {
+		perror("gsan: the program's CUDA runtime cannot be replaced: mprotect");
+		return false;
+	}
+	write_jump(at, to);
+	return protect(at, PROT_READ | PROT_EXEC);
+}
+
+/* ---- symbol tables ----------------------------------------------------------------------- */
+
+static const void *within(const struct object *o, uint64_t at, uint64_t n)
+{
+	return at <= o->bytes && n <= o->bytes - at ? o->file + at : NULL;
+}
+
+/* A table of the file and its strings, which end with a zero; false: there is none. */
+static bool find_table(const struct object *o, uint32_t type, const Elf64_Sym **syms, size_t *n, const Elf64_Shdr **strings)
+{
+	const Elf64_Ehdr *h = within(o, 0, sizeof *h);
+	const Elf64_Shdr *s, *str;
+	const char *text;
+
+	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    h->e_shentsize != sizeof *s)
+		return false;
+	s = within(o, h->e_shoff, (uint64_t)h->e_shnum * sizeof *s);
+	for (unsigned i = 0; s && i < h->e_shnum; i++) {
+		if (s[i].sh_type != type || s[i].sh_link >= h->e_shnum)
+			continue;
+		str = &s[s[i].sh_link];
+		*syms = within(o, s[i].sh_offset, s[i].sh_size);
+		*n = s[i].sh_size / sizeof **syms;
+		text = within(o, str->sh_offset, str->sh_size);
+		*strings = str;
+		return *syms && text && str->sh_size && !text[str->sh_size - 1];
+	}
+	return false;
+}
+
+typedef bool symbol_fn(const char *name, uint8_t *at, size_t bytes, void *arg);
+
+/* Calls `fn` for the CUDA runtime's functions in the object, while it says so. */
+static void each_function(const struct object *o, uint32_t type, symbol_fn *fn, void *arg)
+{
+	const Elf64_Shdr *strings;
+	const Elf64_Sym *sym;
+	const char *name;
+	size_t n;
+
+	if (!find_table(o, type, &sym, &n, &strings))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (ELF64_ST_TYPE(sym[i].st_info) != STT_FUNC || sym[i].st_shndx == SHN_UNDEF ||
+		    sym[i].st_name >= strings->sh_size)
+			continue;
+		name = (const char *)o->file + strings->sh_offset + sym[i].st_name;
+		if (strncmp(name, "cuda", 4) && strncmp(name, "__cuda", 6))
+			continue;
+		if (!fn(name, (uint8_t *)(o->base + sym[i].st_value), sym[i].st_size, arg))
+			return;
+	}
+}
+
+/* ---- objects -------------------------------------------------------------------------------- */
+
+static void *self;              /* this library */
+
+/* NVIDIA's says its version without a driver.  It is in every program that has the runtime. */
+static bool ask_version(const char *name, uint8_t *at, size_t bytes, void *arg)
+{
+	cudaError_t (*get)(int *);
+	int *version = arg;
+
+	(void)bytes;
+	if (strcmp(name, "cudaRuntimeGetVersion"))
+		return true;
+	memcpy(&get, &at, sizeof get);
+	if (get(version) != cudaSuccess)
+		*version = 0;
+	return false;
+}
+
+/* What nvcc's code, which is in the program itself, defines under such names is not ours. */
+static bool place(const char *name, uint8_t *at, size_t bytes, void *arg)
+{
+	void *ours = dlsym(self, name);
+
+	(void)arg;
+	if (!ours)
+		return true;
+	if (bytes < JUMP_BYTES) {
+		fprintf(stderr, "gsan: %s is too small to be replaced\n", name);
+		return true;
+	}
+	return put_jump(at, ours);
+}
+
+static void place_in(const struct object *o)
+{
+	const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
+
+	for (unsigned i = 0; i < 2; i++) {
+		int version = 0;
+
+		each_function(o, types[i], ask_version, &version);
+		if (!version)
+			continue;
+		if (version > 0)
+			crt_version = version;
+		each_function(o, types[i], place, NULL);
+		return;
+	}
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct object o = {.path = info->dlpi_name, .base = info->dlpi_addr};
+	struct link_map *map;
+	struct stat st;
+	int fd;
+
+	(void)size;
+	(void)arg;
+	if (!dlinfo(self, RTLD_DI_LINKMAP, &map) && map->l_addr == info->dlpi_addr)
+		return 0;
+	fd = open(*o.path ? o.path : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &st) && st.st_size > 0) {
+		o.bytes = (size_t)st.st_size;
+		o.file = mmap(NULL, o.bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (o.file != MAP_FAILED) {
+			place_in(&o);
+			munmap((void *)(uintptr_t)o.file, o.bytes);
+		}
+	}
+	close(fd);
+	return 0;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	Dl_info me;
+
+	if (!dladdr((const void *)(uintptr_t)begin, &me))
+		return;
+	self = dlopen(me.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+	if (self)
+		dl_iterate_phdr(visit, NULL);
+}
