@@ -29,10 +29,23 @@ struct object {
 
 /* ---- jumps ----------------------------------------------------------------------------- */
 
-#if defined __x86_64__
-enum { JUMP_BYTES = 14 };
+/* A function may be smaller than a jump that reaches all of memory: it gets a short one, to
+ * a long one that lies near the object. */
+enum { LONG_BYTES = 16, MOST_JUMPS = 1024, STEP = 1 << 16 };
 
-static void write_jump(uint8_t *at, const void *to)
+#if defined __x86_64__
+enum { SHORT_BYTES = 5 };
+#define REACH (UINT64_C(1) << 31)
+
+static void write_short(uint8_t *at, const uint8_t *to)
+{
+	const int32_t distance = (int32_t)(to - (at + SHORT_BYTES));
+
+	*at = 0xe9;                                                     /* jmp */
+	memcpy(at + 1, &distance, sizeof distance);
+}
+
+static void write_long(uint8_t *at, const void *to)
 {
 	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};         /* jmp *0(%rip) */
 
@@ -40,19 +53,45 @@ static void write_jump(uint8_t *at, const void *to)
 	memcpy(at + sizeof jump, &to, sizeof to);
 }
 #elif defined __aarch64__
-enum { JUMP_BYTES = 16 };
+enum { SHORT_BYTES = 4 };
+#define REACH (UINT64_C(1) << 27)
 
-static void write_jump(uint8_t *at, const void *to)
+static void write_short(uint8_t *at, const uint8_t *to)
+{
+	const uint32_t b = 0x14000000 | ((uint32_t)((to - at) >> 2) & 0x3ffffff);
+
+	memcpy(at, &b, sizeof b);
+	__builtin___clear_cache((char *)at, (char *)at + SHORT_BYTES);
+}
+
+static void write_long(uint8_t *at, const void *to)
 {
 	static const uint32_t jump[] = {0x58000050, 0xd61f0200};        /* ldr x16, #8; br x16 */
 
 	memcpy(at, jump, sizeof jump);
 	memcpy(at + sizeof jump, &to, sizeof to);
-	__builtin___clear_cache((char *)at, (char *)at + JUMP_BYTES);
+	__builtin___clear_cache((char *)at, (char *)at + LONG_BYTES);
 }
 #else
 #error "no jump is known for this processor"
 #endif
+
+/* Room for an object's long jumps, where short ones from all of it reach. */
+static uint8_t *near_room(const struct object *o)
+{
+	const size_t bytes = (size_t)LONG_BYTES * MOST_JUMPS;
+
+	for (uintptr_t away = STEP; away < REACH / 4 && away < o->base; away += STEP) {
+		void *want = (void *)((o->base & ~(uintptr_t)(STEP - 1)) - away);
+		void *got = mmap(want, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (got == want)
+			return got;
+		if (got != MAP_FAILED)
+			munmap(got, bytes);     /* an old kernel, which took it for a hint */
+	}
+	return NULL;
+}
 
 /* The pages that a function begins in, as writable or as they were. */
 static bool protect(uint8_t *at, int how)
@@ -60,16 +99,17 @@ static bool protect(uint8_t *at, int how)
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	const uintptr_t first = (uintptr_t)at & ~(page - 1);
 
-	return !mprotect((void *)first, (uintptr_t)at + JUMP_BYTES - first, how);
+	return !mprotect((void *)first, (uintptr_t)at + SHORT_BYTES - first, how);
 }
 
-static bool put_jump(uint8_t *at, const void *to)
+static bool put_jump(uint8_t *at, uint8_t *by, const void *to)
 {
+	write_long(by, to);
 	if (!protect(at, PROT_READ | PROT_WRITE | PROT_EXEC)) {
 		perror("gsan: the program's CUDA runtime cannot be replaced: mprotect");
 		return false;
 	}
-	write_jump(at, to);
+	write_short(at, by);
 	return protect(at, PROT_READ | PROT_EXEC);
 }
 
@@ -147,24 +187,24 @@ static bool ask_version(const char *name, uint8_t *at, size_t bytes, void *arg)
 	return false;
 }
 
+struct room { uint8_t *at, *end; };
+
 /* What nvcc's code, which is in the program itself, defines under such names is not ours. */
 static bool place(const char *name, uint8_t *at, size_t bytes, void *arg)
 {
+	struct room *room = arg;
 	void *ours = dlsym(self, name);
 
-	(void)arg;
-	if (!ours)
+	if (!ours || (bytes && bytes < SHORT_BYTES) || room->at == room->end)
 		return true;
-	if (bytes < JUMP_BYTES) {
-		fprintf(stderr, "gsan: %s is too small to be replaced\n", name);
-		return true;
-	}
-	return put_jump(at, ours);
+	room->at += LONG_BYTES;
+	return put_jump(at, room->at - LONG_BYTES, ours);
 }
 
 static void place_in(const struct object *o)
 {
 	const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
+	struct room room;
 
 	for (unsigned i = 0; i < 2; i++) {
 		int version = 0;
@@ -172,9 +212,16 @@ static void place_in(const struct object *o)
 		each_function(o, types[i], ask_version, &version);
 		if (!version)
 			continue;
-		if (version > 0)
-			crt_version = version;
-		each_function(o, types[i], place, NULL);
+		crt_version = version;
+		room.at = near_room(o);
+		if (!room.at) {
+			fputs("gsan: the program's CUDA runtime cannot be replaced: no memory near it\n", stderr);
+			return;
+		}
+		room.end = room.at + (size_t)LONG_BYTES * MOST_JUMPS;
+		each_function(o, types[i], place, &room);
+		mprotect(room.end - (size_t)LONG_BYTES * MOST_JUMPS, (size_t)LONG_BYTES * MOST_JUMPS,
+			 PROT_READ | PROT_EXEC);
 		return;
 	}
 }

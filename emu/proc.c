@@ -23,7 +23,8 @@ EMU_API CUresult CUDAAPI cuGetExportTable(const void **table, const CUuuid *id)
 	(void)id;
 	if (!told)
 		fputs("emu: the program is using NVIDIA's CUDA runtime, which works with NVIDIA's driver alone;\n"
-		      "emu: gsan-run --device=emu -- PROGRAM puts the emulated device's own in its place\n", stderr);
+		      "emu: gsan-run --device=emu -- PROGRAM puts the emulated device's own in its place, unless the\n"
+		      "emu: program was stripped: then build it with -cudart shared\n", stderr);
 	told = true;
 	if (table)
 		*table = NULL;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <cuda.h>
 
@@ -295,6 +296,13 @@ struct run_msg {
 };
 
 void run_send(int fd, const struct run_msg *);
+int64_t run_now_ms(void);
+/* A child that ends with this process, and is told of SIGINT and SIGTERM; less than 0 after
+ * saying why there is none. */
+pid_t run_fork(void);
+/* Waits for its end, as waitpid says it; with our own signal's if there was one. */
+int run_await(pid_t);
+void run_stay_put(void);        /* memory lies where it lies every time, from exec on */
 
 struct run_child {
 	char **argv;            /* this program's own; run again with --child=FD in front */
@@ -320,5 +328,20 @@ struct run_result {
  * does. */
 bool run_spawn(const struct run_child *, struct run_findings *, struct run_findings *oracle,
 	       struct run_result *);
+
+/* ---- program.c: programs of the CUDA runtime ------------------------------------------ */
+
+struct run_program {
+	char **argv;            /* the program and its arguments */
+	enum run_device device;
+	bool seeded;
+	uint64_t first_seed, last_seed;
+	unsigned timeout;       /* seconds; 0: none */
+	bool verbose;
+};
+
+/* Runs it, for every seed on the emulated device: its status, the first that is not 0;
+ * RUN_OTHER if it could not be run, or came to no end. */
+int run_program(const struct run_program *);
 
 #endif
