@@ -14,20 +14,23 @@
 CUresult CUDAAPI cuGetProcAddress_v2(const char *, void **, int, cuuint64_t,
 				     CUdriverProcAddressQueryResult *);
 
-/* NVIDIA's CUDA runtime asks for tables that no document describes, and has the driver prove
- * that it is NVIDIA's.  This one is not; the emulated device has a runtime of its own. */
+/* Tables that no document describes: there are none.  NVRTC can do without.  NVIDIA's CUDA
+ * runtime cannot, and has the driver prove that it is NVIDIA's: the emulated device has a
+ * runtime of its own (cudart/). */
 EMU_API CUresult CUDAAPI cuGetExportTable(const void **table, const CUuuid *id)
 {
+	static const unsigned char runtime[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a};
 	static bool told;
 
-	(void)id;
-	if (!told)
+	if (!table || !id)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!told && !memcmp(id->bytes, runtime, sizeof runtime)) {
 		fputs("emu: the program is using NVIDIA's CUDA runtime, which works with NVIDIA's driver alone;\n"
 		      "emu: gsan-run --device=emu -- PROGRAM puts the emulated device's own in its place, unless the\n"
 		      "emu: program was stripped: then build it with -cudart shared\n", stderr);
-	told = true;
-	if (table)
-		*table = NULL;
+		told = true;
+	}
+	*table = NULL;
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
