@@ -172,19 +172,32 @@ static void each_function(const struct object *o, uint32_t type, symbol_fn *fn, 
 
 static void *self;              /* this library */
 
-/* NVIDIA's says its version without a driver.  It is in every program that has the runtime. */
-static bool ask_version(const char *name, uint8_t *at, size_t bytes, void *arg)
-{
-	cudaError_t (*get)(int *);
-	int *version = arg;
+/* What NVIDIA's runtimes have that those of other versions have not. */
+struct kind { bool runtime, has_12, has_11; };
 
+static bool look(const char *name, uint8_t *at, size_t bytes, void *arg)
+{
+	struct kind *k = arg;
+
+	(void)at;
 	(void)bytes;
-	if (strcmp(name, "cudaRuntimeGetVersion"))
-		return true;
-	memcpy(&get, &at, sizeof get);
-	if (get(version) != cudaSuccess)
-		*version = 0;
-	return false;
+	k->runtime |= !strcmp(name, "cudaRuntimeGetVersion");
+	k->has_12 |= !strcmp(name, "cudaGetDeviceProperties_v2");       /* only 12 */
+	k->has_11 |= !strcmp(name, "cudaThreadExit");                   /* 12, too */
+	return true;
+}
+
+/* A library says it by its name, a program that has one linked in by what is in it. */
+static int version_of(const struct object *o, const struct kind *k)
+{
+	static const char library[] = "libcudart.so.";
+	const char *slash = strrchr(o->path, '/');
+	const char *name = slash ? slash + 1 : o->path;
+	int major = strncmp(name, library, sizeof library - 1) ? 0 : atoi(name + sizeof library - 1);
+
+	if (!major)
+		major = k->has_12 ? 12 : k->has_11 ? 11 : 13;
+	return major == 12 ? 12090 : major == 11 ? 11080 : 13000;
 }
 
 struct room { uint8_t *at, *end; };
@@ -207,12 +220,12 @@ static void place_in(const struct object *o)
 	struct room room;
 
 	for (unsigned i = 0; i < 2; i++) {
-		int version = 0;
+		struct kind kind = {0};
 
-		each_function(o, types[i], ask_version, &version);
-		if (!version)
+		each_function(o, types[i], look, &kind);
+		if (!kind.runtime)
 			continue;
-		crt_version = version;
+		crt_version = version_of(o, &kind);
 		room.at = near_room(o);
 		if (!room.at) {
 			fputs("gsan: the program's CUDA runtime cannot be replaced: no memory near it\n", stderr);

@@ -43,6 +43,7 @@ may()
 may ptxparse
 may rewrite ptxparse abi
 may rt
+may cudart
 may nvcc-shim
 may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect probe
 may emu ptxparse event probe
