@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fatbin.c: finds the PTX in a fat binary, which is what nvcc puts into programs: a
- * header and, one behind the other, texts of PTX and machine code for several devices,
- * as they are or compressed.  cuda.h calls the wrapper that points to it
- * "fatBinaryCtlStruct" in fatbinary_section.h; the rest is as fat binaries are seen to be.
+ * header and, one behind the other, texts of PTX and machine code for several devices, as
+ * they are or compressed.  The wrapper that points to it is in fatbinary_section.h of the
+ * toolkit; the rest is as fat binaries are seen to be.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +66,14 @@ bool emu_fatbin_is(const void *image)
 	uint32_t magic = magic_of(image);
 
 	return magic == WRAPPER_MAGIC || magic == FATBIN_MAGIC;
+}
+
+bool emu_fatbin_whole(const void *image, size_t bytes)
+{
+	const struct header *h = image;
+
+	return magic_of(image) == FATBIN_MAGIC && bytes >= sizeof *h && h->bytes >= sizeof *h &&
+	       h->bytes <= bytes && h->rest <= bytes - h->bytes;
 }
 
 /* The header behind a wrapper; NULL: not one with contents. */
@@ -139,7 +147,7 @@ static bool unpack(const struct entry *e, struct ptx_buf *text, struct ptx_buf *
 	char *to;
 
 	if (n > MOST_TEXT || e->packed_size > e->size) {
-		ptx_puts(log, "emu: the fat binary is damaged\n");
+		ptx_puts(log, "emu: a fat binary is damaged\n");
 		return false;
 	}
 	to = calloc(1, n + 1);

@@ -9,6 +9,8 @@
 
 /* An image is what cuModuleLoadData gets: at least four bytes. */
 bool emu_fatbin_is(const void *image);
+/* Whether all of a fat binary without a wrapper is within so many bytes. */
+bool emu_fatbin_whole(const void *image, size_t bytes);
 /* The newest compute capability that it has PTX for; 0: none. */
 unsigned emu_fatbin_arch(const void *image);
 /* Appends the text that suits sm_`sm` best; an error says in `log` what there is instead. */

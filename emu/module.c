@@ -163,7 +163,12 @@ static CUresult load_file(struct emu_module **out, const char *path, unsigned n,
 		ptx_put(&b, part, len);
 	fclose(f);
 	ptx_put(&b, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-	r = load_image(ctx, path, b.p, n, options, values, out);
+	if (emu_fatbin_is(b.p) && !emu_fatbin_whole(b.p, b.len - 16)) {
+		fprintf(stderr, "emu: %s: the fat binary is damaged\n", path);
+		r = CUDA_ERROR_INVALID_IMAGE;
+	} else {
+		r = load_image(ctx, path, b.p, n, options, values, out);
+	}
 	free(b.p);
 	LEAVE(r);
 }
