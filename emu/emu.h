@@ -365,6 +365,9 @@ struct emu_warp {
 	uint32_t cc;            /* carry flags */
 	bool loose;             /* bar.warp.sync with masks that lack the lane: see exec_warp.c */
 	uint32_t outside;       /* lanes that wait at such a one */
+	uint32_t looks;         /* lanes whose last look at an mbarrier found its phase under way: */
+	const uint64_t *looked; /* that one, the last for all of them */
+	uint64_t looked_at;     /* its address */
 	unsigned ngroups;
 	struct emu_group group[EMU_LANES];
 	int run_at;             /* index in the list of runnable warps, -1 */
@@ -582,7 +585,12 @@ uint64_t emu_atom_update(void *, unsigned size, bool sys, unsigned kind, enum pt
 void emu_bar_recheck(struct emu_block *);
 void emu_cluster_exit(struct emu_block *, const struct emu_warp *, uint32_t m);
 /* Nothing can run any more: says what waits for what, and makes it a fault. */
+/* exec_mbar.c: prints what is under way at an mbarrier. */
+void emu_mbar_say(const uint64_t *);
+/* where.c: nothing can go on, or the time is up: says where warps stand, and is a fault. */
 void emu_deadlock(void);
+bool emu_is_late(void);                 /* and that was so */
+void emu_where_begin(uint64_t seconds); /* EMU_TIMEOUT, from now on; 0: none */
 
 /* ---- exec*.c ------------------------------------------------------------------- */
 

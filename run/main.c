@@ -376,7 +376,10 @@ again:
 			out->exit_status = r.exit_status;
 		if (r.timed_out) {
 			out->timed_out = true;
-			fprintf(stderr, "%s: not done after %u seconds", s->path, c.timeout);
+			if (r.deadlock)
+				fprintf(stderr, "%s: a deadlock", s->path);
+			else
+				fprintf(stderr, "%s: not done after %u seconds", s->path, c.timeout);
 			if (o->seeded)
 				fprintf(stderr, " (seed %llu)", (unsigned long long)c.seed);
 			fputc('\n', stderr);

@@ -51,6 +51,10 @@ static void set_environment(const struct run_child *c)
 		snprintf(text, sizeof text, "%llu", (unsigned long long)c->seed);
 		setenv("EMU_SEED", text, 1);
 	}
+	if (!strcmp(c->device, "emu")) {
+		snprintf(text, sizeof text, "%u", c->timeout);
+		setenv("EMU_TIMEOUT", text, 1);
+	}
 	if (c->sm) {
 		snprintf(text, sizeof text, "%u", c->sm < LEAST_SM ? LEAST_SM : c->sm);
 		setenv("EMU_SM", text, 1);
@@ -103,7 +107,8 @@ static void take(const struct run_msg *m, struct run_findings *f, struct run_fin
 	case MSG_END:
 		*ended = true;
 		r->no_device = m->status == END_NO_DEVICE;
-		r->status = r->no_device ? RUN_OTHER : (int)m->status;
+		r->timed_out = m->status == END_HUNG;
+		r->status = r->no_device || r->timed_out ? RUN_OTHER : (int)m->status;
 		break;
 	}
 }
@@ -194,7 +199,8 @@ int run_await(pid_t pid)
 bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_findings *oracle,
 	       struct run_result *r)
 {
-	int64_t deadline = run_now_ms() + (int64_t)c->timeout * 1000;
+	const int64_t begun = run_now_ms();
+	const unsigned more = strcmp(c->device, "emu") ? 0 : RUN_LINGER;
 	pid_t pid;
 	bool ended = false, in_time;
 	int fd[2], status;
@@ -215,12 +221,13 @@ bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_fin
 		become(c, fd[1]);
 	}
 	close(fd[1]);
-	in_time = listen(fd[0], deadline, f, oracle, r, &ended);
+	in_time = listen(fd[0], begun + ((int64_t)c->timeout + more) * 1000, f, oracle, r, &ended);
 	close(fd[0]);
 	if (!in_time) {
 		kill(pid, SIGKILL);
-		r->timed_out = !ended;
+		r->timed_out |= !ended;
 	}
+	r->deadlock = r->timed_out && more && run_now_ms() - begun < (int64_t)c->timeout * 1000;
 	status = run_await(pid);
 	if (WIFEXITED(status))
 		r->exit_status = WEXITSTATUS(status);

@@ -15,9 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long the emulated device may take to say where a launch stands, after the time. */
-#define LINGER_S 10
-
 /* `what` in front of what a variable of the environment lists. */
 static void put_first(const char *variable, const char *what)
 {
@@ -74,7 +71,7 @@ static _Noreturn void become(const struct run_program *p, bool emu, uint64_t see
 /* Ends the child when its time is up; whether it was. */
 static bool watch(pid_t pid, unsigned seconds)
 {
-	const int64_t end = run_now_ms() + ((int64_t)seconds + LINGER_S) * 1000;
+	const int64_t end = run_now_ms() + ((int64_t)seconds + RUN_LINGER) * 1000;
 	const struct timespec moment = {0, 10000000};
 	siginfo_t info;
 

@@ -233,6 +233,9 @@ struct run_job {
 /* Does anything but libgsan judge? */
 bool run_elsewhere(const struct run_job *);
 
+/* How long the emulated device may take to say where warps stand, after the time, in seconds. */
+#define RUN_LINGER 10
+
 /* Returns the exit status or END_NO_DEVICE; sends it and every finding to job->fd
  * as well. */
 int run_launch(const struct run_script *, const struct run_job *);
@@ -288,7 +291,8 @@ struct emu_oracle_pair *run_events_pairs(const struct run_script *, size_t *n);
 
 /* Fixed-size messages, shorter than PIPE_BUF, so that threads may send them. */
 enum run_msg_kind { MSG_FINDING = 1, MSG_ORACLE, MSG_DISAGREE, MSG_END };
-enum { END_NO_DEVICE = 100 };   /* status of MSG_END: there is no such device */
+/* status of MSG_END: there is no such device; a kernel came to no end, which was said */
+enum { END_NO_DEVICE = 100, END_HUNG = 101 };
 
 struct run_msg {
 	uint32_t kind, status;
@@ -319,7 +323,8 @@ struct run_child {
 struct run_result {
 	int status;             /* the child's own word; RUN_OTHER if it gave none */
 	int exit_status;        /* of the process: 66 and the like */
-	bool timed_out;
+	bool timed_out;         /* not done in time, or in a deadlock */
+	bool deadlock;          /* the latter */
 	bool no_device;
 	bool disagreed;         /* gsan and the oracle */
 };
