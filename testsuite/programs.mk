@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Programs of the CUDA runtime on the emulated device (testsuite/programs.sh), and its runtime
-# as programs of several versions of CUDA see it.  testsuite/programs/lists.sh holds the list
+# Programs of the CUDA runtime on the emulated device (testsuite/programs.sh), its runtime as
+# programs of several versions of CUDA see it, and a newcomer's first hour.  testsuite/programs/lists.sh holds the list
 # against the folder.
 
 program_tests = \
@@ -37,6 +37,6 @@ program_tests = \
 	testsuite/programs/symbols.cu \
 	testsuite/programs/transpose.cu \
 	testsuite/programs/vecadd.cu
-TESTS += $(program_tests) testsuite/programs/lists.sh testsuite/cudart/versions.sh
-EXTRA_DIST += testsuite/programs.sh testsuite/programs/check.h testsuite/programs/lists.sh $(program_tests) \
+TESTS += $(program_tests) testsuite/newcomer.sh testsuite/programs/lists.sh testsuite/cudart/versions.sh
+EXTRA_DIST += testsuite/newcomer.sh testsuite/programs.sh testsuite/programs/check.h testsuite/programs/lists.sh $(program_tests) \
 	testsuite/cudart/versions.sh testsuite/cudart/versions.c testsuite/cudart/kernel.cu
