@@ -17,6 +17,7 @@ program_tests = \
 	testsuite/programs/histogram.cu \
 	testsuite/programs/lock.cu \
 	testsuite/programs/managed.cu \
+	testsuite/programs/nvrtc.cu \
 	testsuite/programs/optin.cu \
 	testsuite/programs/per_thread.cu \
 	testsuite/programs/pinned.cu \
@@ -33,10 +34,12 @@ program_tests = \
 	testsuite/programs/race_reverse.cu \
 	testsuite/programs/race_scope.cu \
 	testsuite/programs/reduce.cu \
+	testsuite/programs/refused.cu \
 	testsuite/programs/streams.cu \
 	testsuite/programs/symbols.cu \
 	testsuite/programs/transpose.cu \
 	testsuite/programs/vecadd.cu
 TESTS += $(program_tests) testsuite/newcomer.sh testsuite/programs/lists.sh testsuite/cudart/versions.sh
-EXTRA_DIST += testsuite/newcomer.sh testsuite/programs.sh testsuite/programs/check.h testsuite/programs/lists.sh $(program_tests) \
+EXTRA_DIST += testsuite/newcomer.sh testsuite/programs.sh testsuite/programs/check.h \
+	testsuite/programs/lists.sh $(program_tests) \
 	testsuite/cudart/versions.sh testsuite/cudart/versions.c testsuite/cudart/kernel.cu

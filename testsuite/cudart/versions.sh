@@ -76,7 +76,11 @@ run 0 env LD_LIBRARY_PATH="$top_builddir/emu" here-library/program && [ "$(cat o
 strip -o stripped here-static/program 2>/dev/null &&
 	run 1 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./stripped && has err "gsan-run --device=emu"
 
-"$PYTHON" -m venv venv >log 2>&1 || { tail -n 3 log; echo "no virtual environment: CUDA 11 and 12 are left out"; done_testing; }
+"$PYTHON" -m venv venv >log 2>&1 || {
+	tail -n 3 log
+	echo "no virtual environment: CUDA 11 and 12 are left out"
+	done_testing
+}
 for wheel in cu11==11.8.89 cu12==12.0.146 cu12==12.4.127 cu12==12.9.79; do
 	version=${wheel#*==}
 	folder=wheel-$version

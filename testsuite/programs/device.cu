@@ -2,7 +2,7 @@
 //
 // What there is to know of the device; and the device reset, with modules loaded anew.
 // prints: 1 device, warps of 32, at most 1024 threads
-// prints: version 13, occupancy at least 1: yes
+// prints: version as built: yes, occupancy at least 1: yes
 // prints: stack 2048
 // prints: before 1, after 1
 #include "check.h"
@@ -35,7 +35,8 @@ int main()
 	printf("%d device, warps of %d, at most %d threads\n", n, p.warpSize, p.maxThreadsPerBlock);
 	CHECK(cudaRuntimeGetVersion(&version));
 	CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, count, 0, 0));
-	printf("version %d, occupancy at least 1: %s\n", version / 1000, grid >= 1 && block >= 32 ? "yes" : "no");
+	printf("version as built: %s, occupancy at least 1: %s\n",
+	       version / 1000 == CUDART_VERSION / 1000 ? "yes" : "no", grid >= 1 && block >= 32 ? "yes" : "no");
 	CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 2048));
 	CHECK(cudaDeviceGetLimit(&stack, cudaLimitStackSize));
 	CHECK(cudaMemGetInfo(&free_bytes, &total));

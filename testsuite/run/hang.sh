@@ -22,7 +22,8 @@ kernel '	and.b32 %r1, %r0, 31;' '	setp.ge.u32 %p0, %r1, 16;' '	@%p0 bra REST;' '
 E
 run 3 $gsan_run --no-instrument --seeds=4..6 bar.ptx
 has err 'emu: deadlock:'
-where='bar.ptx:14, warp 0, lanes 0x[0-9a-f]*: waits at barrier 1, where 0 of 2 warps are; lanes 0x[0-9a-f]* of this warp have not come'
+where='bar.ptx:14, warp 0, lanes 0x[0-9a-f]*: waits at barrier 1, where 0 of 2 warps are;'
+where="$where lanes 0x[0-9a-f]* of this warp have not come"
 grep -q "$where" err || fail "not said of barrier 1: $(cat err)"
 has err ': waits at barrier 0, where 32 of 64 threads are'
 for seed in 4 5 6; do
@@ -39,7 +40,8 @@ kernel '	setp.ne.u32 %p0, %r0, 0;' '	@%p0 bra WAIT;' '	mbarrier.init.shared.b64 
 //@ launch k grid=1,1,1 block=32,1,1 args=a
 //@ timeout 1
 E
-where='mbar.ptx:[12][0-9], warp 0, lanes 0xffffffff: waits at the mbarrier at 0x[0-9a-f]*: phase 0 is under way, for which 1 of 2 arrivals are missing and 64 bytes$'
+where='mbar.ptx:[12][0-9], warp 0, lanes 0xffffffff: waits at the mbarrier at 0x[0-9a-f]*:'
+where="$where phase 0 is under way, for which 1 of 2 arrivals are missing and 64 bytes\$"
 for how in --no-instrument ''; do
 	run 3 $gsan_run $how mbar.ptx
 	has err 'emu: a kernel still runs after 1 seconds'
