@@ -5,6 +5,7 @@
 # runtime as a library that is found where gsan-run looks first, once where the program looks
 # first (an RPATH), and linked in where there is an archive.
 . "${top_srcdir:?set top_srcdir and top_builddir}/testsuite/lib.sh"
+takes_long
 here=$top_srcdir/testsuite/cudart
 : "${PYTHON:=python3}"
 
