@@ -39,7 +39,8 @@ program_tests = \
 	testsuite/programs/symbols.cu \
 	testsuite/programs/transpose.cu \
 	testsuite/programs/vecadd.cu
-TESTS += $(program_tests) testsuite/newcomer.sh testsuite/programs/lists.sh testsuite/cudart/versions.sh testsuite/cudart/images.sh
+TESTS += $(program_tests) testsuite/newcomer.sh testsuite/programs/lists.sh \
+	testsuite/cudart/versions.sh testsuite/cudart/images.sh
 EXTRA_DIST += testsuite/newcomer.sh testsuite/programs.sh testsuite/programs/check.h \
 	testsuite/programs/lists.sh $(program_tests) \
 	testsuite/cudart/versions.sh testsuite/cudart/images.sh testsuite/cudart/versions.c testsuite/cudart/kernel.cu

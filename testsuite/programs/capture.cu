@@ -30,6 +30,8 @@ static cudaGraph_t record(cudaStream_t s, cudaStream_t t, int *a, int *b, int v)
 	add<<<1, 32, 0, s>>>(b, 0);
 	CHECK(cudaMemsetAsync(a + 32, 0, 4, s));
 	CHECK(cudaStreamEndCapture(s, &g));
+	CHECK(cudaEventDestroy(fork));
+	CHECK(cudaEventDestroy(join));
 	return g;
 }
 
@@ -63,6 +65,7 @@ int main()
 	CHECK(cudaGraphDestroy(other));
 	other = record(s, t, a + 1, b, 3);
 	CHECK(cudaGraphExecUpdate(exec, other, &info));
+	CHECK(cudaGraphDestroy(other));
 	CHECK(cudaGraphLaunch(exec, s));
 	CHECK(cudaMemcpy(&h[0], a, 4, cudaMemcpyDeviceToHost));
 	CHECK(cudaMemcpy(&h[1], b, 4, cudaMemcpyDeviceToHost));
