@@ -64,7 +64,8 @@ static const struct choice { const char *name, *value[3]; size_t at; } choices[]
 	{"same_value", {"report", "ignore"}, offsetof(struct choices, same_value)},
 	{"exit_async", {"off", "strict"}, offsetof(struct choices, exits)},
 	{"pdl_no_trigger", {"clean", "race"}, offsetof(struct choices, trigger)},
-	{"arrive_scope", {"reads", "any", "strict"}, offsetof(struct choices, arrive)}
+	{"arrive_scope", {"reads", "any", "strict"}, offsetof(struct choices, arrive)},
+	{"volatile_is_weak", {"0", "1"}, offsetof(struct choices, weak_volatile)}
 };
 
 static const struct choice *find(const char *name)
@@ -79,7 +80,7 @@ bool detect_is_strict(const struct detect *d)
 {
 	const struct choices *c = &d->choices;
 
-	return c->read_fence || c->init_fence || c->exits || c->per_block || c->no_retire || c->wide_tx;
+	return c->read_fence || c->init_fence || c->exits || c->per_block || c->no_retire || c->wide_tx || c->weak_volatile;
 }
 
 bool detect_knows(const char *name)
@@ -113,6 +114,8 @@ void detect_sites(struct detect *d, const struct event_sites *s)
 
 		*to = s->site[i];
 		to->run += runs;
+		if (d->choices.weak_volatile && to->sem == EVENT_VOLATILE)
+			to->sem = EVENT_SEM_NONE;
 		if (to->run + to->nrun > runs + s->nruns)
 			to->nrun = 0;
 		d->tensors |= to->kind == EVENT_TENSOR;
@@ -157,11 +160,21 @@ const struct event_map *map_of(const struct detect *d, const struct event *e, un
 	return find_map(d, event_get(record_of(d, e), lane, EVENT_TENSOR_HASH));
 }
 
+/* Kernels may begin with 128 bytes of zeros (Triton's compiler does): what each field means by 0. */
+static const struct event_map *map_of_zeros(uint64_t hash)
+{
+	static const unsigned char zeros[128];
+	static const struct event_map m = {.stride = {1}, .every = {1, 1, 1, 1, 1}, .rank = 1, .atom = 16};
+
+	return hash == event_map_hash(zeros) ? &m : NULL;
+}
+
 /* A map that an edit makes of one that is known is known. */
 static bool add_edit(struct detect *d, const struct event *e, unsigned lane)
 {
 	const struct event_unit *u = record_of(d, e);
-	const struct event_map *was = find_map(d, event_get(u, lane, EVENT_MAP_EDIT_WAS));
+	uint64_t hash = event_get(u, lane, EVENT_MAP_EDIT_WAS);
+	const struct event_map *known = find_map(d, hash), *was = known ? known : map_of_zeros(hash);
 	struct event_map m;
 
 	if (!was || find_map(d, event_get(u, lane, EVENT_MAP_EDIT_HASH)))

@@ -487,7 +487,7 @@ const struct event_map *map_of(const struct detect *, const struct event *, unsi
 enum { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT, WAR_OFF = 2 };
 struct choices {
 	uint8_t reference, path, war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,
-		init_fence, lockstep, same_value, exits, trigger, arrive;
+		init_fence, lockstep, same_value, exits, trigger, arrive, weak_volatile;
 };
 
 /* The first reads of a write, or of what was made of it, by thread. */

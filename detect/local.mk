@@ -16,6 +16,8 @@ detect/libdetect.a: detect/libparts.a extent/libextent.a
 	$(OBJCOPY) -w --keep-global-symbol='detect_*' --keep-global-symbol='screen_*' detect/libdetect.o && \
 	rm -f $@ && $(AR) cr $@ detect/libdetect.o
 
+detect/libdetect.o: detect/libdetect.a
+
 check_PROGRAMS += testsuite/unit/bounds
 TESTS += testsuite/unit/bounds
 testsuite_unit_bounds_SOURCES = testsuite/unit/bounds.c

@@ -104,6 +104,8 @@ void scan_meeting(struct scan *s, const struct event *e, unsigned lane, const st
 
 void scan_word(struct scan *s, const struct event *e)
 {
+	if (!event_strong(site_of(s->d, e)))    /* volatile_is_weak=1 */
+		return;
 	for (unsigned l = 0; l < EVENT_LANES; l++)
 		for (unsigned i = 0; e->lanes >> l & 1 && i < site_of(s->d, e)->count; i++)
 			scan_element(s, e, l, i);

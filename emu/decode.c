@@ -726,6 +726,7 @@ void emu_decode(struct emu_func *f)
 	}
 	dec_vars(&d);
 	emu_regs(&d);
+	emu_source_marks(f->ptx);
 	for (struct ptx_stmt *s = f->ptx->body; s; s = s->next) {
 		d.stmt = s;
 		if (s->kind == STMT_INST)

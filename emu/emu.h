@@ -601,6 +601,8 @@ void emu_exec(struct emu_x *, const struct emu_op *pc);
  * the last one stays.  -1: it is no PTX. */
 int emu_source_set(const char *name, const char *text, size_t len);
 /* The line of the n-th access, or the like, of a function there; 0: unknown. */
+/* Says of each statement whether it was put in by gsan, where that has marked it (probe/probe.h). */
+void emu_source_marks(struct ptx_func *);
 unsigned emu_source_line(const char *func, unsigned n);
 bool emu_source_counts(const struct ptx_inst *);        /* it is one of those */
 /* The file of which an instruction of `f` is, and the line there; NULL: not known. */

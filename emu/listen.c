@@ -210,7 +210,7 @@ static void wrap(struct emu_func *f)
 		enum emu_tell_kind kind = TELL_ACCESS;
 		bool reads;
 
-		if (!op->stmt || op->stmt->kind != STMT_INST)
+		if (!op->stmt || op->stmt->kind != STMT_INST || op->stmt->inserted)
 			continue;
 		reads = is_access(op);
 		if (!reads && (!last || !is_order(&op->stmt->inst, &kind)))

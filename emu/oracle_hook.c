@@ -61,6 +61,12 @@ static uint8_t level_of(const struct ptx_inst *in)
 	return ORC_GPU;                 /* PTX ISA, atom: the default */
 }
 
+/* A red that probes have made an atom of: its result is nobody's but theirs. */
+static bool is_made_atom(const struct ptx_inst *in)
+{
+	return in->id == INST_ATOM && in->nops && in->ops[0].kind == OP_SYM && !strncmp(in->ops[0].sym->name, "%__gsan_", 8);
+}
+
 static void meaning(struct orc_op *k, const struct ptx_inst *in)
 {
 	const struct ptx_inst_row *row = &ptx_insts[in->id];
@@ -86,7 +92,7 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 			k->acquire = k->release = true;
 		return;
 	}
-	k->red = access == ACCESS_RED;
+	k->red = access == ACCESS_RED || is_made_atom(in);
 	switch (access) {
 	case ACCESS_LOAD:
 	case ACCESS_LDMATRIX:
@@ -147,7 +153,7 @@ static void load(void *self, struct emu_func *f)
 		bool last = i + 1 == f->nops || f->ops[i + 1].stmt != op->stmt;
 		struct orc_op k = {.func = f->name};
 
-		if (!op->stmt || op->stmt->kind != STMT_INST)
+		if (!op->stmt || op->stmt->kind != STMT_INST || op->stmt->inserted)
 			continue;
 		meaning(&k, &op->stmt->inst);
 		if (k.access ? !(op->flags & EMU_F_ACCESS) :

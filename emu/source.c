@@ -3,8 +3,8 @@
  * source.c: lines of the text that a program was instrumented from, which faults and the
  * oracle name instead of those of what is loaded.
  *
- * The rewriter puts calls between instructions, and stores to local memory of its own, and moves
- * none: the n-th access of a function is the same instruction before and after it.
+ * The rewriter moves none of a function's instructions: the n-th access that is not its own is the same one
+ * before and after it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #include "emu/emu.h"
 #include "emu/oracle.h"
+#include "probe/probe.h"
 
 struct lines {
 	char *func;
@@ -98,6 +99,19 @@ static void add_func(const struct ptx_func *f)
 	}
 }
 
+void emu_source_marks(struct ptx_func *f)
+{
+	unsigned depth = 0;
+
+	for (struct ptx_stmt *s = f->body; s; s = s->next) {
+		bool label = s->kind == STMT_LABEL;
+
+		depth += label && !strncmp(s->sym->name, PROBE_IN, strlen(PROBE_IN));
+		s->inserted = depth > 0;
+		depth -= depth && label && !strncmp(s->sym->name, PROBE_OUT, strlen(PROBE_OUT));
+	}
+}
+
 unsigned emu_source_line(const char *func, unsigned n)
 {
 	for (unsigned i = 0; i < noriginal; i++)
@@ -107,11 +121,13 @@ unsigned emu_source_line(const char *func, unsigned n)
 }
 
 /* Put between the program's instructions by the rewriter? */
-static bool is_inserted(const struct ptx_stmt *s)
+static bool is_inserted(const struct ptx_stmt *s, bool marked)
 {
 	struct ptx_buf b = {0};
 	bool found;
 
+	if (marked)
+		return s->inserted;
 	ptx_print_stmt(&b, s);
 	found = memmem(b.p, b.len, "__gsan_", 7);
 	free(b.p);
@@ -122,14 +138,17 @@ const char *emu_source_place(const struct ptx_func *f, const struct ptx_stmt *at
 {
 	const struct lines *x = NULL;
 	unsigned n = 0, nth = 0;
+	bool marked = false;
 
 	for (unsigned i = 0; i < noriginal && *original_name; i++)
 		if (!strcmp(original[i].func, f->name))
 			x = &original[i];
 	if (!x)
 		return NULL;
+	for (const struct ptx_stmt *s = f->body; s && !marked; s = s->next)
+		marked = s->inserted;
 	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
-		if (s->kind != STMT_INST || is_inserted(s))
+		if (s->kind != STMT_INST || is_inserted(s, marked))
 			continue;
 		n++;
 		if (s == at)

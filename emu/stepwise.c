@@ -59,6 +59,8 @@ static bool step_at(const struct emu_func *f, const struct emu_op *op)
 {
 	if (op->fn == emu_op_ret)
 		return f->entry;
+	if (op->stmt && op->stmt->inserted)
+		return false;
 	if (op->fn == emu_op_clock)
 		return true;
 	if (!op->stmt || op->stmt->kind != STMT_INST)

@@ -193,6 +193,7 @@ uint64_t event_map_hash(const void *map)
 
 	for (unsigned i = 0; i < 128; i += sizeof w) {
 		memcpy(&w, (const unsigned char *)map + i, sizeof w);
+		w &= i == 8 ? ~EVENT_MAP_LOOSE : ~UINT64_C(0);
 		h = (h ^ w) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
 	}
 	return h | 1;

@@ -192,7 +192,8 @@ enum event_flag {
 	EVENT_A_MN = 1 << 13, EVENT_B_MN = 1 << 14, EVENT_WS = 1 << 15, EVENT_OF_STORES = 1 << 16
 };
 
-/* shape[]  WGMMA     bytes of an element of A, of B; columns of A, of B; rows of B
+/* shape[]  ACCESS    of a matrix (wmma): rows, or columns; elements of each; bits of an element
+ *          WGMMA     bytes of an element of A, of B; columns of A, of B; rows of B
  *          TC_MMA    bytes of an element (0: 1); scale factors of a row
  *          TC_COPY   rows, bytes of each, copies of them, whether those lie side by side
  *          TC_LOAD, TC_STORE  columns of a fragment (1: 32x32b), registers, columns to the second
@@ -227,6 +228,8 @@ struct event_map {
 					   slice; 0: none */
 };
 uint64_t event_map_hash(const void *map);
+/* A bit of the second eight bytes that programs clear behind the driver (CUTLASS), and that is not hashed. */
+#define EVENT_MAP_LOOSE (UINT64_C(1) << 21)
 
 /* What the host tells.  Launches come each behind the one before it, but for one that may
  * begin early (programmatic dependent launch). */

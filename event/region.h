@@ -26,8 +26,11 @@ struct region_head { uint32_t next, last, lost, cut; uint64_t since, spare; };
 #define REGION_OVER 0x80000000u         /* what `next` stays at, about, when pieces are lost */
 
 /* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size; last: as in the head;
- * queue: how many entries it has, less one; a power of two is more by one. */
-struct region_launch { uint64_t region; uint32_t heads, slots, launch, last, queue, spare; };
+ * queue: how many entries it has, less one; a power of two is more by one.  magic: EVENT_MAGIC; any other means that
+ * nobody watches the launch (a kernel launches it, and does not know of the parameter): it logs into a variable of its
+ * module, REGION_SINK units like a region that is full from the start. */
+struct region_launch { uint64_t region; uint32_t heads, slots, launch, last, queue, magic; };
+enum { REGION_SINK = 3 * REGION_PIECE_MAX, REGION_SINK_LAST = REGION_PIECE_MAX };
 
 /* An entry of the queue, of the ticket / units of a piece.  `ticket`: whose turn it is there.  piece: 0 if he has not
  * asked; he has: the last unit of his piece before, as region_piece.behind; answered: where the new one lies, and

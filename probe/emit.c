@@ -44,19 +44,21 @@ void emit_label(struct emit *p, unsigned label)
 /* A line of a text, with words in it replaced. */
 static void put_line(struct emit *p, const char *line, size_t n)
 {
-	char number[16], shift[16], queue[16];
+	char number[16], shift[16], queue[16], sink[16];
+	const bool copy = p->called || p->copied;
 	const struct { const char *word, *text; } words[] = {
-		{"PIECE", number}, {"SHIFT", shift}, {"QUEUE", queue}, {"SPACE", p->called ? "global" : "param"},
+		{"PIECE", number}, {"SHIFT", shift}, {"QUEUE", queue}, {"SINK", sink}, {"SPACE", copy ? "global" : "param"},
 		/* REGION_LAUNCH */
-		{"[LAUNCH+16]", p->called ? "[%__gsan_base+48]" : "[" PROBE_PARAM "+16]"},
-		{"[LAUNCH+20]", p->called ? "[%__gsan_base+52]" : "[" PROBE_PARAM "+20]"},
-		{"[LAUNCH+24]", p->called ? "[%__gsan_base+56]" : "[" PROBE_PARAM "+24]"}
+		{"[LAUNCH+16]", copy ? "[%__gsan_base+48]" : "[" PROBE_PARAM "+16]"},
+		{"[LAUNCH+20]", copy ? "[%__gsan_base+52]" : "[" PROBE_PARAM "+20]"},
+		{"[LAUNCH+24]", copy ? "[%__gsan_base+56]" : "[" PROBE_PARAM "+24]"}
 	};
 	const unsigned nwords = sizeof words / sizeof *words;
 
 	snprintf(number, sizeof number, "%u", p->piece);
 	snprintf(shift, sizeof shift, "%d", __builtin_ctz(p->piece));
 	snprintf(queue, sizeof queue, "%d", 16 * REGION_QUEUE);
+	snprintf(sink, sizeof sink, "%u", REGION_SINK_LAST + p->piece - 1);
 	for (size_t at = 0; at < n;) {
 		unsigned k = 0;
 
@@ -71,7 +73,7 @@ static void put_line(struct emit *p, const char *line, size_t n)
 }
 
 /* A text of probe/text.h, in which PIECE stands for the units of a piece, which are 1 << SHIFT, QUEUE for where the
- * queue is, SPACE and LAUNCH for where the launch's parameter is; lines of PLACE, SLOT and LANE are other texts. */
+ * queue is, SINK for the last unit of a full piece of the module's own, SPACE and LAUNCH for where the launch's parameter is; lines of PLACE, SLOT and LANE are other texts. */
 static void put_text(struct emit *p, const char *text)
 {
 	while (*text) {
@@ -95,6 +97,10 @@ void emit_registers(struct emit *p)
 	emit(p, ".reg .b32 " R "p, " R "row, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
 	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried, " R "each, " R "own, " R "gc, " R "gt");
 	emit(p, ".reg .b16 " R "h");
+	if (p->polls) {
+		emit(p, ".reg .b64 " R "pk, " R "sk");
+		emit(p, ".reg .b32 " R "polled, " R "pm");
+	}
 	emit(p, ".reg .pred " R "leader, " R "full, " R "line, " R "same, " R "guard, " R "private");
 }
 
@@ -214,6 +220,13 @@ void emit_regroup_by(struct emit *p, const char *reg)
 	find_leader(p);
 }
 
+void emit_alone(struct emit *p)
+{
+	emit(p, "mov.u32 " R "m, %%lanemask_eq");
+	read_group_clocks(p);
+	emit(p, "setp.ne.u32 " R "leader, " R "m, 0");
+}
+
 static void emit_refill(struct emit *p, const char *unless)
 {
 	unsigned have = p->labels++;
@@ -221,6 +234,13 @@ static void emit_refill(struct emit *p, const char *unless)
 	emit(p, "@%s bra $__gsan_L%u", unless, have);
 	put_text(p, probe_refill);
 	emit_label(p, have);
+}
+
+/* What comes next is no poll that goes on. */
+static void end_polls(struct emit *p)
+{
+	if (p->polls)
+		emit(p, "mov.b32 " R "polled, 0");
 }
 
 /* k: what at is counted from. */
@@ -238,6 +258,7 @@ static int place_of(const struct emit *p, unsigned at)
 /* Room for n units; all lanes get the leader's k, which is where they begin. */
 static void room_for_all(struct emit *p)
 {
+	end_polls(p);
 	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
 	emit(p, "add.u32 " R "lo, " R "lo, " R "n");
 	emit(p, "setp.lt.or.u32 " R "full, " R "lo, %u, !" R "leader", p->piece);
@@ -279,6 +300,7 @@ void emit_room(struct emit *p, unsigned units, unsigned each)
 		emit(p, "shl.b32 " R "own, " R "rank, 2");
 		return;
 	}
+	end_polls(p);
 	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
 	emit(p, "setp.le.or.u32 " R "full, " R "lo, %d, !" R "leader", (int)p->piece - 1 - (int)units);
 	emit_refill(p, "%__gsan_full");
@@ -290,6 +312,7 @@ void emit_room(struct emit *p, unsigned units, unsigned each)
 void emit_start(struct emit *p, uint32_t begin)
 {
 	emit_registers(p);
+	end_polls(p);
 	put_text(p, probe_start);
 	if (!p->rows)
 		put_text(p, probe_rows);
@@ -310,14 +333,6 @@ void emit_start(struct emit *p, uint32_t begin)
 	emit_short(p, &(struct emit_record){EVENT_BEGIN, begin, 0, false}, 1);
 }
 
-void emit_called(struct emit *p)
-{
-	emit_registers(p);
-	put_text(p, probe_load);
-	if (!p->rows)
-		put_text(p, probe_rows);
-}
-
 void emit_save(struct emit *p)
 {
 	put_text(p, probe_save);
@@ -325,7 +340,16 @@ void emit_save(struct emit *p)
 
 void emit_load(struct emit *p)
 {
+	end_polls(p);
 	put_text(p, probe_load);
+}
+
+void emit_called(struct emit *p)
+{
+	emit_registers(p);
+	emit_load(p);
+	if (!p->rows)
+		put_text(p, probe_rows);
 }
 
 /* ---- records ----------------------------------------------------------------------------------- */
@@ -475,6 +499,93 @@ void emit_reserve(struct emit *p, const struct emit_record *r, bool first)
 		emit(p, "@" R "leader st.global.v2.b32 [" R "k+16], {" R "c, " R "t}");
 	if (!r->once)
 		find_own(p, words_of(r) * 8);
+}
+
+/* ---- polls ---------------------------------------------------------------------------------------------- */
+
+#define SPARE 0x80000000u               /* of `polled`: the last poll's record, at sk, is as that at pk */
+
+/* Where the record at pk ends is where that at sk does, whose place is taken again. */
+static void take_spare(struct emit *p, const struct emit_record *r, bool first)
+{
+	emit(p, "mov.b64 " R "k, " R "sk");
+	emit(p, "@" R "leader ld.global.v2.b32 {" R "lo, " R "hi}, [" R "k+24]");
+	emit(p, "@" R "leader st.global.v2.b32 [" R "pk+24], {" R "lo, " R "hi}");
+	if (first)
+		emit(p, "sub.u64 " R "k, " R "k, 16");
+	put_first(p, first);
+	put_fixed(p, r, 0);
+	emit(p, "@" R "leader st.global.v4.b32 [" R "k+16], {" R "c, " R "t, 0, 0}");
+}
+
+void emit_poll(struct emit *p, const struct emit_record *r, bool first)
+{
+	unsigned fresh = p->labels++, end = p->labels++;
+
+	emit(p, "setp.eq.u32 " R "same, " R "polled, 0x%x", SPARE | r->site);
+	emit(p, "setp.eq.and.u32 " R "same, " R "pm, " R "m, " R "same");
+	emit(p, "vote.sync.all.pred " R "same, " R "same, " R "m");
+	emit(p, "@!" R "same bra $__gsan_L%u", fresh);
+	p->running = true;
+	take_spare(p, r, first);
+	emit(p, "bra $__gsan_L%u", end);
+	emit_label(p, fresh);
+	p->polls = false;               /* what `polled` says is looked at behind the instruction */
+	emit_reserve(p, r, first);
+	p->polls = true;
+	emit_label(p, end);
+	find_own(p, words_of(r) * 8);
+}
+
+/* line = the group's lanes hold it. */
+static void all_hold(struct emit *p, unsigned unless)
+{
+	emit(p, "vote.sync.all.pred " R "line, " R "line, " R "m");
+	emit(p, "@!" R "line bra $__gsan_L%u", unless);
+}
+
+/* line: the records at pk and k are of one piece, which nobody takes while a group writes into it, and so little apart that
+ * their clocks' low words tell which is later. */
+static void are_near(struct emit *p)
+{
+	emit(p, "sub.u64 " R "x, " R "pk, " R "base");
+	emit(p, "sub.u64 " R "w, " R "k, " R "base");
+	emit(p, "xor.b64 " R "x, " R "x, " R "w");
+	emit(p, "setp.lt.and.u64 " R "line, " R "x, %u, " R "line", 16 * p->piece);
+	emit(p, "ld.global.v2.b32 {" R "lo, " R "hi}, [" R "pk+16]");
+	emit(p, "sub.u32 " R "lo, " R "c, " R "lo");
+	emit(p, "setp.lt.and.u32 " R "line, " R "lo, 0x40000000, " R "line");
+	emit(p, "sub.u32 " R "hi, " R "t, " R "hi");
+	emit(p, "setp.lt.and.u32 " R "line, " R "hi, 0x40000000, " R "line");
+}
+
+void emit_poll_end(struct emit *p, const struct emit_record *r, bool full)
+{
+	unsigned other = p->labels++, end = p->labels++;
+
+	emit(p, "and.b32 " R "lo, " R "polled, 0x%x", ~SPARE);
+	emit(p, "setp.eq.u32 " R "line, " R "lo, %u", r->site);
+	emit(p, "setp.eq.and.u32 " R "line, " R "pm, " R "m, " R "line");
+	if (full)
+		emit(p, "and.pred " R "line, " R "line, " R "same");
+	all_hold(p, other);
+	are_near(p);
+	emit(p, "sub.u64 " R "x, " R "kl, " R "k");
+	emit(p, "add.u64 " R "x, " R "x, " R "pk");
+	for (unsigned i = 0; i < words_of(r); i++) {
+		emit(p, "ld.global.b64 " R "v, [" R "kl+%u]", 16 * fixed_units(r) + 8 * i);
+		emit(p, "ld.global.b64 " R "w, [" R "x+%u]", 16 * fixed_units(r) + 8 * i);
+		emit(p, "setp.eq.and.b64 " R "line, " R "v, " R "w, " R "line");
+	}
+	all_hold(p, other);
+	emit(p, "mov.b64 " R "sk, " R "k");
+	emit(p, "mov.b32 " R "polled, 0x%x", SPARE | r->site);
+	emit(p, "bra $__gsan_L%u", end);
+	emit_label(p, other);
+	emit(p, "mov.b64 " R "pk, " R "k");
+	emit(p, "mov.b32 " R "pm, " R "m");
+	emit(p, "mov.b32 " R "polled, %u", r->site);
+	emit_label(p, end);
 }
 
 bool emit_each(struct emit *p, const struct emit_record *r, const struct ptx_operand *addr, unsigned at)

@@ -19,6 +19,8 @@
  *   c, t; c0, t0 low words of clock and timer; those from before an instruction
  *   gc, gt       the same from when the group's lanes were together
  *   tried        the site of a wait that has been in vain since the last that was not; 0
+ *   polled       the site of a poll that the lane has logged last; 0: another record came behind it, or none has
+ *                (emit_poll, as pm, pk, sk)
  *   v, x         64-bit operands and what is made of them; a, b: 32-bit ones
  *   w, y         operands of a read-modify-write, from before it
  *   lo, hi, n    whatever
@@ -29,7 +31,9 @@ struct emit {
 	unsigned piece;                 /* units of this function's pieces: a power of two */
 	bool clusters;                  /* there may be some */
 	bool called;                    /* it is no entry */
+	bool copied;                    /* an entry may be launched with a parameter that is none: its copy in the region is read */
 	bool rows;                      /* all lanes of a warp are of one row */
+	bool polls;                     /* there are polls in the function */
 	unsigned room;                  /* units that the group took last, which lie in front of what p says; */
 	bool running;                   /* or from k on, which moves on by what EACHs take */
 };
@@ -61,6 +65,8 @@ void emit_load(struct emit *);
 void emit_regroup(struct emit *);
 /* The same, of those that have the same in that register. */
 void emit_regroup_by(struct emit *, const char *reg);
+/* Each lane that is here becomes a group. */
+void emit_alone(struct emit *);
 /* Room for so many units and narrow records with an address for each lane.  Records lie `at` units behind its start. */
 void emit_room(struct emit *, unsigned units, unsigned each);
 
@@ -80,6 +86,13 @@ void emit_once(struct emit *, const struct emit_record *, unsigned at);
 bool emit_line(struct emit *, const struct emit_record *, const struct ptx_operand *, int64_t step, unsigned at);
 /* One with words: room for it and, if that is `first` in its group, a CLOCK; what does not depend on operands. */
 void emit_reserve(struct emit *, const struct emit_record *, bool first);
+/* Polls: strong reads in loops.  One that finds what the one before it has found, where nothing else was logged since, is
+ * told by that one's record.  That has to be there before its instruction, though: so there are two of them, the first
+ * one for all polls but the last, and the last one's, which gives its place to the next.
+ * In front of one: as emit_reserve(); behind it, when all of its record is there; `full`: `same` says whether a
+ * read-modify-write has left the word as it was. */
+void emit_poll(struct emit *, const struct emit_record *, bool first);
+void emit_poll_end(struct emit *, const struct emit_record *, bool full);
 /* A narrow one with an address for each lane, which is the operand's without its offset. */
 bool emit_each(struct emit *, const struct emit_record *, const struct ptx_operand *, unsigned at);
 /* One with an address v for each lane, or of 16 bytes where those lie in a row, that many bytes apart, or are the

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	text = slurp(argv[1], &len);
-	out = text ? probe_module(argv[1], text, len, &sites, NULL, NULL) : NULL;
+	out = text ? probe_module(argv[1], text, (struct probe_what){false}, &sites, NULL, NULL) : NULL;
 	free(text);
 	if (!out)
 		return 1;

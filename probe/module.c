@@ -14,24 +14,48 @@ static const uint64_t launch_bytes[] = {sizeof(struct region_launch)};
 
 const char *module_text(struct module *t)
 {
-	const char *s = ptx_sprintf(t->m->arena, "%.*s", (int)t->e.out.len, t->e.out.len ? t->e.out.p : "");
+	const int len = (int)t->e.out.len;
+	const char *text = len ? t->e.out.p : "", *s;
+	const unsigned label = t->e.labels;
 
+	t->e.labels += t->marks && len;
+	s = t->marks && len ? ptx_sprintf(t->m->arena, PROBE_IN "%u:\n%.*s" PROBE_OUT "%u:\n", label, len, text, label) :
+			      ptx_sprintf(t->m->arena, "%.*s", len, text);
 	t->e.out.len = 0;
 	return s;
 }
 
-uint32_t module_site(struct probe_sites *s, const struct event_site *site)
+uint32_t module_site(struct module *t, const struct event_site *site, const struct ptx_stmt *stmt)
 {
-	s->site = realloc(s->site, (s->n + 1) * sizeof *s->site);
-	if (!s->site)
-		abort();
+	struct probe_sites *s = t->sites;
+
+	if (!(s->n & (s->n - 1))) {     /* there is room for a power of two */
+		s->site = realloc(s->site, (s->n ? 2 * s->n : 1) * sizeof *s->site);
+		s->place = realloc(s->place, (s->n ? 2 * s->n : 1) * sizeof *s->place);
+		if (!s->site || !s->place)
+			abort();
+	}
 	s->site[s->n] = *site;
+	s->place[s->n] = (struct probe_place){t->f, stmt};
 	return s->n++;
 }
 
 void module_leave_out(struct module *t, const struct ptx_stmt *stmt)
 {
 	t->sites->first = t->sites->left_out++ ? t->sites->first : stmt->line;
+}
+
+/* Where a parameter of 8 bytes' alignment lies behind others (PTX ISA, "Kernel Function Parameters"). */
+static uint32_t end_of_params(const struct ptx_func *f)
+{
+	uint64_t at = 0;
+
+	for (const struct ptx_var *v = f->params; v; v = v->next) {
+		uint64_t own = ptx_type_bits(v->sym->type) / 8, align = v->sym->align ? v->sym->align : own ? own : 1;
+
+		at = (at + align - 1) / align * align + v->sym->bytes;
+	}
+	return (uint32_t)((at + 7) / 8 * 8);
 }
 
 static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
@@ -43,7 +67,7 @@ static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
 	s->kernel = realloc(s->kernel, (s->nkernels + 1) * sizeof *s->kernel);
 	if (!s->kernel)
 		abort();
-	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece, t->facts.flat};
+	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece, t->facts.flat, f->nparams, end_of_params(f), t->maps};
 	*sym = (struct ptx_sym){.name = PROBE_PARAM, .kind = SYM_VAR, .type = TYPE_B8, .space = SPACE_PARAM, .vec = 1, .align = 8,
 				.bytes = sizeof(struct region_launch), .var = v};
 	v->sym = sym;
@@ -86,11 +110,14 @@ static void function(struct module *t, struct ptx_func *f)
 	struct plan *plan = f->user;
 	struct ptx_stmt *body = f->body;
 
+	t->f = f;
+	t->maps = 0;
 	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
 	for (uint32_t i = 0; i < plan->n; i++)
-		t->number[i] = plan->item[i].kind == PLAN_CALL ? 0 : module_site(t->sites, &plan->item[i].site);
+		t->number[i] = plan->item[i].kind == PLAN_CALL ? 0 : module_site(t, &plan->item[i].site, plan->item[i].stmt);
 	t->e.piece = plan->piece;
 	t->e.rows = plan->rows;
+	t->e.polls = plan->polls;
 	t->e.called = !f->entry;
 	if (f->entry)
 		emit_start(&t->e, 0);
@@ -109,12 +136,13 @@ static void function(struct module *t, struct ptx_func *f)
 }
 
 /* Pieces of functions that are called are those of their kernels: all have one size. */
-static void plan_all(struct module *t)
+static void plan_all(struct module *t, struct probe_what what)
 {
 	uint32_t piece = 0;
 	bool called = false;
 
 	t->facts = plan_facts(t->m);
+	t->facts.stored = what.stored;
 	for (struct ptx_stmt *s = t->m->first; s; s = s->next) {
 		struct plan *p;
 
@@ -139,33 +167,57 @@ static struct ptx_stmt *first_function(const struct ptx_module *m)
 	return s;
 }
 
-char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *sites, ptx_report_fn *report, void *arg)
+/* What launches log into that nobody watches: a region that has been full from the start, and of which all that is
+ * read is its head. */
+static void put_sink(struct module *t)
 {
-	struct module t = {.sites = sites, .scratch = {
-		{.name = "%__gsan_hi", .kind = SYM_REG, .type = TYPE_B32}, {.name = "%__gsan_x", .kind = SYM_REG, .type = TYPE_B64}
-	}};
+	/* Its head; the parameter's copy behind that: REGION_LAUNCH. */
+	ptx_insert_module(t->m, first_function(t->m), ptx_sprintf(t->m->arena, ".global .align 16 .b32 " PROBE_SINK
+		"[%u] = {%u, %u, 0, 1, 0, 0x80000000, 0, 0, 0, 0, 0, 0, 0, %u};\n",
+		(unsigned)(REGION_SINK * sizeof(struct event_unit) / 4), REGION_OVER, (unsigned)REGION_SINK_LAST,
+		(unsigned)REGION_SINK_LAST));
+}
+
+void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites *sites)
+{
+	struct module t = {.m = m, .sites = sites, .scratch = ptx_alloc(m->arena, 2 * sizeof *t.scratch)};
 	const struct event_site none = {0};
 
 	*sites = (struct probe_sites){0};
-	t.m = ptx_parse(path, text, len, report, arg);
-	if (!t.m)
-		return NULL;
-	module_site(sites, &none);
+	t.scratch[0] = (struct ptx_sym){.name = "%__gsan_hi", .kind = SYM_REG, .type = TYPE_B32};
+	t.scratch[1] = (struct ptx_sym){.name = "%__gsan_x", .kind = SYM_REG, .type = TYPE_B64};
+	module_site(&t, &none, NULL);
 	/* activemask: PTX 6.2; sm_75: 6.3. */
-	t.m->version = t.m->version < 63 ? 63 : t.m->version;
+	m->version = m->version < 63 ? 63 : m->version;
 	/* Special registers of clusters: PTX 7.8, sm_90. */
-	t.e.clusters = t.m->sm >= 90 && t.m->version >= 78;
-	plan_all(&t);
-	for (struct ptx_stmt *s = t.m->first; s; s = s->next)
+	t.e.clusters = m->sm >= 90 && m->version >= 78;
+	t.e.copied = what.linked;
+	t.marks = what.marks;
+	plan_all(&t, what);
+	for (struct ptx_stmt *s = m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			function(&t, s->func);
 	if (t.called)
-		ptx_insert_module(t.m, first_function(t.m), ".visible .global .align 8 .b64 " PROBE_LANES ";\n");
-	t.e.out.len = 0;
-	ptx_print(&t.e.out, t.m);
-	ptx_put(&t.e.out, "", 1);
-	ptx_free(t.m);
-	return t.e.out.p;
+		ptx_insert_module(m, first_function(m), ".visible .global .align 8 .b64 " PROBE_LANES ";\n");
+	if (sites->nkernels)
+		put_sink(&t);
+	sites->called = t.called;
+	free(t.e.out.p);
+}
+
+char *probe_module(const char *path, const char *text, struct probe_what what, struct probe_sites *sites, ptx_report_fn *report, void *arg)
+{
+	struct ptx_module *m = ptx_parse(path, text, strlen(text), report, arg);
+	struct ptx_buf out = {0};
+
+	*sites = (struct probe_sites){0};
+	if (!m)
+		return NULL;
+	probe_put(m, what, sites);
+	ptx_print(&out, m);
+	ptx_put(&out, "", 1);
+	ptx_free(m);
+	return out.p;
 }
 
 void probe_sites_free(struct probe_sites *s)
@@ -174,6 +226,7 @@ void probe_sites_free(struct probe_sites *s)
 		free((char *)(uintptr_t)s->kernel[i].name);
 	free(s->kernel);
 	free(s->run);
+	free(s->place);
 	free(s->site);
 	*s = (struct probe_sites){0};
 }

@@ -11,16 +11,20 @@
 struct module {
 	struct ptx_module *m;
 	struct plan_facts facts;
-	uint32_t *number;               /* sites of a function's items */
+	const struct ptx_func *f;       /* the one that probes are being put into, */
+	uint64_t maps;                  /* probe_kernel.maps of it, */
+	bool marks;                     /* probe_what.marks */
+	uint32_t *number;               /* sites of its items */
 	bool called;                    /* there are functions that are called */
 	struct probe_sites *sites;
 	struct emit e;
-	struct ptx_sym scratch[2];      /* registers for results that the program does not want: of 32 and 64 bits */
+	struct ptx_sym *scratch;        /* two: registers for results that the program does not want: of 32 and 64 bits */
 };
 
 /* What was emitted since the last call, in the module's arena. */
 const char *module_text(struct module *);
-uint32_t module_site(struct probe_sites *, const struct event_site *);
+/* A site; stmt NULL: of a run. */
+uint32_t module_site(struct module *, const struct event_site *, const struct ptx_stmt *);
 /* Counts an instruction that cannot be logged whole. */
 void module_leave_out(struct module *, const struct ptx_stmt *);
 

@@ -15,23 +15,36 @@ int plan_address(const struct ptx_inst *in)
 	case ACCESS_LOAD:
 	case ACCESS_ATOM:
 	case ACCESS_LDMATRIX:
+	case ACCESS_WMMA_LOAD:
 		return 1;
 	case ACCESS_STORE:
 	case ACCESS_RED:
 	case ACCESS_STMATRIX:
+	case ACCESS_WMMA_STORE:
 	case ACCESS_DISCARD:
+	case ACCESS_ST_BULK:
 		return 0;
 	default:
 		return -1;
 	}
 }
 
-/* PTX ISA, "ldmatrix": of 8, 16 or 32 lanes the addresses count. */
-unsigned plan_lanes(const struct ptx_inst *in)
+/* PTX ISA, "ldmatrix": of 8, 16 or 32 lanes the addresses count.  The PTX ISA does not say which lane accesses what of
+ * a wmma's matrix: each of its rows is one lane's. */
+unsigned plan_lanes(const struct plan_item *it)
 {
-	bool matrix = ptx_insts[in->id].access == ACCESS_LDMATRIX || ptx_insts[in->id].access == ACCESS_STMATRIX;
+	const struct ptx_inst *in = &it->stmt->inst;
 
-	return !matrix || ptx_has(in, MOD_X4) ? EVENT_LANES : ptx_has(in, MOD_X2) ? 16 : 8;
+	switch (ptx_insts[in->id].access) {
+	case ACCESS_LDMATRIX:
+	case ACCESS_STMATRIX:
+		return ptx_has(in, MOD_X4) ? EVENT_LANES : ptx_has(in, MOD_X2) ? 16 : 8;
+	case ACCESS_WMMA_LOAD:
+	case ACCESS_WMMA_STORE:
+		return it->site.shape[0];
+	default:
+		return EVENT_LANES;
+	}
 }
 
 /* ---- reductions whose results nobody looks at ------------------------------------------------------ */
@@ -105,7 +118,7 @@ static bool function_is_flat(const struct ptx_func *f)
 
 struct plan_facts plan_facts(const struct ptx_module *m)
 {
-	struct plan_facts all = {true, true};
+	struct plan_facts all = {true, true, false};
 
 	for (const struct ptx_stmt *s = m->first; s; s = s->next) {
 		if (s->kind != STMT_FUNC || !s->func->has_body)
@@ -124,6 +137,7 @@ struct value { uint32_t block, root; int64_t more; };
 struct planner {
 	struct plan *p;
 	struct ptx_arena *arena;
+	bool stored;                    /* digests are told */
 	bool quiet;                     /* strong accesses are accesses like others */
 	struct value *value;
 	uint32_t roots, block;
@@ -197,7 +211,7 @@ static bool is_line(const struct planner *p, struct plan_item *it)
 	const struct ptx_operand *o = at < 0 ? NULL : &in->ops[at];
 	struct shape s;
 
-	if (it->site.kind != EVENT_ACCESS || in->guarded || !o || o->kind != OP_ADDR || !it->site.size || plan_lanes(in) < EVENT_LANES ||
+	if (it->site.kind != EVENT_ACCESS || in->guarded || !o || o->kind != OP_ADDR || !it->site.size || plan_lanes(it) < EVENT_LANES ||
 	    (it->site.space == EVENT_GENERIC && p->local))
 		return false;
 	s = p->p->flow->block[p->block].alone ? (struct shape){.kind = SHAPE_SAME} : flow_shape(p->p->flow, &o->list[0]);
@@ -212,7 +226,7 @@ static bool is_short(const struct plan_item *it)
 	switch (it->site.kind) {
 	case EVENT_EXIT: case EVENT_FENCE: case EVENT_OPAQUE: case EVENT_BAR_ARRIVE: case EVENT_CLUSTER_ARRIVE:
 	case EVENT_CLUSTER_WAIT: case EVENT_DEPENDENTS: case EVENT_GRID_WAIT: case EVENT_COMMIT: case EVENT_WAIT_GROUP:
-	case EVENT_WGMMA:
+	case EVENT_WGMMA: case EVENT_TC_LOAD: case EVENT_TC_STORE: case EVENT_TC_WAIT: case EVENT_TC_FREE:
 		return !it->stmt->inst.guarded;
 	default:
 		return false;
@@ -226,7 +240,7 @@ static uint32_t most_units(const struct plan_item *it)
 
 	switch (it->site.kind) {
 	case EVENT_ACCESS:
-		words = 1;
+		words = 1 + it->stored;
 		break;
 	case EVENT_STRONG:
 		words = 1 + (it->site.size * it->site.count + 7u) / 8 * 2;
@@ -248,7 +262,8 @@ static bool splits(const struct planner *p, const struct plan_item *it)
 	bool access = it->site.kind == EVENT_ACCESS || it->site.kind == EVENT_STRONG;
 
 	return in->guarded || it->site.kind == EVENT_MBAR_WAIT || it->site.kind == EVENT_WARP_ARRIVE ||
-	       (access && it->site.space == EVENT_GENERIC && p->local) || plan_lanes(in) < EVENT_LANES;
+	       it->site.kind == EVENT_TC_MMA || it->site.kind == EVENT_TC_COPY ||
+	       (access && it->site.space == EVENT_GENERIC && p->local) || plan_lanes(it) < EVENT_LANES;
 }
 
 /* A plain access of all lanes whose pattern only a look at run time shows. */
@@ -343,7 +358,10 @@ static bool takes_same(const struct flow *f, const struct plan_item *it)
 {
 	const struct ptx_inst *in = &it->stmt->inst;
 
-	if (it->site.kind < EVENT_MBAR_INIT || it->site.kind > EVENT_TENSOR || it->site.kind == EVENT_CP_ASYNC)
+	if (it->site.kind == EVENT_TC_ALLOC || it->site.kind == EVENT_MAP_COPY)
+		return true;            /* a warp's as one */
+	if ((it->site.kind < EVENT_MBAR_INIT || it->site.kind > EVENT_CANCEL || it->site.kind == EVENT_CP_ASYNC) &&
+	    it->site.kind != EVENT_TC_COMMIT)
 		return false;
 	for (unsigned i = in->nops && in->ops[0].kind != OP_ADDR; i < in->nops; i++)
 		if (!f->block[it->block].alone && !is_same(f, &in->ops[i]))
@@ -408,11 +426,13 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 		it->site.kind = EVENT_EXIT;
 	if (p->quiet && it->site.kind == EVENT_STRONG)
 		it->site.kind = EVENT_ACCESS;
-	if (is_line(p, it)) {
+	it->stored = p->stored && it->site.kind == EVENT_ACCESS && it->site.size && it->site.size <= 8 &&
+		     ptx_insts[in->id].access == ACCESS_STORE;
+	if (!it->stored && is_line(p, it)) {
 		add_line(p, it);
 		return;
 	}
-	if (is_loose(p, it)) {
+	if (!it->stored && is_loose(p, it)) {
 		it->kind = PLAN_OTHER;
 		if (shares_line(p, it))
 			return;
@@ -437,6 +457,9 @@ static void classify(struct planner *p, struct ptx_stmt *s)
 	it->first = true;
 	it->splits = it->kind == PLAN_CALL || splits(p, it);
 	it->once = takes_same(p->p->flow, it);
+	it->poll = it->site.kind == EVENT_STRONG && it->site.does & EVENT_READS && !(it->site.does & EVENT_NO_RESULT) &&
+		   flow_loops(p->p->flow, it->block);
+	p->p->polls |= it->poll;
 	it->units = most_units(it);
 	p->open = FLOW_NONE;
 }
@@ -563,7 +586,7 @@ static bool is_linear(const struct ptx_func *f)
 
 struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, struct plan_facts facts)
 {
-	struct planner p = {.arena = arena, .quiet = facts.quiet, .roots = (uint32_t)f->nregs, .local = has_local(f)};
+	struct planner p = {.arena = arena, .stored = facts.stored, .quiet = facts.quiet, .roots = (uint32_t)f->nregs, .local = has_local(f)};
 
 	p.p = ptx_alloc(arena, sizeof *p.p);
 	p.p->flow = flow_of(arena, f);

@@ -19,6 +19,8 @@ struct plan_item {
 	struct event_site site;
 	enum plan_kind kind;
 	bool once;                      /* OTHER: all lanes have the same operands */
+	bool poll;                      /* OTHER: a strong read in a loop */
+	bool stored;                    /* OTHER: a digest of what it stores is told as well */
 	bool splits;                    /* its records are of some lanes of the group, or may be */
 	bool first;                     /* LINE, EACH, SHORT: of those that share room; OTHER: always */
 	bool group;                     /* its lanes have to become a group before it */
@@ -38,17 +40,18 @@ struct plan {
 	struct plan_item *item;
 	uint32_t n, cap, piece;         /* piece: units */
 	bool rows;                      /* all lanes of a warp are of one row */
+	bool polls;                     /* there is one */
 };
 
 /* Of all functions of a module.  quiet: its strong accesses are reductions whose results nobody looks at, and there is no
- * fence: nobody can learn anything by them.  flat: they look at %tid.x alone: what they do does not suit blocks in
+ * fence: nobody can learn anything by them.  stored: weak stores tell a digest of what they store.  flat: they look at %tid.x alone: what they do does not suit blocks in
  * which a warp has several rows. */
-struct plan_facts { bool quiet, flat; };
+struct plan_facts { bool quiet, flat, stored; };
 struct plan_facts plan_facts(const struct ptx_module *);
 struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, struct plan_facts);
 /* Where the address of an access is among its operands; -1: not in one. */
 int plan_address(const struct ptx_inst *);
 /* Of how many lanes the addresses count. */
-unsigned plan_lanes(const struct ptx_inst *);
+unsigned plan_lanes(const struct plan_item *);
 
 #endif

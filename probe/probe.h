@@ -14,24 +14,39 @@
 
 #define PROBE_PARAM "__gsan_launch"
 #define PROBE_LANES "__gsan_lanes"
+#define PROBE_SINK "__gsan_sink"
 
 /* A kernel: units of its pieces; flat: what is logged is right only where all lanes of a warp have the same %tid.y and
- * %tid.z, which it does not look at. */
-struct probe_kernel { const char *name; uint32_t piece; bool flat; };
+ * %tid.z, which it does not look at; how many parameters of its own it has, where PROBE_PARAM lies behind them, and which of
+ * the first 64 are tensor maps that are named by their number (REGION_MAP). */
+struct probe_kernel { const char *name; uint32_t piece; bool flat; uint32_t nparams, offset; uint64_t maps; };
+
+/* Where a site is; NULL: a run's, or none's. */
+struct probe_place { const struct ptx_func *func; const struct ptx_stmt *stmt; };
 
 /* The sites of a module: number 0 is none.  Of `left_out` instructions nothing is logged: of the one at
  * line `first`, and others behind it. */
 struct probe_sites {
 	struct event_site *site;
+	struct probe_place *place;      /* of each; as long as the module lives */
 	struct event_run *run;
 	struct probe_kernel *kernel;
 	uint32_t n, nruns, nkernels, left_out, first;
+	bool called;                    /* it has functions that are called, and with them PROBE_LANES */
 };
 
-/* The module with probes in its entries: malloc'd text, with a NUL behind it.  NULL: `report` has been
- * called for each error.  What cannot be logged in a kernel at all is an error, too.  The sites are
- * freed by probe_sites_free(), also behind an error. */
-char *probe_module(const char *path, const char *text, size_t len, struct probe_sites *, ptx_report_fn *report, void *arg);
+/* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
+ * a record of its own for each store.  linked: the module is one of several (nvcc -rdc=true), of which kernels of others
+ * may launch its own.  marks: labels that begin with PROBE_IN and PROBE_OUT, around all that is put in. */
+struct probe_what { bool stored, linked, marks; };
+#define PROBE_IN "$__gsan_in"
+#define PROBE_OUT "$__gsan_out"
+
+/* Puts probes into a module's functions.  The sites are freed by probe_sites_free(). */
+void probe_put(struct ptx_module *, struct probe_what, struct probe_sites *);
+/* The same in a text with a NUL behind it; so is the result, which is malloc'd.  NULL: `report` has been called for each
+ * error; there are sites to be freed all the same. */
+char *probe_module(const char *path, const char *text, struct probe_what, struct probe_sites *, ptx_report_fn *report, void *arg);
 void probe_sites_free(struct probe_sites *);
 
 #endif

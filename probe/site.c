@@ -97,6 +97,22 @@ static void atomic(struct event_site *s, const struct ptx_inst *in)
 		s->does |= EVENT_NO_RESULT;
 }
 
+/* PTX ISA, "wmma.load", "wmma.store": rows of a matrix, or columns, a stride apart. */
+static void tile(struct event_site *s, const struct ptx_inst *in)
+{
+	unsigned m = 0, n = 0, k = 0, rows, columns;
+
+	for (unsigned i = 0; i < in->nmods; i++)
+		if (sscanf(in->modtext[i], ".m%un%uk%u", &m, &n, &k) == 3)
+			break;
+	rows = ptx_has(in, MOD_B) ? k : m;
+	columns = ptx_has(in, MOD_A) ? k : n;
+	s->shape[0] = (uint16_t)(ptx_has(in, MOD_ROW) ? rows : columns);
+	s->shape[1] = (uint16_t)(ptx_has(in, MOD_ROW) ? columns : rows);
+	s->shape[2] = (uint16_t)ptx_type_bits(in->type);
+	s->size = s->count = 0;
+}
+
 static bool access_site(struct event_site *s, const struct ptx_inst *in)
 {
 	s->space = space_of(in, 0);
@@ -124,8 +140,11 @@ static bool access_site(struct event_site *s, const struct ptx_inst *in)
 		break;
 	case ACCESS_WMMA_LOAD:
 	case ACCESS_WMMA_STORE:
-	case ACCESS_ST_BULK:            /* the record says how many bytes */
 		s->does = ptx_insts[in->id].access == ACCESS_WMMA_LOAD ? EVENT_READS : EVENT_WRITES;
+		tile(s, in);
+		break;
+	case ACCESS_ST_BULK:            /* the record says how many bytes */
+		s->does = EVENT_WRITES;
 		s->size = s->count = 0;
 		break;
 	case ACCESS_DISCARD:

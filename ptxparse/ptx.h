@@ -280,6 +280,7 @@ struct ptx_init {
 
 struct ptx_stmt {
 	enum ptx_stmt_kind kind;
+	bool inserted;          /* for whoever wants to say so; the parser does not */
 	unsigned line, col;     /* in the PTX file, from 1 */
 	struct ptx_stmt *prev, *next;
 	struct ptx_loc *loc;    /* last .loc before it in its function; NULL */

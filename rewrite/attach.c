@@ -108,10 +108,10 @@ static void put_init(struct rw *r)
 	_Static_assert(GSAN_ABI == 1, "names above and in calls.def carry the ABI's number");
 }
 
-/* The oldest module that can hold the runtime: PTX 6.3 and sm_70. */
+/* The oldest module that can hold the runtime, or probes: PTX 6.3 and sm_70. */
 enum { LEAST_PTX = 63, LEAST_SM = 70, PARITY_PTX = 71 };
 
-static void raise_header(struct rw *r)
+void rw_raise_header(struct rw *r)
 {
 	struct ptx_module *m = r->m;
 
@@ -137,7 +137,7 @@ void rw_attach(struct rw *r)
 	struct ptx_module *m = r->m;
 	struct ptx_stmt *first = m->first;
 
-	raise_header(r);
+	rw_raise_header(r);
 	r->used[RW_FN_REGISTER] = true;
 	rw_open(r);
 	RW_PUT(r, ".global .align 4 .u32 " SITE_BASE " = 0;\n");

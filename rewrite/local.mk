@@ -8,13 +8,13 @@ rewrite_librewrite_a_SOURCES = \
 	rewrite/async.c rewrite/attach.c rewrite/call.c rewrite/call.h rewrite/calls.def rewrite/cfg.c \
 	rewrite/class.c rewrite/elide.c rewrite/insert.c rewrite/join.c rewrite/pass.c rewrite/quirk.c rewrite/resolve.c \
 	rewrite/rewrite.h rewrite/rules.def rewrite/rw.h rewrite/site.c \
-	rewrite/space.c rewrite/tcgen05.c rewrite/text.c rewrite/value.c
+	rewrite/space.c rewrite/tables.c rewrite/tcgen05.c rewrite/text.c rewrite/value.c
 nodist_rewrite_librewrite_a_SOURCES = rewrite/runtime.c
 
 bin_PROGRAMS += gsan-ptx
 gsan_ptx_SOURCES = rewrite/file.c rewrite/main.c rewrite/origin.c \
 	rewrite/phase.c rewrite/said.c rewrite/wrap.c
-gsan_ptx_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
+gsan_ptx_LDADD = rewrite/librewrite.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a
 
 # Takes the runtime's PTX apart at build time, with the parser.
 noinst_PROGRAMS += rewrite/embed

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "config.h"
 #include "rewrite/rw.h"
 
 const struct gsan_rewrite_pass_name gsan_rewrite_passes[] = {
@@ -111,6 +112,11 @@ static bool passes(struct rw *r)
 	dump(r, 'C');
 	rw_space(r);
 	dump(r, 'S');
+	if (ENGINE_PROBES) {
+		rw_probe(r);
+		dump(r, 'A');
+		return true;
+	}
 	rw_class(r);
 	dump(r, 'K');
 	rw_elide(r);

@@ -6,13 +6,14 @@
  */
 #include <string.h>
 
+#include "config.h"
+#include "event/module.h"
 #include "rewrite/rw.h"
 
 #define PREFIX "__gsan_"
-#define STRING2(x) #x
-#define STRING(x) STRING2(x)
-/* What only gsan's output of this ABI defines. */
-#define MARK "__gsan_v" STRING(GSAN_ABI) "_"
+/* What only gsan's output of this version defines. */
+#define MARK (ENGINE_PROBES ? "__gsan_v2_" : "__gsan_v1_")
+_Static_assert(MODULE_VERSION == 2 && GSAN_ABI == 1, "the marks name them");
 
 static bool reserved(const char *name)
 {
@@ -57,7 +58,7 @@ bool rw_resolve(struct rw *r)
 		return false;
 	for (s = r->m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body &&
-		    !strncmp(s->func->name, MARK, sizeof MARK - 1))
+		    !strncmp(s->func->name, MARK, strlen(MARK)))
 			return true;
 	for (s = r->m->first; s; s = s->next) {
 		if (s->kind == STMT_VAR)

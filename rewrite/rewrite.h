@@ -32,6 +32,8 @@ struct gsan_rewrite_options {
 	bool extern_runtime;    /* leave the device runtime .extern */
 	bool relocatable;       /* for ptxas -c, which takes no bound on a kernel's
 	                           registers below what its callees use */
+	bool marks;             /* labels around what is put in (probe.h) */
+	bool stored;            /* log what weak stores store, for same_value=ignore */
 	unsigned perturb;       /* seed for the runtime to hold warps up by; 0: none */
 	const char *dump;       /* letters of the passes to print after, or NULL */
 	FILE *dump_to;          /* where to; NULL: stderr */

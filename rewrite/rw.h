@@ -271,10 +271,26 @@ uint32_t rw_site(struct rw *, const struct rw_func *f, const struct ptx_stmt *in
 /* Appends the tables and struct gsan_module; everything they refer to has been
  * declared before. */
 void rw_put_sites(struct rw *);
+/* The same for probes (tables.c): where the next site is, `in` NULL: nowhere; a string of theirs; the arrays of
+ * spots, frames, globals and strings. */
+struct rw_sites_size { uint32_t frames, globals, strings, path; };
+void rw_spot(struct rw *, const struct ptx_func *, const struct ptx_stmt *in, const struct ptx_sym *var);
+uint32_t rw_string(struct rw *, const char *);
+struct rw_sites_size rw_put_spots(struct rw *);
+/* An array of words, its address in another one's initialiser (0: there is none), and two words as one of 64 bits. */
+void rw_put_array(struct rw *, const char *name, const uint32_t *, size_t n);
+void rw_put_address(struct rw *, const char *name, bool there);
+void rw_put_pair(struct rw *, uint32_t low, uint32_t high, const char *behind);
+
+/* ---- tables.c --------------------------------------------------------------- */
+
+/* Puts probes into the module, and their tables. */
+void rw_probe(struct rw *);
 
 /* ---- attach.c --------------------------------------------------------------- */
 
 void rw_attach(struct rw *);
+void rw_raise_header(struct rw *);      /* to the oldest version and target that can be instrumented */
 uint64_t rw_hash(const char *, size_t);
 
 /* ---- runtime.c (made by the program embed from the device runtime's PTX) ------- */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/module.h"
 #include "rewrite/rw.h"
 
 /* An array that grows in the arena; what it outgrows is left behind. */
@@ -25,6 +26,7 @@ struct label {
 
 struct rw_sites {
 	struct vec sites;               /* struct gsan_site */
+	struct vec spots;               /* struct module_spot */
 	struct vec frames;              /* struct gsan_frame */
 	struct vec bytes;               /* char: the string area */
 	struct name *names;             /* hash table, open addressing */
@@ -111,7 +113,7 @@ static uint32_t string(struct rw *r, const char *s, size_t len)
 	return interned(r, ptx_intern(r->m->arena, s, len));
 }
 
-static uint32_t cstring(struct rw *r, const char *s)
+uint32_t rw_string(struct rw *r, const char *s)
 {
 	return s ? string(r, s, strlen(s)) : 0;
 }
@@ -184,7 +186,7 @@ static uint32_t debug_name(struct rw *r, const char *label, int64_t skip)
 		read_labels(r);
 	l = label_slot(t->labels, t->caplabels, ptx_intern(r->m->arena, label, strlen(label)));
 	if (!l->name)
-		return cstring(r, label);
+		return rw_string(r, label);
 	if (whole && l->known)
 		return l->string;
 	p = l->bytes;
@@ -293,28 +295,46 @@ struct rw_sites *rw_sites_new(struct rw *r)
 	return t;
 }
 
-uint32_t rw_site(struct rw *r, const struct rw_func *rf, const struct ptx_stmt *in,
-		 const struct ptx_sym *var, uint32_t info)
+/* in NULL: the function itself. */
+static struct module_spot spot_of(struct rw *r, const struct ptx_func *f, const struct ptx_stmt *in, const struct ptx_loc *loc,
+				  const struct ptx_sym *var)
 {
 	struct rw_sites *t = r->sites;
-	const struct ptx_loc *loc = in ? in->loc : rf->first_loc;
-	struct gsan_site s = { .info = info };
+	struct module_spot s = { .func = written_in(r, f, loc) };
 
-	s.func = written_in(r, rf->f, loc);
-	s.ptx_line = in ? in->line : rf->f->line;
 	if (loc) {
 		s.file = file_name(r, loc->file);
 		s.line = loc->line;
 		if (loc != t->last_loc) {
 			t->last_loc = loc;
-			t->last_frames = frame(r, rf->f, loc->inlined_at);
+			t->last_frames = frame(r, f, loc->inlined_at);
 		}
 		s.frames = t->last_frames;
 	}
-	s.op = in ? op_name(r, &in->inst) : cstring(r, "entry");
+	s.op = in ? op_name(r, &in->inst) : rw_string(r, "entry");
 	s.var = var ? interned(r, var->name) : 0;
+	return s;
+}
+
+uint32_t rw_site(struct rw *r, const struct rw_func *rf, const struct ptx_stmt *in,
+		 const struct ptx_sym *var, uint32_t info)
+{
+	struct rw_sites *t = r->sites;
+	const struct module_spot at = spot_of(r, rf->f, in, in ? in->loc : rf->first_loc, var);
+	const struct gsan_site s = {
+		.func = at.func, .ptx_line = in ? in->line : rf->f->line, .file = at.file, .line = at.line,
+		.op = at.op, .var = at.var, .frames = at.frames, .info = info
+	};
+
 	push(r, &t->sites, &s, sizeof s, 1);
 	return (uint32_t)t->sites.n - 1;
+}
+
+void rw_spot(struct rw *r, const struct ptx_func *f, const struct ptx_stmt *in, const struct ptx_sym *var)
+{
+	const struct module_spot s = in ? spot_of(r, f, in, in->loc, var) : (struct module_spot){0};
+
+	push(r, &r->sites->spots, &s, sizeof s, 1);
 }
 
 /* ---- the text of the tables --------------------------------------------------- */
@@ -366,7 +386,7 @@ static void put_globals(struct rw *r, const struct vec *vars)
 	RW_PUT(r, "};");
 }
 
-static void put_words(struct rw *r, const char *name, const uint32_t *w, size_t n)
+void rw_put_array(struct rw *r, const char *name, const uint32_t *w, size_t n)
 {
 	if (!n)
 		return;
@@ -390,7 +410,7 @@ static void put_strings(struct rw *r)
 	RW_PUT(r, "};");
 }
 
-static void put_address(struct rw *r, const char *name, bool there)
+void rw_put_address(struct rw *r, const char *name, bool there)
 {
 	if (!there) {
 		RW_PUT(r, "0, ");
@@ -401,43 +421,64 @@ static void put_address(struct rw *r, const char *name, bool there)
 	RW_PUT(r, "), ");
 }
 
-/* Two 32-bit fields in one 64-bit word. */
-static void put_pair(struct rw *r, uint32_t low, uint32_t high, const char *behind)
+void rw_put_pair(struct rw *r, uint32_t low, uint32_t high, const char *behind)
 {
 	rw_putu(r, low | (uint64_t)high << 32);
 	rw_puts(r, behind);
+}
+
+static void find_globals(struct rw *r, struct vec *vars)
+{
+	for (size_t i = 0; i < r->vars.n; i++)
+		add_vars(r, r->vars.p[i], vars);
+}
+
+struct rw_sites_size rw_put_spots(struct rw *r)
+{
+	struct rw_sites *t = r->sites;
+	struct vec vars = { 0 };
+	uint32_t path = rw_string(r, r->path);
+
+	_Static_assert(sizeof(struct module_spot) == 24 && sizeof(struct module_frame) == 16 &&
+		       sizeof(struct gsan_frame) == 16, "arrays of words");
+	find_globals(r, &vars);
+	rw_reserve(r, t->spots.n * 48 + t->frames.n * 24 + t->bytes.n * 4);
+	put_globals(r, &vars);
+	rw_put_array(r, "__gsan_spots", t->spots.p, t->spots.n * sizeof(struct module_spot) / 4);
+	rw_put_array(r, "__gsan_frames", t->frames.p, t->frames.n * sizeof(struct gsan_frame) / 4);
+	put_strings(r);
+	return (struct rw_sites_size){(uint32_t)t->frames.n, (uint32_t)vars.n, (uint32_t)t->bytes.n, path};
 }
 
 void rw_put_sites(struct rw *r)
 {
 	struct rw_sites *t = r->sites;
 	struct vec vars = { 0 };
-	uint32_t path = cstring(r, r->path), elided = 0;
+	uint32_t path = rw_string(r, r->path), elided = 0;
 
 	_Static_assert(sizeof(struct gsan_module) == 88, "the words below spell it out");
 	_Static_assert(sizeof(struct gsan_site) == 32 && sizeof(struct gsan_frame) == 16 &&
 		       sizeof(struct gsan_global) == 24, "arrays of words");
 	for (unsigned i = 0; i < RULE_COUNT; i++)
 		elided += r->stats->elided[i];
-	for (size_t i = 0; i < r->vars.n; i++)
-		add_vars(r, r->vars.p[i], &vars);
+	find_globals(r, &vars);
 	/* About what the numbers take, with their commas. */
 	rw_reserve(r, t->sites.n * 48 + t->frames.n * 24 + t->bytes.n * 4);
 	put_globals(r, &vars);
-	put_words(r, "__gsan_sites", t->sites.p, t->sites.n * sizeof(struct gsan_site) / 4);
-	put_words(r, "__gsan_frames", t->frames.p, t->frames.n * sizeof(struct gsan_frame) / 4);
+	rw_put_array(r, "__gsan_sites", t->sites.p, t->sites.n * sizeof(struct gsan_site) / 4);
+	rw_put_array(r, "__gsan_frames", t->frames.p, t->frames.n * sizeof(struct gsan_frame) / 4);
 	put_strings(r);
 	RW_PUT(r, "\n.global .align 8 .u64 __gsan_module[11] = {");
-	put_address(r, "__gsan_site_base", true);
-	put_address(r, "__gsan_sites", t->sites.n);
-	put_address(r, "__gsan_frames", t->frames.n);
-	put_address(r, "__gsan_globals", vars.n);
-	put_address(r, "__gsan_strings", true);
-	put_pair(r, GSAN_ABI, (uint32_t)t->sites.n, ", ");
-	put_pair(r, (uint32_t)t->frames.n, (uint32_t)vars.n, ", ");
-	put_pair(r, (uint32_t)t->bytes.n, path, ", ");
-	put_pair(r, elided, r->stats->unmodelled, ", ");
-	put_pair(r, r->stats->unknown, r->stats->missed, ", ");
-	put_pair(r, r->options->perturb, 0, "};\n");
+	rw_put_address(r, "__gsan_site_base", true);
+	rw_put_address(r, "__gsan_sites", t->sites.n);
+	rw_put_address(r, "__gsan_frames", t->frames.n);
+	rw_put_address(r, "__gsan_globals", vars.n);
+	rw_put_address(r, "__gsan_strings", true);
+	rw_put_pair(r, GSAN_ABI, (uint32_t)t->sites.n, ", ");
+	rw_put_pair(r, (uint32_t)t->frames.n, (uint32_t)vars.n, ", ");
+	rw_put_pair(r, (uint32_t)t->bytes.n, path, ", ");
+	rw_put_pair(r, elided, r->stats->unmodelled, ", ");
+	rw_put_pair(r, r->stats->unknown, r->stats->missed, ", ");
+	rw_put_pair(r, r->options->perturb, 0, "};\n");
 	r->stats->sites = (unsigned)t->sites.n;
 }

@@ -138,64 +138,6 @@ static uint64_t shared_size(const struct gsan_finding *f, const char *var)
 	return 0;
 }
 
-/* That of the later access, or the one of its cluster to which the memory belongs; ranks in a
- * cluster go by x first (PTX ISA, "%cluster_ctarank"). */
-static void locate_block(struct rt_buf *b, const struct rt_report *r)
-{
-	uint64_t at[3], rank = r->owner ? r->owner - 1 : 0;
-
-	if (!r->now.block_known)
-		return;
-	for (int i = 0; i < 3; i++) {
-		const uint64_t n = r->cluster[i] ? r->cluster[i] : 1;
-
-		at[i] = r->owner ? r->now.block[i] / n * n + rank % n : r->now.block[i];
-		rank /= n;
-	}
-	rt_printf(b, " of block (%llu,%llu,%llu)", (unsigned long long)at[0], (unsigned long long)at[1],
-		  (unsigned long long)at[2]);
-}
-
-static void locate_tensor(struct rt_buf *b, const struct rt_report *r)
-{
-	rt_puts(b, "tensor memory");
-	locate_block(b, r);
-	rt_printf(b, " at lane %u, column %u", (unsigned)(r->addr >> 16), (unsigned)(r->addr & 0xffff));
-}
-
-static void locate_shared(struct rt_buf *b, struct rt_report *r, uint64_t size)
-{
-	rt_puts(b, "shared memory");
-	locate_block(b, r);
-	rt_printf(b, " at offset 0x%llx", (unsigned long long)r->addr);
-	if (!*r->var)
-		return;
-	if (size)
-		rt_printf(b, ", reached through the %llu-byte variable %s", (unsigned long long)size,
-			  rt_demangle(r->var));
-	else
-		rt_printf(b, ", reached through the variable %s", rt_demangle(r->var));
-}
-
-static void locate_global(struct rt_buf *b, const struct rt_report *r, const struct rt_block *block)
-{
-	static const char *const kinds[] = {
-		[RT_MEM_DEVICE] = "global memory", [RT_MEM_MANAGED] = "managed memory",
-		[RT_MEM_HOST] = "page-locked host memory", [RT_MEM_MAPPED] = "global memory",
-		[RT_MEM_VARIABLE] = "global memory",
-	};
-	const unsigned long long in = r->addr - block->addr, bytes = block->bytes;
-
-	rt_puts(b, kinds[block->kind]);
-	if (block->kind == RT_MEM_VARIABLE)
-		rt_printf(b, ", %llu bytes inside the %llu-byte variable %s at 0x%llx", in, bytes,
-			  rt_demangle(block->name), (unsigned long long)block->addr);
-	else
-		rt_printf(b, ", %llu bytes inside a %llu-byte %s at 0x%llx", in, bytes,
-			  block->kind == RT_MEM_MAPPED ? "mapping" : "allocation",
-			  (unsigned long long)block->addr);
-}
-
 struct rt_report *rt_collect(const struct gsan_finding *from)
 {
 	struct gsan_finding copy = *from, *f = &copy;
@@ -254,11 +196,11 @@ struct rt_report *rt_collect(const struct gsan_finding *from)
 	name_frames(&r->before);
 	r->kernel = rt_bare_name(rt_demangle(r->kernel_raw));
 	if (r->shared)
-		locate_shared(&where, r, size);
+		rt_locate_shared(&where, r, size);
 	else if (r->tensor)
-		locate_tensor(&where, r);
+		rt_locate_tensor(&where, r);
 	else if (found)
-		locate_global(&where, r, &block);
+		rt_locate_global(&where, r, &block);
 	else
 		rt_printf(&where, "global memory at 0x%llx", (unsigned long long)r->addr);
 	r->where = where.text;

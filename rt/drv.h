@@ -23,6 +23,9 @@
 #undef cuStreamWriteValue64
 #undef cuStreamBatchMemOp
 
+/* Newer headers have other versions alone. */
+CUresult CUDAAPI cuCtxCreate_v2(CUcontext *, unsigned int, CUdevice);
+
 typedef void rt_any(void);
 
 /* ---- one.c: the runtime of the process -------------------------------------------------- */
@@ -38,6 +41,7 @@ struct rt_one {
 	int (*use_driver)(const char *);
 	size_t (*findings)(void);
 	int (*finding)(size_t, struct gsan_report *);
+	int (*incomplete)(void);
 	int (*finish)(void);
 	void (*off)(void);
 	int (*end_with)(int status);
@@ -122,7 +126,8 @@ bool rt_wait(struct rt_ctx *);          /* for our stream */
 const char *rt_dev_off(void);           /* why nothing is watched, or NULL */
 bool rt_dev_ready(void);
 struct gsan_finding *rt_ring(uint32_t *n);      /* host memory; NULL before set-up */
-struct gsan_mailbox *rt_mailbox(CUdeviceptr *device);
+void *rt_mailbox(CUdeviceptr *device);
+CUdeviceptr rt_lane_table(void);        /* device.c: of kernels that log */
 
 /* Between rt_dev_begin() and rt_dev_end(): */
 bool rt_back_range(struct rt_ctx *, uint64_t addr, uint64_t bytes);
@@ -146,6 +151,8 @@ bool rt_ctx_known(CUcontext);
 struct gsan_map;
 /* From now on the table of tensor maps is there, where the device reads it. */
 void rt_maps_into(struct gsan_map *);
+/* maps.c: the driver has made these 128 bytes of that. */
+void rt_map_made(const void *, const struct gsan_map *);
 
 /* ---- early.c --------------------------------------------------------------------------------- */
 
@@ -166,7 +173,16 @@ void rt_early_waited(void);     /* the program learned that something has ended 
 
 /* ---- module.c ------------------------------------------------------------------------------- */
 
-struct rt_module;
+struct rt_module {
+	const void *handle;     /* CUmodule or CUlibrary */
+	const void *alias;      /* CUmodule of a library */
+	bool library;
+	bool known;             /* examined at least once */
+	bool watched, bare, failed;
+	CUcontext *in;          /* where it was registered */
+	size_t nin, in_cap;
+	struct rt_module *next;
+};
 
 struct rt_func {
 	const void *handle;     /* CUfunction or CUkernel */
@@ -181,6 +197,7 @@ struct rt_func {
 	struct rt_order *order; /* early.c: */
 	uint32_t asked;
 	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
+	const void *tables, *logs;      /* judge.h: of one that logs, once it was asked for */
 	struct rt_func *next;
 };
 
@@ -202,16 +219,24 @@ struct rt_func *rt_func_of(const void *handle);
 /* Registers its module in the current context, or all that wait. */
 void rt_register(struct rt_func *f);
 bool rt_func_watched(const struct rt_func *f);
-bool rt_func_left(struct rt_func *f);           /* in such a module, but left alone; with rt_lock */
 bool rt_func_bare(const struct rt_func *f);     /* its module is not instrumented */
-/* Its own site, 0 if it has none or several; with rt_lock. */
-uint32_t rt_func_site(const struct rt_func *f);
-const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
 /* The function that a kernel's name stands for in that module; with rt_lock. */
 const struct rt_func *rt_func_named(const struct rt_module *, const char *name);
 void rt_modules_forget(CUcontext);      /* contexts that end */
-void rt_modules_retire(void);           /* site numbers start anew */
 void rt_modules_count(struct rt_totals *);
+
+/* ---- enter.c --------------------------------------------------------------------------------- */
+
+extern const unsigned rt_tables_version;
+/* Runs the kernel of a translation unit that says what the module carries; false if that cannot be had. */
+bool rt_tables_take(struct rt_ctx *, struct rt_module *, CUfunction);
+void rt_tables_count(struct rt_totals *);
+bool rt_func_left(struct rt_func *f);   /* in an instrumented module, but left alone; with rt_lock */
+size_t rt_own_params(struct rt_func *); /* SIZE_MAX: all that it has */
+/* Its own site, 0 if it has none or several; with rt_lock. */
+uint32_t rt_func_site(const struct rt_func *f);
+const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
+void rt_modules_retire(void);           /* site numbers start anew */
 
 /* ---- mem.c ----------------------------------------------------------------------------------- */
 
@@ -227,12 +252,18 @@ void rt_mem_catch_up(void);
 
 /* ---- context.c -------------------------------------------------------------------------------- */
 
+void rt_context_noted(CUresult);        /* of the program's calls: did its context die? */
+
+/* ---- counters.c --------------------------------------------------------------------------------- */
+
 /* The device's counters are read where the program waited for everything, and at
  * the end.  The CUDA runtime releases its context after the driver has shut down,
  * and a driver may do so before anybody is told: what was read last stands, if
  * nothing was launched since. */
 void rt_context_launched(void); /* with rt_lock */
-void rt_context_noted(CUresult);        /* of the program's calls: did its context die? */
+void rt_context_died(void);
+void rt_context_ends(void);             /* some context is about to end */
+void rt_context_torn_down(void);        /* the last context of the device has ended */
 void rt_context_glance(void);   /* reads them if the device is idle and there is news */
 /* Waits for the context and prints with what only its device knows. */
 void rt_context_tell(CUcontext, int timeout_ms);
@@ -245,9 +276,28 @@ void rt_stream_seen(enum rt_hook, CUstream);    /* anything but a launch is put 
 bool rt_idle(void);             /* nothing launched that was not waited for */
 void rt_all_done(void);
 
-/* ---- watch.c: findings as they come ----------------------------------------------------------- */
+/* ---- wait.c ------------------------------------------------------------------------------------ */
 
 bool rt_thread(void *(*fn)(void *), void *arg);
+CUresult rt_wait_all(CUcontext, int timeout_ms);        /* CUDA_ERROR_NOT_READY: it ran out */
+bool rt_still_running(void);                    /* a wait ran out */
+
+/* ---- tell.c: reports ------------------------------------------------------------------------------ */
+
+void rt_report_add(struct rt_report *);
+size_t rt_reports(void);
+bool rt_report_get(size_t i, struct rt_report *);
+/* Prints those not told yet that are at least so old; `count`, or NULL, brings the number of times up to date. */
+void rt_tell_all(uint64_t older_ms, void (*count)(struct rt_report *, void *), void *arg);
+bool rt_anything_to_tell(void);
+void rt_findings_count(struct rt_totals *);
+uint64_t rt_reported(void);
+/* A copy over what was read, with no fence: proxy_war=warn tells of it and goes on. */
+bool rt_only_warned(const struct rt_report *);
+void rt_tell_fork(void);
+
+/* ---- watch.c: findings as they come ----------------------------------------------------------- */
+
 void rt_watch_start(void);
 void rt_watch_stop(void);
 void rt_ring_restart(void);     /* a new ring */
@@ -255,14 +305,6 @@ void rt_drain(void);
 /* Prints what was found; counts are exact if the device can be asked now. */
 void rt_tell(struct rt_ctx *);
 void rt_tell_idle(void);        /* after a synchronisation */
-CUresult rt_wait_all(CUcontext, int timeout_ms);        /* CUDA_ERROR_NOT_READY: it ran out */
-bool rt_still_running(void);                    /* a wait ran out */
-void rt_findings_count(struct rt_totals *);
-uint64_t rt_reported(void);
-/* A copy over what was read, with no fence: proxy_war=warn tells of it and goes on. */
-bool rt_only_warned(const struct rt_report *);
-size_t rt_reports(void);
-bool rt_report_get(size_t i, struct rt_report *);
 void rt_watch_fork(void);
 
 #endif

@@ -47,6 +47,10 @@ size_t gsan_findings(void);
  * there are fewer. */
 int gsan_finding(size_t i, struct gsan_report *);
 
+/* Whether something so far was not seen whole, or not taken exactly, which can hide races: the closing line
+ * says what. */
+int gsan_incomplete(void);
+
 /* Waits for the device, prints what was not printed yet and the closing line.
  * Returns the number of findings that were not suppressed.  After it, the
  * process ends with its own status and without another closing line. */

@@ -137,6 +137,8 @@ EXPORT int gsan_finding(size_t i, struct gsan_report *out)
 
 	if (rt_other())
 		return rt_other()->finding(i, out);
+	if (i >= rt_reports())
+		rt_drain();
 	if (!rt_report_get(i, &r))
 		return -1;
 	out->kind = rt_kind_name(r.kind);
@@ -145,6 +147,20 @@ EXPORT int gsan_finding(size_t i, struct gsan_report *out)
 	out->count = r.count;
 	out->suppressed = r.suppressed || r.filtered || rt_only_warned(&r);
 	return 0;
+}
+
+EXPORT int gsan_incomplete(void)
+{
+	struct rt_totals t;
+
+	if (rt_other())
+		return rt_other()->incomplete();
+	memset(&t, 0, sizeof t);
+	rt_launch_count(&t);
+	rt_modules_count(&t);
+	rt_mem_count(&t);
+	rt_context_count(&t);
+	return rt_incomplete(&t);
 }
 
 EXPORT int gsan_finish(void)

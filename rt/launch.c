@@ -401,6 +401,15 @@ CUresult rt_on_instantiate(enum rt_hook which, CUgraphExec *exec, CUgraph graph,
 	return r;
 }
 
+CUresult rt_on_instantiate_log(enum rt_hook which, CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log, size_t n)
+{
+	CUresult r = REAL(CUresult(CUgraphExec *, CUgraph, CUgraphNode *, char *, size_t), which)(exec, graph, node, log, n);
+
+	if (r == CUDA_SUCCESS)
+		learn(*exec, graph);
+	return r;
+}
+
 CUresult rt_on_instantiate_params(enum rt_hook which, CUgraphExec *exec, CUgraph graph,
 				  CUDA_GRAPH_INSTANTIATE_PARAMS *how)
 {
@@ -433,6 +442,44 @@ CUresult rt_on_exec_params(enum rt_hook which, CUgraphExec exec, CUgraphNode nod
 		add_node(&e, p, &cap);
 	rt_free(e.f);
 	return REAL(cuGraphExecKernelNodeSetParams_v2, which)(exec, node, p);
+}
+
+CUresult rt_on_add_kernel(enum rt_hook which, CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+			  const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	return REAL(cuGraphAddKernelNode_v2, which)(node, graph, behind, n, p);
+}
+
+CUresult rt_on_node_params(enum rt_hook which, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	return REAL(cuGraphKernelNodeSetParams_v2, which)(node, p);
+}
+
+CUresult rt_on_add_node(enum rt_hook which, CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, const CUgraphEdgeData *edge,
+			size_t n, CUgraphNodeParams *p)
+{
+	return REAL(CUresult(CUgraphNode *, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t, CUgraphNodeParams *),
+		    which)(node, graph, behind, edge, n, p);
+}
+
+CUresult rt_on_set_node(enum rt_hook which, CUgraphNode node, CUgraphNodeParams *p)
+{
+	return REAL(cuGraphNodeSetParams, which)(node, p);
+}
+
+CUresult rt_on_set_exec_node(enum rt_hook which, CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p)
+{
+	return REAL(cuGraphExecNodeSetParams, which)(exec, node, p);
+}
+
+CUresult rt_on_graph_destroy(enum rt_hook which, CUgraph graph)
+{
+	return REAL(cuGraphDestroy, which)(graph);
+}
+
+CUresult rt_on_exec_destroy(enum rt_hook which, CUgraphExec exec)
+{
+	return REAL(cuGraphExecDestroy, which)(exec);
 }
 
 CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)

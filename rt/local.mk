@@ -9,11 +9,21 @@ lib_LIBRARIES += libgsan.a
 include_HEADERS += rt/gsan.h
 
 libgsan_a_SOURCES = \
-	rt/abi.h rt/state.h rt/rti.h rt/drv.h rt/register.h \
+	rt/abi.h rt/state.h rt/rti.h rt/drv.h rt/judge.h rt/register.h \
 	rt/choices.def rt/flags.def rt/kinds.def rt/drv.def rt/between.def \
-	rt/alloc.c rt/collect.c rt/context.c rt/demangle.c rt/drv.c rt/early.c rt/end.c rt/flags.c rt/init.c \
-	rt/launch.c rt/log.c rt/mem.c rt/module.c rt/one.c rt/print.c rt/register.c rt/shadow.c \
-	rt/supp.c rt/tmap.c rt/util.c rt/watch.c rt/why.c
+	rt/alloc.c rt/context.c rt/demangle.c rt/drv.c rt/end.c rt/flags.c rt/init.c rt/locate.c rt/log.c rt/mem.c rt/module.c \
+	rt/one.c rt/print.c rt/register.c rt/supp.c rt/tell.c rt/tmap.c rt/util.c rt/wait.c rt/why.c
+# What kernels log is judged, or what the runtime in them finds is told.
+gsan_judge = rt/device.c rt/found.c rt/graph.c rt/issue.c rt/judge.c rt/maps.c rt/tables.c
+gsan_watch = rt/collect.c rt/counters.c rt/early.c rt/enter.c rt/launch.c rt/shadow.c rt/watch.c
+if ENGINE_PROBES
+libgsan_a_SOURCES += $(gsan_judge) $(event_libevent_a_SOURCES) $(log_liblog_a_SOURCES)
+libgsan_a_LIBADD = detect/libdetect.o
+EXTRA_DIST += $(gsan_watch)
+else
+libgsan_a_SOURCES += $(gsan_watch)
+EXTRA_DIST += $(gsan_judge)
+endif
 libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 # The same objects; the hooks inside call each other's own, not whatever comes

@@ -13,31 +13,13 @@
 #include "rt/drv.h"
 
 #define INIT_PREFIX "__gsan_v"
-#define MOST_OF_A_TABLE (UINT32_C(1) << 28)     /* bytes; more is no table of ours */
-
-struct rt_module {
-	const void *handle;     /* CUmodule or CUlibrary */
-	const void *alias;      /* CUmodule of a library */
-	bool library;
-	bool known;             /* examined at least once */
-	bool watched, bare, failed;
-	CUcontext *in;          /* where it was registered */
-	size_t nin, in_cap;
-	struct rt_module *next;
-};
 
 #define BUCKETS 1024u
 
 /* All with rt_lock. */
 static struct rt_module *modules;
 static struct rt_func *buckets[BUCKETS];
-static struct rt_sites *all_sites;
-static struct { uint64_t modules, bare, failed, sites, missed, unmodelled, unknown; } total;
-
-static const char *string(const struct rt_sites *s, uint32_t at)
-{
-	return at < s->nstrings ? s->strings + at : "";
-}
+static struct { uint64_t modules, bare, failed; } total;
 
 static unsigned bucket(const void *handle)
 {
@@ -96,6 +78,7 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->many_streams = false;
 	f->told_bare = false;
 	f->left = -1;
+	f->tables = f->logs = NULL;
 	f->order = NULL;
 	f->asked = 0;
 	f->kernel = false;
@@ -156,59 +139,14 @@ bool rt_func_bare(const struct rt_func *f)
 	return !f->module || (f->module->known && !f->module->watched && !f->module->failed);
 }
 
-/* Entries that are instrumented have a site of their own: how many of that name, and
- * the last one's number. */
-static unsigned find_entry(const struct rt_module *m, const char *name, uint32_t *site)
-{
-	unsigned n = 0;
-
-	for (const struct rt_sites *s = all_sites; s; s = s->next) {
-		for (uint32_t i = 0; s->module == m && i < s->n; i++) {
-			if (strcmp(string(s, s->site[i].op), "entry") ||
-			    strcmp(string(s, s->site[i].func), name))
-				continue;
-			*site = s->base + i;
-			n++;
-		}
-	}
-	return n;
-}
-
-bool rt_func_left(struct rt_func *f)
-{
-	uint32_t site;
-
-	if (f->left < 0)
-		f->left = rt_func_watched(f) && *f->name && !find_entry(f->module, f->name, &site);
-	return f->left;
-}
-
-uint32_t rt_func_site(const struct rt_func *f)
-{
-	uint32_t site = 0;
-
-	return *f->name && find_entry(f->module, f->name, &site) == 1 ? site : 0;
-}
-
-const struct rt_sites *rt_sites_of(uint32_t site)
-{
-	for (const struct rt_sites *s = all_sites; s; s = s->next)
-		if (site >= s->base && site - s->base < s->n)
-			return s;
-	return NULL;
-}
-
 void rt_modules_count(struct rt_totals *t)
 {
 	pthread_mutex_lock(&rt_lock);
 	t->modules = total.modules;
 	t->bare_modules = total.bare;
 	t->unregistered = total.failed;
-	t->sites = total.sites;
-	t->missed = total.missed;
-	t->unmodelled = total.unmodelled;
-	t->unknown = total.unknown;
 	pthread_mutex_unlock(&rt_lock);
+	rt_tables_count(t);
 }
 
 void rt_modules_forget(CUcontext ctx)
@@ -223,98 +161,7 @@ void rt_modules_forget(CUcontext ctx)
 	pthread_mutex_unlock(&rt_lock);
 }
 
-/* Site numbers start from 1 again. */
-void rt_modules_retire(void)
-{
-	pthread_mutex_lock(&rt_lock);
-	for (struct rt_sites *s = all_sites; s; s = s->next)
-		s->n = 0;
-	pthread_mutex_unlock(&rt_lock);
-}
-
 /* ---- registration --------------------------------------------------------------------------- */
-
-/* A table from device memory, with a zero behind it. */
-static void *fetch(struct rt_ctx *c, uint64_t at, uint32_t n, size_t each)
-{
-	void *p;
-
-	if (n > MOST_OF_A_TABLE / each)
-		return NULL;
-	p = rt_try_alloc(n * each + 1);
-	if (p && rt_read(c, p, at, n * each))
-		return p;
-	rt_free(p);
-	return NULL;
-}
-
-/* Variables are memory like any other; they live as long as the module. */
-static void enter_variables(struct rt_ctx *c, const struct rt_sites *s)
-{
-	for (uint32_t i = 0; i < s->nglobals; i++) {
-		const struct gsan_global *g = &s->global[i];
-		struct rt_block b = { .addr = g->addr, .bytes = g->bytes, .kind = RT_MEM_VARIABLE,
-			.owner = s->module, .name = string(s, g->name), .counted = true };
-
-		if (g->shared || !g->addr || !g->bytes)
-			continue;
-		b.backed = rt_back_range(c, g->addr, g->bytes);
-		pthread_mutex_lock(&rt_lock);
-		rt_block_add(&rt_blocks, &b);
-		pthread_mutex_unlock(&rt_lock);
-	}
-}
-
-static bool take_tables(struct rt_ctx *c, struct rt_module *m, const struct gsan_mailbox *box)
-{
-	const struct gsan_module *g = &box->module;
-	struct rt_sites *s = rt_alloc(sizeof *s);
-
-	s->base = box->site_base;
-	s->n = g->nsites;
-	s->nframes = g->nframes;
-	s->nglobals = g->nglobals;
-	s->nstrings = g->nstrings;
-	s->module = m;
-	if (!(s->site = fetch(c, g->sites, g->nsites, sizeof *s->site)) ||
-	    !(s->frame = fetch(c, g->frames, g->nframes, sizeof *s->frame)) ||
-	    !(s->global = fetch(c, g->globals, g->nglobals, sizeof *s->global)) ||
-	    !(s->strings = fetch(c, g->strings, g->nstrings, 1)))
-		return false;
-	s->path = string(s, g->path);
-	enter_variables(c, s);
-	pthread_mutex_lock(&rt_lock);
-	s->next = all_sites;
-	all_sites = s;
-	if (!m->known) {
-		total.sites += g->nsites;
-		total.missed += g->missed;
-		total.unmodelled += g->unmodelled;
-		total.unknown += g->unknown;
-	}
-	pthread_mutex_unlock(&rt_lock);
-	rt_verbose(2, "%s: %u sites from %u", s->path, s->n, s->base);
-	return true;
-}
-
-static bool run_init(struct rt_ctx *c, struct rt_module *m, CUfunction f)
-{
-	CUdeviceptr box_device;
-	struct gsan_mailbox *box = rt_mailbox(&box_device);
-	void *params[] = { &box_device };
-
-	memset(box, 0, sizeof *box);
-	if (!rt_ok(c, REAL(cuLaunchKernel, RT_cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, c->stream, params,
-							      NULL), "registering a module") ||
-	    !rt_wait(c))
-		return false;
-	if (!__atomic_load_n(&box->done, __ATOMIC_ACQUIRE) || !box->site_base ||
-	    box->module.abi != GSAN_ABI) {
-		rt_verbose(1, "a module's registration did not finish");
-		return false;
-	}
-	return take_tables(c, m, box);
-}
 
 /* nameless: functions that may be anything, as the driver did not say their names */
 struct seen { unsigned ours, theirs, failed, nameless; };
@@ -329,9 +176,9 @@ static void try_init(struct rt_ctx *c, struct rt_module *m, CUfunction f, const 
 	if (strncmp(name, INIT_PREFIX, sizeof INIT_PREFIX - 1) ||
 	    sscanf(name + sizeof INIT_PREFIX - 1, "%u_init_%n", &abi, &n) != 1 || !n)
 		return;
-	if (abi != GSAN_ABI)
+	if (abi != rt_tables_version)
 		seen->theirs = abi;
-	else if (run_init(c, m, f))
+	else if (rt_tables_take(c, m, f))
 		seen->ours++;
 	else
 		seen->failed++;
@@ -430,7 +277,7 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 		seen.failed++;
 	if (seen.theirs)
 		rt_say("a module was instrumented for another version of gsan (ABI %u, not %u): it is not "
-		       "watched, build it again", seen.theirs, GSAN_ABI);
+		       "watched, build it again", seen.theirs, rt_tables_version);
 	if (seen.failed)
 		rt_say("a module could not be registered: its kernels run unwatched");
 	pthread_mutex_lock(&rt_lock);
@@ -647,4 +494,19 @@ CUresult rt_on_kernel_function(enum rt_hook which, CUfunction *f, CUkernel kerne
 		pthread_mutex_unlock(&rt_lock);
 	}
 	return r;
+}
+
+/* Of parameters that are the program's own. */
+CUresult rt_on_param_info(enum rt_hook which, CUfunction f, size_t i, size_t *offset, size_t *size)
+{
+	if (i >= rt_own_params(rt_func_of(f)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuFuncGetParamInfo, which)(f, i, offset, size);
+}
+
+CUresult rt_on_kernel_param_info(enum rt_hook which, CUkernel k, size_t i, size_t *offset, size_t *size)
+{
+	if (i >= rt_own_params(rt_func_of(k)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuKernelGetParamInfo, which)(k, i, offset, size);
 }

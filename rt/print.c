@@ -355,6 +355,18 @@ bool rt_nothing_watched(const struct rt_totals *t)
 	return !t->kernels_watched && !t->findings;
 }
 
+bool rt_incomplete(const struct rt_totals *t)
+{
+	bool any = t->unwatched || t->lost_logs || t->cut || t->unmodelled || t->unknown || t->missed || t->unregistered ||
+		   t->unbacked_allocations || t->other_device;
+
+	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
+		any = any || t->counters[i];
+	for (int i = 0; i < RT_INEXACT; i++)
+		any = any || t->inexact[i].n;
+	return any;
+}
+
 void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 {
 	rt_puts(b, "GSan: ");
@@ -390,6 +402,11 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 		put_count(b, t->unbacked_allocations, "allocation", "allocations");
 		rt_printf(b, " without shadow (%llu bytes)", (unsigned long long)t->unbacked_bytes);
 	}
+	put_nonzero(b, t->unwatched, "launch that could not be watched", "launches that could not be watched");
+	put_nonzero(b, t->lost_logs, "launch whose log was lost", "launches whose log was lost");
+	put_nonzero(b, t->cut, "launch that was not judged to its end", "launches that were not judged to their end");
+	for (int i = 0; i < RT_INEXACT; i++)
+		put_nonzero(b, t->inexact[i].n, t->inexact[i].name, t->inexact[i].name);
 	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
 		put_counter(b, t->counters[i], (enum gsan_counter)i);
 	if (t->memory)

@@ -122,6 +122,7 @@ struct rt_report {
 	bool repeated;          /* same source lines as an earlier one */
 	bool filtered;          /* kernel_filter */
 	uint32_t dedup;
+	uint32_t slot, ring;    /* where it was found; number of that ring */
 	uint64_t seen_ms;
 	bool told;
 };
@@ -129,6 +130,13 @@ struct rt_report {
 /* Everything about one finding; the strings live as long as the process. */
 struct rt_report *rt_collect(const struct gsan_finding *);
 const char *rt_kind_name(enum gsan_kind);
+
+/* ---- locate.c ------------------------------------------------------------------------- */
+
+struct rt_block;
+void rt_locate_tensor(struct rt_buf *, const struct rt_report *);
+void rt_locate_shared(struct rt_buf *, struct rt_report *, uint64_t size);     /* of its variable; 0: unknown */
+void rt_locate_global(struct rt_buf *, const struct rt_report *, const struct rt_block *);
 
 /* ---- print.c: text of a report, nothing else ---------------------------------------- */
 
@@ -144,7 +152,7 @@ void rt_print_report(struct rt_buf *, const struct rt_report *, const struct rt_
 void rt_print_missing(struct rt_buf *, const struct rt_report *, const struct rt_look *);
 void rt_print_spot(struct rt_buf *, const struct rt_place *, const struct rt_look *);
 
-struct rt_uncounted { const char *name; uint64_t launches; };
+enum { RT_INEXACT = 8 };
 
 struct rt_totals {              /* what the closing line says */
 	uint64_t findings, suppressed, beyond_limit, filtered, warned;
@@ -155,6 +163,10 @@ struct rt_totals {              /* what the closing line says */
 	size_t nbare;
 	uint64_t unbacked_allocations, unbacked_bytes, other_device, unregistered;
 	uint64_t counters[GSAN_COUNTER_COUNT];
+	/* Of kernels that log: launches in which there was nothing to judge, that could not be watched, whose log was lost,
+	 * and that were not judged to their end; and what the detector did not take exactly. */
+	uint64_t clear, unwatched, lost_logs, cut;
+	struct { const char *name; uint64_t n; } inexact[RT_INEXACT];
 	bool counters_lost;     /* a context died before they could be read */
 	bool counters_old;      /* kernels ran after they were read last */
 	bool still_running;     /* at the end, after the time limit */
@@ -166,6 +178,7 @@ struct rt_totals {              /* what the closing line says */
 };
 
 bool rt_nothing_watched(const struct rt_totals *);
+bool rt_incomplete(const struct rt_totals *);   /* something was not seen, or not exactly */
 
 void rt_print_closing(struct rt_buf *, const struct rt_totals *);
 

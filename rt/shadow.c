@@ -513,7 +513,7 @@ struct gsan_finding *rt_ring(uint32_t *n)
 	return dev.ring;
 }
 
-struct gsan_mailbox *rt_mailbox(CUdeviceptr *device)
+void *rt_mailbox(CUdeviceptr *device)
 {
 	*device = dev.mailbox_device;
 	return dev.mailbox;

@@ -134,6 +134,7 @@ static bool common(struct gsan_map *m, CUtensorMapDataType type, cuuint32_t rank
 static void made(const CUtensorMap *map, struct gsan_map *m)
 {
 	m->key = hash_of(map);
+	rt_map_made(map, m);
 	pthread_mutex_lock(&rt_lock);
 	enter(m);
 	pthread_mutex_unlock(&rt_lock);

@@ -39,6 +39,7 @@ struct runner {
 	CUdevice device;
 	const void *more;       /* a parameter behind the kernel's; NULL */
 	bool hung;              /* a kernel came to no end */
+	unsigned together;      /* launches that overlap, if one of them is next; 0 */
 };
 
 /* A driver call that must succeed; `pos` is the script's line it belongs to. */
@@ -133,13 +134,15 @@ static bool load(struct runner *r)
 	static char log[16384];
 	CUjit_option names[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
 	void *values[] = { log, (void *)(uintptr_t)sizeof log };
-	struct gsan_rewrite_options options = { 0 };
+	const char *asked = getenv("GSAN_OPTIONS");
+	struct gsan_rewrite_options options = { .stored = asked && strstr(asked, "same_value=ignore"),
+						.marks = r->job->emu };
 	char *text = NULL;
 	size_t len = 0;
 	bool ok;
 
 	if (r->job->events == EVENTS_PROBES) {
-		text = run_probes_text(r->s);
+		text = run_probes_text(r->s, r->job->emu);
 		len = text ? strlen(text) : 0;
 	} else if (!r->job->plain) {
 		text = gsan_rewrite(r->s->path, r->s->text, r->s->len, &options, NULL, &len,
@@ -361,20 +364,21 @@ static int launch(struct runner *r, const struct run_action *a)
 	return TRY(r, a->pos, cuLaunchKernelEx(&config, f, params, NULL)) ? RUN_OK : RUN_OTHER;
 }
 
-/* One launch, which is over when this returns. */
+/* One launch, which is over when this returns, but for one that others overlap. */
 static int launch_logged(struct runner *r, const struct run_action *a)
 {
+	unsigned n = run_probes_overlap(r->s, a);
 	int status;
 
-	if (a->pdl) {
-		fprintf(stderr, "%s:%u: skipped: probes cannot tell launches that overlap apart yet\n", r->s->path, a->pos.line);
-		return RUN_SKIPPED;
-	}
-	r->more = run_probes_launch(a);
-	if (!r->more)
+	if (!r->together && !run_probes_begin(a, n))
 		return RUN_OTHER;
+	r->together = r->together ? r->together : n;
+	r->more = run_probes_launch(r->together - n);
 	status = launch(r, a);
-	return run_probes_take(a) ? status : RUN_OTHER;
+	if (n > 1)
+		return status;
+	r->together = 0;
+	return run_probes_take() ? status : RUN_OTHER;
 }
 
 static void touch(struct runner *r, const struct run_action *a)

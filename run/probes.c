@@ -1,35 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * probes.c: a reproducer whose kernels log by probes: the log's memory, and its way to the detector.
- * Launches are one behind the other: each one's log is taken when it is over.
+ * A launch's log is taken when it is over; those that overlap have a region each.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "detect/screen.h"
+#include "log/drain.h"
+#include "log/region.h"
 #include "probe/probe.h"
-#include "run/drain.h"
 #include "run/judge.h"
+#include "run/run.h"
 
-enum { REGION_LEAST = 64 << 20 };       /* bytes */
-#define REGION_MOST (UINT64_C(16) << 30)
-enum { QUEUE_MOST = 1 << 18 };
-
-/* A launch: warps of a block; end of its pieces; lanes that can be there at once; where what it needs ends. */
-struct shape { uint32_t blocks, warps, piece, end, entries, lanes; uint64_t need; };
+enum {
+	REGION_LEAST = 64 << 20,        /* bytes */
+	NAP_US = 50,                    /* between looks */
+	/* A clock's low half is told apart from one in the other half of its range up to 2^31 cycles, about a second,
+	 * away: nobody waits longer.  The emulated device's clock counts instructions. */
+	PATIENCE_MS = 900, EMU_PATIENCE_MS = 20000
+};
 
 static struct probe_sites sites;
 static struct run_driver *cu;
-static CUdeviceptr region;
-static uint64_t region_units;
-static bool drained, verbose;
+static CUcontext first, second;
+static struct log_way way;              /* of the second context */
+static CUdeviceptr regions;             /* of launches that overlap one behind the other */
+static uint64_t region_bytes;           /* of each */
+static bool emulated, drained, verbose;
 static uint32_t device_lanes;           /* that the device can hold */
-static struct region_launch now;
-static struct shape shape;
+static struct logged {
+	const struct run_action *a;
+	struct region_launch param;
+	struct log_shape shape;
+	struct log_drain *drain;        /* NULL: none */
+} *under_way;
+static unsigned nunder_way;
+static uint32_t launches;               /* so far */
+static uint32_t starting;               /* number of the launch that starts */
+static pthread_t drainer;
+static atomic_bool stop;
 
-char *run_probes_text(const struct run_script *s)
+char *run_probes_text(const struct run_script *s, bool marks)
 {
-	char *text = probe_module(s->path, s->text, s->len, &sites, NULL, NULL);
+	const char *options = getenv("GSAN_OPTIONS");
+	struct probe_what what = {.stored = options && strstr(options, "same_value=ignore"), .marks = marks};
+	char *text = probe_module(s->path, s->text, what, &sites, NULL, NULL);
 
 	if (text && sites.left_out)
 		fprintf(stderr, "%s:%u: skipped: probes cannot log this instruction yet (nor %u others of the file)\n", s->path,
@@ -53,16 +72,6 @@ static bool put_lanes(CUmodule module)
 	       (!cu->cuMemAlloc_v2(&table, bytes) && !cu->cuMemcpyHtoD_v2(variable, &table, sizeof table));
 }
 
-static uint64_t round_up(uint64_t n, uint32_t to)
-{
-	return (n + to - 1) / to * to;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static const struct probe_kernel *find_kernel(const char *name)
 {
 	for (uint32_t i = 0; i < sites.nkernels; i++)
@@ -71,50 +80,77 @@ static const struct probe_kernel *find_kernel(const char *name)
 	return NULL;
 }
 
-/* Where a launch's arrays are; if the region is drained there is a piece for each lane that can be there, one more,
- * and the one for what is lost. */
-static struct shape lay_out(const struct run_action *a, struct region_launch *l)
+/* Returns how many bytes it needs. */
+static uint64_t lay_out(const struct run_action *a, struct log_shape *s)
 {
 	const struct probe_kernel *k = find_kernel(a->kernel);
-	struct shape s = {.blocks = a->grid[0] * a->grid[1] * a->grid[2], .piece = k ? k->piece : REGION_PIECE_MAX, .entries = 1};
-	uint64_t slots, end;
 
-	s.warps = (a->block[0] * a->block[1] * a->block[2] + EVENT_LANES - 1) / EVENT_LANES;
-	s.lanes = (uint32_t)least((uint64_t)s.blocks * s.warps * EVENT_LANES, device_lanes);
-	while (drained && s.entries < least(s.lanes, QUEUE_MOST))
-		s.entries *= 2;
-	l->heads = REGION_QUEUE + (uint32_t)round_up(s.entries, 2) / 2;
-	l->queue = s.entries - 1;
-	slots = round_up(l->heads + (uint64_t)s.blocks * REGION_BLOCK, s.piece);
-	end = round_up(slots + (uint64_t)s.blocks * s.warps * s.piece, REGION_PIECE_MAX);
-	s.need = end + (drained ? (uint64_t)s.lanes + 2 : 2) * s.piece;
-	l->slots = (uint32_t)slots;
-	s.end = (uint32_t)end;
-	return s;
+	return log_lay_out(s, (uint64_t)a->grid[0] * a->grid[1] * a->grid[2], a->block[0] * a->block[1] * a->block[2],
+			   k ? k->piece : REGION_PIECE_MAX, drained ? device_lanes : 0);
 }
 
-/* As many units as are asked for, or else as the launches need.  0: too few, which is said. */
+/* One that may begin early comes right behind the launch before it. */
+unsigned run_probes_overlap(const struct run_script *s, const struct run_action *from)
+{
+	const struct run_action *end = s->actions + s->nactions, *a = from + 1;
+
+	while (a < end && a->kind == ACT_LAUNCH && a->pdl && a->stream == from->stream)
+		a++;
+	return (unsigned)(a - from);
+}
+
+static unsigned most_overlap(const struct run_script *s)
+{
+	unsigned most = 1;
+
+	for (unsigned i = 0; i < s->nactions; i++)
+		if (s->actions[i].kind == ACT_LAUNCH && run_probes_overlap(s, &s->actions[i]) > most)
+			most = run_probes_overlap(s, &s->actions[i]);
+	return most;
+}
+
+/* As many bytes as are asked for, or else as the launches need.  0: too few, which is said. */
 static uint64_t size_of_region(const struct run_script *s, const struct run_job *job)
 {
 	uint64_t need = 0, bytes;
 
 	for (unsigned i = 0; i < s->nactions; i++) {
-		struct region_launch l;
-		struct shape x = s->actions[i].kind == ACT_LAUNCH ? lay_out(&s->actions[i], &l) : (struct shape){0};
+		struct log_shape l;
+		uint64_t x = s->actions[i].kind == ACT_LAUNCH ? lay_out(&s->actions[i], &l) : 0;
 
-		need = x.need > need ? x.need : need;
+		need = x > need ? x : need;
 	}
-	need = round_up(need, REGION_PIECE_MAX) * sizeof(struct event_unit);
 	bytes = job->region ? job->region : need > REGION_LEAST ? need : REGION_LEAST;
-	if (need <= bytes && bytes <= REGION_MOST)
-		return bytes / (sizeof(struct event_unit) * REGION_PIECE_MAX) * REGION_PIECE_MAX;
-	if (need <= REGION_MOST)
+	if (need <= bytes && bytes <= LOG_MOST)
+		return bytes;
+	if (need <= LOG_MOST)
 		fprintf(stderr, "gsan-run: %s: --region: the launches need at least %lluK%s, and at most %lluG can be had\n", s->path,
 			(unsigned long long)need >> 10, drained ? " (a piece of the log for each lane that the device can hold)" : "",
-			(unsigned long long)REGION_MOST >> 30);
+			(unsigned long long)LOG_MOST >> 30);
 	else
 		fprintf(stderr, "gsan-run: %s: the log is full before it begins: use a smaller launch\n", s->path);
 	return 0;
+}
+
+/* Who uses the way has the second context current. */
+static bool enter(void)
+{
+	return !cu->cuCtxSetCurrent(second);
+}
+
+static bool leave(bool ok)
+{
+	return !cu->cuCtxSetCurrent(first) && ok;
+}
+
+static bool make_way(CUdevice device, uint64_t bytes)
+{
+	if (cu->cuCtxGetCurrent(&first) || cu->cuCtxCreate_v2(&second, 0, device))
+		return false;
+	way = (struct log_way){.read = cu->cuMemcpyDtoHAsync_v2, .write = cu->cuMemcpyHtoDAsync_v2, .query = cu->cuStreamQuery};
+	return leave(!cu->cuStreamCreate(&way.stream, CU_STREAM_NON_BLOCKING) && !cu->cuMemAlloc_v2(&regions, bytes) &&
+		     !cu->cuMemHostAlloc((void **)&way.locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) &&
+		     log_zero(&way, regions, bytes));
 }
 
 static bool find_lanes(CUdevice device)
@@ -131,21 +167,18 @@ static bool find_lanes(CUdevice device)
 bool run_probes_ready(struct run_driver *driver, CUmodule module, CUdevice device, const struct run_script *s,
 		      const struct run_job *job)
 {
-	size_t bytes;
-
 	cu = driver;
+	emulated = job->emu;
 	drained = !job->no_drain;
 	verbose = job->verbose;
-	if (drained && !cu->cuCtxCreate_v2) {
-		fputs("gsan-run: the driver has no cuCtxCreate_v2: use --no-drain\n", stderr);
+	if (!cu->cuCtxCreate_v2) {
+		fputs("gsan-run: the driver has no cuCtxCreate_v2\n", stderr);
 		return false;
 	}
 	if (!find_lanes(device) || !put_lanes(module))
 		return false;
-	region_units = size_of_region(s, job);
-	bytes = region_units * sizeof(struct event_unit);
-	return bytes && (drained ? drain_alloc(cu, job->emu, device, bytes, &region) : !cu->cuMemAlloc_v2(&region, bytes)) &&
-	       !cu->cuMemsetD8Async(region, 0, bytes, NULL) && !cu->cuCtxSynchronize();
+	region_bytes = size_of_region(s, job);
+	return region_bytes && make_way(device, region_bytes * most_overlap(s));
 }
 
 static struct { const CUtensorMap *at; struct event_map map; } *maps;
@@ -198,7 +231,7 @@ void run_probes_param(unsigned number, const CUtensorMap *map)
 		if (maps[i].at == map) {
 			struct event_map m = maps[i].map;
 
-			m.hash = REGION_MAP(now.launch, number);
+			m.hash = REGION_MAP(starting, number);
 			tell_map(&m);
 		}
 }
@@ -211,23 +244,37 @@ static const struct event_sites *all_sites(void)
 	return &all;
 }
 
-/* Whose turn it is at first. */
-static bool put_queue(void)
+static void *look_after(void *unused)
 {
-	struct region_entry *q = calloc(shape.entries, sizeof *q);
-	uint32_t number = now.last / shape.piece + 1;
-	bool ok = q;
+	const struct timespec nap = {.tv_nsec = NAP_US * 1000};
 
-	for (uint32_t i = 0; ok && i < shape.entries; i++, number++)
-		q[number & now.queue].ticket = number * shape.piece;
-	ok = ok && !cu->cuMemcpyHtoD_v2(region + 16 * REGION_QUEUE, q, shape.entries * sizeof *q);
-	free(q);
-	return ok;
+	if (!enter())
+		return unused;
+	while (!atomic_load(&stop)) {
+		for (unsigned i = 0; i < nunder_way; i++)
+			log_drain_look(under_way[i].drain);
+		nanosleep(&nap, NULL);
+	}
+	return unused;
 }
 
-static struct drain_shape drain_shape(void)
+static bool begin_drain(void)
 {
-	return (struct drain_shape){now.slots, shape.end, now.last, shape.piece, shape.entries, shape.blocks * shape.warps};
+	if (!drained)
+		return true;
+	for (unsigned i = 0; i < nunder_way; i++)
+		under_way[i].drain = log_drain_begin(&way, under_way[i].param.region, &under_way[i].shape,
+						     emulated ? EMU_PATIENCE_MS : PATIENCE_MS);
+	atomic_store(&stop, false);
+	return !pthread_create(&drainer, NULL, look_after, NULL);
+}
+
+static void end_drain(void)
+{
+	if (!drained)
+		return;
+	atomic_store(&stop, true);
+	pthread_join(drainer, NULL);
 }
 
 /* Are the lanes of each warp of one row, if the kernel's probes take that for granted? */
@@ -242,99 +289,45 @@ static bool is_suited(const struct run_action *a)
 	return false;
 }
 
-const void *run_probes_launch(const struct run_action *a)
+/* Nothing of a launch is left to do but to start it: what is written here would come between those that overlap. */
+bool run_probes_begin(const struct run_action *a, unsigned n)
+{
+	bool ok = true;
+
+	under_way = realloc(under_way, n * sizeof *under_way);
+	if (!under_way)
+		abort();
+	nunder_way = n;
+	for (unsigned i = 0; i < n && ok; i++) {
+		struct logged *l = &under_way[i];
+
+		*l = (struct logged){.a = &a[i]};
+		if (!is_suited(&a[i]))
+			return false;
+		lay_out(&a[i], &l->shape);
+		log_fit(&l->shape, region_bytes);
+		ok = leave(enter() && log_prepare(&way, regions + i * region_bytes, &l->shape, ++launches, &l->param));
+	}
+	return ok && begin_drain();
+}
+
+const void *run_probes_launch(unsigned i)
 {
 	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_LAUNCH};
-	struct region_head head = {.cut = !drained, .since = UINT64_MAX};
-	struct drain_shape s;
+	struct event_host h = {.kind = EVENT_HOST_LAUNCH, .early = i > 0};
 
-	if (!is_suited(a))
-		return NULL;
-	shape = lay_out(a, &now);
-	now.region = region;
-	now.launch++;
-	head.next = shape.end;
-	head.last = now.last = (uint32_t)region_units / shape.piece * shape.piece - 2 * shape.piece;
-	h.launch = now.launch;
-	h.blocks = shape.blocks;
+	h.launch = starting = under_way[i].param.launch;
+	h.blocks = under_way[i].shape.blocks;
 	sink->sites(sink->arg, all_sites());
 	sink->host(sink->arg, &h);
-	s = drain_shape();
-	return cu->cuMemcpyHtoD_v2(region, &head, sizeof head) || cu->cuMemcpyHtoD_v2(region + REGION_LAUNCH, &now, sizeof now) ||
-	       (drained && (!put_queue() || !drain_begin(region, &s))) ? NULL : &now;
+	return &under_way[i].param;
 }
 
-/* ---- a log, piece by piece -------------------------------------------------------------------------- */
-
-struct piece { struct event_piece head; struct event_unit unit[REGION_PIECE_MAX]; };
-
-static void tell(const struct event_unit *log, uint32_t warp, const struct event_unit *first, const struct region_piece *at)
+static void tell_piece(void *arg, const struct event_piece *p)
 {
-	const struct emu_events_sink *sink = run_events_sink();
-	struct piece p = {0};
-	struct region_block b;
-	uint32_t skip = at ? sizeof *at / sizeof *first : 0, units = shape.piece - skip;
+	const struct emu_events_sink *sink = arg;
 
-	memcpy(&b, log + now.heads + warp / shape.warps * REGION_BLOCK, sizeof b);
-	p.head = (struct event_piece){
-		.magic = b.magic, .launch = b.launch, .block = b.block, .first = b.first, .rank = (uint16_t)b.place,
-		.blocks = (uint16_t)(b.place >> 16), .warp = (uint8_t)(warp % shape.warps), .leader = at ? (uint8_t)at->leader : 0,
-		.sm = (uint16_t)b.sm, .bytes = (uint32_t)(sizeof p.head + units * sizeof *first), .window = b.window,
-		.clock = at ? at->clock : b.clock, .timer = at ? at->timer : b.timer
-	};
-	memcpy(p.unit, first + skip, units * sizeof *first);
-	sink->piece(sink->arg, &p.head);
-}
-
-/* Where a ticket's piece is; NULL: nobody has it. */
-static const struct event_unit *piece_of(const struct event_unit *log, uint32_t end, const struct drain_fill *f, uint32_t number)
-{
-	const struct drain_shape s = drain_shape();
-	const struct event_unit *u = f->copy ? f->copy : f->place && f->place + shape.piece <= end ? log + f->place : NULL;
-	struct region_piece at;
-
-	if (!u)
-		return NULL;
-	memcpy(&at, u, sizeof at);
-	return at.magic == EVENT_MAGIC && at.ticket == drain_ticket(&s, number) ? u : NULL;
-}
-
-/* The warp of a piece, which begins behind another one or, of the first one of another leader than lane 0, in front of
- * the warp's. */
-static uint32_t warp_of(const struct region_piece *at, const struct drain_fill *f, const uint32_t *warp, uint32_t number)
-{
-	const struct drain_shape s = drain_shape();
-	uint32_t before = f->before != DRAIN_NONE ? f->before : (at->behind - shape.end) / shape.piece;
-
-	if (at->behind < shape.end)
-		return drain_warp(&s, at->behind, at->leader);
-	return before < number ? warp[before] : DRAIN_NONE;
-}
-
-/* Those of the launch's warps, then those that were taken, in the order of their tickets.  False: the kernel has written
- * where its log is. */
-static bool tell_all(const struct event_unit *log, uint32_t end, const struct drain_fill *fill, uint32_t n)
-{
-	uint32_t *warp = calloc(n + 1, sizeof *warp);
-	bool ok = warp;
-
-	for (uint32_t w = 0; w < shape.blocks * shape.warps; w++)
-		tell(log, w, log + now.slots + w * shape.piece, NULL);
-	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct event_unit *u = piece_of(log, end, &fill[i], i);
-		struct region_piece at;
-
-		if (!u)
-			continue;
-		memcpy(&at, u, sizeof at);
-		warp[i] = warp_of(&at, &fill[i], warp, i);
-		ok = warp[i] < shape.blocks * shape.warps;
-		if (ok)
-			tell(log, warp[i], u, &at);
-	}
-	free(warp);
-	return ok;
+	sink->piece(sink->arg, p);
 }
 
 /* ---- whether there is anything to judge ------------------------------------------------------------------ */
@@ -343,118 +336,116 @@ static bool *clear;             /* by launch, from 1 on */
 
 bool run_probes_clear(uint32_t launch)
 {
-	return launch && launch <= now.launch && clear[launch];
+	return launch && launch <= launches && clear[launch];
 }
 
-static void print_screen(const char *kernel, const uint32_t why[SCREEN_WHYS])
+static void print_screen(const struct logged *l, const uint32_t why[SCREEN_WHYS])
 {
 	static const char *const words[SCREEN_WHYS] = {
 		"events that are not looked at", "accesses that are not looked at", "groups that lane 0 does not lead", "no room",
 		"orders that are not followed", "shared memory", "global memory"
 	};
 
-	if (clear[now.launch])
-		fprintf(stderr, "gsan-run: %s is clear\n", kernel);
+	if (clear[l->param.launch])
+		fprintf(stderr, "gsan-run: %s is clear\n", l->a->kernel);
 	for (unsigned i = 0; i < SCREEN_WHYS; i++)
 		if (why[i])
-			fprintf(stderr, "gsan-run: %s is not clear: %s (%u)\n", kernel, words[i], why[i]);
+			fprintf(stderr, "gsan-run: %s is not clear: %s (%u)\n", l->a->kernel, words[i], why[i]);
 }
 
-static void screen(const struct event_unit *log, uint32_t next, const char *kernel)
+static void screen(const struct logged *l, const struct log_copy *log)
 {
 	const struct screen_maps maps_now = {told, ntold};
-	struct region_block first;
+	const struct log_shape *s = &l->shape;
+	struct region_block block;
 	uint32_t why[SCREEN_WHYS];
-	struct screen_log l = {
-		.unit = log, .launch = now.launch, .heads = now.heads, .slots = now.slots,
-		.end = shape.end, .next = next, .piece = shape.piece, .blocks = shape.blocks, .warps = shape.warps
+	struct screen_log x = {
+		.unit = log->unit, .launch = l->param.launch, .heads = s->heads, .slots = s->slots,
+		.end = s->end, .next = log->end, .piece = s->piece, .blocks = s->blocks, .warps = s->warps
 	};
 
-	memcpy(&first, log + now.heads, sizeof first);
-	l.threads = first.threads;
-	l.shared = first.shared;
-	clear[now.launch] = screen_launch(&l, all_sites(), &maps_now, why);
+	memcpy(&block, log->unit + s->heads, sizeof block);
+	x.threads = block.threads;
+	x.shared = block.shared;
+	clear[l->param.launch] = screen_launch(&x, all_sites(), &maps_now, why);
 	if (verbose)
-		print_screen(kernel, why);
+		print_screen(l, why);
 }
 
-/* Tickets of a region that is not drained. */
-static const struct drain_fill *first_fills(uint32_t *n)
-{
-	static struct drain_fill *v;
-	const struct drain_shape s = drain_shape();
-
-	*n = drain_places(&s);
-	free(v);
-	v = calloc(*n, sizeof *v);
-	for (uint32_t i = 0; v && i < *n; i++)
-		v[i] = (struct drain_fill){.place = drain_ticket(&s, i), .before = DRAIN_NONE};
-	return v;
-}
-
-static void tell_drained(const struct drain_fill *fill, uint32_t n)
+static void tell_drained(const struct logged *l, const struct log_fill *fill, uint32_t n)
 {
 	uint32_t taken = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		taken += fill[i].copy != NULL;
 	if (verbose)
-		fprintf(stderr, "gsan-run: launch %u: %u pieces were taken out while it ran\n", now.launch, taken);
+		fprintf(stderr, "gsan-run: launch %u: %u pieces were taken out while it ran\n", l->param.launch, taken);
 }
 
 /* What is lost is lost from a time on. */
-static void tell_cut(const struct region_head *head)
+static void tell_cut(const struct logged *l, const struct region_head *head)
 {
 	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_CUT, .launch = now.launch, .timer = head->since};
+	struct event_host h = {.kind = EVENT_HOST_CUT, .launch = l->param.launch, .timer = head->since};
 
 	if (!head->lost)
 		return;
 	if (verbose)
-		fprintf(stderr, "gsan-run: launch %u: the log was full: %u pieces of it are lost\n", now.launch, head->lost);
+		fprintf(stderr, "gsan-run: launch %u: the log was full: %u pieces of it are lost\n", l->param.launch, head->lost);
 	sink->host(sink->arg, &h);
 }
 
 /* The launch is over, and this is its log. */
-static bool take_log(const char *kernel, const struct event_unit *log, const struct region_head *head, uint32_t end,
-		     const struct drain_fill *fill, uint32_t n)
+static bool tell_log(const struct logged *l, const struct log_copy *log, const struct log_fill *fill, uint32_t n)
 {
-	const struct drain_shape s = drain_shape();
+	const struct emu_events_sink *sink = run_events_sink();
 
-	clear = realloc(clear, (now.launch + 1) * sizeof *clear);
-	if (!fill || !log || !clear)
+	clear = realloc(clear, (launches + 1) * sizeof *clear);
+	if (!fill || !clear)
 		return false;
-	clear[now.launch] = false;
-	tell_cut(head);
-	tell_drained(fill, n);
-	if (!tell_all(log, end, fill, n))
+	clear[l->param.launch] = false;
+	tell_cut(l, &log->head);
+	tell_drained(l, fill, n);
+	if (!log_tell(log, &l->shape, fill, n, tell_piece, (void *)(uintptr_t)sink))
 		return false;
-	if (!head->lost && n == drain_places(&s))
-		screen(log, end, kernel);
+	if (!log->head.lost && n == log_places(&l->shape) && nunder_way == 1)
+		screen(l, log);
 	return true;
 }
 
-bool run_probes_take(const struct run_action *a)
+static bool take(struct logged *l)
 {
 	const struct emu_events_sink *sink = run_events_sink();
-	struct event_host h = {.kind = EVENT_HOST_OVER, .launch = now.launch};
-	struct region_head head;
-	struct event_unit *log;
-	uint32_t end, n;
-	bool ok = !cu->cuCtxSynchronize();
-	const struct drain_fill *fill = drained ? drain_end(&n) : first_fills(&n);
+	const struct event_host h = {.kind = EVENT_HOST_OVER, .launch = l->param.launch};
+	struct log_fill *own = NULL;
+	struct log_copy log;
+	uint32_t n;
+	const struct log_fill *fill = l->drain ? log_drain_end(l->drain, &n) : (own = log_fills(&l->shape, &n));
+	bool ok = log_take(&way, l->param.region, &l->shape, &log) && tell_log(l, &log, fill, n);
 
-	if (!ok || cu->cuMemcpyDtoH_v2(&head, region, sizeof head)) {
+	if (!ok)
+		fputs("gsan-run: the launch's log cannot be read: the kernel may have written where it lies\n", stderr);
+	sink->host(sink->arg, &h);
+	ok = log_clear(&way, l->param.region, &log) && ok;
+	free(log.unit);
+	free(own);
+	return ok;
+}
+
+bool run_probes_take(void)
+{
+	bool ok = !cu->cuCtxSynchronize(), all;
+
+	end_drain();
+	if (!ok || !enter()) {
 		fputs("gsan-run: the launch ended in an error, and its log is lost with it\n", stderr);
 		return false;
 	}
-	end = (uint32_t)least(head.next, now.last + shape.piece);
-	log = malloc((size_t)end * sizeof *log);
-	ok = log && !cu->cuMemcpyDtoH_v2(log, region, (size_t)end * sizeof *log);
-	ok = take_log(a->kernel, ok ? log : NULL, &head, end, fill, n);
-	if (!ok)
-		fputs("gsan-run: the launch's log cannot be read: the kernel may have written where it lies\n", stderr);
-	free(log);
-	sink->host(sink->arg, &h);
-	return ok && !cu->cuMemsetD8Async(region, 0, (size_t)end * sizeof *log, NULL) && !cu->cuCtxSynchronize();
+	all = true;
+	for (unsigned i = 0; i < nunder_way; i++) {
+		all = take(&under_way[i]) && all;
+		if (under_way[i].drain)
+			log_drain_free(under_way[i].drain);
+	}
+	return leave(all);
 }

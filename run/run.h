@@ -258,16 +258,20 @@ void run_oracle_close(const struct run_script *);
 /* ---- probes.c: kernels that log by themselves ------------------------------------------- */
 
 /* The PTX with probes, malloc'd; NULL after saying why. */
-char *run_probes_text(const struct run_script *);
+char *run_probes_text(const struct run_script *, bool marks /* probe.h */);
 bool run_probes_whole(void);    /* Is everything logged? */
 /* At first, before each launch, and when it is over.  False: a driver call failed, or the log's region is too small,
  * which is said.  A launch has one parameter more, which is returned; NULL: as false. */
 bool run_probes_ready(struct run_driver *, CUmodule, CUdevice, const struct run_script *, const struct run_job *);
 void run_probes_map(const struct run_tmap *, CUdeviceptr base, const CUtensorMap *);
-const void *run_probes_launch(const struct run_action *);
+/* How many launches may overlap from that one on, with itself. */
+unsigned run_probes_overlap(const struct run_script *, const struct run_action *);
+/* In front of those; of the i-th one, before it starts: its parameter; behind the last one, which it waits for. */
+bool run_probes_begin(const struct run_action *, unsigned n);
+const void *run_probes_launch(unsigned i);
 /* Behind that: a tensor map that the launch has as a parameter. */
 void run_probes_param(unsigned number, const CUtensorMap *);
-bool run_probes_take(const struct run_action *);
+bool run_probes_take(void);
 /* Has the screen (detect/screen.h) held all launches for clear?  verbose: says why not. */
 bool run_probes_clear(uint32_t launch);
 

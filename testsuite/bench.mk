@@ -5,7 +5,7 @@
 EXTRA_PROGRAMS += testsuite/bench/text
 CLEANFILES += testsuite/bench/text
 testsuite_bench_text_SOURCES = testsuite/bench/text.c
-testsuite_bench_text_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a
+testsuite_bench_text_LDADD = rewrite/librewrite.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a
 EXTRA_DIST += testsuite/bench/cpu.sh testsuite/bench/gpu.sh testsuite/bench/kernels.cu testsuite/bench/typical.cu \
 	testsuite/bench/measure.h
 

@@ -28,6 +28,6 @@ corpus_tests = \
 check_PROGRAMS += testsuite/sameelf testsuite/samemem
 testsuite_sameelf_SOURCES = testsuite/sameelf.c
 testsuite_samemem_SOURCES = testsuite/samemem.c
-testsuite_samemem_LDADD = rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a
+testsuite_samemem_LDADD = rewrite/librewrite.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a libgsan.a
 TESTS += testsuite/contents.sh $(corpus_tests) testsuite/perturb.sh
 EXTRA_DIST += testsuite/corpus.sh testsuite/contents.sh testsuite/perturb.sh $(corpus_tests)

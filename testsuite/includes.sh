@@ -41,11 +41,12 @@ may()
 }
 
 may ptxparse
-may rewrite ptxparse abi
-may rt
+may rewrite ptxparse abi event probe
+may rt event detect log
 may cudart
 may nvcc-shim
-may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect probe
+may log event
+may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect log probe
 may emu ptxparse event probe
 may event
 may probe ptxparse event

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * module.h: what a module with probes carries: tables in its memory, all of 32-bit words but for the last one, that
+ * say what its sites are, and a kernel
+ *   .visible .entry __gsan_v2_init_HASH(.param .u64 mailbox)
+ * of one thread, which writes where they are.  HASH is 16 hexadecimal digits over the module's text, so that
+ * translation units that are linked (nvcc -rdc=true) do not clash; each has one.  The host finds them by the names of
+ * the module's functions.
+ *
+ * Addresses are generic, in device memory; strings are offsets into the string area, in which 0 is "".
+ */
+#ifndef EVENT_MODULE_H
+#define EVENT_MODULE_H
+
+#include "event/event.h"
+
+enum { MODULE_VERSION = 2 };
+
+struct module_tables {
+	uint64_t sites, runs;           /* struct event_site, event_run */
+	uint64_t spots, frames;         /* struct module_spot of each site, module_frame */
+	uint64_t kernels, globals;      /* struct module_kernel, module_global */
+	uint64_t strings;
+	uint64_t lanes;                 /* the variable that is to be set to where the table of lanes is
+					   (event/region.h); 0: it is not asked for */
+	uint32_t version;               /* MODULE_VERSION */
+	uint32_t nsites, nruns, nframes, nkernels, nglobals, nstrings;  /* strings: bytes */
+	uint32_t path;                  /* name of the PTX file */
+	uint32_t left_out;              /* instructions of which nothing is logged, */
+	uint32_t unknown;               /* and those of no known meaning */
+};
+
+/* Where an instruction is. */
+struct module_spot {
+	uint32_t func;                  /* the function that it was written in */
+	uint32_t file, line;            /* from .loc; 0: there was none */
+	uint32_t frames;                /* 1 + index of the call that it was inlined into; 0: none */
+	uint32_t op;                    /* the instruction without operands */
+	uint32_t var;                   /* the variable that its address comes from; 0: unknown */
+};
+
+/* A call that was inlined: where it stood, in which function, and 1 + index of the one around it. */
+struct module_frame { uint32_t func, file, line, next; };
+
+enum { MODULE_FLAT = 1 /* probe_kernel.flat */, MODULE_UNWATCHED = 2 /* the user does not want it logged */ };
+/* piece: units; its own parameters, and where that of the launch lies behind them; the line where it begins; maps: bits of
+ * those parameters that are tensor maps of its copies. */
+struct module_kernel { uint32_t name, piece, flags, nparams, offset, line; uint64_t maps; };
+
+/* A variable; one of shared memory has no address. */
+struct module_global { uint64_t address, bytes; uint32_t name, shared; };
+
+/* The mailbox, in memory of the host: done is written last, 1. */
+struct module_mailbox { uint64_t tables; uint32_t version, done; };
+
+EVENT_ASSERT(sizeof(struct module_kernel) == 32 && sizeof(struct module_tables) == 104 && sizeof(struct module_global) == 24);
+
+#endif

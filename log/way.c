@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * way.c: copies in portions.
+ */
+#include <string.h>
+
+#include "log/way.h"
+
+static bool is_done(const struct log_way *w, CUresult r)
+{
+	while (!r && (r = w->query(w->stream)) == CUDA_ERROR_NOT_READY)
+		r = CUDA_SUCCESS;
+	return !r;
+}
+
+static size_t portion(size_t bytes)
+{
+	return bytes < LOG_CHUNK ? bytes : LOG_CHUNK;
+}
+
+const void *log_look(const struct log_way *w, CUdeviceptr at, size_t bytes)
+{
+	return is_done(w, w->read(w->locked, at, bytes, w->stream)) ? w->locked : NULL;
+}
+
+bool log_read(const struct log_way *w, void *to, CUdeviceptr at, size_t bytes)
+{
+	for (size_t n; bytes; to = (char *)to + n, at += n, bytes -= n) {
+		n = portion(bytes);
+		if (!log_look(w, at, n))
+			return false;
+		memcpy(to, w->locked, n);
+	}
+	return true;
+}
+
+bool log_write(const struct log_way *w, CUdeviceptr at, const void *from, size_t bytes)
+{
+	for (size_t n; bytes; from = (const char *)from + n, at += n, bytes -= n) {
+		n = portion(bytes);
+		memcpy(w->locked, from, n);
+		if (!is_done(w, w->write(at, w->locked, n, w->stream)))
+			return false;
+	}
+	return true;
+}
+
+bool log_zero(const struct log_way *w, CUdeviceptr at, size_t bytes)
+{
+	memset(w->locked, 0, portion(bytes));
+	for (size_t n; bytes; at += n, bytes -= n) {
+		n = portion(bytes);
+		if (!is_done(w, w->write(at, w->locked, n, w->stream)))
+			return false;
+	}
+	return true;
+}

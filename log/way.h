@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * way.h: how the host reads and writes the log's memory while kernels run: asynchronous copies from and to page-locked
+ * memory, in a stream that waits for no other, of a context that owns the memory (doc/hardware.md 9).  Whoever copies has
+ * that context current.
+ */
+#ifndef LOG_WAY_H
+#define LOG_WAY_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { LOG_CHUNK = 8 << 20 };   /* bytes that are copied at once */
+
+/* One is one thread's at a time.  locked: LOG_CHUNK bytes, page-locked. */
+struct log_way {
+	CUresult (*read)(void *, CUdeviceptr, size_t, CUstream);
+	CUresult (*write)(CUdeviceptr, const void *, size_t, CUstream);
+	CUresult (*query)(CUstream);
+	CUstream stream;
+	unsigned char *locked;
+};
+
+/* False, or NULL: a driver call failed. */
+const void *log_look(const struct log_way *, CUdeviceptr, size_t bytes);        /* at most LOG_CHUNK; until the next call */
+bool log_read(const struct log_way *, void *to, CUdeviceptr, size_t bytes);
+bool log_write(const struct log_way *, CUdeviceptr, const void *from, size_t bytes);
+bool log_zero(const struct log_way *, CUdeviceptr, size_t bytes);
+
+#endif

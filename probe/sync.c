@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sync.c: the records of fences, barriers and mbarriers.
+ */
+#include "probe/place.h"
+
+#define R "%%__gsan_"
+
+/* ---- fences and barriers ------------------------------------------------------------------------ */
+
+/* A record without operands: in room that is shared, or with a guard in its own. */
+static bool bare(struct place *p, bool behind)
+{
+	struct emit_record r = place_record(p, (enum event_kind)p->site->kind, 0);
+
+	if (p->item->kind == PLAN_OTHER) {
+		emit_clocks(&p->to->e, behind);
+		place_reserve(p, &r);
+	} else {
+		emit_clocks(&p->to->e, behind);
+		emit_short(&p->to->e, &r, p->item->at);
+	}
+	place_insert(p, behind);
+	return true;
+}
+
+bool probe_before(struct place *p) { return bare(p, false); }
+bool probe_behind(struct place *p) { return bare(p, true); }
+
+static void barrier_operands(struct place *p)
+{
+	const struct ptx_inst *in = &p->stmt->inst;
+	bool red = ptx_has(in, MOD_RED);
+	unsigned id = red, count = red ? (in->nops > 3 ? 2 : 0) : in->nops > 1 ? 1 : 0;
+	struct emit *e = &p->to->e;
+
+	place_value(p, id, 32);
+	emit(e, "cvt.u32.u64 " R "a, " R "v");
+	if (!count)
+		return;
+	place_value(p, count, 32);
+	emit(e, "cvt.u32.u64 " R "b, " R "v");
+	emit(e, "mad.lo.u32 " R "a, " R "b, 256, " R "a");
+}
+
+bool probe_barrier(struct place *p)
+{
+	struct emit_record arrive = place_record(p, EVENT_BAR_ARRIVE, 0), wait = place_record(p, EVENT_BAR_WAIT, 0);
+	struct emit *e = &p->to->e;
+
+	barrier_operands(p);
+	emit(e, "mov.b32 " R "c0, " R "a");     /* its result may take an operand's register */
+	emit_clocks(e, false);
+	place_part(p, &arrive, 0);
+	place_insert(p, false);
+	if (ptx_has(&p->stmt->inst, MOD_ARRIVE))
+		return p->ok;
+	emit(e, "mov.b32 " R "a, " R "c0");
+	emit_clocks(e, true);
+	p->group = p->item->splits;
+	place_part(p, &wait, 1);
+	place_insert(p, true);
+	return p->ok;
+}
+
+bool probe_warp_barrier(struct place *p)
+{
+	struct emit_record arrive = place_record(p, EVENT_WARP_ARRIVE, 0), wait = place_record(p, EVENT_WARP_WAIT, 0);
+	struct emit *e = &p->to->e;
+
+	for (unsigned behind = 0; behind < 2; behind++) {
+		place_value(p, 0, 32);
+		emit(e, "cvt.u32.u64 " R "a, " R "v");
+		emit_clocks(e, behind);
+		emit_regroup_by(e, "a");
+		emit_reserve(e, behind ? &wait : &arrive, true);
+		place_insert(p, behind);
+	}
+	return p->ok;
+}
+
+/* ---- mbarriers -------------------------------------------------------------------------------------- */
+
+/* v = count, or bytes in the upper half and a count of one. */
+static void arrive_operand(struct place *p)
+{
+	struct emit *e = &p->to->e;
+
+	if (ptx_has(&p->stmt->inst, MOD_EXPECT_TX)) {
+		place_value(p, 2, 32);
+		emit(e, "shl.b64 " R "v, " R "v, 32");
+		emit(e, "or.b64 " R "v, " R "v, 1");
+	} else if (p->stmt->inst.nops > 2) {
+		place_value(p, 2, 32);
+	} else {
+		emit(e, "mov.b64 " R "v, 1");
+	}
+}
+
+bool probe_arrive(struct place *p)
+{
+	struct emit_record r = place_record(p, EVENT_MBAR_ARRIVE, 2);
+	struct ptx_operand *state = &p->stmt->inst.ops[0];
+	struct emit *e = &p->to->e;
+	bool remote = ptx_has(&p->stmt->inst, MOD_SHARED_CLUSTER);
+
+	if (state->kind == OP_ADDR)
+		return false;
+	emit_clocks(e, false);
+	place_reserve(p, &r);
+	place_put_address(p, &r, 1);
+	arrive_operand(p);
+	emit_put_word(e, &r, 0);
+	place_insert(p, false);
+	if (remote)                     /* it returns nothing */
+		return p->ok;
+	if (state->kind == OP_SINK) {
+		*state = (struct ptx_operand){0};
+		state->kind = OP_SYM;
+		state->sym = &p->to->scratch[1];
+	}
+	place_value(p, 0, 64);
+	emit_put_word(e, &r, 1);
+	place_insert(p, true);
+	return p->ok;
+}
+
+/* init, inval, expect_tx, complete_tx, cp.async.mbarrier.arrive. */
+bool probe_mbarrier(struct place *p)
+{
+	struct emit_record r = place_record(p, (enum event_kind)p->site->kind,
+				      p->site->kind != EVENT_MBAR_INVAL && p->site->kind != EVENT_MBAR_COPIES);
+	struct emit *e = &p->to->e;
+
+	emit_clocks(e, false);
+	place_reserve(p, &r);
+	place_put_address(p, &r, 0);
+	if (r.words) {
+		place_value(p, 1, 32);
+		emit_put_word(e, &r, 0);
+	}
+	place_insert(p, false);
+	return p->ok;
+}
+
+/* Behind a wait: from before it are c0, t0. */
+static void waited(struct place *p, enum event_kind kind)
+{
+	struct emit_record r = place_record(p, kind, 1);
+	struct emit *e = &p->to->e;
+
+	emit_clocks(e, true);
+	emit(e, "mov.b32 " R "a, " R "c");
+	emit(e, "mov.b32 " R "b, " R "t");
+	emit(e, "mov.b32 " R "c, " R "c0");
+	emit(e, "mov.b32 " R "t, " R "t0");
+	p->group = true;
+	place_reserve(p, &r);
+	place_put_address(p, &r, 1);
+	place_value(p, 2, 64);
+	emit_put_word(e, &r, 0);
+	emit(e, "mov.b32 " R "c, " R "a");
+	emit(e, "mov.b32 " R "t, " R "b");
+	emit_put_behind(e, &r);
+	emit(e, "mov.b32 " R "tried, %u", kind == EVENT_MBAR_TRY ? p->number : 0);
+}
+
+/* A wait that came to something; of those that did not, the first. */
+bool probe_mbarrier_wait(struct place *p)
+{
+	const struct ptx_operand *over = place_operand(p, 0);
+	struct emit *e = &p->to->e;
+	unsigned vain = e->labels, end = vain + 1;
+
+	if (over->kind != OP_SYM)
+		return false;
+	e->labels += 2;
+	emit_clocks(e, false);
+	emit(e, "mov.b32 " R "c0, " R "c");
+	emit(e, "mov.b32 " R "t0, " R "t");
+	place_insert(p, false);
+	emit(e, "@!%s bra $__gsan_L%u", over->sym->name, vain);
+	waited(p, EVENT_MBAR_WAIT);
+	emit(e, "bra $__gsan_L%u", end);
+	emit_label(e, vain);
+	emit(e, "setp.eq.u32 " R "full, " R "tried, %u", p->number);
+	emit(e, "@" R "full bra $__gsan_L%u", end);
+	waited(p, EVENT_MBAR_TRY);
+	emit_label(e, end);
+	place_insert(p, true);
+	return p->ok;
+}

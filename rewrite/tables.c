@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tables.c: a module with probes: what it carries for the host (event/module.h).
+ */
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "event/module.h"
+#include "probe/probe.h"
+#include "rewrite/rw.h"
+
+static const struct rw_func *owner(const struct rw *r, const struct ptx_func *f)
+{
+	for (unsigned i = 0; i < r->nfuncs; i++)
+		if (r->funcs[i]->f == f)
+			return r->funcs[i];
+	return NULL;
+}
+
+/* The variable that its first address comes from. */
+static const struct ptx_sym *variable(const struct rw_func *rf, const struct ptx_inst *in)
+{
+	for (unsigned i = 0; i < in->nops; i++)
+		if (in->ops[i].kind == OP_ADDR)
+			return rw_address(rf, &in->ops[i]).var;
+	return NULL;
+}
+
+static void add_spots(struct rw *r, const struct probe_sites *s)
+{
+	const struct rw_func *rf = NULL;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct probe_place *p = &s->place[i];
+
+		if (p->func && (!rf || rf->f != p->func))
+			rf = owner(r, p->func);
+		if (p->stmt && rf)
+			rw_spot(r, rf->f, p->stmt, variable(rf, &p->stmt->inst));
+		else
+			rw_spot(r, NULL, NULL, NULL);
+	}
+}
+
+static bool is_wanted(const struct rw *r, const char *kernel)
+{
+	for (const char *const *name = r->options->leave; name && *name; name++)
+		if (!strcmp(*name, kernel))
+			return false;
+	return !r->options->kernel || !fnmatch(r->options->kernel, kernel, 0);
+}
+
+static uint32_t line_of(const struct rw *r, const char *kernel)
+{
+	for (unsigned i = 0; i < r->nfuncs; i++)
+		if (!strcmp(r->funcs[i]->f->name, kernel))
+			return r->funcs[i]->f->line;
+	return 0;
+}
+
+static void put_kernels(struct rw *r, const struct probe_sites *s)
+{
+	struct module_kernel *k = ptx_alloc(r->m->arena, (s->nkernels + 1) * sizeof *k);
+
+	for (uint32_t i = 0; i < s->nkernels; i++) {
+		const struct probe_kernel *from = &s->kernel[i];
+		bool wanted = is_wanted(r, from->name);
+
+		k[i] = (struct module_kernel){rw_string(r, from->name), from->piece, from->flat ? MODULE_FLAT : 0,
+					      from->nparams, from->offset, line_of(r, from->name), from->maps};
+		if (!wanted)
+			k[i].flags |= MODULE_UNWATCHED;
+		r->stats->entries += wanted;
+		r->stats->entries_left += !wanted;
+	}
+	rw_put_array(r, "__gsan_kernels", (const uint32_t *)(const void *)k, s->nkernels * sizeof *k / 4);
+}
+
+static void put_tables(struct rw *r, const struct probe_sites *s)
+{
+	const struct rw_sites_size n = rw_put_spots(r);
+
+	rw_put_array(r, "__gsan_sites", (const uint32_t *)(const void *)s->site, s->n * sizeof *s->site / 4);
+	rw_put_array(r, "__gsan_runs", (const uint32_t *)(const void *)s->run, s->nruns * sizeof *s->run / 4);
+	RW_PUT(r, "\n.global .align 8 .u64 __gsan_tables[13] = {");
+	rw_put_address(r, "__gsan_sites", true);
+	rw_put_address(r, "__gsan_runs", s->nruns);
+	rw_put_address(r, "__gsan_spots", true);
+	rw_put_address(r, "__gsan_frames", n.frames);
+	rw_put_address(r, "__gsan_kernels", s->nkernels);
+	rw_put_address(r, "__gsan_globals", n.globals);
+	rw_put_address(r, "__gsan_strings", true);
+	rw_put_address(r, PROBE_LANES, s->called);
+	rw_put_pair(r, MODULE_VERSION, s->n, ", ");
+	rw_put_pair(r, s->nruns, n.frames, ", ");
+	rw_put_pair(r, s->nkernels, n.globals, ", ");
+	rw_put_pair(r, n.strings, n.path, ", ");
+	rw_put_pair(r, s->left_out, r->m->nunknown, "};\n");
+}
+
+static void put_init(struct rw *r)
+{
+	RW_PUT(r, "\n.visible .entry __gsan_v2_init_");
+	rw_putx(r, rw_hash(r->input, r->input_len));
+	RW_PUT(r, "(.param .u64 __gsan_mailbox)\n"
+		"{\n"
+		"\t.reg .b64 %__gsan_mailbox, %__gsan_tables;\n"
+		"\tld.param.u64 %__gsan_mailbox, [__gsan_mailbox];\n"
+		"\tmov.u64 %__gsan_tables, __gsan_tables;\n"
+		"\tcvta.global.u64 %__gsan_tables, %__gsan_tables;\n"
+		"\tst.u64 [%__gsan_mailbox], %__gsan_tables;\n"
+		"\tst.u32 [%__gsan_mailbox+8], 2;\n"
+		"\tmembar.sys;\n"
+		"\tst.u32 [%__gsan_mailbox+12], 1;\n"
+		"\tret;\n"
+		"}\n");
+	_Static_assert(MODULE_VERSION == 2, "the name and the text above carry it");
+}
+
+void rw_probe(struct rw *r)
+{
+	struct probe_sites sites;
+
+	rw_raise_header(r);
+	probe_put(r->m, (struct probe_what){.stored = r->options->stored, .linked = r->options->relocatable,
+						   .marks = r->options->marks}, &sites);
+	r->stats->sites = sites.n - 1;
+	r->stats->unmodelled = sites.left_out;
+	r->stats->unknown = (unsigned)r->m->nunknown;
+	rw_sites_new(r);
+	add_spots(r, &sites);
+	rw_open(r);
+	put_kernels(r, &sites);
+	put_tables(r, &sites);
+	put_init(r);
+	ptx_insert_module(r->m, NULL, rw_close(r));
+	probe_sites_free(&sites);
+}

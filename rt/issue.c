@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * issue.c: launches of kernels that log, and synchronisations.  Before a kernel starts it is given memory to log into,
+ * and says where in a parameter behind its own; behind it an event is recorded, by which it is known when it is over.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rt/judge.h"
+
+enum { WAIT_FOR_MEMORY_MS = 10000 };
+
+/* With rt_lock. */
+static uint64_t launches, watched, graphs, bare, elsewhere;
+static const char **bare_names;
+static size_t nbare, bare_cap;
+
+static CUcontext current(void)
+{
+	CUcontext ctx = NULL;
+
+	return rt_drv.cuCtxGetCurrent && rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS ? ctx : NULL;
+}
+
+/* One number a stream: the null stream of a context is 0, that of a thread is the thread's. */
+uint64_t rt_stream_key(enum rt_hook which, CUstream s)
+{
+	const uint64_t v = (uintptr_t)s;
+
+	if (v == 2 || (v == 0 && rt_per_thread(which)))
+		return (uint64_t)gettid() << 16 | 2;
+	return v == 1 ? 0 : v;
+}
+
+void rt_launch_count(struct rt_totals *t)
+{
+	pthread_mutex_lock(&rt_lock);
+	t->launches = launches;
+	t->kernels_watched = watched;
+	t->graphs = graphs;
+	t->bare_launches = bare;
+	t->bare = bare_names;
+	t->nbare = nbare;
+	t->other_device = elsewhere;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+/* A launch into a stream that is being captured runs when its graph does. */
+bool rt_stream_captured(CUstream s)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	if ((uintptr_t)s <= 1 || !rt_drv.cuStreamIsCapturing)
+		return false;
+	return rt_drv.cuStreamIsCapturing(s, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------- */
+
+static uint64_t product(const uint32_t v[3])
+{
+	return (uint64_t)v[0] * v[1] * v[2];
+}
+
+/* What its lanes do suits no block in which a warp has several rows. */
+static bool is_suited(const struct rt_launch *l)
+{
+	if (!(l->kernel->flags & MODULE_FLAT) || l->block[0] % EVENT_LANES == 0 || (uint64_t)l->block[1] * l->block[2] == 1)
+		return true;
+	rt_judge_unwatched("its kernel looks at threadIdx.x alone, and its block has rows that are no multiple of 32 threads");
+	return false;
+}
+
+static void nap(void)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	nanosleep(&ms, NULL);
+}
+
+/* What is judged gives its memory back. */
+static bool find_memory(uint64_t need, struct rt_memory *m)
+{
+	const uint64_t until = rt_now_ms() + WAIT_FOR_MEMORY_MS;
+
+	do {
+		const struct log_way *w = rt_way_begin(RT_WAY_TAKE);
+		bool got = w && rt_memory_get(w, need, m);
+
+		if (w)
+			rt_way_end(RT_WAY_TAKE);
+		if (got)
+			return true;
+		rt_judge_catch_up(false);
+		nap();
+	} while (rt_judge_under_way() && rt_now_ms() < until);
+	return false;
+}
+
+static bool prepare(struct rt_launch *l, struct region_launch *param)
+{
+	uint64_t need = log_lay_out(&l->shape, product(l->grid), (uint32_t)product(l->block), l->kernel->piece, rt_lanes());
+	const struct log_way *w;
+	bool ok;
+
+	if (need > LOG_MOST || !find_memory(need, &l->memory)) {
+		rt_judge_unwatched("there is no memory for its log");
+		return false;
+	}
+	log_fit(&l->shape, l->memory.bytes);
+	w = rt_way_begin(RT_WAY_TAKE);
+	ok = w && log_prepare(w, l->memory.at, &l->shape, l->number, param);
+	if (w)
+		rt_way_end(RT_WAY_TAKE);
+	if (!ok)
+		rt_judge_unwatched("the device's memory cannot be written");
+	return ok;
+}
+
+/* ---- a launch that is watched ------------------------------------------------------------------------- */
+
+/* Tensor maps that are parameters are named by their number, since the kernel cannot tell what is in them. */
+static void find_maps(struct rt_launch *l, void *const *params)
+{
+	for (uint32_t n = 0; params && n < l->kernel->nparams && n < 64; n++) {
+		struct event_map m;
+
+		if (!(l->kernel->maps >> n & 1) || !rt_map_find(params[n], &m))
+			continue;
+		m.hash = REGION_MAP(l->number, n);
+		l->map = rt_grow(l->map, &l->map_cap, l->nmaps + 1, sizeof *l->map);
+		l->map[l->nmaps++] = m;
+	}
+}
+
+/* Of a kernel that has a cluster of its own: what the driver says. */
+static void find_cluster(const struct rt_func *f, uint32_t cluster[3])
+{
+	static const CUfunction_attribute which[3] = {
+		CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+		CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH
+	};
+
+	for (int k = 0; k < 3 && !f->kernel; k++) {
+		int n = 0;
+
+		if (rt_drv.cuFuncGetAttribute(&n, which[k], (CUfunction)f->handle) != CUDA_SUCCESS || (!k && n <= 0))
+			return;
+		cluster[k] = n > 0 ? (uint32_t)n : 1;
+	}
+}
+
+static struct rt_launch *launch_of(const struct rt_issue *i)
+{
+	struct rt_launch *l = rt_alloc(sizeof *l);
+
+	memcpy(l->grid, i->grid, sizeof l->grid);
+	memcpy(l->block, i->block, sizeof l->block);
+	memcpy(l->cluster, i->cluster, sizeof l->cluster);
+	l->func = i->f;
+	l->tables = i->tables;
+	l->kernel = i->k;
+	l->ctx = i->ctx;
+	l->stream = i->stream;
+	l->early = i->early;
+	l->nth = (uint32_t)i->f->launches + 1;
+	if (!l->cluster[0])
+		find_cluster(i->f, l->cluster);
+	return l;
+}
+
+struct region_launch rt_issue_nowhere(void)
+{
+	return (struct region_launch){.last = REGION_SINK_LAST};
+}
+
+struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch *param)
+{
+	struct rt_launch *l;
+
+	*param = rt_issue_nowhere();
+	if (!product(i->grid) || !product(i->block) || i->k->flags & MODULE_UNWATCHED || !rt_dev_ready() || !rt_ctx_known(i->ctx))
+		return NULL;
+	l = launch_of(i);
+	if (!is_suited(l)) {
+		rt_free(l);
+		return NULL;
+	}
+	rt_judge_add(l);
+	find_maps(l, i->params);
+	if (prepare(l, param) && rt_judge_ready(l))
+		return l;
+	*param = rt_issue_nowhere();
+	rt_judge_drop(l);
+	return NULL;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------------------ */
+
+/* One more: in a new array, or in a copy of the buffer in `extra`. */
+struct more {
+	struct region_launch param;
+	void **params, *buffer;
+	size_t size;
+	void *extra[5];
+};
+
+void *rt_param_buffer(void **extra, size_t *size)
+{
+	void *buffer = NULL;
+
+	*size = 0;
+	for (; extra && extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
+		if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			buffer = extra[1];
+		else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+			memcpy(size, extra[1], sizeof *size);
+		else
+			return NULL;
+	}
+	return buffer;
+}
+
+static void add_to_buffer(struct more *m, const struct module_kernel *k, void **extra)
+{
+	size_t size;
+	void *buffer = rt_param_buffer(extra, &size);
+
+	m->size = k->offset + sizeof m->param;
+	m->buffer = rt_alloc(m->size);
+	if (buffer)
+		memcpy(m->buffer, buffer, size < k->offset ? size : k->offset);
+	memcpy((char *)m->buffer + k->offset, &m->param, sizeof m->param);
+	m->extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+	m->extra[1] = m->buffer;
+	m->extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+	m->extra[3] = &m->size;
+	m->extra[4] = CU_LAUNCH_PARAM_END;
+}
+
+static void add_parameter(struct more *m, const struct module_kernel *k, void ***params, void ***extra)
+{
+	if (!k)
+		return;
+	if (!*params && *extra) {
+		add_to_buffer(m, k, *extra);
+		*extra = m->extra;
+		return;
+	}
+	m->params = rt_alloc((k->nparams + 1) * sizeof *m->params);
+	if (*params)
+		memcpy(m->params, *params, k->nparams * sizeof *m->params);
+	m->params[k->nparams] = &m->param;
+	*params = m->params;
+}
+
+/* ---- before and behind --------------------------------------------------------------------------------------- */
+
+struct start { struct rt_issue i; struct more more; struct rt_launch *l; enum rt_hook which; CUstream s; bool captured; };
+
+static void begin(struct start *t, enum rt_hook which, const void *handle, CUstream s)
+{
+	struct rt_issue *i = &t->i;
+
+	t->which = which;
+	t->s = s;
+	t->captured = rt_stream_captured(s);
+	t->more.param = rt_issue_nowhere();
+	i->ctx = current();
+	i->stream = rt_stream_key(which, s);
+	i->f = rt_func_of(handle);
+	rt_register(i->f);
+	rt_mem_catch_up();
+	i->k = rt_kernel_of(i->f, &i->tables);
+	if (!i->early)
+		rt_judge_settle(i->ctx, which, s, i->stream);
+}
+
+static void watch(struct start *t, void ***params, void ***extra)
+{
+	t->i.params = *params;
+	if (t->i.k && !t->captured)
+		t->l = rt_issue_launch(&t->i, &t->more.param);
+	add_parameter(&t->more, t->i.k, params, extra);
+}
+
+/* With rt_lock. */
+static void count(struct rt_func *f, uint64_t stream, bool here)
+{
+	const bool is_bare = rt_func_bare(f) || f->left > 0;
+
+	launches++;
+	if (!here && rt_dev_ready())
+		elsewhere++;
+	else if (is_bare)
+		bare++;
+	else if (here && rt_func_watched(f))
+		watched++;
+	if ((here || !rt_dev_ready()) && !f->told_bare && *f->name && is_bare) {
+		f->told_bare = true;
+		bare_names = rt_grow(bare_names, &bare_cap, nbare + 1, sizeof *bare_names);
+		bare_names[nbare++] = rt_bare_name(rt_demangle(f->name));
+	}
+	if (f->launches++ == 0)
+		f->stream = stream;
+	else if (f->stream != stream)
+		f->many_streams = true;
+}
+
+void rt_issue_count(struct rt_func *f, CUcontext ctx, uint64_t stream)
+{
+	const bool here = rt_dev_ready() && rt_ctx_known(ctx);
+
+	if (here)
+		rt_exit_soon(true);
+	pthread_mutex_lock(&rt_lock);
+	count(f, stream, here);
+	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_issue_count_graph(void)
+{
+	pthread_mutex_lock(&rt_lock);
+	graphs++;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+static CUresult end(struct start *t, CUresult r)
+{
+	rt_free(t->more.params);
+	rt_free(t->more.buffer);
+	rt_context_noted(r);
+	if (t->l && r != CUDA_SUCCESS)
+		rt_judge_drop(t->l);
+	else if (t->l)
+		rt_judge_issued(t->l, t->which, t->s, !t->i.tables->lets_go);
+	if (r == CUDA_SUCCESS && !t->captured)
+		rt_issue_count(t->i.f, t->i.ctx, t->i.stream);
+	return r;
+}
+
+CUresult rt_on_launch(enum rt_hook which, CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+		      unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params, void **extra)
+{
+	struct start t = {.i = {.grid = {gx, gy, gz}, .block = {bx, by, bz}}};
+
+	begin(&t, which, f, s);
+	watch(&t, &params, &extra);
+	return end(&t, REAL(cuLaunchKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params, extra));
+}
+
+static const CUlaunchAttributeValue *attribute(const CUlaunchConfig *config, CUlaunchAttributeID id)
+{
+	for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
+		if (config->attrs[i].id == id)
+			return &config->attrs[i].value;
+	return NULL;
+}
+
+CUresult rt_on_launch_ex(enum rt_hook which, const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+{
+	const CUlaunchAttributeValue *early, *cluster;
+	struct start t = {0};
+
+	if (!c)
+		return REAL(cuLaunchKernelEx, which)(c, f, params, extra);
+	early = attribute(c, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+	cluster = attribute(c, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+	t.i = (struct rt_issue){.grid = {c->gridDimX, c->gridDimY, c->gridDimZ}, .block = {c->blockDimX, c->blockDimY, c->blockDimZ},
+				.early = early && early->programmaticStreamSerializationAllowed};
+	if (cluster)
+		memcpy(t.i.cluster, &cluster->clusterDim, sizeof t.i.cluster);
+	begin(&t, which, f, c->hStream);
+	watch(&t, &params, &extra);
+	return end(&t, REAL(cuLaunchKernelEx, which)(c, f, params, extra));
+}
+
+CUresult rt_on_launch_coop(enum rt_hook which, CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+			   unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params)
+{
+	struct start t = {.i = {.grid = {gx, gy, gz}, .block = {bx, by, bz}}};
+	void **none = NULL;
+
+	begin(&t, which, f, s);
+	watch(&t, &params, &none);
+	return end(&t, REAL(cuLaunchCooperativeKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params));
+}
+
+/* What comes between two launches makes the later one wait for the earlier one. */
+void rt_stream_seen(enum rt_hook which, CUstream s)
+{
+	rt_judge_settle(current(), which, s, rt_stream_key(which, s));
+}
+
+/* ---- synchronisation ------------------------------------------------------------------------------------------ */
+
+static void waited(CUresult r)
+{
+	rt_context_noted(r);
+	rt_tell_idle();
+}
+
+CUresult rt_on_ctx_sync(enum rt_hook which)
+{
+	const uint32_t upto = rt_judge_last();
+	CUresult r = REAL(CUresult(void), which)();
+
+	if (r == CUDA_SUCCESS)
+		rt_judge_over(current(), NULL, upto);
+	waited(r);
+	return r;
+}
+
+CUresult rt_on_ctx_sync_v2(enum rt_hook which, CUcontext ctx)
+{
+	const uint32_t upto = rt_judge_last();
+	CUresult r = REAL(CUresult(CUcontext), which)(ctx);
+
+	if (r == CUDA_SUCCESS)
+		rt_judge_over(ctx ? ctx : current(), NULL, upto);
+	waited(r);
+	return r;
+}
+
+CUresult rt_on_stream_sync(enum rt_hook which, CUstream s)
+{
+	const uint64_t key = rt_stream_key(which, s);
+	const uint32_t upto = rt_judge_last();
+	CUresult r = REAL(cuStreamSynchronize, which)(s);
+
+	if (r == CUDA_SUCCESS)
+		rt_judge_over(current(), &key, upto);
+	waited(r);
+	return r;
+}
+
+CUresult rt_on_event_sync(enum rt_hook which, CUevent event)
+{
+	CUresult r = REAL(cuEventSynchronize, which)(event);
+
+	waited(r);
+	return r;
+}
+
+CUresult rt_on_event_query(enum rt_hook which, CUevent event)
+{
+	return REAL(cuEventQuery, which)(event);
+}
+
+/* A blocking copy waits for the stream that it is ordered in. */
+CUresult rt_on_copy_back(enum rt_hook which, void *to, CUdeviceptr from, size_t n)
+{
+	const uint64_t key = rt_stream_key(which, NULL);
+	const uint32_t upto = rt_judge_last();
+	CUresult r = REAL(CUresult(void *, CUdeviceptr, size_t), which)(to, from, n);
+
+	if (r == CUDA_SUCCESS)
+		rt_judge_over(current(), &key, upto);
+	waited(r);
+	return r;
+}

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * judge.c: launches that are under way, in the order of their numbers.  One thread empties their regions while they
+ * run, another one takes the log of those that are over to the detector, and prints what it finds.
+ *
+ * Locks, outermost first: judge_lock (the detector), drain_lock (what is drained), queue_lock (the launches).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "detect/screen.h"
+#include "rt/judge.h"
+
+enum {
+	DRAIN_US = 50,                  /* between looks */
+	JUDGE_US = 1000,
+	PATIENCE_MS = 900,              /* that a lane waits for a piece: clocks of records have 32 bits (doc/probes.md) */
+	KEPT = 1024                     /* launches of which reports may tell */
+};
+
+static pthread_mutex_t judge_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct rt_launch *first, **last = &first;        /* with queue_lock */
+static uint32_t numbers;
+static struct { CUcontext ctx; uint64_t stream; bool is_last; } newest;  /* the launch: is nothing behind it in its stream? */
+static uint64_t unwatched_launches;
+static bool watching;                   /* atomic */
+
+/* With judge_lock. */
+static struct detect *detect;
+static size_t nfound;                   /* findings that have a report */
+static struct rt_launch *kept[KEPT];    /* by number, modulo */
+static struct event_map *maps;
+static size_t nmaps, maps_cap;
+static uint64_t lost_logs, cut_launches, clear_launches;
+
+/* ---- the queue ------------------------------------------------------------------------------------------ */
+
+static enum rt_state state_of(const struct rt_launch *l)
+{
+	return __atomic_load_n(&l->state, __ATOMIC_ACQUIRE);
+}
+
+static void set_state(struct rt_launch *l, enum rt_state s)
+{
+	__atomic_store_n(&l->state, s, __ATOMIC_RELEASE);
+}
+
+void rt_judge_add(struct rt_launch *l)
+{
+	pthread_mutex_lock(&queue_lock);
+	l->number = ++numbers;
+	l->early = l->early && newest.is_last && newest.ctx == l->ctx && newest.stream == l->stream;
+	newest.ctx = l->ctx;
+	newest.stream = l->stream;
+	newest.is_last = true;
+	*last = l;
+	last = &l->next;
+	pthread_mutex_unlock(&queue_lock);
+}
+
+bool rt_judge_ready(struct rt_launch *l)
+{
+	const struct log_way *w = rt_way_begin(RT_WAY_DRAIN);
+
+	if (!w)
+		return false;
+	l->drain = log_drain_begin(w, l->memory.at, &l->shape, PATIENCE_MS);
+	set_state(l, RT_READY);
+	rt_way_end(RT_WAY_DRAIN);
+	return true;
+}
+
+void rt_judge_drop(struct rt_launch *l)
+{
+	set_state(l, RT_DROPPED);
+}
+
+/* l's stream is current by its handle and hook. */
+static void record(struct rt_launch *l, enum rt_hook which, CUstream s)
+{
+	CUevent e;
+
+	if (rt_drv.cuEventCreate(&e, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+		return;
+	if (REAL(cuEventRecord, rt_per_thread(which) ? RT_cuEventRecord_ptsz : RT_cuEventRecord)(e, s) == CUDA_SUCCESS)
+		__atomic_store_n(&l->behind, e, __ATOMIC_RELEASE);
+	else
+		rt_drv.cuEventDestroy(e);
+}
+
+void rt_judge_issued(struct rt_launch *l, enum rt_hook which, CUstream s, bool now)
+{
+	rt_inside++;
+	if (now)
+		record(l, which, s);
+	rt_inside--;
+	set_state(l, RT_ISSUED);
+}
+
+void rt_judge_settle(CUcontext ctx, enum rt_hook which, CUstream s, uint64_t key)
+{
+	rt_inside++;
+	pthread_mutex_lock(&queue_lock);
+	for (struct rt_launch *l = first; l; l = l->next)
+		if (l->ctx == ctx && l->stream == key && state_of(l) == RT_ISSUED && !l->behind)
+			record(l, which, s);
+	if (newest.ctx == ctx && newest.stream == key)
+		newest.is_last = false;
+	pthread_mutex_unlock(&queue_lock);
+	rt_inside--;
+}
+
+uint32_t rt_judge_last(void)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&queue_lock);
+	n = numbers;
+	pthread_mutex_unlock(&queue_lock);
+	return n;
+}
+
+void rt_judge_over(CUcontext ctx, const uint64_t *key, uint32_t upto)
+{
+	pthread_mutex_lock(&queue_lock);
+	for (struct rt_launch *l = first; l && l->number <= upto; l = l->next)
+		if (l->ctx == ctx && (!key || l->stream == *key) && state_of(l) == RT_ISSUED)
+			set_state(l, RT_OVER);
+	pthread_mutex_unlock(&queue_lock);
+}
+
+bool rt_judge_under_way(void)
+{
+	bool any;
+
+	pthread_mutex_lock(&queue_lock);
+	any = first;
+	pthread_mutex_unlock(&queue_lock);
+	return any;
+}
+
+void rt_judge_unwatched(const char *why)
+{
+	rt_verbose(1, "a launch is not watched: %s", why);
+	__atomic_add_fetch(&unwatched_launches, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- draining ---------------------------------------------------------------------------------------------- */
+
+static void drain_all(const struct log_way *w)
+{
+	struct rt_launch *l;
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&queue_lock);
+	l = first;
+	pthread_mutex_unlock(&queue_lock);
+	for (; l; l = l->next)
+		if (state_of(l) >= RT_READY && state_of(l) <= RT_ISSUED)
+			log_drain_look(l->drain);
+}
+
+static void pause_us(long us)
+{
+	const struct timespec t = {.tv_nsec = us * 1000};
+
+	nanosleep(&t, NULL);
+}
+
+static void relax_capture(void)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	rt_drv.cuThreadExchangeStreamCaptureMode(&mode);
+}
+
+static void *drain(void *unused)
+{
+	rt_inside++;
+	relax_capture();
+	while (__atomic_load_n(&watching, __ATOMIC_ACQUIRE)) {
+		if (rt_judge_under_way()) {
+			pthread_mutex_lock(&drain_lock);
+			if (rt_dev_ready()) {
+				const struct log_way *w = rt_way_begin(RT_WAY_DRAIN);
+
+				drain_all(w);
+				if (w)
+					rt_way_end(RT_WAY_DRAIN);
+			}
+			pthread_mutex_unlock(&drain_lock);
+		}
+		pause_us(rt_judge_under_way() ? DRAIN_US : JUDGE_US);
+	}
+	return unused;
+}
+
+/* ---- judging: with judge_lock --------------------------------------------------------------------------------- */
+
+static void start_detector(void)
+{
+	static const char *const names[] = {
+#define CHOICE(name, values, help) #name,
+#include "rt/choices.def"
+#undef CHOICE
+	};
+	static const char *const values[] = {
+#define CHOICE(name, values, help) values,
+#include "rt/choices.def"
+#undef CHOICE
+	};
+	const int chosen[] = {
+#define CHOICE(name, values, help) rt_flags.name,
+#include "rt/choices.def"
+#undef CHOICE
+	};
+
+	detect = detect_new();
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *v = values[i];
+		char word[32];
+
+		for (int n = chosen[i]; n > 0; n--)
+			v += strcspn(v, " ") + 1;
+		if (strcspn(v, " ") >= sizeof word)
+			continue;
+		memcpy(word, v, strcspn(v, " "));
+		word[strcspn(v, " ")] = 0;
+		detect_choose(detect, names[i], word);
+	}
+	detect_choose(detect, "volatile_is_weak", rt_flags.volatile_is_weak ? "1" : "0");
+}
+
+static const struct rt_launch *kept_launch(uint32_t number)
+{
+	const struct rt_launch *l = kept[number % KEPT];
+
+	return l && l->number == number ? l : NULL;
+}
+
+static void forget(struct rt_launch *l)
+{
+	rt_free(l->map);
+	if (l->behind)
+		rt_drv.cuEventDestroy(l->behind);
+	rt_free(l);
+}
+
+static void keep(struct rt_launch *l)
+{
+	struct rt_launch **at = &kept[l->number % KEPT];
+
+	if (*at)
+		forget(*at);
+	*at = l;
+	l->next = NULL;
+}
+
+static void tell_maps(const struct rt_launch *l)
+{
+	struct event_host h = {.kind = EVENT_HOST_MAP};
+
+	while (rt_map_get(nmaps, &h.map)) {
+		maps = rt_grow(maps, &maps_cap, nmaps + 1, sizeof *maps);
+		maps[nmaps++] = h.map;
+		detect_host(detect, &h);
+	}
+	for (size_t i = 0; i < l->nmaps; i++) {
+		h.map = l->map[i];
+		detect_host(detect, &h);
+	}
+}
+
+struct feeding { const char *wrong; };
+
+static void feed(void *arg, const struct event_piece *p)
+{
+	struct feeding *f = arg;
+
+	if (!f->wrong)
+		f->wrong = detect_feed(detect, p, p->bytes);
+}
+
+static struct event_sites sites_of(const struct rt_tables *t)
+{
+	return (struct event_sites){.site = t->site, .run = t->run, .text = "", .nsites = t->n.nsites, .nruns = t->n.nruns};
+}
+
+/* Is there nothing to judge?  A launch that others overlap is judged with them. */
+static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32_t nfills)
+{
+	const struct event_sites sites = sites_of(l->tables);
+	const struct log_shape *s = &l->shape;
+	struct region_block block;
+	uint32_t why[SCREEN_WHYS];
+	struct screen_maps m;
+	struct screen_log x = {
+		.unit = c->unit, .launch = l->number, .heads = s->heads, .slots = s->slots, .end = s->end, .next = c->end,
+		.piece = s->piece, .blocks = s->blocks, .warps = s->warps
+	};
+	struct event_map *all;
+	bool clear;
+
+	if (c->head.lost || nfills != log_places(s) || l->early || l->tables->lets_go || l->failed || detect_is_strict(detect))
+		return false;
+	all = rt_alloc((nmaps + l->nmaps + 1) * sizeof *all);
+	if (nmaps)
+		memcpy(all, maps, nmaps * sizeof *all);
+	if (l->nmaps)
+		memcpy(all + nmaps, l->map, l->nmaps * sizeof *all);
+	m = (struct screen_maps){all, (unsigned)(nmaps + l->nmaps)};
+	memcpy(&block, c->unit + s->heads, sizeof block);
+	x.threads = block.threads;
+	x.shared = block.shared;
+	clear = screen_launch(&x, &sites, &m, why);
+	rt_free(all);
+	return clear;
+}
+
+static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
+{
+	const struct event_sites sites = sites_of(l->tables);
+	struct event_host h = {.launch = l->number, .blocks = l->shape.blocks, .early = l->early};
+	struct feeding f = {NULL};
+
+	h.kind = EVENT_HOST_LAUNCH;
+	detect_sites(detect, &sites);
+	detect_host(detect, &h);
+	if (c->head.lost) {
+		h.kind = EVENT_HOST_CUT;
+		h.timer = c->head.since;
+		detect_host(detect, &h);
+		cut_launches++;
+	}
+	if (!log_tell(c, &l->shape, fill, n, feed, &f) && !f.wrong)
+		f.wrong = "the kernel wrote where its log is";
+	if (f.wrong) {
+		rt_say("the log of a launch of %s cannot be read: %s", rt_demangle(l->func->name), f.wrong);
+		lost_logs++;
+	}
+	h.kind = EVENT_HOST_OVER;
+	h.fault = l->failed;
+	detect_host(detect, &h);
+	detect_judge(detect);
+}
+
+static void report_news(void)
+{
+	const struct detect_finding *f;
+	size_t n = detect_findings(detect, &f);
+
+	for (; nfound < n; nfound++) {
+		struct rt_report *r = rt_found(&f[nfound], kept_launch);
+
+		r->slot = (uint32_t)nfound;
+		rt_report_add(r);
+	}
+}
+
+/* Reads its log, and gives its memory back.  False: it cannot be read. */
+static bool take(struct rt_launch *l, struct log_copy *c)
+{
+	const struct log_way *w = rt_way_begin(RT_WAY_TAKE);
+	bool ok;
+
+	if (!w)
+		return false;
+	ok = log_take(w, l->memory.at, &l->shape, c);
+	if (ok && !l->failed && log_clear(w, l->memory.at, c))
+		rt_memory_put(&l->memory);
+	else
+		rt_memory_lose(&l->memory);
+	rt_way_end(RT_WAY_TAKE);
+	return ok;
+}
+
+/* It was not launched. */
+static void drop(struct rt_launch *l)
+{
+	struct log_copy c = {0};
+
+	if (l->memory.bytes)
+		take(l, &c);
+	free(c.unit);
+	if (l->drain)
+		log_drain_free(l->drain);
+	forget(l);
+}
+
+static void judge(struct rt_launch *l)
+{
+	struct log_copy c = {0};
+	uint32_t n = 0;
+	const struct log_fill *fill = log_drain_end(l->drain, &n);
+
+	if (!detect)
+		start_detector();
+	tell_maps(l);
+	keep(l);
+	if (!take(l, &c)) {
+		lost_logs++;
+	} else if (rt_flags.report_bugs && is_clear(l, &c, n)) {
+		clear_launches++;
+	} else if (rt_flags.report_bugs) {
+		judge_log(l, &c, fill, n);
+		report_news();
+	}
+	free(c.unit);
+	log_drain_free(l->drain);
+	l->drain = NULL;
+}
+
+/* Is it over, or nothing to wait for? */
+static bool is_over(struct rt_launch *l)
+{
+	CUevent e = __atomic_load_n(&l->behind, __ATOMIC_ACQUIRE);
+	CUcontext was;
+	CUresult r;
+
+	if (state_of(l) != RT_ISSUED || !e)
+		return state_of(l) >= RT_OVER;
+	if (rt_drv.cuCtxGetCurrent(&was) != CUDA_SUCCESS || rt_drv.cuCtxSetCurrent(l->ctx) != CUDA_SUCCESS)
+		return false;
+	r = REAL(cuEventQuery, RT_cuEventQuery)(e);
+	rt_drv.cuCtxSetCurrent(was);
+	if (r == CUDA_SUCCESS)
+		set_state(l, RT_OVER);
+	return r == CUDA_SUCCESS;
+}
+
+static struct rt_launch *next_over(void)
+{
+	struct rt_launch *l;
+
+	pthread_mutex_lock(&queue_lock);
+	l = first;
+	pthread_mutex_unlock(&queue_lock);
+	return l && is_over(l) ? l : NULL;
+}
+
+/* Nobody drains it any more. */
+static void unlink_first(struct rt_launch *l)
+{
+	pthread_mutex_lock(&drain_lock);
+	pthread_mutex_lock(&queue_lock);
+	first = l->next;
+	if (!first)
+		last = &first;
+	pthread_mutex_unlock(&queue_lock);
+	pthread_mutex_unlock(&drain_lock);
+}
+
+static void catch_up(void)
+{
+	struct rt_launch *l;
+
+	rt_inside++;
+	while ((l = next_over())) {
+		unlink_first(l);
+		if (state_of(l) == RT_OVER)
+			judge(l);
+		else
+			drop(l);
+	}
+	rt_inside--;
+}
+
+void rt_judge_catch_up(bool wait)
+{
+	if (wait)
+		pthread_mutex_lock(&judge_lock);
+	else if (pthread_mutex_trylock(&judge_lock))
+		return;
+	catch_up();
+	pthread_mutex_unlock(&judge_lock);
+}
+
+static void *look_after(void *unused)
+{
+	rt_inside++;
+	relax_capture();
+	while (__atomic_load_n(&watching, __ATOMIC_ACQUIRE)) {
+		pause_us(JUDGE_US);
+		if (!rt_judge_under_way() && !rt_anything_to_tell())
+			continue;
+		rt_judge_catch_up(true);
+		rt_tell_idle();
+	}
+	return unused;
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------------------- */
+
+static void count(struct rt_report *r, void *unused)
+{
+	const struct detect_finding *f;
+
+	(void)unused;
+	pthread_mutex_lock(&judge_lock);
+	if (r->slot < detect_findings(detect, &f))
+		r->count = f[r->slot].count;
+	r->exact = true;
+	pthread_mutex_unlock(&judge_lock);
+}
+
+void rt_drain(void)
+{
+	rt_judge_catch_up(true);
+}
+
+void rt_tell(struct rt_ctx *c)
+{
+	(void)c;
+	rt_judge_catch_up(true);
+	rt_tell_all(0, count, NULL);
+}
+
+void rt_tell_idle(void)
+{
+	if (rt_anything_to_tell())
+		rt_tell_all(0, count, NULL);
+}
+
+void rt_watch_start(void)
+{
+	if (__atomic_exchange_n(&watching, true, __ATOMIC_ACQ_REL))
+		return;
+	if (!rt_thread(look_after, NULL) || !rt_thread(drain, NULL))
+		rt_verbose(1, "no thread for reports; they come at the end");
+}
+
+void rt_watch_stop(void)
+{
+	__atomic_store_n(&watching, false, __ATOMIC_RELEASE);
+}
+
+void rt_watch_fork(void)
+{
+	pthread_mutex_init(&judge_lock, NULL);
+	pthread_mutex_init(&drain_lock, NULL);
+	pthread_mutex_init(&queue_lock, NULL);
+	rt_tell_fork();
+	first = NULL;
+	last = &first;
+	watching = false;
+}
+
+/* ---- contexts and the closing line ------------------------------------------------------------------------------------ */
+
+void rt_context_died(void)
+{
+}
+
+void rt_context_ends(void)
+{
+}
+
+void rt_context_torn_down(void)
+{
+}
+
+void rt_context_glance(void)
+{
+}
+
+/* What is left of a context that ends: what runs on, or has died, is judged as far as it can be read. */
+static void give_up(CUcontext ctx)
+{
+	pthread_mutex_lock(&queue_lock);
+	for (struct rt_launch *l = first; l; l = l->next)
+		if (l->ctx == ctx && state_of(l) == RT_ISSUED) {
+			l->failed = true;
+			set_state(l, RT_OVER);
+		}
+	pthread_mutex_unlock(&queue_lock);
+}
+
+void rt_context_tell(CUcontext ctx, int timeout_ms)
+{
+	const uint32_t upto = rt_judge_last();
+	CUresult r = rt_wait_all(ctx, timeout_ms);
+
+	rt_context_noted(r);
+	if (r == CUDA_SUCCESS)
+		rt_judge_over(ctx, NULL, upto);
+	else
+		give_up(ctx);
+	rt_tell(NULL);
+}
+
+void rt_context_count(struct rt_totals *t)
+{
+	pthread_mutex_lock(&judge_lock);
+	t->clear = clear_launches;
+	t->unwatched = __atomic_load_n(&unwatched_launches, __ATOMIC_RELAXED);
+	t->lost_logs = lost_logs;
+	t->cut = cut_launches;
+	for (unsigned i = 0; detect && i < DETECT_COUNTERS && i < RT_INEXACT; i++) {
+		t->inexact[i].name = detect_counter_name((enum detect_counter)i);
+		t->inexact[i].n = i == DETECT_CUT ? 0 : detect_count(detect, (enum detect_counter)i);
+	}
+	pthread_mutex_unlock(&judge_lock);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * judge.h: kernels that log by probes: what their modules carry, where a launch logs, who reads that and judges it.
+ * For device.c, tables.c, issue.c, judge.c and found.c.
+ */
+#ifndef RT_JUDGE_H
+#define RT_JUDGE_H
+
+#include "detect/detect.h"
+#include "event/module.h"
+#include "log/drain.h"
+#include "log/region.h"
+#include "rt/drv.h"
+
+/* ---- tables.c ------------------------------------------------------------------------------------ */
+
+/* What a translation unit carries; `n` has the counts. */
+struct rt_tables {
+	const struct rt_module *module;
+	struct module_tables n;
+	const struct event_site *site;
+	const struct event_run *run;
+	const struct module_spot *spot;
+	const struct module_frame *frame;
+	const struct module_kernel *kernel;
+	const struct module_global *global;
+	const char *strings;
+	bool lets_go;                   /* it has griddepcontrol.launch_dependents */
+	struct rt_tables *next;
+};
+
+static inline const char *rt_string(const struct rt_tables *t, uint32_t at) { return at < t->n.nstrings ? t->strings + at : ""; }
+/* Of a function that is launched; NULL: it does not log. */
+const struct module_kernel *rt_kernel_of(struct rt_func *, const struct rt_tables **);
+
+/* ---- device.c ------------------------------------------------------------------------------------ */
+
+/* Whoever uses one of these has called rt_way_begin(), and calls rt_way_end() behind it: then the context that owns the
+ * log's memory is current.  One is for the thread that drains, the other one for whoever has the lock. */
+enum rt_way { RT_WAY_DRAIN, RT_WAY_TAKE, RT_WAYS };
+const struct log_way *rt_way_begin(enum rt_way);        /* NULL: a driver call failed */
+void rt_way_end(enum rt_way);
+
+uint64_t rt_lanes(void);                /* that the device can hold */
+/* Memory for a launch's log, all zero, of at least so many bytes; with RT_WAY_TAKE.  False: there is none now. */
+struct rt_memory { CUdeviceptr at; uint64_t bytes; };
+bool rt_memory_get(const struct log_way *, uint64_t bytes, struct rt_memory *);
+void rt_memory_put(const struct rt_memory *);           /* zero again */
+void rt_memory_lose(const struct rt_memory *);          /* of a launch that may go on */
+
+/* ---- judge.c ------------------------------------------------------------------------------ */
+
+/* A launch, from before it starts until it is judged. */
+struct rt_launch {
+	uint32_t number;                /* among all, from 1 */
+	uint32_t nth;                   /* of its kernel */
+	struct rt_func *func;
+	const struct rt_tables *tables;
+	const struct module_kernel *kernel;
+	CUcontext ctx;
+	uint64_t stream;
+	CUevent behind;                 /* recorded behind it; NULL: not yet */
+	enum rt_state { RT_READYING, RT_READY, RT_ISSUED, RT_OVER, RT_DROPPED } state;  /* atomic */
+	bool failed;                    /* it ended in an error, or was left running */
+	uint32_t grid[3], block[3], cluster[3];
+	bool early;                     /* it need not wait for the one before it */
+	struct rt_memory memory;
+	struct log_shape shape;
+	struct log_drain *drain;
+	struct event_map *map;          /* tensor maps that are its parameters */
+	size_t nmaps, map_cap;
+	struct rt_launch *next;
+};
+
+/* Gives it a number; it is early only right behind the launch before it.  Then: its memory is ready, and from now on drained; it was launched, and if `record` the event
+ * behind it can be recorded now; or it was not launched, and is forgotten. */
+void rt_judge_add(struct rt_launch *);
+bool rt_judge_ready(struct rt_launch *);        /* false: it cannot be drained */
+void rt_judge_issued(struct rt_launch *, enum rt_hook, CUstream, bool record);
+void rt_judge_drop(struct rt_launch *);
+/* Something comes into a stream that waits for all before it: records what events have not been recorded yet. */
+void rt_judge_settle(CUcontext, enum rt_hook, CUstream, uint64_t key);
+/* Launches of that stream, or of the context's (NULL), are over up to a number: of the last one before it was asked. */
+uint32_t rt_judge_last(void);
+void rt_judge_over(CUcontext, const uint64_t *key, uint32_t upto);
+bool rt_judge_under_way(void);          /* Is there a launch that is not judged yet? */
+/* Judges what is over.  wait: everything that is known to be over; else as much as can be done now. */
+void rt_judge_catch_up(bool wait);
+void rt_judge_unwatched(const char *why);               /* a launch that could not be watched; counted */
+
+/* ---- issue.c -------------------------------------------------------------------------------------------- */
+
+/* What is launched.  params: its own, or NULL. */
+struct rt_issue {
+	struct rt_func *f;
+	const struct rt_tables *tables;
+	const struct module_kernel *k;  /* NULL: it does not log */
+	CUcontext ctx;
+	uint64_t stream;
+	uint32_t grid[3], block[3], cluster[3];
+	bool early;
+	void **params;
+};
+
+/* The parameter behind its own ones, whether it is watched or not (NULL). */
+struct rt_launch *rt_issue_launch(const struct rt_issue *, struct region_launch *);
+/* Of a launch that nobody watches. */
+struct region_launch rt_issue_nowhere(void);
+void rt_issue_count(struct rt_func *, CUcontext, uint64_t stream);     /* it was launched */
+void rt_issue_count_graph(void);
+uint64_t rt_stream_key(enum rt_hook, CUstream);
+bool rt_stream_captured(CUstream);
+void *rt_param_buffer(void **extra, size_t *size);     /* that of `extra`, or NULL */
+
+/* ---- maps.c ------------------------------------------------------------------------------------------- */
+
+/* What 128 bytes say; false: nobody has seen how they were made. */
+bool rt_map_find(const void *, struct event_map *);
+/* The i-th one that was made; false: there are fewer. */
+bool rt_map_get(size_t i, struct event_map *);
+
+/* ---- found.c ------------------------------------------------------------------------------------------ */
+
+/* A report of a finding; `launch` finds one by its number, or NULL. */
+struct rt_report *rt_found(const struct detect_finding *, const struct rt_launch *(*launch)(uint32_t));
+
+#endif
