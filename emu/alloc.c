@@ -71,30 +71,6 @@ EMU_API CUresult CUDAAPI cuMemFree_v2(CUdeviceptr p)
 	      CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-EMU_API CUresult CUDAAPI cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream h)
-{
-	ENTER(ctx);
-	if (!out || !bytes || !emu_stream_of(ctx, h))
-		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	*out = emu_mem_new(bytes, MEM_DEVICE, 0);
-	LEAVE(*out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
-}
-
-EMU_API CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr p, CUstream h)
-{
-	ENTER(ctx);
-	struct CUstream_st *s = emu_stream_of(ctx, h);
-	struct emu_block_mem b;
-	struct emu_cmd *c;
-
-	if (!s || !emu_mem_find(p, &b) || b.base != p || b.kind != MEM_DEVICE)
-		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	c = emu_cmd_new(CMD_FREE, s);
-	c->u.free = p;
-	emu_cmd_put(c);
-	LEAVE(CUDA_SUCCESS);
-}
-
 /* ---- page-locked memory ------------------------------------------------------------- */
 
 EMU_API CUresult CUDAAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)

@@ -11,6 +11,12 @@
 
 #include "emu/emu.h"
 
+/* Nodes of a graph, in no order. */
+struct emu_nodes {
+	struct CUgraphNode_st **node;
+	size_t n;
+};
+
 struct CUctx_st {
 	struct CUctx_st *next;
 	unsigned flags;
@@ -30,6 +36,8 @@ struct CUstream_st {
 	int priority;
 	unsigned long long id;
 	struct emu_cmd *head, **tail;   /* the head may be running */
+	struct emu_capture *capture;    /* commands become nodes of its graph */
+	struct emu_nodes last;          /* those that the next one comes behind */
 	bool doomed;                    /* destroyed; goes away when empty */
 };
 
@@ -39,6 +47,8 @@ struct CUevent_st {
 	uint64_t recorded, done;        /* numbers of recordings asked for and reached */
 	double when;                    /* milliseconds, of the last one reached */
 	unsigned users;                 /* commands that hold it */
+	struct emu_capture *capture;    /* recorded in a stream that was captured, */
+	struct emu_nodes last;          /* behind those nodes */
 	bool doomed;
 };
 
@@ -56,7 +66,8 @@ struct emu_cmd {
 		struct {
 			uint8_t *dst;
 			const uint8_t *src;
-			uint64_t width, height, dst_pitch, src_pitch;
+			uint64_t width, height, depth;
+			uint64_t dst_pitch, src_pitch, dst_slice, src_slice;
 			void *staged;           /* the source as it was at the call; freed */
 		} copy;
 		struct {
@@ -101,6 +112,12 @@ struct CUstream_st *emu_stream_new(struct CUctx_st *, unsigned flags, int priori
 struct CUstream_st *emu_stream_of(struct CUctx_st *, CUstream);
 struct emu_cmd *emu_cmd_new(enum emu_cmd_kind, struct CUstream_st *);
 void emu_cmd_put(struct emu_cmd *);     /* the engine may start it from now on */
+/* Likewise, or makes a node of it where its stream is captured.  The command is gone in
+ * any case. */
+CUresult emu_cmd_submit(struct emu_cmd *);
+/* A command that does the same, for that stream; the first may be in none. */
+struct emu_cmd *emu_cmd_again(const struct emu_cmd *, struct CUstream_st *);
+void emu_cmd_free(struct emu_cmd *);    /* one that is in no stream */
 /* All wait with the lock held (and let go of it meanwhile). */
 CUresult emu_wait_stream(struct CUstream_st *);
 CUresult emu_wait_ctx(struct CUctx_st *);
@@ -109,11 +126,31 @@ bool emu_ctx_idle(const struct CUctx_st *);
 CUresult emu_cmd_do(struct emu_cmd *);
 void emu_ctx_drop_streams(struct CUctx_st *);
 
+/* Commands that are in no stream yet. */
+CUresult emu_launch_cmd(const CUDA_KERNEL_NODE_PARAMS_v2 *, struct emu_cmd **);
+CUresult emu_copy_cmd(const CUDA_MEMCPY3D *, struct emu_cmd **);
+CUresult emu_set_cmd(const CUDA_MEMSET_NODE_PARAMS *, struct emu_cmd **);
+
+/* launch.c: the same launch with parameters of its own; the first may never have run. */
+struct emu_grid *emu_grid_again(const struct emu_grid *);
+
+/* capture.c */
+CUresult emu_capture_cmd(struct emu_cmd *);
+/* What a command that cannot be captured, or a wait, means to the stream: an error if it
+ * is captured, which ends the capture. */
+CUresult emu_capture_refuse(struct CUstream_st *);
+/* A node of a captured stream that has no command yet. */
+CUresult emu_capture_child(struct CUstream_st *, struct CUgraphNode_st **);
+/* Memory that a captured stream allocates, or frees. */
+CUresult emu_capture_memory(struct CUstream_st *, bool alloc, CUdeviceptr, size_t bytes);
+CUresult emu_capture_record(struct CUevent_st *, struct CUstream_st *);
+CUresult emu_capture_wait(struct CUstream_st *, struct CUevent_st *);
+void emu_capture_forget(struct CUevent_st *);
+void emu_capture_leave(struct CUstream_st *);
+
 /* module.c */
 void emu_modules_free(struct CUctx_st *);
 struct emu_func *emu_func_handle(CUfunction);   /* NULL: not a function */
 int emu_func_max_dynamic(const struct emu_func *);
-
-
 
 #endif

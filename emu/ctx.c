@@ -116,6 +116,26 @@ EMU_API CUresult CUDAAPI cuDeviceGetName(char *name, int len, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
+static const char bus_id[] = "0000:01:00.0";
+
+EMU_API CUresult CUDAAPI cuDeviceGetPCIBusId(char *id, int len, CUdevice dev)
+{
+	DEVICE(dev);
+	if (!id || len < 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	snprintf(id, (size_t)len, "%s", bus_id);
+	return CUDA_SUCCESS;
+}
+
+EMU_API CUresult CUDAAPI cuDeviceGetByPCIBusId(CUdevice *dev, const char *id)
+{
+	DEVICE(0);
+	if (!dev || !id || strcmp(id, bus_id))
+		return CUDA_ERROR_INVALID_VALUE;
+	*dev = 0;
+	return CUDA_SUCCESS;
+}
+
 EMU_API CUresult CUDAAPI cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
 	DEVICE(dev);
@@ -232,6 +252,10 @@ EMU_API CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute att
 	case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
 		v = sm >= 90;
 		break;
+	case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+		v = 4 << 20;
+		break;
+	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
 	case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
 	case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
 	case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
@@ -548,8 +572,19 @@ EMU_API CUresult CUDAAPI cuDevicePrimaryCtxGetState(CUdevice dev, unsigned *flag
 	E(ERROR_INVALID_PC, "invalid program counter") \
 	E(ERROR_LAUNCH_FAILED, "unspecified launch failure") \
 	E(ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "too many blocks in cooperative launch") \
+	E(ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state") \
 	E(ERROR_NOT_PERMITTED, "operation not permitted") \
 	E(ERROR_NOT_SUPPORTED, "operation not supported") \
+	E(ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing") \
+	E(ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture") \
+	E(ERROR_STREAM_CAPTURE_MERGE, "operation would result in a merge of separate capture sequences") \
+	E(ERROR_STREAM_CAPTURE_UNMATCHED, "capture was not ended in the same stream as it began") \
+	E(ERROR_STREAM_CAPTURE_UNJOINED, "capturing stream has unjoined work") \
+	E(ERROR_STREAM_CAPTURE_ISOLATION, "dependency created on uncaptured work in another stream") \
+	E(ERROR_STREAM_CAPTURE_IMPLICIT, "operation would make the legacy stream depend on a capturing blocking stream") \
+	E(ERROR_CAPTURED_EVENT, "operation not permitted on an event last recorded in a capturing stream") \
+	E(ERROR_STREAM_CAPTURE_WRONG_THREAD, "attempt to terminate a thread-local capture sequence from another thread") \
+	E(ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graph update was not performed: the graph has another shape") \
 	E(ERROR_INVALID_CLUSTER_SIZE, "the cluster cannot be resident on the device") \
 	E(ERROR_UNKNOWN, "unknown error")
 

@@ -365,6 +365,9 @@ struct emu_warp {
 	uint32_t cc;            /* carry flags */
 	bool loose;             /* bar.warp.sync with masks that lack the lane: see exec_warp.c */
 	uint32_t outside;       /* lanes that wait at such a one */
+	uint32_t looks;         /* lanes whose last look at an mbarrier found its phase under way: */
+	const uint64_t *looked; /* that one, the last for all of them */
+	uint64_t looked_at;     /* its address */
 	unsigned ngroups;
 	struct emu_group group[EMU_LANES];
 	int run_at;             /* index in the list of runnable warps, -1 */
@@ -456,6 +459,9 @@ enum emu_why {
 };
 
 #define EMU_MAX_SMS 64
+#define EMU_FIRST_SM 75           /* compute capabilities, as 10 * major + minor */
+#define EMU_DEFAULT_SM 90
+#define EMU_LAST_SM 121
 
 struct emu_machine {
 	unsigned sm_version;            /* 90 */
@@ -579,7 +585,12 @@ uint64_t emu_atom_update(void *, unsigned size, bool sys, unsigned kind, enum pt
 void emu_bar_recheck(struct emu_block *);
 void emu_cluster_exit(struct emu_block *, const struct emu_warp *, uint32_t m);
 /* Nothing can run any more: says what waits for what, and makes it a fault. */
+/* exec_mbar.c: prints what is under way at an mbarrier. */
+void emu_mbar_say(const uint64_t *);
+/* where.c: nothing can go on, or the time is up: says where warps stand, and is a fault. */
 void emu_deadlock(void);
+bool emu_is_late(void);                 /* and that was so */
+void emu_where_begin(uint64_t seconds); /* EMU_TIMEOUT, from now on; 0: none */
 
 /* ---- exec*.c ------------------------------------------------------------------- */
 
@@ -724,6 +735,9 @@ void emu_print_flush(void);
 /* The device's compute capability, 75 to 121 (90 at first, or EMU_SM), before cuInit or
  * after it; 0 or a CUresult. */
 EMU_API int emu_set_device(int sm);
+/* A program will load this image: unless EMU_SM says otherwise the device is one that has
+ * what it was built for.  Before cuInit. */
+EMU_API void emu_expect_image(const void *image);
 /* Schedules of the launches to come (0 at first, or EMU_SEED). */
 EMU_API void emu_set_seed(unsigned long long seed);
 /* Whether they are such that what is called __gsan_* does not change them (EMU_STEPWISE):

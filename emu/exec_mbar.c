@@ -9,6 +9,8 @@
  * tx counts in two's complement.  A phase is complete when nothing is pending and
  * tx is zero.  The state that an arrival returns is the word before it.
  */
+#include <stdio.h>
+
 #include "emu/access.h"
 #include "emu/listen.h"
 
@@ -263,7 +265,22 @@ static bool wait_lane(struct use *u, unsigned l)
 	u->told.state[l] = v;
 	u->told.success |= (uint32_t)over << l;
 	u->done |= 1u << l;
+	if (over) {
+		x->w->looks &= ~(1u << l);
+	} else {
+		x->w->looks |= 1u << l;
+		x->w->looked = p;
+		x->w->looked_at = a;
+	}
 	return true;
+}
+
+void emu_mbar_say(const uint64_t *word)
+{
+	fprintf(stderr, "phase %u is under way, for which %u of %u arrivals are missing", PHASE(*word), PENDING(*word),
+		EXPECTED(*word));
+	if (TX(*word))
+		fprintf(stderr, " and %d bytes", TX(*word));
 }
 
 /* o[]: predicate, state or parity.  A try_wait that fails lets others go first. */

@@ -312,50 +312,6 @@ static const struct emu_op *proxy_fence(struct emu_x *x, const struct emu_op *op
 	return op + 1;
 }
 
-/* ---- when nothing goes on --------------------------------------------------------------- */
-
-static void say_wait(const struct emu_warp *w, const struct emu_group *g)
-{
-	unsigned lane = (unsigned)__builtin_ctz(g->mask);
-	const struct emu_bar *bar = &w->block->bar[g->bar];
-
-	fputs("emu:   ", stderr);
-	emu_print_thread(w, lane, g->at);
-	fprintf(stderr, " and %d more lanes: ", __builtin_popcount(g->mask) - 1);
-	if (g->state == GROUP_WAIT_BAR)
-		fprintf(stderr, "barrier %u, where %u of %u threads are\n", g->bar, bar->arrived,
-			bar->expected == EMU_BAR_ALL ? w->block->live : bar->expected);
-	else if (g->state == GROUP_WAIT_CLUSTER)
-		fprintf(stderr, "cluster barrier, where %u of %u threads are\n",
-			w->block->cluster->arrived, w->block->cluster->threads);
-	else
-		fprintf(stderr, "lanes 0x%x of the warp\n", g->need & ~g->mask);
-}
-
-void emu_deadlock(void)
-{
-	unsigned lines = 0, more = 0;
-
-	fputs("emu: deadlock: every thread waits for something that cannot happen\n", stderr);
-	for (struct emu_grid *g = emu_m.grids; g; g = g->next) {
-		for (struct emu_block *b = g->blocks; b; b = b->next) {
-			for (unsigned i = 0; b->live && i < b->nwarps; i++) {
-				const struct emu_warp *w = &b->warp[i];
-
-				for (unsigned k = 0; k < w->ngroups; k++) {
-					if (++lines <= 8)
-						say_wait(w, &w->group[k]);
-					else
-						more++;
-				}
-			}
-		}
-	}
-	if (more)
-		fprintf(stderr, "emu:   and %u more groups of lanes\n", more);
-	emu_m.fault = CUDA_ERROR_LAUNCH_TIMEOUT;
-}
-
 /* ---- decoding ------------------------------------------------------------------------------ */
 
 static bool dec_barrier(struct emu_dec *d, const struct ptx_inst *in)

@@ -33,12 +33,14 @@ static bool setting(const char *name, uint64_t min, uint64_t max, uint64_t *valu
 
 bool emu_machine_init(void)
 {
-	uint64_t sm = emu_m.sm_version ? emu_m.sm_version : 90, sms = 4, stepwise = emu_m.stepwise;
+	uint64_t sm = emu_m.sm_version ? emu_m.sm_version : EMU_DEFAULT_SM, sms = 4, stepwise = emu_m.stepwise;
+	uint64_t timeout = 0;
 
-	if (!setting("EMU_SM", 75, 121, &sm) || !setting("EMU_SMS", 1, EMU_MAX_SMS, &sms) ||
+	if (!setting("EMU_SM", EMU_FIRST_SM, EMU_LAST_SM, &sm) || !setting("EMU_SMS", 1, EMU_MAX_SMS, &sms) ||
 	    !setting("EMU_SEED", 0, UINT64_MAX, &emu_m.seed) ||
-	    !setting("EMU_STEPWISE", 0, 1, &stepwise))
+	    !setting("EMU_STEPWISE", 0, 1, &stepwise) || !setting("EMU_TIMEOUT", 0, 1000000, &timeout))
 		return false;
+	emu_where_begin(timeout);
 	emu_m.stepwise = stepwise;
 	emu_profile_begin();
 	emu_timing_init();
@@ -53,7 +55,7 @@ bool emu_machine_init(void)
  * Programming Guide, "Technical Specifications per Compute Capability". */
 EMU_API int emu_set_device(int sm)
 {
-	if (sm < 75 || sm > 121)
+	if (sm < EMU_FIRST_SM || sm > EMU_LAST_SM)
 		return CUDA_ERROR_INVALID_VALUE;
 	emu_m.sm_version = (unsigned)sm;
 	emu_m.max_blocks = 8;
@@ -331,6 +333,7 @@ static void block_start(struct emu_block *b, uint64_t linear, struct emu_cluster
 		w->ran = w->steps = w->place = 0;
 		w->loose = false;
 		w->outside = 0;
+		w->looks = 0;
 		memset(w->came, 0, sizeof w->came);
 		emu_timing_begin(w);
 		w->ngroups = 1;

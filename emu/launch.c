@@ -96,24 +96,26 @@ static CUresult pack(const struct launch *l, uint8_t *to)
 
 #define WORKSPACE 64u           /* grid_group's: its size and a barrier; the rest is zero */
 
-static CUresult launch(struct launch *l, CUfunction h)
+/* Memory for the parameters, and what a cooperative launch needs behind them. */
+static bool make_room(struct emu_grid *g)
 {
-	ENTER(ctx);
-	struct CUstream_st *s = emu_stream_of(ctx, l->stream);
-	struct emu_grid *g;
-	struct emu_cmd *c;
-	uint64_t bytes;
+	uint64_t bytes = (g->func->param_bytes + 15) & ~UINT64_C(15);
+
+	g->params = emu_mem_new(bytes + WORKSPACE, MEM_PARAMS, 0);
+	if (!g->params)
+		return false;
+	if (g->cooperative) {
+		g->workspace = g->params + bytes;
+		memset((void *)(uintptr_t)g->workspace, 0, WORKSPACE);
+	}
+	return true;
+}
+
+static CUresult make_grid(const struct launch *l, struct emu_grid **out)
+{
+	struct emu_grid *g = calloc(1, sizeof *g);
 	CUresult r;
 
-	l->f = emu_func_handle(h);
-	if (!l->f || !l->f->entry || !s)
-		LEAVE(CUDA_ERROR_INVALID_HANDLE);
-	r = check_block(l);
-	if (r == CUDA_SUCCESS)
-		r = check_cluster(l);
-	if (r != CUDA_SUCCESS)
-		LEAVE(r);
-	g = calloc(1, sizeof *g);
 	if (!g)
 		abort();
 	g->func = l->f;
@@ -125,23 +127,83 @@ static CUresult launch(struct launch *l, CUfunction h)
 	g->cooperative = l->cooperative;
 	g->pdl = l->pdl;
 	g->smem_dynamic = l->smem;
-	bytes = (l->f->param_bytes + 15) & ~UINT64_C(15);
-	g->params = emu_mem_new(bytes + WORKSPACE, MEM_PARAMS, 0);
-	r = g->params ? emu_grid_check(g) : CUDA_ERROR_OUT_OF_MEMORY;
-	if (g->params && l->cooperative) {
-		g->workspace = g->params + bytes;
-		memset((void *)(uintptr_t)g->workspace, 0, WORKSPACE);
-	}
+	r = make_room(g) ? emu_grid_check(g) : CUDA_ERROR_OUT_OF_MEMORY;
 	if (r == CUDA_SUCCESS)
 		r = pack(l, (uint8_t *)(uintptr_t)g->params);
-	if (r != CUDA_SUCCESS) {
+	if (r != CUDA_SUCCESS)
 		emu_grid_free(g);
-		LEAVE(r);
+	*out = g;
+	return r;
+}
+
+CUresult emu_launch_cmd(const CUDA_KERNEL_NODE_PARAMS_v2 *p, struct emu_cmd **out)
+{
+	const uint32_t grid[3] = {p->gridDimX, p->gridDimY, p->gridDimZ};
+	const uint32_t block[3] = {p->blockDimX, p->blockDimY, p->blockDimZ};
+	struct launch l = {
+		.grid = grid, .block = block, .smem = p->sharedMemBytes, .params = p->kernelParams, .extra = p->extra,
+		.f = emu_func_handle(p->func ? p->func : (CUfunction)(void *)p->kern)
+	};
+	struct emu_grid *g;
+	CUresult r;
+
+	if (!l.f || !l.f->entry)
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = check_block(&l);
+	if (r == CUDA_SUCCESS)
+		r = check_cluster(&l);
+	if (r == CUDA_SUCCESS)
+		r = make_grid(&l, &g);
+	if (r == CUDA_SUCCESS) {
+		*out = emu_cmd_new(CMD_LAUNCH, NULL);
+		(*out)->u.grid = g;
 	}
+	return r;
+}
+
+struct emu_grid *emu_grid_again(const struct emu_grid *of)
+{
+	struct emu_grid *g = calloc(1, sizeof *g);
+
+	if (!g)
+		abort();
+	g->func = of->func;
+	memcpy(g->dim, of->dim, sizeof g->dim);
+	memcpy(g->block, of->block, sizeof g->block);
+	memcpy(g->cluster, of->cluster, sizeof g->cluster);
+	g->nblocks = of->nblocks;
+	g->explicit_cluster = of->explicit_cluster;
+	g->cooperative = of->cooperative;
+	g->pdl = of->pdl;
+	g->smem_dynamic = of->smem_dynamic;
+	if (!make_room(g))
+		abort();
+	memcpy((void *)(uintptr_t)g->params, (const void *)(uintptr_t)of->params, g->func->param_bytes);
+	return g;
+}
+
+static CUresult launch(struct launch *l, CUfunction h)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, l->stream);
+	struct emu_grid *g;
+	struct emu_cmd *c;
+	CUresult r;
+
+	l->f = emu_func_handle(h);
+	if (!l->f || !l->f->entry || !s)
+		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	r = check_block(l);
+	if (r == CUDA_SUCCESS)
+		r = check_cluster(l);
+	if (r != CUDA_SUCCESS)
+		LEAVE(r);
+	r = make_grid(l, &g);
+	if (r != CUDA_SUCCESS)
+		LEAVE(r);
 	c = emu_cmd_new(CMD_LAUNCH, s);
 	c->u.grid = g;
-	emu_cmd_put(c);
-	LEAVE(CUDA_SUCCESS);
+	LEAVE(emu_cmd_submit(c));
 }
 
 EMU_API CUresult CUDAAPI cuLaunchKernel(CUfunction h, unsigned gx, unsigned gy, unsigned gz,
@@ -270,4 +332,53 @@ EMU_API CUresult CUDAAPI cuOccupancyMaxPotentialBlockSize(int *grid, int *block,
 		}
 	}
 	LEAVE(best ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+}
+
+EMU_API CUresult CUDAAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction h, int blocks, int threads)
+{
+	ENTER(ctx);
+	struct emu_func *f = emu_func_handle(h);
+	uint64_t room;
+
+	(void)ctx;
+	if (!f || !bytes || blocks < 1 || threads < 1 || threads > 1024)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	for (room = emu_m.block_smem; room && emu_occupancy(f, (unsigned)threads, room) < (unsigned)blocks; room -= 128)
+		;
+	*bytes = room;
+	LEAVE(CUDA_SUCCESS);
+}
+
+/* How many clusters of that many blocks there is room for: a cluster is not spread over more
+ * SMs than it has blocks, and all of the device's are one GPC. */
+EMU_API CUresult CUDAAPI cuOccupancyMaxActiveClusters(int *n, CUfunction h, const CUlaunchConfig *config)
+{
+	ENTER(ctx);
+	struct emu_func *f = emu_func_handle(h);
+	unsigned size = 1, threads;
+
+	(void)ctx;
+	if (!f || !n || !config)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	for (unsigned i = 0; i < config->numAttrs; i++)
+		if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+			size = config->attrs[i].value.clusterDim.x * config->attrs[i].value.clusterDim.y *
+			       config->attrs[i].value.clusterDim.z;
+	threads = config->blockDimX * config->blockDimY * config->blockDimZ;
+	if (!size || !threads || threads > 1024)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	*n = (int)(emu_occupancy(f, threads, config->sharedMemBytes) * emu_m.nsm / size);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuOccupancyMaxPotentialClusterSize(int *size, CUfunction h, const CUlaunchConfig *config)
+{
+	ENTER(ctx);
+	struct emu_func *f = emu_func_handle(h);
+
+	(void)ctx;
+	if (!f || !size || !config)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	*size = f->nonportable_cluster ? 16 : 8;
+	LEAVE(CUDA_SUCCESS);
 }

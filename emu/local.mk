@@ -5,18 +5,19 @@
 
 include $(top_srcdir)/emu/alu.mk
 
-EMU_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+EMU_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden $(UNPACK_CFLAGS)
 noinst_LIBRARIES += emu/libemu.a
 emu_libemu_a_CFLAGS = $(EMU_CFLAGS)
 emu_libemu_a_SOURCES = emu/emu.h emu/api.h emu/access.h emu/listen.h emu/listen.c \
-	emu/mem.c emu/load.c emu/decode.c emu/regs.c emu/grid.c emu/sched.c emu/stepwise.c \
+	emu/mem.c emu/load.c emu/decode.c emu/regs.c emu/grid.c emu/sched.c emu/where.c emu/stepwise.c \
 	emu/exec.c emu/source.c emu/profile.c emu/timing.c emu/icache.c emu/exec_fast.c emu/exec_mem.c emu/exec_atom.c emu/exec_ctl.c \
 	emu/exec_sync.c emu/exec_warp.c emu/exec_space.c emu/exec_mat.c \
 	emu/exec_mbar.c emu/async.h emu/async.c emu/weak.c emu/exec_async.c emu/exec_bulk.c \
 	emu/tmap.h emu/tmap.c emu/exec_tensor.c emu/exec_launch.c emu/matdesc.h emu/exec_wgmma.c \
 	emu/tcgen05.h emu/dec_tcgen05.c emu/exec_tcgen05.c emu/tc_reach.c emu/printf.c \
 	emu/ctx.c emu/stream.c emu/module.c emu/launch.c emu/alloc.c emu/copy.c \
-	emu/vmm.c emu/proc.c \
+	emu/vmm.c emu/proc.c emu/fatbin.h emu/fatbin.c emu/graph.h emu/graph.c emu/graph_node.c emu/capture.c \
+	emu/pool.c \
 	emu/events.h emu/events_impl.h emu/events.c emu/events_site.c emu/events_log.c \
 	emu/events_tell.c emu/events_async.c \
 	emu/oracle.h emu/oracle_impl.h emu/oracle_clock.c emu/oracle_sync.c emu/oracle_sc.c \
@@ -30,9 +31,9 @@ emu/libcuda.so.1: emu/libemu.a emu/libalu.a probe/libprobe.a event/libevent.a pt
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared \
 		-Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,libalu.a:libprobe.a:libevent.a:libptxparse.a \
 		-o $@ -Wl,--whole-archive emu/libemu.a -Wl,--no-whole-archive \
-		emu/libalu.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a -lpthread -lm
+		emu/libalu.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a $(UNPACK_LIBS) -lpthread -lm
 
-emu_libs = emu/libemu.a emu/libalu.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a -lpthread -lm
+emu_libs = emu/libemu.a emu/libalu.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a $(UNPACK_LIBS) -lpthread -lm
 noinst_PROGRAMS += emu/bench
 emu_bench_SOURCES = emu/bench.c
 emu_bench_LDADD = $(emu_libs)

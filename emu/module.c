@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "emu/api.h"
+#include "emu/fatbin.h"
 
 static struct emu_module *module_of(struct CUctx_st *ctx, const void *h)
 {
@@ -106,7 +107,7 @@ static CUresult load(struct CUctx_st *ctx, const char *name, const char *text, s
 	return r;
 }
 
-/* Only PTX text can be run; a cubin or a fat binary is something else. */
+/* Only PTX can be run, as text or in a fat binary; a cubin is something else. */
 static bool is_text(const unsigned char *p)
 {
 	for (unsigned i = 0; i < 16 && p[i]; i++)
@@ -115,18 +116,35 @@ static bool is_text(const unsigned char *p)
 	return p[0] != 0;
 }
 
+static CUresult load_image(struct CUctx_st *ctx, const char *name, const void *image, unsigned n,
+			   CUjit_option *options, void **values, struct emu_module **out)
+{
+	struct ptx_buf text = {0}, log = {0};
+	CUresult r;
+
+	if (is_text(image))
+		return load(ctx, name, image, strlen(image), n, options, values, out);
+	if (!emu_fatbin_is(image)) {
+		fprintf(stderr, "emu: an image is %s: the emulated device runs PTX alone\n", emu_image_kind(image));
+		return CUDA_ERROR_NO_BINARY_FOR_GPU;
+	}
+	r = emu_fatbin_text(image, emu_m.sm_version, &text, &log);
+	if (r == CUDA_SUCCESS)
+		r = load(ctx, name, text.p, text.len, n, options, values, out);
+	else
+		give_log(n, options, values, &log);
+	free(text.p);
+	free(log.p);
+	return r;
+}
+
 static CUresult load_data(struct emu_module **out, const void *image, unsigned n,
 			  CUjit_option *options, void **values)
 {
 	ENTER(ctx);
 	if (!out || !image)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	if (!is_text(image)) {
-		fputs("emu: the image is not PTX text: the emulated device runs nothing else\n",
-		      stderr);
-		LEAVE(CUDA_ERROR_NO_BINARY_FOR_GPU);
-	}
-	LEAVE(load(ctx, NULL, image, strlen(image), n, options, values, out));
+	LEAVE(load_image(ctx, NULL, image, n, options, values, out));
 }
 
 static CUresult load_file(struct emu_module **out, const char *path, unsigned n,
@@ -145,10 +163,12 @@ static CUresult load_file(struct emu_module **out, const char *path, unsigned n,
 		ptx_put(&b, part, len);
 	fclose(f);
 	ptx_put(&b, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-	if (is_text((const unsigned char *)b.p))
-		r = load(ctx, path, b.p, strlen(b.p), n, options, values, out);
-	else
-		r = CUDA_ERROR_NO_BINARY_FOR_GPU;
+	if (emu_fatbin_is(b.p) && !emu_fatbin_whole(b.p, b.len - 16)) {
+		fprintf(stderr, "emu: %s: the fat binary is damaged\n", path);
+		r = CUDA_ERROR_INVALID_IMAGE;
+	} else {
+		r = load_image(ctx, path, b.p, n, options, values, out);
+	}
 	free(b.p);
 	LEAVE(r);
 }
@@ -164,6 +184,20 @@ EMU_API CUresult CUDAAPI cuModuleLoadDataEx(CUmodule *out, const void *image, un
 EMU_API CUresult CUDAAPI cuModuleLoadData(CUmodule *out, const void *image)
 {
 	return load_data(MODULE(out), image, 0, NULL, NULL);
+}
+
+EMU_API CUresult CUDAAPI cuModuleLoadFatBinary(CUmodule *out, const void *image)
+{
+	return load_data(MODULE(out), image, 0, NULL, NULL);
+}
+
+/* A program will load this: the device is one that has what it was built for.  Before cuInit. */
+EMU_API void emu_expect_image(const void *image)
+{
+	unsigned arch = image && emu_fatbin_is(image) ? emu_fatbin_arch(image) : 0;
+
+	if (!emu_started && arch > EMU_DEFAULT_SM && arch <= EMU_LAST_SM && arch > emu_m.sm_version)
+		emu_m.sm_version = arch;
 }
 
 EMU_API CUresult CUDAAPI cuModuleLoad(CUmodule *out, const char *path)

@@ -364,6 +364,8 @@ struct emu_grid *emu_run(void)
 			emu_admit();
 		if (emu_m.steps >= emu_m.async_due)
 			emu_async_run();
+		if (emu_is_late())
+			break;
 		if (!emu_m.nrun) {
 			if (emu_m.resident)
 				emu_deadlock();

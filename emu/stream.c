@@ -76,6 +76,7 @@ static void stream_reap(struct CUstream_st *s)
 
 	if (!s->doomed || s->head)
 		return;
+	emu_capture_leave(s);
 	tell_next(s, NULL);
 	for (p = &s->ctx->streams; *p != s; p = &(*p)->next)
 		;
@@ -117,10 +118,30 @@ void emu_cmd_put(struct emu_cmd *c)
 	pthread_cond_signal(&work);
 }
 
+CUresult emu_cmd_submit(struct emu_cmd *c)
+{
+	CUresult r;
+
+	if (c->stream->capture)
+		return emu_capture_cmd(c);
+	r = emu_capture_refuse(c->stream);
+	if (r != CUDA_SUCCESS)
+		emu_cmd_free(c);
+	else
+		emu_cmd_put(c);
+	return r;
+}
+
+static void event_free(struct CUevent_st *e)
+{
+	emu_capture_forget(e);
+	free(e);
+}
+
 static void event_release(struct CUevent_st *e)
 {
 	if (!--e->users && e->doomed)
-		free(e);
+		event_free(e);
 }
 
 static double now_ms(void)
@@ -131,11 +152,8 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Takes a command off its stream, done or dropped. */
-static void cmd_end(struct emu_cmd *c)
+void emu_cmd_free(struct emu_cmd *c)
 {
-	struct CUstream_st *s = c->stream;
-
 	switch (c->kind) {
 	case CMD_LAUNCH:
 		emu_grid_free(c->u.grid);
@@ -144,25 +162,47 @@ static void cmd_end(struct emu_cmd *c)
 		free(c->u.copy.staged);
 		break;
 	case CMD_RECORD:
-		c->u.event.event->when = now_ms();
-		if (c->u.event.event->done < c->u.event.number)
-			c->u.event.event->done = c->u.event.number;
-		event_release(c->u.event.event);
-		break;
 	case CMD_WAIT:
 		event_release(c->u.event.event);
 		break;
 	case CMD_FREE:
-		emu_mem_delete(c->u.free, MEM_DEVICE);
-		break;
 	case CMD_SET:
 	case CMD_HOST:
 		break;
 	}
+	free(c);
+}
+
+struct emu_cmd *emu_cmd_again(const struct emu_cmd *c, struct CUstream_st *s)
+{
+	struct emu_cmd *n = emu_cmd_new(c->kind, s);
+
+	n->u = c->u;
+	if (c->kind == CMD_LAUNCH) {
+		n->u.grid = emu_grid_again(c->u.grid);
+	} else if (c->kind == CMD_RECORD || c->kind == CMD_WAIT) {
+		n->u.event.event->users++;
+		n->u.event.number = n->u.event.event->recorded += c->kind == CMD_RECORD;
+	}
+	return n;
+}
+
+/* Takes a command off its stream, done or dropped. */
+static void cmd_end(struct emu_cmd *c)
+{
+	struct CUstream_st *s = c->stream;
+
+	if (c->kind == CMD_RECORD) {
+		c->u.event.event->when = now_ms();
+		if (c->u.event.event->done < c->u.event.number)
+			c->u.event.event->done = c->u.event.number;
+	} else if (c->kind == CMD_FREE) {
+		emu_mem_delete(c->u.free, MEM_DEVICE);
+	}
 	s->head = c->next;
 	if (!s->head)
 		s->tail = &s->head;
-	free(c);
+	emu_cmd_free(c);
 	pending--;
 	stream_reap(s);
 	pthread_cond_broadcast(&done);
@@ -192,10 +232,13 @@ static bool may_start(const struct emu_cmd *c)
 
 static void do_copy(const struct emu_cmd *c)
 {
-	for (uint64_t y = 0; y < c->u.copy.height; y++) {
-		memmove(c->u.copy.dst + y * c->u.copy.dst_pitch,
-			c->u.copy.src + y * c->u.copy.src_pitch, c->u.copy.width);
-		emu_tell_host_wrote(c->u.copy.dst + y * c->u.copy.dst_pitch, c->u.copy.width);
+	for (uint64_t i = 0; i < c->u.copy.height * c->u.copy.depth; i++) {
+		const uint64_t y = i % c->u.copy.height, z = i / c->u.copy.height;
+		uint8_t *to = c->u.copy.dst + y * c->u.copy.dst_pitch + z * c->u.copy.dst_slice;
+
+		memmove(to, c->u.copy.src + y * c->u.copy.src_pitch + z * c->u.copy.src_slice,
+			c->u.copy.width);
+		emu_tell_host_wrote(to, c->u.copy.width);
 	}
 }
 
@@ -407,7 +450,10 @@ CUresult emu_wait_stream(struct CUstream_st *s)
 {
 	struct CUctx_st *ctx = s->ctx;
 	uint64_t last = next_seq;
+	CUresult r = emu_capture_refuse(s);
 
+	if (r != CUDA_SUCCESS)
+		return r;
 	while (!ctx->error && s->head && s->head->seq <= last)
 		wait_a_bit();
 	tell_next(s, NULL);
@@ -436,8 +482,13 @@ CUresult emu_cmd_do(struct emu_cmd *c)
 {
 	struct CUstream_st *s = c->stream;
 	struct CUctx_st *ctx = s->ctx;
+	CUresult r = emu_capture_refuse(s);
 	uint64_t seq;
 
+	if (r != CUDA_SUCCESS) {
+		emu_cmd_free(c);
+		return r;
+	}
 	emu_cmd_put(c);
 	seq = c->seq;
 	while (!ctx->error && s->head && s->head->seq <= seq)
@@ -498,6 +549,8 @@ EMU_API CUresult CUDAAPI cuStreamQuery(CUstream h)
 
 	if (!s)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	if (s->capture)
+		LEAVE(emu_capture_refuse(s));
 	if (!s->head)
 		tell_next(s, NULL);
 	kicked = true;
@@ -547,28 +600,6 @@ EMU_API CUresult CUDAAPI cuStreamGetId(CUstream h, unsigned long long *id)
 	LEAVE(CUDA_SUCCESS);
 }
 
-/* There are no graphs here: nothing is ever captured. */
-EMU_API CUresult CUDAAPI cuStreamIsCapturing(CUstream h, CUstreamCaptureStatus *status)
-{
-	ENTER(ctx);
-	if (!emu_stream_of(ctx, h))
-		LEAVE(CUDA_ERROR_INVALID_HANDLE);
-	*status = CU_STREAM_CAPTURE_STATUS_NONE;
-	LEAVE(CUDA_SUCCESS);
-}
-
-EMU_API CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-	static _Thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-	CUstreamCaptureMode old = current;
-
-	if (!mode)
-		return CUDA_ERROR_INVALID_VALUE;
-	current = *mode;
-	*mode = old;
-	return CUDA_SUCCESS;
-}
-
 static CUresult put_host(CUstream h, CUhostFn fn, CUstreamCallback callback, void *arg)
 {
 	ENTER(ctx);
@@ -581,8 +612,7 @@ static CUresult put_host(CUstream h, CUhostFn fn, CUstreamCallback callback, voi
 	c->u.host.fn = fn;
 	c->u.host.callback = callback;
 	c->u.host.arg = arg;
-	emu_cmd_put(c);
-	LEAVE(CUDA_SUCCESS);
+	LEAVE(emu_cmd_submit(c));
 }
 
 EMU_API CUresult CUDAAPI cuLaunchHostFunc(CUstream h, CUhostFn fn, void *arg)
@@ -619,30 +649,38 @@ EMU_API CUresult CUDAAPI cuEventDestroy_v2(CUevent e)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	e->doomed = true;
 	if (!e->users)
-		free(e);
+		event_free(e);
 	LEAVE(CUDA_SUCCESS);
 }
 
-EMU_API CUresult CUDAAPI cuEventRecord(CUevent e, CUstream h)
+static CUresult record(CUevent e, CUstream h, unsigned flags)
 {
 	ENTER(ctx);
 	struct CUstream_st *s = emu_stream_of(ctx, h);
 	struct emu_cmd *c;
 
+	if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (!e || !s)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	if (s->capture && !flags)
+		LEAVE(emu_capture_record(e, s));
+	emu_capture_forget(e);
 	c = emu_cmd_new(CMD_RECORD, s);
 	c->u.event.event = e;
-	c->u.event.number = ++e->recorded;
+	c->u.event.number = s->capture ? e->recorded : ++e->recorded;
 	e->users++;
-	emu_cmd_put(c);
-	LEAVE(CUDA_SUCCESS);
+	LEAVE(emu_cmd_submit(c));
+}
+
+EMU_API CUresult CUDAAPI cuEventRecord(CUevent e, CUstream h)
+{
+	return record(e, h, 0);
 }
 
 EMU_API CUresult CUDAAPI cuEventRecordWithFlags(CUevent e, CUstream h, unsigned flags)
 {
-	return flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_INVALID_VALUE :
-	       cuEventRecord(e, h);
+	return record(e, h, flags);
 }
 
 EMU_API CUresult CUDAAPI cuStreamWaitEvent(CUstream h, CUevent e, unsigned flags)
@@ -651,17 +689,19 @@ EMU_API CUresult CUDAAPI cuStreamWaitEvent(CUstream h, CUevent e, unsigned flags
 	struct CUstream_st *s = emu_stream_of(ctx, h);
 	struct emu_cmd *c;
 
-	(void)flags;                    /* default and external mean the same without graphs */
+	if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (!e || !s)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
-	if (e->done == e->recorded)
+	if (!flags && (s->capture || e->capture))
+		LEAVE(emu_capture_wait(s, e));
+	if (e->done == e->recorded && !s->capture)
 		LEAVE(CUDA_SUCCESS);
 	c = emu_cmd_new(CMD_WAIT, s);
 	c->u.event.event = e;
 	c->u.event.number = e->recorded;
 	e->users++;
-	emu_cmd_put(c);
-	LEAVE(CUDA_SUCCESS);
+	LEAVE(emu_cmd_submit(c));
 }
 
 EMU_API CUresult CUDAAPI cuEventSynchronize(CUevent e)
@@ -671,6 +711,8 @@ EMU_API CUresult CUDAAPI cuEventSynchronize(CUevent e)
 
 	if (!e)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	if (e->capture)
+		LEAVE(CUDA_ERROR_CAPTURED_EVENT);
 	number = e->recorded;
 	while (!ctx->error && e->done < number)
 		wait_a_bit();
@@ -684,6 +726,8 @@ EMU_API CUresult CUDAAPI cuEventQuery(CUevent e)
 	(void)ctx;
 	if (!e)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
+	if (e->capture)
+		LEAVE(CUDA_ERROR_CAPTURED_EVENT);
 	kicked = true;
 	pthread_cond_signal(&work);
 	LEAVE(e->done < e->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);

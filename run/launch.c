@@ -38,6 +38,7 @@ struct runner {
 	CUmodule module;
 	CUdevice device;
 	const void *more;       /* a parameter behind the kernel's; NULL */
+	bool hung;              /* a kernel came to no end */
 	unsigned together;      /* launches that overlap, if one of them is next; 0 */
 };
 
@@ -52,6 +53,7 @@ static bool check(struct runner *r, struct run_pos pos, const char *call, CUresu
 
 	if (e == CUDA_SUCCESS)
 		return true;
+	r->hung |= e == CUDA_ERROR_LAUNCH_TIMEOUT;
 	if (r->cu.cuGetErrorName(e, &name) || !name)
 		name = "unknown error";
 	if (r->cu.cuGetErrorString(e, &text) || !text)
@@ -625,7 +627,9 @@ int run_launch(const struct run_script *s, const struct run_job *job)
 		run_oracle_end(s, job, end.status != RUN_OK);
 	if (end.status == RUN_OK || end.status == RUN_OTHER)
 		closing(s, job);
+	if (r.hung)
+		end.status = END_HUNG;
 	run_send(job->fd, &end);
 	free(r.at);
-	return (int)end.status;
+	return r.hung ? RUN_OTHER : (int)end.status;
 }

@@ -32,13 +32,18 @@ struct options {
 	unsigned timeout;               /* 0: the script's */
 	struct run_job job;
 	const char *path;
+	char **program;                 /* behind --: a program instead of a file; or NULL */
 	bool child;
 };
 
 static const char usage_text[] =
 "Usage: gsan-run [OPTION]... FILE.ptx\n"
+"       gsan-run [OPTION]... -- PROGRAM [ARGUMENT]...\n"
 "Instrument and run a reproducer: a PTX file that says in //@ lines how it is\n"
 "launched and what must be found in it.  Reports go to stderr.\n"
+"Behind --, run a program of the CUDA runtime, on the emulated device with that device's\n"
+"own runtime in NVIDIA's place; of the options --device, --seed, --seeds, --timeout and -v\n"
+"are for it.\n"
 "\n"
 "      --check             hold what was found against the expect lines\n"
 "      --oracle            on the emulated device, ask its own detector as well, and\n"
@@ -72,7 +77,7 @@ static const char usage_text[] =
 "\n"
 "Exit status: 0 nothing found, 66 (or exitcode of GSAN_OPTIONS) something found;\n"
 "with --check 0 every verdict held, 1 one did not, 77 skipped.  2 bad usage or\n"
-"script, 3 could not be run.\n";
+"script, 3 could not be run.  Of a program: its own, the first that is not 0.\n";
 
 /* Ends a process in which libgsan was to watch nothing: it is in this program for the
  * child's sake, and has no word to say at its end. */
@@ -145,6 +150,13 @@ static uint64_t size(const char *s)
 	if ((*end && !unit) || (*end && end[1]) || !v || v > UINT64_MAX >> shift)
 		usage("--region wants a size, not", s);
 	return v << shift;
+}
+
+/* What asks for a script, or for a detector of gsan-run's own, is for files. */
+static void check_program(const struct options *o)
+{
+	if (o->check || o->oracle || o->job.events || o->parse_only || o->job.plain || o->job.dump || o->job.keep)
+		usage("only --device, --seed, --seeds, --timeout and -v are for programs", NULL);
 }
 
 static void parse(struct options *o, int argc, char **argv)
@@ -269,6 +281,11 @@ static void parse(struct options *o, int argc, char **argv)
 		o->device = DEVICE_EMU;
 		o->job.plain = true;
 	}
+	if (!o->child && !strcmp(argv[optind - 1], "--") && optind < argc) {
+		o->program = argv + optind;
+		check_program(o);
+		return;
+	}
 	if (optind == argc)
 		usage("no file", NULL);
 	if (optind + 1 < argc)
@@ -359,7 +376,10 @@ again:
 			out->exit_status = r.exit_status;
 		if (r.timed_out) {
 			out->timed_out = true;
-			fprintf(stderr, "%s: not done after %u seconds", s->path, c.timeout);
+			if (r.deadlock)
+				fprintf(stderr, "%s: a deadlock", s->path);
+			else
+				fprintf(stderr, "%s: not done after %u seconds", s->path, c.timeout);
 			if (o->seeded)
 				fprintf(stderr, " (seed %llu)", (unsigned long long)c.seed);
 			fputc('\n', stderr);
@@ -468,6 +488,11 @@ int main(int argc, char **argv)
 	int status;
 
 	parse(&o, argc, argv);
+	if (o.program)
+		leave(run_program(&(struct run_program){
+			.argv = o.program, .device = o.device, .seeded = o.seeded, .first_seed = o.first_seed,
+			.last_seed = o.last_seed, .timeout = o.timeout, .verbose = o.job.verbose
+		}));
 	text = slurp(o.path, &len);
 	if (!text)
 		leave(RUN_OTHER);

@@ -24,7 +24,7 @@
 /* Instrumented code runs on nothing older. */
 #define LEAST_SM 75
 
-static int64_t now_ms(void)
+int64_t run_now_ms(void)
 {
 	struct timespec t;
 
@@ -51,27 +51,31 @@ static void set_environment(const struct run_child *c)
 		snprintf(text, sizeof text, "%llu", (unsigned long long)c->seed);
 		setenv("EMU_SEED", text, 1);
 	}
+	if (!strcmp(c->device, "emu")) {
+		snprintf(text, sizeof text, "%u", c->timeout);
+		setenv("EMU_TIMEOUT", text, 1);
+	}
 	if (c->sm) {
 		snprintf(text, sizeof text, "%u", c->sm < LEAST_SM ? LEAST_SM : c->sm);
 		setenv("EMU_SM", text, 1);
 	}
 }
 
-static _Noreturn void become(const struct run_child *c, int fd, pid_t parent)
+/* Where memory lies decides what hashes to where: the same seed is to show the same. */
+void run_stay_put(void)
+{
+	personality(PER_LINUX | ADDR_NO_RANDOMIZE);
+}
+
+static _Noreturn void become(const struct run_child *c, int fd)
 {
 	char child[64];
 	char **argv;
 	int n;
 
-	/* Whoever ends the parent must not leave a kernel running. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(RUN_OTHER);
 	set_environment(c);
-	/* Where memory lies decides what hashes to where: the same seed is to show the
-	 * same. */
 	if (!strcmp(c->device, "emu"))
-		personality(PER_LINUX | ADDR_NO_RANDOMIZE);
+		run_stay_put();
 	for (n = 0; c->argv[n]; n++)
 		;
 	argv = calloc((size_t)n + 2, sizeof *argv);
@@ -103,7 +107,8 @@ static void take(const struct run_msg *m, struct run_findings *f, struct run_fin
 	case MSG_END:
 		*ended = true;
 		r->no_device = m->status == END_NO_DEVICE;
-		r->status = r->no_device ? RUN_OTHER : (int)m->status;
+		r->timed_out = m->status == END_HUNG;
+		r->status = r->no_device || r->timed_out ? RUN_OTHER : (int)m->status;
 		break;
 	}
 }
@@ -118,7 +123,7 @@ static bool listen(int fd, int64_t deadline, struct run_findings *f, struct run_
 	ssize_t n;
 
 	for (;;) {
-		left = deadline - now_ms();
+		left = deadline - run_now_ms();
 		if (poll(&p, 1, left < 0 ? 0 : (int)left) < 0 && errno != EINTR)
 			return true;
 		if (p.revents) {
@@ -126,7 +131,7 @@ static bool listen(int fd, int64_t deadline, struct run_findings *f, struct run_
 			if (n == (ssize_t)sizeof m) {
 				take(&m, f, oracle, r, ended);
 				if (*ended)
-					deadline = now_ms() + LINGER_MS;
+					deadline = run_now_ms() + LINGER_MS;
 				continue;
 			}
 			if (n >= 0 || errno != EINTR)
@@ -158,8 +163,27 @@ static void on_ends(void (*from)(int), void (*to)(int))
 			sigaction(ends[i], &sa, NULL);
 }
 
-/* Waits for the child's end; with our own signal's if there was one. */
-static int await(pid_t pid)
+pid_t run_fork(void)
+{
+	pid_t pid, parent = getpid();
+
+	fflush(NULL);
+	on_ends(SIG_DFL, pass_on);
+	child = pid = fork();
+	if (pid <= 0)
+		on_ends(pass_on, SIG_DFL);
+	if (pid < 0)
+		fprintf(stderr, "gsan-run: %s\n", strerror(errno));
+	if (!pid) {
+		/* Whoever ends the parent must not leave a kernel running. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(RUN_OTHER);
+	}
+	return pid;
+}
+
+int run_await(pid_t pid)
 {
 	int status = 0;
 
@@ -175,8 +199,9 @@ static int await(pid_t pid)
 bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_findings *oracle,
 	       struct run_result *r)
 {
-	int64_t deadline = now_ms() + (int64_t)c->timeout * 1000;
-	pid_t pid, parent = getpid();
+	const int64_t begun = run_now_ms();
+	const unsigned more = strcmp(c->device, "emu") ? 0 : RUN_LINGER;
+	pid_t pid;
 	bool ended = false, in_time;
 	int fd[2], status;
 
@@ -185,29 +210,25 @@ bool run_spawn(const struct run_child *c, struct run_findings *f, struct run_fin
 		fprintf(stderr, "gsan-run: %s\n", strerror(errno));
 		return false;
 	}
-	fflush(NULL);
-	on_ends(SIG_DFL, pass_on);
-	child = pid = fork();
+	pid = run_fork();
 	if (pid < 0) {
-		on_ends(pass_on, SIG_DFL);
-		fprintf(stderr, "gsan-run: %s\n", strerror(errno));
 		close(fd[0]);
 		close(fd[1]);
 		return false;
 	}
 	if (!pid) {
-		on_ends(pass_on, SIG_DFL);
 		close(fd[0]);
-		become(c, fd[1], parent);
+		become(c, fd[1]);
 	}
 	close(fd[1]);
-	in_time = listen(fd[0], deadline, f, oracle, r, &ended);
+	in_time = listen(fd[0], begun + ((int64_t)c->timeout + more) * 1000, f, oracle, r, &ended);
 	close(fd[0]);
 	if (!in_time) {
 		kill(pid, SIGKILL);
-		r->timed_out = !ended;
+		r->timed_out |= !ended;
 	}
-	status = await(pid);
+	r->deadlock = r->timed_out && more && run_now_ms() - begun < (int64_t)c->timeout * 1000;
+	status = run_await(pid);
 	if (WIFEXITED(status))
 		r->exit_status = WEXITSTATUS(status);
 	else if (in_time)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <cuda.h>
 
@@ -232,6 +233,9 @@ struct run_job {
 /* Does anything but libgsan judge? */
 bool run_elsewhere(const struct run_job *);
 
+/* How long the emulated device may take to say where warps stand, after the time, in seconds. */
+#define RUN_LINGER 10
+
 /* Returns the exit status or END_NO_DEVICE; sends it and every finding to job->fd
  * as well. */
 int run_launch(const struct run_script *, const struct run_job *);
@@ -291,7 +295,8 @@ struct emu_oracle_pair *run_events_pairs(const struct run_script *, size_t *n);
 
 /* Fixed-size messages, shorter than PIPE_BUF, so that threads may send them. */
 enum run_msg_kind { MSG_FINDING = 1, MSG_ORACLE, MSG_DISAGREE, MSG_END };
-enum { END_NO_DEVICE = 100 };   /* status of MSG_END: there is no such device */
+/* status of MSG_END: there is no such device; a kernel came to no end, which was said */
+enum { END_NO_DEVICE = 100, END_HUNG = 101 };
 
 struct run_msg {
 	uint32_t kind, status;
@@ -299,6 +304,13 @@ struct run_msg {
 };
 
 void run_send(int fd, const struct run_msg *);
+int64_t run_now_ms(void);
+/* A child that ends with this process, and is told of SIGINT and SIGTERM; less than 0 after
+ * saying why there is none. */
+pid_t run_fork(void);
+/* Waits for its end, as waitpid says it; with our own signal's if there was one. */
+int run_await(pid_t);
+void run_stay_put(void);        /* memory lies where it lies every time, from exec on */
 
 struct run_child {
 	char **argv;            /* this program's own; run again with --child=FD in front */
@@ -315,7 +327,8 @@ struct run_child {
 struct run_result {
 	int status;             /* the child's own word; RUN_OTHER if it gave none */
 	int exit_status;        /* of the process: 66 and the like */
-	bool timed_out;
+	bool timed_out;         /* not done in time, or in a deadlock */
+	bool deadlock;          /* the latter */
 	bool no_device;
 	bool disagreed;         /* gsan and the oracle */
 };
@@ -324,5 +337,20 @@ struct run_result {
  * does. */
 bool run_spawn(const struct run_child *, struct run_findings *, struct run_findings *oracle,
 	       struct run_result *);
+
+/* ---- program.c: programs of the CUDA runtime ------------------------------------------ */
+
+struct run_program {
+	char **argv;            /* the program and its arguments */
+	enum run_device device;
+	bool seeded;
+	uint64_t first_seed, last_seed;
+	unsigned timeout;       /* seconds; 0: none */
+	bool verbose;
+};
+
+/* Runs it, for every seed on the emulated device: its status, the first that is not 0;
+ * RUN_OTHER if it could not be run, or came to no end. */
+int run_program(const struct run_program *);
 
 #endif

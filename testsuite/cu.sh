@@ -7,6 +7,7 @@ number=$(basename "$1" | cksum | cut -d' ' -f1)
 case $1 in
 */kernels/*) exec sh "$top_srcdir/testsuite/kernels.sh" "$1" ;;
 */slice/*) exec sh "$top_srcdir/testsuite/slice.sh" "$1" ;;
+*/programs/*) exec sh "$top_srcdir/testsuite/programs.sh" "$1" ;;
 */gpu/*) exec sh "$top_srcdir/testsuite/gpu.sh" "$1" ;;
 *)	exec sh "$top_srcdir/testsuite/corpus.sh" "$1" ;;
 esac

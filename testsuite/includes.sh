@@ -43,6 +43,7 @@ may()
 may ptxparse
 may rewrite ptxparse abi event probe
 may rt event detect log
+may cudart
 may nvcc-shim
 may log event
 may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect log probe

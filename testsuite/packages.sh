@@ -20,6 +20,8 @@ need_packages()
 	want g++ command -v g++
 	want make command -v make
 	want pkg-config command -v pkg-config
+	want liblz4-dev pkg-config --exists liblz4
+	want libzstd-dev pkg-config --exists libzstd
 	if [ ! -f ptxparse/lex.c ] || [ ! -x configure ]; then
 		want autoconf command -v autoconf
 		want automake command -v automake

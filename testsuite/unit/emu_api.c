@@ -228,8 +228,79 @@ static void bad_ptx(void **unused)
 					    2, options, values), CUDA_ERROR_NO_BINARY_FOR_GPU);
 	capture_begin(&c, 2);
 	r = cuModuleLoadData(&module, "\177ELF\2\1\1");
-	assert_non_null(strstr(capture_end(&c), "not PTX text"));
+	assert_non_null(strstr(capture_end(&c), "machine code (a cubin)"));
 	assert_int_equal(r, CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
+/* A fat binary: the header, and one entry. */
+struct fat {
+	uint32_t magic;
+	uint16_t version, bytes;
+	uint64_t rest;
+	uint16_t kind, entry_version;
+	uint32_t entry_bytes;
+	uint64_t size;
+	uint32_t packed, options, isa, arch, name, name_len;
+	uint64_t flags, zero, unpacked;
+	char text[128];
+};
+
+static struct fat fat_of(unsigned kind, unsigned arch)
+{
+	struct fat f = {
+		.magic = 0xba55ed50, .version = 1, .bytes = 16, .rest = sizeof f - 16, .kind = (uint16_t)kind,
+		.entry_version = 0x101, .entry_bytes = 64, .size = sizeof f.text, .arch = arch
+	};
+
+	snprintf(f.text, sizeof f.text, ".version 8.0\n.target sm_%u\n.address_size 64\n.entry k() { ret; }\n",
+		 arch < 75 ? 75 : arch);
+	return f;
+}
+
+static void fat_binary(void **unused)
+{
+	struct fat f = fat_of(1, 80);
+	struct { uint32_t magic, version; const void *data, *more; } wrapper = {0x466243b1, 1, &f, NULL};
+	struct capture c;
+	CUfunction k;
+	CUmodule m;
+	FILE *file;
+
+	(void)unused;
+	fresh();
+	assert_int_equal(cuModuleLoadData(&m, &f), CUDA_SUCCESS);
+	assert_int_equal(cuModuleGetFunction(&k, m, "k"), CUDA_SUCCESS);
+	assert_int_equal(cuModuleLoadFatBinary(&m, &wrapper), CUDA_SUCCESS);
+	/* Machine code alone, for a newer device, and of a device that is another's alone. */
+	capture_begin(&c, 2);
+	f.kind = 2;
+	assert_int_equal(cuModuleLoadData(&m, &f), CUDA_ERROR_NO_BINARY_FOR_GPU);
+	f = fat_of(1, 100);
+	assert_int_equal(cuModuleLoadData(&m, &f), CUDA_ERROR_NO_BINARY_FOR_GPU);
+	f = fat_of(1, 80);
+	f.flags = 0x100000;
+	assert_int_equal(cuModuleLoadData(&m, &f), CUDA_ERROR_NO_BINARY_FOR_GPU);
+	/* Packed text that is none. */
+	f.flags = 0x2000;
+	f.unpacked = 4096;
+	f.packed = 100;
+	assert_int_equal(cuModuleLoadData(&m, &f), CUDA_ERROR_INVALID_IMAGE);
+	f.flags = 0x8000;
+	assert_int_equal(cuModuleLoadData(&m, &f), CUDA_ERROR_INVALID_IMAGE);
+	f.unpacked = UINT64_MAX;
+	assert_int_equal(cuModuleLoadData(&m, &f), CUDA_ERROR_INVALID_IMAGE);
+	f.unpacked = 4096;
+	f.packed = UINT32_MAX;
+	assert_int_equal(cuModuleLoadData(&m, &f), CUDA_ERROR_INVALID_IMAGE);
+	/* A file that ends early. */
+	f = fat_of(1, 80);
+	file = fopen("emu_api.fatbin", "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(&f, 1, sizeof f - 60, file), sizeof f - 60);
+	fclose(file);
+	assert_int_equal(cuModuleLoad(&m, "emu_api.fatbin"), CUDA_ERROR_INVALID_IMAGE);
+	remove("emu_api.fatbin");
+	assert_non_null(strstr(capture_end(&c), "it holds machine code for sm_80"));
 }
 
 static void entry_points(void **unused)
@@ -447,7 +518,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bounds_to_the_byte), cmocka_unit_test(pointers),
 		cmocka_unit_test(copies_and_fills), cmocka_unit_test(virtual_memory),
-		cmocka_unit_test(modules), cmocka_unit_test(bad_ptx), cmocka_unit_test(entry_points),
+		cmocka_unit_test(modules), cmocka_unit_test(bad_ptx), cmocka_unit_test(fat_binary), cmocka_unit_test(entry_points),
 		cmocka_unit_test(stream_order), cmocka_unit_test(streams_overlap),
 		cmocka_unit_test(legacy_stream), cmocka_unit_test(zero_copy),
 		cmocka_unit_test(schedules_repeat), cmocka_unit_test(places),

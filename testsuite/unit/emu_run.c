@@ -186,7 +186,7 @@ static void deadlock(void **unused)
 	load(PTX(ENTRY "setp.lt.u32 %p0, %r0, 32; @%p0 bar.sync 1, 96; @!%p0 bar.sync 2, 96;" EXIT));
 	capture_begin(&c, 2);
 	r = run(1, 64, 0);
-	assert_non_null(strstr(capture_end(&c), "barrier 1, where 32 of 96 threads are"));
+	assert_non_null(strstr(capture_end(&c), "barrier 1, where 1 of 3 warps are"));
 	assert_int_equal(r, CUDA_ERROR_LAUNCH_TIMEOUT);
 	/* The context is lost. */
 	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_TIMEOUT);

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * graph.c: graphs.  Handles are the driver's.  Functions whose arguments are others in CUDA
+ * 13 than before have a name of ours here and are exported under theirs: they look at
+ * crt_version.
+ */
+#include "cudart/cudart.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define AS(id, name, params) cudaError_t id params __asm__(name); cudaError_t id params
+
+cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags)
+{
+	CALL(DRV(cuGraphCreate)(out, flags));
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t g)
+{
+	CALL(DRV(cuGraphDestroy)(g));
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t g)
+{
+	CALL(DRV(cuGraphClone)(out, g));
+}
+
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t node, cudaGraph_t g)
+{
+	CALL(DRV(cuGraphNodeFindInClone)(out, node, g));
+}
+
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
+{
+	CALL(DRV(cuGraphDestroyNode)(node));
+}
+
+/* ---- what is in a graph ------------------------------------------------------------------- */
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n)
+{
+	CALL(DRV(cuGraphGetNodes)(g, out, n));
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n)
+{
+	CALL(DRV(cuGraphGetRootNodes)(g, out, n));
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *out)
+{
+	CALL(DRV(cuGraphNodeGetType)(node, (CUgraphNodeType *)out));
+}
+
+static bool has_edges(void)
+{
+	return crt_version >= 13000;
+}
+
+AS(crt_edges, "cudaGraphGetEdges", (cudaGraph_t g, cudaGraphNode_t *from, cudaGraphNode_t *to, void *a, size_t *n))
+{
+	CALL(DRV(cuGraphGetEdges)(g, from, to, has_edges() ? a : NULL, has_edges() ? n : a));
+}
+
+AS(crt_edges_v2, "cudaGraphGetEdges_v2",
+   (cudaGraph_t g, cudaGraphNode_t *from, cudaGraphNode_t *to, void *edges, size_t *n))
+{
+	CALL(DRV(cuGraphGetEdges)(g, from, to, edges, n));
+}
+
+AS(crt_before, "cudaGraphNodeGetDependencies", (cudaGraphNode_t node, cudaGraphNode_t *out, void *a, size_t *n))
+{
+	CALL(DRV(cuGraphNodeGetDependencies)(node, out, has_edges() ? a : NULL, has_edges() ? n : a));
+}
+
+AS(crt_before_v2, "cudaGraphNodeGetDependencies_v2", (cudaGraphNode_t node, cudaGraphNode_t *out, void *edges, size_t *n))
+{
+	CALL(DRV(cuGraphNodeGetDependencies)(node, out, edges, n));
+}
+
+AS(crt_behind, "cudaGraphNodeGetDependentNodes", (cudaGraphNode_t node, cudaGraphNode_t *out, void *a, size_t *n))
+{
+	CALL(DRV(cuGraphNodeGetDependentNodes)(node, out, has_edges() ? a : NULL, has_edges() ? n : a));
+}
+
+AS(crt_behind_v2, "cudaGraphNodeGetDependentNodes_v2", (cudaGraphNode_t node, cudaGraphNode_t *out, void *edges, size_t *n))
+{
+	CALL(DRV(cuGraphNodeGetDependentNodes)(node, out, edges, n));
+}
+
+#define EDGES(id, name, call, with_edges) \
+	AS(id, name, (cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t a, size_t b)) \
+	{ \
+		const bool edges = with_edges; \
+		CALL(DRV(call)(g, from, to, edges ? (const void *)a : NULL, edges ? b : a)); \
+	}
+EDGES(crt_add_edges, "cudaGraphAddDependencies", cuGraphAddDependencies, has_edges())
+EDGES(crt_add_edges_v2, "cudaGraphAddDependencies_v2", cuGraphAddDependencies, true)
+EDGES(crt_remove_edges, "cudaGraphRemoveDependencies", cuGraphRemoveDependencies, has_edges())
+EDGES(crt_remove_edges_v2, "cudaGraphRemoveDependencies_v2", cuGraphRemoveDependencies, true)
+
+/* ---- kernels ---------------------------------------------------------------------------------- */
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+				   const struct cudaKernelNodeParams *p)
+{
+	CUDA_KERNEL_NODE_PARAMS node;
+	CUfunction f;
+	cudaError_t e;
+
+	ENTER();
+	e = p ? crt_func_get(p->func, &f) : crt_note(cudaErrorInvalidValue);
+	if (e != cudaSuccess)
+		return e;
+	node = crt_kernel_node(p, f);
+	return crt_result(DRV(cuGraphAddKernelNode)(out, g, behind, n, &node));
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t at, const struct cudaKernelNodeParams *p)
+{
+	CUDA_KERNEL_NODE_PARAMS node;
+	CUfunction f;
+	cudaError_t e;
+
+	ENTER();
+	e = p ? crt_func_get(p->func, &f) : crt_note(cudaErrorInvalidValue);
+	if (e != cudaSuccess)
+		return e;
+	node = crt_kernel_node(p, f);
+	return crt_result(DRV(cuGraphKernelNodeSetParams)(at, &node));
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t at, const struct cudaKernelNodeParams *p)
+{
+	CUDA_KERNEL_NODE_PARAMS node;
+	CUfunction f;
+	cudaError_t e;
+
+	ENTER();
+	e = p ? crt_func_get(p->func, &f) : crt_note(cudaErrorInvalidValue);
+	if (e != cudaSuccess)
+		return e;
+	node = crt_kernel_node(p, f);
+	return crt_result(DRV(cuGraphExecKernelNodeSetParams)(exec, at, &node));
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t at, struct cudaKernelNodeParams *p)
+{
+	CUDA_KERNEL_NODE_PARAMS node;
+	cudaError_t e;
+
+	ENTER();
+	e = crt_result(DRV(cuGraphKernelNodeGetParams)(at, &node));
+	if (e == cudaSuccess)
+		*p = (struct cudaKernelNodeParams){
+			.func = (void *)(uintptr_t)crt_func_name(node.func),
+			.gridDim = {node.gridDimX, node.gridDimY, node.gridDimZ},
+			.blockDim = {node.blockDimX, node.blockDimY, node.blockDimZ},
+			.sharedMemBytes = node.sharedMemBytes, .kernelParams = node.kernelParams
+		};
+	return e;
+}
+
+/* ---- copies -------------------------------------------------------------------------------------- */
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+				   const struct cudaMemcpy3DParms *p)
+{
+	CUDA_MEMCPY3D c;
+	cudaError_t e;
+
+	ENTER();
+	e = crt_copy_3d(p, &c);
+	return e != cudaSuccess ? e : crt_result(DRV(cuGraphAddMemcpyNode)(out, g, behind, n, &c, NULL));
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t at, const struct cudaMemcpy3DParms *p)
+{
+	CUDA_MEMCPY3D c;
+	cudaError_t e;
+
+	ENTER();
+	e = crt_copy_3d(p, &c);
+	return e != cudaSuccess ? e : crt_result(DRV(cuGraphMemcpyNodeSetParams)(at, &c));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t at, const struct cudaMemcpy3DParms *p)
+{
+	CUDA_MEMCPY3D c;
+	cudaError_t e;
+
+	ENTER();
+	e = crt_copy_3d(p, &c);
+	return e != cudaSuccess ? e : crt_result(DRV(cuGraphExecMemcpyNodeSetParams)(exec, at, &c, NULL));
+}
+
+static struct cudaMemcpy3DParms line(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+	return (struct cudaMemcpy3DParms){
+		.srcPtr = {(void *)(uintptr_t)from, bytes, bytes, 1}, .dstPtr = {to, bytes, bytes, 1},
+		.extent = {bytes, 1, 1}, .kind = kind
+	};
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+				     void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+	const struct cudaMemcpy3DParms p = line(to, from, bytes, kind);
+
+	return cudaGraphAddMemcpyNode(out, g, behind, n, &p);
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t at, void *to, const void *from, size_t bytes,
+					   enum cudaMemcpyKind kind)
+{
+	const struct cudaMemcpy3DParms p = line(to, from, bytes, kind);
+
+	return cudaGraphMemcpyNodeSetParams(at, &p);
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t at, void *to, const void *from,
+					       size_t bytes, enum cudaMemcpyKind kind)
+{
+	const struct cudaMemcpy3DParms p = line(to, from, bytes, kind);
+
+	return cudaGraphExecMemcpyNodeSetParams(exec, at, &p);
+}
+
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+					   const void *symbol, const void *from, size_t bytes, size_t offset,
+					   enum cudaMemcpyKind kind)
+{
+	void *to;
+	cudaError_t e = cudaGetSymbolAddress(&to, symbol);
+
+	return e != cudaSuccess ? e :
+	       cudaGraphAddMemcpyNode1D(out, g, behind, n, (char *)to + offset, from, bytes, kind);
+}
+
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind,
+					     size_t n, void *to, const void *symbol, size_t bytes, size_t offset,
+					     enum cudaMemcpyKind kind)
+{
+	void *from;
+	cudaError_t e = cudaGetSymbolAddress(&from, symbol);
+
+	return e != cudaSuccess ? e :
+	       cudaGraphAddMemcpyNode1D(out, g, behind, n, to, (char *)from + offset, bytes, kind);
+}
+
+/* ---- fills ------------------------------------------------------------------------------------------ */
+
+static CUDA_MEMSET_NODE_PARAMS fill(const struct cudaMemsetParams *p)
+{
+	return (CUDA_MEMSET_NODE_PARAMS){
+		.dst = (CUdeviceptr)(uintptr_t)p->dst, .pitch = p->pitch, .value = p->value,
+		.elementSize = p->elementSize, .width = p->width, .height = p->height
+	};
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+				   const struct cudaMemsetParams *p)
+{
+	CUDA_MEMSET_NODE_PARAMS c = fill(p);
+
+	CALL(DRV(cuGraphAddMemsetNode)(out, g, behind, n, &c, NULL));
+}
+
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t at, const struct cudaMemsetParams *p)
+{
+	CUDA_MEMSET_NODE_PARAMS c = fill(p);
+
+	CALL(DRV(cuGraphMemsetNodeSetParams)(at, &c));
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t at, const struct cudaMemsetParams *p)
+{
+	CUDA_MEMSET_NODE_PARAMS c = fill(p);
+
+	CALL(DRV(cuGraphExecMemsetNodeSetParams)(exec, at, &c, NULL));
+}
+
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t at, struct cudaMemsetParams *p)
+{
+	CUDA_MEMSET_NODE_PARAMS c;
+	cudaError_t e;
+
+	ENTER();
+	e = crt_result(DRV(cuGraphMemsetNodeGetParams)(at, &c));
+	if (e == cudaSuccess)
+		*p = (struct cudaMemsetParams){
+			.dst = (void *)(uintptr_t)c.dst, .pitch = c.pitch, .value = c.value,
+			.elementSize = c.elementSize, .width = c.width, .height = c.height
+		};
+	return e;
+}
+
+/* ---- the host, events, memory, graphs ------------------------------------------------------------------ */
+
+_Static_assert(sizeof(CUDA_HOST_NODE_PARAMS) == sizeof(struct cudaHostNodeParams), "host nodes");
+#define HOST(p) ((CUDA_HOST_NODE_PARAMS *)(uintptr_t)(p))
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+				 const struct cudaHostNodeParams *p)
+{
+	CALL(DRV(cuGraphAddHostNode)(out, g, behind, n, HOST(p)));
+}
+
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t at, const struct cudaHostNodeParams *p)
+{
+	CALL(DRV(cuGraphHostNodeSetParams)(at, HOST(p)));
+}
+
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t at, struct cudaHostNodeParams *p)
+{
+	CALL(DRV(cuGraphHostNodeGetParams)(at, HOST(p)));
+}
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t at, const struct cudaHostNodeParams *p)
+{
+	CALL(DRV(cuGraphExecHostNodeSetParams)(exec, at, HOST(p)));
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n)
+{
+	CALL(DRV(cuGraphAddEmptyNode)(out, g, behind, n));
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+				       cudaGraph_t child)
+{
+	CALL(DRV(cuGraphAddChildGraphNode)(out, g, behind, n, child));
+}
+
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t at, cudaGraph_t *out)
+{
+	CALL(DRV(cuGraphChildGraphNodeGetGraph)(at, out));
+}
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+					cudaEvent_t event)
+{
+	CALL(DRV(cuGraphAddEventRecordNode)(out, g, behind, n, event));
+}
+
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+				      cudaEvent_t event)
+{
+	CALL(DRV(cuGraphAddEventWaitNode)(out, g, behind, n, event));
+}
+
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t at, cudaEvent_t *event)
+{
+	CALL(DRV(cuGraphEventRecordNodeGetEvent)(at, event));
+}
+
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t at, cudaEvent_t *event)
+{
+	CALL(DRV(cuGraphEventWaitNodeGetEvent)(at, event));
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
+				     struct cudaMemAllocNodeParams *p)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS node = {0};
+	cudaError_t e;
+
+	ENTER();
+	node.bytesize = p->bytesize;
+	e = crt_result(DRV(cuGraphAddMemAllocNode)(out, g, behind, n, &node));
+	p->dptr = (void *)(uintptr_t)node.dptr;
+	return e;
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n, void *p)
+{
+	CALL(DRV(cuGraphAddMemFreeNode)(out, g, behind, n, (CUdeviceptr)(uintptr_t)p));
+}
+
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t at, void *out)
+{
+	CALL(DRV(cuGraphMemFreeNodeGetParams)(at, out));
+}
+
+/* ---- instances -------------------------------------------------------------------------------------------- */
+
+/* CUDA 11 had places for an error's node and text there. */
+AS(crt_instantiate, "cudaGraphInstantiate", (cudaGraphExec_t *out, cudaGraph_t g, unsigned long long flags))
+{
+	CALL(DRV(cuGraphInstantiate)(out, g, crt_version < 12000 ? 0 : flags));
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long flags)
+{
+	CALL(DRV(cuGraphInstantiate)(out, g, flags));
+}
+
+_Static_assert(sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS) == sizeof(cudaGraphInstantiateParams), "instances");
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t g, cudaGraphInstantiateParams *p)
+{
+	CALL(DRV(cuGraphInstantiateWithParams)(out, g, (CUDA_GRAPH_INSTANTIATE_PARAMS *)(void *)p));
+}
+
+cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *, cudaGraph_t, cudaGraphInstantiateParams *);
+cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *out, cudaGraph_t g, cudaGraphInstantiateParams *p)
+{
+	return cudaGraphInstantiateWithParams(out, g, p);
+}
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+	cuuint64_t value = 0;
+	cudaError_t e;
+
+	ENTER();
+	e = crt_result(DRV(cuGraphExecGetFlags)(exec, &value));
+	*flags = value;
+	return e;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+	CALL(DRV(cuGraphExecDestroy)(exec));
+}
+
+/* CUDA 11: the node that it failed for, and the result. */
+AS(crt_exec_update, "cudaGraphExecUpdate", (cudaGraphExec_t exec, cudaGraph_t g, void *a, int *result))
+{
+	CUgraphExecUpdateResultInfo info = {0};
+	cudaError_t e;
+
+	ENTER();
+	e = crt_result(DRV(cuGraphExecUpdate)(exec, g, &info));
+	if (crt_version >= 12000) {
+		*(CUgraphExecUpdateResultInfo *)a = info;
+		return e;
+	}
+	if (a)
+		*(CUgraphNode *)a = info.errorNode;
+	*result = (int)info.result;
+	return e;
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t at, unsigned enabled)
+{
+	CALL(DRV(cuGraphNodeSetEnabled)(exec, at, enabled));
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t at, unsigned *enabled)
+{
+	CALL(DRV(cuGraphNodeGetEnabled)(exec, at, enabled));
+}
+
+WITH_STREAM(cudaGraphLaunch, _ptsz, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream),
+{
+	CALL(DRV(cuGraphLaunch)(exec, stream));
+})
+
+WITH_STREAM(cudaGraphUpload, _ptsz, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream),
+{
+	CALL(DRV(cuGraphUpload)(exec, stream));
+})

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pool.c: memory in the order of streams, and the pools that it comes from.  A pool keeps
+ * nothing back: what is freed is free at once, as with a release threshold of 0.
+ */
+#include <stdlib.h>
+
+#include "emu/api.h"
+
+struct CUmemPoolHandle_st {
+	int reuse[3];                   /* CU_MEMPOOL_ATTR_REUSE_*: noted, and without effect */
+	cuuint64_t threshold, used, most_used;
+};
+
+static struct CUmemPoolHandle_st default_pool = {.reuse = {1, 1, 1}}, *current = &default_pool;
+
+/* Who allocated what; a pool that is destroyed leaves its memory to the default one. */
+struct piece {
+	struct piece *next;
+	CUdeviceptr at;
+	size_t bytes;
+	struct CUmemPoolHandle_st *pool;
+};
+
+static struct piece *pieces;
+
+static void note(struct CUmemPoolHandle_st *pool, CUdeviceptr at, size_t bytes)
+{
+	struct piece *p = malloc(sizeof *p);
+
+	if (!p)
+		abort();
+	*p = (struct piece){pieces, at, bytes, pool};
+	pieces = p;
+	pool->used += bytes;
+	if (pool->used > pool->most_used)
+		pool->most_used = pool->used;
+}
+
+static void forget(CUdeviceptr at)
+{
+	for (struct piece **p = &pieces; *p; p = &(*p)->next) {
+		struct piece *it = *p;
+
+		if (it->at != at)
+			continue;
+		it->pool->used -= it->bytes;
+		*p = it->next;
+		free(it);
+		return;
+	}
+}
+
+EMU_API CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream h)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+
+	if (!out || !bytes || !pool || !s)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	*out = emu_mem_new(bytes, MEM_DEVICE, 0);
+	if (!*out)
+		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+	if (s->capture)
+		LEAVE(emu_capture_memory(s, true, *out, bytes));
+	note(pool, *out, bytes);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream h)
+{
+	return cuMemAllocFromPoolAsync(out, bytes, current, h);
+}
+
+EMU_API CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr p, CUstream h)
+{
+	ENTER(ctx);
+	struct CUstream_st *s = emu_stream_of(ctx, h);
+	struct emu_block_mem b;
+	struct emu_cmd *c;
+
+	if (!s || !emu_mem_find(p, &b) || b.base != p || b.kind != MEM_DEVICE)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	if (s->capture)
+		LEAVE(emu_capture_memory(s, false, p, b.bytes));
+	forget(p);
+	c = emu_cmd_new(CMD_FREE, s);
+	c->u.free = p;
+	LEAVE(emu_cmd_submit(c));
+}
+
+/* ---- pools --------------------------------------------------------------------------- */
+
+EMU_API CUresult CUDAAPI cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice dev)
+{
+	if (!out || dev)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = &default_pool;
+	return CUDA_SUCCESS;
+}
+
+EMU_API CUresult CUDAAPI cuDeviceGetMemPool(CUmemoryPool *out, CUdevice dev)
+{
+	if (!out || dev)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = current;
+	return CUDA_SUCCESS;
+}
+
+EMU_API CUresult CUDAAPI cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
+{
+	if (!pool || dev)
+		return CUDA_ERROR_INVALID_VALUE;
+	current = pool;
+	return CUDA_SUCCESS;
+}
+
+EMU_API CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
+{
+	ENTER(ctx);
+	(void)ctx;
+	if (!out || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    props->location.type != CU_MEM_LOCATION_TYPE_DEVICE || props->location.id)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+		LEAVE(CUDA_ERROR_NOT_SUPPORTED);
+	*out = calloc(1, sizeof **out);
+	if (!*out)
+		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+	**out = default_pool;
+	(*out)->used = (*out)->most_used = (*out)->threshold = 0;
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool pool)
+{
+	ENTER(ctx);
+	(void)ctx;
+	if (!pool || pool == &default_pool)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	for (struct piece *p = pieces; p; p = p->next)
+		if (p->pool == pool) {
+			p->pool = &default_pool;
+			default_pool.used += p->bytes;
+		}
+	if (current == pool)
+		current = &default_pool;
+	free(pool);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *value)
+{
+	if (!pool || !value)
+		return CUDA_ERROR_INVALID_VALUE;
+	switch ((int)a) {
+	case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+	case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+	case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+		pool->reuse[(int)a - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = *(const int *)value;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		pool->threshold = *(const cuuint64_t *)value;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+		if (*(const cuuint64_t *)value)
+			return CUDA_ERROR_INVALID_VALUE;
+		pool->most_used = pool->used;
+		return CUDA_SUCCESS;
+	}
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+EMU_API CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *value)
+{
+	if (!pool || !value)
+		return CUDA_ERROR_INVALID_VALUE;
+	switch ((int)a) {
+	case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+	case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+	case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+		*(int *)value = pool->reuse[(int)a - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES];
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		*(cuuint64_t *)value = pool->threshold;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+		*(cuuint64_t *)value = pool->used;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+		*(cuuint64_t *)value = pool->most_used;
+		return CUDA_SUCCESS;
+	}
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+EMU_API CUresult CUDAAPI cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
+{
+	(void)keep;
+	return pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+EMU_API CUresult CUDAAPI cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t n)
+{
+	if (!pool || (n && !map))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < n; i++)
+		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || map[i].location.id ||
+		    map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+			return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+EMU_API CUresult CUDAAPI cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *where)
+{
+	if (!flags || !pool || !where)
+		return CUDA_ERROR_INVALID_VALUE;
+	*flags = where->type == CU_MEM_LOCATION_TYPE_DEVICE && !where->id ?
+		 CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+	return CUDA_SUCCESS;
+}

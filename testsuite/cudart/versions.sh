@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Programs of CUDA 11.8, 12 and 13 on the emulated device: with NVIDIA's headers and libraries
+# of each version, as they come from PyPI (and of the toolkit that is here), once with the
+# runtime as a library that is found where gsan-run looks first, once where the program looks
+# first (an RPATH), and linked in where there is an archive.
+. "${top_srcdir:?set top_srcdir and top_builddir}/testsuite/lib.sh"
+takes_long
+here=$top_srcdir/testsuite/cudart
+: "${PYTHON:=python3}"
+
+# As nvcc 12 and older compress PTX, as 13 does, and not at all: one for each version.
+for mode in speed size none; do
+	"$NVCC" -fatbin --compress-mode=$mode -gencode arch=compute_80,code=compute_80 \
+		-o kernel.$mode.fatbin "$here/kernel.cu" || hard "nvcc refuses the kernel"
+	{
+		echo 'static const unsigned char fatbin[] __attribute__((aligned(8))) = {'
+		od -An -v -tx1 kernel.$mode.fatbin | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'
+		echo '};'
+	} >kernel.$mode.inc
+done
+
+# check NAME MODE INCLUDE LIBRARY [RPATH]: builds and runs it
+check()
+{
+	name=$1 mode=$2 include=$3 library=$4
+	mkdir -p "$name"
+	cp kernel.$mode.inc "$name/kernel.inc"
+	$CC -O1 -Wno-deprecated-declarations -I"$name" -I"$include" "$here/versions.c" -o "$name/program" "$library" \
+		${5:+-Wl,--disable-new-dtags,-rpath,"$5"} -ldl -lrt -lpthread -lstdc++ >log 2>&1 || {
+		cat log
+		fail "$name: $CC refuses it"
+		return
+	}
+	run 0 timeout 60 "$top_builddir/gsan-run" --device=emu -- "$name/program" || return
+	[ "$(cat out)" = ok ] || fail "$name: $(cat out)"
+	echo "$name: $(cat out)"
+}
+
+names()
+{
+	nm -D --defined-only "$1" | sed 's/.* //; s/@.*//' | grep -E '^(__)?cuda' | sort -u
+}
+
+# has_names LIBRARY: the emulated device's of that name has all that NVIDIA's has
+has_names()
+{
+	names "$1" >theirs
+	names "$top_builddir/emu/${1##*/}" >ours
+	[ -s theirs ] || fail "$1: no names"
+	missing=$(comm -23 theirs ours)
+	[ -z "$missing" ] || fail "${1##*/} lacks:" $missing
+}
+
+# all NAME MODE INCLUDE LIBRARIES: in each of the ways
+all()
+{
+	for lib in "$4"/libcudart.so.[0-9]*; do
+		case ${lib##*/} in
+		*.so.11.0|*.so.1[0-9]) ;;
+		*) continue ;;
+		esac
+		has_names "$lib"
+		check "$1-library" "$2" "$3" "$lib"
+		check "$1-rpath" "$2" "$3" "$lib" "$4"
+	done
+	[ ! -f "$4/libcudart_static.a" ] || check "$1-static" "$2" "$3" "$4/libcudart_static.a"
+}
+
+all here size "$CUDA_HOME/include" "$CUDA_HOME/lib64"
+
+# Without gsan-run, where the library is found.
+run 0 env LD_LIBRARY_PATH="$top_builddir/emu" here-library/program && [ "$(cat out)" = ok ] ||
+	fail "by LD_LIBRARY_PATH alone: $(cat out)"
+
+# A runtime whose symbols are gone cannot be replaced: that is said.
+strip -o stripped here-static/program 2>/dev/null &&
+	run 1 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./stripped && has err "gsan-run --device=emu"
+
+"$PYTHON" -m venv venv >log 2>&1 || {
+	tail -n 3 log
+	echo "no virtual environment: CUDA 11 and 12 are left out"
+	done_testing
+}
+for wheel in cu11==11.8.89 cu12==12.0.146 cu12==12.4.127 cu12==12.9.79; do
+	version=${wheel#*==}
+	folder=wheel-$version
+	venv/bin/pip install -q --disable-pip-version-check --no-deps --target "$folder" \
+		"nvidia-cuda-runtime-$wheel" >log 2>&1 || {
+		tail -n 3 log
+		echo "no nvidia-cuda-runtime-$wheel: left out"
+		continue
+	}
+	mode=speed
+	[ "$version" != 12.0.146 ] || mode=none
+	all "$version" $mode "$folder/nvidia/cuda_runtime/include" "$tmp/$folder/nvidia/cuda_runtime/lib"
+done
+done_testing

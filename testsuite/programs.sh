@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# programs.sh FILE.cu: a program of the CUDA runtime, built by gsan-nvcc and run on the
+# emulated device.
+#
+# Its "// prints:" lines are all that it writes to stdout, and "// says:" lines are in stderr.
+# With a "// race: KIND" line findings of that kind must be told, all of them between the lines
+# marked "// first" and "// second", with status 66; without one nothing must be told.  The
+# program has PTX alone, which is what the emulated device runs, since machine code takes most
+# of the time to build: a "// flags: ..." line has other flags, in which $CUDA_HOME is the
+# toolkit.
+source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+. "$top_srcdir/testsuite/lib.sh"
+name=$(basename "$source" .cu)
+test_name=$name
+
+field()
+{
+	sed -n "s,^// $1: ,,p" "$source"
+}
+
+# marked WORD: the line whose comment has the word
+marked()
+{
+	grep -n "//.*$1" "$source" | cut -d: -f1
+}
+
+flags=$(field flags)
+eval "set -- ${flags:--gencode arch=compute_90,code=compute_90}"
+"$top_builddir/gsan-nvcc" -std=c++17 -lineinfo "$@" \
+	"$source" -o program >log 2>&1 || {
+	cat log
+	hard "gsan-nvcc refuses the source"
+}
+race=$(field race)
+LD_LIBRARY_PATH=$CUDA_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+status=0
+[ -z "$race" ] || status=66
+run $status timeout 120 "$top_builddir/gsan-run" --device=emu -- ./program
+field prints >want
+field says | while read -r line; do
+	has err "$line"
+done >lacks
+[ ! -s lacks ] || fail "$(cat lacks)"
+cmp -s want out || fail "it prints something else: $(diff want out)"
+if [ -n "$race" ]; then
+	first=$(marked first) second=$(marked second)
+	has err "WARNING: GSan: $(echo "$race" | tr - ' ')"
+	[ -z "$first" ] || has err "$name.cu:$first"
+	has err "$name.cu:$second"
+	grep 'WARNING: GSan' err | grep -v "GSan: $(echo "$race" | tr - ' ')" && fail "a finding of another kind"
+	sed -n "s/^    #0 .*$name.cu:\([0-9]*\) .*/\1/p" err | grep -vx -e "${first:-$second}" -e "$second" &&
+		fail "a finding at another line"
+else
+	hasnt err "WARNING: GSan"
+	grep -q '^GSan: 0 findings; [1-9]' err || fail "nothing was watched: $(tail -n 3 err)"
+fi
+done_testing

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What goes wrong has a name, which is forgotten when it is asked for, unless the device
+// is lost.
+// prints: invalid configuration argument, then no error
+// prints: cudaErrorInvalidValue
+// prints: invalid device symbol
+// prints: invalid device ordinal
+// prints: an illegal memory access was encountered
+// prints: an illegal memory access was encountered
+#include "check.h"
+
+__global__ void nothing() {}
+
+__global__ void bad(int *p)
+{
+	*p = 1;
+}
+
+int main()
+{
+	int x, *p;
+
+	nothing<<<1, 2048>>>();
+	printf("%s, then ", cudaGetErrorString(cudaGetLastError()));
+	printf("%s\n", cudaGetErrorString(cudaGetLastError()));
+	CHECK(cudaMalloc(&p, 4));
+	printf("%s\n", cudaGetErrorName(cudaMemcpy(NULL, p, 4, cudaMemcpyDeviceToHost)));
+	printf("%s\n", cudaGetErrorString(cudaMemcpyToSymbol(x, p, 4)));
+	printf("%s\n", cudaGetErrorString(cudaSetDevice(7)));
+	cudaGetLastError();
+	bad<<<1, 1>>>((int *)16);
+	printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+	printf("%s\n", cudaGetErrorString(cudaMalloc(&p, 4)));
+	return 0;
+}

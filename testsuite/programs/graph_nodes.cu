@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A graph made node by node: a fill, a kernel, copies, the host, a graph in it; a node of
+// the instance gets other parameters, another is disabled.
+// prints: 6 nodes, the kernel has grid 2 and 3 = 3
+// prints: host: 50 49
+// prints: host: 50 53
+// prints: host: 50 54
+#include "check.h"
+
+__global__ void set(int *a, int v)
+{
+	a[blockIdx.x] += v + blockIdx.x;
+}
+
+static int got[2];
+
+static void CUDART_CB say(void *arg)
+{
+	printf("host: %d %d\n", ((int *)arg)[0], ((int *)arg)[1]);
+}
+
+int main()
+{
+	static int fifty = 50;
+	cudaGraph_t g, inner;
+	cudaGraphNode_t fill, kernel, in, out, host, child, one;
+	cudaGraphExec_t exec;
+	int *a, three = 3;
+	void *args[] = {&a, &three};
+	size_t n;
+	cudaMemsetParams zeros = {};
+	cudaKernelNodeParams launch = {}, seen;
+	cudaHostNodeParams fn = {say, got};
+
+	CHECK(cudaMalloc(&a, 2 * sizeof *a));
+	zeros.dst = a;
+	zeros.elementSize = 4;
+	zeros.width = 2;
+	zeros.height = 1;
+	launch.func = (void *)set;
+	launch.gridDim = dim3(2);
+	launch.blockDim = dim3(1);
+	launch.kernelParams = args;
+	CHECK(cudaGraphCreate(&g, 0));
+	CHECK(cudaGraphCreate(&inner, 0));
+	CHECK(cudaGraphAddMemcpyNode1D(&one, inner, NULL, 0, a, &fifty, 4, cudaMemcpyHostToDevice));
+	CHECK(cudaGraphAddMemsetNode(&fill, g, NULL, 0, &zeros));
+	CHECK(cudaGraphAddKernelNode(&kernel, g, &fill, 1, &launch));
+	CHECK(cudaGraphAddChildGraphNode(&child, g, &kernel, 1, inner));
+	CHECK(cudaGraphAddEmptyNode(&in, g, &child, 1));
+	CHECK(cudaGraphAddMemcpyNode1D(&out, g, &in, 1, got, a, sizeof got, cudaMemcpyDeviceToHost));
+	CHECK(cudaGraphAddHostNode(&host, g, &out, 1, &fn));
+	CHECK(cudaGraphGetNodes(g, NULL, &n));
+	CHECK(cudaGraphKernelNodeGetParams(kernel, &seen));
+	printf("%zu nodes, the kernel has grid %u and %d = %d\n", n, seen.gridDim.x, *(int *)seen.kernelParams[1],
+	       seen.func == (void *)set ? 3 : 0);
+	three = 48;
+	CHECK(cudaGraphKernelNodeSetParams(kernel, &launch));
+	CHECK(cudaGraphInstantiate(&exec, g, 0));
+	CHECK(cudaGraphLaunch(exec, 0));
+	CHECK(cudaDeviceSynchronize());
+	three = 52;
+	CHECK(cudaGraphExecKernelNodeSetParams(exec, kernel, &launch));
+	CHECK(cudaGraphLaunch(exec, 0));
+	CHECK(cudaDeviceSynchronize());
+	three = 0;
+	CHECK(cudaGraphExecKernelNodeSetParams(exec, kernel, &launch));
+	CHECK(cudaGraphNodeSetEnabled(exec, fill, 0));
+	CHECK(cudaGraphLaunch(exec, 0));
+	CHECK(cudaDeviceSynchronize());
+	CHECK(cudaGraphExecDestroy(exec));
+	CHECK(cudaGraphDestroy(inner));
+	CHECK(cudaGraphDestroy(g));
+	return 0;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel in a graph: a cooperative launch whose blocks do not wait for each other.
+// race: data-race
+#include "check.h"
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
+
+__global__ void shift(int *a, int *b, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	b[i] = i;                       // first
+	__syncthreads();
+	a[i] = b[(i + 64) % n];         // second
+	cg::this_grid().sync();
+}
+
+int main()
+{
+	int *a, *b, n = 256;
+	void *args[] = {&a, &b, &n};
+	cudaStream_t s;
+	cudaGraph_t g;
+	cudaGraphExec_t exec;
+
+	CHECK(cudaStreamCreate(&s));
+	CHECK(cudaMalloc(&a, n * sizeof *a));
+	CHECK(cudaMalloc(&b, n * sizeof *b));
+	CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+	CHECK(cudaLaunchCooperativeKernel(shift, dim3(4), dim3(64), args, 0, s));
+	CHECK(cudaStreamEndCapture(s, &g));
+	CHECK(cudaGraphInstantiate(&exec, g, 0));
+	CHECK(cudaGraphLaunch(exec, s));
+	CHECK(cudaStreamSynchronize(s));
+	return 0;
+}
