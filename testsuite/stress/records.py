@@ -9,6 +9,7 @@ import sys
 
 SAME = ("tc.", "tensor", "map.", "copy", "cancel", "async.store", "wgmma", "cp.async", "commit", "wait.group", "fence",
         "mbar.init", "mbar.inval", "mbar.expect", "mbar.complete", "mbar.copies", "bar.", "cluster.", "dependents", "grid.wait")
+ALIGNED = 512                           # bytes: memory lies at multiples of it
 RECORD = re.compile(r"(\d+\.\d+):0x([0-9a-f]+) (\S+) (.*?)(?:@\S+ )?line=(\d+) *#(.*)")
 
 
@@ -18,7 +19,7 @@ def plain(word):
     if not at:
         return word
     number = int(at[1], 16)
-    return (word[:at.start()].split("=")[-1], number & 0xfffff if number >= 1 << 40 else number)
+    return (word[:at.start()].split("=")[-1], number % ALIGNED if number >= 1 << 40 else number)
 
 
 def records(path, values):
@@ -29,8 +30,8 @@ def records(path, values):
             # A record that stands for several has the first one's operands.
             if not m or "+" in m[6] or not m[3].startswith(SAME + (("strong",) if values else ())):
                 continue
-            # A map that is a parameter has another name in each log.
-            words = [w.split(",") for w in m[4].split() if not w.startswith("hash=")]
+            # Maps have addresses in them, and those that are parameters have other names.
+            words = [w.split(",") for w in m[4].split() if not w.startswith(("hash=", "was="))]
             lanes = [i for i in range(32) if int(m[2], 16) >> i & 1]
             for n, lane in enumerate(lanes):
                 found.add((m[1], lane, m[3], m[5]) + tuple(plain(w[n if len(w) == len(lanes) else 0]) for w in words))
