@@ -218,8 +218,11 @@ void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMa
 	m->span = (uint8_t)t->span;
 	m->atom = 16;                   /* bytes that a swizzle moves as one: those of the modes that scripts have */
 	m->slice = (uint8_t)t->slice;
-	if (t->nlower)
-		return;
+	m->im2col = t->nlower != 0;
+	for (unsigned i = 0; i < 3; i++) {
+		m->lower[i] = i < t->nlower ? t->lower[i] : 0;
+		m->upper[i] = i < t->nupper ? t->upper[i] : 0;
+	}
 	tell_map(m);
 	maps = realloc(maps, (nmaps + 1) * sizeof *maps);
 	if (!maps)
