@@ -106,7 +106,7 @@ static void tell(const struct teller *t, uint32_t warp, const struct event_unit 
 	uint32_t skip = at ? sizeof *at / sizeof *first : 0, units = s->piece - skip;
 
 	memcpy(&b, t->log->unit + s->heads + warp / s->warps * REGION_BLOCK, sizeof b);
-	if (b.magic != EVENT_MAGIC)     /* it never began: another block does its work (clusterlaunchcontrol) */
+	if (!b.magic)                   /* it never began: another block has cancelled it (clusterlaunchcontrol), or a fault */
 		return;
 	p.head = (struct event_piece){
 		.magic = b.magic, .launch = b.launch, .block = b.block, .first = b.first, .rank = (uint16_t)b.place,

@@ -218,10 +218,10 @@ void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMa
 	m->span = (uint8_t)t->span;
 	m->atom = 16;                   /* bytes that a swizzle moves as one: those of the modes that scripts have */
 	m->slice = (uint8_t)t->slice;
-	m->im2col = t->nlower != 0;
-	for (unsigned i = 0; i < 3; i++) {
-		m->lower[i] = i < t->nlower ? t->lower[i] : 0;
-		m->upper[i] = i < t->nupper ? t->upper[i] : 0;
+	m->im2col = t->nlower > 0;
+	for (unsigned i = 0; i < t->nlower; i++) {
+		m->lower[i] = t->lower[i];
+		m->upper[i] = t->upper[i];
 	}
 	tell_map(m);
 	maps = realloc(maps, (nmaps + 1) * sizeof *maps);
