@@ -162,6 +162,25 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t at, struct cudaKernelNo
 	return e;
 }
 
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
+{
+	CALL(DRV(cuGraphKernelNodeCopyAttributes)(to, from));
+}
+
+_Static_assert(sizeof(CUlaunchAttributeValue) == sizeof(cudaLaunchAttributeValue), "attributes of nodes");
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t at, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
+{
+	CALL(DRV(cuGraphKernelNodeGetAttribute)(at, (CUlaunchAttributeID)id, (CUlaunchAttributeValue *)(void *)value));
+}
+
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t at, cudaLaunchAttributeID id,
+					    const cudaLaunchAttributeValue *value)
+{
+	CALL(DRV(cuGraphKernelNodeSetAttribute)(at, (CUlaunchAttributeID)id,
+						(const CUlaunchAttributeValue *)(const void *)value));
+}
+
 /* ---- copies -------------------------------------------------------------------------------------- */
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
@@ -336,6 +355,11 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g, cons
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t at, cudaGraph_t *out)
 {
 	CALL(DRV(cuGraphChildGraphNodeGetGraph)(at, out));
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t at, cudaGraph_t child)
+{
+	CALL(DRV(cuGraphExecChildGraphNodeSetParams)(exec, at, child));
 }
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,

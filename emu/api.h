@@ -131,6 +131,11 @@ CUresult emu_launch_cmd(const CUDA_KERNEL_NODE_PARAMS_v2 *, struct emu_cmd **);
 CUresult emu_copy_cmd(const CUDA_MEMCPY3D *, struct emu_cmd **);
 CUresult emu_set_cmd(const CUDA_MEMSET_NODE_PARAMS *, struct emu_cmd **);
 
+/* Attributes of a launch that has not been started: one, or all that another has. */
+CUresult emu_grid_set(struct emu_grid *, CUlaunchAttributeID, const CUlaunchAttributeValue *);
+CUresult emu_grid_get(const struct emu_grid *, CUlaunchAttributeID, CUlaunchAttributeValue *);
+void emu_grid_like(struct emu_grid *, const struct emu_grid *of);
+
 /* launch.c: the same launch with parameters of its own; the first may never have run. */
 struct emu_grid *emu_grid_again(const struct emu_grid *);
 

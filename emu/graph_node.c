@@ -106,6 +106,8 @@ static CUresult change(struct CUgraphNode_st *node, CUgraphNodeType type, make_f
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	r = make(params, &c);
 	if (r == CUDA_SUCCESS) {
+		if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+			emu_grid_like(c->u.grid, node->cmd->u.grid);    /* parameters are no attributes */
 		emu_cmd_free(node->cmd);
 		node->cmd = c;
 		free(node->params);
@@ -272,6 +274,52 @@ EMU_API CUresult CUDAAPI cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KE
 		.blockDimX = g->block[0], .blockDimY = g->block[1], .blockDimZ = g->block[2],
 		.sharedMemBytes = (unsigned)g->smem_dynamic, .kernelParams = params_of(node), .ctx = ctx
 	};
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID id,
+						       const CUlaunchAttributeValue *v)
+{
+	ENTER(ctx);
+	CUresult r = check(node, CU_GRAPH_NODE_TYPE_KERNEL, v);
+
+	(void)ctx;
+	LEAVE(r == CUDA_SUCCESS ? emu_grid_set(node->cmd->u.grid, id, v) : r);
+}
+
+EMU_API CUresult CUDAAPI cuGraphKernelNodeGetAttribute(CUgraphNode node, CUlaunchAttributeID id,
+						       CUlaunchAttributeValue *v)
+{
+	ENTER(ctx);
+	CUresult r = check(node, CU_GRAPH_NODE_TYPE_KERNEL, v);
+
+	(void)ctx;
+	LEAVE(r == CUDA_SUCCESS ? emu_grid_get(node->cmd->u.grid, id, v) : r);
+}
+
+EMU_API CUresult CUDAAPI cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
+{
+	ENTER(ctx);
+	CUresult r = check(to, CU_GRAPH_NODE_TYPE_KERNEL, from);
+
+	(void)ctx;
+	if (r == CUDA_SUCCESS)
+		r = check(from, CU_GRAPH_NODE_TYPE_KERNEL, to);
+	if (r == CUDA_SUCCESS)
+		emu_grid_like(to->cmd->u.grid, from->cmd->u.grid);
+	LEAVE(r);
+}
+
+EMU_API CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgraphNode node, CUgraph child)
+{
+	ENTER(ctx);
+	struct CUgraphNode_st *c = emu_exec_node(e, node);
+
+	(void)ctx;
+	if (!c || !c->child || !child)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	emu_graph_free(c->child);
+	c->child = emu_graph_copy(child);
 	LEAVE(CUDA_SUCCESS);
 }
 

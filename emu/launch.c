@@ -96,19 +96,73 @@ static CUresult pack(const struct launch *l, uint8_t *to)
 
 #define WORKSPACE 64u           /* grid_group's: its size and a barrier; the rest is zero */
 
-/* Memory for the parameters, and what a cooperative launch needs behind them. */
+/* What a cooperative launch needs lies behind the parameters. */
+static uint64_t workspace_at(const struct emu_grid *g)
+{
+	return (g->func->param_bytes + 15) & ~UINT64_C(15);
+}
+
+static void make_cooperative(struct emu_grid *g)
+{
+	g->cooperative = true;
+	g->workspace = g->params + workspace_at(g);
+	memset((void *)(uintptr_t)g->workspace, 0, WORKSPACE);
+}
+
 static bool make_room(struct emu_grid *g)
 {
-	uint64_t bytes = (g->func->param_bytes + 15) & ~UINT64_C(15);
+	g->params = emu_mem_new(workspace_at(g) + WORKSPACE, MEM_PARAMS, 0);
+	if (g->params && g->cooperative)
+		make_cooperative(g);
+	return g->params != 0;
+}
 
-	g->params = emu_mem_new(bytes + WORKSPACE, MEM_PARAMS, 0);
-	if (!g->params)
-		return false;
-	if (g->cooperative) {
-		g->workspace = g->params + bytes;
-		memset((void *)(uintptr_t)g->workspace, 0, WORKSPACE);
+CUresult emu_grid_set(struct emu_grid *g, CUlaunchAttributeID id, const CUlaunchAttributeValue *v)
+{
+	switch ((int)id) {
+	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+		g->cooperative = false;
+		g->workspace = 0;
+		if (v->cooperative)
+			make_cooperative(g);
+		return CUDA_SUCCESS;
+	case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+		g->cluster[0] = v->clusterDim.x;
+		g->cluster[1] = v->clusterDim.y;
+		g->cluster[2] = v->clusterDim.z;
+		g->explicit_cluster = true;
+		return emu_grid_check(g);
+	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		return CUDA_SUCCESS;
 	}
-	return true;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult emu_grid_get(const struct emu_grid *g, CUlaunchAttributeID id, CUlaunchAttributeValue *v)
+{
+	memset(v, 0, sizeof *v);
+	if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+		v->cooperative = g->cooperative;
+	} else if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+		v->clusterDim.x = g->cluster[0];
+		v->clusterDim.y = g->cluster[1];
+		v->clusterDim.z = g->cluster[2];
+	} else if (id != CU_LAUNCH_ATTRIBUTE_PRIORITY && id != CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) {
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
+	return CUDA_SUCCESS;
+}
+
+void emu_grid_like(struct emu_grid *g, const struct emu_grid *of)
+{
+	g->pdl = of->pdl;
+	if (of->cooperative && !g->cooperative)
+		make_cooperative(g);
+	if (of->explicit_cluster && !g->explicit_cluster) {
+		memcpy(g->cluster, of->cluster, sizeof g->cluster);
+		g->explicit_cluster = true;
+	}
 }
 
 static CUresult make_grid(const struct launch *l, struct emu_grid **out)

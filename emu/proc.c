@@ -111,6 +111,7 @@ EMU_API CUresult CUDAAPI cuGetExportTable(const void **table, const CUuuid *id)
 	P("cuGraphDestroyNode", cuGraphDestroyNode, 0) \
 	P("cuGraphEventRecordNodeGetEvent", cuGraphEventRecordNodeGetEvent, 0) \
 	P("cuGraphEventWaitNodeGetEvent", cuGraphEventWaitNodeGetEvent, 0) \
+	P("cuGraphExecChildGraphNodeSetParams", cuGraphExecChildGraphNodeSetParams, 0) \
 	P("cuGraphExecDestroy", cuGraphExecDestroy, 0) \
 	P("cuGraphExecGetFlags", cuGraphExecGetFlags, 0) \
 	P("cuGraphExecHostNodeSetParams", cuGraphExecHostNodeSetParams, 0) \
@@ -127,7 +128,10 @@ EMU_API CUresult CUDAAPI cuGetExportTable(const void **table, const CUuuid *id)
 	P("cuGraphInstantiate", cuGraphInstantiateWithFlags, 0) \
 	P("cuGraphInstantiateWithFlags", cuGraphInstantiateWithFlags, 0) \
 	P("cuGraphInstantiateWithParams", cuGraphInstantiateWithParams, 0) \
+	P("cuGraphKernelNodeCopyAttributes", cuGraphKernelNodeCopyAttributes, 0) \
+	P("cuGraphKernelNodeGetAttribute", cuGraphKernelNodeGetAttribute, 0) \
 	P("cuGraphKernelNodeGetParams", cuGraphKernelNodeGetParams_v2, 0) \
+	P("cuGraphKernelNodeSetAttribute", cuGraphKernelNodeSetAttribute, 0) \
 	P("cuGraphKernelNodeSetParams", cuGraphKernelNodeSetParams_v2, 0) \
 	P("cuGraphLaunch", cuGraphLaunch, 0) \
 	P("cuGraphMemFreeNodeGetParams", cuGraphMemFreeNodeGetParams, 0) \

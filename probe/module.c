@@ -162,6 +162,7 @@ static struct ptx_stmt *first_function(const struct ptx_module *m)
  * read is its head. */
 static void put_sink(struct module *t)
 {
+	ptx_insert_module(t->m, first_function(t->m), ".weak .global .align 4 .b32 " PROBE_MARK ";\n");
 	/* Its head; the parameter's copy behind that: REGION_LAUNCH. */
 	ptx_insert_module(t->m, first_function(t->m), ptx_sprintf(t->m->arena, ".global .align 16 .b32 " PROBE_SINK
 		"[%u] = {%u, %u, 0, 1, 0, 0x80000000, 0, 0, 0, 0, 0, 0, 0, %u};\n",

@@ -2,7 +2,7 @@
  *
  * probe.h: puts probes into a module, so that its kernels log what they do (event/event.h).
  *
- * Kernels have a parameter PROBE_PARAM behind their own: where their log is (event/region.h).  Where a module has
+ * A module has a variable PROBE_MARK.  Kernels have a parameter PROBE_PARAM behind their own: where their log is (event/region.h).  Where a module has
  * functions, or calls some, the variable PROBE_LANES is to be set: to where the table of lanes is.  Modules that are linked
  * share it.
  */
@@ -16,6 +16,7 @@
 #define PROBE_PARAM "__gsan_launch"
 #define PROBE_LANES "__gsan_lanes"
 #define PROBE_SINK "__gsan_sink"
+#define PROBE_MARK "__gsan_probes"
 #define PROBE_FIRST "__gsan_first_"
 
 /* A kernel: units of its pieces; flat: what is logged is right only where all lanes of a warp have the same %tid.y and

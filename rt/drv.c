@@ -384,6 +384,16 @@ HOOKED void *dlsym(void *handle, const char *name)
  * only functions that are still the same are hooked. */
 #define KNOWN_VERSION 13999
 
+/* By the name that cuGetProcAddress has for all versions of a function, or by that of this one, which the CUDA runtime
+ * uses, too (cuGraphInstantiateWithFlags). */
+static bool is_called(const struct hook *h, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strcmp(h->base, name) || (!strncmp(h->symbol, name, n) &&
+		(!h->symbol[n] || !strcmp(h->symbol + n, "_ptsz") || !strcmp(h->symbol + n, "_ptds")));
+}
+
 static const struct hook *find_base(const char *base, int version, cuuint64_t flags)
 {
 	bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
@@ -392,7 +402,7 @@ static const struct hook *find_base(const char *base, int version, cuuint64_t fl
 	for (int i = 0; i < RT_HOOK_COUNT; i++) {
 		const struct hook *h = &hooks[i];
 
-		if (strcmp(h->base, base) || h->version > version || !real[i] ||
+		if (!is_called(h, base) || h->version > version || !real[i] ||
 		    (h->ptsz && !per_thread))
 			continue;
 		if (!best || h->ptsz > best->ptsz ||

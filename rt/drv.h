@@ -198,6 +198,7 @@ struct rt_func {
 	uint32_t asked;
 	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
 	const void *tables, *logs;      /* judge.h: of one that logs, once it was asked for */
+	bool unmarked;                  /* its module has no probes */
 	struct rt_func *next;
 };
 

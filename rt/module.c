@@ -79,6 +79,7 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->told_bare = false;
 	f->left = -1;
 	f->tables = f->logs = NULL;
+	f->unmarked = false;
 	f->order = NULL;
 	f->asked = 0;
 	f->kernel = false;
@@ -262,10 +263,6 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 
 	pthread_mutex_lock(&rt_lock);
 	again = is_in(m, c->ctx);
-	if (!again) {
-		m->in = rt_grow(m->in, &m->in_cap, m->nin + 1, sizeof *m->in);
-		m->in[m->nin++] = c->ctx;
-	}
 	pthread_mutex_unlock(&rt_lock);
 	if (again)
 		return;
@@ -292,6 +289,9 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 		total.failed += seen.failed != 0;
 	}
 	m->known = true;
+	/* Whoever launches meanwhile waits for the device. */
+	m->in = rt_grow(m->in, &m->in_cap, m->nin + 1, sizeof *m->in);
+	m->in[m->nin++] = c->ctx;
 	pthread_mutex_unlock(&rt_lock);
 }
 

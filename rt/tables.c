@@ -65,13 +65,48 @@ bool rt_func_left(struct rt_func *f)
 	return is_asked(f) && f->left;
 }
 
+/* Of a module that has probes and was not registered: what has to be known of a kernel to launch it all the same. */
+static const struct module_kernel *unregistered(struct rt_func *f)
+{
+	struct module_kernel k = {.flags = MODULE_UNWATCHED}, *copy;
+	CUfunction fn = (CUfunction)f->handle;
+	CUmodule module;
+	CUdeviceptr mark;
+	size_t at, size, bytes = 0, offset = 0;
+
+	if (!rt_drv.cuFuncGetModule || !rt_drv.cuModuleGetGlobal || !rt_real(RT_cuFuncGetParamInfo) ||
+	    (f->kernel && REAL(cuKernelGetFunction, RT_cuKernelGetFunction)(&fn, (CUkernel)f->handle) != CUDA_SUCCESS) ||
+	    rt_drv.cuFuncGetModule(&module, fn) != CUDA_SUCCESS ||
+	    rt_drv.cuModuleGetGlobal(&mark, &bytes, module, "__gsan_probes") != CUDA_SUCCESS)
+		return NULL;
+	for (; REAL(cuFuncGetParamInfo, RT_cuFuncGetParamInfo)(fn, k.nparams, &at, &size) == CUDA_SUCCESS; k.nparams++)
+		offset = at;
+	if (!k.nparams--)
+		return NULL;
+	k.offset = (uint32_t)offset;
+	copy = rt_alloc(sizeof *copy);
+	*copy = k;
+	return copy;
+}
+
 const struct module_kernel *rt_kernel_of(struct rt_func *f, const struct rt_tables **t)
 {
 	const struct module_kernel *k;
+	bool asked;
 
 	pthread_mutex_lock(&rt_lock);
-	k = is_asked(f) ? f->logs : NULL;
+	asked = is_asked(f);
+	k = f->logs;
 	*t = f->tables;
+	pthread_mutex_unlock(&rt_lock);
+	if (asked || k || f->unmarked)
+		return k;
+	rt_inside++;
+	k = unregistered(f);
+	rt_inside--;
+	pthread_mutex_lock(&rt_lock);
+	f->unmarked = !k;
+	f->logs = k;
 	pthread_mutex_unlock(&rt_lock);
 	return k;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel in a graph: a cooperative launch whose blocks do not wait for each other.
+// A kernel in a graph: a cooperative launch whose blocks do not wait for each other; it stays
+// cooperative when its node gets other parameters.
 // race: data-race
+// prints: cooperative 1
 #include "check.h"
 #include <cooperative_groups.h>
 
@@ -24,6 +26,10 @@ int main()
 	cudaStream_t s;
 	cudaGraph_t g;
 	cudaGraphExec_t exec;
+	cudaGraphNode_t node;
+	cudaKernelNodeParams p;
+	cudaLaunchAttributeValue v;
+	size_t one = 1;
 
 	CHECK(cudaStreamCreate(&s));
 	CHECK(cudaMalloc(&a, n * sizeof *a));
@@ -31,6 +37,12 @@ int main()
 	CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
 	CHECK(cudaLaunchCooperativeKernel(shift, dim3(4), dim3(64), args, 0, s));
 	CHECK(cudaStreamEndCapture(s, &g));
+	CHECK(cudaGraphGetNodes(g, &node, &one));
+	CHECK(cudaGraphKernelNodeGetParams(node, &p));
+	p.kernelParams = args;
+	CHECK(cudaGraphKernelNodeSetParams(node, &p));
+	CHECK(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &v));
+	printf("cooperative %d\n", v.cooperative);
 	CHECK(cudaGraphInstantiate(&exec, g, 0));
 	CHECK(cudaGraphLaunch(exec, s));
 	CHECK(cudaStreamSynchronize(s));
