@@ -163,7 +163,7 @@ const struct event_map *map_of(const struct detect *d, const struct event *e, un
 /* Kernels may begin with 128 bytes of zeros (Triton's compiler does): what each field means by 0. */
 static const struct event_map *map_of_zeros(uint64_t hash)
 {
-	static const unsigned char zeros[128];
+	static const unsigned char zeros[128] = {0};
 	static const struct event_map m = {.stride = {1}, .every = {1, 1, 1, 1, 1}, .rank = 1, .atom = 16};
 
 	return hash == event_map_hash(zeros) ? &m : NULL;

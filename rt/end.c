@@ -111,6 +111,11 @@ static bool is_over(void)
 	return __atomic_load_n(&over, __ATOMIC_ACQUIRE);
 }
 
+bool rt_is_off(void)
+{
+	return is_over();
+}
+
 static bool is_closed(void)
 {
 	return __atomic_load_n(&closed, __ATOMIC_ACQUIRE);

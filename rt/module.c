@@ -256,6 +256,15 @@ static bool is_in(const struct rt_module *m, CUcontext ctx)
 	return false;
 }
 
+/* Nodes of graphs name functions of it. */
+static const void *module_of_library(const void *library)
+{
+	CUmodule module;
+
+	return rt_real(RT_cuLibraryGetModule) &&
+	       REAL(cuLibraryGetModule, RT_cuLibraryGetModule)(&module, (CUlibrary)library) == CUDA_SUCCESS ? module : NULL;
+}
+
 static void register_module(struct rt_ctx *c, struct rt_module *m)
 {
 	struct seen seen = {0};
@@ -266,6 +275,8 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 	pthread_mutex_unlock(&rt_lock);
 	if (again)
 		return;
+	if (m->library && !m->alias)
+		m->alias = module_of_library(m->handle);
 	if (m->library)
 		try_library(c, m, &seen);
 	else

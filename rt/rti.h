@@ -268,6 +268,7 @@ void rt_exit_soon(bool launched);       /* have the end of the process seen in t
 _Noreturn void rt_halt(void);   /* for halt_on_error */
 int rt_finish(void);            /* as gsan_finish, gsan_off */
 void rt_off(void);
+bool rt_is_off(void);           /* or ended */
 int rt_end_with(int status);    /* the process ends with that; returns the status instead */
 
 #endif

@@ -99,7 +99,7 @@ const struct module_kernel *rt_kernel_of(struct rt_func *f, const struct rt_tabl
 	k = f->logs;
 	*t = f->tables;
 	pthread_mutex_unlock(&rt_lock);
-	if (asked || k || f->unmarked)
+	if (asked || k || f->unmarked || rt_is_off())
 		return k;
 	rt_inside++;
 	k = unregistered(f);

@@ -501,6 +501,8 @@ static int perform(struct runner *r)
 
 	if (status)
 		return status;
+	if (run_elsewhere(r->job))      /* such kernels are not libgsan's */
+		gsan_off();
 	if (r->job->emu)
 		run_emu_source(s);
 	if (r->job->oracle && !run_oracle_start(s, r->job->events))

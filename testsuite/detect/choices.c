@@ -13,8 +13,8 @@ static const struct { const char *name, *values; } choices[] = {
 #include "rt/choices.def"
 };
 
-/* What the detector is besides: how it asks, which is nobody's reading of the documentation. */
-static const char *const more[] = {"detect"};
+/* What the detector is besides: how it asks, and an option of its own; neither is a reading of the documentation. */
+static const char *const more[] = {"detect", "volatile_is_weak"};
 
 enum { N = sizeof choices / sizeof *choices };
 
