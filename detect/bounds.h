@@ -15,25 +15,35 @@ struct bounds { uint64_t from, to; };   /* to: of the first byte behind */
 /* A box as rows along dimension 0: where the first one begins, and how many there are. */
 struct bounds_box { const struct event_map *map; uint64_t first; uint32_t rows, row_bytes; };
 
-/* Of a copy in tiled mode, of each element, without slices; false: it is of another form. */
-static inline EVENT_BOTH bool bounds_box(const struct event_unit *u, const struct event_site *s, unsigned lane, const struct event_map *m,
-					 struct bounds_box *b)
+/* How large it is, of a copy in tiled mode, of each element, without slices; false: it is of another form. */
+static inline EVENT_BOTH bool bounds_shape(const struct event_site *s, const struct event_map *m, struct bounds_box *b)
 {
 	if (m->im2col || m->slice || !m->rank || m->rank > 5 || s->flags & (EVENT_IM2COL | EVENT_FOUR_ROWS | EVENT_MULTICAST | EVENT_REDUCE))
 		return false;
 	b->map = m;
-	b->first = m->base;
 	b->rows = 1;
 	b->row_bytes = m->box[0] * (uint32_t)m->stride[0];
 	for (unsigned i = 0; i < m->rank; i++) {
-		uint64_t pair = event_word(u, lane, 3 + i / 2);
-
 		if (m->every[i] != 1 || !m->box[i] || m->box[i] > 1024)
 			return false;
-		b->first += (uint64_t)(int64_t)(int32_t)(uint32_t)(i % 2 ? pair >> 32 : pair) * m->stride[i];
 		b->rows *= i ? m->box[i] : 1;
 	}
 	return b->rows <= 1 << 18;
+}
+
+/* And where it begins. */
+static inline EVENT_BOTH bool bounds_box(const struct event_unit *u, const struct event_site *s, unsigned lane, const struct event_map *m,
+					 struct bounds_box *b)
+{
+	if (!bounds_shape(s, m, b))
+		return false;
+	b->first = m->base;
+	for (unsigned i = 0; i < m->rank; i++) {
+		uint64_t pair = event_word(u, lane, 3 + i / 2);
+
+		b->first += (uint64_t)(int64_t)(int32_t)(uint32_t)(i % 2 ? pair >> 32 : pair) * m->stride[i];
+	}
+	return true;
 }
 
 /* A row in global memory, whether the tensor has it or not. */

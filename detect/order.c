@@ -6,7 +6,7 @@
  *
  * Only what leaves no choice is followed.  An arrival or a copy has to know that the phases before its own are over, so
  * that any order of the records gives the same phases; a barrier has to be of the same warps each time.  What a warp
- * does is of all its lanes, or of lane 0 alone, which may know more than the others.
+ * does is of all its lanes, or of lane 0 alone, which may know more than the others.  Global memory is screen.c's.
  */
 #include <stdlib.h>
 
@@ -124,12 +124,6 @@ SCREEN_HELPER uint32_t mbar_of(const struct order *o, uint32_t warp, uint64_t ad
 
 	m = m < MBARS ? m : find_mbar(o, address);
 	return m < o->m->mbars ? m : MBARS;
-}
-
-/* A record with one address, of all lanes or of one. */
-SCREEN_HELPER bool is_one(const struct event_unit *u)
-{
-	return event_count(event_lanes(u)) == 1 || (event_once(u) && !event_by_lane(u) && !event_step(u));
 }
 
 /* Is all that may have used those 8 bytes before?  What comes behind that and is no use of an mbarrier is seen by
@@ -286,21 +280,20 @@ SCREEN_HELPER const struct event_map *map_of(const struct order *o, uint64_t has
 }
 EVENT_ASSERT(sizeof(struct event_map) % 8 == 0);
 
-/* What a copy reads and writes in shared memory, and what it writes in global memory; false: it is of a form that is
- * not looked at. */
-SCREEN_HELPER bool copy_bounds(const struct order *o, const struct action *a, struct bounds *shared, struct bounds_box *box,
-			       uint32_t *bytes)
+/* What a copy reads and writes in shared memory; false: it is of a form that is not looked at. */
+SCREEN_HELPER bool copy_bounds(const struct order *o, const struct action *a, struct bounds *shared, uint32_t *bytes)
 {
 	uint32_t lane = event_first(a->mask);
 	bool load = a->site->flags & EVENT_COUNTED;
+	struct bounds_box box;
 
 	if (event_kind_of(a->u) == EVENT_TENSOR) {
 		const struct event_map *map = map_of(o, event_get(a->u, lane, EVENT_TENSOR_HASH));
 
-		if (!map || !bounds_box(a->u, a->site, lane, map, box))
+		if (!map || !bounds_box(a->u, a->site, lane, map, &box))
 			return false;
-		*shared = bounds_shared_box(box, event_address(a->u, lane));
-		*bytes = box->rows * box->row_bytes;
+		*shared = bounds_shared_box(&box, event_address(a->u, lane));
+		*bytes = box.rows * box.row_bytes;
 		return true;
 	}
 	*bytes = (uint32_t)event_get(a->u, lane, EVENT_COPY_BYTES);
@@ -333,37 +326,25 @@ SCREEN_HELPER void load(const struct order *o, const struct action *a, const str
 }
 
 /* Out of it, in a group of lane 0. */
-SCREEN_HELPER void store(const struct order *o, const struct action *a, const struct bounds shared[2], const struct bounds_box *box,
-			 uint32_t bytes)
+SCREEN_HELPER void store(const struct order *o, const struct action *a, const struct bounds shared[2])
 {
-	uint32_t warp = o->block * o->s->log.warps + a->warp;
-
 	touch_async(o, a, a, shared, entry_of(BULK + a->warp, o->m->copies[a->warp] + 1u));
-	EACH_LANE(i, box->map ? box->rows : 0) {
-		struct bounds row = bounds_row(box, i);
-
-		screen_bytes(o->s, row.from, row.to - row.from, warp, true);
-	}
-	EACH_LANE(i, 1) {
+	EACH_LANE(i, 1)
 		o->m->open[a->warp]++;
-		if (!box->map)
-			screen_bytes(o->s, event_address(a->u, 0), bytes, warp, true);
-	}
 	TOGETHER();
 }
 
 SCREEN_HELPER void copy(const struct order *o, const struct action *a)
 {
-	struct bounds_box box = {NULL, 0, 0, 0};
 	struct bounds shared[2] = {{0, 0}, {0, 0}};
 	uint32_t bytes;
 
-	if (!a->alone || !copy_bounds(o, a, shared, &box, &bytes))
+	if (!a->alone || !copy_bounds(o, a, shared, &bytes))
 		give_up(o, SCREEN_ORDER);
 	else if (a->site->flags & EVENT_COUNTED)
 		load(o, a, shared, bytes);
 	else
-		store(o, a, shared, &box, bytes);
+		store(o, a, shared);
 }
 
 /* What a record's products read as one operand: their descriptors are that far behind the record's, and
@@ -518,11 +499,6 @@ SCREEN_HELPER void wait_copies(const struct order *o, const struct event_unit *u
 		learn(known_by(o, warp, true), BULK + warp, groups_over(u, o->m->copies[warp]));
 }
 
-SCREEN_HELPER void access_global(const struct order *o, const struct step *p)
-{
-	screen_record(o->s, p->u, p->u, p->at.piece, true);
-}
-
 /* True: the record concerns others, too. */
 SCREEN_HELPER bool concerns_others(const struct order *o, struct step *p, uint32_t warp)
 {
@@ -552,7 +528,6 @@ SCREEN_HELPER bool concerns_others(const struct order *o, struct step *p, uint32
 		try_mbar(o, p->u, warp);
 		return false;
 	case EVENT_ACCESS:
-		access_global(o, p);
 		return traits_of(o->s, p->u) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE);
 	default:
 		return true;
@@ -619,45 +594,6 @@ SCREEN_HELPER void carry_out(const struct order *o, const struct action *a)
 	}
 }
 
-/* The log goes on in the warp's slot from where it is. */
-SCREEN_HELPER void fill_slot(const struct order *o, struct step *p, uint32_t warp)
-{
-	struct event_unit *to = o->m->slot[warp].unit;
-
-	p->n = p->at.at.left < WINDOW ? p->at.at.left : WINDOW;
-	p->first = 0;
-	for (uint32_t i = 0; i < WINDOW; i++)
-		if (i < p->n)
-			to[i] = p->at.at.unit[i];
-	look_ahead(p->at.at.unit + p->n);
-}
-
-/* The next record of the piece; false: there is none. */
-SCREEN_HELPER bool take_record(const struct order *o, struct step *p, uint32_t warp)
-{
-	const struct event_unit *slot = o->m->slot[warp].unit;
-	uint32_t units;
-
-	if (!p->at.at.left)
-		return false;
-	if (!p->n)
-		fill_slot(o, p, warp);
-	units = event_units(slot + p->first);
-	if (!units || units > p->at.at.left) {
-		if (event_kind_of(slot + p->first) != EVENT_END)
-			not_clear(o->s, SCREEN_KIND);
-		return false;
-	}
-	if (units > p->n && units <= WINDOW)
-		fill_slot(o, p, warp);
-	p->u = units <= p->n ? slot + p->first : p->at.at.unit;
-	p->at.at.unit += units;
-	p->at.at.left -= units;
-	p->first += units;
-	p->n = units < p->n ? p->n - units : 0;
-	return true;
-}
-
 /* What is known of the record where the warp is. */
 SCREEN_HELPER void set_slot(const struct order *o, const struct step *p, uint32_t warp)
 {
@@ -677,13 +613,13 @@ SCREEN_HELPER void set_slot(const struct order *o, const struct step *p, uint32_
 SCREEN_HELPER void advance(const struct order *o, struct step *p, uint32_t warp)
 {
 	while (!p->there && !p->at.ended)
-		if (take_record(o, p, warp)) {
+		if ((p->u = take_record(o->s, &p->at.at, &p->log))) {
 			p->there = concerns_others(o, p, warp);
 			if (p->there)
 				set_slot(o, p, warp);
 		} else {
 			next_piece(o->s, &p->at, o->block * o->s->log.warps + warp);
-			p->n = 0;
+			p->log.n = 0;
 		}
 }
 
@@ -760,6 +696,7 @@ SCREEN_PASS void screen_order(const struct screen *s, uint32_t block)
 	if (lane < s->log.warps) {
 		o.m->now[lane] = 1;
 		step.at = begin_warp(s, block * s->log.warps + lane);
+		step.log.unit = o.m->slot[lane].unit;
 	}
 	__syncwarp();
 	walk_order(&o, &step - lane);
@@ -774,7 +711,7 @@ void screen_order(const struct screen *s, uint32_t block)
 		abort();
 	for (uint32_t w = 0; w < s->log.warps; w++) {
 		o.m->now[w] = 1;
-		steps[w] = (struct step){.at = begin_warp(s, block * s->log.warps + w)};
+		steps[w] = (struct step){.at = begin_warp(s, block * s->log.warps + w), .log = {o.m->slot[w].unit, 0, 0}};
 	}
 	walk_order(&o, steps);
 	free(o.m);

@@ -12,9 +12,9 @@
 #include "detect/pass.h"
 
 /* What there is room for, and no more is looked at.  LEAST_SHIFT: cells have 1 << that many bytes at least; WORDS: of 32
- * bits; WINDOW: units of each warp's log. */
-enum { WARPS = 12, MBARS = 10, BARS = 4, BAR_IDS = 16, GROUPS = WARPS / 4, ENTRIES = 4, CELLS = 48, LEAST_SHIFT = 7, WORDS = 320,
-       MAPS = 4, WINDOW = 8 };
+ * bits. */
+enum { WARPS = SCREEN_WARPS, MBARS = 10, BARS = 4, BAR_IDS = 16, GROUPS = WARPS / 4, ENTRIES = 4, CELLS = 48, LEAST_SHIFT = 7, WORDS = 320,
+       MAPS = 4 };
 
 /* Who has a clock: the lanes of a warp; its lane 0 alone; its groups of bulk copies; its fence of the async proxy; the
  * phases of an mbarrier, and with them the copies that end there; the products of a warpgroup. */
@@ -77,9 +77,9 @@ struct memory {
 	uint32_t word[WORDS];           /* a bit for each word of 4 bytes */
 };
 
-/* A warp's next record that concerns others.  The next n units of its log are in its slot, from `first` on; u: all of the
- * record, there or in the log. */
-struct step { struct cursor at; const struct event_unit *u; uint32_t first, n; bool there; };
+/* A warp's next record that concerns others.  The next units of its log are in its slot; u: all of the record, there or in
+ * the log. */
+struct step { struct cursor at; const struct event_unit *u; struct window log; bool there; };
 
 struct order {
 	const struct screen *s;
@@ -89,15 +89,9 @@ struct order {
 };
 
 #ifdef __CUDACC__
-#define NO_UNROLL _Pragma("unroll 1")
-#define EACH_LANE(i, n) for (uint32_t i = threadIdx.x % EVENT_LANES; i < (n); i += EVENT_LANES)
-/* For each warp of the block that is looked at, of which each lane has one; what they say together. */
+/* For each warp of the block that is looked at, of which each lane has one. */
 #define EACH_ONE(o, w) for (uint32_t w = threadIdx.x % EVENT_LANES, once_##w = w < (o)->s->log.warps; once_##w; once_##w = 0)
-#define OF_EACH(mine) __reduce_or_sync(~0u, mine)
-#define TOGETHER() __syncwarp()
-#define OF_ALL(mine) __all_sync(~0u, mine)
 SCREEN_HELPER uint32_t later_pair(uint32_t a, uint32_t b) { return __vmaxu2(a, b); }
-SCREEN_HELPER void look_ahead(const struct event_unit *at) { asm volatile("prefetch.global.L1 [%0];" :: "l"(at)); }
 #define LEAST(v) __reduce_min_sync(~0u, v)
 #define MOST(v) __reduce_max_sync(~0u, v)
 /* A number of each lane. */
@@ -116,13 +110,7 @@ SCREEN_HELPER struct screen_access access_of(uint64_t bits)
 	return a;
 }
 #else
-#define NO_UNROLL
-#define EACH_LANE(i, n) for (uint32_t i = 0; i < (n); i++)
 #define EACH_ONE(o, w) for (uint32_t w = 0; w < (o)->s->log.warps; w++)
-#define OF_EACH(mine) (mine)
-#define TOGETHER() ((void)0)
-#define OF_ALL(mine) (mine)
-SCREEN_HELPER void look_ahead(const struct event_unit *at) { (void)at; }
 SCREEN_HELPER uint32_t later_pair(uint32_t a, uint32_t b)
 {
 	uint32_t low = (uint16_t)a > (uint16_t)b ? (uint16_t)a : (uint16_t)b, high = a >> 16 > b >> 16 ? a >> 16 : b >> 16;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pass.h: what the screen's passes have in common (screen.h): what differs between a host and a GPU, and the way
- * through a log.  For screen.c and order.c; nvcc makes one file of both.
+ * through a log.  For screen.c, order.c and twin.c; nvcc makes one file of them.
  */
 #ifndef DETECT_PASS_H
 #define DETECT_PASS_H
@@ -10,30 +10,52 @@
 
 #ifdef __CUDACC__
 #define SCREEN_HELPER __device__ static inline
+/* A GPU's warp: each lane takes some; all have come there; does it hold for each; what they say together;
+ * memory of its lanes, where it is all of its block. */
+#define NO_UNROLL _Pragma("unroll 1")
+#define EACH_LANE(i, n) for (uint32_t i = threadIdx.x % EVENT_LANES; i < (n); i += EVENT_LANES)
+#define TOGETHER() __syncwarp()
+#define OF_ALL(mine) __all_sync(~0u, mine)
+#define OF_EACH(mine) __reduce_or_sync(~0u, mine)
+#define OF_WARP __shared__
 SCREEN_HELPER uint64_t exchange(uint64_t *p, uint64_t v) { return atomicExch((unsigned long long *)p, v); }
 SCREEN_HELPER uint32_t exchange32(uint32_t *p, uint32_t v) { return atomicExch(p, v); }
 SCREEN_HELPER uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { return atomicCAS((unsigned long long *)p, was, v); }
 SCREEN_HELPER uint32_t add(uint32_t *p, uint32_t n) { return atomicAdd(p, n); }
 SCREEN_HELPER uint32_t add_bits(uint32_t *p, uint32_t n) { return atomicOr(p, n); }
-SCREEN_HELPER void widen(uint64_t range[2], uint64_t v)
-{
-	atomicMin((unsigned long long *)&range[0], v);
-	atomicMax((unsigned long long *)&range[1], v);
-}
+SCREEN_HELPER uint32_t take_bits(uint32_t *p, uint32_t n) { return atomicAnd(p, ~n); }
+SCREEN_HELPER void lower(uint64_t *p, uint64_t v) { atomicMin((unsigned long long *)p, v); }
+SCREEN_HELPER void raise_to(uint64_t *p, uint64_t v) { atomicMax((unsigned long long *)p, v); }
 SCREEN_HELPER uint32_t highest(uint32_t m) { return 31 - __clz(m); }
+SCREEN_HELPER void look_ahead(const void *at) { asm volatile("prefetch.global.L1 [%0];" :: "l"(at)); }
+SCREEN_HELPER void look_far_ahead(const void *at) { asm volatile("prefetch.global.L2 [%0];" :: "l"(at)); }
+/* Past the first cache, of which other lines are in need. */
+SCREEN_HELPER struct event_unit read_unit(const struct event_unit *at)
+{
+	const uint4 v = __ldcg((const uint4 *)(const void *)at);
+
+	return {{v.x, v.y, v.z, v.w}};
+}
 #else
 #define SCREEN_HELPER static inline
+#define NO_UNROLL
+#define EACH_LANE(i, n) for (uint32_t i = 0; i < (n); i++)
+#define TOGETHER() ((void)0)
+#define OF_ALL(mine) (mine)
+#define OF_EACH(mine) (mine)
+#define OF_WARP
 SCREEN_HELPER uint64_t exchange(uint64_t *p, uint64_t v) { uint64_t was = *p; *p = v; return was; }
 SCREEN_HELPER uint32_t exchange32(uint32_t *p, uint32_t v) { uint32_t was = *p; *p = v; return was; }
 SCREEN_HELPER uint64_t put_if(uint64_t *p, uint64_t was, uint64_t v) { uint64_t is = *p; *p = is == was ? v : is; return is; }
 SCREEN_HELPER uint32_t add(uint32_t *p, uint32_t n) { uint32_t was = *p; *p += n; return was; }
 SCREEN_HELPER uint32_t add_bits(uint32_t *p, uint32_t n) { uint32_t was = *p; *p |= n; return was; }
-SCREEN_HELPER void widen(uint64_t range[2], uint64_t v)
-{
-	range[0] = v < range[0] ? v : range[0];
-	range[1] = v > range[1] ? v : range[1];
-}
+SCREEN_HELPER uint32_t take_bits(uint32_t *p, uint32_t n) { uint32_t was = *p; *p &= ~n; return was; }
+SCREEN_HELPER void lower(uint64_t *p, uint64_t v) { *p = v < *p ? v : *p; }
+SCREEN_HELPER void raise_to(uint64_t *p, uint64_t v) { *p = v > *p ? v : *p; }
 SCREEN_HELPER uint32_t highest(uint32_t m) { return 31 - (uint32_t)__builtin_clz(m); }
+SCREEN_HELPER void look_ahead(const void *at) { (void)at; }
+SCREEN_HELPER void look_far_ahead(const void *at) { (void)at; }
+SCREEN_HELPER struct event_unit read_unit(const struct event_unit *at) { return *at; }
 #endif
 
 SCREEN_HELPER void not_clear(const struct screen *s, enum screen_why why)
@@ -92,6 +114,59 @@ SCREEN_HELPER bool next_record(const struct screen *s, struct at *at, struct eve
 	at->unit += units;
 	at->left -= units;
 	return true;
+}
+
+/* Units that are read together, since each way to the log is a long one to a GPU: it does not ask for the next one before the
+ * last is stored, if the two may be one. */
+enum { WINDOW = 8 };
+
+SCREEN_HELPER void read_units(struct event_unit *to, const struct event_unit *from, uint32_t n)
+{
+	struct event_unit got[WINDOW];
+
+	for (uint32_t i = 0; i < WINDOW; i++)
+		if (i < n)
+			got[i] = read_unit(from + i);
+	for (uint32_t i = 0; i < WINDOW; i++)
+		if (i < n)
+			to[i] = got[i];
+}
+
+/* The next n units of a log, from `first` on. */
+struct window { struct event_unit *unit; uint32_t first, n; };
+
+SCREEN_HELPER void fill_window(struct window *w, const struct at *at)
+{
+	w->n = at->left < WINDOW ? at->left : WINDOW;
+	w->first = 0;
+	read_units(w->unit, at->unit, w->n);
+	look_far_ahead(at->unit + w->n);
+}
+
+/* The next record of a piece: all of it, in the window or in the log; NULL: there is none. */
+SCREEN_HELPER const struct event_unit *take_record(const struct screen *s, struct at *at, struct window *w)
+{
+	const struct event_unit *u;
+	uint32_t units;
+
+	if (!at->left)
+		return NULL;
+	if (!w->n)
+		fill_window(w, at);
+	units = event_units(w->unit + w->first);
+	if (!units || units > at->left) {
+		if (event_kind_of(w->unit + w->first) != EVENT_END)
+			not_clear(s, SCREEN_KIND);
+		return NULL;
+	}
+	if (units > w->n && units <= WINDOW)
+		fill_window(w, at);
+	u = units <= w->n ? w->unit + w->first : at->unit;
+	at->unit += units;
+	at->left -= units;
+	w->first += units;
+	w->n = units < w->n ? w->n - units : 0;
+	return u;
 }
 
 /* Where a warp is; arrived: at a barrier for which it has not waited. */
@@ -153,6 +228,12 @@ SCREEN_HELPER uint32_t all_lanes(const struct screen *s, uint32_t warp)
 	return rest >= EVENT_LANES ? ~0u : (1u << rest) - 1;
 }
 
+/* A record with one address, of all lanes or of one. */
+SCREEN_HELPER bool is_one(const struct event_unit *u)
+{
+	return event_count(event_lanes(u)) == 1 || (event_once(u) && !event_by_lane(u) && !event_step(u));
+}
+
 /* What an access does. */
 SCREEN_HELPER uint32_t traits_of(const struct screen *s, const struct event_unit *u)
 {
@@ -169,9 +250,7 @@ SCREEN_HELPER const struct event_map *screen_map(const struct screen *s, uint64_
 	return NULL;
 }
 
-/* screen.c: what a record reads or writes in global memory, led by lane 0 or not; and some bytes there.  warp: in the
- * launch. */
-SCREEN_PASS void screen_record(const struct screen *, const struct event_unit *u, const struct event_unit *at, uint32_t piece, bool writes);
-SCREEN_PASS void screen_bytes(const struct screen *, uint64_t address, uint64_t bytes, uint32_t warp, bool writes);
+/* order.c: a block, by itself. */
+SCREEN_PASS void screen_order(const struct screen *, uint32_t block);
 
 #endif

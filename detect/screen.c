@@ -80,6 +80,12 @@ SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 	uint32_t slots = l->blocks * l->warps;
 	const struct region_piece *head = piece < slots ? NULL : head_of(s, piece);
 
+	if (!piece && s->twins)
+		s->twins->first = UINT64_MAX;
+	if (s->twins)
+		s->has[piece] = SCREEN_READS | SCREEN_WRITES;
+	if (s->twins && piece < l->blocks)
+		s->like[piece] = s->twins->known;
 	if (!head) {
 		s->warp[piece] = piece;
 		return;
@@ -203,6 +209,9 @@ SCREEN_HELPER bool is_simple(uint32_t kind)
 	       kind == EVENT_ACCESS || is_of_warp(kind);
 }
 
+SCREEN_PASS static void touch_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t piece,
+				     bool writes);
+
 /* What is in an interval. */
 enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4 };
 
@@ -228,7 +237,7 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 		if (traits & (writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ))
 			touch_shared(x, &u, where, warp, writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ);
 		if (writes && traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN))
-			screen_record(s, &u, where, c->piece, true);
+			touch_record(s, &u, where, c->piece, true);
 	}
 	return has;
 }
@@ -330,7 +339,8 @@ SCREEN_PASS static uint64_t *make_cell(const struct screen *s, uint64_t address)
 			continue;
 		if (!is) {
 			cells = add(s->pages, 1) + 1;
-			widen(s->range, page - s->salt);
+			lower(&s->range[0], page - s->salt);
+			raise_to(&s->range[1], page - s->salt);
 			exchange32(&s->cells[at], cells);
 		}
 		while (!cells)          /* somebody else is about to say it */
@@ -434,32 +444,36 @@ SCREEN_PASS static void touch_global(const struct screen *s, const struct event_
 	}
 }
 
-SCREEN_PASS void screen_bytes(const struct screen *s, uint64_t address, uint64_t bytes, uint32_t warp, bool writes)
+SCREEN_PASS static void touch_bytes(const struct screen *s, uint64_t address, uint64_t bytes, uint32_t warp, bool writes)
 {
 	const struct screen_access a = {0, 0, (uint8_t)(writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ)};
 
-	if (writes || may_be_written(s, address, address + bytes))
+	if (bytes && (writes || may_be_written(s, address, address + bytes)))
 		touch_lines(s, &a, address, bytes, cell_of(s, SOME, warp, 0));
 }
 
-/* What a copy reads there, and the tensor map. */
-SCREEN_PASS static void read_copied(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t warp)
+/* What a copy reads or writes there, and the tensor map. */
+SCREEN_PASS static void touch_copied(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t warp,
+				     bool writes)
 {
 	const struct event_site *site = &s->table.all[event_site_of(u)];
 	uint32_t lane = event_first(event_lanes(u));
-	bool tensor = event_kind_of(u) == EVENT_TENSOR;
+	bool tensor = event_kind_of(u) == EVENT_TENSOR, store = tensor ? !(site->flags & EVENT_COUNTED) : site->space == EVENT_GLOBAL;
 	const struct event_map *map = tensor ? screen_map(s, event_get(at, lane, EVENT_TENSOR_HASH)) : NULL;
 	struct bounds_box box;
 
-	if (tensor)
-		screen_bytes(s, event_get(at, lane, EVENT_TENSOR_MAP), 128, warp, false);
-	else if (site->from == EVENT_GLOBAL)
-		screen_bytes(s, event_get(at, lane, EVENT_COPY_FROM), event_get(at, lane, EVENT_COPY_BYTES), warp, false);
-	if (!map || !(site->flags & EVENT_COUNTED) || !bounds_box(at, site, lane, map, &box) ||
-	    !may_be_written(s, bounds_rows(&box).from, bounds_rows(&box).to))
+	if (tensor && !writes)
+		touch_bytes(s, event_get(at, lane, EVENT_TENSOR_MAP), 128, warp, false);
+	if (store != writes)
+		return;
+	if (!tensor)
+		touch_bytes(s, store ? event_address(at, lane) : event_get(at, lane, EVENT_COPY_FROM),
+			    event_get(at, lane, EVENT_COPY_BYTES), warp, writes);
+	if (!map || !bounds_box(at, site, lane, map, &box) ||
+	    (!writes && !may_be_written(s, bounds_rows(&box).from, bounds_rows(&box).to)))
 		return;
 	for (uint32_t i = 0; i < box.rows; i++)
-		screen_bytes(s, bounds_row(&box, i).from, box.row_bytes, warp, false);
+		touch_bytes(s, bounds_row(&box, i).from, box.row_bytes, warp, writes);
 }
 
 /* ---- pieces, one by one -------------------------------------------------------------------------------------------- */
@@ -469,33 +483,42 @@ SCREEN_HELPER uint32_t warp_of(const struct screen *s, uint32_t piece)
 	return piece < s->log.blocks * s->log.warps ? piece : s->warp[piece];
 }
 
-/* at: where the record is, of which u is the first unit. */
-SCREEN_PASS void screen_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t piece, bool writes)
+/* What a record does in global memory.  at: where it is; u: a copy of its first unit. */
+SCREEN_PASS static void touch_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t piece,
+				     bool writes)
 {
 	uint32_t kind = event_kind_of(u), traits = traits_of(s, u), trait = writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ;
-	bool others = kind > EVENT_EXIT && kind != EVENT_ACCESS && !is_of_warp(kind);   /* concerns others */
 
 	if (writes && traits & TRAIT_UNKNOWN)
 		not_clear(s, SCREEN_ACCESS);
-	if (writes && !is_simple(kind))
-		not_clear(s, SCREEN_KIND);
-	if (writes)
-		check_members(s, u);
-	if (writes && (others || traits & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !led_by_lane_0(s, piece))
-		not_clear(s, SCREEN_GROUPS);
-	if (!writes && (kind == EVENT_TENSOR || kind == EVENT_COPY))
-		read_copied(s, u, at, warp_of(s, piece));
+	if (kind == EVENT_TENSOR || kind == EVENT_COPY)
+		touch_copied(s, u, at, warp_of(s, piece), writes);
 	if (traits & trait)
 		touch_global(s, u, at, warp_of(s, piece), trait);
 }
 
-/* A piece that the launch has begun, and that is looked at here: what is written where lane 0 leads, screen_block has
- * seen. */
+/* May a record be where neither screen_block nor screen_order looks? */
+SCREEN_PASS static void check_record(const struct screen *s, const struct event_unit *u, bool lane_0)
+{
+	uint32_t kind = event_kind_of(u);
+	bool others = kind > EVENT_EXIT && kind != EVENT_ACCESS && !is_of_warp(kind);   /* concerns others */
+
+	if (!is_simple(kind))
+		not_clear(s, SCREEN_KIND);
+	check_members(s, u);
+	if ((others || traits_of(s, u) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !lane_0)
+		not_clear(s, SCREEN_GROUPS);
+}
+
+/* A piece that the launch has begun, and that is looked at here: screen_block has seen what is written where lane 0
+ * leads. */
 SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool writes)
 {
+	if (s->twins && !(s->has[piece] & (writes ? SCREEN_WRITES : SCREEN_READS)))
+		return false;
 	if (piece >= s->log.blocks * s->log.warps && head_of(s, piece)->magic != EVENT_MAGIC)
 		return false;
-	return !writes || !s->log.shared || !led_by_lane_0(s, piece);
+	return !writes || !s->log.shared || s->order || !led_by_lane_0(s, piece);
 }
 
 SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool writes)
@@ -503,10 +526,17 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 	struct at at = begin_of(s, piece);
 	const struct event_unit *where;
 	struct event_unit u;
+	bool lane_0, checks;
 
-	if (is_seen(s, piece, writes))
-		while (next_record(s, &at, &u, &where))
-			screen_record(s, &u, where, piece, writes);
+	if (!is_seen(s, piece, writes))
+		return;
+	lane_0 = led_by_lane_0(s, piece);
+	checks = writes && !(s->order && lane_0);
+	while (next_record(s, &at, &u, &where)) {
+		if (checks)
+			check_record(s, &u, lane_0);
+		touch_record(s, &u, where, piece, writes);
+	}
 }
 
 SCREEN_PASS void screen_writes(const struct screen *s, uint32_t piece)
@@ -540,11 +570,25 @@ static void *some(size_t n, size_t size)
 	return p;
 }
 
-bool screen_launch(const struct screen_log *l, const struct event_sites *sites, const struct screen_maps *maps, uint32_t why[SCREEN_WHYS])
+/* Blocks in shared memory. */
+static void judge_blocks(const struct screen *s)
+{
+	for (uint32_t i = 0; s->order && s->twins && i < s->log.blocks * s->log.warps; i++)
+		screen_compare(s, i);
+	for (uint32_t i = 0; i < s->log.blocks; i++)
+		if (s->order)
+			screen_judge(s, i);
+		else
+			screen_block(s, i);
+}
+
+bool screen_launch(const struct screen_log *l, const struct event_sites *sites, const struct screen_maps *maps,
+		   struct screen_twins *twins, uint32_t why[SCREEN_WHYS])
 {
 	uint32_t n = screen_pieces(l), pages = 0, all = 0;
 	uint64_t range[2] = {UINT64_MAX, 0};
-	struct screen s = {.log = *l, .stamp = 1, .together = 1, .room = 2048, .pages = &pages, .range = range, .why = why};
+	struct screen s = {.log = *l, .order = screen_needs_order(l, sites), .stamp = 1, .together = 1, .room = 2048, .pages = &pages, .range = range,
+			  .twins = twins, .why = why};
 	void *const tables[] = {
 		s.table.site = (struct screen_site *)some(sites->nsites, sizeof *s.table.site),
 		s.table.traits = (uint8_t *)some(sites->nsites, 1),
@@ -552,7 +596,8 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 		s.table.span = (struct screen_span *)some(sites->nsites, sizeof *s.table.span),
 		s.page = (uint64_t *)some(SCREEN_PAGES, sizeof *s.page), s.cells = (uint32_t *)some(SCREEN_PAGES, sizeof *s.cells),
 		s.cell = (uint64_t *)some((size_t)s.room * SCREEN_LINES, sizeof *s.cell),
-		s.after = (uint32_t *)some(n, sizeof *s.after), s.warp = (uint32_t *)some(n, sizeof *s.warp)
+		s.after = (uint32_t *)some(n, sizeof *s.after), s.warp = (uint32_t *)some(n, sizeof *s.warp),
+		s.like = (uint32_t *)some(l->blocks, sizeof *s.like), s.has = (uint8_t *)some(n, 1)
 	};
 
 	memset(why, 0, SCREEN_WHYS * sizeof *why);
@@ -561,8 +606,8 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 	s.maps = *maps;
 	for (uint32_t i = 0; i < n; i++)
 		screen_link(&s, i);
-	for (uint32_t i = 0; i < l->blocks && l->shared; i++)
-		(screen_needs_order(l, sites) ? screen_order : screen_block)(&s, i);
+	if (l->shared)
+		judge_blocks(&s);
 	for (uint32_t i = 0; i < n; i++)
 		screen_writes(&s, i);
 	for (uint32_t i = 0; i < n; i++)

@@ -6,7 +6,8 @@
  * they touch the same memory, one writes, and nothing of what is below tells them apart.  Where that holds of no two,
  * the launch is clear; any other is the detector's (detect.h).  The passes are functions of one index over the region
  * as the kernel left it (event/region.h): cc makes them for the host, one index after the other, nvcc for a GPU,
- * where a thread takes an index, or for screen_block a warp, of which each lane takes a warp of the block.
+ * where a thread takes an index, or a warp does: for screen_block and screen_judge, of which each lane takes a
+ * warp of the block, and for screen_compare.
  */
 #ifndef DETECT_SCREEN_H
 #define DETECT_SCREEN_H
@@ -46,6 +47,8 @@ enum screen_trait {
 	TRAIT_UNKNOWN = 1, TRAIT_SHARED_WRITE = 2, TRAIT_SHARED_READ = 4, TRAIT_GLOBAL_WRITE = 8, TRAIT_GLOBAL_READ = 16, TRAIT_ATOMIC = 32
 };
 
+enum { SCREEN_READS = 1, SCREEN_WRITES = 2 };
+
 /* One of those that a record stands for: so far behind its address. */
 struct screen_access { int32_t offset; uint16_t bytes; uint8_t traits; };
 EVENT_ASSERT(sizeof(struct screen_access) == 8);
@@ -75,10 +78,26 @@ void screen_table(struct screen_table *, const struct event_sites *);
 /* Tensor maps that the launch may use, by hash. */
 struct screen_maps { const struct event_map *map; uint32_t n; };
 
+/* What blocks did that were clear (twin.c), of launches of one kernel of one module, with blocks of one size and as much
+ * shared memory; in memory of the caller's: `unit`, `what` and `room` are set by him, the rest is zero at first.  Of all launches
+ * that are screened at once one block is learned from. */
+enum { SCREEN_WARPS = 12, SCREEN_CLASSES = 8 };
+struct screen_stream { uint32_t first, n; };    /* units */
+struct screen_twins {
+	struct event_unit *unit;
+	uint16_t *what;                 /* of each unit: what counts */
+	uint32_t room, taken;           /* units */
+	uint32_t tried, known;          /* so many blocks were learned from; those that were clear, and fit, as bits */
+	uint32_t found;                 /* blocks that did the same as one of these */
+	uint64_t first;                 /* of the others: launch << 32 | block; UINT64_MAX */
+	struct screen_stream stream[SCREEN_CLASSES][SCREEN_WARPS];
+};
+
 struct screen {
 	struct screen_log log;
 	struct screen_table table;
 	struct screen_maps maps;
+	bool order;                     /* screen_needs_order() */
 	uint32_t stamp;                 /* of this launch: 1 to 65535; a cell with another one is empty */
 	uint64_t salt;                  /* is added to its page numbers: launches with different ones have their own cells */
 	uint32_t together;              /* blocks that screen_block takes at once: screen_together() */
@@ -90,6 +109,9 @@ struct screen {
 	uint64_t *cell;                 /* room * SCREEN_LINES */
 	uint32_t *after;                /* of each piece: the one behind it; NONE */
 	uint32_t *warp;                 /* of each piece: its warp in the launch */
+	struct screen_twins *twins;     /* NULL: each block is judged by itself */
+	uint8_t *has;                   /* with twins: what the records of each piece may do in global memory, as bits */
+	uint32_t *like;                 /* of each block: those that it does the same as, as twins->known */
 	uint32_t *why;                  /* of each enum screen_why: so often */
 };
 
@@ -122,15 +144,18 @@ bool screen_order_fits(const struct screen_log *);
 /* Its memory for a block. */
 EVENT_BOTH uint32_t screen_order_bytes(void);
 
-/* The passes in their order, each for all of its indices: pieces; blocks divided by `together`, or blocks, if they have
- * shared memory; pieces; pieces. */
+/* The passes in their order, each for all of its indices: pieces; blocks divided by `together`, if they have shared
+ * memory, or with `order` warps of the launch, if there are twins, and blocks; pieces; pieces. */
 SCREEN_PASS void screen_link(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_block(const struct screen *, uint32_t n);
-SCREEN_PASS void screen_order(const struct screen *, uint32_t block);
+SCREEN_PASS void screen_compare(const struct screen *, uint32_t warp);
+SCREEN_PASS void screen_judge(const struct screen *, uint32_t block);
 SCREEN_PASS void screen_writes(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_reads(const struct screen *, uint32_t piece);
 
-/* All of that on the host: is the launch clear?  why: counts by enum screen_why. */
-bool screen_launch(const struct screen_log *, const struct event_sites *, const struct screen_maps *, uint32_t why[SCREEN_WHYS]);
+/* All of that on the host: is the launch clear?  twins: NULL, or what is known of launches before; why: counts by enum
+ * screen_why. */
+bool screen_launch(const struct screen_log *, const struct event_sites *, const struct screen_maps *, struct screen_twins *twins,
+		   uint32_t why[SCREEN_WHYS]);
 
 #endif

@@ -27,12 +27,32 @@ static inline EVENT_BOTH unsigned event_units(const struct event_unit *e)
 	return kind == EVENT_END || kind >= EVENT_KINDS || !lanes ? 0 : event_fixed_units(kind) + (words + 1) / 2;
 }
 
+/* A unit's first or second 64-bit word. */
+static inline EVENT_BOTH uint64_t event_half(const struct event_unit *unit, unsigned second)
+{
+	return unit->w[2 * second] | (uint64_t)unit->w[2 * second + 1] << 32;
+}
+
+/* Do two units differ in one of some words of 32 bits?  words: as bits. */
+static inline EVENT_BOTH bool event_differs(const struct event_unit *a, const struct event_unit *b, unsigned words)
+{
+	uint32_t differ = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		differ |= words >> i & 1 ? a->w[i] ^ b->w[i] : 0;
+	return differ;
+}
+
 /* The i-th 64-bit word behind the fixed part. */
 static inline EVENT_BOTH uint64_t event_word_at(const struct event_unit *e, unsigned i)
 {
-	const uint32_t *w = e[event_fixed_units(event_kind_of(e)) + i / 2].w + i % 2 * 2;
+	return event_half(&e[event_fixed_units(event_kind_of(e)) + i / 2], i % 2);
+}
 
-	return w[0] | (uint64_t)w[1] << 32;
+/* Which 64-bit word of operands an operand is in. */
+static inline EVENT_BOTH unsigned event_word_of(enum event_operand o)
+{
+	return (unsigned)o >> 16;
 }
 
 /* Words of lanes below that one. */
@@ -66,7 +86,7 @@ static inline EVENT_BOTH uint64_t event_address(const struct event_unit *e, unsi
 /* Its operand; 0: the record lacks it. */
 static inline EVENT_BOTH uint64_t event_get(const struct event_unit *e, unsigned lane, enum event_operand o)
 {
-	unsigned word = (unsigned)o >> 16, shift = (unsigned)o >> 8 & 255, bits = (unsigned)o & 255;
+	unsigned word = event_word_of(o), shift = (unsigned)o >> 8 & 255, bits = (unsigned)o & 255;
 	uint64_t v = word == EVENT_WORD_A ? e->w[2] : word == EVENT_WORD_B ? e->w[3] : event_word(e, lane, word);
 
 	v >>= shift;

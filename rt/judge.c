@@ -322,7 +322,7 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 	memcpy(&block, c->unit + s->heads, sizeof block);
 	x.threads = block.threads;
 	x.shared = block.shared;
-	clear = screen_launch(&x, &sites, &m, why);
+	clear = screen_launch(&x, &sites, &m, NULL, why);
 	rt_free(all);
 	return clear;
 }

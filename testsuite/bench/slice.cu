@@ -3,8 +3,9 @@
  * triad64M, matmul1024, histogram (testsuite/bench/kernels.cu) and gemm (testsuite/kernels/gemm.cu); slice:matmul and
  * so on are those of testsuite/slice, in their small sizes.  SITES is what
  * build/probe/put says of the module.  A line for each: milliseconds of a launch, native, with probes, and until the
- * screen is done; of as many launches in a row as fill a millisecond, the best of five rows; MiB of the log; and why
- * launches are not clear, by the GPU, and by the host of the log of one more, which both have looked at. */
+ * screen is done; of as many launches in a row as fill a millisecond, the best of five rows; the last of these also of a
+ * launch by itself, and of one of whose blocks nothing is known before (with TWINS set nothing ever is); MiB of the log;
+ * and why launches are not clear, by the GPU, and by the host of the log of one more, which both have looked at. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,10 +26,11 @@ extern "C" {
 namespace gpu {
 #include "detect/screen.c"
 #include "detect/order.c"
+#include "detect/twin.c"
 }
 
 static const size_t region_bytes = (size_t)6 << 30;
-static const uint32_t pages = 2048;
+static const uint32_t pages = 2048, twins_room = 1 << 20;
 
 /* ---- the screen's passes: y says which launch of several ----------------------------------------------------- */
 
@@ -36,7 +38,7 @@ static __device__ const struct screen *the_launch(const struct screen *all)
 {
 	static __shared__ struct screen s;
 
-	if (threadIdx.x == 0) {
+	if (threadIdx.x + threadIdx.y == 0) {
 		s = all[blockIdx.y];
 		s.log.next = ((const struct region_head *)s.log.unit)->next;
 	}
@@ -59,11 +61,21 @@ __global__ void __launch_bounds__(32) screen_blocks(const struct screen *all)
 	gpu::screen_block(s, blockIdx.x);
 }
 
-__global__ void __launch_bounds__(32) screen_orders(const struct screen *all)
+__global__ void screen_compared(const struct screen *all)
 {
 	const struct screen *s = the_launch(all);
 
-	gpu::screen_order(s, blockIdx.x);
+	uint32_t warp = blockIdx.x * blockDim.y + threadIdx.y;
+
+	if (warp < s->log.blocks * s->log.warps)
+		gpu::screen_compare(s, warp);
+}
+
+__global__ void __launch_bounds__(32) screen_judged(const struct screen *all)
+{
+	const struct screen *s = the_launch(all);
+
+	gpu::screen_judge(s, blockIdx.x);
 }
 
 __global__ void screen_written(const struct screen *all)
@@ -117,7 +129,7 @@ struct bench {
 	struct region_launch launch;
 	struct region_head head;
 	uint32_t launches;
-	bool orders;                    /* screen_order in screen_block's place */
+	struct screen_twins *twins;     /* on the device */
 	std::vector<struct event_map> maps;     /* of the kernel's parameters, in their order */
 };
 
@@ -173,15 +185,32 @@ static void prepare(struct bench *b)
 	s->cell = device<uint64_t>((size_t)pages * SCREEN_LINES, 0);
 	s->after = device<uint32_t>(pieces, 0xff);
 	s->warp = device<uint32_t>(pieces, 0);
+	s->has = device<uint8_t>(pieces, 0);
 	s->range = device<uint64_t>(2, 0);
 	CHECK(cudaMemset(s->range, 0xff, sizeof *s->range));
 	s->why = device<uint32_t>(SCREEN_WHYS, 0);
 	b->batch = device<struct screen>(BATCH_MAX, 0);
+	b->twins = device<struct screen_twins>(1, 0);
 }
 
 static uint32_t round_up(uint64_t n, uint32_t to)
 {
 	return (uint32_t)((n + to - 1) / to * to);
+}
+
+/* Nothing is known of blocks. */
+static void forget(struct bench *b)
+{
+	static struct event_unit *unit;
+	static uint16_t *what;
+	struct screen_twins none = {};
+
+	unit = unit ? unit : device<struct event_unit>(twins_room, 0);
+	what = what ? what : device<uint16_t>(twins_room, 0);
+	none.unit = unit;
+	none.what = what;
+	none.room = twins_room;
+	CHECK(cudaMemcpy(b->twins, &none, sizeof none, cudaMemcpyHostToDevice));
 }
 
 /* The batch's launches: where each one's region is. */
@@ -200,6 +229,8 @@ static void tell_batch(struct bench *b)
 		all[i].salt = (uint64_t)i << 40;
 		all[i].after += i * units / 4;
 		all[i].warp += i * units / 4;
+		all[i].has += i * units / 4;
+		all[i].like += i * b->s.log.blocks;
 	}
 	b->head.last = (uint32_t)units - 2 * REGION_PIECE_MAX;
 	CHECK(cudaMemcpy(b->batch, all, b->launches * sizeof *all, cudaMemcpyHostToDevice));
@@ -224,7 +255,10 @@ static void shape(struct bench *b, const struct work *w)
 	l->slots = round_up(l->heads + (uint64_t)l->blocks * REGION_BLOCK, l->piece);
 	l->end = round_up(l->slots + (uint64_t)l->blocks * l->warps * l->piece, REGION_PIECE_MAX);
 	b->head = {l->end, 0, 0, 1, UINT64_MAX, 0};
-	b->orders = screen_needs_order(l, &all);
+	b->s.order = screen_needs_order(l, &all);
+	b->s.twins = getenv("TWINS") || !b->s.order ? NULL : b->twins;
+	b->s.like = device<uint32_t>((size_t)l->blocks * BATCH_MAX, 0);
+	forget(b);
 	b->s.together = screen_together(l, b->s.table.shift, 16 << 10);
 	CHECK(cudaMemset((void *)l->unit, 0, region_bytes));
 	CHECK(cudaMemset(b->s.page, 0, SCREEN_PAGES * sizeof *b->s.page));
@@ -235,10 +269,11 @@ static void shape(struct bench *b, const struct work *w)
 	CHECK(cudaMemset(b->s.range + 1, 0, sizeof *b->s.range));
 }
 
-enum stage { NATIVE, PROBES, SCREEN };
+/* FIRST: of a launch of whose blocks nothing is known before. */
+enum stage { NATIVE, PROBES, SCREEN, ALONE, FIRST, STAGES };
 
 /* Where the passes of the last launch began and ended: with LAPS set their times are printed. */
-static cudaEvent_t laps[5];
+static cudaEvent_t laps[6];
 
 static void lap(int n)
 {
@@ -253,7 +288,7 @@ static void print_laps(void)
 {
 	float ms;
 
-	for (int n = 1; n < 5 && laps[n]; n++) {
+	for (int n = 1; n < 6 && laps[n]; n++) {
 		CHECK(cudaEventElapsedTime(&ms, laps[n - 1], laps[n]));
 		printf("  pass %d: %.4f ms\n", n, ms);
 	}
@@ -277,6 +312,16 @@ static void run_launches(struct bench *b, struct work *w, CUfunction f, unsigned
 	}
 }
 
+static void judge_batch(struct bench *b)
+{
+	uint32_t n = b->launches, bytes = gpu::screen_order_bytes(), warps = b->s.log.blocks * b->s.log.warps;
+
+	if (b->s.twins)
+		screen_compared<<<dim3((warps + 7) / 8, n), dim3(EVENT_LANES, 8)>>>(b->batch);
+	lap(2);
+	screen_judged<<<dim3(b->s.log.blocks, n), 32, bytes>>>(b->batch);
+}
+
 static void screen_batch(struct bench *b)
 {
 	uint32_t together = b->s.together, bytes = screen_cells(&b->s.log, b->s.table.shift) * 4 * together, n = b->launches;
@@ -285,15 +330,15 @@ static void screen_batch(struct bench *b)
 	lap(0);
 	link_pieces<<<dim3(256, n), 256>>>(b->batch);
 	lap(1);
-	if (b->orders)
-		screen_orders<<<dim3(b->s.log.blocks, n), 32, gpu::screen_order_bytes()>>>(b->batch);
+	if (b->s.order)
+		judge_batch(b);
 	else if (b->s.log.shared)
 		screen_blocks<<<dim3((b->s.log.blocks + together - 1) / together, n), 32, bytes>>>(b->batch);
-	lap(2);
-	screen_written<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
 	lap(3);
-	screen_read<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
+	screen_written<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
 	lap(4);
+	screen_read<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
+	lap(5);
 }
 
 static void clean_batch(struct bench *b)
@@ -306,7 +351,7 @@ static void clean_batch(struct bench *b)
 static void run_batch(struct bench *b, struct work *w, CUfunction f, enum stage stage, unsigned dynamic)
 {
 	run_launches(b, w, f, dynamic);
-	if (stage == SCREEN)
+	if (stage >= SCREEN)
 		screen_batch(b);
 	if (stage != NATIVE)
 		clean_batch(b);
@@ -321,6 +366,8 @@ static double time_of(struct bench *b, struct work *w, CUfunction f, enum stage 
 	CHECK(cudaEventCreate(&from));
 	CHECK(cudaEventCreate(&to));
 	for (int i = 0; i < 6; i++) {
+		if (stage == FIRST)
+			forget(b);
 		CHECK(cudaEventRecord(from));
 		run_batch(b, w, f, stage, dynamic);
 		CHECK(cudaEventRecord(to));
@@ -340,6 +387,14 @@ static bool print_why(const uint32_t why[SCREEN_WHYS])
 		clear = clear && !why[i];
 	}
 	return clear;
+}
+
+static struct screen_twins twins_of(const struct bench *b)
+{
+	struct screen_twins t;
+
+	CHECK(cudaMemcpy(&t, b->twins, sizeof t, cudaMemcpyDeviceToHost));
+	return t;
 }
 
 /* One launch more, of which the host and the GPU have to say the same. */
@@ -365,19 +420,28 @@ static void compare(struct bench *b, struct work *w, CUfunction probes, unsigned
 	l.unit = log.data();
 	l.launch = 1;
 	l.next = head.next;
-	screen_launch(&l, &all, &maps, why[1]);
+	screen_launch(&l, &all, &maps, NULL, why[1]);
 	printf("  log %.1f MiB%s; one launch: GPU", head.next / 65536.0, head.lost ? " LOST" : "");
 	clear[0] = print_why(why[0]);
 	printf(", host");
 	clear[1] = print_why(why[1]);
 	puts(clear[0] != clear[1] ? " DIFFERENT" : "");
+	if (getenv("DUMP")) {
+		FILE *f = fopen(getenv("DUMP"), "wb");
+
+		fwrite(&l, sizeof l, 1, f);
+		fwrite(log.data(), sizeof log[0], log.size(), f);
+		fclose(f);
+	}
 	clean_batch(b);
 }
 
 static void measure(struct bench *b, const char *name, struct work w, unsigned dynamic)
 {
 	CUfunction native, probes;
-	double ms[3];
+	struct screen_twins twins;
+	uint32_t batch;
+	double ms[STAGES];
 	uint32_t why[SCREEN_WHYS];
 	int fixed;
 
@@ -390,7 +454,7 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	CHECK(cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, probes));
 	w.shared = (unsigned)fixed + dynamic;
 	CHECK(cudaFuncSetAttribute(screen_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
-	CHECK(cudaFuncSetAttribute(screen_orders, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
+	CHECK(cudaFuncSetAttribute(screen_judged, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
 	shape(b, &w);
 	b->launches = 1;
 	tell_batch(b);
@@ -402,12 +466,20 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	CHECK(cudaMemset(b->s.why, 0, sizeof why));
 	ms[PROBES] = time_of(b, &w, probes, PROBES, dynamic);
 	ms[SCREEN] = time_of(b, &w, probes, SCREEN, dynamic);
-	CHECK(cudaMemcpy(why, b->s.why, sizeof why, cudaMemcpyDeviceToHost));
-	printf("%-12s native %.4f  probes %.4f (%.2f x)  screen %.4f (%.2f x)  why", name, ms[NATIVE], ms[PROBES], ms[PROBES] / ms[NATIVE],
-	       ms[SCREEN], ms[SCREEN] / ms[NATIVE]);
-	print_why(why);
-	compare(b, &w, probes, dynamic);
 	print_laps();
+	batch = b->launches;
+	twins = twins_of(b);
+	CHECK(cudaMemcpy(why, b->s.why, sizeof why, cudaMemcpyDeviceToHost));
+	b->launches = 1;
+	tell_batch(b);
+	ms[ALONE] = time_of(b, &w, probes, ALONE, dynamic);
+	ms[FIRST] = time_of(b, &w, probes, FIRST, dynamic);
+	printf("%-12s native %.4f  probes %.4f (%.2f x)  screen %.4f (%.2f x), alone %.4f, first %.4f  why", name, ms[NATIVE], ms[PROBES],
+	       ms[PROBES] / ms[NATIVE], ms[SCREEN], ms[SCREEN] / ms[NATIVE], ms[ALONE], ms[FIRST]);
+	print_why(why);
+	if (b->s.order)
+		printf("  blocks: %u of %llu by %u others", twins.found, 6ull * b->s.log.blocks * batch, event_count(twins.known));
+	compare(b, &w, probes, dynamic);
 }
 
 /* ---- the kernels -------------------------------------------------------------------------------------------------- */

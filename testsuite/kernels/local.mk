@@ -16,7 +16,8 @@ EXTRA_DIST += testsuite/kernels.sh testsuite/kernels/run.sh testsuite/kernels/li
 slice_tests = \
 	testsuite/slice/histogram.cu \
 	testsuite/slice/matmul.cu \
-	testsuite/slice/triad.cu
+	testsuite/slice/triad.cu \
+	testsuite/slice/twins.cu
 TESTS += $(slice_tests) testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsuite/stress/shapes.sh \
 	testsuite/stress/full.sh \
 	testsuite/stress/rings.sh \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """rings.py SEED: random pipelines with their script, on stdout: a warp copies tiles into a ring of stages, others read them
 and store what they make of them, at full and empty mbarriers, named barriers, and with groups of copies.  Of every fourth
-seed they are right, as the first line says; of others each has one defect, by which it may race, wait in vain, or be as
-right as before."""
+seed they are right, as the first line says; of others each has one defect, in all blocks or in one of several, by which it
+may race, wait in vain, or be as right as before."""
 import copy
 import random
 import sys
@@ -302,14 +302,14 @@ class Printer:
 
 HEAD = """//@ device sm_90a
 //@ buf data 28672 iota
-//@ buf out 16384"""
+//@ buf out 65536"""
 VERSION = """.version 8.0
 .target sm_90a
 .address_size 64"""
 KERNEL = """// {what}
 .visible .entry {name}(.param .u64 p_data, .param .u64 p_out)
 {{
-.reg .pred %lane0, %first, %others, %is, %over;
+.reg .pred %lane0, %first, %others, %is, %over, %odd;
 .reg .b32 %t, %w, %l, %v, %sum, %tries, %mine, %next, %buffer;
 .reg .f32 %f<4>;
 .reg .b64 %data, %out, %o, %matrix, %da, %db;
@@ -321,6 +321,7 @@ cvta.to.global.u64 %data, %data;
 ld.param.u64 %out, [p_out];
 cvta.to.global.u64 %out, %out;
 mov.u32 %v, %ctaid.x;
+setp.eq.u32 %odd, %v, {odd};
 mul.wide.u32 %o, %v, {of_block};
 add.u64 %out, %out, %o;
 mov.u32 %t, %tid.x;
@@ -342,38 +343,52 @@ setp.ge.u32 %is, %next, {read_by};
 @%is sub.u32 %next, %next, {read_by};
 mov.u32 %v, ring;
 mad.lo.u32 %next, %next, 4, %v;
-{inits}
+@%odd bra ODD;
+{body}
+ODD:
+{odd_body}
+END:
+ret;
+}}"""
+BODY = """{inits}
 {start}
 setp.lt.u32 %is, %w, {readers};
-@%is bra READ;
+@%is bra READ{n};
 @!%lane0 bra END;
 setp.eq.u32 %is, %w, {readers};
-@%is bra COPY;
+@%is bra COPY{n};
 {expecter}
 bra END;
-COPY:
+COPY{n}:
 {producer}
 bra END;
-READ:
+READ{n}:
 {reader}
 mul.wide.u32 %o, %t, 4;
 add.u64 %out, %out, %o;
 st.global.u32 [%out+3072], %sum;
-END:
-ret;
-}}"""
+bra END;"""
 
 
-def text(ring, name, what):
-    p = Printer(ring)
+def body(p, n):
+    ring = p.ring
     inits = ["@%%first mbarrier.init.shared.b64 %s, %d;" % (p.bar(of, s), ring.counts[of])
              for of in ("full", "empty") + (("go",) if ring.helper else ()) for s in range(ring.stages)]
     roles = [p.role(steps) for steps in ring.roles] + [""]
+    return BODY.format(n=n, inits="\n".join(inits), start="bar.sync 0;" if ring.starts else "", readers=ring.readers,
+                       reader=roles[0], producer=roles[1], expecter=roles[2])
+
+
+def text(ring, odd, name, what):
+    """odd: which block does what in its place, or None."""
+    p = Printer(ring)
+    bodies = [body(p, 0)]
+    if odd:
+        p.ring = odd[1]
+        bodies.append(body(p, 1))
     return KERNEL.format(
-        what=what, name=name,
-        ring=ring.pitch * ring.stages + 1024, align=1024 if ring.apart else 8, of_block=8192, read_by=32 * ring.readers,
-        inits="\n".join(inits), start="bar.sync 0;" if ring.starts else "", readers=ring.readers, reader=roles[0],
-        producer=roles[1], expecter=roles[2])
+        what=what, name=name, odd=odd[0] if odd else ring.blocks, body=bodies[0], odd_body=bodies[-1] if odd else "",
+        ring=ring.pitch * ring.stages + 1024, align=1024 if ring.apart else 8, of_block=8192, read_by=32 * ring.readers)
 
 
 def main(seed):
@@ -382,9 +397,15 @@ def main(seed):
     for i in range(KERNELS):
         ring = Ring("%s.%d" % (seed, i if right else 0))
         ring.r = random.Random("%s:%d" % (seed, i))
-        threads = 32 * (ring.readers + 1 + ring.helper)
+        one = random.Random("%s:%d:one" % (seed, i))
+        threads, what, odd = 32 * (ring.readers + 1 + ring.helper), "right", None
+        if one.random() < .5:
+            ring.blocks = one.randint(2, 6)
+            odd = None if right else (one.randrange(ring.blocks), copy.deepcopy(ring))
+        if not right:
+            what = spoil(odd[1] if odd else ring) + (" in block %d" % odd[0] if odd else "")
         launches.append("//@ launch k%d grid=%d block=%d args=data,out" % (i, ring.blocks, threads))
-        kernels.append(text(ring, "k%d" % i, "right" if right else spoil(ring)))
+        kernels.append(text(ring, odd, "k%d" % i, what))
     print("\n".join(["// right" if right else "// wrong", HEAD] + launches + [VERSION] + kernels))
 
 
