@@ -27,8 +27,8 @@ struct region_head { uint32_t next, last, lost, cut; uint64_t since, spare; };
 
 /* The parameter.  heads, slots: where the two arrays are; slots are at multiples of their size; last: as in the head;
  * queue: how many entries it has, less one; a power of two is more by one.  magic: EVENT_MAGIC; any other means that
- * nobody watches the launch (a kernel launches it, and does not know of the parameter): it logs into a variable of its
- * module, REGION_SINK units like a region that is full from the start. */
+ * nobody watches the launch (a kernel launches it, say, and does not know of the parameter), and that the rest may be
+ * anything: it logs into a variable of its module of REGION_SINK units, a region that is full from the start. */
 struct region_launch { uint64_t region; uint32_t heads, slots, launch, last, queue, magic; };
 enum { REGION_SINK = 3 * REGION_PIECE_MAX, REGION_SINK_LAST = REGION_PIECE_MAX };
 
@@ -39,7 +39,7 @@ struct region_entry { uint32_t ticket, piece; };
 #define REGION_GIVEN 0x80000000u
 
 /* What a lane keeps across calls, in a table by %smid * 64 + %warpid, and lane; behind the region's head, at
- * REGION_LAUNCH, is a copy of the launch's parameter for functions that are called. */
+ * REGION_LAUNCH, is a copy of the launch's parameter, for functions that are called, and for who asks for a piece. */
 struct region_lane { uint64_t region; uint32_t stored, tried; };
 enum { REGION_WARPS = 64 };    /* of a multiprocessor */
 

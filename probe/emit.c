@@ -45,13 +45,11 @@ void emit_label(struct emit *p, unsigned label)
 static void put_line(struct emit *p, const char *line, size_t n)
 {
 	char number[16], shift[16], queue[16], sink[16];
-	const bool copy = p->called || p->copied;
 	const struct { const char *word, *text; } words[] = {
-		{"PIECE", number}, {"SHIFT", shift}, {"QUEUE", queue}, {"SINK", sink}, {"SPACE", copy ? "global" : "param"},
+		{"PIECE", number}, {"SHIFT", shift}, {"QUEUE", queue}, {"SINK", sink}, {"SPACE", p->called ? "global" : "param"},
 		/* REGION_LAUNCH */
-		{"[LAUNCH+16]", copy ? "[%__gsan_base+48]" : "[" PROBE_PARAM "+16]"},
-		{"[LAUNCH+20]", copy ? "[%__gsan_base+52]" : "[" PROBE_PARAM "+20]"},
-		{"[LAUNCH+24]", copy ? "[%__gsan_base+56]" : "[" PROBE_PARAM "+24]"}
+		{"[LAUNCH+16]", p->called ? "[%__gsan_base+48]" : "[" PROBE_PARAM "+16]"},
+		{"[LAUNCH+20]", p->called ? "[%__gsan_base+52]" : "[" PROBE_PARAM "+20]"}
 	};
 	const unsigned nwords = sizeof words / sizeof *words;
 
@@ -73,7 +71,8 @@ static void put_line(struct emit *p, const char *line, size_t n)
 }
 
 /* A text of probe/text.h, in which PIECE stands for the units of a piece, which are 1 << SHIFT, QUEUE for where the
- * queue is, SINK for the last unit of a full piece of the module's own, SPACE and LAUNCH for where the launch's parameter is; lines of PLACE, SLOT and LANE are other texts. */
+ * queue is, SINK for the last unit of a full piece of REGION_SINK, SPACE and LAUNCH for where the launch's parameter is, or
+ * its copy in the region; lines of PLACE, SLOT and LANE are other texts. */
 static void put_text(struct emit *p, const char *text)
 {
 	while (*text) {

@@ -32,7 +32,6 @@ struct emit {
 	unsigned piece;                 /* units of this function's pieces: a power of two */
 	bool clusters;                  /* there may be some */
 	bool called;                    /* it is no entry */
-	bool copied;                    /* an entry may be launched with a parameter that is none: its copy in the region is read */
 	bool rows;                      /* all lanes of a warp are of one row */
 	bool polls;                     /* there are polls in the function */
 	const char *unit;               /* of modules that are linked; NULL */

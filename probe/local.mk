@@ -24,3 +24,11 @@ probe/text.h: $(probe_texts)
 noinst_PROGRAMS += probe/put
 probe_put_SOURCES = probe/main.c
 probe_put_LDADD = probe/libprobe.a event/libevent.a ptxparse/libptxparse.a
+
+if HAVE_CMOCKA
+check_PROGRAMS += testsuite/unit/unwatched
+TESTS += testsuite/unit/unwatched
+testsuite_unit_unwatched_SOURCES = testsuite/unit/unwatched.c testsuite/unit/emu_test.h
+testsuite_unit_unwatched_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_unwatched_LDADD = $(emu_libs) $(CMOCKA_LIBS)
+endif

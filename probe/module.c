@@ -2,6 +2,7 @@
  *
  * module.c: all of a module: its functions' plans, their starts, calls and returns, the kernels' parameter, the sites.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,16 +159,26 @@ static struct ptx_stmt *first_function(const struct ptx_module *m)
 	return s;
 }
 
-/* What launches log into that nobody watches: a region that has been full from the start, and of which all that is
- * read is its head. */
+/* What launches log into that nobody watches: a region that has been full from the start, and that nobody empties.  No
+ * more of it is read than its head, and the parameter's copy behind that. */
 static void put_sink(struct module *t)
 {
-	ptx_insert_module(t->m, first_function(t->m), ".weak .global .align 4 .b32 " PROBE_MARK ";\n");
-	/* Its head; the parameter's copy behind that: REGION_LAUNCH. */
-	ptx_insert_module(t->m, first_function(t->m), ptx_sprintf(t->m->arena, ".global .align 16 .b32 " PROBE_SINK
-		"[%u] = {%u, %u, 0, 1, 0, 0x80000000, 0, 0, 0, 0, 0, 0, 0, %u};\n",
-		(unsigned)(REGION_SINK * sizeof(struct event_unit) / 4), REGION_OVER, (unsigned)REGION_SINK_LAST,
-		(unsigned)REGION_SINK_LAST));
+	const struct { struct region_head head; struct region_launch launch; } sink = {
+		.head = {.next = REGION_OVER, .last = REGION_SINK_LAST, .cut = 1, .since = UINT64_MAX}, .launch = {.last = REGION_SINK_LAST}
+	};
+	uint32_t words[sizeof sink / sizeof(uint32_t)];
+	struct ptx_buf text = {0};
+	char line[80];
+
+	memcpy(words, &sink, sizeof words);
+	snprintf(line, sizeof line, ".global .align 16 .b32 " PROBE_SINK "[%zu] = ", REGION_SINK * sizeof(struct event_unit) / sizeof *words);
+	ptx_puts(&text, line);
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+		snprintf(line, sizeof line, "%s%u", i ? ", " : "{", words[i]);
+		ptx_puts(&text, line);
+	}
+	ptx_insert_module(t->m, first_function(t->m), ptx_sprintf(t->m->arena, "%.*s};\n", (int)text.len, text.p));
+	free(text.p);
 }
 
 void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites *sites)
@@ -183,14 +194,15 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 	m->version = m->version < 63 ? 63 : m->version;
 	/* Special registers of clusters: PTX 7.8, sm_90. */
 	t.e.clusters = m->sm >= 90 && m->version >= 78;
-	t.e.copied = what.unit;
 	t.e.unit = what.unit;
 	t.marks = what.marks;
 	plan_all(&t, what);
 	for (struct ptx_stmt *s = m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			function(&t, s->func);
-	/* All modules that are linked have one of it. */
+	/* Modules that are linked have one mark and one table of lanes. */
+	if (sites->nkernels)
+		ptx_insert_module(m, first_function(m), ".weak .global .align 4 .b32 " PROBE_MARK ";\n");
 	if (t.called)
 		ptx_insert_module(m, first_function(m), ".weak .global .align 8 .b64 " PROBE_LANES ";\n");
 	if (what.unit)
