@@ -126,7 +126,6 @@ struct bench {
 	CUmodule native, probes;
 	struct tables tables;
 	struct screen s, *batch;        /* batch: on the device */
-	struct region_launch launch;
 	struct region_head head;
 	uint32_t launches;
 	struct screen_twins *twins;     /* on the device */
@@ -213,7 +212,22 @@ static void forget(struct bench *b)
 	CHECK(cudaMemcpy(b->twins, &none, sizeof none, cudaMemcpyHostToDevice));
 }
 
-/* The batch's launches: where each one's region is. */
+/* The parameter of a batch's launch. */
+static struct region_launch launch_of(const struct bench *b, uint32_t i)
+{
+	size_t units = region_bytes / 16 / b->launches / REGION_PIECE_MAX * REGION_PIECE_MAX;
+	struct region_launch l = {};
+
+	l.region = (uint64_t)(uintptr_t)(b->s.log.unit + i * units);
+	l.heads = b->s.log.heads;
+	l.slots = b->s.log.slots;
+	l.launch = i + 1;
+	l.last = b->head.last;
+	l.magic = EVENT_MAGIC;
+	return l;
+}
+
+/* The batch's launches: where each one's region is, and what it begins with. */
 static void tell_batch(struct bench *b)
 {
 	struct screen all[BATCH_MAX];
@@ -234,8 +248,12 @@ static void tell_batch(struct bench *b)
 	}
 	b->head.last = (uint32_t)units - 2 * REGION_PIECE_MAX;
 	CHECK(cudaMemcpy(b->batch, all, b->launches * sizeof *all, cudaMemcpyHostToDevice));
-	for (uint32_t i = 0; i < b->launches; i++)
-		CHECK(cudaMemcpy((void *)all[i].log.unit, &b->head, sizeof b->head, cudaMemcpyHostToDevice));
+	for (uint32_t i = 0; i < b->launches; i++) {
+		struct region_launch launch = launch_of(b, i);
+
+		CHECK(cudaMemcpy((void *)launch.region, &b->head, sizeof b->head, cudaMemcpyHostToDevice));
+		CHECK(cudaMemcpy((char *)launch.region + REGION_LAUNCH, &launch, sizeof launch, cudaMemcpyHostToDevice));
+	}
 }
 
 static void shape(struct bench *b, const struct work *w)
@@ -301,13 +319,11 @@ __global__ void next_stamp(struct screen *all)
 
 static void run_launches(struct bench *b, struct work *w, CUfunction f, unsigned dynamic)
 {
-	size_t units = region_bytes / 16 / b->launches / REGION_PIECE_MAX * REGION_PIECE_MAX;
-
 	for (uint32_t i = 0; i < b->launches; i++) {
+		struct region_launch launch = launch_of(b, i);
 		std::vector<void *> args = w->args;
 
-		b->launch = {(uint64_t)(uintptr_t)(b->s.log.unit + i * units), b->s.log.heads, b->s.log.slots, i + 1, b->head.last, 0, 0};
-		args.push_back(&b->launch);
+		args.push_back(&launch);
 		CHECK(cuLaunchKernel(f, w->grid[0], w->grid[1], 1, w->block[0], w->block[1], 1, dynamic, 0, args.data(), NULL));
 	}
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # slice.sh: the table of testsuite/bench/slice.cu, on a GPU: of kernels native, with probes, and until they are screened.
-# Each is compiled as it is, and capped at 32 registers (all but gemm); ptxas is timed, natively and with probes.
+# Each is compiled as it is, and capped at 32 registers (all but gemm); ptxas is timed, natively and with probes, and says how
+# many registers it needs.  --compile: no more than that, without a GPU.
 : "${top_srcdir:?}" "${top_builddir:?}" "${NVCC:=nvcc}" "${PTXAS:=ptxas}"
 top_srcdir=$(cd "$top_srcdir" && pwd)
 top_builddir=$(cd "$top_builddir" && pwd)
@@ -20,6 +21,13 @@ ptxas_ms()
 	done | sort -n | head -n 1 | awk '{ printf "%.1f", $1 / 10 }'
 }
 
+# registers FILE ARCH: of each kernel
+registers()
+{
+	"$PTXAS" -v -arch="$2" "$1" -o registers.cubin 2>&1 |
+		sed -n "s/.*Compiling entry function '\([^']*\)'.*/\1/p; s/.*Used \([0-9]*\) registers.*/\1/p" | paste -d' ' - - | c++filt | sed 's/(.*) / /'
+}
+
 # compile NAME ARCH SOURCE FLAG...
 compile()
 {
@@ -28,7 +36,8 @@ compile()
 	"$NVCC" -std=c++17 -O3 -arch="$arch" -I "$top_srcdir/testsuite/kernels" "$@" -ptx -o "$name.ptx" "$source" &&
 	"$top_builddir/probe/put" "$name.ptx" "$name.probes.ptx" "$name.sites" >/dev/null &&
 	"$PTXAS" -arch="$arch" "$name.ptx" -o "$name.cubin" && "$PTXAS" -arch="$arch" "$name.probes.ptx" -o "$name.probes.cubin" &&
-	echo "$name: ptxas $(ptxas_ms -arch="$arch" "$name.ptx") ms, with probes $(ptxas_ms -arch="$arch" "$name.probes.ptx") ms"
+	echo "$name: ptxas $(ptxas_ms -arch="$arch" "$name.ptx") ms, with probes $(ptxas_ms -arch="$arch" "$name.probes.ptx") ms" &&
+	echo "$name: registers" && registers "$name.ptx" "$arch" && echo "$name: registers with probes" && registers "$name.probes.ptx" "$arch"
 }
 
 "$NVCC" -O3 -std=c++17 -arch=sm_90 -I "$top_srcdir" -o slice "$top_srcdir/testsuite/bench/slice.cu" \
