@@ -18,12 +18,21 @@ slice_tests = \
 	testsuite/slice/matmul.cu \
 	testsuite/slice/triad.cu \
 	testsuite/slice/twins.cu
-TESTS += $(slice_tests) testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsuite/stress/shapes.sh \
+TESTS += $(slice_tests) testsuite/slice/gemm.sh \
+	testsuite/stress/calls.sh \
 	testsuite/stress/full.sh \
+	testsuite/stress/lanes.sh \
+	testsuite/stress/polls.sh \
+	testsuite/stress/records.sh \
 	testsuite/stress/rings.sh \
-	testsuite/stress/records.sh testsuite/stress/polls.sh testsuite/stress/calls.sh
-EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsuite/stress/ways.cu testsuite/stress/lanes.py \
-	testsuite/stress/shapes.sh testsuite/stress/shapes.py testsuite/stress/rings.sh testsuite/stress/rings.py testsuite/stress/full.sh testsuite/stress/fill.cu testsuite/stress/full.py \
-	testsuite/stress/drain.cu testsuite/stress/records.sh testsuite/stress/records.py testsuite/stress/rmw.ptx \
-	testsuite/stress/polls.sh testsuite/stress/polls.ptx testsuite/stress/calls.sh testsuite/stress/calls.cu \
-	testsuite/stress/clocks.cu testsuite/bench/slice.sh testsuite/bench/slice.cu testsuite/bench/tables.h $(slice_tests)
+	testsuite/stress/shapes.sh
+EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh $(slice_tests) \
+	testsuite/bench/slice.cu testsuite/bench/slice.sh testsuite/bench/tables.h \
+	testsuite/stress/callees.cu testsuite/stress/calls.sh \
+	testsuite/stress/clocks.cu testsuite/stress/drain.cu \
+	testsuite/stress/fill.cu testsuite/stress/full.py testsuite/stress/full.sh \
+	testsuite/stress/lanes.py testsuite/stress/lanes.sh testsuite/stress/ways.cu \
+	testsuite/stress/locks.ptx testsuite/stress/polls.sh \
+	testsuite/stress/records.py testsuite/stress/records.sh testsuite/stress/rmw.ptx \
+	testsuite/stress/rings.py testsuite/stress/rings.sh \
+	testsuite/stress/shapes.py testsuite/stress/shapes.sh

@@ -33,6 +33,13 @@ for f in "$top_srcdir"/testsuite/norace/*.ptx "$top_srcdir"/testsuite/cases/*_ok
 	grep -q '^//@ expect  *clean$' "$f" || fail "$f does not expect clean"
 done
 
+# Automake finds a test by its name without the extension: it would run but one of two that are called alike.
+for f in "$top_srcdir"/testsuite/[!b]*/*.sh; do    # bench/ has no tests
+	for other in ptx cu tap evs; do
+		[ ! -e "${f%sh}$other" ] || fail "$f and ${f%sh}$other are called alike"
+	done
+done
+
 # Every script is understood, and no racing line is named that is not there.
 for f in "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx \
 	"$top_srcdir"/testsuite/cases/*.ptx; do
