@@ -80,7 +80,8 @@ bool detect_is_strict(const struct detect *d)
 {
 	const struct choices *c = &d->choices;
 
-	return c->read_fence || c->init_fence || c->exits || c->per_block || c->no_retire || c->wide_tx || c->weak_volatile;
+	return c->read_fence || c->init_fence || c->exits || c->per_block || c->no_retire || c->wide_tx || c->weak_volatile ||
+	       c->trigger;
 }
 
 bool detect_knows(const char *name)

@@ -22,7 +22,8 @@ void detect_free(struct detect *);
  * the long way.  False: there is no such choice.  Before the first event. */
 bool detect_choose(struct detect *, const char *name, const char *value);
 bool detect_knows(const char *name);    /* Is there a choice of that name? */
-/* Is one taken by which a launch may have findings that the screen (screen.h) holds for clear? */
+/* Is one taken by which a launch may have findings that the screen (screen.h) holds for clear, or the launch behind it
+ * may with what it did? */
 bool detect_is_strict(const struct detect *);
 
 /* The sites of the launches that are told from now on; copied. */
