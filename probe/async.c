@@ -10,19 +10,12 @@
 
 bool probe_wait_group(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_WAIT_GROUP, 0);
-	struct emit *e = &p->to->e;
-
-	if (p->stmt->inst.nops) {
-		place_value(p, 0, 32);
-		emit(e, "cvt.u32.u64 " R "a, " R "v");
-	} else {
-		emit(e, "mov.b32 " R "a, 0x%x", EVENT_WAIT_ALL);
-	}
-	emit(e, "mov.b32 " R "b, 0");
-	place_part(p, &r, 0);
-	place_insert(p, true);
-	return p->ok;
+	if (p->stmt->inst.nops)
+		place_number(p, "a", 0, 32);
+	else
+		emit(&p->to->e, "mov.b32 " R "a, 0x%x", EVENT_WAIT_ALL);
+	emit(&p->to->e, "mov.b32 " R "b, 0");
+	return place_short(p, EVENT_WAIT_GROUP, true);
 }
 
 /* Of an im2col copy into shared memory; NULL. */
@@ -76,16 +69,14 @@ static void last_coordinate(struct place *p, const struct ptx_operand *at, const
 
 bool probe_tensor_copy(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_TENSOR, 6);
 	bool load = p->site->flags & EVENT_COUNTED;
 	const struct ptx_operand *map = place_operand(p, load), *at = nth(map, 1), *offsets = offsets_of(p);
 	struct emit *e = &p->to->e;
+	struct emit_record r;
 
 	if (!at || map->kind != OP_ADDR || at->kind != OP_VEC)
 		return false;
-	emit_clocks(e, false);
-	place_reserve(p, &r);
-	place_put_address(p, &r, !load);
+	r = place_open(p, EVENT_TENSOR, 6, !load);
 	put_map(p, &r, map);
 	emit(e, "mov.b64 " R "v, 0");
 	if (load)
@@ -128,13 +119,10 @@ bool probe_wgmma(struct place *p)
 /* Behind the bytes, or the mbarrier, comes the mask of a multicast, or a cache policy, of 64 bits, and that of bytes. */
 bool probe_bulk_copy(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_COPY, 3);
 	unsigned mask = p->site->flags & EVENT_MULTICAST ? 4 : p->site->flags & EVENT_BYTE_MASK ? p->stmt->inst.nops - 1u : 0;
+	struct emit_record r = place_open(p, EVENT_COPY, 3, 0);
 	struct emit *e = &p->to->e;
 
-	emit_clocks(e, false);
-	place_reserve(p, &r);
-	place_put_address(p, &r, 0);
 	place_address(p, 1);
 	emit_put_word(e, &r, 0);
 	if (mask) {
@@ -159,15 +147,11 @@ bool probe_bulk_copy(struct place *p)
 bool probe_async_store(struct place *p)
 {
 	bool counted = p->site->kind != EVENT_STRONG;
-	struct emit_record r = place_record(p, (enum event_kind)p->site->kind, counted);
-	struct emit *e = &p->to->e;
+	struct emit_record r = place_open(p, (enum event_kind)p->site->kind, counted, 0);
 
-	emit_clocks(e, false);
-	place_reserve(p, &r);
-	place_put_address(p, &r, 0);
 	if (counted) {
 		place_address(p, p->site->kind == EVENT_CANCEL ? 1 : 2);
-		emit_put_word(e, &r, 0);
+		emit_put_word(&p->to->e, &r, 0);
 	}
 	place_insert(p, false);
 	return p->ok;
@@ -190,12 +174,9 @@ static void source_bytes(struct place *p)
 
 bool probe_cp_async(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_CP_ASYNC, 1);
+	struct emit_record r = place_open(p, EVENT_CP_ASYNC, 1, 0);
 	struct emit *e = &p->to->e;
 
-	emit_clocks(e, false);
-	place_reserve(p, &r);
-	place_put_address(p, &r, 0);
 	source_bytes(p);
 	emit(e, "shl.b64 " R "w, " R "v, 48");
 	place_address(p, 1);
@@ -218,11 +199,9 @@ static void generic_address(struct place *p, unsigned n, unsigned space)
 /* tensormap.replace: what the map is before it, and behind it. */
 bool probe_map_edit(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_MAP_EDIT, 3);
+	struct emit_record r = place_open(p, EVENT_MAP_EDIT, 3, 0);
 	struct emit *e = &p->to->e;
 
-	place_reserve(p, &r);
-	place_put_address(p, &r, 0);
 	place_value(p, p->stmt->inst.nops - 1u, 64);
 	emit_put_word(e, &r, 2);
 	for (unsigned behind = 0; behind < 2; behind++) {
@@ -237,10 +216,8 @@ bool probe_map_edit(struct place *p)
 
 bool probe_map_copy(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_MAP_COPY, 1);
+	struct emit_record r = place_open(p, EVENT_MAP_COPY, 1, 0);
 
-	place_reserve(p, &r);
-	place_put_address(p, &r, 0);
 	place_address(p, 1);
 	emit_put_word(&p->to->e, &r, 0);
 	place_insert(p, false);
@@ -249,10 +226,7 @@ bool probe_map_copy(struct place *p)
 
 bool probe_map_fence(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_MAP_FENCE, 0);
-
-	place_reserve(p, &r);
-	place_put_address(p, &r, 0);
+	place_open(p, EVENT_MAP_FENCE, 0, 0);
 	place_insert(p, true);
 	return p->ok;
 }

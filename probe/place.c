@@ -50,7 +50,15 @@ void place_value(struct place *p, unsigned n, unsigned bits)
 
 void place_address(struct place *p, unsigned n)
 {
-	p->ok = p->ok && place_operand(p, n) && place_operand(p, n)->kind == OP_ADDR && emit_address(&p->to->e, place_operand(p, n));
+	const struct ptx_operand *o = place_operand(p, n);
+
+	p->ok = p->ok && o && o->kind == OP_ADDR && emit_address(&p->to->e, o);
+}
+
+void place_number(struct place *p, const char *to, unsigned n, unsigned bits)
+{
+	place_value(p, n, bits);
+	emit(&p->to->e, "cvt.u32.u64 " R "%s, " R "v", to);
 }
 
 void place_pair(struct place *p, const struct ptx_operand *low, const struct ptx_operand *high)
@@ -93,6 +101,17 @@ void place_reserve(struct place *p, const struct emit_record *r)
 	p->group = false;
 }
 
+struct emit_record place_open(struct place *p, enum event_kind kind, unsigned words, unsigned n)
+{
+	struct emit_record r = place_record(p, kind, words);
+
+	if (event_form(kind) == EVENT_FORM_CLOCKED)
+		emit_clocks(&p->to->e, false);
+	place_reserve(p, &r);
+	place_put_address(p, &r, n);
+	return r;
+}
+
 /* A site for all that the record tells: itself, or a run. */
 uint32_t place_site(struct module *t, const struct plan *plan, uint32_t at)
 {
@@ -122,6 +141,15 @@ void place_part(struct place *p, const struct emit_record *r, unsigned at)
 		place_reserve(p, r);
 	else
 		emit_short(&p->to->e, r, p->item->at + at);
+}
+
+bool place_short(struct place *p, enum event_kind kind, bool behind)
+{
+	struct emit_record r = place_record(p, kind, 0);
+
+	place_part(p, &r, 0);
+	place_insert(p, behind);
+	return p->ok;
 }
 
 void place_alone(struct place *p, struct emit_record *r)

@@ -33,9 +33,10 @@ struct place {
 const struct ptx_operand *place_operand(const struct place *, unsigned n);
 /* What was emitted, for lanes that carry the instruction out: in front of it, or behind. */
 void place_insert(struct place *, bool behind);
-/* v = an operand, as so many bits; an address. */
+/* v = an operand, as so many bits; an address; a register of 32 bits = an operand. */
 void place_value(struct place *, unsigned n, unsigned bits);
 void place_address(struct place *, unsigned n);
+void place_number(struct place *, const char *to, unsigned n, unsigned bits);
 /* v = two of 32 bits in a word, low | high << 32; of one that is NULL 0. */
 void place_pair(struct place *, const struct ptx_operand *low, const struct ptx_operand *high);
 struct emit_record place_record(const struct place *, enum event_kind, unsigned words);
@@ -43,10 +44,14 @@ void place_put_address(struct place *, const struct emit_record *, unsigned n);
 /* In front of a record with room of its own: is it the first one of its group? */
 bool place_group(struct place *);
 void place_reserve(struct place *, const struct emit_record *);
-/* The same, of a record of each lane alone: with operands of its own also where a record has those of all. */
+/* A record in room of its own, in front of its instruction, with the address that its operand n is, and clocks if it has any. */
+struct emit_record place_open(struct place *, enum event_kind, unsigned words, unsigned n);
+/* The same as place_reserve(), of a record of each lane alone: with operands of its own also where a record has those of all. */
 void place_alone(struct place *, struct emit_record *);
 /* A record of 16 bytes without words, maybe of several of its instruction: in room that is shared, or in its own. */
 void place_part(struct place *, const struct emit_record *, unsigned at);
+/* All of an instruction that makes one of these, of which what it has is in a and b, or c and t; returns place.ok. */
+bool place_short(struct place *, enum event_kind, bool behind);
 /* A site for all that the record tells: itself, or a run. */
 uint32_t place_site(struct module *, const struct plan *, uint32_t at);
 

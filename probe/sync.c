@@ -8,20 +8,11 @@
 
 /* ---- fences and barriers ------------------------------------------------------------------------ */
 
-/* A record without operands: in room that is shared, or with a guard in its own. */
+/* A record without operands. */
 static bool bare(struct place *p, bool behind)
 {
-	struct emit_record r = place_record(p, (enum event_kind)p->site->kind, 0);
-
-	if (p->item->kind == PLAN_OTHER) {
-		emit_clocks(&p->to->e, behind);
-		place_reserve(p, &r);
-	} else {
-		emit_clocks(&p->to->e, behind);
-		emit_short(&p->to->e, &r, p->item->at);
-	}
-	place_insert(p, behind);
-	return true;
+	emit_clocks(&p->to->e, behind);
+	return place_short(p, (enum event_kind)p->site->kind, behind);
 }
 
 bool probe_before(struct place *p) { return bare(p, false); }
@@ -34,12 +25,10 @@ static void barrier_operands(struct place *p)
 	unsigned id = red, count = red ? (in->nops > 3 ? 2 : 0) : in->nops > 1 ? 1 : 0;
 	struct emit *e = &p->to->e;
 
-	place_value(p, id, 32);
-	emit(e, "cvt.u32.u64 " R "a, " R "v");
+	place_number(p, "a", id, 32);
 	if (!count)
 		return;
-	place_value(p, count, 32);
-	emit(e, "cvt.u32.u64 " R "b, " R "v");
+	place_number(p, "b", count, 32);
 	emit(e, "mad.lo.u32 " R "a, " R "b, 256, " R "a");
 }
 
@@ -69,8 +58,7 @@ bool probe_warp_barrier(struct place *p)
 	struct emit *e = &p->to->e;
 
 	for (unsigned behind = 0; behind < 2; behind++) {
-		place_value(p, 0, 32);
-		emit(e, "cvt.u32.u64 " R "a, " R "v");
+		place_number(p, "a", 0, 32);
 		emit_clocks(e, behind);
 		emit_regroup_by(e, "a");
 		emit_reserve(e, behind ? &wait : &arrive, true);
@@ -99,16 +87,14 @@ static void arrive_operand(struct place *p)
 
 bool probe_arrive(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_MBAR_ARRIVE, 2);
 	struct ptx_operand *state = &p->stmt->inst.ops[0];
 	struct emit *e = &p->to->e;
 	bool remote = ptx_has(&p->stmt->inst, MOD_SHARED_CLUSTER);
+	struct emit_record r;
 
 	if (state->kind == OP_ADDR)
 		return false;
-	emit_clocks(e, false);
-	place_reserve(p, &r);
-	place_put_address(p, &r, 1);
+	r = place_open(p, EVENT_MBAR_ARRIVE, 2, 1);
 	arrive_operand(p);
 	emit_put_word(e, &r, 0);
 	place_insert(p, false);
@@ -128,16 +114,12 @@ bool probe_arrive(struct place *p)
 /* init, inval, expect_tx, complete_tx, cp.async.mbarrier.arrive. */
 bool probe_mbarrier(struct place *p)
 {
-	struct emit_record r = place_record(p, (enum event_kind)p->site->kind,
-				      p->site->kind != EVENT_MBAR_INVAL && p->site->kind != EVENT_MBAR_COPIES);
-	struct emit *e = &p->to->e;
+	bool counts = p->site->kind != EVENT_MBAR_INVAL && p->site->kind != EVENT_MBAR_COPIES;
+	struct emit_record r = place_open(p, (enum event_kind)p->site->kind, counts, 0);
 
-	emit_clocks(e, false);
-	place_reserve(p, &r);
-	place_put_address(p, &r, 0);
-	if (r.words) {
+	if (counts) {
 		place_value(p, 1, 32);
-		emit_put_word(e, &r, 0);
+		emit_put_word(&p->to->e, &r, 0);
 	}
 	place_insert(p, false);
 	return p->ok;

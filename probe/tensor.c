@@ -16,41 +16,30 @@ static void short_address(struct place *p, const char *to, unsigned n)
 /* tcgen05.ld, .st: the warp's as one. */
 bool probe_tensor_access(struct place *p)
 {
-	struct emit_record r = place_record(p, (enum event_kind)p->site->kind, 0);
 	bool store = p->site->kind == EVENT_TC_STORE;
 
 	short_address(p, "a", store ? 0 : p->stmt->inst.id == INST_TCGEN05_LD_RED ? 2 : 1);
 	emit(&p->to->e, "mov.b32 " R "b, 0");
-	place_part(p, &r, 0);
-	place_insert(p, false);
-	return p->ok;
+	return place_short(p, (enum event_kind)p->site->kind, false);
 }
 
 bool probe_tensor_free(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_TC_FREE, 0);
 	struct emit *e = &p->to->e;
 
-	place_value(p, 0, 16);
-	emit(e, "cvt.u32.u64 " R "a, " R "v");
-	place_value(p, 1, 16);
-	emit(e, "cvt.u32.u64 " R "b, " R "v");
+	place_number(p, "a", 0, 16);
+	place_number(p, "b", 1, 16);
 	emit(e, "mad.lo.u32 " R "a, " R "b, 65536, " R "a");
 	emit_clocks(e, false);
-	place_part(p, &r, 0);
-	place_insert(p, false);
-	return p->ok;
+	return place_short(p, EVENT_TC_FREE, false);
 }
 
 /* What was given lies in shared memory behind it. */
 bool probe_tensor_alloc(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_TC_ALLOC, 1);
+	struct emit_record r = place_open(p, EVENT_TC_ALLOC, 1, 0);
 	struct emit *e = &p->to->e;
 
-	emit_clocks(e, false);
-	place_reserve(p, &r);
-	place_put_address(p, &r, 0);
 	place_insert(p, false);
 	place_address(p, 0);
 	if (p->stmt->inst.space == SPACE_SHARED) {
@@ -60,8 +49,7 @@ bool probe_tensor_alloc(struct place *p)
 		emit(e, "ld.u32 " R "lo, [" R "v]");
 	}
 	emit(e, "mov.b32 " R "a, " R "lo");
-	place_value(p, 1, 32);
-	emit(e, "cvt.u32.u64 " R "b, " R "v");
+	place_number(p, "b", 1, 32);
 	emit(e, "mov.b64 " R "v, {" R "a, " R "b}");
 	emit_put_word(e, &r, 0);
 	emit_clocks(e, true);
@@ -72,11 +60,8 @@ bool probe_tensor_alloc(struct place *p)
 
 bool probe_tensor_commit(struct place *p)
 {
-	struct emit_record r = place_record(p, EVENT_TC_COMMIT, 1);
+	struct emit_record r = place_open(p, EVENT_TC_COMMIT, 1, 0);
 
-	emit_clocks(&p->to->e, false);
-	place_reserve(p, &r);
-	place_put_address(p, &r, 0);
 	if (p->site->flags & EVENT_MULTICAST)
 		place_value(p, 1, 16);
 	else
