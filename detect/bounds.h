@@ -32,8 +32,8 @@ static inline EVENT_BOTH bool bounds_shape(const struct event_site *s, const str
 }
 
 /* And where it begins. */
-static inline EVENT_BOTH bool bounds_box(const struct event_unit *u, const struct event_site *s, unsigned lane, const struct event_map *m,
-					 struct bounds_box *b)
+static inline EVENT_BOTH bool bounds_box(const struct event_unit *u, const struct event_site *s, unsigned lane,
+					 const struct event_map *m, struct bounds_box *b)
 {
 	if (!bounds_shape(s, m, b))
 		return false;

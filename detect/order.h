@@ -13,8 +13,8 @@
 
 /* What there is room for, and no more is looked at.  LEAST_SHIFT: cells have 1 << that many bytes at least; WORDS: of 32
  * bits. */
-enum { WARPS = SCREEN_WARPS, MBARS = 10, BARS = 4, BAR_IDS = 16, GROUPS = WARPS / 4, ENTRIES = 4, CELLS = 48, LEAST_SHIFT = 7, WORDS = 320,
-       MAPS = 4 };
+enum { WARPS = SCREEN_WARPS, MBARS = 10, BARS = 4, BAR_IDS = 16, GROUPS = WARPS / 4, ENTRIES = 4, CELLS = 48,
+       LEAST_SHIFT = 7, WORDS = 320, MAPS = 4 };
 
 /* Who has a clock: the lanes of a warp; its lane 0 alone; its groups of bulk copies; its fence of the async proxy; the
  * phases of an mbarrier, and with them the copies that end there; the products of a warpgroup. */

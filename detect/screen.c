@@ -209,8 +209,8 @@ SCREEN_HELPER bool is_simple(uint32_t kind)
 	       kind == EVENT_ACCESS || is_of_warp(kind);
 }
 
-SCREEN_PASS static void touch_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t piece,
-				     bool writes);
+SCREEN_PASS static void touch_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at,
+				     uint32_t piece, bool writes);
 
 /* What is in an interval. */
 enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4 };
@@ -453,12 +453,13 @@ SCREEN_PASS static void touch_bytes(const struct screen *s, uint64_t address, ui
 }
 
 /* What a copy reads or writes there, and the tensor map. */
-SCREEN_PASS static void touch_copied(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t warp,
-				     bool writes)
+SCREEN_PASS static void touch_copied(const struct screen *s, const struct event_unit *u, const struct event_unit *at,
+				     uint32_t warp, bool writes)
 {
 	const struct event_site *site = &s->table.all[event_site_of(u)];
 	uint32_t lane = event_first(event_lanes(u));
-	bool tensor = event_kind_of(u) == EVENT_TENSOR, store = tensor ? !(site->flags & EVENT_COUNTED) : site->space == EVENT_GLOBAL;
+	bool tensor = event_kind_of(u) == EVENT_TENSOR;
+	bool store = tensor ? !(site->flags & EVENT_COUNTED) : site->space == EVENT_GLOBAL;
 	const struct event_map *map = tensor ? screen_map(s, event_get(at, lane, EVENT_TENSOR_HASH)) : NULL;
 	struct bounds_box box;
 
@@ -484,8 +485,8 @@ SCREEN_HELPER uint32_t warp_of(const struct screen *s, uint32_t piece)
 }
 
 /* What a record does in global memory.  at: where it is; u: a copy of its first unit. */
-SCREEN_PASS static void touch_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t piece,
-				     bool writes)
+SCREEN_PASS static void touch_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at,
+				     uint32_t piece, bool writes)
 {
 	uint32_t kind = event_kind_of(u), traits = traits_of(s, u), trait = writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ;
 
@@ -587,8 +588,10 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 {
 	uint32_t n = screen_pieces(l), pages = 0, all = 0;
 	uint64_t range[2] = {UINT64_MAX, 0};
-	struct screen s = {.log = *l, .order = screen_needs_order(l, sites), .stamp = 1, .together = 1, .room = 2048, .pages = &pages, .range = range,
-			  .twins = twins, .why = why};
+	struct screen s = {
+		.log = *l, .maps = *maps, .order = screen_needs_order(l, sites), .stamp = 1, .together = 1, .room = 2048, .pages = &pages,
+		.range = range, .twins = twins, .why = why
+	};
 	void *const tables[] = {
 		s.table.site = (struct screen_site *)some(sites->nsites, sizeof *s.table.site),
 		s.table.traits = (uint8_t *)some(sites->nsites, 1),
@@ -603,7 +606,6 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 	memset(why, 0, SCREEN_WHYS * sizeof *why);
 	memset(s.after, 0xff, n * sizeof *s.after);
 	screen_table(&s.table, sites);
-	s.maps = *maps;
 	for (uint32_t i = 0; i < n; i++)
 		screen_link(&s, i);
 	if (l->shared)

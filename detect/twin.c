@@ -89,7 +89,8 @@ SCREEN_HELPER uint32_t has_in_global(uint32_t kind, uint32_t traits)
 {
 	if (kind == EVENT_TENSOR || kind == EVENT_COPY)
 		return SCREEN_READS | SCREEN_WRITES;
-	return (traits & TRAIT_GLOBAL_READ ? SCREEN_READS : 0) | (traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN) ? SCREEN_WRITES : 0);
+	return (traits & TRAIT_GLOBAL_READ ? SCREEN_READS : 0) |
+	       (traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN) ? SCREEN_WRITES : 0);
 }
 
 /* Of a record's i-th unit; SCREEN_NONE: the record is not followed. */
@@ -152,7 +153,8 @@ SCREEN_HELPER bool is_of_try(const struct walk *w, const struct event_unit *at)
 {
 	uint32_t lanes = event_lanes(at);
 
-	return !w->vain.lanes || (is_one(at) && lanes == w->vain.lanes && event_address(at, event_first(lanes)) == w->vain.address);
+	return !w->vain.lanes ||
+	       (is_one(at) && lanes == w->vain.lanes && event_address(at, event_first(lanes)) == w->vain.address);
 }
 
 /* Behind as many units as are the same, of at most n.  False: what is there is not what somebody tried to wait for. */

@@ -9,7 +9,7 @@
  *
  * Who takes a piece draws a ticket: where the piece would lie if the region had no end.  If it has an end before that,
  * he asks for a piece that was emptied: in the queue's entry of the ticket, when it is his turn there.  Whoever empties
- * pieces (run/drain.c) answers in the order of tickets.  Who is answered clears the piece.
+ * pieces (log/drain.c) answers in the order of tickets.  Who is answered clears the piece.
  */
 #ifndef EVENT_REGION_H
 #define EVENT_REGION_H

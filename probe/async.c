@@ -163,11 +163,12 @@ static void source_bytes(struct place *p)
 {
 	const struct ptx_operand *o = place_operand(p, 3);
 	enum ptx_type type = o && o->kind == OP_SYM ? o->sym->type : TYPE_NONE;
+	unsigned all = p->site->size;
 
 	if (type == TYPE_PRED)
-		emit(&p->to->e, "selp.b64 " R "v, %u, %u, %s", o->neg ? p->site->size : 0, o->neg ? 0 : p->site->size, o->sym->name);
+		emit(&p->to->e, "selp.b64 " R "v, %u, %u, %s", o->neg ? all : 0, o->neg ? 0 : all, o->sym->name);
 	else if (!o || ptx_type_bits(type) == 64)
-		emit(&p->to->e, "mov.b64 " R "v, %u", p->site->size);
+		emit(&p->to->e, "mov.b64 " R "v, %u", all);
 	else
 		place_value(p, 3, 32);
 }

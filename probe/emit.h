@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * emit.h: the text of probes, for probe.c.
+ * emit.h: the text of probes.
  */
 #ifndef PROBE_EMIT_H
 #define PROBE_EMIT_H

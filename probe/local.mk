@@ -3,14 +3,15 @@
 # What is put into a kernel, so that it logs.
 
 noinst_LIBRARIES += probe/libprobe.a
-probe_libprobe_a_SOURCES = probe/alone.c probe/emit.c probe/emit.h probe/flow.c probe/flow.h probe/module.c probe/module.h probe/access.c probe/async.c probe/place.c probe/place.h probe/sync.c probe/tensor.c probe/plan.c \
-	probe/plan.h probe/probe.c probe/probe.h probe/shape.c probe/site.c probe/site.h
+probe_libprobe_a_SOURCES = probe/access.c probe/alone.c probe/async.c probe/emit.c probe/emit.h probe/flow.c probe/flow.h \
+	probe/module.c probe/module.h probe/place.c probe/place.h probe/plan.c probe/plan.h probe/probe.c probe/probe.h \
+	probe/shape.c probe/site.c probe/site.h probe/sync.c probe/tensor.c
 nodist_probe_libprobe_a_SOURCES = probe/text.h
 BUILT_SOURCES += probe/text.h
 probe/emit.$(OBJEXT): probe/text.h
 CLEANFILES += probe/text.h
-probe_texts = probe/start.ptx probe/rows.ptx probe/slot.ptx probe/place.ptx probe/place_cluster.ptx probe/refill.ptx probe/lane.ptx probe/save.ptx probe/load.ptx \
-	probe/hash.ptx
+probe_texts = probe/start.ptx probe/rows.ptx probe/slot.ptx probe/place.ptx probe/place_cluster.ptx probe/refill.ptx \
+	probe/lane.ptx probe/save.ptx probe/load.ptx probe/hash.ptx
 EXTRA_DIST += $(probe_texts)
 
 # place.ptx as the string probe_place, and so on.

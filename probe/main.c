@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * main.c: put FILE.ptx OUT.ptx [SITES [UNIT]]: puts probes in, and says how much is left out; UNIT: the module's name
- * among those that it is linked with; SITES gets the tables: how many
- * sites, runs and kernels there are, 32 bits each; sites; runs; of each kernel 32 bits, units of a piece, and a line,
- * its name.
+ * main.c: put FILE.ptx OUT.ptx [SITES [UNIT]]: puts probes in, and says how much is left out.  SITES gets the tables: how
+ * many sites, runs and kernels there are, 32 bits each; sites; runs; of each kernel 32 bits, units of a piece, and a line,
+ * its name.  UNIT: probe_what.unit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +45,7 @@ static bool put_tables(const char *path, const struct probe_sites *s)
 
 int main(int argc, char **argv)
 {
+	struct probe_what what = {0};
 	struct probe_sites sites;
 	size_t len = 0;
 	char *text, *out;
@@ -56,7 +56,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	text = slurp(argv[1], &len);
-	out = text ? probe_module(argv[1], text, (struct probe_what){.unit = argc > 4 ? argv[4] : NULL}, &sites, NULL, NULL) : NULL;
+	what.unit = argc > 4 ? argv[4] : NULL;
+	out = text ? probe_module(argv[1], text, what, &sites, NULL, NULL) : NULL;
 	free(text);
 	if (!out)
 		return 1;

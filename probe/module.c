@@ -68,7 +68,10 @@ static void add_kernel(struct module *t, struct ptx_func *f, uint32_t piece)
 	s->kernel = realloc(s->kernel, (s->nkernels + 1) * sizeof *s->kernel);
 	if (!s->kernel)
 		abort();
-	s->kernel[s->nkernels++] = (struct probe_kernel){strdup(f->name), piece, t->facts.flat, f->nparams, end_of_params(f), t->maps};
+	s->kernel[s->nkernels++] = (struct probe_kernel){
+		.name = strdup(f->name), .piece = piece, .flat = t->facts.flat, .nparams = f->nparams, .offset = end_of_params(f),
+		.maps = t->maps
+	};
 	*sym = (struct ptx_sym){.name = PROBE_PARAM, .kind = SYM_VAR, .type = TYPE_B8, .space = SPACE_PARAM, .vec = 1, .align = 8,
 				.bytes = sizeof(struct region_launch), .var = v};
 	v->sym = sym;
@@ -164,14 +167,16 @@ static struct ptx_stmt *first_function(const struct ptx_module *m)
 static void put_sink(struct module *t)
 {
 	const struct { struct region_head head; struct region_launch launch; } sink = {
-		.head = {.next = REGION_OVER, .last = REGION_SINK_LAST, .cut = 1, .since = UINT64_MAX}, .launch = {.last = REGION_SINK_LAST}
+		.head = {.next = REGION_OVER, .last = REGION_SINK_LAST, .cut = 1, .since = UINT64_MAX},
+		.launch = {.last = REGION_SINK_LAST}
 	};
 	uint32_t words[sizeof sink / sizeof(uint32_t)];
 	struct ptx_buf text = {0};
 	char line[80];
 
 	memcpy(words, &sink, sizeof words);
-	snprintf(line, sizeof line, ".global .align 16 .b32 " PROBE_SINK "[%zu] = ", REGION_SINK * sizeof(struct event_unit) / sizeof *words);
+	snprintf(line, sizeof line, ".global .align 16 .b32 " PROBE_SINK "[%zu] = ",
+		 REGION_SINK * sizeof(struct event_unit) / sizeof *words);
 	ptx_puts(&text, line);
 	for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
 		snprintf(line, sizeof line, "%s%u", i ? ", " : "{", words[i]);

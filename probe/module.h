@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * module.h: a module that probes are being put into; for module.c and probe.c.
+ * module.h: a module that probes are being put into.
  */
 #ifndef PROBE_MODULE_H
 #define PROBE_MODULE_H
@@ -13,8 +13,8 @@ struct module {
 	struct plan_facts facts;
 	const struct ptx_func *f;       /* the one that probes are being put into, */
 	uint64_t maps;                  /* probe_kernel.maps of it, */
+	uint32_t *number;               /* and the sites of its items */
 	bool marks;                     /* probe_what.marks */
-	uint32_t *number;               /* sites of its items */
 	bool called;                    /* there are functions that are called */
 	struct probe_sites *sites;
 	struct emit e;

@@ -44,9 +44,9 @@ void place_put_address(struct place *, const struct emit_record *, unsigned n);
 /* In front of a record with room of its own: is it the first one of its group? */
 bool place_group(struct place *);
 void place_reserve(struct place *, const struct emit_record *);
-/* A record in room of its own, in front of its instruction, with the address that its operand n is, and clocks if it has any. */
+/* A record in room of its own, in front of its instruction, with the address that operand n is, and its clocks, if any. */
 struct emit_record place_open(struct place *, enum event_kind, unsigned words, unsigned n);
-/* The same as place_reserve(), of a record of each lane alone: with operands of its own also where a record has those of all. */
+/* As place_reserve(), of a record of each lane alone: with operands of its own also where a record has those of all. */
 void place_alone(struct place *, struct emit_record *);
 /* A record of 16 bytes without words, maybe of several of its instruction: in room that is shared, or in its own. */
 void place_part(struct place *, const struct emit_record *, unsigned at);

@@ -68,12 +68,13 @@ enum plan_callee plan_callee(const struct ptx_inst *in)
 /* Who gets memory comes behind whoever gave it back: as if both looked at a word of CUDA's own. */
 static void call_site(struct event_site *s, enum plan_callee callee)
 {
+	bool gives = callee == CALLEE_GIVES;
+
 	*s = (struct event_site){.kind = EVENT_OPAQUE};
-	if (callee == CALLEE_GIVES || callee == CALLEE_GETS)
+	if (gives || callee == CALLEE_GETS)
 		*s = (struct event_site){
-			.kind = EVENT_STRONG, .sem = callee == CALLEE_GIVES ? EVENT_RELEASE : EVENT_ACQUIRE, .scope = EVENT_GPU,
-			.space = EVENT_GLOBAL, .does = callee == CALLEE_GIVES ? EVENT_READS | EVENT_WRITES | EVENT_NO_RESULT : EVENT_READS,
-			.size = 4, .count = 1
+			.kind = EVENT_STRONG, .sem = gives ? EVENT_RELEASE : EVENT_ACQUIRE, .scope = EVENT_GPU, .space = EVENT_GLOBAL,
+			.does = gives ? EVENT_READS | EVENT_WRITES | EVENT_NO_RESULT : EVENT_READS, .size = 4, .count = 1
 		};
 }
 

@@ -73,11 +73,11 @@ void probe_instruction(struct module *t, struct ptx_func *f, const struct plan *
 {
 	const struct plan_item *it = &plan->item[at];
 	struct place p = {
-		.to = t, .f = f, .stmt = it->stmt, .plan = plan, .item = it, .at = at, .flow = plan->flow, .site = &it->site, .ok = true
+		.to = t, .f = f, .stmt = it->stmt, .plan = plan, .item = it, .at = at, .flow = plan->flow, .site = &it->site,
+		.number = t->number[at], .ok = true
 	};
 	bool put = false;
 
-	p.number = t->number[at];
 	if (it->whole) {
 		emit(&t->e, "bar.warp.sync 0xffffffff");
 		ptx_insert_before(t->m, f, before_products(it->stmt), module_text(t));

@@ -2,9 +2,10 @@
  *
  * probe.h: puts probes into a module, so that its kernels log what they do (event/event.h).
  *
- * A module has a variable PROBE_MARK.  Kernels have a parameter PROBE_PARAM behind their own: where their log is (event/region.h).  Where a module has
- * functions, or calls some, the variable PROBE_LANES is to be set: to where the table of lanes is.  Modules that are linked
- * share it.
+ * Kernels have a parameter PROBE_PARAM behind their own: where their log is (event/region.h).  A module with kernels has
+ * two variables: PROBE_MARK, by which it is known, and PROBE_SINK, for launches that nobody watches (REGION_SINK).  Where a
+ * module has functions, or calls some, the variable PROBE_LANES is to be set: to where the table of lanes is.  Modules that
+ * are linked share it, and the mark.
  */
 #ifndef PROBE_PROBE_H
 #define PROBE_PROBE_H

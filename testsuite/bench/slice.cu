@@ -442,13 +442,6 @@ static void compare(struct bench *b, struct work *w, CUfunction probes, unsigned
 	printf(", host");
 	clear[1] = print_why(why[1]);
 	puts(clear[0] != clear[1] ? " DIFFERENT" : "");
-	if (getenv("DUMP")) {
-		FILE *f = fopen(getenv("DUMP"), "wb");
-
-		fwrite(&l, sizeof l, 1, f);
-		fwrite(log.data(), sizeof log[0], log.size(), f);
-		fclose(f);
-	}
 	clean_batch(b);
 }
 
@@ -490,11 +483,12 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	tell_batch(b);
 	ms[ALONE] = time_of(b, &w, probes, ALONE, dynamic);
 	ms[FIRST] = time_of(b, &w, probes, FIRST, dynamic);
-	printf("%-12s native %.4f  probes %.4f (%.2f x)  screen %.4f (%.2f x), alone %.4f, first %.4f  why", name, ms[NATIVE], ms[PROBES],
-	       ms[PROBES] / ms[NATIVE], ms[SCREEN], ms[SCREEN] / ms[NATIVE], ms[ALONE], ms[FIRST]);
+	printf("%-12s native %.4f  probes %.4f (%.2f x)  screen %.4f (%.2f x), alone %.4f, first %.4f  why", name, ms[NATIVE],
+	       ms[PROBES], ms[PROBES] / ms[NATIVE], ms[SCREEN], ms[SCREEN] / ms[NATIVE], ms[ALONE], ms[FIRST]);
 	print_why(why);
 	if (b->s.order)
-		printf("  blocks: %u of %llu by %u others", twins.found, 6ull * b->s.log.blocks * batch, event_count(twins.known));
+		printf("  blocks: %u of %llu by %u others", twins.found, 6ull * b->s.log.blocks * batch,
+		       event_count(twins.known));
 	compare(b, &w, probes, dynamic);
 }
 

@@ -25,7 +25,8 @@ ptxas_ms()
 registers()
 {
 	"$PTXAS" -v -arch="$2" "$1" -o registers.cubin 2>&1 |
-		sed -n "s/.*Compiling entry function '\([^']*\)'.*/\1/p; s/.*Used \([0-9]*\) registers.*/\1/p" | paste -d' ' - - | c++filt | sed 's/(.*) / /'
+		sed -n "s/.*Compiling entry function '\([^']*\)'.*/\1/p; s/.*Used \([0-9]*\) registers.*/\1/p" |
+		paste -d' ' - - | c++filt | sed 's/(.*) / /'
 }
 
 # compile NAME ARCH SOURCE FLAG...
@@ -37,7 +38,8 @@ compile()
 	"$top_builddir/probe/put" "$name.ptx" "$name.probes.ptx" "$name.sites" >/dev/null &&
 	"$PTXAS" -arch="$arch" "$name.ptx" -o "$name.cubin" && "$PTXAS" -arch="$arch" "$name.probes.ptx" -o "$name.probes.cubin" &&
 	echo "$name: ptxas $(ptxas_ms -arch="$arch" "$name.ptx") ms, with probes $(ptxas_ms -arch="$arch" "$name.probes.ptx") ms" &&
-	echo "$name: registers" && registers "$name.ptx" "$arch" && echo "$name: registers with probes" && registers "$name.probes.ptx" "$arch"
+	echo "$name: registers" && registers "$name.ptx" "$arch" &&
+	echo "$name: registers with probes" && registers "$name.probes.ptx" "$arch"
 }
 
 "$NVCC" -O3 -std=c++17 -arch=sm_90 -I "$top_srcdir" -o slice "$top_srcdir/testsuite/bench/slice.cu" \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drain.cu: `drain PROBES.cubin SITES WHAT`: fill.cu on every multiprocessor, in two waves of blocks, with a region that
- * holds a piece for each lane of one of them; run/drain.c empties it while another thread of the program does WHAT: waits,
+ * holds a piece for each lane of one of them; log/drain.c empties it while another thread of the program does WHAT: waits,
  * or asks the driver for something for which it waits.  Each store that a thread makes has to be in the log once. */
 #include <cstdio>
 #include <cstdlib>

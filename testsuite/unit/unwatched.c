@@ -62,8 +62,10 @@ static const char text[] = PTX(
 /* Fields of a parameter as they might be, and as they cannot be. */
 static const struct region_launch parameters[] = {
 	{.heads = REGION_QUEUE, .slots = 4 * REGION_PIECE_MAX, .launch = 1, .last = 32 * REGION_PIECE_MAX},
-	{.heads = UINT32_MAX, .slots = UINT32_MAX, .launch = UINT32_MAX, .last = UINT32_MAX, .queue = UINT32_MAX, .magic = UINT32_MAX},
-	{.heads = 0x12345678, .slots = 0x9abcdef0, .launch = 7, .last = 0x87654321, .queue = 0xfedcba98, .magic = EVENT_MAGIC ^ 1},
+	{.heads = UINT32_MAX, .slots = UINT32_MAX, .launch = UINT32_MAX, .last = UINT32_MAX, .queue = UINT32_MAX,
+	 .magic = UINT32_MAX},
+	{.heads = 0x12345678, .slots = 0x9abcdef0, .launch = 7, .last = 0x87654321, .queue = 0xfedcba98,
+	 .magic = EVENT_MAGIC ^ 1},
 	{.heads = 1, .slots = 1, .launch = 1, .last = REGION_OVER, .queue = 1, .magic = EVENT_MAGIC << 1},
 	{0}
 };
