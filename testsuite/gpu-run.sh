@@ -122,7 +122,7 @@ stage_drain()
 	source=../src/testsuite/stress
 	"$NVCC" -std=c++17 -O3 -arch=sm_90 -DMUTATE=0 -ptx $source/fill.cu -o full.ptx && probe/put full.ptx full.probes.ptx full.sites >/dev/null &&
 		"${PTXAS:-ptxas}" -arch=sm_90 full.probes.ptx -o fill.cubin &&
-		"$NVCC" -O3 -std=c++17 -arch=sm_90 -I ../src -o drain $source/drain.cu run/gsan_run-drain.o event/libevent.a -lcuda ||
+		"$NVCC" -O3 -std=c++17 -arch=sm_90 -I ../src -o drain $source/drain.cu log/liblog.a event/libevent.a -lcuda ||
 		{ echo "FAIL    drain" >>table; return; }
 	for what in nothing cuCtxSynchronize cudaFree cudaMalloc cudaMallocManaged cudaHostAlloc cudaHostRegister cudaMemcpy launches; do
 		passed "drain: $what" timeout 60 ./drain fill.cubin full.sites $what
