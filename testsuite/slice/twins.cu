@@ -13,6 +13,8 @@
 // mutant 10 async-race @load @read          the other stage's mbarrier is waited for, at last
 // mutant 11 async-race @load @read          the other stage is given back, once
 // mutant 12 proxy-race @read @load          a proxy fence of half of the lanes
+// mutant 13 async-race @load @more          a copy that is longer by what the next one is shorter
+// mutant 14 mbarrier-misuse @init @try      a try in vain at an mbarrier whose init nothing orders
 //@ device sm_90a
 //@ buf in 32768 iota
 //@ buf out 32768
@@ -22,7 +24,7 @@
 #define GIVES_UP (MUTATE > 7)
 #include "ptx.cuh"
 
-enum { ODD = 5, RING_STAGES = 2, TILES = 6, TILE = 384, READERS = 96 };
+enum { ODD = 5, RING_STAGES = 2, TILES = 6, TILE = 384, FIRST = 256 /* of two copies */, READERS = 96 };
 
 struct room {
 	uint32_t stage[RING_STAGES][TILE / 4], sum[READERS], note[READERS];
@@ -40,11 +42,12 @@ DEVICE void produce(room &r, const char *in, int mutant)
 {
 #pragma unroll 1
 	for (int i = 0; i < TILES; i++) {
-		int s = i % RING_STAGES;
+		int s = i % RING_STAGES, first = mutant == 13 && i == 3 ? FIRST + 16 : FIRST;
 
 		mbar_wait(&r.empty[s], (i / RING_STAGES & 1) ^ 1);
 		mbar_expect(&r.full[s], TILE);
-		bulk_load(r.stage[mutant == 7 && i == 3 ? s ^ 1 : s], in + i * TILE, TILE, &r.full[s]);         // @load
+		bulk_load(r.stage[mutant == 7 && i == 3 ? s ^ 1 : s], in + i * TILE, first, &r.full[s]);        // @load
+		bulk_load(&r.stage[s][FIRST / 4], in + i * TILE + FIRST, TILE - first, &r.full[s]);             // @more
 	}
 }
 
@@ -93,9 +96,11 @@ extern "C" __global__ void __launch_bounds__(128) twins(const char *in, char *ou
 	mutant = blockIdx.x == ODD ? mutant : 0;
 	if (threadIdx.x == 0)
 		for (int s = 0; s < RING_STAGES; s++) {
-			mbar_init(&r.full[s], 1);
+			mbar_init(&r.full[s], 1);                       // @init
 			mbar_init(&r.empty[s], 1);
 		}
+	if (mutant == 14 && threadIdx.x / 32 == 1)
+		mbar_try(&r.full[0], 0);                                // @try
 	__syncthreads();
 	if (threadIdx.x < READERS)
 		consume(r, out + blockIdx.x * 1024, mutant);
