@@ -162,14 +162,15 @@ static const char *set_up_second(void)
 
 bool rt_engine_set_up(struct rt_ctx *c, CUdevice device, const char **why)
 {
+	(void)c;
 	dev.device = device;
 	dev.lanes = (uint64_t)attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
 		    (uint64_t)attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
 	*why = "the driver makes no second context, by which logs are read";
-	if (!rt_drv.cuCtxCreate_v2 || rt_drv.cuCtxCreate_v2(&dev.second, 0, device) != CUDA_SUCCESS)
+	if (!rt_drv.cuCtxCreate_v2 || !rt_drv.cuCtxPopCurrent || rt_drv.cuCtxCreate_v2(&dev.second, 0, device) != CUDA_SUCCESS)
 		return false;
 	*why = set_up_second();
-	rt_drv.cuCtxSetCurrent(c->ctx);
+	rt_drv.cuCtxPopCurrent(&dev.second);    /* the program's contexts are as they were */
 	if (*why)
 		REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(dev.second);
 	else
