@@ -25,5 +25,5 @@ TESTS += $(slice_tests) testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsu
 EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh testsuite/stress/lanes.sh testsuite/stress/ways.cu testsuite/stress/lanes.py \
 	testsuite/stress/shapes.sh testsuite/stress/shapes.py testsuite/stress/rings.sh testsuite/stress/rings.py testsuite/stress/full.sh testsuite/stress/fill.cu testsuite/stress/full.py \
 	testsuite/stress/drain.cu testsuite/stress/records.sh testsuite/stress/records.py testsuite/stress/rmw.ptx \
-	testsuite/stress/polls.sh testsuite/stress/polls.ptx testsuite/stress/calls.sh testsuite/stress/calls.cu \
+	testsuite/stress/polls.sh testsuite/stress/waiters.ptx testsuite/stress/calls.sh testsuite/stress/called.cu \
 	testsuite/stress/clocks.cu testsuite/bench/slice.sh testsuite/bench/slice.cu testsuite/bench/tables.h $(slice_tests)
