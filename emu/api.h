@@ -93,7 +93,7 @@ extern struct CUctx_st *emu_contexts;
 /* Starts nearly every entry point: takes the lock, finds the current context.
  * Returns from the function with an error if there is none, or it is broken. */
 #define ENTER(ctx) \
-	struct CUctx_st *ctx; \
+	struct CUctx_st *ctx __attribute__((unused)); \
 	do { \
 		CUresult enter_result = emu_enter(&ctx); \
 		if (enter_result != CUDA_SUCCESS) \

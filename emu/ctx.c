@@ -621,13 +621,11 @@ EMU_API CUresult CUDAAPI cuGetErrorString(CUresult code, const char **text)
 EMU_API CUresult CUDAAPI cuProfilerStart(void)
 {
 	ENTER(ctx);
-	(void)ctx;
 	LEAVE(CUDA_SUCCESS);
 }
 
 EMU_API CUresult CUDAAPI cuProfilerStop(void)
 {
 	ENTER(ctx);
-	(void)ctx;
 	LEAVE(CUDA_SUCCESS);
 }

@@ -205,7 +205,6 @@ struct CUgraph_st *emu_graph_copy(const struct CUgraph_st *g)
 EMU_API CUresult CUDAAPI cuGraphCreate(CUgraph *out, unsigned flags)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!out || flags)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = emu_graph_new();
@@ -215,7 +214,6 @@ EMU_API CUresult CUDAAPI cuGraphCreate(CUgraph *out, unsigned flags)
 EMU_API CUresult CUDAAPI cuGraphDestroy(CUgraph g)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!g)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	emu_graph_free(g);
@@ -225,7 +223,6 @@ EMU_API CUresult CUDAAPI cuGraphDestroy(CUgraph g)
 EMU_API CUresult CUDAAPI cuGraphClone(CUgraph *out, CUgraph g)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!out || !g)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = emu_graph_copy(g);
@@ -235,7 +232,6 @@ EMU_API CUresult CUDAAPI cuGraphClone(CUgraph *out, CUgraph g)
 EMU_API CUresult CUDAAPI cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode node, CUgraph clone)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!out || !node || !clone)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = copy_of(clone, node);
@@ -248,7 +244,6 @@ EMU_API CUresult CUDAAPI cuGraphDestroyNode(CUgraphNode node)
 	struct CUgraphNode_st **p;
 	struct CUgraph_st *g;
 
-	(void)ctx;
 	if (!node)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	g = node->graph;
@@ -284,7 +279,6 @@ static CUresult nodes_that(CUgraph g, CUgraphNode *out, size_t *n, bool (*want)(
 	struct emu_nodes all = {0};
 	CUresult r;
 
-	(void)ctx;
 	if (!g)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (struct CUgraphNode_st *node = g->first; node; node = node->next)
@@ -326,7 +320,6 @@ EMU_API CUresult CUDAAPI cuGraphGetRootNodes(CUgraph g, CUgraphNode *out, size_t
 EMU_API CUresult CUDAAPI cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *out, size_t *n)
 {
 	ENTER(ctx);
-	(void)ctx;
 	LEAVE(node ? give(&node->before, out, n) : CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -340,7 +333,6 @@ EMU_API CUresult CUDAAPI cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNo
 	ENTER(ctx);
 	size_t k = 0;
 
-	(void)ctx;
 	if (!g || !n || !from != !to)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (struct CUgraphNode_st *node = g->first; node; node = node->next)
@@ -357,7 +349,6 @@ EMU_API CUresult CUDAAPI cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNo
 EMU_API CUresult CUDAAPI cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!g || (n && (!from || !to)))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (size_t i = 0; i < n; i++)
@@ -372,7 +363,6 @@ EMU_API CUresult CUDAAPI cuGraphAddDependencies(CUgraph g, const CUgraphNode *fr
 EMU_API CUresult CUDAAPI cuGraphRemoveDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!g || (n && (!from || !to)))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (size_t i = 0; i < n; i++)
@@ -431,7 +421,6 @@ EMU_API CUresult CUDAAPI cuGraphRemoveDependencies_v2(CUgraph g, const CUgraphNo
 EMU_API CUresult CUDAAPI cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!node || !type)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*type = node->type;
@@ -470,7 +459,6 @@ EMU_API CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g
 	ENTER(ctx);
 	struct CUgraphExec_st *e;
 
-	(void)ctx;
 	if (!out || !g)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
@@ -501,7 +489,6 @@ EMU_API CUresult CUDAAPI cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph 
 EMU_API CUresult CUDAAPI cuGraphExecGetFlags(CUgraphExec e, cuuint64_t *flags)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!e || !flags)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*flags = e->flags;
@@ -511,7 +498,6 @@ EMU_API CUresult CUDAAPI cuGraphExecGetFlags(CUgraphExec e, cuuint64_t *flags)
 EMU_API CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec e)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!e)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	emu_graph_free(e->graph);
@@ -602,7 +588,6 @@ EMU_API CUresult CUDAAPI cuGraphExecUpdate_v2(CUgraphExec e, CUgraph g, CUgraphE
 	CUgraphNode where = NULL;
 	bool alike;
 
-	(void)ctx;
 	if (!e || !g || !info)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	alike = is_alike(e->graph, g, &where);
@@ -621,7 +606,6 @@ EMU_API CUresult CUDAAPI cuGraphNodeSetEnabled(CUgraphExec e, CUgraphNode node, 
 	ENTER(ctx);
 	struct CUgraphNode_st *c = emu_exec_node(e, node);
 
-	(void)ctx;
 	if (!c)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	c->disabled = !enabled;
@@ -633,7 +617,6 @@ EMU_API CUresult CUDAAPI cuGraphNodeGetEnabled(CUgraphExec e, CUgraphNode node, 
 	ENTER(ctx);
 	struct CUgraphNode_st *c = emu_exec_node(e, node);
 
-	(void)ctx;
 	if (!c || !enabled)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*enabled = !c->disabled;

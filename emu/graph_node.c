@@ -79,7 +79,6 @@ static CUresult add(const struct place *at, CUgraphNodeType type, make_fn *make,
 	struct emu_nodes before;
 	CUresult r;
 
-	(void)ctx;
 	if (!at->out || !at->graph || !params || (at->n && !at->behind))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (size_t i = 0; i < at->n; i++)
@@ -101,7 +100,6 @@ static CUresult change(struct CUgraphNode_st *node, CUgraphNodeType type, make_f
 	struct emu_cmd *c = NULL;
 	CUresult r;
 
-	(void)ctx;
 	if (!node || !params || node->type != type)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	r = make(params, &c);
@@ -205,7 +203,6 @@ EMU_API CUresult CUDAAPI cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph g, c
 EMU_API CUresult CUDAAPI cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!node || !node->child || !out)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = node->child;
@@ -283,7 +280,6 @@ EMU_API CUresult CUDAAPI cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunc
 	ENTER(ctx);
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_KERNEL, v);
 
-	(void)ctx;
 	LEAVE(r == CUDA_SUCCESS ? emu_grid_set(node->cmd->u.grid, id, v) : r);
 }
 
@@ -293,7 +289,6 @@ EMU_API CUresult CUDAAPI cuGraphKernelNodeGetAttribute(CUgraphNode node, CUlaunc
 	ENTER(ctx);
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_KERNEL, v);
 
-	(void)ctx;
 	LEAVE(r == CUDA_SUCCESS ? emu_grid_get(node->cmd->u.grid, id, v) : r);
 }
 
@@ -302,7 +297,6 @@ EMU_API CUresult CUDAAPI cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraph
 	ENTER(ctx);
 	CUresult r = check(to, CU_GRAPH_NODE_TYPE_KERNEL, from);
 
-	(void)ctx;
 	if (r == CUDA_SUCCESS)
 		r = check(from, CU_GRAPH_NODE_TYPE_KERNEL, to);
 	if (r == CUDA_SUCCESS)
@@ -315,7 +309,6 @@ EMU_API CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgra
 	ENTER(ctx);
 	struct CUgraphNode_st *c = emu_exec_node(e, node);
 
-	(void)ctx;
 	if (!c || !c->child || !child)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	emu_graph_free(c->child);
@@ -329,7 +322,6 @@ EMU_API CUresult CUDAAPI cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCP
 	const struct emu_cmd *c;
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_MEMCPY, p);
 
-	(void)ctx;
 	if (r != CUDA_SUCCESS)
 		LEAVE(r);
 	c = node->cmd;
@@ -351,7 +343,6 @@ EMU_API CUresult CUDAAPI cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSE
 	const struct emu_cmd *c;
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_MEMSET, p);
 
-	(void)ctx;
 	if (r != CUDA_SUCCESS)
 		LEAVE(r);
 	c = node->cmd;
@@ -367,7 +358,6 @@ EMU_API CUresult CUDAAPI cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NO
 	ENTER(ctx);
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_HOST, p);
 
-	(void)ctx;
 	if (r == CUDA_SUCCESS)
 		*p = (CUDA_HOST_NODE_PARAMS){.fn = node->cmd->u.host.fn, .userData = node->cmd->u.host.arg};
 	LEAVE(r);
@@ -378,7 +368,6 @@ static CUresult get_event(CUgraphNode node, CUgraphNodeType type, CUevent *out)
 	ENTER(ctx);
 	CUresult r = check(node, type, out);
 
-	(void)ctx;
 	if (r == CUDA_SUCCESS)
 		*out = node->cmd->u.event.event;
 	LEAVE(r);
@@ -399,7 +388,6 @@ EMU_API CUresult CUDAAPI cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdevicep
 	ENTER(ctx);
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_MEM_FREE, out);
 
-	(void)ctx;
 	if (r == CUDA_SUCCESS)
 		*out = node->memory;
 	LEAVE(r);

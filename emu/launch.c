@@ -347,7 +347,6 @@ EMU_API CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUf
 	ENTER(ctx);
 	struct emu_func *f = emu_func_handle(h);
 
-	(void)ctx;
 	if (!f || !n || threads < 1)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*n = threads > 1024 ? 0 : (int)emu_occupancy(f, (unsigned)threads, smem);
@@ -371,7 +370,6 @@ EMU_API CUresult CUDAAPI cuOccupancyMaxPotentialBlockSize(int *grid, int *block,
 	struct emu_func *f = emu_func_handle(h);
 	unsigned best = 0;
 
-	(void)ctx;
 	if (!f || !grid || !block)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (limit <= 0 || limit > 1024)
@@ -394,7 +392,6 @@ EMU_API CUresult CUDAAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, 
 	struct emu_func *f = emu_func_handle(h);
 	uint64_t room;
 
-	(void)ctx;
 	if (!f || !bytes || blocks < 1 || threads < 1 || threads > 1024)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (room = emu_m.block_smem; room && emu_occupancy(f, (unsigned)threads, room) < (unsigned)blocks; room -= 128)
@@ -411,7 +408,6 @@ EMU_API CUresult CUDAAPI cuOccupancyMaxActiveClusters(int *n, CUfunction h, cons
 	struct emu_func *f = emu_func_handle(h);
 	unsigned size = 1, threads;
 
-	(void)ctx;
 	if (!f || !n || !config)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (unsigned i = 0; i < config->numAttrs; i++)
@@ -430,7 +426,6 @@ EMU_API CUresult CUDAAPI cuOccupancyMaxPotentialClusterSize(int *size, CUfunctio
 	ENTER(ctx);
 	struct emu_func *f = emu_func_handle(h);
 
-	(void)ctx;
 	if (!f || !size || !config)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*size = f->nonportable_cluster ? 16 : 8;

@@ -118,7 +118,6 @@ EMU_API CUresult CUDAAPI cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 EMU_API CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!out || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
 	    props->location.type != CU_MEM_LOCATION_TYPE_DEVICE || props->location.id)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
@@ -135,7 +134,6 @@ EMU_API CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps
 EMU_API CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool pool)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!pool || pool == &default_pool)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (struct piece *p = pieces; p; p = p->next)

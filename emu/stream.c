@@ -644,7 +644,6 @@ EMU_API CUresult CUDAAPI cuEventCreate(CUevent *out, unsigned flags)
 EMU_API CUresult CUDAAPI cuEventDestroy_v2(CUevent e)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!e)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	e->doomed = true;
@@ -723,7 +722,6 @@ EMU_API CUresult CUDAAPI cuEventSynchronize(CUevent e)
 EMU_API CUresult CUDAAPI cuEventQuery(CUevent e)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!e)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	if (e->capture)
@@ -736,7 +734,6 @@ EMU_API CUresult CUDAAPI cuEventQuery(CUevent e)
 EMU_API CUresult CUDAAPI cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!ms || !a || !b || (a->flags | b->flags) & CU_EVENT_DISABLE_TIMING ||
 	    !a->recorded || !b->recorded)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
