@@ -52,6 +52,15 @@ struct CUevent_st {
 	bool doomed;
 };
 
+/* Whose memory a caller of the API says that it is. */
+enum emu_side { SIDE_HOST, SIDE_DEVICE, SIDE_ANY };
+
+/* A copy: addresses, and bytes from one row or slice to the next. */
+struct emu_copy {
+	uint64_t dst, src, width, height, depth, dst_pitch, src_pitch, dst_slice, src_slice;
+	enum emu_side to, from;
+};
+
 enum emu_cmd_kind { CMD_LAUNCH, CMD_COPY, CMD_SET, CMD_HOST, CMD_RECORD, CMD_WAIT, CMD_FREE };
 
 struct emu_cmd {
@@ -64,18 +73,10 @@ struct emu_cmd {
 	union {
 		struct emu_grid *grid;
 		struct {
-			uint8_t *dst;
-			const uint8_t *src;
-			uint64_t width, height, depth;
-			uint64_t dst_pitch, src_pitch, dst_slice, src_slice;
+			struct emu_copy shape;
 			void *staged;           /* the source as it was at the call; freed */
 		} copy;
-		struct {
-			uint8_t *dst;
-			uint64_t width, height, pitch;
-			uint32_t value;
-			unsigned size;          /* of an element: 1, 2, 4 */
-		} set;
+		CUDA_MEMSET_NODE_PARAMS set;
 		struct {
 			CUhostFn fn;
 			CUstreamCallback callback;      /* instead of fn */

@@ -319,20 +319,18 @@ EMU_API CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgra
 EMU_API CUresult CUDAAPI cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *p)
 {
 	ENTER(ctx);
-	const struct emu_cmd *c;
+	const struct emu_copy *c;
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_MEMCPY, p);
 
 	if (r != CUDA_SUCCESS)
 		LEAVE(r);
-	c = node->cmd;
+	c = &node->cmd->u.copy.shape;
 	*p = (CUDA_MEMCPY3D){
-		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = (uintptr_t)c->u.copy.src,
-		.srcPitch = c->u.copy.src_pitch,
-		.srcHeight = c->u.copy.src_pitch ? c->u.copy.src_slice / c->u.copy.src_pitch : 0,
-		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = (uintptr_t)c->u.copy.dst,
-		.dstPitch = c->u.copy.dst_pitch,
-		.dstHeight = c->u.copy.dst_pitch ? c->u.copy.dst_slice / c->u.copy.dst_pitch : 0,
-		.WidthInBytes = c->u.copy.width, .Height = c->u.copy.height, .Depth = c->u.copy.depth
+		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = c->src, .srcPitch = c->src_pitch,
+		.srcHeight = c->src_pitch ? c->src_slice / c->src_pitch : 0,
+		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = c->dst, .dstPitch = c->dst_pitch,
+		.dstHeight = c->dst_pitch ? c->dst_slice / c->dst_pitch : 0,
+		.WidthInBytes = c->width, .Height = c->height, .Depth = c->depth
 	};
 	LEAVE(CUDA_SUCCESS);
 }
@@ -340,17 +338,11 @@ EMU_API CUresult CUDAAPI cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCP
 EMU_API CUresult CUDAAPI cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *p)
 {
 	ENTER(ctx);
-	const struct emu_cmd *c;
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_MEMSET, p);
 
-	if (r != CUDA_SUCCESS)
-		LEAVE(r);
-	c = node->cmd;
-	*p = (CUDA_MEMSET_NODE_PARAMS){
-		.dst = (uintptr_t)c->u.set.dst, .pitch = c->u.set.pitch, .value = c->u.set.value,
-		.elementSize = c->u.set.size, .width = c->u.set.width, .height = c->u.set.height
-	};
-	LEAVE(CUDA_SUCCESS);
+	if (r == CUDA_SUCCESS)
+		*p = node->cmd->u.set;
+	LEAVE(r);
 }
 
 EMU_API CUresult CUDAAPI cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)

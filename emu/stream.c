@@ -230,15 +230,14 @@ static bool may_start(const struct emu_cmd *c)
 	return true;
 }
 
-static void do_copy(const struct emu_cmd *c)
+static void do_copy(const struct emu_copy *c)
 {
-	for (uint64_t i = 0; i < c->u.copy.height * c->u.copy.depth; i++) {
-		const uint64_t y = i % c->u.copy.height, z = i / c->u.copy.height;
-		uint8_t *to = c->u.copy.dst + y * c->u.copy.dst_pitch + z * c->u.copy.dst_slice;
+	for (uint64_t i = 0; i < c->height * c->depth; i++) {
+		const uint64_t y = i % c->height, z = i / c->height;
+		void *to = (void *)(c->dst + y * c->dst_pitch + z * c->dst_slice);
 
-		memmove(to, c->u.copy.src + y * c->u.copy.src_pitch + z * c->u.copy.src_slice,
-			c->u.copy.width);
-		emu_tell_host_wrote(to, c->u.copy.width);
+		memmove(to, (const void *)(c->src + y * c->src_pitch + z * c->src_slice), c->width);
+		emu_tell_host_wrote(to, c->width);
 	}
 }
 
@@ -257,18 +256,18 @@ static void set_bytes(uint8_t *p, int value, size_t n)
 	memset(p + first + whole, 0, n - first - whole);
 }
 
-static void do_set(const struct emu_cmd *c)
+static void do_set(const CUDA_MEMSET_NODE_PARAMS *c)
 {
-	for (uint64_t y = 0; y < c->u.set.height; y++) {
-		uint8_t *p = c->u.set.dst + y * c->u.set.pitch;
+	for (uint64_t y = 0; y < c->height; y++) {
+		uint8_t *p = (uint8_t *)(c->dst + y * c->pitch);
 
-		emu_tell_host_wrote(p, c->u.set.width * c->u.set.size);
-		if (c->u.set.size == 1) {
-			set_bytes(p, (uint8_t)c->u.set.value, c->u.set.width);
+		emu_tell_host_wrote(p, c->width * c->elementSize);
+		if (c->elementSize == 1) {
+			set_bytes(p, (uint8_t)c->value, c->width);
 			continue;
 		}
-		for (uint64_t i = 0; i < c->u.set.width; i++)
-			memcpy(p + i * c->u.set.size, &c->u.set.value, c->u.set.size);
+		for (uint64_t i = 0; i < c->width; i++)
+			memcpy(p + i * c->elementSize, &c->value, c->elementSize);
 	}
 }
 
@@ -322,9 +321,9 @@ static void start(struct emu_cmd *c)
 	}
 	pthread_mutex_unlock(&emu_lock);
 	if (c->kind == CMD_COPY)
-		do_copy(c);
+		do_copy(&c->u.copy.shape);
 	else if (c->kind == CMD_SET)
-		do_set(c);
+		do_set(&c->u.set);
 	else if (c->kind == CMD_HOST && c->u.host.callback)
 		c->u.host.callback(c->stream, CUDA_SUCCESS, c->u.host.arg);
 	else if (c->kind == CMD_HOST)
