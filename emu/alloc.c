@@ -65,8 +65,10 @@ EMU_API CUresult CUDAAPI cuMemFree_v2(CUdeviceptr p)
 	r = emu_wait_ctx(ctx);
 	if (r != CUDA_SUCCESS)
 		LEAVE(r);
-	LEAVE(emu_mem_delete(p, MEM_DEVICE) || emu_mem_delete(p, MEM_MANAGED) ?
-	      CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+	if (!emu_mem_delete(p, MEM_DEVICE) && !emu_mem_delete(p, MEM_MANAGED))
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	emu_pool_forget(p);
+	LEAVE(CUDA_SUCCESS);
 }
 
 /* ---- page-locked memory ------------------------------------------------------------- */

@@ -132,10 +132,11 @@ CUresult emu_launch_cmd(const CUDA_KERNEL_NODE_PARAMS_v2 *, struct emu_cmd **);
 CUresult emu_copy_cmd(const CUDA_MEMCPY3D *, struct emu_cmd **);
 CUresult emu_set_cmd(const CUDA_MEMSET_NODE_PARAMS *, struct emu_cmd **);
 
-/* Attributes of a launch that has not been started: one, or all that another has. */
+/* Attributes of a launch that has not been started: one, or all that another has.  One that
+ * cannot be set changes nothing. */
 CUresult emu_grid_set(struct emu_grid *, CUlaunchAttributeID, const CUlaunchAttributeValue *);
 CUresult emu_grid_get(const struct emu_grid *, CUlaunchAttributeID, CUlaunchAttributeValue *);
-void emu_grid_like(struct emu_grid *, const struct emu_grid *of);
+CUresult emu_grid_like(struct emu_grid *, const struct emu_grid *of);
 
 /* launch.c: the same launch with parameters of its own; the first may never have run. */
 struct emu_grid *emu_grid_again(const struct emu_grid *);
@@ -153,6 +154,12 @@ CUresult emu_capture_record(struct CUevent_st *, struct CUstream_st *);
 CUresult emu_capture_wait(struct CUstream_st *, struct CUevent_st *);
 void emu_capture_forget(struct CUevent_st *);
 void emu_capture_leave(struct CUstream_st *);
+
+/* pool.c: memory was freed that may have come from a pool. */
+void emu_pool_forget(CUdeviceptr);
+/* Whether a pool can be like that, and the device have such access. */
+CUresult emu_pool_check(const CUmemPoolProps *);
+CUresult emu_pool_check_access(const CUmemAccessDesc *, size_t);
 
 /* module.c */
 void emu_modules_free(struct CUctx_st *);

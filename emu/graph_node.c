@@ -79,11 +79,8 @@ static CUresult add(const struct place *at, CUgraphNodeType type, make_fn *make,
 	struct emu_nodes before;
 	CUresult r;
 
-	if (!at->out || !at->graph || !params || (at->n && !at->behind))
+	if (!at->out || !at->graph || !params || !emu_nodes_are_in(at->graph, at->behind, at->n))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	for (size_t i = 0; i < at->n; i++)
-		if (!at->behind[i] || at->behind[i]->graph != at->graph)
-			LEAVE(CUDA_ERROR_INVALID_VALUE);
 	r = make(params, &c);
 	if (r != CUDA_SUCCESS)
 		LEAVE(r);
@@ -103,21 +100,25 @@ static CUresult change(struct CUgraphNode_st *node, CUgraphNodeType type, make_f
 	if (!node || !params || node->type != type)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	r = make(params, &c);
-	if (r == CUDA_SUCCESS) {
-		if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-			emu_grid_like(c->u.grid, node->cmd->u.grid);    /* parameters are no attributes */
-		emu_cmd_free(node->cmd);
-		node->cmd = c;
-		free(node->params);
-		node->params = NULL;
+	if (r == CUDA_SUCCESS && type == CU_GRAPH_NODE_TYPE_KERNEL)
+		r = emu_grid_like(c->u.grid, node->cmd->u.grid);        /* parameters are no attributes */
+	if (r != CUDA_SUCCESS) {
+		if (c)
+			emu_cmd_free(c);
+		LEAVE(r);
 	}
-	LEAVE(r);
+	emu_cmd_free(node->cmd);
+	node->cmd = c;
+	free(node->params);
+	node->params = NULL;
+	LEAVE(CUDA_SUCCESS);
 }
 
-/* One kind of node: to add it, to change it in a graph, and in an instance. */
-#define NODE(add_name, set_name, exec_name, type, make, params_type) \
+/* One kind of node: to add it, to change it in a graph, and in an instance.  `more` is what
+ * some have behind the others' arguments. */
+#define NODE(add_name, set_name, exec_name, type, make, params_type, more) \
 	EMU_API CUresult CUDAAPI add_name(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n, \
-					  const params_type *p) \
+					  const params_type *p more) \
 	{ \
 		return add(&(struct place){out, g, behind, n}, type, make, p); \
 	} \
@@ -125,53 +126,20 @@ static CUresult change(struct CUgraphNode_st *node, CUgraphNodeType type, make_f
 	{ \
 		return change(node, type, make, p); \
 	} \
-	EMU_API CUresult CUDAAPI exec_name(CUgraphExec e, CUgraphNode node, const params_type *p) \
+	EMU_API CUresult CUDAAPI exec_name(CUgraphExec e, CUgraphNode node, const params_type *p more) \
 	{ \
 		return change(emu_exec_node(e, node), type, make, p); \
 	}
+#define AND_CONTEXT , CUcontext ctx __attribute__((unused))     /* all have the same memory */
 
 NODE(cuGraphAddKernelNode_v2, cuGraphKernelNodeSetParams_v2, cuGraphExecKernelNodeSetParams_v2,
-     CU_GRAPH_NODE_TYPE_KERNEL, make_kernel, CUDA_KERNEL_NODE_PARAMS_v2)
+     CU_GRAPH_NODE_TYPE_KERNEL, make_kernel, CUDA_KERNEL_NODE_PARAMS_v2,)
 NODE(cuGraphAddHostNode, cuGraphHostNodeSetParams, cuGraphExecHostNodeSetParams,
-     CU_GRAPH_NODE_TYPE_HOST, make_host, CUDA_HOST_NODE_PARAMS)
-
-EMU_API CUresult CUDAAPI cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
-					      const CUDA_MEMCPY3D *p, CUcontext ctx)
-{
-	(void)ctx;
-	return add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEMCPY, make_copy, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *p)
-{
-	return change(node, CU_GRAPH_NODE_TYPE_MEMCPY, make_copy, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphExecMemcpyNodeSetParams(CUgraphExec e, CUgraphNode node, const CUDA_MEMCPY3D *p,
-							CUcontext ctx)
-{
-	(void)ctx;
-	return change(emu_exec_node(e, node), CU_GRAPH_NODE_TYPE_MEMCPY, make_copy, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
-					      const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
-{
-	(void)ctx;
-	return add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEMSET, make_set, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p)
-{
-	return change(node, CU_GRAPH_NODE_TYPE_MEMSET, make_set, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphExecMemsetNodeSetParams(CUgraphExec e, CUgraphNode node,
-							const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
-{
-	(void)ctx;
-	return change(emu_exec_node(e, node), CU_GRAPH_NODE_TYPE_MEMSET, make_set, p);
-}
+     CU_GRAPH_NODE_TYPE_HOST, make_host, CUDA_HOST_NODE_PARAMS,)
+NODE(cuGraphAddMemcpyNode, cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams,
+     CU_GRAPH_NODE_TYPE_MEMCPY, make_copy, CUDA_MEMCPY3D, AND_CONTEXT)
+NODE(cuGraphAddMemsetNode, cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams,
+     CU_GRAPH_NODE_TYPE_MEMSET, make_set, CUDA_MEMSET_NODE_PARAMS, AND_CONTEXT)
 
 EMU_API CUresult CUDAAPI cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
 						   CUevent e)
@@ -209,25 +177,47 @@ EMU_API CUresult CUDAAPI cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph
 	LEAVE(CUDA_SUCCESS);
 }
 
+static CUresult make_memory(const void *params, struct emu_cmd **out)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS *p = *(CUDA_MEM_ALLOC_NODE_PARAMS *const *)params;
+	CUresult r = p && p->bytesize ? emu_pool_check(&p->poolProps) : CUDA_ERROR_INVALID_VALUE;
+
+	*out = NULL;
+	if (r == CUDA_SUCCESS)
+		r = emu_pool_check_access(p->accessDescs, p->accessDescCount);
+	if (r != CUDA_SUCCESS)
+		return r;
+	p->dptr = emu_mem_new(p->bytesize, MEM_DEVICE, 0);
+	return p->dptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult make_free(const void *params, struct emu_cmd **out)
+{
+	struct emu_block_mem b;
+	const CUdeviceptr p = *(const CUdeviceptr *)params;
+
+	*out = NULL;
+	return emu_mem_find(p, &b) && b.base == p && b.kind == MEM_DEVICE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 /* A graph's memory lives as long as the process: a program may free it by itself, or read
  * it behind a launch. */
 EMU_API CUresult CUDAAPI cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
 						CUDA_MEM_ALLOC_NODE_PARAMS *p)
 {
-	CUresult r = add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEM_ALLOC, make_nothing, p);
+	CUresult r = add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEM_ALLOC, make_memory, &p);
 
 	if (r != CUDA_SUCCESS)
 		return r;
-	p->dptr = emu_mem_new(p->bytesize, MEM_DEVICE, 0);
 	(*out)->memory = p->dptr;
 	(*out)->bytes = p->bytesize;
-	return p->dptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	return CUDA_SUCCESS;
 }
 
 EMU_API CUresult CUDAAPI cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
 					       CUdeviceptr p)
 {
-	CUresult r = add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEM_FREE, make_nothing, &p);
+	CUresult r = add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEM_FREE, make_free, &p);
 
 	if (r == CUDA_SUCCESS)
 		(*out)->memory = p;
@@ -300,7 +290,7 @@ EMU_API CUresult CUDAAPI cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraph
 	if (r == CUDA_SUCCESS)
 		r = check(from, CU_GRAPH_NODE_TYPE_KERNEL, to);
 	if (r == CUDA_SUCCESS)
-		emu_grid_like(to->cmd->u.grid, from->cmd->u.grid);
+		r = emu_grid_like(to->cmd->u.grid, from->cmd->u.grid);
 	LEAVE(r);
 }
 
@@ -309,7 +299,10 @@ EMU_API CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgra
 	ENTER(ctx);
 	struct CUgraphNode_st *c = emu_exec_node(e, node);
 
-	if (!c || !c->child || !child)
+	CUgraphNode where;
+
+	if (!c || !c->child || !child || !
+	    emu_graph_differs(c->child, child, &where) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	emu_graph_free(c->child);
 	c->child = emu_graph_copy(child);
