@@ -53,6 +53,8 @@ struct entry {
 	uint64_t flags, zero, unpacked_size;    /* unpacked_size: if packed */
 };
 
+_Static_assert(sizeof(struct entry) == 64, "as it is in files");
+
 static uint32_t magic_of(const void *image)
 {
 	uint32_t magic;
@@ -91,7 +93,7 @@ static const struct entry *next_entry(const struct header *h, uint64_t *at)
 {
 	const struct entry *e = (const void *)((const char *)h + h->bytes + *at);
 
-	if (*at + 64 > h->rest || e->bytes < 64 || e->size > h->rest || *at + e->bytes + e->size > h->rest)
+	if (*at + sizeof *e > h->rest || e->bytes < sizeof *e || e->size > h->rest || *at + e->bytes + e->size > h->rest)
 		return NULL;
 	*at += e->bytes + e->size;
 	return e;

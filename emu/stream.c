@@ -445,19 +445,23 @@ static void wait_a_bit(void)
 	pthread_cond_wait(&done, &emu_lock);
 }
 
-CUresult emu_wait_stream(struct CUstream_st *s)
+/* Until the stream has no command up to that one. */
+static CUresult wait_until(struct CUstream_st *s, uint64_t last)
 {
 	struct CUctx_st *ctx = s->ctx;
-	uint64_t last = next_seq;
-	CUresult r = emu_capture_refuse(s);
 
-	if (r != CUDA_SUCCESS)
-		return r;
 	while (!ctx->error && s->head && s->head->seq <= last)
 		wait_a_bit();
 	tell_next(s, NULL);
 	emu_print_flush();
 	return ctx->error;
+}
+
+CUresult emu_wait_stream(struct CUstream_st *s)
+{
+	CUresult r = emu_capture_refuse(s);
+
+	return r == CUDA_SUCCESS ? wait_until(s, next_seq) : r;
 }
 
 bool emu_ctx_idle(const struct CUctx_st *ctx)
@@ -480,21 +484,14 @@ CUresult emu_wait_ctx(struct CUctx_st *ctx)
 CUresult emu_cmd_do(struct emu_cmd *c)
 {
 	struct CUstream_st *s = c->stream;
-	struct CUctx_st *ctx = s->ctx;
 	CUresult r = emu_capture_refuse(s);
-	uint64_t seq;
 
 	if (r != CUDA_SUCCESS) {
 		emu_cmd_free(c);
 		return r;
 	}
 	emu_cmd_put(c);
-	seq = c->seq;
-	while (!ctx->error && s->head && s->head->seq <= seq)
-		wait_a_bit();
-	tell_next(s, NULL);
-	emu_print_flush();
-	return ctx->error;
+	return wait_until(s, c->seq);
 }
 
 void emu_ctx_drop_streams(struct CUctx_st *ctx)
