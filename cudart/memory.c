@@ -533,13 +533,11 @@ static cudaError_t check_range(const void *p, size_t n)
 {
 	CUdeviceptr base;
 	size_t bytes;
-	cudaError_t e;
 
 	ENTER();
-	e = crt_result(DRV(cuMemGetAddressRange)(&base, &bytes, dev(p)));
-	if (e == cudaSuccess && n > bytes - (size_t)(dev(p) - base))
-		e = crt_note(cudaErrorInvalidValue);
-	return e;
+	if (DRV(cuMemGetAddressRange)(&base, &bytes, dev(p)) != CUDA_SUCCESS || n > bytes - (size_t)(dev(p) - base))
+		return crt_note(cudaErrorInvalidValue);
+	return cudaSuccess;
 }
 
 /* Managed memory never moves, so that advice has no effect.  The place that it names is given in

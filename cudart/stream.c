@@ -72,7 +72,7 @@ WITH_STREAM(cudaStreamSetAttribute, _ptsz,
 	if (!value)
 		return crt_note(cudaErrorInvalidValue);
 	if (!is_hint(a))
-		return crt_refuse("such an attribute of streams (cudaStreamSetAttribute)");
+		return crt_refuse("such attribute of streams (cudaStreamSetAttribute)");
 	CALL(DRV(cuStreamGetFlags)(stream, &flags));
 })
 
@@ -82,7 +82,7 @@ WITH_STREAM(cudaStreamGetAttribute, _ptsz,
 	if (!value)
 		return crt_note(cudaErrorInvalidValue);
 	if (a != cudaLaunchAttributePriority)
-		return crt_refuse("attributes of streams that it keeps, but for the priority (cudaStreamGetAttribute)");
+		return crt_refuse("other attribute of streams than the priority (cudaStreamGetAttribute)");
 	CALL(DRV(cuStreamGetPriority)(stream, &value->priority));
 })
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory in the order of a stream, from the device's pool and from one of the program's.
+// Memory in the order of a stream, from the device's pool and from one of the program's, which
+// has room for so much.
 // prints: supported 1
+// prints: full: out of memory
 // prints: 7 from the default pool, 9 from another
 // prints: in use 0, most 1024
 #include "check.h"
@@ -17,7 +19,7 @@ int main()
 	cudaMemPool_t pool, own;
 	cudaStream_t s;
 	unsigned long long keep = 1 << 20, used, most;
-	int *a, *b, x, y, supported;
+	int *a, *b, *c, x, y, supported;
 
 	CHECK(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0));
 	printf("supported %d\n", supported);
@@ -27,9 +29,11 @@ int main()
 	props.allocType = cudaMemAllocationTypePinned;
 	props.location.type = cudaMemLocationTypeDevice;
 	props.location.id = 0;
+	props.maxSize = 1024;
 	CHECK(cudaMemPoolCreate(&own, &props));
 	CHECK(cudaMallocAsync(&a, 256 * sizeof(int), s));
 	CHECK(cudaMallocFromPoolAsync(&b, 256 * sizeof(int), own, s));
+	printf("full: %s\n", cudaGetErrorString(cudaMallocFromPoolAsync(&c, sizeof *c, own, s)));
 	fill<<<1, 256, 0, s>>>(a, 7);
 	fill<<<1, 256, 0, s>>>(b, 9);
 	CHECK(cudaMemcpyAsync(&x, a + 255, sizeof x, cudaMemcpyDeviceToHost, s));
