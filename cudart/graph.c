@@ -7,7 +7,6 @@
 #include "cudart/cudart.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 #define AS(id, name, params) cudaError_t id params __asm__(name); cudaError_t id params
 
@@ -53,6 +52,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *o
 	CALL(DRV(cuGraphNodeGetType)(node, (CUgraphNodeType *)out));
 }
 
+/* Whether a function that is not _v2 has data of edges. */
 static bool has_edges(void)
 {
 	return crt_version >= 13000;
@@ -69,25 +69,16 @@ AS(crt_edges_v2, "cudaGraphGetEdges_v2",
 	CALL(DRV(cuGraphGetEdges)(g, from, to, edges, n));
 }
 
-AS(crt_before, "cudaGraphNodeGetDependencies", (cudaGraphNode_t node, cudaGraphNode_t *out, void *a, size_t *n))
-{
-	CALL(DRV(cuGraphNodeGetDependencies)(node, out, has_edges() ? a : NULL, has_edges() ? n : a));
-}
-
-AS(crt_before_v2, "cudaGraphNodeGetDependencies_v2", (cudaGraphNode_t node, cudaGraphNode_t *out, void *edges, size_t *n))
-{
-	CALL(DRV(cuGraphNodeGetDependencies)(node, out, edges, n));
-}
-
-AS(crt_behind, "cudaGraphNodeGetDependentNodes", (cudaGraphNode_t node, cudaGraphNode_t *out, void *a, size_t *n))
-{
-	CALL(DRV(cuGraphNodeGetDependentNodes)(node, out, has_edges() ? a : NULL, has_edges() ? n : a));
-}
-
-AS(crt_behind_v2, "cudaGraphNodeGetDependentNodes_v2", (cudaGraphNode_t node, cudaGraphNode_t *out, void *edges, size_t *n))
-{
-	CALL(DRV(cuGraphNodeGetDependentNodes)(node, out, edges, n));
-}
+#define NODES(id, name, call, with_edges) \
+	AS(id, name, (cudaGraphNode_t node, cudaGraphNode_t *out, void *a, size_t *n)) \
+	{ \
+		const bool edges = with_edges; \
+		CALL(DRV(call)(node, out, edges ? a : NULL, edges ? n : a)); \
+	}
+NODES(crt_before, "cudaGraphNodeGetDependencies", cuGraphNodeGetDependencies, has_edges())
+NODES(crt_before_v2, "cudaGraphNodeGetDependencies_v2", cuGraphNodeGetDependencies, true)
+NODES(crt_behind, "cudaGraphNodeGetDependentNodes", cuGraphNodeGetDependentNodes, has_edges())
+NODES(crt_behind_v2, "cudaGraphNodeGetDependentNodes_v2", cuGraphNodeGetDependentNodes, true)
 
 #define EDGES(id, name, call, with_edges) \
 	AS(id, name, (cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t a, size_t b)) \

@@ -4,7 +4,6 @@
  */
 #include "cudart/cudart.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- <<<grid, block, shared, stream>>>, which nvcc's code pushes and its stub pops -------- */
@@ -23,7 +22,7 @@ unsigned __cudaPushCallConfiguration(dim3, dim3, size_t, struct CUstream_st *);
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st *stream)
 {
 	if (depth == DEPTH)
-		return 1;
+		return crt_note(cudaErrorMemoryAllocation);     /* the stub is not called */
 	pushed[depth++] = (struct configuration){grid, block, shared, stream};
 	return 0;
 }

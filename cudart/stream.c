@@ -6,6 +6,14 @@
 
 #include <string.h>
 
+/* There is such a stream. */
+static cudaError_t check(cudaStream_t stream)
+{
+	unsigned flags;
+
+	CALL(DRV(cuStreamGetFlags)(stream, &flags));
+}
+
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
 {
 	CALL(DRV(cuStreamCreateWithPriority)(out, flags, priority));
@@ -39,8 +47,9 @@ ASK_STREAM(cudaStreamGetId, cuStreamGetId, unsigned long long)
 
 WITH_STREAM(cudaStreamGetDevice, _ptsz, (cudaStream_t stream, int *device), (stream, device),
 {
-	(void)stream;
-	return cudaGetDevice(device);
+	cudaError_t e = check(stream);
+
+	return e != cudaSuccess ? e : cudaGetDevice(device);
 })
 
 WITH_STREAM(cudaStreamWaitEvent, _ptsz, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags),
@@ -67,13 +76,11 @@ static bool is_hint(cudaLaunchAttributeID a)
 WITH_STREAM(cudaStreamSetAttribute, _ptsz,
 	    (cudaStream_t stream, cudaLaunchAttributeID a, const cudaLaunchAttributeValue *value), (stream, a, value),
 {
-	unsigned flags;
-
 	if (!value)
 		return crt_note(cudaErrorInvalidValue);
 	if (!is_hint(a))
 		return crt_refuse("such attribute of streams (cudaStreamSetAttribute)");
-	CALL(DRV(cuStreamGetFlags)(stream, &flags));
+	return check(stream);
 })
 
 WITH_STREAM(cudaStreamGetAttribute, _ptsz,
@@ -90,12 +97,9 @@ WITH_STREAM(cudaStreamGetAttribute, _ptsz,
 cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t, cudaStream_t);
 cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t to, cudaStream_t from)
 {
-	unsigned flags;
-	cudaError_t e;
+	cudaError_t e = check(to);
 
-	ENTER();
-	e = crt_result(DRV(cuStreamGetFlags)(to, &flags));
-	return e != cudaSuccess ? e : crt_result(DRV(cuStreamGetFlags)(from, &flags));
+	return e != cudaSuccess ? e : check(from);
 }
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)

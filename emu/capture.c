@@ -147,11 +147,16 @@ CUresult emu_capture_wait(struct CUstream_st *s, struct CUevent_st *e)
 
 /* ---- the API ------------------------------------------------------------------------- */
 
+static bool is_mode(CUstreamCaptureMode mode)
+{
+	return (unsigned)mode <= CU_STREAM_CAPTURE_MODE_RELAXED;
+}
+
 EMU_API CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
 	CUstreamCaptureMode old = thread_mode;
 
-	if (!mode)
+	if (!mode || !is_mode(*mode))
 		return CUDA_ERROR_INVALID_VALUE;
 	thread_mode = *mode;
 	*mode = old;
@@ -182,8 +187,7 @@ static CUresult begin(CUstream h, CUgraph g, const struct emu_nodes *behind)
 
 EMU_API CUresult CUDAAPI cuStreamBeginCapture_v2(CUstream h, CUstreamCaptureMode mode)
 {
-	return (unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED ? CUDA_ERROR_INVALID_VALUE :
-	       begin(h, NULL, &(struct emu_nodes){0});
+	return is_mode(mode) ? begin(h, NULL, &(struct emu_nodes){0}) : CUDA_ERROR_INVALID_VALUE;
 }
 
 EMU_API CUresult CUDAAPI cuStreamBeginCaptureToGraph(CUstream h, CUgraph g, const CUgraphNode *behind,
@@ -193,7 +197,7 @@ EMU_API CUresult CUDAAPI cuStreamBeginCaptureToGraph(CUstream h, CUgraph g, cons
 	struct emu_nodes nodes;
 	CUresult r;
 
-	if (!g || !emu_nodes_are_in(g, behind, n) || (unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+	if (!g || !emu_nodes_are_in(g, behind, n) || !is_mode(mode))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!emu_edges_are_plain(edges, n))
 		return CUDA_ERROR_NOT_SUPPORTED;

@@ -198,7 +198,7 @@ CUresult emu_fatbin_text(const void *image, unsigned sm, struct ptx_buf *text, s
 	else
 		ptx_puts(log, "it has no contents");
 	ptx_puts(log, ".\nemu: build the program with PTX in it (-arch=sm_90, or -gencode arch=compute_90,code=compute_90);"
-		 " -rdc=true leaves none, and EMU_SM=100 makes it another device\n");
+		 " -rdc=true leaves none, and EMU_SM=N makes the device an sm_N\n");
 	return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 

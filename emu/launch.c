@@ -163,7 +163,7 @@ static bool is_hint(CUlaunchAttributeID id)
 
 static CUresult unsupported(CUlaunchAttributeID id)
 {
-	fprintf(stderr, "emu: the emulated device's launches have no attribute %d (CUlaunchAttributeID)\n", (int)id);
+	fprintf(stderr, "emu: the emulated device keeps no attribute %d of launches (CUlaunchAttributeID)\n", (int)id);
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 

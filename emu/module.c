@@ -125,7 +125,8 @@ static CUresult load_image(struct CUctx_st *ctx, const char *name, const void *i
 	if (is_text(image))
 		return load(ctx, name, image, strlen(image), n, options, values, out);
 	if (!emu_fatbin_is(image)) {
-		fprintf(stderr, "emu: an image is %s: the emulated device runs PTX alone\n", emu_image_kind(image));
+		fprintf(stderr, "emu: an image is %s: the emulated device runs PTX alone, as nvcc -ptx gives it\n",
+			emu_image_kind(image));
 		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	}
 	r = emu_fatbin_text(image, emu_m.sm_version, &text, &log);

@@ -10,7 +10,7 @@
 // prints: host: 50 55
 // prints: a child: invalid argument, a window: operation not supported
 // prints: without an edge: the graph update was not performed: the graph has another shape
-// says: the emulated device's launches have no attribute 1
+// says: the emulated device keeps no attribute 1 of launches
 #include "check.h"
 
 #if CUDART_VERSION < 13000
