@@ -72,6 +72,10 @@ cudaError_t crt_refuse(const char *what);
 		return name##_in args; \
 	}
 
+/* A function whose arguments are others in one version of CUDA than in another: it has a name of
+ * ours, is exported under theirs, and looks at crt_version. */
+#define AS(id, name, params) cudaError_t id params __asm__(name); cudaError_t id params
+
 /* ---- register.c */
 
 /* The driver's function of a kernel that is named by the address of its stub or its cudaKernel_t,

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * graph.c: graphs.  Handles are the driver's.  Functions whose arguments are others in CUDA
- * 13 than before have a name of ours here and are exported under theirs: they look at
- * crt_version.
+ * graph.c: graphs.  Handles are the driver's.
  */
 #include "cudart/cudart.h"
 
 #include <stdint.h>
-
-#define AS(id, name, params) cudaError_t id params __asm__(name); cudaError_t id params
 
 cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags)
 {

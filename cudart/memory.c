@@ -543,8 +543,7 @@ static cudaError_t check_range(const void *p, size_t n)
 /* Managed memory never moves, so that advice has no effect.  The place that it names is given in
  * another way by CUDA 13 and by the functions of 12 whose names end in _v2. */
 #define HINT(id, name) \
-	cudaError_t id(const void *, size_t) __asm__(name); \
-	cudaError_t id(const void *p, size_t n) \
+	AS(id, name, (const void *p, size_t n)) \
 	{ \
 		return check_range(p, n); \
 	}

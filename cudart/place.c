@@ -224,8 +224,9 @@ static void set_version(const struct object *o, int version)
 	static bool is_set;
 
 	if (is_set && version != crt_version)
-		fprintf(stderr, "gsan: the program has CUDA runtimes of the versions %d and %d, and %s gets the latter:"
-			" build all of it with one\n", crt_version, version, *o->path ? o->path : "it");
+		fprintf(stderr, "gsan: %s has the runtime of CUDA %d and something before it that of CUDA %d, whose calls are"
+			" misread: build all of the program with one\n", *o->path ? o->path : "the program", version / 1000,
+			crt_version / 1000);
 	is_set = true;
 	crt_version = version;
 }

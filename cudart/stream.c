@@ -235,8 +235,7 @@ static cudaError_t update(cudaStream_t s, cudaGraphNode_t *nodes, const void *ed
 }
 
 #define UPDATE(id, name, per_thread, with_edges) \
-	cudaError_t id(cudaStream_t, cudaGraphNode_t *, size_t, size_t, unsigned) __asm__(name); \
-	cudaError_t id(cudaStream_t s, cudaGraphNode_t *nodes, size_t a, size_t b, unsigned c) \
+	AS(id, name, (cudaStream_t s, cudaGraphNode_t *nodes, size_t a, size_t b, unsigned c)) \
 	{ \
 		s = s || !(per_thread) ? s : cudaStreamPerThread; \
 		return with_edges ? update(s, nodes, (const void *)a, b, c) : update(s, nodes, NULL, a, (unsigned)b); \

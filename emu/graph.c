@@ -481,7 +481,7 @@ EMU_API CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g
 	if (!e)
 		abort();
 	e->graph = emu_graph_copy(g);
-	e->flags = flags;
+	e->flags = flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;     /* no property of it */
 	find_order(e);
 	*out = e;
 	LEAVE(CUDA_SUCCESS);
