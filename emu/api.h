@@ -157,6 +157,10 @@ void emu_capture_leave(struct CUstream_st *);
 
 /* pool.c: memory was freed that may have come from a pool. */
 void emu_pool_forget(CUdeviceptr);
+/* Memory that a graph allocates, which lives as long as the process: a program may free it by
+ * itself, or read it behind a launch.  0: there is none. */
+CUdeviceptr emu_pool_graph_memory(size_t bytes);
+bool emu_pool_is_graph_memory(CUdeviceptr);
 /* Whether a pool can be like that, and the device have such access. */
 CUresult emu_pool_check(const CUmemPoolProps *);
 CUresult emu_pool_check_access(const CUmemAccessDesc *, size_t);

@@ -187,21 +187,16 @@ static CUresult make_memory(const void *params, struct emu_cmd **out)
 		r = emu_pool_check_access(p->accessDescs, p->accessDescCount);
 	if (r != CUDA_SUCCESS)
 		return r;
-	p->dptr = emu_mem_new(p->bytesize, MEM_DEVICE, 0);
+	p->dptr = emu_pool_graph_memory(p->bytesize);
 	return p->dptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult make_free(const void *params, struct emu_cmd **out)
 {
-	struct emu_block_mem b;
-	const CUdeviceptr p = *(const CUdeviceptr *)params;
-
 	*out = NULL;
-	return emu_mem_find(p, &b) && b.base == p && b.kind == MEM_DEVICE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return emu_pool_is_graph_memory(*(const CUdeviceptr *)params) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* A graph's memory lives as long as the process: a program may free it by itself, or read
- * it behind a launch. */
 EMU_API CUresult CUDAAPI cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
 						CUDA_MEM_ALLOC_NODE_PARAMS *p)
 {

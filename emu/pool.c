@@ -19,7 +19,7 @@ struct piece {
 	struct piece *next;
 	CUdeviceptr at;
 	size_t bytes;
-	struct CUmemPoolHandle_st *pool;
+	struct CUmemPoolHandle_st *pool;        /* NULL: a graph */
 };
 
 static struct piece *pieces;
@@ -32,6 +32,8 @@ static void note(struct CUmemPoolHandle_st *pool, CUdeviceptr at, size_t bytes)
 		abort();
 	*p = (struct piece){pieces, at, bytes, pool};
 	pieces = p;
+	if (!pool)
+		return;
 	pool->used += bytes;
 	if (pool->used > pool->most_used)
 		pool->most_used = pool->used;
@@ -44,11 +46,29 @@ void emu_pool_forget(CUdeviceptr at)
 
 		if (it->at != at)
 			continue;
-		it->pool->used -= it->bytes;
+		if (it->pool)
+			it->pool->used -= it->bytes;
 		*p = it->next;
 		free(it);
 		return;
 	}
+}
+
+CUdeviceptr emu_pool_graph_memory(size_t bytes)
+{
+	CUdeviceptr p = emu_mem_new(bytes, MEM_DEVICE, 0);
+
+	if (p)
+		note(NULL, p, bytes);
+	return p;
+}
+
+bool emu_pool_is_graph_memory(CUdeviceptr at)
+{
+	for (const struct piece *p = pieces; p; p = p->next)
+		if (p->at == at)
+			return !p->pool;
+	return false;
 }
 
 EMU_API CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream h)
@@ -58,11 +78,13 @@ EMU_API CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes,
 
 	if (!out || !bytes || !pool || !s)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	if (s->capture) {
+		*out = emu_pool_graph_memory(bytes);
+		LEAVE(*out ? emu_capture_memory(s, true, *out, bytes) : CUDA_ERROR_OUT_OF_MEMORY);
+	}
 	*out = bytes <= pool->limit - pool->used ? emu_mem_new(bytes, MEM_DEVICE, 0) : 0;
 	if (!*out)
 		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
-	if (s->capture)
-		LEAVE(emu_capture_memory(s, true, *out, bytes));
 	note(pool, *out, bytes);
 	LEAVE(CUDA_SUCCESS);
 }
@@ -82,7 +104,8 @@ EMU_API CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr p, CUstream h)
 	if (!s || !emu_mem_find(p, &b) || b.base != p || b.kind != MEM_DEVICE)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (s->capture)
-		LEAVE(emu_capture_memory(s, false, p, b.bytes));
+		LEAVE(emu_pool_is_graph_memory(p) ? emu_capture_memory(s, false, p, b.bytes) :
+		      CUDA_ERROR_INVALID_VALUE);
 	emu_pool_forget(p);
 	c = emu_cmd_new(CMD_FREE, s);
 	c->u.free = p;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory in the order of a stream, from the device's pool and from one of the program's, which
-// has room for so much.
+// has room for so much; memory of a graph, which can free no other.
 // prints: supported 1
 // prints: full: out of memory
 // prints: 7 from the default pool, 9 from another
+// prints: 3 from a graph, frees of other memory and of its own: invalid argument, no error
 // prints: in use 0, most 1024
 #include "check.h"
 
@@ -18,6 +19,9 @@ int main()
 	cudaMemPoolProps props = {};
 	cudaMemPool_t pool, own;
 	cudaStream_t s;
+	cudaGraph_t g;
+	cudaGraphExec_t exec;
+	cudaError_t first, second;
 	unsigned long long keep = 1 << 20, used, most;
 	int *a, *b, *c, x, y, supported;
 
@@ -42,6 +46,19 @@ int main()
 	CHECK(cudaFreeAsync(b, s));
 	CHECK(cudaStreamSynchronize(s));
 	printf("%d from the default pool, %d from another\n", x, y);
+	CHECK(cudaMallocAsync(&a, sizeof *a, s));
+	CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+	CHECK(cudaMallocAsync(&c, 256 * sizeof(int), s));
+	fill<<<1, 256, 0, s>>>(c, 3);
+	CHECK(cudaMemcpyAsync(&x, c + 255, sizeof x, cudaMemcpyDeviceToHost, s));
+	first = cudaFreeAsync(a, s);
+	second = cudaFreeAsync(c, s);
+	CHECK(cudaStreamEndCapture(s, &g));
+	CHECK(cudaGraphInstantiate(&exec, g, 0));
+	CHECK(cudaGraphLaunch(exec, s));
+	CHECK(cudaStreamSynchronize(s));
+	printf("%d from a graph, frees of other memory and of its own: %s, %s\n", x, cudaGetErrorString(first),
+	       cudaGetErrorString(second));
 	CHECK(cudaMemPoolGetAttribute(own, cudaMemPoolAttrUsedMemCurrent, &used));
 	CHECK(cudaMemPoolGetAttribute(own, cudaMemPoolAttrUsedMemHigh, &most));
 	printf("in use %llu, most %llu\n", used, most);
