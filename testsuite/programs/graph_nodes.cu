@@ -8,7 +8,7 @@
 // prints: host: 50 53
 // prints: host: 50 54
 // prints: host: 50 55
-// prints: a child: invalid argument, a window: operation not supported
+// prints: a child: invalid argument, a window: operation not supported, other memory: invalid argument
 // prints: without an edge: the graph update was not performed: the graph has another shape
 // says: the emulated device keeps no attribute 1 of launches
 #include "check.h"
@@ -91,8 +91,9 @@ int main()
 	CHECK(cudaGraphLaunch(outer_exec, s));
 	CHECK(cudaStreamSynchronize(s));
 	printf("a child: %s, ", cudaGetErrorString(cudaGraphNodeSetEnabled(exec, child, 0)));
-	printf("a window: %s\n", cudaGetErrorString(cudaGraphKernelNodeGetAttribute(kernel,
+	printf("a window: %s, ", cudaGetErrorString(cudaGraphKernelNodeGetAttribute(kernel,
 		cudaLaunchAttributeAccessPolicyWindow, &window)));
+	printf("other memory: %s\n", cudaGetErrorString(cudaGraphAddMemFreeNode(&one, g, NULL, 0, a)));
 	CHECK(cudaGraphRemoveDependencies(g, &fill, &kernel, NO_DATA 1));
 	CHECK(cudaGraphAddDependencies(g, &fill, &in, NO_DATA 1));
 	printf("without an edge: %s\n", cudaGetErrorString(cudaGraphExecUpdate(exec, g, &info)));
