@@ -32,8 +32,8 @@ static bool look_up(void *lib, const char *name, void *fn)
 
 	memcpy(fn, &p, sizeof p);
 	if (!p)
-		fprintf(stderr, "gsan: the driver has no %s: the emulated device's CUDA runtime works with its own"
-			" libcuda.so.1 alone\n", name);
+		fprintf(stderr, "gsan: the driver has no %s: the emulated device's CUDA runtime works with the libcuda.so.1"
+			" beside it, which gsan-run --device=emu -- PROGRAM finds\n", name);
 	return p != NULL;
 }
 
@@ -44,7 +44,8 @@ static cudaError_t load(void)
 	int count = 0;
 
 	if (!lib) {
-		fprintf(stderr, "gsan: %s\n", dlerror());
+		fprintf(stderr, "gsan: there is no CUDA driver (%s): gsan-run --device=emu -- PROGRAM finds the emulated"
+			" device's\n", dlerror());
 		return cudaErrorInsufficientDriver;
 	}
 #define D(name) \

@@ -41,7 +41,7 @@ cudaError_t crt_begin(void);
 /* And the calling thread has a context: that of device 0, unless the program made one. */
 cudaError_t crt_begin_context(void);
 void crt_forget_context(void);
-/* Something that the runtime does not do: said once, in words; cudaErrorNotSupported. */
+/* Something that the runtime does not do: said in words, once in a row; cudaErrorNotSupported. */
 cudaError_t crt_refuse(const char *what);
 
 /* Calls of the driver, in a context. */
@@ -72,12 +72,14 @@ cudaError_t crt_refuse(const char *what);
 		return name##_in args; \
 	}
 
+/* A function whose arguments are others in one version of CUDA than in another: it has a name of
+ * ours, is exported under theirs, and looks at crt_version. */
+#define AS(id, name, params) cudaError_t id params __asm__(name); cudaError_t id params
+
 /* ---- register.c */
 
-struct crt_func;
-/* A kernel by the address of its stub, or by its cudaKernel_t; NULL: unknown. */
-struct crt_func *crt_func_find(const void *);
-/* The driver's function, whose module is loaded if it was not. */
+/* The driver's function of a kernel that is named by the address of its stub or its cudaKernel_t,
+ * in a context, and with its module loaded. */
 cudaError_t crt_func_get(const void *, CUfunction *);
 /* What a program calls that function: the address of its stub. */
 const void *crt_func_name(CUfunction);
@@ -86,15 +88,12 @@ cudaError_t crt_var_get(const void *symbol, CUdeviceptr *, size_t *bytes);
 void crt_register_reset(void);
 /* Tells the driver, before it starts, what will be loaded. */
 void crt_register_expect(void *driver);
-/* A kernel of a library that the program loads by itself. */
-cudaKernel_t crt_kernel_of(CUkernel);
 
 /* ---- memory.c */
 
+/* A copy as the driver describes it, in a context. */
 cudaError_t crt_copy_3d(const struct cudaMemcpy3DParms *, CUDA_MEMCPY3D *);
-
-/* ---- launch.c */
-
-CUDA_KERNEL_NODE_PARAMS crt_kernel_node(const struct cudaKernelNodeParams *, CUfunction);
+/* Where so many bytes of a variable lie, from an offset in it on. */
+cudaError_t crt_var_part(const void *symbol, size_t bytes, size_t offset, CUdeviceptr *);
 
 #endif

@@ -25,9 +25,10 @@ cudaError_t cudaGetDevice(int *device)
 {
 	cudaError_t e = crt_begin();
 
-	if (e == cudaSuccess)
-		*device = 0;
-	return e;
+	if (e != cudaSuccess || !device)
+		return crt_note(device ? e : cudaErrorInvalidValue);
+	*device = 0;
+	return cudaSuccess;
 }
 
 /* From CUDA 12 on it makes the context. */
@@ -42,8 +43,10 @@ cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
 	cudaError_t e = check(device);
 
-	(void)device_flags;
-	(void)flags;
+	if (e == cudaSuccess && flags & ~(unsigned)cudaInitDeviceFlagsAreValid)
+		e = crt_note(cudaErrorInvalidValue);
+	if (e == cudaSuccess && flags)
+		e = cudaSetDeviceFlags(device_flags);
 	return e != cudaSuccess ? e : crt_begin_context();
 }
 
@@ -102,6 +105,7 @@ static const struct { CUdevice_attribute a; int at12, at13; bool wide; } fields[
 #include "cudart/props.def"
 };
 
+/* The structure's size in CUDA 11.8 and in 12. */
 #define BYTES_11 728
 #define BYTES_12 1032
 

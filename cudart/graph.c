@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * graph.c: graphs.  Handles are the driver's.  Functions whose arguments are others in CUDA
- * 13 than before have a name of ours here and are exported under theirs: they look at
- * crt_version.
+ * graph.c: graphs.  Handles are the driver's.
  */
 #include "cudart/cudart.h"
 
 #include <stdint.h>
-#include <stdlib.h>
-
-#define AS(id, name, params) cudaError_t id params __asm__(name); cudaError_t id params
 
 cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags)
 {
@@ -53,6 +48,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *o
 	CALL(DRV(cuGraphNodeGetType)(node, (CUgraphNodeType *)out));
 }
 
+/* Whether a function that is not _v2 has data of edges. */
 static bool has_edges(void)
 {
 	return crt_version >= 13000;
@@ -69,25 +65,16 @@ AS(crt_edges_v2, "cudaGraphGetEdges_v2",
 	CALL(DRV(cuGraphGetEdges)(g, from, to, edges, n));
 }
 
-AS(crt_before, "cudaGraphNodeGetDependencies", (cudaGraphNode_t node, cudaGraphNode_t *out, void *a, size_t *n))
-{
-	CALL(DRV(cuGraphNodeGetDependencies)(node, out, has_edges() ? a : NULL, has_edges() ? n : a));
-}
-
-AS(crt_before_v2, "cudaGraphNodeGetDependencies_v2", (cudaGraphNode_t node, cudaGraphNode_t *out, void *edges, size_t *n))
-{
-	CALL(DRV(cuGraphNodeGetDependencies)(node, out, edges, n));
-}
-
-AS(crt_behind, "cudaGraphNodeGetDependentNodes", (cudaGraphNode_t node, cudaGraphNode_t *out, void *a, size_t *n))
-{
-	CALL(DRV(cuGraphNodeGetDependentNodes)(node, out, has_edges() ? a : NULL, has_edges() ? n : a));
-}
-
-AS(crt_behind_v2, "cudaGraphNodeGetDependentNodes_v2", (cudaGraphNode_t node, cudaGraphNode_t *out, void *edges, size_t *n))
-{
-	CALL(DRV(cuGraphNodeGetDependentNodes)(node, out, edges, n));
-}
+#define NODES(id, name, call, with_edges) \
+	AS(id, name, (cudaGraphNode_t node, cudaGraphNode_t *out, void *a, size_t *n)) \
+	{ \
+		const bool edges = with_edges; \
+		CALL(DRV(call)(node, out, edges ? a : NULL, edges ? n : a)); \
+	}
+NODES(crt_before, "cudaGraphNodeGetDependencies", cuGraphNodeGetDependencies, has_edges())
+NODES(crt_before_v2, "cudaGraphNodeGetDependencies_v2", cuGraphNodeGetDependencies, true)
+NODES(crt_behind, "cudaGraphNodeGetDependentNodes", cuGraphNodeGetDependentNodes, has_edges())
+NODES(crt_behind_v2, "cudaGraphNodeGetDependentNodes_v2", cuGraphNodeGetDependentNodes, true)
 
 #define EDGES(id, name, call, with_edges) \
 	AS(id, name, (cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t a, size_t b)) \
@@ -102,47 +89,41 @@ EDGES(crt_remove_edges_v2, "cudaGraphRemoveDependencies_v2", cuGraphRemoveDepend
 
 /* ---- kernels ---------------------------------------------------------------------------------- */
 
+static cudaError_t kernel_node(const struct cudaKernelNodeParams *p, CUDA_KERNEL_NODE_PARAMS *out)
+{
+	if (!p)
+		return crt_note(cudaErrorInvalidValue);
+	*out = (CUDA_KERNEL_NODE_PARAMS){
+		.gridDimX = p->gridDim.x, .gridDimY = p->gridDim.y, .gridDimZ = p->gridDim.z,
+		.blockDimX = p->blockDim.x, .blockDimY = p->blockDim.y, .blockDimZ = p->blockDim.z,
+		.sharedMemBytes = p->sharedMemBytes, .kernelParams = p->kernelParams, .extra = p->extra
+	};
+	return crt_func_get(p->func, &out->func);
+}
+
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
 				   const struct cudaKernelNodeParams *p)
 {
 	CUDA_KERNEL_NODE_PARAMS node;
-	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = kernel_node(p, &node);
 
-	ENTER();
-	e = p ? crt_func_get(p->func, &f) : crt_note(cudaErrorInvalidValue);
-	if (e != cudaSuccess)
-		return e;
-	node = crt_kernel_node(p, f);
-	return crt_result(DRV(cuGraphAddKernelNode)(out, g, behind, n, &node));
+	return e != cudaSuccess ? e : crt_result(DRV(cuGraphAddKernelNode)(out, g, behind, n, &node));
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t at, const struct cudaKernelNodeParams *p)
 {
 	CUDA_KERNEL_NODE_PARAMS node;
-	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = kernel_node(p, &node);
 
-	ENTER();
-	e = p ? crt_func_get(p->func, &f) : crt_note(cudaErrorInvalidValue);
-	if (e != cudaSuccess)
-		return e;
-	node = crt_kernel_node(p, f);
-	return crt_result(DRV(cuGraphKernelNodeSetParams)(at, &node));
+	return e != cudaSuccess ? e : crt_result(DRV(cuGraphKernelNodeSetParams)(at, &node));
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t at, const struct cudaKernelNodeParams *p)
 {
 	CUDA_KERNEL_NODE_PARAMS node;
-	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = kernel_node(p, &node);
 
-	ENTER();
-	e = p ? crt_func_get(p->func, &f) : crt_note(cudaErrorInvalidValue);
-	if (e != cudaSuccess)
-		return e;
-	node = crt_kernel_node(p, f);
-	return crt_result(DRV(cuGraphExecKernelNodeSetParams)(exec, at, &node));
+	return e != cudaSuccess ? e : crt_result(DRV(cuGraphExecKernelNodeSetParams)(exec, at, &node));
 }
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t at, struct cudaKernelNodeParams *p)
@@ -187,30 +168,24 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g, const cu
 				   const struct cudaMemcpy3DParms *p)
 {
 	CUDA_MEMCPY3D c;
-	cudaError_t e;
+	cudaError_t e = crt_copy_3d(p, &c);
 
-	ENTER();
-	e = crt_copy_3d(p, &c);
 	return e != cudaSuccess ? e : crt_result(DRV(cuGraphAddMemcpyNode)(out, g, behind, n, &c, NULL));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t at, const struct cudaMemcpy3DParms *p)
 {
 	CUDA_MEMCPY3D c;
-	cudaError_t e;
+	cudaError_t e = crt_copy_3d(p, &c);
 
-	ENTER();
-	e = crt_copy_3d(p, &c);
 	return e != cudaSuccess ? e : crt_result(DRV(cuGraphMemcpyNodeSetParams)(at, &c));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t at, const struct cudaMemcpy3DParms *p)
 {
 	CUDA_MEMCPY3D c;
-	cudaError_t e;
+	cudaError_t e = crt_copy_3d(p, &c);
 
-	ENTER();
-	e = crt_copy_3d(p, &c);
 	return e != cudaSuccess ? e : crt_result(DRV(cuGraphExecMemcpyNodeSetParams)(exec, at, &c, NULL));
 }
 
@@ -250,69 +225,48 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t g, 
 					   const void *symbol, const void *from, size_t bytes, size_t offset,
 					   enum cudaMemcpyKind kind)
 {
-	void *to;
-	cudaError_t e = cudaGetSymbolAddress(&to, symbol);
+	CUdeviceptr to = 0;
+	cudaError_t e = crt_var_part(symbol, bytes, offset, &to);
 
 	return e != cudaSuccess ? e :
-	       cudaGraphAddMemcpyNode1D(out, g, behind, n, (char *)to + offset, from, bytes, kind);
+	       cudaGraphAddMemcpyNode1D(out, g, behind, n, (void *)(uintptr_t)to, from, bytes, kind);
 }
 
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind,
 					     size_t n, void *to, const void *symbol, size_t bytes, size_t offset,
 					     enum cudaMemcpyKind kind)
 {
-	void *from;
-	cudaError_t e = cudaGetSymbolAddress(&from, symbol);
+	CUdeviceptr from = 0;
+	cudaError_t e = crt_var_part(symbol, bytes, offset, &from);
 
 	return e != cudaSuccess ? e :
-	       cudaGraphAddMemcpyNode1D(out, g, behind, n, to, (char *)from + offset, bytes, kind);
+	       cudaGraphAddMemcpyNode1D(out, g, behind, n, to, (const void *)(uintptr_t)from, bytes, kind);
 }
 
 /* ---- fills ------------------------------------------------------------------------------------------ */
 
-static CUDA_MEMSET_NODE_PARAMS fill(const struct cudaMemsetParams *p)
-{
-	return (CUDA_MEMSET_NODE_PARAMS){
-		.dst = (CUdeviceptr)(uintptr_t)p->dst, .pitch = p->pitch, .value = p->value,
-		.elementSize = p->elementSize, .width = p->width, .height = p->height
-	};
-}
+_Static_assert(sizeof(CUDA_MEMSET_NODE_PARAMS) == sizeof(struct cudaMemsetParams), "fills");
+#define FILL(p) ((CUDA_MEMSET_NODE_PARAMS *)(uintptr_t)(p))
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
 				   const struct cudaMemsetParams *p)
 {
-	CUDA_MEMSET_NODE_PARAMS c = fill(p);
-
-	CALL(DRV(cuGraphAddMemsetNode)(out, g, behind, n, &c, NULL));
+	CALL(DRV(cuGraphAddMemsetNode)(out, g, behind, n, FILL(p), NULL));
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t at, const struct cudaMemsetParams *p)
 {
-	CUDA_MEMSET_NODE_PARAMS c = fill(p);
-
-	CALL(DRV(cuGraphMemsetNodeSetParams)(at, &c));
+	CALL(DRV(cuGraphMemsetNodeSetParams)(at, FILL(p)));
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t at, const struct cudaMemsetParams *p)
 {
-	CUDA_MEMSET_NODE_PARAMS c = fill(p);
-
-	CALL(DRV(cuGraphExecMemsetNodeSetParams)(exec, at, &c, NULL));
+	CALL(DRV(cuGraphExecMemsetNodeSetParams)(exec, at, FILL(p), NULL));
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t at, struct cudaMemsetParams *p)
 {
-	CUDA_MEMSET_NODE_PARAMS c;
-	cudaError_t e;
-
-	ENTER();
-	e = crt_result(DRV(cuGraphMemsetNodeGetParams)(at, &c));
-	if (e == cudaSuccess)
-		*p = (struct cudaMemsetParams){
-			.dst = (void *)(uintptr_t)c.dst, .pitch = c.pitch, .value = c.value,
-			.elementSize = c.elementSize, .width = c.width, .height = c.height
-		};
-	return e;
+	CALL(DRV(cuGraphMemsetNodeGetParams)(at, FILL(p)));
 }
 
 /* ---- the host, events, memory, graphs ------------------------------------------------------------------ */
@@ -384,17 +338,12 @@ cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t at, cudaEvent_t *even
 	CALL(DRV(cuGraphEventWaitNodeGetEvent)(at, event));
 }
 
+_Static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == sizeof(struct cudaMemAllocNodeParams), "memory of graphs");
+
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n,
 				     struct cudaMemAllocNodeParams *p)
 {
-	CUDA_MEM_ALLOC_NODE_PARAMS node = {0};
-	cudaError_t e;
-
-	ENTER();
-	node.bytesize = p->bytesize;
-	e = crt_result(DRV(cuGraphAddMemAllocNode)(out, g, behind, n, &node));
-	p->dptr = (void *)(uintptr_t)node.dptr;
-	return e;
+	CALL(DRV(cuGraphAddMemAllocNode)(out, g, behind, n, (CUDA_MEM_ALLOC_NODE_PARAMS *)(void *)p));
 }
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *behind, size_t n, void *p)
@@ -409,10 +358,16 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t at, void *out)
 
 /* ---- instances -------------------------------------------------------------------------------------------- */
 
-/* CUDA 11 had places for an error's node and text there. */
-AS(crt_instantiate, "cudaGraphInstantiate", (cudaGraphExec_t *out, cudaGraph_t g, unsigned long long flags))
+/* CUDA 11: flags are zero, and the node that an error is of, and its text, are asked for. */
+AS(crt_instantiate, "cudaGraphInstantiate", (cudaGraphExec_t *out, cudaGraph_t g, void *a, char *text, size_t bytes))
 {
-	CALL(DRV(cuGraphInstantiate)(out, g, crt_version < 12000 ? 0 : flags));
+	if (crt_version >= 12000)
+		CALL(DRV(cuGraphInstantiate)(out, g, (uintptr_t)a));
+	if (a)
+		*(CUgraphNode *)a = NULL;
+	if (text && bytes)
+		*text = 0;
+	CALL(DRV(cuGraphInstantiate)(out, g, 0));
 }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long flags)
@@ -455,15 +410,14 @@ AS(crt_exec_update, "cudaGraphExecUpdate", (cudaGraphExec_t exec, cudaGraph_t g,
 	CUgraphExecUpdateResultInfo info = {0};
 	cudaError_t e;
 
+	if (crt_version >= 12000)
+		CALL(DRV(cuGraphExecUpdate)(exec, g, a));
 	ENTER();
 	e = crt_result(DRV(cuGraphExecUpdate)(exec, g, &info));
-	if (crt_version >= 12000) {
-		*(CUgraphExecUpdateResultInfo *)a = info;
-		return e;
-	}
 	if (a)
 		*(CUgraphNode *)a = info.errorNode;
-	*result = (int)info.result;
+	if (result)
+		*result = (int)info.result;
 	return e;
 }
 

@@ -4,7 +4,6 @@
  */
 #include "cudart/cudart.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- <<<grid, block, shared, stream>>>, which nvcc's code pushes and its stub pops -------- */
@@ -23,7 +22,7 @@ unsigned __cudaPushCallConfiguration(dim3, dim3, size_t, struct CUstream_st *);
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st *stream)
 {
 	if (depth == DEPTH)
-		return 1;
+		return crt_note(cudaErrorMemoryAllocation);     /* the stub is not called */
 	pushed[depth++] = (struct configuration){grid, block, shared, stream};
 	return 0;
 }
@@ -56,10 +55,8 @@ static bool is_bad(const dim3 *grid, const dim3 *block)
 static cudaError_t launch(const struct configuration *c, const void *host, void **args, bool cooperative)
 {
 	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = crt_func_get(host, &f);
 
-	ENTER();
-	e = crt_func_get(host, &f);
 	if (e != cudaSuccess)
 		return e;
 	if (is_bad(&c->grid, &c->block))
@@ -93,62 +90,51 @@ WITH_STREAM(cudaLaunchCooperativeKernel, _ptsz,
 	return launch(&(struct configuration){grid, block, shared, stream}, f, a, true);
 })
 
-/* Attributes are the driver's, under other names. */
-static CUlaunchConfig config_of(const cudaLaunchConfig_t *c, cudaStream_t stream)
-{
-	return (CUlaunchConfig){
-		.gridDimX = c->gridDim.x, .gridDimY = c->gridDim.y, .gridDimZ = c->gridDim.z,
-		.blockDimX = c->blockDim.x, .blockDimY = c->blockDim.y, .blockDimZ = c->blockDim.z,
-		.sharedMemBytes = (unsigned)c->dynamicSmemBytes, .hStream = stream,
-		.attrs = (CUlaunchAttribute *)(void *)c->attrs, .numAttrs = c->numAttrs
-	};
-}
-
 _Static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute), "attributes of launches");
 
-static cudaError_t launch_ex(const cudaLaunchConfig_t *c, const void *host, void **args, cudaStream_t stream)
+/* A launch as the driver describes it; its attributes are the driver's, under other names. */
+static cudaError_t config_of(const cudaLaunchConfig_t *c, const void *host, CUlaunchConfig *out, CUfunction *f)
+{
+	if (!c)
+		return crt_note(cudaErrorInvalidValue);
+	*out = (CUlaunchConfig){
+		.gridDimX = c->gridDim.x, .gridDimY = c->gridDim.y, .gridDimZ = c->gridDim.z,
+		.blockDimX = c->blockDim.x, .blockDimY = c->blockDim.y, .blockDimZ = c->blockDim.z,
+		.sharedMemBytes = (unsigned)c->dynamicSmemBytes, .hStream = c->stream,
+		.attrs = (CUlaunchAttribute *)(void *)c->attrs, .numAttrs = c->numAttrs
+	};
+	return crt_func_get(host, f);
+}
+
+static cudaError_t launch_ex(const cudaLaunchConfig_t *c, const void *host, void **args, cudaStream_t if_none)
 {
 	CUlaunchConfig config;
 	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = config_of(c, host, &config, &f);
 
-	ENTER();
-	if (!c)
-		return crt_note(cudaErrorInvalidValue);
-	e = crt_func_get(host, &f);
 	if (e != cudaSuccess)
 		return e;
 	if (is_bad(&c->gridDim, &c->blockDim))
 		return crt_note(cudaErrorInvalidConfiguration);
-	config = config_of(c, stream);
+	config.hStream = c->stream ? c->stream : if_none;
 	return crt_result(DRV(cuLaunchKernelEx)(&config, f, args, NULL));
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *host, void **args)
 {
-	return launch_ex(c, host, args, c ? c->stream : NULL);
+	return launch_ex(c, host, args, NULL);
 }
 
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *, const void *, void **);
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *c, const void *host, void **args)
 {
-	return launch_ex(c, host, args, c && c->stream ? c->stream : cudaStreamPerThread);
+	return launch_ex(c, host, args, cudaStreamPerThread);
 }
 
 WITH_STREAM(cudaLaunchHostFunc, _ptsz, (cudaStream_t stream, cudaHostFn_t fn, void *arg), (stream, fn, arg),
 {
 	CALL(DRV(cuLaunchHostFunc)(stream, fn, arg));
 })
-
-CUDA_KERNEL_NODE_PARAMS crt_kernel_node(const struct cudaKernelNodeParams *p, CUfunction f)
-{
-	return (CUDA_KERNEL_NODE_PARAMS){
-		.func = f,
-		.gridDimX = p->gridDim.x, .gridDimY = p->gridDim.y, .gridDimZ = p->gridDim.z,
-		.blockDimX = p->blockDim.x, .blockDimY = p->blockDim.y, .blockDimZ = p->blockDim.z,
-		.sharedMemBytes = p->sharedMemBytes, .kernelParams = p->kernelParams, .extra = p->extra
-	};
-}
 
 /* ---- functions -------------------------------------------------------------------------------- */
 
@@ -164,7 +150,6 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *ho
 	CUfunction f;
 	cudaError_t e;
 
-	ENTER();
 	if (!out)
 		return crt_note(cudaErrorInvalidValue);
 	e = crt_func_get(host, &f);
@@ -200,10 +185,8 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *ho
 cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute a, int value)
 {
 	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = crt_func_get(host, &f);
 
-	ENTER();
-	e = crt_func_get(host, &f);
 	return e != cudaSuccess ? e : crt_result(DRV(cuFuncSetAttribute)(f, (CUfunction_attribute)a, value));
 }
 
@@ -218,7 +201,6 @@ cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config)
 	CUfunction f;
 
 	(void)config;
-	ENTER();
 	return crt_func_get(host, &f);
 }
 
@@ -234,10 +216,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, const
 								   unsigned flags)
 {
 	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = crt_func_get(host, &f);
 
-	ENTER();
-	e = crt_func_get(host, &f);
 	return e != cudaSuccess ? e :
 	       crt_result(DRV(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(n, f, threads, shared, flags));
 }
@@ -250,10 +230,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *ho
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks, int threads)
 {
 	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = crt_func_get(host, &f);
 
-	ENTER();
-	e = crt_func_get(host, &f);
 	return e != cudaSuccess ? e : crt_result(DRV(cuOccupancyAvailableDynamicSMemPerBlock)(bytes, f, blocks, threads));
 }
 
@@ -261,13 +239,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *host, const cudaL
 {
 	CUlaunchConfig config;
 	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = config_of(c, host, &config, &f);
 
-	ENTER();
-	if (!c)
-		return crt_note(cudaErrorInvalidValue);
-	config = config_of(c, c->stream);
-	e = crt_func_get(host, &f);
 	return e != cudaSuccess ? e : crt_result(DRV(cuOccupancyMaxActiveClusters)(n, f, &config));
 }
 
@@ -275,12 +248,7 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *n, const void *host, const
 {
 	CUlaunchConfig config;
 	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = config_of(c, host, &config, &f);
 
-	ENTER();
-	if (!c)
-		return crt_note(cudaErrorInvalidValue);
-	config = config_of(c, c->stream);
-	e = crt_func_get(host, &f);
 	return e != cudaSuccess ? e : crt_result(DRV(cuOccupancyMaxPotentialClusterSize)(n, f, &config));
 }

@@ -120,17 +120,11 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 	CALL(DRV(cuDeviceSetMemPool)(device, pool));
 }
 
+_Static_assert(sizeof(CUmemPoolProps) == sizeof(struct cudaMemPoolProps), "pools");
+
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *p)
 {
-	CUmemPoolProps props = {0};
-
-	if (!p)
-		return crt_note(cudaErrorInvalidValue);
-	props.allocType = (CUmemAllocationType)p->allocType;
-	props.handleTypes = (CUmemAllocationHandleType)p->handleTypes;
-	props.location.type = (CUmemLocationType)p->location.type;
-	props.location.id = p->location.id;
-	CALL(DRV(cuMemPoolCreate)(pool, &props));
+	CALL(DRV(cuMemPoolCreate)(pool, (const CUmemPoolProps *)(const void *)p));
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
@@ -250,7 +244,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 
 /* ---- copies of variables --------------------------------------------------------------------- */
 
-static cudaError_t symbol_at(const void *symbol, size_t n, size_t offset, CUdeviceptr *p)
+cudaError_t crt_var_part(const void *symbol, size_t n, size_t offset, CUdeviceptr *p)
 {
 	cudaError_t e;
 	size_t bytes;
@@ -263,66 +257,72 @@ static cudaError_t symbol_at(const void *symbol, size_t n, size_t offset, CUdevi
 	return e;
 }
 
-static cudaError_t to_symbol(const void *symbol, const void *from, const size_t size[2], enum cudaMemcpyKind kind,
-			     cudaStream_t s, bool async)
+struct part { const void *symbol; size_t bytes, offset; };
+
+static cudaError_t to_symbol(const struct part *to, const void *from, enum cudaMemcpyKind kind, cudaStream_t s,
+			     bool async)
 {
 	CUdeviceptr p = 0;
-	cudaError_t e = symbol_at(symbol, size[0], size[1], &p);
+	cudaError_t e = crt_var_part(to->symbol, to->bytes, to->offset, &p);
 
 	if (e != cudaSuccess)
 		return e;
-	return crt_result((async ? copy_async : copy)((void *)(uintptr_t)p, from, size[0], kind, s));
+	return crt_result((async ? copy_async : copy)((void *)(uintptr_t)p, from, to->bytes, kind, s));
 }
 
-static cudaError_t from_symbol(void *to, const void *symbol, const size_t size[2], enum cudaMemcpyKind kind,
-			       cudaStream_t s, bool async)
+static cudaError_t from_symbol(void *to, const struct part *from, enum cudaMemcpyKind kind, cudaStream_t s, bool async)
 {
 	CUdeviceptr p = 0;
-	cudaError_t e = symbol_at(symbol, size[0], size[1], &p);
+	cudaError_t e = crt_var_part(from->symbol, from->bytes, from->offset, &p);
 
 	if (e != cudaSuccess)
 		return e;
-	return crt_result((async ? copy_async : copy)(to, (const void *)(uintptr_t)p, size[0], kind, s));
+	return crt_result((async ? copy_async : copy)(to, (const void *)(uintptr_t)p, from->bytes, kind, s));
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t n, size_t offset, enum cudaMemcpyKind kind)
 {
-	return to_symbol(symbol, from, (const size_t[]){n, offset}, kind, NULL, false);
+	return to_symbol(&(struct part){symbol, n, offset}, from, kind, NULL, false);
 }
 
 cudaError_t cudaMemcpyToSymbol_ptds(const void *, const void *, size_t, size_t, enum cudaMemcpyKind);
 cudaError_t cudaMemcpyToSymbol_ptds(const void *symbol, const void *from, size_t n, size_t offset,
 				    enum cudaMemcpyKind kind)
 {
-	return to_symbol(symbol, from, (const size_t[]){n, offset}, kind, cudaStreamPerThread, false);
+	return to_symbol(&(struct part){symbol, n, offset}, from, kind, cudaStreamPerThread, false);
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind)
 {
-	return from_symbol(to, symbol, (const size_t[]){n, offset}, kind, NULL, false);
+	return from_symbol(to, &(struct part){symbol, n, offset}, kind, NULL, false);
 }
 
 cudaError_t cudaMemcpyFromSymbol_ptds(void *, const void *, size_t, size_t, enum cudaMemcpyKind);
 cudaError_t cudaMemcpyFromSymbol_ptds(void *to, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind)
 {
-	return from_symbol(to, symbol, (const size_t[]){n, offset}, kind, cudaStreamPerThread, false);
+	return from_symbol(to, &(struct part){symbol, n, offset}, kind, cudaStreamPerThread, false);
 }
 
 WITH_STREAM(cudaMemcpyToSymbolAsync, _ptsz,
 	    (const void *symbol, const void *from, size_t n, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream),
 	    (symbol, from, n, offset, kind, stream),
 {
-	return to_symbol(symbol, from, (const size_t[]){n, offset}, kind, stream, true);
+	return to_symbol(&(struct part){symbol, n, offset}, from, kind, stream, true);
 })
 
 WITH_STREAM(cudaMemcpyFromSymbolAsync, _ptsz,
 	    (void *to, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream),
 	    (to, symbol, n, offset, kind, stream),
 {
-	return from_symbol(to, symbol, (const size_t[]){n, offset}, kind, stream, true);
+	return from_symbol(to, &(struct part){symbol, n, offset}, kind, stream, true);
 })
 
 /* ---- rows and slices --------------------------------------------------------------------------- */
+
+static bool is_kind(enum cudaMemcpyKind kind)
+{
+	return (unsigned)kind <= cudaMemcpyDefault;
+}
 
 static CUmemorytype type_of(enum cudaMemcpyKind kind, bool to)
 {
@@ -360,6 +360,8 @@ static cudaError_t copy_rows(const struct rows *r, enum cudaMemcpyKind kind, cud
 
 	if (r->width > r->to_pitch || r->width > r->from_pitch)
 		return crt_note(cudaErrorInvalidPitchValue);
+	if (!is_kind(kind))
+		return crt_note(cudaErrorInvalidMemcpyDirection);
 	NOTHING_TO_DO(r->width && r->height);
 	if (!s && !async)
 		CALL(DRV(cuMemcpy2D)(&p));
@@ -391,8 +393,9 @@ WITH_STREAM(cudaMemcpy2DAsync, _ptsz,
 
 cudaError_t crt_copy_3d(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out)
 {
-	if (!p)
-		return crt_note(cudaErrorInvalidValue);
+	ENTER();
+	if (!p || !is_kind(p->kind))
+		return crt_note(p ? cudaErrorInvalidMemcpyDirection : cudaErrorInvalidValue);
 	if (p->srcArray || p->dstArray)
 		return crt_refuse("arrays (cudaMemcpy3D)");
 	*out = (CUDA_MEMCPY3D){
@@ -415,8 +418,7 @@ static cudaError_t copy_slices(const struct cudaMemcpy3DParms *p, cudaStream_t s
 	if (e != cudaSuccess)
 		return e;
 	if (!s && !async)
-		CALL(DRV(cuMemcpy3D)(&c));
-	ENTER();
+		return crt_result(DRV(cuMemcpy3D)(&c));
 	e = crt_result(DRV(cuMemcpy3DAsync)(&c, s));
 	return e != cudaSuccess || async ? e : crt_result(DRV(cuStreamSynchronize)(s));
 }
@@ -526,14 +528,24 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
 	return cudaSuccess;
 }
 
-/* Managed memory never moves.  CUDA 13 and the functions of 12 whose names end in _v2 name a
- * place in another way; who they are does not matter here. */
+/* All of it is of one allocation. */
+static cudaError_t check_range(const void *p, size_t n)
+{
+	CUdeviceptr base;
+	size_t bytes;
+
+	ENTER();
+	if (DRV(cuMemGetAddressRange)(&base, &bytes, dev(p)) != CUDA_SUCCESS || n > bytes - (size_t)(dev(p) - base))
+		return crt_note(cudaErrorInvalidValue);
+	return cudaSuccess;
+}
+
+/* Managed memory never moves, so that advice has no effect.  The place that it names is given in
+ * another way by CUDA 13 and by the functions of 12 whose names end in _v2. */
 #define HINT(id, name) \
-	cudaError_t id(const void *) __asm__(name); \
-	cudaError_t id(const void *p) \
+	AS(id, name, (const void *p, size_t n)) \
 	{ \
-		(void)p; \
-		return crt_begin_context(); \
+		return check_range(p, n); \
 	}
 HINT(crt_advise, "cudaMemAdvise")
 HINT(crt_advise_v2, "cudaMemAdvise_v2")
@@ -542,12 +554,15 @@ HINT(crt_prefetch_ptsz, "cudaMemPrefetchAsync_ptsz")
 HINT(crt_prefetch_v2, "cudaMemPrefetchAsync_v2")
 HINT(crt_prefetch_v2_ptsz, "cudaMemPrefetchAsync_v2_ptsz")
 
+/* Whom memory is attached to says who may not use it: a program that keeps to that runs the same. */
 WITH_STREAM(cudaStreamAttachMemAsync, _ptsz, (cudaStream_t stream, void *p, size_t n, unsigned flags),
 	    (stream, p, n, flags),
 {
-	(void)stream;
-	(void)p;
-	(void)n;
-	(void)flags;
-	return crt_begin_context();
+	unsigned of_stream;
+	cudaError_t e = check_range(p, n);
+
+	if (e == cudaSuccess && flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
+	    flags != cudaMemAttachSingle)
+		e = crt_note(cudaErrorInvalidValue);
+	return e != cudaSuccess ? e : crt_result(DRV(cuStreamGetFlags)(stream, &of_stream));
 })

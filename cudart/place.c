@@ -32,6 +32,7 @@ struct object {
 /* A function may be smaller than a jump that reaches all of memory: it gets a short one, to
  * a long one that lies near the object. */
 enum { LONG_BYTES = 16, MOST_JUMPS = 1024, STEP = 1 << 16 };
+#define ROOM_BYTES ((size_t)LONG_BYTES * MOST_JUMPS)
 
 #if defined __x86_64__
 enum { SHORT_BYTES = 5 };
@@ -79,16 +80,14 @@ static void write_long(uint8_t *at, const void *to)
 /* Room for an object's long jumps, where short ones from all of it reach. */
 static uint8_t *near_room(const struct object *o)
 {
-	const size_t bytes = (size_t)LONG_BYTES * MOST_JUMPS;
-
 	for (uintptr_t away = STEP; away < REACH / 4 && away < o->base; away += STEP) {
 		void *want = (void *)((o->base & ~(uintptr_t)(STEP - 1)) - away);
-		void *got = mmap(want, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		void *got = mmap(want, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 		if (got == want)
 			return got;
 		if (got != MAP_FAILED)
-			munmap(got, bytes);     /* an old kernel, which took it for a hint */
+			munmap(got, ROOM_BYTES);        /* an old kernel, which took it for a hint */
 	}
 	return NULL;
 }
@@ -208,10 +207,28 @@ static bool place(const char *name, uint8_t *at, size_t bytes, void *arg)
 	struct room *room = arg;
 	void *ours = dlsym(self, name);
 
-	if (!ours || (bytes && bytes < SHORT_BYTES) || room->at == room->end)
+	if (!ours || (bytes && bytes < SHORT_BYTES))
 		return true;
+	if (room->at == room->end) {
+		fprintf(stderr, "gsan: %s and what follows stays NVIDIA's: its runtime has more than %d functions\n", name,
+			MOST_JUMPS);
+		return false;
+	}
 	room->at += LONG_BYTES;
 	return put_jump(at, room->at - LONG_BYTES, ours);
+}
+
+/* One process has one version of the runtime: all its copies become this one. */
+static void set_version(const struct object *o, int version)
+{
+	static bool is_set;
+
+	if (is_set && version != crt_version)
+		fprintf(stderr, "gsan: %s has the runtime of CUDA %d and something before it that of CUDA %d, whose calls are"
+			" misread: build all of the program with one\n", *o->path ? o->path : "the program", version / 1000,
+			crt_version / 1000);
+	is_set = true;
+	crt_version = version;
 }
 
 static void place_in(const struct object *o)
@@ -225,16 +242,15 @@ static void place_in(const struct object *o)
 		each_function(o, types[i], look, &kind);
 		if (!kind.runtime)
 			continue;
-		crt_version = version_of(o, &kind);
+		set_version(o, version_of(o, &kind));
 		room.at = near_room(o);
 		if (!room.at) {
 			fputs("gsan: the program's CUDA runtime cannot be replaced: no memory near it\n", stderr);
 			return;
 		}
-		room.end = room.at + (size_t)LONG_BYTES * MOST_JUMPS;
+		room.end = room.at + ROOM_BYTES;
 		each_function(o, types[i], place, &room);
-		mprotect(room.end - (size_t)LONG_BYTES * MOST_JUMPS, (size_t)LONG_BYTES * MOST_JUMPS,
-			 PROT_READ | PROT_EXEC);
+		mprotect(room.end - ROOM_BYTES, ROOM_BYTES, PROT_READ | PROT_EXEC);
 		return;
 	}
 }

@@ -151,22 +151,6 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 	add_var(handle, host, host, name, bytes);
 }
 
-void __cudaRegisterHostVar(void **, const char *, char *, size_t);
-void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes)
-{
-	(void)handle;
-	(void)name;
-	(void)host;
-	(void)bytes;
-}
-
-void __cudaRegisterUnifiedTable(void **, void *);
-void __cudaRegisterUnifiedTable(void **handle, void *table)
-{
-	(void)handle;
-	(void)table;
-}
-
 void crt_register_expect(void *driver)
 {
 	void *p = dlsym(driver, "emu_expect_image");
@@ -227,7 +211,8 @@ void crt_register_reset(void)
 
 /* ---- kernels ----------------------------------------------------------------------------- */
 
-struct crt_func *crt_func_find(const void *host)
+/* By the address of its stub, or by its cudaKernel_t; NULL: unknown. */
+static struct crt_func *find(const void *host)
 {
 	struct crt_func *f, *found = NULL;
 
@@ -262,9 +247,10 @@ static CUresult get(struct crt_func *f)
 
 cudaError_t crt_func_get(const void *host, CUfunction *out)
 {
-	struct crt_func *f = crt_func_find(host);
+	struct crt_func *f = find(host);
 	CUresult r;
 
+	ENTER();
 	if (!f)
 		return crt_note(cudaErrorInvalidDeviceFunction);
 	pthread_mutex_lock(&lock);
@@ -287,7 +273,8 @@ const void *crt_func_name(CUfunction function)
 	return name ? name : (const void *)function;
 }
 
-cudaKernel_t crt_kernel_of(CUkernel kernel)
+/* A kernel of a library that the program loads by itself. */
+static cudaKernel_t kernel_of(CUkernel kernel)
 {
 	struct crt_func *f;
 
@@ -306,7 +293,7 @@ cudaKernel_t crt_kernel_of(CUkernel kernel)
 
 static cudaError_t get_kernel(cudaKernel_t *out, const void *host)
 {
-	struct crt_func *f = crt_func_find(host);
+	struct crt_func *f = find(host);
 
 	if (!out || !f)
 		return crt_note(out ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue);
@@ -327,27 +314,22 @@ cudaError_t cudaGetKernel(cudaKernel_t *out, const void *host)
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *host)
 {
-	ENTER();
 	return out ? crt_func_get(host, out) : crt_note(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaFuncGetName(const char **name, const void *host)
 {
 	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = crt_func_get(host, &f);
 
-	ENTER();
-	e = crt_func_get(host, &f);
 	return e != cudaSuccess ? e : crt_result(DRV(cuFuncGetName)(name, f));
 }
 
 cudaError_t cudaFuncGetParamInfo(const void *host, size_t i, size_t *offset, size_t *bytes)
 {
 	CUfunction f;
-	cudaError_t e;
+	cudaError_t e = crt_func_get(host, &f);
 
-	ENTER();
-	e = crt_func_get(host, &f);
 	return e != cudaSuccess ? e : crt_result(DRV(cuFuncGetParamInfo)(f, i, offset, bytes));
 }
 
@@ -420,7 +402,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *out, cudaLibrary_t lib, const cha
 	ENTER();
 	e = crt_result(DRV(cuLibraryGetKernel)(&kernel, (CUlibrary)(void *)lib, name));
 	if (e == cudaSuccess)
-		*out = crt_kernel_of(kernel);
+		*out = kernel_of(kernel);
 	return e;
 }
 
@@ -453,7 +435,7 @@ cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *out, unsigned n, cudaLibra
 	kernels = room((n + 1) * sizeof *kernels);
 	e = crt_result(DRV(cuLibraryEnumerateKernels)(kernels, n, (CUlibrary)(void *)lib));
 	for (unsigned i = 0; i < n && e == cudaSuccess; i++)
-		out[i] = crt_kernel_of(kernels[i]);
+		out[i] = kernel_of(kernels[i]);
 	free(kernels);
 	return e;
 }

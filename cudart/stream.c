@@ -6,6 +6,14 @@
 
 #include <string.h>
 
+/* There is such a stream. */
+static cudaError_t check(cudaStream_t stream)
+{
+	unsigned flags;
+
+	CALL(DRV(cuStreamGetFlags)(stream, &flags));
+}
+
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
 {
 	CALL(DRV(cuStreamCreateWithPriority)(out, flags, priority));
@@ -39,8 +47,9 @@ ASK_STREAM(cudaStreamGetId, cuStreamGetId, unsigned long long)
 
 WITH_STREAM(cudaStreamGetDevice, _ptsz, (cudaStream_t stream, int *device), (stream, device),
 {
-	(void)stream;
-	return cudaGetDevice(device);
+	cudaError_t e = check(stream);
+
+	return e != cudaSuccess ? e : cudaGetDevice(device);
 })
 
 WITH_STREAM(cudaStreamWaitEvent, _ptsz, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags),
@@ -57,31 +66,40 @@ WITH_STREAM(cudaStreamAddCallback, _ptsz,
 	CALL(DRV(cuStreamAddCallback)(stream, theirs, arg, flags));
 })
 
-/* Hints of what a stream's launches prefer: access policies and the like have no effect. */
+/* What says how a stream's launches would be fast has no effect, and is not kept. */
+static bool is_hint(cudaLaunchAttributeID a)
+{
+	return a == cudaLaunchAttributeAccessPolicyWindow || a == cudaLaunchAttributeSynchronizationPolicy ||
+	       a == cudaLaunchAttributeMemSyncDomain || a == cudaLaunchAttributeMemSyncDomainMap;
+}
+
 WITH_STREAM(cudaStreamSetAttribute, _ptsz,
 	    (cudaStream_t stream, cudaLaunchAttributeID a, const cudaLaunchAttributeValue *value), (stream, a, value),
 {
-	(void)stream;
-	(void)a;
-	(void)value;
-	return crt_begin_context();
+	if (!value)
+		return crt_note(cudaErrorInvalidValue);
+	if (!is_hint(a))
+		return crt_refuse("such attribute of streams (cudaStreamSetAttribute)");
+	return check(stream);
 })
 
 WITH_STREAM(cudaStreamGetAttribute, _ptsz,
 	    (cudaStream_t stream, cudaLaunchAttributeID a, cudaLaunchAttributeValue *value), (stream, a, value),
 {
-	(void)stream;
-	(void)a;
-	memset(value, 0, sizeof *value);
-	return crt_begin_context();
+	if (!value)
+		return crt_note(cudaErrorInvalidValue);
+	if (a != cudaLaunchAttributePriority)
+		return crt_refuse("other attribute of streams than the priority (cudaStreamGetAttribute)");
+	CALL(DRV(cuStreamGetPriority)(stream, &value->priority));
 })
 
+/* There are none to be copied. */
 cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t, cudaStream_t);
 cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t to, cudaStream_t from)
 {
-	(void)to;
-	(void)from;
-	return crt_begin_context();
+	cudaError_t e = check(to);
+
+	return e != cudaSuccess ? e : check(from);
 }
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
@@ -182,26 +200,6 @@ static cudaError_t capture_info(cudaStream_t s, enum cudaStreamCaptureStatus *st
 	return e;
 }
 
-/* CUDA 11 knows two arguments behind the stream; 13 has the one of 12 that is _v3. */
-static cudaError_t capture_info_any(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-				    cudaGraph_t *g, const cudaGraphNode_t **last, const cudaGraphEdgeData **edges,
-				    size_t *n)
-{
-	if (crt_version < 13000)
-		return capture_info(s, status, id, NULL, NULL, NULL);
-	if (edges)
-		*edges = NULL;
-	return capture_info(s, status, id, g, last, n);
-}
-
-WITH_STREAM(cudaStreamGetCaptureInfo, _ptsz,
-	    (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *g,
-	     const cudaGraphNode_t **last, const cudaGraphEdgeData **edges, size_t *n),
-	    (stream, status, id, g, last, edges, n),
-{
-	return capture_info_any(stream, status, id, g, last, edges, n);
-})
-
 WITH_STREAM(cudaStreamGetCaptureInfo_v2, _ptsz,
 	    (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *g,
 	     const cudaGraphNode_t **last, size_t *n),
@@ -220,17 +218,26 @@ WITH_STREAM(cudaStreamGetCaptureInfo_v3, _ptsz,
 	return capture_info(stream, status, id, g, last, n);
 })
 
+/* CUDA 11 knows two arguments behind the stream; 13 has the one of 12 that is _v3. */
+WITH_STREAM(cudaStreamGetCaptureInfo, _ptsz,
+	    (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *g,
+	     const cudaGraphNode_t **last, const cudaGraphEdgeData **edges, size_t *n),
+	    (stream, status, id, g, last, edges, n),
+{
+	return crt_version < 13000 ? capture_info(stream, status, id, NULL, NULL, NULL) :
+	       cudaStreamGetCaptureInfo_v3(stream, status, id, g, last, edges, n);
+})
+
 /* CUDA 13 has data of edges in front of the number, as _v2 of 12. */
 static cudaError_t update(cudaStream_t s, cudaGraphNode_t *nodes, const void *edges, size_t n, unsigned flags)
 {
 	CALL(DRV(cuStreamUpdateCaptureDependencies)(s, nodes, edges, n, flags));
 }
 
-#define UPDATE(id, name, theirs, with_edges) \
-	cudaError_t id(cudaStream_t, cudaGraphNode_t *, size_t, size_t, unsigned) __asm__(name); \
-	cudaError_t id(cudaStream_t s, cudaGraphNode_t *nodes, size_t a, size_t b, unsigned c) \
+#define UPDATE(id, name, per_thread, with_edges) \
+	AS(id, name, (cudaStream_t s, cudaGraphNode_t *nodes, size_t a, size_t b, unsigned c)) \
 	{ \
-		s = s || !(theirs) ? s : cudaStreamPerThread; \
+		s = s || !(per_thread) ? s : cudaStreamPerThread; \
 		return with_edges ? update(s, nodes, (const void *)a, b, c) : update(s, nodes, NULL, a, (unsigned)b); \
 	}
 UPDATE(crt_update, "cudaStreamUpdateCaptureDependencies", false, crt_version >= 13000)

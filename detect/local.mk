@@ -10,6 +10,8 @@ detect_libparts_a_SOURCES = detect/detect.h detect/impl.h detect/word.h detect/a
 	detect/pass.h detect/past.c detect/phase.c detect/scan.c detect/screen.c detect/screen.h detect/stream.c \
 	detect/table.c detect/tensor.c detect/twin.c detect/word.c
 
+detect_libparts_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+
 noinst_DATA += detect/libdetect.a
 CLEANFILES += detect/libdetect.a detect/libdetect.o
 detect/libdetect.a: detect/libparts.a extent/libextent.a

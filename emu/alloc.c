@@ -19,7 +19,6 @@ static bool is_host(enum emu_mem_kind k)
 EMU_API CUresult CUDAAPI cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
 	ENTER(ctx);
-	(void)ctx;
 	*total = EMU_MEM_TOTAL;
 	*free_bytes = EMU_MEM_TOTAL - emu_mem_used();
 	LEAVE(CUDA_SUCCESS);
@@ -28,7 +27,6 @@ EMU_API CUresult CUDAAPI cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 static CUresult device_alloc(CUdeviceptr *out, size_t bytes, enum emu_mem_kind kind)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!out || !bytes)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = emu_mem_new(bytes, kind, 0);
@@ -67,8 +65,10 @@ EMU_API CUresult CUDAAPI cuMemFree_v2(CUdeviceptr p)
 	r = emu_wait_ctx(ctx);
 	if (r != CUDA_SUCCESS)
 		LEAVE(r);
-	LEAVE(emu_mem_delete(p, MEM_DEVICE) || emu_mem_delete(p, MEM_MANAGED) ?
-	      CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+	if (!emu_mem_delete(p, MEM_DEVICE) && !emu_mem_delete(p, MEM_MANAGED))
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	emu_pool_forget(p);
+	LEAVE(CUDA_SUCCESS);
 }
 
 /* ---- page-locked memory ------------------------------------------------------------- */
@@ -76,7 +76,6 @@ EMU_API CUresult CUDAAPI cuMemFree_v2(CUdeviceptr p)
 EMU_API CUresult CUDAAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!out || !bytes)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = PTR(emu_mem_new(bytes, MEM_HOST, flags));
@@ -101,7 +100,6 @@ EMU_API CUresult CUDAAPI cuMemFreeHost(void *p)
 EMU_API CUresult CUDAAPI cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!p || !bytes)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	LEAVE(emu_mem_register(DEV(p), bytes, MEM_REGISTERED, flags) ?
@@ -124,7 +122,6 @@ EMU_API CUresult CUDAAPI cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *p,
 	ENTER(ctx);
 	struct emu_block_mem b;
 
-	(void)ctx;
 	if (!out || flags || !emu_mem_find(DEV(p), &b) || !is_host(b.kind))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = DEV(p);
@@ -136,7 +133,6 @@ EMU_API CUresult CUDAAPI cuMemHostGetFlags(unsigned *flags, void *p)
 	ENTER(ctx);
 	struct emu_block_mem b;
 
-	(void)ctx;
 	if (!flags || !emu_mem_find(DEV(p), &b) || b.kind != MEM_HOST)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*flags = b.flags;
@@ -150,7 +146,6 @@ EMU_API CUresult CUDAAPI cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *byte
 	ENTER(ctx);
 	struct emu_block_mem b;
 
-	(void)ctx;
 	if (!emu_mem_find(p, &b))
 		LEAVE(CUDA_ERROR_NOT_FOUND);
 	if (base)
@@ -258,7 +253,6 @@ EMU_API CUresult CUDAAPI cuPointerGetAttributes(unsigned n, CUpointer_attribute 
 EMU_API CUresult CUDAAPI cuMemAdvise(CUdeviceptr p, size_t bytes, CUmem_advise advice, CUdevice dev)
 {
 	ENTER(ctx);
-	(void)ctx;
 	(void)advice;
 	(void)dev;
 	LEAVE(emu_mem_range_ok(p, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);

@@ -52,6 +52,15 @@ struct CUevent_st {
 	bool doomed;
 };
 
+/* Whose memory a caller of the API says that it is. */
+enum emu_side { SIDE_HOST, SIDE_DEVICE, SIDE_ANY };
+
+/* A copy: addresses, and bytes from one row or slice to the next. */
+struct emu_copy {
+	uint64_t dst, src, width, height, depth, dst_pitch, src_pitch, dst_slice, src_slice;
+	enum emu_side to, from;
+};
+
 enum emu_cmd_kind { CMD_LAUNCH, CMD_COPY, CMD_SET, CMD_HOST, CMD_RECORD, CMD_WAIT, CMD_FREE };
 
 struct emu_cmd {
@@ -64,18 +73,10 @@ struct emu_cmd {
 	union {
 		struct emu_grid *grid;
 		struct {
-			uint8_t *dst;
-			const uint8_t *src;
-			uint64_t width, height, depth;
-			uint64_t dst_pitch, src_pitch, dst_slice, src_slice;
+			struct emu_copy shape;
 			void *staged;           /* the source as it was at the call; freed */
 		} copy;
-		struct {
-			uint8_t *dst;
-			uint64_t width, height, pitch;
-			uint32_t value;
-			unsigned size;          /* of an element: 1, 2, 4 */
-		} set;
+		CUDA_MEMSET_NODE_PARAMS set;
 		struct {
 			CUhostFn fn;
 			CUstreamCallback callback;      /* instead of fn */
@@ -93,7 +94,7 @@ extern struct CUctx_st *emu_contexts;
 /* Starts nearly every entry point: takes the lock, finds the current context.
  * Returns from the function with an error if there is none, or it is broken. */
 #define ENTER(ctx) \
-	struct CUctx_st *ctx; \
+	struct CUctx_st *ctx __attribute__((unused)); \
 	do { \
 		CUresult enter_result = emu_enter(&ctx); \
 		if (enter_result != CUDA_SUCCESS) \
@@ -131,10 +132,11 @@ CUresult emu_launch_cmd(const CUDA_KERNEL_NODE_PARAMS_v2 *, struct emu_cmd **);
 CUresult emu_copy_cmd(const CUDA_MEMCPY3D *, struct emu_cmd **);
 CUresult emu_set_cmd(const CUDA_MEMSET_NODE_PARAMS *, struct emu_cmd **);
 
-/* Attributes of a launch that has not been started: one, or all that another has. */
+/* Attributes of a launch that has not been started: one, or all that another has.  One that
+ * cannot be set changes nothing. */
 CUresult emu_grid_set(struct emu_grid *, CUlaunchAttributeID, const CUlaunchAttributeValue *);
 CUresult emu_grid_get(const struct emu_grid *, CUlaunchAttributeID, CUlaunchAttributeValue *);
-void emu_grid_like(struct emu_grid *, const struct emu_grid *of);
+CUresult emu_grid_like(struct emu_grid *, const struct emu_grid *of);
 
 /* launch.c: the same launch with parameters of its own; the first may never have run. */
 struct emu_grid *emu_grid_again(const struct emu_grid *);
@@ -152,6 +154,16 @@ CUresult emu_capture_record(struct CUevent_st *, struct CUstream_st *);
 CUresult emu_capture_wait(struct CUstream_st *, struct CUevent_st *);
 void emu_capture_forget(struct CUevent_st *);
 void emu_capture_leave(struct CUstream_st *);
+
+/* pool.c: memory was freed that may have come from a pool. */
+void emu_pool_forget(CUdeviceptr);
+/* Memory that a graph allocates, which lives as long as the process: a program may free it by
+ * itself, or read it behind a launch.  0: there is none. */
+CUdeviceptr emu_pool_graph_memory(size_t bytes);
+bool emu_pool_is_graph_memory(CUdeviceptr);
+/* Whether a pool can be like that, and the device have such access. */
+CUresult emu_pool_check(const CUmemPoolProps *);
+CUresult emu_pool_check_access(const CUmemAccessDesc *, size_t);
 
 /* module.c */
 void emu_modules_free(struct CUctx_st *);

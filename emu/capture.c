@@ -3,7 +3,8 @@
  * capture.c: streams whose commands become nodes of a graph instead of being carried out.
  * A stream joins a capture by waiting for an event that was recorded in a stream of it,
  * and all have to come back to the first one before it ends (CUDA C++ Programming Guide,
- * "Creating a Graph Using Stream Capture").
+ * "Creating a Graph Using Stream Capture").  A mode says which calls outside the capture, as
+ * of cuMemAlloc, are errors meanwhile: here none is, since none would disturb it.
  */
 #include <stdlib.h>
 
@@ -130,12 +131,12 @@ CUresult emu_capture_wait(struct CUstream_st *s, struct CUevent_st *e)
 
 	if (r != CUDA_SUCCESS)
 		return r;
+	if (s == s->ctx->null)
+		return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 	if (!e->capture || (s->capture && s->capture != e->capture)) {
 		s->capture->broken = true;
 		return e->capture ? CUDA_ERROR_STREAM_CAPTURE_MERGE : CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
 	}
-	if (s == s->ctx->null)
-		return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 	if (!s->capture) {
 		s->capture = e->capture;
 		s->capture->users++;
@@ -146,11 +147,16 @@ CUresult emu_capture_wait(struct CUstream_st *s, struct CUevent_st *e)
 
 /* ---- the API ------------------------------------------------------------------------- */
 
+static bool is_mode(CUstreamCaptureMode mode)
+{
+	return (unsigned)mode <= CU_STREAM_CAPTURE_MODE_RELAXED;
+}
+
 EMU_API CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
 	CUstreamCaptureMode old = thread_mode;
 
-	if (!mode)
+	if (!mode || !is_mode(*mode))
 		return CUDA_ERROR_INVALID_VALUE;
 	thread_mode = *mode;
 	*mode = old;
@@ -181,8 +187,7 @@ static CUresult begin(CUstream h, CUgraph g, const struct emu_nodes *behind)
 
 EMU_API CUresult CUDAAPI cuStreamBeginCapture_v2(CUstream h, CUstreamCaptureMode mode)
 {
-	return (unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED ? CUDA_ERROR_INVALID_VALUE :
-	       begin(h, NULL, &(struct emu_nodes){0});
+	return is_mode(mode) ? begin(h, NULL, &(struct emu_nodes){0}) : CUDA_ERROR_INVALID_VALUE;
 }
 
 EMU_API CUresult CUDAAPI cuStreamBeginCaptureToGraph(CUstream h, CUgraph g, const CUgraphNode *behind,
@@ -192,9 +197,9 @@ EMU_API CUresult CUDAAPI cuStreamBeginCaptureToGraph(CUstream h, CUgraph g, cons
 	struct emu_nodes nodes;
 	CUresult r;
 
-	if (!g || (n && !behind) || (unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+	if (!g || !emu_nodes_are_in(g, behind, n) || !is_mode(mode))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (edges)
+	if (!emu_edges_are_plain(edges, n))
 		return CUDA_ERROR_NOT_SUPPORTED;
 	nodes = emu_nodes_of(behind, n);
 	r = begin(h, g, &nodes);
@@ -299,10 +304,12 @@ EMU_API CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream h, CUgraphNo
 	struct CUstream_st *s = emu_stream_of(ctx, h);
 	struct emu_nodes nodes;
 
-	if (!s || (n && !node) || flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+	if (!s || flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (status_of(s) != CU_STREAM_CAPTURE_STATUS_ACTIVE)
 		LEAVE(CUDA_ERROR_ILLEGAL_STATE);
+	if (!emu_nodes_are_in(s->capture->graph, node, n))
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	nodes = emu_nodes_of(node, n);
 	if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
 		emu_nodes_set(&s->last, &nodes);
@@ -315,5 +322,6 @@ EMU_API CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream h, CUgraphNo
 EMU_API CUresult CUDAAPI cuStreamUpdateCaptureDependencies_v2(CUstream h, CUgraphNode *node, const CUgraphEdgeData *edges,
 							      size_t n, unsigned flags)
 {
-	return edges ? CUDA_ERROR_NOT_SUPPORTED : cuStreamUpdateCaptureDependencies(h, node, n, flags);
+	return emu_edges_are_plain(edges, n) ? cuStreamUpdateCaptureDependencies(h, node, n, flags) :
+	       CUDA_ERROR_NOT_SUPPORTED;
 }

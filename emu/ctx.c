@@ -478,6 +478,7 @@ EMU_API CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, size_t value)
 /* ---- the primary context ------------------------------------------------------------------ */
 
 static struct CUctx_st *primary;
+static unsigned primary_flags;          /* of the one that there is, and those to come */
 
 EMU_API CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice dev)
 {
@@ -486,7 +487,7 @@ EMU_API CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice dev)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&emu_lock);
 	if (!primary) {
-		primary = ctx_new(0);
+		primary = ctx_new(primary_flags);
 		primary->primary = true;
 	}
 	primary->retained++;
@@ -517,6 +518,7 @@ EMU_API CUresult CUDAAPI cuDevicePrimaryCtxReset_v2(CUdevice dev)
 		ctx_free(primary);
 		primary = NULL;
 	}
+	primary_flags = 0;
 	return emu_leave(CUDA_SUCCESS);
 }
 
@@ -524,6 +526,7 @@ EMU_API CUresult CUDAAPI cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned fl
 {
 	DEVICE(dev);
 	pthread_mutex_lock(&emu_lock);
+	primary_flags = flags;
 	if (primary)
 		primary->flags = flags;
 	return emu_leave(CUDA_SUCCESS);
@@ -533,7 +536,7 @@ EMU_API CUresult CUDAAPI cuDevicePrimaryCtxGetState(CUdevice dev, unsigned *flag
 {
 	DEVICE(dev);
 	pthread_mutex_lock(&emu_lock);
-	*flags = primary ? primary->flags : 0;
+	*flags = primary_flags;
 	*active = primary != NULL;
 	return emu_leave(CUDA_SUCCESS);
 }
@@ -621,13 +624,11 @@ EMU_API CUresult CUDAAPI cuGetErrorString(CUresult code, const char **text)
 EMU_API CUresult CUDAAPI cuProfilerStart(void)
 {
 	ENTER(ctx);
-	(void)ctx;
 	LEAVE(CUDA_SUCCESS);
 }
 
 EMU_API CUresult CUDAAPI cuProfilerStop(void)
 {
 	ENTER(ctx);
-	(void)ctx;
 	LEAVE(CUDA_SUCCESS);
 }

@@ -584,13 +584,13 @@ uint64_t emu_atom_update(void *, unsigned size, bool sys, unsigned kind, enum pt
 /* A thread ended: barriers that waited for it alone are complete. */
 void emu_bar_recheck(struct emu_block *);
 void emu_cluster_exit(struct emu_block *, const struct emu_warp *, uint32_t m);
-/* Nothing can run any more: says what waits for what, and makes it a fault. */
 /* exec_mbar.c: prints what is under way at an mbarrier. */
 void emu_mbar_say(const uint64_t *);
-/* where.c: nothing can go on, or the time is up: says where warps stand, and is a fault. */
+/* where.c: nothing can go on: says where warps stand, and makes it a fault. */
 void emu_deadlock(void);
-bool emu_is_late(void);                 /* and that was so */
-void emu_where_begin(uint64_t seconds); /* EMU_TIMEOUT, from now on; 0: none */
+/* Whether the time is up; then it does the same. */
+bool emu_is_late(void);
+void emu_where_begin(uint64_t seconds); /* EMU_TIMEOUT begins; 0: there is none */
 
 /* ---- exec*.c ------------------------------------------------------------------- */
 
@@ -600,9 +600,9 @@ void emu_exec(struct emu_x *, const struct emu_op *pc);
 /* source.c: the text that modules were instrumented from; NULL: there is none.  Without a name
  * the last one stays.  -1: it is no PTX. */
 int emu_source_set(const char *name, const char *text, size_t len);
-/* The line of the n-th access, or the like, of a function there; 0: unknown. */
-/* Says of each statement whether it was put in by gsan, where that has marked it (probe/probe.h). */
+/* Notes of each statement whether gsan put it in, where marks say so (probe/probe.h). */
 void emu_source_marks(struct ptx_func *);
+/* The line of the n-th access, or the like, of a function there; 0: unknown. */
 unsigned emu_source_line(const char *func, unsigned n);
 bool emu_source_counts(const struct ptx_inst *);        /* it is one of those */
 /* The file of which an instruction of `f` is, and the line there; NULL: not known. */

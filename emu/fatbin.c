@@ -53,6 +53,8 @@ struct entry {
 	uint64_t flags, zero, unpacked_size;    /* unpacked_size: if packed */
 };
 
+_Static_assert(sizeof(struct entry) == 64, "as it is in files");
+
 static uint32_t magic_of(const void *image)
 {
 	uint32_t magic;
@@ -91,7 +93,7 @@ static const struct entry *next_entry(const struct header *h, uint64_t *at)
 {
 	const struct entry *e = (const void *)((const char *)h + h->bytes + *at);
 
-	if (*at + 64 > h->rest || e->bytes < 64 || e->size > h->rest || *at + e->bytes + e->size > h->rest)
+	if (*at + sizeof *e > h->rest || e->bytes < sizeof *e || e->size > h->rest || *at + e->bytes + e->size > h->rest)
 		return NULL;
 	*at += e->bytes + e->size;
 	return e;
@@ -196,7 +198,7 @@ CUresult emu_fatbin_text(const void *image, unsigned sm, struct ptx_buf *text, s
 	else
 		ptx_puts(log, "it has no contents");
 	ptx_puts(log, ".\nemu: build the program with PTX in it (-arch=sm_90, or -gencode arch=compute_90,code=compute_90);"
-		 " -rdc=true leaves none, and EMU_SM=100 makes it another device\n");
+		 " -rdc=true leaves none, and EMU_SM=N makes the device an sm_N\n");
 	return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 

@@ -67,6 +67,14 @@ struct emu_nodes emu_nodes_of(const CUgraphNode *node, size_t n)
 	return s;
 }
 
+bool emu_nodes_are_in(const struct CUgraph_st *g, const CUgraphNode *node, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!node || !node[i] || node[i]->graph != g)
+			return false;
+	return true;
+}
+
 static bool reaches(const struct emu_nodes *from, const struct CUgraphNode_st *node, unsigned mark)
 {
 	for (size_t i = 0; i < from->n; i++) {
@@ -191,6 +199,7 @@ struct CUgraph_st *emu_graph_copy(const struct CUgraph_st *g)
 		c->child = node->child ? emu_graph_copy(node->child) : NULL;
 		c->memory = node->memory;
 		c->bytes = node->bytes;
+		c->disabled = node->disabled;
 	}
 	for (struct CUgraphNode_st *node = g->first; node; node = node->next) {
 		c = copy_of(copy, node);
@@ -205,7 +214,6 @@ struct CUgraph_st *emu_graph_copy(const struct CUgraph_st *g)
 EMU_API CUresult CUDAAPI cuGraphCreate(CUgraph *out, unsigned flags)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!out || flags)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = emu_graph_new();
@@ -215,7 +223,6 @@ EMU_API CUresult CUDAAPI cuGraphCreate(CUgraph *out, unsigned flags)
 EMU_API CUresult CUDAAPI cuGraphDestroy(CUgraph g)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!g)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	emu_graph_free(g);
@@ -225,7 +232,6 @@ EMU_API CUresult CUDAAPI cuGraphDestroy(CUgraph g)
 EMU_API CUresult CUDAAPI cuGraphClone(CUgraph *out, CUgraph g)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!out || !g)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = emu_graph_copy(g);
@@ -235,7 +241,6 @@ EMU_API CUresult CUDAAPI cuGraphClone(CUgraph *out, CUgraph g)
 EMU_API CUresult CUDAAPI cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode node, CUgraph clone)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!out || !node || !clone)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = copy_of(clone, node);
@@ -248,7 +253,6 @@ EMU_API CUresult CUDAAPI cuGraphDestroyNode(CUgraphNode node)
 	struct CUgraphNode_st **p;
 	struct CUgraph_st *g;
 
-	(void)ctx;
 	if (!node)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	g = node->graph;
@@ -284,7 +288,6 @@ static CUresult nodes_that(CUgraph g, CUgraphNode *out, size_t *n, bool (*want)(
 	struct emu_nodes all = {0};
 	CUresult r;
 
-	(void)ctx;
 	if (!g)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (struct CUgraphNode_st *node = g->first; node; node = node->next)
@@ -326,7 +329,6 @@ EMU_API CUresult CUDAAPI cuGraphGetRootNodes(CUgraph g, CUgraphNode *out, size_t
 EMU_API CUresult CUDAAPI cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *out, size_t *n)
 {
 	ENTER(ctx);
-	(void)ctx;
 	LEAVE(node ? give(&node->before, out, n) : CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -340,7 +342,6 @@ EMU_API CUresult CUDAAPI cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNo
 	ENTER(ctx);
 	size_t k = 0;
 
-	(void)ctx;
 	if (!g || !n || !from != !to)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (struct CUgraphNode_st *node = g->first; node; node = node->next)
@@ -357,12 +358,10 @@ EMU_API CUresult CUDAAPI cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNo
 EMU_API CUresult CUDAAPI cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
 	ENTER(ctx);
-	(void)ctx;
-	if (!g || (n && (!from || !to)))
+	if (!g || !emu_nodes_are_in(g, from, n) || !emu_nodes_are_in(g, to, n))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (size_t i = 0; i < n; i++)
-		if (!from[i] || !to[i] || from[i]->graph != g || to[i]->graph != g ||
-		    emu_nodes_reach(&from[i]->before, to[i]))
+		if (emu_nodes_reach(&from[i]->before, to[i]))
 			LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (size_t i = 0; i < n; i++)
 		add(&to[i]->before, from[i]);
@@ -372,8 +371,7 @@ EMU_API CUresult CUDAAPI cuGraphAddDependencies(CUgraph g, const CUgraphNode *fr
 EMU_API CUresult CUDAAPI cuGraphRemoveDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
 	ENTER(ctx);
-	(void)ctx;
-	if (!g || (n && (!from || !to)))
+	if (!g || !emu_nodes_are_in(g, from, n) || !emu_nodes_are_in(g, to, n))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (size_t i = 0; i < n; i++)
 		leave_out(&to[i]->before, from[i]);
@@ -406,7 +404,7 @@ EMU_API CUresult CUDAAPI cuGraphGetEdges_v2(CUgraph g, CUgraphNode *from, CUgrap
 	return plain_edges(cuGraphGetEdges(g, from, to, n), data, n);
 }
 
-static bool is_plain(const CUgraphEdgeData *data, size_t n)
+bool emu_edges_are_plain(const CUgraphEdgeData *data, size_t n)
 {
 	static const CUgraphEdgeData none;
 
@@ -419,19 +417,18 @@ static bool is_plain(const CUgraphEdgeData *data, size_t n)
 EMU_API CUresult CUDAAPI cuGraphAddDependencies_v2(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
 						   const CUgraphEdgeData *data, size_t n)
 {
-	return is_plain(data, n) ? cuGraphAddDependencies(g, from, to, n) : CUDA_ERROR_NOT_SUPPORTED;
+	return emu_edges_are_plain(data, n) ? cuGraphAddDependencies(g, from, to, n) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 EMU_API CUresult CUDAAPI cuGraphRemoveDependencies_v2(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
 						      const CUgraphEdgeData *data, size_t n)
 {
-	return is_plain(data, n) ? cuGraphRemoveDependencies(g, from, to, n) : CUDA_ERROR_NOT_SUPPORTED;
+	return emu_edges_are_plain(data, n) ? cuGraphRemoveDependencies(g, from, to, n) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 EMU_API CUresult CUDAAPI cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!node || !type)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*type = node->type;
@@ -465,13 +462,18 @@ static void find_order(struct CUgraphExec_st *e)
 		put_in_order(&e->order, node, mark);
 }
 
+/* Memory needs no freeing at a launch, uploading is nothing, and priorities order nothing. */
+#define KNOWN_FLAGS ((unsigned long long)(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | \
+					  CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | \
+					  CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | \
+					  CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY))
+
 EMU_API CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long flags)
 {
 	ENTER(ctx);
 	struct CUgraphExec_st *e;
 
-	(void)ctx;
-	if (!out || !g)
+	if (!out || !g || flags & ~KNOWN_FLAGS)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
 		LEAVE(CUDA_ERROR_NOT_SUPPORTED);
@@ -479,7 +481,7 @@ EMU_API CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g
 	if (!e)
 		abort();
 	e->graph = emu_graph_copy(g);
-	e->flags = flags;
+	e->flags = flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;     /* no property of it */
 	find_order(e);
 	*out = e;
 	LEAVE(CUDA_SUCCESS);
@@ -492,7 +494,7 @@ EMU_API CUresult CUDAAPI cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph 
 
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = cuGraphInstantiateWithFlags(out, g, p->flags & ~(cuuint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
+	r = cuGraphInstantiateWithFlags(out, g, p->flags);
 	p->hErrNode_out = NULL;
 	p->result_out = r == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
 	return r;
@@ -501,7 +503,6 @@ EMU_API CUresult CUDAAPI cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph 
 EMU_API CUresult CUDAAPI cuGraphExecGetFlags(CUgraphExec e, cuuint64_t *flags)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!e || !flags)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*flags = e->flags;
@@ -511,7 +512,6 @@ EMU_API CUresult CUDAAPI cuGraphExecGetFlags(CUgraphExec e, cuuint64_t *flags)
 EMU_API CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec e)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!e)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	emu_graph_free(e->graph);
@@ -565,20 +565,46 @@ EMU_API CUresult CUDAAPI cuGraphUpload(CUgraphExec e, CUstream h)
 	LEAVE(e && emu_stream_of(ctx, h) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* Both have the same nodes with the same edges, made in the same order. */
-static bool is_alike(const struct CUgraph_st *a, const struct CUgraph_st *b, CUgraphNode *where)
+/* Both come behind the same places. */
+static bool is_behind_same(const struct CUgraphNode_st *a, const struct CUgraphNode_st *b)
 {
-	const struct CUgraphNode_st *x = a->first;
-	struct CUgraphNode_st *y = b->first;
+	for (size_t i = 0; i < a->before.n; i++) {
+		size_t k = 0;
 
-	for (; x && y; x = x->next, y = y->next) {
-		*where = y;
-		if (x->type != y->type || x->before.n != y->before.n || !x->child != !y->child ||
-		    (x->child && !is_alike(x->child, y->child, where)))
+		while (k < b->before.n && b->before.node[k]->place != a->before.node[i]->place)
+			k++;
+		if (k == b->before.n)
 			return false;
 	}
+	return a->before.n == b->before.n;
+}
+
+CUgraphExecUpdateResult emu_graph_differs(struct CUgraph_st *a, struct CUgraph_st *b, CUgraphNode *where)
+{
+	CUgraphExecUpdateResult r = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+	struct CUgraphNode_st *x, *y;
+	size_t n = 0;
+
+	for (x = a->first, y = b->first; x && y; x = x->next, y = y->next) {
+		*where = y;
+		if (x->type != y->type)
+			return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+		if (x->child)
+			r = emu_graph_differs(x->child, y->child, where);
+		if (r != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+			return r;
+		x->place = y->place = n++;
+	}
 	*where = y;
-	return !x && !y;
+	if (x || y)
+		return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+	for (x = a->first, y = b->first; x; x = x->next, y = y->next) {
+		*where = y;
+		if (!is_behind_same(x, y))
+			return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+	}
+	*where = NULL;
+	return r;
 }
 
 /* The instance is of that graph, and is still asked for by the nodes that it was made of. */
@@ -599,29 +625,31 @@ static void take_over(struct CUgraphExec_st *e, struct CUgraph_st *g)
 EMU_API CUresult CUDAAPI cuGraphExecUpdate_v2(CUgraphExec e, CUgraph g, CUgraphExecUpdateResultInfo *info)
 {
 	ENTER(ctx);
-	CUgraphNode where = NULL;
-	bool alike;
 
-	(void)ctx;
 	if (!e || !g || !info)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	alike = is_alike(e->graph, g, &where);
-	*info = (CUgraphExecUpdateResultInfo){
-		.result = alike ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
-		.errorNode = alike ? NULL : where
-	};
-	if (!alike)
+	*info = (CUgraphExecUpdateResultInfo){0};
+	info->result = emu_graph_differs(e->graph, g, &info->errorNode);
+	if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
 		LEAVE(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 	take_over(e, emu_graph_copy(g));
 	LEAVE(CUDA_SUCCESS);
 }
 
+/* The instance's node, if it is of a kind that can be disabled. */
+static struct CUgraphNode_st *can_be_disabled(const struct CUgraphExec_st *e, const struct CUgraphNode_st *node)
+{
+	struct CUgraphNode_st *c = emu_exec_node(e, node);
+
+	return c && (c->type == CU_GRAPH_NODE_TYPE_KERNEL || c->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+		     c->type == CU_GRAPH_NODE_TYPE_MEMSET) ? c : NULL;
+}
+
 EMU_API CUresult CUDAAPI cuGraphNodeSetEnabled(CUgraphExec e, CUgraphNode node, unsigned enabled)
 {
 	ENTER(ctx);
-	struct CUgraphNode_st *c = emu_exec_node(e, node);
+	struct CUgraphNode_st *c = can_be_disabled(e, node);
 
-	(void)ctx;
 	if (!c)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	c->disabled = !enabled;
@@ -631,9 +659,8 @@ EMU_API CUresult CUDAAPI cuGraphNodeSetEnabled(CUgraphExec e, CUgraphNode node, 
 EMU_API CUresult CUDAAPI cuGraphNodeGetEnabled(CUgraphExec e, CUgraphNode node, unsigned *enabled)
 {
 	ENTER(ctx);
-	struct CUgraphNode_st *c = emu_exec_node(e, node);
+	struct CUgraphNode_st *c = can_be_disabled(e, node);
 
-	(void)ctx;
 	if (!c || !enabled)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*enabled = !c->disabled;

@@ -19,7 +19,8 @@ struct CUgraphNode_st {
 	size_t bytes;
 	void **params;                  /* of a kernel: pointers into the grid's */
 	bool disabled;
-	unsigned mark;
+	unsigned mark;                  /* of the last search that has been here */
+	size_t place;                   /* in the graph, when two are compared */
 };
 
 struct CUgraph_st {
@@ -43,8 +44,14 @@ bool emu_nodes_reach(const struct emu_nodes *from, const struct CUgraphNode_st *
 void emu_nodes_set(struct emu_nodes *, const struct emu_nodes *);
 void emu_nodes_add(struct emu_nodes *, const struct emu_nodes *);
 void emu_nodes_drop(struct emu_nodes *);
-/* Nodes as the API's callers name them. */
+/* Nodes as the API's callers name them, and whether all are of that graph. */
 struct emu_nodes emu_nodes_of(const CUgraphNode *, size_t);
+bool emu_nodes_are_in(const struct CUgraph_st *, const CUgraphNode *, size_t);
+/* Edges of the kind that there is, whose data is zeros; NULL: all are. */
+bool emu_edges_are_plain(const CUgraphEdgeData *, size_t);
+/* What keeps the second graph from the place of the first, whose nodes were made in the same
+ * order; `where`: the second's node that differs, NULL: it has too few, or nothing differs. */
+CUgraphExecUpdateResult emu_graph_differs(struct CUgraph_st *, struct CUgraph_st *, CUgraphNode *where);
 /* The instance's node for a node of the graph that it was made of; NULL: none. */
 struct CUgraphNode_st *emu_exec_node(const struct CUgraphExec_st *, const struct CUgraphNode_st *);
 CUgraphNodeType emu_node_type(const struct emu_cmd *);

@@ -79,12 +79,8 @@ static CUresult add(const struct place *at, CUgraphNodeType type, make_fn *make,
 	struct emu_nodes before;
 	CUresult r;
 
-	(void)ctx;
-	if (!at->out || !at->graph || !params || (at->n && !at->behind))
+	if (!at->out || !at->graph || !params || !emu_nodes_are_in(at->graph, at->behind, at->n))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	for (size_t i = 0; i < at->n; i++)
-		if (!at->behind[i] || at->behind[i]->graph != at->graph)
-			LEAVE(CUDA_ERROR_INVALID_VALUE);
 	r = make(params, &c);
 	if (r != CUDA_SUCCESS)
 		LEAVE(r);
@@ -101,25 +97,28 @@ static CUresult change(struct CUgraphNode_st *node, CUgraphNodeType type, make_f
 	struct emu_cmd *c = NULL;
 	CUresult r;
 
-	(void)ctx;
 	if (!node || !params || node->type != type)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	r = make(params, &c);
-	if (r == CUDA_SUCCESS) {
-		if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-			emu_grid_like(c->u.grid, node->cmd->u.grid);    /* parameters are no attributes */
-		emu_cmd_free(node->cmd);
-		node->cmd = c;
-		free(node->params);
-		node->params = NULL;
+	if (r == CUDA_SUCCESS && type == CU_GRAPH_NODE_TYPE_KERNEL)
+		r = emu_grid_like(c->u.grid, node->cmd->u.grid);        /* parameters are no attributes */
+	if (r != CUDA_SUCCESS) {
+		if (c)
+			emu_cmd_free(c);
+		LEAVE(r);
 	}
-	LEAVE(r);
+	emu_cmd_free(node->cmd);
+	node->cmd = c;
+	free(node->params);
+	node->params = NULL;
+	LEAVE(CUDA_SUCCESS);
 }
 
-/* One kind of node: to add it, to change it in a graph, and in an instance. */
-#define NODE(add_name, set_name, exec_name, type, make, params_type) \
+/* One kind of node: to add it, to change it in a graph, and in an instance.  `more` is what
+ * some have behind the others' arguments. */
+#define NODE(add_name, set_name, exec_name, type, make, params_type, more) \
 	EMU_API CUresult CUDAAPI add_name(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n, \
-					  const params_type *p) \
+					  const params_type *p more) \
 	{ \
 		return add(&(struct place){out, g, behind, n}, type, make, p); \
 	} \
@@ -127,53 +126,20 @@ static CUresult change(struct CUgraphNode_st *node, CUgraphNodeType type, make_f
 	{ \
 		return change(node, type, make, p); \
 	} \
-	EMU_API CUresult CUDAAPI exec_name(CUgraphExec e, CUgraphNode node, const params_type *p) \
+	EMU_API CUresult CUDAAPI exec_name(CUgraphExec e, CUgraphNode node, const params_type *p more) \
 	{ \
 		return change(emu_exec_node(e, node), type, make, p); \
 	}
+#define AND_CONTEXT , CUcontext ctx __attribute__((unused))     /* all have the same memory */
 
 NODE(cuGraphAddKernelNode_v2, cuGraphKernelNodeSetParams_v2, cuGraphExecKernelNodeSetParams_v2,
-     CU_GRAPH_NODE_TYPE_KERNEL, make_kernel, CUDA_KERNEL_NODE_PARAMS_v2)
+     CU_GRAPH_NODE_TYPE_KERNEL, make_kernel, CUDA_KERNEL_NODE_PARAMS_v2,)
 NODE(cuGraphAddHostNode, cuGraphHostNodeSetParams, cuGraphExecHostNodeSetParams,
-     CU_GRAPH_NODE_TYPE_HOST, make_host, CUDA_HOST_NODE_PARAMS)
-
-EMU_API CUresult CUDAAPI cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
-					      const CUDA_MEMCPY3D *p, CUcontext ctx)
-{
-	(void)ctx;
-	return add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEMCPY, make_copy, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *p)
-{
-	return change(node, CU_GRAPH_NODE_TYPE_MEMCPY, make_copy, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphExecMemcpyNodeSetParams(CUgraphExec e, CUgraphNode node, const CUDA_MEMCPY3D *p,
-							CUcontext ctx)
-{
-	(void)ctx;
-	return change(emu_exec_node(e, node), CU_GRAPH_NODE_TYPE_MEMCPY, make_copy, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
-					      const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
-{
-	(void)ctx;
-	return add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEMSET, make_set, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p)
-{
-	return change(node, CU_GRAPH_NODE_TYPE_MEMSET, make_set, p);
-}
-
-EMU_API CUresult CUDAAPI cuGraphExecMemsetNodeSetParams(CUgraphExec e, CUgraphNode node,
-							const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
-{
-	(void)ctx;
-	return change(emu_exec_node(e, node), CU_GRAPH_NODE_TYPE_MEMSET, make_set, p);
-}
+     CU_GRAPH_NODE_TYPE_HOST, make_host, CUDA_HOST_NODE_PARAMS,)
+NODE(cuGraphAddMemcpyNode, cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams,
+     CU_GRAPH_NODE_TYPE_MEMCPY, make_copy, CUDA_MEMCPY3D, AND_CONTEXT)
+NODE(cuGraphAddMemsetNode, cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams,
+     CU_GRAPH_NODE_TYPE_MEMSET, make_set, CUDA_MEMSET_NODE_PARAMS, AND_CONTEXT)
 
 EMU_API CUresult CUDAAPI cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
 						   CUevent e)
@@ -205,32 +171,48 @@ EMU_API CUresult CUDAAPI cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph g, c
 EMU_API CUresult CUDAAPI cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!node || !node->child || !out)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*out = node->child;
 	LEAVE(CUDA_SUCCESS);
 }
 
-/* A graph's memory lives as long as the process: a program may free it by itself, or read
- * it behind a launch. */
+static CUresult make_memory(const void *params, struct emu_cmd **out)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS *p = *(CUDA_MEM_ALLOC_NODE_PARAMS *const *)params;
+	CUresult r = p && p->bytesize ? emu_pool_check(&p->poolProps) : CUDA_ERROR_INVALID_VALUE;
+
+	*out = NULL;
+	if (r == CUDA_SUCCESS)
+		r = emu_pool_check_access(p->accessDescs, p->accessDescCount);
+	if (r != CUDA_SUCCESS)
+		return r;
+	p->dptr = emu_pool_graph_memory(p->bytesize);
+	return p->dptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult make_free(const void *params, struct emu_cmd **out)
+{
+	*out = NULL;
+	return emu_pool_is_graph_memory(*(const CUdeviceptr *)params) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 EMU_API CUresult CUDAAPI cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
 						CUDA_MEM_ALLOC_NODE_PARAMS *p)
 {
-	CUresult r = add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEM_ALLOC, make_nothing, p);
+	CUresult r = add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEM_ALLOC, make_memory, &p);
 
 	if (r != CUDA_SUCCESS)
 		return r;
-	p->dptr = emu_mem_new(p->bytesize, MEM_DEVICE, 0);
 	(*out)->memory = p->dptr;
 	(*out)->bytes = p->bytesize;
-	return p->dptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	return CUDA_SUCCESS;
 }
 
 EMU_API CUresult CUDAAPI cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n,
 					       CUdeviceptr p)
 {
-	CUresult r = add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEM_FREE, make_nothing, &p);
+	CUresult r = add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_MEM_FREE, make_free, &p);
 
 	if (r == CUDA_SUCCESS)
 		(*out)->memory = p;
@@ -283,7 +265,6 @@ EMU_API CUresult CUDAAPI cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunc
 	ENTER(ctx);
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_KERNEL, v);
 
-	(void)ctx;
 	LEAVE(r == CUDA_SUCCESS ? emu_grid_set(node->cmd->u.grid, id, v) : r);
 }
 
@@ -293,7 +274,6 @@ EMU_API CUresult CUDAAPI cuGraphKernelNodeGetAttribute(CUgraphNode node, CUlaunc
 	ENTER(ctx);
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_KERNEL, v);
 
-	(void)ctx;
 	LEAVE(r == CUDA_SUCCESS ? emu_grid_get(node->cmd->u.grid, id, v) : r);
 }
 
@@ -302,11 +282,10 @@ EMU_API CUresult CUDAAPI cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraph
 	ENTER(ctx);
 	CUresult r = check(to, CU_GRAPH_NODE_TYPE_KERNEL, from);
 
-	(void)ctx;
 	if (r == CUDA_SUCCESS)
 		r = check(from, CU_GRAPH_NODE_TYPE_KERNEL, to);
 	if (r == CUDA_SUCCESS)
-		emu_grid_like(to->cmd->u.grid, from->cmd->u.grid);
+		r = emu_grid_like(to->cmd->u.grid, from->cmd->u.grid);
 	LEAVE(r);
 }
 
@@ -315,8 +294,10 @@ EMU_API CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgra
 	ENTER(ctx);
 	struct CUgraphNode_st *c = emu_exec_node(e, node);
 
-	(void)ctx;
-	if (!c || !c->child || !child)
+	CUgraphNode where;
+
+	if (!c || !c->child || !child || !
+	    emu_graph_differs(c->child, child, &where) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	emu_graph_free(c->child);
 	c->child = emu_graph_copy(child);
@@ -326,21 +307,18 @@ EMU_API CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgra
 EMU_API CUresult CUDAAPI cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *p)
 {
 	ENTER(ctx);
-	const struct emu_cmd *c;
+	const struct emu_copy *c;
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_MEMCPY, p);
 
-	(void)ctx;
 	if (r != CUDA_SUCCESS)
 		LEAVE(r);
-	c = node->cmd;
+	c = &node->cmd->u.copy.shape;
 	*p = (CUDA_MEMCPY3D){
-		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = (uintptr_t)c->u.copy.src,
-		.srcPitch = c->u.copy.src_pitch,
-		.srcHeight = c->u.copy.src_pitch ? c->u.copy.src_slice / c->u.copy.src_pitch : 0,
-		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = (uintptr_t)c->u.copy.dst,
-		.dstPitch = c->u.copy.dst_pitch,
-		.dstHeight = c->u.copy.dst_pitch ? c->u.copy.dst_slice / c->u.copy.dst_pitch : 0,
-		.WidthInBytes = c->u.copy.width, .Height = c->u.copy.height, .Depth = c->u.copy.depth
+		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = c->src, .srcPitch = c->src_pitch,
+		.srcHeight = c->src_pitch ? c->src_slice / c->src_pitch : 0,
+		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = c->dst, .dstPitch = c->dst_pitch,
+		.dstHeight = c->dst_pitch ? c->dst_slice / c->dst_pitch : 0,
+		.WidthInBytes = c->width, .Height = c->height, .Depth = c->depth
 	};
 	LEAVE(CUDA_SUCCESS);
 }
@@ -348,18 +326,11 @@ EMU_API CUresult CUDAAPI cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCP
 EMU_API CUresult CUDAAPI cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *p)
 {
 	ENTER(ctx);
-	const struct emu_cmd *c;
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_MEMSET, p);
 
-	(void)ctx;
-	if (r != CUDA_SUCCESS)
-		LEAVE(r);
-	c = node->cmd;
-	*p = (CUDA_MEMSET_NODE_PARAMS){
-		.dst = (uintptr_t)c->u.set.dst, .pitch = c->u.set.pitch, .value = c->u.set.value,
-		.elementSize = c->u.set.size, .width = c->u.set.width, .height = c->u.set.height
-	};
-	LEAVE(CUDA_SUCCESS);
+	if (r == CUDA_SUCCESS)
+		*p = node->cmd->u.set;
+	LEAVE(r);
 }
 
 EMU_API CUresult CUDAAPI cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
@@ -367,7 +338,6 @@ EMU_API CUresult CUDAAPI cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NO
 	ENTER(ctx);
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_HOST, p);
 
-	(void)ctx;
 	if (r == CUDA_SUCCESS)
 		*p = (CUDA_HOST_NODE_PARAMS){.fn = node->cmd->u.host.fn, .userData = node->cmd->u.host.arg};
 	LEAVE(r);
@@ -378,7 +348,6 @@ static CUresult get_event(CUgraphNode node, CUgraphNodeType type, CUevent *out)
 	ENTER(ctx);
 	CUresult r = check(node, type, out);
 
-	(void)ctx;
 	if (r == CUDA_SUCCESS)
 		*out = node->cmd->u.event.event;
 	LEAVE(r);
@@ -399,7 +368,6 @@ EMU_API CUresult CUDAAPI cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdevicep
 	ENTER(ctx);
 	CUresult r = check(node, CU_GRAPH_NODE_TYPE_MEM_FREE, out);
 
-	(void)ctx;
 	if (r == CUDA_SUCCESS)
 		*out = node->memory;
 	LEAVE(r);

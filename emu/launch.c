@@ -2,6 +2,7 @@
  *
  * launch.c: the driver API's launches and occupancy.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,11 @@ static CUresult check_block(const struct launch *l)
 	return CUDA_SUCCESS;
 }
 
+static unsigned most_in_cluster(const struct emu_func *f)
+{
+	return f->nonportable_cluster ? 16 : 8;
+}
+
 static CUresult check_cluster(struct launch *l)
 {
 	uint64_t n = 1;
@@ -60,7 +66,7 @@ static CUresult check_cluster(struct launch *l)
 			return CUDA_ERROR_INVALID_CLUSTER_SIZE;
 		n *= l->cluster[i];
 	}
-	if (n > (l->f->nonportable_cluster ? 16u : 8u))
+	if (n > most_in_cluster(l->f))
 		return CUDA_ERROR_INVALID_CLUSTER_SIZE;
 	return CUDA_SUCCESS;
 }
@@ -102,91 +108,187 @@ static uint64_t workspace_at(const struct emu_grid *g)
 	return (g->func->param_bytes + 15) & ~UINT64_C(15);
 }
 
-static void make_cooperative(struct emu_grid *g)
+static void set_workspace(struct emu_grid *g)
 {
-	g->cooperative = true;
-	g->workspace = g->params + workspace_at(g);
-	memset((void *)(uintptr_t)g->workspace, 0, WORKSPACE);
+	g->workspace = g->cooperative ? g->params + workspace_at(g) : 0;
+	if (g->workspace)
+		memset((void *)(uintptr_t)g->workspace, 0, WORKSPACE);
 }
 
-static bool make_room(struct emu_grid *g)
+/* A launch like that one, with memory for parameters of its own; NULL: there is none. */
+static struct emu_grid *grid_new(const struct emu_grid *like)
 {
+	struct emu_grid *g = calloc(1, sizeof *g);
+
+	if (!g)
+		abort();
+	g->func = like->func;
+	memcpy(g->dim, like->dim, sizeof g->dim);
+	memcpy(g->block, like->block, sizeof g->block);
+	memcpy(g->cluster, like->cluster, sizeof g->cluster);
+	g->nblocks = like->nblocks;
+	g->explicit_cluster = like->explicit_cluster;
+	g->cooperative = like->cooperative;
+	g->pdl = like->pdl;
+	g->smem_dynamic = like->smem_dynamic;
 	g->params = emu_mem_new(workspace_at(g) + WORKSPACE, MEM_PARAMS, 0);
-	if (g->params && g->cooperative)
-		make_cooperative(g);
-	return g->params != 0;
+	if (!g->params) {
+		free(g);
+		return NULL;
+	}
+	set_workspace(g);
+	return g;
+}
+
+/* ---- attributes -------------------------------------------------------------------------- */
+
+/* What says how a launch would be fast has no effect, and is not kept; blocks "may" be grouped
+ * in preferred clusters, and here never are. */
+static bool is_hint(CUlaunchAttributeID id)
+{
+	switch ((int)id) {
+	case CU_LAUNCH_ATTRIBUTE_IGNORE:
+	case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+	case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+	case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+	case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		return true;
+	}
+	return false;
+}
+
+static CUresult unsupported(CUlaunchAttributeID id)
+{
+	fprintf(stderr, "emu: the emulated device keeps no attribute %d of launches (CUlaunchAttributeID)\n", (int)id);
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static void set_cluster(struct launch *l, const CUlaunchAttributeValue *v)
+{
+	l->cluster[0] = v->clusterDim.x;
+	l->cluster[1] = v->clusterDim.y;
+	l->cluster[2] = v->clusterDim.z;
+	l->explicit_cluster = true;
+}
+
+static CUresult set_attribute(struct launch *l, const CUlaunchAttribute *a)
+{
+	switch ((int)a->id) {
+	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+		l->cooperative = a->value.cooperative;
+		return CUDA_SUCCESS;
+	case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+		set_cluster(l, &a->value);
+		return CUDA_SUCCESS;
+	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+		l->pdl = a->value.programmaticStreamSerializationAllowed;
+		return CUDA_SUCCESS;
+	}
+	return is_hint(a->id) ? CUDA_SUCCESS : unsupported(a->id);
 }
 
 CUresult emu_grid_set(struct emu_grid *g, CUlaunchAttributeID id, const CUlaunchAttributeValue *v)
 {
+	struct launch l = {.f = g->func, .grid = g->dim};
+	struct emu_grid with = *g;
+	CUresult r = CUDA_SUCCESS;
+
 	switch ((int)id) {
 	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-		g->cooperative = false;
-		g->workspace = 0;
-		if (v->cooperative)
-			make_cooperative(g);
-		return CUDA_SUCCESS;
+		with.cooperative = v->cooperative;
+		break;
 	case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-		g->cluster[0] = v->clusterDim.x;
-		g->cluster[1] = v->clusterDim.y;
-		g->cluster[2] = v->clusterDim.z;
-		g->explicit_cluster = true;
-		return emu_grid_check(g);
-	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-		return CUDA_SUCCESS;
+		set_cluster(&l, v);
+		r = check_cluster(&l);
+		memcpy(with.cluster, l.cluster, sizeof with.cluster);
+		with.explicit_cluster = true;
+		break;
+	default:
+		return is_hint(id) ? CUDA_SUCCESS : unsupported(id);
 	}
-	return CUDA_ERROR_NOT_SUPPORTED;
+	if (r == CUDA_SUCCESS)
+		r = emu_grid_check(&with);
+	if (r == CUDA_SUCCESS) {
+		*g = with;
+		set_workspace(g);
+	}
+	return r;
 }
 
 CUresult emu_grid_get(const struct emu_grid *g, CUlaunchAttributeID id, CUlaunchAttributeValue *v)
 {
 	memset(v, 0, sizeof *v);
-	if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+	switch ((int)id) {
+	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
 		v->cooperative = g->cooperative;
-	} else if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+		return CUDA_SUCCESS;
+	case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
 		v->clusterDim.x = g->cluster[0];
 		v->clusterDim.y = g->cluster[1];
 		v->clusterDim.z = g->cluster[2];
-	} else if (id != CU_LAUNCH_ATTRIBUTE_PRIORITY && id != CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) {
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return CUDA_SUCCESS;
 	}
-	return CUDA_SUCCESS;
+	return unsupported(id);
 }
 
-void emu_grid_like(struct emu_grid *g, const struct emu_grid *of)
+CUresult emu_grid_like(struct emu_grid *g, const struct emu_grid *of)
 {
+	CUlaunchAttributeValue cooperative = {.cooperative = of->cooperative}, cluster;
+	CUresult r = emu_grid_set(g, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &cooperative);
+
 	g->pdl = of->pdl;
-	if (of->cooperative && !g->cooperative)
-		make_cooperative(g);
-	if (of->explicit_cluster && !g->explicit_cluster) {
-		memcpy(g->cluster, of->cluster, sizeof g->cluster);
-		g->explicit_cluster = true;
-	}
+	if (r != CUDA_SUCCESS || !of->explicit_cluster || g->explicit_cluster)
+		return r;
+	emu_grid_get(of, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &cluster);
+	return emu_grid_set(g, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &cluster);
 }
+
+/* ---- launches ---------------------------------------------------------------------------- */
 
 static CUresult make_grid(const struct launch *l, struct emu_grid **out)
 {
-	struct emu_grid *g = calloc(1, sizeof *g);
+	const struct emu_grid like = {
+		.func = l->f, .dim = {l->grid[0], l->grid[1], l->grid[2]},
+		.block = {l->block[0], l->block[1], l->block[2]},
+		.cluster = {l->cluster[0], l->cluster[1], l->cluster[2]},
+		.nblocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
+		.explicit_cluster = l->explicit_cluster, .cooperative = l->cooperative, .pdl = l->pdl,
+		.smem_dynamic = l->smem
+	};
+	CUresult r = emu_grid_check(&like);
+
+	if (r != CUDA_SUCCESS)
+		return r;
+	*out = grid_new(&like);
+	if (!*out)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = pack(l, (uint8_t *)(uintptr_t)(*out)->params);
+	if (r != CUDA_SUCCESS)
+		emu_grid_free(*out);
+	return r;
+}
+
+static CUresult make_cmd(struct launch *l, CUfunction h, struct CUstream_st *s, struct emu_cmd **out)
+{
+	struct emu_grid *g;
 	CUresult r;
 
-	if (!g)
-		abort();
-	g->func = l->f;
-	memcpy(g->dim, l->grid, sizeof g->dim);
-	memcpy(g->block, l->block, sizeof g->block);
-	memcpy(g->cluster, l->cluster, sizeof g->cluster);
-	g->nblocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-	g->explicit_cluster = l->explicit_cluster;
-	g->cooperative = l->cooperative;
-	g->pdl = l->pdl;
-	g->smem_dynamic = l->smem;
-	r = make_room(g) ? emu_grid_check(g) : CUDA_ERROR_OUT_OF_MEMORY;
+	l->f = emu_func_handle(h);
+	if (!l->f || !l->f->entry)
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = check_block(l);
 	if (r == CUDA_SUCCESS)
-		r = pack(l, (uint8_t *)(uintptr_t)g->params);
-	if (r != CUDA_SUCCESS)
-		emu_grid_free(g);
-	*out = g;
+		r = check_cluster(l);
+	if (r == CUDA_SUCCESS)
+		r = make_grid(l, &g);
+	if (r == CUDA_SUCCESS) {
+		*out = emu_cmd_new(CMD_LAUNCH, s);
+		(*out)->u.grid = g;
+	}
 	return r;
 }
 
@@ -195,42 +297,17 @@ CUresult emu_launch_cmd(const CUDA_KERNEL_NODE_PARAMS_v2 *p, struct emu_cmd **ou
 	const uint32_t grid[3] = {p->gridDimX, p->gridDimY, p->gridDimZ};
 	const uint32_t block[3] = {p->blockDimX, p->blockDimY, p->blockDimZ};
 	struct launch l = {
-		.grid = grid, .block = block, .smem = p->sharedMemBytes, .params = p->kernelParams, .extra = p->extra,
-		.f = emu_func_handle(p->func ? p->func : (CUfunction)(void *)p->kern)
+		.grid = grid, .block = block, .smem = p->sharedMemBytes, .params = p->kernelParams, .extra = p->extra
 	};
-	struct emu_grid *g;
-	CUresult r;
 
-	if (!l.f || !l.f->entry)
-		return CUDA_ERROR_INVALID_HANDLE;
-	r = check_block(&l);
-	if (r == CUDA_SUCCESS)
-		r = check_cluster(&l);
-	if (r == CUDA_SUCCESS)
-		r = make_grid(&l, &g);
-	if (r == CUDA_SUCCESS) {
-		*out = emu_cmd_new(CMD_LAUNCH, NULL);
-		(*out)->u.grid = g;
-	}
-	return r;
+	return make_cmd(&l, p->func ? p->func : (CUfunction)(void *)p->kern, NULL, out);
 }
 
 struct emu_grid *emu_grid_again(const struct emu_grid *of)
 {
-	struct emu_grid *g = calloc(1, sizeof *g);
+	struct emu_grid *g = grid_new(of);
 
 	if (!g)
-		abort();
-	g->func = of->func;
-	memcpy(g->dim, of->dim, sizeof g->dim);
-	memcpy(g->block, of->block, sizeof g->block);
-	memcpy(g->cluster, of->cluster, sizeof g->cluster);
-	g->nblocks = of->nblocks;
-	g->explicit_cluster = of->explicit_cluster;
-	g->cooperative = of->cooperative;
-	g->pdl = of->pdl;
-	g->smem_dynamic = of->smem_dynamic;
-	if (!make_room(g))
 		abort();
 	memcpy((void *)(uintptr_t)g->params, (const void *)(uintptr_t)of->params, g->func->param_bytes);
 	return g;
@@ -240,24 +317,10 @@ static CUresult launch(struct launch *l, CUfunction h)
 {
 	ENTER(ctx);
 	struct CUstream_st *s = emu_stream_of(ctx, l->stream);
-	struct emu_grid *g;
 	struct emu_cmd *c;
-	CUresult r;
+	CUresult r = s ? make_cmd(l, h, s, &c) : CUDA_ERROR_INVALID_HANDLE;
 
-	l->f = emu_func_handle(h);
-	if (!l->f || !l->f->entry || !s)
-		LEAVE(CUDA_ERROR_INVALID_HANDLE);
-	r = check_block(l);
-	if (r == CUDA_SUCCESS)
-		r = check_cluster(l);
-	if (r != CUDA_SUCCESS)
-		LEAVE(r);
-	r = make_grid(l, &g);
-	if (r != CUDA_SUCCESS)
-		LEAVE(r);
-	c = emu_cmd_new(CMD_LAUNCH, s);
-	c->u.grid = g;
-	LEAVE(emu_cmd_submit(c));
+	LEAVE(r == CUDA_SUCCESS ? emu_cmd_submit(c) : r);
 }
 
 EMU_API CUresult CUDAAPI cuLaunchKernel(CUfunction h, unsigned gx, unsigned gy, unsigned gz,
@@ -291,52 +354,17 @@ EMU_API CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig *config, CUfuncti
 					  void **extra)
 {
 	struct launch l = {.params = params, .extra = extra};
-	uint32_t grid[3], block[3];
+	CUresult r = CUDA_SUCCESS;
 
 	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
-	grid[0] = config->gridDimX;
-	grid[1] = config->gridDimY;
-	grid[2] = config->gridDimZ;
-	block[0] = config->blockDimX;
-	block[1] = config->blockDimY;
-	block[2] = config->blockDimZ;
-	l.grid = grid;
-	l.block = block;
+	l.grid = (const uint32_t[]){config->gridDimX, config->gridDimY, config->gridDimZ};
+	l.block = (const uint32_t[]){config->blockDimX, config->blockDimY, config->blockDimZ};
 	l.smem = config->sharedMemBytes;
 	l.stream = config->hStream;
-	for (unsigned i = 0; i < config->numAttrs; i++) {
-		const CUlaunchAttributeValue *v = &config->attrs[i].value;
-
-		switch ((int)config->attrs[i].id) {
-		case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-			l.cooperative = v->cooperative;
-			break;
-		case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-			l.cluster[0] = v->clusterDim.x;
-			l.cluster[1] = v->clusterDim.y;
-			l.cluster[2] = v->clusterDim.z;
-			l.explicit_cluster = true;
-			break;
-		case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-			l.pdl = v->programmaticStreamSerializationAllowed;
-			break;
-		/* Hints; blocks "may" be grouped in preferred clusters, and here never are. */
-		case CU_LAUNCH_ATTRIBUTE_IGNORE:
-		case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-		case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-		case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-		case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-		case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-		case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-		case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-		case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-			break;
-		default:
-			return CUDA_ERROR_NOT_SUPPORTED;
-		}
-	}
-	return launch(&l, h);
+	for (unsigned i = 0; i < config->numAttrs && r == CUDA_SUCCESS; i++)
+		r = set_attribute(&l, &config->attrs[i]);
+	return r == CUDA_SUCCESS ? launch(&l, h) : r;
 }
 
 /* ---- occupancy --------------------------------------------------------------------------- */
@@ -347,7 +375,6 @@ EMU_API CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUf
 	ENTER(ctx);
 	struct emu_func *f = emu_func_handle(h);
 
-	(void)ctx;
 	if (!f || !n || threads < 1)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	*n = threads > 1024 ? 0 : (int)emu_occupancy(f, (unsigned)threads, smem);
@@ -371,7 +398,6 @@ EMU_API CUresult CUDAAPI cuOccupancyMaxPotentialBlockSize(int *grid, int *block,
 	struct emu_func *f = emu_func_handle(h);
 	unsigned best = 0;
 
-	(void)ctx;
 	if (!f || !grid || !block)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (limit <= 0 || limit > 1024)
@@ -394,7 +420,6 @@ EMU_API CUresult CUDAAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, 
 	struct emu_func *f = emu_func_handle(h);
 	uint64_t room;
 
-	(void)ctx;
 	if (!f || !bytes || blocks < 1 || threads < 1 || threads > 1024)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (room = emu_m.block_smem; room && emu_occupancy(f, (unsigned)threads, room) < (unsigned)blocks; room -= 128)
@@ -403,36 +428,50 @@ EMU_API CUresult CUDAAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, 
 	LEAVE(CUDA_SUCCESS);
 }
 
-/* How many clusters of that many blocks there is room for: a cluster is not spread over more
- * SMs than it has blocks, and all of the device's are one GPC. */
+/* How many blocks of such launches the device has room for. */
+static CUresult resident_blocks(CUfunction h, const CUlaunchConfig *config, const struct emu_func **f, unsigned *n)
+{
+	uint64_t threads;
+
+	*f = emu_func_handle(h);
+	if (!*f || !config)
+		return CUDA_ERROR_INVALID_VALUE;
+	threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
+	if (!threads || threads > 1024)
+		return CUDA_ERROR_INVALID_VALUE;
+	*n = emu_occupancy(*f, (unsigned)threads, config->sharedMemBytes) * emu_m.nsm;
+	return CUDA_SUCCESS;
+}
+
+/* A cluster is not spread over more SMs than it has blocks, and all of the device's are one GPC. */
 EMU_API CUresult CUDAAPI cuOccupancyMaxActiveClusters(int *n, CUfunction h, const CUlaunchConfig *config)
 {
 	ENTER(ctx);
-	struct emu_func *f = emu_func_handle(h);
-	unsigned size = 1, threads;
+	const struct emu_func *f;
+	uint64_t size = 1;
+	unsigned blocks;
+	CUresult r = n ? resident_blocks(h, config, &f, &blocks) : CUDA_ERROR_INVALID_VALUE;
 
-	(void)ctx;
-	if (!f || !n || !config)
-		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	if (r != CUDA_SUCCESS)
+		LEAVE(r);
 	for (unsigned i = 0; i < config->numAttrs; i++)
 		if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-			size = config->attrs[i].value.clusterDim.x * config->attrs[i].value.clusterDim.y *
+			size = (uint64_t)config->attrs[i].value.clusterDim.x * config->attrs[i].value.clusterDim.y *
 			       config->attrs[i].value.clusterDim.z;
-	threads = config->blockDimX * config->blockDimY * config->blockDimZ;
-	if (!size || !threads || threads > 1024)
-		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	*n = (int)(emu_occupancy(f, threads, config->sharedMemBytes) * emu_m.nsm / size);
+	if (!size || size > most_in_cluster(f))
+		LEAVE(CUDA_ERROR_INVALID_CLUSTER_SIZE);
+	*n = (int)(blocks / size);
 	LEAVE(CUDA_SUCCESS);
 }
 
 EMU_API CUresult CUDAAPI cuOccupancyMaxPotentialClusterSize(int *size, CUfunction h, const CUlaunchConfig *config)
 {
 	ENTER(ctx);
-	struct emu_func *f = emu_func_handle(h);
+	const struct emu_func *f;
+	unsigned blocks;
+	CUresult r = size ? resident_blocks(h, config, &f, &blocks) : CUDA_ERROR_INVALID_VALUE;
 
-	(void)ctx;
-	if (!f || !size || !config)
-		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	*size = f->nonportable_cluster ? 16 : 8;
-	LEAVE(CUDA_SUCCESS);
+	if (r == CUDA_SUCCESS)
+		*size = (int)(blocks < most_in_cluster(f) ? blocks : most_in_cluster(f));
+	LEAVE(r);
 }

@@ -125,7 +125,8 @@ static CUresult load_image(struct CUctx_st *ctx, const char *name, const void *i
 	if (is_text(image))
 		return load(ctx, name, image, strlen(image), n, options, values, out);
 	if (!emu_fatbin_is(image)) {
-		fprintf(stderr, "emu: an image is %s: the emulated device runs PTX alone\n", emu_image_kind(image));
+		fprintf(stderr, "emu: an image is %s: the emulated device runs PTX alone, as nvcc -ptx gives it\n",
+			emu_image_kind(image));
 		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	}
 	r = emu_fatbin_text(image, emu_m.sm_version, &text, &log);
@@ -390,7 +391,6 @@ EMU_API CUresult CUDAAPI cuFuncGetName(const char **name, CUfunction h)
 	ENTER(ctx);
 	struct emu_func *f = emu_func_handle(h);
 
-	(void)ctx;
 	if (!f || !name)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	*name = f->name;
@@ -407,7 +407,6 @@ EMU_API CUresult CUDAAPI cuFuncGetModule(CUmodule *out, CUfunction h)
 	ENTER(ctx);
 	struct emu_func *f = emu_func_handle(h);
 
-	(void)ctx;
 	if (!f || !out)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	*out = (CUmodule)(void *)f->mod;
@@ -419,7 +418,6 @@ EMU_API CUresult CUDAAPI cuKernelGetFunction(CUfunction *out, CUkernel h)
 	ENTER(ctx);
 	struct emu_func *f = emu_func_handle((CUfunction)(void *)h);
 
-	(void)ctx;
 	if (!f || !out)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	*out = (CUfunction)(void *)f;
@@ -449,7 +447,6 @@ EMU_API CUresult CUDAAPI cuFuncGetParamInfo(CUfunction h, size_t i, size_t *offs
 	ENTER(ctx);
 	struct emu_func *f = emu_func_handle(h);
 
-	(void)ctx;
 	if (!f || !offset)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	if (i >= f->nparams)
@@ -483,7 +480,6 @@ EMU_API CUresult CUDAAPI cuFuncGetAttribute(int *value, CUfunction_attribute a, 
 	ENTER(ctx);
 	struct emu_func *f = emu_func_handle(h);
 
-	(void)ctx;
 	if (!f || !value)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	switch ((int)a) {
@@ -552,7 +548,6 @@ EMU_API CUresult CUDAAPI cuFuncSetAttribute(CUfunction h, CUfunction_attribute a
 	ENTER(ctx);
 	struct emu_func *f = emu_func_handle(h);
 
-	(void)ctx;
 	if (!f)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	switch ((int)a) {
@@ -597,7 +592,6 @@ EMU_API CUresult CUDAAPI cuKernelSetAttribute(CUfunction_attribute a, int value,
 EMU_API CUresult CUDAAPI cuFuncSetCacheConfig(CUfunction h, CUfunc_cache config)
 {
 	ENTER(ctx);
-	(void)ctx;
 	(void)config;                   /* there are no caches to configure */
 	LEAVE(emu_func_handle(h) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE);
 }

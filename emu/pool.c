@@ -9,17 +9,17 @@
 
 struct CUmemPoolHandle_st {
 	int reuse[3];                   /* CU_MEMPOOL_ATTR_REUSE_*: noted, and without effect */
-	cuuint64_t threshold, used, most_used;
+	cuuint64_t threshold, used, most_used, limit;   /* limit: UINT64_MAX is none */
 };
 
-static struct CUmemPoolHandle_st default_pool = {.reuse = {1, 1, 1}}, *current = &default_pool;
+static struct CUmemPoolHandle_st default_pool = {.reuse = {1, 1, 1}, .limit = UINT64_MAX}, *current = &default_pool;
 
 /* Who allocated what; a pool that is destroyed leaves its memory to the default one. */
 struct piece {
 	struct piece *next;
 	CUdeviceptr at;
 	size_t bytes;
-	struct CUmemPoolHandle_st *pool;
+	struct CUmemPoolHandle_st *pool;        /* NULL: a graph */
 };
 
 static struct piece *pieces;
@@ -32,23 +32,43 @@ static void note(struct CUmemPoolHandle_st *pool, CUdeviceptr at, size_t bytes)
 		abort();
 	*p = (struct piece){pieces, at, bytes, pool};
 	pieces = p;
+	if (!pool)
+		return;
 	pool->used += bytes;
 	if (pool->used > pool->most_used)
 		pool->most_used = pool->used;
 }
 
-static void forget(CUdeviceptr at)
+void emu_pool_forget(CUdeviceptr at)
 {
 	for (struct piece **p = &pieces; *p; p = &(*p)->next) {
 		struct piece *it = *p;
 
 		if (it->at != at)
 			continue;
-		it->pool->used -= it->bytes;
+		if (it->pool)
+			it->pool->used -= it->bytes;
 		*p = it->next;
 		free(it);
 		return;
 	}
+}
+
+CUdeviceptr emu_pool_graph_memory(size_t bytes)
+{
+	CUdeviceptr p = emu_mem_new(bytes, MEM_DEVICE, 0);
+
+	if (p)
+		note(NULL, p, bytes);
+	return p;
+}
+
+bool emu_pool_is_graph_memory(CUdeviceptr at)
+{
+	for (const struct piece *p = pieces; p; p = p->next)
+		if (p->at == at)
+			return !p->pool;
+	return false;
 }
 
 EMU_API CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream h)
@@ -58,11 +78,13 @@ EMU_API CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes,
 
 	if (!out || !bytes || !pool || !s)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	*out = emu_mem_new(bytes, MEM_DEVICE, 0);
+	if (s->capture) {
+		*out = emu_pool_graph_memory(bytes);
+		LEAVE(*out ? emu_capture_memory(s, true, *out, bytes) : CUDA_ERROR_OUT_OF_MEMORY);
+	}
+	*out = bytes <= pool->limit - pool->used ? emu_mem_new(bytes, MEM_DEVICE, 0) : 0;
 	if (!*out)
 		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
-	if (s->capture)
-		LEAVE(emu_capture_memory(s, true, *out, bytes));
 	note(pool, *out, bytes);
 	LEAVE(CUDA_SUCCESS);
 }
@@ -82,8 +104,9 @@ EMU_API CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr p, CUstream h)
 	if (!s || !emu_mem_find(p, &b) || b.base != p || b.kind != MEM_DEVICE)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (s->capture)
-		LEAVE(emu_capture_memory(s, false, p, b.bytes));
-	forget(p);
+		LEAVE(emu_pool_is_graph_memory(p) ? emu_capture_memory(s, false, p, b.bytes) :
+		      CUDA_ERROR_INVALID_VALUE);
+	emu_pool_forget(p);
 	c = emu_cmd_new(CMD_FREE, s);
 	c->u.free = p;
 	LEAVE(emu_cmd_submit(c));
@@ -115,27 +138,42 @@ EMU_API CUresult CUDAAPI cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 	return CUDA_SUCCESS;
 }
 
+CUresult emu_pool_check(const CUmemPoolProps *p)
+{
+	if (p->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || p->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+	    p->location.id)
+		return CUDA_ERROR_INVALID_VALUE;
+	return p->handleTypes != CU_MEM_HANDLE_TYPE_NONE || p->usage ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+}
+
+CUresult emu_pool_check_access(const CUmemAccessDesc *map, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!map || map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || map[i].location.id ||
+		    map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+			return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
 EMU_API CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
 	ENTER(ctx);
-	(void)ctx;
-	if (!out || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-	    props->location.type != CU_MEM_LOCATION_TYPE_DEVICE || props->location.id)
-		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
-		LEAVE(CUDA_ERROR_NOT_SUPPORTED);
+	CUresult r = out && props ? emu_pool_check(props) : CUDA_ERROR_INVALID_VALUE;
+
+	if (r != CUDA_SUCCESS)
+		LEAVE(r);
 	*out = calloc(1, sizeof **out);
 	if (!*out)
 		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
-	**out = default_pool;
-	(*out)->used = (*out)->most_used = (*out)->threshold = 0;
+	**out = (struct CUmemPoolHandle_st){
+		.reuse = {1, 1, 1}, .limit = props->maxSize ? props->maxSize : UINT64_MAX
+	};
 	LEAVE(CUDA_SUCCESS);
 }
 
 EMU_API CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool pool)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!pool || pool == &default_pool)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (struct piece *p = pieces; p; p = p->next)
@@ -149,16 +187,28 @@ EMU_API CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool pool)
 	LEAVE(CUDA_SUCCESS);
 }
 
-EMU_API CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *value)
+static int *reuse_of(CUmemoryPool pool, CUmemPool_attribute a)
 {
-	if (!pool || !value)
-		return CUDA_ERROR_INVALID_VALUE;
 	switch ((int)a) {
 	case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
 	case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
 	case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-		pool->reuse[(int)a - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = *(const int *)value;
+		return &pool->reuse[(int)a - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES];
+	}
+	return NULL;
+}
+
+EMU_API CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *value)
+{
+	int *reuse = pool ? reuse_of(pool, a) : NULL;
+
+	if (!pool || !value)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (reuse) {
+		*reuse = *(const int *)value;
 		return CUDA_SUCCESS;
+	}
+	switch ((int)a) {
 	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
 		pool->threshold = *(const cuuint64_t *)value;
 		return CUDA_SUCCESS;
@@ -174,14 +224,15 @@ EMU_API CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attr
 
 EMU_API CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *value)
 {
+	int *reuse = pool ? reuse_of(pool, a) : NULL;
+
 	if (!pool || !value)
 		return CUDA_ERROR_INVALID_VALUE;
-	switch ((int)a) {
-	case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-	case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-	case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-		*(int *)value = pool->reuse[(int)a - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES];
+	if (reuse) {
+		*(int *)value = *reuse;
 		return CUDA_SUCCESS;
+	}
+	switch ((int)a) {
 	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
 		*(cuuint64_t *)value = pool->threshold;
 		return CUDA_SUCCESS;
@@ -205,13 +256,7 @@ EMU_API CUresult CUDAAPI cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
 
 EMU_API CUresult CUDAAPI cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t n)
 {
-	if (!pool || (n && !map))
-		return CUDA_ERROR_INVALID_VALUE;
-	for (size_t i = 0; i < n; i++)
-		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || map[i].location.id ||
-		    map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-			return CUDA_ERROR_INVALID_VALUE;
-	return CUDA_SUCCESS;
+	return pool ? emu_pool_check_access(map, n) : CUDA_ERROR_INVALID_VALUE;
 }
 
 EMU_API CUresult CUDAAPI cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *where)

@@ -108,6 +108,7 @@ static uint32_t lanes_of(struct emu_x *x, const struct emu_op *op)
 static void run(struct emu_x *x, const struct emu_op *op)
 {
 	for (;;) {
+		const struct emu_op *was = op;
 		uint32_t m;
 
 		if (is_step(op)) {
@@ -117,7 +118,7 @@ static void run(struct emu_x *x, const struct emu_op *op)
 		}
 		m = lanes_of(x, op);
 		op = m ? op->fn(x, op, m) : op + 1;
-		x->budget--;
+		x->budget -= !was->stmt || !was->stmt->inserted;
 		if (op && op == x->stop)
 			op = emu_arrive(x, op);
 		if (!op)

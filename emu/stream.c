@@ -230,15 +230,14 @@ static bool may_start(const struct emu_cmd *c)
 	return true;
 }
 
-static void do_copy(const struct emu_cmd *c)
+static void do_copy(const struct emu_copy *c)
 {
-	for (uint64_t i = 0; i < c->u.copy.height * c->u.copy.depth; i++) {
-		const uint64_t y = i % c->u.copy.height, z = i / c->u.copy.height;
-		uint8_t *to = c->u.copy.dst + y * c->u.copy.dst_pitch + z * c->u.copy.dst_slice;
+	for (uint64_t i = 0; i < c->height * c->depth; i++) {
+		const uint64_t y = i % c->height, z = i / c->height;
+		void *to = (void *)(c->dst + y * c->dst_pitch + z * c->dst_slice);
 
-		memmove(to, c->u.copy.src + y * c->u.copy.src_pitch + z * c->u.copy.src_slice,
-			c->u.copy.width);
-		emu_tell_host_wrote(to, c->u.copy.width);
+		memmove(to, (const void *)(c->src + y * c->src_pitch + z * c->src_slice), c->width);
+		emu_tell_host_wrote(to, c->width);
 	}
 }
 
@@ -257,18 +256,18 @@ static void set_bytes(uint8_t *p, int value, size_t n)
 	memset(p + first + whole, 0, n - first - whole);
 }
 
-static void do_set(const struct emu_cmd *c)
+static void do_set(const CUDA_MEMSET_NODE_PARAMS *c)
 {
-	for (uint64_t y = 0; y < c->u.set.height; y++) {
-		uint8_t *p = c->u.set.dst + y * c->u.set.pitch;
+	for (uint64_t y = 0; y < c->height; y++) {
+		uint8_t *p = (uint8_t *)(c->dst + y * c->pitch);
 
-		emu_tell_host_wrote(p, c->u.set.width * c->u.set.size);
-		if (c->u.set.size == 1) {
-			set_bytes(p, (uint8_t)c->u.set.value, c->u.set.width);
+		emu_tell_host_wrote(p, c->width * c->elementSize);
+		if (c->elementSize == 1) {
+			set_bytes(p, (uint8_t)c->value, c->width);
 			continue;
 		}
-		for (uint64_t i = 0; i < c->u.set.width; i++)
-			memcpy(p + i * c->u.set.size, &c->u.set.value, c->u.set.size);
+		for (uint64_t i = 0; i < c->width; i++)
+			memcpy(p + i * c->elementSize, &c->value, c->elementSize);
 	}
 }
 
@@ -322,9 +321,9 @@ static void start(struct emu_cmd *c)
 	}
 	pthread_mutex_unlock(&emu_lock);
 	if (c->kind == CMD_COPY)
-		do_copy(c);
+		do_copy(&c->u.copy.shape);
 	else if (c->kind == CMD_SET)
-		do_set(c);
+		do_set(&c->u.set);
 	else if (c->kind == CMD_HOST && c->u.host.callback)
 		c->u.host.callback(c->stream, CUDA_SUCCESS, c->u.host.arg);
 	else if (c->kind == CMD_HOST)
@@ -446,19 +445,23 @@ static void wait_a_bit(void)
 	pthread_cond_wait(&done, &emu_lock);
 }
 
-CUresult emu_wait_stream(struct CUstream_st *s)
+/* Until the stream has no command up to that one. */
+static CUresult wait_until(struct CUstream_st *s, uint64_t last)
 {
 	struct CUctx_st *ctx = s->ctx;
-	uint64_t last = next_seq;
-	CUresult r = emu_capture_refuse(s);
 
-	if (r != CUDA_SUCCESS)
-		return r;
 	while (!ctx->error && s->head && s->head->seq <= last)
 		wait_a_bit();
 	tell_next(s, NULL);
 	emu_print_flush();
 	return ctx->error;
+}
+
+CUresult emu_wait_stream(struct CUstream_st *s)
+{
+	CUresult r = emu_capture_refuse(s);
+
+	return r == CUDA_SUCCESS ? wait_until(s, next_seq) : r;
 }
 
 bool emu_ctx_idle(const struct CUctx_st *ctx)
@@ -481,21 +484,14 @@ CUresult emu_wait_ctx(struct CUctx_st *ctx)
 CUresult emu_cmd_do(struct emu_cmd *c)
 {
 	struct CUstream_st *s = c->stream;
-	struct CUctx_st *ctx = s->ctx;
 	CUresult r = emu_capture_refuse(s);
-	uint64_t seq;
 
 	if (r != CUDA_SUCCESS) {
 		emu_cmd_free(c);
 		return r;
 	}
 	emu_cmd_put(c);
-	seq = c->seq;
-	while (!ctx->error && s->head && s->head->seq <= seq)
-		wait_a_bit();
-	tell_next(s, NULL);
-	emu_print_flush();
-	return ctx->error;
+	return wait_until(s, c->seq);
 }
 
 void emu_ctx_drop_streams(struct CUctx_st *ctx)
@@ -644,7 +640,6 @@ EMU_API CUresult CUDAAPI cuEventCreate(CUevent *out, unsigned flags)
 EMU_API CUresult CUDAAPI cuEventDestroy_v2(CUevent e)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!e)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	e->doomed = true;
@@ -723,7 +718,6 @@ EMU_API CUresult CUDAAPI cuEventSynchronize(CUevent e)
 EMU_API CUresult CUDAAPI cuEventQuery(CUevent e)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!e)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	if (e->capture)
@@ -736,7 +730,6 @@ EMU_API CUresult CUDAAPI cuEventQuery(CUevent e)
 EMU_API CUresult CUDAAPI cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!ms || !a || !b || (a->flags | b->flags) & CU_EVENT_DISABLE_TIMING ||
 	    !a->recorded || !b->recorded)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);

@@ -348,7 +348,6 @@ static bool rows_fit(const struct emu_tmap *t)
 static CUresult deliver(CUtensorMap *to, const struct emu_tmap *t, bool ok)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!ok || !to || (uintptr_t)to % 64)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (emu_m.sm_version < 90)
@@ -449,7 +448,6 @@ EMU_API CUresult CUDAAPI cuTensorMapReplaceAddress(CUtensorMap *map, void *addre
 	ENTER(ctx);
 	struct emu_tmap t;
 
-	(void)ctx;
 	if (!map || ((uintptr_t)address & 15))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	memcpy(&t, map, sizeof t);

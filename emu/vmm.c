@@ -67,7 +67,6 @@ EMU_API CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr *out, size_t bytes, siz
 	struct range *r;
 	void *p = MAP_FAILED;
 
-	(void)ctx;
 	if (!out || !aligned(bytes) || flags || (align & (align - 1)))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (want && want % a == 0) {
@@ -105,7 +104,6 @@ EMU_API CUresult CUDAAPI cuMemAddressFree(CUdeviceptr p, size_t bytes)
 	ENTER(ctx);
 	struct range **r, *gone;
 
-	(void)ctx;
 	for (r = &ranges; *r && ((*r)->base != p || (*r)->bytes != bytes); r = &(*r)->next)
 		;
 	if (!*r)
@@ -126,7 +124,6 @@ EMU_API CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle *out, size_t b
 	ENTER(ctx);
 	struct handle *h;
 
-	(void)ctx;
 	if (!out || !prop || flags || !aligned(bytes) ||
 	    prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
@@ -177,7 +174,6 @@ EMU_API CUresult CUDAAPI cuMemRelease(CUmemGenericAllocationHandle id)
 	ENTER(ctx);
 	struct handle *h = handle_of(id);
 
-	(void)ctx;
 	if (!h)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	h->released = true;
@@ -200,7 +196,6 @@ EMU_API CUresult CUDAAPI cuMemMap(CUdeviceptr p, size_t bytes, size_t offset,
 	struct handle *h = handle_of(id);
 	struct mapping *m;
 
-	(void)ctx;
 	if (!h || flags || !aligned(p) || !aligned(bytes) || offset % GRANULARITY ||
 	    offset + bytes > h->bytes || !reserved(p, bytes))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
@@ -227,7 +222,6 @@ EMU_API CUresult CUDAAPI cuMemSetAccess(CUdeviceptr p, size_t bytes, const CUmem
 	uint64_t covered = 0;
 	bool open;
 
-	(void)ctx;
 	if (!desc || !n)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	open = desc[0].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ||
@@ -253,7 +247,6 @@ EMU_API CUresult CUDAAPI cuMemGetAccess(unsigned long long *flags, const CUmemLo
 					CUdeviceptr p)
 {
 	ENTER(ctx);
-	(void)ctx;
 	if (!flags || !where)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (const struct mapping *m = mappings; m; m = m->next) {

@@ -4,6 +4,7 @@
 
 noinst_LIBRARIES += extent/libextent.a
 extent_libextent_a_SOURCES = extent/extent.h extent/tensor.c extent/matrix.c
+extent_libextent_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 if HAVE_CMOCKA
 check_PROGRAMS += testsuite/unit/extent

@@ -61,7 +61,17 @@ static uint32_t count(const struct ptx_func *f)
 	return n;
 }
 
-/* False: it has a jump by a table, whose targets are not looked for. */
+/* Where it jumps to; FLOW_NONE: to no label of the function, which ptxas will not take. */
+static uint32_t target_of(const struct flow *f, const struct ptx_inst *in)
+{
+	const struct ptx_operand *o = in->nops ? &in->ops[0] : NULL;
+	bool label = o && o->kind == OP_SYM && o->sym && o->sym->kind == SYM_LABEL;
+	uintptr_t at = label ? (uintptr_t)o->sym->user - (uintptr_t)f->block : UINTPTR_MAX;
+
+	return at < f->n * sizeof *f->block ? (uint32_t)(at / sizeof *f->block) : FLOW_NONE;
+}
+
+/* False: it has a jump whose targets are not known: by a table, where they are not looked for. */
 static bool join(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
@@ -72,8 +82,8 @@ static bool join(struct flow *f)
 			return false;
 		if ((!in || in->guarded) && i + 1 < f->n)
 			b->next = i + 1;
-		if (in && in->id == INST_BRA)
-			b->target = (uint32_t)((struct flow_block *)in->ops[0].sym->user - f->block);
+		if (in && in->id == INST_BRA && (b->target = target_of(f, in)) == FLOW_NONE)
+			return false;
 		b->jump = in && in->guarded ? in : NULL;
 		if (b->next != FLOW_NONE)
 			f->block[b->next].ways_in++;

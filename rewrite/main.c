@@ -261,6 +261,8 @@ static int arguments(struct command *c, int argc, char **argv)
 			c->options.relocatable = true;
 			break;
 		case OPT_PERTURB:
+			if (ENGINE_PROBES)
+				return usage("--perturb: this gsan-ptx puts no code into kernels that could hold them up");
 			if (!seed(optarg, &c->options.perturb))
 				return usage("--perturb: a number from 1 to 2147483647");
 			break;

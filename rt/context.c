@@ -9,6 +9,7 @@
 #include "rt/drv.h"
 
 #define DEVICES 64
+#define MOST_OF_A_TABLE (UINT32_C(1) << 28)     /* bytes; more is no table of ours */
 
 /* How often the program retained each primary context; with rt_lock. */
 static struct { CUcontext ctx; int retains; } primary[DEVICES];
@@ -160,4 +161,18 @@ bool rt_write(struct rt_ctx *c, uint64_t to, const void *from, size_t bytes)
 {
 	return !bytes || (rt_ok(c, rt_drv.cuMemcpyHtoDAsync(to, from, bytes, c->stream), "writing") &&
 			  rt_wait(c));
+}
+
+/* A table from device memory, with a zero behind it. */
+void *rt_fetch(struct rt_ctx *c, uint64_t at, uint32_t n, size_t each)
+{
+	void *p;
+
+	if (n > MOST_OF_A_TABLE / each)
+		return NULL;
+	p = rt_try_alloc(n * each + 1);
+	if (p && rt_read(c, p, at, n * each))
+		return p;
+	rt_free(p);
+	return NULL;
 }

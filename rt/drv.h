@@ -100,7 +100,7 @@ extern _Thread_local int rt_inside;
 #include "rt/drv.def"
 CUresult rt_on_ctx_sync(enum rt_hook);
 
-/* ---- shadow.c: the device's side ------------------------------------------------------------ */
+/* ---- device.c, shadow.c, way.c: the device's side ------------------------------------------------------------ */
 
 /* A context of the watched device. */
 struct rt_ctx {
@@ -120,8 +120,15 @@ bool rt_is_final(CUresult);
 /* Whether a driver call of ours succeeded; notices contexts that are gone. */
 bool rt_ok(struct rt_ctx *, CUresult, const char *what);
 bool rt_read(struct rt_ctx *, void *to, uint64_t from, size_t bytes);
+/* A table from device memory, with a zero behind it; to be freed.  NULL: it cannot be had, or is too large. */
+void *rt_fetch(struct rt_ctx *, uint64_t at, uint32_t n, size_t each);
 bool rt_write(struct rt_ctx *, uint64_t to, const void *from, size_t bytes);
 bool rt_wait(struct rt_ctx *);          /* for our stream */
+
+/* What kernels need (way.c, or shadow.c), for the first context of the device, which is current; after the last one.
+ * False: *why says why nothing can be watched. */
+bool rt_engine_set_up(struct rt_ctx *, CUdevice, const char **why);
+void rt_engine_tear_down(void);
 
 const char *rt_dev_off(void);           /* why nothing is watched, or NULL */
 bool rt_dev_ready(void);
@@ -270,9 +277,22 @@ void rt_context_glance(void);   /* reads them if the device is idle and there is
 void rt_context_tell(CUcontext, int timeout_ms);
 void rt_context_count(struct rt_totals *);
 
+/* ---- count.c ---------------------------------------------------------------------------------- */
+
+uint64_t rt_stream_key(enum rt_hook, CUstream);
+bool rt_stream_captured(CUstream);
+/* With rt_lock: it was launched.  here: in a context that is watched. */
+void rt_count_launch(struct rt_func *, uint64_t stream, bool here);
+void rt_count_graph(void);
+void rt_launch_count(struct rt_totals *);
+
+/* Every kernel node of a graph, those of graphs inside it as well; child: the graph's own node that such a one lies
+ * in, or NULL. */
+typedef void rt_each_kernel(void *, CUgraphNode, CUgraphNode child, const CUDA_KERNEL_NODE_PARAMS *);
+void rt_graph_kernels(CUgraph, rt_each_kernel *, void *);
+
 /* ---- launch.c -------------------------------------------------------------------------------- */
 
-void rt_launch_count(struct rt_totals *);
 void rt_stream_seen(enum rt_hook, CUstream);    /* anything but a launch is put into it */
 bool rt_idle(void);             /* nothing launched that was not waited for */
 void rt_all_done(void);

@@ -8,8 +8,6 @@
 
 #include "rt/drv.h"
 
-#define MOST_OF_A_TABLE (UINT32_C(1) << 28)     /* bytes; more is no table of ours */
-
 const unsigned rt_tables_version = GSAN_ABI;
 
 /* With rt_lock. */
@@ -82,20 +80,6 @@ void rt_modules_retire(void)
 	pthread_mutex_unlock(&rt_lock);
 }
 
-/* A table from device memory, with a zero behind it. */
-static void *fetch(struct rt_ctx *c, uint64_t at, uint32_t n, size_t each)
-{
-	void *p;
-
-	if (n > MOST_OF_A_TABLE / each)
-		return NULL;
-	p = rt_try_alloc(n * each + 1);
-	if (p && rt_read(c, p, at, n * each))
-		return p;
-	rt_free(p);
-	return NULL;
-}
-
 /* Variables are memory like any other; they live as long as the module. */
 static void enter_variables(struct rt_ctx *c, const struct rt_sites *s)
 {
@@ -124,10 +108,10 @@ static bool take_tables(struct rt_ctx *c, struct rt_module *m, const struct gsan
 	s->nglobals = g->nglobals;
 	s->nstrings = g->nstrings;
 	s->module = m;
-	if (!(s->site = fetch(c, g->sites, g->nsites, sizeof *s->site)) ||
-	    !(s->frame = fetch(c, g->frames, g->nframes, sizeof *s->frame)) ||
-	    !(s->global = fetch(c, g->globals, g->nglobals, sizeof *s->global)) ||
-	    !(s->strings = fetch(c, g->strings, g->nstrings, 1)))
+	if (!(s->site = rt_fetch(c, g->sites, g->nsites, sizeof *s->site)) ||
+	    !(s->frame = rt_fetch(c, g->frames, g->nframes, sizeof *s->frame)) ||
+	    !(s->global = rt_fetch(c, g->globals, g->nglobals, sizeof *s->global)) ||
+	    !(s->strings = rt_fetch(c, g->strings, g->nstrings, 1)))
 		return false;
 	s->path = string(s, g->path);
 	enter_variables(c, s);

@@ -259,7 +259,8 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_launc
 	r->kind = kind_of(f->kind);
 	r->shared = now->shared;
 	r->tensor = now->tensor;
-	r->addr = now->address > before->address && !f->one ? now->address : f->one ? now->address : before->address;
+	/* The first byte that both touch. */
+	r->addr = f->one || now->address > before->address ? now->address : before->address;
 	r->count = f->count;
 	r->values = f->same_value ? GSAN_VALUES_SAME : GSAN_VALUES_UNKNOWN;
 	r->seen_ms = rt_now_ms();

@@ -11,8 +11,6 @@
 
 #include "rt/judge.h"
 
-enum { DEPTH = 32 };
-
 /* A kernel node.  child: the node whose graph it lies in; NULL: in the graph itself. */
 struct node {
 	CUgraphNode handle, child;
@@ -120,8 +118,10 @@ static CUresult done(struct with *w, CUresult r)
 
 /* ---- what was instantiated ---------------------------------------------------------------------------------- */
 
-static void add_node(struct exec *e, CUgraphNode handle, CUgraphNode child, const CUDA_KERNEL_NODE_PARAMS *p)
+static void add_node(void *to, CUgraphNode handle, CUgraphNode child, const CUDA_KERNEL_NODE_PARAMS *p)
 {
+	struct exec *e = to;
+
 	if (!handle_of(p))
 		return;
 	e->node = rt_grow(e->node, &e->cap, e->n + 1, sizeof *e->node);
@@ -129,34 +129,6 @@ static void add_node(struct exec *e, CUgraphNode handle, CUgraphNode child, cons
 	e->node[e->n].handle = handle;
 	e->node[e->n].child = child;
 	e->n++;
-}
-
-/* Every kernel of the graph, those of graphs inside it as well. */
-static void walk(struct exec *e, CUgraph graph, CUgraphNode child, int depth)
-{
-	CUgraphNode *node;
-	size_t n = 0;
-
-	if (depth > DEPTH || rt_drv.cuGraphGetNodes(graph, NULL, &n) != CUDA_SUCCESS || !n)
-		return;
-	node = rt_alloc(n * sizeof *node);
-	if (rt_drv.cuGraphGetNodes(graph, node, &n) != CUDA_SUCCESS)
-		n = 0;
-	for (size_t i = 0; i < n; i++) {
-		CUDA_KERNEL_NODE_PARAMS p;
-		CUgraphNodeType type;
-		CUgraph inner;
-
-		memset(&p, 0, sizeof p);
-		if (rt_drv.cuGraphNodeGetType(node[i], &type) != CUDA_SUCCESS)
-			continue;
-		if (type == CU_GRAPH_NODE_TYPE_KERNEL && rt_drv.cuGraphKernelNodeGetParams(node[i], &p) == CUDA_SUCCESS)
-			add_node(e, node[i], child, &p);
-		else if (type == CU_GRAPH_NODE_TYPE_GRAPH && rt_drv.cuGraphChildGraphNodeGetGraph &&
-			 rt_drv.cuGraphChildGraphNodeGetGraph(node[i], &inner) == CUDA_SUCCESS)
-			walk(e, inner, child ? child : node[i], depth + 1);
-	}
-	rt_free(node);
 }
 
 /* Nodes do not move while their values are pointed to. */
@@ -221,12 +193,12 @@ static CUresult learn(CUresult r, const CUgraphExec *handle, CUgraph graph)
 {
 	struct exec *e;
 
-	if (r != CUDA_SUCCESS || !rt_drv.cuGraphGetNodes || !rt_drv.cuGraphNodeGetType || !rt_drv.cuGraphKernelNodeGetParams)
+	if (r != CUDA_SUCCESS)
 		return r;
 	e = rt_alloc(sizeof *e);
 	e->handle = *handle;
 	e->graph = graph;
-	walk(e, graph, NULL, 0);
+	rt_graph_kernels(graph, add_node, e);
 	read_nodes(e);
 	pthread_mutex_lock(&lock);
 	forget(find(*handle));
@@ -242,7 +214,7 @@ static void update(struct exec *e, CUgraph graph)
 {
 	struct exec other = {0};
 
-	walk(&other, graph, NULL, 0);
+	rt_graph_kernels(graph, add_node, &other);
 	read_nodes(&other);
 	for (size_t i = 0; i < e->n && i < other.n; i++) {
 		CUgraphNode handle = e->node[i].handle, child = e->node[i].child;
@@ -341,8 +313,11 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 	rt_inside--;
 	pthread_mutex_unlock(&lock);
 	rt_context_noted(r);
-	if (r == CUDA_SUCCESS && !captured)
-		rt_issue_count_graph();
+	if (r != CUDA_SUCCESS || captured)
+		return r;
+	pthread_mutex_lock(&rt_lock);
+	rt_count_graph();
+	pthread_mutex_unlock(&rt_lock);
 	return r;
 }
 

@@ -6,55 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "rt/judge.h"
 
 enum { WAIT_FOR_MEMORY_MS = 10000 };
-
-/* With rt_lock. */
-static uint64_t launches, watched, graphs, bare, elsewhere;
-static const char **bare_names;
-static size_t nbare, bare_cap;
 
 static CUcontext current(void)
 {
 	CUcontext ctx = NULL;
 
 	return rt_drv.cuCtxGetCurrent && rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS ? ctx : NULL;
-}
-
-/* One number a stream: the null stream of a context is 0, that of a thread is the thread's. */
-uint64_t rt_stream_key(enum rt_hook which, CUstream s)
-{
-	const uint64_t v = (uintptr_t)s;
-
-	if (v == 2 || (v == 0 && rt_per_thread(which)))
-		return (uint64_t)gettid() << 16 | 2;
-	return v == 1 ? 0 : v;
-}
-
-void rt_launch_count(struct rt_totals *t)
-{
-	pthread_mutex_lock(&rt_lock);
-	t->launches = launches;
-	t->kernels_watched = watched;
-	t->graphs = graphs;
-	t->bare_launches = bare;
-	t->bare = bare_names;
-	t->nbare = nbare;
-	t->other_device = elsewhere;
-	pthread_mutex_unlock(&rt_lock);
-}
-
-/* A launch into a stream that is being captured runs when its graph does. */
-bool rt_stream_captured(CUstream s)
-{
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-
-	if ((uintptr_t)s <= 1 || !rt_drv.cuStreamIsCapturing)
-		return false;
-	return rt_drv.cuStreamIsCapturing(s, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
 /* ---- memory --------------------------------------------------------------------------------------------- */
@@ -286,29 +247,6 @@ static void watch(struct start *t, void ***params, void ***extra)
 	add_parameter(&t->more, t->i.k, params, extra);
 }
 
-/* With rt_lock. */
-static void count(struct rt_func *f, uint64_t stream, bool here)
-{
-	const bool is_bare = rt_func_bare(f) || f->left > 0;
-
-	launches++;
-	if (!here && rt_dev_ready())
-		elsewhere++;
-	else if (is_bare)
-		bare++;
-	else if (here && rt_func_watched(f))
-		watched++;
-	if ((here || !rt_dev_ready()) && !f->told_bare && *f->name && is_bare) {
-		f->told_bare = true;
-		bare_names = rt_grow(bare_names, &bare_cap, nbare + 1, sizeof *bare_names);
-		bare_names[nbare++] = rt_bare_name(rt_demangle(f->name));
-	}
-	if (f->launches++ == 0)
-		f->stream = stream;
-	else if (f->stream != stream)
-		f->many_streams = true;
-}
-
 void rt_issue_count(struct rt_func *f, CUcontext ctx, uint64_t stream)
 {
 	const bool here = rt_dev_ready() && rt_ctx_known(ctx);
@@ -316,14 +254,7 @@ void rt_issue_count(struct rt_func *f, CUcontext ctx, uint64_t stream)
 	if (here)
 		rt_exit_soon(true);
 	pthread_mutex_lock(&rt_lock);
-	count(f, stream, here);
-	pthread_mutex_unlock(&rt_lock);
-}
-
-void rt_issue_count_graph(void)
-{
-	pthread_mutex_lock(&rt_lock);
-	graphs++;
+	rt_count_launch(f, stream, here);
 	pthread_mutex_unlock(&rt_lock);
 }
 

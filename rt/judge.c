@@ -16,6 +16,7 @@ enum {
 	DRAIN_US = 50,                  /* between looks */
 	JUDGE_US = 1000,
 	PATIENCE_MS = 900,              /* that a lane waits for a piece: clocks of records have 32 bits (doc/probes.md) */
+	LONG_MB = 4,                    /* of a log that takes long */
 	KEPT = 1024                     /* launches of which reports may tell */
 };
 
@@ -26,7 +27,7 @@ static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rt_launch *first, **last = &first;        /* with queue_lock */
 static uint32_t numbers;
 static struct { CUcontext ctx; uint64_t stream; bool is_last; } newest;  /* the launch: is nothing behind it in its stream? */
-static uint64_t unwatched_launches;
+static uint64_t unwatched_launches;     /* with queue_lock */
 static bool watching;                   /* atomic */
 
 /* With judge_lock. */
@@ -79,12 +80,13 @@ void rt_judge_drop(struct rt_launch *l)
 	set_state(l, RT_DROPPED);
 }
 
-/* l's stream is current by its handle and hook. */
+/* An event behind the launch, in the stream that it was put into through that hook.  Without one the launch is over when
+ * the program has waited for it. */
 static void record(struct rt_launch *l, enum rt_hook which, CUstream s)
 {
 	CUevent e;
 
-	if (rt_drv.cuEventCreate(&e, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+	if (!rt_drv.cuEventCreate || !rt_drv.cuEventDestroy || rt_drv.cuEventCreate(&e, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
 		return;
 	if (REAL(cuEventRecord, rt_per_thread(which) ? RT_cuEventRecord_ptsz : RT_cuEventRecord)(e, s) == CUDA_SUCCESS)
 		__atomic_store_n(&l->behind, e, __ATOMIC_RELEASE);
@@ -145,8 +147,20 @@ bool rt_judge_under_way(void)
 
 void rt_judge_unwatched(const char *why)
 {
-	rt_verbose(1, "a launch is not watched: %s", why);
-	__atomic_add_fetch(&unwatched_launches, 1, __ATOMIC_RELAXED);
+	static const char *said[8];
+	size_t i = 0;
+
+	pthread_mutex_lock(&queue_lock);
+	unwatched_launches++;
+	while (i < sizeof said / sizeof *said && said[i] && said[i] != why)
+		i++;
+	if (i < sizeof said / sizeof *said && !said[i])
+		said[i] = why;
+	else
+		i = sizeof said / sizeof *said;
+	pthread_mutex_unlock(&queue_lock);
+	if (i < sizeof said / sizeof *said)
+		rt_say("a launch is not watched: %s", why);
 }
 
 /* ---- draining ---------------------------------------------------------------------------------------------- */
@@ -234,6 +248,8 @@ static void start_detector(void)
 		detect_choose(detect, names[i], word);
 	}
 	detect_choose(detect, "volatile_is_weak", rt_flags.volatile_is_weak ? "1" : "0");
+	if (rt_flags.perturb || !rt_flags.reconverge || rt_flags.shadow_mb)
+		rt_say("perturb, reconverge and shadow_mb mean nothing to kernels that log");
 }
 
 static const struct rt_launch *kept_launch(uint32_t number)
@@ -276,14 +292,30 @@ static void tell_maps(const struct rt_launch *l)
 	}
 }
 
-struct feeding { const char *wrong; };
-
-static void feed(void *arg, const struct event_piece *p)
+static void feed(void *unused, const struct event_piece *p)
 {
-	struct feeding *f = arg;
+	(void)unused;
+	detect_feed(detect, p, p->bytes);
+}
 
-	if (!f->wrong)
-		f->wrong = detect_feed(detect, p, p->bytes);
+struct checking { uint32_t nsites; const char *wrong; };
+
+static void check(void *arg, const struct event_piece *p)
+{
+	struct checking *c = arg;
+
+	if (!c->wrong)
+		c->wrong = event_piece_wrong(p, p->bytes, c->nsites, &(size_t){0});
+}
+
+/* A part of a damaged log would lack orders: all of it is right, or nothing is judged.  NULL: it is. */
+static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, uint32_t nsites)
+{
+	struct checking k = {nsites, NULL};
+
+	if (!log_tell(c, &l->shape, fill, n, check, &k) && !k.wrong)
+		return "the kernel wrote where its log is";
+	return k.wrong;
 }
 
 static struct event_sites sites_of(const struct rt_tables *t)
@@ -327,12 +359,31 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 	return clear;
 }
 
+/* Who waits for the end of a program wants to know what for. */
+static void say_that_it_takes_long(const struct rt_launch *l, const struct log_copy *c)
+{
+	static bool said;
+	const size_t mb = (size_t)c->end * sizeof *c->unit >> 20;
+
+	if (mb < LONG_MB || said)
+		return;
+	said = true;
+	rt_say("a launch of %s is judged by what it logged, up to %zu MiB, by one core of the host: this may take minutes (fewer "
+	       "blocks, or a smaller problem, take less)", rt_demangle(l->func->name), mb);
+}
+
 static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
 	const struct event_sites sites = sites_of(l->tables);
 	struct event_host h = {.launch = l->number, .blocks = l->shape.blocks, .early = l->early};
-	struct feeding f = {NULL};
+	const char *wrong = wrong_in(l, c, fill, n, sites.nsites);
 
+	if (wrong) {
+		rt_say("the log of a launch of %s cannot be read: %s", rt_demangle(l->func->name), wrong);
+		lost_logs++;
+		return;
+	}
+	say_that_it_takes_long(l, c);
 	h.kind = EVENT_HOST_LAUNCH;
 	detect_sites(detect, &sites);
 	detect_host(detect, &h);
@@ -342,12 +393,7 @@ static void judge_log(struct rt_launch *l, const struct log_copy *c, const struc
 		detect_host(detect, &h);
 		cut_launches++;
 	}
-	if (!log_tell(c, &l->shape, fill, n, feed, &f) && !f.wrong)
-		f.wrong = "the kernel wrote where its log is";
-	if (f.wrong) {
-		rt_say("the log of a launch of %s cannot be read: %s", rt_demangle(l->func->name), f.wrong);
-		lost_logs++;
-	}
+	log_tell(c, &l->shape, fill, n, feed, NULL);
 	h.kind = EVENT_HOST_OVER;
 	h.fault = l->failed;
 	detect_host(detect, &h);
@@ -362,6 +408,8 @@ static void report_news(void)
 	for (; nfound < n; nfound++) {
 		struct rt_report *r = rt_found(&f[nfound], kept_launch);
 
+		if (!rt_flags.report_atomic_races && r->now.atomic && r->before.atomic)
+			continue;
 		r->slot = (uint32_t)nfound;
 		rt_report_add(r);
 	}
@@ -407,7 +455,8 @@ static void judge(struct rt_launch *l)
 		start_detector();
 	tell_maps(l);
 	keep(l);
-	if (!take(l, &c)) {
+	/* What a lane has stored by now is not all that others have seen. */
+	if (l->running || !take(l, &c)) {
 		lost_logs++;
 	} else if (rt_flags.report_bugs && is_clear(l, &c, n)) {
 		clear_launches++;
@@ -557,6 +606,7 @@ void rt_watch_fork(void)
 
 /* ---- contexts and the closing line ------------------------------------------------------------------------------------ */
 
+/* The device counts nothing: a context may end as it likes. */
 void rt_context_died(void)
 {
 }
@@ -573,13 +623,14 @@ void rt_context_glance(void)
 {
 }
 
-/* What is left of a context that ends: what runs on, or has died, is judged as far as it can be read. */
-static void give_up(CUcontext ctx)
+/* What is left of a context that ends.  What ended in an error is judged as far as it can be read. */
+static void give_up(CUcontext ctx, bool running)
 {
 	pthread_mutex_lock(&queue_lock);
 	for (struct rt_launch *l = first; l; l = l->next)
 		if (l->ctx == ctx && state_of(l) == RT_ISSUED) {
 			l->failed = true;
+			l->running = running;
 			set_state(l, RT_OVER);
 		}
 	pthread_mutex_unlock(&queue_lock);
@@ -594,7 +645,7 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 	if (r == CUDA_SUCCESS)
 		rt_judge_over(ctx, NULL, upto);
 	else
-		give_up(ctx);
+		give_up(ctx, r == CUDA_ERROR_NOT_READY);
 	rt_tell(NULL);
 }
 
@@ -602,7 +653,9 @@ void rt_context_count(struct rt_totals *t)
 {
 	pthread_mutex_lock(&judge_lock);
 	t->clear = clear_launches;
-	t->unwatched = __atomic_load_n(&unwatched_launches, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&queue_lock);
+	t->unwatched = unwatched_launches;
+	pthread_mutex_unlock(&queue_lock);
 	t->lost_logs = lost_logs;
 	t->cut = cut_launches;
 	for (unsigned i = 0; detect && i < DETECT_COUNTERS && i < RT_INEXACT; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * judge.h: kernels that log by probes: what their modules carry, where a launch logs, who reads that and judges it.
- * For device.c, tables.c, issue.c, judge.c and found.c.
+ * For way.c, tables.c, issue.c, judge.c and found.c.
  */
 #ifndef RT_JUDGE_H
 #define RT_JUDGE_H
@@ -40,7 +40,7 @@ const struct rt_tables *rt_unit_of(const struct rt_tables *, uint32_t site);
 /* Of a function that is launched; NULL: it does not log. */
 const struct module_kernel *rt_kernel_of(struct rt_func *, const struct rt_tables **);
 
-/* ---- device.c ------------------------------------------------------------------------------------ */
+/* ---- way.c --------------------------------------------------------------------------------------- */
 
 /* Whoever uses one of these has called rt_way_begin(), and calls rt_way_end() behind it: then the context that owns the
  * log's memory is current.  One is for the thread that drains, the other one for whoever has the lock. */
@@ -68,7 +68,7 @@ struct rt_launch {
 	uint64_t stream;
 	CUevent behind;                 /* recorded behind it; NULL: not yet */
 	enum rt_state { RT_READYING, RT_READY, RT_ISSUED, RT_OVER, RT_DROPPED } state;  /* atomic */
-	bool failed;                    /* it ended in an error, or was left running */
+	bool failed, running;           /* it ended in an error; it was left running */
 	uint32_t grid[3], block[3], cluster[3];
 	bool early;                     /* it need not wait for the one before it */
 	struct rt_memory memory;
@@ -93,7 +93,8 @@ void rt_judge_over(CUcontext, const uint64_t *key, uint32_t upto);
 bool rt_judge_under_way(void);          /* Is there a launch that is not judged yet? */
 /* Judges what is over.  wait: everything that is known to be over; else as much as can be done now. */
 void rt_judge_catch_up(bool wait);
-void rt_judge_unwatched(const char *why);               /* a launch that could not be watched; counted */
+/* A launch that could not be watched; counted, and each reason (a literal) said once. */
+void rt_judge_unwatched(const char *why);
 
 /* ---- issue.c -------------------------------------------------------------------------------------------- */
 
@@ -114,9 +115,6 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *, struct region_launch 
 /* Of a launch that nobody watches. */
 struct region_launch rt_issue_nowhere(void);
 void rt_issue_count(struct rt_func *, CUcontext, uint64_t stream);     /* it was launched */
-void rt_issue_count_graph(void);
-uint64_t rt_stream_key(enum rt_hook, CUstream);
-bool rt_stream_captured(CUstream);
 void *rt_param_buffer(void **extra, size_t *size);     /* that of `extra`, or NULL */
 
 /* ---- maps.c ------------------------------------------------------------------------------------------- */

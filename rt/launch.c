@@ -16,16 +16,13 @@
 
 struct busy { CUcontext ctx; uint64_t stream; };
 
-struct exec { CUgraphExec handle; struct rt_func **f; size_t n; struct exec *next; };
+struct exec { CUgraphExec handle; struct rt_func **f; size_t n, cap; struct exec *next; };
 
 /* All with rt_lock. */
 static struct busy busy[BUSY];
 static size_t nbusy;
 static bool overflow;                   /* more were busy: only a context's wait ends it */
 static struct exec *execs;
-static uint64_t launches, watched, graphs, bare, elsewhere;
-static const char **bare_names;
-static size_t nbare, bare_cap;
 static uint64_t checked_ms;
 
 static CUcontext current(void)
@@ -33,17 +30,6 @@ static CUcontext current(void)
 	CUcontext ctx = NULL;
 
 	return rt_drv.cuCtxGetCurrent && rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS ? ctx : NULL;
-}
-
-/* One number a stream: the null stream of a context is 0, that of a thread is the
- * thread's. */
-static uint64_t stream_key(enum rt_hook which, CUstream s)
-{
-	const uint64_t v = (uintptr_t)s;
-
-	if (v == 2 || (v == 0 && rt_per_thread(which)))
-		return (uint64_t)gettid() << 16 | 2;
-	return v == 1 ? 0 : v;
 }
 
 static bool same_stream(const struct busy *b, CUcontext ctx, uint64_t stream)
@@ -103,19 +89,6 @@ bool rt_idle(void)
 	idle = !nbusy && !overflow;
 	pthread_mutex_unlock(&rt_lock);
 	return idle;
-}
-
-void rt_launch_count(struct rt_totals *t)
-{
-	pthread_mutex_lock(&rt_lock);
-	t->launches = launches;
-	t->kernels_watched = watched;
-	t->graphs = graphs;
-	t->bare_launches = bare;
-	t->bare = bare_names;
-	t->nbare = nbare;
-	t->other_device = elsewhere;
-	pthread_mutex_unlock(&rt_lock);
 }
 
 /* ---- before a launch --------------------------------------------------------------------------- */
@@ -203,38 +176,10 @@ static bool is_here(CUcontext ctx)
 /* With rt_lock.  `here`: is_here() of the context. */
 static void count(struct rt_func *f, CUcontext ctx, uint64_t stream, bool here)
 {
-	const bool is_bare = rt_func_bare(f) || rt_func_left(f);
-
-	launches++;
 	if (here)
 		rt_context_launched();
-	if (!here && rt_dev_ready())
-		elsewhere++;
-	else if (is_bare)
-		bare++;
-	else if (here && rt_func_watched(f))
-		watched++;
-	if ((here || !rt_dev_ready()) && !f->told_bare && *f->name && is_bare) {
-		f->told_bare = true;
-		bare_names = rt_grow(bare_names, &bare_cap, nbare + 1, sizeof *bare_names);
-		bare_names[nbare++] = rt_bare_name(rt_demangle(f->name));
-	}
-	if (f->launches++ == 0)
-		f->stream = stream;
-	else if (f->stream != stream)
-		f->many_streams = true;
+	rt_count_launch(f, stream, here);
 	set_busy(ctx, stream);
-}
-
-/* A launch into a stream that is being captured runs when its graph does. */
-static bool is_captured(CUstream s)
-{
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-
-	if ((uintptr_t)s <= 1 || !rt_drv.cuStreamIsCapturing)
-		return false;
-	return rt_drv.cuStreamIsCapturing(s, &status) == CUDA_SUCCESS &&
-	       status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
 /* A launch on its way. */
@@ -245,8 +190,8 @@ static void begin(struct launch *l, enum rt_hook which, const void *handle, unsi
 		  bool early, bool beside)
 {
 	l->ctx = current();
-	l->stream = stream_key(which, s);
-	l->captured = is_captured(s);
+	l->stream = rt_stream_key(which, s);
+	l->captured = rt_stream_captured(s);
 	l->f = before(handle, shared, l->ctx, beside ? ~UINT64_C(0) : l->stream);
 	if (l->captured)
 		rt_early_graph(l->f);
@@ -321,60 +266,32 @@ CUresult rt_on_launch_coop(enum rt_hook which, CUfunction f, unsigned int gx, un
 
 void rt_stream_seen(enum rt_hook which, CUstream s)
 {
-	rt_early_other(current(), stream_key(which, s));
+	rt_early_other(current(), rt_stream_key(which, s));
 }
 
 /* ---- graphs ----------------------------------------------------------------------------------------- */
 
-static void add_node(struct exec *e, const CUDA_KERNEL_NODE_PARAMS *p, size_t *cap)
+static void add_node(void *to, CUgraphNode node, CUgraphNode child, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	const void *handle = p->func ? (const void *)p->func : (const void *)p->kern;
+	struct exec *e = to;
 
+	(void)node;
+	(void)child;
 	if (!handle)
 		return;
-	e->f = rt_grow(e->f, cap, e->n + 1, sizeof *e->f);
+	e->f = rt_grow(e->f, &e->cap, e->n + 1, sizeof *e->f);
 	/* Other nodes may run beside it: as if on a stream of its own. */
 	e->f[e->n] = before(handle, p->sharedMemBytes, NULL, ~UINT64_C(0));
 	rt_early_graph(e->f[e->n++]);
-}
-
-/* Every kernel of the graph, those of graphs inside it as well. */
-static void walk(struct exec *e, CUgraph graph, size_t *cap, int depth)
-{
-	CUgraphNode *node;
-	size_t n = 0;
-
-	if (depth > 32 || rt_drv.cuGraphGetNodes(graph, NULL, &n) != CUDA_SUCCESS || !n)
-		return;
-	node = rt_alloc(n * sizeof *node);
-	if (rt_drv.cuGraphGetNodes(graph, node, &n) != CUDA_SUCCESS)
-		n = 0;
-	for (size_t i = 0; i < n; i++) {
-		CUDA_KERNEL_NODE_PARAMS p;
-		CUgraphNodeType type;
-		CUgraph inner;
-
-		memset(&p, 0, sizeof p);
-		if (rt_drv.cuGraphNodeGetType(node[i], &type) != CUDA_SUCCESS)
-			continue;
-		if (type == CU_GRAPH_NODE_TYPE_KERNEL &&
-		    rt_drv.cuGraphKernelNodeGetParams(node[i], &p) == CUDA_SUCCESS)
-			add_node(e, &p, cap);
-		else if (type == CU_GRAPH_NODE_TYPE_GRAPH && rt_drv.cuGraphChildGraphNodeGetGraph &&
-			 rt_drv.cuGraphChildGraphNodeGetGraph(node[i], &inner) == CUDA_SUCCESS)
-			walk(e, inner, cap, depth + 1);
-	}
-	rt_free(node);
 }
 
 /* What `handle` will launch, now that it was made of `graph`. */
 static void learn(CUgraphExec handle, CUgraph graph)
 {
 	struct exec *e = rt_alloc(sizeof *e), **at;
-	size_t cap = 0;
 
-	if (rt_drv.cuGraphGetNodes && rt_drv.cuGraphNodeGetType && rt_drv.cuGraphKernelNodeGetParams)
-		walk(e, graph, &cap, 0);
+	rt_graph_kernels(graph, add_node, e);
 	e->handle = handle;
 	pthread_mutex_lock(&rt_lock);
 	for (at = &execs; *at && (*at)->handle != handle; at = &(*at)->next)
@@ -436,10 +353,9 @@ CUresult rt_on_exec_params(enum rt_hook which, CUgraphExec exec, CUgraphNode nod
 			   const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct exec e = {0};
-	size_t cap = 0;
 
 	if (p)
-		add_node(&e, p, &cap);
+		add_node(&e, node, NULL, p);
 	rt_free(e.f);
 	return REAL(cuGraphExecKernelNodeSetParams_v2, which)(exec, node, p);
 }
@@ -484,7 +400,7 @@ CUresult rt_on_exec_destroy(enum rt_hook which, CUgraphExec exec)
 
 CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)
 {
-	const uint64_t stream = stream_key(which, s);
+	const uint64_t stream = rt_stream_key(which, s);
 	CUcontext ctx = current();
 	CUresult r;
 	bool here;
@@ -494,13 +410,13 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec exec, CUstream s)
 	rt_early_other(ctx, stream);
 	r = REAL(cuGraphLaunch, which)(exec, s);
 	rt_context_noted(r);
-	if (r != CUDA_SUCCESS || is_captured(s))
+	if (r != CUDA_SUCCESS || rt_stream_captured(s))
 		return r;
 	here = is_here(ctx);
 	if (here)
 		rt_exit_soon(true);
 	pthread_mutex_lock(&rt_lock);
-	graphs++;
+	rt_count_graph();
 	if (here)
 		rt_context_launched();
 	for (struct exec *e = execs; e; e = e->next)
@@ -559,7 +475,7 @@ CUresult rt_on_stream_sync(enum rt_hook which, CUstream s)
 {
 	CUresult r = REAL(cuStreamSynchronize, which)(s);
 
-	stream_done(current(), stream_key(which, s));
+	stream_done(current(), rt_stream_key(which, s));
 	waited(r);
 	return r;
 }
@@ -589,7 +505,7 @@ CUresult rt_on_copy_back(enum rt_hook which, void *to, CUdeviceptr from, size_t 
 	CUresult r = REAL(CUresult(void *, CUdeviceptr, size_t), which)(to, from, n);
 
 	if (r == CUDA_SUCCESS)
-		stream_done(current(), stream_key(which, NULL));
+		stream_done(current(), rt_stream_key(which, NULL));
 	waited(r);
 	return r;
 }

@@ -28,11 +28,8 @@ struct range { uint64_t addr, bytes; };
 struct area { uint64_t base, bytes; uint8_t *page; };
 
 static struct {
-	int state;                      /* 1: ready; -1: off; atomic */
-	char off[256];
 	CUdevice device;
 	uint32_t nsm, nslots, reserved_shared, shared_per_sm;
-	struct rt_ctx *ctx, *foreign;
 	CUmemAllocationProp prop;
 	CUmemAccessDesc access;
 	struct map *map;
@@ -50,8 +47,6 @@ static struct {
 	struct area shared, shared_sites;
 	uint32_t shared_slots[GSAN_SHARED_ROWS];        /* atomic */
 } dev;
-
-static _Thread_local CUstreamCaptureMode capture_mode;
 
 /* ---- mapping ------------------------------------------------------------------------------------- */
 
@@ -320,19 +315,12 @@ static bool set_up_root(struct rt_ctx *c, const char **why)
 	return rt_wait(c) && rt_write(c, GSAN_ROOT, r, sizeof *r);
 }
 
-static void turn_off(const char *why)
+bool rt_engine_set_up(struct rt_ctx *c, CUdevice device, const char **why)
 {
-	snprintf(dev.off, sizeof dev.off, "%s", why);
-	__atomic_store_n(&dev.state, -1, __ATOMIC_RELEASE);
-	rt_say("this process is not watched: %s", why);
-}
-
-static bool set_up(struct rt_ctx *c)
-{
-	const char *why = NULL;
 	size_t granularity = 0;
 	uint32_t *bits;
 
+	dev.device = device;
 	memset(&dev.root, 0, sizeof dev.root);
 	memset(dev.shared_slots, 0, sizeof dev.shared_slots);
 	dev.nsm = (uint32_t)attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -351,160 +339,33 @@ static bool set_up(struct rt_ctx *c)
 	    rt_drv.cuMemGetAllocationGranularity(&granularity, &dev.prop,
 		CU_MEM_ALLOC_GRANULARITY_MINIMUM) != CUDA_SUCCESS ||
 	    !granularity || PAGE % granularity) {
-		turn_off("the device cannot map memory at given addresses");
+		*why = "the device cannot map memory at given addresses";
 		return false;
 	}
 	bits = rt_try_alloc(RT_UNITS / 8);
-	if (!bits || !set_up_root(c, &why)) {
+	if (!bits || !set_up_root(c, why)) {
 		if (!bits)
-			why = "the host has no memory for the runtime's state";
+			*why = "the host has no memory for the runtime's state";
 		rt_free(bits);
 		unmap_all();
-		turn_off(why);
 		return false;
 	}
 	rt_free(dev.bits);
 	dev.bits = bits;
-	*dev.off = '\0';
-	__atomic_store_n(&dev.state, 1, __ATOMIC_RELEASE);
 	rt_ring_restart();
-	rt_watch_start();
-	rt_exit_soon(false);
 	return true;
 }
 
-/* ---- contexts ----------------------------------------------------------------------------------------- */
-
-static struct rt_ctx *find(struct rt_ctx *list, CUcontext ctx)
+void rt_engine_tear_down(void)
 {
-	for (; list; list = list->next)
-		if (list->ctx == ctx)
-			return list;
-	return NULL;
-}
-
-/* What keeps the first context from being set up: it is tried again, and if that
- * never helps, the closing line says why. */
-static void trouble(const char *why)
-{
-	if (dev.state == 0)
-		snprintf(dev.off, sizeof dev.off, "%s", why);
-}
-
-/* A context not seen before, which is current. */
-static struct rt_ctx *adopt(CUcontext ctx)
-{
-	struct rt_ctx *c;
-	CUdevice d;
-
-	if (find(dev.foreign, ctx))
-		return NULL;
-	if (rt_drv.cuCtxGetDevice(&d) != CUDA_SUCCESS) {
-		trouble("the driver does not say which device a context is of");
-		return NULL;
-	}
-	c = rt_alloc(sizeof *c);
-	c->ctx = ctx;
-	if (dev.state == 1 && d != dev.device) {
-		c->next = dev.foreign;
-		dev.foreign = c;
-		rt_say("device %d is not watched, only device %d is", d, dev.device);
-		return NULL;
-	}
-	dev.device = d;
-	if (!rt_ok(c, rt_drv.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate")) {
-		trouble("the driver makes no stream for the runtime");
-		rt_free(c);
-		return NULL;
-	}
-	if (dev.state == 0 && !set_up(c)) {
-		rt_free(c);
-		return NULL;
-	}
-	c->next = dev.ctx;
-	dev.ctx = c;
-	return c;
-}
-
-static struct rt_ctx *begin(CUcontext ctx, bool known)
-{
-	struct rt_ctx *c;
-
-	pthread_mutex_lock(&rt_dev_lock);
-	rt_inside++;
-	capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-	rt_drv.cuThreadExchangeStreamCaptureMode(&capture_mode);
-	c = find(dev.ctx, ctx);
-	if (!c && !known && dev.state >= 0)
-		c = adopt(ctx);
-	if (c && !c->sick)
-		return c;
-	rt_dev_end();
-	return NULL;
-}
-
-struct rt_ctx *rt_dev_begin(void)
-{
-	CUcontext ctx = NULL;
-
-	if (!rt_drv_load() || __atomic_load_n(&dev.state, __ATOMIC_ACQUIRE) < 0)
-		return NULL;
-	if (rt_drv_lacks()) {
-		char why[128];
-
-		snprintf(why, sizeof why, "the driver is too old: it has no %s", rt_drv_lacks());
-		pthread_mutex_lock(&rt_dev_lock);
-		if (!dev.state)
-			turn_off(why);
-		pthread_mutex_unlock(&rt_dev_lock);
-		return NULL;
-	}
-	if (rt_drv.cuCtxGetCurrent(&ctx) != CUDA_SUCCESS) {
-		pthread_mutex_lock(&rt_dev_lock);
-		trouble("the driver does not say which context is current");
-		pthread_mutex_unlock(&rt_dev_lock);
-		return NULL;
-	}
-	return ctx ? begin(ctx, false) : NULL;
-}
-
-struct rt_ctx *rt_dev_begin_known(CUcontext ctx)
-{
-	if (!rt_dev_ready())
-		return NULL;
-	return begin(ctx, true);
-}
-
-void rt_dev_end(void)
-{
-	rt_drv.cuThreadExchangeStreamCaptureMode(&capture_mode);
-	rt_inside--;
-	pthread_mutex_unlock(&rt_dev_lock);
-}
-
-const char *rt_dev_off(void)
-{
-	return __atomic_load_n(&dev.state, __ATOMIC_ACQUIRE) != 1 && *dev.off ? dev.off : NULL;
-}
-
-bool rt_dev_ready(void)
-{
-	return __atomic_load_n(&dev.state, __ATOMIC_ACQUIRE) == 1;
-}
-
-struct rt_ctx *rt_contexts(void)
-{
-	return dev.ctx;
+	unmap_all();
+	REAL(cuMemHostUnregister, RT_cuMemHostUnregister)(dev.ring);
+	rt_units_free(&dev.units);
 }
 
 uint32_t rt_nsm(void)
 {
 	return dev.nsm;
-}
-
-CUdevice rt_device(void)
-{
-	return dev.device;
 }
 
 struct gsan_finding *rt_ring(uint32_t *n)
@@ -517,48 +378,6 @@ void *rt_mailbox(CUdeviceptr *device)
 {
 	*device = dev.mailbox_device;
 	return dev.mailbox;
-}
-
-static bool drop(struct rt_ctx **list, CUcontext ctx)
-{
-	for (; *list; list = &(*list)->next) {
-		if ((*list)->ctx == ctx) {
-			struct rt_ctx *c = *list;
-
-			*list = c->next;
-			rt_free(c);
-			return true;
-		}
-	}
-	return false;
-}
-
-bool rt_ctx_ends(CUcontext ctx, bool teardown)
-{
-	bool torn_down = false;
-
-	pthread_mutex_lock(&rt_dev_lock);
-	rt_inside++;
-	if (!drop(&dev.foreign, ctx) && drop(&dev.ctx, ctx) && !dev.ctx && dev.state == 1 && teardown) {
-		__atomic_store_n(&dev.state, 0, __ATOMIC_RELEASE);
-		unmap_all();
-		REAL(cuMemHostUnregister, RT_cuMemHostUnregister)(dev.ring);
-		rt_units_free(&dev.units);
-		torn_down = true;
-	}
-	rt_inside--;
-	pthread_mutex_unlock(&rt_dev_lock);
-	return torn_down;
-}
-
-bool rt_ctx_known(CUcontext ctx)
-{
-	bool known;
-
-	pthread_mutex_lock(&rt_dev_lock);
-	known = find(dev.ctx, ctx) != NULL;
-	pthread_mutex_unlock(&rt_dev_lock);
-	return known;
 }
 
 /* ---- shadow of global memory ------------------------------------------------------------------------- */
@@ -688,7 +507,7 @@ void rt_unback_range(uint64_t addr, uint64_t bytes)
 	uint32_t first, last, high;
 	uint64_t taken;
 
-	if (dev.state != 1)
+	if (!rt_dev_ready())
 		return;
 	for (; bytes; addr += taken, bytes -= taken) {
 		first = piece(addr, bytes, &taken, &last, &high);

@@ -8,8 +8,6 @@
 
 #include "rt/judge.h"
 
-#define MOST_OF_A_TABLE (UINT32_C(1) << 28)     /* bytes; more is no table of ours */
-
 const unsigned rt_tables_version = MODULE_VERSION;
 
 /* With rt_lock; they are added in front, and never freed. */
@@ -126,19 +124,6 @@ void rt_modules_retire(void)
 
 /* ---- registration ------------------------------------------------------------------------------------ */
 
-static void *fetch(struct rt_ctx *c, uint64_t at, uint32_t n, size_t each)
-{
-	void *p;
-
-	if (n > MOST_OF_A_TABLE / each)
-		return NULL;
-	p = rt_try_alloc(n * each + 1);
-	if (p && rt_read(c, p, at, n * each))
-		return p;
-	rt_free(p);
-	return NULL;
-}
-
 /* Variables are memory like any other; they live as long as the module. */
 static void enter_variables(const struct rt_tables *t)
 {
@@ -214,13 +199,13 @@ static bool fetch_all(struct rt_ctx *c, struct rt_tables *t)
 {
 	const struct module_tables *n = &t->n;
 
-	return (t->site = fetch(c, n->sites, n->nsites, sizeof *t->site)) &&
-	       (t->run = fetch(c, n->runs, n->nruns, sizeof *t->run)) &&
-	       (t->spot = fetch(c, n->spots, n->nsites, sizeof *t->spot)) &&
-	       (t->frame = fetch(c, n->frames, n->nframes, sizeof *t->frame)) &&
-	       (t->kernel = fetch(c, n->kernels, n->nkernels, sizeof *t->kernel)) &&
-	       (t->global = fetch(c, n->globals, n->nglobals, sizeof *t->global)) &&
-	       (t->strings = fetch(c, n->strings, n->nstrings, 1));
+	return (t->site = rt_fetch(c, n->sites, n->nsites, sizeof *t->site)) &&
+	       (t->run = rt_fetch(c, n->runs, n->nruns, sizeof *t->run)) &&
+	       (t->spot = rt_fetch(c, n->spots, n->nsites, sizeof *t->spot)) &&
+	       (t->frame = rt_fetch(c, n->frames, n->nframes, sizeof *t->frame)) &&
+	       (t->kernel = rt_fetch(c, n->kernels, n->nkernels, sizeof *t->kernel)) &&
+	       (t->global = rt_fetch(c, n->globals, n->nglobals, sizeof *t->global)) &&
+	       (t->strings = rt_fetch(c, n->strings, n->nstrings, 1));
 }
 
 static void enter(struct rt_module *m, struct rt_tables *t)

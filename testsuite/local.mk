@@ -525,6 +525,7 @@ race_tests = \
 	testsuite/race/write_after_read.ptx \
 	testsuite/race/write_after_release.ptx \
 	testsuite/race/zero_copy.ptx \
+	testsuite/race/tensor_map_parameter.ptx \
 	testsuite/race/zeroed_then_loaded.ptx
 
 norace_tests = \
@@ -994,6 +995,7 @@ norace_tests = \
 	testsuite/norace/wgmma_three_stages_one_warp_waits.ptx \
 	testsuite/norace/wgmma_two_stages_drained.ptx \
 	testsuite/norace/wmma_store_gap.ptx \
+	testsuite/norace/tensor_map_parameter.ptx \
 	testsuite/norace/zeroed_then_loaded_fence.ptx
 
 example_tests = \
@@ -1191,6 +1193,10 @@ EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp
 
 # The oracle's rules for what is asynchronous; what it alone judges.
 TESTS += testsuite/install.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/options.sh
+if ENGINE_PROBES
+TESTS += testsuite/reproducers.sh
+endif
+EXTRA_DIST += testsuite/reproducers.sh
 EXTRA_DIST += testsuite/install.sh testsuite/cases.sh testsuite/probes.sh $(case_tests)
 EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 

@@ -172,7 +172,7 @@ static CUmodule load(const char *text)
 static void kernel(const char *driver, const char *path, const struct ptx_buf *text,
 		   const struct ptx_module *ptx, const struct ptx_func *f, uint32_t number)
 {
-	struct gsan_rewrite_options options = {0};
+	struct gsan_rewrite_options options = {.marks = true};
 	struct memory want = {0}, got = {0};
 	unsigned n = f->nparams ? f->nparams : 1;
 	CUmodule plain, same;

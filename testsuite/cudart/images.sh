@@ -41,6 +41,7 @@ gets()
 gets '' '9 750 no error' -gencode arch=compute_75,code=compute_75
 gets '' '9 900 no error' -arch=sm_90
 gets '' '9 900 no error' -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90a,code=compute_90a
+gets 100 '10 800 no error' -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90a,code=compute_90a
 gets 80 '8 800 no error' -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=compute_90
 gets '' '10 1000 no error' -gencode arch=compute_80,code=compute_80 -gencode arch=compute_100a,code=compute_100a
 

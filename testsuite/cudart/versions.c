@@ -150,6 +150,10 @@ static void run(void)
 	cudaGraphExec_t exec;
 	cudaGraph_t g;
 	cudaStream_t s;
+#if CUDART_VERSION < 12000
+	cudaGraphNode_t failed = (cudaGraphNode_t)&exec;
+	char text[8] = "x";
+#endif
 	int *a, h[64], five = 5;
 	void *fn = NULL;
 
@@ -159,6 +163,7 @@ static void run(void)
 		a[i] = i;
 #if CUDART_VERSION < 13000
 	CHECK(cudaMemPrefetchAsync(a, sizeof h, 0, s));
+	HOLDS(cudaMemPrefetchAsync(h, sizeof h, 0, s) == cudaErrorInvalidValue);
 	CHECK(cudaGetDriverEntryPoint("cuInit", &fn, cudaEnableDefault
 #if CUDART_VERSION >= 12000
 				      , NULL
@@ -167,6 +172,8 @@ static void run(void)
 	HOLDS(fn);
 #else
 	CHECK(cudaMemPrefetchAsync(a, sizeof h, (struct cudaMemLocation){ cudaMemLocationTypeDevice, 0 }, 0, s));
+	HOLDS(cudaMemPrefetchAsync(h, sizeof h, (struct cudaMemLocation){ cudaMemLocationTypeDevice, 0 }, 0, s) ==
+	      cudaErrorInvalidValue);
 	CHECK(cudaGetDriverEntryPointByVersion("cuInit", &fn, 12000, cudaEnableDefault, NULL));
 	HOLDS(fn);
 #endif
@@ -174,7 +181,8 @@ static void run(void)
 	capture(s, a, &g);
 	look_at_edges(g);
 #if CUDART_VERSION < 12000
-	CHECK(cudaGraphInstantiate(&exec, g, NULL, NULL, 0));
+	CHECK(cudaGraphInstantiate(&exec, g, &failed, text, sizeof text));
+	HOLDS(!failed && !*text);
 #else
 	CHECK(cudaGraphInstantiate(&exec, g, 0));
 #endif

@@ -34,6 +34,7 @@ check()
 	}
 	run 0 timeout 60 "$top_builddir/gsan-run" --device=emu -- "$name/program" || return
 	[ "$(cat out)" = ok ] || fail "$name: $(cat out)"
+	hasnt err 'misread'
 	echo "$name: $(cat out)"
 }
 
@@ -95,4 +96,15 @@ for wheel in cu11==11.8.89 cu12==12.0.146 cu12==12.4.127 cu12==12.9.79; do
 	[ "$version" != 12.0.146 ] || mode=none
 	all "$version" $mode "$folder/nvidia/cuda_runtime/include" "$tmp/$folder/nvidia/cuda_runtime/lib"
 done
+
+# Two versions in one program are told of.
+twelve=$tmp/$folder/nvidia/cuda_runtime/lib
+cp kernel.size.inc kernel.inc
+if [ -f "$CUDA_HOME/lib64/libcudart.so.13" ] && [ -f "$twelve/libcudart.so.12" ]; then
+	$CC -O1 -Wno-deprecated-declarations -I. -I"$CUDA_HOME/include" "$here/versions.c" -o both \
+		"$CUDA_HOME/lib64/libcudart_static.a" -Wl,--no-as-needed "$twelve/libcudart.so.12" \
+		-Wl,--disable-new-dtags,-rpath,"$twelve" -ldl -lrt -lpthread -lstdc++ >log 2>&1 || hard "$(cat log)"
+	timeout 60 "$top_builddir/gsan-run" --device=emu -- ./both >out 2>err || :
+	has err 'whose calls are misread: build all of the program with one'
+fi
 done_testing

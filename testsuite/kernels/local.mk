@@ -28,11 +28,11 @@ TESTS += $(slice_tests) testsuite/slice/gemm.sh \
 	testsuite/stress/shapes.sh
 EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh $(slice_tests) \
 	testsuite/bench/slice.cu testsuite/bench/slice.sh testsuite/bench/tables.h \
-	testsuite/stress/callees.cu testsuite/stress/calls.sh \
+	testsuite/stress/called.cu testsuite/stress/calls.sh \
 	testsuite/stress/clocks.cu testsuite/stress/drain.cu \
 	testsuite/stress/fill.cu testsuite/stress/full.py testsuite/stress/full.sh \
 	testsuite/stress/lanes.py testsuite/stress/lanes.sh testsuite/stress/ways.cu \
-	testsuite/stress/locks.ptx testsuite/stress/polls.sh \
+	testsuite/stress/waiters.ptx testsuite/stress/polls.sh \
 	testsuite/stress/records.py testsuite/stress/records.sh testsuite/stress/rmw.ptx \
 	testsuite/stress/rings.py testsuite/stress/rings.sh \
 	testsuite/stress/shapes.py testsuite/stress/shapes.sh

@@ -3,7 +3,7 @@
 // What there is to know of the device; and the device reset, with modules loaded anew.
 // prints: 1 device, warps of 32, at most 1024 threads
 // prints: version as built: yes, occupancy at least 1: yes
-// prints: stack 2048
+// prints: flags 2, stack 2048
 // prints: before 1, after 1
 #include "check.h"
 
@@ -27,10 +27,13 @@ int main()
 {
 	cudaDeviceProp p;
 	int n, version, grid, block, before;
+	unsigned flags;
 	size_t stack, free_bytes, total;
 
 	CHECK(cudaGetDeviceCount(&n));
+	CHECK(cudaInitDevice(0, cudaDeviceScheduleYield, cudaInitDeviceFlagsAreValid));
 	CHECK(cudaSetDevice(0));
+	CHECK(cudaGetDeviceFlags(&flags));
 	CHECK(cudaGetDeviceProperties(&p, 0));
 	printf("%d device, warps of %d, at most %d threads\n", n, p.warpSize, p.maxThreadsPerBlock);
 	CHECK(cudaRuntimeGetVersion(&version));
@@ -42,7 +45,7 @@ int main()
 	CHECK(cudaMemGetInfo(&free_bytes, &total));
 	if (p.totalGlobalMem != total || free_bytes > total || p.name[0] == 0 || p.major < 7)
 		return 1;
-	printf("stack %zu\n", stack);
+	printf("flags %u, stack %zu\n", flags & cudaDeviceScheduleMask, stack);
 	before = once();
 	CHECK(cudaDeviceReset());
 	printf("before %d, after %d\n", before, once());

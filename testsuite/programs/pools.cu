@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory in the order of a stream, from the device's pool and from one of the program's.
+// Memory in the order of a stream, from the device's pool and from one of the program's, which
+// has room for so much; memory of a graph, which can free no other.
 // prints: supported 1
+// prints: full: out of memory
 // prints: 7 from the default pool, 9 from another
+// prints: 3 from a graph, frees of other memory and of its own: invalid argument, no error
 // prints: in use 0, most 1024
 #include "check.h"
 
@@ -16,8 +19,11 @@ int main()
 	cudaMemPoolProps props = {};
 	cudaMemPool_t pool, own;
 	cudaStream_t s;
+	cudaGraph_t g;
+	cudaGraphExec_t exec;
+	cudaError_t first, second;
 	unsigned long long keep = 1 << 20, used, most;
-	int *a, *b, x, y, supported;
+	int *a, *b, *c, x, y, supported;
 
 	CHECK(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0));
 	printf("supported %d\n", supported);
@@ -27,9 +33,11 @@ int main()
 	props.allocType = cudaMemAllocationTypePinned;
 	props.location.type = cudaMemLocationTypeDevice;
 	props.location.id = 0;
+	props.maxSize = 1024;
 	CHECK(cudaMemPoolCreate(&own, &props));
 	CHECK(cudaMallocAsync(&a, 256 * sizeof(int), s));
 	CHECK(cudaMallocFromPoolAsync(&b, 256 * sizeof(int), own, s));
+	printf("full: %s\n", cudaGetErrorString(cudaMallocFromPoolAsync(&c, sizeof *c, own, s)));
 	fill<<<1, 256, 0, s>>>(a, 7);
 	fill<<<1, 256, 0, s>>>(b, 9);
 	CHECK(cudaMemcpyAsync(&x, a + 255, sizeof x, cudaMemcpyDeviceToHost, s));
@@ -38,6 +46,19 @@ int main()
 	CHECK(cudaFreeAsync(b, s));
 	CHECK(cudaStreamSynchronize(s));
 	printf("%d from the default pool, %d from another\n", x, y);
+	CHECK(cudaMallocAsync(&a, sizeof *a, s));
+	CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+	CHECK(cudaMallocAsync(&c, 256 * sizeof(int), s));
+	fill<<<1, 256, 0, s>>>(c, 3);
+	CHECK(cudaMemcpyAsync(&x, c + 255, sizeof x, cudaMemcpyDeviceToHost, s));
+	first = cudaFreeAsync(a, s);
+	second = cudaFreeAsync(c, s);
+	CHECK(cudaStreamEndCapture(s, &g));
+	CHECK(cudaGraphInstantiate(&exec, g, 0));
+	CHECK(cudaGraphLaunch(exec, s));
+	CHECK(cudaStreamSynchronize(s));
+	printf("%d from a graph, frees of other memory and of its own: %s, %s\n", x, cudaGetErrorString(first),
+	       cudaGetErrorString(second));
 	CHECK(cudaMemPoolGetAttribute(own, cudaMemPoolAttrUsedMemCurrent, &used));
 	CHECK(cudaMemPoolGetAttribute(own, cudaMemPoolAttrUsedMemHigh, &most));
 	printf("in use %llu, most %llu\n", used, most);

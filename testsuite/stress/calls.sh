@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# calls.sh: calls by pointers, of a function by itself, of malloc, free, printf and assert (callees.cu), as nvcc makes them, with
+# calls.sh: calls by pointers, of a function by itself, of malloc, free, printf and assert (called.cu), as nvcc makes them, with
 # and without -G; files that are linked; what is called and cannot be seen.
 . "$top_srcdir/testsuite/lib.sh"
-source=$top_srcdir/testsuite/stress/callees.cu
+source=$top_srcdir/testsuite/stress/called.cu
 arch=sm_90
 
 # judge STATUS NVCC_OPTION...

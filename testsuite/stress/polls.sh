@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# polls.sh: lanes that poll log two records for each lock that they take, however long that takes (locks.ptx), and the
+# polls.sh: lanes that poll log two records for each lock that they take, however long that takes (waiters.ptx), and the
 # detector sees who came behind whom.
 . "$top_srcdir/testsuite/lib.sh"
 
-kernel=$top_srcdir/testsuite/stress/locks.ptx
+kernel=$top_srcdir/testsuite/stress/waiters.ptx
 cas=$(grep -n 'atom.global.cas' "$kernel" | cut -d: -f1)
 locks=192                               # 6 blocks, 8 warps, 4 turns
 for seed in 0 1 2 3 4 5; do

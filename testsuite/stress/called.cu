@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// callees.cu: a kernel that calls by pointers, calls itself, and calls what is CUDA's: each thread has a cell of its own, in
+// called.cu: a kernel that calls by pointers, calls itself, and calls what is CUDA's: each thread has a cell of its own, in
 // memory that others had before it. RACE: threads of two warps write one cell, and print, which orders nothing.
 #include <cassert>
 #include <cstdio>

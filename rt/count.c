@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count.c: launches, for the closing line: how many, into which streams, and of which kernels that are not
+ * instrumented.
+ */
+#include <unistd.h>
+
+#include "rt/drv.h"
+
+/* With rt_lock. */
+static uint64_t launches, watched, graphs, bare, elsewhere;
+static const char **bare_names;
+static size_t nbare, bare_cap;
+
+/* One number a stream: the null stream of a context is 0, that of a thread is the thread's. */
+uint64_t rt_stream_key(enum rt_hook which, CUstream s)
+{
+	const uint64_t v = (uintptr_t)s;
+
+	if (v == 2 || (v == 0 && rt_per_thread(which)))
+		return (uint64_t)gettid() << 16 | 2;
+	return v == 1 ? 0 : v;
+}
+
+void rt_launch_count(struct rt_totals *t)
+{
+	pthread_mutex_lock(&rt_lock);
+	t->launches = launches;
+	t->kernels_watched = watched;
+	t->graphs = graphs;
+	t->bare_launches = bare;
+	t->bare = bare_names;
+	t->nbare = nbare;
+	t->other_device = elsewhere;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+/* A launch into a stream that is being captured runs when its graph does. */
+bool rt_stream_captured(CUstream s)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	if ((uintptr_t)s <= 1 || !rt_drv.cuStreamIsCapturing)
+		return false;
+	return rt_drv.cuStreamIsCapturing(s, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+void rt_count_launch(struct rt_func *f, uint64_t stream, bool here)
+{
+	const bool is_bare = rt_func_bare(f) || rt_func_left(f);
+
+	launches++;
+	if (!here && rt_dev_ready())
+		elsewhere++;
+	else if (is_bare)
+		bare++;
+	else if (here && rt_func_watched(f))
+		watched++;
+	if ((here || !rt_dev_ready()) && !f->told_bare && *f->name && is_bare) {
+		f->told_bare = true;
+		bare_names = rt_grow(bare_names, &bare_cap, nbare + 1, sizeof *bare_names);
+		bare_names[nbare++] = rt_bare_name(rt_demangle(f->name));
+	}
+	if (f->launches++ == 0)
+		f->stream = stream;
+	else if (f->stream != stream)
+		f->many_streams = true;
+}
+
+void rt_count_graph(void)
+{
+	graphs++;
+}
+
+/* ---- kernels of a graph ---------------------------------------------------------------------------------- */
+
+enum { DEPTH = 32 };
+
+static void walk(CUgraph graph, CUgraphNode child, rt_each_kernel *each, void *arg, int depth)
+{
+	CUgraphNode *node;
+	size_t n = 0;
+
+	if (depth > DEPTH || rt_drv.cuGraphGetNodes(graph, NULL, &n) != CUDA_SUCCESS || !n)
+		return;
+	node = rt_alloc(n * sizeof *node);
+	if (rt_drv.cuGraphGetNodes(graph, node, &n) != CUDA_SUCCESS)
+		n = 0;
+	for (size_t i = 0; i < n; i++) {
+		CUDA_KERNEL_NODE_PARAMS p = {0};
+		CUgraphNodeType type;
+		CUgraph inner;
+
+		if (rt_drv.cuGraphNodeGetType(node[i], &type) != CUDA_SUCCESS)
+			continue;
+		if (type == CU_GRAPH_NODE_TYPE_KERNEL && rt_drv.cuGraphKernelNodeGetParams(node[i], &p) == CUDA_SUCCESS)
+			each(arg, node[i], child, &p);
+		else if (type == CU_GRAPH_NODE_TYPE_GRAPH && rt_drv.cuGraphChildGraphNodeGetGraph &&
+			 rt_drv.cuGraphChildGraphNodeGetGraph(node[i], &inner) == CUDA_SUCCESS)
+			walk(inner, child ? child : node[i], each, arg, depth + 1);
+	}
+	rt_free(node);
+}
+
+void rt_graph_kernels(CUgraph graph, rt_each_kernel *each, void *arg)
+{
+	if (rt_drv.cuGraphGetNodes && rt_drv.cuGraphNodeGetType && rt_drv.cuGraphKernelNodeGetParams)
+		walk(graph, NULL, each, arg, 0);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * way.c: a context of ours, which owns the memory that kernels log into, so that it can be read while the program's own
+ * kernels run (doc/hardware.md 9).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/judge.h"
+
+enum { MAILBOX_BYTES = 4096, LEAST_MEMORY = 1 << 20 };
+#define MOST_MEMORY (UINT64_C(8) << 30) /* bytes of logs, by default: */
+enum { SHARE = 4 };                     /* at most so large a part of what is free */
+
+static struct {
+	CUdevice device;
+	uint64_t lanes;
+	CUcontext second;
+	struct { struct log_way way; pthread_mutex_t lock; CUcontext was; } way[RT_WAYS];
+	uint64_t most, have;            /* bytes of logs */
+	struct rt_memory *spare;
+	size_t nspare, spare_cap;
+	struct module_mailbox *mailbox;
+	CUdeviceptr mailbox_device, lane_table;
+} dev;
+
+/* ---- memory for logs ------------------------------------------------------------------------------ */
+
+const struct log_way *rt_way_begin(enum rt_way w)
+{
+	pthread_mutex_lock(&dev.way[w].lock);
+	rt_inside++;
+	if (rt_drv.cuCtxGetCurrent(&dev.way[w].was) == CUDA_SUCCESS && rt_drv.cuCtxSetCurrent(dev.second) == CUDA_SUCCESS)
+		return &dev.way[w].way;
+	rt_inside--;
+	pthread_mutex_unlock(&dev.way[w].lock);
+	return NULL;
+}
+
+void rt_way_end(enum rt_way w)
+{
+	rt_drv.cuCtxSetCurrent(dev.way[w].was);
+	rt_inside--;
+	pthread_mutex_unlock(&dev.way[w].lock);
+}
+
+uint64_t rt_lanes(void)
+{
+	return dev.lanes;
+}
+
+static uint64_t round_up(uint64_t n)
+{
+	uint64_t size = LEAST_MEMORY;
+
+	while (size < n)
+		size *= 2;
+	return size;
+}
+
+/* The least one that will do. */
+static bool take_spare(uint64_t bytes, struct rt_memory *m)
+{
+	size_t best = dev.nspare;
+
+	for (size_t i = 0; i < dev.nspare; i++)
+		if (dev.spare[i].bytes >= bytes && (best == dev.nspare || dev.spare[i].bytes < dev.spare[best].bytes))
+			best = i;
+	if (best == dev.nspare)
+		return false;
+	*m = dev.spare[best];
+	dev.spare[best] = dev.spare[--dev.nspare];
+	return true;
+}
+
+static void free_spares(void)
+{
+	for (size_t i = 0; i < dev.nspare; i++) {
+		REAL(cuMemFree_v2, RT_cuMemFree_v2)(dev.spare[i].at);
+		dev.have -= dev.spare[i].bytes;
+	}
+	dev.nspare = 0;
+}
+
+bool rt_memory_get(const struct log_way *w, uint64_t bytes, struct rt_memory *m)
+{
+	uint64_t size = round_up(bytes);
+
+	if (take_spare(bytes, m))
+		return true;
+	if (dev.have + size > dev.most)
+		free_spares();
+	if (dev.have + size > dev.most && !dev.have && bytes <= dev.most)
+		size = bytes;
+	if (dev.have + size > dev.most || REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(&m->at, size) != CUDA_SUCCESS)
+		return false;
+	m->bytes = size;
+	if (!log_zero(w, m->at, size)) {
+		REAL(cuMemFree_v2, RT_cuMemFree_v2)(m->at);
+		return false;
+	}
+	dev.have += size;
+	return true;
+}
+
+void rt_memory_put(const struct rt_memory *m)
+{
+	dev.spare = rt_grow(dev.spare, &dev.spare_cap, dev.nspare + 1, sizeof *dev.spare);
+	dev.spare[dev.nspare++] = *m;
+}
+
+void rt_memory_lose(const struct rt_memory *m)
+{
+	(void)m;                        /* still written to: it stays what it is */
+}
+
+/* ---- set-up ------------------------------------------------------------------------------------------ */
+
+static int attribute(CUdevice_attribute which)
+{
+	int value = 0;
+
+	return rt_drv.cuDeviceGetAttribute(&value, which, dev.device) == CUDA_SUCCESS ? value : 0;
+}
+
+static bool make_way(struct log_way *w)
+{
+	void *locked = NULL;
+
+	*w = (struct log_way){.read = rt_drv.cuMemcpyDtoHAsync, .write = rt_drv.cuMemcpyHtoDAsync, .query = REAL(CUresult(CUstream), RT_cuStreamQuery)};
+	if (rt_drv.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
+	    REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
+		return false;
+	w->locked = locked;
+	return true;
+}
+
+/* What the second context owns; it is current. */
+static const char *set_up_second(void)
+{
+	const size_t table = (size_t)attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) * REGION_WARPS * EVENT_LANES *
+			     sizeof(struct region_lane);
+	size_t left = 0, total;
+	void *mailbox = NULL;
+
+	for (int i = 0; i < RT_WAYS; i++) {
+		pthread_mutex_init(&dev.way[i].lock, NULL);
+		if (!make_way(&dev.way[i].way))
+			return "the driver gives no memory or no stream to read logs by";
+	}
+	if (REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&mailbox, MAILBOX_BYTES, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP) !=
+	    CUDA_SUCCESS || rt_drv.cuMemHostGetDevicePointer(&dev.mailbox_device, mailbox, 0) != CUDA_SUCCESS)
+		return "the driver maps no host memory into the device";
+	dev.mailbox = mailbox;
+	if (REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(&dev.lane_table, table) != CUDA_SUCCESS ||
+	    rt_drv.cuMemGetInfo(&left, &total) != CUDA_SUCCESS)
+		return "the device has no memory for logs";
+	dev.have = 0;
+	dev.most = rt_flags.log_mb ? (uint64_t)rt_flags.log_mb << 20 : left / SHARE < MOST_MEMORY ? left / SHARE : MOST_MEMORY;
+	return NULL;
+}
+
+bool rt_engine_set_up(struct rt_ctx *c, CUdevice device, const char **why)
+{
+	(void)c;
+	dev.device = device;
+	dev.lanes = (uint64_t)attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
+		    (uint64_t)attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+	*why = "the driver makes no second context, by which logs are read";
+	if (!rt_drv.cuCtxCreate_v2 || !rt_drv.cuCtxPopCurrent || rt_drv.cuCtxCreate_v2(&dev.second, 0, device) != CUDA_SUCCESS)
+		return false;
+	*why = set_up_second();
+	rt_drv.cuCtxPopCurrent(&dev.second);    /* the program's contexts are as they were */
+	if (*why)
+		REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(dev.second);
+	else
+		rt_verbose(1, "logs take %llu MiB at most", (unsigned long long)(dev.most >> 20));
+	return !*why;
+}
+
+void rt_engine_tear_down(void)
+{
+	REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(dev.second);
+	dev.nspare = 0;
+}
+
+void *rt_mailbox(CUdeviceptr *device)
+{
+	*device = dev.mailbox_device;
+	return dev.mailbox;
+}
+
+CUdeviceptr rt_lane_table(void)
+{
+	return dev.lane_table;
+}
+
+/* Nothing lies beside the program's memory. */
+bool rt_back_range(struct rt_ctx *c, uint64_t addr, uint64_t bytes)
+{
+	return c && addr && bytes;
+}
+
+void rt_unback_range(uint64_t addr, uint64_t bytes)
+{
+	(void)addr;
+	(void)bytes;
+}
