@@ -28,7 +28,7 @@ struct module_tables {
 	uint32_t version;               /* MODULE_VERSION */
 	uint32_t nsites, nruns, nframes, nkernels, nglobals, nstrings;  /* strings: bytes */
 	uint32_t path;                  /* name of the PTX file */
-	uint32_t left_out;              /* instructions of which nothing is logged, */
+	uint32_t left_out;              /* instructions that are not looked at, or not wholly, */
 	uint32_t unknown;               /* and those of no known meaning */
 };
 

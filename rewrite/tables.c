@@ -97,7 +97,8 @@ static void put_tables(struct rw *r, const struct probe_sites *s, const char *un
 	rw_put_pair(r, s->nruns, n.frames, ", ");
 	rw_put_pair(r, s->nkernels, n.globals, ", ");
 	rw_put_pair(r, n.strings, n.path, ", ");
-	rw_put_pair(r, s->left_out, r->m->nunknown, "};\n");
+	/* What textures and surfaces access is not looked at. */
+	rw_put_pair(r, s->left_out + s->unwatched, r->m->nunknown, "};\n");
 }
 
 static void put_init(struct rw *r)
@@ -132,7 +133,7 @@ void rw_probe(struct rw *r)
 	}
 	probe_put(r->m, what, &sites);
 	r->stats->sites = sites.n - 1;
-	r->stats->unmodelled = sites.left_out;
+	r->stats->unmodelled = sites.left_out + sites.unwatched;
 	r->stats->unknown = (unsigned)r->m->nunknown;
 	rw_sites_new(r);
 	add_spots(r, &sites);
