@@ -16,7 +16,7 @@ enum {
 	DRAIN_US = 50,                  /* between looks */
 	JUDGE_US = 1000,
 	PATIENCE_MS = 900,              /* that a lane waits for a piece: clocks of records have 32 bits (doc/probes.md) */
-	LONG_MB = 4,                    /* of a log that takes long */
+	LONG_MS = 3000,                 /* that a launch may be judged before it is said */
 	KEPT = 1024                     /* launches of which reports may tell */
 };
 
@@ -29,6 +29,8 @@ static uint32_t numbers;
 static struct { CUcontext ctx; uint64_t stream; bool is_last; } newest;  /* the launch: is nothing behind it in its stream? */
 static uint64_t unwatched_launches;     /* with queue_lock */
 static bool watching;                   /* atomic */
+static const struct rt_launch *judging; /* atomic; and since when: ms; 0: none is */
+static uint64_t judging_since;
 
 /* With judge_lock. */
 static struct detect *detect;
@@ -186,6 +188,19 @@ static void pause_us(long us)
 	nanosleep(&t, NULL);
 }
 
+/* Who waits for the end of a program wants to know what for. */
+static void say_if_slow(void)
+{
+	static uint64_t said;
+	const uint64_t since = __atomic_load_n(&judging_since, __ATOMIC_ACQUIRE);
+
+	if (!since || since == said || rt_now_ms() - since < LONG_MS)
+		return;
+	said = since;
+	rt_say("a launch of %s is still being judged by what it logged, by one core of the host; with fewer blocks it takes less",
+	       rt_demangle(__atomic_load_n(&judging, __ATOMIC_ACQUIRE)->func->name));
+}
+
 static void relax_capture(void)
 {
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -209,6 +224,7 @@ static void *drain(void *unused)
 			}
 			pthread_mutex_unlock(&drain_lock);
 		}
+		say_if_slow();
 		pause_us(rt_judge_under_way() ? DRAIN_US : JUDGE_US);
 	}
 	return unused;
@@ -359,19 +375,6 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 	return clear;
 }
 
-/* Who waits for the end of a program wants to know what for. */
-static void say_that_it_takes_long(const struct rt_launch *l, const struct log_copy *c)
-{
-	static bool said;
-	const size_t mb = (size_t)c->end * sizeof *c->unit >> 20;
-
-	if (mb < LONG_MB || said)
-		return;
-	said = true;
-	rt_say("a launch of %s is judged by what it logged, up to %zu MiB, by one core of the host: this may take minutes (fewer "
-	       "blocks, or a smaller problem, take less)", rt_demangle(l->func->name), mb);
-}
-
 static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
 	const struct event_sites sites = sites_of(l->tables);
@@ -383,7 +386,8 @@ static void judge_log(struct rt_launch *l, const struct log_copy *c, const struc
 		lost_logs++;
 		return;
 	}
-	say_that_it_takes_long(l, c);
+	__atomic_store_n(&judging, l, __ATOMIC_RELEASE);
+	__atomic_store_n(&judging_since, rt_now_ms(), __ATOMIC_RELEASE);
 	h.kind = EVENT_HOST_LAUNCH;
 	detect_sites(detect, &sites);
 	detect_host(detect, &h);
@@ -398,6 +402,7 @@ static void judge_log(struct rt_launch *l, const struct log_copy *c, const struc
 	h.fault = l->failed;
 	detect_host(detect, &h);
 	detect_judge(detect);
+	__atomic_store_n(&judging_since, 0, __ATOMIC_RELEASE);
 }
 
 static void report_news(void)
