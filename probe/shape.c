@@ -229,9 +229,9 @@ static bool is_param(const struct flow *f, const struct ptx_sym *s)
 
 static struct shape loaded(const struct flow *f, const struct ptx_inst *in)
 {
-	const struct ptx_operand *base = &in->ops[1].list[0];
+	const struct ptx_operand *from = ptx_operand(in, 1), *base = from->list;
 
-	if (in->id != INST_LD || in->ops[1].kind != OP_ADDR)
+	if (in->id != INST_LD || from->kind != OP_ADDR)
 		return own;
 	if (in->space == SPACE_PARAM)
 		return base->kind == OP_SYM && base->sym && is_param(f, base->sym) ? same : own;
@@ -259,7 +259,7 @@ static struct shape of_operands(const struct flow *f, const struct ptx_inst *in)
 		if (ptx_has(in, MOD_HI))
 			return own;
 		x = product(f, a, b);
-		return sum(x, flow_shape(f, &in->ops[3]), false, &in->ops[3]);
+		return sum(x, flow_shape(f, ptx_operand(in, 3)), false, ptx_operand(in, 3));
 	case INST_SHL: {
 		struct ptx_operand by = *b;
 
