@@ -19,7 +19,7 @@ static bool ends(const struct ptx_stmt *s)
  * that it names. */
 static bool is_aligned(const struct ptx_inst *in)
 {
-	const struct ptx_operand *mask = in->nops ? &in->ops[in->nops - 1] : NULL;
+	const struct ptx_operand *mask = ptx_operand(in, in->nops - 1u);
 
 	if (in->guarded)
 		return false;

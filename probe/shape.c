@@ -209,9 +209,9 @@ static bool computes(const struct ptx_inst *in)
 /* A value that one lane has for all: with all lanes there, from the same of them. */
 static bool told_to_all(const struct flow *f, const struct ptx_inst *in)
 {
-	const struct ptx_operand *mask = in->nops ? &in->ops[in->nops - 1] : NULL;
+	const struct ptx_operand *mask = ptx_operand(in, in->nops - 1u);
 	uint64_t v;
-	bool whole = mask && constant(mask, &v) && (uint32_t)v == 0xffffffff;
+	bool whole = constant(mask, &v) && (uint32_t)v == 0xffffffff;
 
 	if (in->id == INST_SHFL_SYNC)
 		return whole && in->nops == 5 && ptx_has(in, MOD_IDX) && constant(&in->ops[3], &v) && v == 31 &&
