@@ -331,11 +331,19 @@ static bool uses(const struct ptx_inst *in, const struct ptx_operand *result)
 	return false;
 }
 
+/* The program's own statement from there on. */
+static const struct ptx_stmt *own(const struct ptx_stmt *s)
+{
+	while (s && s->inserted)
+		s = s->next;
+	return s;
+}
+
 /* A true dependency on a register that tcgen05.ld fills is respected without any wait (PTX
  * ISA, "Register dependencies, same thread"). */
 bool emu_ld_waited(const struct ptx_stmt *ld)
 {
-	for (const struct ptx_stmt *s = ld->next; s && s->kind != STMT_LABEL; s = s->next) {
+	for (const struct ptx_stmt *s = own(ld->next); s && s->kind != STMT_LABEL; s = own(s->next)) {
 		if (s->kind != STMT_INST)
 			continue;
 		if (s->inst.id == INST_TCGEN05_WAIT_LD && !s->inst.guarded)
