@@ -10,7 +10,7 @@ watched()
 {
 	launches=$1
 	shift
-	go 66 "" use:0 "$@" sync
+	go 66 "report_delay_ms=60000" use:0 "$@" sync
 	count 1 "WARNING: GSan"
 	has err "Write of size 4 at 0x"
 	has err "GSan: 1 finding; $launches launch"
@@ -26,7 +26,7 @@ for node in node node-any; do
 		has err "; 1 graph launch"
 	done
 done
-watched 3 load gate node:0 instantiate:flags launch launch launch open
+watched 3 load gate:0 node:0 instantiate:flags launch launch launch open:0
 has err "; 3 graph launches"
 has err "[3 times]"
 # Of a library's kernels and functions, as well.
@@ -61,17 +61,17 @@ watched 1 load node:2 node:0 instantiate:flags disable launch
 
 # Graphs in graphs.
 watched 1 load node:0 nest instantiate:flags launch
-watched 2 load gate node:0 nest nest instantiate:flags launch launch open
+watched 2 load gate:0 node:0 nest nest instantiate:flags launch launch open:0
 
 # A graph that the program has destroyed; what was made of it goes on, and goes.
-watched 2 load gate node:0 instantiate:flags drop-graph launch launch open
+watched 2 load gate:0 node:0 instantiate:flags drop-graph launch launch open:0
 watched 1 load node:0 instantiate:flags launch drop-graph drop-exec
 watched 1 load node:0 instantiate:flags launch drop-exec drop-graph
 
 # What is captured is watched when its graph is launched, not before.
 go 3 "" use:0 load stream capture race:0 captured run:_Z4ringPi sync
 has err "GSan: 0 findings; 1 launch"
-watched 2 load stream gate capture race:0 captured instantiate:flags launch launch open
+watched 2 load stream gate:0 capture race:0 captured instantiate:flags launch launch open:0
 
 # A kernel that is not instrumented, and one that is not to be watched.
 go 3 "" use:0 bare graph:_Z4copyPi:2 sync

@@ -31,11 +31,11 @@ has err "Location is global memory, 64 bytes inside a 4096-byte allocation at 0x
 has err "; 1 launch whose log was lost"
 has out ": 719"
 # What nobody had read by then is lost with it, and counted.
-go 3 "" mayfail use:0 load gate run:_Z4ringPi race:0 run:die open sync
+go 3 "" mayfail use:0 load gate:0 run:_Z4ringPi race:0 run:die open:0 sync
 has err "GSan: 0 findings; 3 launches"
 has err "; 3 launches whose log was lost"
 # It stays lost when another context takes its place, which is watched as the first one was.
-go 66 "" mayfail use:0 load gate run:_Z4ringPi run:die open reset use:0 load race:0 sync
+go 66 "" mayfail use:0 load gate:0 run:_Z4ringPi run:die open:0 reset use:0 load race:0 sync
 count 1 "WARNING: GSan"
 has err "; 2 launches whose log was lost"
 go 66 "" mayfail use:0 load run:die sync reset use:0 load alloc:4096 race:0 free release use:0 load race:2 sync
@@ -56,7 +56,7 @@ for how in load library; do
 	go 66 "" cudart use:0 $how race:0 sync findings exit:3
 	count 1 "WARNING: GSan"
 	hasnt err "lost"
-	go 66 "" cudart use:0 $how race:0 sync findings gate race:2 exit:3
+	go 66 "" cudart use:0 $how race:0 sync findings gate:0 race:2 exit:3
 	count 1 "WARNING: GSan"
 	has err "; 1 launch whose log was lost"
 	unset FAKE_EXIT

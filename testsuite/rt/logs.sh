@@ -6,7 +6,7 @@
 . "$top_srcdir/testsuite/rt/lib.sh"
 
 # Nothing was missed, while launches are under way and behind them.
-go 3 "" whole use:0 load gate run:_Z4ringPi incomplete open sync incomplete
+go 3 "" whole use:0 load gate:0 run:_Z4ringPi incomplete open:0 sync incomplete
 [ "$(grep -c "incomplete: 0" out)" = 2 ] || fail "not complete: $(cat out err)"
 go 3 "" use:0 load run:_Z4ringPi sync incomplete
 has out "incomplete: 1"         # two instructions that are not modelled
@@ -108,7 +108,7 @@ for how in load library "library functions"; do
 done
 
 # Launches in several streams are judged in the order in which they were put there.
-go 66 "" use:0 load stream gate race:0 stream race:2 stream-sync open event event-sync sync
+go 66 "" use:0 load stream gate:0 race:0 stream race:2 stream-sync open:0 event event-sync sync
 count 2 "WARNING: GSan"
 has err "GSan: 2 findings; 2 launches"
 # A launch is known to be over by what the program waits for.

@@ -12,9 +12,9 @@ has err "Location is page-locked host memory, 64 bytes inside a 4096-byte alloca
 go 66 "" map:0x650000000000 use:0 load race:0 sync
 has err "Location is global memory, 64 bytes inside a $((2 * mib))-byte mapping at 0x650000000000"
 # What was there when the kernel was launched, whatever is there when it is judged.
-go 66 "" use:0 load alloc:4096 gate race:0 open free alloc:4096 alloc:100 sync
+go 66 "" use:0 load alloc:4096 gate:0 race:0 open:0 free alloc:4096 alloc:100 sync
 has err "Location is global memory, 64 bytes inside a 4096-byte allocation at 0x"
-go 66 "" map:0x650000000000 use:0 load gate race:0 unmap:0x650000000000 open sync
+go 66 "" map:0x650000000000 use:0 load gate:0 race:0 unmap:0x650000000000 open:0 sync
 has err "Location is global memory, 64 bytes inside a $((2 * mib))-byte mapping at 0x650000000000"
 # ... and no longer.
 go 66 "" use:0 load map:0x650000000000 race:2 sync findings unmap:0x650000000000 race:0 sync

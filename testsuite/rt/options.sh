@@ -74,7 +74,7 @@ done
 go 3 "report_bugs=0" use:0 load race:0 sync
 has err "GSan: 0 findings; 1 launch, 6 sites watched"
 # A finding that waits for more of it, and how long.
-go 66 "report_delay_ms=60000:log_path=$tmp/late" use:0 load race:0 gate race:0 sleep:300 open sync
+go 66 "report_delay_ms=60000:log_path=$tmp/late" use:0 load gate:0 race:0 gate:1 race:0 open:0 sleep:300 open:1 sync
 has "$(echo "$tmp"/late.*)" "[2 times]"
 rm -f "$tmp"/late.*
 
@@ -85,7 +85,7 @@ cat >list <<'END'
   race_top:^ring
 data-race:^consumer(int*)$
 END
-go 3 "suppressions=list:print_suppressions=1" use:0 load gate run:_Z4ringPi race:0 race:0 race:2 open sync
+go 3 "suppressions=list:print_suppressions=1" use:0 load gate:0 run:_Z4ringPi race:0 race:0 race:2 open:0 sync
 count 0 "WARNING: GSan"
 has err "GSan: 1 suppression used:"
 has err "  3 data-race:^consumer(int*)\$"

@@ -16,7 +16,7 @@
  *   run:NAME      launch a kernel
  *   race:N        launch the kernel of the N-th race (prog_module.c)
  *   late:N        ... when the process ends, behind the runtime's own handler
- *   gate, fill:N, lanes:N, early, deaf, wreck:N   the next launch does that as well (struct fake_work); open: the gate
+ *   gate:N, fill:N, lanes:N, early, deaf, wreck:N the next launch does that as well (struct fake_work); open:N: the gate
  *   wide:N        races from here on have N times as many blocks in x
  *   grid:N, block:N       launches of run: from here on have N blocks, of N threads,
  *   rows:N        ... and N rows of threads
@@ -93,7 +93,7 @@ static CUcontext before;                /* that was current when one more was ma
 static unsigned wide = 1, grid = 2, block = 32, rows = 1;
 static enum { BY_PARAMS, BY_BUFFER, BY_CONFIG, COOPERATIVE } way;
 static struct fake_work more;           /* that the next launch does */
-static int open_now;
+static int open_now[2];
 static bool may_fail;
 
 void check(CUresult r, const char *what)
@@ -225,10 +225,10 @@ static bool launch_command(const char *c)
 		race(n);
 	else if (sscanf(c, "late:%u", &late_race) == 1)
 		expect(atexit(race_late) == 0, "atexit");
-	else if (!strcmp(c, "gate"))
-		more.gate = &open_now;
-	else if (!strcmp(c, "open"))
-		__atomic_store_n(&open_now, 1, __ATOMIC_RELEASE);
+	else if (sscanf(c, "gate:%u", &n) == 1)
+		more.gate = &open_now[n];
+	else if (sscanf(c, "open:%u", &n) == 1)
+		__atomic_store_n(&open_now[n], 1, __ATOMIC_RELEASE);
 	else if (sscanf(c, "fill:%u", &n) == 1)
 		more.fill = n;
 	else if (sscanf(c, "lanes:%u", &n) == 1)

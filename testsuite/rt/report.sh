@@ -13,7 +13,7 @@ go 3 "quiet=1" use:0 load run:_Z4ringPi sync
 [ -s err ] && fail "quiet=1 was not quiet"
 
 # A finding: the report whole, and status 66 after the program's own handlers.
-go 66 "strip_path_prefix=/src/" use:0 load alloc:4096 gate run:_Z4ringPi race:0 race:0 race:0 open sync
+go 66 "strip_path_prefix=/src/:report_delay_ms=60000" use:0 load alloc:4096 gate:0 run:_Z4ringPi race:0 race:0 race:0 open:0 sync
 at=$(sed -n 's/^at //p' out)
 in=$(printf '0x%x' $((at + 64)))
 sed 's/(pid=[0-9]*)/(pid=N)/' err >got
@@ -65,7 +65,7 @@ has err "#0 producer(int*) /src/ring.cu:41 (ring.ptx:118)"
 has err "GSan: 1 finding; 1 launch, 12 sites watched"
 
 # The same source lines are reported once, both ways round.
-go 66 "" use:0 load gate run:_Z4ringPi race:0 race:1 open sync
+go 66 "report_delay_ms=60000" use:0 load gate:0 run:_Z4ringPi race:0 race:1 open:0 sync
 count 1 "WARNING: GSan"
 has err "[2 times]"
 has err "GSan: 1 finding; 3 launches"
@@ -77,10 +77,10 @@ count 2 "WARNING: GSan"
 hasnt err "ring.cu:41"
 
 # While launches are under way: after the delay, and the number is a lower bound.
-go 66 "report_delay_ms=20" use:0 load race:0 gate race:0 sleep:500 open exit:3
+go 66 "report_delay_ms=20" use:0 load gate:0 race:0 gate:1 race:0 open:0 sleep:1000 open:1 exit:3
 has err "[at least 1 time]"
 # At the end of the process it is exact even if the program never waited.
-go 66 "" use:0 load gate run:_Z4ringPi race:0 race:0 open exit:3
+go 66 "report_delay_ms=60000" use:0 load gate:0 run:_Z4ringPi race:0 race:0 open:0 exit:3
 has err "[2 times]"
 
 # Found by way of dlsym and cuGetProcAddress, too.
@@ -137,9 +137,9 @@ END
 fi
 # One finding that is suppressed at two PTX lines is one.
 echo race_top:consumer >list
-go 3 "suppressions=list" use:0 load gate run:_Z4ringPi race:0 race:1 open sync
+go 3 "suppressions=list" use:0 load gate:0 run:_Z4ringPi race:0 race:1 open:0 sync
 has err "; 1 finding suppressed"
-go 3 "kernel_filter=nobody" use:0 load gate run:_Z4ringPi race:0 race:1 open sync
+go 3 "kernel_filter=nobody" use:0 load gate:0 run:_Z4ringPi race:0 race:1 open:0 sync
 has err "; 1 finding outside kernel_filter"
 
 # Nothing watched is said, and why.
