@@ -15,7 +15,7 @@
  *                 kernels, or, after `functions`, as functions
  *   run:NAME      launch a kernel
  *   race:N        launch the kernel of the N-th race (prog_module.c)
- *   late:N        ... when the process ends, behind the runtime's own handler
+ *   late:N        ... when the process ends, behind the runtime's own handler, and wait for it if it has no gate
  *   gate:N, fill:N, lanes:N, early, deaf, wreck:N the next launch does that as well (struct fake_work); open:N: the gate
  *   wide:N        races from here on have N times as many blocks in x
  *   grid:N, block:N       launches of run: from here on have N blocks, of N threads,
@@ -209,8 +209,11 @@ static unsigned late_race;
 
 static void race_late(void)
 {
-	may_fail = true;
+	const bool ends = !more.gate;
+
 	race(late_race);
+	if (ends)
+		CHECK(synchronize());
 }
 
 /* True: it was one of these. */
