@@ -11,6 +11,7 @@
 enum { NODES = 16 };
 
 struct node {
+	struct graph *in;
 	struct node *made_of;           /* of a copy; else the node itself */
 	struct launch launch;           /* of a kernel, */
 	const void *handle;             /* as it was named, */
@@ -32,13 +33,17 @@ static struct graph *graph_of(const void *handle)
 
 static struct node *node_of(CUgraphNode handle)
 {
-	return (struct node *)(void *)handle;
+	struct node *n = (struct node *)(void *)handle;
+
+	graph_of(n->in);
+	return n;
 }
 
 static struct node *new_node(struct graph *g)
 {
 	struct node *n = &g->node[g->n++];
 
+	n->in = g;
 	n->made_of = n;
 	return n;
 }
@@ -58,9 +63,11 @@ static struct graph *copy(const struct graph *from)
 {
 	struct graph *g = memcpy(malloc(sizeof *g), from, sizeof *g);
 
-	for (size_t i = 0; i < g->n; i++)
+	for (size_t i = 0; i < g->n; i++) {
+		g->node[i].in = g;
 		if (g->node[i].inner)
 			g->node[i].inner = copy(g->node[i].inner);
+	}
 	return g;
 }
 

@@ -240,7 +240,7 @@ API CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsi
 		return fake_state();
 	if (fake_fails("cuLaunchKernel"))
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-	if (!gx || !bx || !fake_values(l.fn, params, extra, l.value))
+	if (!gx || !bx || bx * by * bz > 1024 || !fake_values(l.fn, params, extra, l.value))
 		return CUDA_ERROR_INVALID_VALUE;
 	return fake_issue(fake_stream(stream), &l);
 }

@@ -125,6 +125,11 @@ for what in cuEventCreate:1 cuEventRecord:1; do
 	has out "finish: 1"
 	go 66 "" use:0 load race:0 exit:3
 done
+# A launch that fails stops no other.
+go 66 "" mayfail use:0 load block:2000 run:_Z4ringPi race:0 sync
+has out ": 1"
+has err "GSan: 1 finding; 1 launch"
+hasnt err "lost"
 # The driver launches nothing: nothing is watched, and nothing is left behind.
 FAKE_FAIL=cuLaunchKernel:2
 export FAKE_FAIL
