@@ -16,8 +16,6 @@ static struct { CUcontext ctx; int retains; } primary[DEVICES];
 
 /* ---- contexts that end ---------------------------------------------------------------------- */
 
-/* The counters are of the device, not of the context: they are read when its last
- * context ends. */
 static void ending(CUcontext ctx)
 {
 	bool last;
@@ -27,15 +25,14 @@ static void ending(CUcontext ctx)
 	pthread_mutex_lock(&rt_dev_lock);
 	last = rt_contexts() && !rt_contexts()->next;
 	pthread_mutex_unlock(&rt_dev_lock);
-	if (last)
-		rt_context_tell(ctx, rt_flags.exit_timeout_ms);
+	rt_context_ends(ctx, last);
 	rt_modules_forget(ctx);
-	rt_context_ends();
 	if (rt_ctx_ends(ctx, !rt_still_running())) {
 		rt_mem_forget();
 		rt_modules_retire();
 		rt_context_torn_down();
 	}
+	rt_wait_forget(ctx);
 }
 
 CUresult rt_on_init(enum rt_hook which, unsigned int flags)

@@ -102,8 +102,11 @@ static void give_up(bool *died, bool *unread)
 	*unread = old || (launched != covered && !dead);
 }
 
-void rt_context_ends(void)
+/* The counters are of the device, not of the context: they are read when its last context ends. */
+void rt_context_ends(CUcontext ctx, bool of_device)
 {
+	if (of_device)
+		rt_context_tell(ctx, rt_flags.exit_timeout_ms);
 	rt_early_waited();
 }
 

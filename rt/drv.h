@@ -253,6 +253,7 @@ extern struct rt_blocks rt_blocks;      /* with rt_lock */
 void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem, const void *owner, const char *name);
 void rt_mem_owner_gone(const void *owner);
 void rt_mem_forget(void);               /* the device's memory is gone */
+void rt_mem_gone(const struct rt_block *);      /* it is in rt_blocks no more; what is launched already may be judged later */
 void rt_mem_count(struct rt_totals *);
 
 /* Backs what was mapped while no context was current. */
@@ -270,7 +271,7 @@ void rt_context_noted(CUresult);        /* of the program's calls: did its conte
  * nothing was launched since. */
 void rt_context_launched(void); /* with rt_lock */
 void rt_context_died(void);
-void rt_context_ends(void);             /* some context is about to end */
+void rt_context_ends(CUcontext, bool of_device);        /* it is about to end, as the last one of the device */
 void rt_context_torn_down(void);        /* the last context of the device has ended */
 void rt_context_glance(void);   /* reads them if the device is idle and there is news */
 /* Waits for the context and prints with what only its device knows. */
@@ -302,6 +303,7 @@ void rt_all_done(void);
 bool rt_thread(void *(*fn)(void *), void *arg);
 CUresult rt_wait_all(CUcontext, int timeout_ms);        /* CUDA_ERROR_NOT_READY: it ran out */
 bool rt_still_running(void);                    /* a wait ran out */
+void rt_wait_forget(CUcontext);                 /* it ends, and what runs in it */
 
 /* ---- tell.c: reports ------------------------------------------------------------------------------ */
 

@@ -218,6 +218,37 @@ static uint64_t shared_size(const struct rt_tables *t, const char *var)
 	return 0;
 }
 
+/* Memory that the program has given back since: until all is judged that was launched before. */
+enum { GONE = 4096 };
+static struct gone { struct rt_block block; uint32_t upto; /* number of the last launch before */ } gone[GONE];
+static size_t ngone;                    /* with rt_lock */
+
+void rt_mem_gone(const struct rt_block *b)
+{
+	const uint32_t upto = rt_judge_last(), judged = rt_judge_done();
+	size_t n = 0;
+
+	pthread_mutex_lock(&rt_lock);
+	for (size_t i = ngone == GONE; i < ngone; i++)
+		if (gone[i].upto > judged)
+			gone[n++] = gone[i];
+	gone[n++] = (struct gone){*b, upto};
+	ngone = n;
+	pthread_mutex_unlock(&rt_lock);
+}
+
+/* With rt_lock: what was there when the launch began. */
+static bool find_block(uint64_t addr, const struct rt_launch *l, struct rt_block *b)
+{
+	for (size_t i = 0; l && i < ngone; i++) {
+		if (gone[i].upto >= l->number && addr - gone[i].block.addr < gone[i].block.bytes) {
+			*b = gone[i].block;
+			return true;
+		}
+	}
+	return rt_block_find(&rt_blocks, addr, b);
+}
+
 static void locate(struct rt_report *r, const struct rt_launch *l)
 {
 	struct rt_buf where = {0};
@@ -232,7 +263,7 @@ static void locate(struct rt_report *r, const struct rt_launch *l)
 		rt_locate_tensor(&where, r);
 	} else {
 		pthread_mutex_lock(&rt_lock);
-		found = rt_block_find(&rt_blocks, r->addr, &block);
+		found = find_block(r->addr, l, &block);
 		pthread_mutex_unlock(&rt_lock);
 		if (found && block.kind == RT_MEM_VARIABLE)
 			r->var = block.name;

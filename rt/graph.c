@@ -261,10 +261,10 @@ static void prepare(struct exec *e, CUcontext ctx, uint64_t stream)
 		struct node *n = &e->node[i];
 
 		n->launch = NULL;
-		if (!n->i.k || !is_enabled(e, n))
-			continue;
 		n->i.ctx = ctx;
 		n->i.stream = stream;
+		if (!n->i.k || !is_enabled(e, n))
+			continue;
 		n->i.params = n->params;
 		n->launch = rt_issue_launch(&n->i, &n->param);
 		if (set_param(e, n) || !n->launch)
@@ -279,14 +279,15 @@ static void launched(struct exec *e, CUresult r, enum rt_hook which, CUstream s)
 {
 	for (size_t i = 0; i < e->n; i++) {
 		struct node *n = &e->node[i];
+		uint32_t nth = 0;
 
+		if (r == CUDA_SUCCESS && n->i.f && is_enabled(e, n))
+			nth = rt_issue_count(n->i.f, n->i.ctx, n->i.stream);
 		if (n->launch && r == CUDA_SUCCESS)
-			rt_judge_issued(n->launch, which, s, true);
+			rt_judge_issued(n->launch, nth, which, s, true);
 		else if (n->launch)
 			rt_judge_drop(n->launch);
 		n->launch = NULL;
-		if (r == CUDA_SUCCESS && n->i.f && is_enabled(e, n))
-			rt_issue_count(n->i.f, n->i.ctx, n->i.stream);
 	}
 }
 

@@ -114,6 +114,7 @@ EXPORT size_t gsan_findings(void)
 	if (rt_other())
 		return rt_other()->findings();
 	rt_drain();
+	rt_tell_idle();
 	return rt_reports();
 }
 
@@ -141,6 +142,10 @@ EXPORT int gsan_finding(size_t i, struct gsan_report *out)
 		rt_drain();
 	if (!rt_report_get(i, &r))
 		return -1;
+	if (!r.told) {          /* whether it is suppressed turns out then */
+		rt_tell(NULL);
+		rt_report_get(i, &r);
+	}
 	out->kind = rt_kind_name(r.kind);
 	out->now = spot(&r.now);
 	out->before = spot(&r.before);
@@ -156,6 +161,7 @@ EXPORT int gsan_incomplete(void)
 	if (rt_other())
 		return rt_other()->incomplete();
 	memset(&t, 0, sizeof t);
+	rt_drain();
 	rt_launch_count(&t);
 	rt_modules_count(&t);
 	rt_mem_count(&t);

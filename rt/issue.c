@@ -62,7 +62,8 @@ static bool find_memory(uint64_t need, struct rt_memory *m)
 
 static bool prepare(struct rt_launch *l, struct region_launch *param)
 {
-	uint64_t need = log_lay_out(&l->shape, product(l->grid), (uint32_t)product(l->block), l->kernel->piece, rt_lanes());
+	uint64_t need = log_lay_out(&l->shape, product(l->grid), (uint32_t)product(l->block), l->kernel->piece,
+				    rt_judge_drains() ? rt_lanes() : 0);
 	const struct log_way *w;
 	bool ok;
 
@@ -126,7 +127,6 @@ static struct rt_launch *launch_of(const struct rt_issue *i)
 	l->ctx = i->ctx;
 	l->stream = i->stream;
 	l->early = i->early;
-	l->nth = (uint32_t)i->f->launches + 1;
 	if (!l->cluster[0])
 		find_cluster(i->f, l->cluster);
 	return l;
@@ -247,28 +247,33 @@ static void watch(struct start *t, void ***params, void ***extra)
 	add_parameter(&t->more, t->i.k, params, extra);
 }
 
-void rt_issue_count(struct rt_func *f, CUcontext ctx, uint64_t stream)
+uint32_t rt_issue_count(struct rt_func *f, CUcontext ctx, uint64_t stream)
 {
 	const bool here = rt_dev_ready() && rt_ctx_known(ctx);
+	uint32_t nth;
 
 	if (here)
 		rt_exit_soon(true);
 	pthread_mutex_lock(&rt_lock);
 	rt_count_launch(f, stream, here);
+	nth = (uint32_t)f->launches;
 	pthread_mutex_unlock(&rt_lock);
+	return nth;
 }
 
 static CUresult end(struct start *t, CUresult r)
 {
+	uint32_t nth = 0;
+
 	rt_free(t->more.params);
 	rt_free(t->more.buffer);
 	rt_context_noted(r);
+	if (r == CUDA_SUCCESS && !t->captured)
+		nth = rt_issue_count(t->i.f, t->i.ctx, t->i.stream);
 	if (t->l && r != CUDA_SUCCESS)
 		rt_judge_drop(t->l);
 	else if (t->l)
-		rt_judge_issued(t->l, t->which, t->s, !t->i.tables->linked->lets_go);
-	if (r == CUDA_SUCCESS && !t->captured)
-		rt_issue_count(t->i.f, t->i.ctx, t->i.stream);
+		rt_judge_issued(t->l, nth, t->which, t->s, !t->i.tables->linked->lets_go);
 	return r;
 }
 

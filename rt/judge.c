@@ -28,7 +28,8 @@ static struct rt_launch *first, **last = &first;        /* with queue_lock */
 static uint32_t numbers;
 static struct { CUcontext ctx; uint64_t stream; bool is_last; } newest;  /* the launch: is nothing behind it in its stream? */
 static uint64_t unwatched_launches;     /* with queue_lock */
-static bool watching;                   /* atomic */
+static bool watching, draining;         /* atomic */
+static uint32_t judged;                 /* all up to that number; atomic */
 static const struct rt_launch *judging; /* atomic; and since when: ms; 0: none is */
 static uint64_t judging_since;
 
@@ -96,8 +97,9 @@ static void record(struct rt_launch *l, enum rt_hook which, CUstream s)
 		rt_drv.cuEventDestroy(e);
 }
 
-void rt_judge_issued(struct rt_launch *l, enum rt_hook which, CUstream s, bool now)
+void rt_judge_issued(struct rt_launch *l, uint32_t nth, enum rt_hook which, CUstream s, bool now)
 {
+	l->nth = nth;
 	rt_inside++;
 	if (now)
 		record(l, which, s);
@@ -145,6 +147,16 @@ bool rt_judge_under_way(void)
 	any = first;
 	pthread_mutex_unlock(&queue_lock);
 	return any;
+}
+
+uint32_t rt_judge_done(void)
+{
+	return __atomic_load_n(&judged, __ATOMIC_ACQUIRE);
+}
+
+bool rt_judge_drains(void)
+{
+	return __atomic_load_n(&draining, __ATOMIC_ACQUIRE);
 }
 
 void rt_judge_unwatched(const char *why)
@@ -520,11 +532,14 @@ static void catch_up(void)
 
 	rt_inside++;
 	while ((l = next_over())) {
+		const uint32_t number = l->number;
+
 		unlink_first(l);
 		if (state_of(l) == RT_OVER)
 			judge(l);
 		else
 			drop(l);
+		__atomic_store_n(&judged, number, __ATOMIC_RELEASE);
 	}
 	rt_inside--;
 }
@@ -563,7 +578,7 @@ static void count(struct rt_report *r, void *unused)
 	pthread_mutex_lock(&judge_lock);
 	if (r->slot < detect_findings(detect, &f))
 		r->count = f[r->slot].count;
-	r->exact = true;
+	r->exact = !rt_judge_under_way();
 	pthread_mutex_unlock(&judge_lock);
 }
 
@@ -579,18 +594,20 @@ void rt_tell(struct rt_ctx *c)
 	rt_tell_all(0, count, NULL);
 }
 
+/* What is under way may find the same again. */
 void rt_tell_idle(void)
 {
 	if (rt_anything_to_tell())
-		rt_tell_all(0, count, NULL);
+		rt_tell_all(rt_judge_under_way() ? (uint64_t)rt_flags.report_delay_ms : 0, count, NULL);
 }
 
 void rt_watch_start(void)
 {
 	if (__atomic_exchange_n(&watching, true, __ATOMIC_ACQ_REL))
 		return;
-	if (!rt_thread(look_after, NULL) || !rt_thread(drain, NULL))
+	if (!rt_thread(look_after, NULL))
 		rt_verbose(1, "no thread for reports; they come at the end");
+	__atomic_store_n(&draining, rt_thread(drain, NULL), __ATOMIC_RELEASE);
 }
 
 void rt_watch_stop(void)
@@ -616,10 +633,6 @@ void rt_context_died(void)
 {
 }
 
-void rt_context_ends(void)
-{
-}
-
 void rt_context_torn_down(void)
 {
 }
@@ -628,12 +641,13 @@ void rt_context_glance(void)
 {
 }
 
-/* What is left of a context that ends.  What ended in an error is judged as far as it can be read. */
+/* What is left of a context that ends.  What is over is judged, whatever came before it; what ended in an error, as far as
+ * it can be read. */
 static void give_up(CUcontext ctx, bool running)
 {
 	pthread_mutex_lock(&queue_lock);
 	for (struct rt_launch *l = first; l; l = l->next)
-		if (l->ctx == ctx && state_of(l) == RT_ISSUED) {
+		if (l->ctx == ctx && !is_over(l) && state_of(l) == RT_ISSUED) {
 			l->failed = true;
 			l->running = running;
 			set_state(l, RT_OVER);
@@ -654,14 +668,32 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 	rt_tell(NULL);
 }
 
+/* Events are the context's. */
+void rt_context_ends(CUcontext ctx, bool of_device)
+{
+	(void)of_device;
+	rt_context_tell(ctx, rt_flags.exit_timeout_ms);
+}
+
+/* With queue_lock: launches that nobody judges any more. */
+static uint64_t left_over(void)
+{
+	uint64_t n = 0;
+
+	for (const struct rt_launch *l = __atomic_load_n(&watching, __ATOMIC_ACQUIRE) ? NULL : first; l; l = l->next)
+		n += state_of(l) == RT_ISSUED || state_of(l) == RT_OVER;
+	return n;
+}
+
 void rt_context_count(struct rt_totals *t)
 {
 	pthread_mutex_lock(&judge_lock);
 	t->clear = clear_launches;
+	t->lost_logs = lost_logs;
 	pthread_mutex_lock(&queue_lock);
 	t->unwatched = unwatched_launches;
+	t->lost_logs += left_over();
 	pthread_mutex_unlock(&queue_lock);
-	t->lost_logs = lost_logs;
 	t->cut = cut_launches;
 	for (unsigned i = 0; detect && i < DETECT_COUNTERS && i < RT_INEXACT; i++) {
 		t->inexact[i].name = detect_counter_name((enum detect_counter)i);

@@ -80,10 +80,10 @@ struct rt_launch {
 };
 
 /* Gives it a number; it is early only right behind the launch before it.  Then: its memory is ready, and from now on drained; it was launched, and if `record` the event
- * behind it can be recorded now; or it was not launched, and is forgotten. */
+ * behind it can be recorded now, for the nth time of its kernel; or it was not launched, and is forgotten. */
 void rt_judge_add(struct rt_launch *);
 bool rt_judge_ready(struct rt_launch *);        /* false: it cannot be drained */
-void rt_judge_issued(struct rt_launch *, enum rt_hook, CUstream, bool record);
+void rt_judge_issued(struct rt_launch *, uint32_t nth, enum rt_hook, CUstream, bool record);
 void rt_judge_drop(struct rt_launch *);
 /* Something comes into a stream that waits for all before it: records what events have not been recorded yet. */
 void rt_judge_settle(CUcontext, enum rt_hook, CUstream, uint64_t key);
@@ -91,6 +91,8 @@ void rt_judge_settle(CUcontext, enum rt_hook, CUstream, uint64_t key);
 uint32_t rt_judge_last(void);
 void rt_judge_over(CUcontext, const uint64_t *key, uint32_t upto);
 bool rt_judge_under_way(void);          /* Is there a launch that is not judged yet? */
+uint32_t rt_judge_done(void);           /* all are judged up to that number */
+bool rt_judge_drains(void);             /* Is there somebody who empties regions? */
 /* Judges what is over.  wait: everything that is known to be over; else as much as can be done now. */
 void rt_judge_catch_up(bool wait);
 /* A launch that could not be watched; counted, and each reason (a literal) said once. */
@@ -114,7 +116,7 @@ struct rt_issue {
 struct rt_launch *rt_issue_launch(const struct rt_issue *, struct region_launch *);
 /* Of a launch that nobody watches. */
 struct region_launch rt_issue_nowhere(void);
-void rt_issue_count(struct rt_func *, CUcontext, uint64_t stream);     /* it was launched */
+uint32_t rt_issue_count(struct rt_func *, CUcontext, uint64_t stream); /* it was launched, for the n-th time */
 void *rt_param_buffer(void **extra, size_t *size);     /* that of `extra`, or NULL */
 
 /* ---- maps.c ------------------------------------------------------------------------------------------- */

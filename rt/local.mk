@@ -73,25 +73,33 @@ testsuite_unit_rt_report_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_rt_report_LDADD = libgsan.a $(CMOCKA_LIBS)
 endif
 
-# Tests of the runtime over a pretended driver.
+# Tests of the runtime over a pretended driver, of kernels that log.
+gsan_rt_tests = testsuite/rt/report.sh testsuite/rt/options.sh testsuite/rt/memory.sh testsuite/rt/graphs.sh testsuite/rt/logs.sh \
+	testsuite/rt/life.sh testsuite/rt/shared.sh testsuite/rt/exports.sh
+gsan_rt_fake = testsuite/rt/fake.c testsuite/rt/fake_graph.c testsuite/rt/fake_kernel.c testsuite/rt/fake_memory.c \
+	testsuite/rt/fake_module.c testsuite/rt/fake_stream.c
+gsan_rt_fake_headers = testsuite/rt/fake.h testsuite/rt/fake_impl.h
+EXTRA_DIST += $(gsan_rt_tests) testsuite/rt/lib.sh $(gsan_rt_fake) $(gsan_rt_fake_headers)
+if ENGINE_PROBES
 check_PROGRAMS += testsuite/rt/prog testsuite/rt/prog_last testsuite/rt/prog_plain \
 	testsuite/rt/prog_weak
 check_DATA += testsuite/rt/libcuda.so.1 libgsan.so
-CLEANFILES += testsuite/rt/libcuda.so.1
-gsan_rt_tests = testsuite/rt/report.sh testsuite/rt/options.sh testsuite/rt/memory.sh \
-	testsuite/rt/life.sh testsuite/rt/shared.sh testsuite/rt/exports.sh
 TESTS += $(gsan_rt_tests)
-EXTRA_DIST += $(gsan_rt_tests) testsuite/rt/lib.sh testsuite/rt/fake.c
+endif
+CLEANFILES += testsuite/rt/libcuda.so.1
 
-testsuite/rt/libcuda.so.1: testsuite/rt/fake.c testsuite/rt/fake.h rt/abi.h rt/kinds.def
+# What they share with others is not seen from outside.
+testsuite/rt/libcuda.so.1: $(gsan_rt_fake) $(gsan_rt_fake_headers) $(event_libevent_a_SOURCES)
 	@$(MKDIR_P) testsuite/rt
 	$(AM_V_CCLD)$(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) \
-		$(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $(top_srcdir)/testsuite/rt/fake.c
+		$(LDFLAGS) -fvisibility=hidden -shared -Wl,-soname,libcuda.so.1 -o $@ \
+		$(addprefix $(top_srcdir)/,$(gsan_rt_fake) event/event.c) -lpthread
 
 # As gsan-nvcc links, as CMake does (the runtime last), without the runtime, and
 # with options in the program.
 gsan_rt_wanted = $(AM_LDFLAGS) -Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan
-testsuite_rt_prog_SOURCES = testsuite/rt/prog.c testsuite/rt/fake.h
+testsuite_rt_prog_SOURCES = testsuite/rt/prog.c testsuite/rt/prog.h testsuite/rt/prog_graph.c testsuite/rt/prog_module.c \
+	$(gsan_rt_fake_headers)
 testsuite_rt_prog_LDFLAGS = $(gsan_rt_wanted)
 testsuite_rt_prog_LDADD = libgsan.a testsuite/rt/libcuda.so.1
 testsuite_rt_prog_last_SOURCES = $(testsuite_rt_prog_SOURCES)

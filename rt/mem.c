@@ -94,6 +94,8 @@ static bool gone(uint64_t addr, struct rt_block *was)
 	pthread_mutex_lock(&rt_lock);
 	found = rt_block_take(&rt_blocks, addr, was);
 	pthread_mutex_unlock(&rt_lock);
+	if (found)
+		rt_mem_gone(was);
 	return found;
 }
 
@@ -120,8 +122,10 @@ void rt_mem_owner_gone(const void *owner)
 		pthread_mutex_lock(&rt_lock);
 		found = rt_block_take_owned(&rt_blocks, owner, &was);
 		pthread_mutex_unlock(&rt_lock);
-		if (found)
+		if (found) {
+			rt_mem_gone(&was);
 			unback(&was);
+		}
 	} while (found);
 }
 
@@ -234,8 +238,10 @@ CUresult rt_on_unmap(enum rt_hook which, CUdeviceptr p, size_t n)
 		pthread_mutex_lock(&rt_lock);
 		found = rt_block_take_mapped(&rt_blocks, p, n, &was);
 		pthread_mutex_unlock(&rt_lock);
-		if (found)
+		if (found) {
+			rt_mem_gone(&was);
 			unback(&was);
+		}
 	} while (found);
 	return r;
 }

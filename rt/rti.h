@@ -119,7 +119,8 @@ struct rt_report {
 	char *where;            /* what follows "Location is " */
 	const char *var;        /* the variable it lies in; "" if none */
 	bool suppressed;        /* by the user's list */
-	bool repeated;          /* same source lines as an earlier one */
+	bool repeated;          /* same source lines as an earlier one, */
+	bool merged;            /* to which its count has been added */
 	bool filtered;          /* kernel_filter */
 	uint32_t dedup;
 	uint32_t slot, ring;    /* where it was found; number of that ring */

@@ -502,6 +502,11 @@ bool rt_back_range(struct rt_ctx *c, uint64_t addr, uint64_t bytes)
 	return good;
 }
 
+void rt_mem_gone(const struct rt_block *b)
+{
+	(void)b;
+}
+
 void rt_unback_range(uint64_t addr, uint64_t bytes)
 {
 	uint32_t first, last, high;

@@ -183,7 +183,7 @@ bool rt_suppressed(struct rt_supps *s, const struct rt_report *r)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (matches(&s->list[i], r)) {
-			s->list[i].hits += r->count;
+			s->list[i].hits += r->merged ? 0 : r->count;
 			return true;
 		}
 	}

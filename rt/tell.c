@@ -163,6 +163,7 @@ static bool is_repeated(struct rt_report *r, size_t i, size_t from)
 			continue;
 		if (j >= from) {
 			other->count += r->count;
+			r->merged = true;
 			other->exact = other->exact && r->exact;
 		}
 		return true;

@@ -8,6 +8,7 @@
 #include "rt/drv.h"
 
 static bool still_running;      /* atomic */
+static CUcontext stuck;         /* there; set before; atomic */
 
 /* A thread of ours takes no signal of the program's. */
 bool rt_thread(void *(*fn)(void *), void *arg)
@@ -89,6 +90,7 @@ CUresult rt_wait_all(CUcontext ctx, int timeout_ms)
 	ended = w->ended;
 	pthread_mutex_unlock(&w->lock);
 	if (!ended) {
+		__atomic_store_n(&stuck, ctx, __ATOMIC_RELAXED);
 		__atomic_store_n(&still_running, true, __ATOMIC_RELEASE);
 		return CUDA_ERROR_NOT_READY;
 	}
@@ -98,4 +100,10 @@ CUresult rt_wait_all(CUcontext ctx, int timeout_ms)
 bool rt_still_running(void)
 {
 	return __atomic_load_n(&still_running, __ATOMIC_ACQUIRE);
+}
+
+void rt_wait_forget(CUcontext ctx)
+{
+	if (rt_still_running() && __atomic_load_n(&stuck, __ATOMIC_RELAXED) == ctx)
+		__atomic_store_n(&still_running, false, __ATOMIC_RELEASE);
 }

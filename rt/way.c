@@ -15,14 +15,14 @@ enum { SHARE = 4 };                     /* at most so large a part of what is fr
 static struct {
 	CUdevice device;
 	uint64_t lanes;
-	CUcontext second;
+	CUcontext second;               /* NULL: there is none; with the locks of both ways */
 	struct { struct log_way way; pthread_mutex_t lock; CUcontext was; } way[RT_WAYS];
 	uint64_t most, have;            /* bytes of logs */
 	struct rt_memory *spare;
 	size_t nspare, spare_cap;
 	struct module_mailbox *mailbox;
 	CUdeviceptr mailbox_device, lane_table;
-} dev;
+} dev = {.way = {[RT_WAY_DRAIN].lock = PTHREAD_MUTEX_INITIALIZER, [RT_WAY_TAKE].lock = PTHREAD_MUTEX_INITIALIZER}};
 
 /* ---- memory for logs ------------------------------------------------------------------------------ */
 
@@ -30,7 +30,7 @@ const struct log_way *rt_way_begin(enum rt_way w)
 {
 	pthread_mutex_lock(&dev.way[w].lock);
 	rt_inside++;
-	if (rt_drv.cuCtxGetCurrent(&dev.way[w].was) == CUDA_SUCCESS && rt_drv.cuCtxSetCurrent(dev.second) == CUDA_SUCCESS)
+	if (dev.second && rt_drv.cuCtxGetCurrent(&dev.way[w].was) == CUDA_SUCCESS && rt_drv.cuCtxSetCurrent(dev.second) == CUDA_SUCCESS)
 		return &dev.way[w].way;
 	rt_inside--;
 	pthread_mutex_unlock(&dev.way[w].lock);
@@ -94,11 +94,11 @@ bool rt_memory_get(const struct log_way *w, uint64_t bytes, struct rt_memory *m)
 		size = bytes;
 	if (dev.have + size > dev.most || REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(&m->at, size) != CUDA_SUCCESS)
 		return false;
-	m->bytes = size;
 	if (!log_zero(w, m->at, size)) {
 		REAL(cuMemFree_v2, RT_cuMemFree_v2)(m->at);
 		return false;
 	}
+	m->bytes = size;
 	dev.have += size;
 	return true;
 }
@@ -143,11 +143,9 @@ static const char *set_up_second(void)
 	size_t left = 0, total;
 	void *mailbox = NULL;
 
-	for (int i = 0; i < RT_WAYS; i++) {
-		pthread_mutex_init(&dev.way[i].lock, NULL);
+	for (int i = 0; i < RT_WAYS; i++)
 		if (!make_way(&dev.way[i].way))
 			return "the driver gives no memory or no stream to read logs by";
-	}
 	if (REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&mailbox, MAILBOX_BYTES, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP) !=
 	    CUDA_SUCCESS || rt_drv.cuMemHostGetDevicePointer(&dev.mailbox_device, mailbox, 0) != CUDA_SUCCESS)
 		return "the driver maps no host memory into the device";
@@ -160,27 +158,44 @@ static const char *set_up_second(void)
 	return NULL;
 }
 
+/* Whoever is on a way has left it. */
+static void set_second(CUcontext to)
+{
+	for (int i = 0; i < RT_WAYS; i++)
+		pthread_mutex_lock(&dev.way[i].lock);
+	dev.second = to;
+	for (int i = RT_WAYS; i-- > 0;)
+		pthread_mutex_unlock(&dev.way[i].lock);
+}
+
 bool rt_engine_set_up(struct rt_ctx *c, CUdevice device, const char **why)
 {
+	CUcontext second;
+
 	(void)c;
 	dev.device = device;
 	dev.lanes = (uint64_t)attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
 		    (uint64_t)attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
 	*why = "the driver makes no second context, by which logs are read";
-	if (!rt_drv.cuCtxCreate_v2 || !rt_drv.cuCtxPopCurrent || rt_drv.cuCtxCreate_v2(&dev.second, 0, device) != CUDA_SUCCESS)
+	if (!rt_drv.cuCtxCreate_v2 || !rt_drv.cuCtxPopCurrent || rt_drv.cuCtxCreate_v2(&second, 0, device) != CUDA_SUCCESS)
 		return false;
 	*why = set_up_second();
-	rt_drv.cuCtxPopCurrent(&dev.second);    /* the program's contexts are as they were */
-	if (*why)
-		REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(dev.second);
-	else
-		rt_verbose(1, "logs take %llu MiB at most", (unsigned long long)(dev.most >> 20));
-	return !*why;
+	rt_drv.cuCtxPopCurrent(&second);        /* the program's contexts are as they were */
+	if (*why) {
+		REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(second);
+		return false;
+	}
+	set_second(second);
+	rt_verbose(1, "logs take %llu MiB at most", (unsigned long long)(dev.most >> 20));
+	return true;
 }
 
 void rt_engine_tear_down(void)
 {
-	REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(dev.second);
+	const CUcontext second = dev.second;
+
+	set_second(NULL);
+	REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(second);
 	dev.nspare = 0;
 }
 

@@ -4,56 +4,73 @@
 . "$top_srcdir/testsuite/lib.sh"
 . "$top_srcdir/testsuite/rt/lib.sh"
 
-# A kernel hangs: findings come out, and the end comes in time.
+# A kernel hangs: what was found before is reported, and the end comes in time.  What it logged itself is not judged.
 go 66 "exit_timeout_ms=200" use:0 load race:0 run:hang exit:3
 count 1 "WARNING: GSan"
 has err "; kernels still ran when the process ended"
+has err "; 1 launch whose log was lost"
 hasnt err "died"
 GSAN_OPTIONS=report_delay_ms=10 timeout 2 "$prog" use:0 load race:0 run:hang sync >out 2>err
 [ $? = 124 ] || fail "the hanging program ended"
 count 1 "WARNING: GSan"
+# What was launched behind it into another stream, and is over, is judged.
+go 66 "exit_timeout_ms=200" use:0 load stream run:hang stream race:0 stream-sync exit:3
+count 1 "WARNING: GSan"
+has err "; 1 launch whose log was lost"
+go 66 "exit_timeout_ms=1000" use:0 load stream run:hang stream race:0 exit:3
+count 1 "WARNING: GSan"
+has err "; 1 launch whose log was lost"
+# ... and what waits for it is not.
+go 3 "exit_timeout_ms=200" use:0 load stream run:hang race:0 exit:3
+has err "; 2 launches whose log was lost"
 
 # The context dies: what was found before is reported.
-go 66 "" mayfail use:0 load alloc:4096 race:0 run:die sync
+go 66 "" mayfail use:0 load alloc:4096 race:0 sync findings run:die sync
 count 1 "WARNING: GSan"
 has err "Location is global memory, 64 bytes inside a 4096-byte allocation at 0x"
-has err "; the context died and with it the device's counters"
+has err "; 1 launch whose log was lost"
 has out ": 719"
-
-# What was lost with it stays lost when another context takes its place.
-go 66 "" mayfail use:0 load race:0 run:lost:1 run:die reset use:0 load run:lost:1 sync
-has err "; the context died and with it the device's counters"
-has err "; 1 access to memory without shadow"
+# What nobody had read by then, since a launch before it was under way, is lost with it, and counted.
+go 3 "" mayfail use:0 load stream gate:0 run:_Z4ringPi stream race:0 run:die sync
+has err "GSan: 0 findings; 3 launches"
+has err "; 3 launches whose log was lost"
+# It stays lost when another context takes its place, which is watched as the first one was.
+go 66 "" mayfail use:0 load stream gate:0 run:_Z4ringPi stream run:die reset null use:0 load race:0 sync
+count 1 "WARNING: GSan"
+has err "; 2 launches whose log was lost"
+go 66 "" mayfail use:0 load run:die sync reset use:0 load alloc:4096 race:0 free release use:0 load race:2 sync
+count 2 "WARNING: GSan"
+has err "; 1 launch whose log was lost"
 
 # The CUDA runtime's order: its exit handler, the first to be registered, releases
 # the context after the driver has shut down.
 for how in load library; do
 	for FAKE_EXIT in retain launch; do
 		export FAKE_EXIT
-		go 66 "" cudart use:0 $how alloc:4096 race:0 run:lost:1 sync run:lost:1 exit:3
-		has err "; 2 accesses to memory without shadow"
-		hasnt err "the device's counters"
+		go 66 "" cudart use:0 $how alloc:4096 race:0 sync race:2 exit:3
+		count 2 "WARNING: GSan"
+		hasnt err "lost"
 	done
-	# The driver shuts down before anybody is told: what was read when the program
-	# last waited is all there is, and is enough if nothing came after it.
+	# The driver shuts down before anybody is told: what was judged by then is all there is.
 	FAKE_EXIT=wait
-	go 66 "" cudart use:0 $how race:0 run:lost:1 sync exit:3
-	has err "; 1 access to memory without shadow"
-	hasnt err "the device's counters"
-	go 66 "" cudart use:0 $how race:0 run:lost:1 sync run:lost:1 sleep:20 sync exit:3
-	has err "; 2 accesses to memory without shadow"
-	hasnt err "the device's counters"
-	go 66 "" cudart use:0 $how race:0 run:lost:1 sync run:lost:1 exit:3
-	has err "; 1 access to memory without shadow"
-	has err "; the device's counters could not be read at the end"
-	hasnt err "died"
+	go 66 "" cudart use:0 $how race:0 sync findings exit:3
+	count 1 "WARNING: GSan"
+	hasnt err "lost"
+	go 66 "" cudart use:0 $how race:0 sync findings gate:0 race:2 exit:3
+	count 1 "WARNING: GSan"
+	has err "; 1 launch whose log was lost"
 	unset FAKE_EXIT
 done
 # It releases the context itself, while the driver is there.
-go 66 "" cudart use:0 library race:0 run:lost:1 exit:3
-has err "; 1 access to memory without shadow"
-hasnt err "the device's counters"
-
+go 66 "" cudart use:0 library race:0 exit:3
+count 1 "WARNING: GSan"
+hasnt err "lost"
+# What handlers launch behind the runtime's own is judged if they wait for it, or counted.
+go 66 "" late:0 use:0 load run:_Z4ringPi exit:3
+has err "GSan: 1 finding; 2 launches"
+go 3 "" late:0 use:0 load run:_Z4ringPi gate:0 exit:3
+has err "GSan: 0 findings; 2 launches"
+has err "; 1 launch whose log was lost"
 # fork: the child's status is its own, and the parent goes on.
 go 66 "" use:0 load race:0 fork race:2 sync
 has out "child: 5"
@@ -64,33 +81,44 @@ has out "child: 5"
 has err "GSan: 0 findings; 1 launch"
 
 # A context that ends, and another that is watched like the first.
-go 66 "" use:0 load alloc:4096 race:0 run:lost:1 release use:0 load alloc:4096 shadow:0:yes race:2 run:lost:1 sync
+for end in release reset; do
+	go 66 "" use:0 load alloc:4096 race:0 $end use:0 load alloc:4096 race:2 sync
+	count 2 "WARNING: GSan"
+	has err "inside a 4096-byte allocation"
+	has err "GSan: 2 findings; 2 launches"
+	go 66 "" use:0 load alloc:4096 race:0 $end
+	count 1 "WARNING: GSan"
+	has err "inside a 4096-byte allocation"
+done
+go 66 "" use:0 load run:_Z4ringPi release use:0 load run:_Z4ringPi release use:0 load race:0
+has err "GSan: 1 finding; 3 launches, 18 sites watched"
+hasnt err "lost"
+# One of two ends: what was launched in it is judged, and so is what the other one does from then on.
+go 66 "" use:0 load context load race:2 destroy load race:0 sync
 count 2 "WARNING: GSan"
-has err "GSan: 2 findings; "
-has err "; 2 accesses to memory without shadow"
-go 3 "" use:0 load run:lost:1 release use:0 load run:lost:1 release use:0 load run:lost:1
-has err "; 3 accesses to memory without shadow"
-go 66 "" use:0 load alloc:4096 race:0 reset use:0 load alloc:4096 shadow:0:yes race:2 sync
-count 2 "WARNING: GSan"
-go 66 "" use:0 load alloc:4096 race:0 release
+has err "GSan: 2 findings; 2 launches"
+go 66 "exit_timeout_ms=200" use:0 context load run:hang destroy load race:0 exit:3
 count 1 "WARNING: GSan"
-# Unloaded before it was told.
+has err "; 1 launch whose log was lost"
+# Unloaded, or its memory given back, before it was told.
 go 66 "" use:0 load alloc:4096 race:0 unload sync
 has err "#0 producer(int*) /src/ring.cu:41 (ring.ptx:118)"
 go 66 "" use:0 load race:0 unload sync
 has err "inside the 16-byte variable counter"
+go 66 "" use:0 load alloc:4096 race:0 free alloc:8192 sync
+has err "Location is global memory, 64 bytes inside a 4096-byte allocation at 0x"
 
 # Many threads.
 go 66 "" use:0 load threads:8
 count 1 "WARNING: GSan"
-has err "GSan: 1 finding; 408 launches, 10 sites watched"
+has err "GSan: 1 finding; 408 launches, 6 sites watched"
 
 # All ways to end.
 go 66 "" use:0 load race:0 exit:0
 go 66 "" use:0 load race:0 quick
 count 1 "GSan: 1 finding"
 go 4 "" use:0 load run:_Z4ringPi quick
-go 3 "" use:0 load race:0 findings finish
+go 3 "" use:0 load race:0 sync findings finish
 has out "data-race /src/ring.cu:41 (118) /src/ring.cu:57 (203)"
 has out "finish: 1"
 count 1 "WARNING: GSan"
@@ -99,7 +127,6 @@ echo race_top:consumer >list
 go 3 "suppressions=list" use:0 load race:0 sync findings finish
 has out "(203) suppressed"
 has out "finish: 0"
-
 
 # ended STATUS COMMAND...: as go, by a signal perhaps, which a shell says itself
 ended()

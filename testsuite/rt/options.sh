@@ -65,6 +65,19 @@ go 66 "print_summary=0:print_cmdline=1" use:0 load race:0 sync
 hasnt err SUMMARY
 has err "Command line: $prog use:0 load race:0 sync"
 
+# What means nothing here is said.
+for option in perturb=1 reconverge=0 shadow_mb=1; do
+	go 3 "$option" use:0 load run:_Z4ringPi sync
+	has err "GSan: perturb, reconverge and shadow_mb mean nothing to kernels that log"
+done
+# Watching alone.
+go 3 "report_bugs=0" use:0 load race:0 sync
+has err "GSan: 0 findings; 1 launch, 6 sites watched"
+# A finding that waits for more of it, and how long.
+go 66 "report_delay_ms=60000:log_path=$tmp/late" use:0 load gate:0 race:0 gate:1 race:0 open:0 sleep:300 open:1 sync
+has "$(echo "$tmp"/late.*)" "[2 times]"
+rm -f "$tmp"/late.*
+
 # suppressions
 cat >list <<'END'
 # comment
@@ -72,7 +85,7 @@ cat >list <<'END'
   race_top:^ring
 data-race:^consumer(int*)$
 END
-go 3 "suppressions=list:print_suppressions=1" use:0 load run:_Z4ringPi race:0 run:again:0 race:2 sync
+go 3 "suppressions=list:print_suppressions=1" use:0 load gate:0 run:_Z4ringPi race:0 race:0 race:2 open:0 sync
 count 0 "WARNING: GSan"
 has err "GSan: 1 suppression used:"
 has err "  3 data-race:^consumer(int*)\$"

@@ -7,27 +7,35 @@
  *   proc          find the driver as the CUDA runtime does: dlopen, dlsym,
  *                 cuGetProcAddress; else by name
  *   use:N         retain and use device N's primary context
- *   load, bare    load an instrumented module, one that is not
+ *   context, destroy      make one more of device 0, which is current, destroy it, and use the one before
+ *   whole         no instruction of the modules was left out
+ *   load, linked, bare, other     load an instrumented module, one of two units, one that is not instrumented, one that
+ *                 another version has instrumented
  *   library       load the instrumented one as a library; kernels are launched as
  *                 kernels, or, after `functions`, as functions
- *   graph:NAME:N  a graph of N such kernels, launched twice
- *   run:NAME[:N]  launch a kernel with that number as its parameter
- *   race:N        launch race with the N-th finding below
- *   block:N       launches from here on have N threads
- *   stream        ... and go to a new stream; stream-sync waits for it
+ *   run:NAME      launch a kernel
+ *   race:N        launch the kernel of the N-th race (prog_module.c)
+ *   late:N        ... when the process ends, behind the runtime's own handler, and wait for it if it has no gate
+ *   gate:N, fill:N, lanes:N, early, deaf, wreck:N the next launch does that as well (struct fake_work); open:N: the gate
+ *   wide:N        races from here on have N times as many blocks in x
+ *   grid:N, block:N       launches of run: from here on have N blocks, of N threads,
+ *   rows:N        ... and N rows of threads
+ *   extra, ex, coop       launches pass a buffer; go by cuLaunchKernelEx; by cuLaunchCooperativeKernel
+ *   stream        ... and go to a new stream; null: to the null stream; stream-sync waits for it
+ *   event, event-sync     record an event in the stream, wait for it
  *   alloc:BYTES, free, host:BYTES    memory; the addresses are printed
- *   map:ADDRESS   cuMemMap of 2 MiB there
- *   shadow:OFFSET:yes|no             is the last allocation's byte watched?
- *   dirty         write a record for the last allocation; clean: it must be gone
- *   slots:BYTES:N shared memory of that many bytes has shadow for N slots
+ *   map:ADDRESS, unmap:ADDRESS    cuMemMap of 2 MiB there
+ *   copy          a blocking copy from the last allocation
  *   threads:N     so many threads allocate, launch, wait and free at once
  *   init          cuInit; what it returns is printed
- *   sync, release, reset, unload, fork, sleep:MS, exit:N, quick, findings, finish, off
+ *   params        how many parameters ring has is printed
+ *   sync, release, reset, unload, fork, sleep:MS, exit:N, quick, findings, incomplete, finish, off
  *   _exit:N, signal:N, handler:N (says so), child:N and vchild:N (a child of fork, of
  *                 vfork, that calls _exit), lock (stdio's locks are held), rtlock (one of
  *                 the runtime's)
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,19 +45,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cuda.h>
-
-#include "rt/abi.h"
 #include "rt/gsan.h"
-#include "testsuite/rt/fake.h"
+#include "testsuite/rt/prog.h"
 
 #undef cuGetProcAddress
 
+CUresult cuCtxCreate_v2(CUcontext *, unsigned int, CUdevice);   /* newer headers have another version alone */
 extern pthread_mutex_t rt_lock;         /* the runtime's, rti.h */
 
 #ifdef PLAIN                    /* without the runtime */
 #pragma weak gsan_findings
 #pragma weak gsan_finding
+#pragma weak gsan_incomplete
 #pragma weak gsan_finish
 #pragma weak gsan_off
 #pragma weak rt_lock
@@ -67,8 +74,6 @@ const char *__gsan_default_suppressions(void)
 }
 #endif
 
-#define CHECK(call) check((call), #call)
-
 static __typeof__(&cuDeviceGet) device_get = cuDeviceGet;
 static __typeof__(&cuDevicePrimaryCtxRetain) retain = cuDevicePrimaryCtxRetain;
 static __typeof__(&cuCtxSetCurrent) set_current = cuCtxSetCurrent;
@@ -82,11 +87,16 @@ static CUmodule module;
 static CUlibrary library;
 static bool functions;
 static CUdeviceptr last;
-static unsigned block = 32;             /* threads of a block */
-static CUstream stream;
+CUstream stream;
+static CUevent event;
+static CUcontext before;                /* that was current when one more was made */
+static unsigned wide = 1, grid = 2, block = 32, rows = 1;
+static enum { BY_PARAMS, BY_BUFFER, BY_CONFIG, COOPERATIVE } way;
+static struct fake_work more;           /* that the next launch does */
+static int open_now[2];
 static bool may_fail;
 
-static void check(CUresult r, const char *what)
+void check(CUresult r, const char *what)
 {
 	if (r == CUDA_SUCCESS)
 		return;
@@ -95,83 +105,161 @@ static void check(CUresult r, const char *what)
 		exit(9);
 }
 
-/* ---- what the module carries ------------------------------------------------------------------ */
-
-static const char strings[] =
-	"\0_Z8producerPi\0_Z8consumerPi\0_Z4ringPi\0/src/ring.cu\0/src/ring.ptx\0st.global.u32\0"
-	"counter\0tile\0entry\0race\0again\0lost\0hang\0die\0ld.global.u32";
-enum { NONE = 0, PRODUCER = 1, CONSUMER = 15, RING = 29, CU = 39, PTX = 52, OP = 66, COUNTER = 80,
-       TILE = 88, ENTRY = 93, RACE = 99, AGAIN = 104, LOST = 110, HANG = 115, DIE = 120, LOAD = 124 };
-
-static unsigned counter[4];
-
-static const struct gsan_site sites[] = {
-	{ RING, 100, CU, 60, ENTRY, NONE, 0, 0 },
-	{ PRODUCER, 118, CU, 41, OP, NONE, 1, GSAN_INFO_WRITE | 4 },
-	{ CONSUMER, 203, CU, 57, LOAD, NONE, 0, GSAN_INFO_READ | 4 },
-	{ PRODUCER, 119, NONE, 0, OP, TILE, 0, GSAN_INFO_WRITE | GSAN_GPU << GSAN_INFO_LEVEL_SHIFT | 4 },
-	{ CONSUMER, 204, CU, 57, LOAD, NONE, 0, GSAN_INFO_READ | 4 },
-	{ RACE, 300, NONE, 0, ENTRY, NONE, 0, 0 }, { AGAIN, 310, NONE, 0, ENTRY, NONE, 0, 0 },
-	{ LOST, 320, NONE, 0, ENTRY, NONE, 0, 0 }, { HANG, 330, NONE, 0, ENTRY, NONE, 0, 0 },
-	{ DIE, 340, NONE, 0, ENTRY, NONE, 0, 0 },
-};
-
-static const struct gsan_frame frames[] = { { CONSUMER, CU, 70, 2 }, { RING, CU, 90, 0 } };
-
-static struct gsan_global globals[] = {
-	{ 0, sizeof counter, COUNTER, 0 },
-	{ 0, 1024, TILE, 1 },
-};
-
-static struct gsan_module table = {
-	.abi = GSAN_ABI, .nsites = sizeof sites / sizeof *sites, .nframes = 2, .nglobals = 2,
-	.nstrings = sizeof strings, .path = PTX, .unmodelled = 2, .missed = 3,
-};
-
-static const char *const kernels[] = { "__gsan_v1_init_0123456789abcdef", "_Z4ringPi", "race", "again",
-	"lost", "hang", "die", "_Z4leftPi" };
-static const char *const bare_kernels[] = { "_Z4copyPi" };
-static const char *const other_kernels[] = { "__gsan_v9_init_0123456789abcdef", "_Z4ringPi" };
-
-static struct fake_image image = { kernels, sizeof kernels / sizeof *kernels, &table, 512 };
-static const struct fake_image bare = { bare_kernels, 1, NULL, 0 };
-static const struct fake_image other = { other_kernels, 2, NULL, 0 };
-
-static void fill_table(void)
+void expect(bool good, const char *what)
 {
-	globals[0].addr = (uintptr_t)counter;
-	table.sites = (uintptr_t)sites;
-	table.frames = (uintptr_t)frames;
-	table.globals = (uintptr_t)globals;
-	table.strings = (uintptr_t)strings;
+	if (!good) {
+		printf("not so: %s\n", what);
+		exit(9);
+	}
 }
 
-/* Numbers of sites start at 1. */
-static struct gsan_finding findings[] = {
-	{ .kind = GSAN_DATA_RACE, .why = GSAN_WHY_OTHER_BLOCK, .launch = 1, .kernel = 1,
-	  .grid = { 2, 1, 1 }, .block = { 8, 4, 1 },
-	  .now = { .site = 2, .kind = GSAN_KIND_WRITE, .bytes = 0xf, .thread = 11, .block = 1 },
-	  .before = { .site = 3, .kind = 0, .bytes = 0xf, .thread = 0, .block = 0 } },
-	/* the same source lines from other PTX lines */
-	{ .kind = GSAN_DATA_RACE, .why = GSAN_WHY_OTHER_BLOCK, .launch = 1, .kernel = 1,
-	  .grid = { 2, 1, 1 }, .block = { 8, 4, 1 },
-	  .now = { .site = 5, .kind = 0, .bytes = 0xf, .thread = 0, .block = 0 },
-	  .before = { .site = 2, .kind = GSAN_KIND_WRITE, .bytes = 0xf, .thread = 11, .block = 1 } },
-	/* shared memory, one side without a source line */
-	{ .kind = GSAN_DATA_RACE, .why = GSAN_WHY_SAME_BLOCK, .shared = 1, .addr = 0x46, .launch = 2,
-	  .kernel = 1, .grid = { 2, 2, 1 }, .block = { 64, 1, 1 },
-	  .now = { .site = 4, .kind = GSAN_GPU << 1 | 1, .bytes = 0xf0, .thread = 40, .block = 3 },
-	  .before = { .site = 3, .kind = GSAN_KIND_WARP_READ, .bytes = 0xc0, .thread = 0, .block = 3 } },
-	/* sites that cannot have left such records: of another size, of a load that writes */
-	{ .kind = GSAN_DATA_RACE, .why = GSAN_WHY_SAME_BLOCK, .shared = 1, .addr = 0x46, .launch = 2,
-	  .kernel = 1, .grid = { 2, 2, 1 }, .block = { 64, 1, 1 },
-	  .now = { .site = 2, .kind = GSAN_KIND_WRITE, .bytes = 0xf0, .thread = 40, .block = 3 },
-	  .before = { .site = 3, .kind = 0, .bytes = 0xc0, .thread = 0, .block = 3 } },
-	{ .kind = GSAN_DATA_RACE, .why = GSAN_WHY_SAME_BLOCK, .shared = 1, .addr = 0x46, .launch = 2,
-	  .kernel = 1, .grid = { 2, 2, 1 }, .block = { 64, 1, 1 },
-	  .now = { .site = 2, .kind = GSAN_KIND_WRITE, .bytes = 0xf0, .thread = 40, .block = 3 },
-	  .before = { .site = 3, .kind = GSAN_KIND_WRITE, .bytes = 0xf0, .thread = 0, .block = 3 } },
-};
+/* ---- launches ------------------------------------------------------------------------------------- */
+
+void plan(struct run *r, const char *kernel)
+{
+	memset(r, 0, sizeof *r);
+	r->grid[0] = grid;
+	r->block[0] = block;
+	r->block[1] = rows;
+	r->grid[1] = r->grid[2] = r->block[2] = 1;
+	if (!library) {
+		CHECK(get_function(&r->f, module, kernel));
+		return;
+	}
+	CHECK(cuLibraryGetKernel(&r->k, library, kernel));
+	r->f = (CUfunction)r->k;
+	if (functions) {
+		CHECK(cuKernelGetFunction(&r->f, r->k));
+		r->k = NULL;
+	}
+}
+
+/* What a kernel is to do, as long as it may run: what `more` has beside its accesses. */
+static uint64_t work(const struct fake_work *accesses)
+{
+	static struct kept { struct fake_work work; struct kept *next; } *all;
+	struct kept *k = calloc(1, sizeof *k);
+
+	k->work = more;
+	k->work.fill_site = FILL_SITE;
+	k->work.naccesses = accesses->naccesses;
+	memcpy(k->work.access, accesses->access, sizeof k->work.access);
+	k->next = all;
+	all = k;
+	memset(&more, 0, sizeof more);
+	more.early = 1;
+	return (uintptr_t)&k->work;
+}
+
+void plan_race(struct run *r, unsigned n)
+{
+	struct fake_work w = races[n].work;
+
+	expect(n < RACES, "the number of a race");
+	plan(r, races[n].kernel);
+	memcpy(r->grid, races[n].grid, sizeof r->grid);
+	memcpy(r->block, races[n].block, sizeof r->block);
+	r->grid[0] *= wide;
+	for (unsigned i = 0; i < w.naccesses; i++)
+		if (!w.access[i].address)
+			w.access[i].address = last ? last + 64 : (uintptr_t)&counter[1];
+	r->arg = work(&w);
+}
+
+static void go(const struct run *r)
+{
+	struct region_launch nothing = { .magic = FAKE_NOTHING };
+	uint64_t arg = r->arg;
+	void *params[] = { &arg, &nothing };
+	size_t size = sizeof arg;
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, &arg, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END };
+	const unsigned *g = r->grid, *b = r->block;
+	CUlaunchConfig config = { .gridDimX = g[0], .gridDimY = g[1], .gridDimZ = g[2], .blockDimX = b[0], .blockDimY = b[1],
+				  .blockDimZ = b[2], .hStream = stream };
+
+	if (way == BY_BUFFER)
+		CHECK(launch(r->f, g[0], g[1], g[2], b[0], b[1], b[2], 0, stream, NULL, extra));
+	else if (way == BY_CONFIG)
+		CHECK(cuLaunchKernelEx(&config, r->f, params, NULL));
+	else if (way == COOPERATIVE)
+		CHECK(cuLaunchCooperativeKernel(r->f, g[0], g[1], g[2], b[0], b[1], b[2], 0, stream, params));
+	else
+		CHECK(launch(r->f, g[0], g[1], g[2], b[0], b[1], b[2], 0, stream, params, NULL));
+}
+
+static void run(const char *name)
+{
+	static const struct fake_work nothing;
+	struct run r;
+
+	plan(&r, name);
+	r.arg = work(&nothing);
+	go(&r);
+}
+
+static void race(unsigned n)
+{
+	struct run r;
+
+	plan_race(&r, n);
+	go(&r);
+}
+
+static unsigned late_race;
+
+static void race_late(void)
+{
+	const bool ends = !more.gate;
+
+	race(late_race);
+	if (ends)
+		CHECK(synchronize());
+}
+
+/* True: it was one of these. */
+static bool launch_command(const char *c)
+{
+	char name[64];
+	unsigned n;
+
+	if (sscanf(c, "run:%63s", name) == 1)
+		run(name);
+	else if (sscanf(c, "race:%u", &n) == 1)
+		race(n);
+	else if (sscanf(c, "late:%u", &late_race) == 1)
+		expect(atexit(race_late) == 0, "atexit");
+	else if (sscanf(c, "gate:%u", &n) == 1)
+		more.gate = &open_now[n];
+	else if (sscanf(c, "open:%u", &n) == 1)
+		__atomic_store_n(&open_now[n], 1, __ATOMIC_RELEASE);
+	else if (sscanf(c, "fill:%u", &n) == 1)
+		more.fill = n;
+	else if (sscanf(c, "lanes:%u", &n) == 1)
+		more.lanes = n;
+	else if (!strcmp(c, "early"))
+		more.early = 2;
+	else if (!strcmp(c, "deaf"))
+		more.deaf = true;
+	else if (sscanf(c, "wreck:%u", &n) == 1)
+		more.damage = (enum fake_damage)n;
+	else if (sscanf(c, "wide:%u", &n) == 1)
+		wide = n;
+	else if (sscanf(c, "grid:%u", &n) == 1)
+		grid = n;
+	else if (sscanf(c, "block:%u", &n) == 1)
+		block = n;
+	else if (sscanf(c, "rows:%u", &n) == 1)
+		rows = n;
+	else if (!strcmp(c, "extra"))
+		way = BY_BUFFER;
+	else if (!strcmp(c, "ex"))
+		way = BY_CONFIG;
+	else if (!strcmp(c, "coop"))
+		way = COOPERATIVE;
+	else
+		return false;
+	return true;
+}
 
 /* ---- commands -------------------------------------------------------------------------------------- */
 
@@ -222,72 +310,6 @@ static void use(int n)
 	CHECK(set_current(ctx));
 }
 
-static CUfunction find(const char *name)
-{
-	CUfunction f;
-	CUkernel k;
-
-	if (!library) {
-		CHECK(get_function(&f, module, name));
-		return f;
-	}
-	CHECK(cuLibraryGetKernel(&k, library, name));
-	if (!functions)
-		return (CUfunction)k;
-	CHECK(cuKernelGetFunction(&f, k));
-	return f;
-}
-
-static void graph(const char *name, int n)
-{
-	uint64_t arg = 0;
-	void *params[] = { &arg };
-	CUDA_KERNEL_NODE_PARAMS p = { .gridDimX = 2, .gridDimY = 1, .gridDimZ = 1, .blockDimX = block,
-		.blockDimY = 1, .blockDimZ = 1, .kernelParams = params };
-	CUgraphNode node;
-	CUgraph g;
-	CUgraphExec exec;
-
-	if (library && !functions)
-		p.kern = (CUkernel)find(name);
-	else
-		p.func = find(name);
-	CHECK(cuGraphCreate(&g, 0));
-	for (int i = 0; i < n; i++)
-		CHECK(cuGraphAddKernelNode(&node, g, NULL, 0, &p));
-	CHECK(cuGraphInstantiateWithFlags(&exec, g, 0));
-	CHECK(cuGraphLaunch(exec, stream));
-	CHECK(cuGraphLaunch(exec, stream));
-}
-
-static void run(const char *name, uint64_t arg)
-{
-	void *params[] = { &arg };
-	CUfunction f = find(name);
-
-	CHECK(launch(f, 2, 1, 1, block, 1, 1, 0, stream, params, NULL));
-}
-
-static bool watched(CUdeviceptr at)
-{
-	const uint64_t unit = (at & GSAN_WINDOW) / GSAN_UNIT;
-
-	return ((const uint32_t *)GSAN_MAP)[unit / 32] >> unit % 32 & 1;
-}
-
-static uint64_t *record(CUdeviceptr at)
-{
-	return (uint64_t *)(uintptr_t)(GSAN_SHADOW + (at & GSAN_WINDOW & ~UINT64_C(7)) * 4);
-}
-
-static void expect(bool good, const char *what)
-{
-	if (!good) {
-		printf("not so: %s\n", what);
-		exit(9);
-	}
-}
-
 static void in_child(void)
 {
 	pid_t pid = fork();
@@ -316,7 +338,7 @@ static void list_findings(void)
 	expect(gsan_finding(gsan_findings(), &r) == -1, "the end of the findings");
 }
 
-static void *work(void *ctx)
+static void *in_thread(void *ctx)
 {
 	CUfunction f;
 	CUdeviceptr p;
@@ -326,12 +348,12 @@ static void *work(void *ctx)
 	CHECK(set_current(ctx));
 	for (int i = 0; i < 50; i++) {
 		CHECK(mem_alloc(&p, 100000));
-		CHECK(get_function(&f, module, i % 2 ? "_Z4ringPi" : "again"));
+		CHECK(get_function(&f, module, i % 2 ? "_Z4ringPi" : "flat"));
 		CHECK(launch(f, 2, 1, 1, 32 + 32 * (unsigned)(i % 4), 1, 1, 0, NULL, params, NULL));
 		if (i == 25) {
-			arg = (uintptr_t)&findings[2];
-			CHECK(get_function(&f, module, "race"));
-			CHECK(launch(f, 2, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+			arg = (uintptr_t)&races[2].work;
+			CHECK(get_function(&f, module, "_Z4ringPi"));
+			CHECK(launch(f, 2, 2, 1, 64, 1, 1, 0, NULL, params, NULL));
 			arg = 0;
 		}
 		CHECK(synchronize());
@@ -350,7 +372,7 @@ static void threads(int n)
 	CHECK(retain(&ctx, d));
 	expect(n <= 64, "64 threads");
 	for (int i = 0; i < n; i++)
-		expect(pthread_create(&t[i], NULL, work, ctx) == 0, "pthread_create");
+		expect(pthread_create(&t[i], NULL, in_thread, ctx) == 0, "pthread_create");
 	for (int i = 0; i < n; i++)
 		pthread_join(t[i], NULL);
 }
@@ -412,39 +434,48 @@ static bool end(const char *c)
 	return true;
 }
 
-static void command(const char *c)
+static void show_params(void)
 {
-	char name[64] = "";
-	unsigned long long n = 0;
-	char word[8] = "";
+	struct run r;
+	size_t offset, size, n = 0;
 
-	if (!strcmp(c, "proc"))
-		find_as_runtime();
-	else if (!strcmp(c, "cudart"))
-		expect(atexit(end_as_runtime) == 0, "atexit");
-	else if (!strcmp(c, "mayfail"))
-		may_fail = true;
-	else if (sscanf(c, "use:%llu", &n) == 1)
-		use((int)n);
-	else if (!strcmp(c, "load"))
-		CHECK(load_data(&module, &image));
-	else if (!strcmp(c, "library"))
-		CHECK(cuLibraryLoadData(&library, &image, NULL, NULL, 0, NULL, NULL, 0));
-	else if (!strcmp(c, "functions"))
-		functions = true;
-	else if (sscanf(c, "graph:%63[^:]:%llu", name, &n) == 2)
-		graph(name, (int)n);
-	else if (!strcmp(c, "bare"))
-		CHECK(load_data(&module, &bare));
-	else if (!strcmp(c, "other"))
-		CHECK(load_data(&module, &other));
-	else if (sscanf(c, "run:%63[^:]:%llu", name, &n) >= 1)
-		run(name, n);
-	else if (sscanf(c, "race:%llu", &n) == 1) {
-		if (!findings[n].shared)
-			findings[n].addr = last ? last + 64 : (uintptr_t)&counter[1];
-		run("race", (uintptr_t)&findings[n]);
-	} else if (sscanf(c, "alloc:%llu", &n) == 1) {
+	plan(&r, "_Z4ringPi");
+	while ((r.k ? cuKernelGetParamInfo(r.k, n, &offset, &size) : cuFuncGetParamInfo(r.f, n, &offset, &size)) == CUDA_SUCCESS)
+		n++;
+	printf("parameters: %zu\n", n);
+}
+
+static void one_more_context(void)
+{
+	CUcontext ctx;
+
+	CHECK(cuCtxGetCurrent(&before));
+	CHECK(cuCtxCreate_v2(&ctx, 0, 0));
+	CHECK(cuCtxPopCurrent_v2(&ctx));
+	CHECK(set_current(ctx));
+}
+
+static void destroy_context(void)
+{
+	CUcontext ctx;
+
+	CHECK(cuCtxGetCurrent(&ctx));
+	CHECK(cuCtxDestroy_v2(ctx));
+	CHECK(set_current(before));
+}
+
+static void map(CUdeviceptr at)
+{
+	CHECK(cuMemAddressReserve(&last, 2 << 20, 0, at, 0));
+	expect(last == at, "the address asked for");
+	CHECK(cuMemMap(last, 2 << 20, 0, 1, 0));
+}
+
+static bool memory_command(const char *c)
+{
+	unsigned long long n;
+
+	if (sscanf(c, "alloc:%llu", &n) == 1) {
 		CHECK(mem_alloc(&last, n));
 		printf("at 0x%llx\n", (unsigned long long)last);
 	} else if (sscanf(c, "host:%llu", &n) == 1) {
@@ -452,70 +483,127 @@ static void command(const char *c)
 
 		CHECK(cuMemHostAlloc(&p, n, 0));
 		last = (uintptr_t)p;
-	} else if (sscanf(c, "block:%llu", &n) == 1)
-		block = (unsigned)n;
-	else if (!strcmp(c, "stream"))
-		CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-	else if (!strcmp(c, "stream-sync"))
-		CHECK(cuStreamSynchronize(stream));
-	else if (!strcmp(c, "free"))
+	} else if (!strcmp(c, "free")) {
 		CHECK(cuMemFree_v2(last));
-	else if (sscanf(c, "map:%lli", (long long *)&n) == 1) {
-		CUdeviceptr p;
-
-		CHECK(cuMemAddressReserve(&p, 2 << 20, 0, n, 0));
-		expect(p == n, "the address asked for");
-		CHECK(cuMemMap(p, 2 << 20, 0, 1, 0));
-		last = p;
-	} else if (sscanf(c, "unmap:%lli", (long long *)&n) == 1)
+	} else if (!strcmp(c, "copy")) {
+		CHECK(cuMemcpyDtoH_v2(&n, last, sizeof n));
+	} else if (sscanf(c, "map:%lli", (long long *)&n) == 1) {
+		map(n);
+	} else if (sscanf(c, "unmap:%lli", (long long *)&n) == 1) {
 		CHECK(cuMemUnmap(n, 2 << 20));
-	else if (sscanf(c, "shadow:%lli:%7s", (long long *)&n, word) == 2) {
-		expect(watched(last + n) == !strcmp(word, "yes"), c);
-		if (!strcmp(word, "yes"))
-			expect(*record(last + n) == 0, "no record");
-	} else if (!strcmp(c, "dirty"))
-		*record(last) = 1;
-	else if (!strcmp(c, "clean"))
-		expect(*record(last) == 0, "no record");
-	else if (sscanf(c, "slots:%llu:%7s", &n, word) == 2) {
-		const struct gsan_root *root = (const struct gsan_root *)GSAN_ROOT;
-		const uint64_t row = (n - 1) / 8192, slots = strtoull(word, NULL, 0);
+	} else {
+		return false;
+	}
+	return true;
+}
 
-		expect(root->shared_slots[row] == slots, c);
-		if (slots)
-			expect(*(uint64_t *)(uintptr_t)(GSAN_SHADOW_SHARED +
-				(((row + 1) * root->nslots - root->nslots + slots - 1) << 15)) == 0, c);
-	} else if (sscanf(c, "clock:%llu", &n) == 1)
-		((struct gsan_root *)GSAN_ROOT)->max_clock = (uint32_t)n;
-	else if (!strcmp(c, "clock"))
-		printf("clock %u\n", ((struct gsan_root *)GSAN_ROOT)->max_clock);
-	else if (sscanf(c, "threads:%llu", &n) == 1)
-		threads((int)n);
-	else if (!strcmp(c, "sync"))
-		CHECK(synchronize());
+static bool context_command(const char *c)
+{
+	int n;
+
+	if (sscanf(c, "use:%d", &n) == 1)
+		use(n);
+	else if (!strcmp(c, "context"))
+		one_more_context();
+	else if (!strcmp(c, "destroy"))
+		destroy_context();
 	else if (!strcmp(c, "release"))
 		CHECK(cuDevicePrimaryCtxRelease_v2(0));
 	else if (!strcmp(c, "reset"))
 		CHECK(cuDevicePrimaryCtxReset_v2(0));
+	else if (!strcmp(c, "sync"))
+		CHECK(synchronize());
+	else if (!strcmp(c, "stream"))
+		CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	else if (!strcmp(c, "null"))
+		stream = NULL;
+	else if (!strcmp(c, "stream-sync"))
+		CHECK(cuStreamSynchronize(stream));
+	else if (!strcmp(c, "event"))
+		CHECK(cuEventCreate(&event, 0) ? CUDA_ERROR_UNKNOWN : cuEventRecord(event, stream));
+	else if (!strcmp(c, "event-sync"))
+		CHECK(cuEventSynchronize(event));
+	else
+		return false;
+	return true;
+}
+
+static bool module_command(const char *c)
+{
+	if (!strcmp(c, "load"))
+		CHECK(load_data(&module, &image));
+	else if (!strcmp(c, "linked"))
+		CHECK(load_data(&module, &linked));
+	else if (!strcmp(c, "bare"))
+		CHECK(load_data(&module, &bare));
+	else if (!strcmp(c, "other"))
+		CHECK(load_data(&module, &other));
+	else if (!strcmp(c, "library"))
+		CHECK(cuLibraryLoadData(&library, &image, NULL, NULL, 0, NULL, NULL, 0));
+	else if (!strcmp(c, "functions"))
+		functions = true;
 	else if (!strcmp(c, "unload"))
 		CHECK(library ? cuLibraryUnload(library) : cuModuleUnload(module));
+	else if (!strcmp(c, "whole"))
+		unit.left_out = 0;
+	else if (!strcmp(c, "params"))
+		show_params();
+	else
+		return false;
+	return true;
+}
+
+static void command(const char *c)
+{
+	int n;
+
+	if (!strcmp(c, "proc"))
+		find_as_runtime();
+	else if (!strcmp(c, "cudart"))
+		expect(atexit(end_as_runtime) == 0, "atexit");
+	else if (!strcmp(c, "mayfail"))
+		may_fail = true;
+	else if (sscanf(c, "threads:%d", &n) == 1)
+		threads(n);
 	else if (!strcmp(c, "fork"))
 		in_child();
 	else if (!strcmp(c, "init"))
 		printf("cuInit: %d\n", (int)cuInit(0));
-	else if (sscanf(c, "sleep:%llu", &n) == 1)
+	else if (sscanf(c, "sleep:%d", &n) == 1)
 		usleep((useconds_t)n * 1000);
-	else if (sscanf(c, "exit:%llu", &n) == 1)
-		exit((int)n);
+	else if (sscanf(c, "exit:%d", &n) == 1)
+		exit(n);
 	else if (!strcmp(c, "quick"))
 		quick_exit(4);
 	else if (!strcmp(c, "findings"))
 		list_findings();
+	else if (!strcmp(c, "incomplete"))
+		printf("incomplete: %d\n", gsan_incomplete());
 	else if (!strcmp(c, "finish"))
 		printf("finish: %d\n", gsan_finish());
 	else
-		expect(end(c), c);
+		expect(launch_command(c) || memory_command(c) || context_command(c) || module_command(c) || graph_command(c) ||
+		       end(c), c);
 }
+
+#ifndef PLAIN
+/* GSAN_TEST_THREAD=N: the N-th thread cannot be made. */
+int pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	static int made;
+	const char *fails = getenv("GSAN_TEST_THREAD");
+	void *p;
+
+	if (!real) {
+		p = dlsym(RTLD_NEXT, "pthread_create");
+		memcpy(&real, &p, sizeof p);
+	}
+	if (fails && __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED) == atoi(fails))
+		return EAGAIN;
+	return real(t, attr, fn, arg);
+}
+#endif
 
 static void handler(void)
 {
@@ -524,8 +612,8 @@ static void handler(void)
 
 int main(int argc, char **argv)
 {
-	fill_table();
 	atexit(handler);
+	more.early = 1;
 	for (int i = 1; i < argc; i++)
 		command(argv[i]);
 	return 3;
