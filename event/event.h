@@ -227,6 +227,7 @@ struct event_map {
 	uint8_t rank, im2col;
 	uint8_t span, atom, slice;      /* bytes of the swizzle's pattern, of what it moves, of an interleaved
 					   slice; 0: none */
+	uint8_t spare[7];
 };
 uint64_t event_map_hash(const void *map);
 /* A bit of the second eight bytes that programs clear behind the driver (CUTLASS), and that is not hashed. */

@@ -316,11 +316,13 @@ uint64_t rt_reported(void);
 /* A copy over what was read, with no fence: proxy_war=warn tells of it and goes on. */
 bool rt_only_warned(const struct rt_report *);
 void rt_tell_fork(void);
+char *rt_command_line(void);            /* blanks between the words; to be freed */
 
 /* ---- watch.c: findings as they come ----------------------------------------------------------- */
 
 void rt_watch_start(void);
 void rt_watch_stop(void);
+void rt_watch_closed(const struct rt_totals *);         /* all has been told, with the closing line */
 void rt_ring_restart(void);     /* a new ring */
 void rt_drain(void);
 /* Prints what was found; counts are exact if the device can be asked now. */

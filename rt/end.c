@@ -75,6 +75,7 @@ static void say_closing(void)
 	if (t.off)              /* then no module was looked at */
 		t.bare_launches = 0;
 	unwatched = rt_nothing_watched(&t);
+	rt_watch_closed(&t);
 	if (rt_flags.print_suppressions)
 		rt_supps_list(&rt_supps, &b);
 	if (!rt_flags.quiet)

@@ -218,11 +218,11 @@ static uint64_t shared_size(const struct rt_tables *t, const char *var)
 	return 0;
 }
 
-static void locate(struct rt_report *r, const struct rt_launch *l)
+static void locate(struct rt_report *r, const struct rt_launch *l, const struct rt_verdict *v)
 {
 	struct rt_buf where = {0};
 	struct rt_block block;
-	bool found = false;
+	bool found;
 
 	r->var = "";
 	if (r->shared) {
@@ -231,9 +231,7 @@ static void locate(struct rt_report *r, const struct rt_launch *l)
 	} else if (r->tensor) {
 		rt_locate_tensor(&where, r);
 	} else {
-		pthread_mutex_lock(&rt_lock);
-		found = rt_block_find(&rt_blocks, r->addr, &block);
-		pthread_mutex_unlock(&rt_lock);
+		found = rt_verdict_block(v, r->addr, &block);
 		if (found && block.kind == RT_MEM_VARIABLE)
 			r->var = block.name;
 		if (found)
@@ -249,12 +247,12 @@ static bool is_misuse(enum detect_kind kind)
 	return kind == DETECT_MBARRIER_MISUSE || kind == DETECT_BARRIER_MISUSE || kind == DETECT_LIFETIME;
 }
 
-struct rt_report *rt_found(const struct detect_finding *f, const struct rt_launch *(*launch)(uint32_t))
+struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdict *v)
 {
 	struct rt_report *r = rt_alloc(sizeof *r);
 	/* Of a misuse the first one is who uses. */
 	const struct detect_side *now = &f->side[!f->one && !is_misuse(f->kind)], *before = &f->side[now == &f->side[0]];
-	const struct rt_launch *l = launch(now->launch);
+	const struct rt_launch *l = rt_verdict_launch(v, now->launch);
 
 	r->kind = kind_of(f->kind);
 	r->shared = now->shared;
@@ -266,11 +264,11 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_launc
 	r->seen_ms = rt_now_ms();
 	fill_launch(r, l);
 	fill(&r->now, now, l);
-	fill(&r->before, before, f->one ? NULL : launch(before->launch));
+	fill(&r->before, before, f->one ? NULL : rt_verdict_launch(v, before->launch));
 	if (l && (now->shared || now->tensor) && now->owner != now->block)
 		r->owner = 1 + now->owner % (uint32_t)((l->cluster[0] ? l->cluster[0] : 1) * (l->cluster[1] ? l->cluster[1] : 1) *
 						       (l->cluster[2] ? l->cluster[2] : 1));
 	r->why = why_of(r, f);
-	locate(r, l);
+	locate(r, l, v);
 	return r;
 }

@@ -85,8 +85,7 @@ static bool same_stacks(const struct rt_report *a, const struct rt_report *b)
 		(same_place(&a->now, &b->before) && same_place(&a->before, &b->now)));
 }
 
-/* The command line, blanks between the words. */
-static char *command_line(void)
+char *rt_command_line(void)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	char text[4096];
@@ -105,17 +104,17 @@ static char *command_line(void)
 
 static void print(const struct rt_report *r)
 {
-	struct rt_look look = { .pid = (long)getpid(), .color = rt_log_color(),
+	struct rt_look look = { .pid = r->process ? r->process->pid : (long)getpid(), .color = rt_log_color(),
 		.summary = rt_flags.print_summary, .source = rt_flags.symbolize,
 		.strip = rt_flags.strip_path_prefix };
-	char *cmdline = rt_flags.print_cmdline ? command_line() : NULL;
+	char *own = rt_flags.print_cmdline && !r->process ? rt_command_line() : NULL;
 	struct rt_buf b = {0};
 
-	look.cmdline = cmdline;
+	look.cmdline = rt_flags.print_cmdline && r->process ? r->process->cmdline : own;
 	rt_print_report(&b, r, &look);
 	rt_log(b.text, b.len);
 	rt_buf_free(&b);
-	rt_free(cmdline);
+	rt_free(own);
 }
 
 bool rt_only_warned(const struct rt_report *r)

@@ -140,3 +140,10 @@ void rt_watch_fork(void)
 	rt_tell_fork();
 	watching = false;
 }
+
+void rt_watch_closed(const struct rt_totals *unused)
+{
+	(void)unused;
+	if (*rt_flags.log)
+		rt_say("there is no log: kernels are judged on the device");
+}
