@@ -217,6 +217,8 @@ bool event_value(const struct event_unit *, const struct event_site *, unsigned 
  * half, signed) and to that of B (upper half). */
 struct event_run { uint32_t site; int32_t offset; };
 struct event_sites { const struct event_site *site; const struct event_run *run; const char *text; uint32_t nsites, nruns; };
+/* NULL, or what is wrong with them. */
+const char *event_sites_wrong(const struct event_sites *);
 
 /* A tensor map: what the driver's 128 bytes say. */
 struct event_map {

@@ -312,6 +312,7 @@ bool rt_report_get(size_t i, struct rt_report *);
 void rt_tell_all(uint64_t older_ms, void (*count)(struct rt_report *, void *), void *arg);
 bool rt_anything_to_tell(void);
 void rt_findings_count(struct rt_totals *);
+void rt_tell_closing(const struct rt_totals *);         /* suppressions that were used, and the closing line */
 uint64_t rt_reported(void);
 /* A copy over what was read, with no fence: proxy_war=warn tells of it and goes on. */
 bool rt_only_warned(const struct rt_report *);

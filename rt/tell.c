@@ -208,6 +208,18 @@ void rt_findings_count(struct rt_totals *t)
 	pthread_mutex_unlock(&tell_lock);
 }
 
+void rt_tell_closing(const struct rt_totals *t)
+{
+	struct rt_buf b = {0};
+
+	if (rt_flags.print_suppressions)
+		rt_supps_list(&rt_supps, &b);
+	if (!rt_flags.quiet)
+		rt_print_closing(&b, t);
+	if (b.len)
+		rt_log(b.text, b.len);
+	rt_buf_free(&b);
+}
 
 bool rt_report_get(size_t i, struct rt_report *r)
 {
