@@ -9,3 +9,11 @@ gsan_check_SOURCES = check/check.h check/judge.c check/log.c check/main.c check/
 	$(check_judges)
 gsan_check_CFLAGS = $(AM_CFLAGS) $(UNPACK_CFLAGS)
 gsan_check_LDADD = detect/libdetect.a event/libevent.a $(UNPACK_LIBS)
+
+# Logs that are made and judged again; they are of kernels that log.
+check_tests = testsuite/check/same.sh testsuite/check/programs.sh testsuite/check/file.sh
+dist_check_SCRIPTS += $(check_tests)
+EXTRA_DIST += testsuite/check/lib.sh
+if ENGINE_PROBES
+TESTS += $(check_tests)
+endif

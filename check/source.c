@@ -25,7 +25,8 @@ struct source {
 	size_t at, n;                   /* of the buffer */
 #ifdef HAVE_ZSTD
 	ZSTD_DStream *zstd;             /* NULL: it is plain */
-	size_t more;                    /* 0: a frame has ended */
+	size_t more;                    /* 0: a frame has ended, and all of it was given */
+	bool full;                      /* there was no room for what it may have to give */
 #endif
 };
 
@@ -87,21 +88,21 @@ static size_t read_zstd(struct source *s, unsigned char *to, size_t n, const cha
 	ZSTD_outBuffer out = {to, n, 0};
 
 	while (out.pos < n) {
-		ZSTD_inBuffer in = {s->buffer, s->n, s->at};
-		const size_t had = out.pos;
+		ZSTD_inBuffer in;
 
+		if (s->at == s->n && !s->full && !fill(s, why)) {
+			if (s->more && !*why)
+				*why = "the compressed data ends too early";
+			break;
+		}
+		in = (ZSTD_inBuffer){s->buffer, s->n, s->at};
 		s->more = ZSTD_decompressStream(s->zstd, &out, &in);
 		s->at = in.pos;
+		s->full = s->more && out.pos == n;
 		if (ZSTD_isError(s->more)) {
 			*why = ZSTD_getErrorName(s->more);
 			break;
 		}
-		/* What it has taken in may give more without more of the file. */
-		if (out.pos > had || s->at < s->n || fill(s, why))
-			continue;
-		if (s->more && !*why)
-			*why = "the compressed data ends too early";
-		break;
 	}
 	return out.pos;
 }

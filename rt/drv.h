@@ -305,7 +305,8 @@ bool rt_still_running(void);                    /* a wait ran out */
 
 /* ---- tell.c: reports ------------------------------------------------------------------------------ */
 
-void rt_report_add(struct rt_report *);
+/* At once, so that those that are alike are told as one; without those that are NULL. */
+void rt_report_add(struct rt_report *const *, size_t n);
 size_t rt_reports(void);
 bool rt_report_get(size_t i, struct rt_report *);
 /* Prints those not told yet that are at least so old; `count`, or NULL, brings the number of times up to date. */

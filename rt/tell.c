@@ -21,11 +21,13 @@ static size_t nlist, list_cap;
 static size_t ntold;            /* all before it are told */
 static uint64_t reported, suppressed, filtered, beyond_limit, warned;
 
-void rt_report_add(struct rt_report *r)
+void rt_report_add(struct rt_report *const *r, size_t n)
 {
 	pthread_mutex_lock(&list_lock);
-	list = rt_grow(list, &list_cap, nlist + 1, sizeof *list);
-	list[nlist++] = r;
+	list = rt_grow(list, &list_cap, nlist + n, sizeof *list);
+	for (size_t i = 0; i < n; i++)
+		if (r[i])
+			list[nlist++] = r[i];
 	pthread_mutex_unlock(&list_lock);
 }
 

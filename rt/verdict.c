@@ -144,17 +144,15 @@ const char *rt_verdict_feed(struct rt_verdict *v, const struct event_piece *p)
 	return detect_feed(v->detect, p, p->bytes);
 }
 
-static void report(struct rt_verdict *v, const struct detect_finding *f)
+/* NULL: it is left out. */
+static struct rt_report *report(const struct rt_verdict *v, const struct detect_finding *f, size_t number)
 {
 	struct rt_report *r = rt_found(f, v);
 
 	r->process = v->process;
 	r->verdict = v;
-	r->slot = (uint32_t)v->nreports - 1;
-	if (!rt_flags.report_atomic_races && r->now.atomic && r->before.atomic)
-		return;
-	v->report[v->nreports - 1] = r;
-	rt_report_add(r);
+	r->slot = (uint32_t)number;
+	return rt_flags.report_atomic_races || !r->now.atomic || !r->before.atomic ? r : NULL;
 }
 
 void rt_verdict_end(struct rt_verdict *v, const struct rt_launch *l)
@@ -167,10 +165,12 @@ void rt_verdict_end(struct rt_verdict *v, const struct rt_launch *l)
 	detect_host(v->detect, &h);
 	detect_judge(v->detect);
 	n = detect_findings(v->detect, &f);
-	while (v->nreports < n) {
-		v->report = rt_grow(v->report, &v->report_cap, v->nreports + 1, sizeof *v->report);
-		report(v, &f[v->nreports++]);
-	}
+	v->report = rt_grow(v->report, &v->report_cap, n, sizeof *v->report);
+	for (size_t i = v->nreports; i < n; i++)
+		v->report[i] = report(v, &f[i], i);
+	if (n > v->nreports)
+		rt_report_add(v->report + v->nreports, n - v->nreports);
+	v->nreports = n;
 }
 
 /* ---- counts -------------------------------------------------------------------------------------------- */

@@ -61,7 +61,7 @@ void rt_drain(void)
 		r = rt_collect(&copy);
 		r->slot = i;
 		r->ring = ring_number;
-		rt_report_add(r);
+		rt_report_add(&(struct rt_report *){r}, 1);
 		taken[i] = 1;
 		while (first < n && taken[first])
 			first++;
