@@ -43,12 +43,12 @@ void reader_close(struct reader *);
 
 struct log_told;
 
-/* Who listens.  A launch belongs to who is told of it. */
+/* Who listens.  A launch lives until it is over; or it belongs to who says so (true). */
 struct listener {
 	void (*process)(void *, const struct log_process *, const char *const string[LOG_PROCESS_STRINGS]);
 	void (*map)(void *, const struct event_map *);
 	void (*memory)(void *, const struct rt_blocks *);
-	void (*launch)(void *, struct rt_launch *, const uint64_t *cut);
+	bool (*launch)(void *, struct rt_launch *, const uint64_t *cut);
 	const char *(*piece)(void *, const struct event_piece *);       /* NULL, or what is wrong with it */
 	void (*over)(void *);
 	void (*end)(void *, const struct log_end *, const struct rt_totals *);

@@ -6,6 +6,9 @@
 
 #include "check/check.h"
 
+/* Reports tell of them as long as there are any. */
+static struct log_of { struct rt_process process; struct log_of *next; } *logs;
+
 struct judge {
 	const char *const *options;     /* that are given, the later ones count */
 	unsigned noptions;
@@ -18,7 +21,7 @@ struct judge {
 static void begin(void *arg, const struct log_process *p, const char *const string[LOG_PROCESS_STRINGS])
 {
 	struct judge *j = arg;
-	struct rt_process *process = rt_alloc(sizeof *process);
+	struct log_of *of = rt_alloc(sizeof *of);
 	struct rt_buf unused = {0};
 	struct rt_flags f = {0};
 
@@ -26,9 +29,9 @@ static void begin(void *arg, const struct log_process *p, const char *const stri
 	rt_flags_parse(&f, string[3], &unused, &unused);
 	for (unsigned i = 0; i < j->noptions; i++)
 		rt_flags_parse(&f, j->options[i], &unused, &unused);
-	process->pid = p->pid;
-	process->cmdline = string[2];
-	j->verdict = rt_verdict_new(&f, process);
+	*of = (struct log_of){.process = {.pid = p->pid, .cmdline = string[2]}, .next = logs};
+	logs = of;
+	j->verdict = rt_verdict_new(&f, &of->process);
 	rt_flags_free(&f);
 	rt_buf_free(&unused);
 }
@@ -43,13 +46,14 @@ static void memory(void *arg, const struct rt_blocks *b)
 	rt_verdict_memory(((struct judge *)arg)->verdict, b);
 }
 
-static void launch(void *arg, struct rt_launch *l, const uint64_t *cut)
+static bool launch(void *arg, struct rt_launch *l, const uint64_t *cut)
 {
 	struct judge *j = arg;
 
 	j->launch = l;
 	rt_verdict_take(j->verdict, l);
 	rt_verdict_begin(j->verdict, l, cut);
+	return true;
 }
 
 static const char *piece(void *arg, const struct event_piece *p)
@@ -78,6 +82,7 @@ static void add_names(struct rt_totals *all, const struct rt_totals *t)
 		names[k] = t->bare[i];
 		n += k == n;
 	}
+	rt_free((void *)all->bare);
 	all->bare = names;
 	all->nbare = n;
 }

@@ -22,7 +22,8 @@ struct log_told {
 	struct rt_module **module;
 	struct rt_tables **unit;
 	size_t nmodules, modules_cap, nunits, units_cap;
-	const struct rt_launch *launch; /* that is being told; NULL: none is */
+	struct rt_launch *launch;       /* that is being told; NULL: none is */
+	bool own;                       /* it is to be freed */
 	uint64_t launch_offset, pieces;
 	uint32_t last;                  /* launch */
 	struct rt_blocks memory;
@@ -69,9 +70,20 @@ static const char *take_strings(struct log_told *t, uint32_t n)
 	return s;
 }
 
+/* What reports may tell of lives as long as the process. */
+static void *keep(void *p)
+{
+	static void **kept;
+	static size_t n, cap;
+
+	kept = rt_grow(kept, &cap, n + 1, sizeof *kept);
+	return kept[n++] = p;
+}
+
 /* What was taken stays when the part goes. */
 static void hold(struct log_told *t)
 {
+	keep(t->part.data);
 	t->part.data = NULL;
 }
 
@@ -86,7 +98,7 @@ static struct rt_module *module_of(struct log_told *t, uint32_t number)
 		return NULL;
 	}
 	t->module = rt_grow(t->module, &t->modules_cap, t->nmodules + 1, sizeof *t->module);
-	return t->module[t->nmodules++] = rt_alloc(sizeof(struct rt_module));
+	return t->module[t->nmodules++] = keep(rt_alloc(sizeof(struct rt_module)));
 }
 
 static bool take_tables(struct log_told *t, struct rt_tables *u, const struct log_unit *h)
@@ -184,7 +196,7 @@ static const char *name_of(const struct rt_blocks *was, uint64_t address, const 
 
 	if (rt_block_find(was, address, &b) && b.addr == address && !strcmp(b.name, name))
 		return b.name;
-	return *name ? rt_copy(name) : "";
+	return *name ? keep(rt_copy(name)) : "";
 }
 
 static void take_memory(struct log_told *t)
@@ -235,6 +247,8 @@ static void take_end(struct log_told *t)
 	hold(t);
 	t->ended = true;
 	t->to->end(t->arg, e, all);
+	rt_free(names);
+	all->bare = NULL;
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
@@ -297,7 +311,7 @@ static void take_launch(struct log_told *t)
 	t->pieces = 0;
 	t->totals.launches++;
 	t->totals.kernels_watched++;
-	t->to->launch(t->arg, l, h->flags & LOG_CUT ? &h->since : NULL);
+	t->own = !t->to->launch(t->arg, l, h->flags & LOG_CUT ? &h->since : NULL);
 }
 
 static const char *wrong_piece(struct log_told *t, const struct event_piece *p, size_t *at)
@@ -330,6 +344,15 @@ static void take_pieces(struct log_told *t)
 		damage(t, "pieces of no launch");
 }
 
+static void launch_over(struct log_told *t)
+{
+	if (t->launch && t->own) {
+		rt_free(t->launch->map);
+		rt_free(t->launch);
+	}
+	t->launch = NULL;
+}
+
 static void take_over(struct log_told *t)
 {
 	const struct log_over *o = take(t, 1, sizeof *o);
@@ -340,8 +363,8 @@ static void take_over(struct log_told *t)
 		damage(t, "the launch has not so many pieces");
 	if (t->r.damaged)
 		return;
-	t->launch = NULL;
 	t->to->over(t->arg);
+	launch_over(t);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -370,6 +393,7 @@ static void take_part(struct log_told *t)
 
 static void close_log(struct log_told *t)
 {
+	launch_over(t);
 	free(t->part.data);
 	reader_close(&t->r);
 	rt_free(t->module);

@@ -51,7 +51,7 @@ static void print_dim(const char *what, const uint32_t v[3])
 	printf("%s(%u,%u,%u)", what, v[0], v[1], v[2]);
 }
 
-static void launch(void *arg, struct rt_launch *l, const uint64_t *cut)
+static bool launch(void *arg, struct rt_launch *l, const uint64_t *cut)
 {
 	struct text *t = arg;
 
@@ -71,6 +71,7 @@ static void launch(void *arg, struct rt_launch *l, const uint64_t *cut)
 		printf("  parameter: ");
 		print_map(&l->map[i]);
 	}
+	return false;
 }
 
 static void print_place(const struct rt_tables *t, uint32_t site)
@@ -110,15 +111,10 @@ static const char *piece(void *arg, const struct event_piece *p)
 	return NULL;
 }
 
-/* Nothing of it is told any more. */
-static void over(void *arg)
+static void over(void *unused)
 {
-	struct text *t = arg;
-
+	(void)unused;
 	puts("  over");
-	rt_free(t->launch->map);
-	rt_free((void *)t->launch);
-	t->launch = NULL;
 }
 
 static void end(void *arg, const struct log_end *e, const struct rt_totals *unused)
