@@ -13,8 +13,8 @@
 #include "check/check.h"
 #include "testsuite/fuzz/fuzz.h"
 
-static const char *const folders[] = {"testsuite/fuzz/corpus/log", NULL};
-const struct fuzz_target fuzz_target = { "log", "", folders, 20000 };
+static const char *const folders[] = {NULL};
+const struct fuzz_target fuzz_target = { "log", "", folders, 20000, true };
 
 /* How much an input asks for grows by what one number in it says: what would only take long is left out. */
 enum { BLOCKS = 1 << 10, LANES = 1 << 10, EXTENT = 1 << 12, RUNS = 16 };
@@ -186,8 +186,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = make_ready(path, sizeof path);
 	if (!file)
 		fuzz_broken("out of memory");
-	if (size > sizeof(struct log_file) && how & 1)
-		n = repair(file, data, size, (uint8_t)(how >> 1 & 15));
+	if (size > sizeof(struct log_file) && how & 7)
+		n = repair(file, data, size, (uint8_t)(how >> 3 & 15));
 	else if (size)
 		memcpy(file, data, size);
 	if (ftruncate(fd, 0) || pwrite(fd, file, n, 0) != (ssize_t)n)
