@@ -17,3 +17,7 @@ EXTRA_DIST += testsuite/check/lib.sh
 if ENGINE_PROBES
 TESTS += $(check_tests)
 endif
+
+# Logs that are kept here, with their verdicts.
+TESTS += testsuite/logs/logs.sh
+EXTRA_DIST += testsuite/logs
