@@ -211,6 +211,7 @@ struct event_site {
 };
 /* Is the access a strong one? */
 static inline bool event_strong(const struct event_site *s) { return s->sem != EVENT_SEM_NONE; }
+static inline bool event_leaves_out(const struct event_site *s, unsigned element) { return element < 32 && s->left_out >> element & 1; }
 /* What a lane's n-th element read, or wrote; false: the record does not have it. */
 bool event_value(const struct event_unit *, const struct event_site *, unsigned lane, unsigned n, enum event_does, uint64_t *v);
 /* Of an access: so far behind the record's address; of a product: so much is added to the descriptor of A (lower
