@@ -521,7 +521,6 @@ void rt_watch_fork(void)
 	pthread_mutex_init(&drain_lock, NULL);
 	pthread_mutex_init(&queue_lock, NULL);
 	rt_tell_fork();
-	rt_keep_fork();
 	first = NULL;
 	last = &first;
 	watching = false;

@@ -166,6 +166,5 @@ void rt_keep_launch(const struct rt_verdict *, const struct rt_launch *, const s
 bool rt_keeps(void);                    /* it is asked for */
 void rt_keep_count(struct rt_totals *);
 void rt_keep_end(const struct rt_totals *);     /* the process ends, and has counted that */
-void rt_keep_fork(void);                /* the child has a file of its own */
 
 #endif

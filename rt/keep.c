@@ -16,9 +16,9 @@
 
 enum { PIECES = 1 << 18 /* bytes of them in a part, about */, NAMES = 100 /* that are tried */ };
 
-/* FULL: it has as much as it may have; BROKEN: it cannot be written. */
+/* FULL: it has as much as it may have, or as can be written. */
 static struct {
-	enum { NONE, OPEN, FULL, BROKEN, CLOSED } state;
+	enum { NONE, OPEN, FULL, CLOSED } state;
 	int fd;
 	char *name;
 	struct rt_buf part;             /* the one that is being made */
@@ -50,21 +50,8 @@ static void put(const void *data, size_t n)
 	rt_putn(&file.part, data, n);
 }
 
-/* Nothing of a launch that is not whole stays.  It is said once. */
-static void stop(int state, const char *why)
-{
-	const bool news = file.state == OPEN;
-
-	file.state = state;
-	file.bytes = file.whole;
-	file.number = file.whole_number;
-	if (ftruncate(file.fd, (off_t)file.whole) || lseek(file.fd, 0, SEEK_END) < 0)
-		file.state = CLOSED;
-	if (news)
-		rt_say("cannot go on with %s (%s): launches from now on are not kept", file.name, why);
-}
-
-static bool put_part(void)
+/* 0, or the error that keeps it from being written. */
+static int put_part(void)
 {
 	static const char zeros[LOG_FILE_UNIT];
 	struct log_part head;
@@ -77,23 +64,35 @@ static bool put_part(void)
 	head.check = log_crc(0, file.part.text, file.part.len);
 	memcpy(file.part.text, &head, sizeof head);
 	error = file.part.len > LOG_PART_MOST ? EFBIG : rt_write_all(file.fd, file.part.text, file.part.len);
-	if (error) {
-		stop(BROKEN, strerror(error));
-		return false;
-	}
 	file.bytes += file.part.len;
 	file.number++;
-	return true;
+	return error;
+}
+
+/* Nothing of a launch that is not whole stays. */
+static bool cut_back(void)
+{
+	file.bytes = file.whole;
+	file.number = file.whole_number;
+	return !ftruncate(file.fd, (off_t)file.whole) && lseek(file.fd, 0, SEEK_END) >= 0;
+}
+
+static void stop(const char *why)
+{
+	file.state = cut_back() ? FULL : CLOSED;
+	rt_say("cannot go on with %s (%s): launches from now on are not kept", file.name, why);
 }
 
 static void end(void)
 {
+	int error;
+
 	if (file.state != OPEN)
 		return;
 	if (file.bytes + file.part.len > (uint64_t)rt_flags.log_file_mb << 20)
-		stop(FULL, "it may have no more than log_file_mb");
-	else
-		put_part();
+		stop("it may have no more than log_file_mb");
+	else if ((error = put_part()))
+		stop(strerror(error));
 }
 
 static void put_string(const char *s)
@@ -176,7 +175,7 @@ static void open_file(void)
 	file.state = OPEN;
 	error = rt_write_all(file.fd, &head, sizeof head);
 	if (error) {
-		stop(BROKEN, strerror(error));
+		stop(strerror(error));
 		return;
 	}
 	file.bytes = file.whole = sizeof head;
@@ -364,7 +363,7 @@ void rt_keep_end(const struct rt_totals *t)
 		.flags = (t->memory ? LOG_MEMORY_OUT : 0u) | (t->still_running ? LOG_STILL_RUNNING : 0u)
 	};
 
-	if (file.state == NONE || file.state == CLOSED)
+	if (file.state != OPEN && file.state != FULL)
 		return;
 	begin(LOG_END);
 	put(&e, sizeof e);
@@ -373,21 +372,11 @@ void rt_keep_end(const struct rt_totals *t)
 	put_string(t->off);
 	for (size_t i = 0; i < t->nbare; i++)
 		put_string(t->bare[i]);
-	put_part();
+	/* Where it has no place the file is as one of a process that was killed. */
+	if (put_part())
+		cut_back();
 	close(file.fd);
 	if (!file.whole)                /* not even a head */
 		unlink(file.name);
 	file.state = CLOSED;
-}
-
-void rt_keep_fork(void)
-{
-	if (file.fd >= 0)
-		close(file.fd);
-	rt_buf_free(&file.part);
-	rt_free(file.name);
-	memset(&file, 0, sizeof file);
-	file.fd = -1;
-	for (struct rt_tables *t = rt_units(); t; t = t->next)
-		t->kept = t->linked->kept = 0;
 }

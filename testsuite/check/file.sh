@@ -78,10 +78,8 @@ has err "; 2 launches whose log was not kept"
 run 0 $check --print kept
 has out "end: 4 launches, 2 here, 2 not kept"
 
-# ---- names: what is there already stays
 keeps 66 "" $gsan_run "$one"
 cp kept good
-run 66 sh -c 'echo old >logs/gsan-run.$$.gsanlog; GSAN_OPTIONS=log=logs exec "$0" "$@"' "$top_builddir/gsan-run" --device=emu "$one"
 
 # ---- damage
 run 2 $check
@@ -160,6 +158,55 @@ for kind in 1 2 3 4 5 6 7; do
 done
 { cat good; tail -c +17 good; } >bad
 said_of $(($(sed -n 's/ end$//p' all) + 8)) "part 0 comes where part 8 is due"
+
+# Parts that are right by themselves, but not together: KIND as it is in `good`, KIND+N with N added to its kind.
+made_of()
+{
+	python3 - "$@" >bad <<'E2'
+import struct, sys, zlib
+data = open('good', 'rb').read()
+parts, at = {}, 16
+while at < len(data):
+    kind, size = struct.unpack_from('<II', data, at)
+    parts[kind] = data[at + 16:at + 16 + size]
+    at += 16 + size
+sys.stdout.buffer.write(data[:16])
+for number, word in enumerate(sys.argv[1:]):
+    kind, _, more = word.partition('+')
+    body = parts[int(kind)]
+    head = struct.pack('<III', int(kind) + int(more or '0', 0), len(body), number)
+    check = zlib.crc32(head + bytes(4) + body)
+    sys.stdout.buffer.write(head + struct.pack('<I', check) + body)
+E2
+}
+
+# wrong TEXT PART...: that is said of such a file
+wrong()
+{
+	text=$1
+	shift
+	made_of "$@"
+	run 3 $check bad
+	grep -q "^gsan-check: bad: offset [0-9]*: $text" err || fail "$*: not '$text': $(grep offset err)"
+}
+if command -v python3 >/dev/null; then
+	made_of 1 2 3 4 5 6 7 8
+	cmp -s good bad || fail "the parts do not make the file"
+	made_of 1 2 3 4 4+0x80000000 5 6 7 8
+	run 66 $check bad && hasnt err offset
+	wrong "a part of kind 104, which is of a newer version" 1 2 3 4 4+100 5 6 7 8
+	wrong "it is not said of which process" 2 3 4 5 6 7 8
+	wrong "a second process" 1 1
+	wrong "a launch of no kernel" 1 3 4 5
+	wrong "the launch has not so many pieces" 1 2 3 4 5 7 8
+	wrong "the launch has not so many pieces" 1 2 3 4 5 6 6 7 8
+	wrong "something comes into a launch" 1 2 3 4 5 6 8
+	wrong "pieces of no launch" 1 2 3 4 6
+	wrong "no launch is under way" 1 2 3 4 7
+	wrong "a launch comes in front of the one before it" 1 2 3 4 5 6 7 5 6 7 8
+	wrong "something comes behind the end" 1 2 3 4 5 6 7 8 3
+	wrong "the part has not so much" 1 2 3 4 5 6 7 7+1
+fi
 
 # What comes behind is judged, and the status says that one is damaged.
 run 3 $check nowhere good

@@ -116,4 +116,35 @@ run 66 env GSAN_OPTIONS=log=logs $gsan_run -- ./forks
 [ "$(ls logs | grep -c '^forks\.[0-9]*\.gsanlog$')" = 2 ] || fail "files: $(ls logs)"
 run 66 $check logs/*
 has err "GSan: 1 finding; 2 launches, "
+
+# One that becomes itself again has the same number: neither file goes.
+cat >execs.cu <<'E2'
+#include <unistd.h>
+#include "check.h"
+
+__global__ void k(int *a)
+{
+	*a = threadIdx.x;
+}
+
+int main(int argc, char **argv)
+{
+	int *a;
+
+	CHECK(cudaMalloc(&a, 4));
+	k<<<1, 64>>>(a);
+	CHECK(cudaDeviceSynchronize());
+	sleep(argc == 1);
+	if (argc == 1)
+		execl(argv[0], argv[0], "again", (char *)NULL);
+	return 0;
+}
+E2
+build execs execs.cu
+rm -rf logs
+mkdir logs
+run 66 env GSAN_OPTIONS=log=logs $gsan_run -- ./execs
+[ "$(ls logs | sed 's/\.[0-9]*//' | tr '\n' ' ')" = "execs.2.gsanlog execs.gsanlog " ] || fail "files: $(ls logs)"
+run 66 $check logs/*
+has err "GSan: 1 finding; 2 launches, "
 done_testing

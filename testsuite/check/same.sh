@@ -16,7 +16,7 @@ again "$race/01_smem_plain_race.ptx"
 again "$race/29_dsmem_exit.ptx"                 # clusters
 again "$race/67_pdl_no_wait.ptx"                # a launch that begins early
 again "$race/57_tensormap_acquire_first.ptx"    # tensor maps, which the kernel edits
-again "$race/51_waw_tensor_and_bulk.ptx"        # as parameters
+again "$race/tensor_map_parameter.ptx"          # as parameters
 again "$race/module_global.ptx"                 # a variable
 again "$race/managed_memory.ptx"
 keeps 0 "" $gsan_run "$top_srcdir/testsuite/norace/02_smem_bar.ptx"
