@@ -63,7 +63,8 @@ static bool launch(void *arg, struct rt_launch *l, const uint64_t *cut)
 	printf(">>>");
 	if (l->cluster[0])
 		print_dim(" in clusters of ", l->cluster);
-	printf(" on stream 0x%llx%s%s", (unsigned long long)l->stream, l->early ? ", early" : "", l->failed ? ", ended in an error" : "");
+	printf(" on stream 0x%llx%s%s", (unsigned long long)l->stream, l->early ? ", early" : "",
+	       l->failed ? ", ended in an error" : "");
 	if (cut)
 		printf(", cut at %llu", (unsigned long long)*cut);
 	putchar('\n');

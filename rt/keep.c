@@ -326,7 +326,8 @@ static void keep_pieces(const struct rt_launch *l, const struct log_copy *c, con
 	end();
 }
 
-void rt_keep_launch(const struct rt_verdict *v, const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
+void rt_keep_launch(const struct rt_verdict *v, const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill,
+		    uint32_t n)
 {
 	if (file.state == NONE)
 		open_file();
@@ -355,8 +356,8 @@ void rt_keep_count(struct rt_totals *t)
 void rt_keep_end(const struct rt_totals *t)
 {
 	const struct log_end e = {
-		.launches = t->launches, .graphs = t->graphs, .kernels_watched = t->kernels_watched, .sites = t->sites, .missed = t->missed,
-		.unmodelled = t->unmodelled, .unknown = t->unknown, .modules = t->modules, .bare_modules = t->bare_modules,
+		.launches = t->launches, .graphs = t->graphs, .kernels_watched = t->kernels_watched, .sites = t->sites,
+		.missed = t->missed, .unmodelled = t->unmodelled, .unknown = t->unknown, .modules = t->modules, .bare_modules = t->bare_modules,
 		.bare_launches = t->bare_launches, .unbacked_allocations = t->unbacked_allocations, .unbacked_bytes = t->unbacked_bytes,
 		.other_device = t->other_device, .unregistered = t->unregistered, .unwatched = t->unwatched, .lost_logs = t->lost_logs,
 		.not_kept = t->not_kept, .names = (uint32_t)t->nbare,

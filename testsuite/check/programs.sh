@@ -79,7 +79,8 @@ run 66 $check first kept
 has err "GSan: 3 findings; 22 launches, "
 sed -n 's/^  \[\([0-9]*\) time.*/\1/p' err >both
 run 66 $check first
-sed -n 's/^  \[\([0-9]*\) time.*/\1/p' err | awk '{ print 2 * $1 }' | cmp -s - both || fail "both have $(tr '\n' ' ' <both)times"
+sed -n 's/^  \[\([0-9]*\) time.*/\1/p' err | awk '{ print 2 * $1 }' | cmp -s - both ||
+	fail "both have $(tr '\n' ' ' <both)times"
 run 66 $check -o suppress_equal_stacks=0 first kept
 [ "$(grep -c "WARNING: GSan: data race" err)" -gt 6 ] || fail "findings of one place are told as one"
 grep -o "pid=[0-9]*" err | sort -u >pids
@@ -117,8 +118,10 @@ run 66 env GSAN_OPTIONS=log=logs $gsan_run -- ./forks
 run 66 $check logs/*
 has err "GSan: 1 finding; 2 launches, "
 
-# One that becomes itself again has the same number: neither file goes.
+# One that becomes itself again has the same number: neither file goes.  What was judged before a process is killed can be
+# read.
 cat >execs.cu <<'E2'
+#include <signal.h>
 #include <unistd.h>
 #include "check.h"
 
@@ -134,7 +137,9 @@ int main(int argc, char **argv)
 	CHECK(cudaMalloc(&a, 4));
 	k<<<1, 64>>>(a);
 	CHECK(cudaDeviceSynchronize());
-	sleep(argc == 1);
+	sleep(argc != 2);
+	if (argc == 3)
+		kill(getpid(), SIGKILL);
 	if (argc == 1)
 		execl(argv[0], argv[0], "again", (char *)NULL);
 	return 0;
@@ -147,4 +152,10 @@ run 66 env GSAN_OPTIONS=log=logs $gsan_run -- ./execs
 [ "$(ls logs | sed 's/\.[0-9]*//' | tr '\n' ' ')" = "execs.2.gsanlog execs.gsanlog " ] || fail "files: $(ls logs)"
 run 66 $check logs/*
 has err "GSan: 1 finding; 2 launches, "
+rm -f logs/*
+run 137 env GSAN_OPTIONS=log=logs $gsan_run -- ./execs be killed
+run 66 $check logs/*
+has err "GSan: 1 finding; 1 launch, "
+run 0 $check --print logs/*
+has out "no end: "
 done_testing

@@ -14,7 +14,7 @@
 #include "testsuite/fuzz/fuzz.h"
 
 static const char *const folders[] = {NULL};
-const struct fuzz_target fuzz_target = { "log", "", folders, 20000, true };
+const struct fuzz_target fuzz_target = { "log", "", folders, 8000, true };
 
 /* How much an input asks for grows by what one number in it says: what would only take long is left out. */
 enum { BLOCKS = 1 << 10, LANES = 1 << 10, EXTENT = 1 << 12, RUNS = 16 };

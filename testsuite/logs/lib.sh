@@ -7,7 +7,8 @@
 verdict()
 {
 	verdict_status=0
-	timeout "${LIMIT:-300}" "$top_builddir/gsan-check" -o report_limit=0,color=never,log_path=stdout,print_summary=0 ${2:+-o "$2"} \
+	timeout "${LIMIT:-300}" "$top_builddir/gsan-check" -o report_limit=0,color=never,log_path=stdout,print_summary=0 \
+		${2:+-o "$2"} \
 		"$1" >verdict.out 2>verdict.err || verdict_status=$?
 	cat verdict.err >&2
 	awk '
