@@ -252,6 +252,8 @@ struct event_host {
  * operands @clocks.  `to` gets as much as fits; the site is that of the record. */
 void event_print(char *to, size_t size, const struct event_piece *, const struct event_unit *,
 		 const struct event_site *);
+/* name.modifiers, does, size x count, what is not zero of the rest. */
+void event_print_site(char *to, size_t size, const struct event_site *);
 
 #ifdef __cplusplus
 #define EVENT_ASSERT(x) static_assert(x, #x)

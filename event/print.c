@@ -93,3 +93,22 @@ void event_print(char *to, size_t size, const struct event_piece *p, const struc
 		say(&o, "..%u/%u", clock, timer);
 	say(&o, " line=%u", s->line);
 }
+
+void event_print_site(char *to, size_t size, const struct event_site *s)
+{
+	struct out o = {to, size};
+
+	say(&o, "%s", event_name(s->kind));
+	say_modifiers(&o, s);
+	say(&o, "%s%s%s", s->does & EVENT_READS ? " reads" : "", s->does & EVENT_WRITES ? " writes" : "",
+	    s->does & EVENT_NO_RESULT ? " no_result" : "");
+	if (s->size || s->count)
+		say(&o, " %ux%u", s->size, s->count);
+	if (s->left_out)
+		say(&o, " left_out=0x%x", s->left_out);
+	for (size_t i = 0; i < sizeof s->shape / sizeof *s->shape; i++)
+		if (s->shape[i])
+			say(&o, " shape%zu=%u", i, s->shape[i]);
+	if (s->nrun)
+		say(&o, " for=%u", s->nrun);
+}

@@ -13,7 +13,7 @@
 static bool element(struct place *p, const struct ptx_operand *o, unsigned i)
 {
 	const struct event_site *s = p->site;
-	const struct ptx_operand *x = o->kind == OP_VEC ? &o->list[i] : o;
+	const struct ptx_operand *x = !o || (o->kind == OP_VEC && i >= o->n) ? &ptx_no_operand : o->kind == OP_VEC ? &o->list[i] : o;
 	unsigned bit = i * s->size * 8u % 64;
 	struct emit *e = &p->to->e;
 
@@ -112,7 +112,7 @@ bool probe_access(struct place *p)
 	struct ptx_operand base;
 	bool first;
 
-	if (at < 0 || place_operand(p, (unsigned)at)->kind != OP_ADDR)
+	if (at < 0 || ptx_operand(&p->stmt->inst, (unsigned)at)->kind != OP_ADDR)
 		return false;
 	if (!p->site->size)
 		return ranges(p, (unsigned)at, lanes, label);
@@ -204,7 +204,7 @@ void probe_as_atom(struct place *p)
 	struct ptx_operand *ops;
 	const char *name, **words;
 
-	if (in->id != INST_RED || !made_by(p))
+	if (in->id != INST_RED || in->nops < 2 || !made_by(p))
 		return;
 	in->id = INST_ATOM;
 	ops = ptx_alloc(p->to->m->arena, (in->nops + 1u) * sizeof *ops);
@@ -259,7 +259,7 @@ bool probe_strong(struct place *p)
 		emit_skip_private(e, label + 1, true);
 	if (words)
 		put_elements(p, &r, place_operand(p, 0), 0);
-	else if (p->stmt->inst.ops[0].kind == OP_SINK || !emit_value(e, "v", place_operand(p, 0), 64))
+	else if (ptx_operand(&p->stmt->inst, 0)->kind == OP_SINK || !emit_value(e, "v", place_operand(p, 0), 64))
 		emit(e, "mov.b64 " R "v, 0");
 	if (made)
 		put_made(p, &r, made);

@@ -50,7 +50,7 @@ static void put_map(struct place *p, const struct emit_record *r, const struct p
 /* The n-th coordinate or offset of a vector; NULL. */
 static const struct ptx_operand *nth(const struct ptx_operand *v, unsigned n)
 {
-	return v && n < v->n ? &v->list[n] : NULL;
+	return v && (v->kind == OP_VEC || v->kind == OP_ADDR) && n < v->n ? &v->list[n] : NULL;
 }
 
 /* v = two offsets of 16 bits, from bit 32 on, and a coordinate. */

@@ -111,9 +111,11 @@ void emit_registers(struct emit *p)
 
 bool emit_value(struct emit *p, const char *to, const struct ptx_operand *o, unsigned bits)
 {
-	const char *dot = o->elemtext ? "." : "", *elem = o->elemtext ? o->elemtext : "";
+	const char *elem = o && o->elemtext ? o->elemtext : "", *dot = *elem ? "." : "";
 	unsigned have;
 
+	if (!o)
+		return false;
 	if (o->kind == OP_INT || o->kind == OP_FLOAT || o->kind == OP_EXPR) {
 		uint64_t v = o->ival;
 

@@ -19,7 +19,7 @@ static bool ends(const struct ptx_stmt *s)
  * that it names. */
 static bool is_aligned(const struct ptx_inst *in)
 {
-	const struct ptx_operand *mask = in->nops ? &in->ops[in->nops - 1] : NULL;
+	const struct ptx_operand *mask = ptx_operand(in, in->nops - 1u);
 
 	if (in->guarded)
 		return false;
@@ -430,7 +430,7 @@ int flow_param(const struct flow *f, const struct ptx_operand *base)
 		in = f->def[base->sym->reg].stmt ? &f->def[base->sym->reg].stmt->inst : NULL;
 		if (!in || (in->id != INST_MOV && in->id != INST_CVTA) || in->guarded)
 			return -1;
-		base = &in->ops[1];
+		base = ptx_operand(in, 1);
 	}
 	if (base->kind != OP_SYM || !base->sym || base->sym->kind != SYM_VAR || base->off)
 		return -1;

@@ -29,6 +29,13 @@ int plan_address(const struct ptx_inst *in)
 	}
 }
 
+static const struct ptx_operand *address_of(const struct ptx_inst *in)
+{
+	int at = plan_address(in);
+
+	return at < 0 ? &ptx_no_operand : ptx_operand(in, (unsigned)at);
+}
+
 /* PTX ISA, "ldmatrix": of 8, 16 or 32 lanes the addresses count.  The PTX ISA does not say which lane accesses what of
  * a wmma's matrix: each of its rows is one lane's. */
 unsigned plan_lanes(const struct plan_item *it)
@@ -109,7 +116,7 @@ static void find_uses(const struct ptx_func *f, uint8_t *used)
 
 static bool is_quiet(const struct ptx_inst *in, const struct event_site *s, const uint8_t *used)
 {
-	const struct ptx_operand *to = &in->ops[0];
+	const struct ptx_operand *to = ptx_operand(in, 0);
 
 	if (s->kind == EVENT_FENCE || s->kind == EVENT_MAP_FENCE || s->kind == EVENT_OPAQUE || s->kind == EVENT_GRID_WAIT ||
 	    s->kind == EVENT_ASYNC_STORE)
@@ -243,11 +250,10 @@ static struct plan_item *add(struct planner *p, struct ptx_stmt *s)
 static bool is_line(const struct planner *p, struct plan_item *it)
 {
 	const struct ptx_inst *in = &it->stmt->inst;
-	int at = plan_address(in);
-	const struct ptx_operand *o = at < 0 ? NULL : &in->ops[at];
+	const struct ptx_operand *o = address_of(in);
 	struct shape s;
 
-	if (it->site.kind != EVENT_ACCESS || in->guarded || !o || o->kind != OP_ADDR || !it->site.size || plan_lanes(it) < EVENT_LANES ||
+	if (it->site.kind != EVENT_ACCESS || in->guarded || o->kind != OP_ADDR || !it->site.size || plan_lanes(it) < EVENT_LANES ||
 	    (it->site.space == EVENT_GENERIC && p->local))
 		return false;
 	s = p->p->flow->block[p->block].alone ? (struct shape){.kind = SHAPE_SAME} : flow_shape(p->p->flow, &o->list[0]);
@@ -305,17 +311,14 @@ static bool splits(const struct planner *p, const struct plan_item *it)
 /* A plain access of all lanes whose pattern only a look at run time shows. */
 static bool is_loose(const struct planner *p, const struct plan_item *it)
 {
-	const struct ptx_inst *in = &it->stmt->inst;
-	int at = plan_address(in);
-
-	return it->site.kind == EVENT_ACCESS && at >= 0 && in->ops[at].kind == OP_ADDR && it->site.size && !splits(p, it) &&
+	return it->site.kind == EVENT_ACCESS && address_of(&it->stmt->inst)->kind == OP_ADDR && it->site.size && !splits(p, it) &&
 	       it->offset == (int32_t)it->offset;
 }
 
 /* One of its class of which this one's address is a constant away; NONE. */
 static uint32_t find_line(struct planner *p, const struct plan_item *it, int64_t *offset)
 {
-	const struct ptx_operand *o = &it->stmt->inst.ops[plan_address(&it->stmt->inst)].list[0];
+	const struct ptx_operand *o = address_of(&it->stmt->inst)->list;
 	struct value v;
 
 	if (!is_register(o))
@@ -328,7 +331,7 @@ static uint32_t find_line(struct planner *p, const struct plan_item *it, int64_t
 
 		if (line->kind != it->kind || line->step != it->step || line->site.space != it->site.space)
 			continue;
-		base = &line->stmt->inst.ops[plan_address(&line->stmt->inst)].list[0];
+		base = address_of(&line->stmt->inst)->list;
 		more = v.more - line->more;
 		if (!is_register(base) || line->root != v.root || more + it->offset != (int32_t)(more + it->offset))
 			continue;
@@ -353,7 +356,7 @@ static void share_room(struct planner *p, uint32_t at)
 /* A constant away from one that is logged already, or what others may be a constant away from. */
 static bool shares_line(struct planner *p, struct plan_item *it)
 {
-	const struct ptx_operand *o = &it->stmt->inst.ops[plan_address(&it->stmt->inst)].list[0];
+	const struct ptx_operand *o = address_of(&it->stmt->inst)->list;
 	int64_t offset = 0;
 	uint32_t line = find_line(p, it, &offset);
 
@@ -417,7 +420,7 @@ static bool add_product(struct planner *p, struct plan_item *it)
 	lead = first->kind == PLAN_MEMBER ? first->leader : lead;
 	first = &p->p->item[lead];
 	for (unsigned i = 0; i < 2; i++) {
-		const struct ptx_operand *o = &it->stmt->inst.ops[1 + i];
+		const struct ptx_operand *o = ptx_operand(&it->stmt->inst, 1 + i);
 		struct value v = is_register(o) ? value_of(p, o->sym) : (struct value){0, 0, 0};
 
 		if (!is_register(o) || v.root != first->descriptor[i].root)
@@ -438,7 +441,7 @@ static void open_product(struct planner *p, struct plan_item *it)
 {
 	it->members = 1;
 	for (unsigned i = 0; i < 2; i++) {
-		const struct ptx_operand *o = &it->stmt->inst.ops[1 + i];
+		const struct ptx_operand *o = ptx_operand(&it->stmt->inst, 1 + i);
 		struct value v = is_register(o) ? value_of(p, o->sym) : (struct value){0, FLOW_NONE, 0};
 
 		it->descriptor[i].root = v.root;

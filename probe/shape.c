@@ -209,9 +209,9 @@ static bool computes(const struct ptx_inst *in)
 /* A value that one lane has for all: with all lanes there, from the same of them. */
 static bool told_to_all(const struct flow *f, const struct ptx_inst *in)
 {
-	const struct ptx_operand *mask = in->nops ? &in->ops[in->nops - 1] : NULL;
+	const struct ptx_operand *mask = ptx_operand(in, in->nops - 1u);
 	uint64_t v;
-	bool whole = mask && constant(mask, &v) && (uint32_t)v == 0xffffffff;
+	bool whole = constant(mask, &v) && (uint32_t)v == 0xffffffff;
 
 	if (in->id == INST_SHFL_SYNC)
 		return whole && in->nops == 5 && ptx_has(in, MOD_IDX) && constant(&in->ops[3], &v) && v == 31 &&
@@ -229,9 +229,9 @@ static bool is_param(const struct flow *f, const struct ptx_sym *s)
 
 static struct shape loaded(const struct flow *f, const struct ptx_inst *in)
 {
-	const struct ptx_operand *base = &in->ops[1].list[0];
+	const struct ptx_operand *from = ptx_operand(in, 1), *base = from->list;
 
-	if (in->id != INST_LD || in->ops[1].kind != OP_ADDR)
+	if (in->id != INST_LD || from->kind != OP_ADDR)
 		return own;
 	if (in->space == SPACE_PARAM)
 		return base->kind == OP_SYM && base->sym && is_param(f, base->sym) ? same : own;
@@ -259,7 +259,7 @@ static struct shape of_operands(const struct flow *f, const struct ptx_inst *in)
 		if (ptx_has(in, MOD_HI))
 			return own;
 		x = product(f, a, b);
-		return sum(x, flow_shape(f, &in->ops[3]), false, &in->ops[3]);
+		return sum(x, flow_shape(f, ptx_operand(in, 3)), false, ptx_operand(in, 3));
 	case INST_SHL: {
 		struct ptx_operand by = *b;
 

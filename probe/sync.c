@@ -92,7 +92,7 @@ bool probe_arrive(struct place *p)
 	bool remote = ptx_has(&p->stmt->inst, MOD_SHARED_CLUSTER);
 	struct emit_record r;
 
-	if (state->kind == OP_ADDR)
+	if (!p->stmt->inst.nops || state->kind == OP_ADDR)
 		return false;
 	r = place_open(p, EVENT_MBAR_ARRIVE, 2, 1);
 	arrive_operand(p);
@@ -154,7 +154,7 @@ bool probe_mbarrier_wait(struct place *p)
 	struct emit *e = &p->to->e;
 	unsigned vain = e->labels, end = vain + 1;
 
-	if (over->kind != OP_SYM)
+	if (!over || over->kind != OP_SYM)
 		return false;
 	e->labels += 2;
 	emit_clocks(e, false);

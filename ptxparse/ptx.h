@@ -388,6 +388,13 @@ void ptx_print_operand(struct ptx_buf *, const struct ptx_operand *);
 
 /* ---- Looking at instructions --------------------------------------------- */
 
+/* The nth operand, or where there is none (a text that no ptxas takes) one of kind OP_SINK. */
+extern const struct ptx_operand ptx_no_operand;
+static inline const struct ptx_operand *ptx_operand(const struct ptx_inst *in, unsigned n)
+{
+	return n < in->nops ? &in->ops[n] : &ptx_no_operand;
+}
+
 static inline bool ptx_has(const struct ptx_inst *in, enum ptx_mod m)
 {
 	for (unsigned i = 0; i < in->nmods; i++)

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+const struct ptx_operand ptx_no_operand;
+
 const struct ptx_inst_row ptx_insts[INST_ID_COUNT] = {
 #define INST(id, base, mods, access, order, model, ptx, sm) \
 	[INST_##id] = {base, mods, ACCESS_##access, ORDER_##order, MODEL_##model, ptx, sm},

@@ -52,7 +52,6 @@ static void help(void)
 	      "output; without -o the result goes to standard output.\n"
 	      "\n"
 	      "  -o, --output=FILE     write the result to FILE\n"
-	      "  -c                    leave the device runtime's functions .extern\n"
 	      "      --kernel=PATTERN  instrument only the entries that match (as in a shell)\n"
 	      "      --wrap            run a compiler phase (cicc, ptxas) with its PTX rewritten\n"
 	      "      --relocatable     for ptxas -c (nvcc -rdc=true); --wrap sees it by itself\n"
@@ -244,6 +243,8 @@ static int arguments(struct command *c, int argc, char **argv)
 			c->verbose = true;
 			break;
 		case 'c':
+			if (ENGINE_PROBES)
+				return usage("-c: probes call no runtime");
 			c->options.extern_runtime = true;
 			break;
 		case OPT_PRINT:

@@ -14,10 +14,15 @@
 const struct gsan_rewrite_pass_name gsan_rewrite_passes[] = {
 	{ 'C', "cfg", "basic blocks" },
 	{ 'S', "space", "what address registers point to" },
+#if ENGINE_PROBES
+	{ 'P', "probe", "what is logged" },
+	{ 'A', "attach", "the module with probes and tables" },
+#else
 	{ 'K', "class", "what the runtime must hear of" },
 	{ 'E', "elide", "the same, with what is left out and why" },
 	{ 'I', "insert", "the module with the calls" },
 	{ 'A', "attach", "the module with runtime and tables" },
+#endif
 	{ 0, NULL, NULL }
 };
 

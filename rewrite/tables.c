@@ -5,10 +5,57 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "event/module.h"
 #include "probe/probe.h"
 #include "rewrite/rw.h"
+
+/* What is logged, by the lines of the input. */
+static void dump_sites(const struct rw *r, const struct probe_sites *s)
+{
+	FILE *to = r->options->dump_to ? r->options->dump_to : stderr;
+	char text[256];
+
+	if (!r->options->dump || !strchr(r->options->dump, 'P'))
+		return;
+	for (uint32_t i = 1; i < s->n; i++) {
+		event_print_site(text, sizeof text, &s->site[i]);
+		fprintf(to, "line %u: %s\n", s->site[i].line, text);
+		for (uint32_t k = 0; k < s->site[i].nrun; k++)
+			fprintf(to, "\tand line %u, %" PRId32 " on\n", s->site[s->run[s->site[i].run + k].site].line,
+				s->run[s->site[i].run + k].offset);
+	}
+}
+
+/* Accesses, and what orders them; what stands for several accesses is none itself. */
+static void count_site(struct gsan_rewrite_stats *n, const struct event_site *s)
+{
+	switch (s->kind) {
+	case EVENT_ACCESS:
+		n->reads += !s->nrun && s->does & EVENT_READS;
+		n->writes += !s->nrun && s->does & EVENT_WRITES;
+		n->matrices += !s->nrun && s->flags & EVENT_ALIGNED;
+		n->ranges += !s->nrun && !s->size && !s->shape[0];
+		break;
+	case EVENT_STRONG:
+		n->strong++;
+		break;
+	case EVENT_FENCE: case EVENT_MAP_FENCE:
+		n->fences++;
+		break;
+	case EVENT_BAR_ARRIVE: case EVENT_BAR_WAIT: case EVENT_CLUSTER_ARRIVE: case EVENT_CLUSTER_WAIT:
+		n->barriers++;
+		break;
+	case EVENT_WARP_ARRIVE: case EVENT_WARP_WAIT:
+		n->warp_syncs++;
+		break;
+	case EVENT_EXIT: case EVENT_OPAQUE: case EVENT_STORED:
+		break;
+	default:
+		n->asyncs++;
+	}
+}
 
 static const struct rw_func *owner(const struct rw *r, const struct ptx_func *f)
 {
@@ -74,6 +121,8 @@ static void put_kernels(struct rw *r, const struct probe_sites *s)
 		r->stats->entries += wanted;
 		r->stats->entries_left += !wanted;
 	}
+	for (unsigned i = 0; i < r->nfuncs; i++)
+		r->stats->funcs += !r->funcs[i]->f->entry;
 	rw_put_array(r, "__gsan_kernels", (const uint32_t *)(const void *)k, s->nkernels * sizeof *k / 4);
 }
 
@@ -132,7 +181,10 @@ void rw_probe(struct rw *r)
 		what.unit = unit;
 	}
 	probe_put(r->m, what, &sites);
+	dump_sites(r, &sites);
 	r->stats->sites = sites.n - 1;
+	for (uint32_t i = 1; i < sites.n; i++)
+		count_site(r->stats, &sites.site[i]);
 	r->stats->unmodelled = sites.left_out + sites.unwatched;
 	r->stats->unknown = (unsigned)r->m->nunknown;
 	rw_sites_new(r);

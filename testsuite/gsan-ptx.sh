@@ -21,9 +21,8 @@ EOF
 run 0 "$g" k.ptx -o one.ptx
 [ -s out ] && fail "-o and yet output on stdout"
 [ -s err ] && fail "output on stderr for nothing"
-has one.ptx "call __gsan_v1_write_g"
-has one.ptx ".func __gsan_v1_write_g"
-hasnt one.ptx ".visible .func __gsan"
+has one.ptx ".param .align 8 .b8 __gsan_launch"
+has one.ptx "__gsan_v2_init_"
 run 0 "$g" k.ptx
 cmp -s out one.ptx || fail "stdout differs from -o"
 "$g" - <k.ptx >two.ptx || fail "stdin"
@@ -115,23 +114,19 @@ has err "32-bit"
 run 0 "$g" --print k.ptx
 hasnt out "__gsan"
 has out "bar.sync 0;"
-run 0 "$g" -c k.ptx
-has out ".extern .func __gsan_v1_exit"
-grep -q '^\.func .*__gsan' out && fail "-c and yet the runtime is there"
+run 0 "$g" k.ptx
+cp out all
 run 0 "$g" --kernel='x*' k.ptx
-hasnt out "call (%__gsan_ctx), __gsan_v1_enter"
+cmp -s out all && fail "--kernel changes nothing"
 run 0 "$g" --stats k.ptx
 has err "k.ptx: 2 instructions, 1 entries"
-for letter in C S K E I A; do
+for letter in C S A; do
 	run 0 "$g" -d $letter k.ptx -o x.ptx
 	has err "k"
 done
-run 0 "$g" -d I k.ptx -o x.ptx
-has err "call (%__gsan_ctx), __gsan_v1_enter"
-hasnt err "__gsan_module"
-
-# -- names of runtime and module cannot meet
-grep -o '^\.func .*' one.ptx | grep -v '__gsan_' && fail "a runtime function without our prefix"
+run 0 "$g" -d P k.ptx -o x.ptx
+has err "line 4: bar.arrive"
+run 2 "$g" -c k.ptx
 
 # -- --wrap
 cat >cicc <<'EOF'
@@ -156,7 +151,7 @@ TMPDIR=$tmp/tmpdir
 export TMPDIR
 run 0 env FROM=k.ptx "$g" --wrap ./cicc --lang 'a b' -o w.ptx
 has out "cicc says --lang a b -o w.ptx"
-has w.ptx "__gsan_v1_enter"
+has w.ptx "__gsan_v2_init_"
 run 0 env FROM=w.ptx "$g" --wrap ./cicc -o w2.ptx
 cmp -s w.ptx w2.ptx || fail "--wrap rewrites twice"
 rm w.ptx
@@ -176,7 +171,7 @@ has err "not instrumented: 32-bit"
 run 0 "$g" --wrap ./myas -arch sm_75 k.ptx -o k.cubin
 # Its five words, and that kernels are assembled side by side.
 has out "as says 6"
-has seen "__gsan_v1_enter"
+has seen "__gsan_v2_init_"
 [ "$(cat name)" = k.ptx ] && fail "--wrap: the assembler was given the original"
 hasnt k.ptx "__gsan"
 [ -z "$(ls tmpdir)" ] || fail "--wrap: left $(ls tmpdir)"

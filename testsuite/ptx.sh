@@ -27,16 +27,10 @@ verdict()
 
 arch=$(sed -n 's,^[	 ]*//@ *device  *\(sm_[0-9a-f]*\).*,\1,p' "$file" | head -n 1)
 arch=${arch:-sm_90}
-# What the rewriter adds; with the runtime's text as well for a few, which takes ptxas
-# seconds (rewrite.sh and corpus.sh do it, too).
-if "$top_builddir/gsan-ptx" -c "$file" -o k.ptx; then
+if "$top_builddir/gsan-ptx" "$file" -o k.ptx; then
 	"$PTXAS" -c -arch="$arch" k.ptx -o k.cubin || fail "ptxas refuses the instrumented text"
 else
 	fail "gsan-ptx: status $?"
-fi
-if [ $((number % 48)) = 1 ]; then
-	"$top_builddir/gsan-ptx" "$file" -o k.ptx && "$PTXAS" -c -arch="$arch" k.ptx -o k.cubin ||
-		fail "ptxas refuses the instrumented text with the runtime"
 fi
 verdict emu
 # By what the program logs as it is, with the clocks of a good device and of a bad one, and where a part of that is lost.

@@ -2,8 +2,7 @@
  *
  * rewrite.c: fuzz target for the whole rewriter: parse, all passes, print.
  * What it makes must parse, must be known for its own, and be the same the
- * second time.  Options are drawn from the input, mostly without the device
- * runtime, which is the same text every time and dear to parse.
+ * second time.  Options are drawn from the input.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static FILE *nowhere;
 	const uint64_t h = fuzz_hash(data, size);
 	struct gsan_rewrite_options o = {
-		.extern_runtime = h % 64 != 0,
+		.stored = h % 4 == 0,
 		.relocatable = h >> 8 & 1,
 		.kernel = (h >> 9) % 16 == 0 ? "*[a-m]" : NULL,
-		.dump = (h >> 16) % 8 == 0 ? "CSKEIA" : NULL,
+		.dump = (h >> 16) % 8 == 0 ? "CSPA" : NULL,
 	};
 	struct gsan_rewrite_stats s, t;
 	size_t n = 0, m = 0;
