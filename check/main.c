@@ -133,6 +133,7 @@ static int judge(char **logs)
 	t.filtered = found.filtered;
 	t.beyond_limit = found.beyond_limit;
 	rt_tell_closing(&t);
+	rt_free((void *)t.bare);
 	if (!good)
 		return CHECK_DAMAGED;
 	if (rt_reported())
