@@ -195,7 +195,7 @@ static void take_site(struct scan *s, const struct event *e, unsigned lane, uint
 	}
 	a.whole = at.bytes;
 	for (unsigned i = 0; i < site->count; i++)
-		if (!(site->left_out >> i & 1) && place_of(s->d, e, at.address + i * site->size, &p))
+		if (!event_leaves_out(site, i) && place_of(s->d, e, at.address + i * site->size, &p))
 			take(s, &a, p.space, (struct piece){p.address, site->size});
 }
 

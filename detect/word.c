@@ -43,7 +43,7 @@ static void scan_element(struct scan *s, const struct event *e, unsigned lane, u
 	struct word_op *o;
 	struct place p;
 
-	if (site->left_out >> i & 1 || !place_of(s->d, e, event_address(u, lane) + i * site->size, &p))
+	if (event_leaves_out(site, i) || !place_of(s->d, e, event_address(u, lane) + i * site->size, &p))
 		return;
 	o = ADD(&s->d->word_op);
 	o->space = p.space;

@@ -115,6 +115,25 @@ const char *event_piece_wrong(const struct event_piece *p, size_t bytes, uint32_
 	return NULL;
 }
 
+const char *event_sites_wrong(const struct event_sites *all)
+{
+	if (!all->nsites || all->nsites > EVENT_SITES_MAX)
+		return "no sites, or too many";
+	for (uint32_t i = 0; i < all->nruns; i++)
+		if (all->run[i].site >= all->nsites)
+			return "a run of an unknown site";
+	for (uint32_t i = 0; i < all->nsites; i++) {
+		const struct event_site *s = &all->site[i];
+
+		if (s->kind >= EVENT_KINDS || s->sem > EVENT_VOLATILE || s->scope > EVENT_SYS || s->space > EVENT_CLUSTER_SHARED ||
+		    s->from > EVENT_CLUSTER_SHARED || s->proxy > EVENT_READ_ONLY)
+			return "a site of no instruction";
+		if (s->nrun > all->nruns || s->run > all->nruns - s->nrun)
+			return "a site of a run that is not there";
+	}
+	return NULL;
+}
+
 /* ---- writing -------------------------------------------------------------------------- */
 
 void event_set(struct event_put *p, unsigned lane, enum event_operand o, uint64_t v)

@@ -211,12 +211,15 @@ struct event_site {
 };
 /* Is the access a strong one? */
 static inline bool event_strong(const struct event_site *s) { return s->sem != EVENT_SEM_NONE; }
+static inline bool event_leaves_out(const struct event_site *s, unsigned element) { return element < 32 && s->left_out >> element & 1; }
 /* What a lane's n-th element read, or wrote; false: the record does not have it. */
 bool event_value(const struct event_unit *, const struct event_site *, unsigned lane, unsigned n, enum event_does, uint64_t *v);
 /* Of an access: so far behind the record's address; of a product: so much is added to the descriptor of A (lower
  * half, signed) and to that of B (upper half). */
 struct event_run { uint32_t site; int32_t offset; };
 struct event_sites { const struct event_site *site; const struct event_run *run; const char *text; uint32_t nsites, nruns; };
+/* NULL, or what is wrong with them. */
+const char *event_sites_wrong(const struct event_sites *);
 
 /* A tensor map: what the driver's 128 bytes say. */
 struct event_map {
@@ -227,6 +230,7 @@ struct event_map {
 	uint8_t rank, im2col;
 	uint8_t span, atom, slice;      /* bytes of the swizzle's pattern, of what it moves, of an interleaved
 					   slice; 0: none */
+	uint8_t spare[7];
 };
 uint64_t event_map_hash(const void *map);
 /* A bit of the second eight bytes that programs clear behind the driver (CUTLASS), and that is not hashed. */

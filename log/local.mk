@@ -3,4 +3,4 @@
 # The memory that launches log into, from the host.
 
 noinst_LIBRARIES += log/liblog.a
-log_liblog_a_SOURCES = log/drain.c log/drain.h log/region.c log/region.h log/shape.h log/way.c log/way.h
+log_liblog_a_SOURCES = log/drain.c log/drain.h log/file.c log/file.h log/region.c log/region.h log/shape.h log/way.c log/way.h

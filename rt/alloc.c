@@ -33,12 +33,23 @@ void rt_block_add(struct rt_blocks *b, const struct rt_block *block)
 	memmove(&b->list[i + 1], &b->list[i], (b->n - i) * sizeof *b->list);
 	b->list[i] = *block;
 	b->n++;
+	b->changes++;
+}
+
+void rt_blocks_copy(struct rt_blocks *to, const struct rt_blocks *from)
+{
+	to->list = rt_grow(to->list, &to->cap, from->n, sizeof *to->list);
+	if (from->n)
+		memcpy(to->list, from->list, from->n * sizeof *to->list);
+	to->n = from->n;
+	to->changes = from->changes;
 }
 
 static void take(struct rt_blocks *b, size_t i, struct rt_block *was)
 {
 	*was = b->list[i];
 	b->n--;
+	b->changes++;
 	memmove(&b->list[i], &b->list[i + 1], (b->n - i) * sizeof *b->list);
 }
 

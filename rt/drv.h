@@ -307,22 +307,26 @@ void rt_wait_forget(CUcontext);                 /* it ends, and what runs in it 
 
 /* ---- tell.c: reports ------------------------------------------------------------------------------ */
 
-void rt_report_add(struct rt_report *);
+/* At once, so that those that are alike are told as one; without those that are NULL. */
+void rt_report_add(struct rt_report *const *, size_t n);
 size_t rt_reports(void);
 bool rt_report_get(size_t i, struct rt_report *);
 /* Prints those not told yet that are at least so old; `count`, or NULL, brings the number of times up to date. */
 void rt_tell_all(uint64_t older_ms, void (*count)(struct rt_report *, void *), void *arg);
 bool rt_anything_to_tell(void);
 void rt_findings_count(struct rt_totals *);
+void rt_tell_closing(const struct rt_totals *);         /* suppressions that were used, and the closing line */
 uint64_t rt_reported(void);
 /* A copy over what was read, with no fence: proxy_war=warn tells of it and goes on. */
 bool rt_only_warned(const struct rt_report *);
 void rt_tell_fork(void);
+char *rt_command_line(void);            /* blanks between the words; to be freed */
 
 /* ---- watch.c: findings as they come ----------------------------------------------------------- */
 
 void rt_watch_start(void);
 void rt_watch_stop(void);
+void rt_watch_closed(const struct rt_totals *);         /* all has been told, with the closing line */
 void rt_ring_restart(void);     /* a new ring */
 void rt_drain(void);
 /* Prints what was found; counts are exact if the device can be asked now. */

@@ -60,7 +60,6 @@ static void ask_device(int timeout_ms)
 static void say_closing(void)
 {
 	struct rt_totals t;
-	struct rt_buf b = {0};
 
 	memset(&t, 0, sizeof t);
 	rt_findings_count(&t);
@@ -75,13 +74,8 @@ static void say_closing(void)
 	if (t.off)              /* then no module was looked at */
 		t.bare_launches = 0;
 	unwatched = rt_nothing_watched(&t);
-	if (rt_flags.print_suppressions)
-		rt_supps_list(&rt_supps, &b);
-	if (!rt_flags.quiet)
-		rt_print_closing(&b, &t);
-	if (b.len)
-		rt_log(b.text, b.len);
-	rt_buf_free(&b);
+	rt_watch_closed(&t);
+	rt_tell_closing(&t);
 }
 
 /* The last findings and the closing line, once.  Programs that have not used CUDA

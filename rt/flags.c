@@ -216,6 +216,27 @@ bool rt_flags_parse(struct rt_flags *f, const char *s, struct rt_buf *err, struc
 	return true;
 }
 
+void rt_flags_choices(const struct rt_flags *f, rt_choice *tell, void *arg)
+{
+	static const char *const names[] = {
+#define CHOICE(name, values, help) #name,
+#include "rt/choices.def"
+#undef CHOICE
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct row *r = find(names[i]);
+		struct rt_flags now = *f;
+		size_t len = 0;
+		const char *w = word(r->text, *number(&now, r), &len);
+		char *value = cut(w, w + len);
+
+		tell(arg, names[i], value);
+		rt_free(value);
+	}
+	tell(arg, "volatile_is_weak", f->volatile_is_weak ? "1" : "0");
+}
+
 void rt_flags_help(const struct rt_flags *f, struct rt_buf *b)
 {
 	struct rt_flags now = *f;

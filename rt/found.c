@@ -218,42 +218,11 @@ static uint64_t shared_size(const struct rt_tables *t, const char *var)
 	return 0;
 }
 
-/* Memory that the program has given back since: until all is judged that was launched before. */
-enum { GONE = 4096 };
-static struct gone { struct rt_block block; uint32_t upto; /* number of the last launch before */ } gone[GONE];
-static size_t ngone;                    /* with rt_lock */
-
-void rt_mem_gone(const struct rt_block *b)
-{
-	const uint32_t upto = rt_judge_last(), judged = rt_judge_done();
-	size_t n = 0;
-
-	pthread_mutex_lock(&rt_lock);
-	for (size_t i = ngone == GONE; i < ngone; i++)
-		if (gone[i].upto > judged)
-			gone[n++] = gone[i];
-	gone[n++] = (struct gone){*b, upto};
-	ngone = n;
-	pthread_mutex_unlock(&rt_lock);
-}
-
-/* With rt_lock: what was there when the launch began. */
-static bool find_block(uint64_t addr, const struct rt_launch *l, struct rt_block *b)
-{
-	for (size_t i = 0; l && i < ngone; i++) {
-		if (gone[i].upto >= l->number && addr - gone[i].block.addr < gone[i].block.bytes) {
-			*b = gone[i].block;
-			return true;
-		}
-	}
-	return rt_block_find(&rt_blocks, addr, b);
-}
-
-static void locate(struct rt_report *r, const struct rt_launch *l)
+static void locate(struct rt_report *r, const struct rt_launch *l, const struct rt_verdict *v)
 {
 	struct rt_buf where = {0};
 	struct rt_block block;
-	bool found = false;
+	bool found;
 
 	r->var = "";
 	if (r->shared) {
@@ -262,9 +231,7 @@ static void locate(struct rt_report *r, const struct rt_launch *l)
 	} else if (r->tensor) {
 		rt_locate_tensor(&where, r);
 	} else {
-		pthread_mutex_lock(&rt_lock);
-		found = find_block(r->addr, l, &block);
-		pthread_mutex_unlock(&rt_lock);
+		found = rt_verdict_block(v, r->addr, &block);
 		if (found && block.kind == RT_MEM_VARIABLE)
 			r->var = block.name;
 		if (found)
@@ -280,12 +247,12 @@ static bool is_misuse(enum detect_kind kind)
 	return kind == DETECT_MBARRIER_MISUSE || kind == DETECT_BARRIER_MISUSE || kind == DETECT_LIFETIME;
 }
 
-struct rt_report *rt_found(const struct detect_finding *f, const struct rt_launch *(*launch)(uint32_t))
+struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdict *v)
 {
 	struct rt_report *r = rt_alloc(sizeof *r);
 	/* Of a misuse the first one is who uses. */
 	const struct detect_side *now = &f->side[!f->one && !is_misuse(f->kind)], *before = &f->side[now == &f->side[0]];
-	const struct rt_launch *l = launch(now->launch);
+	const struct rt_launch *l = rt_verdict_launch(v, now->launch);
 
 	r->kind = kind_of(f->kind);
 	r->shared = now->shared;
@@ -297,11 +264,11 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_launc
 	r->seen_ms = rt_now_ms();
 	fill_launch(r, l);
 	fill(&r->now, now, l);
-	fill(&r->before, before, f->one ? NULL : launch(before->launch));
+	fill(&r->before, before, f->one ? NULL : rt_verdict_launch(v, before->launch));
 	if (l && (now->shared || now->tensor) && now->owner != now->block)
 		r->owner = 1 + now->owner % (uint32_t)((l->cluster[0] ? l->cluster[0] : 1) * (l->cluster[1] ? l->cluster[1] : 1) *
 						       (l->cluster[2] ? l->cluster[2] : 1));
 	r->why = why_of(r, f);
-	locate(r, l);
+	locate(r, l, v);
 	return r;
 }

@@ -16,8 +16,7 @@ enum {
 	DRAIN_US = 50,                  /* between looks */
 	JUDGE_US = 1000,
 	PATIENCE_MS = 900,              /* that a lane waits for a piece: clocks of records have 32 bits (doc/probes.md) */
-	LONG_MS = 3000,                 /* that a launch may be judged before it is said */
-	KEPT = 1024                     /* launches of which reports may tell */
+	LONG_MS = 3000                  /* that a launch may be judged before it is said */
 };
 
 static pthread_mutex_t judge_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,12 +33,8 @@ static const struct rt_launch *judging; /* atomic; and since when: ms; 0: none i
 static uint64_t judging_since;
 
 /* With judge_lock. */
-static struct detect *detect;
-static size_t nfound;                   /* findings that have a report */
-static struct rt_launch *kept[KEPT];    /* by number, modulo */
-static struct event_map *maps;
-static size_t nmaps, maps_cap;
-static uint64_t lost_logs, cut_launches, clear_launches;
+static struct rt_verdict *verdict;
+static uint64_t lost_logs, clear_launches;
 
 /* ---- the queue ------------------------------------------------------------------------------------------ */
 
@@ -244,86 +239,38 @@ static void *drain(void *unused)
 
 /* ---- judging: with judge_lock --------------------------------------------------------------------------------- */
 
-static void start_detector(void)
+static void start_verdict(void)
 {
-	static const char *const names[] = {
-#define CHOICE(name, values, help) #name,
-#include "rt/choices.def"
-#undef CHOICE
-	};
-	static const char *const values[] = {
-#define CHOICE(name, values, help) values,
-#include "rt/choices.def"
-#undef CHOICE
-	};
-	const int chosen[] = {
-#define CHOICE(name, values, help) rt_flags.name,
-#include "rt/choices.def"
-#undef CHOICE
-	};
-
-	detect = detect_new();
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *v = values[i];
-		char word[32];
-
-		for (int n = chosen[i]; n > 0; n--)
-			v += strcspn(v, " ") + 1;
-		if (strcspn(v, " ") >= sizeof word)
-			continue;
-		memcpy(word, v, strcspn(v, " "));
-		word[strcspn(v, " ")] = 0;
-		detect_choose(detect, names[i], word);
-	}
-	detect_choose(detect, "volatile_is_weak", rt_flags.volatile_is_weak ? "1" : "0");
+	verdict = rt_verdict_new(&rt_flags, NULL);
 	if (rt_flags.perturb || !rt_flags.reconverge || rt_flags.shadow_mb)
 		rt_say("perturb, reconverge and shadow_mb mean nothing to kernels that log");
 }
 
-static const struct rt_launch *kept_launch(uint32_t number)
+/* Nobody asks the driver about it any more. */
+static void let_go(struct rt_launch *l)
 {
-	const struct rt_launch *l = kept[number % KEPT];
-
-	return l && l->number == number ? l : NULL;
-}
-
-static void forget(struct rt_launch *l)
-{
-	rt_free(l->map);
 	if (l->behind)
 		rt_drv.cuEventDestroy(l->behind);
-	rt_free(l);
+	l->behind = NULL;
 }
 
-static void keep(struct rt_launch *l)
+/* What is known by now of tensor maps, and of memory as it was at the launch. */
+static void tell_host(const struct rt_launch *l)
 {
-	struct rt_launch **at = &kept[l->number % KEPT];
+	struct event_map m;
+	size_t n;
 
-	if (*at)
-		forget(*at);
-	*at = l;
-	l->next = NULL;
-}
-
-static void tell_maps(const struct rt_launch *l)
-{
-	struct event_host h = {.kind = EVENT_HOST_MAP};
-
-	while (rt_map_get(nmaps, &h.map)) {
-		maps = rt_grow(maps, &maps_cap, nmaps + 1, sizeof *maps);
-		maps[nmaps++] = h.map;
-		detect_host(detect, &h);
-	}
-	for (size_t i = 0; i < l->nmaps; i++) {
-		h.map = l->map[i];
-		detect_host(detect, &h);
-	}
+	while (rt_verdict_maps(verdict, &n), rt_map_get(n, &m))
+		rt_verdict_map(verdict, &m);
+	pthread_mutex_lock(&rt_lock);
+	rt_verdict_memory(verdict, rt_mem_at(l->number));
+	pthread_mutex_unlock(&rt_lock);
 }
 
 static void feed(void *unused, const struct event_piece *p)
 {
 	(void)unused;
-	detect_feed(detect, p, p->bytes);
+	rt_verdict_feed(verdict, p);
 }
 
 struct checking { uint32_t nsites; const char *wrong; };
@@ -346,21 +293,13 @@ static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c,
 	return k.wrong;
 }
 
-static struct event_sites sites_of(const struct rt_tables *t)
-{
-	struct event_sites s;
-
-	pthread_mutex_lock(&rt_lock);
-	s = t->linked->sites;
-	pthread_mutex_unlock(&rt_lock);
-	return s;
-}
-
 /* Is there nothing to judge?  A launch that others overlap is judged with them. */
 static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32_t nfills)
 {
-	const struct event_sites sites = sites_of(l->tables);
+	const struct event_sites sites = rt_sites_linked(l->tables);
 	const struct log_shape *s = &l->shape;
+	size_t nmaps;
+	const struct event_map *maps = rt_verdict_maps(verdict, &nmaps);
 	struct region_block block;
 	uint32_t why[SCREEN_WHYS];
 	struct screen_maps m;
@@ -371,7 +310,7 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 	struct event_map *all;
 	bool clear;
 
-	if (c->head.lost || nfills != log_places(s) || l->early || l->tables->linked->lets_go || l->failed || detect_is_strict(detect))
+	if (c->head.lost || nfills != log_places(s) || l->early || l->tables->linked->lets_go || l->failed || rt_verdict_is_strict(verdict))
 		return false;
 	all = rt_alloc((nmaps + l->nmaps + 1) * sizeof *all);
 	if (nmaps)
@@ -389,47 +328,30 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 
 static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
-	const struct event_sites sites = sites_of(l->tables);
-	struct event_host h = {.launch = l->number, .blocks = l->shape.blocks, .early = l->early};
-	const char *wrong = wrong_in(l, c, fill, n, sites.nsites);
+	__atomic_store_n(&judging, l, __ATOMIC_RELEASE);
+	__atomic_store_n(&judging_since, rt_now_ms(), __ATOMIC_RELEASE);
+	rt_verdict_begin(verdict, l, c->head.lost ? &c->head.since : NULL);
+	log_tell(c, &l->shape, fill, n, feed, NULL);
+	rt_verdict_end(verdict, l);
+	__atomic_store_n(&judging_since, 0, __ATOMIC_RELEASE);
+}
+
+/* Its log has been taken. */
+static void judge_taken(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
+{
+	const bool clear = rt_flags.report_bugs && is_clear(l, c, n), asked = rt_flags.report_bugs && !clear;
+	const char *wrong = asked || rt_keeps() ? wrong_in(l, c, fill, n, rt_sites_linked(l->tables).nsites) : NULL;
 
 	if (wrong) {
 		rt_say("the log of a launch of %s cannot be read: %s", rt_demangle(l->func->name), wrong);
 		lost_logs++;
 		return;
 	}
-	__atomic_store_n(&judging, l, __ATOMIC_RELEASE);
-	__atomic_store_n(&judging_since, rt_now_ms(), __ATOMIC_RELEASE);
-	h.kind = EVENT_HOST_LAUNCH;
-	detect_sites(detect, &sites);
-	detect_host(detect, &h);
-	if (c->head.lost) {
-		h.kind = EVENT_HOST_CUT;
-		h.timer = c->head.since;
-		detect_host(detect, &h);
-		cut_launches++;
-	}
-	log_tell(c, &l->shape, fill, n, feed, NULL);
-	h.kind = EVENT_HOST_OVER;
-	h.fault = l->failed;
-	detect_host(detect, &h);
-	detect_judge(detect);
-	__atomic_store_n(&judging_since, 0, __ATOMIC_RELEASE);
-}
-
-static void report_news(void)
-{
-	const struct detect_finding *f;
-	size_t n = detect_findings(detect, &f);
-
-	for (; nfound < n; nfound++) {
-		struct rt_report *r = rt_found(&f[nfound], kept_launch);
-
-		if (!rt_flags.report_atomic_races && r->now.atomic && r->before.atomic)
-			continue;
-		r->slot = (uint32_t)nfound;
-		rt_report_add(r);
-	}
+	if (rt_keeps())
+		rt_keep_launch(verdict, l, c, fill, n);
+	clear_launches += clear;
+	if (asked)
+		judge_log(l, c, fill, n);
 }
 
 /* Reads its log, and gives its memory back.  False: it cannot be read. */
@@ -459,7 +381,9 @@ static void drop(struct rt_launch *l)
 	free(c.unit);
 	if (l->drain)
 		log_drain_free(l->drain);
-	forget(l);
+	let_go(l);
+	rt_free(l->map);
+	rt_free(l);
 }
 
 static void judge(struct rt_launch *l)
@@ -468,19 +392,16 @@ static void judge(struct rt_launch *l)
 	uint32_t n = 0;
 	const struct log_fill *fill = log_drain_end(l->drain, &n);
 
-	if (!detect)
-		start_detector();
-	tell_maps(l);
-	keep(l);
+	if (!verdict)
+		start_verdict();
+	tell_host(l);
+	let_go(l);
+	rt_verdict_take(verdict, l);
 	/* What a lane has stored by now is not all that others have seen. */
-	if (l->running || !take(l, &c)) {
+	if (l->running || !take(l, &c))
 		lost_logs++;
-	} else if (rt_flags.report_bugs && is_clear(l, &c, n)) {
-		clear_launches++;
-	} else if (rt_flags.report_bugs) {
-		judge_log(l, &c, fill, n);
-		report_news();
-	}
+	else
+		judge_taken(l, &c, fill, n);
 	free(c.unit);
 	log_drain_free(l->drain);
 	l->drain = NULL;
@@ -572,12 +493,9 @@ static void *look_after(void *unused)
 
 static void count(struct rt_report *r, void *unused)
 {
-	const struct detect_finding *f;
-
 	(void)unused;
 	pthread_mutex_lock(&judge_lock);
-	if (r->slot < detect_findings(detect, &f))
-		r->count = f[r->slot].count;
+	rt_verdict_count(r->verdict, r);
 	r->exact = !rt_judge_under_way();
 	pthread_mutex_unlock(&judge_lock);
 }
@@ -624,6 +542,13 @@ void rt_watch_fork(void)
 	first = NULL;
 	last = &first;
 	watching = false;
+}
+
+void rt_watch_closed(const struct rt_totals *t)
+{
+	pthread_mutex_lock(&judge_lock);
+	rt_keep_end(t);
+	pthread_mutex_unlock(&judge_lock);
 }
 
 /* ---- contexts and the closing line ------------------------------------------------------------------------------------ */
@@ -694,10 +619,8 @@ void rt_context_count(struct rt_totals *t)
 	t->unwatched = unwatched_launches;
 	t->lost_logs += left_over();
 	pthread_mutex_unlock(&queue_lock);
-	t->cut = cut_launches;
-	for (unsigned i = 0; detect && i < DETECT_COUNTERS && i < RT_INEXACT; i++) {
-		t->inexact[i].name = detect_counter_name((enum detect_counter)i);
-		t->inexact[i].n = i == DETECT_CUT ? 0 : detect_count(detect, (enum detect_counter)i);
-	}
+	if (verdict)
+		rt_verdict_totals(verdict, t);
+	rt_keep_count(t);
 	pthread_mutex_unlock(&judge_lock);
 }

@@ -12,10 +12,10 @@
 #include "log/region.h"
 #include "rt/drv.h"
 
-/* ---- tables.c ------------------------------------------------------------------------------------ */
+/* ---- what modules carry -------------------------------------------------------------------------- */
 
 /* Sites of all units of a module, in a row. */
-struct rt_linked { struct event_sites sites; bool lets_go /* griddepcontrol.launch_dependents */; };
+struct rt_linked { struct event_sites sites; bool lets_go /* griddepcontrol.launch_dependents */; uint32_t kept; };
 
 /* What a translation unit carries; `n` has the counts. */
 struct rt_tables {
@@ -31,12 +31,20 @@ struct rt_tables {
 	const struct module_kernel *kernel;
 	const struct module_global *global;
 	const char *strings;
+	uint32_t kept;                  /* its number, from 1, in the file of log=DIR, as that of the module; 0: it is not there */
 	struct rt_tables *next;
 };
 
 static inline const char *rt_string(const struct rt_tables *t, uint32_t at) { return at < t->n.nstrings ? t->strings + at : ""; }
-/* The unit that has a site of its module. */
+/* ---- units.c; with rt_lock: */
+struct rt_tables *rt_units(void);       /* all */
+void rt_unit_add(struct rt_tables *);   /* links it: `linked` and `base` */
+/* Without: the unit that has a site of its module; sites of all that are linked. */
 const struct rt_tables *rt_unit_of(const struct rt_tables *, uint32_t site);
+struct event_sites rt_sites_linked(const struct rt_tables *);
+
+/* ---- tables.c ------------------------------------------------------------------------------------ */
+
 /* Of a function that is launched; NULL: it does not log. */
 const struct module_kernel *rt_kernel_of(struct rt_func *, const struct rt_tables **);
 
@@ -126,9 +134,44 @@ bool rt_map_find(const void *, struct event_map *);
 /* The i-th one that was made; false: there are fewer. */
 bool rt_map_get(size_t i, struct event_map *);
 
+/* ---- past.c ------------------------------------------------------------------------------------------- */
+
+/* The blocks when that launch began; with rt_lock, until it is called again. */
+const struct rt_blocks *rt_mem_at(uint32_t launch);
+
+/* ---- verdict.c; one is one thread's at a time ------------------------------------------------------------- */
+
+/* By the choices of the flags; process: of its reports, NULL: this one. */
+struct rt_verdict *rt_verdict_new(const struct rt_flags *, const struct rt_process *);
+/* Its reports have their counts, and stay. */
+void rt_verdict_close(struct rt_verdict *);
+void rt_verdict_map(struct rt_verdict *, const struct event_map *);     /* that the driver made */
+const struct event_map *rt_verdict_maps(const struct rt_verdict *, size_t *n);
+/* The program's memory is as the blocks say, which findings from now on are looked up in. */
+void rt_verdict_memory(struct rt_verdict *, const struct rt_blocks *);
+const struct rt_blocks *rt_verdict_blocks(const struct rt_verdict *);
+bool rt_verdict_block(const struct rt_verdict *, uint64_t address, struct rt_block *);
+bool rt_verdict_is_strict(const struct rt_verdict *);   /* as detect_is_strict() */
+/* A launch that is over: it belongs to the verdict now, and reports may tell of it.  Then, if it is judged, and all of
+ * its pieces are right (event_piece_wrong): where its log is cut, or NULL; its pieces; and its findings are reported. */
+void rt_verdict_take(struct rt_verdict *, struct rt_launch *);
+const struct rt_launch *rt_verdict_launch(const struct rt_verdict *, uint32_t number);  /* NULL: it is forgotten */
+void rt_verdict_begin(struct rt_verdict *, const struct rt_launch *, const uint64_t *cut);
+const char *rt_verdict_feed(struct rt_verdict *, const struct event_piece *);   /* as detect_feed() */
+void rt_verdict_end(struct rt_verdict *, const struct rt_launch *);
+void rt_verdict_count(const struct rt_verdict *, struct rt_report *);   /* brings its count up to date */
+void rt_verdict_totals(const struct rt_verdict *, struct rt_totals *);  /* adds what it counted */
+
 /* ---- found.c ------------------------------------------------------------------------------------------ */
 
-/* A report of a finding; `launch` finds one by its number, or NULL. */
-struct rt_report *rt_found(const struct detect_finding *, const struct rt_launch *(*launch)(uint32_t));
+struct rt_report *rt_found(const struct detect_finding *, const struct rt_verdict *);
+
+/* ---- keep.c: the file of log=DIR; with the lock of the verdict ------------------------------------------ */
+
+/* A launch that the verdict has taken, before it is judged. */
+void rt_keep_launch(const struct rt_verdict *, const struct rt_launch *, const struct log_copy *, const struct log_fill *, uint32_t n);
+bool rt_keeps(void);                    /* it is asked for */
+void rt_keep_count(struct rt_totals *);
+void rt_keep_end(const struct rt_totals *);     /* the process ends, and has counted that */
 
 #endif

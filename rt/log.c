@@ -52,9 +52,9 @@ static void drop_signals(const sigset_t *mask, const sigset_t *before)
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
-/* 0, or why not all was written. */
-static int write_all(int fd, const char *text, size_t n)
+int rt_write_all(int fd, const void *from, size_t n)
 {
+	const char *text = from;
 	struct pollfd full = { .fd = fd, .events = POLLOUT };
 	sigset_t mask, before;
 	int why = 0;
@@ -83,7 +83,7 @@ static void give_up(int why)
 
 	log_fd = STDERR_FILENO;
 	rt_printf(&b, "GSan: cannot write %s (%s); reports go to stderr\n", log_name, strerror(why));
-	write_all(log_fd, b.text, b.len);
+	rt_write_all(log_fd, b.text, b.len);
 	rt_buf_free(&b);
 }
 
@@ -117,12 +117,12 @@ void rt_log(const char *text, size_t n)
 	pthread_mutex_lock(&log_lock);
 	if (log_fd < 0)
 		open_log();
-	why = write_all(log_fd, text, n);
+	why = rt_write_all(log_fd, text, n);
 	if (why && log_fd != STDERR_FILENO) {
 		if (log_fd != STDOUT_FILENO)
 			close(log_fd);
 		give_up(why);
-		write_all(log_fd, text, n);
+		rt_write_all(log_fd, text, n);
 	}
 	pthread_mutex_unlock(&log_lock);
 }
@@ -212,8 +212,8 @@ void rt_die(const char *fmt, ...)
 	va_end(ap);
 	if (n >= (int)sizeof text)
 		n = sizeof text - 1;
-	write_all(STDERR_FILENO, "GSan: ", 6);
-	write_all(STDERR_FILENO, text, n > 0 ? (size_t)n : 0);
-	write_all(STDERR_FILENO, "\n", 1);
+	rt_write_all(STDERR_FILENO, "GSan: ", 6);
+	rt_write_all(STDERR_FILENO, text, n > 0 ? (size_t)n : 0);
+	rt_write_all(STDERR_FILENO, "\n", 1);
 	_exit(2);
 }

@@ -133,6 +133,7 @@ void rt_mem_forget(void)
 {
 	pthread_mutex_lock(&rt_lock);
 	rt_blocks.n = 0;
+	rt_blocks.changes++;
 	pthread_mutex_unlock(&rt_lock);
 }
 

@@ -405,6 +405,7 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 	put_nonzero(b, t->unwatched, "launch that could not be watched", "launches that could not be watched");
 	put_nonzero(b, t->lost_logs, "launch whose log was lost", "launches whose log was lost");
 	put_nonzero(b, t->cut, "launch that was not judged to its end", "launches that were not judged to their end");
+	put_nonzero(b, t->not_kept, "launch whose log was not kept", "launches whose log was not kept");
 	for (int i = 0; i < RT_INEXACT; i++)
 		put_nonzero(b, t->inexact[i].n, t->inexact[i].name, t->inexact[i].name);
 	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)

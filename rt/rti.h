@@ -61,10 +61,14 @@ void rt_flags_free(struct rt_flags *);
  * keys are added to `warn`, one line each. */
 bool rt_flags_parse(struct rt_flags *f, const char *text, struct rt_buf *err, struct rt_buf *warn);
 void rt_flags_help(const struct rt_flags *, struct rt_buf *);
+/* What the detector is told of: each choice and its value. */
+typedef void rt_choice(void *, const char *name, const char *value);
+void rt_flags_choices(const struct rt_flags *, rt_choice *, void *);
 
 /* ---- log.c: where text goes ------------------------------------------------------- */
 
 void rt_log(const char *text, size_t n);        /* to log_path */
+int rt_write_all(int fd, const void *, size_t n);       /* 0, or the error that kept it from being written whole */
 void rt_log_plain(const char *text, size_t n);  /* the same from a signal's handler */
 void rt_log_fork(void);                         /* the child opens its own file */
 bool rt_log_color(void);
@@ -100,7 +104,10 @@ struct rt_place {               /* one side of a finding */
 	struct rt_frame frame[RT_FRAMES];
 };
 
+struct rt_process { long pid; const char *cmdline; };
+
 struct rt_report {
+	const struct rt_process *process;       /* it happened in; NULL: this one */
 	enum gsan_kind kind;
 	enum gsan_why why;
 	bool shared, tensor;
@@ -123,7 +130,8 @@ struct rt_report {
 	bool merged;            /* to which its count has been added */
 	bool filtered;          /* kernel_filter */
 	uint32_t dedup;
-	uint32_t slot, ring;    /* where it was found; number of that ring */
+	uint32_t slot, ring;    /* where it was found; number of that ring, */
+	const struct rt_verdict *verdict;       /* or whose finding it is, of kernels that log */
 	uint64_t seen_ms;
 	bool told;
 };
@@ -167,6 +175,7 @@ struct rt_totals {              /* what the closing line says */
 	/* Of kernels that log: launches in which there was nothing to judge, that could not be watched, whose log was lost,
 	 * and that were not judged to their end; and what the detector did not take exactly. */
 	uint64_t clear, unwatched, lost_logs, cut;
+	uint64_t not_kept;      /* launches that are not in the file that was asked for */
 	struct { const char *name; uint64_t n; } inexact[RT_INEXACT];
 	bool counters_lost;     /* a context died before they could be read */
 	bool counters_old;      /* kernels ran after they were read last */
@@ -217,7 +226,7 @@ struct rt_block {
 	const char *name;       /* of a variable */
 };
 
-struct rt_blocks { struct rt_block *list; size_t n, cap; };
+struct rt_blocks { struct rt_block *list; size_t n, cap; uint64_t changes; };
 
 void rt_block_add(struct rt_blocks *, const struct rt_block *);
 /* Takes out the block that starts at `addr`; false if there is none. */
@@ -226,6 +235,8 @@ bool rt_block_take(struct rt_blocks *, uint64_t addr, struct rt_block *was);
 bool rt_block_take_mapped(struct rt_blocks *, uint64_t addr, uint64_t bytes, struct rt_block *was);
 /* Takes out some block of `owner`. */
 bool rt_block_take_owned(struct rt_blocks *, const void *owner, struct rt_block *was);
+/* Makes one as the other is; the names are shared. */
+void rt_blocks_copy(struct rt_blocks *, const struct rt_blocks *);
 /* The block that `addr` lies in, the innermost if several are. */
 bool rt_block_find(const struct rt_blocks *, uint64_t addr, struct rt_block *was);
 

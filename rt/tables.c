@@ -10,9 +10,7 @@
 
 const unsigned rt_tables_version = MODULE_VERSION;
 
-/* With rt_lock; they are added in front, and never freed. */
-static struct rt_tables *all;
-static struct { uint64_t sites, left_out, unknown; } total;
+static struct { uint64_t sites, left_out, unknown; } total;     /* with rt_lock */
 
 void rt_tables_count(struct rt_totals *t)
 {
@@ -31,7 +29,7 @@ static const struct module_kernel *find(const struct rt_func *f, const struct rt
 	const struct module_kernel *found = NULL;
 	unsigned n = 0;
 
-	for (const struct rt_tables *t = all; t; t = t->next) {
+	for (const struct rt_tables *t = rt_units(); t; t = t->next) {
 		for (uint32_t i = 0; t->module == f->module && i < t->n.nkernels; i++) {
 			if (strcmp(rt_string(t, t->kernel[i].name), f->name))
 				continue;
@@ -140,55 +138,12 @@ static void enter_variables(const struct rt_tables *t)
 	}
 }
 
-/* ---- units that are linked: with rt_lock ------------------------------------------------------------------- */
+/* ---- fetching ------------------------------------------------------------------------------------------- */
 
-static struct rt_linked *linked_of(const struct rt_module *m)
-{
-	for (const struct rt_tables *t = all; t; t = t->next)
-		if (t->module == m)
-			return t->linked;
-	return rt_alloc(sizeof(struct rt_linked));
-}
-
-/* Adds its sites.  Arrays that somebody may be reading stay. */
-static void link_sites(struct rt_tables *t)
-{
-	struct rt_linked *l = t->linked = linked_of(t->module);
-	const struct event_sites was = l->sites;
-	struct event_site *site = rt_alloc((was.nsites + t->n.nsites) * sizeof *site);
-	struct event_run *run = rt_alloc((was.nruns + t->n.nruns + 1) * sizeof *run);
-
-	if (was.nsites)
-		memcpy(site, was.site, was.nsites * sizeof *site);
-	if (was.nruns)
-		memcpy(run, was.run, was.nruns * sizeof *run);
-	for (uint32_t i = 0; i < t->n.nsites; i++) {
-		site[was.nsites + i] = t->site[i];
-		site[was.nsites + i].run += was.nruns;
-		l->lets_go |= t->site[i].kind == EVENT_DEPENDENTS;
-	}
-	for (uint32_t i = 0; i < t->n.nruns; i++)
-		run[was.nruns + i] = (struct event_run){t->run[i].site + was.nsites, t->run[i].offset};
-	t->base = was.nsites;
-	l->sites = (struct event_sites){.site = site, .run = run, .text = "", .nsites = was.nsites + t->n.nsites,
-					.nruns = was.nruns + t->n.nruns};
-}
-
-const struct rt_tables *rt_unit_of(const struct rt_tables *of, uint32_t site)
-{
-	const struct rt_tables *found = NULL;
-
-	pthread_mutex_lock(&rt_lock);
-	for (const struct rt_tables *t = all; t && !found; t = t->next)
-		if (t->module == of->module && site >= t->base && site - t->base < t->n.nsites)
-			found = t;
-	pthread_mutex_unlock(&rt_lock);
-	return found;
-}
-
+/* With rt_lock. */
 static struct rt_tables *find_unit(const struct rt_module *m, const char *name)
 {
-	struct rt_tables *t = all;
+	struct rt_tables *t = rt_units();
 
 	while (t && (t->module != m || strcmp(t->name, name)))
 		t = t->next;
@@ -212,9 +167,7 @@ static void enter(struct rt_module *m, struct rt_tables *t)
 {
 	enter_variables(t);
 	pthread_mutex_lock(&rt_lock);
-	link_sites(t);
-	t->next = all;
-	all = t;
+	rt_unit_add(t);
 	if (!m->known) {
 		total.sites += t->n.nsites - 1;
 		total.left_out += t->n.left_out;

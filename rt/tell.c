@@ -21,11 +21,13 @@ static size_t nlist, list_cap;
 static size_t ntold;            /* all before it are told */
 static uint64_t reported, suppressed, filtered, beyond_limit, warned;
 
-void rt_report_add(struct rt_report *r)
+void rt_report_add(struct rt_report *const *r, size_t n)
 {
 	pthread_mutex_lock(&list_lock);
-	list = rt_grow(list, &list_cap, nlist + 1, sizeof *list);
-	list[nlist++] = r;
+	list = rt_grow(list, &list_cap, nlist + n, sizeof *list);
+	for (size_t i = 0; i < n; i++)
+		if (r[i])
+			list[nlist++] = r[i];
 	pthread_mutex_unlock(&list_lock);
 }
 
@@ -85,8 +87,7 @@ static bool same_stacks(const struct rt_report *a, const struct rt_report *b)
 		(same_place(&a->now, &b->before) && same_place(&a->before, &b->now)));
 }
 
-/* The command line, blanks between the words. */
-static char *command_line(void)
+char *rt_command_line(void)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	char text[4096];
@@ -105,17 +106,17 @@ static char *command_line(void)
 
 static void print(const struct rt_report *r)
 {
-	struct rt_look look = { .pid = (long)getpid(), .color = rt_log_color(),
+	struct rt_look look = { .pid = r->process ? r->process->pid : (long)getpid(), .color = rt_log_color(),
 		.summary = rt_flags.print_summary, .source = rt_flags.symbolize,
 		.strip = rt_flags.strip_path_prefix };
-	char *cmdline = rt_flags.print_cmdline ? command_line() : NULL;
+	char *own = rt_flags.print_cmdline && !r->process ? rt_command_line() : NULL;
 	struct rt_buf b = {0};
 
-	look.cmdline = cmdline;
+	look.cmdline = rt_flags.print_cmdline && r->process ? r->process->cmdline : own;
 	rt_print_report(&b, r, &look);
 	rt_log(b.text, b.len);
 	rt_buf_free(&b);
-	rt_free(cmdline);
+	rt_free(own);
 }
 
 bool rt_only_warned(const struct rt_report *r)
@@ -210,6 +211,18 @@ void rt_findings_count(struct rt_totals *t)
 	pthread_mutex_unlock(&tell_lock);
 }
 
+void rt_tell_closing(const struct rt_totals *t)
+{
+	struct rt_buf b = {0};
+
+	if (rt_flags.print_suppressions)
+		rt_supps_list(&rt_supps, &b);
+	if (!rt_flags.quiet)
+		rt_print_closing(&b, t);
+	if (b.len)
+		rt_log(b.text, b.len);
+	rt_buf_free(&b);
+}
 
 bool rt_report_get(size_t i, struct rt_report *r)
 {

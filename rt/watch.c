@@ -61,7 +61,7 @@ void rt_drain(void)
 		r = rt_collect(&copy);
 		r->slot = i;
 		r->ring = ring_number;
-		rt_report_add(r);
+		rt_report_add(&(struct rt_report *){r}, 1);
 		taken[i] = 1;
 		while (first < n && taken[first])
 			first++;
@@ -139,4 +139,11 @@ void rt_watch_fork(void)
 	pthread_mutex_init(&ring_lock, NULL);
 	rt_tell_fork();
 	watching = false;
+}
+
+void rt_watch_closed(const struct rt_totals *unused)
+{
+	(void)unused;
+	if (*rt_flags.log)
+		rt_say("there is no log: kernels are judged on the device");
 }

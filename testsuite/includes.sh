@@ -46,6 +46,7 @@ may rt event detect log
 may cudart
 may nvcc-shim
 may log event
+may check log rt
 may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect log probe
 may emu ptxparse event probe
 may event

@@ -7,7 +7,7 @@
 man=$top_srcdir/man
 
 if command -v mandoc >/dev/null; then
-	for page in "$man"/*.[17]; do
+	for page in "$man"/*.[157]; do
 		(cd "$man" && mandoc -Tlint -Wstyle "$page") >lint 2>&1
 		[ -s lint ] && fail "$(cat lint)"
 	done
@@ -22,8 +22,9 @@ has_option()
 }
 "$top_builddir/gsan-ptx" --help | grep -oE '^ +(-., )? *--[a-z-]+' | sed 's/.*--//' >ptx
 "$top_builddir/gsan-run" --help | grep -oE '^ +(-., )? *--[a-z-]+' | sed 's/.*--//' >run
+"$top_builddir/gsan-check" --help | grep -oE '^ +(-., )? *--[a-z-]+' | sed 's/.*--//' >check
 "$top_builddir/gsan-nvcc" --gsan-help | grep -oE '^ +--[a-z-]+' | sed 's/.*--//' >nvcc
-for program in ptx run nvcc; do
+for program in ptx run check nvcc; do
 	[ "$(wc -l <$program)" -ge 4 ] || fail "gsan-$program's help cannot be read"
 	while read -r option; do
 		has_option gsan-$program.1 "$option"
@@ -68,12 +69,13 @@ while read -r text; do
 		fail "no closing line says $text"
 done <said
 
-# the examples of gsan-ptx(1) and gsan-run(1)
+# the examples of gsan-ptx(1), gsan-run(1) and gsan-check(1), whose logs are of kernels that log
 PATH=$top_builddir:$(dirname "$NVCC"):$PATH
 export PATH
 echo '__global__ void k(int *p) { p[threadIdx.x] = 1; }' >k.cu
 ln -s "$top_srcdir/examples" examples
-for page in gsan-ptx.1 gsan-run.1; do
+grep -q '^#define ENGINE_PROBES 1' "$top_builddir/config.h" && check=gsan-check.1 || check=
+for page in gsan-ptx.1 gsan-run.1 $check; do
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/{/^\.Bd/,/^\.Ed/{/^\./!p;};}' "$man/$page" >commands
 	[ -s commands ] || fail "$page: no examples"
 	while read -r command; do

@@ -16,7 +16,7 @@ static const char *const folders[] = {
 	"testsuite/detect/order", "testsuite/detect/pdl", "testsuite/detect/proxy", "testsuite/detect/tcgen05", "testsuite/detect/wgmma", "testsuite/detect/words",
 	"testsuite/fuzz/corpus/ev", NULL
 };
-const struct fuzz_target fuzz_target = { "detect", ".ev", folders, 20000 };
+const struct fuzz_target fuzz_target = { "detect", ".ev", folders, 20000, false };
 
 enum { TEXT = 4096, LOG = 1 << 16, SITES = 256, LANES = 1 << 9, EXTENT = 4096 };
 

@@ -13,7 +13,7 @@ static const char *const folders[] = {
 	"testsuite/detect/async", "testsuite/detect/barrier", "testsuite/detect/fence", "testsuite/detect/host", "testsuite/detect/mbarrier",
 	"testsuite/detect/order", "testsuite/detect/pdl", "testsuite/detect/proxy", "testsuite/detect/tcgen05", "testsuite/detect/wgmma", "testsuite/detect/words", NULL
 };
-const struct fuzz_target fuzz_target = { "ev", ".ev", folders, 60000 };
+const struct fuzz_target fuzz_target = { "ev", ".ev", folders, 60000, false };
 
 static const struct event_host *launch_of(const struct ev *t, uint32_t number)
 {

@@ -11,7 +11,7 @@
 #include "testsuite/fuzz/fuzz.h"
 
 static const char *const folders[] = { NULL };
-const struct fuzz_target fuzz_target = { "flags", "", folders, 100000 };
+const struct fuzz_target fuzz_target = { "flags", "", folders, 100000, false };
 
 static void check(const struct rt_flags *f)
 {

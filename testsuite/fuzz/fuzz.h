@@ -8,6 +8,7 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct fuzz_target {
 	const char *suffix;             /* of the test suite's files that are seeds */
 	const char *const *folders;     /* where those are, NULL ends them */
 	unsigned runs;                  /* mutated inputs in a run of drive.c */
+	bool is_binary;                 /* of numbers, whose places say what they are; else of words and lines */
 };
 
 extern const struct fuzz_target fuzz_target;

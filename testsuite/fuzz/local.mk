@@ -21,10 +21,13 @@ fuzz_ev_parts = testsuite/fuzz/ev.c $(fuzz_parts) \
 	testsuite/detect/ev.c testsuite/detect/ev.h
 fuzz_detect_parts = testsuite/fuzz/detect.c $(fuzz_parts) \
 	testsuite/detect/ev.c testsuite/detect/ev.h
+# As gsan-check is made, but for its command line.
+fuzz_log_parts = testsuite/fuzz/log.c $(fuzz_parts) check/check.h check/judge.c check/log.c check/read.c check/source.c check/text.c \
+	log/file.c $(check_judges)
 
 fuzz_tests = testsuite/fuzz/parse testsuite/fuzz/rewrite testsuite/fuzz/script \
 	testsuite/fuzz/flags testsuite/fuzz/supp testsuite/fuzz/events \
-	testsuite/fuzz/ev testsuite/fuzz/detect
+	testsuite/fuzz/ev testsuite/fuzz/detect testsuite/fuzz/log
 check_PROGRAMS += $(fuzz_tests)
 TESTS += $(fuzz_tests)
 testsuite_fuzz_parse_SOURCES = $(fuzz_parse_parts) testsuite/fuzz/drive.c
@@ -40,11 +43,14 @@ testsuite_fuzz_ev_SOURCES = $(fuzz_ev_parts) testsuite/fuzz/drive.c
 testsuite_fuzz_ev_LDADD = event/libevent.a
 testsuite_fuzz_detect_SOURCES = $(fuzz_detect_parts) testsuite/fuzz/drive.c
 testsuite_fuzz_detect_LDADD = detect/libdetect.a event/libevent.a
+testsuite_fuzz_log_SOURCES = $(fuzz_log_parts) testsuite/fuzz/drive.c
+testsuite_fuzz_log_CFLAGS = $(AM_CFLAGS) $(UNPACK_CFLAGS)
+testsuite_fuzz_log_LDADD = detect/libdetect.a event/libevent.a $(UNPACK_LIBS)
 
 if FUZZ
 fuzz_programs = testsuite/fuzz/long_parse testsuite/fuzz/long_rewrite \
 	testsuite/fuzz/long_script testsuite/fuzz/long_flags testsuite/fuzz/long_supp \
-	testsuite/fuzz/long_events testsuite/fuzz/long_ev testsuite/fuzz/long_detect
+	testsuite/fuzz/long_events testsuite/fuzz/long_ev testsuite/fuzz/long_detect testsuite/fuzz/long_log
 noinst_PROGRAMS += $(fuzz_programs)
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 testsuite_fuzz_long_parse_SOURCES = $(fuzz_parse_parts)
@@ -68,6 +74,10 @@ testsuite_fuzz_long_ev_LDADD = event/libevent.a
 testsuite_fuzz_long_detect_SOURCES = $(fuzz_detect_parts)
 testsuite_fuzz_long_detect_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_long_detect_LDADD = detect/libdetect.a event/libevent.a
+testsuite_fuzz_long_log_SOURCES = $(fuzz_log_parts)
+testsuite_fuzz_long_log_CFLAGS = $(AM_CFLAGS) $(UNPACK_CFLAGS)
+testsuite_fuzz_long_log_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_long_log_LDADD = detect/libdetect.a event/libevent.a $(UNPACK_LIBS)
 endif
 
 FUZZ_SECONDS = 600

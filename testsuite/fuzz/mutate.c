@@ -67,6 +67,39 @@ static size_t some_line(const uint8_t *data, size_t size, size_t *n, uint64_t *s
 	return at;
 }
 
+/* Without moving anything: numbers, and units of 16 bytes; seldom an end. */
+static size_t change_numbers(uint8_t *data, size_t size, const uint8_t *other, size_t nother, uint64_t *state)
+{
+	static const uint32_t values[] = {0, 1, 2, 5, 16, 255, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff};
+	const size_t unit = 16, word = sizeof *values;
+	const size_t at = fuzz_draw(state, size / word) * word, to = fuzz_draw(state, size / unit) * unit;
+	const size_t from = fuzz_draw(state, nother / unit) * unit;
+
+	switch (fuzz_draw(state, 16)) {
+	case 0:
+		return fuzz_draw(state, size + 1);
+	case 1:
+	case 2:
+	case 3:
+	case 4:
+		data[fuzz_draw(state, size)] = (uint8_t)fuzz_draw(state, 256);
+		break;
+	case 5:
+	case 6:
+	case 7:
+		memcpy(data + to, other + from, unit);
+		break;
+	case 8:
+	case 9:
+	case 10:
+		memcpy(data + at, &values[fuzz_draw(state, sizeof values / word)], word);
+		break;
+	default:
+		data[fuzz_draw(state, size)] ^= (uint8_t)(1u << fuzz_draw(state, 8));
+	}
+	return size;
+}
+
 size_t fuzz_mutate(uint8_t *data, size_t size, size_t most, const uint8_t *other, size_t nother,
 		   uint64_t *state)
 {
@@ -76,6 +109,8 @@ size_t fuzz_mutate(uint8_t *data, size_t size, size_t most, const uint8_t *other
 	size_t at, n, from, k;
 	uint8_t byte;
 
+	if (fuzz_target.is_binary && size >= 16 && nother >= 16 && fuzz_draw(state, 16))
+		return change_numbers(data, size, other, nother, state);
 	switch (fuzz_draw(state, 10)) {
 	case 0:                         /* a bit */
 		if (size)

@@ -12,7 +12,7 @@
 
 static const char *const folders[] = { "testsuite/parse", "testsuite/err", "testsuite/rewrite",
 	"testsuite/race", "testsuite/norace", "examples", NULL };
-const struct fuzz_target fuzz_target = { "parse", ".ptx", folders, 40000 };
+const struct fuzz_target fuzz_target = { "parse", ".ptx", folders, 40000, false };
 
 static void hear(void *arg, const char *path, const struct ptx_error *e)
 {

@@ -13,7 +13,7 @@
 
 static const char *const folders[] = { "testsuite/rewrite", "testsuite/parse", "testsuite/race",
 	"testsuite/norace", "examples", NULL };
-const struct fuzz_target fuzz_target = { "rewrite", ".ptx", folders, 15000 };
+const struct fuzz_target fuzz_target = { "rewrite", ".ptx", folders, 15000, false };
 
 static void hear(void *arg, const char *path, const struct ptx_error *e)
 {

@@ -13,7 +13,7 @@
 #include "testsuite/fuzz/fuzz.h"
 
 static const char *const folders[] = { "testsuite/race", "testsuite/norace", "examples", NULL };
-const struct fuzz_target fuzz_target = { "script", ".ptx", folders, 200000 };
+const struct fuzz_target fuzz_target = { "script", ".ptx", folders, 200000, false };
 
 static bool is_memory(enum run_obj_kind k)
 {

@@ -12,7 +12,7 @@
 #include "testsuite/fuzz/fuzz.h"
 
 static const char *const folders[] = { NULL };
-const struct fuzz_target fuzz_target = { "supp", "", folders, 500000 };
+const struct fuzz_target fuzz_target = { "supp", "", folders, 500000, false };
 
 enum { MOST = 48 };     /* letters of pattern and text that the slow matcher takes */
 

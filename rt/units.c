@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * units.c: translation units with probes, and what their modules link of them: sites in a row.
+ */
+#include <string.h>
+
+#include "rt/judge.h"
+
+/* With rt_lock; they are added in front, and never freed. */
+static struct rt_tables *all;
+
+struct rt_tables *rt_units(void)
+{
+	return all;
+}
+
+static struct rt_linked *linked_of(const struct rt_module *m)
+{
+	for (const struct rt_tables *t = all; t; t = t->next)
+		if (t->module == m)
+			return t->linked;
+	return rt_alloc(sizeof(struct rt_linked));
+}
+
+/* Adds its sites.  Arrays that somebody may be reading stay. */
+static void link_sites(struct rt_tables *t)
+{
+	struct rt_linked *l = t->linked = linked_of(t->module);
+	const struct event_sites was = l->sites;
+	struct event_site *site = rt_alloc((was.nsites + t->n.nsites) * sizeof *site);
+	struct event_run *run = rt_alloc((was.nruns + t->n.nruns + 1) * sizeof *run);
+
+	if (was.nsites)
+		memcpy(site, was.site, was.nsites * sizeof *site);
+	if (was.nruns)
+		memcpy(run, was.run, was.nruns * sizeof *run);
+	for (uint32_t i = 0; i < t->n.nsites; i++) {
+		site[was.nsites + i] = t->site[i];
+		site[was.nsites + i].run += was.nruns;
+		l->lets_go |= t->site[i].kind == EVENT_DEPENDENTS;
+	}
+	for (uint32_t i = 0; i < t->n.nruns; i++)
+		run[was.nruns + i] = (struct event_run){t->run[i].site + was.nsites, t->run[i].offset};
+	t->base = was.nsites;
+	l->sites = (struct event_sites){.site = site, .run = run, .text = "", .nsites = was.nsites + t->n.nsites,
+					.nruns = was.nruns + t->n.nruns};
+}
+
+void rt_unit_add(struct rt_tables *t)
+{
+	link_sites(t);
+	t->next = all;
+	all = t;
+}
+
+const struct rt_tables *rt_unit_of(const struct rt_tables *of, uint32_t site)
+{
+	const struct rt_tables *found = NULL;
+
+	pthread_mutex_lock(&rt_lock);
+	for (const struct rt_tables *t = all; t && !found; t = t->next)
+		if (t->module == of->module && site >= t->base && site - t->base < t->n.nsites)
+			found = t;
+	pthread_mutex_unlock(&rt_lock);
+	return found;
+}
+
+struct event_sites rt_sites_linked(const struct rt_tables *t)
+{
+	struct event_sites s;
+
+	pthread_mutex_lock(&rt_lock);
+	s = t->linked->sites;
+	pthread_mutex_unlock(&rt_lock);
+	return s;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verdict.c: what a process's launches are judged by: the detector, and what reports of its findings need.  libgsan has
+ * one, gsan-check one for each log.
+ */
+#include <string.h>
+
+#include "rt/judge.h"
+
+enum { KEPT = 1024 };           /* launches of which reports may tell */
+
+struct rt_verdict {
+	const struct rt_process *process;       /* NULL: this one */
+	struct detect *detect;
+	struct rt_launch *kept[KEPT];           /* by number, modulo */
+	struct rt_report **report;              /* of each finding; NULL: it is left out */
+	size_t nreports, report_cap;
+	struct event_map *maps;
+	size_t nmaps, maps_cap;
+	struct rt_blocks memory;
+	uint64_t cut;                           /* launches */
+};
+
+static void choose(void *detect, const char *name, const char *value)
+{
+	detect_choose(detect, name, value);
+}
+
+struct rt_verdict *rt_verdict_new(const struct rt_flags *flags, const struct rt_process *process)
+{
+	struct rt_verdict *v = rt_alloc(sizeof *v);
+
+	v->process = process;
+	v->detect = detect_new();
+	rt_flags_choices(flags, choose, v->detect);
+	return v;
+}
+
+static void forget(struct rt_launch *l)
+{
+	rt_free(l->map);
+	rt_free(l);
+}
+
+void rt_verdict_close(struct rt_verdict *v)
+{
+	for (size_t i = 0; i < v->nreports; i++) {
+		if (!v->report[i])
+			continue;
+		rt_verdict_count(v, v->report[i]);
+		v->report[i]->verdict = NULL;
+	}
+	for (unsigned i = 0; i < KEPT; i++)
+		if (v->kept[i])
+			forget(v->kept[i]);
+	detect_free(v->detect);
+	rt_free(v->report);
+	rt_free(v->maps);
+	rt_free(v->memory.list);
+	rt_free(v);
+}
+
+/* ---- what is known ------------------------------------------------------------------------------------- */
+
+static void tell_map(struct rt_verdict *v, const struct event_map *m)
+{
+	const struct event_host h = {.kind = EVENT_HOST_MAP, .map = *m};
+
+	detect_host(v->detect, &h);
+}
+
+void rt_verdict_map(struct rt_verdict *v, const struct event_map *m)
+{
+	v->maps = rt_grow(v->maps, &v->maps_cap, v->nmaps + 1, sizeof *v->maps);
+	v->maps[v->nmaps++] = *m;
+	tell_map(v, m);
+}
+
+const struct event_map *rt_verdict_maps(const struct rt_verdict *v, size_t *n)
+{
+	*n = v->nmaps;
+	return v->maps;
+}
+
+void rt_verdict_memory(struct rt_verdict *v, const struct rt_blocks *b)
+{
+	if (v->memory.changes != b->changes)
+		rt_blocks_copy(&v->memory, b);
+}
+
+const struct rt_blocks *rt_verdict_blocks(const struct rt_verdict *v)
+{
+	return &v->memory;
+}
+
+bool rt_verdict_block(const struct rt_verdict *v, uint64_t address, struct rt_block *b)
+{
+	return rt_block_find(&v->memory, address, b);
+}
+
+bool rt_verdict_is_strict(const struct rt_verdict *v)
+{
+	return detect_is_strict(v->detect);
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------ */
+
+void rt_verdict_take(struct rt_verdict *v, struct rt_launch *l)
+{
+	struct rt_launch **at = &v->kept[l->number % KEPT];
+
+	if (*at)
+		forget(*at);
+	*at = l;
+	l->next = NULL;
+	for (size_t i = 0; i < l->nmaps; i++)
+		tell_map(v, &l->map[i]);
+}
+
+const struct rt_launch *rt_verdict_launch(const struct rt_verdict *v, uint32_t number)
+{
+	const struct rt_launch *l = v->kept[number % KEPT];
+
+	return l && l->number == number ? l : NULL;
+}
+
+void rt_verdict_begin(struct rt_verdict *v, const struct rt_launch *l, const uint64_t *cut)
+{
+	const struct event_sites sites = rt_sites_linked(l->tables);
+	struct event_host h = {.kind = EVENT_HOST_LAUNCH, .launch = l->number, .blocks = l->shape.blocks, .early = l->early};
+
+	detect_sites(v->detect, &sites);
+	detect_host(v->detect, &h);
+	if (!cut)
+		return;
+	h.kind = EVENT_HOST_CUT;
+	h.timer = *cut;
+	detect_host(v->detect, &h);
+	v->cut++;
+}
+
+const char *rt_verdict_feed(struct rt_verdict *v, const struct event_piece *p)
+{
+	return detect_feed(v->detect, p, p->bytes);
+}
+
+/* NULL: it is left out. */
+static struct rt_report *report(const struct rt_verdict *v, const struct detect_finding *f, size_t number)
+{
+	struct rt_report *r = rt_found(f, v);
+
+	r->process = v->process;
+	r->verdict = v;
+	r->slot = (uint32_t)number;
+	return rt_flags.report_atomic_races || !r->now.atomic || !r->before.atomic ? r : NULL;
+}
+
+void rt_verdict_end(struct rt_verdict *v, const struct rt_launch *l)
+{
+	const struct event_host h = {.kind = EVENT_HOST_OVER, .launch = l->number, .blocks = l->shape.blocks, .early = l->early,
+				     .fault = l->failed};
+	const struct detect_finding *f;
+	size_t n;
+
+	detect_host(v->detect, &h);
+	detect_judge(v->detect);
+	n = detect_findings(v->detect, &f);
+	v->report = rt_grow(v->report, &v->report_cap, n, sizeof *v->report);
+	for (size_t i = v->nreports; i < n; i++)
+		v->report[i] = report(v, &f[i], i);
+	if (n > v->nreports)
+		rt_report_add(v->report + v->nreports, n - v->nreports);
+	v->nreports = n;
+}
+
+/* ---- counts -------------------------------------------------------------------------------------------- */
+
+void rt_verdict_count(const struct rt_verdict *v, struct rt_report *r)
+{
+	const struct detect_finding *f;
+
+	if (r->slot < detect_findings(v->detect, &f))
+		r->count = f[r->slot].count;
+	r->exact = true;
+}
+
+void rt_verdict_totals(const struct rt_verdict *v, struct rt_totals *t)
+{
+	t->cut += v->cut;
+	for (unsigned i = 0; i < DETECT_COUNTERS && i < RT_INEXACT; i++) {
+		t->inexact[i].name = detect_counter_name((enum detect_counter)i);
+		t->inexact[i].n += i == DETECT_CUT ? 0 : detect_count(v->detect, (enum detect_counter)i);
+	}
+}
