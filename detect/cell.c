@@ -28,6 +28,9 @@ static struct sorting rank_accesses(struct detect *d)
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = d->access.v[o.item[i]].timer = time_at(&d->graph, &d->access.v[o.item[i]]);
 	sort(&o);
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = rank_of_access(&d->graph, &d->access.v[o.item[i]]);
+	sort(&o);
 	return o;
 }
 
@@ -188,7 +191,7 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 		c->hidden = i;
 	/* Where orders go round, what comes later here may come before `b`.  One that a proxy has not
 	 * seen has been told of by then. */
-	if ((v == OPEN && !moot) || c->court.g->cyclic || !stands_for(b, a))
+	if ((v == OPEN && !moot) || in_cycle(c->court.g, b) || !stands_for(b, a))
 		return;
 	/* Many meet at one word whom nothing orders: not asked.  What others read may be no race, where
 	 * the one before it is (memory-model.md 1.2, 9). */
