@@ -175,6 +175,13 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 	add_race(c->court.d, c->item[i], c->item[k], v, same);
 }
 
+/* May what comes later here come before `b`?  Where orders go round it may, and so may an operation that is issued
+ * in a cycle: no step of its thread comes before its end. */
+static bool may_be_first(const struct cell *c, const struct access *b)
+{
+	return c->court.g->cycle.n && (c->operations || in_cycle(c->court.g, b));
+}
+
 static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 {
 	const struct access *a = access_at(c, i), *b = access_at(c, k);
@@ -194,9 +201,8 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 		found(c, i, k, v);
 	else if (v != FINE && both & ~c->shown[i])
 		c->hidden = i;
-	/* Where orders go round, what comes later here may come before `b`.  One that a proxy has not
-	 * seen has been told of by then. */
-	if ((v == OPEN && !moot) || in_cycle(c->court.g, b) || !stands_for(b, a))
+	/* One that a proxy has not seen has been told of by then. */
+	if ((v == OPEN && !moot) || may_be_first(c, b) || !stands_for(b, a))
 		return;
 	/* Many meet at one word whom nothing orders: not asked.  What others read may be no race, where
 	 * the one before it is (memory-model.md 1.2, 9). */

@@ -336,7 +336,8 @@ static void let_go(struct graph *g, struct needs *n, uint32_t node)
 	}
 }
 
-/* Nothing in a part that goes round is later than another: all of it gets the latest time as its `rank`. */
+/* Nothing in a part that goes round is later than another: all of it gets the latest time as its `rank`, and what
+ * comes behind it a later one. */
 static void rank_part(struct graph *g, const struct needs *n, const uint32_t *node, uint32_t nodes)
 {
 	uint64_t rank = 0;
@@ -349,7 +350,7 @@ static void rank_part(struct graph *g, const struct needs *n, const uint32_t *no
 			uint32_t to = n->to.v[n->row.item[k]];
 
 			if (n->part[to] != n->part[node[i]])
-				g->rank[to] = later(g->rank[to], rank + (node[i] >= g->step.n));
+				g->rank[to] = later(g->rank[to], rank + (nodes > 1 || node[i] >= g->step.n));
 		}
 	}
 }
