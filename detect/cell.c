@@ -11,9 +11,12 @@
 
 enum { CELL = 16, HOPES = 2 };          /* HOPES: rounds of questions */
 
+/* Of each access of a cell (struct cell), and of each thread. */
+struct room { uint32_t *pile[2][2], *previous, *last; uint16_t *bytes, *shown; };
+
 /* ---- accesses in order, cell by cell ------------------------------------------------------------- */
 
-struct cells { struct sorting o; uint32_t *first, ncells, *write; uint16_t *bytes, *shown; };
+struct cells { struct sorting o; uint32_t *first, ncells; struct room room; };
 
 static struct sorting rank_accesses(struct detect *d)
 {
@@ -27,6 +30,9 @@ static struct sorting rank_accesses(struct detect *d)
 	sort(&o);
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = d->access.v[o.item[i]].timer = time_at(&d->graph, &d->access.v[o.item[i]]);
+	sort(&o);
+	for (uint32_t i = 0; i < o.n; i++)
+		o.key[i] = rank_of_access(&d->graph, &d->access.v[o.item[i]]);
 	sort(&o);
 	return o;
 }
@@ -76,7 +82,9 @@ struct cell {
 	uint64_t base;                  /* address of its first byte */
 	uint16_t *bytes, *shown;        /* of each access, as bits: those that count yet; where it raced with
 					   what stands for it now */
-	uint32_t *write, nwrites;       /* those that write, so far */
+	const struct access *word;      /* strong, at device scope: those like it race with none like it; NULL */
+	struct pile { uint32_t *item, n; } pile[2][2];  /* those before that count yet: [not like it][they write] */
+	uint32_t *previous, *last;      /* of one like it: its thread's one before it, from 1 on; by thread: the last one */
 	bool asks, report, writes, operations;  /* writes, operations: there are some */
 	bool hopes;                     /* it is taken that a write comes behind what it may: that asks less */
 	bool told;                      /* of what comes now something is told */
@@ -167,6 +175,13 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 	add_race(c->court.d, c->item[i], c->item[k], v, same);
 }
 
+/* May what comes later here come before `b`?  Where orders go round it may, and so may an operation that is issued
+ * in a cycle: no step of its thread comes before its end. */
+static bool may_be_first(const struct cell *c, const struct access *b)
+{
+	return c->court.g->cycle.n && (c->operations || in_cycle(c->court.g, b));
+}
+
 static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 {
 	const struct access *a = access_at(c, i), *b = access_at(c, k);
@@ -186,9 +201,8 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 		found(c, i, k, v);
 	else if (v != FINE && both & ~c->shown[i])
 		c->hidden = i;
-	/* Where orders go round, what comes later here may come before `b`.  One that a proxy has not
-	 * seen has been told of by then. */
-	if ((v == OPEN && !moot) || c->court.g->cyclic || !stands_for(b, a))
+	/* One that a proxy has not seen has been told of by then. */
+	if ((v == OPEN && !moot) || may_be_first(c, b) || !stands_for(b, a))
 		return;
 	/* Many meet at one word whom nothing orders: not asked.  What others read may be no race, where
 	 * the one before it is (memory-model.md 1.2, 9). */
@@ -204,40 +218,98 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	c->shown[i] |= v == FINE ? 0 : both;
 }
 
+/* Whoever they are of, two such accesses do not race, and those of two threads do not stand for each other. */
+static bool like(const struct access *a, const struct access *word)
+{
+	return a->strong && a->scope == A_DEVICE && !a->operation && a->proxy == word->proxy && same_element(a, word);
+}
+
+static void compare_pile(struct cell *c, struct pile *with, uint32_t k)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < with->n; i++) {
+		uint32_t x = with->item[i];
+
+		compare_with(c, x, k);
+		if (c->bytes[x] || c->court.d->choices.reference)
+			with->item[n++] = x;
+	}
+	with->n = n;
+}
+
+/* With those before it. */
+static void compare_next(struct cell *c, uint32_t k)
+{
+	const struct access *b = access_at(c, k);
+	bool other = !c->word || !like(b, c->word), apart = !other || !c->word || !(bytes_of(c, b) & bytes_of(c, c->word));
+	uint32_t *last = other ? NULL : &c->last[SOURCE_NUMBER(b->source)];
+
+	compare_pile(c, &c->pile[apart][!b->writes], k);
+	for (uint32_t i = last ? *last : 0; i; i = c->previous[i - 1])
+		compare_with(c, i - 1, k);
+	for (unsigned i = 0; i <= other; i++)
+		for (unsigned j = 0; j <= b->writes; j++)
+			c->pile[i][j].item[c->pile[i][j].n++] = k;
+	if (!last)
+		return;
+	c->previous[k] = *last;
+	*last = k + 1;
+}
+
 static void compare_cell(struct cell *c)
 {
-	c->nwrites = 0;
+	for (unsigned i = 0; i < 4; i++)
+		c->pile[i / 2][i % 2].n = 0;
 	for (uint32_t k = 0; k < c->n; k++) {
-		const struct access *b = access_at(c, k);
-
-		c->bytes[k] = bytes_of(c, b);
+		c->bytes[k] = bytes_of(c, access_at(c, k));
 		c->shown[k] = 0;
 		c->told = false;
 		c->hidden = NONE;
-		for (uint32_t i = 0; i < (b->writes ? k : c->nwrites); i++)
-			compare_with(c, b->writes ? i : c->write[i], k);
+		compare_next(c, k);
 		/* detect=reference: a race that none of those that stand for it shows would be lost. */
 		if (c->hidden != NONE && !c->told && !in_between(c, c->hidden, k))
 			found(c, c->hidden, k, OPEN);
-		if (b->writes)
-			c->write[c->nwrites++] = k;
 	}
+	for (uint32_t k = 0; c->word && k < c->n; k++)
+		if (!access_at(c, k)->operation)
+			c->last[SOURCE_NUMBER(access_at(c, k)->source)] = 0;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------------------- */
 
 static struct cell cell_at(struct detect *d, const struct cells *all, uint32_t i)
 {
+	const struct room *r = &all->room;
 	struct cell c = {
 		.court = {d, &d->graph, &d->answers}, .item = all->o.item + all->first[i], .n = all->first[i + 1] - all->first[i],
-		.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL, .bytes = all->bytes, .shown = all->shown, .write = all->write
+		.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL, .bytes = r->bytes, .shown = r->shown,
+		.pile = {{{r->pile[0][0], 0}, {r->pile[0][1], 0}}, {{r->pile[1][0], 0}, {r->pile[1][1], 0}}},
+		.previous = r->previous, .last = r->last
 	};
 
 	for (uint32_t k = 0; k < c.n; k++) {
-		c.writes |= access_at(&c, k)->writes;
-		c.operations |= access_at(&c, k)->operation != 0;
+		const struct access *a = access_at(&c, k);
+
+		c.writes |= a->writes;
+		c.operations |= a->operation != 0;
+		c.word = !c.word && like(a, a) ? a : c.word;
 	}
 	return c;
+}
+
+static struct room room_for(struct detect *d, uint32_t accesses)
+{
+	struct room r;
+	uint32_t **const numbers[] = {&r.pile[0][0], &r.pile[0][1], &r.pile[1][0], &r.pile[1][1], &r.previous};
+	uint16_t **const bits[] = {&r.bytes, &r.shown};
+
+	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		*numbers[i] = (uint32_t *)arena_get(&d->arena, accesses, sizeof **numbers[i]);
+	for (unsigned i = 0; i < sizeof bits / sizeof *bits; i++)
+		*bits[i] = (uint16_t *)arena_get(&d->arena, accesses, sizeof **bits[i]);
+	r.last = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *r.last);
+	return r;
 }
 
 void compare_all(struct detect *d)
@@ -253,9 +325,7 @@ void compare_all(struct detect *d)
 		most = all.first[i + 1] - all.first[i] > most ? all.first[i + 1] - all.first[i] : most;
 		open[i] = true;
 	}
-	all.bytes = (uint16_t *)arena_get(&d->arena, most, sizeof *all.bytes);
-	all.shown = (uint16_t *)arena_get(&d->arena, most, sizeof *all.shown);
-	all.write = (uint32_t *)arena_get(&d->arena, most, sizeof *all.write);
+	all.room = room_for(d, most);
 	do {
 		left = 0;
 		for (uint32_t i = 0; i < all.ncells; i++) {

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * closure.c: answers what was known of a source at a step, by a walk over the graph that
- * carries a number for each facet: as far as the source's doings are known there.  32
- * sources are carried side by side, so that one walk answers all that is asked of them.
- * Everything that happens to the numbers is a maximum, so that a walk over a graph that
- * goes round, repeated until nothing changes, comes to the least that holds.
+ * carries a number for each facet: as far as the source's doings are known there.  As many
+ * sources as there is room for are carried side by side, so that one walk answers all that is asked of them.
+ * Everything that happens to the numbers is a maximum, so that a walk over a cycle,
+ * repeated until nothing changes, comes to the least that holds.
  * (memory-model.md 1.2, 8: base causality is the closure of all that the chapters say)
  */
 #include <string.h>
 
 #include "detect/impl.h"
 
-enum { COLUMNS = 32 };
-typedef uint32_t column[COLUMNS];
+enum { COLUMNS = 32, MOST_COLUMNS = 128 };      /* columns come by 32 */
+enum { ROOM = 64 << 20 };                       /* numbers: beyond that there are no more than 32 columns */
 
-/* Slots lie in a row: those of each speaker (graph.c), then those of each hub. */
+/* Slots lie in a row: those of each speaker (graph.c), then those of each hub, then what the speakers knew as
+ * a cycle began. */
 struct walk {
 	struct detect *d;
 	const struct graph *g;
-	column *v;                      /* facets of each slot: */
+	uint32_t *v;                    /* facets of each slot, of so many columns: */
+	uint32_t columns;
 	uint32_t *any;                  /* those that anything is known of, as bits; others hold nothing */
 	uint32_t *speaker, nspeakers;   /* of each thread that is one: its number */
 	uint32_t per;                   /* slots of a speaker, or hub: S_KNOW alone without fence.sc */
-	uint8_t *of_thread, *of_operation, *of_block, *of_launch;       /* column of a source; COLUMNS: none */
+	uint32_t *of_thread, *of_operation, *of_block, *of_launch;      /* column of a source; NONE */
 };
 
 /* ---- where a number lies -------------------------------------------------------------------- */
@@ -33,12 +35,18 @@ static bool means(const struct walk *w, enum facet f) { return w->g->facets >> f
 
 static uint32_t *facet_at(const struct walk *w, uint32_t slot, enum facet f)
 {
-	return w->v[(size_t)slot * w->g->nfacets + w->g->place[f]];
+	return w->v + ((size_t)slot * w->g->nfacets + w->g->place[f]) * w->columns;
 }
 
-static uint8_t *column_of(const struct walk *w, uint32_t source)
+/* The slot of a scope of which there is a fence.sc. */
+static uint32_t of_scope(const struct walk *w, enum slot s, unsigned scope)
 {
-	uint8_t *const kinds[] = {w->of_thread, w->of_operation, w->of_block, w->of_launch};
+	return s + 2 * event_count(w->g->fences & ((1u << scope) - 1));
+}
+
+static uint32_t *column_of(const struct walk *w, uint32_t source)
+{
+	uint32_t *const kinds[] = {w->of_thread, w->of_operation, w->of_block, w->of_launch};
 
 	return &kinds[SOURCE_KIND(source)][SOURCE_NUMBER(source)];
 }
@@ -51,29 +59,30 @@ static uint32_t *known(const struct walk *w, uint32_t slot, enum facet f)
 	uint32_t *v = facet_at(w, slot, f);
 
 	if (!(w->any[slot] >> f & 1))
-		memset(v, 0, sizeof(column));
+		memset(v, 0, w->columns * sizeof *v);
 	w->any[slot] |= 1u << f;
 	return v;
 }
 
-static void raise(const struct walk *w, uint32_t slot, enum facet f, uint8_t c, uint32_t to)
+static void raise(const struct walk *w, uint32_t slot, enum facet f, uint32_t c, uint32_t to)
 {
 	uint32_t *v = &known(w, slot, f)[c];
 
 	*v = *v < to ? to : *v;
 }
 
-static void learn(uint32_t *to, const uint32_t *from)
+static void learn(const struct walk *w, uint32_t *restrict to, const uint32_t *restrict from)
 {
-	for (unsigned i = 0; i < COLUMNS; i++)
-		to[i] = to[i] < from[i] ? from[i] : to[i];
+	for (const uint32_t *end = to + w->columns; to < end; to += COLUMNS, from += COLUMNS)
+		for (unsigned i = 0; i < COLUMNS; i++)
+			to[i] = to[i] < from[i] ? from[i] : to[i];
 }
 
 /* One facet learns from another, where both mean something. */
 static void learn_facet(const struct walk *w, uint32_t slot, enum facet to, enum facet from)
 {
 	if (w->any[slot] >> from & 1 && means(w, to))
-		learn(known(w, slot, to), facet_at(w, slot, from));
+		learn(w, known(w, slot, to), facet_at(w, slot, from));
 }
 
 static bool in_block(unsigned f)
@@ -104,7 +113,7 @@ static void learn_slot(const struct walk *w, uint32_t to, uint32_t from, enum ho
 		unsigned t = becomes(f, how);
 
 		if (t != FACETS && (apart == A_BLOCK || !in_block(f)) && means(w, (enum facet)t))
-			learn(known(w, to, (enum facet)t), facet_at(w, from, (enum facet)f));
+			learn(w, known(w, to, (enum facet)t), facet_at(w, from, (enum facet)f));
 	}
 }
 
@@ -112,10 +121,8 @@ static void learn_slot(const struct walk *w, uint32_t to, uint32_t from, enum ho
  * far apart.  `to`, `from`: the first slots. */
 static void learn_fences(const struct walk *w, uint32_t to, uint32_t from, enum apart apart)
 {
-	for (unsigned i = apart; w->per > 1 && i < 3; i++) {
-		learn_slot(w, to + S_OUT + i, from + S_OUT + i, H_PLAIN, apart);
-		learn_slot(w, to + S_IN + i, from + S_IN + i, H_PLAIN, apart);
-	}
+	for (unsigned i = of_scope(w, S_OUT, apart); i < w->per; i++)
+		learn_slot(w, to + i, from + i, H_PLAIN, apart);
 }
 
 /* ---- actions of one lane -------------------------------------------------------------------------- */
@@ -124,7 +131,7 @@ static void learn_fences(const struct walk *w, uint32_t to, uint32_t from, enum 
 static void learn_edge(const struct walk *w, uint32_t to, uint32_t from, enum how how, enum apart apart)
 {
 	if (how == H_FENCES) {
-		learn_slot(w, to + S_OUT + apart, from + S_OUT + apart, H_PLAIN, A_BLOCK);
+		learn_slot(w, to + of_scope(w, S_OUT, apart), from + of_scope(w, S_OUT, apart), H_PLAIN, A_BLOCK);
 		return;
 	}
 	learn_slot(w, to, from, how, apart);
@@ -137,7 +144,7 @@ static void do_join(const struct walk *w, uint32_t thread, const struct action *
 	uint32_t to = of_lane(w, thread, S_KNOW), from = of_hub(w, a->hub, S_KNOW);
 
 	if (a->how == H_FENCES)
-		learn_slot(w, to + S_IN + a->apart, from + S_OUT + a->apart, H_PLAIN, A_BLOCK);
+		learn_slot(w, to + of_scope(w, S_IN, a->apart), from + of_scope(w, S_OUT, a->apart), H_PLAIN, A_BLOCK);
 	else
 		learn_edge(w, to, from, (enum how)a->how, (enum apart)a->apart);
 }
@@ -145,7 +152,7 @@ static void do_join(const struct walk *w, uint32_t thread, const struct action *
 /* A thread's own doings are told where it publishes: what it has joined itself may be its mates'. */
 static void raise_own(const struct walk *w, uint32_t slot, enum facet f, uint32_t thread, uint32_t pos)
 {
-	if (w->of_thread[thread] < COLUMNS)
+	if (w->of_thread[thread] != NONE)
 		raise(w, slot, f, w->of_thread[thread], pos);
 }
 
@@ -161,20 +168,20 @@ static void do_put(const struct walk *w, uint32_t thread, const struct action *a
 
 static void do_fence_sc(const struct walk *w, uint32_t thread, const struct action *a)
 {
-	uint32_t own = of_lane(w, thread, S_KNOW);
+	uint32_t own = of_lane(w, thread, S_KNOW), end = own + of_scope(w, S_OUT, a->arg + 1);
 
-	for (unsigned i = 0; i <= a->arg; i++)
-		learn_slot(w, own, own + S_IN + i, H_PLAIN, A_BLOCK);
-	for (unsigned i = 0; i <= a->arg; i++) {
-		learn_slot(w, own + S_OUT + i, own, H_PLAIN, A_BLOCK);
-		raise_own(w, own + S_OUT + i, F_ALL, thread, a->pos);
+	for (uint32_t slot = own + S_IN; slot < end; slot += 2)
+		learn_slot(w, own, slot, H_PLAIN, A_BLOCK);
+	for (uint32_t slot = own + S_OUT; slot < end; slot += 2) {
+		learn_slot(w, slot, own, H_PLAIN, A_BLOCK);
+		raise_own(w, slot, F_ALL, thread, a->pos);
 	}
 }
 
 static void carry_out(const struct walk *w, uint32_t thread, const struct action *a)
 {
 	uint32_t know = of_lane(w, thread, S_KNOW);
-	uint8_t c;
+	uint32_t c;
 
 	switch ((enum act)a->act) {
 	case DO_JOIN:
@@ -185,7 +192,7 @@ static void carry_out(const struct walk *w, uint32_t thread, const struct action
 		break;
 	case DO_TOLD:
 		c = *column_of(w, a->hub);
-		if (c < COLUMNS && means(w, (enum facet)a->facet))
+		if (c != NONE && means(w, (enum facet)a->facet))
 			raise(w, know, (enum facet)a->facet, c, a->arg);
 		break;
 	case DO_OWN:
@@ -218,10 +225,10 @@ static void walk_hub(const struct walk *w, uint32_t hub)
 {
 	const struct graph *g = w->g;
 	const struct hub *h = &g->hub.v[hub];
-	uint8_t c = h->source == NONE ? COLUMNS : *column_of(w, h->source);
+	uint32_t c = h->source == NONE ? NONE : *column_of(w, h->source);
 	uint32_t to = of_hub(w, hub, S_KNOW);
 
-	if (c < COLUMNS) {
+	if (c != NONE) {
 		raise(w, to, F_ALL, c, h->count);
 		if (means(w, F_MINE))
 			raise(w, to, F_MINE, c, h->count);
@@ -235,23 +242,11 @@ static void walk_hub(const struct walk *w, uint32_t hub)
 	}
 }
 
-/* What a walk has come to in its hubs; two that are alike are the same. */
-static uint64_t sum_of(const struct walk *w)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t slot = of_hub(w, 0, S_KNOW); slot < of_hub(w, w->g->hub.n, S_KNOW); slot++)
-		EACH_LANE(f, w->any[slot])
-			for (unsigned c = 0; c < COLUMNS; c++)
-				sum += facet_at(w, slot, (enum facet)f)[c];
-	return sum;
-}
-
 /* ---- questions ------------------------------------------------------------------------------------------ */
 
 static void answer(const struct walk *w, const struct question *q, uint32_t *to)
 {
-	uint8_t c = *column_of(w, q->source);
+	uint32_t c = *column_of(w, q->source);
 
 	memset(to, 0, FACETS * sizeof *to);
 	EACH_LANE(l, q->lanes) {
@@ -282,63 +277,121 @@ static void by_step(struct detect *d, const struct graph *g, const struct answer
 	}
 }
 
-/* Threads begin anew each time, with what lay in the hubs at the end of the last walk. */
-static void walk_once(struct walk *w, struct answers *a, const struct asked *q)
+static void walk_node(const struct walk *w, uint32_t node, struct answers *a, const struct asked *q)
 {
 	const struct graph *g = w->g;
 
-	memset(w->any, 0, w->nspeakers * w->per * sizeof *w->any);
-	for (uint32_t i = 0; i < g->walk.n; i++) {
-		uint32_t node = g->walk.v[i];
+	if (node >= g->step.n) {
+		walk_hub(w, node - g->step.n);
+		return;
+	}
+	walk_step(w, &g->step.v[node]);
+	for (uint32_t k = q->first[node]; k; k = q->next[k - 1])
+		answer(w, &a->question.v[q->item[k - 1]], &a->value.v[q->item[k - 1] * FACETS]);
+}
 
-		if (node >= g->step.n) {
-			walk_hub(w, node - g->step.n);
+/* ---- cycles -------------------------------------------------------------------------------------------- */
+
+static void copy(const struct walk *w, uint32_t to, uint32_t from)
+{
+	w->any[to] = w->any[from];
+	EACH_LANE(f, w->any[from])
+		memcpy(facet_at(w, to, (enum facet)f), facet_at(w, from, (enum facet)f), w->columns * sizeof *w->v);
+}
+
+/* Threads begin a cycle anew each time, with what lay in its hubs at the end of the last walk. */
+static void begin_cycle(const struct walk *w, const struct cycle *c, bool again)
+{
+	const struct graph *g = w->g;
+
+	for (uint32_t i = c->first; i < c->end; i++) {
+		const struct step *s = &g->step.v[g->walk.v[i]];
+
+		if (g->walk.v[i] >= g->step.n)
 			continue;
-		}
-		walk_step(w, &g->step.v[node]);
-		for (uint32_t k = q->first[node]; k; k = q->next[k - 1])
-			answer(w, &a->question.v[q->item[k - 1]], &a->value.v[q->item[k - 1] * FACETS]);
+		EACH_LANE(l, s->lanes & g->speakers[s->warp])
+			for (uint32_t k = 0; k < w->per; k++) {
+				uint32_t slot = of_lane(w, s->warp * EVENT_LANES + l, k), kept = of_hub(w, g->hub.n, slot);
+
+				copy(w, again ? slot : kept, again ? kept : slot);
+			}
 	}
 }
 
-/* All questions about 32 sources. */
-static void batch(struct walk *w, struct answers *a, struct asked *q)
+/* What a walk has come to in the hubs of a cycle; two that are alike are the same. */
+static uint64_t sum_of(const struct walk *w, const struct cycle *c)
 {
-	const struct graph *g = w->g;
-	uint64_t before, sum = 0;
+	uint64_t sum = 0;
 
-	memset(w->any + w->nspeakers * w->per, 0, g->hub.n * w->per * sizeof *w->any);
-	by_step(w->d, g, a, q);
+	for (uint32_t i = c->first; i < c->end; i++)
+		for (uint32_t k = 0; w->g->walk.v[i] >= w->g->step.n && k < w->per; k++) {
+			uint32_t slot = of_hub(w, w->g->walk.v[i] - w->g->step.n, k);
+
+			EACH_LANE(f, w->any[slot])
+				for (unsigned x = 0; x < w->columns; x++)
+					sum += facet_at(w, slot, (enum facet)f)[x];
+		}
+	return sum;
+}
+
+static void walk_cycle(const struct walk *w, const struct cycle *c, struct answers *a, const struct asked *q)
+{
+	uint64_t before, sum = 0;
+	bool again = false;
+
 	do {
 		before = sum;
-		walk_once(w, a, q);
-		sum = g->cyclic ? sum_of(w) : before;
+		begin_cycle(w, c, again);
+		again = true;
+		for (uint32_t i = c->first; i < c->end; i++)
+			walk_node(w, w->g->walk.v[i], a, q);
+		sum = sum_of(w, c);
 	} while (sum != before);
+}
+
+/* All questions about the sources that have a column. */
+static void batch(const struct walk *w, struct answers *a, struct asked *q)
+{
+	const struct graph *g = w->g;
+	const struct cycle *c = g->cycle.v, *end = c + g->cycle.n;
+
+	memset(w->any, 0, of_hub(w, g->hub.n, S_KNOW) * sizeof *w->any);
+	by_step(w->d, g, a, q);
+	for (uint32_t i = 0; i < g->walk.n;) {
+		if (c < end && i == c->first) {
+			walk_cycle(w, c, a, q);
+			i = c++->end;
+		} else {
+			walk_node(w, g->walk.v[i++], a, q);
+		}
+	}
 	for (uint32_t i = 0; i < q->n; i++)
 		if (a->question.v[q->item[i]].warp == ASK_HUB)
 			answer(w, &a->question.v[q->item[i]], &a->value.v[q->item[i] * FACETS]);
 }
 
-static uint8_t *no_columns(struct detect *d, uint32_t n)
+static uint32_t *no_columns(struct detect *d, uint32_t n)
 {
-	uint8_t *c = (uint8_t *)arena_get(&d->arena, n + 1, 1);
-
-	memset(c, COLUMNS, n + 1);
-	return c;
+	return (uint32_t *)memset(arena_raw(&d->arena, n + 1, sizeof(uint32_t)), 0xff, (n + 1) * sizeof(uint32_t));
 }
 
-static void start(struct walk *w)
+static void start(struct walk *w, uint32_t nsources)
 {
 	struct detect *d = w->d;
 	const struct graph *g = w->g;
+	size_t slots;
 
 	w->speaker = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *w->speaker);
 	for (uint32_t i = 0; i < d->warp.n; i++)
 		EACH_LANE(l, g->speakers[i])
 			w->speaker[i * EVENT_LANES + l] = w->nspeakers++;
-	w->per = g->fences ? SLOTS : 1;
-	w->v = (column *)arena_raw(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per * g->nfacets, sizeof *w->v);
-	w->any = (uint32_t *)arena_get(&d->arena, ((size_t)w->nspeakers + g->hub.n) * w->per, sizeof *w->any);
+	w->per = of_scope(w, S_OUT, A_DEVICE + 1);
+	slots = (2 * (size_t)w->nspeakers + g->hub.n) * w->per;
+	for (w->columns = COLUMNS; w->columns < nsources && w->columns < MOST_COLUMNS &&
+	     slots * g->nfacets * (w->columns + COLUMNS) <= ROOM;)
+		w->columns += COLUMNS;
+	w->v = (uint32_t *)arena_raw(&d->arena, slots * g->nfacets * w->columns, sizeof *w->v);
+	w->any = (uint32_t *)arena_get(&d->arena, slots, sizeof *w->any);
 	w->of_thread = no_columns(d, d->warp.n * EVENT_LANES);
 	w->of_operation = no_columns(d, d->nactors);
 	w->of_block = no_columns(d, d->block.n);
@@ -348,7 +401,7 @@ static void start(struct walk *w)
 void answer_all(struct detect *d, const struct graph *g, struct answers *a)
 {
 	struct walk w = {.d = d, .g = g};
-	uint32_t n = a->question.n - a->asked, from = 0;
+	uint32_t n = a->question.n - a->asked, from = 0, nsources = 0;
 	struct sorting o = new_sorting(&d->arena, n);
 
 	if (!n)
@@ -358,23 +411,25 @@ void answer_all(struct detect *d, const struct graph *g, struct answers *a)
 		o.key[i] = a->question.v[o.item[i]].source;
 	}
 	sort(&o);
+	for (uint32_t i = 0; i < n; i++)
+		nsources += !i || o.key[i] != o.key[i - 1];
 	ADD_MANY(&a->value, n * FACETS);
-	start(&w);
+	start(&w, nsources);
 	while (from < n) {
 		struct asked q = {o.item + from, 0, NULL, NULL};
-		unsigned columns = 0;
+		uint32_t columns = 0;
 
 		for (; from + q.n < n; q.n++) {
-			uint8_t *c = column_of(&w, (uint32_t)o.key[from + q.n]);
+			uint32_t *c = column_of(&w, (uint32_t)o.key[from + q.n]);
 
-			if (*c == COLUMNS && columns == COLUMNS)
+			if (*c == NONE && columns == w.columns)
 				break;
-			if (*c == COLUMNS)
-				*c = (uint8_t)columns++;
+			if (*c == NONE)
+				*c = columns++;
 		}
 		batch(&w, a, &q);
 		for (uint32_t i = from; i < from + q.n; i++)
-			*column_of(&w, (uint32_t)o.key[i]) = COLUMNS;
+			*column_of(&w, (uint32_t)o.key[i]) = NONE;
 		from += q.n;
 	}
 	a->asked = a->question.n;

@@ -8,7 +8,11 @@
  *
  * Writes of which either may be the first have one place in a word's order, and order both
  * ways: too many fences are ordered then, and none too few.
+ *
+ * Fences of a scope need what is told in that scope alone: a wider one tells all that a narrower one does.
  */
+#include <string.h>
+
 #include "detect/word.h"
 
 struct places {
@@ -57,75 +61,104 @@ static void seen_places(const struct places *p, uint32_t read, uint32_t *first, 
 			*last = p->of[w->write[i]];
 }
 
-/* Threads of one scope: hubs of what writers and readers up to a place have behind them. */
+/* Threads of one scope: hubs of what writers and readers up to a place have behind them; NONE: nobody
+ * has. */
 struct chains { uint32_t *written, *read; enum apart scope; };
+
+static void get(const struct places *p, const struct chains *c, const struct word_op *o, uint32_t hub)
+{
+	if (hub != NONE)
+		join(p->w->g, event_of(p->w, o), 1u << o->lane, hub, (struct edge_kind){H_FENCES, NOW, (uint8_t)c->scope});
+}
+
+/* Where an operation puts what is behind it; NULL: nothing was written over what it read. */
+static uint32_t *puts_at(const struct places *p, const struct chains *c, uint32_t i)
+{
+	uint32_t first, last;
+
+	if (op_of(p->w, i)->writes)
+		return &c->written[p->of[i]];
+	seen_places(p, i, &first, &last);
+	return first == p->n ? NULL : &c->read[first + 1];
+}
 
 static void gather(const struct places *p, const struct chains *c, uint32_t i)
 {
-	const struct word *w = p->w;
-	const struct word_op *o = op_of(w, i);
-	const struct event *e = event_of(w, o);
-	struct edge_kind in = {H_FENCES, NOW, (uint8_t)c->scope};
-	uint32_t lanes = 1u << o->lane, place = p->of[i], first = place, last = place, before;
+	const struct word_op *o = op_of(p->w, i);
+	uint32_t place = p->of[i], first, last = place, before, *to = puts_at(p, c, i);
 	struct action *a;
 
 	if (!o->writes)
 		seen_places(p, i, &first, &last);
 	before = !o->writes || p->alone[place] > 1 ? last : last - 1;
-	if (before)
-		join(w->g, e, lanes, c->written[before], in);
-	if (last)                       /* what was read before that was written */
-		join(w->g, e, lanes, c->read[last], in);
-	if (!o->writes && first == p->n)
-		return;                 /* nothing was written over what it read */
-	a = act(w->g, e, lanes, DO_PUT);
-	a->hub = o->writes ? c->written[place] : c->read[first + 1];
+	get(p, c, o, c->written[before]);
+	get(p, c, o, c->read[last]);    /* what was read before that was written */
+	if (!to)
+		return;
+	a = act(p->w->g, event_of(p->w, o), 1u << o->lane, DO_PUT);
+	a->hub = *to;
 	a->how = H_FENCES;
 	a->apart = (uint8_t)c->scope;
 }
 
-/* A hub for each place, behind that of the place before. */
+/* A hub for each place into which somebody puts, behind the one before it; others have that one. */
 static void add_chain(const struct places *p, uint32_t *hub, enum apart scope)
 {
+	uint32_t before = NONE;
+
 	for (uint32_t k = 0; k <= p->n; k++) {
-		hub[k] = new_hub(p->w->g);
-		if (k)
-			join_hubs(p->w->g, hub[k], hub[k - 1], (struct edge_kind){H_FENCES, NOW, (uint8_t)scope});
+		uint32_t here = hub[k] == NONE ? NONE : new_hub(p->w->g);
+
+		if (here != NONE && before != NONE)
+			join_hubs(p->w->g, here, before, (struct edge_kind){H_FENCES, NOW, (uint8_t)scope});
+		before = here != NONE ? here : before;
+		hub[k] = before;
 	}
 }
 
-/* Of the operations from `i` on those of the same scope as the i-th. */
-static void of_scope(const struct places *p, uint32_t i, struct chains *c, uint32_t *done)
+static bool is_of(const struct places *p, const struct chains *c, uint32_t i, uint32_t k)
 {
-	const struct word *w = p->w;
+	const struct word_op *o = op_of(p->w, k);
 
+	return (o->reads || o->writes) && apart_of(p->w->d, block_at(p->w, op_of(p->w, i)), block_at(p->w, o)) <= c->scope;
+}
+
+/* Of the operations from `i` on those of the same scope as the i-th. */
+static void of_scope(const struct places *p, uint32_t i, const struct chains *c, bool *done)
+{
+	memset(c->written, 0xff, (p->n + 2) * sizeof *c->written);
+	memset(c->read, 0xff, (p->n + 2) * sizeof *c->read);
+	for (uint32_t k = i; k < p->w->n; k++) {
+		uint32_t *to = is_of(p, c, i, k) ? puts_at(p, c, k) : NULL;
+
+		if (to)
+			*to = 0;
+	}
 	add_chain(p, c->written, c->scope);
 	add_chain(p, c->read, c->scope);
-	for (uint32_t k = i; k < w->n; k++) {
-		const struct word_op *o = op_of(w, k);
-
-		if (apart_of(w->d, block_at(w, op_of(w, i)), block_at(w, o)) > c->scope)
+	for (uint32_t k = i; k < p->w->n; k++) {
+		if (!is_of(p, c, i, k))
 			continue;
-		if (o->reads || o->writes)
-			gather(p, c, k);
-		done[k] = c->scope + 1;
+		gather(p, c, k);
+		done[k] = true;
 	}
 }
 
 void link_fences(struct word *w)
 {
 	struct arena *a = &w->d->arena;
-	uint32_t *done = (uint32_t *)arena_get(a, w->n, sizeof *done), *of = (uint32_t *)arena_get(a, w->n, sizeof *of);
-	struct places p = {w, of, 0, (uint32_t *)arena_get(a, w->n + 1, sizeof *p.alone)};
+	bool *done = (bool *)arena_raw(a, w->n, sizeof *done);
+	struct places p = {w, (uint32_t *)arena_get(a, w->n, sizeof *p.of), 0, (uint32_t *)arena_get(a, w->n + 1, sizeof *p.alone)};
 	struct chains c;
 
 	find_places(&p);
-	c.written = (uint32_t *)arena_get(&w->d->arena, p.n + 2, sizeof *c.written);
-	c.read = (uint32_t *)arena_get(&w->d->arena, p.n + 2, sizeof *c.read);
-	for (unsigned scope = A_BLOCK; scope <= A_DEVICE; scope++) {
+	c.written = (uint32_t *)arena_raw(a, p.n + 2, sizeof *c.written);
+	c.read = (uint32_t *)arena_raw(a, p.n + 2, sizeof *c.read);
+	EACH_LANE(scope, w->g->fences) {
 		c.scope = (enum apart)scope;
+		memset(done, 0, w->n * sizeof *done);
 		for (uint32_t i = 0; i < w->n; i++)
-			if (done[i] <= scope)
+			if (!done[i] && (op_of(w, i)->reads || op_of(w, i)->writes))
 				of_scope(&p, i, &c, done);
 	}
 }

@@ -195,10 +195,16 @@ uint32_t speaker(const struct graph *g, uint32_t thread)
  *
  * Nodes are steps, then hubs.  What a node needs: a step, the last steps of its lanes and the
  * hubs that it joins; a hub, the steps that put into it and the hubs that it joins.  What may
- * have been acquired is a superset, which can go round: then the first step that waits goes
- * on, and the walk is repeated until nothing changes.
+ * have been acquired is a superset, which can go round.  Nodes that need each other are a part;
+ * the parts come each behind what it needs.  In one that goes round the first node that waits goes
+ * on, and that part is walked until nothing changes.
  */
-struct needs { LIST(uint32_t) from, to; struct rows row; uint32_t *left, nnodes; };
+struct needs {
+	LIST(uint32_t) from, to;
+	struct rows row;
+	uint32_t *left, nnodes;         /* left: of nodes of its own part */
+	uint32_t *part, nparts;         /* of each node, from the last part on */
+};
 
 static void need(struct needs *n, uint32_t from, uint32_t to)
 {
@@ -239,29 +245,77 @@ static void find_needs(struct detect *d, const struct graph *g, struct needs *n)
 		need(n, g->step.n + g->edge.v[i].from, g->step.n + g->edge.v[i].to);
 	n->nnodes = g->step.n + g->hub.n;
 	n->row = rows_of(&d->arena, n->from.v, n->from.n, n->nnodes);
-	n->left = (uint32_t *)arena_get(&d->arena, n->nnodes, sizeof *n->left);
+}
+
+/* Depth first: a part is over when nothing that was entered before its first node is reached from it. */
+struct search { struct needs *n; uint32_t *number, *low, *edge, *path, *open, npath, nopen, entered; };
+
+static void enter(struct search *s, uint32_t node)
+{
+	s->number[node] = s->low[node] = ++s->entered;
+	s->edge[node] = s->n->row.first[node];
+	s->path[s->npath++] = s->open[s->nopen++] = node;
+}
+
+static void lower(uint32_t *low, uint32_t to)
+{
+	*low = to < *low ? to : *low;
+}
+
+static void leave(struct search *s)
+{
+	uint32_t node = s->path[--s->npath], x;
+
+	if (s->npath)
+		lower(&s->low[s->path[s->npath - 1]], s->low[node]);
+	if (s->low[node] != s->number[node])
+		return;
+	do {
+		x = s->open[--s->nopen];
+		s->n->part[x] = s->n->nparts;
+	} while (x != node);
+	s->n->nparts++;
+}
+
+static void search_from(struct search *s, uint32_t node)
+{
+	const struct needs *n = s->n;
+
+	enter(s, node);
+	while (s->npath) {
+		uint32_t at = s->path[s->npath - 1], to;
+
+		if (s->edge[at] == n->row.first[at + 1]) {
+			leave(s);
+			continue;
+		}
+		to = n->to.v[n->row.item[s->edge[at]++]];
+		if (!s->number[to])
+			enter(s, to);
+		else if (n->part[to] == NONE)
+			lower(&s->low[at], s->number[to]);
+	}
+}
+
+static void find_parts(struct detect *d, struct needs *n)
+{
+	struct search s = {.n = n};
+	uint32_t **const of_node[] = {&s.number, &s.low, &s.edge, &s.path, &s.open, &n->part, &n->left};
+
+	for (unsigned i = 0; i < sizeof of_node / sizeof *of_node; i++)
+		*of_node[i] = (uint32_t *)arena_get(&d->arena, n->nnodes, sizeof **of_node[i]);
+	memset(n->part, 0xff, n->nnodes * sizeof *n->part);
+	for (uint32_t i = 0; i < n->nnodes; i++)
+		if (!s.number[i])
+			search_from(&s, i);
 	for (uint32_t i = 0; i < n->to.n; i++)
-		n->left[n->to.v[i]]++;
+		n->left[n->to.v[i]] += n->part[n->from.v[i]] == n->part[n->to.v[i]];
 }
 
 static void reach(struct graph *g, struct needs *n, uint32_t node)
 {
 	*ADD(&g->walk) = node;
 	n->left[node] = NONE;           /* done */
-}
-
-/* A step or a hub that waits for what waits for it. */
-static bool force(struct detect *d, struct graph *g, struct needs *n, uint32_t *from)
-{
-	for (; *from < n->nnodes; ++*from) {
-		if (n->left[*from] == NONE)
-			continue;
-		g->cyclic = true;
-		d->counter[DETECT_CYCLES] += !g->world;
-		reach(g, n, *from);
-		return true;
-	}
-	return false;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -277,31 +331,88 @@ static void let_go(struct graph *g, struct needs *n, uint32_t node)
 		uint32_t to = n->to.v[n->row.item[k]];
 
 		g->time[to] = later(g->time[to], g->time[node] + (node >= g->step.n));
-		if (n->left[to] != NONE && !--n->left[to])
+		if (n->part[to] == n->part[node] && n->left[to] != NONE && !--n->left[to])
 			reach(g, n, to);
 	}
+}
+
+/* Nothing in a part that goes round is later than another: all of it gets the latest time as its `rank`, and what
+ * comes behind it a later one. */
+static void rank_part(struct graph *g, const struct needs *n, const uint32_t *node, uint32_t nodes)
+{
+	uint64_t rank = 0;
+
+	for (uint32_t i = 0; i < nodes; i++)
+		rank = later(rank, later(g->rank[node[i]], g->time[node[i]]));
+	for (uint32_t i = 0; i < nodes; i++) {
+		g->rank[node[i]] = rank;
+		for (uint32_t k = n->row.first[node[i]]; k < n->row.first[node[i] + 1]; k++) {
+			uint32_t to = n->to.v[n->row.item[k]];
+
+			if (n->part[to] != n->part[node[i]])
+				g->rank[to] = later(g->rank[to], rank + (nodes > 1 || node[i] >= g->step.n));
+		}
+	}
+}
+
+static void order_part(struct detect *d, struct graph *g, struct needs *n, const uint32_t *node, uint32_t nodes)
+{
+	uint32_t done = g->walk.n, first = done;
+	bool goes_round = false;
+
+	for (uint32_t i = 0; i < nodes; i++)
+		if (!n->left[node[i]])
+			reach(g, n, node[i]);
+	for (uint32_t i = 0;; reach(g, n, node[i])) {
+		for (; done < g->walk.n; done++)
+			let_go(g, n, g->walk.v[done]);
+		for (; i < nodes && n->left[node[i]] == NONE;)
+			i++;
+		if (i == nodes)
+			break;
+		goes_round = true;      /* a step or a hub waits for what waits for it */
+		d->counter[DETECT_CYCLES] += !g->world;
+	}
+	if (goes_round)
+		*ADD(&g->cycle) = (struct cycle){first, g->walk.n};
+	for (uint32_t i = 0; goes_round && i < nodes; i++)
+		g->goes_round[node[i]] = true;
+	rank_part(g, n, node, nodes);
 }
 
 static void order_walk(struct detect *d, struct graph *g)
 {
 	struct needs n;
-	uint32_t done = 0, from = 0;
+	struct rows of_part;
 
 	memset(&n, 0, sizeof n);
 	find_needs(d, g, &n);
+	find_parts(d, &n);
 	g->time = (uint64_t *)arena_get(&g->arena, n.nnodes, sizeof *g->time);
+	g->rank = (uint64_t *)arena_get(&g->arena, n.nnodes, sizeof *g->rank);
+	g->goes_round = (bool *)arena_get(&g->arena, n.nnodes, sizeof *g->goes_round);
 	for (uint32_t i = 0; i < g->step.n; i++)
 		for (uint32_t k = g->step.v[i].first; k < g->step.v[i].first + g->step.v[i].n; k++)
 			g->time[i] = later(g->time[i], g->action.v[k].timer);
-	for (uint32_t i = 0; i < n.nnodes; i++)
-		if (!n.left[i])
-			reach(g, &n, i);
-	do {
-		for (; done < g->walk.n; done++)
-			let_go(g, &n, g->walk.v[done]);
-	} while (force(d, g, &n, &from));
+	of_part = rows_of(&d->arena, n.part, n.nnodes, n.nparts);
+	for (uint32_t i = n.nparts; i-- > 0;)
+		order_part(d, g, &n, of_part.item + of_part.first[i], of_part.first[i + 1] - of_part.first[i]);
 	list_free(&n.from.list);
 	list_free(&n.to.list);
+}
+
+uint64_t rank_of_access(const struct graph *g, const struct access *a)
+{
+	uint32_t step = step_before(g, a->warp, a->lanes, a->pos);
+
+	return step == NONE ? a->timer : later(a->timer, g->rank[step]);
+}
+
+bool in_cycle(const struct graph *g, const struct access *a)
+{
+	uint32_t step = g->cycle.n ? step_before(g, a->warp, a->lanes, a->pos) : NONE;
+
+	return step != NONE && g->goes_round[step];
 }
 
 uint64_t time_at(const struct graph *g, const struct access *a)
@@ -337,5 +448,6 @@ void free_graph(struct graph *g)
 	list_free(&g->take.list);
 	list_free(&g->step.list);
 	list_free(&g->walk.list);
+	list_free(&g->cycle.list);
 	arena_reset(&g->arena);
 }

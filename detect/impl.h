@@ -160,9 +160,9 @@ enum facet {
 	FACETS
 };
 
-/* Where a thread or a hub keeps it: what it knows; of fence.sc, what those that it knows of have
- * published (OUT) and what its next one will acquire (IN), by scope. */
-enum slot { S_KNOW, S_OUT, S_IN = S_OUT + 3, SLOTS = S_IN + 3 };
+/* Where a thread or a hub keeps it: what it knows; behind that, of each scope of a fence.sc, what those
+ * that it knows of have published (OUT) and what its next one will acquire (IN). */
+enum slot { S_KNOW, S_OUT, S_IN };
 
 /* How far apart two threads are: which scope holds both. */
 enum apart { A_BLOCK, A_CLUSTER, A_DEVICE };
@@ -174,7 +174,7 @@ enum how {
 	H_SHARED,                       /* what is known is known of shared memory */
 	H_READS,                        /* of reads and of the async proxy */
 	H_INITS,                        /* the thread's own inits */
-	H_FENCES,                       /* S_OUT of that scope, into S_IN */
+	H_FENCES,                       /* what is published in that scope: OUT, into IN */
 	H_DONE,                         /* plain, and needs no acquire: the end of an operation */
 	H_PUT                           /* from a thread into a hub: all that others may learn */
 };
@@ -202,6 +202,7 @@ struct hub {
 	bool cells;                     /* in tensor memory, too */
 };
 struct step { uint32_t warp, pos, lanes, first, n; };   /* the actions of one event */
+struct cycle { uint32_t first, end; };                  /* nodes in the walk */
 
 /* As if every scope held everybody, every strong read acquired, every strong write released. */
 enum { W_WIDE = 1, W_ACQUIRE = 2, W_RELEASE = 4 };
@@ -217,10 +218,12 @@ struct graph {
 	LIST(struct step) step;         /* likewise */
 	uint32_t *mates;                /* of each thread: the lanes that learn what it learns; */
 	uint32_t *speakers;             /* of each warp: the first lanes of those */
-	LIST(uint32_t) walk;            /* nodes, each behind what it needs: steps, and behind the last step hubs */
-	uint64_t *time;                 /* of each node: see order_walk() */
-	bool cyclic;                    /* but for some */
-	bool fences;                    /* there is a fence.sc */
+	LIST(uint32_t) walk;            /* nodes, each behind what it needs: steps, and behind the last step hubs; */
+	LIST(struct cycle) cycle;       /* but for these parts of it, in which each needs all others */
+	bool *goes_round;               /* is a node in one of them? */
+	uint64_t *time;                 /* of each node: see let_go() */
+	uint64_t *rank;                 /* likewise: later than those of all that it comes behind, but for its cycle's */
+	uint8_t fences;                 /* scopes of which there is a fence.sc, as bits */
 	bool narrow;                    /* fences acquire by less than device scope, or are of proxies */
 	uint32_t facets;                /* those that mean something, as bits */
 	uint8_t place[FACETS];          /* of one of them among them */
@@ -249,6 +252,10 @@ void free_graph(struct graph *);
 struct access;
 /* When something happened, as far as the timer tells, and not before anything that it comes behind. */
 uint64_t time_at(const struct graph *, const struct access *);
+/* The same, of use between those that are in no cycle. */
+uint64_t rank_of_access(const struct graph *, const struct access *);
+/* May an access come before this one that has no lower rank? */
+bool in_cycle(const struct graph *, const struct access *);
 /* Who is asked for all of his mates: the first of them. */
 uint32_t speaker(const struct graph *, uint32_t thread);
 /* The last step of any of these lanes at that place or before it; NONE. */

@@ -94,7 +94,7 @@ static void thread_fence(struct scan *s, const struct event *e)
 		acquires(s, e, reach, false);
 	if (site->sem == EVENT_SC) {
 		act(s->g, e, e->lanes, DO_SC)->arg = reach;
-		s->g->fences = true;
+		s->g->fences |= (uint8_t)(1u << reach);
 	}
 	if (site->sem != EVENT_ACQUIRE)
 		releases(s, e, reach);

@@ -292,10 +292,54 @@ static struct edge_kind edge(enum how how, unsigned when, enum apart apart)
 	return (struct edge_kind){(uint8_t)how, (uint8_t)when, (uint8_t)apart};
 }
 
+static enum apart op_apart(const struct word *w, uint32_t i, uint32_t k)
+{
+	return apart_of(w->d, block_at(w, op_of(w, i)), block_at(w, op_of(w, k)));
+}
+
+/* Of writes that `of` may have seen: those that are further from it than `x`, and that `x` may have seen, if
+ * nothing is lost on that way. */
+static void stamp_seen(struct word *w, uint32_t of, uint32_t x)
+{
+	const struct word_op *o = op_of(w, x);
+	enum apart far = op_apart(w, of, x);
+
+	for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++) {
+		uint32_t p = w->d->pred.v[k];
+		enum apart hop = op_apart(w, x, p), direct = op_apart(w, of, p);
+
+		if ((x < of ? p < x : p > x) && far <= direct && hop <= direct && strong_together(w, o, op_of(w, p)))
+			w->stamp[p] = w->stamps;
+	}
+}
+
+/* Writes that an operation may have seen, the nearest first, but for those that a nearer one on the same side
+ * may have seen in turn: what is known there holds what they publish.  Each is left to one that is nearer to
+ * it, so that two that may have seen each other do not leave it to each other. */
+static uint32_t last_seen(struct word *w, uint32_t read)
+{
+	const struct word_op *r = op_of(w, read);
+	const uint32_t *pred = w->d->pred.v + r->pred;
+	uint32_t n = 0, middle = 0, hi = r->npred;
+
+	w->stamps++;
+	BISECT(middle, hi, pred[mid] < read);
+	for (uint32_t k = 0; r->reads && k < r->npred; k++) {
+		uint32_t p = k < middle ? pred[middle - 1 - k] : pred[k];
+
+		if (w->stamp[p] == w->stamps || !strong_together(w, r, op_of(w, p)))
+			continue;
+		w->seen[n++] = p;
+		stamp_seen(w, read, p);
+	}
+	return n;
+}
+
 /* A release sequence goes on through read-modify-writes alone. */
 static void make_chain(struct word *w, uint32_t i)
 {
 	struct word_op *o = op_of(w, i);
+	uint32_t nseen = last_seen(w, i);
 
 	for (uint32_t k = o->heads.first; k < o->heads.first + o->heads.n; k++) {
 		const struct head *h = &w->d->head.v[k];
@@ -306,11 +350,9 @@ static void make_chain(struct word *w, uint32_t i)
 		if (o->any != o->chain)
 			join_hubs(w->g, o->any, h->hub, edge((enum how)h->how, NOW, A_BLOCK));
 	}
-	for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++) {
-		const struct word_op *x = op_of(w, w->d->pred.v[k]);
+	for (uint32_t k = nseen; k-- > 0;) {
+		const struct word_op *x = op_of(w, w->seen[k]);
 
-		if (!strong_together(w, o, x))
-			continue;
 		join_hubs(w->g, o->chain, x->chain, edge(H_PLAIN, NOW, apart_of(w->d, block_at(w, o), block_at(w, x))));
 		if (o->any != o->chain)
 			join_hubs(w->g, o->any, x->any, edge(H_PLAIN, NOW, A_BLOCK));
@@ -382,15 +424,15 @@ static void learn_from(struct word *w, const struct word_op *r, uint32_t from, b
 static void learn(struct word *w, uint32_t read)
 {
 	const struct word_op *r = op_of(w, read);
+	uint32_t n;
 
 	for (uint32_t q = read; q != NONE; q = w->previous[q]) {
 		const struct word_op *x = op_of(w, q);
 
 		if (q != read && x->acquire && x->reach >= r->reach)
 			break;
-		for (uint32_t k = x->pred; x->reads && k < x->pred + x->npred; k++)
-			if (strong_together(w, x, op_of(w, w->d->pred.v[k])))
-				learn_from(w, r, w->d->pred.v[k], r->acquire);
+		for (n = last_seen(w, q); n-- > 0;)
+			learn_from(w, r, w->seen[n], r->acquire);
 		if (!r->acquire)
 			break;
 	}
@@ -434,6 +476,7 @@ static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n
 	w.previous = numbers(&w);
 	w.wrote = numbers(&w);
 	w.stamp = numbers(&w);
+	w.seen = numbers(&w);
 	for (unsigned k = 0; k < 3; k++)
 		w.released[k] = numbers(&w);
 	w.least = (uint64_t *)arena_get(&d->arena, n, sizeof *w.least);

@@ -19,6 +19,7 @@ struct word {
 	uint32_t *previous, *wrote;     /* the same thread's operation, its write, before this; NONE */
 	uint32_t *released[3];          /* its last release before this that reaches so far at least */
 	uint32_t *stamp, stamps;        /* those that were looked at */
+	uint32_t *seen;                 /* room for writes that one operation has seen */
 	enum apart span;                /* the scope that holds all of them */
 	bool timers;                    /* times are the timer's: they are of several multiprocessors */
 	bool narrow;                    /* a head reaches less far than that */
