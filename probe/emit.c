@@ -260,14 +260,36 @@ static int place_of(const struct emit *p, unsigned at)
 	return 16 * ((int)at - (p->running ? 0 : (int)p->room - 1));
 }
 
-/* Room for n units; all lanes get the leader's k, which is where they begin. */
-static void room_for_all(struct emit *p)
+/* Its piece has room for so many units, or for those that `ahead` says, or the leader takes another one. */
+static void look_for_room(struct emit *p, unsigned units)
 {
-	end_polls(p);
+	units = p->ahead > units ? p->ahead : units;
+	if (!p->sure) {
+		emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
+		emit(p, "setp.le.or.u32 " R "full, " R "lo, %d, !" R "leader", (int)p->piece - 1 - (int)units);
+		emit_refill(p, "%__gsan_full");
+	}
+	p->sure = p->sure || p->ahead;
+}
+
+/* The same for n units. */
+static void look_for_n(struct emit *p)
+{
+	if (p->sure || p->ahead) {
+		look_for_room(p, 0);
+		return;
+	}
 	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
 	emit(p, "add.u32 " R "lo, " R "lo, " R "n");
 	emit(p, "setp.lt.or.u32 " R "full, " R "lo, %u, !" R "leader", p->piece);
 	emit_refill(p, "%__gsan_full");
+}
+
+/* Room for n units; all lanes get the leader's k, which is where they begin. */
+static void room_for_all(struct emit *p)
+{
+	end_polls(p);
+	look_for_n(p);
 	emit(p, "brev.b32 " R "hi, " R "m");
 	emit(p, "clz.b32 " R "hi, " R "hi");
 	emit(p, "shfl.sync.idx.b32 " R "lo, " R "p, " R "hi, 31, " R "m");
@@ -306,12 +328,27 @@ void emit_room(struct emit *p, unsigned units, unsigned each)
 		return;
 	}
 	end_polls(p);
-	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
-	emit(p, "setp.le.or.u32 " R "full, " R "lo, %d, !" R "leader", (int)p->piece - 1 - (int)units);
-	emit_refill(p, "%__gsan_full");
+	look_for_room(p, units);
 	emit(p, "@" R "leader add.u32 " R "p, " R "p, %u", units);
 	p->room = units;
 	p->running = false;
+}
+
+/* The first group: the warp as a whole, if that is a row.  The warp's piece in the launch's array is lane 0's. */
+static void first_group(struct emit *p)
+{
+	if (p->rows) {
+		emit(p, "setp.eq.u32 " R "full, 0, 0");
+		emit(p, "vote.sync.ballot.b32 " R "m, " R "full, 0xffffffff");
+		read_group_clocks(p);
+		find_leader(p);
+		return;
+	}
+	put_text(p, probe_rows);
+	emit_regroup(p);
+	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
+	emit(p, "setp.eq.or.u32 " R "full, " R "lo, 0, !" R "leader");
+	emit_refill(p, "%__gsan_full");
 }
 
 void emit_start(struct emit *p, uint32_t begin)
@@ -319,12 +356,7 @@ void emit_start(struct emit *p, uint32_t begin)
 	emit_registers(p);
 	end_polls(p);
 	put_text(p, probe_start);
-	if (!p->rows)
-		put_text(p, probe_rows);
-	emit_regroup(p);
-	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
-	emit(p, "setp.eq.or.u32 " R "full, " R "lo, 0, !" R "leader");
-	emit_refill(p, "%__gsan_full");
+	first_group(p);
 	emit(p, "@" R "leader add.u32 " R "p, " R "p, 2");
 	p->room = 2;
 	p->running = false;
@@ -496,8 +528,18 @@ static void room_for_leader(struct emit *p, unsigned units)
 	p->running = true;
 }
 
+/* The plan counts on no more, where others have looked for room. */
+static void is_planned(const struct emit *p, const struct emit_record *r, bool first)
+{
+	unsigned words = r->once ? r->words : words_of(r) * EVENT_LANES;
+
+	if (first + fixed_units(r) + (words + 1) / 2 > p->most)
+		abort();
+}
+
 void emit_reserve(struct emit *p, const struct emit_record *r, bool first)
 {
+	is_planned(p, r, first);
 	if (r->once) {
 		room_for_leader(p, first + fixed_units(r) + (r->words + 1) / 2);
 	} else {
@@ -643,8 +685,11 @@ static void find_line(struct emit *p, unsigned step)
 void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step, bool first)
 {
 	unsigned each = p->labels++, end = p->labels++;
+	bool shares = p->sure || p->ahead;
 
 	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
+	look_for_room(p, first + 1 + EVENT_LANES / 2);
+	p->sure = true;
 	find_line(p, step);
 	emit(p, "@!" R "line bra $__gsan_L%u", each);
 	emit_room(p, 1 + first, 0);
@@ -658,6 +703,7 @@ void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step, 
 	emit_label(p, each);
 	put_each(p, r, first);
 	emit_label(p, end);
+	p->sure = shares;
 }
 
 void emit_put_address(struct emit *p, const struct emit_record *r)

@@ -35,6 +35,9 @@ struct emit {
 	bool rows;                      /* all lanes of a warp are of one row */
 	bool polls;                     /* there are polls in the function */
 	const char *unit;               /* of modules that are linked; NULL */
+	unsigned most;                  /* units that a record with room of its own may take */
+	unsigned ahead;                 /* units that the next record looks for room for, with those behind it; 0: its own */
+	bool sure;                      /* one before it has done that */
 	unsigned room;                  /* units that the group took last, which lie in front of what p says; */
 	bool running;                   /* or from k on, which moves on by what EACHs take */
 };

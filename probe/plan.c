@@ -6,7 +6,7 @@
 
 #include "probe/plan.h"
 
-enum { START_UNITS = 2, HEAD_UNITS = 2, PIECE_UNITS = 128, ROOM_UNITS = 64,
+enum { START_UNITS = 2, HEAD_UNITS = 2, PIECE_UNITS = 128, ROOM_UNITS = 64, AHEAD_UNITS = 32,
        EACH_UNITS = 1 + EVENT_LANES / 4 /* of an EACH, at most */ };
 
 int plan_address(const struct ptx_inst *in)
@@ -275,14 +275,14 @@ static bool is_short(const struct plan_item *it)
 	}
 }
 
-/* Units of an instruction with room of its own, with a CLOCK, for all lanes. */
+/* Units of an instruction with room of its own, with a CLOCK. */
 static uint32_t most_units(const struct plan_item *it)
 {
 	unsigned words;
 
 	switch (it->site.kind) {
 	case EVENT_ACCESS:
-		words = 1 + it->stored;
+		words = 1 + (it->stored || !it->site.size);     /* st.bulk, rows of wmma: so many bytes */
 		break;
 	case EVENT_STRONG:
 		words = 1 + (it->site.size * it->site.count + 7u) / 8 * 2;
@@ -290,11 +290,14 @@ static uint32_t most_units(const struct plan_item *it)
 	case EVENT_TENSOR:
 		words = 7;
 		break;
+	case EVENT_MBAR_INIT: case EVENT_MBAR_ARRIVE:
+		words = 3;
+		break;
 	default:
 		words = 4;
 		break;
 	}
-	return 1 + 2 + words * EVENT_LANES / 2;
+	return 1 + 2 + (it->once ? words / 2 : words * EVENT_LANES / 2);
 }
 
 /* Are its records of some of the lanes alone, or may be? */
@@ -598,8 +601,8 @@ static void find_whole(struct plan *p)
 
 /* ---- room ------------------------------------------------------------------------------------------------------- */
 
-/* From its first item on: those that share room with it.  Returns units, at most. */
-static uint32_t share(struct plan *p, uint32_t first)
+/* From its first item on: those that share room with it. */
+static void share(struct plan *p, uint32_t first)
 {
 	struct plan_item *it = &p->item[first];
 	uint32_t block = it->block;
@@ -612,30 +615,70 @@ static uint32_t share(struct plan *p, uint32_t first)
 		it->each += x->kind == PLAN_EACH;
 		it->room += x->kind == PLAN_MEMBER || x->kind == PLAN_EACH ? 0 : x->units;
 	}
-	return it->room + it->each * EACH_UNITS;
+}
+
+/* Units that a record with room of its own, or those that share one, take at most. */
+static uint32_t taken_by(const struct plan_item *it)
+{
+	return it->kind == PLAN_OTHER || it->kind == PLAN_CALL ? it->units : it->room + it->each * EACH_UNITS;
+}
+
+/* Which of a block look for room for those of the same group behind them, too.  Returns units, at most. */
+static uint32_t find_checks(struct plan *p)
+{
+	struct plan_item *open = NULL;
+	uint32_t taken = 0, most = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct plan_item *it = &p->item[i];
+
+		if (!it->first)
+			continue;
+		it->sure = open && !it->group && it->block == open->block && !it->splits && !it->poll &&
+			   taken + taken_by(it) <= AHEAD_UNITS;
+		taken = it->sure ? taken + taken_by(it) : taken_by(it);
+		if (it->sure)
+			open->ahead = taken;
+		else
+			open = it->splits || it->poll ? NULL : it;
+		most = taken > most ? taken : most;
+	}
+	return most;
+}
+
+/* Behind a kernel's start a piece has room for what it is bound to log. */
+static void find_first_check(struct plan *p)
+{
+	struct plan_item *it;
+	uint32_t i = 0;
+
+	while (i < p->n && !p->item[i].first)
+		i++;
+	it = &p->item[i];
+	if (i < p->n && p->flow->f->entry && !it->block && !flow_loops(p->flow, 0) && !it->group && !it->splits && !it->poll)
+		it->sure = START_UNITS + HEAD_UNITS + (it->ahead ? it->ahead : taken_by(it)) <= p->piece;
 }
 
 static void find_room(struct plan *p)
 {
-	uint64_t all = START_UNITS, most = 0;
+	uint64_t all = START_UNITS, most;
 	bool loops = false;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct plan_item *it = &p->item[i];
-		bool shares = it->kind == PLAN_LINE || it->kind == PLAN_EACH || it->kind == PLAN_SHORT;
-		uint32_t units;
 
 		if (!it->first)
 			continue;
-		units = shares ? share(p, i) : it->units;
+		if (it->kind == PLAN_LINE || it->kind == PLAN_EACH || it->kind == PLAN_SHORT)
+			share(p, i);
 		loops |= flow_loops(p->flow, it->block);
-		all += units;
-		most = units > most ? units : most;
+		all += taken_by(it);
 	}
+	most = find_checks(p) + HEAD_UNITS;
 	all = loops || all > PIECE_UNITS ? PIECE_UNITS : all;
-	most += HEAD_UNITS;
 	for (p->piece = 4; p->piece < all || p->piece < most;)
 		p->piece *= 2;
+	find_first_check(p);
 }
 
 static bool has_local(const struct ptx_func *f)

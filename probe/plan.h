@@ -28,6 +28,8 @@ struct plan_item {
 	uint32_t units;                 /* that it takes; OTHER: at most */
 	uint32_t room, each;            /* of the first: units of all that share it, with a CLOCK, and EACHs among them, */
 	uint32_t at;                    /* which are not counted here: units before it */
+	uint32_t ahead;                 /* of the first: units, at most, of all for which it looks for room; 0: its own; */
+	bool sure;                      /* or one before it has looked */
 	uint32_t leader;                /* MEMBER: the one whose record tells it */
 	int64_t step, offset;           /* LINE: from lane to lane; behind the LINE's or EACH's register */
 	uint32_t root;                  /* LINE, EACH: its register is so much more than a value; */

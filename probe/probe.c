@@ -78,6 +78,9 @@ void probe_instruction(struct module *t, struct ptx_func *f, const struct plan *
 	};
 	bool put = false;
 
+	t->e.most = it->units;
+	t->e.ahead = it->ahead;
+	t->e.sure = it->sure;
 	if (it->whole) {
 		emit(&t->e, "bar.warp.sync 0xffffffff");
 		ptx_insert_before(t->m, f, before_products(it->stmt), module_text(t));
