@@ -71,7 +71,7 @@ static void raise(const struct walk *w, uint32_t slot, enum facet f, uint32_t c,
 	*v = *v < to ? to : *v;
 }
 
-static void learn(const struct walk *w, uint32_t *restrict to, const uint32_t *restrict from)
+static void learn(const struct walk *w, uint32_t *__restrict__ to, const uint32_t *__restrict__ from)
 {
 	for (const uint32_t *end = to + w->columns; to < end; to += COLUMNS, from += COLUMNS)
 		for (unsigned i = 0; i < COLUMNS; i++)
