@@ -19,5 +19,5 @@ TESTS += $(check_tests)
 endif
 
 # Logs that are kept here, with their verdicts.
-TESTS += testsuite/logs/logs.sh
+TESTS += testsuite/logs.sh
 EXTRA_DIST += testsuite/logs

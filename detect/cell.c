@@ -75,6 +75,8 @@ static void find_cells(struct detect *d, struct cells *c)
 
 /* ---- one cell ---------------------------------------------------------------------------------------- */
 
+struct pile { uint32_t *item, n; };
+
 struct cell {
 	struct court court;
 	const uint32_t *item;
@@ -83,7 +85,7 @@ struct cell {
 	uint16_t *bytes, *shown;        /* of each access, as bits: those that count yet; where it raced with
 					   what stands for it now */
 	const struct access *word;      /* strong, at device scope: those like it race with none like it; NULL */
-	struct pile { uint32_t *item, n; } pile[2][2];  /* those before that count yet: [not like it][they write] */
+	struct pile pile[2][2];         /* those before that count yet: [not like it][they write] */
 	uint32_t *previous, *last;      /* of one like it: its thread's one before it, from 1 on; by thread: the last one */
 	bool asks, report, writes, operations;  /* writes, operations: there are some */
 	bool hopes;                     /* it is taken that a write comes behind what it may: that asks less */

@@ -125,8 +125,8 @@ static void due_next(const struct emu_async *a)
 void emu_async_start(struct emu_async *a)
 {
 	shuffle(a);
-	/* Drawn in any case: what probes store must not change what the program does. */
-	a->stale = emu_async_chance(4) && !a->generic && (a->from ? a->from->stale != NULL : emu_weak_global(a->block));
+	a->stale = !a->generic && (a->from ? a->from->stale != NULL : emu_weak_global(a->block)) &&
+		   emu_async_chance(4);
 	a->due = emu_async_delay();
 	a->next = NULL;
 	*tail = a;

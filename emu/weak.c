@@ -395,9 +395,10 @@ static bool may_be_late(const struct emu_op *op)
 	       op->u.mem.base == BASE_GENERIC;
 }
 
+/* No copy reads what probes store. */
 static bool may_be_seen(const struct emu_op *op)
 {
-	return op->stmt->inst.id == INST_ST && (op->flags & EMU_F_ACCESS) &&
+	return op->stmt->inst.id == INST_ST && !op->stmt->inserted && (op->flags & EMU_F_ACCESS) &&
 	       (op->u.mem.base == BASE_GLOBAL || op->u.mem.base == BASE_GENERIC);
 }
 

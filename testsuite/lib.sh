@@ -85,6 +85,15 @@ hasnt()
 	return 1
 }
 
+# pretended_driver: libcuda.so.1 in this folder, that of testsuite/rt.  It keeps to itself, as the real one does:
+# what its own look-ups give is its own, whichever libraries come before it.
+pretended_driver()
+{
+	$CC -I "$top_srcdir" -I "$top_builddir" -I "$CUDA_HOME/include" -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden \
+		-Wl,-Bsymbolic -Wl,-soname,libcuda.so.1 -o libcuda.so.1 "$top_srcdir"/testsuite/rt/fake*.c \
+		"$top_srcdir/event/event.c" -lpthread || hard "libcuda.so.1"
+}
+
 have_gpu()
 {
 	[ "${GSAN_GPU_TESTS:-0}" = 1 ]

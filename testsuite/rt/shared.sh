@@ -36,11 +36,8 @@ int main(int argc, char **argv)
 	return status;
 }
 EOF
-# The driver keeps to itself, as the real one does: what its own look-ups give is
-# its own, whichever libraries come before it.
 inc="-I $top_srcdir -I $top_builddir -I $CUDA_HOME/include"
-$CC $inc -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -Wl,-Bsymbolic -Wl,-soname,libcuda.so.1 \
-	-o libcuda.so.1 "$top_srcdir"/testsuite/rt/fake*.c "$top_srcdir/event/event.c" -lpthread || hard "libcuda.so.1"
+pretended_driver
 LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH
 lib()
 {

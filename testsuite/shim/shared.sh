@@ -8,8 +8,7 @@ nm "$top_builddir/libgsan.a" 2>/dev/null | grep -q __asan_init && skip "the runt
 g=$top_builddir/gsan-nvcc
 
 # A driver that does next to nothing, but is there.
-$CC -I "$top_srcdir" -I "$top_builddir" -I "$CUDA_HOME/include" -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden \
-	-Wl,-Bsymbolic -Wl,-soname,libcuda.so.1 -o libcuda.so.1 "$top_srcdir/testsuite/rt/fake.c" || hard "libcuda.so.1"
+pretended_driver
 LD_LIBRARY_PATH=$tmp${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 

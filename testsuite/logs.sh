@@ -29,12 +29,12 @@ if [ $# = 0 ]; then
 	mkdir wrong kept
 	cp "$logs/$name.zst" wrong
 	sed -n "s/^$name [^ =]*$/&1/p; s/^$name \([^ =]*\) .*/& data-race@x:1,y:2/p" list >wrong/LIST
-	run 1 sh "$top_srcdir/testsuite/logs/logs.sh" "$tmp/wrong" && has out "  has    "
+	run 1 sh "$top_srcdir/testsuite/logs.sh" "$tmp/wrong" && has out "  has    "
 	cp "$logs/LIST" wrong
-	run 1 sh "$top_srcdir/testsuite/logs/logs.sh" "$tmp/wrong" && has out " is not there"
+	run 1 sh "$top_srcdir/testsuite/logs.sh" "$tmp/wrong" && has out " is not there"
 	cp "$logs"/*.zst wrong
 	grep -v "^$name" list >wrong/LIST
-	run 1 sh "$top_srcdir/testsuite/logs/logs.sh" "$tmp/wrong" && has out "LIST and the logs differ"
+	run 1 sh "$top_srcdir/testsuite/logs.sh" "$tmp/wrong" && has out "LIST and the logs differ"
 	if command -v zstd >/dev/null; then
 		zstd -q -d "$logs/$name.zst" -o "kept/$name.12.gsanlog" || fail "zstd"
 		run 0 env KEEP="$tmp/kept" sh "$top_srcdir/testsuite/logs/keep.sh" kept
