@@ -74,7 +74,7 @@ count san-check
 mkdir -p "$logs/probes" && cd "$logs/probes" || give_up
 step probes-conf 120 ../../configure --enable-werror --with-engine=new --disable-gpu-tests &&
 step probes-make 900 make $jobs || failed=$((failed + 1))
-step probes-check 900 make -k check $jobs TESTS="testsuite/reproducers.sh testsuite/rewrite.sh testsuite/gsan-ptx.sh $(make -s list-tests | grep -E '^testsuite/(programs|check|rt)/' | tr '\n' ' ')"
+step probes-check 900 make -k check $jobs TESTS="testsuite/reproducers.sh testsuite/rewrite.sh testsuite/gsan-ptx.sh $(make -s list-tests | grep -E '^testsuite/(programs|check|rt|faults)/' | tr '\n' ' ')"
 count probes-check
 
 # The tarball has the same tests: one in eight of those that are many shows that it has, and

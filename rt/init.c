@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "rt/drv.h"
 #include "rt/gsan.h"
 
@@ -97,7 +98,8 @@ bool rt_forked(void)
 
 bool rt_active(void)
 {
-	return !forked && !rt_short();
+	/* Kernels that log need their parameter in any case. */
+	return !forked && (ENGINE_PROBES || !rt_short());
 }
 
 /* ---- gsan.h ------------------------------------------------------------------------------------------ */

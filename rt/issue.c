@@ -142,7 +142,7 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 	struct rt_launch *l;
 
 	*param = rt_issue_nowhere();
-	if (!product(i->grid) || !product(i->block) || i->k->flags & MODULE_UNWATCHED || !rt_dev_ready() || !rt_ctx_known(i->ctx))
+	if (rt_short() || !product(i->grid) || !product(i->block) || i->k->flags & MODULE_UNWATCHED || !rt_dev_ready() || !rt_ctx_known(i->ctx))
 		return NULL;
 	l = launch_of(i);
 	if (!is_suited(l)) {
@@ -151,8 +151,11 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 	}
 	rt_judge_add(l);
 	find_maps(l, i->params);
-	if (prepare(l, param) && rt_judge_ready(l))
-		return l;
+	if (prepare(l, param)) {
+		if (rt_judge_ready(l))
+			return l;
+		rt_judge_unwatched("the context that owns its log cannot be made current");
+	}
 	*param = rt_issue_nowhere();
 	rt_judge_drop(l);
 	return NULL;
@@ -160,10 +163,10 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 
 /* ---- parameters ------------------------------------------------------------------------------------------ */
 
-/* One more: in a new array, or in a copy of the buffer in `extra`. */
+/* One more: in a new array, which is `few` if that will do, or in a copy of the buffer in `extra`. */
 struct more {
 	struct region_launch param;
-	void **params, *buffer;
+	void **params, *few[32], *buffer;
 	size_t size;
 	void *extra[5];
 };
@@ -210,7 +213,7 @@ static void add_parameter(struct more *m, const struct module_kernel *k, void **
 		*extra = m->extra;
 		return;
 	}
-	m->params = rt_alloc((k->nparams + 1) * sizeof *m->params);
+	m->params = k->nparams < sizeof m->few / sizeof *m->few ? m->few : rt_alloc((k->nparams + 1) * sizeof *m->params);
 	if (*params)
 		memcpy(m->params, *params, k->nparams * sizeof *m->params);
 	m->params[k->nparams] = &m->param;
@@ -265,7 +268,8 @@ static CUresult end(struct start *t, CUresult r)
 {
 	uint32_t nth = 0;
 
-	rt_free(t->more.params);
+	if (t->more.params != t->more.few)
+		rt_free(t->more.params);
 	rt_free(t->more.buffer);
 	rt_context_noted(r);
 	if (r == CUDA_SUCCESS && !t->captured)

@@ -28,7 +28,7 @@ void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem kind, const void *own
 	struct rt_block b = { .addr = addr, .bytes = bytes, .kind = kind, .owner = owner, .name = name };
 	struct rt_ctx *c;
 
-	if (!addr || !bytes)
+	if (!addr || !bytes || rt_short())
 		return;
 	c = rt_dev_begin();
 	if (c) {

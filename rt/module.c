@@ -313,7 +313,7 @@ void rt_register(struct rt_func *f)
 	CUcontext ctx = NULL;
 	bool all = false;
 
-	if (rt_drv.cuCtxGetCurrent(&ctx) != CUDA_SUCCESS || !ctx)
+	if (rt_short() || rt_drv.cuCtxGetCurrent(&ctx) != CUDA_SUCCESS || !ctx)
 		return;
 	pthread_mutex_lock(&rt_lock);
 	if (one)
