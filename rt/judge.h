@@ -87,8 +87,9 @@ struct rt_launch {
 	struct rt_launch *next;
 };
 
-/* Gives it a number; it is early only right behind the launch before it.  Then: its memory is ready, and from now on drained; it was launched, and if `record` the event
- * behind it can be recorded now, for the nth time of its kernel; or it was not launched, and is forgotten. */
+/* Gives it a number; it is early only right behind the launch before it.  Then: its memory is ready, and from now on
+ * drained; it was launched, for the nth time of its kernel, and if `record` the event behind it can be recorded now; or it
+ * was not launched, and is forgotten. */
 void rt_judge_add(struct rt_launch *);
 bool rt_judge_ready(struct rt_launch *);        /* false: it cannot be drained */
 void rt_judge_issued(struct rt_launch *, uint32_t nth, enum rt_hook, CUstream, bool record);

@@ -145,5 +145,5 @@ void rt_watch_closed(const struct rt_totals *unused)
 {
 	(void)unused;
 	if (*rt_flags.log)
-		rt_say("there is no log: kernels are judged on the device");
+		rt_say("log=: there is none, kernels are judged on the device; a gsan that was configured --with-engine=new keeps logs");
 }

@@ -37,37 +37,8 @@ has err " launches whose log was not kept"
 rm -f logs/*
 
 # ---- log_file_mb: what is beyond that is counted, and the file is whole
-cat >large.ptx <<'E2'
-//@ device sm_75
-//@ buf out 1024 zero
-//@ launch k grid=1 block=256 args=out,u32:200
-//@ launch k grid=1 block=256 args=out,u32:400
-//@ launch k grid=1 block=256 args=out,u32:900
-//@ launch k grid=1 block=256 args=out,u32:1
-//@ sync
-//@ expect clean
-.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry k(.param .u64 out, .param .u32 rounds)
-{
-	.reg .b64 %rd<4>;
-	.reg .b32 %r<6>;
-	.reg .pred %p;
-	ld.param.u64 %rd0, [out];
-	ld.param.u32 %r1, [rounds];
-	mov.u32 %r0, %tid.x;
-	xor.b32 %r2, %r0, 21;
-	mul.wide.u32 %rd1, %r2, 4;
-	add.u64 %rd1, %rd0, %rd1;
-again:
-	st.global.u32 [%rd1], %r0;
-	sub.u32 %r1, %r1, 1;
-	setp.ne.u32 %p, %r1, 0;
-	@%p bra again;
-	ret;
-}
-E2
+stores "" "launch k grid=1 block=256 args=out,u32:200" "launch k grid=1 block=256 args=out,u32:400" \
+	"launch k grid=1 block=256 args=out,u32:900" "launch k grid=1 block=256 args=out,u32:1" sync "expect clean" >large.ptx
 keeps 0 log_file_mb=2 $gsan_run large.ptx
 has said "(it may have no more than log_file_mb): launches from now on are not kept"
 has said "; 2 launches whose log was not kept"

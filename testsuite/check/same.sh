@@ -52,35 +52,7 @@ run 66 $check -o print_cmdline=1 kept
 has err "  Command line: $top_builddir/gsan-run"
 
 # Part of the log is lost, as what empties the region fails.
-cat >many.ptx <<'E2'
-//@ device sm_75
-//@ buf out 1024 zero
-//@ launch k grid=1 block=256 args=out,u32:3000
-//@ sync
-//@ expect data-race
-.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry k(.param .u64 out, .param .u32 rounds)
-{
-	.reg .b64 %rd<4>;
-	.reg .b32 %r<6>;
-	.reg .pred %p;
-	ld.param.u64 %rd0, [out];
-	ld.param.u32 %r1, [rounds];
-	mov.u32 %r0, %tid.x;
-	st.global.u32 [%rd0], %r0;
-	xor.b32 %r2, %r0, 21;
-	mul.wide.u32 %rd1, %r2, 4;
-	add.u64 %rd1, %rd0, %rd1;
-again:
-	st.global.u32 [%rd1], %r0;
-	sub.u32 %r1, %r1, 1;
-	setp.ne.u32 %p, %r1, 0;
-	@%p bra again;
-	ret;
-}
-E2
+stores "st.global.u32 [%rd0], %r0;" "launch k grid=1 block=256 args=out,u32:3000" sync "expect data-race" >many.ptx
 inject=$top_builddir/testsuite/faults/inject.so
 if [ "$(uname -m)" = x86_64 ] && LD_AUDIT=$inject FAULT=getpid:1:1:0 true 2>audit && [ ! -s audit ]; then
 	keeps 66 log_mb=1 env LD_AUDIT="$inject" FAULT=cuMemcpyHtoDAsync_v2:15:15:1 $gsan_run many.ptx
