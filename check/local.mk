@@ -20,4 +20,4 @@ endif
 
 # Logs that are kept here, with their verdicts.
 TESTS += testsuite/logs.sh
-EXTRA_DIST += testsuite/logs
+EXTRA_DIST += testsuite/logs testsuite/logs.sh
