@@ -226,16 +226,13 @@ static void settle(struct emu_warp *w)
 	gather(w);
 }
 
-/* One step of group `i`, or of some of its lanes. */
-static void step(struct emu_warp *w, unsigned i, uint32_t lanes)
+/* One step of all lanes of group `i`: what gsan puts behind it may need all of them. */
+static void step(struct emu_warp *w, unsigned i)
 {
 	struct emu_x x = begin(w);
 	const struct emu_op *op = take(&x, i);
-	uint32_t m;
+	const uint32_t m = lanes_of(&x, op);
 
-	if ((x.mask & lanes) && (x.mask & ~lanes))
-		emu_split(&x, x.mask & ~lanes, op, x.base);
-	m = lanes_of(&x, op);
 	if (m)
 		op = op->fn(&x, op, m);
 	else
@@ -405,16 +402,13 @@ static unsigned choose(const struct emu_warp *w)
 
 struct emu_warp *emu_step(void)
 {
-	uint32_t lanes = EMU_ALL;
 	struct emu_warp *w;
 
 	settle_all();
 	w = emu_m.fault ? NULL : next();
 	if (!w)
 		return NULL;
-	if (emu_m.seed && policy() <= ANY && emu_random() % 8 == 0)
-		lanes = (uint32_t)emu_random();
-	step(w, choose(w), lanes);
+	step(w, choose(w));
 	if (w->steps % TURN == 0)
 		w->place = UINT64_MAX / 2 + emu_m.turns++;
 	return w;
