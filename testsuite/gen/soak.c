@@ -326,7 +326,8 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 	}
 	t->progs++;
 	t->racy += racy == o->schedules;
-	if (racy == o->schedules && !told) {
+	/* A fault takes the log with it. */
+	if (racy == o->schedules && !told && !fault) {
 		t->silent++;
 		printf("program %llu races, and gsan is silent, for what it counted\n", (unsigned long long)p->seed);
 	}
