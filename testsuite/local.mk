@@ -46,6 +46,7 @@ race_tests = \
 	testsuite/race/16_atom_vs_plain.ptx \
 	testsuite/race/16_atom_vs_store.ptx \
 	testsuite/race/16_red_cta_two_ctas.ptx \
+	testsuite/race/16_red_same_value.ptx \
 	testsuite/race/17_volatile_data.ptx \
 	testsuite/race/17_volatile_nofence.ptx \
 	testsuite/race/17_volatile_one_fence.ptx \
