@@ -247,6 +247,12 @@ static bool is_misuse(enum detect_kind kind)
 	return kind == DETECT_MBARRIER_MISUSE || kind == DETECT_BARRIER_MISUSE || kind == DETECT_LIFETIME;
 }
 
+/* Is what it stores logged (probe_what.stored)? */
+static bool tells_value(const struct rt_place *p, const struct rt_launch *l)
+{
+	return l && l->kernel->flags & MODULE_STORED && begins(p, "st.") && !begins(p, "st.bulk");
+}
+
 struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdict *v)
 {
 	struct rt_report *r = rt_alloc(sizeof *r);
@@ -260,7 +266,6 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdi
 	/* The first byte that both touch. */
 	r->addr = f->one || now->address > before->address ? now->address : before->address;
 	r->count = f->count;
-	r->values = f->same_value ? GSAN_VALUES_SAME : GSAN_VALUES_UNKNOWN;
 	r->seen_ms = rt_now_ms();
 	fill_launch(r, l);
 	fill(&r->now, now, l);
@@ -268,6 +273,8 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdi
 	if (l && (now->shared || now->tensor) && now->owner != now->block)
 		r->owner = 1 + now->owner % (uint32_t)((l->cluster[0] ? l->cluster[0] : 1) * (l->cluster[1] ? l->cluster[1] : 1) *
 						       (l->cluster[2] ? l->cluster[2] : 1));
+	r->values = f->same_value ? GSAN_VALUES_SAME : tells_value(&r->now, l) && tells_value(&r->before, l) ? GSAN_VALUES_DIFFER :
+		    GSAN_VALUES_UNKNOWN;
 	r->why = why_of(r, f);
 	locate(r, l, v);
 	return r;

@@ -242,8 +242,8 @@ static void *drain(void *unused)
 static void start_verdict(void)
 {
 	verdict = rt_verdict_new(&rt_flags, NULL);
-	if (rt_flags.perturb || !rt_flags.reconverge || rt_flags.shadow_mb)
-		rt_say("perturb, reconverge and shadow_mb mean nothing to kernels that log");
+	if (!rt_flags.reconverge || rt_flags.shadow_mb)
+		rt_say("reconverge and shadow_mb mean nothing to kernels that log");
 }
 
 /* Nobody asks the driver about it any more. */
