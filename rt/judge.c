@@ -553,11 +553,6 @@ void rt_watch_closed(const struct rt_totals *t)
 
 /* ---- contexts and the closing line ------------------------------------------------------------------------------------ */
 
-/* The device counts nothing: a context may end as it likes. */
-void rt_context_died(void)
-{
-}
-
 void rt_context_torn_down(void)
 {
 }
@@ -578,6 +573,15 @@ static void give_up(CUcontext ctx, bool running)
 			set_state(l, RT_OVER);
 		}
 	pthread_mutex_unlock(&queue_lock);
+}
+
+/* Nothing of it runs any more: what was found until then need not wait for the end. */
+void rt_context_died(void)
+{
+	CUcontext ctx = NULL;
+
+	if (rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS && ctx)
+		give_up(ctx, false);
 }
 
 void rt_context_tell(CUcontext ctx, int timeout_ms)
