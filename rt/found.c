@@ -41,14 +41,18 @@ static enum gsan_why of_tensor(const struct rt_report *r, enum detect_why why)
 	return begins(&r->before, "tcgen05.ld") || begins(&r->before, "tcgen05.st") ? GSAN_WHY_TC_WAIT : GSAN_WHY_TC_COMMIT;
 }
 
-static enum gsan_why of_proxy(const struct rt_report *r)
+static enum gsan_why of_proxy(const struct rt_report *r, const struct detect_finding *f)
 {
 	const struct rt_place *other = r->before.async ? &r->before : &r->now;
+	const struct detect_side *plain = &f->side[r->before.async];
 
 	if (begins(&r->before, "multimem") || begins(&r->now, "multimem"))
 		return GSAN_WHY_ALIAS;
 	if (begins(other, "st.async") || begins(other, "red.async"))
 		return GSAN_WHY_PROXY_END;
+	/* A fence for its own block's shared memory alone may have been there. */
+	if (plain->shared && plain->owner != plain->block && f->side[0].block == f->side[1].block)
+		return GSAN_WHY_PROXY_PEER;
 	return GSAN_WHY_PROXY;
 }
 
@@ -71,7 +75,7 @@ static enum gsan_why of_race(const struct rt_report *r, const struct detect_find
 	case DETECT_NOT_COMPLETED:
 		return GSAN_WHY_ASYNC;
 	case DETECT_NO_PROXY_FENCE:
-		return of_proxy(r);
+		return of_proxy(r, f);
 	case DETECT_FENCE_ELSEWHERE:
 		return GSAN_WHY_PROXY_ORDER;
 	default:
@@ -87,7 +91,7 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 	case DETECT_TENSORMAP_RACE:
 		return GSAN_WHY_MAP;
 	case DETECT_PROXY_RACE:
-		return of_proxy(r);
+		return of_proxy(r, f);
 	case DETECT_PROXY_FENCE_ORDER:
 		return GSAN_WHY_PROXY_ORDER;
 	case DETECT_MBARRIER_MISUSE:
