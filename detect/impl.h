@@ -510,7 +510,7 @@ struct opaque { uint32_t first, last; };
 
 struct detect {
 	struct choices choices;
-	uint64_t counter[DETECT_COUNTERS];
+	uint64_t counter[DETECT_COUNTERS], same_values;
 	struct arena arena;             /* of one judgement */
 
 	LIST(struct event_site) site;
