@@ -373,6 +373,7 @@ struct emu_warp {
 	int run_at;             /* index in the list of runnable warps, -1 */
 	uint64_t ran;           /* ops */
 	uint64_t steps, place;  /* stepwise: done; place in the order, 0: none yet */
+	uint32_t behind;        /* stepwise: lanes whose step some that stood with them have taken */
 	uint32_t came[EMU_LANES];       /* of lanes that wait for others, if somebody listens: their group till then */
 	struct emu_copies *copies;      /* cp.async of each lane; NULL until the first */
 };
