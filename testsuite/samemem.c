@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * samemem.c: runs every kernel of a PTX file on the emulated device, as it is and
- * instrumented, in the same order of steps (emu/stepwise.c), an order of each kind
- * one after the other, and holds what they leave in memory against each other.
+ * instrumented, in the same order of steps (emu/stepwise.c), in an order of each kind,
+ * and holds what they leave in memory against each other.
  *
  *     samemem EMULATED-DEVICE FILE.ptx [N [KERNEL]...]
  *
