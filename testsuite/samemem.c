@@ -217,8 +217,9 @@ static void kernel(const char *driver, const char *path, const struct ptx_buf *t
 	if (args.n > MAX_PARAMS || cu.alloc(&args.buffers, (size_t)args.n * BUFFER))
 		broken("no memory");
 	for (unsigned seed = 1; seed <= SEEDS; seed++) {
+		/* By another order what takes any numbers for its input may end in a fault. */
 		if (!leaves(&want, plain, ptx, f, args, seed))
-			_exit(NOT_RUN);
+			_exit(seed == 1 ? NOT_RUN : SAME);
 		if (!leaves(&got, same, ptx, f, args, seed)) {
 			printf("%s, seed %u: instrumented, it ends in a fault\n", f->name, seed);
 			fflush(stdout);
