@@ -13,6 +13,7 @@
  * a random order; the last is how a warp gets to the end before another has begun.
  */
 #include <string.h>
+#include <time.h>
 
 #include "emu/emu.h"
 
@@ -204,13 +205,27 @@ static const struct emu_op *take(struct emu_x *x, unsigned i)
 	return first.pc;
 }
 
-/* Takes all lanes of the warp to their next step, unless they go on and on. */
-static void settle(struct emu_warp *w)
+/* A probe asks the host for a piece of its log.  Time that this takes is no step. */
+static bool asks(const struct emu_warp *w)
+{
+	for (unsigned i = 0; i < w->ngroups; i++) {
+		const struct emu_group *g = &w->group[i];
+
+		if (g->state == GROUP_READY && g->nap && g->pc->stmt && g->pc->stmt->inserted)
+			return true;
+	}
+	return false;
+}
+
+/* Takes all lanes of the warp to their next step, unless they go on and on, or wait for the
+ * host: false. */
+static bool settle(struct emu_warp *w)
 {
 	struct emu_x x = begin(w);
 	uint64_t now = emu_m.steps;
+	bool waits = false;
 
-	for (unsigned n = 0; n < SLICES && !emu_m.fault; n++) {
+	for (unsigned n = 0; n < SLICES && !emu_m.fault && !waits; n++) {
 		int i = underway(&x);
 		const struct emu_op *pc;
 
@@ -221,9 +236,11 @@ static void settle(struct emu_warp *w)
 		w->ran += SLICE;
 		run(&x, pc);
 		w->ran -= (uint64_t)x.budget;
+		waits = asks(w);
 	}
 	emu_m.steps = now;              /* what asked for the time in between */
 	gather(w);
+	return !waits;
 }
 
 /* One step of all lanes of group `i`: what gsan puts behind it may need all of them. */
@@ -287,18 +304,19 @@ static bool ready(const struct emu_warp *w)
 	return false;
 }
 
-/* All warps to their next step: calls have barriers of their own. */
-static void settle_all(void)
+/* All warps to their next step: calls have barriers of their own.  False: not all are there. */
+static bool settle_all(void)
 {
-	bool again;
+	bool again, all;
 
 	do {
 		again = false;
+		all = true;
 		for (unsigned i = 0; i < emu_m.nrun && !emu_m.fault;) {
 			struct emu_warp *w = emu_m.run[i];
 			unsigned n = emu_m.nrun;
 
-			settle(w);
+			all &= settle(w);
 			again |= emu_m.nrun != n;
 			if (ready(w))
 				i++;
@@ -306,6 +324,7 @@ static void settle_all(void)
 				emu_warp_gone(w);
 		}
 	} while (again && !emu_m.fault);
+	return all;
 }
 
 /* Of the warps that stand at a step the one to which `rank` gives the least. */
@@ -402,9 +421,13 @@ static unsigned choose(const struct emu_warp *w)
 
 struct emu_warp *emu_step(void)
 {
+	static const struct timespec pause = {.tv_nsec = 20000};
 	struct emu_warp *w;
 
-	settle_all();
+	if (!settle_all()) {
+		nanosleep(&pause, NULL);
+		return NULL;
+	}
 	w = emu_m.fault ? NULL : next();
 	if (!w)
 		return NULL;

@@ -5,8 +5,9 @@
 # that its "// archs:" line allows with CORPUS=full in the environment.
 #
 #   1. what --print prints gives the machine code of the original, byte for byte
-#   2. the instrumented text goes through ptxas -c: with the device runtime, whose text takes it
-#      longer than all else, where the line has a plus, or all with CORPUS=full
+#   2. the instrumented text goes through ptxas; of the engine that calls a device runtime with that,
+#      whose text takes longer than all else, where the line has a plus, or all with CORPUS=full, else
+#      through ptxas -c
 #   3. rewriting it once more changes nothing
 #   4. for the first target, at least as many kernels as its "// contents: COUNT
 #      [N [KERNEL]...]" line says leave the same in memory with gsan and without; the
@@ -64,9 +65,12 @@ contents()
 	[ "${got:-0}" -ge "$count" ] || fail "$combo: not $count kernels that leave the same"
 }
 
+# Probes call no runtime.
+without=
+grep -q '^#define ENGINE_PROBES 0' "$top_builddir/config.h" && without=-c
 first=yes relocatable=
 for combo in $combos; do
-	alone=-c
+	alone=$without
 	[ "${CORPUS:-quick}" != full ] && [ "${combo%+}" = "$combo" ] || alone=
 	combo=${combo%+}
 	arch=${combo%/*}
@@ -98,7 +102,7 @@ for combo in $combos; do
 
 	if "$gsan_ptx" $rewrite $alone original/k.ptx -o instrumented/k.ptx 2>log; then
 		grep -q __gsan_ instrumented/k.ptx || fail "$combo: nothing was instrumented"
-		relocatable=-c
+		[ -z "$alone" ] || relocatable=-c
 		assemble instrumented
 		relocatable=
 		"$gsan_ptx" $rewrite $alone instrumented/k.ptx -o again/k.ptx 2>log &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * samemem.c: runs every kernel of a PTX file on the emulated device, as it is and
- * instrumented, in the same order of steps (emu/stepwise.c), and holds what they
- * leave in memory against each other.
+ * instrumented, in the same order of steps (emu/stepwise.c), in an order of each kind,
+ * and holds what they leave in memory against each other.
  *
  *     samemem EMULATED-DEVICE FILE.ptx [N [KERNEL]...]
  *
@@ -29,6 +29,7 @@
 enum {
 	BUFFER = 1 << 18, MAX_PARAMS = 32, PARAM_WORDS = 1024, SMEM = 16384,
 	SECONDS = 20,           /* for one kernel */
+	SEEDS = 4,              /* orders of each kind, by the seed */
 	SAME = 0, DIFFERS = 1, NOT_RUN = 2, BROKEN = 3
 };
 
@@ -133,8 +134,10 @@ static void fill(CUdeviceptr buffers, unsigned n)
 	free(words);
 }
 
-static bool launch(CUmodule module, const struct ptx_func *f, CUdeviceptr buffers, unsigned n,
-		   uint32_t number)
+/* n buffers; what other arguments are. */
+struct args { CUdeviceptr buffers; unsigned n; uint32_t number; };
+
+static bool launch(CUmodule module, const struct ptx_func *f, struct args args, unsigned seed)
 {
 	static uint64_t value[MAX_PARAMS][PARAM_WORDS / 2];
 	const unsigned *need = f->reqntid[0] ? f->reqntid : NULL;
@@ -146,15 +149,15 @@ static bool launch(CUmodule module, const struct ptx_func *f, CUdeviceptr buffer
 
 	if (cu.function(&fn, module, f->name))
 		broken(f->name);
-	fill(buffers, n);
+	fill(args.buffers, args.n);
 	for (const struct ptx_var *p = f->params; p; p = p->next, i++) {
 		params[i] = value[i];
 		for (unsigned k = 0; k < PARAM_WORDS / 2; k++)
-			value[i][k] = (uint64_t)number << 32 | number;
+			value[i][k] = (uint64_t)args.number << 32 | args.number;
 		if (p->sym->bytes == 8)
-			value[i][0] = buffers + (uint64_t)i * BUFFER;
+			value[i][0] = args.buffers + (uint64_t)i * BUFFER;
 	}
-	cu.seed(1);
+	cu.seed(seed);
 	return !cu.launch(fn, cluster ? 2 * cluster[0] : 2, cluster ? cluster[1] : 1,
 			  cluster ? cluster[2] : 1, threads, need ? need[1] : 1, need ? need[2] : 1,
 			  SMEM, NULL, params, NULL) && !cu.sync();
@@ -169,16 +172,40 @@ static CUmodule load(const char *text)
 	return m;
 }
 
+/* What the kernel of a module, plain or instrumented, leaves in memory by that seed. */
+static bool leaves(struct memory *m, CUmodule module, const struct ptx_module *ptx,
+		   const struct ptx_func *f, struct args args, unsigned seed)
+{
+	m->bytes = 0;
+	if (!launch(module, f, args, seed))
+		return false;
+	add(m, args.buffers, (size_t)args.n * BUFFER);
+	add_globals(m, module, ptx);
+	return true;
+}
+
+static _Noreturn void differs(const struct ptx_func *f, unsigned seed, const struct memory *want,
+			      const struct memory *got)
+{
+	size_t at;
+
+	for (at = 0; at < want->bytes && at < got->bytes && want->p[at] == got->p[at]; at++)
+		;
+	printf("%s, seed %u: instrumented, it leaves something else in byte %zu of argument %zu\n",
+	       f->name, seed, at % BUFFER, at / BUFFER);
+	fflush(stdout);
+	_exit(DIFFERS);
+}
+
 static void kernel(const char *driver, const char *path, const struct ptx_buf *text,
 		   const struct ptx_module *ptx, const struct ptx_func *f, uint32_t number)
 {
 	struct gsan_rewrite_options options = {.marks = true};
+	struct args args = {.n = f->nparams ? f->nparams : 1, .number = number};
 	struct memory want = {0}, got = {0};
-	unsigned n = f->nparams ? f->nparams : 1;
 	CUmodule plain, same;
-	CUdeviceptr buffers;
 	char *rewritten;
-	size_t len, at;
+	size_t len;
 
 	alarm(SECONDS);
 	start(driver);
@@ -187,27 +214,21 @@ static void kernel(const char *driver, const char *path, const struct ptx_buf *t
 	if (!rewritten)
 		broken("it cannot be rewritten");
 	same = load(rewritten);
-	if (n > MAX_PARAMS || cu.alloc(&buffers, (size_t)n * BUFFER))
+	if (args.n > MAX_PARAMS || cu.alloc(&args.buffers, (size_t)args.n * BUFFER))
 		broken("no memory");
-	if (!launch(plain, f, buffers, n, number))
-		_exit(NOT_RUN);
-	add(&want, buffers, (size_t)n * BUFFER);
-	add_globals(&want, plain, ptx);
-	if (!launch(same, f, buffers, n, number)) {
-		printf("%s: instrumented, it ends in a fault\n", f->name);
-		fflush(stdout);
-		_exit(DIFFERS);
+	for (unsigned seed = 1; seed <= SEEDS; seed++) {
+		/* By another order what takes any numbers for its input may end in a fault. */
+		if (!leaves(&want, plain, ptx, f, args, seed))
+			_exit(seed == 1 ? NOT_RUN : SAME);
+		if (!leaves(&got, same, ptx, f, args, seed)) {
+			printf("%s, seed %u: instrumented, it ends in a fault\n", f->name, seed);
+			fflush(stdout);
+			_exit(DIFFERS);
+		}
+		if (want.bytes != got.bytes || memcmp(want.p, got.p, want.bytes))
+			differs(f, seed, &want, &got);
 	}
-	add(&got, buffers, (size_t)n * BUFFER);
-	add_globals(&got, same, ptx);
-	if (want.bytes == got.bytes && !memcmp(want.p, got.p, want.bytes))
-		_exit(SAME);
-	for (at = 0; at < want.bytes && at < got.bytes && want.p[at] == got.p[at]; at++)
-		;
-	printf("%s: instrumented, it leaves something else in byte %zu of argument %zu\n", f->name,
-	       at % BUFFER, at / BUFFER);
-	fflush(stdout);
-	_exit(DIFFERS);
+	_exit(SAME);
 }
 
 /* ---- all of them ---------------------------------------------------------------------- */
