@@ -325,6 +325,10 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "no instrumented module could be registered");
 	else if (!t->sites)
 		rt_puts(b, "no kernel that was launched is instrumented");
+	else if (t->unwatched)
+		rt_puts(b, "no launch could be logged");
+	else if (t->lost_logs)
+		rt_puts(b, "the log of each launch was lost");
 	else
 		rt_puts(b, "no instrumented kernel was launched");
 }
