@@ -168,8 +168,12 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 	const struct access *a = access_at(c, i), *b = access_at(c, k);
 	bool same = a->has_digest && b->has_digest && a->digest == b->digest && a->writes && b->writes;
 
-	if ((a->old && b->old) || (same && c->court.d->choices.same_value))
+	if (a->old && b->old)
 		return;
+	if (same && c->court.d->choices.same_value) {
+		c->court.d->same_values += c->report;
+		return;
+	}
 	c->told = true;
 	if (!c->report)
 		return;

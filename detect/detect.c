@@ -283,6 +283,11 @@ uint64_t detect_count(const struct detect *d, enum detect_counter c)
 	return d->counter[c];
 }
 
+uint64_t detect_same_values(const struct detect *d)
+{
+	return d->same_values;
+}
+
 const char *detect_counter_name(enum detect_counter c)
 {
 	static const char *const names[DETECT_COUNTERS] = {

@@ -100,5 +100,7 @@ enum detect_counter {
 };
 const char *detect_counter_name(enum detect_counter);   /* completes "N ..." */
 uint64_t detect_count(const struct detect *, enum detect_counter);
+/* Pairs of unordered writes of one value, which same_value=ignore leaves out. */
+uint64_t detect_same_values(const struct detect *);
 
 #endif

@@ -510,7 +510,7 @@ struct opaque { uint32_t first, last; };
 
 struct detect {
 	struct choices choices;
-	uint64_t counter[DETECT_COUNTERS];
+	uint64_t counter[DETECT_COUNTERS], same_values;
 	struct arena arena;             /* of one judgement */
 
 	LIST(struct event_site) site;
@@ -549,6 +549,7 @@ struct detect {
 	LIST(struct past) past;         /* what earlier launches wrote, where tensor maps may be */
 	struct rows readers;            /* of a write in word_op: operations that may have read it */
 	struct observers *observers;    /* likewise: those of it in d->observer */
+	uint32_t *followed, follows;    /* of each: the last chain that it was followed in; how many there were */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;
 };

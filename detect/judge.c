@@ -238,18 +238,23 @@ static void find_observers(const struct court *c, const struct word_op *first, s
 	uint32_t n = 1, done = 0;
 
 	chain[0] = first;
+	d->followed[first - d->word_op.v] = ++d->follows;
 	to->first = d->observer.n;
 	for (; done < n; done++) {
 		uint32_t op = (uint32_t)(chain[done] - d->word_op.v);
 
 		for (uint32_t i = d->readers.first[op]; i < d->readers.first[op + 1]; i++) {
-			const struct word_op *r = &d->word_op.v[d->readers.item[i]];
+			const uint32_t number = d->readers.item[i];
+			const struct word_op *r = &d->word_op.v[number];
 			const struct event *e = &d->event.v[r->event];
 
 			if (!meets(c->g, (enum apart)chain[done]->reach, (enum apart)r->reach, between(d, chain[done], r)))
 				continue;
-			if (n < CHAIN && r->writes)
+			/* Where it is open who read whom, a chain comes back to where it was. */
+			if (n < CHAIN && r->writes && d->followed[number] != d->follows) {
+				d->followed[number] = d->follows;
 				chain[n++] = r;
+			}
 			if (meets(c->g, (enum apart)first->reach, (enum apart)r->reach, between(d, first, r)))
 				add_observer(d, to->first, e->warp * EVENT_LANES + r->lane, e->pos);
 		}

@@ -519,6 +519,8 @@ static void find_readers(struct detect *d)
 		r.item[i] = reader[r.item[i]];
 	d->readers = r;
 	d->observers = (struct observers *)arena_get(&d->arena, d->word_op.n, sizeof *d->observers);
+	d->followed = (uint32_t *)arena_get(&d->arena, d->word_op.n, sizeof *d->followed);
+	d->follows = 0;
 	d->observer.n = 0;
 }
 

@@ -373,7 +373,6 @@ struct emu_warp {
 	int run_at;             /* index in the list of runnable warps, -1 */
 	uint64_t ran;           /* ops */
 	uint64_t steps, place;  /* stepwise: done; place in the order, 0: none yet */
-	uint32_t behind;        /* stepwise: lanes whose step some that stood with them have taken */
 	uint32_t came[EMU_LANES];       /* of lanes that wait for others, if somebody listens: their group till then */
 	struct emu_copies *copies;      /* cp.async of each lane; NULL until the first */
 };
@@ -603,8 +602,8 @@ void emu_exec(struct emu_x *, const struct emu_op *pc);
 int emu_source_set(const char *name, const char *text, size_t len);
 /* Notes of each statement whether gsan put it in, where marks say so (probe/probe.h). */
 void emu_source_marks(struct ptx_func *);
-/* The line of the n-th access, or the like, of a function there; 0: unknown. */
-unsigned emu_source_line(const char *func, unsigned n);
+/* The lines of a function's n accesses, and the like, there; none where the function is unknown. */
+const unsigned *emu_source_lines(const char *func, unsigned *n);
 bool emu_source_counts(const struct ptx_inst *);        /* it is one of those */
 /* The file of which an instruction of `f` is, and the line there; NULL: not known. */
 const char *emu_source_place(const struct ptx_func *f, const struct ptx_stmt *, unsigned *line);

@@ -287,7 +287,7 @@ extern bool emu_listening;
 /* Is anybody to hear of what `op` does? */
 static inline bool emu_tells(const struct emu_op *op)
 {
-	return emu_listening && !op->func->injected;
+	return emu_listening && !op->func->injected && !(op->stmt && op->stmt->inserted);
 }
 
 /* Does the launch go on behind what is undefined, if that is told?  Yes if somebody listened when

@@ -141,7 +141,8 @@ static void meaning(struct orc_op *k, const struct ptx_inst *in)
 
 static void load(void *self, struct emu_func *f)
 {
-	unsigned accesses = 0;
+	unsigned accesses = 0, nlines;
+	const unsigned *line = emu_source_lines(f->name, &nlines);
 	struct orc_op **watch;
 
 	(void)self;
@@ -159,9 +160,7 @@ static void load(void *self, struct emu_func *f)
 		if (k.access ? !(op->flags & EMU_F_ACCESS) :
 		    !k.tells && (!last || (!k.fence && !k.unmodelled && !k.other)))
 			goto next;
-		k.line = emu_source_line(f->name, accesses);
-		if (!k.line)
-			k.line = op->stmt->line;
+		k.line = accesses < nlines ? line[accesses] : op->stmt->line;
 		watch[i] = orc_alloc(1, sizeof k);
 		*watch[i] = k;
 next:

@@ -112,12 +112,15 @@ void emu_source_marks(struct ptx_func *f)
 	}
 }
 
-unsigned emu_source_line(const char *func, unsigned n)
+const unsigned *emu_source_lines(const char *func, unsigned *n)
 {
 	for (unsigned i = 0; i < noriginal; i++)
-		if (!strcmp(original[i].func, func))
-			return n < original[i].n ? original[i].line[n] : 0;
-	return 0;
+		if (!strcmp(original[i].func, func)) {
+			*n = original[i].n;
+			return original[i].line;
+		}
+	*n = 0;
+	return NULL;
 }
 
 /* Put between the program's instructions by the rewriter? */

@@ -11,7 +11,6 @@
  *
  * By the seed, the warp that goes on is any, any for a while, or always the first in
  * a random order; the last is how a warp gets to the end before another has begun.
- * Lanes that stand at one step may take it apart, one part after the other.
  */
 #include <string.h>
 #include <time.h>
@@ -244,20 +243,13 @@ static bool settle(struct emu_warp *w)
 	return !waits;
 }
 
-/* One step of group `i`, or of some of its lanes: the others are behind. */
-static void step(struct emu_warp *w, unsigned i, uint32_t lanes)
+/* One step of all lanes of group `i`: what gsan puts behind it may need all of them. */
+static void step(struct emu_warp *w, unsigned i)
 {
 	struct emu_x x = begin(w);
 	const struct emu_op *op = take(&x, i);
-	uint32_t m;
+	const uint32_t m = lanes_of(&x, op);
 
-	if ((x.mask & lanes) && (x.mask & ~lanes)) {
-		w->behind = w->behind ? 0 : x.mask & ~lanes;
-		emu_split(&x, x.mask & ~lanes, op, x.base);
-	} else {
-		w->behind = 0;
-	}
-	m = lanes_of(&x, op);
 	if (m)
 		op = op->fn(&x, op, m);
 	else
@@ -427,21 +419,9 @@ static unsigned choose(const struct emu_warp *w)
 	return at[emu_m.seed ? emu_random() % n : k % n];
 }
 
-/* The group of the lanes that are behind: probes hold those that went ahead where a group
- * logs as one (a shfl.sync), so in no program they go on before the others have come. */
-static unsigned behind(const struct emu_warp *w)
-{
-	unsigned i = 0;
-
-	while (!(w->group[i].mask & w->behind))
-		i++;
-	return i;
-}
-
 struct emu_warp *emu_step(void)
 {
 	static const struct timespec pause = {.tv_nsec = 20000};
-	uint32_t lanes = EMU_ALL;
 	struct emu_warp *w;
 
 	if (!settle_all()) {
@@ -451,13 +431,7 @@ struct emu_warp *emu_step(void)
 	w = emu_m.fault ? NULL : next();
 	if (!w)
 		return NULL;
-	if (w->behind) {
-		step(w, behind(w), w->behind);
-	} else {
-		if (emu_m.seed && policy() <= ANY && emu_random() % 8 == 0)
-			lanes = (uint32_t)emu_random();
-		step(w, choose(w), lanes);
-	}
+	step(w, choose(w));
 	if (w->steps % TURN == 0)
 		w->place = UINT64_MAX / 2 + emu_m.turns++;
 	return w;

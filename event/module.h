@@ -16,6 +16,9 @@
 
 enum { MODULE_VERSION = 2 };
 
+/* A variable of 32 bits of a module whose warps are held up by chance: the seed, 0 for none. */
+#define MODULE_SEED "__gsan_seed"
+
 struct module_tables {
 	uint64_t sites, runs;           /* struct event_site, event_run */
 	uint64_t spots, frames;         /* struct module_spot of each site, module_frame */
@@ -44,7 +47,11 @@ struct module_spot {
 /* A call that was inlined: where it stood, in which function, and 1 + index of the one around it. */
 struct module_frame { uint32_t func, file, line, next; };
 
-enum { MODULE_FLAT = 1 /* probe_kernel.flat */, MODULE_UNWATCHED = 2 /* the user does not want it logged */ };
+enum {
+	MODULE_FLAT = 1,                /* probe_kernel.flat */
+	MODULE_UNWATCHED = 2,           /* the user does not want it logged */
+	MODULE_STORED = 4               /* a digest of what weak stores store is logged (probe_what.stored) */
+};
 /* piece: units; its own parameters, and where that of the launch lies behind them; the line where it begins; maps: bits of
  * those parameters that are tensor maps of its copies. */
 struct module_kernel { uint32_t name, piece, flags, nparams, offset, line; uint64_t maps; };

@@ -239,7 +239,9 @@ own_option(struct shim_args *a, const char *option)
 	word = a->held.v[a->held.n - 1];
 	name = word + strlen("--gsan-");
 
-	if (strcmp(name, "help") == 0)
+	if (shim_how(&a->how, word))
+		;
+	else if (strcmp(name, "help") == 0)
 		a->gsan_help = true;
 	else if (strcmp(name, "version") == 0)
 		a->gsan_version = true;
@@ -438,6 +440,7 @@ shim_args_free(struct shim_args *a)
 	strv_free(&a->out);
 	strv_free(&a->machine);
 	strv_free(&a->held);
+	strv_free(&a->how);
 	free(a->error);
 	*a = (struct shim_args){ 0 };
 }

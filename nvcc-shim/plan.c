@@ -61,11 +61,43 @@ add_hide(struct strv *plan, const struct shim_tools *t)
 	free(file);
 }
 
+bool
+shim_how(struct strv *how, const char *word)
+{
+	bool ours = strcmp(word, "--gsan-stored") == 0 ||
+	    strncmp(word, "--gsan-perturb=", strlen("--gsan-perturb=")) == 0;
+	char *option;
+
+	if (ours) {
+		option = shim_format("--%s", word + strlen("--gsan-"));
+		strv_add(how, option);
+		free(option);
+	}
+	return ours;
+}
+
+/* What stands in front of a phase, as /bin/sh reads it. */
+static char *
+wrapper(const char *ptx, const struct strv *how)
+{
+	char *words = shim_quote(ptx), *more;
+
+	for (size_t i = 0; i <= how->n; i++) {
+		char *quoted = shim_quote(i < how->n ? how->v[i] : "--wrap");
+
+		more = shim_format("%s %s", words, quoted);
+		free(quoted);
+		free(words);
+		words = more;
+	}
+	return words;
+}
+
 void
 shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
     const struct shim_tools *t)
 {
-	char *quoted, *prefix;
+	char *prefix;
 
 	strv_add(plan, t->real);
 	for (size_t i = 0; i < a->out.n; i++)
@@ -80,14 +112,12 @@ shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
 	if (a->info || a->preprocess || a->noptx || a->ninputs == 0 || !t->ptx)
 		return;
 
-	quoted = shim_quote(t->ptx);
-	prefix = shim_format("%s --wrap", quoted);
+	prefix = wrapper(t->ptx, &a->how);
 	strv_add(plan, "--cicc-prefix");
 	strv_add(plan, prefix);
 	strv_add(plan, "--ptxas-prefix");
 	strv_add(plan, prefix);
 	free(prefix);
-	free(quoted);
 
 	/*
 	 * Host objects of instrumented code refer to the runtime: whoever links
@@ -129,7 +159,7 @@ is_one_of(const char *word, const char *const *list)
  */
 void
 shim_plan_ptxas(struct strv *plan, int argc, char *const *argv,
-    const struct shim_tools *t)
+    const struct strv *how, const struct shim_tools *t)
 {
 	static const char *const info[] = {
 		"--help", "-h", "--version", "-V", "--list-version",
@@ -143,6 +173,8 @@ shim_plan_ptxas(struct strv *plan, int argc, char *const *argv,
 		prints |= is_one_of(words.v[i], info);
 	if (!prints && t->ptx) {
 		strv_add(plan, t->ptx);
+		for (size_t i = 0; i < how->n; i++)
+			strv_add(plan, how->v[i]);
 		strv_add(plan, "--wrap");
 	}
 	strv_add(plan, t->real);

@@ -24,6 +24,9 @@ help(void)
 	    "  --gsan-version    gsan's version (--version is ptxas's own)\n"
 	    "  --gsan-show       print the command before it runs\n"
 	    "  --gsan-verbose    show all that ptxas says of instrumented code\n"
+	    "  --gsan-stored     log what is stored, which same_value=ignore asks for\n"
+	    "  --gsan-perturb=SEED\n"
+	    "                    hold warps up by chance around synchronisation\n"
 	    "\n"
 	    "environment:\n"
 	    "  GSAN_PTXAS        the ptxas to run\n"
@@ -36,7 +39,7 @@ int
 main(int argc, char **argv)
 {
 	struct shim_tools t = { 0 };
-	struct strv rest = { 0 }, plan = { 0 };
+	struct strv rest = { 0 }, plan = { 0 }, how = { 0 };
 	bool show = false, ok = true;
 	int status = SHIM_FAILED;
 
@@ -52,6 +55,8 @@ main(int argc, char **argv)
 			show = true;
 		} else if (strcmp(argv[i], "--gsan-verbose") == 0) {
 			setenv("GSAN_VERBOSE", "1", 1);
+		} else if (shim_how(&how, argv[i])) {
+			;       /* gsan-ptx's */
 		} else if (strncmp(argv[i], "--gsan-", 7) == 0) {
 			shim_say("%s: no such option; try --gsan-help", argv[i]);
 			return SHIM_FAILED;
@@ -73,11 +78,12 @@ main(int argc, char **argv)
 		ok &= !shim_strict();
 	}
 	if (ok) {
-		shim_plan_ptxas(&plan, (int)rest.n, rest.v, &t);
+		shim_plan_ptxas(&plan, (int)rest.n, rest.v, &how, &t);
 		status = shim_become(&plan, show);
 	}
 	strv_free(&plan);
 	strv_free(&rest);
+	strv_free(&how);
 	shim_tools_free(&t);
 	return status;
 }

@@ -53,6 +53,7 @@ struct shim_args {
 
 	/* --gsan-*; the words themselves are in `held` */
 	struct strv held;
+	struct strv how;		/* options for gsan-ptx */
 	bool gsan_help, gsan_version, gsan_show, gsan_keep, gsan_verbose;
 	bool print_runtime, print_libs;
 	const char *gsan_keep_dir;	/* NULL: the current folder */
@@ -82,7 +83,9 @@ struct shim_tools {
 
 void shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
     const struct shim_tools *t);
-void shim_plan_ptxas(struct strv *plan, int argc, char *const *argv,
+/* --gsan-stored or --gsan-perturb=SEED: adds what gsan-ptx calls it; false: another word. */
+bool shim_how(struct strv *how, const char *word);
+void shim_plan_ptxas(struct strv *plan, int argc, char *const *argv, const struct strv *how,
     const struct shim_tools *t);
 char *shim_quote(const char *word);
 

@@ -58,8 +58,15 @@ static void put_line(struct emit *p, const char *line, size_t n)
 	snprintf(queue, sizeof queue, "%d", 16 * REGION_QUEUE);
 	snprintf(sink, sizeof sink, "%u", REGION_SINK_LAST + p->piece - 1);
 	for (size_t at = 0; at < n;) {
+		size_t other = strcspn(line + at, "[ABCDEFGHIJKLMNOPQRSTUVWXYZ");      /* as all words begin */
 		unsigned k = 0;
 
+		if (other > n - at)
+			other = n - at;
+		ptx_put(&p->out, line + at, other);
+		at += other;
+		if (at == n)
+			break;
 		while (k < nwords && strncmp(line + at, words[k].word, strlen(words[k].word)))
 			k++;
 		if (k < nwords)

@@ -4,14 +4,14 @@
 
 noinst_LIBRARIES += probe/libprobe.a
 probe_libprobe_a_SOURCES = probe/access.c probe/alone.c probe/async.c probe/emit.c probe/emit.h probe/flow.c probe/flow.h \
-	probe/module.c probe/module.h probe/place.c probe/place.h probe/plan.c probe/plan.h probe/probe.c probe/probe.h \
+	probe/module.c probe/module.h probe/perturb.c probe/perturb.h probe/place.c probe/place.h probe/plan.c probe/plan.h probe/probe.c probe/probe.h \
 	probe/shape.c probe/site.c probe/site.h probe/sync.c probe/tensor.c
 nodist_probe_libprobe_a_SOURCES = probe/text.h
 BUILT_SOURCES += probe/text.h
-probe/emit.$(OBJEXT): probe/text.h
+probe/emit.$(OBJEXT) probe/perturb.$(OBJEXT): probe/text.h
 CLEANFILES += probe/text.h
 probe_texts = probe/start.ptx probe/rows.ptx probe/slot.ptx probe/place.ptx probe/place_cluster.ptx probe/refill.ptx \
-	probe/lane.ptx probe/save.ptx probe/load.ptx probe/hash.ptx
+	probe/lane.ptx probe/save.ptx probe/load.ptx probe/hash.ptx probe/perturb.ptx
 EXTRA_DIST += $(probe_texts)
 
 # place.ptx as the string probe_place, and so on.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/module.h"
+#include "probe/perturb.h"
 
 /* A number in the PTX of start.ptx and refill.ptx. */
 EVENT_ASSERT(EVENT_MAGIC == 0x67736e01u);
@@ -206,6 +207,8 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 	t.e.clusters = m->sm >= 90 && m->version >= 78;
 	t.e.unit = what.unit;
 	t.marks = what.marks;
+	if (what.perturb)
+		perturb_put(m, what.perturb, what.marks);
 	plan_all(&t, what);
 	for (struct ptx_stmt *s = m->first; s; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)

@@ -43,8 +43,9 @@ struct probe_sites {
 /* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
  * a record of its own for each store.  unit: a name for the module, of letters and digits, if it may be linked with others
  * (nvcc -rdc=true): its sites are numbered from what the variable PROBE_FIRST and that name says, << 12; NULL.
- * marks: labels that begin with PROBE_IN and PROBE_OUT, around all that is put in. */
-struct probe_what { bool stored, marks; const char *unit; };
+ * marks: labels that begin with PROBE_IN and PROBE_OUT, around all that is put in.  perturb: a seed by which warps are
+ * held up (perturb.h); 0: nothing holds them up. */
+struct probe_what { bool stored, marks; const char *unit; uint32_t perturb; };
 #define PROBE_IN "$__gsan_in"
 #define PROBE_OUT "$__gsan_out"
 

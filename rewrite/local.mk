@@ -5,7 +5,7 @@
 
 noinst_LIBRARIES += rewrite/librewrite.a
 rewrite_librewrite_a_SOURCES = \
-	rewrite/async.c rewrite/attach.c rewrite/call.c rewrite/call.h rewrite/calls.def rewrite/cfg.c \
+	rewrite/asked.c rewrite/async.c rewrite/attach.c rewrite/call.c rewrite/call.h rewrite/calls.def rewrite/cfg.c \
 	rewrite/class.c rewrite/elide.c rewrite/insert.c rewrite/join.c rewrite/pass.c rewrite/quirk.c rewrite/resolve.c \
 	rewrite/rewrite.h rewrite/rules.def rewrite/rw.h rewrite/site.c \
 	rewrite/space.c rewrite/tables.c rewrite/tcgen05.c rewrite/text.c rewrite/value.c

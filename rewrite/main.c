@@ -69,7 +69,8 @@ static void help(void)
 	      "\n"
 	      "Exit status: 0 done, 1 input rejected, 2 bad usage, 3 anything else; with --wrap\n"
 	      "that of COMMAND.  Environment: GSAN_KEEP=1 keeps rewritten copies,\n"
-	      "GSAN_NVCC_STRICT=1 makes --wrap fail rather than leave PTX as it is.\n", stdout);
+	      "GSAN_NVCC_STRICT=1 makes --wrap fail rather than leave PTX as it is, GSAN_OPTIONS\n"
+	      "with same_value=ignore is --stored, with perturb=SEED --perturb=SEED.\n", stdout);
 }
 
 static int usage(const char *text)
@@ -215,15 +216,6 @@ static bool known_letters(const char *letters)
 	return true;
 }
 
-static bool seed(const char *text, unsigned *to)
-{
-	char *end;
-	unsigned long v = strtoul(text, &end, 10);
-
-	*to = (unsigned)v;
-	return *text >= '0' && *text <= '9' && !*end && v && v <= 2147483647;
-}
-
 /* Reads the command line; returns an exit status, or -1 to go on. */
 static int arguments(struct command *c, int argc, char **argv)
 {
@@ -262,9 +254,7 @@ static int arguments(struct command *c, int argc, char **argv)
 			c->options.relocatable = true;
 			break;
 		case OPT_PERTURB:
-			if (ENGINE_PROBES)
-				return usage("--perturb: this gsan-ptx puts no code into kernels that could hold them up");
-			if (!seed(optarg, &c->options.perturb))
+			if (!gsan_rewrite_seed(optarg, &c->options.perturb))
 				return usage("--perturb: a number from 1 to 2147483647");
 			break;
 		case OPT_STORED:
@@ -292,6 +282,7 @@ int main(int argc, char **argv)
 	int status;
 
 	rw_error_instead(SIGXFSZ);
+	gsan_rewrite_asked(&c.options, getenv("GSAN_OPTIONS"));
 	/* Everything behind --wrap is another program's command line. */
 	for (int i = 1; i < argc && !c.wrapped; i++)
 		if (!strcmp(argv[i], "--wrap")) {

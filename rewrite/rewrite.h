@@ -34,7 +34,7 @@ struct gsan_rewrite_options {
 	                           registers below what its callees use */
 	bool marks;             /* labels around what is put in (probe.h) */
 	bool stored;            /* log what weak stores store, for same_value=ignore */
-	unsigned perturb;       /* seed for the runtime to hold warps up by; 0: none */
+	unsigned perturb;       /* seed to hold warps up by; 0: none */
 	const char *dump;       /* letters of the passes to print after, or NULL */
 	FILE *dump_to;          /* where to; NULL: stderr */
 };
@@ -72,6 +72,12 @@ char *gsan_rewrite(const char *path, const char *text, size_t len,
 		   const struct gsan_rewrite_options *options,
 		   struct gsan_rewrite_stats *stats, size_t *out_len,
 		   ptx_report_fn *report, void *arg);
+
+/* Sets what a value of GSAN_OPTIONS (NULL: none) asks for: same_value=ignore `stored`, perturb=SEED `perturb`.  What is
+ * wrong in it is left to the runtime, which reads the same. */
+void gsan_rewrite_asked(struct gsan_rewrite_options *, const char *list);
+/* A seed from 1 to 2147483647; false: it is none, and *seed is as it was. */
+bool gsan_rewrite_seed(const char *text, unsigned *seed);
 
 /* Letters of the passes with their names, for -d and --help. */
 struct gsan_rewrite_pass_name { char letter; const char *name, *text; };

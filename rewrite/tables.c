@@ -118,6 +118,8 @@ static void put_kernels(struct rw *r, const struct probe_sites *s)
 					      from->nparams, from->offset, line_of(r, from->name), from->maps};
 		if (!wanted)
 			k[i].flags |= MODULE_UNWATCHED;
+		if (r->options->stored)
+			k[i].flags |= MODULE_STORED;
 		r->stats->entries += wanted;
 		r->stats->entries_left += !wanted;
 	}
@@ -171,7 +173,8 @@ static void put_init(struct rw *r)
 
 void rw_probe(struct rw *r)
 {
-	struct probe_what what = {.stored = r->options->stored, .marks = r->options->marks};
+	struct probe_what what = {.stored = r->options->stored, .marks = r->options->marks,
+				  .perturb = r->options->perturb};
 	struct probe_sites sites;
 	char unit[17] = "";
 

@@ -84,6 +84,17 @@ UNCHECKED static void find_dlsym(void)
 	memcpy(&rt_real_dlsym, &f, sizeof f);
 }
 
+/* Past our own hook: it notes what the program asks for. */
+UNCHECKED static void *open_driver(int mode)
+{
+	void *(*next)(const char *, int);
+
+	if (!rt_real_dlopen)
+		rt_real_dlopen = find_versioned("dlopen");
+	memcpy(&next, &rt_real_dlopen, sizeof next);
+	return next(driver_file, mode);
+}
+
 void *rt_look_up_next(const char *name)
 {
 	return rt_real_dlsym(RTLD_NEXT, name);
@@ -103,7 +114,7 @@ static void load(void)
 	if (!rt_real_dlsym)
 		find_dlsym();
 	rt_stay();
-	driver = dlopen(driver_file, RTLD_NOW | RTLD_LOCAL);
+	driver = open_driver(RTLD_NOW | RTLD_LOCAL);
 	if (!driver) {
 		rt_verbose(1, "no driver: %s", dlerror());
 		__atomic_store_n(&loaded, -1, __ATOMIC_RELEASE);
@@ -163,7 +174,7 @@ enum rt_drv_use rt_drv_used(void)
 		return RT_DRV_USED;
 	if (!rt_real_dlsym)
 		find_dlsym();
-	lib = have < 0 ? NULL : dlopen(driver_file, RTLD_NOW | RTLD_NOLOAD);
+	lib = have < 0 ? NULL : open_driver(RTLD_NOW | RTLD_NOLOAD);
 	if (lib)
 		return is_bypassed(lib) ? RT_DRV_BYPASSED : RT_DRV_UNUSED;
 	return have < 0 || __atomic_load_n(&asked, __ATOMIC_RELAXED) ? RT_DRV_MISSING : RT_DRV_UNUSED;

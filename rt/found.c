@@ -41,14 +41,18 @@ static enum gsan_why of_tensor(const struct rt_report *r, enum detect_why why)
 	return begins(&r->before, "tcgen05.ld") || begins(&r->before, "tcgen05.st") ? GSAN_WHY_TC_WAIT : GSAN_WHY_TC_COMMIT;
 }
 
-static enum gsan_why of_proxy(const struct rt_report *r)
+static enum gsan_why of_proxy(const struct rt_report *r, const struct detect_finding *f)
 {
 	const struct rt_place *other = r->before.async ? &r->before : &r->now;
+	const struct detect_side *plain = &f->side[r->before.async];
 
 	if (begins(&r->before, "multimem") || begins(&r->now, "multimem"))
 		return GSAN_WHY_ALIAS;
 	if (begins(other, "st.async") || begins(other, "red.async"))
 		return GSAN_WHY_PROXY_END;
+	/* A fence for its own block's shared memory alone may have been there. */
+	if (plain->shared && plain->owner != plain->block && f->side[0].block == f->side[1].block)
+		return GSAN_WHY_PROXY_PEER;
 	return GSAN_WHY_PROXY;
 }
 
@@ -71,7 +75,7 @@ static enum gsan_why of_race(const struct rt_report *r, const struct detect_find
 	case DETECT_NOT_COMPLETED:
 		return GSAN_WHY_ASYNC;
 	case DETECT_NO_PROXY_FENCE:
-		return of_proxy(r);
+		return of_proxy(r, f);
 	case DETECT_FENCE_ELSEWHERE:
 		return GSAN_WHY_PROXY_ORDER;
 	default:
@@ -87,7 +91,7 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 	case DETECT_TENSORMAP_RACE:
 		return GSAN_WHY_MAP;
 	case DETECT_PROXY_RACE:
-		return of_proxy(r);
+		return of_proxy(r, f);
 	case DETECT_PROXY_FENCE_ORDER:
 		return GSAN_WHY_PROXY_ORDER;
 	case DETECT_MBARRIER_MISUSE:
@@ -247,6 +251,12 @@ static bool is_misuse(enum detect_kind kind)
 	return kind == DETECT_MBARRIER_MISUSE || kind == DETECT_BARRIER_MISUSE || kind == DETECT_LIFETIME;
 }
 
+/* Is what it stores logged (probe_what.stored)? */
+static bool tells_value(const struct rt_place *p, const struct rt_launch *l)
+{
+	return l && l->kernel->flags & MODULE_STORED && begins(p, "st.") && !begins(p, "st.bulk");
+}
+
 struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdict *v)
 {
 	struct rt_report *r = rt_alloc(sizeof *r);
@@ -260,7 +270,6 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdi
 	/* The first byte that both touch. */
 	r->addr = f->one || now->address > before->address ? now->address : before->address;
 	r->count = f->count;
-	r->values = f->same_value ? GSAN_VALUES_SAME : GSAN_VALUES_UNKNOWN;
 	r->seen_ms = rt_now_ms();
 	fill_launch(r, l);
 	fill(&r->now, now, l);
@@ -268,6 +277,8 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdi
 	if (l && (now->shared || now->tensor) && now->owner != now->block)
 		r->owner = 1 + now->owner % (uint32_t)((l->cluster[0] ? l->cluster[0] : 1) * (l->cluster[1] ? l->cluster[1] : 1) *
 						       (l->cluster[2] ? l->cluster[2] : 1));
+	r->values = f->same_value ? GSAN_VALUES_SAME : tells_value(&r->now, l) && tells_value(&r->before, l) ? GSAN_VALUES_DIFFER :
+		    GSAN_VALUES_UNKNOWN;
 	r->why = why_of(r, f);
 	locate(r, l, v);
 	return r;

@@ -242,8 +242,8 @@ static void *drain(void *unused)
 static void start_verdict(void)
 {
 	verdict = rt_verdict_new(&rt_flags, NULL);
-	if (rt_flags.perturb || !rt_flags.reconverge || rt_flags.shadow_mb)
-		rt_say("perturb, reconverge and shadow_mb mean nothing to kernels that log");
+	if (!rt_flags.reconverge || rt_flags.shadow_mb)
+		rt_say("reconverge and shadow_mb mean nothing to kernels that log");
 }
 
 /* Nobody asks the driver about it any more. */
@@ -553,11 +553,6 @@ void rt_watch_closed(const struct rt_totals *t)
 
 /* ---- contexts and the closing line ------------------------------------------------------------------------------------ */
 
-/* The device counts nothing: a context may end as it likes. */
-void rt_context_died(void)
-{
-}
-
 void rt_context_torn_down(void)
 {
 }
@@ -578,6 +573,15 @@ static void give_up(CUcontext ctx, bool running)
 			set_state(l, RT_OVER);
 		}
 	pthread_mutex_unlock(&queue_lock);
+}
+
+/* Nothing of it runs any more: what was found until then need not wait for the end. */
+void rt_context_died(void)
+{
+	CUcontext ctx = NULL;
+
+	if (rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS && ctx)
+		give_up(ctx, false);
 }
 
 void rt_context_tell(CUcontext ctx, int timeout_ms)

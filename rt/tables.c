@@ -177,6 +177,23 @@ static void enter(struct rt_module *m, struct rt_tables *t)
 	rt_verbose(2, "%s: %u sites", rt_string(t, t->n.path), t->n.nsites - 1);
 }
 
+/* Whether it holds warps up was decided when it was built; by which seed, if GSAN_OPTIONS says one, is decided here. */
+static void set_seed(struct rt_ctx *c, const struct rt_module *m, const struct rt_tables *t)
+{
+	const uint32_t seed = (uint32_t)rt_flags.perturb;
+	const void *module = m->library ? m->alias : m->handle;
+	size_t bytes = 0;
+	CUdeviceptr at;
+
+	if (!seed || !module || !rt_drv.cuModuleGetGlobal)
+		return;
+	if (rt_drv.cuModuleGetGlobal(&at, &bytes, (CUmodule)module, MODULE_SEED) == CUDA_SUCCESS && bytes == sizeof seed)
+		rt_write(c, at, &seed, sizeof seed);
+	else
+		rt_say("perturb=%u means nothing to kernels of %s: they were built without gsan-ptx --perturb", seed,
+		       rt_string(t, t->n.path));
+}
+
 /* Variables of the module in this context. */
 static bool set_variables(struct rt_ctx *c, const struct rt_tables *t, const struct module_tables *here)
 {
@@ -225,5 +242,6 @@ bool rt_tables_take(struct rt_ctx *c, struct rt_module *m, CUfunction f, const c
 			return false;
 		enter(m, t);
 	}
+	set_seed(c, m, t);
 	return set_variables(c, t, &here);
 }

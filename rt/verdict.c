@@ -19,6 +19,7 @@ struct rt_verdict {
 	size_t nmaps, maps_cap;
 	struct rt_blocks memory;
 	uint64_t cut;                           /* launches */
+	bool ignores_same_value, told_of_stored;
 };
 
 static void choose(void *detect, const char *name, const char *value)
@@ -33,6 +34,7 @@ struct rt_verdict *rt_verdict_new(const struct rt_flags *flags, const struct rt_
 	v->process = process;
 	v->detect = detect_new();
 	rt_flags_choices(flags, choose, v->detect);
+	v->ignores_same_value = flags->same_value;
 	return v;
 }
 
@@ -105,6 +107,16 @@ bool rt_verdict_is_strict(const struct rt_verdict *v)
 
 /* ---- launches ------------------------------------------------------------------------------------------ */
 
+/* What weak stores store is told if that was asked for when probes were put in. */
+static void say_if_not_stored(struct rt_verdict *v, const struct rt_launch *l)
+{
+	if (!v->ignores_same_value || v->told_of_stored || l->kernel->flags & MODULE_STORED)
+		return;
+	v->told_of_stored = true;
+	rt_say("same_value=ignore means nothing to %s: it was built without gsan-ptx --stored",
+	       rt_demangle(rt_string(l->tables, l->kernel->name)));
+}
+
 void rt_verdict_take(struct rt_verdict *v, struct rt_launch *l)
 {
 	struct rt_launch **at = &v->kept[l->number % KEPT];
@@ -129,6 +141,7 @@ void rt_verdict_begin(struct rt_verdict *v, const struct rt_launch *l, const uin
 	const struct event_sites sites = rt_sites_linked(l->tables);
 	struct event_host h = {.kind = EVENT_HOST_LAUNCH, .launch = l->number, .blocks = l->shape.blocks, .early = l->early};
 
+	say_if_not_stored(v, l);
 	detect_sites(v->detect, &sites);
 	detect_host(v->detect, &h);
 	if (!cut)
@@ -187,6 +200,7 @@ void rt_verdict_count(const struct rt_verdict *v, struct rt_report *r)
 void rt_verdict_totals(const struct rt_verdict *v, struct rt_totals *t)
 {
 	t->cut += v->cut;
+	t->counters[GSAN_COUNT_SAME_VALUE] += detect_same_values(v->detect);
 	for (unsigned i = 0; i < DETECT_COUNTERS && i < RT_INEXACT; i++) {
 		t->inexact[i].name = detect_counter_name((enum detect_counter)i);
 		t->inexact[i].n += i == DETECT_CUT ? 0 : detect_count(v->detect, (enum detect_counter)i);

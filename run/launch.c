@@ -134,15 +134,14 @@ static bool load(struct runner *r)
 	static char log[16384];
 	CUjit_option names[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
 	void *values[] = { log, (void *)(uintptr_t)sizeof log };
-	const char *asked = getenv("GSAN_OPTIONS");
-	struct gsan_rewrite_options options = { .stored = asked && strstr(asked, "same_value=ignore"),
-						.marks = r->job->emu };
+	struct gsan_rewrite_options options = { .marks = r->job->emu };
 	char *text = NULL;
 	size_t len = 0;
 	bool ok;
 
+	gsan_rewrite_asked(&options, getenv("GSAN_OPTIONS"));
 	if (r->job->events == EVENTS_PROBES) {
-		text = run_probes_text(r->s, r->job->emu);
+		text = run_probes_text(r->s, &options);
 		len = text ? strlen(text) : 0;
 	} else if (!r->job->plain) {
 		text = gsan_rewrite(r->s->path, r->s->text, r->s->len, &options, NULL, &len,

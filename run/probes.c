@@ -13,6 +13,7 @@
 #include "log/drain.h"
 #include "log/region.h"
 #include "probe/probe.h"
+#include "rewrite/rewrite.h"
 #include "run/judge.h"
 #include "run/run.h"
 
@@ -62,10 +63,9 @@ static void forget_twins(void)
 	known = NULL;
 }
 
-char *run_probes_text(const struct run_script *s, bool marks)
+char *run_probes_text(const struct run_script *s, const struct gsan_rewrite_options *asked)
 {
-	const char *options = getenv("GSAN_OPTIONS");
-	struct probe_what what = {.stored = options && strstr(options, "same_value=ignore"), .marks = marks};
+	struct probe_what what = {.stored = asked->stored, .marks = asked->marks, .perturb = asked->perturb};
 	char *text;
 
 	forget_twins();

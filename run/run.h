@@ -257,8 +257,9 @@ void run_oracle_close(const struct run_script *);
 
 /* ---- probes.c: kernels that log by themselves ------------------------------------------- */
 
+struct gsan_rewrite_options;            /* rewrite/rewrite.h */
 /* The PTX with probes, malloc'd; NULL after saying why. */
-char *run_probes_text(const struct run_script *, bool marks /* probe.h */);
+char *run_probes_text(const struct run_script *, const struct gsan_rewrite_options *);
 bool run_probes_whole(void);    /* Is everything logged? */
 /* At first, before each launch, and when it is over.  False: a driver call failed, or the log's region is too small,
  * which is said.  A launch has one parameter more, which is returned; NULL: as false. */

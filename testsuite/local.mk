@@ -46,6 +46,7 @@ race_tests = \
 	testsuite/race/16_atom_vs_plain.ptx \
 	testsuite/race/16_atom_vs_store.ptx \
 	testsuite/race/16_red_cta_two_ctas.ptx \
+	testsuite/race/16_red_same_value.ptx \
 	testsuite/race/17_volatile_data.ptx \
 	testsuite/race/17_volatile_nofence.ptx \
 	testsuite/race/17_volatile_one_fence.ptx \
@@ -1193,10 +1194,6 @@ EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp
 
 # The oracle's rules for what is asynchronous; what it alone judges.
 TESTS += testsuite/install.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/options.sh
-if ENGINE_PROBES
-TESTS += testsuite/reproducers.sh
-endif
-EXTRA_DIST += testsuite/reproducers.sh
 EXTRA_DIST += testsuite/install.sh testsuite/cases.sh testsuite/probes.sh $(case_tests)
 EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 

@@ -6,11 +6,10 @@
  *
  *   load:FILE     use device 0's primary context and load the PTX there
  *   buf:BYTES     memory that kernels get as their one parameter, zeroed
- *   run:KERNEL    launch 2 blocks of 64 threads
+ *   run:KERNEL    launch 2 blocks of 64 threads; blocks:N: N of them from then on
  *   threads:KERNEL:N    two threads launch it N times each, on streams of their own
  *   context       a new context, with the module and memory of its own; leave: destroy it
  *   reset         the primary context; load and buf again after it
- *   clock:N       the highest clock that the runtime knows of is N now
  *   print         the memory's first words and their sum
  *   choke         stderr, a pipe, is full and does not wait
  *   sync, fork, sleep:MS, exit:N, quick
@@ -18,7 +17,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +24,6 @@
 #include <unistd.h>
 
 #include <cuda.h>
-
-#include "rt/abi.h"
 
 /* Every driver has it; the newest cuda.h has no name for it. */
 #undef cuCtxCreate_v2
@@ -43,6 +39,7 @@ struct place {
 static struct place primary, other;
 static struct place *here = &primary;
 static char *image;
+static unsigned blocks = 2;
 
 static bool check(CUresult r, const char *what)
 {
@@ -89,7 +86,7 @@ static void launch(const struct place *p, const char *kernel, CUstream stream)
 	void *params[] = { &arg };
 
 	if (check(cuModuleGetFunction(&f, p->module, kernel), kernel))
-		check(cuLaunchKernel(f, 2, 1, 1, 64, 1, 1, 0, stream, params, NULL), "cuLaunchKernel");
+		check(cuLaunchKernel(f, blocks, 1, 1, 64, 1, 1, 0, stream, params, NULL), "cuLaunchKernel");
 }
 
 struct work { const char *kernel; unsigned long long n; };
@@ -136,12 +133,6 @@ static void leave(void)
 	check(cuCtxDestroy(other.ctx), "cuCtxDestroy");
 	here = &primary;
 	check(cuCtxSetCurrent(primary.ctx), "cuCtxSetCurrent");
-}
-
-static void set_clock(unsigned n)
-{
-	check(cuMemcpyHtoD(GSAN_ROOT + offsetof(struct gsan_root, max_clock), &n, sizeof n),
-	      "the runtime's clock");
 }
 
 static void print(void)
@@ -203,8 +194,8 @@ static void command(const char *c)
 		leave();
 	else if (!strcmp(c, "reset"))
 		check(cuDevicePrimaryCtxReset(0), "cuDevicePrimaryCtxReset");
-	else if (sscanf(c, "clock:%llu", &n) == 1)
-		set_clock((unsigned)n);
+	else if (sscanf(c, "blocks:%llu", &n) == 1)
+		blocks = (unsigned)n;
 	else if (!strcmp(c, "print"))
 		print();
 	else if (!strcmp(c, "sync"))

@@ -22,11 +22,8 @@ testsuite_faults_device_plain_LDADD = emu/libcuda.so.1
 
 faults_tests = testsuite/faults/driver.sh testsuite/faults/malloc.sh testsuite/faults/log.sh \
 	testsuite/faults/emulated.sh
-# Over what is built for kernels that log alone (rt/local.mk).  malloc.sh and emulated.sh expect the engine that calls a
-# runtime: memory that is refused is not survived by kernels that log (HACKING.md).
+# Over what is built for kernels that log alone (rt/local.mk).
 if ENGINE_PROBES
-TESTS += testsuite/faults/driver.sh testsuite/faults/log.sh
-else
-TESTS += testsuite/faults/emulated.sh
+TESTS += $(faults_tests)
 endif
 dist_check_SCRIPTS += $(faults_tests)

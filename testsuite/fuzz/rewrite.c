@@ -38,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.stored = h % 4 == 0,
 		.relocatable = h >> 8 & 1,
 		.kernel = (h >> 9) % 16 == 0 ? "*[a-m]" : NULL,
+		.perturb = (h >> 19) % 8 == 0 ? (unsigned)(h >> 33) : 0,
 		.dump = (h >> 16) % 8 == 0 ? "CSPA" : NULL,
 	};
 	struct gsan_rewrite_stats s, t;

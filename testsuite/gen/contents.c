@@ -88,6 +88,7 @@ void contents_load(struct worker *w, const struct gen_prog *p, unsigned n, unsig
 {
 	struct gen_prog *q = calloc(n, sizeof *q);
 	struct ptx_buf b;
+	char *text;
 
 	if (!q)
 		give_up("out of memory");
@@ -97,8 +98,10 @@ void contents_load(struct worker *w, const struct gen_prog *p, unsigned n, unsig
 	for (unsigned i = 0; first && i < n; i++)
 		for (const char *s = q[i].item[0].text; *s; s++)
 			first[i] += *s == '\n';
-	w->plain = worker_load(w, &b, false);
-	w->same = worker_load(w, &b, true);
+	w->plain = worker_load(w, b.p);
+	text = worker_instrument(w, &b);
+	w->same = worker_load(w, text);
+	free(text);
 	for (unsigned i = 0; i < n; i++)
 		gen_free(&q[i]);
 	free(q);
@@ -134,7 +137,6 @@ void contents_compare(struct worker *w, const struct gen_prog *p, unsigned i, ui
 	bool ok;
 
 	w->emu_set_stepwise(1);
-	worker_reconverge(false);       /* its order of steps knows of no such thing */
 	w->emu_set_seed(seed);
 	ok = worker_launch(w, w->plain, p, i);
 	if (ok && w->cuMemcpyDtoH_v2(want, w->data, sizeof want))
@@ -157,5 +159,4 @@ void contents_compare(struct worker *w, const struct gen_prog *p, unsigned i, ui
 		r->compared = true;
 	}
 	w->emu_set_stepwise(0);
-	worker_reconverge(true);
 }

@@ -7,13 +7,11 @@
  */
 #include "testsuite/gen/worker.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rt/gsan.h"
-#include "rt/state.h"
 
 enum { DEVICE_BATCH = 16, PLAIN_RUNS = 2, RUN_MS = 20000, ORDERS = 512 };
 
@@ -38,14 +36,12 @@ static bool known(const struct device_want *want, unsigned a, unsigned b)
 }
 
 /* How much gsan has counted so far that makes it see less. */
-static uint64_t counted(struct worker *w)
+static uint64_t counted(void)
 {
-	unsigned long long n[GSAN_COUNTER_COUNT];
-	uint64_t sum = 0;
+	uint64_t n[CAUSES], sum = 0;
 
-	if (w->cuMemcpyDtoH_v2(n, GSAN_ROOT + offsetof(struct gsan_root, counters), sizeof n))
-		give_up("cuMemcpyDtoH");
-	for (unsigned i = 0; i < GSAN_COUNTER_COUNT; i++)
+	worker_count(n);
+	for (unsigned i = 0; i < CAUSES; i++)
 		sum += n[i];
 	return sum;
 }
@@ -88,13 +84,13 @@ static void one(struct worker *w, const struct gen_prog *p, unsigned i,
 		const struct device_want *want, struct run_result *r)
 {
 	static unsigned char under[CONTENTS_BYTES], plain[CONTENTS_BYTES];
-	uint64_t before = counted(w);
+	uint64_t before = counted();
 
 	if (!worker_launch(w, w->same, p, i)) {
 		r->fault = true;
 		wrong(r, 0, "under gsan it ends in a fault");
 	}
-	verdict(w, w->first[i], want, !r->fault && counted(w) != before, r);
+	verdict(w, w->first[i], want, !r->fault && counted() != before, r);
 	if (r->fault || !want->stable || !copy(w, under))
 		return;
 	for (int k = 0; k < PLAIN_RUNS; k++) {
@@ -139,7 +135,7 @@ static void in_many_orders(const struct job *j, int fd, unsigned done)
 		return;
 	worker_find(worker_start(&w, j->driver), "emu_set_seed", &w.emu_set_seed);
 	b = worker_text(j->p, 1, NULL);
-	w.plain = worker_load(&w, &b, false);
+	w.plain = worker_load(&w, b.p);
 	free(b.p);
 	for (unsigned k = 1; k <= ORDERS && !r.fault; k++) {
 		w.emu_set_seed(k);

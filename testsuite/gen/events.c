@@ -16,7 +16,6 @@ enum soak_events soak_events;
 struct logger {
 	struct worker w;
 	__typeof__(emu_events) *events;
-	void (*exact)(int);
 };
 
 static void load(struct logger *l, const struct gen_prog *p, unsigned n)
@@ -27,76 +26,36 @@ static void load(struct logger *l, const struct gen_prog *p, unsigned n)
 	struct judge_log log;
 
 	worker_find(lib, "emu_set_seed", &l->w.emu_set_seed);
-	worker_find(lib, "emu_oracle", &l->w.oracle);
-	worker_find(lib, "emu_oracle_forget", &l->w.forget);
-	worker_find(lib, "emu_oracle_findings", &l->w.findings);
-	worker_find(lib, "emu_oracle_judge", &l->w.judge);
-	worker_find(lib, "emu_oracle_exact", &l->exact);
+	worker_find_oracle(&l->w, lib);
 	worker_find(lib, "emu_events", &l->events);
 	judge_start(&log, &sink);
 	if (l->w.oracle(b.p, b.len - 1) || l->events(&sink, EMU_CLOCKS_FRIENDLY, 0))
 		give_up("nobody listens");
-	l->exact(1);
-	l->w.module = worker_load(&l->w, &b, false);
+	l->w.exact(1);
+	l->w.module[0] = worker_load(&l->w, b.p);
 	l->events(NULL, EMU_CLOCKS_FRIENDLY, 0);
 	free(b.p);
 }
 
 /* ---- one run ---------------------------------------------------------------------------- */
 
-struct verdict { struct run_result *r; uint32_t causes; };
-
-static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_pair *p)
-{
-	static const char *const words[] = {
-		[ORACLE_NO_RACE] = "gsan reports what is no race",
-		[ORACLE_OTHER_KIND] = "gsan gives another kind to a race",
-		[ORACLE_LACKS] = "gsan lacks a race"
-	};
-	struct verdict *v = arg;
-
-	if (word == ORACLE_LACKS && v->causes) {
-		for (unsigned i = 0; i < CAUSES; i++) {
-			v->r->cause[i] += v->causes >> i & 1;
-			v->r->alone[i] += v->causes == 1u << i;
-		}
-		v->r->missed++;
-		return;
-	}
-	/* What is ordered too much may be a matter of scope alone. */
-	if (word == ORACLE_OTHER_KIND && v->causes) {
-		v->r->excused++;
-		return;
-	}
-	if (!bad_of(v->r))
-		snprintf(v->r->text, sizeof v->r->text, "%s: %s at lines %u and %u", words[word], p->kind, p->line[0],
-			 p->line[1]);
-	v->r->bad[word]++;
-}
-
 static void compare(struct logger *l, const struct judge_log *log, const struct detect *d, struct run_result *r)
 {
 	const struct detect_finding *f;
-	size_t n = detect_findings(d, &f), all = l->w.findings(NULL, 0);
+	size_t n = detect_findings(d, &f);
 	struct emu_oracle_pair *pairs = calloc(n + 1, sizeof *pairs);
-	struct emu_oracle_finding *found = calloc(all + 1, sizeof *found);
-	/* What came behind a fault, nobody logged. */
-	struct verdict v = {r, r->fault ? 1u << CAUSE_FAULT : 0};
+	uint32_t causes = 0;
 
-	if (!pairs || !found)
+	if (!pairs)
 		give_up("out of memory");
 	for (size_t i = 0; i < n; i++)
 		pairs[i] = (struct emu_oracle_pair){
 			detect_kind_name(f[i].kind), {judge_line(log, &f[i], 1), judge_line(log, &f[i], 0)}
 		};
 	for (unsigned i = 0; i < DETECT_COUNTERS; i++)
-		v.causes |= (uint32_t)(detect_count(d, (enum detect_counter)i) != 0) << i;
-	l->w.findings(found, all);
-	r->races = r->certain = (uint32_t)all;
-	r->findings = (uint32_t)n;
-	l->w.judge(pairs, n, tell, &v);
+		causes |= (uint32_t)(detect_count(d, (enum detect_counter)i) != 0) << i;
+	worker_judge(&l->w, pairs, n, causes, r);
 	free(pairs);
-	free(found);
 }
 
 /* Another way to judge the same log finds the same.  Orders that are taken too many become more
@@ -155,7 +114,7 @@ static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned
 	l->w.forget();
 	l->w.emu_set_seed(seed);
 	l->events(&sink, soak_events == SOAK_HOSTILE ? EMU_CLOCKS_HOSTILE : EMU_CLOCKS_FRIENDLY, p->seed + schedule);
-	r->fault = !worker_launch(&l->w, l->w.module, p, i);
+	r->fault = !worker_launch(&l->w, l->w.module[0], p, i);
 	l->events(NULL, EMU_CLOCKS_FRIENDLY, 0);
 	d = judge_new(NULL, NULL);
 	wrong = judge_log(d, &log, false);

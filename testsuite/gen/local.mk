@@ -4,7 +4,10 @@
 # fixed thousand; `make soak N=...` any number, from SEED on, and a quarter as many
 # of the asynchronous world or of locks.
 
+if ENGINE_PROBES
 check_PROGRAMS += testsuite/gen/soak
+TESTS += testsuite/gen/thousand.sh testsuite/gen/seeds.sh
+endif
 testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsuite/gen/gen.c \
 	testsuite/gen/pieces.c testsuite/gen/prog.c \
 	testsuite/gen/gen_async.h testsuite/gen/async.c testsuite/gen/cluster.c testsuite/gen/products.c testsuite/gen/rows.c \
@@ -14,7 +17,6 @@ testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsu
 	testsuite/gen/device.c testsuite/gen/events.c run/cut.c run/judge.c run/judge.h
 testsuite_gen_soak_LDADD = detect/libdetect.a rewrite/librewrite.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a libgsan.a
 
-TESTS += testsuite/gen/thousand.sh testsuite/gen/seeds.sh
 EXTRA_DIST += testsuite/gen/thousand.sh testsuite/gen/seeds.sh testsuite/gen/gpu.sh
 
 N = 30000
@@ -29,15 +31,10 @@ soak: testsuite/gen/soak emu/libcuda.so.1
 	testsuite/gen/soak --locks --async --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
 
 # Bugs that they must find.
-EXTRA_DIST += testsuite/gen/planted.sh testsuite/gen/planted_detect.sh testsuite/gen/planted_lib.sh
-.PHONY: planted planted-detect
-planted: planted-detect
-planted: testsuite/gen/soak emu/libcuda.so.1 rewrite/embed rewrite/librewrite.a
-	@top_srcdir=$(top_srcdir) NVCC="$(NVCC)" COMPILE="$(COMPILE)" LINK="$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)" \
-		OBJECTS="$(testsuite_gen_soak_OBJECTS)" LIBS="$(LIBS)" SEED=$(SEED) \
-		sh $(top_srcdir)/testsuite/gen/planted.sh
-planted-detect: testsuite/gen/soak testsuite/detect/judge gsan-run emu/libcuda.so.1 $(litmus_tests)
+EXTRA_DIST += testsuite/gen/planted.sh
+.PHONY: planted
+planted: testsuite/gen/soak testsuite/detect/judge gsan-run emu/libcuda.so.1 $(litmus_tests)
 	@top_srcdir=$(top_srcdir) COMPILE="$(COMPILE)" LINK="$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)" \
 		LD="$(LD)" OBJCOPY="$(OBJCOPY)" DETECT="$(detect_libparts_a_OBJECTS) $(extent_libextent_a_OBJECTS)" RUN="$(gsan_run_OBJECTS)" \
 		SOAK="$(testsuite_gen_soak_OBJECTS)" JUDGE="$(testsuite_detect_judge_OBJECTS)" LIBS="$(LIBS)" \
-		SEED=$(SEED) sh $(top_srcdir)/testsuite/gen/planted_detect.sh
+		SEED=$(SEED) sh $(top_srcdir)/testsuite/gen/planted.sh

@@ -3,7 +3,6 @@
  * soak.c: random programs under gsan and the oracle.  soak --help says how.
  */
 #include "testsuite/gen/soak.h"
-#include "detect/detect.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -315,7 +314,7 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 		t->hung += r[s].hung;
 		t->compared += r[s].compared;
 		fault |= r[s].fault || r[s].hung;
-		racy += r[s].certain != 0;
+		racy += r[s].races != 0;
 		clean += !r[s].races;
 		if ((r[s].bad[ORACLE_NO_RACE] || r[s].bad[ORACLE_LACKS] || r[s].bad[BAD_CONTENTS] || r[s].bad[BAD_WAY] || r[s].hung ||
 		     (r[s].bad[ORACLE_OTHER_KIND] && !o->any_kind)) && !bad) {
@@ -327,7 +326,8 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 	}
 	t->progs++;
 	t->racy += racy == o->schedules;
-	if (racy == o->schedules && !told) {
+	/* A fault takes the log with it. */
+	if (racy == o->schedules && !told && !fault) {
 		t->silent++;
 		printf("program %llu races, and gsan is silent, for what it counted\n", (unsigned long long)p->seed);
 	}
@@ -341,16 +341,12 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 /* What gsan counted where it missed races. */
 static void causes(const struct totals *t)
 {
-	static const char *const texts[CAUSES] = {
-#define COUNTER(id, text) [GSAN_COUNT_##id] = text,
-#include "rt/kinds.def"
-		[CAUSE_FAULT] = "the program's fault"
-	};
+	static const char *const others[CAUSES] = {[CAUSE_FAULT] = "the program's fault", [CAUSE_LOST] = "a lost log"};
 
 	for (unsigned i = 0; i < CAUSES; i++)
 		if (t->cause[i])
 			printf("  missed with %s: %llu, and nothing else: %llu\n",
-			       soak_events && i != CAUSE_FAULT ? detect_counter_name((enum detect_counter)i) : texts[i],
+			       others[i] ? others[i] : detect_counter_name((enum detect_counter)i),
 			       (unsigned long long)t->cause[i], (unsigned long long)t->alone[i]);
 }
 
@@ -430,7 +426,7 @@ static bool wanted(const struct options *o, const struct gen_prog *p, const stru
 	for (unsigned s = 0; s < o->schedules; s++) {
 		if (bad_of(&r[s]) || r[s].fault || r[s].hung)
 			return false;
-		racy += r[s].certain != 0 && r[s].findings != 0;
+		racy += r[s].races != 0 && r[s].findings != 0;
 		clean += !r[s].races && p->safe;
 		w->stable &= r[s].compared && r[s].contents == r->contents;
 	}

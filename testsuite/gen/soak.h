@@ -8,8 +8,8 @@
 #ifndef SOAK_H
 #define SOAK_H
 
+#include "detect/detect.h"
 #include "emu/oracle.h"
-#include "rt/abi.h"
 #include "testsuite/gen/gen.h"
 
 enum {
@@ -17,9 +17,10 @@ enum {
 	BAD_WAY,                                /* detect=reference, or portions: something else */
 	BAD_KINDS,
 	PAIRS_MAX = 48,
-	/* What can be the cause of a race that gsan lacks: a counter of its closing line that
-	 * went up, or the program's fault; with --events, one of the detector's. */
-	CAUSE_FAULT = GSAN_COUNTER_COUNT,
+	/* What can be the cause of a race that gsan lacks: one of the detector's counters that
+	 * went up, the program's fault, or a log that was lost. */
+	CAUSE_FAULT = DETECT_COUNTERS,
+	CAUSE_LOST,
 	CAUSES
 };
 
@@ -27,8 +28,7 @@ struct run_result {             /* of one program under one schedule */
 	bool done, fault, hung;
 	bool compared;          /* what it leaves, with gsan and without */
 	uint64_t contents;      /* a hash of that */
-	uint32_t races;         /* that the oracle found, and those that were certain */
-	uint32_t certain;
+	uint32_t races;         /* that the oracle found */
 	uint32_t findings;      /* gsan's */
 	uint32_t missed;        /* races that gsan lacks for causes of which it told */
 	uint32_t cause[CAUSES]; /* those which each of them may have caused, */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * worker.c: runs programs.  Instrumenting and loading the device runtime costs more
- * than a small kernel does, so many programs go into one module and one process; a
- * process that a program brought down is followed by another, which goes on behind
- * that program.
+ * worker.c: runs programs.  Loading a driver costs more than a small kernel does, so
+ * many programs go into one module and one process; a process that a program brought
+ * down is followed by another, which goes on behind that program.
  *
- * gsan names a pair of lines once in a process.  Its table of pairs is emptied
- * before every launch, so that every launch shows all that it has.
+ * gsan names a pair of sites once in a process.  Every schedule has a module, and so
+ * sites, of its own: every launch shows all that it has.
  */
 #include "testsuite/gen/worker.h"
 
@@ -23,8 +22,8 @@
 #include <unistd.h>
 
 #include "rewrite/rewrite.h"
-#include "rt/abi.h"
 #include "rt/gsan.h"
+#include "rt/judge.h"
 
 /* Before the first result there is a module to load, which on a GPU that many share at
  * once has taken two minutes. */
@@ -114,21 +113,23 @@ struct ptx_buf worker_text(const struct gen_prog *p, unsigned n, unsigned *first
 	return b;
 }
 
-CUmodule worker_load(struct worker *w, const struct ptx_buf *b, bool instrument)
+char *worker_instrument(const struct worker *w, const struct ptx_buf *b)
 {
-	struct gsan_rewrite_options options = {0};
-	char *text = NULL;
-	CUmodule m;
+	struct gsan_rewrite_options options = {.marks = w->oracle != NULL};
 	size_t len;
+	char *text = gsan_rewrite("soak.ptx", b->p, b->len - 1, &options, NULL, &len, NULL, NULL);
 
-	if (instrument) {
-		text = gsan_rewrite("soak.ptx", b->p, b->len - 1, &options, NULL, &len, NULL, NULL);
-		if (!text)
-			give_up("a program cannot be rewritten");
-	}
-	if (w->cuModuleLoadDataEx(&m, text ? text : b->p, 0, NULL, NULL))
+	if (!text)
+		give_up("a program cannot be rewritten");
+	return text;
+}
+
+CUmodule worker_load(struct worker *w, const char *text)
+{
+	CUmodule m;
+
+	if (w->cuModuleLoadDataEx(&m, text, 0, NULL, NULL))
 		give_up("a program cannot be loaded");
-	free(text);
 	return m;
 }
 
@@ -147,102 +148,73 @@ bool worker_launch(struct worker *w, CUmodule m, const struct gen_prog *p, unsig
 	return w->cuCtxSynchronize() == CUDA_SUCCESS;
 }
 
-static void load(struct worker *w, const struct gen_prog *p, unsigned n)
+static void load(struct worker *w, const struct job *j)
 {
 	void *lib = worker_start(w, soak_emu);
-	struct ptx_buf b = worker_text(p, n, w->first);
+	struct ptx_buf b = worker_text(j->p, j->n, w->first);
+	char *text;
 
 	worker_find(lib, "emu_set_seed", &w->emu_set_seed);
 	worker_find(lib, "emu_set_stepwise", &w->emu_set_stepwise);
-	worker_find(lib, "emu_oracle", &w->oracle);
-	worker_find(lib, "emu_oracle_forget", &w->forget);
-	worker_find(lib, "emu_oracle_findings", &w->findings);
-	worker_find(lib, "emu_oracle_judge", &w->judge);
-	contents_load(w, p, n, NULL);   /* not watched by the oracle, which is off yet */
+	worker_find_oracle(w, lib);
+	contents_load(w, j->p, j->n, NULL);   /* not watched by the oracle, which is off yet */
 	if (w->oracle(b.p, b.len - 1))
 		give_up("the oracle cannot read a program");
-	w->module = worker_load(w, &b, true);
+	w->exact(1);
+	text = worker_instrument(w, &b);
+	for (unsigned i = 0; i < j->schedules; i++)
+		w->module[i] = worker_load(w, text);
+	free(text);
 	free(b.p);
 }
 
-/* ---- one run ------------------------------------------------------------------------- */
+/* ---- what was counted ---------------------------------------------------------------- */
 
-/* Device memory of the emulated device is memory of this process. */
-static struct gsan_root *root(void)
+void worker_count(uint64_t n[CAUSES])
 {
-	return (struct gsan_root *)(uintptr_t)GSAN_ROOT;
+	struct rt_totals t = {0};
+
+	rt_context_count(&t);
+	memset(n, 0, CAUSES * sizeof *n);
+	for (unsigned i = 0; i < DETECT_COUNTERS; i++)
+		n[i] = t.inexact[i].n;
+	n[DETECT_CUT] = t.cut;
+	n[CAUSE_LOST] = t.lost_logs + t.unwatched;
 }
-
-void worker_reconverge(bool on)
-{
-	struct gsan_root *r = (struct gsan_root *)(uintptr_t)GSAN_ROOT;
-
-	r->options = on ? r->options & ~GSAN_OPT_APART : r->options | GSAN_OPT_APART;
-}
-
-#define BIT(cause) (1u << (cause))
 
 /* The counters that went up, as bits. */
 static uint32_t counted(const uint64_t *before)
 {
+	uint64_t n[CAUSES];
 	uint32_t set = 0;
 
-	for (unsigned i = 0; i < GSAN_COUNTER_COUNT; i++)
-		if (root()->counters[i] != before[i])
-			set |= BIT(i);
+	worker_count(n);
+	for (unsigned i = 0; i < CAUSES; i++)
+		set |= (uint32_t)(n[i] != before[i]) << i;
 	return set;
 }
 
-/* What a thread knows was rounded: that also makes a scope race of a data race. */
-enum { ROUNDED = BIT(GSAN_COUNT_MERGED) | BIT(GSAN_COUNT_SNAP_LOST) | BIT(GSAN_COUNT_OBSERVED) };
-/* What is lost of the records in shadow memory: the use of a block's shared memory outside of
- * its life is not found by those. */
-enum {
-	RECORDS = BIT(GSAN_COUNT_EVICTED) | BIT(GSAN_COUNT_UNBACKED) | BIT(GSAN_COUNT_OBSERVED) |
-		  BIT(GSAN_COUNT_HISTORY_LOST)
-};
+/* ---- gsan and the oracle --------------------------------------------------------------- */
 
-struct verdict {
-	struct run_result *r;
-	uint32_t causes;                /* bits, as in run_result.cause */
-	const struct emu_oracle_pair *said;     /* gsan's findings */
-	size_t n;
-};
-
-static bool of_proxies(const char *kind)
+void worker_find_oracle(struct worker *w, void *lib)
 {
-	return !strcmp(kind, "proxy-race") || !strcmp(kind, "proxy-fence-order");
+	worker_find(lib, "emu_oracle", &w->oracle);
+	worker_find(lib, "emu_oracle_exact", &w->exact);
+	worker_find(lib, "emu_oracle_forget", &w->forget);
+	worker_find(lib, "emu_oracle_findings", &w->findings);
+	worker_find(lib, "emu_oracle_judge", &w->judge);
 }
 
-/* A barrier makes records of no account that a later copy may lack a fence behind: did gsan
- * tell of that access's missing fence with another copy?  The access comes first in the pair. */
-static bool told_of_fence(const struct verdict *v, const struct emu_oracle_pair *p)
-{
-	for (size_t i = 0; of_proxies(p->kind) && i < v->n; i++)
-		if (of_proxies(v->said[i].kind) &&
-		    (v->said[i].line[0] == p->line[0] || v->said[i].line[1] == p->line[0]))
-			return true;
-	return false;
-}
+struct verdict { struct run_result *r; uint32_t causes; };
 
-/* Can it be for what was counted that gsan lacks this race?  Then that is noted. */
-static bool caused(const struct verdict *v, const struct emu_oracle_pair *p)
+/* That gsan lacks this race can be for what was counted: that is noted. */
+static void missed(const struct verdict *v)
 {
-	uint32_t set = v->causes;
-
-	if (!strcmp(p->kind, "lifetime"))
-		set &= ~RECORDS;
-	/* What threads did to mbarriers is none of an operation's. */
-	if (!strcmp(p->kind, "mbarrier-misuse"))
-		set &= ~BIT(GSAN_COUNT_RELAXED_WAIT);
-	if (!set)
-		return false;
 	for (unsigned i = 0; i < CAUSES; i++) {
-		v->r->cause[i] += set >> i & 1;
-		v->r->alone[i] += set == BIT(i);
+		v->r->cause[i] += v->causes >> i & 1;
+		v->r->alone[i] += v->causes == 1u << i;
 	}
 	v->r->missed++;
-	return true;
 }
 
 static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_pair *p)
@@ -254,11 +226,12 @@ static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_p
 	};
 	struct verdict *v = arg;
 
-	if (word == ORACLE_LACKS && caused(v, p))
+	if (word == ORACLE_LACKS && v->causes) {
+		missed(v);
 		return;
-	/* gsan judges an access before it is carried out: a fault may come between. */
-	if ((word == ORACLE_OTHER_KIND && (v->causes & (ROUNDED | BIT(CAUSE_FAULT)))) ||
-	    (word == ORACLE_NO_RACE && v->r->fault) || (word == ORACLE_LACKS && told_of_fence(v, p))) {
+	}
+	/* What is ordered too much may be a matter of scope alone. */
+	if (word == ORACLE_OTHER_KIND && v->causes) {
 		v->r->excused++;
 		return;
 	}
@@ -268,16 +241,37 @@ static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_p
 	v->r->bad[word]++;
 }
 
+void worker_judge(struct worker *w, const struct emu_oracle_pair *pairs, size_t n, uint32_t causes, struct run_result *r)
+{
+	/* What came behind a fault, nobody logged. */
+	struct verdict v = {r, causes | (uint32_t)r->fault << CAUSE_FAULT};
+
+	r->races = (uint32_t)w->findings(NULL, 0);
+	r->findings = (uint32_t)n;
+	w->judge(pairs, n, tell, &v);
+}
+
+static void note_lines(struct worker *w, unsigned first, struct run_result *r)
+{
+	size_t all = w->findings(NULL, 0);
+	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
+
+	if (!f)
+		give_up("out of memory");
+	w->findings(f, all);
+	for (size_t i = 0; i < all && r->npairs < PAIRS_MAX; i++, r->npairs++)
+		for (unsigned k = 0; k < 2; k++)
+			r->pair[r->npairs][k] = f[i].pair.line[k] - first;
+	free(f);
+}
+
 static void compare(struct worker *w, unsigned first, struct run_result *r, const uint64_t *before)
 {
-	size_t n = gsan_findings(), all = w->findings(NULL, 0);
+	size_t n = gsan_findings();
 	struct emu_oracle_pair *pairs = calloc(n - w->seen + 1, sizeof *pairs);
-	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
-	/* What warps counted that never ended is lost. */
-	struct verdict v = {r, counted(before) | (r->fault ? BIT(CAUSE_FAULT) : 0), pairs, n - w->seen};
 	struct gsan_report g;
 
-	if (!pairs || !f)
+	if (!pairs)
 		give_up("out of memory");
 	for (size_t i = w->seen; i < n; i++) {
 		if (gsan_finding(i, &g))
@@ -286,31 +280,24 @@ static void compare(struct worker *w, unsigned first, struct run_result *r, cons
 			g.kind, {g.now.ptx_line, g.before.ptx_line}
 		};
 	}
-	w->findings(f, all);
-	r->races = (uint32_t)all;
-	for (size_t i = 0; i < all; i++)
-		r->certain += f[i].certain != 0;
-	r->findings = (uint32_t)(n - w->seen);
-	for (size_t i = 0; i < all && r->npairs < PAIRS_MAX; i++, r->npairs++)
-		for (unsigned k = 0; k < 2; k++)
-			r->pair[r->npairs][k] = f[i].pair.line[k] - first;
-	w->judge(pairs, n - w->seen, tell, &v);
+	note_lines(w, first, r);
+	worker_judge(w, pairs, n - w->seen, counted(before), r);
 	w->seen = n;
 	free(pairs);
-	free(f);
 }
 
-static void one(struct worker *w, const struct gen_prog *p, unsigned i, unsigned schedule,
-		struct run_result *r)
-{
-	uint64_t before[GSAN_COUNTER_COUNT], seed = p->seed * SCHEDULES_MAX;
+/* ---- one run ------------------------------------------------------------------------- */
 
-	for (unsigned k = 0; k < GSAN_COUNTER_COUNT; k++)
-		before[k] = root()->counters[k];
+static void one(struct worker *w, const struct job *j, unsigned k, struct run_result *r)
+{
+	const unsigned i = k / j->schedules, schedule = j->first + k % j->schedules;
+	const struct gen_prog *p = &j->p[i];
+	uint64_t before[CAUSES];
+
+	worker_count(before);
 	w->forget();
-	memset((void *)(uintptr_t)root()->dedup, 0, root()->ndedup * sizeof(struct gsan_dedup));
-	w->emu_set_seed(schedule ? seed + schedule : 0);
-	r->fault = !worker_launch(w, w->module, p, i);
+	w->emu_set_seed(schedule ? p->seed * SCHEDULES_MAX + schedule : 0);
+	r->fault = !worker_launch(w, w->module[k % j->schedules], p, i);
 	compare(w, w->first[i], r, before);
 	/* Once for each program, and every way to give turns comes up. */
 	/* When the warps of a warpgroup come to a product is no step (emu/stepwise.c), and their
@@ -336,14 +323,17 @@ void worker_send(int fd, unsigned at, const struct run_result *r)
 
 static void detectors(const struct job *j, int fd, unsigned done)
 {
+	const unsigned skip = done / j->schedules;
+	struct job rest = *j;
 	struct worker w = {0};
 
-	load(&w, j->p, j->n);
+	rest.p += skip;
+	rest.n -= skip;
+	load(&w, &rest);
 	for (unsigned k = done; k < j->n * j->schedules; k++) {
-		unsigned i = k / j->schedules;
 		struct run_result r = {0};
 
-		one(&w, &j->p[i], i, j->first + k % j->schedules, &r);
+		one(&w, &rest, k - skip * j->schedules, &r);
 		worker_send(fd, k, &r);
 		if (r.fault)            /* the context is lost */
 			break;

@@ -31,11 +31,12 @@ struct worker {
 	void (*emu_set_seed)(unsigned long long);
 	void (*emu_set_stepwise)(int);
 	__typeof__(emu_oracle) *oracle;
+	__typeof__(emu_oracle_exact) *exact;
 	__typeof__(emu_oracle_forget) *forget;
 	__typeof__(emu_oracle_findings) *findings;
 	__typeof__(emu_oracle_judge) *judge;
 	unsigned first[BATCH];          /* lines before each program */
-	CUmodule module;                /* instrumented, under both detectors */
+	CUmodule module[SCHEDULES_MAX]; /* under both detectors */
 	CUmodule plain, same;           /* with their registers stored: as is, instrumented */
 	size_t seen;                    /* findings of gsan before this launch */
 };
@@ -44,15 +45,20 @@ _Noreturn void give_up(const char *what);
 /* Looks up the driver's functions and starts it; returns the library. */
 void *worker_start(struct worker *, const char *driver);
 void worker_find(void *lib, const char *name, void *fn);
+void worker_find_oracle(struct worker *, void *lib);
 /* Programs as the kernels k0, k1 and so on of one text, NUL-terminated; how many lines
  * are before each, or NULL. */
 struct ptx_buf worker_text(const struct gen_prog *, unsigned n, unsigned *first);
-/* Loads a text, instrumented or as it is. */
-CUmodule worker_load(struct worker *, const struct ptx_buf *, bool instrument);
-/* On the emulated device: GSAN_OPTIONS=reconverge, from the next launch on. */
-void worker_reconverge(bool on);
+/* That instrumented; malloc'd. */
+char *worker_instrument(const struct worker *, const struct ptx_buf *);
+CUmodule worker_load(struct worker *, const char *text);
 /* Runs program number i of a module on memory that is all 0; false: it faulted. */
 bool worker_launch(struct worker *, CUmodule, const struct gen_prog *, unsigned i);
+
+/* What gsan has counted so far that makes it see less, by cause; CAUSE_FAULT not. */
+void worker_count(uint64_t n[CAUSES]);
+/* Holds n findings of gsan against the oracle's; causes: of races that gsan lacks, as bits. */
+void worker_judge(struct worker *, const struct emu_oracle_pair *, size_t n, uint32_t causes, struct run_result *);
 
 /* Work for processes: results by program, so many for each as there are schedules. */
 struct job {

@@ -14,6 +14,9 @@ nm "$top_builddir/libgsan.a" 2>/dev/null | grep -q __asan_init && sanitize=-fsan
 printf 'int main(void) { return 0; }\n' >main.c
 $CC $sanitize -rdynamic -o main main.c -Wl,-u,__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan "$top_builddir/libgsan.a" -ldl -lpthread ||
 	hard "cannot link libgsan.a"
+# Nor does it say anything of a program that has not asked for a driver.
+./main 2>err || fail "a program with libgsan.a: status $?"
+[ -s err ] && fail "a word from a program that has not used CUDA: $(cat err)"
 nm -D --defined-only main | awk '{ print $3 }' | grep -e '^rt_' >extra
 [ -s extra ] && fail "libgsan.a shows $(tr '\n' ' ' <extra)"
 nm -D --defined-only main | awk '{ print $3 }' >all

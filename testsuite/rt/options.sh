@@ -66,10 +66,17 @@ hasnt err SUMMARY
 has err "Command line: $prog use:0 load race:0 sync"
 
 # What means nothing here is said.
-for option in perturb=1 reconverge=0 shadow_mb=1; do
+for option in reconverge=0 shadow_mb=1; do
 	go 3 "$option" use:0 load run:_Z4ringPi sync
-	has err "GSan: perturb, reconverge and shadow_mb mean nothing to kernels that log"
+	has err "GSan: reconverge and shadow_mb mean nothing to kernels that log"
 done
+# ... and what kernels would have had to be built for.
+go 3 "perturb=7" use:0 load run:_Z4ringPi sync
+has err "GSan: perturb=7 means nothing to kernels of"
+has err "they were built without gsan-ptx --perturb"
+go 66 "same_value=ignore" use:0 load race:0 race:0 sync
+[ "$(grep -c "GSan: same_value=ignore means nothing to .*: it was built without gsan-ptx --stored" err)" = 1 ] ||
+	fail "not once: $(cat err)"
 # Watching alone.
 go 3 "report_bugs=0" use:0 load race:0 sync
 has err "GSan: 0 findings; 1 launch, 6 sites watched"

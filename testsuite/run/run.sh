@@ -183,16 +183,15 @@ else
 	fail "twelve seeds, and all of them went the same way ($first, $second)"
 fi
 
-# ---- what was executed: by whole warps, and the runtime's functions by name
+# ---- what was executed: by whole warps, the kernel by two of them, and what registers its module by one
 EMU_PROFILE=profile run 0 $gsan_run --check clean.ptx
 awk '
 	$6 == "all" { all = $2 }
 	$6 != "all" && NR > 1 { sum += $2; if ($3 < 1 || $3 > 32 || $5 < 1 || $5 > $2) wrong = 1 }
-	$6 ~ /^__gsan_v1_/ { runtime = 1 }
-	$6 == "__gsan_v1_enter" && $4 >= 1 && $5 > 10 { called = 1 }
-	$6 == "k" { kernel = 1 }
-	END { exit !(all && all == sum && runtime && called && kernel && !wrong) }' profile ||
-	fail "the profile lacks the kernel or the runtime, or is not their sum"
+	$6 ~ /^__gsan_v2_init_/ && $4 == 1 { registers = 1 }
+	$6 == "k" && $4 == 2 && $2 > 2 * 10 && $5 > 10 { kernel = 1 }
+	END { exit !(all && all == sum && registers && kernel && !wrong) }' profile ||
+	fail "the profile lacks the kernel or what registers it, or is not their sum: $(cat profile)"
 
 # ---- how long it would take: loads that wait for each other, and loads that do not; a warp
 # that spins takes as long as the one that it waits for

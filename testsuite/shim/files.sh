@@ -9,8 +9,12 @@ mkdir tmpdir
 TMPDIR=$tmp/tmpdir
 export TMPDIR
 
-printf '%s\n' '__global__ void k(int *p) { p[threadIdx.x] = p[threadIdx.x + 1]; }' >k.cu
+# What is made of these does not fit where there is room for 64 KiB, and they do.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	echo "__global__ void k$i(int *p) { p[threadIdx.x] = p[threadIdx.x + 1]; }"
+done >k.cu
 "$NVCC" -arch=sm_80 -ptx k.cu -o plain.ptx || hard "nvcc"
+[ "$(wc -c <plain.ptx)" -lt 20000 ] && [ "$("$ptx" plain.ptx | wc -c)" -gt 80000 ] || hard "k.cu has to be of another size"
 
 cat >cicc <<'EOF'
 #!/bin/sh
@@ -30,7 +34,7 @@ write()
 # instrumented FILE
 instrumented()
 {
-	grep -q __gsan_v1_enter "$1" || fail "$how: $1 is not instrumented"
+	grep -q __gsan_v2_init_ "$1" || fail "$how: $1 is not instrumented"
 }
 # no_more FILE...: just these are in the folder, and nothing in that of temporary files
 no_more()

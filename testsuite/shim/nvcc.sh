@@ -139,9 +139,15 @@ run 0 "$g" --gsan-version
 has out "gsan-nvcc (gsan)"
 run 0 "$g" --gsan-help
 has out "usage: gsan-nvcc"
-run 120 "$g" --gsan-nonsense -c k.cu
+for option in --gsan-nonsense --gsan-stored=1 --gsan-perturb; do
+	run 120 "$g" $option -c k.cu
+done
 run 0 "$g" --gsan-show $sm -c k.cu
 has err "--cicc-prefix"
+for option in --gsan-stored --gsan-perturb=7; do
+	run 0 "$g" $option --dryrun $sm -c k.cu
+	grep -q "gsan-ptx.* --${option#--gsan-} --wrap .*ptxas" err || fail "$option does not come to gsan-ptx"
+done
 mkdir kept
 run 0 "$g" --gsan-keep=kept $sm -c k.cu
 grep -q gsan-stub kept/k.ptx || fail "--gsan-keep: the rewritten PTX is not there"
