@@ -332,6 +332,8 @@ ev_logs = \
 	testsuite/detect/order/observed_too_narrow.ev testsuite/detect/order/observed_two_hops.ev \
 	testsuite/detect/order/opaque_before_read.ev testsuite/detect/order/opaque_behind_read.ev \
 	testsuite/detect/order/opaque_behind_write.ev testsuite/detect/order/opaque_both.ev \
+	testsuite/detect/order/opaque_heard_before.ev testsuite/detect/order/opaque_not_told_of.ev \
+	testsuite/detect/order/opaque_passed_on.ev \
 	testsuite/detect/order/other_lane_reads.ev testsuite/detect/order/other_lane_wrote.ev \
 	testsuite/detect/order/other_value_seen.ev testsuite/detect/order/other_word.ev \
 	testsuite/detect/order/read_before_acquire.ev testsuite/detect/order/read_then_write.ev \
