@@ -101,7 +101,7 @@ static void count_unwatched(struct module *t, const struct ptx_func *f)
 			continue;
 		t->sites->unwatched += ptx_insts[s->inst.id].model == MODEL_COUNT || s->inst.id == INST_TCGEN05_SHIFT;
 		/* What is known by name alone has a record that it may have ordered anything. */
-		if (ptx_insts[s->inst.id].model == MODEL_SYNC)
+		if (ptx_insts[s->inst.id].model == MODEL_SYNC || ptx_inst_lax(&s->inst))
 			module_leave_out(t, s);
 	}
 }

@@ -42,6 +42,11 @@ static const bool mod_open[MOD_COUNT] = {
 #include "ptxparse/kw.def"
 };
 
+static const bool mod_lax[MOD_COUNT] = {
+#define LAX(id, text) [MOD_##id] = true,
+#include "ptxparse/kw.def"
+};
+
 static const unsigned char mod_type[MOD_COUNT] = {
 #define TYPE(id, text, bits) [MOD_##id] = TYPE_##id,
 #include "ptxparse/kw.def"
@@ -238,6 +243,14 @@ struct opcode *ptx_opcode(struct ptx_arena *a, struct word *w)
 }
 
 /* --- looking at instructions --- */
+
+bool ptx_inst_lax(const struct ptx_inst *in)
+{
+	for (unsigned i = 0; i < in->nmods; i++)
+		if (mod_lax[in->mod[i]])
+			return ptx_insts[in->id].model != MODEL_PLAIN;
+	return false;
+}
 
 unsigned ptx_inst_vec(const struct ptx_inst *in)
 {
