@@ -506,8 +506,8 @@ struct map_fence { uint64_t address; struct access at; };
 /* An access to a block's shared memory by somebody who that block may not wait for. */
 struct guest { uint32_t owner; struct access access; };
 struct past { uint64_t address, bytes; struct detect_side by; };
-/* Places in a warp of synchronisation that was not logged. */
-struct opaque { uint32_t first, last; };
+/* Places in a warp of synchronisation that was not logged, and of which lanes. */
+struct opaque { uint32_t first, last, first_lanes, last_lanes; };
 
 struct detect {
 	struct choices choices;

@@ -310,6 +310,37 @@ static bool may_be_ordered(const struct detect *d, const struct access *a, const
 	return d->opaque && (d->opaque[a->warp].last >= a->pos || (d->opaque[b->warp].last && d->opaque[b->warp].first <= b->pos));
 }
 
+/* Others may have been told of it: did who ran it in that warp know of `a`, or does who began `b` know of it? */
+static enum verdict told_of_opaque(const struct court *c, uint32_t warp, const struct access *a, const struct access *b)
+{
+	const struct opaque *o = &c->d->opaque[warp];
+	const struct access last = {.warp = warp, .lanes = o->last_lanes, .pos = o->last};
+	const uint32_t thread = warp * EVENT_LANES + (uint32_t)__builtin_ctz(o->first_lanes);
+	const uint32_t *f = knows(c, SOURCE(SOURCE_THREAD, thread), b);
+
+	for (int i = 0; f && i < FACETS; i++)
+		if (f[i] >= o->first)
+			return FINE;
+	if (!f)
+		return UNKNOWN;
+	f = knows(c, a->source, &last);
+	return !f ? UNKNOWN : known(f, a) ? FINE : OPEN;
+}
+
+/* What is told of a pair where synchronisation was not logged. */
+static enum verdict despite_opaque(const struct court *c, const struct access *a, const struct access *b, enum verdict v)
+{
+	enum verdict told = OPEN;
+
+	for (uint32_t w = 0; w < c->d->warp.n && told != FINE; w++)
+		if (c->d->opaque[w].last) {
+			enum verdict t = told_of_opaque(c, w, a, b);
+
+			told = t == OPEN ? told : t;
+		}
+	return told == OPEN ? v : told;
+}
+
 /* A launch comes behind those before it, but for tensor maps that they stored (memory-model.md 1.11). */
 static enum verdict ordered(const struct court *c, const struct access *a, const struct access *b)
 {
@@ -324,7 +355,7 @@ static enum verdict ordered(const struct court *c, const struct access *a, const
 	return o == NOT_KNOWN ? UNKNOWN : o == ORDERED ? FINE : UNFENCED;
 }
 
-enum verdict judge(const struct court *c, const struct access *a, const struct access *b, uint64_t at)
+static enum verdict judge_logged(const struct court *c, const struct access *a, const struct access *b, uint64_t at)
 {
 	const struct detect *d = c->d;
 	enum order forth, back;
@@ -353,4 +384,11 @@ enum verdict judge(const struct court *c, const struct access *a, const struct a
 		return v;
 	v = forth == NOT_KNOWN || back == NOT_KNOWN ? UNKNOWN : observed(c, a, b);
 	return v == OPEN ? observed(c, b, a) : v;
+}
+
+enum verdict judge(const struct court *c, const struct access *a, const struct access *b, uint64_t at)
+{
+	const enum verdict v = judge_logged(c, a, b, at);
+
+	return v == FINE || v == UNKNOWN || !c->d->opaque ? v : despite_opaque(c, a, b, v);
 }

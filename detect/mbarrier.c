@@ -361,6 +361,36 @@ static void get(struct barrier *b, const struct mbar_op *w, uint32_t phase)
 	}
 }
 
+/* Phases may be of fewer arrivals than were logged: a wait then acquires from all that had begun before it was over. */
+static void widen(struct barrier *b)
+{
+	uint32_t *last = (uint32_t *)arena_get(&b->d->arena, b->n + 1, sizeof *last);  /* phase of the first so many */
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct mbar_op *o = b->op[i];
+		bool counts = (arrives(o) || copies(o)) && o->hi != NONE;
+
+		last[i + 1] = counts && o->hi + 1 > last[i] ? o->hi + 1 : last[i];
+	}
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct mbar_op *w = b->op[i];
+		uint32_t lo = i, hi = b->n;
+
+		if (w->kind != EVENT_MBAR_WAIT)
+			continue;
+		while (lo < hi) {
+			const uint32_t half = lo + (hi - lo) / 2;
+
+			if (b->op[half]->begin <= w->end)
+				lo = half + 1;
+			else
+				hi = half;
+		}
+		w->lo = 0;
+		w->hi = last[lo] > w->hi ? last[lo] : w->hi;
+	}
+}
+
 /* ---- all of one ------------------------------------------------------------------------------------------------ */
 
 static void one_life(struct barrier *b)
@@ -372,6 +402,8 @@ static void one_life(struct barrier *b)
 	find_waits(b);
 	loosen(b);
 	find_copies(b);
+	if (b->d->opaque)
+		widen(b);
 	for (uint32_t i = 0; i < b->n; i++)
 		for (uint32_t k = b->op[i]->lo; (arrives(b->op[i]) || copies(b->op[i])) && k != NONE && k <= b->op[i]->hi; k++)
 			bring_to(b, b->op[i], k);

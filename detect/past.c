@@ -82,7 +82,9 @@ void find_opaque(struct detect *d)
 		if (!d->opaque)
 			d->opaque = (struct opaque *)arena_get(&d->arena, d->warp.n, sizeof *d->opaque);
 		o = &d->opaque[e->warp];
+		o->first_lanes = o->first ? o->first_lanes : e->lanes;
 		o->first = o->first ? o->first : e->pos;
+		o->last_lanes = e->lanes;
 		o->last = e->pos;
 		d->counter[DETECT_UNMODELLED] += e->pos > d->warp.v[e->warp].judged;
 	}

@@ -383,7 +383,8 @@ static void see_operand(const struct ptx_operand *o, void (*see)(void *, const s
 
 unsigned flow_written(const struct ptx_inst *in)
 {
-	unsigned n = in->id == INST_TCGEN05_LD_RED ? 2 : 1;
+	/* Of what is not known each operand may be one. */
+	unsigned n = in->id == INST_UNKNOWN ? in->nops : in->id == INST_TCGEN05_LD_RED ? 2 : 1;
 
 	return n < in->nops ? n : in->nops;
 }

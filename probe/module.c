@@ -96,9 +96,14 @@ static void put_returns(struct module *t, struct ptx_func *f)
 
 static void count_unwatched(struct module *t, const struct ptx_func *f)
 {
-	for (const struct ptx_stmt *s = f->body; s; s = s->next)
-		t->sites->unwatched += s->kind == STMT_INST &&
-				       (ptx_insts[s->inst.id].model == MODEL_COUNT || s->inst.id == INST_TCGEN05_SHIFT);
+	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
+		if (s->kind != STMT_INST)
+			continue;
+		t->sites->unwatched += ptx_insts[s->inst.id].model == MODEL_COUNT || s->inst.id == INST_TCGEN05_SHIFT;
+		/* What is known by name alone has a record that it may have ordered anything. */
+		if (ptx_insts[s->inst.id].model == MODEL_SYNC || ptx_inst_lax(&s->inst))
+			module_leave_out(t, s);
+	}
 }
 
 static void function(struct module *t, struct ptx_func *f)

@@ -387,7 +387,7 @@ static void find_used(struct split *x, uint32_t b)
 	for (const struct ptx_stmt *s = f->block[b].first;; s = s->next, at.number++) {
 		if (s->kind == STMT_INST) {
 			for (unsigned i = 0; i < s->inst.nops; i++)
-				if (i >= flow_written(&s->inst) || s->inst.ops[i].kind == OP_ADDR)
+				if (i >= flow_written(&s->inst) || s->inst.ops[i].kind == OP_ADDR || s->inst.id == INST_UNKNOWN)
 					use(x, &s->inst.ops[i], at);
 			if (s->inst.guarded)
 				use_register(x, s->inst.guard, at);

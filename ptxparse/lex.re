@@ -170,7 +170,7 @@ again:
 	re2c:yyfill:enable = 0;
 
 	id	= [a-zA-Z_$%] [a-zA-Z0-9_$]*;
-	dot	= "." [a-zA-Z0-9_$]+ ("::" [a-zA-Z0-9_]+)*;
+	dot	= "." [a-zA-Z0-9_$]+ (("::" [a-zA-Z0-9_]+)+ (":" [0-9]+)?)?;
 	dec	= [0-9]+;
 	exp	= [eE] [-+]? dec;
 
@@ -197,6 +197,7 @@ again:
 	}
 
 	id		{ major = T_ID; goto done; }
+	"." dec exp?	{ major = T_FLOAT; goto done; }
 	id dot+		{ major = T_DOTTED; goto done; }
 	dot		{ major = T_DOT; goto done; }
 

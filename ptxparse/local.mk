@@ -29,7 +29,7 @@ ptxparse/gram.h: ptxparse/gram.c
 # For who makes one target alone, before BUILT_SOURCES.
 $(ptxparse_libptxparse_a_OBJECTS): ptxparse/gram.h
 
-parse_tests = testsuite/err/run.sh testsuite/parse/run.sh
+parse_tests = testsuite/err/run.sh testsuite/parse/run.sh testsuite/parse/newer.sh
 dist_check_SCRIPTS += $(parse_tests)
 TESTS += $(parse_tests)
 EXTRA_DIST += \
@@ -54,7 +54,30 @@ EXTRA_DIST += \
 	testsuite/parse/odd.ptx testsuite/parse/operands.ptx \
 	testsuite/parse/sampler.ptx testsuite/parse/sm103.ptx \
 	testsuite/parse/sm120.ptx \
-	testsuite/parse/texture.ptx
+	testsuite/parse/texture.ptx \
+	testsuite/parse/newer/alloc_exclusive.ptx testsuite/parse/newer/bulk_ignore_oob.ptx \
+	testsuite/parse/newer/bulk_multicast_32b.ptx testsuite/parse/newer/bulk_relaxed.ptx \
+	testsuite/parse/newer/bulk_report.ptx testsuite/parse/newer/bulk_weak.ptx testsuite/parse/newer/clmad.ptx \
+	testsuite/parse/newer/commit_multicast_32b.ptx testsuite/parse/newer/commit_reads.ptx \
+	testsuite/parse/newer/fabric_atom.ptx testsuite/parse/newer/fabric_copies.ptx \
+	testsuite/parse/newer/fabric_fences.ptx testsuite/parse/newer/fabric_groups.ptx \
+	testsuite/parse/newer/fabric_wait.ptx testsuite/parse/newer/fence_alias.ptx \
+	testsuite/parse/newer/fence_proxy_alias.ptx testsuite/parse/newer/fence_reads.ptx \
+	testsuite/parse/newer/floats.ptx testsuite/parse/newer/locality.ptx testsuite/parse/newer/mbarrier_layout.ptx \
+	testsuite/parse/newer/mbarrier_multicast_32b.ptx testsuite/parse/newer/mbarrier_phase_type.ptx \
+	testsuite/parse/newer/mmio.ptx testsuite/parse/newer/multimem_bulk.ptx \
+	testsuite/parse/newer/multimem_bulk_mask.ptx testsuite/parse/newer/multimem_fp8.ptx \
+	testsuite/parse/newer/multimem_red_async.ptx testsuite/parse/newer/multimem_reduce_bulk.ptx \
+	testsuite/parse/newer/multimem_st_async.ptx testsuite/parse/newer/packed_bytes.ptx \
+	testsuite/parse/newer/prefetch.ptx testsuite/parse/newer/reduce_bulk_relaxed.ptx \
+	testsuite/parse/newer/sin_2pi.ptx testsuite/parse/newer/spcompress.ptx testsuite/parse/newer/st_async_b128.ptx \
+	testsuite/parse/newer/tensor_override.ptx testsuite/parse/newer/tensormap_alloc.ptx \
+	testsuite/parse/newer/tensormap_query.ptx testsuite/parse/newer/volatile_local.ptx \
+	testsuite/parse/newer/wait_group_async.ptx
+
+# What newer_ptxas (testsuite/lib.sh) keeps.
+clean-local:
+	rm -rf testsuite/newer-ptxas
 
 if HAVE_CMOCKA
 parse_unit = testsuite/unit/parse_lex testsuite/unit/parse_table testsuite/unit/parse_tree

@@ -424,6 +424,8 @@ static inline enum ptx_space ptx_inst_space(const struct ptx_inst *in)
 {
 	return in->space;
 }
+/* Does it order less, or tell more, than what it is taken for (kw.def, LAX)? */
+bool ptx_inst_lax(const struct ptx_inst *);
 /* Elements of .v2 .v4 .v8 (1 without). */
 unsigned ptx_inst_vec(const struct ptx_inst *);
 /* The elements of a vector that stand as "_" where that means that their memory is not

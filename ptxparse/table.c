@@ -36,6 +36,17 @@ static const struct {
 #include "ptxparse/kw.def"
 };
 
+static const bool mod_open[MOD_COUNT] = {
+	[MOD_NONE] = true,
+#define OPEN(id, text) [MOD_##id] = true,
+#include "ptxparse/kw.def"
+};
+
+static const bool mod_lax[MOD_COUNT] = {
+#define LAX(id, text) [MOD_##id] = true,
+#include "ptxparse/kw.def"
+};
+
 static const unsigned char mod_type[MOD_COUNT] = {
 #define TYPE(id, text, bits) [MOD_##id] = TYPE_##id,
 #include "ptxparse/kw.def"
@@ -172,6 +183,16 @@ static enum ptx_space space_of(unsigned mod)
 	}
 }
 
+/* Does it have a modifier that may make of it what its row does not say?  Of what neither accesses
+ * memory nor orders anything no modifier makes something that does. */
+static bool is_open(const struct opcode *o)
+{
+	for (unsigned i = 0; i < o->nmods; i++)
+		if (mod_open[o->mod[i]])
+			return ptx_insts[o->id].model != MODEL_PLAIN;
+	return false;
+}
+
 /* `w` is the whole spelling.  NULL if it has too many modifiers. */
 struct opcode *ptx_opcode(struct ptx_arena *a, struct word *w)
 {
@@ -215,11 +236,21 @@ struct opcode *ptx_opcode(struct ptx_arena *a, struct word *w)
 	p = ptx_alloc(a, (n + 1) * sizeof *text);
 	o->modtext = memcpy(p, text, (n + 1) * sizeof *text);
 	o->id = find_row(o);
+	if (is_open(o))
+		o->id = INST_UNKNOWN;
 	w->opc = o;
 	return o;
 }
 
 /* --- looking at instructions --- */
+
+bool ptx_inst_lax(const struct ptx_inst *in)
+{
+	for (unsigned i = 0; i < in->nmods; i++)
+		if (mod_lax[in->mod[i]])
+			return ptx_insts[in->id].model != MODEL_PLAIN;
+	return false;
+}
 
 unsigned ptx_inst_vec(const struct ptx_inst *in)
 {

@@ -267,7 +267,8 @@ static void first_round(struct rw *r, struct rw_func *rf, struct list *l)
 			add(r, l, in);
 			define(rf, in->ops[0].sym, result(rf, in));
 		} else {
-			define_all(rf, &in->ops[0]);
+			for (unsigned i = 0; i < (in->id == INST_UNKNOWN ? in->nops : 1); i++)
+				define_all(rf, &in->ops[i]);
 		}
 	}
 }

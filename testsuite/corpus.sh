@@ -65,12 +65,9 @@ contents()
 	[ "${got:-0}" -ge "$count" ] || fail "$combo: not $count kernels that leave the same"
 }
 
-# Probes call no runtime.
-without=
-grep -q '^#define ENGINE_PROBES 0' "$top_builddir/config.h" && without=-c
 first=yes relocatable=
 for combo in $combos; do
-	alone=$without
+	alone=$without_runtime
 	[ "${CORPUS:-quick}" != full ] && [ "${combo%+}" = "$combo" ] || alone=
 	combo=${combo%+}
 	arch=${combo%/*}

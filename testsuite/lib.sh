@@ -43,6 +43,11 @@ hard()
 	exit 99
 }
 
+# without_runtime: what gsan-ptx is told where ptxas is to be spared the text of the runtime that kernels call.
+# Probes call none.
+without_runtime=
+grep -q '^#define ENGINE_PROBES 0' "$top_builddir/config.h" && without_runtime=-c
+
 # takes_long: it is left out where a few of the tests are enough, see ptx.sh
 takes_long()
 {
@@ -94,6 +99,25 @@ pretended_driver()
 	$CC -I "$top_srcdir" -I "$top_builddir" -I "$CUDA_HOME/include" -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden \
 		-Wl,-Bsymbolic -Wl,-soname,libcuda.so.1 -o libcuda.so.1 "$top_srcdir"/testsuite/rt/fake*.c \
 		"$top_srcdir/event/event.c" -lpthread || hard "libcuda.so.1"
+}
+
+# newer_ptxas VERSION: $newer is a ptxas that takes PTX of that version: $NEWER_PTXAS, $PTXAS, or that of PyPI's package
+# nvidia-cuda-nvcc, in a virtual environment that the next test finds in the build tree.  Status 1: there is none.
+newer_ptxas()
+{
+	venv=$top_builddir/testsuite/newer-ptxas
+	printf '.version %s\n.target sm_90\n.address_size 64\n' "$1" >newer.ptx
+	for newer in ${NEWER_PTXAS:+"$NEWER_PTXAS"} "$PTXAS" "$venv"/lib/python*/site-packages/nvidia/*/bin/ptxas; do
+		"$newer" -arch=sm_90 newer.ptx -o newer.cubin >/dev/null 2>&1 && return
+	done
+	rm -rf "$venv"
+	timeout 60 "${PYTHON:-python3}" -m venv "$venv" >/dev/null 2>&1 &&
+		timeout 300 "$venv/bin/pip" install -q --retries 0 --timeout 10 --no-deps nvidia-cuda-nvcc >/dev/null 2>&1 ||
+		{ rm -rf "$venv"; return 1; }
+	for newer in "$venv"/lib/python*/site-packages/nvidia/*/bin/ptxas; do
+		"$newer" -arch=sm_90 newer.ptx -o newer.cubin >/dev/null 2>&1 && return
+	done
+	return 1
 }
 
 have_gpu()

@@ -27,10 +27,7 @@ verdict()
 
 arch=$(sed -n 's,^[	 ]*//@ *device  *\(sm_[0-9a-f]*\).*,\1,p' "$file" | head -n 1)
 arch=${arch:-sm_90}
-# The text of the runtime that calls go to takes ptxas seconds; probes call none.
-alone=
-grep -q 'ENGINE_PROBES 0' "$top_builddir/config.h" && alone=-c
-if "$top_builddir/gsan-ptx" $alone "$file" -o k.ptx; then
+if "$top_builddir/gsan-ptx" $without_runtime "$file" -o k.ptx; then
 	"$PTXAS" -c -arch="$arch" k.ptx -o k.cubin || fail "ptxas refuses the instrumented text"
 else
 	fail "gsan-ptx: status $?"

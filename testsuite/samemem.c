@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +29,8 @@
 
 enum {
 	BUFFER = 1 << 18, MAX_PARAMS = 32, PARAM_WORDS = 1024, SMEM = 16384,
-	SECONDS = 20,           /* for one kernel */
+	SECONDS = 20,           /* of a processor, for one kernel */
+	PATIENCE = 120,         /* in all: others may need the processor */
 	SEEDS = 4,              /* orders of each kind, by the seed */
 	SAME = 0, DIFFERS = 1, NOT_RUN = 2, BROKEN = 3
 };
@@ -207,7 +209,8 @@ static void kernel(const char *driver, const char *path, const struct ptx_buf *t
 	char *rewritten;
 	size_t len;
 
-	alarm(SECONDS);
+	alarm(PATIENCE);
+	setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS}, NULL);
 	start(driver);
 	plain = load(text->p);
 	rewritten = gsan_rewrite(path, text->p, text->len - 1, &options, NULL, &len, NULL, NULL);
@@ -308,11 +311,12 @@ int main(int argc, char **argv)
 		if (!pid) {
 			dup2(fileno(said), 2);
 			signal(SIGALRM, SIG_DFL);
+			signal(SIGPROF, SIG_DFL);
 			kernel(argv[1], argv[2], &text, ptx, s->func,
 			       argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 16);
 		}
 		waitpid(pid, &status, 0);
-		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+		if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF)) {
 			printf("%s: not run: no end in %d seconds\n", s->name, SECONDS);
 			status = NOT_RUN;
 		} else if (WIFSIGNALED(status)) {

@@ -245,7 +245,8 @@ ev_logs = \
 	testsuite/detect/mbarrier/inval_races_with_load.ev testsuite/detect/mbarrier/inval_then_init.ev \
 	testsuite/detect/mbarrier/inval_twice.ev testsuite/detect/mbarrier/inval_under_copy.ev \
 	testsuite/detect/mbarrier/its_mbarrier.ev testsuite/detect/mbarrier/load_races_with_init.ev \
-	testsuite/detect/mbarrier/one_of_two_arrivals.ev testsuite/detect/mbarrier/other_lane_arrives.ev \
+	testsuite/detect/mbarrier/one_of_two_arrivals.ev testsuite/detect/mbarrier/opaque_arrives.ev testsuite/detect/mbarrier/opaque_copies.ev \
+	testsuite/detect/mbarrier/other_lane_arrives.ev \
 	testsuite/detect/mbarrier/other_lane_waits.ev testsuite/detect/mbarrier/other_mbarrier.ev \
 	testsuite/detect/mbarrier/parity_of_older_phase.ev \
 	testsuite/detect/mbarrier/parity_of_third_phase.ev testsuite/detect/mbarrier/peer_arrive_cta.ev \
@@ -332,6 +333,8 @@ ev_logs = \
 	testsuite/detect/order/observed_too_narrow.ev testsuite/detect/order/observed_two_hops.ev \
 	testsuite/detect/order/opaque_before_read.ev testsuite/detect/order/opaque_behind_read.ev \
 	testsuite/detect/order/opaque_behind_write.ev testsuite/detect/order/opaque_both.ev \
+	testsuite/detect/order/opaque_heard_before.ev testsuite/detect/order/opaque_not_told_of.ev \
+	testsuite/detect/order/opaque_passed_on.ev \
 	testsuite/detect/order/other_lane_reads.ev testsuite/detect/order/other_lane_wrote.ev \
 	testsuite/detect/order/other_value_seen.ev testsuite/detect/order/other_word.ev \
 	testsuite/detect/order/read_before_acquire.ev testsuite/detect/order/read_then_write.ev \
