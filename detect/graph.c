@@ -431,6 +431,31 @@ static void sort_edges(struct detect *d, struct graph *g)
 	g->into = rows_of(&g->arena, to, g->edge.n, g->hub.n);
 }
 
+/* Does all that the one holds pass to the other? */
+static bool passes_all(const struct graph *g, const struct hub_edge *e)
+{
+	return e->how == H_PLAIN && (e->apart == A_BLOCK || !(g->facets & FACETS_IN_BLOCK)) && !(g->fences & ((1u << e->apart) - 1));
+}
+
+/* Hubs that pass each other all that they hold hold the same. */
+static void find_alike(struct detect *d, struct graph *g)
+{
+	struct needs n;
+
+	memset(&n, 0, sizeof n);
+	for (uint32_t i = 0; i < g->edge.n; i++)
+		if (passes_all(g, &g->edge.v[i]))
+			need(&n, g->edge.v[i].from, g->edge.v[i].to);
+	n.nnodes = g->hub.n;
+	n.row = rows_of(&d->arena, n.from.v, n.from.n, n.nnodes);
+	find_parts(d, &n);
+	g->alike = (uint32_t *)arena_get(&g->arena, g->hub.n, sizeof *g->alike);
+	memcpy(g->alike, n.part, g->hub.n * sizeof *g->alike);
+	g->nalike = n.nparts;
+	list_free(&n.from.list);
+	list_free(&n.to.list);
+}
+
 void finish_graph(struct detect *d, struct graph *g)
 {
 	sort_actions(d, g);
@@ -438,6 +463,7 @@ void finish_graph(struct detect *d, struct graph *g)
 	make_steps(g);
 	find_mates(d, g);
 	order_walk(d, g);
+	find_alike(d, g);
 }
 
 void free_graph(struct graph *g)

@@ -159,6 +159,8 @@ enum facet {
 	F_BEGUN,                        /* blocks that have begun */
 	FACETS
 };
+/* What is fenced in one block, by whomever, means nothing in another. */
+#define FACETS_IN_BLOCK (1u << F_HERE | 1u << F_HERE_CLUSTER | 1u << F_HERE_GLOBAL | 1u << F_WHOLE)
 
 /* Where a thread or a hub keeps it: what it knows; behind that, of each scope of a fence.sc, what those
  * that it knows of have published (OUT) and what its next one will acquire (IN). */
@@ -228,6 +230,7 @@ struct graph {
 	uint32_t facets;                /* those that mean something, as bits */
 	uint8_t place[FACETS];          /* of one of them among them */
 	unsigned nfacets;
+	uint32_t *alike, nalike;        /* of each hub: a number that those have in common that hold the same */
 	uint32_t *ended;                /* hub of what a block's threads knew as they ended, by block */
 	uint32_t *dependents;           /* of what goes to a launch's dependents, by launch */
 };
@@ -331,6 +334,7 @@ void scan_tensor(struct scan *, const struct event *);
 void scan_grid(struct scan *, const struct event *);
 /* What is said of all of a log together. */
 void link_words(struct detect *, struct graph *);
+void find_readers(struct detect *);     /* who may have read a write: the other way round than `pred` */
 void link_barriers(struct detect *, struct graph *);
 void link_mbarriers(struct detect *, struct graph *);
 void link_grid(struct detect *, struct graph *);
@@ -357,7 +361,7 @@ struct word_op {
 	uint32_t chain, any;            /* hubs of what it and its predecessors publish: what reaches all of the
 					   word's threads; all, whoever it reaches */
 	uint32_t pred, npred;           /* writes that it may have read: d->pred */
-	uint64_t over;                  /* when it had surely been written over */
+	bool seen;                      /* somebody may have read what it wrote */
 };
 
 /* mbarrier.c: an operation on an mbarrier, or one that an mbarrier counts. */
@@ -547,8 +551,8 @@ struct detect {
 	LIST(struct map_fence) map_fence;
 	LIST(struct guest) guest;       /* of blocks that have not ended */
 	LIST(struct past) past;         /* what earlier launches wrote, where tensor maps may be */
-	struct rows readers;            /* of a write in word_op: operations that may have read it */
-	struct observers *observers;    /* likewise: those of it in d->observer */
+	struct rows readers;            /* of a write in word_op: operations that may have read it, once somebody asks; */
+	struct observers *observers;    /* likewise: those of it in d->observer; NULL: nobody has asked */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;
 };

@@ -165,49 +165,57 @@ static void link_threads(struct word *w, uint32_t *last)
 		last[thread_of(w, op_of(w, i))] = 0;
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* When a write had surely been written over: by one that began when it was over, or by a later
  * one of its own thread. */
 static void set_over(struct word *w)
 {
 	uint64_t least = NEVER;
 
-	for (uint32_t i = w->nwrites; i-- > 0;) {
-		least = op_of(w, w->write[i])->end < least ? op_of(w, w->write[i])->end : least;
-		w->least[i] = least;
-	}
+	for (uint32_t i = w->nwrites; i-- > 0;)
+		w->least[i] = least = earlier(w->write[i].end, least);
 	for (uint32_t i = 0; i < w->nwrites; i++) {
-		struct word_op *o = op_of(w, w->write[i]);
+		struct writing *x = &w->write[i];
 		uint32_t lo = i + 1, hi = w->nwrites;
 
-		BISECT(lo, hi, op_of(w, w->write[mid])->begin <= o->end);
-		least = lo < w->nwrites ? w->least[lo] : NEVER;
-		o->over = least < o->over ? least : o->over;
-		if (w->wrote[w->write[i]] != NONE) {
-			struct word_op *before = op_of(w, w->wrote[w->write[i]]);
+		BISECT(lo, hi, w->write[mid].begin <= x->end);
+		x->over = earlier(lo < w->nwrites ? w->least[lo] : NEVER, x->over);
+		if (w->wrote[x->op] != NONE) {
+			struct writing *before = &w->write[w->writing[w->wrote[x->op]]];
 
-			before->over = o->end < before->over ? o->end : before->over;
+			before->over = earlier(x->end, before->over);
 		}
 	}
-	for (uint32_t i = 0; i < w->nwrites; i++) {
-		uint64_t over = op_of(w, w->write[i])->over;
-
-		w->gone[i] = i && w->gone[i - 1] > over ? w->gone[i - 1] : over;
-	}
+	for (uint32_t i = 0; i < w->nwrites; i++)
+		w->gone[i] = i && w->gone[i - 1] > w->write[i].over ? w->gone[i - 1] : w->write[i].over;
 }
 
 /* ---- what a read may have seen ------------------------------------------------------------------ */
 
-static bool may_see(const struct word *w, uint32_t read, uint32_t write, uint64_t own_begin)
-{
-	const struct word_op *r = op_of(w, read), *x = op_of(w, write);
-	bool same = thread_of(w, r) == thread_of(w, x);
+/* What is asked of the writes. */
+struct reading { uint64_t begin, own, value; uint32_t op, thread, pos; bool valued; };  /* own: when its thread's last write began */
 
-	if (read == write || x->over < r->begin)
-		return false;
-	if (r->valued_read && x->valued_write && r->read != x->written)
+static struct reading reading_of(const struct word *w, uint32_t read)
+{
+	const struct word_op *r = op_of(w, read);
+	uint32_t own = w->wrote[read];
+
+	return (struct reading){
+		.begin = r->begin, .own = own == NONE ? 0 : op_of(w, own)->begin, .value = r->read, .op = read,
+		.thread = thread_of(w, r), .pos = event_of(w, r)->pos, .valued = r->valued_read
+	};
+}
+
+static bool may_see(const struct writing *x, const struct reading *r)
+{
+	if (x->op == r->op || x->over < r->begin || (r->valued && x->valued && r->value != x->value))
 		return false;
 	/* What came before a write of its own is hidden by that; its later ones come later. */
-	return same ? event_of(w, x)->pos < event_of(w, r)->pos && x->begin >= own_begin : x->end >= own_begin;
+	return x->thread == r->thread ? x->pos < r->pos && x->begin >= r->own : x->end >= r->own;
 }
 
 bool may_see_first(const struct word *w, const struct word_op *r)
@@ -215,16 +223,21 @@ bool may_see_first(const struct word *w, const struct word_op *r)
 	return (!w->nwrites || w->least[0] >= r->begin) && !(w->known && r->valued_read && r->read != w->held);
 }
 
-static void find_seen(struct word *w, uint32_t read)
+/* `most`: more are not looked for. */
+static void find_seen(struct word *w, uint32_t read, uint32_t most)
 {
-	struct word_op *r = op_of(w, read), *x;
-	uint32_t own = w->wrote[read], first = 0, n = w->nwrites;
+	struct word_op *r = op_of(w, read);
+	const struct reading now = reading_of(w, read);
+	uint32_t first = 0, n = w->nwrites, last = 0;
+	struct writing *x;
 
 	r->pred = w->d->pred.n;
 	BISECT(first, n, w->gone[mid] < r->begin);
-	for (uint32_t i = first; i < w->nwrites && op_of(w, w->write[i])->begin <= r->end; i++)
-		if (may_see(w, read, w->write[i], own == NONE ? 0 : op_of(w, own)->begin))
-			*ADD(&w->d->pred) = w->write[i];
+	for (uint32_t i = first; i < w->nwrites && w->d->pred.n - r->pred < most && w->write[i].begin <= r->end; i++)
+		if (may_see(&w->write[i], &now)) {
+			*ADD(&w->d->pred) = w->write[i].op;
+			last = i;
+		}
 	r->npred = w->d->pred.n - r->pred;
 	if (!r->npred && r->valued_read) {
 		w->known = true;
@@ -233,25 +246,24 @@ static void find_seen(struct word *w, uint32_t read)
 	if (r->npred != 1 || may_see_first(w, r))
 		return;
 	/* It has seen that one, so that was performed; and written over, if it wrote itself. */
-	x = op_of(w, w->d->pred.v[r->pred]);
-	x->end = r->end < x->end ? r->end : x->end;
+	x = &w->write[last];
+	op_of(w, x->op)->end = x->end = earlier(r->end, x->end);
 	if (r->writes)
-		x->over = r->end < x->over ? r->end : x->over;
+		x->over = earlier(r->end, x->over);
 }
 
-/* What one round finds out of ends lets the next exclude more. */
+/* What one round finds out of ends lets the next exclude more: of writes that are the only one that was seen. */
 static void find_all_seen(struct word *w)
 {
+	enum { ROUNDS = 3 };
 	uint32_t pred = w->d->pred.n;
 
-	for (uint32_t i = 0; i < w->n; i++)
-		op_of(w, i)->over = NEVER;
-	for (unsigned round = 0; round < 3; round++) {
+	for (unsigned round = 1; round <= ROUNDS; round++) {
 		w->d->pred.n = pred;
 		set_over(w);
 		for (uint32_t i = 0; i < w->n; i++)
 			if (op_of(w, i)->reads)
-				find_seen(w, i);
+				find_seen(w, i, round < ROUNDS ? 2 : NONE);
 	}
 	for (uint32_t i = 0; i < w->n; i++)
 		w->d->counter[DETECT_INEXACT_READS] += op_of(w, i)->size && op_of(w, i)->npred > 1 && !w->g->world;
@@ -294,23 +306,27 @@ static struct edge_kind edge(enum how how, unsigned when, enum apart apart)
 
 static enum apart op_apart(const struct word *w, uint32_t i, uint32_t k)
 {
-	return apart_of(w->d, block_at(w, op_of(w, i)), block_at(w, op_of(w, k)));
+	return w->block[i] == w->block[k] ? A_BLOCK : w->cluster[i] == w->cluster[k] ? A_CLUSTER : A_DEVICE;
 }
 
 /* Of writes that `of` may have seen: those that are further from it than `x`, and that `x` may have seen, if
- * nothing is lost on that way. */
+ * nothing is lost on that way: none of them is of a narrower scope than both. */
 static void stamp_seen(struct word *w, uint32_t of, uint32_t x)
 {
 	const struct word_op *o = op_of(w, x);
+	const uint32_t *pred = w->d->pred.v + o->pred;
 	enum apart far = op_apart(w, of, x);
+	uint32_t from = 0, to = o->reads ? o->npred : 0;
 
-	for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++) {
-		uint32_t p = w->d->pred.v[k];
-		enum apart hop = op_apart(w, x, p), direct = op_apart(w, of, p);
-
-		if ((x < of ? p < x : p > x) && far <= direct && hop <= direct && strong_together(w, o, op_of(w, p)))
-			w->stamp[p] = w->stamps;
-	}
+	/* They are in order. */
+	if (x < of)
+		BISECT(from, to, pred[mid] < x)
+	else
+		BISECT(from, to, pred[mid] <= x)
+	to = x < of ? from : o->reads ? o->npred : 0;
+	for (uint32_t k = x < of ? 0 : from; k < to; k++)
+		if (far <= op_apart(w, of, pred[k]) && (w->device || strong_together(w, o, op_of(w, pred[k]))))
+			w->stamp[pred[k]] = w->stamps;
 }
 
 /* Writes that an operation may have seen, the nearest first, but for those that a nearer one on the same side
@@ -327,7 +343,7 @@ static uint32_t last_seen(struct word *w, uint32_t read)
 	for (uint32_t k = 0; r->reads && k < r->npred; k++) {
 		uint32_t p = k < middle ? pred[middle - 1 - k] : pred[k];
 
-		if (w->stamp[p] == w->stamps || !strong_together(w, r, op_of(w, p)))
+		if (w->stamp[p] == w->stamps || !(w->device || strong_together(w, r, op_of(w, p))))
 			continue;
 		w->seen[n++] = p;
 		stamp_seen(w, read, p);
@@ -452,19 +468,29 @@ static void find_writes(struct word *w)
 
 		if (!o->writes)
 			continue;
-		w->write[w->nwrites++] = i;
+		w->writing[i] = w->nwrites;
+		w->write[w->nwrites++] = (struct writing){
+			.begin = o->begin, .end = o->end, .over = NEVER, .value = o->written, .op = i, .thread = thread_of(w, o),
+			.pos = event_of(w, o)->pos, .valued = o->valued_write
+		};
 		o->chain = new_hub(w->g);
 		o->any = w->span == A_BLOCK ? o->chain : new_hub(w->g);
 	}
 }
 
+/* Once its operations are in order. */
 static void find_span(struct word *w)
 {
 	w->span = A_BLOCK;
-	for (uint32_t i = 1; i < w->n; i++) {
-		enum apart apart = apart_of(w->d, block_at(w, op_of(w, 0)), block_at(w, op_of(w, i)));
+	w->device = true;
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct block *b = &w->d->block.v[w->block[i] = block_at(w, op_of(w, i))];
+		enum apart apart;
 
+		w->cluster[i] = w->d->launch.v[b->launch].first_block + b->cluster;
+		apart = op_apart(w, 0, i);
 		w->span = apart > w->span ? apart : w->span;
+		w->device &= op_of(w, i)->reach == A_DEVICE;
 	}
 }
 
@@ -472,23 +498,26 @@ static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n
 {
 	struct word w = {.d = d, .g = g, .op = op, .n = n};
 
-	w.write = numbers(&w);
+	w.write = (struct writing *)arena_get(&d->arena, n, sizeof *w.write);
+	w.writing = numbers(&w);
 	w.previous = numbers(&w);
 	w.wrote = numbers(&w);
 	w.stamp = numbers(&w);
 	w.seen = numbers(&w);
+	w.block = numbers(&w);
+	w.cluster = numbers(&w);
 	for (unsigned k = 0; k < 3; k++)
 		w.released[k] = numbers(&w);
 	w.least = (uint64_t *)arena_get(&d->arena, n, sizeof *w.least);
 	w.gone = (uint64_t *)arena_get(&d->arena, n, sizeof *w.gone);
-	find_span(&w);
 	set_times(&w);
+	find_span(&w);
 	link_threads(&w, last);
 	find_writes(&w);
 	find_all_seen(&w);
 	for (uint32_t i = 0; op_of(&w, 0)->size && i < w.nwrites; i++) {
-		add_own_releases(&w, w.write[i], &op_of(&w, w.write[i])->heads);
-		make_chain(&w, w.write[i]);
+		add_own_releases(&w, w.write[i].op, &op_of(&w, w.write[i].op)->heads);
+		make_chain(&w, w.write[i].op);
 	}
 	for (uint32_t i = 0; op_of(&w, 0)->size && i < n; i++)
 		if (op_of(&w, i)->reads && !(site_of(d, event_of(&w, op_of(&w, i)))->does & EVENT_NO_RESULT))
@@ -498,13 +527,16 @@ static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n
 	for (uint32_t i = 0; i < n; i++) {
 		struct word_op *o = op_of(&w, i);
 
-		for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++)
-			d->pred.v[k] = w.op[d->pred.v[k]];
+		for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++) {
+			uint32_t *p = &d->pred.v[k];
+
+			op_of(&w, *p)->seen = true;
+			*p = w.op[*p];
+		}
 	}
 }
 
-/* Who may have read a write: the other way round than `pred`. */
-static void find_readers(struct detect *d)
+void find_readers(struct detect *d)
 {
 	uint32_t *reader = (uint32_t *)arena_get(&d->arena, d->pred.n, sizeof *reader);
 	struct rows r = rows_of(&d->arena, d->pred.v, d->pred.n, d->word_op.n);
@@ -541,5 +573,5 @@ void link_words(struct detect *d, struct graph *g)
 			to++;
 		one_word(d, g, o.item + i, to - i, last);
 	}
-	find_readers(d);
+	d->observers = NULL;
 }

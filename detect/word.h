@@ -9,17 +9,27 @@
 
 #define NEVER UINT64_MAX
 
+/* A write, with what reads ask of it: those of a word lie side by side. */
+struct writing {
+	uint64_t begin, end, over, value;       /* over: when it had surely been written over */
+	uint32_t op, thread, pos;
+	bool valued;
+};
+
 struct word {
 	struct detect *d;
 	struct graph *g;
 	uint32_t *op, n;                /* its operations, by when they began; numbers below are places here */
-	uint32_t *write, nwrites;       /* those that write */
+	struct writing *write;          /* those that write: */
+	uint32_t *writing, nwrites;     /* the number of an operation among them */
 	uint64_t *least;                /* of writes i on: the first end; */
 	uint64_t *gone;                 /* of writes before i + 1: when all had surely been written over */
 	uint32_t *previous, *wrote;     /* the same thread's operation, its write, before this; NONE */
 	uint32_t *released[3];          /* its last release before this that reaches so far at least */
 	uint32_t *stamp, stamps;        /* those that were looked at */
 	uint32_t *seen;                 /* room for writes that one operation has seen */
+	uint32_t *block, *cluster;      /* of each: whose it is */
+	bool device;                    /* all are of device scope */
 	enum apart span;                /* the scope that holds all of them */
 	bool timers;                    /* times are the timer's: they are of several multiprocessors */
 	bool narrow;                    /* a head reaches less far than that */
