@@ -214,7 +214,7 @@ static void add_under(struct cell *c, uint32_t i, uint32_t k, uint16_t bytes)
 		const struct left_out *l = &c->left_out->l.v[x - 1];
 
 		if (l->bytes & bytes)
-			*ADD(&c->again->l) = (struct again){l->item, l->bytes & bytes};
+			*ADD(&c->again->l) = (struct again){l->item, (uint16_t)(l->bytes & bytes)};
 	}
 }
 
@@ -254,7 +254,7 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 		c->hidden = i;
 	/* One that a proxy has not seen has been told of by then. */
 	if (c->under[i] && counts)
-		compare_under(c, i, k, both & c->bytes[i]);
+		compare_under(c, i, k, (uint16_t)(both & c->bytes[i]));
 	if ((v == OPEN && !moot) || may_be_first(c) || !stands_for(b, a))
 		return;
 	/* Many meet at one word whom nothing orders: not asked.  What others read may be no race, where
@@ -267,7 +267,7 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	c->asks |= o == NOT_KNOWN || seen == UNKNOWN;
 	if (o == UNORDERED || (seen != FINE && seen != UNKNOWN) || ((o == NOT_KNOWN || seen == UNKNOWN) && !c->hopes))
 		return;
-	leave_out(c, i, k, c->bytes[i] & bytes_of(c, b));
+	leave_out(c, i, k, (uint16_t)(c->bytes[i] & bytes_of(c, b)));
 	c->shown[i] |= v == FINE ? 0 : both;
 }
 
@@ -297,9 +297,11 @@ static void compare_next(struct cell *c, uint32_t k)
 	const struct access *b = access_at(c, k);
 	bool other = !c->word || !like(b, c->word), apart = !other || !c->word || !(bytes_of(c, b) & bytes_of(c, c->word));
 	uint32_t *last = other ? NULL : &c->last[SOURCE_NUMBER(b->source)];
+	/* Nothing takes the place of those of its thread but a write that nobody has read. */
+	bool takes = last && b->writes && !may_be_first(c) && !was_read(c->court.d, b);
 
 	compare_pile(c, &c->pile[apart][!b->writes], k);
-	for (uint32_t *at = last; at && *at;) {
+	for (uint32_t *at = last; takes && *at;) {
 		uint32_t i = *at - 1;
 
 		compare_with(c, i, k);

@@ -49,8 +49,10 @@ static void seen_places(const struct places *p, uint32_t read, uint32_t *first, 
 
 	*first = *last = 0;
 	if (r->npred) {                 /* in order, as places are */
-		*first = p->of[w->d->pred.v[r->pred]];
-		*last = p->of[w->d->pred.v[r->pred + r->npred - 1]];
+		const struct seen_bits *x = &w->d->pred.v[r->pred], *y = x + r->nbits - 1;
+
+		*first = p->of[w->write[x->at * EVENT_LANES + event_first(x->mask)].op];
+		*last = p->of[w->write[y->at * EVENT_LANES + last_bit(y->mask)].op];
 	}
 	if (may_see_first(w, r))
 		*first = 0;

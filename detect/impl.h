@@ -360,9 +360,14 @@ struct word_op {
 	uint32_t own;                   /* its own release among that: hub */
 	uint32_t chain, any;            /* hubs of what it and its predecessors publish: what reaches all of the
 					   word's threads; all, whoever it reaches */
-	uint32_t pred, npred;           /* writes that it may have read: d->pred */
+	uint32_t pred, nbits, npred;    /* writes that it may have read: masks in d->pred; writes */
+	uint32_t word, first_seen;      /* in d->word; the first of those: in d->word_op; NONE */
 	bool seen;                      /* somebody may have read what it wrote */
 };
+/* Of writes of one word, by when they began, those of number 32 * at on. */
+struct seen_bits { uint32_t at, mask; };
+struct writing;
+struct known_word { const uint32_t *op; const struct writing *write; };        /* op: in d->word_op */
 
 /* mbarrier.c: an operation on an mbarrier, or one that an mbarrier counts. */
 struct mbar_op {
@@ -539,7 +544,8 @@ struct detect {
 	LIST(struct head) head;
 	LIST(struct word_op) word_op;
 	LIST(struct observer) observer;
-	LIST(uint32_t) pred;
+	LIST(struct seen_bits) pred;
+	LIST(struct known_word) word;
 	LIST(struct bar_op) bar;
 	LIST(struct mbar_op) mbar;
 	LIST(struct life) life;
@@ -551,7 +557,7 @@ struct detect {
 	LIST(struct map_fence) map_fence;
 	LIST(struct guest) guest;       /* of blocks that have not ended */
 	LIST(struct past) past;         /* what earlier launches wrote, where tensor maps may be */
-	struct rows readers;            /* of a write in word_op: operations that may have read it, once somebody asks; */
+	struct rows readers;            /* of a write in word_op: operations that may have read it; found when somebody asks */
 	struct observers *observers;    /* likewise: those of it in d->observer; NULL: nobody has asked */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;

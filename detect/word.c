@@ -165,110 +165,6 @@ static void link_threads(struct word *w, uint32_t *last)
 		last[thread_of(w, op_of(w, i))] = 0;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* When a write had surely been written over: by one that began when it was over, or by a later
- * one of its own thread. */
-static void set_over(struct word *w)
-{
-	uint64_t least = NEVER;
-
-	for (uint32_t i = w->nwrites; i-- > 0;)
-		w->least[i] = least = earlier(w->write[i].end, least);
-	for (uint32_t i = 0; i < w->nwrites; i++) {
-		struct writing *x = &w->write[i];
-		uint32_t lo = i + 1, hi = w->nwrites;
-
-		BISECT(lo, hi, w->write[mid].begin <= x->end);
-		x->over = earlier(lo < w->nwrites ? w->least[lo] : NEVER, x->over);
-		if (w->wrote[x->op] != NONE) {
-			struct writing *before = &w->write[w->writing[w->wrote[x->op]]];
-
-			before->over = earlier(x->end, before->over);
-		}
-	}
-	for (uint32_t i = 0; i < w->nwrites; i++)
-		w->gone[i] = i && w->gone[i - 1] > w->write[i].over ? w->gone[i - 1] : w->write[i].over;
-}
-
-/* ---- what a read may have seen ------------------------------------------------------------------ */
-
-/* What is asked of the writes. */
-struct reading { uint64_t begin, own, value; uint32_t op, thread, pos; bool valued; };  /* own: when its thread's last write began */
-
-static struct reading reading_of(const struct word *w, uint32_t read)
-{
-	const struct word_op *r = op_of(w, read);
-	uint32_t own = w->wrote[read];
-
-	return (struct reading){
-		.begin = r->begin, .own = own == NONE ? 0 : op_of(w, own)->begin, .value = r->read, .op = read,
-		.thread = thread_of(w, r), .pos = event_of(w, r)->pos, .valued = r->valued_read
-	};
-}
-
-static bool may_see(const struct writing *x, const struct reading *r)
-{
-	if (x->op == r->op || x->over < r->begin || (r->valued && x->valued && r->value != x->value))
-		return false;
-	/* What came before a write of its own is hidden by that; its later ones come later. */
-	return x->thread == r->thread ? x->pos < r->pos && x->begin >= r->own : x->end >= r->own;
-}
-
-bool may_see_first(const struct word *w, const struct word_op *r)
-{
-	return (!w->nwrites || w->least[0] >= r->begin) && !(w->known && r->valued_read && r->read != w->held);
-}
-
-/* `most`: more are not looked for. */
-static void find_seen(struct word *w, uint32_t read, uint32_t most)
-{
-	struct word_op *r = op_of(w, read);
-	const struct reading now = reading_of(w, read);
-	uint32_t first = 0, n = w->nwrites, last = 0;
-	struct writing *x;
-
-	r->pred = w->d->pred.n;
-	BISECT(first, n, w->gone[mid] < r->begin);
-	for (uint32_t i = first; i < w->nwrites && w->d->pred.n - r->pred < most && w->write[i].begin <= r->end; i++)
-		if (may_see(&w->write[i], &now)) {
-			*ADD(&w->d->pred) = w->write[i].op;
-			last = i;
-		}
-	r->npred = w->d->pred.n - r->pred;
-	if (!r->npred && r->valued_read) {
-		w->known = true;
-		w->held = r->read;
-	}
-	if (r->npred != 1 || may_see_first(w, r))
-		return;
-	/* It has seen that one, so that was performed; and written over, if it wrote itself. */
-	x = &w->write[last];
-	op_of(w, x->op)->end = x->end = earlier(r->end, x->end);
-	if (r->writes)
-		x->over = earlier(r->end, x->over);
-}
-
-/* What one round finds out of ends lets the next exclude more: of writes that are the only one that was seen. */
-static void find_all_seen(struct word *w)
-{
-	enum { ROUNDS = 3 };
-	uint32_t pred = w->d->pred.n;
-
-	for (unsigned round = 1; round <= ROUNDS; round++) {
-		w->d->pred.n = pred;
-		set_over(w);
-		for (uint32_t i = 0; i < w->n; i++)
-			if (op_of(w, i)->reads)
-				find_seen(w, i, round < ROUNDS ? 2 : NONE);
-	}
-	for (uint32_t i = 0; i < w->n; i++)
-		w->d->counter[DETECT_INEXACT_READS] += op_of(w, i)->size && op_of(w, i)->npred > 1 && !w->g->world;
-}
-
 /* ---- what a write publishes, and a read learns ------------------------------------------------------ */
 
 /* memory-model.md 1.2, 1 b: an earlier release of its own at this place. */
@@ -309,24 +205,79 @@ static enum apart op_apart(const struct word *w, uint32_t i, uint32_t k)
 	return w->block[i] == w->block[k] ? A_BLOCK : w->cluster[i] == w->cluster[k] ? A_CLUSTER : A_DEVICE;
 }
 
+static void set_near(struct word *w, uint32_t i, bool set)
+{
+	uint32_t *near = &w->near[i / EVENT_LANES];
+
+	*near = set ? *near | 1u << i % EVENT_LANES : 0;
+}
+
+/* Writes of its own cluster, as far as those go that it may have seen: are in `near`, or no more. */
+static void mark_near(struct word *w, uint32_t of, bool set)
+{
+	const struct word_op *o = op_of(w, of);
+	const struct seen_bits *first = w->d->pred.v + o->pred, *last = first + o->nbits - 1;
+
+	for (uint32_t i = w->near_before[of]; i != NONE && i / EVENT_LANES >= first->at; i = w->near_before[w->write[i].op])
+		set_near(w, i, set);
+	for (uint32_t i = w->near_behind[of]; i != NONE && i / EVENT_LANES <= last->at; i = w->near_behind[w->write[i].op])
+		set_near(w, i, set);
+}
+
+/* Of 32 writes those that are less far from it than `far`. */
+static uint32_t nearer(const struct word *w, uint32_t of, uint32_t at, enum apart far)
+{
+	uint32_t mask = far == A_BLOCK ? 0 : w->near[at];
+
+	EACH_LANE(k, far == A_CLUSTER ? mask : 0)
+		if (op_apart(w, of, w->write[at * EVENT_LANES + k].op) == A_CLUSTER)
+			mask &= ~(1u << k);
+	return mask;
+}
+
+/* Of 32 writes those that are morally strong with it. */
+static uint32_t those_together(const struct word *w, const struct word_op *o, const struct seen_bits *x)
+{
+	uint32_t mask = w->device ? x->mask : 0;
+
+	EACH_LANE(k, w->device ? 0 : x->mask)
+		mask |= strong_together(w, o, op_of(w, w->write[x->at * EVENT_LANES + k].op)) ? 1u << k : 0;
+	return mask;
+}
+
 /* Of writes that `of` may have seen: those that are further from it than `x`, and that `x` may have seen, if
- * nothing is lost on that way: none of them is of a narrower scope than both. */
-static void stamp_seen(struct word *w, uint32_t of, uint32_t x)
+ * nothing is lost on that way: none of them is nearer to `of` than `x` is. */
+static void cover_seen(struct word *w, uint32_t of, uint32_t x)
 {
 	const struct word_op *o = op_of(w, x);
-	const uint32_t *pred = w->d->pred.v + o->pred;
+	uint32_t at = w->writing[x], part = at / EVENT_LANES, before = (1u << at % EVENT_LANES) - 1;
 	enum apart far = op_apart(w, of, x);
-	uint32_t from = 0, to = o->reads ? o->npred : 0;
 
-	/* They are in order. */
-	if (x < of)
-		BISECT(from, to, pred[mid] < x)
-	else
-		BISECT(from, to, pred[mid] <= x)
-	to = x < of ? from : o->reads ? o->npred : 0;
-	for (uint32_t k = x < of ? 0 : from; k < to; k++)
-		if (far <= op_apart(w, of, pred[k]) && (w->device || strong_together(w, o, op_of(w, pred[k]))))
-			w->stamp[pred[k]] = w->stamps;
+	for (uint32_t k = o->pred; o->reads && k < o->pred + o->nbits; k++) {
+		const struct seen_bits *b = &w->d->pred.v[k];
+		uint32_t mask = those_together(w, o, b);
+
+		if (b->at == part)
+			mask &= x < of ? before : ~before;
+		else if (x < of ? b->at > part : b->at < part)
+			continue;
+		w->covered[b->at] = (w->covers[b->at] == w->stamps ? w->covered[b->at] : 0) | (mask & ~nearer(w, of, b->at, far));
+		w->covers[b->at] = w->stamps;
+	}
+}
+
+/* Of 32 writes that `read` may have seen, in that mask, those that no nearer one has covered; the nearest first. */
+static uint32_t take_nearest(struct word *w, uint32_t read, const struct seen_bits *x, uint32_t mask, uint32_t n)
+{
+	mask &= those_together(w, op_of(w, read), x);
+	while (mask &= w->covers[x->at] == w->stamps ? ~w->covered[x->at] : ~0u) {
+		uint32_t k = x->at * EVENT_LANES + event_first(mask) < w->writing[read] ? last_bit(mask) : event_first(mask);
+
+		mask &= ~(1u << k);
+		w->seen[n] = w->write[x->at * EVENT_LANES + k].op;
+		cover_seen(w, read, w->seen[n++]);
+	}
+	return n;
 }
 
 /* Writes that an operation may have seen, the nearest first, but for those that a nearer one on the same side
@@ -335,19 +286,25 @@ static void stamp_seen(struct word *w, uint32_t of, uint32_t x)
 static uint32_t last_seen(struct word *w, uint32_t read)
 {
 	const struct word_op *r = op_of(w, read);
-	const uint32_t *pred = w->d->pred.v + r->pred;
-	uint32_t n = 0, middle = 0, hi = r->npred;
+	uint32_t at = w->writing[read], n = 0, before = (1u << at % EVENT_LANES) - 1, nbits = r->reads ? r->nbits : 0;
 
+	if (!nbits)
+		return 0;
 	w->stamps++;
-	BISECT(middle, hi, pred[mid] < read);
-	for (uint32_t k = 0; r->reads && k < r->npred; k++) {
-		uint32_t p = k < middle ? pred[middle - 1 - k] : pred[k];
+	mark_near(w, read, true);
+	for (uint32_t k = nbits; k-- > 0;) {
+		const struct seen_bits *x = &w->d->pred.v[r->pred + k];
 
-		if (w->stamp[p] == w->stamps || !(w->device || strong_together(w, r, op_of(w, p))))
-			continue;
-		w->seen[n++] = p;
-		stamp_seen(w, read, p);
+		if (x->at <= at / EVENT_LANES)
+			n = take_nearest(w, read, x, x->at == at / EVENT_LANES ? x->mask & before : x->mask, n);
 	}
+	for (uint32_t k = 0; k < nbits; k++) {
+		const struct seen_bits *x = &w->d->pred.v[r->pred + k];
+
+		if (x->at >= at / EVENT_LANES)
+			n = take_nearest(w, read, x, x->at == at / EVENT_LANES ? x->mask & ~before : x->mask, n);
+	}
+	mark_near(w, read, false);
 	return n;
 }
 
@@ -402,8 +359,8 @@ static void walk_back(struct word *w, const struct word_op *r, uint32_t from, bo
 
 		for (uint32_t k = x->heads.first; apart < A_DEVICE && k < x->heads.first + x->heads.n; k++)
 			join_head(w, r, &w->d->head.v[k], apart, acquire);
-		for (uint32_t k = x->pred; x->reads && k < x->pred + x->npred; k++) {
-			uint32_t p = w->d->pred.v[k];
+		EACH_SEEN(w->d, x, b, l) {
+			uint32_t p = w->write[b->at * EVENT_LANES + l].op;
 
 			if (w->stamp[p] == w->stamps || !strong_together(w, x, op_of(w, p)))
 				continue;
@@ -461,21 +418,50 @@ static uint32_t *numbers(const struct word *w)
 	return (uint32_t *)arena_get(&w->d->arena, w->n, sizeof(uint32_t));
 }
 
-static void find_writes(struct word *w)
+static void find_writes(struct word *w, uint32_t *last)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct word_op *o = op_of(w, i);
 
+		w->writing[i] = w->nwrites;
 		if (!o->writes)
 			continue;
-		w->writing[i] = w->nwrites;
 		w->write[w->nwrites++] = (struct writing){
 			.begin = o->begin, .end = o->end, .over = NEVER, .value = o->written, .op = i, .thread = thread_of(w, o),
-			.pos = event_of(w, o)->pos, .valued = o->valued_write
+			.pos = event_of(w, o)->pos, .before = w->wrote[i] == NONE ? NONE : w->writing[w->wrote[i]],
+			.valued = o->valued_write
 		};
 		o->chain = new_hub(w->g);
 		o->any = w->span == A_BLOCK ? o->chain : new_hub(w->g);
 	}
+	for (uint32_t i = w->n; i-- > 0;) {
+		uint32_t *next = &last[thread_of(w, op_of(w, i))];
+
+		w->next[i] = *next - 1;
+		if (!op_of(w, i)->writes)
+			continue;
+		w->write[w->writing[i]].behind = *next - 1;
+		*next = w->writing[i] + 1;
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		last[thread_of(w, op_of(w, i))] = 0;
+}
+
+/* The nearest writes of the same cluster. */
+static void find_near(struct word *w, uint32_t *last)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		w->near_before[i] = last[w->cluster[i]] - 1;
+		last[w->cluster[i]] = op_of(w, i)->writes ? w->writing[i] + 1 : last[w->cluster[i]];
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		last[w->cluster[i]] = 0;
+	for (uint32_t i = w->n; i-- > 0;) {
+		w->near_behind[i] = last[w->cluster[i]] - 1;
+		last[w->cluster[i]] = op_of(w, i)->writes ? w->writing[i] + 1 : last[w->cluster[i]];
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		last[w->cluster[i]] = 0;
 }
 
 /* Once its operations are in order. */
@@ -494,26 +480,50 @@ static void find_span(struct word *w)
 	}
 }
 
-static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n, uint32_t *last)
+static struct word new_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n)
 {
 	struct word w = {.d = d, .g = g, .op = op, .n = n};
+	uint32_t **const of_op[] = {
+		&w.writing, &w.previous, &w.wrote, &w.next, &w.stamp, &w.seen, &w.block, &w.cluster, &w.near_before, &w.near_behind,
+		&w.near, &w.covered, &w.covers, &w.released[0], &w.released[1], &w.released[2]
+	};
 
+	for (unsigned i = 0; i < sizeof of_op / sizeof *of_op; i++)
+		*of_op[i] = numbers(&w);
 	w.write = (struct writing *)arena_get(&d->arena, n, sizeof *w.write);
-	w.writing = numbers(&w);
-	w.previous = numbers(&w);
-	w.wrote = numbers(&w);
-	w.stamp = numbers(&w);
-	w.seen = numbers(&w);
-	w.block = numbers(&w);
-	w.cluster = numbers(&w);
-	for (unsigned k = 0; k < 3; k++)
-		w.released[k] = numbers(&w);
 	w.least = (uint64_t *)arena_get(&d->arena, n, sizeof *w.least);
-	w.gone = (uint64_t *)arena_get(&d->arena, n, sizeof *w.gone);
+	return w;
+}
+
+/* What is asked when the word is done. */
+static void keep_seen(struct word *w)
+{
+	w->stamps++;
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct word_op *o = op_of(w, i);
+		const struct seen_bits *x = w->d->pred.v + o->pred;
+
+		o->word = w->d->word.n;
+		o->first_seen = o->npred ? w->op[w->write[x->at * EVENT_LANES + event_first(x->mask)].op] : NONE;
+		for (uint32_t k = 0; k < o->nbits; k++, x++) {
+			w->covered[x->at] = (w->covers[x->at] == w->stamps ? w->covered[x->at] : 0) | x->mask;
+			w->covers[x->at] = w->stamps;
+		}
+	}
+	for (uint32_t i = 0; i < w->nwrites; i++)
+		op_of(w, w->write[i].op)->seen = w->covers[i / EVENT_LANES] == w->stamps && w->covered[i / EVENT_LANES] >> i % EVENT_LANES & 1;
+	*ADD(&w->d->word) = (struct known_word){w->op, w->write};
+}
+
+static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n, uint32_t *last)
+{
+	struct word w = new_word(d, g, op, n);
+
 	set_times(&w);
 	find_span(&w);
 	link_threads(&w, last);
-	find_writes(&w);
+	find_writes(&w, last);
+	find_near(&w, last);
 	find_all_seen(&w);
 	for (uint32_t i = 0; op_of(&w, 0)->size && i < w.nwrites; i++) {
 		add_own_releases(&w, w.write[i].op, &op_of(&w, w.write[i].op)->heads);
@@ -524,40 +534,14 @@ static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n
 			learn(&w, i);
 	if (g->fences)
 		link_fences(&w);
-	for (uint32_t i = 0; i < n; i++) {
-		struct word_op *o = op_of(&w, i);
-
-		for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++) {
-			uint32_t *p = &d->pred.v[k];
-
-			op_of(&w, *p)->seen = true;
-			*p = w.op[*p];
-		}
-	}
-}
-
-void find_readers(struct detect *d)
-{
-	uint32_t *reader = (uint32_t *)arena_get(&d->arena, d->pred.n, sizeof *reader);
-	struct rows r = rows_of(&d->arena, d->pred.v, d->pred.n, d->word_op.n);
-
-	for (uint32_t i = 0; i < d->word_op.n; i++) {
-		const struct word_op *o = &d->word_op.v[i];
-
-		for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++)
-			reader[k] = i;
-	}
-	for (uint32_t i = 0; i < d->pred.n; i++)
-		r.item[i] = reader[r.item[i]];
-	d->readers = r;
-	d->observers = (struct observers *)arena_get(&d->arena, d->word_op.n, sizeof *d->observers);
-	d->observer.n = 0;
+	keep_seen(&w);
 }
 
 /* Operations by place, then by size, then as they are. */
 void link_words(struct detect *d, struct graph *g)
 {
-	uint32_t *last = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *last);
+	uint32_t threads = d->warp.n * EVENT_LANES, blocks = d->block_at.n;
+	uint32_t *last = (uint32_t *)arena_get(&d->arena, threads > blocks ? threads : blocks, sizeof *last);   /* by thread, or cluster */
 	struct sorting o = new_sorting(&d->arena, d->word_op.n);
 
 	for (uint32_t i = 0; i < o.n; i++)
