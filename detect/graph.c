@@ -132,7 +132,7 @@ static bool alike(const struct action *a, const struct action *b)
 }
 
 /* What several lanes do alike is one action. */
-static void make_steps(struct graph *g)
+static void make_steps(struct graph *g, uint32_t warps)
 {
 	uint32_t n = 0;
 
@@ -156,16 +156,21 @@ static void make_steps(struct graph *g)
 		s->n++;
 	}
 	g->action.n = n;
+	g->of_warp = (uint32_t *)arena_get(&g->arena, warps + 1, sizeof *g->of_warp);
+	for (uint32_t i = 0; i < g->step.n; i++)
+		g->of_warp[g->step.v[i].warp + 1] = i + 1;
+	for (uint32_t w = 0; w < warps; w++)
+		g->of_warp[w + 1] = g->of_warp[w + 1] > g->of_warp[w] ? g->of_warp[w + 1] : g->of_warp[w];
 }
 
 uint32_t step_before(const struct graph *g, uint32_t warp, uint32_t lanes, uint32_t pos)
 {
-	uint32_t lo = 0, hi = g->step.n;
+	uint32_t first = g->of_warp[warp], lo = first, hi = g->of_warp[warp + 1];
 
-	BISECT(lo, hi, g->step.v[mid].warp < warp || (g->step.v[mid].warp == warp && g->step.v[mid].pos <= pos));
-	while (lo && g->step.v[lo - 1].warp == warp && !(g->step.v[lo - 1].lanes & lanes))
+	BISECT(lo, hi, g->step.v[mid].pos <= pos);
+	while (lo > first && !(g->step.v[lo - 1].lanes & lanes))
 		lo--;
-	return lo && g->step.v[lo - 1].warp == warp ? lo - 1 : NONE;
+	return lo > first ? lo - 1 : NONE;
 }
 
 /* Lanes that take part in the same actions all learn the same, but for what one has fenced of its own. */
@@ -424,11 +429,14 @@ uint64_t time_at(const struct graph *g, const struct access *a)
 
 static void sort_edges(struct detect *d, struct graph *g)
 {
-	uint32_t *to = (uint32_t *)arena_get(&d->arena, g->edge.n, sizeof *to);
+	uint32_t *end = (uint32_t *)arena_get(&d->arena, g->edge.n, sizeof *end);
 
 	for (uint32_t i = 0; i < g->edge.n; i++)
-		to[i] = g->edge.v[i].to;
-	g->into = rows_of(&g->arena, to, g->edge.n, g->hub.n);
+		end[i] = g->edge.v[i].to;
+	g->into = rows_of(&g->arena, end, g->edge.n, g->hub.n);
+	for (uint32_t i = 0; i < g->edge.n; i++)
+		end[i] = g->edge.v[i].from;
+	g->out = rows_of(&g->arena, end, g->edge.n, g->hub.n);
 }
 
 /* Does all that the one holds pass to the other? */
@@ -456,11 +464,70 @@ static void find_alike(struct detect *d, struct graph *g)
 	list_free(&n.to.list);
 }
 
+/* ---- the short way ---------------------------------------------------------------------------------- */
+
+enum { NEAR = 4, JOINED = 16 };         /* steps, hubs and edges that are looked at */
+
+/* Hubs of which a thread has learned all lately, as find_alike() numbers them. */
+static unsigned joined_lately(const struct graph *g, const struct access *b, uint32_t *hub)
+{
+	uint32_t i = step_before(g, b->warp, b->lanes, b->pos);
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < NEAR && i != NONE && g->step.v[i].warp == b->warp; k++, i = i ? i - 1 : NONE) {
+		const struct step *s = &g->step.v[i];
+
+		for (uint32_t x = s->first; x < s->first + s->n && n < JOINED; x++)
+			if (g->action.v[x].act == DO_JOIN && g->action.v[x].how == H_PLAIN && g->action.v[x].lanes & b->lanes)
+				hub[n++] = g->alike[g->action.v[x].hub];
+	}
+	return n;
+}
+
+static bool is_among(const uint32_t *hub, unsigned n, uint32_t x)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (hub[i] == x)
+			return true;
+	return false;
+}
+
+static bool put_into(const struct graph *g, const struct action *a, const uint32_t *hub, unsigned n)
+{
+	if (a->how == H_FENCES || a->how == H_INITS)
+		return false;
+	if (is_among(hub, n, g->alike[a->hub]))
+		return true;
+	for (uint32_t i = g->out.first[a->hub]; i < g->out.first[a->hub + 1] && i < g->out.first[a->hub] + JOINED; i++) {
+		const struct hub_edge *e = &g->edge.v[g->out.item[i]];
+
+		if (e->how == H_PLAIN && is_among(hub, n, g->alike[e->to]))
+			return true;
+	}
+	return false;
+}
+
+bool is_direct(const struct graph *g, const struct access *a, const struct access *b)
+{
+	uint32_t hub[JOINED], i = step_before(g, a->warp, ~0u, a->pos - 1);
+	unsigned n = joined_lately(g, b, hub);
+
+	i = i == NONE ? g->of_warp[a->warp] : i + 1;
+	for (unsigned k = 0; n && k < NEAR && i < g->step.n && g->step.v[i].warp == a->warp; k++, i++) {
+		const struct step *s = &g->step.v[i];
+
+		for (uint32_t x = s->first; x < s->first + s->n; x++)
+			if (g->action.v[x].act == DO_PUT && g->action.v[x].lanes & a->lanes && put_into(g, &g->action.v[x], hub, n))
+				return true;
+	}
+	return false;
+}
+
 void finish_graph(struct detect *d, struct graph *g)
 {
 	sort_actions(d, g);
 	sort_edges(d, g);
-	make_steps(g);
+	make_steps(g, d->warp.n);
 	find_mates(d, g);
 	order_walk(d, g);
 	find_alike(d, g);

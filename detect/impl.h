@@ -215,9 +215,10 @@ struct graph {
 	LIST(struct action) action;
 	LIST(struct hub) hub;
 	LIST(struct hub_edge) edge;
-	struct rows into;               /* edges by the hub that they lead to */
+	struct rows into, out;          /* edges by the hub that they lead to, or from */
 	LIST(struct take) take;         /* by warp and place */
-	LIST(struct step) step;         /* likewise */
+	LIST(struct step) step;         /* likewise; */
+	uint32_t *of_warp;              /* the first one of each warp */
 	uint32_t *mates;                /* of each thread: the lanes that learn what it learns; */
 	uint32_t *speakers;             /* of each warp: the first lanes of those */
 	LIST(uint32_t) walk;            /* nodes, each behind what it needs: steps, and behind the last step hubs; */
@@ -259,6 +260,9 @@ uint64_t time_at(const struct graph *, const struct access *);
 uint64_t rank_of_access(const struct graph *, const struct access *);
 /* May an access come before this one that has no lower rank? */
 bool in_cycle(const struct graph *, const struct access *);
+/* Has the thread of the second learned what the first one's published behind it, in a way that needs no walk?  If not, it
+ * may have by another. */
+bool is_direct(const struct graph *, const struct access *, const struct access *);
 /* Who is asked for all of his mates: the first of them. */
 uint32_t speaker(const struct graph *, uint32_t thread);
 /* The last step of any of these lanes at that place or before it; NONE. */
