@@ -349,7 +349,7 @@ static struct cell cell_at(struct detect *d, struct cells *all, uint32_t i)
 		.court = {d, &d->graph, &d->answers}, .item = all->o.item + all->first[i], .n = all->first[i + 1] - all->first[i],
 		.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL, .bytes = r->bytes, .shown = r->shown,
 		.pile = {{{r->pile[0][0], 0}, {r->pile[0][1], 0}}, {{r->pile[1][0], 0}, {r->pile[1][1], 0}}},
-		.previous = r->previous, .last = r->last, .under = r->under, .left_out = &all->left_out, .again = &all->again
+		.under = r->under, .left_out = &all->left_out, .again = &all->again, .previous = r->previous, .last = r->last
 	};
 
 	for (uint32_t k = 0; k < c.n; k++) {
