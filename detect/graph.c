@@ -131,11 +131,34 @@ static bool alike(const struct action *a, const struct action *b)
 	return a->act == b->act && a->facet == b->facet && a->hub == b->hub && a->arg == b->arg && a->how == b->how && a->apart == b->apart;
 }
 
+enum { FEW = 16 };      /* actions of a step that are looked through; behind those an index has them */
+
+/* An action that is alike among those of the last step up to the n-th; n: there is none, and it will be the n-th. */
+static uint32_t find_same(const struct graph *g, struct index *later, uint32_t n, const struct action *a)
+{
+	const struct step *s = &g->step.v[g->step.n - 1];
+	uint64_t what = (uint64_t)a->arg << 32 | (uint32_t)a->act << 24 | (uint32_t)a->facet << 16 | (uint32_t)a->how << 8 | a->apart;
+	uint64_t where = (uint64_t)g->step.n << 32 | a->hub;
+	uint32_t k = s->first, x;
+
+	while (k < n && k < s->first + FEW && !alike(&g->action.v[k], a))
+		k++;
+	if (k < s->first + FEW)
+		return k;
+	x = index_get(later, where, what);
+	if (x)
+		return x - 1;
+	index_set(later, where, what, n + 1);
+	return n;
+}
+
 /* What several lanes do alike is one action. */
 static void make_steps(struct graph *g, uint32_t warps)
 {
+	struct index later;
 	uint32_t n = 0;
 
+	memset(&later, 0, sizeof later);
 	for (uint32_t i = 0; i < g->action.n; i++) {
 		const struct action a = g->action.v[i];
 		struct step *s = g->step.n ? &g->step.v[g->step.n - 1] : NULL;
@@ -146,8 +169,7 @@ static void make_steps(struct graph *g, uint32_t warps)
 			*s = (struct step){a.warp, a.pos, 0, n, 0};
 		}
 		s->lanes |= a.lanes;
-		for (k = s->first; k < n && !alike(&g->action.v[k], &a);)
-			k++;
+		k = find_same(g, &later, n, &a);
 		if (k < n) {
 			g->action.v[k].lanes |= a.lanes;
 			continue;
@@ -156,6 +178,7 @@ static void make_steps(struct graph *g, uint32_t warps)
 		s->n++;
 	}
 	g->action.n = n;
+	list_free(&later.entry.list);
 	g->of_warp = (uint32_t *)arena_get(&g->arena, warps + 1, sizeof *g->of_warp);
 	for (uint32_t i = 0; i < g->step.n; i++)
 		g->of_warp[g->step.v[i].warp + 1] = i + 1;

@@ -527,6 +527,7 @@ ev_logs = \
 	testsuite/detect/words/bytes_each_lane.ev testsuite/detect/words/bytes_each_lane_more.ev \
 	testsuite/detect/words/bytes_of_record.ev testsuite/detect/words/bytes_of_record_behind.ev \
 	testsuite/detect/words/four_blocks_own_shared.ev testsuite/detect/words/generic_global.ev \
+	testsuite/detect/words/cycle_write_of_a_lane.ev \
 	testsuite/detect/words/generic_shared.ev testsuite/detect/words/generic_shared_other_offset.ev \
 	testsuite/detect/words/lanes_masked_off.ev testsuite/detect/words/lanes_one_place.ev \
 	testsuite/detect/words/lanes_one_place_ld.ev testsuite/detect/words/lanes_overlap.ev \

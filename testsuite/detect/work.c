@@ -253,6 +253,18 @@ static void grid(struct text *t, unsigned times)
 	}
 }
 
+/* One warp tells how far it is, the other one looks, again and again, before it acquires all that. */
+static void looks(struct text *t, unsigned times)
+{
+	add(t, "launch blocks=2\n");
+	for (unsigned i = 0; i < times; i++) {
+		add(t, "0.0:0 st g:%u size=4 line=2\n", 4096 + i * 4);
+		add(t, "0.0:0 st.release.gpu g:0x100 size=4 written=%u line=3\n", i + 1);
+		add(t, "1.0:0 ld.relaxed.gpu g:0x100 size=4 read=%u line=4\n", i + 1);
+	}
+	add(t, "1.0:0 fence.acq_rel.gpu\n1.0:0 ld g:4096 size=4\n");
+}
+
 /* ---- judging ------------------------------------------------------------------------------------ */
 
 static const struct pattern { const char *name; void (*make)(struct text *, unsigned); unsigned size; size_t findings; } patterns[] = {
@@ -262,7 +274,8 @@ static const struct pattern { const char *name; void (*make)(struct text *, unsi
 	{"stores", stores, 200, 1},
 	{"strong-stores", strong_stores, 800, 0},
 	{"rounds", rounds, 100, 0},
-	{"grid", grid, 40, 0}
+	{"grid", grid, 40, 0},
+	{"looks", looks, 1000, 0}
 };
 
 struct measured { size_t bytes, findings; uint64_t work; double seconds; };
