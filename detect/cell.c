@@ -12,11 +12,18 @@
 enum { CELL = 16, HOPES = 2 };          /* HOPES: rounds of questions */
 
 /* Of each access of a cell (struct cell), and of each thread. */
-struct room { uint32_t *pile[2][2], *previous, *last; uint16_t *bytes, *shown; };
+struct room { uint32_t *pile[2][2], *previous, *last, *under; uint16_t *bytes, *shown; };
 
 /* ---- accesses in order, cell by cell ------------------------------------------------------------- */
 
-struct cells { struct sorting o; uint32_t *first, ncells; struct room room; };
+/* An access of which these bytes count no more, as another stands for it; the next one of that other, from 1 on. */
+struct left_out { uint32_t item, next; uint16_t bytes; };
+struct left_outs { LIST(struct left_out) l; };
+/* What is still to be compared with an access. */
+struct again { uint32_t item; uint16_t bytes; };
+struct agains { LIST(struct again) l; };
+
+struct cells { struct sorting o; uint32_t *first, ncells; struct room room; struct left_outs left_out; struct agains again; };
 
 static struct sorting rank_accesses(struct detect *d)
 {
@@ -86,6 +93,9 @@ struct cell {
 					   what stands for it now */
 	const struct access *word;      /* strong, at device scope: those like it race with none like it; NULL */
 	struct pile pile[2][2];         /* those before that count yet: [not like it][they write] */
+	uint32_t *under;                /* of each access in a cycle: what it stands for, from 1 on: */
+	struct left_outs *left_out;
+	struct agains *again;
 	uint32_t *previous, *last;      /* of one like it: its thread's one before it, from 1 on; by thread: the last one */
 	bool asks, report, writes, operations;  /* writes, operations: there are some */
 	bool hopes;                     /* it is taken that a write comes behind what it may: that asks less */
@@ -181,11 +191,50 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 	add_race(c->court.d, c->item[i], c->item[k], v, same);
 }
 
-/* May what comes later here come before `b`?  Where orders go round it may, and so may an operation that is issued
- * in a cycle: no step of its thread comes before its end. */
-static bool may_be_first(const struct cell *c, const struct access *b)
+/* An operation that is issued in a cycle may come before whatever is here: no step of its thread comes before its end. */
+static bool may_be_first(const struct cell *c)
 {
-	return c->court.g->cycle.n && (c->operations || in_cycle(c->court.g, b));
+	return c->court.g->cycle.n && c->operations;
+}
+
+static void leave_out(struct cell *c, uint32_t i, uint32_t k, uint16_t bytes)
+{
+	c->bytes[i] &= (uint16_t)~bytes;
+	if (!in_cycle(c->court.g, access_at(c, k)))
+		return;
+	*ADD(&c->left_out->l) = (struct left_out){i, c->under[k], bytes};
+	c->under[k] = c->left_out->l.n;
+}
+
+/* Where orders go round, the k-th may come before one that stands for others: those it is to be compared with. */
+static void add_under(struct cell *c, uint32_t i, uint32_t k, uint16_t bytes)
+{
+	const struct access *a = access_at(c, i), *b = access_at(c, k);
+	enum order forth = c->under[i] ? in_order(&c->court, a, b) : ORDERED;
+	enum order back = forth == UNORDERED ? in_order(&c->court, b, a) : UNORDERED;
+
+	c->asks |= forth == NOT_KNOWN || back == NOT_KNOWN;
+	for (uint32_t x = back == ORDERED ? c->under[i] : 0; x; x = c->left_out->l.v[x - 1].next) {
+		const struct left_out *l = &c->left_out->l.v[x - 1];
+
+		if (l->bytes & bytes)
+			*ADD(&c->again->l) = (struct again){l->item, (uint16_t)(l->bytes & bytes)};
+	}
+}
+
+static void compare_under(struct cell *c, uint32_t i, uint32_t k, uint16_t bytes)
+{
+	add_under(c, i, k, bytes);
+	while (c->again->l.n) {
+		struct again x = c->again->l.v[--c->again->l.n];
+		const struct access *a = access_at(c, x.item), *b = access_at(c, k);
+		enum verdict v = judge(&c->court, a, b, c->base + event_first(x.bytes));
+
+		c->asks |= v == UNKNOWN;
+		if (v != UNKNOWN && v != FINE && (a->writes || b->writes))
+			found(c, x.item, k, v);
+		add_under(c, x.item, k, x.bytes);
+	}
 }
 
 static void compare_with(struct cell *c, uint32_t i, uint32_t k)
@@ -208,7 +257,9 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	else if (v != FINE && both & ~c->shown[i])
 		c->hidden = i;
 	/* One that a proxy has not seen has been told of by then. */
-	if ((v == OPEN && !moot) || may_be_first(c, b) || !stands_for(b, a))
+	if (c->under[i] && counts)
+		compare_under(c, i, k, (uint16_t)(both & c->bytes[i]));
+	if ((v == OPEN && !moot) || may_be_first(c) || !stands_for(b, a))
 		return;
 	/* Many meet at one word whom nothing orders: not asked.  What others read may be no race, where
 	 * the one before it is (memory-model.md 1.2, 9). */
@@ -220,7 +271,7 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	c->asks |= o == NOT_KNOWN || seen == UNKNOWN;
 	if (o == UNORDERED || (seen != FINE && seen != UNKNOWN) || ((o == NOT_KNOWN || seen == UNKNOWN) && !c->hopes))
 		return;
-	c->bytes[i] &= (uint16_t)~bytes_of(c, b);
+	leave_out(c, i, k, (uint16_t)(c->bytes[i] & bytes_of(c, b)));
 	c->shown[i] |= v == FINE ? 0 : both;
 }
 
@@ -250,10 +301,19 @@ static void compare_next(struct cell *c, uint32_t k)
 	const struct access *b = access_at(c, k);
 	bool other = !c->word || !like(b, c->word), apart = !other || !c->word || !(bytes_of(c, b) & bytes_of(c, c->word));
 	uint32_t *last = other ? NULL : &c->last[SOURCE_NUMBER(b->source)];
+	/* Nothing takes the place of those of its thread but a write that nobody has read. */
+	bool takes = last && b->writes && !may_be_first(c) && !was_read(c->court.d, b);
 
 	compare_pile(c, &c->pile[apart][!b->writes], k);
-	for (uint32_t i = last ? *last : 0; i; i = c->previous[i - 1])
-		compare_with(c, i - 1, k);
+	for (uint32_t *at = last; takes && *at;) {
+		uint32_t i = *at - 1;
+
+		compare_with(c, i, k);
+		if (c->bytes[i] || c->court.d->choices.reference)
+			at = &c->previous[i];
+		else
+			*at = c->previous[i];
+	}
 	for (unsigned i = 0; i <= other; i++)
 		for (unsigned j = 0; j <= b->writes; j++)
 			c->pile[i][j].item[c->pile[i][j].n++] = k;
@@ -267,9 +327,11 @@ static void compare_cell(struct cell *c)
 {
 	for (unsigned i = 0; i < 4; i++)
 		c->pile[i / 2][i % 2].n = 0;
+	c->left_out->l.n = 0;
 	for (uint32_t k = 0; k < c->n; k++) {
 		c->bytes[k] = bytes_of(c, access_at(c, k));
 		c->shown[k] = 0;
+		c->under[k] = 0;
 		c->told = false;
 		c->hidden = NONE;
 		compare_next(c, k);
@@ -284,14 +346,14 @@ static void compare_cell(struct cell *c)
 
 /* ---- all of them ---------------------------------------------------------------------------------------- */
 
-static struct cell cell_at(struct detect *d, const struct cells *all, uint32_t i)
+static struct cell cell_at(struct detect *d, struct cells *all, uint32_t i)
 {
 	const struct room *r = &all->room;
 	struct cell c = {
 		.court = {d, &d->graph, &d->answers}, .item = all->o.item + all->first[i], .n = all->first[i + 1] - all->first[i],
 		.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL, .bytes = r->bytes, .shown = r->shown,
 		.pile = {{{r->pile[0][0], 0}, {r->pile[0][1], 0}}, {{r->pile[1][0], 0}, {r->pile[1][1], 0}}},
-		.previous = r->previous, .last = r->last
+		.under = r->under, .left_out = &all->left_out, .again = &all->again, .previous = r->previous, .last = r->last
 	};
 
 	for (uint32_t k = 0; k < c.n; k++) {
@@ -307,7 +369,7 @@ static struct cell cell_at(struct detect *d, const struct cells *all, uint32_t i
 static struct room room_for(struct detect *d, uint32_t accesses)
 {
 	struct room r;
-	uint32_t **const numbers[] = {&r.pile[0][0], &r.pile[0][1], &r.pile[1][0], &r.pile[1][1], &r.previous};
+	uint32_t **const numbers[] = {&r.pile[0][0], &r.pile[0][1], &r.pile[1][0], &r.pile[1][1], &r.previous, &r.under};
 	uint16_t **const bits[] = {&r.bytes, &r.shown};
 
 	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -355,7 +417,12 @@ void compare_all(struct detect *d)
 			compare_cell(&c);
 		for (uint32_t k = 0; k < c.n; k++)
 			d->access.v[c.item[k]].lives |= !c.writes || c.bytes[k] != 0;
+		/* A later portion may be part of the cycle. */
+		for (uint32_t k = 0; c.writes && k < all.left_out.l.n; k++)
+			d->access.v[c.item[all.left_out.l.v[k].item]].lives = true;
 	}
+	list_free(&all.left_out.l.list);
+	list_free(&all.again.l.list);
 }
 
 /* Those that something else stands for wherever they are. */

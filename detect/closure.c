@@ -14,7 +14,7 @@
 enum { COLUMNS = 32, MOST_COLUMNS = 128 };      /* columns come by 32 */
 enum { ROOM = 64 << 20 };                       /* numbers: beyond that there are no more than 32 columns */
 
-/* Slots lie in a row: those of each speaker (graph.c), then those of each hub, then what the speakers knew as
+/* Slots lie in a row: those of each speaker (graph.c), then those of hubs, of which all that are alike have one set, then what the speakers knew as
  * a cycle began. */
 struct walk {
 	struct detect *d;
@@ -30,7 +30,9 @@ struct walk {
 /* ---- where a number lies -------------------------------------------------------------------- */
 
 static uint32_t of_lane(const struct walk *w, uint32_t thread, unsigned slot) { return w->speaker[thread] * w->per + slot; }
-static uint32_t of_hub(const struct walk *w, uint32_t hub, unsigned slot) { return (w->nspeakers + hub) * w->per + slot; }
+static uint32_t of_hub(const struct walk *w, uint32_t hub, unsigned slot) { return (w->nspeakers + w->g->alike[hub]) * w->per + slot; }
+/* What a speaker's slot held as a cycle began. */
+static uint32_t of_kept(const struct walk *w, uint32_t slot) { return (w->nspeakers + w->g->nalike) * w->per + slot; }
 static bool means(const struct walk *w, enum facet f) { return w->g->facets >> f & 1; }
 
 static uint32_t *facet_at(const struct walk *w, uint32_t slot, enum facet f)
@@ -87,7 +89,7 @@ static void learn_facet(const struct walk *w, uint32_t slot, enum facet to, enum
 
 static bool in_block(unsigned f)
 {
-	return (f >= F_HERE && f <= F_HERE_GLOBAL) || f == F_WHOLE;
+	return FACETS_IN_BLOCK >> f & 1;
 }
 
 /* What a facet of a head becomes for who joins it that way; FACETS: nothing. */
@@ -238,7 +240,8 @@ static void walk_hub(const struct walk *w, uint32_t hub)
 	for (uint32_t i = g->into.first[hub]; i < g->into.first[hub + 1]; i++) {
 		const struct hub_edge *e = &g->edge.v[g->into.item[i]];
 
-		learn_edge(w, to, of_hub(w, e->from, S_KNOW), (enum how)e->how, (enum apart)e->apart);
+		if (g->alike[e->from] != g->alike[hub])
+			learn_edge(w, to, of_hub(w, e->from, S_KNOW), (enum how)e->how, (enum apart)e->apart);
 	}
 }
 
@@ -311,7 +314,7 @@ static void begin_cycle(const struct walk *w, const struct cycle *c, bool again)
 			continue;
 		EACH_LANE(l, s->lanes & g->speakers[s->warp])
 			for (uint32_t k = 0; k < w->per; k++) {
-				uint32_t slot = of_lane(w, s->warp * EVENT_LANES + l, k), kept = of_hub(w, g->hub.n, slot);
+				uint32_t slot = of_lane(w, s->warp * EVENT_LANES + l, k), kept = of_kept(w, slot);
 
 				copy(w, again ? slot : kept, again ? kept : slot);
 			}
@@ -355,7 +358,7 @@ static void batch(const struct walk *w, struct answers *a, struct asked *q)
 	const struct graph *g = w->g;
 	const struct cycle *c = g->cycle.v, *end = c + g->cycle.n;
 
-	memset(w->any, 0, of_hub(w, g->hub.n, S_KNOW) * sizeof *w->any);
+	memset(w->any, 0, of_kept(w, 0) * sizeof *w->any);
 	by_step(w->d, g, a, q);
 	for (uint32_t i = 0; i < g->walk.n;) {
 		if (c < end && i == c->first) {
@@ -386,7 +389,7 @@ static void start(struct walk *w, uint32_t nsources)
 		EACH_LANE(l, g->speakers[i])
 			w->speaker[i * EVENT_LANES + l] = w->nspeakers++;
 	w->per = of_scope(w, S_OUT, A_DEVICE + 1);
-	slots = (2 * (size_t)w->nspeakers + g->hub.n) * w->per;
+	slots = (2 * (size_t)w->nspeakers + g->nalike) * w->per;
 	for (w->columns = COLUMNS; w->columns < nsources && w->columns < MOST_COLUMNS &&
 	     slots * g->nfacets * (w->columns + COLUMNS) <= ROOM;)
 		w->columns += COLUMNS;

@@ -16,7 +16,8 @@ static void forget_log(struct detect *d)
 {
 	struct list *const lists[] = {
 		&d->launch.list, &d->block_at.list, &d->block.list, &d->warp.list, &d->certain.list, &d->unit.list, &d->event.list,
-		&d->run.list, &d->stream.list, &d->head.list, &d->word_op.list, &d->pred.list, &d->observer.list, &d->bar.list, &d->mbar.list, &d->life.list,
+		&d->run.list, &d->stream.list, &d->head.list, &d->word_op.list, &d->pred.list, &d->word.list, &d->observer.list, &d->bar.list, &d->mbar.list,
+		&d->life.list,
 		&d->access.list, &d->race.list, &d->map_fence.list, &d->guest.list
 	};
 

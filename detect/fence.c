@@ -29,14 +29,14 @@ static void find_places(struct places *p)
 	uint64_t end = 0;
 
 	for (uint32_t i = 0; i < w->nwrites; i++) {
-		const struct word_op *o = op_of(w, w->write[i]);
+		const struct writing *x = &w->write[i];
 
-		if (!i || o->begin > end)
+		if (!i || x->begin > end)
 			p->n++;
-		p->of[w->write[i]] = p->n;
+		p->of[x->op] = p->n;
 		p->alone[p->n]++;
-		w->d->counter[DETECT_INEXACT_READS] += !o->size && p->alone[p->n] > 1 && !w->g->world;
-		end = o->end > end ? o->end : end;
+		w->d->counter[DETECT_INEXACT_READS] += !op_of(w, x->op)->size && p->alone[p->n] > 1 && !w->g->world;
+		end = x->end > end ? x->end : end;
 	}
 }
 
@@ -45,20 +45,22 @@ static void seen_places(const struct places *p, uint32_t read, uint32_t *first, 
 {
 	const struct word *w = p->w;
 	const struct word_op *r = op_of(w, read);
+	uint32_t lo = 0, hi = w->nwrites;
 
-	*first = r->npred ? p->n : 0;
-	*last = 0;
-	for (uint32_t k = r->pred; k < r->pred + r->npred; k++) {
-		uint32_t at = p->of[w->d->pred.v[k]];
+	*first = *last = 0;
+	if (r->npred) {                 /* in order, as places are */
+		const struct seen_bits *x = &w->d->pred.v[r->pred], *y = x + r->nbits - 1;
 
-		*first = at < *first ? at : *first;
-		*last = at > *last ? at : *last;
+		*first = p->of[w->write[x->at * EVENT_LANES + event_first(x->mask)].op];
+		*last = p->of[w->write[y->at * EVENT_LANES + last_bit(y->mask)].op];
 	}
 	if (may_see_first(w, r))
 		*first = 0;
-	if (!r->valued_read)            /* any of those that began before it was over */
-		for (uint32_t i = 0; i < w->nwrites && op_of(w, w->write[i])->begin <= r->end; i++)
-			*last = p->of[w->write[i]];
+	if (r->valued_read)
+		return;
+	/* Any of those that began before it was over. */
+	BISECT(lo, hi, w->write[mid].begin <= r->end);
+	*last = lo ? p->of[w->write[lo - 1].op] : *last;
 }
 
 /* Threads of one scope: hubs of what writers and readers up to a place have behind them; NONE: nobody

@@ -102,9 +102,9 @@ static const struct event *written_by(const struct detect *d, const struct acces
 
 		if (d->warp.v[x->warp].block == access_block(d, a) && x->timer[EVENT_BEFORE] >= a->timer)
 			return x;
-		if (!w->reads || !w->npred)
+		if (!w->reads || w->first_seen == NONE)
 			return NULL;
-		w = &d->word_op.v[d->pred.v[w->pred]];
+		w = &d->word_op.v[w->first_seen];
 	}
 	return NULL;
 }
@@ -121,9 +121,9 @@ static void find_met(const struct detect *d, const struct access *a, const struc
 
 		if (e->warp != b->warp || e->pos >= b->pos)
 			return;
-		if (!(b->lanes >> r->lane & 1) || !r->reads || !r->npred)
+		if (!(b->lanes >> r->lane & 1) || !r->reads || r->first_seen == NONE)
 			continue;
-		x = written_by(d, a, &d->word_op.v[d->pred.v[r->pred]]);
+		x = written_by(d, a, &d->word_op.v[r->first_seen]);
 		if (!x)
 			continue;
 		met[0] = x->site - d->launch.v[block_of(d, x->warp)->launch].sites;

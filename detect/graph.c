@@ -131,11 +131,34 @@ static bool alike(const struct action *a, const struct action *b)
 	return a->act == b->act && a->facet == b->facet && a->hub == b->hub && a->arg == b->arg && a->how == b->how && a->apart == b->apart;
 }
 
-/* What several lanes do alike is one action. */
-static void make_steps(struct graph *g)
+enum { FEW = 16 };      /* actions of a step that are looked through; behind those an index has them */
+
+/* An action that is alike among those of the last step up to the n-th; n: there is none, and it will be the n-th. */
+static uint32_t find_same(const struct graph *g, struct index *later, uint32_t n, const struct action *a)
 {
+	const struct step *s = &g->step.v[g->step.n - 1];
+	uint64_t what = (uint64_t)a->arg << 32 | (uint32_t)a->act << 24 | (uint32_t)a->facet << 16 | (uint32_t)a->how << 8 | a->apart;
+	uint64_t where = (uint64_t)g->step.n << 32 | a->hub;
+	uint32_t k = s->first, x;
+
+	while (k < n && k < s->first + FEW && !alike(&g->action.v[k], a))
+		k++;
+	if (k < s->first + FEW)
+		return k;
+	x = index_get(later, where, what);
+	if (x)
+		return x - 1;
+	index_set(later, where, what, n + 1);
+	return n;
+}
+
+/* What several lanes do alike is one action. */
+static void make_steps(struct graph *g, uint32_t warps)
+{
+	struct index later;
 	uint32_t n = 0;
 
+	memset(&later, 0, sizeof later);
 	for (uint32_t i = 0; i < g->action.n; i++) {
 		const struct action a = g->action.v[i];
 		struct step *s = g->step.n ? &g->step.v[g->step.n - 1] : NULL;
@@ -146,8 +169,7 @@ static void make_steps(struct graph *g)
 			*s = (struct step){a.warp, a.pos, 0, n, 0};
 		}
 		s->lanes |= a.lanes;
-		for (k = s->first; k < n && !alike(&g->action.v[k], &a);)
-			k++;
+		k = find_same(g, &later, n, &a);
 		if (k < n) {
 			g->action.v[k].lanes |= a.lanes;
 			continue;
@@ -156,16 +178,22 @@ static void make_steps(struct graph *g)
 		s->n++;
 	}
 	g->action.n = n;
+	list_free(&later.entry.list);
+	g->of_warp = (uint32_t *)arena_get(&g->arena, warps + 1, sizeof *g->of_warp);
+	for (uint32_t i = 0; i < g->step.n; i++)
+		g->of_warp[g->step.v[i].warp + 1] = i + 1;
+	for (uint32_t w = 0; w < warps; w++)
+		g->of_warp[w + 1] = g->of_warp[w + 1] > g->of_warp[w] ? g->of_warp[w + 1] : g->of_warp[w];
 }
 
 uint32_t step_before(const struct graph *g, uint32_t warp, uint32_t lanes, uint32_t pos)
 {
-	uint32_t lo = 0, hi = g->step.n;
+	uint32_t first = g->of_warp[warp], lo = first, hi = g->of_warp[warp + 1];
 
-	BISECT(lo, hi, g->step.v[mid].warp < warp || (g->step.v[mid].warp == warp && g->step.v[mid].pos <= pos));
-	while (lo && g->step.v[lo - 1].warp == warp && !(g->step.v[lo - 1].lanes & lanes))
+	BISECT(lo, hi, g->step.v[mid].pos <= pos);
+	while (lo > first && !(g->step.v[lo - 1].lanes & lanes))
 		lo--;
-	return lo && g->step.v[lo - 1].warp == warp ? lo - 1 : NONE;
+	return lo > first ? lo - 1 : NONE;
 }
 
 /* Lanes that take part in the same actions all learn the same, but for what one has fenced of its own. */
@@ -424,20 +452,108 @@ uint64_t time_at(const struct graph *g, const struct access *a)
 
 static void sort_edges(struct detect *d, struct graph *g)
 {
-	uint32_t *to = (uint32_t *)arena_get(&d->arena, g->edge.n, sizeof *to);
+	uint32_t *end = (uint32_t *)arena_get(&d->arena, g->edge.n, sizeof *end);
 
 	for (uint32_t i = 0; i < g->edge.n; i++)
-		to[i] = g->edge.v[i].to;
-	g->into = rows_of(&g->arena, to, g->edge.n, g->hub.n);
+		end[i] = g->edge.v[i].to;
+	g->into = rows_of(&g->arena, end, g->edge.n, g->hub.n);
+	for (uint32_t i = 0; i < g->edge.n; i++)
+		end[i] = g->edge.v[i].from;
+	g->out = rows_of(&g->arena, end, g->edge.n, g->hub.n);
+}
+
+/* Does all that the one holds pass to the other? */
+static bool passes_all(const struct graph *g, const struct hub_edge *e)
+{
+	return e->how == H_PLAIN && (e->apart == A_BLOCK || !(g->facets & FACETS_IN_BLOCK)) && !(g->fences & ((1u << e->apart) - 1));
+}
+
+/* Hubs that pass each other all that they hold hold the same. */
+static void find_alike(struct detect *d, struct graph *g)
+{
+	struct needs n;
+
+	memset(&n, 0, sizeof n);
+	for (uint32_t i = 0; i < g->edge.n; i++)
+		if (passes_all(g, &g->edge.v[i]))
+			need(&n, g->edge.v[i].from, g->edge.v[i].to);
+	n.nnodes = g->hub.n;
+	n.row = rows_of(&d->arena, n.from.v, n.from.n, n.nnodes);
+	find_parts(d, &n);
+	g->alike = (uint32_t *)arena_get(&g->arena, g->hub.n, sizeof *g->alike);
+	memcpy(g->alike, n.part, g->hub.n * sizeof *g->alike);
+	g->nalike = n.nparts;
+	list_free(&n.from.list);
+	list_free(&n.to.list);
+}
+
+/* ---- the short way ---------------------------------------------------------------------------------- */
+
+enum { NEAR = 4, JOINED = 16 };         /* steps, hubs and edges that are looked at */
+
+/* Hubs of which a thread has learned all lately, as find_alike() numbers them. */
+static unsigned joined_lately(const struct graph *g, const struct access *b, uint32_t *hub)
+{
+	uint32_t i = step_before(g, b->warp, b->lanes, b->pos);
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < NEAR && i != NONE && g->step.v[i].warp == b->warp; k++, i = i ? i - 1 : NONE) {
+		const struct step *s = &g->step.v[i];
+
+		for (uint32_t x = s->first; x < s->first + s->n && n < JOINED; x++)
+			if (g->action.v[x].act == DO_JOIN && g->action.v[x].how == H_PLAIN && g->action.v[x].lanes & b->lanes)
+				hub[n++] = g->alike[g->action.v[x].hub];
+	}
+	return n;
+}
+
+static bool is_among(const uint32_t *hub, unsigned n, uint32_t x)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (hub[i] == x)
+			return true;
+	return false;
+}
+
+static bool put_into(const struct graph *g, const struct action *a, const uint32_t *hub, unsigned n)
+{
+	if (a->how == H_FENCES || a->how == H_INITS)
+		return false;
+	if (is_among(hub, n, g->alike[a->hub]))
+		return true;
+	for (uint32_t i = g->out.first[a->hub]; i < g->out.first[a->hub + 1] && i < g->out.first[a->hub] + JOINED; i++) {
+		const struct hub_edge *e = &g->edge.v[g->out.item[i]];
+
+		if (e->how == H_PLAIN && is_among(hub, n, g->alike[e->to]))
+			return true;
+	}
+	return false;
+}
+
+bool is_direct(const struct graph *g, const struct access *a, const struct access *b)
+{
+	uint32_t hub[JOINED], i = step_before(g, a->warp, ~0u, a->pos - 1);
+	unsigned n = joined_lately(g, b, hub);
+
+	i = i == NONE ? g->of_warp[a->warp] : i + 1;
+	for (unsigned k = 0; n && k < NEAR && i < g->step.n && g->step.v[i].warp == a->warp; k++, i++) {
+		const struct step *s = &g->step.v[i];
+
+		for (uint32_t x = s->first; x < s->first + s->n; x++)
+			if (g->action.v[x].act == DO_PUT && g->action.v[x].lanes & a->lanes && put_into(g, &g->action.v[x], hub, n))
+				return true;
+	}
+	return false;
 }
 
 void finish_graph(struct detect *d, struct graph *g)
 {
 	sort_actions(d, g);
 	sort_edges(d, g);
-	make_steps(g);
+	make_steps(g, d->warp.n);
 	find_mates(d, g);
 	order_walk(d, g);
+	find_alike(d, g);
 }
 
 void free_graph(struct graph *g)

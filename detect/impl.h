@@ -160,6 +160,8 @@ enum facet {
 	F_BEGUN,                        /* blocks that have begun */
 	FACETS
 };
+/* What is fenced in one block, by whomever, means nothing in another. */
+#define FACETS_IN_BLOCK (1u << F_HERE | 1u << F_HERE_CLUSTER | 1u << F_HERE_GLOBAL | 1u << F_WHOLE)
 
 /* Where a thread or a hub keeps it: what it knows; behind that, of each scope of a fence.sc, what those
  * that it knows of have published (OUT) and what its next one will acquire (IN). */
@@ -214,9 +216,10 @@ struct graph {
 	LIST(struct action) action;
 	LIST(struct hub) hub;
 	LIST(struct hub_edge) edge;
-	struct rows into;               /* edges by the hub that they lead to */
+	struct rows into, out;          /* edges by the hub that they lead to, or from */
 	LIST(struct take) take;         /* by warp and place */
-	LIST(struct step) step;         /* likewise */
+	LIST(struct step) step;         /* likewise; */
+	uint32_t *of_warp;              /* the first one of each warp */
 	uint32_t *mates;                /* of each thread: the lanes that learn what it learns; */
 	uint32_t *speakers;             /* of each warp: the first lanes of those */
 	LIST(uint32_t) walk;            /* nodes, each behind what it needs: steps, and behind the last step hubs; */
@@ -229,6 +232,7 @@ struct graph {
 	uint32_t facets;                /* those that mean something, as bits */
 	uint8_t place[FACETS];          /* of one of them among them */
 	unsigned nfacets;
+	uint32_t *alike, nalike;        /* of each hub: a number that those have in common that hold the same */
 	uint32_t *ended;                /* hub of what a block's threads knew as they ended, by block */
 	uint32_t *dependents;           /* of what goes to a launch's dependents, by launch */
 };
@@ -257,6 +261,9 @@ uint64_t time_at(const struct graph *, const struct access *);
 uint64_t rank_of_access(const struct graph *, const struct access *);
 /* May an access come before this one that has no lower rank? */
 bool in_cycle(const struct graph *, const struct access *);
+/* Has the thread of the second learned what the first one's published behind it, in a way that needs no walk?  If not, it
+ * may have by another. */
+bool is_direct(const struct graph *, const struct access *, const struct access *);
 /* Who is asked for all of his mates: the first of them. */
 uint32_t speaker(const struct graph *, uint32_t thread);
 /* The last step of any of these lanes at that place or before it; NONE. */
@@ -332,6 +339,7 @@ void scan_tensor(struct scan *, const struct event *);
 void scan_grid(struct scan *, const struct event *);
 /* What is said of all of a log together. */
 void link_words(struct detect *, struct graph *);
+void find_readers(struct detect *);     /* who may have read a write: the other way round than `pred` */
 void link_barriers(struct detect *, struct graph *);
 void link_mbarriers(struct detect *, struct graph *);
 void link_grid(struct detect *, struct graph *);
@@ -357,9 +365,14 @@ struct word_op {
 	uint32_t own;                   /* its own release among that: hub */
 	uint32_t chain, any;            /* hubs of what it and its predecessors publish: what reaches all of the
 					   word's threads; all, whoever it reaches */
-	uint32_t pred, npred;           /* writes that it may have read: d->pred */
-	uint64_t over;                  /* when it had surely been written over */
+	uint32_t pred, nbits, npred;    /* writes that it may have read: masks in d->pred; writes */
+	uint32_t word, first_seen;      /* in d->word; the first of those: in d->word_op; NONE */
+	bool seen;                      /* somebody may have read what it wrote */
 };
+/* Of writes of one word, by when they began, those of number 32 * at on. */
+struct seen_bits { uint32_t at, mask; };
+struct writing;
+struct known_word { const uint32_t *op; const struct writing *write; };        /* op: in d->word_op */
 
 /* mbarrier.c: an operation on an mbarrier, or one that an mbarrier counts. */
 struct mbar_op {
@@ -536,7 +549,8 @@ struct detect {
 	LIST(struct head) head;
 	LIST(struct word_op) word_op;
 	LIST(struct observer) observer;
-	LIST(uint32_t) pred;
+	LIST(struct seen_bits) pred;
+	LIST(struct known_word) word;
 	LIST(struct bar_op) bar;
 	LIST(struct mbar_op) mbar;
 	LIST(struct life) life;
@@ -548,8 +562,8 @@ struct detect {
 	LIST(struct map_fence) map_fence;
 	LIST(struct guest) guest;       /* of blocks that have not ended */
 	LIST(struct past) past;         /* what earlier launches wrote, where tensor maps may be */
-	struct rows readers;            /* of a write in word_op: operations that may have read it */
-	struct observers *observers;    /* likewise: those of it in d->observer */
+	struct rows readers;            /* of a write in word_op: operations that may have read it; found when somebody asks */
+	struct observers *observers;    /* likewise: those of it in d->observer; NULL: nobody has asked */
 	uint32_t *followed, follows;    /* of each: the last chain that it was followed in; how many there were */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;

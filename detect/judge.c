@@ -77,6 +77,9 @@ enum order in_order(const struct court *c, const struct access *a, const struct 
 		if (!f || f[F_ALL])
 			return f ? ORDERED : NOT_KNOWN;
 	}
+	/* A walk over cycles takes long. */
+	if (c->g->cycle.n && !a->operation && is_direct(c->g, a, b))
+		return ORDERED;
 	f = knows(c, a->source, b);
 	return !f ? NOT_KNOWN : known(f, a) ? ORDERED : UNORDERED;
 }
@@ -205,7 +208,7 @@ bool was_read(const struct detect *d, const struct access *a)
 {
 	const struct word_op *o = word_of(d, a);
 
-	return o && d->readers.first[o - d->word_op.v] < d->readers.first[o - d->word_op.v + 1];
+	return o && o->seen;
 }
 
 static enum apart between(const struct detect *d, const struct word_op *a, const struct word_op *b)
@@ -269,13 +272,16 @@ static void find_observers(const struct court *c, const struct word_op *first, s
  * of read-modify-writes made of it? */
 static enum verdict observed(const struct court *c, const struct access *a, const struct access *b)
 {
-	const struct detect *d = c->d;
+	struct detect *d = c->d;
 	const struct word_op *first = a->writes ? word_of(d, a) : NULL;
-	struct observers *o = first ? &d->observers[first - d->word_op.v] : NULL;
+	struct observers *o;
 	enum verdict v = OPEN;
 
 	if (!first)
 		return OPEN;
+	if (!d->observers)
+		find_readers(d);
+	o = &d->observers[first - d->word_op.v];
 	if (!o->known)
 		find_observers(c, first, o);
 	if (o->anybody)

@@ -286,7 +286,7 @@ static void find_facets(struct graph *g)
 /* Builds the graph of a world, and of the world as it is takes the accesses. */
 void scan_all(struct detect *d, struct graph *g)
 {
-	d->head.n = d->word_op.n = d->pred.n = d->bar.n = d->mbar.n = d->life.n = 0;
+	d->head.n = d->word_op.n = d->pred.n = d->word.n = d->bar.n = d->mbar.n = d->life.n = 0;
 	d->map_fence.n = g->world ? d->map_fence.n : 0;
 	g->ended = (uint32_t *)arena_get(&g->arena, d->block.n, sizeof *g->ended);
 	g->dependents = (uint32_t *)arena_get(&g->arena, d->launch.n, sizeof *g->dependents);

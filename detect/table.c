@@ -141,27 +141,63 @@ struct sorting new_sorting(struct arena *a, uint32_t n)
 	return o;
 }
 
-static void merge(const struct sorting *o, struct sorting *to, uint32_t from, uint32_t half)
+enum { FEW = 32, DIGIT = 8, DIGITS = 1 << DIGIT };
+
+static void insert_each(struct sorting *o)
 {
-	uint32_t mid = from + half < o->n ? from + half : o->n, end = mid + half < o->n ? mid + half : o->n;
+	for (uint32_t i = 1; i < o->n; i++) {
+		uint64_t key = o->key[i];
+		uint32_t item = o->item[i], k = i;
 
-	for (uint32_t i = from, a = from, b = mid; i < end; i++) {
-		uint32_t x = b == end || (a < mid && o->key[a] <= o->key[b]) ? a++ : b++;
+		for (; k && o->key[k - 1] > key; k--) {
+			o->key[k] = o->key[k - 1];
+			o->item[k] = o->item[k - 1];
+		}
+		o->key[k] = key;
+		o->item[k] = item;
+	}
+}
 
-		to->key[i] = o->key[x];
-		to->item[i] = o->item[x];
+/* By one digit of the keys. */
+static void sort_digit(const struct sorting *o, struct sorting *to, unsigned shift)
+{
+	uint32_t first[DIGITS + 1] = {0};
+
+	for (uint32_t i = 0; i < o->n; i++)
+		first[(o->key[i] >> shift) % DIGITS + 1]++;
+	for (unsigned i = 0; i < DIGITS; i++)
+		first[i + 1] += first[i];
+	for (uint32_t i = 0; i < o->n; i++) {
+		uint32_t at = first[(o->key[i] >> shift) % DIGITS]++;
+
+		to->key[at] = o->key[i];
+		to->item[at] = o->item[i];
 	}
 }
 
 void sort(struct sorting *o)
 {
-	struct sorting other = new_sorting(o->arena, o->n);
+	uint64_t differ = 0;
+	struct sorting other;
+	bool sorted = true;
 
-	for (uint32_t half = 1; half < o->n; half *= 2) {
+	if (o->n <= FEW) {
+		insert_each(o);
+		return;
+	}
+	for (uint32_t i = 1; i < o->n; i++) {
+		sorted &= o->key[i - 1] <= o->key[i];
+		differ |= o->key[i - 1] ^ o->key[i];
+	}
+	if (sorted)
+		return;
+	other = new_sorting(o->arena, o->n);
+	for (unsigned shift = 0; shift < 64; shift += DIGIT) {
 		struct sorting was = *o;
 
-		for (uint32_t i = 0; i < o->n; i += 2 * half)
-			merge(o, &other, i, half);
+		if (!(differ >> shift & (DIGITS - 1)))
+			continue;
+		sort_digit(o, &other, shift);
 		*o = other;
 		other = was;
 	}

@@ -165,98 +165,6 @@ static void link_threads(struct word *w, uint32_t *last)
 		last[thread_of(w, op_of(w, i))] = 0;
 }
 
-/* When a write had surely been written over: by one that began when it was over, or by a later
- * one of its own thread. */
-static void set_over(struct word *w)
-{
-	uint64_t least = NEVER;
-
-	for (uint32_t i = w->nwrites; i-- > 0;) {
-		least = op_of(w, w->write[i])->end < least ? op_of(w, w->write[i])->end : least;
-		w->least[i] = least;
-	}
-	for (uint32_t i = 0; i < w->nwrites; i++) {
-		struct word_op *o = op_of(w, w->write[i]);
-		uint32_t lo = i + 1, hi = w->nwrites;
-
-		BISECT(lo, hi, op_of(w, w->write[mid])->begin <= o->end);
-		least = lo < w->nwrites ? w->least[lo] : NEVER;
-		o->over = least < o->over ? least : o->over;
-		if (w->wrote[w->write[i]] != NONE) {
-			struct word_op *before = op_of(w, w->wrote[w->write[i]]);
-
-			before->over = o->end < before->over ? o->end : before->over;
-		}
-	}
-	for (uint32_t i = 0; i < w->nwrites; i++) {
-		uint64_t over = op_of(w, w->write[i])->over;
-
-		w->gone[i] = i && w->gone[i - 1] > over ? w->gone[i - 1] : over;
-	}
-}
-
-/* ---- what a read may have seen ------------------------------------------------------------------ */
-
-static bool may_see(const struct word *w, uint32_t read, uint32_t write, uint64_t own_begin)
-{
-	const struct word_op *r = op_of(w, read), *x = op_of(w, write);
-	bool same = thread_of(w, r) == thread_of(w, x);
-
-	if (read == write || x->over < r->begin)
-		return false;
-	if (r->valued_read && x->valued_write && r->read != x->written)
-		return false;
-	/* What came before a write of its own is hidden by that; its later ones come later. */
-	return same ? event_of(w, x)->pos < event_of(w, r)->pos && x->begin >= own_begin : x->end >= own_begin;
-}
-
-bool may_see_first(const struct word *w, const struct word_op *r)
-{
-	return (!w->nwrites || w->least[0] >= r->begin) && !(w->known && r->valued_read && r->read != w->held);
-}
-
-static void find_seen(struct word *w, uint32_t read)
-{
-	struct word_op *r = op_of(w, read), *x;
-	uint32_t own = w->wrote[read], first = 0, n = w->nwrites;
-
-	r->pred = w->d->pred.n;
-	BISECT(first, n, w->gone[mid] < r->begin);
-	for (uint32_t i = first; i < w->nwrites && op_of(w, w->write[i])->begin <= r->end; i++)
-		if (may_see(w, read, w->write[i], own == NONE ? 0 : op_of(w, own)->begin))
-			*ADD(&w->d->pred) = w->write[i];
-	r->npred = w->d->pred.n - r->pred;
-	if (!r->npred && r->valued_read) {
-		w->known = true;
-		w->held = r->read;
-	}
-	if (r->npred != 1 || may_see_first(w, r))
-		return;
-	/* It has seen that one, so that was performed; and written over, if it wrote itself. */
-	x = op_of(w, w->d->pred.v[r->pred]);
-	x->end = r->end < x->end ? r->end : x->end;
-	if (r->writes)
-		x->over = r->end < x->over ? r->end : x->over;
-}
-
-/* What one round finds out of ends lets the next exclude more. */
-static void find_all_seen(struct word *w)
-{
-	uint32_t pred = w->d->pred.n;
-
-	for (uint32_t i = 0; i < w->n; i++)
-		op_of(w, i)->over = NEVER;
-	for (unsigned round = 0; round < 3; round++) {
-		w->d->pred.n = pred;
-		set_over(w);
-		for (uint32_t i = 0; i < w->n; i++)
-			if (op_of(w, i)->reads)
-				find_seen(w, i);
-	}
-	for (uint32_t i = 0; i < w->n; i++)
-		w->d->counter[DETECT_INEXACT_READS] += op_of(w, i)->size && op_of(w, i)->npred > 1 && !w->g->world;
-}
-
 /* ---- what a write publishes, and a read learns ------------------------------------------------------ */
 
 /* memory-model.md 1.2, 1 b: an earlier release of its own at this place. */
@@ -294,23 +202,82 @@ static struct edge_kind edge(enum how how, unsigned when, enum apart apart)
 
 static enum apart op_apart(const struct word *w, uint32_t i, uint32_t k)
 {
-	return apart_of(w->d, block_at(w, op_of(w, i)), block_at(w, op_of(w, k)));
+	return w->block[i] == w->block[k] ? A_BLOCK : w->cluster[i] == w->cluster[k] ? A_CLUSTER : A_DEVICE;
+}
+
+static void set_near(struct word *w, uint32_t i, bool set)
+{
+	uint32_t *near = &w->near[i / EVENT_LANES];
+
+	*near = set ? *near | 1u << i % EVENT_LANES : 0;
+}
+
+/* Writes of its own cluster, as far as those go that it may have seen: are in `near`, or no more. */
+static void mark_near(struct word *w, uint32_t of, bool set)
+{
+	const struct word_op *o = op_of(w, of);
+	const struct seen_bits *first = w->d->pred.v + o->pred, *last = first + o->nbits - 1;
+
+	for (uint32_t i = w->near_before[of]; i != NONE && i / EVENT_LANES >= first->at; i = w->near_before[w->write[i].op])
+		set_near(w, i, set);
+	for (uint32_t i = w->near_behind[of]; i != NONE && i / EVENT_LANES <= last->at; i = w->near_behind[w->write[i].op])
+		set_near(w, i, set);
+}
+
+/* Of 32 writes those that are less far from it than `far`. */
+static uint32_t nearer(const struct word *w, uint32_t of, uint32_t at, enum apart far)
+{
+	uint32_t mask = far == A_BLOCK ? 0 : w->near[at];
+
+	EACH_LANE(k, far == A_CLUSTER ? mask : 0)
+		if (op_apart(w, of, w->write[at * EVENT_LANES + k].op) == A_CLUSTER)
+			mask &= ~(1u << k);
+	return mask;
+}
+
+/* Of 32 writes those that are morally strong with it. */
+static uint32_t those_together(const struct word *w, const struct word_op *o, const struct seen_bits *x)
+{
+	uint32_t mask = w->device ? x->mask : 0;
+
+	EACH_LANE(k, w->device ? 0 : x->mask)
+		mask |= strong_together(w, o, op_of(w, w->write[x->at * EVENT_LANES + k].op)) ? 1u << k : 0;
+	return mask;
 }
 
 /* Of writes that `of` may have seen: those that are further from it than `x`, and that `x` may have seen, if
- * nothing is lost on that way. */
-static void stamp_seen(struct word *w, uint32_t of, uint32_t x)
+ * nothing is lost on that way: none of them is nearer to `of` than `x` is. */
+static void cover_seen(struct word *w, uint32_t of, uint32_t x)
 {
 	const struct word_op *o = op_of(w, x);
+	uint32_t at = w->writing[x], part = at / EVENT_LANES, before = (1u << at % EVENT_LANES) - 1;
 	enum apart far = op_apart(w, of, x);
 
-	for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++) {
-		uint32_t p = w->d->pred.v[k];
-		enum apart hop = op_apart(w, x, p), direct = op_apart(w, of, p);
+	for (uint32_t k = o->pred; o->reads && k < o->pred + o->nbits; k++) {
+		const struct seen_bits *b = &w->d->pred.v[k];
+		uint32_t mask = those_together(w, o, b);
 
-		if ((x < of ? p < x : p > x) && far <= direct && hop <= direct && strong_together(w, o, op_of(w, p)))
-			w->stamp[p] = w->stamps;
+		if (b->at == part)
+			mask &= x < of ? before : ~before;
+		else if (x < of ? b->at > part : b->at < part)
+			continue;
+		w->covered[b->at] = (w->covers[b->at] == w->stamps ? w->covered[b->at] : 0) | (mask & ~nearer(w, of, b->at, far));
+		w->covers[b->at] = w->stamps;
 	}
+}
+
+/* Of 32 writes that `read` may have seen, in that mask, those that no nearer one has covered; the nearest first. */
+static uint32_t take_nearest(struct word *w, uint32_t read, const struct seen_bits *x, uint32_t mask, uint32_t n)
+{
+	mask &= those_together(w, op_of(w, read), x);
+	while (mask &= w->covers[x->at] == w->stamps ? ~w->covered[x->at] : ~0u) {
+		uint32_t k = x->at * EVENT_LANES + event_first(mask) < w->writing[read] ? last_bit(mask) : event_first(mask);
+
+		mask &= ~(1u << k);
+		w->seen[n] = w->write[x->at * EVENT_LANES + k].op;
+		cover_seen(w, read, w->seen[n++]);
+	}
+	return n;
 }
 
 /* Writes that an operation may have seen, the nearest first, but for those that a nearer one on the same side
@@ -319,19 +286,25 @@ static void stamp_seen(struct word *w, uint32_t of, uint32_t x)
 static uint32_t last_seen(struct word *w, uint32_t read)
 {
 	const struct word_op *r = op_of(w, read);
-	const uint32_t *pred = w->d->pred.v + r->pred;
-	uint32_t n = 0, middle = 0, hi = r->npred;
+	uint32_t at = w->writing[read], n = 0, before = (1u << at % EVENT_LANES) - 1, nbits = r->reads ? r->nbits : 0;
 
+	if (!nbits)
+		return 0;
 	w->stamps++;
-	BISECT(middle, hi, pred[mid] < read);
-	for (uint32_t k = 0; r->reads && k < r->npred; k++) {
-		uint32_t p = k < middle ? pred[middle - 1 - k] : pred[k];
+	mark_near(w, read, true);
+	for (uint32_t k = nbits; k-- > 0;) {
+		const struct seen_bits *x = &w->d->pred.v[r->pred + k];
 
-		if (w->stamp[p] == w->stamps || !strong_together(w, r, op_of(w, p)))
-			continue;
-		w->seen[n++] = p;
-		stamp_seen(w, read, p);
+		if (x->at <= at / EVENT_LANES)
+			n = take_nearest(w, read, x, x->at == at / EVENT_LANES ? x->mask & before : x->mask, n);
 	}
+	for (uint32_t k = 0; k < nbits; k++) {
+		const struct seen_bits *x = &w->d->pred.v[r->pred + k];
+
+		if (x->at >= at / EVENT_LANES)
+			n = take_nearest(w, read, x, x->at == at / EVENT_LANES ? x->mask & ~before : x->mask, n);
+	}
+	mark_near(w, read, false);
 	return n;
 }
 
@@ -386,8 +359,8 @@ static void walk_back(struct word *w, const struct word_op *r, uint32_t from, bo
 
 		for (uint32_t k = x->heads.first; apart < A_DEVICE && k < x->heads.first + x->heads.n; k++)
 			join_head(w, r, &w->d->head.v[k], apart, acquire);
-		for (uint32_t k = x->pred; x->reads && k < x->pred + x->npred; k++) {
-			uint32_t p = w->d->pred.v[k];
+		EACH_SEEN(w->d, x, b, l) {
+			uint32_t p = w->write[b->at * EVENT_LANES + l].op;
 
 			if (w->stamp[p] == w->stamps || !strong_together(w, x, op_of(w, p)))
 				continue;
@@ -445,89 +418,130 @@ static uint32_t *numbers(const struct word *w)
 	return (uint32_t *)arena_get(&w->d->arena, w->n, sizeof(uint32_t));
 }
 
-static void find_writes(struct word *w)
+static void find_writes(struct word *w, uint32_t *last)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct word_op *o = op_of(w, i);
 
+		w->writing[i] = w->nwrites;
 		if (!o->writes)
 			continue;
-		w->write[w->nwrites++] = i;
+		w->write[w->nwrites++] = (struct writing){
+			.begin = o->begin, .end = o->end, .over = NEVER, .value = o->written, .op = i, .thread = thread_of(w, o),
+			.pos = event_of(w, o)->pos, .before = w->wrote[i] == NONE ? NONE : w->writing[w->wrote[i]],
+			.valued = o->valued_write
+		};
 		o->chain = new_hub(w->g);
 		o->any = w->span == A_BLOCK ? o->chain : new_hub(w->g);
 	}
+	for (uint32_t i = w->n; i-- > 0;) {
+		uint32_t *next = &last[thread_of(w, op_of(w, i))];
+
+		w->next[i] = *next - 1;
+		if (!op_of(w, i)->writes)
+			continue;
+		w->write[w->writing[i]].behind = *next - 1;
+		*next = w->writing[i] + 1;
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		last[thread_of(w, op_of(w, i))] = 0;
 }
 
+/* The nearest writes of the same cluster. */
+static void find_near(struct word *w, uint32_t *last)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		w->near_before[i] = last[w->cluster[i]] - 1;
+		last[w->cluster[i]] = op_of(w, i)->writes ? w->writing[i] + 1 : last[w->cluster[i]];
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		last[w->cluster[i]] = 0;
+	for (uint32_t i = w->n; i-- > 0;) {
+		w->near_behind[i] = last[w->cluster[i]] - 1;
+		last[w->cluster[i]] = op_of(w, i)->writes ? w->writing[i] + 1 : last[w->cluster[i]];
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		last[w->cluster[i]] = 0;
+}
+
+/* Once its operations are in order. */
 static void find_span(struct word *w)
 {
 	w->span = A_BLOCK;
-	for (uint32_t i = 1; i < w->n; i++) {
-		enum apart apart = apart_of(w->d, block_at(w, op_of(w, 0)), block_at(w, op_of(w, i)));
+	w->device = true;
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct block *b = &w->d->block.v[w->block[i] = block_at(w, op_of(w, i))];
+		enum apart apart;
 
+		w->cluster[i] = w->d->launch.v[b->launch].first_block + b->cluster;
+		apart = op_apart(w, 0, i);
 		w->span = apart > w->span ? apart : w->span;
+		w->device &= op_of(w, i)->reach == A_DEVICE;
 	}
+}
+
+static struct word new_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n)
+{
+	struct word w = {.d = d, .g = g, .op = op, .n = n};
+	uint32_t **const of_op[] = {
+		&w.writing, &w.previous, &w.wrote, &w.next, &w.stamp, &w.seen, &w.block, &w.cluster, &w.near_before, &w.near_behind,
+		&w.near, &w.covered, &w.covers, &w.released[0], &w.released[1], &w.released[2]
+	};
+
+	for (unsigned i = 0; i < sizeof of_op / sizeof *of_op; i++)
+		*of_op[i] = numbers(&w);
+	w.write = (struct writing *)arena_get(&d->arena, n, sizeof *w.write);
+	w.least = (uint64_t *)arena_get(&d->arena, n, sizeof *w.least);
+	return w;
+}
+
+/* What is asked when the word is done. */
+static void keep_seen(struct word *w)
+{
+	w->stamps++;
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct word_op *o = op_of(w, i);
+		const struct seen_bits *x = w->d->pred.v + o->pred;
+
+		o->word = w->d->word.n;
+		o->first_seen = o->npred ? w->op[w->write[x->at * EVENT_LANES + event_first(x->mask)].op] : NONE;
+		for (uint32_t k = 0; k < o->nbits; k++, x++) {
+			w->covered[x->at] = (w->covers[x->at] == w->stamps ? w->covered[x->at] : 0) | x->mask;
+			w->covers[x->at] = w->stamps;
+		}
+	}
+	for (uint32_t i = 0; i < w->nwrites; i++)
+		op_of(w, w->write[i].op)->seen = w->covers[i / EVENT_LANES] == w->stamps && w->covered[i / EVENT_LANES] >> i % EVENT_LANES & 1;
+	*ADD(&w->d->word) = (struct known_word){w->op, w->write};
 }
 
 static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n, uint32_t *last)
 {
-	struct word w = {.d = d, .g = g, .op = op, .n = n};
+	struct word w = new_word(d, g, op, n);
 
-	w.write = numbers(&w);
-	w.previous = numbers(&w);
-	w.wrote = numbers(&w);
-	w.stamp = numbers(&w);
-	w.seen = numbers(&w);
-	for (unsigned k = 0; k < 3; k++)
-		w.released[k] = numbers(&w);
-	w.least = (uint64_t *)arena_get(&d->arena, n, sizeof *w.least);
-	w.gone = (uint64_t *)arena_get(&d->arena, n, sizeof *w.gone);
-	find_span(&w);
 	set_times(&w);
+	find_span(&w);
 	link_threads(&w, last);
-	find_writes(&w);
+	find_writes(&w, last);
+	find_near(&w, last);
 	find_all_seen(&w);
 	for (uint32_t i = 0; op_of(&w, 0)->size && i < w.nwrites; i++) {
-		add_own_releases(&w, w.write[i], &op_of(&w, w.write[i])->heads);
-		make_chain(&w, w.write[i]);
+		add_own_releases(&w, w.write[i].op, &op_of(&w, w.write[i].op)->heads);
+		make_chain(&w, w.write[i].op);
 	}
 	for (uint32_t i = 0; op_of(&w, 0)->size && i < n; i++)
 		if (op_of(&w, i)->reads && !(site_of(d, event_of(&w, op_of(&w, i)))->does & EVENT_NO_RESULT))
 			learn(&w, i);
 	if (g->fences)
 		link_fences(&w);
-	for (uint32_t i = 0; i < n; i++) {
-		struct word_op *o = op_of(&w, i);
-
-		for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++)
-			d->pred.v[k] = w.op[d->pred.v[k]];
-	}
-}
-
-/* Who may have read a write: the other way round than `pred`. */
-static void find_readers(struct detect *d)
-{
-	uint32_t *reader = (uint32_t *)arena_get(&d->arena, d->pred.n, sizeof *reader);
-	struct rows r = rows_of(&d->arena, d->pred.v, d->pred.n, d->word_op.n);
-
-	for (uint32_t i = 0; i < d->word_op.n; i++) {
-		const struct word_op *o = &d->word_op.v[i];
-
-		for (uint32_t k = o->pred; o->reads && k < o->pred + o->npred; k++)
-			reader[k] = i;
-	}
-	for (uint32_t i = 0; i < d->pred.n; i++)
-		r.item[i] = reader[r.item[i]];
-	d->readers = r;
-	d->observers = (struct observers *)arena_get(&d->arena, d->word_op.n, sizeof *d->observers);
-	d->followed = (uint32_t *)arena_get(&d->arena, d->word_op.n, sizeof *d->followed);
-	d->follows = 0;
-	d->observer.n = 0;
+	keep_seen(&w);
 }
 
 /* Operations by place, then by size, then as they are. */
 void link_words(struct detect *d, struct graph *g)
 {
-	uint32_t *last = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *last);
+	uint32_t threads = d->warp.n * EVENT_LANES, blocks = d->block_at.n;
+	uint32_t *last = (uint32_t *)arena_get(&d->arena, threads > blocks ? threads : blocks, sizeof *last);   /* by thread, or cluster */
 	struct sorting o = new_sorting(&d->arena, d->word_op.n);
 
 	for (uint32_t i = 0; i < o.n; i++)
@@ -543,5 +557,5 @@ void link_words(struct detect *d, struct graph *g)
 			to++;
 		one_word(d, g, o.item + i, to - i, last);
 	}
-	find_readers(d);
+	d->observers = NULL;
 }

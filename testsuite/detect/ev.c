@@ -14,7 +14,7 @@
  *
  * Behind the event's name come its modifiers, then the address (g:, s: the block's own shared memory,
  * sN: that of rank N; a bare number is generic), then operands and what the site says (event.def), of which each lane may have one of its own:
- * count=1,2.  @BEFORE..BEHIND are clocks; without, lines are ten apart.
+ * count=1,2.  @BEFORE..BEHIND are clocks; without, lines are ten apart.  line=N: by the instruction of that line again.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -209,6 +209,11 @@ static bool operand(struct reader *r, char *word)
 			r->site.from = from;
 		return ok;
 	}
+	if (!strcmp(word, "line")) {
+		ok = number(r, &value, &v);
+		r->site.line = (uint32_t)v;
+		return ok;
+	}
 #define SITE(name, field) \
 	if (!strcmp(word, name)) { \
 		ok = number(r, &value, &v); \
@@ -349,6 +354,19 @@ static void new_event(struct reader *r)
 	r->put.clock[1] = r->line * 10 + 5;
 }
 
+/* The number of its site: a new one, or that of an earlier line. */
+static uint32_t site_number(struct reader *r)
+{
+	struct ev *t = r->t;
+
+	for (uint32_t i = 1; r->site.line != r->line && i < t->nsites; i++)
+		if (t->site[i].line == r->site.line)
+			return i;
+	t->site = grown(t->site, (t->nsites + 1) * sizeof r->site);
+	t->site[t->nsites] = r->site;
+	return t->nsites++;
+}
+
 static bool event(struct reader *r, char *who, char *rest)
 {
 	uint64_t blocks = ranges(r, &who), warps = 0;
@@ -375,9 +393,7 @@ static bool event(struct reader *r, char *who, char *rest)
 			return false;
 	}
 	r->put.kind = r->site.kind;
-	r->put.site = r->t->nsites;
-	r->t->site = grown(r->t->site, (r->t->nsites + 1) * sizeof r->site);
-	r->t->site[r->t->nsites++] = r->site;
+	r->put.site = site_number(r);
 	emit_all(r, blocks, warps);
 	return true;
 }

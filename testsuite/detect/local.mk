@@ -11,6 +11,14 @@ testsuite_detect_judge_LDADD = detect/libdetect.a event/libevent.a
 testsuite_detect_choices_tap_SOURCES = testsuite/detect/choices.c
 testsuite_detect_choices_tap_LDADD = detect/libdetect.a event/libevent.a
 
+# work.tap counts what the detector does: its sources once more, with a call in each basic block.
+check_LIBRARIES += testsuite/detect/libwork.a
+testsuite_detect_libwork_a_SOURCES = $(detect_sources)
+testsuite_detect_libwork_a_CFLAGS = $(AM_CFLAGS) $(TRACE_CFLAGS)
+check_PROGRAMS += testsuite/detect/work.tap
+testsuite_detect_work_tap_SOURCES = testsuite/detect/work.c testsuite/detect/ev.c testsuite/detect/ev.h
+testsuite_detect_work_tap_LDADD = testsuite/detect/libwork.a extent/libextent.a event/libevent.a
+
 ev_tests = \
 	testsuite/detect/async.evs \
 	testsuite/detect/barrier.evs \
@@ -27,7 +35,7 @@ ev_tests = \
 
 detect_scripts = testsuite/detect/named.sh testsuite/detect/masks.sh testsuite/cxx.sh
 dist_check_SCRIPTS += $(detect_scripts)
-TESTS += testsuite/detect/choices.tap $(detect_scripts) $(ev_tests)
+TESTS += testsuite/detect/choices.tap testsuite/detect/work.tap $(detect_scripts) $(ev_tests)
 EXTRA_DIST += testsuite/detect/logs.sh $(ev_logs)
 MOSTLYCLEANFILES += $(ev_tests)
 
@@ -522,6 +530,7 @@ ev_logs = \
 	testsuite/detect/words/bytes_each_lane.ev testsuite/detect/words/bytes_each_lane_more.ev \
 	testsuite/detect/words/bytes_of_record.ev testsuite/detect/words/bytes_of_record_behind.ev \
 	testsuite/detect/words/four_blocks_own_shared.ev testsuite/detect/words/generic_global.ev \
+	testsuite/detect/words/cycle_write_of_a_lane.ev \
 	testsuite/detect/words/generic_shared.ev testsuite/detect/words/generic_shared_other_offset.ev \
 	testsuite/detect/words/lanes_masked_off.ev testsuite/detect/words/lanes_one_place.ev \
 	testsuite/detect/words/lanes_one_place_ld.ev testsuite/detect/words/lanes_overlap.ev \
