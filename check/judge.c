@@ -65,7 +65,7 @@ static void over(void *arg)
 {
 	struct judge *j = arg;
 
-	rt_verdict_end(j->verdict, j->launch);
+	j->totals->lost_logs += !rt_verdict_end(j->verdict, j->launch);
 }
 
 /* Each name once, of all logs. */
@@ -128,5 +128,6 @@ bool check_judge(const char *path, const char *const options[], unsigned n, stru
 		rt_verdict_totals(j.verdict, t);
 		rt_verdict_close(j.verdict);
 	}
+	t->memory |= rt_short();
 	return good;
 }

@@ -9,11 +9,7 @@
 
 struct detect *detect_new(void)
 {
-	struct detect *d = (struct detect *)calloc(1, sizeof *d);
-
-	if (!d)
-		abort();
-	return d;
+	return (struct detect *)detect_zeroed(1, sizeof(struct detect));
 }
 
 static void forget_log(struct detect *d)

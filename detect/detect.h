@@ -4,8 +4,7 @@
  * which accesses race and what was misused, by memory-model.md.  The verdict is the same
  * however the log is divided; nothing but the log and the choices goes into it.
  *
- * No I/O, no CUDA, no PTX; memory from malloc, and abort() where there is none.  One detector
- * is one thread's at a time.
+ * No I/O, no CUDA, no PTX; memory from malloc (detect_on_refusal).  One detector is one thread's at a time.
  */
 #ifndef DETECT_DETECT_H
 #define DETECT_DETECT_H
@@ -16,6 +15,10 @@ struct detect;
 
 struct detect *detect_new(void);
 void detect_free(struct detect *);
+
+/* What is called where malloc refuses memory, to a detector or to the screen (screen.h); it must not return.  A detector
+ * that it leaves (longjmp) is good for detect_free() alone.  NULL, as at first: abort().  Before any thread uses one. */
+void detect_on_refusal(void (*refused)(void));
 
 /* What the documentation leaves open (memory-model.md 2.4), otherwise than by default: a key of
  * GSAN_OPTIONS and one of its values.  detect=reference: each pair of accesses is asked about,

@@ -17,6 +17,7 @@
 #define DETECT_IMPL_H
 
 #include "detect/detect.h"
+#include "detect/memory.h"
 #include "extent/extent.h"
 
 #define NONE 0xffffffffu

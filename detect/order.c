@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "detect/memory.h"
 #include "detect/order.h"
 
 /* ---- barriers ------------------------------------------------------------------------------------------------ */
@@ -704,11 +705,9 @@ SCREEN_PASS void screen_order(const struct screen *s, uint32_t block)
 #else
 void screen_order(const struct screen *s, uint32_t block)
 {
-	struct order o = {s, (struct memory *)calloc(1, screen_order_bytes()), block, CELLS, shift_of(&s->log)};
+	struct order o = {s, (struct memory *)detect_zeroed(1, screen_order_bytes()), block, CELLS, shift_of(&s->log)};
 	struct step steps[WARPS];
 
-	if (!o.m)
-		abort();
 	for (uint32_t w = 0; w < s->log.warps; w++) {
 		o.m->now[w] = 1;
 		steps[w] = (struct step){.at = begin_warp(s, block * s->log.warps + w), .log = {o.m->slot[w].unit, 0, 0}};

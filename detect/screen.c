@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "detect/bounds.h"
+#include "detect/memory.h"
 #include "detect/pass.h"
 
 /* ---- sites -------------------------------------------------------------------------------------------- */
@@ -292,9 +293,7 @@ void screen_block(const struct screen *s, uint32_t n)
 	struct shared x = {s, NULL, screen_cells(&s->log, s->table.shift), s->table.shift, n, 0, 0, 0};
 	struct cursor now[EVENT_LANES], was[EVENT_LANES];
 
-	x.cell = (uint32_t *)calloc(x.cells, sizeof *x.cell);
-	if (!x.cell)
-		abort();
+	x.cell = (uint32_t *)detect_zeroed(x.cells, sizeof *x.cell);
 	for (uint32_t w = 0; w < s->log.warps; w++)
 		now[w] = begin_warp(s, n * s->log.warps + w);
 	walk_block(&x, now, was);
@@ -562,15 +561,6 @@ bool screen_needs_order(const struct screen_log *l, const struct event_sites *al
 /* ---- all of it, on the host ------------------------------------------------------------------------------------------- */
 
 #ifndef __CUDACC__
-static void *some(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p)
-		abort();
-	return p;
-}
-
 /* Blocks in shared memory. */
 static void judge_blocks(const struct screen *s)
 {
@@ -593,14 +583,14 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 		.range = range, .twins = twins, .why = why
 	};
 	void *const tables[] = {
-		s.table.site = (struct screen_site *)some(sites->nsites, sizeof *s.table.site),
-		s.table.traits = (uint8_t *)some(sites->nsites, 1),
-		s.table.access = (struct screen_access *)some(sites->nsites + sites->nruns, sizeof *s.table.access),
-		s.table.span = (struct screen_span *)some(sites->nsites, sizeof *s.table.span),
-		s.page = (uint64_t *)some(SCREEN_PAGES, sizeof *s.page), s.cells = (uint32_t *)some(SCREEN_PAGES, sizeof *s.cells),
-		s.cell = (uint64_t *)some((size_t)s.room * SCREEN_LINES, sizeof *s.cell),
-		s.after = (uint32_t *)some(n, sizeof *s.after), s.warp = (uint32_t *)some(n, sizeof *s.warp),
-		s.like = (uint32_t *)some(l->blocks, sizeof *s.like), s.has = (uint8_t *)some(n, 1)
+		s.table.site = (struct screen_site *)detect_zeroed(sites->nsites, sizeof *s.table.site),
+		s.table.traits = (uint8_t *)detect_zeroed(sites->nsites, 1),
+		s.table.access = (struct screen_access *)detect_zeroed(sites->nsites + sites->nruns, sizeof *s.table.access),
+		s.table.span = (struct screen_span *)detect_zeroed(sites->nsites, sizeof *s.table.span),
+		s.page = (uint64_t *)detect_zeroed(SCREEN_PAGES, sizeof *s.page), s.cells = (uint32_t *)detect_zeroed(SCREEN_PAGES, sizeof *s.cells),
+		s.cell = (uint64_t *)detect_zeroed((size_t)s.room * SCREEN_LINES, sizeof *s.cell),
+		s.after = (uint32_t *)detect_zeroed(n, sizeof *s.after), s.warp = (uint32_t *)detect_zeroed(n, sizeof *s.warp),
+		s.like = (uint32_t *)detect_zeroed(l->blocks, sizeof *s.like), s.has = (uint8_t *)detect_zeroed(n, 1)
 	};
 
 	memset(why, 0, SCREEN_WHYS * sizeof *why);

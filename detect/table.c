@@ -12,12 +12,30 @@
 struct chunk { struct chunk *next; size_t size; };
 enum { CHUNK = 1 << 20, ALIGN = 16 };
 
-static void *memory(void *p, size_t bytes)
+static void (*on_refusal)(void);
+
+void detect_on_refusal(void (*refused)(void))
 {
-	p = realloc(p, bytes);
+	on_refusal = refused;
+}
+
+static void *had(void *p)
+{
+	if (!p && on_refusal)
+		on_refusal();
 	if (!p)
 		abort();
 	return p;
+}
+
+void *detect_memory(void *p, size_t bytes)
+{
+	return had(realloc(p, bytes));
+}
+
+void *detect_zeroed(size_t n, size_t size)
+{
+	return had(calloc(n ? n : 1, size));
 }
 
 void *arena_raw(struct arena *a, size_t n, size_t size)
@@ -29,7 +47,7 @@ void *arena_raw(struct arena *a, size_t n, size_t size)
 	if (!c || c->size - a->used < bytes) {
 		size_t room = bytes + sizeof *c + ALIGN > CHUNK ? bytes + sizeof *c + ALIGN : CHUNK;
 
-		c = (struct chunk *)memory(NULL, room);
+		c = (struct chunk *)detect_memory(NULL, room);
 		c->size = room;
 		c->next = a->chunks;
 		a->chunks = c;
@@ -62,7 +80,7 @@ void *list_more(struct list *l, uint32_t n, size_t size)
 
 	if (l->cap - l->n < n) {
 		l->cap = (l->n + n) * 2 < 16 ? 16 : (l->n + n) * 2;
-		l->v = memory(l->v, l->cap * size);
+		l->v = detect_memory(l->v, l->cap * size);
 	}
 	p = (char *)l->v + l->n * size;
 	memset(p, 0, n * size);

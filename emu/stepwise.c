@@ -205,13 +205,16 @@ static const struct emu_op *take(struct emu_x *x, unsigned i)
 	return first.pc;
 }
 
-/* A probe asks the host for a piece of its log.  Time that this takes is no step. */
+/* A probe asks the host for a piece of its log, and sleeps until it asks again (probe/refill.ptx).  Time that
+ * this takes is no step. */
 static bool asks(const struct emu_warp *w)
 {
 	for (unsigned i = 0; i < w->ngroups; i++) {
 		const struct emu_group *g = &w->group[i];
+		const struct ptx_stmt *done = g->pc > g->pc->func->ops ? g->pc[-1].stmt : NULL;
 
-		if (g->state == GROUP_READY && g->nap && g->pc->stmt && g->pc->stmt->inserted)
+		if (g->state == GROUP_READY && g->nap && done && done->inserted && done->kind == STMT_INST &&
+		    done->inst.id == INST_NANOSLEEP)
 			return true;
 	}
 	return false;
@@ -239,7 +242,8 @@ static bool settle(struct emu_warp *w)
 		waits = asks(w);
 	}
 	emu_m.steps = now;              /* what asked for the time in between */
-	gather(w);
+	if (!waits)
+		gather(w);
 	return !waits;
 }
 

@@ -47,15 +47,6 @@ static uint32_t now_ms(void)
 	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
 }
 
-static void *zeroed(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p)
-		abort();
-	return p;
-}
-
 /* ---- copies ------------------------------------------------------------------------------------------ */
 
 static const void *get(struct log_drain *d, uint32_t unit, size_t bytes)
@@ -78,15 +69,19 @@ static bool give_up(struct log_drain *d)
 
 /* ---- tickets and places ---------------------------------------------------------------------------------- */
 
+/* NULL: there is no memory. */
 static struct log_fill *fill_of(struct log_drain *d, uint32_t number)
 {
 	uint32_t now = now_ms();
 
 	while (number >= d->room) {
-		d->room = d->room ? 2 * d->room : 1024;
-		d->fill = realloc(d->fill, d->room * sizeof *d->fill);
-		if (!d->fill)
-			abort();
+		uint32_t room = d->room ? 2 * d->room : 1024;
+		struct log_fill *more = realloc(d->fill, room * sizeof *d->fill);
+
+		if (!more)
+			return NULL;
+		d->fill = more;
+		d->room = room;
 	}
 	for (; d->nfills <= number; d->nfills++)
 		d->fill[d->nfills] = (struct log_fill){.before = LOG_NONE, .warp = LOG_NONE, .since = now};
@@ -122,14 +117,17 @@ static bool see(struct log_drain *d, struct place *p, const struct region_piece 
 	return true;
 }
 
+/* NULL: there is no memory. */
 static struct event_unit *room_for(struct log_drain *d, uint32_t units)
 {
 	struct event_unit *was = d->slab;
 
 	if (!was || d->slab_used + units > SLAB) {
-		d->slab = malloc(SLAB * sizeof *d->slab);
-		if (!d->slab)
-			abort();
+		struct event_unit *more = malloc(SLAB * sizeof *d->slab);
+
+		if (!more)
+			return NULL;
+		d->slab = more;
 		memcpy(d->slab, &was, sizeof was);
 		d->slab_used = 1;
 	}
@@ -137,16 +135,20 @@ static struct event_unit *room_for(struct log_drain *d, uint32_t units)
 	return d->slab + d->slab_used - units;
 }
 
-static void take(struct log_drain *d, uint32_t i, const struct event_unit *u)
+/* False: there is no memory, and the piece stays where it is. */
+static bool take(struct log_drain *d, uint32_t i, const struct event_unit *u)
 {
 	size_t bytes = d->shape.piece * sizeof *u;
 	struct log_fill *f = &d->fill[d->place[i].number];
 
 	f->copy = room_for(d, d->shape.piece);
+	if (!f->copy)
+		return false;
 	memcpy(f->copy, u, bytes);
 	d->kept += bytes;
 	d->place[i].state = FREE;
 	d->free_place[d->nfree++] = d->shape.end + i * d->shape.piece;
+	return true;
 }
 
 /* ---- questions and answers --------------------------------------------------------------------------------- */
@@ -173,7 +175,8 @@ static bool hear_some(struct log_drain *d, uint32_t number, uint32_t n)
 	return e;
 }
 
-/* Reads the head and, if somebody may wait, who does.  False: a driver call failed, or the region is damaged. */
+/* Reads the head and, if somebody may wait, who does.  False: a driver call failed, there is no memory, or the region is
+ * damaged. */
 static bool hear(struct log_drain *d)
 {
 	const struct region_head *h = get(d, 0, sizeof *h);
@@ -185,7 +188,8 @@ static bool hear(struct log_drain *d)
 	if (h->next <= d->shape.last || h->cut)
 		return true;
 	drawn = (h->next - d->shape.end) / d->shape.piece;
-	fill_of(d, drawn - 1);
+	if (!fill_of(d, drawn - 1))
+		return false;
 	drawn = drawn - d->answered < d->shape.entries ? drawn : d->answered + d->shape.entries;
 	for (uint32_t k = d->heard, n; ok && k < drawn; k += n) {
 		n = d->shape.entries - entry_of(d, k);
@@ -257,7 +261,7 @@ static bool take_full(struct log_drain *d)
 			if (d->place[i].state != FREE && !d->place[i].seen)
 				ok = see(d, &d->place[i], (const struct region_piece *)(const void *)u) && ok;
 			if (full)
-				take(d, i, u);
+				ok = take(d, i, u) && ok;
 		}
 		if (!u || !ok || !hear(d) || !answer(d))
 			return false;
@@ -293,22 +297,21 @@ static bool find_ends_in_slots(struct log_drain *d)
 }
 
 /* A piece whose head was there a turn ago has nothing in it that is older; a lane whose end was there a turn ago has
- * nothing on its way to it. */
-static void look_for_end(struct log_drain *d, uint32_t i, const struct event_unit *u)
+ * nothing on its way to it.  False: as take(). */
+static bool look_for_end(struct log_drain *d, uint32_t i, const struct event_unit *u)
 {
 	const uint32_t skip = sizeof(struct region_piece) / sizeof *u;
 	struct place *p = &d->place[i];
 	const struct log_fill *f = &d->fill[p->number];
 
 	if (p->state != HELD || !p->seen || f->warp >= log_warps(&d->shape))
-		return;
-	if (p->settled && d->exited[f->warp] >> f->leader & 1) {
-		take(d, i, u);
-		return;
-	}
+		return true;
+	if (p->settled && d->exited[f->warp] >> f->leader & 1)
+		return take(d, i, u);
 	if (p->settled)
 		d->exiting[f->warp] |= ended(u + skip, d->shape.piece - skip);
 	p->settled = true;
+	return true;
 }
 
 static bool take_ended(struct log_drain *d)
@@ -322,12 +325,13 @@ static bool take_ended(struct log_drain *d)
 		return false;
 	for (uint32_t from = 0; from < n; from = to) {
 		const struct event_unit *u;
+		bool ok = true;
 
 		to = n - from < places_at_once(d) ? n : from + places_at_once(d);
 		u = get(d, d->shape.end + from * d->shape.piece, (to - from) * d->shape.piece * sizeof *u);
 		for (uint32_t i = from; u && i < to; i++, u += d->shape.piece)
-			look_for_end(d, i, u);
-		if (!u || !hear(d) || !answer(d))
+			ok = look_for_end(d, i, u) && ok;
+		if (!u || !ok || !hear(d) || !answer(d))
 			return false;
 	}
 	for (uint32_t w = 0; w < log_warps(&d->shape); w++)
@@ -366,18 +370,25 @@ bool log_drain_look(struct log_drain *d)
 
 struct log_drain *log_drain_begin(const struct log_way *way, CUdeviceptr region, const struct log_shape *shape, uint32_t patience)
 {
-	struct log_drain *d = zeroed(1, sizeof *d);
+	struct log_drain *d = calloc(1, sizeof *d);
 	uint32_t n = log_places(shape);
 
+	if (!d)
+		return NULL;
 	d->way = way;
 	d->region = region;
 	d->shape = *shape;
 	d->patience = patience;
-	d->place = zeroed(n, sizeof *d->place);
-	d->free_place = zeroed(n, sizeof *d->free_place);
-	d->queue = zeroed(shape->entries, sizeof *d->queue);
-	d->exited = zeroed(log_warps(shape), sizeof *d->exited);
-	d->exiting = zeroed(log_warps(shape), sizeof *d->exiting);
+	d->place = calloc(n + 1, sizeof *d->place);
+	d->free_place = calloc(n + 1, sizeof *d->free_place);
+	d->queue = calloc(shape->entries + 1, sizeof *d->queue);
+	d->exited = calloc(log_warps(shape) + 1, sizeof *d->exited);
+	d->exiting = calloc(log_warps(shape) + 1, sizeof *d->exiting);
+	if (!d->place || !d->free_place || !d->queue || !d->exited || !d->exiting ||
+	    (n && !fill_of(d, n - 1))) {
+		log_drain_free(d);
+		return NULL;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		fill_of(d, i)->place = log_ticket(shape, i);
 		d->place[i].number = i;

@@ -143,14 +143,16 @@ static uint32_t warp_of(const struct log_shape *s, const struct region_piece *at
 	return before < number ? warp[before] : LOG_NONE;
 }
 
-bool log_tell(const struct log_copy *log, const struct log_shape *s, const struct log_fill *fill, uint32_t n, log_piece *to,
-	      void *arg)
+const char *log_tell(const struct log_copy *log, const struct log_shape *s, const struct log_fill *fill, uint32_t n, log_piece *to,
+		     void *arg)
 {
 	const struct teller t = {log, s, to, arg};
 	uint32_t *warp = calloc((size_t)n + 1, sizeof *warp);
-	bool ok = warp;
+	bool ok = true;
 
-	for (uint32_t w = 0; ok && w < log_warps(s); w++)
+	if (!warp)
+		return "there is no memory for that";
+	for (uint32_t w = 0; w < log_warps(s); w++)
 		tell(&t, w, log->unit + s->slots + w * s->piece, NULL);
 	for (uint32_t i = 0; ok && i < n; i++) {
 		const struct event_unit *u = piece_of(&t, &fill[i], i);
@@ -165,7 +167,7 @@ bool log_tell(const struct log_copy *log, const struct log_shape *s, const struc
 			tell(&t, warp[i], u, &at);
 	}
 	free(warp);
-	return ok;
+	return ok ? NULL : "the kernel wrote where its log is";
 }
 
 struct log_fill *log_fills(const struct log_shape *s, uint32_t *n)

@@ -28,9 +28,9 @@ bool log_take(const struct log_way *, CUdeviceptr, const struct log_shape *, str
 bool log_clear(const struct log_way *, CUdeviceptr, const struct log_copy *);
 
 /* Pieces of the launch's warps, then those that were taken, in the order of their tickets: `n` of them became of tickets
- * what `fill` says.  False: the kernel wrote where its log is. */
+ * what `fill` says.  NULL, or a constant that says why not all can be told. */
 typedef void log_piece(void *, const struct event_piece *);
-bool log_tell(const struct log_copy *, const struct log_shape *, const struct log_fill *fill, uint32_t n, log_piece *, void *);
+const char *log_tell(const struct log_copy *, const struct log_shape *, const struct log_fill *fill, uint32_t n, log_piece *, void *);
 /* Fills of a region that was not drained; malloc'd.  NULL: there is no memory. */
 struct log_fill *log_fills(const struct log_shape *, uint32_t *n);
 

@@ -135,6 +135,14 @@ static void function(struct module *t, struct ptx_func *f)
 		put_returns(t, f);
 }
 
+bool probe_leaves(const struct ptx_func *f, const char *const *leave)
+{
+	for (; leave && *leave; leave++)
+		if (!strcmp(f->name, *leave))
+			return true;
+	return false;
+}
+
 /* Pieces of functions that are called are those of their kernels: all have one size; that of all modules, where others
  * may call them. */
 static void plan_all(struct module *t, struct probe_what what)
@@ -153,6 +161,9 @@ static void plan_all(struct module *t, struct probe_what what)
 		called |= !s->func->entry || p->calls;
 		piece = p->piece > piece ? p->piece : piece;
 	}
+	for (struct ptx_stmt *s = t->m->first; s && !called; s = s->next)
+		if (s->kind == STMT_FUNC && s->func->has_body && probe_leaves(s->func, what.leave))
+			s->func->user = NULL;
 	for (struct ptx_stmt *s = t->m->first; s && called; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			((struct plan *)s->func->user)->piece = piece;
@@ -208,10 +219,10 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 	t.e.unit = what.unit;
 	t.marks = what.marks;
 	if (what.perturb)
-		perturb_put(m, what.perturb, what.marks);
+		perturb_put(m, &what);
 	plan_all(&t, what);
 	for (struct ptx_stmt *s = m->first; s; s = s->next)
-		if (s->kind == STMT_FUNC && s->func->has_body)
+		if (s->kind == STMT_FUNC && s->func->has_body && s->func->user)
 			function(&t, s->func);
 	/* Modules that are linked have one mark and one table of lanes. */
 	if (sites->nkernels)

@@ -8,7 +8,6 @@
 
 #include "event/module.h"
 #include "probe/perturb.h"
-#include "probe/probe.h"
 #include "probe/site.h"
 #include "probe/text.h"
 
@@ -61,7 +60,7 @@ static unsigned function(struct ptx_module *m, struct ptx_func *f, unsigned plac
 	return place;
 }
 
-void perturb_put(struct ptx_module *m, uint32_t seed, bool marks)
+void perturb_put(struct ptx_module *m, const struct probe_what *what)
 {
 	struct ptx_stmt *first = NULL;
 	unsigned place = 1;
@@ -70,9 +69,10 @@ void perturb_put(struct ptx_module *m, uint32_t seed, bool marks)
 		if (s->kind != STMT_FUNC)
 			continue;
 		first = first ? first : s;
-		if (s->func->has_body)
-			place = function(m, s->func, place, marks);
+		if (s->func->has_body && !probe_leaves(s->func, what->leave))
+			place = function(m, s->func, place, what->marks);
 	}
 	if (first)      /* modules that are linked have one seed */
-		ptx_insert_module(m, first, ptx_sprintf(m->arena, ".weak .global .align 4 .u32 " MODULE_SEED " = %u;\n", seed));
+		ptx_insert_module(m, first, ptx_sprintf(m->arena, ".weak .global .align 4 .u32 " MODULE_SEED " = %u;\n",
+						      what->perturb));
 }

@@ -44,8 +44,11 @@ struct probe_sites {
  * a record of its own for each store.  unit: a name for the module, of letters and digits, if it may be linked with others
  * (nvcc -rdc=true): its sites are numbered from what the variable PROBE_FIRST and that name says, << 12; NULL.
  * marks: labels that begin with PROBE_IN and PROBE_OUT, around all that is put in.  perturb: a seed by which warps are
- * held up (perturb.h); 0: nothing holds them up. */
-struct probe_what { bool stored, marks; const char *unit; uint32_t perturb; };
+ * held up (perturb.h); 0: nothing holds them up.  leave: names of kernels that stay as they are, NULL at the end, or NULL;
+ * not where some of the module's functions are called, which log for the kernels that call them. */
+struct probe_what { bool stored, marks; const char *unit; uint32_t perturb; const char *const *leave; };
+/* Is it one of those names? */
+bool probe_leaves(const struct ptx_func *, const char *const *leave);
 #define PROBE_IN "$__gsan_in"
 #define PROBE_OUT "$__gsan_out"
 

@@ -92,9 +92,6 @@ static void add_spots(struct rw *r, const struct probe_sites *s)
 
 static bool is_wanted(const struct rw *r, const char *kernel)
 {
-	for (const char *const *name = r->options->leave; name && *name; name++)
-		if (!strcmp(*name, kernel))
-			return false;
 	return !r->options->kernel || !fnmatch(r->options->kernel, kernel, 0);
 }
 
@@ -121,10 +118,12 @@ static void put_kernels(struct rw *r, const struct probe_sites *s)
 		if (r->options->stored)
 			k[i].flags |= MODULE_STORED;
 		r->stats->entries += wanted;
-		r->stats->entries_left += !wanted;
 	}
-	for (unsigned i = 0; i < r->nfuncs; i++)
+	for (unsigned i = 0; i < r->nfuncs; i++) {
 		r->stats->funcs += !r->funcs[i]->f->entry;
+		r->stats->entries_left += r->funcs[i]->f->entry;
+	}
+	r->stats->entries_left -= r->stats->entries;
 	rw_put_array(r, "__gsan_kernels", (const uint32_t *)(const void *)k, s->nkernels * sizeof *k / 4);
 }
 
@@ -174,7 +173,7 @@ static void put_init(struct rw *r)
 void rw_probe(struct rw *r)
 {
 	struct probe_what what = {.stored = r->options->stored, .marks = r->options->marks,
-				  .perturb = r->options->perturb};
+				  .perturb = r->options->perturb, .leave = r->options->leave};
 	struct probe_sites sites;
 	char unit[17] = "";
 

@@ -56,8 +56,10 @@ static enum gsan_why of_proxy(const struct rt_report *r, const struct detect_fin
 	return GSAN_WHY_PROXY;
 }
 
-static enum gsan_why of_mbarrier(const struct rt_report *r)
+static enum gsan_why of_mbarrier(const struct rt_report *r, const struct detect_finding *f)
 {
+	if (f->one)
+		return GSAN_WHY_MBAR_NONE;
 	if (begins(&r->now, "mbarrier.inval"))
 		return GSAN_WHY_MBAR_INVAL;
 	return begins(&r->before, "mbarrier.init") || begins(&r->now, "mbarrier.init") ? GSAN_WHY_MBAR_INIT : GSAN_WHY_MBAR_LIVE;
@@ -95,7 +97,7 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 	case DETECT_PROXY_FENCE_ORDER:
 		return GSAN_WHY_PROXY_ORDER;
 	case DETECT_MBARRIER_MISUSE:
-		return of_mbarrier(r);
+		return of_mbarrier(r, f);
 	case DETECT_LIFETIME:
 		return f->one || f->side[0].block == f->side[1].block ? GSAN_WHY_EXIT : GSAN_WHY_PEER;
 	case DETECT_SCOPE_RACE:

@@ -140,10 +140,15 @@ struct region_launch rt_issue_nowhere(void)
 struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch *param)
 {
 	struct rt_launch *l;
+	const char *why;
 
 	*param = rt_issue_nowhere();
-	if (rt_short() || !product(i->grid) || !product(i->block) || i->k->flags & MODULE_UNWATCHED || !rt_dev_ready() || !rt_ctx_known(i->ctx))
+	if (!product(i->grid) || !product(i->block) || i->k->flags & MODULE_UNWATCHED || !rt_dev_ready() || !rt_ctx_known(i->ctx))
 		return NULL;
+	if (rt_short()) {
+		rt_judge_unwatched(NULL);
+		return NULL;
+	}
 	l = launch_of(i);
 	if (!is_suited(l)) {
 		rt_free(l);
@@ -152,9 +157,10 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 	rt_judge_add(l);
 	find_maps(l, i->params);
 	if (prepare(l, param)) {
-		if (rt_judge_ready(l))
+		why = rt_judge_ready(l);
+		if (!why)
 			return l;
-		rt_judge_unwatched("the context that owns its log cannot be made current");
+		rt_judge_unwatched(why);
 	}
 	*param = rt_issue_nowhere();
 	rt_judge_drop(l);

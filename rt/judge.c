@@ -26,7 +26,7 @@ static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rt_launch *first, **last = &first;        /* with queue_lock */
 static uint32_t numbers;
 static struct { CUcontext ctx; uint64_t stream; bool is_last; } newest;  /* the launch: is nothing behind it in its stream? */
-static uint64_t unwatched_launches;     /* with queue_lock */
+static uint64_t unwatched_launches, logged_launches;    /* with queue_lock */
 static bool watching, draining;         /* atomic */
 static uint32_t judged;                 /* all up to that number; atomic */
 static const struct rt_launch *judging; /* atomic; and since when: ms; 0: none is */
@@ -61,16 +61,17 @@ void rt_judge_add(struct rt_launch *l)
 	pthread_mutex_unlock(&queue_lock);
 }
 
-bool rt_judge_ready(struct rt_launch *l)
+const char *rt_judge_ready(struct rt_launch *l)
 {
 	const struct log_way *w = rt_way_begin(RT_WAY_DRAIN);
 
 	if (!w)
-		return false;
+		return "the context that owns its log cannot be made current";
 	l->drain = log_drain_begin(w, l->memory.at, &l->shape, PATIENCE_MS);
-	set_state(l, RT_READY);
+	if (l->drain)
+		set_state(l, RT_READY);
 	rt_way_end(RT_WAY_DRAIN);
-	return true;
+	return l->drain ? NULL : "the host has no memory for its log";
 }
 
 void rt_judge_drop(struct rt_launch *l)
@@ -99,6 +100,9 @@ void rt_judge_issued(struct rt_launch *l, uint32_t nth, enum rt_hook which, CUst
 	if (now)
 		record(l, which, s);
 	rt_inside--;
+	pthread_mutex_lock(&queue_lock);
+	logged_launches++;
+	pthread_mutex_unlock(&queue_lock);
 	set_state(l, RT_ISSUED);
 }
 
@@ -161,14 +165,14 @@ void rt_judge_unwatched(const char *why)
 
 	pthread_mutex_lock(&queue_lock);
 	unwatched_launches++;
-	while (i < sizeof said / sizeof *said && said[i] && said[i] != why)
+	while (why && i < sizeof said / sizeof *said && said[i] && said[i] != why)
 		i++;
-	if (i < sizeof said / sizeof *said && !said[i])
+	if (why && i < sizeof said / sizeof *said && !said[i])
 		said[i] = why;
 	else
-		i = sizeof said / sizeof *said;
+		why = NULL;
 	pthread_mutex_unlock(&queue_lock);
-	if (i < sizeof said / sizeof *said)
+	if (why)
 		rt_say("a launch is not watched: %s", why);
 }
 
@@ -287,10 +291,19 @@ static void check(void *arg, const struct event_piece *p)
 static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, uint32_t nsites)
 {
 	struct checking k = {nsites, NULL};
+	const char *wrong = log_tell(c, &l->shape, fill, n, check, &k);
 
-	if (!log_tell(c, &l->shape, fill, n, check, &k) && !k.wrong)
-		return "the kernel wrote where its log is";
-	return k.wrong;
+	return k.wrong ? k.wrong : wrong;
+}
+
+struct screening { const struct screen_log *log; const struct event_sites *sites; const struct screen_maps *maps; bool clear; };
+
+static void screen(void *arg)
+{
+	struct screening *s = arg;
+	uint32_t why[SCREEN_WHYS];
+
+	s->clear = screen_launch(s->log, s->sites, s->maps, NULL, why);
 }
 
 /* Is there nothing to judge?  A launch that others overlap is judged with them. */
@@ -301,14 +314,13 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 	size_t nmaps;
 	const struct event_map *maps = rt_verdict_maps(verdict, &nmaps);
 	struct region_block block;
-	uint32_t why[SCREEN_WHYS];
 	struct screen_maps m;
 	struct screen_log x = {
 		.unit = c->unit, .launch = l->number, .heads = s->heads, .slots = s->slots, .end = s->end, .next = c->end,
 		.piece = s->piece, .blocks = s->blocks, .warps = s->warps
 	};
 	struct event_map *all;
-	bool clear;
+	struct screening work;
 
 	if (c->head.lost || nfills != log_places(s) || l->early || l->tables->linked->lets_go || l->failed || rt_verdict_is_strict(verdict))
 		return false;
@@ -321,18 +333,21 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 	memcpy(&block, c->unit + s->heads, sizeof block);
 	x.threads = block.threads;
 	x.shared = block.shared;
-	clear = screen_launch(&x, &sites, &m, NULL, why);
+	work = (struct screening){&x, &sites, &m, false};
+	rt_with_memory(screen, &work);
 	rt_free(all);
-	return clear;
+	return work.clear;
 }
 
 static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
+	bool told;
+
 	__atomic_store_n(&judging, l, __ATOMIC_RELEASE);
 	__atomic_store_n(&judging_since, rt_now_ms(), __ATOMIC_RELEASE);
 	rt_verdict_begin(verdict, l, c->head.lost ? &c->head.since : NULL);
-	log_tell(c, &l->shape, fill, n, feed, NULL);
-	rt_verdict_end(verdict, l);
+	told = !log_tell(c, &l->shape, fill, n, feed, NULL);
+	lost_logs += !rt_verdict_end(verdict, l) || !told;
 	__atomic_store_n(&judging_since, 0, __ATOMIC_RELEASE);
 }
 
@@ -622,6 +637,8 @@ void rt_context_count(struct rt_totals *t)
 	pthread_mutex_lock(&queue_lock);
 	t->unwatched = unwatched_launches;
 	t->lost_logs += left_over();
+	if (logged_launches <= t->lost_logs)
+		t->kernels_watched = 0;
 	pthread_mutex_unlock(&queue_lock);
 	if (verdict)
 		rt_verdict_totals(verdict, t);

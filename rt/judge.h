@@ -91,7 +91,7 @@ struct rt_launch {
  * drained; it was launched, for the nth time of its kernel, and if `record` the event behind it can be recorded now; or it
  * was not launched, and is forgotten. */
 void rt_judge_add(struct rt_launch *);
-bool rt_judge_ready(struct rt_launch *);        /* false: it cannot be drained */
+const char *rt_judge_ready(struct rt_launch *); /* NULL, or why it cannot be drained */
 void rt_judge_issued(struct rt_launch *, uint32_t nth, enum rt_hook, CUstream, bool record);
 void rt_judge_drop(struct rt_launch *);
 /* Something comes into a stream that waits for all before it: records what events have not been recorded yet. */
@@ -104,7 +104,7 @@ uint32_t rt_judge_done(void);           /* all are judged up to that number */
 bool rt_judge_drains(void);             /* Is there somebody who empties regions? */
 /* Judges what is over.  wait: everything that is known to be over; else as much as can be done now. */
 void rt_judge_catch_up(bool wait);
-/* A launch that could not be watched; counted, and each reason (a literal) said once. */
+/* A launch that could not be watched; counted, and each reason (a literal) said once; NULL: it was said. */
 void rt_judge_unwatched(const char *why);
 
 /* ---- issue.c -------------------------------------------------------------------------------------------- */
@@ -159,7 +159,11 @@ void rt_verdict_take(struct rt_verdict *, struct rt_launch *);
 const struct rt_launch *rt_verdict_launch(const struct rt_verdict *, uint32_t number);  /* NULL: it is forgotten */
 void rt_verdict_begin(struct rt_verdict *, const struct rt_launch *, const uint64_t *cut);
 const char *rt_verdict_feed(struct rt_verdict *, const struct event_piece *);   /* as detect_feed() */
-void rt_verdict_end(struct rt_verdict *, const struct rt_launch *);
+/* False: there was no memory to judge it, nor what comes behind it (rt_ran_out). */
+bool rt_verdict_end(struct rt_verdict *, const struct rt_launch *);
+/* Does that, which may ask the detector or the screen; false: there was no memory for it, and it was left as it was
+ * (rt_ran_out). */
+bool rt_with_memory(void (*work)(void *), void *arg);
 void rt_verdict_count(const struct rt_verdict *, struct rt_report *);   /* brings its count up to date */
 void rt_verdict_totals(const struct rt_verdict *, struct rt_totals *);  /* adds what it counted */
 

@@ -178,8 +178,13 @@ static void open_file(void)
 		stop(strerror(error));
 		return;
 	}
-	file.bytes = file.whole = sizeof head;
+	file.bytes = sizeof head;
 	keep_process();
+	/* A log of no launch says of which process it is. */
+	if (file.state == OPEN) {
+		file.whole = file.bytes;
+		file.whole_number = file.number;
+	}
 }
 
 /* ---- what launches need -------------------------------------------------------------------------------------- */
@@ -317,9 +322,12 @@ static void keep_piece(void *count, const struct event_piece *p)
 static void keep_pieces(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
 	struct log_over over = {0};
+	const char *wrong;
 
 	begin(LOG_PIECES);
-	log_tell(c, &l->shape, fill, n, keep_piece, &over.pieces);
+	wrong = log_tell(c, &l->shape, fill, n, keep_piece, &over.pieces);
+	if (wrong && file.state == OPEN)
+		stop(wrong);
 	end();
 	begin(LOG_OVER);
 	put(&over, sizeof over);

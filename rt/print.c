@@ -228,6 +228,13 @@ static void put_note(struct rt_buf *b, const struct rt_report *r)
 			   "(values are not compared)\n");
 }
 
+/* What outlives its block, or comes before it, what uses an mbarrier that is not there, and a wrong mask, is one
+ * access. */
+static bool may_be_one(enum gsan_kind kind)
+{
+	return kind == GSAN_LIFETIME || kind == GSAN_MBARRIER_MISUSE || kind == GSAN_BARRIER_MISUSE;
+}
+
 void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
 {
 	rt_puts(b, RULE);
@@ -237,10 +244,9 @@ void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct r
 	rt_printf(b, " (pid=%ld)", look->pid);
 	color(b, look, PLAIN);
 	rt_puts(b, "\n");
-	/* What outlives its block, or comes before it, is one access. */
-	if (r->now.known || r->kind != GSAN_LIFETIME)
+	if (r->now.known || !may_be_one(r->kind))
 		put_place(b, &r->now, false, look);
-	if (r->before.known || r->kind != GSAN_LIFETIME || !r->now.known)
+	if (r->before.known || !may_be_one(r->kind) || !r->now.known)
 		put_place(b, &r->before, true, look);
 	rt_puts(b, "  ");
 	color(b, look, GREEN);
@@ -319,6 +325,10 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "no instrumented module could be registered");
 	else if (!t->sites)
 		rt_puts(b, "no kernel that was launched is instrumented");
+	else if (t->unwatched)
+		rt_puts(b, "no launch could be logged");
+	else if (t->lost_logs)
+		rt_puts(b, "the log of each launch was lost");
 	else
 		rt_puts(b, "no instrumented kernel was launched");
 }

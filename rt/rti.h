@@ -28,6 +28,7 @@ void *rt_alloc(size_t bytes);           /* zeroed; never NULL */
 void *rt_try_alloc(size_t bytes);       /* zeroed; what may be large, or NULL */
 void rt_free(void *);                   /* all of it is freed by this */
 bool rt_short(void);                    /* memory ran out once */
+void rt_ran_out(void);                  /* it has, elsewhere */
 bool rt_room(void);                     /* there is some to go on with */
 void *rt_grow(void *p, size_t *cap, size_t need, size_t each);
 char *rt_copy(const char *text);

@@ -41,6 +41,12 @@ static void say_short(void)
 		return;
 }
 
+void rt_ran_out(void)
+{
+	if (!__atomic_fetch_add(&reserved, 16, __ATOMIC_RELAXED))
+		say_short();
+}
+
 /* From the reserve, zeroed: it is never given back. */
 static void *spare(size_t bytes)
 {

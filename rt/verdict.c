@@ -3,6 +3,7 @@
  * verdict.c: what a process's launches are judged by: the detector, and what reports of its findings need.  libgsan has
  * one, gsan-check one for each log.
  */
+#include <setjmp.h>
 #include <string.h>
 
 #include "rt/judge.h"
@@ -20,6 +21,42 @@ struct rt_verdict {
 	struct rt_blocks memory;
 	uint64_t cut;                           /* launches */
 	bool ignores_same_value, told_of_stored;
+	bool gave_up;                           /* there was no memory: nothing more is asked of the detector */
+	const char *wrong;                      /* what detect_feed() says */
+};
+
+/* ---- without memory ----------------------------------------------------------------------------------- */
+
+static __thread jmp_buf *way_out;
+
+static void leave(void)
+{
+	longjmp(*way_out, 1);
+}
+
+bool rt_with_memory(void (*work)(void *), void *arg)
+{
+	jmp_buf here;
+
+	detect_on_refusal(leave);
+	if (setjmp(here)) {
+		way_out = NULL;
+		rt_ran_out();
+		return false;
+	}
+	way_out = &here;
+	work(arg);
+	way_out = NULL;
+	return true;
+}
+
+/* What the detector is asked. */
+struct question {
+	struct rt_verdict *v;
+	const struct rt_flags *flags;
+	const struct event_sites *sites;
+	const struct event_host *host;
+	const struct event_piece *piece;
 };
 
 static void choose(void *detect, const char *name, const char *value)
@@ -27,13 +64,41 @@ static void choose(void *detect, const char *name, const char *value)
 	detect_choose(detect, name, value);
 }
 
+static void answer(void *arg)
+{
+	const struct question *q = arg;
+	struct rt_verdict *v = q->v;
+
+	if (!v->detect)
+		v->detect = detect_new();
+	if (q->flags)
+		rt_flags_choices(q->flags, choose, v->detect);
+	if (q->sites)
+		detect_sites(v->detect, q->sites);
+	if (q->host)
+		detect_host(v->detect, q->host);
+	if (q->piece)
+		v->wrong = detect_feed(v->detect, q->piece, q->piece->bytes);
+	if (q->host && q->host->kind == EVENT_HOST_OVER)
+		detect_judge(v->detect);
+}
+
+/* What it took so far may be what the program lacks. */
+static void ask(struct question q)
+{
+	if (q.v->gave_up || rt_with_memory(answer, &q))
+		return;
+	q.v->gave_up = true;
+	detect_free(q.v->detect);
+	q.v->detect = NULL;
+}
+
 struct rt_verdict *rt_verdict_new(const struct rt_flags *flags, const struct rt_process *process)
 {
 	struct rt_verdict *v = rt_alloc(sizeof *v);
 
 	v->process = process;
-	v->detect = detect_new();
-	rt_flags_choices(flags, choose, v->detect);
+	ask((struct question){.v = v, .flags = flags});
 	v->ignores_same_value = flags->same_value;
 	return v;
 }
@@ -68,7 +133,7 @@ static void tell_map(struct rt_verdict *v, const struct event_map *m)
 {
 	const struct event_host h = {.kind = EVENT_HOST_MAP, .map = *m};
 
-	detect_host(v->detect, &h);
+	ask((struct question){.v = v, .host = &h});
 }
 
 void rt_verdict_map(struct rt_verdict *v, const struct event_map *m)
@@ -102,7 +167,7 @@ bool rt_verdict_block(const struct rt_verdict *v, uint64_t address, struct rt_bl
 
 bool rt_verdict_is_strict(const struct rt_verdict *v)
 {
-	return detect_is_strict(v->detect);
+	return v->detect && detect_is_strict(v->detect);
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------ */
@@ -142,19 +207,20 @@ void rt_verdict_begin(struct rt_verdict *v, const struct rt_launch *l, const uin
 	struct event_host h = {.kind = EVENT_HOST_LAUNCH, .launch = l->number, .blocks = l->shape.blocks, .early = l->early};
 
 	say_if_not_stored(v, l);
-	detect_sites(v->detect, &sites);
-	detect_host(v->detect, &h);
+	ask((struct question){.v = v, .sites = &sites, .host = &h});
 	if (!cut)
 		return;
 	h.kind = EVENT_HOST_CUT;
 	h.timer = *cut;
-	detect_host(v->detect, &h);
+	ask((struct question){.v = v, .host = &h});
 	v->cut++;
 }
 
 const char *rt_verdict_feed(struct rt_verdict *v, const struct event_piece *p)
 {
-	return detect_feed(v->detect, p, p->bytes);
+	v->wrong = NULL;
+	ask((struct question){.v = v, .piece = p});
+	return v->wrong;
 }
 
 /* NULL: it is left out. */
@@ -168,15 +234,16 @@ static struct rt_report *report(const struct rt_verdict *v, const struct detect_
 	return rt_flags.report_atomic_races || !r->now.atomic || !r->before.atomic ? r : NULL;
 }
 
-void rt_verdict_end(struct rt_verdict *v, const struct rt_launch *l)
+bool rt_verdict_end(struct rt_verdict *v, const struct rt_launch *l)
 {
 	const struct event_host h = {.kind = EVENT_HOST_OVER, .launch = l->number, .blocks = l->shape.blocks, .early = l->early,
 				     .fault = l->failed};
 	const struct detect_finding *f;
 	size_t n;
 
-	detect_host(v->detect, &h);
-	detect_judge(v->detect);
+	ask((struct question){.v = v, .host = &h});
+	if (v->gave_up)
+		return false;
 	n = detect_findings(v->detect, &f);
 	v->report = rt_grow(v->report, &v->report_cap, n, sizeof *v->report);
 	for (size_t i = v->nreports; i < n; i++)
@@ -184,6 +251,7 @@ void rt_verdict_end(struct rt_verdict *v, const struct rt_launch *l)
 	if (n > v->nreports)
 		rt_report_add(v->report + v->nreports, n - v->nreports);
 	v->nreports = n;
+	return true;
 }
 
 /* ---- counts -------------------------------------------------------------------------------------------- */
@@ -192,7 +260,7 @@ void rt_verdict_count(const struct rt_verdict *v, struct rt_report *r)
 {
 	const struct detect_finding *f;
 
-	if (r->slot < detect_findings(v->detect, &f))
+	if (v->detect && r->slot < detect_findings(v->detect, &f))
 		r->count = f[r->slot].count;
 	r->exact = true;
 }
@@ -200,6 +268,8 @@ void rt_verdict_count(const struct rt_verdict *v, struct rt_report *r)
 void rt_verdict_totals(const struct rt_verdict *v, struct rt_totals *t)
 {
 	t->cut += v->cut;
+	if (!v->detect)
+		return;
 	t->counters[GSAN_COUNT_SAME_VALUE] += detect_same_values(v->detect);
 	for (unsigned i = 0; i < DETECT_COUNTERS && i < RT_INEXACT; i++) {
 		t->inexact[i].name = detect_counter_name((enum detect_counter)i);

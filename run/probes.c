@@ -289,9 +289,12 @@ static bool begin_drain(void)
 {
 	if (!drained)
 		return true;
-	for (unsigned i = 0; i < nunder_way; i++)
+	for (unsigned i = 0; i < nunder_way; i++) {
 		under_way[i].drain = log_drain_begin(&way, under_way[i].param.region, &under_way[i].shape,
 						     emulated ? EMU_PATIENCE_MS : PATIENCE_MS);
+		if (!under_way[i].drain)
+			return false;
+	}
 	atomic_store(&stop, false);
 	return !pthread_create(&drainer, NULL, look_after, NULL);
 }
@@ -465,7 +468,7 @@ static bool tell_log(const struct logged *l, const struct log_copy *log, const s
 	clear[l->param.launch] = false;
 	tell_cut(l, &log->head);
 	tell_drained(l, fill, n);
-	return log_tell(log, &l->shape, fill, n, tell_piece, (void *)(uintptr_t)sink);
+	return !log_tell(log, &l->shape, fill, n, tell_piece, (void *)(uintptr_t)sink);
 }
 
 static bool take(struct logged *l)

@@ -71,8 +71,8 @@ has err "GSan: a launch is not watched: there is no memory for its log"
 has err "; 1 launch that could not be watched"
 has err "Location is shared memory"
 count 1 "WARNING: GSan"
-go 3 "log_mb=1" buf:4096 blocks:20000 run:race sync
-has err "; 1 launch that could not be watched"
+run 3 env GSAN_OPTIONS=log_mb=1 timeout 60 "$device" load:device.ptx buf:4096 blocks:20000 run:race sync
+has err "GSan: nothing was watched: no launch could be logged; 1 launch that could not be watched"
 
 # More findings than are printed are counted.
 awk -v n=4196 'BEGIN {

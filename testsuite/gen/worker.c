@@ -230,8 +230,8 @@ static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_p
 		missed(v);
 		return;
 	}
-	/* What is ordered too much may be a matter of scope alone. */
-	if (word == ORACLE_OTHER_KIND && v->causes) {
+	/* What is ordered too much may be a matter of scope alone; what an instruction was to do is logged before it faults. */
+	if ((word == ORACLE_OTHER_KIND && v->causes) || (word == ORACLE_NO_RACE && v->r->fault)) {
 		v->r->excused++;
 		return;
 	}

@@ -318,6 +318,26 @@ has err "Missing: the completion of ${file##*/}:$(grep -n 'cp.async.cg' "$file" 
 run 0 $gsan_run "$top_srcdir/testsuite/norace/mbar_init_cluster_of_one.ptx"
 grep -q ' 0 accesses not instrumented$' err || fail "something is counted: $(cat err)"
 
+# What uses an mbarrier that is not there is one access.
+cat >none.ptx <<'END'
+//@ device sm_90
+//@ launch k grid=1 block=1 args=
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+	.shared .align 8 .b64 bar;
+	.reg .b64 %s;
+	mbarrier.arrive.shared.b64 %s, [bar];
+	ret;
+}
+END
+"$top_builddir/gsan-run" --device=emu none.ptx >out 2>err
+has err "WARNING: GSan: mbarrier misuse"
+has err "Missing: mbarrier.init there before none.ptx:10, "
+! grep -q Previous err || fail "another access: $(cat err)"
+
 # located FILE BLOCK OFFSET: whose shared memory it is
 located()
 {

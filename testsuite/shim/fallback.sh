@@ -6,7 +6,7 @@
 takes_long
 
 # A ptxas that refuses the instrumented kernels named in REFUSE, in the words of SAY:
-# K is the kernel, L the line where its call of the runtime stands.  -c: what it makes
+# K is the kernel, L the line where it looks for its log.  -c: what it makes
 # otherwise is not looked at, and takes it longer.  What it says of the program's own PTX,
 # with an output that nobody wants, is no attempt.
 cat >as <<'EOF'
@@ -19,7 +19,7 @@ cp "$in" seen
 echo x >>runs
 said=$(awk -v refuse=" $REFUSE " -v say="$SAY" '
 	/\.entry/ { name = $0; sub(/.*\.entry */, "", name); sub(/[^A-Za-z0-9_].*/, "", name) }
-	/__gsan_v1_enter,/ && index(refuse, " " name " ") {
+	/__gsan_base, \[__gsan_launch\]/ && index(refuse, " " name " ") {
 		gsub(/K/, name, say); gsub(/L/, NR, say); print say; exit }' "$in")
 [ -z "$said" ] || { echo "as: a note"; printf '%s\n' "$said"; exit 255; } >&2
 echo "as: done" >&2
@@ -42,7 +42,7 @@ cp k.ptx k.orig
 watched()
 {
 	awk '/\.entry/ { name = $0; sub(/.*\.entry */, "", name); sub(/[^A-Za-z0-9_].*/, "", name) }
-		/__gsan_v1_enter,/ { print name }' "${file-seen}" >got
+		/__gsan_base, \[__gsan_launch\]/ { print name }' "${file-seen}" >got
 	printf '%s\n' "$@" | sed '/^$/d' | cmp -s - got || fail "instrumented: $(tr '\n' ' ' <got)"
 }
 
@@ -97,6 +97,21 @@ has err "gsan-ptx: k.ptx: not instrumented: as fatal   : 'one' is no good"
 hasnt err kernel
 rm -f runs
 
+# Where functions are called, which log for their callers, no kernel can be left alone.
+{
+	sed -n '1,3p' k.orig
+	printf '.visible .func f(.param .b64 q)\n{\n.reg .b64 %%a;\nld.param.b64 %%a, [q];\nst.u32 [%%a], 1;\nret;\n}\n'
+	sed '1,3d' k.orig
+} >k.ptx
+cp k.orig k.was
+cp k.ptx k.orig
+as two "as fatal   : Entry function 'K' is no good"
+cmp -s seen k.orig || fail "not the program's own PTX, where functions are called"
+has err "gsan-ptx: k.ptx: not instrumented: as fatal   : Entry function 'two' is no good"
+cp k.was k.orig
+cp k.was k.ptx
+rm -f runs
+
 # strict: the words and the status of the refusal
 run 255 env GSAN_NVCC_STRICT=1 REFUSE=two SAY="as fatal   : 'K'" "$g" -arch=sm_75 k.ptx -o k.cubin
 has err "as fatal   : 'two'"
@@ -148,7 +163,7 @@ cat >old <<'EOF'
 echo "$*" >>words
 case " $* $SPLITS" in
 *" --split-compile=0 killed") kill -9 $$ ;;
-*" always") ! grep -q __gsan_v1 "$2" || kill -9 $$ ;;
+*" always") ! grep -q __gsan_v2 "$2" || kill -9 $$ ;;
 *" --split-compile=0 ") echo "ptxas fatal   : Unknown option '--split-compile'" >&2; exit 1 ;;
 esac
 exec "$PTXAS" -c "$@"
@@ -175,13 +190,24 @@ done
 
 # nvcc as it is: a warning that only instrumented code gives, made an error.
 cat >s.cu <<'EOF'
-__global__ void k(int *p) { __threadfence(); atomicAdd(p, 1); __syncthreads(); p[threadIdx.x] = 1; }
+__global__ void k(int *p)
+{
+	int v[12], i, r;
+
+	for (i = 0; i < 12; i++)
+		v[i] = p[threadIdx.x + 64 * i];
+	__threadfence();
+	r = atomicAdd(p, 1);
+	__syncthreads();
+	for (i = 0; i < 12; i++)
+		p[threadIdx.x * 16 + i] = v[i] + r;
+}
 EOF
 unset GSAN_PTXAS
-as="-rdc=true -Xptxas -Werror -Xptxas -warn-spills"
+as="-rdc=true -maxrregcount=24 -Xptxas -Werror -Xptxas -warn-spills"
 "$NVCC" -arch=sm_90 $as -cubin s.cu -o s.cubin || skip "this ptxas warns about plain code"
-"$top_builddir/gsan-nvcc" --gsan-verbose -arch=sm_90 -rdc=true -Xptxas -warn-spills -cubin s.cu -o s.cubin 2>err || hard "gsan-nvcc"
-grep -qi spill err || skip "the runtime spills nothing"
+"$top_builddir/gsan-nvcc" --gsan-verbose -arch=sm_90 -rdc=true -maxrregcount=24 -Xptxas -warn-spills -cubin s.cu -o s.cubin 2>err || hard "gsan-nvcc"
+grep -qi spill err || skip "probes spill nothing"
 mkdir kept
 run 0 "$top_builddir/gsan-nvcc" --gsan-keep=kept -gencode arch=compute_90,code=[sm_90,compute_90] \
 	-gencode arch=compute_80,code=sm_80 -t 2 $as -c s.cu -o s.o
