@@ -372,7 +372,9 @@ ev_logs = \
 	testsuite/detect/order/sc_overwrote_write_acq_rel.ev testsuite/detect/order/sc_read_write.ev \
 	testsuite/detect/order/transitive.ev testsuite/detect/order/transitive_narrow_first.ev \
 	testsuite/detect/order/transitive_narrow_hop.ev testsuite/detect/order/transitive_no_acquire.ev \
+	testsuite/detect/order/cycle_write_behind.ev \
 	testsuite/detect/order/transitive_no_release.ev testsuite/detect/order/write_behind_release.ev \
+	testsuite/detect/order/written_over.ev \
 	testsuite/detect/pdl/acquire_fence_then_trigger.ev \
 	testsuite/detect/pdl/chain_let_go_before_wait.ev \
 	testsuite/detect/pdl/chain_let_go_behind_wait.ev testsuite/detect/pdl/chain_nobody_waits.ev \
@@ -434,6 +436,7 @@ ev_logs = \
 	testsuite/detect/proxy/r6_completed.ev testsuite/detect/proxy/r6_fenced.ev \
 	testsuite/detect/proxy/r6_fenced_by_second.ev testsuite/detect/proxy/r6_not_told.ev \
 	testsuite/detect/proxy/r7_both.ev testsuite/detect/proxy/r7_fence_of_copier.ev \
+	testsuite/detect/proxy/r7_fence_elsewhere_cycle.ev \
 	testsuite/detect/proxy/r7_fence_of_writer.ev testsuite/detect/proxy/r7_none.ev \
 	testsuite/detect/proxy/r7_other_space.ev testsuite/detect/proxy/r7_shared_copier_fences.ev \
 	testsuite/detect/proxy/r7_shared_none.ev testsuite/detect/proxy/r7_shared_writer_fences.ev \

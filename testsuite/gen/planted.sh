@@ -175,8 +175,6 @@ plant 'word: equal clocks exclude' detect/seen.c \
 	's/BISECT(lo, x\.end, \(.*\) <= r->end);/BISECT(lo, x.end, \1 < r->end);/'
 plant 'word: writes that were surely written over stay' detect/seen.c \
 	's/^\t\tleave(s, s->leaving\.v.*/\t\t;/'
-plant 'word: its own later writes may have been read' detect/seen.c \
-	's/x->op != r->read && x->pos < r->pos && /x->op != r->read \&\& /'
 plant 'word: of a nearest write all is covered that is further away' detect/word.c \
 	's/EACH_LANE(k, w->device ? 0 : x->mask)/EACH_LANE(k, 0)/'
 plant 'fence.sc: none' detect/scan.c \
@@ -211,8 +209,8 @@ plant 'closure: an edge between hubs learns nothing' detect/closure.c \
 	's/if (t != FACETS \&\& (apart/if (t == F_ALL \&\& (apart/'
 plant 'closure: hubs hold the same though they are in different blocks' detect/graph.c \
 	's/(e->apart == A_BLOCK || !(g->facets & FACETS_IN_BLOCK))/true/'
-plant 'closure: the short way goes without a release' detect/graph.c \
-	's/^\tif (a->how == H_FENCES || a->how == H_INITS)$/\tif (0)/'
+plant 'closure: the short way goes by what was published before' detect/graph.c \
+	's/i = i == NONE ? g->of_warp\[a->warp\] : i + 1;/i = i == NONE ? g->of_warp[a->warp] : i;/'
 plant 'closure: what a lane has fenced of its own is fenced of its mates' detect/graph.c \
 	's/a->act == DO_OWN ? 1u << l : a->lanes/a->lanes/'
 plant 'barrier: an exit passes on what it acquires as it ends' detect/barrier.c \
