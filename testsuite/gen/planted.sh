@@ -49,7 +49,7 @@ limit=60
 # build NAME: the programs, with the detector of $objects
 build()
 {
-	$LD -r -o "$dir/detect.o" $objects && $OBJCOPY -w --keep-global-symbol='detect_*' "$dir/detect.o" &&
+	$LD -r -o "$dir/detect.o" $objects && $OBJCOPY -w --keep-global-symbol='detect_*' --keep-global-symbol='screen_*' "$dir/detect.o" &&
 	$LINK -o "$dir/judge" $JUDGE "$dir/detect.o" event/libevent.a $LIBS &&
 	$LINK -o "$dir/gsan-run" $RUN "$dir/detect.o" $archives $LIBS &&
 	$LINK -o "$dir/soak" $SOAK "$dir/detect.o" $archives $LIBS || {
@@ -57,7 +57,7 @@ build()
 		exit 99
 	}
 }
-archives='event/libevent.a rewrite/librewrite.a ptxparse/libptxparse.a libgsan.a'
+archives='event/libevent.a rewrite/librewrite.a probe/libprobe.a ptxparse/libptxparse.a '$dir/libgsan.a
 
 # logs: those that fail, of the list on stdin
 logs()
@@ -128,6 +128,8 @@ plant()
 
 rm -rf "$dir"
 mkdir -p "$dir/detect" "$dir/extent" "$dir/found" || exit 99
+# The runtime with the detector that is changed.
+cp libgsan.a "$dir/" && ar d "$dir/libgsan.a" libdetect.o || exit 99
 ln -s ../emu "$dir/emu" || exit 99
 start=$(date +%s)
 objects=$DETECT
