@@ -110,7 +110,14 @@ plant()
 		echo "$1: cannot be compiled"
 		exit 99
 	}
-	objects=$(for o in $DETECT; do [ "$o" = "${2%.c}.o" ] && echo "$dir/changed.o" || echo "$o"; done)
+	# Objects are called by their library and their source.
+	objects=$(for o in $DETECT; do
+		case $o in
+		"${2%/*}"/*-"$(basename "$2" .c)".o | "${2%.c}.o") echo "$dir/changed.o" ;;
+		*) echo "$o" ;;
+		esac
+	done)
+	echo "$objects" | grep -q changed || { echo "$1: $2 is no part of the detector"; exit 99; }
 	build "$1"
 	{
 		grep -E "${4:-.}" "$dir/list"
