@@ -109,8 +109,8 @@ static void find_uses(const struct ptx_func *f, uint8_t *used)
 			continue;
 		for (unsigned i = s->inst.id == INST_ATOM; i < s->inst.nops; i++)
 			use_operand(used, &s->inst.ops[i]);
-		if (s->inst.guarded)
-			used[s->inst.guard->reg] = 1;
+		if (ptx_guard(&s->inst))
+			used[ptx_guard(&s->inst)->reg] = 1;
 	}
 }
 

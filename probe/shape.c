@@ -317,7 +317,8 @@ static void grow(struct round *r, const struct ptx_sym *reg, struct shape by)
 static void set_result(void *arg, const struct ptx_sym *reg)
 {
 	struct round *r = arg;
-	bool partly = r->in->guarded && r->f->shape[r->in->guard->reg].kind != SHAPE_SAME;
+	const struct ptx_sym *guard = ptx_guard(r->in);
+	bool partly = r->in->guarded && !(guard && r->f->shape[guard->reg].kind == SHAPE_SAME);
 	bool once = r->f->def[reg->reg].stmt && !flow_loops(r->f, r->block);
 
 	grow(r, reg, partly && !once ? own : r->shape);
@@ -389,8 +390,8 @@ static void find_used(struct split *x, uint32_t b)
 			for (unsigned i = 0; i < s->inst.nops; i++)
 				if (i >= flow_written(&s->inst) || s->inst.ops[i].kind == OP_ADDR || s->inst.id == INST_UNKNOWN)
 					use(x, &s->inst.ops[i], at);
-			if (s->inst.guarded)
-				use_register(x, s->inst.guard, at);
+			if (ptx_guard(&s->inst))
+				use_register(x, ptx_guard(&s->inst), at);
 		}
 		if (s == f->block[b].last)
 			break;
@@ -478,7 +479,8 @@ static void find_shapes(struct flow *f)
 		for (uint32_t b = 0; b < f->n && !r.changed; b++) {
 			const struct ptx_inst *in = f->block[b].jump;
 
-			if (!in || done[b] || !f->block[b].reached || f->block[b].alone || f->shape[in->guard->reg].kind != SHAPE_OWN)
+			if (!in || done[b] || !f->block[b].reached || f->block[b].alone || !ptx_guard(in) ||
+			    f->shape[ptx_guard(in)->reg].kind != SHAPE_OWN)
 				continue;
 			done[b] = 1;
 			see_split(&r, b, ways, between);

@@ -254,6 +254,12 @@ struct ptx_inst {
 	struct ptx_operand *ops;
 };
 
+/* The register that decides whether it is carried out; NULL: nothing does, or what is no register, which ptxas refuses. */
+static inline const struct ptx_sym *ptx_guard(const struct ptx_inst *in)
+{
+	return in->guarded && in->guard->kind == SYM_REG ? in->guard : NULL;
+}
+
 /* One declarator of a .reg/.local/.shared/.global/.const/.param declaration. */
 struct ptx_var {
 	struct ptx_sym *sym;    /* first of a range: %r7 is sym[7] */
