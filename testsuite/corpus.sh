@@ -17,6 +17,7 @@ source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 
 [ -f "$source" ] || hard "no such file: $1"
 test_name=$(basename "$source" .cu)
+one_of_many "$test_name.cu"
 gsan_ptx=$top_builddir/gsan-ptx
 same=$top_builddir/testsuite/sameelf
 samemem=$top_builddir/testsuite/samemem

@@ -4,6 +4,7 @@
 # detector has to give the expected verdict of it, and no other one of a log of which a part is lost.  One in PROBES (4)
 # of them, by their names.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 
 judge='
 	file=$0 name=$(basename "$0" .ptx)

@@ -7,9 +7,7 @@
 file=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 . "$top_srcdir/testsuite/lib.sh"
 test_name=$(basename "$file")
-# REPRODUCERS=N: one in N of them, by their names.
-number=$(echo "$test_name" | cksum | cut -d' ' -f1)
-[ $((number % ${REPRODUCERS:-1})) = 0 ] || skip "not one of those in $REPRODUCERS"
+one_of_many "$test_name"
 [ -f "$file" ] || hard "no such file: $1"
 ran=no
 

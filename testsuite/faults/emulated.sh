@@ -4,6 +4,7 @@
 # program prints what it prints without the runtime, what was found is reported,
 # and what could not be watched is said.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 
 LD_LIBRARY_PATH=$top_builddir/emu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
