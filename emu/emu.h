@@ -270,6 +270,7 @@ struct emu_func {
 	uint8_t *step;                  /* stepwise.c: by number of the op; NULL: not known yet */
 	struct emu_weak *weak;          /* weak.c: by number of the op; NULL */
 	bool injected;                  /* by gsan: no part of the program */
+	enum { PROBES_UNKNOWN, PROBES_NONE, PROBES_THERE } probes;      /* sched.c: does it log? */
 	struct emu_told *told;          /* listen.c: by number of the op; NULL: nobody listened */
 	void *heard[EMU_LISTENERS];     /* what each listener keeps of it */
 };

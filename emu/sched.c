@@ -250,22 +250,34 @@ static int choose(struct emu_x *x)
 	return best;
 }
 
-/* Who is told that lanes are together may count on it for a moment: hardware parts lanes at branches.  Probes read a clock
- * then (probe/emit.c). */
-static bool has_just_looked(const struct emu_op *pc)
+static bool has_probes(struct emu_func *f)
 {
-	for (unsigned i = 1; i <= 4 && pc - i >= pc->func->ops; i++)
-		if (pc[-(int)i].stmt && pc[-(int)i].stmt->kind == STMT_INST && pc[-(int)i].stmt->inst.id == INST_ACTIVEMASK)
-			return true;
-	return false;
+	for (unsigned i = 0; f->probes == PROBES_UNKNOWN && i < f->nops; i++) {
+		const struct ptx_stmt *s = f->ops[i].stmt;
+		const struct ptx_operand *to = s && s->kind == STMT_INST && s->inst.nops ? &s->inst.ops[0] : NULL;
+
+		if (to && to->kind == OP_SYM && to->sym && !strncmp(to->sym->name, "%__gsan_", 8))
+			f->probes = PROBES_THERE;
+	}
+	if (f->probes == PROBES_UNKNOWN)
+		f->probes = PROBES_NONE;
+	return f->probes == PROBES_THERE;
 }
 
-/* Lanes need not stay together just because they are: now and then some go ahead. */
+/* Lanes need not stay together just because they are: now and then some go ahead.  But hardware parts lanes at branches
+ * (doc/hardware.md 7), and probes count on that: who is together when they look is so until they look again. */
+static bool may_part(const struct emu_op *pc)
+{
+	if (!has_probes(pc->func))
+		return emu_random() % 32 == 0;
+	return pc->stmt && pc->stmt->kind == STMT_INST && pc->stmt->inst.id == INST_ACTIVEMASK && emu_random() % 2;
+}
+
 static void part(struct emu_x *x, const struct emu_op *pc)
 {
 	uint32_t ahead;
 
-	if (!emu_m.seed || !(x->mask & (x->mask - 1)) || emu_random() % 32 || has_just_looked(pc))
+	if (!emu_m.seed || !(x->mask & (x->mask - 1)) || !may_part(pc))
 		return;
 	ahead = x->mask & (uint32_t)emu_random();
 	if (!ahead || ahead == x->mask)

@@ -33,6 +33,9 @@ programs 40 --locks --async
 # Threads that name different counts at one barrier, with the programs before that make up its schedule.
 "$top_builddir/testsuite/gen/soak" --seed=64120 --count=48 --no-shrink --save=found >out 2>&1 ||
 	fail "soak --seed=64120: $(head -n 2 out)"
+# An atom of a warp in whose midst the device once parted lanes that its record has together.
+"$top_builddir/testsuite/gen/soak" --seed=10167 --count=1 --no-shrink --save=found >out 2>&1 ||
+	fail "soak --seed=10167: $(head -n 2 out)"
 # Fences of many groups of a warp, more than its log remembers.
 "$top_builddir/testsuite/gen/soak" --async --seed=105823 --count=1 --schedules=24 --no-shrink --save=found >out 2>&1 ||
 	fail "soak --seed=105823: $(head -n 2 out)"
