@@ -378,14 +378,7 @@ static void widen(struct barrier *b)
 
 		if (w->kind != EVENT_MBAR_WAIT)
 			continue;
-		while (lo < hi) {
-			const uint32_t half = lo + (hi - lo) / 2;
-
-			if (b->op[half]->begin <= w->end)
-				lo = half + 1;
-			else
-				hi = half;
-		}
+		BISECT(lo, hi, b->op[mid]->begin <= w->end);
 		w->lo = 0;
 		w->hi = last[lo] > w->hi ? last[lo] : w->hi;
 	}

@@ -637,6 +637,7 @@ void rt_context_count(struct rt_totals *t)
 	pthread_mutex_lock(&queue_lock);
 	t->unwatched = unwatched_launches;
 	t->lost_logs += left_over();
+	/* Of what was lost nothing was watched. */
 	if (logged_launches <= t->lost_logs)
 		t->kernels_watched = 0;
 	pthread_mutex_unlock(&queue_lock);
