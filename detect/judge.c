@@ -316,7 +316,8 @@ static bool may_be_ordered(const struct detect *d, const struct access *a, const
 	return d->opaque && (d->opaque[a->warp].last >= a->pos || (d->opaque[b->warp].last && d->opaque[b->warp].first <= b->pos));
 }
 
-/* memory-model.md 1.12.  Others may have been told of it: did who ran it in that warp know of `a`, or does who began `b` know of it? */
+/* memory-model.md 1.12.  Others may have been told of it: did who ran it in that warp know of `a`, or does who began `b`
+ * know of it? */
 static enum verdict told_of_opaque(const struct court *c, uint32_t warp, const struct access *a, const struct access *b)
 {
 	const struct opaque *o = &c->d->opaque[warp];
