@@ -74,6 +74,7 @@ struct uses {
 	const struct event **exit;      /* of each thread: its end; NULL */
 	uint32_t last;                  /* the use behind all of them */
 	uint32_t now, have[AHEAD];      /* with a count: the use that goes on; arrivals at it and later ones */
+	bool mixed;                     /* a thread has left a use that others had not made up: which is whose is open */
 };
 
 /* Lanes of its warp that are there when the event comes about. */
@@ -100,6 +101,7 @@ static uint32_t use_by_count(struct uses *u, const struct bar_op *b, unsigned la
 	uint32_t least = u->turn[e->warp * EVENT_LANES + lane].least, use = least > u->now ? least : u->now;
 	struct part *p = &u->part[e->warp];
 
+	u->mixed |= use > u->now;
 	u->d->counter[DETECT_INEXACT_BARRIERS] += use > u->now && !u->g->world;
 	if (p->use != use)
 		*p = (struct part){use, 0};
@@ -137,7 +139,7 @@ static void number_uses(struct uses *u, bool counted)
 	}
 }
 
-/* All arrivals, or all waits: those are for the use that their thread arrived at last. */
+/* All arrivals, or all waits: those are for the use that their thread arrived at last, or for all where uses are mixed. */
 static void link_uses(struct uses *u, bool waits)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
@@ -145,11 +147,11 @@ static void link_uses(struct uses *u, bool waits)
 
 		EACH_LANE(l, b->wait == waits ? b->lanes : 0) {
 			uint32_t use = u->behind[u->item[i] * EVENT_LANES + l] - 1;
-			struct brought x = {.object = u->object, .phase = use, .block = b->block, .reach = A_CLUSTER};
+			struct brought x = {.object = u->object, .phase = use, .block = b->block, .reach = A_CLUSTER}, any = x;
 
-			if (waits)
-				get_brought(&u->phases, b->event, l, &x, true);
-			else if (b->object != CLUSTER_BARRIER)
+			for (any.phase = u->mixed ? 0 : use; waits && any.phase < (u->mixed ? u->last : use + 1); any.phase++)
+				get_brought(&u->phases, b->event, l, &any, true);
+			if (!waits && b->object != CLUSTER_BARRIER)
 				put(u->g, b->event, 1u << l, brought_hub(&u->phases, &x), H_PLAIN);
 			bring_heads(&u->phases, x, b->heads);
 		}
@@ -240,6 +242,7 @@ void link_barriers(struct detect *d, struct graph *g)
 		u.item = o.item + i;
 		u.object = o.key[i];
 		u.now = u.last = u.n = 0;
+		u.mixed = false;
 		memset(u.have, 0, sizeof u.have);
 		while (i + u.n < o.n && o.key[i + u.n] == u.object)
 			u.n++;

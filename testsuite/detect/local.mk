@@ -142,7 +142,7 @@ ev_logs = \
 	testsuite/detect/barrier/cluster_release_acquire.ev \
 	testsuite/detect/barrier/cluster_second_phase.ev \
 	testsuite/detect/barrier/cluster_within_block.ev \
-	testsuite/detect/barrier/cluster_write_between.ev testsuite/detect/barrier/counted.ev \
+	testsuite/detect/barrier/cluster_write_between.ev testsuite/detect/barrier/counted.ev testsuite/detect/barrier/counted_mixed.ev \
 	testsuite/detect/barrier/counted_outsider.ev \
 	testsuite/detect/barrier/elected_lane_counts_for_warp.ev \
 	testsuite/detect/barrier/exit_is_no_acquire.ev testsuite/detect/barrier/exit_passes_on.ev \
