@@ -215,11 +215,20 @@ static void read_group_clocks(struct emit *p)
 	emit(p, "mov.u32 " R "gc, %%clock");
 }
 
+/* Units of the log have numbers below 2^31 (LOG_MOST): nothing is changed. */
+void emit_mask_of_lane(struct emit *p, const char *mask)
+{
+	emit(p, "shr.u32 " R "lo, " R "p, 31");
+	emit(p, "xor.b32 %s, %s, " R "lo", mask, mask);
+}
+
 void emit_regroup(struct emit *p)
 {
 	emit(p, "activemask.b32 " R "m");
 	if (!p->rows)
 		emit(p, "and.b32 " R "m, " R "m, " R "row");
+	else
+		emit_mask_of_lane(p, "%__gsan_m");
 	read_group_clocks(p);
 	find_leader(p);
 }
