@@ -23,11 +23,11 @@ static void turn_off(const char *why)
 	rt_say("this process is not watched: %s", why);
 }
 
-static bool set_up(struct rt_ctx *c)
+static bool set_up(void)
 {
 	const char *why = NULL;
 
-	if (!rt_engine_set_up(c, dev.device, &why)) {
+	if (!rt_way_set_up(dev.device, &why)) {
 		turn_off(why);
 		return false;
 	}
@@ -80,7 +80,7 @@ static struct rt_ctx *adopt(CUcontext ctx)
 		rt_free(c);
 		return NULL;
 	}
-	if (dev.state == 0 && !set_up(c)) {
+	if (dev.state == 0 && !set_up()) {
 		rt_free(c);
 		return NULL;
 	}
@@ -185,7 +185,7 @@ bool rt_ctx_ends(CUcontext ctx, bool teardown)
 	rt_inside++;
 	if (!drop(&dev.foreign, ctx) && drop(&dev.ctx, ctx) && !dev.ctx && dev.state == 1 && teardown) {
 		__atomic_store_n(&dev.state, 0, __ATOMIC_RELEASE);
-		rt_engine_tear_down();
+		rt_way_tear_down();
 		torn_down = true;
 	}
 	rt_inside--;

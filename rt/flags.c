@@ -158,6 +158,19 @@ static const struct row *find(const char *key)
 	return NULL;
 }
 
+static bool is_gone(const char *key)
+{
+	static const char *const gone[] = {
+#define GONE(name) #name,
+#include "rt/flags.def"
+	};
+
+	for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+		if (!strcmp(gone[i], key))
+			return true;
+	return false;
+}
+
 static char *cut(const char *from, const char *to)
 {
 	char *s = rt_alloc((size_t)(to - from) + 1);
@@ -202,7 +215,9 @@ bool rt_flags_parse(struct rt_flags *f, const char *s, struct rt_buf *err, struc
 		}
 		value = cut(start, stop);
 		r = find(key);
-		if (!r) {
+		if (!r && is_gone(key)) {
+			rt_printf(warn, "'%s' means nothing any more and is ignored\n", key);
+		} else if (!r) {
 			rt_printf(warn, "unknown key '%s'; help=1 lists the known ones\n", key);
 		} else if (!store(f, r, value)) {
 			complain(r, value, err);

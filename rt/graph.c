@@ -301,7 +301,6 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 
 	rt_drv.cuCtxGetCurrent(&ctx);
 	rt_register(NULL);
-	rt_mem_catch_up();
 	rt_stream_seen(which, s);
 	pthread_mutex_lock(&lock);
 	rt_inside++;

@@ -242,7 +242,6 @@ static void begin(struct start *t, enum rt_hook which, const void *handle, CUstr
 	i->stream = rt_stream_key(which, s);
 	i->f = rt_func_of(handle);
 	rt_register(i->f);
-	rt_mem_catch_up();
 	i->k = rt_kernel_of(i->f, &i->tables);
 	if (!i->early)
 		rt_judge_settle(i->ctx, which, s, i->stream);

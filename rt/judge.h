@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * judge.h: kernels that log by probes: what their modules carry, where a launch logs, who reads that and judges it.
- * For way.c, tables.c, issue.c, judge.c and found.c.
  */
 #ifndef RT_JUDGE_H
 #define RT_JUDGE_H
@@ -128,7 +127,7 @@ struct region_launch rt_issue_nowhere(void);
 uint32_t rt_issue_count(struct rt_func *, CUcontext, uint64_t stream); /* it was launched, for the n-th time */
 void *rt_param_buffer(void **extra, size_t *size);     /* that of `extra`, or NULL */
 
-/* ---- maps.c ------------------------------------------------------------------------------------------- */
+/* ---- tmap.c ------------------------------------------------------------------------------------------- */
 
 /* What 128 bytes say; false: nobody has seen how they were made. */
 bool rt_map_find(const void *, struct event_map *);

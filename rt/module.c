@@ -80,10 +80,7 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->left = -1;
 	f->tables = f->logs = NULL;
 	f->unmarked = false;
-	f->order = NULL;
-	f->asked = 0;
 	f->kernel = false;
-	f->fixed_shared = -1;
 	return f;
 }
 
@@ -398,7 +395,6 @@ static void unload(const void *handle)
 CUresult rt_on_module_unload(enum rt_hook which, CUmodule module)
 {
 	rt_drain();
-	rt_context_glance();
 	unload(module);
 	return REAL(cuModuleUnload, which)(module);
 }
@@ -451,7 +447,6 @@ CUresult rt_on_library_file(enum rt_hook which, CUlibrary *lib, const char *file
 CUresult rt_on_library_unload(enum rt_hook which, CUlibrary lib)
 {
 	rt_drain();
-	rt_context_glance();
 	unload(lib);
 	return REAL(cuLibraryUnload, which)(lib);
 }

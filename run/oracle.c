@@ -5,20 +5,14 @@
  * gsan lacks is explained by what it says in its closing line that it did not see;
  * nothing explains a finding too many.
  */
-#include "config.h"
 #include "run/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/oracle.h"
-#include "rt/abi.h"
+#include "rt/kinds.h"
 #include "rt/gsan.h"
-
-static const char *const counter_texts[] = {
-#define COUNTER(id, text) text,
-#include "rt/kinds.def"
-};
 
 #define FUNCTION(name) ((__typeof__(name) *)function(#name))
 
@@ -84,7 +78,7 @@ void run_emu_source(const struct run_script *s)
 		source(s->path, s->text, s->len);
 }
 
-bool run_oracle_start(const struct run_script *s, bool events)
+bool run_oracle_start(const struct run_script *s)
 {
 	__typeof__(emu_oracle) *on = FUNCTION(emu_oracle);
 	const char *options = getenv("GSAN_OPTIONS");
@@ -93,7 +87,7 @@ bool run_oracle_start(const struct run_script *s, bool events)
 		__typeof__(emu_oracle_exact) *exact = FUNCTION(emu_oracle_exact);
 
 		if (exact)
-			exact(events || ENGINE_PROBES);
+			exact(true);
 		if (!options || each_option(options, use_option))
 			return true;
 		fprintf(stderr, "gsan-run: the oracle does not know %s\n", options);
@@ -129,24 +123,6 @@ struct verdict {
 	bool explained;         /* gsan counted something that it did not see */
 	bool disagreed;
 };
-
-/* Device memory of the emulated device is memory of this process. */
-static bool counted(void)
-{
-	struct gsan_root root;
-	bool any = false;
-
-	if (ENGINE_PROBES)
-		return gsan_incomplete();
-	memcpy(&root, (const void *)(uintptr_t)GSAN_ROOT, sizeof root);
-	for (unsigned i = 0; i < GSAN_COUNTER_COUNT; i++)
-		any |= root.counters[i] != 0;
-	for (unsigned i = 0; any && i < GSAN_COUNTER_COUNT; i++)
-		if (root.counters[i])
-			fprintf(stderr, "gsan-run: oracle: gsan counted %llu %s\n",
-				root.counters[i], counter_texts[i]);
-	return any;
-}
 
 static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_pair *p)
 {
@@ -197,7 +173,7 @@ void run_oracle_end(const struct run_script *s, const struct run_job *job, bool 
 {
 	__typeof__(emu_oracle_findings) *findings = FUNCTION(emu_oracle_findings);
 	__typeof__(emu_oracle_judge) *judge = FUNCTION(emu_oracle_judge);
-	struct verdict v = { .s = s, .explained = died || (!job->plain && counted()) };
+	struct verdict v = { .s = s, .explained = died || (!job->plain && gsan_incomplete()) };
 	size_t all = findings(NULL, 0), n = 0;
 	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
 	struct emu_oracle_pair *pairs = job->events ? run_events_pairs(s, &n) : gsan_pairs(s, &n);

@@ -79,7 +79,7 @@ verdict()
 	case $status in
 	124 | 137) echo "no-end"; return ;;
 	esac
-	grep -q 'GSan: .* 0 accesses not instrumented' "$at.g.err" || { echo "not-watched($status)"; return; }
+	grep -q 'GSan: .* sites watched' "$at.g.err" || { echo "not-watched($status)"; return; }
 	if [ "$3" = clean ]; then
 		if grep -q '^WARNING: GSan' "$at.g.err"; then
 			echo "FALSE"
@@ -107,7 +107,7 @@ full_grid()
 	for n in 0 2; do
 		[ -f "$1.$n.b.end" ] || { echo "mutant $n: not built"; continue; }
 		read -r status seconds <"$1.$n.b.end"
-		grep -q 'GSan: .* 0 accesses not instrumented' "$1.$n.b.err" || { echo "mutant $n: not watched, status $status"; continue; }
+		grep -q 'GSan: .* sites watched' "$1.$n.b.err" || { echo "mutant $n: not watched, status $status"; continue; }
 		! grep -q 'overwritten before use' "$1.$n.b.err" || echo "mutant $n: released clocks overwritten before use"
 		case $n,$(grep -c '^WARNING: GSan' "$1.$n.b.err"),$status in
 		0,0,0 | 2,[1-9]*,66) ;;
