@@ -4,7 +4,7 @@
 
 noinst_LIBRARIES += rewrite/librewrite.a
 rewrite_librewrite_a_SOURCES = \
-	rewrite/asked.c rewrite/pass.c rewrite/resolve.c rewrite/rewrite.h rewrite/rw.h rewrite/site.c \
+	rewrite/pass.c rewrite/resolve.c rewrite/rewrite.h rewrite/rw.h rewrite/site.c \
 	rewrite/space.c rewrite/tables.c rewrite/text.c
 
 bin_PROGRAMS += gsan-ptx

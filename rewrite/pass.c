@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pass.c: the passes in their order, and the one function that callers see.
+ * pass.c: the passes in their order, and the functions that callers see.
  * This is the place to read first: everything else in the folder is called from
  * gsan_rewrite, once, top to bottom.
  */
@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "rewrite/rw.h"
+#include "rt/pairs.h"
 
 const struct gsan_rewrite_pass_name gsan_rewrite_passes[] = {
 	{ 'S', "space", "what variables address registers point into" },
@@ -189,4 +190,33 @@ char *gsan_rewrite(const char *path, const char *text, size_t len,
 	}
 	ptx_free(r.m);
 	return result;
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+void gsan_rewrite_asked(struct gsan_rewrite_options *o, const char *list)
+{
+	struct rt_pair p;
+
+	while (list && rt_pair_next(&list, &p) == RT_PAIR) {
+		char number[16] = "";
+
+		if (rt_pair_is(&p, "same_value"))
+			o->stored = p.len == 6 && !memcmp(p.value, "ignore", 6);
+		if (!rt_pair_is(&p, "perturb") || p.len >= sizeof number)
+			continue;
+		memcpy(number, p.value, p.len);
+		gsan_rewrite_seed(number, &o->perturb);
+	}
+}
+
+bool gsan_rewrite_seed(const char *text, unsigned *seed)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || !v || v > 2147483647)
+		return false;
+	*seed = (unsigned)v;
+	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * rewrite.h: what librewrite offers to programs that instrument PTX in their
- * own process.  One function; everything it needs comes in and goes out by
+ * own process.  Everything it needs comes in and goes out by
  * value or by malloc'd memory.  Needs ptxparse for the form of an error only.
  */
 #ifndef REWRITE_H

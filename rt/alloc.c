@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * alloc.c: the table of the program's allocations, for reports, and the count
- * of allocations in each unit of 1 MiB, for shadow.  Tables only: what is done
- * on the device is shadow.c's.  The caller holds rt_lock.
+ * alloc.c: the table of the program's allocations, for reports.  The caller holds
+ * rt_lock.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -89,7 +89,7 @@ static struct rt_ctx *adopt(CUcontext ctx)
 	return c;
 }
 
-static struct rt_ctx *begin(CUcontext ctx, bool known)
+static struct rt_ctx *begin(CUcontext ctx)
 {
 	struct rt_ctx *c;
 
@@ -98,7 +98,7 @@ static struct rt_ctx *begin(CUcontext ctx, bool known)
 	capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 	rt_drv.cuThreadExchangeStreamCaptureMode(&capture_mode);
 	c = find(dev.ctx, ctx);
-	if (!c && !known && dev.state >= 0)
+	if (!c && dev.state >= 0)
 		c = adopt(ctx);
 	if (c && !c->sick)
 		return c;
@@ -128,12 +128,7 @@ struct rt_ctx *rt_dev_begin(void)
 		pthread_mutex_unlock(&rt_dev_lock);
 		return NULL;
 	}
-	return ctx ? begin(ctx, false) : NULL;
-}
-
-struct rt_ctx *rt_dev_begin_known(CUcontext ctx)
-{
-	return rt_dev_ready() ? begin(ctx, true) : NULL;
+	return ctx ? begin(ctx) : NULL;
 }
 
 void rt_dev_end(void)

@@ -113,7 +113,6 @@ struct rt_ctx {
 /* Locks the device for our own work in the current context, setting it up at
  * first; NULL, and nothing locked, if there is nothing to work on. */
 struct rt_ctx *rt_dev_begin(void);
-struct rt_ctx *rt_dev_begin_known(CUcontext);   /* the same in a context seen before */
 void rt_dev_end(void);
 /* Whether a context that gave this error does nothing any more. */
 bool rt_is_final(CUresult);
@@ -161,8 +160,6 @@ struct rt_func {
 	const char *name;
 	struct rt_module *module;
 	uint64_t launches;
-	uint64_t stream;        /* of the first launch */
-	bool many_streams;
 	bool told_bare;
 	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
 	const void *tables, *logs;      /* judge.h: of one that logs, once it was asked for */
@@ -176,8 +173,6 @@ struct rt_func *rt_func_of(const void *handle);
 void rt_register(struct rt_func *f);
 bool rt_func_watched(const struct rt_func *f);
 bool rt_func_bare(const struct rt_func *f);     /* its module is not instrumented */
-/* The function that a kernel's name stands for in that module; with rt_lock. */
-const struct rt_func *rt_func_named(const struct rt_module *, const char *name);
 void rt_modules_forget(CUcontext);      /* contexts that end */
 void rt_modules_count(struct rt_totals *);
 
@@ -216,7 +211,7 @@ void rt_context_count(struct rt_totals *);
 uint64_t rt_stream_key(enum rt_hook, CUstream);
 bool rt_stream_captured(CUstream);
 /* With rt_lock: it was launched.  here: in a context that is watched. */
-void rt_count_launch(struct rt_func *, uint64_t stream, bool here);
+void rt_count_launch(struct rt_func *, bool here);
 void rt_count_graph(void);
 void rt_launch_count(struct rt_totals *);
 

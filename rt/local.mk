@@ -6,7 +6,7 @@ lib_LIBRARIES += libgsan.a
 include_HEADERS += rt/gsan.h
 
 libgsan_a_SOURCES = \
-	rt/kinds.h rt/rti.h rt/drv.h rt/judge.h rt/register.h \
+	rt/kinds.h rt/pairs.h rt/rti.h rt/drv.h rt/judge.h rt/register.h \
 	rt/choices.def rt/flags.def rt/kinds.def rt/drv.def rt/between.def \
 	rt/alloc.c rt/context.c rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/flags.c rt/found.c rt/graph.c rt/init.c \
 	rt/issue.c rt/judge.c rt/keep.c rt/locate.c rt/log.c rt/mem.c rt/module.c rt/one.c rt/past.c rt/print.c \

@@ -75,7 +75,6 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->name = rt_copy(name);
 	f->module = m;
 	f->launches = 0;
-	f->many_streams = false;
 	f->told_bare = false;
 	f->left = -1;
 	f->tables = f->logs = NULL;
@@ -113,18 +112,6 @@ struct rt_func *rt_func_of(const void *handle)
 	f = add_func(handle, name, module ? find_module(module) : NULL);
 	pthread_mutex_unlock(&rt_lock);
 	return f;
-}
-
-const struct rt_func *rt_func_named(const struct rt_module *m, const char *name)
-{
-	const struct rt_func *best = NULL;
-
-	for (unsigned b = 0; b < BUCKETS; b++)
-		for (const struct rt_func *f = buckets[b]; f; f = f->next)
-			if (f->module == m && !strcmp(f->name, name) &&
-			    (!best || f->launches > best->launches))
-				best = f;
-	return best;
 }
 
 bool rt_func_watched(const struct rt_func *f)

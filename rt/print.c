@@ -157,8 +157,6 @@ static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
 	}
 	put_access(b, p, previous);
 	rt_printf(b, " of size %u at 0x%llx by ", p->size, (unsigned long long)p->addr);
-	if (p->whole_warp)
-		rt_puts(b, "the warp of ");
 	rt_puts(b, "thread ");
 	put_triple(b, p->thread);
 	if (p->block_known)

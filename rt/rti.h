@@ -29,7 +29,6 @@ void *rt_try_alloc(size_t bytes);       /* zeroed; what may be large, or NULL */
 void rt_free(void *);                   /* all of it is freed by this */
 bool rt_short(void);                    /* memory ran out once */
 void rt_ran_out(void);                  /* it has, elsewhere */
-bool rt_room(void);                     /* there is some to go on with */
 void *rt_grow(void *p, size_t *cap, size_t need, size_t each);
 char *rt_copy(const char *text);
 void rt_puts(struct rt_buf *, const char *text);
@@ -90,7 +89,7 @@ struct rt_frame {
 
 struct rt_place {               /* one side of a finding */
 	bool known;             /* false: the site is lost, and nothing below holds */
-	bool write, atomic, is_volatile, async, whole_warp, read_only, reduction;
+	bool write, atomic, is_volatile, async, read_only;
 	enum gsan_level level;
 	uint64_t addr;
 	uint32_t size;

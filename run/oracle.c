@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "emu/oracle.h"
-#include "rt/kinds.h"
+#include "rt/pairs.h"
 #include "rt/gsan.h"
 
 #define FUNCTION(name) ((__typeof__(name) *)function(#name))
@@ -28,46 +28,47 @@ static void (*function(const char *name))(void)
 
 /* Options of gsan's that are the oracle's, too. */
 static const char *const own_options[] = {
-#define CHOICE(name, values, help) #name "=",
+#define CHOICE(name, values, help) #name,
 #include "rt/choices.def"
 };
 
-/* Each of them in `options` is used; without `use`: are there no others? */
-static bool each_option(const char *options, bool (*use)(const char *name, const char *value))
+/* Its name; NULL: it is none of those. */
+static const char *own_option(const struct rt_pair *p)
 {
-	char name[64];
-
-	for (size_t n; *options; options += n + (options[n] == ':')) {
-		unsigned i = 0;
-		size_t len = 0;
-
-		n = strcspn(options, ":");
-		for (; i < sizeof own_options / sizeof *own_options; i++) {
-			len = strlen(own_options[i]);
-			if (!strncmp(options, own_options[i], len))
-				break;
-		}
-		if (i == sizeof own_options / sizeof *own_options || n >= sizeof name) {
-			if (use)
-				continue;
-			return false;
-		}
-		memcpy(name, options, n);
-		name[n] = name[len - 1] = 0;
-		if (use && !use(name, name + len))
-			return false;
-	}
-	return true;
+	for (unsigned i = 0; i < sizeof own_options / sizeof *own_options; i++)
+		if (rt_pair_is(p, own_options[i]))
+			return own_options[i];
+	return NULL;
 }
 
 bool run_oracle_knows(const char *options)
 {
-	return !options || each_option(options, NULL);
+	enum rt_pair_state state = RT_PAIR_END;
+	struct rt_pair p;
+
+	while (options && (state = rt_pair_next(&options, &p)) == RT_PAIR)
+		if (!own_option(&p))
+			return false;
+	return state == RT_PAIR_END;
 }
 
-static bool use_option(const char *name, const char *value)
+/* Those of the options that are its own. */
+static bool use_options(const char *options)
 {
-	return !FUNCTION(emu_oracle_option)(name, value);
+	struct rt_pair p;
+	char value[32];
+
+	while (options && rt_pair_next(&options, &p) == RT_PAIR) {
+		if (!own_option(&p))
+			continue;
+		if (p.len >= sizeof value)
+			return false;
+		memcpy(value, p.value, p.len);
+		value[p.len] = 0;
+		if (FUNCTION(emu_oracle_option)(own_option(&p), value))
+			return false;
+	}
+	return true;
 }
 
 void run_emu_source(const struct run_script *s)
@@ -88,7 +89,7 @@ bool run_oracle_start(const struct run_script *s)
 
 		if (exact)
 			exact(true);
-		if (!options || each_option(options, use_option))
+		if (use_options(options))
 			return true;
 		fprintf(stderr, "gsan-run: the oracle does not know %s\n", options);
 		return false;

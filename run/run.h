@@ -255,7 +255,7 @@ void run_oracle_end(const struct run_script *, const struct run_job *, bool died
 /* The closing line where it alone judged. */
 void run_oracle_close(const struct run_script *);
 
-/* ---- probes.c: kernels that log by themselves ------------------------------------------- */
+/* ---- probes.c: kernels that log for gsan-run itself ------------------------------------------- */
 
 struct gsan_rewrite_options;            /* rewrite/rewrite.h */
 /* The PTX with probes, malloc'd; NULL after saying why. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rt_alloc.c: the table of allocations, and which units have shadow.
+ * rt_alloc.c: the table of allocations.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -116,12 +116,11 @@ static void test_words(void **state)
 	r.now.level = GSAN_GPU;
 	r.before.atomic = r.before.write = true;
 	r.before.level = GSAN_CTA;
-	r.before.whole_warp = true;
 	r.cluster[0] = 2;
 	rt_print_report(&b, &r, &plain);
 	assert_has(&b, "WARNING: GSan: scope race (pid=");
 	assert_has(&b, "  Atomic write of size 4");
-	assert_has(&b, "  Previous atomic write of size 4 at 0x7f001000a040 by the warp of thread");
+	assert_has(&b, "  Previous atomic write of size 4 at 0x7f001000a040 by thread");
 	assert_has(&b, "a wider scope at ring.cu:57; it is atomic only within its block");
 	assert_has(&b, " in clusters of (2,1,1)");
 	rt_buf_free(&b);
