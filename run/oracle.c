@@ -85,10 +85,6 @@ bool run_oracle_start(const struct run_script *s)
 	const char *options = getenv("GSAN_OPTIONS");
 
 	if (on && !on(s->text, s->len)) {
-		__typeof__(emu_oracle_exact) *exact = FUNCTION(emu_oracle_exact);
-
-		if (exact)
-			exact(true);
 		if (use_options(options))
 			return true;
 		fprintf(stderr, "gsan-run: the oracle does not know %s\n", options);
