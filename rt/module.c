@@ -268,7 +268,7 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 	if (seen.nameless && !seen.ours && !seen.theirs)
 		seen.failed++;
 	if (seen.theirs)
-		rt_say("a module was instrumented for another version of gsan (ABI %u, not %u): it is not "
+		rt_say("a module was instrumented for another version of gsan (%u, not %u): it is not "
 		       "watched, build it again", seen.theirs, rt_tables_version);
 	if (seen.failed)
 		rt_say("a module could not be registered: its kernels run unwatched");
