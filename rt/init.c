@@ -95,11 +95,6 @@ bool rt_forked(void)
 	return forked;
 }
 
-bool rt_active(void)
-{
-	return !forked;
-}
-
 /* ---- gsan.h ------------------------------------------------------------------------------------------ */
 
 EXPORT int gsan_init(void)

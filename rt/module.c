@@ -155,14 +155,14 @@ struct seen { unsigned ours, theirs, failed, nameless; };
 static void try_init(struct rt_ctx *c, struct rt_module *m, CUfunction f, const char *name,
 		     struct seen *seen)
 {
-	unsigned abi;
+	unsigned version;
 	int n = 0;
 
 	if (strncmp(name, INIT_PREFIX, sizeof INIT_PREFIX - 1) ||
-	    sscanf(name + sizeof INIT_PREFIX - 1, "%u_init_%n", &abi, &n) != 1 || !n)
+	    sscanf(name + sizeof INIT_PREFIX - 1, "%u_init_%n", &version, &n) != 1 || !n)
 		return;
-	if (abi != rt_tables_version)
-		seen->theirs = abi;
+	if (version != rt_tables_version)
+		seen->theirs = version;
 	else if (rt_tables_take(c, m, f, name))
 		seen->ours++;
 	else

@@ -240,7 +240,6 @@ extern pthread_mutex_t rt_lock;         /* tables */
 extern pthread_mutex_t rt_dev_lock;     /* what we do on the device */
 
 void rt_start(void);            /* options and suppressions, once */
-bool rt_active(void);           /* false in a forked child of a process with a device */
 bool rt_forked(void);           /* in a child that cannot use the device */
 
 /* ---- end.c ------------------------------------------------------------------------------ */
