@@ -478,7 +478,8 @@ ev_logs = \
 	testsuite/detect/tcgen05/ld_other_columns.ev testsuite/detect/tcgen05/ld_packed.ev \
 	testsuite/detect/tcgen05/ld_second_half.ev testsuite/detect/tcgen05/ld_st_other_warp.ev \
 	testsuite/detect/tcgen05/ld_st_other_warp_no_wait.ev testsuite/detect/tcgen05/ld_st_own.ev \
-	testsuite/detect/tcgen05/ld_st_own_waited.ev testsuite/detect/tcgen05/mma_a_apart.ev \
+	testsuite/detect/tcgen05/ld_st_own_waited.ev testsuite/detect/tcgen05/ld_not_waited_apart.ev \
+	testsuite/detect/tcgen05/ld_waited_apart.ev testsuite/detect/tcgen05/mma_a_apart.ev \
 	testsuite/detect/tcgen05/mma_reads_product_before.ev \
 	testsuite/detect/tcgen05/mma_then_cp_apart.ev testsuite/detect/tcgen05/mma_then_cp_over_d.ev \
 	testsuite/detect/tcgen05/mma_then_cp_over_scale.ev \
@@ -516,6 +517,7 @@ ev_logs = \
 	testsuite/detect/wgmma/swizzle_row.ev testsuite/detect/wgmma/then_a_copy.ev \
 	testsuite/detect/wgmma/then_a_copy_early.ev testsuite/detect/wgmma/transposed_a.ev \
 	testsuite/detect/wgmma/transposed_b.ev testsuite/detect/wgmma/wait_not_told.ev \
+	testsuite/detect/wgmma/not_waited_apart.ev testsuite/detect/wgmma/waited_apart.ev \
 	testsuite/detect/why/acquire.ev testsuite/detect/why/both.ev testsuite/detect/why/chain.ev \
 	testsuite/detect/why/completion.ev testsuite/detect/why/fence.ev \
 	testsuite/detect/why/fence_elsewhere.ev testsuite/detect/why/nothing.ev \
