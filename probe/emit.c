@@ -215,11 +215,12 @@ static void read_group_clocks(struct emit *p)
 	emit(p, "mov.u32 " R "gc, %%clock");
 }
 
-/* Units of the log have numbers below 2^31 (LOG_MOST): nothing is changed. */
-void emit_mask_of_lane(struct emit *p, const char *mask)
+void emit_mask_of_lane(struct emit *p, const struct ptx_inst *in, const char *mask)
 {
-	emit(p, "shr.u32 " R "lo, " R "p, 31");
-	emit(p, "xor.b32 %s, %s, " R "lo", mask, mask);
+	const char *guard = in && in->guarded ? in->guard->name : NULL;
+
+	emit(p, "mov.u32 " R "lo, %%lanemask_eq");
+	emit(p, "%s%s%sor.b32 %s, %s, " R "lo", !guard ? "" : in->guard_neg ? "@!" : "@", guard ? guard : "", guard ? " " : "", mask, mask);
 }
 
 void emit_regroup(struct emit *p)
@@ -228,7 +229,7 @@ void emit_regroup(struct emit *p)
 	if (!p->rows)
 		emit(p, "and.b32 " R "m, " R "m, " R "row");
 	else
-		emit_mask_of_lane(p, "%__gsan_m");
+		emit_mask_of_lane(p, NULL, "%__gsan_m");
 	read_group_clocks(p);
 	find_leader(p);
 }

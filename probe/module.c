@@ -99,7 +99,7 @@ static void put_masks(struct module *t, struct ptx_func *f)
 {
 	for (struct ptx_stmt *s = f->body; s; s = s->next)
 		if (s->kind == STMT_INST && s->inst.id == INST_ACTIVEMASK && s->inst.nops && s->inst.ops[0].kind == OP_SYM) {
-			emit_mask_of_lane(&t->e, s->inst.ops[0].sym->name);
+			emit_mask_of_lane(&t->e, &s->inst, s->inst.ops[0].sym->name);
 			ptx_insert_after(t->m, f, s, module_text(t));
 		}
 }

@@ -254,7 +254,7 @@ void rt_drv_fork(void)
 		fn = (__typeof__(symbol) *)rt_real(RT_##symbol);                \
 		if (!fn)                                                        \
 			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
-		if (rt_inside || !rt_active())                                  \
+		if (rt_inside || rt_forked())                                   \
 			return fn args;                                         \
 		rt_inside++;                                                    \
 		r = action(RT_##symbol, UNPACK args);                           \
@@ -274,7 +274,7 @@ void rt_drv_fork(void)
 		fn = (__typeof__(symbol) *)rt_real(RT_##symbol);                \
 		if (!fn)                                                        \
 			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
-		if (!rt_inside && rt_active()) {                                \
+		if (!rt_inside && !rt_forked()) {                               \
 			rt_inside++;                                            \
 			rt_stream_seen(RT_##symbol, stream);                    \
 			rt_inside--;                                            \
@@ -293,7 +293,7 @@ HOOKED CUresult cuCtxSynchronize(void)
 	fn = (CUresult (*)(void))rt_real(RT_cuCtxSynchronize);
 	if (!fn)
 		return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
-	if (rt_inside || !rt_active())
+	if (rt_inside || rt_forked())
 		return fn();
 	rt_inside++;
 	r = rt_on_ctx_sync(RT_cuCtxSynchronize);

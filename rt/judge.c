@@ -243,13 +243,6 @@ static void *drain(void *unused)
 
 /* ---- judging: with judge_lock --------------------------------------------------------------------------------- */
 
-static void start_verdict(void)
-{
-	verdict = rt_verdict_new(&rt_flags, NULL);
-	if (!rt_flags.reconverge || rt_flags.shadow_mb)
-		rt_say("reconverge and shadow_mb mean nothing to kernels that log");
-}
-
 /* Nobody asks the driver about it any more. */
 static void let_go(struct rt_launch *l)
 {
@@ -408,7 +401,7 @@ static void judge(struct rt_launch *l)
 	const struct log_fill *fill = log_drain_end(l->drain, &n);
 
 	if (!verdict)
-		start_verdict();
+		verdict = rt_verdict_new(&rt_flags, NULL);
 	tell_host(l);
 	let_go(l);
 	rt_verdict_take(verdict, l);
@@ -520,9 +513,8 @@ void rt_drain(void)
 	rt_judge_catch_up(true);
 }
 
-void rt_tell(struct rt_ctx *c)
+void rt_tell(void)
 {
-	(void)c;
 	rt_judge_catch_up(true);
 	rt_tell_all(0, count, NULL);
 }
@@ -568,14 +560,6 @@ void rt_watch_closed(const struct rt_totals *t)
 
 /* ---- contexts and the closing line ------------------------------------------------------------------------------------ */
 
-void rt_context_torn_down(void)
-{
-}
-
-void rt_context_glance(void)
-{
-}
-
 /* What is left of a context that ends.  What is over is judged, whatever came before it; what ended in an error, as far as
  * it can be read. */
 static void give_up(CUcontext ctx, bool running)
@@ -609,13 +593,12 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 		rt_judge_over(ctx, NULL, upto);
 	else
 		give_up(ctx, r == CUDA_ERROR_NOT_READY);
-	rt_tell(NULL);
+	rt_tell();
 }
 
 /* Events are the context's. */
-void rt_context_ends(CUcontext ctx, bool of_device)
+void rt_context_ends(CUcontext ctx)
 {
-	(void)of_device;
 	rt_context_tell(ctx, rt_flags.exit_timeout_ms);
 }
 

@@ -247,7 +247,7 @@ bool run_oracle_knows(const char *options);
 /* Before the module is loaded: the emulated device names its lines. */
 void run_emu_source(const struct run_script *);
 /* Likewise.  False after saying why. */
-bool run_oracle_start(const struct run_script *, bool events);   /* events: what is uncertain, too */
+bool run_oracle_start(const struct run_script *);
 /* Prints what it found and sends it, then holds gsan's findings against it if gsan
  * was watching.  `died`: a kernel came to no good end, and what it would have counted
  * is lost. */
@@ -255,7 +255,7 @@ void run_oracle_end(const struct run_script *, const struct run_job *, bool died
 /* The closing line where it alone judged. */
 void run_oracle_close(const struct run_script *);
 
-/* ---- probes.c: kernels that log by themselves ------------------------------------------- */
+/* ---- probes.c: kernels that log for gsan-run itself ------------------------------------------- */
 
 struct gsan_rewrite_options;            /* rewrite/rewrite.h */
 /* The PTX with probes, malloc'd; NULL after saying why. */

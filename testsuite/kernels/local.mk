@@ -12,7 +12,7 @@ TESTS += $(kernel_tests)
 EXTRA_DIST += testsuite/kernels.sh testsuite/kernels/run.sh testsuite/kernels/lib.sh \
 	testsuite/kernels/host.h testsuite/kernels/ptx.cuh testsuite/kernels/product.cuh $(kernel_tests)
 
-# Kernels that log by probes, with mutants (testsuite/slice.sh).
+# Kernels with mutants (testsuite/slice.sh).
 slice_tests = \
 	testsuite/slice/histogram.cu \
 	testsuite/slice/matmul.cu \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # masks.sh: no mask of activemask is one that ptxas could take for the same in all lanes that are there
-# (doc/hardware.md 10): the program's own, under a guard too, nor the probes'.
+# (doc/hardware.md 12): the program's own, under a guard too, nor the probes'.
 . "$top_srcdir/testsuite/lib.sh"
 
 # shape ID: a kernel in which lanes draw numbers by groups; its lanes are numbered by tid.x alone, or by ID
@@ -44,8 +44,10 @@ for id in %tid.x %tid.y; do
 	"$PTXAS" -arch=sm_90 out.ptx -o out.cubin >err 2>&1 || { cat err; fail "$id: ptxas refuses it"; }
 	# What each mask becomes in one of the next three instructions.
 	awk '
-	/activemask\.b32/ { mask = $NF; sub(";", "", mask); left = 3; n++; next }
-	left && ($1 ~ /^(xor|and)\.b32$/ || $1 ~ /^match\.any/) && $2 == mask "," { left = 0; made++; next }
+	{ guard = "" }
+	/^[ \t]*@/ { guard = $1; $1 = ""; $0 = $0 }
+	/activemask\.b32/ { mask = $NF; sub(";", "", mask); left = 3; n++; under = guard; next }
+	left && guard == under && ($1 ~ /^(or|and)\.b32$/ || $1 ~ /^match\.any/) && $2 == mask "," { left = 0; made++; next }
 	left { left-- }
 	END { print n + 0, made + 0 }' out.ptx >masks
 	read -r n made <masks
