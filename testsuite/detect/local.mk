@@ -523,6 +523,7 @@ ev_logs = \
 	testsuite/detect/why/fence_elsewhere.ev testsuite/detect/why/nothing.ev \
 	testsuite/detect/why/read_only.ev testsuite/detect/why/release.ev testsuite/detect/why/scope.ev \
 	testsuite/detect/why/size.ev testsuite/detect/words/atom_16_bytes.ev \
+	testsuite/detect/words/plain_store_between.ev \
 	testsuite/detect/words/atom_2_in_4.ev testsuite/detect/words/atom_atom_gpu.ev \
 	testsuite/detect/words/atom_beside.ev testsuite/detect/words/atom_cta_blocks.ev \
 	testsuite/detect/words/atom_cta_warps.ev testsuite/detect/words/atom_lanes.ev \
