@@ -238,6 +238,7 @@ void emit_regroup_by(struct emit *p, const char *reg)
 {
 	emit(p, "activemask.b32 " R "m");
 	emit(p, "match.any.sync.b32 " R "m, " R "%s, " R "m", reg);
+	emit_mask_of_lane(p, NULL, "%__gsan_m");        /* of a constant all have the same, to ptxas */
 	read_group_clocks(p);
 	find_leader(p);
 }
