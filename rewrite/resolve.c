@@ -12,8 +12,8 @@
 
 #define PREFIX "__gsan_"
 /* What only gsan's output of this version defines. */
-#define MARK (ENGINE_PROBES ? "__gsan_v2_" : "__gsan_v1_")
-_Static_assert(MODULE_VERSION == 2 && GSAN_ABI == 1, "the marks name them");
+#define MARK (ENGINE_PROBES ? "__gsan_v3_" : "__gsan_v1_")
+_Static_assert(MODULE_VERSION == 3 && GSAN_ABI == 1, "the marks name them");
 
 static bool reserved(const char *name)
 {

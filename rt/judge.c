@@ -386,6 +386,24 @@ static bool take(struct rt_launch *l, struct log_copy *c)
 	return ok;
 }
 
+/* Where its variables of shared memory lie, as block 0 has said. */
+static void find_places(struct rt_launch *l, const struct log_copy *c)
+{
+	const struct rt_tables *t = l->tables;
+	struct region_places p;
+
+	memcpy(&p, c->unit + REGION_PLACES, sizeof p);
+	l->place = rt_alloc((t->n.nvariables + 1) * sizeof *l->place);
+	for (uint32_t i = 0; p.n && i < p.n - 1 && i < REGION_PLACES_MOST && i < t->n.nvariables; i++) {
+		const uint32_t n = p.place[i].variable;
+
+		if (n < t->n.nvariables)
+			l->place[l->nplaces++] = (struct event_place){
+				t->variables + n, p.place[i].at, t->variable[n].dynamic ? p.dynamic : t->variable[n].bytes
+			};
+	}
+}
+
 /* It was not launched. */
 static void drop(struct rt_launch *l)
 {
@@ -398,6 +416,7 @@ static void drop(struct rt_launch *l)
 		log_drain_free(l->drain);
 	let_go(l);
 	rt_free(l->map);
+	rt_free(l->place);
 	rt_free(l);
 }
 
@@ -413,10 +432,12 @@ static void judge(struct rt_launch *l)
 	let_go(l);
 	rt_verdict_take(verdict, l);
 	/* What a lane has stored by now is not all that others have seen. */
-	if (l->running || !take(l, &c))
+	if (l->running || !take(l, &c)) {
 		lost_logs++;
-	else
+	} else {
+		find_places(l, &c);
 		judge_taken(l, &c, fill, n);
+	}
 	free(c.unit);
 	log_drain_free(l->drain);
 	l->drain = NULL;

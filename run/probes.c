@@ -267,7 +267,8 @@ static const struct event_sites *all_sites(void)
 {
 	static struct event_sites all;
 
-	all = (struct event_sites){.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns};
+	all = (struct event_sites){.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns,
+				   .norigins = sites.norigins, .origin = sites.origin};
 	return &all;
 }
 
@@ -457,6 +458,24 @@ static void tell_cut(const struct logged *l, const struct region_head *head)
 	sink->host(sink->arg, &h);
 }
 
+/* Where the kernel's variables of shared memory lie, as block 0 has said. */
+static void tell_places(const struct logged *l, const struct log_copy *log)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	struct event_host h = {.kind = EVENT_HOST_VARIABLE, .launch = l->param.launch};
+	struct region_places p;
+
+	memcpy(&p, log->unit + REGION_PLACES, sizeof p);
+	for (uint32_t i = 0; p.n && i < p.n - 1 && i < REGION_PLACES_MOST; i++) {
+		uint32_t n = p.place[i].variable;
+
+		if (n >= sites.nvariables)
+			continue;
+		h.place = (struct event_place){n, p.place[i].at, sites.variable[n].dynamic ? p.dynamic : sites.variable[n].bytes};
+		sink->host(sink->arg, &h);
+	}
+}
+
 /* The launch is over, and this is its log. */
 static bool tell_log(const struct logged *l, const struct log_copy *log, const struct log_fill *fill, uint32_t n)
 {
@@ -466,6 +485,7 @@ static bool tell_log(const struct logged *l, const struct log_copy *log, const s
 	if (!fill || !clear)
 		return false;
 	clear[l->param.launch] = false;
+	tell_places(l, log);
 	tell_cut(l, &log->head);
 	tell_drained(l, fill, n);
 	return !log_tell(log, &l->shape, fill, n, tell_piece, (void *)(uintptr_t)sink);
