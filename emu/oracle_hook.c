@@ -160,6 +160,7 @@ static void load(void *self, struct emu_func *f)
 		if (k.access ? !(op->flags & EMU_F_ACCESS) :
 		    !k.tells && (!last || (!k.fence && !k.unmodelled && !k.other)))
 			goto next;
+		orc_find_made(&k, f);
 		k.line = accesses < nlines ? line[accesses] : op->stmt->line;
 		watch[i] = orc_alloc(1, sizeof k);
 		*watch[i] = k;
@@ -167,6 +168,7 @@ next:
 		if (last && emu_source_counts(&op->stmt->inst))
 			accesses++;
 	}
+	orc_bounds_forget();
 }
 
 static void unload(void *self, struct emu_func *f)
@@ -444,6 +446,8 @@ static struct orc_launch *launch_of(struct emu_grid *e)
 	l->first_block = g->nblocks;
 	l->nblocks = e->nblocks;
 	l->first_thread = g->nthreads;
+	l->func = e->func;
+	l->dynamic = e->smem_dynamic;
 	l->next = g->launches;
 	g->launches = l;
 	g->nblocks += e->nblocks;
