@@ -296,14 +296,20 @@ static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c,
 	return k.wrong ? k.wrong : wrong;
 }
 
-struct screening { const struct screen_log *log; const struct event_sites *sites; const struct screen_maps *maps; bool clear; };
+struct screening {
+	const struct screen_log *log;
+	const struct event_sites *sites;
+	const struct screen_maps *maps;
+	const struct screen_places *places;
+	bool clear;
+};
 
 static void screen(void *arg)
 {
 	struct screening *s = arg;
 	uint32_t why[SCREEN_WHYS];
 
-	s->clear = screen_launch(s->log, s->sites, s->maps, NULL, why);
+	s->clear = screen_launch(s->log, s->sites, s->maps, s->places, NULL, why);
 }
 
 /* Is there nothing to judge?  A launch that others overlap is judged with them. */
@@ -319,6 +325,7 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 		.unit = c->unit, .launch = l->number, .heads = s->heads, .slots = s->slots, .end = s->end, .next = c->end,
 		.piece = s->piece, .blocks = s->blocks, .warps = s->warps
 	};
+	const struct screen_places places = {l->place, l->nplaces};
 	struct event_map *all;
 	struct screening work;
 
@@ -333,7 +340,7 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 	memcpy(&block, c->unit + s->heads, sizeof block);
 	x.threads = block.threads;
 	x.shared = block.shared;
-	work = (struct screening){&x, &sites, &m, false};
+	work = (struct screening){&x, &sites, &m, rt_flags.bounds ? &places : NULL, false};
 	rt_with_memory(screen, &work);
 	rt_free(all);
 	return work.clear;
