@@ -45,6 +45,8 @@ void rt_unit_add(struct rt_tables *);   /* links it: `linked` and `base` */
 /* Without: the unit that has a site of its module; sites of all that are linked. */
 const struct rt_tables *rt_unit_of(const struct rt_tables *, uint32_t site);
 struct event_sites rt_sites_linked(const struct rt_tables *);
+/* The name of a variable of shared memory, by its number among all that are linked; "": there is none. */
+const char *rt_variable_name(const struct rt_tables *, uint32_t variable);
 
 /* ---- tables.c ------------------------------------------------------------------------------------ */
 

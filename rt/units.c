@@ -93,3 +93,15 @@ struct event_sites rt_sites_linked(const struct rt_tables *t)
 	pthread_mutex_unlock(&rt_lock);
 	return s;
 }
+
+const char *rt_variable_name(const struct rt_tables *of, uint32_t variable)
+{
+	const char *name = "";
+
+	pthread_mutex_lock(&rt_lock);
+	for (const struct rt_tables *t = all; t && !*name; t = t->next)
+		if (t->module == of->module && variable >= t->variables && variable - t->variables < t->n.nvariables)
+			name = rt_string(t, t->variable[variable - t->variables].name);
+	pthread_mutex_unlock(&rt_lock);
+	return name;
+}
