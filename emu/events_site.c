@@ -62,12 +62,12 @@ static uint32_t text_of(struct table *t, const struct ptx_stmt *stmt)
 	return at;
 }
 
-static void add_origins(struct table *t, const struct ptx_func *f, const struct ptx_inst *in)
+static void add_origins(struct table *t, const struct ptx_func *f, const struct ptx_stmt *stmt)
 {
 	static const enum event_address_of addresses[] = {EVENT_OF_AT, EVENT_OF_FROM, EVENT_OF_MBAR};
 
 	for (unsigned i = 0; i < sizeof addresses / sizeof *addresses; i++)
-		for (uint64_t left = derive_address(t->derive, f, in, addresses[i]); left; left &= left - 1) {
+		for (uint64_t left = derive_address(t->derive, f, stmt, addresses[i]); left; left &= left - 1) {
 			if (t->norigins == t->origins_cap) {
 				t->origins_cap = t->origins_cap ? 2 * t->origins_cap : 16;
 				t->origin = realloc(t->origin, t->origins_cap * sizeof *t->origin);
@@ -90,7 +90,7 @@ static uint32_t add_site(struct table *t, const struct ptx_func *f, const struct
 		if (!t->site)
 			abort();
 	}
-	add_origins(t, f, &stmt->inst);
+	add_origins(t, f, stmt);
 	s.line = stmt->line;
 	s.text = text_of(t, stmt);
 	t->site[t->n] = s;

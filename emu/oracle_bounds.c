@@ -17,14 +17,15 @@ static struct { const struct ptx_func *f; uint32_t *first; const struct ptx_inst
 
 struct back {
 	const struct ptx_module *m;
-	const struct ptx_sym **seen;
+	const void **seen;              /* registers, parameters and instructions */
 	unsigned n, cap;
 	struct made made;
 };
 
-static void follow(struct back *, const struct ptx_func *, const struct ptx_operand *);
+/* at: the operand's instruction; NULL: it may be any of the function. */
+static void follow(struct back *, const struct ptx_func *, const struct ptx_operand *, const struct ptx_stmt *at);
 
-static bool is_new(struct back *b, const struct ptx_sym *s)
+static bool is_new(struct back *b, const void *s)
 {
 	for (unsigned i = 0; i < b->n; i++)
 		if (b->seen[i] == s)
@@ -79,7 +80,7 @@ static void from_callers(struct back *b, const struct ptx_func *f, unsigned n)
 			b->made.lost |= !callee_of(&s->inst);
 			o = callee_of(&s->inst) == f ? nth(&s->inst, n, false) : NULL;
 			if (o)
-				follow(b, x->func, o);
+				follow(b, x->func, o, s);
 		}
 	}
 }
@@ -99,7 +100,7 @@ static void from_result(struct back *b, const struct ptx_inst *call, const struc
 		if (!n) {
 			const struct ptx_operand back = {.kind = OP_SYM, .sym = v->sym};
 
-			follow(b, f, &back);
+			follow(b, f, &back, NULL);
 		}
 }
 
@@ -130,7 +131,7 @@ static bool is_followed(const struct ptx_inst *in)
 	}
 }
 
-static void from_instruction(struct back *b, const struct ptx_func *f, const struct ptx_inst *in)
+static void from_instruction(struct back *b, const struct ptx_func *f, const struct ptx_inst *in, const struct ptx_stmt *at)
 {
 	const struct ptx_operand *from = ptx_operand(in, 1);
 	uint64_t was = b->made.of;
@@ -138,12 +139,12 @@ static void from_instruction(struct back *b, const struct ptx_func *f, const str
 
 	if (ptx_insts[in->id].access != ACCESS_NONE) {
 		if (in->id == INST_LD && in->space == SPACE_PARAM && from->kind == OP_ADDR)
-			follow(b, f, from);
+			follow(b, f, from, NULL);
 		return;
 	}
 	b->made.of = 0;
 	for (unsigned i = 1; i < last && i < in->nops; i++)
-		follow(b, f, &in->ops[i]);
+		follow(b, f, &in->ops[i], at);
 	b->made.lost |= b->made.of && !is_followed(in);
 	b->made.of |= was;
 }
@@ -154,7 +155,7 @@ static void from_register(struct back *b, const struct ptx_sym *s)
 		if (written.item[i]->id == INST_CALL)
 			from_result(b, written.item[i], s);
 		else
-			from_instruction(b, written.f, written.item[i]);
+			from_instruction(b, written.f, written.item[i], NULL);
 }
 
 static void from_definitions(struct back *b, const struct ptx_func *f, const struct ptx_sym *s)
@@ -170,20 +171,43 @@ static void from_definitions(struct back *b, const struct ptx_func *f, const str
 			from_result(b, &x->inst, s);
 		else if (x->inst.id == INST_ST && x->inst.space == SPACE_PARAM) {
 			if (x->inst.ops[0].kind == OP_ADDR && x->inst.ops[0].list[0].sym == s)
-				follow(b, f, ptx_operand(&x->inst, 1));
+				follow(b, f, ptx_operand(&x->inst, 1), NULL);
 		} else if (writes(&x->inst.ops[0], s)) {
-			from_instruction(b, f, &x->inst);
+			from_instruction(b, f, &x->inst, NULL);
 		}
 	}
 }
 
-static void follow(struct back *b, const struct ptx_func *f, const struct ptx_operand *o)
+/* May control come to it from elsewhere?  To labels of what gsan has put there it does not. */
+static bool is_place(const struct ptx_stmt *s)
+{
+	return s->kind == STMT_LABEL && !s->inserted;
+}
+
+/* Between labels, what is written comes from right above: false: that is not so. */
+static bool from_above(struct back *b, const struct ptx_func *f, const struct ptx_sym *s, const struct ptx_stmt *at)
+{
+	for (const struct ptx_stmt *x = at ? at->prev : NULL; x && !is_place(x); x = x->prev) {
+		const struct ptx_inst *in = &x->inst;
+
+		if (x->kind != STMT_INST || x->inserted || !in->nops || !writes(&in->ops[0], s))
+			continue;
+		if (in->guarded || in->ops[0].kind != OP_SYM || in->id == INST_CALL)
+			return false;
+		if (is_new(b, x))
+			from_instruction(b, f, in, x);
+		return true;
+	}
+	return false;
+}
+
+static void follow(struct back *b, const struct ptx_func *f, const struct ptx_operand *o, const struct ptx_stmt *at)
 {
 	const struct emu_place *p;
 
 	if (o->kind == OP_VEC || o->kind == OP_ADDR)
 		for (unsigned i = 0; i < (o->kind == OP_ADDR ? 1u : o->n); i++)
-			follow(b, f, &o->list[i]);
+			follow(b, f, &o->list[i], at);
 	if (o->kind != OP_SYM || !o->sym || (o->sym->kind != SYM_REG && o->sym->kind != SYM_VAR) || o->sym->type == TYPE_PRED)
 		return;
 	p = o->sym->user;
@@ -193,7 +217,7 @@ static void follow(struct back *b, const struct ptx_func *f, const struct ptx_op
 	} else if (o->sym->kind == SYM_REG || o->sym->space == SPACE_PARAM) {
 		int n = place_in(f->params, o->sym);
 
-		if (!is_new(b, o->sym))
+		if ((o->sym->kind == SYM_REG && from_above(b, f, o->sym, at)) || !is_new(b, o->sym))
 			return;
 		if (n >= 0)
 			from_callers(b, f, (unsigned)n);
@@ -215,20 +239,21 @@ static bool is_product(const struct ptx_inst *in)
 }
 
 /* Its n-th address; of a product, both descriptors; of a copy of a box, the one that is no map's. */
-static void follow_address(struct back *b, const struct ptx_func *f, const struct ptx_inst *in, unsigned n)
+static void follow_address(struct back *b, const struct ptx_func *f, const struct ptx_stmt *at, unsigned n)
 {
+	const struct ptx_inst *in = &at->inst;
 	bool box = in->id == INST_CP_ASYNC_BULK_TENSOR || in->id == INST_CP_REDUCE_ASYNC_BULK_TENSOR;
 
 	if (is_product(in) || in->id == INST_TCGEN05_CP) {
 		for (unsigned i = 1; i < (is_product(in) ? 3u : 2u) && i < in->nops; i++)
 			if (in->ops[i].kind == OP_SYM)
-				follow(b, f, &in->ops[i]);
+				follow(b, f, &in->ops[i], at);
 		return;
 	}
 	n = box && n < 2 ? !ptx_has(in, MOD_MBARRIER_COMPLETE_TX_BYTES) : n;
 	for (unsigned i = 0; i < in->nops; i++)
 		if (in->ops[i].kind == OP_ADDR && !n--)
-			follow(b, f, &in->ops[i]);
+			follow(b, f, &in->ops[i], at);
 }
 
 /* Registers that it writes; of a call, those of its results. */
@@ -286,19 +311,20 @@ static void look_at(const struct ptx_func *f)
 	written.first[f->nregs] = n;
 }
 
-void orc_find_made(struct orc_op *k, const struct emu_func *f)
+/* What they are made of; when the first is asked for, since variables of other functions come later. */
+static uint64_t made_of(struct orc_op *k, unsigned address)
 {
-	if (!f->mod->nshared || k->in->space == SPACE_GLOBAL)
-		return;
-	if (written.f != f->ptx)
-		look_at(f->ptx);
-	for (unsigned i = 0; i < ORC_ADDRESSES; i++) {
-		struct back b = {.m = f->mod->ptx};
+	for (unsigned i = 0; !k->looked && i < ORC_ADDRESSES; i++) {
+		struct back b = {.m = k->in_func->mod->ptx};
 
-		follow_address(&b, f->ptx, k->in, i);
+		if (written.f != k->in_func->ptx)
+			look_at(k->in_func->ptx);
+		follow_address(&b, k->in_func->ptx, k->stmt, i);
 		k->made[i] = b.made.lost ? 0 : b.made.of;
 		free(b.seen);
 	}
+	k->looked = true;
+	return k->made[address];
 }
 
 /* ---- judging ------------------------------------------------------------------------------------------------------ */
@@ -332,13 +358,13 @@ static bool is_inside(const struct orc_block *b, uint64_t made, uint64_t at)
 
 uint64_t orc_outside(const struct orc_block *b, const struct orc_op *k, unsigned address, uint64_t space, uint64_t addr, uint64_t bytes)
 {
-	uint64_t made = k->made[address], outside = 0;
+	uint64_t made = space && space < ORC_TMEM ? made_of((struct orc_op *)(uintptr_t)k, address) : 0, outside = 0;
 	struct orc_fact f = {
 		.op = {k, NULL}, .may = ORC_MAY(ORC_BOUNDS), .kind = ORC_BOUNDS, .certain = true, .block = {b->number, b->number},
 		.space = space, .addr = addr
 	};
 
-	for (uint64_t i = 0; made && space && space < ORC_TMEM && i < bytes && i < 64; i++)
+	for (uint64_t i = 0; made && i < bytes && i < 64; i++)
 		outside |= (uint64_t)!is_inside(b, made, addr + i) << i;
 	/* Of several variables only the detector knows which of them are summed up. */
 	if (outside && made & (made - 1))

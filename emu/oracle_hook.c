@@ -160,7 +160,8 @@ static void load(void *self, struct emu_func *f)
 		if (k.access ? !(op->flags & EMU_F_ACCESS) :
 		    !k.tells && (!last || (!k.fence && !k.unmodelled && !k.other)))
 			goto next;
-		orc_find_made(&k, f);
+		k.in_func = f;
+		k.stmt = op->stmt;
 		k.line = accesses < nlines ? line[accesses] : op->stmt->line;
 		watch[i] = orc_alloc(1, sizeof k);
 		*watch[i] = k;
@@ -168,7 +169,6 @@ next:
 		if (last && emu_source_counts(&op->stmt->inst))
 			accesses++;
 	}
-	orc_bounds_forget();
 }
 
 static void unload(void *self, struct emu_func *f)
@@ -179,6 +179,7 @@ static void unload(void *self, struct emu_func *f)
 	for (unsigned i = 0; watch && i < f->nops; i++)
 		free(watch[i]);
 	free(watch);
+	orc_bounds_forget();
 	f->heard[me.slot] = NULL;
 }
 

@@ -318,7 +318,10 @@ struct orc_op {
 	bool other;                     /* of oracle_tell.c */
 	bool read, write, strong, acquire, release, sc, red, read_only, multimem;
 	uint8_t level, size, n;         /* bytes of an element, elements */
-	uint64_t made[ORC_ADDRESSES];   /* variables of shared memory that its addresses are made of, as bits; 0: not known */
+	const struct emu_func *in_func;
+	const struct ptx_stmt *stmt;
+	bool looked;                    /* for what its addresses are made of: */
+	uint64_t made[ORC_ADDRESSES];   /* variables of shared memory, as bits; 0: not known */
 };
 
 /* What is wrong with two accesses, kept in this order: nothing, no order, no proxy
@@ -553,9 +556,7 @@ void orc_strong_access(struct orc_block *, struct orc_thread *, const struct emu
 
 /* ---- oracle_bounds.c ---------------------------------------------------------------------- */
 
-/* What an op's addresses are made of; between the first and the last of a function. */
-void orc_find_made(struct orc_op *, const struct emu_func *);
-void orc_bounds_forget(void);
+void orc_bounds_forget(void);   /* a function is gone */
 /* Which of at most 64 bytes lie outside of the variables, as bits; says so. */
 uint64_t orc_outside(const struct orc_block *, const struct orc_op *, unsigned address, uint64_t space, uint64_t addr, uint64_t bytes);
 

@@ -21,7 +21,7 @@ struct derive_params { struct param *p; uint32_t n, cap; };
 
 /* MATRIX_SHIFT: of a descriptor (PTX ISA, "Matrix Descriptor Format"); PLACE_BITS: of an address in a block's memory;
  * ALIGN_BITS: of these, those that an alignment may clear. */
-enum { ROUNDS_MOST = 24, MATRIX_SHIFT = 4, PLACE_BITS = 0x3ffff, ALIGN_BITS = 0xfff };
+enum { ROUNDS_MOST = 24, DEPTH_MOST = 24, MATRIX_SHIFT = 4, PLACE_BITS = 0x3ffff, ALIGN_BITS = 0xfff };
 
 static const struct value number = {NUMBER, 0}, mixed = {MIXED, 0};
 
@@ -29,6 +29,8 @@ struct deriving {
 	struct derive *d;
 	struct ptx_arena *arena;
 	struct derive_func *in;         /* the function that is looked at */
+	const struct ptx_stmt *at;      /* where: what comes right before counts (value_before); NULL: anywhere in it */
+	unsigned depth;                 /* definitions that have been gone back through to get there */
 	bool changed;
 };
 
@@ -84,6 +86,43 @@ static uint64_t bit_of(const struct derive *d, const struct ptx_sym *sym)
 	return 0;
 }
 
+static struct value result(struct deriving *, const struct ptx_inst *);
+
+static bool is_written(const struct ptx_operand *o, const struct ptx_sym *reg)
+{
+	bool any = o->kind == OP_SYM && o->sym == reg;
+
+	for (unsigned i = 0; (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST) && i < o->n; i++)
+		any |= is_written(&o->list[i], reg);
+	return any;
+}
+
+/* The statement that has written a register last, if nothing else can have come in between: no label is; NULL: it is not
+ * known. */
+static const struct ptx_stmt *writer_before(const struct ptx_stmt *at, const struct ptx_sym *reg)
+{
+	for (const struct ptx_stmt *s = at->prev; s && s->kind != STMT_LABEL; s = s->prev)
+		if (s->kind == STMT_INST && s->inst.nops && is_written(&s->inst.ops[0], reg))
+			return s->inst.guarded || s->inst.id == INST_CALL || s->inst.id == INST_UNKNOWN || s->inst.ops[0].kind != OP_SYM ?
+			       NULL : s;
+	return NULL;
+}
+
+/* What a register holds there: one that is used for several things in turn is told apart. */
+static struct value value_before(const struct deriving *x, const struct ptx_sym *reg)
+{
+	struct value all = x->in->reg[reg->reg];
+	bool sure = is_plain(all) || (is_of_variables(all) && !(all.set & (all.set - 1)));
+	const struct ptx_stmt *s = x->at && !sure && x->depth < DEPTH_MOST ? writer_before(x->at, reg) : NULL;
+	struct deriving there = *x;
+
+	if (!s)
+		return all;
+	there.at = s;
+	there.depth++;
+	return result(&there, &s->inst);
+}
+
 static struct value of_symbol(const struct deriving *x, const struct ptx_operand *o)
 {
 	uint64_t bit;
@@ -91,7 +130,7 @@ static struct value of_symbol(const struct deriving *x, const struct ptx_operand
 	if (!o->sym || o->sym->kind == SYM_UNRESOLVED)
 		return mixed;
 	if (o->sym->kind == SYM_REG)
-		return o->neg || o->elem ? anything_of(x->in->reg[o->sym->reg]) : x->in->reg[o->sym->reg];
+		return o->neg || o->elem ? anything_of(value_before(x, o->sym)) : value_before(x, o->sym);
 	if (o->sym->kind != SYM_VAR || o->sym->space != SPACE_SHARED)
 		return number;
 	bit = bit_of(x->d, o->sym);
@@ -533,10 +572,10 @@ static const struct ptx_operand *operand_of(const struct ptx_inst *in, enum even
 	}
 }
 
-uint64_t derive_address(const struct derive *d, const struct ptx_func *f, const struct ptx_inst *in, enum event_address_of which)
+uint64_t derive_address(const struct derive *d, const struct ptx_func *f, const struct ptx_stmt *stmt, enum event_address_of which)
 {
-	struct deriving x = {.d = (struct derive *)(uintptr_t)d, .in = find_func(d, f)};
-	const struct ptx_operand *o = operand_of(in, which);
+	struct deriving x = {.d = (struct derive *)(uintptr_t)d, .in = find_func(d, f), .at = stmt};
+	const struct ptx_operand *o = operand_of(&stmt->inst, which);
 	struct value v;
 
 	if (!d->n || !x.in || (o->kind != OP_ADDR && o->kind != OP_SYM))

@@ -30,7 +30,7 @@ struct derive {
 /* In the arena.  Before anything is put into the module. */
 struct derive *derive_of(struct ptx_arena *, const struct ptx_module *);
 /* Of an instruction's address, or descriptor: variables, as bits; 0: it is not known. */
-uint64_t derive_address(const struct derive *, const struct ptx_func *, const struct ptx_inst *, enum event_address_of);
+uint64_t derive_address(const struct derive *, const struct ptx_func *, const struct ptx_stmt *, enum event_address_of);
 /* Variables that a kernel uses, or what it calls by name: those whose address can be had where it begins. */
 uint64_t derive_used(const struct derive *, struct ptx_arena *, const struct ptx_module *, const struct ptx_func *);
 

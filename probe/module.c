@@ -44,7 +44,7 @@ static void add_origins(struct module *t, uint32_t site, const struct ptx_stmt *
 	struct probe_sites *s = t->sites;
 
 	for (unsigned i = 0; i < sizeof addresses / sizeof *addresses; i++)
-		for (uint64_t left = derive_address(t->derive, t->f, &stmt->inst, addresses[i]); left; left &= left - 1) {
+		for (uint64_t left = derive_address(t->derive, t->f, stmt, addresses[i]); left; left &= left - 1) {
 			s->origin = room(s->origin, s->norigins, sizeof *s->origin);
 			s->origin[s->norigins++] = (struct event_origin){site, (uint16_t)addresses[i], 0, (uint32_t)__builtin_ctzll(left)};
 		}
