@@ -138,6 +138,16 @@ static bool cut(const struct event_place *p, uint64_t *address, uint64_t *bytes)
 	return to > from;
 }
 
+/* A piece of a product may be the end of one matrix and the begin of the other one, in variables side by side. */
+static bool is_covered(const struct walls *w, uint64_t from, uint64_t to)
+{
+	for (unsigned i = 0; i < w->n && from < to; i++)
+		for (unsigned k = 0; k < w->n; k++)
+			if (from >= w->place[k].at && from < (uint64_t)w->place[k].at + w->place[k].bytes)
+				from = (uint64_t)w->place[k].at + w->place[k].bytes;
+	return from >= to;
+}
+
 bool keep_within(struct scan *s, const struct access *a, uint64_t *address, uint64_t *bytes)
 {
 	const struct walls *w = s->d->choices.no_bounds ? NULL : walls_of(s, a);
@@ -152,7 +162,7 @@ bool keep_within(struct scan *s, const struct access *a, uint64_t *address, uint
 		if (!i || distance(outside_of(p, *address, *address + *bytes)) < distance(outside_of(nearest, *address, *address + *bytes)))
 			nearest = p;
 	}
-	if (!w || !nearest || !outside_of(nearest, *address, *address + *bytes))
+	if (!w || !nearest || (a->address_of == OF_PRODUCT && is_covered(w, *address, *address + *bytes)) || !outside_of(nearest, *address, *address + *bytes))
 		return true;
 	told.address = *address;
 	told.bytes = *bytes;
