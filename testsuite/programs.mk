@@ -19,6 +19,7 @@ program_tests = \
 	testsuite/programs/managed.cu \
 	testsuite/programs/nvrtc.cu \
 	testsuite/programs/optin.cu \
+	testsuite/programs/overrun_tile.cu \
 	testsuite/programs/per_thread.cu \
 	testsuite/programs/pinned.cu \
 	testsuite/programs/pools.cu \
@@ -37,6 +38,7 @@ program_tests = \
 	testsuite/programs/refused.cu \
 	testsuite/programs/streams.cu \
 	testsuite/programs/symbols.cu \
+	testsuite/programs/tile.cu \
 	testsuite/programs/transpose.cu \
 	testsuite/programs/vecadd.cu
 TESTS += $(program_tests) testsuite/newcomer.sh testsuite/programs/lists.sh \
