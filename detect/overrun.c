@@ -6,8 +6,8 @@
  */
 #include "detect/impl.h"
 
-/* PTX ISA, "%total_smem_size": without what the system has of a block's memory, which lies in front of the rest
- * (doc/hardware.md 7). */
+/* PTX ISA, "%reserved_smem_offset_begin": the system has the first bytes of a block's memory, which %total_smem_size does
+ * not count. */
 enum { SYSTEM_BYTES = 1024 };
 
 /* ---- where variables lie --------------------------------------------------------------------------------- */
