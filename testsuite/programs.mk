@@ -19,7 +19,6 @@ program_tests = \
 	testsuite/programs/managed.cu \
 	testsuite/programs/nvrtc.cu \
 	testsuite/programs/optin.cu \
-	testsuite/programs/overrun_tile.cu \
 	testsuite/programs/per_thread.cu \
 	testsuite/programs/pinned.cu \
 	testsuite/programs/pools.cu \
@@ -34,6 +33,7 @@ program_tests = \
 	testsuite/programs/race_next_step.cu \
 	testsuite/programs/race_reverse.cu \
 	testsuite/programs/race_scope.cu \
+	testsuite/programs/race_tile.cu \
 	testsuite/programs/reduce.cu \
 	testsuite/programs/refused.cu \
 	testsuite/programs/streams.cu \
