@@ -6,6 +6,7 @@
  *   scan.c     events             -> lane operations: of words, mbarriers, barriers, groups
  *   word.c ... lane operations    -> a graph: who publishes what to whom (struct graph)
  *   access.c   events             -> accesses, of threads and of asynchronous operations
+ *   overrun.c  accesses           -> those of shared memory within their variables; findings of the others
  *   cell.c     accesses           -> pairs that conflict; a pair asks the graph
  *   closure.c  the graph, questions -> what a thread knew of another at an event
  *   judge.c    a pair, answers    -> a finding
