@@ -37,7 +37,7 @@ race_tests = \
 	testsuite/race/bounds_red.ptx \
 	testsuite/race/bounds_returned.ptx \
 	testsuite/race/bounds_row_end.ptx \
-	testsuite/race/bounds_seed_003.ptx \
+	testsuite/race/bounds_last_element.ptx \
 	testsuite/race/bounds_select.ptx \
 	testsuite/race/bounds_st_async.ptx \
 	testsuite/race/bounds_stored_pointer.ptx \
@@ -606,7 +606,7 @@ norace_tests = \
 	testsuite/norace/bounds_red.ptx \
 	testsuite/norace/bounds_returned.ptx \
 	testsuite/norace/bounds_row_end.ptx \
-	testsuite/norace/bounds_seed_003.ptx \
+	testsuite/norace/bounds_last_element.ptx \
 	testsuite/norace/bounds_select.ptx \
 	testsuite/norace/bounds_st_async.ptx \
 	testsuite/norace/bounds_stored_pointer.ptx \
