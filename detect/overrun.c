@@ -114,15 +114,18 @@ static struct event_place place_with(const struct detect *d, uint32_t launch, ui
 	return (struct event_place){DETECT_NO_VARIABLE, 0, 0};
 }
 
-static void tell_outside(struct detect *d, const struct access *a, const struct event_place *p, int64_t outside)
+static void tell_outside(struct detect *d, const struct access *of, uint64_t address, uint64_t bytes, const struct event_place *p)
 {
+	int64_t outside = outside_of(p, address, address + bytes);
 	uint64_t end = (uint64_t)p->at + p->bytes;
 	struct detect_finding f = {.kind = DETECT_SHARED_BOUNDS, .why = DETECT_MISUSE, .one = true, .met = {DETECT_NO_SITE, DETECT_NO_SITE},
 				   .count = 1, .outside = outside, .variable = *p};
-	uint64_t first = outside < 0 || a->address > end ? a->address : end;
+	struct access a = *of;
 
-	f.side[0] = side_of(d, a);
-	f.in = place_with(d, block_of(d, a->warp)->launch, first);
+	a.address = address;
+	a.bytes = bytes;
+	f.side[0] = side_of(d, &a);
+	f.in = place_with(d, block_of(d, a.warp)->launch, outside < 0 || address > end ? address : end);
 	add_finding(d, &f);
 }
 
@@ -148,26 +151,41 @@ static bool is_covered(const struct walls *w, uint64_t from, uint64_t to)
 	return from >= to;
 }
 
+/* Of several variables the nearest; of none all of a block's memory, if its size is known. */
+static const struct event_place *nearest_of(const struct walls *w, const struct event_place *all, uint64_t from, uint64_t to)
+{
+	const struct event_place *nearest = w->n ? &w->place[0] : all;
+
+	for (unsigned i = 1; i < w->n; i++)
+		if (distance(outside_of(&w->place[i], from, to)) < distance(outside_of(nearest, from, to)))
+			nearest = &w->place[i];
+	return nearest;
+}
+
+static bool tell_part(struct scan *s, const struct walls *w, const struct access *a, uint64_t *address, uint64_t *bytes)
+{
+	uint32_t shared = s->d->launch.v[w->launch].shared;
+	const struct event_place all = {DETECT_NO_VARIABLE, 0, shared + SYSTEM_BYTES};
+	const struct event_place *nearest = nearest_of(w, &all, *address, *address + *bytes);
+
+	if (!outside_of(nearest, *address, *address + *bytes) || (nearest == &all && !shared) ||
+	    (a->address_of == OF_PRODUCT && is_covered(w, *address, *address + *bytes)))
+		return true;
+	tell_outside(s->d, a, *address, *bytes, nearest);
+	return cut(nearest, address, bytes);
+}
+
 bool keep_within(struct scan *s, const struct access *a, uint64_t *address, uint64_t *bytes)
 {
-	const struct walls *w = s->d->choices.no_bounds ? NULL : walls_of(s, a);
-	uint32_t shared = s->d->launch.v[block_of(s->d, s->warp)->launch].shared;
-	struct event_place all = {DETECT_NO_VARIABLE, 0, shared + SYSTEM_BYTES};
-	const struct event_place *nearest = shared ? &all : NULL;
-	struct access told = *a;
+	const struct walls *w;
 
-	for (unsigned i = 0; w && i < w->n; i++) {
-		const struct event_place *p = &w->place[i];
-
-		if (!i || distance(outside_of(p, *address, *address + *bytes)) < distance(outside_of(nearest, *address, *address + *bytes)))
-			nearest = p;
-	}
-	if (!w || !nearest || (a->address_of == OF_PRODUCT && is_covered(w, *address, *address + *bytes)) || !outside_of(nearest, *address, *address + *bytes))
+	if (s->d->choices.no_bounds)
 		return true;
-	told.address = *address;
-	told.bytes = *bytes;
-	tell_outside(s->d, &told, nearest, outside_of(nearest, *address, *address + *bytes));
-	return cut(nearest, address, bytes);
+	w = walls_of(s, a);
+	for (unsigned i = 0; i < w->n; i++)
+		if (*address >= w->place[i].at && *address + *bytes <= (uint64_t)w->place[i].at + w->place[i].bytes)
+			return true;
+	return tell_part(s, w, a, address, bytes);
 }
 
 /* ---- what is no access: operations on mbarriers, and those that copies name --------------------------------------- */
