@@ -16,7 +16,7 @@ struct table {
 	struct event_site *site;        /* [0]: none */
 	uint32_t n, cap;
 	struct ptx_buf text;
-	const struct derive *derive;
+	struct derive *derive;
 	struct event_origin *origin;
 	uint32_t norigins, origins_cap;
 };

@@ -572,12 +572,15 @@ static const struct ptx_operand *operand_of(const struct ptx_inst *in, enum even
 	}
 }
 
-uint64_t derive_address(const struct derive *d, const struct ptx_func *f, const struct ptx_stmt *stmt, enum event_address_of which)
+uint64_t derive_address(struct derive *d, const struct ptx_func *f, const struct ptx_stmt *stmt, enum event_address_of which)
 {
-	struct deriving x = {.d = (struct derive *)(uintptr_t)d, .in = find_func(d, f), .at = stmt};
+	struct deriving x = {.d = d, .at = stmt};
 	const struct ptx_operand *o = operand_of(&stmt->inst, which);
 	struct value v;
 
+	if (d->n && (!d->last || d->last->f != f))
+		d->last = find_func(d, f);
+	x.in = d->last;
 	if (!d->n || !x.in || (o->kind != OP_ADDR && o->kind != OP_SYM))
 		return 0;
 	v = of(&x, o);

@@ -21,7 +21,7 @@ struct derive_variable { const struct ptx_sym *sym; const struct ptx_func *func;
 struct derive {
 	struct derive_variable variable[DERIVE_MOST];
 	uint32_t n;
-	struct derive_func *func;       /* what registers hold: derive.c's */
+	struct derive_func *func, *last;        /* what registers hold, of each function and of the last one that was asked: derive.c's */
 	struct derive_params *params;
 	bool stored, mixed;             /* addresses, or what is made of several, are stored somewhere */
 	bool pointers;                  /* something is called by a pointer */
@@ -30,7 +30,7 @@ struct derive {
 /* In the arena.  Before anything is put into the module. */
 struct derive *derive_of(struct ptx_arena *, const struct ptx_module *);
 /* Of an instruction's address, or descriptor: variables, as bits; 0: it is not known. */
-uint64_t derive_address(const struct derive *, const struct ptx_func *, const struct ptx_stmt *, enum event_address_of);
+uint64_t derive_address(struct derive *, const struct ptx_func *, const struct ptx_stmt *, enum event_address_of);
 /* Variables that a kernel uses, or what it calls by name: those whose address can be had where it begins. */
 uint64_t derive_used(const struct derive *, struct ptx_arena *, const struct ptx_module *, const struct ptx_func *);
 
