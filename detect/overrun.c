@@ -101,17 +101,19 @@ static int64_t distance(int64_t n)
 	return n < 0 ? -n : n;
 }
 
-/* The variable that has the byte; none: an empty one. */
-static struct event_place place_with(const struct detect *d, uint32_t launch, uint64_t address)
+/* The first variable that has any of these bytes; none: an empty one. */
+static struct event_place place_with(const struct detect *d, uint32_t launch, uint64_t from, uint64_t to)
 {
+	struct event_place first = {DETECT_NO_VARIABLE, UINT32_MAX, 0};
+
 	for (uint32_t i = 0; i < d->placed.entry.n; i++) {
 		const struct entry *e = &d->placed.entry.v[i];
 		const struct event_place *p = e->value ? &d->place.v[e->value - 1] : NULL;
 
-		if (p && e->a == launch && address >= p->at && address < (uint64_t)p->at + p->bytes)
-			return *p;
+		if (p && e->a == launch && to > p->at && from < (uint64_t)p->at + p->bytes && p->at < first.at)
+			first = *p;
 	}
-	return (struct event_place){DETECT_NO_VARIABLE, 0, 0};
+	return first;
 }
 
 static void tell_outside(struct detect *d, const struct access *of, uint64_t address, uint64_t bytes, const struct event_place *p)
@@ -125,7 +127,8 @@ static void tell_outside(struct detect *d, const struct access *of, uint64_t add
 	a.address = address;
 	a.bytes = bytes;
 	f.side[0] = side_of(d, &a);
-	f.in = place_with(d, block_of(d, a.warp)->launch, outside < 0 || address > end ? address : end);
+	f.in = outside > 0 ? place_with(d, block_of(d, a.warp)->launch, address > end ? address : end, address + bytes) :
+			     place_with(d, block_of(d, a.warp)->launch, address, p->at < address + bytes ? p->at : address + bytes);
 	add_finding(d, &f);
 }
 

@@ -212,8 +212,8 @@ static void follow(struct back *b, const struct ptx_func *f, const struct ptx_op
 		return;
 	p = o->sym->user;
 	if (o->sym->kind == SYM_VAR && o->sym->space == SPACE_SHARED) {
-		b->made.lost |= p->at >= 64;
-		b->made.of |= p->at < 64 ? UINT64_C(1) << p->at : 0;
+		b->made.lost |= !p || p->at >= 64;
+		b->made.of |= p && p->at < 64 ? UINT64_C(1) << p->at : 0;
 	} else if (o->sym->kind == SYM_REG || o->sym->space == SPACE_PARAM) {
 		int n = place_in(f->params, o->sym);
 
