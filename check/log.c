@@ -105,18 +105,24 @@ static bool take_tables(struct log_told *t, struct rt_tables *u, const struct lo
 {
 	u->n = (struct module_tables){
 		.nsites = h->nsites, .nruns = h->nruns, .nframes = h->nframes, .nkernels = h->nkernels, .nglobals = h->nglobals,
-		.nstrings = h->nstrings, .path = h->path, .left_out = h->left_out, .unknown = h->unknown
+		.nstrings = h->nstrings, .path = h->path, .left_out = h->left_out, .unknown = h->unknown, .norigins = h->norigins,
+		.nvariables = h->nvariables
 	};
 	return (u->site = take(t, h->nsites, sizeof *u->site)) && (u->run = take(t, h->nruns, sizeof *u->run)) &&
 	       (u->spot = take(t, h->nsites, sizeof *u->spot)) && (u->frame = take(t, h->nframes, sizeof *u->frame)) &&
 	       (u->kernel = take(t, h->nkernels, sizeof *u->kernel)) && (u->global = take(t, h->nglobals, sizeof *u->global)) &&
+	       (u->origin = take(t, h->norigins, sizeof *u->origin)) && (u->variable = take(t, h->nvariables, sizeof *u->variable)) &&
 	       (u->strings = take_strings(t, h->nstrings));
 }
 
 static bool check_tables(struct log_told *t, const struct rt_tables *u)
 {
-	const struct event_sites s = {.site = u->site, .run = u->run, .nsites = u->n.nsites, .nruns = u->n.nruns};
+	const struct event_sites s = {.site = u->site, .run = u->run, .nsites = u->n.nsites, .nruns = u->n.nruns,
+				      .norigins = u->n.norigins, .origin = u->origin};
 	const char *wrong = event_sites_wrong(&s);
+
+	for (uint32_t i = 0; i < u->n.norigins && !wrong; i++)
+		wrong = u->origin[i].variable < u->n.nvariables ? NULL : "an address of no variable";
 
 	for (const struct rt_tables *other = rt_units(); other && !wrong; other = other->next)
 		if (other->module == u->module && other->linked->sites.nsites > EVENT_SITES_MAX - s.nsites)
@@ -158,7 +164,7 @@ static void take_process(struct log_told *t)
 
 	if (p && p->event != EVENT_MAGIC)
 		damage(t, "its records are of another version of gsan");
-	else if (p && p->module != MODULE_VERSION)
+	else if (p && (p->module < MODULE_OLDEST || p->module > MODULE_VERSION))
 		damage(t, "its tables are of another version of gsan");
 	for (unsigned i = 0; i < LOG_PROCESS_STRINGS && !t->r.damaged; i++)
 		s[i] = take_string(t);
@@ -284,11 +290,12 @@ static void take_launch(struct log_told *t)
 	const struct log_launch *h = take(t, 1, sizeof *h);
 	const char *wrong = h ? wrong_launch(t, h) : NULL;
 	const struct event_map *maps = h ? take(t, h->maps, sizeof *maps) : NULL;
+	const struct event_place *places = maps ? take(t, h->places, sizeof *places) : NULL;
 	struct rt_launch *l;
 
 	if (wrong)
 		damage(t, wrong);
-	if (!maps || wrong)
+	if (!places || wrong)
 		return;
 	l = rt_alloc(sizeof *l);
 	l->number = t->last = h->number;
@@ -306,6 +313,10 @@ static void take_launch(struct log_told *t)
 	l->nmaps = h->maps;
 	if (h->maps)
 		memcpy(l->map, maps, h->maps * sizeof *maps);
+	l->place = rt_alloc((h->places + 1) * sizeof *l->place);
+	l->nplaces = h->places;
+	if (h->places)
+		memcpy(l->place, places, h->places * sizeof *places);
 	t->launch = l;
 	t->launch_offset = t->part.offset;
 	t->pieces = 0;
@@ -348,6 +359,7 @@ static void launch_over(struct log_told *t)
 {
 	if (t->launch && t->own) {
 		rt_free(t->launch->map);
+		rt_free(t->launch->place);
 		rt_free(t->launch);
 	}
 	t->launch = NULL;

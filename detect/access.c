@@ -110,6 +110,8 @@ static void take(struct scan *s, struct access *a, uint32_t space, struct piece 
 	if (!known || !at.bytes)
 		return;
 	a->space = space;
+	if (space != GLOBAL_SPACE && !(space & TENSOR_SPACE) && !keep_within(s, a, &at.address, &at.bytes))
+		return;
 	a->address = at.address;
 	a->bytes = at.bytes;
 	*ADD(&s->d->access) = *a;
@@ -232,6 +234,7 @@ static void take_map_copy(struct scan *s, const struct event *e, unsigned lane)
 	struct access a = together(s, e);
 
 	goes(&a, true, false);
+	a.address_of = EVENT_OF_FROM;
 	take_shared(s, e, &a, event_get(u, lane, EVENT_MAP_COPY_FROM), MAP_BYTES);
 	goes(&a, false, true);
 	take_global(s, &a, event_address(u, lane), MAP_BYTES);
@@ -359,7 +362,9 @@ static void take_copy(struct scan *s, const struct event *e, unsigned lane)
 	a.ends = counted ? ENDS_SINGLE : ENDS_BULK;
 	a.source = counted ? copy_source(s->d, e, lane) : ordered_operations(s->d, s->warp, BULK_READS, lane);
 	a.reads = true;
+	a.address_of = e->kind == EVENT_COPY ? EVENT_OF_FROM : EVENT_OF_AT;
 	take_pieces(s, &a, x.from.space, &x.from.l);
+	a.address_of = EVENT_OF_AT;
 	if (e->kind == EVENT_TENSOR) {
 		map = a;
 		map.proxy = P_MAP;
@@ -382,6 +387,7 @@ static void take_product(struct scan *s, const struct event *e, unsigned lane)
 	a.source = ordered_operations(s->d, s->warp, WGMMA_OPERATIONS, 0);
 	a.number = s->products;
 	a.reads = true;
+	a.address_of = OF_PRODUCT;
 	extent_product(record_of(s->d, e), site_of(s->d, e), lane, &to);
 	take_pieces(s, &a, 1 + s->d->warp.v[s->warp].block, &l);
 	list_free(&l.p.list);
@@ -416,6 +422,7 @@ static void take_tensor_op(struct scan *s, const struct event *e, unsigned lane)
 		goes(&a, true, false);
 		a.pipe = 0;
 		a.pipe_kind = PIPE_NONE;
+		a.address_of = mma ? OF_PRODUCT : EVENT_OF_AT;
 		take_pieces(s, &a, 1 + block, &shared);
 		list_free(&shared.p.list);
 		take_cells(s, &a, block, &cells, PIPE_A);
@@ -471,6 +478,7 @@ static const struct { uint8_t first, last; bool once; void (*take)(struct scan *
 
 void take_accesses(struct scan *s, const struct event *e)
 {
+	look_at_mbars(s, e);
 	for (unsigned k = 0; k < sizeof takers / sizeof *takers; k++) {
 		bool takes = e->kind >= takers[k].first && e->kind <= takers[k].last, once = takers[k].once;
 

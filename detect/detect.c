@@ -23,6 +23,7 @@ static void forget_log(struct detect *d)
 
 	for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++)
 		list_free(lists[i]);
+	forget_places(d);
 	d->nactors = d->noperations = 0;
 	d->loose = false;
 }
@@ -34,6 +35,8 @@ void detect_free(struct detect *d)
 	forget_log(d);
 	list_free(&d->site.list);
 	list_free(&d->run_site.list);
+	list_free(&d->origin.list);
+	list_free(&d->origins_of.list);
 	list_free(&d->map.list);
 	list_free(&d->past.list);
 	list_free(&d->finding.list);
@@ -62,7 +65,8 @@ static const struct choice { const char *name, *value[3]; size_t at; } choices[]
 	{"exit_async", {"off", "strict"}, offsetof(struct choices, exits)},
 	{"pdl_no_trigger", {"clean", "race"}, offsetof(struct choices, trigger)},
 	{"arrive_scope", {"reads", "any", "strict"}, offsetof(struct choices, arrive)},
-	{"volatile_is_weak", {"0", "1"}, offsetof(struct choices, weak_volatile)}
+	{"volatile_is_weak", {"0", "1"}, offsetof(struct choices, weak_volatile)},
+	{"bounds", {"1", "0"}, offsetof(struct choices, no_bounds)}
 };
 
 static const struct choice *find(const char *name)
@@ -105,6 +109,7 @@ void detect_sites(struct detect *d, const struct event_sites *s)
 {
 	uint32_t runs = d->run_site.n;
 
+	add_origins(d, s);
 	d->sites_now = d->site.n;
 	d->nsites_now = s->nsites;
 	for (uint32_t i = 0; i < s->nsites; i++) {
@@ -217,6 +222,8 @@ void detect_host(struct detect *d, const struct event_host *h)
 		add_launch(d, h);
 	} else if (h->kind == EVENT_HOST_MAP && !find_map(d, h->map.hash)) {
 		*ADD(&d->map) = h->map;
+	} else if (h->kind == EVENT_HOST_VARIABLE) {
+		add_place(d, h);
 	}
 	if (h->kind == EVENT_HOST_CUT || h->kind == EVENT_HOST_OVER)
 		note_end(d, h);
@@ -269,7 +276,7 @@ const char *detect_kind_name(enum detect_kind kind)
 {
 	static const char *const names[DETECT_KINDS] = {
 		"data-race", "scope-race", "async-race", "proxy-race", "proxy-fence-order", "tensormap-race",
-		"mbarrier-misuse", "barrier-misuse", "lifetime"
+		"mbarrier-misuse", "barrier-misuse", "lifetime", "shared-bounds"
 	};
 
 	return names[kind];

@@ -31,7 +31,7 @@ bool detect_is_strict(const struct detect *);
 
 /* The sites of the launches that are told from now on; copied. */
 void detect_sites(struct detect *, const struct event_sites *);
-/* In the order in which it happened; a launch before its pieces, and a cut of it as well. */
+/* In the order in which it happened; a launch before its pieces, and a cut of it and its variables' places as well. */
 void detect_host(struct detect *, const struct event_host *);
 /* A piece, of a launch that was told; copied.  NULL, or what is wrong with it. */
 const char *detect_feed(struct detect *, const struct event_piece *, size_t bytes);
@@ -44,7 +44,7 @@ void detect_judge(struct detect *);
 
 enum detect_kind {
 	DETECT_DATA_RACE, DETECT_SCOPE_RACE, DETECT_ASYNC_RACE, DETECT_PROXY_RACE, DETECT_PROXY_FENCE_ORDER,
-	DETECT_TENSORMAP_RACE, DETECT_MBARRIER_MISUSE, DETECT_BARRIER_MISUSE, DETECT_LIFETIME, DETECT_KINDS
+	DETECT_TENSORMAP_RACE, DETECT_MBARRIER_MISUSE, DETECT_BARRIER_MISUSE, DETECT_LIFETIME, DETECT_SHARED_BOUNDS, DETECT_KINDS
 };
 const char *detect_kind_name(enum detect_kind);         /* "data-race" */
 
@@ -64,6 +64,7 @@ enum detect_why {
 };
 
 #define DETECT_NO_SITE 0xffffffffu
+#define DETECT_NO_VARIABLE 0xffffffffu
 
 struct detect_side {
 	uint32_t launch, block;         /* numbers as in the log */
@@ -86,6 +87,11 @@ struct detect_finding {
 	uint32_t met[2];                /* of a race: sites of the write and of the read of it by which the two met,
 					   of which `why` is told; DETECT_NO_SITE: by none */
 	uint64_t count;                 /* pairs of these sites */
+	/* Of SHARED_BOUNDS: the variable that the address comes from, of several the nearest, of none all of a block's memory;
+	 * bytes by which the access reaches behind its end, or, negative, begins before its start; and the variable in which
+	 * that lies, if any. */
+	struct event_place variable, in;
+	int64_t outside;
 };
 
 /* Findings of everything judged so far, each pair of sites and kind once. */

@@ -6,6 +6,7 @@
  *   scan.c     events             -> lane operations: of words, mbarriers, barriers, groups
  *   word.c ... lane operations    -> a graph: who publishes what to whom (struct graph)
  *   access.c   events             -> accesses, of threads and of asynchronous operations
+ *   overrun.c  accesses           -> those of shared memory within their variables; findings of the others
  *   cell.c     accesses           -> pairs that conflict; a pair asks the graph
  *   closure.c  the graph, questions -> what a thread knew of another at an event
  *   judge.c    a pair, answers    -> a finding
@@ -79,6 +80,7 @@ struct launch {
 	uint32_t first_block;           /* of its numbers in d->block_at */
 	bool lets_go;                   /* griddepcontrol.launch_dependents */
 	bool over;
+	uint32_t shared;                /* bytes of each block's memory; 0: not known */
 	uint64_t cut;                   /* timer: see EVENT_HOST_CUT; UINT64_MAX: nothing is lost */
 };
 
@@ -316,6 +318,10 @@ struct lane {
 	uint32_t row, tried;            /* so often in a row; the last of them: in d->word_op */
 };
 
+/* Where an address of a site may lie, of a launch's blocks; any: that has been looked up.  n 0: anywhere. */
+enum { WALLS = 8 };
+struct walls { bool any; uint8_t address; uint32_t site, launch; unsigned n; struct event_place place[WALLS]; };
+
 struct scan {
 	struct detect *d;
 	struct graph *g;
@@ -323,6 +329,7 @@ struct scan {
 	struct lane lane[EVENT_LANES];
 	uint32_t products, waited;      /* records of wgmma; their groups that are waited for */
 	bool fresh;                     /* the event has not been judged: its accesses are taken */
+	struct walls walls;             /* of the last access of shared memory */
 };
 
 /* The release patterns that end with a strong write of the lane (memory-model.md 1.2, 1). */
@@ -436,12 +443,24 @@ struct access {
 	uint64_t digest;                /* of what a weak write stored */
 	uint8_t proxy, pipe_kind, scope;        /* scope: enum apart, of a strong one */
 	uint8_t ends;                   /* enum ends */
+	uint8_t address_of;             /* of the site's addresses: enum event_address_of, or OF_PRODUCT */
 	bool reads, writes, strong, read_only, init, at_once, has_digest;
 	bool old;                       /* judged before, with the others that are */
 	bool lives;                     /* it counts yet, somewhere */
 };
+enum { OF_PRODUCT = EVENT_OF_MBAR + 1 };        /* one of its matrices */
 void take_accesses(struct scan *, const struct event *);
 static inline bool same_element(const struct access *a, const struct access *b) { return a->element == b->element && a->address == b->address; }
+
+/* ---- overrun.c: the bounds of variables ----------------------------------------------------------------------- */
+
+void add_origins(struct detect *, const struct event_sites *);
+void add_place(struct detect *, const struct event_host *);
+void forget_places(struct detect *);
+/* A part of an access to a block's shared memory: tells if it lies outside of its variable.  It becomes what of it lies
+ * inside; false: nothing does. */
+bool keep_within(struct scan *, const struct access *, uint64_t *address, uint64_t *bytes);
+void look_at_mbars(struct scan *, const struct event *);
 
 /* ---- judge.c: a pair ---------------------------------------------------------------------------- */
 
@@ -508,7 +527,7 @@ const struct event_map *map_of(const struct detect *, const struct event *, unsi
 enum { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT, WAR_OFF = 2 };
 struct choices {
 	uint8_t reference, path, war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,
-		init_fence, lockstep, same_value, exits, trigger, arrive, weak_volatile;
+		init_fence, lockstep, same_value, exits, trigger, arrive, weak_volatile, no_bounds;
 };
 
 /* The first reads of a write, or of what was made of it, by thread. */
@@ -529,6 +548,10 @@ struct detect {
 
 	LIST(struct event_site) site;
 	LIST(struct event_run) run_site;
+	LIST(struct event_origin) origin;
+	LIST(uint32_t) origins_of;      /* of each site: the first one in `origin` */
+	LIST(struct event_place) place;
+	struct index placed;            /* by launch and variable: number in `place`, from 1 */
 	uint32_t sites_now, nsites_now; /* of the launches that come */
 	bool fault;                     /* a launch has ended in one */
 	bool tensors, asyncs, sc;       /* there may be tensor copies, and so tensor maps; the async proxy; fence.sc */

@@ -72,6 +72,76 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 	}
 }
 
+/* Adds a range to what there is, or makes one of two that touch; false: there are too many. */
+static bool add_range(struct screen_wall *w, unsigned *n, const struct event_place *p)
+{
+	for (unsigned i = 0; i < *n; i++)
+		if (p->at == w->to[i] || p->at + p->bytes == w->from[i]) {
+			w->from[i] = p->at < w->from[i] ? p->at : w->from[i];
+			w->to[i] = p->at + p->bytes > w->to[i] ? p->at + p->bytes : w->to[i];
+			return true;
+		}
+	if (*n == 2)
+		return false;
+	w->from[*n] = p->at;
+	w->to[(*n)++] = p->at + p->bytes;
+	return true;
+}
+
+static const struct event_place *find_place(const struct screen_places *p, uint32_t variable)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->place[i].variable == variable)
+			return &p->place[i];
+	return NULL;
+}
+
+static const struct screen_wall no_wall = {{0, 0}, {UINT32_MAX, 0}};
+
+/* Rows of one address, from the i-th on; returns how many there are.  Of more than two apart nothing is within. */
+static uint32_t make_wall(struct screen_wall *w, const struct event_sites *all, uint32_t i, const struct screen_places *places)
+{
+	const struct event_origin *o = &all->origin[i];
+	const struct event_place *p;
+	bool known = true, fits = true;
+	unsigned n = 0;
+	uint32_t k;
+
+	memset(w, 0, sizeof *w);
+	for (k = i; k < all->norigins && all->origin[k].site == o->site && all->origin[k].address == o->address; k++) {
+		p = find_place(places, all->origin[k].variable);
+		known = known && p;
+		fits = fits && p && add_range(w, &n, p);
+	}
+	if (!known)
+		*w = no_wall;
+	else if (!fits)
+		memset(w, 0, sizeof *w);
+	return k - i;
+}
+
+/* A run's accesses have one base, and so one wall; where they have not nothing is within. */
+void screen_walls(struct screen_wall *w, const struct event_sites *all, const struct screen_places *places)
+{
+	for (uint32_t i = 0; i < SCREEN_ADDRESSES * all->nsites; i++)
+		w[i] = no_wall;
+	for (uint32_t i = 0; i < all->norigins;)
+		i += make_wall(&w[SCREEN_ADDRESSES * all->origin[i].site + all->origin[i].address], all, i, places);
+	for (uint32_t i = 0; i < all->nsites; i++)
+		for (uint32_t k = 0; k < all->site[i].nrun; k++) {
+			uint32_t of = all->run[all->site[i].run + k].site;
+
+			for (unsigned a = 0; a < SCREEN_ADDRESSES; a++) {
+				struct screen_wall *run = &w[SCREEN_ADDRESSES * i + a], *one = &w[SCREEN_ADDRESSES * of + a];
+
+				if (!k)
+					*run = *one;
+				else if (memcmp(run, one, sizeof *run))
+					memset(run, 0, sizeof *run);
+			}
+		}
+}
+
 /* ---- pieces -------------------------------------------------------------------------------------------- */
 
 /* Which piece it is behind, and of another leader than lane 0, of which warp it is. */
@@ -514,11 +584,125 @@ SCREEN_PASS static void check_record(const struct screen *s, const struct event_
  * leads. */
 SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool writes)
 {
-	if (s->twins && !(s->has[piece] & (writes ? SCREEN_WRITES : SCREEN_READS)))
+	/* What a twin does in global memory is known, but not whether the one that it is like keeps to its variables. */
+	if (s->twins && !(s->has[piece] & (writes ? SCREEN_WRITES : SCREEN_READS)) && (writes || !s->table.wall))
 		return false;
 	if (piece >= s->log.blocks * s->log.warps && head_of(s, piece)->magic != EVENT_MAGIC)
 		return false;
 	return !writes || !s->log.shared || s->order || !led_by_lane_0(s, piece);
+}
+
+/* ---- the bounds of variables ----------------------------------------------------------------------------------- */
+
+SCREEN_HELPER bool is_within(const struct screen_wall *w, uint64_t from, uint64_t to)
+{
+	return (from >= w->from[0] && to <= w->to[0]) || (from >= w->from[1] && to <= w->to[1]);
+}
+
+SCREEN_HELPER const struct screen_wall *wall_of(const struct screen *s, const struct event_unit *u, enum event_address_of which)
+{
+	return &s->table.wall[SCREEN_ADDRESSES * event_site_of(u) + (uint32_t)which];
+}
+
+/* So many bytes at an address, in whatever block's memory. */
+SCREEN_HELPER bool is_held(const struct screen *s, const struct event_unit *u, enum event_address_of which, uint64_t address, uint64_t bytes)
+{
+	return is_within(wall_of(s, u, which), address & 0xffffff, (address & 0xffffff) + bytes);
+}
+
+/* Each access that the record stands for, of lanes from the lowest address to the highest one. */
+SCREEN_PASS static bool are_held(const struct screen *s, const struct event_unit *u, uint32_t low, uint32_t high)
+{
+	const struct screen_site *site = &s->table.site[event_site_of(u)];
+	const struct screen_access *all = s->table.access + site->first;
+	bool fine = true;
+
+	for (uint32_t k = 0; k < site->n; k++)
+		fine = fine && is_held(s, u, EVENT_OF_AT, (low & 0xffffff) + (uint32_t)all[k].offset, (uint64_t)(high - low) + all[k].bytes);
+	return fine;
+}
+
+SCREEN_PASS static bool lanes_are_held(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
+{
+	uint32_t lanes = event_lanes(u), n = event_count(lanes), base = (uint32_t)event_base(u);
+	bool fine = true;
+
+	if (!event_narrow(u)) {
+		uint32_t left = lanes;
+		int32_t last;
+
+		while (left & (left - 1))
+			left &= left - 1;
+		last = event_step(u) * (int32_t)(event_first(left) - event_first(lanes));
+		return last < 0 ? are_held(s, u, base + (uint32_t)last, base) : are_held(s, u, base, base + (uint32_t)last);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t address = (uint32_t)event_nth_address(at, i);
+
+		fine = fine && are_held(s, u, address, address);
+	}
+	return fine;
+}
+
+SCREEN_PASS static bool copy_is_held(const struct screen *s, const struct event_unit *at)
+{
+	const struct event_site *site = &s->table.all[event_site_of(at)];
+	uint32_t lane = event_first(event_lanes(at));
+	bool tensor = event_kind_of(at) == EVENT_TENSOR, counted = site->flags & EVENT_COUNTED;
+	const struct event_map *map = tensor ? screen_map(s, event_get(at, lane, EVENT_TENSOR_HASH)) : NULL;
+	struct bounds shared = {0, 0};
+	struct bounds_box box;
+	uint64_t bytes;
+
+	if (counted && !is_held(s, at, EVENT_OF_MBAR, event_get(at, lane, tensor ? EVENT_TENSOR_MBAR : EVENT_COPY_MBAR), 8))
+		return false;
+	if (tensor) {
+		if (!map || !bounds_box(at, site, lane, map, &box))
+			return false;
+		shared = bounds_shared_box(&box, event_address(at, lane) & 0xffffff);
+		return is_within(wall_of(s, at, EVENT_OF_AT), shared.from, shared.to);
+	}
+	bytes = event_get(at, lane, EVENT_COPY_BYTES);
+	return (site->space != EVENT_SHARED || is_held(s, at, EVENT_OF_AT, event_address(at, lane), bytes)) &&
+	       (site->from != EVENT_SHARED || is_held(s, at, EVENT_OF_FROM, event_get(at, lane, EVENT_COPY_FROM), bytes));
+}
+
+SCREEN_PASS static bool product_is_held(const struct screen *s, const struct event_unit *at)
+{
+	const struct event_site *site = &s->table.all[event_site_of(at)];
+	const struct screen_span *span = &s->table.span[event_site_of(at)];
+	uint32_t lane = event_first(event_lanes(at));
+	bool fine = true;
+
+	for (uint32_t k = 0; k < 2; k++) {
+		uint64_t a = event_get(at, lane, EVENT_WGMMA_A) + (uint64_t)(int64_t)span->a[k];
+		uint64_t b = event_get(at, lane, EVENT_WGMMA_B) + (uint64_t)(int64_t)span->b[k];
+		struct bounds x = bounds_matrix(a, site->flags & EVENT_A_MN, site->shape[0], 64, site->shape[2]);
+		struct bounds y = bounds_matrix(b, site->flags & EVENT_B_MN, site->shape[1], site->shape[4], site->shape[3]);
+
+		fine = fine && (site->flags & EVENT_A_ELSEWHERE || is_within(wall_of(s, at, EVENT_OF_AT), x.from, x.to)) &&
+		       is_within(wall_of(s, at, EVENT_OF_FROM), y.from, y.to);
+	}
+	return fine;
+}
+
+/* Of what this screen looks at: accesses, operations on mbarriers, copies and products. */
+SCREEN_PASS static void check_walls(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
+{
+	uint32_t kind = event_kind_of(u);
+	bool fine = true;
+
+	if (kind == EVENT_ACCESS)
+		fine = !(s->table.traits[event_site_of(u)] & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) || lanes_are_held(s, u, at);
+	else if (kind >= EVENT_MBAR_INIT && kind <= EVENT_MBAR_COPIES)
+		for (uint32_t left = event_lanes(u); left; left &= left - 1)
+			fine = fine && is_held(s, u, EVENT_OF_AT, event_address(at, event_first(left)), 8);
+	else if (kind == EVENT_COPY || kind == EVENT_TENSOR)
+		fine = copy_is_held(s, at);
+	else if (kind == EVENT_WGMMA)
+		fine = product_is_held(s, at);
+	if (!fine)
+		not_clear(s, SCREEN_BOUNDS);
 }
 
 SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool writes)
@@ -535,6 +719,8 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 	while (next_record(s, &at, &u, &where)) {
 		if (checks)
 			check_record(s, &u, lane_0);
+		if (!writes && s->table.wall)
+			check_walls(s, &u, where);
 		touch_record(s, &u, where, piece, writes);
 	}
 }
@@ -574,7 +760,7 @@ static void judge_blocks(const struct screen *s)
 }
 
 bool screen_launch(const struct screen_log *l, const struct event_sites *sites, const struct screen_maps *maps,
-		   struct screen_twins *twins, uint32_t why[SCREEN_WHYS])
+		   const struct screen_places *places, struct screen_twins *twins, uint32_t why[SCREEN_WHYS])
 {
 	uint32_t n = screen_pieces(l), pages = 0, all = 0;
 	uint64_t range[2] = {UINT64_MAX, 0};
@@ -587,6 +773,8 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 		s.table.traits = (uint8_t *)detect_zeroed(sites->nsites, 1),
 		s.table.access = (struct screen_access *)detect_zeroed(sites->nsites + sites->nruns, sizeof *s.table.access),
 		s.table.span = (struct screen_span *)detect_zeroed(sites->nsites, sizeof *s.table.span),
+		s.table.wall = places && places->n ? (struct screen_wall *)detect_zeroed(SCREEN_ADDRESSES * sites->nsites, sizeof *s.table.wall) :
+			       NULL,
 		s.page = (uint64_t *)detect_zeroed(SCREEN_PAGES, sizeof *s.page), s.cells = (uint32_t *)detect_zeroed(SCREEN_PAGES, sizeof *s.cells),
 		s.cell = (uint64_t *)detect_zeroed((size_t)s.room * SCREEN_LINES, sizeof *s.cell),
 		s.after = (uint32_t *)detect_zeroed(n, sizeof *s.after), s.warp = (uint32_t *)detect_zeroed(n, sizeof *s.warp),
@@ -596,6 +784,8 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 	memset(why, 0, SCREEN_WHYS * sizeof *why);
 	memset(s.after, 0xff, n * sizeof *s.after);
 	screen_table(&s.table, sites);
+	if (s.table.wall)
+		screen_walls(s.table.wall, sites, places);
 	for (uint32_t i = 0; i < n; i++)
 		screen_link(&s, i);
 	if (l->shared)

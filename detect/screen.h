@@ -38,6 +38,7 @@ enum screen_why {
 	SCREEN_SPACE,                   /* no room for what would have to be kept */
 	SCREEN_ORDER,                   /* an order, or a misuse, that screen_order does not follow */
 	SCREEN_SHARED, SCREEN_GLOBAL,   /* two accesses of shared, of global memory */
+	SCREEN_BOUNDS,                  /* an access that is not within its variable of shared memory, or may not be */
 	SCREEN_WHYS
 };
 
@@ -63,6 +64,14 @@ struct screen_site { uint32_t first, n; struct screen_access one; };
  * most, of A and of B; known: they are of one shape. */
 struct screen_span { int16_t a[2], b[2]; bool known; };
 
+/* Where an address of a site may lie in a block's memory: in one of two ranges.  Of a site there is one for each of its
+ * addresses (enum event_address_of). */
+struct screen_wall { uint32_t from[2], to[2]; };
+enum { SCREEN_ADDRESSES = EVENT_OF_MBAR + 1 };
+
+/* Where variables of shared memory lie in the launch. */
+struct screen_places { const struct event_place *place; uint32_t n; };
+
 /* Tables of what sites do, in memory of the caller's; screen_table() fills them in. */
 struct screen_table {
 	const struct event_site *all;   /* as they are told */
@@ -71,9 +80,11 @@ struct screen_table {
 	uint8_t *traits;                /* of each site: those of its accesses */
 	struct screen_access *access;   /* nsites + nruns */
 	struct screen_span *span;       /* of each site; of use to products */
+	struct screen_wall *wall;       /* SCREEN_ADDRESSES of each site, by screen_walls(); NULL: no address is looked at */
 	uint32_t shift;                 /* the smallest access of shared memory has 1 << shift bytes */
 };
 void screen_table(struct screen_table *, const struct event_sites *);
+void screen_walls(struct screen_wall *, const struct event_sites *, const struct screen_places *);
 
 /* Tensor maps that the launch may use, by hash. */
 struct screen_maps { const struct event_map *map; uint32_t n; };
@@ -153,9 +164,9 @@ SCREEN_PASS void screen_judge(const struct screen *, uint32_t block);
 SCREEN_PASS void screen_writes(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_reads(const struct screen *, uint32_t piece);
 
-/* All of that on the host: is the launch clear?  twins: NULL, or what is known of launches before; why: counts by enum
+/* All of that on the host: is the launch clear?  places: NULL, or where its variables lie, outside of which it is not; twins: NULL, or what is known of launches before; why: counts by enum
  * screen_why. */
-bool screen_launch(const struct screen_log *, const struct event_sites *, const struct screen_maps *, struct screen_twins *twins,
-		   uint32_t why[SCREEN_WHYS]);
+bool screen_launch(const struct screen_log *, const struct event_sites *, const struct screen_maps *, const struct screen_places *,
+		   struct screen_twins *twins, uint32_t why[SCREEN_WHYS]);
 
 #endif

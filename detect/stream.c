@@ -88,6 +88,8 @@ static void read_event(struct reader *r, const struct event_unit *u, uint32_t un
 		.warp = r->warp, .lanes = event_lanes(u), .site = r->sites + event_site_of(u), .unit = unit,
 		.actor = NONE, .kind = (uint8_t)event_kind_of(u)
 	};
+	if (e->kind == EVENT_BEGIN)
+		r->d->launch.v[block_of(r->d, r->warp)->launch].shared = (uint32_t)event_get(u, 0, EVENT_BEGIN_BYTES);
 	r->d->loose |= e->kind >= EVENT_TC_MMA && e->kind <= EVENT_TC_FREE;
 	e->clocked = event_times(u, &r->now, e->clock, e->timer);
 	e->open = e->clock[EVENT_BEHIND] == UINT64_MAX;

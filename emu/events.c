@@ -111,6 +111,7 @@ static void launch(struct emu_grid *g)
 	running++;
 	evt_tell_sites(g->func, evt_slot);
 	evt_sink->host(evt_sink->arg, &h);
+	evt_tell_places(g, l->number, evt_slot);
 }
 
 static void launch_ends(const struct emu_tell_launch *t)

@@ -57,6 +57,8 @@ void evt_unload(struct emu_func *, unsigned slot);
 /* NULL: the instruction is no event.  *number: of its module's sites. */
 const struct event_site *evt_site(const struct emu_op *, unsigned slot, uint32_t *number);
 void evt_tell_sites(const struct emu_func *, unsigned slot);
+/* Where the variables of shared memory of a launch lie. */
+void evt_tell_places(const struct emu_grid *, uint32_t launch, unsigned slot);
 extern unsigned evt_slot;
 
 /* ---- events_tell.c, events_async.c -------------------------------------------------------------- */

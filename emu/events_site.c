@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/events_impl.h"
+#include "probe/derive.h"
 #include "probe/site.h"
 
 struct table {
@@ -15,6 +16,9 @@ struct table {
 	struct event_site *site;        /* [0]: none */
 	uint32_t n, cap;
 	struct ptx_buf text;
+	struct derive *derive;
+	struct event_origin *origin;
+	uint32_t norigins, origins_cap;
 };
 
 struct of_func { struct table *table; uint32_t site[]; };       /* by op; 0: none */
@@ -34,6 +38,7 @@ static struct table *table_of(const struct emu_module *mod)
 	t->n = t->cap = 1;
 	t->site = evt_alloc(sizeof *t->site);
 	ptx_put(&t->text, "", 1);
+	t->derive = derive_of(mod->ptx->arena, mod->ptx);
 	t->next = tables;
 	tables = t;
 	return t;
@@ -57,7 +62,23 @@ static uint32_t text_of(struct table *t, const struct ptx_stmt *stmt)
 	return at;
 }
 
-static uint32_t add_site(struct table *t, const struct ptx_stmt *stmt)
+static void add_origins(struct table *t, const struct ptx_func *f, const struct ptx_stmt *stmt)
+{
+	static const enum event_address_of addresses[] = {EVENT_OF_AT, EVENT_OF_FROM, EVENT_OF_MBAR};
+
+	for (unsigned i = 0; i < sizeof addresses / sizeof *addresses; i++)
+		for (uint64_t left = derive_address(t->derive, f, stmt, addresses[i]); left; left &= left - 1) {
+			if (t->norigins == t->origins_cap) {
+				t->origins_cap = t->origins_cap ? 2 * t->origins_cap : 16;
+				t->origin = realloc(t->origin, t->origins_cap * sizeof *t->origin);
+				if (!t->origin)
+					abort();
+			}
+			t->origin[t->norigins++] = (struct event_origin){t->n, (uint16_t)addresses[i], 0, (uint32_t)__builtin_ctzll(left)};
+		}
+}
+
+static uint32_t add_site(struct table *t, const struct ptx_func *f, const struct ptx_stmt *stmt)
 {
 	struct event_site s;
 
@@ -69,6 +90,7 @@ static uint32_t add_site(struct table *t, const struct ptx_stmt *stmt)
 		if (!t->site)
 			abort();
 	}
+	add_origins(t, f, stmt);
 	s.line = stmt->line;
 	s.text = text_of(t, stmt);
 	t->site[t->n] = s;
@@ -90,7 +112,7 @@ void evt_load(struct emu_func *f, unsigned slot)
 		const struct ptx_stmt *stmt = f->ops[i].stmt;
 
 		if (stmt != last)
-			site = stmt && stmt->kind == STMT_INST ? add_site(of->table, stmt) : 0;
+			site = stmt && stmt->kind == STMT_INST ? add_site(of->table, f->ptx, stmt) : 0;
 		last = stmt;
 		of->site[i] = site;
 	}
@@ -107,6 +129,7 @@ static void drop(struct table *t)
 		at = &(*at)->next;
 	*at = t->next;
 	free(t->site);
+	free(t->origin);
 	free(t->text.p);
 	free(t);
 }
@@ -138,5 +161,27 @@ void evt_tell_sites(const struct emu_func *f, unsigned slot)
 	s.site = of->table->site;
 	s.nsites = of->table->n;
 	s.text = of->table->text.p;
+	s.origin = of->table->origin;
+	s.norigins = of->table->norigins;
 	evt_sink->sites(evt_sink->arg, &s);
+}
+
+void evt_tell_places(const struct emu_grid *g, uint32_t launch, unsigned slot)
+{
+	const struct of_func *of = g->func->heard[slot];
+	const struct derive *d = of->table->derive;
+	struct event_host h;
+
+	memset(&h, 0, sizeof h);
+	h.kind = EVENT_HOST_VARIABLE;
+	h.launch = launch;
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct ptx_sym *sym = d->variable[i].sym;
+		const struct emu_place *p = sym->user;
+
+		if (!p || p->space != SPACE_SHARED || g->func->shared_at[p->at] == EMU_ALL)
+			continue;
+		h.place = (struct event_place){i, g->func->shared_at[p->at], (uint32_t)(d->variable[i].dynamic ? g->smem_dynamic : sym->bytes)};
+		evt_sink->host(evt_sink->arg, &h);
+	}
 }

@@ -160,6 +160,8 @@ static void load(void *self, struct emu_func *f)
 		if (k.access ? !(op->flags & EMU_F_ACCESS) :
 		    !k.tells && (!last || (!k.fence && !k.unmodelled && !k.other)))
 			goto next;
+		k.in_func = f;
+		k.stmt = op->stmt;
 		k.line = accesses < nlines ? line[accesses] : op->stmt->line;
 		watch[i] = orc_alloc(1, sizeof k);
 		*watch[i] = k;
@@ -177,6 +179,7 @@ static void unload(void *self, struct emu_func *f)
 	for (unsigned i = 0; watch && i < f->nops; i++)
 		free(watch[i]);
 	free(watch);
+	orc_bounds_forget();
 	f->heard[me.slot] = NULL;
 }
 
@@ -370,6 +373,8 @@ static struct orc_launch *launch_of(struct emu_grid *e)
 	l->first_block = g->nblocks;
 	l->nblocks = e->nblocks;
 	l->first_thread = g->nthreads;
+	l->func = e->func;
+	l->dynamic = e->smem_dynamic;
 	l->next = g->launches;
 	g->launches = l;
 	g->nblocks += e->nblocks;

@@ -251,6 +251,8 @@ struct orc_launch {
 	uint64_t waited;                /* blocks that had waited when they let dependents go */
 	bool let_go;                    /* one of them did */
 	struct orc_heads dependents[ORC_WORLDS];        /* known to what it launches */
+	const struct emu_func *func;
+	uint64_t dynamic;               /* bytes of dynamic shared memory */
 };
 
 /* An acquiring fence of the tensor maps' proxy. */
@@ -288,6 +290,9 @@ struct orc_grid {
 	struct orc_race *races;
 };
 
+/* Addresses of an instruction: at, from, and of an mbarrier (oracle_bounds.c). */
+enum { ORC_ADDRESS_AT, ORC_ADDRESS_FROM, ORC_ADDRESS_MBAR, ORC_ADDRESSES };
+
 /* What an op of the program means. */
 struct orc_op {
 	const struct ptx_inst *in;
@@ -298,6 +303,10 @@ struct orc_op {
 	bool other;                     /* of oracle_tell.c */
 	bool read, write, strong, acquire, release, sc, red, read_only, multimem;
 	uint8_t level, size, n;         /* bytes of an element, elements */
+	const struct emu_func *in_func;
+	const struct ptx_stmt *stmt;
+	bool looked;                    /* for what its addresses are made of: */
+	uint64_t made[ORC_ADDRESSES];   /* variables of shared memory, as bits; 0: not known */
 };
 
 /* What is wrong with two accesses, kept in this order: nothing, no order, no proxy
@@ -491,7 +500,7 @@ void orc_grid_end(struct orc_grid *);
 
 enum orc_kind {
 	ORC_DATA, ORC_SCOPE, ORC_IN_FLIGHT, ORC_PROXY, ORC_FENCE_ORDER, ORC_TMAP, ORC_MISUSE,
-	ORC_LIFETIME, ORC_BARRIER, ORC_KINDS
+	ORC_LIFETIME, ORC_BARRIER, ORC_BOUNDS, ORC_KINDS
 };
 #define ORC_MAY(kind) (1u << (kind))
 
@@ -523,6 +532,12 @@ bool orc_space_of(const struct emu_block *by, enum emu_base, uint64_t a, uint64_
 /* All elements of a strong access, carried out now. */
 void orc_strong_access(struct orc_block *, struct orc_thread *,
 		       const struct orc_op *, uint64_t space, uint64_t addr);
+
+/* ---- oracle_bounds.c ---------------------------------------------------------------------- */
+
+void orc_bounds_forget(void);   /* a function is gone */
+/* Which of at most 64 bytes lie outside of the variables, as bits; says so. */
+uint64_t orc_outside(const struct orc_block *, const struct orc_op *, unsigned address, uint64_t space, uint64_t addr, uint64_t bytes);
 
 /* ---- oracle_tell.c: likewise, of what is asynchronous ---------------------------------------- */
 

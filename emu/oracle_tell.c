@@ -211,6 +211,8 @@ static void use(const struct emu_tell *e, const struct orc_op *k, unsigned lane,
 	struct orc_thread *t = orc_thread_of(e->w, lane);
 
 	orc_settle(b->grid, t);
+	if (use != ORC_INIT && use != ORC_INVAL)
+		orc_outside(b, k, ORC_ADDRESS_AT, 1 + orc_block_of(spot->owner)->number, spot->at, 8);
 	orc_mbar(orc_block_of(spot->owner), spot->owner->smem + spot->at, spot->at, b, t, k, use);
 }
 
@@ -388,9 +390,11 @@ static void operand(const struct emu_block *b, struct orc_thread *t, const struc
 		    const void *mbar)
 {
 	const struct emu_block *owner = owner_of(b->cluster, mbar);
+	const uint64_t at = (uint64_t)((const uint8_t *)mbar - owner->smem);
+	bool one = k->in->id == INST_ST_ASYNC || k->in->id == INST_RED_ASYNC || k->in->id == INST_CLUSTERLAUNCHCONTROL_TRY_CANCEL;
 
-	orc_mbar(orc_block_of(owner), mbar, (uint64_t)((const uint8_t *)mbar - owner->smem), orc_block_of(b), t, k,
-		 ORC_OPERAND);
+	orc_outside(orc_block_of(b), k, one ? ORC_ADDRESS_FROM : ORC_ADDRESS_MBAR, 1 + orc_block_of(owner)->number, at, 8);
+	orc_mbar(orc_block_of(owner), mbar, at, orc_block_of(b), t, k, ORC_OPERAND);
 }
 
 static void copied(struct emu_async *a, const struct orc_op *k)

@@ -131,6 +131,10 @@ const char *event_sites_wrong(const struct event_sites *all)
 		if (s->nrun > all->nruns || s->run > all->nruns - s->nrun)
 			return "a site of a run that is not there";
 	}
+	for (uint32_t i = 0; i < all->norigins; i++)
+		if (all->origin[i].site >= all->nsites || all->origin[i].address > EVENT_OF_MBAR ||
+		    (i && all->origin[i].site < all->origin[i - 1].site))
+			return "addresses of unknown sites, or in no order";
 	return NULL;
 }
 

@@ -217,7 +217,18 @@ bool event_value(const struct event_unit *, const struct event_site *, unsigned 
 /* Of an access: so far behind the record's address; of a product: so much is added to the descriptor of A (lower
  * half, signed) and to that of B (upper half). */
 struct event_run { uint32_t site; int32_t offset; };
-struct event_sites { const struct event_site *site; const struct event_run *run; const char *text; uint32_t nsites, nruns; };
+/* From which variables of shared memory an instruction's addresses come, where that is certain: a row for each, those of a
+ * site one behind the other, sites in their order.  What an address has no row for may lie anywhere.  Variables have numbers
+ * in their module.  Of a product AT and FROM are its descriptors of A and B; of a copy FROM is its source. */
+enum event_address_of { EVENT_OF_AT, EVENT_OF_FROM, EVENT_OF_MBAR };
+struct event_origin { uint32_t site; uint16_t address, spare; uint32_t variable; };
+struct event_sites {
+	const struct event_site *site;
+	const struct event_run *run;
+	const char *text;
+	uint32_t nsites, nruns, norigins;
+	const struct event_origin *origin;
+};
 /* NULL, or what is wrong with them. */
 const char *event_sites_wrong(const struct event_sites *);
 
@@ -236,9 +247,12 @@ uint64_t event_map_hash(const void *map);
 /* A bit of the second eight bytes that programs clear behind the driver (CUTLASS), and that is not hashed. */
 #define EVENT_MAP_LOOSE (UINT64_C(1) << 21)
 
+/* Where a variable of shared memory lies in each block of a launch. */
+struct event_place { uint32_t variable, at, bytes; };
+
 /* What the host tells.  Launches come each behind the one before it, but for one that may
  * begin early (programmatic dependent launch). */
-enum event_host_kind { EVENT_HOST_LAUNCH, EVENT_HOST_OVER, EVENT_HOST_MAP, EVENT_HOST_CUT };
+enum event_host_kind { EVENT_HOST_LAUNCH, EVENT_HOST_OVER, EVENT_HOST_MAP, EVENT_HOST_CUT, EVENT_HOST_VARIABLE };
 struct event_host {
 	enum event_host_kind kind;
 	uint32_t launch, blocks;        /* OVER: all its blocks have ended, */
@@ -246,6 +260,7 @@ struct event_host {
 	uint64_t timer;                 /* CUT: before this nothing of the launch that was logged is lost; a part of any
 					   stream that comes later may be, up to its end */
 	struct event_map map;
+	struct event_place place;       /* VARIABLE: of the launch, before its pieces */
 };
 
 /* print.c: a record of a piece as a line of text: block.warp:lanes name.modifiers address
@@ -262,7 +277,7 @@ void event_print_site(char *to, size_t size, const struct event_site *);
 #endif
 EVENT_ASSERT(sizeof(struct event_unit) == 16);
 EVENT_ASSERT(sizeof(struct event_piece) == 64);
-EVENT_ASSERT(sizeof(struct event_site) == 48);
+EVENT_ASSERT(sizeof(struct event_site) == 48 && sizeof(struct event_origin) == 12 && sizeof(struct event_place) == 12);
 EVENT_ASSERT(EVENT_KINDS <= 64);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * module.h: what a module with probes carries: tables in its memory, all of 32-bit words but for the last one, that
  * say what its sites are, and a kernel
- *   .visible .entry __gsan_v2_init_HASH(.param .u64 mailbox)
+ *   .visible .entry __gsan_v3_init_HASH(.param .u64 mailbox)
  * of one thread, which writes where they are.  HASH is 16 hexadecimal digits over the module's text, so that
  * translation units that are linked (nvcc -rdc=true) do not clash; each has one.  The host finds them by the names of
  * the module's functions.
@@ -14,7 +14,8 @@
 
 #include "event/event.h"
 
-enum { MODULE_VERSION = 2 };
+/* MODULE_OLDEST: in kept logs; what one lacks that is older is empty there. */
+enum { MODULE_VERSION = 3, MODULE_OLDEST = 2 };
 
 /* A variable of 32 bits of a module whose warps are held up by chance: the seed, 0 for none. */
 #define MODULE_SEED "__gsan_seed"
@@ -33,6 +34,8 @@ struct module_tables {
 	uint32_t path;                  /* name of the PTX file */
 	uint32_t left_out;              /* instructions that are not looked at, or not wholly, */
 	uint32_t unknown;               /* and those of no known meaning */
+	uint64_t origins, variables;    /* since version 3: struct event_origin, module_variable */
+	uint32_t norigins, nvariables;
 };
 
 /* Where an instruction is. */
@@ -56,12 +59,17 @@ enum {
  * those parameters that are tensor maps of its copies. */
 struct module_kernel { uint32_t name, piece, flags, nparams, offset, line; uint64_t maps; };
 
+/* A variable of shared memory, by its number in struct event_origin; dynamic: it lies behind all others, and has as many
+ * bytes as the launch says. */
+struct module_variable { uint32_t name, bytes, dynamic; };
+
 /* A variable; one of shared memory has no address. */
 struct module_global { uint64_t address, bytes; uint32_t name, shared; };
 
 /* The mailbox, in memory of the host: done is written last, 1. */
 struct module_mailbox { uint64_t tables; uint32_t version, done; };
 
-EVENT_ASSERT(sizeof(struct module_kernel) == 32 && sizeof(struct module_tables) == 112 && sizeof(struct module_global) == 24);
+EVENT_ASSERT(sizeof(struct module_kernel) == 32 && sizeof(struct module_tables) == 136 && sizeof(struct module_global) == 24);
+EVENT_ASSERT(sizeof(struct module_variable) == 12);
 
 #endif

@@ -17,7 +17,12 @@
 #include "event/event.h"
 
 enum { REGION_PIECE_MAX = 256, REGION_BLOCK = 4 /* of a block; units */, REGION_LAUNCH = 32 /* bytes */ };
-enum { REGION_QUEUE = 256 /* where it is; units */ };
+enum { REGION_QUEUE = 256, REGION_PLACES = 4 /* where they are; units */, REGION_PLACES_MOST = 64 };
+
+/* Where the kernel's variables of shared memory lie, which is the same in all of its blocks: written by the first thread of
+ * block 0.  n: so many, and one; 0: nobody has written it; dynamic: bytes of the launch's dynamic shared memory.  Behind it
+ * pairs of a variable's number and its offset. */
+struct region_places { uint32_t n, dynamic; struct { uint32_t variable, at; } place[REGION_PLACES_MOST]; };
 
 /* The region's head.  next: the next ticket, a multiple of REGION_PIECE_MAX at first.  The last piece begins at `last`;
  * the one behind that takes what is lost, and is not read.  cut: nobody empties pieces, and those that are asked for
@@ -61,5 +66,6 @@ struct region_piece { uint32_t magic, behind, leader, ticket; uint64_t clock, ti
 EVENT_ASSERT(sizeof(struct region_block) == 16 * REGION_BLOCK);
 EVENT_ASSERT(sizeof(struct region_piece) == 32 && sizeof(struct region_launch) == 32 && sizeof(struct region_head) == REGION_LAUNCH);
 EVENT_ASSERT(sizeof(struct region_entry) == 8);
+EVENT_ASSERT(16 * REGION_PLACES + sizeof(struct region_places) <= 16 * REGION_QUEUE && 16 * REGION_PLACES == 2 * REGION_LAUNCH);
 
 #endif

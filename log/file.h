@@ -32,11 +32,11 @@ struct log_process { uint32_t pid, event, module, major, minor, spare[3]; };
 enum { LOG_PROCESS_STRINGS = 5 };
 
 /* A translation unit of a module (event/module.h), before the first launch of its module: arrays of so many struct
- * event_site, event_run, module_spot (one for each site), module_frame, module_kernel and module_global, and `nstrings`
- * bytes of strings.  Units have numbers from 0 by their order; those of a module come in the order of their sites. */
+ * event_site, event_run, module_spot (one for each site), module_frame, module_kernel, module_global, event_origin and
+ * module_variable (of these two none before version 3 of a module's tables), and `nstrings` bytes of strings.  Units have numbers from 0 by their order; those of a module come in the order of their sites. */
 struct log_unit {
 	uint32_t module, nsites, nruns, nframes, nkernels, nglobals, nstrings;
-	uint32_t path, left_out, unknown, spare[2];     /* as in struct module_tables */
+	uint32_t path, left_out, unknown, norigins, nvariables; /* as in struct module_tables */
 };
 
 /* MAPS: an array of struct event_map, of tensor maps that the program has made since. */
@@ -47,12 +47,13 @@ struct log_allocations { uint32_t n, strings, spare[2]; };
 struct log_allocation { uint64_t at, bytes; uint32_t kind, name; };
 enum log_memory { LOG_MEM_DEVICE, LOG_MEM_MANAGED, LOG_MEM_HOST, LOG_MEM_MAPPED, LOG_MEM_VARIABLE, LOG_MEMORIES };
 
-/* A launch that is over; behind it struct event_map of tensor maps that are its parameters.  number: as in its pieces;
+/* A launch that is over; behind it struct event_map of tensor maps that are its parameters, and struct event_place of its
+ * kernel's variables, `places` of them.  number: as in its pieces;
  * nth: of its kernel, from 1; kernel: of the unit; since: of a cut, as in struct event_host. */
 struct log_launch {
 	uint32_t number, nth, unit, kernel;
 	uint64_t stream, since;
-	uint32_t flags, grid[3], block[3], cluster[3], maps, spare;
+	uint32_t flags, grid[3], block[3], cluster[3], maps, places;
 };
 enum log_launch_flag { LOG_EARLY = 1, LOG_FAULT = 2, LOG_CUT = 4 };
 

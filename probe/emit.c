@@ -77,9 +77,24 @@ static void put_line(struct emit *p, const char *line, size_t n)
 	}
 }
 
+/* Where the kernel's variables lie: struct region_places, by block 0. */
+static void put_variables(struct emit *p)
+{
+	if (!p->nvariables)
+		return;
+	emit(p, "setp.ne.u32 %%q, %%block, 0");
+	emit(p, "@%%q bra $__gsan_begun");
+	emit(p, "mov.u32 %%x, %%dynamic_smem_size");
+	emit(p, "st.global.v2.b32 [" R "base+%d], {%u, %%x}", 16 * REGION_PLACES, p->nvariables + 1);
+	for (uint32_t i = 0; i < p->nvariables; i++) {
+		emit(p, "mov.u32 %%x, %s", p->variable[i].name);
+		emit(p, "st.global.v2.b32 [" R "base+%d], {%u, %%x}", 16 * REGION_PLACES + 8 + 8 * (int)i, p->variable[i].number);
+	}
+}
+
 /* A text of probe/text.h, in which PIECE stands for the units of a piece, which are 1 << SHIFT, QUEUE for where the
  * queue is, SINK for the last unit of a full piece of REGION_SINK, SPACE and LAUNCH for where the launch's parameter is, or
- * its copy in the region; lines of PLACE, SLOT and LANE are other texts. */
+ * its copy in the region; lines of PLACE, SLOT, VARIABLES and LANE are other texts. */
 static void put_text(struct emit *p, const char *text)
 {
 	while (*text) {
@@ -89,6 +104,8 @@ static void put_text(struct emit *p, const char *text)
 			put_text(p, p->clusters ? probe_place_cluster : probe_place);
 		else if (!strncmp(text, "SLOT", 4))
 			put_text(p, probe_slot);
+		else if (!strncmp(text, "VARIABLES", 9))
+			put_variables(p);
 		else if (!strncmp(text, "LANE", 4))
 			put_text(p, probe_lane);
 		else if (strncmp(text, "//", 2))

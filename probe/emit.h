@@ -40,7 +40,10 @@ struct emit {
 	bool sure;                      /* one before it has done that */
 	unsigned room;                  /* units that the group took last, which lie in front of what p says; */
 	bool running;                   /* or from k on, which moves on by what EACHs take */
+	const struct emit_variable *variable;   /* of shared memory, whose places the kernel tells */
+	uint32_t nvariables;
 };
+struct emit_variable { const char *name; uint32_t number; };
 
 /* A line: an instruction without its semicolon. */
 void emit(struct emit *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -27,6 +27,66 @@ const char *module_text(struct module *t)
 	return s;
 }
 
+/* Room for a power of two. */
+static void *room(void *v, uint32_t n, size_t size)
+{
+	if (n & (n - 1))
+		return v;
+	v = realloc(v, (n ? 2 * n : 1) * size);
+	if (!v)
+		abort();
+	return v;
+}
+
+static void add_origins(struct module *t, uint32_t site, const struct ptx_stmt *stmt)
+{
+	static const enum event_address_of addresses[] = {EVENT_OF_AT, EVENT_OF_FROM, EVENT_OF_MBAR};
+	struct probe_sites *s = t->sites;
+
+	for (unsigned i = 0; i < sizeof addresses / sizeof *addresses; i++)
+		for (uint64_t left = derive_address(t->derive, t->f, stmt, addresses[i]); left; left &= left - 1) {
+			s->origin = room(s->origin, s->norigins, sizeof *s->origin);
+			s->origin[s->norigins++] = (struct event_origin){site, (uint16_t)addresses[i], 0, (uint32_t)__builtin_ctzll(left)};
+		}
+}
+
+static void add_variables(struct module *t)
+{
+	struct probe_sites *s = t->sites;
+
+	for (uint32_t i = 0; i < t->derive->n; i++) {
+		const struct derive_variable *v = &t->derive->variable[i];
+
+		s->variable = room(s->variable, s->nvariables, sizeof *s->variable);
+		s->variable[s->nvariables++] = (struct probe_variable){strdup(v->sym->name), (uint32_t)v->sym->bytes, v->dynamic};
+	}
+}
+
+/* Those whose places a kernel tells. */
+static void tell_variables(struct module *t, const struct ptx_func *f)
+{
+	struct emit_variable *v = ptx_alloc(t->m->arena, (t->derive->n + 1) * sizeof *v);
+
+	t->e.variable = v;
+	t->e.nvariables = 0;
+	for (uint64_t left = derive_used(t->derive, t->m->arena, t->m, f); left; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(left);
+
+		v[t->e.nvariables++] = (struct emit_variable){t->derive->variable[i].sym->name, i};
+	}
+}
+
+/* Where a function begins: behind the declarations of its variables of shared memory that stand in front of everything. */
+static struct ptx_stmt *start_of(const struct module *t, const struct ptx_func *f)
+{
+	struct ptx_stmt *at = f->body;
+
+	for (struct ptx_stmt *s = f->body; s && s->kind != STMT_INST && s->kind != STMT_LABEL && s->kind != STMT_OPEN; s = s->next)
+		for (uint32_t i = 0; s->kind == STMT_VAR && i < t->derive->n; i++)
+			at = t->derive->variable[i].sym == s->var->sym ? s->next : at;
+	return at;
+}
+
 uint32_t module_site(struct module *t, const struct event_site *site, const struct ptx_stmt *stmt)
 {
 	struct probe_sites *s = t->sites;
@@ -37,6 +97,8 @@ uint32_t module_site(struct module *t, const struct event_site *site, const stru
 		if (!s->site || !s->place)
 			abort();
 	}
+	if (stmt)
+		add_origins(t, s->n, stmt);
 	s->site[s->n] = *site;
 	s->place[s->n] = (struct probe_place){t->f, stmt};
 	return s->n++;
@@ -119,7 +181,7 @@ static void count_unwatched(struct module *t, const struct ptx_func *f)
 static void function(struct module *t, struct ptx_func *f)
 {
 	struct plan *plan = f->user;
-	struct ptx_stmt *body = f->body;
+	struct ptx_stmt *body = start_of(t, f);
 
 	t->f = f;
 	t->maps = 0;
@@ -132,9 +194,10 @@ static void function(struct module *t, struct ptx_func *f)
 	t->e.rows = plan->rows;
 	t->e.polls = plan->polls;
 	t->e.called = !f->entry;
-	if (f->entry)
+	if (f->entry) {
+		tell_variables(t, f);
 		emit_start(&t->e, 0);
-	else
+	} else
 		emit_called(&t->e);
 	ptx_insert_before(t->m, f, body, module_text(t));
 	for (uint32_t i = 0; i < plan->n; i++)
@@ -229,6 +292,8 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 	t.e.clusters = m->sm >= 90 && m->version >= 78;
 	t.e.unit = what.unit;
 	t.marks = what.marks;
+	t.derive = derive_of(m->arena, m);
+	add_variables(&t);
 	if (what.perturb)
 		perturb_put(m, &what);
 	plan_all(&t, what);
@@ -269,6 +334,10 @@ void probe_sites_free(struct probe_sites *s)
 {
 	for (uint32_t i = 0; i < s->nkernels; i++)
 		free((char *)(uintptr_t)s->kernel[i].name);
+	for (uint32_t i = 0; i < s->nvariables; i++)
+		free((char *)(uintptr_t)s->variable[i].name);
+	free(s->variable);
+	free(s->origin);
 	free(s->kernel);
 	free(s->run);
 	free(s->place);

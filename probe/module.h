@@ -5,6 +5,7 @@
 #ifndef PROBE_MODULE_H
 #define PROBE_MODULE_H
 
+#include "probe/derive.h"
 #include "probe/emit.h"
 #include "probe/plan.h"
 
@@ -17,6 +18,7 @@ struct module {
 	bool marks;                     /* probe_what.marks */
 	bool called;                    /* there are functions that are called */
 	struct probe_sites *sites;
+	struct derive *derive;
 	struct emit e;
 	struct ptx_sym *scratch;        /* two: registers for results that the program does not want: of 32 and 64 bits */
 };

@@ -28,6 +28,9 @@ struct probe_kernel { const char *name; uint32_t piece; bool flat; uint32_t npar
 /* Where a site is; NULL: a run's, or none's. */
 struct probe_place { const struct ptx_func *func; const struct ptx_stmt *stmt; };
 
+/* A variable of shared memory, by its number in struct event_origin. */
+struct probe_variable { const char *name; uint32_t bytes; bool dynamic; };
+
 /* The sites of a module: number 0 is none.  Of `left_out` instructions not all is logged: of the one at
  * line `first`, and others behind it.  `unwatched` ones order nothing, and what they access is not looked at: textures,
  * surfaces, what tcgen05.shift moves. */
@@ -36,7 +39,9 @@ struct probe_sites {
 	struct probe_place *place;      /* of each; as long as the module lives */
 	struct event_run *run;
 	struct probe_kernel *kernel;
-	uint32_t n, nruns, nkernels, left_out, first, unwatched;
+	struct event_origin *origin;
+	struct probe_variable *variable;
+	uint32_t n, nruns, nkernels, left_out, first, unwatched, norigins, nvariables;
 	bool called;                    /* it has functions that are called, and with them PROBE_LANES */
 };
 

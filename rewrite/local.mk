@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	testsuite/rewrite/async.exp testsuite/rewrite/async.ptx \
 	testsuite/rewrite/barrier.exp testsuite/rewrite/barrier.ptx \
 	testsuite/rewrite/callseq.exp testsuite/rewrite/callseq.ptx \
+	testsuite/rewrite/derive.exp testsuite/rewrite/derive.ptx \
 	testsuite/rewrite/elide.exp testsuite/rewrite/elide.ptx \
 	testsuite/rewrite/exits.exp testsuite/rewrite/exits.ptx \
 	testsuite/rewrite/func.exp testsuite/rewrite/func.ptx \

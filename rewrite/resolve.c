@@ -11,8 +11,8 @@
 
 #define PREFIX "__gsan_"
 /* What only gsan's output of this version defines. */
-#define MARK "__gsan_v2_"
-_Static_assert(MODULE_VERSION == 2, "the mark names it");
+#define MARK "__gsan_v3_"
+_Static_assert(MODULE_VERSION == 3, "the mark names it");
 
 static bool reserved(const char *name)
 {

@@ -11,6 +11,15 @@
 #include "probe/probe.h"
 #include "rewrite/rw.h"
 
+static void dump_origins(FILE *to, const struct probe_sites *s, uint32_t site)
+{
+	static const char *const words[] = {[EVENT_OF_AT] = "at", [EVENT_OF_FROM] = "from", [EVENT_OF_MBAR] = "mbarrier at"};
+
+	for (uint32_t i = 0; i < s->norigins; i++)
+		if (s->origin[i].site == site)
+			fprintf(to, "\t%s %s\n", words[s->origin[i].address], s->variable[s->origin[i].variable].name);
+}
+
 /* What is logged, by the lines of the input. */
 static void dump_sites(const struct rw *r, const struct probe_sites *s)
 {
@@ -22,6 +31,7 @@ static void dump_sites(const struct rw *r, const struct probe_sites *s)
 	for (uint32_t i = 1; i < s->n; i++) {
 		event_print_site(text, sizeof text, &s->site[i]);
 		fprintf(to, "line %u: %s\n", s->site[i].line, text);
+		dump_origins(to, s, i);
 		for (uint32_t k = 0; k < s->site[i].nrun; k++)
 			fprintf(to, "\tand line %u, %" PRId32 " on\n", s->site[s->run[s->site[i].run + k].site].line,
 				s->run[s->site[i].run + k].offset);
@@ -127,13 +137,24 @@ static void put_kernels(struct rw *r, const struct probe_sites *s)
 	rw_put_array(r, "__gsan_kernels", (const uint32_t *)(const void *)k, s->nkernels * sizeof *k / 4);
 }
 
+/* Variables of shared memory, with their names among the strings. */
+static void put_variables(struct rw *r, const struct probe_sites *s)
+{
+	struct module_variable *v = ptx_alloc(r->m->arena, (s->nvariables + 1) * sizeof *v);
+
+	for (uint32_t i = 0; i < s->nvariables; i++)
+		v[i] = (struct module_variable){rw_string(r, s->variable[i].name), s->variable[i].bytes, s->variable[i].dynamic};
+	rw_put_array(r, "__gsan_variables", (const uint32_t *)(const void *)v, s->nvariables * sizeof *v / 4);
+}
+
 static void put_tables(struct rw *r, const struct probe_sites *s, const char *unit)
 {
 	const struct rw_sites_size n = rw_put_spots(r);
 
 	rw_put_array(r, "__gsan_sites", (const uint32_t *)(const void *)s->site, s->n * sizeof *s->site / 4);
 	rw_put_array(r, "__gsan_runs", (const uint32_t *)(const void *)s->run, s->nruns * sizeof *s->run / 4);
-	RW_PUT(r, "\n.global .align 8 .u64 __gsan_tables[14] = {");
+	rw_put_array(r, "__gsan_origins", (const uint32_t *)(const void *)s->origin, s->norigins * sizeof *s->origin / 4);
+	RW_PUT(r, "\n.global .align 8 .u64 __gsan_tables[17] = {");
 	rw_put_address(r, "__gsan_sites", true);
 	rw_put_address(r, "__gsan_runs", s->nruns);
 	rw_put_address(r, "__gsan_spots", true);
@@ -148,7 +169,10 @@ static void put_tables(struct rw *r, const struct probe_sites *s, const char *un
 	rw_put_pair(r, s->nkernels, n.globals, ", ");
 	rw_put_pair(r, n.strings, n.path, ", ");
 	/* What textures and surfaces access is not looked at. */
-	rw_put_pair(r, s->left_out + s->unwatched, r->m->nunknown, "};\n");
+	rw_put_pair(r, s->left_out + s->unwatched, r->m->nunknown, ", ");
+	rw_put_address(r, "__gsan_origins", s->norigins);
+	rw_put_address(r, "__gsan_variables", s->nvariables);
+	rw_put_pair(r, s->norigins, s->nvariables, "};\n");
 }
 
 /* Tells apart the modules of one program: FNV-1a in steps of 8 bytes, with the
@@ -171,7 +195,7 @@ uint64_t rw_hash(const char *s, size_t len)
 
 static void put_init(struct rw *r)
 {
-	RW_PUT(r, "\n.visible .entry __gsan_v2_init_");
+	RW_PUT(r, "\n.visible .entry __gsan_v3_init_");
 	rw_putx(r, rw_hash(r->input, r->input_len));
 	RW_PUT(r, "(.param .u64 __gsan_mailbox)\n"
 		"{\n"
@@ -180,12 +204,12 @@ static void put_init(struct rw *r)
 		"\tmov.u64 %__gsan_tables, __gsan_tables;\n"
 		"\tcvta.global.u64 %__gsan_tables, %__gsan_tables;\n"
 		"\tst.u64 [%__gsan_mailbox], %__gsan_tables;\n"
-		"\tst.u32 [%__gsan_mailbox+8], 2;\n"
+		"\tst.u32 [%__gsan_mailbox+8], 3;\n"
 		"\tmembar.sys;\n"
 		"\tst.u32 [%__gsan_mailbox+12], 1;\n"
 		"\tret;\n"
 		"}\n");
-	_Static_assert(MODULE_VERSION == 2, "the name and the text above carry it");
+	_Static_assert(MODULE_VERSION == 3, "the name and the text above carry it");
 }
 
 /* The oldest module that can hold probes: PTX 6.3 and sm_70. */
@@ -232,6 +256,7 @@ void rw_probe(struct rw *r)
 	add_spots(r, &sites);
 	rw_open(r);
 	put_kernels(r, &sites);
+	put_variables(r, &sites);
 	put_tables(r, &sites, unit);
 	put_init(r);
 	ptx_insert_module(r->m, NULL, rw_close(r));

@@ -228,6 +228,7 @@ void rt_flags_choices(const struct rt_flags *f, rt_choice *tell, void *arg)
 		rt_free(value);
 	}
 	tell(arg, "volatile_is_weak", f->volatile_is_weak ? "1" : "0");
+	tell(arg, "bounds", f->bounds ? "1" : "0");
 }
 
 void rt_flags_help(const struct rt_flags *f, struct rt_buf *b)

@@ -98,6 +98,8 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 		return GSAN_WHY_PROXY_ORDER;
 	case DETECT_MBARRIER_MISUSE:
 		return of_mbarrier(r, f);
+	case DETECT_SHARED_BOUNDS:
+		return GSAN_WHY_OUTSIDE;
 	case DETECT_LIFETIME:
 		return f->one || f->side[0].block == f->side[1].block ? GSAN_WHY_EXIT : GSAN_WHY_PEER;
 	case DETECT_SCOPE_RACE:
@@ -223,14 +225,20 @@ static uint64_t shared_size(const struct rt_tables *t, const char *var)
 	return 0;
 }
 
-static void locate(struct rt_report *r, const struct rt_launch *l, const struct rt_verdict *v)
+static void locate(struct rt_report *r, const struct detect_finding *f, const struct rt_launch *l, const struct rt_verdict *v)
 {
 	struct rt_buf where = {0};
 	struct rt_block block;
 	bool found;
 
-	r->var = "";
-	if (r->shared) {
+	r->var = r->in = "";
+	if (r->kind == GSAN_SHARED_BOUNDS) {
+		r->var = l ? rt_variable_name(l->tables, f->variable.variable) : "";
+		r->in = l ? rt_variable_name(l->tables, f->in.variable) : "";
+		r->var_bytes = f->variable.bytes;
+		r->outside = f->outside;
+		rt_locate_outside(&where, r);
+	} else if (r->shared) {
 		r->var = *r->now.var ? r->now.var : r->before.var;
 		rt_locate_shared(&where, r, *r->var && l ? shared_size(l->tables, r->var) : 0);
 	} else if (r->tensor) {
@@ -249,7 +257,7 @@ static void locate(struct rt_report *r, const struct rt_launch *l, const struct 
 
 static bool is_misuse(enum detect_kind kind)
 {
-	return kind == DETECT_MBARRIER_MISUSE || kind == DETECT_BARRIER_MISUSE || kind == DETECT_LIFETIME;
+	return kind == DETECT_MBARRIER_MISUSE || kind == DETECT_BARRIER_MISUSE || kind == DETECT_LIFETIME || kind == DETECT_SHARED_BOUNDS;
 }
 
 /* Is what it stores logged (probe_what.stored)? */
@@ -281,6 +289,6 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdi
 	r->values = f->same_value ? GSAN_VALUES_SAME : tells_value(&r->now, l) && tells_value(&r->before, l) ? GSAN_VALUES_DIFFER :
 		    GSAN_VALUES_UNKNOWN;
 	r->why = why_of(r, f);
-	locate(r, l, v);
+	locate(r, f, l, v);
 	return r;
 }

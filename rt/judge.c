@@ -289,14 +289,20 @@ static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c,
 	return k.wrong ? k.wrong : wrong;
 }
 
-struct screening { const struct screen_log *log; const struct event_sites *sites; const struct screen_maps *maps; bool clear; };
+struct screening {
+	const struct screen_log *log;
+	const struct event_sites *sites;
+	const struct screen_maps *maps;
+	const struct screen_places *places;
+	bool clear;
+};
 
 static void screen(void *arg)
 {
 	struct screening *s = arg;
 	uint32_t why[SCREEN_WHYS];
 
-	s->clear = screen_launch(s->log, s->sites, s->maps, NULL, why);
+	s->clear = screen_launch(s->log, s->sites, s->maps, s->places, NULL, why);
 }
 
 /* Is there nothing to judge?  A launch that others overlap is judged with them. */
@@ -312,6 +318,7 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 		.unit = c->unit, .launch = l->number, .heads = s->heads, .slots = s->slots, .end = s->end, .next = c->end,
 		.piece = s->piece, .blocks = s->blocks, .warps = s->warps
 	};
+	const struct screen_places places = {l->place, l->nplaces};
 	struct event_map *all;
 	struct screening work;
 
@@ -326,7 +333,7 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 	memcpy(&block, c->unit + s->heads, sizeof block);
 	x.threads = block.threads;
 	x.shared = block.shared;
-	work = (struct screening){&x, &sites, &m, false};
+	work = (struct screening){&x, &sites, &m, rt_flags.bounds ? &places : NULL, false};
 	rt_with_memory(screen, &work);
 	rt_free(all);
 	return work.clear;
@@ -379,6 +386,24 @@ static bool take(struct rt_launch *l, struct log_copy *c)
 	return ok;
 }
 
+/* Where its variables of shared memory lie, as block 0 has said. */
+static void find_places(struct rt_launch *l, const struct log_copy *c)
+{
+	const struct rt_tables *t = l->tables;
+	struct region_places p;
+
+	memcpy(&p, c->unit + REGION_PLACES, sizeof p);
+	l->place = rt_alloc((t->n.nvariables + 1) * sizeof *l->place);
+	for (uint32_t i = 0; p.n && i < p.n - 1 && i < REGION_PLACES_MOST && i < t->n.nvariables; i++) {
+		const uint32_t n = p.place[i].variable;
+
+		if (n < t->n.nvariables)
+			l->place[l->nplaces++] = (struct event_place){
+				t->variables + n, p.place[i].at, t->variable[n].dynamic ? p.dynamic : t->variable[n].bytes
+			};
+	}
+}
+
 /* It was not launched. */
 static void drop(struct rt_launch *l)
 {
@@ -391,6 +416,7 @@ static void drop(struct rt_launch *l)
 		log_drain_free(l->drain);
 	let_go(l);
 	rt_free(l->map);
+	rt_free(l->place);
 	rt_free(l);
 }
 
@@ -406,10 +432,12 @@ static void judge(struct rt_launch *l)
 	let_go(l);
 	rt_verdict_take(verdict, l);
 	/* What a lane has stored by now is not all that others have seen. */
-	if (l->running || !take(l, &c))
+	if (l->running || !take(l, &c)) {
 		lost_logs++;
-	else
+	} else {
+		find_places(l, &c);
 		judge_taken(l, &c, fill, n);
+	}
 	free(c.unit);
 	log_drain_free(l->drain);
 	l->drain = NULL;

@@ -14,14 +14,15 @@
 /* ---- what modules carry -------------------------------------------------------------------------- */
 
 /* Sites of all units of a module, in a row. */
-struct rt_linked { struct event_sites sites; bool lets_go /* griddepcontrol.launch_dependents */; uint32_t kept; };
+struct rt_linked { struct event_sites sites; uint32_t nvariables; bool lets_go /* griddepcontrol.launch_dependents */; uint32_t kept; };
 
 /* What a translation unit carries; `n` has the counts. */
 struct rt_tables {
 	const struct rt_module *module;
 	char *name;                     /* of the kernel that tells of it */
 	struct rt_linked *linked;
-	uint32_t base;                  /* of its first site among those */
+	uint32_t base;                  /* of its first site among those, */
+	uint32_t variables;             /* and of its first variable of shared memory */
 	struct module_tables n;
 	const struct event_site *site;
 	const struct event_run *run;
@@ -29,6 +30,8 @@ struct rt_tables {
 	const struct module_frame *frame;
 	const struct module_kernel *kernel;
 	const struct module_global *global;
+	const struct event_origin *origin;
+	const struct module_variable *variable;
 	const char *strings;
 	uint32_t kept;                  /* its number, from 1, in the file of log=DIR, as that of the module; 0: it is not there */
 	struct rt_tables *next;
@@ -41,6 +44,8 @@ void rt_unit_add(struct rt_tables *);   /* links it: `linked` and `base` */
 /* Without: the unit that has a site of its module; sites of all that are linked. */
 const struct rt_tables *rt_unit_of(const struct rt_tables *, uint32_t site);
 struct event_sites rt_sites_linked(const struct rt_tables *);
+/* The name of a variable of shared memory, by its number among all that are linked; "": there is none. */
+const char *rt_variable_name(const struct rt_tables *, uint32_t variable);
 
 /* ---- tables.c ------------------------------------------------------------------------------------ */
 
@@ -83,6 +88,8 @@ struct rt_launch {
 	struct log_drain *drain;
 	struct event_map *map;          /* tensor maps that are its parameters */
 	size_t nmaps, map_cap;
+	struct event_place *place;      /* of its kernel's variables of shared memory */
+	uint32_t nplaces;
 	struct rt_launch *next;
 };
 

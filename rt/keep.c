@@ -194,7 +194,8 @@ static void keep_unit(struct rt_tables *t)
 	const struct module_tables *n = &t->n;
 	const struct log_unit u = {
 		.module = t->linked->kept - 1, .nsites = n->nsites, .nruns = n->nruns, .nframes = n->nframes, .nkernels = n->nkernels,
-		.nglobals = n->nglobals, .nstrings = n->nstrings, .path = n->path, .left_out = n->left_out, .unknown = n->unknown
+		.nglobals = n->nglobals, .nstrings = n->nstrings, .path = n->path, .left_out = n->left_out, .unknown = n->unknown,
+		.norigins = n->norigins, .nvariables = n->nvariables
 	};
 
 	begin(LOG_UNIT);
@@ -205,6 +206,8 @@ static void keep_unit(struct rt_tables *t)
 	put(t->frame, n->nframes * sizeof *t->frame);
 	put(t->kernel, n->nkernels * sizeof *t->kernel);
 	put(t->global, n->nglobals * sizeof *t->global);
+	put(t->origin, n->norigins * sizeof *t->origin);
+	put(t->variable, n->nvariables * sizeof *t->variable);
 	put(t->strings, n->nstrings);
 	end();
 	t->kept = ++file.units;
@@ -285,7 +288,7 @@ static void keep_head(const struct rt_launch *l, const struct log_copy *c)
 {
 	struct log_launch h = {
 		.number = l->number, .nth = l->nth, .unit = l->tables->kept - 1, .kernel = (uint32_t)(l->kernel - l->tables->kernel),
-		.stream = l->stream, .since = c->head.lost ? c->head.since : 0, .maps = (uint32_t)l->nmaps,
+		.stream = l->stream, .since = c->head.lost ? c->head.since : 0, .maps = (uint32_t)l->nmaps, .places = l->nplaces,
 		.flags = (l->early ? LOG_EARLY : 0u) | (l->failed ? LOG_FAULT : 0u) | (c->head.lost ? LOG_CUT : 0u)
 	};
 
@@ -296,6 +299,8 @@ static void keep_head(const struct rt_launch *l, const struct log_copy *c)
 	put(&h, sizeof h);
 	if (l->nmaps)
 		put(l->map, l->nmaps * sizeof *l->map);
+	if (l->nplaces)
+		put(l->place, l->nplaces * sizeof *l->place);
 	end();
 }
 

@@ -45,6 +45,22 @@ void rt_locate_shared(struct rt_buf *b, struct rt_report *r, uint64_t size)
 		rt_printf(b, ", reached through the variable %s", rt_demangle(r->var));
 }
 
+void rt_locate_outside(struct rt_buf *b, const struct rt_report *r)
+{
+	const unsigned long long n = (unsigned long long)(r->outside < 0 ? -r->outside : r->outside);
+
+	rt_puts(b, "shared memory");
+	locate_block(b, r);
+	rt_printf(b, " at offset 0x%llx: %s %llu byte%s %s ", (unsigned long long)r->addr, r->outside < 0 ? "it begins" : "it reaches", n,
+		  n == 1 ? "" : "s", r->outside < 0 ? "before the start of" : "past the end of");
+	if (*r->var)
+		rt_printf(b, "%s (%llu bytes)", rt_demangle(r->var), (unsigned long long)r->var_bytes);
+	else
+		rt_puts(b, "the block's shared memory");
+	if (*r->in)
+		rt_printf(b, ", in %s", rt_demangle(r->in));
+}
+
 void rt_locate_global(struct rt_buf *b, const struct rt_report *r, const struct rt_block *block)
 {
 	static const char *const kinds[] = {

@@ -226,11 +226,11 @@ static void put_note(struct rt_buf *b, const struct rt_report *r)
 			   "(values are not compared)\n");
 }
 
-/* What outlives its block, or comes before it, what uses an mbarrier that is not there, and a wrong mask, is one
- * access. */
+/* What outlives its block, or comes before it, what uses an mbarrier that is not there, a wrong mask, and what lies
+ * outside of its variable, is one access. */
 static bool may_be_one(enum gsan_kind kind)
 {
-	return kind == GSAN_LIFETIME || kind == GSAN_MBARRIER_MISUSE || kind == GSAN_BARRIER_MISUSE;
+	return kind == GSAN_LIFETIME || kind == GSAN_MBARRIER_MISUSE || kind == GSAN_BARRIER_MISUSE || kind == GSAN_SHARED_BOUNDS;
 }
 
 void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)

@@ -126,6 +126,11 @@ struct rt_report {
 	struct rt_place now, before;
 	char *where;            /* what follows "Location is " */
 	const char *var;        /* the variable it lies in; "" if none */
+	/* SHARED_BOUNDS: by how many bytes it reaches past the end of `var`, which has so many, or, negative, begins before
+	 * its start; and the variable in which it lies there; "": none.  No var: all of a block's memory. */
+	int64_t outside;
+	uint64_t var_bytes;
+	const char *in;
 	bool suppressed;        /* by the user's list */
 	bool repeated;          /* same source lines as an earlier one, */
 	bool merged;            /* to which its count has been added */
@@ -143,6 +148,7 @@ const char *rt_kind_name(enum gsan_kind);
 struct rt_block;
 void rt_locate_tensor(struct rt_buf *, const struct rt_report *);
 void rt_locate_shared(struct rt_buf *, struct rt_report *, uint64_t size);     /* of its variable; 0: unknown */
+void rt_locate_outside(struct rt_buf *, const struct rt_report *);
 void rt_locate_global(struct rt_buf *, const struct rt_report *, const struct rt_block *);
 
 /* ---- print.c: text of a report, nothing else ---------------------------------------- */

@@ -155,6 +155,8 @@ static bool fetch_all(struct rt_ctx *c, struct rt_tables *t)
 	       (t->frame = rt_fetch(c, n->frames, n->nframes, sizeof *t->frame)) &&
 	       (t->kernel = rt_fetch(c, n->kernels, n->nkernels, sizeof *t->kernel)) &&
 	       (t->global = rt_fetch(c, n->globals, n->nglobals, sizeof *t->global)) &&
+	       (t->origin = rt_fetch(c, n->origins, n->norigins, sizeof *t->origin)) &&
+	       (t->variable = rt_fetch(c, n->variables, n->nvariables, sizeof *t->variable)) &&
 	       (t->strings = rt_fetch(c, n->strings, n->nstrings, 1));
 }
 

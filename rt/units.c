@@ -22,6 +22,22 @@ static struct rt_linked *linked_of(const struct rt_module *m)
 	return rt_alloc(sizeof(struct rt_linked));
 }
 
+static struct event_origin *link_origins(const struct rt_tables *t, const struct event_sites *was)
+{
+	struct event_origin *origin = rt_alloc((was->norigins + t->n.norigins + 1) * sizeof *origin);
+
+	if (was->norigins)
+		memcpy(origin, was->origin, was->norigins * sizeof *origin);
+	for (uint32_t i = 0; i < t->n.norigins; i++) {
+		struct event_origin o = t->origin[i];
+
+		o.site += t->base;
+		o.variable += t->variables;
+		origin[was->norigins + i] = o;
+	}
+	return origin;
+}
+
 /* Adds its sites.  Arrays that somebody may be reading stay. */
 static void link_sites(struct rt_tables *t)
 {
@@ -42,8 +58,11 @@ static void link_sites(struct rt_tables *t)
 	for (uint32_t i = 0; i < t->n.nruns; i++)
 		run[was.nruns + i] = (struct event_run){t->run[i].site + was.nsites, t->run[i].offset};
 	t->base = was.nsites;
+	t->variables = l->nvariables;
+	l->nvariables += t->n.nvariables;
 	l->sites = (struct event_sites){.site = site, .run = run, .text = "", .nsites = was.nsites + t->n.nsites,
-					.nruns = was.nruns + t->n.nruns};
+					.nruns = was.nruns + t->n.nruns, .norigins = was.norigins + t->n.norigins,
+					.origin = link_origins(t, &was)};
 }
 
 void rt_unit_add(struct rt_tables *t)
@@ -73,4 +92,16 @@ struct event_sites rt_sites_linked(const struct rt_tables *t)
 	s = t->linked->sites;
 	pthread_mutex_unlock(&rt_lock);
 	return s;
+}
+
+const char *rt_variable_name(const struct rt_tables *of, uint32_t variable)
+{
+	const char *name = "";
+
+	pthread_mutex_lock(&rt_lock);
+	for (const struct rt_tables *t = all; t && !*name; t = t->next)
+		if (t->module == of->module && variable >= t->variables && variable - t->variables < t->n.nvariables)
+			name = rt_string(t, t->variable[variable - t->variables].name);
+	pthread_mutex_unlock(&rt_lock);
+	return name;
 }

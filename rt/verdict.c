@@ -106,6 +106,7 @@ struct rt_verdict *rt_verdict_new(const struct rt_flags *flags, const struct rt_
 static void forget(struct rt_launch *l)
 {
 	rt_free(l->map);
+	rt_free(l->place);
 	rt_free(l);
 }
 
@@ -208,6 +209,11 @@ void rt_verdict_begin(struct rt_verdict *v, const struct rt_launch *l, const uin
 
 	say_if_not_stored(v, l);
 	ask((struct question){.v = v, .sites = &sites, .host = &h});
+	h.kind = EVENT_HOST_VARIABLE;
+	for (uint32_t i = 0; i < l->nplaces; i++) {
+		h.place = l->place[i];
+		ask((struct question){.v = v, .host = &h});
+	}
 	if (!cut)
 		return;
 	h.kind = EVENT_HOST_CUT;

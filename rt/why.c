@@ -102,6 +102,8 @@ static void put_word(struct rt_buf *b, const char *word, size_t n, const struct 
 			rt_print_spot(b, narrow(r), look);
 	} else if (IS("scope")) {
 		rt_puts(b, scope(narrow(r)->level));
+	} else if (IS("variable")) {
+		rt_puts(b, *r->var ? rt_demangle(r->var) : "the block's shared memory");
 	} else if (IS("sizes")) {
 		rt_printf(b, "%u and %u", r->before.size, r->now.size);
 	} else {

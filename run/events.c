@@ -74,6 +74,9 @@ static void print_finding(const struct run_script *s, const struct detect_findin
 		s->path, detect_kind_name(f->kind), (int)f->why, judge_line(&log_, f, 0), judge_line(&log_, f, 1),
 		(unsigned long long)f->count, a->block, a->thread, b->block, b->thread,
 		a->shared ? "shared" : a->tensor ? "tensor" : "global", (unsigned long long)a->address);
+	if (f->kind == DETECT_SHARED_BOUNDS)
+		fprintf(stderr, ", %lld bytes %s", (long long)(f->outside < 0 ? -f->outside : f->outside),
+			f->outside < 0 ? "before the start" : "past the end");
 	if (f->met[0] != DETECT_NO_SITE)
 		fprintf(stderr, ", met at lines %u and %u", judge_site_line(&log_, a->launch, f->met[0]),
 			judge_site_line(&log_, b->launch, f->met[1]));

@@ -40,8 +40,10 @@ static void add_sites(void *arg, const struct event_sites *s)
 	memset(&i->sites, 0, sizeof i->sites);
 	i->sites.site = copy_of(s->site, s->nsites * sizeof *s->site);
 	i->sites.run = copy_of(s->run, s->nruns * sizeof *s->run);
+	i->sites.origin = copy_of(s->origin, s->norigins * sizeof *s->origin);
 	i->sites.nsites = s->nsites;
 	i->sites.nruns = s->nruns;
+	i->sites.norigins = s->norigins;
 }
 
 static void add_host(void *arg, const struct event_host *h)
@@ -87,6 +89,7 @@ void judge_free(struct judge_log *l)
 		l->first = i->next;
 		free((void *)i->sites.site);
 		free((void *)i->sites.run);
+		free((void *)i->sites.origin);
 		free(i->piece);
 		free(i);
 	}

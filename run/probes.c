@@ -267,7 +267,8 @@ static const struct event_sites *all_sites(void)
 {
 	static struct event_sites all;
 
-	all = (struct event_sites){.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns};
+	all = (struct event_sites){.site = sites.site, .run = sites.run, .text = "", .nsites = sites.n, .nruns = sites.nruns,
+				   .norigins = sites.norigins, .origin = sites.origin};
 	return &all;
 }
 
@@ -373,7 +374,7 @@ static void print_screen(const struct logged *l, const uint32_t why[SCREEN_WHYS]
 {
 	static const char *const words[SCREEN_WHYS] = {
 		"events that are not looked at", "accesses that are not looked at", "groups that lane 0 does not lead", "no room",
-		"orders that are not followed", "shared memory", "global memory"
+		"orders that are not followed", "shared memory", "global memory", "variables of shared memory"
 	};
 
 	if (clear[l->param.launch])
@@ -402,11 +403,29 @@ static struct screen_twins *twins_of(const char *kernel, const struct screen_log
 	return k && k->twins.unit && k->twins.what ? &k->twins : NULL;
 }
 
+/* Where the kernel's variables of shared memory lie, as block 0 has said; returns how many. */
+static uint32_t places_of(const struct log_copy *log, struct event_place to[REGION_PLACES_MOST])
+{
+	struct region_places p;
+	uint32_t k = 0;
+
+	memcpy(&p, log->unit + REGION_PLACES, sizeof p);
+	for (uint32_t i = 0; p.n && i < p.n - 1 && i < REGION_PLACES_MOST; i++) {
+		uint32_t n = p.place[i].variable;
+
+		if (n < sites.nvariables)
+			to[k++] = (struct event_place){n, p.place[i].at, sites.variable[n].dynamic ? p.dynamic : sites.variable[n].bytes};
+	}
+	return k;
+}
+
 /* Each block by itself, and by what those before it did, which has to come to the same. */
 static bool screen(const struct logged *l, const struct log_copy *log)
 {
 	const struct screen_maps maps_now = {told, ntold};
 	const struct log_shape *s = &l->shape;
+	struct event_place place[REGION_PLACES_MOST];
+	const struct screen_places places = {place, places_of(log, place)};
 	struct region_block block;
 	uint32_t why[SCREEN_WHYS], again[SCREEN_WHYS];
 	struct screen_twins *twins;
@@ -420,10 +439,10 @@ static bool screen(const struct logged *l, const struct log_copy *log)
 	x.threads = block.threads;
 	x.shared = block.shared;
 	twins = twins_of(l->a->kernel, &x);
-	clear[l->param.launch] = screen_launch(&x, all_sites(), &maps_now, NULL, why);
+	clear[l->param.launch] = screen_launch(&x, all_sites(), &maps_now, &places, NULL, why);
 	for (unsigned i = 0; twins && i < TWINS_TURNS && same; i++) {
 		twins->found = 0;
-		screen_launch(&x, all_sites(), &maps_now, twins, again);
+		screen_launch(&x, all_sites(), &maps_now, &places, twins, again);
 		same = !memcmp(why, again, sizeof why);
 	}
 	if (!same)
@@ -432,6 +451,19 @@ static bool screen(const struct logged *l, const struct log_copy *log)
 	if (verbose)
 		print_screen(l, why, twins ? twins->found : 0);
 	return same;
+}
+
+static void tell_places(const struct logged *l, const struct log_copy *log)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	struct event_place place[REGION_PLACES_MOST];
+	struct event_host h = {.kind = EVENT_HOST_VARIABLE, .launch = l->param.launch};
+	uint32_t n = places_of(log, place);
+
+	for (uint32_t i = 0; i < n; i++) {
+		h.place = place[i];
+		sink->host(sink->arg, &h);
+	}
 }
 
 static void tell_drained(const struct logged *l, const struct log_fill *fill, uint32_t n)
@@ -466,6 +498,7 @@ static bool tell_log(const struct logged *l, const struct log_copy *log, const s
 	if (!fill || !clear)
 		return false;
 	clear[l->param.launch] = false;
+	tell_places(l, log);
 	tell_cut(l, &log->head);
 	tell_drained(l, fill, n);
 	return !log_tell(log, &l->shape, fill, n, tell_piece, (void *)(uintptr_t)sink);

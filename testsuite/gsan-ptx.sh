@@ -22,7 +22,7 @@ run 0 "$g" k.ptx -o one.ptx
 [ -s out ] && fail "-o and yet output on stdout"
 [ -s err ] && fail "output on stderr for nothing"
 has one.ptx ".param .align 8 .b8 __gsan_launch"
-has one.ptx "__gsan_v2_init_"
+has one.ptx "__gsan_v3_init_"
 run 0 "$g" k.ptx
 cmp -s out one.ptx || fail "stdout differs from -o"
 "$g" - <k.ptx >two.ptx || fail "stdin"
@@ -153,7 +153,7 @@ TMPDIR=$tmp/tmpdir
 export TMPDIR
 run 0 env FROM=k.ptx "$g" --wrap ./cicc --lang 'a b' -o w.ptx
 has out "cicc says --lang a b -o w.ptx"
-has w.ptx "__gsan_v2_init_"
+has w.ptx "__gsan_v3_init_"
 run 0 env FROM=w.ptx "$g" --wrap ./cicc -o w2.ptx
 cmp -s w.ptx w2.ptx || fail "--wrap rewrites twice"
 rm w.ptx
@@ -173,7 +173,7 @@ has err "not instrumented: 32-bit"
 run 0 "$g" --wrap ./myas -arch sm_75 k.ptx -o k.cubin
 # Its five words, and that kernels are assembled side by side.
 has out "as says 6"
-has seen "__gsan_v2_init_"
+has seen "__gsan_v3_init_"
 [ "$(cat name)" = k.ptx ] && fail "--wrap: the assembler was given the original"
 hasnt k.ptx "__gsan"
 [ -z "$(ls tmpdir)" ] || fail "--wrap: left $(ls tmpdir)"

@@ -6,6 +6,51 @@
 # the folders and the table.
 
 race_tests = \
+	testsuite/race/bounds_aligned.ptx \
+	testsuite/race/bounds_atom.ptx \
+	testsuite/race/bounds_bulk.ptx \
+	testsuite/race/bounds_bulk_store.ptx \
+	testsuite/race/bounds_byte.ptx \
+	testsuite/race/bounds_cast.ptx \
+	testsuite/race/bounds_cp_async.ptx \
+	testsuite/race/bounds_descriptor.ptx \
+	testsuite/race/bounds_difference.ptx \
+	testsuite/race/bounds_dsmem.ptx \
+	testsuite/race/bounds_dynamic_carved.ptx \
+	testsuite/race/bounds_dynamic_names.ptx \
+	testsuite/race/bounds_dynamic_static.ptx \
+	testsuite/race/bounds_func.ptx \
+	testsuite/race/bounds_func_param.ptx \
+	testsuite/race/bounds_generic.ptx \
+	testsuite/race/bounds_lanes_apart.ptx \
+	testsuite/race/bounds_ldmatrix.ptx \
+	testsuite/race/bounds_ldmatrix_x1.ptx \
+	testsuite/race/bounds_loaded_index.ptx \
+	testsuite/race/bounds_loop.ptx \
+	testsuite/race/bounds_mbarrier.ptx \
+	testsuite/race/bounds_module.ptx \
+	testsuite/race/bounds_negative.ptx \
+	testsuite/race/bounds_one_past.ptx \
+	testsuite/race/bounds_pointers.ptx \
+	testsuite/race/bounds_race_beside.ptx \
+	testsuite/race/bounds_read.ptx \
+	testsuite/race/bounds_red.ptx \
+	testsuite/race/bounds_returned.ptx \
+	testsuite/race/bounds_row_end.ptx \
+	testsuite/race/bounds_last_element.ptx \
+	testsuite/race/bounds_select.ptx \
+	testsuite/race/bounds_st_async.ptx \
+	testsuite/race/bounds_stored_pointer.ptx \
+	testsuite/race/bounds_stride.ptx \
+	testsuite/race/bounds_strong.ptx \
+	testsuite/race/bounds_swizzle.ptx \
+	testsuite/race/bounds_symbol.ptx \
+	testsuite/race/bounds_tma_box.ptx \
+	testsuite/race/bounds_tma_store.ptx \
+	testsuite/race/bounds_two_ways.ptx \
+	testsuite/race/bounds_vector.ptx \
+	testsuite/race/bounds_vector_left_out.ptx \
+	testsuite/race/bounds_warp_specialised.ptx \
 	testsuite/race/01_halves_one_more.ptx testsuite/race/01_bytes_generic.ptx \
 	testsuite/race/01_global_plain_race.ptx \
 	testsuite/race/01_same_value.ptx \
@@ -530,6 +575,51 @@ race_tests = \
 	testsuite/race/zeroed_then_loaded.ptx
 
 norace_tests = \
+	testsuite/norace/bounds_aligned.ptx \
+	testsuite/norace/bounds_atom.ptx \
+	testsuite/norace/bounds_bulk.ptx \
+	testsuite/norace/bounds_bulk_store.ptx \
+	testsuite/norace/bounds_byte.ptx \
+	testsuite/norace/bounds_cast.ptx \
+	testsuite/norace/bounds_cp_async.ptx \
+	testsuite/norace/bounds_descriptor.ptx \
+	testsuite/norace/bounds_difference.ptx \
+	testsuite/norace/bounds_dsmem.ptx \
+	testsuite/norace/bounds_dynamic_carved.ptx \
+	testsuite/norace/bounds_dynamic_names.ptx \
+	testsuite/norace/bounds_dynamic_static.ptx \
+	testsuite/norace/bounds_func.ptx \
+	testsuite/norace/bounds_func_param.ptx \
+	testsuite/norace/bounds_generic.ptx \
+	testsuite/norace/bounds_lanes_apart.ptx \
+	testsuite/norace/bounds_ldmatrix.ptx \
+	testsuite/norace/bounds_ldmatrix_x1.ptx \
+	testsuite/norace/bounds_loaded_index.ptx \
+	testsuite/norace/bounds_loop.ptx \
+	testsuite/norace/bounds_mbarrier.ptx \
+	testsuite/norace/bounds_module.ptx \
+	testsuite/norace/bounds_negative.ptx \
+	testsuite/norace/bounds_one_past.ptx \
+	testsuite/norace/bounds_pointers.ptx \
+	testsuite/norace/bounds_race_beside.ptx \
+	testsuite/norace/bounds_read.ptx \
+	testsuite/norace/bounds_red.ptx \
+	testsuite/norace/bounds_returned.ptx \
+	testsuite/norace/bounds_row_end.ptx \
+	testsuite/norace/bounds_last_element.ptx \
+	testsuite/norace/bounds_select.ptx \
+	testsuite/norace/bounds_st_async.ptx \
+	testsuite/norace/bounds_stored_pointer.ptx \
+	testsuite/norace/bounds_stride.ptx \
+	testsuite/norace/bounds_strong.ptx \
+	testsuite/norace/bounds_swizzle.ptx \
+	testsuite/norace/bounds_symbol.ptx \
+	testsuite/norace/bounds_tma_box.ptx \
+	testsuite/norace/bounds_tma_store.ptx \
+	testsuite/norace/bounds_two_ways.ptx \
+	testsuite/norace/bounds_vector.ptx \
+	testsuite/norace/bounds_vector_left_out.ptx \
+	testsuite/norace/bounds_warp_specialised.ptx \
 	testsuite/norace/01_halves_one_more.ptx testsuite/norace/01_reads_only.ptx \
 	testsuite/norace/02_bar_called_by_pointer.ptx \
 	testsuite/norace/02_smem_bar.ptx \

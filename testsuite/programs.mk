@@ -33,10 +33,12 @@ program_tests = \
 	testsuite/programs/race_next_step.cu \
 	testsuite/programs/race_reverse.cu \
 	testsuite/programs/race_scope.cu \
+	testsuite/programs/race_tile.cu \
 	testsuite/programs/reduce.cu \
 	testsuite/programs/refused.cu \
 	testsuite/programs/streams.cu \
 	testsuite/programs/symbols.cu \
+	testsuite/programs/tile.cu \
 	testsuite/programs/transpose.cu \
 	testsuite/programs/vecadd.cu
 TESTS += $(program_tests) testsuite/newcomer.sh testsuite/programs/lists.sh \

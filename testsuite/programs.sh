@@ -5,7 +5,7 @@
 #
 # Its "// prints:" lines are all that it writes to stdout, and "// says:" lines are in stderr.
 # With a "// race: KIND" line findings of that kind must be told, all of them between the lines
-# marked "// first" and "// second", with status 66; without one nothing must be told.  The
+# marked "// first" and "// second", with status 66, and perhaps some of the kind in "// also: KIND"; without one nothing must be told.  The
 # program has PTX alone, which is what the emulated device runs, since machine code takes most
 # of the time to build: a "// flags: ..." line has other flags, in which $CUDA_HOME is the
 # toolkit.
@@ -49,7 +49,9 @@ if [ -n "$race" ]; then
 	has err "WARNING: GSan: $(echo "$race" | tr - ' ')"
 	[ -z "$first" ] || has err "$name.cu:$first"
 	has err "$name.cu:$second"
-	grep 'WARNING: GSan' err | grep -v "GSan: $(echo "$race" | tr - ' ')" && fail "a finding of another kind"
+	also=$(field also)
+	grep 'WARNING: GSan' err | grep -v -e "GSan: $(echo "$race" | tr - ' ')" -e "GSan: $(echo "${also:-$race}" | tr - ' ')" &&
+		fail "a finding of another kind"
 	sed -n "s/^    #0 .*$name.cu:\([0-9]*\) .*/\1/p" err | grep -vx -e "${first:-$second}" -e "$second" &&
 		fail "a finding at another line"
 else

@@ -436,7 +436,7 @@ static void compare(struct bench *b, struct work *w, CUfunction probes, unsigned
 	l.unit = log.data();
 	l.launch = 1;
 	l.next = head.next;
-	screen_launch(&l, &all, &maps, NULL, why[1]);
+	screen_launch(&l, &all, &maps, NULL, NULL, why[1]);
 	printf("  log %.1f MiB%s; one launch: GPU", head.next / 65536.0, head.lost ? " LOST" : "");
 	clear[0] = print_why(why[0]);
 	printf(", host");

@@ -14,7 +14,7 @@ static const struct { const char *name, *values; } choices[] = {
 };
 
 /* What the detector is besides: how it asks, and an option of its own; neither is a reading of the documentation. */
-static const char *const more[] = {"detect", "volatile_is_weak"};
+static const char *const more[] = {"detect", "volatile_is_weak", "bounds"};
 
 enum { N = sizeof choices / sizeof *choices };
 

@@ -8,6 +8,7 @@
  *   0.1:3-5,8 st g:0x100+4 size=4                       block 0, warp 1, lanes 3, 4, 5 and 8; each 4 bytes further on
  *   0.*       bar.arrive id=0                           every warp of block 0
  *   *.0:0     ld.acquire.gpu g:0x200 size=4 read=1 @70..75
+ *   variable 1 at=0x400 bytes=960                       where a variable of shared memory lies in the launch's blocks
  *   over                                                all threads end, and the launch
  *   fault                                               the launch ends, where its threads are
  *   cut 75                                              from that time on a part of the launch's log may be lost
@@ -15,6 +16,8 @@
  * Behind the event's name come its modifiers, then the address (g:, s: the block's own shared memory,
  * sN: that of rank N; a bare number is generic), then operands and what the site says (event.def), of which each lane may have one of its own:
  * count=1,2.  @BEFORE..BEHIND are clocks; without, lines are ten apart.  line=N: by the instruction of that line again.
+ * in=1,2: the address comes from one of these variables; from_in=, mbar_in=: likewise, that of a copy's source, of its
+ * mbarrier.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +47,8 @@ struct reader {
 	uint32_t launch, blocks, threads, cluster, shared, number;
 	struct event_put put;
 	struct event_site site;
+	struct event_origin origin[8];  /* of the site */
+	uint32_t norigins;
 	bool own;                       /* the address is of the block's own shared memory, */
 	struct event_put own_put;       /* and some operands: what a rank of 1 adds to them */
 	uint32_t *left;                 /* of each warp of the launch: lanes that have not ended */
@@ -191,6 +196,23 @@ static bool values(struct reader *r, char *s, unsigned at)
 	return !*s || fail(r, "more values than lanes: %s", s);
 }
 
+static const char *const origins[] = {[EVENT_OF_AT] = "in", [EVENT_OF_FROM] = "from_in", [EVENT_OF_MBAR] = "mbar_in"};
+
+static bool variables(struct reader *r, char *s, enum event_address_of address)
+{
+	uint64_t v;
+
+	do {
+		s += *s == ',';
+		if (!number(r, &s, &v))
+			return false;
+		if (r->norigins == sizeof r->origin / sizeof *r->origin)
+			return fail(r, "too many variables");
+		r->origin[r->norigins++] = (struct event_origin){0, (uint16_t)address, 0, (uint32_t)v};
+	} while (*s == ',');
+	return !*s || fail(r, "no variables: %s", s);
+}
+
 static bool operand(struct reader *r, char *word)
 {
 	char *value = strchr(word, '=');
@@ -209,6 +231,9 @@ static bool operand(struct reader *r, char *word)
 			r->site.from = from;
 		return ok;
 	}
+	for (unsigned i = 0; i < sizeof origins / sizeof *origins; i++)
+		if (!strcmp(word, origins[i]))
+			return variables(r, value, (enum event_address_of)i);
 	if (!strcmp(word, "line")) {
 		ok = number(r, &value, &v);
 		r->site.line = (uint32_t)v;
@@ -349,6 +374,7 @@ static void new_event(struct reader *r)
 	memset(&r->put, 0, sizeof r->put);
 	memset(&r->own_put, 0, sizeof r->own_put);
 	r->own = false;
+	r->norigins = 0;
 	r->put.lanes = ~0u;
 	r->put.clock[0] = r->line * 10;
 	r->put.clock[1] = r->line * 10 + 5;
@@ -362,6 +388,11 @@ static uint32_t site_number(struct reader *r)
 	for (uint32_t i = 1; r->site.line != r->line && i < t->nsites; i++)
 		if (t->site[i].line == r->site.line)
 			return i;
+	t->origin = grown(t->origin, (t->norigins + r->norigins + 1) * sizeof *t->origin);
+	for (uint32_t i = 0; i < r->norigins; i++) {
+		r->origin[i].site = t->nsites;
+		t->origin[t->norigins++] = r->origin[i];
+	}
 	t->site = grown(t->site, (t->nsites + 1) * sizeof r->site);
 	t->site[t->nsites] = r->site;
 	return t->nsites++;
@@ -512,6 +543,30 @@ static bool map(struct reader *r, char *rest)
 	return true;
 }
 
+static bool variable(struct reader *r, char *rest)
+{
+	static const char *const names[] = {"at", "bytes"};
+	struct event_host h = {.kind = EVENT_HOST_VARIABLE, .launch = r->launch};
+	char *save;
+	uint64_t v;
+
+	rest += strspn(rest, " \t");
+	if (!r->running)
+		return fail(r, "no launch that has it");
+	if (!number(r, &rest, &v))
+		return false;
+	h.place.variable = (uint32_t)v;
+	for (char *w = strtok_r(rest, " \t", &save); w; w = strtok_r(NULL, " \t", &save)) {
+		int i = setting(r, w, names, 2, &v);
+
+		if (i < 0)
+			return false;
+		*(i ? &h.place.bytes : &h.place.at) = (uint32_t)v;
+	}
+	host(r, &h);
+	return true;
+}
+
 static bool cut(struct reader *r, char *rest)
 {
 	struct event_host h = {.kind = EVENT_HOST_CUT, .launch = r->launch};
@@ -541,6 +596,8 @@ static bool line(struct reader *r, char *s)
 		return launch(r, rest);
 	if (!strcmp(word, "map"))
 		return map(r, rest);
+	if (!strcmp(word, "variable"))
+		return variable(r, rest);
 	if (!strcmp(word, "cut"))
 		return cut(r, rest);
 	if (strcmp(word, "over") && strcmp(word, "fault"))
@@ -581,5 +638,6 @@ void ev_free(struct ev *t)
 	free(t->log);
 	free(t->host);
 	free(t->site);
+	free(t->origin);
 	*t = (struct ev){0};
 }

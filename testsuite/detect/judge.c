@@ -85,7 +85,7 @@ static void collect(const struct ev *t, const struct detect *d, struct verdict *
 /* Feeds the log, and judges behind every piece whose number is a cut.  NULL, or what is wrong. */
 static const char *run(const struct ev *t, const char *options, const bool *cut, struct verdict *v)
 {
-	struct event_sites sites = {t->site, NULL, NULL, t->nsites, 0};
+	struct event_sites sites = ev_sites(t);
 	struct detect *d = detect_new();
 	uint32_t host = 0, piece = 0;
 	const char *why = choose(d, options) ? NULL : "no such choice";
@@ -141,7 +141,8 @@ static bool same(const struct verdict *a, const struct verdict *b)
 static bool is_kind(const char *word, enum detect_kind kind)
 {
 	if (!strcmp(word, "race"))
-		return kind != DETECT_MBARRIER_MISUSE && kind != DETECT_BARRIER_MISUSE && kind != DETECT_LIFETIME;
+		return kind != DETECT_MBARRIER_MISUSE && kind != DETECT_BARRIER_MISUSE && kind != DETECT_LIFETIME &&
+		       kind != DETECT_SHARED_BOUNDS;
 	return !strcmp(word, detect_kind_name(kind));
 }
 

@@ -22,6 +22,7 @@ testsuite_detect_work_tap_LDADD = testsuite/detect/libwork.a extent/libextent.a 
 ev_tests = \
 	testsuite/detect/async.evs \
 	testsuite/detect/barrier.evs \
+	testsuite/detect/bounds.evs \
 	testsuite/detect/fence.evs \
 	testsuite/detect/host.evs \
 	testsuite/detect/mbarrier.evs \
@@ -46,6 +47,34 @@ $(ev_tests): testsuite/detect/local.mk
 	printf '%s\n' $(ev_logs) | grep "^testsuite/detect/$$folder/" >$@.tmp && mv $@.tmp $@
 
 ev_logs = \
+	testsuite/detect/bounds/across.ev \
+	testsuite/detect/bounds/before.ev \
+	testsuite/detect/bounds/behind.ev \
+	testsuite/detect/bounds/copy.ev \
+	testsuite/detect/bounds/copy_mbar_out.ev \
+	testsuite/detect/bounds/copy_out.ev \
+	testsuite/detect/bounds/copy_source.ev \
+	testsuite/detect/bounds/copy_source_out.ev \
+	testsuite/detect/bounds/dynamic_names.ev \
+	testsuite/detect/bounds/dynamic_none.ev \
+	testsuite/detect/bounds/end.ev \
+	testsuite/detect/bounds/left_out.ev \
+	testsuite/detect/bounds/left_out_none.ev \
+	testsuite/detect/bounds/mbarrier_out.ev \
+	testsuite/detect/bounds/not_placed.ev \
+	testsuite/detect/bounds/of_two.ev \
+	testsuite/detect/bounds/of_two_across.ev \
+	testsuite/detect/bounds/of_two_neither.ev \
+	testsuite/detect/bounds/off.ev \
+	testsuite/detect/bounds/peer.ev \
+	testsuite/detect/bounds/peer_out.ev \
+	testsuite/detect/bounds/product.ev \
+	testsuite/detect/bounds/product_out.ev \
+	testsuite/detect/bounds/race_beside.ev \
+	testsuite/detect/bounds/race_within.ev \
+	testsuite/detect/bounds/unknown.ev \
+	testsuite/detect/bounds/unknown_last.ev \
+	testsuite/detect/bounds/unknown_out.ev \
 	testsuite/detect/async/bulk_again_behind_wait.ev testsuite/detect/async/bulk_behind_its_end.ev \
 	testsuite/detect/async/bulk_issuer_reads.ev testsuite/detect/async/bulk_other_waited.ev \
 	testsuite/detect/async/bulk_over_own_store.ev testsuite/detect/async/bulk_read_before_wait.ev \

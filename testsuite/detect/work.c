@@ -282,7 +282,7 @@ struct measured { size_t bytes, findings; uint64_t work; double seconds; };
 
 static size_t judge(const struct ev *t)
 {
-	struct event_sites sites = {t->site, NULL, NULL, t->nsites, 0};
+	struct event_sites sites = ev_sites(t);
 	struct detect *d = detect_new();
 	const struct detect_finding *f;
 	size_t n;

@@ -63,7 +63,7 @@ static void tell_hosts(struct detect *d, const struct ev *t, uint32_t *host, uin
 /* A piece that is refused is left out: what is wrong with it is said. */
 static struct detect *judge(const struct ev *t, enum way way)
 {
-	struct event_sites sites = { t->site, NULL, NULL, t->nsites, 0 };
+	struct event_sites sites = ev_sites(t);
 	struct detect *d = detect_new();
 	uint32_t host = 0, n = 0;
 

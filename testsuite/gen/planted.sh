@@ -280,6 +280,20 @@ plant 'griddepcontrol: dependents may begin behind all' detect/grid.c \
 	's/if (!before->lets_go && !d->choices\.trigger)/if (!d->choices.trigger)/' 'pdl|griddep'
 plant 'launch: an early one makes forget what is before' detect/detect.c \
 	's/if (!h->early) {/if (true) {/' 'pdl|griddep'
+plant 'bounds: a word behind a variable belongs to it' detect/overrun.c \
+	's/<= (uint64_t)w->place\[i\]\.at + w->place\[i\]\.bytes)$/<= (uint64_t)w->place[i].at + w->place[i].bytes + 4)/' '/bounds_'
+plant 'bounds: a variable begins where it likes' detect/overrun.c \
+	's/: from < start ? (int64_t)from - (int64_t)start : 0;/: 0;/' '/bounds_'
+plant 'bounds: of two variables the first one counts' detect/overrun.c \
+	's/^\t\tw->place\[w->n++\] = d->place\.v\[at - 1\];/\t\tw->place[w->n] = d->place.v[at - 1], w->n = 1;/' '/bounds_'
+plant 'bounds: what lies outside races as well' detect/overrun.c \
+	's/^\treturn cut(nearest, address, bytes);/\treturn true;/' '/bounds_'
+plant 'bounds: what lies within does not race' detect/overrun.c \
+	's/^\treturn cut(nearest, address, bytes);/\treturn false;/' '/bounds_'
+plant 'bounds: the mbarriers that copies name are not looked at' detect/overrun.c \
+	's/^\t\telse if (at != EVENT_OPERAND_NONE \&\& (counted || e->kind == EVENT_CANCEL))/\t\telse if (0)/' '/bounds_'
+plant 'bounds: matrices side by side are one too many' detect/overrun.c \
+	's/(a->address_of == OF_PRODUCT \&\& is_covered(w, \*address, \*address + \*bytes))/(a->address_of == OF_PRODUCT \&\& 0)/' 'wgmma'
 plant 'lifetime: blocks have begun' detect/misuse.c \
 	's/return \*f \&\& (\*f)\[F_BEGUN\];/return *f != NULL;/' '/29_|exit'
 plant 'lifetime: only of own shared memory' detect/misuse.c \

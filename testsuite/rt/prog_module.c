@@ -80,10 +80,10 @@ __attribute__((constructor)) static void fill_in(void)
 /* ---- modules ------------------------------------------------------------------------------------------ */
 
 static const struct fake_kernel kernels[] = {
-	{ "__gsan_v2_init_0123456789abcdef", &unit }, { "_Z4ringPi", &unit }, { "flat", &unit }, { "alone", &unit },
+	{ "__gsan_v3_init_0123456789abcdef", &unit }, { "_Z4ringPi", &unit }, { "flat", &unit }, { "alone", &unit },
 	{ "hang", &unit }, { "die", &unit }, { "_Z4leftPi", NULL },
 	/* and of the other unit */
-	{ "_Z4ropePi", &rope_unit }, { "__gsan_v2_init_fedcba9876543210", &rope_unit },
+	{ "_Z4ropePi", &rope_unit }, { "__gsan_v3_init_fedcba9876543210", &rope_unit },
 };
 static const struct fake_kernel bare_kernels[] = { { "_Z4copyPi", NULL } };
 static const struct fake_kernel other_kernels[] = { { "__gsan_v9_init_0123456789abcdef", NULL }, { "_Z4ringPi", &unit } };

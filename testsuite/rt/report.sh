@@ -178,7 +178,7 @@ if ! ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1' && ! nm "$top_builddir/l
 	LD_LIBRARY_PATH= GSAN_OPTIONS=strict=1 run 65 ./absent
 fi
 go 3 "" use:0 other run:_Z4ringPi sync
-has err "GSan: a module was instrumented for another version of gsan (9, not 2)"
+has err "GSan: a module was instrumented for another version of gsan (9, not 3)"
 # A kernel that was left alone in an instrumented module.
 go 3 "" use:0 load run:_Z4ringPi run:_Z4leftPi run:_Z4leftPi sync
 has err "GSan: 0 findings; 3 launches, 6 sites watched"

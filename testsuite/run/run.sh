@@ -188,7 +188,7 @@ EMU_PROFILE=profile run 0 $gsan_run --check clean.ptx
 awk '
 	$6 == "all" { all = $2 }
 	$6 != "all" && NR > 1 { sum += $2; if ($3 < 1 || $3 > 32 || $5 < 1 || $5 > $2) wrong = 1 }
-	$6 ~ /^__gsan_v2_init_/ && $4 == 1 { registers = 1 }
+	$6 ~ /^__gsan_v3_init_/ && $4 == 1 { registers = 1 }
 	$6 == "k" && $4 == 2 && $2 > 2 * 10 && $5 > 10 { kernel = 1 }
 	END { exit !(all && all == sum && registers && kernel && !wrong) }' profile ||
 	fail "the profile lacks the kernel or what registers it, or is not their sum: $(cat profile)"

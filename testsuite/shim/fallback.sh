@@ -163,7 +163,7 @@ cat >old <<'EOF'
 echo "$*" >>words
 case " $* $SPLITS" in
 *" --split-compile=0 killed") kill -9 $$ ;;
-*" always") ! grep -q __gsan_v2 "$2" || kill -9 $$ ;;
+*" always") ! grep -q __gsan_v3 "$2" || kill -9 $$ ;;
 *" --split-compile=0 ") echo "ptxas fatal   : Unknown option '--split-compile'" >&2; exit 1 ;;
 esac
 exec "$PTXAS" -c "$@"

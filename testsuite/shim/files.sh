@@ -34,7 +34,7 @@ write()
 # instrumented FILE
 instrumented()
 {
-	grep -q __gsan_v2_init_ "$1" || fail "$how: $1 is not instrumented"
+	grep -q __gsan_v3_init_ "$1" || fail "$how: $1 is not instrumented"
 }
 # no_more FILE...: just these are in the folder, and nothing in that of temporary files
 no_more()

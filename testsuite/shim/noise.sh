@@ -34,7 +34,7 @@ for options in '-arch=sm_80 -Xptxas -v' '-arch=sm_80 -res-usage' '-arch=sm_80 -r
 	hasnt said Overriding
 	[ "$(grep -c "^$note\$" said)" = 1 ] || fail "$options: the note is there $(grep -c "^$note\$" said) times"
 	run 0 "$g" --gsan-verbose $options -c k.cu -o k.o
-	has err __gsan_v2_init_
+	has err __gsan_v3_init_
 	hasnt err "$note"
 done
 run 0 "$g" -arch=sm_80 -Xptxas --warn-on-spills -c k.cu -o k.o
@@ -55,11 +55,11 @@ for word do
 	[ "$prev" = -o ] && out=$word
 	prev=$word
 done
-grep -q __gsan_v2_init_ "$in" && what=instrumented
+grep -q __gsan_v3_init_ "$in" && what=instrumented
 echo $what >"$out"
 echo "ptxas $in, line $(wc -l <"$in"); warning : of all of it, line $(wc -l <"$in")" >&2
 echo "ptxas info    : (C1) $what is slow in function 'one'" >&2
-[ $what = plain ] || echo "ptxas info    : (C2) all of __gsan_v2_init_ is called" >&2
+[ $what = plain ] || echo "ptxas info    : (C2) all of __gsan_v3_init_ is called" >&2
 EOF
 chmod +x as
 "$NVCC" -arch=sm_80 -ptx k.cu -o k.ptx || hard "-ptx"

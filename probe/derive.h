@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * derive.h: from which variables of shared memory an address comes.
+ *
+ * What is said is certain: each value that the address may have is one of these variables' addresses and a number.  How
+ * large the number is nobody knows, which is why it is asked.  A number is what is made without any variable's address, and
+ * what is loaded; a distance between two variables is none.
+ */
+#ifndef PROBE_DERIVE_H
+#define PROBE_DERIVE_H
+
+#include "event/event.h"
+#include "ptxparse/ptx.h"
+
+enum { DERIVE_MOST = 64 };      /* variables that are told apart; addresses of others are unknown */
+
+/* func: the one in which it is declared; NULL: none.  dynamic: it lies behind all others, and the launch says how large
+ * it is.  first: declared before anything in its function, if in one. */
+struct derive_variable { const struct ptx_sym *sym; const struct ptx_func *func; bool dynamic, first; };
+
+struct derive {
+	struct derive_variable variable[DERIVE_MOST];
+	uint32_t n;
+	struct derive_func *func, *last;        /* what registers hold, of each function and of the last one that was asked: derive.c's */
+	struct derive_params *params;
+	bool stored, mixed;             /* addresses, or what is made of several, are stored somewhere */
+	bool pointers;                  /* something is called by a pointer */
+};
+
+/* In the arena.  Before anything is put into the module. */
+struct derive *derive_of(struct ptx_arena *, const struct ptx_module *);
+/* Of an instruction's address, or descriptor: variables, as bits; 0: it is not known. */
+uint64_t derive_address(struct derive *, const struct ptx_func *, const struct ptx_stmt *, enum event_address_of);
+/* Variables that a kernel uses, or what it calls by name: those whose address can be had where it begins. */
+uint64_t derive_used(const struct derive *, struct ptx_arena *, const struct ptx_module *, const struct ptx_func *);
+
+#endif
