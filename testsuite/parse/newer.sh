@@ -21,7 +21,7 @@ assemble()
 counted()
 {
 	timeout 60 "$gsan_ptx" --stats "$1" -o made/x.ptx 2>stats || { fail "$name: gsan-ptx: $(head -n 3 stats)"; return; }
-	n=$(sed -n 's/.*: \([0-9]*\) not modelled, \([0-9]*\) unknown, .*/\1 + \2/p' stats)
+	n=$(sed -n 's/.*: \([0-9]*\) not modelled, \([0-9]*\) unknown.*/\1 + \2/p' stats)
 	want=$(sed -n 's,^// counted: ,,p' "$1")
 	[ "$((${n:-0}))" = "$want" ] || fail "$name: $((${n:-0})) counted, not $want"
 }
