@@ -287,7 +287,12 @@ static uint64_t rounded(uint64_t bytes)
 	return (bytes + ALLOC_ALIGN + align - 1) & ~(align - 1);
 }
 
-/* Page-locked memory: mprotect() works on pages. */
+/* Memory that the host uses, too: mprotect() works on pages. */
+static bool is_shared(enum emu_mem_kind kind)
+{
+	return kind == MEM_HOST || kind == MEM_MANAGED;
+}
+
 static uint64_t whole_pages(uint64_t bytes)
 {
 	return (bytes + 4095) & ~UINT64_C(4095);
@@ -296,11 +301,11 @@ static uint64_t whole_pages(uint64_t bytes)
 uint64_t emu_mem_new(uint64_t bytes, enum emu_mem_kind kind, unsigned flags)
 {
 	uint64_t base, size = rounded(bytes);
-	bool small = size < SMALL_BYTES && kind != MEM_HOST;
+	bool small = size < SMALL_BYTES && !is_shared(kind);
 
 	if (!bytes || bytes > EMU_MEM_TOTAL)
 		return 0;
-	if (kind == MEM_HOST)
+	if (is_shared(kind))
 		size = whole_pages(bytes);
 	pthread_mutex_lock(&lock);
 	if (on_device(kind) && used + size > EMU_MEM_TOTAL) {
@@ -339,7 +344,7 @@ bool emu_mem_delete(uint64_t base, enum emu_mem_kind kind)
 	ok = take(base, kind, &b);
 	if (ok) {
 		size = rounded(b.bytes);
-		if (kind == MEM_HOST)
+		if (is_shared(kind))
 			munmap((void *)(uintptr_t)base, whole_pages(b.bytes));
 		else if (size < SMALL_BYTES)
 			give_extent(pool_of(kind), base, size);

@@ -310,6 +310,26 @@ static void grid_end(struct emu_cmd *c)
 	}
 }
 
+/* This thread is the device's, and runs no function of the program's. */
+static _Thread_local bool device_thread;
+
+EMU_API int gsanEmuDeviceThread(void);
+EMU_API int gsanEmuDeviceThread(void)
+{
+	return device_thread;
+}
+
+/* The program's own code. */
+static void call_host(const struct emu_cmd *c)
+{
+	device_thread = false;
+	if (c->u.host.callback)
+		c->u.host.callback(c->stream, CUDA_SUCCESS, c->u.host.arg);
+	else
+		c->u.host.fn(c->u.host.arg);
+	device_thread = true;
+}
+
 /* Everything but a kernel is carried out at once. */
 static void start(struct emu_cmd *c)
 {
@@ -324,10 +344,8 @@ static void start(struct emu_cmd *c)
 		do_copy(&c->u.copy.shape);
 	else if (c->kind == CMD_SET)
 		do_set(&c->u.set);
-	else if (c->kind == CMD_HOST && c->u.host.callback)
-		c->u.host.callback(c->stream, CUDA_SUCCESS, c->u.host.arg);
 	else if (c->kind == CMD_HOST)
-		c->u.host.fn(c->u.host.arg);
+		call_host(c);
 	pthread_mutex_lock(&emu_lock);
 	cmd_end(c);
 }
@@ -395,6 +413,7 @@ static void wait_for_more(void)
 static void *engine(void *arg)
 {
 	(void)arg;
+	device_thread = true;
 	pthread_mutex_lock(&emu_lock);
 	for (;;) {
 		struct emu_cmd *c;

@@ -84,6 +84,7 @@ struct rt_launch {
 	struct log_drain *drain;
 	struct event_map *map;          /* tensor maps that are its parameters */
 	size_t nmaps, map_cap;
+	struct rt_deed *deed;           /* order.h; NULL: nobody wants to know what it touches */
 	struct rt_launch *next;
 };
 
@@ -119,6 +120,7 @@ struct rt_issue {
 	uint32_t grid[3], block[3], cluster[3];
 	bool early;
 	void **params;
+	struct rt_deed *deed;           /* NULL */
 };
 
 /* The parameter behind its own ones, whether it is watched or not (NULL). */

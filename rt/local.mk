@@ -14,7 +14,7 @@ libgsan_a_SOURCES = \
 	rt/alloc.c rt/context.c rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/flags.c rt/init.c rt/locate.c rt/log.c rt/mem.c rt/module.c \
 	rt/one.c rt/print.c rt/register.c rt/supp.c rt/tell.c rt/tmap.c rt/util.c rt/wait.c rt/why.c
 # What kernels log is judged, or what the runtime in them finds is told.
-gsan_judge = rt/way.c rt/found.c rt/graph.c rt/issue.c rt/judge.c rt/keep.c rt/maps.c rt/past.c rt/tables.c rt/units.c rt/verdict.c
+gsan_judge = rt/order.h rt/seen.h rt/touch.h rt/found.h rt/symbol.h rt/libc.c rt/met.c rt/order.c rt/seen.c rt/symbol.c rt/touch.c rt/way.c rt/found.c rt/graph.c rt/issue.c rt/judge.c rt/keep.c rt/maps.c rt/past.c rt/tables.c rt/units.c rt/verdict.c
 gsan_watch = rt/collect.c rt/counters.c rt/early.c rt/enter.c rt/launch.c rt/shadow.c rt/watch.c
 if ENGINE_PROBES
 libgsan_a_SOURCES += $(gsan_judge) $(event_libevent_a_SOURCES) $(log_liblog_a_SOURCES)

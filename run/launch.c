@@ -518,6 +518,7 @@ static int perform(struct runner *r)
 		if (!make(r, &s->objs[i], &r->at[i]))
 			return RUN_OTHER;
 	for (k = 0; k < s->nactions; k++) {
+		gsan_at(s->path, s->actions[k].pos.line);
 		status = act(r, &s->actions[k]);
 		if (status)
 			return status;
