@@ -257,6 +257,12 @@ static void compare(struct detect_deeds *d, const struct detect_deed *a, const s
 		pairs(a, b, note, &t);
 }
 
+/* The host knows what it has done itself (line 0). */
+static bool is_known(const struct detect_clock *host, const struct detect_deed *x)
+{
+	return !x->when.line || host->upto[x->when.line] >= x->when.number;
+}
+
 /* Whoever it has met may yet be ordered with it by what comes, as long as it is under way. */
 static bool is_waited_for(const struct detect_deeds *d, const struct detect_deed *x, const struct detect_clock *host)
 {
@@ -264,7 +270,7 @@ static bool is_waited_for(const struct detect_deeds *d, const struct detect_deed
 		const struct detect_meeting *m = &d->meeting[i];
 		const struct detect_deed *other = m->deed[m->deed[0] == x];
 
-		if ((m->deed[0] == x || m->deed[1] == x) && (!host || host->upto[other->when.line] < other->when.number))
+		if ((m->deed[0] == x || m->deed[1] == x) && (!host || !is_known(host, other)))
 			return true;
 	}
 	return false;
@@ -299,11 +305,6 @@ static void drop(struct detect_deeds *d, size_t i, const struct detect_sink *sin
 	sink->gone(sink->arg, x->number);
 	detect_ranges_free(&x->ranges);
 	free(x);
-}
-
-static bool is_known(const struct detect_clock *host, const struct detect_deed *x)
-{
-	return host->upto[x->when.line] >= x->when.number;
 }
 
 static bool covers(const struct detect_ranges *r, const struct detect_range *x)

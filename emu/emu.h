@@ -430,6 +430,7 @@ struct emu_grid {
 	uint64_t params;                /* address of the parameters */
 	uint64_t workspace;             /* of a cooperative launch, for grid barriers; 0 */
 	uint64_t id;
+	uint64_t made;                  /* its number, in the order of the calls */
 	struct emu_block *blocks, *pool;        /* all it ever had, those to use again */
 	void *owner;                    /* the command it came with */
 	struct emu_grid *next;
@@ -478,6 +479,7 @@ struct emu_machine {
 	uint64_t steps;                 /* ops executed by any warp: the clock */
 	uint64_t async_due;             /* the step at which async.c has something to do */
 	uint64_t next_grid;             /* %gridid */
+	uint64_t grids_made;
 	uint64_t launches;              /* since the seed was set */
 	CUresult fault;                 /* CUDA_SUCCESS, or why everything stops */
 	uint64_t heap_limit, heap_used; /* of malloc() in kernels */

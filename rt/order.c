@@ -19,7 +19,7 @@ static bool wanted;                     /* atomic */
 
 /* With order_lock. */
 static struct detect_order *order;
-static struct rt_deed *first, **last = &first;
+static struct rt_deed *first, **last = &first, *newest;        /* newest: if it is there yet */
 static uint64_t unseen;                 /* calls that may order anything */
 
 /* Memory that pools got back, and what then was known. */
@@ -74,8 +74,17 @@ static struct detect_stream stream_of(enum rt_hook which, CUstream s)
 static void append(struct rt_deed *x)
 {
 	x->d.number = (uintptr_t)x;
-	*last = x;
+	*last = newest = x;
 	last = &x->next;
+}
+
+static uint64_t origin_of(const struct rt_stack *s)
+{
+	uint64_t h = s->line + 1;
+
+	for (unsigned i = 0; i < s->n; i++)
+		h = (h ^ (uintptr_t)s->frame[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return h;
 }
 
 struct rt_deed *rt_deed_put(enum rt_hook which, CUstream s, enum detect_deed_kind kind, const char *call)
@@ -92,8 +101,7 @@ struct rt_deed *rt_deed_put(enum rt_hook which, CUstream s, enum detect_deed_kin
 	x->stream = at.key & 2 && (at.key >> 16) ? 2 : at.key;
 	if (kind != DETECT_LAUNCH)
 		rt_stack_take(&x->stack);
-	for (unsigned i = 0; i < x->stack.n; i++)
-		x->d.origin = (x->d.origin ^ (uintptr_t)x->stack.frame[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	x->d.origin = kind != DETECT_LAUNCH ? origin_of(&x->stack) : 0;
 	pthread_mutex_lock(&order_lock);
 	detect_put(order, &at, &x->d.when);
 	x->d.host = *detect_host_clock(order);
@@ -130,8 +138,15 @@ void rt_deed_ready(struct rt_deed *x)
 {
 	if (!x)
 		return;
-	detect_ranges_end(&x->d.ranges);
 	__atomic_store_n(&x->ready, true, __ATOMIC_RELEASE);
+}
+
+/* With order_lock: is it one more of the newest one's, in a loop say? */
+static bool goes_on(const struct rt_deed *x)
+{
+	return newest && newest->d.kind == DETECT_TOUCH && newest->call && newest->d.origin == x->d.origin &&
+	       newest->d.when.line == x->d.when.line && newest->d.when.number == x->d.when.number &&
+	       !memcmp(&newest->d.host, &x->d.host, sizeof x->d.host);
 }
 
 void rt_deed_touch(uint64_t address, uint64_t bytes, bool writes, const struct rt_stack *stack)
@@ -144,16 +159,21 @@ void rt_deed_touch(uint64_t address, uint64_t bytes, bool writes, const struct r
 	x->d.kind = DETECT_TOUCH;
 	x->call = "the host";
 	x->stack = *stack;
-	x->d.origin = address;
+	x->d.origin = origin_of(stack);
 	rt_deed_range(x, address, bytes, writes);
-	detect_ranges_end(&x->d.ranges);
 	x->ready = true;
 	pthread_mutex_lock(&order_lock);
 	detect_host_now(order, &x->d.when);
 	if (rt_order_within)
 		x->d.when = *rt_order_within;
 	x->d.host = *detect_host_clock(order);
-	append(x);
+	if (goes_on(x)) {
+		rt_deed_range(newest, address, bytes, writes);
+		detect_ranges_free(&x->d.ranges);
+		rt_free(x);
+	} else {
+		append(x);
+	}
 	pthread_mutex_unlock(&order_lock);
 }
 
@@ -400,6 +420,7 @@ static struct rt_deed *next_ready(void)
 	x = first;
 	if (x && __atomic_load_n(&x->ready, __ATOMIC_ACQUIRE)) {
 		first = x->next;
+		newest = first ? newest : NULL;
 		if (!first)
 			last = &first;
 	} else {
@@ -434,6 +455,7 @@ static void take_all(void *arg)
 			detect_deeds_forget(deeds, x->forget, x->forget_bytes, &sink);
 			rt_free(x);
 		} else {
+			detect_ranges_end(&x->d.ranges);
 			detect_deed(deeds, &x->d, &sink);
 		}
 	}
@@ -467,6 +489,6 @@ void rt_order_fork(void)
 {
 	pthread_mutex_init(&order_lock, NULL);
 	wanted = false;
-	first = NULL;
+	first = newest = NULL;
 	last = &first;
 }

@@ -17,14 +17,14 @@
 
 #include "rt/touch.h"
 
-enum { BLOCKS = 1024, STEPS = 8192 /* of a block, while it is guarded */ };
+enum { BLOCKS = 1024, STEPS = 8192, DEVICE_STEPS = 65536 /* of a block, while it is guarded */ };
 
 struct block {
 	uint64_t address, bytes;
 	uint64_t from, to;              /* pages that can be guarded */
 	bool guarded;
 	uint32_t pending[DETECT_LINES]; /* of each line: the last deed that may touch it */
-	unsigned steps;
+	unsigned steps, device_steps;
 };
 
 static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -180,7 +180,7 @@ static bool on_fault(const siginfo_t *info, ucontext_t *u)
 	b = guard_at(address);
 	if (b) {
 		inside = address >= b->address && address - b->address < b->bytes;
-		step = !device && b->steps++ < STEPS && set_step(u, true);
+		step = (device ? b->device_steps++ < DEVICE_STEPS : b->steps++ < STEPS) && set_step(u, true);
 		step_page = step ? page : 0;
 		/* Another thread may have let it go meanwhile. */
 		protect(page, page + page_bytes(), PROT_READ | PROT_WRITE);
@@ -280,7 +280,7 @@ static void guard(struct block *b, const struct detect_when *w)
 	b->pending[w->line] = w->number > b->pending[w->line] ? w->number : b->pending[w->line];
 	if (b->guarded || !hear())
 		return;
-	b->steps = 0;
+	b->steps = b->device_steps = 0;
 	b->guarded = protect(b->from, b->to, PROT_NONE);
 	if (b->guarded)
 		__atomic_add_fetch(&nguarded, 1, __ATOMIC_RELEASE);

@@ -50,7 +50,7 @@ if [ -n "$race" ]; then
 	[ -z "$first" ] || has err "$name.cu:$first"
 	has err "$name.cu:$second"
 	grep 'WARNING: GSan' err | grep -v "GSan: $(echo "$race" | tr - ' ')" && fail "a finding of another kind"
-	sed -n "s/^    #0 .*$name.cu:\([0-9]*\) .*/\1/p" err | grep -vx -e "${first:-$second}" -e "$second" &&
+	sed -n "s/^    #0 .*$name.cu:\([0-9][0-9]*\).*/\1/p" err | grep -vx -e "${first:-$second}" -e "$second" &&
 		fail "a finding at another line"
 else
 	hasnt err "WARNING: GSan"
