@@ -236,7 +236,7 @@ static void do_copy(const struct emu_copy *c)
 		const uint64_t y = i % c->height, z = i / c->height;
 		void *to = (void *)(c->dst + y * c->dst_pitch + z * c->dst_slice);
 
-		memmove(to, (const void *)(c->src + y * c->src_pitch + z * c->src_slice), c->width);
+		memmove(emu_view((uintptr_t)to), emu_view(c->src + y * c->src_pitch + z * c->src_slice), c->width);
 		emu_tell_host_wrote(to, c->width);
 	}
 }
@@ -259,9 +259,9 @@ static void set_bytes(uint8_t *p, int value, size_t n)
 static void do_set(const CUDA_MEMSET_NODE_PARAMS *c)
 {
 	for (uint64_t y = 0; y < c->height; y++) {
-		uint8_t *p = (uint8_t *)(c->dst + y * c->pitch);
+		uint8_t *p = emu_view(c->dst + y * c->pitch);
 
-		emu_tell_host_wrote(p, c->width * c->elementSize);
+		emu_tell_host_wrote((void *)(c->dst + y * c->pitch), c->width * c->elementSize);
 		if (c->elementSize == 1) {
 			set_bytes(p, (uint8_t)c->value, c->width);
 			continue;
