@@ -27,6 +27,7 @@
 
 struct rt_drv rt_drv;
 _Thread_local int rt_inside;
+_Thread_local const void *rt_caller;
 
 static rt_any *real[RT_HOOK_COUNT];
 static void *driver;
@@ -260,6 +261,7 @@ void rt_drv_fork(void)
 		if (rt_inside || !rt_active())                                  \
 			return fn args;                                         \
 		rt_inside++;                                                    \
+		rt_caller = __builtin_return_address(0);                        \
 		r = action(RT_##symbol, UNPACK args);                           \
 		if (r != CUDA_SUCCESS)                                          \
 			note_failure(RT_##symbol, r);                           \
@@ -282,6 +284,7 @@ void rt_drv_fork(void)
 		if (rt_inside || !rt_active())                                  \
 			return fn args;                                         \
 		rt_inside++;                                                    \
+		rt_caller = __builtin_return_address(0);                        \
 		if (rt_seen_begin(seen, RT_##symbol, stream, #symbol))          \
 			act;                                                    \
 		r = fn args;                                                    \

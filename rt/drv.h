@@ -95,6 +95,8 @@ bool rt_per_thread(enum rt_hook);       /* the variant whose null stream is the 
 /* Above zero while a thread runs our code or the driver's: what they call is not
  * the program's doing, and passes through the hooks unseen. */
 extern _Thread_local int rt_inside;
+/* Where the last call of a hook came from, in whose code. */
+extern _Thread_local const void *rt_caller;
 
 /* The hooks' actions; mem.c, module.c, launch.c, context.c. */
 #define UNPACK(...) __VA_ARGS__

@@ -34,6 +34,7 @@ static void vector(const struct iovec *v, int n, bool writes)
 	HOOKED type name params \
 	{ \
 		NEXT(name) \
+		rt_caller = __builtin_return_address(0); \
 		if (rt_touch_any()) \
 			rt_touch_bytes(buffer, bytes, writes); \
 		return next args; \
@@ -42,6 +43,7 @@ static void vector(const struct iovec *v, int n, bool writes)
 	HOOKED type name params \
 	{ \
 		NEXT(name) \
+		rt_caller = __builtin_return_address(0); \
 		vector(v, n, writes); \
 		return next args; \
 	}
@@ -67,6 +69,8 @@ VECTOR(ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, 
 HOOKED ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	NEXT(recvmsg)
+
+	rt_caller = __builtin_return_address(0);
 	if (m)
 		vector(m->msg_iov, (int)m->msg_iovlen, true);
 	return next(fd, m, flags);
@@ -75,6 +79,8 @@ HOOKED ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 HOOKED ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	NEXT(sendmsg)
+
+	rt_caller = __builtin_return_address(0);
 	if (m)
 		vector(m->msg_iov, (int)m->msg_iovlen, false);
 	return next(fd, m, flags);

@@ -24,20 +24,14 @@ __attribute__((visibility("default"))) void gsan_at(const char *file, unsigned l
 	script.line = line;
 }
 
-void rt_stack_take(struct rt_stack *s)
-{
-	s->file = script.file;
-	s->line = script.line;
-	if (!script.file)
-		s->n = (unsigned)backtrace(s->frame, RT_STACK);
-}
-
-/* Between the program's code and the handler lie frames of the handler's. */
+/* Before that place lie frames of our own. */
 void rt_stack_from(struct rt_stack *s, const void *pc)
 {
 	unsigned from = 0;
 
-	rt_stack_take(s);
+	*s = (struct rt_stack){.file = script.file, .line = script.line};
+	if (!script.file)
+		s->n = (unsigned)backtrace(s->frame, RT_STACK);
 	while (from < s->n && s->frame[from] != pc)
 		from++;
 	if (from < s->n) {
@@ -46,17 +40,37 @@ void rt_stack_from(struct rt_stack *s, const void *pc)
 	}
 }
 
+void rt_stack_take(struct rt_stack *s)
+{
+	rt_stack_from(s, rt_caller);
+}
+
 /* ---- reports ---------------------------------------------------------------------------------------------------------- */
 
-/* Is it one of ours, the driver's or the CUDA runtime's? */
+/* Is it the driver's or the CUDA runtime's? */
 static bool is_inner(const struct rt_symbol *s)
 {
 	const char *base = strrchr(s->object, '/');
-	const char *f = s->function;
+	const char *f = s->function, *header = strstr(s->file, "cuda_runtime");
 
 	base = base ? base + 1 : s->object;
-	return !strncmp(base, "libgsan", 7) || !strncmp(base, "libcuda", 7) || !strncmp(f, "cuda", 4) || !strncmp(f, "__cudart", 8) ||
-	       !strncmp(f, "rt_", 3) || !strncmp(f, "libcudart_static_", 17) || (!strncmp(f, "cu", 2) && f[2] >= 'A' && f[2] <= 'Z');
+	return (header && strchr(header, '.') && !strchr(header, '/')) || !strncmp(base, "libgsan", 7) || !strncmp(base, "libcuda", 7) || !strncmp(f, "cuda", 4) || !strncmp(f, "__cudart", 8) ||
+	       !strncmp(f, "libcudart_static_", 17);
+}
+
+/* As the manual calls a function of the driver's. */
+static const char *call_name(const char *symbol)
+{
+	static const char *const ends[] = {"_ptsz", "_ptds", "_v2"};
+	char *name = rt_copy(symbol);
+
+	for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++) {
+		size_t n = strlen(name), k = strlen(ends[i]);
+
+		if (n > k && !strcmp(name + n - k, ends[i]))
+			name[n - k] = '\0';
+	}
+	return name;
 }
 
 static void add_frame(struct rt_place *p, const struct rt_symbol *s)
@@ -106,7 +120,7 @@ static void fill(struct rt_place *p, const struct rt_deed *x, const struct detec
 	memset(p, 0, sizeof *p);
 	p->known = true;
 	p->op = p->var = p->ptx = "";
-	p->call = x->call;
+	p->call = call_name(x->call);
 	p->write = r->writes;
 	p->addr = r->address;
 	p->size = r->size;
