@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Boxes that are copied in three dimensions in two streams, side by side.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -29,5 +30,6 @@ int main()
 	p.dstPos = make_cudaPos(0, 0, 4);
 	CHECK(cudaMemcpy3DAsync(&p, t));
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A blocking stream waits for a fill in the null stream.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -20,5 +21,6 @@ int main()
 	CHECK(cudaMemset(a, 1, 256));
 	use<<<1, 64, 0, s>>>(a, out);
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

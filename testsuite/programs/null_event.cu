@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An event in the null stream covers what was in all blocking streams.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -31,5 +32,6 @@ int main()
 	CHECK(cudaStreamWaitEvent(n, e, 0));
 	use<<<1, 64, 0, n>>>(a, out);
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The legacy null stream waits for blocking streams, and they for it.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -31,5 +32,6 @@ int main()
 	CHECK(cudaMemset(out, 0, 256));
 	use<<<1, 64, 0, s>>>(b, out);
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

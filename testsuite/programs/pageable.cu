@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stream of a copy from pageable memory is waited for.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -23,5 +24,6 @@ int main()
 	CHECK(cudaStreamSynchronize(s));
 	use<<<1, 64, 0, t>>>(a, out);
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

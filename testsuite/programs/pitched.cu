@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows that are copied into a pitched buffer, beside a kernel that writes the rest of it.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -22,5 +23,6 @@ int main()
 	right<<<16, 64, 0, s>>>(a, pitch);
 	CHECK(cudaMemcpy2DAsync(a, pitch, b, 128, 64, 16, cudaMemcpyDeviceToDevice, t));
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A pool hands a block of one stream to another, which waits for its last use, and to the same one.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -25,5 +26,6 @@ int main()
 		CHECK(cudaFreeAsync(b, t));
 	}
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

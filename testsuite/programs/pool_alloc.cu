@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory of a pool is used in another stream behind its allocation.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -23,5 +24,6 @@ int main()
 	CHECK(cudaStreamWaitEvent(t, e, 0));
 	fill<<<1, 64, 0, t>>>(a, 1);
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

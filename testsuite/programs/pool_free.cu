@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory is given back to a pool behind its use in another stream.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -25,5 +26,6 @@ int main()
 	CHECK(cudaStreamWaitEvent(t, e, 0));
 	CHECK(cudaFreeAsync(a, t));
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

@@ -23,6 +23,6 @@ int main()
 	CHECK(cudaStreamSynchronize(s));
 	fill<<<1, 64, 0, s>>>(a, 1);
 	CHECK(cudaFreeAsync(a, t));                     // second
-	CHECK(cudaDeviceSynchronize());
+	cudaDeviceSynchronize();                        // memory of a pool may be gone by then
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A staging buffer is filled again when the copy from it is over.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -26,5 +27,6 @@ int main()
 		CHECK(cudaStreamSynchronize(s));
 	}
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two threads launch into their own null streams, the second one behind the first one's wait.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g --default-stream per-thread
 #include <thread>
 #include "check.h"
@@ -29,5 +30,6 @@ int main()
 		use<<<1, 64>>>(a, out);
 	}).join();
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }

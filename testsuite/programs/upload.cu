@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A kernel waits for the copy in another stream, by an event.
+// prints: done
 // flags: -gencode arch=compute_90,code=compute_90 -g
 #include "check.h"
 
@@ -28,5 +29,6 @@ int main()
 	CHECK(cudaStreamWaitEvent(t, e, 0));
 	use<<<1, 64, 0, t>>>(a, out);
 	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
 	return 0;
 }
