@@ -391,7 +391,7 @@ bool rt_nothing_watched(const struct rt_totals *t)
 
 bool rt_incomplete(const struct rt_totals *t)
 {
-	bool any = t->unwatched || t->lost_logs || t->cut || t->unmodelled || t->unknown || t->missed || t->unregistered ||
+	bool any = t->unwatched || t->lost_logs || t->cut || t->talked || t->unseen || t->deeds_dropped || t->unmodelled || t->unknown || t->missed || t->unregistered ||
 		   t->unbacked_allocations || t->other_device;
 
 	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
@@ -439,6 +439,10 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 	put_nonzero(b, t->unwatched, "launch that could not be watched", "launches that could not be watched");
 	put_nonzero(b, t->lost_logs, "launch whose log was lost", "launches whose log was lost");
 	put_nonzero(b, t->cut, "launch that was not judged to its end", "launches that were not judged to their end");
+	put_nonzero(b, t->talked, "pair of accesses taken as ordered, since they may synchronise through memory",
+		    "pairs of accesses taken as ordered, since they may synchronise through memory");
+	put_nonzero(b, t->unseen, "call whose order is not seen", "calls whose order is not seen");
+	put_nonzero(b, t->deeds_dropped, "launch or copy whose order was not followed", "launches and copies whose order was not followed");
 	put_nonzero(b, t->not_kept, "launch whose log was not kept", "launches whose log was not kept");
 	for (int i = 0; i < RT_INEXACT; i++)
 		put_nonzero(b, t->inexact[i].n, t->inexact[i].name, t->inexact[i].name);
