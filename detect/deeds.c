@@ -34,6 +34,12 @@ struct detect_deeds *detect_deeds_new(void)
 	return detect_zeroed(1, sizeof(struct detect_deeds));
 }
 
+void detect_deeds_free(struct detect_deeds *d)
+{
+	free(d->meeting);
+	free(d);
+}
+
 struct detect_deeds_count detect_deeds_counts(const struct detect_deeds *d)
 {
 	return d->count;

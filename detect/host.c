@@ -52,6 +52,12 @@ struct detect_order *detect_order_new(void)
 	return o;
 }
 
+void detect_order_free(struct detect_order *o)
+{
+	free(o->event);
+	free(o);
+}
+
 /* ---- lines ---------------------------------------------------------------------------------------------------- */
 
 static bool is_of(const struct line *l, const struct detect_stream *s)

@@ -28,7 +28,8 @@ void detect_clock_join(struct detect_clock *, const struct detect_clock *);
 /* ---- the order, in the order of the calls ------------------------------------------------------------------- */
 
 struct detect_order;
-struct detect_order *detect_order_new(void);
+struct detect_order *detect_order_new(void);            /* NULL: there is no memory */
+void detect_order_free(struct detect_order *);
 
 /* A stream by its context and handle; one that is destroyed may be followed by another of its name. */
 struct detect_stream { uint64_t context, key; bool legacy, blocking; };
@@ -94,6 +95,7 @@ struct detect_sink {
 
 struct detect_deeds;
 struct detect_deeds *detect_deeds_new(void);
+void detect_deeds_free(struct detect_deeds *);          /* all are gone: detect_deeds_known() of NULL */
 /* In the order in which they were issued; the deed's ranges are taken over. */
 void detect_deed(struct detect_deeds *, struct detect_deed *, const struct detect_sink *);
 /* All that was issued has come, and the host knows that; NULL: nothing comes any more. */

@@ -27,3 +27,9 @@ TESTS += testsuite/unit/bounds
 testsuite_unit_bounds_SOURCES = testsuite/unit/bounds.c
 testsuite_unit_bounds_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_bounds_LDADD = extent/libextent.a event/libevent.a $(CMOCKA_LIBS)
+
+check_PROGRAMS += testsuite/unit/host
+TESTS += testsuite/unit/host
+testsuite_unit_host_SOURCES = testsuite/unit/host.c
+testsuite_unit_host_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_host_LDADD = detect/libdetect.a event/libevent.a $(CMOCKA_LIBS)
