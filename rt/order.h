@@ -9,7 +9,7 @@
 #include "detect/host.h"
 #include "rt/judge.h"
 
-enum { RT_STACK = 24 };
+enum { RT_STACK = 20 };
 
 /* Where the program is; file: what gsan_at() says, or NULL. */
 struct rt_stack { void *frame[RT_STACK]; unsigned n; const char *file; unsigned line; };

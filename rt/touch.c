@@ -9,7 +9,9 @@
  * the lock.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -32,6 +34,7 @@ static struct block block[BLOCKS];      /* with guard_lock */
 static unsigned nblocks, nguarded;      /* the latter atomic, too */
 static struct sigaction theirs[2];      /* what the program has for SIGSEGV and SIGTRAP */
 static bool hearing;                    /* atomic */
+static bool traced;                     /* no single steps */
 static _Thread_local uint64_t step_page;        /* this thread is let through there; 0 */
 
 static uint64_t page_bytes(void)
@@ -180,7 +183,7 @@ static bool on_fault(const siginfo_t *info, ucontext_t *u)
 	b = guard_at(address);
 	if (b) {
 		inside = address >= b->address && address - b->address < b->bytes;
-		step = (device ? b->device_steps++ < DEVICE_STEPS : b->steps++ < STEPS) && set_step(u, true);
+		step = !traced && (device ? b->device_steps++ < DEVICE_STEPS : b->steps++ < STEPS) && set_step(u, true);
 		step_page = step ? page : 0;
 		/* Another thread may have let it go meanwhile. */
 		protect(page, page + page_bytes(), PROT_READ | PROT_WRITE);
@@ -240,6 +243,20 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		pass_on(sig, info, context);
 }
 
+/* A debugger takes each SIGTRAP for itself. */
+static bool is_traced(void)
+{
+	const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	char text[2048], *at;
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, "TracerPid:");
+	return at && strtol(at + strlen("TracerPid:"), NULL, 10) != 0;
+}
+
 /* With guard_lock.  A handler on the alternate stack, where there is one: what is guarded may be a stack. */
 static bool hear(void)
 {
@@ -248,6 +265,7 @@ static bool hear(void)
 
 	if (hearing)
 		return true;
+	traced = is_traced();
 	rt_stack_take(&first);          /* what backtrace() loads at first it has not to load in a handler */
 	sigemptyset(&ours.sa_mask);
 	if (rt_real_sigaction(SIGSEGV, &ours, &theirs[0]) || rt_real_sigaction(SIGTRAP, &ours, &theirs[1]))
