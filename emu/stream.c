@@ -194,8 +194,6 @@ static void cmd_end(struct emu_cmd *c)
 
 	if (c->kind == CMD_RECORD) {
 		c->u.event.event->when = now_ms();
-		if (c->u.event.event->done < c->u.event.number)
-			c->u.event.event->done = c->u.event.number;
 	} else if (c->kind == CMD_FREE) {
 		emu_mem_delete(c->u.free, MEM_DEVICE);
 	}
@@ -208,6 +206,17 @@ static void cmd_end(struct emu_cmd *c)
 	pthread_cond_broadcast(&done);
 }
 
+/* Is that recording of the event over?  A later one, in another stream, may be before it is. */
+static bool is_reached(const struct CUevent_st *e, uint64_t number)
+{
+	for (const struct CUctx_st *ctx = emu_contexts; ctx; ctx = ctx->next)
+		for (const struct CUstream_st *s = ctx->streams; s; s = s->next)
+			for (const struct emu_cmd *c = s->head; c; c = c->next)
+				if (c->kind == CMD_RECORD && c->u.event.event == e && c->u.event.number == number)
+					return false;
+	return true;
+}
+
 /* CUDA C++ Programming Guide, "Default Stream": commands of the legacy stream wait
  * for all earlier ones of blocking streams, and later ones of those for it. */
 static bool may_start(const struct emu_cmd *c)
@@ -217,7 +226,7 @@ static bool may_start(const struct emu_cmd *c)
 
 	if (c->running)
 		return false;
-	if (c->kind == CMD_WAIT && c->u.event.event->done < c->u.event.number)
+	if (c->kind == CMD_WAIT && !is_reached(c->u.event.event, c->u.event.number))
 		return false;
 	if (s->flags & CU_STREAM_NON_BLOCKING)
 		return true;
@@ -709,7 +718,7 @@ EMU_API CUresult CUDAAPI cuStreamWaitEvent(CUstream h, CUevent e, unsigned flags
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	if (!flags && (s->capture || e->capture))
 		LEAVE(emu_capture_wait(s, e));
-	if (e->done == e->recorded && !s->capture)
+	if (is_reached(e, e->recorded) && !s->capture)
 		LEAVE(CUDA_SUCCESS);
 	c = emu_cmd_new(CMD_WAIT, s);
 	c->u.event.event = e;
@@ -728,7 +737,7 @@ EMU_API CUresult CUDAAPI cuEventSynchronize(CUevent e)
 	if (e->capture)
 		LEAVE(CUDA_ERROR_CAPTURED_EVENT);
 	number = e->recorded;
-	while (!ctx->error && e->done < number)
+	while (!ctx->error && !is_reached(e, number))
 		wait_a_bit();
 	emu_print_flush();
 	LEAVE(ctx->error);
@@ -743,7 +752,7 @@ EMU_API CUresult CUDAAPI cuEventQuery(CUevent e)
 		LEAVE(CUDA_ERROR_CAPTURED_EVENT);
 	kicked = true;
 	pthread_cond_signal(&work);
-	LEAVE(e->done < e->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+	LEAVE(is_reached(e, e->recorded) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
 EMU_API CUresult CUDAAPI cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b)
@@ -752,7 +761,7 @@ EMU_API CUresult CUDAAPI cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b)
 	if (!ms || !a || !b || (a->flags | b->flags) & CU_EVENT_DISABLE_TIMING ||
 	    !a->recorded || !b->recorded)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
-	if (a->done < a->recorded || b->done < b->recorded)
+	if (!is_reached(a, a->recorded) || !is_reached(b, b->recorded))
 		LEAVE(CUDA_ERROR_NOT_READY);
 	*ms = (float)(b->when - a->when);
 	LEAVE(CUDA_SUCCESS);
