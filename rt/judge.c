@@ -11,6 +11,7 @@
 
 #include "detect/screen.h"
 #include "rt/order.h"
+#include "rt/touch.h"
 
 enum {
 	DRAIN_US = 50,                  /* between looks */
@@ -553,6 +554,7 @@ void rt_watch_start(void)
 
 void rt_watch_stop(void)
 {
+	rt_touch_end();
 	__atomic_store_n(&watching, false, __ATOMIC_RELEASE);
 }
 
@@ -563,6 +565,7 @@ void rt_watch_fork(void)
 	pthread_mutex_init(&queue_lock, NULL);
 	rt_tell_fork();
 	rt_order_fork();
+	rt_touch_fork();
 	first = NULL;
 	last = &first;
 	watching = false;

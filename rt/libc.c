@@ -3,6 +3,7 @@
  * libc.c: functions of libc that hand a buffer of the program's to the kernel, which does not fault there but fails: each
  * tells of the buffer first (touch.h).  And those by which a program asks for the signals that guards need.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,12 @@ static void vector(const struct iovec *v, int n, bool writes)
 		rt_touch_bytes(v[i].iov_base, v[i].iov_len, writes);
 }
 
+/* Another thread's call may have guarded it again. */
+static bool again(ssize_t r)
+{
+	return r < 0 && errno == EFAULT && rt_touch_any();
+}
+
 /* What is read into memory writes there. */
 #define PLAIN(type, name, params, args, buffer, bytes, writes) \
 	HOOKED type name params \
@@ -39,6 +46,22 @@ static void vector(const struct iovec *v, int n, bool writes)
 			rt_touch_bytes(buffer, bytes, writes); \
 		return next args; \
 	}
+#define CALL(name, params, args, buffer, bytes, writes) \
+	HOOKED ssize_t name params \
+	{ \
+		ssize_t r; \
+		NEXT(name) \
+		\
+		rt_caller = __builtin_return_address(0); \
+		for (int tries = 0; tries < 8; tries++) { \
+			if (rt_touch_any()) \
+				rt_touch_bytes(buffer, bytes, writes); \
+			r = next args; \
+			if (!again(r)) \
+				break; \
+		} \
+		return r; \
+	}
 #define VECTOR(type, name, params, args, writes) \
 	HOOKED type name params \
 	{ \
@@ -47,17 +70,17 @@ static void vector(const struct iovec *v, int n, bool writes)
 		vector(v, n, writes); \
 		return next args; \
 	}
-PLAIN(ssize_t, read, (int fd, void *p, size_t n), (fd, p, n), p, n, true)
-PLAIN(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n), p, n, false)
-PLAIN(ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at), p, n, true)
-PLAIN(ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at), p, n, false)
-PLAIN(ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at), p, n, true)
-PLAIN(ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at), p, n, false)
-PLAIN(ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags), p, n, true)
-PLAIN(ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags), p, n, false)
-PLAIN(ssize_t, recvfrom, (int fd, void *p, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *size), (fd, p, n, flags, from, size),
+CALL(read, (int fd, void *p, size_t n), (fd, p, n), p, n, true)
+CALL(write, (int fd, const void *p, size_t n), (fd, p, n), p, n, false)
+CALL(pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at), p, n, true)
+CALL(pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at), p, n, false)
+CALL(pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at), p, n, true)
+CALL(pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at), p, n, false)
+CALL(recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags), p, n, true)
+CALL(send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags), p, n, false)
+CALL(recvfrom, (int fd, void *p, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *size), (fd, p, n, flags, from, size),
       p, n, true)
-PLAIN(ssize_t, sendto, (int fd, const void *p, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t size),
+CALL(sendto, (int fd, const void *p, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t size),
       (fd, p, n, flags, to, size), p, n, false)
 PLAIN(size_t, fread, (void *p, size_t each, size_t n, FILE *f), (p, each, n, f), p, each * n, true)
 PLAIN(size_t, fwrite, (const void *p, size_t each, size_t n, FILE *f), (p, each, n, f), p, each * n, false)

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,36 @@ static bool is_device(void)
 	return rt_inside || (rt_drv.gsanEmuDeviceThread && rt_drv.gsanEmuDeviceThread());
 }
 
+/* The driver's code, as it lies in memory. */
+static struct { uintptr_t from, to; } driver;
+
+static int find_driver(struct dl_phdr_info *info, size_t size, void *in)
+{
+	const uintptr_t at = (uintptr_t)in;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const uintptr_t from = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && at >= from && at - from < p->p_memsz) {
+			driver.from = from;
+			driver.to = from + p->p_memsz;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* A thread of the driver's that copies, say; not a function of the program's that a stream calls. */
+static bool is_drivers(const struct rt_stack *s)
+{
+	for (unsigned i = 0; i < s->n && i < 3 && !rt_order_within; i++)
+		if ((uintptr_t)s->frame[i] >= driver.from && (uintptr_t)s->frame[i] < driver.to)
+			return true;
+	return false;
+}
+
 /* True: it was ours. */
 static bool on_fault(const siginfo_t *info, ucontext_t *u)
 {
@@ -192,7 +223,8 @@ static bool on_fault(const siginfo_t *info, ucontext_t *u)
 	if (b && inside && !device) {
 		rt_inside++;
 		rt_stack_from(&stack, place_in(u));
-		rt_deed_touch(address, 1, writes, &stack);
+		if (!is_drivers(&stack))
+			rt_deed_touch(address, 1, writes, &stack);
 		rt_inside--;
 	}
 	return b;
@@ -266,6 +298,8 @@ static bool hear(void)
 	if (hearing)
 		return true;
 	traced = is_traced();
+	if (rt_real(RT_cuMemAlloc_v2))
+		dl_iterate_phdr(find_driver, (void *)(uintptr_t)rt_real(RT_cuMemAlloc_v2));
 	rt_stack_take(&first);          /* what backtrace() loads at first it has not to load in a handler */
 	sigemptyset(&ours.sa_mask);
 	if (rt_real_sigaction(SIGSEGV, &ours, &theirs[0]) || rt_real_sigaction(SIGTRAP, &ours, &theirs[1]))
@@ -415,10 +449,17 @@ void rt_touch_bytes(const void *p, size_t n, bool writes)
 	rt_inside--;
 }
 
-void rt_touch_fork(void)
+void rt_touch_end(void)
 {
-	pthread_mutex_init(&guard_lock, NULL);
+	pthread_mutex_lock(&guard_lock);
 	for (unsigned i = 0; i < nblocks; i++)
 		let_go(&block[i]);
 	nblocks = 0;
+	pthread_mutex_unlock(&guard_lock);
+}
+
+void rt_touch_fork(void)
+{
+	pthread_mutex_init(&guard_lock, NULL);
+	rt_touch_end();
 }
