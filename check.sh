@@ -3,8 +3,8 @@
 #
 # Everything that must hold, from a fresh checkout: builds with warnings as
 # errors, runs the tests (on the GPU too, where there is one), builds the host
-# code with AddressSanitizer and UBSan and runs its unit tests, builds the other
-# engine and runs some of its tests, and makes the tarball, builds that apart and tests it.  Logs are in build-check/.
+# code with AddressSanitizer and UBSan and runs its unit tests, and makes the tarball,
+# builds that apart and tests it.  Logs are in build-check/.
 # The last line counts: N passed, N failed, N skipped.
 cd "$(dirname "$0")" || exit 1
 . testsuite/packages.sh
@@ -69,13 +69,6 @@ step san-make 900 make $jobs || failed=$((failed + 1))
 # the tests that are programs of our own, which is where the sanitizers look
 step san-check 600 make check $jobs TESTS="$(make -s list-tests | grep -vE '\.(sh|ptx|cu|tap)$' | tr '\n' ' ')"
 count san-check
-
-# The other engine can still be built, and judges some of the reproducers.
-mkdir -p "$logs/old" && cd "$logs/old" || give_up
-step old-conf 120 ../../configure --enable-werror --with-engine=old --disable-gpu-tests &&
-step old-make 900 make $jobs || failed=$((failed + 1))
-step old-check 600 env REPRODUCERS=16 make -k check $jobs TESTS="$(make -s list-tests | grep -E '^testsuite/(race|norace)/' | tr '\n' ' ')"
-count old-check
 
 # The tarball has the same tests: one in eight of those that are many shows that it has, and
 # those that take long are left out.

@@ -99,12 +99,9 @@ static void end(void *arg, const struct log_end *e, const struct rt_totals *told
 	if (!e)
 		return;
 	all->graphs += e->graphs;
-	all->missed += e->missed;
 	all->modules += e->modules;
 	all->bare_modules += e->bare_modules;
 	all->bare_launches += e->bare_launches;
-	all->unbacked_allocations += e->unbacked_allocations;
-	all->unbacked_bytes += e->unbacked_bytes;
 	all->other_device += e->other_device;
 	all->unregistered += e->unregistered;
 	all->unwatched += e->unwatched;

@@ -10,13 +10,11 @@ gsan_check_SOURCES = check/check.h check/judge.c check/log.c check/main.c check/
 gsan_check_CFLAGS = $(AM_CFLAGS) $(UNPACK_CFLAGS)
 gsan_check_LDADD = detect/libdetect.a event/libevent.a $(UNPACK_LIBS)
 
-# Logs that are made and judged again; they are of kernels that log.
+# Logs that are made and judged again.
 check_tests = testsuite/check/same.sh testsuite/check/programs.sh testsuite/check/file.sh
 dist_check_SCRIPTS += $(check_tests)
 EXTRA_DIST += testsuite/check/lib.sh
-if ENGINE_PROBES
 TESTS += $(check_tests)
-endif
 
 # Logs that are kept here, with their verdicts.
 TESTS += testsuite/logs.sh

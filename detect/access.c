@@ -445,7 +445,7 @@ static void take_tensor_warp(struct scan *s, const struct event *e, unsigned lan
 	goes(&a, load, !load);
 	if (!frees) {
 		a.source = ordered_operations(s->d, s->warp, load ? TENSOR_LOADS : TENSOR_STORES, 0);
-		a.number = load ? s->loads : s->stores;
+		a.number = load ? s->lane[lane].loads : s->lane[lane].stores;
 	}
 	extent_cells(record_of(s->d, e), site_of(s->d, e), lane, 0, &to);
 	take_cells(s, &a, s->d->warp.v[s->warp].block, &l, PIPE_NONE);
@@ -453,7 +453,7 @@ static void take_tensor_warp(struct scan *s, const struct event *e, unsigned lan
 
 /* ---- all of an event ----------------------------------------------------------------------------------------------------- */
 
-/* What takes what each lane accesses, or, `once`, what a warp accesses. */
+/* What takes what each lane accesses, or, `once`, what a warp accesses, as its first lane's record tells. */
 static const struct { uint8_t first, last; bool once; void (*take)(struct scan *, const struct event *, unsigned lane); } takers[] = {
 	{EVENT_ACCESS, EVENT_ACCESS, false, take_plain},
 	{EVENT_STRONG, EVENT_STRONG, false, take_plain},
@@ -474,7 +474,7 @@ void take_accesses(struct scan *s, const struct event *e)
 	for (unsigned k = 0; k < sizeof takers / sizeof *takers; k++) {
 		bool takes = e->kind >= takers[k].first && e->kind <= takers[k].last, once = takers[k].once;
 
-		EACH_LANE(l, !takes ? 0 : once ? 1u << event_first(e->lanes) : e->lanes)
+		EACH_LANE(l, !takes ? 0 : once ? e->lanes & 1 : e->lanes)
 			if (once || !is_folded(s->d, e, l))
 				takers[k].take(s, e, l);
 	}

@@ -82,7 +82,9 @@ static void wait_group(struct scan *s, const struct event *e, const struct event
 	bool bulk = site->variant == EVENT_LIST_BULK;
 
 	if (site->variant == EVENT_LIST_WGMMA) {
-		s->waited = s->product_groups > left ? s->product_groups - left : 0;
+		uint32_t groups = s->lane[event_first(e->lanes)].product_groups;
+
+		s->waited = groups > left ? groups - left : 0;
 		if (!s->d->choices.no_retire)
 			products_over(s, e, s->waited);
 		return;
@@ -96,7 +98,8 @@ static void wait_group(struct scan *s, const struct event *e, const struct event
 	}
 }
 
-/* Products that a warp has issued until the end of so many of its groups. */
+/* Products that a warp has issued until the end of so many of its groups, of which its first lane's records tell
+ * (stream.c). */
 static uint32_t products_in(const struct detect *d, const struct warp *w, uint32_t groups)
 {
 	uint32_t n = 0;
@@ -105,7 +108,7 @@ static uint32_t products_in(const struct detect *d, const struct warp *w, uint32
 		const struct event *e = &d->event.v[i];
 
 		n += e->kind == EVENT_WGMMA;
-		groups -= e->kind == EVENT_COMMIT && site_of(d, e)->variant == EVENT_LIST_WGMMA;
+		groups -= e->kind == EVENT_COMMIT && site_of(d, e)->variant == EVENT_LIST_WGMMA && (e->lanes & 1);
 	}
 	return n;
 }
@@ -126,7 +129,8 @@ void products_over(struct scan *s, const struct event *e, uint32_t groups)
 static void commit(struct scan *s, const struct event *e, unsigned list)
 {
 	if (list == EVENT_LIST_WGMMA) {
-		s->product_groups++;
+		EACH_LANE(l, e->lanes)
+			s->lane[l].product_groups++;
 		return;
 	}
 	EACH_LANE(l, e->lanes) {

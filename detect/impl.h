@@ -310,7 +310,8 @@ struct place { uint32_t space, block; uint64_t address; };      /* block: whose 
 struct lane {
 	struct fence fence[FENCES];     /* the last one of each kind that no wider one has followed */
 	struct groups cp, bulk;
-	uint32_t tensor;                /* tcgen05.mma and .cp issued */
+	uint32_t product_groups;        /* of wgmma, committed */
+	uint32_t tensor, loads, stores; /* tcgen05.mma and .cp issued; .ld; .st */
 	struct place tries;             /* the mbarrier at which it has waited in vain last; space 0: none */
 	uint32_t row, tried;            /* so often in a row; the last of them: in d->word_op */
 };
@@ -320,8 +321,7 @@ struct scan {
 	struct graph *g;
 	uint32_t warp;
 	struct lane lane[EVENT_LANES];
-	uint32_t products, product_groups, waited;      /* wgmma issued, committed, waited for */
-	uint32_t loads, stores;         /* tcgen05.ld, .st */
+	uint32_t products, waited;      /* records of wgmma; their groups that are waited for */
 	bool fresh;                     /* the event has not been judged: its accesses are taken */
 };
 

@@ -62,9 +62,14 @@ static void set_over(struct word *w)
 	}
 }
 
+static bool is_first(const struct word *w, const struct word_op *r)
+{
+	return !w->nwrites || w->least[0] >= r->begin;
+}
+
 bool may_see_first(const struct word *w, const struct word_op *r)
 {
-	return (!w->nwrites || w->least[0] >= r->begin) && !(w->known && r->valued_read && r->read != w->held);
+	return is_first(w, r) && !(w->known && r->valued_read && r->read != w->held);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------- */
@@ -285,14 +290,25 @@ static void find_seen(struct sweep *s, uint32_t read, uint32_t most)
 	mark_own(s, &now, true);
 	take_all(s, &now, r, most);
 	mark_own(s, &now, false);
-	if (!r->npred && r->valued_read) {
+	if (!r->npred && r->valued_read && is_first(w, r)) {
 		w->known = true;
 		w->held = r->read;
+	} else if (!r->npred && r->valued_read) {
+		w->others = true;
 	}
-	if (r->npred == 1 && !may_see_first(w, r)) {
+	if (r->npred == 1 && !w->others && !may_see_first(w, r)) {
 		const struct seen_bits *x = &w->d->pred.v[r->pred];
 
 		has_seen(s, r, x->at * BITS + event_first(x->mask));
+	}
+}
+
+/* What was found out of ends took it that nobody else writes the word. */
+static void forget_ends(struct word *w)
+{
+	for (uint32_t i = 0; i < w->nwrites; i++) {
+		w->write[i].over = NEVER;
+		op_of(w, w->write[i].op)->end = w->write[i].end = w->write[i].logged;
 	}
 }
 
@@ -309,6 +325,8 @@ void find_all_seen(struct word *w)
 	s.leave = (uint32_t *)arena_get(&w->d->arena, w->n, sizeof *s.leave);
 	find_values(&s);
 	for (unsigned round = 1; round <= ROUNDS; round++) {
+		bool others = w->others;
+
 		w->d->pred.n = pred;
 		set_over(w);
 		begin_sweep(&s);
@@ -316,6 +334,10 @@ void find_all_seen(struct word *w)
 			come_to(&s, i);
 			if (op_of(w, i)->reads)
 				find_seen(&s, i, round < ROUNDS ? 2 : NONE);
+		}
+		if (w->others && !others) {
+			forget_ends(w);
+			round = 0;
 		}
 	}
 	list_free(&s.leaving.list);

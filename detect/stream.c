@@ -71,13 +71,11 @@ static uint32_t find_warp(struct detect *d, uint32_t launch, const struct event_
 struct reader { struct detect *d; uint32_t warp, sites; struct event_now now; };
 
 /* What a warp does as one, each group of its lanes that came by itself may have logged: that of the
- * first lane counts. */
-static bool repeats(const struct reader *r, const struct event_unit *u)
+ * first lane counts.  (Loads and stores of tensor memory are counted for each lane, as groups of products are.) */
+static bool repeats(const struct event_unit *u)
 {
-	const struct event_site *s = &r->d->site.v[r->sites + event_site_of(u)];
 	unsigned kind = event_kind_of(u);
-	bool warp = kind == EVENT_WGMMA || kind == EVENT_TC_LOAD || kind == EVENT_TC_STORE || kind == EVENT_TC_ALLOC ||
-		    kind == EVENT_TC_FREE || kind == EVENT_MAP_COPY || (kind == EVENT_COMMIT && s->variant == EVENT_LIST_WGMMA);
+	bool warp = kind == EVENT_WGMMA || kind == EVENT_TC_ALLOC || kind == EVENT_TC_FREE || kind == EVENT_MAP_COPY;
 
 	return warp && !(event_lanes(u) & 1);
 }
@@ -158,7 +156,7 @@ static void read_records(struct reader *r, const struct event_piece *p)
 			run = ADD(&d->run);
 			*run = (struct run){r->warp, d->event.n, 0, s->lanes, s->clock, r->now.timer};
 		}
-		if (event_kind_of(u) == EVENT_CLOCK || repeats(r, u))
+		if (event_kind_of(u) == EVENT_CLOCK || repeats(u))
 			continue;
 		if (read_products(r, unit + i)) {
 			run->n += d->site.v[r->sites + event_site_of(&d->unit.v[unit + i])].nrun;

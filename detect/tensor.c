@@ -59,6 +59,7 @@ static void allocate(struct scan *s, const struct event *e)
 void scan_tensor(struct scan *s, const struct event *e)
 {
 	bool store = e->kind == EVENT_TC_STORE || site_of(s->d, e)->flags & EVENT_OF_STORES;
+	const struct lane *lane = &s->lane[event_first(e->lanes)];
 
 	switch (e->kind) {
 	case EVENT_TC_MMA:
@@ -69,11 +70,12 @@ void scan_tensor(struct scan *s, const struct event *e)
 		break;
 	case EVENT_TC_LOAD:
 	case EVENT_TC_STORE:
-		++*(store ? &s->stores : &s->loads);
+		EACH_LANE(l, e->lanes)
+			++*(store ? &s->lane[l].stores : &s->lane[l].loads);
 		break;
 	case EVENT_TC_WAIT:
 		tell_end(s->g, e, e->lanes, F_CELLS, ordered_operations(s->d, s->warp, store ? TENSOR_STORES : TENSOR_LOADS, 0),
-		     store ? s->stores : s->loads);
+		     store ? lane->stores : lane->loads);
 		break;
 	case EVENT_TC_COMMIT:
 		EACH_LANE(l, e->lanes)

@@ -12,7 +12,7 @@
 /* A write, with what reads ask of it.  Those of a word lie side by side, in the order in which they began. */
 struct writing {
 	uint64_t begin, end, over, value;       /* over: when it had surely been written over */
-	uint64_t ended;                 /* the end by which that was found */
+	uint64_t ended, logged;         /* the end by which that was found; the end that the log tells */
 	uint32_t op, thread, pos;
 	uint32_t before, behind;        /* its thread's writes; NONE */
 	bool valued;
@@ -37,6 +37,8 @@ struct word {
 	enum apart span;                /* the scope that holds all of them */
 	bool timers;                    /* times are the timer's: they are of several multiprocessors */
 	bool narrow;                    /* a head reaches less far than that */
+	bool others;                    /* a read saw none of the writes, though some had been: plain accesses, or the host, write
+					   the word, too, and a value tells nothing for certain */
 	bool known;                     /* what the word held before all writes: */
 	uint64_t held;
 };

@@ -742,8 +742,8 @@ void emu_decode(struct emu_func *f)
 	f->nops = d.nops;
 	f->rows = d.rows > d.preds ? d.rows : d.preds;
 	f->local_bytes = align_up(f->local_bytes, 16);
+	f->injected = emu_is_injected(f);
 	emu_weak_wrap(f);
-	f->injected = emu_is_runtime(f);
 	if (emu_listening)
 		emu_tell_load(f);
 }

@@ -293,8 +293,8 @@ struct emu_func {
 	void *heard[EMU_LISTENERS];     /* what each listener keeps of it */
 };
 
-/* Is it the device runtime's, and not the program's own? */
-static inline bool emu_is_runtime(const struct emu_func *f)
+/* Does it register a module, and is no part of the program? */
+static inline bool emu_is_injected(const struct emu_func *f)
 {
 	return !strncmp(f->name, "__gsan_", 7);
 }
@@ -317,7 +317,7 @@ struct emu_module {
 	struct emu_const **const_index; /* hash from value to row */
 	bool async_reads;               /* something reads shared memory in the async proxy */
 	unsigned async;                 /* weak.c: what else the async proxy may do; 0: not known */
-	bool instrumented;              /* there are functions that gsan put there */
+	bool instrumented;              /* there is a kernel that gsan put there */
 	CUcontext ctx;
 	struct emu_module *next;
 };
@@ -761,7 +761,7 @@ EMU_API int emu_set_device(int sm);
 EMU_API void emu_expect_image(const void *image);
 /* Schedules of the launches to come (0 at first, or EMU_SEED). */
 EMU_API void emu_set_seed(unsigned long long seed);
-/* Whether they are such that what is called __gsan_* does not change them (EMU_STEPWISE):
+/* Whether they are such that what gsan puts in does not change them (EMU_STEPWISE):
  * see stepwise.c. */
 EMU_API void emu_set_stepwise(int on);
 

@@ -147,12 +147,6 @@ static const struct emu_op *enter(struct emu_x *x, const struct emu_op *op, stru
 		emu_warp_grow(w, base + f->rows);
 		emu_x_banks(x);
 	}
-	if (f->injected && emu_tells(op)) {
-		struct emu_tell t = emu_tell_of(TELL_CALL, x, op, m, x->mask);
-
-		t.u.callee = f;
-		emu_tell(&t);
-	}
 	for (unsigned i = 0; i < c->nargs; i++)
 		pass(x, c, i, &f->params[i], base, m);
 	frame = w->rows + (size_t)base * EMU_LANES;

@@ -122,8 +122,7 @@ static uint64_t *object(struct use *u, unsigned l, bool live)
 	}
 	u->told.addr[l] = a;
 	emu_locate(x->b, op->u.mem.base, a, &u->told.spot[l]);
-	/* The device runtime looks where the program left something, as it may on a GPU. */
-	if (!live || *p & LIVE || emu_is_runtime(op->func))
+	if (!live || *p & LIVE)
 		return p;
 	if (emu_mbar_missing(x, op, l, a, u->told.spot[l].owner)) {
 		u->told.missing |= 1u << l;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * icache.c: the instruction caches of multiprocessors, for timing.c.  Each has whole lines and gives
- * up the one that was used longest ago.  A kernel with the device runtime is many times as large: then
+ * up the one that was used longest ago.  Of a kernel that is larger
  * it counts how much else is executed between two executions of an instruction, by all warps.
  *
  * An H200 missed 6,800 times a tile of testsuite/kernels/elementwise.cu, by two blocks of four warps on

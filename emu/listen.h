@@ -15,7 +15,7 @@
  *
  * Of instructions:
  * - Lanes are carried out in the order of their numbers.
- * - What functions named __gsan_* execute is not told.
+ * - What kernels named __gsan_* execute is not told.
  * - One that is told of when it is tried in vain says so (TELL_MBAR, TELL_GRID); of others
  *   that are tried again until they can be carried out only that is told.
  * - One that ends in a fault is told of for the lanes that it was carried out for until then;
@@ -55,7 +55,6 @@ enum emu_tell_kind {
 	TELL_TMAP_COPY,         /* u.tmap_copy: tensormap.cp_fenceproxy */
 	TELL_GRID,              /* u.done: griddepcontrol */
 	TELL_EXIT,              /* threads end; op is NULL */
-	TELL_CALL,              /* u.callee: the program calls a function that gsan put there */
 
 	/* What is no instruction. */
 	TELL_BAR_OVER,          /* u.bar: a use of barrier `id` of block b is over, all have been told to leave */
@@ -258,7 +257,6 @@ struct emu_tell {
 		const struct emu_tell_arrived *arrived;
 		const uint64_t *object;         /* the mbarrier's place in the process */
 		bool done;                      /* false: griddepcontrol.wait, in vain */
-		const struct emu_func *callee;
 		uint64_t linear;
 		const struct emu_tell_launch *launch;
 		const struct emu_tell_host *host;

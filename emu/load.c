@@ -269,7 +269,7 @@ static struct emu_func *func_new(struct emu_module *mod, struct ptx_func *p)
 	if (!mod->funcs)
 		abort();
 	mod->funcs[mod->nfuncs++] = f;
-	mod->instrumented |= emu_is_runtime(f);
+	mod->instrumented |= emu_is_injected(f);
 	return f;
 }
 

@@ -3,7 +3,7 @@
  * oracle.h: the second race detector, from outside.  It lives in the emulated
  * device and judges executions by the memory model alone: a vector clock for
  * every thread, every access kept, no limits.  It knows nothing of gsan but that
- * functions named __gsan_* are not part of the program.
+ * kernels named __gsan_* are not part of the program.
  *
  * Whoever wants it looks these functions up in the emulated device's library.
  * Results are complete after a synchronisation of the context.
@@ -25,9 +25,7 @@ struct emu_oracle_pair {
 struct emu_oracle_finding {
 	struct emu_oracle_pair pair;
 	const char *kernel;
-	/* Whatever order the calls that an instrumented program makes beside its own
-	 * instructions gave to these, it is a race; false: it depends on what happened
-	 * between such a call and its instruction. */
+	/* It is a race, whichever order there is of what the documentation leaves open. */
 	int certain;
 	unsigned long long count;       /* pairs of accesses of this kind at these lines */
 	/* The first of them. */
@@ -48,9 +46,6 @@ EMU_ORACLE_API int emu_source(const char *name, const char *text, size_t len);
 /* What is left open by the documentation, otherwise than by default, or back: the keys of
  * GSAN_OPTIONS that say so (rt/choices.def).  -1: no such option. */
 EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value);
-/* From now on what is not certain has to be named as well (emu_oracle_judge), of programs in
- * which nothing stands beside the instructions: there what is found is exact. */
-EMU_ORACLE_API void emu_oracle_exact(int on);
 /* Drops what was found so far. */
 EMU_ORACLE_API void emu_oracle_forget(void);
 /* Copies at most `max` findings; returns how many there are. */

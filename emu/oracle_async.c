@@ -448,7 +448,7 @@ static void lifetime(const struct orc_block *owner, const struct orc_access *a, 
 		.space = a->space, .addr = a->addr
 	};
 
-	orc_say(owner->grid, &f);
+	orc_say(&f);
 }
 
 static bool begun(const struct orc_block *owner, enum orc_world w, const struct orc_access *a)

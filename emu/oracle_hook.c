@@ -218,28 +218,21 @@ static void weak(const struct emu_tell *e, const struct orc_op *k, unsigned lane
 	}
 }
 
-void orc_strong_access(struct orc_block *b, struct orc_thread *t, const struct emu_op *op,
-		       const struct orc_op *k, uint64_t space, uint64_t addr)
+void orc_strong_access(struct orc_block *b, struct orc_thread *t, const struct orc_op *k, uint64_t space,
+		       uint64_t addr)
 {
 	unsigned left_out = ptx_inst_left_out(k->in);
 
 	for (unsigned i = 0; i < k->n; i++) {
 		uint64_t at = addr + (uint64_t)i * k->size;
-		struct orc_access *a = t->announced == op ? t->coming[i] : NULL;
+		struct orc_access *a;
 
 		if (left_out >> i & 1)
 			continue;
-		if (!a)
-			a = orc_access_new(b, t, k, space, at, k->size);
-		a->since = t->since;
-		a->knew_direct = a->since ? orc_keep(t->o[ORC_WIDE_LEAST].direct) : NULL;
-		for (enum orc_world w = 0; a->since && w < ORC_WORLDS; w++)
-			a->knew[w] = orc_keep(t->o[w].know.v[ORC_ALL]);
+		a = orc_access_new(b, t, k, space, at, k->size);
 		orc_strong(b, t, k, a, orc_before(b->grid, a));
 		keep(b, t, a);
 	}
-	memset(t->coming, 0, sizeof t->coming);
-	t->announced = NULL;
 	orc_strong_end(t, k);
 }
 
@@ -254,7 +247,7 @@ static void accessed(const struct emu_tell *e, const struct orc_op *k, unsigned 
 	if (!orc_space_of(e->b, base, a, &space, &addr))
 		return;
 	if (k->strong)
-		orc_strong_access(b, t, e->op, k, space, addr);
+		orc_strong_access(b, t, k, space, addr);
 	else
 		weak(e, k, lane, space, addr, bytes);
 }
@@ -294,73 +287,6 @@ static void hear_order(const struct emu_tell *e, const struct orc_op *k)
 	}
 }
 
-/* ---- calls of injected functions --------------------------------------------------------- */
-
-/* The instruction of the program that a call stands before; NULL: none. */
-static const struct emu_op *behind(const struct emu_op *call)
-{
-	const struct emu_func *f = call->func;
-
-	for (const struct emu_op *op = call + 1; op < f->ops + f->nops; op++) {
-		if (orc_op_of(op))
-			return op;
-		if (!op->stmt || op->stmt->kind != STMT_INST)
-			return NULL;
-		switch (op->stmt->inst.id) {
-		case INST_CALL:
-		case INST_BRA:
-		case INST_BRX_IDX:
-		case INST_RET:
-		case INST_EXIT:
-			return NULL;
-		default:
-			break;
-		}
-	}
-	return NULL;
-}
-
-static void hear_call(const struct emu_tell *e)
-{
-	const struct emu_op *call = e->op;
-	const char *name = call->u.call->name;
-	struct orc_block *b = orc_block_of(e->b);
-	const struct emu_op *op;
-	const struct orc_op *k;
-
-	/* These belong to the instruction before them. */
-	if (!watch_of(call->func) || strstr(name, "_after") || strstr(name, "_leave"))
-		return;
-	b->grid->calls = true;
-	op = behind(call);
-	if (!op)
-		return;
-	k = orc_op_of(op);
-	if (!k->fence && !(k->access && k->strong))
-		return;
-	EMU_EACH(l, e->lanes) {
-		struct orc_thread *t = orc_thread_of(e->w, l);
-		uint64_t space, addr;
-
-		orc_settle(b->grid, t);
-		/* One of several calls for one instruction. */
-		if (t->announced == op && ptx_inst_left_out(k->in))
-			continue;
-		t->announced = op;
-		t->since = ++b->grid->seq;
-		if (k->fence) {
-			orc_fence_announce(b, t, k);
-			continue;
-		}
-		if (!k->write || !orc_space_of(e->b, op->u.mem.base, emu_addr_of(e->x, &op->u.mem, l),
-					       &space, &addr))
-			continue;
-		for (unsigned i = 0; i < k->n && i < ORC_ELEMS; i++)
-			if (!(ptx_inst_left_out(k->in) >> i & 1))
-				t->coming[i] = orc_announce(b, t, k, space, addr + (uint64_t)i * k->size);
-	}
-}
-
 /* ---- barriers and ends --------------------------------------------------------------------- */
 
 static void hear_bar(const struct emu_tell *e)
@@ -387,7 +313,7 @@ static void outside_mask(const struct orc_thread *t, const struct orc_op *k)
 		.block = {t->block->number, t->block->number}, .thread = {t->index, t->index}
 	};
 
-	orc_say(t->block->grid, &f);
+	orc_say(&f);
 }
 
 /* Who names others and not himself is ordered with nobody. */
@@ -587,9 +513,6 @@ static void hear(void *self, const struct emu_tell *e)
 		return;
 	k = orc_op_of(e->op);
 	switch (e->kind) {
-	case TELL_CALL:
-		hear_call(e);
-		break;
 	case TELL_BAR_ARRIVE:
 	case TELL_BAR_LEAVE:
 		hear_bar(e);

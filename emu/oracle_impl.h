@@ -6,9 +6,8 @@
  * access and finds the pairs that the order leaves open; oracle_say.c keeps what was found and
  * answers questions.
  *
- * Watching an instrumented program has one difficulty: its calls stand beside the
- * instruction that they belong to, and other threads may come between.  So the
- * order is built four times, as set out at enum orc_world.
+ * Some orders the documentation leaves open, so that the order is built four times, as
+ * set out at enum orc_world.
  */
 #ifndef EMU_ORACLE_IMPL_H
 #define EMU_ORACLE_IMPL_H
@@ -17,14 +16,10 @@
 #include "emu/oracle.h"
 
 /* LEAST: exactly what the instructions did, when they did it; of what may be
- * either way, the order that is not there.  MOST: a write counts from the call
- * before it, and a read sees everything that was there at any moment from the call
- * before it until the thread's next event.  What others did between the call of an
- * instruction and the instruction could as well have come behind both: in LEAST it is
- * not ordered by what the instruction acquired.  What the device runtime does not know how to
- * see, MOST takes for ordered.  A pair is a race if LEAST leaves it
- * open, and must be found if MOST does.  WIDE: either, as if all scopes were .sys:
- * what it closes is a matter of scope. */
+ * either way, the order that is not there.  MOST: the order that is there; a read sees
+ * everything that was there at any moment until the thread's next event.  A pair is a
+ * race if LEAST leaves it open, and certain if MOST does.  WIDE: either, as if all scopes
+ * were .sys: what it closes is a matter of scope. */
 enum orc_world { ORC_LEAST, ORC_MOST, ORC_WIDE_LEAST, ORC_WIDE_MOST, ORC_WORLDS };
 #define ORC_IS_MOST(w) ((w) & 1)
 #define ORC_IS_WIDE(w) ((w) & 2)
@@ -174,9 +169,6 @@ struct orc_access {
 	struct orc_clock *knows[ORC_WORLDS], *extra[ORC_WORLDS], *reads[ORC_WORLDS], *alias[ORC_WORLDS];
 	struct orc_clock *fenced[ORC_WORLDS];   /* asked for by orc_choices.read_fence */
 	struct orc_clock *direct;       /* in WIDE_LEAST */
-	/* Announced then; and if it acquires, what its thread knew then. */
-	uint64_t since;
-	struct orc_clock *knew[ORC_WORLDS], *knew_direct;
 	/* Of a strong write: */
 	struct orc_word *word;
 	struct orc_heads heads[ORC_WORLDS];
@@ -185,7 +177,7 @@ struct orc_access {
 	unsigned nobs, capobs;
 	const struct orc_access *asked[ORC_WORLDS];     /* see observed() */
 	bool answer[ORC_WORLDS];
-	uint64_t begun, ended;          /* as since; when written over; 0: not yet */
+	uint64_t ended;                 /* when it was written over; 0: not yet */
 };
 
 /* What those brought to a location who accessed it before its last write, or wrote that,
@@ -199,8 +191,6 @@ struct orc_word {
 	uint8_t size;
 	struct orc_access **w;          /* its writes, in order */
 	unsigned n, cap;
-	struct orc_access **coming;     /* announced, not yet carried out */
-	unsigned ncoming, capcoming;
 	struct orc_met met;
 };
 
@@ -220,10 +210,6 @@ struct orc_thread {
 	uint32_t tc, ld, st;            /* tcgen05.mma and .cp; .ld, .st: likewise */
 	struct orc_sc_fence *sc;        /* its fences of sequential consistency */
 	unsigned nsc, capsc;
-	/* The instruction whose call was just made. */
-	const struct emu_op *announced;
-	uint64_t since;
-	struct orc_access *coming[ORC_ELEMS];
 	/* Strong reads whose moment is not over. */
 	struct { struct orc_word *word; uint64_t since; struct orc_reach reach; bool acquire; } look[ORC_ELEMS];
 	unsigned nlook;
@@ -290,7 +276,6 @@ struct orc_grid {
 	uint64_t nblocks, nthreads;     /* of all of them */
 	uint64_t seq, singles, issues;
 	bool clusters;
-	bool calls;                     /* the program is instrumented */
 	bool fenced;                    /* a fence.sc has run */
 	struct orc_map_fence *map_fence;
 	unsigned nmap_fences, capmap_fences;
@@ -349,15 +334,11 @@ void orc_take_shared(struct orc_thread *, enum orc_world, struct orc_reach);
 /* The moment of the thread's last strong reads is over. */
 void orc_settle(struct orc_grid *, struct orc_thread *);
 struct orc_word *orc_word_at(struct orc_grid *, uint64_t space, uint64_t addr, unsigned size);
-/* An element of a strong access of `op` will come. */
-struct orc_access *orc_announce(struct orc_block *, struct orc_thread *, const struct orc_op *,
-				uint64_t space, uint64_t addr);
-/* It has come; `before` is what wrote its bytes before, NULL if not one and the same. */
+/* An element of a strong access of `op`; `before` is what wrote its bytes before, NULL if not one and the same. */
 void orc_strong(struct orc_block *, struct orc_thread *, const struct orc_op *,
 		struct orc_access *, struct orc_access *before);
 /* After the last element of a strong access. */
 void orc_strong_end(struct orc_thread *, const struct orc_op *);
-void orc_fence_announce(struct orc_block *, struct orc_thread *, const struct orc_op *);
 void orc_fence(struct orc_block *, struct orc_thread *, const struct orc_op *);
 void orc_arrive(struct orc_block *, struct orc_thread *, unsigned id);
 void orc_leave(struct orc_block *, struct orc_thread *, unsigned id, bool all);
@@ -528,12 +509,10 @@ struct orc_fact {
 	uint64_t space, addr, bytes[2];
 };
 void orc_found(const struct orc_fact *, unsigned long long count);
-/* Must a race in such a launch be named that is certain, or not? */
-bool orc_asked(const struct orc_grid *, bool certain);
 /* One of these pairs of lines must be named. */
 void orc_demand(const struct orc_fact *, const unsigned (*line)[2], unsigned n);
 /* Both, for what is wrong with an instruction and perhaps another one. */
-void orc_say(const struct orc_grid *, const struct orc_fact *);
+void orc_say(const struct orc_fact *);
 
 /* ---- oracle_hook.c: what the emulated device tells ------------------------------------------ */
 
@@ -545,7 +524,7 @@ struct orc_thread *orc_thread_of(const struct emu_warp *, unsigned lane);
 /* The location of an address in the oracle's words.  False: nobody else's business. */
 bool orc_space_of(const struct emu_block *by, enum emu_base, uint64_t a, uint64_t *space, uint64_t *addr);
 /* All elements of a strong access, carried out now. */
-void orc_strong_access(struct orc_block *, struct orc_thread *, const struct emu_op *,
+void orc_strong_access(struct orc_block *, struct orc_thread *,
 		       const struct orc_op *, uint64_t space, uint64_t addr);
 
 /* ---- oracle_tell.c: likewise, of what is asynchronous ---------------------------------------- */

@@ -138,7 +138,7 @@ void orc_map_used(const struct orc_issue *i, const struct orc_op *op, uint64_t m
 				.addr = map
 			};
 
-			orc_say(g, &f);
+			orc_say(&f);
 			return;
 		}
 	}

@@ -47,8 +47,7 @@ static void reads_alone(struct orc_know *k)
 }
 
 /* An arrival in the block `owner` that names neither sem nor scope: the default scope, cta,
- * is that of nobody who waits there (memory-model.md AMB-16).  The device runtime takes it to
- * hand on everything. */
+ * is that of nobody who waits there (memory-model.md AMB-16). */
 static void arrive_plainly(struct orc_phase *p, const struct orc_block *owner, struct orc_block *b,
 			   struct orc_thread *t, const struct orc_op *op)
 {
@@ -134,8 +133,7 @@ void orc_cluster_wait(struct orc_block *b, struct orc_thread *t, const struct or
 		if (!other || other->first != b->first)
 			continue;
 		EACH_WORLD(w)
-			if (ORC_IS_MOST(w) || orc_asked(g, false))
-				orc_know_learn(&t->o[w].know, ORC_IS_MOST(w) ? &other->ended[w] : &other->gone[w], other == b);
+			orc_know_learn(&t->o[w].know, ORC_IS_MOST(w) ? &other->ended[w] : &other->gone[w], other == b);
 	}
 }
 
@@ -245,7 +243,7 @@ static void misuse(const struct orc_block *b, const struct orc_thread *t, const 
 {
 	struct orc_fact f = misused(b, t, op, other, addr, certain);
 
-	orc_say(b->grid, &f);
+	orc_say(&f);
 }
 
 static bool knows_init(const struct orc_thread *t, enum orc_world w, const struct orc_access *init)
@@ -321,7 +319,7 @@ static void all_used(const struct orc_mbar *m, const struct orc_thread *t, const
 			if (behind(t, ORC_LEAST, u->thread, &u->use[k]))
 				continue;
 			orc_found(&f, 1);
-			if (!last.op[0] && orc_asked(m->block->grid, certain && waits(u->use[k].op)))
+			if (!last.op[0])
 				last = f;
 			line[n][0] = op->line;
 			line[n++][1] = u->use[k].op->line;
@@ -343,7 +341,7 @@ static bool saw_end(const struct orc_thread *t, uint64_t actor)
 	return yes;
 }
 
-/* And after the copies that end there, which the device runtime does not ask for. */
+/* And after the copies that end there. */
 static void all_copied(const struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op,
 		       uint64_t addr)
 {
@@ -398,7 +396,7 @@ static void operand_fenced(const struct orc_mbar *m, const struct orc_thread *t,
 
 	if (!m->fenced && orc_get(k->v[own], init->thread) < init->epoch &&
 	    !(here && (orc_choices.path || t->block != m->block)) && knows_init(t, ORC_LEAST, init))
-		orc_say(t->block->grid, &f);
+		orc_say(&f);
 }
 
 void orc_mbars_fenced(const struct orc_thread *t)
@@ -440,7 +438,7 @@ void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_
 		struct orc_fact f = misused(owner, t, op, m->before->op, addr, false);
 
 		f.moot = true;
-		orc_say(owner->grid, &f);
+		orc_say(&f);
 	}
 	if (use == ORC_INVAL) {
 		all_used(m, t, op, addr);

@@ -93,18 +93,12 @@ static bool known(enum orc_world w, const struct orc_access *by, uint64_t thread
 	       (by->extra[w] && orc_get(by->extra[w], thread) >= epoch);
 }
 
-/* Did `a` happen between the call of b's instruction and b? */
-static bool meanwhile(const struct orc_access *a, const struct orc_access *b)
-{
-	return b->since && a->seq > b->since;
-}
-
 /* Does the thread of `b` know of `a` when it comes to `b`?  Operations know nothing of
  * those of their own actor that went before. */
 static bool ordered(enum orc_world w, const struct orc_access *a, const struct orc_access *b)
 {
 	/* What ends an allocation is no asynchronous operation, for which tcgen05.fence would be
-	 * needed.  The device runtime does not compare it. */
+	 * needed: whether it races is uncertain. */
 	if (ORC_IS_MOST(w) && (a->frees || b->frees))
 		return true;
 	if (a->space >= ORC_TMEM && !a->frees && !b->frees)
@@ -114,8 +108,6 @@ static bool ordered(enum orc_world w, const struct orc_access *a, const struct o
 		return true;
 	if (a->launch != b->launch && orc_get(b->knows[w], ORC_ACTOR(ORC_LAUNCH, a->launch)))
 		return true;
-	if (!ORC_IS_MOST(w) && meanwhile(a, b))
-		return a->thread == b->thread || orc_get(b->knew[w], a->thread) >= a->epoch;
 	if (a->issue && a->thread == b->thread)
 		return orc_get(b->knows[w], a->thread) >= a->epoch;
 	return known(w, b, a->thread, a->epoch) ||
@@ -205,8 +197,7 @@ enum orc_verdict orc_judge(enum orc_world w, struct orc_access *a, const struct 
 		return ORC_FINE;
 	if (ordered(w, a, b) && a->launch == b->launch)
 		return orc_proxies(w, a, b);
-	/* What orders launches is a fence of all proxies but the tensor maps'; of which the
-	 * device runtime asks nothing there. */
+	/* What orders launches is a fence of all proxies but the tensor maps'. */
 	if (ordered(w, a, b))
 		return b->proxy == ORC_MAPS && a->proxy <= ORC_MULTIMEM && !ORC_IS_MOST(w) &&
 		       !orc_map_acquired(b->issue, w, b->pipe) ? ORC_UNFENCED : ORC_FINE;
@@ -235,7 +226,6 @@ static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const stru
 		      enum orc_kind *name)
 {
 	enum orc_verdict most = orc_judge(ORC_MOST, a, b), wide;
-	const struct orc_clock *direct = meanwhile(a, b) ? b->knew_direct : b->direct;
 	bool flies = (a->issue && !a->at_once) || (b->issue && !b->at_once);
 	unsigned plain = ORC_MAY(ORC_DATA) | (flies ? ORC_MAY(ORC_IN_FLIGHT) : 0);
 	unsigned may = most == ORC_UNFENCED ? ORC_MAY(ORC_PROXY) :
@@ -259,7 +249,7 @@ static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const stru
 	if (b->read_only)
 		return plain;
 	wide = orc_judge(ORC_WIDE_LEAST, a, b);
-	if ((both_strong(a, b) && same_place(a, b)) || orc_get(direct, a->thread) >= a->epoch) {
+	if ((both_strong(a, b) && same_place(a, b)) || orc_get(b->direct, a->thread) >= a->epoch) {
 		*name = ORC_SCOPE;
 		return may | ORC_MAY(ORC_SCOPE) | (flies ? ORC_MAY(ORC_IN_FLIGHT) : 0);
 	}
@@ -270,7 +260,7 @@ static unsigned kinds(const struct orc_grid *g, struct orc_access *a, const stru
 	return may | plain;
 }
 
-/* `over`: its allocation of tensor memory has ended since `a`: the device runtime forgets. */
+/* `over`: its allocation of tensor memory has ended since `a`: uncertain. */
 static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 		 uint64_t addr, bool moot, bool over)
 {
@@ -302,7 +292,7 @@ static void race(struct orc_grid *g, struct orc_access *a, struct orc_access *b,
 	r->count++;
 	r->certain |= certain;
 	/* Did a reduction read?  Either way. */
-	if (moot || !orc_asked(g, certain) || observed(ORC_MOST, a, b))
+	if (moot || observed(ORC_MOST, a, b))
 		return;
 	if (r->n < INSTANCES) {
 		r->at[r->n].a = a;
@@ -357,18 +347,17 @@ static void check_mbar(struct orc_grid *g, const struct orc_access *a)
 		return;
 	f.op[0] = a->op;
 	f.op[1] = orc_mbar_init(m);
-	orc_say(g, &f);
+	orc_say(&f);
 }
 
 /* The first access that `a` has to be compared with.  What comes behind a weak write is
  * behind all that the write is behind; what a proxy has not seen, only if the write was
  * through the proxy itself.  What is moot matters where another detector is asked. */
-static unsigned first_open(const struct orc_grid *g, const struct orc_cell *c,
-			   const struct orc_access *a)
+static unsigned first_open(const struct orc_cell *c, const struct orc_access *a)
 {
 	const struct orc_access *x = c->behind ? c->v[c->behind - 1] : NULL;
 
-	if (!x || x->blind || a->read_only || (g->calls && x->issue) || (a->proxy != ORC_GENERIC && x->proxy != a->proxy) ||
+	if (!x || x->blind || a->read_only || (a->proxy != ORC_GENERIC && x->proxy != a->proxy) ||
 	    !ordered(ORC_LEAST, x, a))
 		return 0;
 	return c->behind - 1;
@@ -382,7 +371,7 @@ static bool same_value(const struct orc_access *a, const struct orc_access *b, u
 
 static void compare(struct orc_grid *g, struct orc_cell *c, struct orc_access *a, uint64_t addr)
 {
-	unsigned open = first_open(g, c, a);
+	unsigned open = first_open(c, a);
 	bool fine = true;
 
 	/* What a proxy has not seen, and an operation of that proxy came behind, has been told with that
@@ -414,11 +403,9 @@ static void access_free(struct orc_access *a)
 		orc_drop(a->reads[w]);
 		orc_drop(a->alias[w]);
 		orc_drop(a->fenced[w]);
-		orc_drop(a->knew[w]);
 		orc_heads_drop(&a->heads[w]);
 	}
 	orc_drop(a->direct);
-	orc_drop(a->knew_direct);
 	orc_issue_drop(a->issue);
 	free(a->obs);
 	free(a);
@@ -556,16 +543,15 @@ static void demand(struct orc_grid *g, const struct orc_race *r, unsigned i)
 {
 	const struct orc_access *a = r->at[i].a, *b = r->at[i].b;
 	const struct orc_cell *c = cell_at(g, a->space, r->at[i].addr);
-	enum orc_world w = orc_asked(g, false) ? ORC_LEAST : ORC_MOST;
 	unsigned (*line)[2] = NULL, n = 0, cap = 0;
 	struct orc_fact f;
 
 	add_lines(&line, &n, &cap, a->op->line, b->op->line);
 	for (unsigned k = 0; k < c->n; k++) {
-		if (!stands_for(w, c->v[k], a, b))
+		if (!stands_for(ORC_LEAST, c->v[k], a, b))
 			continue;
 		for (unsigned m = 0; m < c->n; m++)
-			if (stands_for(w, c->v[m], b, a) && open(c->v[k], c->v[m]))
+			if (stands_for(ORC_LEAST, c->v[m], b, a) && open(c->v[k], c->v[m]))
 				add_lines(&line, &n, &cap, c->v[k]->op->line, c->v[m]->op->line);
 	}
 	fact_of(r, &f);
@@ -628,7 +614,6 @@ static void words_free(struct orc_word *x)
 		struct orc_word *next = x->chain;
 
 		free(x->w);
-		free(x->coming);
 		orc_met_drop(&x->met);
 		free(x);
 		x = next;

@@ -111,24 +111,12 @@ void orc_demand(const struct orc_fact *f, const unsigned (*line)[2], unsigned n)
 	memcpy(x->line, line, n * sizeof *line);
 }
 
-static bool exact;
-
-EMU_ORACLE_API void emu_oracle_exact(int on)
-{
-	exact = on;
-}
-
-bool orc_asked(const struct orc_grid *g, bool certain)
-{
-	return certain || (exact && !g->calls);
-}
-
-void orc_say(const struct orc_grid *g, const struct orc_fact *f)
+void orc_say(const struct orc_fact *f)
 {
 	const unsigned line[1][2] = {{line_of(f->op[0]), line_of(f->op[1])}};
 
 	orc_found(f, 1);
-	if (!f->moot && orc_asked(g, f->certain))
+	if (!f->moot)
 		orc_demand(f, line, 1);
 }
 

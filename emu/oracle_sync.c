@@ -242,41 +242,12 @@ static bool there(const struct orc_access *a, uint64_t since)
 	return !a->ended || a->ended >= since;
 }
 
-/* Does `see` for every write that could be seen since then: in the worlds where
- * the window of a call counts. */
+/* Does `see` for every write that could be seen since then. */
 static void each_there(const struct orc_word *word, uint64_t since, enum orc_world w,
 		       void (*see)(void *, struct orc_access *, enum orc_world), void *arg)
 {
 	for (unsigned i = word->n; i-- > 0 && there(word->w[i], since);)
 		see(arg, word->w[i], w);
-	for (unsigned i = 0; i < word->ncoming; i++)
-		see(arg, word->coming[i], w);
-}
-
-static void inherit_from(void *arg, struct orc_access *from, enum orc_world w)
-{
-	if (arg != from)
-		inherit(arg, from, w);
-}
-
-struct orc_access *orc_announce(struct orc_block *b, struct orc_thread *t, const struct orc_op *op,
-				uint64_t space, uint64_t addr)
-{
-	struct orc_access *a = orc_access_new(b, t, op, space, addr, op->size);
-	struct orc_word *word = orc_word_at(b->grid, space, addr, op->size);
-
-	a->word = word;
-	a->begun = ++b->grid->seq;
-	EACH_WORLD(w) {
-		if (!ORC_IS_MOST(w))
-			continue;
-		own_heads(&a->heads[w], b, t, op, word, w);
-		if (op->read)
-			each_there(word, a->begun, w, inherit_from, a);
-	}
-	word->coming = orc_grow(word->coming, word->ncoming, &word->capcoming, sizeof *word->coming);
-	word->coming[word->ncoming++] = a;
-	return a;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
@@ -387,7 +358,7 @@ static void do_read(struct orc_grid *g, struct orc_thread *t, const struct orc_o
 	if (before)
 		add_observer(g->seq, before, t, a->reach, true);
 	t->look[t->nlook].word = a->word;
-	t->look[t->nlook].since = t->since ? t->since : g->seq;
+	t->look[t->nlook].since = g->seq;
 	t->look[t->nlook].reach = a->reach;
 	t->look[t->nlook++].acquire = op->acquire;
 }
@@ -399,9 +370,6 @@ static void do_write(struct orc_block *b, struct orc_thread *t, const struct orc
 {
 	struct orc_word *word = a->word;
 
-	for (unsigned i = 0; i < word->ncoming; i++)
-		if (word->coming[i] == a)
-			word->coming[i--] = word->coming[--word->ncoming];
 	word->w = orc_grow(word->w, word->n, &word->cap, sizeof *word->w);
 	word->w[word->n++] = a;
 	if (before && op->read)
@@ -434,27 +402,11 @@ void orc_strong(struct orc_block *b, struct orc_thread *t, const struct orc_op *
 
 void orc_strong_end(struct orc_thread *t, const struct orc_op *op)
 {
-	t->since = 0;
 	if (op->write && op->release)
 		t->epoch++;
 }
 
 /* ---- fences ------------------------------------------------------------------------------------ */
-
-void orc_fence_announce(struct orc_block *b, struct orc_thread *t, const struct orc_op *op)
-{
-	if (!op->sc)
-		return;
-	EACH_WORLD(w) {
-		struct orc_head x;
-
-		if (!ORC_IS_MOST(w))
-			continue;
-		x = orc_head_of(t, w, orc_reach_of(b, op->level));
-		orc_heads_add(&b->grid->sc[w], &x);
-		orc_head_drop(&x);
-	}
-}
 
 /* In the MOST worlds fences of sequential consistency that reach each other are ordered as
  * they run, whether anybody can tell or not (oracle_sc.c). */
@@ -475,7 +427,6 @@ static void fence_sc(struct orc_block *b, struct orc_thread *t, const struct orc
 
 void orc_fence(struct orc_block *b, struct orc_thread *t, const struct orc_op *op)
 {
-	t->since = 0;
 	EACH_WORLD(w) {
 		struct orc_order *o = &t->o[w];
 
@@ -516,12 +467,12 @@ void orc_arrive(struct orc_block *b, struct orc_thread *t, unsigned id)
 
 /* `all`: a barrier of all threads of the block.  Those that have ended are not
  * waited for.  No text says whether what they did is ordered before it: memory-model.md 1.5
- * takes it that they have arrived; whoever is not held to that may have it either way. */
+ * takes it that they have arrived. */
 void orc_leave(struct orc_block *b, struct orc_thread *t, unsigned id, bool all)
 {
 	EACH_WORLD(w) {
 		orc_know_learn(&t->o[w].know, &b->bar[id].know[w], true);
-		if (all && (ORC_IS_MOST(w) || orc_asked(b->grid, false)))
+		if (all)
 			orc_know_learn(&t->o[w].know, &b->ended[w], true);
 	}
 }
@@ -583,7 +534,7 @@ static void know_over(struct orc_thread *t, const struct orc_launch *l, bool mos
 }
 
 /* PTX ISA, "griddepcontrol": a dependent has to wait if the launch before it lets
- * dependents go (memory-model.md AMB-20; the device runtime asks no more); what that one's
+ * dependents go (memory-model.md AMB-20); what that one's
  * blocks had all waited for is over by then. */
 void orc_begin(struct orc_thread *t)
 {

@@ -406,7 +406,7 @@ static void copied(struct emu_async *a, const struct orc_op *k)
 	if (a->generic && !a->land[0].mbar) {
 		uint64_t addr, space = space_of(a->land[0].block, a->piece[0].dst, &addr);
 
-		orc_strong_access(b, t, a->op, k, space, addr);
+		orc_strong_access(b, t, k, space, addr);
 		return;
 	}
 	for (unsigned i = 0; i < a->nland; i++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * profile.c: what warps execute, by function, in the file that EMU_PROFILE names: so
- * that one sees without a GPU where instrumented code and the device runtime spend their
- * instructions, whether the lanes of a warp are together there, how often it is called and
+ * that one sees without a GPU where instrumented code spends its instructions, whether the lanes of a warp are together there, how often it is called and
  * how many different instructions that takes of an instruction cache.  It is written anew
  * whenever a kernel ends.
  */

@@ -3,10 +3,9 @@
  * stepwise.c: schedules that hang on the program alone.  A step is an instruction by
  * which threads can tell each other anything: an access to memory that is not
  * private, a barrier, an end, a look at the clock or at who else is there.  Whatever
- * stands between two steps, calls of functions named __gsan_* with all that happens
- * in them included, takes no time: lanes are always found right before a step, or
- * waiting for others of their warp, in an instruction with a mask or in the call
- * before it.  So the same seed gives the same order of steps to a program and to what
+ * stands between two steps, what gsan put in included, takes no time: lanes are always
+ * found right before a step, or waiting for others of their warp in an instruction with
+ * a mask.  So the same seed gives the same order of steps to a program and to what
  * gsan made of it, and both must leave the same in memory.
  *
  * By the seed, the warp that goes on is any, any for a while, or always the first in
@@ -76,11 +75,9 @@ static bool is_step(const struct emu_op *op)
 	struct emu_func *f = op->func;
 
 	if (!f->step) {
-		bool ours = !f->entry && emu_is_runtime(f);
-
 		f->step = ptx_alloc(f->mod->ptx->arena, f->nops);
 		for (unsigned i = 0; i < f->nops; i++)
-			f->step[i] = !ours && step_at(f, &f->ops[i]);
+			f->step[i] = step_at(f, &f->ops[i]);
 	}
 	return f->step[op - f->ops];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * timing.c: a model of the time that warps take on a GPU, in the file that EMU_TIMING
- * names.  What the device runtime costs is to wait for memory, which no count of
+ * names.  Much of what kernels do is to wait for memory, which no count of
  * instructions shows: loads that wait for each other take as many times longer as there
  * are, loads on their way together do not.
  *

@@ -416,7 +416,7 @@ static void wrap(struct emu_op *op, emu_op_fn *fn, const struct emu_op *at)
 
 void emu_weak_wrap(struct emu_func *f)
 {
-	unsigned does = emu_is_runtime(f) ? 0 : module_does(f->mod);
+	unsigned does = f->injected ? 0 : module_does(f->mod);
 
 	if (!(does & (ASYNC_WRITES | ASYNC_READS_GLOBAL)))
 		return;

@@ -30,18 +30,11 @@ void emu_where_begin(uint64_t seconds)
 
 /* The op of the program's own in which these lanes are, or the last one in front of what gsan
  * put in there. */
-static const struct emu_op *own_op(const struct emu_warp *w, const struct emu_group *g, unsigned lane)
+static const struct emu_op *own_op(const struct emu_group *g)
 {
 	const struct emu_op *op = g->state == GROUP_READY ? g->pc : g->at;
-	uint32_t base = g->base;
 	unsigned line;
 
-	while (!op->func->entry && !strncmp(op->func->name, "__gsan_", 7)) {
-		const uint64_t *frame = w->rows + (size_t)base * EMU_LANES;
-
-		op = (const struct emu_op *)(uintptr_t)frame[FRAME_RETURN * EMU_LANES + lane] - 1;
-		base = (uint32_t)frame[FRAME_BASE * EMU_LANES + lane];
-	}
 	for (const struct emu_op *o = op; o > op->func->ops; o--)
 		if (o->stmt && emu_source_place(o->func->ptx, o->stmt, &line))
 			return o;
@@ -69,7 +62,7 @@ static void say_group(const struct emu_warp *w, const struct emu_group *g)
 	const struct emu_cluster *c = w->block->cluster;
 
 	fputs("emu:   ", stderr);
-	emu_print_thread(w, lane, own_op(w, g, lane));
+	emu_print_thread(w, lane, own_op(g));
 	fprintf(stderr, ", warp %u, lanes 0x%x: ", w->index, g->mask);
 	switch (g->state) {
 	case GROUP_WAIT_BAR:

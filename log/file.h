@@ -65,8 +65,8 @@ struct log_over { uint64_t pieces, spare; };
  * strings: the first of the program's calls that failed, its error, why nothing was watched, and names of kernels that
  * were launched and are not instrumented, as many as `names`. */
 struct log_end {
-	uint64_t launches, graphs, kernels_watched, sites, missed, unmodelled, unknown, modules, bare_modules, bare_launches;
-	uint64_t unbacked_allocations, unbacked_bytes, other_device, unregistered, unwatched, lost_logs, not_kept;
+	uint64_t launches, graphs, kernels_watched, sites, zero, unmodelled, unknown, modules, bare_modules, bare_launches;
+	uint64_t zeros[2], other_device, unregistered, unwatched, lost_logs, not_kept;
 	uint32_t flags, names;
 };
 enum { LOG_END_STRINGS = 3 };

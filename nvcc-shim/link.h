@@ -3,7 +3,7 @@
  *
  * gsan-nvcc includes this in front of every file that it compiles, installed
  * as gsan-link.h.  In host code it makes one reference to the runtime, so that
- * linking without libgsan, or with one of another ABI, is a link error.  It
+ * linking without libgsan, or with one of another version, is a link error.  It
  * declares nothing, so that nothing can clash with it.
  */
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)

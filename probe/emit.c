@@ -215,11 +215,21 @@ static void read_group_clocks(struct emit *p)
 	emit(p, "mov.u32 " R "gc, %%clock");
 }
 
+void emit_mask_of_lane(struct emit *p, const struct ptx_inst *in, const char *mask)
+{
+	const char *guard = in && in->guarded ? in->guard->name : NULL;
+
+	emit(p, "mov.u32 " R "lo, %%lanemask_eq");
+	emit(p, "%s%s%sor.b32 %s, %s, " R "lo", !guard ? "" : in->guard_neg ? "@!" : "@", guard ? guard : "", guard ? " " : "", mask, mask);
+}
+
 void emit_regroup(struct emit *p)
 {
 	emit(p, "activemask.b32 " R "m");
 	if (!p->rows)
 		emit(p, "and.b32 " R "m, " R "m, " R "row");
+	else
+		emit_mask_of_lane(p, NULL, "%__gsan_m");
 	read_group_clocks(p);
 	find_leader(p);
 }
@@ -228,6 +238,7 @@ void emit_regroup_by(struct emit *p, const char *reg)
 {
 	emit(p, "activemask.b32 " R "m");
 	emit(p, "match.any.sync.b32 " R "m, " R "%s, " R "m", reg);
+	emit_mask_of_lane(p, NULL, "%__gsan_m");        /* of a constant all have the same, to ptxas */
 	read_group_clocks(p);
 	find_leader(p);
 }

@@ -69,6 +69,9 @@ void emit_load(struct emit *);
 void emit_regroup(struct emit *);
 /* The same, of those that have the same in that register. */
 void emit_regroup_by(struct emit *, const char *reg);
+/* A mask of lanes, which has the lane's own bit, with that put in: ptxas does not take it then that all that are there have
+ * the same mask.  Groups that came apart may meet (doc/hardware.md 12).  Under the guard of that instruction, if any. */
+void emit_mask_of_lane(struct emit *, const struct ptx_inst *, const char *mask);
 /* Each lane that is here becomes a group. */
 void emit_alone(struct emit *);
 /* Room for so many units and narrow records with an address for each lane.  Records lie `at` units behind its start. */

@@ -94,6 +94,16 @@ static void put_returns(struct module *t, struct ptx_func *f)
 		}
 }
 
+/* The program's own masks. */
+static void put_masks(struct module *t, struct ptx_func *f)
+{
+	for (struct ptx_stmt *s = f->body; s; s = s->next)
+		if (s->kind == STMT_INST && s->inst.id == INST_ACTIVEMASK && s->inst.nops && s->inst.ops[0].kind == OP_SYM) {
+			emit_mask_of_lane(&t->e, &s->inst, s->inst.ops[0].sym->name);
+			ptx_insert_after(t->m, f, s, module_text(t));
+		}
+}
+
 static void count_unwatched(struct module *t, const struct ptx_func *f)
 {
 	for (const struct ptx_stmt *s = f->body; s; s = s->next) {
@@ -114,6 +124,7 @@ static void function(struct module *t, struct ptx_func *f)
 	t->f = f;
 	t->maps = 0;
 	count_unwatched(t, f);
+	put_masks(t, f);
 	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
 	for (uint32_t i = 0; i < plan->n; i++)
 		t->number[i] = module_site(t, &plan->item[i].site, plan->item[i].stmt);

@@ -127,14 +127,8 @@ static void print_stats(const char *path, const struct gsan_rewrite_stats *s)
 	if (s->asyncs)
 		fprintf(stderr, ", %u asynchronous", s->asyncs);
 	fputc('\n', stderr);
-	for (int i = RULE_NONE + 1; i < RULE_COUNT; i++)
-		if (s->elided[i])
-			fprintf(stderr, "%s: %u left out: %s (%s)\n", path, s->elided[i],
-				gsan_rewrite_rule_name((enum rw_rule)i),
-				gsan_rewrite_rule_text((enum rw_rule)i));
-	if (s->unmodelled || s->unknown || s->missed)
-		fprintf(stderr, "%s: %u not modelled, %u unknown, %u missed\n", path,
-			s->unmodelled, s->unknown, s->missed);
+	if (s->unmodelled || s->unknown)
+		fprintf(stderr, "%s: %u not modelled, %u unknown\n", path, s->unmodelled, s->unknown);
 }
 
 static void print_notes(const char *path, const struct gsan_rewrite_stats *s, bool verbose)
@@ -235,9 +229,7 @@ static int arguments(struct command *c, int argc, char **argv)
 			c->verbose = true;
 			break;
 		case 'c':
-			if (ENGINE_PROBES)
-				return usage("-c: probes call no runtime");
-			c->options.extern_runtime = true;
+			fputs("gsan-ptx: -c is ignored: instrumented code calls no runtime\n", stderr);
 			break;
 		case OPT_PRINT:
 			c->print = true;

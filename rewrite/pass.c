@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pass.c: the passes in their order, and the one function that callers see.
+ * pass.c: the passes in their order, and the functions that callers see.
  * This is the place to read first: everything else in the folder is called from
  * gsan_rewrite, once, top to bottom.
  */
@@ -8,38 +8,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "config.h"
 #include "rewrite/rw.h"
+#include "rt/pairs.h"
 
 const struct gsan_rewrite_pass_name gsan_rewrite_passes[] = {
-	{ 'C', "cfg", "basic blocks" },
-	{ 'S', "space", "what address registers point to" },
-#if ENGINE_PROBES
+	{ 'S', "space", "what variables address registers point into" },
 	{ 'P', "probe", "what is logged" },
 	{ 'A', "attach", "the module with probes and tables" },
-#else
-	{ 'K', "class", "what the runtime must hear of" },
-	{ 'E', "elide", "the same, with what is left out and why" },
-	{ 'I', "insert", "the module with the calls" },
-	{ 'A', "attach", "the module with runtime and tables" },
-#endif
 	{ 0, NULL, NULL }
 };
-
-static const struct { const char *name, *text; } rules[RULE_COUNT] = {
-#define RULE(id, name, text) [RULE_##id] = { name, text },
-#include "rewrite/rules.def"
-};
-
-const char *gsan_rewrite_rule_name(enum rw_rule rule)
-{
-	return rules[rule].name;
-}
-
-const char *gsan_rewrite_rule_text(enum rw_rule rule)
-{
-	return rules[rule].text;
-}
 
 /* The given line of the input, for a message. */
 static const char *source_line(struct rw *r, unsigned line)
@@ -76,25 +53,52 @@ static void dump_module(const struct rw *r, FILE *out)
 	free(b.p);
 }
 
-static void dump(const struct rw *r, char letter)
+static FILE *dump_to(const struct rw *r, char letter)
 {
-	FILE *out = r->options->dump_to ? r->options->dump_to : stderr;
-
 	if (!r->options->dump || !strchr(r->options->dump, letter))
-		return;
-	switch (letter) {
-	case 'C':
-		rw_dump_cfg(r, out);
-		break;
-	case 'S':
-		rw_dump_space(r, out);
-		break;
-	case 'K':
-	case 'E':
-		rw_dump_class(r, out);
-		break;
-	default:
-		dump_module(r, out);
+		return NULL;
+	return r->options->dump_to ? r->options->dump_to : stderr;
+}
+
+static void add(struct rw *r, struct rw_list *l, struct ptx_stmt *s)
+{
+	if (l->n == l->cap) {
+		struct ptx_stmt **more;
+
+		l->cap = l->cap ? l->cap * 4 : 64;
+		more = ptx_alloc(r->m->arena, l->cap * sizeof *more);
+		if (l->n)
+			memcpy(more, l->p, l->n * sizeof *more);
+		l->p = more;
+	}
+	l->p[l->n++] = s;
+}
+
+static void list_var(struct rw *r, struct ptx_stmt *s)
+{
+	if (s->var->sym->space == SPACE_SHARED || s->var->sym->space == SPACE_GLOBAL)
+		add(r, &r->vars, s);
+}
+
+/* The functions, and declarations of memory, in functions too: statements are spread over memory, so that every walk
+ * costs. */
+static void list(struct rw *r)
+{
+	struct ptx_stmt *s;
+	unsigned n = 0;
+
+	for (s = r->m->first; s; s = s->next)
+		n += s->kind == STMT_FUNC && s->func->has_body;
+	r->funcs = ptx_alloc(r->m->arena, (n + 1) * sizeof *r->funcs);
+	for (s = r->m->first; s; s = s->next) {
+		if (s->kind == STMT_VAR)
+			list_var(r, s);
+		if (s->kind != STMT_FUNC || !s->func->has_body)
+			continue;
+		r->funcs[r->nfuncs++].f = s->func;
+		for (struct ptx_stmt *in = s->func->body; in; in = in->next)
+			if (in->kind == STMT_VAR)
+				list_var(r, in);
 	}
 }
 
@@ -107,30 +111,18 @@ static bool passes(struct rw *r)
 	}
 	if (r->m->nerrors)
 		return false;
-	/* Generic addresses of 32 bits leave no room for shadow memory. */
 	if (r->m->address_size == 32) {
 		r->stats->passed = GSAN_PASSED_32BIT;
 		return false;
 	}
 	r->stats->insts = r->m->ninsts;
-	rw_cfg(r);
-	dump(r, 'C');
+	list(r);
 	rw_space(r);
-	dump(r, 'S');
-	if (ENGINE_PROBES) {
-		rw_probe(r);
-		dump(r, 'A');
-		return true;
-	}
-	rw_class(r);
-	dump(r, 'K');
-	rw_elide(r);
-	dump(r, 'E');
-	rw_join(r);
-	rw_insert(r);
-	dump(r, 'I');
-	rw_attach(r);
-	dump(r, 'A');
+	if (dump_to(r, 'S'))
+		rw_dump_space(r, dump_to(r, 'S'));
+	rw_probe(r);
+	if (dump_to(r, 'A'))
+		dump_module(r, dump_to(r, 'A'));
 	return true;
 }
 
@@ -196,7 +188,35 @@ char *gsan_rewrite(const char *path, const char *text, size_t len,
 		*out_len = len;
 		result = copy(text, len);
 	}
-	free(r.spare.p);
 	ptx_free(r.m);
 	return result;
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+void gsan_rewrite_asked(struct gsan_rewrite_options *o, const char *list)
+{
+	struct rt_pair p;
+
+	while (list && rt_pair_next(&list, &p) == RT_PAIR) {
+		char number[16] = "";
+
+		if (rt_pair_is(&p, "same_value"))
+			o->stored = p.len == 6 && !memcmp(p.value, "ignore", 6);
+		if (!rt_pair_is(&p, "perturb") || p.len >= sizeof number)
+			continue;
+		memcpy(number, p.value, p.len);
+		gsan_rewrite_seed(number, &o->perturb);
+	}
+}
+
+bool gsan_rewrite_seed(const char *text, unsigned *seed)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || !v || v > 2147483647)
+		return false;
+	*seed = (unsigned)v;
+	return true;
 }

@@ -6,14 +6,13 @@
  */
 #include <string.h>
 
-#include "config.h"
 #include "event/module.h"
 #include "rewrite/rw.h"
 
 #define PREFIX "__gsan_"
 /* What only gsan's output of this version defines. */
-#define MARK (ENGINE_PROBES ? "__gsan_v2_" : "__gsan_v1_")
-_Static_assert(MODULE_VERSION == 2 && GSAN_ABI == 1, "the marks name them");
+#define MARK "__gsan_v2_"
+_Static_assert(MODULE_VERSION == 2, "the mark names it");
 
 static bool reserved(const char *name)
 {

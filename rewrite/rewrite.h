@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * rewrite.h: what librewrite offers to programs that instrument PTX in their
- * own process.  One function; everything it needs comes in and goes out by
+ * own process.  Everything it needs comes in and goes out by
  * value or by malloc'd memory.  Needs ptxparse for the form of an error only.
  */
 #ifndef REWRITE_H
@@ -13,25 +13,11 @@
 
 #include "ptxparse/ptx.h"
 
-/* Why an access got no call: each rule is counted on its own. */
-enum rw_rule {
-	RULE_NONE,
-#define RULE(id, name, text) RULE_##id,
-#include "rewrite/rules.def"
-	RULE_COUNT
-};
-
-/* "read-after-read" and so on; NULL for RULE_NONE. */
-const char *gsan_rewrite_rule_name(enum rw_rule);
-const char *gsan_rewrite_rule_text(enum rw_rule);
-
 struct gsan_rewrite_options {
 	const char *kernel;     /* instrument only entries that this fnmatch(3)
 	                           pattern names; NULL: all of them */
 	const char *const *leave;       /* but not these, NULL at the end; or NULL */
-	bool extern_runtime;    /* leave the device runtime .extern */
-	bool relocatable;       /* for ptxas -c, which takes no bound on a kernel's
-	                           registers below what its callees use */
+	bool relocatable;       /* for ptxas -c: it will be linked with others */
 	bool marks;             /* labels around what is put in (probe.h) */
 	bool stored;            /* log what weak stores store, for same_value=ignore */
 	unsigned perturb;       /* seed to hold warps up by; 0: none */
@@ -43,7 +29,7 @@ struct gsan_rewrite_options {
 enum gsan_rewrite_pass {
 	GSAN_REWRITTEN,         /* it did not */
 	GSAN_PASSED_MARKED,     /* it is gsan's own output */
-	GSAN_PASSED_32BIT       /* .address_size 32: no room for shadow */
+	GSAN_PASSED_32BIT       /* .address_size 32: probes have addresses of 64 bits */
 };
 
 struct gsan_rewrite_stats {
@@ -56,10 +42,8 @@ struct gsan_rewrite_stats {
 	unsigned reads, writes, strong, ranges, matrices;
 	unsigned barriers, warp_syncs, fences;
 	unsigned asyncs;        /* mbarriers, asynchronous copies and their groups */
-	unsigned elided[RULE_COUNT];
 	unsigned unmodelled;    /* MODEL_SYNC, MODEL_COUNT */
 	unsigned unknown;       /* in no row of inst.def */
-	unsigned missed;        /* accesses of a form that could not be instrumented */
 	unsigned old_version;   /* .version raised from this; 0: not raised */
 	unsigned old_sm;        /* .target raised from this; 0: not raised */
 };

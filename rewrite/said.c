@@ -3,7 +3,7 @@
  * said.c: of what ptxas said of instrumented code, what is about the program.  Figures
  * of a function are shown if the function is the program's; anything else is shown if
  * ptxas says it of the program's own PTX, too.  What that is tells a second run, where
- * there is one; otherwise names that begin as the runtime's are all that is known.
+ * there is one; otherwise names that begin as gsan's are all that is known.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static bool is_of_program(const char *plain, struct span name)
 {
 	if (begins(name, "__gsan_"))
 		return false;
-	/* Helpers that ptxas brings along, for the program or for the runtime. */
+	/* Helpers that ptxas brings along, for the program or for probes. */
 	return !begins(name, "__cuda_sm") || !plain || has_figures(plain, name);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * site.c: the tables that turn a site number back into words: strings, sites,
- * the calls they were inlined through, the module's variables (struct gsan_site,
- * gsan_frame, gsan_global, gsan_module in rt/abi.h).  They are read by the host
- * and only when it reports; here they are .global arrays of numbers.
+ * site.c: the tables that turn a site number back into words: strings, where sites are,
+ * the calls they were inlined through, the module's variables (event/module.h).  They are
+ * read by the host and only when it reports; here they are .global arrays of numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +24,8 @@ struct label {
 };
 
 struct rw_sites {
-	struct vec sites;               /* struct gsan_site */
 	struct vec spots;               /* struct module_spot */
-	struct vec frames;              /* struct gsan_frame */
+	struct vec frames;              /* struct module_frame */
 	struct vec bytes;               /* char: the string area */
 	struct name *names;             /* hash table, open addressing */
 	size_t nnames, capnames;
@@ -253,8 +251,8 @@ static uint32_t written_in(struct rw *r, const struct ptx_func *f, const struct 
 static uint32_t frame(struct rw *r, const struct ptx_func *f, const struct ptx_loc *call)
 {
 	struct rw_sites *t = r->sites;
-	struct gsan_frame fr;
-	const struct gsan_frame *have;
+	struct module_frame fr;
+	const struct module_frame *have;
 
 	if (!call)
 		return 0;
@@ -286,20 +284,15 @@ struct rw_sites *rw_sites_new(struct rw *r)
 {
 	struct rw_sites *t = ptx_alloc(r->m->arena, sizeof *t);
 
-	/* All events may get one, and all entries. */
-	for (unsigned i = 0; i < r->nfuncs; i++)
-		t->sites.cap += r->funcs[i]->nevents + 1;
-	t->sites.p = ptx_alloc(r->m->arena, t->sites.cap * sizeof(struct gsan_site));
 	r->sites = t;
 	push(r, &t->bytes, "", 1, 1);   /* offset 0 is "" */
 	return t;
 }
 
-/* in NULL: the function itself. */
-static struct module_spot spot_of(struct rw *r, const struct ptx_func *f, const struct ptx_stmt *in, const struct ptx_loc *loc,
-				  const struct ptx_sym *var)
+static struct module_spot spot_of(struct rw *r, const struct ptx_func *f, const struct ptx_stmt *in, const struct ptx_sym *var)
 {
 	struct rw_sites *t = r->sites;
+	const struct ptx_loc *loc = in->loc;
 	struct module_spot s = { .func = written_in(r, f, loc) };
 
 	if (loc) {
@@ -311,28 +304,14 @@ static struct module_spot spot_of(struct rw *r, const struct ptx_func *f, const 
 		}
 		s.frames = t->last_frames;
 	}
-	s.op = in ? op_name(r, &in->inst) : rw_string(r, "entry");
+	s.op = op_name(r, &in->inst);
 	s.var = var ? interned(r, var->name) : 0;
 	return s;
 }
 
-uint32_t rw_site(struct rw *r, const struct rw_func *rf, const struct ptx_stmt *in,
-		 const struct ptx_sym *var, uint32_t info)
-{
-	struct rw_sites *t = r->sites;
-	const struct module_spot at = spot_of(r, rf->f, in, in ? in->loc : rf->first_loc, var);
-	const struct gsan_site s = {
-		.func = at.func, .ptx_line = in ? in->line : rf->f->line, .file = at.file, .line = at.line,
-		.op = at.op, .var = at.var, .frames = at.frames, .info = info
-	};
-
-	push(r, &t->sites, &s, sizeof s, 1);
-	return (uint32_t)t->sites.n - 1;
-}
-
 void rw_spot(struct rw *r, const struct ptx_func *f, const struct ptx_stmt *in, const struct ptx_sym *var)
 {
-	const struct module_spot s = in ? spot_of(r, f, in, in->loc, var) : (struct module_spot){0};
+	const struct module_spot s = in ? spot_of(r, f, in, var) : (struct module_spot){0};
 
 	push(r, &r->sites->spots, &s, sizeof s, 1);
 }
@@ -349,8 +328,8 @@ static void add_vars(struct rw *r, const struct ptx_stmt *s, struct vec *out)
 		/* .texref and its like have no bytes that a program addresses. */
 		if (v->sym->type >= TYPE_TEXREF)
 			continue;
-		/* A name that is a function's own cannot be said out here: its memory has
-		 * no shadow, which the device counts. */
+		/* A name that is a function's own cannot be said out here: its memory
+		 * has no name then. */
 		if (v->sym->space == SPACE_GLOBAL && ptx_lookup(r->m, v->sym->name) != v->sym)
 			continue;
 		push(r, out, &v->sym, sizeof v->sym, 1);
@@ -439,46 +418,12 @@ struct rw_sites_size rw_put_spots(struct rw *r)
 	struct vec vars = { 0 };
 	uint32_t path = rw_string(r, r->path);
 
-	_Static_assert(sizeof(struct module_spot) == 24 && sizeof(struct module_frame) == 16 &&
-		       sizeof(struct gsan_frame) == 16, "arrays of words");
+	_Static_assert(sizeof(struct module_spot) == 24 && sizeof(struct module_frame) == 16, "arrays of words");
 	find_globals(r, &vars);
 	rw_reserve(r, t->spots.n * 48 + t->frames.n * 24 + t->bytes.n * 4);
 	put_globals(r, &vars);
 	rw_put_array(r, "__gsan_spots", t->spots.p, t->spots.n * sizeof(struct module_spot) / 4);
-	rw_put_array(r, "__gsan_frames", t->frames.p, t->frames.n * sizeof(struct gsan_frame) / 4);
+	rw_put_array(r, "__gsan_frames", t->frames.p, t->frames.n * sizeof(struct module_frame) / 4);
 	put_strings(r);
 	return (struct rw_sites_size){(uint32_t)t->frames.n, (uint32_t)vars.n, (uint32_t)t->bytes.n, path};
-}
-
-void rw_put_sites(struct rw *r)
-{
-	struct rw_sites *t = r->sites;
-	struct vec vars = { 0 };
-	uint32_t path = rw_string(r, r->path), elided = 0;
-
-	_Static_assert(sizeof(struct gsan_module) == 88, "the words below spell it out");
-	_Static_assert(sizeof(struct gsan_site) == 32 && sizeof(struct gsan_frame) == 16 &&
-		       sizeof(struct gsan_global) == 24, "arrays of words");
-	for (unsigned i = 0; i < RULE_COUNT; i++)
-		elided += r->stats->elided[i];
-	find_globals(r, &vars);
-	/* About what the numbers take, with their commas. */
-	rw_reserve(r, t->sites.n * 48 + t->frames.n * 24 + t->bytes.n * 4);
-	put_globals(r, &vars);
-	rw_put_array(r, "__gsan_sites", t->sites.p, t->sites.n * sizeof(struct gsan_site) / 4);
-	rw_put_array(r, "__gsan_frames", t->frames.p, t->frames.n * sizeof(struct gsan_frame) / 4);
-	put_strings(r);
-	RW_PUT(r, "\n.global .align 8 .u64 __gsan_module[11] = {");
-	rw_put_address(r, "__gsan_site_base", true);
-	rw_put_address(r, "__gsan_sites", t->sites.n);
-	rw_put_address(r, "__gsan_frames", t->frames.n);
-	rw_put_address(r, "__gsan_globals", vars.n);
-	rw_put_address(r, "__gsan_strings", true);
-	rw_put_pair(r, GSAN_ABI, (uint32_t)t->sites.n, ", ");
-	rw_put_pair(r, (uint32_t)t->frames.n, (uint32_t)vars.n, ", ");
-	rw_put_pair(r, (uint32_t)t->bytes.n, path, ", ");
-	rw_put_pair(r, elided, r->stats->unmodelled, ", ");
-	rw_put_pair(r, r->stats->unknown, r->stats->missed, ", ");
-	rw_put_pair(r, r->options->perturb, 0, "};\n");
-	r->stats->sites = (unsigned)t->sites.n;
 }

@@ -1,54 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * space.c: which memory does the address in a register point to, and into which
- * variable?  One answer a register for the whole function, joined over all its
- * definitions, so it holds on every path.  It follows a variable's address
- * through mov, cvta, sums with numbers and masks; a value that comes from
- * anywhere else is WHERE_ANY.  The answer picks a cheaper call or names a
- * variable in a report; where it says "private", the access gets no call at all.
+ * space.c: into which variable does the address in a register point?  One answer a
+ * register for the whole function, joined over all its definitions, so it holds on
+ * every path.  It follows a variable's address through mov, cvta, sums with numbers
+ * and masks; a value that comes from anywhere else may be any.  A report names the
+ * variable.
  */
 #include <string.h>
 
 #include "rewrite/rw.h"
 
-static const struct rw_value any = { WHERE_ANY, NULL };
+/* Bits of a shared::cluster address from here on say whose block's memory it is (event/event.h). */
+enum { RANK_SHIFT = 24 };
+
+static const struct rw_value any = { true, NULL };
 
 /* Rounds of a function after which the rest counts as unknown: a definition
  * normally stands above its uses, so that two rounds do. */
 #define MAX_ROUNDS 16
 
-static bool is_address(struct rw_value v)
-{
-	return v.where != WHERE_NONE && v.where != WHERE_ANY;
-}
-
 static bool same(struct rw_value a, struct rw_value b)
 {
-	return a.where == b.where && a.var == b.var;
+	return a.defined == b.defined && a.var == b.var;
 }
 
 static struct rw_value join(struct rw_value a, struct rw_value b)
 {
-	if (a.where == WHERE_NONE)
+	if (!a.defined)
 		return b;
-	if (b.where == WHERE_NONE)
+	if (!b.defined)
 		return a;
-	if (a.where != b.where)
-		return any;
-	return (struct rw_value){ a.where, a.var == b.var ? a.var : NULL };
+	return a.var == b.var ? a : any;
 }
 
 static struct rw_value of_var(const struct ptx_sym *sym)
 {
 	switch (sym->space) {
 	case SPACE_GLOBAL:
-		return (struct rw_value){ WHERE_GLOBAL, sym };
 	case SPACE_SHARED:
-		return (struct rw_value){ WHERE_SHARED, sym };
 	case SPACE_LOCAL:
 	case SPACE_PARAM:
 	case SPACE_CONST:
-		return (struct rw_value){ WHERE_PRIVATE, sym };
+		return (struct rw_value){ true, sym };
 	case SPACE_NONE:
 	case SPACE_REG:
 	case SPACE_SREG:
@@ -73,56 +66,19 @@ static struct rw_value of(const struct rw_func *rf, const struct ptx_operand *o)
  * nobody knows which one is the number. */
 static struct rw_value sum(struct rw_value a, struct rw_value b)
 {
-	if (is_address(a) && is_address(b))
+	if (a.var && b.var)
 		return any;
-	if (is_address(a))
+	if (a.var)
 		return a;
-	if (is_address(b))
+	if (b.var)
 		return b;
-	return a.where == WHERE_NONE || b.where == WHERE_NONE ? (struct rw_value){ 0 } : any;
+	return a.defined && b.defined ? any : (struct rw_value){ 0 };
 }
 
 /* An address less a number; less an address it is a distance. */
 static struct rw_value difference(struct rw_value a, struct rw_value b)
 {
-	return is_address(b) ? any : a;
-}
-
-static struct rw_value to_generic(enum ptx_space space, struct rw_value v)
-{
-	switch (space) {
-	case SPACE_GLOBAL:
-		return (struct rw_value){ WHERE_GLOBAL, v.where == WHERE_GLOBAL ? v.var : NULL };
-	case SPACE_SHARED:
-		return v.where == WHERE_SHARED ?
-			(struct rw_value){ WHERE_GENERIC_SHARED, v.var } : any;
-	case SPACE_LOCAL:
-	case SPACE_PARAM:
-	case SPACE_CONST:
-		return (struct rw_value){ WHERE_GENERIC_PRIVATE,
-			v.where == WHERE_PRIVATE ? v.var : NULL };
-	default:
-		return any;
-	}
-}
-
-static struct rw_value from_generic(enum ptx_space space, struct rw_value v)
-{
-	switch (space) {
-	case SPACE_GLOBAL:
-		return (struct rw_value){ WHERE_GLOBAL, v.where == WHERE_GLOBAL ? v.var : NULL };
-	case SPACE_SHARED:
-		/* Of an unknown address it may be another block's (mapa). */
-		return v.where == WHERE_GENERIC_SHARED ?
-			(struct rw_value){ WHERE_SHARED, v.var } : any;
-	case SPACE_LOCAL:
-	case SPACE_PARAM:
-	case SPACE_CONST:
-		return (struct rw_value){ WHERE_PRIVATE,
-			v.where == WHERE_GENERIC_PRIVATE ? v.var : NULL };
-	default:
-		return any;
-	}
+	return b.var ? any : a;
 }
 
 /* A 16-bit or floating-point result is no address any more. */
@@ -150,8 +106,8 @@ static int64_t second_number(const struct ptx_inst *in)
  * address one of its peer's.  CUTLASS clears a bit of the rank so. */
 static struct rw_value if_in_block(const struct ptx_inst *in, struct rw_value v)
 {
-	int64_t n = second_number(in), end = INT64_C(1) << GSAN_RANK_SHIFT;
-	bool shared = v.where == WHERE_SHARED || v.where == WHERE_GENERIC_SHARED;
+	int64_t n = second_number(in), end = INT64_C(1) << RANK_SHIFT;
+	bool shared = v.var && v.var->space == SPACE_SHARED;
 
 	return shared && (n <= -end || n >= end) ? any : v;
 }
@@ -167,10 +123,7 @@ static struct rw_value result(const struct rw_func *rf, const struct ptx_inst *i
 		return in->nops == 2 && keeps_address(in->type) && keeps_address(in->type2) ?
 			of(rf, &o[1]) : any;
 	case INST_CVTA:
-		if (in->nops != 2)
-			return any;
-		return ptx_has(in, MOD_TO) ? from_generic(ptx_inst_space(in), of(rf, &o[1])) :
-			to_generic(ptx_inst_space(in), of(rf, &o[1]));
+		return in->nops == 2 ? of(rf, &o[1]) : any;
 	case INST_ADD:
 	case INST_ADD_CC:
 	case INST_OR:   /* of an aligned address and a small number */
@@ -287,7 +240,7 @@ void rw_space(struct rw *r)
 	struct list l = { 0 };
 
 	for (unsigned i = 0; i < r->nfuncs; i++) {
-		struct rw_func *rf = r->funcs[i];
+		struct rw_func *rf = &r->funcs[i];
 		int n = rf->f->nregs, rounds = 0;
 
 		rf->values = ptx_alloc(r->m->arena, ((size_t)n + 1) * sizeof *rf->values);
@@ -306,29 +259,23 @@ void rw_space(struct rw *r)
 	}
 }
 
-struct rw_value rw_address(const struct rw_func *rf, const struct ptx_operand *addr)
+const struct ptx_sym *rw_variable(const struct rw_func *rf, const struct ptx_operand *addr)
 {
-	return addr->n ? of(rf, &addr->list[0]) : any;
+	return addr->n ? of(rf, &addr->list[0]).var : NULL;
 }
 
 static void dump_sym(const struct rw_func *rf, const struct ptx_sym *sym, FILE *out)
 {
-	static const char *const name[] = {
-		[WHERE_NONE] = "none", [WHERE_GLOBAL] = "global", [WHERE_SHARED] = "shared",
-		[WHERE_GENERIC_SHARED] = "generic shared", [WHERE_PRIVATE] = "private",
-		[WHERE_GENERIC_PRIVATE] = "generic private", [WHERE_ANY] = "any"
-	};
-	struct rw_value v = rf->values[sym->reg];
+	const struct ptx_sym *var = rf->values[sym->reg].var;
 
-	if (is_address(v))
-		fprintf(out, "\t%s: %s%s%s\n", sym->name, name[v.where],
-			v.var ? " in " : "", v.var ? v.var->name : "");
+	if (var)
+		fprintf(out, "\t%s: in %s\n", sym->name, var->name);
 }
 
 void rw_dump_space(const struct rw *r, FILE *out)
 {
 	for (unsigned i = 0; i < r->nfuncs; i++) {
-		const struct rw_func *rf = r->funcs[i];
+		const struct rw_func *rf = &r->funcs[i];
 		bool *seen = ptx_alloc(r->m->arena, (size_t)rf->f->nregs + 1);
 
 		fprintf(out, "%s %s\n", rf->f->entry ? "entry" : "func", rf->f->name);

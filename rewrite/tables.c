@@ -60,8 +60,8 @@ static void count_site(struct gsan_rewrite_stats *n, const struct event_site *s)
 static const struct rw_func *owner(const struct rw *r, const struct ptx_func *f)
 {
 	for (unsigned i = 0; i < r->nfuncs; i++)
-		if (r->funcs[i]->f == f)
-			return r->funcs[i];
+		if (r->funcs[i].f == f)
+			return &r->funcs[i];
 	return NULL;
 }
 
@@ -70,7 +70,7 @@ static const struct ptx_sym *variable(const struct rw_func *rf, const struct ptx
 {
 	for (unsigned i = 0; i < in->nops; i++)
 		if (in->ops[i].kind == OP_ADDR)
-			return rw_address(rf, &in->ops[i]).var;
+			return rw_variable(rf, &in->ops[i]);
 	return NULL;
 }
 
@@ -98,8 +98,8 @@ static bool is_wanted(const struct rw *r, const char *kernel)
 static uint32_t line_of(const struct rw *r, const char *kernel)
 {
 	for (unsigned i = 0; i < r->nfuncs; i++)
-		if (!strcmp(r->funcs[i]->f->name, kernel))
-			return r->funcs[i]->f->line;
+		if (!strcmp(r->funcs[i].f->name, kernel))
+			return r->funcs[i].f->line;
 	return 0;
 }
 
@@ -120,8 +120,8 @@ static void put_kernels(struct rw *r, const struct probe_sites *s)
 		r->stats->entries += wanted;
 	}
 	for (unsigned i = 0; i < r->nfuncs; i++) {
-		r->stats->funcs += !r->funcs[i]->f->entry;
-		r->stats->entries_left += r->funcs[i]->f->entry;
+		r->stats->funcs += !r->funcs[i].f->entry;
+		r->stats->entries_left += r->funcs[i].f->entry;
 	}
 	r->stats->entries_left -= r->stats->entries;
 	rw_put_array(r, "__gsan_kernels", (const uint32_t *)(const void *)k, s->nkernels * sizeof *k / 4);
@@ -151,6 +151,24 @@ static void put_tables(struct rw *r, const struct probe_sites *s, const char *un
 	rw_put_pair(r, s->left_out + s->unwatched, r->m->nunknown, "};\n");
 }
 
+/* Tells apart the modules of one program: FNV-1a in steps of 8 bytes, with the
+ * high half folded in so that every byte reaches every digit. */
+uint64_t rw_hash(const char *s, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325u ^ len;
+
+	for (; len >= 8; s += 8, len -= 8) {
+		uint64_t w;
+
+		memcpy(&w, s, 8);
+		h = (h ^ w) * 0x100000001b3u;
+		h ^= h >> 32;
+	}
+	for (; len; s++, len--)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+	return h ^ h >> 29;
+}
+
 static void put_init(struct rw *r)
 {
 	RW_PUT(r, "\n.visible .entry __gsan_v2_init_");
@@ -170,6 +188,27 @@ static void put_init(struct rw *r)
 	_Static_assert(MODULE_VERSION == 2, "the name and the text above carry it");
 }
 
+/* The oldest module that can hold probes: PTX 6.3 and sm_70. */
+enum { LEAST_PTX = 63, LEAST_SM = 70 };
+
+static void raise_header(struct rw *r)
+{
+	struct ptx_module *m = r->m;
+
+	if (m->version < LEAST_PTX) {
+		r->stats->old_version = m->version;
+		m->version = LEAST_PTX;
+	}
+	if (m->sm < LEAST_SM) {
+		const char *rest = strchr(m->target, ',');
+
+		r->stats->old_sm = m->sm;
+		m->sm = LEAST_SM;
+		m->sm_suffix = 0;
+		m->target = ptx_sprintf(m->arena, "sm_%d%s", LEAST_SM, rest ? rest : "");
+	}
+}
+
 void rw_probe(struct rw *r)
 {
 	struct probe_what what = {.stored = r->options->stored, .marks = r->options->marks,
@@ -177,7 +216,7 @@ void rw_probe(struct rw *r)
 	struct probe_sites sites;
 	char unit[17] = "";
 
-	rw_raise_header(r);
+	raise_header(r);
 	if (r->options->relocatable) {
 		snprintf(unit, sizeof unit, "%016" PRIx64, rw_hash(r->input, r->input_len));
 		what.unit = unit;

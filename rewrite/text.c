@@ -100,13 +100,6 @@ void rw_put_bytes(struct rw *r, const unsigned char *s, size_t n)
 	}
 }
 
-void rw_puti(struct rw *r, int64_t v)
-{
-	if (v < 0)
-		RW_PUT(r, "-");
-	rw_putu(r, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
-}
-
 void rw_putx(struct rw *r, uint64_t v)
 {
 	char b[16];
@@ -114,17 +107,4 @@ void rw_putx(struct rw *r, uint64_t v)
 	for (int i = 15; i >= 0; i--, v >>= 4)
 		b[i] = "0123456789abcdef"[v & 15];
 	rw_putn(r, b, sizeof b);
-}
-
-void rw_put_operand(struct rw *r, const struct ptx_operand *o)
-{
-	struct ptx_buf *b = &r->spare;
-
-	if (o->kind == OP_SYM && !o->neg && !o->elem && !o->off) {
-		rw_putn(r, o->sym->name, ptx_name_len(o->sym));
-		return;
-	}
-	b->len = 0;
-	ptx_print_operand(b, o);
-	rw_putn(r, b->p, b->len);
 }

@@ -418,11 +418,10 @@ static bool is_low(const char *n)
 	return !strcmp(n, "archmin") || (most > 0 && most <= MOST_REGISTERS);
 }
 
-/* Without -c the rewriter bounds kernels one by one.  With it, ptxas gives the
- * runtime's functions all the registers that they could use, so that a kernel of
- * 1,024 threads does not start, and nvlink refuses one with a bound of its own that
- * calls them in another file: here the bound is on the whole file.  `args` has room
- * for one word more. */
+/* With -c functions may be called by kernels of other files, and with probes they need more
+ * registers: nvlink would refuse a kernel with a bound of its own that calls them, and one
+ * of 1,024 threads would not start.  So the whole file has a bound.  `args` has room for
+ * one word more. */
 static void bound_registers(char **args)
 {
 	static char word[] = "-maxrregcount=" STRING(MOST_REGISTERS), value[] = STRING(MOST_REGISTERS);
@@ -447,8 +446,7 @@ static void bound_registers(char **args)
 	*args = word;
 }
 
-/* Every kernel gets its own copy of the runtime's functions: ptxas takes seconds for each, and can be
- * at several at a time.  `args` has room for one word more. */
+/* Kernels are several times as large with probes: ptxas is to be at several at a time.  `args` has room for one word more. */
 static void split(char **args)
 {
 	static char word[] = "--split-compile=0";

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * alloc.c: the table of the program's allocations, for reports, and the count
- * of allocations in each unit of 1 MiB, for shadow.  Tables only: what is done
- * on the device is shadow.c's.  The caller holds rt_lock.
+ * alloc.c: the table of the program's allocations, for reports.  The caller holds
+ * rt_lock.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -101,50 +100,4 @@ bool rt_block_find(const struct rt_blocks *b, uint64_t addr, struct rt_block *wa
 		}
 	}
 	return false;
-}
-
-struct rt_unit *rt_unit(struct rt_units *t, uint32_t u)
-{
-	struct rt_unit **leaf = &t->leaf[u / RT_UNIT_LEAF];
-
-	if (!*leaf)
-		*leaf = rt_alloc(RT_UNIT_LEAF * sizeof **leaf);
-	return &(*leaf)[u % RT_UNIT_LEAF];
-}
-
-/* Shadow is found by the low 43 bits of an address.  Two allocations that agree
- * in these would share their records, and races would be invented: the unit then
- * is not watched until both are gone. */
-bool rt_unit_ref(struct rt_units *t, uint32_t u, uint32_t high)
-{
-	struct rt_unit *unit = rt_unit(t, u);
-
-	if (unit->refs && unit->high != high + 1)
-		unit->clash = 1;
-	else if (!unit->refs && unit->high && unit->high != high + 1)
-		unit->dirty = 1;
-	if (!unit->refs)
-		unit->high = high + 1;
-	unit->refs++;
-	return !unit->clash;
-}
-
-void rt_unit_unref(struct rt_units *t, uint32_t u)
-{
-	struct rt_unit *unit = rt_unit(t, u);
-
-	if (!unit->refs)
-		return;
-	if (--unit->refs == 0 && unit->clash) {
-		unit->clash = 0;
-		unit->dirty = 1;
-	}
-}
-
-void rt_units_free(struct rt_units *t)
-{
-	for (size_t i = 0; i < sizeof t->leaf / sizeof t->leaf[0]; i++) {
-		rt_free(t->leaf[i]);
-		t->leaf[i] = NULL;
-	}
 }

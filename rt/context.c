@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * context.c: contexts that end, by their last release, a reset, or destruction.
- * Before the driver ends one, what was found in it is reported with what only
- * its device memory knows; afterwards it is forgotten, so that a program that
+ * Before the driver ends one, what was launched in it is judged and reported; afterwards it is forgotten, so that a program that
  * starts anew is watched anew.  And our own calls in a context, which may tell that it is gone.
  */
 
@@ -18,20 +17,12 @@ static struct { CUcontext ctx; int retains; } primary[DEVICES];
 
 static void ending(CUcontext ctx)
 {
-	bool last;
-
 	if (!rt_ctx_known(ctx))
 		return;
-	pthread_mutex_lock(&rt_dev_lock);
-	last = rt_contexts() && !rt_contexts()->next;
-	pthread_mutex_unlock(&rt_dev_lock);
-	rt_context_ends(ctx, last);
+	rt_context_ends(ctx);
 	rt_modules_forget(ctx);
-	if (rt_ctx_ends(ctx, !rt_still_running())) {
+	if (rt_ctx_ends(ctx, !rt_still_running()))
 		rt_mem_forget();
-		rt_modules_retire();
-		rt_context_torn_down();
-	}
 	rt_wait_forget(ctx);
 }
 

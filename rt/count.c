@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * count.c: launches, for the closing line: how many, into which streams, and of which kernels that are not
- * instrumented.
+ * count.c: launches, for the closing line: how many, and of which kernels that are not instrumented; and kernels of
+ * graphs.
  */
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ bool rt_stream_captured(CUstream s)
 	return rt_drv.cuStreamIsCapturing(s, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-void rt_count_launch(struct rt_func *f, uint64_t stream, bool here)
+void rt_count_launch(struct rt_func *f, bool here)
 {
 	const bool is_bare = rt_func_bare(f) || rt_func_left(f);
 
@@ -61,10 +61,7 @@ void rt_count_launch(struct rt_func *f, uint64_t stream, bool here)
 		bare_names = rt_grow(bare_names, &bare_cap, nbare + 1, sizeof *bare_names);
 		bare_names[nbare++] = rt_bare_name(rt_demangle(f->name));
 	}
-	if (f->launches++ == 0)
-		f->stream = stream;
-	else if (f->stream != stream)
-		f->many_streams = true;
+	f->launches++;
 }
 
 void rt_count_graph(void)

@@ -23,11 +23,11 @@ static void turn_off(const char *why)
 	rt_say("this process is not watched: %s", why);
 }
 
-static bool set_up(struct rt_ctx *c)
+static bool set_up(void)
 {
 	const char *why = NULL;
 
-	if (!rt_engine_set_up(c, dev.device, &why)) {
+	if (!rt_way_set_up(dev.device, &why)) {
 		turn_off(why);
 		return false;
 	}
@@ -80,7 +80,7 @@ static struct rt_ctx *adopt(CUcontext ctx)
 		rt_free(c);
 		return NULL;
 	}
-	if (dev.state == 0 && !set_up(c)) {
+	if (dev.state == 0 && !set_up()) {
 		rt_free(c);
 		return NULL;
 	}
@@ -89,7 +89,7 @@ static struct rt_ctx *adopt(CUcontext ctx)
 	return c;
 }
 
-static struct rt_ctx *begin(CUcontext ctx, bool known)
+static struct rt_ctx *begin(CUcontext ctx)
 {
 	struct rt_ctx *c;
 
@@ -98,7 +98,7 @@ static struct rt_ctx *begin(CUcontext ctx, bool known)
 	capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 	rt_drv.cuThreadExchangeStreamCaptureMode(&capture_mode);
 	c = find(dev.ctx, ctx);
-	if (!c && !known && dev.state >= 0)
+	if (!c && dev.state >= 0)
 		c = adopt(ctx);
 	if (c && !c->sick)
 		return c;
@@ -128,12 +128,7 @@ struct rt_ctx *rt_dev_begin(void)
 		pthread_mutex_unlock(&rt_dev_lock);
 		return NULL;
 	}
-	return ctx ? begin(ctx, false) : NULL;
-}
-
-struct rt_ctx *rt_dev_begin_known(CUcontext ctx)
-{
-	return rt_dev_ready() ? begin(ctx, true) : NULL;
+	return ctx ? begin(ctx) : NULL;
 }
 
 void rt_dev_end(void)
@@ -185,7 +180,7 @@ bool rt_ctx_ends(CUcontext ctx, bool teardown)
 	rt_inside++;
 	if (!drop(&dev.foreign, ctx) && drop(&dev.ctx, ctx) && !dev.ctx && dev.state == 1 && teardown) {
 		__atomic_store_n(&dev.state, 0, __ATOMIC_RELEASE);
-		rt_engine_tear_down();
+		rt_way_tear_down();
 		torn_down = true;
 	}
 	rt_inside--;

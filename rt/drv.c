@@ -258,7 +258,7 @@ void rt_drv_fork(void)
 		fn = (__typeof__(symbol) *)rt_real(RT_##symbol);                \
 		if (!fn)                                                        \
 			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
-		if (rt_inside || !rt_active())                                  \
+		if (rt_inside || rt_forked())                                   \
 			return fn args;                                         \
 		rt_inside++;                                                    \
 		rt_caller = __builtin_return_address(0);                        \
@@ -281,7 +281,7 @@ void rt_drv_fork(void)
 		fn = (__typeof__(symbol) *)rt_real(RT_##symbol);                \
 		if (!fn)                                                        \
 			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
-		if (rt_inside || !rt_active())                                  \
+		if (rt_inside || rt_forked())                                   \
 			return fn args;                                         \
 		rt_inside++;                                                    \
 		rt_caller = __builtin_return_address(0);                        \
@@ -304,7 +304,7 @@ HOOKED CUresult cuCtxSynchronize(void)
 	fn = (CUresult (*)(void))rt_real(RT_cuCtxSynchronize);
 	if (!fn)
 		return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
-	if (rt_inside || !rt_active())
+	if (rt_inside || rt_forked())
 		return fn();
 	rt_inside++;
 	r = rt_on_ctx_sync(RT_cuCtxSynchronize);

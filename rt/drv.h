@@ -98,7 +98,7 @@ extern _Thread_local int rt_inside;
 /* Where the last call of a hook came from, in whose code. */
 extern _Thread_local const void *rt_caller;
 
-/* The hooks' actions; mem.c, module.c, launch.c, context.c. */
+/* The hooks' actions; mem.c, module.c, issue.c, graph.c, context.c. */
 #define UNPACK(...) __VA_ARGS__
 #define HOOK(symbol, base, version, ptsz, action, params, args) \
 	CUresult action(enum rt_hook, UNPACK params);
@@ -106,7 +106,7 @@ extern _Thread_local const void *rt_caller;
 #include "rt/drv.def"
 CUresult rt_on_ctx_sync(enum rt_hook);
 
-/* ---- device.c, shadow.c, way.c: the device's side ------------------------------------------------------------ */
+/* ---- device.c, way.c: the device's side ------------------------------------------------------------ */
 
 /* A context of the watched device. */
 struct rt_ctx {
@@ -119,7 +119,6 @@ struct rt_ctx {
 /* Locks the device for our own work in the current context, setting it up at
  * first; NULL, and nothing locked, if there is nothing to work on. */
 struct rt_ctx *rt_dev_begin(void);
-struct rt_ctx *rt_dev_begin_known(CUcontext);   /* the same in a context seen before */
 void rt_dev_end(void);
 /* Whether a context that gave this error does nothing any more. */
 bool rt_is_final(CUresult);
@@ -131,58 +130,22 @@ void *rt_fetch(struct rt_ctx *, uint64_t at, uint32_t n, size_t each);
 bool rt_write(struct rt_ctx *, uint64_t to, const void *from, size_t bytes);
 bool rt_wait(struct rt_ctx *);          /* for our stream */
 
-/* What kernels need (way.c, or shadow.c), for the first context of the device, which is current; after the last one.
+/* way.c: what kernels need, for the first context of the device, which is current; after the last one.
  * False: *why says why nothing can be watched. */
-bool rt_engine_set_up(struct rt_ctx *, CUdevice, const char **why);
-void rt_engine_tear_down(void);
+bool rt_way_set_up(CUdevice, const char **why);
+void rt_way_tear_down(void);
 
 const char *rt_dev_off(void);           /* why nothing is watched, or NULL */
 bool rt_dev_ready(void);
-struct gsan_finding *rt_ring(uint32_t *n);      /* host memory; NULL before set-up */
 void *rt_mailbox(CUdeviceptr *device);
-CUdeviceptr rt_lane_table(void);        /* device.c: of kernels that log */
+CUdeviceptr rt_lane_table(void);
 
-/* Between rt_dev_begin() and rt_dev_end(): */
-bool rt_back_range(struct rt_ctx *, uint64_t addr, uint64_t bytes);
-void rt_unback_range(uint64_t addr, uint64_t bytes);
-bool rt_back_shared(struct rt_ctx *, uint64_t bytes, uint32_t slots);
-uint32_t rt_shared_slots(uint64_t bytes, bool alone);  /* how many a kernel may need */
-bool rt_shared_backed(uint64_t bytes, uint32_t slots);  /* without the lock, too */
-uint32_t rt_nsm(void);
 CUdevice rt_device(void);
-bool rt_read_counters(struct rt_ctx *, uint64_t counters[GSAN_COUNTER_COUNT]);
-bool rt_read_count(struct rt_ctx *, uint32_t dedup, uint64_t *count);
-void rt_restart_clocks(struct rt_ctx *);        /* if they run out; the device is idle */
 /* The context ends: forgets it, and with the last one, if `teardown`, what is on
  * the device; true if it did that. */
 bool rt_ctx_ends(CUcontext, bool teardown);
 struct rt_ctx *rt_contexts(void);
 bool rt_ctx_known(CUcontext);
-
-/* ---- tmap.c ---------------------------------------------------------------------------------- */
-
-struct gsan_map;
-/* From now on the table of tensor maps is there, where the device reads it. */
-void rt_maps_into(struct gsan_map *);
-/* maps.c: the driver has made these 128 bytes of that. */
-void rt_map_made(const void *, const struct gsan_map *);
-
-/* ---- early.c --------------------------------------------------------------------------------- */
-
-struct gsan_early;
-struct rt_order;
-struct rt_func;
-struct rt_begun { struct rt_order *order; CUcontext ctx; uint64_t stream; };
-
-void rt_early_into(struct gsan_early *);        /* where the device reads it */
-void rt_early_forget(void);     /* the device's state is gone */
-/* Around a launch into a stream that is not being captured.  `early`: it need not wait for
- * the one before it. */
-void rt_early_begin(struct rt_func *, CUcontext, uint64_t stream, bool early, struct rt_begun *);
-void rt_early_end(const struct rt_begun *, bool launched);
-void rt_early_graph(struct rt_func *);          /* graphs launch it, too */
-void rt_early_other(CUcontext, uint64_t stream);        /* something else was put into the stream */
-void rt_early_waited(void);     /* the program learned that something has ended */
 
 /* ---- module.c ------------------------------------------------------------------------------- */
 
@@ -203,29 +166,11 @@ struct rt_func {
 	const char *name;
 	struct rt_module *module;
 	uint64_t launches;
-	uint64_t stream;        /* of the first launch */
-	bool many_streams;
-	int fixed_shared;       /* static shared memory; -1: not asked yet */
 	bool told_bare;
-	struct rt_order *order; /* early.c: */
-	uint32_t asked;
 	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
 	const void *tables, *logs;      /* judge.h: of one that logs, once it was asked for */
 	bool unmarked;                  /* its module has no probes */
 	struct rt_func *next;
-};
-
-/* Of a module that is registered or was: what its reports need. */
-struct rt_sites {
-	uint32_t base, n;
-	const struct gsan_site *site;
-	const struct gsan_frame *frame;
-	const struct gsan_global *global;
-	const char *strings;
-	uint32_t nframes, nglobals, nstrings;
-	const char *path;
-	const struct rt_module *module;
-	struct rt_sites *next;
 };
 
 /* What is known of a handle that the program launches. */
@@ -234,12 +179,10 @@ struct rt_func *rt_func_of(const void *handle);
 void rt_register(struct rt_func *f);
 bool rt_func_watched(const struct rt_func *f);
 bool rt_func_bare(const struct rt_func *f);     /* its module is not instrumented */
-/* The function that a kernel's name stands for in that module; with rt_lock. */
-const struct rt_func *rt_func_named(const struct rt_module *, const char *name);
 void rt_modules_forget(CUcontext);      /* contexts that end */
 void rt_modules_count(struct rt_totals *);
 
-/* ---- enter.c --------------------------------------------------------------------------------- */
+/* ---- tables.c -------------------------------------------------------------------------------- */
 
 extern const unsigned rt_tables_version;
 /* Runs the kernel of a translation unit that says what the module carries; false if that cannot be had. */
@@ -247,10 +190,6 @@ bool rt_tables_take(struct rt_ctx *, struct rt_module *, CUfunction, const char 
 void rt_tables_count(struct rt_totals *);
 bool rt_func_left(struct rt_func *f);   /* in an instrumented module, but left alone; with rt_lock */
 size_t rt_own_params(struct rt_func *); /* SIZE_MAX: all that it has */
-/* Its own site, 0 if it has none or several; with rt_lock. */
-uint32_t rt_func_site(const struct rt_func *f);
-const struct rt_sites *rt_sites_of(uint32_t site);      /* with rt_lock */
-void rt_modules_retire(void);           /* site numbers start anew */
 
 /* ---- mem.c ----------------------------------------------------------------------------------- */
 
@@ -260,27 +199,16 @@ void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem, const void *owner, c
 void rt_mem_owner_gone(const void *owner);
 void rt_mem_forget(void);               /* the device's memory is gone */
 void rt_mem_gone(const struct rt_block *);      /* it is in rt_blocks no more; what is launched already may be judged later */
-void rt_mem_count(struct rt_totals *);
-
-/* Backs what was mapped while no context was current. */
-void rt_mem_catch_up(void);
 
 /* ---- context.c -------------------------------------------------------------------------------- */
 
 void rt_context_noted(CUresult);        /* of the program's calls: did its context die? */
 
-/* ---- counters.c --------------------------------------------------------------------------------- */
+/* ---- judge.c: contexts ------------------------------------------------------------------------ */
 
-/* The device's counters are read where the program waited for everything, and at
- * the end.  The CUDA runtime releases its context after the driver has shut down,
- * and a driver may do so before anybody is told: what was read last stands, if
- * nothing was launched since. */
-void rt_context_launched(void); /* with rt_lock */
 void rt_context_died(void);
-void rt_context_ends(CUcontext, bool of_device);        /* it is about to end, as the last one of the device */
-void rt_context_torn_down(void);        /* the last context of the device has ended */
-void rt_context_glance(void);   /* reads them if the device is idle and there is news */
-/* Waits for the context and prints with what only its device knows. */
+void rt_context_ends(CUcontext);        /* it is about to end */
+/* Waits for the context and prints what was found in it. */
 void rt_context_tell(CUcontext, int timeout_ms);
 void rt_context_count(struct rt_totals *);
 
@@ -289,7 +217,7 @@ void rt_context_count(struct rt_totals *);
 uint64_t rt_stream_key(enum rt_hook, CUstream);
 bool rt_stream_captured(CUstream);
 /* With rt_lock: it was launched.  here: in a context that is watched. */
-void rt_count_launch(struct rt_func *, uint64_t stream, bool here);
+void rt_count_launch(struct rt_func *, bool here);
 void rt_count_graph(void);
 void rt_launch_count(struct rt_totals *);
 
@@ -298,11 +226,9 @@ void rt_launch_count(struct rt_totals *);
 typedef void rt_each_kernel(void *, CUgraphNode, CUgraphNode child, const CUDA_KERNEL_NODE_PARAMS *);
 void rt_graph_kernels(CUgraph, rt_each_kernel *, void *);
 
-/* ---- launch.c -------------------------------------------------------------------------------- */
+/* ---- issue.c --------------------------------------------------------------------------------- */
 
 void rt_stream_seen(enum rt_hook, CUstream);    /* anything but a launch is put into it */
-bool rt_idle(void);             /* nothing launched that was not waited for */
-void rt_all_done(void);
 
 /* ---- wait.c ------------------------------------------------------------------------------------ */
 
@@ -328,15 +254,14 @@ bool rt_only_warned(const struct rt_report *);
 void rt_tell_fork(void);
 char *rt_command_line(void);            /* blanks between the words; to be freed */
 
-/* ---- watch.c: findings as they come ----------------------------------------------------------- */
+/* ---- judge.c: findings as they come ----------------------------------------------------------- */
 
 void rt_watch_start(void);
 void rt_watch_stop(void);
 void rt_watch_closed(const struct rt_totals *);         /* all has been told, with the closing line */
-void rt_ring_restart(void);     /* a new ring */
 void rt_drain(void);
 /* Prints what was found; counts are exact if the device can be asked now. */
-void rt_tell(struct rt_ctx *);
+void rt_tell(void);
 void rt_tell_idle(void);        /* after a synchronisation */
 void rt_watch_fork(void);
 

@@ -39,7 +39,7 @@ static void (*next_exit)(int);  /* of whoever stands behind us; NULL: nobody */
 
 /* ---- the closing line ------------------------------------------------------------------------- */
 
-/* Everything that only the device knows, while it is there. */
+/* What runs on the device is waited for, and judged, while it is there. */
 static void ask_device(int timeout_ms)
 {
 	CUcontext ctx[64];
@@ -65,7 +65,6 @@ static void say_closing(void)
 	rt_findings_count(&t);
 	rt_launch_count(&t);
 	rt_modules_count(&t);
-	rt_mem_count(&t);
 	rt_context_count(&t);
 	rt_drv_count(&t);
 	t.still_running = rt_still_running();
@@ -93,7 +92,7 @@ static void finish(void)
 	pthread_sigmask(SIG_BLOCK, &ends, &before);
 	rt_start();
 	rt_watch_stop();
-	rt_tell(NULL);
+	rt_tell();
 	if (rt_drv_used() != RT_DRV_UNUSED)
 		say_closing();
 	__atomic_store_n(&closed, true, __ATOMIC_RELEASE);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rt/pairs.h"
 #include "rt/rti.h"
 
 struct rt_flags rt_flags;
@@ -60,11 +61,6 @@ void rt_flags_free(struct rt_flags *f)
 	for (size_t i = 0; i < NROWS; i++)
 		if (rows[i].type == T_TEXT)
 			rt_free(*text(f, &rows[i]));
-}
-
-static bool is_gap(char c)
-{
-	return c && strchr(" ,:\n\t\r", c);
 }
 
 static bool one_of(const char *s, const char *a, const char *b, const char *c)
@@ -158,62 +154,59 @@ static const struct row *find(const char *key)
 	return NULL;
 }
 
-static char *cut(const char *from, const char *to)
+static bool is_gone(const char *key)
 {
-	char *s = rt_alloc((size_t)(to - from) + 1);
+	static const char *const gone[] = {
+#define GONE(name) #name,
+#include "rt/flags.def"
+	};
 
-	return memcpy(s, from, (size_t)(to - from));
+	for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+		if (!strcmp(gone[i], key))
+			return true;
+	return false;
+}
+
+static char *cut(const char *from, size_t len)
+{
+	return memcpy(rt_alloc(len + 1), from, len);
+}
+
+static bool take(struct rt_flags *f, const char *key, const char *value, struct rt_buf *err, struct rt_buf *warn)
+{
+	const struct row *r = find(key);
+
+	if (!r && is_gone(key)) {
+		rt_printf(warn, "'%s' means nothing any more and is ignored\n", key);
+	} else if (!r) {
+		rt_printf(warn, "unknown key '%s'; help=1 lists the known ones\n", key);
+	} else if (!store(f, r, value)) {
+		complain(r, value, err);
+		return false;
+	}
+	return true;
 }
 
 bool rt_flags_parse(struct rt_flags *f, const char *s, struct rt_buf *err, struct rt_buf *warn)
 {
-	while (s) {
-		const char *start, *stop;
-		char *key, *value;
-		const struct row *r;
-		bool good = true;
+	enum rt_pair_state state = RT_PAIR_END;
+	struct rt_pair p;
+	bool good = true;
 
-		while (is_gap(*s))
-			s++;
-		if (!*s)
-			return true;
-		for (start = s; *s && *s != '=' && !is_gap(*s); s++)
-			;
-		key = cut(start, s);
-		if (*s != '=') {
+	while (good && s && (state = rt_pair_next(&s, &p)) != RT_PAIR_END) {
+		char *key = cut(p.key, p.key_len), *value = cut(p.value, p.len);
+
+		if (state == RT_PAIR)
+			good = take(f, key, value, err, warn);
+		else if (state == RT_PAIR_BARE)
 			rt_printf(err, "'%s' is not followed by '=' and a value", key);
-			rt_free(key);
-			return false;
-		}
-		s++;
-		if (*s == '\'' || *s == '"') {
-			start = s + 1;
-			stop = strchr(start, *s);
-			if (!stop) {
-				rt_printf(err, "no closing %c after %s=", *s, key);
-				rt_free(key);
-				return false;
-			}
-			s = stop + 1;
-		} else {
-			for (start = s; *s && !is_gap(*s); s++)
-				;
-			stop = s;
-		}
-		value = cut(start, stop);
-		r = find(key);
-		if (!r) {
-			rt_printf(warn, "unknown key '%s'; help=1 lists the known ones\n", key);
-		} else if (!store(f, r, value)) {
-			complain(r, value, err);
-			good = false;
-		}
+		else
+			rt_printf(err, "no closing %c after %s=", *p.value, key);
+		good = good && state == RT_PAIR;
 		rt_free(key);
 		rt_free(value);
-		if (!good)
-			return false;
 	}
-	return true;
+	return good;
 }
 
 void rt_flags_choices(const struct rt_flags *f, rt_choice *tell, void *arg)
@@ -229,7 +222,7 @@ void rt_flags_choices(const struct rt_flags *f, rt_choice *tell, void *arg)
 		struct rt_flags now = *f;
 		size_t len = 0;
 		const char *w = word(r->text, *number(&now, r), &len);
-		char *value = cut(w, w + len);
+		char *value = cut(w, len);
 
 		tell(arg, names[i], value);
 		rt_free(value);

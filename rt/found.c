@@ -175,7 +175,6 @@ static void fill_site(struct rt_place *p, const struct rt_launch *l, uint32_t nu
 	p->is_volatile = s->sem == EVENT_VOLATILE;
 	p->atomic = s->kind == EVENT_STRONG && !p->is_volatile;
 	p->read_only = s->proxy == EVENT_READ_ONLY;
-	p->reduction = (s->does & EVENT_NO_RESULT) != 0;
 	p->op = rt_string(t, t->spot[number].op);
 	p->var = rt_string(t, t->spot[number].var);
 	p->ptx = rt_string(t, t->n.path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * graph.c: graphs of kernels that log.  Their nodes have the parameter behind the program's own, too; before each
+ * graph.c: graphs.  Their kernels' nodes have the parameter behind the program's own, too; before each
  * launch of the graph it says of each node where that one logs.
  *
  * Nodes of a graph that is instantiated are named by handles of the graph that it was made of: such a graph is not
@@ -287,7 +287,7 @@ static void launched(struct exec *e, CUresult r, enum rt_hook which, CUstream s)
 		uint32_t nth = 0;
 
 		if (r == CUDA_SUCCESS && n->i.f && is_enabled(e, n))
-			nth = rt_issue_count(n->i.f, n->i.ctx, n->i.stream);
+			nth = rt_issue_count(n->i.f, n->i.ctx);
 		if (n->launch && r == CUDA_SUCCESS)
 			rt_judge_issued(n->launch, nth, which, s, true);
 		else if (n->launch)
@@ -307,7 +307,6 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 
 	rt_drv.cuCtxGetCurrent(&ctx);
 	rt_register(NULL);
-	rt_mem_catch_up();
 	rt_stream_seen(which, s);
 	pthread_mutex_lock(&lock);
 	rt_inside++;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "rt/drv.h"
 #include "rt/gsan.h"
 
@@ -96,12 +95,6 @@ bool rt_forked(void)
 	return forked;
 }
 
-bool rt_active(void)
-{
-	/* Kernels that log need their parameter in any case. */
-	return !forked && (ENGINE_PROBES || !rt_short());
-}
-
 /* ---- gsan.h ------------------------------------------------------------------------------------------ */
 
 EXPORT int gsan_init(void)
@@ -145,7 +138,7 @@ EXPORT int gsan_finding(size_t i, struct gsan_report *out)
 	if (!rt_report_get(i, &r))
 		return -1;
 	if (!r.told) {          /* whether it is suppressed turns out then */
-		rt_tell(NULL);
+		rt_tell();
 		rt_report_get(i, &r);
 	}
 	out->kind = rt_kind_name(r.kind);
@@ -166,7 +159,6 @@ EXPORT int gsan_incomplete(void)
 	rt_drain();
 	rt_launch_count(&t);
 	rt_modules_count(&t);
-	rt_mem_count(&t);
 	rt_context_count(&t);
 	return rt_incomplete(&t);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * issue.c: launches of kernels that log, and synchronisations.  Before a kernel starts it is given memory to log into,
+ * issue.c: launches and synchronisations.  Before a kernel starts it is given memory to log into,
  * and says where in a parameter behind its own; behind it an event is recorded, by which it is known when it is over.
  */
 #include <stdlib.h>
@@ -254,7 +254,6 @@ static void begin(struct start *t, enum rt_hook which, const void *handle, CUstr
 	i->stream = rt_stream_key(which, s);
 	i->f = rt_func_of(handle);
 	rt_register(i->f);
-	rt_mem_catch_up();
 	i->k = rt_kernel_of(i->f, &i->tables);
 	if (!i->early)
 		rt_judge_settle(i->ctx, which, s, i->stream);
@@ -272,7 +271,7 @@ static void watch(struct start *t, void ***params, void ***extra)
 	add_parameter(&t->more, t->i.k, params, extra);
 }
 
-uint32_t rt_issue_count(struct rt_func *f, CUcontext ctx, uint64_t stream)
+uint32_t rt_issue_count(struct rt_func *f, CUcontext ctx)
 {
 	const bool here = rt_dev_ready() && rt_ctx_known(ctx);
 	uint32_t nth;
@@ -280,7 +279,7 @@ uint32_t rt_issue_count(struct rt_func *f, CUcontext ctx, uint64_t stream)
 	if (here)
 		rt_exit_soon(true);
 	pthread_mutex_lock(&rt_lock);
-	rt_count_launch(f, stream, here);
+	rt_count_launch(f, here);
 	nth = (uint32_t)f->launches;
 	pthread_mutex_unlock(&rt_lock);
 	return nth;
@@ -295,7 +294,7 @@ static CUresult end(struct start *t, CUresult r)
 	rt_free(t->more.buffer);
 	rt_context_noted(r);
 	if (r == CUDA_SUCCESS && !t->captured)
-		nth = rt_issue_count(t->i.f, t->i.ctx, t->i.stream);
+		nth = rt_issue_count(t->i.f, t->i.ctx);
 	if (t->i.deed && r == CUDA_SUCCESS)
 		rt_touch_guard_params(t->i.deed, t->i.f, t->i.k, t->i.params, t->extra);
 	if (!t->l)

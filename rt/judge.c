@@ -244,13 +244,6 @@ static void *drain(void *unused)
 
 /* ---- judging: with judge_lock --------------------------------------------------------------------------------- */
 
-static void start_verdict(void)
-{
-	verdict = rt_verdict_new(&rt_flags, NULL);
-	if (!rt_flags.reconverge || rt_flags.shadow_mb)
-		rt_say("reconverge and shadow_mb mean nothing to kernels that log");
-}
-
 /* Nobody asks the driver about it any more. */
 static void let_go(struct rt_launch *l)
 {
@@ -412,7 +405,7 @@ static void judge(struct rt_launch *l)
 	const struct log_fill *fill = log_drain_end(l->drain, &n);
 
 	if (!verdict)
-		start_verdict();
+		verdict = rt_verdict_new(&rt_flags, NULL);
 	tell_host(l);
 	let_go(l);
 	rt_verdict_take(verdict, l);
@@ -529,9 +522,8 @@ void rt_drain(void)
 	rt_judge_catch_up(true);
 }
 
-void rt_tell(struct rt_ctx *c)
+void rt_tell(void)
 {
-	(void)c;
 	rt_judge_catch_up(true);
 	rt_tell_all(0, count, NULL);
 }
@@ -580,14 +572,6 @@ void rt_watch_closed(const struct rt_totals *t)
 
 /* ---- contexts and the closing line ------------------------------------------------------------------------------------ */
 
-void rt_context_torn_down(void)
-{
-}
-
-void rt_context_glance(void)
-{
-}
-
 /* What is left of a context that ends.  What is over is judged, whatever came before it; what ended in an error, as far as
  * it can be read. */
 static void give_up(CUcontext ctx, bool running)
@@ -625,13 +609,12 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 	pthread_mutex_lock(&judge_lock);
 	rt_order_catch_up(true);
 	pthread_mutex_unlock(&judge_lock);
-	rt_tell(NULL);
+	rt_tell();
 }
 
 /* Events are the context's. */
-void rt_context_ends(CUcontext ctx, bool of_device)
+void rt_context_ends(CUcontext ctx)
 {
-	(void)of_device;
 	rt_context_tell(ctx, rt_flags.exit_timeout_ms);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judge.h: kernels that log by probes: what their modules carry, where a launch logs, who reads that and judges it.
- * For way.c, tables.c, issue.c, judge.c and found.c.
+ * judge.h: what modules carry, where a launch logs, who reads that and judges it.
  */
 #ifndef RT_JUDGE_H
 #define RT_JUDGE_H
@@ -127,10 +126,10 @@ struct rt_issue {
 struct rt_launch *rt_issue_launch(const struct rt_issue *, struct region_launch *);
 /* Of a launch that nobody watches. */
 struct region_launch rt_issue_nowhere(void);
-uint32_t rt_issue_count(struct rt_func *, CUcontext, uint64_t stream); /* it was launched, for the n-th time */
+uint32_t rt_issue_count(struct rt_func *, CUcontext); /* it was launched, for the n-th time */
 void *rt_param_buffer(void **extra, size_t *size);     /* that of `extra`, or NULL */
 
-/* ---- maps.c ------------------------------------------------------------------------------------------- */
+/* ---- tmap.c ------------------------------------------------------------------------------------------- */
 
 /* What 128 bytes say; false: nobody has seen how they were made. */
 bool rt_map_find(const void *, struct event_map *);

@@ -365,8 +365,8 @@ void rt_keep_end(const struct rt_totals *t)
 {
 	const struct log_end e = {
 		.launches = t->launches, .graphs = t->graphs, .kernels_watched = t->kernels_watched, .sites = t->sites,
-		.missed = t->missed, .unmodelled = t->unmodelled, .unknown = t->unknown, .modules = t->modules, .bare_modules = t->bare_modules,
-		.bare_launches = t->bare_launches, .unbacked_allocations = t->unbacked_allocations, .unbacked_bytes = t->unbacked_bytes,
+		.unmodelled = t->unmodelled, .unknown = t->unknown, .modules = t->modules, .bare_modules = t->bare_modules,
+		.bare_launches = t->bare_launches,
 		.other_device = t->other_device, .unregistered = t->unregistered, .unwatched = t->unwatched, .lost_logs = t->lost_logs,
 		.not_kept = t->not_kept, .names = (uint32_t)t->nbare,
 		.flags = (t->memory ? LOG_MEMORY_OUT : 0u) | (t->still_running ? LOG_STILL_RUNNING : 0u)

@@ -1,29 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The runtime: libgsan.a for gsan-nvcc to link, libgsan.so to be preloaded, and
-# the device's part.
-
-include $(top_srcdir)/rt/device/local.mk
+# The runtime: libgsan.a for gsan-nvcc to link, libgsan.so to be preloaded.
 
 lib_LIBRARIES += libgsan.a
 include_HEADERS += rt/gsan.h
 
 libgsan_a_SOURCES = \
-	rt/abi.h rt/state.h rt/rti.h rt/drv.h rt/judge.h rt/register.h \
+	rt/kinds.h rt/pairs.h rt/rti.h rt/drv.h rt/judge.h rt/register.h \
 	rt/choices.def rt/flags.def rt/kinds.def rt/drv.def rt/between.def \
-	rt/alloc.c rt/context.c rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/flags.c rt/init.c rt/locate.c rt/log.c rt/mem.c rt/module.c \
-	rt/one.c rt/print.c rt/register.c rt/supp.c rt/tell.c rt/tmap.c rt/util.c rt/wait.c rt/why.c
-# What kernels log is judged, or what the runtime in them finds is told.
-gsan_judge = rt/order.h rt/seen.h rt/touch.h rt/found.h rt/symbol.h rt/libc.c rt/met.c rt/order.c rt/seen.c rt/symbol.c rt/touch.c rt/way.c rt/found.c rt/graph.c rt/issue.c rt/judge.c rt/keep.c rt/maps.c rt/past.c rt/tables.c rt/units.c rt/verdict.c
-gsan_watch = rt/collect.c rt/counters.c rt/early.c rt/enter.c rt/launch.c rt/shadow.c rt/watch.c
-if ENGINE_PROBES
-libgsan_a_SOURCES += $(gsan_judge) $(event_libevent_a_SOURCES) $(log_liblog_a_SOURCES)
+	rt/alloc.c rt/context.c rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/flags.c rt/found.c rt/graph.c rt/init.c \
+	rt/found.h rt/issue.c rt/judge.c rt/keep.c rt/libc.c rt/locate.c rt/log.c rt/mem.c rt/met.c rt/module.c rt/one.c rt/order.c rt/order.h rt/past.c rt/print.c \
+	rt/register.c rt/seen.c rt/seen.h rt/supp.c rt/symbol.c rt/symbol.h rt/tables.c rt/tell.c rt/tmap.c rt/touch.c rt/touch.h rt/units.c rt/util.c rt/verdict.c rt/wait.c rt/way.c rt/why.c \
+	$(event_libevent_a_SOURCES) $(log_liblog_a_SOURCES)
 libgsan_a_LIBADD = detect/libdetect.o
-EXTRA_DIST += $(gsan_watch)
-else
-libgsan_a_SOURCES += $(gsan_watch)
-EXTRA_DIST += $(gsan_judge)
-endif
 libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 # The same objects; the hooks inside call each other's own, not whatever comes
@@ -73,19 +62,17 @@ testsuite_unit_rt_report_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_rt_report_LDADD = libgsan.a $(CMOCKA_LIBS)
 endif
 
-# Tests of the runtime over a pretended driver, of kernels that log.
+# Tests of the runtime over a pretended driver.
 gsan_rt_tests = testsuite/rt/report.sh testsuite/rt/options.sh testsuite/rt/memory.sh testsuite/rt/graphs.sh testsuite/rt/logs.sh \
 	testsuite/rt/life.sh testsuite/rt/shared.sh testsuite/rt/exports.sh
 gsan_rt_fake = testsuite/rt/fake.c testsuite/rt/fake_graph.c testsuite/rt/fake_kernel.c testsuite/rt/fake_memory.c \
 	testsuite/rt/fake_module.c testsuite/rt/fake_stream.c
 gsan_rt_fake_headers = testsuite/rt/fake.h testsuite/rt/fake_impl.h
 EXTRA_DIST += $(gsan_rt_tests) testsuite/rt/lib.sh $(gsan_rt_fake) $(gsan_rt_fake_headers)
-if ENGINE_PROBES
 check_PROGRAMS += testsuite/rt/prog testsuite/rt/prog_last testsuite/rt/prog_plain \
 	testsuite/rt/prog_weak
 check_DATA += testsuite/rt/libcuda.so.1 libgsan.so
 TESTS += $(gsan_rt_tests)
-endif
 CLEANFILES += testsuite/rt/libcuda.so.1
 
 # What they share with others is not seen from outside.

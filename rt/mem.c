@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mem.c: the program's allocations: hooks that enter and remove them, and back
- * their shadow.  An entry is removed before the driver frees the memory, as
+ * mem.c: the program's allocations: hooks that enter and remove them.  An entry is removed before the driver frees the memory, as
  * afterwards another thread may be given the same address.
  */
 #include <string.h>
@@ -11,80 +10,18 @@
 
 struct rt_blocks rt_blocks;
 
-static uint64_t unbacked, unbacked_bytes;       /* atomic */
-static bool waiting;                            /* entries that were never offered; atomic */
-
-static void offer(struct rt_ctx *c, struct rt_block *b)
-{
-	b->counted = true;
-	b->backed = rt_back_range(c, b->addr, b->bytes);
-	if (!b->backed) {
-		__atomic_add_fetch(&unbacked, 1, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&unbacked_bytes, b->bytes, __ATOMIC_RELAXED);
-	}
-}
-
 void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem kind, const void *owner, const char *name)
 {
 	struct rt_block b = { .addr = addr, .bytes = bytes, .kind = kind, .owner = owner, .name = name };
-	struct rt_ctx *c;
 
 	if (!addr || !bytes || rt_short())
 		return;
-	c = rt_dev_begin();
-	if (c) {
-		offer(c, &b);
+	/* The first one sets the device up: what logs may take is a part of what is free. */
+	if (rt_dev_begin())
 		rt_dev_end();
-	} else {
-		__atomic_store_n(&waiting, true, __ATOMIC_RELEASE);
-	}
 	pthread_mutex_lock(&rt_lock);
 	rt_block_add(&rt_blocks, &b);
 	pthread_mutex_unlock(&rt_lock);
-}
-
-/* cuMemMap needs no context; its memory gets shadow once there is one. */
-void rt_mem_catch_up(void)
-{
-	struct rt_ctx *c;
-	struct rt_block b;
-
-	if (!__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) || !(c = rt_dev_begin()))
-		return;
-	__atomic_store_n(&waiting, false, __ATOMIC_RELEASE);
-	for (size_t i = 0; ; i++) {
-		pthread_mutex_lock(&rt_lock);
-		while (i < rt_blocks.n && rt_blocks.list[i].counted)
-			i++;
-		if (i < rt_blocks.n)
-			b = rt_blocks.list[i];
-		else
-			b.addr = 0;
-		pthread_mutex_unlock(&rt_lock);
-		if (!b.addr)
-			break;
-		offer(c, &b);
-		pthread_mutex_lock(&rt_lock);
-		for (i = 0; i < rt_blocks.n; i++) {
-			struct rt_block *at = &rt_blocks.list[i];
-
-			if (at->addr == b.addr && at->bytes == b.bytes && !at->counted) {
-				*at = b;
-				break;
-			}
-		}
-		pthread_mutex_unlock(&rt_lock);
-	}
-	rt_dev_end();
-}
-
-static void unback(const struct rt_block *b)
-{
-	if (!b->counted)
-		return;
-	pthread_mutex_lock(&rt_dev_lock);
-	rt_unback_range(b->addr, b->bytes);
-	pthread_mutex_unlock(&rt_dev_lock);
 }
 
 /* Removes the allocation at `addr`; false if it is not in the table. */
@@ -103,12 +40,8 @@ static bool gone(uint64_t addr, struct rt_block *was)
 /* After the driver was asked to free it: the end of it, or no change at all. */
 static void settle(bool found, const struct rt_block *was, CUresult r)
 {
-	if (!found)
+	if (!found || r == CUDA_SUCCESS)
 		return;
-	if (r == CUDA_SUCCESS) {
-		unback(was);
-		return;
-	}
 	pthread_mutex_lock(&rt_lock);
 	rt_block_add(&rt_blocks, was);
 	pthread_mutex_unlock(&rt_lock);
@@ -123,10 +56,8 @@ void rt_mem_owner_gone(const void *owner)
 		pthread_mutex_lock(&rt_lock);
 		found = rt_block_take_owned(&rt_blocks, owner, &was);
 		pthread_mutex_unlock(&rt_lock);
-		if (found) {
+		if (found)
 			rt_mem_gone(&was);
-			unback(&was);
-		}
 	} while (found);
 }
 
@@ -136,12 +67,6 @@ void rt_mem_forget(void)
 	rt_blocks.n = 0;
 	rt_blocks.changes++;
 	pthread_mutex_unlock(&rt_lock);
-}
-
-void rt_mem_count(struct rt_totals *t)
-{
-	t->unbacked_allocations = __atomic_load_n(&unbacked, __ATOMIC_RELAXED);
-	t->unbacked_bytes = __atomic_load_n(&unbacked_bytes, __ATOMIC_RELAXED);
 }
 
 /* ---- device memory ----------------------------------------------------------------------------- */
@@ -233,7 +158,6 @@ CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
 		all_over();
 		rt_order_freed(was.addr, was.bytes);
 	}
-	rt_context_glance();
 	return r;
 }
 
@@ -278,10 +202,8 @@ CUresult rt_on_unmap(enum rt_hook which, CUdeviceptr p, size_t n)
 		pthread_mutex_lock(&rt_lock);
 		found = rt_block_take_mapped(&rt_blocks, p, n, &was);
 		pthread_mutex_unlock(&rt_lock);
-		if (found) {
+		if (found)
 			rt_mem_gone(&was);
-			unback(&was);
-		}
 	} while (found);
 	return r;
 }
@@ -289,8 +211,8 @@ CUresult rt_on_unmap(enum rt_hook which, CUdeviceptr p, size_t n)
 /* ---- host memory that the device can reach --------------------------------------------------------- */
 
 /* Under unified addressing the device uses the host's address.  Where it does not
- * (memory registered on some systems) an access has another address, which has no
- * shadow: the device counts it. */
+ * (memory registered on some systems) an access has another address, and a report of it
+ * names no allocation. */
 static void host_memory(void *p, size_t n, enum rt_pages of)
 {
 	CUdeviceptr d = 0;

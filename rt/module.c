@@ -75,15 +75,11 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->name = rt_copy(name);
 	f->module = m;
 	f->launches = 0;
-	f->many_streams = false;
 	f->told_bare = false;
 	f->left = -1;
 	f->tables = f->logs = NULL;
 	f->unmarked = false;
-	f->order = NULL;
-	f->asked = 0;
 	f->kernel = false;
-	f->fixed_shared = -1;
 	return f;
 }
 
@@ -116,18 +112,6 @@ struct rt_func *rt_func_of(const void *handle)
 	f = add_func(handle, name, module ? find_module(module) : NULL);
 	pthread_mutex_unlock(&rt_lock);
 	return f;
-}
-
-const struct rt_func *rt_func_named(const struct rt_module *m, const char *name)
-{
-	const struct rt_func *best = NULL;
-
-	for (unsigned b = 0; b < BUCKETS; b++)
-		for (const struct rt_func *f = buckets[b]; f; f = f->next)
-			if (f->module == m && !strcmp(f->name, name) &&
-			    (!best || f->launches > best->launches))
-				best = f;
-	return best;
 }
 
 bool rt_func_watched(const struct rt_func *f)
@@ -171,14 +155,14 @@ struct seen { unsigned ours, theirs, failed, nameless; };
 static void try_init(struct rt_ctx *c, struct rt_module *m, CUfunction f, const char *name,
 		     struct seen *seen)
 {
-	unsigned abi;
+	unsigned version;
 	int n = 0;
 
 	if (strncmp(name, INIT_PREFIX, sizeof INIT_PREFIX - 1) ||
-	    sscanf(name + sizeof INIT_PREFIX - 1, "%u_init_%n", &abi, &n) != 1 || !n)
+	    sscanf(name + sizeof INIT_PREFIX - 1, "%u_init_%n", &version, &n) != 1 || !n)
 		return;
-	if (abi != rt_tables_version)
-		seen->theirs = abi;
+	if (version != rt_tables_version)
+		seen->theirs = version;
 	else if (rt_tables_take(c, m, f, name))
 		seen->ours++;
 	else
@@ -284,7 +268,7 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 	if (seen.nameless && !seen.ours && !seen.theirs)
 		seen.failed++;
 	if (seen.theirs)
-		rt_say("a module was instrumented for another version of gsan (ABI %u, not %u): it is not "
+		rt_say("a module was instrumented for another version of gsan (%u, not %u): it is not "
 		       "watched, build it again", seen.theirs, rt_tables_version);
 	if (seen.failed)
 		rt_say("a module could not be registered: its kernels run unwatched");
@@ -398,7 +382,6 @@ static void unload(const void *handle)
 CUresult rt_on_module_unload(enum rt_hook which, CUmodule module)
 {
 	rt_drain();
-	rt_context_glance();
 	unload(module);
 	return REAL(cuModuleUnload, which)(module);
 }
@@ -451,7 +434,6 @@ CUresult rt_on_library_file(enum rt_hook which, CUlibrary *lib, const char *file
 CUresult rt_on_library_unload(enum rt_hook which, CUlibrary lib)
 {
 	rt_drain();
-	rt_context_glance();
 	unload(lib);
 	return REAL(cuLibraryUnload, which)(lib);
 }

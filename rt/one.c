@@ -18,15 +18,17 @@
 #define STRING2(x) #x
 #define STRING(x) STRING2(x)
 #define NAME "GSan"
+/* Of struct rt_one and of the hooks: what another runtime has to have. */
+#define VERSION 1
 
 /* A program's sanitizer may not be ready when its first look-up comes here. */
 #define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
 
-/* The note: its name, GSAN_ABI as its type, and where rt_self lies from there. */
+/* The note: its name, the version as its type, and where rt_self lies from there. */
 __asm__(
 	"	.pushsection .note.gsan, \"a\", %note\n"
 	"	.balign	4\n"
-	"	.4byte	2f - 1f, 4f - 3f, " STRING(GSAN_ABI) "\n"
+	"	.4byte	2f - 1f, 4f - 3f, " STRING(VERSION) "\n"
 	"1:	.asciz	\"" NAME "\"\n"
 	"2:	.balign	4\n"
 	"3:	.8byte	rt_self - .\n"
@@ -57,7 +59,7 @@ UNCHECKED static const struct rt_one *in_note(const char *p, const char *end)
 		p = desc + ((n->n_descsz + 3u) & ~3u);
 		if (p > end)
 			return NULL;
-		if (n->n_namesz != sizeof NAME || n->n_type != GSAN_ABI || n->n_descsz != sizeof far)
+		if (n->n_namesz != sizeof NAME || n->n_type != VERSION || n->n_descsz != sizeof far)
 			continue;
 		for (unsigned i = 0; i < sizeof NAME; i++)
 			if (name[i] != NAME[i])

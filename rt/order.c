@@ -92,7 +92,7 @@ struct rt_deed *rt_deed_put(enum rt_hook which, CUstream s, enum detect_deed_kin
 	struct detect_stream at;
 	struct rt_deed *x;
 
-	if (!rt_order_wanted() || rt_short() || rt_stream_captured(s))
+	if (!rt_order_wanted() || rt_is_off() || rt_short() || rt_stream_captured(s))
 		return NULL;
 	at = stream_of(which, s);
 	x = rt_alloc(sizeof *x);
@@ -153,7 +153,7 @@ void rt_deed_touch(uint64_t address, uint64_t bytes, bool writes, const struct r
 {
 	struct rt_deed *x;
 
-	if (!rt_order_wanted() || rt_short())
+	if (!rt_order_wanted() || rt_is_off() || rt_short())
 		return;
 	x = rt_alloc(sizeof *x);
 	x->d.kind = DETECT_TOUCH;
@@ -274,7 +274,7 @@ void rt_order_freed(uint64_t address, uint64_t bytes)
 {
 	struct rt_deed *x;
 
-	if (!rt_order_wanted() || rt_short())
+	if (!rt_order_wanted() || rt_is_off() || rt_short())
 		return;
 	x = rt_alloc(sizeof *x);
 	x->forget = address;

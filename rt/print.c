@@ -162,8 +162,6 @@ static void put_thread(struct rt_buf *b, const struct rt_place *p, bool previous
 {
 	put_access(b, p, previous);
 	rt_printf(b, " of size %u at 0x%llx by ", p->size, (unsigned long long)p->addr);
-	if (p->whole_warp)
-		rt_puts(b, "the warp of ");
 	rt_puts(b, "thread ");
 	put_triple(b, p->thread);
 	if (p->block_known)
@@ -357,33 +355,6 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "no instrumented kernel was launched");
 }
 
-static void put_counter(struct rt_buf *b, uint64_t n, enum gsan_counter which)
-{
-	static const char *const several[GSAN_COUNTER_COUNT] = {
-#define COUNTER(id, text) text,
-#include "rt/kinds.def"
-	};
-	static const char *const one[GSAN_COUNTER_COUNT] = {
-		[GSAN_COUNT_EVICTED] = "history record dropped",
-		[GSAN_COUNT_UNBACKED] = "access to memory without shadow",
-		[GSAN_COUNT_NO_SLOT] = "block without a slot",
-		[GSAN_COUNT_NO_SHARED] = "block without shared-memory shadow",
-		[GSAN_COUNT_MERGED] = "clock merged",
-		[GSAN_COUNT_OBSERVED] = "read that may have seen one of several writes",
-		[GSAN_COUNT_SNAP_LOST] = "released clock overwritten before use",
-		[GSAN_COUNT_WORD_FULL] = "synchronisation word without room",
-		[GSAN_COUNT_RING_LOST] = "finding that did not fit",
-		[GSAN_COUNT_DEDUP_FULL] = "finding beyond the table of pairs",
-		[GSAN_COUNT_UNMODELLED] = "unmodelled instruction executed",
-		[GSAN_COUNT_CLOCK_OUT] = "block after the clock ran out",
-		[GSAN_COUNT_BAR_MIXED] = "barrier used again before it was known to be over",
-		[GSAN_COUNT_HISTORY_LOST] = "record of a block no longer known",
-		[GSAN_COUNT_RELAXED_WAIT] = "relaxed wait that told of copies"
-	};
-
-	put_nonzero(b, n, one[which] ? one[which] : several[which], several[which]);
-}
-
 bool rt_nothing_watched(const struct rt_totals *t)
 {
 	return !t->kernels_watched && !t->findings;
@@ -391,11 +362,9 @@ bool rt_nothing_watched(const struct rt_totals *t)
 
 bool rt_incomplete(const struct rt_totals *t)
 {
-	bool any = t->unwatched || t->lost_logs || t->cut || t->talked || t->unseen || t->deeds_dropped || t->unmodelled || t->unknown || t->missed || t->unregistered ||
-		   t->unbacked_allocations || t->other_device;
+	bool any = t->unwatched || t->lost_logs || t->cut || t->talked || t->unseen || t->deeds_dropped || t->unmodelled || t->unknown || t->unregistered ||
+		   t->other_device || t->same_values;
 
-	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
-		any = any || t->counters[i];
 	for (int i = 0; i < RT_INEXACT; i++)
 		any = any || t->inexact[i].n;
 	return any;
@@ -412,9 +381,7 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 		put_count(b, t->launches, "launch", "launches");
 		rt_puts(b, ", ");
 		put_count(b, t->sites, "site", "sites");
-		rt_puts(b, " watched; ");
-		put_count(b, t->missed, "access", "accesses");
-		rt_puts(b, " not instrumented");
+		rt_puts(b, " watched");
 	}
 	put_nonzero(b, t->suppressed, "finding suppressed", "findings suppressed");
 	put_nonzero(b, t->warned, "finding that proxy_war=warn lets pass", "findings that proxy_war=warn lets pass");
@@ -431,11 +398,6 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 	put_nonzero(b, t->unmodelled, "instruction that is not modelled",
 		    "instructions that are not modelled");
 	put_nonzero(b, t->unknown, "unknown instruction", "unknown instructions");
-	if (t->unbacked_allocations) {
-		rt_puts(b, "; ");
-		put_count(b, t->unbacked_allocations, "allocation", "allocations");
-		rt_printf(b, " without shadow (%llu bytes)", (unsigned long long)t->unbacked_bytes);
-	}
 	put_nonzero(b, t->unwatched, "launch that could not be watched", "launches that could not be watched");
 	put_nonzero(b, t->lost_logs, "launch whose log was lost", "launches whose log was lost");
 	put_nonzero(b, t->cut, "launch that was not judged to its end", "launches that were not judged to their end");
@@ -446,14 +408,9 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 	put_nonzero(b, t->not_kept, "launch whose log was not kept", "launches whose log was not kept");
 	for (int i = 0; i < RT_INEXACT; i++)
 		put_nonzero(b, t->inexact[i].n, t->inexact[i].name, t->inexact[i].name);
-	for (int i = 0; i < GSAN_COUNTER_COUNT; i++)
-		put_counter(b, t->counters[i], (enum gsan_counter)i);
+	put_nonzero(b, t->same_values, "unordered writes of one value left out", "unordered writes of one value left out");
 	if (t->memory)
 		rt_puts(b, "; memory ran out, and what came later was not watched");
-	if (t->counters_lost)
-		rt_puts(b, "; the context died and with it the device's counters");
-	else if (t->counters_old)
-		rt_puts(b, "; the device's counters could not be read at the end");
 	if (t->still_running)
 		rt_puts(b, "; kernels still ran when the process ended");
 	if (t->bare_launches && t->nbare)

@@ -7,7 +7,7 @@
 #define RT_REGISTER_H
 
 /* gsan-nvcc links with -u and this name: it pulls register.o out of libgsan.a, and with
- * it everything else.  A runtime of another ABI has another name there, and the link fails. */
+ * it everything else.  A runtime of another version has another name there, and the link fails. */
 void __gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan(void);
 
 #endif

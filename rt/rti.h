@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rti.h: the host runtime, from inside; a section a file.  What it shares with
- * the device is in rt/abi.h and rt/state.h, what it offers to programs in
- * rt/gsan.h.  The runtime knows libc and the driver API, nothing else: neither
+ * rti.h: the host runtime, from inside; a section a file.  What it reads of kernels
+ * is in event/module.h and event/region.h, what it offers to programs in rt/gsan.h.  The
+ * runtime knows libc and the driver API, nothing else: neither
  * the CUDA runtime, which an instrumented program may link before it, nor the
  * parser.
  *
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rt/abi.h"
+#include "rt/kinds.h"
 
 /* ---- util.c: memory, text, output -------------------------------------------- */
 
@@ -29,7 +29,6 @@ void *rt_try_alloc(size_t bytes);       /* zeroed; what may be large, or NULL */
 void rt_free(void *);                   /* all of it is freed by this */
 bool rt_short(void);                    /* memory ran out once */
 void rt_ran_out(void);                  /* it has, elsewhere */
-bool rt_room(void);                     /* there is some to go on with */
 void *rt_grow(void *p, size_t *cap, size_t need, size_t each);
 char *rt_copy(const char *text);
 void rt_puts(struct rt_buf *, const char *text);
@@ -53,7 +52,7 @@ struct rt_flags {
 
 extern struct rt_flags rt_flags;
 
-/* Of proxy_war, which has a value between the two that the device is told of. */
+/* Of proxy_war, which has a value between the two. */
 enum { PROXY_WAR_WARN = 1 };
 
 void rt_flags_default(struct rt_flags *);
@@ -77,7 +76,7 @@ void rt_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* a
 void rt_verbose(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void rt_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* status 2 */
 
-/* ---- collect.c: a finding with everything it refers to ---------------------------- */
+/* ---- a finding with everything it refers to ----------------------------------------- */
 
 #define RT_FRAMES 16
 
@@ -94,7 +93,7 @@ struct rt_place {               /* one side of a finding */
 	const char *verb;       /* of a call that neither reads nor writes: "Free"; else NULL */
 	bool stream_known;      /* of a call */
 	uint64_t stream;
-	bool write, atomic, is_volatile, async, whole_warp, read_only, reduction;
+	bool write, atomic, is_volatile, async, read_only;
 	enum gsan_level level;
 	uint64_t addr;
 	uint32_t size;
@@ -121,7 +120,8 @@ struct rt_report {
 	uint64_t count;
 	bool exact;             /* else at least `count` */
 	uint32_t launch;        /* 0: unknown */
-	uint32_t owner;         /* of shared memory, as in struct gsan_finding */
+	uint32_t owner;         /* of shared memory that is not `now`'s block's: 1 + the rank in the
+				   cluster of the block that it belongs to */
 	const char *kernel;     /* demangled, without parameters; "" if unknown */
 	const char *kernel_raw;
 	uint32_t grid[3], block[3], cluster[3];
@@ -134,15 +134,12 @@ struct rt_report {
 	bool repeated;          /* same source lines as an earlier one, */
 	bool merged;            /* to which its count has been added */
 	bool filtered;          /* kernel_filter */
-	uint32_t dedup;
-	uint32_t slot, ring;    /* where it was found; number of that ring, */
-	const struct rt_verdict *verdict;       /* or whose finding it is, of kernels that log */
+	uint32_t number;        /* among the findings of the verdict, */
+	const struct rt_verdict *verdict;       /* whose finding it is */
 	uint64_t seen_ms;
 	bool told;
 };
 
-/* Everything about one finding; the strings live as long as the process. */
-struct rt_report *rt_collect(const struct gsan_finding *);
 const char *rt_kind_name(enum gsan_kind);
 
 /* ---- locate.c ------------------------------------------------------------------------- */
@@ -171,21 +168,19 @@ enum { RT_INEXACT = 8 };
 struct rt_totals {              /* what the closing line says */
 	uint64_t findings, suppressed, beyond_limit, filtered, warned;
 	uint64_t launches, graphs, kernels_watched;
-	uint64_t sites, missed, unmodelled, unknown, modules, bare_modules;
+	uint64_t sites, unmodelled, unknown, modules, bare_modules;
 	uint64_t bare_launches; /* of kernels that are not instrumented */
 	const char *const *bare;        /* their names */
 	size_t nbare;
-	uint64_t unbacked_allocations, unbacked_bytes, other_device, unregistered;
-	uint64_t counters[GSAN_COUNTER_COUNT];
-	/* Of kernels that log: launches in which there was nothing to judge, that could not be watched, whose log was lost,
-	 * and that were not judged to their end; and what the detector did not take exactly. */
+	uint64_t other_device, unregistered;
+	uint64_t same_values;   /* unordered writes of one value, left out */
+	/* Launches in which there was nothing to judge, that could not be watched, whose log was lost, and that were not
+	 * judged to their end; and what the detector did not take exactly. */
 	uint64_t clear, unwatched, lost_logs, cut;
 	/* Pairs that synchronise through memory, calls that may order anything, deeds that were not followed (order.h). */
 	uint64_t talked, unseen, deeds_dropped;
 	uint64_t not_kept;      /* launches that are not in the file that was asked for */
 	struct { const char *name; uint64_t n; } inexact[RT_INEXACT];
-	bool counters_lost;     /* a context died before they could be read */
-	bool counters_old;      /* kernels ran after they were read last */
 	bool still_running;     /* at the end, after the time limit */
 	bool memory;            /* ran out */
 	bool missing, bypassed; /* the driver: not to be loaded, or called past us */
@@ -220,15 +215,13 @@ void rt_supps_list(const struct rt_supps *, struct rt_buf *);  /* the used ones 
 void rt_supps_free(struct rt_supps *);
 void rt_supp_line(struct rt_buf *, const struct rt_report *);   /* one that matches it */
 
-/* ---- alloc.c: the program's memory, and which units of it have shadow ------------------- */
+/* ---- alloc.c: the program's memory ------------------------------------------------------- */
 
 enum rt_mem { RT_MEM_DEVICE, RT_MEM_MANAGED, RT_MEM_HOST, RT_MEM_MAPPED, RT_MEM_VARIABLE };
 
 struct rt_block {
 	uint64_t addr, bytes;
 	enum rt_mem kind;
-	bool counted;           /* in the units below */
-	bool backed;
 	const void *owner;      /* module of a variable */
 	const char *name;       /* of a variable */
 };
@@ -247,34 +240,12 @@ void rt_blocks_copy(struct rt_blocks *, const struct rt_blocks *);
 /* The block that `addr` lies in, the innermost if several are. */
 bool rt_block_find(const struct rt_blocks *, uint64_t addr, struct rt_block *was);
 
-#define RT_UNITS (1u << 23)             /* GSAN_WINDOW / GSAN_UNIT */
-#define RT_UNIT_LEAF 4096u
-
-struct rt_unit {
-	uint32_t refs;          /* live allocations in it */
-	uint32_t high;          /* bits 43 and up of their addresses, + 1; 0: never used */
-	uint8_t mapped;         /* physical memory is there */
-	uint8_t shown;          /* its bit is set */
-	uint8_t clash;          /* two addresses met here: not watched while both live */
-	uint8_t dirty;          /* holds records of other addresses */
-};
-
-struct rt_units { struct rt_unit *leaf[RT_UNITS / RT_UNIT_LEAF]; };
-
-struct rt_unit *rt_unit(struct rt_units *, uint32_t u);
-/* Counts an allocation in unit `u`.  False if another address has it. */
-bool rt_unit_ref(struct rt_units *, uint32_t u, uint32_t high);
-void rt_unit_unref(struct rt_units *, uint32_t u);
-void rt_units_free(struct rt_units *);
-
 /* ---- init.c: starting, forking ----------------------------------------------------------- */
 
 extern pthread_mutex_t rt_lock;         /* tables */
 extern pthread_mutex_t rt_dev_lock;     /* what we do on the device */
 
 void rt_start(void);            /* options and suppressions, once */
-bool rt_active(void);           /* false in a forked child of a process with a device; and once memory ran out, if no
-				   kernel logs */
 bool rt_forked(void);           /* in a child that cannot use the device */
 
 /* ---- end.c ------------------------------------------------------------------------------ */

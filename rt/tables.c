@@ -115,11 +115,6 @@ size_t rt_own_params(struct rt_func *f)
 	return k ? k->nparams : SIZE_MAX;
 }
 
-/* Launches have numbers that are never used again. */
-void rt_modules_retire(void)
-{
-}
-
 /* ---- registration ------------------------------------------------------------------------------------ */
 
 /* Variables are memory like any other; they live as long as the module. */
@@ -128,7 +123,7 @@ static void enter_variables(const struct rt_tables *t)
 	for (uint32_t i = 0; i < t->n.nglobals; i++) {
 		const struct module_global *g = &t->global[i];
 		struct rt_block b = {.addr = g->address, .bytes = g->bytes, .kind = RT_MEM_VARIABLE, .owner = t->module,
-				     .name = rt_string(t, g->name), .counted = true, .backed = true};
+				     .name = rt_string(t, g->name)};
 
 		if (g->shared || !g->address || !g->bytes)
 			continue;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * tmap.c: tensor maps.  What the driver makes of a tensor's description is opaque;
- * the device runtime finds the description again in a table in host memory, by a
- * hash of the 128 bytes.
+ * the detector is told the description by a hash of the 128 bytes.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "rt/drv.h"
-#include "rt/state.h"
+#include "rt/judge.h"
 
-static struct gsan_map early[GSAN_MAPS], *table = early;
+enum { SWIZZLED_ATOM = 16 };
 
-static unsigned bytes_of(CUtensorMapDataType type)
+/* With rt_lock; they are only added. */
+static struct event_map *known;
+static size_t nknown, known_cap;
+
+static uint8_t bytes_of(CUtensorMapDataType type)
 {
 	switch (type) {
 	case CU_TENSOR_MAP_DATA_TYPE_UINT8:
@@ -36,7 +39,7 @@ static unsigned bytes_of(CUtensorMapDataType type)
 	}
 }
 
-static unsigned span_of(CUtensorMapSwizzle swizzle)
+static uint8_t span_of(CUtensorMapSwizzle swizzle)
 {
 	switch (swizzle) {
 	case CU_TENSOR_MAP_SWIZZLE_32B:
@@ -50,7 +53,7 @@ static unsigned span_of(CUtensorMapSwizzle swizzle)
 	}
 }
 
-static unsigned slice_of(CUtensorMapInterleave interleave)
+static uint8_t slice_of(CUtensorMapInterleave interleave)
 {
 	switch (interleave) {
 	case CU_TENSOR_MAP_INTERLEAVE_16B:
@@ -62,62 +65,13 @@ static unsigned slice_of(CUtensorMapInterleave interleave)
 	}
 }
 
-/* Enters a description under its key, unless the table is full. */
-static void enter(const struct gsan_map *m)
-{
-	for (uint32_t i = 0; i < GSAN_MAPS; i++) {
-		struct gsan_map *at = &table[(m->key + i) & (GSAN_MAPS - 1)];
-
-		if (at->key == m->key)
-			return;
-		if (at->key)
-			continue;
-		memcpy((char *)at + sizeof at->key, (const char *)m + sizeof m->key, sizeof *m - sizeof m->key);
-		__atomic_store_n(&at->key, m->key, __ATOMIC_RELEASE);
-		return;
-	}
-}
-
-static unsigned long long hash_of(const CUtensorMap *map)
-{
-	unsigned long long key = 1, word;
-
-	for (unsigned i = 0; i < sizeof *map / 8; i++) {
-		memcpy(&word, (const char *)map + 8 * i, 8);
-		key = GSAN_MAP_HASH(key, GSAN_MAP_WORD(i, word));
-	}
-	return key | 1;
-}
-
-/* Compilers make maps on the device of nothing: 128 bytes of zeros, and then each field
- * by tensormap.replace (Triton's tl.make_tensor_descriptor). */
-static void enter_blank(void)
-{
-	static const CUtensorMap zeros;
-	struct gsan_map m = { .key = hash_of(&zeros), .rank = 1 };
-
-	for (unsigned i = 0; i < 5; i++)
-		m.dim[i] = m.box[i] = m.every[i] = 1;
-	enter(&m);
-}
-
-void rt_maps_into(struct gsan_map *to)
-{
-	pthread_mutex_lock(&rt_lock);
-	if (to != table)
-		memcpy(to, table, sizeof early);
-	table = to;
-	enter_blank();
-	pthread_mutex_unlock(&rt_lock);
-}
-
 /* What every kind of map has.  False: it is of a kind that is not modelled. */
-static bool common(struct gsan_map *m, CUtensorMapDataType type, cuuint32_t rank, const void *base,
+static bool common(struct event_map *m, CUtensorMapDataType type, cuuint32_t rank, const void *base,
 		   const cuuint64_t *dim, const cuuint64_t *stride, const cuuint32_t *step,
 		   CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle)
 {
-	*m = (struct gsan_map){ .base = (uintptr_t)base, .rank = rank, .span = span_of(swizzle),
-				.slice = slice_of(interleave) };
+	*m = (struct event_map){ .base = (uintptr_t)base, .rank = (uint8_t)rank, .span = span_of(swizzle),
+				 .atom = SWIZZLED_ATOM, .slice = slice_of(interleave) };
 	m->stride[0] = bytes_of(type);
 	for (unsigned i = 0; i < 5; i++) {
 		m->dim[i] = i < rank ? (uint32_t)(dim[i] > UINT32_MAX ? UINT32_MAX : dim[i]) : 1;
@@ -130,14 +84,62 @@ static bool common(struct gsan_map *m, CUtensorMapDataType type, cuuint32_t rank
 	       (swizzle == CU_TENSOR_MAP_SWIZZLE_NONE || m->span);
 }
 
-/* `map` is what the driver made of `m`. */
-static void made(const CUtensorMap *map, struct gsan_map *m)
+static void add(const struct event_map *m)
 {
-	m->key = hash_of(map);
-	rt_map_made(map, m);
+	for (size_t i = 0; i < nknown; i++)
+		if (known[i].hash == m->hash)
+			return;
+	known = rt_grow(known, &known_cap, nknown + 1, sizeof *known);
+	known[nknown++] = *m;
+}
+
+/* Compilers make maps on the device of nothing: 128 bytes of zeros, and then each field by tensormap.replace. */
+static void add_blank(void)
+{
+	static const CUtensorMap zeros;
+	struct event_map m = {.hash = event_map_hash(&zeros), .rank = 1};
+
+	for (unsigned i = 0; i < 5; i++)
+		m.dim[i] = m.box[i] = m.every[i] = 1;
+	add(&m);
+}
+
+/* `map` is what the driver made of `m`. */
+static void made(const CUtensorMap *map, struct event_map *m)
+{
+	m->hash = event_map_hash(map);
 	pthread_mutex_lock(&rt_lock);
-	enter(m);
+	if (!nknown)
+		add_blank();
+	add(m);
 	pthread_mutex_unlock(&rt_lock);
+}
+
+bool rt_map_find(const void *bytes, struct event_map *m)
+{
+	const uint64_t hash = event_map_hash(bytes);
+	bool found = false;
+
+	pthread_mutex_lock(&rt_lock);
+	for (size_t i = 0; i < nknown && !found; i++)
+		if ((found = known[i].hash == hash))
+			*m = known[i];
+	pthread_mutex_unlock(&rt_lock);
+	return found;
+}
+
+bool rt_map_get(size_t i, struct event_map *m)
+{
+	bool there;
+
+	pthread_mutex_lock(&rt_lock);
+	if (!nknown)
+		add_blank();
+	there = i < nknown;
+	if (there)
+		*m = known[i];
+	pthread_mutex_unlock(&rt_lock);
+	return there;
 }
 
 CUresult rt_on_tensor_map(enum rt_hook which, CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
@@ -147,7 +149,7 @@ CUresult rt_on_tensor_map(enum rt_hook which, CUtensorMap *map, CUtensorMapDataT
 {
 	CUresult r = REAL(cuTensorMapEncodeTiled, which)(map, type, rank, base, dim, stride, box, step,
 							 interleave, swizzle, promotion, fill);
-	struct gsan_map m;
+	struct event_map m;
 
 	if (r != CUDA_SUCCESS || !common(&m, type, rank, base, dim, stride, step, interleave, swizzle))
 		return r;
@@ -165,7 +167,7 @@ CUresult rt_on_tensor_map_im2col(enum rt_hook which, CUtensorMap *map, CUtensorM
 {
 	CUresult r = REAL(cuTensorMapEncodeIm2col, which)(map, type, rank, base, dim, stride, lower, upper,
 							  channels, pixels, step, interleave, swizzle, promotion, fill);
-	struct gsan_map m;
+	struct event_map m;
 
 	if (r != CUDA_SUCCESS || !common(&m, type, rank, base, dim, stride, step, interleave, swizzle))
 		return r;
@@ -182,25 +184,13 @@ CUresult rt_on_tensor_map_im2col(enum rt_hook which, CUtensorMap *map, CUtensorM
 
 CUresult rt_on_tensor_map_address(enum rt_hook which, CUtensorMap *map, void *base)
 {
-	unsigned long long was = map ? hash_of(map) : 0;
+	struct event_map m;
+	const bool was_known = map && rt_map_find(map, &m);
 	CUresult r = REAL(cuTensorMapReplaceAddress, which)(map, base);
-	struct gsan_map m = { 0 };
 
-	if (r != CUDA_SUCCESS)
-		return r;
-	pthread_mutex_lock(&rt_lock);
-	for (uint32_t i = 0; i < GSAN_MAPS && !m.key; i++) {
-		const struct gsan_map *at = &table[(was + i) & (GSAN_MAPS - 1)];
-
-		if (!at->key)
-			break;
-		if (at->key == was)
-			m = *at;
+	if (r == CUDA_SUCCESS && was_known) {
+		m.base = (uintptr_t)base;
+		made(map, &m);
 	}
-	pthread_mutex_unlock(&rt_lock);
-	if (!m.key)
-		return r;
-	m.base = (uintptr_t)base;
-	made(map, &m);
 	return r;
 }

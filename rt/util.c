@@ -26,11 +26,6 @@ bool rt_short(void)
 	return __atomic_load_n(&reserved, __ATOMIC_RELAXED) != 0;
 }
 
-bool rt_room(void)
-{
-	return __atomic_load_n(&reserved, __ATOMIC_RELAXED) < RESERVE / 2;
-}
-
 /* Says so past rt_log(), whose lock the caller may hold. */
 static void say_short(void)
 {

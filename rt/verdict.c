@@ -230,7 +230,7 @@ static struct rt_report *report(const struct rt_verdict *v, const struct detect_
 
 	r->process = v->process;
 	r->verdict = v;
-	r->slot = (uint32_t)number;
+	r->number = (uint32_t)number;
 	return rt_flags.report_atomic_races || !r->now.atomic || !r->before.atomic ? r : NULL;
 }
 
@@ -260,8 +260,8 @@ void rt_verdict_count(const struct rt_verdict *v, struct rt_report *r)
 {
 	const struct detect_finding *f;
 
-	if (v->detect && r->slot < detect_findings(v->detect, &f))
-		r->count = f[r->slot].count;
+	if (v->detect && r->number < detect_findings(v->detect, &f))
+		r->count = f[r->number].count;
 	r->exact = true;
 }
 
@@ -270,7 +270,7 @@ void rt_verdict_totals(const struct rt_verdict *v, struct rt_totals *t)
 	t->cut += v->cut;
 	if (!v->detect)
 		return;
-	t->counters[GSAN_COUNT_SAME_VALUE] += detect_same_values(v->detect);
+	t->same_values += detect_same_values(v->detect);
 	for (unsigned i = 0; i < DETECT_COUNTERS && i < RT_INEXACT; i++) {
 		t->inexact[i].name = detect_counter_name((enum detect_counter)i);
 		t->inexact[i].n += i == DETECT_CUT ? 0 : detect_count(v->detect, (enum detect_counter)i);

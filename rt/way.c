@@ -168,11 +168,10 @@ static void set_second(CUcontext to)
 		pthread_mutex_unlock(&dev.way[i].lock);
 }
 
-bool rt_engine_set_up(struct rt_ctx *c, CUdevice device, const char **why)
+bool rt_way_set_up(CUdevice device, const char **why)
 {
 	CUcontext second;
 
-	(void)c;
 	dev.device = device;
 	dev.lanes = (uint64_t)attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
 		    (uint64_t)attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
@@ -190,7 +189,7 @@ bool rt_engine_set_up(struct rt_ctx *c, CUdevice device, const char **why)
 	return true;
 }
 
-void rt_engine_tear_down(void)
+void rt_way_tear_down(void)
 {
 	const CUcontext second = dev.second;
 
@@ -208,16 +207,4 @@ void *rt_mailbox(CUdeviceptr *device)
 CUdeviceptr rt_lane_table(void)
 {
 	return dev.lane_table;
-}
-
-/* Nothing lies beside the program's memory. */
-bool rt_back_range(struct rt_ctx *c, uint64_t addr, uint64_t bytes)
-{
-	return c && addr && bytes;
-}
-
-void rt_unback_range(uint64_t addr, uint64_t bytes)
-{
-	(void)addr;
-	(void)bytes;
 }

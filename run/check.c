@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/abi.h"
+#include "rt/kinds.h"
 
 #define SHOW_FINDINGS 12        /* of those that were not expected */
 

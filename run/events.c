@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "run/judge.h"
@@ -28,11 +29,18 @@ static void (*function(const char *name))(void)
 }
 #define FUNCTION(name) ((__typeof__(name) *)function(#name))
 
+static void out_of_memory(void)
+{
+	fputs("gsan-run: out of memory: what was logged cannot be judged\n", stderr);
+	_exit(RUN_OTHER);
+}
+
 bool run_events_start(const struct run_job *job)
 {
 	__typeof__(emu_events) *on = FUNCTION(emu_events);
 	const char *seed = getenv("EMU_SEED");
 
+	detect_on_refusal(out_of_memory);
 	verbose_ = job->verbose;
 	judge_start(&log_, &sink_);
 	if (job->events == EVENTS_PROBES)

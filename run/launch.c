@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "rewrite/rewrite.h"
-#include "rt/abi.h"
+#include "rt/kinds.h"
 #include "rt/gsan.h"
 
 #define MAX_PARAMS 128
@@ -504,7 +504,7 @@ static int perform(struct runner *r)
 		gsan_off();
 	if (r->job->emu)
 		run_emu_source(s);
-	if (r->job->oracle && !run_oracle_start(s, r->job->events))
+	if (r->job->oracle && !run_oracle_start(s))
 		return RUN_OTHER;
 	if (r->job->events && !run_events_start(r->job))
 		return RUN_OTHER;

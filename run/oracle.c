@@ -5,20 +5,14 @@
  * gsan lacks is explained by what it says in its closing line that it did not see;
  * nothing explains a finding too many.
  */
-#include "config.h"
 #include "run/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/oracle.h"
-#include "rt/abi.h"
+#include "rt/pairs.h"
 #include "rt/gsan.h"
-
-static const char *const counter_texts[] = {
-#define COUNTER(id, text) text,
-#include "rt/kinds.def"
-};
 
 #define FUNCTION(name) ((__typeof__(name) *)function(#name))
 
@@ -34,46 +28,47 @@ static void (*function(const char *name))(void)
 
 /* Options of gsan's that are the oracle's, too. */
 static const char *const own_options[] = {
-#define CHOICE(name, values, help) #name "=",
+#define CHOICE(name, values, help) #name,
 #include "rt/choices.def"
 };
 
-/* Each of them in `options` is used; without `use`: are there no others? */
-static bool each_option(const char *options, bool (*use)(const char *name, const char *value))
+/* Its name; NULL: it is none of those. */
+static const char *own_option(const struct rt_pair *p)
 {
-	char name[64];
-
-	for (size_t n; *options; options += n + (options[n] == ':')) {
-		unsigned i = 0;
-		size_t len = 0;
-
-		n = strcspn(options, ":");
-		for (; i < sizeof own_options / sizeof *own_options; i++) {
-			len = strlen(own_options[i]);
-			if (!strncmp(options, own_options[i], len))
-				break;
-		}
-		if (i == sizeof own_options / sizeof *own_options || n >= sizeof name) {
-			if (use)
-				continue;
-			return false;
-		}
-		memcpy(name, options, n);
-		name[n] = name[len - 1] = 0;
-		if (use && !use(name, name + len))
-			return false;
-	}
-	return true;
+	for (unsigned i = 0; i < sizeof own_options / sizeof *own_options; i++)
+		if (rt_pair_is(p, own_options[i]))
+			return own_options[i];
+	return NULL;
 }
 
 bool run_oracle_knows(const char *options)
 {
-	return !options || each_option(options, NULL);
+	enum rt_pair_state state = RT_PAIR_END;
+	struct rt_pair p;
+
+	while (options && (state = rt_pair_next(&options, &p)) == RT_PAIR)
+		if (!own_option(&p))
+			return false;
+	return state == RT_PAIR_END;
 }
 
-static bool use_option(const char *name, const char *value)
+/* Those of the options that are its own. */
+static bool use_options(const char *options)
 {
-	return !FUNCTION(emu_oracle_option)(name, value);
+	struct rt_pair p;
+	char value[32];
+
+	while (options && rt_pair_next(&options, &p) == RT_PAIR) {
+		if (!own_option(&p))
+			continue;
+		if (p.len >= sizeof value)
+			return false;
+		memcpy(value, p.value, p.len);
+		value[p.len] = 0;
+		if (FUNCTION(emu_oracle_option)(own_option(&p), value))
+			return false;
+	}
+	return true;
 }
 
 void run_emu_source(const struct run_script *s)
@@ -84,17 +79,13 @@ void run_emu_source(const struct run_script *s)
 		source(s->path, s->text, s->len);
 }
 
-bool run_oracle_start(const struct run_script *s, bool events)
+bool run_oracle_start(const struct run_script *s)
 {
 	__typeof__(emu_oracle) *on = FUNCTION(emu_oracle);
 	const char *options = getenv("GSAN_OPTIONS");
 
 	if (on && !on(s->text, s->len)) {
-		__typeof__(emu_oracle_exact) *exact = FUNCTION(emu_oracle_exact);
-
-		if (exact)
-			exact(events || ENGINE_PROBES);
-		if (!options || each_option(options, use_option))
+		if (use_options(options))
 			return true;
 		fprintf(stderr, "gsan-run: the oracle does not know %s\n", options);
 		return false;
@@ -129,24 +120,6 @@ struct verdict {
 	bool explained;         /* gsan counted something that it did not see */
 	bool disagreed;
 };
-
-/* Device memory of the emulated device is memory of this process. */
-static bool counted(void)
-{
-	struct gsan_root root;
-	bool any = false;
-
-	if (ENGINE_PROBES)
-		return gsan_incomplete();
-	memcpy(&root, (const void *)(uintptr_t)GSAN_ROOT, sizeof root);
-	for (unsigned i = 0; i < GSAN_COUNTER_COUNT; i++)
-		any |= root.counters[i] != 0;
-	for (unsigned i = 0; any && i < GSAN_COUNTER_COUNT; i++)
-		if (root.counters[i])
-			fprintf(stderr, "gsan-run: oracle: gsan counted %llu %s\n",
-				root.counters[i], counter_texts[i]);
-	return any;
-}
 
 static void tell(void *arg, enum emu_oracle_word word, const struct emu_oracle_pair *p)
 {
@@ -252,7 +225,7 @@ void run_oracle_end(const struct run_script *s, const struct run_job *job, bool 
 {
 	__typeof__(emu_oracle_findings) *findings = FUNCTION(emu_oracle_findings);
 	__typeof__(emu_oracle_judge) *judge = FUNCTION(emu_oracle_judge);
-	struct verdict v = { .s = s, .explained = died || (!job->plain && counted()) };
+	struct verdict v = { .s = s, .explained = died || (!job->plain && gsan_incomplete()) };
 	size_t all = findings(NULL, 0), n = 0;
 	struct emu_oracle_finding *f = calloc(all + 1, sizeof *f);
 	struct emu_oracle_pair *pairs = job->events ? run_events_pairs(s, &n) : gsan_pairs(s, &n);

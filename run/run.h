@@ -247,7 +247,7 @@ bool run_oracle_knows(const char *options);
 /* Before the module is loaded: the emulated device names its lines. */
 void run_emu_source(const struct run_script *);
 /* Likewise.  False after saying why. */
-bool run_oracle_start(const struct run_script *, bool events);   /* events: what is uncertain, too */
+bool run_oracle_start(const struct run_script *);
 /* Prints what it found and sends it, then holds gsan's findings against it if gsan
  * was watching.  `died`: a kernel came to no good end, and what it would have counted
  * is lost. */
@@ -269,7 +269,7 @@ const struct emu_oracle_pair *run_host_races(const struct run_script *, const st
 /* oracle.c: the number of the last launch, if the oracle is asked. */
 unsigned long long run_oracle_launch(void);
 
-/* ---- probes.c: kernels that log by themselves ------------------------------------------- */
+/* ---- probes.c: kernels that log for gsan-run itself ------------------------------------------- */
 
 struct gsan_rewrite_options;            /* rewrite/rewrite.h */
 /* The PTX with probes, malloc'd; NULL after saying why. */

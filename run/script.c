@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/abi.h"
+#include "rt/kinds.h"
 
 /* ---- Names. */
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Cases that the device runtime cannot get right under every schedule, or not at all: the
-# oracle and the detector of events judge them, each under several schedules, and ptxas takes them.
+# Cases of what is undefined, or needs a given schedule: the oracle judges them, and the detector by the events
+# that the emulated device logs, each under several schedules, and ptxas takes them.
 . "$top_srcdir/testsuite/lib.sh"
 
 for file in "$top_srcdir"/testsuite/cases/*.ptx; do

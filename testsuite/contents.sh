@@ -2,10 +2,9 @@
 #
 # What reproducers leave in their buffers, and the kernels of testsuite/gpu in memory,
 # is the same with gsan and without, if both take the same order of steps
-# (emu/stepwise.c), for which lanes must be free to come in any.  testsuite/corpus.sh
-# does it for the corpus, soak for random programs.
+# (emu/stepwise.c).  testsuite/corpus.sh does it for the corpus, soak for random programs.
 . "$top_srcdir/testsuite/lib.sh"
-EMU_STEPWISE=1 GSAN_OPTIONS=log_path=/dev/null:reconverge=0
+EMU_STEPWISE=1 GSAN_OPTIONS=log_path=/dev/null
 export EMU_STEPWISE GSAN_OPTIONS
 
 takes_long

@@ -5,9 +5,7 @@
 # that its "// archs:" line allows with CORPUS=full in the environment.
 #
 #   1. what --print prints gives the machine code of the original, byte for byte
-#   2. the instrumented text goes through ptxas; of the engine that calls a device runtime with that,
-#      whose text takes longer than all else, where the line has a plus, or all with CORPUS=full, else
-#      through ptxas -c
+#   2. the instrumented text goes through ptxas
 #   3. rewriting it once more changes nothing
 #   4. for the first target, at least as many kernels as its "// contents: COUNT
 #      [N [KERNEL]...]" line says leave the same in memory with gsan and without; the
@@ -38,16 +36,13 @@ if [ "${CORPUS:-quick}" = full ]; then
 		done
 	done
 fi
-# Fewer of the many: the first target alone, and without the runtime.
-if [ "${REPRODUCERS:-1}" != 1 ]; then
-	combos=${combos%% *}
-	combos=${combos%+}
-fi
+# Fewer of the many: the first target alone.
+[ "${REPRODUCERS:-1}" = 1 ] || combos=${combos%% *}
 
 # The file names are the same in every folder: ptxas writes them into notes.
 assemble()
 {
-	(cd "$1" && "$PTXAS" $as $relocatable -arch="sm_$arch" k.ptx -o k.cubin) >log 2>&1 && return
+	(cd "$1" && "$PTXAS" $as -arch="sm_$arch" k.ptx -o k.cubin) >log 2>&1 && return
 	fail "$combo: ptxas refuses the $1 text"
 	head -n 10 log | sed 's/^/  /'
 	return 1
@@ -66,11 +61,8 @@ contents()
 	[ "${got:-0}" -ge "$count" ] || fail "$combo: not $count kernels that leave the same"
 }
 
-first=yes relocatable=
+first=yes
 for combo in $combos; do
-	alone=$without_runtime
-	[ "${CORPUS:-quick}" != full ] && [ "${combo%+}" = "$combo" ] || alone=
-	combo=${combo%+}
 	arch=${combo%/*}
 	case ${combo#*/} in
 	plain)	cc= as= rewrite= ;;
@@ -88,7 +80,6 @@ for combo in $combos; do
 	fi
 	assemble original || hard "$combo: the original"
 	[ "$first" = no ] || contents original/k.ptx $(field contents)
-	[ -z "$rewrite" ] || alone=
 	first=no
 
 	if "$gsan_ptx" --print original/k.ptx -o printed/k.ptx 2>log; then
@@ -98,12 +89,10 @@ for combo in $combos; do
 		fail "$combo: gsan-ptx --print: $(head -n 3 log)"
 	fi
 
-	if "$gsan_ptx" $rewrite $alone original/k.ptx -o instrumented/k.ptx 2>log; then
+	if "$gsan_ptx" $rewrite original/k.ptx -o instrumented/k.ptx 2>log; then
 		grep -q __gsan_ instrumented/k.ptx || fail "$combo: nothing was instrumented"
-		[ -z "$alone" ] || relocatable=-c
 		assemble instrumented
-		relocatable=
-		"$gsan_ptx" $rewrite $alone instrumented/k.ptx -o again/k.ptx 2>log &&
+		"$gsan_ptx" $rewrite instrumented/k.ptx -o again/k.ptx 2>log &&
 			cmp instrumented/k.ptx again/k.ptx ||
 			fail "$combo: rewriting twice is not rewriting once: $(head -n 3 log)"
 	else

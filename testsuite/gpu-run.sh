@@ -130,7 +130,7 @@ stage_drain()
 	done
 }
 
-# stage_slice: kernels that log by probes: right ones RUNS times, and mutants; what orders their logs; what they cost
+# stage_slice: right kernels RUNS times, and mutants; what orders their logs; what they cost
 stage_slice()
 {
 	cd "$dir/build" || return

@@ -15,5 +15,5 @@ gpu_tests = \
 	testsuite/gpu/syncthreads.cu \
 	testsuite/gpu/threadfence.cu
 TESTS += $(gpu_tests)
-EXTRA_DIST += testsuite/gpu.sh testsuite/gpu-run.sh testsuite/gpu/common.h \
+EXTRA_DIST += testsuite/gpu.sh testsuite/gpu-run.sh testsuite/stuck.sh testsuite/gpu/common.h \
 	testsuite/gpu/kernel.cu $(gpu_tests)

@@ -4,7 +4,7 @@
 . "${top_srcdir:?set top_srcdir and top_builddir}/testsuite/lib.sh"
 cd "$top_srcdir" || hard "no $top_srcdir"
 
-# includes FOLDER: the folders (and rt/abi.h, by name) that its sources include,
+# includes FOLDER: the folders (and some headers, by name) that its sources include,
 # other than itself
 includes()
 {
@@ -15,8 +15,9 @@ includes()
 		case $header in
 		config.h) ;;
 		"$1"/*) ;;
-		rt/abi.h|rt/kinds.def|rt/choices.def) echo abi ;;
+		rt/kinds.h|rt/kinds.def|rt/choices.def) echo kinds ;;
 		rt/gsan.h) echo gsan.h ;;
+		rt/pairs.h) echo pairs ;;
 		rewrite/rewrite.h) echo rewrite.h ;;
 		emu/oracle.h) echo oracle.h ;;
 		emu/events.h) echo events.h ;;
@@ -41,13 +42,13 @@ may()
 }
 
 may ptxparse
-may rewrite ptxparse abi event probe
+may rewrite ptxparse pairs event probe
 may rt event detect log
 may cudart
 may nvcc-shim
 may log event
 may check log rt
-may run ptxparse abi gsan.h rewrite.h oracle.h events.h event detect log probe
+may run ptxparse kinds pairs gsan.h rewrite.h oracle.h events.h event detect log probe
 may emu ptxparse event probe
 may event
 may probe ptxparse event

@@ -44,7 +44,7 @@ ptx_of 0 clean
 		/^\/\/@ launch $name /{p;p;p;p;}; p" k.ptx >again.ptx
 	run 0 $gsan_run --check again.ptx && has err "7 launches" && hasnt err "no longer followed"
 	# With the runtime's text it takes ptxas most of a minute; corpus/wgmma.cu has that.
-	"$top_builddir/gsan-ptx" $without_runtime k.ptx -o watched.ptx &&
+	"$top_builddir/gsan-ptx" k.ptx -o watched.ptx &&
 		"$PTXAS" -c -v -arch=sm_90a watched.ptx -o k.cubin 2>ptxas.log ||
 		{ tail -n 5 ptxas.log; fail "ptxas refuses the instrumented text"; }
 	sed -n "s/.*Function properties for $name\$/$name:/p; s/.*bytes stack frame, //p; s/.* Used/Used/p" ptxas.log |

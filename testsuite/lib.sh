@@ -43,11 +43,6 @@ hard()
 	exit 99
 }
 
-# without_runtime: what gsan-ptx is told where ptxas is to be spared the text of the runtime that kernels call.
-# Probes call none.
-without_runtime=
-grep -q '^#define ENGINE_PROBES 0' "$top_builddir/config.h" && without_runtime=-c
-
 # takes_long: it is left out where a few of the tests are enough, see ptx.sh
 takes_long()
 {

@@ -1247,10 +1247,6 @@ $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 	$(AWK) -f $(top_srcdir)/testsuite/litmus/gen.awk -v name="$$name" \
 		$(top_srcdir)/testsuite/litmus/table >$@.tmp && mv $@.tmp $@
 
-# The device runtime's arithmetic, on the host.
-TESTS += testsuite/device.sh
-EXTRA_DIST += testsuite/device.sh testsuite/unit/device.cpp
-
 # The oracle's rules for what is asynchronous; what it alone judges.
 TESTS += testsuite/install.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/options.sh
 EXTRA_DIST += testsuite/install.sh testsuite/cases.sh testsuite/probes.sh $(case_tests)

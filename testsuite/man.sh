@@ -73,13 +73,12 @@ while read -r text; do
 		fail "no closing line says $text"
 done <said
 
-# the examples of gsan-ptx(1), gsan-run(1) and gsan-check(1), whose logs are of kernels that log
+# the examples of gsan-ptx(1), gsan-run(1) and gsan-check(1)
 PATH=$top_builddir:$(dirname "$NVCC"):$PATH
 export PATH
 echo '__global__ void k(int *p) { p[threadIdx.x] = 1; }' >k.cu
 ln -s "$top_srcdir/examples" examples
-grep -q '^#define ENGINE_PROBES 1' "$top_builddir/config.h" && check=gsan-check.1 || check=
-for page in gsan-ptx.1 gsan-run.1 $check; do
+for page in gsan-ptx.1 gsan-run.1 gsan-check.1; do
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/{/^\.Bd/,/^\.Ed/{/^\./!p;};}' "$man/$page" >commands
 	[ -s commands ] || fail "$page: no examples"
 	while read -r command; do

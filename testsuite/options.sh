@@ -44,7 +44,7 @@ while read -r name values; do
 done <choices
 # The oracle hears of what it knows, whatever else is said.
 late=$top_srcdir/testsuite/race/50_tma_war_fence_late.ptx
-run 0 env GSAN_OPTIONS=reconverge=1:proxy_war=off:quiet=0 $gsan_run --oracle "$late" && has err "no race"
+run 0 env GSAN_OPTIONS=demangle=1:proxy_war=off:quiet=0 $gsan_run --oracle "$late" && has err "no race"
 # stored FILE: with.ptx, whose kernels tell what they store
 stored()
 {

@@ -25,7 +25,7 @@ verdict()
 
 arch=$(sed -n 's,^[	 ]*//@ *device  *\(sm_[0-9a-f]*\).*,\1,p' "$file" | head -n 1)
 arch=${arch:-sm_90}
-if "$top_builddir/gsan-ptx" $without_runtime "$file" -o k.ptx; then
+if "$top_builddir/gsan-ptx" "$file" -o k.ptx; then
 	"$PTXAS" -c -arch="$arch" k.ptx -o k.cubin || fail "ptxas refuses the instrumented text"
 else
 	fail "gsan-ptx: status $?"

@@ -288,8 +288,8 @@ int main(int argc, char **argv)
 		return BROKEN;
 	snprintf(sm, sizeof sm, "%u", ptx->sm);
 	setenv("EMU_SM", sm, 1);
-	/* Lanes must be free to come in any order, see emu/stepwise.c; races are not what is asked. */
-	setenv("GSAN_OPTIONS", "log_path=/dev/null:reconverge=0:exitcode=0", 1);
+	/* Races are not what is asked. */
+	setenv("GSAN_OPTIONS", "log_path=/dev/null:exitcode=0", 1);
 	for (unsigned i = 0; i < ptx->nglobals; i++) {
 		const struct ptx_sym *s = ptx->globals[i];
 		FILE *said;

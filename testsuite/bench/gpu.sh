@@ -31,7 +31,7 @@ ratio()
 }
 
 printf '%-12s%10s%10s%9s%12s%11s%12s%8s%10s%10s%9s\n' "" native gsan ratio racecheck ratio \
-	"rc/gsan" data native gsan shadow
+	"rc/gsan" data native gsan more
 # measure NAME PROGRAM ARGUMENT
 measure()
 {
@@ -46,11 +46,11 @@ measure()
 	esac
 	n=$(field n 2) g=$(field g 2) r=$(field r 2)
 	least=${r#>}
-	shadow=$(echo "$(field g 4) $(field n 4) $(field n 3)" |
+	more=$(echo "$(field g 4) $(field n 4) $(field n 3)" |
 		awk '{ if ($1 == "-") print "-"; else printf "%.1f", ($1 - $2) / $3 }')
 	printf '%-12s%10s%10s%9s%12s%11s%12s%8s%10s%10s%9s\n' "$1" "$n" "$g" "$(ratio "$g" "$n")" \
 		"$r" "$(ratio "$least" "$n")" "$(ratio "$least" "$g")" "$(field n 3)" "$(field n 4)" \
-		"$(field g 4)" "$shadow"
+		"$(field g 4)" "$more"
 }
 build bench/kernels kernels
 for k in ${BENCH_KERNELS-triad triad64M stencil matmul1024 matmul512 reduction transpose histogram}; do
@@ -69,5 +69,5 @@ for k in ${BENCH_ASYNC-gemm attention elementwise multicast}; do
 	build kernels/$k $k
 	measure $k $k bench
 done
-echo "times in ms; memory in use on the device in MiB; shadow: bytes of gsan's memory a byte of data"
+echo "times in ms; memory in use on the device in MiB; more: bytes of gsan's memory a byte of data"
 done_testing

@@ -3,7 +3,7 @@
  * arrive and wait, arrive_and_drop, completion functions, waiting by parity. */
 // archs: 75 80 90a 100a 120a
 // flags: -diag-suppress 20054
-// quick: 75/plain+ 120a/G
+// quick: 75/plain 120a/G
 // contents: 3 16 across_blocks
 #include <cuda/barrier>
 #include <cuda/latch>

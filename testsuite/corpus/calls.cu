@@ -2,7 +2,7 @@
 /* Calls of every sort: through pointers and tables of pointers, virtual, with
  * recursion, structures by value both ways, noinline, tail positions, alloca. */
 // archs: 75 80 90a 100a 120a
-// quick: 75/rdc 80/G+
+// quick: 75/rdc 80/G
 // contents: 5 16 recursive
 #include <cuda_runtime.h>
 

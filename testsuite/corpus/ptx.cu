@@ -2,7 +2,7 @@
 /* cuda::ptx: mbarriers, bulk copies both ways, reductions, tensor copies, proxy
  * and tensor-map fences, clusters' remote stores, waiting for the grid before. */
 // archs: 90a 100a 120a
-// quick: 90a/rdc 100a/G 120a/lineinfo+
+// quick: 90a/rdc 100a/G 120a/lineinfo
 // contents: 4
 #include <cuda/barrier>
 #include <cuda/ptx>

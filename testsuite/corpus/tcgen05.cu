@@ -2,7 +2,7 @@
 /* Tensor memory of sm_100a: allocation, copies, loads and stores, matrix
  * multiplication with its commit, and cluster launch control. */
 // archs: 100a
-// quick: 100a/plain+ 100a/rdc
+// quick: 100a/plain 100a/rdc
 // contents: 1
 #include <cstdint>
 

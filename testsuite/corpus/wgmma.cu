@@ -2,7 +2,7 @@
 /* Warpgroup matrix instructions of sm_90a, with a producer warp that gives its
  * registers away. */
 // archs: 90a
-// quick: 90a/plain+ 90a/G
+// quick: 90a/plain 90a/G
 // contents: 0 16 tiles
 #include <cstdint>
 #include <cuda_fp16.h>

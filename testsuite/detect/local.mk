@@ -478,7 +478,8 @@ ev_logs = \
 	testsuite/detect/tcgen05/ld_other_columns.ev testsuite/detect/tcgen05/ld_packed.ev \
 	testsuite/detect/tcgen05/ld_second_half.ev testsuite/detect/tcgen05/ld_st_other_warp.ev \
 	testsuite/detect/tcgen05/ld_st_other_warp_no_wait.ev testsuite/detect/tcgen05/ld_st_own.ev \
-	testsuite/detect/tcgen05/ld_st_own_waited.ev testsuite/detect/tcgen05/mma_a_apart.ev \
+	testsuite/detect/tcgen05/ld_st_own_waited.ev testsuite/detect/tcgen05/ld_not_waited_apart.ev \
+	testsuite/detect/tcgen05/ld_waited_apart.ev testsuite/detect/tcgen05/mma_a_apart.ev \
 	testsuite/detect/tcgen05/mma_reads_product_before.ev \
 	testsuite/detect/tcgen05/mma_then_cp_apart.ev testsuite/detect/tcgen05/mma_then_cp_over_d.ev \
 	testsuite/detect/tcgen05/mma_then_cp_over_scale.ev \
@@ -516,11 +517,13 @@ ev_logs = \
 	testsuite/detect/wgmma/swizzle_row.ev testsuite/detect/wgmma/then_a_copy.ev \
 	testsuite/detect/wgmma/then_a_copy_early.ev testsuite/detect/wgmma/transposed_a.ev \
 	testsuite/detect/wgmma/transposed_b.ev testsuite/detect/wgmma/wait_not_told.ev \
+	testsuite/detect/wgmma/not_waited_apart.ev testsuite/detect/wgmma/waited_apart.ev \
 	testsuite/detect/why/acquire.ev testsuite/detect/why/both.ev testsuite/detect/why/chain.ev \
 	testsuite/detect/why/completion.ev testsuite/detect/why/fence.ev \
 	testsuite/detect/why/fence_elsewhere.ev testsuite/detect/why/nothing.ev \
 	testsuite/detect/why/read_only.ev testsuite/detect/why/release.ev testsuite/detect/why/scope.ev \
 	testsuite/detect/why/size.ev testsuite/detect/words/atom_16_bytes.ev \
+	testsuite/detect/words/plain_store_between.ev \
 	testsuite/detect/words/atom_2_in_4.ev testsuite/detect/words/atom_atom_gpu.ev \
 	testsuite/detect/words/atom_beside.ev testsuite/detect/words/atom_cta_blocks.ev \
 	testsuite/detect/words/atom_cta_warps.ev testsuite/detect/words/atom_lanes.ev \

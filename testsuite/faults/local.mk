@@ -22,8 +22,5 @@ testsuite_faults_device_plain_LDADD = emu/libcuda.so.1
 
 faults_tests = testsuite/faults/driver.sh testsuite/faults/malloc.sh testsuite/faults/log.sh \
 	testsuite/faults/emulated.sh
-# Over what is built for kernels that log alone (rt/local.mk).
-if ENGINE_PROBES
 TESTS += $(faults_tests)
-endif
 dist_check_SCRIPTS += $(faults_tests)

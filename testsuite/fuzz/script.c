@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/abi.h"
+#include "rt/kinds.h"
 #include "run/run.h"
 #include "testsuite/fuzz/fuzz.h"
 

@@ -4,10 +4,8 @@
 # fixed thousand; `make soak N=...` any number, from SEED on, and a quarter as many
 # of the asynchronous world or of locks.
 
-if ENGINE_PROBES
 check_PROGRAMS += testsuite/gen/soak
 TESTS += testsuite/gen/thousand.sh testsuite/gen/seeds.sh
-endif
 testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsuite/gen/gen.c \
 	testsuite/gen/pieces.c testsuite/gen/prog.c \
 	testsuite/gen/gen_async.h testsuite/gen/async.c testsuite/gen/cluster.c testsuite/gen/products.c testsuite/gen/rows.c \

@@ -52,8 +52,8 @@ for seeds in "26548 --count=3" "18855 --count=6" "240 --count=1" "276 --count=1"
 		fail "soak --async --seed=$seeds: $(head -n 2 out)"
 done
 # A wait that is entered when two phases more are over; warps of a warpgroup that earlier programs
-# left with different groups.
-for seeds in "2682 --count=1" "2470 --count=18"; do
+# left with different groups; lanes that come to a group apart.
+for seeds in "2682 --count=1" "2470 --count=18" "32000300 --count=1"; do
 	"$top_builddir/testsuite/gen/soak" --products --seed=$seeds --no-shrink --save=found >out 2>&1 ||
 		fail "soak --products --seed=$seeds: $(head -n 2 out)"
 done

@@ -160,7 +160,6 @@ static void load(struct worker *w, const struct job *j)
 	contents_load(w, j->p, j->n, NULL);   /* not watched by the oracle, which is off yet */
 	if (w->oracle(b.p, b.len - 1))
 		give_up("the oracle cannot read a program");
-	w->exact(1);
 	text = worker_instrument(w, &b);
 	for (unsigned i = 0; i < j->schedules; i++)
 		w->module[i] = worker_load(w, text);
@@ -199,7 +198,6 @@ static uint32_t counted(const uint64_t *before)
 void worker_find_oracle(struct worker *w, void *lib)
 {
 	worker_find(lib, "emu_oracle", &w->oracle);
-	worker_find(lib, "emu_oracle_exact", &w->exact);
 	worker_find(lib, "emu_oracle_forget", &w->forget);
 	worker_find(lib, "emu_oracle_findings", &w->findings);
 	worker_find(lib, "emu_oracle_judge", &w->judge);

@@ -31,7 +31,6 @@ struct worker {
 	void (*emu_set_seed)(unsigned long long);
 	void (*emu_set_stepwise)(int);
 	__typeof__(emu_oracle) *oracle;
-	__typeof__(emu_oracle_exact) *exact;
 	__typeof__(emu_oracle_forget) *forget;
 	__typeof__(emu_oracle_findings) *findings;
 	__typeof__(emu_oracle_judge) *judge;

@@ -12,7 +12,7 @@ TESTS += $(kernel_tests)
 EXTRA_DIST += testsuite/kernels.sh testsuite/kernels/run.sh testsuite/kernels/lib.sh \
 	testsuite/kernels/host.h testsuite/kernels/ptx.cuh testsuite/kernels/product.cuh $(kernel_tests)
 
-# Kernels that log by probes, with mutants (testsuite/slice.sh).
+# Kernels with mutants (testsuite/slice.sh).
 slice_tests = \
 	testsuite/slice/histogram.cu \
 	testsuite/slice/matmul.cu \
@@ -22,7 +22,7 @@ TESTS += $(slice_tests) testsuite/slice/gemm.sh \
 	testsuite/stress/calls.sh \
 	testsuite/stress/full.sh \
 	testsuite/stress/lanes.sh \
-	testsuite/stress/polls.sh \
+	testsuite/stress/polls.sh testsuite/stress/masks.sh \
 	testsuite/stress/records.sh \
 	testsuite/stress/rings.sh \
 	testsuite/stress/shapes.sh
@@ -32,7 +32,7 @@ EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh $(slice_tests) \
 	testsuite/stress/clocks.cu testsuite/stress/drain.cu \
 	testsuite/stress/fill.cu testsuite/stress/full.py testsuite/stress/full.sh \
 	testsuite/stress/lanes.py testsuite/stress/lanes.sh testsuite/stress/ways.cu \
-	testsuite/stress/waiters.ptx testsuite/stress/polls.sh \
+	testsuite/stress/waiters.ptx testsuite/stress/polls.sh testsuite/stress/masks.sh \
 	testsuite/stress/records.py testsuite/stress/records.sh testsuite/stress/rmw.ptx \
 	testsuite/stress/rings.py testsuite/stress/rings.sh \
 	testsuite/stress/shapes.py testsuite/stress/shapes.sh

@@ -38,8 +38,8 @@ if command -v readelf >/dev/null; then
 	[ -s extra ] && fail "libgsan.so needs $(tr '\n' ' ' <extra)"
 fi
 
-# A runtime of another ABI is an error of the linker.
+# A runtime of another version is an error of the linker.
 $CC $sanitize -o main main.c -Wl,-u,__gsan_v9_runtime_missing -Wl,--require-defined=__gsan_v9_runtime_missing \
-	"$top_builddir/libgsan.a" 2>err && fail "linked a runtime of another ABI"
+	"$top_builddir/libgsan.a" 2>err && fail "linked a runtime of another version"
 
 done_testing

@@ -128,13 +128,6 @@ API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *d, void *p, unsigned int 
 
 /* ---- addresses and what is mapped there ------------------------------------------------------------------ */
 
-API CUresult cuMemGetAllocationGranularity(size_t *n, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
-{
-	(void)prop, (void)option;
-	*n = PAGE;
-	return CUDA_SUCCESS;
-}
-
 API CUresult cuMemAddressReserve(CUdeviceptr *p, size_t n, size_t alignment, CUdeviceptr at, unsigned long long flags)
 {
 	void *m = map((void *)(uintptr_t)at, n, PROT_NONE, MAP_FIXED_NOREPLACE);
@@ -142,26 +135,6 @@ API CUresult cuMemAddressReserve(CUdeviceptr *p, size_t n, size_t alignment, CUd
 	(void)alignment, (void)flags;
 	*p = (uintptr_t)m;
 	return at && m != MAP_FAILED ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-API CUresult cuMemAddressFree(CUdeviceptr p, size_t n)
-{
-	return munmap((void *)(uintptr_t)p, n) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-API CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t n, const CUmemAllocationProp *prop, unsigned long long flags)
-{
-	static CUmemGenericAllocationHandle last;
-
-	(void)prop, (void)flags;
-	*handle = ++last;
-	return n % PAGE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-API CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
-{
-	(void)handle;
-	return CUDA_SUCCESS;
 }
 
 API CUresult cuMemMap(CUdeviceptr p, size_t n, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
@@ -174,12 +147,6 @@ API CUresult cuMemMap(CUdeviceptr p, size_t n, size_t offset, CUmemGenericAlloca
 API CUresult cuMemUnmap(CUdeviceptr p, size_t n)
 {
 	return map((void *)(uintptr_t)p, n, PROT_NONE, MAP_FIXED) == MAP_FAILED ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-API CUresult cuMemSetAccess(CUdeviceptr p, size_t n, const CUmemAccessDesc *desc, size_t count)
-{
-	(void)p, (void)n, (void)desc, (void)count;
-	return CUDA_SUCCESS;
 }
 
 /* ---- copies ------------------------------------------------------------------------------------------------- */
@@ -211,11 +178,4 @@ API CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t n)
 	CUresult r = cuStreamSynchronize(NULL);
 
 	return r == CUDA_SUCCESS ? cuMemcpyDtoHAsync_v2(to, from, n, NULL) : r;
-}
-
-API CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, size_t n, CUstream stream)
-{
-	fake_stream(stream);
-	memset((void *)(uintptr_t)p, value, n);
-	return fake_state();
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Graphs of kernels that log: each node of each launch has a log of its own, whatever the
+# Graphs: each node of each launch has a log of its own, whatever the
 # program changes in between.
 . "$top_srcdir/testsuite/lib.sh"
 . "$top_srcdir/testsuite/rt/lib.sh"

@@ -445,8 +445,8 @@ static void misuse(void **unused)
 	capture_end(&c);
 	assert_int_equal(the(TELL_MBAR, 1)->lanes, 3);
 	assert_int_equal(the(TELL_MBAR, 1)->mask[2], 2);        /* one is left when the second brings two */
-	/* The launch ends where something else judges beside the instructions. */
-	load(PTX(".func __gsan_v1_nothing() { ret; }\n" BEGIN "mbarrier.arrive.shared.b64 %d4, [%r31];" EXIT));
+	/* The launch ends where the program is instrumented. */
+	load(PTX(".entry __gsan_v2_init_0() { ret; }\n" BEGIN "mbarrier.arrive.shared.b64 %d4, [%r31];" EXIT));
 	first.n = second.n = 0;
 	capture_begin(&c, 2);
 	assert_int_not_equal(run(1, 4, 0), CUDA_SUCCESS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rt_alloc.c: the table of allocations, and which units have shadow.
+ * rt_alloc.c: the table of allocations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,58 +99,11 @@ static void test_take_mapped(void **state)
 	free(b.list);
 }
 
-static void test_units(void **state)
-{
-	struct rt_units *t = rt_alloc(sizeof *t);
-
-	(void)state;
-	assert_true(rt_unit_ref(t, 7, 0));
-	assert_true(rt_unit_ref(t, 7, 0));
-	assert_int_equal(rt_unit(t, 7)->refs, 2);
-	rt_unit_unref(t, 7);
-	rt_unit_unref(t, 7);
-	rt_unit_unref(t, 7);
-	assert_int_equal(rt_unit(t, 7)->refs, 0);
-	/* The same address again: its records are its own. */
-	assert_true(rt_unit_ref(t, 7, 0));
-	assert_int_equal(rt_unit(t, 7)->dirty, 0);
-	assert_true(rt_unit_ref(t, RT_UNITS - 1, 3));
-	assert_int_equal(rt_unit(t, RT_UNITS - 2)->refs, 0);
-	rt_units_free(t);
-	free(t);
-}
-
-/* Addresses that agree in the low 43 bits must not share records. */
-static void test_clash(void **state)
-{
-	struct rt_units *t = rt_alloc(sizeof *t);
-
-	(void)state;
-	assert_true(rt_unit_ref(t, 9, 1));
-	assert_false(rt_unit_ref(t, 9, 2));
-	assert_int_equal(rt_unit(t, 9)->clash, 1);
-	rt_unit_unref(t, 9);
-	/* Which of the two is left is not known: it stays unwatched. */
-	assert_false(rt_unit_ref(t, 9, 1));
-	rt_unit_unref(t, 9);
-	rt_unit_unref(t, 9);
-	assert_true(rt_unit_ref(t, 9, 1));
-	assert_int_equal(rt_unit(t, 9)->dirty, 1);
-	rt_unit_unref(t, 9);
-	rt_unit(t, 9)->dirty = 0;
-	/* One after the other: cleared in between. */
-	assert_true(rt_unit_ref(t, 9, 2));
-	assert_int_equal(rt_unit(t, 9)->dirty, 1);
-	rt_units_free(t);
-	free(t);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find), cmocka_unit_test(test_nested), cmocka_unit_test(test_take),
-		cmocka_unit_test(test_take_mapped), cmocka_unit_test(test_units),
-		cmocka_unit_test(test_clash),
+		cmocka_unit_test(test_take_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,19 @@ static void test_unknown(void **state)
 	drop(&p);
 }
 
+/* What is gone is a warning, too, whatever its value was. */
+static void test_gone(void **state)
+{
+	struct parsed p = parse("shadow_mb=1:reconverge=x:quiet=1");
+
+	(void)state;
+	assert_true(p.good);
+	assert_int_equal(p.f.quiet, 1);
+	assert_string_equal(p.warn.text, "'shadow_mb' means nothing any more and is ignored\n"
+			    "'reconverge' means nothing any more and is ignored\n");
+	drop(&p);
+}
+
 /* Every row is listed, with its value as it is now. */
 static void test_help(void **state)
 {
@@ -200,7 +213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_separators),
 		cmocka_unit_test(test_quotes), cmocka_unit_test(test_bool), cmocka_unit_test(test_int),
-		cmocka_unit_test(test_choice), cmocka_unit_test(test_errors), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_choice), cmocka_unit_test(test_errors), cmocka_unit_test(test_unknown), cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_help),
 	};
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "rt/abi.h"
+#include "rt/kinds.h"
 #include "run/run.h"
 
 /* Whether `verdict` holds for the findings, given as kind, line, line, ..., -1. */
