@@ -232,11 +232,46 @@ void detect_host(struct detect *d, const struct event_host *h)
 
 /* ---- judging ------------------------------------------------------------------------------------------- */
 
+static void end_judgement(struct detect *d)
+{
+	forget_accesses(d);
+	free_graph(&d->graph);
+	memset(&d->graph, 0, sizeof d->graph);
+	free_answers(&d->answers);
+	arena_reset(&d->arena);
+}
+
+static void walk_all(struct detect *d)
+{
+	order_events(d);
+	learn_maps(d);
+	scan_all(d, &d->graph);
+	for (uint32_t i = 0; i < d->access.n; i++) {
+		const struct access *a = &d->access.v[i];
+		struct detect_touch t = {.strong = a->strong && a->scope == A_DEVICE};
+
+		if (a->space != GLOBAL_SPACE || a->old || a->proxy == P_MAP)
+			continue;
+		t.side = side_of(d, a);
+		d->touched(d->touched_arg, &t);
+	}
+	d->access.n = 0;
+	end_judgement(d);
+}
+
+void detect_walk(struct detect *d, detect_touched *touched, void *arg)
+{
+	d->touched = touched;
+	d->touched_arg = arg;
+}
+
 static void judge_all(struct detect *d)
 {
 	struct court c = {d, &d->graph, &d->answers};
 
-	if (!d->run.n && !d->fault)
+	if (d->touched && d->run.n)
+		walk_all(d);
+	if (d->touched || (!d->run.n && !d->fault))
 		return;
 	order_events(d);
 	learn_maps(d);
@@ -248,11 +283,7 @@ static void judge_all(struct detect *d)
 	judge_past(d);
 	tell_races(d);
 	forget_superseded(d);
-	forget_accesses(d);
-	free_graph(&d->graph);
-	memset(&d->graph, 0, sizeof d->graph);
-	free_answers(&d->answers);
-	arena_reset(&d->arena);
+	end_judgement(d);
 }
 
 /* What is certain of a launch that is cut shows when all of it is there. */

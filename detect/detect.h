@@ -40,6 +40,12 @@ const char *detect_feed(struct detect *, const struct event_piece *, size_t byte
  * next launch. */
 void detect_judge(struct detect *);
 
+/* Instead of being judged, what launches touch in global memory is told: of a thread, or of an operation that it issued;
+ * strong: at gpu scope or wider.  Before the first event. */
+struct detect_touch;
+typedef void detect_touched(void *, const struct detect_touch *);
+void detect_walk(struct detect *, detect_touched *, void *arg);
+
 /* ---- the verdict -------------------------------------------------------------------------- */
 
 enum detect_kind {
@@ -76,6 +82,8 @@ struct detect_side {
 	uint64_t bytes, whole;          /* of the access; of all that its instruction accesses there */
 	bool reads, writes, async;
 };
+
+struct detect_touch { struct detect_side side; bool strong; };
 
 struct detect_finding {
 	enum detect_kind kind;

@@ -590,6 +590,8 @@ struct detect {
 	uint32_t *followed, follows;    /* of each: the last chain that it was followed in; how many there were */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;
+	detect_touched *touched;        /* detect_walk(); NULL: it judges */
+	void *touched_arg;
 };
 
 static inline const struct event_site *site_of(const struct detect *d, const struct event *e) { return &d->site.v[e->site]; }

@@ -298,6 +298,8 @@ void scan_all(struct detect *d, struct graph *g)
 		g->dependents[i] = new_hub(g);
 	for (uint32_t w = 0; w < d->warp.n; w++)
 		scan_warp(d, g, w);
+	if (d->touched)
+		return;
 	link_words(d, g);
 	link_barriers(d, g);
 	link_mbarriers(d, g);

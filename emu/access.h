@@ -41,7 +41,7 @@ static inline void *emu_at_global(uint64_t a, unsigned size)
 {
 	if ((a & (size - 1)) || !emu_mem_ok(a, size))
 		return NULL;
-	return (void *)(uintptr_t)a;
+	return emu_view(a);
 }
 
 static inline void *emu_at_param(const struct emu_x *x, unsigned l, uint64_t a, unsigned size)

@@ -44,7 +44,7 @@ struct CUstream_st {
 struct CUevent_st {
 	struct CUctx_st *ctx;
 	unsigned flags;
-	uint64_t recorded, done;        /* numbers of recordings asked for and reached */
+	uint64_t recorded;              /* the number of recordings asked for */
 	double when;                    /* milliseconds, of the last one reached */
 	unsigned users;                 /* commands that hold it */
 	struct emu_capture *capture;    /* recorded in a stream that was captured, */

@@ -156,7 +156,7 @@ static void read_piece(struct emu_async *a, const struct emu_piece *p)
 		src = a->from->stale + (src - a->from->smem);
 	memcpy(a->staged + p->at, src, p->n);
 	if (a->stale && !a->from)
-		emu_weak_before(a->block, (uint64_t)(uintptr_t)src, p->n, a->staged + p->at);
+		emu_weak_before(a->block, emu_address(src), p->n, a->staged + p->at);
 }
 
 /* PTX ISA, "Data Movement and Conversion Instructions: cp.reduce.async.bulk": every

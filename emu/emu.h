@@ -76,6 +76,24 @@ static inline bool emu_mem_ok(uint64_t a, unsigned size)
 /* Whether all of a longer range may be touched. */
 bool emu_mem_range_ok(uint64_t a, uint64_t bytes);
 
+/* Memory that the program's own code shares with the device (page-locked, managed) the device sees at another place of the
+ * process, as a device does that does not go by the host's page tables: pages that are protected from the program are
+ * not from kernels. */
+#define EMU_HOST_BYTES (UINT64_C(1) << 36)
+extern uint64_t emu_host_window, emu_host_delta;
+
+static inline void *emu_view(uint64_t a)
+{
+	return (void *)(uintptr_t)(a - emu_host_window < EMU_HOST_BYTES ? a + emu_host_delta : a);
+}
+
+static inline uint64_t emu_address(const void *p)
+{
+	const uint64_t a = (uintptr_t)p - emu_host_delta;
+
+	return a - emu_host_window < EMU_HOST_BYTES ? a : (uintptr_t)p;
+}
+
 enum emu_mem_kind {
 	MEM_DEVICE, MEM_MANAGED, MEM_HOST, MEM_REGISTERED, MEM_VMM, MEM_MODULE,
 	MEM_HEAP,               /* malloc() of a kernel */
@@ -430,6 +448,7 @@ struct emu_grid {
 	uint64_t params;                /* address of the parameters */
 	uint64_t workspace;             /* of a cooperative launch, for grid barriers; 0 */
 	uint64_t id;
+	uint64_t made;                  /* its number, in the order of the calls */
 	struct emu_block *blocks, *pool;        /* all it ever had, those to use again */
 	void *owner;                    /* the command it came with */
 	struct emu_grid *next;
@@ -478,6 +497,7 @@ struct emu_machine {
 	uint64_t steps;                 /* ops executed by any warp: the clock */
 	uint64_t async_due;             /* the step at which async.c has something to do */
 	uint64_t next_grid;             /* %gridid */
+	uint64_t grids_made;
 	uint64_t launches;              /* since the seed was set */
 	CUresult fault;                 /* CUDA_SUCCESS, or why everything stops */
 	uint64_t heap_limit, heap_used; /* of malloc() in kernels */

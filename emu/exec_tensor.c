@@ -101,7 +101,7 @@ struct walk {
 static bool piece(void *arg, uint32_t off, uint64_t global, uint32_t n)
 {
 	struct walk *w = arg;
-	uint8_t *p = (uint8_t *)(uintptr_t)global, fill[128];
+	uint8_t *p = emu_view(global), fill[128];
 
 	if (!global) {
 		emu_tmap_fill(w->box->map, fill, n);

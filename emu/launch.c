@@ -122,6 +122,7 @@ static struct emu_grid *grid_new(const struct emu_grid *like)
 
 	if (!g)
 		abort();
+	g->made = ++emu_m.grids_made;
 	g->func = like->func;
 	memcpy(g->dim, like->dim, sizeof g->dim);
 	memcpy(g->block, like->block, sizeof g->block);

@@ -22,7 +22,7 @@ emu_libemu_a_SOURCES = emu/emu.h emu/api.h emu/access.h emu/listen.h emu/listen.
 	emu/events_tell.c emu/events_async.c \
 	emu/oracle.h emu/oracle_impl.h emu/oracle_clock.c emu/oracle_sync.c emu/oracle_sc.c \
 	emu/oracle_phase.c emu/oracle_async.c emu/oracle_bounds.c emu/oracle_race.c emu/oracle_hook.c \
-	emu/oracle_tell.c emu/oracle_map.c emu/oracle_say.c
+	emu/oracle_tell.c emu/oracle_host.c emu/oracle_map.c emu/oracle_say.c
 
 emulatedlibdir = $(pkglibdir)/emu
 emulatedlib_DATA = emu/libcuda.so.1

@@ -9,7 +9,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "emu/emu.h"
 #include "emu/listen.h"
@@ -217,6 +219,64 @@ bool emu_mem_find(uint64_t a, struct emu_block_mem *out)
 	return ok;
 }
 
+/* ---- memory that host and device share ---------------------------------------------- */
+
+uint64_t emu_host_window, emu_host_delta;
+static struct pool host_pool;
+static int host_file = -1;
+
+/* One file, mapped twice; without it such memory has one place. */
+static void make_window(void)
+{
+	void *ours, *theirs;
+
+	host_file = memfd_create("emu-host", MFD_CLOEXEC);
+	if (host_file < 0 || ftruncate(host_file, (off_t)EMU_HOST_BYTES))
+		return;
+	ours = mmap(NULL, EMU_HOST_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	theirs = mmap(NULL, EMU_HOST_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, host_file, 0);
+	if (ours == MAP_FAILED || theirs == MAP_FAILED)
+		return;
+	emu_host_window = (uintptr_t)ours;
+	emu_host_delta = (uintptr_t)theirs - (uintptr_t)ours;
+}
+
+static void give_extent(struct pool *p, uint64_t base, uint64_t bytes);
+static uint64_t take_extent(struct pool *p, uint64_t bytes);
+static uint64_t map(uint64_t bytes);
+
+static uint64_t map_shared(uint64_t bytes)
+{
+	uint64_t a;
+
+	if (host_file < 0) {
+		make_window();
+		if (emu_host_window)
+			give_extent(&host_pool, emu_host_window, EMU_HOST_BYTES);
+	}
+	if (!emu_host_window)
+		return map(bytes);
+	a = take_extent(&host_pool, bytes);
+	if (a && mmap((void *)(uintptr_t)a, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, host_file,
+		      (off_t)(a - emu_host_window)) == MAP_FAILED) {
+		give_extent(&host_pool, a, bytes);
+		a = 0;
+	}
+	return a;
+}
+
+/* What is got there next is zero. */
+static void unmap_shared(uint64_t a, uint64_t bytes)
+{
+	if (a - emu_host_window >= EMU_HOST_BYTES) {
+		munmap((void *)(uintptr_t)a, bytes);
+		return;
+	}
+	fallocate(host_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(a - emu_host_window), (off_t)bytes);
+	if (mmap((void *)(uintptr_t)a, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED)
+		give_extent(&host_pool, a, bytes);
+}
+
 /* ---- allocating -------------------------------------------------------------------- */
 
 static uint64_t map(uint64_t bytes)
@@ -287,7 +347,12 @@ static uint64_t rounded(uint64_t bytes)
 	return (bytes + ALLOC_ALIGN + align - 1) & ~(align - 1);
 }
 
-/* Page-locked memory: mprotect() works on pages. */
+/* Memory that the host uses, too: mprotect() works on pages. */
+static bool is_shared(enum emu_mem_kind kind)
+{
+	return kind == MEM_HOST || kind == MEM_MANAGED;
+}
+
 static uint64_t whole_pages(uint64_t bytes)
 {
 	return (bytes + 4095) & ~UINT64_C(4095);
@@ -296,11 +361,11 @@ static uint64_t whole_pages(uint64_t bytes)
 uint64_t emu_mem_new(uint64_t bytes, enum emu_mem_kind kind, unsigned flags)
 {
 	uint64_t base, size = rounded(bytes);
-	bool small = size < SMALL_BYTES && kind != MEM_HOST;
+	bool small = size < SMALL_BYTES && !is_shared(kind);
 
 	if (!bytes || bytes > EMU_MEM_TOTAL)
 		return 0;
-	if (kind == MEM_HOST)
+	if (is_shared(kind))
 		size = whole_pages(bytes);
 	pthread_mutex_lock(&lock);
 	if (on_device(kind) && used + size > EMU_MEM_TOTAL) {
@@ -317,7 +382,7 @@ uint64_t emu_mem_new(uint64_t bytes, enum emu_mem_kind kind, unsigned flags)
 			}
 		}
 	} else {
-		base = map(size);
+		base = is_shared(kind) ? map_shared(size) : map(size);
 	}
 	if (base && add(base, bytes, kind, flags)) {
 		if (on_device(kind))
@@ -339,8 +404,8 @@ bool emu_mem_delete(uint64_t base, enum emu_mem_kind kind)
 	ok = take(base, kind, &b);
 	if (ok) {
 		size = rounded(b.bytes);
-		if (kind == MEM_HOST)
-			munmap((void *)(uintptr_t)base, whole_pages(b.bytes));
+		if (is_shared(kind))
+			unmap_shared(base, whole_pages(b.bytes));
 		else if (size < SMALL_BYTES)
 			give_extent(pool_of(kind), base, size);
 		else

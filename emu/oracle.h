@@ -51,6 +51,16 @@ EMU_ORACLE_API void emu_oracle_forget(void);
 /* Copies at most `max` findings; returns how many there are. */
 EMU_ORACLE_API size_t emu_oracle_findings(struct emu_oracle_finding *, size_t max);
 
+/* What launches that are over, and that nothing overlaps any more, have touched in global memory. */
+struct emu_oracle_touch {
+	unsigned long long launch;      /* its number, in the order of the calls */
+	unsigned long long addr;
+	unsigned bytes, line;
+	int read, write, strong;        /* at gpu scope or wider */
+};
+EMU_ORACLE_API size_t emu_oracle_touches(const struct emu_oracle_touch **);
+EMU_ORACLE_API unsigned long long emu_oracle_launch(void);     /* the number of the last one */
+
 enum emu_oracle_word {
 	ORACLE_NO_RACE,         /* given, but these two do not race */
 	ORACLE_OTHER_KIND,      /* given, and they race, but this is not what is wrong */

@@ -369,6 +369,7 @@ static struct orc_launch *launch_of(struct emu_grid *e)
 			return l;
 	l = orc_alloc(1, sizeof *l);
 	l->id = e->id;
+	l->made = e->made;
 	l->number = g->launches ? g->launches->number + 1 : 0;
 	l->first_block = g->nblocks;
 	l->nblocks = e->nblocks;

@@ -247,7 +247,7 @@ struct orc_block {
 /* A grid among those that share memory in time: dependent launches. */
 struct orc_launch {
 	struct orc_launch *next;
-	uint64_t id, number, first_block, nblocks, first_thread;
+	uint64_t id, made, number, first_block, nblocks, first_thread;
 	uint64_t waited;                /* blocks that had waited when they let dependents go */
 	bool let_go;                    /* one of them did */
 	struct orc_heads dependents[ORC_WORLDS];        /* known to what it launches */
@@ -316,6 +316,9 @@ enum orc_verdict { ORC_FINE, ORC_OPEN, ORC_UNFENCED, ORC_MISFENCED };
 void *orc_alloc(size_t n, size_t size);         /* zeroed; never NULL */
 /* Room for one more in v[0..n). */
 void *orc_grow(void *v, unsigned n, unsigned *cap, size_t size);
+
+/* oracle_host.c: it is forgotten; of the launch of that number. */
+void orc_touched(const struct orc_access *, uint64_t id);
 
 bool orc_meet(enum orc_world, const struct orc_reach *, const struct orc_reach *);
 void orc_know_drop(struct orc_know *);

@@ -649,6 +649,15 @@ static void launches_free(struct orc_grid *g)
 	free(g->map_fence);
 }
 
+static uint64_t launch_id(const struct orc_grid *g, uint64_t number)
+{
+	const struct orc_launch *l = g->launches;
+
+	while (l && l->number != number)
+		l = l->next;
+	return l ? l->made : 0;
+}
+
 /* The launch is over, and those that depend on it: tells what was found, and lets go of
  * everything. */
 void orc_grid_end(struct orc_grid *g)
@@ -664,8 +673,10 @@ void orc_grid_end(struct orc_grid *g)
 			demand(g, r, i);
 		free(r);
 	}
-	for (size_t i = 0; i < g->nall; i++)
+	for (size_t i = 0; i < g->nall; i++) {
+		orc_touched(g->all[i], launch_id(g, g->all[i]->launch));
 		access_free(g->all[i]);
+	}
 	free(g->all);
 	for (unsigned i = 0; i < ORC_HASH; i++) {
 		pages_free(g->page[i]);

@@ -355,7 +355,7 @@ static void hear_group_wait(const struct emu_tell *e)
 /* The space of a byte of the process, and its address there. */
 static uint64_t space_of(const struct emu_block *owner, const uint8_t *p, uint64_t *addr)
 {
-	*addr = owner ? (uint64_t)(p - owner->smem) : (uint64_t)(uintptr_t)p;
+	*addr = owner ? (uint64_t)(p - owner->smem) : emu_address(p);
 	return owner ? 1 + orc_block_of(owner)->number : 0;
 }
 

@@ -194,8 +194,6 @@ static void cmd_end(struct emu_cmd *c)
 
 	if (c->kind == CMD_RECORD) {
 		c->u.event.event->when = now_ms();
-		if (c->u.event.event->done < c->u.event.number)
-			c->u.event.event->done = c->u.event.number;
 	} else if (c->kind == CMD_FREE) {
 		emu_mem_delete(c->u.free, MEM_DEVICE);
 	}
@@ -208,6 +206,17 @@ static void cmd_end(struct emu_cmd *c)
 	pthread_cond_broadcast(&done);
 }
 
+/* Is that recording of the event over?  A later one, in another stream, may be before it is. */
+static bool is_reached(const struct CUevent_st *e, uint64_t number)
+{
+	for (const struct CUctx_st *ctx = emu_contexts; ctx; ctx = ctx->next)
+		for (const struct CUstream_st *s = ctx->streams; s; s = s->next)
+			for (const struct emu_cmd *c = s->head; c; c = c->next)
+				if (c->kind == CMD_RECORD && c->u.event.event == e && c->u.event.number == number)
+					return false;
+	return true;
+}
+
 /* CUDA C++ Programming Guide, "Default Stream": commands of the legacy stream wait
  * for all earlier ones of blocking streams, and later ones of those for it. */
 static bool may_start(const struct emu_cmd *c)
@@ -217,7 +226,7 @@ static bool may_start(const struct emu_cmd *c)
 
 	if (c->running)
 		return false;
-	if (c->kind == CMD_WAIT && c->u.event.event->done < c->u.event.number)
+	if (c->kind == CMD_WAIT && !is_reached(c->u.event.event, c->u.event.number))
 		return false;
 	if (s->flags & CU_STREAM_NON_BLOCKING)
 		return true;
@@ -236,7 +245,7 @@ static void do_copy(const struct emu_copy *c)
 		const uint64_t y = i % c->height, z = i / c->height;
 		void *to = (void *)(c->dst + y * c->dst_pitch + z * c->dst_slice);
 
-		memmove(to, (const void *)(c->src + y * c->src_pitch + z * c->src_slice), c->width);
+		memmove(emu_view((uintptr_t)to), emu_view(c->src + y * c->src_pitch + z * c->src_slice), c->width);
 		emu_tell_host_wrote(to, c->width);
 	}
 }
@@ -259,9 +268,9 @@ static void set_bytes(uint8_t *p, int value, size_t n)
 static void do_set(const CUDA_MEMSET_NODE_PARAMS *c)
 {
 	for (uint64_t y = 0; y < c->height; y++) {
-		uint8_t *p = (uint8_t *)(c->dst + y * c->pitch);
+		uint8_t *p = emu_view(c->dst + y * c->pitch);
 
-		emu_tell_host_wrote(p, c->width * c->elementSize);
+		emu_tell_host_wrote((void *)(c->dst + y * c->pitch), c->width * c->elementSize);
 		if (c->elementSize == 1) {
 			set_bytes(p, (uint8_t)c->value, c->width);
 			continue;
@@ -310,6 +319,26 @@ static void grid_end(struct emu_cmd *c)
 	}
 }
 
+/* This thread is the device's, and runs no function of the program's. */
+static _Thread_local bool device_thread;
+
+EMU_API int gsanEmuDeviceThread(void);
+EMU_API int gsanEmuDeviceThread(void)
+{
+	return device_thread;
+}
+
+/* The program's own code. */
+static void call_host(const struct emu_cmd *c)
+{
+	device_thread = false;
+	if (c->u.host.callback)
+		c->u.host.callback(c->stream, CUDA_SUCCESS, c->u.host.arg);
+	else
+		c->u.host.fn(c->u.host.arg);
+	device_thread = true;
+}
+
 /* Everything but a kernel is carried out at once. */
 static void start(struct emu_cmd *c)
 {
@@ -324,10 +353,8 @@ static void start(struct emu_cmd *c)
 		do_copy(&c->u.copy.shape);
 	else if (c->kind == CMD_SET)
 		do_set(&c->u.set);
-	else if (c->kind == CMD_HOST && c->u.host.callback)
-		c->u.host.callback(c->stream, CUDA_SUCCESS, c->u.host.arg);
 	else if (c->kind == CMD_HOST)
-		c->u.host.fn(c->u.host.arg);
+		call_host(c);
 	pthread_mutex_lock(&emu_lock);
 	cmd_end(c);
 }
@@ -395,6 +422,7 @@ static void wait_for_more(void)
 static void *engine(void *arg)
 {
 	(void)arg;
+	device_thread = true;
 	pthread_mutex_lock(&emu_lock);
 	for (;;) {
 		struct emu_cmd *c;
@@ -690,7 +718,7 @@ EMU_API CUresult CUDAAPI cuStreamWaitEvent(CUstream h, CUevent e, unsigned flags
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
 	if (!flags && (s->capture || e->capture))
 		LEAVE(emu_capture_wait(s, e));
-	if (e->done == e->recorded && !s->capture)
+	if (is_reached(e, e->recorded) && !s->capture)
 		LEAVE(CUDA_SUCCESS);
 	c = emu_cmd_new(CMD_WAIT, s);
 	c->u.event.event = e;
@@ -709,7 +737,7 @@ EMU_API CUresult CUDAAPI cuEventSynchronize(CUevent e)
 	if (e->capture)
 		LEAVE(CUDA_ERROR_CAPTURED_EVENT);
 	number = e->recorded;
-	while (!ctx->error && e->done < number)
+	while (!ctx->error && !is_reached(e, number))
 		wait_a_bit();
 	emu_print_flush();
 	LEAVE(ctx->error);
@@ -724,7 +752,7 @@ EMU_API CUresult CUDAAPI cuEventQuery(CUevent e)
 		LEAVE(CUDA_ERROR_CAPTURED_EVENT);
 	kicked = true;
 	pthread_cond_signal(&work);
-	LEAVE(e->done < e->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+	LEAVE(is_reached(e, e->recorded) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
 EMU_API CUresult CUDAAPI cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b)
@@ -733,7 +761,7 @@ EMU_API CUresult CUDAAPI cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b)
 	if (!ms || !a || !b || (a->flags | b->flags) & CU_EVENT_DISABLE_TIMING ||
 	    !a->recorded || !b->recorded)
 		LEAVE(CUDA_ERROR_INVALID_HANDLE);
-	if (a->done < a->recorded || b->done < b->recorded)
+	if (!is_reached(a, a->recorded) || !is_reached(b, b->recorded))
 		LEAVE(CUDA_ERROR_NOT_READY);
 	*ms = (float)(b->when - a->when);
 	LEAVE(CUDA_SUCCESS);

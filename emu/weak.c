@@ -102,7 +102,7 @@ static void remember(struct emu_block *b, uint64_t a, unsigned size)
 	}
 	s->v[s->n].a = a;
 	s->v[s->n].size = (uint8_t)size;
-	memcpy(s->v[s->n++].old, (const void *)(uintptr_t)a, size);
+	memcpy(s->v[s->n++].old, emu_view(a), size);
 }
 
 static void remember_lanes(struct emu_x *x, const struct emu_op *op, uint32_t m)

@@ -18,6 +18,7 @@
 
 #include "rt/drv.h"
 #include "rt/gsan.h"
+#include "rt/seen.h"
 
 #define EXPORT __attribute__((visibility("default")))
 /* Hooks are for others to find, but within one program or library nobody else's
@@ -26,6 +27,7 @@
 
 struct rt_drv rt_drv;
 _Thread_local int rt_inside;
+_Thread_local const void *rt_caller;
 
 static rt_any *real[RT_HOOK_COUNT];
 static void *driver;
@@ -97,6 +99,8 @@ UNCHECKED static void *open_driver(int mode)
 
 void *rt_look_up_next(const char *name)
 {
+	if (!rt_real_dlsym)
+		find_dlsym();
 	return rt_real_dlsym(RTLD_NEXT, name);
 }
 
@@ -257,29 +261,36 @@ void rt_drv_fork(void)
 		if (rt_inside || rt_forked())                                   \
 			return fn args;                                         \
 		rt_inside++;                                                    \
+		rt_caller = __builtin_return_address(0);                        \
 		r = action(RT_##symbol, UNPACK args);                           \
 		if (r != CUDA_SUCCESS)                                          \
 			note_failure(RT_##symbol, r);                           \
 		rt_inside--;                                                    \
 		return r;                                                       \
 	}
-#define SEEN(symbol, base, version, ptsz, params, args, stream)                 \
+#define SEEN(symbol, base, version, ptsz, params, args, stream, act)            \
 	HOOKED CUresult symbol params                                           \
 	{                                                                       \
 		const struct rt_one *other = rt_other();                        \
+		struct rt_seen now, *seen = &now;                               \
 		__typeof__(symbol) *fn;                                         \
+		CUresult r;                                                     \
                                                                                 \
 		if (other)                                                      \
 			return ((__typeof__(symbol) *)other->hook(RT_##symbol)) args; \
 		fn = (__typeof__(symbol) *)rt_real(RT_##symbol);                \
 		if (!fn)                                                        \
 			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
-		if (!rt_inside && !rt_forked()) {                               \
-			rt_inside++;                                            \
-			rt_stream_seen(RT_##symbol, stream);                    \
-			rt_inside--;                                            \
-		}                                                               \
-		return fn args;                                                 \
+		if (rt_inside || rt_forked())                                   \
+			return fn args;                                         \
+		rt_inside++;                                                    \
+		rt_caller = __builtin_return_address(0);                        \
+		if (rt_seen_begin(seen, RT_##symbol, stream, #symbol))          \
+			act;                                                    \
+		r = fn args;                                                    \
+		rt_seen_end_of(seen, r);                                        \
+		rt_inside--;                                                    \
+		return r;                                                       \
 	}
 #include "rt/drv.def"
 

@@ -23,6 +23,9 @@
 #undef cuStreamWriteValue64
 #undef cuStreamBatchMemOp
 
+/* The emulated device's: is the caller one of its threads, and runs no function of the program's? */
+int gsanEmuDeviceThread(void);
+
 /* Newer headers have other versions alone. */
 CUresult CUDAAPI cuCtxCreate_v2(CUcontext *, unsigned int, CUdevice);
 
@@ -45,6 +48,7 @@ struct rt_one {
 	int (*finish)(void);
 	void (*off)(void);
 	int (*end_with)(int status);
+	void (*at)(const char *file, unsigned line);
 };
 
 const struct rt_one *rt_other(void);    /* the one that works; NULL: this one */
@@ -91,12 +95,14 @@ bool rt_per_thread(enum rt_hook);       /* the variant whose null stream is the 
 /* Above zero while a thread runs our code or the driver's: what they call is not
  * the program's doing, and passes through the hooks unseen. */
 extern _Thread_local int rt_inside;
+/* Where the last call of a hook came from, in whose code. */
+extern _Thread_local const void *rt_caller;
 
 /* The hooks' actions; mem.c, module.c, issue.c, graph.c, context.c. */
 #define UNPACK(...) __VA_ARGS__
 #define HOOK(symbol, base, version, ptsz, action, params, args) \
 	CUresult action(enum rt_hook, UNPACK params);
-#define SEEN(symbol, base, version, ptsz, params, args, stream)
+#define SEEN(symbol, base, version, ptsz, params, args, stream, act)
 #include "rt/drv.def"
 CUresult rt_on_ctx_sync(enum rt_hook);
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "rt/judge.h"
+#include "rt/found.h"
 
 /* ---- kinds and reasons ---------------------------------------------------------------------------------- */
 
@@ -184,7 +184,7 @@ static void fill_site(struct rt_place *p, const struct rt_launch *l, uint32_t nu
 	add_frames(p, t, &t->spot[number]);
 }
 
-static void fill(struct rt_place *p, const struct detect_side *s, const struct rt_launch *l)
+void rt_found_place(struct rt_place *p, const struct detect_side *s, const struct rt_launch *l)
 {
 	memset(p, 0, sizeof *p);
 	p->op = p->var = p->ptx = "";
@@ -202,7 +202,7 @@ static void fill(struct rt_place *p, const struct detect_side *s, const struct r
 
 /* ---- the rest -------------------------------------------------------------------------------------------------- */
 
-static void fill_launch(struct rt_report *r, const struct rt_launch *l)
+void rt_found_launch(struct rt_report *r, const struct rt_launch *l)
 {
 	r->kernel = r->kernel_raw = "";
 	if (!l)
@@ -225,11 +225,30 @@ static uint64_t shared_size(const struct rt_tables *t, const char *var)
 	return 0;
 }
 
+static void put_where(struct rt_buf *where, struct rt_report *r, const struct rt_block *block)
+{
+	if (block && block->kind == RT_MEM_VARIABLE)
+		r->var = block->name;
+	if (block)
+		rt_locate_global(where, r, block);
+	else
+		rt_printf(where, "global memory at 0x%llx", (unsigned long long)r->addr);
+}
+
+void rt_found_where(struct rt_report *r, const struct rt_blocks *blocks)
+{
+	struct rt_buf where = {0};
+	struct rt_block block;
+
+	r->var = r->in = "";
+	put_where(&where, r, rt_block_find(blocks, r->addr, &block) ? &block : NULL);
+	r->where = where.text;
+}
+
 static void locate(struct rt_report *r, const struct detect_finding *f, const struct rt_launch *l, const struct rt_verdict *v)
 {
 	struct rt_buf where = {0};
 	struct rt_block block;
-	bool found;
 
 	r->var = r->in = "";
 	if (r->kind == GSAN_SHARED_BOUNDS) {
@@ -244,13 +263,7 @@ static void locate(struct rt_report *r, const struct detect_finding *f, const st
 	} else if (r->tensor) {
 		rt_locate_tensor(&where, r);
 	} else {
-		found = rt_verdict_block(v, r->addr, &block);
-		if (found && block.kind == RT_MEM_VARIABLE)
-			r->var = block.name;
-		if (found)
-			rt_locate_global(&where, r, &block);
-		else
-			rt_printf(&where, "global memory at 0x%llx", (unsigned long long)r->addr);
+		put_where(&where, r, rt_verdict_block(v, r->addr, &block) ? &block : NULL);
 	}
 	r->where = where.text;
 }
@@ -280,9 +293,9 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdi
 	r->addr = f->one || now->address > before->address ? now->address : before->address;
 	r->count = f->count;
 	r->seen_ms = rt_now_ms();
-	fill_launch(r, l);
-	fill(&r->now, now, l);
-	fill(&r->before, before, f->one ? NULL : rt_verdict_launch(v, before->launch));
+	rt_found_launch(r, l);
+	rt_found_place(&r->now, now, l);
+	rt_found_place(&r->before, before, f->one ? NULL : rt_verdict_launch(v, before->launch));
 	if (l && (now->shared || now->tensor) && now->owner != now->block)
 		r->owner = 1 + now->owner % (uint32_t)((l->cluster[0] ? l->cluster[0] : 1) * (l->cluster[1] ? l->cluster[1] : 1) *
 						       (l->cluster[2] ? l->cluster[2] : 1));

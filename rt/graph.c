@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/judge.h"
+#include "rt/order.h"
+#include "rt/touch.h"
 
 /* A kernel node.  child: the node whose graph it lies in; NULL: in the graph itself. */
 struct node {
@@ -255,7 +256,8 @@ static bool is_enabled(const struct exec *e, const struct node *n)
 	       rt_drv.cuGraphNodeGetEnabled(e->handle, n->handle, &on) != CUDA_SUCCESS || on;
 }
 
-static void prepare(struct exec *e, CUcontext ctx, uint64_t stream)
+/* All nodes have the graph's place: what orders them among each other is not looked at. */
+static void prepare(struct exec *e, CUcontext ctx, uint64_t stream, const struct rt_deed *graph)
 {
 	for (size_t i = 0; i < e->n; i++) {
 		struct node *n = &e->node[i];
@@ -266,7 +268,10 @@ static void prepare(struct exec *e, CUcontext ctx, uint64_t stream)
 		if (!n->i.k || !is_enabled(e, n))
 			continue;
 		n->i.params = n->params;
+		n->i.deed = rt_deed_beside(graph);
 		n->launch = rt_issue_launch(&n->i, &n->param);
+		if (!n->launch)
+			rt_deed_ready(n->i.deed);
 		if (set_param(e, n) || !n->launch)
 			continue;
 		rt_judge_unwatched("a graph's node cannot be told where to log");
@@ -296,6 +301,7 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 	const uint64_t stream = rt_stream_key(which, s);
 	const bool captured = rt_stream_captured(s);
 	CUcontext ctx = NULL;
+	struct rt_deed *deed;
 	struct exec *e;
 	CUresult r;
 
@@ -305,11 +311,13 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 	pthread_mutex_lock(&lock);
 	rt_inside++;
 	e = captured ? NULL : *find(handle);
+	deed = captured ? NULL : rt_deed_put(which, s, DETECT_LAUNCH, NULL);
 	if (e)
-		prepare(e, ctx, stream);
+		prepare(e, ctx, stream, deed);
 	r = REAL(cuGraphLaunch, which)(handle, s);
 	if (e)
 		launched(e, r, which, s);
+	rt_deed_ready(deed);
 	rt_inside--;
 	pthread_mutex_unlock(&lock);
 	rt_context_noted(r);

@@ -60,6 +60,10 @@ int gsan_finish(void);
  * told, and the process ends with its own status and without a closing line. */
 void gsan_off(void);
 
+/* For a program that carries out another one: this thread is at that place of it, which reports name for what the host does
+ * from now on.  NULL: nowhere.  The text is to stay. */
+void gsan_at(const char *file, unsigned line);
+
 /* A program may define these; what they return is read before GSAN_OPTIONS and
  * before the file of suppressions. */
 const char *__gsan_default_options(void);

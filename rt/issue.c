@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "rt/judge.h"
+#include "rt/order.h"
+#include "rt/seen.h"
+#include "rt/touch.h"
 
 enum { WAIT_FOR_MEMORY_MS = 10000 };
 
@@ -154,6 +156,7 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 		rt_free(l);
 		return NULL;
 	}
+	l->deed = i->deed;
 	rt_judge_add(l);
 	find_maps(l, i->params);
 	if (prepare(l, param)) {
@@ -163,6 +166,7 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 		rt_judge_unwatched(why);
 	}
 	*param = rt_issue_nowhere();
+	l->deed = NULL;
 	rt_judge_drop(l);
 	return NULL;
 }
@@ -228,7 +232,15 @@ static void add_parameter(struct more *m, const struct module_kernel *k, void **
 
 /* ---- before and behind --------------------------------------------------------------------------------------- */
 
-struct start { struct rt_issue i; struct more more; struct rt_launch *l; enum rt_hook which; CUstream s; bool captured; };
+struct start {
+	struct rt_issue i;
+	struct more more;
+	struct rt_launch *l;
+	void **extra;
+	enum rt_hook which;
+	CUstream s;
+	bool captured;
+};
 
 static void begin(struct start *t, enum rt_hook which, const void *handle, CUstream s)
 {
@@ -245,11 +257,15 @@ static void begin(struct start *t, enum rt_hook which, const void *handle, CUstr
 	i->k = rt_kernel_of(i->f, &i->tables);
 	if (!i->early)
 		rt_judge_settle(i->ctx, which, s, i->stream);
+	if (i->stream)
+		rt_order_want();
+	i->deed = t->captured ? NULL : rt_deed_put(which, s, DETECT_LAUNCH, NULL);
 }
 
 static void watch(struct start *t, void ***params, void ***extra)
 {
 	t->i.params = *params;
+	t->extra = *extra;
 	if (t->i.k && !t->captured)
 		t->l = rt_issue_launch(&t->i, &t->more.param);
 	add_parameter(&t->more, t->i.k, params, extra);
@@ -279,6 +295,10 @@ static CUresult end(struct start *t, CUresult r)
 	rt_context_noted(r);
 	if (r == CUDA_SUCCESS && !t->captured)
 		nth = rt_issue_count(t->i.f, t->i.ctx);
+	if (t->i.deed && r == CUDA_SUCCESS)
+		rt_touch_guard_params(t->i.deed, t->i.f, t->i.k, t->i.params, t->extra);
+	if (!t->l)
+		rt_deed_ready(t->i.deed);
 	if (t->l && r != CUDA_SUCCESS)
 		rt_judge_drop(t->l);
 	else if (t->l)
@@ -341,57 +361,72 @@ void rt_stream_seen(enum rt_hook which, CUstream s)
 
 /* ---- synchronisation ------------------------------------------------------------------------------------------ */
 
-static void waited(CUresult r)
+static void waited(CUresult r, const struct detect_clock *c)
 {
 	rt_context_noted(r);
+	if (r == CUDA_SUCCESS) {
+		rt_order_learn(c);
+		rt_touch_over();
+	}
 	rt_tell_idle();
 }
 
 CUresult rt_on_ctx_sync(enum rt_hook which)
 {
+	const struct detect_clock c = rt_order_of_all(current());
 	const uint32_t upto = rt_judge_last();
 	CUresult r = REAL(CUresult(void), which)();
 
 	if (r == CUDA_SUCCESS)
 		rt_judge_over(current(), NULL, upto);
-	waited(r);
+	waited(r, &c);
 	return r;
 }
 
 CUresult rt_on_ctx_sync_v2(enum rt_hook which, CUcontext ctx)
 {
+	const struct detect_clock c = rt_order_of_all(ctx ? ctx : current());
 	const uint32_t upto = rt_judge_last();
 	CUresult r = REAL(CUresult(CUcontext), which)(ctx);
 
 	if (r == CUDA_SUCCESS)
 		rt_judge_over(ctx ? ctx : current(), NULL, upto);
-	waited(r);
+	waited(r, &c);
 	return r;
 }
 
 CUresult rt_on_stream_sync(enum rt_hook which, CUstream s)
 {
+	const struct detect_clock c = rt_order_of_stream(which, s);
 	const uint64_t key = rt_stream_key(which, s);
 	const uint32_t upto = rt_judge_last();
 	CUresult r = REAL(cuStreamSynchronize, which)(s);
 
 	if (r == CUDA_SUCCESS)
 		rt_judge_over(current(), &key, upto);
-	waited(r);
+	waited(r, &c);
 	return r;
 }
 
 CUresult rt_on_event_sync(enum rt_hook which, CUevent event)
 {
+	const struct detect_clock c = rt_order_of_event(event);
 	CUresult r = REAL(cuEventSynchronize, which)(event);
 
-	waited(r);
+	waited(r, &c);
 	return r;
 }
 
 CUresult rt_on_event_query(enum rt_hook which, CUevent event)
 {
-	return REAL(cuEventQuery, which)(event);
+	const struct detect_clock c = rt_order_of_event(event);
+	CUresult r = REAL(cuEventQuery, which)(event);
+
+	if (r == CUDA_SUCCESS) {
+		rt_order_learn(&c);
+		rt_touch_over();
+	}
+	return r;
 }
 
 /* A blocking copy waits for the stream that it is ordered in. */
@@ -399,10 +434,15 @@ CUresult rt_on_copy_back(enum rt_hook which, void *to, CUdeviceptr from, size_t 
 {
 	const uint64_t key = rt_stream_key(which, NULL);
 	const uint32_t upto = rt_judge_last();
-	CUresult r = REAL(CUresult(void *, CUdeviceptr, size_t), which)(to, from, n);
+	struct rt_seen seen;
+	CUresult r;
 
+	if (rt_seen_begin(&seen, which, NULL, "cuMemcpyDtoH"))
+		rt_seen_line(&seen, (uintptr_t)to, from, n, RT_BLOCKING);
+	r = REAL(CUresult(void *, CUdeviceptr, size_t), which)(to, from, n);
+	rt_seen_end_of(&seen, r);
 	if (r == CUDA_SUCCESS)
 		rt_judge_over(current(), &key, upto);
-	waited(r);
+	waited(r, &seen.clock);
 	return r;
 }

@@ -10,7 +10,8 @@
 #include <time.h>
 
 #include "detect/screen.h"
-#include "rt/judge.h"
+#include "rt/order.h"
+#include "rt/touch.h"
 
 enum {
 	DRAIN_US = 50,                  /* between looks */
@@ -355,7 +356,7 @@ static void judge_log(struct rt_launch *l, const struct log_copy *c, const struc
 static void judge_taken(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
 	const bool clear = rt_flags.report_bugs && is_clear(l, c, n), asked = rt_flags.report_bugs && !clear;
-	const char *wrong = asked || rt_keeps() ? wrong_in(l, c, fill, n, rt_sites_linked(l->tables).nsites) : NULL;
+	const char *wrong = asked || rt_keeps() || l->deed ? wrong_in(l, c, fill, n, rt_sites_linked(l->tables).nsites) : NULL;
 
 	if (wrong) {
 		rt_say("the log of a launch of %s cannot be read: %s", rt_demangle(l->func->name), wrong);
@@ -364,6 +365,8 @@ static void judge_taken(struct rt_launch *l, const struct log_copy *c, const str
 	}
 	if (rt_keeps())
 		rt_keep_launch(verdict, l, c, fill, n);
+	if (l->deed)
+		rt_deed_walk(l, verdict, c, fill, n);
 	clear_launches += clear;
 	if (asked)
 		judge_log(l, c, fill, n);
@@ -415,6 +418,7 @@ static void drop(struct rt_launch *l)
 	if (l->drain)
 		log_drain_free(l->drain);
 	let_go(l);
+	rt_deed_ready(l->deed);
 	rt_free(l->map);
 	rt_free(l->place);
 	rt_free(l);
@@ -438,6 +442,8 @@ static void judge(struct rt_launch *l)
 		find_places(l, &c);
 		judge_taken(l, &c, fill, n);
 	}
+	rt_deed_ready(l->deed);
+	l->deed = NULL;
 	free(c.unit);
 	log_drain_free(l->drain);
 	l->drain = NULL;
@@ -498,6 +504,7 @@ static void catch_up(void)
 			drop(l);
 		__atomic_store_n(&judged, number, __ATOMIC_RELEASE);
 	}
+	rt_order_catch_up(false);
 	rt_inside--;
 }
 
@@ -517,7 +524,7 @@ static void *look_after(void *unused)
 	relax_capture();
 	while (__atomic_load_n(&watching, __ATOMIC_ACQUIRE)) {
 		pause_us(JUDGE_US);
-		if (!rt_judge_under_way() && !rt_anything_to_tell())
+		if (!rt_judge_under_way() && !rt_anything_to_tell() && !rt_order_under_way())
 			continue;
 		rt_judge_catch_up(true);
 		rt_tell_idle();
@@ -530,6 +537,8 @@ static void *look_after(void *unused)
 static void count(struct rt_report *r, void *unused)
 {
 	(void)unused;
+	if (!r->verdict)
+		return;
 	pthread_mutex_lock(&judge_lock);
 	rt_verdict_count(r->verdict, r);
 	r->exact = !rt_judge_under_way();
@@ -565,6 +574,7 @@ void rt_watch_start(void)
 
 void rt_watch_stop(void)
 {
+	rt_touch_end();
 	__atomic_store_n(&watching, false, __ATOMIC_RELEASE);
 }
 
@@ -574,6 +584,8 @@ void rt_watch_fork(void)
 	pthread_mutex_init(&drain_lock, NULL);
 	pthread_mutex_init(&queue_lock, NULL);
 	rt_tell_fork();
+	rt_order_fork();
+	rt_touch_fork();
 	first = NULL;
 	last = &first;
 	watching = false;
@@ -621,6 +633,10 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 		rt_judge_over(ctx, NULL, upto);
 	else
 		give_up(ctx, r == CUDA_ERROR_NOT_READY);
+	rt_judge_catch_up(true);
+	pthread_mutex_lock(&judge_lock);
+	rt_order_catch_up(true);
+	pthread_mutex_unlock(&judge_lock);
 	rt_tell();
 }
 
@@ -654,6 +670,7 @@ void rt_context_count(struct rt_totals *t)
 	pthread_mutex_unlock(&queue_lock);
 	if (verdict)
 		rt_verdict_totals(verdict, t);
+	rt_order_count(t);
 	rt_keep_count(t);
 	pthread_mutex_unlock(&judge_lock);
 }

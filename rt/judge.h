@@ -90,6 +90,7 @@ struct rt_launch {
 	size_t nmaps, map_cap;
 	struct event_place *place;      /* of its kernel's variables of shared memory */
 	uint32_t nplaces;
+	struct rt_deed *deed;           /* order.h; NULL: nobody wants to know what it touches */
 	struct rt_launch *next;
 };
 
@@ -125,6 +126,7 @@ struct rt_issue {
 	uint32_t grid[3], block[3], cluster[3];
 	bool early;
 	void **params;
+	struct rt_deed *deed;           /* NULL */
 };
 
 /* The parameter behind its own ones, whether it is watched or not (NULL). */

@@ -5,7 +5,8 @@
  */
 #include <string.h>
 
-#include "rt/drv.h"
+#include "rt/order.h"
+#include "rt/touch.h"
 
 struct rt_blocks rt_blocks;
 
@@ -89,13 +90,37 @@ CUresult rt_on_alloc_pitch(enum rt_hook which, CUdeviceptr *p, size_t *pitch, si
 	return r;
 }
 
+/* What runs is over when memory of these kinds is given out or back. */
+static void all_over(void)
+{
+	const struct detect_clock c = rt_order_of_all(NULL);
+
+	rt_order_learn(&c);
+	rt_touch_over();
+}
+
 CUresult rt_on_alloc_managed(enum rt_hook which, CUdeviceptr *p, size_t n, unsigned int flags)
 {
 	CUresult r = REAL(cuMemAllocManaged, which)(p, n, flags);
 
-	if (r == CUDA_SUCCESS)
-		rt_mem_new(*p, n, RT_MEM_MANAGED, NULL, NULL);
+	if (r != CUDA_SUCCESS)
+		return r;
+	rt_touch_new(*p, n, RT_MANAGED_PAGES);
+	all_over();
+	rt_mem_new(*p, n, RT_MEM_MANAGED, NULL, NULL);
 	return r;
+}
+
+/* Memory in the order of a stream: its use begins there, behind all uses of what lay there before. */
+static void begins(enum rt_hook which, CUdeviceptr p, size_t n, CUstream stream)
+{
+	struct rt_deed *d;
+
+	rt_order_handed_on(which, stream, p, n);
+	d = rt_deed_put(which, stream, DETECT_ALLOC, "cuMemAllocAsync");
+	rt_deed_range(d, p, n, true);
+	rt_deed_ready(d);
+	rt_mem_new(p, n, RT_MEM_DEVICE, NULL, NULL);
 }
 
 CUresult rt_on_alloc_async(enum rt_hook which, CUdeviceptr *p, size_t n, CUstream stream)
@@ -104,7 +129,7 @@ CUresult rt_on_alloc_async(enum rt_hook which, CUdeviceptr *p, size_t n, CUstrea
 
 	rt_stream_seen(which, stream);
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(*p, n, RT_MEM_DEVICE, NULL, NULL);
+		begins(which, *p, n, stream);
 	return r;
 }
 
@@ -115,7 +140,7 @@ CUresult rt_on_alloc_pool(enum rt_hook which, CUdeviceptr *p, size_t n, CUmemory
 
 	rt_stream_seen(which, stream);
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(*p, n, RT_MEM_DEVICE, NULL, NULL);
+		begins(which, *p, n, stream);
 	return r;
 }
 
@@ -123,18 +148,32 @@ CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
 {
 	struct rt_block was;
 	bool found = gone(p, &was);
-	CUresult r = REAL(cuMemFree_v2, which)(p);
+	CUresult r;
 
+	if (found)
+		rt_touch_gone(p);
+	r = REAL(cuMemFree_v2, which)(p);
 	settle(found, &was, r);
+	if (r == CUDA_SUCCESS && found) {
+		all_over();
+		rt_order_freed(was.addr, was.bytes);
+	}
 	return r;
 }
 
 CUresult rt_on_free_async(enum rt_hook which, CUdeviceptr p, CUstream stream)
 {
+	struct rt_deed *d = rt_deed_put(which, stream, DETECT_FREE, "cuMemFreeAsync");
 	struct rt_block was;
 	bool found = gone(p, &was);
-	CUresult r = REAL(cuMemFreeAsync, which)(p, stream);
+	CUresult r;
 
+	if (d && found)
+		rt_deed_range(d, was.addr, was.bytes, true);
+	if (found)
+		rt_order_given_back(d, was.addr, was.bytes);
+	r = REAL(cuMemFreeAsync, which)(p, stream);
+	rt_deed_ready(d);
 	rt_stream_seen(which, stream);
 	settle(found, &was, r);
 	return r;
@@ -174,13 +213,14 @@ CUresult rt_on_unmap(enum rt_hook which, CUdeviceptr p, size_t n)
 /* Under unified addressing the device uses the host's address.  Where it does not
  * (memory registered on some systems) an access has another address, and a report of it
  * names no allocation. */
-static void host_memory(void *p, size_t n)
+static void host_memory(void *p, size_t n, enum rt_pages of)
 {
 	CUdeviceptr d = 0;
 
 	if (!rt_drv.cuMemHostGetDevicePointer ||
 	    rt_drv.cuMemHostGetDevicePointer(&d, p, 0) != CUDA_SUCCESS)
 		return;
+	rt_touch_new((uintptr_t)p, n, of);
 	if (d == (uintptr_t)p)
 		rt_mem_new(d, n, RT_MEM_HOST, NULL, NULL);
 }
@@ -190,7 +230,7 @@ CUresult rt_on_host_alloc(enum rt_hook which, void **p, size_t n, unsigned int f
 	CUresult r = REAL(cuMemHostAlloc, which)(p, n, flags);
 
 	if (r == CUDA_SUCCESS)
-		host_memory(*p, n);
+		host_memory(*p, n, RT_OWN_PAGES);
 	return r;
 }
 
@@ -199,7 +239,7 @@ CUresult rt_on_alloc_host(enum rt_hook which, void **p, size_t n)
 	CUresult r = REAL(cuMemAllocHost_v2, which)(p, n);
 
 	if (r == CUDA_SUCCESS)
-		host_memory(*p, n);
+		host_memory(*p, n, RT_OWN_PAGES);
 	return r;
 }
 
@@ -208,7 +248,7 @@ CUresult rt_on_host_register(enum rt_hook which, void *p, size_t n, unsigned int
 	CUresult r = REAL(cuMemHostRegister_v2, which)(p, n, flags);
 
 	if (r == CUDA_SUCCESS)
-		host_memory(p, n);
+		host_memory(p, n, RT_PROGRAMS_PAGES);
 	return r;
 }
 
@@ -217,8 +257,15 @@ CUresult rt_on_free_host(enum rt_hook which, void *p)
 {
 	struct rt_block was;
 	bool found = gone((uintptr_t)p, &was);
-	CUresult r = REAL(cuMemFreeHost, which)(p);
+	CUresult r;
 
+	if (found)
+		rt_touch_gone((uintptr_t)p);
+	r = REAL(cuMemFreeHost, which)(p);
 	settle(found, &was, r);
+	if (r == CUDA_SUCCESS && found) {
+		all_over();
+		rt_order_freed(was.addr, was.bytes);
+	}
 	return r;
 }

@@ -68,6 +68,8 @@ void rt_print_spot(struct rt_buf *b, const struct rt_place *p, const struct rt_l
 		rt_puts(b, "the other access");
 	else if (has_source(p, look))
 		rt_printf(b, "%s:%u", base_name(p->frame[0].file), p->frame[0].line);
+	else if (p->call && !p->ptx_line)
+		rt_printf(b, "%s", p->call);
 	else
 		put_ptx(b, p);
 }
@@ -108,7 +110,7 @@ static void put_frame(struct rt_buf *b, const struct rt_place *p, unsigned i,
 	put_name(b, *f->shown ? f->shown : "<unknown>");
 	if (look->source && *f->file && f->line)
 		rt_printf(b, " %s:%u", strip(f->file, look), f->line);
-	if (i == 0) {
+	if (i == 0 && !p->call) {
 		rt_puts(b, " (");
 		put_ptx(b, p);
 		rt_puts(b, ")");
@@ -143,6 +145,32 @@ static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous
 	rt_puts(b, words[previous][p->async ? 3 : p->is_volatile ? 2 : p->atomic][p->write]);
 }
 
+/* "Previous write of size 4 at 0x... by cudaMemcpyAsync on stream 0x0:" */
+static void put_call(struct rt_buf *b, const struct rt_place *p, bool previous)
+{
+	if (p->verb)
+		rt_printf(b, "%s%c%s of %u bytes", previous ? "Previous " : "", *p->verb + (previous ? 'a' - 'A' : 0), p->verb + 1, p->size);
+	else
+		rt_printf(b, "%s of size %u", previous ? p->write ? "Previous write" : "Previous read" : p->write ? "Write" : "Read", p->size);
+	rt_printf(b, " at 0x%llx by %s", (unsigned long long)p->addr, p->call);
+	if (p->stream_known)
+		rt_printf(b, " on stream 0x%llx", (unsigned long long)p->stream);
+	rt_puts(b, ":");
+}
+
+static void put_thread(struct rt_buf *b, const struct rt_place *p, bool previous)
+{
+	put_access(b, p, previous);
+	rt_printf(b, " of size %u at 0x%llx by ", p->size, (unsigned long long)p->addr);
+	rt_puts(b, "thread ");
+	put_triple(b, p->thread);
+	if (p->block_known)
+		rt_printf(b, " block (%llu,%llu,%llu):", (unsigned long long)p->block[0],
+			  (unsigned long long)p->block[1], (unsigned long long)p->block[2]);
+	else
+		rt_puts(b, " of an earlier block:");
+}
+
 static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
 		      const struct rt_look *look)
 {
@@ -155,15 +183,10 @@ static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
 		rt_puts(b, "\n    #0 <unknown>\n\n");
 		return;
 	}
-	put_access(b, p, previous);
-	rt_printf(b, " of size %u at 0x%llx by ", p->size, (unsigned long long)p->addr);
-	rt_puts(b, "thread ");
-	put_triple(b, p->thread);
-	if (p->block_known)
-		rt_printf(b, " block (%llu,%llu,%llu):", (unsigned long long)p->block[0],
-			  (unsigned long long)p->block[1], (unsigned long long)p->block[2]);
+	if (p->call)
+		put_call(b, p, previous);
 	else
-		rt_puts(b, " of an earlier block:");
+		put_thread(b, p, previous);
 	color(b, look, PLAIN);
 	rt_puts(b, "\n");
 	for (unsigned i = 0; i < p->nframes; i++)
@@ -251,7 +274,8 @@ void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct r
 	rt_printf(b, "Location is %s", r->where ? r->where : "unknown");
 	color(b, look, PLAIN);
 	rt_puts(b, "\n");
-	put_launch(b, r);
+	if (!r->now.call || !r->before.call)
+		put_launch(b, r);
 	rt_puts(b, "  Missing: ");
 	rt_print_missing(b, r, look);
 	rt_puts(b, "\n");
@@ -338,7 +362,7 @@ bool rt_nothing_watched(const struct rt_totals *t)
 
 bool rt_incomplete(const struct rt_totals *t)
 {
-	bool any = t->unwatched || t->lost_logs || t->cut || t->unmodelled || t->unknown || t->unregistered ||
+	bool any = t->unwatched || t->lost_logs || t->cut || t->talked || t->unseen || t->deeds_dropped || t->unmodelled || t->unknown || t->unregistered ||
 		   t->other_device || t->same_values;
 
 	for (int i = 0; i < RT_INEXACT; i++)
@@ -377,6 +401,10 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 	put_nonzero(b, t->unwatched, "launch that could not be watched", "launches that could not be watched");
 	put_nonzero(b, t->lost_logs, "launch whose log was lost", "launches whose log was lost");
 	put_nonzero(b, t->cut, "launch that was not judged to its end", "launches that were not judged to their end");
+	put_nonzero(b, t->talked, "pair of accesses taken as ordered, since they may synchronise through memory",
+		    "pairs of accesses taken as ordered, since they may synchronise through memory");
+	put_nonzero(b, t->unseen, "call whose order is not seen", "calls whose order is not seen");
+	put_nonzero(b, t->deeds_dropped, "launch or copy whose order was not followed", "launches and copies whose order was not followed");
 	put_nonzero(b, t->not_kept, "launch whose log was not kept", "launches whose log was not kept");
 	for (int i = 0; i < RT_INEXACT; i++)
 		put_nonzero(b, t->inexact[i].n, t->inexact[i].name, t->inexact[i].name);

@@ -89,6 +89,10 @@ struct rt_frame {
 
 struct rt_place {               /* one side of a finding */
 	bool known;             /* false: the site is lost, and nothing below holds */
+	const char *call;       /* not a thread's: what the host called, or "the host"; else NULL */
+	const char *verb;       /* of a call that neither reads nor writes: "Free"; else NULL */
+	bool stream_known;      /* of a call */
+	uint64_t stream;
 	bool write, atomic, is_volatile, async, read_only;
 	enum gsan_level level;
 	uint64_t addr;
@@ -179,6 +183,8 @@ struct rt_totals {              /* what the closing line says */
 	/* Launches in which there was nothing to judge, that could not be watched, whose log was lost, and that were not
 	 * judged to their end; and what the detector did not take exactly. */
 	uint64_t clear, unwatched, lost_logs, cut;
+	/* Pairs that synchronise through memory, calls that may order anything, deeds that were not followed (order.h). */
+	uint64_t talked, unseen, deeds_dropped;
 	uint64_t not_kept;      /* launches that are not in the file that was asked for */
 	struct { const char *name; uint64_t n; } inexact[RT_INEXACT];
 	bool still_running;     /* at the end, after the time limit */

@@ -517,10 +517,16 @@ static int perform(struct runner *r)
 	for (i = 1; i < s->nobjs; i++)
 		if (!make(r, &s->objs[i], &r->at[i]))
 			return RUN_OTHER;
+		else if (r->at[i].host)
+			run_host_block(r->at[i].addr, s->objs[i].bytes);
 	for (k = 0; k < s->nactions; k++) {
+		gsan_at(s->path, s->actions[k].pos.line);
 		status = act(r, &s->actions[k]);
 		if (status)
 			return status;
+		if (r->job->oracle)
+			run_host_did(s, k, &(struct run_host_place){r->at[s->actions[k].dst].addr + s->actions[k].dst_off,
+				     r->at[s->actions[k].src].addr + s->actions[k].src_off}, run_oracle_launch());
 	}
 	if (!TRY(r, NOWHERE, cuCtxSynchronize()))
 		return RUN_OTHER;

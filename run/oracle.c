@@ -148,6 +148,61 @@ static const char *by(const struct emu_oracle_finding *f, unsigned i, char *to, 
 	return to;
 }
 
+static bool is_host(const struct emu_oracle_pair *p)
+{
+	return !strcmp(p->kind, "stream-race") || !strcmp(p->kind, "host-race");
+}
+
+static bool at_one(const struct emu_oracle_pair *a, const struct emu_oracle_pair *b, bool both)
+{
+	bool straight = a->line[0] == b->line[0] && a->line[1] == b->line[1], crossed = a->line[0] == b->line[1] && a->line[1] == b->line[0];
+	bool any = a->line[0] == b->line[0] || a->line[1] == b->line[1] || a->line[0] == b->line[1] || a->line[1] == b->line[0];
+
+	return !strcmp(a->kind, b->kind) && (both ? straight || crossed : any);
+}
+
+unsigned long long run_oracle_launch(void)
+{
+	__typeof__(emu_oracle_launch) *launch = FUNCTION(emu_oracle_launch);
+
+	return launch ? launch() : 0;
+}
+
+/* What is asked of the order that the host made: gsan's are races of two lines that are in order here, or none; of ours
+ * each line is in one of gsan's.  Takes those out of gsan's, which are the emulated device's to judge. */
+static void judge_host(const struct run_script *s, const struct run_job *job, struct emu_oracle_pair *pairs, size_t *n, struct verdict *v)
+{
+	__typeof__(emu_oracle_touches) *touches = FUNCTION(emu_oracle_touches);
+	const struct emu_oracle_touch *t;
+	size_t nt = touches(&t), left = 0;
+	unsigned nours;
+	const struct emu_oracle_pair *ours = run_host_races(s, t, nt, &nours);
+
+	for (unsigned k = 0; k < nours; k++) {
+		struct run_msg m = {.kind = MSG_ORACLE, .finding = {.kind = run_kind_of(ours[k].kind), .count = 1}};
+		bool found = job->plain || job->events;
+
+		memcpy(m.finding.line, ours[k].line, sizeof m.finding.line);
+		run_send(job->fd, &m);
+		fprintf(stderr, "gsan-run: oracle: %s: %s at lines %u and %u\n", s->path, ours[k].kind, ours[k].line[0], ours[k].line[1]);
+		for (size_t i = 0; i < *n && !found; i++)
+			found = at_one(&pairs[i], &ours[k], false);
+		if (!found)
+			tell(v, ORACLE_LACKS, &ours[k]);
+	}
+	for (size_t i = 0; i < *n; i++) {
+		bool found = false;
+
+		for (unsigned k = 0; k < nours && !found; k++)
+			found = at_one(&pairs[i], &ours[k], true);
+		if (!is_host(&pairs[i]))
+			pairs[left++] = pairs[i];
+		else if (!found)
+			tell(v, ORACLE_NO_RACE, &pairs[i]);
+	}
+	*n = left;
+}
+
 static void send_found(const struct run_script *s, const struct emu_oracle_finding *f, int fd)
 {
 	struct run_msg m = { .kind = MSG_ORACLE };
@@ -183,6 +238,7 @@ void run_oracle_end(const struct run_script *s, const struct run_job *job, bool 
 		v.disagreed = true;
 	} else {
 		findings(f, all);
+		judge_host(s, job, pairs, &n, &v);
 		for (size_t i = 0; i < all; i++)
 			send_found(s, &f[i], job->fd);
 		if (!all)

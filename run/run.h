@@ -255,6 +255,20 @@ void run_oracle_end(const struct run_script *, const struct run_job *, bool died
 /* The closing line where it alone judged. */
 void run_oracle_close(const struct run_script *);
 
+/* ---- oracle_host.c: what the host ordered, by the script ------------------------- */
+
+struct emu_oracle_touch;
+/* Where its block lies and its source, with their offsets. */
+struct run_host_place { uint64_t dst, src; };
+/* Memory that the host shares with the device. */
+void run_host_block(uint64_t address, uint64_t bytes);
+/* That action was performed; launch: the emulated device's number of the last launch. */
+void run_host_did(const struct run_script *, unsigned k, const struct run_host_place *, unsigned long long launch);
+/* Races of actions that nothing orders; of kinds stream-race and host-race. */
+const struct emu_oracle_pair *run_host_races(const struct run_script *, const struct emu_oracle_touch *, size_t, unsigned *n);
+/* oracle.c: the number of the last launch, if the oracle is asked. */
+unsigned long long run_oracle_launch(void);
+
 /* ---- probes.c: kernels that log for gsan-run itself ------------------------------------------- */
 
 struct gsan_rewrite_options;            /* rewrite/rewrite.h */

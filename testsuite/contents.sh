@@ -13,7 +13,7 @@ buffers=0
 for file in "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx; do
 	# How far a launch has come when the host starts the next is no step of either.
 	case $file in
-	*/race/*) ! grep -q '^//@ launch.* pdl' "$file" || continue ;;
+	*/race/*) ! grep -q -e '^//@ launch.* pdl' -e '^//@ expect.*\(stream\|host\)-race' "$file" || continue ;;
 	esac
 	names=$(sed -n 's,^//@ \(buf\|hostbuf\|managed\)  *\([^ ]*\).*,\2,p' "$file" | paste -sd,)
 	[ -n "$names" ] || continue

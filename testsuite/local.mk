@@ -51,6 +51,34 @@ race_tests = \
 	testsuite/race/bounds_vector.ptx \
 	testsuite/race/bounds_vector_left_out.ptx \
 	testsuite/race/bounds_warp_specialised.ptx \
+	testsuite/race/host_two_streams.ptx \
+	testsuite/race/host_other_synced.ptx \
+	testsuite/race/host_event_before.ptx \
+	testsuite/race/host_event_never.ptx \
+	testsuite/race/host_event_wrong_stream.ptx \
+	testsuite/race/host_event_again_elsewhere.ptx \
+	testsuite/race/host_event_too_late.ptx \
+	testsuite/race/host_event_chain_broken.ptx \
+	testsuite/race/host_event_covers_too_much.ptx \
+	testsuite/race/host_event_synced_early.ptx \
+	testsuite/race/host_halves_one_more.ptx \
+	testsuite/race/host_pitched_overlap.ptx \
+	testsuite/race/host_chunks_crossed.ptx \
+	testsuite/race/host_copy_under_way.ptx \
+	testsuite/race/host_copy_last_byte.ptx \
+	testsuite/race/host_copy_over.ptx \
+	testsuite/race/host_copies.ptx \
+	testsuite/race/host_set_under_way.ptx \
+	testsuite/race/host_set_null.ptx \
+	testsuite/race/host_null_not_waited.ptx \
+	testsuite/race/host_counter_reset.ptx \
+	testsuite/race/host_reads_early.ptx \
+	testsuite/race/host_reads_event_too_early.ptx \
+	testsuite/race/host_reads_other_stream_synced.ptx \
+	testsuite/race/host_writes_early.ptx \
+	testsuite/race/host_managed_early.ptx \
+	testsuite/race/host_staging_again.ptx \
+	testsuite/race/host_back_early.ptx \
 	testsuite/race/01_halves_one_more.ptx testsuite/race/01_bytes_generic.ptx \
 	testsuite/race/01_global_plain_race.ptx \
 	testsuite/race/01_same_value.ptx \
@@ -620,6 +648,37 @@ norace_tests = \
 	testsuite/norace/bounds_vector.ptx \
 	testsuite/norace/bounds_vector_left_out.ptx \
 	testsuite/norace/bounds_warp_specialised.ptx \
+	testsuite/norace/host_one_stream.ptx \
+	testsuite/norace/host_stream_synced.ptx \
+	testsuite/norace/host_all_synced.ptx \
+	testsuite/norace/host_event_behind.ptx \
+	testsuite/norace/host_event_again.ptx \
+	testsuite/norace/host_event_waited_then_again.ptx \
+	testsuite/norace/host_event_chain.ptx \
+	testsuite/norace/host_event_covers_both.ptx \
+	testsuite/norace/host_event_synced.ptx \
+	testsuite/norace/host_read_after_read.ptx \
+	testsuite/norace/host_halves.ptx \
+	testsuite/norace/host_pitched.ptx \
+	testsuite/norace/host_chunks.ptx \
+	testsuite/norace/host_copy_ordered.ptx \
+	testsuite/norace/host_copy_other_half.ptx \
+	testsuite/norace/host_copies_beside.ptx \
+	testsuite/norace/host_set_first.ptx \
+	testsuite/norace/host_set_synced.ptx \
+	testsuite/norace/host_counter.ptx \
+	testsuite/norace/host_flag.ptx \
+	testsuite/norace/host_reads_behind.ptx \
+	testsuite/norace/host_reads_behind_event.ptx \
+	testsuite/norace/host_reads_beside.ptx \
+	testsuite/norace/host_reads_what_is_read.ptx \
+	testsuite/norace/host_writes_first.ptx \
+	testsuite/norace/host_writes_beside.ptx \
+	testsuite/norace/host_managed_behind.ptx \
+	testsuite/norace/host_staging_waited.ptx \
+	testsuite/norace/host_staging_reads.ptx \
+	testsuite/norace/host_back_waited.ptx \
+	testsuite/norace/host_flag_of_kernel.ptx \
 	testsuite/norace/01_halves_one_more.ptx testsuite/norace/01_reads_only.ptx \
 	testsuite/norace/02_bar_called_by_pointer.ptx \
 	testsuite/norace/02_smem_bar.ptx \

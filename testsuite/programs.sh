@@ -52,7 +52,7 @@ if [ -n "$race" ]; then
 	also=$(field also)
 	grep 'WARNING: GSan' err | grep -v -e "GSan: $(echo "$race" | tr - ' ')" -e "GSan: $(echo "${also:-$race}" | tr - ' ')" &&
 		fail "a finding of another kind"
-	sed -n "s/^    #0 .*$name.cu:\([0-9]*\) .*/\1/p" err | grep -vx -e "${first:-$second}" -e "$second" &&
+	sed -n "s/^    #0 .*$name.cu:\([0-9][0-9]*\).*/\1/p" err | grep -vx -e "${first:-$second}" -e "$second" &&
 		fail "a finding at another line"
 else
 	hasnt err "WARNING: GSan"

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * deeds.c: what the host issued, and touched itself, compared with what nothing orders it with (memory-model.md 1.11).
+ *
+ * Deeds come in the order of their issue.  What the host knew at the issue of one is known to all that come later, so that
+ * of an earlier deed which it knew nothing is needed any more.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/host.h"
+#include "detect/memory.h"
+
+enum {
+	KEPT = 4096,                    /* deeds that something later may meet */
+	LIKE = 16,                      /* of a stream, how many are looked at for one that a later one stands for */
+	TOLD = 64                       /* meetings of one pair of deeds, each of other sites */
+};
+
+/* From that number on a line may have learned of that through memory, whatever the host ordered. */
+struct heard { bool any; uint32_t number; struct detect_clock clock; };
+
+struct detect_deeds {
+	struct detect_deed *v[KEPT];    /* in order; [n - 1] is the last */
+	size_t n;
+	struct heard heard[DETECT_LINES];
+	struct detect_meeting *meeting; /* that may turn out to be ordered yet */
+	size_t nmeetings, cap;
+	struct detect_deeds_count count;
+};
+
+struct detect_deeds *detect_deeds_new(void)
+{
+	return detect_zeroed(1, sizeof(struct detect_deeds));
+}
+
+void detect_deeds_free(struct detect_deeds *d)
+{
+	free(d->meeting);
+	free(d);
+}
+
+struct detect_deeds_count detect_deeds_counts(const struct detect_deeds *d)
+{
+	return d->count;
+}
+
+/* ---- ranges --------------------------------------------------------------------------------------------------- */
+
+static bool alike(const struct detect_range *a, const struct detect_range *b)
+{
+	return a->site == b->site && a->reads == b->reads && a->writes == b->writes && a->strong == b->strong;
+}
+
+/* Strong ones stay what they are: one address, one size. */
+static bool unite(struct detect_range *a, const struct detect_range *b)
+{
+	uint64_t end = b->address + b->bytes;
+
+	if (!alike(a, b) || b->address < a->address || b->address > a->address + a->bytes)
+		return false;
+	if (a->strong && (a->address != b->address || a->bytes != b->bytes))
+		return false;
+	if (end > a->address + a->bytes)
+		a->bytes = end - a->address;
+	return true;
+}
+
+static int by_site(const void *x, const void *y)
+{
+	const struct detect_range *a = x, *b = y;
+	const uint64_t m = a->site * 8u + a->reads * 4u + a->writes * 2u + a->strong, n = b->site * 8u + b->reads * 4u + b->writes * 2u + b->strong;
+
+	if (m != n)
+		return m < n ? -1 : 1;
+	return a->address != b->address ? (a->address < b->address ? -1 : 1) : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+static int by_address(const void *x, const void *y)
+{
+	const struct detect_range *a = x, *b = y;
+
+	return a->address != b->address ? (a->address < b->address ? -1 : 1) : by_site(x, y);
+}
+
+static void shrink(struct detect_ranges *r)
+{
+	size_t n = 0;
+
+	qsort(r->v, r->n, sizeof *r->v, by_site);
+	for (size_t i = 0; i < r->n; i++)
+		if (!n || !unite(&r->v[n - 1], &r->v[i]))
+			r->v[n++] = r->v[i];
+	r->n = r->sorted = n;
+}
+
+void detect_range_add(struct detect_ranges *r, const struct detect_range *x)
+{
+	/* Lanes of a warp come one after the other, and sites in turns. */
+	for (size_t i = r->n, left = 8; i-- > r->sorted && left--;)
+		if (unite(&r->v[i], x))
+			return;
+	if (r->n >= 4096 && r->n >= 2 * r->sorted)
+		shrink(r);
+	if (r->lost || r->n >= DETECT_RANGES_MOST) {
+		r->lost = true;
+		r->n = r->sorted = 0;
+		return;
+	}
+	if (r->n == r->cap) {
+		r->cap = r->cap ? r->cap * 2 : 16;
+		r->v = detect_memory(r->v, r->cap * sizeof *r->v);
+	}
+	r->v[r->n++] = *x;
+}
+
+void detect_ranges_end(struct detect_ranges *r)
+{
+	if (r->n > 1) {
+		shrink(r);
+		qsort(r->v, r->n, sizeof *r->v, by_address);
+	}
+	r->longest = 0;
+	for (size_t i = 0; i < r->n; i++)
+		r->longest = r->v[i].bytes > r->longest ? r->v[i].bytes : r->longest;
+}
+
+void detect_ranges_free(struct detect_ranges *r)
+{
+	free(r->v);
+	memset(r, 0, sizeof *r);
+}
+
+/* The first range that may overlap what begins there. */
+static size_t first_at(const struct detect_ranges *r, uint64_t address)
+{
+	uint64_t from = address > r->longest ? address - r->longest : 0;
+	size_t lo = 0, hi = r->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->v[mid].address < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool overlap(const struct detect_range *a, const struct detect_range *b)
+{
+	return a->address < b->address + b->bytes && b->address < a->address + a->bytes;
+}
+
+/* ---- two deeds -------------------------------------------------------------------------------------------------- */
+
+/* Calls `each` for pairs of ranges that overlap and of which one writes, until it says that it is enough. */
+typedef bool each_pair(void *, const struct detect_range *a, const struct detect_range *b);
+
+static bool pairs(const struct detect_deed *a, const struct detect_deed *b, each_pair *each, void *arg)
+{
+	const bool swap = a->ranges.n > b->ranges.n;
+	const struct detect_ranges *few = swap ? &b->ranges : &a->ranges, *many = swap ? &a->ranges : &b->ranges;
+
+	for (size_t i = 0; i < few->n; i++) {
+		const struct detect_range *x = &few->v[i];
+
+		for (size_t k = first_at(many, x->address); k < many->n && many->v[k].address < x->address + x->bytes; k++) {
+			const struct detect_range *y = &many->v[k];
+
+			if (overlap(x, y) && (x->writes || y->writes) && each(arg, swap ? y : x, swap ? x : y))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_word(void *arg, const struct detect_range *a, const struct detect_range *b)
+{
+	(void)arg;
+	return a->strong && b->strong;
+}
+
+/* ---- synchronisation through memory ------------------------------------------------------------------------------- */
+
+static void hear(struct detect_deeds *d, uint32_t line, uint32_t number, const struct detect_clock *c)
+{
+	struct heard *h = &d->heard[line];
+
+	h->number = h->any && h->number < number ? h->number : number;
+	h->any = true;
+	detect_clock_join(&h->clock, c);
+}
+
+/* A word that both access strongly may pass anything on, both ways; how is not looked at. */
+static void find_talk(struct detect_deeds *d, const struct detect_deed *a, const struct detect_deed *b)
+{
+	if (a->kind != DETECT_LAUNCH || b->kind != DETECT_LAUNCH || !pairs(a, b, is_word, NULL))
+		return;
+	hear(d, a->when.line, a->when.number, &b->when.knew);
+	hear(d, b->when.line, b->when.number, &a->when.knew);
+}
+
+static void find_talk_with_host(struct detect_deeds *d, const struct detect_deed *x)
+{
+	struct detect_clock all = {{0}};
+
+	all.upto[0] = UINT32_MAX;
+	hear(d, 0, 0, &x->when.knew);
+	hear(d, x->when.line, x->when.number, &all);
+}
+
+static bool heard_of(const struct detect_deeds *d, const struct detect_deed *a, const struct detect_deed *b)
+{
+	for (unsigned i = 0; i < DETECT_LINES; i++) {
+		const struct heard *h = &d->heard[i];
+		bool behind = b->when.line == i ? b->when.number >= h->number : b->when.knew.upto[i] >= h->number && h->number;
+
+		if (h->any && behind && h->clock.upto[a->when.line] >= a->when.number)
+			return true;
+	}
+	return false;
+}
+
+static bool in_order(const struct detect_deed *a, const struct detect_deed *b)
+{
+	return detect_before(&a->when, &b->when) || detect_before(&b->when, &a->when);
+}
+
+/* ---- meetings ------------------------------------------------------------------------------------------------------ */
+
+struct telling { struct detect_deeds *d; const struct detect_deed *a, *b; uint32_t told[TOLD][2]; unsigned n; };
+
+static bool note(void *arg, const struct detect_range *a, const struct detect_range *b)
+{
+	struct telling *t = arg;
+	struct detect_deeds *d = t->d;
+	const uint64_t end_a = a->address + a->bytes, end_b = b->address + b->bytes;
+	struct detect_meeting m = {{t->a, t->b}, {*a, *b}, a->address > b->address ? a->address : b->address, 0};
+
+	if (a->strong && b->strong)
+		return false;
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->told[i][0] == a->site && t->told[i][1] == b->site)
+			return false;
+	t->told[t->n][0] = a->site;
+	t->told[t->n++][1] = b->site;
+	m.bytes = (end_a < end_b ? end_a : end_b) - m.address;
+	if (d->nmeetings == d->cap) {
+		d->cap = d->cap ? d->cap * 2 : 16;
+		d->meeting = detect_memory(d->meeting, d->cap * sizeof *d->meeting);
+	}
+	d->meeting[d->nmeetings++] = m;
+	return t->n == TOLD;
+}
+
+static void compare(struct detect_deeds *d, const struct detect_deed *a, const struct detect_deed *b)
+{
+	struct telling t = {.d = d, .a = a, .b = b};
+
+	if (!in_order(a, b))
+		pairs(a, b, note, &t);
+}
+
+/* The host knows what it has done itself (line 0). */
+static bool is_known(const struct detect_clock *host, const struct detect_deed *x)
+{
+	return !x->when.line || host->upto[x->when.line] >= x->when.number;
+}
+
+/* Whoever it has met may yet be ordered with it by what comes, as long as it is under way. */
+static bool is_waited_for(const struct detect_deeds *d, const struct detect_deed *x, const struct detect_clock *host)
+{
+	for (size_t i = 0; i < d->nmeetings; i++) {
+		const struct detect_meeting *m = &d->meeting[i];
+		const struct detect_deed *other = m->deed[m->deed[0] == x];
+
+		if ((m->deed[0] == x || m->deed[1] == x) && (!host || !is_known(host, other)))
+			return true;
+	}
+	return false;
+}
+
+/* The meetings of one that is dropped: all that may order them has come. */
+static void tell_of(struct detect_deeds *d, const struct detect_deed *x, const struct detect_sink *sink)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->nmeetings; i++) {
+		const struct detect_meeting m = d->meeting[i];
+
+		if (m.deed[0] != x && m.deed[1] != x)
+			d->meeting[n++] = m;
+		else if (heard_of(d, m.deed[0], m.deed[1]) || heard_of(d, m.deed[1], m.deed[0]))
+			d->count.talked++;
+		else
+			sink->met(sink->arg, &m);
+	}
+	d->nmeetings = n;
+}
+
+/* ---- those that are kept ------------------------------------------------------------------------------------------ */
+
+static void drop(struct detect_deeds *d, size_t i, const struct detect_sink *sink)
+{
+	struct detect_deed *x = d->v[i];
+
+	tell_of(d, x, sink);
+	memmove(&d->v[i], &d->v[i + 1], (--d->n - i) * sizeof *d->v);
+	sink->gone(sink->arg, x->number);
+	detect_ranges_free(&x->ranges);
+	free(x);
+}
+
+static bool covers(const struct detect_ranges *r, const struct detect_range *x)
+{
+	for (size_t k = first_at(r, x->address); k < r->n && r->v[k].address <= x->address; k++)
+		if (alike(&r->v[k], x) && r->v[k].address + r->v[k].bytes >= x->address + x->bytes)
+			return true;
+	return false;
+}
+
+/* Whatever comes later, and not behind the earlier one, does not come behind the later one of its stream, either. */
+static bool stands_for(const struct detect_deed *later, const struct detect_deed *x)
+{
+	if (x->kind != later->kind || x->origin != later->origin || x->talks != later->talks || x->ranges.n > later->ranges.n)
+		return false;
+	for (size_t i = 0; i < x->ranges.n; i++)
+		if (!covers(&later->ranges, &x->ranges.v[i]))
+			return false;
+	return true;
+}
+
+static void drop_alike(struct detect_deeds *d, const struct detect_deed *x, const struct detect_sink *sink)
+{
+	for (size_t i = d->n, left = LIKE; i-- > 0 && left;) {
+		if (d->v[i]->when.line != x->when.line)
+			continue;
+		left--;
+		if (stands_for(x, d->v[i]) && !is_waited_for(d, d->v[i], NULL))
+			drop(d, i, sink);
+	}
+}
+
+static void drop_known(struct detect_deeds *d, const struct detect_clock *host, const struct detect_sink *sink)
+{
+	for (size_t i = 0; i < d->n;)
+		if (is_known(host, d->v[i]) && !is_waited_for(d, d->v[i], host))
+			drop(d, i, sink);
+		else
+			i++;
+	for (unsigned i = 0; i < DETECT_LINES; i++) {
+		struct heard *h = &d->heard[i];
+		bool over = h->any && host->upto[i] >= h->number;
+
+		for (unsigned k = 1; over && k < DETECT_LINES; k++)
+			over = h->clock.upto[k] <= host->upto[k];
+		if (over && !d->n)
+			memset(h, 0, sizeof *h);
+	}
+}
+
+void detect_deed(struct detect_deeds *d, struct detect_deed *given, const struct detect_sink *sink)
+{
+	struct detect_deed *x;
+
+	drop_known(d, &given->host, sink);
+	d->count.dropped += given->ranges.lost;
+	if (given->talks)
+		find_talk_with_host(d, given);
+	if (!given->ranges.n || given->when.open) {
+		sink->gone(sink->arg, given->number);
+		detect_ranges_free(&given->ranges);
+		return;
+	}
+	x = detect_memory(NULL, sizeof *x);
+	*x = *given;
+	memset(&given->ranges, 0, sizeof given->ranges);
+	for (size_t i = 0; i < d->n; i++)
+		if (!in_order(d->v[i], x))
+			find_talk(d, d->v[i], x);
+	for (size_t i = 0; i < d->n; i++)
+		compare(d, d->v[i], x);
+	drop_alike(d, x, sink);
+	if (d->n == KEPT) {
+		drop(d, 0, sink);
+		d->count.dropped++;
+	}
+	d->v[d->n++] = x;
+}
+
+void detect_deeds_known(struct detect_deeds *d, const struct detect_clock *host, const struct detect_sink *sink)
+{
+	if (host)
+		drop_known(d, host, sink);
+	while (!host && d->n)
+		drop(d, 0, sink);
+}
+
+void detect_deeds_forget(struct detect_deeds *d, uint64_t address, uint64_t bytes, const struct detect_sink *sink)
+{
+	for (size_t i = d->n; i-- > 0;) {
+		struct detect_ranges *r = &d->v[i]->ranges;
+		size_t n = 0;
+
+		for (size_t k = 0; k < r->n; k++)
+			if (r->v[k].address >= address + bytes || r->v[k].address + r->v[k].bytes <= address)
+				r->v[n++] = r->v[k];
+		r->n = n;
+		if (!n)
+			drop(d, i, sink);
+	}
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * order.c: the program's calls as detect/host.h is told of them, and deeds on their way to being compared.
+ *
+ * A deed has its place when it is issued, and its ranges when they are known: those of a launch when its log has been read.
+ * Deeds are compared in the order of their issue.
+ *
+ * Lock: order_lock, inside which there are no others, and no driver calls.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/order.h"
+
+_Thread_local const struct detect_when *rt_order_within;
+
+static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool wanted;                     /* atomic */
+
+/* With order_lock. */
+static struct detect_order *order;
+static struct rt_deed *first, **last = &first, *newest;        /* newest: if it is there yet */
+static uint64_t unseen;                 /* calls that may order anything */
+
+/* Memory that pools got back, and what then was known. */
+enum { HANDED = 1024 };
+static struct { uint64_t address, bytes; struct detect_clock clock; } given[HANDED];
+static size_t ngiven;
+
+/* With judge_lock. */
+static struct detect_deeds *deeds;
+
+bool rt_order_wanted(void)
+{
+	return __atomic_load_n(&wanted, __ATOMIC_ACQUIRE);
+}
+
+void rt_order_want(void)
+{
+	if (rt_order_wanted() || !rt_flags.report_bugs)
+		return;
+	pthread_mutex_lock(&order_lock);
+	if (!order)
+		order = detect_order_new();
+	if (order)
+		__atomic_store_n(&wanted, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&order_lock);
+}
+
+/* ---- streams ----------------------------------------------------------------------------------------------------- */
+
+static CUcontext current(void)
+{
+	CUcontext ctx = NULL;
+
+	return rt_drv.cuCtxGetCurrent && rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS ? ctx : NULL;
+}
+
+/* Of a handle the context is not looked at: it may be used while another one is current. */
+static struct detect_stream stream_of(enum rt_hook which, CUstream s)
+{
+	struct detect_stream x = {.key = rt_stream_key(which, s), .blocking = true};
+	unsigned flags = 0;
+
+	x.legacy = !x.key;
+	x.context = (uintptr_t)current();
+	if (x.key && !((uintptr_t)s <= 2) && rt_drv.cuStreamGetFlags && rt_drv.cuStreamGetFlags(s, &flags) == CUDA_SUCCESS)
+		x.blocking = !(flags & CU_STREAM_NON_BLOCKING);
+	return x;
+}
+
+/* ---- deeds ---------------------------------------------------------------------------------------------------------- */
+
+static void append(struct rt_deed *x)
+{
+	x->d.number = (uintptr_t)x;
+	*last = newest = x;
+	last = &x->next;
+}
+
+static uint64_t origin_of(const struct rt_stack *s)
+{
+	uint64_t h = s->line + 1;
+
+	for (unsigned i = 0; i < s->n; i++)
+		h = (h ^ (uintptr_t)s->frame[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return h;
+}
+
+struct rt_deed *rt_deed_put(enum rt_hook which, CUstream s, enum detect_deed_kind kind, const char *call)
+{
+	struct detect_stream at;
+	struct rt_deed *x;
+
+	if (!rt_order_wanted() || rt_is_off() || rt_short() || rt_stream_captured(s))
+		return NULL;
+	at = stream_of(which, s);
+	x = rt_alloc(sizeof *x);
+	x->d.kind = kind;
+	x->call = call;
+	x->stream = at.key & 2 && (at.key >> 16) ? 2 : at.key;
+	if (kind != DETECT_LAUNCH)
+		rt_stack_take(&x->stack);
+	x->d.origin = kind != DETECT_LAUNCH ? origin_of(&x->stack) : 0;
+	pthread_mutex_lock(&order_lock);
+	detect_put(order, &at, &x->d.when);
+	x->d.host = *detect_host_clock(order);
+	append(x);
+	pthread_mutex_unlock(&order_lock);
+	return x;
+}
+
+struct rt_deed *rt_deed_beside(const struct rt_deed *d)
+{
+	struct rt_deed *x = d ? rt_alloc(sizeof *x) : NULL;
+
+	if (!x)
+		return NULL;
+	x->d.kind = d->d.kind;
+	x->d.when = d->d.when;
+	x->stream = d->stream;
+	pthread_mutex_lock(&order_lock);
+	x->d.host = *detect_host_clock(order);
+	append(x);
+	pthread_mutex_unlock(&order_lock);
+	return x;
+}
+
+void rt_deed_range(struct rt_deed *x, uint64_t address, uint64_t bytes, bool writes)
+{
+	const struct detect_range r = {.address = address, .bytes = bytes, .size = (uint32_t)bytes, .reads = !writes, .writes = writes};
+
+	if (x && bytes)
+		detect_range_add(&x->d.ranges, &r);
+}
+
+void rt_deed_ready(struct rt_deed *x)
+{
+	if (!x)
+		return;
+	__atomic_store_n(&x->ready, true, __ATOMIC_RELEASE);
+}
+
+/* With order_lock: is it one more of the newest one's, in a loop say? */
+static bool goes_on(const struct rt_deed *x)
+{
+	return newest && newest->d.kind == DETECT_TOUCH && newest->call && newest->d.origin == x->d.origin &&
+	       newest->d.when.line == x->d.when.line && newest->d.when.number == x->d.when.number &&
+	       !memcmp(&newest->d.host, &x->d.host, sizeof x->d.host);
+}
+
+void rt_deed_touch(uint64_t address, uint64_t bytes, bool writes, const struct rt_stack *stack)
+{
+	struct rt_deed *x;
+
+	if (!rt_order_wanted() || rt_is_off() || rt_short())
+		return;
+	x = rt_alloc(sizeof *x);
+	x->d.kind = DETECT_TOUCH;
+	x->call = "the host";
+	x->stack = *stack;
+	x->d.origin = origin_of(stack);
+	rt_deed_range(x, address, bytes, writes);
+	x->ready = true;
+	pthread_mutex_lock(&order_lock);
+	detect_host_now(order, &x->d.when);
+	if (rt_order_within)
+		x->d.when = *rt_order_within;
+	x->d.host = *detect_host_clock(order);
+	if (goes_on(x)) {
+		rt_deed_range(newest, address, bytes, writes);
+		detect_ranges_free(&x->d.ranges);
+		rt_free(x);
+	} else {
+		append(x);
+	}
+	pthread_mutex_unlock(&order_lock);
+}
+
+/* ---- events and waiting ------------------------------------------------------------------------------------------------ */
+
+/* Runs what stands behind it with the order, if somebody wants it. */
+#define WITH_ORDER(statement) \
+	do { \
+		if (rt_order_wanted()) { \
+			pthread_mutex_lock(&order_lock); \
+			statement; \
+			pthread_mutex_unlock(&order_lock); \
+		} \
+	} while (0)
+
+void rt_order_record(enum rt_hook which, CUstream s, CUevent e)
+{
+	struct detect_stream at;
+
+	if (!rt_order_wanted() || rt_stream_captured(s))
+		return;
+	at = stream_of(which, s);
+	WITH_ORDER(detect_record(order, (uintptr_t)e, &at));
+}
+
+void rt_order_wait(enum rt_hook which, CUstream s, CUevent e)
+{
+	struct detect_stream at;
+
+	if (!rt_order_wanted() || rt_stream_captured(s))
+		return;
+	at = stream_of(which, s);
+	WITH_ORDER(detect_wait(order, &at, (uintptr_t)e));
+}
+
+void rt_order_open(enum rt_hook which, CUstream s)
+{
+	struct detect_stream at;
+
+	if (!rt_order_wanted() || rt_stream_captured(s))
+		return;
+	at = stream_of(which, s);
+	WITH_ORDER((detect_open(order, &at), unseen++));
+}
+
+void rt_order_stream_end(CUstream s)
+{
+	const struct detect_stream at = {.context = (uintptr_t)current(), .key = (uintptr_t)s};
+
+	if ((uintptr_t)s > 2)
+		WITH_ORDER(detect_stream_end(order, &at));
+}
+
+struct detect_clock rt_order_of_stream(enum rt_hook which, CUstream s)
+{
+	struct detect_clock c = {{0}};
+	struct detect_stream at;
+
+	if (!rt_order_wanted())
+		return c;
+	at = stream_of(which, s);
+	WITH_ORDER(c = detect_clock_of_stream(order, &at));
+	return c;
+}
+
+struct detect_clock rt_order_of_event(CUevent e)
+{
+	struct detect_clock c = {{0}};
+
+	WITH_ORDER(c = detect_clock_of_event(order, (uintptr_t)e));
+	return c;
+}
+
+struct detect_clock rt_order_of_all(CUcontext ctx)
+{
+	struct detect_clock c = {{0}};
+
+	WITH_ORDER(c = detect_clock_of_all(order, (uintptr_t)ctx));
+	return c;
+}
+
+void rt_order_learn(const struct detect_clock *c)
+{
+	WITH_ORDER(detect_learn(order, c));
+}
+
+struct detect_clock rt_order_host(void)
+{
+	struct detect_clock c = {{0}};
+
+	WITH_ORDER(c = *detect_host_clock(order));
+	return c;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+
+void rt_order_freed(uint64_t address, uint64_t bytes)
+{
+	struct rt_deed *x;
+
+	if (!rt_order_wanted() || rt_is_off() || rt_short())
+		return;
+	x = rt_alloc(sizeof *x);
+	x->forget = address;
+	x->forget_bytes = bytes;
+	x->ready = true;
+	WITH_ORDER(append(x));
+}
+
+void rt_order_given_back(const struct rt_deed *x, uint64_t address, uint64_t bytes)
+{
+	if (!x)
+		return;
+	pthread_mutex_lock(&order_lock);
+	given[ngiven % HANDED].address = address;
+	given[ngiven % HANDED].bytes = bytes;
+	given[ngiven++ % HANDED].clock = x->d.when.knew;
+	pthread_mutex_unlock(&order_lock);
+}
+
+void rt_order_handed_on(enum rt_hook which, CUstream s, uint64_t address, uint64_t bytes)
+{
+	struct detect_stream at;
+
+	if (!rt_order_wanted() || rt_stream_captured(s))
+		return;
+	at = stream_of(which, s);
+	pthread_mutex_lock(&order_lock);
+	for (size_t i = 0; i < HANDED && i < ngiven; i++)
+		if (given[i].address < address + bytes && address < given[i].address + given[i].bytes)
+			detect_learn_stream(order, &at, &given[i].clock);
+	pthread_mutex_unlock(&order_lock);
+}
+
+/* ---- what launches touch --------------------------------------------------------------------------------------------------- */
+
+enum { PORTION = 256 };                 /* pieces */
+
+struct walk {
+	struct rt_launch *l;
+	const struct rt_verdict *v;
+	const struct log_copy *c;
+	const struct log_fill *fill;
+	uint32_t n, fed;
+	struct detect *d;
+};
+
+static void touched(void *arg, const struct detect_touch *t)
+{
+	struct detect_ranges *to = arg;
+	const struct detect_side *s = &t->side;
+	const struct detect_range r = {
+		.address = s->address, .bytes = s->bytes, .size = (uint32_t)s->bytes, .site = s->site, .block = s->block, .thread = s->thread, .reads = s->reads,
+		.writes = s->writes, .strong = t->strong
+	};
+
+	detect_range_add(to, &r);
+}
+
+static void feed(void *arg, const struct event_piece *p)
+{
+	struct walk *w = arg;
+
+	detect_feed(w->d, p, p->bytes);
+	if (++w->fed % PORTION == 0)
+		detect_judge(w->d);
+}
+
+static void walk(void *arg)
+{
+	struct walk *w = arg;
+	const struct event_sites sites = rt_sites_linked(w->l->tables);
+	struct event_host h = {.launch = w->l->number, .blocks = w->l->shape.blocks, .fault = w->l->failed};
+	const struct event_map *maps;
+	size_t n;
+
+	w->d = detect_new();
+	detect_walk(w->d, touched, &w->l->deed->d.ranges);
+	detect_sites(w->d, &sites);
+	maps = rt_verdict_maps(w->v, &n);
+	h.kind = EVENT_HOST_MAP;
+	for (size_t i = 0; i < n + w->l->nmaps; i++) {
+		h.map = i < n ? maps[i] : w->l->map[i - n];
+		detect_host(w->d, &h);
+	}
+	h.kind = EVENT_HOST_LAUNCH;
+	detect_host(w->d, &h);
+	h.kind = EVENT_HOST_CUT;
+	h.timer = w->c->head.since;
+	if (w->c->head.lost)
+		detect_host(w->d, &h);
+	log_tell(w->c, &w->l->shape, w->fill, w->n, feed, w);
+	h.kind = EVENT_HOST_OVER;
+	detect_host(w->d, &h);
+	detect_judge(w->d);
+}
+
+/* Does it write or read strongly what the host can reach? */
+static bool talks(const struct detect_ranges *r)
+{
+	struct rt_block b;
+	bool yes = false;
+
+	pthread_mutex_lock(&rt_lock);
+	for (size_t i = 0; i < r->n && !yes; i++)
+		yes = r->v[i].strong && rt_block_find(&rt_blocks, r->v[i].address, &b) && (b.kind == RT_MEM_HOST || b.kind == RT_MEM_MANAGED);
+	pthread_mutex_unlock(&rt_lock);
+	return yes;
+}
+
+void rt_deed_walk(struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
+{
+	struct walk w = {.l = l, .v = v, .c = c, .fill = fill, .n = n};
+	struct rt_deed *x = l->deed;
+
+	if (!x)
+		return;
+	if (!rt_with_memory(walk, &w))
+		detect_ranges_free(&x->d.ranges);
+	detect_free(w.d);
+	x->d.talks = talks(&x->d.ranges);
+	x->d.origin = (uintptr_t)l->tables;
+	x->of = *l;
+	x->of.map = NULL;
+	x->of.nmaps = 0;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------------------- */
+
+static void gone(void *unused, uint64_t number)
+{
+	(void)unused;
+	rt_free((void *)(uintptr_t)number);
+}
+
+static const struct detect_sink sink = {rt_met, gone, NULL};
+
+/* The first one, if it is ready. */
+static struct rt_deed *next_ready(void)
+{
+	struct rt_deed *x;
+
+	pthread_mutex_lock(&order_lock);
+	x = first;
+	if (x && __atomic_load_n(&x->ready, __ATOMIC_ACQUIRE)) {
+		first = x->next;
+		newest = first ? newest : NULL;
+		if (!first)
+			last = &first;
+	} else {
+		x = NULL;
+	}
+	pthread_mutex_unlock(&order_lock);
+	return x;
+}
+
+/* The host's clock, if nothing is on its way. */
+static bool all_here(struct detect_clock *c)
+{
+	bool all;
+
+	pthread_mutex_lock(&order_lock);
+	all = !first;
+	*c = *detect_host_clock(order);
+	pthread_mutex_unlock(&order_lock);
+	return all;
+}
+
+static void take_all(void *arg)
+{
+	const bool end = *(const bool *)arg;
+	struct detect_clock host;
+	struct rt_deed *x;
+
+	if (!deeds)
+		deeds = detect_deeds_new();
+	while ((x = next_ready())) {
+		if (x->forget) {
+			detect_deeds_forget(deeds, x->forget, x->forget_bytes, &sink);
+			rt_free(x);
+		} else {
+			detect_ranges_end(&x->d.ranges);
+			detect_deed(deeds, &x->d, &sink);
+		}
+	}
+	if (all_here(&host) || end)
+		detect_deeds_known(deeds, end ? NULL : &host, &sink);
+}
+
+bool rt_order_under_way(void)
+{
+	return rt_order_wanted() && __atomic_load_n(&first, __ATOMIC_ACQUIRE);
+}
+
+void rt_order_catch_up(bool end)
+{
+	static bool gave_up;
+
+	if (rt_order_wanted() && !gave_up)
+		gave_up = !rt_with_memory(take_all, &end);
+}
+
+void rt_order_count(struct rt_totals *t)
+{
+	const struct detect_deeds_count c = deeds ? detect_deeds_counts(deeds) : (struct detect_deeds_count){0, 0};
+
+	t->talked += c.talked;
+	t->deeds_dropped += c.dropped;
+	WITH_ORDER((t->unseen += unseen, t->deeds_dropped += detect_order_lacking(order)));
+}
+
+void rt_order_fork(void)
+{
+	pthread_mutex_init(&order_lock, NULL);
+	wanted = false;
+	first = newest = NULL;
+	last = &first;
+}

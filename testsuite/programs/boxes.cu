@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Boxes that are copied in three dimensions in two streams, side by side.
+// prints: done
+// flags: -gencode arch=compute_90,code=compute_90 -g
+#include "check.h"
+
+__global__ void fill(int *a, int v)
+{
+	a[threadIdx.x] = v + threadIdx.x;
+}
+
+int main()
+{
+	cudaStream_t s, t;
+	cudaMemcpy3DParms p = {};
+	cudaPitchedPtr a, b;
+
+	CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+	CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+	CHECK(cudaMalloc3D(&a, make_cudaExtent(64, 8, 8)));
+	CHECK(cudaMalloc3D(&b, make_cudaExtent(64, 8, 8)));
+	fill<<<1, 64, 0, s>>>((int *)b.ptr, 1);
+	CHECK(cudaDeviceSynchronize());
+	p.srcPtr = b;
+	p.dstPtr = a;
+	p.extent = make_cudaExtent(64, 8, 4);
+	p.kind = cudaMemcpyDeviceToDevice;
+	CHECK(cudaMemcpy3DAsync(&p, s));
+	p.dstPos = make_cudaPos(0, 0, 4);
+	CHECK(cudaMemcpy3DAsync(&p, t));
+	CHECK(cudaDeviceSynchronize());
+	printf("done\n");
+	return 0;
+}
