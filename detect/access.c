@@ -422,7 +422,7 @@ static void take_tensor_op(struct scan *s, const struct event *e, unsigned lane)
 		goes(&a, true, false);
 		a.pipe = 0;
 		a.pipe_kind = PIPE_NONE;
-		a.address_of = mma ? OF_PRODUCT : EVENT_OF_AT;
+		a.address_of = mma ? (uint8_t)OF_PRODUCT : (uint8_t)EVENT_OF_AT;
 		take_pieces(s, &a, 1 + block, &shared);
 		list_free(&shared.p.list);
 		take_cells(s, &a, block, &cells, PIPE_A);

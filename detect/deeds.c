@@ -31,7 +31,7 @@ struct detect_deeds {
 
 struct detect_deeds *detect_deeds_new(void)
 {
-	return detect_zeroed(1, sizeof(struct detect_deeds));
+	return (struct detect_deeds *)detect_zeroed(1, sizeof(struct detect_deeds));
 }
 
 void detect_deeds_free(struct detect_deeds *d)
@@ -68,7 +68,7 @@ static bool unite(struct detect_range *a, const struct detect_range *b)
 
 static int by_site(const void *x, const void *y)
 {
-	const struct detect_range *a = x, *b = y;
+	const struct detect_range *a = (const struct detect_range *)x, *b = (const struct detect_range *)y;
 	const uint64_t m = a->site * 8u + a->reads * 4u + a->writes * 2u + a->strong, n = b->site * 8u + b->reads * 4u + b->writes * 2u + b->strong;
 
 	if (m != n)
@@ -78,7 +78,7 @@ static int by_site(const void *x, const void *y)
 
 static int by_address(const void *x, const void *y)
 {
-	const struct detect_range *a = x, *b = y;
+	const struct detect_range *a = (const struct detect_range *)x, *b = (const struct detect_range *)y;
 
 	return a->address != b->address ? (a->address < b->address ? -1 : 1) : by_site(x, y);
 }
@@ -109,7 +109,7 @@ void detect_range_add(struct detect_ranges *r, const struct detect_range *x)
 	}
 	if (r->n == r->cap) {
 		r->cap = r->cap ? r->cap * 2 : 16;
-		r->v = detect_memory(r->v, r->cap * sizeof *r->v);
+		r->v = (struct detect_range *)detect_memory(r->v, r->cap * sizeof *r->v);
 	}
 	r->v[r->n++] = *x;
 }
@@ -234,7 +234,7 @@ struct telling { struct detect_deeds *d; const struct detect_deed *a, *b; uint32
 
 static bool note(void *arg, const struct detect_range *a, const struct detect_range *b)
 {
-	struct telling *t = arg;
+	struct telling *t = (struct telling *)arg;
 	struct detect_deeds *d = t->d;
 	const uint64_t end_a = a->address + a->bytes, end_b = b->address + b->bytes;
 	struct detect_meeting m = {{t->a, t->b}, {*a, *b}, a->address > b->address ? a->address : b->address, 0};
@@ -249,7 +249,7 @@ static bool note(void *arg, const struct detect_range *a, const struct detect_ra
 	m.bytes = (end_a < end_b ? end_a : end_b) - m.address;
 	if (d->nmeetings == d->cap) {
 		d->cap = d->cap ? d->cap * 2 : 16;
-		d->meeting = detect_memory(d->meeting, d->cap * sizeof *d->meeting);
+		d->meeting = (struct detect_meeting *)detect_memory(d->meeting, d->cap * sizeof *d->meeting);
 	}
 	d->meeting[d->nmeetings++] = m;
 	return t->n == TOLD;
@@ -374,7 +374,7 @@ void detect_deed(struct detect_deeds *d, struct detect_deed *given, const struct
 		detect_ranges_free(&given->ranges);
 		return;
 	}
-	x = detect_memory(NULL, sizeof *x);
+	x = (struct detect_deed *)detect_memory(NULL, sizeof *x);
 	*x = *given;
 	memset(&given->ranges, 0, sizeof given->ranges);
 	for (size_t i = 0; i < d->n; i++)

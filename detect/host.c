@@ -43,7 +43,7 @@ bool detect_before(const struct detect_when *a, const struct detect_when *b)
 
 struct detect_order *detect_order_new(void)
 {
-	struct detect_order *o = calloc(1, sizeof *o);
+	struct detect_order *o = (struct detect_order *)calloc(1, sizeof *o);
 
 	if (!o)
 		return NULL;
@@ -197,7 +197,7 @@ static bool grow(struct detect_order *o)
 
 	if (o->nevents * 2 < o->cap)
 		return true;
-	table = calloc(cap, sizeof *table);
+	table = (struct covered *)calloc(cap, sizeof *table);
 	if (!table)
 		return false;
 	for (size_t i = 0; i < o->cap; i++)

@@ -80,7 +80,7 @@ static const struct walls *walls_of(struct scan *s, const struct access *a)
 	uint32_t launch = block_of(s->d, s->warp)->launch;
 
 	if (!w->any || w->site != a->site || w->launch != launch || w->address != a->address_of) {
-		*w = (struct walls){.any = true, .site = a->site, .launch = launch, .address = a->address_of};
+		*w = (struct walls){.any = true, .address = a->address_of, .site = a->site, .launch = launch};
 		find_walls(s->d, w);
 	}
 	return w;
@@ -121,7 +121,7 @@ static void tell_outside(struct detect *d, const struct access *of, uint64_t add
 	int64_t outside = outside_of(p, address, address + bytes);
 	uint64_t end = (uint64_t)p->at + p->bytes;
 	struct detect_finding f = {.kind = DETECT_SHARED_BOUNDS, .why = DETECT_MISUSE, .one = true, .met = {DETECT_NO_SITE, DETECT_NO_SITE},
-				   .count = 1, .outside = outside, .variable = *p};
+				   .count = 1, .variable = *p, .outside = outside};
 	struct access a = *of;
 
 	a.address = address;

@@ -427,7 +427,7 @@ static void find_writes(struct word *w, uint32_t *last)
 		if (!o->writes)
 			continue;
 		w->write[w->nwrites++] = (struct writing){
-			.begin = o->begin, .end = o->end, .logged = o->end, .over = NEVER, .value = o->written, .op = i, .thread = thread_of(w, o),
+			.begin = o->begin, .end = o->end, .over = NEVER, .value = o->written, .logged = o->end, .op = i, .thread = thread_of(w, o),
 			.pos = event_of(w, o)->pos, .before = w->wrote[i] == NONE ? NONE : w->writing[w->wrote[i]],
 			.valued = o->valued_write
 		};
