@@ -208,6 +208,7 @@ struct orc_thread {
 	struct orc_groups cp, bulk, wgmma;      /* wgmma: of the warp, in its first thread */
 	uint32_t wgmma_waited;          /* groups */
 	uint32_t tc, ld, st;            /* tcgen05.mma and .cp; .ld, .st: likewise */
+	const struct orc_op *clustered; /* its arrival at the cluster's barrier, until it waits; NULL */
 	struct orc_sc_fence *sc;        /* its fences of sequential consistency */
 	unsigned nsc, capsc;
 	/* Strong reads whose moment is not over. */
@@ -217,7 +218,15 @@ struct orc_thread {
 	struct { const struct orc_phase *phase; const struct orc_op *op; const void *key; } waited;
 };
 
-struct orc_bar { struct orc_know know[ORC_WORLDS]; };
+/* Who has come to it first in this use. */
+struct orc_come { const struct orc_op *op; uint32_t thread; bool aligned; };
+/* A barrier of a block; count, red: as the first one says it; by: of each warp; said: something was wrong with it. */
+struct orc_bar {
+	struct orc_know know[ORC_WORLDS];
+	struct orc_come first, by[32];
+	unsigned count;
+	bool red, said;
+};
 
 /* A barrier with phases: what was brought into this one and into the one before. */
 struct orc_phase { struct orc_heads now[ORC_WORLDS], before[ORC_WORLDS]; };

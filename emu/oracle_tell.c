@@ -70,6 +70,8 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_TCGEN05_DEALLOC:
 	case INST_TCGEN05_COMMIT:
 	case INST_BAR_WARP_SYNC:
+	case INST_BAR:
+	case INST_BARRIER:
 		k->tells = true;
 		return true;
 	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
@@ -236,6 +238,19 @@ static void hear_mbar(const struct emu_tell *e, const struct orc_op *k)
 	}
 }
 
+/* PTX ISA, "barrier.cluster": each thread arrives once, and waits before it arrives again. */
+static void in_step(struct orc_thread *t, const struct orc_op *arrives)
+{
+	struct orc_fact f = {
+		.op = {arrives, t->clustered}, .may = ORC_MAY(ORC_BARRIER), .kind = ORC_BARRIER, .certain = true,
+		.block = {t->block->number, t->block->number}, .thread = {t->index, t->index}
+	};
+
+	if (arrives && t->clustered)
+		orc_say(&f);
+	t->clustered = arrives;
+}
+
 static void hear_cluster(const struct emu_tell *e, const struct orc_op *k)
 {
 	struct orc_block *b = orc_block_of(e->b);
@@ -244,6 +259,7 @@ static void hear_cluster(const struct emu_tell *e, const struct orc_op *k)
 		struct orc_thread *t = orc_thread_of(e->w, l);
 
 		orc_settle(b->grid, t);
+		in_step(t, e->kind == TELL_CLUSTER_ARRIVE ? k : NULL);
 		if (e->kind == TELL_CLUSTER_ARRIVE)
 			orc_phase_arrive(&b->first->cluster, b, t, k);
 		else

@@ -121,7 +121,13 @@ static void put_triple(struct rt_buf *b, const uint32_t v[3])
 	rt_printf(b, "(%u,%u,%u)", v[0], v[1], v[2]);
 }
 
-/* "Write", "Previous atomic write", ..., "mbarrier.arrive" */
+/* Barriers of a block, of a warp, of a cluster. */
+static bool begins_at_barrier(const char *op)
+{
+	return !strncmp(op, "bar.", 4) || !strncmp(op, "barrier.", 8);
+}
+
+/* "Write", "Previous atomic write", ..., "mbarrier.arrive", "bar.sync" */
 static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous)
 {
 	static const char mbarrier[] = "mbarrier.";
@@ -140,6 +146,10 @@ static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous
 		rt_printf(b, "%s%.*s", previous ? "Previous " : "", (int)(n + strcspn(p->op + n, ".")), p->op);
 		return;
 	}
+	if (begins_at_barrier(p->op)) {
+		rt_printf(b, "%s%s", previous ? "Previous " : "", p->op);
+		return;
+	}
 	rt_puts(b, words[previous][p->async ? 3 : p->is_volatile ? 2 : p->atomic][p->write]);
 }
 
@@ -156,8 +166,9 @@ static void put_place(struct rt_buf *b, const struct rt_place *p, bool previous,
 		return;
 	}
 	put_access(b, p, previous);
-	rt_printf(b, " of size %u at 0x%llx by ", p->size, (unsigned long long)p->addr);
-	rt_puts(b, "thread ");
+	if (p->size)
+		rt_printf(b, " of size %u at 0x%llx", p->size, (unsigned long long)p->addr);
+	rt_puts(b, " by thread ");
 	put_triple(b, p->thread);
 	if (p->block_known)
 		rt_printf(b, " block (%llu,%llu,%llu):", (unsigned long long)p->block[0],

@@ -141,6 +141,7 @@ const char *rt_kind_name(enum gsan_kind);
 /* ---- locate.c ------------------------------------------------------------------------- */
 
 struct rt_block;
+void rt_locate_barrier(struct rt_buf *, const struct rt_report *);
 void rt_locate_tensor(struct rt_buf *, const struct rt_report *);
 void rt_locate_shared(struct rt_buf *, struct rt_report *, uint64_t size);     /* of its variable; 0: unknown */
 void rt_locate_global(struct rt_buf *, const struct rt_report *, const struct rt_block *);

@@ -523,7 +523,7 @@ static int perform(struct runner *r)
 			return status;
 	}
 	if (!TRY(r, NOWHERE, cuCtxSynchronize()))
-		return RUN_OTHER;
+		return r->s->faults && !r->hung ? RUN_OK : RUN_OTHER;
 	if (!dump_all(r))
 		return RUN_OTHER;
 	return RUN_OK;
