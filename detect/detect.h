@@ -66,7 +66,9 @@ enum detect_why {
 	DETECT_BAR_COUNTS,              /* two arrivals at one use of it name different ones, or one of them none */
 	DETECT_BAR_FORMS,               /* one of them is of a reduction, the other is not */
 	DETECT_BAR_APART,               /* lanes of one warp came by different instructions that are .aligned */
-	DETECT_CLUSTER_TWICE            /* the thread has not waited at the cluster's barrier since it arrived last */
+	DETECT_CLUSTER_TWICE,           /* the thread has not waited at the cluster's barrier since it arrived last */
+	DETECT_NOT_FREED,               /* tensor memory, when its block ended */
+	DETECT_FREED_TWICE              /* and not allocated in between */
 };
 
 #define DETECT_NO_SITE 0xffffffffu

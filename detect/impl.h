@@ -485,6 +485,7 @@ void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
 /* forms.c */
 void misuse_cluster(struct scan *, const struct event *);
 void judge_barriers(struct detect *);
+void judge_tensor(struct detect *);     /* tensor.c */
 struct access as_access(const struct detect *, const struct event *, uint32_t lanes);   /* what they do there */
 struct access use_of(const struct detect *, const struct mbar_op *);
 bool one_thread(const struct mbar_op *, const struct mbar_op *);

@@ -248,6 +248,7 @@ struct orc_block {
 	struct orc_thread *thread;
 	struct orc_bar bar[16];
 	struct orc_clock *direct[ORC_WORLDS];   /* what any of its threads has of that */
+	struct orc_come room[16], left_room[16];        /* by 32 columns of tensor memory: who allocated, who freed last */
 	struct orc_clock *freed;        /* what ended allocations of its tensor memory */
 	struct orc_know ended[ORC_WORLDS];      /* what its threads that ended knew */
 	struct orc_know gone[ORC_WORLDS];       /* that, when the cluster's last phase was over */
@@ -473,6 +474,7 @@ void orc_tensor_done(struct orc_thread *, uint64_t actor, uint32_t n);
 void orc_guest(struct orc_block *owner, struct orc_access *);
 void orc_visit(struct orc_block *owner, struct orc_access *);   /* it is known to have started */
 void orc_block_end(struct orc_block *);
+void orc_rooms_end(const struct orc_block *);    /* oracle_tell.c: tensor memory that nobody has freed */
 
 /* ---- oracle_map.c: tensor maps that earlier launches wrote ----------------------------------- */
 

@@ -119,6 +119,8 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 	case DETECT_BARRIER_MISUSE:
 		return of_barrier(f->why);
 	case DETECT_LIFETIME:
+		if (f->why != DETECT_MISUSE)
+			return f->why == DETECT_NOT_FREED ? GSAN_WHY_NOT_FREED : GSAN_WHY_FREED_TWICE;
 		return f->one || f->side[0].block == f->side[1].block ? GSAN_WHY_EXIT : GSAN_WHY_PEER;
 	case DETECT_SCOPE_RACE:
 		return r->before.atomic && r->now.atomic ? GSAN_WHY_SCOPE_ATOMIC : GSAN_WHY_SCOPE_SYNC;

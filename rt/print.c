@@ -121,12 +121,6 @@ static void put_triple(struct rt_buf *b, const uint32_t v[3])
 	rt_printf(b, "(%u,%u,%u)", v[0], v[1], v[2]);
 }
 
-/* Barriers of a block, of a warp, of a cluster. */
-static bool begins_at_barrier(const char *op)
-{
-	return !strncmp(op, "bar.", 4) || !strncmp(op, "barrier.", 8);
-}
-
 /* "Write", "Previous atomic write", ..., "mbarrier.arrive", "bar.sync" */
 static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous)
 {
@@ -146,8 +140,10 @@ static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous
 		rt_printf(b, "%s%.*s", previous ? "Previous " : "", (int)(n + strcspn(p->op + n, ".")), p->op);
 		return;
 	}
-	if (begins_at_barrier(p->op)) {
-		rt_printf(b, "%s%s", previous ? "Previous " : "", p->op);
+	if (!p->size && *p->op) {       /* it is no access */
+		const char *end = strstr(p->op, ".cta_group");
+
+		rt_printf(b, "%s%.*s", previous ? "Previous " : "", (int)(end ? (size_t)(end - p->op) : strlen(p->op)), p->op);
 		return;
 	}
 	rt_puts(b, words[previous][p->async ? 3 : p->is_volatile ? 2 : p->atomic][p->write]);

@@ -446,12 +446,14 @@ race_tests = \
 	testsuite/race/tcgen05_cp_64_rows.ptx \
 	testsuite/race/tcgen05_cp_all_warps.ptx \
 	testsuite/race/tcgen05_f16_accumulator.ptx \
+	testsuite/race/tcgen05_freed_twice.ptx \
 	testsuite/race/tcgen05_half_operand.ptx \
 	testsuite/race/tcgen05_half_rows.ptx \
 	testsuite/race/tcgen05_ld_16x32bx2.ptx \
 	testsuite/race/tcgen05_ld_16x64b.ptx \
 	testsuite/race/tcgen05_ld_pack.ptx \
 	testsuite/race/tcgen05_ld_red.ptx \
+	testsuite/race/tcgen05_not_freed.ptx \
 	testsuite/race/tcgen05_operand_mn.ptx \
 	testsuite/race/tcgen05_pair_drained_no_before.ptx \
 	testsuite/race/tcgen05_pair_drained_no_wait.ptx \
@@ -922,6 +924,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_cp_all_warps.ptx \
 	testsuite/norace/tcgen05_double_buffer.ptx \
 	testsuite/norace/tcgen05_f16_accumulator.ptx \
+	testsuite/norace/tcgen05_freed_each.ptx \
 	testsuite/norace/tcgen05_half_operand.ptx \
 	testsuite/norace/tcgen05_half_rows.ptx \
 	testsuite/norace/tcgen05_ld_16x32bx2.ptx \

@@ -483,6 +483,9 @@ ev_logs = \
 	testsuite/detect/tcgen05/dealloc_not_ordered.ev testsuite/detect/tcgen05/dealloc_not_waited.ev \
 	testsuite/detect/tcgen05/dealloc_then_alloc.ev testsuite/detect/tcgen05/dealloc_then_use.ev \
 	testsuite/detect/tcgen05/dealloc_under_product.ev \
+	testsuite/detect/tcgen05/freed_by_other_warp.ev \
+	testsuite/detect/tcgen05/freed_each.ev \
+	testsuite/detect/tcgen05/freed_twice.ev \
 	testsuite/detect/tcgen05/lanes_64_left_alone.ev testsuite/detect/tcgen05/lanes_96_left_alone.ev \
 	testsuite/detect/tcgen05/lanes_left_alone.ev testsuite/detect/tcgen05/lanes_not_left_alone.ev \
 	testsuite/detect/tcgen05/ld_16x64b.ev testsuite/detect/tcgen05/ld_between_halves.ev \
@@ -496,6 +499,8 @@ ev_logs = \
 	testsuite/detect/tcgen05/mma_reads_product_before.ev \
 	testsuite/detect/tcgen05/mma_then_cp_apart.ev testsuite/detect/tcgen05/mma_then_cp_over_d.ev \
 	testsuite/detect/tcgen05/mma_then_cp_over_scale.ev \
+	testsuite/detect/tcgen05/not_freed.ev \
+	testsuite/detect/tcgen05/not_freed_yet.ev \
 	testsuite/detect/tcgen05/not_weight_stationary.ev testsuite/detect/tcgen05/operand_b_no_fence.ev \
 	testsuite/detect/tcgen05/operand_beside.ev testsuite/detect/tcgen05/operand_fenced.ev \
 	testsuite/detect/tcgen05/operand_no_fence.ev testsuite/detect/tcgen05/operand_no_order.ev \
