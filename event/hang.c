@@ -95,11 +95,11 @@ static void put_places(struct text *t, const struct hang *h, const struct hang_o
 
 	for (unsigned i = 0; i < h->nparties && n < MOST; i++) {
 		const struct hang_party *p = &h->party[i];
-		bool new = same(&p->object, o) && p->came.file;
+		bool first = same(&p->object, o) && p->came.file;
 
-		for (unsigned k = 0; k < i && new; k++)
-			new = !same(&h->party[k].object, o) || !same_place(&h->party[k].came, &p->came);
-		if (new)
+		for (unsigned k = 0; k < i && first; k++)
+			first = !same(&h->party[k].object, o) || !same_place(&h->party[k].came, &p->came);
+		if (first)
 			put(t, "%s %s:%u", n++ ? "," : "; the last arrivals came by", p->came.file, p->came.line);
 	}
 }
