@@ -125,6 +125,7 @@ race_tests = \
 	testsuite/race/36_mbar_older_phase.ptx \
 	testsuite/race/36_mbar_wrong_parity.ptx \
 	testsuite/race/37_arrive_drop_later.ptx \
+	testsuite/race/37_mbar_too_many_bytes.ptx \
 	testsuite/race/38_phase_by_one_thread.ptx \
 	testsuite/race/38_expect_before_store.ptx \
 	testsuite/race/38_tx_expect_behind.ptx \
@@ -658,6 +659,7 @@ norace_tests = \
 	testsuite/norace/36_mbar_right_parity.ptx \
 	testsuite/norace/36_mbar_ring_parity.ptx \
 	testsuite/norace/37_arrive_drop_before.ptx \
+	testsuite/norace/37_mbar_most_bytes.ptx \
 	testsuite/norace/38_tx_and_arrive.ptx \
 	testsuite/norace/38_tx_expect_late.ptx \
 	testsuite/norace/38_tx_expect_only.ptx \
