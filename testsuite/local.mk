@@ -326,6 +326,7 @@ race_tests = \
 	testsuite/race/cpasync_two_buffers_two_ahead.ptx \
 	testsuite/race/cpasync_two_buffers_wait_loose.ptx \
 	testsuite/race/cpasync_zero_fill_nowait.ptx \
+	testsuite/race/deadlock_roles.ptx \
 	testsuite/race/destination_is_address.ptx \
 	testsuite/race/dsmem_atomic_cta.ptx \
 	testsuite/race/dsmem_loaded_by_peer_relaxed.ptx \
@@ -824,6 +825,7 @@ norace_tests = \
 	testsuite/norace/cpasync_three_buffers.ptx \
 	testsuite/norace/cpasync_two_buffers.ptx \
 	testsuite/norace/cpasync_zero_fill.ptx \
+	testsuite/norace/deadlock_not_roles.ptx \
 	testsuite/norace/dsmem_atomic_cluster.ptx \
 	testsuite/norace/dsmem_atomic_cta_one_block.ptx \
 	testsuite/norace/dsmem_loaded_by_peer.ptx \
