@@ -353,15 +353,14 @@ void rt_touch_guard_deed(const struct rt_deed *d)
 	pthread_mutex_unlock(&guard_lock);
 }
 
-/* Pointers among the bytes of a parameter, or of a struct. */
-static void guard_words(const struct rt_deed *d, const void *p, size_t n)
-{
-	uint64_t word;
+/* Pointers among the bytes of parameters, of at most 32,764 (PTX ISA, "Kernel Function Parameters"). */
+struct words { uint64_t v[4096]; size_t n; };
 
-	for (size_t i = 0; i + sizeof word <= n; i += sizeof word) {
-		memcpy(&word, (const char *)p + i, sizeof word);
-		guard(block_at(word), &d->d.when);
-	}
+/* Without guard_lock: they may lie on a page that is guarded. */
+static void take_words(struct words *w, const void *p, size_t n)
+{
+	for (size_t i = 0; i + sizeof *w->v <= n && w->n < sizeof w->v / sizeof *w->v; i += sizeof *w->v)
+		memcpy(&w->v[w->n++], (const char *)p + i, sizeof *w->v);
 }
 
 static size_t param_size(const struct rt_func *f, size_t i)
@@ -379,19 +378,20 @@ static size_t param_size(const struct rt_func *f, size_t i)
 
 void rt_touch_guard_params(const struct rt_deed *d, const struct rt_func *f, const struct module_kernel *k, void *const *params, void **extra)
 {
-	size_t sizes[64], size = 0, n = k && params ? k->nparams : 0;
+	size_t size = 0, n = k && params ? k->nparams : 0;
 	const void *buffer = !params && extra ? rt_param_buffer(extra, &size) : NULL;
+	struct words w;
 
 	if (!__atomic_load_n(&nblocks, __ATOMIC_ACQUIRE) || !k)
 		return;
-	n = n > 64 ? 64 : n;
+	w.n = 0;
 	for (size_t i = 0; i < n; i++)
-		sizes[i] = param_size(f, i);
-	pthread_mutex_lock(&guard_lock);
-	for (size_t i = 0; i < n; i++)
-		guard_words(d, params[i], sizes[i]);
+		take_words(&w, params[i], param_size(f, i));
 	if (buffer)
-		guard_words(d, buffer, size);
+		take_words(&w, buffer, size);
+	pthread_mutex_lock(&guard_lock);
+	for (size_t i = 0; i < w.n; i++)
+		guard(block_at(w.v[i]), &d->d.when);
 	pthread_mutex_unlock(&guard_lock);
 }
 
