@@ -231,6 +231,26 @@ static uint64_t object_of(const struct detect *d, const struct bar_op *b)
 	return (uint64_t)first * 64 + b->object;
 }
 
+/* Who names the number of all of the block's threads meets who names none. */
+static void forget_whole_counts(struct detect *d)
+{
+	uint16_t *uncounted = (uint16_t *)arena_get(&d->arena, d->block.n, sizeof *uncounted);  /* ids, by block */
+
+	for (uint32_t i = 0; i < d->bar.n; i++)
+		if (d->bar.v[i].object >= OF_ALL && d->bar.v[i].object < 2 * OF_ALL)
+			uncounted[d->bar.v[i].block] |= (uint16_t)(1u << d->bar.v[i].object % OF_ALL);
+	for (uint32_t i = 0; i < d->bar.n; i++) {
+		struct bar_op *b = &d->bar.v[i];
+		uint32_t threads = d->block.v[b->block].threads;
+
+		if (b->object >= OF_ALL || !(uncounted[b->block] >> b->object & 1) || !threads ||
+		    b->count != (threads + EVENT_LANES - 1) / EVENT_LANES * EVENT_LANES)
+			continue;
+		b->count = 0;
+		b->object += OF_ALL;
+	}
+}
+
 void link_barriers(struct detect *d, struct graph *g)
 {
 	struct sorting o = new_sorting(&d->arena, d->bar.n);
@@ -240,6 +260,7 @@ void link_barriers(struct detect *d, struct graph *g)
 	u.turn = (struct turn *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *u.turn);
 	u.part = (struct part *)arena_get(&d->arena, d->warp.n, sizeof *u.part);
 	find_exits(&u);
+	forget_whole_counts(d);
 	for (uint32_t i = 0; i < o.n; i++)
 		o.key[i] = object_of(d, &d->bar.v[i]);
 	sort(&o);

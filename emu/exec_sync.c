@@ -134,13 +134,21 @@ static void tell_arrive(struct emu_x *x, const struct emu_op *op, uint32_t lanes
 	emu_tell(&t);
 }
 
+/* No count is one of all threads of the block. */
+static bool same_count(const struct emu_block *b, uint32_t x, uint32_t y)
+{
+	const uint32_t all = (b->nthreads + EMU_LANES - 1) / EMU_LANES * EMU_LANES;
+
+	return (x == EMU_BAR_ALL ? all : x) == (y == EMU_BAR_ALL ? all : y);
+}
+
 /* What is undefined ends the kernel, once it is told.  False: it did. */
 static bool may_come(struct emu_x *x, const struct emu_op *op, uint32_t lanes, unsigned id, uint32_t expected)
 {
 	const struct emu_bar *bar = &x->b->bar[id];
 	bool whole = expected == EMU_BAR_ALL || (expected && expected % EMU_LANES == 0);
 
-	if (whole && (!bar->expected || bar->expected == expected))
+	if (whole && (!bar->expected || same_count(x->b, bar->expected, expected)))
 		return true;
 	if (emu_tells(op))
 		tell_arrive(x, op, lanes, x->mask, id, expected);

@@ -311,6 +311,7 @@ static void hear_form(const struct emu_tell *e, const struct orc_op *k)
 	const struct emu_tell_bar *q = e->u.bar;
 	struct orc_bar *bar = &orc_block_of(e->b)->bar[q->id];
 	struct orc_come now = {k, e->w->index * EMU_LANES + (unsigned)__builtin_ctz(e->lanes), q->aligned}, *mate = &bar->by[e->w->index];
+	uint32_t count = q->count ? q->count : (e->b->nthreads + EMU_LANES - 1) / EMU_LANES * EMU_LANES;
 	bool red = q->how == EMU_BAR_RED, moot = e->b->live != e->b->nthreads, was = bar->said;
 
 	if (!k || bar->said)
@@ -318,7 +319,7 @@ static void hear_form(const struct emu_tell *e, const struct orc_op *k)
 	bar->said = true;
 	if (q->count % EMU_LANES)
 		misused(b, &now, NULL, false);
-	else if (bar->first.op && (bar->count != q->count || bar->red != red))
+	else if (bar->first.op && (bar->count != count || bar->red != red))
 		misused(b, &now, &bar->first, moot);
 	else if (mate->op && mate->op != k && mate->aligned && q->aligned)
 		misused(b, &now, mate, moot);
@@ -326,7 +327,7 @@ static void hear_form(const struct emu_tell *e, const struct orc_op *k)
 		bar->said = was;
 	if (!bar->first.op) {
 		bar->first = now;
-		bar->count = q->count;
+		bar->count = count;
 		bar->red = red;
 	}
 	if (!mate->op)

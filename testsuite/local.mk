@@ -750,6 +750,7 @@ norace_tests = \
 	testsuite/norace/22_both_wait.ptx \
 	testsuite/norace/23_barrier_partial_warp.ptx \
 	testsuite/norace/23_barrier_split_warps.ptx \
+	testsuite/norace/23_count_and_none.ptx \
 	testsuite/norace/23_count_multiple.ptx \
 	testsuite/norace/23_counts_in_turn.ptx \
 	testsuite/norace/23_full_count.ptx \

@@ -155,6 +155,7 @@ ev_logs = \
 	testsuite/detect/async/tensor_store_source_free.ev testsuite/detect/async/tensor_store_waited.ev \
 	testsuite/detect/async/tensor_swizzled.ev testsuite/detect/async/tensor_swizzled_away.ev \
 	testsuite/detect/async/tensor_waited.ev testsuite/detect/barrier/aligned.ev \
+	testsuite/detect/barrier/count_of_all_and_none.ev \
 	testsuite/detect/barrier/aligned_apart.ev \
 	testsuite/detect/barrier/aligned_one_instruction.ev \
 	testsuite/detect/barrier/all.ev testsuite/detect/barrier/all_global.ev \
