@@ -237,7 +237,7 @@ static void forget_whole_counts(struct detect *d)
 	uint16_t *uncounted = (uint16_t *)arena_get(&d->arena, d->block.n, sizeof *uncounted);  /* ids, by block */
 
 	for (uint32_t i = 0; i < d->bar.n; i++)
-		if (d->bar.v[i].object >= OF_ALL && d->bar.v[i].object < 2 * OF_ALL)
+		if (d->bar.v[i].object >= OF_ALL && d->bar.v[i].object < CLUSTER_BARRIER)
 			uncounted[d->bar.v[i].block] |= (uint16_t)(1u << d->bar.v[i].object % OF_ALL);
 	for (uint32_t i = 0; i < d->bar.n; i++) {
 		struct bar_op *b = &d->bar.v[i];
