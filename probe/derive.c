@@ -3,6 +3,7 @@
  * derive.c: what each register may hold, by a fixpoint over all functions of a module: one answer for a register, joined
  * over its definitions, so that it holds wherever control comes from.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/derive.h"
@@ -582,7 +583,8 @@ static const struct ptx_operand *operand_of(const struct ptx_inst *in, enum even
 	}
 }
 
-uint64_t derive_address(struct derive *d, const struct ptx_func *f, const struct ptx_stmt *stmt, enum event_address_of which)
+/* Of an instruction's address, or descriptor: variables, as bits; 0: it is not known. */
+static uint64_t address(struct derive *d, const struct ptx_func *f, const struct ptx_stmt *stmt, enum event_address_of which)
 {
 	unsigned left = STATEMENTS_MOST;
 	struct deriving x = {.d = d, .at = stmt, .left = &left};
@@ -596,6 +598,25 @@ uint64_t derive_address(struct derive *d, const struct ptx_func *f, const struct
 		return 0;
 	v = of(&x, o);
 	return v.kind == (o->kind == OP_ADDR ? ADDRESS : DESCRIPTOR) ? v.set : 0;
+}
+
+static void add_origin(struct event_origin **list, uint32_t *n, struct event_origin o)
+{
+	/* There is room for a power of two. */
+	if (!(*n & (*n - 1)))
+		*list = realloc(*list, (*n ? 2 * *n : 1) * sizeof **list);
+	if (!*list)
+		abort();
+	(*list)[(*n)++] = o;
+}
+
+void derive_origins(struct derive *d, const struct ptx_func *f, const struct ptx_stmt *stmt, uint32_t site, struct event_origin **list, uint32_t *n)
+{
+	static const enum event_address_of all[] = {EVENT_OF_AT, EVENT_OF_FROM, EVENT_OF_MBAR};
+
+	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+		for (uint64_t left = address(d, f, stmt, all[i]); left; left &= left - 1)
+			add_origin(list, n, (struct event_origin){site, (uint16_t)all[i], 0, (uint32_t)__builtin_ctzll(left)});
 }
 
 /* ---- what a kernel uses ------------------------------------------------------------------------------------------ */
