@@ -23,7 +23,7 @@ bool place_of_shared(struct detect *d, const struct event *e, uint64_t address, 
 		return false;
 	p->block = rank == b->rank ? d->warp.v[e->warp].block : find_block(d, b->launch, b->cluster + rank);
 	p->space = 1 + p->block;
-	p->address = address & 0xffffff;
+	p->address = event_offset(address);
 	return p->block != NONE;
 }
 

@@ -164,19 +164,25 @@ static uint32_t copy_bytes(const struct detect *d, const struct event *e, unsign
 	return e->kind == EVENT_CANCEL ? 16 : (uint32_t)s->size * s->count;
 }
 
-/* A place in the shared memory of every block of the mask, or of that of the address; with .cta_group::2
- * hears the one of each pair that has the parity of the mbarrier's (PTX ISA, "cp.async.bulk.tensor"). */
-static void count_copy(struct scan *s, const struct event *e, unsigned lane)
+enum event_operand mbar_operand(const struct event *e)
 {
 	static const enum event_operand mbar[] = {      /* from COPY on */
 		EVENT_COPY_MBAR, EVENT_TENSOR_MBAR, EVENT_ASYNC_STORE_MBAR, EVENT_CANCEL_MBAR
 	};
+
+	return mbar[e->kind - EVENT_COPY];
+}
+
+/* A place in the shared memory of every block of the mask, or of that of the address; with .cta_group::2
+ * hears the one of each pair that has the parity of the mbarrier's (PTX ISA, "cp.async.bulk.tensor"). */
+static void count_copy(struct scan *s, const struct event *e, unsigned lane)
+{
 	const struct block *b = block_of(s->d, s->warp);
 	uint32_t mask = copy_blocks(s->d, e, lane), source = copy_source(s->d, e, lane), written = source;
 	bool pair = site_of(s->d, e)->flags & EVENT_PAIR;
 	struct place p;
 
-	if (!place_of_shared(s->d, e, event_get(record_of(s->d, e), lane, mbar[e->kind - EVENT_COPY]), &p))
+	if (!place_of_shared(s->d, e, event_get(record_of(s->d, e), lane, mbar_operand(e)), &p))
 		return;
 	EACH_LANE(r, mask ? mask : 1) {
 		uint32_t told = pair ? (r & ~1u) | (s->d->block.v[p.block].rank & 1) : r;

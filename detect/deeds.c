@@ -202,12 +202,13 @@ static void find_talk(struct detect_deeds *d, const struct detect_deed *a, const
 	hear(d, b->when.line, b->when.number, &a->when.knew);
 }
 
+/* What the host does from the issue on, and issues, may come behind it. */
 static void find_talk_with_host(struct detect_deeds *d, const struct detect_deed *x)
 {
 	struct detect_clock all = {{0}};
 
 	all.upto[0] = UINT32_MAX;
-	hear(d, 0, 0, &x->when.knew);
+	hear(d, 0, x->when.knew.upto[0] + 1, &x->when.knew);
 	hear(d, x->when.line, x->when.number, &all);
 }
 
@@ -215,7 +216,7 @@ static bool heard_of(const struct detect_deeds *d, const struct detect_deed *a, 
 {
 	for (unsigned i = 0; i < DETECT_LINES; i++) {
 		const struct heard *h = &d->heard[i];
-		bool behind = b->when.line == i ? b->when.number >= h->number : b->when.knew.upto[i] >= h->number && h->number;
+		bool behind = b->when.line == i ? b->when.number >= h->number : b->when.knew.upto[i] >= h->number;
 
 		if (h->any && behind && h->clock.upto[a->when.line] >= a->when.number)
 			return true;

@@ -354,6 +354,8 @@ void link_grid(struct detect *, struct graph *);
 enum apart reach_of(const struct event_site *);
 
 /* async.c */
+static inline bool is_copy(unsigned kind) { return kind >= EVENT_COPY && kind <= EVENT_CANCEL; }
+enum event_operand mbar_operand(const struct event *);  /* of a copy: which one says where the mbarrier is that counts it */
 uint32_t single_operations(struct detect *, const struct event *, uint32_t n);  /* the first of its n */
 uint32_t ordered_operations(struct detect *, uint32_t warp, unsigned kind, unsigned lane);
 uint32_t copy_source(struct detect *, const struct event *, unsigned lane);
@@ -399,7 +401,7 @@ struct mbar_op {
 };
 struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane, uint32_t owner, uint64_t address);
 /* Is it one that a copy makes? */
-static inline bool by_copy(const struct mbar_op *o) { return o->kind >= EVENT_COPY && o->kind <= EVENT_CANCEL; }
+static inline bool by_copy(const struct mbar_op *o) { return is_copy(o->kind); }
 struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; before: the one there before it; NONE */
 
 /* barrier.c: an arrival or a wait at a barrier.  Of a warp's `count` has its members. */

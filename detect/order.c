@@ -115,7 +115,7 @@ SCREEN_HELPER uint32_t find_mbar(const struct order *o, uint64_t address)
 	uint32_t m = 0;
 
 	NO_UNROLL
-	while (m < o->m->mbars && o->m->mbar[m].address != (address & 0xffffff))
+	while (m < o->m->mbars && o->m->mbar[m].address != event_offset(address))
 		m++;
 	return m;
 }
@@ -142,7 +142,7 @@ SCREEN_HELPER bool is_unused(const struct order *o, const struct action *a, uint
 
 SCREEN_HELPER void init_mbar(const struct order *o, const struct action *a)
 {
-	uint32_t lane = event_first(a->mask), n = o->m->mbars, address = (uint32_t)event_address(a->u, lane) & 0xffffff;
+	uint32_t lane = event_first(a->mask), n = o->m->mbars, address = event_offset(event_address(a->u, lane));
 
 	if (!a->alone || n == MBARS || address < SYSTEM || cell_at(o, address) >= o->cells || has_mbar(o, address, address + 8) ||
 	    !is_unused(o, a, address)) {

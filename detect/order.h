@@ -410,7 +410,7 @@ SCREEN_HELPER void touch_async(const struct order *o, const struct action *a, co
 	uint32_t first[2], n[2];
 
 	for (uint32_t k = 0; k < 2; k++) {
-		uint32_t from = (uint32_t)b[k].from & 0xffffff, to = from + (uint32_t)(b[k].to - b[k].from);
+		uint32_t from = event_offset(b[k].from), to = from + (uint32_t)(b[k].to - b[k].from);
 
 		first[k] = cell_at(o, from);
 		n[k] = to > from ? cell_at(o, to - 1) + 1 - first[k] : 0;
@@ -517,7 +517,7 @@ SCREEN_HELPER void touch_plain(const struct order *o, const struct action *a, co
 	uint32_t from = ~0u, to = 0, first;
 
 	EACH_LANE(i, EVENT_LANES) {
-		uint32_t at = (*ADDRESS_OF(address, i) + (uint32_t)x->offset) & 0xffffff;
+		uint32_t at = event_offset(*ADDRESS_OF(address, i) + (uint32_t)x->offset);
 
 		from = a->mask >> i & 1 && at < from ? at : from;
 		to = a->mask >> i & 1 && at + x->bytes > to ? at + x->bytes : to;
@@ -539,7 +539,7 @@ SCREEN_HELPER void touch_plain(const struct order *o, const struct action *a, co
 	TOGETHER();
 	EACH_LANE(i, EVENT_LANES)
 		if (a->mask >> i & 1)
-			touch_words(o, a, (*ADDRESS_OF(address, i) + (uint32_t)x->offset) & 0xffffff, x, mbars);
+			touch_words(o, a, event_offset(*ADDRESS_OF(address, i) + (uint32_t)x->offset), x, mbars);
 	TOGETHER();
 }
 

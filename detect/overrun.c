@@ -211,14 +211,11 @@ static void look_at_mbar(struct scan *s, const struct event *e, unsigned lane, u
 void look_at_mbars(struct scan *s, const struct event *e)
 {
 	const struct event_unit *u = record_of(s->d, e);
-	bool counted = site_of(s->d, e)->flags & EVENT_COUNTED;
-	enum event_operand at = e->kind == EVENT_COPY ? EVENT_COPY_MBAR : e->kind == EVENT_TENSOR ? EVENT_TENSOR_MBAR :
-				e->kind == EVENT_ASYNC_STORE ? EVENT_ASYNC_STORE_MBAR : e->kind == EVENT_CANCEL ? EVENT_CANCEL_MBAR :
-				EVENT_OPERAND_NONE;
+	bool counted = e->kind == EVENT_CANCEL || (is_copy(e->kind) && site_of(s->d, e)->flags & EVENT_COUNTED);
 
 	EACH_LANE(l, e->lanes)
 		if ((e->kind >= EVENT_MBAR_ARRIVE && e->kind <= EVENT_MBAR_COPIES) || e->kind == EVENT_TC_COMMIT)
 			look_at_mbar(s, e, l, event_address(u, l), EVENT_OF_AT);
-		else if (at != EVENT_OPERAND_NONE && (counted || e->kind == EVENT_CANCEL))
-			look_at_mbar(s, e, l, event_get(u, l, at), EVENT_OF_MBAR);
+		else if (counted)
+			look_at_mbar(s, e, l, event_get(u, l, mbar_operand(e)), EVENT_OF_MBAR);
 }

@@ -217,9 +217,9 @@ SCREEN_PASS static void look_at_cell(const struct shared *x, uint32_t i, uint32_
 /* A lane's access at an address of shared memory. */
 SCREEN_PASS static void touch_cells(const struct shared *x, const struct screen_access *a, uint32_t at, uint32_t who)
 {
-	uint32_t last = ((at & 0xffffff) + a->bytes - 1) >> x->shift;
+	uint32_t last = (event_offset(at) + a->bytes - 1) >> x->shift;
 
-	for (uint32_t i = (at & 0xffffff) >> x->shift; i <= last; i++)
+	for (uint32_t i = event_offset(at) >> x->shift; i <= last; i++)
 		if (a->traits & TRAIT_SHARED_WRITE)
 			put_cell(x, i, a->traits & TRAIT_ATOMIC ? BY_ATOMICS : who);
 		else
@@ -612,7 +612,7 @@ SCREEN_HELPER const struct screen_wall *wall_of(const struct screen *s, const st
 /* So many bytes at an address, in whatever block's memory. */
 SCREEN_HELPER bool is_held(const struct screen *s, const struct event_unit *u, enum event_address_of which, uint64_t address, uint64_t bytes)
 {
-	return is_within(wall_of(s, u, which), address & 0xffffff, (address & 0xffffff) + bytes);
+	return is_within(wall_of(s, u, which), event_offset(address), event_offset(address) + bytes);
 }
 
 /* Each access that the record stands for, of lanes from the lowest address to the highest one. */
@@ -623,7 +623,7 @@ SCREEN_PASS static bool are_held(const struct screen *s, const struct event_unit
 	bool fine = true;
 
 	for (uint32_t k = 0; k < site->n; k++)
-		fine = fine && is_held(s, u, EVENT_OF_AT, (low & 0xffffff) + (uint32_t)all[k].offset, (uint64_t)(high - low) + all[k].bytes);
+		fine = fine && is_held(s, u, EVENT_OF_AT, event_offset(low) + (uint32_t)all[k].offset, (uint64_t)(high - low) + all[k].bytes);
 	return fine;
 }
 
@@ -664,7 +664,7 @@ SCREEN_PASS static bool copy_is_held(const struct screen *s, const struct event_
 	if (tensor) {
 		if (!map || !bounds_box(at, site, lane, map, &box))
 			return false;
-		shared = bounds_shared_box(&box, event_address(at, lane) & 0xffffff);
+		shared = bounds_shared_box(&box, event_offset(event_address(at, lane)));
 		return is_within(wall_of(s, at, EVENT_OF_AT), shared.from, shared.to);
 	}
 	bytes = event_get(at, lane, EVENT_COPY_BYTES);

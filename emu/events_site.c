@@ -18,7 +18,7 @@ struct table {
 	struct ptx_buf text;
 	struct derive *derive;
 	struct event_origin *origin;
-	uint32_t norigins, origins_cap;
+	uint32_t norigins;
 };
 
 struct of_func { struct table *table; uint32_t site[]; };       /* by op; 0: none */
@@ -62,22 +62,6 @@ static uint32_t text_of(struct table *t, const struct ptx_stmt *stmt)
 	return at;
 }
 
-static void add_origins(struct table *t, const struct ptx_func *f, const struct ptx_stmt *stmt)
-{
-	static const enum event_address_of addresses[] = {EVENT_OF_AT, EVENT_OF_FROM, EVENT_OF_MBAR};
-
-	for (unsigned i = 0; i < sizeof addresses / sizeof *addresses; i++)
-		for (uint64_t left = derive_address(t->derive, f, stmt, addresses[i]); left; left &= left - 1) {
-			if (t->norigins == t->origins_cap) {
-				t->origins_cap = t->origins_cap ? 2 * t->origins_cap : 16;
-				t->origin = realloc(t->origin, t->origins_cap * sizeof *t->origin);
-				if (!t->origin)
-					abort();
-			}
-			t->origin[t->norigins++] = (struct event_origin){t->n, (uint16_t)addresses[i], 0, (uint32_t)__builtin_ctzll(left)};
-		}
-}
-
 static uint32_t add_site(struct table *t, const struct ptx_func *f, const struct ptx_stmt *stmt)
 {
 	struct event_site s;
@@ -90,7 +74,7 @@ static uint32_t add_site(struct table *t, const struct ptx_func *f, const struct
 		if (!t->site)
 			abort();
 	}
-	add_origins(t, f, stmt);
+	derive_origins(t->derive, f, stmt, t->n, &t->origin, &t->norigins);
 	s.line = stmt->line;
 	s.text = text_of(t, stmt);
 	t->site[t->n] = s;

@@ -87,6 +87,8 @@ static inline EVENT_BOTH bool event_narrow(const struct event_unit *e) { return 
 /* Of an ADDRESS: that of the lowest lane, and how far each lane is behind the one before; or the n-th lane's. */
 static inline EVENT_BOTH uint64_t event_base(const struct event_unit *e) { return e->w[2] | (uint64_t)(e->w[3] & 0xffff) << 32; }
 static inline EVENT_BOTH int32_t event_step(const struct event_unit *e) { return (int16_t)(e->w[3] >> 16); }
+/* Of an address in shared memory, as a record has it: its place in its block's. */
+static inline EVENT_BOTH uint32_t event_offset(uint64_t address) { return (uint32_t)address & 0xffffff; }
 static inline EVENT_BOTH uint64_t event_nth_address(const struct event_unit *e, unsigned n)
 {
 	const uint32_t *w = event_narrow(e) ? e[1 + n / 4].w + n % 4 : e[1 + n / 2].w + n % 2 * 2;

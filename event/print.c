@@ -46,7 +46,7 @@ static void say_address(struct out *o, const struct event_unit *e, const struct 
 			continue;
 		a = event_address(e, l);
 		if (s->space == EVENT_SHARED)
-			say(o, "%ss%" PRIu64 ":0x%" PRIx64, before, a >> 24, a & 0xffffff);
+			say(o, "%ss%" PRIu64 ":0x%" PRIx32, before, a >> 24, event_offset(a));
 		else
 			say(o, "%sg:0x%" PRIx64, before, a);
 		before = ",";

@@ -43,7 +43,7 @@ static void give_matrix(const struct extent_to *to, uint64_t descriptor, bool mn
 		return;
 	for (uint32_t y = 0; y < lines; y++)
 		for (uint32_t x = 0; x < bytes; x += 16)
-			to->sink(to->shared, address_in(descriptor, mn, x, y) & 0xffffff, 16);
+			to->sink(to->shared, event_offset(address_in(descriptor, mn, x, y)), 16);
 }
 
 /* Its descriptors have a swizzling mode of 2 bits, from bit 62 on. */

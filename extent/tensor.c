@@ -178,7 +178,7 @@ static void row_shared(const struct box *b, uint32_t at, const struct extent_to 
 uint32_t extent_box(const struct event_unit *u, const struct event_site *s, unsigned lane, const struct event_map *m,
 		    const struct extent_to *to)
 {
-	uint32_t at = (uint32_t)event_address(u, lane) & 0xffffff;
+	uint32_t at = event_offset(event_address(u, lane));
 	struct box b;
 
 	if (!make_box(&b, u, s, lane, m))

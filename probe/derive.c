@@ -3,6 +3,7 @@
  * derive.c: what each register may hold, by a fixpoint over all functions of a module: one answer for a register, joined
  * over its definitions, so that it holds wherever control comes from.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/derive.h"
@@ -19,9 +20,11 @@ struct derive_func { struct derive_func *next; const struct ptx_func *f; struct 
 struct param { const struct ptx_sym *sym; struct value v; };
 struct derive_params { struct param *p; uint32_t n, cap; };
 
-/* MATRIX_SHIFT: of a descriptor (PTX ISA, "Matrix Descriptor Format"); PLACE_BITS: of an address in a block's memory;
+/* DEPTH_MOST, STATEMENTS_MOST: definitions that a question goes back through one behind the other, and statements that it
+ * looks at for all of them: each operand of each of them may have one.
+ * MATRIX_SHIFT: of a descriptor (PTX ISA, "Matrix Descriptor Format"); PLACE_BITS: of an address in a block's memory;
  * ALIGN_BITS: of these, those that an alignment may clear. */
-enum { ROUNDS_MOST = 24, DEPTH_MOST = 24, MATRIX_SHIFT = 4, PLACE_BITS = 0x3ffff, ALIGN_BITS = 0xfff };
+enum { ROUNDS_MOST = 24, DEPTH_MOST = 24, STATEMENTS_MOST = 4096, MATRIX_SHIFT = 4, PLACE_BITS = 0x3ffff, ALIGN_BITS = 0xfff };
 
 static const struct value number = {NUMBER, 0}, mixed = {MIXED, 0};
 
@@ -31,6 +34,7 @@ struct deriving {
 	struct derive_func *in;         /* the function that is looked at */
 	const struct ptx_stmt *at;      /* where: what comes right before counts (value_before); NULL: anywhere in it */
 	unsigned depth;                 /* definitions that have been gone back through to get there */
+	unsigned *left;                 /* statements that may yet be looked at to go back; NULL: as `at` */
 	bool changed;
 };
 
@@ -88,23 +92,28 @@ static uint64_t bit_of(const struct derive *d, const struct ptx_sym *sym)
 
 static struct value result(struct deriving *, const struct ptx_inst *);
 
-static bool is_written(const struct ptx_operand *o, const struct ptx_sym *reg)
-{
-	bool any = o->kind == OP_SYM && o->sym == reg;
+struct wanted { const struct ptx_sym *reg; bool found; };
 
-	for (unsigned i = 0; (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST) && i < o->n; i++)
-		any |= is_written(&o->list[i], reg);
-	return any;
+static void is_wanted(void *arg, const struct ptx_sym *reg)
+{
+	struct wanted *w = arg;
+
+	w->found |= w->reg == reg;
 }
 
 /* The statement that has written a register last, if nothing else can have come in between: no label is; NULL: it is not
  * known. */
-static const struct ptx_stmt *writer_before(const struct ptx_stmt *at, const struct ptx_sym *reg)
+static const struct ptx_stmt *writer_before(const struct ptx_stmt *at, const struct ptx_sym *reg, unsigned *left)
 {
-	for (const struct ptx_stmt *s = at->prev; s && s->kind != STMT_LABEL; s = s->prev)
-		if (s->kind == STMT_INST && s->inst.nops && is_written(&s->inst.ops[0], reg))
+	struct wanted w = {reg, false};
+
+	for (const struct ptx_stmt *s = at->prev; s && s->kind != STMT_LABEL && *left; s = s->prev, --*left) {
+		if (s->kind == STMT_INST)
+			flow_defs(&s->inst, is_wanted, &w);
+		if (w.found)
 			return s->inst.guarded || s->inst.id == INST_CALL || s->inst.id == INST_UNKNOWN || s->inst.ops[0].kind != OP_SYM ?
 			       NULL : s;
+	}
 	return NULL;
 }
 
@@ -113,7 +122,7 @@ static struct value value_before(const struct deriving *x, const struct ptx_sym 
 {
 	struct value all = x->in->reg[reg->reg];
 	bool sure = is_plain(all) || (is_of_variables(all) && !(all.set & (all.set - 1)));
-	const struct ptx_stmt *s = x->at && !sure && x->depth < DEPTH_MOST ? writer_before(x->at, reg) : NULL;
+	const struct ptx_stmt *s = x->at && !sure && x->depth < DEPTH_MOST ? writer_before(x->at, reg, x->left) : NULL;
 	struct deriving there = *x;
 
 	if (!s)
@@ -353,10 +362,12 @@ static struct value all_of(const struct deriving *x, const struct ptx_inst *in)
 
 static struct value result(struct deriving *x, const struct ptx_inst *in)
 {
-	const struct value a = of_nth(x, in, 1), b = in->nops > 2 ? of_nth(x, in, 2) : number;
+	struct value a, b;
 
 	if (ptx_insts[in->id].access != ACCESS_NONE)
 		return loaded(x, in);
+	a = of_nth(x, in, 1);
+	b = in->nops > 2 ? of_nth(x, in, 2) : number;
 	switch (in->id) {
 	case INST_MOV: case INST_MAPA: case INST_SHFL: case INST_SHFL_SYNC:
 		return a;
@@ -398,7 +409,7 @@ static void unpack(struct deriving *x, const struct ptx_inst *in, struct value v
 	for (unsigned i = 0; i < to->n; i++)
 		if (to->list[i].kind == OP_SYM && to->list[i].sym && to->list[i].sym->kind == SYM_REG)
 			put(x, &x->in->reg[to->list[i].sym->reg],
-			    !i ? v : v.kind == DESCRIPTOR || v.kind == ADDRESS ? (v.kind == ADDRESS ? mixed : number) : anything_of(v));
+			    !i ? v : v.kind == DESCRIPTOR ? number : anything_of(v));
 }
 
 /* What it puts into memory, or passes on. */
@@ -572,9 +583,11 @@ static const struct ptx_operand *operand_of(const struct ptx_inst *in, enum even
 	}
 }
 
-uint64_t derive_address(struct derive *d, const struct ptx_func *f, const struct ptx_stmt *stmt, enum event_address_of which)
+/* Of an instruction's address, or descriptor: variables, as bits; 0: it is not known. */
+static uint64_t address(struct derive *d, const struct ptx_func *f, const struct ptx_stmt *stmt, enum event_address_of which)
 {
-	struct deriving x = {.d = d, .at = stmt};
+	unsigned left = STATEMENTS_MOST;
+	struct deriving x = {.d = d, .at = stmt, .left = &left};
 	const struct ptx_operand *o = operand_of(&stmt->inst, which);
 	struct value v;
 
@@ -585,6 +598,25 @@ uint64_t derive_address(struct derive *d, const struct ptx_func *f, const struct
 		return 0;
 	v = of(&x, o);
 	return v.kind == (o->kind == OP_ADDR ? ADDRESS : DESCRIPTOR) ? v.set : 0;
+}
+
+static void add_origin(struct event_origin **list, uint32_t *n, struct event_origin o)
+{
+	/* There is room for a power of two. */
+	if (!(*n & (*n - 1)))
+		*list = realloc(*list, (*n ? 2 * *n : 1) * sizeof **list);
+	if (!*list)
+		abort();
+	(*list)[(*n)++] = o;
+}
+
+void derive_origins(struct derive *d, const struct ptx_func *f, const struct ptx_stmt *stmt, uint32_t site, struct event_origin **list, uint32_t *n)
+{
+	static const enum event_address_of all[] = {EVENT_OF_AT, EVENT_OF_FROM, EVENT_OF_MBAR};
+
+	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+		for (uint64_t left = address(d, f, stmt, all[i]); left; left &= left - 1)
+			add_origin(list, n, (struct event_origin){site, (uint16_t)all[i], 0, (uint32_t)__builtin_ctzll(left)});
 }
 
 /* ---- what a kernel uses ------------------------------------------------------------------------------------------ */
@@ -599,32 +631,33 @@ static uint64_t used_by(const struct derive *d, const struct ptx_operand *o)
 	return used;
 }
 
-struct walk { const struct derive *d; const struct ptx_func **todo; uint32_t n; };
+/* What a kernel calls by name, and itself: each function once. */
+struct reached { const struct ptx_func **f; uint32_t n; };
 
-static void add_callee(struct walk *w, const struct ptx_func *f)
+static void add_callee(struct reached *r, const struct ptx_func *f)
 {
-	for (uint32_t i = 0; f && i < w->n; i++)
-		f = w->todo[i] == f ? NULL : f;
+	for (uint32_t i = 0; f && i < r->n; i++)
+		f = r->f[i] == f ? NULL : f;
 	if (f && f->has_body)
-		w->todo[w->n++] = f;
+		r->f[r->n++] = f;
 }
 
 uint64_t derive_used(const struct derive *d, struct ptx_arena *arena, const struct ptx_module *m, const struct ptx_func *kernel)
 {
-	struct walk w = {d, NULL, 0};
+	struct reached r = {NULL, 0};
 	uint64_t used = 0;
 	uint32_t n = 0;
 
 	for (const struct ptx_stmt *s = m->first; s; s = s->next)
 		n += s->kind == STMT_FUNC;
-	w.todo = ptx_alloc(arena, (n + 1) * sizeof *w.todo);
-	add_callee(&w, kernel);
-	for (uint32_t i = 0; d->n && i < w.n; i++)
-		for (const struct ptx_stmt *s = w.todo[i]->body; s; s = s->next) {
+	r.f = ptx_alloc(arena, (n + 1) * sizeof *r.f);
+	add_callee(&r, kernel);
+	for (uint32_t i = 0; d->n && i < r.n; i++)
+		for (const struct ptx_stmt *s = r.f[i]->body; s; s = s->next) {
 			for (unsigned k = 0; s->kind == STMT_INST && k < s->inst.nops; k++)
 				used |= used_by(d, &s->inst.ops[k]);
 			if (s->kind == STMT_INST && s->inst.id == INST_CALL)
-				add_callee(&w, callee_of(&s->inst));
+				add_callee(&r, callee_of(&s->inst));
 		}
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->variable[i].func && (d->variable[i].func != kernel || !d->variable[i].first))

@@ -29,8 +29,9 @@ struct derive {
 
 /* In the arena.  Before anything is put into the module. */
 struct derive *derive_of(struct ptx_arena *, const struct ptx_module *);
-/* Of an instruction's address, or descriptor: variables, as bits; 0: it is not known. */
-uint64_t derive_address(struct derive *, const struct ptx_func *, const struct ptx_stmt *, enum event_address_of);
+/* Puts what is known of the instruction's addresses behind the n rows of a list from malloc(3), which grows (NULL: of none), as
+ * rows of that site. */
+void derive_origins(struct derive *, const struct ptx_func *, const struct ptx_stmt *, uint32_t site, struct event_origin **, uint32_t *n);
 /* Variables that a kernel uses, or what it calls by name: those whose address can be had where it begins. */
 uint64_t derive_used(const struct derive *, struct ptx_arena *, const struct ptx_module *, const struct ptx_func *);
 

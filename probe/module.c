@@ -27,37 +27,16 @@ const char *module_text(struct module *t)
 	return s;
 }
 
-/* Room for a power of two. */
-static void *room(void *v, uint32_t n, size_t size)
-{
-	if (n & (n - 1))
-		return v;
-	v = realloc(v, (n ? 2 * n : 1) * size);
-	if (!v)
-		abort();
-	return v;
-}
-
-static void add_origins(struct module *t, uint32_t site, const struct ptx_stmt *stmt)
-{
-	static const enum event_address_of addresses[] = {EVENT_OF_AT, EVENT_OF_FROM, EVENT_OF_MBAR};
-	struct probe_sites *s = t->sites;
-
-	for (unsigned i = 0; i < sizeof addresses / sizeof *addresses; i++)
-		for (uint64_t left = derive_address(t->derive, t->f, stmt, addresses[i]); left; left &= left - 1) {
-			s->origin = room(s->origin, s->norigins, sizeof *s->origin);
-			s->origin[s->norigins++] = (struct event_origin){site, (uint16_t)addresses[i], 0, (uint32_t)__builtin_ctzll(left)};
-		}
-}
-
 static void add_variables(struct module *t)
 {
 	struct probe_sites *s = t->sites;
 
+	s->variable = malloc((t->derive->n + 1) * sizeof *s->variable);
+	if (!s->variable)
+		abort();
 	for (uint32_t i = 0; i < t->derive->n; i++) {
 		const struct derive_variable *v = &t->derive->variable[i];
 
-		s->variable = room(s->variable, s->nvariables, sizeof *s->variable);
 		s->variable[s->nvariables++] = (struct probe_variable){strdup(v->sym->name), (uint32_t)v->sym->bytes, v->dynamic};
 	}
 }
@@ -98,7 +77,7 @@ uint32_t module_site(struct module *t, const struct event_site *site, const stru
 			abort();
 	}
 	if (stmt)
-		add_origins(t, s->n, stmt);
+		derive_origins(t->derive, t->f, stmt, s->n, &s->origin, &s->norigins);
 	s->site[s->n] = *site;
 	s->place[s->n] = (struct probe_place){t->f, stmt};
 	return s->n++;

@@ -29,7 +29,7 @@ one()
 	options=
 	[ "$name" = kernel ] && options='--kernel=pick*'
 	cp "$golden/$name.ptx" . || hard "copy"
-	"$gsan_ptx" -v --stats -dP $options "$name.ptx" -o whole.ptx >out 2>"$name.got" ||
+	timeout 60 "$gsan_ptx" -v --stats -dP $options "$name.ptx" -o whole.ptx >out 2>"$name.got" ||
 		{ fail "$name: status $?"; cat "$name.got"; return; }
 	[ -s out ] && fail "$name: -o and yet output on stdout"
 	if [ -n "$update" ]; then

@@ -248,9 +248,9 @@ static void ignore(void *unused, uint64_t number)
 
 static const struct detect_sink counting = {count, ignore, NULL};
 
-static void issue(struct detect_order *o, struct detect_deeds *d, unsigned s, const struct detect_range *r, size_t n)
+static void issue_deed(struct detect_order *o, struct detect_deeds *d, unsigned s, const struct detect_range *r, size_t n, bool talks)
 {
-	struct detect_deed x = {.kind = DETECT_LAUNCH, .origin = s};
+	struct detect_deed x = {.kind = DETECT_LAUNCH, .origin = s, .talks = talks};
 
 	detect_put(o, &streams[s], &x.when);
 	x.host = *detect_host_clock(o);
@@ -258,6 +258,11 @@ static void issue(struct detect_order *o, struct detect_deeds *d, unsigned s, co
 		detect_range_add(&x.ranges, &r[i]);
 	detect_ranges_end(&x.ranges);
 	detect_deed(d, &x, &counting);
+}
+
+static void issue(struct detect_order *o, struct detect_deeds *d, unsigned s, const struct detect_range *r, size_t n)
+{
+	issue_deed(o, d, s, r, n, false);
 }
 
 static const struct detect_range data = {.address = 64, .bytes = 4, .size = 4, .writes = true};
@@ -301,6 +306,29 @@ static void test_talk_later(void **unused)
 	issue(o, d, 1, &flag, 1);
 	detect_deeds_known(d, NULL, &counting);
 	assert_int_equal(told, 0);
+	detect_deeds_free(d);
+	detect_order_free(o);
+}
+
+/* The host may have learned from a launch that it is far enough for the next one, but not for the one before. */
+static void test_talk_with_host(void **unused)
+{
+	struct detect_order *o = detect_order_new();
+	struct detect_deeds *d = detect_deeds_new();
+
+	(void)unused;
+	told = 0;
+	issue_deed(o, d, 3, &data, 1, true);
+	issue(o, d, 4, &data, 1);
+	detect_deeds_known(d, NULL, &counting);
+	assert_int_equal(told, 0);
+	assert_int_equal(detect_deeds_counts(d).talked, 1);
+	detect_deeds_free(d);
+	d = detect_deeds_new();
+	issue(o, d, 4, &data, 1);
+	issue_deed(o, d, 3, &data, 1, true);
+	detect_deeds_known(d, NULL, &counting);
+	assert_int_equal(told, 1);
 	detect_deeds_free(d);
 	detect_order_free(o);
 }
@@ -370,7 +398,8 @@ static void test_loop(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random), cmocka_unit_test(test_talk), cmocka_unit_test(test_talk_later), cmocka_unit_test(test_lines), cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_talk), cmocka_unit_test(test_talk_later),
+		cmocka_unit_test(test_talk_with_host), cmocka_unit_test(test_lines), cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_loop)
 	};
 
