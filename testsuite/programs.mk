@@ -6,6 +6,7 @@
 
 program_tests = \
 	testsuite/programs/async_copy.cu \
+	testsuite/programs/blocked_signals.cu \
 	testsuite/programs/blocking_copies.cu \
 	testsuite/programs/boxes.cu \
 	testsuite/programs/calls.cu \
