@@ -18,6 +18,7 @@ program_tests = \
 	testsuite/programs/download.cu \
 	testsuite/programs/errors.cu \
 	testsuite/programs/graph_nodes.cu \
+	testsuite/programs/guards_end.cu \
 	testsuite/programs/histogram.cu \
 	testsuite/programs/host_flag.cu \
 	testsuite/programs/host_function.cu \
