@@ -640,10 +640,14 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 	rt_tell();
 }
 
-/* Events are the context's. */
+/* Events are the context's.  What still ran there ends with it. */
 void rt_context_ends(CUcontext ctx)
 {
+	const struct detect_clock c = rt_order_of_all(ctx);
+
 	rt_context_tell(ctx, rt_flags.exit_timeout_ms);
+	rt_order_learn(&c);
+	rt_touch_over();
 }
 
 /* With queue_lock: launches that nobody judges any more. */

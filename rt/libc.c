@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * libc.c: functions of libc that hand a buffer of the program's to the kernel, which does not fault there but fails: each
- * tells of the buffer first (touch.h).  And those by which a program asks for the signals that guards need.
+ * tells of the buffer first (touch.h).  And those by which a program asks for the signals that guards need, or blocks them.
  */
 #include <errno.h>
 #include <signal.h>
@@ -130,4 +130,32 @@ HOOKED void (*signal(int sig, void (*handler)(int)))(int)
 	if (!rt_touch_sigaction(sig, &act, &old))
 		return next(sig, handler);
 	return old.sa_handler;
+}
+
+/* Who faults with SIGSEGV blocked is ended by the kernel, whoever handles it: threads keep both open, from before the first
+ * guard on. */
+static const sigset_t *but_for_guards(int how, const sigset_t *set, sigset_t *fewer)
+{
+	if (!set || how == SIG_UNBLOCK)
+		return set;
+	*fewer = *set;
+	sigdelset(fewer, SIGSEGV);
+	sigdelset(fewer, SIGTRAP);
+	return fewer;
+}
+
+HOOKED int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	sigset_t fewer;
+	NEXT(pthread_sigmask)
+
+	return next(how, but_for_guards(how, set, &fewer), old);
+}
+
+HOOKED int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	sigset_t fewer;
+	NEXT(sigprocmask)
+
+	return next(how, but_for_guards(how, set, &fewer), old);
 }

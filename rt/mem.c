@@ -67,6 +67,7 @@ void rt_mem_forget(void)
 	rt_blocks.n = 0;
 	rt_blocks.changes++;
 	pthread_mutex_unlock(&rt_lock);
+	rt_touch_end();
 }
 
 /* ---- device memory ----------------------------------------------------------------------------- */
@@ -150,8 +151,7 @@ CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
 	bool found = gone(p, &was);
 	CUresult r;
 
-	if (found)
-		rt_touch_gone(p);
+	rt_touch_gone(p);
 	r = REAL(cuMemFree_v2, which)(p);
 	settle(found, &was, r);
 	if (r == CUDA_SUCCESS && found) {
@@ -259,8 +259,7 @@ CUresult rt_on_free_host(enum rt_hook which, void *p)
 	bool found = gone((uintptr_t)p, &was);
 	CUresult r;
 
-	if (found)
-		rt_touch_gone((uintptr_t)p);
+	rt_touch_gone((uintptr_t)p);
 	r = REAL(cuMemFreeHost, which)(p);
 	settle(found, &was, r);
 	if (r == CUDA_SUCCESS && found) {

@@ -54,8 +54,8 @@ static bool is_inner(const struct rt_symbol *s)
 	const char *f = s->function, *header = strstr(s->file, "cuda_runtime");
 
 	base = base ? base + 1 : s->object;
-	return (header && strchr(header, '.') && !strchr(header, '/')) || !strncmp(base, "libgsan", 7) || !strncmp(base, "libcuda", 7) || !strncmp(f, "cuda", 4) || !strncmp(f, "__cudart", 8) ||
-	       !strncmp(f, "libcudart_static_", 17);
+	return (header && strchr(header, '.') && !strchr(header, '/')) || !strncmp(base, "libgsan", 7) || !strncmp(base, "libcuda", 7) ||
+	       !strncmp(f, "cuda", 4) || !strncmp(f, "__cudart", 8) || !strncmp(f, "libcudart_static_", 17);
 }
 
 /* As the manual calls a function of the driver's. */

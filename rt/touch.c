@@ -255,7 +255,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 		to.sa_sigaction(sig, info, context);
 	} else if (to.sa_handler != SIG_DFL && to.sa_handler != SIG_IGN) {
 		to.sa_handler(sig);
-	} else {
+	} else if (to.sa_handler == SIG_DFL || info->si_code > 0) {     /* a fault cannot be ignored */
 		/* It comes again, and ends the process. */
 		struct sigaction none = {.sa_handler = SIG_DFL};
 

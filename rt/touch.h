@@ -22,7 +22,7 @@ void rt_touch_over(void);
 /* The kernel will access that on behalf of a system call: it is told, and guarded no more. */
 void rt_touch_bytes(const void *, size_t n, bool writes);
 bool rt_touch_any(void);                /* rt_touch_bytes() may have something to do */
-void rt_touch_end(void);                /* nobody looks any more */
+void rt_touch_end(void);                /* nobody looks any more, or all such memory is gone */
 void rt_touch_fork(void);
 
 struct sigaction;

@@ -6,6 +6,7 @@
 
 program_tests = \
 	testsuite/programs/async_copy.cu \
+	testsuite/programs/blocked_signals.cu \
 	testsuite/programs/blocking_copies.cu \
 	testsuite/programs/boxes.cu \
 	testsuite/programs/calls.cu \
@@ -17,6 +18,7 @@ program_tests = \
 	testsuite/programs/download.cu \
 	testsuite/programs/errors.cu \
 	testsuite/programs/graph_nodes.cu \
+	testsuite/programs/guards_end.cu \
 	testsuite/programs/histogram.cu \
 	testsuite/programs/host_flag.cu \
 	testsuite/programs/host_function.cu \
