@@ -202,26 +202,38 @@ static void find_talk(struct detect_deeds *d, const struct detect_deed *a, const
 	hear(d, b->when.line, b->when.number, &a->when.knew);
 }
 
-/* What the host does from the issue on, and issues, may come behind it. */
+/* The host may have read what the launch wrote strongly when it did or issued anything later.  The launch may have read what
+ * the host writes at any time, and with it all that the host came to know until then. */
 static void find_talk_with_host(struct detect_deeds *d, const struct detect_deed *x)
 {
-	struct detect_clock all = {{0}};
+	struct detect_clock all = x->heard;
 
 	all.upto[0] = UINT32_MAX;
-	hear(d, 0, x->when.knew.upto[0] + 1, &x->when.knew);
-	hear(d, x->when.line, x->when.number, &all);
+	if (x->tells)
+		hear(d, 0, x->when.knew.upto[0] + 1, &x->when.knew);
+	if (x->hears)
+		hear(d, x->when.line, x->when.number, &all);
 }
 
+/* Whoever has heard of somebody has heard what that one had heard. */
 static bool heard_of(const struct detect_deeds *d, const struct detect_deed *a, const struct detect_deed *b)
 {
-	for (unsigned i = 0; i < DETECT_LINES; i++) {
-		const struct heard *h = &d->heard[i];
-		bool behind = b->when.line == i ? b->when.number >= h->number : b->when.knew.upto[i] >= h->number;
+	struct detect_clock c = b->when.knew;
+	bool taken[DETECT_LINES] = {false}, more = true;
 
-		if (h->any && behind && h->clock.upto[a->when.line] >= a->when.number)
-			return true;
+	c.upto[b->when.line] = b->when.number > c.upto[b->when.line] ? b->when.number : c.upto[b->when.line];
+	while (more && c.upto[a->when.line] < a->when.number) {
+		more = false;
+		for (unsigned i = 0; i < DETECT_LINES; i++) {
+			const struct heard *h = &d->heard[i];
+
+			if (!h->any || taken[i] || c.upto[i] < h->number)
+				continue;
+			detect_clock_join(&c, &h->clock);
+			taken[i] = more = true;
+		}
 	}
-	return false;
+	return c.upto[a->when.line] >= a->when.number;
 }
 
 static bool in_order(const struct detect_deed *a, const struct detect_deed *b)
@@ -325,7 +337,9 @@ static bool covers(const struct detect_ranges *r, const struct detect_range *x)
 /* Whatever comes later, and not behind the earlier one, does not come behind the later one of its stream, either. */
 static bool stands_for(const struct detect_deed *later, const struct detect_deed *x)
 {
-	if (x->kind != later->kind || x->origin != later->origin || x->talks != later->talks || x->ranges.n > later->ranges.n)
+	if (x->kind != later->kind || x->origin != later->origin || x->ranges.n > later->ranges.n)
+		return false;
+	if (x->tells != later->tells || x->hears != later->hears)
 		return false;
 	for (size_t i = 0; i < x->ranges.n; i++)
 		if (!covers(&later->ranges, &x->ranges.v[i]))
@@ -368,8 +382,7 @@ void detect_deed(struct detect_deeds *d, struct detect_deed *given, const struct
 
 	drop_known(d, &given->host, sink);
 	d->count.dropped += given->ranges.lost;
-	if (given->talks)
-		find_talk_with_host(d, given);
+	find_talk_with_host(d, given);
 	if (!given->ranges.n || given->when.open) {
 		sink->gone(sink->arg, given->number);
 		detect_ranges_free(&given->ranges);

@@ -73,13 +73,14 @@ void detect_ranges_end(struct detect_ranges *);
 void detect_ranges_free(struct detect_ranges *);
 
 /* number: whatever the caller calls it; origin: of two that are alike the later one will do, if it is the same.  host: what
- * the host knew when it was issued.  talks: it synchronises with the host through memory. */
+ * the host knew when it was issued.  tells, hears: it writes, or reads, strongly what the host can reach. */
 struct detect_deed {
 	uint64_t number, origin;
 	enum detect_deed_kind kind;
-	bool talks;
+	bool tells, hears;
 	struct detect_when when;
 	struct detect_clock host;
+	struct detect_clock heard;      /* what the host came to know before it knew that this is over: of one that hears */
 	struct detect_ranges ranges;
 };
 

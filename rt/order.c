@@ -255,9 +255,20 @@ struct detect_clock rt_order_of_all(CUcontext ctx)
 	return c;
 }
 
+/* With order_lock.  A kernel that is under way may hear of it, by memory that the host writes. */
+static void learn(const struct detect_clock *c)
+{
+	const struct detect_clock *host = detect_host_clock(order);
+
+	detect_learn(order, c);
+	for (struct rt_deed *x = first; x; x = x->next)
+		if (x->d.kind == DETECT_LAUNCH && !x->forget_bytes && host->upto[x->d.when.line] < x->d.when.number)
+			detect_clock_join(&x->d.heard, host);
+}
+
 void rt_order_learn(const struct detect_clock *c)
 {
-	WITH_ORDER(detect_learn(order, c));
+	WITH_ORDER(learn(c));
 }
 
 struct detect_clock rt_order_host(void)
@@ -372,16 +383,22 @@ static void walk(void *arg)
 }
 
 /* Does it write or read strongly what the host can reach? */
-static bool talks(const struct detect_ranges *r)
+static void find_talk(struct detect_deed *x)
 {
 	struct rt_block b;
-	bool yes = false;
 
 	pthread_mutex_lock(&rt_lock);
-	for (size_t i = 0; i < r->n && !yes; i++)
-		yes = r->v[i].strong && rt_block_find(&rt_blocks, r->v[i].address, &b) && (b.kind == RT_MEM_HOST || b.kind == RT_MEM_MANAGED);
+	for (size_t i = 0; i < x->ranges.n && !(x->tells && x->hears); i++) {
+		const struct detect_range *r = &x->ranges.v[i];
+
+		if (!r->strong || !rt_block_find(&rt_blocks, r->address, &b))
+			continue;
+		if (b.kind != RT_MEM_HOST && b.kind != RT_MEM_MANAGED)
+			continue;
+		x->tells |= r->writes;
+		x->hears |= r->reads;
+	}
 	pthread_mutex_unlock(&rt_lock);
-	return yes;
 }
 
 void rt_deed_walk(struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
@@ -394,7 +411,7 @@ void rt_deed_walk(struct rt_launch *l, const struct rt_verdict *v, const struct 
 	if (!rt_with_memory(walk, &w))
 		detect_ranges_free(&x->d.ranges);
 	detect_free(w.d);
-	x->d.talks = talks(&x->d.ranges);
+	find_talk(&x->d);
 	x->d.origin = (uintptr_t)l->tables;
 	x->of = *l;
 	x->of.map = NULL;

@@ -22,6 +22,7 @@ program_tests = \
 	testsuite/programs/histogram.cu \
 	testsuite/programs/host_flag.cu \
 	testsuite/programs/host_function.cu \
+	testsuite/programs/host_passes_on.cu \
 	testsuite/programs/implicit.cu \
 	testsuite/programs/lock.cu \
 	testsuite/programs/managed.cu \
@@ -50,6 +51,7 @@ program_tests = \
 	testsuite/programs/race_download.cu \
 	testsuite/programs/race_flag.cu \
 	testsuite/programs/race_graph.cu \
+	testsuite/programs/race_host_passes_on.cu \
 	testsuite/programs/race_implicit.cu \
 	testsuite/programs/race_last_warp.cu \
 	testsuite/programs/race_lock.cu \

@@ -248,21 +248,27 @@ static void ignore(void *unused, uint64_t number)
 
 static const struct detect_sink counting = {count, ignore, NULL};
 
-static void issue_deed(struct detect_order *o, struct detect_deeds *d, unsigned s, const struct detect_range *r, size_t n, bool talks)
+static void put(struct detect_order *o, struct detect_deed *x, unsigned s)
 {
-	struct detect_deed x = {.kind = DETECT_LAUNCH, .origin = s, .talks = talks};
+	x->origin = s;
+	detect_put(o, &streams[s], &x->when);
+	x->host = *detect_host_clock(o);
+}
 
-	detect_put(o, &streams[s], &x.when);
-	x.host = *detect_host_clock(o);
+static void bring(struct detect_deeds *d, struct detect_deed *x, const struct detect_range *r, size_t n)
+{
 	for (size_t i = 0; i < n; i++)
-		detect_range_add(&x.ranges, &r[i]);
-	detect_ranges_end(&x.ranges);
-	detect_deed(d, &x, &counting);
+		detect_range_add(&x->ranges, &r[i]);
+	detect_ranges_end(&x->ranges);
+	detect_deed(d, x, &counting);
 }
 
 static void issue(struct detect_order *o, struct detect_deeds *d, unsigned s, const struct detect_range *r, size_t n)
 {
-	issue_deed(o, d, s, r, n, false);
+	struct detect_deed x = {.kind = DETECT_LAUNCH};
+
+	put(o, &x, s);
+	bring(d, &x, r, n);
 }
 
 static const struct detect_range data = {.address = 64, .bytes = 4, .size = 4, .writes = true};
@@ -310,27 +316,62 @@ static void test_talk_later(void **unused)
 	detect_order_free(o);
 }
 
-/* The host may have learned from a launch that it is far enough for the next one, but not for the one before. */
-static void test_talk_with_host(void **unused)
+/* A write of data in one stream, and one in another that synchronises with the host; which of them is issued first.  Returns
+ * how many meetings are told. */
+static unsigned with_host(const struct detect_deed *talker, bool talker_first)
 {
 	struct detect_order *o = detect_order_new();
 	struct detect_deeds *d = detect_deeds_new();
+	struct detect_deed x = *talker;
 
-	(void)unused;
 	told = 0;
-	issue_deed(o, d, 3, &data, 1, true);
-	issue(o, d, 4, &data, 1);
+	if (!talker_first)
+		issue(o, d, 4, &data, 1);
+	put(o, &x, 3);
+	bring(d, &x, &data, 1);
+	if (talker_first)
+		issue(o, d, 4, &data, 1);
 	detect_deeds_known(d, NULL, &counting);
-	assert_int_equal(told, 0);
-	assert_int_equal(detect_deeds_counts(d).talked, 1);
-	detect_deeds_free(d);
-	d = detect_deeds_new();
-	issue(o, d, 4, &data, 1);
-	issue_deed(o, d, 3, &data, 1, true);
-	detect_deeds_known(d, NULL, &counting);
-	assert_int_equal(told, 1);
+	assert_int_equal(detect_deeds_counts(d).talked, 1 - told);
 	detect_deeds_free(d);
 	detect_order_free(o);
+	return told;
+}
+
+/* The host may have learned from a launch that it is far enough for the next one, but not for the one before.  From one that
+ * only reads what the host writes it learns nothing. */
+static void test_talk_with_host(void **unused)
+{
+	const struct detect_deed tells = {.kind = DETECT_LAUNCH, .tells = true}, hears = {.kind = DETECT_LAUNCH, .hears = true};
+
+	(void)unused;
+	assert_int_equal(with_host(&tells, true), 0);
+	assert_int_equal(with_host(&tells, false), 1);
+	assert_int_equal(with_host(&hears, true), 1);
+	assert_int_equal(with_host(&hears, false), 1);
+}
+
+/* One tells the host, and the host another, in whatever order the two are issued. */
+static void test_talk_by_host(void **unused)
+{
+	for (unsigned swap = 0; swap < 2; swap++) {
+		struct detect_order *o = detect_order_new();
+		struct detect_deeds *d = detect_deeds_new();
+		struct detect_deed x[2] = {{.kind = DETECT_LAUNCH}, {.kind = DETECT_LAUNCH}};
+
+		(void)unused;
+		told = 0;
+		x[swap].tells = x[!swap].hears = true;
+		put(o, &x[0], 3);
+		put(o, &x[1], 4);
+		bring(d, &x[0], &data, 1);
+		bring(d, &x[1], &data, 1);
+		detect_deeds_known(d, NULL, &counting);
+		assert_int_equal(told, 0);
+		assert_int_equal(detect_deeds_counts(d).talked, 1);
+		detect_deeds_free(d);
+		detect_order_free(o);
+	}
 }
 
 /* More streams than lines, and open ones, are taken as ordered. */
@@ -399,7 +440,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random), cmocka_unit_test(test_talk), cmocka_unit_test(test_talk_later),
-		cmocka_unit_test(test_talk_with_host), cmocka_unit_test(test_lines), cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_talk_with_host), cmocka_unit_test(test_talk_by_host), cmocka_unit_test(test_lines), cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_loop)
 	};
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel waits for a flag that the host sets once it has waited for a kernel of another stream: it comes behind that.
+// prints: 7
+// flags: -gencode arch=compute_90,code=compute_90 -g
+#include "check.h"
+
+__global__ void make(int *data)
+{
+	data[0] = 6;
+}
+
+__global__ void answer(volatile int *flag, int *data)
+{
+	while (!flag[0])
+		;
+	__threadfence_system();
+	data[1] = data[0] + 1;
+}
+
+int main()
+{
+	cudaStream_t s, t;
+	volatile int *flag;
+	int *data, got[2];
+
+	CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+	CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+	CHECK(cudaHostAlloc((void **)&flag, 4096, cudaHostAllocMapped));
+	CHECK(cudaMalloc(&data, sizeof got));
+	flag[0] = 0;
+	answer<<<1, 1, 0, t>>>((volatile int *)flag, data);
+	make<<<1, 1, 0, s>>>(data);
+	CHECK(cudaStreamSynchronize(s));
+	__sync_synchronize();
+	flag[0] = 1;
+	CHECK(cudaDeviceSynchronize());
+	CHECK(cudaMemcpy(got, data, sizeof got, cudaMemcpyDeviceToHost));
+	printf("%d\n", got[1]);
+	return 0;
+}
