@@ -22,7 +22,7 @@ enum { WHY_BYTES = 256 };
 struct command {
 	struct gsan_rewrite_options options;
 	const char *path;
-	unsigned sm;
+	unsigned sm;                    /* the device, of which a fat binary's PTX is taken; 0: any is too new */
 };
 
 /* All of standard input, and room for a word behind it; NULL after an error. */
@@ -133,7 +133,7 @@ static int work(const struct command *c, const char *image, size_t len)
 
 static int usage(void)
 {
-	fputs("usage: gsan-image --sm=N [--path=NAME] [--stored] [--perturb=SEED] [--relocatable] <IMAGE\n"
+	fputs("usage: gsan-image [--sm=N] [--path=NAME] [--stored] [--perturb=SEED] [--relocatable] <IMAGE\n"
 	      "libgsan runs this for what a program loads; gsan-ptx(1) is for you.\n", stderr);
 	return EXIT_USAGE;
 }
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 			c.options.relocatable = true;
 		else if (opt != PERTURB || !gsan_rewrite_seed(optarg, &c.options.perturb))
 			return usage();
-	if (!c.sm || optind != argc)
+	if (optind != argc)
 		return usage();
 	image = read_input(&len);
 	if (!image) {

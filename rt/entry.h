@@ -64,6 +64,7 @@ static inline int entry_line(char line[ENTRY_LINE], const struct entry *e)
 {
 	struct entry_digest d = {{0}};
 
+	entry_mix(&d, entry_words[e->kind], strlen(entry_words[e->kind]));
 	entry_mix(&d, e->text, e->bytes);
 	return snprintf(line, ENTRY_LINE, "gsan-image 1 %s %zu %016" PRIx64 "%016" PRIx64 "\n", entry_words[e->kind], e->bytes,
 			d.half[0], d.half[1]);

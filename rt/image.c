@@ -64,14 +64,18 @@ void rt_image_refused(void)
 
 /* ---- what an image is --------------------------------------------------------------------------------- */
 
+/* Up to the last of its tables and sections. */
 static size_t elf_bytes(const void *at)
 {
 	const Elf64_Ehdr *h = at;
 	const Elf64_Shdr *s = (const Elf64_Shdr *)((const char *)at + h->e_shoff);
+	const size_t segments = h->e_phoff + (size_t)h->e_phnum * h->e_phentsize;
 	size_t end = h->e_shoff + (size_t)h->e_shnum * h->e_shentsize;
 
 	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_shentsize != sizeof *s)
 		return 0;
+	if (segments > end)
+		end = segments;
 	for (unsigned i = 0; i < h->e_shnum; i++)
 		if (s[i].sh_type != SHT_NOBITS && s[i].sh_offset + s[i].sh_size > end)
 			end = s[i].sh_offset + s[i].sh_size;
@@ -152,21 +156,22 @@ static void add(struct question *q, const char *word)
 	q->argv[n] = (char *)(uintptr_t)word;
 }
 
-/* False: there is no gsan-image, or no device. */
+/* False: there is no gsan-image, or no device that could say which PTX of a fat binary it takes. */
 static bool ask(struct question *q, const struct image *i, bool relocatable)
 {
-	const unsigned sm = device_sm();
+	const unsigned sm = i->kind == FATBIN ? device_sm() : 0;
 	const char *tool = getenv(RT_IMAGE_TOOL);
 	struct entry_digest d = {{0}};
 	char of_tool[160];
 	struct stat st;
 
 	memset(q, 0, sizeof *q);
-	if (!sm || !tool || stat(tool, &st))
+	if ((i->kind == FATBIN && !sm) || !tool || stat(tool, &st))
 		return false;
 	add(q, tool);
 	snprintf(q->sm, sizeof q->sm, "--sm=%u", sm);
-	add(q, q->sm);
+	if (sm)
+		add(q, q->sm);
 	if (relocatable)
 		add(q, "--relocatable");
 	if (rt_flags.same_value)

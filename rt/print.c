@@ -347,7 +347,7 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "no instrumented module could be registered");
 	else if (!t->sites)
 		rt_puts(b, "no kernel that was launched is instrumented");
-	else if (t->unchosen && t->unchosen == t->kernels_watched)
+	else if (t->unchosen && !t->unwatched && !t->lost_logs)
 		rt_puts(b, "no launch was chosen (launch_kernel, launch_skip, launch_count)");
 	else if (t->unwatched)
 		rt_puts(b, "no launch could be logged");
@@ -359,7 +359,7 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 
 bool rt_nothing_watched(const struct rt_totals *t)
 {
-	return t->kernels_watched <= t->unchosen && !t->findings;
+	return !t->kernels_watched && !t->findings;
 }
 
 bool rt_incomplete(const struct rt_totals *t)
