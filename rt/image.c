@@ -18,16 +18,11 @@
 #define PACKAGE_VERSION "0.1"
 #endif
 
+#include "event/fatbin.h"
 #include "rt/drv.h"
 #include "rt/image.h"
 
-/* fatbinary_section.h of the toolkit has the wrapper; the header is as it is seen to be (emu/fatbin.c). */
-#define WRAPPER_MAGIC 0x466243b1u
-#define FATBIN_MAGIC 0xba55ed50u
-
-struct wrapper { uint32_t magic, version; const void *data, *more; };
-struct fatbin { uint32_t magic; uint16_t version, bytes; uint64_t rest; };
-
+/* UNKNOWN: nothing with PTX. */
 enum kind { PTX, FATBIN, CUBIN, UNKNOWN };
 
 struct image { enum kind kind; const void *at; size_t bytes; };
@@ -91,22 +86,34 @@ static bool is_text(const unsigned char *p)
 	return true;
 }
 
+/* Most fat binaries of libraries have none, and are large. */
+static bool has_ptx(const struct fatbin_header *h)
+{
+	const struct fatbin_entry *e;
+	uint64_t at = 0;
+
+	do
+		e = fatbin_next(h, &at);
+	while (e && e->kind != FATBIN_PTX);
+	return e;
+}
+
 static struct image what_is(const void *at)
 {
-	const struct wrapper *w = at;
-	const struct fatbin *f;
+	const struct fatbin_wrapper *w = at;
+	const struct fatbin_header *f;
 	uint32_t magic;
 
 	memcpy(&magic, at, sizeof magic);
 	/* Version 2: what the device's linker has linked, of which no text is left. */
-	if (magic == WRAPPER_MAGIC)
+	if (magic == FATBIN_WRAPPER)
 		at = w->version == 1 ? w->data : NULL;
 	if (!at)
 		return (struct image){UNKNOWN, NULL, 0};
 	memcpy(&magic, at, sizeof magic);
 	f = at;
 	if (magic == FATBIN_MAGIC)
-		return (struct image){FATBIN, at, f->bytes + f->rest};
+		return (struct image){has_ptx(f) ? FATBIN : UNKNOWN, at, f->bytes + f->rest};
 	if (!memcmp(at, ELFMAG, SELFMAG))
 		return (struct image){CUBIN, at, elf_bytes(at)};
 	if (is_text(at))
@@ -161,7 +168,7 @@ static bool ask(struct question *q, const struct image *i, bool relocatable)
 {
 	const unsigned sm = i->kind == FATBIN ? device_sm() : 0;
 	const char *tool = getenv(RT_IMAGE_TOOL);
-	struct entry_digest d = {{0}};
+	struct entry_digest d = {{0}}, own = {{0}};
 	char of_tool[160];
 	struct stat st;
 
@@ -185,12 +192,11 @@ static bool ask(struct question *q, const struct image *i, bool relocatable)
 	entry_mix(&d, of_tool, strlen(of_tool));
 	for (unsigned n = 1; q->argv[n]; n++)
 		entry_mix(&d, q->argv[n], strlen(q->argv[n]));
-	entry_mix(&d, i->at, i->bytes);
+	entry_mix(&own, i->at, i->bytes);
+	entry_mix(&d, &own, sizeof own);
 	snprintf(q->name, sizeof q->name, "%016" PRIx64 "%016" PRIx64, d.half[0], d.half[1]);
 	/* By which reports call it: the same for the same PTX, so that suppressions can name it. */
-	d = (struct entry_digest){{0}};
-	entry_mix(&d, i->at, i->bytes);
-	snprintf(q->path, sizeof q->path, "--path=module-%012" PRIx64 ".ptx", d.half[0] >> 16);
+	snprintf(q->path, sizeof q->path, "--path=module-%012" PRIx64 ".ptx", own.half[0] >> 16);
 	add(q, q->path);
 	return true;
 }

@@ -49,13 +49,21 @@ touch -d '2001-01-01' tool
 watched cuModuleLoadData racy.ptx
 asked 4 "another gsan-image"
 
-# That there is nothing in an image is known, too.
+# In what has no PTX at all nothing is looked for.
 $PTXAS -arch=sm_90 racy.ptx -o racy.cubin && "$(dirname "$PTXAS")/fatbinary" --create=code.fatbin -64 \
 	--image3=kind=elf,sm=90,file=racy.cubin || hard "fatbinary"
 by_hand 4 "$tmp/tool" ./driver cuModuleLoad code.fatbin
 by_hand 4 "$tmp/tool" ./driver cuModuleLoad code.fatbin
 has err "1 module that is machine code alone"
-asked 5 "machine code alone"
+asked 4 "machine code alone"
+# Nor is PTX that is too new for the device of use, which is known the second time.
+sed 's/sm_90/sm_103/' right.ptx >new.ptx
+"$(dirname "$PTXAS")/fatbinary" --create=new.fatbin -64 --image3=kind=ptx,sm=103,file=new.ptx || hard "fatbinary"
+for run in first second; do
+	by_hand 4 "$tmp/tool" ./driver cuModuleLoad new.fatbin
+	has err "1 module that is machine code alone"
+done
+asked 5 "PTX for another device"
 
 # A file that is damaged is made anew: cut, longer, another letter, empty, somebody's text.
 rm -rf cache
@@ -64,6 +72,7 @@ file=cache/gsan/$(ls cache/gsan)
 cp "$file" whole
 size=$(wc -c <whole)
 n=6
+asked 6 "an empty folder"
 for damage in "head -c $((size - 100))" "cat - racy.ptx" "sed s/turn/tern/" "head -c 0" "cat racy.ptx" "head -c 20" "sed s/ptx/none/"; do
 	$damage <whole >"$file"
 	watched cuModuleLoadData racy.ptx
@@ -114,7 +123,9 @@ unwatched "gsan-image failed"
 tool tool "exec sleep 100"
 GSAN_OPTIONS=image_timeout=1
 export GSAN_OPTIONS
+before=$(date +%s)
 unwatched "gsan-image took too long"
+[ $(($(date +%s) - before)) -lt 20 ] || fail "image_timeout=1 took $(($(date +%s) - before)) seconds"
 unset GSAN_OPTIONS
 rm tool
 unwatched "gsan-image or the device cannot be found"
