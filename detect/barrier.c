@@ -12,8 +12,6 @@
 
 /* ---- collecting ---------------------------------------------------------------------------------- */
 
-enum { OF_ALL = 16, CLUSTER_BARRIER = 32, WARP_BARRIER };       /* objects: ids, ids without a count, others */
-
 void scan_barrier(struct scan *s, const struct event *e)
 {
 	const struct event_unit *u = record_of(s->d, e);
@@ -38,6 +36,7 @@ void scan_barrier(struct scan *s, const struct event *e)
 		b.object = (uint32_t)event_get(u, event_first(e->lanes), EVENT_BAR_ARRIVE_ID) + (b.count ? 0 : OF_ALL);
 		break;
 	default:
+		misuse_cluster(s, e);
 		break;
 	}
 	if (b.object != CLUSTER_BARRIER)
@@ -77,12 +76,18 @@ struct uses {
 	bool mixed;                     /* a thread has left a use that others had not made up: which is whose is open */
 };
 
+uint32_t lanes_of_warp(const struct detect *d, uint32_t warp)
+{
+	const struct warp *w = &d->warp.v[warp];
+	uint32_t threads = d->block.v[w->block].threads, rest = threads - w->index * EVENT_LANES;
+
+	return !threads || rest >= EVENT_LANES ? ~0u : (1u << rest) - 1;
+}
+
 /* Lanes of its warp that are there when the event comes about. */
 static uint32_t lanes_there(const struct uses *u, const struct event *e)
 {
-	const struct warp *w = &u->d->warp.v[e->warp];
-	uint32_t threads = u->d->block.v[w->block].threads, rest = threads - w->index * EVENT_LANES;
-	uint32_t lanes = !threads || rest >= EVENT_LANES ? ~0u : (1u << rest) - 1;
+	uint32_t lanes = lanes_of_warp(u->d, e->warp);
 
 	EACH_LANE(l, lanes) {
 		const struct event *exit = u->exit[e->warp * EVENT_LANES + l];

@@ -277,6 +277,8 @@ static void judge_all(struct detect *d)
 	learn_maps(d);
 	find_opaque(d);
 	scan_all(d, &d->graph);
+	judge_barriers(d);
+	judge_tensor(d);
 	compare_all(d);
 	settle(&c, judge_mbarriers, NULL);
 	judge_begins(&c);

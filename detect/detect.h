@@ -66,7 +66,15 @@ enum detect_why {
 	DETECT_NO_PROXY_FENCE,          /* no fence of the proxy, or of another space */
 	DETECT_FENCE_ELSEWHERE,         /* only one by another thread, behind the barrier */
 	DETECT_READ_ONLY,               /* through the read-only path */
-	DETECT_MISUSE                   /* none of this: the kind says it */
+	DETECT_MISUSE,                  /* none of this: the kind says it */
+	DETECT_BAR_MASK,                /* the mask that a lane names leaves it out */
+	DETECT_BAR_COUNT,               /* a barrier's count is no multiple of the warp size */
+	DETECT_BAR_COUNTS,              /* two arrivals at one use of it name different ones, or one of them none */
+	DETECT_BAR_FORMS,               /* one of them is of a reduction, the other is not */
+	DETECT_BAR_APART,               /* lanes of one warp came by different instructions that are .aligned */
+	DETECT_CLUSTER_TWICE,           /* the thread has not waited at the cluster's barrier since it arrived last */
+	DETECT_NOT_FREED,               /* tensor memory, when its block ended */
+	DETECT_FREED_TWICE              /* and not allocated in between */
 };
 
 #define DETECT_NO_SITE 0xffffffffu

@@ -314,6 +314,7 @@ struct lane {
 	struct groups cp, bulk;
 	uint32_t product_groups;        /* of wgmma, committed */
 	uint32_t tensor, loads, stores; /* tcgen05.mma and .cp issued; .ld; .st */
+	const struct event *cluster;    /* its arrival at the cluster's barrier behind which it has not waited; NULL */
 	struct place tries;             /* the mbarrier at which it has waited in vain last; space 0: none */
 	uint32_t row, tried;            /* so often in a row; the last of them: in d->word_op */
 };
@@ -403,6 +404,8 @@ struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; befo
 
 /* barrier.c: an arrival or a wait at a barrier.  Of a warp's `count` has its members. */
 uint32_t fence_hub(struct scan *, unsigned lane, unsigned kind);
+enum { OF_ALL = 16, CLUSTER_BARRIER = 32, WARP_BARRIER };       /* objects: ids, ids without a count, others */
+uint32_t lanes_of_warp(const struct detect *, uint32_t warp);    /* that it has */
 struct bar_op { const struct event *event; uint32_t block, object, lanes, count; bool wait; struct heads heads; };
 
 /* phase.c: what was brought to a phase of an object, by how far it reaches. */
@@ -498,6 +501,10 @@ struct race {
 
 void say(struct detect *, enum detect_kind, enum detect_why, const struct access *, const struct access *);      /* NULL: no second */
 void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
+/* forms.c */
+void misuse_cluster(struct scan *, const struct event *);
+void judge_barriers(struct detect *);
+void judge_tensor(struct detect *);     /* tensor.c */
 struct access as_access(const struct detect *, const struct event *, uint32_t lanes);   /* what they do there */
 struct access use_of(const struct detect *, const struct mbar_op *);
 bool one_thread(const struct mbar_op *, const struct mbar_op *);

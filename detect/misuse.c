@@ -43,7 +43,7 @@ void misuse_barrier(struct scan *s, const struct event *e, uint32_t lanes)
 {
 	struct access a = as_access(s->d, e, lanes & -lanes);
 
-	say(s->d, DETECT_BARRIER_MISUSE, DETECT_MISUSE, &a, NULL);
+	say(s->d, DETECT_BARRIER_MISUSE, DETECT_BAR_MASK, &a, NULL);
 }
 
 /* ---- what is known of a use ---------------------------------------------------------------------------- */

@@ -50,8 +50,9 @@ SCREEN_HELPER void arrive_bar(const struct order *o, const struct action *a)
 	struct bar *b = &o->m->bar[id < BARS ? id : 0];
 	uint32_t me = 1u << a->warp, uses = b->uses;
 	bool first = !b->here;
+	uint32_t reduces = a->site->flags & EVENT_REDUCE;
 
-	if (id == BARS || !a->full || o->m->at[a->warp] || count % EVENT_LANES || (b->members && b->count != count) ||
+	if (id == BARS || (!first && b->reduces != reduces) || !a->full || o->m->at[a->warp] || count % EVENT_LANES || (b->members && b->count != count) ||
 	    (event_count(b->members) == need && !(b->members & me))) {
 		give_up(o, SCREEN_ORDER);
 		return;
@@ -62,6 +63,7 @@ SCREEN_HELPER void arrive_bar(const struct order *o, const struct action *a)
 	release(o, a, known_in(o, id, uses));
 	EACH_LANE(i, 1) {
 		b->count = count;
+		b->reduces = reduces;
 		b->members |= me;
 		b->here |= me;
 		o->m->at[a->warp] = (uint16_t)(id + 1);

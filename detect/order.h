@@ -41,7 +41,7 @@ struct cell { struct list write, read, old; uint32_t words; };
 
 /* over: phases; copies: the last phase that has some, + 1; expect: warps whose lane 0 has to arrive in this phase yet. */
 struct mbar { uint32_t address, need, left, bytes, over, copies, expect; entry init; };
-struct bar { uint32_t members, here, count, uses; };    /* members, here: warps; count: as the first arrival says it */
+struct bar { uint32_t members, here, count, uses, reduces; };   /* members, here: warps; count, reduces: as the first arrival says it */
 
 /* Of a warp: the next units of its log, in which there is its next record; what that one's site is, and which mbarrier it
  * is about, MBARS if that is not known. */

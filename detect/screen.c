@@ -283,8 +283,8 @@ SCREEN_HELPER bool is_simple(uint32_t kind)
 SCREEN_PASS static void touch_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at,
 				     uint32_t piece, bool writes);
 
-/* What is in an interval. */
-enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4 };
+/* What is in an interval; whether the barrier at its end reduces. */
+enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4, HAS_REDUCTION = 8, HAS_NONE = 16 };
 
 /* To the end of the interval, or of the warp's log, with what its records do in shared memory, and with `writes` what they
  * write in global memory.  Returns what is in it. */
@@ -302,7 +302,7 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 		if (event_kind_of(&u) == EVENT_BAR_ARRIVE || event_kind_of(&u) == EVENT_BAR_WAIT)
 			at_barrier(s, c, &u, warp);
 		if (event_kind_of(&u) == EVENT_BAR_WAIT)
-			return has | HAS_MORE;
+			return has | HAS_MORE | (s->table.all[event_site_of(&u)].flags & EVENT_REDUCE ? HAS_REDUCTION : HAS_NONE);
 		traits = traits_of(s, &u);
 		has |= (traits & TRAIT_SHARED_WRITE ? HAS_WRITES : 0) | (traits & TRAIT_SHARED_READ ? HAS_READS : 0);
 		if (traits & (writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ))
@@ -326,6 +326,8 @@ SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct 
 			mine |= walk_interval(x, &now[w], w, true);
 		}
 		all = OF_ALL_WARPS(x, mine);
+		if (all & HAS_REDUCTION && all & HAS_NONE)
+			not_clear(x->s, SCREEN_ORDER);
 		if ((all & (HAS_WRITES | HAS_READS)) == (HAS_WRITES | HAS_READS))
 			EACH_WARP(x, w) {
 				now[w] = was[w];
@@ -574,6 +576,9 @@ SCREEN_PASS static void check_record(const struct screen *s, const struct event_
 	bool others = kind > EVENT_EXIT && kind != EVENT_ACCESS && !is_of_warp(kind);   /* concerns others */
 
 	if (!is_simple(kind))
+		not_clear(s, SCREEN_KIND);
+	/* Without shared memory nobody looks at how barriers are used. */
+	if (kind == EVENT_BAR_ARRIVE && !s->log.shared && (event_bar_count(u) || s->table.all[event_site_of(u)].flags & EVENT_REDUCE))
 		not_clear(s, SCREEN_KIND);
 	check_members(s, u);
 	if ((others || traits_of(s, u) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !lane_0)

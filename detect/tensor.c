@@ -88,3 +88,83 @@ void scan_tensor(struct scan *s, const struct event *e)
 		break;
 	}
 }
+
+/* ---- what is freed -------------------------------------------------------------------------------------- */
+
+enum { UNIT = 32, UNITS = 16 };         /* columns in which tensor memory is given away; how many of them there are */
+
+/* Of one block, by the first unit: allocations, and how often they are freed; the last ones. */
+struct rooms { const struct event *alloc[UNITS], *freed[UNITS], *before[UNITS]; uint32_t allocs[UNITS], frees[UNITS]; };
+
+static void tell_room(struct detect *d, enum detect_why why, const struct event *e, const struct event *other, uint32_t unit)
+{
+	struct access a = as_access(d, e, e->lanes & -e->lanes), b;
+
+	a.space |= TENSOR_SPACE;
+	a.address = unit * UNIT;
+	if (other) {
+		b = as_access(d, other, other->lanes & -other->lanes);
+		b.space |= TENSOR_SPACE;
+		b.address = a.address;
+	}
+	say(d, DETECT_LIFETIME, why, &a, other ? &b : NULL);
+}
+
+static void take_room(const struct detect *d, struct rooms *r, const struct event *e)
+{
+	bool frees = e->kind == EVENT_TC_FREE;
+	uint32_t at = (uint32_t)event_get(record_of(d, e), event_first(e->lanes), frees ? EVENT_TC_FREE_AT : EVENT_TC_ALLOC_AT);
+	uint32_t unit = at / UNIT % UNITS;
+
+	if (!frees) {
+		r->allocs[unit]++;
+		if (!r->alloc[unit] || r->alloc[unit]->clock[EVENT_BEFORE] < e->clock[EVENT_BEFORE])
+			r->alloc[unit] = e;
+		return;
+	}
+	r->frees[unit]++;
+	if (!r->freed[unit] || r->freed[unit]->clock[EVENT_BEFORE] <= e->clock[EVENT_BEFORE]) {
+		r->before[unit] = r->freed[unit];
+		r->freed[unit] = e;
+	} else if (!r->before[unit] || r->before[unit]->clock[EVENT_BEFORE] < e->clock[EVENT_BEFORE]) {
+		r->before[unit] = e;
+	}
+}
+
+/* PTX ISA, "tcgen05.alloc, dealloc": all that was allocated is freed before the kernel ends, once.  Who frees what no
+ * alloc of the block has given is told where another has freed it before. */
+static void judge_rooms(struct detect *d, const struct block *block)
+{
+	struct rooms r = {.allocs = {0}};
+	bool ends = false;
+
+	for (unsigned k = 0; k < EVENT_LANES; k++) {
+		const struct warp *w = block->warp[k] == NONE ? NULL : &d->warp.v[block->warp[k]];
+
+		for (uint32_t i = 0; w && i < w->n; i++) {
+			const struct event *e = &d->event.v[w->first + i];
+
+			ends |= e->kind == EVENT_EXIT && is_judged_now(d, e);
+			if (e->kind == EVENT_TC_ALLOC || e->kind == EVENT_TC_FREE)
+				take_room(d, &r, e);
+		}
+	}
+	ends &= block->threads && block->ended == block->threads;
+	for (uint32_t u = 0; u < UNITS; u++) {
+		if (r.frees[u] > r.allocs[u] && r.before[u] && is_judged_now(d, r.freed[u]))
+			tell_room(d, DETECT_FREED_TWICE, r.freed[u], r.before[u], u);
+		if (r.allocs[u] > r.frees[u] && ends)
+			tell_room(d, DETECT_NOT_FREED, r.alloc[u], NULL, u);
+	}
+}
+
+void judge_tensor(struct detect *d)
+{
+	bool *allocates = (bool *)arena_get(&d->arena, d->block.n, sizeof *allocates);
+
+	for (uint32_t i = 0; i < d->event.n && !d->opaque; i++)
+		allocates[d->warp.v[d->event.v[i].warp].block] |= d->event.v[i].kind == EVENT_TC_ALLOC;
+	for (uint32_t i = 0; i < d->block.n; i++)
+		if (allocates[i])
+			judge_rooms(d, &d->block.v[i]);
+}

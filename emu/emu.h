@@ -609,6 +609,11 @@ void emu_cluster_exit(struct emu_block *, const struct emu_warp *, uint32_t m);
 void emu_mbar_say(const uint64_t *);
 /* where.c: nothing can go on: says where warps stand, and makes it a fault. */
 void emu_deadlock(void);
+/* hang.c: a thread arrives at an mbarrier; that is a new one; why nothing goes on, `own` being the program's op where a group is */
+void emu_hang_arrived(const struct emu_warp *, unsigned lane, const uint64_t *mbar, const struct emu_op *);
+void emu_hang_forget(const uint64_t *mbar);
+void emu_hang_say(const struct emu_op *(*own)(const struct emu_group *));
+void emu_mbar_left(const uint64_t *word, uint32_t *arrivals, int64_t *bytes);    /* what its phase waits for */
 /* Whether the time is up; then it does the same. */
 bool emu_is_late(void);
 void emu_where_begin(uint64_t seconds); /* EMU_TIMEOUT begins; 0: there is none */

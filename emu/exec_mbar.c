@@ -170,6 +170,7 @@ static bool arrive(struct use *u, unsigned l, uint64_t *p, uint64_t w, uint32_t 
 			  PENDING(w));
 		return false;
 	}
+	emu_hang_arrived(u->x->w, l, p, op);
 	u->told.state[l] = *p;
 	emu_set(u->x, op->o[0], l, *p);
 	w = word(EXPECTED(w) - (drops(op->kind) ? n : 0), PENDING(w) - n, TX(w), PHASE(w));
@@ -204,6 +205,7 @@ static bool update_lane(struct use *u, unsigned l)
 			emu_fault(u->x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "an mbarrier of %u arrivals", n);
 			return false;
 		}
+		emu_hang_forget(p);
 		*p = word(n, n, 0, 0);
 		return true;
 	case INVAL:
@@ -272,6 +274,12 @@ static bool wait_lane(struct use *u, unsigned l)
 		x->w->looked_at = a;
 	}
 	return true;
+}
+
+void emu_mbar_left(const uint64_t *word, uint32_t *arrivals, int64_t *bytes)
+{
+	*arrivals = PENDING(*word);
+	*bytes = TX(*word);
 }
 
 void emu_mbar_say(const uint64_t *word)

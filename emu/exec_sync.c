@@ -125,14 +125,32 @@ void emu_bar_recheck(struct emu_block *b)
 	}
 }
 
-static void tell_arrive(struct emu_x *x, const struct emu_op *op, uint32_t group, unsigned id,
-			uint32_t expected)
+static void tell_arrive(struct emu_x *x, const struct emu_op *op, uint32_t lanes, uint32_t group, unsigned id, uint32_t expected)
 {
-	struct emu_tell t = emu_tell_of(TELL_BAR_ARRIVE, x, op, x->mask, group);
+	struct emu_tell t = emu_tell_of(TELL_BAR_ARRIVE, x, op, lanes, group);
 	struct emu_tell_bar bar = told(op, id, expected);
 
 	t.u.bar = &bar;
 	emu_tell(&t);
+}
+
+/* What is undefined ends the kernel, once it is told.  False: it did. */
+static bool may_come(struct emu_x *x, const struct emu_op *op, uint32_t lanes, unsigned id, uint32_t expected)
+{
+	const struct emu_bar *bar = &x->b->bar[id];
+	bool whole = expected == EMU_BAR_ALL || (expected && expected % EMU_LANES == 0);
+
+	if (whole && (!bar->expected || bar->expected == expected))
+		return true;
+	if (emu_tells(op))
+		tell_arrive(x, op, lanes, x->mask, id, expected);
+	if (!whole)
+		emu_fault(x, op, (unsigned)__builtin_ctz(lanes), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "a barrier of %u threads, no multiple of %u", expected, EMU_LANES);
+	else
+		emu_fault(x, op, (unsigned)__builtin_ctz(lanes), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+			  "barrier %u expects %d threads here and %d elsewhere (-1: all)", id, (int)expected, (int)bar->expected);
+	return false;
 }
 
 /* o[]: result (red only), id, count (0: all), predicate (red only).  Lanes that name another
@@ -148,20 +166,15 @@ static const struct emu_op *barrier(struct emu_x *x, const struct emu_op *op, ui
 
 	if (id > 15)
 		return emu_fault(x, op, first, CUDA_ERROR_ILLEGAL_INSTRUCTION, "barrier %u of 16", id);
-	if (op->imm && (!count || count % EMU_LANES))
-		return emu_fault(x, op, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-				 "a barrier of %u threads, no multiple of %u", count, EMU_LANES);
 	EMU_EACH(l, m)
 		same |= (uint32_t)(emu_get(x, o[0], l) == id && emu_get(x, o[1], l) == count) << l;
+	if (!may_come(x, op, same, id, expected))
+		return NULL;
 	if (x->mask & ~m)
 		emu_split(x, x->mask & ~m, op + 1, x->base);
 	if (m & ~same)
 		emu_split(x, m & ~same, op, x->base);
 	bar = &b->bar[id];
-	if (bar->expected && bar->expected != expected)
-		return emu_fault(x, op, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-				 "barrier %u expects %d threads here and %d elsewhere (-1: all)", id,
-				 (int)expected, (int)bar->expected);
 	/* None comes again before the rest of its warp has. */
 	again = bar->lanes[x->w->index] & same;
 	if (again == same)
@@ -177,7 +190,7 @@ static const struct emu_op *barrier(struct emu_x *x, const struct emu_op *op, ui
 		EMU_EACH(l, same)
 			bar->popc += (uint32_t)(emu_get(x, o[2], l) & 1);
 	if (emu_tells(op))
-		tell_arrive(x, op, group, id, expected);
+		tell_arrive(x, op, x->mask, group, id, expected);
 	if (complete(b, bar)) {
 		set_result(x->w, op, x->base, same, bar);
 		if (emu_tells(op) && op->kind != BAR_ARRIVE)
@@ -256,6 +269,7 @@ static const struct emu_op *cluster_arrive(struct emu_x *x, const struct emu_op 
 
 		if (*arrived == c->phase + 1) {
 			emu_fault(x, op, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "arrives twice at the cluster barrier");
+			done |= 1u << l;
 			break;
 		}
 		*arrived = c->phase + 1;

@@ -325,16 +325,18 @@ const struct emu_op *emu_tc_dealloc(struct emu_x *x, const struct emu_op *op, ui
 {
 	struct emu_gather g;
 	uint32_t at, n;
+	bool fine;
 
 	if (!together(x, op, m, &g))
 		return NULL;
 	at = (uint32_t)emu_get(x, op->o[0], 0);
 	n = (uint32_t)emu_get(x, op->o[1], 0);
-	if (!allocated(x, op, x->b, at, n))
-		return NULL;
-	tmem(x->b)->used &= (uint16_t)~units(at & 0xffff, n);
-	tell_room(TELL_TC_DEALLOC, x, op, &g, &(struct emu_tell_room){.at = at, .columns = n});
-	return op + 1;
+	fine = allocated(x, op, x->b, at, n);
+	if (fine)
+		tmem(x->b)->used &= (uint16_t)~units(at & 0xffff, n);
+	if (fine || (n && (at & 0xffff) + n <= COLUMNS))
+		tell_room(TELL_TC_DEALLOC, x, op, &g, &(struct emu_tell_room){.at = at, .columns = n});
+	return fine ? op + 1 : NULL;
 }
 
 const struct emu_op *emu_tc_relinquish(struct emu_x *x, const struct emu_op *op, uint32_t m)

@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -223,18 +222,16 @@ bool emu_mem_find(uint64_t a, struct emu_block_mem *out)
 
 uint64_t emu_host_window, emu_host_delta;
 static struct pool host_pool;
-static int host_file = -1;
+static bool has_asked;
 
-/* One file, mapped twice; without it such memory has one place. */
+/* Shared memory, mapped twice; without it such memory has one place. */
 static void make_window(void)
 {
 	void *ours, *theirs;
 
-	host_file = memfd_create("emu-host", MFD_CLOEXEC);
-	if (host_file < 0 || ftruncate(host_file, (off_t)EMU_HOST_BYTES))
-		return;
+	has_asked = true;
 	ours = mmap(NULL, EMU_HOST_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	theirs = mmap(NULL, EMU_HOST_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, host_file, 0);
+	theirs = mmap(NULL, EMU_HOST_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (ours == MAP_FAILED || theirs == MAP_FAILED)
 		return;
 	emu_host_window = (uintptr_t)ours;
@@ -249,7 +246,7 @@ static uint64_t map_shared(uint64_t bytes)
 {
 	uint64_t a;
 
-	if (host_file < 0) {
+	if (!has_asked) {
 		make_window();
 		if (emu_host_window)
 			give_extent(&host_pool, emu_host_window, EMU_HOST_BYTES);
@@ -257,8 +254,8 @@ static uint64_t map_shared(uint64_t bytes)
 	if (!emu_host_window)
 		return map(bytes);
 	a = take_extent(&host_pool, bytes);
-	if (a && mmap((void *)(uintptr_t)a, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, host_file,
-		      (off_t)(a - emu_host_window)) == MAP_FAILED) {
+	/* Of no old bytes a second mapping is made (mremap(2)). */
+	if (a && mremap(emu_view(a), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)a) == MAP_FAILED) {
 		give_extent(&host_pool, a, bytes);
 		a = 0;
 	}
@@ -272,7 +269,7 @@ static void unmap_shared(uint64_t a, uint64_t bytes)
 		munmap((void *)(uintptr_t)a, bytes);
 		return;
 	}
-	fallocate(host_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(a - emu_host_window), (off_t)bytes);
+	madvise(emu_view(a), bytes, MADV_REMOVE);
 	if (mmap((void *)(uintptr_t)a, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED)
 		give_extent(&host_pool, a, bytes);
 }

@@ -292,11 +292,60 @@ static void hear_order(const struct emu_tell *e, const struct orc_op *k)
 
 /* ---- barriers and ends --------------------------------------------------------------------- */
 
-static void hear_bar(const struct emu_tell *e)
+static void misused(const struct orc_block *b, const struct orc_come *now, const struct orc_come *other, bool moot)
+{
+	struct orc_fact f = {
+		.op = {now->op, other ? other->op : NULL}, .may = ORC_MAY(ORC_BARRIER), .kind = ORC_BARRIER, .certain = true,
+		.moot = moot, .block = {b->number, b->number}, .thread = {now->thread, (other ? other : now)->thread}
+	};
+
+	orc_say(&f);
+}
+
+/* PTX ISA, "barrier": counts are multiples of the warp size, those who meet in a use name one, do not mix .red with the
+ * others, and the lanes of a warp come by one instruction if it is .aligned.  Where lanes have exited, others may take
+ * it that they are elsewhere. */
+static void hear_form(const struct emu_tell *e, const struct orc_op *k)
+{
+	const struct orc_block *b = orc_block_of(e->b);
+	const struct emu_tell_bar *q = e->u.bar;
+	struct orc_bar *bar = &orc_block_of(e->b)->bar[q->id];
+	struct orc_come now = {k, e->w->index * EMU_LANES + (unsigned)__builtin_ctz(e->lanes), q->aligned}, *mate = &bar->by[e->w->index];
+	bool red = q->how == EMU_BAR_RED, moot = e->b->live != e->b->nthreads, was = bar->said;
+
+	if (!k || bar->said)
+		return;
+	bar->said = true;
+	if (q->count % EMU_LANES)
+		misused(b, &now, NULL, false);
+	else if (bar->first.op && (bar->count != q->count || bar->red != red))
+		misused(b, &now, &bar->first, moot);
+	else if (mate->op && mate->op != k && mate->aligned && q->aligned)
+		misused(b, &now, mate, moot);
+	else
+		bar->said = was;
+	if (!bar->first.op) {
+		bar->first = now;
+		bar->count = q->count;
+		bar->red = red;
+	}
+	if (!mate->op)
+		*mate = now;
+}
+
+static void forget_forms(struct orc_bar *bar)
+{
+	memset(bar->by, 0, sizeof bar->by);
+	bar->first.op = NULL;
+}
+
+static void hear_bar(const struct emu_tell *e, const struct orc_op *k)
 {
 	struct orc_block *b = orc_block_of(e->b);
 	unsigned id = e->u.bar->id;
 
+	if (e->kind == TELL_BAR_ARRIVE)
+		hear_form(e, k);
 	EMU_EACH(l, e->lanes) {
 		struct orc_thread *t = orc_thread_of(e->w, l);
 
@@ -478,8 +527,10 @@ static bool hear_other(const struct emu_tell *e)
 		orc_mbar_over(e->u.object);
 		return true;
 	case TELL_BAR_OVER:
-		if (b)
+		if (b) {
 			orc_bar_over(b, e->u.bar->id);
+			forget_forms(&b->bar[e->u.bar->id]);
+		}
 		return true;
 	case TELL_CLUSTER_OVER:
 		if (b)
@@ -520,7 +571,7 @@ static void hear(void *self, const struct emu_tell *e)
 	switch (e->kind) {
 	case TELL_BAR_ARRIVE:
 	case TELL_BAR_LEAVE:
-		hear_bar(e);
+		hear_bar(e, k);
 		break;
 	case TELL_WARP_SYNC:
 		hear_warp_sync(e, k);

@@ -208,6 +208,7 @@ struct orc_thread {
 	struct orc_groups cp, bulk, wgmma;      /* wgmma: of the warp, in its first thread */
 	uint32_t wgmma_waited;          /* groups */
 	uint32_t tc, ld, st;            /* tcgen05.mma and .cp; .ld, .st: likewise */
+	const struct orc_op *clustered; /* its arrival at the cluster's barrier, until it waits; NULL */
 	struct orc_sc_fence *sc;        /* its fences of sequential consistency */
 	unsigned nsc, capsc;
 	/* Strong reads whose moment is not over. */
@@ -217,7 +218,15 @@ struct orc_thread {
 	struct { const struct orc_phase *phase; const struct orc_op *op; const void *key; } waited;
 };
 
-struct orc_bar { struct orc_know know[ORC_WORLDS]; };
+/* Who has come to it first in this use. */
+struct orc_come { const struct orc_op *op; uint32_t thread; bool aligned; };
+/* A barrier of a block; count, red: as the first one says it; by: of each warp; said: something was wrong with it. */
+struct orc_bar {
+	struct orc_know know[ORC_WORLDS];
+	struct orc_come first, by[32];
+	unsigned count;
+	bool red, said;
+};
 
 /* A barrier with phases: what was brought into this one and into the one before. */
 struct orc_phase { struct orc_heads now[ORC_WORLDS], before[ORC_WORLDS]; };
@@ -239,6 +248,7 @@ struct orc_block {
 	struct orc_thread *thread;
 	struct orc_bar bar[16];
 	struct orc_clock *direct[ORC_WORLDS];   /* what any of its threads has of that */
+	struct orc_come room[16], left_room[16];        /* by 32 columns of tensor memory: who allocated, who freed last */
 	struct orc_clock *freed;        /* what ended allocations of its tensor memory */
 	struct orc_know ended[ORC_WORLDS];      /* what its threads that ended knew */
 	struct orc_know gone[ORC_WORLDS];       /* that, when the cluster's last phase was over */
@@ -476,6 +486,7 @@ void orc_tensor_done(struct orc_thread *, uint64_t actor, uint32_t n);
 void orc_guest(struct orc_block *owner, struct orc_access *);
 void orc_visit(struct orc_block *owner, struct orc_access *);   /* it is known to have started */
 void orc_block_end(struct orc_block *);
+void orc_rooms_end(const struct orc_block *);    /* oracle_tell.c: tensor memory that nobody has freed */
 
 /* ---- oracle_map.c: tensor maps that earlier launches wrote ----------------------------------- */
 

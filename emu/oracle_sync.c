@@ -587,6 +587,8 @@ void orc_ended(struct orc_block *b, struct orc_thread *t)
 				orc_learn(&b->ended[w].v[ORC_ALL], seen->v[i].head.know.v[ORC_ALL]);
 	}
 	t->epoch++;
-	if (!--b->left)
-		orc_block_end(b);
+	if (--b->left)
+		return;
+	orc_rooms_end(b);
+	orc_block_end(b);
 }

@@ -70,6 +70,8 @@ bool orc_other(struct orc_op *k, const struct ptx_inst *in)
 	case INST_TCGEN05_DEALLOC:
 	case INST_TCGEN05_COMMIT:
 	case INST_BAR_WARP_SYNC:
+	case INST_BAR:
+	case INST_BARRIER:
 		k->tells = true;
 		return true;
 	case INST_TCGEN05_FENCE_BEFORE_THREAD_SYNC:
@@ -238,6 +240,19 @@ static void hear_mbar(const struct emu_tell *e, const struct orc_op *k)
 	}
 }
 
+/* PTX ISA, "barrier.cluster": each thread arrives once, and waits before it arrives again. */
+static void in_step(struct orc_thread *t, const struct orc_op *arrives)
+{
+	struct orc_fact f = {
+		.op = {arrives, t->clustered}, .may = ORC_MAY(ORC_BARRIER), .kind = ORC_BARRIER, .certain = true,
+		.block = {t->block->number, t->block->number}, .thread = {t->index, t->index}
+	};
+
+	if (arrives && t->clustered)
+		orc_say(&f);
+	t->clustered = arrives;
+}
+
 static void hear_cluster(const struct emu_tell *e, const struct orc_op *k)
 {
 	struct orc_block *b = orc_block_of(e->b);
@@ -246,6 +261,7 @@ static void hear_cluster(const struct emu_tell *e, const struct orc_op *k)
 		struct orc_thread *t = orc_thread_of(e->w, l);
 
 		orc_settle(b->grid, t);
+		in_step(t, e->kind == TELL_CLUSTER_ARRIVE ? k : NULL);
 		if (e->kind == TELL_CLUSTER_ARRIVE)
 			orc_phase_arrive(&b->first->cluster, b, t, k);
 		else
@@ -626,6 +642,42 @@ static void hear_tc_wait(const struct emu_tell *e, const struct orc_op *k)
 		tensor_done(orc_thread_of(e->w, l), ORC_ACTOR(store ? ORC_TC_ST : ORC_TC_LD, first->id), n);
 }
 
+static void misroomed(const struct orc_block *b, const struct orc_come *now, const struct orc_come *before, unsigned unit)
+{
+	struct orc_fact f = {
+		.op = {now->op, before ? before->op : NULL}, .may = ORC_MAY(ORC_LIFETIME), .kind = ORC_LIFETIME, .certain = true,
+		.block = {b->number, b->number}, .thread = {now->thread, (before ? before : now)->thread},
+		.space = ORC_TMEM + b->number, .addr = unit * 32
+	};
+
+	orc_say(&f);
+}
+
+/* PTX ISA, "tcgen05.dealloc": what was allocated is freed before the kernel ends, once. */
+static void hear_room(const struct emu_tell *e, const struct orc_op *k)
+{
+	struct orc_block *b = orc_block_of(e->b);
+	unsigned unit = (e->u.room->at & 0xffff) / 32 % 16;
+	struct orc_come *has = &b->room[unit], *left = &b->left_room[unit], now = {k, e->w->index * EMU_LANES, true};
+
+	if (e->kind == TELL_TC_ALLOC) {
+		*has = now;
+		left->op = NULL;
+		return;
+	}
+	if (!has->op && left->op)
+		misroomed(b, &now, left, unit);
+	has->op = NULL;
+	*left = now;
+}
+
+void orc_rooms_end(const struct orc_block *b)
+{
+	for (unsigned u = 0; u < 16; u++)
+		if (b->room[u].op)
+			misroomed(b, &b->room[u], NULL, u);
+}
+
 /* The warp writes the address of what it got, in its threads' name. */
 static void hear_tc_alloc(const struct emu_tell *e, const struct orc_op *k)
 {
@@ -708,9 +760,11 @@ void orc_hear(const struct emu_tell *e, const struct orc_op *k)
 		hear_tc_wait(e, k);
 		break;
 	case TELL_TC_ALLOC:
+		hear_room(e, k);
 		hear_tc_alloc(e, k);
 		break;
 	case TELL_TC_DEALLOC:
+		hear_room(e, k);
 		hear_tc_dealloc(e, k);
 		break;
 	case TELL_TMAP_COPY:

@@ -56,6 +56,7 @@ bool emu_source_counts(const struct ptx_inst *in)
 	if (stores_for_gsan(in))
 		return false;
 	switch (row->order) {
+	case ORDER_CTA_BARRIER:
 	case ORDER_MBARRIER:
 	case ORDER_CLUSTER_BARRIER:
 	case ORDER_ASYNC_GROUP:

@@ -105,6 +105,7 @@ static void say_all(void)
 	}
 	if (more)
 		fprintf(stderr, "emu:   and %u more groups of lanes\n", more);
+	emu_hang_say(own_op);
 }
 
 void emu_deadlock(void)

@@ -252,6 +252,9 @@ static bool sync_site(struct event_site *s, const struct ptx_inst *in)
 		if (s->kind == EVENT_MBAR_EXPECT && (ptx_has(in, MOD_ARRIVE) || ptx_has(in, MOD_ARRIVE_DROP)))
 			s->kind = EVENT_MBAR_ARRIVE;
 		s->flags |= ptx_has(in, MOD_ARRIVE_DROP) ? EVENT_DROP : 0;
+		/* PTX ISA, "bar": the same as barrier.aligned. */
+		s->flags |= in->id == INST_BAR ? EVENT_ALIGNED : 0;
+		s->flags |= s->kind == EVENT_BAR_ARRIVE && ptx_has(in, MOD_RED) ? EVENT_REDUCE : 0;
 		return true;
 	}
 	return false;

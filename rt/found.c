@@ -65,6 +65,24 @@ static enum gsan_why of_mbarrier(const struct rt_report *r, const struct detect_
 	return begins(&r->before, "mbarrier.init") || begins(&r->now, "mbarrier.init") ? GSAN_WHY_MBAR_INIT : GSAN_WHY_MBAR_LIVE;
 }
 
+static enum gsan_why of_barrier(enum detect_why why)
+{
+	switch (why) {
+	case DETECT_BAR_COUNT:
+		return GSAN_WHY_BAR_COUNT;
+	case DETECT_BAR_COUNTS:
+		return GSAN_WHY_BAR_COUNTS;
+	case DETECT_BAR_FORMS:
+		return GSAN_WHY_BAR_FORMS;
+	case DETECT_BAR_APART:
+		return GSAN_WHY_BAR_APART;
+	case DETECT_CLUSTER_TWICE:
+		return GSAN_WHY_CLUSTER_TWICE;
+	default:
+		return GSAN_WHY_BAR_MASK;
+	}
+}
+
 static enum gsan_why of_race(const struct rt_report *r, const struct detect_finding *f)
 {
 	switch (f->why) {
@@ -100,7 +118,11 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 		return of_mbarrier(r, f);
 	case DETECT_SHARED_BOUNDS:
 		return GSAN_WHY_OUTSIDE;
+	case DETECT_BARRIER_MISUSE:
+		return of_barrier(f->why);
 	case DETECT_LIFETIME:
+		if (f->why != DETECT_MISUSE)
+			return f->why == DETECT_NOT_FREED ? GSAN_WHY_NOT_FREED : GSAN_WHY_FREED_TWICE;
 		return f->one || f->side[0].block == f->side[1].block ? GSAN_WHY_EXIT : GSAN_WHY_PEER;
 	case DETECT_SCOPE_RACE:
 		return r->before.atomic && r->now.atomic ? GSAN_WHY_SCOPE_ATOMIC : GSAN_WHY_SCOPE_SYNC;
@@ -257,6 +279,8 @@ static void locate(struct rt_report *r, const struct detect_finding *f, const st
 		r->var_bytes = f->variable.bytes;
 		r->outside = f->outside;
 		rt_locate_outside(&where, r);
+	} else if (r->kind == GSAN_BARRIER_MISUSE) {
+		rt_locate_barrier(&where, r);
 	} else if (r->shared) {
 		r->var = *r->now.var ? r->now.var : r->before.var;
 		rt_locate_shared(&where, r, *r->var && l ? shared_size(l->tables, r->var) : 0);

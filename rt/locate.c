@@ -24,6 +24,18 @@ static void locate_block(struct rt_buf *b, const struct rt_report *r)
 		  (unsigned long long)at[2]);
 }
 
+/* Of misuse the address is the barrier's number. */
+void rt_locate_barrier(struct rt_buf *b, const struct rt_report *r)
+{
+	if (r->why == GSAN_WHY_BAR_MASK)
+		rt_puts(b, "a barrier of lanes of a warp");
+	else if (r->why == GSAN_WHY_CLUSTER_TWICE)
+		rt_puts(b, "the barrier of the cluster");
+	else
+		rt_printf(b, "barrier %llu", (unsigned long long)r->addr);
+	locate_block(b, r);
+}
+
 void rt_locate_tensor(struct rt_buf *b, const struct rt_report *r)
 {
 	rt_puts(b, "tensor memory");

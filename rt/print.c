@@ -123,7 +123,7 @@ static void put_triple(struct rt_buf *b, const uint32_t v[3])
 	rt_printf(b, "(%u,%u,%u)", v[0], v[1], v[2]);
 }
 
-/* "Write", "Previous atomic write", ..., "mbarrier.arrive" */
+/* "Write", "Previous atomic write", ..., "mbarrier.arrive", "bar.sync" */
 static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous)
 {
 	static const char mbarrier[] = "mbarrier.";
@@ -140,6 +140,12 @@ static void put_access(struct rt_buf *b, const struct rt_place *p, bool previous
 
 	if (!strncmp(p->op, mbarrier, n)) {
 		rt_printf(b, "%s%.*s", previous ? "Previous " : "", (int)(n + strcspn(p->op + n, ".")), p->op);
+		return;
+	}
+	if (!p->size && *p->op) {       /* it is no access */
+		const char *end = strstr(p->op, ".cta_group");
+
+		rt_printf(b, "%s%.*s", previous ? "Previous " : "", (int)(end ? (size_t)(end - p->op) : strlen(p->op)), p->op);
 		return;
 	}
 	rt_puts(b, words[previous][p->async ? 3 : p->is_volatile ? 2 : p->atomic][p->write]);
@@ -161,8 +167,9 @@ static void put_call(struct rt_buf *b, const struct rt_place *p, bool previous)
 static void put_thread(struct rt_buf *b, const struct rt_place *p, bool previous)
 {
 	put_access(b, p, previous);
-	rt_printf(b, " of size %u at 0x%llx by ", p->size, (unsigned long long)p->addr);
-	rt_puts(b, "thread ");
+	if (p->size)
+		rt_printf(b, " of size %u at 0x%llx", p->size, (unsigned long long)p->addr);
+	rt_puts(b, " by thread ");
 	put_triple(b, p->thread);
 	if (p->block_known)
 		rt_printf(b, " block (%llu,%llu,%llu):", (unsigned long long)p->block[0],

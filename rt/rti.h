@@ -155,6 +155,7 @@ char **rt_plain_environment(void);
 /* ---- locate.c ------------------------------------------------------------------------- */
 
 struct rt_block;
+void rt_locate_barrier(struct rt_buf *, const struct rt_report *);
 void rt_locate_tensor(struct rt_buf *, const struct rt_report *);
 void rt_locate_shared(struct rt_buf *, struct rt_report *, uint64_t size);     /* of its variable; 0: unknown */
 void rt_locate_outside(struct rt_buf *, const struct rt_report *);

@@ -529,7 +529,7 @@ static int perform(struct runner *r)
 				     r->at[s->actions[k].src].addr + s->actions[k].src_off}, run_oracle_launch());
 	}
 	if (!TRY(r, NOWHERE, cuCtxSynchronize()))
-		return RUN_OTHER;
+		return r->s->faults && !r->hung ? RUN_OK : RUN_OTHER;
 	if (!dump_all(r))
 		return RUN_OTHER;
 	return RUN_OK;

@@ -118,6 +118,7 @@ struct run_script {
 	unsigned sm;            /* least device, 90 for sm_90; 0: none asked for */
 	char sm_suffix;         /* 'a', 'f' or 0 */
 	enum run_place place;
+	bool faults;            /* a kernel may end in a fault, which is the script's end */
 	unsigned timeout;       /* seconds */
 	bool timeout_given;
 	struct run_obj *objs;

@@ -164,6 +164,12 @@ static void parse_requires(struct parser *p, struct word dir)
 	run_no_more(p);
 }
 
+static void parse_faults(struct parser *p)
+{
+	p->s->faults = true;
+	run_no_more(p);
+}
+
 static void parse_memory(struct parser *p, enum run_obj_kind kind)
 {
 	struct run_obj *o = declare(p, run_next(p, "a name"), kind);
@@ -617,6 +623,8 @@ static bool parse_declaration(struct parser *p, struct word dir)
 		parse_devices(p, dir);
 	else if (!strcmp(d, "requires"))
 		parse_requires(p, dir);
+	else if (!strcmp(d, "faults"))
+		parse_faults(p);
 	else if (!strcmp(d, "buf"))
 		parse_memory(p, OBJ_BUF);
 	else if (!strcmp(d, "hostbuf"))

@@ -140,10 +140,14 @@ race_tests = \
 	testsuite/race/21_named_ids_differ.ptx \
 	testsuite/race/21_named_ring_no_empty.ptx \
 	testsuite/race/22_arrive_side_reads.ptx \
+	testsuite/race/23_aligned_apart.ptx \
 	testsuite/race/23_barrier_split_warps.ptx \
+	testsuite/race/23_count_no_multiple.ptx \
+	testsuite/race/23_counts_differ.ptx \
 	testsuite/race/23_partial_count.ptx \
 	testsuite/race/24_barrier_other_cta.ptx \
 	testsuite/race/25_bar_red_split.ptx \
+	testsuite/race/25_red_and_sync.ptx \
 	testsuite/race/26_shfl_no_order.ptx \
 	testsuite/race/26_vote_no_order.ptx \
 	testsuite/race/26_warp_no_sync.ptx \
@@ -156,6 +160,7 @@ race_tests = \
 	testsuite/race/27_cluster_relaxed.ptx \
 	testsuite/race/27_cluster_relaxed_fence_cta.ptx \
 	testsuite/race/27_cluster_relaxed_fence_proxy.ptx \
+	testsuite/race/27_cluster_twice.ptx \
 	testsuite/race/28_cluster_read_between.ptx \
 	testsuite/race/28_cluster_write_between.ptx \
 	testsuite/race/29_dsmem_exit.ptx \
@@ -514,12 +519,14 @@ race_tests = \
 	testsuite/race/tcgen05_cp_64_rows.ptx \
 	testsuite/race/tcgen05_cp_all_warps.ptx \
 	testsuite/race/tcgen05_f16_accumulator.ptx \
+	testsuite/race/tcgen05_freed_twice.ptx \
 	testsuite/race/tcgen05_half_operand.ptx \
 	testsuite/race/tcgen05_half_rows.ptx \
 	testsuite/race/tcgen05_ld_16x32bx2.ptx \
 	testsuite/race/tcgen05_ld_16x64b.ptx \
 	testsuite/race/tcgen05_ld_pack.ptx \
 	testsuite/race/tcgen05_ld_red.ptx \
+	testsuite/race/tcgen05_not_freed.ptx \
 	testsuite/race/tcgen05_operand_mn.ptx \
 	testsuite/race/tcgen05_pair_drained_no_before.ptx \
 	testsuite/race/tcgen05_pair_drained_no_wait.ptx \
@@ -741,11 +748,15 @@ norace_tests = \
 	testsuite/norace/22_both_wait.ptx \
 	testsuite/norace/23_barrier_partial_warp.ptx \
 	testsuite/norace/23_barrier_split_warps.ptx \
+	testsuite/norace/23_count_multiple.ptx \
+	testsuite/norace/23_counts_in_turn.ptx \
 	testsuite/norace/23_full_count.ptx \
+	testsuite/norace/23_warps_apart.ptx \
 	testsuite/norace/24_barrier_global_data.ptx \
 	testsuite/norace/25_bar_red_and.ptx \
 	testsuite/norace/25_bar_red_or.ptx \
 	testsuite/norace/25_bar_red_popc.ptx \
+	testsuite/norace/25_red_then_sync.ptx \
 	testsuite/norace/26_warp_sync_nested.ptx \
 	testsuite/norace/26_warp_sync_ok.ptx \
 	testsuite/norace/26_warp_sync_pair.ptx \
@@ -753,6 +764,7 @@ norace_tests = \
 	testsuite/norace/26_wmma_load_own_row.ptx \
 	testsuite/norace/26_wmma_store_own_row.ptx \
 	testsuite/norace/27_cluster_barrier.ptx \
+	testsuite/norace/27_cluster_in_step.ptx \
 	testsuite/norace/27_cluster_of_one.ptx \
 	testsuite/norace/27_cluster_relaxed_fence.ptx \
 	testsuite/norace/27_cluster_relaxed_fence_cta.ptx \
@@ -1061,6 +1073,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_cp_all_warps.ptx \
 	testsuite/norace/tcgen05_double_buffer.ptx \
 	testsuite/norace/tcgen05_f16_accumulator.ptx \
+	testsuite/norace/tcgen05_freed_each.ptx \
 	testsuite/norace/tcgen05_half_operand.ptx \
 	testsuite/norace/tcgen05_half_rows.ptx \
 	testsuite/norace/tcgen05_ld_16x32bx2.ptx \

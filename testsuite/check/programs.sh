@@ -49,7 +49,7 @@ int main(void)
 	CHECK(cudaMemset(b, 0, 512));
 	for (int i = 0; i < 4; i++) {
 		step<<<1, 64, 0, s>>>(a, i);
-		step<<<1, 64, 0, t>>>(b, i);
+		step<<<1, 64, 0, t>>>(b, i + 4);
 	}
 	shared<64><<<1, 64, 0, s>>>(a);
 	shared<128><<<1, 128, 0, t>>>(b);

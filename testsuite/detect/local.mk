@@ -155,12 +155,15 @@ ev_logs = \
 	testsuite/detect/async/tensor_store_source_free.ev testsuite/detect/async/tensor_store_waited.ev \
 	testsuite/detect/async/tensor_swizzled.ev testsuite/detect/async/tensor_swizzled_away.ev \
 	testsuite/detect/async/tensor_waited.ev testsuite/detect/barrier/aligned.ev \
+	testsuite/detect/barrier/aligned_apart.ev \
+	testsuite/detect/barrier/aligned_one_instruction.ev \
 	testsuite/detect/barrier/all.ev testsuite/detect/barrier/all_global.ev \
 	testsuite/detect/barrier/all_id_15.ev testsuite/detect/barrier/arrive_before_write.ev \
 	testsuite/detect/barrier/arrive_learns_nothing.ev testsuite/detect/barrier/arrive_then_sync.ev \
 	testsuite/detect/barrier/bar_exited_orders.ev testsuite/detect/barrier/cluster_aligned.ev \
 	testsuite/detect/barrier/cluster_all.ev testsuite/detect/barrier/cluster_exited.ev \
 	testsuite/detect/barrier/cluster_first_phase_only.ev \
+	testsuite/detect/barrier/cluster_in_turn.ev \
 	testsuite/detect/barrier/cluster_lane_relaxed.ev \
 	testsuite/detect/barrier/cluster_lane_released.ev testsuite/detect/barrier/cluster_no_wait.ev \
 	testsuite/detect/barrier/cluster_of_four.ev testsuite/detect/barrier/cluster_of_one.ev \
@@ -170,14 +173,24 @@ ev_logs = \
 	testsuite/detect/barrier/cluster_relaxed_within_block.ev \
 	testsuite/detect/barrier/cluster_release_acquire.ev \
 	testsuite/detect/barrier/cluster_second_phase.ev \
+	testsuite/detect/barrier/cluster_twice.ev \
 	testsuite/detect/barrier/cluster_within_block.ev \
-	testsuite/detect/barrier/cluster_write_between.ev testsuite/detect/barrier/counted.ev testsuite/detect/barrier/counted_mixed.ev \
+	testsuite/detect/barrier/cluster_write_between.ev testsuite/detect/barrier/count_multiple.ev \
+	testsuite/detect/barrier/count_no_multiple.ev \
+	testsuite/detect/barrier/counted.ev testsuite/detect/barrier/counted_mixed.ev \
 	testsuite/detect/barrier/counted_outsider.ev \
+	testsuite/detect/barrier/counts_differ.ev \
+	testsuite/detect/barrier/counts_differ_all.ev \
+	testsuite/detect/barrier/counts_exited.ev \
+	testsuite/detect/barrier/counts_in_turn.ev \
+	testsuite/detect/barrier/counts_other_id.ev \
 	testsuite/detect/barrier/elected_lane_counts_for_warp.ev \
 	testsuite/detect/barrier/exit_is_no_acquire.ev testsuite/detect/barrier/exit_passes_on.ev \
 	testsuite/detect/barrier/exited_and_no_wait.ev \
 	testsuite/detect/barrier/exited_before_last_use.ev \
-	testsuite/detect/barrier/exited_count_as_arrived.ev testsuite/detect/barrier/handed_on.ev \
+	testsuite/detect/barrier/exited_count_as_arrived.ev testsuite/detect/barrier/forms_in_turn.ev \
+	testsuite/detect/barrier/forms_mixed.ev \
+	testsuite/detect/barrier/handed_on.ev \
 	testsuite/detect/barrier/handed_to_nobody.ev testsuite/detect/barrier/ids_differ.ev \
 	testsuite/detect/barrier/lanes_arrive_apart.ev testsuite/detect/barrier/lanes_in_two_parts.ev \
 	testsuite/detect/barrier/lockstep.ev testsuite/detect/barrier/lockstep_other_warp.ev \
@@ -499,6 +512,9 @@ ev_logs = \
 	testsuite/detect/tcgen05/dealloc_not_ordered.ev testsuite/detect/tcgen05/dealloc_not_waited.ev \
 	testsuite/detect/tcgen05/dealloc_then_alloc.ev testsuite/detect/tcgen05/dealloc_then_use.ev \
 	testsuite/detect/tcgen05/dealloc_under_product.ev \
+	testsuite/detect/tcgen05/freed_by_other_warp.ev \
+	testsuite/detect/tcgen05/freed_each.ev \
+	testsuite/detect/tcgen05/freed_twice.ev \
 	testsuite/detect/tcgen05/lanes_64_left_alone.ev testsuite/detect/tcgen05/lanes_96_left_alone.ev \
 	testsuite/detect/tcgen05/lanes_left_alone.ev testsuite/detect/tcgen05/lanes_not_left_alone.ev \
 	testsuite/detect/tcgen05/ld_16x64b.ev testsuite/detect/tcgen05/ld_between_halves.ev \
@@ -512,6 +528,8 @@ ev_logs = \
 	testsuite/detect/tcgen05/mma_reads_product_before.ev \
 	testsuite/detect/tcgen05/mma_then_cp_apart.ev testsuite/detect/tcgen05/mma_then_cp_over_d.ev \
 	testsuite/detect/tcgen05/mma_then_cp_over_scale.ev \
+	testsuite/detect/tcgen05/not_freed.ev \
+	testsuite/detect/tcgen05/not_freed_yet.ev \
 	testsuite/detect/tcgen05/not_weight_stationary.ev testsuite/detect/tcgen05/operand_b_no_fence.ev \
 	testsuite/detect/tcgen05/operand_beside.ev testsuite/detect/tcgen05/operand_fenced.ev \
 	testsuite/detect/tcgen05/operand_no_fence.ev testsuite/detect/tcgen05/operand_no_order.ev \

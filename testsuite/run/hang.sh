@@ -26,6 +26,9 @@ where='bar.ptx:14, warp 0, lanes 0x[0-9a-f]*: waits at barrier 1, where 0 of 2 w
 where="$where lanes 0x[0-9a-f]* of this warp have not come"
 grep -q "$where" err || fail "not said of barrier 1: $(cat err)"
 has err ': waits at barrier 0, where 32 of 64 threads are'
+grep -q 'why: barrier 1 of block 0 lacks 2 warps, waited for at bar.ptx:14; warp [01] of block 0 could arrive, and waits at bar.ptx:[0-9]* for barrier 0' err ||
+	fail "not said who could arrive: $(cat err)"
+has err 'why: a circle: '
 for seed in 4 5 6; do
 	has err "bar.ptx: a deadlock (seed $seed)"
 done
@@ -47,6 +50,8 @@ for how in --no-instrument ''; do
 	has err 'emu: a kernel still runs after 1 seconds'
 	grep -q "$where" err || fail "not said of the mbarrier $how: $(cat err)"
 	has err 'mbar.ptx: not done after 1 seconds'
+	grep -q 'why: the mbarrier at 0x[0-9a-f]* of block 0 lacks 1 arrival and 64 bytes, waited for at mbar.ptx:[12][0-9]; the last arrivals came by mbar.ptx:15; nobody is left who could arrive' err ||
+		fail "not said who could arrive $how: $(cat err)"
 done
 
 # Who comes first decides whether there is an end: the seeds behind one that has none are run.

@@ -46,6 +46,7 @@ wrong 12 '"sm90" is not a device' '//@ device sm90'
 wrong 12 '"sm_90x" is not a device' '//@ device sm_90x'
 wrong 5 '"device" a second time' '//@ device sm_90' '//@ device sm_90'
 wrong 14 '"tpu" is neither emu nor gpu' '//@ requires tpu'
+wrong 12 'unexpected "more"' '//@ faults more'
 wrong 14 'devices: at least 1' '//@ devices  0'
 wrong 5 '"buf" declares something' '//@ sync' "$D"
 wrong 15 'unexpected "more"' '//@ requires   emu' '//@ event one more'
@@ -95,7 +96,7 @@ wrong 13 'timeout: at least 1' '//@ timeout 0'
 wrong 5 '"timeout" a second time' '//@ timeout 5' '//@ timeout 5'
 
 right '// no directive: // @ buf, /@ buf' ' //@ buf a 0x40 fill 0xffffffff' '	//@ hostbuf h 1 iota' \
-	'//@ managed m 5 rand 7' '//@ stream s' '//@ event e' '//@ requires emu' '//@ device sm_100a' \
+	'//@ managed m 5 rand 7' '//@ stream s' '//@ event e' '//@ requires emu' '//@ faults' '//@ device sm_100a' \
 	'//@ launch k grid=1,2,3 block=4,5,6 cluster=1,2,3 smem=0x10 stream=s args=a,a+64,h,m+1,u8:255,u16:0xffff,u32:1,u64:0xffffffffffffffff,s32:-2147483648,s64:-1,f32:-1.5e3,f64:0x1p-3' \
 	'//@ launch k grid=1 block=1 args= stream=0' \
 	'//@ sync' '//@ sync stream s' '//@ sync event e' '//@ record e s' '//@ wait 0 e' \
