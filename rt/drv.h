@@ -155,6 +155,7 @@ struct rt_module {
 	bool library;
 	bool known;             /* examined at least once */
 	bool watched, bare, failed;
+	bool code;              /* under gsan-run: what was loaded has no PTX */
 	CUcontext *in;          /* where it was registered */
 	size_t nin, in_cap;
 	struct rt_module *next;

@@ -52,6 +52,11 @@ static void leave(const char *name, const char *why)
 	rt_say("%s is loaded as it is, and not watched: %s", name ? name : "a module", why);
 }
 
+void rt_image_code_alone(void)
+{
+	__atomic_add_fetch(&code_alone, 1, __ATOMIC_RELAXED);
+}
+
 void rt_image_refused(void)
 {
 	leave(NULL, "the driver does not take its instrumented PTX");
@@ -119,14 +124,6 @@ static struct image what_is(const void *at)
 	if (is_text(at))
 		return (struct image){PTX, at, strlen(at)};
 	return (struct image){UNKNOWN, at, 0};
-}
-
-/* A cubin of gsan-nvcc's, or one that was linked of instrumented PTX. */
-static bool is_marked(const struct image *i)
-{
-	static const char mark[] = "__gsan_v";
-
-	return memmem(i->at, i->bytes, mark, sizeof mark - 1) != NULL;
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------ */
@@ -221,7 +218,7 @@ static char *text_of(char *all, const struct entry *e)
 	return all;
 }
 
-static char *instrumented(const struct image *i, const char *name, bool relocatable)
+static char *instrumented(const struct image *i, const char *name, bool relocatable, bool *code)
 {
 	const char *why = "gsan-image or the device cannot be found";
 	struct question q;
@@ -236,8 +233,7 @@ static char *instrumented(const struct image *i, const char *name, bool relocata
 		return text_of(all, &e);
 	if (e.kind == ENTRY_IS_REFUSED)
 		leave(name, text_of(all, &e));
-	else if (e.kind == ENTRY_IS_NONE)
-		__atomic_add_fetch(&code_alone, 1, __ATOMIC_RELAXED);
+	*code = e.kind == ENTRY_IS_NONE;
 	rt_free(all);
 	return NULL;
 }
@@ -260,7 +256,8 @@ static char *find_noted(const struct entry_digest *d)
 void rt_image_note(const void *cubin, size_t bytes, const char *ptx)
 {
 	const struct image code = {CUBIN, cubin, bytes}, text = {PTX, ptx, strlen(ptx)};
-	char *made = instrumented(&text, "a program of NVRTC's", false), line[ENTRY_LINE], *all;
+	bool none;
+	char *made = instrumented(&text, "a program of NVRTC's", false, &none), line[ENTRY_LINE], *all;
 	struct noted *n;
 	struct question q;
 	struct entry e;
@@ -303,29 +300,28 @@ static char *made_of_cubin(const struct image *i)
 		made = text_of(all, &e);
 	else
 		rt_free(all);
-	if (!made && !is_marked(i))
-		__atomic_add_fetch(&code_alone, 1, __ATOMIC_RELAXED);
 	return made;
 }
 
 /* ---- images ------------------------------------------------------------------------------------------------------- */
 
-char *rt_image_made(const void *image, const char *name, bool relocatable)
+char *rt_image_made(const void *image, const char *name, bool relocatable, bool *code)
 {
 	struct image i;
+	char *made;
 
+	*code = false;
 	if (!image || !rt_image_wanted() || rt_is_off() || rt_short())
 		return NULL;
 	i = what_is(image);
-	if (i.kind == CUBIN)
-		return made_of_cubin(&i);
-	if (i.kind != UNKNOWN)
-		return instrumented(&i, name, relocatable);
-	__atomic_add_fetch(&code_alone, 1, __ATOMIC_RELAXED);
-	return NULL;
+	if (i.kind == PTX || i.kind == FATBIN)
+		return instrumented(&i, name, relocatable, code);
+	made = i.kind == CUBIN ? made_of_cubin(&i) : NULL;
+	*code = !made;
+	return made;
 }
 
-char *rt_image_of_file(const char *file, bool relocatable)
+char *rt_image_of_file(const char *file, bool relocatable, bool *code)
 {
 	char *all = NULL, *made = NULL;
 	struct stat st;
@@ -333,6 +329,7 @@ char *rt_image_of_file(const char *file, bool relocatable)
 	ssize_t got;
 	int fd = file && rt_image_wanted() ? open(file, O_RDONLY | O_CLOEXEC) : -1;
 
+	*code = false;
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size >= 64)
@@ -341,7 +338,7 @@ char *rt_image_of_file(const char *file, bool relocatable)
 		n += got > 0 ? (size_t)got : 0;
 	close(fd);
 	if (all && n == (size_t)st.st_size)
-		made = rt_image_made(all, file, relocatable);
+		made = rt_image_made(all, file, relocatable, code);
 	rt_free(all);
 	return made;
 }

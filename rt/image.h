@@ -18,10 +18,12 @@
 /* Has gsan-run asked for what this process loads to be instrumented? */
 bool rt_image_wanted(void);
 /* The instrumented PTX of an image (PTX, a fat binary with or without a wrapper, a cubin that NVRTC made), to be freed by
- * rt_free; NULL: it is to be loaded as it is, and is counted if that leaves it unwatched.  name: for reports, or NULL.
- * relocatable: it goes to the driver's linker. */
-char *rt_image_made(const void *image, const char *name, bool relocatable);
-char *rt_image_of_file(const char *file, bool relocatable);
+ * rt_free; NULL: it is to be loaded as it is.  name: for messages, or NULL.  relocatable: it goes to the driver's linker.
+ * *code: it has no PTX for the device, so that it is watched if its machine code is instrumented and else not. */
+char *rt_image_made(const void *image, const char *name, bool relocatable, bool *code);
+char *rt_image_of_file(const char *file, bool relocatable, bool *code);
+/* Such a one turned out not to be instrumented, or could not be loaded. */
+void rt_image_code_alone(void);
 /* The driver does not take what was made, but the program's own. */
 void rt_image_refused(void);
 /* A cubin and the PTX that it was made of. */

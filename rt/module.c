@@ -282,6 +282,8 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 		if (!seen.ours && !seen.failed) {
 			m->bare = true;
 			total.bare++;
+			if (m->code && !seen.theirs)
+				rt_image_code_alone();
 		}
 		total.failed += seen.failed != 0;
 	}
@@ -323,14 +325,18 @@ void rt_register(struct rt_func *f)
 
 /* ---- hooks -------------------------------------------------------------------------------------- */
 
-static CUresult loaded(CUresult r, CUmodule *module)
+/* code: what was loaded has no PTX. */
+static CUresult loaded(CUresult r, CUmodule *module, bool code)
 {
 	struct rt_module *m;
 	struct rt_ctx *c;
 
+	if (r != CUDA_SUCCESS && code)
+		rt_image_code_alone();
 	if (r != CUDA_SUCCESS)
 		return r;
 	m = add_module(*module, false);
+	m->code = code;
 	c = rt_dev_begin();
 	if (c) {
 		register_module(c, m);
@@ -364,7 +370,8 @@ static void give_back(void **values, void **kept, unsigned n)
 
 CUresult rt_on_module_load(enum rt_hook which, CUmodule *module, const char *file)
 {
-	char *made = rt_image_of_file(file, false);
+	bool code;
+	char *made = rt_image_of_file(file, false, &code);
 	CUresult r = CUDA_SUCCESS;
 
 	if (made)
@@ -374,13 +381,14 @@ CUresult rt_on_module_load(enum rt_hook which, CUmodule *module, const char *fil
 		note_refused(made, r);
 	}
 	rt_free(made);
-	return loaded(r, module);
+	return loaded(r, module, code);
 }
 
 /* cuModuleLoadData and cuModuleLoadFatBinary */
 CUresult rt_on_module_data(enum rt_hook which, CUmodule *module, const void *image)
 {
-	char *made = rt_image_made(image, NULL, false);
+	bool code;
+	char *made = rt_image_made(image, NULL, false, &code);
 	CUresult r = CUDA_SUCCESS;
 
 	if (made)
@@ -390,13 +398,14 @@ CUresult rt_on_module_data(enum rt_hook which, CUmodule *module, const void *ima
 		note_refused(made, r);
 	}
 	rt_free(made);
-	return loaded(r, module);
+	return loaded(r, module, code);
 }
 
 CUresult rt_on_module_data_ex(enum rt_hook which, CUmodule *module, const void *image, unsigned int n,
 			      CUjit_option *opts, void **values)
 {
-	char *made = rt_image_made(image, NULL, false);
+	bool code;
+	char *made = rt_image_made(image, NULL, false, &code);
 	void **kept = made ? keep(values, n) : NULL;
 	CUresult r = CUDA_SUCCESS;
 
@@ -409,7 +418,7 @@ CUresult rt_on_module_data_ex(enum rt_hook which, CUmodule *module, const void *
 	}
 	rt_free(kept);
 	rt_free(made);
-	return loaded(r, module);
+	return loaded(r, module, code);
 }
 
 /* Takes a module out of the tables; its sites stay, reports may refer to them. */
@@ -473,6 +482,7 @@ struct library_options {
 	CUlibraryOption *opts;
 	void **values;
 	unsigned n;
+	bool code;              /* it has no PTX */
 };
 
 static CUresult load_library(CUlibrary *lib, const char *made, const struct library_options *o)
@@ -496,7 +506,9 @@ static CUresult library_loaded(CUresult r, CUlibrary *lib, char *made, const str
 	if (!stays || r != CUDA_SUCCESS)
 		rt_free(made);
 	if (r == CUDA_SUCCESS)
-		add_module(*lib, true);
+		add_module(*lib, true)->code = o->code;
+	else if (o->code)
+		rt_image_code_alone();
 	return r;
 }
 
@@ -504,8 +516,8 @@ CUresult rt_on_library_data(enum rt_hook which, CUlibrary *lib, const void *code
 			    void **jit_values, unsigned int njit, CUlibraryOption *opts, void **values,
 			    unsigned int n)
 {
-	const struct library_options o = {jit, jit_values, njit, opts, values, n};
-	char *made = rt_image_made(code, NULL, false);
+	struct library_options o = {jit, jit_values, njit, opts, values, n, false};
+	char *made = rt_image_made(code, NULL, false, &o.code);
 	CUresult r = made ? load_library(lib, made, &o) : CUDA_SUCCESS;
 
 	if (!made || r != CUDA_SUCCESS) {
@@ -519,8 +531,8 @@ CUresult rt_on_library_file(enum rt_hook which, CUlibrary *lib, const char *file
 			    void **jit_values, unsigned int njit, CUlibraryOption *opts, void **values,
 			    unsigned int n)
 {
-	const struct library_options o = {jit, jit_values, njit, opts, values, n};
-	char *made = rt_image_of_file(file, false);
+	struct library_options o = {jit, jit_values, njit, opts, values, n, false};
+	char *made = rt_image_of_file(file, false, &o.code);
 	CUresult r = made ? load_library(lib, made, &o) : CUDA_SUCCESS;
 
 	if (!made || r != CUDA_SUCCESS) {
@@ -613,7 +625,8 @@ static bool is_relocatable(CUjitInputType type)
 CUresult rt_on_link_data(enum rt_hook which, CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name,
 			 unsigned int n, CUjit_option *opts, void **values)
 {
-	char *made = is_relocatable(type) ? rt_image_made(data, NULL, true) : NULL;
+	bool code = false;
+	char *made = is_relocatable(type) ? rt_image_made(data, NULL, true, &code) : NULL;
 	CUresult r = CUDA_SUCCESS;
 
 	if (made)
@@ -622,6 +635,8 @@ CUresult rt_on_link_data(enum rt_hook which, CUlinkState state, CUjitInputType t
 		r = REAL(cuLinkAddData, which)(state, type, data, bytes, name, n, opts, values);
 		note_refused(made, r);
 	}
+	if (code)
+		rt_image_code_alone();
 	rt_free(made);
 	return r;
 }
@@ -629,7 +644,8 @@ CUresult rt_on_link_data(enum rt_hook which, CUlinkState state, CUjitInputType t
 CUresult rt_on_link_file(enum rt_hook which, CUlinkState state, CUjitInputType type, const char *file, unsigned int n,
 			 CUjit_option *opts, void **values)
 {
-	char *made = is_relocatable(type) && rt_real(RT_cuLinkAddData_v2) ? rt_image_of_file(file, true) : NULL;
+	bool code = false;
+	char *made = is_relocatable(type) && rt_real(RT_cuLinkAddData_v2) ? rt_image_of_file(file, true, &code) : NULL;
 	CUresult r = CUDA_SUCCESS;
 
 	if (made)
@@ -638,6 +654,8 @@ CUresult rt_on_link_file(enum rt_hook which, CUlinkState state, CUjitInputType t
 		r = REAL(cuLinkAddFile, which)(state, type, file, n, opts, values);
 		note_refused(made, r);
 	}
+	if (code)
+		rt_image_code_alone();
 	rt_free(made);
 	return r;
 }

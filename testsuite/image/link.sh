@@ -18,4 +18,15 @@ has err "; 1 module that could not be instrumented"
 run 3 env LD_LIBRARY_PATH="$top_builddir/testsuite/rt" LD_PRELOAD="$top_builddir/libgsan.so.1" timeout 60 ./link racy.ptx
 has out "linked data, type 1, without probes"
 has out "linked the file racy.ptx, type 1"
+
+# Machine code that is instrumented is watched, and not counted as what is not.  (What stands for machine code there begins
+# with an address, which may look like text.)
+plain="env GSAN_RUN_TOOL=$top_builddir/gsan-image LD_LIBRARY_PATH=$top_builddir/testsuite/rt LD_PRELOAD=$top_builddir/libgsan.so.1
+	timeout 60 $top_builddir/testsuite/rt/prog_plain use:0"
+run 3 $plain load run:_Z4ringPi sync
+has err "GSan: 0 findings; 1 launch, 6 sites watched"
+hasnt err "machine code alone"
+run 3 $plain bare run:_Z4copyPi sync
+grep -q -e "; 1 module that is machine code alone, into which" -e "; 1 module that could not be instrumented" err ||
+	fail "bare: $(cat err)"
 done_testing
