@@ -73,6 +73,8 @@ enum detect_why {
 	DETECT_BAR_FORMS,               /* one of them is of a reduction, the other is not */
 	DETECT_BAR_APART,               /* lanes of one warp came by different instructions that are .aligned */
 	DETECT_CLUSTER_TWICE,           /* the thread has not waited at the cluster's barrier since it arrived last */
+	DETECT_MBAR_MANY,               /* an arrival at an mbarrier that expects no more of them in this phase */
+	DETECT_MBAR_BYTES,              /* more bytes than it can count */
 	DETECT_NOT_FREED,               /* tensor memory, when its block ended */
 	DETECT_FREED_TWICE              /* and not allocated in between */
 };

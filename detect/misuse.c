@@ -178,6 +178,27 @@ static bool is_fatal(const struct detect *d, const struct mbar_op *o)
 	       o->owner == d->warp.v[o->event->warp].block;
 }
 
+/* PTX ISA, "mbarrier: Phase of the mbarrier object": bytes are counted from -(2^20 - 1) to 2^20 - 1. */
+static bool is_beyond(const struct mbar_op *o)
+{
+	return (o->kind == EVENT_MBAR_EXPECT || o->kind == EVENT_MBAR_ARRIVE || o->kind == EVENT_MBAR_COMPLETE) && o->bytes >= 1u << 20;
+}
+
+/* What it counts at once is more than there is room for. */
+static bool judge_count(const struct court *c, const struct life *l, uint32_t i, bool report)
+{
+	struct access use = use_of(c->d, l->op[i]), init = use_of(c->d, l->op[0]);
+	bool fatal = is_fatal(c->d, l->op[i]);
+
+	if (!fatal && !is_beyond(l->op[i]))
+		return false;
+	if (report) {
+		say(c->d, DETECT_MBARRIER_MISUSE, fatal ? DETECT_MBAR_MANY : DETECT_MBAR_BYTES, &use, &init);
+		c->d->counter[DETECT_INEXACT_PHASES]++;
+	}
+	return true;
+}
+
 static bool judge_use(const struct court *c, const struct life *l, uint32_t i, uint32_t end, bool report)
 {
 	struct access use = use_of(c->d, l->op[i]), other = use_of(c->d, l->op[i > end ? end : 0]);
@@ -188,7 +209,9 @@ static bool judge_use(const struct court *c, const struct life *l, uint32_t i, u
 		return misused(c, UNORDERED, &use, &other, report);
 	if (l->op[0]->kind != EVENT_MBAR_INIT)
 		return misused(c, UNORDERED, &use, NULL, report);
-	behind = is_fatal(c->d, l->op[i]) ? UNORDERED : in_order(c, &other, &before);
+	if (judge_count(c, l, i, report))
+		return false;
+	behind = in_order(c, &other, &before);
 	if (behind == ORDERED && c->d->choices.init_fence && by_copy(l->op[i]))
 		return operand_fenced(c, &other, use, report);
 	return misused(c, behind, &use, &other, report);

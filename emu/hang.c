@@ -7,12 +7,13 @@
 #include <stdlib.h>
 
 #include "emu/emu.h"
+#include "emu/oracle.h"
 #include "event/hang.h"
 
 enum { ARRIVALS = 256 };                /* that are remembered */
 
 static struct arrival { const uint64_t *mbar; const struct emu_op *op; uint32_t block, warp, lane; } arrival[ARRIVALS];
-static unsigned arrivals;
+static unsigned arrivals, hung[2];      /* hung: lines of the hang; 0 */
 
 struct gathered { struct hang h; struct hang_wait *wait; struct hang_party *party; unsigned capwaits, capparties; };
 
@@ -184,6 +185,25 @@ static void put_line(void *arg, const char *text)
 	fprintf(stderr, "emu: why: %s\n", text);
 }
 
+/* Of the first two things that are waited for. */
+static void set_lines(const struct gathered *g)
+{
+	hung[0] = hung[1] = 0;
+	for (unsigned i = 0; i < g->h.nwaits && !hung[1]; i++) {
+		unsigned line = g->wait[i].object.kind == HANG_RUNS ? 0 : g->wait[i].at.line;
+
+		if (line && line != hung[0])
+			hung[hung[0] != 0] = line;
+	}
+}
+
+EMU_ORACLE_API int emu_hang(unsigned line[2])
+{
+	line[0] = hung[0];
+	line[1] = hung[1];
+	return hung[0] != 0;
+}
+
 void emu_hang_say(const struct emu_op *(*own)(const struct emu_group *))
 {
 	struct gathered g = {.h = {.copies = emu_m.async_due != UINT64_MAX}};
@@ -195,7 +215,8 @@ void emu_hang_say(const struct emu_op *(*own)(const struct emu_group *))
 					add_group(&g, &b->warp[i], &b->warp[i].group[k], own(&b->warp[i].group[k]));
 	g.h.wait = g.wait;
 	g.h.party = g.party;
-	hang_explain(&g.h, put_line, NULL);
+	if (hang_explain(&g.h, put_line, NULL))
+		set_lines(&g);
 	free(g.wait);
 	free(g.party);
 }

@@ -43,6 +43,9 @@ struct emu_oracle_finding {
 EMU_ORACLE_API int emu_oracle(const char *text, size_t len);
 /* Only that: faults of modules loaded from now on name the lines of `text`, as `name`:LINE. */
 EMU_ORACLE_API int emu_source(const char *name, const char *text, size_t len);
+/* Has a launch come to no end because each of its threads waits for what can no longer happen?  The lines where the first
+ * two of what is waited for are waited for, the second 0 if there is one; 0: it has not. */
+EMU_ORACLE_API int emu_hang(unsigned line[2]);
 /* What is left open by the documentation, otherwise than by default, or back: the keys of
  * GSAN_OPTIONS that say so (rt/choices.def).  -1: no such option. */
 EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value);

@@ -104,8 +104,9 @@ static void put_places(struct text *t, const struct hang *h, const struct hang_o
 	}
 }
 
-/* The others that could end the wait, by what they do; who is named for having arrived before is among them. */
-static void put_parties(struct text *t, const struct hang *h, const struct hang_object *o)
+/* The others that could end the wait, by what they do; who is named for having arrived before is among them.  False: there
+ * is nobody. */
+static bool put_parties(struct text *t, const struct hang *h, const struct hang_object *o)
 {
 	unsigned n = 0, ended = 0, here = 0;
 
@@ -129,6 +130,7 @@ static void put_parties(struct text *t, const struct hang *h, const struct hang_
 	if (!n && !h->copies)
 		put(t, "; nobody is left who could arrive%s", ended && here ? ": the others have exited, or wait there themselves" :
 		    ended ? ": the others have exited" : here ? ": all wait there themselves" : "");
+	return n || h->copies;
 }
 
 /* ---- circles ------------------------------------------------------------------------------------------- */
@@ -151,9 +153,9 @@ static bool in_circle(const struct hang *h, const struct hang_object *from, stru
 	return false;
 }
 
-void hang_explain(const struct hang *h, void (*line)(void *arg, const char *text), void *arg)
+bool hang_explain(const struct hang *h, void (*line)(void *arg, const char *text), void *arg)
 {
-	bool told = false;
+	bool told = false, nobody = false;
 
 	for (unsigned i = 0; i < h->nwaits; i++) {
 		const struct hang_wait *w = &h->wait[i];
@@ -167,11 +169,12 @@ void hang_explain(const struct hang *h, void (*line)(void *arg, const char *text
 		put_lack(&t, w);
 		put(&t, ", waited for at %s:%u", w->at.file ? w->at.file : "?", w->at.line);
 		put_places(&t, h, &w->object);
-		put_parties(&t, h, &w->object);
+		nobody |= !put_parties(&t, h, &w->object);
 		line(arg, t.s);
 		if (!told && in_circle(h, &w->object, &circle)) {
 			line(arg, circle.s);
 			told = true;
 		}
 	}
+	return told || nobody;
 }

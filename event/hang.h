@@ -42,7 +42,8 @@ struct hang {
 	bool copies;                    /* asynchronous operations are under way, which may yet arrive anywhere */
 };
 
-/* Says why, a line a time (without its newline), each object that is waited for once, and who waits for whom in a circle. */
-void hang_explain(const struct hang *, void (*line)(void *arg, const char *text), void *arg);
+/* Says why, a line a time (without its newline), each object that is waited for once, and who waits for whom in a circle.
+ * True: there is a circle, or a wait that nobody is left to end. */
+bool hang_explain(const struct hang *, void (*line)(void *arg, const char *text), void *arg);
 
 #endif

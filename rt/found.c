@@ -58,10 +58,18 @@ static enum gsan_why of_proxy(const struct rt_report *r, const struct detect_fin
 
 static enum gsan_why of_mbarrier(const struct rt_report *r, const struct detect_finding *f)
 {
+	if (f->why == DETECT_MBAR_MANY)
+		return GSAN_WHY_MBAR_MANY;
+	if (f->why == DETECT_MBAR_BYTES)
+		return GSAN_WHY_MBAR_BYTES;
 	if (f->one)
 		return GSAN_WHY_MBAR_NONE;
+	if (begins(&r->before, "mbarrier.inval"))
+		return GSAN_WHY_MBAR_GONE;
 	if (begins(&r->now, "mbarrier.inval"))
 		return GSAN_WHY_MBAR_INVAL;
+	if (begins(&r->before, "mbarrier.init") && begins(&r->now, "mbarrier.init"))
+		return GSAN_WHY_MBAR_AGAIN;
 	return begins(&r->before, "mbarrier.init") || begins(&r->now, "mbarrier.init") ? GSAN_WHY_MBAR_INIT : GSAN_WHY_MBAR_LIVE;
 }
 

@@ -634,6 +634,8 @@ int run_launch(const struct run_script *s, const struct run_job *job)
 		run_oracle_end(s, job, end.status != RUN_OK);
 	if (end.status == RUN_OK || end.status == RUN_OTHER)
 		closing(s, job);
+	if (r.hung && job->emu)
+		run_emu_hang(job);
 	if (r.hung)
 		end.status = END_HUNG;
 	run_send(job->fd, &end);

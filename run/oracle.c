@@ -13,6 +13,7 @@
 #include "emu/oracle.h"
 #include "rt/pairs.h"
 #include "rt/gsan.h"
+#include "rt/kinds.h"
 
 #define FUNCTION(name) ((__typeof__(name) *)function(#name))
 
@@ -77,6 +78,18 @@ void run_emu_source(const struct run_script *s)
 
 	if (source)
 		source(s->path, s->text, s->len);
+}
+
+void run_emu_hang(const struct run_job *job)
+{
+	__typeof__(emu_hang) *hang = FUNCTION(emu_hang);
+	struct run_msg m = {.kind = MSG_FINDING, .finding = {.kind = GSAN_DEADLOCK, .count = 1}};
+
+	if (!hang || !hang(m.finding.line))
+		return;
+	run_send(job->fd, &m);
+	m.kind = MSG_ORACLE;
+	run_send(job->fd, &m);
 }
 
 bool run_oracle_start(const struct run_script *s)

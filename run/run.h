@@ -256,6 +256,8 @@ bool run_oracle_start(const struct run_script *);
  * was watching.  `died`: a kernel came to no good end, and what it would have counted
  * is lost. */
 void run_oracle_end(const struct run_script *, const struct run_job *, bool died);
+/* A kernel came to no end: is that a deadlock, as the emulated device sees it?  Then it is a finding. */
+void run_emu_hang(const struct run_job *);
 /* The closing line where it alone judged. */
 void run_oracle_close(const struct run_script *);
 

@@ -198,6 +198,7 @@ race_tests = \
 	testsuite/race/36_mbar_older_phase.ptx \
 	testsuite/race/36_mbar_wrong_parity.ptx \
 	testsuite/race/37_arrive_drop_later.ptx \
+	testsuite/race/37_mbar_too_many_bytes.ptx \
 	testsuite/race/38_phase_by_one_thread.ptx \
 	testsuite/race/38_expect_before_store.ptx \
 	testsuite/race/38_tx_expect_behind.ptx \
@@ -398,6 +399,7 @@ race_tests = \
 	testsuite/race/cpasync_two_buffers_two_ahead.ptx \
 	testsuite/race/cpasync_two_buffers_wait_loose.ptx \
 	testsuite/race/cpasync_zero_fill_nowait.ptx \
+	testsuite/race/deadlock_roles.ptx \
 	testsuite/race/destination_is_address.ptx \
 	testsuite/race/dsmem_atomic_cta.ptx \
 	testsuite/race/dsmem_loaded_by_peer_relaxed.ptx \
@@ -807,6 +809,7 @@ norace_tests = \
 	testsuite/norace/36_mbar_right_parity.ptx \
 	testsuite/norace/36_mbar_ring_parity.ptx \
 	testsuite/norace/37_arrive_drop_before.ptx \
+	testsuite/norace/37_mbar_most_bytes.ptx \
 	testsuite/norace/38_tx_and_arrive.ptx \
 	testsuite/norace/38_tx_expect_late.ptx \
 	testsuite/norace/38_tx_expect_only.ptx \
@@ -971,6 +974,7 @@ norace_tests = \
 	testsuite/norace/cpasync_three_buffers.ptx \
 	testsuite/norace/cpasync_two_buffers.ptx \
 	testsuite/norace/cpasync_zero_fill.ptx \
+	testsuite/norace/deadlock_not_roles.ptx \
 	testsuite/norace/dsmem_atomic_cluster.ptx \
 	testsuite/norace/dsmem_atomic_cta_one_block.ptx \
 	testsuite/norace/dsmem_loaded_by_peer.ptx \

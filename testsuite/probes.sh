@@ -8,7 +8,7 @@ takes_long
 
 judge='
 	file=$0 name=$(basename "$0" .ptx)
-	! grep -q "^//@ expect.*\(stream\|host\)-race" "$file" || exit 0     # of launches alone
+	! grep -q -e "^//@ expect.*\(stream\|host\)-race" -e "^//@ faults" "$file" || exit 0        # launches alone, whose log is left
 	[ $(($(echo "$name" | cksum | cut -d" " -f1) % PROBES)) = 0 ] || exit 0
 	"$top_builddir/gsan-run" --check --events=probes --cuts=3 --device=emu "$file" >"$name.log" 2>&1
 	status=$?

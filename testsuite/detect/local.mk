@@ -272,7 +272,9 @@ ev_logs = \
 	testsuite/detect/mbarrier/all_lanes_arrive.ev testsuite/detect/mbarrier/arrive_before_write.ev \
 	testsuite/detect/mbarrier/arrive_expect.ev \
 	testsuite/detect/mbarrier/arrive_unordered_with_init.ev testsuite/detect/mbarrier/arrive_wait.ev \
-	testsuite/detect/mbarrier/arrive_wait_global.ev testsuite/detect/mbarrier/complete_tx.ev \
+	testsuite/detect/mbarrier/arrive_wait_global.ev testsuite/detect/mbarrier/bytes_most.ev \
+	testsuite/detect/mbarrier/bytes_too_many.ev \
+	testsuite/detect/mbarrier/complete_tx.ev \
 	testsuite/detect/mbarrier/complete_tx_is_no_arrival.ev \
 	testsuite/detect/mbarrier/copy_not_expected.ev testsuite/detect/mbarrier/copy_over_live.ev \
 	testsuite/detect/mbarrier/copy_relaxed_wait.ev testsuite/detect/mbarrier/count_of_two_at_once.ev \
