@@ -202,6 +202,7 @@ static char *answer(const struct question *q, const struct image *i, struct entr
 {
 	char *all = rt_cache_get(q->name, e);
 
+	rt_verbose(1, "%s: %s", q->path + sizeof "--path=" - 1, all ? "it is known what it becomes" : "gsan-image is asked");
 	if (all)
 		return all;
 	all = rt_tool_run(q->argv, i->at, i->bytes, e, why);

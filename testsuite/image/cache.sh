@@ -112,6 +112,13 @@ for i in 1 2 3 4; do
 done
 [ "$(ls home/.cache/gsan | wc -l)" = 1 ] || fail "left: $(ls home/.cache/gsan)"
 
+# A program that takes no notice of its children, or has no standard input and output.
+for how in 'trap "" CHLD; exec ./driver cuModuleLoadData racy.ptx' './driver cuModuleLoadData racy.ptx <&- >&-'; do
+	rm -rf home
+	by_hand 66 "$tmp/tool" sh -c "$how"
+	has err "GSan: 1 finding; 1 launch, 5 sites watched"
+done
+
 # Whatever becomes of gsan-image, the program runs, and nothing of it is kept.
 rm -rf home
 tool tool "exit 1"
