@@ -252,14 +252,6 @@ static struct derive_func *find_func(const struct derive *d, const struct ptx_fu
 
 /* ---- calls ---------------------------------------------------------------------------------------------------- */
 
-static const struct ptx_func *callee_of(const struct ptx_inst *in)
-{
-	for (unsigned i = 0; i < in->nops; i++)
-		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC)
-			return in->ops[i].sym->func;
-	return NULL;
-}
-
 /* Lists of a call: what it returns, which comes before the function's name, and what it passes. */
 static const struct ptx_operand *list_of(const struct ptx_inst *in, bool returned)
 {
@@ -302,7 +294,7 @@ static void pass(struct deriving *x, const struct ptx_operand *list, const struc
 
 static void call(struct deriving *x, const struct ptx_inst *in)
 {
-	const struct ptx_func *f = callee_of(in);
+	const struct ptx_func *f = ptx_callee(in);
 	const struct ptx_operand *back = list_of(in, true);
 	const struct derive_func *to = f && f->has_body ? find_func(x->d, f) : NULL;
 	const struct ptx_var *v = to ? f->rets : NULL;
@@ -494,7 +486,7 @@ static void find_in_function(struct derive *d, const struct ptx_func *f)
 static bool is_called_by_pointer(const struct ptx_func *f)
 {
 	for (const struct ptx_stmt *s = f->body; s; s = s->next)
-		if (s->kind == STMT_INST && s->inst.id == INST_CALL && !callee_of(&s->inst))
+		if (s->kind == STMT_INST && s->inst.id == INST_CALL && !ptx_callee(&s->inst))
 			return true;
 	return false;
 }
@@ -667,7 +659,7 @@ uint64_t derive_used(const struct derive *d, struct ptx_arena *arena, const stru
 			for (unsigned k = 0; s->kind == STMT_INST && k < s->inst.nops; k++)
 				used |= used_by(d, &s->inst.ops[k]);
 			if (s->kind == STMT_INST && s->inst.id == INST_CALL)
-				add_callee(&r, callee_of(&s->inst));
+				add_callee(&r, ptx_callee(&s->inst));
 		}
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->variable[i].func && (d->variable[i].func != kernel || !d->variable[i].first))
