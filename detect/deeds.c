@@ -24,8 +24,10 @@ struct heard { bool any; uint32_t number; struct detect_clock clock; };
 struct kept { uint32_t line, number; struct detect_deed *deed; };
 
 struct detect_deeds {
-	struct kept v[KEPT];            /* in order; [n - 1] is the last */
+	struct kept room[2 * KEPT], *v; /* v: those that are kept, in order; [n - 1] is the last */
 	size_t n;
+	bool looked;                    /* all that the host knew at `host` is dropped, and none of its own has come since */
+	struct detect_clock host;
 	struct heard heard[DETECT_LINES];
 	struct detect_meeting *meeting; /* that may turn out to be ordered yet */
 	size_t nmeetings, cap;
@@ -34,7 +36,10 @@ struct detect_deeds {
 
 struct detect_deeds *detect_deeds_new(void)
 {
-	return (struct detect_deeds *)detect_zeroed(1, sizeof(struct detect_deeds));
+	struct detect_deeds *d = (struct detect_deeds *)detect_zeroed(1, sizeof(struct detect_deeds));
+
+	d->v = d->room;
+	return d;
 }
 
 void detect_deeds_free(struct detect_deeds *d)
@@ -333,10 +338,22 @@ static void drop(struct detect_deeds *d, size_t i, const struct detect_sink *sin
 	struct detect_deed *x = d->v[i].deed;
 
 	tell_of(d, x, sink);
-	memmove(&d->v[i], &d->v[i + 1], (--d->n - i) * sizeof *d->v);
+	d->n--;
+	if (!i)
+		d->v++;
+	else
+		memmove(&d->v[i], &d->v[i + 1], (d->n - i) * sizeof *d->v);
 	sink->gone(sink->arg, x->number);
 	detect_ranges_free(&x->ranges);
 	free(x);
+}
+
+static void keep(struct detect_deeds *d, struct detect_deed *x)
+{
+	if (d->v + d->n == d->room + 2 * KEPT)
+		d->v = (struct kept *)memmove(d->room, d->v, d->n * sizeof *d->v);
+	d->v[d->n++] = (struct kept){x->when.line, x->when.number, x};
+	d->looked = d->looked && x->when.line;
 }
 
 static bool covers(const struct detect_ranges *r, const struct detect_range *x)
@@ -373,6 +390,11 @@ static void drop_alike(struct detect_deeds *d, const struct detect_deed *x, cons
 
 static void drop_known(struct detect_deeds *d, const struct detect_clock *host, const struct detect_sink *sink)
 {
+	/* Its own number, [0], decides nothing. */
+	if (d->looked && !memcmp(&d->host.upto[1], &host->upto[1], sizeof host->upto - sizeof host->upto[0]))
+		return;
+	d->looked = true;
+	d->host = *host;
 	for (size_t i = 0; i < d->n;)
 		if (is_known(host, &d->v[i]) && !is_waited_for(d, d->v[i].deed, host))
 			drop(d, i, sink);
@@ -410,7 +432,7 @@ void detect_deed(struct detect_deeds *d, struct detect_deed *given, const struct
 		drop(d, 0, sink);
 		d->count.dropped++;
 	}
-	d->v[d->n++] = (struct kept){x->when.line, x->when.number, x};
+	keep(d, x);
 }
 
 void detect_deeds_known(struct detect_deeds *d, const struct detect_clock *host, const struct detect_sink *sink)
