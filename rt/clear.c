@@ -11,8 +11,7 @@
 #include "rt/clear.h"
 
 enum {
-	PAGES = 1024,                   /* of 2 MiB each that launches may write, before what is known of pages is forgotten */
-	LEAST_PAGES = 16,
+	FIRST_PAGES = 64, MOST_PAGES = 2048,    /* of 2 MiB each, that launches may write before what is known of pages is forgotten */
 	STAMPS = 65535,
 	THREADS = 256,
 	BLOCKS = 2048,                  /* of a pass that goes on by itself */
@@ -147,19 +146,22 @@ static bool forget_pages(void)
 	       upload(&gpu.counts, &none, sizeof none);
 }
 
-static bool set_up(void)
+static bool make_pages(uint32_t n)
 {
-	bool ok = load() && make_room(&gpu.question, sizeof(struct question), 0) && make_room(&gpu.counts, 64, 0) &&
-		  make_room(&gpu.page, SCREEN_PAGES * sizeof *gpu.s.page, 0) && make_room(&gpu.cells, SCREEN_PAGES * sizeof *gpu.s.cells, 0);
-
-	for (gpu.s.room = PAGES; ok && !make_room(&gpu.cell, gpu.s.room * SCREEN_LINES * sizeof *gpu.s.cell, 0); gpu.s.room /= 2) {
-		gpu.cell.at = 0;
-		ok = gpu.s.room > LEAST_PAGES;
-	}
+	if (!make_room(&gpu.cell, (size_t)n * SCREEN_LINES * sizeof *gpu.s.cell, 0))
+		return false;
+	gpu.s.room = (uint32_t)(gpu.cell.bytes / (SCREEN_LINES * sizeof *gpu.s.cell));
 	gpu.s.page = AT(gpu.page);
 	gpu.s.cells = AT(gpu.cells);
 	gpu.s.cell = AT(gpu.cell);
-	return ok && forget_pages();
+	return forget_pages();
+}
+
+static bool set_up(void)
+{
+	return load() && make_room(&gpu.question, sizeof(struct question), 0) && make_room(&gpu.counts, 64, 0) &&
+	       make_room(&gpu.page, SCREEN_PAGES * sizeof *gpu.s.page, 0) &&
+	       make_room(&gpu.cells, SCREEN_PAGES * sizeof *gpu.s.cells, 0) && make_pages(FIRST_PAGES);
 }
 
 /* The driver's own memory goes with the context. */
@@ -321,12 +323,28 @@ static bool all_passes(struct question *q)
 	       log_read(gpu.way, q->why, gpu.question.at + offsetof(struct question, why), sizeof q->why);
 }
 
-/* What launches before have written may take all the room for pages. */
+/* Were there more pages than there is room for?  That leaves other launches with none, too. */
+static bool lacks_pages(const struct question *q)
+{
+	uint32_t pages;
+
+	return q->why[SCREEN_SPACE] && log_read(gpu.way, &pages, gpu.counts.at, sizeof pages) && pages > gpu.s.room;
+}
+
+/* What launches before have written may take all the room for pages; if it is not that, there is too little. */
 static bool answer(struct question *q)
 {
-	if (!all_passes(q))
-		return false;
-	return !q->why[SCREEN_SPACE] || gpu.since <= 1 || (forget_pages() && all_passes(q));
+	bool ok = all_passes(q);
+
+	if (ok && gpu.since > 1 && lacks_pages(q))
+		ok = forget_pages() && all_passes(q);
+	while (ok && lacks_pages(q) && gpu.s.room < MOST_PAGES) {
+		ok = make_pages(2 * gpu.s.room);
+		q->s.room = gpu.s.room;
+		q->s.cell = gpu.s.cell;
+		ok = ok && all_passes(q);
+	}
+	return ok;
 }
 
 static bool is_none(const uint32_t why[SCREEN_WHYS])

@@ -16,7 +16,6 @@ libgsan_a_LIBADD = detect/libdetect.o
 libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 # The screen as kernels, in libgsan: machine code of the devices in GPU_ARCHS, and PTX for others.
-GPU_ARCHS = 80 90 100 120
 EXTRA_DIST += rt/clear.cu
 CLEANFILES += rt/clear.fatbin
 rt/clear.fatbin: rt/clear.cu detect/screen.h detect/screen.c detect/order.c detect/order.h detect/twin.c detect/bounds.h

@@ -1339,7 +1339,7 @@ case_tests = \
 
 run_tests = \
 	testsuite/run/lists.sh \
-	testsuite/run/async.sh \
+	testsuite/run/async.sh testsuite/run/device_screen.sh \
 	testsuite/run/run.sh \
 	testsuite/run/hang.sh testsuite/run/script.sh \
 	testsuite/run/strange.sh
