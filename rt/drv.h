@@ -14,6 +14,14 @@
 #undef cuGetProcAddress
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
+#undef cuEventElapsedTime
+#undef cuGraphAddKernelNode
+#undef cuGraphAddNode
+#undef cuGraphExecKernelNodeSetParams
+#undef cuGraphExecUpdate
+#undef cuGraphInstantiate
+#undef cuGraphKernelNodeSetParams
+#undef cuIpcOpenMemHandle
 #undef cuMemPrefetchAsync
 #undef cuMemcpyBatchAsync
 #undef cuMemcpy3DBatchAsync
