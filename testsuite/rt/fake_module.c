@@ -256,3 +256,14 @@ API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned i
 {
 	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, NULL);
 }
+
+API CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *list, unsigned int n, unsigned int flags)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	(void)flags;
+	for (const CUDA_LAUNCH_PARAMS *p = list; p < list + n && r == CUDA_SUCCESS; p++)
+		r = cuLaunchKernel(p->function, p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX, p->blockDimY, p->blockDimZ,
+				   p->sharedMemBytes, p->hStream, p->kernelParams, NULL);
+	return r;
+}

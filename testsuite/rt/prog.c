@@ -14,6 +14,7 @@
  *   library       load the instrumented one as a library; kernels are launched as
  *                 kernels, or, after `functions`, as functions
  *   run:NAME      launch a kernel
+ *   several:NAME  launch it on several devices, as one
  *   race:N        launch the kernel of the N-th race (prog_module.c)
  *   late:N        ... when the process ends, behind the runtime's own handler, and wait for it if it has no gate
  *   gate:N, fill:N, lanes:N, early, deaf, wreck:N the next launch does that as well (struct fake_work); open:N: the gate
@@ -25,6 +26,8 @@
  *   event, event-sync     record an event in the stream, wait for it
  *   alloc:BYTES, free, host:BYTES    memory; the addresses are printed
  *   map:ADDRESS, unmap:ADDRESS    cuMemMap of 2 MiB there
+ *   ipc:BYTES, ipc-old:BYTES, ipc-close, import:BYTES, external:BYTES     memory of another process, by a handle or by a
+ *                 pool's, and of another API
  *   copy          a blocking copy from the last allocation
  *   threads:N     so many threads allocate, launch, wait and free at once
  *   init          cuInit; what it returns is printed
@@ -50,6 +53,7 @@
 #include "testsuite/rt/prog.h"
 
 #undef cuGetProcAddress
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"      /* old programs still call that */
 
 CUresult cuCtxCreate_v2(CUcontext *, unsigned int, CUdevice);   /* newer headers have another version alone */
 extern pthread_mutex_t rt_lock;         /* the runtime's, rti.h */
@@ -87,7 +91,7 @@ static __typeof__(&cuLaunchKernel) launch = cuLaunchKernel;
 static CUmodule module;
 static CUlibrary library;
 static bool functions;
-static CUdeviceptr last;
+CUdeviceptr last;
 CUstream stream;
 static CUevent event;
 static CUcontext before;                /* that was current when one more was made */
@@ -200,6 +204,23 @@ static void run(const char *name)
 	go(&r);
 }
 
+/* On two devices at once, as far as the pretended driver cares. */
+static void several(const char *name)
+{
+	static const struct fake_work nothing;
+	struct run r;
+	uint64_t arg = work(&nothing);
+	void *params[] = { &arg };
+	CUDA_LAUNCH_PARAMS list[2];
+
+	plan(&r, name);
+	list[0] = list[1] = (CUDA_LAUNCH_PARAMS){
+		.function = r.f, .gridDimX = r.grid[0], .gridDimY = 1, .gridDimZ = 1, .blockDimX = r.block[0], .blockDimY = 1,
+		.blockDimZ = 1, .kernelParams = params
+	};
+	CHECK(cuLaunchCooperativeKernelMultiDevice(list, 2, 0));
+}
+
 static void race(unsigned n)
 {
 	struct run r;
@@ -227,6 +248,8 @@ static bool launch_command(const char *c)
 
 	if (sscanf(c, "run:%63s", name) == 1)
 		run(name);
+	else if (sscanf(c, "several:%63s", name) == 1)
+		several(name);
 	else if (sscanf(c, "race:%u", &n) == 1)
 		race(n);
 	else if (sscanf(c, "late:%u", &late_race) == 1)
@@ -474,6 +497,29 @@ static void map(CUdeviceptr at)
 	CHECK(cuMemMap(last, 2 << 20, 0, 1, 0));
 }
 
+#undef cuIpcOpenMemHandle
+CUresult cuIpcOpenMemHandle(CUdeviceptr *, CUipcMemHandle, unsigned int);
+
+static bool foreign(const char *c)
+{
+	CUDA_EXTERNAL_MEMORY_BUFFER_DESC part = { .offset = 0, .size = 0 };
+	union { unsigned long long n; CUipcMemHandle ipc; CUmemPoolPtrExportData pool; } from = { .n = 0 };
+
+	if (sscanf(c, "ipc:%llu", &from.n) == 1)
+		CHECK(cuIpcOpenMemHandle_v2(&last, from.ipc, 0));
+	else if (sscanf(c, "ipc-old:%llu", &from.n) == 1)
+		CHECK(cuIpcOpenMemHandle(&last, from.ipc, 0));
+	else if (!strcmp(c, "ipc-close"))
+		CHECK(cuIpcCloseMemHandle(last));
+	else if (sscanf(c, "import:%llu", &from.n) == 1)
+		CHECK(cuMemPoolImportPointer(&last, NULL, &from.pool));
+	else if (sscanf(c, "external:%llu", &part.size) == 1)
+		CHECK(cuExternalMemoryGetMappedBuffer(&last, NULL, &part));
+	else
+		return false;
+	return true;
+}
+
 static bool memory_command(const char *c)
 {
 	unsigned long long n;
@@ -495,7 +541,7 @@ static bool memory_command(const char *c)
 	} else if (sscanf(c, "unmap:%lli", (long long *)&n) == 1) {
 		CHECK(cuMemUnmap(n, 2 << 20));
 	} else {
-		return false;
+		return foreign(c);
 	}
 	return true;
 }
