@@ -22,7 +22,18 @@ struct node {
 	struct rt_launch *launch;       /* on its way */
 };
 
-struct exec { CUgraphExec handle; CUgraph graph; struct node *node; size_t n, cap; struct exec *next; };
+/* A node that records an event, or waits for one. */
+struct event { CUgraphNode handle, child; CUevent event; bool waits; };
+
+struct exec {
+	CUgraphExec handle;
+	CUgraph graph;
+	struct node *node;
+	size_t n, cap;
+	struct event *event;
+	size_t nevents, event_cap;
+	struct exec *next;
+};
 struct dead { CUgraph graph; struct dead *next; };      /* the program has destroyed it */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -146,11 +157,25 @@ static CUresult done(struct with *w, CUresult r)
 
 /* ---- what was instantiated ---------------------------------------------------------------------------------- */
 
-static void add_node(void *to, CUgraphNode handle, CUgraphNode child, const CUDA_KERNEL_NODE_PARAMS *p)
+static void add_event(struct exec *e, CUgraphNode handle, CUgraphNode child, bool waits)
 {
+	CUresult (*get)(CUgraphNode, CUevent *) = waits ? rt_drv.cuGraphEventWaitNodeGetEvent : rt_drv.cuGraphEventRecordNodeGetEvent;
+	struct event new = {.handle = handle, .child = child, .waits = waits};
+
+	if (!get || get(handle, &new.event) != CUDA_SUCCESS)
+		return;
+	e->event = rt_grow(e->event, &e->event_cap, e->nevents + 1, sizeof *e->event);
+	e->event[e->nevents++] = new;
+}
+
+static void add_node(void *to, CUgraphNode handle, CUgraphNodeType type, CUgraphNode child)
+{
+	CUDA_KERNEL_NODE_PARAMS p = {0};
 	struct exec *e = to;
 
-	if (!handle_of(p))
+	if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+		add_event(e, handle, child, type == CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+	if (type != CU_GRAPH_NODE_TYPE_KERNEL || rt_drv.cuGraphKernelNodeGetParams(handle, &p) != CUDA_SUCCESS || !handle_of(&p))
 		return;
 	e->node = rt_grow(e->node, &e->cap, e->n + 1, sizeof *e->node);
 	memset(&e->node[e->n], 0, sizeof *e->node);
@@ -220,6 +245,7 @@ static void forget(struct exec **at)
 	for (size_t i = 0; i < e->n; i++)
 		free_values(&e->node[i]);
 	rt_free(e->node);
+	rt_free(e->event);
 	rt_free(e);
 }
 
@@ -232,7 +258,7 @@ static CUresult learn(CUresult r, const CUgraphExec *handle, CUgraph graph)
 	e = rt_alloc(sizeof *e);
 	e->handle = *handle;
 	e->graph = graph;
-	rt_graph_kernels(graph, add_node, e);
+	rt_graph_nodes(graph, add_node, e);
 	read_nodes(e);
 	pthread_mutex_lock(&lock);
 	forget(find(*handle));
@@ -264,14 +290,19 @@ static void update(struct exec *e, CUgraphNode child, CUgraph graph)
 	struct exec other = {0};
 	size_t k = 0;
 
-	rt_graph_kernels(graph, add_node, &other);
+	rt_graph_nodes(graph, add_node, &other);
 	read_nodes(&other);
 	for (size_t i = 0; i < e->n && k < other.n; i++)
 		if (!child || e->node[i].child == child)
 			become(&e->node[i], &other.node[k++]);
 	for (size_t i = 0; i < other.n; i++)
 		free_values(&other.node[i]);
+	k = 0;
+	for (size_t i = 0; i < e->nevents && k < other.nevents; i++)
+		if (!child || e->event[i].child == child)
+			e->event[i].event = other.event[k++].event;
 	rt_free(other.node);
+	rt_free(other.event);
 }
 
 static void update_of(CUgraphExec handle, CUgraphNode child, CUgraph graph, CUresult r)
@@ -347,6 +378,19 @@ static void launched(struct exec *e, CUresult r, enum rt_hook which, CUstream s)
 	}
 }
 
+/* Those of all its nodes before all of its kernels, or behind them: that is taken as more order than there may be. */
+static void pass_events(const struct exec *e, bool waits, enum rt_hook which, CUstream s)
+{
+	for (size_t i = 0; e && i < e->nevents; i++) {
+		if (e->event[i].waits != waits)
+			continue;
+		if (waits)
+			rt_order_wait(which, s, e->event[i].event);
+		else
+			rt_order_record(which, s, e->event[i].event);
+	}
+}
+
 CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 {
 	const uint64_t stream = rt_stream_key(which, s);
@@ -362,12 +406,15 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 	pthread_mutex_lock(&lock);
 	rt_inside++;
 	e = captured ? NULL : *find(handle);
+	pass_events(e, true, which, s);
 	deed = captured ? NULL : rt_deed_put(which, s, DETECT_LAUNCH, NULL);
 	if (e)
 		prepare(e, ctx, stream, deed);
 	r = REAL(cuGraphLaunch, which)(handle, s);
 	if (e)
 		launched(e, r, which, s);
+	if (r == CUDA_SUCCESS)
+		pass_events(e, false, which, s);
 	rt_deed_ready(deed);
 	rt_inside--;
 	pthread_mutex_unlock(&lock);
@@ -434,6 +481,24 @@ static CUresult learn_params(CUresult r, CUgraphExec exec, CUgraphNode node, con
 			set_kernel(&e->node[i], p);
 	pthread_mutex_unlock(&lock);
 	return r;
+}
+
+static CUresult learn_event(CUresult r, CUgraphExec exec, CUgraphNode node, CUevent event)
+{
+	struct exec *e;
+
+	pthread_mutex_lock(&lock);
+	e = r == CUDA_SUCCESS ? *find(exec) : NULL;
+	for (size_t i = 0; e && i < e->nevents; i++)
+		if (e->event[i].handle == node)
+			e->event[i].event = event;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+CUresult rt_on_exec_event(enum rt_hook which, CUgraphExec exec, CUgraphNode node, CUevent event)
+{
+	return learn_event(REAL(cuGraphExecEventRecordNodeSetEvent, which)(exec, node, event), exec, node, event);
 }
 
 CUresult rt_on_exec_params(enum rt_hook which, CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
@@ -579,6 +644,10 @@ CUresult rt_on_set_exec_node(enum rt_hook which, CUgraphExec exec, CUgraphNode n
 
 	if (p && p->type == CU_GRAPH_NODE_TYPE_GRAPH)
 		update_of(exec, node, p->graph.graph, r);
+	else if (p && p->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+		learn_event(r, exec, node, p->eventRecord.event);
+	else if (p && p->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+		learn_event(r, exec, node, p->eventWait.event);
 	return done(&w, learn_params(r, exec, node, of_any(p, &own)));
 }
 
