@@ -16,6 +16,7 @@ program_tests = \
 	testsuite/programs/copy3d.cu \
 	testsuite/programs/device.cu \
 	testsuite/programs/download.cu \
+	testsuite/programs/elapsed.cu \
 	testsuite/programs/errors.cu \
 	testsuite/programs/graph_events.cu \
 	testsuite/programs/graph_nodes.cu \

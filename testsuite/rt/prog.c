@@ -210,7 +210,7 @@ static void several(const char *name)
 	static const struct fake_work nothing;
 	struct run r;
 	uint64_t arg = work(&nothing);
-	void *params[] = { &arg };
+	void *params[] = { &arg, NULL };        /* none behind it, whatever the kernel has */
 	CUDA_LAUNCH_PARAMS list[2];
 
 	plan(&r, name);

@@ -88,7 +88,7 @@ static CUresult change(enum way way, bool graph, const union params *p, CUgraphN
 static void apply(const struct run *r, enum what what, enum way way)
 {
 	uint64_t arg = r->arg;
-	void *param[] = { &arg };
+	void *param[] = { &arg, NULL };         /* none behind it, whatever the kernel has */
 	const union params p = { .kernel = params_of(r, param) };
 	CUgraphNodeParams q = { .type = CU_GRAPH_NODE_TYPE_KERNEL };
 	CUgraphNode node = first;
