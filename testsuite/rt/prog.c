@@ -30,6 +30,7 @@
  *                 pool's, and of another API
  *   copy          a blocking copy from the last allocation
  *   threads:N     so many threads allocate, launch, wait and free at once
+ *   first:N       so many threads launch the kernel of race 2 at once
  *   init          cuInit; what it returns is printed
  *   params        how many parameters ring has is printed
  *   sync, release, reset, unload, fork, sleep:MS, exit:N, quick, findings, incomplete, finish, off
@@ -388,7 +389,24 @@ static void *in_thread(void *ctx)
 	return NULL;
 }
 
-static void threads(int n)
+static pthread_barrier_t start;
+
+/* The first use of the device and of the kernel by any thread is everybody's. */
+static void *first_launch(void *ctx)
+{
+	struct run r;
+	uint64_t arg = (uintptr_t)&races[2].work;
+	void *params[] = { &arg, NULL };
+
+	pthread_barrier_wait(&start);
+	CHECK(set_current(ctx));
+	plan(&r, races[2].kernel);
+	CHECK(launch(r.f, 2, 2, 1, 64, 1, 1, 0, NULL, params, NULL));
+	CHECK(synchronize());
+	return NULL;
+}
+
+static void threads(int n, void *(*fn)(void *))
 {
 	pthread_t t[64];
 	CUcontext ctx;
@@ -397,8 +415,9 @@ static void threads(int n)
 	CHECK(device_get(&d, 0));
 	CHECK(retain(&ctx, d));
 	expect(n <= 64, "64 threads");
+	pthread_barrier_init(&start, NULL, (unsigned)n);
 	for (int i = 0; i < n; i++)
-		expect(pthread_create(&t[i], NULL, in_thread, ctx) == 0, "pthread_create");
+		expect(pthread_create(&t[i], NULL, fn, ctx) == 0, "pthread_create");
 	for (int i = 0; i < n; i++)
 		pthread_join(t[i], NULL);
 }
@@ -613,7 +632,9 @@ static void command(const char *c)
 	else if (!strcmp(c, "mayfail"))
 		may_fail = true;
 	else if (sscanf(c, "threads:%d", &n) == 1)
-		threads(n);
+		threads(n, in_thread);
+	else if (sscanf(c, "first:%d", &n) == 1)
+		threads(n, first_launch);
 	else if (!strcmp(c, "fork"))
 		in_child();
 	else if (!strcmp(c, "init"))
