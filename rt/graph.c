@@ -20,6 +20,7 @@ struct node {
 	void **params, *values;
 	struct region_launch param;
 	struct rt_launch *launch;       /* on its way */
+	struct node *was;               /* of a graph inside, while it is changed there: what the program has made of it */
 };
 
 /* A node that records an event, or waits for one. */
@@ -315,7 +316,30 @@ static void update_of(CUgraphExec handle, CUgraphNode child, CUgraph graph, CUre
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Nodes of graphs inside it are changed there, and then all of such a graph is given to the driver. */
+/* What it is now, which need not be what was instantiated. */
+static void save(struct node *n)
+{
+	CUDA_KERNEL_NODE_PARAMS p = {0};
+
+	if (rt_drv.cuGraphKernelNodeGetParams(n->handle, &p) != CUDA_SUCCESS || !handle_of(&p))
+		return;
+	n->was = rt_alloc(sizeof *n->was);
+	set_kernel(n->was, &p);
+}
+
+static void restore(struct node *n)
+{
+	if (!n->was)
+		return;
+	if (n->was->i.k)
+		REAL(cuGraphKernelNodeSetParams_v2, RT_cuGraphKernelNodeSetParams_v2)(n->handle, &n->was->p);
+	free_values(n->was);
+	rt_free(n->was);
+	n->was = NULL;
+}
+
+/* Nodes of graphs inside it are changed there, and then all of such a graph is given to the driver; restore() is left to
+ * the caller, since the next node of the graph gives all of it again. */
 static bool set_param(const struct exec *e, struct node *n)
 {
 	CUgraph inner;
@@ -323,7 +347,10 @@ static bool set_param(const struct exec *e, struct node *n)
 	if (!n->child)
 		return REAL(cuGraphExecKernelNodeSetParams_v2, RT_cuGraphExecKernelNodeSetParams_v2)(e->handle, n->handle, &n->p) ==
 		       CUDA_SUCCESS;
-	return rt_real(RT_cuGraphExecChildGraphNodeSetParams) && rt_real(RT_cuGraphKernelNodeSetParams_v2) &&
+	if (!rt_real(RT_cuGraphKernelNodeSetParams_v2))
+		return false;
+	save(n);
+	return rt_real(RT_cuGraphExecChildGraphNodeSetParams) &&
 	       rt_drv.cuGraphChildGraphNodeGetGraph(n->child, &inner) == CUDA_SUCCESS &&
 	       REAL(cuGraphKernelNodeSetParams_v2, RT_cuGraphKernelNodeSetParams_v2)(n->handle, &n->p) == CUDA_SUCCESS &&
 	       REAL(cuGraphExecChildGraphNodeSetParams, RT_cuGraphExecChildGraphNodeSetParams)(e->handle, n->child, inner) ==
@@ -360,6 +387,8 @@ static void prepare(struct exec *e, CUcontext ctx, uint64_t stream, const struct
 		rt_judge_drop(n->launch);
 		n->launch = NULL;
 	}
+	for (size_t i = 0; i < e->n; i++)
+		restore(&e->node[i]);
 }
 
 static void launched(struct exec *e, CUresult r, enum rt_hook which, CUstream s)

@@ -71,6 +71,11 @@ go 66 "" use:0 load node:2 nest instantiate:flags launch new node:0 set-child la
 count 2 "WARNING: GSan"
 has err "GSan: 2 findings; 2 launches"
 
+# A node in it that has changed is what it is, whatever is launched: in what is instantiated later.
+go 66 "" use:0 load node:2 nest instantiate:flags inner set-node:0 launch instantiate:flags launch sync
+count 2 "WARNING: GSan"
+has err "GSan: 2 findings; 2 launches"
+
 # Memory of a graph, as long as that is there.
 go 66 "" use:0 load graph-memory:4096 race:0 sync
 has err "Location is global memory, 64 bytes inside a 4096-byte allocation at 0x"

@@ -10,6 +10,7 @@
  *   set:N, set-any:N, set-old:N       the first node of what was instantiated gets the N-th race's parameters
  *   set-node:N, set-node-any:N, set-node-old:N        the first node of the graph does
  *   set-child         the first node of what was instantiated, a graph, becomes the graph that is there now
+ *   inner             the first node of the graph in the first node is the first node from now on
  *   new               a graph begins
  *   update, update-old        what was instantiated becomes as the graph is
  *   graph-memory:N    memory of the graph
@@ -170,6 +171,15 @@ static void memory_of_graph(size_t n)
 	last = p.dptr;
 }
 
+static void into(void)
+{
+	CUgraph inner;
+	size_t n = 1;
+
+	CHECK(cuGraphChildGraphNodeGetGraph(first, &inner));
+	CHECK(cuGraphGetNodes(inner, &first, &n));
+}
+
 /* What has one form before CUDA 12, and another one now; and graphs in graphs. */
 static bool whole(const char *c)
 {
@@ -181,6 +191,8 @@ static bool whole(const char *c)
 		CHECK(cuGraphExecUpdate(exec, g, NULL, NULL));
 	else if (!strcmp(c, "set-child"))
 		CHECK(cuGraphExecChildGraphNodeSetParams(exec, first, g));
+	else if (!strcmp(c, "inner"))
+		into();
 	else if (!strcmp(c, "new"))
 		g = NULL;
 	else if (sscanf(c, "graph-memory:%u", &n) == 1)
