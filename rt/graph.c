@@ -114,13 +114,30 @@ static void set_kernel(struct node *n, const CUDA_KERNEL_NODE_PARAMS *p)
 /* The same parameters with ours, for the driver, until done() is called. */
 struct with { CUDA_KERNEL_NODE_PARAMS p; struct node n; };
 
+/* Where values cannot be copied they are pointed to, for as long as the program's call takes. */
+static bool point_to(struct node *n, const CUDA_KERNEL_NODE_PARAMS *from)
+{
+	const struct rt_tables *tables;
+	const struct module_kernel *k = rt_kernel_of(n->i.f, &tables);
+
+	if (!k || !from->kernelParams)
+		return false;
+	free_values(n);
+	n->params = rt_alloc((k->nparams + 1) * sizeof *n->params);
+	memcpy(n->params, from->kernelParams, k->nparams * sizeof *n->params);
+	n->params[k->nparams] = &n->param;
+	n->p = *from;
+	n->p.kernelParams = n->params;
+	return true;
+}
+
 static const CUDA_KERNEL_NODE_PARAMS *with_ours(struct with *w, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	memset(w, 0, sizeof *w);
 	if (!p || !handle_of(p))
 		return p;
 	set_kernel(&w->n, p);
-	return w->n.i.k ? &w->n.p : p;
+	return w->n.i.k || point_to(&w->n, p) ? &w->n.p : p;
 }
 
 /* As CUDA had them before 12.0: they begin with the same fields, and name functions alone. */
