@@ -328,6 +328,26 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t g, const
 	CALL(DRV(cuGraphAddEventWaitNode)(out, g, behind, n, event));
 }
 
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t at, cudaEvent_t event)
+{
+	CALL(DRV(cuGraphEventRecordNodeSetEvent)(at, event));
+}
+
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t at, cudaEvent_t event)
+{
+	CALL(DRV(cuGraphEventWaitNodeSetEvent)(at, event));
+}
+
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t at, cudaEvent_t event)
+{
+	CALL(DRV(cuGraphExecEventRecordNodeSetEvent)(exec, at, event));
+}
+
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t at, cudaEvent_t event)
+{
+	CALL(DRV(cuGraphExecEventWaitNodeSetEvent)(exec, at, event));
+}
+
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t at, cudaEvent_t *event)
 {
 	CALL(DRV(cuGraphEventRecordNodeGetEvent)(at, event));

@@ -24,7 +24,7 @@ struct detect_order {
 	unsigned n;                     /* that were ever used */
 	struct covered *event;          /* by a hash of the handle */
 	size_t nevents, cap;
-	bool lost;                      /* there was no memory for an event: everything is open from then on */
+	bool lost;                      /* there was no memory for an event, or detect_blind(): all that comes is open */
 	uint64_t lacking;
 };
 
@@ -161,6 +161,11 @@ void detect_open(struct detect_order *o, const struct detect_stream *s)
 
 	if (l)
 		l->open = true;
+}
+
+void detect_blind(struct detect_order *o)
+{
+	o->lost = true;
 }
 
 void detect_stream_end(struct detect_order *o, const struct detect_stream *s)

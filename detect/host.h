@@ -42,6 +42,8 @@ void detect_record(struct detect_order *, uint64_t event, const struct detect_st
 void detect_wait(struct detect_order *, const struct detect_stream *, uint64_t event);
 /* What comes into the stream waits for something that is not seen: until the host has waited for the stream it is open. */
 void detect_open(struct detect_order *, const struct detect_stream *);
+/* Streams wait for something, and which ones is not known: all that comes is open. */
+void detect_blind(struct detect_order *);
 void detect_stream_end(struct detect_order *, const struct detect_stream *);
 
 /* What somebody who waits for it now will know: a stream, an event, all streams of a context (0: of all). */

@@ -153,6 +153,19 @@ EMU_API CUresult CUDAAPI cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph g, co
 	return add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_WAIT_EVENT, make_wait, &e);
 }
 
+#define EVENT_NODE(set_name, exec_name, type, make) \
+	EMU_API CUresult CUDAAPI set_name(CUgraphNode node, CUevent e) \
+	{ \
+		return change(node, type, make, &e); \
+	} \
+	EMU_API CUresult CUDAAPI exec_name(CUgraphExec exec, CUgraphNode node, CUevent e) \
+	{ \
+		return change(emu_exec_node(exec, node), type, make, &e); \
+	}
+
+EVENT_NODE(cuGraphEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent, CU_GRAPH_NODE_TYPE_EVENT_RECORD, make_record)
+EVENT_NODE(cuGraphEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent, CU_GRAPH_NODE_TYPE_WAIT_EVENT, make_wait)
+
 EMU_API CUresult CUDAAPI cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *behind, size_t n)
 {
 	return add(&(struct place){out, g, behind, n}, CU_GRAPH_NODE_TYPE_EMPTY, make_nothing, "");

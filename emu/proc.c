@@ -110,9 +110,13 @@ EMU_API CUresult CUDAAPI cuGetExportTable(const void **table, const CUuuid *id)
 	P("cuGraphDestroy", cuGraphDestroy, 0) \
 	P("cuGraphDestroyNode", cuGraphDestroyNode, 0) \
 	P("cuGraphEventRecordNodeGetEvent", cuGraphEventRecordNodeGetEvent, 0) \
+	P("cuGraphEventRecordNodeSetEvent", cuGraphEventRecordNodeSetEvent, 0) \
 	P("cuGraphEventWaitNodeGetEvent", cuGraphEventWaitNodeGetEvent, 0) \
+	P("cuGraphEventWaitNodeSetEvent", cuGraphEventWaitNodeSetEvent, 0) \
 	P("cuGraphExecChildGraphNodeSetParams", cuGraphExecChildGraphNodeSetParams, 0) \
 	P("cuGraphExecDestroy", cuGraphExecDestroy, 0) \
+	P("cuGraphExecEventRecordNodeSetEvent", cuGraphExecEventRecordNodeSetEvent, 0) \
+	P("cuGraphExecEventWaitNodeSetEvent", cuGraphExecEventWaitNodeSetEvent, 0) \
 	P("cuGraphExecGetFlags", cuGraphExecGetFlags, 0) \
 	P("cuGraphExecHostNodeSetParams", cuGraphExecHostNodeSetParams, 0) \
 	P("cuGraphExecKernelNodeSetParams", cuGraphExecKernelNodeSetParams_v2, 0) \

@@ -361,6 +361,8 @@ parse_words(struct shim_args *a, size_t n, char *const *v, int depth)
 		}
 		if (o->value != OPT_NONE && !value && i + 1 < n)
 			next = v[++i];
+		else if (o->value != OPT_NONE && !value)
+			a->cut |= depth == 0;
 		changed |= option(a, o, word, value, next, depth);
 	}
 	return changed;

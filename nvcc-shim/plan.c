@@ -102,14 +102,14 @@ shim_plan_nvcc(struct strv *plan, const struct shim_args *a,
 	strv_add(plan, t->real);
 	for (size_t i = 0; i < a->out.n; i++)
 		strv_add(plan, a->out.v[i]);
-	if (a->gsan_keep) {
+	if (a->gsan_keep && !a->cut) {
 		strv_add(plan, "--keep");
 		if (a->gsan_keep_dir) {
 			strv_add(plan, "--keep-dir");
 			strv_add(plan, a->gsan_keep_dir);
 		}
 	}
-	if (a->info || a->preprocess || a->noptx || a->ninputs == 0 || !t->ptx)
+	if (a->cut || a->info || a->preprocess || a->noptx || a->ninputs == 0 || !t->ptx)
 		return;
 
 	prefix = wrapper(t->ptx, &a->how);

@@ -46,6 +46,7 @@ struct shim_args {
 	struct strv machine;		/* inputs that hold machine code already */
 	bool compile_only, preprocess, info, quiet, otherlink, shared;
 	bool cudart_apart;		/* the CUDA runtime stays a library */
+	bool cut;			/* the last word lacks its value, and nothing may follow */
 	bool lto;			/* link-time optimisation was asked for */
 	const char *noptx;		/* long name of what leaves no PTX, or NULL */
 	const char *refused;		/* long name of what we cannot do, or NULL */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * count.c: launches, for the closing line: how many, and of which kernels that are not instrumented; and kernels of
+ * count.c: launches, for the closing line: how many, and of which kernels that are not instrumented; and nodes of
  * graphs.
  */
 #include <unistd.h>
@@ -69,11 +69,11 @@ void rt_count_graph(void)
 	graphs++;
 }
 
-/* ---- kernels of a graph ---------------------------------------------------------------------------------- */
+/* ---- nodes of a graph ------------------------------------------------------------------------------------ */
 
 enum { DEPTH = 32 };
 
-static void walk(CUgraph graph, CUgraphNode child, rt_each_kernel *each, void *arg, int depth)
+static void walk(CUgraph graph, CUgraphNode child, rt_each_node *each, void *arg, int depth)
 {
 	CUgraphNode *node;
 	size_t n = 0;
@@ -84,22 +84,21 @@ static void walk(CUgraph graph, CUgraphNode child, rt_each_kernel *each, void *a
 	if (rt_drv.cuGraphGetNodes(graph, node, &n) != CUDA_SUCCESS)
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
-		CUDA_KERNEL_NODE_PARAMS p = {0};
 		CUgraphNodeType type;
 		CUgraph inner;
 
 		if (rt_drv.cuGraphNodeGetType(node[i], &type) != CUDA_SUCCESS)
 			continue;
-		if (type == CU_GRAPH_NODE_TYPE_KERNEL && rt_drv.cuGraphKernelNodeGetParams(node[i], &p) == CUDA_SUCCESS)
-			each(arg, node[i], child, &p);
-		else if (type == CU_GRAPH_NODE_TYPE_GRAPH && rt_drv.cuGraphChildGraphNodeGetGraph &&
+		if (type != CU_GRAPH_NODE_TYPE_GRAPH)
+			each(arg, node[i], type, child);
+		else if (rt_drv.cuGraphChildGraphNodeGetGraph &&
 			 rt_drv.cuGraphChildGraphNodeGetGraph(node[i], &inner) == CUDA_SUCCESS)
 			walk(inner, child ? child : node[i], each, arg, depth + 1);
 	}
 	rt_free(node);
 }
 
-void rt_graph_kernels(CUgraph graph, rt_each_kernel *each, void *arg)
+void rt_graph_nodes(CUgraph graph, rt_each_node *each, void *arg)
 {
 	if (rt_drv.cuGraphGetNodes && rt_drv.cuGraphNodeGetType && rt_drv.cuGraphKernelNodeGetParams)
 		walk(graph, NULL, each, arg, 0);

@@ -42,6 +42,9 @@ static bool asked;              /* for the driver's file */
 /* The first of the program's calls to fail; the name is set last, atomic. */
 static const char *failed_call, *failed_why;
 
+/* What the driver keeps for old programs is hooked, too. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 /* Every hook under its own name, and the one that is no row. */
 HOOKED CUresult cuCtxSynchronize(void);
 #define HOOK(symbol, base, version, ptsz, action, params, args) HOOKED CUresult symbol params;
@@ -420,14 +423,16 @@ HOOKED void *dlsym(void *handle, const char *name)
  * only functions that are still the same are hooked. */
 #define KNOWN_VERSION 13999
 
-/* By the name that cuGetProcAddress has for all versions of a function, or by that of this one, which the CUDA runtime
- * uses, too (cuGraphInstantiateWithFlags). */
-static bool is_called(const struct hook *h, const char *name)
+/* By the name that cuGetProcAddress has for all versions of a function, of those by that version; or by the name of this
+ * one alone, which the CUDA runtime uses, too (cuGraphInstantiateWithFlags). */
+static bool is_called(const struct hook *h, const char *name, int version)
 {
 	size_t n = strlen(name);
 
-	return !strcmp(h->base, name) || (!strncmp(h->symbol, name, n) &&
-		(!h->symbol[n] || !strcmp(h->symbol + n, "_ptsz") || !strcmp(h->symbol + n, "_ptds")));
+	if (!strcmp(h->base, name))
+		return h->version <= version;
+	return !strncmp(h->symbol, name, n) &&
+	       (!h->symbol[n] || !strcmp(h->symbol + n, "_ptsz") || !strcmp(h->symbol + n, "_ptds"));
 }
 
 static const struct hook *find_base(const char *base, int version, cuuint64_t flags)
@@ -438,8 +443,7 @@ static const struct hook *find_base(const char *base, int version, cuuint64_t fl
 	for (int i = 0; i < RT_HOOK_COUNT; i++) {
 		const struct hook *h = &hooks[i];
 
-		if (!is_called(h, base) || h->version > version || !real[i] ||
-		    (h->ptsz && !per_thread))
+		if (!is_called(h, base, version) || !real[i] || (h->ptsz && !per_thread))
 			continue;
 		if (!best || h->ptsz > best->ptsz ||
 		    (h->ptsz == best->ptsz && h->version >= best->version))

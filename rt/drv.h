@@ -14,6 +14,14 @@
 #undef cuGetProcAddress
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
+#undef cuEventElapsedTime
+#undef cuGraphAddKernelNode
+#undef cuGraphAddNode
+#undef cuGraphExecKernelNodeSetParams
+#undef cuGraphExecUpdate
+#undef cuGraphInstantiate
+#undef cuGraphKernelNodeSetParams
+#undef cuIpcOpenMemHandle
 #undef cuMemPrefetchAsync
 #undef cuMemcpyBatchAsync
 #undef cuMemcpy3DBatchAsync
@@ -223,10 +231,10 @@ void rt_count_launch(struct rt_func *, bool here);
 void rt_count_graph(void);
 void rt_launch_count(struct rt_totals *);
 
-/* Every kernel node of a graph, those of graphs inside it as well; child: the graph's own node that such a one lies
+/* Every node of a graph but graphs, those of graphs inside it as well; child: the graph's own node that such a one lies
  * in, or NULL. */
-typedef void rt_each_kernel(void *, CUgraphNode, CUgraphNode child, const CUDA_KERNEL_NODE_PARAMS *);
-void rt_graph_kernels(CUgraph, rt_each_kernel *, void *);
+typedef void rt_each_node(void *, CUgraphNode, CUgraphNodeType, CUgraphNode child);
+void rt_graph_nodes(CUgraph, rt_each_node *, void *);
 
 /* ---- chosen.c -------------------------------------------------------------------------------- */
 

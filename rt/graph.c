@@ -20,9 +20,21 @@ struct node {
 	void **params, *values;
 	struct region_launch param;
 	struct rt_launch *launch;       /* on its way */
+	struct node *was;               /* of a graph inside, while it is changed there: what the program has made of it */
 };
 
-struct exec { CUgraphExec handle; CUgraph graph; struct node *node; size_t n, cap; struct exec *next; };
+/* A node that records an event, or waits for one. */
+struct event { CUgraphNode handle, child; CUevent event; bool waits; };
+
+struct exec {
+	CUgraphExec handle;
+	CUgraph graph;
+	struct node *node;
+	size_t n, cap;
+	struct event *event;
+	size_t nevents, event_cap;
+	struct exec *next;
+};
 struct dead { CUgraph graph; struct dead *next; };      /* the program has destroyed it */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -102,13 +114,57 @@ static void set_kernel(struct node *n, const CUDA_KERNEL_NODE_PARAMS *p)
 /* The same parameters with ours, for the driver, until done() is called. */
 struct with { CUDA_KERNEL_NODE_PARAMS p; struct node n; };
 
+/* Where values cannot be copied they are pointed to, for as long as the program's call takes. */
+static bool point_to(struct node *n, const CUDA_KERNEL_NODE_PARAMS *from)
+{
+	const struct rt_tables *tables;
+	const struct module_kernel *k = rt_kernel_of(n->i.f, &tables);
+
+	if (!k || !from->kernelParams)
+		return false;
+	free_values(n);
+	n->params = rt_alloc((k->nparams + 1) * sizeof *n->params);
+	memcpy(n->params, from->kernelParams, k->nparams * sizeof *n->params);
+	n->params[k->nparams] = &n->param;
+	n->p = *from;
+	n->p.kernelParams = n->params;
+	return true;
+}
+
 static const CUDA_KERNEL_NODE_PARAMS *with_ours(struct with *w, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	memset(w, 0, sizeof *w);
 	if (!p || !handle_of(p))
 		return p;
 	set_kernel(&w->n, p);
-	return w->n.i.k ? &w->n.p : p;
+	return w->n.i.k || point_to(&w->n, p) ? &w->n.p : p;
+}
+
+/* As CUDA had them before 12.0: they begin with the same fields, and name functions alone. */
+static const CUDA_KERNEL_NODE_PARAMS *of_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *p, CUDA_KERNEL_NODE_PARAMS *to)
+{
+	if (!p)
+		return NULL;
+	*to = (CUDA_KERNEL_NODE_PARAMS){
+		.func = p->func, .gridDimX = p->gridDimX, .gridDimY = p->gridDimY, .gridDimZ = p->gridDimZ,
+		.blockDimX = p->blockDimX, .blockDimY = p->blockDimY, .blockDimZ = p->blockDimZ,
+		.sharedMemBytes = p->sharedMemBytes, .kernelParams = p->kernelParams, .extra = p->extra
+	};
+	return to;
+}
+
+static const CUDA_KERNEL_NODE_PARAMS_v1 *with_ours_v1(struct with *w, const CUDA_KERNEL_NODE_PARAMS_v1 *p,
+						      CUDA_KERNEL_NODE_PARAMS_v1 *copy)
+{
+	CUDA_KERNEL_NODE_PARAMS new;
+	const CUDA_KERNEL_NODE_PARAMS *ours = with_ours(w, of_v1(p, &new));
+
+	if (ours == NULL || ours == &new)
+		return p;
+	*copy = *p;
+	copy->kernelParams = ours->kernelParams;
+	copy->extra = NULL;
+	return copy;
 }
 
 static CUresult done(struct with *w, CUresult r)
@@ -119,11 +175,25 @@ static CUresult done(struct with *w, CUresult r)
 
 /* ---- what was instantiated ---------------------------------------------------------------------------------- */
 
-static void add_node(void *to, CUgraphNode handle, CUgraphNode child, const CUDA_KERNEL_NODE_PARAMS *p)
+static void add_event(struct exec *e, CUgraphNode handle, CUgraphNode child, bool waits)
 {
+	CUresult (*get)(CUgraphNode, CUevent *) = waits ? rt_drv.cuGraphEventWaitNodeGetEvent : rt_drv.cuGraphEventRecordNodeGetEvent;
+	struct event new = {.handle = handle, .child = child, .waits = waits};
+
+	if (!get || get(handle, &new.event) != CUDA_SUCCESS)
+		return;
+	e->event = rt_grow(e->event, &e->event_cap, e->nevents + 1, sizeof *e->event);
+	e->event[e->nevents++] = new;
+}
+
+static void add_node(void *to, CUgraphNode handle, CUgraphNodeType type, CUgraphNode child)
+{
+	CUDA_KERNEL_NODE_PARAMS p = {0};
 	struct exec *e = to;
 
-	if (!handle_of(p))
+	if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+		add_event(e, handle, child, type == CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+	if (type != CU_GRAPH_NODE_TYPE_KERNEL || rt_drv.cuGraphKernelNodeGetParams(handle, &p) != CUDA_SUCCESS || !handle_of(&p))
 		return;
 	e->node = rt_grow(e->node, &e->cap, e->n + 1, sizeof *e->node);
 	memset(&e->node[e->n], 0, sizeof *e->node);
@@ -152,6 +222,12 @@ static bool is_used(CUgraph graph)
 	return false;
 }
 
+static CUresult destroy(CUgraph graph)
+{
+	rt_mem_owner_gone(graph);
+	return REAL(cuGraphDestroy, RT_cuGraphDestroy)(graph);
+}
+
 /* With the lock; a graph that nothing needs any more is destroyed as the program wished. */
 static void bury(void)
 {
@@ -163,7 +239,7 @@ static void bury(void)
 			continue;
 		}
 		*d = this->next;
-		REAL(cuGraphDestroy, RT_cuGraphDestroy)(this->graph);
+		destroy(this->graph);
 		rt_free(this);
 	}
 }
@@ -187,6 +263,7 @@ static void forget(struct exec **at)
 	for (size_t i = 0; i < e->n; i++)
 		free_values(&e->node[i]);
 	rt_free(e->node);
+	rt_free(e->event);
 	rt_free(e);
 }
 
@@ -199,7 +276,7 @@ static CUresult learn(CUresult r, const CUgraphExec *handle, CUgraph graph)
 	e = rt_alloc(sizeof *e);
 	e->handle = *handle;
 	e->graph = graph;
-	rt_graph_kernels(graph, add_node, e);
+	rt_graph_nodes(graph, add_node, e);
 	read_nodes(e);
 	pthread_mutex_lock(&lock);
 	forget(find(*handle));
@@ -210,31 +287,76 @@ static CUresult learn(CUresult r, const CUgraphExec *handle, CUgraph graph)
 	return r;
 }
 
-/* What it was updated from has the same nodes in the same order. */
-static void update(struct exec *e, CUgraph graph)
+/* It becomes what another one is, and stays where it is. */
+static void become(struct node *n, struct node *other)
+{
+	CUgraphNode handle = n->handle, child = n->child;
+
+	free_values(n);
+	*n = *other;
+	n->handle = handle;
+	n->child = child;
+	if (n->params)
+		n->params[n->i.k ? n->i.k->nparams : 0] = &n->param;
+	other->params = NULL;
+	other->values = NULL;
+}
+
+/* What it was updated from has the same nodes in the same order; child: so has the graph in that node, else NULL. */
+static void update(struct exec *e, CUgraphNode child, CUgraph graph)
 {
 	struct exec other = {0};
+	size_t k = 0;
 
-	rt_graph_kernels(graph, add_node, &other);
+	rt_graph_nodes(graph, add_node, &other);
 	read_nodes(&other);
-	for (size_t i = 0; i < e->n && i < other.n; i++) {
-		CUgraphNode handle = e->node[i].handle, child = e->node[i].child;
-
-		free_values(&e->node[i]);
-		e->node[i] = other.node[i];
-		e->node[i].handle = handle;
-		e->node[i].child = child;
-		if (e->node[i].params)
-			e->node[i].params[e->node[i].i.k ? e->node[i].i.k->nparams : 0] = &e->node[i].param;
-	}
-	for (size_t i = e->n; i < other.n; i++)
+	for (size_t i = 0; i < e->n && k < other.n; i++)
+		if (!child || e->node[i].child == child)
+			become(&e->node[i], &other.node[k++]);
+	for (size_t i = 0; i < other.n; i++)
 		free_values(&other.node[i]);
+	k = 0;
+	for (size_t i = 0; i < e->nevents && k < other.nevents; i++)
+		if (!child || e->event[i].child == child)
+			e->event[i].event = other.event[k++].event;
 	rt_free(other.node);
+	rt_free(other.event);
+}
+
+static void update_of(CUgraphExec handle, CUgraphNode child, CUgraph graph, CUresult r)
+{
+	pthread_mutex_lock(&lock);
+	if (r == CUDA_SUCCESS && *find(handle))
+		update(*find(handle), child, graph);
+	pthread_mutex_unlock(&lock);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Nodes of graphs inside it are changed there, and then all of such a graph is given to the driver. */
+/* What it is now, which need not be what was instantiated. */
+static void save(struct node *n)
+{
+	CUDA_KERNEL_NODE_PARAMS p = {0};
+
+	if (rt_drv.cuGraphKernelNodeGetParams(n->handle, &p) != CUDA_SUCCESS || !handle_of(&p))
+		return;
+	n->was = rt_alloc(sizeof *n->was);
+	set_kernel(n->was, &p);
+}
+
+static void restore(struct node *n)
+{
+	if (!n->was)
+		return;
+	if (n->was->i.k)
+		REAL(cuGraphKernelNodeSetParams_v2, RT_cuGraphKernelNodeSetParams_v2)(n->handle, &n->was->p);
+	free_values(n->was);
+	rt_free(n->was);
+	n->was = NULL;
+}
+
+/* Nodes of graphs inside it are changed there, and then all of such a graph is given to the driver; restore() is left to
+ * the caller, since the next node of the graph gives all of it again. */
 static bool set_param(const struct exec *e, struct node *n)
 {
 	CUgraph inner;
@@ -242,10 +364,14 @@ static bool set_param(const struct exec *e, struct node *n)
 	if (!n->child)
 		return REAL(cuGraphExecKernelNodeSetParams_v2, RT_cuGraphExecKernelNodeSetParams_v2)(e->handle, n->handle, &n->p) ==
 		       CUDA_SUCCESS;
-	return rt_drv.cuGraphExecChildGraphNodeSetParams && rt_real(RT_cuGraphKernelNodeSetParams_v2) &&
+	if (!rt_real(RT_cuGraphKernelNodeSetParams_v2))
+		return false;
+	save(n);
+	return rt_real(RT_cuGraphExecChildGraphNodeSetParams) &&
 	       rt_drv.cuGraphChildGraphNodeGetGraph(n->child, &inner) == CUDA_SUCCESS &&
 	       REAL(cuGraphKernelNodeSetParams_v2, RT_cuGraphKernelNodeSetParams_v2)(n->handle, &n->p) == CUDA_SUCCESS &&
-	       rt_drv.cuGraphExecChildGraphNodeSetParams(e->handle, n->child, inner) == CUDA_SUCCESS;
+	       REAL(cuGraphExecChildGraphNodeSetParams, RT_cuGraphExecChildGraphNodeSetParams)(e->handle, n->child, inner) ==
+		       CUDA_SUCCESS;
 }
 
 static bool is_enabled(const struct exec *e, const struct node *n)
@@ -278,6 +404,8 @@ static void prepare(struct exec *e, CUcontext ctx, uint64_t stream, const struct
 		rt_judge_drop(n->launch);
 		n->launch = NULL;
 	}
+	for (size_t i = 0; i < e->n; i++)
+		restore(&e->node[i]);
 }
 
 static void launched(struct exec *e, CUresult r, enum rt_hook which, CUstream s)
@@ -296,6 +424,19 @@ static void launched(struct exec *e, CUresult r, enum rt_hook which, CUstream s)
 	}
 }
 
+/* Those of all its nodes before all of its kernels, or behind them: that is taken as more order than there may be. */
+static void pass_events(const struct exec *e, bool waits, enum rt_hook which, CUstream s)
+{
+	for (size_t i = 0; e && i < e->nevents; i++) {
+		if (e->event[i].waits != waits)
+			continue;
+		if (waits)
+			rt_order_wait(which, s, e->event[i].event);
+		else
+			rt_order_record(which, s, e->event[i].event);
+	}
+}
+
 CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 {
 	const uint64_t stream = rt_stream_key(which, s);
@@ -311,12 +452,15 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 	pthread_mutex_lock(&lock);
 	rt_inside++;
 	e = captured ? NULL : *find(handle);
+	pass_events(e, true, which, s);
 	deed = captured ? NULL : rt_deed_put(which, s, DETECT_LAUNCH, NULL);
 	if (e)
 		prepare(e, ctx, stream, deed);
 	r = REAL(cuGraphLaunch, which)(handle, s);
 	if (e)
 		launched(e, r, which, s);
+	if (r == CUDA_SUCCESS)
+		pass_events(e, false, which, s);
 	rt_deed_ready(deed);
 	rt_inside--;
 	pthread_mutex_unlock(&lock);
@@ -351,26 +495,75 @@ CUresult rt_on_exec_update(enum rt_hook which, CUgraphExec exec, CUgraph graph, 
 {
 	CUresult r = REAL(cuGraphExecUpdate_v2, which)(exec, graph, info);
 
+	update_of(exec, NULL, graph, r);
+	return r;
+}
+
+CUresult rt_on_exec_update_v1(enum rt_hook which, CUgraphExec exec, CUgraph graph, CUgraphNode *node, CUgraphExecUpdateResult *result)
+{
+	CUresult r = REAL(CUresult(CUgraphExec, CUgraph, CUgraphNode *, CUgraphExecUpdateResult *), which)(exec, graph, node, result);
+
+	update_of(exec, NULL, graph, r);
+	return r;
+}
+
+CUresult rt_on_exec_child(enum rt_hook which, CUgraphExec exec, CUgraphNode node, CUgraph graph)
+{
+	CUresult r = REAL(cuGraphExecChildGraphNodeSetParams, which)(exec, node, graph);
+
+	update_of(exec, node, graph, r);
+	return r;
+}
+
+/* The driver has given the node these parameters, or not; NULL: they are not a kernel's. */
+static CUresult learn_params(CUresult r, CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	struct exec *e;
+
 	pthread_mutex_lock(&lock);
-	if (r == CUDA_SUCCESS && *find(exec))
-		update(*find(exec), graph);
+	e = r == CUDA_SUCCESS && p && handle_of(p) ? *find(exec) : NULL;
+	for (size_t i = 0; e && i < e->n; i++)
+		if (e->node[i].handle == node)
+			set_kernel(&e->node[i], p);
 	pthread_mutex_unlock(&lock);
 	return r;
+}
+
+static CUresult learn_event(CUresult r, CUgraphExec exec, CUgraphNode node, CUevent event)
+{
+	struct exec *e;
+
+	pthread_mutex_lock(&lock);
+	e = r == CUDA_SUCCESS ? *find(exec) : NULL;
+	for (size_t i = 0; e && i < e->nevents; i++)
+		if (e->event[i].handle == node)
+			e->event[i].event = event;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+CUresult rt_on_exec_event(enum rt_hook which, CUgraphExec exec, CUgraphNode node, CUevent event)
+{
+	return learn_event(REAL(cuGraphExecEventRecordNodeSetEvent, which)(exec, node, event), exec, node, event);
 }
 
 CUresult rt_on_exec_params(enum rt_hook which, CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct with w;
-	CUresult r = REAL(cuGraphExecKernelNodeSetParams_v2, which)(exec, node, with_ours(&w, p));
-	struct exec *e;
+	const CUDA_KERNEL_NODE_PARAMS *ours = with_ours(&w, p);
 
-	pthread_mutex_lock(&lock);
-	e = r == CUDA_SUCCESS && p ? *find(exec) : NULL;
-	for (size_t i = 0; e && i < e->n; i++)
-		if (e->node[i].handle == node)
-			set_kernel(&e->node[i], p);
-	pthread_mutex_unlock(&lock);
-	return done(&w, r);
+	return done(&w, learn_params(REAL(cuGraphExecKernelNodeSetParams_v2, which)(exec, node, ours), exec, node, p));
+}
+
+CUresult rt_on_exec_params_v1(enum rt_hook which, CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+	CUDA_KERNEL_NODE_PARAMS_v1 copy;
+	CUDA_KERNEL_NODE_PARAMS new;
+	struct with w;
+	const CUDA_KERNEL_NODE_PARAMS_v1 *ours = with_ours_v1(&w, p, &copy);
+	CUresult r = REAL(CUresult(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1 *), which)(exec, node, ours);
+
+	return done(&w, learn_params(r, exec, node, of_v1(p, &new)));
 }
 
 CUresult rt_on_add_kernel(enum rt_hook which, CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
@@ -390,24 +583,70 @@ CUresult rt_on_node_params(enum rt_hook which, CUgraphNode node, const CUDA_KERN
 	return done(&w, REAL(cuGraphKernelNodeSetParams_v2, which)(node, ours));
 }
 
-/* Of nodes of all kinds: those of kernels have what both structures begin with. */
+CUresult rt_on_add_kernel_v1(enum rt_hook which, CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+			     const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+	CUDA_KERNEL_NODE_PARAMS_v1 copy;
+	struct with w;
+	const CUDA_KERNEL_NODE_PARAMS_v1 *ours = with_ours_v1(&w, p, &copy);
+
+	return done(&w, REAL(CUresult(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS_v1 *),
+			     which)(node, graph, behind, n, ours));
+}
+
+CUresult rt_on_node_params_v1(enum rt_hook which, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+	CUDA_KERNEL_NODE_PARAMS_v1 copy;
+	struct with w;
+	const CUDA_KERNEL_NODE_PARAMS_v1 *ours = with_ours_v1(&w, p, &copy);
+
+	return done(&w, REAL(CUresult(CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1 *), which)(node, ours));
+}
+
+/* Memory of a graph is where it is as long as the graph is there. */
+static CUresult learn_memory(CUresult r, CUgraph graph, CUdeviceptr p, size_t n)
+{
+	if (r == CUDA_SUCCESS)
+		rt_mem_new(p, n, RT_MEM_DEVICE, graph, NULL);
+	return r;
+}
+
+CUresult rt_on_add_memory(enum rt_hook which, CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+			  CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+	CUresult r = REAL(cuGraphAddMemAllocNode, which)(node, graph, behind, n, p);
+
+	return p ? learn_memory(r, graph, p->dptr, p->bytesize) : r;
+}
+
+/* Of nodes of all kinds: those of kernels have what both structures begin with.  NULL: another kind. */
+static const CUDA_KERNEL_NODE_PARAMS *of_any(const CUgraphNodeParams *p, CUDA_KERNEL_NODE_PARAMS *to)
+{
+	if (!p || p->type != CU_GRAPH_NODE_TYPE_KERNEL)
+		return NULL;
+	memset(to, 0, sizeof *to);
+	memcpy(to, &p->kernel, sizeof *to < sizeof p->kernel ? sizeof *to : sizeof p->kernel);
+	return to;
+}
+
 static CUgraphNodeParams *generic_with_ours(struct with *w, CUgraphNodeParams *p, CUgraphNodeParams *copy)
 {
-	const CUDA_KERNEL_NODE_PARAMS *ours;
 	CUDA_KERNEL_NODE_PARAMS own;
+	const CUDA_KERNEL_NODE_PARAMS *ours = with_ours(w, of_any(p, &own));
 
-	memset(w, 0, sizeof *w);
-	if (!p || p->type != CU_GRAPH_NODE_TYPE_KERNEL)
-		return p;
-	memset(&own, 0, sizeof own);
-	memcpy(&own, &p->kernel, sizeof own < sizeof p->kernel ? sizeof own : sizeof p->kernel);
-	ours = with_ours(w, &own);
-	if (ours == &own)
+	if (ours == NULL || ours == &own)
 		return p;
 	*copy = *p;
 	copy->kernel.kernelParams = ours->kernelParams;
 	copy->kernel.extra = NULL;
 	return copy;
+}
+
+static CUresult added(struct with *w, CUresult r, CUgraph graph, const CUgraphNodeParams *p)
+{
+	if (p && p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+		learn_memory(r, graph, p->alloc.dptr, p->alloc.bytesize);
+	return done(w, r);
 }
 
 CUresult rt_on_add_node(enum rt_hook which, CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, const CUgraphEdgeData *edge,
@@ -417,8 +656,19 @@ CUresult rt_on_add_node(enum rt_hook which, CUgraphNode *node, CUgraph graph, co
 	struct with w;
 	CUgraphNodeParams *ours = generic_with_ours(&w, p, &copy);
 
-	return done(&w, REAL(CUresult(CUgraphNode *, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t,
-				      CUgraphNodeParams *), which)(node, graph, behind, edge, n, ours));
+	return added(&w, REAL(CUresult(CUgraphNode *, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t,
+				       CUgraphNodeParams *), which)(node, graph, behind, edge, n, ours), graph, p);
+}
+
+CUresult rt_on_add_node_v1(enum rt_hook which, CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+			   CUgraphNodeParams *p)
+{
+	CUgraphNodeParams copy;
+	struct with w;
+	CUgraphNodeParams *ours = generic_with_ours(&w, p, &copy);
+
+	return added(&w, REAL(CUresult(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUgraphNodeParams *),
+			      which)(node, graph, behind, n, ours), graph, p);
 }
 
 CUresult rt_on_set_node(enum rt_hook which, CUgraphNode node, CUgraphNodeParams *p)
@@ -432,19 +682,19 @@ CUresult rt_on_set_node(enum rt_hook which, CUgraphNode node, CUgraphNodeParams 
 
 CUresult rt_on_set_exec_node(enum rt_hook which, CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p)
 {
+	CUDA_KERNEL_NODE_PARAMS own;
 	CUgraphNodeParams copy;
 	struct with w;
 	CUgraphNodeParams *ours = generic_with_ours(&w, p, &copy);
 	CUresult r = REAL(cuGraphExecNodeSetParams, which)(exec, node, ours);
-	struct exec *e;
 
-	pthread_mutex_lock(&lock);
-	e = r == CUDA_SUCCESS && ours == &copy ? *find(exec) : NULL;
-	for (size_t i = 0; e && i < e->n; i++)
-		if (e->node[i].handle == node)
-			set_kernel(&e->node[i], &w.n.p);
-	pthread_mutex_unlock(&lock);
-	return done(&w, r);
+	if (p && p->type == CU_GRAPH_NODE_TYPE_GRAPH)
+		update_of(exec, node, p->graph.graph, r);
+	else if (p && p->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+		learn_event(r, exec, node, p->eventRecord.event);
+	else if (p && p->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+		learn_event(r, exec, node, p->eventWait.event);
+	return done(&w, learn_params(r, exec, node, of_any(p, &own)));
 }
 
 CUresult rt_on_graph_destroy(enum rt_hook which, CUgraph graph)
@@ -461,7 +711,8 @@ CUresult rt_on_graph_destroy(enum rt_hook which, CUgraph graph)
 		dead = d;
 	}
 	pthread_mutex_unlock(&lock);
-	return used ? CUDA_SUCCESS : REAL(cuGraphDestroy, which)(graph);
+	(void)which;
+	return used ? CUDA_SUCCESS : destroy(graph);
 }
 
 CUresult rt_on_exec_destroy(enum rt_hook which, CUgraphExec exec)

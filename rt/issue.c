@@ -355,6 +355,37 @@ CUresult rt_on_launch_coop(enum rt_hook which, CUfunction f, unsigned int gx, un
 	return end(&t, REAL(cuLaunchCooperativeKernel, which)(f, gx, gy, gz, bx, by, bz, shared, s, params));
 }
 
+/* One kernel for each of several devices, of which at most one is watched: none of them is. */
+CUresult rt_on_launch_devices(enum rt_hook which, CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags)
+{
+	CUDA_LAUNCH_PARAMS *ours = rt_alloc((n + 1) * sizeof *ours);
+	struct more *more = rt_alloc((n + 1) * sizeof *more);
+	void **none = NULL;
+	CUresult r;
+
+	for (unsigned i = 0; list && i < n; i++) {
+		struct rt_func *f = rt_func_of(list[i].function);
+		const struct rt_tables *tables;
+
+		rt_register(f);
+		ours[i] = list[i];
+		more[i].param = rt_issue_nowhere();
+		add_parameter(&more[i], rt_kernel_of(f, &tables), &ours[i].kernelParams, &none);
+	}
+	r = REAL(CUresult(CUDA_LAUNCH_PARAMS *, unsigned, unsigned), which)(list ? ours : NULL, n, flags);
+	for (unsigned i = 0; list && i < n; i++) {
+		if (r == CUDA_SUCCESS) {
+			rt_issue_count(rt_func_of(list[i].function), current());
+			rt_judge_unwatched("it is one of several devices'");
+		}
+		if (more[i].params != more[i].few)
+			rt_free(more[i].params);
+	}
+	rt_free(more);
+	rt_free(ours);
+	return r;
+}
+
 /* What comes between two launches makes the later one wait for the earlier one. */
 void rt_stream_seen(enum rt_hook which, CUstream s)
 {
@@ -426,6 +457,20 @@ CUresult rt_on_event_query(enum rt_hook which, CUevent event)
 
 	if (r == CUDA_SUCCESS) {
 		rt_order_learn(&c);
+		rt_touch_over();
+	}
+	return r;
+}
+
+/* It is said only when both are over. */
+CUresult rt_on_elapsed(enum rt_hook which, float *ms, CUevent first, CUevent last)
+{
+	const struct detect_clock a = rt_order_of_event(first), b = rt_order_of_event(last);
+	CUresult r = REAL(CUresult(float *, CUevent, CUevent), which)(ms, first, last);
+
+	if (r == CUDA_SUCCESS) {
+		rt_order_learn(&a);
+		rt_order_learn(&b);
 		rt_touch_over();
 	}
 	return r;

@@ -79,11 +79,14 @@ endif
 
 # Tests of the runtime over a pretended driver.
 gsan_rt_tests = testsuite/rt/report.sh testsuite/rt/options.sh testsuite/rt/memory.sh testsuite/rt/graphs.sh testsuite/rt/logs.sh \
-	testsuite/rt/life.sh testsuite/rt/shared.sh testsuite/rt/exports.sh
+	testsuite/rt/life.sh testsuite/rt/shared.sh testsuite/rt/exports.sh testsuite/rt/asked.sh
 gsan_rt_fake = testsuite/rt/fake.c testsuite/rt/fake_graph.c testsuite/rt/fake_kernel.c testsuite/rt/fake_memory.c \
 	testsuite/rt/fake_module.c testsuite/rt/fake_stream.c
 gsan_rt_fake_headers = testsuite/rt/fake.h testsuite/rt/fake_impl.h
-EXTRA_DIST += $(gsan_rt_tests) testsuite/rt/lib.sh $(gsan_rt_fake) $(gsan_rt_fake_headers)
+EXTRA_DIST += $(gsan_rt_tests) testsuite/rt/lib.sh $(gsan_rt_fake) $(gsan_rt_fake_headers) \
+	testsuite/rt/every.c testsuite/rt/asked.c testsuite/rt/unhooked \
+	testsuite/rt/asked/cudart-11.8 testsuite/rt/asked/cudart-12.0 testsuite/rt/asked/cudart-12.4 \
+	testsuite/rt/asked/cudart-12.9 testsuite/rt/asked/cudart-13.0
 check_PROGRAMS += testsuite/rt/prog testsuite/rt/prog_last testsuite/rt/prog_plain \
 	testsuite/rt/prog_weak
 check_DATA += testsuite/rt/libcuda.so.1 libgsan.so

@@ -208,6 +208,60 @@ CUresult rt_on_unmap(enum rt_hook which, CUdeviceptr p, size_t n)
 	return r;
 }
 
+/* ---- memory of others --------------------------------------------------------------------------------- */
+
+/* The whole of it, of which the program may know a part. */
+static void imported(CUdeviceptr p)
+{
+	CUdeviceptr base = 0;
+	size_t n = 0;
+
+	if (rt_drv.cuMemGetAddressRange && rt_drv.cuMemGetAddressRange(&base, &n, p) == CUDA_SUCCESS)
+		rt_mem_new(p, n - (size_t)(p - base), RT_MEM_MAPPED, NULL, NULL);
+}
+
+/* Opened again it is where it was, until it is closed as often: it is entered each time. */
+CUresult rt_on_ipc_open(enum rt_hook which, CUdeviceptr *p, CUipcMemHandle handle, unsigned flags)
+{
+	CUresult r = REAL(CUresult(CUdeviceptr *, CUipcMemHandle, unsigned), which)(p, handle, flags);
+
+	if (r == CUDA_SUCCESS)
+		imported(*p);
+	return r;
+}
+
+CUresult rt_on_ipc_close(enum rt_hook which, CUdeviceptr p)
+{
+	struct rt_block was;
+	bool found = gone(p, &was);
+	CUresult r = REAL(cuIpcCloseMemHandle, which)(p);
+
+	settle(found, &was, r);
+	if (r == CUDA_SUCCESS && found)
+		rt_order_freed(was.addr, was.bytes);
+	return r;
+}
+
+/* Given back by cuMemFree, as what follows. */
+CUresult rt_on_import_pointer(enum rt_hook which, CUdeviceptr *p, CUmemoryPool pool, CUmemPoolPtrExportData *from)
+{
+	CUresult r = REAL(cuMemPoolImportPointer, which)(p, pool, from);
+
+	if (r == CUDA_SUCCESS)
+		imported(*p);
+	return r;
+}
+
+CUresult rt_on_external_buffer(enum rt_hook which, CUdeviceptr *p, CUexternalMemory from,
+			       const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *what)
+{
+	CUresult r = REAL(cuExternalMemoryGetMappedBuffer, which)(p, from, what);
+
+	if (r == CUDA_SUCCESS)
+		rt_mem_new(*p, what->size, RT_MEM_MAPPED, NULL, NULL);
+	return r;
+}
+
 /* ---- host memory that the device can reach --------------------------------------------------------- */
 
 /* Under unified addressing the device uses the host's address.  Where it does not

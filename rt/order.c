@@ -220,6 +220,11 @@ void rt_order_open(enum rt_hook which, CUstream s)
 	WITH_ORDER((detect_open(order, &at), unseen++));
 }
 
+void rt_order_blind(void)
+{
+	WITH_ORDER((detect_blind(order), unseen++));
+}
+
 void rt_order_stream_end(CUstream s)
 {
 	const struct detect_stream at = {.context = (uintptr_t)current(), .key = (uintptr_t)s};

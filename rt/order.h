@@ -53,6 +53,7 @@ extern _Thread_local const struct detect_when *rt_order_within;
 void rt_order_record(enum rt_hook, CUstream, CUevent);
 void rt_order_wait(enum rt_hook, CUstream, CUevent);
 void rt_order_open(enum rt_hook, CUstream);
+void rt_order_blind(void);              /* from now on anything may be ordered */
 void rt_order_stream_end(CUstream);
 struct detect_clock rt_order_of_stream(enum rt_hook, CUstream);
 struct detect_clock rt_order_of_event(CUevent);

@@ -216,6 +216,12 @@ void rt_seen_open(struct rt_seen *s)
 	rt_order_open(s->which, s->stream);
 }
 
+void rt_seen_blind(struct rt_seen *s)
+{
+	(void)s;
+	rt_order_blind();
+}
+
 void rt_seen_plain(struct rt_seen *s)
 {
 	(void)s;
@@ -302,4 +308,10 @@ CUresult rt_on_stream_priority(enum rt_hook which, CUstream *s, unsigned flags, 
 {
 	rt_order_want();
 	return REAL(cuStreamCreateWithPriority, which)(s, flags, priority);
+}
+
+CUresult rt_on_green_stream(enum rt_hook which, CUstream *s, CUgreenCtx ctx, unsigned flags, int priority)
+{
+	rt_order_want();
+	return REAL(cuGreenCtxStreamCreate, which)(s, ctx, flags, priority);
 }

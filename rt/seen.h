@@ -38,6 +38,7 @@ void rt_seen_wait(struct rt_seen *, CUevent, unsigned flags);
 void rt_seen_query(struct rt_seen *);
 void rt_seen_end(struct rt_seen *);     /* of a stream */
 void rt_seen_open(struct rt_seen *);    /* it orders what cannot be seen */
+void rt_seen_blind(struct rt_seen *);   /* it orders streams that are not named */
 void rt_seen_plain(struct rt_seen *);   /* it touches nothing that counts */
 
 #endif

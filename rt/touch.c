@@ -9,6 +9,7 @@
  * the lock.
  */
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 
 #include "rt/touch.h"
 
+enum { DEEP = 256 };             /* frames among which the driver is looked for */
 enum { BLOCKS = 1024, STEPS = 8192, DEVICE_STEPS = 65536 /* of a block, while it is guarded */ };
 
 struct block {
@@ -192,11 +194,18 @@ static int find_driver(struct dl_phdr_info *info, size_t size, void *in)
 	return 0;
 }
 
-/* A thread of the driver's that copies, say; not a function of the program's that a stream calls. */
+/* Is the driver anywhere among its callers?  It copies, say, or it calls a function of the program's in a graph, of which
+ * nobody knows what is before it; not one that a stream calls. */
 static bool is_drivers(const struct rt_stack *s)
 {
-	for (unsigned i = 0; i < s->n && i < 3 && !rt_order_within; i++)
-		if ((uintptr_t)s->frame[i] >= driver.from && (uintptr_t)s->frame[i] < driver.to)
+	void *frame[DEEP];
+	int n;
+
+	if (!s->n || rt_order_within)
+		return false;
+	n = backtrace(frame, DEEP);
+	for (int i = 0; i < n; i++)
+		if ((uintptr_t)frame[i] >= driver.from && (uintptr_t)frame[i] < driver.to)
 			return true;
 	return false;
 }
@@ -444,7 +453,8 @@ void rt_touch_bytes(const void *p, size_t n, bool writes)
 	pthread_mutex_unlock(&guard_lock);
 	if (told) {
 		rt_stack_take(&stack);
-		rt_deed_touch(address, n, writes, &stack);
+		if (!is_drivers(&stack))
+			rt_deed_touch(address, n, writes, &stack);
 	}
 	rt_inside--;
 }

@@ -16,7 +16,9 @@ program_tests = \
 	testsuite/programs/copy3d.cu \
 	testsuite/programs/device.cu \
 	testsuite/programs/download.cu \
+	testsuite/programs/elapsed.cu \
 	testsuite/programs/errors.cu \
+	testsuite/programs/graph_events.cu \
 	testsuite/programs/graph_nodes.cu \
 	testsuite/programs/guards_end.cu \
 	testsuite/programs/histogram.cu \
@@ -51,6 +53,7 @@ program_tests = \
 	testsuite/programs/race_download.cu \
 	testsuite/programs/race_flag.cu \
 	testsuite/programs/race_graph.cu \
+	testsuite/programs/race_graph_event.cu \
 	testsuite/programs/race_host_passes_on.cu \
 	testsuite/programs/race_implicit.cu \
 	testsuite/programs/race_last_warp.cu \

@@ -9,6 +9,7 @@ shim_tests = \
 	testsuite/shim/fallback.sh \
 	testsuite/shim/link.sh \
 	testsuite/shim/files.sh \
+	testsuite/shim/matrix.sh \
 	testsuite/shim/noise.sh \
 	testsuite/shim/nvcc.sh \
 	testsuite/shim/options.sh \

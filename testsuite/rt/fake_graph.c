@@ -8,6 +8,14 @@
 
 #include "testsuite/rt/fake_impl.h"
 
+/* As they were before CUDA 12. */
+#undef cuGraphAddKernelNode
+#undef cuGraphAddNode
+#undef cuGraphExecKernelNodeSetParams
+#undef cuGraphExecUpdate
+#undef cuGraphInstantiate
+#undef cuGraphKernelNodeSetParams
+
 enum { NODES = 16 };
 
 struct node {
@@ -130,6 +138,37 @@ API CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode nod
 	return fake_fails("cuGraphExecKernelNodeSetParams") ? CUDA_ERROR_NOT_SUPPORTED : set(copy_of(exec, node), p);
 }
 
+static CUDA_KERNEL_NODE_PARAMS of_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+	return (CUDA_KERNEL_NODE_PARAMS){
+		.func = p->func, .gridDimX = p->gridDimX, .gridDimY = p->gridDimY, .gridDimZ = p->gridDimZ,
+		.blockDimX = p->blockDimX, .blockDimY = p->blockDimY, .blockDimZ = p->blockDimZ,
+		.sharedMemBytes = p->sharedMemBytes, .kernelParams = p->kernelParams, .extra = p->extra
+	};
+}
+
+API CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t n,
+				  const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+	const CUDA_KERNEL_NODE_PARAMS p = of_v1(params);
+
+	return cuGraphAddKernelNode_v2(node, graph, after, n, &p);
+}
+
+API CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+	const CUDA_KERNEL_NODE_PARAMS p = of_v1(params);
+
+	return cuGraphKernelNodeSetParams_v2(node, &p);
+}
+
+API CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+	const CUDA_KERNEL_NODE_PARAMS p = of_v1(params);
+
+	return cuGraphExecKernelNodeSetParams_v2(exec, node, &p);
+}
+
 /* ---- nodes of all kinds ------------------------------------------------------------------------------------- */
 
 static CUDA_KERNEL_NODE_PARAMS of_kernel(const CUgraphNodeParams *p)
@@ -148,6 +187,22 @@ API CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNo
 
 	(void)edge;
 	return p->type == CU_GRAPH_NODE_TYPE_KERNEL ? cuGraphAddKernelNode_v2(node, graph, after, n, &k) : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+API CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t n, CUgraphNodeParams *p)
+{
+	return cuGraphAddNode_v2(node, graph, after, NULL, n, p);
+}
+
+API CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t n,
+				    CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+	struct node *new = new_node(graph_of(graph));
+
+	(void)after, (void)n;
+	new->inner = calloc(1, sizeof *new->inner);     /* it does nothing */
+	*node = (CUgraphNode)(void *)new;
+	return cuMemAlloc_v2(&p->dptr, p->bytesize);
 }
 
 API CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
@@ -251,6 +306,11 @@ API CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode
 	return cuGraphInstantiateWithFlags(exec, graph, 0);
 }
 
+API CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log, size_t n)
+{
+	return cuGraphInstantiate_v2(exec, graph, node, log, n);
+}
+
 API CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *how)
 {
 	return cuGraphInstantiateWithFlags(exec, graph, how->flags);
@@ -269,6 +329,12 @@ API CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUp
 		e->node[i].handle = g->node[i].handle;
 	}
 	return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *node, CUgraphExecUpdateResult *result)
+{
+	(void)node, (void)result;
+	return cuGraphExecUpdate_v2(exec, graph, NULL);
 }
 
 API CUresult cuGraphExecDestroy(CUgraphExec exec)

@@ -149,6 +149,64 @@ API CUresult cuMemUnmap(CUdeviceptr p, size_t n)
 	return map((void *)(uintptr_t)p, n, PROT_NONE, MAP_FIXED) == MAP_FAILED ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+/* ---- memory of others: who wants it says how much it is ------------------------------------------------------- */
+
+#undef cuIpcOpenMemHandle
+
+API CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *n, CUdeviceptr p)
+{
+	struct memory *m = all;
+
+	pthread_mutex_lock(&lock);
+	while (m && (m->free || (char *)(uintptr_t)p < m->at || (char *)(uintptr_t)p >= m->at + m->bytes))
+		m = m->next;
+	pthread_mutex_unlock(&lock);
+	*base = m ? (uintptr_t)m->at : 0;
+	*n = m ? m->bytes : 0;
+	return m ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+static struct { CUdeviceptr at; int times; } opened;
+
+/* Again: it is where it was. */
+API CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *p, CUipcMemHandle handle, unsigned int flags)
+{
+	CUresult r = CUDA_SUCCESS;
+	size_t n;
+
+	(void)flags;
+	memcpy(&n, &handle, sizeof n);
+	if (!opened.times++)
+		r = cuMemAlloc_v2(&opened.at, n);
+	*p = opened.at;
+	return r;
+}
+
+API CUresult cuIpcOpenMemHandle(CUdeviceptr *p, CUipcMemHandle handle, unsigned int flags)
+{
+	return cuIpcOpenMemHandle_v2(p, handle, flags);
+}
+
+API CUresult cuIpcCloseMemHandle(CUdeviceptr p)
+{
+	return p != opened.at ? CUDA_ERROR_INVALID_VALUE : --opened.times ? CUDA_SUCCESS : cuMemFree_v2(p);
+}
+
+API CUresult cuMemPoolImportPointer(CUdeviceptr *p, CUmemoryPool pool, CUmemPoolPtrExportData *from)
+{
+	size_t n;
+
+	(void)pool;
+	memcpy(&n, from, sizeof n);
+	return cuMemAlloc_v2(p, n);
+}
+
+API CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *p, CUexternalMemory from, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *what)
+{
+	(void)from;
+	return cuMemAlloc_v2(p, what->size);
+}
+
 /* ---- copies ------------------------------------------------------------------------------------------------- */
 
 API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t n, CUstream stream)

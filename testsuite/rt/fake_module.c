@@ -258,6 +258,17 @@ API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned i
 	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, NULL);
 }
 
+API CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *list, unsigned int n, unsigned int flags)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	(void)flags;
+	for (const CUDA_LAUNCH_PARAMS *p = list; p < list + n && r == CUDA_SUCCESS; p++)
+		r = cuLaunchKernel(p->function, p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX, p->blockDimY, p->blockDimZ,
+				   p->sharedMemBytes, p->hStream, p->kernelParams, NULL);
+	return r;
+}
+
 /* ---- the linker ------------------------------------------------------------------------------------ */
 
 /* It says what it is given; what is called "refused" it takes without probes alone. */

@@ -19,8 +19,8 @@ watched()
 }
 
 # Nodes are added by either function, and instantiated by all.
-for node in node node-any; do
-	for how in flags log params; do
+for node in node node-any node-old node-any-old; do
+	for how in flags log params old; do
 		watched 1 load $node:0 instantiate:$how launch
 		has err "Launch #1 of ring<<<(2,1,1),(8,4,1)>>> on stream 0x0"
 		has err "; 1 graph launch"
@@ -42,16 +42,18 @@ watched 1 load node:0 instantiate:flags stream launch
 hasnt err "on stream 0x0"
 
 # Parameters that change in the graph, and in what was instantiated.
-for set in set-node set-node-any; do
+for set in set-node set-node-any set-node-old; do
 	watched 1 load node:2 $set:0 instantiate:flags launch
 done
-for set in set set-any; do
+for set in set set-any set-old; do
 	watched 1 load node:2 instantiate:flags $set:0 launch
 	go 66 "" use:0 load node:2 instantiate:flags launch $set:0 launch sync
 	count 2 "WARNING: GSan"
 	has err "GSan: 2 findings; 2 launches"
 done
-watched 1 load node:2 instantiate:flags set-node:0 update launch
+for update in update update-old; do
+	watched 1 load node:2 instantiate:flags set-node:0 $update launch
+done
 # What was instantiated keeps what it was.
 watched 1 load node:0 instantiate:flags set-node:2 launch
 # Nodes that are off.
@@ -62,6 +64,23 @@ watched 1 load node:2 node:0 instantiate:flags disable launch
 # Graphs in graphs.
 watched 1 load node:0 nest instantiate:flags launch
 watched 2 load gate:0 node:0 nest nest instantiate:flags launch launch open:0
+
+# A graph in what was instantiated becomes another one.
+watched 1 load node:2 nest instantiate:flags new node:0 set-child launch
+go 66 "" use:0 load node:2 nest instantiate:flags launch new node:0 set-child launch sync
+count 2 "WARNING: GSan"
+has err "GSan: 2 findings; 2 launches"
+
+# A node in it that has changed is what it is, whatever is launched: in what is instantiated later.
+go 66 "" use:0 load node:2 nest instantiate:flags inner set-node:0 launch instantiate:flags launch sync
+count 2 "WARNING: GSan"
+has err "GSan: 2 findings; 2 launches"
+
+# Memory of a graph, as long as that is there.
+go 66 "" use:0 load graph-memory:4096 race:0 sync
+has err "Location is global memory, 64 bytes inside a 4096-byte allocation at 0x"
+go 66 "" use:0 load graph-memory:4096 drop-graph race:0 sync
+hasnt err "-byte allocation"
 
 # A graph that the program has destroyed; what was made of it goes on, and goes.
 watched 2 load gate:0 node:0 instantiate:flags drop-graph launch launch open:0

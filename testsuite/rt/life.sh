@@ -109,6 +109,14 @@ go 66 "" use:0 load alloc:4096 race:0 free alloc:8192 sync
 has err "Location is global memory, 64 bytes inside a 4096-byte allocation at 0x"
 
 # Many threads.
+# The first launches of all, by several threads at once, are watched, each of them.
+for i in 1 2 3 4 5 6 7 8; do
+	go 66 "" library first:16
+	has err "GSan: 1 finding; 16 launches"
+	has err "[16 times]"
+	hasnt err "not watched"
+	hasnt out "without their parameter"
+done
 go 66 "" use:0 load threads:8
 count 1 "WARNING: GSan"
 has err "GSan: 1 finding; 408 launches, 6 sites watched"

@@ -20,6 +20,18 @@ has err "Location is global memory, 64 bytes inside a $((2 * mib))-byte mapping 
 go 66 "" use:0 load map:0x650000000000 race:2 sync findings unmap:0x650000000000 race:0 sync
 has err "Location is global memory at 0x650000000040"
 
+# Memory of another process, by handles and by a pool, and of another API: as long as it is open.
+for open in ipc:4096 ipc-old:4096 import:4096 external:4096; do
+	go 66 "" use:0 load $open race:0 sync
+	has err "Location is global memory, 64 bytes inside a 4096-byte mapping at 0x"
+done
+go 66 "" use:0 load ipc:4096 ipc:4096 ipc-close race:0 sync
+has err "64 bytes inside a 4096-byte mapping at 0x"
+for close in "ipc:4096 ipc-close" "import:4096 free" "external:4096 free"; do
+	go 66 "" use:0 load $close alloc:4096 race:0 sync
+	has err "64 bytes inside a 4096-byte allocation at 0x"
+done
+
 # As much as is asked for: the option says at most how much logs may take.
 go 66 "log_mb=1" use:0 load race:0 race:2 sync
 count 2 "WARNING: GSan"
@@ -92,6 +104,12 @@ unset FAKE_FAIL
 go 66 "" use:0 load race:0 use:1 load alloc:4096 run:_Z4ringPi sync
 has err "GSan: device 1 is not watched, only device 0 is"
 has err "; 1 launch on a device that is not watched"
+hasnt out "without their parameter"
+
+# Nor is a launch on several devices: it runs as if alone, and that is said.
+go 3 "" use:0 load several:_Z4ringPi sync
+count 1 "GSan: a launch is not watched: it is one of several devices'"
+has err "; 2 launches that could not be watched"
 hasnt out "without their parameter"
 
 done_testing

@@ -14,6 +14,7 @@
  *   library       load the instrumented one as a library; kernels are launched as
  *                 kernels, or, after `functions`, as functions
  *   run:NAME      launch a kernel
+ *   several:NAME  launch it on several devices, as one
  *   race:N        launch the kernel of the N-th race (prog_module.c)
  *   late:N        ... when the process ends, behind the runtime's own handler, and wait for it if it has no gate
  *   gate:N, fill:N, lanes:N, early, deaf, wreck:N the next launch does that as well (struct fake_work); open:N: the gate
@@ -25,8 +26,11 @@
  *   event, event-sync     record an event in the stream, wait for it
  *   alloc:BYTES, free, host:BYTES    memory; the addresses are printed
  *   map:ADDRESS, unmap:ADDRESS    cuMemMap of 2 MiB there
+ *   ipc:BYTES, ipc-old:BYTES, ipc-close, import:BYTES, external:BYTES     memory of another process, by a handle or by a
+ *                 pool's, and of another API
  *   copy          a blocking copy from the last allocation
  *   threads:N     so many threads allocate, launch, wait and free at once
+ *   first:N       so many threads launch the kernel of race 2 at once
  *   init          cuInit; what it returns is printed
  *   params        how many parameters ring has is printed
  *   sync, release, reset, unload, fork, sleep:MS, exit:N, quick, findings, incomplete, finish, off
@@ -50,6 +54,7 @@
 #include "testsuite/rt/prog.h"
 
 #undef cuGetProcAddress
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"      /* old programs still call that */
 
 CUresult cuCtxCreate_v2(CUcontext *, unsigned int, CUdevice);   /* newer headers have another version alone */
 extern pthread_mutex_t rt_lock;         /* the runtime's, rti.h */
@@ -87,7 +92,7 @@ static __typeof__(&cuLaunchKernel) launch = cuLaunchKernel;
 static CUmodule module;
 static CUlibrary library;
 static bool functions;
-static CUdeviceptr last;
+CUdeviceptr last;
 CUstream stream;
 static CUevent event;
 static CUcontext before;                /* that was current when one more was made */
@@ -200,6 +205,23 @@ static void run(const char *name)
 	go(&r);
 }
 
+/* On two devices at once, as far as the pretended driver cares. */
+static void several(const char *name)
+{
+	static const struct fake_work nothing;
+	struct run r;
+	uint64_t arg = work(&nothing);
+	void *params[] = { &arg, NULL };        /* none behind it, whatever the kernel has */
+	CUDA_LAUNCH_PARAMS list[2];
+
+	plan(&r, name);
+	list[0] = list[1] = (CUDA_LAUNCH_PARAMS){
+		.function = r.f, .gridDimX = r.grid[0], .gridDimY = 1, .gridDimZ = 1, .blockDimX = r.block[0], .blockDimY = 1,
+		.blockDimZ = 1, .kernelParams = params
+	};
+	CHECK(cuLaunchCooperativeKernelMultiDevice(list, 2, 0));
+}
+
 static void race(unsigned n)
 {
 	struct run r;
@@ -227,6 +249,8 @@ static bool launch_command(const char *c)
 
 	if (sscanf(c, "run:%63s", name) == 1)
 		run(name);
+	else if (sscanf(c, "several:%63s", name) == 1)
+		several(name);
 	else if (sscanf(c, "race:%u", &n) == 1)
 		race(n);
 	else if (sscanf(c, "late:%u", &late_race) == 1)
@@ -365,7 +389,24 @@ static void *in_thread(void *ctx)
 	return NULL;
 }
 
-static void threads(int n)
+static pthread_barrier_t start;
+
+/* The first use of the device and of the kernel by any thread is everybody's. */
+static void *first_launch(void *ctx)
+{
+	struct run r;
+	uint64_t arg = (uintptr_t)&races[2].work;
+	void *params[] = { &arg, NULL };
+
+	pthread_barrier_wait(&start);
+	CHECK(set_current(ctx));
+	plan(&r, races[2].kernel);
+	CHECK(launch(r.f, 2, 2, 1, 64, 1, 1, 0, NULL, params, NULL));
+	CHECK(synchronize());
+	return NULL;
+}
+
+static void threads(int n, void *(*fn)(void *))
 {
 	pthread_t t[64];
 	CUcontext ctx;
@@ -374,8 +415,9 @@ static void threads(int n)
 	CHECK(device_get(&d, 0));
 	CHECK(retain(&ctx, d));
 	expect(n <= 64, "64 threads");
+	pthread_barrier_init(&start, NULL, (unsigned)n);
 	for (int i = 0; i < n; i++)
-		expect(pthread_create(&t[i], NULL, in_thread, ctx) == 0, "pthread_create");
+		expect(pthread_create(&t[i], NULL, fn, ctx) == 0, "pthread_create");
 	for (int i = 0; i < n; i++)
 		pthread_join(t[i], NULL);
 }
@@ -474,6 +516,29 @@ static void map(CUdeviceptr at)
 	CHECK(cuMemMap(last, 2 << 20, 0, 1, 0));
 }
 
+#undef cuIpcOpenMemHandle
+CUresult cuIpcOpenMemHandle(CUdeviceptr *, CUipcMemHandle, unsigned int);
+
+static bool foreign(const char *c)
+{
+	CUDA_EXTERNAL_MEMORY_BUFFER_DESC part = { .offset = 0, .size = 0 };
+	union { unsigned long long n; CUipcMemHandle ipc; CUmemPoolPtrExportData pool; } from = { .n = 0 };
+
+	if (sscanf(c, "ipc:%llu", &from.n) == 1)
+		CHECK(cuIpcOpenMemHandle_v2(&last, from.ipc, 0));
+	else if (sscanf(c, "ipc-old:%llu", &from.n) == 1)
+		CHECK(cuIpcOpenMemHandle(&last, from.ipc, 0));
+	else if (!strcmp(c, "ipc-close"))
+		CHECK(cuIpcCloseMemHandle(last));
+	else if (sscanf(c, "import:%llu", &from.n) == 1)
+		CHECK(cuMemPoolImportPointer(&last, NULL, &from.pool));
+	else if (sscanf(c, "external:%llu", &part.size) == 1)
+		CHECK(cuExternalMemoryGetMappedBuffer(&last, NULL, &part));
+	else
+		return false;
+	return true;
+}
+
 static bool memory_command(const char *c)
 {
 	unsigned long long n;
@@ -495,7 +560,7 @@ static bool memory_command(const char *c)
 	} else if (sscanf(c, "unmap:%lli", (long long *)&n) == 1) {
 		CHECK(cuMemUnmap(n, 2 << 20));
 	} else {
-		return false;
+		return foreign(c);
 	}
 	return true;
 }
@@ -567,7 +632,9 @@ static void command(const char *c)
 	else if (!strcmp(c, "mayfail"))
 		may_fail = true;
 	else if (sscanf(c, "threads:%d", &n) == 1)
-		threads(n);
+		threads(n, in_thread);
+	else if (sscanf(c, "first:%d", &n) == 1)
+		threads(n, first_launch);
 	else if (!strcmp(c, "fork"))
 		in_child();
 	else if (!strcmp(c, "init"))

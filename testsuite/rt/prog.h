@@ -30,6 +30,7 @@ struct run { CUfunction f; CUkernel k; unsigned grid[3], block[3]; uint64_t arg;
 void plan(struct run *, const char *kernel);
 void plan_race(struct run *, unsigned n);
 extern CUstream stream;
+extern CUdeviceptr last;                /* allocated */
 
 /* ---- prog_graph.c --------------------------------------------------------------------------------------- */
 

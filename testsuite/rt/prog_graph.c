@@ -3,12 +3,17 @@
  * prog_graph.c: the part of the test program that has to do with graphs.
  *
  *   graph:NAME:N      a graph of N such kernels, launched twice
- *   node:N, node-any:N        adds a node of the N-th race (prog_module.c) to the graph, by either function
+ *   node:N, node-any:N, node-old:N, node-any-old:N    adds a node of the N-th race (prog_module.c) to the graph, by the
+ *                     functions for kernels and for all kinds, and by those that CUDA had before
  *   nest              the graph becomes a node of a new one
- *   instantiate:flags, log or params
- *   set:N, set-any:N  the first node of what was instantiated gets the N-th race's parameters, by either function
- *   set-node:N, set-node-any:N        the first node of the graph does
- *   update            what was instantiated becomes as the graph is
+ *   instantiate:flags, log, params or old
+ *   set:N, set-any:N, set-old:N       the first node of what was instantiated gets the N-th race's parameters
+ *   set-node:N, set-node-any:N, set-node-old:N        the first node of the graph does
+ *   set-child         the first node of what was instantiated, a graph, becomes the graph that is there now
+ *   inner             the first node of the graph in the first node is the first node from now on
+ *   new               a graph begins
+ *   update, update-old        what was instantiated becomes as the graph is
+ *   graph-memory:N    memory of the graph
  *   launch, disable (its first node), drop-graph, drop-exec
  *   capture, captured what is launched into the stream meanwhile becomes the graph
  */
@@ -19,6 +24,18 @@
 
 #undef cuGraphInstantiate_v2
 CUresult cuGraphInstantiate_v2(CUgraphExec *, CUgraph, CUgraphNode *, char *, size_t);
+#undef cuGraphInstantiate
+CUresult cuGraphInstantiate(CUgraphExec *, CUgraph, CUgraphNode *, char *, size_t);
+#undef cuGraphAddKernelNode
+CUresult cuGraphAddKernelNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS_v1 *);
+#undef cuGraphAddNode
+CUresult cuGraphAddNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUgraphNodeParams *);
+#undef cuGraphKernelNodeSetParams
+CUresult cuGraphKernelNodeSetParams(CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1 *);
+#undef cuGraphExecKernelNodeSetParams
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1 *);
+#undef cuGraphExecUpdate
+CUresult cuGraphExecUpdate(CUgraphExec, CUgraph, CUgraphNode *, CUgraphExecUpdateResult *);
 
 static CUgraph g;
 static CUgraphNode first;
@@ -40,24 +57,47 @@ static CUDA_KERNEL_NODE_PARAMS params_of(const struct run *r, void **param)
 }
 
 enum what { ADD, SET_NODE, SET_EXEC };
+enum way { KERNEL, ANY, OLD, ANY_OLD };
 
-static void apply(const struct run *r, enum what what, bool any)
+/* All kinds of parameters begin with the same fields. */
+union params { CUDA_KERNEL_NODE_PARAMS kernel; CUDA_KERNEL_NODE_PARAMS_v1 old; };
+
+static CUresult add(enum way way, CUgraphNode *node, const union params *p, CUgraphNodeParams *q)
+{
+	switch (way) {
+	case ANY:
+		return cuGraphAddNode_v2(node, g, NULL, NULL, 0, q);
+	case ANY_OLD:
+		return cuGraphAddNode(node, g, NULL, 0, q);
+	case OLD:
+		return cuGraphAddKernelNode(node, g, NULL, 0, &p->old);
+	case KERNEL:
+		break;
+	}
+	return cuGraphAddKernelNode_v2(node, g, NULL, 0, &p->kernel);
+}
+
+static CUresult change(enum way way, bool graph, const union params *p, CUgraphNodeParams *q)
+{
+	if (way == ANY || way == ANY_OLD)
+		return graph ? cuGraphNodeSetParams(first, q) : cuGraphExecNodeSetParams(exec, first, q);
+	if (way == OLD)
+		return graph ? cuGraphKernelNodeSetParams(first, &p->old) : cuGraphExecKernelNodeSetParams(exec, first, &p->old);
+	return graph ? cuGraphKernelNodeSetParams_v2(first, &p->kernel) : cuGraphExecKernelNodeSetParams_v2(exec, first, &p->kernel);
+}
+
+static void apply(const struct run *r, enum what what, enum way way)
 {
 	uint64_t arg = r->arg;
-	void *param[] = { &arg };
-	CUDA_KERNEL_NODE_PARAMS p = params_of(r, param);
+	void *param[] = { &arg, NULL };         /* none behind it, whatever the kernel has */
+	const union params p = { .kernel = params_of(r, param) };
 	CUgraphNodeParams q = { .type = CU_GRAPH_NODE_TYPE_KERNEL };
 	CUgraphNode node = first;
 
 	memcpy(&q.kernel, &p, sizeof p < sizeof q.kernel ? sizeof p : sizeof q.kernel);
 	if (what == ADD && !g)
 		CHECK(cuGraphCreate(&g, 0));
-	if (what == ADD)
-		CHECK(any ? cuGraphAddNode_v2(&node, g, NULL, NULL, 0, &q) : cuGraphAddKernelNode_v2(&node, g, NULL, 0, &p));
-	else if (what == SET_NODE)
-		CHECK(any ? cuGraphNodeSetParams(first, &q) : cuGraphKernelNodeSetParams_v2(first, &p));
-	else
-		CHECK(any ? cuGraphExecNodeSetParams(exec, first, &q) : cuGraphExecKernelNodeSetParams_v2(exec, first, &p));
+	CHECK(what == ADD ? add(way, &node, &p, &q) : change(way, what == SET_NODE, &p, &q));
 	first = first ? first : node;
 }
 
@@ -69,7 +109,7 @@ static void make(const char *name, unsigned n)
 	r.grid[0] = 2;
 	g = NULL;
 	for (unsigned i = 0; i < n; i++)
-		apply(&r, ADD, false);
+		apply(&r, ADD, KERNEL);
 	CHECK(cuGraphInstantiateWithFlags(&exec, g, 0));
 	CHECK(cuGraphLaunch(exec, stream));
 	CHECK(cuGraphLaunch(exec, stream));
@@ -89,6 +129,8 @@ static void instantiate(const char *how)
 
 	if (!strcmp(how, "flags"))
 		CHECK(cuGraphInstantiateWithFlags(&exec, g, 0));
+	else if (!strcmp(how, "old"))
+		CHECK(cuGraphInstantiate(&exec, g, NULL, NULL, 0));
 	else if (!strcmp(how, "log"))
 		CHECK(cuGraphInstantiate_v2(&exec, g, NULL, NULL, 0));
 	else
@@ -98,9 +140,10 @@ static void instantiate(const char *how)
 /* By functions of one parameter. */
 static bool set(const char *c)
 {
-	static const struct { const char *name; enum what what; bool any; } commands[] = {
-		{ "node:", ADD, false }, { "node-any:", ADD, true }, { "set:", SET_EXEC, false }, { "set-any:", SET_EXEC, true },
-		{ "set-node:", SET_NODE, false }, { "set-node-any:", SET_NODE, true },
+	static const struct { const char *name; enum what what; enum way way; } commands[] = {
+		{ "node:", ADD, KERNEL }, { "node-any:", ADD, ANY }, { "node-old:", ADD, OLD }, { "node-any-old:", ADD, ANY_OLD },
+		{ "set:", SET_EXEC, KERNEL }, { "set-any:", SET_EXEC, ANY }, { "set-old:", SET_EXEC, OLD },
+		{ "set-node:", SET_NODE, KERNEL }, { "set-node-any:", SET_NODE, ANY }, { "set-node-old:", SET_NODE, OLD },
 	};
 	struct run r;
 	unsigned n;
@@ -111,10 +154,52 @@ static bool set(const char *c)
 		if (strncmp(c, commands[i].name, length) || sscanf(c + length, "%u", &n) != 1)
 			continue;
 		plan_race(&r, n);
-		apply(&r, commands[i].what, commands[i].any);
+		apply(&r, commands[i].what, commands[i].way);
 		return true;
 	}
 	return false;
+}
+
+static void memory_of_graph(size_t n)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS p = { .bytesize = n };
+	CUgraphNode node;
+
+	if (!g)
+		CHECK(cuGraphCreate(&g, 0));
+	CHECK(cuGraphAddMemAllocNode(&node, g, NULL, 0, &p));
+	last = p.dptr;
+}
+
+static void into(void)
+{
+	CUgraph inner;
+	size_t n = 1;
+
+	CHECK(cuGraphChildGraphNodeGetGraph(first, &inner));
+	CHECK(cuGraphGetNodes(inner, &first, &n));
+}
+
+/* What has one form before CUDA 12, and another one now; and graphs in graphs. */
+static bool whole(const char *c)
+{
+	unsigned n;
+
+	if (!strcmp(c, "update"))
+		CHECK(cuGraphExecUpdate_v2(exec, g, NULL));
+	else if (!strcmp(c, "update-old"))
+		CHECK(cuGraphExecUpdate(exec, g, NULL, NULL));
+	else if (!strcmp(c, "set-child"))
+		CHECK(cuGraphExecChildGraphNodeSetParams(exec, first, g));
+	else if (!strcmp(c, "inner"))
+		into();
+	else if (!strcmp(c, "new"))
+		g = NULL;
+	else if (sscanf(c, "graph-memory:%u", &n) == 1)
+		memory_of_graph(n);
+	else
+		return false;
+	return true;
 }
 
 bool graph_command(const char *c)
@@ -128,8 +213,6 @@ bool graph_command(const char *c)
 		nest();
 	else if (!strncmp(c, "instantiate:", 12))
 		instantiate(c + 12);
-	else if (!strcmp(c, "update"))
-		CHECK(cuGraphExecUpdate_v2(exec, g, NULL));
 	else if (!strcmp(c, "launch"))
 		CHECK(cuGraphLaunch(exec, stream));
 	else if (!strcmp(c, "disable"))
@@ -143,6 +226,6 @@ bool graph_command(const char *c)
 	else if (!strcmp(c, "captured"))
 		CHECK(cuStreamEndCapture(stream, &g));
 	else
-		return set(c);
+		return whole(c) || set(c);
 	return true;
 }

@@ -395,6 +395,9 @@ static void test_lines(void **unused)
 	detect_learn(o, &(const struct detect_clock){.upto = {[1] = w.number}});
 	detect_put(o, &streams[3], &w);
 	assert_false(w.open);
+	detect_blind(o);
+	detect_put(o, &streams[3], &w);
+	assert_true(w.open);
 	detect_order_free(o);
 }
 
