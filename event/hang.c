@@ -198,13 +198,14 @@ static bool needs_all(const struct hang_wait *w)
 	return (w->object.kind == HANG_BARRIER && !w->warps) || w->object.kind == HANG_CLUSTER || w->object.kind == HANG_WARP;
 }
 
-/* Of those lanes: do some wait for what never ends (stuck), or some not? */
+/* Of those lanes that are elsewhere: do some wait for what never ends (stuck), or some not? */
 static bool any_lane(const struct hang *h, const struct hang_party *p, const bool *doomed, bool stuck)
 {
 	for (unsigned i = 0; i < h->nwaits; i++) {
 		const struct hang_wait *w = &h->wait[i];
 
-		if (w->block == p->block && w->warp == p->warp && w->lanes & p->lanes & p->live && doomed[i] == stuck)
+		if (w->block == p->block && w->warp == p->warp && w->lanes & p->lanes & p->live && doomed[i] == stuck &&
+		    !same(&w->object, &p->object))
 			return true;
 	}
 	return false;

@@ -379,7 +379,7 @@ static void go_through(void *arg, const struct event_piece *p)
 
 		event_times(u + i, &t->now, clock, timer);
 		if (event_kind_of(u + i) == EVENT_CLOCK) {
-			t->key = t->now.clock;
+			t->key = clock[EVENT_BEFORE];
 			continue;
 		}
 		if (event_kind_of(u + i) == EVENT_BAR_ARRIVE)

@@ -14,6 +14,7 @@ enum { LEAST_PERIOD_MS = 100, POLL_BYTES = 256 /* that a lane's polls log in a s
 
 struct rt_hang {
 	struct log_stand *stand;        /* when it was looked at last; NULL: not yet */
+	struct event_sites sites;
 	uint64_t looked, due;           /* ms */
 	uint32_t next;                  /* ticket, then */
 	uint64_t quiet;                 /* ms that it has logged nothing but polls */
@@ -56,6 +57,23 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Who calls, where that is inlined from a library's header. */
+static struct hang_place source_place(const struct rt_tables *t, const struct module_spot *spot)
+{
+	const char *file = rt_string(t, spot->file);
+	struct hang_place p = {base_name(file), spot->line};
+
+	for (uint32_t next = spot->frames, n = 0; strstr(file, "/include/") && next && next <= t->n.nframes && n < RT_FRAMES; n++) {
+		const struct module_frame *f = &t->frame[next - 1];
+
+		file = rt_string(t, f->file);
+		if (*file && f->line && !strstr(file, "/include/"))
+			p = (struct hang_place){base_name(file), f->line};
+		next = f->next;
+	}
+	return p;
+}
+
 static struct hang_place place(void *arg, uint32_t site)
 {
 	const struct rt_launch *l = arg;
@@ -65,7 +83,7 @@ static struct hang_place place(void *arg, uint32_t site)
 	if (!t)
 		return (struct hang_place){"?", 0};
 	if (rt_flags.symbolize && *rt_string(t, spot->file) && spot->line)
-		return (struct hang_place){base_name(rt_string(t, spot->file)), spot->line};
+		return source_place(t, spot);
 	return (struct hang_place){base_name(rt_string(t, t->n.path)), t->site[site - t->base].line};
 }
 
@@ -99,14 +117,13 @@ static uint32_t box(void *arg, const struct event_unit *u, const struct event_si
 
 static struct log_stand *stand_of(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
-	const struct event_sites sites = rt_sites_linked(l->tables);
+	struct rt_hang *h = l->hang = l->hang ? l->hang : rt_alloc(sizeof *h);
 	const struct log_stand_of of = {
-		.shape = &l->shape, .sites = &sites, .threads = l->block[0] * l->block[1] * l->block[2], .place = place, .name = name,
+		.shape = &l->shape, .sites = &h->sites, .threads = l->block[0] * l->block[1] * l->block[2], .place = place, .name = name,
 		.box = box, .arg = l
 	};
 
-	if (!l->hang)
-		l->hang = rt_alloc(sizeof *l->hang);
+	h->sites = rt_sites_linked(l->tables);
 	return log_stand_new(&of, c, fill, n);
 }
 
@@ -143,10 +160,11 @@ static struct rt_report *report(struct rt_launch *l, struct log_stand *s, const 
 	r->seen_ms = rt_now_ms();
 	r->var = r->in = "";
 	log_stand_blocks(s, &waiting, &ended);
-	rt_puts(&text, "  It ");
 	if (quiet)
-		rt_printf(&text, "has logged nothing for %llu seconds; ", (unsigned long long)(quiet + 500) / 1000);
-	rt_printf(&text, "%s %u of %u blocks, and %u have not begun\n", quiet ? "ended are" : "has ended", ended, l->shape.blocks, waiting);
+		rt_printf(&text, "  Nothing was logged for %llu seconds", (unsigned long long)(quiet + 500) / 1000);
+	else
+		rt_puts(&text, "  The device has ended it");
+	rt_printf(&text, "; of %u block%s %u have ended, and %u have not begun\n", l->shape.blocks, l->shape.blocks == 1 ? "" : "s", ended, waiting);
 	log_stand_explain(s, was, add_line, &text, &waits);
 	r->hang = text.text;
 	side.site = waits.site;

@@ -284,6 +284,23 @@ static void put_accesses(struct rt_buf *b, const struct rt_report *r, const stru
 		  (unsigned long long)r->count, r->count == 1 ? "" : "s");
 }
 
+static void put_waiting(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	rt_puts(b, "  ");
+	color(b, look, BLUE);
+	rt_puts(b, "Wait by thread ");
+	put_triple(b, r->now.thread);
+	rt_printf(b, " block (%llu,%llu,%llu):", (unsigned long long)r->now.block[0], (unsigned long long)r->now.block[1],
+		  (unsigned long long)r->now.block[2]);
+	color(b, look, PLAIN);
+	rt_puts(b, "\n");
+	for (unsigned i = 0; i < r->now.nframes; i++)
+		put_frame(b, &r->now, i, look);
+	rt_puts(b, "\n");
+	put_launch(b, r);
+	rt_puts(b, r->hang);
+}
+
 void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
 {
 	rt_puts(b, RULE);
@@ -294,8 +311,7 @@ void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct r
 	color(b, look, PLAIN);
 	rt_puts(b, "\n");
 	if (r->hang) {
-		put_launch(b, r);
-		rt_puts(b, r->hang);
+		put_waiting(b, r, look);
 	} else {
 		put_accesses(b, r, look);
 	}
