@@ -53,6 +53,8 @@ static void put_object(struct text *t, const struct hang_object *o)
 		break;
 	case HANG_WORD:
 		put(t, "the word at 0x%llx", (unsigned long long)o->number);
+		if (!(o->number >> 24))
+			put(t, " of block %u", o->block);
 		break;
 	case HANG_RUNS:
 		put(t, "nothing that is known");

@@ -15,8 +15,9 @@ enum hang_kind {
 	HANG_WORD                       /* it reads a word again and again */
 };
 
-/* What is waited for; block: whose it is (of a cluster its first; of a word in global memory 0).  number: of a barrier; an
- * mbarrier's or a word's address; the warp whose lanes are to meet, and above 32 bits their mask. */
+/* What is waited for; block: whose it is (of a cluster its first; of a word in global memory 0).  number: of a barrier; the
+ * address of an mbarrier or a word, below 2^24 in shared memory; the warp whose lanes are to meet, and above 32 bits their
+ * mask. */
 struct hang_object { enum hang_kind kind; uint32_t block; uint64_t number; };
 
 /* Where an instruction is. */
