@@ -698,7 +698,7 @@ static void give_up(CUcontext ctx, bool running, bool late)
 	for (struct rt_launch *l = first; l; l = l->next)
 		if (l->ctx == ctx && !is_over(l) && state_of(l) == RT_ISSUED) {
 			l->failed = true;
-			l->running = running;
+			l->running = running && !rt_hang_is_quiet(l);
 			l->late = late;
 			set_state(l, RT_OVER);
 		}

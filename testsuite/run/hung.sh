@@ -108,7 +108,8 @@ __global__ void reaches(int *a, bool right)
 {
 	a[right ? threadIdx.x : 0] = threadIdx.x;                               // third
 	__syncthreads();
-	a[right ? threadIdx.x : 1 << 26] = 1;
+	if (!right && threadIdx.x == 5)
+		a[1 << 26] = 1;
 }
 
 int main(int argc, char **argv)
@@ -177,14 +178,14 @@ hung 66 hang_timeout=1,hang_exit=2 p
 why "the word at 0x[0-9a-f]* (global memory, 0 bytes inside the 4-byte variable flag at 0x[0-9a-f]*) holds 0x0, polled at hung.cu:$(line polled)"
 
 # What may be set yet is told, and waited for; who does not want the end waits as well.
-EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1 run 124 timeout -s KILL 6 timeout 5 "$top_builddir/gsan-run" --device=emu -- ./hung p
+EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1 run 124 timeout -k 10 5 "$top_builddir/gsan-run" --device=emu -- ./hung p
 has err 'GSan: launch #1 of polls(int*, bool) has logged nothing for '
 hasnt err WARNING
-EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,hang_exit=0 run 124 timeout -s KILL 6 timeout 5 "$top_builddir/gsan-run" --device=emu -- ./hung m
+EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,hang_exit=0 run 124 timeout -k 10 5 "$top_builddir/gsan-run" --device=emu -- ./hung m
 has err 'WARNING: GSan: deadlock'
 [ "$(grep -c WARNING err)" = 1 ] || fail "told again and again"
 echo 'deadlock:^mbarrier' >list
-EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,suppressions=list run 124 timeout -s KILL 6 timeout 5 "$top_builddir/gsan-run" --device=emu -- ./hung m
+EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,suppressions=list run 124 timeout -k 10 5 "$top_builddir/gsan-run" --device=emu -- ./hung m
 hasnt err WARNING
 
 # Right ones that take as long.
