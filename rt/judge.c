@@ -436,6 +436,18 @@ static void drop(struct rt_launch *l)
 	rt_free(l);
 }
 
+/* On a GPU a fault ends all contexts of the process, and their memory with them. */
+static void say_if_gone(const struct rt_launch *l)
+{
+	static bool said;
+
+	if (said || !l->failed || l->running || rt_flags.log_host)
+		return;
+	said = true;
+	rt_say("the log of a launch of %s went with its context, which ended in an error; log_host=1 keeps logs where they outlive that",
+	       rt_demangle(l->func->name));
+}
+
 static void judge(struct rt_launch *l)
 {
 	struct log_copy c = {0};
@@ -449,6 +461,7 @@ static void judge(struct rt_launch *l)
 	rt_verdict_take(verdict, l);
 	/* What a lane has stored by now is not all that others have seen. */
 	if (l->running || !take(l, &c)) {
+		say_if_gone(l);
 		lost_logs++;
 	} else {
 		find_places(l, &c);

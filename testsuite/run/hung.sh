@@ -215,4 +215,21 @@ for k in "f first" "a second" "r third"; do
 	run 5 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung ${k% *} right
 	has err 'GSan: 0 findings; 1 launch'
 done
+
+# A device whose faults end all contexts, as a GPU's do: what was logged into the host's memory is still there.
+for k in "f first" "a second" "r third"; do
+	EMU_FATAL=1 GSAN_OPTIONS=log_host=1 run 66 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung ${k% *}
+	has err 'WARNING: GSan: data race'
+	has err "hung.cu:$(line ${k#* })"
+	has err 'GSan: 1 finding; 1 launch'
+	EMU_FATAL=1 run 5 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung ${k% *}
+	has err 'went with its context, which ended in an error; log_host=1 keeps'
+	has err 'GSan: nothing was watched: the log of each launch was lost'
+done
+EMU_FATAL=1 GSAN_OPTIONS=log_host=1 run 66 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung b
+why "barrier 1 of block 0 lacks 1 warp"
+hung 66 hang_timeout=1,log_host=1 m
+why "the mbarrier at 0x[0-9a-f]* of block 0 lacks 1 arrival"
+hung 5 hang_timeout=1,log_host=1 m right
+has err 'GSan: 0 findings; 1 launch'
 done_testing
