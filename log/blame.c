@@ -140,17 +140,42 @@ static uint32_t lanes_at(const struct unit *u, const struct hang_object *o, uint
 	return lanes;
 }
 
-/* Lanes of a block that are not there. */
-static uint32_t absent(const struct unit *u, const struct hang_object *o, uint32_t block)
+/* How often a lane has arrived there. */
+static uint32_t times(const struct stand_lane *l, const struct hang_object *o)
 {
-	uint32_t n = 0;
+	return o->kind == HANG_CLUSTER ? l->clusters : l->bar[o->number & 15];
+}
 
-	for (uint32_t i = 0; i < u->s->of.shape->warps; i++) {
-		const struct stand_warp *w = warp_at(u->s, block, i);
+/* What each of these lanes has done at least. */
+static uint32_t least(const struct unit *u, const struct hang_wait *w)
+{
+	const struct stand_warp *x = warp_at(u->s, w->block, w->warp);
+	uint32_t n = UINT32_MAX;
 
-		n += w ? event_count(w->live & ~lanes_at(u, o, block, i)) : 0;
-	}
+	for (unsigned l = 0; l < EVENT_LANES; l++)
+		if (w->lanes >> l & 1 && times(&x->lane[l], &w->object) < n)
+			n = times(&x->lane[l], &w->object);
 	return n;
+}
+
+/* Lanes of those blocks that have not arrived as often; none if one has arrived more often, which nobody does before all. */
+static uint32_t behind(const struct unit *u, const struct hang_wait *w, uint32_t first, uint32_t blocks)
+{
+	const uint32_t warps = u->s->of.shape->warps, n = least(u, w);
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < blocks * warps; i++) {
+		const struct stand_warp *x = warp_at(u->s, first + i / warps, i % warps);
+
+		for (unsigned l = 0; x && l < EVENT_LANES; l++) {
+			if (!(x->live >> l & 1))
+				continue;
+			if (times(&x->lane[l], &w->object) > n)
+				return 0;
+			missing += times(&x->lane[l], &w->object) < n;
+		}
+	}
+	return missing;
 }
 
 /* Each sets what the wait lacks.  False: nothing, so that it is over, or will be at once. */
@@ -162,7 +187,7 @@ static bool lacks_at_barrier(const struct unit *u, struct hang_wait *w)
 	if (w->open)
 		return true;
 	if (!o->count) {
-		w->missing = absent(u, &w->object, w->block);
+		w->missing = behind(u, w, w->block, 1);
 		return w->missing;
 	}
 	w->warps = true;
@@ -173,22 +198,7 @@ static bool lacks_at_barrier(const struct unit *u, struct hang_wait *w)
 /* Who has arrived as often waits there, or does something else before its wait. */
 static bool lacks_at_cluster(const struct unit *u, struct hang_wait *w)
 {
-	uint32_t most = 0;
-
-	for (uint32_t i = 0; i < u->blocks * u->s->of.shape->warps; i++) {
-		const struct stand_warp *x = warp_at(u->s, u->first + i / u->s->of.shape->warps, i % u->s->of.shape->warps);
-
-		for (unsigned l = 0; x && l < EVENT_LANES; l++)
-			if (x->live >> l & 1 && x->lane[l].clusters > most)
-				most = x->lane[l].clusters;
-	}
-	w->missing = 0;
-	for (uint32_t i = 0; i < u->blocks * u->s->of.shape->warps; i++) {
-		const struct stand_warp *x = warp_at(u->s, u->first + i / u->s->of.shape->warps, i % u->s->of.shape->warps);
-
-		for (unsigned l = 0; x && l < EVENT_LANES; l++)
-			w->missing += x->live >> l & 1 && x->lane[l].clusters < most;
-	}
+	w->missing = behind(u, w, u->first, u->blocks);
 	return w->missing;
 }
 
@@ -216,7 +226,8 @@ static bool lacks_at_mbarrier(const struct unit *u, struct hang_wait *w, unsigne
 	w->missing = (uint32_t)(left || !w->bytes ? o->count - left : 0);
 	if (!w->missing && phases)
 		phases--;
-	return !parity || (phases & 1) == (w->value & 1);
+	/* A state comes of an arrival in its phase. */
+	return parity ? (phases & 1) == (w->value & 1) : left || w->bytes;
 }
 
 static void find_lacks(struct unit *u)

@@ -179,6 +179,7 @@ static void count_waits(struct stand_lane *l, const struct log_stand *s, const s
 	switch (event_kind_of(u)) {
 	case EVENT_BAR_ARRIVE:
 		l->bars += !only_arrives(s, site);
+		l->bar[event_bar_id(u)]++;
 		break;
 	case EVENT_BAR_WAIT:
 		l->bars--;
@@ -257,7 +258,7 @@ static bool copy_deed(struct log_stand *s, const struct event_unit *u, const str
 		d->address = event_get(u, lane, EVENT_TENSOR_MBAR);
 		d->come = s->of.box ? s->of.box(s->of.arg, u, site, lane) : 0;
 		d->blocks = (uint32_t)event_get(u, lane, EVENT_TENSOR_MASK);
-		d->unknown = !d->come || site->flags & EVENT_PAIR;
+		d->unknown = !d->come;
 		break;
 	case EVENT_ASYNC_STORE:
 		d->address = event_get(u, lane, EVENT_ASYNC_STORE_MBAR);
@@ -266,12 +267,11 @@ static bool copy_deed(struct log_stand *s, const struct event_unit *u, const str
 	case EVENT_CANCEL:
 		d->address = event_get(u, lane, EVENT_CANCEL_MBAR);
 		d->come = 16;
-		d->unknown = site->flags & EVENT_MULTICAST;
+		d->blocks = ~0u;
 		break;
 	default:
 		return false;
 	}
-	d->blocks = site->flags & EVENT_MULTICAST ? d->blocks : 0;
 	return site->flags & EVENT_COUNTED || event_kind_of(u) == EVENT_ASYNC_STORE || event_kind_of(u) == EVENT_CANCEL;
 }
 
@@ -300,7 +300,7 @@ static bool deed_of(struct log_stand *s, const struct event_unit *u, const struc
 		return true;
 	case EVENT_TC_COMMIT:
 		d->arrivals = 1;
-		d->unknown = site->flags & (EVENT_MULTICAST | EVENT_PAIR);
+		d->blocks = (uint32_t)event_get(u, lane, EVENT_TC_COMMIT_MASK);
 		return true;
 	}
 	return copy_deed(s, u, site, lane, d);
@@ -337,6 +337,11 @@ static void count_mbarriers(struct log_stand *s, const struct event_piece *p, co
 		if (!(event_lanes(u) >> l & 1) || !deed_of(s, u, site, l, &d))
 			continue;
 		o = stand_mbarrier(&w, d.address);
+		d.blocks = site->flags & EVENT_MULTICAST ? d.blocks : 0;
+		if (site->flags & EVENT_PAIR) {         /* it may be the other one's of the pair */
+			d.blocks = ~0u;
+			d.unknown = true;
+		}
 		if (!d.blocks)
 			count_at(s, &o, &d, event_site_of(u));
 		for (unsigned r = 0; r < p->blocks; r++) {

@@ -16,7 +16,7 @@ struct stand_stream { uint64_t key; struct event_now now; };
 struct stand_lane {
 	uint64_t key, what, value, holds;       /* what: its address, or operand A; value: of all words; holds: the first */
 	uint32_t records, run, site, clock;
-	uint32_t clusters;              /* arrivals at the cluster's barrier */
+	uint32_t clusters, bar[16];     /* arrivals at the cluster's barrier, and at the block's by number */
 	int32_t bars, warps;            /* arrivals less waits behind them */
 	uint8_t kind;
 };
