@@ -2,7 +2,7 @@
 #
 # Programs whose kernels come to no end, or end in a fault: libgsan says why, by what they have logged, behind what was
 # found until then; right ones that take as long raise nothing.  EMU_PATIENT: the emulated device waits for a deadlock, as a
-# GPU does.
+# GPU does.  DEVICE=gpu runs what can be seen there on a GPU, where LONG, turns of a loop, has to take some seconds.
 . "${top_srcdir:?set top_srcdir and top_builddir}/testsuite/lib.sh"
 
 cat >hung.cu <<'E'
@@ -130,10 +130,12 @@ int main(int argc, char **argv)
 	return 5;
 }
 E
-"$top_builddir/gsan-nvcc" -std=c++17 -lineinfo -DLONG=${LONG:-12000000} -gencode arch=compute_90,code=compute_90 hung.cu -o hung >log 2>&1 || {
+"$top_builddir/gsan-nvcc" -std=c++17 -lineinfo -DLONG="${LONG:-12000000}" -gencode arch=compute_90,code=compute_90 hung.cu -o hung >log 2>&1 || {
 	cat log
 	hard "gsan-nvcc refuses the source"
 }
+device=${DEVICE:-emu}
+gsan_run="$top_builddir/gsan-run --device=$device"
 LD_LIBRARY_PATH=$CUDA_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
@@ -147,7 +149,7 @@ hung()
 {
 	status=$1 options=$2
 	shift 2
-	EMU_PATIENT=1 GSAN_OPTIONS=$options run $status timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung "$@"
+	EMU_PATIENT=1 GSAN_OPTIONS=$options run $status timeout 60 $gsan_run -- ./hung "$@"
 }
 
 # why TEXT: the hang is told so, before the closing line and behind all findings
@@ -178,14 +180,14 @@ hung 66 hang_timeout=1,hang_exit=2 p
 why "the word at 0x[0-9a-f]* (global memory, 0 bytes inside the 4-byte variable flag at 0x[0-9a-f]*) holds 0x0, polled at hung.cu:$(line polled)"
 
 # What may be set yet is told, and waited for; who does not want the end waits as well.
-EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1 run 124 timeout -k 10 5 "$top_builddir/gsan-run" --device=emu -- ./hung p
+EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1 run 124 timeout -k 10 5 $gsan_run -- ./hung p
 has err 'GSan: launch #1 of polls(int*, bool) has logged nothing for '
 hasnt err WARNING
-EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,hang_exit=0 run 124 timeout -k 10 5 "$top_builddir/gsan-run" --device=emu -- ./hung m
+EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,hang_exit=0 run 124 timeout -k 10 5 $gsan_run -- ./hung m
 has err 'WARNING: GSan: deadlock'
 [ "$(grep -c WARNING err)" = 1 ] || fail "told again and again"
 echo 'deadlock:^mbarrier' >list
-EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,suppressions=list run 124 timeout -k 10 5 "$top_builddir/gsan-run" --device=emu -- ./hung m
+EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,suppressions=list run 124 timeout -k 10 5 $gsan_run -- ./hung m
 hasnt err WARNING
 
 # Right ones that take as long.
@@ -196,37 +198,48 @@ for k in b m p s w; do
 	has out ends
 done
 
+# On a GPU: faults, whose logs are in the host's memory.
+for k in "f first" "a second" "r third"; do
+	[ "$device" = gpu ] || break
+	GSAN_OPTIONS=log_host=1 run 66 timeout 60 $gsan_run -- ./hung ${k% *}
+	has err 'WARNING: GSan: data race'
+	has err "hung.cu:$(line ${k#* })"
+	GSAN_OPTIONS=log_host=1 run 5 timeout 60 $gsan_run -- ./hung ${k% *} right
+	has err 'GSan: 0 findings; 1 launch'
+done
+[ "$device" = emu ] || done_testing
+
 # A device that ends it itself; without hang_timeout nothing is told of it.
-run 66 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung b
+run 66 timeout 60 $gsan_run -- ./hung b
 why "barrier 1 of block 0 lacks 1 warp"
 has err 'The device has ended it'
-run 66 timeout 60 "$top_builddir/gsan-run" --device=emu --timeout=2 -- ./hung m
+run 66 timeout 60 $gsan_run --timeout=2 -- ./hung m
 why "the mbarrier at 0x[0-9a-f]* of block 0 lacks 1 arrival"
-GSAN_OPTIONS=hang_timeout=0 run 5 timeout 60 "$top_builddir/gsan-run" --device=emu --timeout=2 -- ./hung m
+GSAN_OPTIONS=hang_timeout=0 run 5 timeout 60 $gsan_run --timeout=2 -- ./hung m
 hasnt err WARNING
 
 # Faults: what was found until then is told.
 for k in "f first" "a second" "r third"; do
-	run 66 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung ${k% *}
+	run 66 timeout 60 $gsan_run -- ./hung ${k% *}
 	has err 'WARNING: GSan: data race'
 	has err "hung.cu:$(line ${k#* })"
 	hasnt out ends
 	has err 'GSan: 1 finding; 1 launch'
-	run 5 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung ${k% *} right
+	run 5 timeout 60 $gsan_run -- ./hung ${k% *} right
 	has err 'GSan: 0 findings; 1 launch'
 done
 
 # A device whose faults end all contexts, as a GPU's do: what was logged into the host's memory is still there.
 for k in "f first" "a second" "r third"; do
-	EMU_FATAL=1 GSAN_OPTIONS=log_host=1 run 66 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung ${k% *}
+	EMU_FATAL=1 GSAN_OPTIONS=log_host=1 run 66 timeout 60 $gsan_run -- ./hung ${k% *}
 	has err 'WARNING: GSan: data race'
 	has err "hung.cu:$(line ${k#* })"
 	has err 'GSan: 1 finding; 1 launch'
-	EMU_FATAL=1 run 5 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung ${k% *}
+	EMU_FATAL=1 run 5 timeout 60 $gsan_run -- ./hung ${k% *}
 	has err 'went with its context, which ended in an error; log_host=1 keeps'
 	has err 'GSan: nothing was watched: the log of each launch was lost'
 done
-EMU_FATAL=1 GSAN_OPTIONS=log_host=1 run 66 timeout 60 "$top_builddir/gsan-run" --device=emu -- ./hung b
+EMU_FATAL=1 GSAN_OPTIONS=log_host=1 run 66 timeout 60 $gsan_run -- ./hung b
 why "barrier 1 of block 0 lacks 1 warp"
 hung 66 hang_timeout=1,log_host=1 m
 why "the mbarrier at 0x[0-9a-f]* of block 0 lacks 1 arrival"
