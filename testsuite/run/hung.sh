@@ -99,6 +99,16 @@ __global__ void turns(int *a, bool right)
 	}
 }
 
+/* Polls that give up, and go on. */
+__global__ void gives_up(int *a, bool right)
+{
+	for (int i = 0; i < 50; i++) {
+		for (int n = 0; n < LONG / 4000 && *(volatile int *)&flag == 0; n++)
+			;
+		a[i] = i;
+	}
+}
+
 __global__ void faults(int *a, bool right)
 {
 	a[right ? threadIdx.x : 0] = threadIdx.x;                               // first
@@ -125,7 +135,7 @@ __global__ void reaches(int *a, bool right)
 int main(int argc, char **argv)
 {
 	static const struct { char name; void (*kernel)(int *, bool); int blocks, threads; } all[] = {
-		{'b', barrier, 2, 96}, {'m', mbarrier, 3, 96}, {'p', polls, 2, 32}, {'s', polls_shared, 2, 64}, {'w', apart, 2, 64}, {'t', turns, 2, 64},
+		{'b', barrier, 2, 96}, {'m', mbarrier, 3, 96}, {'p', polls, 2, 32}, {'s', polls_shared, 2, 64}, {'w', apart, 2, 64}, {'t', turns, 2, 64}, {'g', gives_up, 1, 1},
 		{'f', faults, 1, 64}, {'a', asserts, 1, 64}, {'r', reaches, 1, 64}
 	};
 	int *a;
@@ -207,6 +217,10 @@ for k in b m p s w t; do
 	hasnt err hang
 	has out ends
 done
+
+hung 5 hang_timeout=1,hang_exit=2 g right
+has err 'GSan: 0 findings; 1 launch'
+has out ends
 
 # On a GPU: faults, whose logs are in the host's memory.
 for k in "f first" "a second" "r third"; do
