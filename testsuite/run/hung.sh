@@ -103,7 +103,7 @@ __global__ void turns(int *a, bool right)
 __global__ void gives_up(int *a, bool right)
 {
 	for (int i = 0; i < 50; i++) {
-		for (int n = 0; n < LONG / 4000 && *(volatile int *)&flag == 0; n++)
+		for (int n = 0; n < LONG / 400 && *(volatile int *)&flag == 0; n++)
 			;
 		a[i] = i;
 	}
