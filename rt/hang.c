@@ -11,6 +11,7 @@
 #include "rt/hang.h"
 
 enum { LEAST_PERIOD_MS = 100, POLL_BYTES = 256 /* that a lane's polls log in a second, at most */, NAMES = 16 };
+#define MOST_LOG (UINT64_C(4) << 30)    /* bytes of a log that is looked at: the host has to have a copy */
 
 struct rt_hang {
 	struct log_stand *stand;        /* when it was looked at last; NULL: not yet */
@@ -248,7 +249,7 @@ struct rt_report *rt_hang_look(struct rt_launch *l, const struct log_fill *fill,
 	h->due = now + period_ms();
 	if (!read_head(l, &c))
 		return NULL;
-	if (!is_busy(l, &c, ms))
+	if (!is_busy(l, &c, ms) && (uint64_t)c.head.next * sizeof(struct event_unit) <= MOST_LOG)
 		s = look(l, fill, n);
 	h->next = c.head.next;
 	h->quiet = s && was && !log_stand_moved(was, s) ? h->quiet + ms : 0;

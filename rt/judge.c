@@ -579,6 +579,7 @@ static void abandon(struct rt_launch *hung)
 			continue;
 		l->failed = true;
 		l->running = l != hung && !rt_hang_is_quiet(l);
+		l->behind = NULL;       /* the driver is asked no more of its context */
 		set_state(l, RT_OVER);
 	}
 	pthread_mutex_unlock(&queue_lock);
