@@ -305,6 +305,11 @@ size_t detect_findings(const struct detect *d, const struct detect_finding **f)
 	return d->finding.n;
 }
 
+uint32_t detect_box_bytes(const struct event_unit *u, const struct event_site *site, unsigned lane, const struct event_map *m)
+{
+	return extent_box(u, site, lane, m, NULL);
+}
+
 const char *detect_kind_name(enum detect_kind kind)
 {
 	static const char *const names[DETECT_KINDS] = {

@@ -93,6 +93,9 @@ struct detect_side {
 	bool reads, writes, async;
 };
 
+/* What an mbarrier counts of a lane's tensor copy by that map; 0: the map is none for it. */
+uint32_t detect_box_bytes(const struct event_unit *, const struct event_site *, unsigned lane, const struct event_map *);
+
 struct detect_touch { struct detect_side side; bool strong; };
 
 struct detect_finding {

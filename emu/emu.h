@@ -503,6 +503,8 @@ struct emu_machine {
 	uint64_t heap_limit, heap_used; /* of malloc() in kernels */
 	/* stepwise.c */
 	bool stepwise;
+	bool patient;                   /* EMU_PATIENT: a deadlock is waited for, as on a GPU */
+	bool fatal;                     /* EMU_FATAL: a fault ends all contexts of the process, as on a GPU */
 	struct emu_warp *stays;         /* has the turn for `left` more steps; NULL */
 	unsigned left;
 	uint64_t last;                  /* key of the warp that stayed last */
@@ -609,6 +611,7 @@ void emu_cluster_exit(struct emu_block *, const struct emu_warp *, uint32_t m);
 void emu_mbar_say(const uint64_t *);
 /* where.c: nothing can go on: says where warps stand, and makes it a fault. */
 void emu_deadlock(void);
+void emu_wait_a_moment(void);
 /* hang.c: a thread arrives at an mbarrier; that is a new one; why nothing goes on, `own` being the program's op where a group is */
 void emu_hang_arrived(const struct emu_warp *, unsigned lane, const uint64_t *mbar, const struct emu_op *);
 void emu_hang_forget(const uint64_t *mbar);

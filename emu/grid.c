@@ -34,14 +34,17 @@ static bool setting(const char *name, uint64_t min, uint64_t max, uint64_t *valu
 bool emu_machine_init(void)
 {
 	uint64_t sm = emu_m.sm_version ? emu_m.sm_version : EMU_DEFAULT_SM, sms = 4, stepwise = emu_m.stepwise;
-	uint64_t timeout = 0;
+	uint64_t timeout = 0, patient = 0, fatal = 0;
 
 	if (!setting("EMU_SM", EMU_FIRST_SM, EMU_LAST_SM, &sm) || !setting("EMU_SMS", 1, EMU_MAX_SMS, &sms) ||
 	    !setting("EMU_SEED", 0, UINT64_MAX, &emu_m.seed) ||
-	    !setting("EMU_STEPWISE", 0, 1, &stepwise) || !setting("EMU_TIMEOUT", 0, 1000000, &timeout))
+	    !setting("EMU_STEPWISE", 0, 1, &stepwise) || !setting("EMU_TIMEOUT", 0, 1000000, &timeout) ||
+	    !setting("EMU_PATIENT", 0, 1, &patient) || !setting("EMU_FATAL", 0, 1, &fatal))
 		return false;
 	emu_where_begin(timeout);
 	emu_m.stepwise = stepwise;
+	emu_m.patient = patient;
+	emu_m.fatal = fatal;
 	emu_profile_begin();
 	emu_timing_init();
 	emu_set_device((int)sm);

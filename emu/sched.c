@@ -379,6 +379,10 @@ struct emu_grid *emu_run(void)
 		if (emu_is_late())
 			break;
 		if (!emu_m.nrun) {
+			if (emu_m.resident && emu_m.patient) {
+				emu_wait_a_moment();
+				continue;
+			}
 			if (emu_m.resident)
 				emu_deadlock();
 			return NULL;

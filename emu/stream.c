@@ -383,6 +383,8 @@ static void fail(void)
 	for (; g; g = g->next)
 		((struct emu_cmd *)g->owner)->stream->ctx->error = why;
 	for (struct CUctx_st *ctx = emu_contexts; ctx; ctx = ctx->next) {
+		if (emu_m.fatal)
+			ctx->error = why;
 		if (!ctx->error)
 			continue;
 		for (struct CUstream_st *s = ctx->streams, *n; s; s = n) {

@@ -115,6 +115,13 @@ void emu_deadlock(void)
 	emu_m.fault = CUDA_ERROR_LAUNCH_TIMEOUT;
 }
 
+void emu_wait_a_moment(void)
+{
+	const struct timespec t = {.tv_nsec = 1000000};
+
+	nanosleep(&t, NULL);
+}
+
 bool emu_is_late(void)
 {
 	static unsigned turns;

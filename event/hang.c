@@ -5,6 +5,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "event/hang.h"
@@ -50,6 +51,11 @@ static void put_object(struct text *t, const struct hang_object *o)
 	case HANG_MBARRIER:
 		put(t, "the mbarrier at 0x%llx of block %u", (unsigned long long)o->number, o->block);
 		break;
+	case HANG_WORD:
+		put(t, "the word at 0x%llx", (unsigned long long)o->number);
+		if (!(o->number >> 24))
+			put(t, " of block %u", o->block);
+		break;
 	case HANG_RUNS:
 		put(t, "nothing that is known");
 		break;
@@ -82,6 +88,10 @@ static const struct hang_wait *who_could(const struct hang *h, const struct hang
 static void put_lack(struct text *t, const struct hang_wait *w)
 {
 	put_object(t, &w->object);
+	if (w->name)
+		put(t, " (%s)", w->name);
+	if (w->object.kind == HANG_WORD)
+		put(t, " holds 0x%llx", (unsigned long long)w->value);
 	if (w->missing)
 		put(t, " lacks %u %s%s", w->missing, w->object.kind == HANG_MBARRIER ? "arrival" : w->warps ? "warp" : "thread",
 		    w->missing == 1 ? "" : "s");
@@ -106,8 +116,10 @@ static void put_places(struct text *t, const struct hang *h, const struct hang_o
 
 /* The others that could end the wait, by what they do; who is named for having arrived before is among them.  False: there
  * is nobody. */
-static bool put_parties(struct text *t, const struct hang *h, const struct hang_object *o)
+static bool put_parties(struct text *t, const struct hang *h, const struct hang_wait *of)
 {
+	const struct hang_object *o = &of->object;
+	const char *verb = o->kind == HANG_WORD ? "write it" : "arrive";
 	unsigned n = 0, ended = 0, here = 0;
 
 	for (unsigned i = 0; i < h->nparties; i++) {
@@ -120,17 +132,17 @@ static bool put_parties(struct text *t, const struct hang *h, const struct hang_
 		here += w && same(&w->object, o);
 		if (!w || same(&w->object, o) || n++ >= MOST)
 			continue;
-		put(t, "; warp %u of block %u %s at %s:%u", p->warp, p->block, w->object.kind == HANG_RUNS ? "could arrive, and is" :
-		    "could arrive, and waits", w->at.file ? w->at.file : "?", w->at.line);
+		put(t, "; warp %u of block %u could %s, and %s %s %s:%u", p->warp, p->block, verb,
+		    w->object.kind == HANG_RUNS ? "is" : "waits", w->behind ? "behind" : "at", w->at.file ? w->at.file : "?", w->at.line);
 		if (w->object.kind != HANG_RUNS) {
 			put(t, " for ");
 			put_object(t, &w->object);
 		}
 	}
-	if (!n && !h->copies)
-		put(t, "; nobody is left who could arrive%s", ended && here ? ": the others have exited, or wait there themselves" :
+	if (!n && !h->copies && !of->open)
+		put(t, "; nobody is left who could %s%s", verb, ended && here ? ": the others have exited, or wait there themselves" :
 		    ended ? ": the others have exited" : here ? ": all wait there themselves" : "");
-	return n || h->copies;
+	return n || h->copies || of->open;
 }
 
 /* ---- circles ------------------------------------------------------------------------------------------- */
@@ -167,14 +179,77 @@ bool hang_explain(const struct hang *h, void (*line)(void *arg, const char *text
 		if (!first)
 			continue;
 		put_lack(&t, w);
-		put(&t, ", waited for at %s:%u", w->at.file ? w->at.file : "?", w->at.line);
+		put(&t, ", %s %s %s:%u", w->object.kind == HANG_WORD ? "polled" : "waited for", w->behind ? "behind" : "at",
+		    w->at.file ? w->at.file : "?", w->at.line);
 		put_places(&t, h, &w->object);
-		nobody |= !put_parties(&t, h, &w->object);
+		nobody |= !put_parties(&t, h, w);
 		line(arg, t.s);
-		if (!told && in_circle(h, &w->object, &circle)) {
+		if (!told && !w->open && in_circle(h, &w->object, &circle)) {
 			line(arg, circle.s);
 			told = true;
 		}
 	}
 	return told || nobody;
+}
+
+/* ---- what never ends ------------------------------------------------------------------------------------- */
+
+/* Has each who is missing to come, or will any do? */
+static bool needs_all(const struct hang_wait *w)
+{
+	return (w->object.kind == HANG_BARRIER && !w->warps) || w->object.kind == HANG_CLUSTER || w->object.kind == HANG_WARP;
+}
+
+/* Of those lanes that are elsewhere: do some wait for what never ends (stuck), or some not? */
+static bool any_lane(const struct hang *h, const struct hang_party *p, const bool *doomed, bool stuck)
+{
+	for (unsigned i = 0; i < h->nwaits; i++) {
+		const struct hang_wait *w = &h->wait[i];
+
+		if (w->block == p->block && w->warp == p->warp && w->lanes & p->lanes & p->live && doomed[i] == stuck &&
+		    !same(&w->object, &p->object))
+			return true;
+	}
+	return false;
+}
+
+/* Can that wait end, if those that are doomed do not? */
+static bool may_end(const struct hang *h, const struct hang_wait *w, const bool *doomed)
+{
+	bool stuck = false, goes_on = false;
+
+	if (w->object.kind == HANG_RUNS || w->open || h->copies)
+		return true;
+	for (unsigned i = 0; i < h->nparties; i++) {
+		const struct hang_party *p = &h->party[i];
+
+		if (p->came.file || !same(&p->object, &w->object))
+			continue;
+		stuck = stuck || any_lane(h, p, doomed, true);
+		goes_on = goes_on || any_lane(h, p, doomed, false);
+	}
+	return goes_on && !(needs_all(w) && stuck);
+}
+
+/* All are doomed that cannot be told to end. */
+bool hang_is_sure(const struct hang *h)
+{
+	bool *doomed = (bool *)malloc(h->nwaits + 1), any = false, changed = true;
+
+	if (!doomed)
+		return false;
+	memset(doomed, true, h->nwaits + 1);
+	while (changed) {
+		changed = false;
+		for (unsigned i = 0; i < h->nwaits; i++) {
+			if (!doomed[i] || !may_end(h, &h->wait[i], doomed))
+				continue;
+			doomed[i] = false;
+			changed = true;
+		}
+	}
+	for (unsigned i = 0; i < h->nwaits; i++)
+		any = any || doomed[i];
+	free(doomed);
+	return any;
 }

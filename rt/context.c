@@ -120,7 +120,7 @@ void rt_context_noted(CUresult r)
 	if (!rt_is_final(r) || r == CUDA_ERROR_DEINITIALIZED || r == CUDA_ERROR_INVALID_CONTEXT ||
 	    r == CUDA_ERROR_CONTEXT_IS_DESTROYED)
 		return;
-	rt_context_died();
+	rt_context_died(r == CUDA_ERROR_LAUNCH_TIMEOUT);
 }
 
 bool rt_ok(struct rt_ctx *c, CUresult r, const char *what)

@@ -216,7 +216,7 @@ void rt_context_noted(CUresult);        /* of the program's calls: did its conte
 
 /* ---- judge.c: contexts ------------------------------------------------------------------------ */
 
-void rt_context_died(void);
+void rt_context_died(bool late);        /* late: since a launch took too long */
 void rt_context_ends(CUcontext);        /* it is about to end */
 /* Waits for the context and prints what was found in it. */
 void rt_context_tell(CUcontext, int timeout_ms);

@@ -202,6 +202,33 @@ void rt_halt(void)
 	leave(rt_flags.exitcode);
 }
 
+static sem_t flushed;
+
+static void *flush(void *unused)
+{
+	fflush(NULL);
+	sem_post(&flushed);
+	return unused;
+}
+
+/* What the program has written may be held by who waits, and is not waited for long. */
+void rt_end_hung(void)
+{
+	struct timespec until;
+
+	if (is_over())
+		return;
+	finish();
+	sem_init(&flushed, 0, 0);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PATIENCE_MS / 1000;
+	if (rt_thread(flush, NULL))
+		sem_timedwait(&flushed, &until);
+	if (rt_flags.abort_on_error)
+		abort();
+	leave(rt_flags.exitcode ? rt_flags.exitcode : EXIT_FAILURE);
+}
+
 int rt_finish(void)
 {
 	if (!is_over()) {

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "rt/clear.h"
+#include "rt/hang.h"
 #include "rt/order.h"
 #include "rt/touch.h"
 
@@ -365,6 +366,15 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c)
 	return work.clear;
 }
 
+/* The device has ended it, which waited for what it waits for still. */
+static void explain_late(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
+{
+	struct rt_report *r = l->late && rt_flags.hang_timeout && rt_flags.report_bugs ? rt_hang_of(l, c, fill, n) : NULL;
+
+	if (r)
+		rt_report_add(&r, 1);
+}
+
 static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
 	bool told;
@@ -410,6 +420,7 @@ static void judge_taken(struct rt_launch *l, const struct log_copy *c, const str
 	clear_launches += clear;
 	if (asked)
 		judge_log(l, c, fill, n);
+	explain_late(l, c, fill, n);
 }
 
 static bool make_empty(const struct log_way *w, const struct rt_launch *l, const struct log_copy *c)
@@ -517,9 +528,22 @@ static void drop(struct rt_launch *l)
 		log_drain_free(l->drain);
 	let_go(l);
 	rt_deed_ready(l->deed);
+	rt_hang_forget(l);
 	rt_free(l->map);
 	rt_free(l->place);
 	rt_free(l);
+}
+
+/* On a GPU a fault ends all contexts of the process, and their memory with them. */
+static void say_if_gone(const struct rt_launch *l)
+{
+	static bool said;
+
+	if (said || !l->failed || l->running || rt_flags.log_host)
+		return;
+	said = true;
+	rt_say("the log of a launch of %s went with its context, which ended in an error; log_host=1 keeps logs where they outlive that",
+	       rt_demangle(l->func->name));
 }
 
 static void judge(struct rt_launch *l)
@@ -542,6 +566,7 @@ static void judge(struct rt_launch *l)
 	if (there == RT_CLEAR && rt_flags.device_screen < 2) {
 		clear_launches++;
 	} else if (l->running || !take(l, &c)) {
+		say_if_gone(l);
 		lost_logs++;
 	} else {
 		find_places(l, c.unit);
@@ -549,6 +574,7 @@ static void judge(struct rt_launch *l)
 	}
 	rt_deed_ready(l->deed);
 	l->deed = NULL;
+	rt_hang_forget(l);
 	free(c.unit);
 	log_drain_free(l->drain);
 	l->drain = NULL;
@@ -623,6 +649,83 @@ void rt_judge_catch_up(bool wait)
 	pthread_mutex_unlock(&judge_lock);
 }
 
+/* ---- launches that hang ------------------------------------------------------------------------------------ */
+
+/* What has become of its tickets so far. */
+static struct log_fill *fills_now(struct rt_launch *l, uint32_t *n)
+{
+	const struct log_fill *fill;
+	struct log_fill *copy;
+
+	pthread_mutex_lock(&drain_lock);
+	fill = log_drain_end(l->drain, n);
+	copy = rt_alloc((*n + 1) * sizeof *copy);
+	memcpy(copy, fill, *n * sizeof *copy);
+	pthread_mutex_unlock(&drain_lock);
+	return copy;
+}
+
+static struct rt_report *look_for_hang(struct rt_launch *l)
+{
+	uint32_t n;
+	struct log_fill *fill = fills_now(l, &n);
+	struct rt_report *r = rt_hang_look(l, fill, n);
+
+	rt_free(fill);
+	return r;
+}
+
+/* Nobody waits for those that are under way any more: what they have logged is judged, but for what they log just now. */
+static void abandon(struct rt_launch *hung)
+{
+	pthread_mutex_lock(&queue_lock);
+	for (struct rt_launch *l = first; l; l = l->next) {
+		if (state_of(l) != RT_ISSUED)
+			continue;
+		l->failed = true;
+		l->running = l != hung && !rt_hang_is_quiet(l);
+		l->behind = NULL;       /* the driver is asked no more of its context */
+		set_state(l, RT_OVER);
+	}
+	pthread_mutex_unlock(&queue_lock);
+}
+
+static struct rt_launch *next_issued(struct rt_launch *l)
+{
+	pthread_mutex_lock(&queue_lock);
+	for (l = l ? l->next : first; l && state_of(l) != RT_ISSUED; l = l->next)
+		;
+	pthread_mutex_unlock(&queue_lock);
+	return l;
+}
+
+/* Who hangs is told behind what was found until then. */
+static void watch_hangs(void)
+{
+	struct rt_report *r = NULL;
+
+	if (!rt_flags.hang_timeout || !rt_flags.report_bugs)
+		return;
+	pthread_mutex_lock(&judge_lock);
+	for (struct rt_launch *l = next_issued(NULL); l && !r; l = next_issued(l)) {
+		r = rt_hang_is_due(l) && !is_over(l) ? look_for_hang(l) : NULL;
+		if (!r)
+			continue;
+		if (rt_flags.hang_exit) {
+			abandon(l);
+			catch_up();
+		}
+		rt_report_add(&r, 1);
+		break;
+	}
+	pthread_mutex_unlock(&judge_lock);
+	if (!r)
+		return;
+	rt_tell();
+	if (rt_flags.hang_exit && !r->suppressed && !r->filtered)
+		rt_end_hung();
+}
+
 static void *look_after(void *unused)
 {
 	rt_inside++;
@@ -633,6 +736,7 @@ static void *look_after(void *unused)
 			continue;
 		rt_judge_catch_up(true);
 		rt_tell_idle();
+		watch_hangs();
 	}
 	return unused;
 }
@@ -707,25 +811,26 @@ void rt_watch_closed(const struct rt_totals *t)
 
 /* What is left of a context that ends.  What is over is judged, whatever came before it; what ended in an error, as far as
  * it can be read. */
-static void give_up(CUcontext ctx, bool running)
+static void give_up(CUcontext ctx, bool running, bool late)
 {
 	pthread_mutex_lock(&queue_lock);
 	for (struct rt_launch *l = first; l; l = l->next)
 		if (l->ctx == ctx && !is_over(l) && state_of(l) == RT_ISSUED) {
 			l->failed = true;
-			l->running = running;
+			l->running = running && !rt_hang_is_quiet(l);
+			l->late = late;
 			set_state(l, RT_OVER);
 		}
 	pthread_mutex_unlock(&queue_lock);
 }
 
 /* Nothing of it runs any more: what was found until then need not wait for the end. */
-void rt_context_died(void)
+void rt_context_died(bool late)
 {
 	CUcontext ctx = NULL;
 
 	if (rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS && ctx)
-		give_up(ctx, false);
+		give_up(ctx, false, late);
 }
 
 void rt_context_tell(CUcontext ctx, int timeout_ms)
@@ -737,7 +842,7 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 	if (r == CUDA_SUCCESS)
 		rt_judge_over(ctx, NULL, upto);
 	else
-		give_up(ctx, r == CUDA_ERROR_NOT_READY);
+		give_up(ctx, r == CUDA_ERROR_NOT_READY, r == CUDA_ERROR_LAUNCH_TIMEOUT);
 	rt_judge_catch_up(true);
 	pthread_mutex_lock(&judge_lock);
 	rt_order_catch_up(true);

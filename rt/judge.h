@@ -80,7 +80,7 @@ struct rt_launch {
 	uint64_t stream;
 	CUevent behind;                 /* recorded behind it; NULL: not yet */
 	enum rt_state { RT_READYING, RT_READY, RT_ISSUED, RT_OVER, RT_DROPPED } state;  /* atomic */
-	bool failed, running;           /* it ended in an error; it was left running */
+	bool failed, running, late;     /* it ended in an error; it was left running; the device ended it: it took too long */
 	uint32_t grid[3], block[3], cluster[3];
 	bool early;                     /* it need not wait for the one before it */
 	struct rt_memory memory;
@@ -91,6 +91,7 @@ struct rt_launch {
 	struct event_place *place;      /* of its kernel's variables of shared memory */
 	uint32_t nplaces;
 	struct rt_deed *deed;           /* order.h; NULL: nobody wants to know what it touches */
+	struct rt_hang *hang;           /* hang.h; NULL: it has not been looked at */
 	struct rt_launch *next;
 };
 

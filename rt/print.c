@@ -263,15 +263,8 @@ static bool may_be_one(enum gsan_kind kind)
 	return kind == GSAN_LIFETIME || kind == GSAN_MBARRIER_MISUSE || kind == GSAN_BARRIER_MISUSE || kind == GSAN_SHARED_BOUNDS;
 }
 
-void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+static void put_accesses(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
 {
-	rt_puts(b, RULE);
-	color(b, look, BOLD_RED);
-	rt_puts(b, "WARNING: GSan: ");
-	put_kind(b, r->kind);
-	rt_printf(b, " (pid=%ld)", look->pid);
-	color(b, look, PLAIN);
-	rt_puts(b, "\n");
 	if (r->now.known || !may_be_one(r->kind))
 		put_place(b, &r->now, false, look);
 	if (r->before.known || !may_be_one(r->kind) || !r->now.known)
@@ -289,6 +282,39 @@ void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct r
 	put_note(b, r);
 	rt_printf(b, "  [%s%llu time%s]\n", r->exact ? "" : "at least ",
 		  (unsigned long long)r->count, r->count == 1 ? "" : "s");
+}
+
+static void put_waiting(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	rt_puts(b, "  ");
+	color(b, look, BLUE);
+	rt_puts(b, "Wait by thread ");
+	put_triple(b, r->now.thread);
+	rt_printf(b, " block (%llu,%llu,%llu):", (unsigned long long)r->now.block[0], (unsigned long long)r->now.block[1],
+		  (unsigned long long)r->now.block[2]);
+	color(b, look, PLAIN);
+	rt_puts(b, "\n");
+	for (unsigned i = 0; i < r->now.nframes; i++)
+		put_frame(b, &r->now, i, look);
+	rt_puts(b, "\n");
+	put_launch(b, r);
+	rt_puts(b, r->hang);
+}
+
+void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
+{
+	rt_puts(b, RULE);
+	color(b, look, BOLD_RED);
+	rt_puts(b, "WARNING: GSan: ");
+	put_kind(b, r->kind);
+	rt_printf(b, " (pid=%ld)", look->pid);
+	color(b, look, PLAIN);
+	rt_puts(b, "\n");
+	if (r->hang) {
+		put_waiting(b, r, look);
+	} else {
+		put_accesses(b, r, look);
+	}
 	rt_puts(b, "  Suppression: ");
 	rt_supp_line(b, r);
 	rt_puts(b, "\n");

@@ -139,6 +139,7 @@ struct rt_report {
 	bool repeated;          /* same source lines as an earlier one, */
 	bool merged;            /* to which its count has been added */
 	bool filtered;          /* kernel_filter */
+	char *hang;             /* DEADLOCK: lines that say why; else NULL */
 	uint32_t number;        /* among the findings of the verdict, */
 	const struct rt_verdict *verdict;       /* whose finding it is */
 	uint64_t seen_ms;
@@ -271,6 +272,7 @@ void rt_end_watch(void);        /* the driver is there: see how the process ends
 void rt_end_fork(bool has_driver);
 void rt_exit_soon(bool launched);       /* have the end of the process seen in time */
 _Noreturn void rt_halt(void);   /* for halt_on_error */
+void rt_end_hung(void);         /* from a thread of ours: the program waits for ever; returns if it ends already */
 int rt_finish(void);            /* as gsan_finish, gsan_off */
 void rt_off(void);
 bool rt_is_off(void);           /* or ended */

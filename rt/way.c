@@ -24,13 +24,68 @@ static struct {
 	CUdeviceptr mailbox_device, lane_table;
 } dev = {.way = {[RT_WAY_DRAIN].lock = PTHREAD_MUTEX_INITIALIZER, [RT_WAY_TAKE].lock = PTHREAD_MUTEX_INITIALIZER}};
 
+/* ---- copies where logs lie in host memory (log_host): by the host alone, since a fault ends all contexts ------------ */
+
+static CUresult read_host(void *to, CUdeviceptr from, size_t n, CUstream s)
+{
+	(void)s;
+	memcpy(to, (const void *)(uintptr_t)from, n);
+	return CUDA_SUCCESS;
+}
+
+/* What others go by comes behind what it refers to. */
+static CUresult write_host(CUdeviceptr to, const void *from, size_t n, CUstream s)
+{
+	(void)s;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	memcpy((void *)(uintptr_t)to, from, n);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return CUDA_SUCCESS;
+}
+
+static CUresult is_done(CUstream s)
+{
+	(void)s;
+	return CUDA_SUCCESS;
+}
+
+/* False: there is none, or the device sees it at another address. */
+static bool host_memory(CUdeviceptr *at, uint64_t bytes)
+{
+	void *p = NULL;
+
+	if (REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&p, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP) != CUDA_SUCCESS)
+		return false;
+	if (rt_drv.cuMemHostGetDevicePointer(at, p, 0) == CUDA_SUCCESS && *at == (uintptr_t)p)
+		return true;
+	REAL(cuMemFreeHost, RT_cuMemFreeHost)(p);
+	return false;
+}
+
+static bool device_memory(CUdeviceptr *at, uint64_t bytes)
+{
+	return REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(at, bytes) == CUDA_SUCCESS;
+}
+
+static void free_memory(CUdeviceptr at)
+{
+	if (rt_flags.log_host)
+		REAL(cuMemFreeHost, RT_cuMemFreeHost)((void *)(uintptr_t)at);
+	else
+		REAL(cuMemFree_v2, RT_cuMemFree_v2)(at);
+}
+
 /* ---- memory for logs ------------------------------------------------------------------------------ */
 
 const struct log_way *rt_way_begin(enum rt_way w)
 {
+	bool current;
+
 	pthread_mutex_lock(&dev.way[w].lock);
 	rt_inside++;
-	if (dev.second && rt_drv.cuCtxGetCurrent(&dev.way[w].was) == CUDA_SUCCESS && rt_drv.cuCtxSetCurrent(dev.second) == CUDA_SUCCESS)
+	dev.way[w].was = NULL;
+	current = dev.second && rt_drv.cuCtxGetCurrent(&dev.way[w].was) == CUDA_SUCCESS && rt_drv.cuCtxSetCurrent(dev.second) == CUDA_SUCCESS;
+	if (current || (dev.second && rt_flags.log_host))
 		return &dev.way[w].way;
 	rt_inside--;
 	pthread_mutex_unlock(&dev.way[w].lock);
@@ -76,7 +131,7 @@ static bool take_spare(uint64_t bytes, struct rt_memory *m)
 static void free_spares(void)
 {
 	for (size_t i = 0; i < dev.nspare; i++) {
-		REAL(cuMemFree_v2, RT_cuMemFree_v2)(dev.spare[i].at);
+		free_memory(dev.spare[i].at);
 		dev.have -= dev.spare[i].bytes;
 	}
 	dev.nspare = 0;
@@ -92,10 +147,10 @@ bool rt_memory_get(const struct log_way *w, uint64_t bytes, struct rt_memory *m)
 		free_spares();
 	if (dev.have + size > dev.most && !dev.have && bytes <= dev.most)
 		size = bytes;
-	if (dev.have + size > dev.most || REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(&m->at, size) != CUDA_SUCCESS)
+	if (dev.have + size > dev.most || !(rt_flags.log_host ? host_memory : device_memory)(&m->at, size))
 		return false;
 	if (!log_zero(w, m->at, size)) {
-		REAL(cuMemFree_v2, RT_cuMemFree_v2)(m->at);
+		free_memory(m->at);
 		return false;
 	}
 	m->bytes = size;
@@ -132,6 +187,11 @@ static bool make_way(struct log_way *w)
 	    REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
 		return false;
 	w->locked = locked;
+	if (rt_flags.log_host) {
+		w->read = read_host;
+		w->write = write_host;
+		w->query = is_done;
+	}
 	return true;
 }
 

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define HANG_OPTIONS "hang_timeout=60"  /* which the user's own override */
+
 /* `what` in front of what a variable of the environment lists. */
 static void put_first(const char *variable, const char *what)
 {
@@ -117,6 +119,7 @@ static _Noreturn void become(const struct run_program *p, bool emu, uint64_t see
 {
 	if ((emu && !set_emu(p, seed)) || !set_runtime(p))
 		_exit(RUN_OTHER);
+	put_first("GSAN_OPTIONS", HANG_OPTIONS);
 	set_chosen(p);
 	execvp(p->argv[0], p->argv);
 	fprintf(stderr, "gsan-run: %s: %s\n", p->argv[0], strerror(errno));

@@ -4,8 +4,8 @@
 # gpu-run.sh TARBALL [STAGE]...: builds a tarball of `make dist` on a machine
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
 # GPU's among them.  Stages: build, reproducers, programs, rest, kernels (testsuite/kernels
-# and their mutants, beside racecheck), slice (kernels by probes), random (2,000 random programs, on GPUS of them), bench; without any,
-# all but the last four.  Reproducers take 15 seconds each, nearly all of it the
+# and their mutants, beside racecheck), hangs (programs that hang or end in a fault), slice (kernels by probes), random (2,000 random programs, on GPUS of them), bench; without any,
+# all but the last five.  Reproducers take 15 seconds each, nearly all of it the
 # driver's compiler: in an order by SEED (default: the day) as many are run, on the GPU
 # alone, as $REPRODUCER_LIMIT seconds (default: 480) allow.  The build is kept in
 # $GPU_RUN_DIR (default: a folder beside the temporary files), so that stages can be run
@@ -130,6 +130,15 @@ stage_drain()
 	done
 }
 
+# stage_hangs: at a barrier, at an mbarrier, at a word; a trap, an assertion, an illegal address; right ones that take as long
+stage_hangs()
+{
+	cd "$dir/build" || return
+	export top_srcdir=../src top_builddir=. NVCC=${NVCC:-nvcc} CUDA_HOME=${CUDA_HOME:-$(dirname "$(dirname "$(command -v "${NVCC:-nvcc}")")")}
+	DEVICE=gpu LONG=${LONG:-1000000000} passed hangs timeout 580 sh ../src/testsuite/run/hung.sh
+	cat passed.log
+}
+
 # stage_slice: right kernels RUNS times, and mutants; what orders their logs; what they cost
 stage_slice()
 {
@@ -162,6 +171,7 @@ for stage do
 	rest)	tests 540 "$jobs" -vE '\.ptx$|^testsuite/gpu/' ;;
 	kernels) stage_kernels ;;
 	slice)	stage_slice ;;
+	hangs)	stage_hangs ;;
 	random)	stage_random ;;
 	bench)	cd "$dir/build" && timeout 580 make bench-gpu ;;
 	*)	echo "no such stage: $stage"; exit 2 ;;

@@ -1341,7 +1341,7 @@ run_tests = \
 	testsuite/run/lists.sh \
 	testsuite/run/async.sh testsuite/run/device_screen.sh \
 	testsuite/run/run.sh \
-	testsuite/run/hang.sh testsuite/run/script.sh \
+	testsuite/run/hang.sh testsuite/run/hung.sh testsuite/run/script.sh \
 	testsuite/run/strange.sh
 
 TESTS += $(race_tests) $(norace_tests) $(example_tests) $(litmus_tests) $(run_tests)
