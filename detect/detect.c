@@ -39,6 +39,7 @@ void detect_free(struct detect *d)
 	list_free(&d->origins_of.list);
 	list_free(&d->map.list);
 	list_free(&d->past.list);
+	forget_ground(d);
 	list_free(&d->finding.list);
 	free_graph(&d->graph);
 	free_answers(&d->answers);
@@ -146,6 +147,7 @@ static void add_launch(struct detect *d, const struct event_host *h)
 		.number = h->launch, .nblocks = h->blocks, .sites = d->sites_now, .nsites = d->nsites_now,
 		.first_block = d->block_at.n, .cut = UINT64_MAX
 	};
+	find_ground(d, &d->launch.v[d->launch.n - 1], h->early);
 	for (uint32_t i = 0; i < h->blocks; i++)
 		*ADD(&d->block_at) = NONE;
 }
@@ -224,6 +226,8 @@ void detect_host(struct detect *d, const struct event_host *h)
 		*ADD(&d->map) = h->map;
 	} else if (h->kind == EVENT_HOST_VARIABLE) {
 		add_place(d, h);
+	} else if (h->kind == EVENT_HOST_MEMORY || h->kind == EVENT_HOST_BLOCK) {
+		add_block(d, h);
 	}
 	if (h->kind == EVENT_HOST_CUT || h->kind == EVENT_HOST_OVER)
 		note_end(d, h);
@@ -309,7 +313,7 @@ const char *detect_kind_name(enum detect_kind kind)
 {
 	static const char *const names[DETECT_KINDS] = {
 		"data-race", "scope-race", "async-race", "proxy-race", "proxy-fence-order", "tensormap-race",
-		"mbarrier-misuse", "barrier-misuse", "lifetime", "shared-bounds"
+		"mbarrier-misuse", "barrier-misuse", "lifetime", "shared-bounds", "global-bounds", "use-after-free"
 	};
 
 	return names[kind];

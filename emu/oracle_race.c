@@ -411,12 +411,14 @@ static void access_free(struct orc_access *a)
 	free(a);
 }
 
-/* What of it lies outside of its variable, as bits: that is no access of what lies there. */
+/* What of it lies outside of its variable, or of what is allocated, as bits: that is no access of what lies there. */
 static uint64_t outside_of(struct orc_grid *g, const struct orc_access *a)
 {
 	bool copied = a->issue && !a->write && (a->op->in->id == INST_CP_ASYNC_BULK || a->op->in->id == INST_CP_REDUCE_ASYNC_BULK ||
 						a->op->in->id == INST_TENSORMAP_CP_FENCEPROXY);
 
+	if (!a->space)
+		return orc_off_ground(g->block[a->reach.block], a->op, a->addr, a->size);
 	return orc_outside(g->block[a->reach.block], a->op, copied ? ORC_ADDRESS_FROM : ORC_ADDRESS_AT, a->space, a->addr, a->size);
 }
 

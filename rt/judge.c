@@ -139,6 +139,19 @@ void rt_judge_over(CUcontext ctx, const uint64_t *key, uint32_t upto)
 	pthread_mutex_unlock(&queue_lock);
 }
 
+uint32_t rt_judge_known_over(void)
+{
+	const struct rt_launch *l;
+	uint32_t n;
+
+	pthread_mutex_lock(&queue_lock);
+	for (l = first; l && state_of(l) >= RT_OVER; l = l->next)
+		;
+	n = l ? l->number - 1 : numbers;
+	pthread_mutex_unlock(&queue_lock);
+	return n;
+}
+
 bool rt_judge_under_way(void)
 {
 	bool any;
@@ -261,7 +274,7 @@ static void tell_host(const struct rt_launch *l)
 	while (rt_verdict_maps(verdict, &n), rt_map_get(n, &m))
 		rt_verdict_map(verdict, &m);
 	pthread_mutex_lock(&rt_lock);
-	rt_verdict_memory(verdict, rt_mem_at(l->number));
+	rt_verdict_memory(verdict, rt_mem_at(l));
 	pthread_mutex_unlock(&rt_lock);
 }
 
@@ -319,7 +332,9 @@ static bool is_clear(const struct rt_launch *l, const struct log_copy *c, uint32
 		.unit = c->unit, .launch = l->number, .heads = s->heads, .slots = s->slots, .end = s->end, .next = c->end,
 		.piece = s->piece, .blocks = s->blocks, .warps = s->warps
 	};
-	const struct screen_places places = {l->place, l->nplaces};
+	size_t nblocks;
+	const struct event_block *ground = rt_verdict_ground(verdict, &nblocks);
+	const struct screen_places places = {l->place, l->nplaces, ground, (uint32_t)nblocks};
 	struct event_map *all;
 	struct screening work;
 

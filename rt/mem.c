@@ -10,15 +10,17 @@
 
 struct rt_blocks rt_blocks;
 
-void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem kind, const void *owner, const char *name)
+void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem kind, const char *call)
 {
-	struct rt_block b = { .addr = addr, .bytes = bytes, .kind = kind, .owner = owner, .name = name };
+	struct rt_block b = {.addr = addr, .bytes = bytes, .kind = kind};
 
 	if (!addr || !bytes || rt_short())
 		return;
 	/* The first one sets the device up: what logs may take is a part of what is free. */
 	if (rt_dev_begin())
 		rt_dev_end();
+	b.made = rt_made_here(call);
+	rt_freed_reused(addr, bytes);
 	pthread_mutex_lock(&rt_lock);
 	rt_block_add(&rt_blocks, &b);
 	pthread_mutex_unlock(&rt_lock);
@@ -67,6 +69,7 @@ void rt_mem_forget(void)
 	rt_blocks.n = 0;
 	rt_blocks.changes++;
 	pthread_mutex_unlock(&rt_lock);
+	rt_freed_forget();
 	rt_touch_end();
 }
 
@@ -77,7 +80,7 @@ CUresult rt_on_alloc(enum rt_hook which, CUdeviceptr *p, size_t n)
 	CUresult r = REAL(cuMemAlloc_v2, which)(p, n);
 
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(*p, n, RT_MEM_DEVICE, NULL, NULL);
+		rt_mem_new(*p, n, RT_MEM_DEVICE, "cuMemAlloc");
 	return r;
 }
 
@@ -87,7 +90,7 @@ CUresult rt_on_alloc_pitch(enum rt_hook which, CUdeviceptr *p, size_t *pitch, si
 	CUresult r = REAL(cuMemAllocPitch_v2, which)(p, pitch, width, height, each);
 
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(*p, *pitch * height, RT_MEM_DEVICE, NULL, NULL);
+		rt_mem_new(*p, *pitch * height, RT_MEM_DEVICE, "cuMemAllocPitch");
 	return r;
 }
 
@@ -108,7 +111,7 @@ CUresult rt_on_alloc_managed(enum rt_hook which, CUdeviceptr *p, size_t n, unsig
 		return r;
 	rt_touch_new(*p, n, RT_MANAGED_PAGES);
 	all_over();
-	rt_mem_new(*p, n, RT_MEM_MANAGED, NULL, NULL);
+	rt_mem_new(*p, n, RT_MEM_MANAGED, "cuMemAllocManaged");
 	return r;
 }
 
@@ -121,7 +124,7 @@ static void begins(enum rt_hook which, CUdeviceptr p, size_t n, CUstream stream)
 	d = rt_deed_put(which, stream, DETECT_ALLOC, "cuMemAllocAsync");
 	rt_deed_range(d, p, n, true);
 	rt_deed_ready(d);
-	rt_mem_new(p, n, RT_MEM_DEVICE, NULL, NULL);
+	rt_mem_new(p, n, RT_MEM_DEVICE, "cuMemAllocAsync");
 }
 
 CUresult rt_on_alloc_async(enum rt_hook which, CUdeviceptr *p, size_t n, CUstream stream)
@@ -157,6 +160,7 @@ CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
 	if (r == CUDA_SUCCESS && found) {
 		all_over();
 		rt_order_freed(was.addr, was.bytes);
+		rt_freed_add(&was, "cuMemFree", NULL);
 	}
 	return r;
 }
@@ -164,6 +168,8 @@ CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
 CUresult rt_on_free_async(enum rt_hook which, CUdeviceptr p, CUstream stream)
 {
 	struct rt_deed *d = rt_deed_put(which, stream, DETECT_FREE, "cuMemFreeAsync");
+	const struct detect_when when = d ? d->d.when : (struct detect_when){0}, *at = d ? &when : NULL;
+	const bool captured = rt_stream_captured(stream);
 	struct rt_block was;
 	bool found = gone(p, &was);
 	CUresult r;
@@ -176,6 +182,8 @@ CUresult rt_on_free_async(enum rt_hook which, CUdeviceptr p, CUstream stream)
 	rt_deed_ready(d);
 	rt_stream_seen(which, stream);
 	settle(found, &was, r);
+	if (r == CUDA_SUCCESS && found && !captured)
+		rt_freed_add(&was, "cuMemFreeAsync", at);
 	return r;
 }
 
@@ -185,7 +193,7 @@ CUresult rt_on_map(enum rt_hook which, CUdeviceptr p, size_t n, size_t offset,
 	CUresult r = REAL(cuMemMap, which)(p, n, offset, handle, flags);
 
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(p, n, RT_MEM_MAPPED, NULL, NULL);
+		rt_mem_new(p, n, RT_MEM_MAPPED, "cuMemMap");
 	return r;
 }
 
@@ -208,6 +216,39 @@ CUresult rt_on_unmap(enum rt_hook which, CUdeviceptr p, size_t n)
 	return r;
 }
 
+/* ---- memory that is not seen otherwise ----------------------------------------------------------------- */
+
+CUresult rt_on_ipc_open(enum rt_hook which, CUdeviceptr *p, CUipcMemHandle handle, unsigned int flags)
+{
+	rt_freed_unseen();
+	return REAL(cuIpcOpenMemHandle_v2, which)(p, handle, flags);
+}
+
+CUresult rt_on_external_buffer(enum rt_hook which, CUdeviceptr *p, CUexternalMemory from, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *how)
+{
+	rt_freed_unseen();
+	return REAL(cuExternalMemoryGetMappedBuffer, which)(p, from, how);
+}
+
+CUresult rt_on_pool_import(enum rt_hook which, CUdeviceptr *p, CUmemoryPool pool, CUmemPoolPtrExportData *data)
+{
+	rt_freed_unseen();
+	return REAL(cuMemPoolImportPointer, which)(p, pool, data);
+}
+
+CUresult rt_on_graphics_pointer(enum rt_hook which, CUdeviceptr *p, size_t *n, CUgraphicsResource resource)
+{
+	rt_freed_unseen();
+	return REAL(cuGraphicsResourceGetMappedPointer_v2, which)(p, n, resource);
+}
+
+CUresult rt_on_graph_memory(enum rt_hook which, CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+			    CUDA_MEM_ALLOC_NODE_PARAMS *how)
+{
+	rt_freed_unseen();
+	return REAL(cuGraphAddMemAllocNode, which)(node, graph, behind, n, how);
+}
+
 /* ---- host memory that the device can reach --------------------------------------------------------- */
 
 /* Under unified addressing the device uses the host's address.  Where it does not
@@ -222,7 +263,7 @@ static void host_memory(void *p, size_t n, enum rt_pages of)
 		return;
 	rt_touch_new((uintptr_t)p, n, of);
 	if (d == (uintptr_t)p)
-		rt_mem_new(d, n, RT_MEM_HOST, NULL, NULL);
+		rt_mem_new(d, n, RT_MEM_HOST, "cuMemHostAlloc");
 }
 
 CUresult rt_on_host_alloc(enum rt_hook which, void **p, size_t n, unsigned int flags)

@@ -328,6 +328,7 @@ static CUresult loaded(CUresult r, CUmodule *module)
 
 	if (r != CUDA_SUCCESS)
 		return r;
+	rt_freed_unseen();              /* its variables and its heap */
 	m = add_module(*module, false);
 	c = rt_dev_begin();
 	if (c) {
@@ -414,8 +415,10 @@ CUresult rt_on_library_data(enum rt_hook which, CUlibrary *lib, const void *code
 {
 	CUresult r = REAL(cuLibraryLoadData, which)(lib, code, jit, jit_values, njit, opts, values, n);
 
-	if (r == CUDA_SUCCESS)
+	if (r == CUDA_SUCCESS) {
+		rt_freed_unseen();
 		add_module(*lib, true);
+	}
 	return r;
 }
 
@@ -426,8 +429,10 @@ CUresult rt_on_library_file(enum rt_hook which, CUlibrary *lib, const char *file
 	CUresult r = REAL(cuLibraryLoadFromFile, which)(lib, file, jit, jit_values, njit, opts, values,
 							n);
 
-	if (r == CUDA_SUCCESS)
+	if (r == CUDA_SUCCESS) {
+		rt_freed_unseen();
 		add_module(*lib, true);
+	}
 	return r;
 }
 
