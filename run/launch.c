@@ -547,6 +547,8 @@ static int perform(struct runner *r)
 		gsan_off();
 	if (r->job->emu)
 		run_emu_source(s);
+	if (r->job->emu && r->job->events == EVENTS_PROBES)
+		run_emu_judged();
 	if (r->job->oracle && !run_oracle_start(s))
 		return RUN_OTHER;
 	if (r->job->events && !run_events_start(r->job))
@@ -557,11 +559,13 @@ static int perform(struct runner *r)
 		return RUN_SKIPPED;
 	if (r->job->events == EVENTS_PROBES && !run_probes_ready(&r->cu, r->module, r->device, s, r->job))
 		return RUN_OTHER;
-	for (i = 1; i < s->nobjs; i++)
+	for (i = 1; i < s->nobjs; i++) {
+		gsan_at(s->path, s->objs[i].pos.line);
 		if (!make(r, &s->objs[i], &r->at[i]))
 			return RUN_OTHER;
 		else if (r->at[i].host)
 			run_host_block(r->at[i].addr, s->objs[i].bytes);
+	}
 	for (k = 0; k < s->nactions; k++) {
 		gsan_at(s->path, s->actions[k].pos.line);
 		status = act(r, &s->actions[k]);

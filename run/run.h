@@ -249,6 +249,7 @@ int run_launch(const struct run_script *, const struct run_job *);
 bool run_oracle_knows(const char *options);
 /* Before the module is loaded: the emulated device names its lines. */
 void run_emu_source(const struct run_script *);
+void run_emu_judged(void);      /* it is judged by probes that it knows nothing of */
 /* Likewise.  False after saying why. */
 bool run_oracle_start(const struct run_script *);
 /* Prints what it found and sends it, then holds gsan's findings against it if gsan

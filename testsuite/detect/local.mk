@@ -24,6 +24,7 @@ ev_tests = \
 	testsuite/detect/barrier.evs \
 	testsuite/detect/bounds.evs \
 	testsuite/detect/fence.evs \
+	testsuite/detect/ground.evs \
 	testsuite/detect/host.evs \
 	testsuite/detect/mbarrier.evs \
 	testsuite/detect/order.evs \
@@ -236,6 +237,22 @@ ev_logs = \
 	testsuite/detect/fence/relaxed_arrive_nothing.ev \
 	testsuite/detect/fence/relaxed_arrive_restricted.ev \
 	testsuite/detect/fence/relaxed_arrive_restricted_global.ev \
+	testsuite/detect/ground/across.ev \
+	testsuite/detect/ground/behind.ev \
+	testsuite/detect/ground/copy.ev \
+	testsuite/detect/ground/copy_out.ev \
+	testsuite/detect/ground/early.ev \
+	testsuite/detect/ground/end.ev \
+	testsuite/detect/ground/far.ev \
+	testsuite/detect/ground/freed.ev \
+	testsuite/detect/ground/freed_behind.ev \
+	testsuite/detect/ground/freed_later.ev \
+	testsuite/detect/ground/freed_rest.ev \
+	testsuite/detect/ground/freed_used.ev \
+	testsuite/detect/ground/no_race.ev \
+	testsuite/detect/ground/off.ev \
+	testsuite/detect/ground/other_behind.ev \
+	testsuite/detect/ground/there_end.ev \
 	testsuite/detect/fence/release_block_cluster.ev testsuite/detect/fence/release_block_cta.ev \
 	testsuite/detect/fence/release_block_gpu.ev testsuite/detect/fence/release_block_sys.ev \
 	testsuite/detect/fence/release_cluster_cluster.ev testsuite/detect/fence/release_cluster_cta.ev \
