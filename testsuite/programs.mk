@@ -16,7 +16,9 @@ program_tests = \
 	testsuite/programs/copy3d.cu \
 	testsuite/programs/device.cu \
 	testsuite/programs/download.cu \
+	testsuite/programs/end.cu \
 	testsuite/programs/errors.cu \
+	testsuite/programs/freed.cu \
 	testsuite/programs/graph_nodes.cu \
 	testsuite/programs/guards_end.cu \
 	testsuite/programs/histogram.cu \
@@ -49,7 +51,10 @@ program_tests = \
 	testsuite/programs/race_cluster.cu \
 	testsuite/programs/race_counter.cu \
 	testsuite/programs/race_download.cu \
+	testsuite/programs/race_end.cu \
 	testsuite/programs/race_flag.cu \
+	testsuite/programs/race_freed.cu \
+	testsuite/programs/race_freed_event.cu \
 	testsuite/programs/race_graph.cu \
 	testsuite/programs/race_host_passes_on.cu \
 	testsuite/programs/race_implicit.cu \
