@@ -11,6 +11,7 @@
  *   cell.c     accesses           -> pairs that conflict; a pair asks the graph
  *   closure.c  the graph, questions -> what a thread knew of another at an event
  *   judge.c    a pair, answers    -> a finding
+ *   uninit.c   a read, answers    -> a finding, if no write comes before it
  *
  * Every pass is a function of one index over arrays, called for each index; what a pass
  * appends to a list could be counted first and put in place afterwards.
@@ -482,6 +483,10 @@ void forget_ground(struct detect *);
 /* As keep_within(), of global memory. */
 bool keep_on_ground(struct scan *, const struct access *, uint64_t *address, uint64_t *bytes);
 
+/* ---- uninit.c: reads of what nobody has written ----------------------------------------------------------------- */
+
+void judge_reads(const struct court *);
+
 /* ---- judge.c: a pair ---------------------------------------------------------------------------- */
 
 /* Questions to the graph of one world. */
@@ -551,7 +556,7 @@ const struct event_map *map_of(const struct detect *, const struct event *, unsi
 enum { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT, WAR_OFF = 2 };
 struct choices {
 	uint8_t reference, path, war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,
-		init_fence, lockstep, same_value, exits, trigger, arrive, weak_volatile, no_bounds;
+		init_fence, lockstep, same_value, exits, trigger, arrive, weak_volatile, no_bounds, uninit;
 };
 
 /* The first reads of a write, or of what was made of it, by thread. */
@@ -609,6 +614,7 @@ struct detect {
 	struct answers answers;
 
 	LIST(struct access) access;     /* those that count yet, and new ones */
+	LIST(struct access) wrote;      /* of shared memory, by all that has been judged; uninit=1 */
 	LIST(struct race) race;
 	LIST(struct map_fence) map_fence;
 	LIST(struct guest) guest;       /* of blocks that have not ended */

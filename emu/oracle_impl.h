@@ -474,6 +474,7 @@ struct orc_choices {
 	bool same_value;                /* two weak writes of one value need not be named */
 	bool dependents_wait;           /* even if the launch before lets nobody go */
 	bool exits;                     /* copies to global memory are over when their block ends */
+	bool uninit;                    /* what is read of shared memory was written before */
 };
 extern struct orc_choices orc_choices;
 /* Are accesses in this order, the second through another proxy, seen by it? */
@@ -515,7 +516,7 @@ void orc_grid_end(struct orc_grid *);
 
 enum orc_kind {
 	ORC_DATA, ORC_SCOPE, ORC_IN_FLIGHT, ORC_PROXY, ORC_FENCE_ORDER, ORC_TMAP, ORC_MISUSE,
-	ORC_LIFETIME, ORC_BARRIER, ORC_BOUNDS, ORC_BEHIND, ORC_FREED, ORC_KINDS
+	ORC_LIFETIME, ORC_BARRIER, ORC_BOUNDS, ORC_BEHIND, ORC_FREED, ORC_UNINIT, ORC_KINDS
 };
 #define ORC_MAY(kind) (1u << (kind))
 

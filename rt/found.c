@@ -130,6 +130,8 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 		return GSAN_WHY_BEHIND;
 	case DETECT_USE_AFTER_FREE:
 		return GSAN_WHY_FREED;
+	case DETECT_UNINITIALISED_READ:
+		return GSAN_WHY_UNWRITTEN;
 	case DETECT_BARRIER_MISUSE:
 		return of_barrier(f->why);
 	case DETECT_LIFETIME:
@@ -337,7 +339,7 @@ static void locate(struct rt_report *r, const struct detect_finding *f, const st
 static bool is_misuse(enum detect_kind kind)
 {
 	return kind == DETECT_MBARRIER_MISUSE || kind == DETECT_BARRIER_MISUSE || kind == DETECT_LIFETIME || kind == DETECT_SHARED_BOUNDS ||
-	       kind == DETECT_GLOBAL_BOUNDS || kind == DETECT_USE_AFTER_FREE;
+	       kind == DETECT_GLOBAL_BOUNDS || kind == DETECT_USE_AFTER_FREE || kind == DETECT_UNINITIALISED_READ;
 }
 
 /* Is what it stores logged (probe_what.stored)? */

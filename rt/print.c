@@ -257,11 +257,11 @@ static void put_note(struct rt_buf *b, const struct rt_report *r)
 }
 
 /* What outlives its block, or comes before it, what uses an mbarrier that is not there, a wrong mask, and what lies
- * outside of its variable or of what was allocated, is one access. */
+ * outside of its variable or of what was allocated, or reads what nobody has written, is one access. */
 static bool may_be_one(enum gsan_kind kind)
 {
 	return kind == GSAN_LIFETIME || kind == GSAN_MBARRIER_MISUSE || kind == GSAN_BARRIER_MISUSE || kind == GSAN_SHARED_BOUNDS ||
-	       kind == GSAN_GLOBAL_BOUNDS || kind == GSAN_USE_AFTER_FREE;
+	       kind == GSAN_GLOBAL_BOUNDS || kind == GSAN_USE_AFTER_FREE || kind == GSAN_UNINITIALISED_READ;
 }
 
 void rt_print_report(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
