@@ -26,10 +26,12 @@ static void keep_writes(struct detect *d)
 			*ADD(&d->wrote) = d->access.v[i];
 }
 
-static bool is_itself(const struct access *a, const struct access *b)
+/* Sites have their numbers in the order of the program, and those that share a record are passed in that order. */
+static enum order order_of(const struct court *c, const struct access *write, const struct access *read)
 {
-	return a->warp == b->warp && a->pos == b->pos && a->lanes == b->lanes && a->site == b->site && a->operation == b->operation &&
-	       a->address == b->address && a->bytes == b->bytes;
+	if (write->warp == read->warp && write->pos == read->pos && write->operation == read->operation && write->lanes & read->lanes)
+		return write->site < read->site ? ORDERED : UNORDERED;
+	return in_order(c, write, read);
 }
 
 /* What of the read a write has that comes before it.  False: that is not known yet. */
@@ -41,9 +43,9 @@ static bool cover(const struct court *c, const struct access *read, const struct
 	end = end < read->address + read->bytes ? end : read->address + read->bytes;
 	for (uint64_t i = from; i < end; i++)
 		news |= !covered[i - read->address];
-	if (!news || is_itself(write, read))
+	if (!news)
 		return true;
-	switch (in_order(c, write, read)) {
+	switch (order_of(c, write, read)) {
 	case NOT_KNOWN:
 		return false;
 	case UNORDERED:
