@@ -31,6 +31,7 @@ ev_tests = \
 	testsuite/detect/pdl.evs \
 	testsuite/detect/proxy.evs \
 	testsuite/detect/tcgen05.evs \
+	testsuite/detect/uninit.evs \
 	testsuite/detect/wgmma.evs \
 	testsuite/detect/why.evs \
 	testsuite/detect/words.evs
@@ -554,6 +555,19 @@ ev_logs = \
 	testsuite/detect/tcgen05/operand_beside.ev testsuite/detect/tcgen05/operand_fenced.ev \
 	testsuite/detect/tcgen05/operand_no_fence.ev testsuite/detect/tcgen05/operand_no_order.ev \
 	testsuite/detect/tcgen05/other_thread_not_in_order.ev \
+	testsuite/detect/uninit/barrier.ev \
+	testsuite/detect/uninit/barrier_later.ev \
+	testsuite/detect/uninit/blocks.ev \
+	testsuite/detect/uninit/copy.ev \
+	testsuite/detect/uninit/global.ev \
+	testsuite/detect/uninit/later.ev \
+	testsuite/detect/uninit/never.ev \
+	testsuite/detect/uninit/own.ev \
+	testsuite/detect/uninit/part.ev \
+	testsuite/detect/uninit/parts.ev \
+	testsuite/detect/uninit/race.ev \
+	testsuite/detect/uninit/unknown.ev \
+	testsuite/detect/uninit/update.ev \
 	testsuite/detect/tcgen05/pair_left_alone.ev testsuite/detect/tcgen05/pair_left_alone_high.ev \
 	testsuite/detect/tcgen05/pair_not_left_alone.ev testsuite/detect/tcgen05/pair_of_blocks.ev \
 	testsuite/detect/tcgen05/pair_of_blocks_early.ev testsuite/detect/tcgen05/products_apart.ev \
