@@ -417,6 +417,8 @@ CUresult rt_on_add_node(enum rt_hook which, CUgraphNode *node, CUgraph graph, co
 	struct with w;
 	CUgraphNodeParams *ours = generic_with_ours(&w, p, &copy);
 
+	if (p && p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+		rt_freed_unseen();
 	return done(&w, REAL(CUresult(CUgraphNode *, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t,
 				      CUgraphNodeParams *), which)(node, graph, behind, edge, n, ours));
 }

@@ -19,6 +19,7 @@ program_tests = \
 	testsuite/programs/end.cu \
 	testsuite/programs/errors.cu \
 	testsuite/programs/freed.cu \
+	testsuite/programs/freed_module.cu \
 	testsuite/programs/graph_nodes.cu \
 	testsuite/programs/guards_end.cu \
 	testsuite/programs/histogram.cu \
