@@ -152,8 +152,8 @@ static void tell_gap(struct detect *d, const struct access *of, uint64_t address
 	bool freed = gap->of.kind == EVENT_BLOCK_FREED;
 	uint64_t end = gap->of.at + gap->of.bytes;
 	struct detect_finding f = {.kind = freed ? DETECT_USE_AFTER_FREE : DETECT_GLOBAL_BOUNDS, .why = DETECT_MISUSE, .one = true,
-				   .met = {DETECT_NO_SITE, DETECT_NO_SITE}, .count = 1, .ground = gap->of,
-				   .outside = freed ? 0 : (int64_t)(address + bytes - end)};
+				   .met = {DETECT_NO_SITE, DETECT_NO_SITE}, .count = 1,
+				   .outside = freed ? 0 : (int64_t)(address + bytes - end), .ground = gap->of};
 	struct access a = *of;
 
 	a.address = address;

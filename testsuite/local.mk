@@ -69,19 +69,6 @@ race_tests = \
 	testsuite/race/ground_read_guard.ptx \
 	testsuite/race/ground_red_blocks.ptx \
 	testsuite/race/ground_vector_end.ptx \
-	testsuite/race/uninit_block.ptx \
-	testsuite/race/uninit_bulk_load.ptx \
-	testsuite/race/uninit_bulk_store.ptx \
-	testsuite/race/uninit_cp_async.ptx \
-	testsuite/race/uninit_dynamic.ptx \
-	testsuite/race/uninit_first_turn.ptx \
-	testsuite/race/uninit_halo.ptx \
-	testsuite/race/uninit_histogram.ptx \
-	testsuite/race/uninit_late.ptx \
-	testsuite/race/uninit_never.ptx \
-	testsuite/race/uninit_peer.ptx \
-	testsuite/race/uninit_sum.ptx \
-	testsuite/race/uninit_vector.ptx \
 	testsuite/race/host_two_streams.ptx \
 	testsuite/race/host_other_synced.ptx \
 	testsuite/race/host_event_before.ptx \
@@ -709,18 +696,31 @@ norace_tests = \
 	testsuite/norace/ground_red_blocks.ptx \
 	testsuite/norace/ground_vector_end.ptx \
 	testsuite/norace/uninit_block.ptx \
+	testsuite/norace/uninit_block_right.ptx \
 	testsuite/norace/uninit_bulk_load.ptx \
+	testsuite/norace/uninit_bulk_load_right.ptx \
 	testsuite/norace/uninit_bulk_store.ptx \
+	testsuite/norace/uninit_bulk_store_right.ptx \
 	testsuite/norace/uninit_cp_async.ptx \
+	testsuite/norace/uninit_cp_async_right.ptx \
 	testsuite/norace/uninit_dynamic.ptx \
+	testsuite/norace/uninit_dynamic_right.ptx \
 	testsuite/norace/uninit_first_turn.ptx \
+	testsuite/norace/uninit_first_turn_right.ptx \
 	testsuite/norace/uninit_halo.ptx \
+	testsuite/norace/uninit_halo_right.ptx \
 	testsuite/norace/uninit_histogram.ptx \
+	testsuite/norace/uninit_histogram_right.ptx \
 	testsuite/norace/uninit_late.ptx \
+	testsuite/norace/uninit_late_right.ptx \
 	testsuite/norace/uninit_never.ptx \
+	testsuite/norace/uninit_never_right.ptx \
 	testsuite/norace/uninit_peer.ptx \
+	testsuite/norace/uninit_peer_right.ptx \
 	testsuite/norace/uninit_sum.ptx \
+	testsuite/norace/uninit_sum_right.ptx \
 	testsuite/norace/uninit_vector.ptx \
+	testsuite/norace/uninit_vector_right.ptx \
 	testsuite/norace/host_one_stream.ptx \
 	testsuite/norace/host_stream_synced.ptx \
 	testsuite/norace/host_all_synced.ptx \
