@@ -20,9 +20,14 @@ enum {
 /* From that number on a line may have learned of that through memory, whatever the host ordered. */
 struct heard { bool any; uint32_t number; struct detect_clock clock; };
 
+/* A deed, with its place beside it: each one that comes looks at the places of all. */
+struct kept { uint32_t line, number; struct detect_deed *deed; };
+
 struct detect_deeds {
-	struct detect_deed *v[KEPT];    /* in order; [n - 1] is the last */
+	struct kept room[2 * KEPT], *v; /* v: those that are kept, in order; [n - 1] is the last */
 	size_t n;
+	bool looked;                    /* all that the host knew at `host` is dropped, and none of its own has come since */
+	struct detect_clock host;
 	struct heard heard[DETECT_LINES];
 	struct detect_meeting *meeting; /* that may turn out to be ordered yet */
 	size_t nmeetings, cap;
@@ -31,7 +36,10 @@ struct detect_deeds {
 
 struct detect_deeds *detect_deeds_new(void)
 {
-	return (struct detect_deeds *)detect_zeroed(1, sizeof(struct detect_deeds));
+	struct detect_deeds *d = (struct detect_deeds *)detect_zeroed(1, sizeof(struct detect_deeds));
+
+	d->v = d->room;
+	return d;
 }
 
 void detect_deeds_free(struct detect_deeds *d)
@@ -236,10 +244,6 @@ static bool heard_of(const struct detect_deeds *d, const struct detect_deed *a, 
 	return c.upto[a->when.line] >= a->when.number;
 }
 
-static bool in_order(const struct detect_deed *a, const struct detect_deed *b)
-{
-	return detect_before(&a->when, &b->when) || detect_before(&b->when, &a->when);
-}
 
 /* ---- meetings ------------------------------------------------------------------------------------------------------ */
 
@@ -268,18 +272,31 @@ static bool note(void *arg, const struct detect_range *a, const struct detect_ra
 	return t->n == TOLD;
 }
 
-static void compare(struct detect_deeds *d, const struct detect_deed *a, const struct detect_deed *b)
+/* Neither is open.  The one that has come later may still be the earlier one: what a function of the host in a stream did. */
+static bool in_order(const struct kept *a, const struct detect_deed *b)
+{
+	return b->when.knew.upto[a->line] >= a->number || detect_before(&a->deed->when, &b->when) || detect_before(&b->when, &a->deed->when);
+}
+
+static void compare_two(struct detect_deeds *d, const struct detect_deed *a, const struct detect_deed *b)
 {
 	struct telling t = {.d = d, .a = a, .b = b};
 
-	if (!in_order(a, b))
-		pairs(a, b, note, &t);
+	find_talk(d, a, b);
+	pairs(a, b, note, &t);
+}
+
+static void compare(struct detect_deeds *d, const struct detect_deed *b)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (!in_order(&d->v[i], b))
+			compare_two(d, d->v[i].deed, b);
 }
 
 /* The host knows what it has done itself (line 0). */
-static bool is_known(const struct detect_clock *host, const struct detect_deed *x)
+static bool is_known(const struct detect_clock *host, const struct kept *x)
 {
-	return !x->when.line || host->upto[x->when.line] >= x->when.number;
+	return !x->line || host->upto[x->line] >= x->number;
 }
 
 /* Whoever it has met may yet be ordered with it by what comes, as long as it is under way. */
@@ -288,8 +305,9 @@ static bool is_waited_for(const struct detect_deeds *d, const struct detect_deed
 	for (size_t i = 0; i < d->nmeetings; i++) {
 		const struct detect_meeting *m = &d->meeting[i];
 		const struct detect_deed *other = m->deed[m->deed[0] == x];
+		const struct kept o = {other->when.line, other->when.number, NULL};
 
-		if ((m->deed[0] == x || m->deed[1] == x) && (!host || !is_known(host, other)))
+		if ((m->deed[0] == x || m->deed[1] == x) && (!host || !is_known(host, &o)))
 			return true;
 	}
 	return false;
@@ -317,13 +335,25 @@ static void tell_of(struct detect_deeds *d, const struct detect_deed *x, const s
 
 static void drop(struct detect_deeds *d, size_t i, const struct detect_sink *sink)
 {
-	struct detect_deed *x = d->v[i];
+	struct detect_deed *x = d->v[i].deed;
 
 	tell_of(d, x, sink);
-	memmove(&d->v[i], &d->v[i + 1], (--d->n - i) * sizeof *d->v);
+	d->n--;
+	if (!i)
+		d->v++;
+	else
+		memmove(&d->v[i], &d->v[i + 1], (d->n - i) * sizeof *d->v);
 	sink->gone(sink->arg, x->number);
 	detect_ranges_free(&x->ranges);
 	free(x);
+}
+
+static void keep(struct detect_deeds *d, struct detect_deed *x)
+{
+	if (d->v + d->n == d->room + 2 * KEPT)
+		d->v = (struct kept *)memmove(d->room, d->v, d->n * sizeof *d->v);
+	d->v[d->n++] = (struct kept){x->when.line, x->when.number, x};
+	d->looked = d->looked && x->when.line;
 }
 
 static bool covers(const struct detect_ranges *r, const struct detect_range *x)
@@ -350,18 +380,23 @@ static bool stands_for(const struct detect_deed *later, const struct detect_deed
 static void drop_alike(struct detect_deeds *d, const struct detect_deed *x, const struct detect_sink *sink)
 {
 	for (size_t i = d->n, left = LIKE; i-- > 0 && left;) {
-		if (d->v[i]->when.line != x->when.line)
+		if (d->v[i].line != x->when.line)
 			continue;
 		left--;
-		if (stands_for(x, d->v[i]) && !is_waited_for(d, d->v[i], NULL))
+		if (stands_for(x, d->v[i].deed) && !is_waited_for(d, d->v[i].deed, NULL))
 			drop(d, i, sink);
 	}
 }
 
 static void drop_known(struct detect_deeds *d, const struct detect_clock *host, const struct detect_sink *sink)
 {
+	/* Its own number, [0], decides nothing. */
+	if (d->looked && !memcmp(&d->host.upto[1], &host->upto[1], sizeof host->upto - sizeof host->upto[0]))
+		return;
+	d->looked = true;
+	d->host = *host;
 	for (size_t i = 0; i < d->n;)
-		if (is_known(host, d->v[i]) && !is_waited_for(d, d->v[i], host))
+		if (is_known(host, &d->v[i]) && !is_waited_for(d, d->v[i].deed, host))
 			drop(d, i, sink);
 		else
 			i++;
@@ -391,17 +426,13 @@ void detect_deed(struct detect_deeds *d, struct detect_deed *given, const struct
 	x = (struct detect_deed *)detect_memory(NULL, sizeof *x);
 	*x = *given;
 	memset(&given->ranges, 0, sizeof given->ranges);
-	for (size_t i = 0; i < d->n; i++)
-		if (!in_order(d->v[i], x))
-			find_talk(d, d->v[i], x);
-	for (size_t i = 0; i < d->n; i++)
-		compare(d, d->v[i], x);
+	compare(d, x);
 	drop_alike(d, x, sink);
 	if (d->n == KEPT) {
 		drop(d, 0, sink);
 		d->count.dropped++;
 	}
-	d->v[d->n++] = x;
+	keep(d, x);
 }
 
 void detect_deeds_known(struct detect_deeds *d, const struct detect_clock *host, const struct detect_sink *sink)
@@ -415,7 +446,7 @@ void detect_deeds_known(struct detect_deeds *d, const struct detect_clock *host,
 void detect_deeds_forget(struct detect_deeds *d, uint64_t address, uint64_t bytes, const struct detect_sink *sink)
 {
 	for (size_t i = d->n; i-- > 0;) {
-		struct detect_ranges *r = &d->v[i]->ranges;
+		struct detect_ranges *r = &d->v[i].deed->ranges;
 		size_t n = 0;
 
 		for (size_t k = 0; k < r->n; k++)

@@ -85,7 +85,7 @@ static void part(struct ground *g)
 	g->n = n;
 }
 
-void ground_make(struct ground *g, const struct event_block *block, uint32_t n)
+void screen_ground(struct ground *g, const struct event_block *block, uint32_t n)
 {
 	struct event_block *sorted = (struct event_block *)detect_zeroed(n + 1, sizeof *sorted);
 	struct event_block *is = (struct event_block *)detect_zeroed(n + 1, sizeof *is);
@@ -127,7 +127,7 @@ void find_ground(struct detect *d, struct launch *l, bool early)
 	struct ground g;
 
 	if (d->new_blocks) {
-		ground_make(&g, d->block_told.v, d->block_told.n);
+		screen_ground(&g, d->block_told.v, d->block_told.n);
 		d->gap.n = early ? d->gap.n : 0;
 		d->gaps_now = d->gap.n;
 		for (uint32_t i = 0; i < g.n; i++)

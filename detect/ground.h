@@ -14,7 +14,7 @@ struct ground_gap { uint64_t from, to; struct event_block of; };
 struct ground { struct ground_gap *gap; uint32_t n; };
 
 /* The gaps of so many blocks, in any order; its memory is from malloc. */
-void ground_make(struct ground *, const struct event_block *, uint32_t n);
+void screen_ground(struct ground *, const struct event_block *, uint32_t n);
 
 /* The first gap that ends behind an address; n: there is none. */
 static inline EVENT_BOTH uint32_t ground_first(const struct ground_gap *gap, uint32_t n, uint64_t address)

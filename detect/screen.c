@@ -860,7 +860,7 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 	};
 
 	if (places)
-		ground_make(&s.ground, places->block, places->nblocks);
+		screen_ground(&s.ground, places->block, places->nblocks);
 	memset(why, 0, SCREEN_WHYS * sizeof *why);
 	memset(s.after, 0xff, n * sizeof *s.after);
 	screen_table(&s.table, sites);

@@ -3,6 +3,7 @@
  * ctx.c: starting, the one device, contexts, and the names of errors.
  */
 #include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,9 +45,12 @@ CUresult emu_enter(struct CUctx_st **ctx)
 	return CUDA_SUCCESS;
 }
 
+/* Who is told that something is under way asks again at once: the engine's thread gets the processor first. */
 CUresult emu_leave(CUresult r)
 {
 	pthread_mutex_unlock(&emu_lock);
+	if (r == CUDA_ERROR_NOT_READY)
+		sched_yield();
 	return r;
 }
 

@@ -37,14 +37,6 @@ static bool is_new(struct back *b, const void *s)
 
 /* ---- calls: from a parameter to what is passed, from a result to what is returned ----------------------- */
 
-static const struct ptx_func *callee_of(const struct ptx_inst *in)
-{
-	for (unsigned i = 0; i < in->nops; i++)
-		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC)
-			return in->ops[i].sym->func;
-	return NULL;
-}
-
 /* Its n-th argument, or result. */
 static const struct ptx_operand *nth(const struct ptx_inst *call, unsigned n, bool result)
 {
@@ -77,8 +69,8 @@ static void from_callers(struct back *b, const struct ptx_func *f, unsigned n)
 
 			if (s->kind != STMT_INST || s->inst.id != INST_CALL)
 				continue;
-			b->made.lost |= !callee_of(&s->inst);
-			o = callee_of(&s->inst) == f ? nth(&s->inst, n, false) : NULL;
+			b->made.lost |= !ptx_callee(&s->inst);
+			o = ptx_callee(&s->inst) == f ? nth(&s->inst, n, false) : NULL;
 			if (o)
 				follow(b, x->func, o, s);
 		}
@@ -87,7 +79,7 @@ static void from_callers(struct back *b, const struct ptx_func *f, unsigned n)
 
 static void from_result(struct back *b, const struct ptx_inst *call, const struct ptx_sym *s)
 {
-	const struct ptx_func *f = callee_of(call);
+	const struct ptx_func *f = ptx_callee(call);
 	const struct ptx_operand *o;
 	unsigned n = 0;
 

@@ -3,7 +3,7 @@
 # What a log holds: the contract between who logs and who judges.
 
 noinst_LIBRARIES += event/libevent.a
-event_libevent_a_SOURCES = event/event.def event/event.h event/module.h event/record.h event/region.h \
+event_libevent_a_SOURCES = event/event.def event/event.h event/fatbin.h event/module.h event/record.h event/region.h \
 	event/event.c event/hang.c event/hang.h event/print.c
 
 if HAVE_CMOCKA

@@ -252,14 +252,6 @@ static struct derive_func *find_func(const struct derive *d, const struct ptx_fu
 
 /* ---- calls ---------------------------------------------------------------------------------------------------- */
 
-static const struct ptx_func *callee_of(const struct ptx_inst *in)
-{
-	for (unsigned i = 0; i < in->nops; i++)
-		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC)
-			return in->ops[i].sym->func;
-	return NULL;
-}
-
 /* Lists of a call: what it returns, which comes before the function's name, and what it passes. */
 static const struct ptx_operand *list_of(const struct ptx_inst *in, bool returned)
 {
@@ -273,25 +265,41 @@ static const struct ptx_operand *list_of(const struct ptx_inst *in, bool returne
 	return NULL;
 }
 
-static void pass(struct deriving *x, const struct ptx_operand *list, const struct ptx_var *v, const struct derive_func *to)
+/* It gets to where loads may find it. */
+static void escape(struct deriving *x, struct value v)
 {
-	for (unsigned i = 0; list && i < list->n && v; i++, v = v->next) {
+	bool address = is_of_variables(v), any = v.kind == MIXED;
+
+	x->changed |= (address && !x->d->stored) || (any && !x->d->mixed);
+	x->d->stored |= address;
+	x->d->mixed |= any;
+}
+
+/* to: NULL: a function of which nothing is known, which may store what it gets. */
+static void pass(struct deriving *x, const struct ptx_operand *list, const struct derive_func *to)
+{
+	const struct ptx_var *v = to ? to->f->params : NULL;
+
+	for (unsigned i = 0; list && i < list->n && (v || !to); i++, v = v ? v->next : NULL) {
 		const struct ptx_operand *o = &list->list[i];
 		bool param = o->kind == OP_SYM && o->sym && o->sym->kind == SYM_VAR && o->sym->space == SPACE_PARAM;
+		struct value passed = param ? get_symbol(x, x->in, o->sym) : of(x, o);
 
-		put_symbol(x, to, v->sym, param ? get_symbol(x, x->in, o->sym) : of(x, o));
+		if (to)
+			put_symbol(x, to, v->sym, passed);
+		else
+			escape(x, passed);
 	}
 }
 
 static void call(struct deriving *x, const struct ptx_inst *in)
 {
-	const struct ptx_func *f = callee_of(in);
+	const struct ptx_func *f = ptx_callee(in);
 	const struct ptx_operand *back = list_of(in, true);
 	const struct derive_func *to = f && f->has_body ? find_func(x->d, f) : NULL;
 	const struct ptx_var *v = to ? f->rets : NULL;
 
-	if (to)
-		pass(x, list_of(in, false), f->params, to);
+	pass(x, list_of(in, false), to);
 	for (unsigned i = 0; back && i < back->n; i++, v = v ? v->next : NULL)
 		if (back->list[i].kind == OP_SYM)
 			put_symbol(x, x->in, back->list[i].sym, v ? get_symbol(x, to, v->sym) : mixed);
@@ -347,7 +355,7 @@ static struct value loaded(struct deriving *x, const struct ptx_inst *in)
 	const struct ptx_sym *sym = from->kind == OP_ADDR && from->n && from->list[0].kind == OP_SYM ? from->list[0].sym : NULL;
 
 	if (in->id == INST_LD && in->space == SPACE_PARAM)
-		return sym && sym->kind == SYM_VAR ? param_of(x, sym)->v : number;
+		return sym && sym->kind == SYM_VAR ? param_of(x, sym)->v : x->in->f->entry ? number : mixed;
 	return x->d->mixed ? mixed : (struct value){x->d->stored ? LOADED : NUMBER, 0};
 }
 
@@ -418,22 +426,16 @@ static void store(struct deriving *x, const struct ptx_inst *in)
 	const struct ptx_operand *to = ptx_operand(in, 0);
 	bool loads = ptx_insts[in->id].access == ACCESS_LOAD;
 
-	if (in->id == INST_ST && in->space == SPACE_PARAM) {
-		if (to->kind == OP_ADDR && to->n && to->list[0].kind == OP_SYM && to->list[0].sym)
-			put_symbol(x, x->in, to->list[0].sym, of_nth(x, in, 1));
+	if (in->id == INST_ST && in->space == SPACE_PARAM && to->kind == OP_ADDR && to->n && to->list[0].kind == OP_SYM &&
+	    to->list[0].sym && to->list[0].sym->kind == SYM_VAR) {
+		put_symbol(x, x->in, to->list[0].sym, of_nth(x, in, 1));
 		return;
 	}
 	for (unsigned i = 0; !loads && ptx_insts[in->id].access != ACCESS_NONE && i < in->nops; i++) {
 		const struct ptx_operand *o = &in->ops[i];
 
-		for (unsigned k = 0; o->kind != OP_ADDR && k < (o->kind == OP_VEC ? o->n : 1u); k++) {
-			struct value v = of(x, o->kind == OP_VEC ? &o->list[k] : o);
-			bool address = is_of_variables(v), any = v.kind == MIXED;
-
-			x->changed |= (address && !x->d->stored) || (any && !x->d->mixed);
-			x->d->stored |= address;
-			x->d->mixed |= any;
-		}
+		for (unsigned k = 0; o->kind != OP_ADDR && k < (o->kind == OP_VEC ? o->n : 1u); k++)
+			escape(x, of(x, o->kind == OP_VEC ? &o->list[k] : o));
 	}
 }
 
@@ -484,7 +486,7 @@ static void find_in_function(struct derive *d, const struct ptx_func *f)
 static bool is_called_by_pointer(const struct ptx_func *f)
 {
 	for (const struct ptx_stmt *s = f->body; s; s = s->next)
-		if (s->kind == STMT_INST && s->inst.id == INST_CALL && !callee_of(&s->inst))
+		if (s->kind == STMT_INST && s->inst.id == INST_CALL && !ptx_callee(&s->inst))
 			return true;
 	return false;
 }
@@ -657,7 +659,7 @@ uint64_t derive_used(const struct derive *d, struct ptx_arena *arena, const stru
 			for (unsigned k = 0; s->kind == STMT_INST && k < s->inst.nops; k++)
 				used |= used_by(d, &s->inst.ops[k]);
 			if (s->kind == STMT_INST && s->inst.id == INST_CALL)
-				add_callee(&r, callee_of(&s->inst));
+				add_callee(&r, ptx_callee(&s->inst));
 		}
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->variable[i].func && (d->variable[i].func != kernel || !d->variable[i].first))

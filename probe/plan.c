@@ -59,11 +59,8 @@ enum plan_callee plan_callee(const struct ptx_inst *in)
 	static const struct { const char *name; enum plan_callee is; } known[] = {
 		{"vprintf", CALLEE_SILENT}, {"__assertfail", CALLEE_SILENT}, {"free", CALLEE_GIVES}, {"malloc", CALLEE_GETS}
 	};
-	const struct ptx_func *f = NULL;
+	const struct ptx_func *f = ptx_callee(in);
 
-	for (unsigned i = 0; i < in->nops; i++)
-		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC)
-			f = in->ops[i].sym->func;
 	if (f && f->has_body)
 		return CALLEE_LOGS;
 	for (unsigned i = 0; f && i < sizeof known / sizeof *known; i++)

@@ -401,6 +401,15 @@ static inline const struct ptx_operand *ptx_operand(const struct ptx_inst *in, u
 	return n < in->nops ? &in->ops[n] : &ptx_no_operand;
 }
 
+/* The function that a call names; NULL: it is another instruction, or a call through a register. */
+static inline const struct ptx_func *ptx_callee(const struct ptx_inst *in)
+{
+	for (unsigned i = 0; in->id == INST_CALL && i < in->nops; i++)
+		if (in->ops[i].kind == OP_SYM && in->ops[i].sym && in->ops[i].sym->kind == SYM_FUNC)
+			return in->ops[i].sym->func;
+	return NULL;
+}
+
 static inline bool ptx_has(const struct ptx_inst *in, enum ptx_mod m)
 {
 	for (unsigned i = 0; i < in->nmods; i++)

@@ -18,6 +18,7 @@
 
 #include "rt/drv.h"
 #include "rt/gsan.h"
+#include "rt/image.h"
 #include "rt/seen.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -322,6 +323,17 @@ UNCHECKED static const struct hook *find_symbol(const char *name)
 	return NULL;
 }
 
+/* strcmp may be a sanitizer's. */
+UNCHECKED static bool is_get_cubin(const char *name)
+{
+	static const char own[] = "nvrtcGetCUBIN";
+	size_t i = 0;
+
+	while (own[i] && name[i] == own[i])
+		i++;
+	return !own[i] && !name[i];
+}
+
 /* What dlsym gives for a hooked name; NULL: what the real one gives.  A name that
  * the real one does not find stays unfound. */
 UNCHECKED void *rt_dlsym_hook(void *handle, const char *name)
@@ -335,6 +347,8 @@ UNCHECKED void *rt_dlsym_hook(void *handle, const char *name)
 	other = name && name[0] == 'c' && name[1] == 'u' ? rt_other() : NULL;
 	if (other)
 		return other->look_up(handle, name);
+	if (name && rt_nvrtc_hook && is_get_cubin(name))
+		return rt_nvrtc_hook(handle);
 	h = name ? find_symbol(name) : NULL;
 	if (!h || rt_inside || loading || !rt_real_dlsym(handle, name))
 		return NULL;

@@ -155,6 +155,7 @@ struct rt_module {
 	bool library;
 	bool known;             /* examined at least once */
 	bool watched, bare, failed;
+	bool code;              /* under gsan-run: what was loaded has no PTX */
 	CUcontext *in;          /* where it was registered */
 	size_t nin, in_cap;
 	struct rt_module *next;
@@ -170,6 +171,7 @@ struct rt_func {
 	signed char left;       /* not instrumented in a module that is: 1, 0; -1: not asked yet */
 	const void *tables, *logs;      /* judge.h: of one that logs, once it was asked for */
 	bool unmarked;                  /* its module has no probes */
+	signed char chosen;             /* by launch_kernel: 1, 0; -1: not asked yet */
 	struct rt_func *next;
 };
 
@@ -235,6 +237,12 @@ void rt_launch_count(struct rt_totals *);
  * in, or NULL. */
 typedef void rt_each_kernel(void *, CUgraphNode, CUgraphNode child, const CUDA_KERNEL_NODE_PARAMS *);
 void rt_graph_kernels(CUgraph, rt_each_kernel *, void *);
+
+/* ---- chosen.c -------------------------------------------------------------------------------- */
+
+/* Is this launch one of those to be watched?  Once for each. */
+bool rt_launch_chosen(struct rt_func *);
+void rt_chosen_count(struct rt_totals *);
 
 /* ---- issue.c --------------------------------------------------------------------------------- */
 

@@ -23,6 +23,7 @@
 
 #include "rt/drv.h"
 #include "rt/gsan.h"
+#include "rt/image.h"
 
 #define HOOKED __attribute__((visibility("protected")))
 #define PATIENCE_MS 1000        /* of who ends a process: with kernels, and with us beyond that */
@@ -65,6 +66,8 @@ static void say_closing(void)
 	rt_findings_count(&t);
 	rt_launch_count(&t);
 	rt_modules_count(&t);
+	rt_chosen_count(&t);
+	rt_image_count(&t);
 	rt_context_count(&t);
 	rt_drv_count(&t);
 	t.still_running = rt_still_running();

@@ -7,6 +7,7 @@
 
 #include "rt/drv.h"
 #include "rt/gsan.h"
+#include "rt/image.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -159,6 +160,7 @@ EXPORT int gsan_incomplete(void)
 	rt_drain();
 	rt_launch_count(&t);
 	rt_modules_count(&t);
+	rt_image_count(&t);
 	rt_context_count(&t);
 	return rt_incomplete(&t);
 }

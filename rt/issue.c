@@ -147,6 +147,8 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 	*param = rt_issue_nowhere();
 	if (!product(i->grid) || !product(i->block) || i->k->flags & MODULE_UNWATCHED || !rt_dev_ready() || !rt_ctx_known(i->ctx))
 		return NULL;
+	if (!rt_launch_chosen(i->f))
+		return NULL;
 	if (rt_short()) {
 		rt_judge_unwatched(NULL);
 		return NULL;

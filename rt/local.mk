@@ -6,14 +6,24 @@ lib_LIBRARIES += libgsan.a
 include_HEADERS += rt/gsan.h
 
 libgsan_a_SOURCES = \
-	rt/kinds.h rt/pairs.h rt/rti.h rt/drv.h rt/judge.h rt/register.h \
+	rt/entry.h rt/image.h rt/kinds.h rt/pairs.h rt/rti.h rt/drv.h rt/judge.h rt/register.h \
 	rt/choices.def rt/flags.def rt/kinds.def rt/drv.def rt/between.def \
-	rt/alloc.c rt/context.c rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/flags.c rt/found.c rt/graph.c rt/init.c \
+	rt/alloc.c rt/cache.c rt/chosen.c rt/clear.c rt/clear.h rt/context.c rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/flags.c rt/found.c rt/graph.c rt/image.c rt/init.c \
 	rt/found.h rt/issue.c rt/judge.c rt/keep.c rt/libc.c rt/locate.c rt/log.c rt/made.c rt/mem.c rt/met.c rt/module.c rt/one.c rt/order.c rt/order.h rt/past.c rt/print.c \
-	rt/register.c rt/seen.c rt/seen.h rt/supp.c rt/symbol.c rt/symbol.h rt/tables.c rt/tell.c rt/tmap.c rt/touch.c rt/touch.h rt/units.c rt/util.c rt/verdict.c rt/wait.c rt/way.c rt/why.c \
+	rt/register.c rt/seen.c rt/seen.h rt/supp.c rt/symbol.c rt/symbol.h rt/tables.c rt/tell.c rt/tmap.c rt/tool.c rt/touch.c rt/touch.h rt/units.c rt/util.c rt/verdict.c rt/wait.c rt/way.c rt/why.c \
 	$(event_libevent_a_SOURCES) $(log_liblog_a_SOURCES)
 libgsan_a_LIBADD = detect/libdetect.o
 libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+
+# The screen as kernels, in libgsan: machine code of the devices in GPU_ARCHS, and PTX for others.
+GPU_ARCHS = 80 90 100 120
+EXTRA_DIST += rt/clear.cu
+CLEANFILES += rt/clear.fatbin
+rt/clear.fatbin: rt/clear.cu detect/screen.h detect/screen.c detect/order.c detect/order.h detect/twin.c detect/bounds.h
+	@$(MKDIR_P) rt
+	$(AM_V_GEN)$(NVCC) -std=c++17 -O3 -I$(top_srcdir) -fatbin --no-compress -gencode arch=compute_80,code=compute_80 \
+		`for a in $(GPU_ARCHS); do echo "-gencode arch=compute_$$a,code=sm_$$a"; done` -o $@ $(top_srcdir)/rt/clear.cu
+rt/libgsan_a-clear.$(OBJEXT): rt/clear.fatbin
 
 # The same objects; the hooks inside call each other's own, not whatever comes
 # first in the process.
@@ -27,9 +37,15 @@ gsan_so = libgsan.so.1
 noinst_DATA += libgsan.so
 libgsan.so: $(gsan_so)
 	$(AM_V_GEN)$(LN_S) -f $(gsan_so) $@
-$(gsan_so): libgsan.a
+# What a program that is linked with the archive cannot have: it may have an NVRTC of its own in it, and is no child of
+# gsan-run that has to forget it.
+noinst_LIBRARIES += rt/libpreload.a
+rt_libpreload_a_SOURCES = rt/follow.c rt/nvrtc.c
+rt_libpreload_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+
+$(gsan_so): libgsan.a rt/libpreload.a
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-Bsymbolic \
-		-Wl,-soname,$(gsan_so) -o $@ -Wl,--whole-archive libgsan.a -Wl,--no-whole-archive $(LIBS)
+		-Wl,-soname,$(gsan_so) -o $@ -Wl,--whole-archive libgsan.a rt/libpreload.a -Wl,--no-whole-archive $(LIBS)
 
 # The folders are those of `make install`, which may have others than configure.
 pkgconfigdir = $(libdir)/pkgconfig

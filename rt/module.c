@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "rt/drv.h"
+#include "rt/image.h"
 
 #define INIT_PREFIX "__gsan_v"
 
@@ -79,6 +80,7 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->left = -1;
 	f->tables = f->logs = NULL;
 	f->unmarked = false;
+	f->chosen = -1;
 	f->kernel = false;
 	return f;
 }
@@ -280,6 +282,8 @@ static void register_module(struct rt_ctx *c, struct rt_module *m)
 		if (!seen.ours && !seen.failed) {
 			m->bare = true;
 			total.bare++;
+			if (m->code && !seen.theirs)
+				rt_image_code_alone();
 		}
 		total.failed += seen.failed != 0;
 	}
@@ -321,15 +325,19 @@ void rt_register(struct rt_func *f)
 
 /* ---- hooks -------------------------------------------------------------------------------------- */
 
-static CUresult loaded(CUresult r, CUmodule *module)
+/* code: what was loaded has no PTX. */
+static CUresult loaded(CUresult r, CUmodule *module, bool code)
 {
 	struct rt_module *m;
 	struct rt_ctx *c;
 
+	if (r != CUDA_SUCCESS && code)
+		rt_image_code_alone();
 	if (r != CUDA_SUCCESS)
 		return r;
 	rt_freed_unseen();              /* its variables and its heap */
 	m = add_module(*module, false);
+	m->code = code;
 	c = rt_dev_begin();
 	if (c) {
 		register_module(c, m);
@@ -338,21 +346,80 @@ static CUresult loaded(CUresult r, CUmodule *module)
 	return r;
 }
 
+/* The driver has had another text instead of the program's image, has failed, and been given that. */
+static void note_refused(const char *made, CUresult r)
+{
+	if (made && r == CUDA_SUCCESS)
+		rt_image_refused();
+}
+
+/* Of options for the driver's compiler, which writes into the values of some. */
+static void **keep(void **values, unsigned n)
+{
+	void **kept = values && n ? rt_alloc(n * sizeof *kept) : NULL;
+
+	if (kept)
+		memcpy(kept, values, n * sizeof *kept);
+	return kept;
+}
+
+static void give_back(void **values, void **kept, unsigned n)
+{
+	if (kept)
+		memcpy(values, kept, n * sizeof *kept);
+}
+
 CUresult rt_on_module_load(enum rt_hook which, CUmodule *module, const char *file)
 {
-	return loaded(REAL(cuModuleLoad, which)(module, file), module);
+	bool code;
+	char *made = rt_image_of_file(file, false, &code);
+	CUresult r = CUDA_SUCCESS;
+
+	if (made)
+		r = REAL(cuModuleLoadData, RT_cuModuleLoadData)(module, made);
+	if (!made || r != CUDA_SUCCESS) {
+		r = REAL(cuModuleLoad, which)(module, file);
+		note_refused(made, r);
+	}
+	rt_free(made);
+	return loaded(r, module, code);
 }
 
 /* cuModuleLoadData and cuModuleLoadFatBinary */
 CUresult rt_on_module_data(enum rt_hook which, CUmodule *module, const void *image)
 {
-	return loaded(REAL(cuModuleLoadData, which)(module, image), module);
+	bool code;
+	char *made = rt_image_made(image, NULL, false, &code);
+	CUresult r = CUDA_SUCCESS;
+
+	if (made)
+		r = REAL(cuModuleLoadData, RT_cuModuleLoadData)(module, made);
+	if (!made || r != CUDA_SUCCESS) {
+		r = REAL(cuModuleLoadData, which)(module, image);
+		note_refused(made, r);
+	}
+	rt_free(made);
+	return loaded(r, module, code);
 }
 
 CUresult rt_on_module_data_ex(enum rt_hook which, CUmodule *module, const void *image, unsigned int n,
 			      CUjit_option *opts, void **values)
 {
-	return loaded(REAL(cuModuleLoadDataEx, which)(module, image, n, opts, values), module);
+	bool code;
+	char *made = rt_image_made(image, NULL, false, &code);
+	void **kept = made ? keep(values, n) : NULL;
+	CUresult r = CUDA_SUCCESS;
+
+	if (made)
+		r = REAL(cuModuleLoadDataEx, which)(module, made, n, opts, values);
+	if (!made || r != CUDA_SUCCESS) {
+		give_back(values, kept, n);
+		r = REAL(cuModuleLoadDataEx, which)(module, image, n, opts, values);
+		note_refused(made, r);
+	}
+	rt_free(kept);
+	rt_free(made);
+	return loaded(r, module, code);
 }
 
 /* Takes a module out of the tables; its sites stay, reports may refer to them. */
@@ -409,31 +476,73 @@ CUresult rt_on_enumerate_functions(enum rt_hook which, CUfunction *f, unsigned i
 	return r;
 }
 
+struct library_options {
+	CUjit_option *jit;
+	void **jit_values;
+	unsigned njit;
+	CUlibraryOption *opts;
+	void **values;
+	unsigned n;
+	bool code;              /* it has no PTX */
+};
+
+static CUresult load_library(CUlibrary *lib, const char *made, const struct library_options *o)
+{
+	void **kept = keep(o->jit_values, o->njit);
+	CUresult r = REAL(cuLibraryLoadData, RT_cuLibraryLoadData)(lib, made, o->jit, o->jit_values, o->njit, o->opts, o->values, o->n);
+
+	if (r != CUDA_SUCCESS)
+		give_back(o->jit_values, kept, o->njit);
+	rt_free(kept);
+	return r;
+}
+
+/* The driver reads it when it likes if CU_LIBRARY_BINARY_IS_PRESERVED was said. */
+static CUresult library_loaded(CUresult r, CUlibrary *lib, char *made, const struct library_options *o)
+{
+	bool stays = false;
+
+	for (unsigned i = 0; i < o->n; i++)
+		stays = stays || o->opts[i] == CU_LIBRARY_BINARY_IS_PRESERVED;
+	if (!stays || r != CUDA_SUCCESS)
+		rt_free(made);
+	if (r == CUDA_SUCCESS) {
+		rt_freed_unseen();
+		add_module(*lib, true)->code = o->code;
+	} else if (o->code) {
+		rt_image_code_alone();
+	}
+	return r;
+}
+
 CUresult rt_on_library_data(enum rt_hook which, CUlibrary *lib, const void *code, CUjit_option *jit,
 			    void **jit_values, unsigned int njit, CUlibraryOption *opts, void **values,
 			    unsigned int n)
 {
-	CUresult r = REAL(cuLibraryLoadData, which)(lib, code, jit, jit_values, njit, opts, values, n);
+	struct library_options o = {jit, jit_values, njit, opts, values, n, false};
+	char *made = rt_image_made(code, NULL, false, &o.code);
+	CUresult r = made ? load_library(lib, made, &o) : CUDA_SUCCESS;
 
-	if (r == CUDA_SUCCESS) {
-		rt_freed_unseen();
-		add_module(*lib, true);
+	if (!made || r != CUDA_SUCCESS) {
+		r = REAL(cuLibraryLoadData, which)(lib, code, jit, jit_values, njit, opts, values, n);
+		note_refused(made, r);
 	}
-	return r;
+	return library_loaded(r, lib, made, &o);
 }
 
 CUresult rt_on_library_file(enum rt_hook which, CUlibrary *lib, const char *file, CUjit_option *jit,
 			    void **jit_values, unsigned int njit, CUlibraryOption *opts, void **values,
 			    unsigned int n)
 {
-	CUresult r = REAL(cuLibraryLoadFromFile, which)(lib, file, jit, jit_values, njit, opts, values,
-							n);
+	struct library_options o = {jit, jit_values, njit, opts, values, n, false};
+	char *made = rt_image_of_file(file, false, &o.code);
+	CUresult r = made ? load_library(lib, made, &o) : CUDA_SUCCESS;
 
-	if (r == CUDA_SUCCESS) {
-		rt_freed_unseen();
-		add_module(*lib, true);
+	if (!made || r != CUDA_SUCCESS) {
+		r = REAL(cuLibraryLoadFromFile, which)(lib, file, jit, jit_values, njit, opts, values, n);
+		note_refused(made, r);
 	}
-	return r;
+	return library_loaded(r, lib, made, &o);
 }
 
 CUresult rt_on_library_unload(enum rt_hook which, CUlibrary lib)
@@ -507,4 +616,49 @@ CUresult rt_on_kernel_param_info(enum rt_hook which, CUkernel k, size_t i, size_
 	if (i >= rt_own_params(rt_func_of(k)))
 		return CUDA_ERROR_INVALID_VALUE;
 	return REAL(cuKernelGetParamInfo, which)(k, i, offset, size);
+}
+
+/* ---- the driver's linker -------------------------------------------------------------------------- */
+
+static bool is_relocatable(CUjitInputType type)
+{
+	return type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY;
+}
+
+CUresult rt_on_link_data(enum rt_hook which, CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name,
+			 unsigned int n, CUjit_option *opts, void **values)
+{
+	bool code = false;
+	char *made = is_relocatable(type) ? rt_image_made(data, NULL, true, &code) : NULL;
+	CUresult r = CUDA_SUCCESS;
+
+	if (made)
+		r = REAL(cuLinkAddData, which)(state, CU_JIT_INPUT_PTX, made, strlen(made) + 1, name, n, opts, values);
+	if (!made || r != CUDA_SUCCESS) {
+		r = REAL(cuLinkAddData, which)(state, type, data, bytes, name, n, opts, values);
+		note_refused(made, r);
+	}
+	if (code)
+		rt_image_code_alone();
+	rt_free(made);
+	return r;
+}
+
+CUresult rt_on_link_file(enum rt_hook which, CUlinkState state, CUjitInputType type, const char *file, unsigned int n,
+			 CUjit_option *opts, void **values)
+{
+	bool code = false;
+	char *made = is_relocatable(type) && rt_real(RT_cuLinkAddData_v2) ? rt_image_of_file(file, true, &code) : NULL;
+	CUresult r = CUDA_SUCCESS;
+
+	if (made)
+		r = REAL(cuLinkAddData, RT_cuLinkAddData_v2)(state, CU_JIT_INPUT_PTX, made, strlen(made) + 1, file, n, opts, values);
+	if (!made || r != CUDA_SUCCESS) {
+		r = REAL(cuLinkAddFile, which)(state, type, file, n, opts, values);
+		note_refused(made, r);
+	}
+	if (code)
+		rt_image_code_alone();
+	rt_free(made);
+	return r;
 }

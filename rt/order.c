@@ -22,9 +22,10 @@ static struct detect_order *order;
 static struct rt_deed *first, **last = &first, *newest;        /* newest: if it is there yet */
 static uint64_t unseen;                 /* calls that may order anything */
 
-/* Memory that pools got back, and what then was known. */
+/* Memory that pools got back, and what then was known.  Clocks lie apart, since each allocation looks at all places. */
 enum { HANDED = 1024 };
-static struct { uint64_t address, bytes; struct detect_clock clock; } given[HANDED];
+static struct { uint64_t address, bytes; } given[HANDED];
+static struct detect_clock given_clock[HANDED];
 static size_t ngiven;
 
 /* With judge_lock. */
@@ -301,7 +302,7 @@ void rt_order_given_back(const struct rt_deed *x, uint64_t address, uint64_t byt
 	pthread_mutex_lock(&order_lock);
 	given[ngiven % HANDED].address = address;
 	given[ngiven % HANDED].bytes = bytes;
-	given[ngiven++ % HANDED].clock = x->d.when.knew;
+	given_clock[ngiven++ % HANDED] = x->d.when.knew;
 	pthread_mutex_unlock(&order_lock);
 }
 
@@ -315,7 +316,7 @@ void rt_order_handed_on(enum rt_hook which, CUstream s, uint64_t address, uint64
 	pthread_mutex_lock(&order_lock);
 	for (size_t i = 0; i < HANDED && i < ngiven; i++)
 		if (given[i].address < address + bytes && address < given[i].address + given[i].bytes)
-			detect_learn_stream(order, &at, &given[i].clock);
+			detect_learn_stream(order, &at, &given_clock[i]);
 	pthread_mutex_unlock(&order_lock);
 }
 

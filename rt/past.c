@@ -6,22 +6,28 @@
 
 enum { GONE = 4096 };
 
-/* In the order in which they were given back; with rt_lock. */
+/* In the order in which they were given back, a ring of which the first is at `oldest`; with rt_lock. */
 static struct gone { struct rt_block block; uint32_t upto; /* number of the last launch before */ } gone[GONE];
-static size_t ngone;
+static size_t oldest, ngone;
 static struct rt_blocks past, other;
+
+static struct gone *nth(size_t i)
+{
+	return &gone[(oldest + i) % GONE];
+}
 
 void rt_mem_gone(const struct rt_block *b)
 {
-	const uint32_t upto = rt_judge_last(), judged = rt_judge_done();
-	size_t n = 0;
+	const uint32_t judged = rt_judge_done();
+	uint32_t upto = rt_judge_last();
 
 	pthread_mutex_lock(&rt_lock);
-	for (size_t i = ngone == GONE; i < ngone; i++)
-		if (gone[i].upto > judged)
-			gone[n++] = gone[i];
-	gone[n++] = (struct gone){*b, upto};
-	ngone = n;
+	/* Of two at a time the later one may bring the smaller number. */
+	if (ngone && nth(ngone - 1)->upto > upto)
+		upto = nth(ngone - 1)->upto;
+	for (; ngone && (ngone == GONE || nth(0)->upto <= judged); ngone--)
+		oldest = (oldest + 1) % GONE;
+	*nth(ngone++) = (struct gone){*b, upto};
 	pthread_mutex_unlock(&rt_lock);
 }
 
@@ -40,11 +46,11 @@ static void put_back(struct rt_blocks *to, uint32_t launch)
 {
 	struct rt_block later;
 
-	for (size_t i = ngone; i-- > 0;) {
-		if (gone[i].upto < launch)
-			continue;
-		rt_block_take(to, gone[i].block.addr, &later);
-		rt_block_add(to, &gone[i].block);
+	for (size_t i = ngone; i-- > 0 && nth(i)->upto >= launch;) {
+		const struct rt_block *x = &nth(i)->block;
+
+		rt_block_take(to, x->addr, &later);
+		rt_block_add(to, x);
 	}
 }
 
@@ -52,11 +58,8 @@ const struct rt_blocks *rt_mem_at(const struct rt_launch *l)
 {
 	static uint64_t number = UINT64_C(1) << 63;     /* none of rt_blocks' */
 	struct rt_blocks was;
-	bool any = rt_freed_at(l, NULL);
 
-	for (size_t i = 0; i < ngone && !any; i++)
-		any = gone[i].upto >= l->number;
-	if (!any)
+	if ((!ngone || nth(ngone - 1)->upto < l->number) && !rt_freed_at(l, NULL))
 		return &rt_blocks;
 	rt_blocks_copy(&other, &rt_blocks);
 	put_back(&other, l->number);

@@ -357,6 +357,8 @@ static void put_nothing(struct rt_buf *b, const struct rt_totals *t)
 		rt_puts(b, "no instrumented module could be registered");
 	else if (!t->sites)
 		rt_puts(b, "no kernel that was launched is instrumented");
+	else if (t->unchosen && !t->unwatched && !t->lost_logs)
+		rt_puts(b, "no launch was chosen (launch_kernel, launch_skip, launch_count)");
 	else if (t->unwatched)
 		rt_puts(b, "no launch could be logged");
 	else if (t->lost_logs)
@@ -372,7 +374,7 @@ bool rt_nothing_watched(const struct rt_totals *t)
 
 bool rt_incomplete(const struct rt_totals *t)
 {
-	bool any = t->unwatched || t->lost_logs || t->cut || t->talked || t->unseen || t->deeds_dropped || t->unmodelled || t->unknown || t->unregistered ||
+	bool any = t->unwatched || t->lost_logs || t->cut || t->talked || t->unseen || t->deeds_dropped || t->unmodelled || t->unknown || t->unregistered || t->code_alone || t->as_they_are ||
 		   t->other_device || t->same_values;
 
 	for (int i = 0; i < RT_INEXACT; i++)
@@ -401,6 +403,10 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 	put_nonzero(b, t->graphs, "graph launch", "graph launches");
 	put_nonzero(b, t->bare_launches, "launch of a kernel that is not instrumented",
 		    "launches of kernels that are not instrumented");
+	put_nonzero(b, t->code_alone, "module that is machine code alone, into which gsan cannot look",
+		    "modules that are machine code alone, into which gsan cannot look");
+	put_nonzero(b, t->as_they_are, "module that could not be instrumented", "modules that could not be instrumented");
+	put_nonzero(b, t->unchosen, "launch that was not chosen to be watched", "launches that were not chosen to be watched");
 	put_nonzero(b, t->unregistered, "module whose registration failed",
 		    "modules whose registration failed");
 	put_nonzero(b, t->other_device, "launch on a device that is not watched",

@@ -149,6 +149,11 @@ struct rt_report {
 
 const char *rt_kind_name(enum gsan_kind);
 
+/* ---- tool.c ---------------------------------------------------------------------------- */
+
+/* For a program that we run: without what would be loaded into it; to be freed. */
+char **rt_plain_environment(void);
+
 /* ---- locate.c ------------------------------------------------------------------------- */
 
 struct rt_block;
@@ -191,6 +196,9 @@ struct rt_totals {              /* what the closing line says */
 	/* Pairs that synchronise through memory, calls that may order anything, deeds that were not followed (order.h). */
 	uint64_t talked, unseen, deeds_dropped;
 	uint64_t not_kept;      /* launches that are not in the file that was asked for */
+	uint64_t unchosen;      /* launches that launch_kernel, launch_skip and launch_count leave out */
+	/* Under gsan-run: modules that have machine code alone, and those that could not be instrumented. */
+	uint64_t code_alone, as_they_are;
 	struct { const char *name; uint64_t n; } inexact[RT_INEXACT];
 	bool still_running;     /* at the end, after the time limit */
 	bool memory;            /* ran out */

@@ -22,23 +22,6 @@ enum { PATIENCE_MS = 10000, KNOWN = 256 };
 static struct { const void *pc; struct rt_symbol s; } known[KNOWN];     /* one thread's at a time: who has judge_lock */
 static unsigned nknown;
 
-extern char **environ;
-
-/* Without what would be loaded into it. */
-static char **plain_environment(void)
-{
-	size_t n = 0, k = 0;
-	char **e;
-
-	while (environ[n])
-		n++;
-	e = rt_alloc((n + 1) * sizeof *e);
-	for (size_t i = 0; i < n; i++)
-		if (strncmp(environ[i], "LD_PRELOAD=", 11) && strncmp(environ[i], "LD_AUDIT=", 9) && strncmp(environ[i], "GSAN_", 5))
-			e[k++] = environ[i];
-	return e;
-}
-
 static size_t read_all(int fd, char *to, size_t size)
 {
 	size_t n = 0;
@@ -77,7 +60,7 @@ static bool ask(const char *object, uint64_t offset, char *out, size_t size)
 	posix_spawn_file_actions_addclose(&files, pipes[0]);
 	posix_spawn_file_actions_addclose(&files, pipes[1]);
 	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", 1, 0);
-	env = plain_environment();
+	env = rt_plain_environment();
 	if (!posix_spawnp(&pid, argv[0], &files, NULL, argv, env)) {
 		close(pipes[1]);
 		pipes[1] = -1;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/judge.h"
+#include "rt/clear.h"
 
 enum { MAILBOX_BYTES = 4096, LEAST_MEMORY = 1 << 20 };
 #define MOST_MEMORY (UINT64_C(8) << 30) /* bytes of logs, by default: */
@@ -196,6 +196,7 @@ void rt_way_tear_down(void)
 	set_second(NULL);
 	REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(second);
 	dev.nspare = 0;
+	rt_clear_forget();
 }
 
 void *rt_mailbox(CUdeviceptr *device)

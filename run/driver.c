@@ -15,6 +15,9 @@
 #ifndef PKGLIBDIR
 #define PKGLIBDIR "/usr/local/lib/gsan"
 #endif
+#ifndef LIBDIR
+#define LIBDIR "/usr/local/lib"
+#endif
 
 static bool readable(char *out, const char *dir, const char *rest)
 {
@@ -23,9 +26,9 @@ static bool readable(char *out, const char *dir, const char *rest)
 	return !access(out, R_OK);
 }
 
-const char *run_emu_path(void)
+/* Where a part of gsan is: beside this program as it was built, or beside its folder, or where configure said. */
+static bool find_part(char *path, const char *built, const char *beside, const char *folder, const char *installed)
 {
-	static char path[PATH_MAX];
 	char self[PATH_MAX], *slash;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
@@ -34,12 +37,32 @@ const char *run_emu_path(void)
 		slash = strrchr(self, '/');
 		if (slash) {
 			*slash = 0;
-			if (readable(path, self, "/emu/libcuda.so.1") ||
-			    readable(path, self, "/../lib/gsan/emu/libcuda.so.1"))
-				return path;
+			if (readable(path, self, built) || readable(path, self, beside))
+				return true;
 		}
 	}
-	return readable(path, PKGLIBDIR, "/emu/libcuda.so.1") ? path : NULL;
+	return readable(path, folder, installed);
+}
+
+const char *run_emu_path(void)
+{
+	static char path[PATH_MAX];
+
+	return find_part(path, "/emu/libcuda.so.1", "/../lib/gsan/emu/libcuda.so.1", PKGLIBDIR, "/emu/libcuda.so.1") ? path : NULL;
+}
+
+const char *run_runtime_path(void)
+{
+	static char path[PATH_MAX];
+
+	return find_part(path, "/libgsan.so.1", "/../lib/libgsan.so.1", LIBDIR, "/libgsan.so.1") ? path : NULL;
+}
+
+const char *run_image_path(void)
+{
+	static char path[PATH_MAX];
+
+	return find_part(path, "/gsan-image", "/../lib/gsan/gsan-image", PKGLIBDIR, "/gsan-image") ? path : NULL;
 }
 
 bool run_gpu_likely(void)

@@ -34,6 +34,8 @@ struct options {
 	struct run_job job;
 	const char *path;
 	char **program;                 /* behind --: a program instead of a file; or NULL */
+	const char *kernel, *skip, *count;      /* of a program: which launches */
+	bool alone;                     /* it, and not what it starts */
 	bool child;
 };
 
@@ -42,9 +44,9 @@ static const char usage_text[] =
 "       gsan-run [OPTION]... -- PROGRAM [ARGUMENT]...\n"
 "Instrument and run a reproducer: a PTX file that says in //@ lines how it is\n"
 "launched and what must be found in it.  Reports go to stderr.\n"
-"Behind --, run a program of the CUDA runtime, on the emulated device with that device's\n"
-"own runtime in NVIDIA's place; of the options --device, --seed, --seeds, --timeout and -v\n"
-"are for it.\n"
+"Behind --, run a program as it is: what PTX it loads is instrumented on its way to the\n"
+"driver.  On the emulated device that device's own CUDA runtime takes NVIDIA's place.  Of the\n"
+"options --device, --seed, --seeds, --timeout, -v and the last four are for it.\n"
 "\n"
 "      --check             hold what was found against the expect lines\n"
 "      --oracle            on the emulated device, ask its own detector as well, and\n"
@@ -75,6 +77,10 @@ static const char usage_text[] =
 "  -v, --verbose           say what is done\n"
 "  -h, --help              print this text\n"
 "  -V, --version           print the version\n"
+"      --kernel=REGEX      of a program, watch only launches of kernels whose name matches\n"
+"      --skip=N            of these, leave out the first N\n"
+"      --count=N           and watch no more than N\n"
+"      --no-follow         do not watch the programs that the program starts\n"
 "\n"
 "Exit status: 0 nothing found, 66 (or exitcode of GSAN_OPTIONS) something found;\n"
 "with --check 0 every verdict held, 1 one did not, 77 skipped.  2 bad usage or\n"
@@ -153,16 +159,24 @@ static uint64_t size(const char *s)
 	return v << shift;
 }
 
+static const char *launches(const char *what, const char *s)
+{
+	if (number(what, s, 0, NULL) > INT32_MAX)
+		usage(what, s);
+	return s;
+}
+
 /* What asks for a script, or for a detector of gsan-run's own, is for files. */
 static void check_program(const struct options *o)
 {
 	if (o->check || o->oracle || o->job.events || o->parse_only || o->job.plain || o->job.dump || o->job.keep)
-		usage("only --device, --seed, --seeds, --timeout and -v are for programs", NULL);
+		usage("only --device, --seed, --seeds, --timeout, -v, --kernel, --skip, --count and --no-follow are for programs", NULL);
 }
 
 static void parse(struct options *o, int argc, char **argv)
 {
-	enum { CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, REGION, NO_DRAIN, CUTS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD };
+	enum { CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, REGION, NO_DRAIN, CUTS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD,
+	       KERNEL, SKIP, COUNT, ALONE };
 	static const struct option longs[] = {
 		{ "check", no_argument, NULL, CHECK },
 		{ "oracle", optional_argument, NULL, ORACLE },
@@ -179,6 +193,10 @@ static void parse(struct options *o, int argc, char **argv)
 		{ "keep", required_argument, NULL, KEEP },
 		{ "parse-only", no_argument, NULL, PARSE },
 		{ "child", required_argument, NULL, CHILD },
+		{ "kernel", required_argument, NULL, KERNEL },
+		{ "skip", required_argument, NULL, SKIP },
+		{ "count", required_argument, NULL, COUNT },
+		{ "no-follow", no_argument, NULL, ALONE },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -254,6 +272,20 @@ static void parse(struct options *o, int argc, char **argv)
 		case CHILD:
 			child(o, optarg);
 			break;
+		case KERNEL:
+			o->kernel = optarg;
+			if (run_program_regex(optarg))
+				usage("--kernel: no regular expression", run_program_regex(optarg));
+			break;
+		case SKIP:
+			o->skip = launches("--skip wants a number of launches, not", optarg);
+			break;
+		case COUNT:
+			o->count = launches("--count wants a number of launches, not", optarg);
+			break;
+		case ALONE:
+			o->alone = true;
+			break;
 		case 'v':
 			o->job.verbose = true;
 			break;
@@ -287,6 +319,8 @@ static void parse(struct options *o, int argc, char **argv)
 		check_program(o);
 		return;
 	}
+	if (o->kernel || o->skip || o->count || o->alone)
+		usage("--kernel, --skip, --count and --no-follow are for programs, behind --", NULL);
 	if (optind == argc)
 		usage("no file", NULL);
 	if (optind + 1 < argc)
@@ -500,7 +534,8 @@ int main(int argc, char **argv)
 	if (o.program)
 		leave(run_program(&(struct run_program){
 			.argv = o.program, .device = o.device, .seeded = o.seeded, .first_seed = o.first_seed,
-			.last_seed = o.last_seed, .timeout = o.timeout, .verbose = o.job.verbose
+			.last_seed = o.last_seed, .timeout = o.timeout, .verbose = o.job.verbose,
+			.alone = o.alone, .kernel = o.kernel, .skip = o.skip, .count = o.count
 		}));
 	text = slurp(o.path, &len);
 	if (!text)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * program.c: runs a program of the CUDA runtime as it is; on the emulated device with its
- * libcuda.so.1 and libcudart.so first where libraries are looked for, and a library
+ * program.c: runs a program as it is, with libgsan preloaded, which has what the program loads instrumented; on the
+ * emulated device with its libcuda.so.1 and libcudart.so first where libraries are looked for, and a library
  * preloaded that takes the place of a runtime that was linked in (cudart/place.c).
  */
 #include "run/run.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,59 @@ static void set_number(const char *variable, uint64_t value)
 	setenv(variable, text, 1);
 }
 
+/* The list that is loaded into every program has no way to write a blank or a colon: a file with such a name is found in
+ * its folder. */
+static bool set_runtime(const struct run_program *p)
+{
+	const char *runtime = run_runtime_path(), *tool = run_image_path();
+	char folder[PATH_MAX];
+
+	if (!runtime || !tool) {
+		fprintf(stderr, "gsan-run: %s is not where it was built nor where it is installed\n", runtime ? "gsan-image" : "libgsan.so.1");
+		return false;
+	}
+	if (strpbrk(runtime, ": ")) {
+		snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(runtime, '/') - runtime), runtime);
+		put_first("LD_LIBRARY_PATH", folder);
+		runtime = strrchr(runtime, '/') + 1;
+	}
+	put_first("LD_PRELOAD", runtime);
+	setenv("GSAN_RUN_TOOL", tool, 1);
+	unsetenv("GSAN_RUN_ONLY");
+	if (p->alone)
+		set_number("GSAN_RUN_ONLY", (uint64_t)getpid());
+	return true;
+}
+
+/* Options of the runtime that say which launches are watched, behind those that there are. */
+static void set_chosen(const struct run_program *p)
+{
+	const char *old = getenv("GSAN_OPTIONS");
+	const char quote = p->kernel && strchr(p->kernel, '"') ? '\'' : '"';
+	char *all;
+
+	if (!p->kernel && !p->skip && !p->count)
+		return;
+	if (asprintf(&all, "%s launch_kernel=%c%s%c launch_skip=%s launch_count=%s", old ? old : "", quote, p->kernel ? p->kernel : "",
+		     quote, p->skip ? p->skip : "0", p->count ? p->count : "0") < 0)
+		_exit(RUN_OTHER);
+	setenv("GSAN_OPTIONS", all, 1);
+	free(all);
+}
+
+const char *run_program_regex(const char *text)
+{
+	static char why[128];
+	regex_t regex;
+	const int error = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
+
+	if (error)
+		regerror(error, &regex, why, sizeof why);
+	else
+		regfree(&regex);
+	return error ? why : strchr(text, '"') && strchr(text, '\'') ? "it has quotes of both kinds" : NULL;
+}
+
 static bool set_emu(const struct run_program *p, uint64_t seed)
 {
 	const char *driver = run_emu_path();
@@ -61,8 +115,9 @@ static bool set_emu(const struct run_program *p, uint64_t seed)
 
 static _Noreturn void become(const struct run_program *p, bool emu, uint64_t seed)
 {
-	if (emu && !set_emu(p, seed))
+	if ((emu && !set_emu(p, seed)) || !set_runtime(p))
 		_exit(RUN_OTHER);
+	set_chosen(p);
 	execvp(p->argv[0], p->argv);
 	fprintf(stderr, "gsan-run: %s: %s\n", p->argv[0], strerror(errno));
 	_exit(RUN_OTHER);

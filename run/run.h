@@ -210,6 +210,9 @@ enum run_device { DEVICE_AUTO, DEVICE_EMU, DEVICE_GPU };
 /* Where the emulated device's libcuda.so.1 is: beside this program, or installed.
  * NULL if it is nowhere. */
 const char *run_emu_path(void);
+/* Likewise libgsan.so.1, and gsan-image, which it runs. */
+const char *run_runtime_path(void);
+const char *run_image_path(void);
 /* Whether this machine looks as if it had a GPU. */
 bool run_gpu_likely(void);
 /* Loads the driver; false after saying why. */
@@ -361,7 +364,7 @@ struct run_result {
 bool run_spawn(const struct run_child *, struct run_findings *, struct run_findings *oracle,
 	       struct run_result *);
 
-/* ---- program.c: programs of the CUDA runtime ------------------------------------------ */
+/* ---- program.c: programs as they are ------------------------------------------ */
 
 struct run_program {
 	char **argv;            /* the program and its arguments */
@@ -370,8 +373,12 @@ struct run_program {
 	uint64_t first_seed, last_seed;
 	unsigned timeout;       /* seconds; 0: none */
 	bool verbose;
+	bool alone;             /* do not watch what it starts */
+	const char *kernel, *skip, *count;      /* which launches to watch; NULL: all */
 };
 
+/* What is wrong with such an expression, in memory that is used again; NULL: nothing. */
+const char *run_program_regex(const char *);
 /* Runs it, for every seed on the emulated device: its status, the first that is not 0;
  * RUN_OTHER if it could not be run, or came to no end. */
 int run_program(const struct run_program *);

@@ -18,6 +18,7 @@ includes()
 		rt/kinds.h|rt/kinds.def|rt/choices.def) echo kinds ;;
 		rt/gsan.h) echo gsan.h ;;
 		rt/pairs.h) echo pairs ;;
+		rt/entry.h) echo entry ;;
 		rewrite/rewrite.h) echo rewrite.h ;;
 		emu/oracle.h) echo oracle.h ;;
 		emu/events.h) echo events.h ;;
@@ -50,6 +51,7 @@ may log event
 may check log rt
 may run ptxparse kinds pairs gsan.h rewrite.h oracle.h events.h event detect log probe
 may emu ptxparse event probe
+may image emu entry rewrite.h
 may event
 may probe ptxparse event
 may extent event

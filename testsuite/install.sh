@@ -40,6 +40,12 @@ has err "GSan: 1 finding; 1 launch"
 printf '__global__ void k() { }\nint main() { k<<<1, 1>>>(); return 0; }\n' >k.cu
 run 0 "$at/bin/gsan-nvcc" -arch=sm_80 k.cu -o k
 run 0 "$at/bin/gsan-run" --device=emu -- ./k
+# A program of nvcc's own: gsan-run finds libgsan and gsan-image.
+run 0 "$NVCC" -arch=sm_80 k.cu -o plain
+run 0 "$at/bin/gsan-run" --device=emu -- ./plain
+has err "GSan: "
+hasnt err "is loaded as it is"
+[ "$(ls "$XDG_CACHE_HOME/gsan" | wc -l)" = 2 ] || fail "gsan-image was not run: $(ls "$XDG_CACHE_HOME/gsan")"
 run 0 "$at/bin/gsan-nvcc" -arch=sm_80 -shared -Xcompiler -fPIC k.cu -o libk.so
 run 0 "$at/bin/gsan-nvcc" --print-runtime
 [ "$(cat out)" -ef "$at/lib/libgsan.so.1" ] || fail "the runtime is $(cat out)"

@@ -20,6 +20,10 @@ trap 'cd /; rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$tmp" || exit 99
 
+# What gsan-run keeps of a test is the test's.
+XDG_CACHE_HOME=$tmp/cache
+export XDG_CACHE_HOME
+
 failures=0
 
 # fail TEXT: this point failed; the test goes on

@@ -8,7 +8,7 @@
 # marked "// first" and "// second", with status 66, and perhaps some of the kind in "// also: KIND"; without one nothing must be told.  The
 # program has PTX alone, which is what the emulated device runs, since machine code takes most
 # of the time to build: a "// flags: ..." line has other flags, in which $CUDA_HOME is the
-# toolkit.
+# toolkit.  PROGRAMS_NVCC is another compiler than gsan-nvcc.
 source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 . "$top_srcdir/testsuite/lib.sh"
 name=$(basename "$source" .cu)
@@ -27,7 +27,7 @@ marked()
 
 flags=$(field flags)
 eval "set -- ${flags:--gencode arch=compute_90,code=compute_90}"
-"$top_builddir/gsan-nvcc" -std=c++17 -lineinfo "$@" \
+"${PROGRAMS_NVCC:-$top_builddir/gsan-nvcc}" -std=c++17 -lineinfo "$@" \
 	"$source" -o program >log 2>&1 || {
 	cat log
 	hard "gsan-nvcc refuses the source"

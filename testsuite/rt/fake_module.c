@@ -2,6 +2,7 @@
  *
  * fake_module.c: a part of the pretended driver: modules, libraries, their functions and kernels, and launches of those.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,4 +256,33 @@ API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned i
 				       unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params)
 {
 	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, NULL);
+}
+
+/* ---- the linker ------------------------------------------------------------------------------------ */
+
+/* It says what it is given; what is called "refused" it takes without probes alone. */
+API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name, unsigned int n,
+			      CUjit_option *options, void **values)
+{
+	const bool probes = memmem(data, bytes, "__gsan_probes", 13) != NULL;
+
+	(void)state;
+	(void)n;
+	(void)options;
+	(void)values;
+	if (probes && !strcmp(name, "refused"))
+		return CUDA_ERROR_INVALID_PTX;
+	printf("linked %s, type %d, %s probes\n", name, (int)type, probes ? "with" : "without");
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *file, unsigned int n, CUjit_option *options,
+			      void **values)
+{
+	(void)state;
+	(void)n;
+	(void)options;
+	(void)values;
+	printf("linked the file %s, type %d\n", file, (int)type);
+	return CUDA_SUCCESS;
 }

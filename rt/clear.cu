@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * clear.cu: the screen's passes (detect/screen.h) as kernels, of launches that are over: y says which of several.
+ */
+extern "C" {
+#include "detect/screen.h"
+}
+#include "detect/bounds.h"
+namespace gpu {
+#include "detect/screen.c"
+#include "detect/order.c"
+#include "detect/twin.c"
+}
+
+static __device__ const struct screen *the_launch(const struct screen *all)
+{
+	static __shared__ struct screen s;
+
+	if (threadIdx.x + threadIdx.y == 0) {
+		s = all[blockIdx.y];
+		s.log.next = ((const struct region_head *)s.log.unit)->next;
+	}
+	__syncthreads();
+	return &s;
+}
+
+extern "C" __global__ void gsan_link(const struct screen *all)
+{
+	const struct screen *s = the_launch(all);
+
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
+		gpu::screen_link(s, i);
+}
+
+extern "C" __global__ void __launch_bounds__(32) gsan_blocks(const struct screen *all)
+{
+	const struct screen *s = the_launch(all);
+
+	gpu::screen_block(s, blockIdx.x);
+}
+
+extern "C" __global__ void gsan_compare(const struct screen *all)
+{
+	const struct screen *s = the_launch(all);
+	uint32_t warp = blockIdx.x * blockDim.y + threadIdx.y;
+
+	if (warp < s->log.blocks * s->log.warps)
+		gpu::screen_compare(s, warp);
+}
+
+extern "C" __global__ void __launch_bounds__(32) gsan_judge(const struct screen *all)
+{
+	const struct screen *s = the_launch(all);
+
+	gpu::screen_judge(s, blockIdx.x);
+}
+
+extern "C" __global__ void gsan_writes(const struct screen *all)
+{
+	const struct screen *s = the_launch(all);
+
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
+		gpu::screen_writes(s, i);
+}
+
+/* The last one: pieces are as they were before the first. */
+extern "C" __global__ void gsan_reads(const struct screen *all)
+{
+	const struct screen *s = the_launch(all);
+
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x) {
+		gpu::screen_reads(s, i);
+		s->after[i] = SCREEN_NONE;
+	}
+}
+
+/* Units of 16 bytes, each of whose words becomes `word`. */
+extern "C" __global__ void gsan_fill(uint4 *unit, uint64_t n, uint32_t word)
+{
+	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (uint64_t)gridDim.x * blockDim.x)
+		unit[i] = make_uint4(word, word, word, word);
+}
