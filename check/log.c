@@ -189,7 +189,7 @@ static enum rt_mem memory_of(uint32_t kind)
 {
 	static const enum rt_mem kinds[LOG_MEMORIES] = {
 		[LOG_MEM_DEVICE] = RT_MEM_DEVICE, [LOG_MEM_MANAGED] = RT_MEM_MANAGED, [LOG_MEM_HOST] = RT_MEM_HOST,
-		[LOG_MEM_MAPPED] = RT_MEM_MAPPED, [LOG_MEM_VARIABLE] = RT_MEM_VARIABLE
+		[LOG_MEM_MAPPED] = RT_MEM_MAPPED, [LOG_MEM_VARIABLE] = RT_MEM_VARIABLE, [LOG_MEM_FREED] = RT_MEM_FREED
 	};
 
 	return kinds[kind];

@@ -36,7 +36,7 @@ static void memory(void *unused, const struct rt_blocks *b)
 {
 	static const char *const kinds[] = {
 		[RT_MEM_DEVICE] = "device", [RT_MEM_MANAGED] = "managed", [RT_MEM_HOST] = "host", [RT_MEM_MAPPED] = "mapped",
-		[RT_MEM_VARIABLE] = "variable"
+		[RT_MEM_VARIABLE] = "variable", [RT_MEM_FREED] = "freed"
 	};
 
 	(void)unused;

@@ -110,7 +110,8 @@ static void take(struct scan *s, struct access *a, uint32_t space, struct piece 
 	if (!known || !at.bytes)
 		return;
 	a->space = space;
-	if (space != GLOBAL_SPACE && !(space & TENSOR_SPACE) && !keep_within(s, a, &at.address, &at.bytes))
+	if (space == GLOBAL_SPACE ? !keep_on_ground(s, a, &at.address, &at.bytes) :
+	    !(space & TENSOR_SPACE) && !keep_within(s, a, &at.address, &at.bytes))
 		return;
 	a->address = at.address;
 	a->bytes = at.bytes;

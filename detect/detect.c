@@ -18,7 +18,7 @@ static void forget_log(struct detect *d)
 		&d->launch.list, &d->block_at.list, &d->block.list, &d->warp.list, &d->certain.list, &d->unit.list, &d->event.list,
 		&d->run.list, &d->stream.list, &d->head.list, &d->word_op.list, &d->pred.list, &d->word.list, &d->observer.list, &d->bar.list, &d->mbar.list,
 		&d->life.list,
-		&d->access.list, &d->race.list, &d->map_fence.list, &d->guest.list
+		&d->access.list, &d->wrote.list, &d->race.list, &d->map_fence.list, &d->guest.list
 	};
 
 	for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -39,6 +39,7 @@ void detect_free(struct detect *d)
 	list_free(&d->origins_of.list);
 	list_free(&d->map.list);
 	list_free(&d->past.list);
+	forget_ground(d);
 	list_free(&d->finding.list);
 	free_graph(&d->graph);
 	free_answers(&d->answers);
@@ -66,7 +67,8 @@ static const struct choice { const char *name, *value[3]; size_t at; } choices[]
 	{"pdl_no_trigger", {"clean", "race"}, offsetof(struct choices, trigger)},
 	{"arrive_scope", {"reads", "any", "strict"}, offsetof(struct choices, arrive)},
 	{"volatile_is_weak", {"0", "1"}, offsetof(struct choices, weak_volatile)},
-	{"bounds", {"1", "0"}, offsetof(struct choices, no_bounds)}
+	{"bounds", {"1", "0"}, offsetof(struct choices, no_bounds)},
+	{"uninit", {"0", "1"}, offsetof(struct choices, uninit)}
 };
 
 static const struct choice *find(const char *name)
@@ -82,7 +84,7 @@ bool detect_is_strict(const struct detect *d)
 	const struct choices *c = &d->choices;
 
 	return c->read_fence || c->init_fence || c->exits || c->per_block || c->no_retire || c->wide_tx || c->weak_volatile ||
-	       c->trigger;
+	       c->trigger || c->uninit;
 }
 
 bool detect_knows(const char *name)
@@ -146,6 +148,7 @@ static void add_launch(struct detect *d, const struct event_host *h)
 		.number = h->launch, .nblocks = h->blocks, .sites = d->sites_now, .nsites = d->nsites_now,
 		.first_block = d->block_at.n, .cut = UINT64_MAX
 	};
+	find_ground(d, &d->launch.v[d->launch.n - 1], h->early);
 	for (uint32_t i = 0; i < h->blocks; i++)
 		*ADD(&d->block_at) = NONE;
 }
@@ -224,6 +227,8 @@ void detect_host(struct detect *d, const struct event_host *h)
 		*ADD(&d->map) = h->map;
 	} else if (h->kind == EVENT_HOST_VARIABLE) {
 		add_place(d, h);
+	} else if (h->kind == EVENT_HOST_MEMORY || h->kind == EVENT_HOST_BLOCK) {
+		add_block(d, h);
 	}
 	if (h->kind == EVENT_HOST_CUT || h->kind == EVENT_HOST_OVER)
 		note_end(d, h);
@@ -280,6 +285,7 @@ static void judge_all(struct detect *d)
 	judge_barriers(d);
 	judge_tensor(d);
 	compare_all(d);
+	judge_reads(&c);
 	settle(&c, judge_mbarriers, NULL);
 	judge_begins(&c);
 	judge_past(d);
@@ -314,7 +320,8 @@ const char *detect_kind_name(enum detect_kind kind)
 {
 	static const char *const names[DETECT_KINDS] = {
 		"data-race", "scope-race", "async-race", "proxy-race", "proxy-fence-order", "tensormap-race",
-		"mbarrier-misuse", "barrier-misuse", "lifetime", "shared-bounds"
+		"mbarrier-misuse", "barrier-misuse", "lifetime", "shared-bounds", "global-bounds", "use-after-free",
+		"uninitialised-read"
 	};
 
 	return names[kind];

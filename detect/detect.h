@@ -50,7 +50,8 @@ void detect_walk(struct detect *, detect_touched *, void *arg);
 
 enum detect_kind {
 	DETECT_DATA_RACE, DETECT_SCOPE_RACE, DETECT_ASYNC_RACE, DETECT_PROXY_RACE, DETECT_PROXY_FENCE_ORDER,
-	DETECT_TENSORMAP_RACE, DETECT_MBARRIER_MISUSE, DETECT_BARRIER_MISUSE, DETECT_LIFETIME, DETECT_SHARED_BOUNDS, DETECT_KINDS
+	DETECT_TENSORMAP_RACE, DETECT_MBARRIER_MISUSE, DETECT_BARRIER_MISUSE, DETECT_LIFETIME, DETECT_SHARED_BOUNDS,
+	DETECT_GLOBAL_BOUNDS, DETECT_USE_AFTER_FREE, DETECT_UNINITIALISED_READ, DETECT_KINDS
 };
 const char *detect_kind_name(enum detect_kind);         /* "data-race" */
 
@@ -112,7 +113,8 @@ struct detect_finding {
 	 * bytes by which the access reaches behind its end, or, negative, begins before its start; and the variable in which
 	 * that lies, if any. */
 	struct event_place variable, in;
-	int64_t outside;
+	int64_t outside;                /* and of GLOBAL_BOUNDS */
+	struct event_block ground;      /* of that: the block behind which it is; of USE_AFTER_FREE: the one that was freed */
 };
 
 /* Findings of everything judged so far, each pair of sites and kind once. */

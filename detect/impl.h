@@ -7,9 +7,11 @@
  *   word.c ... lane operations    -> a graph: who publishes what to whom (struct graph)
  *   access.c   events             -> accesses, of threads and of asynchronous operations
  *   overrun.c  accesses           -> those of shared memory within their variables; findings of the others
+ *   ground.c   accesses           -> the same of global memory, by what the program has allocated
  *   cell.c     accesses           -> pairs that conflict; a pair asks the graph
  *   closure.c  the graph, questions -> what a thread knew of another at an event
  *   judge.c    a pair, answers    -> a finding
+ *   uninit.c   a read, answers    -> a finding, if no write comes before it
  *
  * Every pass is a function of one index over arrays, called for each index; what a pass
  * appends to a list could be counted first and put in place afterwards.
@@ -18,6 +20,7 @@
 #define DETECT_IMPL_H
 
 #include "detect/detect.h"
+#include "detect/ground.h"
 #include "detect/memory.h"
 #include "extent/extent.h"
 
@@ -82,6 +85,7 @@ struct launch {
 	bool over;
 	uint32_t shared;                /* bytes of each block's memory; 0: not known */
 	uint64_t cut;                   /* timer: see EVENT_HOST_CUT; UINT64_MAX: nothing is lost */
+	uint32_t gaps, ngaps;           /* of its memory: the first one in d->gap */
 };
 
 struct block {
@@ -323,6 +327,9 @@ struct lane {
 enum { WALLS = 8 };
 struct walls { bool any; uint8_t address; uint32_t site, launch; unsigned n; struct event_place place[WALLS]; };
 
+/* Addresses of a launch that are in no gap. */
+struct clear { uint32_t launch; uint64_t from, to; };
+
 struct scan {
 	struct detect *d;
 	struct graph *g;
@@ -331,6 +338,7 @@ struct scan {
 	uint32_t products, waited;      /* records of wgmma; their groups that are waited for */
 	bool fresh;                     /* the event has not been judged: its accesses are taken */
 	struct walls walls;             /* of the last access of shared memory */
+	struct clear clear;             /* around the last one of global memory */
 };
 
 /* The release patterns that end with a strong write of the lane (memory-model.md 1.2, 1). */
@@ -467,6 +475,18 @@ void forget_places(struct detect *);
 bool keep_within(struct scan *, const struct access *, uint64_t *address, uint64_t *bytes);
 void look_at_mbars(struct scan *, const struct event *);
 
+/* ---- ground.c: what there is of global memory -------------------------------------------------------------------- */
+
+void add_block(struct detect *, const struct event_host *);
+void find_ground(struct detect *, struct launch *, bool early); /* of a launch that begins */
+void forget_ground(struct detect *);
+/* As keep_within(), of global memory. */
+bool keep_on_ground(struct scan *, const struct access *, uint64_t *address, uint64_t *bytes);
+
+/* ---- uninit.c: reads of what nobody has written ----------------------------------------------------------------- */
+
+void judge_reads(const struct court *);
+
 /* ---- judge.c: a pair ---------------------------------------------------------------------------- */
 
 /* Questions to the graph of one world. */
@@ -536,7 +556,7 @@ const struct event_map *map_of(const struct detect *, const struct event *, unsi
 enum { ARRIVE_READS, ARRIVE_ANY, ARRIVE_STRICT, WAR_OFF = 2 };
 struct choices {
 	uint8_t reference, path, war, any_block, per_block, wide_tx, no_tensor_fence, read_fence, no_retire,
-		init_fence, lockstep, same_value, exits, trigger, arrive, weak_volatile, no_bounds;
+		init_fence, lockstep, same_value, exits, trigger, arrive, weak_volatile, no_bounds, uninit;
 };
 
 /* The first reads of a write, or of what was made of it, by thread. */
@@ -561,6 +581,10 @@ struct detect {
 	LIST(uint32_t) origins_of;      /* of each site: the first one in `origin` */
 	LIST(struct event_place) place;
 	struct index placed;            /* by launch and variable: number in `place`, from 1 */
+	LIST(struct event_block) block_told;    /* for launches that come */
+	bool new_blocks;                /* they were told since the last launch began */
+	LIST(struct ground_gap) gap;    /* of launches that may be judged yet; the last one's: */
+	uint32_t gaps_now;              /* from there on */
 	uint32_t sites_now, nsites_now; /* of the launches that come */
 	bool fault;                     /* a launch has ended in one */
 	bool tensors, asyncs, sc;       /* there may be tensor copies, and so tensor maps; the async proxy; fence.sc */
@@ -590,6 +614,7 @@ struct detect {
 	struct answers answers;
 
 	LIST(struct access) access;     /* those that count yet, and new ones */
+	LIST(struct access) wrote;      /* of shared memory, by all that has been judged; uninit=1 */
 	LIST(struct race) race;
 	LIST(struct map_fence) map_fence;
 	LIST(struct guest) guest;       /* of blocks that have not ended */

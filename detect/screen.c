@@ -589,8 +589,8 @@ SCREEN_PASS static void check_record(const struct screen *s, const struct event_
  * leads. */
 SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool writes)
 {
-	/* What a twin does in global memory is known, but not whether the one that it is like keeps to its variables. */
-	if (s->twins && !(s->has[piece] & (writes ? SCREEN_WRITES : SCREEN_READS)) && (writes || !s->table.wall))
+	/* What a twin does in global memory is known, but not whether the one that it is like keeps to its variables and blocks. */
+	if (s->twins && !(s->has[piece] & (writes ? SCREEN_WRITES : SCREEN_READS)) && (writes || !(s->table.wall || s->ground.n)))
 		return false;
 	if (piece >= s->log.blocks * s->log.warps && head_of(s, piece)->magic != EVENT_MAGIC)
 		return false;
@@ -710,6 +710,77 @@ SCREEN_PASS static void check_walls(const struct screen *s, const struct event_u
 		not_clear(s, SCREEN_BOUNDS);
 }
 
+/* ---- blocks of global memory ------------------------------------------------------------------------------------------ */
+
+SCREEN_HELPER bool is_there(const struct screen *s, uint64_t from, uint64_t to)
+{
+	return !ground_lacks(s->ground.gap, s->ground.n, from, to);
+}
+
+/* Each access that the record stands for, of lanes from the lowest address to the highest one. */
+SCREEN_PASS static bool are_there(const struct screen *s, const struct event_unit *u, uint64_t low, uint64_t high)
+{
+	const struct screen_site *site = &s->table.site[event_site_of(u)];
+	const struct screen_access *all = s->table.access + site->first;
+	bool fine = true;
+
+	for (uint32_t k = 0; k < site->n; k++)
+		if (all[k].traits & (TRAIT_GLOBAL_READ | TRAIT_GLOBAL_WRITE))
+			fine = fine && is_there(s, low + (uint64_t)(int64_t)all[k].offset, high + (uint64_t)(int64_t)all[k].offset + all[k].bytes);
+	return fine;
+}
+
+SCREEN_PASS static bool lanes_are_there(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
+{
+	uint32_t lanes = event_lanes(u), n = event_count(lanes), left = lanes;
+	uint64_t base = event_base(u), last;
+	bool fine = true;
+
+	for (uint32_t i = 0; event_by_lane(u) && i < n; i++) {
+		uint64_t address = event_nth_address(at, i);
+
+		fine = fine && are_there(s, u, address, address);
+	}
+	if (event_by_lane(u))
+		return fine;
+	while (left & (left - 1))
+		left &= left - 1;
+	last = base + (uint64_t)((int64_t)event_step(u) * (event_first(left) - event_first(lanes)));
+	return last < base ? are_there(s, u, last, base) : are_there(s, u, base, last);
+}
+
+SCREEN_PASS static bool copy_is_there(const struct screen *s, const struct event_unit *at)
+{
+	const struct event_site *site = &s->table.all[event_site_of(at)];
+	uint32_t lane = event_first(event_lanes(at));
+	bool tensor = event_kind_of(at) == EVENT_TENSOR, fine = true;
+	const struct event_map *map = tensor ? screen_map(s, event_get(at, lane, EVENT_TENSOR_HASH)) : NULL;
+	struct bounds_box box;
+	uint64_t bytes;
+
+	if (!tensor) {
+		bytes = event_get(at, lane, EVENT_COPY_BYTES);
+		return (site->space != EVENT_GLOBAL || is_there(s, event_address(at, lane), event_address(at, lane) + bytes)) &&
+		       (site->from == EVENT_SHARED || is_there(s, event_get(at, lane, EVENT_COPY_FROM), event_get(at, lane, EVENT_COPY_FROM) + bytes));
+	}
+	if (!map || !bounds_box(at, site, lane, map, &box))
+		return false;
+	if (is_there(s, bounds_rows(&box).from, bounds_rows(&box).to))
+		return true;
+	for (uint32_t i = 0; i < box.rows; i++)
+		fine = fine && is_there(s, bounds_row(&box, i).from, bounds_row(&box, i).to);
+	return fine;
+}
+
+/* Of what this screen looks at: accesses and copies. */
+SCREEN_PASS static void check_ground(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
+{
+	uint32_t kind = event_kind_of(u);
+
+	if (!(kind == EVENT_ACCESS ? lanes_are_there(s, u, at) : (kind != EVENT_COPY && kind != EVENT_TENSOR) || copy_is_there(s, at)))
+		not_clear(s, SCREEN_GROUND);
+}
+
 SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool writes)
 {
 	struct at at = begin_of(s, piece);
@@ -726,6 +797,8 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 			check_record(s, &u, lane_0);
 		if (!writes && s->table.wall)
 			check_walls(s, &u, where);
+		if (!writes && s->ground.n)
+			check_ground(s, &u, where);
 		touch_record(s, &u, where, piece, writes);
 	}
 }
@@ -786,6 +859,8 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 		s.like = (uint32_t *)detect_zeroed(l->blocks, sizeof *s.like), s.has = (uint8_t *)detect_zeroed(n, 1)
 	};
 
+	if (places)
+		screen_ground(&s.ground, places->block, places->nblocks);
 	memset(why, 0, SCREEN_WHYS * sizeof *why);
 	memset(s.after, 0xff, n * sizeof *s.after);
 	screen_table(&s.table, sites);
@@ -801,6 +876,7 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 		screen_reads(&s, i);
 	for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++)
 		free(tables[i]);
+	free(s.ground.gap);
 	for (unsigned i = 0; i < SCREEN_WHYS; i++)
 		all |= why[i];
 	return !all;

@@ -12,6 +12,7 @@
 #ifndef DETECT_SCREEN_H
 #define DETECT_SCREEN_H
 
+#include "detect/ground.h"
 #include "event/event.h"
 #include "event/region.h"
 
@@ -39,6 +40,7 @@ enum screen_why {
 	SCREEN_ORDER,                   /* an order, or a misuse, that screen_order does not follow */
 	SCREEN_SHARED, SCREEN_GLOBAL,   /* two accesses of shared, of global memory */
 	SCREEN_BOUNDS,                  /* an access that is not within its variable of shared memory, or may not be */
+	SCREEN_GROUND,                  /* one that is behind a block of global memory, or in one that was freed, or may be */
 	SCREEN_WHYS
 };
 
@@ -69,8 +71,8 @@ struct screen_span { int16_t a[2], b[2]; bool known; };
 struct screen_wall { uint32_t from[2], to[2]; };
 enum { SCREEN_ADDRESSES = EVENT_OF_MBAR + 1 };
 
-/* Where variables of shared memory lie in the launch. */
-struct screen_places { const struct event_place *place; uint32_t n; };
+/* Where variables of shared memory lie in the launch; blocks of global memory, as the detector is told of them. */
+struct screen_places { const struct event_place *place; uint32_t n; const struct event_block *block; uint32_t nblocks; };
 
 /* Tables of what sites do, in memory of the caller's; screen_table() fills them in. */
 struct screen_table {
@@ -108,6 +110,7 @@ struct screen {
 	struct screen_log log;
 	struct screen_table table;
 	struct screen_maps maps;
+	struct ground ground;           /* where no block is; n 0: no address is looked at */
 	bool order;                     /* screen_needs_order() */
 	uint32_t stamp;                 /* of this launch: 1 to 65535; a cell with another one is empty */
 	uint64_t salt;                  /* is added to its page numbers: launches with different ones have their own cells */
@@ -164,7 +167,7 @@ SCREEN_PASS void screen_judge(const struct screen *, uint32_t block);
 SCREEN_PASS void screen_writes(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_reads(const struct screen *, uint32_t piece);
 
-/* All of that on the host: is the launch clear?  places: NULL, or where its variables lie, outside of which it is not; twins: NULL, or what is known of launches before; why: counts by enum
+/* All of that on the host: is the launch clear?  places: NULL, or where its variables and its memory lie, outside of which it is not; twins: NULL, or what is known of launches before; why: counts by enum
  * screen_why. */
 bool screen_launch(const struct screen_log *, const struct event_sites *, const struct screen_maps *, const struct screen_places *,
 		   struct screen_twins *twins, uint32_t why[SCREEN_WHYS]);

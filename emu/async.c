@@ -381,7 +381,7 @@ uint8_t *emu_range(struct emu_x *x, const struct emu_op *op, unsigned lane, enum
 	}
 	if (base == BASE_LOCAL || base == BASE_FRAME || base == BASE_PARAM || base == BASE_FPARAM ||
 	    (base == BASE_GENERIC && a - EMU_LOCAL_WINDOW < EMU_WINDOW_BYTES) || !p ||
-	    !emu_mem_range_ok(a, n)) {
+	    !emu_mem_range_open(a, n)) {
 		uint64_t at = a;
 
 		while (p && at < a + n && emu_mem_ok(at, align))

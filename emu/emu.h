@@ -58,7 +58,8 @@ struct emu_leaf { _Atomic(struct emu_page *) page[65536]; };       /* 4 GiB */
 
 extern _Atomic(struct emu_leaf *) emu_leaves[1 << 15];              /* 47 bits */
 
-static inline bool emu_mem_ok(uint64_t a, unsigned size)
+/* Is it in what is allocated? */
+static inline bool emu_mem_within(uint64_t a, unsigned size)
 {
 	struct emu_leaf *leaf;
 	struct emu_page *page;
@@ -73,8 +74,21 @@ static inline bool emu_mem_ok(uint64_t a, unsigned size)
 	return page && (a & 255) + size <= page->bytes[a >> EMU_GRANULE_SHIFT & 255];
 }
 
-/* Whether all of a longer range may be touched. */
+/* Somebody judges what kernels do: an access behind an allocation, or in one that was freed, ends no kernel, as on a device on
+ * which that has no walls. */
+extern bool emu_mem_judged;
+/* Then: is it there, though it is in nothing that is allocated? */
+bool emu_mem_beside(uint64_t a, unsigned size);
+
+/* May a kernel touch it? */
+static inline bool emu_mem_ok(uint64_t a, unsigned size)
+{
+	return emu_mem_within(a, size) || (emu_mem_judged && emu_mem_beside(a, size));
+}
+
+/* Whether all of a longer range is allocated; whether a kernel may touch it. */
 bool emu_mem_range_ok(uint64_t a, uint64_t bytes);
+bool emu_mem_range_open(uint64_t a, uint64_t bytes);
 
 /* Memory that the program's own code shares with the device (page-locked, managed) the device sees at another place of the
  * process, as a device does that does not go by the host's page tables: pages that are protected from the program are
@@ -100,8 +114,9 @@ enum emu_mem_kind {
 	MEM_PARAMS              /* parameters of a launch */
 };
 
-struct emu_block_mem {          /* one live allocation */
+struct emu_block_mem {          /* one live allocation, or one that was freed */
 	uint64_t base, bytes;
+	const void *stream;     /* freed in its order; NULL: for all that comes */
 	enum emu_mem_kind kind;
 	unsigned flags;         /* of cuMemHostAlloc, cuMemHostRegister */
 	uint64_t id;            /* for CU_POINTER_ATTRIBUTE_BUFFER_ID */
@@ -117,6 +132,10 @@ bool emu_mem_register(uint64_t base, uint64_t bytes, enum emu_mem_kind, unsigned
 bool emu_mem_unregister(uint64_t base, enum emu_mem_kind);
 /* A copy of the allocation that holds `a`; false if there is none. */
 bool emu_mem_find(uint64_t a, struct emu_block_mem *);
+/* Each allocation, or each that was freed and not given out again. */
+typedef void emu_mem_seen(void *arg, const struct emu_block_mem *);
+void emu_mem_each(bool freed, emu_mem_seen *, void *arg);
+void emu_mem_freed_in(uint64_t base, const void *stream);
 uint64_t emu_mem_used(void);    /* bytes of device memory in use */
 bool emu_mem_init(void);        /* once; false if a window is taken */
 

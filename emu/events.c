@@ -109,6 +109,7 @@ static void launch(struct emu_grid *g)
 	h.blocks = (uint32_t)g->nblocks;
 	h.early = l->early;
 	running++;
+	evt_tell_memory(g, l->number);
 	evt_tell_sites(g->func, evt_slot);
 	evt_sink->host(evt_sink->arg, &h);
 	evt_tell_places(g, l->number, evt_slot);

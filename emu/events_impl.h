@@ -59,6 +59,8 @@ const struct event_site *evt_site(const struct emu_op *, unsigned slot, uint32_t
 void evt_tell_sites(const struct emu_func *, unsigned slot);
 /* Where the variables of shared memory of a launch lie. */
 void evt_tell_places(const struct emu_grid *, uint32_t launch, unsigned slot);
+/* What memory the launch has. */
+void evt_tell_memory(const struct emu_grid *, uint32_t launch);
 extern unsigned evt_slot;
 
 /* ---- events_tell.c, events_async.c -------------------------------------------------------------- */

@@ -169,3 +169,33 @@ void evt_tell_places(const struct emu_grid *g, uint32_t launch, unsigned slot)
 		evt_sink->host(evt_sink->arg, &h);
 	}
 }
+
+/* ---- memory ------------------------------------------------------------------------------------------ */
+
+struct telling { struct event_host h; const void *stream; };
+
+/* What was freed in the order of another stream may be there. */
+static void tell_block(void *arg, const struct emu_block_mem *b)
+{
+	struct telling *t = arg;
+
+	t->h.block.at = b->base;
+	t->h.block.bytes = b->bytes;
+	if (t->h.block.kind != EVENT_BLOCK_FREED)
+		t->h.block.kind = b->kind == MEM_DEVICE || b->kind == MEM_MANAGED ? EVENT_BLOCK_ALLOCATED : EVENT_BLOCK_THERE;
+	if (!b->stream || b->stream == t->stream)
+		evt_sink->host(evt_sink->arg, &t->h);
+}
+
+void evt_tell_memory(const struct emu_grid *g, uint32_t launch)
+{
+	struct telling t = {.stream = emu_grid_stream(g)};
+
+	t.h.launch = launch;
+	t.h.kind = EVENT_HOST_MEMORY;
+	evt_sink->host(evt_sink->arg, &t.h);
+	t.h.kind = EVENT_HOST_BLOCK;
+	emu_mem_each(false, tell_block, &t);
+	t.h.block.kind = EVENT_BLOCK_FREED;
+	emu_mem_each(true, tell_block, &t);
+}

@@ -108,7 +108,7 @@ static bool piece(void *arg, uint32_t off, uint64_t global, uint32_t n)
 		emu_async_bytes(w->a, fill, w->smem + off, n);
 		return true;
 	}
-	if (!emu_mem_range_ok(global, n)) {
+	if (!emu_mem_range_open(global, n)) {
 		emu_fault(w->x, w->op, w->lane, CUDA_ERROR_ILLEGAL_ADDRESS,
 			  "the tensor map leads to 0x%llx, which is no memory",
 			  (unsigned long long)global);

@@ -19,7 +19,7 @@ bool emu_listen(struct emu_listener *l)
 		return false;
 	l->slot = nlisteners;
 	listener[nlisteners++] = l;
-	emu_listening = true;
+	emu_listening = emu_mem_judged = true;
 	return true;
 }
 

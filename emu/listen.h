@@ -318,6 +318,8 @@ void emu_tell_unload(struct emu_func *);
 
 /* What an address of a thread in `by` means.  False: memory of its own. */
 bool emu_locate(const struct emu_block *by, enum emu_base, uint64_t a, struct emu_spot *);
+/* stream.c: the stream that a launch is in, told apart from others by that alone. */
+const void *emu_grid_stream(const struct emu_grid *);
 /* exec_wgmma.c: sets a byte of `map` for each byte of the block's shared memory that the
  * warpgroup reads for a product. */
 void emu_wgmma_reach(const struct emu_tell *, uint8_t *map);

@@ -270,6 +270,7 @@ static struct emu_func *func_new(struct emu_module *mod, struct ptx_func *p)
 		abort();
 	mod->funcs[mod->nfuncs++] = f;
 	mod->instrumented |= emu_is_injected(f);
+	emu_mem_judged |= mod->instrumented;
 	return f;
 }
 

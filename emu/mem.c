@@ -122,19 +122,29 @@ static void set_range(uint64_t a, uint64_t end, bool on)
 	}
 }
 
-bool emu_mem_range_ok(uint64_t a, uint64_t bytes)
+static bool range_is(uint64_t a, uint64_t bytes, bool (*is)(uint64_t a, unsigned size))
 {
 	while (bytes) {
 		uint64_t step = GRANULE - (a & (GRANULE - 1));
 
 		if (step > bytes)
 			step = bytes;
-		if (!emu_mem_ok(a, (unsigned)step))
+		if (!is(a, (unsigned)step))
 			return false;
 		a += step;
 		bytes -= step;
 	}
 	return true;
+}
+
+bool emu_mem_range_ok(uint64_t a, uint64_t bytes)
+{
+	return range_is(a, bytes, emu_mem_within);
+}
+
+bool emu_mem_range_open(uint64_t a, uint64_t bytes)
+{
+	return range_is(a, bytes, emu_mem_ok);
 }
 
 /* ---- the list of allocations ----------------------------------------------------- */
@@ -165,7 +175,7 @@ static bool add(uint64_t base, uint64_t bytes, enum emu_mem_kind kind, unsigned 
 		blocks = grow(blocks, &capblocks, sizeof *blocks);
 	memmove(blocks + at + 1, blocks + at, (nblocks - at) * sizeof *blocks);
 	nblocks++;
-	blocks[at] = (struct emu_block_mem){base, bytes, kind, flags, ++next_id};
+	blocks[at] = (struct emu_block_mem){base, bytes, NULL, kind, flags, ++next_id};
 	set_range(base, base + bytes, true);
 	return true;
 }
@@ -216,6 +226,91 @@ bool emu_mem_find(uint64_t a, struct emu_block_mem *out)
 		*out = blocks[at];
 	pthread_mutex_unlock(&lock);
 	return ok;
+}
+
+/* ---- what is no more ------------------------------------------------------------------------------ */
+
+bool emu_mem_judged;
+
+/* Device memory that was freed last and not given out again, with what is behind it up to the next granule; of those that are
+ * not small, which are mapped by themselves, so many bytes stay mapped. */
+enum { FREED = 256 };
+#define KEPT_MAPPED (UINT64_C(1) << 32)
+
+static struct emu_block_mem freed[FREED];
+static size_t nfreed;
+static uint64_t kept_mapped;
+
+static uint64_t to_granule(uint64_t a) { return (a + GRANULE - 1) & ~(GRANULE - 1); }
+static uint64_t rounded(uint64_t bytes);
+
+static bool is_mapped_alone(const struct emu_block_mem *b) { return rounded(b->bytes) >= SMALL_BYTES; }
+
+static void forget_freed(size_t i)
+{
+	if (is_mapped_alone(&freed[i])) {
+		munmap((void *)(uintptr_t)freed[i].base, rounded(freed[i].bytes));
+		kept_mapped -= rounded(freed[i].bytes);
+	}
+	memmove(freed + i, freed + i + 1, (--nfreed - i) * sizeof *freed);
+}
+
+/* Its bytes are anything, and take no room. */
+static void note_freed(const struct emu_block_mem *b)
+{
+	if (nfreed == FREED)
+		forget_freed(0);
+	if (is_mapped_alone(b)) {
+		madvise((void *)(uintptr_t)b->base, rounded(b->bytes), MADV_DONTNEED);
+		kept_mapped += rounded(b->bytes);
+	}
+	freed[nfreed++] = *b;
+	for (size_t i = 0; kept_mapped > KEPT_MAPPED && i < nfreed;)
+		if (is_mapped_alone(&freed[i]))
+			forget_freed(i);
+		else
+			i++;
+}
+
+/* It is given out again. */
+static void take_freed(uint64_t base, uint64_t bytes)
+{
+	for (size_t i = nfreed; i-- > 0;)
+		if (freed[i].base < base + bytes && base < freed[i].base + freed[i].bytes)
+			forget_freed(i);
+}
+
+bool emu_mem_beside(uint64_t a, unsigned size)
+{
+	bool is = false;
+	size_t at;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < nfreed && !is; i++)
+		is = a >= freed[i].base && a + size <= to_granule(freed[i].base + freed[i].bytes);
+	at = find(a);
+	at = at < nblocks && blocks[at].base <= a ? at : at - 1;
+	if (!is && at < nblocks && (blocks[at].kind == MEM_DEVICE || blocks[at].kind == MEM_MANAGED))
+		is = a + size <= to_granule(blocks[at].base + blocks[at].bytes);
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
+void emu_mem_each(bool gone, emu_mem_seen *see, void *arg)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < (gone ? nfreed : nblocks); i++)
+		see(arg, gone ? &freed[i] : &blocks[i]);
+	pthread_mutex_unlock(&lock);
+}
+
+void emu_mem_freed_in(uint64_t base, const void *stream)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < nfreed; i++)
+		if (freed[i].base == base)
+			freed[i].stream = stream;
+	pthread_mutex_unlock(&lock);
 }
 
 /* ---- memory that host and device share ---------------------------------------------- */
@@ -381,6 +476,8 @@ uint64_t emu_mem_new(uint64_t bytes, enum emu_mem_kind kind, unsigned flags)
 	} else {
 		base = is_shared(kind) ? map_shared(size) : map(size);
 	}
+	if (base)
+		take_freed(base, size);
 	if (base && add(base, bytes, kind, flags)) {
 		if (on_device(kind))
 			used += size;
@@ -405,8 +502,10 @@ bool emu_mem_delete(uint64_t base, enum emu_mem_kind kind)
 			unmap_shared(base, whole_pages(b.bytes));
 		else if (size < SMALL_BYTES)
 			give_extent(pool_of(kind), base, size);
-		else
+		else if (kind != MEM_DEVICE)
 			munmap((void *)(uintptr_t)base, size);
+		if (kind == MEM_DEVICE)
+			note_freed(&b);
 		if (on_device(kind))
 			used -= size;
 	}

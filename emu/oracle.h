@@ -43,6 +43,8 @@ struct emu_oracle_finding {
 EMU_ORACLE_API int emu_oracle(const char *text, size_t len);
 /* Only that: faults of modules loaded from now on name the lines of `text`, as `name`:LINE. */
 EMU_ORACLE_API int emu_source(const char *name, const char *text, size_t len);
+/* Somebody judges what kernels do, by other means: an access outside of what is allocated, but beside it, ends none of them. */
+EMU_ORACLE_API void emu_judged(void);
 /* Has a launch come to no end because each of its threads waits for what can no longer happen?  The lines where the first
  * two of what is waited for are waited for, the second 0 if there is one; 0: it has not. */
 EMU_ORACLE_API int emu_hang(unsigned line[2]);

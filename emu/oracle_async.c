@@ -297,7 +297,8 @@ EMU_ORACLE_API int emu_oracle_option(const char *name, const char *value)
 		{"warp_sync_orders", "on", "off", &orc_choices.lockstep},
 		{"same_value", "ignore", "report", &orc_choices.same_value},
 		{"pdl_no_trigger", "race", "clean", &orc_choices.dependents_wait},
-		{"exit_async", "strict", "off", &orc_choices.exits}
+		{"exit_async", "strict", "off", &orc_choices.exits},
+		{"uninit", "1", "0", &orc_choices.uninit}
 	};
 	static const char *const arrives[] = {
 		[ORC_ARRIVES_READS] = "reads", [ORC_ARRIVES_ANY] = "any", [ORC_ARRIVES_STRICT] = "strict"

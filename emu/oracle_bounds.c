@@ -365,3 +365,37 @@ uint64_t orc_outside(const struct orc_block *b, const struct orc_op *k, unsigned
 		orc_say(&f);
 	return outside;
 }
+
+/* ---- global memory ------------------------------------------------------------------------------------------------- */
+
+struct lookup { uint64_t addr; bool found; const void *stream; };
+
+static void look_up(void *arg, const struct emu_block_mem *b)
+{
+	struct lookup *l = arg;
+
+	if (l->addr - b->base >= b->bytes)
+		return;
+	l->found = true;
+	l->stream = b->stream;
+}
+
+/* The device knows what there is to the byte.  What another stream has freed is that one's affair: it is a race. */
+uint64_t orc_off_ground(const struct orc_block *b, const struct orc_op *k, uint64_t addr, uint64_t bytes)
+{
+	uint64_t outside = 0;
+	struct lookup l = {0};
+	struct orc_fact f = {.op = {k, NULL}, .certain = true, .block = {b->number, b->number}, .addr = addr};
+
+	for (uint64_t i = 0; i < bytes && i < 64; i++)
+		outside |= (uint64_t)!emu_mem_within(addr + i, 1) << i;
+	if (!outside)
+		return 0;
+	l.addr = addr + (uint64_t)__builtin_ctzll(outside);
+	emu_mem_each(true, look_up, &l);
+	f.kind = l.found ? ORC_FREED : ORC_BEHIND;
+	f.may = ORC_MAY(f.kind);
+	f.moot = l.stream && l.stream != b->launch->stream;
+	orc_say(&f);
+	return outside;
+}

@@ -426,6 +426,7 @@ static struct orc_launch *launch_of(struct emu_grid *e)
 	l->first_thread = g->nthreads;
 	l->func = e->func;
 	l->dynamic = e->smem_dynamic;
+	l->stream = emu_grid_stream(e);
 	l->next = g->launches;
 	g->launches = l;
 	g->nblocks += e->nblocks;

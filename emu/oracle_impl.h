@@ -263,6 +263,7 @@ struct orc_launch {
 	struct orc_heads dependents[ORC_WORLDS];        /* known to what it launches */
 	const struct emu_func *func;
 	uint64_t dynamic;               /* bytes of dynamic shared memory */
+	const void *stream;             /* emu_grid_stream() */
 };
 
 /* An acquiring fence of the tensor maps' proxy. */
@@ -473,6 +474,7 @@ struct orc_choices {
 	bool same_value;                /* two weak writes of one value need not be named */
 	bool dependents_wait;           /* even if the launch before lets nobody go */
 	bool exits;                     /* copies to global memory are over when their block ends */
+	bool uninit;                    /* what is read of shared memory was written before */
 };
 extern struct orc_choices orc_choices;
 /* Are accesses in this order, the second through another proxy, seen by it? */
@@ -514,7 +516,7 @@ void orc_grid_end(struct orc_grid *);
 
 enum orc_kind {
 	ORC_DATA, ORC_SCOPE, ORC_IN_FLIGHT, ORC_PROXY, ORC_FENCE_ORDER, ORC_TMAP, ORC_MISUSE,
-	ORC_LIFETIME, ORC_BARRIER, ORC_BOUNDS, ORC_KINDS
+	ORC_LIFETIME, ORC_BARRIER, ORC_BOUNDS, ORC_BEHIND, ORC_FREED, ORC_UNINIT, ORC_KINDS
 };
 #define ORC_MAY(kind) (1u << (kind))
 
@@ -552,6 +554,9 @@ void orc_strong_access(struct orc_block *, struct orc_thread *,
 void orc_bounds_forget(void);   /* a function is gone */
 /* Which of at most 64 bytes lie outside of the variables, as bits; says so. */
 uint64_t orc_outside(const struct orc_block *, const struct orc_op *, unsigned address, uint64_t space, uint64_t addr, uint64_t bytes);
+
+/* The same of global memory, and what the program has allocated there. */
+uint64_t orc_off_ground(const struct orc_block *, const struct orc_op *, uint64_t addr, uint64_t bytes);
 
 /* ---- oracle_tell.c: likewise, of what is asynchronous ---------------------------------------- */
 

@@ -411,13 +411,44 @@ static void access_free(struct orc_access *a)
 	free(a);
 }
 
-/* What of it lies outside of its variable, as bits: that is no access of what lies there. */
+/* What of it lies outside of its variable, or of what is allocated, as bits: that is no access of what lies there. */
 static uint64_t outside_of(struct orc_grid *g, const struct orc_access *a)
 {
 	bool copied = a->issue && !a->write && (a->op->in->id == INST_CP_ASYNC_BULK || a->op->in->id == INST_CP_REDUCE_ASYNC_BULK ||
 						a->op->in->id == INST_TENSORMAP_CP_FENCEPROXY);
 
+	if (!a->space)
+		return orc_off_ground(g->block[a->reach.block], a->op, a->addr, a->size);
 	return orc_outside(g->block[a->reach.block], a->op, copied ? ORC_ADDRESS_FROM : ORC_ADDRESS_AT, a->space, a->addr, a->size);
+}
+
+/* Does a write of the byte come before it, by the orders of that world? */
+static bool written(enum orc_world w, const struct orc_cell *c, const struct orc_access *a)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->v[i]->write && ordered(w, c->v[i], a))
+			return true;
+	return false;
+}
+
+static void check_written(struct orc_grid *g, const struct orc_access *a, uint64_t outside)
+{
+	struct orc_fact f = {.op = {a->op, NULL}, .may = ORC_MAY(ORC_UNINIT), .kind = ORC_UNINIT, .block = {a->reach.block, a->space - 1},
+			     .thread = {a->index, 0}, .space = a->space, .addr = a->addr};
+	bool any = false;
+
+	for (unsigned i = 0; i < a->size; i++) {
+		const struct orc_cell *c = cell_at(g, a->space, a->addr + i);
+
+		if ((i < 64 && outside >> i & 1) || written(ORC_LEAST, c, a))
+			continue;
+		any = true;
+		f.certain |= !written(ORC_MOST, c, a);
+	}
+	if (f.certain)
+		orc_say(&f);
+	else if (any)
+		orc_found(&f, 1);
 }
 
 bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
@@ -441,6 +472,8 @@ bool orc_check(struct orc_grid *g, struct orc_thread *t, struct orc_access *a)
 	a->seq = ++g->seq;
 	if (!outside)
 		check_mbar(g, a);
+	if (orc_choices.uninit && a->read && a->space && a->space < ORC_TMEM)
+		check_written(g, a, outside);
 	if (a->write && !a->space && a->proxy <= ORC_MULTIMEM)
 		orc_map_written(g, a);
 	for (unsigned i = 0; i < a->size; i++) {

@@ -32,7 +32,9 @@ static const char *const names[] = {
 	[ORC_DATA] = "data-race", [ORC_SCOPE] = "scope-race", [ORC_IN_FLIGHT] = "async-race",
 	[ORC_PROXY] = "proxy-race", [ORC_FENCE_ORDER] = "proxy-fence-order",
 	[ORC_TMAP] = "tensormap-race", [ORC_MISUSE] = "mbarrier-misuse", [ORC_LIFETIME] = "lifetime",
-	[ORC_BARRIER] = "barrier-misuse", [ORC_BOUNDS] = "shared-bounds"
+	[ORC_BARRIER] = "barrier-misuse", [ORC_BOUNDS] = "shared-bounds",
+	[ORC_BEHIND] = "global-bounds", [ORC_FREED] = "use-after-free",
+	[ORC_UNINIT] = "uninitialised-read"
 };
 
 static bool same_lines(const unsigned a[2], const unsigned b[2])

@@ -184,6 +184,11 @@ int emu_source_set(const char *name, const char *text, size_t len)
 	return 0;
 }
 
+EMU_ORACLE_API void emu_judged(void)
+{
+	emu_mem_judged = true;
+}
+
 EMU_ORACLE_API int emu_source(const char *name, const char *text, size_t len)
 {
 	return emu_source_set(name, text, len);

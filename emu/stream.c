@@ -187,6 +187,11 @@ struct emu_cmd *emu_cmd_again(const struct emu_cmd *c, struct CUstream_st *s)
 	return n;
 }
 
+const void *emu_grid_stream(const struct emu_grid *g)
+{
+	return g->owner ? ((const struct emu_cmd *)g->owner)->stream : NULL;
+}
+
 /* Takes a command off its stream, done or dropped. */
 static void cmd_end(struct emu_cmd *c)
 {
@@ -196,6 +201,7 @@ static void cmd_end(struct emu_cmd *c)
 		c->u.event.event->when = now_ms();
 	} else if (c->kind == CMD_FREE) {
 		emu_mem_delete(c->u.free, MEM_DEVICE);
+		emu_mem_freed_in(c->u.free, s);
 	}
 	s->head = c->next;
 	if (!s->head)

@@ -252,9 +252,19 @@ uint64_t event_map_hash(const void *map);
 /* Where a variable of shared memory lies in each block of a launch. */
 struct event_place { uint32_t variable, at, bytes; };
 
+/* Memory that the device can reach, with generic addresses.  ALLOCATED: by a routine that aligns to 256 bytes, and of which what
+ * is left of the last 256 belongs to nobody; THERE: by anybody; FREED: it was there, and was freed before the launch that comes
+ * was issued, as far as it is not among the others. */
+enum event_block_kind { EVENT_BLOCK_ALLOCATED, EVENT_BLOCK_THERE, EVENT_BLOCK_FREED };
+struct event_block { uint64_t at, bytes; enum event_block_kind kind; };
+
 /* What the host tells.  Launches come each behind the one before it, but for one that may
  * begin early (programmatic dependent launch). */
-enum event_host_kind { EVENT_HOST_LAUNCH, EVENT_HOST_OVER, EVENT_HOST_MAP, EVENT_HOST_CUT, EVENT_HOST_VARIABLE };
+enum event_host_kind {
+	EVENT_HOST_LAUNCH, EVENT_HOST_OVER, EVENT_HOST_MAP, EVENT_HOST_CUT, EVENT_HOST_VARIABLE,
+	EVENT_HOST_MEMORY,              /* for launches that come, what was told of memory is of no use any more */
+	EVENT_HOST_BLOCK                /* and they have this */
+};
 struct event_host {
 	enum event_host_kind kind;
 	uint32_t launch, blocks;        /* OVER: all its blocks have ended, */
@@ -263,6 +273,7 @@ struct event_host {
 					   stream that comes later may be, up to its end */
 	struct event_map map;
 	struct event_place place;       /* VARIABLE: of the launch, before its pieces */
+	struct event_block block;       /* BLOCK */
 };
 
 /* print.c: a record of a piece as a line of text: block.warp:lanes name.modifiers address

@@ -45,7 +45,7 @@ struct log_unit {
  * log_memory; name: of a variable; an offset, 0: none. */
 struct log_allocations { uint32_t n, strings, spare[2]; };
 struct log_allocation { uint64_t at, bytes; uint32_t kind, name; };
-enum log_memory { LOG_MEM_DEVICE, LOG_MEM_MANAGED, LOG_MEM_HOST, LOG_MEM_MAPPED, LOG_MEM_VARIABLE, LOG_MEMORIES };
+enum log_memory { LOG_MEM_DEVICE, LOG_MEM_MANAGED, LOG_MEM_HOST, LOG_MEM_MAPPED, LOG_MEM_VARIABLE, LOG_MEM_FREED, LOG_MEMORIES };
 
 /* A launch that is over; behind it struct event_map of tensor maps that are its parameters, and struct event_place of its
  * kernel's variables, `places` of them.  number: as in its pieces;

@@ -43,7 +43,7 @@ static struct {
 	size_t shared;                  /* bytes that a block may have beside its own */
 	struct screen s;                /* what is the same for all launches, and the last stamp */
 	unsigned since;                 /* launches since what is known of pages was forgotten */
-	struct room question, page, cells, cell, counts, after, warp, has, like, maps;
+	struct room question, page, cells, cell, counts, after, warp, has, like, maps, gaps;
 	struct tables *tables;
 	size_t ntables, tables_cap;
 	struct walls walls[WALLS];
@@ -241,6 +241,31 @@ static bool walls_of(const struct rt_question *c, const struct event_sites *all,
 	return ok;
 }
 
+struct gaps { const struct screen_places *of; struct ground made; };
+
+static void make_gaps(void *arg)
+{
+	struct gaps *g = arg;
+
+	screen_ground(&g->made, g->of->block, g->of->nblocks);
+}
+
+/* Where none of the program's memory is. */
+static bool gaps_of(const struct rt_question *c, struct ground *there)
+{
+	struct gaps of = {.of = &c->places};
+	struct ground g;
+	bool ok;
+
+	if (!rt_with_memory(make_gaps, &of))
+		return false;
+	g = of.made;
+	ok = upload(&gpu.gaps, g.gap, g.n * sizeof *g.gap);
+	free(g.gap);
+	*there = (struct ground){AT(gpu.gaps), g.n};
+	return ok;
+}
+
 /* Blocks of the kernel that were clear; first the struct, then what it points to. */
 static bool twins_of(const struct rt_question *c, struct screen_twins **there)
 {
@@ -294,7 +319,7 @@ static bool ask(const struct rt_question *c, const struct event_sites *all, stru
 	q->s.maps = (struct screen_maps){AT(gpu.maps), c->maps.n};
 	q->s.together = screen_together(&c->log, t->shift, 16 << 10);
 	q->s.why = (void *)(uintptr_t)(gpu.question.at + offsetof(struct question, why));
-	return walls_of(c, all, &q->s.table.wall) && (!q->s.order || twins_of(c, &q->s.twins));
+	return gaps_of(c, &q->s.ground) && walls_of(c, all, &q->s.table.wall) && (!q->s.order || twins_of(c, &q->s.twins));
 }
 
 static bool judge_blocks(const struct screen *s)

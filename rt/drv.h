@@ -205,10 +205,21 @@ size_t rt_own_params(struct rt_func *); /* SIZE_MAX: all that it has */
 
 extern struct rt_blocks rt_blocks;      /* with rt_lock */
 
-void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem, const void *owner, const char *name);
+void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem, const char *call);  /* call: of the program's; NULL: it is no matter */
+void rt_mem_of_graph(uint64_t addr, uint64_t bytes, const void *graph);         /* gone with that: rt_mem_owner_gone() */
 void rt_mem_owner_gone(const void *owner);
 void rt_mem_forget(void);               /* the device's memory is gone */
 void rt_mem_gone(const struct rt_block *);      /* it is in rt_blocks no more; what is launched already may be judged later */
+
+/* ---- made.c ---------------------------------------------------------------------------------- */
+
+struct detect_when;
+const struct rt_made *rt_made_here(const char *call);   /* NULL: nobody wants to know */
+/* It was freed by that call, and in the order of a stream (NULL: for all that comes). */
+void rt_freed_add(const struct rt_block *, const char *call, const struct detect_when *);
+void rt_freed_reused(uint64_t address, uint64_t bytes); /* somebody has got memory there, */
+void rt_freed_unseen(void);                             /* or wherever it may be */
+void rt_freed_forget(void);
 
 /* ---- context.c -------------------------------------------------------------------------------- */
 

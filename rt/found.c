@@ -126,6 +126,12 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 		return of_mbarrier(r, f);
 	case DETECT_SHARED_BOUNDS:
 		return GSAN_WHY_OUTSIDE;
+	case DETECT_GLOBAL_BOUNDS:
+		return GSAN_WHY_BEHIND;
+	case DETECT_USE_AFTER_FREE:
+		return GSAN_WHY_FREED;
+	case DETECT_UNINITIALISED_READ:
+		return GSAN_WHY_UNWRITTEN;
 	case DETECT_BARRIER_MISUSE:
 		return of_barrier(f->why);
 	case DETECT_LIFETIME:
@@ -275,6 +281,34 @@ void rt_found_where(struct rt_report *r, const struct rt_blocks *blocks)
 	r->where = where.text;
 }
 
+/* What the program called to make memory, or to free it. */
+static void put_call(struct rt_place *p, const struct rt_made *m, const char *verb, const struct rt_block *b)
+{
+	if (!m)
+		return;
+	m->fill(m, p);
+	p->verb = verb;
+	p->addr = b->addr;
+	p->size = b->bytes < UINT32_MAX ? (uint32_t)b->bytes : UINT32_MAX;
+}
+
+/* The block that the access is behind, or that was freed. */
+static void put_ground(struct rt_buf *where, struct rt_report *r, const struct detect_finding *f, const struct rt_blocks *all)
+{
+	struct rt_block b = {.addr = f->ground.at, .bytes = f->ground.bytes, .kind = r->kind == GSAN_USE_AFTER_FREE ? RT_MEM_FREED : RT_MEM_DEVICE};
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->list[i].addr == b.addr && all->list[i].bytes == b.bytes && (all->list[i].kind == RT_MEM_FREED) == (b.kind == RT_MEM_FREED))
+			b = all->list[i];
+	put_call(&r->made, b.made, "Allocation", &b);
+	put_call(&r->before, b.freed, "Free", &b);
+	r->outside = f->outside;
+	if (r->kind == GSAN_GLOBAL_BOUNDS)
+		rt_locate_behind(where, r, &b);
+	else
+		rt_locate_global(where, r, &b);
+}
+
 static void locate(struct rt_report *r, const struct detect_finding *f, const struct rt_launch *l, const struct rt_verdict *v)
 {
 	struct rt_buf where = {0};
@@ -287,6 +321,8 @@ static void locate(struct rt_report *r, const struct detect_finding *f, const st
 		r->var_bytes = f->variable.bytes;
 		r->outside = f->outside;
 		rt_locate_outside(&where, r);
+	} else if (r->kind == GSAN_GLOBAL_BOUNDS || r->kind == GSAN_USE_AFTER_FREE) {
+		put_ground(&where, r, f, rt_verdict_blocks(v));
 	} else if (r->kind == GSAN_BARRIER_MISUSE) {
 		rt_locate_barrier(&where, r);
 	} else if (r->shared) {
@@ -302,7 +338,8 @@ static void locate(struct rt_report *r, const struct detect_finding *f, const st
 
 static bool is_misuse(enum detect_kind kind)
 {
-	return kind == DETECT_MBARRIER_MISUSE || kind == DETECT_BARRIER_MISUSE || kind == DETECT_LIFETIME || kind == DETECT_SHARED_BOUNDS;
+	return kind == DETECT_MBARRIER_MISUSE || kind == DETECT_BARRIER_MISUSE || kind == DETECT_LIFETIME || kind == DETECT_SHARED_BOUNDS ||
+	       kind == DETECT_GLOBAL_BOUNDS || kind == DETECT_USE_AFTER_FREE || kind == DETECT_UNINITIALISED_READ;
 }
 
 /* Is what it stores logged (probe_what.stored)? */

@@ -607,7 +607,7 @@ CUresult rt_on_node_params_v1(enum rt_hook which, CUgraphNode node, const CUDA_K
 static CUresult learn_memory(CUresult r, CUgraph graph, CUdeviceptr p, size_t n)
 {
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(p, n, RT_MEM_DEVICE, graph, NULL);
+		rt_mem_of_graph(p, n, graph);
 	return r;
 }
 

@@ -96,7 +96,7 @@ static const char *name(void *arg, uint64_t address)
 	if (l->hang->nnames == NAMES)
 		return NULL;
 	pthread_mutex_lock(&rt_lock);
-	rt_found_where(&r, rt_mem_at(l->number));
+	rt_found_where(&r, rt_mem_at(l));
 	pthread_mutex_unlock(&rt_lock);
 	return l->hang->name[l->hang->nnames++] = r.where;
 }

@@ -140,6 +140,19 @@ void rt_judge_over(CUcontext ctx, const uint64_t *key, uint32_t upto)
 	pthread_mutex_unlock(&queue_lock);
 }
 
+uint32_t rt_judge_known_over(void)
+{
+	const struct rt_launch *l;
+	uint32_t n;
+
+	pthread_mutex_lock(&queue_lock);
+	for (l = first; l && state_of(l) >= RT_OVER; l = l->next)
+		;
+	n = l ? l->number - 1 : numbers;
+	pthread_mutex_unlock(&queue_lock);
+	return n;
+}
+
 bool rt_judge_under_way(void)
 {
 	bool any;
@@ -262,7 +275,7 @@ static void tell_host(const struct rt_launch *l)
 	while (rt_verdict_maps(verdict, &n), rt_map_get(n, &m))
 		rt_verdict_map(verdict, &m);
 	pthread_mutex_lock(&rt_lock);
-	rt_verdict_memory(verdict, rt_mem_at(l->number));
+	rt_verdict_memory(verdict, rt_mem_at(l));
 	pthread_mutex_unlock(&rt_lock);
 }
 
@@ -341,7 +354,10 @@ static struct screen_log log_of(const struct rt_launch *l, const struct region_b
 
 static struct screen_places places_of(const struct rt_launch *l)
 {
-	return (struct screen_places){l->place, rt_flags.bounds ? l->nplaces : 0};
+	size_t n;
+	const struct event_block *ground = rt_verdict_ground(verdict, &n);
+
+	return (struct screen_places){l->place, rt_flags.bounds ? l->nplaces : 0, ground, rt_flags.bounds ? (uint32_t)n : 0};
 }
 
 /* Is there nothing to judge, as the host sees it? */

@@ -107,6 +107,7 @@ void rt_judge_settle(CUcontext, enum rt_hook, CUstream, uint64_t key);
 /* Launches of that stream, or of the context's (NULL), are over up to a number: of the last one before it was asked. */
 uint32_t rt_judge_last(void);
 void rt_judge_over(CUcontext, const uint64_t *key, uint32_t upto);
+uint32_t rt_judge_known_over(void);     /* all up to that number are known to be over */
 bool rt_judge_under_way(void);          /* Is there a launch that is not judged yet? */
 uint32_t rt_judge_done(void);           /* all are judged up to that number */
 bool rt_judge_drains(void);             /* Is there somebody who empties regions? */
@@ -146,8 +147,13 @@ bool rt_map_get(size_t i, struct event_map *);
 
 /* ---- past.c ------------------------------------------------------------------------------------------- */
 
-/* The blocks when that launch began; with rt_lock, until it is called again. */
-const struct rt_blocks *rt_mem_at(uint32_t launch);
+/* The blocks when that launch was issued, and those that had been freed; with rt_lock, until it is called again. */
+const struct rt_blocks *rt_mem_at(const struct rt_launch *);
+
+/* ---- made.c; with rt_lock: */
+
+/* Adds what had been freed when the launch was issued, and was not used again since; `to` NULL: is there any? */
+bool rt_freed_at(const struct rt_launch *, struct rt_blocks *to);
 
 /* ---- verdict.c; one is one thread's at a time ------------------------------------------------------------- */
 
@@ -161,6 +167,8 @@ const struct event_map *rt_verdict_maps(const struct rt_verdict *, size_t *n);
 void rt_verdict_memory(struct rt_verdict *, const struct rt_blocks *);
 const struct rt_blocks *rt_verdict_blocks(const struct rt_verdict *);
 bool rt_verdict_block(const struct rt_verdict *, uint64_t address, struct rt_block *);
+/* As the detector is told of them. */
+const struct event_block *rt_verdict_ground(const struct rt_verdict *, size_t *n);
 bool rt_verdict_is_strict(const struct rt_verdict *);   /* as detect_is_strict() */
 /* A launch that is over: it belongs to the verdict now, and reports may tell of it.  Then, if it is judged, and all of
  * its pieces are right (event_piece_wrong): where its log is cut, or NULL; its pieces; and its findings are reported. */

@@ -78,7 +78,7 @@ void rt_locate_global(struct rt_buf *b, const struct rt_report *r, const struct 
 	static const char *const kinds[] = {
 		[RT_MEM_DEVICE] = "global memory", [RT_MEM_MANAGED] = "managed memory",
 		[RT_MEM_HOST] = "page-locked host memory", [RT_MEM_MAPPED] = "global memory",
-		[RT_MEM_VARIABLE] = "global memory",
+		[RT_MEM_VARIABLE] = "global memory", [RT_MEM_FREED] = "global memory",
 	};
 	const unsigned long long in = r->addr - block->addr, bytes = block->bytes;
 
@@ -87,7 +87,16 @@ void rt_locate_global(struct rt_buf *b, const struct rt_report *r, const struct 
 		rt_printf(b, ", %llu bytes inside the %llu-byte variable %s at 0x%llx", in, bytes,
 			  rt_demangle(block->name), (unsigned long long)block->addr);
 	else
-		rt_printf(b, ", %llu bytes inside a %llu-byte %s at 0x%llx", in, bytes,
+		rt_printf(b, ", %llu bytes inside a %llu-byte %s at 0x%llx%s", in, bytes,
 			  block->kind == RT_MEM_MAPPED ? "mapping" : "allocation",
-			  (unsigned long long)block->addr);
+			  (unsigned long long)block->addr, block->kind == RT_MEM_FREED ? " that was freed" : "");
+}
+
+void rt_locate_behind(struct rt_buf *b, const struct rt_report *r, const struct rt_block *block)
+{
+	const uint64_t end = block->addr + block->bytes, n = r->addr >= end ? r->addr - end : (uint64_t)r->outside;
+
+	rt_printf(b, "%s memory: it %s %llu byte%s past the end of a %llu-byte allocation at 0x%llx", block->kind == RT_MEM_MANAGED ?
+		  "managed" : "global", r->addr >= end ? "begins" : "reaches", (unsigned long long)n, n == 1 ? "" : "s",
+		  (unsigned long long)block->bytes, (unsigned long long)block->addr);
 }

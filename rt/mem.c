@@ -10,18 +10,29 @@
 
 struct rt_blocks rt_blocks;
 
-void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem kind, const void *owner, const char *name)
+static void enter(struct rt_block b, const char *call)
 {
-	struct rt_block b = { .addr = addr, .bytes = bytes, .kind = kind, .owner = owner, .name = name };
-
-	if (!addr || !bytes || rt_short())
+	if (!b.addr || !b.bytes || rt_short())
 		return;
 	/* The first one sets the device up: what logs may take is a part of what is free. */
 	if (rt_dev_begin())
 		rt_dev_end();
+	b.made = call ? rt_made_here(call) : NULL;
+	rt_freed_reused(b.addr, b.bytes);
 	pthread_mutex_lock(&rt_lock);
 	rt_block_add(&rt_blocks, &b);
 	pthread_mutex_unlock(&rt_lock);
+}
+
+void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem kind, const char *call)
+{
+	enter((struct rt_block){.addr = addr, .bytes = bytes, .kind = kind}, call);
+}
+
+void rt_mem_of_graph(uint64_t addr, uint64_t bytes, const void *graph)
+{
+	rt_freed_unseen();
+	enter((struct rt_block){.addr = addr, .bytes = bytes, .kind = RT_MEM_MAPPED, .owner = graph}, NULL);
 }
 
 /* Removes the allocation at `addr`; false if it is not in the table. */
@@ -67,6 +78,7 @@ void rt_mem_forget(void)
 	rt_blocks.n = 0;
 	rt_blocks.changes++;
 	pthread_mutex_unlock(&rt_lock);
+	rt_freed_forget();
 	rt_touch_end();
 }
 
@@ -77,7 +89,7 @@ CUresult rt_on_alloc(enum rt_hook which, CUdeviceptr *p, size_t n)
 	CUresult r = REAL(cuMemAlloc_v2, which)(p, n);
 
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(*p, n, RT_MEM_DEVICE, NULL, NULL);
+		rt_mem_new(*p, n, RT_MEM_DEVICE, "cuMemAlloc");
 	return r;
 }
 
@@ -87,7 +99,7 @@ CUresult rt_on_alloc_pitch(enum rt_hook which, CUdeviceptr *p, size_t *pitch, si
 	CUresult r = REAL(cuMemAllocPitch_v2, which)(p, pitch, width, height, each);
 
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(*p, *pitch * height, RT_MEM_DEVICE, NULL, NULL);
+		rt_mem_new(*p, *pitch * height, RT_MEM_DEVICE, "cuMemAllocPitch");
 	return r;
 }
 
@@ -108,7 +120,7 @@ CUresult rt_on_alloc_managed(enum rt_hook which, CUdeviceptr *p, size_t n, unsig
 		return r;
 	rt_touch_new(*p, n, RT_MANAGED_PAGES);
 	all_over();
-	rt_mem_new(*p, n, RT_MEM_MANAGED, NULL, NULL);
+	rt_mem_new(*p, n, RT_MEM_MANAGED, "cuMemAllocManaged");
 	return r;
 }
 
@@ -121,7 +133,7 @@ static void begins(enum rt_hook which, CUdeviceptr p, size_t n, CUstream stream)
 	d = rt_deed_put(which, stream, DETECT_ALLOC, "cuMemAllocAsync");
 	rt_deed_range(d, p, n, true);
 	rt_deed_ready(d);
-	rt_mem_new(p, n, RT_MEM_DEVICE, NULL, NULL);
+	rt_mem_new(p, n, RT_MEM_DEVICE, "cuMemAllocAsync");
 }
 
 CUresult rt_on_alloc_async(enum rt_hook which, CUdeviceptr *p, size_t n, CUstream stream)
@@ -157,6 +169,7 @@ CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
 	if (r == CUDA_SUCCESS && found) {
 		all_over();
 		rt_order_freed(was.addr, was.bytes);
+		rt_freed_add(&was, "cuMemFree", NULL);
 	}
 	return r;
 }
@@ -164,6 +177,8 @@ CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
 CUresult rt_on_free_async(enum rt_hook which, CUdeviceptr p, CUstream stream)
 {
 	struct rt_deed *d = rt_deed_put(which, stream, DETECT_FREE, "cuMemFreeAsync");
+	const struct detect_when when = d ? d->d.when : (struct detect_when){0}, *at = d ? &when : NULL;
+	const bool captured = rt_stream_captured(stream);
 	struct rt_block was;
 	bool found = gone(p, &was);
 	CUresult r;
@@ -176,6 +191,8 @@ CUresult rt_on_free_async(enum rt_hook which, CUdeviceptr p, CUstream stream)
 	rt_deed_ready(d);
 	rt_stream_seen(which, stream);
 	settle(found, &was, r);
+	if (r == CUDA_SUCCESS && found && !captured)
+		rt_freed_add(&was, "cuMemFreeAsync", at);
 	return r;
 }
 
@@ -185,7 +202,7 @@ CUresult rt_on_map(enum rt_hook which, CUdeviceptr p, size_t n, size_t offset,
 	CUresult r = REAL(cuMemMap, which)(p, n, offset, handle, flags);
 
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(p, n, RT_MEM_MAPPED, NULL, NULL);
+		rt_mem_new(p, n, RT_MEM_MAPPED, "cuMemMap");
 	return r;
 }
 
@@ -216,8 +233,9 @@ static void imported(CUdeviceptr p)
 	CUdeviceptr base = 0;
 	size_t n = 0;
 
+	rt_freed_unseen();
 	if (rt_drv.cuMemGetAddressRange && rt_drv.cuMemGetAddressRange(&base, &n, p) == CUDA_SUCCESS)
-		rt_mem_new(p, n - (size_t)(p - base), RT_MEM_MAPPED, NULL, NULL);
+		rt_mem_new(p, n - (size_t)(p - base), RT_MEM_MAPPED, NULL);
 }
 
 /* Opened again it is where it was, until it is closed as often: it is entered each time. */
@@ -257,9 +275,17 @@ CUresult rt_on_external_buffer(enum rt_hook which, CUdeviceptr *p, CUexternalMem
 {
 	CUresult r = REAL(cuExternalMemoryGetMappedBuffer, which)(p, from, what);
 
+	rt_freed_unseen();
 	if (r == CUDA_SUCCESS)
-		rt_mem_new(*p, what->size, RT_MEM_MAPPED, NULL, NULL);
+		rt_mem_new(*p, what->size, RT_MEM_MAPPED, NULL);
 	return r;
+}
+
+/* How large its allocation is, is not known. */
+CUresult rt_on_graphics_pointer(enum rt_hook which, CUdeviceptr *p, size_t *n, CUgraphicsResource resource)
+{
+	rt_freed_unseen();
+	return REAL(CUresult(CUdeviceptr *, size_t *, CUgraphicsResource), which)(p, n, resource);
 }
 
 /* ---- host memory that the device can reach --------------------------------------------------------- */
@@ -276,7 +302,7 @@ static void host_memory(void *p, size_t n, enum rt_pages of)
 		return;
 	rt_touch_new((uintptr_t)p, n, of);
 	if (d == (uintptr_t)p)
-		rt_mem_new(d, n, RT_MEM_HOST, NULL, NULL);
+		rt_mem_new(d, n, RT_MEM_HOST, "cuMemHostAlloc");
 }
 
 CUresult rt_on_host_alloc(enum rt_hook which, void **p, size_t n, unsigned int flags)

@@ -106,6 +106,15 @@ static void fill_stack(struct rt_place *p, const struct rt_stack *s)
 	}
 }
 
+void rt_met_call(struct rt_place *p, const char *call, const struct rt_stack *s)
+{
+	memset(p, 0, sizeof *p);
+	p->known = true;
+	p->op = p->var = p->ptx = "";
+	p->call = call_name(call);
+	fill_stack(p, s);
+}
+
 static void fill(struct rt_place *p, const struct rt_deed *x, const struct detect_range *r)
 {
 	struct detect_side side = {
@@ -117,17 +126,13 @@ static void fill(struct rt_place *p, const struct rt_deed *x, const struct detec
 		rt_found_place(p, &side, x->of.kernel ? &x->of : NULL);
 		return;
 	}
-	memset(p, 0, sizeof *p);
-	p->known = true;
-	p->op = p->var = p->ptx = "";
-	p->call = call_name(x->call);
+	rt_met_call(p, x->call, &x->stack);
 	p->write = r->writes;
 	p->addr = r->address;
 	p->size = r->size;
 	p->verb = x->d.kind == DETECT_FREE ? "Free" : x->d.kind == DETECT_ALLOC ? "Allocation" : NULL;
 	p->stream_known = x->d.kind != DETECT_TOUCH;
 	p->stream = x->stream;
-	fill_stack(p, &x->stack);
 }
 
 /* The same sites or calls were told of before: it counts with that. */

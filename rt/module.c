@@ -335,6 +335,7 @@ static CUresult loaded(CUresult r, CUmodule *module, bool code)
 		rt_image_code_alone();
 	if (r != CUDA_SUCCESS)
 		return r;
+	rt_freed_unseen();              /* its variables and its heap */
 	m = add_module(*module, false);
 	m->code = code;
 	c = rt_dev_begin();
@@ -505,10 +506,12 @@ static CUresult library_loaded(CUresult r, CUlibrary *lib, char *made, const str
 		stays = stays || o->opts[i] == CU_LIBRARY_BINARY_IS_PRESERVED;
 	if (!stays || r != CUDA_SUCCESS)
 		rt_free(made);
-	if (r == CUDA_SUCCESS)
+	if (r == CUDA_SUCCESS) {
+		rt_freed_unseen();
 		add_module(*lib, true)->code = o->code;
-	else if (o->code)
+	} else if (o->code) {
 		rt_image_code_alone();
+	}
 	return r;
 }
 

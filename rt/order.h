@@ -75,5 +75,7 @@ void rt_order_fork(void);
 /* ---- met.c ------------------------------------------------------------------------------------------------------- */
 
 void rt_met(void *unused, const struct detect_meeting *);
+/* A place of the host: what it called, and from where. */
+void rt_met_call(struct rt_place *, const char *call, const struct rt_stack *);
 
 #endif

@@ -9,7 +9,7 @@ enum { GONE = 4096 };
 /* In the order in which they were given back, a ring of which the first is at `oldest`; with rt_lock. */
 static struct gone { struct rt_block block; uint32_t upto; /* number of the last launch before */ } gone[GONE];
 static size_t oldest, ngone;
-static struct rt_blocks past;
+static struct rt_blocks past, other;
 
 static struct gone *nth(size_t i)
 {
@@ -31,22 +31,44 @@ void rt_mem_gone(const struct rt_block *b)
 	pthread_mutex_unlock(&rt_lock);
 }
 
-const struct rt_blocks *rt_mem_at(uint32_t launch)
+static bool same(const struct rt_blocks *a, const struct rt_blocks *b)
+{
+	size_t i = 0;
+
+	while (a->n == b->n && i < a->n && a->list[i].addr == b->list[i].addr && a->list[i].bytes == b->list[i].bytes &&
+	       a->list[i].kind == b->list[i].kind && a->list[i].name == b->list[i].name)
+		i++;
+	return a->n == b->n && i == a->n;
+}
+
+/* Of those at one place the one that was given back first was there. */
+static void put_back(struct rt_blocks *to, uint32_t launch)
 {
 	struct rt_block later;
 
-	if (!ngone || nth(ngone - 1)->upto < launch)
-		return &rt_blocks;
-	rt_blocks_copy(&past, &rt_blocks);
-	/* Of those at one place the one that was given back first was there. */
-	for (size_t i = ngone; i-- > 0;) {
+	for (size_t i = ngone; i-- > 0 && nth(i)->upto >= launch;) {
 		const struct rt_block *x = &nth(i)->block;
 
-		if (nth(i)->upto < launch)
-			break;
-		rt_block_take(&past, x->addr, &later);
-		rt_block_add(&past, x);
+		rt_block_take(to, x->addr, &later);
+		rt_block_add(to, x);
 	}
-	past.changes = UINT64_MAX - launch;     /* no other one's */
+}
+
+const struct rt_blocks *rt_mem_at(const struct rt_launch *l)
+{
+	static uint64_t number = UINT64_C(1) << 63;     /* none of rt_blocks' */
+	struct rt_blocks was;
+
+	if ((!ngone || nth(ngone - 1)->upto < l->number) && !rt_freed_at(l, NULL))
+		return &rt_blocks;
+	rt_blocks_copy(&other, &rt_blocks);
+	put_back(&other, l->number);
+	rt_freed_at(l, &other);
+	if (same(&past, &other))
+		return &past;
+	was = past;
+	past = other;
+	other = was;
+	past.changes = ++number;
 	return &past;
 }

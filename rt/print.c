@@ -257,10 +257,11 @@ static void put_note(struct rt_buf *b, const struct rt_report *r)
 }
 
 /* What outlives its block, or comes before it, what uses an mbarrier that is not there, a wrong mask, and what lies
- * outside of its variable, is one access. */
+ * outside of its variable or of what was allocated, or reads what nobody has written, is one access. */
 static bool may_be_one(enum gsan_kind kind)
 {
-	return kind == GSAN_LIFETIME || kind == GSAN_MBARRIER_MISUSE || kind == GSAN_BARRIER_MISUSE || kind == GSAN_SHARED_BOUNDS;
+	return kind == GSAN_LIFETIME || kind == GSAN_MBARRIER_MISUSE || kind == GSAN_BARRIER_MISUSE || kind == GSAN_SHARED_BOUNDS ||
+	       kind == GSAN_GLOBAL_BOUNDS || kind == GSAN_USE_AFTER_FREE || kind == GSAN_UNINITIALISED_READ;
 }
 
 static void put_accesses(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
@@ -269,6 +270,8 @@ static void put_accesses(struct rt_buf *b, const struct rt_report *r, const stru
 		put_place(b, &r->now, false, look);
 	if (r->before.known || !may_be_one(r->kind) || !r->now.known)
 		put_place(b, &r->before, true, look);
+	if (r->made.known)
+		put_place(b, &r->made, true, look);
 	rt_puts(b, "  ");
 	color(b, look, GREEN);
 	rt_printf(b, "Location is %s", r->where ? r->where : "unknown");

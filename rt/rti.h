@@ -130,6 +130,8 @@ struct rt_report {
 	struct rt_place now, before;
 	char *where;            /* what follows "Location is " */
 	const char *var;        /* the variable it lies in; "" if none */
+	/* GLOBAL_BOUNDS, USE_AFTER_FREE: where the memory was made; `before` is where it was freed. */
+	struct rt_place made;
 	/* SHARED_BOUNDS: by how many bytes it reaches past the end of `var`, which has so many, or, negative, begins before
 	 * its start; and the variable in which it lies there; "": none.  No var: all of a block's memory. */
 	int64_t outside;
@@ -161,6 +163,8 @@ void rt_locate_tensor(struct rt_buf *, const struct rt_report *);
 void rt_locate_shared(struct rt_buf *, struct rt_report *, uint64_t size);     /* of its variable; 0: unknown */
 void rt_locate_outside(struct rt_buf *, const struct rt_report *);
 void rt_locate_global(struct rt_buf *, const struct rt_report *, const struct rt_block *);
+/* Behind a block: `outside` bytes of the access. */
+void rt_locate_behind(struct rt_buf *, const struct rt_report *, const struct rt_block *);
 
 /* ---- print.c: text of a report, nothing else ---------------------------------------- */
 
@@ -233,13 +237,18 @@ void rt_supp_line(struct rt_buf *, const struct rt_report *);   /* one that matc
 
 /* ---- alloc.c: the program's memory ------------------------------------------------------- */
 
-enum rt_mem { RT_MEM_DEVICE, RT_MEM_MANAGED, RT_MEM_HOST, RT_MEM_MAPPED, RT_MEM_VARIABLE };
+/* FREED: it was there. */
+enum rt_mem { RT_MEM_DEVICE, RT_MEM_MANAGED, RT_MEM_HOST, RT_MEM_MAPPED, RT_MEM_VARIABLE, RT_MEM_FREED };
+
+/* A place of the program's that called the driver, which `fill` puts into a report. */
+struct rt_made { void (*fill)(const struct rt_made *, struct rt_place *); };
 
 struct rt_block {
 	uint64_t addr, bytes;
 	enum rt_mem kind;
 	const void *owner;      /* module of a variable */
 	const char *name;       /* of a variable */
+	const struct rt_made *made, *freed;     /* NULL: it is not known where */
 };
 
 struct rt_blocks { struct rt_block *list; size_t n, cap; uint64_t changes; };

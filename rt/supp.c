@@ -41,6 +41,9 @@ static bool is_race(enum gsan_kind kind)
 	case GSAN_HOST_RACE:
 		return true;
 	case GSAN_SHARED_BOUNDS:
+	case GSAN_GLOBAL_BOUNDS:
+	case GSAN_USE_AFTER_FREE:
+	case GSAN_UNINITIALISED_READ:
 	case GSAN_MBARRIER_MISUSE:
 	case GSAN_BARRIER_MISUSE:
 	case GSAN_LIFETIME:

@@ -19,6 +19,9 @@ struct rt_verdict {
 	struct event_map *maps;
 	size_t nmaps, maps_cap;
 	struct rt_blocks memory;
+	struct event_block *ground;             /* the same; */
+	size_t nground, ground_cap;
+	bool ground_told;
 	uint64_t cut;                           /* launches */
 	bool ignores_same_value, told_of_stored;
 	bool gave_up;                           /* there was no memory: nothing more is asked of the detector */
@@ -125,6 +128,7 @@ void rt_verdict_close(struct rt_verdict *v)
 	rt_free(v->report);
 	rt_free(v->maps);
 	rt_free(v->memory.list);
+	rt_free(v->ground);
 	rt_free(v);
 }
 
@@ -150,10 +154,54 @@ const struct event_map *rt_verdict_maps(const struct rt_verdict *v, size_t *n)
 	return v->maps;
 }
 
+/* Of memory that is there, that alone has padding which routines of the driver have allocated for the device. */
+static enum event_block_kind kind_of(enum rt_mem kind)
+{
+	switch (kind) {
+	case RT_MEM_DEVICE:
+	case RT_MEM_MANAGED:
+		return EVENT_BLOCK_ALLOCATED;
+	case RT_MEM_FREED:
+		return EVENT_BLOCK_FREED;
+	case RT_MEM_HOST:
+	case RT_MEM_MAPPED:
+	case RT_MEM_VARIABLE:
+		break;
+	}
+	return EVENT_BLOCK_THERE;
+}
+
 void rt_verdict_memory(struct rt_verdict *v, const struct rt_blocks *b)
 {
-	if (v->memory.changes != b->changes)
-		rt_blocks_copy(&v->memory, b);
+	if (v->memory.changes == b->changes)
+		return;
+	rt_blocks_copy(&v->memory, b);
+	v->ground = rt_grow(v->ground, &v->ground_cap, b->n, sizeof *v->ground);
+	for (size_t i = 0; i < b->n; i++)
+		v->ground[i] = (struct event_block){b->list[i].addr, b->list[i].bytes, kind_of(b->list[i].kind)};
+	v->nground = b->n;
+	v->ground_told = false;
+}
+
+const struct event_block *rt_verdict_ground(const struct rt_verdict *v, size_t *n)
+{
+	*n = v->nground;
+	return v->ground;
+}
+
+static void tell_ground(struct rt_verdict *v)
+{
+	struct event_host h = {.kind = EVENT_HOST_MEMORY};
+
+	if (v->ground_told)
+		return;
+	v->ground_told = true;
+	ask((struct question){.v = v, .host = &h});
+	h.kind = EVENT_HOST_BLOCK;
+	for (size_t i = 0; i < v->nground; i++) {
+		h.block = v->ground[i];
+		ask((struct question){.v = v, .host = &h});
+	}
 }
 
 const struct rt_blocks *rt_verdict_blocks(const struct rt_verdict *v)
@@ -208,6 +256,7 @@ void rt_verdict_begin(struct rt_verdict *v, const struct rt_launch *l, const uin
 	struct event_host h = {.kind = EVENT_HOST_LAUNCH, .launch = l->number, .blocks = l->shape.blocks, .early = l->early};
 
 	say_if_not_stored(v, l);
+	tell_ground(v);
 	ask((struct question){.v = v, .sites = &sites, .host = &h});
 	h.kind = EVENT_HOST_VARIABLE;
 	for (uint32_t i = 0; i < l->nplaces; i++) {

@@ -77,6 +77,8 @@ static void print_finding(const struct run_script *s, const struct detect_findin
 	if (f->kind == DETECT_SHARED_BOUNDS)
 		fprintf(stderr, ", %lld bytes %s", (long long)(f->outside < 0 ? -f->outside : f->outside),
 			f->outside < 0 ? "before the start" : "past the end");
+	if (f->kind == DETECT_GLOBAL_BOUNDS)
+		fprintf(stderr, ", %lld bytes past the end of %llu", (long long)f->outside, (unsigned long long)f->ground.bytes);
 	if (f->met[0] != DETECT_NO_SITE)
 		fprintf(stderr, ", met at lines %u and %u", judge_site_line(&log_, a->launch, f->met[0]),
 			judge_site_line(&log_, b->launch, f->met[1]));

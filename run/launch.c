@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "event/event.h"
 #include "rewrite/rewrite.h"
 #include "rt/kinds.h"
 #include "rt/gsan.h"
@@ -28,6 +29,7 @@ struct place {                  /* what a declaration became */
 	CUstream stream;
 	CUevent event;
 	CUtensorMap tmap;
+	bool there;             /* buf, hostbuf, managed */
 };
 
 struct runner {
@@ -219,9 +221,10 @@ static bool make(struct runner *r, const struct run_obj *o, struct place *p)
 {
 	void *host;
 
+	p->there = !o->later;
 	switch (o->kind) {
 	case OBJ_BUF:
-		return make_buf(r, o, p);
+		return o->later || make_buf(r, o, p);
 	case OBJ_HOSTBUF:
 		if (!TRY(r, o->pos, cuMemHostAlloc(&host, o->bytes, CU_MEMHOSTALLOC_DEVICEMAP |
 						   CU_MEMHOSTALLOC_PORTABLE)) ||
@@ -363,6 +366,20 @@ static int launch(struct runner *r, const struct run_action *a)
 	return TRY(r, a->pos, cuLaunchKernelEx(&config, f, params, NULL)) ? RUN_OK : RUN_OTHER;
 }
 
+/* What there is of the script's memory when a launch comes. */
+static void tell_memory(const struct runner *r)
+{
+	run_probes_memory(NULL);
+	for (int i = 1; i < r->s->nobjs; i++) {
+		const struct run_obj *o = &r->s->objs[i];
+		const struct place *p = &r->at[i];
+		const enum event_block_kind is = o->kind == OBJ_HOSTBUF ? EVENT_BLOCK_THERE : EVENT_BLOCK_ALLOCATED;
+
+		if (o->bytes && p->addr)
+			run_probes_memory(&(struct event_block){p->addr, o->bytes, p->there ? is : EVENT_BLOCK_FREED});
+	}
+}
+
 /* One launch, which is over when this returns, but for one that others overlap. */
 static int launch_logged(struct runner *r, const struct run_action *a)
 {
@@ -371,6 +388,7 @@ static int launch_logged(struct runner *r, const struct run_action *a)
 
 	if (!r->together && !run_probes_begin(a, n))
 		return RUN_OTHER;
+	tell_memory(r);
 	r->together = r->together ? r->together : n;
 	r->more = run_probes_launch(r->together - n);
 	status = launch(r, a);
@@ -394,6 +412,27 @@ static void touch(struct runner *r, const struct run_action *a)
 	if (r->job->verbose && a->kind == ACT_HOSTREAD)
 		fprintf(stderr, "gsan-run: %s:%u: the bytes read add up to %u (mod 256)\n",
 			r->s->path, a->pos.line, sum);
+}
+
+/* What is launched with it from then on has the address that it had, or gets. */
+static bool change_block(struct runner *r, const struct run_action *a)
+{
+	struct place *p = &r->at[a->dst];
+	const bool makes = a->kind == ACT_ALLOC;
+	CUstream stream = r->at[a->stream].stream;
+
+	if (p->there == makes) {
+		run_error(r->s, a->pos, "\"%s\" is %s", r->s->objs[a->dst].name, makes ? "there already" : "not there");
+		return false;
+	}
+	p->there = makes;
+	if (!a->ordered)
+		return makes ? TRY(r, a->pos, cuMemAlloc_v2(&p->addr, a->bytes)) : TRY(r, a->pos, cuMemFree_v2(p->addr));
+	if (!r->cu.cuMemAllocAsync || !r->cu.cuMemFreeAsync) {
+		run_error(r->s, a->pos, "the driver has no cuMemAllocAsync");
+		return false;
+	}
+	return makes ? TRY(r, a->pos, cuMemAllocAsync(&p->addr, a->bytes, stream)) : TRY(r, a->pos, cuMemFreeAsync(p->addr, stream));
 }
 
 static int act(struct runner *r, const struct run_action *a)
@@ -433,6 +472,10 @@ static int act(struct runner *r, const struct run_action *a)
 	case ACT_HOSTREAD:
 	case ACT_HOSTWRITE:
 		touch(r, a);
+		break;
+	case ACT_FREE:
+	case ACT_ALLOC:
+		ok = change_block(r, a);
 		break;
 	}
 	return ok ? RUN_OK : RUN_OTHER;
@@ -504,6 +547,8 @@ static int perform(struct runner *r)
 		gsan_off();
 	if (r->job->emu)
 		run_emu_source(s);
+	if (r->job->emu && r->job->events == EVENTS_PROBES)
+		run_emu_judged();
 	if (r->job->oracle && !run_oracle_start(s))
 		return RUN_OTHER;
 	if (r->job->events && !run_events_start(r->job))
@@ -514,11 +559,13 @@ static int perform(struct runner *r)
 		return RUN_SKIPPED;
 	if (r->job->events == EVENTS_PROBES && !run_probes_ready(&r->cu, r->module, r->device, s, r->job))
 		return RUN_OTHER;
-	for (i = 1; i < s->nobjs; i++)
+	for (i = 1; i < s->nobjs; i++) {
+		gsan_at(s->path, s->objs[i].pos.line);
 		if (!make(r, &s->objs[i], &r->at[i]))
 			return RUN_OTHER;
 		else if (r->at[i].host)
 			run_host_block(r->at[i].addr, s->objs[i].bytes);
+	}
 	for (k = 0; k < s->nactions; k++) {
 		gsan_at(s->path, s->actions[k].pos.line);
 		status = act(r, &s->actions[k]);

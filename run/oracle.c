@@ -80,6 +80,14 @@ void run_emu_source(const struct run_script *s)
 		source(s->path, s->text, s->len);
 }
 
+void run_emu_judged(void)
+{
+	__typeof__(emu_judged) *judged = FUNCTION(emu_judged);
+
+	if (judged)
+		judged();
+}
+
 void run_emu_hang(const struct run_job *job)
 {
 	__typeof__(emu_hang) *hang = FUNCTION(emu_hang);

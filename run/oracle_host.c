@@ -45,6 +45,10 @@ void run_host_did(const struct run_script *s, unsigned k, const struct run_host_
 	ndoing = k + 1;
 	d->launch = launch;
 	d->launches = a->kind == ACT_LAUNCH;
+	if (a->kind == ACT_FREE && a->ordered)
+		d->at[d->n++] = (struct touch){at->dst, a->bytes, a->pos.line, true, false};
+	if (a->kind == ACT_ALLOC && a->ordered)
+		d->at[d->n++] = (struct touch){at->dst, a->bytes, a->pos.line, true, false};
 	d->host = a->kind == ACT_HOSTREAD || a->kind == ACT_HOSTWRITE;
 	if (a->kind == ACT_COPY)
 		d->at[d->n++] = (struct touch){at->src, a->bytes, a->pos.line, false, false};
@@ -54,7 +58,8 @@ void run_host_did(const struct run_script *s, unsigned k, const struct run_host_
 
 static bool in_stream(const struct run_action *a)
 {
-	return a->kind == ACT_LAUNCH || a->kind == ACT_RECORD || a->kind == ACT_WAIT || a->kind == ACT_COPY || a->kind == ACT_SET;
+	return a->kind == ACT_LAUNCH || a->kind == ACT_RECORD || a->kind == ACT_WAIT || a->kind == ACT_COPY || a->kind == ACT_SET ||
+	       ((a->kind == ACT_FREE || a->kind == ACT_ALLOC) && a->ordered);
 }
 
 /* CUDA Driver API, "API synchronization behavior": a copy between two places of host memory is over when it returns. */
@@ -96,6 +101,9 @@ static void order(const struct run_script *s, unsigned k)
 		add(last(s, k, 0, a->event), done);
 	if (is_blocking(s, a))
 		edge[done][next] = true;
+	/* Freeing waits for the device. */
+	for (unsigned i = 0; a->kind == ACT_FREE && !a->ordered && i < k; i++)
+		edge[2 * i + 1][done] = true;
 	if (a->kind != ACT_SYNC)
 		return;
 	if (a->event >= 0)

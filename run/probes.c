@@ -222,6 +222,26 @@ static void tell_map(const struct event_map *m)
 	told[ntold++] = *m;
 }
 
+static struct event_block *blocks;
+static uint32_t nblocks;
+
+void run_probes_memory(const struct event_block *b)
+{
+	const struct emu_events_sink *sink = run_events_sink();
+	struct event_host h = {.kind = b ? EVENT_HOST_BLOCK : EVENT_HOST_MEMORY};
+
+	if (b) {
+		h.block = *b;
+		blocks = realloc(blocks, (nblocks + 1) * sizeof *blocks);
+		if (!blocks)
+			abort();
+		blocks[nblocks++] = *b;
+	} else {
+		nblocks = 0;
+	}
+	sink->host(sink->arg, &h);
+}
+
 /* The detector hears of it with the first launch. */
 void run_probes_map(const struct run_tmap *t, CUdeviceptr base, const CUtensorMap *map)
 {
@@ -374,7 +394,7 @@ static void print_screen(const struct logged *l, const uint32_t why[SCREEN_WHYS]
 {
 	static const char *const words[SCREEN_WHYS] = {
 		"events that are not looked at", "accesses that are not looked at", "groups that lane 0 does not lead", "no room",
-		"orders that are not followed", "shared memory", "global memory", "variables of shared memory"
+		"orders that are not followed", "shared memory", "global memory", "variables of shared memory", "blocks of global memory"
 	};
 
 	if (clear[l->param.launch])
@@ -425,7 +445,7 @@ static bool screen(const struct logged *l, const struct log_copy *log)
 	const struct screen_maps maps_now = {told, ntold};
 	const struct log_shape *s = &l->shape;
 	struct event_place place[REGION_PLACES_MOST];
-	const struct screen_places places = {place, places_of(log, place)};
+	const struct screen_places places = {place, places_of(log, place), blocks, nblocks};
 	struct region_block block;
 	uint32_t why[SCREEN_WHYS], again[SCREEN_WHYS];
 	struct screen_twins *twins;

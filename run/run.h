@@ -60,6 +60,7 @@ struct run_obj {
 	enum run_obj_kind kind;
 	struct run_pos pos;
 	uint64_t bytes;         /* BUF, HOSTBUF, MANAGED */
+	bool later;             /* BUF: it is allocated by an action */
 	enum run_init init;
 	uint64_t seed;          /* FILL: the word; RAND: the seed */
 	struct run_tmap *tmap;  /* TMAP */
@@ -76,7 +77,7 @@ struct run_arg {
 
 enum run_action_kind {
 	ACT_LAUNCH, ACT_SYNC, ACT_RECORD, ACT_WAIT, ACT_COPY, ACT_SET,
-	ACT_HOSTREAD, ACT_HOSTWRITE
+	ACT_HOSTREAD, ACT_HOSTWRITE, ACT_FREE, ACT_ALLOC
 };
 
 struct run_action {
@@ -93,6 +94,7 @@ struct run_action {
 	int stream;             /* LAUNCH, RECORD, WAIT, COPY, SET, SYNC; 0: null stream */
 	int event;              /* RECORD, WAIT, SYNC; -1: none */
 	bool context;           /* SYNC: of everything */
+	bool ordered;           /* FREE, ALLOC: in the order of the stream */
 	int dst, src;           /* COPY, SET, HOSTREAD, HOSTWRITE */
 	uint64_t dst_off, src_off, bytes;
 	unsigned byte;          /* SET */
@@ -173,14 +175,14 @@ bool run_holds(const struct run_script *, const struct run_expect *,
 	X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) \
 	X(cuDevicePrimaryCtxRetain) X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
 	X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuModuleGetGlobal_v2) X(cuFuncSetAttribute) \
-	X(cuMemAlloc_v2) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer_v2) X(cuMemAllocManaged) \
+	X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer_v2) X(cuMemAllocManaged) \
 	X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyAsync) X(cuMemsetD8Async) \
 	X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2) \
 	X(cuStreamCreate) X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamWaitEvent) \
 	X(cuEventCreate) X(cuEventRecord) X(cuEventSynchronize) \
 	X(cuLaunchKernel) X(cuLaunchKernelEx)
 /* Later additions; NULL where the driver has none. */
-#define DRIVER_EXTRAS(X) X(cuFuncGetParamInfo) X(cuTensorMapEncodeTiled) X(cuTensorMapEncodeIm2col)
+#define DRIVER_EXTRAS(X) X(cuMemAllocAsync) X(cuMemFreeAsync) X(cuFuncGetParamInfo) X(cuTensorMapEncodeTiled) X(cuTensorMapEncodeIm2col)
 
 struct run_driver {
 #define X(name) __typeof__(name) *name;
@@ -250,6 +252,7 @@ int run_launch(const struct run_script *, const struct run_job *);
 bool run_oracle_knows(const char *options);
 /* Before the module is loaded: the emulated device names its lines. */
 void run_emu_source(const struct run_script *);
+void run_emu_judged(void);      /* it is judged by probes that it knows nothing of */
 /* Likewise.  False after saying why. */
 bool run_oracle_start(const struct run_script *);
 /* Prints what it found and sends it, then holds gsan's findings against it if gsan
@@ -284,6 +287,8 @@ bool run_probes_whole(void);    /* Is everything logged? */
 /* At first, before each launch, and when it is over.  False: a driver call failed, or the log's region is too small,
  * which is said.  A launch has one parameter more, which is returned; NULL: as false. */
 bool run_probes_ready(struct run_driver *, CUmodule, CUdevice, const struct run_script *, const struct run_job *);
+struct event_block;
+void run_probes_memory(const struct event_block *);     /* the launches that come have it; NULL: what was told is gone */
 void run_probes_map(const struct run_tmap *, CUdeviceptr base, const CUtensorMap *);
 /* How many launches may overlap from that one on, with itself. */
 unsigned run_probes_overlap(const struct run_script *, const struct run_action *);

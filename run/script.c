@@ -192,7 +192,9 @@ static void parse_memory(struct parser *p, enum run_obj_kind kind)
 		if (init)
 			fail(p, w.col, "unexpected \"%s\"", w.s);
 		init = true;
-		if (!strcmp(w.s, "zero")) {
+		if (kind == OBJ_BUF && !strcmp(w.s, "later")) {
+			o->later = true;
+		} else if (!strcmp(w.s, "zero")) {
 			o->init = INIT_ZERO;
 		} else if (!strcmp(w.s, "iota")) {
 			o->init = INIT_IOTA;
@@ -472,6 +474,15 @@ static void parse_set(struct parser *p, struct run_action *a)
 	tail_stream(p, a);
 }
 
+/* NAME [stream=NAME] */
+static void parse_block(struct parser *p, struct run_action *a)
+{
+	a->dst = of_kind(p, run_next(p, "a buf"), OBJ_BUF, "a buf");
+	a->bytes = p->s->objs[a->dst].bytes;
+	a->ordered = !run_done(p);
+	tail_stream(p, a);
+}
+
 static void parse_touch(struct parser *p, struct run_action *a)
 {
 	struct word w = run_next(p, "a hostbuf or managed block"), n;
@@ -523,6 +534,10 @@ static void parse_action(struct parser *p, enum run_action_kind kind, unsigned c
 	case ACT_HOSTREAD:
 	case ACT_HOSTWRITE:
 		parse_touch(p, &a);
+		break;
+	case ACT_FREE:
+	case ACT_ALLOC:
+		parse_block(p, &a);
 		break;
 	}
 	if (p->bad)
@@ -609,7 +624,7 @@ static void parse_timeout(struct parser *p, struct word dir)
 static const struct { const char *name; enum run_action_kind kind; } actions[] = {
 	{ "launch", ACT_LAUNCH }, { "sync", ACT_SYNC }, { "record", ACT_RECORD },
 	{ "wait", ACT_WAIT }, { "copy", ACT_COPY }, { "set", ACT_SET },
-	{ "hostread", ACT_HOSTREAD }, { "hostwrite", ACT_HOSTWRITE },
+	{ "hostread", ACT_HOSTREAD }, { "hostwrite", ACT_HOSTWRITE }, { "free", ACT_FREE }, { "alloc", ACT_ALLOC },
 };
 
 static bool parse_declaration(struct parser *p, struct word dir)

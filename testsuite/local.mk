@@ -51,6 +51,24 @@ race_tests = \
 	testsuite/race/bounds_vector.ptx \
 	testsuite/race/bounds_vector_left_out.ptx \
 	testsuite/race/bounds_warp_specialised.ptx \
+	testsuite/race/ground_atom_bins.ptx \
+	testsuite/race/ground_bulk_store.ptx \
+	testsuite/race/ground_cp_async_tail.ptx \
+	testsuite/race/ground_freed_kept.ptx \
+	testsuite/race/ground_freed_large.ptx \
+	testsuite/race/ground_freed_pool.ptx \
+	testsuite/race/ground_freed_read.ptx \
+	testsuite/race/ground_freed_stream.ptx \
+	testsuite/race/ground_freed_unordered.ptx \
+	testsuite/race/ground_freed_write.ptx \
+	testsuite/race/ground_loop_rounded.ptx \
+	testsuite/race/ground_managed.ptx \
+	testsuite/race/ground_no_race_outside.ptx \
+	testsuite/race/ground_one_past.ptx \
+	testsuite/race/ground_pool_end.ptx \
+	testsuite/race/ground_read_guard.ptx \
+	testsuite/race/ground_red_blocks.ptx \
+	testsuite/race/ground_vector_end.ptx \
 	testsuite/race/host_two_streams.ptx \
 	testsuite/race/host_other_synced.ptx \
 	testsuite/race/host_event_before.ptx \
@@ -657,6 +675,52 @@ norace_tests = \
 	testsuite/norace/bounds_vector.ptx \
 	testsuite/norace/bounds_vector_left_out.ptx \
 	testsuite/norace/bounds_warp_specialised.ptx \
+	testsuite/norace/ground_atom_bins.ptx \
+	testsuite/norace/ground_bulk_store.ptx \
+	testsuite/norace/ground_cp_async_tail.ptx \
+	testsuite/norace/ground_freed_beside.ptx \
+	testsuite/norace/ground_freed_event.ptx \
+	testsuite/norace/ground_freed_kept.ptx \
+	testsuite/norace/ground_freed_large.ptx \
+	testsuite/norace/ground_freed_pool.ptx \
+	testsuite/norace/ground_freed_read.ptx \
+	testsuite/norace/ground_freed_reused.ptx \
+	testsuite/norace/ground_freed_stream.ptx \
+	testsuite/norace/ground_freed_write.ptx \
+	testsuite/norace/ground_host_end.ptx \
+	testsuite/norace/ground_loop_rounded.ptx \
+	testsuite/norace/ground_managed.ptx \
+	testsuite/norace/ground_one_past.ptx \
+	testsuite/norace/ground_pool_end.ptx \
+	testsuite/norace/ground_read_guard.ptx \
+	testsuite/norace/ground_red_blocks.ptx \
+	testsuite/norace/ground_vector_end.ptx \
+	testsuite/norace/uninit_block.ptx \
+	testsuite/norace/uninit_block_right.ptx \
+	testsuite/norace/uninit_bulk_load.ptx \
+	testsuite/norace/uninit_bulk_load_right.ptx \
+	testsuite/norace/uninit_bulk_store.ptx \
+	testsuite/norace/uninit_bulk_store_right.ptx \
+	testsuite/norace/uninit_cp_async.ptx \
+	testsuite/norace/uninit_cp_async_right.ptx \
+	testsuite/norace/uninit_dynamic.ptx \
+	testsuite/norace/uninit_dynamic_right.ptx \
+	testsuite/norace/uninit_first_turn.ptx \
+	testsuite/norace/uninit_first_turn_right.ptx \
+	testsuite/norace/uninit_halo.ptx \
+	testsuite/norace/uninit_halo_right.ptx \
+	testsuite/norace/uninit_histogram.ptx \
+	testsuite/norace/uninit_histogram_right.ptx \
+	testsuite/norace/uninit_late.ptx \
+	testsuite/norace/uninit_late_right.ptx \
+	testsuite/norace/uninit_never.ptx \
+	testsuite/norace/uninit_never_right.ptx \
+	testsuite/norace/uninit_peer.ptx \
+	testsuite/norace/uninit_peer_right.ptx \
+	testsuite/norace/uninit_sum.ptx \
+	testsuite/norace/uninit_sum_right.ptx \
+	testsuite/norace/uninit_vector.ptx \
+	testsuite/norace/uninit_vector_right.ptx \
 	testsuite/norace/host_one_stream.ptx \
 	testsuite/norace/host_stream_synced.ptx \
 	testsuite/norace/host_all_synced.ptx \

@@ -17,7 +17,10 @@ program_tests = \
 	testsuite/programs/device.cu \
 	testsuite/programs/download.cu \
 	testsuite/programs/elapsed.cu \
+	testsuite/programs/end.cu \
 	testsuite/programs/errors.cu \
+	testsuite/programs/freed.cu \
+	testsuite/programs/freed_module.cu \
 	testsuite/programs/graph_events.cu \
 	testsuite/programs/graph_nodes.cu \
 	testsuite/programs/guards_end.cu \
@@ -51,7 +54,10 @@ program_tests = \
 	testsuite/programs/race_cluster.cu \
 	testsuite/programs/race_counter.cu \
 	testsuite/programs/race_download.cu \
+	testsuite/programs/race_end.cu \
 	testsuite/programs/race_flag.cu \
+	testsuite/programs/race_freed.cu \
+	testsuite/programs/race_freed_event.cu \
 	testsuite/programs/race_graph.cu \
 	testsuite/programs/race_graph_event.cu \
 	testsuite/programs/race_host_passes_on.cu \

@@ -9,6 +9,8 @@
  *   0.*       bar.arrive id=0                           every warp of block 0
  *   *.0:0     ld.acquire.gpu g:0x200 size=4 read=1 @70..75
  *   variable 1 at=0x400 bytes=960                       where a variable of shared memory lies in the launch's blocks
+ *   memory                                              launches that come have none of the blocks that stand above
+ *   allocated g:0x1000 bytes=100                        they have this one; there, freed: likewise (enum event_block_kind)
  *   over                                                all threads end, and the launch
  *   fault                                               the launch ends, where its threads are
  *   cut 75                                              from that time on a part of the launch's log may be lost
@@ -567,6 +569,26 @@ static bool variable(struct reader *r, char *rest)
 	return true;
 }
 
+/* The word is "memory", or that of a kind of block. */
+static bool memory(struct reader *r, const char *word, char *rest)
+{
+	static const char *const kinds[] = {"allocated", "there", "freed"}, *const names[] = {"bytes"};
+	struct event_host h = {.kind = EVENT_HOST_BLOCK, .launch = r->launch};
+	uint8_t space;
+	bool own;
+
+	for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (!strcmp(word, kinds[i]))
+			h.block.kind = (enum event_block_kind)i;
+	rest += strspn(rest, " \t");
+	if (!strcmp(word, "memory"))
+		h.kind = EVENT_HOST_MEMORY;
+	else if (!place(r, &rest, &h.block.at, &space, &own) || (rest += strspn(rest, " \t"), setting(r, rest, names, 1, &h.block.bytes)))
+		return fail(r, "a block is g:N bytes=N");
+	host(r, &h);
+	return true;
+}
+
 static bool cut(struct reader *r, char *rest)
 {
 	struct event_host h = {.kind = EVENT_HOST_CUT, .launch = r->launch};
@@ -598,6 +620,8 @@ static bool line(struct reader *r, char *s)
 		return map(r, rest);
 	if (!strcmp(word, "variable"))
 		return variable(r, rest);
+	if (!strcmp(word, "memory") || !strcmp(word, "allocated") || !strcmp(word, "there") || !strcmp(word, "freed"))
+		return memory(r, word, rest);
 	if (!strcmp(word, "cut"))
 		return cut(r, rest);
 	if (strcmp(word, "over") && strcmp(word, "fault"))

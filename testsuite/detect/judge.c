@@ -142,7 +142,8 @@ static bool is_kind(const char *word, enum detect_kind kind)
 {
 	if (!strcmp(word, "race"))
 		return kind != DETECT_MBARRIER_MISUSE && kind != DETECT_BARRIER_MISUSE && kind != DETECT_LIFETIME &&
-		       kind != DETECT_SHARED_BOUNDS;
+		       kind != DETECT_SHARED_BOUNDS && kind != DETECT_GLOBAL_BOUNDS && kind != DETECT_USE_AFTER_FREE &&
+		       kind != DETECT_UNINITIALISED_READ;
 	return !strcmp(word, detect_kind_name(kind));
 }
 

@@ -24,12 +24,14 @@ ev_tests = \
 	testsuite/detect/barrier.evs \
 	testsuite/detect/bounds.evs \
 	testsuite/detect/fence.evs \
+	testsuite/detect/ground.evs \
 	testsuite/detect/host.evs \
 	testsuite/detect/mbarrier.evs \
 	testsuite/detect/order.evs \
 	testsuite/detect/pdl.evs \
 	testsuite/detect/proxy.evs \
 	testsuite/detect/tcgen05.evs \
+	testsuite/detect/uninit.evs \
 	testsuite/detect/wgmma.evs \
 	testsuite/detect/why.evs \
 	testsuite/detect/words.evs
@@ -236,6 +238,22 @@ ev_logs = \
 	testsuite/detect/fence/relaxed_arrive_nothing.ev \
 	testsuite/detect/fence/relaxed_arrive_restricted.ev \
 	testsuite/detect/fence/relaxed_arrive_restricted_global.ev \
+	testsuite/detect/ground/across.ev \
+	testsuite/detect/ground/behind.ev \
+	testsuite/detect/ground/copy.ev \
+	testsuite/detect/ground/copy_out.ev \
+	testsuite/detect/ground/early.ev \
+	testsuite/detect/ground/end.ev \
+	testsuite/detect/ground/far.ev \
+	testsuite/detect/ground/freed.ev \
+	testsuite/detect/ground/freed_behind.ev \
+	testsuite/detect/ground/freed_later.ev \
+	testsuite/detect/ground/freed_rest.ev \
+	testsuite/detect/ground/freed_used.ev \
+	testsuite/detect/ground/no_race.ev \
+	testsuite/detect/ground/off.ev \
+	testsuite/detect/ground/other_behind.ev \
+	testsuite/detect/ground/there_end.ev \
 	testsuite/detect/fence/release_block_cluster.ev testsuite/detect/fence/release_block_cta.ev \
 	testsuite/detect/fence/release_block_gpu.ev testsuite/detect/fence/release_block_sys.ev \
 	testsuite/detect/fence/release_cluster_cluster.ev testsuite/detect/fence/release_cluster_cta.ev \
@@ -537,6 +555,19 @@ ev_logs = \
 	testsuite/detect/tcgen05/operand_beside.ev testsuite/detect/tcgen05/operand_fenced.ev \
 	testsuite/detect/tcgen05/operand_no_fence.ev testsuite/detect/tcgen05/operand_no_order.ev \
 	testsuite/detect/tcgen05/other_thread_not_in_order.ev \
+	testsuite/detect/uninit/barrier.ev \
+	testsuite/detect/uninit/barrier_later.ev \
+	testsuite/detect/uninit/blocks.ev \
+	testsuite/detect/uninit/copy.ev \
+	testsuite/detect/uninit/global.ev \
+	testsuite/detect/uninit/later.ev \
+	testsuite/detect/uninit/never.ev \
+	testsuite/detect/uninit/own.ev \
+	testsuite/detect/uninit/part.ev \
+	testsuite/detect/uninit/parts.ev \
+	testsuite/detect/uninit/race.ev \
+	testsuite/detect/uninit/unknown.ev \
+	testsuite/detect/uninit/update.ev \
 	testsuite/detect/tcgen05/pair_left_alone.ev testsuite/detect/tcgen05/pair_left_alone_high.ev \
 	testsuite/detect/tcgen05/pair_not_left_alone.ev testsuite/detect/tcgen05/pair_of_blocks.ev \
 	testsuite/detect/tcgen05/pair_of_blocks_early.ev testsuite/detect/tcgen05/products_apart.ev \

@@ -121,6 +121,13 @@ static void check_action(const struct run_script *s, const struct run_action *a)
 			fuzz_broken("byte %u", a->byte);
 		is_stream(s, a->stream);
 		break;
+	case ACT_FREE:
+	case ACT_ALLOC:
+		if (object(s, a->dst)->kind != OBJ_BUF)
+			fuzz_broken("a block that is no buf");
+		inside(s, a->dst, 0, a->bytes);
+		is_stream(s, a->stream);
+		break;
 	case ACT_HOSTREAD:
 	case ACT_HOSTWRITE:
 		inside(s, a->dst, a->dst_off, a->bytes);
