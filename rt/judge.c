@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "rt/clear.h"
+#include "rt/screen.h"
 #include "rt/hang.h"
 #include "rt/order.h"
 #include "rt/touch.h"
@@ -304,84 +304,6 @@ static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c,
 	return k.wrong ? k.wrong : wrong;
 }
 
-struct screening {
-	const struct screen_log *log;
-	const struct event_sites *sites;
-	const struct screen_maps *maps;
-	const struct screen_places *places;
-	bool clear;
-};
-
-static void screen(void *arg)
-{
-	struct screening *s = arg;
-	uint32_t why[SCREEN_WHYS];
-
-	s->clear = screen_launch(s->log, s->sites, s->maps, s->places, NULL, why);
-}
-
-/* May the screen be asked about it?  Of a launch that others overlap, that ended in an error, or of which pieces were taken out
- * while it ran, it may not. */
-static bool may_be_clear(const struct rt_launch *l, uint32_t nfills)
-{
-	return rt_flags.report_bugs && nfills == log_places(&l->shape) && !l->early && !l->tables->linked->lets_go && !l->failed &&
-	       !rt_verdict_is_strict(verdict);
-}
-
-/* Those that the driver made, and parameters; to be freed. */
-static struct screen_maps maps_of(const struct rt_launch *l)
-{
-	size_t n;
-	const struct event_map *maps = rt_verdict_maps(verdict, &n);
-	struct event_map *all = rt_alloc((n + l->nmaps + 1) * sizeof *all);
-
-	if (n)
-		memcpy(all, maps, n * sizeof *all);
-	if (l->nmaps)
-		memcpy(all + n, l->map, l->nmaps * sizeof *all);
-	return (struct screen_maps){all, (unsigned)(n + l->nmaps)};
-}
-
-static struct screen_log log_of(const struct rt_launch *l, const struct region_block *b, uint32_t next)
-{
-	const struct log_shape *s = &l->shape;
-
-	return (struct screen_log){
-		.launch = l->number, .heads = s->heads, .slots = s->slots, .end = s->end, .next = next, .piece = s->piece,
-		.blocks = s->blocks, .warps = s->warps, .threads = b->threads, .shared = b->shared
-	};
-}
-
-static struct screen_places places_of(const struct rt_launch *l)
-{
-	size_t n;
-	const struct event_block *ground = rt_verdict_ground(verdict, &n);
-
-	return (struct screen_places){l->place, rt_flags.bounds ? l->nplaces : 0, ground, rt_flags.bounds ? (uint32_t)n : 0};
-}
-
-/* Is there nothing to judge, as the host sees it? */
-static bool is_clear(const struct rt_launch *l, const struct log_copy *c)
-{
-	const struct event_sites sites = rt_sites_linked(l->tables);
-	const struct screen_places places = places_of(l);
-	struct screen_maps maps;
-	struct region_block block;
-	struct screen_log log;
-	struct screening work;
-
-	if (c->head.lost)
-		return false;
-	maps = maps_of(l);
-	memcpy(&block, c->unit + l->shape.heads, sizeof block);
-	log = log_of(l, &block, c->end);
-	log.unit = c->unit;
-	work = (struct screening){&log, &sites, &maps, &places, false};
-	rt_with_memory(screen, &work);
-	rt_free((void *)maps.map);
-	return work.clear;
-}
-
 /* The device has ended it, which waited for what it waits for still. */
 static void explain_late(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
@@ -403,25 +325,10 @@ static void judge_log(struct rt_launch *l, const struct log_copy *c, const struc
 	__atomic_store_n(&judging_since, 0, __ATOMIC_RELEASE);
 }
 
-/* Is there nothing to judge in it, as the device has said, or else as the host sees it? */
-static bool nothing_to_judge(const struct rt_launch *l, const struct log_copy *c, enum rt_clear there)
-{
-	bool here;
-
-	if (there == RT_CLEAR_NOT && rt_flags.device_screen < 2)
-		return false;
-	here = is_clear(l, c);
-	if (there != RT_CLEAR_UNASKED && here != (there == RT_CLEAR)) {
-		rt_say("a fault in gsan, please report it: a launch of %s is clear by the %s alone", rt_demangle(l->func->name), here ? "host" : "device");
-		return false;
-	}
-	return here;
-}
-
 /* Its log has been taken. */
 static void judge_taken(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, enum rt_clear there)
 {
-	const bool clear = may_be_clear(l, n) && nothing_to_judge(l, c, there), asked = rt_flags.report_bugs && !clear;
+	const bool clear = rt_screen_here(l, verdict, c, n, there), asked = rt_flags.report_bugs && !clear;
 	const char *wrong = asked || rt_keeps() || l->deed ? wrong_in(l, c, fill, n, rt_sites_linked(l->tables).nsites) : NULL;
 
 	if (wrong) {
@@ -439,12 +346,6 @@ static void judge_taken(struct rt_launch *l, const struct log_copy *c, const str
 	explain_late(l, c, fill, n);
 }
 
-static bool make_empty(const struct log_way *w, const struct rt_launch *l, const struct log_copy *c)
-{
-	return (rt_flags.device_screen && rt_clear_empty(w, l->memory.at, (uint64_t)c->end * sizeof *c->unit)) ||
-	       log_clear(w, l->memory.at, c);
-}
-
 /* Reads its log, and gives its memory back.  False: it cannot be read. */
 static bool take(struct rt_launch *l, struct log_copy *c)
 {
@@ -454,82 +355,12 @@ static bool take(struct rt_launch *l, struct log_copy *c)
 	if (!w)
 		return false;
 	ok = log_take(w, l->memory.at, &l->shape, c);
-	if (ok && !l->failed && make_empty(w, l, c))
+	if (ok && !l->failed && rt_screen_empty(w, l, c->end))
 		rt_memory_put(&l->memory);
 	else
 		rt_memory_lose(&l->memory);
 	rt_way_end(RT_WAY_TAKE);
 	return ok;
-}
-
-/* Where its variables of shared memory lie, as block 0 has said. */
-static void find_places(struct rt_launch *l, const struct event_unit *head)
-{
-	const struct rt_tables *t = l->tables;
-	struct region_places p;
-
-	if (l->place)
-		return;
-	memcpy(&p, head + REGION_PLACES, sizeof p);
-	l->place = rt_alloc((t->n.nvariables + 1) * sizeof *l->place);
-	for (uint32_t i = 0; p.n && i < p.n - 1 && i < REGION_PLACES_MOST && i < t->n.nvariables; i++) {
-		const uint32_t n = p.place[i].variable;
-
-		if (n < t->n.nvariables)
-			l->place[l->nplaces++] = (struct event_place){
-				t->variables + n, p.place[i].at, t->variable[n].dynamic ? p.dynamic : t->variable[n].bytes
-			};
-	}
-}
-
-/* ---- the device's own screen: with RT_WAY_TAKE ------------------------------------------------------------------------ */
-
-static enum rt_clear ask_device(const struct log_way *w, struct rt_launch *l)
-{
-	struct event_unit head[REGION_QUEUE];
-	struct region_head h;
-	struct region_block block;
-	struct region_places p;
-	struct rt_question q = {.launch = l};
-	struct log_copy c = {0};
-	enum rt_clear answer;
-
-	if (!log_read(w, head, l->memory.at, sizeof head) ||
-	    !log_read(w, &block, l->memory.at + l->shape.heads * sizeof *head, sizeof block))
-		return RT_CLEAR_UNASKED;
-	memcpy(&h, head, sizeof h);
-	memcpy(&p, head + REGION_PLACES, sizeof p);
-	if (h.lost || !block.magic)
-		return RT_CLEAR_UNASKED;
-	find_places(l, head);
-	q.log = log_of(l, &block, h.next);
-	q.log.unit = (const struct event_unit *)(uintptr_t)l->memory.at;
-	q.dynamic = p.dynamic;
-	q.places = places_of(l);
-	q.maps = maps_of(l);
-	answer = rt_clear(w, &q);
-	rt_free((void *)q.maps.map);
-	c.end = h.next;
-	if (answer != RT_CLEAR || rt_flags.device_screen > 1)
-		return answer;
-	if (make_empty(w, l, &c))
-		rt_memory_put(&l->memory);
-	else
-		rt_memory_lose(&l->memory);
-	return answer;
-}
-
-/* Without its log on the host; who wants that for something else has it judged there, too. */
-static enum rt_clear screen_there(struct rt_launch *l, uint32_t nfills)
-{
-	const struct log_way *w;
-	enum rt_clear answer;
-
-	if (!rt_flags.device_screen || rt_keeps() || l->deed || !may_be_clear(l, nfills) || !(w = rt_way_begin(RT_WAY_TAKE)))
-		return RT_CLEAR_UNASKED;
-	answer = ask_device(w, l);
-	rt_way_end(RT_WAY_TAKE);
-	return answer;
 }
 
 /* It was not launched. */
@@ -576,7 +407,7 @@ static void judge(struct rt_launch *l)
 	rt_verdict_take(verdict, l);
 	/* What a lane has stored by now is not all that others have seen. */
 	if (!l->running)
-		there = screen_there(l, n);
+		there = rt_screen_there(l, verdict, n);
 	if (there == RT_CLEAR)
 		rt_verbose(2, "a launch of %s is clear, by the device", rt_demangle(l->func->name));
 	if (there == RT_CLEAR && rt_flags.device_screen < 2) {
@@ -585,7 +416,7 @@ static void judge(struct rt_launch *l)
 		say_if_gone(l);
 		lost_logs++;
 	} else {
-		find_places(l, c.unit);
+		rt_screen_places(l, c.unit);
 		judge_taken(l, &c, fill, n, there);
 	}
 	rt_deed_ready(l->deed);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * screen.c: is there nothing to judge in a launch that is over?  The device is asked first, where the log is (clear.c), and else the
+ * host.
+ */
+#include <string.h>
+
+#include "rt/screen.h"
+
+void rt_screen_places(struct rt_launch *l, const struct event_unit *head)
+{
+	const struct rt_tables *t = l->tables;
+	struct region_places p;
+
+	if (l->place)
+		return;
+	memcpy(&p, head + REGION_PLACES, sizeof p);
+	l->place = rt_alloc((t->n.nvariables + 1) * sizeof *l->place);
+	for (uint32_t i = 0; p.n && i < p.n - 1 && i < REGION_PLACES_MOST && i < t->n.nvariables; i++) {
+		const uint32_t n = p.place[i].variable;
+
+		if (n < t->n.nvariables)
+			l->place[l->nplaces++] = (struct event_place){
+				t->variables + n, p.place[i].at, t->variable[n].dynamic ? p.dynamic : t->variable[n].bytes
+			};
+	}
+}
+
+struct screening {
+	const struct screen_log *log;
+	const struct event_sites *sites;
+	const struct screen_maps *maps;
+	const struct screen_places *places;
+	bool clear;
+};
+
+static void screen(void *arg)
+{
+	struct screening *s = arg;
+	uint32_t why[SCREEN_WHYS];
+
+	s->clear = screen_launch(s->log, s->sites, s->maps, s->places, NULL, why);
+}
+
+/* May the screen be asked about it?  Of a launch that others overlap, that ended in an error, or of which pieces were taken out
+ * while it ran, it may not. */
+static bool may_be_clear(const struct rt_launch *l, const struct rt_verdict *v, uint32_t nfills)
+{
+	return rt_flags.report_bugs && nfills == log_places(&l->shape) && !l->early && !l->tables->linked->lets_go && !l->failed &&
+	       !rt_verdict_is_strict(v);
+}
+
+/* Those that the driver made, and parameters; to be freed. */
+static struct screen_maps maps_of(const struct rt_launch *l, const struct rt_verdict *v)
+{
+	size_t n;
+	const struct event_map *maps = rt_verdict_maps(v, &n);
+	struct event_map *all = rt_alloc((n + l->nmaps + 1) * sizeof *all);
+
+	if (n)
+		memcpy(all, maps, n * sizeof *all);
+	if (l->nmaps)
+		memcpy(all + n, l->map, l->nmaps * sizeof *all);
+	return (struct screen_maps){all, (unsigned)(n + l->nmaps)};
+}
+
+static struct screen_log log_of(const struct rt_launch *l, const struct region_block *b, uint32_t next)
+{
+	const struct log_shape *s = &l->shape;
+
+	return (struct screen_log){
+		.launch = l->number, .heads = s->heads, .slots = s->slots, .end = s->end, .next = next, .piece = s->piece,
+		.blocks = s->blocks, .warps = s->warps, .threads = b->threads, .shared = b->shared
+	};
+}
+
+static struct screen_places places_of(const struct rt_launch *l, const struct rt_verdict *v)
+{
+	size_t n;
+	const struct event_block *ground = rt_verdict_ground(v, &n);
+
+	return (struct screen_places){l->place, rt_flags.bounds ? l->nplaces : 0, ground, rt_flags.bounds ? (uint32_t)n : 0};
+}
+
+/* Is there nothing to judge, as the host sees it? */
+static bool is_clear(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c)
+{
+	const struct event_sites sites = rt_sites_linked(l->tables);
+	const struct screen_places places = places_of(l, v);
+	struct screen_maps maps;
+	struct region_block block;
+	struct screen_log log;
+	struct screening work;
+
+	if (c->head.lost)
+		return false;
+	maps = maps_of(l, v);
+	memcpy(&block, c->unit + l->shape.heads, sizeof block);
+	log = log_of(l, &block, c->end);
+	log.unit = c->unit;
+	work = (struct screening){&log, &sites, &maps, &places, false};
+	rt_with_memory(screen, &work);
+	rt_free((void *)maps.map);
+	return work.clear;
+}
+
+bool rt_screen_here(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c, uint32_t nfills, enum rt_clear there)
+{
+	bool here;
+
+	if (!may_be_clear(l, v, nfills) || (there == RT_CLEAR_NOT && rt_flags.device_screen < 2))
+		return false;
+	here = is_clear(l, v, c);
+	if (there == RT_CLEAR_UNASKED || here == (there == RT_CLEAR))
+		return here;
+	rt_say("a fault in gsan, please report it: a launch of %s is clear by the %s alone", rt_demangle(l->func->name), here ? "host" : "device");
+	return false;
+}
+
+bool rt_screen_empty(const struct log_way *w, const struct rt_launch *l, uint32_t end)
+{
+	return (rt_flags.device_screen && rt_clear_empty(w, l->memory.at, (uint64_t)end * sizeof(struct event_unit))) ||
+	       log_clear(w, l->memory.at, &(struct log_copy){.end = end});
+}
+
+/* ---- the device's own screen: with RT_WAY_TAKE ------------------------------------------------------------------------ */
+
+static enum rt_clear ask_device(const struct log_way *w, struct rt_launch *l, const struct rt_verdict *v)
+{
+	struct event_unit head[REGION_QUEUE];
+	struct region_head h;
+	struct region_block block;
+	struct region_places p;
+	struct rt_question q = {.launch = l};
+	enum rt_clear answer;
+
+	if (!log_read(w, head, l->memory.at, sizeof head) ||
+	    !log_read(w, &block, l->memory.at + l->shape.heads * sizeof *head, sizeof block))
+		return RT_CLEAR_UNASKED;
+	memcpy(&h, head, sizeof h);
+	memcpy(&p, head + REGION_PLACES, sizeof p);
+	if (h.lost || !block.magic)
+		return RT_CLEAR_UNASKED;
+	rt_screen_places(l, head);
+	q.log = log_of(l, &block, h.next);
+	q.log.unit = (const struct event_unit *)(uintptr_t)l->memory.at;
+	q.dynamic = p.dynamic;
+	q.places = places_of(l, v);
+	q.maps = maps_of(l, v);
+	answer = rt_clear(w, &q);
+	rt_free((void *)q.maps.map);
+	if (answer != RT_CLEAR || rt_flags.device_screen > 1)
+		return answer;
+	if (rt_screen_empty(w, l, h.next))
+		rt_memory_put(&l->memory);
+	else
+		rt_memory_lose(&l->memory);
+	return answer;
+}
+
+enum rt_clear rt_screen_there(struct rt_launch *l, const struct rt_verdict *v, uint32_t nfills)
+{
+	const struct log_way *w;
+	enum rt_clear answer;
+
+	if (!rt_flags.device_screen || rt_keeps() || l->deed || !may_be_clear(l, v, nfills) || !(w = rt_way_begin(RT_WAY_TAKE)))
+		return RT_CLEAR_UNASKED;
+	answer = ask_device(w, l, v);
+	rt_way_end(RT_WAY_TAKE);
+	return answer;
+}
