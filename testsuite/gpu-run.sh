@@ -4,8 +4,8 @@
 # gpu-run.sh TARBALL [STAGE]...: builds a tarball of `make dist` on a machine
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
 # GPU's among them.  Stages: build, reproducers, programs, rest, kernels (testsuite/kernels
-# and their mutants, beside racecheck), hangs (programs that hang or end in a fault), slice (kernels by probes), random (2,000 random programs, on GPUS of them), bench; without any,
-# all but the last five.  Reproducers take 15 seconds each, nearly all of it the
+# and their mutants, beside racecheck), hangs (programs that hang or end in a fault), screen (device_screen), slice (kernels by probes), random (2,000 random programs, on GPUS of them), bench; without any,
+# all but the last six.  Reproducers take 15 seconds each, nearly all of it the
 # driver's compiler: in an order by SEED (default: the day) as many are run, on the GPU
 # alone, as $REPRODUCER_LIMIT seconds (default: 480) allow.  The build is kept in
 # $GPU_RUN_DIR (default: a folder beside the temporary files), so that stages can be run
@@ -139,6 +139,19 @@ stage_hangs()
 	cat passed.log
 }
 
+# stage_screen: launches that are clear by the device, beside the host's; what that is worth
+stage_screen()
+{
+	cd "$dir/build" || return
+	export top_srcdir=../src top_builddir=. NVCC=${NVCC:-nvcc} CUDA_HOME=${CUDA_HOME:-$(dirname "$(dirname "$(command -v "${NVCC:-nvcc}")")")}
+	DEVICE=gpu passed screen timeout 200 sh ../src/testsuite/run/device_screen.sh
+	cat passed.log
+	for value in 0 1; do
+		echo "device_screen=$value"
+		OPTIONS=device_screen=$value BENCH_LIMIT=20 timeout 180 sh ../src/testsuite/bench/gpu.sh
+	done
+}
+
 # stage_slice: right kernels RUNS times, and mutants; what orders their logs; what they cost
 stage_slice()
 {
@@ -172,6 +185,7 @@ for stage do
 	kernels) stage_kernels ;;
 	slice)	stage_slice ;;
 	hangs)	stage_hangs ;;
+	screen)	stage_screen ;;
 	random)	stage_random ;;
 	bench)	cd "$dir/build" && timeout 580 make bench-gpu ;;
 	*)	echo "no such stage: $stage"; exit 2 ;;

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # GSAN_OPTIONS=device_screen: launches in which there is nothing to find are clear on the device as they are on the host, and
-# their logs are not read; what is racy is found as without it.
+# their logs are not read; what is racy is found as without it.  DEVICE=gpu: on a GPU.
 . "$top_srcdir/testsuite/lib.sh"
 takes_long
+: "${DEVICE:=emu}"
+code=compute_90a
+[ "$DEVICE" = emu ] || code=sm_90a
 
 build()
 {
-	"$top_builddir/gsan-nvcc" -std=c++17 -O3 -lineinfo -gencode arch=compute_90a,code=compute_90a "$@" -o program >log 2>&1 ||
+	"$top_builddir/gsan-nvcc" -std=c++17 -O3 -lineinfo -gencode arch=compute_90a,code=$code "$@" -o program >log 2>&1 ||
 		{ cat log; hard "gsan-nvcc"; }
 }
 
@@ -15,7 +18,7 @@ build()
 both()
 {
 	for value in 2 1; do
-		run "$1" env GSAN_OPTIONS="device_screen=$value:verbosity=2" timeout 120 "$top_builddir/gsan-run" --device=emu -- ./program
+		run "$1" env GSAN_OPTIONS="device_screen=$value:verbosity=2" timeout 120 "$top_builddir/gsan-run" --device="$DEVICE" -- ./program
 		hasnt err "a fault in gsan"
 		clear=$(grep -c "is clear, by the device" err)
 		[ "$clear" = "$2" ] || fail "device_screen=$value: $clear launches are clear by the device, not $2: $(tail -n 3 err)"
