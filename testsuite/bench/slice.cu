@@ -19,82 +19,12 @@
 #include "testsuite/bench/tables.h"
 
 /* The host's passes are in detect/libparts.a; a GPU's are made here. */
-extern "C" {
-#include "detect/screen.h"
-}
-#include "detect/bounds.h"
-namespace gpu {
-#include "detect/screen.c"
-#include "detect/order.c"
-#include "detect/twin.c"
-}
+#include "rt/clear.cu"
 
 static const size_t region_bytes = (size_t)6 << 30;
 static const uint32_t pages = 2048, twins_room = 1 << 20;
 
-/* ---- the screen's passes: y says which launch of several ----------------------------------------------------- */
-
-static __device__ const struct screen *the_launch(const struct screen *all)
-{
-	static __shared__ struct screen s;
-
-	if (threadIdx.x + threadIdx.y == 0) {
-		s = all[blockIdx.y];
-		s.log.next = ((const struct region_head *)s.log.unit)->next;
-	}
-	__syncthreads();
-	return &s;
-}
-
-__global__ void link_pieces(const struct screen *all)
-{
-	const struct screen *s = the_launch(all);
-
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
-		gpu::screen_link(s, i);
-}
-
-__global__ void __launch_bounds__(32) screen_blocks(const struct screen *all)
-{
-	const struct screen *s = the_launch(all);
-
-	gpu::screen_block(s, blockIdx.x);
-}
-
-__global__ void screen_compared(const struct screen *all)
-{
-	const struct screen *s = the_launch(all);
-
-	uint32_t warp = blockIdx.x * blockDim.y + threadIdx.y;
-
-	if (warp < s->log.blocks * s->log.warps)
-		gpu::screen_compare(s, warp);
-}
-
-__global__ void __launch_bounds__(32) screen_judged(const struct screen *all)
-{
-	const struct screen *s = the_launch(all);
-
-	gpu::screen_judge(s, blockIdx.x);
-}
-
-__global__ void screen_written(const struct screen *all)
-{
-	const struct screen *s = the_launch(all);
-
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
-		gpu::screen_writes(s, i);
-}
-
-__global__ void screen_read(const struct screen *all)
-{
-	const struct screen *s = the_launch(all);
-
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x) {
-		gpu::screen_reads(s, i);
-		s->after[i] = SCREEN_NONE;
-	}
-}
+/* ---- between launches ----------------------------------------------------------------------------------------- */
 
 /* The region as it has to be before a launch. */
 __global__ void clean(const struct screen *all)
@@ -333,9 +263,9 @@ static void judge_batch(struct bench *b)
 	uint32_t n = b->launches, bytes = gpu::screen_order_bytes(), warps = b->s.log.blocks * b->s.log.warps;
 
 	if (b->s.twins)
-		screen_compared<<<dim3((warps + 7) / 8, n), dim3(EVENT_LANES, 8)>>>(b->batch);
+		gsan_compare<<<dim3((warps + 7) / 8, n), dim3(EVENT_LANES, 8)>>>(b->batch);
 	lap(2);
-	screen_judged<<<dim3(b->s.log.blocks, n), 32, bytes>>>(b->batch);
+	gsan_judge<<<dim3(b->s.log.blocks, n), 32, bytes>>>(b->batch);
 }
 
 static void screen_batch(struct bench *b)
@@ -344,16 +274,16 @@ static void screen_batch(struct bench *b)
 
 	next_stamp<<<dim3(1, n), 1>>>(b->batch);
 	lap(0);
-	link_pieces<<<dim3(256, n), 256>>>(b->batch);
+	gsan_link<<<dim3(256, n), 256>>>(b->batch);
 	lap(1);
 	if (b->s.order)
 		judge_batch(b);
 	else if (b->s.log.shared)
-		screen_blocks<<<dim3((b->s.log.blocks + together - 1) / together, n), 32, bytes>>>(b->batch);
+		gsan_blocks<<<dim3((b->s.log.blocks + together - 1) / together, n), 32, bytes>>>(b->batch);
 	lap(3);
-	screen_written<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
+	gsan_writes<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
 	lap(4);
-	screen_read<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
+	gsan_reads<<<dim3(132 * 16 / n + 1, n), 128>>>(b->batch);
 	lap(5);
 }
 
@@ -462,8 +392,8 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	}
 	CHECK(cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, probes));
 	w.shared = (unsigned)fixed + dynamic;
-	CHECK(cudaFuncSetAttribute(screen_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
-	CHECK(cudaFuncSetAttribute(screen_judged, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
+	CHECK(cudaFuncSetAttribute(gsan_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
+	CHECK(cudaFuncSetAttribute(gsan_judge, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
 	shape(b, &w);
 	b->launches = 1;
 	tell_batch(b);
