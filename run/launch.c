@@ -290,18 +290,66 @@ static bool fits(struct runner *r, const struct run_action *a, CUfunction f)
 	return true;
 }
 
-static int launch(struct runner *r, const struct run_action *a)
+static void put_arguments(struct runner *r, const struct run_action *a, uint64_t *values, void **params)
 {
 	static uint64_t none[PARAM_BYTES / 8];
+
+	for (unsigned i = 0; i < MAX_PARAMS; i++)
+		params[i] = none;
+	for (unsigned i = 0; i < a->nargs; i++) {
+		struct place *p = a->args[i].obj == ARG_VALUE ? NULL : &r->at[a->args[i].obj];
+
+		values[i] = a->args[i].bits + (p ? p->addr : 0);
+		params[i] = p && r->s->objs[a->args[i].obj].kind == OBJ_TMAP ?
+			    (void *)&p->tmap : (void *)&values[i];
+		if (r->more && params[i] != (void *)&values[i])
+			run_probes_param(i, &p->tmap);
+	}
+	if (r->more)
+		params[a->nargs] = (void *)(uintptr_t)r->more;
+}
+
+/* More than eight blocks of a cluster have to be allowed first. */
+static bool allow(struct runner *r, const struct run_action *a, CUfunction f)
+{
+	if (a->smem > STATIC_SMEM &&
+	    !TRY(r, a->pos, cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)a->smem)))
+		return false;
+	return a->cluster[0] * a->cluster[1] * a->cluster[2] <= 8 ||
+	       TRY(r, a->pos, cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+}
+
+static bool issue(struct runner *r, const struct run_action *a, CUfunction f, void **params)
+{
+	CUlaunchAttribute attr[2] = { 0 };
+	CUlaunchConfig c = {
+		.attrs = attr, .gridDimX = a->grid[0], .gridDimY = a->grid[1], .gridDimZ = a->grid[2], .blockDimX = a->block[0],
+		.blockDimY = a->block[1], .blockDimZ = a->block[2], .sharedMemBytes = a->smem, .hStream = r->at[a->stream].stream
+	};
+
+	if (!a->cluster[0] && !a->pdl)
+		return TRY(r, a->pos, cuLaunchKernel(f, c.gridDimX, c.gridDimY, c.gridDimZ, c.blockDimX, c.blockDimY, c.blockDimZ, a->smem,
+						     c.hStream, params, NULL));
+	if (a->cluster[0]) {
+		attr[c.numAttrs].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+		attr[c.numAttrs].value.clusterDim.x = a->cluster[0];
+		attr[c.numAttrs].value.clusterDim.y = a->cluster[1];
+		attr[c.numAttrs++].value.clusterDim.z = a->cluster[2];
+	}
+	if (a->pdl) {
+		attr[c.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+		attr[c.numAttrs++].value.programmaticStreamSerializationAllowed = 1;
+	}
+	return TRY(r, a->pos, cuLaunchKernelEx(&c, f, params, NULL));
+}
+
+static int launch(struct runner *r, const struct run_action *a)
+{
 	static uint64_t values[MAX_PARAMS];
 	void *params[MAX_PARAMS];
-	CUlaunchAttribute attr[2] = { 0 };
-	CUlaunchConfig config = { .attrs = attr };
 	CUfunction f;
-	CUresult e;
-	unsigned i;
+	CUresult e = r->cu.cuModuleGetFunction(&f, r->module, a->kernel);
 
-	e = r->cu.cuModuleGetFunction(&f, r->module, a->kernel);
 	if (e == CUDA_ERROR_NOT_FOUND) {
 		run_error(r->s, (struct run_pos){ a->pos.line, a->kernel_col },
 			  "this file has no kernel \"%s\"", a->kernel);
@@ -315,55 +363,8 @@ static int launch(struct runner *r, const struct run_action *a)
 	}
 	if (!fits(r, a, f))
 		return RUN_USAGE;
-	for (i = 0; i < MAX_PARAMS; i++)
-		params[i] = none;
-	for (i = 0; i < a->nargs; i++) {
-		struct place *p = a->args[i].obj == ARG_VALUE ? NULL : &r->at[a->args[i].obj];
-
-		values[i] = a->args[i].bits + (p ? p->addr : 0);
-		params[i] = p && r->s->objs[a->args[i].obj].kind == OBJ_TMAP ?
-			    (void *)&p->tmap : (void *)&values[i];
-		if (r->more && params[i] != (void *)&values[i])
-			run_probes_param(i, &p->tmap);
-	}
-	if (r->more)
-		params[a->nargs] = (void *)(uintptr_t)r->more;
-	if (a->smem > STATIC_SMEM &&
-	    !TRY(r, a->pos, cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-					       (int)a->smem)))
-		return RUN_OTHER;
-	config.gridDimX = a->grid[0];
-	config.gridDimY = a->grid[1];
-	config.gridDimZ = a->grid[2];
-	config.blockDimX = a->block[0];
-	config.blockDimY = a->block[1];
-	config.blockDimZ = a->block[2];
-	config.sharedMemBytes = a->smem;
-	config.hStream = r->at[a->stream].stream;
-	if (!a->cluster[0] && !a->pdl)
-		return TRY(r, a->pos, cuLaunchKernel(f, config.gridDimX, config.gridDimY,
-						     config.gridDimZ, config.blockDimX,
-						     config.blockDimY, config.blockDimZ, a->smem,
-						     config.hStream, params, NULL))
-			? RUN_OK : RUN_OTHER;
-	if (a->cluster[0]) {
-		CUlaunchAttribute *c = &attr[config.numAttrs++];
-
-		c->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-		c->value.clusterDim.x = a->cluster[0];
-		c->value.clusterDim.y = a->cluster[1];
-		c->value.clusterDim.z = a->cluster[2];
-		/* More than eight blocks have to be allowed first. */
-		if (a->cluster[0] * a->cluster[1] * a->cluster[2] > 8 &&
-		    !TRY(r, a->pos, cuFuncSetAttribute(f,
-				CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
-			return RUN_OTHER;
-	}
-	if (a->pdl) {
-		attr[config.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-		attr[config.numAttrs++].value.programmaticStreamSerializationAllowed = 1;
-	}
-	return TRY(r, a->pos, cuLaunchKernelEx(&config, f, params, NULL)) ? RUN_OK : RUN_OTHER;
+	put_arguments(r, a, values, params);
+	return allow(r, a, f) && issue(r, a, f, params) ? RUN_OK : RUN_OTHER;
 }
 
 /* What there is of the script's memory when a launch comes. */

@@ -173,131 +173,156 @@ static void check_program(const struct options *o)
 		usage("only --device, --seed, --seeds, --timeout, -v, --kernel, --skip, --count and --no-follow are for programs", NULL);
 }
 
-static void parse(struct options *o, int argc, char **argv)
-{
-	enum { CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, REGION, NO_DRAIN, CUTS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD,
-	       KERNEL, SKIP, COUNT, ALONE };
-	static const struct option longs[] = {
-		{ "check", no_argument, NULL, CHECK },
-		{ "oracle", optional_argument, NULL, ORACLE },
-		{ "events", optional_argument, NULL, EVENTS },
-		{ "device", required_argument, NULL, DEVICE },
-		{ "seed", required_argument, NULL, SEED },
-		{ "seeds", required_argument, NULL, SEEDS },
-		{ "region", required_argument, NULL, REGION },
-		{ "no-drain", no_argument, NULL, NO_DRAIN },
-		{ "cuts", required_argument, NULL, CUTS },
-		{ "timeout", required_argument, NULL, TIMEOUT },
-		{ "no-instrument", no_argument, NULL, PLAIN },
-		{ "dump", required_argument, NULL, DUMP },
-		{ "keep", required_argument, NULL, KEEP },
-		{ "parse-only", no_argument, NULL, PARSE },
-		{ "child", required_argument, NULL, CHILD },
-		{ "kernel", required_argument, NULL, KERNEL },
-		{ "skip", required_argument, NULL, SKIP },
-		{ "count", required_argument, NULL, COUNT },
-		{ "no-follow", no_argument, NULL, ALONE },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ NULL, 0, NULL, 0 }
-	};
-	uint64_t v;
-	int c;
+enum {
+	CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, REGION, NO_DRAIN, CUTS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD,
+	KERNEL, SKIP, COUNT, ALONE
+};
+static const struct option longs[] = {
+	{ "check", no_argument, NULL, CHECK },
+	{ "oracle", optional_argument, NULL, ORACLE },
+	{ "events", optional_argument, NULL, EVENTS },
+	{ "device", required_argument, NULL, DEVICE },
+	{ "seed", required_argument, NULL, SEED },
+	{ "seeds", required_argument, NULL, SEEDS },
+	{ "region", required_argument, NULL, REGION },
+	{ "no-drain", no_argument, NULL, NO_DRAIN },
+	{ "cuts", required_argument, NULL, CUTS },
+	{ "timeout", required_argument, NULL, TIMEOUT },
+	{ "no-instrument", no_argument, NULL, PLAIN },
+	{ "dump", required_argument, NULL, DUMP },
+	{ "keep", required_argument, NULL, KEEP },
+	{ "parse-only", no_argument, NULL, PARSE },
+	{ "child", required_argument, NULL, CHILD },
+	{ "kernel", required_argument, NULL, KERNEL },
+	{ "skip", required_argument, NULL, SKIP },
+	{ "count", required_argument, NULL, COUNT },
+	{ "no-follow", no_argument, NULL, ALONE },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 }
+};
 
-	while ((c = getopt_long(argc, argv, "vhV", longs, NULL)) >= 0)
-		switch (c) {
-		case CHECK:
-			o->check = true;
-			break;
-		case ORACLE:
-			if (optarg && strcmp(optarg, "only"))
-				usage("--oracle: the word behind it can only be only, not", optarg);
-			o->oracle = true;
-			o->only |= optarg != NULL;
-			break;
-		case EVENTS:
-			if (optarg && strcmp(optarg, "hostile") && strcmp(optarg, "probes"))
-				usage("--events: the word behind it can only be hostile or probes, not", optarg);
-			o->job.events = !optarg ? EVENTS_FRIENDLY : *optarg == 'h' ? EVENTS_HOSTILE : EVENTS_PROBES;
-			break;
-		case DEVICE:
-			if (!strcmp(optarg, "emu"))
-				o->device = DEVICE_EMU;
-			else if (!strcmp(optarg, "gpu"))
-				o->device = DEVICE_GPU;
-			else if (!strcmp(optarg, "auto"))
-				o->device = DEVICE_AUTO;
-			else
-				usage("--device: neither gpu, emu nor auto:", optarg);
-			break;
-		case SEED:
-			o->seeded = true;
-			o->first_seed = o->last_seed = number("--seed wants a number, not",
-							      optarg, 0, NULL);
-			break;
-		case SEEDS:
-			seeds(o, optarg);
-			break;
-		case REGION:
-			o->job.region = size(optarg);
-			break;
-		case NO_DRAIN:
-			o->job.no_drain = true;
-			break;
-		case CUTS:
-			v = number("--cuts wants a number, not", optarg, 0, NULL);
-			if (v > 100000)
-				usage("--cuts: too many:", optarg);
-			o->job.cuts = (unsigned)v;
-			break;
-		case TIMEOUT:
-			v = number("--timeout wants seconds, not", optarg, 0, NULL);
-			if (!v || v > 86400)
-				usage("--timeout wants seconds, not", optarg);
-			o->timeout = (unsigned)v;
-			break;
-		case PLAIN:
-			o->job.plain = true;
-			break;
-		case DUMP:
-			o->job.dump = optarg;
-			break;
-		case KEEP:
-			o->job.keep = optarg;
-			break;
-		case PARSE:
-			o->parse_only = true;
-			break;
-		case CHILD:
-			child(o, optarg);
-			break;
-		case KERNEL:
-			o->kernel = optarg;
-			if (run_program_regex(optarg))
-				usage("--kernel: no regular expression", run_program_regex(optarg));
-			break;
-		case SKIP:
-			o->skip = launches("--skip wants a number of launches, not", optarg);
-			break;
-		case COUNT:
-			o->count = launches("--count wants a number of launches, not", optarg);
-			break;
-		case ALONE:
-			o->alone = true;
-			break;
-		case 'v':
-			o->job.verbose = true;
-			break;
-		case 'h':
-			fputs(usage_text, stdout);
-			leave(RUN_OK);
-		case 'V':
-			puts("gsan-run (gsan) " PACKAGE_VERSION);
-			leave(RUN_OK);
-		default:
-			usage(NULL, NULL);
-		}
+static enum run_device device_of(const char *s)
+{
+	if (!strcmp(s, "emu"))
+		return DEVICE_EMU;
+	if (!strcmp(s, "gpu"))
+		return DEVICE_GPU;
+	if (strcmp(s, "auto"))
+		usage("--device: neither gpu, emu nor auto:", s);
+	return DEVICE_AUTO;
+}
+
+static unsigned at_most(const char *s, unsigned least, unsigned most, const char *wants, const char *otherwise)
+{
+	const uint64_t v = number(wants, s, 0, NULL);
+
+	if (v < least || v > most)
+		usage(otherwise, s);
+	return (unsigned)v;
+}
+
+/* Of what runs, and who judges.  False: none of these. */
+static bool option_of_run(struct options *o, int c)
+{
+	switch (c) {
+	case CHECK:
+		o->check = true;
+		break;
+	case ORACLE:
+		if (optarg && strcmp(optarg, "only"))
+			usage("--oracle: the word behind it can only be only, not", optarg);
+		o->oracle = true;
+		o->only |= optarg != NULL;
+		break;
+	case EVENTS:
+		if (optarg && strcmp(optarg, "hostile") && strcmp(optarg, "probes"))
+			usage("--events: the word behind it can only be hostile or probes, not", optarg);
+		o->job.events = !optarg ? EVENTS_FRIENDLY : *optarg == 'h' ? EVENTS_HOSTILE : EVENTS_PROBES;
+		break;
+	case DEVICE:
+		o->device = device_of(optarg);
+		break;
+	case SEED:
+		o->seeded = true;
+		o->first_seed = o->last_seed = number("--seed wants a number, not", optarg, 0, NULL);
+		break;
+	case SEEDS:
+		seeds(o, optarg);
+		break;
+	case TIMEOUT:
+		o->timeout = at_most(optarg, 1, 86400, "--timeout wants seconds, not", "--timeout wants seconds, not");
+		break;
+	case CHILD:
+		child(o, optarg);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Of the log, and of what is shown. */
+static bool option_of_log(struct options *o, int c)
+{
+	switch (c) {
+	case REGION:
+		o->job.region = size(optarg);
+		break;
+	case NO_DRAIN:
+		o->job.no_drain = true;
+		break;
+	case CUTS:
+		o->job.cuts = at_most(optarg, 0, 100000, "--cuts wants a number, not", "--cuts: too many:");
+		break;
+	case PLAIN:
+		o->job.plain = true;
+		break;
+	case DUMP:
+		o->job.dump = optarg;
+		break;
+	case KEEP:
+		o->job.keep = optarg;
+		break;
+	case PARSE:
+		o->parse_only = true;
+		break;
+	case 'v':
+		o->job.verbose = true;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static bool option_of_program(struct options *o, int c)
+{
+	switch (c) {
+	case KERNEL:
+		o->kernel = optarg;
+		if (run_program_regex(optarg))
+			usage("--kernel: no regular expression", run_program_regex(optarg));
+		break;
+	case SKIP:
+		o->skip = launches("--skip wants a number of launches, not", optarg);
+		break;
+	case COUNT:
+		o->count = launches("--count wants a number of launches, not", optarg);
+		break;
+	case ALONE:
+		o->alone = true;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* What goes together; what one of them means for others. */
+static void check_options(struct options *o)
+{
 	if (o->only && o->device == DEVICE_GPU)
 		usage("--oracle=only: a GPU has no detector of its own", NULL);
 	if (o->job.events == EVENTS_PROBES && o->oracle)
@@ -314,6 +339,21 @@ static void parse(struct options *o, int argc, char **argv)
 		o->device = DEVICE_EMU;
 		o->job.plain = true;
 	}
+}
+
+static void parse(struct options *o, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, "vhV", longs, NULL)) >= 0) {
+		if (c == 'h' || c == 'V') {
+			fputs(c == 'h' ? usage_text : "gsan-run (gsan) " PACKAGE_VERSION "\n", stdout);
+			leave(RUN_OK);
+		}
+		if (!option_of_run(o, c) && !option_of_log(o, c) && !option_of_program(o, c))
+			usage(NULL, NULL);
+	}
+	check_options(o);
 	if (!o->child && !strcmp(argv[optind - 1], "--") && optind < argc) {
 		o->program = argv + optind;
 		check_program(o);
