@@ -250,7 +250,8 @@ static enum log_memory memory_of(enum rt_mem kind)
 {
 	static const enum log_memory kinds[] = {
 		[RT_MEM_DEVICE] = LOG_MEM_DEVICE, [RT_MEM_MANAGED] = LOG_MEM_MANAGED, [RT_MEM_HOST] = LOG_MEM_HOST,
-		[RT_MEM_MAPPED] = LOG_MEM_MAPPED, [RT_MEM_VARIABLE] = LOG_MEM_VARIABLE, [RT_MEM_FREED] = LOG_MEM_FREED
+		[RT_MEM_MAPPED] = LOG_MEM_MAPPED, [RT_MEM_VARIABLE] = LOG_MEM_VARIABLE, [RT_MEM_FREED] = LOG_MEM_FREED,
+		[RT_MEM_GRAPH] = LOG_MEM_MAPPED
 	};
 
 	return kinds[kind];

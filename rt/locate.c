@@ -78,7 +78,7 @@ void rt_locate_global(struct rt_buf *b, const struct rt_report *r, const struct 
 	static const char *const kinds[] = {
 		[RT_MEM_DEVICE] = "global memory", [RT_MEM_MANAGED] = "managed memory",
 		[RT_MEM_HOST] = "page-locked host memory", [RT_MEM_MAPPED] = "global memory",
-		[RT_MEM_VARIABLE] = "global memory", [RT_MEM_FREED] = "global memory",
+		[RT_MEM_VARIABLE] = "global memory", [RT_MEM_FREED] = "global memory", [RT_MEM_GRAPH] = "global memory",
 	};
 	const unsigned long long in = r->addr - block->addr, bytes = block->bytes;
 

@@ -32,7 +32,7 @@ void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem kind, const char *cal
 void rt_mem_of_graph(uint64_t addr, uint64_t bytes, const void *graph)
 {
 	rt_freed_unseen();
-	enter((struct rt_block){.addr = addr, .bytes = bytes, .kind = RT_MEM_MAPPED, .owner = graph}, NULL);
+	enter((struct rt_block){.addr = addr, .bytes = bytes, .kind = RT_MEM_GRAPH, .owner = graph}, NULL);
 }
 
 /* Removes the allocation at `addr`; false if it is not in the table. */

@@ -238,7 +238,7 @@ void rt_supp_line(struct rt_buf *, const struct rt_report *);   /* one that matc
 /* ---- alloc.c: the program's memory ------------------------------------------------------- */
 
 /* FREED: it was there. */
-enum rt_mem { RT_MEM_DEVICE, RT_MEM_MANAGED, RT_MEM_HOST, RT_MEM_MAPPED, RT_MEM_VARIABLE, RT_MEM_FREED };
+enum rt_mem { RT_MEM_DEVICE, RT_MEM_MANAGED, RT_MEM_HOST, RT_MEM_MAPPED, RT_MEM_VARIABLE, RT_MEM_FREED, RT_MEM_GRAPH };
 
 /* A place of the program's that called the driver, which `fill` puts into a report. */
 struct rt_made { void (*fill)(const struct rt_made *, struct rt_place *); };

@@ -165,6 +165,7 @@ static enum event_block_kind kind_of(enum rt_mem kind)
 		return EVENT_BLOCK_FREED;
 	case RT_MEM_HOST:
 	case RT_MEM_MAPPED:
+	case RT_MEM_GRAPH:
 	case RT_MEM_VARIABLE:
 		break;
 	}
