@@ -43,8 +43,8 @@ static void nap(void)
 	nanosleep(&ms, NULL);
 }
 
-/* What is judged gives its memory back. */
-static bool find_memory(uint64_t need, struct rt_memory *m)
+/* What is judged gives its memory back: launches before that one. */
+static bool find_memory(uint64_t need, uint32_t number, struct rt_memory *m)
 {
 	const uint64_t until = rt_now_ms() + WAIT_FOR_MEMORY_MS;
 
@@ -58,7 +58,7 @@ static bool find_memory(uint64_t need, struct rt_memory *m)
 			return true;
 		rt_judge_catch_up(false);
 		nap();
-	} while (rt_judge_under_way() && rt_now_ms() < until);
+	} while (rt_judge_done() + 1 < number && rt_now_ms() < until);
 	return false;
 }
 
@@ -69,7 +69,7 @@ static bool prepare(struct rt_launch *l, struct region_launch *param)
 	const struct log_way *w;
 	bool ok;
 
-	if (need > LOG_MOST || !find_memory(need, &l->memory)) {
+	if (need > LOG_MOST || !find_memory(need, l->number, &l->memory)) {
 		rt_judge_unwatched("there is no memory for its log");
 		return false;
 	}
