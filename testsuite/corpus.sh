@@ -5,7 +5,7 @@
 # that its "// archs:" line allows with CORPUS=full in the environment.
 #
 #   1. what --print prints gives the machine code of the original, byte for byte
-#   2. the instrumented text goes through ptxas
+#   2. the instrumented text goes through ptxas, with the options of its "// quickly:" line
 #   3. rewriting it once more changes nothing
 #   4. for the first target, at least as many kernels as its "// contents: COUNT
 #      [N [KERNEL]...]" line says leave the same in memory with gsan and without; the
@@ -91,7 +91,7 @@ for combo in $combos; do
 
 	if "$gsan_ptx" $rewrite original/k.ptx -o instrumented/k.ptx 2>log; then
 		grep -q __gsan_ instrumented/k.ptx || fail "$combo: nothing was instrumented"
-		assemble instrumented
+		as="$as $(field quickly)" assemble instrumented
 		"$gsan_ptx" $rewrite instrumented/k.ptx -o again/k.ptx 2>log &&
 			cmp instrumented/k.ptx again/k.ptx ||
 			fail "$combo: rewriting twice is not rewriting once: $(head -n 3 log)"

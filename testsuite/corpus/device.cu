@@ -4,6 +4,7 @@
 // archs: 75 80 90a 100a 120a
 // quick: 80/plain
 // contents: 19
+// quickly: -O0
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>

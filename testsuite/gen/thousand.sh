@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A thousand random programs under three schedules each, some of them of the
+# Many random programs under three schedules each, some of them of the
 # asynchronous world, of wgmma, of rows or of locks: gsan and the oracle agree about every one.  What they do not
 # agree about is named; soak makes it short.
 . "$top_srcdir/testsuite/lib.sh"
@@ -24,8 +24,8 @@ programs()
 	[ $((silent * 40)) -le "$n" ] || fail "soak $*: $silent programs that race without a finding"
 }
 
-programs 850
-programs 150 --async
+programs 600
+programs 120 --async
 programs 20 --products
 programs 60 --rows
 programs 100 --locks

@@ -2,6 +2,7 @@
 #
 # The program's memory in reports, and the memory that kernels log into.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 . "$top_srcdir/testsuite/rt/lib.sh"
 
 mib=$((1 << 20))

@@ -3,6 +3,7 @@
 # records.sh: what probes log of the reproducers with asynchronous instructions is what the emulated device logs of them
 # (records.py), record by record; and the values of read-modify-writes.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 
 command -v python3 >/dev/null || skip "no python3"
 

@@ -5,6 +5,7 @@
 # something; in one that is right nothing is found; on the emulated device most of those are clear.  Blocks that do what a
 # clear one did are judged by that one, and by themselves (gsan-run), which comes to the same; some launches have others, too.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 
 command -v python3 >/dev/null || skip "no python3"
 

@@ -3,6 +3,7 @@
 # shapes.sh: what probes log of random kernels (shapes.py), on the emulated device or, with DEVICE=gpu, on a GPU: of SEEDS
 # (default: 60) programs, from FIRST (1) on, each thread's accesses are where it made them.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 
 command -v python3 >/dev/null || skip "no python3"
 shapes="python3 $top_srcdir/testsuite/stress/shapes.py"
