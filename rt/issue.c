@@ -47,18 +47,22 @@ static void nap(void)
 static bool find_memory(uint64_t need, uint32_t number, struct rt_memory *m)
 {
 	const uint64_t until = rt_now_ms() + WAIT_FOR_MEMORY_MS;
+	bool may_come = true;
 
-	do {
-		const struct log_way *w = rt_way_begin(RT_WAY_TAKE);
-		bool got = w && rt_memory_get(w, need, m);
+	while (may_come && rt_now_ms() < until) {
+		const struct log_way *w;
+		bool got;
 
+		may_come = rt_judge_done() + 1 < number;
+		w = rt_way_begin(RT_WAY_TAKE);
+		got = w && rt_memory_get(w, need, m);
 		if (w)
 			rt_way_end(RT_WAY_TAKE);
 		if (got)
 			return true;
 		rt_judge_catch_up(false);
 		nap();
-	} while (rt_judge_done() + 1 < number && rt_now_ms() < until);
+	}
 	return false;
 }
 
