@@ -112,7 +112,7 @@ has err "--perturb: a number from 1 to 2147483647"
 records()
 {
 	GSAN_OPTIONS=$1 "$top_builddir/gsan-run" --device=emu --events=probes -v right.ptx 2>&1 |
-		sed -n 's,@[0-9]*/[0-9]* ,,; s/g:0x[0-9a-f]*\(..\)/g:\1/g; /^[0-9]*\.[0-9]*:0x/p'
+		sed -n 's,@[0-9]*/[0-9]* ,,; s/g:0x[0-9a-f]*\([0-9a-f][0-9a-f]\)/g:\1/g; /^[0-9]*\.[0-9]*:0x/p'
 }
 records "" >want
 records perturb=3 >got
