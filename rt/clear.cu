@@ -24,12 +24,18 @@ static __device__ const struct screen *the_launch(const struct screen *all)
 	return &s;
 }
 
-extern "C" __global__ void gsan_link(const struct screen *all)
+template <void pass(const struct screen *, uint32_t piece)>
+static __device__ void each_piece(const struct screen *all)
 {
 	const struct screen *s = the_launch(all);
 
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
-		gpu::screen_link(s, i);
+		pass(s, i);
+}
+
+extern "C" __global__ void gsan_link(const struct screen *all)
+{
+	each_piece<gpu::screen_link>(all);
 }
 
 extern "C" __global__ void __launch_bounds__(32) gsan_blocks(const struct screen *all)
@@ -57,21 +63,19 @@ extern "C" __global__ void __launch_bounds__(32) gsan_judge(const struct screen 
 
 extern "C" __global__ void gsan_writes(const struct screen *all)
 {
-	const struct screen *s = the_launch(all);
-
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x)
-		gpu::screen_writes(s, i);
+	each_piece<gpu::screen_writes>(all);
 }
 
-/* The last one: pieces are as they were before the first. */
+/* The pass that comes last leaves pieces as they were before the first. */
+static __device__ void read_and_forget(const struct screen *s, uint32_t piece)
+{
+	gpu::screen_reads(s, piece);
+	s->after[piece] = SCREEN_NONE;
+}
+
 extern "C" __global__ void gsan_reads(const struct screen *all)
 {
-	const struct screen *s = the_launch(all);
-
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < screen_pieces(&s->log); i += gridDim.x * blockDim.x) {
-		gpu::screen_reads(s, i);
-		s->after[i] = SCREEN_NONE;
-	}
+	each_piece<read_and_forget>(all);
 }
 
 /* Units of 16 bytes, each of whose words becomes `word`. */

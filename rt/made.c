@@ -60,14 +60,14 @@ const struct rt_made *rt_made_here(const char *call)
 
 /* ---- what was freed -------------------------------------------------------------------------------------------- */
 
-enum { FREED = 1024 };                  /* those that were freed last */
+enum { FREED = 1024 };                  /* so many of those that were freed last are kept at least */
 
 /* upto: number of the last launch that was issued before it was freed; known: of the last one that was known to be over when
  * the memory was used again, or may have been.  ordered: it was freed in the order of a stream, at that place. */
 struct freed { struct rt_block block; uint32_t upto, known; bool ordered; struct detect_when when; };
 
 /* With rt_lock; the last one is the one that was freed last. */
-static struct freed freed[FREED];
+static struct freed freed[2 * FREED];
 static size_t nfreed;
 
 void rt_freed_add(const struct rt_block *was, const char *call, const struct detect_when *when)
@@ -81,8 +81,10 @@ void rt_freed_add(const struct rt_block *was, const char *call, const struct det
 	if (when)
 		f.when = *when;
 	pthread_mutex_lock(&rt_lock);
-	if (nfreed == FREED)
-		memmove(freed, freed + 1, --nfreed * sizeof *freed);
+	if (nfreed == 2 * FREED) {
+		nfreed = FREED;
+		memcpy(freed, freed + FREED, FREED * sizeof *freed);
+	}
 	freed[nfreed++] = f;
 	pthread_mutex_unlock(&rt_lock);
 }
