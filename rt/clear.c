@@ -164,7 +164,7 @@ static bool set_up(void)
 	       make_room(&gpu.cells, SCREEN_PAGES * sizeof *gpu.s.cells, 0) && make_pages(FIRST_PAGES);
 }
 
-/* The driver's own memory goes with the context. */
+/* The memory and the kernels went with the context that owned them. */
 void rt_clear_forget(void)
 {
 	free(gpu.tables);
@@ -389,7 +389,7 @@ static bool begin(const struct log_way *w)
 	if (gpu.state == UNTRIED)
 		gpu.state = set_up() ? READY : OFF;
 	if (gpu.state == OFF)
-		rt_verbose(1, "launches are judged by the host alone: their screen cannot be set up on the device");
+		rt_say("device_screen: the device gives no memory or does not load the kernels for it; the host judges all launches");
 	return gpu.state == READY;
 }
 
@@ -402,7 +402,7 @@ enum rt_clear rt_clear(const struct log_way *w, const struct rt_question *c)
 		return RT_CLEAR_UNASKED;
 	if (!answer(&q)) {
 		gpu.state = OFF;
-		rt_verbose(1, "launches are judged by the host alone: the device could not be asked");
+		rt_say("device_screen: a driver call failed; from now on the host judges all launches");
 		return RT_CLEAR_UNASKED;
 	}
 	return is_none(q.why) ? RT_CLEAR : RT_CLEAR_NOT;
