@@ -3,15 +3,19 @@
 #
 # gpu-run.sh TARBALL [STAGE]...: builds a tarball of `make dist` on a machine
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
-# GPU's among them.  Stages: build, reproducers, programs, rest, kernels (testsuite/kernels
-# and their mutants, beside racecheck), hangs (programs that hang or end in a fault), screen (device_screen), slice (kernels by probes), random (2,000 random programs, on GPUS of them), bench; without any,
-# all but the last six.  Reproducers take 15 seconds each, nearly all of it the
-# driver's compiler: in an order by SEED (default: the day) as many are run, on the GPU
-# alone, as $REPRODUCER_LIMIT seconds (default: 480) allow.  The build is kept in
-# $GPU_RUN_DIR (default: a folder beside the temporary files), so that stages can be run
-# one at a time; every stage is
-# under a time limit.  Logs go to $OUT if that is set.  Ends with a table and
-# "N passed, N failed, N skipped"; status 0 if nothing failed.
+# GPU's among them.  Stages: build, reproducers, programs (testsuite/gpu), rest;
+# and, which have to be asked for, kernels (testsuite/kernels and their mutants,
+# beside racecheck), runtime (testsuite/programs), hangs (programs that hang or
+# end in a fault), screen (device_screen), slice (kernels by probes), random
+# (2,000 random programs, on GPUS of them), bench.
+#
+# Reproducers take 15 seconds each, nearly all of it the driver's compiler: in
+# an order by SEED (default: the day) as many are run, on the GPU alone, as
+# $REPRODUCER_LIMIT seconds (default: 480) allow.  The build is kept in
+# $GPU_RUN_DIR (default: a folder beside the temporary files), so that stages
+# can be run one at a time; every stage is under a time limit.  Logs go to $OUT
+# if that is set.  Ends with a table and "N passed, N failed, N skipped"; status
+# 0 if nothing failed.
 
 tarball=${1:?usage: gpu-run.sh TARBALL [STAGE]...}
 shift
@@ -130,6 +134,16 @@ stage_drain()
 	done
 }
 
+# stage_runtime: the programs that the emulated device runs
+stage_runtime()
+{
+	cd "$dir/build" || return
+	export top_srcdir=../src top_builddir=. NVCC=${NVCC:-nvcc} CUDA_HOME=${CUDA_HOME:-$(dirname "$(dirname "$(command -v "${NVCC:-nvcc}")")")}
+	for f in ../src/testsuite/programs/*.cu; do
+		DEVICE=gpu passed "$f" timeout 120 sh ../src/testsuite/programs.sh "$f"
+	done
+}
+
 # stage_hangs: at a barrier, at an mbarrier, at a word; a trap, an assertion, an illegal address; right ones that take as long
 stage_hangs()
 {
@@ -184,6 +198,7 @@ for stage do
 	rest)	tests 540 "$jobs" -vE '\.ptx$|^testsuite/gpu/' ;;
 	kernels) stage_kernels ;;
 	slice)	stage_slice ;;
+	runtime) stage_runtime ;;
 	hangs)	stage_hangs ;;
 	screen)	stage_screen ;;
 	random)	stage_random ;;

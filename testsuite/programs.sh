@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # programs.sh FILE.cu: a program of the CUDA runtime, built by gsan-nvcc and run on the
-# emulated device.
+# emulated device, or with DEVICE=gpu on a GPU, with GSAN_OPTIONS=$OPTIONS.
 #
 # Its "// prints:" lines are all that it writes to stdout, and "// says:" lines are in stderr.
 # With a "// race: KIND" line findings of that kind must be told, all of them between the lines
@@ -37,7 +37,8 @@ LD_LIBRARY_PATH=$CUDA_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 status=0
 [ -z "$race" ] || status=66
-run $status timeout 120 "$top_builddir/gsan-run" --device=emu -- ./program
+[ -z "$OPTIONS" ] || export GSAN_OPTIONS="$OPTIONS"
+run $status timeout 120 "$top_builddir/gsan-run" --device="${DEVICE:-emu}" -- ./program
 field prints >want
 field says | while read -r line; do
 	has err "$line"
