@@ -175,6 +175,30 @@ static bool hear_some(struct log_drain *d, uint32_t number, uint32_t n)
 	return e;
 }
 
+/* What has to be kept of each place and each lane, once a region is full.  False: there is no memory. */
+static bool set_up(struct log_drain *d)
+{
+	const struct log_shape *s = &d->shape;
+	uint32_t n = log_places(s);
+
+	if (d->place)
+		return true;
+	d->free_place = calloc(n + 1, sizeof *d->free_place);
+	d->queue = calloc(s->entries + 1, sizeof *d->queue);
+	d->exited = calloc(log_warps(s) + 1, sizeof *d->exited);
+	d->exiting = calloc(log_warps(s) + 1, sizeof *d->exiting);
+	d->place = calloc(n + 1, sizeof *d->place);
+	if (!d->place || !d->free_place || !d->queue || !d->exited || !d->exiting || (n && !fill_of(d, n - 1)))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		fill_of(d, i)->place = log_ticket(s, i);
+		d->place[i].number = i;
+	}
+	d->answered = d->heard = n;
+	d->last_turn = now_ms();
+	return true;
+}
+
 /* Reads the head and, if somebody may wait, who does.  False: a driver call failed, there is no memory, or the region is
  * damaged. */
 static bool hear(struct log_drain *d)
@@ -188,7 +212,7 @@ static bool hear(struct log_drain *d)
 	if (h->next <= d->shape.last || h->cut)
 		return true;
 	drawn = (h->next - d->shape.end) / d->shape.piece;
-	if (!fill_of(d, drawn - 1))
+	if (!set_up(d) || !fill_of(d, drawn - 1))
 		return false;
 	drawn = drawn - d->answered < d->shape.entries ? drawn : d->answered + d->shape.entries;
 	for (uint32_t k = d->heard, n; ok && k < drawn; k += n) {
@@ -368,10 +392,10 @@ bool log_drain_look(struct log_drain *d)
 	return !d->ended;
 }
 
+/* Until a region is full nothing is kept of it: most never are. */
 struct log_drain *log_drain_begin(const struct log_way *way, CUdeviceptr region, const struct log_shape *shape, uint32_t patience)
 {
 	struct log_drain *d = calloc(1, sizeof *d);
-	uint32_t n = log_places(shape);
 
 	if (!d)
 		return NULL;
@@ -379,29 +403,13 @@ struct log_drain *log_drain_begin(const struct log_way *way, CUdeviceptr region,
 	d->region = region;
 	d->shape = *shape;
 	d->patience = patience;
-	d->place = calloc(n + 1, sizeof *d->place);
-	d->free_place = calloc(n + 1, sizeof *d->free_place);
-	d->queue = calloc(shape->entries + 1, sizeof *d->queue);
-	d->exited = calloc(log_warps(shape) + 1, sizeof *d->exited);
-	d->exiting = calloc(log_warps(shape) + 1, sizeof *d->exiting);
-	if (!d->place || !d->free_place || !d->queue || !d->exited || !d->exiting ||
-	    (n && !fill_of(d, n - 1))) {
-		log_drain_free(d);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		fill_of(d, i)->place = log_ticket(shape, i);
-		d->place[i].number = i;
-	}
-	d->answered = d->heard = n;
-	d->last_turn = now_ms();
 	return d;
 }
 
 const struct log_fill *log_drain_end(struct log_drain *d, uint32_t *n)
 {
 	*n = d->answered;
-	return d->fill;
+	return d->place ? d->fill : NULL;
 }
 
 void log_drain_free(struct log_drain *d)

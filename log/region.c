@@ -57,11 +57,19 @@ static void fill_queue(const struct log_shape *s, struct region_entry *q)
 		q[number & (s->entries - 1)].ticket = number * s->piece;
 }
 
-/* One copy: the head, the parameter behind it, and the queue. */
-bool log_prepare(const struct log_way *w, CUdeviceptr region, const struct log_shape *s, uint32_t launch, struct region_launch *l)
+bool log_queue_suits(const struct log_shape *s, const struct log_shape *queue)
+{
+	return s->lanes && queue->lanes && s->entries == queue->entries && s->last == queue->last && s->piece == queue->piece;
+}
+
+/* One copy: the head, the parameter behind it, and the queue.  Of another queue zeros are left. */
+bool log_prepare(const struct log_way *w, CUdeviceptr region, const struct log_shape *s, const struct log_shape *queue, uint32_t launch,
+		 struct region_launch *l)
 {
 	const struct region_head head = {.next = s->end, .last = s->last, .cut = !s->lanes, .since = UINT64_MAX};
-	size_t bytes = s->heads * sizeof(struct event_unit);
+	const bool there = queue && log_queue_suits(s, queue);
+	const uint32_t old = queue && queue->lanes && !there ? queue->heads : 0;
+	size_t bytes = (there ? REGION_PLACES : s->heads) * sizeof(struct event_unit);
 	struct event_unit *u = calloc(1, bytes);
 	bool ok = u;
 
@@ -70,9 +78,10 @@ bool log_prepare(const struct log_way *w, CUdeviceptr region, const struct log_s
 	if (ok) {
 		memcpy(u, &head, sizeof head);
 		memcpy((char *)u + REGION_LAUNCH, l, sizeof *l);
-		if (s->lanes)
+		if (s->lanes && !there)
 			fill_queue(s, (struct region_entry *)(void *)(u + REGION_QUEUE));
-		ok = log_write(w, region, u, bytes);
+		ok = log_write(w, region, u, bytes) &&
+		     (old <= s->heads || log_zero(w, region + (uint64_t)s->heads * sizeof *u, (old - s->heads) * sizeof *u));
 	}
 	free(u);
 	return ok;
@@ -88,9 +97,13 @@ bool log_take(const struct log_way *w, CUdeviceptr region, const struct log_shap
 	return c->unit && log_read(w, c->unit, region, (size_t)c->end * sizeof *c->unit);
 }
 
-bool log_clear(const struct log_way *w, CUdeviceptr region, const struct log_copy *c)
+bool log_clear(const struct log_way *w, CUdeviceptr region, const struct log_shape *s, uint32_t end, bool was_full)
 {
-	return log_zero(w, region, (size_t)c->end * sizeof *c->unit);
+	const size_t unit = sizeof(struct event_unit);
+
+	if (was_full || !s->lanes || end < s->heads)
+		return log_zero(w, region, end * unit);
+	return log_zero(w, region, REGION_QUEUE * unit) && log_zero(w, region + s->heads * unit, (end - s->heads) * unit);
 }
 
 /* ---- piece by piece ---------------------------------------------------------------------------------- */
@@ -116,6 +129,12 @@ static void tell(const struct teller *t, uint32_t warp, const struct event_unit 
 	};
 	memcpy(p.unit, first + skip, units * sizeof *first);
 	t->to(t->arg, &p.head);
+}
+
+/* Of a region that was never full. */
+static struct log_fill untouched(const struct log_shape *s, uint32_t number)
+{
+	return (struct log_fill){.place = log_ticket(s, number), .before = LOG_NONE};
 }
 
 /* Where a ticket's piece is; NULL: nobody has it. */
@@ -147,36 +166,29 @@ const char *log_tell(const struct log_copy *log, const struct log_shape *s, cons
 		     void *arg)
 {
 	const struct teller t = {log, s, to, arg};
-	uint32_t *warp = calloc((size_t)n + 1, sizeof *warp);
+	uint32_t *warp;
 	bool ok = true;
 
+	if (!fill)
+		n = log->end > s->end ? (log->end - s->end) / s->piece : 0;
+	warp = calloc((size_t)n + 1, sizeof *warp);
 	if (!warp)
 		return "there is no memory for that";
 	for (uint32_t w = 0; w < log_warps(s); w++)
 		tell(&t, w, log->unit + s->slots + w * s->piece, NULL);
 	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct event_unit *u = piece_of(&t, &fill[i], i);
+		const struct log_fill f = fill ? fill[i] : untouched(s, i);
+		const struct event_unit *u = piece_of(&t, &f, i);
 		struct region_piece at;
 
 		if (!u)
 			continue;
 		memcpy(&at, u, sizeof at);
-		warp[i] = warp_of(s, &at, &fill[i], warp, i);
+		warp[i] = warp_of(s, &at, &f, warp, i);
 		ok = warp[i] < log_warps(s);
 		if (ok)
 			tell(&t, warp[i], u, &at);
 	}
 	free(warp);
 	return ok ? NULL : "the kernel wrote where its log is";
-}
-
-struct log_fill *log_fills(const struct log_shape *s, uint32_t *n)
-{
-	struct log_fill *v;
-
-	*n = log_places(s);
-	v = calloc(*n, sizeof *v);
-	for (uint32_t i = 0; v && i < *n; i++)
-		v[i] = (struct log_fill){.place = log_ticket(s, i), .before = LOG_NONE};
-	return v;
 }

@@ -47,6 +47,8 @@ bool log_write(const struct log_way *w, CUdeviceptr at, const void *from, size_t
 
 bool log_zero(const struct log_way *w, CUdeviceptr at, size_t bytes)
 {
+	if (w->set)
+		return is_done(w, w->set(at, 0, bytes / sizeof(uint32_t), w->stream));
 	memset(w->locked, 0, portion(bytes));
 	for (size_t n; bytes; at += n, bytes -= n) {
 		n = portion(bytes);

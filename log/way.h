@@ -13,10 +13,11 @@
 
 enum { LOG_CHUNK = 8 << 20 };   /* bytes that are copied at once */
 
-/* One is one thread's at a time.  locked: LOG_CHUNK bytes, page-locked. */
+/* One is one thread's at a time.  set: words of 4 bytes; NULL: zeros are written.  locked: LOG_CHUNK bytes, page-locked. */
 struct log_way {
 	CUresult (*read)(void *, CUdeviceptr, size_t, CUstream);
 	CUresult (*write)(CUdeviceptr, const void *, size_t, CUstream);
+	CUresult (*set)(CUdeviceptr, unsigned, size_t, CUstream);
 	CUresult (*query)(CUstream);
 	CUstream stream;
 	unsigned char *locked;
@@ -26,6 +27,6 @@ struct log_way {
 const void *log_look(const struct log_way *, CUdeviceptr, size_t bytes);        /* at most LOG_CHUNK; until the next call */
 bool log_read(const struct log_way *, void *to, CUdeviceptr, size_t bytes);
 bool log_write(const struct log_way *, CUdeviceptr, const void *from, size_t bytes);
-bool log_zero(const struct log_way *, CUdeviceptr, size_t bytes);
+bool log_zero(const struct log_way *, CUdeviceptr, size_t bytes);        /* a multiple of 4 */
 
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * clear.c: whether a launch is clear, by the screen (detect/screen.h) as kernels (clear.cu) on the device, where its log
- * is: what is clear need not be read.
+ * clear.c: whether launches are clear, by the screen (detect/screen.h) as kernels (clear.cu) on the device, where their logs
+ * are: what is clear need not be read.
  *
- * All of it is done with RT_WAY_TAKE, whose context owns the kernels and their memory as it owns the logs.
+ * They run in the program's own context, which need not be switched for that (doc/hardware.md 13), in a stream that waits for
+ * no other.  Where a kernel of the program's holds all of the device they may not begin for long: then the launches they are
+ * for are left to the host, and so is what comes until they are done.  Memory is freed with the context: cuMemFree waits for
+ * kernels.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +14,20 @@
 #include "rt/clear.h"
 
 enum {
-	FIRST_PAGES = 64, MOST_PAGES = 2048,    /* of 2 MiB each, that launches may write before what is known of pages is forgotten */
+	FIRST_PAGES = 64, MOST_PAGES = 4096,    /* of 2 MiB each, that launches may write before what is known of pages is forgotten */
 	STAMPS = 65535,
 	THREADS = 256,
 	BLOCKS = 2048,                  /* of a pass that goes on by itself */
 	WALLS = 256,                    /* kernels of which the places of variables are kept there */
 	TWINS = 8,                      /* kernels of which blocks are kept there, */
-	TWIN_UNITS = 1 << 18            /* so many of each */
+	TWIN_UNITS = 1 << 18,           /* so many of each */
+	PATIENCE_MS = 3000, PATIENCE_EMULATED_MS = 60000,
+	SALT_SHIFT = 40                 /* of a launch's number in its batch: screen.salt */
 };
 
-enum kernel { FILL, LINK, BLOCKWISE, COMPARE, JUDGE, WRITES, READS, KERNELS };
+enum kernel { STARTS, LINK, BLOCKWISE, COMPARE, JUDGE, WRITES, READS, EMPTY, KERNELS };
 static const char *const names[KERNELS] = {
-	"gsan_fill", "gsan_link", "gsan_blocks", "gsan_compare", "gsan_judge", "gsan_writes", "gsan_reads"
+	"gsan_starts", "gsan_link", "gsan_blocks", "gsan_compare", "gsan_judge", "gsan_writes", "gsan_reads", "gsan_empty"
 };
 
 /* Memory of the device. */
@@ -31,24 +36,27 @@ struct room { CUdeviceptr at; size_t bytes; };
 /* Of a module's sites, which stay where they are (units.c). */
 struct tables { const struct event_site *of; struct screen_table there; };
 struct walls { const struct module_kernel *kernel; const struct event_site *of; uint32_t dynamic; struct room wall; };
-struct twins { const struct module_kernel *kernel; uint32_t threads, shared; struct room all; };
+struct twins { const struct module_kernel *kernel; uint32_t threads, shared; struct room all; unsigned batch /* that used it last */; };
 
-/* What a launch is asked by: one copy. */
-struct question { struct screen s; uint32_t why[SCREEN_WHYS]; };
+/* A launch that is looked at. */
+struct asked { struct rt_question *of; struct screen s; uint32_t why[SCREEN_WHYS]; };
 
 static struct {
 	enum { UNTRIED, READY, OFF } state;
-	const struct log_way *way;
+	CUcontext ctx;
+	struct log_way way;             /* of that context */
+	uint64_t until;                 /* ms: nobody waits longer for it */
+	bool late;                      /* somebody has waited in vain: the kernels are not done */
 	CUfunction f[KERNELS];
 	size_t shared;                  /* bytes that a block may have beside its own */
 	struct screen s;                /* what is the same for all launches, and the last stamp */
-	unsigned since;                 /* launches since what is known of pages was forgotten */
-	struct room question, page, cells, cell, counts, after, warp, has, like, maps, gaps;
+	struct room regions, starts, screens, why, page, cells, cell, counts, after, warp, has, like, maps, gaps;
+	uint64_t memory;                /* that the gaps are of */
 	struct tables *tables;
 	size_t ntables, tables_cap;
 	struct walls walls[WALLS];
 	struct twins twins[TWINS];
-	unsigned nwalls, ntwins;
+	unsigned nwalls, ntwins, batch;
 } gpu;
 
 /* clear.cu, for all devices. */
@@ -60,11 +68,21 @@ __asm__(".section .rodata,\"a\",@progbits\n"
 	"rt_clear_image: .incbin \"rt/clear.fatbin\"\n"
 	".previous");
 
-/* ---- calls; false: the driver refused --------------------------------------------------------------------------- */
+/* ---- calls; false: the driver refused, or it takes too long ---------------------------------------------------------- */
+
+static CUresult query(CUstream s)
+{
+	CUresult r = REAL(CUresult(CUstream), RT_cuStreamQuery)(s);
+
+	if (r != CUDA_ERROR_NOT_READY || rt_now_ms() < gpu.until)
+		return r;
+	gpu.late = true;
+	return CUDA_ERROR_TIMEOUT;
+}
 
 static bool launch(enum kernel k, const unsigned grid[2], const unsigned block[2], size_t shared, void **params)
 {
-	return REAL(cuLaunchKernel, RT_cuLaunchKernel)(gpu.f[k], grid[0], grid[1], 1, block[0], block[1], 1, (unsigned)shared, gpu.way->stream,
+	return REAL(cuLaunchKernel, RT_cuLaunchKernel)(gpu.f[k], grid[0], grid[1], 1, block[0], block[1], 1, (unsigned)shared, gpu.way.stream,
 						      params, NULL) == CUDA_SUCCESS;
 }
 
@@ -77,20 +95,13 @@ static unsigned blocks_for(uint64_t n)
 
 static bool fill(CUdeviceptr at, size_t bytes, uint32_t word)
 {
-	uint64_t n = bytes / sizeof(struct event_unit);
-
-	return launch(FILL, (unsigned[]){blocks_for(n), 1}, (unsigned[]){THREADS, 1}, 0, (void *[]){&at, &n, &word});
+	return REAL(cuMemsetD32Async, RT_cuMemsetD32Async)(at, word, bytes / sizeof word, gpu.way.stream) == CUDA_SUCCESS;
 }
 
-/* A pass over a question. */
-static bool pass(enum kernel k, const unsigned grid[2], const unsigned block[2], size_t shared)
+/* A pass over n launches. */
+static bool pass(enum kernel k, unsigned blocks, unsigned n, const unsigned block[2], size_t shared)
 {
-	return launch(k, grid, block, shared, (void *[]){&gpu.question.at});
-}
-
-static size_t units(size_t bytes)
-{
-	return (bytes + sizeof(struct event_unit)) / sizeof(struct event_unit) * sizeof(struct event_unit);
+	return launch(k, (unsigned[]){blocks, n}, block, shared, (void *[]){&gpu.screens.at});
 }
 
 /* Room for so many bytes: what was there is lost, and each word becomes `word`, if there was too little. */
@@ -98,39 +109,50 @@ static bool make_room(struct room *r, size_t bytes, uint32_t word)
 {
 	if (r->at && r->bytes >= bytes)
 		return true;
-	if (r->at)
-		REAL(cuMemFree_v2, RT_cuMemFree_v2)(r->at);
-	*r = (struct room){0, units(bytes + bytes / 2)};
+	*r = (struct room){0, (2 * bytes + 64) / sizeof word * sizeof word};
 	return REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(&r->at, r->bytes) == CUDA_SUCCESS && fill(r->at, r->bytes, word);
 }
 
 static bool upload(struct room *r, const void *from, size_t bytes)
 {
-	return make_room(r, bytes, 0) && log_write(gpu.way, r->at, from, bytes);
+	return make_room(r, bytes, 0) && log_write(&gpu.way, r->at, from, bytes);
 }
 
-#define AT(room) ((void *)(uintptr_t)(room).at)
+static void *at(const struct room *r, size_t bytes)
+{
+	return (void *)(uintptr_t)(r->at + bytes);
+}
+#define AT(room) at(&(room), 0)
 
 /* ---- what is there for all launches ------------------------------------------------------------------------------- */
+
+static bool may_have(enum kernel k, int most)
+{
+	int own = 0;
+
+	if (rt_drv.cuFuncGetAttribute(&own, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, gpu.f[k]) != CUDA_SUCCESS)
+		return false;
+	if (k == JUDGE)
+		gpu.shared = (size_t)(most - own);
+	return rt_drv.cuFuncSetAttribute(gpu.f[k], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most - own) == CUDA_SUCCESS;
+}
 
 static bool load(void)
 {
 	CUdevice device;
-	int most = 0, own = 0;
+	int most = 0, unused;
 	CUmodule m;
 
 	if (!rt_drv.cuFuncSetAttribute || REAL(cuModuleLoadData, RT_cuModuleLoadData)(&m, rt_clear_image) != CUDA_SUCCESS)
 		return false;
+	/* Who is asked for an attribute is loaded. */
 	for (int k = 0; k < KERNELS; k++)
-		if (REAL(cuModuleGetFunction, RT_cuModuleGetFunction)(&gpu.f[k], m, names[k]) != CUDA_SUCCESS)
+		if (REAL(cuModuleGetFunction, RT_cuModuleGetFunction)(&gpu.f[k], m, names[k]) != CUDA_SUCCESS ||
+		    rt_drv.cuFuncGetAttribute(&unused, CU_FUNC_ATTRIBUTE_NUM_REGS, gpu.f[k]) != CUDA_SUCCESS)
 			return false;
-	if (rt_drv.cuCtxGetDevice(&device) != CUDA_SUCCESS ||
-	    rt_drv.cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device) != CUDA_SUCCESS ||
-	    rt_drv.cuFuncGetAttribute(&own, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, gpu.f[JUDGE]) != CUDA_SUCCESS)
-		return false;
-	gpu.shared = (size_t)(most - own);
-	return rt_drv.cuFuncSetAttribute(gpu.f[JUDGE], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most - own) == CUDA_SUCCESS &&
-	       rt_drv.cuFuncSetAttribute(gpu.f[BLOCKWISE], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most - own) == CUDA_SUCCESS;
+	return rt_drv.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+	       rt_drv.cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device) == CUDA_SUCCESS &&
+	       may_have(JUDGE, most) && may_have(BLOCKWISE, most);
 }
 
 /* Nothing is known of pages. */
@@ -138,10 +160,9 @@ static bool forget_pages(void)
 {
 	const struct { uint32_t pages, unused; uint64_t range[2]; } none = {0, 0, {UINT64_MAX, 0}};
 
-	gpu.since = 0;
 	gpu.s.stamp = 0;
 	gpu.s.pages = AT(gpu.counts);
-	gpu.s.range = (uint64_t *)AT(gpu.counts) + 1;
+	gpu.s.range = at(&gpu.counts, sizeof(uint64_t));
 	return fill(gpu.page.at, gpu.page.bytes, 0) && fill(gpu.cells.at, gpu.cells.bytes, 0) && fill(gpu.cell.at, gpu.cell.bytes, 0) &&
 	       upload(&gpu.counts, &none, sizeof none);
 }
@@ -150,25 +171,46 @@ static bool make_pages(uint32_t n)
 {
 	if (!make_room(&gpu.cell, (size_t)n * SCREEN_LINES * sizeof *gpu.s.cell, 0))
 		return false;
-	gpu.s.room = (uint32_t)(gpu.cell.bytes / (SCREEN_LINES * sizeof *gpu.s.cell));
+	gpu.s.room = n;
 	gpu.s.page = AT(gpu.page);
 	gpu.s.cells = AT(gpu.cells);
 	gpu.s.cell = AT(gpu.cell);
 	return forget_pages();
 }
 
+static bool make_way(void)
+{
+	void *locked = gpu.way.locked;
+
+	gpu.way = (struct log_way){.read = rt_drv.cuMemcpyDtoHAsync, .write = rt_drv.cuMemcpyHtoDAsync, .query = query};
+	if (rt_drv.cuStreamCreate(&gpu.way.stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
+	    (!locked && REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS))
+		return false;
+	gpu.way.locked = locked;
+	return true;
+}
+
 static bool set_up(void)
 {
-	return load() && make_room(&gpu.question, sizeof(struct question), 0) && make_room(&gpu.counts, 64, 0) &&
+	return make_way() && load() && make_room(&gpu.regions, RT_CLEAR_BATCH * sizeof(struct clear_region), 0) &&
+	       make_room(&gpu.starts, RT_CLEAR_BATCH * sizeof(struct clear_start), 0) &&
+	       make_room(&gpu.screens, RT_CLEAR_BATCH * sizeof(struct screen), 0) &&
+	       make_room(&gpu.why, RT_CLEAR_BATCH * SCREEN_WHYS * sizeof(uint32_t), 0) && make_room(&gpu.counts, 64, 0) &&
 	       make_room(&gpu.page, SCREEN_PAGES * sizeof *gpu.s.page, 0) &&
 	       make_room(&gpu.cells, SCREEN_PAGES * sizeof *gpu.s.cells, 0) && make_pages(FIRST_PAGES);
 }
 
-/* The memory and the kernels went with the context that owned them. */
-void rt_clear_forget(void)
+/* What was there for another context went with that. */
+bool rt_clear_forget(CUcontext ctx)
 {
-	free(gpu.tables);
+	unsigned char *locked = gpu.way.locked;
+
+	if (gpu.ctx != ctx)
+		return false;
+	rt_free(gpu.tables);
 	memset(&gpu, 0, sizeof gpu);
+	gpu.way.locked = locked;
+	return true;
 }
 
 /* ---- what is there for a module, a kernel ------------------------------------------------------------------------- */
@@ -250,125 +292,226 @@ static void make_gaps(void *arg)
 	screen_ground(&g->made, g->of->block, g->of->nblocks);
 }
 
-/* Where none of the program's memory is. */
-static bool gaps_of(const struct rt_question *c, struct ground *there)
+/* Where none of the program's memory is: of all launches that are looked at together it is the same. */
+static bool gaps_of(const struct rt_question *c)
 {
-	struct gaps of = {.of = &c->places};
-	struct ground g;
+	struct gaps g = {.of = &c->places};
 	bool ok;
 
-	if (!rt_with_memory(make_gaps, &of))
+	if (gpu.memory == c->memory)
+		return true;
+	if (!rt_with_memory(make_gaps, &g))
 		return false;
-	g = of.made;
-	ok = upload(&gpu.gaps, g.gap, g.n * sizeof *g.gap);
-	free(g.gap);
-	*there = (struct ground){AT(gpu.gaps), g.n};
+	ok = upload(&gpu.gaps, g.made.gap, g.made.n * sizeof *g.made.gap);
+	gpu.s.ground = (struct ground){AT(gpu.gaps), g.made.n};
+	gpu.memory = ok ? c->memory : 0;
+	free(g.made.gap);
 	return ok;
 }
 
-/* Blocks of the kernel that were clear; first the struct, then what it points to. */
+/* Blocks of the kernel that were clear; first the struct, then what it points to.  False: others that are looked at now have
+ * all that there is, or a call failed. */
 static bool twins_of(const struct rt_question *c, struct screen_twins **there)
 {
-	const size_t first = units(sizeof(struct screen_twins)), bytes = TWIN_UNITS * sizeof(struct event_unit);
+	const size_t first = (sizeof(struct screen_twins) + 15) / 16 * 16, bytes = TWIN_UNITS * sizeof(struct event_unit);
 	struct screen_twins none = {.room = TWIN_UNITS};
 	struct twins *x;
 
 	for (unsigned i = 0; i < gpu.ntwins && i < TWINS; i++) {
 		x = &gpu.twins[i];
 		*there = AT(x->all);
-		if (x->kernel == c->launch->kernel && x->threads == c->log.threads && x->shared == c->log.shared)
+		if (x->kernel == c->launch->kernel && x->threads == c->log.threads && x->shared == c->log.shared) {
+			x->batch = gpu.batch;
 			return true;
+		}
 	}
-	x = &gpu.twins[gpu.ntwins++ % TWINS];
-	*x = (struct twins){c->launch->kernel, c->log.threads, c->log.shared, x->all};
+	x = &gpu.twins[gpu.ntwins % TWINS];
+	if (x->batch == gpu.batch)
+		return false;
+	gpu.ntwins++;
+	*x = (struct twins){c->launch->kernel, c->log.threads, c->log.shared, x->all, gpu.batch};
 	if (!make_room(&x->all, first + bytes + TWIN_UNITS * sizeof *none.what, 0))
 		return false;
-	none.unit = (void *)(uintptr_t)(x->all.at + first);
-	none.what = (void *)(uintptr_t)(x->all.at + first + bytes);
+	none.unit = at(&x->all, first);
+	none.what = at(&x->all, first + bytes);
 	*there = AT(x->all);
-	return log_write(gpu.way, x->all.at, &none, sizeof none);
+	return log_write(&gpu.way, x->all.at, &none, sizeof none);
 }
 
-/* ---- a launch ------------------------------------------------------------------------------------------------------- */
+/* ---- launches ------------------------------------------------------------------------------------------------------- */
+
+static size_t cell_bytes(const struct screen *s)
+{
+	return screen_cells(&s->log, s->table.shift) * sizeof(uint32_t);
+}
 
 /* Does it have room in a block of the device? */
-static bool fits(const struct rt_question *c, const struct screen *s)
+static bool fits(const struct screen *s)
 {
-	const size_t bytes = s->order ? screen_order_bytes() : c->log.shared ? screen_cells(&c->log, s->table.shift) * sizeof(uint32_t) : 0;
-
-	return bytes <= gpu.shared;
+	return (s->order ? screen_order_bytes() : s->log.shared ? cell_bytes(s) : 0) <= gpu.shared;
 }
 
-static bool ask(const struct rt_question *c, const struct event_sites *all, struct question *q)
+/* What is asked of one launch, but for its part of the rooms that it shares with others. */
+static bool make_screen(struct screen *s, const struct rt_question *c)
 {
-	const uint32_t pieces = screen_pieces(&c->log);
-	const struct screen_table *t = tables_of(all);
+	const struct event_sites all = rt_sites_linked(c->launch->tables);
+	const struct screen_table *t = tables_of(&all);
 
-	*q = (struct question){.s = gpu.s};
-	q->s.log = c->log;
-	q->s.order = screen_needs_order(&c->log, all);
-	if (!t || !make_room(&gpu.after, pieces * sizeof *q->s.after, SCREEN_NONE) || !make_room(&gpu.warp, pieces * sizeof *q->s.warp, 0) ||
-	    !make_room(&gpu.has, pieces, 0) || !make_room(&gpu.like, c->log.blocks * sizeof *q->s.like, 0) ||
-	    !upload(&gpu.maps, c->maps.map, c->maps.n * sizeof *c->maps.map))
+	*s = (struct screen){.log = c->log, .order = screen_needs_order(&c->log, &all)};
+	if (!t)
 		return false;
-	q->s.table = *t;
-	q->s.after = AT(gpu.after);
-	q->s.warp = AT(gpu.warp);
-	q->s.has = AT(gpu.has);
-	q->s.like = AT(gpu.like);
-	q->s.maps = (struct screen_maps){AT(gpu.maps), c->maps.n};
-	q->s.together = screen_together(&c->log, t->shift, 16 << 10);
-	q->s.why = (void *)(uintptr_t)(gpu.question.at + offsetof(struct question, why));
-	return gaps_of(c, &q->s.ground) && walls_of(c, all, &q->s.table.wall) && (!q->s.order || twins_of(c, &q->s.twins));
+	s->table = *t;
+	s->together = screen_together(&c->log, t->shift, 16 << 10);
+	return fits(s) && gaps_of(c) && walls_of(c, &all, &s->table.wall) && (!s->order || twins_of(c, &s->twins));
 }
 
-static bool judge_blocks(const struct screen *s)
+/* Of all launches together. */
+struct sizes { uint32_t pieces, blocks, maps; };
+
+static struct sizes add_up(struct asked *const *a, unsigned n)
 {
-	const unsigned warps = s->log.blocks * s->log.warps, groups = (s->log.blocks + s->together - 1) / s->together;
+	struct sizes all = {0, 0, 0};
+
+	for (unsigned i = 0; i < n; i++) {
+		all.pieces += screen_pieces(&a[i]->s.log);
+		all.blocks += a[i]->s.log.blocks;
+		all.maps += a[i]->of->maps.n;
+	}
+	return all;
+}
+
+static bool upload_maps(struct asked *const *a, unsigned n, uint32_t all)
+{
+	struct event_map *v = rt_alloc((all + 1) * sizeof *v);
+	uint32_t at = 0;
+	bool ok;
+
+	for (unsigned i = 0; i < n; i++) {
+		memcpy(v + at, a[i]->of->maps.map, a[i]->of->maps.n * sizeof *v);
+		at += a[i]->of->maps.n;
+	}
+	ok = upload(&gpu.maps, v, all * sizeof *v);
+	rt_free(v);
+	return ok;
+}
+
+/* Each launch's part of what they share. */
+static void share(struct asked *const *a, unsigned n)
+{
+	struct sizes from = {0, 0, 0};
+
+	for (unsigned i = 0; i < n; i++) {
+		struct screen *s = &a[i]->s;
+
+		s->stamp = gpu.s.stamp;
+		s->salt = (uint64_t)i << SALT_SHIFT;
+		s->ground = gpu.s.ground;
+		s->room = gpu.s.room;
+		s->pages = gpu.s.pages;
+		s->range = gpu.s.range;
+		s->page = gpu.s.page;
+		s->cells = gpu.s.cells;
+		s->cell = gpu.s.cell;
+		s->after = at(&gpu.after, from.pieces * sizeof *s->after);
+		s->warp = at(&gpu.warp, from.pieces * sizeof *s->warp);
+		s->has = at(&gpu.has, from.pieces);
+		s->like = at(&gpu.like, from.blocks * sizeof *s->like);
+		s->maps = (struct screen_maps){at(&gpu.maps, from.maps * sizeof *s->maps.map), a[i]->of->maps.n};
+		s->why = at(&gpu.why, i * sizeof a[i]->why);
+		from.pieces += screen_pieces(&s->log);
+		from.blocks += s->log.blocks;
+		from.maps += s->maps.n;
+	}
+}
+
+static bool tell(struct asked *const *a, unsigned n)
+{
+	const struct sizes all = add_up(a, n);
+	struct screen s[RT_CLEAR_BATCH];
+
+	if (!make_room(&gpu.after, all.pieces * sizeof *s->after, SCREEN_NONE) || !make_room(&gpu.warp, all.pieces * sizeof *s->warp, 0) ||
+	    !make_room(&gpu.has, all.pieces, 0) || !make_room(&gpu.like, all.blocks * sizeof *s->like, 0) || !upload_maps(a, n, all.maps))
+		return false;
+	share(a, n);
+	for (unsigned i = 0; i < n; i++)
+		s[i] = a[i]->s;
+	return log_write(&gpu.way, gpu.screens.at, s, n * sizeof *s) && fill(gpu.why.at, n * sizeof a[0]->why, 0);
+}
+
+/* What blocks do, in their shared memory. */
+static bool judge_blocks(struct asked *const *a, unsigned n)
+{
 	const unsigned lane[2] = {EVENT_LANES, 1}, by_warp[2] = {EVENT_LANES, THREADS / EVENT_LANES};
+	unsigned groups = 0, blocks = 0, warps = 0;
+	size_t cells = 0;
+	bool ok = true;
 
-	if (s->order)
-		return pass(COMPARE, (unsigned[]){(warps + by_warp[1] - 1) / by_warp[1], 1}, by_warp, 0) &&
-		       pass(JUDGE, (unsigned[]){s->log.blocks, 1}, lane, screen_order_bytes());
-	return !s->log.shared ||
-	       pass(BLOCKWISE, (unsigned[]){groups, 1}, lane, screen_cells(&s->log, s->table.shift) * sizeof(uint32_t) * s->together);
+	for (unsigned i = 0; i < n; i++) {
+		const struct screen *s = &a[i]->s;
+		const unsigned g = (s->log.blocks + s->together - 1) / s->together;
+
+		if (s->order) {
+			blocks = s->log.blocks > blocks ? s->log.blocks : blocks;
+			warps = s->log.blocks * s->log.warps > warps ? s->log.blocks * s->log.warps : warps;
+		} else if (s->log.shared) {
+			groups = g > groups ? g : groups;
+			cells = cell_bytes(s) * s->together > cells ? cell_bytes(s) * s->together : cells;
+		}
+	}
+	if (blocks)
+		ok = pass(COMPARE, (warps + by_warp[1] - 1) / by_warp[1], n, by_warp, 0) && pass(JUDGE, blocks, n, lane, screen_order_bytes());
+	return ok && (!groups || pass(BLOCKWISE, groups, n, lane, cells));
 }
 
-static bool all_passes(struct question *q)
+static bool all_passes(struct asked *const *a, unsigned n, bool empties)
 {
-	const unsigned grid[2] = {blocks_for(screen_pieces(&q->s.log)), 1}, block[2] = {THREADS, 1};
+	const unsigned block[2] = {THREADS, 1};
+	uint32_t why[RT_CLEAR_BATCH][SCREEN_WHYS];
+	unsigned blocks;
+	bool ok;
 
 	if (gpu.s.stamp == STAMPS && !forget_pages())
 		return false;
-	q->s.stamp = ++gpu.s.stamp;
-	gpu.since++;
-	memset(q->why, 0, sizeof q->why);
-	return log_write(gpu.way, gpu.question.at, q, sizeof *q) && pass(LINK, grid, block, 0) && judge_blocks(&q->s) &&
-	       pass(WRITES, grid, block, 0) && pass(READS, grid, block, 0) &&
-	       log_read(gpu.way, q->why, gpu.question.at + offsetof(struct question, why), sizeof q->why);
+	gpu.s.stamp++;
+	if (!tell(a, n))
+		return false;
+	blocks = blocks_for(add_up(a, n).pieces);
+	blocks = (blocks + n - 1) / n;
+	ok = pass(LINK, blocks, n, block, 0) && judge_blocks(a, n) && pass(WRITES, blocks, n, block, 0) && pass(READS, blocks, n, block, 0) &&
+	     (!empties || pass(EMPTY, (BLOCKS + n - 1) / n, n, block, 0)) && log_read(&gpu.way, why, gpu.why.at, n * sizeof *why);
+	for (unsigned i = 0; ok && i < n; i++)
+		memcpy(a[i]->why, why[i], sizeof *why);
+	return ok;
 }
 
-/* Were there more pages than there is room for?  That leaves other launches with none, too. */
-static bool lacks_pages(const struct question *q)
+/* Those that lack room, which come first from now on; lack: room for pages.  False: a call failed. */
+static bool lack_pages(struct asked **a, unsigned *n, bool *lack)
 {
+	unsigned left = 0;
 	uint32_t pages;
 
-	return q->why[SCREEN_SPACE] && log_read(gpu.way, &pages, gpu.counts.at, sizeof pages) && pages > gpu.s.room;
+	*lack = false;
+	for (unsigned i = 0; i < *n; i++)
+		if (a[i]->why[SCREEN_SPACE])
+			a[left++] = a[i];
+	*n = left;
+	if (!left)
+		return true;
+	if (!log_read(&gpu.way, &pages, gpu.counts.at, sizeof pages))
+		return false;
+	*lack = pages > gpu.s.room;
+	return true;
 }
 
-/* What launches before have written may take all the room for pages; if it is not that, there is too little. */
-static bool answer(struct question *q)
+/* Room for what all of them write, or as much as there may be, which then each of them has for itself. */
+static bool answer(struct asked **a, unsigned n, bool empties)
 {
-	bool ok = all_passes(q);
+	bool ok = all_passes(a, n, empties), lack = false;
 
-	if (ok && gpu.since > 1 && lacks_pages(q))
-		ok = forget_pages() && all_passes(q);
-	while (ok && lacks_pages(q) && gpu.s.room < MOST_PAGES) {
-		ok = make_pages(2 * gpu.s.room);
-		q->s.room = gpu.s.room;
-		q->s.cell = gpu.s.cell;
-		ok = ok && all_passes(q);
-	}
+	while (ok && (ok = lack_pages(a, &n, &lack)) && lack && gpu.s.room < MOST_PAGES)
+		ok = make_pages(2 * gpu.s.room) && all_passes(a, n, empties);
+	for (unsigned i = 0; ok && lack && i < n; i++)
+		ok = forget_pages() && all_passes(&a[i], 1, empties);
 	return ok;
 }
 
@@ -381,36 +524,116 @@ static bool is_none(const uint32_t why[SCREEN_WHYS])
 	return !all;
 }
 
-static bool begin(const struct log_way *w)
+/* ---- from outside ---------------------------------------------------------------------------------------------------- */
+
+/* Who is in a context of the program's. */
+struct visit { CUcontext was; CUstreamCaptureMode mode; };
+
+static bool enter(CUcontext ctx, struct visit *v)
 {
-	if (gpu.state == OFF)
+	if (rt_drv.cuCtxGetCurrent(&v->was) != CUDA_SUCCESS || rt_drv.cuCtxSetCurrent(ctx) != CUDA_SUCCESS)
 		return false;
-	gpu.way = w;
-	if (gpu.state == UNTRIED)
-		gpu.state = set_up() ? READY : OFF;
+	v->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+	rt_drv.cuThreadExchangeStreamCaptureMode(&v->mode);
+	rt_inside++;
+	gpu.until = rt_now_ms() + (rt_drv.gsanEmuDeviceThread ? PATIENCE_EMULATED_MS : PATIENCE_MS);
+	return true;
+}
+
+static void leave(const struct visit *v)
+{
+	rt_inside--;
+	rt_drv.cuThreadExchangeStreamCaptureMode((CUstreamCaptureMode[]){v->mode});
+	rt_drv.cuCtxSetCurrent(v->was);
+}
+
+void rt_clear_begin(CUcontext ctx)
+{
+	struct visit v;
+
+	if (gpu.state != UNTRIED || !enter(ctx, &v))
+		return;
+	gpu.ctx = ctx;
+	gpu.state = set_up() ? READY : OFF;
+	leave(&v);
 	if (gpu.state == OFF)
 		rt_say("device_screen: the device gives no memory or does not load the kernels for it; the host judges all launches");
-	return gpu.state == READY;
 }
 
-enum rt_clear rt_clear(const struct log_way *w, const struct rt_question *c)
+/* A call failed, or something is not done in time. */
+static void give_up(void)
 {
-	const struct event_sites all = rt_sites_linked(c->launch->tables);
-	struct question q;
-
-	if (!begin(w) || !ask(c, &all, &q) || !fits(c, &q.s))
-		return RT_CLEAR_UNASKED;
-	if (!answer(&q)) {
-		gpu.state = OFF;
-		rt_say("device_screen: a driver call failed; from now on the host judges all launches");
-		return RT_CLEAR_UNASKED;
+	if (gpu.late) {
+		rt_verbose(1, "device_screen: the device is busy with other kernels; until it is done the host judges all launches");
+		return;
 	}
-	return is_none(q.why) ? RT_CLEAR : RT_CLEAR_NOT;
+	gpu.state = OFF;
+	rt_say("device_screen: a driver call failed; from now on the host judges all launches");
 }
 
-bool rt_clear_empty(const struct log_way *w, CUdeviceptr at, uint64_t bytes)
+static bool is_ready(CUcontext ctx)
 {
-	uint32_t first;
+	if (gpu.state != READY || gpu.ctx != ctx)
+		return false;
+	if (gpu.late && query(gpu.way.stream) == CUDA_SUCCESS)
+		gpu.late = false;
+	return !gpu.late;
+}
 
-	return begin(w) && fill(at, bytes, 0) && log_read(w, &first, at, sizeof first) && !first;
+static bool read_starts(struct rt_launch *const *l, uint32_t n, struct clear_start *s)
+{
+	struct clear_region region[RT_CLEAR_BATCH];
+
+	for (uint32_t i = 0; i < n; i++)
+		region[i] = (struct clear_region){(void *)(uintptr_t)l[i]->memory.at, l[i]->shape.heads};
+	return log_write(&gpu.way, gpu.regions.at, region, n * sizeof *region) &&
+	       launch(STARTS, (unsigned[]){1, n}, (unsigned[]){EVENT_LANES, 1}, 0, (void *[]){&gpu.regions.at, &gpu.starts.at}) &&
+	       log_read(&gpu.way, s, gpu.starts.at, n * sizeof *s);
+}
+
+bool rt_clear_starts(CUcontext ctx, struct rt_launch *const *l, uint32_t n, struct clear_start *s)
+{
+	struct visit v;
+	bool ok = false;
+
+	if (!enter(ctx, &v))
+		return false;
+	if (is_ready(ctx)) {
+		ok = read_starts(l, n, s);
+		if (!ok)
+			give_up();
+	}
+	leave(&v);
+	return ok;
+}
+
+bool rt_clear_late(void)
+{
+	return gpu.late;
+}
+
+void rt_clear_ask(CUcontext ctx, struct rt_question *q, uint32_t n, bool empties)
+{
+	struct asked *all = rt_alloc((n + 1) * sizeof *all), *some[RT_CLEAR_BATCH];
+	unsigned asked = 0;
+	struct visit v;
+	bool ok = enter(ctx, &v);
+
+	gpu.batch++;
+	for (uint32_t i = 0; i < n; i++) {
+		q[i].answer = RT_CLEAR_UNASKED;
+		all[asked].of = &q[i];
+		if (ok && make_screen(&all[asked].s, &q[i]))
+			asked++;
+	}
+	for (unsigned i = 0; i < asked; i++)
+		some[i] = &all[i];
+	if (asked && !answer(some, asked, empties))
+		give_up();
+	else
+		for (unsigned i = 0; i < asked; i++)
+			all[i].of->answer = is_none(all[i].why) ? RT_CLEAR : RT_CLEAR_NOT;
+	rt_free(all);
+	if (ok)
+		leave(&v);
 }

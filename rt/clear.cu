@@ -5,6 +5,7 @@
 extern "C" {
 #include "detect/screen.h"
 }
+#include "rt/clear_start.h"
 #include "detect/bounds.h"
 namespace gpu {
 #include "detect/screen.c"
@@ -42,7 +43,8 @@ extern "C" __global__ void __launch_bounds__(32) gsan_blocks(const struct screen
 {
 	const struct screen *s = the_launch(all);
 
-	gpu::screen_block(s, blockIdx.x);
+	if (!s->order && s->log.shared)
+		gpu::screen_block(s, blockIdx.x);
 }
 
 extern "C" __global__ void gsan_compare(const struct screen *all)
@@ -50,7 +52,7 @@ extern "C" __global__ void gsan_compare(const struct screen *all)
 	const struct screen *s = the_launch(all);
 	uint32_t warp = blockIdx.x * blockDim.y + threadIdx.y;
 
-	if (warp < s->log.blocks * s->log.warps)
+	if (s->order && s->twins && warp < s->log.blocks * s->log.warps)
 		gpu::screen_compare(s, warp);
 }
 
@@ -58,7 +60,8 @@ extern "C" __global__ void __launch_bounds__(32) gsan_judge(const struct screen 
 {
 	const struct screen *s = the_launch(all);
 
-	gpu::screen_judge(s, blockIdx.x);
+	if (s->order && blockIdx.x < s->log.blocks)
+		gpu::screen_judge(s, blockIdx.x);
 }
 
 extern "C" __global__ void gsan_writes(const struct screen *all)
@@ -78,9 +81,37 @@ extern "C" __global__ void gsan_reads(const struct screen *all)
 	each_piece<read_and_forget>(all);
 }
 
-/* Units of 16 bytes, each of whose words becomes `word`. */
-extern "C" __global__ void gsan_fill(uint4 *unit, uint64_t n, uint32_t word)
+/* ---- logs ------------------------------------------------------------------------------------------------------------- */
+
+template <class T>
+static __device__ void copy(T *to, const struct event_unit *from)
 {
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (uint64_t)gridDim.x * blockDim.x)
-		unit[i] = make_uint4(word, word, word, word);
+	for (uint32_t i = threadIdx.x; i < sizeof(T) / 4; i += blockDim.x)
+		((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
+}
+
+extern "C" __global__ void gsan_starts(const struct clear_region *region, struct clear_start *start)
+{
+	const struct event_unit *unit = region[blockIdx.y].unit;
+	struct clear_start *s = &start[blockIdx.y];
+
+	copy(&s->head, unit);
+	copy(&s->places, unit + REGION_PLACES);
+	copy(&s->block, unit + region[blockIdx.y].heads);
+}
+
+/* Of launches that are clear; their head stays, which other blocks may still read. */
+extern "C" __global__ void gsan_empty(const struct screen *all)
+{
+	const struct screen *s = the_launch(all);
+	uint4 *unit = (uint4 *)s->log.unit;
+	uint32_t first = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
+
+	for (uint32_t i = 0; i < SCREEN_WHYS; i++)
+		if (s->why[i])
+			return;
+	for (uint32_t i = REGION_PLACES + first; i < REGION_QUEUE; i += step)
+		unit[i] = make_uint4(0, 0, 0, 0);
+	for (uint32_t i = s->log.heads + first; i < s->log.next; i += step)
+		unit[i] = make_uint4(0, 0, 0, 0);
 }

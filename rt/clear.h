@@ -1,28 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * clear.h: the screen (detect/screen.h) on the device, with RT_WAY_TAKE.
+ * clear.h: the screen (detect/screen.h) on the device; one thread's at a time.
+ *
+ * All that it needs there is made once for a context of the program's, by rt_clear_begin(), and lasts as long as that.
+ * Launches of another context are left to the host.
  */
 #ifndef RT_CLEAR_H
 #define RT_CLEAR_H
 
 #include "detect/screen.h"
+#include "rt/clear_start.h"
 #include "rt/judge.h"
 
-/* A launch that is over, of which nothing is lost or was emptied.  log.unit: its region, on the device; dynamic: bytes of its
- * dynamic shared memory; places and maps: the host's. */
+enum { RT_CLEAR_BATCH = 64 };   /* launches that are looked at together, at most */
+
+/* A launch that is over, of which nothing was emptied while it ran.  dynamic: bytes of its dynamic shared memory; log.unit:
+ * its region, on the device; places and maps: the host's, and `maps` the caller's to free. */
 struct rt_question {
-	const struct rt_launch *launch;
+	struct rt_launch *launch;
 	struct screen_log log;
 	uint32_t dynamic;
+	uint64_t memory;                /* a number for what the blocks of `places` are, not 0: of all that are asked together one */
 	struct screen_places places;
 	struct screen_maps maps;
+	enum rt_clear answer;
 };
-/* Is it clear?  UNASKED: the device cannot be asked that. */
-enum rt_clear { RT_CLEAR, RT_CLEAR_NOT, RT_CLEAR_UNASKED };
-enum rt_clear rt_clear(const struct log_way *, const struct rt_question *);
-/* Makes the units of a log zero.  False: not that way. */
-bool rt_clear_empty(const struct log_way *, CUdeviceptr, uint64_t bytes);
-/* The context that owns logs is gone. */
-void rt_clear_forget(void);
+
+/* The context is current, and nothing of it that is watched runs yet: loading kernels may wait for those that run. */
+void rt_clear_begin(CUcontext);
+/* What the logs begin with.  False: the device cannot be asked. */
+bool rt_clear_starts(CUcontext, struct rt_launch *const *, uint32_t n, struct clear_start *);
+/* Are they clear?  UNASKED: that cannot be asked.  empties: the region of one that is clear becomes zero, but for its queue
+ * and what log_prepare() writes. */
+void rt_clear_ask(CUcontext, struct rt_question *, uint32_t n, bool empties);
+/* The device has not done in time what was asked last: it may still read the regions. */
+bool rt_clear_late(void);
+/* The context ends.  True: it was the one that is asked. */
+bool rt_clear_forget(CUcontext);
 
 #endif

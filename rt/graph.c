@@ -391,6 +391,7 @@ static void prepare(struct exec *e, CUcontext ctx, uint64_t stream, const struct
 		n->launch = NULL;
 		n->i.ctx = ctx;
 		n->i.stream = stream;
+		n->i.beside = true;
 		if (!n->i.k || !is_enabled(e, n))
 			continue;
 		n->i.params = n->params;

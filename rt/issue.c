@@ -79,7 +79,7 @@ static bool prepare(struct rt_launch *l, struct region_launch *param)
 	}
 	log_fit(&l->shape, l->memory.bytes);
 	w = rt_way_begin(RT_WAY_TAKE);
-	ok = w && log_prepare(w, l->memory.at, &l->shape, l->number, param);
+	ok = w && log_prepare(w, l->memory.at, &l->shape, &l->memory.queue, l->number, param);
 	if (w)
 		rt_way_end(RT_WAY_TAKE);
 	if (!ok)
@@ -133,6 +133,7 @@ static struct rt_launch *launch_of(const struct rt_issue *i)
 	l->ctx = i->ctx;
 	l->stream = i->stream;
 	l->early = i->early;
+	l->beside = i->beside;
 	if (!l->cluster[0])
 		find_cluster(i->f, l->cluster);
 	return l;
@@ -163,6 +164,7 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 		return NULL;
 	}
 	l->deed = i->deed;
+	rt_judge_begin(i->ctx);
 	rt_judge_add(l);
 	find_maps(l, i->params);
 	if (prepare(l, param)) {

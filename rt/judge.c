@@ -37,6 +37,7 @@ static uint64_t judging_since;
 /* With judge_lock. */
 static struct rt_verdict *verdict;
 static uint64_t lost_logs, clear_launches;
+static bool begun;                      /* the device can be asked, or cannot; atomic */
 
 /* ---- the queue ------------------------------------------------------------------------------------------ */
 
@@ -48,6 +49,34 @@ static enum rt_state state_of(const struct rt_launch *l)
 static void set_state(struct rt_launch *l, enum rt_state s)
 {
 	__atomic_store_n(&l->state, s, __ATOMIC_RELEASE);
+}
+
+/* Is it over, or nothing to wait for? */
+static bool is_over(struct rt_launch *l)
+{
+	CUevent e = __atomic_load_n(&l->behind, __ATOMIC_ACQUIRE);
+	CUcontext was;
+	CUresult r;
+
+	if (state_of(l) != RT_ISSUED || !e)
+		return state_of(l) >= RT_OVER;
+	if (rt_drv.cuCtxGetCurrent(&was) != CUDA_SUCCESS || rt_drv.cuCtxSetCurrent(l->ctx) != CUDA_SUCCESS)
+		return false;
+	r = REAL(cuEventQuery, RT_cuEventQuery)(e);
+	rt_drv.cuCtxSetCurrent(was);
+	if (r == CUDA_SUCCESS)
+		set_state(l, RT_OVER);
+	return r == CUDA_SUCCESS;
+}
+
+static struct rt_launch *behind(const struct rt_launch *l)
+{
+	struct rt_launch *next;
+
+	pthread_mutex_lock(&queue_lock);
+	next = l->next;
+	pthread_mutex_unlock(&queue_lock);
+	return next;
 }
 
 void rt_judge_add(struct rt_launch *l)
@@ -65,14 +94,9 @@ void rt_judge_add(struct rt_launch *l)
 
 const char *rt_judge_ready(struct rt_launch *l)
 {
-	const struct log_way *w = rt_way_begin(RT_WAY_DRAIN);
-
-	if (!w)
-		return "the context that owns its log cannot be made current";
-	l->drain = log_drain_begin(w, l->memory.at, &l->shape, PATIENCE_MS);
+	l->drain = log_drain_begin(rt_way_to_drain(), l->memory.at, &l->shape, PATIENCE_MS);
 	if (l->drain)
 		set_state(l, RT_READY);
-	rt_way_end(RT_WAY_DRAIN);
 	return l->drain ? NULL : "the host has no memory for its log";
 }
 
@@ -193,8 +217,32 @@ void rt_judge_unwatched(const char *why)
 
 /* ---- draining ---------------------------------------------------------------------------------------------- */
 
+/* Streams whose launch before is under way. */
+struct busy { struct { CUcontext ctx; uint64_t stream; } of[16]; unsigned n; };
+
+static bool is_busy(const struct busy *b, const struct rt_launch *l)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->of[i].ctx == l->ctx && b->of[i].stream == l->stream)
+			return true;
+	return false;
+}
+
+/* May it be running?  What comes behind it in its stream then is not. */
+static bool may_run(struct rt_launch *l, struct busy *b)
+{
+	if (state_of(l) < RT_READY || state_of(l) > RT_ISSUED || (!l->early && !l->beside && is_busy(b, l)) || is_over(l))
+		return false;
+	if (state_of(l) == RT_ISSUED && b->n < sizeof b->of / sizeof *b->of) {
+		b->of[b->n].ctx = l->ctx;
+		b->of[b->n++].stream = l->stream;
+	}
+	return true;
+}
+
 static void drain_all(const struct log_way *w)
 {
+	struct busy busy = {.n = 0};
 	struct rt_launch *l;
 
 	if (!w)
@@ -202,8 +250,8 @@ static void drain_all(const struct log_way *w)
 	pthread_mutex_lock(&queue_lock);
 	l = first;
 	pthread_mutex_unlock(&queue_lock);
-	for (; l; l = l->next)
-		if (state_of(l) >= RT_READY && state_of(l) <= RT_ISSUED)
+	for (; l; l = behind(l))
+		if (may_run(l, &busy))
 			log_drain_look(l->drain);
 }
 
@@ -326,9 +374,9 @@ static void judge_log(struct rt_launch *l, const struct log_copy *c, const struc
 }
 
 /* Its log has been taken. */
-static void judge_taken(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, enum rt_clear there)
+static void judge_taken(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
-	const bool clear = rt_screen_here(l, verdict, c, n, there), asked = rt_flags.report_bugs && !clear;
+	const bool clear = rt_screen_here(l, verdict, c), asked = rt_flags.report_bugs && !clear;
 	const char *wrong = asked || rt_keeps() || l->deed ? wrong_in(l, c, fill, n, rt_sites_linked(l->tables).nsites) : NULL;
 
 	if (wrong) {
@@ -346,6 +394,17 @@ static void judge_taken(struct rt_launch *l, const struct log_copy *c, const str
 	explain_late(l, c, fill, n);
 }
 
+/* Makes its memory what rt_memory_put() takes; up to a unit it was used. */
+static void give_back(const struct log_way *w, struct rt_launch *l, uint32_t end)
+{
+	if (l->failed || l->kept || !log_clear(w, l->memory.at, &l->shape, end, l->full)) {
+		rt_memory_lose(&l->memory);
+		return;
+	}
+	l->memory.queue = l->full ? (struct log_shape){0} : l->shape;
+	rt_memory_put(&l->memory);
+}
+
 /* Reads its log, and gives its memory back.  False: it cannot be read. */
 static bool take(struct rt_launch *l, struct log_copy *c)
 {
@@ -355,8 +414,8 @@ static bool take(struct rt_launch *l, struct log_copy *c)
 	if (!w)
 		return false;
 	ok = log_take(w, l->memory.at, &l->shape, c);
-	if (ok && !l->failed && rt_screen_empty(w, l, c->end))
-		rt_memory_put(&l->memory);
+	if (ok)
+		give_back(w, l, c->end);
 	else
 		rt_memory_lose(&l->memory);
 	rt_way_end(RT_WAY_TAKE);
@@ -398,26 +457,18 @@ static void judge(struct rt_launch *l)
 	struct log_copy c = {0};
 	uint32_t n = 0;
 	const struct log_fill *fill = log_drain_end(l->drain, &n);
-	enum rt_clear there = RT_CLEAR_UNASKED;
 
-	if (!verdict)
-		verdict = rt_verdict_new(&rt_flags, NULL);
 	tell_host(l);
 	let_go(l);
 	rt_verdict_take(verdict, l);
-	/* What a lane has stored by now is not all that others have seen. */
-	if (!l->running)
-		there = rt_screen_there(l, verdict, n);
-	if (there == RT_CLEAR)
-		rt_verbose(2, "a launch of %s is clear, by the device", rt_demangle(l->func->name));
-	if (there == RT_CLEAR && rt_flags.device_screen < 2) {
+	if (l->there == RT_CLEAR && rt_flags.device_screen < 2) {
 		clear_launches++;
 	} else if (l->running || !take(l, &c)) {
 		say_if_gone(l);
 		lost_logs++;
 	} else {
 		rt_screen_places(l, c.unit);
-		judge_taken(l, &c, fill, n, there);
+		judge_taken(l, &c, fill, n);
 	}
 	rt_deed_ready(l->deed);
 	l->deed = NULL;
@@ -425,24 +476,6 @@ static void judge(struct rt_launch *l)
 	free(c.unit);
 	log_drain_free(l->drain);
 	l->drain = NULL;
-}
-
-/* Is it over, or nothing to wait for? */
-static bool is_over(struct rt_launch *l)
-{
-	CUevent e = __atomic_load_n(&l->behind, __ATOMIC_ACQUIRE);
-	CUcontext was;
-	CUresult r;
-
-	if (state_of(l) != RT_ISSUED || !e)
-		return state_of(l) >= RT_OVER;
-	if (rt_drv.cuCtxGetCurrent(&was) != CUDA_SUCCESS || rt_drv.cuCtxSetCurrent(l->ctx) != CUDA_SUCCESS)
-		return false;
-	r = REAL(cuEventQuery, RT_cuEventQuery)(e);
-	rt_drv.cuCtxSetCurrent(was);
-	if (r == CUDA_SUCCESS)
-		set_state(l, RT_OVER);
-	return r == CUDA_SUCCESS;
 }
 
 static struct rt_launch *next_over(void)
@@ -453,6 +486,48 @@ static struct rt_launch *next_over(void)
 	l = first;
 	pthread_mutex_unlock(&queue_lock);
 	return l && is_over(l) ? l : NULL;
+}
+
+/* Was the program's memory as the verdict has it? */
+static bool has_same_memory(const struct rt_launch *l)
+{
+	bool same;
+
+	pthread_mutex_lock(&rt_lock);
+	same = rt_mem_at(l)->changes == rt_verdict_blocks(verdict)->changes;
+	pthread_mutex_unlock(&rt_lock);
+	return same;
+}
+
+/* It is over.  What a lane has stored of one that was left running is not all that others have seen. */
+static bool may_ask(struct rt_launch *l)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&drain_lock);
+	l->full = log_drain_end(l->drain, &n);
+	pthread_mutex_unlock(&drain_lock);
+	l->asked = true;
+	return rt_screen_may_ask(l, verdict);
+}
+
+/* The device is asked about that launch and what is over behind it. */
+static void ask_ahead(struct rt_launch *l)
+{
+	struct rt_launch *batch[RT_CLEAR_BATCH];
+	uint32_t n = 0;
+
+	tell_host(l);
+	for (; l && n < RT_CLEAR_BATCH && is_over(l); l = behind(l)) {
+		if (l->asked || state_of(l) != RT_OVER)
+			continue;
+		if (n && (l->ctx != batch[0]->ctx || !has_same_memory(l)))
+			break;
+		if (may_ask(l))
+			batch[n++] = l;
+	}
+	if (n)
+		rt_screen_there(batch, n, verdict);
 }
 
 /* Nobody drains it any more. */
@@ -475,6 +550,10 @@ static void catch_up(void)
 	while ((l = next_over())) {
 		const uint32_t number = l->number;
 
+		if (!verdict)
+			verdict = rt_verdict_new(&rt_flags, NULL);
+		if (state_of(l) == RT_OVER && !l->asked)
+			ask_ahead(l);
 		unlink_first(l);
 		if (state_of(l) == RT_OVER)
 			judge(l);
@@ -484,6 +563,16 @@ static void catch_up(void)
 	}
 	rt_order_catch_up(false);
 	rt_inside--;
+}
+
+void rt_judge_begin(CUcontext ctx)
+{
+	if (!rt_flags.device_screen || __atomic_load_n(&begun, __ATOMIC_ACQUIRE) || pthread_mutex_trylock(&judge_lock))
+		return;
+	if (!begun)
+		rt_clear_begin(ctx);
+	__atomic_store_n(&begun, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&judge_lock);
 }
 
 void rt_judge_catch_up(bool wait)
@@ -498,7 +587,7 @@ void rt_judge_catch_up(bool wait)
 
 /* ---- launches that hang ------------------------------------------------------------------------------------ */
 
-/* What has become of its tickets so far. */
+/* What has become of its tickets so far; NULL: nothing. */
 static struct log_fill *fills_now(struct rt_launch *l, uint32_t *n)
 {
 	const struct log_fill *fill;
@@ -506,8 +595,9 @@ static struct log_fill *fills_now(struct rt_launch *l, uint32_t *n)
 
 	pthread_mutex_lock(&drain_lock);
 	fill = log_drain_end(l->drain, n);
-	copy = rt_alloc((*n + 1) * sizeof *copy);
-	memcpy(copy, fill, *n * sizeof *copy);
+	copy = fill ? rt_alloc((*n + 1) * sizeof *copy) : NULL;
+	if (fill)
+		memcpy(copy, fill, *n * sizeof *copy);
 	pthread_mutex_unlock(&drain_lock);
 	return copy;
 }
@@ -703,6 +793,10 @@ void rt_context_ends(CUcontext ctx)
 	const struct detect_clock c = rt_order_of_all(ctx);
 
 	rt_context_tell(ctx, rt_flags.exit_timeout_ms);
+	pthread_mutex_lock(&judge_lock);
+	if (rt_clear_forget(ctx))
+		__atomic_store_n(&begun, false, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&judge_lock);
 	rt_order_learn(&c);
 	rt_touch_over();
 }

@@ -59,15 +59,20 @@ const struct module_kernel *rt_kernel_of(struct rt_func *, const struct rt_table
 enum rt_way { RT_WAY_DRAIN, RT_WAY_TAKE, RT_WAYS };
 const struct log_way *rt_way_begin(enum rt_way);        /* NULL: a driver call failed */
 void rt_way_end(enum rt_way);
+const struct log_way *rt_way_to_drain(void);    /* for log_drain_begin(), without being on it */
 
 uint64_t rt_lanes(void);                /* that the device can hold */
-/* Memory for a launch's log, all zero, of at least so many bytes; with RT_WAY_TAKE.  False: there is none now. */
-struct rt_memory { CUdeviceptr at; uint64_t bytes; };
+/* Memory for a launch's log, of at least so many bytes, all zero but for what log_prepare() writes and a queue; with RT_WAY_TAKE.
+ * queue: the shape of the launch whose it is; of none at first.  False: there is none now. */
+struct rt_memory { CUdeviceptr at; uint64_t bytes; struct log_shape queue; };
 bool rt_memory_get(const struct log_way *, uint64_t bytes, struct rt_memory *);
-void rt_memory_put(const struct rt_memory *);           /* zero again */
+void rt_memory_put(const struct rt_memory *);           /* as it was */
 void rt_memory_lose(const struct rt_memory *);          /* of a launch that may go on */
 
 /* ---- judge.c ------------------------------------------------------------------------------ */
+
+/* Is a launch clear, by the device?  UNASKED: it was not asked, or cannot tell. */
+enum rt_clear { RT_CLEAR_UNASKED, RT_CLEAR_NOT, RT_CLEAR };
 
 /* A launch, from before it starts until it is judged. */
 struct rt_launch {
@@ -83,9 +88,14 @@ struct rt_launch {
 	bool failed, running, late;     /* it ended in an error; it was left running; the device ended it: it took too long */
 	uint32_t grid[3], block[3], cluster[3];
 	bool early;                     /* it need not wait for the one before it */
+	bool beside;                    /* a graph's: others of its stream may run beside it */
 	struct rt_memory memory;
+	bool kept;                      /* that is not used again */
 	struct log_shape shape;
 	struct log_drain *drain;
+	bool full;                      /* it is over, and its region was full while it ran */
+	bool asked;                     /* whether it is clear; and what came of that: */
+	enum rt_clear there;
 	struct event_map *map;          /* tensor maps that are its parameters */
 	size_t nmaps, map_cap;
 	struct event_place *place;      /* of its kernel's variables of shared memory */
@@ -95,6 +105,8 @@ struct rt_launch {
 	struct rt_launch *next;
 };
 
+/* In front of the first watched launch in a context, which is current. */
+void rt_judge_begin(CUcontext);
 /* Gives it a number; it is early only right behind the launch before it.  Then: its memory is ready, and from now on
  * drained; it was launched, for the nth time of its kernel, and if `record` the event behind it can be recorded now; or it
  * was not launched, and is forgotten. */
@@ -126,7 +138,7 @@ struct rt_issue {
 	CUcontext ctx;
 	uint64_t stream;
 	uint32_t grid[3], block[3], cluster[3];
-	bool early;
+	bool early, beside;
 	void **params;
 	struct rt_deed *deed;           /* NULL */
 };

@@ -44,10 +44,9 @@ static void screen(void *arg)
 
 /* May the screen be asked about it?  Of a launch that others overlap, that ended in an error, or of which pieces were taken out
  * while it ran, it may not. */
-static bool may_be_clear(const struct rt_launch *l, const struct rt_verdict *v, uint32_t nfills)
+static bool may_be_clear(const struct rt_launch *l, const struct rt_verdict *v)
 {
-	return rt_flags.report_bugs && nfills == log_places(&l->shape) && !l->early && !l->tables->linked->lets_go && !l->failed &&
-	       !rt_verdict_is_strict(v);
+	return rt_flags.report_bugs && !l->full && !l->early && !l->tables->linked->lets_go && !l->failed && !rt_verdict_is_strict(v);
 }
 
 /* Those that the driver made, and parameters; to be freed. */
@@ -104,68 +103,87 @@ static bool is_clear(const struct rt_launch *l, const struct rt_verdict *v, cons
 	return work.clear;
 }
 
-bool rt_screen_here(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c, uint32_t nfills, enum rt_clear there)
+bool rt_screen_here(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c)
 {
 	bool here;
 
-	if (!may_be_clear(l, v, nfills) || (there == RT_CLEAR_NOT && rt_flags.device_screen < 2))
+	if (!may_be_clear(l, v) || (l->there == RT_CLEAR_NOT && rt_flags.device_screen < 2))
 		return false;
 	here = is_clear(l, v, c);
-	if (there == RT_CLEAR_UNASKED || here == (there == RT_CLEAR))
+	if (l->there == RT_CLEAR_UNASKED || here == (l->there == RT_CLEAR))
 		return here;
 	rt_say("a fault in gsan, please report it: a launch of %s is clear by the %s alone", rt_demangle(l->func->name), here ? "host" : "device");
 	return false;
 }
 
-bool rt_screen_empty(const struct log_way *w, const struct rt_launch *l, uint32_t end)
+/* ---- the device's own screen ------------------------------------------------------------------------------------------ */
+
+bool rt_screen_may_ask(const struct rt_launch *l, const struct rt_verdict *v)
 {
-	return (rt_flags.device_screen && rt_clear_empty(w, l->memory.at, (uint64_t)end * sizeof(struct event_unit))) ||
-	       log_clear(w, l->memory.at, &(struct log_copy){.end = end});
+	return rt_flags.device_screen && !rt_keeps() && !l->deed && !l->running && may_be_clear(l, v);
 }
 
-/* ---- the device's own screen: with RT_WAY_TAKE ------------------------------------------------------------------------ */
+/* Nothing of it is lost, and nobody has written over what it begins with. */
+static bool is_whole(const struct rt_launch *l, const struct clear_start *s)
+{
+	const struct log_shape *p = &l->shape;
 
-static enum rt_clear ask_device(const struct log_way *w, struct rt_launch *l, const struct rt_verdict *v)
+	return !s->head.lost && !s->head.cut == !!p->lanes && s->head.last == p->last && s->head.next >= p->end && s->head.next <= p->last + p->piece &&
+	       s->block.magic == EVENT_MAGIC;
+}
+
+static struct rt_question question_of(struct rt_launch *l, const struct rt_verdict *v, const struct clear_start *s)
 {
 	struct event_unit head[REGION_QUEUE];
-	struct region_head h;
-	struct region_block block;
-	struct region_places p;
-	struct rt_question q = {.launch = l};
-	enum rt_clear answer;
+	struct rt_question q = {.launch = l, .dynamic = s->places.dynamic, .memory = rt_verdict_blocks(v)->changes + 1, .maps = maps_of(l, v)};
 
-	if (!log_read(w, head, l->memory.at, sizeof head) ||
-	    !log_read(w, &block, l->memory.at + l->shape.heads * sizeof *head, sizeof block))
-		return RT_CLEAR_UNASKED;
-	memcpy(&h, head, sizeof h);
-	memcpy(&p, head + REGION_PLACES, sizeof p);
-	if (h.lost || !block.magic)
-		return RT_CLEAR_UNASKED;
+	memcpy(head + REGION_PLACES, &s->places, sizeof s->places);
 	rt_screen_places(l, head);
-	q.log = log_of(l, &block, h.next);
+	q.log = log_of(l, &s->block, s->head.next);
 	q.log.unit = (const struct event_unit *)(uintptr_t)l->memory.at;
-	q.dynamic = p.dynamic;
 	q.places = places_of(l, v);
-	q.maps = maps_of(l, v);
-	answer = rt_clear(w, &q);
-	rt_free((void *)q.maps.map);
-	if (answer != RT_CLEAR || rt_flags.device_screen > 1)
-		return answer;
-	if (rt_screen_empty(w, l, h.next))
-		rt_memory_put(&l->memory);
-	else
-		rt_memory_lose(&l->memory);
-	return answer;
+	return q;
 }
 
-enum rt_clear rt_screen_there(struct rt_launch *l, const struct rt_verdict *v, uint32_t nfills)
+/* Regions that are zero again. */
+static void give_back(const struct rt_question *q, uint32_t n)
 {
-	const struct log_way *w;
-	enum rt_clear answer;
+	const bool any = rt_way_begin(RT_WAY_TAKE);
 
-	if (!rt_flags.device_screen || rt_keeps() || l->deed || !may_be_clear(l, v, nfills) || !(w = rt_way_begin(RT_WAY_TAKE)))
-		return RT_CLEAR_UNASKED;
-	answer = ask_device(w, l, v);
-	rt_way_end(RT_WAY_TAKE);
-	return answer;
+	for (uint32_t i = 0; i < n; i++) {
+		struct rt_launch *l = q[i].launch;
+
+		if (q[i].answer != RT_CLEAR)
+			continue;
+		l->memory.queue = l->shape;
+		if (any)
+			rt_memory_put(&l->memory);
+	}
+	if (any)
+		rt_way_end(RT_WAY_TAKE);
+}
+
+void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_verdict *v)
+{
+	struct clear_start start[RT_CLEAR_BATCH];
+	struct rt_question q[RT_CLEAR_BATCH];
+	uint32_t asked = 0;
+
+	if (rt_clear_starts(l[0]->ctx, l, n, start)) {
+		for (uint32_t i = 0; i < n; i++)
+			if (is_whole(l[i], &start[i]))
+				q[asked++] = question_of(l[i], v, &start[i]);
+		if (asked)
+			rt_clear_ask(l[0]->ctx, q, asked, rt_flags.device_screen < 2);
+	}
+	for (uint32_t i = 0; i < n && rt_clear_late(); i++)
+		l[i]->kept = true;
+	for (uint32_t i = 0; i < asked; i++) {
+		q[i].launch->there = q[i].answer;
+		rt_free((void *)q[i].maps.map);
+		if (q[i].answer == RT_CLEAR)
+			rt_verbose(2, "a launch of %s is clear, by the device", rt_demangle(q[i].launch->func->name));
+	}
+	if (asked && rt_flags.device_screen < 2)
+		give_back(q, asked);
 }

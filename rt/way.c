@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/clear.h"
+#include "rt/judge.h"
 
 enum { MAILBOX_BYTES = 4096, LEAST_MEMORY = 1 << 20 };
 #define MOST_MEMORY (UINT64_C(8) << 30) /* bytes of logs, by default: */
@@ -99,6 +99,11 @@ void rt_way_end(enum rt_way w)
 	pthread_mutex_unlock(&dev.way[w].lock);
 }
 
+const struct log_way *rt_way_to_drain(void)
+{
+	return &dev.way[RT_WAY_DRAIN].way;
+}
+
 uint64_t rt_lanes(void)
 {
 	return dev.lanes;
@@ -154,6 +159,7 @@ bool rt_memory_get(const struct log_way *w, uint64_t bytes, struct rt_memory *m)
 		return false;
 	}
 	m->bytes = size;
+	m->queue = (struct log_shape){0};
 	dev.have += size;
 	return true;
 }
@@ -182,7 +188,10 @@ static bool make_way(struct log_way *w)
 {
 	void *locked = NULL;
 
-	*w = (struct log_way){.read = rt_drv.cuMemcpyDtoHAsync, .write = rt_drv.cuMemcpyHtoDAsync, .query = REAL(CUresult(CUstream), RT_cuStreamQuery)};
+	*w = (struct log_way){
+		.read = rt_drv.cuMemcpyDtoHAsync, .write = rt_drv.cuMemcpyHtoDAsync, .set = REAL(cuMemsetD32Async, RT_cuMemsetD32Async),
+		.query = REAL(CUresult(CUstream), RT_cuStreamQuery)
+	};
 	if (rt_drv.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
 	    REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
 		return false;
@@ -190,6 +199,7 @@ static bool make_way(struct log_way *w)
 	if (rt_flags.log_host) {
 		w->read = read_host;
 		w->write = write_host;
+		w->set = NULL;
 		w->query = is_done;
 	}
 	return true;
@@ -256,7 +266,6 @@ void rt_way_tear_down(void)
 	set_second(NULL);
 	REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(second);
 	dev.nspare = 0;
-	rt_clear_forget();
 }
 
 void *rt_mailbox(CUdeviceptr *device)

@@ -357,7 +357,7 @@ bool run_probes_begin(const struct run_action *a, unsigned n)
 			return false;
 		lay_out(&a[i], &l->shape);
 		log_fit(&l->shape, region_bytes);
-		ok = leave(enter() && log_prepare(&way, regions + i * region_bytes, &l->shape, ++launches, &l->param));
+		ok = leave(enter() && log_prepare(&way, regions + i * region_bytes, &l->shape, NULL, ++launches, &l->param));
 	}
 	return ok && begin_drain();
 }
@@ -490,7 +490,7 @@ static void tell_drained(const struct logged *l, const struct log_fill *fill, ui
 {
 	uint32_t taken = 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; fill && i < n; i++)
 		taken += fill[i].copy != NULL;
 	if (verbose)
 		fprintf(stderr, "gsan-run: launch %u: %u pieces were taken out while it ran\n", l->param.launch, taken);
@@ -515,7 +515,7 @@ static bool tell_log(const struct logged *l, const struct log_copy *log, const s
 	const struct emu_events_sink *sink = run_events_sink();
 
 	clear = realloc(clear, (launches + 1) * sizeof *clear);
-	if (!fill || !clear)
+	if (!clear)
 		return false;
 	clear[l->param.launch] = false;
 	tell_places(l, log);
@@ -528,20 +528,18 @@ static bool take(struct logged *l)
 {
 	const struct emu_events_sink *sink = run_events_sink();
 	const struct event_host h = {.kind = EVENT_HOST_OVER, .launch = l->param.launch};
-	struct log_fill *own = NULL;
 	struct log_copy log;
-	uint32_t n;
-	const struct log_fill *fill = l->drain ? log_drain_end(l->drain, &n) : (own = log_fills(&l->shape, &n));
+	uint32_t n = 0;
+	const struct log_fill *fill = l->drain ? log_drain_end(l->drain, &n) : NULL;
 	bool ok = log_take(&way, l->param.region, &l->shape, &log) && tell_log(l, &log, fill, n);
 
 	if (!ok)
 		fputs("gsan-run: the launch's log cannot be read: the kernel may have written where it lies\n", stderr);
-	else if (!log.head.lost && n == log_places(&l->shape) && nunder_way == 1)
+	else if (!log.head.lost && !fill && nunder_way == 1)
 		ok = screen(l, &log);
 	sink->host(sink->arg, &h);
-	ok = log_clear(&way, l->param.region, &log) && ok;
+	ok = log_clear(&way, l->param.region, &l->shape, log.end, true) && ok;
 	free(log.unit);
-	free(own);
 	return ok;
 }
 

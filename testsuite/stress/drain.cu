@@ -76,7 +76,7 @@ static void make_region(struct job *j, unsigned lanes)
 	CHECK(cuMemAlloc(&j->region, j->bytes));
 	CHECK(cuMemsetD8(j->region, 0, j->bytes));
 	CHECK(cuCtxSynchronize());
-	CHECK(!log_prepare(&j->way, j->region, &j->shape, 1, &j->launch));
+	CHECK(!log_prepare(&j->way, j->region, &j->shape, NULL, 1, &j->launch));
 	CHECK(cuCtxSetCurrent(own));
 }
 
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 	CHECK(!log_take(&j.way, j.region, &j.shape, &log));
 	wrong = read_log(&j, &log, fill, n, &seen);
 	for (unsigned i = 0; i < n; i++)
-		taken += fill[i].copy != NULL;
+		taken += fill && fill[i].copy != NULL;
 	printf("%-18s %u lanes, %.0f MiB region, %.0f MiB taken out, kernel %.0f ms, call %.0f ms, %llu stores, %u lost, %llu wrong\n",
 	       argv[3], j.blocks / 2 * THREADS, j.bytes / 1048576.0, taken * (double)j.shape.piece * 16 / 1048576, ms[0], ms[1],
 	       (unsigned long long)seen.stores, log.head.lost, (unsigned long long)wrong);

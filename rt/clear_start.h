@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * clear_start.h: what is read of a log before the device is asked about it (clear.c, clear.cu).
+ */
+#ifndef RT_CLEAR_START_H
+#define RT_CLEAR_START_H
+
+#include "event/region.h"
+
+/* A region, and where the heads of its blocks are; units. */
+struct clear_region { const struct event_unit *unit; uint64_t heads; };
+/* Its head, the places of variables, and its first block. */
+struct clear_start { struct region_head head; struct region_places places; struct region_block block; };
+EVENT_ASSERT(sizeof(struct clear_start) == sizeof(struct region_head) + sizeof(struct region_places) + sizeof(struct region_block));
+
+#endif
