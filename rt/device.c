@@ -197,3 +197,15 @@ bool rt_ctx_known(CUcontext ctx)
 	pthread_mutex_unlock(&rt_dev_lock);
 	return known;
 }
+
+CUstream rt_ctx_stream(CUcontext ctx)
+{
+	const struct rt_ctx *c;
+	CUstream s;
+
+	pthread_mutex_lock(&rt_dev_lock);
+	c = find(dev.ctx, ctx);
+	s = c ? c->stream : NULL;
+	pthread_mutex_unlock(&rt_dev_lock);
+	return s;
+}

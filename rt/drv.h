@@ -124,6 +124,7 @@ struct rt_ctx {
 	struct rt_ctx *next;
 };
 
+CUstream rt_ctx_stream(CUcontext);       /* ours; NULL: the context is not known */
 /* Locks the device for our own work in the current context, setting it up at
  * first; NULL, and nothing locked, if there is nothing to work on. */
 struct rt_ctx *rt_dev_begin(void);

@@ -78,10 +78,10 @@ static bool prepare(struct rt_launch *l, struct region_launch *param)
 		return false;
 	}
 	log_fit(&l->shape, l->memory.bytes);
-	w = rt_way_begin(RT_WAY_TAKE);
+	w = rt_way_here(l->ctx);
 	ok = w && log_prepare(w, l->memory.at, &l->shape, &l->memory.queue, l->number, param);
 	if (w)
-		rt_way_end(RT_WAY_TAKE);
+		rt_way_leave();
 	if (!ok)
 		rt_judge_unwatched("the device's memory cannot be written");
 	return ok;

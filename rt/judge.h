@@ -59,6 +59,10 @@ const struct module_kernel *rt_kernel_of(struct rt_func *, const struct rt_table
 enum rt_way { RT_WAY_DRAIN, RT_WAY_TAKE, RT_WAYS };
 const struct log_way *rt_way_begin(enum rt_way);        /* NULL: a driver call failed */
 void rt_way_end(enum rt_way);
+/* The same in a context of the program's, which is current, and need not be switched: it can write what a kernel will log
+ * into.  NULL: it is not known. */
+const struct log_way *rt_way_here(CUcontext);
+void rt_way_leave(void);
 const struct log_way *rt_way_to_drain(void);    /* for log_drain_begin(), without being on it */
 
 uint64_t rt_lanes(void);                /* that the device can hold */

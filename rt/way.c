@@ -17,12 +17,16 @@ static struct {
 	uint64_t lanes;
 	CUcontext second;               /* NULL: there is none; with the locks of both ways */
 	struct { struct log_way way; pthread_mutex_t lock; CUcontext was; } way[RT_WAYS];
+	struct { struct log_way way; pthread_mutex_t lock; } here;
 	uint64_t most, have;            /* bytes of logs */
 	struct rt_memory *spare;
 	size_t nspare, spare_cap;
 	struct module_mailbox *mailbox;
 	CUdeviceptr mailbox_device, lane_table;
-} dev = {.way = {[RT_WAY_DRAIN].lock = PTHREAD_MUTEX_INITIALIZER, [RT_WAY_TAKE].lock = PTHREAD_MUTEX_INITIALIZER}};
+} dev = {
+	.way = {[RT_WAY_DRAIN].lock = PTHREAD_MUTEX_INITIALIZER, [RT_WAY_TAKE].lock = PTHREAD_MUTEX_INITIALIZER},
+	.here.lock = PTHREAD_MUTEX_INITIALIZER
+};
 
 /* ---- copies where logs lie in host memory (log_host): by the host alone, since a fault ends all contexts ------------ */
 
@@ -97,6 +101,26 @@ void rt_way_end(enum rt_way w)
 	rt_drv.cuCtxSetCurrent(dev.way[w].was);
 	rt_inside--;
 	pthread_mutex_unlock(&dev.way[w].lock);
+}
+
+const struct log_way *rt_way_here(CUcontext ctx)
+{
+	const CUstream stream = rt_ctx_stream(ctx);
+
+	pthread_mutex_lock(&dev.here.lock);
+	dev.here.way.stream = stream;
+	if (stream && dev.second) {
+		rt_inside++;
+		return &dev.here.way;
+	}
+	pthread_mutex_unlock(&dev.here.lock);
+	return NULL;
+}
+
+void rt_way_leave(void)
+{
+	rt_inside--;
+	pthread_mutex_unlock(&dev.here.lock);
 }
 
 const struct log_way *rt_way_to_drain(void)
@@ -212,10 +236,12 @@ static const char *set_up_second(void)
 			     sizeof(struct region_lane);
 	size_t left = 0, total;
 	void *mailbox = NULL;
+	bool ways = make_way(&dev.here.way);
 
 	for (int i = 0; i < RT_WAYS; i++)
-		if (!make_way(&dev.way[i].way))
-			return "the driver gives no memory or no stream to read logs by";
+		ways = ways && make_way(&dev.way[i].way);
+	if (!ways)
+		return "the driver gives no memory or no stream to read logs by";
 	if (REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&mailbox, MAILBOX_BYTES, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP) !=
 	    CUDA_SUCCESS || rt_drv.cuMemHostGetDevicePointer(&dev.mailbox_device, mailbox, 0) != CUDA_SUCCESS)
 		return "the driver maps no host memory into the device";
@@ -233,7 +259,9 @@ static void set_second(CUcontext to)
 {
 	for (int i = 0; i < RT_WAYS; i++)
 		pthread_mutex_lock(&dev.way[i].lock);
+	pthread_mutex_lock(&dev.here.lock);
 	dev.second = to;
+	pthread_mutex_unlock(&dev.here.lock);
 	for (int i = RT_WAYS; i-- > 0;)
 		pthread_mutex_unlock(&dev.way[i].lock);
 }

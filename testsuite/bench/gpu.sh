@@ -2,7 +2,8 @@
 #
 # `make bench`, second part: kernels on a GPU, native, under gsan, and under
 # compute-sanitizer's racecheck where there is one, each run under a time limit
-# (BENCH_LIMIT, 100 s), gsan with GSAN_OPTIONS=$OPTIONS.  Ratios to native; memory in MiB.
+# (BENCH_LIMIT, 100 s), gsan with GSAN_OPTIONS=$OPTIONS.  Native and under gsan as many launches in a row as fill a
+# millisecond natively, until the verdict.  Ratios to native; memory in MiB.
 . "$top_srcdir/testsuite/lib.sh"
 [ -z "$OPTIONS" ] || export GSAN_OPTIONS="$OPTIONS"
 have_gpu || skip "no GPU, or --disable-gpu-tests"
@@ -35,7 +36,11 @@ printf '%-12s%10s%10s%9s%12s%11s%12s%8s%10s%10s%9s\n' "" native gsan ratio racec
 # measure NAME PROGRAM ARGUMENT
 measure()
 {
+	unset BENCH_LAUNCHES
 	$limit "./$2.native" $3 >n 2>err || { fail "$1: native: $(cat err)"; return; }
+	BENCH_LAUNCHES=$(awk '{ print int(1 / $2) + 1; exit }' n)
+	export BENCH_LAUNCHES
+	$limit "./$2.native" $3 >n 2>err
 	$limit "./$2.watched" $3 >g 2>err || { : >g; fail "$1: gsan: status $?"; tail -n 5 err; }
 	: >r
 	# Minutes under racecheck.
