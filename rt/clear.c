@@ -43,7 +43,8 @@ static struct {
 	size_t shared;                  /* bytes that a block may have beside its own */
 	struct screen s;                /* what is the same for all launches, and the last stamp */
 	unsigned since;                 /* launches since what is known of pages was forgotten */
-	struct room question, page, cells, cell, counts, after, warp, has, like, maps, gaps;
+	struct room question, page, cells, cell, counts, after, first, warp, has, like, maps, gaps;
+	struct closer { struct room page, cells, cell, counts; uint32_t stamp; } closer;        /* the second look's */
 	struct tables *tables;
 	size_t ntables, tables_cap;
 	struct walls walls[WALLS];
@@ -188,7 +189,8 @@ static bool upload_tables(struct screen_table *there, const struct event_sites *
 	     upload(&r[3], t.span, n * sizeof *t.span) && upload(&r[4], all->site, n * sizeof *all->site) &&
 	     upload(&r[5], all->run, runs * sizeof *all->run);
 	*there = (struct screen_table){
-		.site = AT(r[0]), .traits = AT(r[1]), .access = AT(r[2]), .span = AT(r[3]), .all = AT(r[4]), .run = AT(r[5]), .shift = t.shift
+		.site = AT(r[0]), .traits = AT(r[1]), .access = AT(r[2]), .span = AT(r[3]), .all = AT(r[4]), .run = AT(r[5]), .shift = t.shift,
+		.fine = t.fine
 	};
 	rt_free(t.site);
 	rt_free(t.traits);
@@ -307,12 +309,15 @@ static bool ask(const struct rt_question *c, const struct event_sites *all, stru
 	*q = (struct question){.s = gpu.s};
 	q->s.log = c->log;
 	q->s.order = screen_needs_order(&c->log, all);
-	if (!t || !make_room(&gpu.after, pieces * sizeof *q->s.after, SCREEN_NONE) || !make_room(&gpu.warp, pieces * sizeof *q->s.warp, 0) ||
+	if (!t || !make_room(&gpu.after, pieces * sizeof *q->s.after, SCREEN_NONE) ||
+	    !make_room(&gpu.first, (size_t)c->log.blocks * screen_streams(&c->log) * sizeof *q->s.first, SCREEN_NONE) ||
+	    !make_room(&gpu.warp, pieces * sizeof *q->s.warp, 0) ||
 	    !make_room(&gpu.has, pieces, 0) || !make_room(&gpu.like, c->log.blocks * sizeof *q->s.like, 0) ||
 	    !upload(&gpu.maps, c->maps.map, c->maps.n * sizeof *c->maps.map))
 		return false;
 	q->s.table = *t;
 	q->s.after = AT(gpu.after);
+	q->s.first = AT(gpu.first);
 	q->s.warp = AT(gpu.warp);
 	q->s.has = AT(gpu.has);
 	q->s.like = AT(gpu.like);
@@ -372,6 +377,61 @@ static bool answer(struct question *q)
 	return ok;
 }
 
+/* ---- the second look ------------------------------------------------------------------------------------------------ */
+
+enum { FIRST_CLOSER = 16 };     /* pages that have cells then, at first */
+
+/* Room for the cells of so many pages; that of a module with smaller cells may be more than enough. */
+static bool make_closer(struct screen *s, uint32_t pages)
+{
+	const size_t page = sizeof *s->cell << screen_page_cells(&s->table, true);
+	const struct room was = gpu.closer.cell;
+	struct closer *c = &gpu.closer;
+
+	if (!make_room(&c->page, SCREEN_PAGES * sizeof *s->page, 0) || !make_room(&c->cells, SCREEN_PAGES * sizeof *s->cells, 0) ||
+	    !make_room(&c->counts, 64, 0) || !make_room(&c->cell, pages * page, 0) ||
+	    (c->stamp == STAMPS && !fill(c->cell.at, c->cell.bytes, 0)))
+		return false;
+	if (c->cell.at != was.at || c->stamp == STAMPS)
+		c->stamp = 0;
+	s->page = AT(c->page);
+	s->cells = AT(c->cells);
+	s->cell = AT(c->cell);
+	s->pages = AT(c->counts);
+	s->range = (uint64_t *)AT(c->counts) + 1;
+	s->room = c->cell.bytes / page < screen_closer_pages(&s->table) ? (uint32_t)(c->cell.bytes / page) : screen_closer_pages(&s->table);
+	return true;
+}
+
+/* Pages have no cells before it. */
+static bool closer_passes(struct question *q)
+{
+	const unsigned grid[2] = {blocks_for(screen_pieces(&q->s.log)), 1}, block[2] = {THREADS, 1};
+	const struct { uint32_t pages, unused; uint64_t range[2]; } none = {0, 0, {UINT64_MAX, 0}};
+
+	q->s.stamp = ++gpu.closer.stamp;
+	memset(q->why, 0, sizeof q->why);
+	return fill(gpu.closer.page.at, gpu.closer.page.bytes, 0) && fill(gpu.closer.cells.at, gpu.closer.cells.bytes, 0) &&
+	       upload(&gpu.closer.counts, &none, sizeof none) && log_write(gpu.way, gpu.question.at, q, sizeof *q) &&
+	       pass(WRITES, grid, block, 0) && pass(READS, grid, block, 0) &&
+	       log_read(gpu.way, q->why, gpu.question.at + offsetof(struct question, why), sizeof q->why);
+}
+
+/* What the question's answer is then.  False: there is no memory for it. */
+static bool look_closer(struct question *q)
+{
+	const uint32_t most = screen_closer_pages(&q->s.table);
+	uint32_t pages = FIRST_CLOSER;
+	bool ok;
+
+	q->s.closer = true;
+	do {
+		ok = make_closer(&q->s, pages < most ? pages : most) && closer_passes(q);
+		pages = 2 * q->s.room;
+	} while (ok && q->why[SCREEN_SPACE] && q->s.room < most);
+	return ok;
+}
+
 static bool is_none(const uint32_t why[SCREEN_WHYS])
 {
 	uint32_t all = 0;
@@ -405,6 +465,8 @@ enum rt_clear rt_clear(const struct log_way *w, const struct rt_question *c)
 		rt_say("device_screen: a driver call failed; from now on the host judges all launches");
 		return RT_CLEAR_UNASKED;
 	}
+	if (screen_looks_closer(q.why) && !look_closer(&q))
+		return RT_CLEAR_UNASKED;
 	return is_none(q.why) ? RT_CLEAR : RT_CLEAR_NOT;
 }
 
