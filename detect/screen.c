@@ -273,6 +273,8 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 	uint32_t lanes = event_lanes(u), low = event_first(lanes), who = warp * EVENT_LANES;
 	int32_t step = event_step(u);
 
+	for (uint32_t i = 0, left = lanes; event_by_lane(u) && !event_narrow(u) && left; i++, left &= left - 1)
+		touch_by(x, &site, (uint32_t)event_nth_address(at, i), who + event_first(left), trait);
 	if (event_narrow(u)) {
 		for (uint32_t left = lanes; left;) {
 			const struct event_unit four = *++at;
@@ -280,9 +282,8 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 			for (uint32_t k = 0; k < 4 && left; k++, left &= left - 1)
 				touch_by(x, &site, four.w[k], who + event_first(left), trait);
 		}
-		return;
 	}
-	for (uint32_t i = 0; i < EVENT_LANES; i++) {
+	for (uint32_t i = 0; i < EVENT_LANES && !event_by_lane(u); i++) {
 		uint32_t l = (i + warp) % EVENT_LANES;
 
 		if (lanes >> l & 1)
@@ -514,7 +515,7 @@ SCREEN_PASS static bool lanes_are_held(const struct screen *s, const struct even
 	uint32_t lanes = event_lanes(u), n = event_count(lanes), base = (uint32_t)event_base(u);
 	bool fine = true;
 
-	if (!event_narrow(u)) {
+	if (!event_by_lane(u)) {
 		uint32_t left = lanes;
 		int32_t last;
 
