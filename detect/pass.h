@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pass.h: what the screen's passes have in common (screen.h): what differs between a host and a GPU, and the way
- * through a log.  For screen.c, order.c and twin.c; nvcc makes one file of them.
+ * through a log.  For screen.c, global.c, order.c and twin.c; nvcc makes one file of them.
  */
 #ifndef DETECT_PASS_H
 #define DETECT_PASS_H
@@ -80,9 +80,22 @@ SCREEN_HELPER const struct region_piece *head_of(const struct screen *s, uint32_
 	return (const struct region_piece *)(const void *)piece_units(s, piece, &skip);
 }
 
-SCREEN_HELPER bool led_by_lane_0(const struct screen *s, uint32_t piece)
+/* Rows of a warp that are a stream each to screen_block: by lane 0 alone, where another pass is for the block. */
+SCREEN_HELPER uint32_t rows_of(const struct screen *s)
 {
-	return piece < s->log.blocks * s->log.warps || !head_of(s, piece)->leader;
+	return s->log.rows > 1 && !s->order && s->log.shared ? s->log.rows : 1;
+}
+
+/* Does that lane lead a row's stream? */
+SCREEN_HELPER bool leads_row(const struct screen *s, uint32_t lane)
+{
+	return lane % (EVENT_LANES / rows_of(s)) == 0;
+}
+
+/* Is the piece one of a row's stream? */
+SCREEN_HELPER bool led_by_row(const struct screen *s, uint32_t piece)
+{
+	return piece < s->log.blocks * s->log.warps || leads_row(s, head_of(s, piece)->leader);
 }
 
 /* A place in a piece. */
@@ -169,12 +182,13 @@ SCREEN_HELPER const struct event_unit *take_record(const struct screen *s, struc
 	return u;
 }
 
-/* Where a warp is; arrived: at a barrier for which it has not waited. */
-struct cursor { struct at at; uint32_t piece; bool ended, arrived; };
+/* Where a stream is; arrived: at a barrier for which it has not waited; barrier: the site of the last one that it has waited
+ * for, if none of its records comes behind that; NONE. */
+struct cursor { struct at at; uint32_t piece; bool ended, arrived; uint32_t barrier; };
 
 SCREEN_HELPER struct cursor begin_warp(const struct screen *s, uint32_t warp)
 {
-	return (struct cursor){begin_of(s, warp), warp, false, false};
+	return (struct cursor){begin_of(s, warp), warp, false, false, SCREEN_NONE};
 }
 
 /* To the next piece of a warp, if it has one. */
@@ -250,6 +264,8 @@ SCREEN_HELPER const struct event_map *screen_map(const struct screen *s, uint64_
 	return NULL;
 }
 
+/* global.c: what a record does in global memory.  at: where it is; u: a copy of its first unit. */
+SCREEN_PASS void screen_touch(const struct screen *, const struct event_unit *u, const struct event_unit *at, uint32_t piece, bool writes);
 /* order.c: a block, by itself. */
 SCREEN_PASS void screen_order(const struct screen *, uint32_t block);
 

@@ -49,7 +49,7 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 {
 	uint32_t n = 0;
 
-	t->shift = 4;
+	t->shift = t->fine = SCREEN_FINE;
 	t->all = all->site;
 	t->run = all->run;
 	for (uint32_t i = 0; i < all->nsites; i++) {
@@ -66,6 +66,8 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 			t->traits[i] |= t->access[n++].traits;
 			while (traits(of) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE) && of->size < 1u << t->shift)
 				t->shift--;
+			while (traits(of) & (TRAIT_GLOBAL_READ | TRAIT_GLOBAL_WRITE) && of->size < 1u << t->fine)
+				t->fine--;
 		}
 		t->site[i].n = n - t->site[i].first;
 		t->site[i].one = t->access[t->site[i].first];
@@ -144,7 +146,22 @@ void screen_walls(struct screen_wall *w, const struct event_sites *all, const st
 
 /* ---- pieces -------------------------------------------------------------------------------------------- */
 
-/* Which piece it is behind, and of another leader than lane 0, of which warp it is. */
+/* A piece of a stream: its place there, and of the first one of a row which warp has it. */
+SCREEN_PASS static void link_piece(const struct screen *s, uint32_t piece, const struct region_piece *head)
+{
+	const struct screen_log *l = &s->log;
+	uint32_t rows = rows_of(s), slots = l->blocks * l->warps;
+
+	if (!head->leader || head->behind >= l->end) {
+		s->after[head->behind >= l->end ? slots + (head->behind - l->end) / l->piece : (head->behind - l->slots) / l->piece] = piece;
+		return;
+	}
+	s->warp[piece] = (head->behind + 1 - l->slots) / l->piece;
+	if (exchange32(&s->first[s->warp[piece] * rows + head->leader / (EVENT_LANES / rows)], piece) != SCREEN_NONE)
+		not_clear(s, SCREEN_KIND);
+}
+
+/* Which piece it is behind, or of a leader whose stream nobody takes, of which warp it is. */
 SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 {
 	const struct screen_log *l = &s->log;
@@ -163,8 +180,8 @@ SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 	}
 	if (head->magic != EVENT_MAGIC)
 		return;
-	if (!head->leader && l->shared) {
-		s->after[head->behind >= l->end ? slots + (head->behind - l->end) / l->piece : (head->behind - l->slots) / l->piece] = piece;
+	if (leads_row(s, head->leader) && l->shared) {
+		link_piece(s, piece, head);
 		return;
 	}
 	while (head->behind >= l->end)
@@ -172,15 +189,24 @@ SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 	s->warp[piece] = (head->behind + (head->leader != 0) - l->slots) / l->piece;
 }
 
+SCREEN_PASS void screen_unlink(const struct screen *s, uint32_t piece)
+{
+	uint32_t rows = screen_streams(&s->log) / s->log.warps;
+
+	s->after[piece] = SCREEN_NONE;
+	for (uint32_t i = 0; rows > 1 && piece < s->log.blocks * s->log.warps && i < rows; i++)
+		s->first[piece * rows + i] = SCREEN_NONE;
+}
+
 /* ---- shared memory ------------------------------------------------------------------------------------------ */
 
 #ifdef __CUDACC__
-/* For each warp of a block: on a GPU each lane has one. */
-#define EACH_WARP(x, w) for (uint32_t w = (x)->warp, once_##w = w < (x)->s->log.warps; once_##w; once_##w = 0)
-#define OF_ALL_WARPS(x, mine) __reduce_or_sync((x)->lanes, mine)
+/* For each stream of a block: on a GPU each lane has one. */
+#define EACH_STREAM(x, i) for (uint32_t i = (x)->stream, once_##i = i < (x)->streams; once_##i; once_##i = 0)
+#define OF_ALL_STREAMS(x, mine) __reduce_or_sync((x)->lanes, mine)
 #else
-#define EACH_WARP(x, w) for (uint32_t w = 0; w < (x)->s->log.warps; w++)
-#define OF_ALL_WARPS(x, mine) (mine)
+#define EACH_STREAM(x, i) for (uint32_t i = 0; i < (x)->streams; i++)
+#define OF_ALL_STREAMS(x, mine) (mine)
 #endif
 
 /* A cell is of as many bytes as the smallest access: the interval in which it was written last, and by whom. */
@@ -190,7 +216,8 @@ struct shared {
 	const struct screen *s;
 	uint32_t *cell, cells, shift;   /* 1 << shift: bytes of a cell */
 	uint32_t block, interval;
-	uint32_t warp, lanes;           /* a GPU's: which of the block's warps a lane has, and which lanes have others of it */
+	uint32_t rows, streams;         /* of a warp; of the block, warp by warp */
+	uint32_t stream, lanes;         /* a GPU's: which of the block's streams a lane has, and which lanes have others of it */
 };
 
 SCREEN_PASS static void put_cell(const struct shared *x, uint32_t i, uint32_t who)
@@ -246,6 +273,8 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 	uint32_t lanes = event_lanes(u), low = event_first(lanes), who = warp * EVENT_LANES;
 	int32_t step = event_step(u);
 
+	for (uint32_t i = 0, left = lanes; event_by_lane(u) && !event_narrow(u) && left; i++, left &= left - 1)
+		touch_by(x, &site, (uint32_t)event_nth_address(at, i), who + event_first(left), trait);
 	if (event_narrow(u)) {
 		for (uint32_t left = lanes; left;) {
 			const struct event_unit four = *++at;
@@ -253,9 +282,8 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 			for (uint32_t k = 0; k < 4 && left; k++, left &= left - 1)
 				touch_by(x, &site, four.w[k], who + event_first(left), trait);
 		}
-		return;
 	}
-	for (uint32_t i = 0; i < EVENT_LANES; i++) {
+	for (uint32_t i = 0; i < EVENT_LANES && !event_by_lane(u); i++) {
 		uint32_t l = (i + warp) % EVENT_LANES;
 
 		if (lanes >> l & 1)
@@ -263,12 +291,20 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 	}
 }
 
-/* An arrival or a wait has to be one of all lanes of a block's warp at a barrier of all threads. */
-SCREEN_PASS static void at_barrier(const struct screen *s, struct cursor *c, const struct event_unit *u, uint32_t warp)
+/* The lanes of a stream: those that its warp has of its row; 0: none. */
+SCREEN_PASS static uint32_t lanes_of(const struct shared *x, uint32_t stream)
+{
+	uint32_t width = EVENT_LANES / x->rows, row = x->rows == 1 ? ~0u : ((1u << width) - 1) << stream % x->rows * width;
+
+	return all_lanes(x->s, stream / x->rows) & row;
+}
+
+/* An arrival or a wait has to be one of all lanes of a block's stream at a barrier of all threads. */
+SCREEN_PASS static void at_barrier(const struct screen *s, struct cursor *c, const struct event_unit *u, uint32_t lanes)
 {
 	bool wait = event_kind_of(u) == EVENT_BAR_WAIT;
 
-	if (event_bar_count(u) || c->arrived != wait || event_lanes(u) != all_lanes(s, warp))
+	if (event_bar_count(u) || c->arrived != wait || event_lanes(u) != lanes)
 		not_clear(s, SCREEN_KIND);
 	c->arrived = !wait;
 }
@@ -280,37 +316,76 @@ SCREEN_HELPER bool is_simple(uint32_t kind)
 	       kind == EVENT_ACCESS || is_of_warp(kind);
 }
 
-SCREEN_PASS static void touch_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at,
-				     uint32_t piece, bool writes);
-
 /* What is in an interval; whether the barrier at its end reduces. */
 enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4, HAS_REDUCTION = 8, HAS_NONE = 16 };
 
-/* To the end of the interval, or of the warp's log, with what its records do in shared memory, and with `writes` what they
- * write in global memory.  Returns what is in it. */
-SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor *c, uint32_t warp, bool writes)
+/* To the end of the interval, or of the stream, with what its records do in shared memory, and with `writes` what they
+ * write in global memory.  Returns what is in it.  Lanes of other rows may be in another interval. */
+SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor *c, uint32_t stream, bool writes)
 {
 	const struct screen *s = x->s;
-	uint32_t has = 0, traits;
+	uint32_t has = 0, traits, warp = stream / x->rows, lanes = lanes_of(x, stream);
 	const struct event_unit *where;
 	struct event_unit u;
 
+	c->barrier = SCREEN_NONE;
 	while (go_on(s, c, x->block * s->log.warps + warp, &u, &where)) {
 		if (!is_simple(event_kind_of(&u)))
 			not_clear(s, SCREEN_KIND);
 		check_members(s, &u);
 		if (event_kind_of(&u) == EVENT_BAR_ARRIVE || event_kind_of(&u) == EVENT_BAR_WAIT)
-			at_barrier(s, c, &u, warp);
+			at_barrier(s, c, &u, lanes);
+		c->barrier = event_kind_of(&u) == EVENT_BAR_WAIT ? event_site_of(&u) : SCREEN_NONE;
 		if (event_kind_of(&u) == EVENT_BAR_WAIT)
 			return has | HAS_MORE | (s->table.all[event_site_of(&u)].flags & EVENT_REDUCE ? HAS_REDUCTION : HAS_NONE);
 		traits = traits_of(s, &u);
+		if (traits & (TRAIT_SHARED_WRITE | TRAIT_SHARED_READ) && event_lanes(&u) & ~lanes)
+			not_clear(s, SCREEN_GROUPS);
 		has |= (traits & TRAIT_SHARED_WRITE ? HAS_WRITES : 0) | (traits & TRAIT_SHARED_READ ? HAS_READS : 0);
 		if (traits & (writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ))
 			touch_shared(x, &u, where, warp, writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ);
 		if (writes && traits & (TRAIT_GLOBAL_WRITE | TRAIT_UNKNOWN))
-			touch_record(s, &u, where, c->piece, true);
+			screen_touch(s, &u, where, c->piece, true);
 	}
 	return has;
+}
+
+/* The barrier to which the first row of the stream's warp has come; on a GPU each lane with a stream asks. */
+SCREEN_PASS static uint32_t barrier_of_first(const struct shared *x, const struct cursor *now, uint32_t stream)
+{
+#ifdef __CUDACC__
+	uint32_t with = (x->streams < EVENT_LANES ? (1u << x->streams) - 1 : ~0u) << event_first(x->lanes);
+
+	return __shfl_sync(with, now[stream].barrier, (int)(threadIdx.x % EVENT_LANES - stream % x->rows));
+#else
+	return now[stream - stream % x->rows].barrier;
+#endif
+}
+
+/* Rows that a warp has come to each barrier together, by one instruction (PTX ISA, "barrier", .aligned), and end in one
+ * interval. */
+SCREEN_PASS static void check_rows(const struct shared *x, const struct cursor *now)
+{
+	EACH_STREAM(x, i) {
+		uint32_t first = barrier_of_first(x, now, i);
+
+		if (lanes_of(x, i) && now[i].barrier != first)
+			not_clear(x->s, SCREEN_KIND);
+	}
+}
+
+/* Of the block's stream, in its first interval. */
+SCREEN_PASS static struct cursor begin_stream(const struct shared *x, uint32_t stream)
+{
+	const struct screen *s = x->s;
+	uint32_t warp = x->block * s->log.warps + stream / x->rows, piece = stream % x->rows ? s->first[x->block * x->streams + stream] : warp;
+	struct cursor c = {{NULL, 0}, piece, true, false, SCREEN_NONE};
+
+	if (piece != SCREEN_NONE) {
+		c.ended = false;
+		c.at = begin_of(s, piece);
+	}
+	return c;
 }
 
 SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct cursor *was)
@@ -321,19 +396,20 @@ SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct 
 	for (x->interval = 1; all & HAS_MORE && x->interval < INTERVALS_MAX; x->interval++) {
 		uint32_t mine = 0;
 
-		EACH_WARP(x, w) {
-			was[w] = now[w];
-			mine |= walk_interval(x, &now[w], w, true);
+		EACH_STREAM(x, i) {
+			was[i] = now[i];
+			mine |= walk_interval(x, &now[i], i, true);
 		}
-		all = OF_ALL_WARPS(x, mine);
+		check_rows(x, now);
+		all = OF_ALL_STREAMS(x, mine);
 		if (all & HAS_REDUCTION && all & HAS_NONE)
 			not_clear(x->s, SCREEN_ORDER);
 		if ((all & (HAS_WRITES | HAS_READS)) == (HAS_WRITES | HAS_READS))
-			EACH_WARP(x, w) {
-				now[w] = was[w];
-				walk_interval(x, &now[w], w, false);
+			EACH_STREAM(x, i) {
+				now[i] = was[i];
+				walk_interval(x, &now[i], i, false);
 			}
-		(void)OF_ALL_WARPS(x, 0);
+		(void)OF_ALL_STREAMS(x, 0);
 	}
 	if (all & HAS_MORE)
 		not_clear(x->s, SCREEN_SPACE);
@@ -345,232 +421,39 @@ extern __shared__ uint32_t screen_memory[];     /* the cells */
 SCREEN_PASS void screen_block(const struct screen *s, uint32_t n)
 {
 	uint32_t width = EVENT_LANES / s->together, part = threadIdx.x / width, cells = screen_cells(&s->log, s->table.shift);
-	struct shared x = {s, screen_memory + part * cells, cells, s->table.shift, n * s->together + part, 0};
+	struct shared x = {s, screen_memory + part * cells, cells, s->table.shift, n * s->together + part, 0, rows_of(s)};
 	struct cursor now, was;
 
-	x.warp = threadIdx.x % width;
+	x.streams = s->log.warps * x.rows;
+	x.stream = threadIdx.x % width;
 	x.lanes = (width < EVENT_LANES ? (1u << width) - 1 : ~0u) << part * width;
-	for (uint32_t i = x.warp; i < cells; i += width)
+	for (uint32_t i = x.stream; i < cells; i += width)
 		x.cell[i] = 0;
 	if (x.block >= s->log.blocks)
 		return;
-	if (x.warp < s->log.warps)
-		now = begin_warp(s, x.block * s->log.warps + x.warp);
+	if (x.stream < x.streams)
+		now = begin_stream(&x, x.stream);
 	__syncwarp(x.lanes);
-	walk_block(&x, &now - x.warp, &was - x.warp);
+	walk_block(&x, &now - x.stream, &was - x.stream);
 }
 #else
 void screen_block(const struct screen *s, uint32_t n)
 {
-	struct shared x = {s, NULL, screen_cells(&s->log, s->table.shift), s->table.shift, n, 0, 0, 0};
+	struct shared x = {s, NULL, screen_cells(&s->log, s->table.shift), s->table.shift, n, 0, rows_of(s), s->log.warps * rows_of(s), 0, 0};
 	struct cursor now[EVENT_LANES], was[EVENT_LANES];
 
 	x.cell = (uint32_t *)detect_zeroed(x.cells, sizeof *x.cell);
-	for (uint32_t w = 0; w < s->log.warps; w++)
-		now[w] = begin_warp(s, n * s->log.warps + w);
+	for (uint32_t i = 0; i < x.streams; i++)
+		now[i] = begin_stream(&x, i);
 	walk_block(&x, now, was);
 	free(x.cell);
 }
 #endif
 
-/* ---- global memory ----------------------------------------------------------------------------------------------- */
-
-/* What a cell of a line says of who writes there.  ROW: the lanes of a warp, each an element beside the one before;
- * SOME: something else of one warp; ATOMICS: reductions of that size, in a scope that holds everybody. */
-enum writer { ROW = 1, SOME, ATOMICS };
-
-static const uint64_t stamp_unit = UINT64_C(1) << 48;
-
-SCREEN_PASS static uint64_t cell_of(const struct screen *s, enum writer kind, uint32_t warp, uint64_t rest)
-{
-	return s->stamp * stamp_unit | (uint64_t)kind << 46 | (uint64_t)warp << 16 | rest;
-}
-
-SCREEN_PASS static uint32_t page_at(uint64_t page)
-{
-	return (uint32_t)(page * UINT64_C(0x9e3779b97f4a7c15) >> 51);
-}
-
-SCREEN_PASS static uint64_t *cell_in(const struct screen *s, uint32_t cells, uint64_t address)
-{
-	return &s->cell[(uint64_t)(cells - 1) * SCREEN_LINES + (uint32_t)(address >> SCREEN_LINE) % SCREEN_LINES];
-}
-
-/* Where the cell of an address is, whose page gets some if it has none; NULL: there is no room. */
-SCREEN_PASS static uint64_t *make_cell(const struct screen *s, uint64_t address)
-{
-	uint64_t page = (address >> SCREEN_PAGE) + 1 + s->salt;
-
-	for (uint32_t tries = 0, at = page_at(page); tries < SCREEN_PAGES; tries++, at = (at + 1) % SCREEN_PAGES) {
-		uint64_t is = *(volatile uint64_t *)&s->page[at];
-		uint32_t cells = *(volatile uint32_t *)&s->cells[at];
-
-		is = is ? is : put_if(&s->page[at], 0, page);
-		if (is && is != page)
-			continue;
-		if (!is) {
-			cells = add(s->pages, 1) + 1;
-			lower(&s->range[0], page - s->salt);
-			raise_to(&s->range[1], page - s->salt);
-			exchange32(&s->cells[at], cells);
-		}
-		while (!cells)          /* somebody else is about to say it */
-			cells = *(volatile uint32_t *)&s->cells[at];
-		if (cells <= s->room)
-			return cell_in(s, cells, address);
-		break;
-	}
-	not_clear(s, SCREEN_SPACE);
-	return NULL;
-}
-
-/* When all that is written is there; NULL: nothing of the page is. */
-SCREEN_PASS static const uint64_t *find_cell(const struct screen *s, uint64_t address)
-{
-	uint64_t page = (address >> SCREEN_PAGE) + 1 + s->salt;
-
-	for (uint32_t tries = 0, at = page_at(page); tries < SCREEN_PAGES && s->page[at]; tries++, at = (at + 1) % SCREEN_PAGES)
-		if (s->page[at] == page)
-			return s->cells[at] <= s->room ? cell_in(s, s->cells[at], address) : NULL;
-	return NULL;
-}
-
-SCREEN_PASS static void write_line(const struct screen *s, uint64_t address, uint64_t mine)
-{
-	uint64_t *cell = make_cell(s, address), was = cell ? exchange(cell, mine) : 0;
-	bool some = (mine >> 46 & 3) == SOME;
-
-	if (was / stamp_unit == s->stamp && (was != mine || some))
-		not_clear(s, SCREEN_GLOBAL);
-}
-
-SCREEN_PASS static void read_line(const struct screen *s, uint64_t address, uint64_t mine)
-{
-	const uint64_t *cell = find_cell(s, address);
-	uint64_t is = cell ? *cell : 0;
-
-	if (is / stamp_unit == s->stamp && (is != mine || (mine >> 46 & 3) == SOME))
-		not_clear(s, SCREEN_GLOBAL);
-}
-
-/* The lines of some bytes. */
-SCREEN_PASS static void touch_lines(const struct screen *s, const struct screen_access *a, uint64_t at, uint64_t bytes, uint64_t mine)
-{
-	for (uint64_t line = at >> SCREEN_LINE; line <= (at + bytes - 1) >> SCREEN_LINE; line++)
-		if (a->traits & TRAIT_GLOBAL_WRITE)
-			write_line(s, line << SCREEN_LINE, mine);
-		else
-			read_line(s, line << SCREEN_LINE, mine);
-}
-
-/* May somebody write what lies between two addresses? */
-SCREEN_PASS static bool may_be_written(const struct screen *s, uint64_t from, uint64_t to)
-{
-	return (to >> SCREEN_PAGE) + 1 >= s->range[0] && (from >> SCREEN_PAGE) + 1 <= s->range[1];
-}
-
-/* Lanes one step apart. */
-SCREEN_PASS static void touch_row(const struct screen *s, const struct event_unit *u, const struct screen_access *a, uint32_t warp)
-{
-	uint32_t lanes = event_lanes(u), bytes = a->bytes, n = highest(lanes) - event_first(lanes);
-	int32_t step = event_step(u);
-	uint64_t at = event_base(u) + (uint64_t)(int64_t)a->offset;
-	uint64_t mine;
-
-	if (a->traits & TRAIT_GLOBAL_READ && step >= 0 && !may_be_written(s, at, at + (uint64_t)(uint32_t)step * n + bytes))
-		return;
-	mine = a->traits & TRAIT_ATOMIC ? cell_of(s, ATOMICS, 0, bytes) : lanes == ~0u && step == (int32_t)bytes ?
-	       cell_of(s, ROW, warp, (at & 127) << 8 | bytes) : cell_of(s, SOME, warp, 0);
-	/* Lanes that write the same, or over each other. */
-	if (n && step < (int32_t)bytes && (a->traits & (TRAIT_GLOBAL_WRITE | TRAIT_ATOMIC)) == TRAIT_GLOBAL_WRITE)
-		not_clear(s, SCREEN_GLOBAL);
-	else if (step >= 0 && step <= 16)
-		touch_lines(s, a, at, (uint64_t)(uint32_t)step * n + bytes, mine);
-	else
-		for (uint32_t left = lanes; left; left &= left - 1)
-			touch_lines(s, a, at + (uint64_t)((int64_t)step * (event_first(left) - event_first(lanes))), bytes, mine);
-}
-
-/* Lanes with an address each. */
-SCREEN_PASS static void touch_lanes(const struct screen *s, const struct event_unit *at, const struct screen_access *a, uint32_t warp)
-{
-	uint64_t mine = a->traits & TRAIT_ATOMIC ? cell_of(s, ATOMICS, 0, a->bytes) : cell_of(s, SOME, warp, 0);
-
-	for (uint32_t n = event_count(event_lanes(at)), i = 0; i < n; i++)
-		touch_lines(s, a, event_nth_address(at, i) + (uint64_t)(int64_t)a->offset, a->bytes, mine);
-}
-
-SCREEN_PASS static void touch_global(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t warp, uint32_t trait)
-{
-	const struct screen_site site = s->table.site[event_site_of(u)];
-	const struct screen_access *all = s->table.access + site.first;
-
-	for (uint32_t k = 0; k < site.n; k++) {
-		if (!(all[k].traits & trait))
-			continue;
-		if (event_by_lane(u))
-			touch_lanes(s, at, &all[k], warp);
-		else
-			touch_row(s, u, &all[k], warp);
-	}
-}
-
-SCREEN_PASS static void touch_bytes(const struct screen *s, uint64_t address, uint64_t bytes, uint32_t warp, bool writes)
-{
-	const struct screen_access a = {0, 0, (uint8_t)(writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ)};
-
-	if (bytes && (writes || may_be_written(s, address, address + bytes)))
-		touch_lines(s, &a, address, bytes, cell_of(s, SOME, warp, 0));
-}
-
-/* What a copy reads or writes there, and the tensor map. */
-SCREEN_PASS static void touch_copied(const struct screen *s, const struct event_unit *u, const struct event_unit *at,
-				     uint32_t warp, bool writes)
-{
-	const struct event_site *site = &s->table.all[event_site_of(u)];
-	uint32_t lane = event_first(event_lanes(u));
-	bool tensor = event_kind_of(u) == EVENT_TENSOR;
-	bool store = tensor ? !(site->flags & EVENT_COUNTED) : site->space == EVENT_GLOBAL;
-	const struct event_map *map = tensor ? screen_map(s, event_get(at, lane, EVENT_TENSOR_HASH)) : NULL;
-	struct bounds_box box;
-
-	if (tensor && !writes)
-		touch_bytes(s, event_get(at, lane, EVENT_TENSOR_MAP), 128, warp, false);
-	if (store != writes)
-		return;
-	if (!tensor)
-		touch_bytes(s, store ? event_address(at, lane) : event_get(at, lane, EVENT_COPY_FROM),
-			    event_get(at, lane, EVENT_COPY_BYTES), warp, writes);
-	if (!map || !bounds_box(at, site, lane, map, &box) ||
-	    (!writes && !may_be_written(s, bounds_rows(&box).from, bounds_rows(&box).to)))
-		return;
-	for (uint32_t i = 0; i < box.rows; i++)
-		touch_bytes(s, bounds_row(&box, i).from, box.row_bytes, warp, writes);
-}
-
 /* ---- pieces, one by one -------------------------------------------------------------------------------------------- */
 
-SCREEN_HELPER uint32_t warp_of(const struct screen *s, uint32_t piece)
-{
-	return piece < s->log.blocks * s->log.warps ? piece : s->warp[piece];
-}
-
-/* What a record does in global memory.  at: where it is; u: a copy of its first unit. */
-SCREEN_PASS static void touch_record(const struct screen *s, const struct event_unit *u, const struct event_unit *at,
-				     uint32_t piece, bool writes)
-{
-	uint32_t kind = event_kind_of(u), traits = traits_of(s, u), trait = writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ;
-
-	if (writes && traits & TRAIT_UNKNOWN)
-		not_clear(s, SCREEN_ACCESS);
-	if (kind == EVENT_TENSOR || kind == EVENT_COPY)
-		touch_copied(s, u, at, warp_of(s, piece), writes);
-	if (traits & trait)
-		touch_global(s, u, at, warp_of(s, piece), trait);
-}
-
-/* May a record be where neither screen_block nor screen_order looks? */
-SCREEN_PASS static void check_record(const struct screen *s, const struct event_unit *u, bool lane_0)
+/* May a record be where neither screen_block nor screen_order looks?  led: it is one of a row's stream. */
+SCREEN_PASS static void check_record(const struct screen *s, const struct event_unit *u, bool led)
 {
 	uint32_t kind = event_kind_of(u);
 	bool others = kind > EVENT_EXIT && kind != EVENT_ACCESS && !is_of_warp(kind);   /* concerns others */
@@ -581,20 +464,20 @@ SCREEN_PASS static void check_record(const struct screen *s, const struct event_
 	if (kind == EVENT_BAR_ARRIVE && !s->log.shared && (event_bar_count(u) || s->table.all[event_site_of(u)].flags & EVENT_REDUCE))
 		not_clear(s, SCREEN_KIND);
 	check_members(s, u);
-	if ((others || traits_of(s, u) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !lane_0)
+	if ((others || traits_of(s, u) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) && !led)
 		not_clear(s, SCREEN_GROUPS);
 }
 
-/* A piece that the launch has begun, and that is looked at here: screen_block has seen what is written where lane 0
- * leads. */
+/* A piece that the launch has begun, and that is looked at here: screen_block has seen, at the first look, what is written in
+ * the streams of rows. */
 SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool writes)
 {
 	/* What a twin does in global memory is known, but not whether the one that it is like keeps to its variables and blocks. */
-	if (s->twins && !(s->has[piece] & (writes ? SCREEN_WRITES : SCREEN_READS)) && (writes || !(s->table.wall || s->ground.n)))
+	if (s->twins && !(s->has[piece] & (writes ? SCREEN_WRITES : SCREEN_READS)) && (writes || s->closer || !(s->table.wall || s->ground.n)))
 		return false;
 	if (piece >= s->log.blocks * s->log.warps && head_of(s, piece)->magic != EVENT_MAGIC)
 		return false;
-	return !writes || !s->log.shared || s->order || !led_by_lane_0(s, piece);
+	return s->closer || !writes || !s->log.shared || s->order || !led_by_row(s, piece);
 }
 
 /* ---- the bounds of variables ----------------------------------------------------------------------------------- */
@@ -632,7 +515,7 @@ SCREEN_PASS static bool lanes_are_held(const struct screen *s, const struct even
 	uint32_t lanes = event_lanes(u), n = event_count(lanes), base = (uint32_t)event_base(u);
 	bool fine = true;
 
-	if (!event_narrow(u)) {
+	if (!event_by_lane(u)) {
 		uint32_t left = lanes;
 		int32_t last;
 
@@ -786,20 +669,20 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 	struct at at = begin_of(s, piece);
 	const struct event_unit *where;
 	struct event_unit u;
-	bool lane_0, checks;
+	bool led, checks;
 
 	if (!is_seen(s, piece, writes))
 		return;
-	lane_0 = led_by_lane_0(s, piece);
-	checks = writes && !(s->order && lane_0);
+	led = led_by_row(s, piece);
+	checks = writes && !s->closer && !(s->order && led);
 	while (next_record(s, &at, &u, &where)) {
 		if (checks)
-			check_record(s, &u, lane_0);
-		if (!writes && s->table.wall)
+			check_record(s, &u, led);
+		if (!writes && !s->closer && s->table.wall)
 			check_walls(s, &u, where);
-		if (!writes && s->ground.n)
+		if (!writes && !s->closer && s->ground.n)
 			check_ground(s, &u, where);
-		touch_record(s, &u, where, piece, writes);
+		screen_touch(s, &u, where, piece, writes);
 	}
 }
 
@@ -837,6 +720,35 @@ static void judge_blocks(const struct screen *s)
 			screen_block(s, i);
 }
 
+static void look_at_pieces(const struct screen *s)
+{
+	uint32_t n = screen_pieces(&s->log);
+
+	for (uint32_t i = 0; i < n; i++)
+		screen_writes(s, i);
+	for (uint32_t i = 0; i < n; i++)
+		screen_reads(s, i);
+}
+
+/* The second look, with the first one's pages; the others' room is enough, or all that there is. */
+static void look_closer(const struct screen *s)
+{
+	uint32_t most = screen_closer_pages(&s->table), pages = 0;
+	uint64_t range[2] = {UINT64_MAX, 0};
+	struct screen closer = *s;
+
+	closer.closer = true;
+	closer.room = *s->pages < most ? *s->pages : most;
+	closer.pages = &pages;
+	closer.range = range;
+	closer.cell = (uint64_t *)detect_zeroed((size_t)closer.room << screen_page_cells(&s->table, true), sizeof *closer.cell);
+	memset(s->page, 0, SCREEN_PAGES * sizeof *s->page);
+	memset(s->cells, 0, SCREEN_PAGES * sizeof *s->cells);
+	memset(s->why, 0, SCREEN_WHYS * sizeof *s->why);
+	look_at_pieces(&closer);
+	free(closer.cell);
+}
+
 bool screen_launch(const struct screen_log *l, const struct event_sites *sites, const struct screen_maps *maps,
 		   const struct screen_places *places, struct screen_twins *twins, uint32_t why[SCREEN_WHYS])
 {
@@ -854,7 +766,8 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 		s.table.wall = places && places->n ? (struct screen_wall *)detect_zeroed(SCREEN_ADDRESSES * sites->nsites, sizeof *s.table.wall) :
 			       NULL,
 		s.page = (uint64_t *)detect_zeroed(SCREEN_PAGES, sizeof *s.page), s.cells = (uint32_t *)detect_zeroed(SCREEN_PAGES, sizeof *s.cells),
-		s.cell = (uint64_t *)detect_zeroed((size_t)s.room * SCREEN_LINES, sizeof *s.cell),
+		s.cell = (uint64_t *)detect_zeroed((size_t)s.room << screen_page_cells(&s.table, false), sizeof *s.cell),
+		s.first = (uint32_t *)detect_zeroed((size_t)l->blocks * screen_streams(l), sizeof *s.first),
 		s.after = (uint32_t *)detect_zeroed(n, sizeof *s.after), s.warp = (uint32_t *)detect_zeroed(n, sizeof *s.warp),
 		s.like = (uint32_t *)detect_zeroed(l->blocks, sizeof *s.like), s.has = (uint8_t *)detect_zeroed(n, 1)
 	};
@@ -863,6 +776,7 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 		screen_ground(&s.ground, places->block, places->nblocks);
 	memset(why, 0, SCREEN_WHYS * sizeof *why);
 	memset(s.after, 0xff, n * sizeof *s.after);
+	memset(s.first, 0xff, (size_t)l->blocks * screen_streams(l) * sizeof *s.first);
 	screen_table(&s.table, sites);
 	if (s.table.wall)
 		screen_walls(s.table.wall, sites, places);
@@ -870,10 +784,9 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 		screen_link(&s, i);
 	if (l->shared)
 		judge_blocks(&s);
-	for (uint32_t i = 0; i < n; i++)
-		screen_writes(&s, i);
-	for (uint32_t i = 0; i < n; i++)
-		screen_reads(&s, i);
+	look_at_pieces(&s);
+	if (screen_looks_closer(why))
+		look_closer(&s);
 	for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++)
 		free(tables[i]);
 	free(s.ground.gap);

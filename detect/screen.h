@@ -25,17 +25,17 @@
 #define SCREEN_NONE 0xffffffffu
 
 /* A launch that is over, of which nothing is lost.  warps, threads: of a block; shared: bytes of its memory; next: where
- * the region's first free unit is; end: of the launch's own pieces. */
+ * the region's first free unit is; end: of the launch's own pieces; rows: of a warp, screen_rows(). */
 struct screen_log {
 	const struct event_unit *unit;
-	uint32_t launch, heads, slots, end, next, piece, blocks, warps, threads, shared;
+	uint32_t launch, heads, slots, end, next, piece, blocks, warps, threads, shared, rows;
 };
 
 /* Why a launch is not clear. */
 enum screen_why {
 	SCREEN_KIND,                    /* an event of another kind than accesses and barriers of all threads */
 	SCREEN_ACCESS,                  /* an access that is not looked at here */
-	SCREEN_GROUPS,                  /* barriers, or shared memory, and groups that lane 0 does not lead */
+	SCREEN_GROUPS,                  /* barriers, or shared memory, and groups that no row's first lane leads, or of several rows */
 	SCREEN_SPACE,                   /* no room for what would have to be kept */
 	SCREEN_ORDER,                   /* an order, or a misuse, that screen_order does not follow */
 	SCREEN_SHARED, SCREEN_GLOBAL,   /* two accesses of shared, of global memory */
@@ -56,8 +56,9 @@ enum { SCREEN_READS = 1, SCREEN_WRITES = 2 };
 struct screen_access { int32_t offset; uint16_t bytes; uint8_t traits; };
 EVENT_ASSERT(sizeof(struct screen_access) == 8);
 
-/* Global memory is looked at by lines, in pages of which those that are written have a cell for each line. */
-enum { SCREEN_LINE = 7, SCREEN_PAGE = 21, SCREEN_LINES = 1 << (SCREEN_PAGE - SCREEN_LINE), SCREEN_PAGES = 1 << 13 };
+/* Global memory is looked at by lines, in pages of which those that are written have a cell for each line.  The second look is
+ * at cells of the smallest access, of at most 1 << SCREEN_FINE bytes. */
+enum { SCREEN_LINE = 7, SCREEN_PAGE = 21, SCREEN_LINES = 1 << (SCREEN_PAGE - SCREEN_LINE), SCREEN_PAGES = 1 << 13, SCREEN_FINE = 4 };
 
 /* Of a site: its first access, and how many there are from `first` on. */
 struct screen_site { uint32_t first, n; struct screen_access one; };
@@ -83,7 +84,7 @@ struct screen_table {
 	struct screen_access *access;   /* nsites + nruns */
 	struct screen_span *span;       /* of each site; of use to products */
 	struct screen_wall *wall;       /* SCREEN_ADDRESSES of each site, by screen_walls(); NULL: no address is looked at */
-	uint32_t shift;                 /* the smallest access of shared memory has 1 << shift bytes */
+	uint32_t shift, fine;           /* the smallest access of shared memory has 1 << shift bytes, of global memory 1 << fine */
 };
 void screen_table(struct screen_table *, const struct event_sites *);
 void screen_walls(struct screen_wall *, const struct event_sites *, const struct screen_places *);
@@ -112,7 +113,8 @@ struct screen {
 	struct screen_maps maps;
 	struct ground ground;           /* where no block is; n 0: no address is looked at */
 	bool order;                     /* screen_needs_order() */
-	uint32_t stamp;                 /* of this launch: 1 to 65535; a cell with another one is empty */
+	bool closer;                    /* the second look at global memory, with other pages and cells than the first one's */
+	uint32_t stamp;                 /* of this launch, or look: 1 to 65535; a cell with another one is empty */
 	uint64_t salt;                  /* is added to its page numbers: launches with different ones have their own cells */
 	uint32_t together;              /* blocks that screen_block takes at once: screen_together() */
 	uint32_t room;                  /* pages that have cells, at most */
@@ -120,8 +122,9 @@ struct screen {
 	uint64_t *range;                /* the first of these, or of others, and the last one: page numbers */
 	uint64_t *page;                 /* SCREEN_PAGES hashed page numbers + 1; 0: none */
 	uint32_t *cells;                /* of each: which of the pages that have cells it is, + 1 */
-	uint64_t *cell;                 /* room * SCREEN_LINES */
+	uint64_t *cell;                 /* room << screen_page_cells() */
 	uint32_t *after;                /* of each piece: the one behind it; NONE */
+	uint32_t *first;                /* of each row of each warp of the launch: the first piece of a row's first lane but lane 0; NONE */
 	uint32_t *warp;                 /* of each piece: its warp in the launch */
 	struct screen_twins *twins;     /* NULL: each block is judged by itself */
 	uint8_t *has;                   /* with twins: what the records of each piece may do in global memory, as bits */
@@ -141,12 +144,40 @@ static inline EVENT_BOTH uint32_t screen_cells(const struct screen_log *l, uint3
 	return ((l->shared + 1024) >> shift) + 1;       /* 1,024 bytes in front of a block's own */
 }
 
+/* Rows of a warp whose records the screen takes as one stream for each, of blocks with so many threads, x of them along x: probes
+ * have no group of lanes of several rows (doc/probes.md).  1: the warp is one, or there are more streams than lanes of a GPU's
+ * warp, which has one for each. */
+static inline EVENT_BOTH uint32_t screen_rows(uint32_t x, uint32_t threads)
+{
+	uint32_t rows = x && x < EVENT_LANES && EVENT_LANES % x == 0 && threads > x ? EVENT_LANES / x : 1;
+
+	return (threads + EVENT_LANES - 1) / EVENT_LANES * rows <= EVENT_LANES ? rows : 1;
+}
+
+/* Streams of a block. */
+static inline EVENT_BOTH uint32_t screen_streams(const struct screen_log *l)
+{
+	return l->warps * (l->rows > 1 ? l->rows : 1);
+}
+
+/* A page has 1 << so many cells, at the first look or at the second. */
+static inline EVENT_BOTH uint32_t screen_page_cells(const struct screen_table *t, bool closer)
+{
+	return SCREEN_PAGE - (closer ? t->fine : (uint32_t)SCREEN_LINE);
+}
+
+/* Pages that have cells at the second look, at most: those take 1 GiB. */
+static inline EVENT_BOTH uint32_t screen_closer_pages(const struct screen_table *t)
+{
+	return (1u << 27) >> screen_page_cells(t, true);
+}
+
 /* How many blocks a GPU's warp can take at once, with so many bytes for their cells. */
 static inline EVENT_BOTH uint32_t screen_together(const struct screen_log *l, uint32_t shift, uint32_t bytes)
 {
 	uint32_t n = 1;
 
-	while (2 * n * l->warps <= EVENT_LANES && 2 * n * screen_cells(l, shift) * 4 <= bytes)
+	while (2 * n * screen_streams(l) <= EVENT_LANES && 2 * n * screen_cells(l, shift) * 4 <= bytes)
 		n *= 2;
 	return n;
 }
@@ -158,14 +189,27 @@ bool screen_order_fits(const struct screen_log *);
 /* Its memory for a block. */
 EVENT_BOTH uint32_t screen_order_bytes(void);
 
+/* Did the first look find something in global memory, and nothing else?  Then a second one may find nothing. */
+static inline bool screen_looks_closer(const uint32_t why[SCREEN_WHYS])
+{
+	uint32_t others = 0;
+
+	for (unsigned i = 0; i < SCREEN_WHYS; i++)
+		others |= i == SCREEN_GLOBAL ? 0 : why[i];
+	return why[SCREEN_GLOBAL] && !others;
+}
+
 /* The passes in their order, each for all of its indices: pieces; blocks divided by `together`, if they have shared
- * memory, or with `order` warps of the launch, if there are twins, and blocks; pieces; pieces. */
+ * memory, or with `order` warps of the launch, if there are twins, and blocks; pieces; pieces.  With `closer` the last two
+ * once more, after the others, if screen_looks_closer(): what they count then counts in place of what was counted before. */
 SCREEN_PASS void screen_link(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_block(const struct screen *, uint32_t n);
 SCREEN_PASS void screen_compare(const struct screen *, uint32_t warp);
 SCREEN_PASS void screen_judge(const struct screen *, uint32_t block);
 SCREEN_PASS void screen_writes(const struct screen *, uint32_t piece);
 SCREEN_PASS void screen_reads(const struct screen *, uint32_t piece);
+/* Leaves `after` and `first` as they were before screen_link(). */
+SCREEN_PASS void screen_unlink(const struct screen *, uint32_t piece);
 
 /* All of that on the host: is the launch clear?  places: NULL, or where its variables and its memory lie, outside of which it is not; twins: NULL, or what is known of launches before; why: counts by enum
  * screen_why. */

@@ -14,13 +14,15 @@
 #include "rt/clear.h"
 
 enum {
-	FIRST_PAGES = 64, MOST_PAGES = 4096,    /* of 2 MiB each, that launches may write before what is known of pages is forgotten */
+	FIRST_CELLS = 1 << SCREEN_PAGE, /* of a look: of a page at least, whatever their size; and */
+	MOST_CELLS = 1 << 27,           /* at most: then what is known of pages is forgotten */
 	STAMPS = 65535,
 	THREADS = 256,
 	BLOCKS = 2048,                  /* of a pass that goes on by itself */
 	WALLS = 256,                    /* kernels of which the places of variables are kept there */
 	TWINS = 8,                      /* kernels of which blocks are kept there, */
 	TWIN_UNITS = 1 << 18,           /* so many of each */
+	SMALL = 32 << 20,               /* bytes: what is smaller and too small is made twice as large */
 	PATIENCE_MS = 3000, PATIENCE_EMULATED_MS = 60000,
 	SALT_SHIFT = 40                 /* of a launch's number in its batch: screen.salt */
 };
@@ -38,6 +40,10 @@ struct tables { const struct event_site *of; struct screen_table there; };
 struct walls { const struct module_kernel *kernel; const struct event_site *of; uint32_t dynamic; struct room wall; };
 struct twins { const struct module_kernel *kernel; uint32_t threads, shared; struct room all; unsigned batch /* that used it last */; };
 
+/* What is known of global memory by the first look, or by the second one; see struct screen.  cells: a page has 1 << so many;
+ * room: pages that have some. */
+struct look { bool closer; struct room page, at, cell, counts; uint32_t cells, room, stamp; };
+
 /* A launch that is looked at. */
 struct asked { struct rt_question *of; struct screen s; uint32_t why[SCREEN_WHYS]; };
 
@@ -49,8 +55,9 @@ static struct {
 	bool late;                      /* somebody has waited in vain: the kernels are not done */
 	CUfunction f[KERNELS];
 	size_t shared;                  /* bytes that a block may have beside its own */
-	struct screen s;                /* what is the same for all launches, and the last stamp */
-	struct room regions, starts, screens, why, page, cells, cell, counts, after, warp, has, like, maps, gaps;
+	struct ground ground;
+	struct look first_look, second_look;
+	struct room regions, starts, screens, why, after, first, warp, has, like, maps, gaps;
 	uint64_t memory;                /* that the gaps are of */
 	struct tables *tables;
 	size_t ntables, tables_cap;
@@ -109,7 +116,7 @@ static bool make_room(struct room *r, size_t bytes, uint32_t word)
 {
 	if (r->at && r->bytes >= bytes)
 		return true;
-	*r = (struct room){0, (2 * bytes + 64) / sizeof word * sizeof word};
+	*r = (struct room){0, (bytes + (bytes < SMALL ? bytes : 0) + 64) / sizeof word * sizeof word};
 	return REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(&r->at, r->bytes) == CUDA_SUCCESS && fill(r->at, r->bytes, word);
 }
 
@@ -155,29 +162,6 @@ static bool load(void)
 	       may_have(JUDGE, most) && may_have(BLOCKWISE, most);
 }
 
-/* Nothing is known of pages. */
-static bool forget_pages(void)
-{
-	const struct { uint32_t pages, unused; uint64_t range[2]; } none = {0, 0, {UINT64_MAX, 0}};
-
-	gpu.s.stamp = 0;
-	gpu.s.pages = AT(gpu.counts);
-	gpu.s.range = at(&gpu.counts, sizeof(uint64_t));
-	return fill(gpu.page.at, gpu.page.bytes, 0) && fill(gpu.cells.at, gpu.cells.bytes, 0) && fill(gpu.cell.at, gpu.cell.bytes, 0) &&
-	       upload(&gpu.counts, &none, sizeof none);
-}
-
-static bool make_pages(uint32_t n)
-{
-	if (!make_room(&gpu.cell, (size_t)n * SCREEN_LINES * sizeof *gpu.s.cell, 0))
-		return false;
-	gpu.s.room = n;
-	gpu.s.page = AT(gpu.page);
-	gpu.s.cells = AT(gpu.cells);
-	gpu.s.cell = AT(gpu.cell);
-	return forget_pages();
-}
-
 static bool make_way(void)
 {
 	void *locked = gpu.way.locked;
@@ -195,9 +179,7 @@ static bool set_up(void)
 	return make_way() && load() && make_room(&gpu.regions, RT_CLEAR_BATCH * sizeof(struct clear_region), 0) &&
 	       make_room(&gpu.starts, RT_CLEAR_BATCH * sizeof(struct clear_start), 0) &&
 	       make_room(&gpu.screens, RT_CLEAR_BATCH * sizeof(struct screen), 0) &&
-	       make_room(&gpu.why, RT_CLEAR_BATCH * SCREEN_WHYS * sizeof(uint32_t), 0) && make_room(&gpu.counts, 64, 0) &&
-	       make_room(&gpu.page, SCREEN_PAGES * sizeof *gpu.s.page, 0) &&
-	       make_room(&gpu.cells, SCREEN_PAGES * sizeof *gpu.s.cells, 0) && make_pages(FIRST_PAGES);
+	       make_room(&gpu.why, RT_CLEAR_BATCH * SCREEN_WHYS * sizeof(uint32_t), 0);
 }
 
 /* What was there for another context went with that. */
@@ -230,7 +212,8 @@ static bool upload_tables(struct screen_table *there, const struct event_sites *
 	     upload(&r[3], t.span, n * sizeof *t.span) && upload(&r[4], all->site, n * sizeof *all->site) &&
 	     upload(&r[5], all->run, runs * sizeof *all->run);
 	*there = (struct screen_table){
-		.site = AT(r[0]), .traits = AT(r[1]), .access = AT(r[2]), .span = AT(r[3]), .all = AT(r[4]), .run = AT(r[5]), .shift = t.shift
+		.site = AT(r[0]), .traits = AT(r[1]), .access = AT(r[2]), .span = AT(r[3]), .all = AT(r[4]), .run = AT(r[5]), .shift = t.shift,
+		.fine = t.fine
 	};
 	rt_free(t.site);
 	rt_free(t.traits);
@@ -303,7 +286,7 @@ static bool gaps_of(const struct rt_question *c)
 	if (!rt_with_memory(make_gaps, &g))
 		return false;
 	ok = upload(&gpu.gaps, g.made.gap, g.made.n * sizeof *g.made.gap);
-	gpu.s.ground = (struct ground){AT(gpu.gaps), g.made.n};
+	gpu.ground = (struct ground){AT(gpu.gaps), g.made.n};
 	gpu.memory = ok ? c->memory : 0;
 	free(g.made.gap);
 	return ok;
@@ -338,6 +321,65 @@ static bool twins_of(const struct rt_question *c, struct screen_twins **there)
 	return log_write(&gpu.way, x->all.at, &none, sizeof none);
 }
 
+/* ---- what is known of global memory ------------------------------------------------------------------------------- */
+
+/* Nothing is. */
+static bool forget_pages(struct look *k)
+{
+	const struct { uint32_t pages, unused; uint64_t range[2]; } none = {0, 0, {UINT64_MAX, 0}};
+
+	k->stamp = 0;
+	return fill(k->page.at, k->page.bytes, 0) && fill(k->at.at, k->at.bytes, 0) && fill(k->cell.at, k->cell.bytes, 0) &&
+	       upload(&k->counts, &none, sizeof none);
+}
+
+static bool make_cells(struct look *k, size_t n)
+{
+	if (!make_room(&k->page, SCREEN_PAGES * sizeof(uint64_t), 0) || !make_room(&k->at, SCREEN_PAGES * sizeof(uint32_t), 0) ||
+	    !make_room(&k->cell, n * sizeof(uint64_t), 0))
+		return false;
+	k->room = (uint32_t)(n >> k->cells);
+	return forget_pages(k);
+}
+
+/* For launches of that module, whose cells at the second look may be of another size than those of others. */
+static bool begin_look(struct look *k, const struct screen_table *t)
+{
+	const uint32_t cells = screen_page_cells(t, k->closer);
+	const size_t have = (size_t)k->room << k->cells;
+
+	if (!k->room || k->cells != cells) {
+		k->cells = cells;
+		return make_cells(k, have > FIRST_CELLS ? have : FIRST_CELLS);
+	}
+	return k->stamp < STAMPS || forget_pages(k);
+}
+
+static bool may_grow(const struct look *k)
+{
+	return (size_t)k->room << k->cells < MOST_CELLS;
+}
+
+/* What was there before is not freed: few steps. */
+static size_t more_cells(const struct look *k)
+{
+	const size_t n = ((size_t)k->room << k->cells) * 8;
+
+	return n < MOST_CELLS ? n : MOST_CELLS;
+}
+
+static void tell_look(struct screen *s, const struct look *k)
+{
+	s->closer = k->closer;
+	s->stamp = k->stamp;
+	s->room = k->room;
+	s->pages = AT(k->counts);
+	s->range = at(&k->counts, sizeof *s->range);
+	s->page = AT(k->page);
+	s->cells = AT(k->at);
+	s->cell = AT(k->cell);
+}
+
 /* ---- launches ------------------------------------------------------------------------------------------------------- */
 
 static size_t cell_bytes(const struct screen *s)
@@ -366,16 +408,18 @@ static bool make_screen(struct screen *s, const struct rt_question *c)
 }
 
 /* Of all launches together. */
-struct sizes { uint32_t pieces, blocks, maps; };
+struct sizes { uint32_t pieces, blocks, streams, maps; uint64_t units; };
 
 static struct sizes add_up(struct asked *const *a, unsigned n)
 {
-	struct sizes all = {0, 0, 0};
+	struct sizes all = {0, 0, 0, 0, 0};
 
 	for (unsigned i = 0; i < n; i++) {
 		all.pieces += screen_pieces(&a[i]->s.log);
 		all.blocks += a[i]->s.log.blocks;
+		all.streams += a[i]->s.log.blocks * screen_streams(&a[i]->s.log);
 		all.maps += a[i]->of->maps.n;
+		all.units += a[i]->s.log.next;
 	}
 	return all;
 }
@@ -396,23 +440,18 @@ static bool upload_maps(struct asked *const *a, unsigned n, uint32_t all)
 }
 
 /* Each launch's part of what they share. */
-static void share(struct asked *const *a, unsigned n)
+static void share(const struct look *k, struct asked *const *a, unsigned n)
 {
-	struct sizes from = {0, 0, 0};
+	struct sizes from = {0, 0, 0, 0, 0};
 
 	for (unsigned i = 0; i < n; i++) {
 		struct screen *s = &a[i]->s;
 
-		s->stamp = gpu.s.stamp;
+		tell_look(s, k);
 		s->salt = (uint64_t)i << SALT_SHIFT;
-		s->ground = gpu.s.ground;
-		s->room = gpu.s.room;
-		s->pages = gpu.s.pages;
-		s->range = gpu.s.range;
-		s->page = gpu.s.page;
-		s->cells = gpu.s.cells;
-		s->cell = gpu.s.cell;
+		s->ground = gpu.ground;
 		s->after = at(&gpu.after, from.pieces * sizeof *s->after);
+		s->first = at(&gpu.first, from.streams * sizeof *s->first);
 		s->warp = at(&gpu.warp, from.pieces * sizeof *s->warp);
 		s->has = at(&gpu.has, from.pieces);
 		s->like = at(&gpu.like, from.blocks * sizeof *s->like);
@@ -420,19 +459,20 @@ static void share(struct asked *const *a, unsigned n)
 		s->why = at(&gpu.why, i * sizeof a[i]->why);
 		from.pieces += screen_pieces(&s->log);
 		from.blocks += s->log.blocks;
+		from.streams += s->log.blocks * screen_streams(&s->log);
 		from.maps += s->maps.n;
 	}
 }
 
-static bool tell(struct asked *const *a, unsigned n)
+static bool tell(const struct look *k, struct asked *const *a, unsigned n)
 {
 	const struct sizes all = add_up(a, n);
 	struct screen s[RT_CLEAR_BATCH];
 
 	if (!make_room(&gpu.after, all.pieces * sizeof *s->after, SCREEN_NONE) || !make_room(&gpu.warp, all.pieces * sizeof *s->warp, 0) ||
-	    !make_room(&gpu.has, all.pieces, 0) || !make_room(&gpu.like, all.blocks * sizeof *s->like, 0) || !upload_maps(a, n, all.maps))
+	    !make_room(&gpu.first, all.streams * sizeof *s->first, SCREEN_NONE) || !make_room(&gpu.has, all.pieces, 0) || !make_room(&gpu.like, all.blocks * sizeof *s->like, 0) || !upload_maps(a, n, all.maps))
 		return false;
-	share(a, n);
+	share(k, a, n);
 	for (unsigned i = 0; i < n; i++)
 		s[i] = a[i]->s;
 	return log_write(&gpu.way, gpu.screens.at, s, n * sizeof *s) && fill(gpu.why.at, n * sizeof a[0]->why, 0);
@@ -463,29 +503,30 @@ static bool judge_blocks(struct asked *const *a, unsigned n)
 	return ok && (!groups || pass(BLOCKWISE, groups, n, lane, cells));
 }
 
-static bool all_passes(struct asked *const *a, unsigned n, bool empties)
+/* empties: regions of those that are clear. */
+static bool all_passes(struct look *k, struct asked *const *a, unsigned n, bool empties)
 {
 	const unsigned block[2] = {THREADS, 1};
 	uint32_t why[RT_CLEAR_BATCH][SCREEN_WHYS];
-	unsigned blocks;
+	const struct sizes all = add_up(a, n);
+	const unsigned blocks = (blocks_for(all.pieces) + n - 1) / n;
 	bool ok;
 
-	if (gpu.s.stamp == STAMPS && !forget_pages())
+	if (!begin_look(k, &a[0]->s.table))
 		return false;
-	gpu.s.stamp++;
-	if (!tell(a, n))
+	k->stamp++;
+	if (!tell(k, a, n))
 		return false;
-	blocks = blocks_for(add_up(a, n).pieces);
-	blocks = (blocks + n - 1) / n;
-	ok = pass(LINK, blocks, n, block, 0) && judge_blocks(a, n) && pass(WRITES, blocks, n, block, 0) && pass(READS, blocks, n, block, 0) &&
-	     (!empties || pass(EMPTY, (BLOCKS + n - 1) / n, n, block, 0)) && log_read(&gpu.way, why, gpu.why.at, n * sizeof *why);
+	ok = pass(LINK, blocks, n, block, 0) && (k->closer || judge_blocks(a, n)) && pass(WRITES, blocks, n, block, 0) &&
+	     pass(READS, blocks, n, block, 0) && (!empties || pass(EMPTY, (blocks_for(all.units / 4) + n - 1) / n, n, block, 0)) &&
+	     log_read(&gpu.way, why, gpu.why.at, n * sizeof *why);
 	for (unsigned i = 0; ok && i < n; i++)
 		memcpy(a[i]->why, why[i], sizeof *why);
 	return ok;
 }
 
 /* Those that lack room, which come first from now on; lack: room for pages.  False: a call failed. */
-static bool lack_pages(struct asked **a, unsigned *n, bool *lack)
+static bool lack_pages(const struct look *k, struct asked **a, unsigned *n, bool *lack)
 {
 	unsigned left = 0;
 	uint32_t pages;
@@ -497,21 +538,48 @@ static bool lack_pages(struct asked **a, unsigned *n, bool *lack)
 	*n = left;
 	if (!left)
 		return true;
-	if (!log_read(&gpu.way, &pages, gpu.counts.at, sizeof pages))
+	if (!log_read(&gpu.way, &pages, k->counts.at, sizeof pages))
 		return false;
-	*lack = pages > gpu.s.room;
+	*lack = pages > k->room;
 	return true;
 }
 
-/* Room for what all of them write, or as much as there may be, which then each of them has for itself. */
-static bool answer(struct asked **a, unsigned n, bool empties)
+/* Looks at them together, with room for what all of them write, or else at half of them and at the others. */
+static bool look(struct look *k, struct asked **a, unsigned n, bool empties)
 {
-	bool ok = all_passes(a, n, empties), lack = false;
+	bool ok = all_passes(k, a, n, empties), lack = false;
 
-	while (ok && (ok = lack_pages(a, &n, &lack)) && lack && gpu.s.room < MOST_PAGES)
-		ok = make_pages(2 * gpu.s.room) && all_passes(a, n, empties);
-	for (unsigned i = 0; ok && lack && i < n; i++)
-		ok = forget_pages() && all_passes(&a[i], 1, empties);
+	while (ok && (ok = lack_pages(k, a, &n, &lack)) && lack && may_grow(k))
+		ok = make_cells(k, more_cells(k)) && all_passes(k, a, n, empties);
+	if (!ok || !lack)
+		return ok;
+	if (n == 1)
+		return forget_pages(k) && all_passes(k, a, n, empties);
+	return forget_pages(k) && look(k, a, n / 2, empties) && forget_pages(k) && look(k, a + n / 2, n - n / 2, empties);
+}
+
+/* At those of one size of cells that the first look found something of. */
+static bool look_closer(struct asked *const *a, unsigned n, uint32_t fine, bool empties)
+{
+	struct asked *some[RT_CLEAR_BATCH];
+	unsigned m = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (a[i]->s.table.fine == fine && screen_looks_closer(a[i]->why))
+			some[m++] = a[i];
+	return !m || look(&gpu.second_look, some, m, empties);
+}
+
+static bool answer(struct asked *const *a, unsigned n, bool empties)
+{
+	struct asked *all[RT_CLEAR_BATCH];
+	bool ok;
+
+	memcpy(all, a, n * sizeof *all);
+	gpu.second_look.closer = true;
+	ok = look(&gpu.first_look, all, n, empties);
+	for (uint32_t fine = 0; ok && fine <= SCREEN_FINE; fine++)
+		ok = look_closer(a, n, fine, empties);
 	return ok;
 }
 

@@ -9,6 +9,7 @@ extern "C" {
 #include "detect/bounds.h"
 namespace gpu {
 #include "detect/screen.c"
+#include "detect/global.c"
 #include "detect/order.c"
 #include "detect/twin.c"
 }
@@ -73,7 +74,7 @@ extern "C" __global__ void gsan_writes(const struct screen *all)
 static __device__ void read_and_forget(const struct screen *s, uint32_t piece)
 {
 	gpu::screen_reads(s, piece);
-	s->after[piece] = SCREEN_NONE;
+	gpu::screen_unlink(s, piece);
 }
 
 extern "C" __global__ void gsan_reads(const struct screen *all)

@@ -69,7 +69,8 @@ static struct screen_log log_of(const struct rt_launch *l, const struct region_b
 
 	return (struct screen_log){
 		.launch = l->number, .heads = s->heads, .slots = s->slots, .end = s->end, .next = next, .piece = s->piece,
-		.blocks = s->blocks, .warps = s->warps, .threads = b->threads, .shared = b->shared
+		.blocks = s->blocks, .warps = s->warps, .threads = b->threads, .shared = b->shared,
+		.rows = screen_rows(l->block[0], b->threads)
 	};
 }
 

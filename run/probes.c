@@ -393,7 +393,7 @@ bool run_probes_clear(uint32_t launch)
 static void print_screen(const struct logged *l, const uint32_t why[SCREEN_WHYS], uint32_t twins)
 {
 	static const char *const words[SCREEN_WHYS] = {
-		"events that are not looked at", "accesses that are not looked at", "groups that lane 0 does not lead", "no room",
+		"events that are not looked at", "accesses that are not looked at", "groups that are no row's", "no room",
 		"orders that are not followed", "shared memory", "global memory", "variables of shared memory", "blocks of global memory"
 	};
 
@@ -458,6 +458,7 @@ static bool screen(const struct logged *l, const struct log_copy *log)
 	memcpy(&block, log->unit + s->heads, sizeof block);
 	x.threads = block.threads;
 	x.shared = block.shared;
+	x.rows = screen_rows(l->a->block[0], block.threads);
 	twins = twins_of(l->a->kernel, &x);
 	clear[l->param.launch] = screen_launch(&x, all_sites(), &maps_now, &places, NULL, why);
 	for (unsigned i = 0; twins && i < TWINS_TURNS && same; i++) {

@@ -176,6 +176,7 @@ stage_slice()
 	done
 	SEEDS=${SEEDS:-14} BLOCKS=16 passed lanes timeout 400 sh ../src/testsuite/stress/lanes.sh
 	SEEDS=${RINGS:-40} passed rings timeout 200 sh ../src/testsuite/stress/rings.sh
+	SEEDS=${TILES:-60} passed tiles timeout 200 sh ../src/testsuite/stress/tiles.sh
 	BLOCKS=4 ROUNDS=256 passed full timeout 300 sh ../src/testsuite/stress/full.sh
 	cat passed.log
 	stage_drain

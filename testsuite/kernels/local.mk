@@ -24,7 +24,7 @@ TESTS += $(slice_tests) testsuite/slice/gemm.sh \
 	testsuite/stress/lanes.sh \
 	testsuite/stress/polls.sh testsuite/stress/masks.sh \
 	testsuite/stress/records.sh \
-	testsuite/stress/rings.sh \
+	testsuite/stress/rings.sh testsuite/stress/tiles.sh \
 	testsuite/stress/shapes.sh
 EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh $(slice_tests) \
 	testsuite/bench/slice.cu testsuite/bench/slice.sh testsuite/bench/tables.h \
@@ -34,5 +34,5 @@ EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh $(slice_tests) \
 	testsuite/stress/lanes.py testsuite/stress/lanes.sh testsuite/stress/ways.cu \
 	testsuite/stress/waiters.ptx testsuite/stress/polls.sh testsuite/stress/masks.sh \
 	testsuite/stress/records.py testsuite/stress/records.sh testsuite/stress/rmw.ptx \
-	testsuite/stress/rings.py testsuite/stress/rings.sh \
+	testsuite/stress/rings.py testsuite/stress/rings.sh testsuite/stress/tiles.py testsuite/stress/tiles.sh \
 	testsuite/stress/shapes.py testsuite/stress/shapes.sh

@@ -32,9 +32,9 @@ build "$top_srcdir/testsuite/programs/race_tile.cu"
 both 66 0
 has err "WARNING: GSan: shared bounds"
 build -DTILE_N=64 -DRING=3 "$top_srcdir/testsuite/kernels/gemm.cu"
-both 0 2
+both 0 3
 build -DTILE_N=64 -DRING=3 -DMUTATE=1 "$top_srcdir/testsuite/kernels/gemm.cu"
-both 66 1
+both 66 2
 has err "WARNING: GSan: "
 
 # More pages than there is room for at first, together with those of launches before, and by themselves.
@@ -67,4 +67,139 @@ both 0 4
 build -DRACY far.cu
 both 66 4
 has err "WARNING: GSan: data race"
+
+# Blocks whose warps have rows, which meet at barriers; and what threads do of their own within lines of global memory.
+cat >rows.cu <<'END'
+#include <cuda_runtime.h>
+template <int X, int Y>
+__global__ void matmul(const float *a, const float *b, float *c, int n)
+{
+	__shared__ float ta[Y][X], tb[X][X];
+	int x = blockIdx.x * X + threadIdx.x, y = blockIdx.y * Y + threadIdx.y;
+	float sum = 0;
+
+	for (int k = 0; k < n; k += X) {
+		ta[threadIdx.y][threadIdx.x] = a[y * n + k + threadIdx.x];
+		for (int i = threadIdx.y; i < X; i += Y)
+			tb[i][threadIdx.x] = b[(k + i) * n + x];
+		__syncthreads();
+		for (int i = 0; i < X; i++)
+			sum += ta[threadIdx.y][i] * tb[i][threadIdx.x];
+		__syncthreads();
+	}
+	c[y * n + x] = sum;
+}
+/* Who has nothing to do leaves: rows, where there is no barrier behind that. */
+__global__ void leave(int *p, int rows)
+{
+	__shared__ int tile[16][16];
+
+	tile[threadIdx.y][threadIdx.x] = threadIdx.x;
+	__syncthreads();
+	if (threadIdx.y < rows)
+		p[threadIdx.y * 16 + threadIdx.x] = tile[15 - threadIdx.y][threadIdx.x];
+}
+template <class T>
+__global__ void own(T *p, int step, int again)
+{
+	int i = (blockIdx.x * blockDim.x + threadIdx.x) * step;
+
+	for (int k = 0; k < again; k++)
+		p[i] = p[i] + 1;
+}
+__global__ void sums(int *p)
+{
+	atomicAdd(&p[threadIdx.x % 4], 1);
+	p[32 * blockIdx.x + 4 + threadIdx.x % 28] = 1;
+}
+#ifdef RACY
+/* Rows, or warps, that read each other's elements. */
+__global__ void meet(int *p, int other)
+{
+	__shared__ int tile[16][16];
+
+	tile[threadIdx.y][threadIdx.x] = threadIdx.x;
+	if (other & 32)
+		__syncthreads();
+	p[(blockIdx.x * 16 + threadIdx.y) * 16 + threadIdx.x] = tile[threadIdx.y ^ (other & 15)][threadIdx.x];
+	if (other & 16)
+		__syncthreads();
+	tile[threadIdx.y][threadIdx.x] = 0;
+}
+/* A row is a barrier behind the others of its warp. */
+__global__ void behind(int *p)
+{
+	__shared__ int tile[16][16];
+
+	if (threadIdx.y & 1)
+		__syncthreads();
+	else
+		__syncthreads();
+	tile[threadIdx.y][threadIdx.x] = threadIdx.x;
+	__syncthreads();
+	p[threadIdx.y * 16 + threadIdx.x] = tile[threadIdx.y ^ 1][threadIdx.x];
+}
+__global__ void beside(int *p)
+{
+	p[threadIdx.x] = threadIdx.x;
+	p[64 + threadIdx.x] = p[threadIdx.x ^ 1];
+}
+__global__ void across(char *p)
+{
+	p[blockIdx.x * 31 + threadIdx.x] = (char)blockIdx.x;
+}
+__global__ void twice(int *p)
+{
+	p[threadIdx.x / 2] = 1;
+	atomicAdd(&p[32], 1);
+	if (threadIdx.x == 3)
+		p[32] = 0;
+}
+#endif
+int main()
+{
+	const int n = 64;
+	float *f;
+	int *p;
+
+	cudaMalloc(&f, 3 * n * n * sizeof *f);
+	cudaMemset(f, 0, 3 * n * n * sizeof *f);
+	p = (int *)f;
+#ifndef RACY
+	matmul<16, 16><<<dim3(4, 4), dim3(16, 16)>>>(f, f + n * n, f + 2 * n * n, n);
+	matmul<8, 8><<<dim3(8, 8), dim3(8, 8)>>>(f, f + n * n, f + 2 * n * n, n);
+	matmul<16, 4><<<dim3(4, 16), dim3(16, 4)>>>(f, f + n * n, f + 2 * n * n, n);
+	leave<<<1, dim3(16, 16)>>>(p, 5);
+	own<<<3, 40>>>(p, 1, 3);
+	own<<<3, 40>>>(p, 3, 1);
+	own<<<3, 40>>>((char *)p, 1, 2);
+	own<<<3, 40>>>((double *)p, 1, 2);
+	sums<<<3, 28>>>(p);
+#else
+	meet<<<3, dim3(16, 16)>>>(p, 16 + 1);
+	meet<<<3, dim3(16, 16)>>>(p, 32 + 2);
+	behind<<<1, dim3(16, 16)>>>(p);
+	beside<<<1, 32>>>(p);
+	across<<<2, 32>>>((char *)p);
+	twice<<<1, 32>>>(p);
+#endif
+	return cudaDeviceSynchronize();
+}
+END
+build rows.cu
+both 0 9
+build -DRACY rows.cu
+both 66 0
+# reports VALUE: what is found
+reports()
+{
+	run 66 env GSAN_OPTIONS="device_screen=$1" timeout 120 "$top_builddir/gsan-run" --device="$DEVICE" -- ./program
+	sed 's/(pid=.*//' err | sort >"found$1"
+}
+reports 0
+reports 1
+[ "$DEVICE" != emu ] || cmp -s found0 found1 || fail "device_screen=1: other reports: $(diff found0 found1)"
+for kernel in meet behind beside across twice; do
+	grep -q "$kernel" found1 || fail "nothing is found in $kernel"
+done
 done_testing
