@@ -10,7 +10,7 @@
 device=${DEVICE:-emu}
 case $device in
 gpu) long=300000000 nap=100000 polls=1000 ;;
-*)  long=36000000 nap=0 polls=9000 ;;
+*)  long=36000000 nap=0 polls=90000 ;;
 esac
 
 cat >hung.cu <<'E'
@@ -113,6 +113,7 @@ __global__ void turns(int *a, bool right)
 __global__ void gives_up(int *a, bool right)
 {
 	for (int i = 0; i < 50; i++) {
+#pragma unroll 1
 		for (int n = 0; n < POLLS && *(volatile int *)&flag == 0; n++)
 			__nanosleep(NAP);
 		a[i] = i;
