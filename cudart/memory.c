@@ -549,10 +549,35 @@ static cudaError_t check_range(const void *p, size_t n)
 	}
 HINT(crt_advise, "cudaMemAdvise")
 HINT(crt_advise_v2, "cudaMemAdvise_v2")
-HINT(crt_prefetch, "cudaMemPrefetchAsync")
-HINT(crt_prefetch_ptsz, "cudaMemPrefetchAsync_ptsz")
-HINT(crt_prefetch_v2, "cudaMemPrefetchAsync_v2")
-HINT(crt_prefetch_v2_ptsz, "cudaMemPrefetchAsync_v2_ptsz")
+
+static cudaError_t prefetch(const void *p, size_t n, CUmemLocation to, unsigned flags, cudaStream_t s)
+{
+	cudaError_t e = check_range(p, n);
+
+	return e != cudaSuccess ? e : crt_result(DRV(cuMemPrefetchAsync)(dev(p), n, to, flags, s));
+}
+
+static CUmemLocation place_of(int device)
+{
+	return (CUmemLocation){.type = device == cudaCpuDeviceId ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE,
+			       .id = device == cudaCpuDeviceId ? 0 : device};
+}
+
+/* The place is a structure in one register, as the number of a device is, and has flags behind it. */
+#define PREFETCH(id, name, per_thread, with_place) \
+	AS(id, name, (const void *p, size_t n, CUmemLocation to, size_t a, cudaStream_t b)) \
+	{ \
+		cudaStream_t s = with_place ? b : (cudaStream_t)a; \
+		int device; \
+		\
+		memcpy(&device, &to, sizeof device); \
+		return prefetch(p, n, with_place ? to : place_of(device), with_place ? (unsigned)a : 0, \
+				s || !(per_thread) ? s : cudaStreamPerThread); \
+	}
+PREFETCH(crt_prefetch, "cudaMemPrefetchAsync", false, crt_version >= 13000)
+PREFETCH(crt_prefetch_ptsz, "cudaMemPrefetchAsync_ptsz", true, crt_version >= 13000)
+PREFETCH(crt_prefetch_v2, "cudaMemPrefetchAsync_v2", false, true)
+PREFETCH(crt_prefetch_v2_ptsz, "cudaMemPrefetchAsync_v2_ptsz", true, true)
 
 /* Whom memory is attached to says who may not use it: a program that keeps to that runs the same. */
 WITH_STREAM(cudaStreamAttachMemAsync, _ptsz, (cudaStream_t stream, void *p, size_t n, unsigned flags),

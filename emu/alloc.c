@@ -265,3 +265,8 @@ EMU_API CUresult CUDAAPI cuMemPrefetchAsync(CUdeviceptr p, size_t bytes, CUdevic
 	LEAVE(emu_stream_of(ctx, h) && emu_mem_range_ok(p, bytes) ?
 	      CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
+
+EMU_API CUresult CUDAAPI cuMemPrefetchAsync_v2(CUdeviceptr p, size_t bytes, CUmemLocation to, unsigned flags, CUstream h)
+{
+	return flags ? CUDA_ERROR_INVALID_VALUE : cuMemPrefetchAsync(p, bytes, to.type == CU_MEM_LOCATION_TYPE_DEVICE ? to.id : CU_DEVICE_CPU, h);
+}

@@ -11,6 +11,8 @@
 
 #include "emu/emu.h"
 
+#define EMU_GRANULARITY (UINT64_C(2) << 20)     /* of physical memory, as on hardware */
+
 /* Nodes of a graph, in no order. */
 struct emu_nodes {
 	struct CUgraphNode_st **node;
@@ -146,8 +148,6 @@ CUresult emu_capture_cmd(struct emu_cmd *);
 /* What a command that cannot be captured, or a wait, means to the stream: an error if it
  * is captured, which ends the capture. */
 CUresult emu_capture_refuse(struct CUstream_st *);
-/* A node of a captured stream that has no command yet. */
-CUresult emu_capture_child(struct CUstream_st *, struct CUgraphNode_st **);
 /* Memory that a captured stream allocates, or frees. */
 CUresult emu_capture_memory(struct CUstream_st *, bool alloc, CUdeviceptr, size_t bytes);
 CUresult emu_capture_record(struct CUevent_st *, struct CUstream_st *);

@@ -90,15 +90,6 @@ CUresult emu_capture_cmd(struct emu_cmd *c)
 	return CUDA_SUCCESS;
 }
 
-CUresult emu_capture_child(struct CUstream_st *s, struct CUgraphNode_st **out)
-{
-	CUresult r = state(s->capture);
-
-	if (r == CUDA_SUCCESS)
-		*out = capture(s, CU_GRAPH_NODE_TYPE_GRAPH, NULL);
-	return r;
-}
-
 CUresult emu_capture_memory(struct CUstream_st *s, bool alloc, CUdeviceptr p, size_t bytes)
 {
 	CUresult r = state(s->capture);

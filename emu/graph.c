@@ -199,7 +199,6 @@ struct CUgraph_st *emu_graph_copy(const struct CUgraph_st *g)
 		c->child = node->child ? emu_graph_copy(node->child) : NULL;
 		c->memory = node->memory;
 		c->bytes = node->bytes;
-		c->disabled = node->disabled;
 	}
 	for (struct CUgraphNode_st *node = g->first; node; node = node->next) {
 		c = copy_of(copy, node);
@@ -542,18 +541,11 @@ EMU_API CUresult CUDAAPI cuGraphLaunch(CUgraphExec e, CUstream h)
 {
 	ENTER(ctx);
 	struct CUstream_st *s = emu_stream_of(ctx, h);
-	struct CUgraphNode_st *node;
 	CUresult r;
 
 	if (!e || !s)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
-	if (s->capture) {
-		r = emu_capture_child(s, &node);
-		if (r == CUDA_SUCCESS)
-			node->child = emu_graph_copy(e->graph);
-		LEAVE(r);
-	}
-	r = emu_capture_refuse(s);
+	r = emu_capture_refuse(s);      /* an instance is nothing that can be captured (H100, CUDA 13.0) */
 	if (r == CUDA_SUCCESS)
 		run_in_order(&e->order, s);
 	LEAVE(r);

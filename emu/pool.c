@@ -155,6 +155,15 @@ CUresult emu_pool_check_access(const CUmemAccessDesc *map, size_t n)
 	return CUDA_SUCCESS;
 }
 
+/* A pool takes memory from the device by the granularity of physical memory: of one with a maximum of 1,024 bytes somebody who
+ * had them got 4 more (H100, CUDA 13.0). */
+static cuuint64_t limit_of(size_t most)
+{
+	const cuuint64_t n = most / EMU_GRANULARITY + (most % EMU_GRANULARITY != 0);
+
+	return !most || n > UINT64_MAX / EMU_GRANULARITY ? UINT64_MAX : n * EMU_GRANULARITY;
+}
+
 EMU_API CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
 	ENTER(ctx);
@@ -165,9 +174,7 @@ EMU_API CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps
 	*out = calloc(1, sizeof **out);
 	if (!*out)
 		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
-	**out = (struct CUmemPoolHandle_st){
-		.reuse = {1, 1, 1}, .limit = props->maxSize ? props->maxSize : UINT64_MAX
-	};
+	**out = (struct CUmemPoolHandle_st){.reuse = {1, 1, 1}, .limit = limit_of(props->maxSize)};
 	LEAVE(CUDA_SUCCESS);
 }
 

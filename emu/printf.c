@@ -71,6 +71,16 @@ static uint64_t next(struct args *a, unsigned size)
 	return v;
 }
 
+/* A GPU's printf knows the sizes h, l and ll alone (CUDA C++ Programming Guide, "Format Specifiers"); of "%hhd" and a 7 it made
+ * 98 (H100, CUDA 13.0).  Here it is done as on the host. */
+static void warn_size(void)
+{
+	static bool said;
+
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		fputs("emu: device code prints with the size hh: a GPU's printf does not have it, and prints something else\n", stderr);
+}
+
 /* Copies one conversion, from behind the %, with stars replaced by their numbers;
  * returns the conversion's letter, 0 if it is none.  *size is that of an integer. */
 static char spec(const char **f, char *to, struct args *a, unsigned *size)
@@ -91,7 +101,8 @@ static char spec(const char **f, char *to, struct args *a, unsigned *size)
 		} else if (c == 'l' || c == 'z' || c == 'j' || c == 't') {
 			*size = 8;
 		} else if (c == 'h') {
-			continue;
+			if ((*f)[1] == 'h')
+				warn_size();
 		} else {
 			++*f;
 			*to = 0;

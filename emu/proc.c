@@ -205,6 +205,7 @@ EMU_API CUresult CUDAAPI cuGetExportTable(const void **table, const CUuuid *id)
 	P("cuMemPoolSetAttribute", cuMemPoolSetAttribute, 0) \
 	P("cuMemPoolTrimTo", cuMemPoolTrimTo, 0) \
 	P("cuMemPrefetchAsync", cuMemPrefetchAsync, 0) \
+	P("cuMemPrefetchAsync", cuMemPrefetchAsync_v2, 12020) \
 	P("cuMemRelease", cuMemRelease, 0) \
 	P("cuMemSetAccess", cuMemSetAccess, 0) \
 	P("cuMemUnmap", cuMemUnmap, 0) \

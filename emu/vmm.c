@@ -13,7 +13,6 @@
 
 #include "emu/api.h"
 
-#define GRANULARITY (UINT64_C(2) << 20)         /* as on hardware */
 #define PTR(d) ((void *)(uintptr_t)(d))
 
 struct range { uint64_t base, bytes; struct range *next; };
@@ -45,7 +44,7 @@ static void *fresh(size_t size)
 
 static bool aligned(uint64_t v)
 {
-	return v && v % GRANULARITY == 0;
+	return v && v % EMU_GRANULARITY == 0;
 }
 
 EMU_API CUresult CUDAAPI cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *prop,
@@ -54,7 +53,7 @@ EMU_API CUresult CUDAAPI cuMemGetAllocationGranularity(size_t *out, const CUmemA
 	(void)option;                   /* the least is the recommended one */
 	if (!out || !prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
 		return CUDA_ERROR_INVALID_VALUE;
-	*out = GRANULARITY;
+	*out = EMU_GRANULARITY;
 	return CUDA_SUCCESS;
 }
 
@@ -63,7 +62,7 @@ EMU_API CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr *out, size_t bytes, siz
 					     CUdeviceptr want, unsigned long long flags)
 {
 	ENTER(ctx);
-	uint64_t a = align > GRANULARITY ? align : GRANULARITY, base, end;
+	uint64_t a = align > EMU_GRANULARITY ? align : EMU_GRANULARITY, base, end;
 	struct range *r;
 	void *p = MAP_FAILED;
 
@@ -196,7 +195,7 @@ EMU_API CUresult CUDAAPI cuMemMap(CUdeviceptr p, size_t bytes, size_t offset,
 	struct handle *h = handle_of(id);
 	struct mapping *m;
 
-	if (!h || flags || !aligned(p) || !aligned(bytes) || offset % GRANULARITY ||
+	if (!h || flags || !aligned(p) || !aligned(bytes) || offset % EMU_GRANULARITY ||
 	    offset + bytes > h->bytes || !reserved(p, bytes))
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	for (m = mappings; m; m = m->next)

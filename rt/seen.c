@@ -165,6 +165,22 @@ void rt_seen_batch(struct rt_seen *s, const CUdeviceptr *to, const CUdeviceptr *
 	}
 }
 
+/* The driver maps the pages for the host when the stream comes to that: they must not be guarded then. */
+void rt_seen_prefetch(struct rt_seen *s, const CUdeviceptr *p, const size_t *bytes, size_t n, bool to_host)
+{
+	(void)s;
+	for (size_t i = 0; i < n && to_host && p && bytes; i++)
+		rt_touch_mapped(p[i], bytes[i]);
+}
+
+bool rt_seen_on_host(const CUmemLocation *to, size_t n)
+{
+	for (size_t i = 0; to && i < n; i++)
+		if (to[i].type != CU_MEM_LOCATION_TYPE_DEVICE)
+			return true;
+	return false;
+}
+
 void rt_seen_fill(struct rt_seen *s, uint64_t to, size_t pitch, size_t width, size_t height, enum rt_form form)
 {
 	const enum side side = side_of(to);

@@ -33,6 +33,9 @@ void rt_seen_batch(struct rt_seen *, const CUdeviceptr *to, const CUdeviceptr *f
 /* Rows of so many bytes. */
 void rt_seen_fill(struct rt_seen *, uint64_t to, size_t pitch, size_t width, size_t height, enum rt_form);
 void rt_seen_word(struct rt_seen *, uint64_t to, size_t bytes);         /* a stream writes it strongly */
+/* Managed memory, and whether any of it may go to the host. */
+void rt_seen_prefetch(struct rt_seen *, const CUdeviceptr *p, const size_t *bytes, size_t n, bool to_host);
+bool rt_seen_on_host(const CUmemLocation *, size_t n);
 void rt_seen_record(struct rt_seen *, CUevent, unsigned flags);
 void rt_seen_wait(struct rt_seen *, CUevent, unsigned flags);
 void rt_seen_query(struct rt_seen *);

@@ -2,8 +2,9 @@
  *
  * touch.c: guards pages, and hears of faults there.
  *
- * Who faults is let through for one instruction, by a single step, and then the page is guarded again: so each access is
- * told by its own address.  Where that cannot be done, or was done too often, the page is let go.
+ * Who faults is let through for one instruction, by a single step, and then the piece is guarded again: so each access is
+ * told by its own address.  Where that cannot be done, or was done too often, the piece is let go.  A piece is a page; of
+ * managed memory what its driver keeps together (doc/design/host.md).
  *
  * Lock: guard_lock, outside order_lock.  A fault comes where the program's own code runs, or the driver's; never in ours with
  * the lock.
@@ -22,11 +23,13 @@
 #include "rt/touch.h"
 
 enum { DEEP = 256 };             /* frames among which the driver is looked for */
+enum { MANAGED_PIECE = 2 << 20, MANAGED_DRIVER = 555 };         /* bytes; the first that guards do not disturb */
 enum { BLOCKS = 1024, STEPS = 8192, DEVICE_STEPS = 65536 /* of a block, while it is guarded */ };
 
 struct block {
 	uint64_t address, bytes;
-	uint64_t from, to;              /* pages that can be guarded */
+	uint64_t from, to;              /* pages that can be guarded, */
+	uint64_t piece;                 /* and so many bytes at once */
 	bool guarded;
 	uint32_t pending[DETECT_LINES]; /* of each line: the last deed that may touch it */
 	unsigned steps, device_steps;
@@ -38,7 +41,7 @@ static unsigned nblocks, nguarded;      /* the latter atomic, too */
 static struct sigaction theirs[2];      /* what the program has for SIGSEGV and SIGTRAP */
 static bool hearing;                    /* atomic */
 static bool traced;                     /* no single steps */
-static _Thread_local uint64_t step_page;        /* this thread is let through there; 0 */
+static _Thread_local uint64_t step_at;  /* this thread is let through to that piece; 0 */
 
 static uint64_t page_bytes(void)
 {
@@ -50,6 +53,17 @@ static uint64_t page_bytes(void)
 static bool protect(uint64_t from, uint64_t to, int how)
 {
 	return from >= to || !mprotect((void *)(uintptr_t)from, to - from, how);
+}
+
+/* The beginning of a file; "": there is none. */
+static void read_text(const char *path, char *text, size_t room)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
@@ -71,6 +85,14 @@ static struct block *guard_at(uint64_t address)
 	return NULL;
 }
 
+/* The piece that an address of its pages lies in. */
+static bool protect_piece(const struct block *b, uint64_t address, int how)
+{
+	const uint64_t from = address - address % b->piece, to = from + b->piece;
+
+	return protect(from > b->from ? from : b->from, to < b->to ? to : b->to, how);
+}
+
 static void let_go(struct block *b)
 {
 	if (!b->guarded)
@@ -80,16 +102,54 @@ static void let_go(struct block *b)
 	__atomic_sub_fetch(&nguarded, 1, __ATOMIC_RELEASE);
 }
 
-/* What a managed page is to a driver is its own matter. */
+/* Of the driver's part in the kernel, which may be older than its library; 0: unknown.  One line has the number alone, the
+ * other has it behind its name, "...  580.65.06  Release Build". */
+static long module_version(void)
+{
+	static const char *const path[] = {"/sys/module/nvidia_uvm/version", "/proc/driver/nvidia/version"};
+	char text[512], *end;
+
+	for (unsigned i = 0; i < sizeof path / sizeof *path; i++) {
+		read_text(path[i], text, sizeof text);
+		for (const char *s = text; *s; s++) {
+			const long n = s == text || s[-1] == ' ' ? strtol(s, &end, 10) : 0;
+
+			if (n >= 100 && *end == '.')
+				return n;
+		}
+	}
+	return 0;
+}
+
+static bool device_has(CUdevice_attribute which)
+{
+	CUdevice device;
+	int value;
+
+	return rt_drv.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+	       rt_drv.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS && value;
+}
+
+/* Where host and device may not access it at once the driver guards managed memory itself.  Where the device goes by the
+ * host's page tables a guard would keep it out, and so it would with older drivers (doc/design/host.md). */
+static bool can_guard_managed(void)
+{
+	if (!device_has(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) ||
+	    device_has(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES))
+		return false;
+	return rt_drv.gsanEmuDeviceThread || module_version() >= MANAGED_DRIVER;
+}
+
 static bool can_guard(enum rt_pages of)
 {
-	return rt_flags.host_race && rt_flags.report_bugs && (of != RT_MANAGED_PAGES || rt_drv.gsanEmuDeviceThread);
+	return rt_flags.host_race && rt_flags.report_bugs && (of != RT_MANAGED_PAGES || can_guard_managed());
 }
 
 void rt_touch_new(uint64_t address, uint64_t bytes, enum rt_pages of)
 {
 	const uint64_t page = page_bytes();
-	struct block b = {.address = address, .bytes = bytes, .from = address, .to = address + bytes};
+	struct block b = {.address = address, .bytes = bytes, .from = address, .to = address + bytes,
+		.piece = of == RT_MANAGED_PAGES ? MANAGED_PIECE : page};
 
 	rt_order_want();
 	if (!can_guard(of) || !bytes)
@@ -106,15 +166,32 @@ void rt_touch_new(uint64_t address, uint64_t bytes, enum rt_pages of)
 	pthread_mutex_unlock(&guard_lock);
 }
 
+/* With guard_lock. */
+static void forget(struct block *b)
+{
+	if (!b)
+		return;
+	let_go(b);
+	*b = block[--nblocks];
+}
+
 void rt_touch_gone(uint64_t address)
 {
+	struct block *b;
+
 	pthread_mutex_lock(&guard_lock);
-	for (unsigned i = 0; i < nblocks; i++)
-		if (block[i].address == address) {
-			let_go(&block[i]);
-			block[i] = block[--nblocks];
-			break;
-		}
+	b = block_at(address);
+	if (b && b->address == address)
+		forget(b);
+	pthread_mutex_unlock(&guard_lock);
+}
+
+void rt_touch_mapped(uint64_t address, uint64_t bytes)
+{
+	pthread_mutex_lock(&guard_lock);
+	for (unsigned i = nblocks; i-- > 0; )
+		if (block[i].address < address + bytes && address < block[i].address + block[i].bytes)
+			forget(&block[i]);
 	pthread_mutex_unlock(&guard_lock);
 }
 
@@ -213,7 +290,7 @@ static bool is_drivers(const struct rt_stack *s)
 /* True: it was ours. */
 static bool on_fault(const siginfo_t *info, ucontext_t *u)
 {
-	const uint64_t address = (uintptr_t)info->si_addr, page = address & ~(page_bytes() - 1);
+	const uint64_t address = (uintptr_t)info->si_addr;
 	const bool writes = wrote(u), device = is_device();
 	struct rt_stack stack = {.n = 0};
 	bool inside = false, step;
@@ -224,9 +301,10 @@ static bool on_fault(const siginfo_t *info, ucontext_t *u)
 	if (b) {
 		inside = address >= b->address && address - b->address < b->bytes;
 		step = !traced && (device ? b->device_steps++ < DEVICE_STEPS : b->steps++ < STEPS) && set_step(u, true);
-		step_page = step ? page : 0;
-		/* Another thread may have let it go meanwhile. */
-		protect(page, page + page_bytes(), PROT_READ | PROT_WRITE);
+		step_at = step ? address : 0;
+		/* Another thread may have let it go meanwhile.  A piece that cannot be told from the others goes with them. */
+		if (!protect_piece(b, address, PROT_READ | PROT_WRITE))
+			let_go(b);
 	}
 	pthread_mutex_unlock(&guard_lock);
 	if (b && inside && !device) {
@@ -243,15 +321,15 @@ static bool on_step(ucontext_t *u)
 {
 	struct block *b;
 
-	if (!step_page)
+	if (!step_at)
 		return false;
 	set_step(u, false);
 	pthread_mutex_lock(&guard_lock);
-	b = guard_at(step_page);
+	b = guard_at(step_at);
 	if (b)
-		protect(step_page, step_page + page_bytes(), PROT_NONE);
+		protect_piece(b, step_at, PROT_NONE);
 	pthread_mutex_unlock(&guard_lock);
-	step_page = 0;
+	step_at = 0;
 	return true;
 }
 
@@ -287,13 +365,9 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 /* A debugger takes each SIGTRAP for itself. */
 static bool is_traced(void)
 {
-	const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	char text[2048], *at;
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
 
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	read_text("/proc/self/status", text, sizeof text);
 	at = strstr(text, "TracerPid:");
 	return at && strtol(at + strlen("TracerPid:"), NULL, 10) != 0;
 }
@@ -432,7 +506,7 @@ bool rt_touch_any(void)
 
 void rt_touch_bytes(const void *p, size_t n, bool writes)
 {
-	const uint64_t address = (uintptr_t)p, page = page_bytes();
+	const uint64_t address = (uintptr_t)p;
 	struct rt_stack stack;
 	bool told = false;
 
@@ -442,12 +516,15 @@ void rt_touch_bytes(const void *p, size_t n, bool writes)
 	pthread_mutex_lock(&guard_lock);
 	for (unsigned i = 0; i < nblocks; i++) {
 		struct block *b = &block[i];
-		uint64_t from = address > b->from ? address & ~(page - 1) : b->from;
-		uint64_t to = address + n < b->to ? (address + n + page - 1) & ~(page - 1) : b->to;
+		const uint64_t from = address > b->from ? address : b->from, to = address + n < b->to ? address + n : b->to;
+		bool open = true;
 
 		if (!b->guarded || from >= to)
 			continue;
-		protect(from, to, PROT_READ | PROT_WRITE);
+		for (uint64_t at = from; at < to && open; at += b->piece - at % b->piece)
+			open = protect_piece(b, at, PROT_READ | PROT_WRITE);
+		if (!open)
+			let_go(b);
 		told = true;
 	}
 	pthread_mutex_unlock(&guard_lock);

@@ -13,6 +13,7 @@
 enum rt_pages { RT_OWN_PAGES, RT_PROGRAMS_PAGES, RT_MANAGED_PAGES };
 void rt_touch_new(uint64_t address, uint64_t bytes, enum rt_pages);
 void rt_touch_gone(uint64_t address);   /* about to be given back */
+void rt_touch_mapped(uint64_t address, uint64_t bytes); /* the driver will map it for the host itself: it is guarded no more */
 /* Behind an asynchronous call: what it may touch is guarded until the host knows that it is over.  A launch: what its
  * parameters point to. */
 void rt_touch_guard_deed(const struct rt_deed *);

@@ -32,6 +32,7 @@ program_tests = \
 	testsuite/programs/lock.cu \
 	testsuite/programs/managed.cu \
 	testsuite/programs/managed_early.cu \
+	testsuite/programs/managed_moved.cu \
 	testsuite/programs/memset.cu \
 	testsuite/programs/memset_locked.cu \
 	testsuite/programs/null_event.cu \
@@ -65,6 +66,7 @@ program_tests = \
 	testsuite/programs/race_last_warp.cu \
 	testsuite/programs/race_lock.cu \
 	testsuite/programs/race_managed_early.cu \
+	testsuite/programs/race_managed_moved.cu \
 	testsuite/programs/race_memset.cu \
 	testsuite/programs/race_memset_locked.cu \
 	testsuite/programs/race_next_step.cu \

@@ -3,7 +3,8 @@
 # programs.sh FILE.cu: a program of the CUDA runtime, built by gsan-nvcc and run on the
 # emulated device, or with DEVICE=gpu on a GPU, with GSAN_OPTIONS=$OPTIONS.
 #
-# Its "// prints:" lines are all that it writes to stdout, and "// says:" lines are in stderr.
+# Its "// prints:" lines are all that it writes to stdout, and "// says:" lines are in stderr; what "// says emulated:" lines
+# have only the emulated device says.  A program with "// needs: emulated" is for that alone: what it does is undefined on a GPU.
 # With a "// race: KIND" line findings of that kind must be told, all of them between the lines
 # marked "// first" and "// second", with status 66, and perhaps some of the kind in "// also: KIND"; without one nothing must be told.  The
 # program has PTX alone, which is what the emulated device runs, since machine code takes most
@@ -13,11 +14,14 @@ source=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 . "$top_srcdir/testsuite/lib.sh"
 name=$(basename "$source" .cu)
 test_name=$name
+device=${DEVICE:-emu}
 
 field()
 {
 	sed -n "s,^// $1: ,,p" "$source"
 }
+
+[ "$device" = emu ] || [ "$(field needs)" != emulated ] || skip "only for the emulated device"
 
 # marked WORD: the line whose comment has the word
 marked()
@@ -38,9 +42,12 @@ export LD_LIBRARY_PATH
 status=0
 [ -z "$race" ] || status=66
 [ -z "$OPTIONS" ] || export GSAN_OPTIONS="$OPTIONS"
-run $status timeout 120 "$top_builddir/gsan-run" --device="${DEVICE:-emu}" -- ./program
+run $status timeout 120 "$top_builddir/gsan-run" --device="$device" -- ./program
 field prints >want
-field says | while read -r line; do
+{
+	field says
+	[ "$device" != emu ] || field 'says emulated'
+} | while read -r line; do
 	has err "$line"
 done >lacks
 [ ! -s lacks ] || fail "$(cat lacks)"

@@ -20,7 +20,7 @@ testsuite_faults_device_LDADD = libgsan.a emu/libcuda.so.1
 testsuite_faults_device_plain_SOURCES = testsuite/faults/device.c
 testsuite_faults_device_plain_LDADD = emu/libcuda.so.1
 
-faults_tests = testsuite/faults/driver.sh testsuite/faults/malloc.sh testsuite/faults/log.sh \
+faults_tests = testsuite/faults/driver.sh testsuite/faults/malloc.sh testsuite/faults/managed.sh testsuite/faults/log.sh \
 	testsuite/faults/emulated.sh
 TESTS += $(faults_tests)
 dist_check_SCRIPTS += $(faults_tests)

@@ -2,7 +2,7 @@
 //
 // What goes wrong has a name, which is forgotten when it is asked for, unless the device
 // is lost.
-// prints: invalid configuration argument, then no error
+// prints: no such launch, then no error
 // prints: cudaErrorInvalidValue
 // prints: invalid device symbol
 // prints: invalid device ordinal
@@ -19,10 +19,13 @@ __global__ void bad(int *p)
 
 int main()
 {
+	const cudaError_t too_many = CUDART_VERSION < 13000 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
+	cudaError_t e;
 	int x, *p;
 
 	nothing<<<1, 2048>>>();
-	printf("%s, then ", cudaGetErrorString(cudaGetLastError()));
+	e = cudaGetLastError();
+	printf("%s, then ", e == too_many ? "no such launch" : cudaGetErrorString(e));
 	printf("%s\n", cudaGetErrorString(cudaGetLastError()));
 	CHECK(cudaMalloc(&p, 4));
 	printf("%s\n", cudaGetErrorName(cudaMemcpy(NULL, p, 4, cudaMemcpyDeviceToHost)));

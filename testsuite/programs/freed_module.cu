@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A module that is loaded behind a free may have its variables where that memory was (memory-model.md 1.14.3): nothing is told,
-// though the pointer is an old one.
+// though the pointer is an old one.  On a GPU it may be elsewhere, and the old pointer's page be gone.
+// needs: emulated
 // flags: -gencode arch=compute_90,code=compute_90 -lcuda -L$CUDA_HOME/lib64/stubs
 // prints: the module is there
 #include "check.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory in the order of a stream, from the device's pool and from one of the program's, which
-// has room for so much; memory of a graph, which can free no other.
+// has room for so much, rounded up to what it takes from the device at a time; memory of a graph, which can free no other.
 // prints: supported 1
-// prints: full: out of memory
+// prints: a little more: no error, much more: out of memory
 // prints: 7 from the default pool, 9 from another
 // prints: 3 from a graph, frees of other memory and of its own: invalid argument, no error
-// prints: in use 0, most 1024
+// prints: in use 0, most 1028
 #include "check.h"
 
 __global__ void fill(int *a, int v)
@@ -23,7 +23,7 @@ int main()
 	cudaGraphExec_t exec;
 	cudaError_t first, second;
 	unsigned long long keep = 1 << 20, used, most;
-	int *a, *b, *c, x, y, supported;
+	int *a, *b, *c, *d, x, y, supported;
 
 	CHECK(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0));
 	printf("supported %d\n", supported);
@@ -37,13 +37,15 @@ int main()
 	CHECK(cudaMemPoolCreate(&own, &props));
 	CHECK(cudaMallocAsync(&a, 256 * sizeof(int), s));
 	CHECK(cudaMallocFromPoolAsync(&b, 256 * sizeof(int), own, s));
-	printf("full: %s\n", cudaGetErrorString(cudaMallocFromPoolAsync(&c, sizeof *c, own, s)));
+	printf("a little more: %s, ", cudaGetErrorString(cudaMallocFromPoolAsync(&c, sizeof *c, own, s)));
+	printf("much more: %s\n", cudaGetErrorString(cudaMallocFromPoolAsync(&d, 1 << 30, own, s)));
 	fill<<<1, 256, 0, s>>>(a, 7);
 	fill<<<1, 256, 0, s>>>(b, 9);
 	CHECK(cudaMemcpyAsync(&x, a + 255, sizeof x, cudaMemcpyDeviceToHost, s));
 	CHECK(cudaMemcpyAsync(&y, b + 255, sizeof y, cudaMemcpyDeviceToHost, s));
 	CHECK(cudaFreeAsync(a, s));
 	CHECK(cudaFreeAsync(b, s));
+	CHECK(cudaFreeAsync(c, s));
 	CHECK(cudaStreamSynchronize(s));
 	printf("%d from the default pool, %d from another\n", x, y);
 	CHECK(cudaMallocAsync(&a, sizeof *a, s));

@@ -12,7 +12,7 @@ __global__ void say()
 	if (threadIdx.x != 3)
 		return;
 	printf("block %d thread %d: %.3f %s %x\n", blockIdx.x, threadIdx.x, 1.5, "abc", 255);
-	printf("block %d thread %d: again %hhd\n", blockIdx.x, threadIdx.x, (char)7);
+	printf("block %d thread %d: again %i\n", blockIdx.x, threadIdx.x, 7);
 }
 
 __global__ void more(unsigned long long v)

@@ -445,6 +445,28 @@ static void printf_and_heap(void **unused)
 	assert_int_equal(out[1], 1);
 }
 
+/* A size that GPUs do not have is said to be one, once. */
+static void printf_of_a_char(void **unused)
+{
+	struct capture printed, said;
+
+	(void)unused;
+	load(PTX(
+		".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+		".global .align 1 .b8 fmt[6] = {37, 104, 104, 100, 10, 0};\n" ENTRY
+		".local .align 8 .b8 l[8]; mov.u64 %d2, l; cvta.local.u64 %d3, %d2; st.local.u32 [l], 7; mov.u64 %d5, fmt;\n"
+		"{ .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %d5; st.param.b64 [b], %d3;\n"
+		"call.uni (r), vprintf, (a, b); }" EXIT));
+	capture_begin(&printed, 1);
+	capture_begin(&said, 2);
+	ok(run(1, 2, 0));
+	ok(run(1, 1, 0));
+	capture_end(&said);
+	assert_string_equal(capture_end(&printed), "7\n7\n7\n");
+	assert_non_null(strstr(said.text, "emu: device code prints with the size hh"));
+	assert_ptr_equal(strchr(said.text, '\n') + 1, said.text + strlen(said.text));
+}
+
 /* ---- failing ---------------------------------------------------------------------------------------- */
 
 /* Runs 32 threads; expects the code and the words in the message. */
@@ -503,7 +525,7 @@ int main(void)
 		cmocka_unit_test(collective_at_two_places), cmocka_unit_test(collective_waits),
 		cmocka_unit_test(atomics), cmocka_unit_test(calls), cmocka_unit_test(spaces),
 		cmocka_unit_test(stack), cmocka_unit_test(async_copies), cmocka_unit_test(matrices),
-		cmocka_unit_test(printf_and_heap), cmocka_unit_test(failures),
+		cmocka_unit_test(printf_and_heap), cmocka_unit_test(printf_of_a_char), cmocka_unit_test(failures),
 		cmocka_unit_test(refused_only_when_reached)
 	};
 

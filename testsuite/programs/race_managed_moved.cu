@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Managed memory that is prefetched to the device is read while a kernel may write it.
+// race: host-race
+// prints: one of two
+// flags: -gencode arch=compute_90,code=compute_90 -g
+#include "check.h"
+
+__global__ void fill(int *a, int v)
+{
+	a[threadIdx.x] = v + threadIdx.x;               // first
+}
+
+int main()
+{
+#if CUDART_VERSION < 13000
+	const int device = 0;
+#define NO_FLAGS                // of a prefetch
+#else
+	const cudaMemLocation device = {cudaMemLocationTypeDevice, 0};
+#define NO_FLAGS 0,
+#endif
+	int *m, v;
+
+	CHECK(cudaMallocManaged(&m, 4096));
+	CHECK(cudaMemPrefetchAsync(m, 4096, device, NO_FLAGS 0));
+	fill<<<1, 64>>>(m, 1);
+	v = m[63];                                      // second
+	CHECK(cudaDeviceSynchronize());
+	printf("%s\n", v == 64 || !v ? "one of two" : "neither");
+	return 0;
+}
