@@ -3,7 +3,7 @@
  * clear.c: whether launches are clear, by the screen (detect/screen.h) as kernels (clear.cu) on the device, where their logs
  * are: what is clear need not be read.
  *
- * They run in the program's own context, which need not be switched for that (doc/hardware.md 13), in a stream that waits for
+ * They run in the program's own context, which need not be switched for that (doc/hardware.md 17), in a stream that waits for
  * no other.  Where a kernel of the program's holds all of the device they may not begin for long: then the launches they are
  * for are left to the host, and so is what comes until they are done.  Memory is freed with the context: cuMemFree waits for
  * kernels.
