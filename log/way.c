@@ -3,13 +3,21 @@
  * way.c: copies in portions.
  */
 #include <string.h>
+#include <time.h>
 
 #include "log/way.h"
 
+enum { LOOKS = 16, PAUSE_NS = 2000 };   /* so often without a pause: each look takes a lock of the driver's that others want */
+
 static bool is_done(const struct log_way *w, CUresult r)
 {
-	while (!r && (r = w->query(w->stream)) == CUDA_ERROR_NOT_READY)
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	for (unsigned looks = 0; !r && (r = w->query(w->stream)) == CUDA_ERROR_NOT_READY; looks++) {
 		r = CUDA_SUCCESS;
+		if (looks >= LOOKS)
+			nanosleep(&pause, NULL);
+	}
 	return !r;
 }
 
@@ -36,6 +44,8 @@ bool log_read(const struct log_way *w, void *to, CUdeviceptr at, size_t bytes)
 
 bool log_write(const struct log_way *w, CUdeviceptr at, const void *from, size_t bytes)
 {
+	if (!w->locked)
+		return is_done(w, w->write(at, from, bytes, w->stream));
 	for (size_t n; bytes; from = (const char *)from + n, at += n, bytes -= n) {
 		n = portion(bytes);
 		memcpy(w->locked, from, n);

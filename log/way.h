@@ -13,7 +13,8 @@
 
 enum { LOG_CHUNK = 8 << 20 };   /* bytes that are copied at once */
 
-/* One is one thread's at a time.  set: words of 4 bytes; NULL: zeros are written.  locked: LOG_CHUNK bytes, page-locked. */
+/* One is one thread's at a time.  set: words of 4 bytes; NULL: zeros are written.  locked: LOG_CHUNK bytes, page-locked; NULL:
+ * what is written has been read when `write` returns. */
 struct log_way {
 	CUresult (*read)(void *, CUdeviceptr, size_t, CUstream);
 	CUresult (*write)(CUdeviceptr, const void *, size_t, CUstream);

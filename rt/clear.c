@@ -164,11 +164,11 @@ static bool load(void)
 
 static bool make_way(void)
 {
-	void *locked = gpu.way.locked;
+	void *locked = NULL;
 
 	gpu.way = (struct log_way){.read = rt_drv.cuMemcpyDtoHAsync, .write = rt_drv.cuMemcpyHtoDAsync, .query = query};
 	if (rt_drv.cuStreamCreate(&gpu.way.stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
-	    (!locked && REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS))
+	    REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&locked, LOG_CHUNK, 0) != CUDA_SUCCESS)
 		return false;
 	gpu.way.locked = locked;
 	return true;
@@ -185,13 +185,10 @@ static bool set_up(void)
 /* What was there for another context went with that. */
 bool rt_clear_forget(CUcontext ctx)
 {
-	unsigned char *locked = gpu.way.locked;
-
 	if (gpu.ctx != ctx)
 		return false;
 	rt_free(gpu.tables);
 	memset(&gpu, 0, sizeof gpu);
-	gpu.way.locked = locked;
 	return true;
 }
 

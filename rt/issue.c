@@ -66,11 +66,26 @@ static bool find_memory(uint64_t need, uint32_t number, struct rt_memory *m)
 	return false;
 }
 
-static bool prepare(struct rt_launch *l, struct region_launch *param)
+/* Writes what the region begins with, before the launch. */
+static bool begin_region(const struct rt_issue *i, struct rt_launch *l, struct region_launch *param)
+{
+	const struct log_way in_stream = rt_way_in_stream(i->which, i->s), *w;
+	bool ok;
+
+	/* Nobody waits for a few bytes in the stream of the launch; but what must not wait for the one before has none in between. */
+	if (i->in_stream && !l->early && !rt_flags.log_host && log_queue_suits(&l->shape, &l->memory.queue))
+		return log_prepare(&in_stream, l->memory.at, &l->shape, &l->memory.queue, l->number, param);
+	w = rt_way_here(l->ctx);
+	ok = w && log_prepare(w, l->memory.at, &l->shape, &l->memory.queue, l->number, param);
+	if (w)
+		rt_way_leave();
+	return ok;
+}
+
+static bool prepare(const struct rt_issue *i, struct rt_launch *l, struct region_launch *param)
 {
 	uint64_t need = log_lay_out(&l->shape, product(l->grid), (uint32_t)product(l->block), l->kernel->piece,
 				    rt_judge_drains() ? rt_lanes() : 0);
-	const struct log_way *w;
 	bool ok;
 
 	if (need > LOG_MOST || !find_memory(need, l->number, &l->memory)) {
@@ -78,10 +93,7 @@ static bool prepare(struct rt_launch *l, struct region_launch *param)
 		return false;
 	}
 	log_fit(&l->shape, l->memory.bytes);
-	w = rt_way_here(l->ctx);
-	ok = w && log_prepare(w, l->memory.at, &l->shape, &l->memory.queue, l->number, param);
-	if (w)
-		rt_way_leave();
+	ok = begin_region(i, l, param);
 	if (!ok)
 		rt_judge_unwatched("the device's memory cannot be written");
 	return ok;
@@ -167,7 +179,7 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 	rt_judge_begin(i->ctx);
 	rt_judge_add(l);
 	find_maps(l, i->params);
-	if (prepare(l, param)) {
+	if (prepare(i, l, param)) {
 		why = rt_judge_ready(l);
 		if (!why)
 			return l;
@@ -260,6 +272,9 @@ static void begin(struct start *t, enum rt_hook which, const void *handle, CUstr
 	t->more.param = rt_issue_nowhere();
 	i->ctx = current();
 	i->stream = rt_stream_key(which, s);
+	i->in_stream = true;
+	i->which = which;
+	i->s = s;
 	i->f = rt_func_of(handle);
 	rt_register(i->f);
 	i->k = rt_kernel_of(i->f, &i->tables);

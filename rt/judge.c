@@ -17,6 +17,7 @@
 enum {
 	DRAIN_US = 50,                  /* between looks */
 	JUDGE_US = 1000,
+	GATHER_MS = 2,                  /* that are waited for another launch */
 	PATIENCE_MS = 900,              /* that a lane waits for a piece: clocks of records have 32 bits (doc/probes.md) */
 	LONG_MS = 3000                  /* that a launch may be judged before it is said */
 };
@@ -33,6 +34,7 @@ static bool watching, draining;         /* atomic */
 static uint32_t judged;                 /* all up to that number; atomic */
 static const struct rt_launch *judging; /* atomic; and since when: ms; 0: none is */
 static uint64_t judging_since;
+static uint64_t issued;         /* ms: the last launch; atomic */
 
 /* With judge_lock. */
 static struct rt_verdict *verdict;
@@ -122,6 +124,7 @@ static void record(struct rt_launch *l, enum rt_hook which, CUstream s)
 void rt_judge_issued(struct rt_launch *l, uint32_t nth, enum rt_hook which, CUstream s, bool now)
 {
 	l->nth = nth;
+	__atomic_store_n(&issued, rt_now_ms(), __ATOMIC_RELEASE);
 	rt_inside++;
 	if (now)
 		record(l, which, s);
@@ -663,6 +666,13 @@ static void watch_hangs(void)
 		rt_end_hung();
 }
 
+/* Launches that come one behind the other are looked at together. */
+static bool more_may_come(void)
+{
+	return rt_judge_under_way() && rt_judge_last() - rt_judge_done() < RT_CLEAR_BATCH &&
+	       rt_now_ms() - __atomic_load_n(&issued, __ATOMIC_ACQUIRE) < GATHER_MS;
+}
+
 static void *look_after(void *unused)
 {
 	rt_inside++;
@@ -671,8 +681,10 @@ static void *look_after(void *unused)
 		pause_us(JUDGE_US);
 		if (!rt_judge_under_way() && !rt_anything_to_tell() && !rt_order_under_way())
 			continue;
-		rt_judge_catch_up(true);
-		rt_tell_idle();
+		if (!rt_flags.device_screen || !more_may_come()) {
+			rt_judge_catch_up(true);
+			rt_tell_idle();
+		}
 		watch_hangs();
 	}
 	return unused;

@@ -63,6 +63,9 @@ void rt_way_end(enum rt_way);
  * into.  NULL: it is not known. */
 const struct log_way *rt_way_here(CUcontext);
 void rt_way_leave(void);
+/* In a stream that was given to that hook, in front of what comes there next: for less than 64 KB, which the driver reads before
+ * it returns. */
+struct log_way rt_way_in_stream(enum rt_hook, CUstream);
 const struct log_way *rt_way_to_drain(void);    /* for log_drain_begin(), without being on it */
 
 uint64_t rt_lanes(void);                /* that the device can hold */
@@ -143,6 +146,9 @@ struct rt_issue {
 	uint64_t stream;
 	uint32_t grid[3], block[3], cluster[3];
 	bool early, beside;
+	bool in_stream;                 /* what it needs may go into its stream in front of it: */
+	enum rt_hook which;
+	CUstream s;
 	void **params;
 	struct rt_deed *deed;           /* NULL */
 };

@@ -36,12 +36,19 @@ static bool again(ssize_t r)
 	return r < 0 && errno == EFAULT && rt_touch_any();
 }
 
+/* Not what the driver calls: then it is the driver that was called from there. */
+static void called_from(const void *pc)
+{
+	if (!rt_inside)
+		rt_caller = pc;
+}
+
 /* What is read into memory writes there. */
 #define PLAIN(type, name, params, args, buffer, bytes, writes) \
 	HOOKED type name params \
 	{ \
 		NEXT(name) \
-		rt_caller = __builtin_return_address(0); \
+		called_from(__builtin_return_address(0)); \
 		if (rt_touch_any()) \
 			rt_touch_bytes(buffer, bytes, writes); \
 		return next args; \
@@ -52,7 +59,7 @@ static bool again(ssize_t r)
 		ssize_t r; \
 		NEXT(name) \
 		\
-		rt_caller = __builtin_return_address(0); \
+		called_from(__builtin_return_address(0)); \
 		for (int tries = 0; tries < 8; tries++) { \
 			if (rt_touch_any()) \
 				rt_touch_bytes(buffer, bytes, writes); \
@@ -66,7 +73,7 @@ static bool again(ssize_t r)
 	HOOKED type name params \
 	{ \
 		NEXT(name) \
-		rt_caller = __builtin_return_address(0); \
+		called_from(__builtin_return_address(0)); \
 		vector(v, n, writes); \
 		return next args; \
 	}
@@ -93,7 +100,7 @@ HOOKED ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	NEXT(recvmsg)
 
-	rt_caller = __builtin_return_address(0);
+	called_from(__builtin_return_address(0));
 	if (m)
 		vector(m->msg_iov, (int)m->msg_iovlen, true);
 	return next(fd, m, flags);
@@ -103,7 +110,7 @@ HOOKED ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	NEXT(sendmsg)
 
-	rt_caller = __builtin_return_address(0);
+	called_from(__builtin_return_address(0));
 	if (m)
 		vector(m->msg_iov, (int)m->msg_iovlen, false);
 	return next(fd, m, flags);

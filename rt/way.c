@@ -123,6 +123,15 @@ void rt_way_leave(void)
 	pthread_mutex_unlock(&dev.here.lock);
 }
 
+struct log_way rt_way_in_stream(enum rt_hook which, CUstream s)
+{
+	return (struct log_way){
+		.write = rt_per_thread(which) ? REAL(cuMemcpyHtoDAsync_v2, RT_cuMemcpyHtoDAsync_v2_ptsz) :
+						REAL(cuMemcpyHtoDAsync_v2, RT_cuMemcpyHtoDAsync_v2),
+		.query = is_done, .stream = s
+	};
+}
+
 const struct log_way *rt_way_to_drain(void)
 {
 	return &dev.way[RT_WAY_DRAIN].way;
