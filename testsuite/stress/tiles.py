@@ -21,7 +21,7 @@ class Kernel:
         self.rows = self.y * self.z
         self.threads = self.x * self.rows
         self.blocks = r.choice([1, 2, 3])
-        self.turns = r.choice([1, 1, 2, 5, 40])
+        self.turns = r.choice([1, 1, 2, 5, 40 if self.threads <= 64 else 8])
         self.size = r.choice([4, 4, 4, 8, 2, 1])
         self.pitch = r.choice([PITCH, self.size])       # of elements in global memory
         self.told = r.random() < .7     # where the tile lies is told by its name
