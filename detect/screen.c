@@ -265,12 +265,13 @@ SCREEN_PASS static void touch_by(const struct shared *x, const struct screen_sit
 			touch_cells(x, &all[k], address + (uint32_t)all[k].offset, who);
 }
 
-/* All lanes; warp: in its block.  Lanes one step apart take turns, so that warps that begin a row each do not meet in a
- * bank. */
+/* All lanes, which are of one row; warp: in its block.  Lanes one step apart take turns, so that warps that begin a row each do
+ * not meet in a bank. */
 SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *u, const struct event_unit *at, uint32_t warp, uint32_t trait)
 {
 	const struct screen_site site = x->s->table.site[event_site_of(u)];
 	uint32_t lanes = event_lanes(u), low = event_first(lanes), who = warp * EVENT_LANES;
+	uint32_t width = EVENT_LANES / x->rows, row = low / width * width;
 	int32_t step = event_step(u);
 
 	if (event_narrow(u)) {
@@ -287,8 +288,8 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 			touch_by(x, &site, (uint32_t)event_nth_address(at, i), who + event_first(left), trait);
 		return;
 	}
-	for (uint32_t i = 0; i < EVENT_LANES; i++) {
-		uint32_t l = (i + warp) % EVENT_LANES;
+	for (uint32_t i = 0; lanes && i < width; i++) {
+		uint32_t l = row + (i + warp) % width;
 
 		if (lanes >> l & 1)
 			touch_by(x, &site, (uint32_t)event_base(u) + (uint32_t)(step * (int32_t)(l - low)), who + l, trait);

@@ -379,7 +379,7 @@ static bool answer(struct question *q)
 
 /* ---- the second look ------------------------------------------------------------------------------------------------ */
 
-enum { FIRST_CLOSER = 16 };     /* pages that have cells then, at first */
+enum { FIRST_CLOSER = 4 };      /* pages that have cells then, at first */
 
 /* Room for the cells of so many pages; that of a module with smaller cells may be more than enough. */
 static bool make_closer(struct screen *s, uint32_t pages)
@@ -417,7 +417,7 @@ static bool closer_passes(struct question *q)
 	       log_read(gpu.way, q->why, gpu.question.at + offsetof(struct question, why), sizeof q->why);
 }
 
-/* What the question's answer is then.  False: there is no memory for it. */
+/* What the question's answer is then.  False: there is no memory for it.  Passes that lack room say how much there has to be. */
 static bool look_closer(struct question *q)
 {
 	const uint32_t most = screen_closer_pages(&q->s.table);
@@ -425,11 +425,10 @@ static bool look_closer(struct question *q)
 	bool ok;
 
 	q->s.closer = true;
-	do {
-		ok = make_closer(&q->s, pages < most ? pages : most) && closer_passes(q);
-		pages = 2 * q->s.room;
-	} while (ok && q->why[SCREEN_SPACE] && q->s.room < most);
-	return ok;
+	ok = make_closer(&q->s, pages) && closer_passes(q);
+	if (!ok || !q->why[SCREEN_SPACE] || !log_read(gpu.way, &pages, gpu.closer.counts.at, sizeof pages) || pages <= q->s.room || pages > most)
+		return ok;
+	return make_closer(&q->s, pages) && closer_passes(q);
 }
 
 static bool is_none(const uint32_t why[SCREEN_WHYS])
