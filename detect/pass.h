@@ -182,8 +182,8 @@ SCREEN_HELPER const struct event_unit *take_record(const struct screen *s, struc
 	return u;
 }
 
-/* Where a stream is; arrived: at a barrier for which it has not waited; barrier: the site of the last one that it has waited
- * for, if none of its records comes behind that; NONE. */
+/* Where a stream is; arrived: at a barrier for which it has not waited; barrier: the site of the wait that has ended its
+ * interval; NONE: its log has. */
 struct cursor { struct at at; uint32_t piece; bool ended, arrived; uint32_t barrier; };
 
 SCREEN_HELPER struct cursor begin_warp(const struct screen *s, uint32_t warp)

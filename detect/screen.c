@@ -265,16 +265,15 @@ SCREEN_PASS static void touch_by(const struct shared *x, const struct screen_sit
 			touch_cells(x, &all[k], address + (uint32_t)all[k].offset, who);
 }
 
-/* All lanes; warp: in its block.  Lanes one step apart take turns, so that warps that begin a row each do not meet in a
- * bank. */
+/* All lanes, which are of one row; warp: in its block.  Lanes one step apart take turns, so that warps that begin a row each do
+ * not meet in a bank. */
 SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_unit *u, const struct event_unit *at, uint32_t warp, uint32_t trait)
 {
 	const struct screen_site site = x->s->table.site[event_site_of(u)];
 	uint32_t lanes = event_lanes(u), low = event_first(lanes), who = warp * EVENT_LANES;
+	uint32_t width = EVENT_LANES / x->rows, row = low / width * width;
 	int32_t step = event_step(u);
 
-	for (uint32_t i = 0, left = lanes; event_by_lane(u) && !event_narrow(u) && left; i++, left &= left - 1)
-		touch_by(x, &site, (uint32_t)event_nth_address(at, i), who + event_first(left), trait);
 	if (event_narrow(u)) {
 		for (uint32_t left = lanes; left;) {
 			const struct event_unit four = *++at;
@@ -282,9 +281,15 @@ SCREEN_PASS static void touch_shared(const struct shared *x, const struct event_
 			for (uint32_t k = 0; k < 4 && left; k++, left &= left - 1)
 				touch_by(x, &site, four.w[k], who + event_first(left), trait);
 		}
+		return;
 	}
-	for (uint32_t i = 0; i < EVENT_LANES && !event_by_lane(u); i++) {
-		uint32_t l = (i + warp) % EVENT_LANES;
+	if (event_by_lane(u)) {
+		for (uint32_t i = 0, left = lanes; left; i++, left &= left - 1)
+			touch_by(x, &site, (uint32_t)event_nth_address(at, i), who + event_first(left), trait);
+		return;
+	}
+	for (uint32_t i = 0; lanes && i < width; i++) {
+		uint32_t l = row + (i + warp) % width;
 
 		if (lanes >> l & 1)
 			touch_by(x, &site, (uint32_t)event_base(u) + (uint32_t)(step * (int32_t)(l - low)), who + l, trait);
@@ -320,7 +325,7 @@ SCREEN_HELPER bool is_simple(uint32_t kind)
 enum { HAS_WRITES = 1, HAS_READS = 2, HAS_MORE = 4, HAS_REDUCTION = 8, HAS_NONE = 16 };
 
 /* To the end of the interval, or of the stream, with what its records do in shared memory, and with `writes` what they
- * write in global memory.  Returns what is in it.  Lanes of other rows may be in another interval. */
+ * write in global memory.  Returns what is in it. */
 SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor *c, uint32_t stream, bool writes)
 {
 	const struct screen *s = x->s;
@@ -335,10 +340,12 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 		check_members(s, &u);
 		if (event_kind_of(&u) == EVENT_BAR_ARRIVE || event_kind_of(&u) == EVENT_BAR_WAIT)
 			at_barrier(s, c, &u, lanes);
-		c->barrier = event_kind_of(&u) == EVENT_BAR_WAIT ? event_site_of(&u) : SCREEN_NONE;
-		if (event_kind_of(&u) == EVENT_BAR_WAIT)
+		if (event_kind_of(&u) == EVENT_BAR_WAIT) {
+			c->barrier = event_site_of(&u);
 			return has | HAS_MORE | (s->table.all[event_site_of(&u)].flags & EVENT_REDUCE ? HAS_REDUCTION : HAS_NONE);
+		}
 		traits = traits_of(s, &u);
+		/* Lanes of other rows may be in another interval. */
 		if (traits & (TRAIT_SHARED_WRITE | TRAIT_SHARED_READ) && event_lanes(&u) & ~lanes)
 			not_clear(s, SCREEN_GROUPS);
 		has |= (traits & TRAIT_SHARED_WRITE ? HAS_WRITES : 0) | (traits & TRAIT_SHARED_READ ? HAS_READS : 0);
@@ -362,8 +369,7 @@ SCREEN_PASS static uint32_t barrier_of_first(const struct shared *x, const struc
 #endif
 }
 
-/* Rows that a warp has come to each barrier together, by one instruction (PTX ISA, "barrier", .aligned), and end in one
- * interval. */
+/* The rows of a warp come to each barrier by one instruction (PTX ISA, "barrier", .aligned), and end in one interval. */
 SCREEN_PASS static void check_rows(const struct shared *x, const struct cursor *now)
 {
 	EACH_STREAM(x, i) {

@@ -23,7 +23,7 @@
 #include "rt/touch.h"
 
 enum { DEEP = 256 };             /* frames among which the driver is looked for */
-enum { MANAGED_PIECE = 2 << 20, MANAGED_DRIVER = 555 };         /* bytes; the first that guards do not disturb */
+enum { MANAGED_PIECE = 2 << 20 };       /* bytes */
 enum { BLOCKS = 1024, STEPS = 8192, DEVICE_STEPS = 65536 /* of a block, while it is guarded */ };
 
 struct block {
@@ -102,25 +102,6 @@ static void let_go(struct block *b)
 	__atomic_sub_fetch(&nguarded, 1, __ATOMIC_RELEASE);
 }
 
-/* Of the driver's part in the kernel, which may be older than its library; 0: unknown.  One line has the number alone, the
- * other has it behind its name, "...  580.65.06  Release Build". */
-static long module_version(void)
-{
-	static const char *const path[] = {"/sys/module/nvidia_uvm/version", "/proc/driver/nvidia/version"};
-	char text[512], *end;
-
-	for (unsigned i = 0; i < sizeof path / sizeof *path; i++) {
-		read_text(path[i], text, sizeof text);
-		for (const char *s = text; *s; s++) {
-			const long n = s == text || s[-1] == ' ' ? strtol(s, &end, 10) : 0;
-
-			if (n >= 100 && *end == '.')
-				return n;
-		}
-	}
-	return 0;
-}
-
 static bool device_has(CUdevice_attribute which)
 {
 	CUdevice device;
@@ -130,14 +111,11 @@ static bool device_has(CUdevice_attribute which)
 	       rt_drv.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS && value;
 }
 
-/* Where host and device may not access it at once the driver guards managed memory itself.  Where the device goes by the
- * host's page tables a guard would keep it out, and so it would with older drivers (doc/design/host.md). */
+/* Where host and device may not access it at once the driver guards managed memory itself.  A GPU's kernel whose atomics of
+ * the system's scope meet with a guard dies of it (doc/hardware.md 15). */
 static bool can_guard_managed(void)
 {
-	if (!device_has(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) ||
-	    device_has(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES))
-		return false;
-	return rt_drv.gsanEmuDeviceThread || module_version() >= MANAGED_DRIVER;
+	return rt_drv.gsanEmuDeviceThread && device_has(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
 }
 
 static bool can_guard(enum rt_pages of)

@@ -3,8 +3,8 @@
 # programs.sh FILE.cu: a program of the CUDA runtime, built by gsan-nvcc and run on the
 # emulated device, or with DEVICE=gpu on a GPU, with GSAN_OPTIONS=$OPTIONS.
 #
-# Its "// prints:" lines are all that it writes to stdout, and "// says:" lines are in stderr; what "// says emulated:" lines
-# have only the emulated device says.  A program with "// needs: emulated" is for that alone: what it does is undefined on a GPU.
+# GSAN_OPTIONS has what a "// options:" line says as well.  Its "// prints:" lines are all that it writes to stdout, and "// says:" lines are in stderr; what "// says emulated:" lines
+# have only the emulated device says.  A program with "// needs: emulated" is for that alone: what it does is undefined on a GPU, or not watched there.
 # With a "// race: KIND" line findings of that kind must be told, all of them between the lines
 # marked "// first" and "// second", with status 66, and perhaps some of the kind in "// also: KIND"; without one nothing must be told.  The
 # program has PTX alone, which is what the emulated device runs, since machine code takes most
@@ -41,7 +41,8 @@ LD_LIBRARY_PATH=$CUDA_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 status=0
 [ -z "$race" ] || status=66
-[ -z "$OPTIONS" ] || export GSAN_OPTIONS="$OPTIONS"
+options=$OPTIONS${OPTIONS:+:}$(field options)
+[ -z "$options" ] || export GSAN_OPTIONS="$options"
 run $status timeout 120 "$top_builddir/gsan-run" --device="$device" -- ./program
 field prints >want
 {

@@ -101,6 +101,7 @@ static void prepare(struct bench *b)
 	table.span = (struct screen_span *)malloc(all.nsites * sizeof *table.span);
 	screen_table(&table, &all);
 	s->table.shift = table.shift;
+	s->table.fine = table.fine;
 	s->table.site = upload(table.site, all.nsites);
 	s->table.traits = upload(table.traits, all.nsites);
 	s->table.access = upload(table.access, all.nsites + all.nruns);
@@ -113,6 +114,7 @@ static void prepare(struct bench *b)
 	s->cells = device<uint32_t>(SCREEN_PAGES, 0);
 	s->cell = device<uint64_t>((size_t)pages * SCREEN_LINES, 0);
 	s->after = device<uint32_t>(pieces, 0xff);
+	s->first = device<uint32_t>(pieces, 0xff);
 	s->warp = device<uint32_t>(pieces, 0);
 	s->has = device<uint8_t>(pieces, 0);
 	s->range = device<uint64_t>(2, 0);
@@ -172,6 +174,7 @@ static void tell_batch(struct bench *b)
 		all[i].maps = {upload(b->maps.data(), b->maps.size()), (uint32_t)b->maps.size()};
 		all[i].salt = (uint64_t)i << 40;
 		all[i].after += i * units / 4;
+		all[i].first += i * units / 4;
 		all[i].warp += i * units / 4;
 		all[i].has += i * units / 4;
 		all[i].like += i * b->s.log.blocks;
@@ -199,6 +202,7 @@ static void shape(struct bench *b, const struct work *w)
 	l->threads = threads;
 	l->warps = (threads + 31) / 32;
 	l->shared = w->shared;
+	l->rows = screen_rows(w->block[0], threads);
 	l->heads = REGION_QUEUE;
 	l->slots = round_up(l->heads + (uint64_t)l->blocks * REGION_BLOCK, l->piece);
 	l->end = round_up(l->slots + (uint64_t)l->blocks * l->warps * l->piece, REGION_PIECE_MAX);
@@ -343,6 +347,26 @@ static struct screen_twins twins_of(const struct bench *b)
 	return t;
 }
 
+/* Of one launch: with the cells of the first look, made empty. */
+static void look_closer(struct bench *b)
+{
+	struct screen s;
+	uint64_t range[2] = {UINT64_MAX, 0};
+
+	CHECK(cudaMemcpy(&s, b->batch, sizeof s, cudaMemcpyDeviceToHost));
+	s.closer = true;
+	s.room = (uint32_t)(((uint64_t)pages << screen_page_cells(&s.table, false)) >> screen_page_cells(&s.table, true));
+	CHECK(cudaMemset(s.page, 0, SCREEN_PAGES * sizeof *s.page));
+	CHECK(cudaMemset(s.cells, 0, SCREEN_PAGES * sizeof *s.cells));
+	CHECK(cudaMemset(s.pages, 0, sizeof *s.pages));
+	CHECK(cudaMemset(s.cell, 0, (size_t)pages * SCREEN_LINES * sizeof *s.cell));
+	CHECK(cudaMemcpy(s.range, range, sizeof range, cudaMemcpyHostToDevice));
+	CHECK(cudaMemset(s.why, 0, SCREEN_WHYS * sizeof *s.why));
+	CHECK(cudaMemcpy(b->batch, &s, sizeof s, cudaMemcpyHostToDevice));
+	gsan_writes<<<132 * 16, 128>>>(b->batch);
+	gsan_reads<<<132 * 16, 128>>>(b->batch);
+}
+
 /* One launch more, of which the host and the GPU have to say the same. */
 static void compare(struct bench *b, struct work *w, CUfunction probes, unsigned dynamic)
 {
@@ -360,6 +384,10 @@ static void compare(struct bench *b, struct work *w, CUfunction probes, unsigned
 	run_launches(b, w, probes, dynamic);
 	screen_batch(b);
 	CHECK(cudaMemcpy(why[0], b->s.why, sizeof why[0], cudaMemcpyDeviceToHost));
+	if (screen_looks_closer(why[0])) {
+		look_closer(b);
+		CHECK(cudaMemcpy(why[0], b->s.why, sizeof why[0], cudaMemcpyDeviceToHost));
+	}
 	CHECK(cudaMemcpy(&head, b->s.log.unit, sizeof head, cudaMemcpyDeviceToHost));
 	log.resize(head.next);
 	CHECK(cudaMemcpy(log.data(), b->s.log.unit, head.next * sizeof log[0], cudaMemcpyDeviceToHost));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Managed memory is read while a kernel may write it.
+// needs: emulated
 // race: host-race
 // prints: one of two
 // flags: -gencode arch=compute_90,code=compute_90 -g

@@ -190,6 +190,37 @@ build rows.cu
 both 0 9
 build -DRACY rows.cu
 both 66 0
+
+# The second look has room for few pages at first; what it has seen of launches before is forgotten.
+cat >again.cu <<'END'
+#include <cuda_runtime.h>
+__global__ void again(int *p, int pages, int racy)
+{
+	for (int k = 0; k < 2; k++)
+		for (int i = threadIdx.x; i < pages; i += blockDim.x)
+			p[(size_t)i << 19] += 1 + k;
+	if (racy)
+		p[(size_t)(threadIdx.x / 2) << 19] = 0;
+}
+int main(int argc, char **)
+{
+	int *p;
+
+	cudaMalloc(&p, (size_t)40 << 21);
+	again<<<1, 4>>>(p, 4, 0);
+	again<<<1, 8>>>(p, 20, 0);
+	again<<<1, 5>>>(p, 20, 0);
+#ifdef RACY
+	again<<<1, 8>>>(p, 20, 1);
+#endif
+	return cudaDeviceSynchronize();
+}
+END
+build again.cu
+both 0 3
+build -DRACY again.cu
+both 66 3
+build -DRACY rows.cu
 # reports VALUE: what is found
 reports()
 {

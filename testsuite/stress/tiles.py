@@ -21,7 +21,7 @@ class Kernel:
         self.rows = self.y * self.z
         self.threads = self.x * self.rows
         self.blocks = r.choice([1, 2, 3])
-        self.turns = r.choice([1, 1, 2, 5, 40])
+        self.turns = r.choice([1, 1, 2, 5, 40 if self.threads <= 64 else 8])
         self.size = r.choice([4, 4, 4, 8, 2, 1])
         self.pitch = r.choice([PITCH, self.size])       # of elements in global memory
         self.told = r.random() < .7     # where the tile lies is told by its name
@@ -56,11 +56,11 @@ class Kernel:
             elif kind < .7:
                 space = r.choice(["shared", "global", "global"])
                 body.insert(i, (r.choice(["st", "ld"]), space, r.choice([IN_ROW, BELOW, TURNED, ROW, FIRST, BESIDE]),
-                                r.choice([None, "x", "y", "odd", "alone"])))
+                                r.choice([None, "x", "x", "y", "odd", "alone"])))
             elif kind < .8:
                 body.insert(i, ("exit", r.choice(["y", "x", "odd"])))
             elif kind < .9:
-                body.insert(i, ("bars", r.choice(["y", "odd"])))
+                body.insert(i, ("bars", r.choice(["y", "odd", "x"])))
             elif body[i][0] in ("st", "ld"):
                 body[i] = body[i][:3] + (r.choice(["x", "y", "odd", "alone"]),)
 
@@ -82,7 +82,7 @@ class Kernel:
             BESIDE: f"add.u32 %e, %t, 1; rem.u32 %e, %e, {self.threads};"}[which])
 
     def guard(self, who):
-        self.put({"x": f"setp.lt.u32 %p, %x, {self.r.randint(1, self.x)};", "y": f"setp.lt.u32 %p, %y, {self.r.randint(1, self.rows)};",
+        self.put({"x": f"setp.{self.r.choice(['lt', 'ge'])}.u32 %p, %x, {self.r.randint(1, self.x)};", "y": f"setp.lt.u32 %p, %y, {self.r.randint(1, self.rows)};",
                   "odd": f"and.b32 %v, %y, 1; setp.eq.u32 %p, %v, {self.r.randrange(2)};",
                   "alone": f"setp.eq.u32 %p, %t, {self.r.randrange(self.threads)};"}[who])
 
