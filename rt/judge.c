@@ -464,7 +464,7 @@ static void judge(struct rt_launch *l)
 	tell_host(l);
 	let_go(l);
 	rt_verdict_take(verdict, l);
-	if (l->there == RT_CLEAR && rt_flags.device_screen < 2) {
+	if (l->there == RT_CLEAR && !rt_screen_compares()) {
 		clear_launches++;
 	} else if (l->running || !take(l, &c)) {
 		say_if_gone(l);
@@ -570,7 +570,7 @@ static void catch_up(void)
 
 void rt_judge_begin(CUcontext ctx)
 {
-	if (!rt_flags.device_screen || __atomic_load_n(&begun, __ATOMIC_ACQUIRE) || pthread_mutex_trylock(&judge_lock))
+	if (!rt_screen_is_on() || __atomic_load_n(&begun, __ATOMIC_ACQUIRE) || pthread_mutex_trylock(&judge_lock))
 		return;
 	if (!begun)
 		rt_clear_begin(ctx);
@@ -681,7 +681,7 @@ static void *look_after(void *unused)
 		pause_us(JUDGE_US);
 		if (!rt_judge_under_way() && !rt_anything_to_tell() && !rt_order_under_way())
 			continue;
-		if (!rt_flags.device_screen || !more_may_come()) {
+		if (!rt_screen_is_on() || !more_may_come()) {
 			rt_judge_catch_up(true);
 			rt_tell_idle();
 		}

@@ -108,7 +108,7 @@ bool rt_screen_here(const struct rt_launch *l, const struct rt_verdict *v, const
 {
 	bool here;
 
-	if (!may_be_clear(l, v) || (l->there == RT_CLEAR_NOT && rt_flags.device_screen < 2))
+	if (!may_be_clear(l, v) || (l->there == RT_CLEAR_NOT && !rt_screen_compares()))
 		return false;
 	here = is_clear(l, v, c);
 	if (l->there == RT_CLEAR_UNASKED || here == (l->there == RT_CLEAR))
@@ -119,9 +119,20 @@ bool rt_screen_here(const struct rt_launch *l, const struct rt_verdict *v, const
 
 /* ---- the device's own screen ------------------------------------------------------------------------------------------ */
 
+/* To the emulated device its kernels are slower than the host. */
+bool rt_screen_is_on(void)
+{
+	return rt_flags.device_screen > (rt_drv.gsanEmuDeviceThread ? 1 : 0);
+}
+
+bool rt_screen_compares(void)
+{
+	return rt_flags.device_screen > 2;
+}
+
 bool rt_screen_may_ask(const struct rt_launch *l, const struct rt_verdict *v)
 {
-	return rt_flags.device_screen && !rt_keeps() && !l->deed && !l->running && may_be_clear(l, v);
+	return rt_screen_is_on() && !rt_keeps() && !l->deed && !l->running && may_be_clear(l, v);
 }
 
 /* Nothing of it is lost, and nobody has written over what it begins with. */
@@ -175,7 +186,7 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 			if (is_whole(l[i], &start[i]))
 				q[asked++] = question_of(l[i], v, &start[i]);
 		if (asked)
-			rt_clear_ask(l[0]->ctx, q, asked, rt_flags.device_screen < 2);
+			rt_clear_ask(l[0]->ctx, q, asked, !rt_screen_compares());
 	}
 	for (uint32_t i = 0; i < n && rt_clear_late(); i++)
 		l[i]->kept = true;
@@ -185,6 +196,6 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 		if (q[i].answer == RT_CLEAR)
 			rt_verbose(2, "a launch of %s is clear, by the device", rt_demangle(q[i].launch->func->name));
 	}
-	if (asked && rt_flags.device_screen < 2)
+	if (asked && !rt_screen_compares())
 		give_back(q, asked);
 }

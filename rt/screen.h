@@ -9,6 +9,9 @@
 
 /* From the first REGION_QUEUE units of its log: where its variables of shared memory lie, as block 0 has said. */
 void rt_screen_places(struct rt_launch *, const struct event_unit *head);
+/* Is the device asked at all?  Is the host asked as well, and compared? */
+bool rt_screen_is_on(void);
+bool rt_screen_compares(void);
 /* May the device be asked whether that launch, which is over, is clear? */
 bool rt_screen_may_ask(const struct rt_launch *, const struct rt_verdict *);
 /* Asks it of launches of one context, at most RT_CLEAR_BATCH, at all of which the program's memory was as the verdict has it.
