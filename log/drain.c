@@ -392,6 +392,11 @@ bool log_drain_look(struct log_drain *d)
 	return !d->ended;
 }
 
+bool log_drain_is_busy(const struct log_drain *d)
+{
+	return d->place && !d->ended;
+}
+
 /* Until a region is full nothing is kept of it: most never are. */
 struct log_drain *log_drain_begin(const struct log_way *way, CUdeviceptr region, const struct log_shape *shape, uint32_t patience)
 {

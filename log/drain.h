@@ -15,6 +15,8 @@ struct log_drain;
 struct log_drain *log_drain_begin(const struct log_way *, CUdeviceptr region, const struct log_shape *, uint32_t patience);
 /* To be called again and again, about every 50 us, by one thread at a time.  False: nobody is answered any more. */
 bool log_drain_look(struct log_drain *);
+/* Has its region been full? */
+bool log_drain_is_busy(const struct log_drain *);
 /* The launch is over: what became of its tickets, until log_drain_free().  NULL: the region was never full, and nothing was
  * taken out. */
 const struct log_fill *log_drain_end(struct log_drain *, uint32_t *n);

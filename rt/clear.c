@@ -622,7 +622,7 @@ void rt_clear_begin(CUcontext ctx)
 	gpu.state = set_up() ? READY : OFF;
 	leave(&v);
 	if (gpu.state == OFF)
-		rt_say("device_screen: the device gives no memory or does not load the kernels for it; the host judges all launches");
+		rt_verbose(1, "device_screen: the device gives no memory or does not load the kernels for it; the host judges all launches");
 }
 
 /* A call failed, or something is not done in time. */
@@ -633,7 +633,7 @@ static void give_up(void)
 		return;
 	}
 	gpu.state = OFF;
-	rt_say("device_screen: a driver call failed; from now on the host judges all launches");
+	rt_verbose(1, "device_screen: a driver call failed; from now on the host judges all launches");
 }
 
 static bool is_ready(CUcontext ctx)

@@ -15,7 +15,8 @@
 #include "rt/touch.h"
 
 enum {
-	DRAIN_US = 50,                  /* between looks */
+	DRAIN_US = 50,                  /* between looks at regions that are emptied, */
+	LOOK_MS = 5,                    /* and at others: each takes the program's kernels off the device (doc/hardware.md 17) */
 	JUDGE_US = 1000,
 	GATHER_MS = 2,                  /* that are waited for another launch */
 	PATIENCE_MS = 900,              /* that a lane waits for a piece: clocks of records have 32 bits (doc/probes.md) */
@@ -243,19 +244,34 @@ static bool may_run(struct rt_launch *l, struct busy *b)
 	return true;
 }
 
-static void drain_all(const struct log_way *w)
+static bool is_due(struct rt_launch *l)
+{
+	const uint64_t now = rt_now_ms(), since = l->looked;
+
+	if (log_drain_is_busy(l->drain))
+		return true;
+	if (since && now - since < LOOK_MS)
+		return false;
+	l->looked = now;
+	return since;
+}
+
+/* Is there one that has to be emptied? */
+static bool drain_all(void)
 {
 	struct busy busy = {.n = 0};
 	struct rt_launch *l;
+	bool any = false;
 
-	if (!w)
-		return;
 	pthread_mutex_lock(&queue_lock);
 	l = first;
 	pthread_mutex_unlock(&queue_lock);
 	for (; l; l = behind(l))
-		if (may_run(l, &busy))
+		if (may_run(l, &busy) && is_due(l)) {
 			log_drain_look(l->drain);
+			any = any || log_drain_is_busy(l->drain);
+		}
+	return any;
 }
 
 static void pause_us(long us)
@@ -290,19 +306,18 @@ static void *drain(void *unused)
 	rt_inside++;
 	relax_capture();
 	while (__atomic_load_n(&watching, __ATOMIC_ACQUIRE)) {
+		bool any = false;
+
 		if (rt_judge_under_way()) {
 			pthread_mutex_lock(&drain_lock);
-			if (rt_dev_ready()) {
-				const struct log_way *w = rt_way_begin(RT_WAY_DRAIN);
-
-				drain_all(w);
-				if (w)
-					rt_way_end(RT_WAY_DRAIN);
+			if (rt_dev_ready() && rt_way_begin(RT_WAY_DRAIN)) {
+				any = drain_all();
+				rt_way_end(RT_WAY_DRAIN);
 			}
 			pthread_mutex_unlock(&drain_lock);
 		}
 		say_if_slow();
-		pause_us(rt_judge_under_way() ? DRAIN_US : JUDGE_US);
+		pause_us(any ? DRAIN_US : JUDGE_US);
 	}
 	return unused;
 }

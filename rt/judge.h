@@ -100,6 +100,7 @@ struct rt_launch {
 	bool kept;                      /* that is not used again */
 	struct log_shape shape;
 	struct log_drain *drain;
+	uint64_t looked;                /* ms: when somebody looked last whether its region is full; 0: nobody yet */
 	bool full;                      /* it is over, and its region was full while it ran */
 	bool asked;                     /* whether it is clear; and what came of that: */
 	enum rt_clear there;

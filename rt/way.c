@@ -217,7 +217,8 @@ static int attribute(CUdevice_attribute which)
 	return rt_drv.cuDeviceGetAttribute(&value, which, dev.device) == CUDA_SUCCESS ? value : 0;
 }
 
-static bool make_way(struct log_way *w)
+/* But for its stream. */
+static bool make_here(struct log_way *w)
 {
 	void *locked = NULL;
 
@@ -225,8 +226,7 @@ static bool make_way(struct log_way *w)
 		.read = rt_drv.cuMemcpyDtoHAsync, .write = rt_drv.cuMemcpyHtoDAsync, .set = REAL(cuMemsetD32Async, RT_cuMemsetD32Async),
 		.query = REAL(CUresult(CUstream), RT_cuStreamQuery)
 	};
-	if (rt_drv.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
-	    REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
+	if (REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
 		return false;
 	w->locked = locked;
 	if (rt_flags.log_host) {
@@ -238,6 +238,11 @@ static bool make_way(struct log_way *w)
 	return true;
 }
 
+static bool make_way(struct log_way *w)
+{
+	return make_here(w) && rt_drv.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
+}
+
 /* What the second context owns; it is current. */
 static const char *set_up_second(void)
 {
@@ -245,7 +250,7 @@ static const char *set_up_second(void)
 			     sizeof(struct region_lane);
 	size_t left = 0, total;
 	void *mailbox = NULL;
-	bool ways = make_way(&dev.here.way);
+	bool ways = make_here(&dev.here.way);
 
 	for (int i = 0; i < RT_WAYS; i++)
 		ways = ways && make_way(&dev.way[i].way);

@@ -51,7 +51,7 @@ go 3 "" whole use:0 load grid:2000000000 run:flat sync incomplete
 has err "GSan: a launch is not watched: there is no memory for its log"
 has out "incomplete: 1"
 # The driver has none.
-FAKE_FAIL=cuMemAlloc:5
+FAKE_FAIL=cuMemAlloc:6
 export FAKE_FAIL
 go 3 "" use:0 load race:0 sync
 has err "GSan: a launch is not watched: there is no memory for its log"
@@ -77,9 +77,10 @@ cuStreamCreate:2 the driver gives no memory or no stream to read logs by
 cuStreamCreate:3 the driver gives no memory or no stream to read logs by
 cuMemHostAlloc:1 the driver gives no memory or no stream to read logs by
 cuMemHostAlloc:2 the driver gives no memory or no stream to read logs by
-cuMemHostAlloc:3 the driver maps no host memory into the device
+cuMemHostAlloc:3 the driver gives no memory or no stream to read logs by
+cuMemHostAlloc:4 the driver maps no host memory into the device
 cuMemHostGetDevicePointer:1 the driver maps no host memory into the device
-cuMemAlloc:4 the device has no memory for logs
+cuMemAlloc:5 the device has no memory for logs
 cuMemGetInfo:1 the device has no memory for logs
 END
 FAKE_FAIL=cuStreamCreate:1
@@ -95,7 +96,7 @@ for what in init:1 cuModuleGetFunctionCount:1 cuModuleEnumerateFunctions:1; do
 	hasnt err "not instrumented"
 done
 # The program's own failures are its own.
-FAKE_FAIL=cuMemAlloc:6
+FAKE_FAIL=cuMemAlloc:7
 go 3 "" mayfail use:0 load alloc:4096 race:2 alloc:4096 sync
 has out ": 2"
 hasnt err "this process is not watched"
