@@ -27,9 +27,9 @@ enum {
 	SALT_SHIFT = 40                 /* of a launch's number in its batch: screen.salt */
 };
 
-enum kernel { STARTS, LINK, BLOCKWISE, COMPARE, JUDGE, WRITES, READS, EMPTY, KERNELS };
+enum kernel { BEGIN, STARTS, LINK, BLOCKWISE, COMPARE, JUDGE, WRITES, READS, EMPTY, KERNELS };
 static const char *const names[KERNELS] = {
-	"gsan_starts", "gsan_link", "gsan_blocks", "gsan_compare", "gsan_judge", "gsan_writes", "gsan_reads", "gsan_empty"
+	"gsan_begin", "gsan_starts", "gsan_link", "gsan_blocks", "gsan_compare", "gsan_judge", "gsan_writes", "gsan_reads", "gsan_empty"
 };
 
 /* Memory of the device. */
@@ -65,6 +65,8 @@ static struct {
 	struct twins twins[TWINS];
 	unsigned nwalls, ntwins, batch;
 } gpu;
+
+static CUcontext writes;        /* whose kernel writes what regions begin with; atomic */
 
 /* clear.cu, for all devices. */
 extern const char rt_clear_image[];
@@ -187,6 +189,7 @@ bool rt_clear_forget(CUcontext ctx)
 {
 	if (gpu.ctx != ctx)
 		return false;
+	__atomic_store_n(&writes, NULL, __ATOMIC_RELEASE);
 	rt_free(gpu.tables);
 	memset(&gpu, 0, sizeof gpu);
 	return true;
@@ -589,6 +592,33 @@ static bool is_none(const uint32_t why[SCREEN_WHYS])
 	return !all;
 }
 
+/* ---- what a region begins with: without the lock of all the rest -------------------------------------------------------- */
+
+bool rt_clear_can_write(CUcontext ctx)
+{
+	return __atomic_load_n(&writes, __ATOMIC_ACQUIRE) == ctx;
+}
+
+static CUresult write_begin(enum rt_hook which, CUdeviceptr to, const void *from, size_t n, CUstream s)
+{
+	struct clear_begin b = {.region = (struct event_unit *)(uintptr_t)to};
+
+	if (n > sizeof b.unit)
+		return CUDA_ERROR_INVALID_VALUE;
+	memcpy(b.unit, from, n);
+	return REAL(cuLaunchKernel, which)(gpu.f[BEGIN], 1, 1, 1, EVENT_LANES, 1, 1, 0, s, (void *[]){&b}, NULL);
+}
+
+CUresult rt_clear_write(CUdeviceptr to, const void *from, size_t n, CUstream s)
+{
+	return write_begin(RT_cuLaunchKernel, to, from, n, s);
+}
+
+CUresult rt_clear_write_ptsz(CUdeviceptr to, const void *from, size_t n, CUstream s)
+{
+	return write_begin(RT_cuLaunchKernel_ptsz, to, from, n, s);
+}
+
 /* ---- from outside ---------------------------------------------------------------------------------------------------- */
 
 /* Who is in a context of the program's. */
@@ -621,6 +651,7 @@ void rt_clear_begin(CUcontext ctx)
 	gpu.ctx = ctx;
 	gpu.state = set_up() ? READY : OFF;
 	leave(&v);
+	__atomic_store_n(&writes, gpu.state == READY ? ctx : NULL, __ATOMIC_RELEASE);
 	if (gpu.state == OFF)
 		rt_verbose(1, "device_screen: the device gives no memory or does not load the kernels for it; the host judges all launches");
 }

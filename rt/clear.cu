@@ -91,6 +91,12 @@ static __device__ void copy(T *to, const struct event_unit *from)
 		((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
 }
 
+extern "C" __global__ void gsan_begin(const struct clear_begin b)
+{
+	if (threadIdx.x < REGION_PLACES)
+		b.region[threadIdx.x] = b.unit[threadIdx.x];
+}
+
 extern "C" __global__ void gsan_starts(const struct clear_region *region, struct clear_start *start)
 {
 	const struct event_unit *unit = region[blockIdx.y].unit;

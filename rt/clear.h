@@ -28,6 +28,11 @@ struct rt_question {
 
 /* The context is current, and nothing of it that is watched runs yet: loading kernels may wait for those that run. */
 void rt_clear_begin(CUcontext);
+/* Writes what a region begins with, REGION_PLACES units, by a kernel in a stream of such a context, as log_way.write: a copy to
+ * memory of another context changes contexts (doc/hardware.md 17).  Any thread's. */
+bool rt_clear_can_write(CUcontext);
+CUresult rt_clear_write(CUdeviceptr, const void *, size_t, CUstream);
+CUresult rt_clear_write_ptsz(CUdeviceptr, const void *, size_t, CUstream);
 /* What the logs begin with.  False: the device cannot be asked. */
 bool rt_clear_starts(CUcontext, struct rt_launch *const *, uint32_t n, struct clear_start *);
 /* Are they clear?  UNASKED: that cannot be asked.  empties: the region of one that is clear becomes zero, but for its queue

@@ -7,6 +7,8 @@
 
 #include "event/region.h"
 
+/* What a region begins with, for the kernel that writes it. */
+struct clear_begin { struct event_unit *region; uint64_t unused; struct event_unit unit[REGION_PLACES]; };
 /* A region, and where the heads of its blocks are; units. */
 struct clear_region { const struct event_unit *unit; uint64_t heads; };
 /* Its head, the places of variables, and its first block. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "rt/clear.h"
 #include "rt/order.h"
 #include "rt/seen.h"
 #include "rt/touch.h"
@@ -72,8 +73,8 @@ static bool begin_region(const struct rt_issue *i, struct rt_launch *l, struct r
 	const struct log_way in_stream = rt_way_in_stream(i->which, i->s), *w;
 	bool ok;
 
-	/* Nobody waits for a few bytes in the stream of the launch; but what must not wait for the one before has none in between. */
-	if (i->in_stream && !l->early && !rt_flags.log_host && log_queue_suits(&l->shape, &l->memory.queue))
+	/* Nobody waits for a kernel in the stream of the launch; but what must not wait for the one before has none in between. */
+	if (i->in_stream && !l->early && rt_clear_can_write(l->ctx) && log_queue_suits(&l->shape, &l->memory.queue))
 		return log_prepare(&in_stream, l->memory.at, &l->shape, &l->memory.queue, l->number, param);
 	w = rt_way_here(l->ctx);
 	ok = w && log_prepare(w, l->memory.at, &l->shape, &l->memory.queue, l->number, param);

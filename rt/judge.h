@@ -63,8 +63,8 @@ void rt_way_end(enum rt_way);
  * into.  NULL: it is not known. */
 const struct log_way *rt_way_here(CUcontext);
 void rt_way_leave(void);
-/* In a stream that was given to that hook, in front of what comes there next: for less than 64 KB, which the driver reads before
- * it returns. */
+/* In a stream that was given to that hook, in front of what comes there next: for what a region begins with, if
+ * rt_clear_can_write(). */
 struct log_way rt_way_in_stream(enum rt_hook, CUstream);
 const struct log_way *rt_way_to_drain(void);    /* for log_drain_begin(), without being on it */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/judge.h"
+#include "rt/clear.h"
 
 enum { MAILBOX_BYTES = 4096, LEAST_MEMORY = 1 << 20 };
 #define MOST_MEMORY (UINT64_C(8) << 30) /* bytes of logs, by default: */
@@ -126,9 +126,7 @@ void rt_way_leave(void)
 struct log_way rt_way_in_stream(enum rt_hook which, CUstream s)
 {
 	return (struct log_way){
-		.write = rt_per_thread(which) ? REAL(cuMemcpyHtoDAsync_v2, RT_cuMemcpyHtoDAsync_v2_ptsz) :
-						REAL(cuMemcpyHtoDAsync_v2, RT_cuMemcpyHtoDAsync_v2),
-		.query = is_done, .stream = s
+		.write = rt_per_thread(which) ? rt_clear_write_ptsz : rt_clear_write, .query = is_done, .stream = s
 	};
 }
 
