@@ -755,14 +755,16 @@ static void look_closer(const struct screen *s)
 	free(closer.cell);
 }
 
-bool screen_launch(const struct screen_log *l, const struct event_sites *sites, const struct screen_maps *maps,
-		   const struct screen_places *places, struct screen_twins *twins, uint32_t why[SCREEN_WHYS])
+/* In its first form, or in the second one with what `of` has for that. */
+static void screen_by(const struct screen *of, const struct event_sites *sites, const struct screen_places *places)
 {
-	uint32_t n = screen_pieces(l), pages = 0, all = 0;
+	const struct screen_log *l = &of->log;
+	uint32_t *why = of->why;
+	uint32_t n = screen_pieces(l), pages = 0;
 	uint64_t range[2] = {UINT64_MAX, 0};
 	struct screen s = {
-		.log = *l, .maps = *maps, .order = screen_needs_order(l, sites), .stamp = 1, .together = 1, .room = 2048, .pages = &pages,
-		.range = range, .twins = twins, .why = why
+		.log = *l, .maps = of->maps, .order = of->order, .stamp = 1, .together = 1, .room = 2048, .pages = &pages,
+		.range = range, .twins = of->twins, .why = why
 	};
 	void *const tables[] = {
 		s.table.site = (struct screen_site *)detect_zeroed(sites->nsites, sizeof *s.table.site),
@@ -796,6 +798,18 @@ bool screen_launch(const struct screen_log *l, const struct event_sites *sites, 
 	for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++)
 		free(tables[i]);
 	free(s.ground.gap);
+}
+
+bool screen_launch(const struct screen_log *l, const struct event_sites *sites, const struct screen_maps *maps,
+		   const struct screen_places *places, struct screen_twins *twins, uint32_t why[SCREEN_WHYS])
+{
+	const struct screen first = {.log = *l, .maps = *maps, .why = why};
+	const struct screen second = {.log = *l, .maps = *maps, .order = true, .twins = twins, .why = why};
+	uint32_t all = 0;
+
+	screen_by(&first, sites, places);
+	if (screen_wants_order(why) && screen_needs_order(l, sites))
+		screen_by(&second, sites, places);
 	for (unsigned i = 0; i < SCREEN_WHYS; i++)
 		all |= why[i];
 	return !all;

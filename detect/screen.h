@@ -112,7 +112,7 @@ struct screen {
 	struct screen_table table;
 	struct screen_maps maps;
 	struct ground ground;           /* where no block is; n 0: no address is looked at */
-	bool order;                     /* screen_needs_order() */
+	bool order;                     /* the second form: for who screen_needs_order(), if the first form had a kind that it does not know */
 	bool closer;                    /* the second look at global memory, with other pages and cells than the first one's */
 	uint32_t stamp;                 /* of this launch, or look: 1 to 65535; a cell with another one is empty */
 	uint64_t salt;                  /* is added to its page numbers: launches with different ones have their own cells */
@@ -188,6 +188,12 @@ bool screen_needs_order(const struct screen_log *, const struct event_sites *);
 bool screen_order_fits(const struct screen_log *);
 /* Its memory for a block. */
 EVENT_BOTH uint32_t screen_order_bytes(void);
+
+/* Is there an event that only the second form may look at? */
+static inline bool screen_wants_order(const uint32_t why[SCREEN_WHYS])
+{
+	return why[SCREEN_KIND];
+}
 
 /* Did the first look find something in global memory, and nothing else?  Then a second one may find nothing. */
 static inline bool screen_looks_closer(const uint32_t why[SCREEN_WHYS])

@@ -19,6 +19,7 @@ enum {
 	STAMPS = 65535,
 	THREADS = 256,
 	BLOCKS = 2048,                  /* of a pass that goes on by itself */
+	ORDERED = 256,                  /* kernels of which it is known that they take the second form */
 	WALLS = 256,                    /* kernels of which the places of variables are kept there */
 	TWINS = 8,                      /* kernels of which blocks are kept there, */
 	TWIN_UNITS = 1 << 18,           /* so many of each */
@@ -63,7 +64,8 @@ static struct {
 	size_t ntables, tables_cap;
 	struct walls walls[WALLS];
 	struct twins twins[TWINS];
-	unsigned nwalls, ntwins, batch;
+	struct ordered { const struct module_kernel *kernel; const struct rt_tables *tables; } ordered[ORDERED];
+	unsigned nwalls, ntwins, nordered, batch;
 } gpu;
 
 static CUcontext writes;        /* whose kernel writes what regions begin with; atomic */
@@ -393,13 +395,28 @@ static bool fits(const struct screen *s)
 	return (s->order ? screen_order_bytes() : s->log.shared ? cell_bytes(s) : 0) <= gpu.shared;
 }
 
+/* Does it take the second form, as launches of its kernel before? */
+static bool is_ordered(const struct rt_launch *l)
+{
+	for (unsigned i = 0; i < gpu.nordered && i < ORDERED; i++)
+		if (gpu.ordered[i].kernel == l->kernel && gpu.ordered[i].tables == l->tables)
+			return true;
+	return false;
+}
+
+static void note_ordered(const struct rt_launch *l)
+{
+	if (!is_ordered(l))
+		gpu.ordered[gpu.nordered++ % ORDERED] = (struct ordered){l->kernel, l->tables};
+}
+
 /* What is asked of one launch, but for its part of the rooms that it shares with others. */
 static bool make_screen(struct screen *s, const struct rt_question *c)
 {
 	const struct event_sites all = rt_sites_linked(c->launch->tables);
 	const struct screen_table *t = tables_of(&all);
 
-	*s = (struct screen){.log = c->log, .order = screen_needs_order(&c->log, &all)};
+	*s = (struct screen){.log = c->log, .order = is_ordered(c->launch) && screen_needs_order(&c->log, &all)};
 	if (!t)
 		return false;
 	s->table = *t;
@@ -570,6 +587,25 @@ static bool look_closer(struct asked *const *a, unsigned n, uint32_t fine, bool 
 	return !m || look(&gpu.second_look, some, m, empties);
 }
 
+/* At those that the first form did not know what to make of. */
+static bool look_ordered(struct asked *const *a, unsigned n, bool empties)
+{
+	struct asked *some[RT_CLEAR_BATCH];
+	unsigned m = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct rt_launch *l = a[i]->of->launch;
+		const struct event_sites all = rt_sites_linked(l->tables);
+
+		if (a[i]->s.order || !screen_wants_order(a[i]->why) || !screen_needs_order(&a[i]->s.log, &all))
+			continue;
+		note_ordered(l);
+		if (make_screen(&a[i]->s, a[i]->of))
+			some[m++] = a[i];
+	}
+	return !m || look(&gpu.first_look, some, m, empties);
+}
+
 static bool answer(struct asked *const *a, unsigned n, bool empties)
 {
 	struct asked *all[RT_CLEAR_BATCH];
@@ -577,7 +613,7 @@ static bool answer(struct asked *const *a, unsigned n, bool empties)
 
 	memcpy(all, a, n * sizeof *all);
 	gpu.second_look.closer = true;
-	ok = look(&gpu.first_look, all, n, empties);
+	ok = look(&gpu.first_look, all, n, empties) && look_ordered(a, n, empties);
 	for (uint32_t fine = 0; ok && fine <= SCREEN_FINE; fine++)
 		ok = look_closer(a, n, fine, empties);
 	return ok;
