@@ -487,7 +487,8 @@ static bool tell(const struct look *k, struct asked *const *a, unsigned n)
 	struct screen s[RT_CLEAR_BATCH];
 
 	if (!make_room(&gpu.after, all.pieces * sizeof *s->after, SCREEN_NONE) || !make_room(&gpu.warp, all.pieces * sizeof *s->warp, 0) ||
-	    !make_room(&gpu.first, all.streams * sizeof *s->first, SCREEN_NONE) || !make_room(&gpu.has, all.pieces, 0) || !make_room(&gpu.like, all.blocks * sizeof *s->like, 0) || !upload_maps(a, n, all.maps))
+	    !make_room(&gpu.first, all.streams * sizeof *s->first, SCREEN_NONE) || !make_room(&gpu.has, all.pieces, 0) ||
+	    !make_room(&gpu.like, all.blocks * sizeof *s->like, 0) || !upload_maps(a, n, all.maps))
 		return false;
 	share(k, a, n);
 	for (unsigned i = 0; i < n; i++)
