@@ -161,12 +161,41 @@ SCREEN_PASS static void link_piece(const struct screen *s, uint32_t piece, const
 		not_clear(s, SCREEN_KIND);
 }
 
+/* Does it say that it is behind one of the launch's pieces, or one that was taken before it?  Who writes wildly may have written
+ * there. */
+SCREEN_HELPER bool is_linked(const struct screen *s, uint32_t piece, const struct region_piece *head)
+{
+	const struct screen_log *l = &s->log;
+	uint32_t slots = l->blocks * l->warps;
+
+	if (head->magic != EVENT_MAGIC || head->leader >= EVENT_LANES)
+		return false;
+	if (head->behind >= l->end)
+		return head->behind < l->end + (piece - slots) * l->piece;
+	return (head->behind + (head->leader != 0) - l->slots) / l->piece < slots;
+}
+
+/* The warp of a piece that nobody takes as a part of a stream; the launch's first one, and not clear, of one that is not linked. */
+SCREEN_PASS static uint32_t find_warp(const struct screen *s, uint32_t piece)
+{
+	const struct screen_log *l = &s->log;
+	const struct region_piece *head = head_of(s, piece);
+
+	while (is_linked(s, piece, head) && head->behind >= l->end) {
+		piece = l->blocks * l->warps + (head->behind - l->end) / l->piece;
+		head = head_of(s, piece);
+	}
+	if (is_linked(s, piece, head))
+		return (head->behind + (head->leader != 0) - l->slots) / l->piece;
+	not_clear(s, SCREEN_SPACE);
+	return 0;
+}
+
 /* Which piece it is behind, or of a leader whose stream nobody takes, of which warp it is. */
 SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 {
 	const struct screen_log *l = &s->log;
-	uint32_t slots = l->blocks * l->warps;
-	const struct region_piece *head = piece < slots ? NULL : head_of(s, piece);
+	const struct region_piece *head = piece < l->blocks * l->warps ? NULL : head_of(s, piece);
 
 	if (!piece && s->twins)
 		s->twins->first = UINT64_MAX;
@@ -174,19 +203,12 @@ SCREEN_PASS void screen_link(const struct screen *s, uint32_t piece)
 		s->has[piece] = SCREEN_READS | SCREEN_WRITES;
 	if (s->twins && piece < l->blocks)
 		s->like[piece] = s->twins->known;
-	if (!head) {
-		s->warp[piece] = piece;
+	if (head && head->magic != EVENT_MAGIC)
 		return;
-	}
-	if (head->magic != EVENT_MAGIC)
-		return;
-	if (leads_row(s, head->leader) && l->shared) {
+	if (head && is_linked(s, piece, head) && leads_row(s, head->leader) && l->shared)
 		link_piece(s, piece, head);
-		return;
-	}
-	while (head->behind >= l->end)
-		head = head_of(s, slots + (head->behind - l->end) / l->piece);
-	s->warp[piece] = (head->behind + (head->leader != 0) - l->slots) / l->piece;
+	else
+		s->warp[piece] = head ? find_warp(s, piece) : piece;
 }
 
 SCREEN_PASS void screen_unlink(const struct screen *s, uint32_t piece)

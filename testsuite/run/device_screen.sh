@@ -225,11 +225,11 @@ both 0 3
 build -DRACY again.cu
 both 66 3
 build -DRACY rows.cu
-# reports VALUE: what is found
+# reports VALUE: what is found, but for where the memory lies
 reports()
 {
 	run 66 env GSAN_OPTIONS="device_screen=$1" timeout 120 "$top_builddir/gsan-run" --device="$DEVICE" -- ./program
-	sed 's/(pid=.*//' err | sort >"found$1"
+	sed 's/(pid=.*//; s/0x[0-9a-f]\{6\}\([0-9a-f]\{6\}\)/0x\1/' err | sort >"found$1"
 }
 reports 0
 reports 2
