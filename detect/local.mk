@@ -22,8 +22,11 @@ detect/libdetect.a: detect/libparts.a extent/libextent.a
 
 detect/libdetect.o: detect/libdetect.a
 
-check_PROGRAMS += testsuite/unit/bounds
-TESTS += testsuite/unit/bounds
+check_PROGRAMS += testsuite/unit/bounds testsuite/unit/damaged
+TESTS += testsuite/unit/bounds testsuite/unit/damaged
+testsuite_unit_damaged_SOURCES = testsuite/unit/damaged.c
+testsuite_unit_damaged_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_damaged_LDADD = detect/libdetect.a event/libevent.a $(CMOCKA_LIBS)
 testsuite_unit_bounds_SOURCES = testsuite/unit/bounds.c
 testsuite_unit_bounds_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_bounds_LDADD = extent/libextent.a event/libevent.a $(CMOCKA_LIBS)
