@@ -13,7 +13,8 @@ struct log_drain;
 /* From before a launch, whose region is ready (log_prepare), until it is over.  patience: ms that a lane may wait.
  * NULL: there is no memory. */
 struct log_drain *log_drain_begin(const struct log_way *, CUdeviceptr region, const struct log_shape *, uint32_t patience);
-/* To be called again and again, about every 50 us, by one thread at a time.  False: nobody is answered any more. */
+/* To be called again and again, about every 50 us if log_drain_is_busy() and else every few ms, by one thread at a time.
+ * False: nobody is answered any more. */
 bool log_drain_look(struct log_drain *);
 /* Has its region been full? */
 bool log_drain_is_busy(const struct log_drain *);
