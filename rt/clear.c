@@ -53,7 +53,8 @@ static struct {
 	CUcontext ctx;
 	struct log_way way;             /* of that context */
 	uint64_t until;                 /* ms: nobody waits longer for it */
-	bool late;                      /* somebody has waited in vain: the kernels are not done */
+	bool late;                      /* somebody has waited in vain: the kernels are not done; */
+	bool missed;                    /* it was the last call from outside */
 	CUfunction f[KERNELS];
 	size_t shared;                  /* bytes that a block may have beside its own */
 	struct ground ground;
@@ -87,7 +88,7 @@ static CUresult query(CUstream s)
 
 	if (r != CUDA_ERROR_NOT_READY || rt_now_ms() < gpu.until)
 		return r;
-	gpu.late = true;
+	gpu.late = gpu.missed = true;
 	return CUDA_ERROR_TIMEOUT;
 }
 
@@ -668,6 +669,7 @@ static bool enter(CUcontext ctx, struct visit *v)
 	v->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 	rt_drv.cuThreadExchangeStreamCaptureMode(&v->mode);
 	rt_inside++;
+	gpu.missed = false;
 	gpu.until = rt_now_ms() + (rt_drv.gsanEmuDeviceThread ? PATIENCE_EMULATED_MS : PATIENCE_MS);
 	return true;
 }
@@ -740,9 +742,9 @@ bool rt_clear_starts(CUcontext ctx, struct rt_launch *const *l, uint32_t n, stru
 	return ok;
 }
 
-bool rt_clear_late(void)
+bool rt_clear_missed(void)
 {
-	return gpu.late;
+	return gpu.missed;
 }
 
 void rt_clear_ask(CUcontext ctx, struct rt_question *q, uint32_t n, bool empties)

@@ -38,8 +38,8 @@ bool rt_clear_starts(CUcontext, struct rt_launch *const *, uint32_t n, struct cl
 /* Are they clear?  UNASKED: that cannot be asked.  empties: the region of one that is clear becomes zero, but for its queue
  * and what log_prepare() writes. */
 void rt_clear_ask(CUcontext, struct rt_question *, uint32_t n, bool empties);
-/* The device has not done in time what was asked last: it may still read the regions. */
-bool rt_clear_late(void);
+/* The device has not done in time what the last call asked: it may still read those regions. */
+bool rt_clear_missed(void);
 /* The context ends.  True: it was the one that is asked. */
 bool rt_clear_forget(CUcontext);
 

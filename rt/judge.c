@@ -244,6 +244,7 @@ static bool may_run(struct rt_launch *l, struct busy *b)
 	return true;
 }
 
+/* Is it time to look at it?  Not when it is met first: most launches are over before it is. */
 static bool is_due(struct rt_launch *l)
 {
 	const uint64_t now = rt_now_ms(), since = l->looked;

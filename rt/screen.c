@@ -180,6 +180,7 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 	struct clear_start start[RT_CLEAR_BATCH];
 	struct rt_question q[RT_CLEAR_BATCH];
 	uint32_t asked = 0;
+	bool missed;
 
 	if (rt_clear_starts(l[0]->ctx, l, n, start)) {
 		for (uint32_t i = 0; i < n; i++)
@@ -188,7 +189,8 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 		if (asked)
 			rt_clear_ask(l[0]->ctx, q, asked, !rt_screen_compares());
 	}
-	for (uint32_t i = 0; i < n && rt_clear_late(); i++)
+	missed = rt_clear_missed();
+	for (uint32_t i = 0; i < n && missed; i++)
 		l[i]->kept = true;
 	for (uint32_t i = 0; i < asked; i++) {
 		q[i].launch->there = q[i].answer;
