@@ -568,7 +568,7 @@ static void find_groups(struct plan *p, struct ptx_arena *arena)
 		behind(p, &at, b, in[b], true);
 }
 
-/* What a warp does as one: lane 0's record counts (detect/stream.c). */
+/* What a warp does as one: of all but barriers lane 0's record counts (detect/stream.c). */
 static bool is_of_warp(const struct plan_item *it)
 {
 	switch (it->site.kind) {
@@ -577,6 +577,8 @@ static bool is_of_warp(const struct plan_item *it)
 		return !it->stmt->inst.guarded;
 	case EVENT_COMMIT: case EVENT_WAIT_GROUP:
 		return !it->stmt->inst.guarded && it->site.variant == EVENT_LIST_WGMMA;
+	case EVENT_BAR_ARRIVE:          /* ptxas has the lanes meet in front of it (doc/hardware.md 18) */
+		return !it->stmt->inst.guarded && (it->stmt->inst.id == INST_BAR || ptx_has(&it->stmt->inst, MOD_ALIGNED));
 	default:
 		return false;
 	}
