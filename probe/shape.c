@@ -3,7 +3,7 @@
  * shape.c: what a register holds in lanes that are together, by a fixpoint over all instructions: a
  * shape only grows.  Where lanes may have come by different ways, a register that was set on one of
  * them is each lane's own; and so is, where they may have left a loop in different turns, one that was
- * set in it.
+ * set in it, unless each turn sets it to the same.
  */
 #include <string.h>
 
@@ -417,6 +417,50 @@ static void find_between(const struct flow *f, uint32_t jump, uint8_t *between)
 	}
 }
 
+static bool is_set(const struct split *x, const struct ptx_operand *o)
+{
+	bool any = o->kind == OP_SYM && o->sym && o->sym->kind == SYM_REG && x->set[o->sym->reg];
+
+	if (o->kind == OP_VEC || o->kind == OP_PAIR || o->kind == OP_LIST || o->kind == OP_ADDR)
+		for (unsigned i = 0; i < o->n; i++)
+			any = any || is_set(x, &o->list[i]);
+	return any;
+}
+
+/* Does the statement make its register of what is not set between, and nobody else that register? */
+static bool is_repeated(const struct split *x, const struct ptx_stmt *s)
+{
+	const struct ptx_inst *in = &s->inst;
+	const struct ptx_operand *to = &in->ops[0];
+	bool repeated = s->kind == STMT_INST && in->nops > 1 && !in->guarded && computes(in) && to->kind == OP_SYM && to->sym &&
+			to->sym->kind == SYM_REG && x->r->f->def[to->sym->reg].stmt == s;
+
+	for (unsigned i = 1; repeated && i < in->nops; i++)
+		repeated = !is_set(x, &in->ops[i]);
+	return repeated;
+}
+
+/* What is made in each turn in front of the jump that lanes leave a loop by, of what the loop does not set, is the same in all
+ * turns. */
+static void leave_repeated(struct split *x, uint32_t jump, const uint8_t *between)
+{
+	const struct flow *f = x->r->f;
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t b = jump; b != FLOW_NONE; b = f->block[b].idom)
+			for (const struct ptx_stmt *s = f->block[b].first; between[b]; s = s->next) {
+				if (is_repeated(x, s) && x->set[s->inst.ops[0].sym->reg]) {
+					x->set[s->inst.ops[0].sym->reg] = 0;
+					more = true;
+				}
+				if (s == f->block[b].last)
+					break;
+			}
+	}
+}
+
 /* In a loop of which lanes may be in different turns. */
 static void see_turns(struct round *r, uint32_t head)
 {
@@ -457,6 +501,7 @@ static void see_split(struct round *r, uint32_t b, uint8_t *ways, uint8_t *betwe
 	for (uint32_t i = 0; i < f->n; i++)
 		if (between[i])
 			find_set(&s, i);
+	leave_repeated(&s, b, between);
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (ways[i] != 3)
 			continue;

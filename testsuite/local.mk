@@ -752,7 +752,7 @@ norace_tests = \
 	testsuite/norace/host_staging_reads.ptx \
 	testsuite/norace/host_back_waited.ptx \
 	testsuite/norace/host_flag_of_kernel.ptx \
-	testsuite/norace/01_halves_one_more.ptx testsuite/norace/01_reads_only.ptx \
+	testsuite/norace/01_halves_one_more.ptx testsuite/norace/01_left_in_turns.ptx testsuite/norace/01_reads_only.ptx \
 	testsuite/norace/02_bar_called_by_pointer.ptx \
 	testsuite/norace/02_smem_bar.ptx \
 	testsuite/norace/04_double_buffer.ptx \
