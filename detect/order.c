@@ -691,10 +691,10 @@ SCREEN_PASS void screen_order(const struct screen *s, uint32_t block)
 	uint32_t lane = threadIdx.x % EVENT_LANES;
 	struct step step = {};
 
-	for (uint32_t i = lane; i < screen_order_bytes() / 4; i += EVENT_LANES)
+	for (uint32_t i = lane; i < memory_bytes(&s->log, s->form) / 4; i += EVENT_LANES)
 		screen_memory[i] = 0;
 	if (lane == 0)
-		o = {s, (struct memory *)(void *)screen_memory, block, CELLS, shift_of(&s->log)};
+		o = {s, (struct memory *)(void *)screen_memory, block, cells_of(&s->log, s->form), shift_of(&s->log, s->form)};
 	__syncwarp();
 	if (lane < s->log.warps) {
 		o.m->now[lane] = 1;
@@ -707,7 +707,10 @@ SCREEN_PASS void screen_order(const struct screen *s, uint32_t block)
 #else
 void screen_order(const struct screen *s, uint32_t block)
 {
-	struct order o = {s, (struct memory *)detect_zeroed(1, screen_order_bytes()), block, CELLS, shift_of(&s->log)};
+	struct order o = {
+		s, (struct memory *)detect_zeroed(1, memory_bytes(&s->log, s->form)), block, cells_of(&s->log, s->form),
+		shift_of(&s->log, s->form)
+	};
 	struct step steps[WARPS];
 
 	for (uint32_t w = 0; w < s->log.warps; w++) {

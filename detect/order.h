@@ -13,7 +13,7 @@
 
 /* What there is room for, and no more is looked at.  LEAST_SHIFT: cells have 1 << that many bytes at least; WORDS: of 32
  * bits. */
-enum { WARPS = SCREEN_WARPS, MBARS = 10, BARS = 4, BAR_IDS = 16, GROUPS = WARPS / 4, ENTRIES = 4, CELLS = 48,
+enum { WARPS = SCREEN_WARPS, MBARS = 10, BARS = 4, BAR_IDS = 16, GROUPS = WARPS / 4, ENTRIES = 4, CELLS = 48, SMALL_CELLS = 1024,
        LEAST_SHIFT = 7, WORDS = 320, MAPS = 4 };
 
 /* Who has a clock: the lanes of a warp; its lane 0 alone; its groups of bulk copies; its fence of the async proxy; the
@@ -73,8 +73,8 @@ struct memory {
 	uint32_t maps, low, high;       /* maps that are here; where mbarriers are, the first and behind the last */
 	struct event_map map[MAPS];
 	struct slot slot[WARPS];
-	struct cell cell[CELLS];
 	uint32_t word[WORDS];           /* a bit for each word of 4 bytes */
+	struct cell cell[];             /* cells_of() */
 };
 
 /* A warp's next record that concerns others.  The next units of its log are in its slot; u: all of the record, there or in
@@ -128,18 +128,29 @@ SCREEN_HELPER uint32_t later_pair(uint32_t a, uint32_t b)
 /* What a kernel has begins behind 1,024 bytes of the system's, and so do cells. */
 enum { SYSTEM = 1024 };
 
-SCREEN_HELPER uint32_t shift_of(const struct screen_log *l)
+/* One more is in front of all others. */
+static inline EVENT_BOTH uint32_t shift_of(const struct screen_log *l, enum screen_form form)
 {
-	uint32_t shift = LEAST_SHIFT;
+	uint32_t shift = LEAST_SHIFT, most = form == SCREEN_BY_SMALL_CELLS ? SMALL_CELLS : CELLS;
 
-	while (l->shared >> shift >= CELLS - 1)
+	while (l->shared >> shift >= most - 1)
 		shift++;
 	return shift;
 }
 
-EVENT_BOTH uint32_t screen_order_bytes(void)
+static inline EVENT_BOTH uint32_t cells_of(const struct screen_log *l, enum screen_form form)
 {
-	return (uint32_t)sizeof(struct memory);
+	return (l->shared >> shift_of(l, form)) + 2;
+}
+
+static inline EVENT_BOTH uint32_t memory_bytes(const struct screen_log *l, enum screen_form form)
+{
+	return (uint32_t)(sizeof(struct memory) + cells_of(l, form) * sizeof(struct cell));
+}
+
+EVENT_BOTH uint32_t screen_order_bytes(const struct screen_log *l, enum screen_form form)
+{
+	return memory_bytes(l, form);
 }
 
 /* ---- what is known ------------------------------------------------------------------------------------------ */

@@ -83,7 +83,7 @@ SCREEN_HELPER const struct region_piece *head_of(const struct screen *s, uint32_
 /* Rows of a warp that are a stream each to screen_block: by lane 0 alone, where another pass is for the block. */
 SCREEN_HELPER uint32_t rows_of(const struct screen *s)
 {
-	return s->log.rows > 1 && !s->order && s->log.shared ? s->log.rows : 1;
+	return s->log.rows > 1 && !s->form && s->log.shared ? s->log.rows : 1;
 }
 
 /* Does that lane lead a row's stream? */

@@ -505,7 +505,7 @@ SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool wri
 		return false;
 	if (piece >= s->log.blocks * s->log.warps && head_of(s, piece)->magic != EVENT_MAGIC)
 		return false;
-	return s->closer || !writes || !s->log.shared || s->order || !led_by_row(s, piece);
+	return s->closer || !writes || !s->log.shared || s->form || !led_by_row(s, piece);
 }
 
 /* ---- the bounds of variables ----------------------------------------------------------------------------------- */
@@ -702,7 +702,7 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 	if (!is_seen(s, piece, writes))
 		return;
 	led = led_by_row(s, piece);
-	checks = writes && !s->closer && !(s->order && led);
+	checks = writes && !s->closer && !(s->form && led);
 	while (next_record(s, &at, &u, &where)) {
 		if (checks)
 			check_record(s, &u, led);
@@ -739,10 +739,10 @@ bool screen_needs_order(const struct screen_log *l, const struct event_sites *al
 /* Blocks in shared memory. */
 static void judge_blocks(const struct screen *s)
 {
-	for (uint32_t i = 0; s->order && s->twins && i < s->log.blocks * s->log.warps; i++)
+	for (uint32_t i = 0; s->form && s->twins && i < s->log.blocks * s->log.warps; i++)
 		screen_compare(s, i);
 	for (uint32_t i = 0; i < s->log.blocks; i++)
-		if (s->order)
+		if (s->form)
 			screen_judge(s, i);
 		else
 			screen_block(s, i);
@@ -785,7 +785,7 @@ static void screen_by(const struct screen *of, const struct event_sites *sites, 
 	uint32_t n = screen_pieces(l), pages = 0;
 	uint64_t range[2] = {UINT64_MAX, 0};
 	struct screen s = {
-		.log = *l, .maps = of->maps, .order = of->order, .stamp = 1, .together = 1, .room = 2048, .pages = &pages,
+		.log = *l, .maps = of->maps, .form = of->form, .stamp = 1, .together = 1, .room = 2048, .pages = &pages,
 		.range = range, .twins = of->twins, .why = why
 	};
 	void *const tables[] = {
@@ -825,13 +825,16 @@ static void screen_by(const struct screen *of, const struct event_sites *sites, 
 bool screen_launch(const struct screen_log *l, const struct event_sites *sites, const struct screen_maps *maps,
 		   const struct screen_places *places, struct screen_twins *twins, uint32_t why[SCREEN_WHYS])
 {
-	const struct screen first = {.log = *l, .maps = *maps, .why = why};
-	const struct screen second = {.log = *l, .maps = *maps, .order = true, .twins = twins, .why = why};
+	struct screen s = {.log = *l, .maps = *maps, .why = why};
+	enum screen_form form = SCREEN_BY_BARRIERS;
 	uint32_t all = 0;
 
-	screen_by(&first, sites, places);
-	if (screen_wants_order(why) && screen_needs_order(l, sites))
-		screen_by(&second, sites, places);
+	do {
+		s.form = form;
+		s.twins = form ? twins : NULL;
+		screen_by(&s, sites, places);
+		form = screen_next_form(l, sites, form, why);
+	} while (form != s.form);
 	for (unsigned i = 0; i < SCREEN_WHYS; i++)
 		all |= why[i];
 	return !all;

@@ -52,6 +52,10 @@ enum screen_trait {
 
 enum { SCREEN_READS = 1, SCREEN_WRITES = 2 };
 
+/* How blocks are judged: by intervals between barriers; by an order of their records, for who screen_needs_order(); by that with
+ * cells of shared memory as small as may be. */
+enum screen_form { SCREEN_BY_BARRIERS, SCREEN_BY_ORDER, SCREEN_BY_SMALL_CELLS };
+
 /* One of those that a record stands for: so far behind its address. */
 struct screen_access { int32_t offset; uint16_t bytes; uint8_t traits; };
 EVENT_ASSERT(sizeof(struct screen_access) == 8);
@@ -112,7 +116,7 @@ struct screen {
 	struct screen_table table;
 	struct screen_maps maps;
 	struct ground ground;           /* where no block is; n 0: no address is looked at */
-	bool order;                     /* the second form: for who screen_needs_order(), if the first form had a kind that it does not know */
+	enum screen_form form;
 	bool closer;                    /* the second look at global memory, with other pages and cells than the first one's */
 	uint32_t stamp;                 /* of this launch, or look: 1 to 65535; a cell with another one is empty */
 	uint64_t salt;                  /* is added to its page numbers: launches with different ones have their own cells */
@@ -187,12 +191,19 @@ static inline EVENT_BOTH uint32_t screen_together(const struct screen_log *l, ui
 bool screen_needs_order(const struct screen_log *, const struct event_sites *);
 bool screen_order_fits(const struct screen_log *);
 /* Its memory for a block. */
-EVENT_BOTH uint32_t screen_order_bytes(void);
+EVENT_BOTH uint32_t screen_order_bytes(const struct screen_log *, enum screen_form);
 
-/* Is there an event that only the second form may look at? */
-static inline bool screen_wants_order(const uint32_t why[SCREEN_WHYS])
+/* The form to look at a launch in that is not clear in another one: that one, if there is none. */
+static inline enum screen_form screen_next_form(const struct screen_log *l, const struct event_sites *all, enum screen_form form,
+					       const uint32_t why[SCREEN_WHYS])
 {
-	return why[SCREEN_KIND];
+	uint32_t others = 0;
+
+	if (form == SCREEN_BY_BARRIERS)
+		return why[SCREEN_KIND] && screen_needs_order(l, all) ? SCREEN_BY_ORDER : form;
+	for (unsigned i = 0; i < SCREEN_WHYS; i++)
+		others |= i == SCREEN_SHARED || i == SCREEN_GLOBAL ? 0 : why[i];
+	return form == SCREEN_BY_ORDER && why[SCREEN_SHARED] && !others ? SCREEN_BY_SMALL_CELLS : form;
 }
 
 /* Did the first look find something in global memory, and nothing else?  Then a second one may find nothing. */

@@ -19,7 +19,7 @@ enum {
 	STAMPS = 65535,
 	THREADS = 256,
 	BLOCKS = 2048,                  /* of a pass that goes on by itself */
-	ORDERED = 256,                  /* kernels of which it is known that they take the second form */
+	FORMED = 256,                  /* kernels of which it is known which form they take */
 	WALLS = 256,                    /* kernels of which the places of variables are kept there */
 	TWINS = 8,                      /* kernels of which blocks are kept there, */
 	TWIN_UNITS = 1 << 18,           /* so many of each */
@@ -65,8 +65,8 @@ static struct {
 	size_t ntables, tables_cap;
 	struct walls walls[WALLS];
 	struct twins twins[TWINS];
-	struct ordered { const struct module_kernel *kernel; const struct rt_tables *tables; } ordered[ORDERED];
-	unsigned nwalls, ntwins, nordered, batch;
+	struct formed { const struct module_kernel *kernel; const struct rt_tables *tables; enum screen_form form; } formed[FORMED];
+	unsigned nwalls, ntwins, nformed, batch;
 } gpu;
 
 static CUcontext writes;        /* whose kernel writes what regions begin with; atomic */
@@ -393,22 +393,24 @@ static size_t cell_bytes(const struct screen *s)
 /* Does it have room in a block of the device? */
 static bool fits(const struct screen *s)
 {
-	return (s->order ? screen_order_bytes() : s->log.shared ? cell_bytes(s) : 0) <= gpu.shared;
+	return (s->form ? screen_order_bytes(&s->log, s->form) : s->log.shared ? cell_bytes(s) : 0) <= gpu.shared;
 }
 
-/* Does it take the second form, as launches of its kernel before? */
-static bool is_ordered(const struct rt_launch *l)
+/* The form that launches of its kernel took before; NULL: the first one. */
+static struct formed *form_of(const struct rt_launch *l)
 {
-	for (unsigned i = 0; i < gpu.nordered && i < ORDERED; i++)
-		if (gpu.ordered[i].kernel == l->kernel && gpu.ordered[i].tables == l->tables)
-			return true;
-	return false;
+	for (unsigned i = 0; i < gpu.nformed && i < FORMED; i++)
+		if (gpu.formed[i].kernel == l->kernel && gpu.formed[i].tables == l->tables)
+			return &gpu.formed[i];
+	return NULL;
 }
 
-static void note_ordered(const struct rt_launch *l)
+static void note_form(const struct rt_launch *l, enum screen_form form)
 {
-	if (!is_ordered(l))
-		gpu.ordered[gpu.nordered++ % ORDERED] = (struct ordered){l->kernel, l->tables};
+	struct formed *f = form_of(l);
+
+	f = f ? f : &gpu.formed[gpu.nformed++ % FORMED];
+	*f = (struct formed){l->kernel, l->tables, form};
 }
 
 /* What is asked of one launch, but for its part of the rooms that it shares with others. */
@@ -416,13 +418,14 @@ static bool make_screen(struct screen *s, const struct rt_question *c)
 {
 	const struct event_sites all = rt_sites_linked(c->launch->tables);
 	const struct screen_table *t = tables_of(&all);
+	const struct formed *f = form_of(c->launch);
 
-	*s = (struct screen){.log = c->log, .order = is_ordered(c->launch) && screen_needs_order(&c->log, &all)};
+	*s = (struct screen){.log = c->log, .form = f && screen_needs_order(&c->log, &all) ? f->form : SCREEN_BY_BARRIERS};
 	if (!t)
 		return false;
 	s->table = *t;
 	s->together = screen_together(&c->log, t->shift, 16 << 10);
-	return fits(s) && gaps_of(c) && walls_of(c, &all, &s->table.wall) && (!s->order || twins_of(c, &s->twins));
+	return fits(s) && gaps_of(c) && walls_of(c, &all, &s->table.wall) && (!s->form || twins_of(c, &s->twins));
 }
 
 /* Of all launches together. */
@@ -502,14 +505,17 @@ static bool judge_blocks(struct asked *const *a, unsigned n)
 {
 	const unsigned lane[2] = {EVENT_LANES, 1}, by_warp[2] = {EVENT_LANES, THREADS / EVENT_LANES};
 	unsigned groups = 0, blocks = 0, warps = 0;
-	size_t cells = 0;
+	size_t cells = 0, order = 0;
 	bool ok = true;
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct screen *s = &a[i]->s;
 		const unsigned g = (s->log.blocks + s->together - 1) / s->together;
 
-		if (s->order) {
+		if (s->form) {
+			const size_t own = screen_order_bytes(&s->log, s->form);
+
+			order = own > order ? own : order;
 			blocks = s->log.blocks > blocks ? s->log.blocks : blocks;
 			warps = s->log.blocks * s->log.warps > warps ? s->log.blocks * s->log.warps : warps;
 		} else if (s->log.shared) {
@@ -518,7 +524,7 @@ static bool judge_blocks(struct asked *const *a, unsigned n)
 		}
 	}
 	if (blocks)
-		ok = pass(COMPARE, (warps + by_warp[1] - 1) / by_warp[1], n, by_warp, 0) && pass(JUDGE, blocks, n, lane, screen_order_bytes());
+		ok = pass(COMPARE, (warps + by_warp[1] - 1) / by_warp[1], n, by_warp, 0) && pass(JUDGE, blocks, n, lane, order);
 	return ok && (!groups || pass(BLOCKWISE, groups, n, lane, cells));
 }
 
@@ -589,8 +595,8 @@ static bool look_closer(struct asked *const *a, unsigned n, uint32_t fine, bool 
 	return !m || look(&gpu.second_look, some, m, empties);
 }
 
-/* At those that the first form did not know what to make of. */
-static bool look_ordered(struct asked *const *a, unsigned n, bool empties)
+/* At those that another form may know more of. */
+static bool look_in_next_form(struct asked *const *a, unsigned n, bool empties)
 {
 	struct asked *some[RT_CLEAR_BATCH];
 	unsigned m = 0;
@@ -598,10 +604,11 @@ static bool look_ordered(struct asked *const *a, unsigned n, bool empties)
 	for (unsigned i = 0; i < n; i++) {
 		const struct rt_launch *l = a[i]->of->launch;
 		const struct event_sites all = rt_sites_linked(l->tables);
+		const enum screen_form form = screen_next_form(&a[i]->s.log, &all, a[i]->s.form, a[i]->why);
 
-		if (a[i]->s.order || !screen_wants_order(a[i]->why) || !screen_needs_order(&a[i]->s.log, &all))
+		if (form == a[i]->s.form)
 			continue;
-		note_ordered(l);
+		note_form(l, form);
 		if (make_screen(&a[i]->s, a[i]->of))
 			some[m++] = a[i];
 	}
@@ -615,7 +622,7 @@ static bool answer(struct asked *const *a, unsigned n, bool empties)
 
 	memcpy(all, a, n * sizeof *all);
 	gpu.second_look.closer = true;
-	ok = look(&gpu.first_look, all, n, empties) && look_ordered(a, n, empties);
+	ok = look(&gpu.first_look, all, n, empties) && look_in_next_form(a, n, empties) && look_in_next_form(a, n, empties);
 	for (uint32_t fine = 0; ok && fine <= SCREEN_FINE; fine++)
 		ok = look_closer(a, n, fine, empties);
 	return ok;

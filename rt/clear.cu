@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(32) gsan_blocks(const struct screen
 {
 	const struct screen *s = the_launch(all);
 
-	if (!s->order && s->log.shared)
+	if (!s->form && s->log.shared)
 		gpu::screen_block(s, blockIdx.x);
 }
 
@@ -53,7 +53,7 @@ extern "C" __global__ void gsan_compare(const struct screen *all)
 	const struct screen *s = the_launch(all);
 	uint32_t warp = blockIdx.x * blockDim.y + threadIdx.y;
 
-	if (s->order && s->twins && warp < s->log.blocks * s->log.warps)
+	if (s->form && s->twins && warp < s->log.blocks * s->log.warps)
 		gpu::screen_compare(s, warp);
 }
 
@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(32) gsan_judge(const struct screen 
 {
 	const struct screen *s = the_launch(all);
 
-	if (s->order && blockIdx.x < s->log.blocks)
+	if (s->form && blockIdx.x < s->log.blocks)
 		gpu::screen_judge(s, blockIdx.x);
 }
 

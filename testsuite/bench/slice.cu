@@ -207,8 +207,8 @@ static void shape(struct bench *b, const struct work *w)
 	l->slots = round_up(l->heads + (uint64_t)l->blocks * REGION_BLOCK, l->piece);
 	l->end = round_up(l->slots + (uint64_t)l->blocks * l->warps * l->piece, REGION_PIECE_MAX);
 	b->head = {l->end, 0, 0, 1, UINT64_MAX, 0};
-	b->s.order = screen_needs_order(l, &all);
-	b->s.twins = getenv("TWINS") || !b->s.order ? NULL : b->twins;
+	b->s.form = screen_needs_order(l, &all) ? SCREEN_BY_ORDER : SCREEN_BY_BARRIERS;
+	b->s.twins = getenv("TWINS") || !b->s.form ? NULL : b->twins;
 	b->s.like = device<uint32_t>((size_t)l->blocks * BATCH_MAX, 0);
 	forget(b);
 	b->s.together = screen_together(l, b->s.table.shift, 16 << 10);
@@ -264,7 +264,7 @@ static void run_launches(struct bench *b, struct work *w, CUfunction f, unsigned
 
 static void judge_batch(struct bench *b)
 {
-	uint32_t n = b->launches, bytes = gpu::screen_order_bytes(), warps = b->s.log.blocks * b->s.log.warps;
+	uint32_t n = b->launches, bytes = gpu::screen_order_bytes(&b->s.log, b->s.form), warps = b->s.log.blocks * b->s.log.warps;
 
 	if (b->s.twins)
 		gsan_compare<<<dim3((warps + 7) / 8, n), dim3(EVENT_LANES, 8)>>>(b->batch);
@@ -280,7 +280,7 @@ static void screen_batch(struct bench *b)
 	lap(0);
 	gsan_link<<<dim3(256, n), 256>>>(b->batch);
 	lap(1);
-	if (b->s.order)
+	if (b->s.form)
 		judge_batch(b);
 	else if (b->s.log.shared)
 		gsan_blocks<<<dim3((b->s.log.blocks + together - 1) / together, n), 32, bytes>>>(b->batch);
@@ -444,7 +444,7 @@ static void measure(struct bench *b, const char *name, struct work w, unsigned d
 	printf("%-12s native %.4f  probes %.4f (%.2f x)  screen %.4f (%.2f x), alone %.4f, first %.4f  why", name, ms[NATIVE],
 	       ms[PROBES], ms[PROBES] / ms[NATIVE], ms[SCREEN], ms[SCREEN] / ms[NATIVE], ms[ALONE], ms[FIRST]);
 	print_why(why);
-	if (b->s.order)
+	if (b->s.form)
 		printf("  blocks: %u of %llu by %u others", twins.found, 6ull * b->s.log.blocks * batch,
 		       event_count(twins.known));
 	compare(b, &w, probes, dynamic);

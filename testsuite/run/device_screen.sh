@@ -39,6 +39,15 @@ build -DTILE_N=64 -DRING=3 -DMUTATE=1 "$top_srcdir/testsuite/kernels/gemm.cu"
 both 66 2
 has err "WARNING: GSan: "
 
+# Lanes that come one by one to a barrier; small parts of shared memory beside large ones.
+for k in elementwise attention; do
+	build "$top_srcdir/testsuite/kernels/$k.cu"
+	both 0 3
+	build -DMUTATE=1 "$top_srcdir/testsuite/kernels/$k.cu"
+	both 66 2
+	has err "WARNING: GSan: proxy"
+done
+
 # More pages than there is room for at first, together with those of launches before, and by themselves.
 cat >far.cu <<'END'
 #include <cuda_runtime.h>

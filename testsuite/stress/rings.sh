@@ -18,6 +18,7 @@ judge='
 	grep -aq "a fault in gsan" $0.log && { echo "FAULT $0"; exit; }
 	[ $status = 0 ] || [ $made = wrong ] || { echo "FOUND $0"; exit; }
 	[ $status -lt 124 ] || { echo "STATUS $status $0"; exit; }
+	[ $status = 0 ] || echo "wrong found"
 	sed -n "s/gsan-run: k.: \([0-9]* of [0-9]*\) blocks do what.*/\1/p" $0.log | while read -r n _ all; do
 		[ $n = $all ] || echo "$made some alike"
 	done
@@ -29,9 +30,9 @@ grep -v '^right \|^wrong ' all >bad
 [ ! -s bad ] || fail "$(cat bad)"
 # On a GPU lanes come apart that stay together on the emulated device: what lane 0 does not lead is not clear.
 [ "${DEVICE:-emu}" = emu ] || { done_testing; exit; }
-right=$(grep -c '^right' all)
+right=$(grep -c '^right [cn]' all)
 clear=$(grep -c '^right clear' all)
 [ $((clear * 10)) -ge $((right * 7)) ] || fail "only $clear of $right right ones are clear"
-[ "$(grep -c '^wrong clear' all)" -lt "$(grep -c '^wrong not' all)" ] || fail "most wrong ones are clear"
+[ $((3 * $(grep -c '^wrong found' all))) -gt "${SEEDS:-100}" ] || fail "few wrong ones are found"
 [ "$(grep -c '^wrong some alike' all)" -gt 0 ] || fail "no launch has blocks like others, and others"
 done_testing
