@@ -222,6 +222,10 @@ SCREEN_PASS void screen_touch(const struct screen *s, const struct event_unit *u
 		not_clear(s, SCREEN_ACCESS);
 	if (kind == EVENT_TENSOR || kind == EVENT_COPY)
 		touch_copied(s, u, at, warp_of(s, piece), writes);
+	if (kind == EVENT_CP_ASYNC && !writes)
+		for (uint32_t left = event_lanes(u); left; left &= left - 1)
+			touch_bytes(s, event_get(at, event_first(left), EVENT_CP_ASYNC_FROM), event_get(at, event_first(left), EVENT_CP_ASYNC_READ),
+				    warp_of(s, piece), false);
 	if (traits & trait)
 		touch_global(s, u, at, warp_of(s, piece), trait);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pass.h: what the screen's passes have in common (screen.h): what differs between a host and a GPU, and the way
- * through a log.  For screen.c, global.c, order.c and twin.c; nvcc makes one file of them.
+ * through a log.  For screen.c, interval.c, global.c, order.c and twin.c; nvcc makes one file of them.
  */
 #ifndef DETECT_PASS_H
 #define DETECT_PASS_H
@@ -232,6 +232,13 @@ SCREEN_HELPER void check_members(const struct screen *s, const struct event_unit
 {
 	if (is_of_warp(event_kind_of(u)) && event_lanes(u) & ~(uint32_t)event_get(u, 0, EVENT_WARP_ARRIVE_MEMBERS))
 		not_clear(s, SCREEN_KIND);
+}
+
+/* Is it of a kind that screen_block looks at wherever it is? */
+SCREEN_HELPER bool is_simple(uint32_t kind)
+{
+	return kind == EVENT_CLOCK || kind == EVENT_BEGIN || kind == EVENT_EXIT || kind == EVENT_BAR_ARRIVE || kind == EVENT_BAR_WAIT ||
+	       kind == EVENT_ACCESS || is_of_warp(kind);
 }
 
 /* The lanes that a block's warp has. */

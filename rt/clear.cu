@@ -10,6 +10,7 @@ extern "C" {
 namespace gpu {
 #include "detect/screen.c"
 #include "detect/global.c"
+#include "detect/interval.c"
 #include "detect/order.c"
 #include "detect/twin.c"
 }

@@ -18,7 +18,7 @@ libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # The screen as kernels, in libgsan: machine code of the devices in GPU_ARCHS, and PTX for others.
 EXTRA_DIST += rt/clear.cu
 CLEANFILES += rt/clear.fatbin
-rt/clear.fatbin: rt/clear.cu rt/clear_start.h detect/screen.h detect/screen.c detect/global.c detect/order.c detect/order.h detect/twin.c detect/bounds.h detect/ground.h \
+rt/clear.fatbin: rt/clear.cu rt/clear_start.h detect/screen.h detect/screen.c detect/global.c detect/interval.c detect/order.c detect/order.h detect/twin.c detect/bounds.h detect/ground.h \
 		detect/memory.h detect/pass.h event/event.h event/region.h
 	@$(MKDIR_P) rt
 	$(AM_V_GEN)$(NVCC) -std=c++17 -O3 -I$(top_srcdir) -fatbin --no-compress -gencode arch=compute_80,code=compute_80 \

@@ -89,6 +89,7 @@ program_tests = \
 	testsuite/programs/read_into.cu \
 	testsuite/programs/reduce.cu \
 	testsuite/programs/refused.cu \
+	testsuite/programs/ring.cu \
 	testsuite/programs/staging.cu \
 	testsuite/programs/stream_query.cu \
 	testsuite/programs/streams.cu \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tiles.py SEED: random kernels with their script, on stdout, whose blocks have rows of few threads: they meet at barriers,
-write and read tiles of shared memory and elements of global memory.  Of every third seed all is right, as the first line
+write and read tiles of shared memory and elements of global memory, and copy elements into rings of tiles by cp.async.  Of every third seed all is right, as the first line
 says; in others one or two statements are lost or become others, by which they may race or be as right as before."""
 import random
 import sys
@@ -28,7 +28,11 @@ class Kernel:
         self.body = []
         for _ in range(r.randint(1, 3)):
             self.body += r.choice([self.tile, self.tile, self.element, self.element, self.sums])()
+        self.stages = 0
+        if r.random() < .4:
+            self.body += self.ring()
         self.lines = []
+        self.spoiled = False    # nobody waits in the end
 
     # ---- what is right ----
 
@@ -43,13 +47,24 @@ class Kernel:
     def sums(self):
         return [("red", "sums", self.r.choice([FIRST, ROW, OWN]), None)]
 
+    def ring(self):
+        """A tile a turn, which is read in that turn or in a later one."""
+        left = self.r.choice([0, 0, 1, 1, 2])
+        self.stages = left + 2 + self.r.randrange(2)
+        return [("cp", self.r.choice([OWN, OWN, IN_ROW, BELOW]), self.r.choice([None, None, "x", "y"])),
+                ("commit",), ("wait", left), ("bar",)] + [("ld", "ring", self.r.randrange(6), left) for _ in range(self.r.randint(1, 2))]
+
     # ---- what may not be ----
 
     def spoil(self):
+        self.spoiled = self.r.random() < .2
         r, body = self.r, self.body
         for _ in range(r.randint(1, 2)):
             i = r.randrange(len(body))
             kind = r.random()
+            if self.stages and r.random() < .6:
+                self.spoil_ring()
+                continue
             if kind < .35 and len(body) > 1:
                 bars = [k for k, s in enumerate(body) if s[0] == "bar"]
                 del body[r.choice(bars) if bars and r.random() < .8 else i]
@@ -61,8 +76,22 @@ class Kernel:
                 body.insert(i, ("exit", r.choice(["y", "x", "odd"])))
             elif kind < .9:
                 body.insert(i, ("bars", r.choice(["y", "odd", "x"])))
-            elif body[i][0] in ("st", "ld"):
+            elif body[i][0] in ("st", "ld") and body[i][1] != "ring":
                 body[i] = body[i][:3] + (r.choice(["x", "y", "odd", "alone"]),)
+
+    def spoil_ring(self):
+        at = {s[0]: i for i, s in enumerate(self.body)}
+        kind = self.r.randrange(5)
+        if kind == 0 and "wait" in at:
+            self.body[at["wait"]] = ("wait", self.body[at["wait"]][1] + 1)
+        elif kind == 1 and "cp" in at:
+            self.body.insert(at["cp"], ("cp", self.r.choice([OWN, IN_ROW, BELOW, FIRST if self.threads <= 64 else ROW]), self.r.choice([None, "x", "alone"])))
+        elif kind == 2 and self.stages > 1:
+            self.stages -= 1
+        elif kind == 3 and "bar" in at:
+            del self.body[at["bar"]]
+        elif "wait" in at:
+            del self.body[at[self.r.choice(["wait", "commit"] if "commit" in at else ["wait"])]]
 
     # ---- as text ----
 
@@ -108,9 +137,33 @@ class Kernel:
         else:
             self.put(f"{at}ld.{space}.{TYPES[size]} {value}, {address};")
 
+    def stage(self, behind):
+        """%a: where the tile of so many turns ago lies."""
+        self.put(f"add.u32 %a, %turn, {6 * self.stages - behind}; rem.u32 %a, %a, {self.stages};")
+        self.put(f"mul.lo.u32 %a, %a, {PITCH * self.threads}; mad.lo.u32 %a, %e, {PITCH}, %a; add.u32 %a, %a, %ring;")
+
+    def copy(self, which, who):
+        size = self.r.choice([4, 8, 8])
+        self.index(which)
+        self.stage(0)
+        if who:
+            self.guard(who)
+        self.put(f"mad.lo.u32 %e, %block, {self.threads}, %t; mad.wide.u32 %g, %e, {PITCH}, %from;")
+        self.put(("@%p " if who else "") + f"cp.async.ca.shared.global [%a], [%g], {size};")
+
     def statement(self, n, s):
         if s[0] == "bar":
             self.put("bar.sync 0;")
+        elif s[0] == "cp":
+            self.copy(*s[1:])
+        elif s[0] == "commit":
+            self.put("cp.async.commit_group;")
+        elif s[0] == "wait":
+            self.put(f"cp.async.wait_group {max(s[1], 0)};" if s[1] or self.r.random() < .6 else "cp.async.wait_all;")
+        elif s[0] == "ld" and s[1] == "ring":
+            self.index(s[2])
+            self.stage(s[3])
+            self.put("ld.shared.u32 %v, [%a];")
         elif s[0] == "exit":
             self.guard(s[1])
             self.put("@%p exit;")
@@ -128,15 +181,19 @@ class Kernel:
     def text(self, name):
         for n, s in enumerate(self.body):
             self.statement(n, s)
-        return f""".visible .entry {name}(.param .u64 p_data, .param .u64 p_sum, .param .u32 p_tile)
+        self.end = "cp.async.wait_all;" if self.stages and not self.spoiled else ""
+        return f""".visible .entry {name}(.param .u64 p_data, .param .u64 p_sum, .param .u64 p_from, .param .u32 p_tile)
 {{
 	.reg .pred %p, %more;
 	.reg .b16 %h;
-	.reg .b32 %x, %y, %z, %t, %block, %tile, %a, %e, %v, %turn;
-	.reg .b64 %data, %sum, %g, %d;
+	.reg .b32 %x, %y, %z, %t, %block, %tile, %ring, %a, %e, %v, %turn;
+	.reg .b64 %data, %sum, %from, %g, %d;
 	.shared .align 16 .b8 tile[{PITCH * self.threads}];
+	.shared .align 16 .b8 ring[{PITCH * self.threads * max(self.stages, 1)}];
 	ld.param.u64 %data, [p_data];
 	ld.param.u64 %sum, [p_sum];
+	ld.param.u64 %from, [p_from];
+	mov.u32 %ring, ring;
 	mov.u32 %e, tile;
 	{"mov.u32 %tile, %e;" if self.told else "ld.param.u32 %tile, [p_tile];"}
 	mov.u32 %x, %tid.x;
@@ -154,6 +211,7 @@ TURN:
 	add.u32 %turn, %turn, 1;
 	setp.lt.u32 %more, %turn, {self.turns};
 	@%more bra TURN;
+	{self.end}
 	ret;
 }}
 """
@@ -162,13 +220,15 @@ TURN:
 def main():
     seed = int(sys.argv[1])
     kernels = [Kernel(KERNELS * seed + i) for i in range(KERNELS)]
-    if seed % 3:
-        for k in kernels:
+    for k in kernels:
+        if seed % 3 == 1 and k.stages:
+            k.spoil_ring()
+        elif seed % 3:
             k.spoil()
     print("// " + ("wrong" if seed % 3 else "right"))
-    print("//@ device sm_90\n//@ buf data 65536\n//@ buf sum 65536")
+    print("//@ device sm_90\n//@ buf data 65536\n//@ buf sum 65536\n//@ buf from 65536")
     for i, k in enumerate(kernels):
-        print(f"//@ launch k{i} grid={k.blocks} block={k.x},{k.y},{k.z} args=data,sum,u32:{TILE}")
+        print(f"//@ launch k{i} grid={k.blocks} block={k.x},{k.y},{k.z} args=data,sum,from,u32:{TILE}")
     print(".version 8.0\n.target sm_90\n.address_size 64")
     for i, k in enumerate(kernels):
         print(k.text(f"k{i}"))
