@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "probe/emit.h"
+#include "probe/outside.h"
 #include "probe/text.h"
 
 #define R "%%__gsan_"
@@ -120,10 +121,10 @@ void emit_registers(struct emit *p)
 	emit(p, ".reg .b32 " R "p, " R "row, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
 	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried, " R "each, " R "own, " R "gc, " R "gt");
 	emit(p, ".reg .b16 " R "h");
-	if (p->unit) {
+	if (p->unit || p->given)
 		emit(p, ".reg .b32 " R "first, " R "head");
+	if (p->unit)
 		emit(p, "ld.global.b32 " R "first, [" PROBE_FIRST "%s]", p->unit);
-	}
 	if (p->polls) {
 		emit(p, ".reg .b64 " R "pk, " R "sk");
 		emit(p, ".reg .b32 " R "polled, " R "pm");
@@ -218,7 +219,7 @@ void emit_skip_lanes(struct emit *p, unsigned lane, unsigned label)
 
 /* ---- groups and room ------------------------------------------------------------------------------ */
 
-static void find_leader(struct emit *p)
+void emit_leader(struct emit *p)
 {
 	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
 	emit(p, "and.b32 " R "lo, " R "lo, " R "m");
@@ -248,7 +249,7 @@ void emit_regroup(struct emit *p)
 	else
 		emit_mask_of_lane(p, NULL, "%__gsan_m");
 	read_group_clocks(p);
-	find_leader(p);
+	emit_leader(p);
 }
 
 void emit_regroup_by(struct emit *p, const char *reg)
@@ -257,7 +258,7 @@ void emit_regroup_by(struct emit *p, const char *reg)
 	emit(p, "match.any.sync.b32 " R "m, " R "%s, " R "m", reg);
 	emit_mask_of_lane(p, NULL, "%__gsan_m");        /* of a constant all have the same, to ptxas */
 	read_group_clocks(p);
-	find_leader(p);
+	emit_leader(p);
 }
 
 void emit_alone(struct emit *p)
@@ -267,12 +268,20 @@ void emit_alone(struct emit *p)
 	emit(p, "setp.ne.u32 " R "leader, " R "m, 0");
 }
 
+void emit_piece(struct emit *p)
+{
+	put_text(p, probe_refill);
+}
+
 static void emit_refill(struct emit *p, const char *unless)
 {
 	unsigned have = p->labels++;
 
 	emit(p, "@%s bra $__gsan_L%u", unless, have);
-	put_text(p, probe_refill);
+	if (p->outside)
+		outside_refill(p);
+	else
+		emit_piece(p);
 	emit_label(p, have);
 }
 
@@ -376,7 +385,7 @@ static void first_group(struct emit *p)
 		emit(p, "setp.eq.u32 " R "full, 0, 0");
 		emit(p, "vote.sync.ballot.b32 " R "m, " R "full, 0xffffffff");
 		read_group_clocks(p);
-		find_leader(p);
+		emit_leader(p);
 		return;
 	}
 	put_text(p, probe_rows);
@@ -438,7 +447,7 @@ void emit_clocks(struct emit *p, bool behind)
 
 static void put_unit(struct emit *p, unsigned at, unsigned head, const char *third, const char *fourth)
 {
-	if (p->unit && head >> 12) {
+	if ((p->unit || p->given) && head >> 12) {
 		emit(p, "add.u32 " R "head, " R "first, 0x%x", head);
 		emit(p, "@" R "leader st.global.v4.b32 [" R "k+%d], {" R "head, " R "m, %s, %s}", place_of(p, at), third, fourth);
 		return;
@@ -575,6 +584,13 @@ static void is_planned(const struct emit *p, const struct emit_record *r, bool f
 void emit_reserve(struct emit *p, const struct emit_record *r, bool first)
 {
 	is_planned(p, r, first);
+	if (p->outside) {
+		end_polls(p);
+		outside_reserve(p, r, first);
+		p->sure = p->sure || p->ahead;
+		p->running = true;
+		return;
+	}
 	if (r->once) {
 		room_for_leader(p, first + fixed_units(r) + (r->words + 1) / 2);
 	} else {
@@ -722,6 +738,12 @@ void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step, 
 	unsigned each = p->labels++, end = p->labels++;
 	bool shares = p->sure || p->ahead;
 
+	if (p->outside) {
+		end_polls(p);
+		outside_addresses(p, r, step, first);
+		p->sure = shares;
+		return;
+	}
 	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
 	look_for_room(p, first + 1 + EVENT_LANES / 2);
 	p->sure = true;
