@@ -4,7 +4,7 @@
  * starts a child for every seed and every set of options, and turns what they
  * found into the exit status.
  */
-#include "rewrite/rewrite.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <getopt.h>
