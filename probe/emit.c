@@ -231,6 +231,21 @@ static void read_group_clocks(struct emit *p)
 {
 	emit(p, "mov.u32 " R "gt, %%globaltimer_lo");
 	emit(p, "mov.u32 " R "gc, %%clock");
+	p->untimed = false;
+}
+
+/* Where a call makes the group's first record that reads them. */
+static void group_clocks_later(struct emit *p)
+{
+	p->untimed = p->outside != NULL;
+	if (!p->untimed)
+		read_group_clocks(p);
+}
+
+static void read_late_clocks(struct emit *p)
+{
+	if (p->untimed)
+		read_group_clocks(p);
 }
 
 void emit_mask_of_lane(struct emit *p, const struct ptx_inst *in, const char *mask)
@@ -248,7 +263,7 @@ void emit_regroup(struct emit *p)
 		emit(p, "and.b32 " R "m, " R "m, " R "row");
 	else
 		emit_mask_of_lane(p, NULL, "%__gsan_m");
-	read_group_clocks(p);
+	group_clocks_later(p);
 	emit_leader(p);
 }
 
@@ -257,14 +272,14 @@ void emit_regroup_by(struct emit *p, const char *reg)
 	emit(p, "activemask.b32 " R "m");
 	emit(p, "match.any.sync.b32 " R "m, " R "%s, " R "m", reg);
 	emit_mask_of_lane(p, NULL, "%__gsan_m");        /* of a constant all have the same, to ptxas */
-	read_group_clocks(p);
+	group_clocks_later(p);
 	emit_leader(p);
 }
 
 void emit_alone(struct emit *p)
 {
 	emit(p, "mov.u32 " R "m, %%lanemask_eq");
-	read_group_clocks(p);
+	group_clocks_later(p);
 	emit(p, "setp.ne.u32 " R "leader, " R "m, 0");
 }
 
@@ -307,6 +322,7 @@ static int place_of(const struct emit *p, unsigned at)
 /* Its piece has room for so many units, or for those that `ahead` says, or the leader takes another one. */
 static void look_for_room(struct emit *p, unsigned units)
 {
+	read_late_clocks(p);
 	units = p->ahead > units ? p->ahead : units;
 	if (!p->sure) {
 		emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
@@ -323,6 +339,7 @@ static void look_for_n(struct emit *p)
 		look_for_room(p, 0);
 		return;
 	}
+	read_late_clocks(p);
 	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
 	emit(p, "add.u32 " R "lo, " R "lo, " R "n");
 	emit(p, "setp.lt.or.u32 " R "full, " R "lo, %u, !" R "leader", p->piece);
@@ -390,6 +407,7 @@ static void first_group(struct emit *p)
 	}
 	put_text(p, probe_rows);
 	emit_regroup(p);
+	read_late_clocks(p);
 	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
 	emit(p, "setp.eq.or.u32 " R "full, " R "lo, 0, !" R "leader");
 	emit_refill(p, "%__gsan_full");
@@ -455,10 +473,17 @@ static void put_unit(struct emit *p, unsigned at, unsigned head, const char *thi
 	emit(p, "@" R "leader st.global.v4.b32 [" R "k+%d], {0x%x, " R "m, %s, %s}", place_of(p, at), head, third, fourth);
 }
 
+static void put_clock(struct emit *p, unsigned at)
+{
+	if (p->untimed)
+		abort();
+	put_unit(p, at, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_gc", "%__gsan_gt");
+}
+
 void emit_clock_record(struct emit *p, unsigned at)
 {
 	find_records(p);
-	put_unit(p, at, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_gc", "%__gsan_gt");
+	put_clock(p, at);
 }
 
 static bool addressed(const struct emit_record *r)
@@ -552,7 +577,7 @@ static void put_first(struct emit *p, bool first)
 {
 	if (!first)
 		return;
-	put_unit(p, 0, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_gc", "%__gsan_gt");
+	put_clock(p, 0);
 	emit(p, "add.u64 " R "k, " R "k, 16");
 }
 
@@ -622,11 +647,29 @@ static void take_spare(struct emit *p, const struct emit_record *r, bool first)
 	emit(p, "@" R "leader st.global.v4.b32 [" R "k+16], {" R "c, " R "t, 0, 0}");
 }
 
+/* A register or a number: `polled` of that site. */
+static const char *polled_of(struct emit *p, const struct emit_record *r, uint32_t spare)
+{
+	if (!p->given) {
+		snprintf(p->number, sizeof p->number, "0x%x", spare | r->site);
+		return p->number;
+	}
+	emit(p, "shr.u32 " R "hi, " R "first, 12");
+	emit(p, "add.u32 " R "hi, " R "hi, 0x%x", spare | r->site);
+	return "%__gsan_hi";
+}
+
 void emit_poll(struct emit *p, const struct emit_record *r, bool first)
 {
 	unsigned fresh = p->labels++, end = p->labels++;
 
-	emit(p, "setp.eq.u32 " R "same, " R "polled, 0x%x", SPARE | r->site);
+	if (p->outside) {
+		outside_poll(p, r, first);
+		p->running = true;
+		return;
+	}
+	read_late_clocks(p);
+	emit(p, "setp.eq.u32 " R "same, " R "polled, %s", polled_of(p, r, SPARE));
 	emit(p, "setp.eq.and.u32 " R "same, " R "pm, " R "m, " R "same");
 	emit(p, "vote.sync.all.pred " R "same, " R "same, " R "m");
 	emit(p, "@!" R "same bra $__gsan_L%u", fresh);
@@ -667,8 +710,12 @@ void emit_poll_end(struct emit *p, const struct emit_record *r, bool full)
 {
 	unsigned other = p->labels++, end = p->labels++;
 
+	if (p->outside) {
+		outside_poll_end(p, r, full);
+		return;
+	}
 	emit(p, "and.b32 " R "lo, " R "polled, 0x%x", ~SPARE);
-	emit(p, "setp.eq.u32 " R "line, " R "lo, %u", r->site);
+	emit(p, "setp.eq.u32 " R "line, " R "lo, %s", polled_of(p, r, 0));
 	emit(p, "setp.eq.and.u32 " R "line, " R "pm, " R "m, " R "line");
 	if (full)
 		emit(p, "and.pred " R "line, " R "line, " R "same");
@@ -683,12 +730,12 @@ void emit_poll_end(struct emit *p, const struct emit_record *r, bool full)
 	}
 	all_hold(p, other);
 	emit(p, "mov.b64 " R "sk, " R "k");
-	emit(p, "mov.b32 " R "polled, 0x%x", SPARE | r->site);
+	emit(p, "mov.b32 " R "polled, %s", polled_of(p, r, SPARE));
 	emit(p, "bra $__gsan_L%u", end);
 	emit_label(p, other);
 	emit(p, "mov.b64 " R "pk, " R "k");
 	emit(p, "mov.b32 " R "pm, " R "m");
-	emit(p, "mov.b32 " R "polled, %u", r->site);
+	emit(p, "mov.b32 " R "polled, %s", polled_of(p, r, 0));
 	emit_label(p, end);
 }
 

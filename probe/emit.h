@@ -35,6 +35,8 @@ struct emit {
 	bool called;                    /* it is no entry */
 	bool rows;                      /* all lanes of a warp are of one row */
 	bool polls;                     /* there are polls in the function */
+	bool untimed;                   /* gc and gt are not read yet, though the lanes are a group */
+	char number[16];                /* as text */
 	const char *unit;               /* of modules that are linked; NULL */
 	struct outside *outside;        /* what records are made by, where that is called (outside.h); NULL: it stands here */
 	bool given;                     /* it is such a function: of site 1, to whose number `first` is added */

@@ -12,12 +12,12 @@
 #define IN "__gsan_in"
 #define OUT "__gsan_out"
 
-enum what { REFILL, RESERVE, ADDRESSES };
+enum what { REFILL, RESERVE, ADDRESSES, POLL, POLL_END };
 struct form {
 	enum what what;
 	enum event_kind kind;
 	unsigned words, step, piece, ahead;     /* of a record; of addresses; struct emit's */
-	bool once, first, sure;
+	bool once, first, sure, full;
 };
 
 struct outside {
@@ -60,7 +60,7 @@ bool outside_wanted(const struct plan *plan, uint32_t most)
 /* ---- parameters and results -------------------------------------------------------------------------- */
 
 /* Registers of struct emit. */
-struct regs { const char *name[12]; unsigned n; };
+struct regs { const char *name[13]; unsigned n; };
 
 static void add(struct regs *r, const char *a, const char *b)
 {
@@ -71,7 +71,32 @@ static void add(struct regs *r, const char *a, const char *b)
 
 static unsigned bits_of(const char *reg)
 {
-	return !strcmp(reg, "base") || *reg == 'k' || *reg == 'v' ? 64 : 32;
+	return !strcmp(reg, "base") || *reg == 'k' || *reg == 'v' || !strcmp(reg, "pk") || !strcmp(reg, "sk") ? 64 : 32;
+}
+
+/* What a record has beside its words. */
+static void add_operands(struct regs *r, enum event_kind kind)
+{
+	switch (event_form(kind)) {
+	case EVENT_FORM_CLOCK:
+	case EVENT_FORM_CLOCKED:
+		add(r, "c", "t");
+		break;
+	case EVENT_FORM_BARRIER:
+		add(r, "a", "c");
+		break;
+	case EVENT_FORM_PAIR:
+		add(r, "a", "b");
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_polls(struct regs *r)
+{
+	add(r, "polled", "pm");
+	add(r, "pk", "sk");
 }
 
 static struct regs parameters(const struct form *s)
@@ -81,26 +106,16 @@ static struct regs parameters(const struct form *s)
 	if (s->what == REFILL)
 		return r;
 	add(&r, "m", "first");
-	if (s->first)
-		add(&r, "gc", "gt");
-	if (s->what == ADDRESSES) {
+	if (s->what == ADDRESSES)
 		add(&r, "v", NULL);
-		return r;
-	}
-	switch (event_form(s->kind)) {
-	case EVENT_FORM_CLOCK:
-	case EVENT_FORM_CLOCKED:
-		add(&r, "c", "t");
-		break;
-	case EVENT_FORM_BARRIER:
-		add(&r, "a", "c");
-		break;
-	case EVENT_FORM_PAIR:
-		add(&r, "a", "b");
-		break;
-	default:
-		break;
-	}
+	else
+		add_operands(&r, s->kind);
+	if (s->what == POLL || s->what == POLL_END)
+		add_polls(&r);
+	if (s->what == POLL_END)
+		add(&r, "k", "kl");
+	if (s->full)
+		add(&r, "n", NULL);
 	return r;
 }
 
@@ -108,8 +123,12 @@ static struct regs results(const struct form *s)
 {
 	struct regs r = {{"p"}, 1};
 
-	if (s->what == RESERVE)
+	if (s->what == RESERVE || s->what == POLL)
 		add(&r, "k", s->once ? NULL : "kl");
+	if (s->what == POLL_END) {
+		r.n = 0;
+		add_polls(&r);
+	}
 	return r;
 }
 
@@ -131,15 +150,28 @@ static void put_body(struct emit *q, const struct form *s)
 		return;
 	}
 	emit_leader(q);
-	if (s->what == RESERVE)
-		emit_reserve(q, &r, s->first);
-	else
+	switch (s->what) {
+	case ADDRESSES:
 		emit_addresses(q, &r, s->step, s->first);
+		break;
+	case POLL:
+		emit_poll(q, &r, s->first);
+		break;
+	case POLL_END:
+		if (s->full)
+			emit(q, "setp.ne.u32 " R "same, " R "n, 0");
+		emit_poll_end(q, &r, s->full);
+		break;
+	default:
+		emit_reserve(q, &r, s->first);
+		break;
+	}
 }
 
 static void put_function(struct outside *o, const struct form *s, const char *name)
 {
-	struct emit q = {.piece = s->piece, .called = true, .given = true, .sure = s->sure, .ahead = s->ahead, .most = UINT32_MAX};
+	struct emit q = {.piece = s->piece, .called = true, .given = true, .sure = s->sure, .ahead = s->ahead, .most = UINT32_MAX,
+			 .polls = s->what == POLL || s->what == POLL_END, .untimed = s->first};
 	const struct regs in = parameters(s), out = results(s);
 	struct ptx_buf *b = &q.out;
 	char line[160];
@@ -166,12 +198,12 @@ static void put_function(struct outside *o, const struct form *s, const char *na
 /* The function of a shape. */
 static const char *function(struct outside *o, const struct form *s)
 {
-	static const char *const what[] = {"refill", "record", "addresses"};
+	static const char *const what[] = {"refill", "record", "addresses", "poll", "poll_end"};
 	struct made *m;
 	char name[128];
 
-	snprintf(name, sizeof name, PROBE_OUTSIDE "%s_%u_%u_%u_%u_%u_%d%d%d", what[s->what], s->kind, s->words, s->step, s->piece,
-		 s->ahead, s->once, s->first, s->sure);
+	snprintf(name, sizeof name, PROBE_OUTSIDE "%s_%u_%u_%u_%u_%u_%d%d%d%d", what[s->what], s->kind, s->words, s->step, s->piece,
+		 s->ahead, s->once, s->first, s->sure, s->full);
 	for (m = o->made; m; m = m->next)
 		if (!strcmp(m->name, name))
 			return m->name;
@@ -207,6 +239,9 @@ static void call(struct emit *p, const struct form *s, uint32_t site)
 	const struct regs in = parameters(s), out = results(s);
 	const char *name = function(p->outside, s);
 
+	if (s->first && !p->untimed)
+		abort();                /* the function reads the group's clocks */
+	p->untimed = p->untimed && !s->first;
 	ptx_puts(&p->out, "\t{\n");
 	for (unsigned i = 0; i < in.n; i++)
 		emit(p, ".param .b%u " IN "%u", bits_of(in.name[i]), i);
@@ -245,4 +280,17 @@ void outside_addresses(struct emit *p, const struct emit_record *r, unsigned ste
 {
 	call(p, &(struct form){.what = ADDRESSES, .kind = r->kind, .step = step, .first = first, .piece = p->piece,
 				.sure = p->sure, .ahead = p->sure ? 0 : p->ahead}, r->site);
+}
+
+void outside_poll(struct emit *p, const struct emit_record *r, bool first)
+{
+	call(p, &(struct form){.what = POLL, .kind = r->kind, .words = r->words, .first = first, .piece = p->piece,
+			       .sure = p->sure, .ahead = p->sure ? 0 : p->ahead}, r->site);
+}
+
+void outside_poll_end(struct emit *p, const struct emit_record *r, bool full)
+{
+	if (full)
+		emit(p, "selp.b32 " R "n, 1, 0, " R "same");
+	call(p, &(struct form){.what = POLL_END, .kind = r->kind, .words = r->words, .full = full, .piece = p->piece}, r->site);
 }

@@ -12,7 +12,7 @@
 #include "probe/emit.h"
 #include "probe/plan.h"
 
-#define OUTSIDE_INLINE_MOST 64
+#define OUTSIDE_INLINE_MOST 50
 
 struct outside;
 
@@ -23,9 +23,12 @@ bool outside_wanted(const struct plan *, uint32_t most);
 /* All functions that were called since; in the arena. */
 const char *outside_text(const struct outside *);
 
-/* As emit_piece(), emit_reserve() and emit_addresses(): a call. */
+/* As the functions of these names in emit.h, outside_refill() as emit_piece(): a call.  What makes a group's first record
+ * reads the group's clocks. */
 void outside_refill(struct emit *);
 void outside_reserve(struct emit *, const struct emit_record *, bool first);
 void outside_addresses(struct emit *, const struct emit_record *, unsigned step, bool first);
+void outside_poll(struct emit *, const struct emit_record *, bool first);
+void outside_poll_end(struct emit *, const struct emit_record *, bool full);
 
 #endif
