@@ -651,7 +651,7 @@ static void take_spare(struct emit *p, const struct emit_record *r, bool first)
 static const char *polled_of(struct emit *p, const struct emit_record *r, uint32_t spare)
 {
 	if (!p->given) {
-		snprintf(p->number, sizeof p->number, "0x%x", spare | r->site);
+		snprintf(p->number, sizeof p->number, spare ? "0x%x" : "%u", spare | r->site);
 		return p->number;
 	}
 	emit(p, "shr.u32 " R "hi, " R "first, 12");

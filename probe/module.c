@@ -293,7 +293,8 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 				  ptx_sprintf(m->arena, ".visible .global .align 4 .b32 " PROBE_FIRST "%s;\n", what.unit));
 	if (sites->nkernels)
 		put_sink(&t);
-	ptx_insert_module(m, first_function(m), outside_text(t.outside));
+	if (*outside_text(t.outside))
+		ptx_insert_module(m, first_function(m), outside_text(t.outside));
 	sites->called = t.called;
 	free(t.e.out.p);
 }
