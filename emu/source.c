@@ -102,7 +102,7 @@ static void add_func(const struct ptx_func *f)
 
 void emu_source_marks(struct ptx_func *f)
 {
-	unsigned depth = 0;
+	unsigned depth = !strncmp(f->name, PROBE_OUTSIDE, strlen(PROBE_OUTSIDE));      /* no label ends that */
 
 	for (struct ptx_stmt *s = f->body; s; s = s->next) {
 		bool label = s->kind == STMT_LABEL;

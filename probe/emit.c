@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "probe/emit.h"
+#include "probe/outside.h"
 #include "probe/text.h"
 
 #define R "%%__gsan_"
@@ -120,10 +121,10 @@ void emit_registers(struct emit *p)
 	emit(p, ".reg .b32 " R "p, " R "row, " R "m, " R "n, " R "rank, " R "lo, " R "hi");
 	emit(p, ".reg .b32 " R "a, " R "b, " R "c, " R "t, " R "c0, " R "t0, " R "tried, " R "each, " R "own, " R "gc, " R "gt");
 	emit(p, ".reg .b16 " R "h");
-	if (p->unit) {
+	if (p->unit || p->given)
 		emit(p, ".reg .b32 " R "first, " R "head");
+	if (p->unit)
 		emit(p, "ld.global.b32 " R "first, [" PROBE_FIRST "%s]", p->unit);
-	}
 	if (p->polls) {
 		emit(p, ".reg .b64 " R "pk, " R "sk");
 		emit(p, ".reg .b32 " R "polled, " R "pm");
@@ -218,7 +219,7 @@ void emit_skip_lanes(struct emit *p, unsigned lane, unsigned label)
 
 /* ---- groups and room ------------------------------------------------------------------------------ */
 
-static void find_leader(struct emit *p)
+void emit_leader(struct emit *p)
 {
 	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
 	emit(p, "and.b32 " R "lo, " R "lo, " R "m");
@@ -230,6 +231,21 @@ static void read_group_clocks(struct emit *p)
 {
 	emit(p, "mov.u32 " R "gt, %%globaltimer_lo");
 	emit(p, "mov.u32 " R "gc, %%clock");
+	p->untimed = false;
+}
+
+/* Where a call makes the group's first record that reads them. */
+static void group_clocks_later(struct emit *p)
+{
+	p->untimed = p->outside != NULL;
+	if (!p->untimed)
+		read_group_clocks(p);
+}
+
+static void read_late_clocks(struct emit *p)
+{
+	if (p->untimed)
+		read_group_clocks(p);
 }
 
 void emit_mask_of_lane(struct emit *p, const struct ptx_inst *in, const char *mask)
@@ -247,8 +263,8 @@ void emit_regroup(struct emit *p)
 		emit(p, "and.b32 " R "m, " R "m, " R "row");
 	else
 		emit_mask_of_lane(p, NULL, "%__gsan_m");
-	read_group_clocks(p);
-	find_leader(p);
+	group_clocks_later(p);
+	emit_leader(p);
 }
 
 void emit_regroup_by(struct emit *p, const char *reg)
@@ -256,15 +272,20 @@ void emit_regroup_by(struct emit *p, const char *reg)
 	emit(p, "activemask.b32 " R "m");
 	emit(p, "match.any.sync.b32 " R "m, " R "%s, " R "m", reg);
 	emit_mask_of_lane(p, NULL, "%__gsan_m");        /* of a constant all have the same, to ptxas */
-	read_group_clocks(p);
-	find_leader(p);
+	group_clocks_later(p);
+	emit_leader(p);
 }
 
 void emit_alone(struct emit *p)
 {
 	emit(p, "mov.u32 " R "m, %%lanemask_eq");
-	read_group_clocks(p);
+	group_clocks_later(p);
 	emit(p, "setp.ne.u32 " R "leader, " R "m, 0");
+}
+
+void emit_piece(struct emit *p)
+{
+	put_text(p, probe_refill);
 }
 
 static void emit_refill(struct emit *p, const char *unless)
@@ -272,7 +293,10 @@ static void emit_refill(struct emit *p, const char *unless)
 	unsigned have = p->labels++;
 
 	emit(p, "@%s bra $__gsan_L%u", unless, have);
-	put_text(p, probe_refill);
+	if (p->outside)
+		outside_refill(p);
+	else
+		emit_piece(p);
 	emit_label(p, have);
 }
 
@@ -298,6 +322,7 @@ static int place_of(const struct emit *p, unsigned at)
 /* Its piece has room for so many units, or for those that `ahead` says, or the leader takes another one. */
 static void look_for_room(struct emit *p, unsigned units)
 {
+	read_late_clocks(p);
 	units = p->ahead > units ? p->ahead : units;
 	if (!p->sure) {
 		emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
@@ -314,6 +339,7 @@ static void look_for_n(struct emit *p)
 		look_for_room(p, 0);
 		return;
 	}
+	read_late_clocks(p);
 	emit(p, "and.b32 " R "lo, " R "p, %u", p->piece - 1);
 	emit(p, "add.u32 " R "lo, " R "lo, " R "n");
 	emit(p, "setp.lt.or.u32 " R "full, " R "lo, %u, !" R "leader", p->piece);
@@ -376,11 +402,12 @@ static void first_group(struct emit *p)
 		emit(p, "setp.eq.u32 " R "full, 0, 0");
 		emit(p, "vote.sync.ballot.b32 " R "m, " R "full, 0xffffffff");
 		read_group_clocks(p);
-		find_leader(p);
+		emit_leader(p);
 		return;
 	}
 	put_text(p, probe_rows);
 	emit_regroup(p);
+	read_late_clocks(p);
 	emit(p, "mov.u32 " R "lo, %%lanemask_lt");
 	emit(p, "setp.eq.or.u32 " R "full, " R "lo, 0, !" R "leader");
 	emit_refill(p, "%__gsan_full");
@@ -438,7 +465,7 @@ void emit_clocks(struct emit *p, bool behind)
 
 static void put_unit(struct emit *p, unsigned at, unsigned head, const char *third, const char *fourth)
 {
-	if (p->unit && head >> 12) {
+	if ((p->unit || p->given) && head >> 12) {
 		emit(p, "add.u32 " R "head, " R "first, 0x%x", head);
 		emit(p, "@" R "leader st.global.v4.b32 [" R "k+%d], {" R "head, " R "m, %s, %s}", place_of(p, at), third, fourth);
 		return;
@@ -446,10 +473,17 @@ static void put_unit(struct emit *p, unsigned at, unsigned head, const char *thi
 	emit(p, "@" R "leader st.global.v4.b32 [" R "k+%d], {0x%x, " R "m, %s, %s}", place_of(p, at), head, third, fourth);
 }
 
+static void put_clock(struct emit *p, unsigned at)
+{
+	if (p->untimed)
+		abort();
+	put_unit(p, at, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_gc", "%__gsan_gt");
+}
+
 void emit_clock_record(struct emit *p, unsigned at)
 {
 	find_records(p);
-	put_unit(p, at, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_gc", "%__gsan_gt");
+	put_clock(p, at);
 }
 
 static bool addressed(const struct emit_record *r)
@@ -543,7 +577,7 @@ static void put_first(struct emit *p, bool first)
 {
 	if (!first)
 		return;
-	put_unit(p, 0, event_head(EVENT_CLOCK, 0, 0, false), "%__gsan_gc", "%__gsan_gt");
+	put_clock(p, 0);
 	emit(p, "add.u64 " R "k, " R "k, 16");
 }
 
@@ -575,6 +609,13 @@ static void is_planned(const struct emit *p, const struct emit_record *r, bool f
 void emit_reserve(struct emit *p, const struct emit_record *r, bool first)
 {
 	is_planned(p, r, first);
+	if (p->outside) {
+		end_polls(p);
+		outside_reserve(p, r, first);
+		p->sure = p->sure || p->ahead;
+		p->running = true;
+		return;
+	}
 	if (r->once) {
 		room_for_leader(p, first + fixed_units(r) + (r->words + 1) / 2);
 	} else {
@@ -606,11 +647,29 @@ static void take_spare(struct emit *p, const struct emit_record *r, bool first)
 	emit(p, "@" R "leader st.global.v4.b32 [" R "k+16], {" R "c, " R "t, 0, 0}");
 }
 
+/* A register or a number: `polled` of that site. */
+static const char *polled_of(struct emit *p, const struct emit_record *r, uint32_t spare)
+{
+	if (!p->given) {
+		snprintf(p->number, sizeof p->number, spare ? "0x%x" : "%u", spare | r->site);
+		return p->number;
+	}
+	emit(p, "shr.u32 " R "hi, " R "first, 12");
+	emit(p, "add.u32 " R "hi, " R "hi, 0x%x", spare | r->site);
+	return "%__gsan_hi";
+}
+
 void emit_poll(struct emit *p, const struct emit_record *r, bool first)
 {
 	unsigned fresh = p->labels++, end = p->labels++;
 
-	emit(p, "setp.eq.u32 " R "same, " R "polled, 0x%x", SPARE | r->site);
+	if (p->outside) {
+		outside_poll(p, r, first);
+		p->running = true;
+		return;
+	}
+	read_late_clocks(p);
+	emit(p, "setp.eq.u32 " R "same, " R "polled, %s", polled_of(p, r, SPARE));
 	emit(p, "setp.eq.and.u32 " R "same, " R "pm, " R "m, " R "same");
 	emit(p, "vote.sync.all.pred " R "same, " R "same, " R "m");
 	emit(p, "@!" R "same bra $__gsan_L%u", fresh);
@@ -651,8 +710,12 @@ void emit_poll_end(struct emit *p, const struct emit_record *r, bool full)
 {
 	unsigned other = p->labels++, end = p->labels++;
 
+	if (p->outside) {
+		outside_poll_end(p, r, full);
+		return;
+	}
 	emit(p, "and.b32 " R "lo, " R "polled, 0x%x", ~SPARE);
-	emit(p, "setp.eq.u32 " R "line, " R "lo, %u", r->site);
+	emit(p, "setp.eq.u32 " R "line, " R "lo, %s", polled_of(p, r, 0));
 	emit(p, "setp.eq.and.u32 " R "line, " R "pm, " R "m, " R "line");
 	if (full)
 		emit(p, "and.pred " R "line, " R "line, " R "same");
@@ -667,12 +730,12 @@ void emit_poll_end(struct emit *p, const struct emit_record *r, bool full)
 	}
 	all_hold(p, other);
 	emit(p, "mov.b64 " R "sk, " R "k");
-	emit(p, "mov.b32 " R "polled, 0x%x", SPARE | r->site);
+	emit(p, "mov.b32 " R "polled, %s", polled_of(p, r, SPARE));
 	emit(p, "bra $__gsan_L%u", end);
 	emit_label(p, other);
 	emit(p, "mov.b64 " R "pk, " R "k");
 	emit(p, "mov.b32 " R "pm, " R "m");
-	emit(p, "mov.b32 " R "polled, %u", r->site);
+	emit(p, "mov.b32 " R "polled, %s", polled_of(p, r, 0));
 	emit_label(p, end);
 }
 
@@ -722,6 +785,12 @@ void emit_addresses(struct emit *p, const struct emit_record *r, unsigned step, 
 	unsigned each = p->labels++, end = p->labels++;
 	bool shares = p->sure || p->ahead;
 
+	if (p->outside) {
+		end_polls(p);
+		outside_addresses(p, r, step, first);
+		p->sure = shares;
+		return;
+	}
 	emit(p, "and.b64 " R "v, " R "v, 0x%llx", (unsigned long long)EVENT_ADDRESS);
 	look_for_room(p, first + 1 + EVENT_LANES / 2);
 	p->sure = true;

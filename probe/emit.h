@@ -19,7 +19,8 @@
  *   c, t; c0, t0 low words of clock and timer; those from before an instruction
  *   gc, gt       the same from when the group's lanes were together
  *   tried        the site of a wait that has been in vain since the last that was not; 0
- *   first, head  of modules that are linked: the number of the first site, << 12; a record's first word
+ *   first, head  of modules that are linked: the number of the first site, << 12; a record's first word.  Where that is
+ *                made by a function: of its site, less one
  *   polled       the site of a poll that the lane has logged last; 0: another record came behind it, or none has
  *                (emit_poll, as pm, pk, sk)
  *   v, x         64-bit operands and what is made of them; a, b: 32-bit ones
@@ -34,7 +35,11 @@ struct emit {
 	bool called;                    /* it is no entry */
 	bool rows;                      /* all lanes of a warp are of one row */
 	bool polls;                     /* there are polls in the function */
+	bool untimed;                   /* gc and gt are not read yet, though the lanes are a group */
+	char number[16];                /* as text */
 	const char *unit;               /* of modules that are linked; NULL */
+	struct outside *outside;        /* what records are made by, where that is called (outside.h); NULL: it stands here */
+	bool given;                     /* it is such a function: of site 1, to whose number `first` is added */
 	unsigned most;                  /* units that a record with room of its own may take */
 	unsigned ahead;                 /* units that the next record looks for room for, with those behind it; 0: its own */
 	bool sure;                      /* one before it has done that */
@@ -62,6 +67,11 @@ void emit_skip_lanes(struct emit *, unsigned lane, unsigned label);
 
 /* The registers, and what they hold at first; the block's head; CLOCK and BEGIN of the first groups. */
 void emit_start(struct emit *, uint32_t begin);
+
+/* The registers alone; leader, by m; a new piece for the lane that is here (refill.ptx). */
+void emit_registers(struct emit *);
+void emit_leader(struct emit *);
+void emit_piece(struct emit *);
 
 /* The same at a function's start; what a lane keeps, into the table of lanes and back. */
 void emit_called(struct emit *);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/module.h"
+#include "probe/outside.h"
 #include "probe/perturb.h"
 
 /* A number in the PTX of start.ptx and refill.ptx. */
@@ -173,6 +174,7 @@ static void function(struct module *t, struct ptx_func *f)
 	t->e.rows = plan->rows;
 	t->e.polls = plan->polls;
 	t->e.called = !f->entry;
+	t->e.outside = outside_wanted(plan, t->inline_most) ? t->outside : NULL;
 	if (f->entry) {
 		tell_variables(t, f);
 		emit_start(&t->e, 0);
@@ -271,6 +273,8 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 	t.e.clusters = m->sm >= 90 && m->version >= 78;
 	t.e.unit = what.unit;
 	t.marks = what.marks;
+	t.outside = outside_new(m->arena);
+	t.inline_most = what.inline_most == PROBE_INLINE_NONE ? 0 : what.inline_most ? what.inline_most : OUTSIDE_INLINE_MOST;
 	t.derive = derive_of(m->arena, m);
 	add_variables(&t);
 	if (what.perturb)
@@ -289,6 +293,8 @@ void probe_put(struct ptx_module *m, struct probe_what what, struct probe_sites 
 				  ptx_sprintf(m->arena, ".visible .global .align 4 .b32 " PROBE_FIRST "%s;\n", what.unit));
 	if (sites->nkernels)
 		put_sink(&t);
+	if (*outside_text(t.outside))
+		ptx_insert_module(m, first_function(m), outside_text(t.outside));
 	sites->called = t.called;
 	free(t.e.out.p);
 }

@@ -17,9 +17,11 @@ struct module {
 	uint32_t *number;               /* and the sites of its items */
 	bool marks;                     /* probe_what.marks */
 	bool called;                    /* there are functions that are called */
+	uint32_t inline_most;           /* probe_what.inline_most */
 	struct probe_sites *sites;
 	struct derive *derive;
 	struct emit e;
+	struct outside *outside;        /* functions that make records, of all that were wanted so far */
 	struct ptx_sym *scratch;        /* two: registers for results that the program does not want: of 32 and 64 bits */
 };
 

@@ -50,12 +50,16 @@ struct probe_sites {
  * (nvcc -rdc=true): its sites are numbered from what the variable PROBE_FIRST and that name says, << 12; NULL.
  * marks: labels that begin with PROBE_IN and PROBE_OUT, around all that is put in.  perturb: a seed by which warps are
  * held up (perturb.h); 0: nothing holds them up.  leave: names of kernels that stay as they are, NULL at the end, or NULL;
- * not where some of the module's functions are called, which log for the kernels that call them. */
-struct probe_what { bool stored, marks; const char *unit; uint32_t perturb; const char *const *leave; };
+ * not where some of the module's functions are called, which log for the kernels that call them.  inline_most: how often a
+ * function may look for room before its records are made by functions that it calls (outside.h); 0: as is best. */
+struct probe_what { bool stored, marks; const char *unit; uint32_t perturb; const char *const *leave; uint32_t inline_most; };
+#define PROBE_INLINE_NONE UINT32_MAX    /* inline_most: never may it */
 /* Is it one of those names? */
 bool probe_leaves(const struct ptx_func *, const char *const *leave);
 #define PROBE_IN "$__gsan_in"
 #define PROBE_OUT "$__gsan_out"
+/* So begin the names of functions that probes call. */
+#define PROBE_OUTSIDE "__gsan_do_"
 
 /* Puts probes into a module's functions.  The sites are freed by probe_sites_free(). */
 void probe_put(struct ptx_module *, struct probe_what, struct probe_sites *);

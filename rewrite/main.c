@@ -17,7 +17,7 @@
 
 enum { EXIT_OK, EXIT_REJECTED, EXIT_USAGE, EXIT_IO };
 
-enum { OPT_PRINT = 256, OPT_STATS, OPT_KERNEL, OPT_WRAP, OPT_RELOCATABLE, OPT_PERTURB, OPT_STORED, OPT_LIST, OPT_HELP, OPT_VERSION };
+enum { OPT_PRINT = 256, OPT_STATS, OPT_KERNEL, OPT_WRAP, OPT_RELOCATABLE, OPT_PERTURB, OPT_INLINE, OPT_STORED, OPT_LIST, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -29,6 +29,7 @@ static const struct option long_options[] = {
 	{ "wrap", no_argument, NULL, OPT_WRAP },
 	{ "relocatable", no_argument, NULL, OPT_RELOCATABLE },
 	{ "perturb", required_argument, NULL, OPT_PERTURB },
+	{ "inline", required_argument, NULL, OPT_INLINE },
 	{ "stored", no_argument, NULL, OPT_STORED },
 	{ "list-insts", no_argument, NULL, OPT_LIST },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -56,6 +57,7 @@ static void help(void)
 	      "      --wrap            run a compiler phase (cicc, ptxas) with its PTX rewritten\n"
 	      "      --relocatable     for ptxas -c (nvcc -rdc=true); --wrap sees it by itself\n"
 	      "      --perturb=SEED    hold warps up by chance around synchronisation, by this seed\n"
+	      "      --inline=N        functions that log at more than N places call what does it\n"
 	      "      --stored          log what is stored, which same_value=ignore asks for\n"
 	      "      --print           parse and print, without instrumenting\n"
 	      "      --stats           say on standard error what was done\n"
@@ -248,6 +250,10 @@ static int arguments(struct command *c, int argc, char **argv)
 		case OPT_PERTURB:
 			if (!gsan_rewrite_seed(optarg, &c->options.perturb))
 				return usage("--perturb: a number from 1 to 2147483647");
+			break;
+		case OPT_INLINE:
+			if (!gsan_rewrite_inline(optarg, &c->options.inline_most))
+				return usage("--inline: a number from 0 to 2147483647");
 			break;
 		case OPT_STORED:
 			c->options.stored = true;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "probe/probe.h"
 #include "rewrite/rw.h"
 #include "rt/pairs.h"
 
@@ -210,13 +211,30 @@ void gsan_rewrite_asked(struct gsan_rewrite_options *o, const char *list)
 	}
 }
 
-bool gsan_rewrite_seed(const char *text, unsigned *seed)
+static bool number(const char *text, unsigned long least, unsigned long *v)
 {
 	char *end;
-	unsigned long v = strtoul(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || !v || v > 2147483647)
+	*v = strtoul(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && *v >= least && *v <= 2147483647;
+}
+
+bool gsan_rewrite_seed(const char *text, unsigned *seed)
+{
+	unsigned long v;
+
+	if (!number(text, 1, &v))
 		return false;
 	*seed = (unsigned)v;
+	return true;
+}
+
+bool gsan_rewrite_inline(const char *text, unsigned *most)
+{
+	unsigned long v;
+
+	if (!number(text, 0, &v))
+		return false;
+	*most = v ? (unsigned)v : PROBE_INLINE_NONE;
 	return true;
 }

@@ -21,6 +21,7 @@ struct gsan_rewrite_options {
 	bool marks;             /* labels around what is put in (probe.h) */
 	bool stored;            /* log what weak stores store, for same_value=ignore */
 	unsigned perturb;       /* seed to hold warps up by; 0: none */
+	unsigned inline_most;   /* struct probe_what's */
 	const char *dump;       /* letters of the passes to print after, or NULL */
 	FILE *dump_to;          /* where to; NULL: stderr */
 };
@@ -62,6 +63,8 @@ char *gsan_rewrite(const char *path, const char *text, size_t len,
 void gsan_rewrite_asked(struct gsan_rewrite_options *, const char *list);
 /* A seed from 1 to 2147483647; false: it is none, and *seed is as it was. */
 bool gsan_rewrite_seed(const char *text, unsigned *seed);
+/* --inline: a number of looks for room, from 0 to 2147483647; false: it is none, and *most is as it was. */
+bool gsan_rewrite_inline(const char *text, unsigned *most);
 
 /* Letters of the passes with their names, for -d and --help. */
 struct gsan_rewrite_pass_name { char letter; const char *name, *text; };

@@ -136,7 +136,7 @@ static bool load(struct runner *r)
 	static char log[16384];
 	CUjit_option names[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
 	void *values[] = { log, (void *)(uintptr_t)sizeof log };
-	struct gsan_rewrite_options options = { .marks = r->job->emu };
+	struct gsan_rewrite_options options = { .marks = r->job->emu, .inline_most = r->job->inline_most };
 	char *text = NULL;
 	size_t len = 0;
 	bool ok;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "rewrite/rewrite.h"
 #include "rt/gsan.h"
 #include "rt/kinds.h"
 
@@ -69,6 +70,7 @@ static const char usage_text[] =
 "                          full is lost, and is not judged\n"
 "      --cuts=N            with --events, judge N times more as if from some moment on a\n"
 "                          part of the log were lost: that may hide findings alone\n"
+"      --inline=N          functions that log at more than N places call what does it\n"
 "      --timeout=SECONDS   end a run after so long, whatever the script says\n"
 "      --no-instrument     run the PTX as it is\n"
 "      --dump=NAME[,...]   print the words of these buffers after the run\n"
@@ -169,12 +171,12 @@ static const char *launches(const char *what, const char *s)
 /* What asks for a script, or for a detector of gsan-run's own, is for files. */
 static void check_program(const struct options *o)
 {
-	if (o->check || o->oracle || o->job.events || o->parse_only || o->job.plain || o->job.dump || o->job.keep)
+	if (o->check || o->oracle || o->job.events || o->parse_only || o->job.plain || o->job.dump || o->job.keep || o->job.inline_most)
 		usage("only --device, --seed, --seeds, --timeout, -v, --kernel, --skip, --count and --no-follow are for programs", NULL);
 }
 
 enum {
-	CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, REGION, NO_DRAIN, CUTS, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD,
+	CHECK = 256, ORACLE, EVENTS, DEVICE, SEED, SEEDS, REGION, NO_DRAIN, CUTS, INLINE, TIMEOUT, PLAIN, DUMP, KEEP, PARSE, CHILD,
 	KERNEL, SKIP, COUNT, ALONE
 };
 static const struct option longs[] = {
@@ -187,6 +189,7 @@ static const struct option longs[] = {
 	{ "region", required_argument, NULL, REGION },
 	{ "no-drain", no_argument, NULL, NO_DRAIN },
 	{ "cuts", required_argument, NULL, CUTS },
+	{ "inline", required_argument, NULL, INLINE },
 	{ "timeout", required_argument, NULL, TIMEOUT },
 	{ "no-instrument", no_argument, NULL, PLAIN },
 	{ "dump", required_argument, NULL, DUMP },
@@ -276,6 +279,10 @@ static bool option_of_log(struct options *o, int c)
 	case CUTS:
 		o->job.cuts = at_most(optarg, 0, 100000, "--cuts wants a number, not", "--cuts: too many:");
 		break;
+	case INLINE:
+		if (!gsan_rewrite_inline(optarg, &o->job.inline_most))
+			usage("--inline wants a number, not", optarg);
+		break;
 	case PLAIN:
 		o->job.plain = true;
 		break;
@@ -329,6 +336,8 @@ static void check_options(struct options *o)
 		usage("--events=probes: what has probes is not what the oracle judges", NULL);
 	if ((o->job.region || o->job.no_drain) && o->job.events != EVENTS_PROBES)
 		usage("--region, --no-drain: only with --events=probes", NULL);
+	if (o->job.inline_most && (o->only || o->job.plain || (o->job.events && o->job.events != EVENTS_PROBES)))
+		usage("--inline: only where probes are put in", NULL);
 	if (o->job.cuts && !o->job.events)
 		usage("--cuts: only with --events", NULL);
 	if (o->job.events == EVENTS_PROBES)

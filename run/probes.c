@@ -65,7 +65,8 @@ static void forget_twins(void)
 
 char *run_probes_text(const struct run_script *s, const struct gsan_rewrite_options *asked)
 {
-	struct probe_what what = {.stored = asked->stored, .marks = asked->marks, .perturb = asked->perturb};
+	struct probe_what what = {.stored = asked->stored, .marks = asked->marks, .perturb = asked->perturb,
+				  .inline_most = asked->inline_most};
 	char *text;
 
 	forget_twins();

@@ -231,6 +231,7 @@ struct run_job {
 	unsigned cuts;          /* judge the events so often as if a part of them were lost */
 	uint64_t region;        /* bytes of the log; 0: as many as launches need, and at least 64 MiB */
 	bool no_drain;          /* do not empty it while a kernel runs */
+	unsigned inline_most;   /* struct probe_what's */
 	const char *dump;       /* buffers whose words to print at the end, by commas; or NULL */
 	const char *keep;       /* file for the rewritten PTX */
 	int fd;                 /* messages to the parent */
