@@ -77,7 +77,8 @@ enum detect_why {
 	DETECT_MBAR_MANY,               /* an arrival at an mbarrier that expects no more of them in this phase */
 	DETECT_MBAR_BYTES,              /* more bytes than it can count */
 	DETECT_NOT_FREED,               /* tensor memory, when its block ended */
-	DETECT_FREED_TWICE              /* and not allocated in between */
+	DETECT_FREED_TWICE,             /* and not allocated in between */
+	DETECT_OLDER_PHASE              /* of a race: a wait passed by the phase before that of the other side */
 };
 
 #define DETECT_NO_SITE 0xffffffffu
@@ -107,7 +108,9 @@ struct detect_finding {
 	bool one;                       /* there is no second */
 	bool same_value;                /* both wrote one value */
 	uint32_t met[2];                /* of a race: sites of the write and of the read of it by which the two met,
-					   of which `why` is told; DETECT_NO_SITE: by none */
+					   of which `why` is told; DETECT_NO_SITE: by none.  Of OLDER_PHASE: of the
+					   arrival or the copy, and of the wait */
+	uint32_t phase;                 /* of OLDER_PHASE: the one that the arrival or the copy is of, from 0 on */
 	uint64_t count;                 /* pairs of these sites */
 	/* Of SHARED_BOUNDS: the variable that the address comes from, of several the nearest, of none all of a block's memory;
 	 * bytes by which the access reaches behind its end, or, negative, begins before its start; and the variable in which

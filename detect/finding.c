@@ -154,6 +154,7 @@ static void name(const struct detect *d, struct detect_finding *f, uint32_t race
 		if (f->why == DETECT_NARROW)
 			f->kind = DETECT_SCOPE_RACE;
 		find_met(d, a, b, f->met);
+		find_older_phase(d, a, b, f);
 	}
 }
 

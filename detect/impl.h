@@ -412,6 +412,9 @@ struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane, 
 static inline bool by_copy(const struct mbar_op *o) { return is_copy(o->kind); }
 struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; before: the one there before it; NONE */
 
+/* parity.c: of a race, says so if a wait was for an older phase than the other side's. */
+void find_older_phase(const struct detect *, const struct access *, const struct access *, struct detect_finding *);
+
 /* barrier.c: an arrival or a wait at a barrier.  Of a warp's `count` has its members. */
 uint32_t fence_hub(struct scan *, unsigned lane, unsigned kind);
 enum { OF_ALL = 16, CLUSTER_BARRIER = 32, WARP_BARRIER };       /* objects: ids, ids without a count, others */

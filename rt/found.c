@@ -113,6 +113,8 @@ static enum gsan_why of_race(const struct rt_report *r, const struct detect_find
 
 static enum gsan_why why_of(const struct rt_report *r, const struct detect_finding *f)
 {
+	if (f->why == DETECT_OLDER_PHASE)
+		return GSAN_WHY_OLDER_PHASE;
 	switch (f->kind) {
 	case DETECT_ASYNC_RACE:
 		return r->tensor ? of_tensor(r, f->why) : GSAN_WHY_ASYNC;
@@ -218,6 +220,13 @@ static void fill_site(struct rt_place *p, const struct rt_launch *l, uint32_t nu
 	p->ptx = rt_string(t, t->n.path);
 	p->ptx_line = s->line;
 	add_frames(p, t, &t->spot[number]);
+}
+
+static void fill_spot(struct rt_place *p, const struct rt_launch *l, uint32_t site)
+{
+	p->op = p->var = p->ptx = "";
+	if (l)
+		fill_site(p, l, site);
 }
 
 void rt_found_place(struct rt_place *p, const struct detect_side *s, const struct rt_launch *l)
@@ -365,6 +374,11 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdi
 	rt_found_launch(r, l);
 	rt_found_place(&r->now, now, l);
 	rt_found_place(&r->before, before, f->one ? NULL : rt_verdict_launch(v, before->launch));
+	if (f->why == DETECT_OLDER_PHASE) {
+		fill_spot(&r->arrival, l, f->met[0]);
+		fill_spot(&r->wait, l, f->met[1]);
+		r->phase = f->phase;
+	}
 	if (l && (now->shared || now->tensor) && now->owner != now->block)
 		r->owner = 1 + now->owner % (uint32_t)((l->cluster[0] ? l->cluster[0] : 1) * (l->cluster[1] ? l->cluster[1] : 1) *
 						       (l->cluster[2] ? l->cluster[2] : 1));

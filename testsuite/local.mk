@@ -215,6 +215,7 @@ race_tests = \
 	testsuite/race/35_mbar_store.ptx \
 	testsuite/race/36_mbar_older_phase.ptx \
 	testsuite/race/36_mbar_wrong_parity.ptx \
+	testsuite/race/36_tma_parity_stuck.ptx \
 	testsuite/race/37_arrive_drop_later.ptx \
 	testsuite/race/37_mbar_too_many_bytes.ptx \
 	testsuite/race/38_phase_by_one_thread.ptx \
@@ -873,6 +874,7 @@ norace_tests = \
 	testsuite/norace/36_mbar_parity_register_flipped.ptx \
 	testsuite/norace/36_mbar_right_parity.ptx \
 	testsuite/norace/36_mbar_ring_parity.ptx \
+	testsuite/norace/36_tma_parity_flipped.ptx \
 	testsuite/norace/37_arrive_drop_before.ptx \
 	testsuite/norace/37_mbar_most_bytes.ptx \
 	testsuite/norace/38_tx_and_arrive.ptx \

@@ -319,7 +319,10 @@ ev_logs = \
 	testsuite/detect/mbarrier/one_of_two_arrivals.ev testsuite/detect/mbarrier/opaque_arrives.ev testsuite/detect/mbarrier/opaque_copies.ev \
 	testsuite/detect/mbarrier/other_lane_arrives.ev \
 	testsuite/detect/mbarrier/other_lane_waits.ev testsuite/detect/mbarrier/other_mbarrier.ev \
+	testsuite/detect/mbarrier/parity_again.ev testsuite/detect/mbarrier/parity_of_none.ev \
 	testsuite/detect/mbarrier/parity_of_older_phase.ev \
+	testsuite/detect/mbarrier/parity_once.ev testsuite/detect/mbarrier/parity_producer.ev \
+	testsuite/detect/mbarrier/parity_ring.ev \
 	testsuite/detect/mbarrier/parity_of_third_phase.ev testsuite/detect/mbarrier/peer_arrive_cta.ev \
 	testsuite/detect/mbarrier/peer_cluster_cluster.ev \
 	testsuite/detect/mbarrier/peer_init_not_ordered.ev testsuite/detect/mbarrier/peer_relaxed.ev \
