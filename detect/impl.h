@@ -406,10 +406,13 @@ struct mbar_op {
 	uint32_t source, written, number;       /* which operations it says are over, up to that number; NONE */
 	uint32_t visit;                 /* another block's mbarrier: that has to wait for this operation; NONE */
 	uint32_t lo, hi;                /* phases that it may be of; a wait: phases that may be over */
+	uint32_t seen;                  /* phases that its thread had seen over before */
 };
 struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane, uint32_t owner, uint64_t address);
 /* Is it one that a copy makes? */
 static inline bool by_copy(const struct mbar_op *o) { return is_copy(o->kind); }
+/* The arrival of the same thread whose state a wait names, or an attempt; NULL. */
+const struct mbar_op *arrival_of(struct mbar_op *const *, uint32_t wait);
 struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; before: the one there before it; NONE */
 
 /* parity.c: of a race, says so if a wait was for an older phase than the other side's. */

@@ -29,7 +29,8 @@ static void set_operands(struct scan *s, struct mbar_op *o, const struct event_u
 		{EVENT_MBAR_INIT_COUNT}, {EVENT_OPERAND_NONE},
 		{EVENT_MBAR_ARRIVE_COUNT, EVENT_MBAR_ARRIVE_BYTES, EVENT_MBAR_ARRIVE_STATE},
 		{EVENT_OPERAND_NONE, EVENT_MBAR_EXPECT_BYTES}, {EVENT_OPERAND_NONE, EVENT_MBAR_COMPLETE_BYTES},
-		{EVENT_OPERAND_NONE, EVENT_OPERAND_NONE, EVENT_MBAR_WAIT_PHASE}, {EVENT_OPERAND_NONE}, {EVENT_OPERAND_NONE}
+		{EVENT_OPERAND_NONE, EVENT_OPERAND_NONE, EVENT_MBAR_WAIT_PHASE},
+		{EVENT_OPERAND_NONE, EVENT_OPERAND_NONE, EVENT_MBAR_TRY_PHASE}, {EVENT_OPERAND_NONE}
 	};
 	const enum event_operand *of = operands[o->kind - EVENT_MBAR_INIT];
 
@@ -145,14 +146,11 @@ static void fill_phases(struct barrier *b)
 	b->nphases = phase;
 }
 
-/* The arrival of the same thread whose state a wait names. */
-static const struct mbar_op *arrival_of(const struct barrier *b, uint32_t wait)
+const struct mbar_op *arrival_of(struct mbar_op *const *op, uint32_t wait)
 {
-	const struct mbar_op *w = b->op[wait];
-
 	for (uint32_t i = wait; i-- > 0;)
-		if (b->op[i]->kind == EVENT_MBAR_ARRIVE && one_thread(b->op[i], w) && b->op[i]->state == w->state)
-			return b->op[i];
+		if (op[i]->kind == EVENT_MBAR_ARRIVE && one_thread(op[i], op[wait]) && op[i]->state == op[wait]->state)
+			return op[i];
 	return NULL;
 }
 
@@ -170,7 +168,7 @@ static void find_wait(struct barrier *b, uint32_t i)
 	while (last < b->nphases && b->phase[last].full <= w->end)
 		last++;
 	if (!(site_of(b->d, w->event)->flags & EVENT_PARITY)) {
-		const struct mbar_op *a = arrival_of(b, i);
+		const struct mbar_op *a = arrival_of(b->op, i);
 
 		w->lo = a ? a->lo + 1 : 0;
 		w->hi = a ? a->hi + 1 : b->nphases;
@@ -213,6 +211,7 @@ static void loosen(struct barrier *b)
 		struct mbar_op *o = b->op[i];
 		uint32_t phase = o->hi, *waited = &b->waited[o->event->warp * EVENT_LANES + o->lane];
 
+		o->seen = *waited;
 		if (o->kind == EVENT_MBAR_WAIT)
 			*waited = o->lo > *waited ? o->lo : *waited;
 		if (!arrives(o) || !phase || o->begin > b->phase[phase - 1].seen || *waited >= phase)

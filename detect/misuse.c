@@ -199,6 +199,32 @@ static bool judge_count(const struct court *c, const struct life *l, uint32_t i,
 	return true;
 }
 
+/* PTX ISA, "mbarrier.test_wait, try_wait": a state is of the current phase or of the one before.  Its thread itself has seen
+ * the phase behind that of the arrival over.  NULL: it has not, or a parity is waited for. */
+static const struct mbar_op *stale_arrival(const struct detect *d, const struct life *l, uint32_t i)
+{
+	const struct mbar_op *o = l->op[i], *arrival;
+	bool old = o->kind == EVENT_MBAR_WAIT ? o->lo && o->seen > o->lo : o->kind == EVENT_MBAR_TRY && o->seen > 1;
+
+	if (!old || site_of(d, o->event)->flags & EVENT_PARITY || !o->state)
+		return NULL;
+	arrival = arrival_of(l->op, i);
+	return arrival && o->seen >= arrival->hi + 2 ? arrival : NULL;
+}
+
+static bool judge_state(const struct court *c, const struct life *l, uint32_t i, bool report)
+{
+	const struct mbar_op *arrival = stale_arrival(c->d, l, i);
+	struct access use = use_of(c->d, l->op[i]), was;
+
+	if (!arrival)
+		return false;
+	was = use_of(c->d, arrival);
+	if (report)
+		say(c->d, DETECT_MBARRIER_MISUSE, DETECT_MBAR_STALE, &use, &was);
+	return true;
+}
+
 static bool judge_use(const struct court *c, const struct life *l, uint32_t i, uint32_t end, bool report)
 {
 	struct access use = use_of(c->d, l->op[i]), other = use_of(c->d, l->op[i > end ? end : 0]);
@@ -209,7 +235,7 @@ static bool judge_use(const struct court *c, const struct life *l, uint32_t i, u
 		return misused(c, UNORDERED, &use, &other, report);
 	if (l->op[0]->kind != EVENT_MBAR_INIT)
 		return misused(c, UNORDERED, &use, NULL, report);
-	if (judge_count(c, l, i, report))
+	if (judge_count(c, l, i, report) || judge_state(c, l, i, report))
 		return false;
 	behind = in_order(c, &other, &before);
 	if (behind == ORDERED && c->d->choices.init_fence && by_copy(l->op[i]))

@@ -59,23 +59,10 @@ static const struct mbar_op *last_wait(const struct life *l, const struct access
 	return last;
 }
 
-/* Had its thread seen the same phase over before? */
-static bool repeats(const struct life *l, const struct mbar_op *wait)
+/* Its thread had seen that phase over before.  Of a new mbarrier parity 1 is right for who fills what has never been full. */
+static bool learns_nothing(const struct mbar_op *wait, const struct access *x, const struct access *y)
 {
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct mbar_op *o = l->op[i];
-
-		if (o->kind == EVENT_MBAR_WAIT && one_thread(o, wait) && o->event->pos < wait->event->pos && o->lo == wait->lo &&
-		    o->hi == wait->hi)
-			return true;
-	}
-	return false;
-}
-
-/* Of a new mbarrier parity 1 is right for who fills what has never been full. */
-static bool learns_nothing(const struct life *l, const struct mbar_op *wait, const struct access *x, const struct access *y)
-{
-	return wait->lo == wait->hi && (wait->lo ? repeats(l, wait) : !x->writes && y->writes);
+	return wait->lo == wait->hi && (wait->lo ? wait->seen >= wait->lo : !x->writes && y->writes);
 }
 
 static bool is_behind(const struct detect *d, const struct life *l, const struct access *x, const struct access *y,
@@ -84,7 +71,7 @@ static bool is_behind(const struct detect *d, const struct life *l, const struct
 	const struct mbar_op *wait = last_wait(l, x), *told;
 
 	if (!wait || l->op[0]->kind != EVENT_MBAR_INIT || !(site_of(d, wait->event)->flags & EVENT_PARITY) ||
-	    !learns_nothing(l, wait, x, y))
+	    !learns_nothing(wait, x, y))
 		return false;
 	told = teller(d, l, y);
 	/* Waits count phases that are over: the next one has that number. */

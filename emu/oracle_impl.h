@@ -405,6 +405,10 @@ enum orc_use { ORC_USE, ORC_ARRIVE, ORC_WAIT, ORC_INIT, ORC_INVAL, ORC_OPERAND, 
 void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_block *,
 	      struct orc_thread *, const struct orc_op *, enum orc_use);
 void orc_mbar_over(const void *p);
+/* A thread has arrived and got that state; it waits for a state or a parity. */
+struct orc_awaited { uint64_t state; bool parity, success; };
+void orc_mbar_came(const void *p, const struct orc_thread *, const struct orc_op *, uint64_t state);
+void orc_mbar_waits(const void *p, const struct orc_thread *, const struct orc_op *, const struct orc_awaited *);
 /* A copy of which it will hear is issued; it has heard of all of it. */
 void orc_mbar_flies(const void *p, uint64_t actor, const struct orc_op *);
 void orc_mbar_lands(const void *p);

@@ -218,6 +218,22 @@ static void use(const struct emu_tell *e, const struct orc_op *k, unsigned lane,
 	orc_mbar(orc_block_of(spot->owner), spot->owner->smem + spot->at, spot->at, b, t, k, use);
 }
 
+/* Which phase it is of. */
+static void use_phase(const struct emu_tell *e, const struct orc_op *k, unsigned l)
+{
+	const struct emu_tell_mbar *q = e->u.mbar;
+	const void *p = q->spot[l].owner->smem + q->spot[l].at;
+	const struct orc_thread *t = orc_thread_of(e->w, l);
+	struct orc_awaited a = {q->state[l], q->parity, q->success >> l & 1};
+
+	if (q->missing >> l & 1)
+		return;
+	if (q->what == EMU_MBAR_ARRIVE)
+		orc_mbar_came(p, t, k, q->state[l]);
+	else if (q->what == EMU_MBAR_WAIT)
+		orc_mbar_waits(p, t, k, &a);
+}
+
 static void hear_mbar(const struct emu_tell *e, const struct orc_op *k)
 {
 	static const enum orc_use uses[] = {
@@ -231,8 +247,10 @@ static void hear_mbar(const struct emu_tell *e, const struct orc_op *k)
 
 		if (!spot->owner)
 			continue;
-		if (e->lanes >> l & 1)
+		if (e->lanes >> l & 1) {
 			use(e, k, l, spot, (q->success & ~q->missing) >> l & 1 ? ORC_WAIT : uses[q->what]);
+			use_phase(e, k, l);
+		}
 		if (q->wrong >> l & 1)
 			use(e, k, l, spot, ORC_OVERFLOW);
 		if (q->over >> l & 1)

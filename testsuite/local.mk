@@ -214,6 +214,7 @@ race_tests = \
 	testsuite/race/35_mbar_inval_unsynced.ptx \
 	testsuite/race/35_mbar_store.ptx \
 	testsuite/race/36_mbar_older_phase.ptx \
+	testsuite/race/36_mbar_state_stale.ptx \
 	testsuite/race/36_mbar_wrong_parity.ptx \
 	testsuite/race/36_tma_parity_stuck.ptx \
 	testsuite/race/37_arrive_drop_later.ptx \
@@ -874,6 +875,7 @@ norace_tests = \
 	testsuite/norace/36_mbar_parity_register_flipped.ptx \
 	testsuite/norace/36_mbar_right_parity.ptx \
 	testsuite/norace/36_mbar_ring_parity.ptx \
+	testsuite/norace/36_mbar_state_again.ptx \
 	testsuite/norace/36_tma_parity_flipped.ptx \
 	testsuite/norace/37_arrive_drop_before.ptx \
 	testsuite/norace/37_mbar_most_bytes.ptx \

@@ -322,7 +322,8 @@ ev_logs = \
 	testsuite/detect/mbarrier/parity_again.ev testsuite/detect/mbarrier/parity_of_none.ev \
 	testsuite/detect/mbarrier/parity_of_older_phase.ev \
 	testsuite/detect/mbarrier/parity_once.ev testsuite/detect/mbarrier/parity_producer.ev \
-	testsuite/detect/mbarrier/parity_ring.ev \
+	testsuite/detect/mbarrier/parity_ring.ev testsuite/detect/mbarrier/state_again.ev \
+	testsuite/detect/mbarrier/state_stale.ev testsuite/detect/mbarrier/state_stale_try.ev \
 	testsuite/detect/mbarrier/parity_of_third_phase.ev testsuite/detect/mbarrier/peer_arrive_cta.ev \
 	testsuite/detect/mbarrier/peer_cluster_cluster.ev \
 	testsuite/detect/mbarrier/peer_init_not_ordered.ev testsuite/detect/mbarrier/peer_relaxed.ev \
