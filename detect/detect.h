@@ -76,6 +76,7 @@ enum detect_why {
 	DETECT_CLUSTER_TWICE,           /* the thread has not waited at the cluster's barrier since it arrived last */
 	DETECT_MBAR_MANY,               /* an arrival at an mbarrier that expects no more of them in this phase */
 	DETECT_MBAR_BYTES,              /* more bytes than it can count */
+	DETECT_MBAR_COUNT,              /* an arrival that counts more than are pending */
 	DETECT_MBAR_STALE,              /* a wait by the state of an arrival of a phase before the last one */
 	DETECT_NOT_FREED,               /* tensor memory, when its block ended */
 	DETECT_FREED_TWICE,             /* and not allocated in between */

@@ -399,7 +399,9 @@ struct mbar_op {
 	uint32_t owner, address;        /* owner: block */
 	uint8_t lane, kind, reach;
 	bool acquire, drops;
-	bool crowded;                   /* nobody more may be expected in its phase, which waits for bytes */
+	bool crowded;                   /* nobody more may be expected in its phase, which waits for bytes; or not so many */
+	bool beyond;                    /* it counts more bytes than the mbarrier can, with what its phase has counted before */
+	bool more;                      /* it arrives for more than are expected in any phase */
 	bool unsaid;                    /* it names neither sem nor scope, at another block's mbarrier */
 	uint32_t count, bytes;
 	struct heads heads;

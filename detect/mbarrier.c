@@ -303,6 +303,126 @@ static void find_copies(struct barrier *b)
 	}
 }
 
+/* ---- what it cannot count -------------------------------------------------------------------------------- */
+
+enum { MOST_BYTES = (1 << 20) - 1 };    /* PTX ISA, "mbarrier: Tracking asynchronous operations": down to -MOST_BYTES */
+
+/* Its phase; NONE: that is open. */
+static uint32_t phase_of_bytes(const struct barrier *b, uint32_t i)
+{
+	const struct mbar_op *o = b->op[i];
+	uint32_t first = o->lo, last = o->hi;
+
+	if (!b->nphases)
+		return 0;
+	if (o->kind == EVENT_MBAR_EXPECT)
+		expected_in(b, i, &first, &last);
+	return first == last ? first : NONE;
+}
+
+/* Lanes of one warp run what is logged of them one after the other where they ran the later of two together. */
+static bool comes_before(const struct mbar_op *a, const struct mbar_op *b)
+{
+	return a->event->warp == b->event->warp && a->event->pos <= b->event->pos && b->event->lanes >> a->lane & 1;
+}
+
+/* The least that is pending when the operation is done, of its sign: what its warp has counted for the phase until then,
+ * less all that may have been taken off.  What begins later by the clocks does not come before it: it may be as late as that. */
+static int64_t least_pending(const struct barrier *b, uint32_t i, uint32_t phase)
+{
+	bool comes = copies(b->op[i]);
+	int64_t bytes = 0;
+
+	for (uint32_t k = 0; k < b->n; k++) {
+		const struct mbar_op *o = b->op[k];
+		uint32_t of = o->bytes ? phase_of_bytes(b, k) : NONE;
+
+		if (copies(o) != comes)
+			bytes -= k < i && (of == phase || of == NONE) ? o->bytes : 0;
+		else if (of == phase && !by_copy(o) && comes_before(o, b->op[i]) && (k <= i || o->event != b->op[i]->event))
+			bytes += o->bytes;
+	}
+	return bytes;
+}
+
+/* Is there a phase that could have too many?  Few are asked the long way. */
+static bool may_overflow(struct barrier *b)
+{
+	uint64_t *sum = (uint64_t *)arena_get(&b->d->arena, 2 * ((size_t)b->n + 2), sizeof *sum);
+	bool over = false;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct mbar_op *o = b->op[i];
+		uint32_t of = o->bytes && !by_copy(o) ? phase_of_bytes(b, i) : NONE;
+
+		if (of != NONE)
+			sum[2 * of + copies(o)] += o->bytes;
+	}
+	for (uint32_t k = 0; k <= b->nphases; k++)
+		over |= sum[2 * k] > MOST_BYTES || sum[2 * k + 1] > MOST_BYTES;
+	return over;
+}
+
+static void find_overflow(struct barrier *b)
+{
+	if (!b->bytes || !may_overflow(b))
+		return;
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct mbar_op *o = b->op[i];
+		uint32_t phase = o->bytes && !by_copy(o) ? phase_of_bytes(b, i) : NONE;
+
+		/* Behind the first one it is open what is counted. */
+		o->beyond = phase != NONE && least_pending(b, i, phase) > MOST_BYTES;
+		if (o->beyond)
+			return;
+	}
+}
+
+/* In which order others arrive is open, unless all that do are one thread, or each counts as many. */
+static bool order_is_known(const struct barrier *b)
+{
+	const struct mbar_op *first = NULL;
+	bool one = true, even = true;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct mbar_op *o = b->op[i];
+
+		if (o->kind != EVENT_MBAR_ARRIVE)
+			continue;
+		first = first ? first : o;
+		one &= one_thread(o, first);
+		even &= o->count == first->count && !o->drops;
+	}
+	return one || even;
+}
+
+/* An arrival that counts more than are expected in any phase; or, all of them taken together, more than are pending. */
+static void find_too_many(struct barrier *b)
+{
+	uint32_t need = b->op[0]->count, now = 0, dropped = 0;
+	bool known = order_is_known(b);
+
+	for (uint32_t i = 0; i < b->n; i++)     /* who arrives some time later, or is expected in between */
+		if (b->op[0]->kind != EVENT_MBAR_INIT || b->op[i]->kind == EVENT_MBAR_COPIES || b->op[i]->kind == EVENT_TC_COMMIT)
+			return;
+	for (uint32_t i = 1; i < b->n; i++) {
+		struct mbar_op *o = b->op[i];
+
+		if (o->kind != EVENT_MBAR_ARRIVE)
+			continue;
+		o->more = o->count > b->op[0]->count;
+		o->crowded |= known && now + o->count > need;
+		if (now + o->count > need)
+			return;
+		now += o->count;
+		dropped += o->drops ? o->count : 0;
+		if (now < need)
+			continue;
+		need -= dropped < need ? dropped : need;
+		now = dropped = 0;
+	}
+}
+
 /* ---- what goes to a phase, and what a wait gets of it ------------------------------------------------------ */
 
 static void bring_end(struct barrier *b, struct brought *x, uint32_t source, uint32_t number, bool cells)
@@ -394,6 +514,10 @@ static void one_life(struct barrier *b)
 	find_waits(b);
 	loosen(b);
 	find_copies(b);
+	if (!b->d->opaque && !b->g->world) {
+		find_overflow(b);
+		find_too_many(b);
+	}
 	if (b->d->opaque)
 		widen(b);
 	for (uint32_t i = 0; i < b->n; i++)

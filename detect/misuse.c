@@ -178,22 +178,23 @@ static bool is_fatal(const struct detect *d, const struct mbar_op *o)
 	       o->owner == d->warp.v[o->event->warp].block;
 }
 
-/* PTX ISA, "mbarrier: Phase of the mbarrier object": bytes are counted from -(2^20 - 1) to 2^20 - 1. */
+/* By itself, or with what its phase has counted before. */
 static bool is_beyond(const struct mbar_op *o)
 {
-	return (o->kind == EVENT_MBAR_EXPECT || o->kind == EVENT_MBAR_ARRIVE || o->kind == EVENT_MBAR_COMPLETE) && o->bytes >= 1u << 20;
+	return o->beyond || (o->bytes >= 1u << 20 && !by_copy(o));
 }
 
-/* What it counts at once is more than there is room for. */
+/* What it counts, or has counted, is more than there is room for, or than is expected. */
 static bool judge_count(const struct court *c, const struct life *l, uint32_t i, bool report)
 {
 	struct access use = use_of(c->d, l->op[i]), init = use_of(c->d, l->op[0]);
-	bool fatal = is_fatal(c->d, l->op[i]);
+	bool fatal = is_fatal(c->d, l->op[i]), beyond = is_beyond(l->op[i]);
 
-	if (!fatal && !is_beyond(l->op[i]))
+	if (!fatal && !beyond && !l->op[i]->more)
 		return false;
 	if (report) {
-		say(c->d, DETECT_MBARRIER_MISUSE, fatal ? DETECT_MBAR_MANY : DETECT_MBAR_BYTES, &use, &init);
+		say(c->d, DETECT_MBARRIER_MISUSE, beyond ? DETECT_MBAR_BYTES : l->op[i]->more ? DETECT_MBAR_COUNT : DETECT_MBAR_MANY,
+		    &use, &init);
 		c->d->counter[DETECT_INEXACT_PHASES]++;
 	}
 	return true;

@@ -62,6 +62,8 @@ static enum gsan_why of_mbarrier(const struct rt_report *r, const struct detect_
 		return GSAN_WHY_MBAR_MANY;
 	if (f->why == DETECT_MBAR_BYTES)
 		return GSAN_WHY_MBAR_BYTES;
+	if (f->why == DETECT_MBAR_COUNT)
+		return GSAN_WHY_MBAR_COUNT;
 	if (f->why == DETECT_MBAR_STALE)
 		return GSAN_WHY_MBAR_STALE;
 	if (f->one)

@@ -218,6 +218,8 @@ race_tests = \
 	testsuite/race/36_mbar_wrong_parity.ptx \
 	testsuite/race/36_tma_parity_stuck.ptx \
 	testsuite/race/37_arrive_drop_later.ptx \
+	testsuite/race/37_mbar_bytes_add_up.ptx \
+	testsuite/race/37_mbar_count_too_large.ptx \
 	testsuite/race/37_mbar_too_many_bytes.ptx \
 	testsuite/race/38_phase_by_one_thread.ptx \
 	testsuite/race/38_expect_before_store.ptx \
@@ -878,6 +880,8 @@ norace_tests = \
 	testsuite/norace/36_mbar_state_again.ptx \
 	testsuite/norace/36_tma_parity_flipped.ptx \
 	testsuite/norace/37_arrive_drop_before.ptx \
+	testsuite/norace/37_mbar_bytes_add_up.ptx \
+	testsuite/norace/37_mbar_count_all.ptx \
 	testsuite/norace/37_mbar_most_bytes.ptx \
 	testsuite/norace/38_tx_and_arrive.ptx \
 	testsuite/norace/38_tx_expect_late.ptx \

@@ -293,6 +293,19 @@ ev_logs = \
 	testsuite/detect/mbarrier/arrive_unordered_with_init.ev testsuite/detect/mbarrier/arrive_wait.ev \
 	testsuite/detect/mbarrier/arrive_wait_global.ev testsuite/detect/mbarrier/bytes_most.ev \
 	testsuite/detect/mbarrier/bytes_too_many.ev \
+	testsuite/detect/mbarrier/bytes_less.ev \
+	testsuite/detect/mbarrier/bytes_sum.ev \
+	testsuite/detect/mbarrier/bytes_sum_came.ev \
+	testsuite/detect/mbarrier/bytes_sum_lanes.ev \
+	testsuite/detect/mbarrier/bytes_sum_late.ev \
+	testsuite/detect/mbarrier/bytes_sum_two_phases.ev \
+	testsuite/detect/mbarrier/bytes_sum_two_warps.ev \
+	testsuite/detect/mbarrier/count_all.ev \
+	testsuite/detect/mbarrier/count_beyond.ev \
+	testsuite/detect/mbarrier/count_by_twos.ev \
+	testsuite/detect/mbarrier/count_by_twos_no_fault.ev \
+	testsuite/detect/mbarrier/count_dropped.ev \
+	testsuite/detect/mbarrier/count_open.ev \
 	testsuite/detect/mbarrier/complete_tx.ev \
 	testsuite/detect/mbarrier/complete_tx_is_no_arrival.ev \
 	testsuite/detect/mbarrier/copy_not_expected.ev testsuite/detect/mbarrier/copy_over_live.ev \
