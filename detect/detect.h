@@ -80,6 +80,7 @@ enum detect_why {
 	DETECT_MBAR_STALE,              /* a wait by the state of an arrival of a phase before the last one */
 	DETECT_NOT_FREED,               /* tensor memory, when its block ended */
 	DETECT_FREED_TWICE,             /* and not allocated in between */
+	DETECT_USED_FREED,              /* tensor memory, behind its end */
 	DETECT_OLDER_PHASE              /* of a race: a wait passed by the phase before that of the other side */
 };
 

@@ -440,6 +440,7 @@ void free_phases(struct phases *);
 
 enum { GLOBAL_SPACE = 0 };              /* block b's shared memory: 1 + b; its tensor memory: */
 #define TENSOR_SPACE 0x40000000u        /* and 1 + b */
+enum { CELL_BYTES = 4, CELL_COLUMNS = 512 };     /* bytes of a cell of that, which lie lane by lane; cells of a lane */
 /* Of an address as a record has it; false: nobody else's business. */
 bool place_of(struct detect *, const struct event *, uint64_t address, struct place *);
 bool place_of_shared(struct detect *, const struct event *, uint64_t address, struct place *);
@@ -535,6 +536,7 @@ void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
 void misuse_cluster(struct scan *, const struct event *);
 void judge_barriers(struct detect *);
 void judge_tensor(struct detect *);     /* tensor.c */
+void judge_freed_rooms(struct detect *);
 struct access as_access(const struct detect *, const struct event *, uint32_t lanes);   /* what they do there */
 struct access use_of(const struct detect *, const struct mbar_op *);
 bool one_thread(const struct mbar_op *, const struct mbar_op *);

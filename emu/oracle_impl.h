@@ -220,6 +220,8 @@ struct orc_thread {
 
 /* Who has come to it first in this use. */
 struct orc_come { const struct orc_op *op; uint32_t thread; bool aligned; };
+/* An end of an allocation; op NULL: there is none. */
+struct orc_gone { const struct orc_op *op; uint64_t actor; uint32_t thread; };
 /* A barrier of a block; count, red: as the first one says it; by: of each warp; said: something was wrong with it. */
 struct orc_bar {
 	struct orc_know know[ORC_WORLDS];
@@ -249,6 +251,7 @@ struct orc_block {
 	struct orc_bar bar[16];
 	struct orc_clock *direct[ORC_WORLDS];   /* what any of its threads has of that */
 	struct orc_come room[16], left_room[16];        /* by 32 columns of tensor memory: who allocated, who freed last */
+	struct orc_gone used_to[16];    /* likewise: what ended it and is in force */
 	struct orc_clock *freed;        /* what ended allocations of its tensor memory */
 	struct orc_know ended[ORC_WORLDS];      /* what its threads that ended knew */
 	struct orc_know gone[ORC_WORLDS];       /* that, when the cluster's last phase was over */

@@ -95,6 +95,11 @@ static enum gsan_why of_barrier(enum detect_why why)
 	}
 }
 
+static enum gsan_why of_room(enum detect_why why)
+{
+	return why == DETECT_NOT_FREED ? GSAN_WHY_NOT_FREED : why == DETECT_FREED_TWICE ? GSAN_WHY_FREED_TWICE : GSAN_WHY_USED_FREED;
+}
+
 static enum gsan_why of_race(const struct rt_report *r, const struct detect_finding *f)
 {
 	switch (f->why) {
@@ -142,7 +147,7 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 		return of_barrier(f->why);
 	case DETECT_LIFETIME:
 		if (f->why != DETECT_MISUSE)
-			return f->why == DETECT_NOT_FREED ? GSAN_WHY_NOT_FREED : GSAN_WHY_FREED_TWICE;
+			return of_room(f->why);
 		return f->one || f->side[0].block == f->side[1].block ? GSAN_WHY_EXIT : GSAN_WHY_PEER;
 	case DETECT_SCOPE_RACE:
 		return r->before.atomic && r->now.atomic ? GSAN_WHY_SCOPE_ATOMIC : GSAN_WHY_SCOPE_SYNC;

@@ -575,6 +575,7 @@ race_tests = \
 	testsuite/race/tcgen05_tmem_operand_reuse.ptx \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
 	testsuite/race/tcgen05_upper_rows.ptx \
+	testsuite/race/tcgen05_used_freed.ptx \
 	testsuite/race/tcgen05_ws.ptx \
 	testsuite/race/tcgen05_ws_32_rows.ptx \
 	testsuite/race/tcgen05_ws_operand.ptx \
@@ -1184,6 +1185,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_tmem_operand_two_writers.ptx \
 	testsuite/norace/tcgen05_two_commits.ptx \
 	testsuite/norace/tcgen05_upper_rows.ptx \
+	testsuite/norace/tcgen05_used_then_freed.ptx \
 	testsuite/norace/tcgen05_warp_specialised.ptx \
 	testsuite/norace/tcgen05_ws.ptx \
 	testsuite/norace/tcgen05_ws_32_rows.ptx \

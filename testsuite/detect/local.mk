@@ -567,6 +567,10 @@ ev_logs = \
 	testsuite/detect/tcgen05/mma_then_cp_apart.ev testsuite/detect/tcgen05/mma_then_cp_over_d.ev \
 	testsuite/detect/tcgen05/mma_then_cp_over_scale.ev \
 	testsuite/detect/tcgen05/not_freed.ev \
+	testsuite/detect/tcgen05/used_freed.ev \
+	testsuite/detect/tcgen05/used_freed_again.ev \
+	testsuite/detect/tcgen05/used_freed_own.ev \
+	testsuite/detect/tcgen05/used_given_again.ev \
 	testsuite/detect/tcgen05/not_freed_yet.ev \
 	testsuite/detect/tcgen05/not_weight_stationary.ev testsuite/detect/tcgen05/operand_b_no_fence.ev \
 	testsuite/detect/tcgen05/operand_beside.ev testsuite/detect/tcgen05/operand_fenced.ev \
