@@ -291,6 +291,7 @@ static void judge_all(struct detect *d)
 	judge_begins(&c);
 	judge_past(d);
 	tell_races(d);
+	judge_shared_barriers(d);
 	forget_superseded(d);
 	end_judgement(d);
 }

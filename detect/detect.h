@@ -71,6 +71,7 @@ enum detect_why {
 	DETECT_BAR_MASK,                /* the mask that a lane names leaves it out */
 	DETECT_BAR_COUNT,               /* a barrier's count is no multiple of the warp size */
 	DETECT_BAR_COUNTS,              /* two arrivals at one use of it name different ones, or one of them none */
+	DETECT_BAR_SHARED,              /* likewise, at two that nothing keeps apart */
 	DETECT_BAR_FORMS,               /* one of them is of a reduction, the other is not */
 	DETECT_BAR_APART,               /* lanes of one warp came by different instructions that are .aligned */
 	DETECT_CLUSTER_TWICE,           /* the thread has not waited at the cluster's barrier since it arrived last */

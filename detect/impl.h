@@ -535,6 +535,7 @@ void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
 /* forms.c */
 void misuse_cluster(struct scan *, const struct event *);
 void judge_barriers(struct detect *);
+void judge_shared_barriers(struct detect *);    /* behind that; builds the tables of operations anew */
 void judge_tensor(struct detect *);     /* tensor.c */
 void judge_freed_rooms(struct detect *);
 struct access as_access(const struct detect *, const struct event *, uint32_t lanes);   /* what they do there */
@@ -632,6 +633,7 @@ struct detect {
 	struct rows readers;            /* of a write in word_op: operations that may have read it; found when somebody asks */
 	struct observers *observers;    /* likewise: those of it in d->observer; NULL: nobody has asked */
 	uint32_t *followed, follows;    /* of each: the last chain that it was followed in; how many there were */
+	uint16_t *clashed;              /* by block: barriers at which two have met that may not, as bits */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;
 	detect_touched *touched;        /* detect_walk(); NULL: it judges */

@@ -222,10 +222,13 @@ struct orc_thread {
 struct orc_come { const struct orc_op *op; uint32_t thread; bool aligned; };
 /* An end of an allocation; op NULL: there is none. */
 struct orc_gone { const struct orc_op *op; uint64_t actor; uint32_t thread; };
+/* A warp's last arrival at a barrier, by its first lane; op NULL: there is none. */
+struct orc_past { const struct orc_op *op; uint64_t thread; uint32_t epoch, count; };
 /* A barrier of a block; count, red: as the first one says it; by: of each warp; said: something was wrong with it. */
 struct orc_bar {
 	struct orc_know know[ORC_WORLDS];
 	struct orc_come first, by[32];
+	struct orc_past last[32], other[32];    /* of each warp; and the last one that named another count */
 	unsigned count;
 	bool red, said;
 };

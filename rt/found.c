@@ -84,6 +84,8 @@ static enum gsan_why of_barrier(enum detect_why why)
 		return GSAN_WHY_BAR_COUNT;
 	case DETECT_BAR_COUNTS:
 		return GSAN_WHY_BAR_COUNTS;
+	case DETECT_BAR_SHARED:
+		return GSAN_WHY_BAR_SHARED;
 	case DETECT_BAR_FORMS:
 		return GSAN_WHY_BAR_FORMS;
 	case DETECT_BAR_APART:

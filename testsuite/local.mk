@@ -162,6 +162,7 @@ race_tests = \
 	testsuite/race/23_barrier_split_warps.ptx \
 	testsuite/race/23_count_no_multiple.ptx \
 	testsuite/race/23_counts_differ.ptx \
+	testsuite/race/23_counts_two_roles.ptx \
 	testsuite/race/23_partial_count.ptx \
 	testsuite/race/24_barrier_other_cta.ptx \
 	testsuite/race/25_bar_red_split.ptx \
@@ -215,6 +216,7 @@ race_tests = \
 	testsuite/race/35_mbar_store.ptx \
 	testsuite/race/36_mbar_older_phase.ptx \
 	testsuite/race/36_mbar_state_stale.ptx \
+	testsuite/race/36_mbar_state_stale_parity.ptx \
 	testsuite/race/36_mbar_wrong_parity.ptx \
 	testsuite/race/36_tma_parity_stuck.ptx \
 	testsuite/race/37_arrive_drop_later.ptx \
@@ -822,6 +824,7 @@ norace_tests = \
 	testsuite/norace/23_count_and_none.ptx \
 	testsuite/norace/23_count_multiple.ptx \
 	testsuite/norace/23_counts_in_turn.ptx \
+	testsuite/norace/23_counts_two_roles.ptx \
 	testsuite/norace/23_full_count.ptx \
 	testsuite/norace/23_warps_apart.ptx \
 	testsuite/norace/24_barrier_global_data.ptx \

@@ -183,6 +183,10 @@ ev_logs = \
 	testsuite/detect/barrier/counted.ev testsuite/detect/barrier/counted_mixed.ev \
 	testsuite/detect/barrier/counted_outsider.ev \
 	testsuite/detect/barrier/counts_differ.ev \
+	testsuite/detect/barrier/counts_by_chance.ev \
+	testsuite/detect/barrier/counts_flag.ev \
+	testsuite/detect/barrier/counts_of_two_roles.ev \
+	testsuite/detect/barrier/one_count_two_roles.ev \
 	testsuite/detect/barrier/counts_differ_all.ev \
 	testsuite/detect/barrier/counts_exited.ev \
 	testsuite/detect/barrier/counts_in_turn.ev \
