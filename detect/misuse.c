@@ -200,6 +200,15 @@ static bool judge_count(const struct court *c, const struct life *l, uint32_t i,
 	return true;
 }
 
+/* A record may have the state of its first lane for all. */
+static bool knows_state(const struct detect *d, const struct mbar_op *o)
+{
+	unsigned first = event_first(o->event->lanes);
+
+	return o->kind != EVENT_MBAR_ARRIVE || o->lane == first ||
+	       event_get(record_of(d, o->event), first, EVENT_MBAR_ARRIVE_STATE) != o->state;
+}
+
 /* PTX ISA, "mbarrier.test_wait, try_wait": a state is of the current phase or of the one before.  Its thread itself has seen
  * the phase behind that of the arrival over.  NULL: it has not, or a parity is waited for. */
 static const struct mbar_op *stale_arrival(const struct detect *d, const struct life *l, uint32_t i)
@@ -210,6 +219,9 @@ static const struct mbar_op *stale_arrival(const struct detect *d, const struct 
 	if (!old || site_of(d, o->event)->flags & EVENT_PARITY || !o->state)
 		return NULL;
 	arrival = arrival_of(l->op, i);
+	for (uint32_t k = i; arrival && o->seen >= arrival->hi + 2 && l->op[k] != arrival;)
+		if (one_thread(l->op[--k], o) && !knows_state(d, l->op[k]))
+			return NULL;
 	return arrival && o->seen >= arrival->hi + 2 ? arrival : NULL;
 }
 

@@ -367,9 +367,11 @@ static void hear_shared(const struct emu_tell *e, const struct orc_op *k)
 		const struct orc_past *x = bar->last[w].op && bar->last[w].count == count ? &bar->other[w] : &bar->last[w];
 		struct orc_come now = {k, t->index, false}, was = {x->op, (uint32_t)(x->thread % b->nthreads), false};
 
-		if (w == e->w->index || !x->op || orc_get(t->o[ORC_MOST].know.v[ORC_ALL], x->thread) >= x->epoch)
+		bool most = x->op && orc_get(t->o[ORC_MOST].know.v[ORC_ALL], x->thread) >= x->epoch;
+
+		if (w == e->w->index || !x->op || orc_get(t->o[ORC_LEAST].know.v[ORC_ALL], x->thread) >= x->epoch)
 			continue;
-		misused(b, &now, &was, !is_whole(e) || !barriers_alone(b));
+		misused(b, &now, &was, most || !is_whole(e) || !barriers_alone(b));
 	}
 	if (own->op && own->count != count)
 		bar->other[e->w->index] = *own;
