@@ -287,9 +287,11 @@ static void judge_all(struct detect *d)
 	compare_all(d);
 	judge_reads(&c);
 	settle(&c, judge_mbarriers, NULL);
+	judge_freed_rooms(d);
 	judge_begins(&c);
 	judge_past(d);
 	tell_races(d);
+	judge_shared_barriers(d);
 	forget_superseded(d);
 	end_judgement(d);
 }

@@ -71,13 +71,18 @@ enum detect_why {
 	DETECT_BAR_MASK,                /* the mask that a lane names leaves it out */
 	DETECT_BAR_COUNT,               /* a barrier's count is no multiple of the warp size */
 	DETECT_BAR_COUNTS,              /* two arrivals at one use of it name different ones, or one of them none */
+	DETECT_BAR_SHARED,              /* likewise, at two that nothing keeps apart */
 	DETECT_BAR_FORMS,               /* one of them is of a reduction, the other is not */
 	DETECT_BAR_APART,               /* lanes of one warp came by different instructions that are .aligned */
 	DETECT_CLUSTER_TWICE,           /* the thread has not waited at the cluster's barrier since it arrived last */
 	DETECT_MBAR_MANY,               /* an arrival at an mbarrier that expects no more of them in this phase */
 	DETECT_MBAR_BYTES,              /* more bytes than it can count */
+	DETECT_MBAR_COUNT,              /* an arrival that counts more than are pending */
+	DETECT_MBAR_STALE,              /* a wait by the state of an arrival of a phase before the last one */
 	DETECT_NOT_FREED,               /* tensor memory, when its block ended */
-	DETECT_FREED_TWICE              /* and not allocated in between */
+	DETECT_FREED_TWICE,             /* and not allocated in between */
+	DETECT_USED_FREED,              /* tensor memory, behind its end */
+	DETECT_OLDER_PHASE              /* of a race: a wait passed by the phase before that of the other side */
 };
 
 #define DETECT_NO_SITE 0xffffffffu
@@ -107,7 +112,9 @@ struct detect_finding {
 	bool one;                       /* there is no second */
 	bool same_value;                /* both wrote one value */
 	uint32_t met[2];                /* of a race: sites of the write and of the read of it by which the two met,
-					   of which `why` is told; DETECT_NO_SITE: by none */
+					   of which `why` is told; DETECT_NO_SITE: by none.  Of OLDER_PHASE: of the
+					   arrival or the copy, and of the wait */
+	uint32_t phase;                 /* of OLDER_PHASE: the one that the arrival or the copy is of, from 0 on */
 	uint64_t count;                 /* pairs of these sites */
 	/* Of SHARED_BOUNDS: the variable that the address comes from, of several the nearest, of none all of a block's memory;
 	 * bytes by which the access reaches behind its end, or, negative, begins before its start; and the variable in which

@@ -7,6 +7,12 @@
 
 #include "detect/impl.h"
 
+/* Lane << 16 | column. */
+static uint64_t cell_at(uint64_t address)
+{
+	return address / CELL_BYTES / CELL_COLUMNS << 16 | address / CELL_BYTES % CELL_COLUMNS;
+}
+
 struct detect_side side_of(const struct detect *d, const struct access *a)
 {
 	const struct block *b = block_of(d, a->warp);
@@ -16,7 +22,7 @@ struct detect_side side_of(const struct detect *d, const struct access *a)
 	return (struct detect_side){
 		.launch = l->number, .block = b->number,
 		.thread = (uint16_t)(d->warp.v[a->warp].index * EVENT_LANES + event_first(a->lanes)),
-		.site = a->site - l->sites, .address = a->address, .shared = a->space && !tensor, .tensor = tensor,
+		.site = a->site - l->sites, .address = tensor ? cell_at(a->address) : a->address, .shared = a->space && !tensor, .tensor = tensor,
 		.owner = a->space ? d->block.v[(a->space & ~TENSOR_SPACE) - 1].number : 0, .bytes = a->bytes, .whole = a->whole,
 		.reads = a->reads, .writes = a->writes, .async = a->operation && !a->at_once
 	};
@@ -154,6 +160,7 @@ static void name(const struct detect *d, struct detect_finding *f, uint32_t race
 		if (f->why == DETECT_NARROW)
 			f->kind = DETECT_SCOPE_RACE;
 		find_met(d, a, b, f->met);
+		find_older_phase(d, a, b, f);
 	}
 }
 

@@ -86,7 +86,8 @@ static bool come(struct at *at, const struct bar_op *b, enum detect_why *why, co
 	return true;
 }
 
-static void one_barrier(struct at *at)
+/* True: two that may not meet have met. */
+static bool one_barrier(struct at *at)
 {
 	const struct bar_op *b, *other = NULL;
 	enum detect_why why = DETECT_MISUSE;
@@ -100,6 +101,7 @@ static void one_barrier(struct at *at)
 	while (come(at, b, &why, &other) && ++i < at->n);
 	if (why != DETECT_MISUSE && is_judged_now(at->d, b->event))
 		tell_misuse(at->d, why, b->event, other->event, at->id);
+	return why != DETECT_MISUSE;
 }
 
 /* By warp: when the first of its lanes has exited. */
@@ -159,6 +161,7 @@ void judge_barriers(struct detect *d)
 		return;
 	o = sort_arrivals(d);
 	at.exits = find_exits(d);
+	d->clashed = (uint16_t *)arena_get(&d->arena, d->block.n, sizeof *d->clashed);
 	at.part = (struct part *)arena_get(&d->arena, d->warp.n, sizeof *at.part);
 	for (uint32_t i = 0; i < o.n; i += at.n) {
 		const struct bar_op *b = &d->bar.v[o.item[i]];
@@ -167,9 +170,122 @@ void judge_barriers(struct detect *d)
 		at.id = b->object % OF_ALL;
 		for (at.n = 1; i + at.n < o.n && o.key[i + at.n] == o.key[i];)
 			at.n++;
-		if (d->block.v[b->block].threads)
-			one_barrier(&at);
+		if (d->block.v[b->block].threads && one_barrier(&at))
+			d->clashed[b->block] |= (uint16_t)(1u << at.id);
 	}
+}
+
+/* ---- a barrier that two share ------------------------------------------------------------------------------ */
+
+/* The last arrival of a warp, and the last one that names another count. */
+struct came { const struct bar_op *last, *other; };
+
+/* Barriers whose arrivals name several counts. */
+struct shared { struct sorting arrivals; const uint64_t *exits; struct came *came; };
+
+static struct access arrival_of_warp(const struct detect *d, const struct bar_op *b)
+{
+	return as_access(d, b->event, b->event->lanes);
+}
+
+/* What keeps them apart need not order memory: W_ACQUIRE and W_RELEASE. */
+static enum order apart_in_time(const struct court *c, const struct bar_op *x, const struct bar_op *y)
+{
+	struct access a = arrival_of_warp(c->d, x), b = arrival_of_warp(c->d, y);
+	enum order forth = in_order(c, &a, &b), back = forth == ORDERED ? UNORDERED : in_order(c, &b, &a);
+
+	return forth == ORDERED || back == ORDERED ? ORDERED : forth == NOT_KNOWN || back == NOT_KNOWN ? NOT_KNOWN : UNORDERED;
+}
+
+/* Is one of another warp that names another count not kept from the use of this one?  Who is behind a warp's last one is
+ * behind those before it. */
+static bool judge_arrival(const struct court *c, const struct shared *s, const struct bar_op *y, bool report, bool *told)
+{
+	const struct block *block = &c->d->block.v[y->block];
+	bool asks = false;
+
+	for (unsigned k = 0; k < EVENT_LANES && is_judged_now(c->d, y->event); k++) {
+		const struct came *came = block->warp[k] == NONE || block->warp[k] == y->event->warp ? NULL : &s->came[block->warp[k]];
+		const struct bar_op *x = !came || !came->last ? NULL : came->last->count != y->count ? came->last : came->other;
+		enum order o = x ? apart_in_time(c, x, y) : ORDERED;
+
+		asks |= o == NOT_KNOWN;
+		if (!report || o != UNORDERED)
+			continue;
+		tell_misuse(c->d, DETECT_BAR_SHARED, y->event, x->event, y->object % OF_ALL);
+		*told = true;
+		return false;
+	}
+	return asks;
+}
+
+static bool judge_counts_of(const struct court *c, const struct shared *s, uint32_t first, uint32_t n, bool report)
+{
+	bool asks = false, told = false;
+
+	for (uint32_t i = first; i < first + n; i++)
+		s->came[c->d->bar.v[s->arrivals.item[i]].event->warp] = (struct came){NULL, NULL};
+	for (uint32_t i = first; i < first + n && !told; i++) {
+		const struct bar_op *b = &c->d->bar.v[s->arrivals.item[i]];
+		struct came *came = &s->came[b->event->warp];
+
+		/* Where lanes have exited it is open when a warp has come. */
+		if (b->event->clock[EVENT_BEFORE] > s->exits[b->event->warp])
+			continue;
+		asks |= judge_arrival(c, s, b, report, &told);
+		if (came->last && came->last->count != b->count)
+			came->other = came->last;
+		came->last = b;
+	}
+	return asks;
+}
+
+static bool judge_shared(const struct court *c, void *arg, bool report)
+{
+	const struct shared *s = (const struct shared *)arg;
+	bool asks = false;
+
+	for (uint32_t i = 0, n; i < s->arrivals.n; i += n) {
+		const struct bar_op *b = &c->d->bar.v[s->arrivals.item[i]];
+		bool mixed = false;
+
+		for (n = 1; i + n < s->arrivals.n && s->arrivals.key[i + n] == s->arrivals.key[i]; n++)
+			mixed |= c->d->bar.v[s->arrivals.item[i + n]].count != b->count;
+		if (mixed && c->d->block.v[b->block].threads && !(c->d->clashed[b->block] >> b->object % OF_ALL & 1))
+			asks |= judge_counts_of(c, s, i, n, report);
+	}
+	return asks;
+}
+
+/* Do arrivals at one barrier name several counts? */
+static bool any_mixed(const struct detect *d, const struct sorting *o)
+{
+	bool mixed = false;
+
+	for (uint32_t i = 1; i < o->n; i++)
+		mixed |= o->key[i] == o->key[i - 1] && d->bar.v[o->item[i]].count != d->bar.v[o->item[i - 1]].count;
+	return mixed;
+}
+
+void judge_shared_barriers(struct detect *d)
+{
+	struct graph g = {.world = W_WIDE | W_ACQUIRE | W_RELEASE};
+	struct answers answers = {.asked = 0};
+	struct court c = {d, &g, &answers};
+	struct shared s = {.came = NULL};
+
+	if (d->opaque || !d->bar.n)
+		return;
+	s.arrivals = sort_arrivals(d);
+	if (!any_mixed(d, &s.arrivals))
+		return;
+	scan_all(d, &g);
+	s.arrivals = sort_arrivals(d);
+	s.exits = find_exits(d);
+	s.came = (struct came *)arena_get(&d->arena, d->warp.n, sizeof *s.came);
+	settle(&c, judge_shared, &s);
+	free_answers(&answers);
+	free_graph(&g);
 }
 
 /* ---- the barrier of the cluster ------------------------------------------------------------------------- */

@@ -399,18 +399,26 @@ struct mbar_op {
 	uint32_t owner, address;        /* owner: block */
 	uint8_t lane, kind, reach;
 	bool acquire, drops;
-	bool crowded;                   /* nobody more may be expected in its phase, which waits for bytes */
+	bool crowded;                   /* nobody more may be expected in its phase, which waits for bytes; or not so many */
+	bool beyond;                    /* it counts more bytes than the mbarrier can, with what its phase has counted before */
+	bool more;                      /* it arrives for more than are expected in any phase */
 	bool unsaid;                    /* it names neither sem nor scope, at another block's mbarrier */
 	uint32_t count, bytes;
 	struct heads heads;
 	uint32_t source, written, number;       /* which operations it says are over, up to that number; NONE */
 	uint32_t visit;                 /* another block's mbarrier: that has to wait for this operation; NONE */
 	uint32_t lo, hi;                /* phases that it may be of; a wait: phases that may be over */
+	uint32_t seen;                  /* phases that its thread had seen over before */
 };
 struct mbar_op *add_mbar_op(struct scan *, const struct event *, unsigned lane, uint32_t owner, uint64_t address);
 /* Is it one that a copy makes? */
 static inline bool by_copy(const struct mbar_op *o) { return is_copy(o->kind); }
+/* The arrival of the same thread whose state a wait names, or an attempt; NULL. */
+const struct mbar_op *arrival_of(struct mbar_op *const *, uint32_t wait);
 struct life { struct mbar_op **op; uint32_t n, before; };       /* by time; before: the one there before it; NONE */
+
+/* parity.c: of a race, says so if a wait was for an older phase than the other side's. */
+void find_older_phase(const struct detect *, const struct access *, const struct access *, struct detect_finding *);
 
 /* barrier.c: an arrival or a wait at a barrier.  Of a warp's `count` has its members. */
 uint32_t fence_hub(struct scan *, unsigned lane, unsigned kind);
@@ -432,6 +440,7 @@ void free_phases(struct phases *);
 
 enum { GLOBAL_SPACE = 0 };              /* block b's shared memory: 1 + b; its tensor memory: */
 #define TENSOR_SPACE 0x40000000u        /* and 1 + b */
+enum { CELL_BYTES = 4, CELL_COLUMNS = 512 };     /* bytes of a cell of that, which lie lane by lane; cells of a lane */
 /* Of an address as a record has it; false: nobody else's business. */
 bool place_of(struct detect *, const struct event *, uint64_t address, struct place *);
 bool place_of_shared(struct detect *, const struct event *, uint64_t address, struct place *);
@@ -526,7 +535,9 @@ void misuse_barrier(struct scan *, const struct event *, uint32_t lanes);
 /* forms.c */
 void misuse_cluster(struct scan *, const struct event *);
 void judge_barriers(struct detect *);
+void judge_shared_barriers(struct detect *);    /* behind that; builds the tables of operations anew */
 void judge_tensor(struct detect *);     /* tensor.c */
+void judge_freed_rooms(struct detect *);
 struct access as_access(const struct detect *, const struct event *, uint32_t lanes);   /* what they do there */
 struct access use_of(const struct detect *, const struct mbar_op *);
 bool one_thread(const struct mbar_op *, const struct mbar_op *);
@@ -622,6 +633,7 @@ struct detect {
 	struct rows readers;            /* of a write in word_op: operations that may have read it; found when somebody asks */
 	struct observers *observers;    /* likewise: those of it in d->observer; NULL: nobody has asked */
 	uint32_t *followed, follows;    /* of each: the last chain that it was followed in; how many there were */
+	uint16_t *clashed;              /* by block: barriers at which two have met that may not, as bits */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;
 	detect_touched *touched;        /* detect_walk(); NULL: it judges */

@@ -29,7 +29,8 @@ static void set_operands(struct scan *s, struct mbar_op *o, const struct event_u
 		{EVENT_MBAR_INIT_COUNT}, {EVENT_OPERAND_NONE},
 		{EVENT_MBAR_ARRIVE_COUNT, EVENT_MBAR_ARRIVE_BYTES, EVENT_MBAR_ARRIVE_STATE},
 		{EVENT_OPERAND_NONE, EVENT_MBAR_EXPECT_BYTES}, {EVENT_OPERAND_NONE, EVENT_MBAR_COMPLETE_BYTES},
-		{EVENT_OPERAND_NONE, EVENT_OPERAND_NONE, EVENT_MBAR_WAIT_PHASE}, {EVENT_OPERAND_NONE}, {EVENT_OPERAND_NONE}
+		{EVENT_OPERAND_NONE, EVENT_OPERAND_NONE, EVENT_MBAR_WAIT_PHASE},
+		{EVENT_OPERAND_NONE, EVENT_OPERAND_NONE, EVENT_MBAR_TRY_PHASE}, {EVENT_OPERAND_NONE}
 	};
 	const enum event_operand *of = operands[o->kind - EVENT_MBAR_INIT];
 
@@ -145,14 +146,11 @@ static void fill_phases(struct barrier *b)
 	b->nphases = phase;
 }
 
-/* The arrival of the same thread whose state a wait names. */
-static const struct mbar_op *arrival_of(const struct barrier *b, uint32_t wait)
+const struct mbar_op *arrival_of(struct mbar_op *const *op, uint32_t wait)
 {
-	const struct mbar_op *w = b->op[wait];
-
 	for (uint32_t i = wait; i-- > 0;)
-		if (b->op[i]->kind == EVENT_MBAR_ARRIVE && one_thread(b->op[i], w) && b->op[i]->state == w->state)
-			return b->op[i];
+		if (op[i]->kind == EVENT_MBAR_ARRIVE && one_thread(op[i], op[wait]) && op[i]->state == op[wait]->state)
+			return op[i];
 	return NULL;
 }
 
@@ -170,7 +168,7 @@ static void find_wait(struct barrier *b, uint32_t i)
 	while (last < b->nphases && b->phase[last].full <= w->end)
 		last++;
 	if (!(site_of(b->d, w->event)->flags & EVENT_PARITY)) {
-		const struct mbar_op *a = arrival_of(b, i);
+		const struct mbar_op *a = arrival_of(b->op, i);
 
 		w->lo = a ? a->lo + 1 : 0;
 		w->hi = a ? a->hi + 1 : b->nphases;
@@ -213,6 +211,7 @@ static void loosen(struct barrier *b)
 		struct mbar_op *o = b->op[i];
 		uint32_t phase = o->hi, *waited = &b->waited[o->event->warp * EVENT_LANES + o->lane];
 
+		o->seen = *waited;
 		if (o->kind == EVENT_MBAR_WAIT)
 			*waited = o->lo > *waited ? o->lo : *waited;
 		if (!arrives(o) || !phase || o->begin > b->phase[phase - 1].seen || *waited >= phase)
@@ -301,6 +300,126 @@ static void find_copies(struct barrier *b)
 		/* Of copies that bring more than is expected it is not known which are over. */
 		more = k > b->nphases || late > k || (k && bytes - o->bytes < b->phase[k - 1].expected);
 		b->d->counter[DETECT_INEXACT_PHASES] += more && !b->g->world;
+	}
+}
+
+/* ---- what it cannot count -------------------------------------------------------------------------------- */
+
+enum { MOST_BYTES = (1 << 20) - 1 };    /* PTX ISA, "mbarrier: Tracking asynchronous operations": down to -MOST_BYTES */
+
+/* Its phase; NONE: that is open. */
+static uint32_t phase_of_bytes(const struct barrier *b, uint32_t i)
+{
+	const struct mbar_op *o = b->op[i];
+	uint32_t first = o->lo, last = o->hi;
+
+	if (!b->nphases)
+		return 0;
+	if (o->kind == EVENT_MBAR_EXPECT)
+		expected_in(b, i, &first, &last);
+	return first == last ? first : NONE;
+}
+
+/* Lanes of one warp run what is logged of them one after the other where they ran the later of two together. */
+static bool comes_before(const struct mbar_op *a, const struct mbar_op *b)
+{
+	return a->event->warp == b->event->warp && a->event->pos <= b->event->pos && b->event->lanes >> a->lane & 1;
+}
+
+/* The least that is pending when the operation is done, of its sign: what its warp has counted for the phase until then,
+ * less all that may have been taken off.  What begins later by the clocks does not come before it: it may be as late as that. */
+static int64_t least_pending(const struct barrier *b, uint32_t i, uint32_t phase)
+{
+	bool comes = copies(b->op[i]);
+	int64_t bytes = 0;
+
+	for (uint32_t k = 0; k < b->n; k++) {
+		const struct mbar_op *o = b->op[k];
+		uint32_t of = o->bytes ? phase_of_bytes(b, k) : NONE;
+
+		if (copies(o) != comes)
+			bytes -= k < i && (of == phase || of == NONE) ? o->bytes : 0;
+		else if (of == phase && !by_copy(o) && comes_before(o, b->op[i]) && (k <= i || o->event != b->op[i]->event))
+			bytes += o->bytes;
+	}
+	return bytes;
+}
+
+/* Is there a phase that could have too many?  Few are asked the long way. */
+static bool may_overflow(struct barrier *b)
+{
+	uint64_t *sum = (uint64_t *)arena_get(&b->d->arena, 2 * ((size_t)b->n + 2), sizeof *sum);
+	bool over = false;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct mbar_op *o = b->op[i];
+		uint32_t of = o->bytes && !by_copy(o) ? phase_of_bytes(b, i) : NONE;
+
+		if (of != NONE)
+			sum[2 * of + copies(o)] += o->bytes;
+	}
+	for (uint32_t k = 0; k <= b->nphases; k++)
+		over |= sum[2 * k] > MOST_BYTES || sum[2 * k + 1] > MOST_BYTES;
+	return over;
+}
+
+static void find_overflow(struct barrier *b)
+{
+	if (!b->bytes || !may_overflow(b))
+		return;
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct mbar_op *o = b->op[i];
+		uint32_t phase = o->bytes && !by_copy(o) ? phase_of_bytes(b, i) : NONE;
+
+		/* Behind the first one it is open what is counted. */
+		o->beyond = phase != NONE && least_pending(b, i, phase) > MOST_BYTES;
+		if (o->beyond)
+			return;
+	}
+}
+
+/* In which order others arrive is open, unless all that do are one thread, or each counts as many. */
+static bool order_is_known(const struct barrier *b)
+{
+	const struct mbar_op *first = NULL;
+	bool one = true, even = true;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct mbar_op *o = b->op[i];
+
+		if (o->kind != EVENT_MBAR_ARRIVE)
+			continue;
+		first = first ? first : o;
+		one &= one_thread(o, first);
+		even &= o->count == first->count && !o->drops;
+	}
+	return one || even;
+}
+
+/* An arrival that counts more than are expected in any phase; or, all of them taken together, more than are pending. */
+static void find_too_many(struct barrier *b)
+{
+	uint32_t need = b->op[0]->count, now = 0, dropped = 0;
+	bool known = order_is_known(b);
+
+	for (uint32_t i = 0; i < b->n; i++)     /* who arrives some time later, or is expected in between */
+		if (b->op[0]->kind != EVENT_MBAR_INIT || b->op[i]->kind == EVENT_MBAR_COPIES || b->op[i]->kind == EVENT_TC_COMMIT)
+			return;
+	for (uint32_t i = 1; i < b->n; i++) {
+		struct mbar_op *o = b->op[i];
+
+		if (o->kind != EVENT_MBAR_ARRIVE)
+			continue;
+		o->more = o->count > b->op[0]->count;
+		o->crowded |= known && now + o->count > need;
+		if (now + o->count > need)
+			return;
+		now += o->count;
+		dropped += o->drops ? o->count : 0;
+		if (now < need)
+			continue;
+		need -= dropped < need ? dropped : need;
+		now = dropped = 0;
 	}
 }
 
@@ -395,6 +514,10 @@ static void one_life(struct barrier *b)
 	find_waits(b);
 	loosen(b);
 	find_copies(b);
+	if (!b->d->opaque && !b->g->world) {
+		find_overflow(b);
+		find_too_many(b);
+	}
 	if (b->d->opaque)
 		widen(b);
 	for (uint32_t i = 0; i < b->n; i++)

@@ -178,24 +178,63 @@ static bool is_fatal(const struct detect *d, const struct mbar_op *o)
 	       o->owner == d->warp.v[o->event->warp].block;
 }
 
-/* PTX ISA, "mbarrier: Phase of the mbarrier object": bytes are counted from -(2^20 - 1) to 2^20 - 1. */
+/* By itself, or with what its phase has counted before. */
 static bool is_beyond(const struct mbar_op *o)
 {
-	return (o->kind == EVENT_MBAR_EXPECT || o->kind == EVENT_MBAR_ARRIVE || o->kind == EVENT_MBAR_COMPLETE) && o->bytes >= 1u << 20;
+	return o->beyond || (o->bytes >= 1u << 20 && !by_copy(o));
 }
 
-/* What it counts at once is more than there is room for. */
+/* What it counts, or has counted, is more than there is room for, or than is expected. */
 static bool judge_count(const struct court *c, const struct life *l, uint32_t i, bool report)
 {
 	struct access use = use_of(c->d, l->op[i]), init = use_of(c->d, l->op[0]);
-	bool fatal = is_fatal(c->d, l->op[i]);
+	bool fatal = is_fatal(c->d, l->op[i]), beyond = is_beyond(l->op[i]);
 
-	if (!fatal && !is_beyond(l->op[i]))
+	if (!fatal && !beyond && !l->op[i]->more)
 		return false;
 	if (report) {
-		say(c->d, DETECT_MBARRIER_MISUSE, fatal ? DETECT_MBAR_MANY : DETECT_MBAR_BYTES, &use, &init);
+		say(c->d, DETECT_MBARRIER_MISUSE, beyond ? DETECT_MBAR_BYTES : l->op[i]->more ? DETECT_MBAR_COUNT : DETECT_MBAR_MANY,
+		    &use, &init);
 		c->d->counter[DETECT_INEXACT_PHASES]++;
 	}
+	return true;
+}
+
+/* A record may have the state of its first lane for all. */
+static bool knows_state(const struct detect *d, const struct mbar_op *o)
+{
+	unsigned first = event_first(o->event->lanes);
+
+	return o->kind != EVENT_MBAR_ARRIVE || o->lane == first ||
+	       event_get(record_of(d, o->event), first, EVENT_MBAR_ARRIVE_STATE) != o->state;
+}
+
+/* PTX ISA, "mbarrier.test_wait, try_wait": a state is of the current phase or of the one before.  Its thread itself has seen
+ * the phase behind that of the arrival over.  NULL: it has not, or a parity is waited for. */
+static const struct mbar_op *stale_arrival(const struct detect *d, const struct life *l, uint32_t i)
+{
+	const struct mbar_op *o = l->op[i], *arrival;
+	bool old = o->kind == EVENT_MBAR_WAIT ? o->lo && o->seen > o->lo : o->kind == EVENT_MBAR_TRY && o->seen > 1;
+
+	if (!old || site_of(d, o->event)->flags & EVENT_PARITY || !o->state)
+		return NULL;
+	arrival = arrival_of(l->op, i);
+	for (uint32_t k = i; arrival && o->seen >= arrival->hi + 2 && l->op[k] != arrival;)
+		if (one_thread(l->op[--k], o) && !knows_state(d, l->op[k]))
+			return NULL;
+	return arrival && o->seen >= arrival->hi + 2 ? arrival : NULL;
+}
+
+static bool judge_state(const struct court *c, const struct life *l, uint32_t i, bool report)
+{
+	const struct mbar_op *arrival = stale_arrival(c->d, l, i);
+	struct access use = use_of(c->d, l->op[i]), was;
+
+	if (!arrival)
+		return false;
+	was = use_of(c->d, arrival);
+	if (report)
+		say(c->d, DETECT_MBARRIER_MISUSE, DETECT_MBAR_STALE, &use, &was);
 	return true;
 }
 
@@ -209,7 +248,7 @@ static bool judge_use(const struct court *c, const struct life *l, uint32_t i, u
 		return misused(c, UNORDERED, &use, &other, report);
 	if (l->op[0]->kind != EVENT_MBAR_INIT)
 		return misused(c, UNORDERED, &use, NULL, report);
-	if (judge_count(c, l, i, report))
+	if (judge_count(c, l, i, report) || judge_state(c, l, i, report))
 		return false;
 	behind = in_order(c, &other, &before);
 	if (behind == ORDERED && c->d->choices.init_fence && by_copy(l->op[i]))

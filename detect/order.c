@@ -188,13 +188,16 @@ SCREEN_HELPER void end_phase(const struct order *o, uint32_t m)
 		/* What is expected is for the phase that its thread arrives in next: who has not may do that too late. */
 		if (b->expect)
 			not_clear(o->s, SCREEN_ORDER);
-		b->over = over + 1;
+		b->over = (uint16_t)(over + 1);
 		b->left = b->need;
+		b->told = 0;
 		if (over >= UINT16_MAX - 2)
 			not_clear(o->s, SCREEN_SPACE);
 	}
 	TOGETHER();
 }
+
+enum { MOST_BYTES = (1 << 20) - 1 };    /* PTX ISA, "mbarrier: Tracking asynchronous operations" */
 
 /* Arrivals, and bytes that are expected. */
 SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
@@ -207,7 +210,7 @@ SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
 	if (arrives)
 		count = (uint32_t)event_get(a->u, lane, EVENT_MBAR_ARRIVE_COUNT) * event_count(a->mask);
 	fine = fine && !(a->site->flags & (EVENT_DROP | EVENT_NOINC)) && (!arrives || a->site->sem != EVENT_RELAXED) &&
-	       count <= b->left &&
+	       count <= b->left && bytes <= MOST_BYTES && b->told + bytes <= MOST_BYTES &&
 	       (event_count(a->mask) == 1 || !bytes);
 	if (!fine) {
 		give_up(o, SCREEN_ORDER);
@@ -219,6 +222,7 @@ SCREEN_HELPER void arrive_mbar(const struct order *o, const struct action *a)
 	EACH_LANE(i, 1) {
 		b->left -= count;
 		b->bytes += bytes;
+		b->told += bytes;
 		b->expect = arrives ? b->expect & ~((a->mask & 1) << a->warp) : b->expect | 1u << a->warp;
 	}
 	TOGETHER();
@@ -322,7 +326,7 @@ SCREEN_HELPER void load(const struct order *o, const struct action *a, const str
 	touch_async(o, a, &told, shared, entry_of(PHASE + m, b->over + 1));
 	EACH_LANE(i, 1) {
 		b->bytes -= bytes;
-		b->copies = b->over + 1;
+		b->copies = (uint16_t)(b->over + 1);
 	}
 	TOGETHER();
 	end_phase(o, m);
@@ -466,7 +470,8 @@ SCREEN_HELPER void try_mbar(const struct order *o, const struct event_unit *u, u
 	bool alone = event_lanes(u) == 1;
 	uint32_t m = find_mbar(o, event_address(u, event_first(event_lanes(u))));
 
-	if (!is_one(u) || m == o->m->mbars || !knows(known_by(o, warp, alone), o->m->mbar[m].init, alone ? (uint32_t)LANE_0 + warp : CLOCKS))
+	if (!is_one(u) || !(o->s->table.all[event_site_of(u)].flags & EVENT_PARITY) || m == o->m->mbars ||
+	    !knows(known_by(o, warp, alone), o->m->mbar[m].init, alone ? (uint32_t)LANE_0 + warp : CLOCKS))
 		not_clear(o->s, SCREEN_ORDER);
 }
 

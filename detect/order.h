@@ -39,8 +39,9 @@ struct list { entry e[ENTRIES]; };
  * Plain writes that nothing orders may share it, in different words: bits from `words` on, counted from 1. */
 struct cell { struct list write, read, old; uint32_t words; };
 
-/* over: phases; copies: the last phase that has some, + 1; expect: warps whose lane 0 has to arrive in this phase yet. */
-struct mbar { uint32_t address, need, left, bytes, over, copies, expect; entry init; };
+/* over: phases; copies: the last phase that has some, + 1; expect: warps whose lane 0 has to arrive in this phase yet; told:
+ * bytes that are expected in it, whether they have come or not. */
+struct mbar { uint32_t address, need, left, bytes, expect, told; uint16_t over, copies; entry init; };
 struct bar { uint32_t members, here, count, uses, reduces; };   /* members, here: warps; count, reduces: as the first arrival says it */
 
 /* Of a warp: the next units of its log, in which there is its next record; what that one's site is, and which mbarrier it
@@ -76,6 +77,9 @@ struct memory {
 	uint32_t word[WORDS];           /* a bit for each word of 4 bytes */
 	struct cell cell[];             /* cells_of() */
 };
+
+/* The host says how large it is; a GPU aligns units. */
+EVENT_ASSERT(offsetof(struct memory, slot) % 16 == 0 && sizeof(struct slot) % 16 == 0 && sizeof(struct memory) % 16 == 0);
 
 /* A warp's next record that concerns others.  The next units of its log are in its slot; u: all of the record, there or in
  * the log. */

@@ -101,7 +101,7 @@ static void tell_room(struct detect *d, enum detect_why why, const struct event 
 	struct access a = as_access(d, e, e->lanes & -e->lanes), b;
 
 	a.space |= TENSOR_SPACE;
-	a.address = unit * UNIT;
+	a.address = unit * UNIT * CELL_BYTES;
 	if (other) {
 		b = as_access(d, other, other->lanes & -other->lanes);
 		b.space |= TENSOR_SPACE;
@@ -167,4 +167,134 @@ void judge_tensor(struct detect *d)
 	for (uint32_t i = 0; i < d->block.n; i++)
 		if (allocates[i])
 			judge_rooms(d, &d->block.v[i]);
+}
+
+/* ---- who uses what was freed ------------------------------------------------------------------------------ */
+
+/* Allocations and frees, by block; warp, pos: what was told last. */
+struct freed { const struct event **event; struct rows of_block; bool any; uint32_t warp, pos; };
+
+static uint32_t place_of_room(const struct detect *d, const struct event *e, uint32_t *columns)
+{
+	bool frees = e->kind == EVENT_TC_FREE;
+	const struct event_unit *u = record_of(d, e);
+	unsigned lane = event_first(e->lanes);
+
+	*columns = (uint32_t)event_get(u, lane, frees ? EVENT_TC_FREE_COLUMNS : EVENT_TC_ALLOC_COLUMNS);
+	return (uint32_t)event_get(u, lane, frees ? EVENT_TC_FREE_AT : EVENT_TC_ALLOC_AT) % CELL_COLUMNS;
+}
+
+/* Has it any column of the access?  That may go on in the lane below. */
+static bool has_column_of(const struct detect *d, const struct event *e, const struct access *a)
+{
+	uint32_t first = (uint32_t)(a->address / CELL_BYTES % CELL_COLUMNS), end = first + (uint32_t)(a->bytes / CELL_BYTES), columns;
+	uint32_t at = place_of_room(d, e, &columns);
+
+	return (first < at + columns && at < end) || (end > CELL_COLUMNS && at < end - CELL_COLUMNS);
+}
+
+/* Was it there before the access, as far as clocks tell, or the timer for one of another block?  Behind a barrier of the
+ * block an access may seem to be earlier than it is. */
+static bool began_before(const struct detect *d, const struct event *e, const struct access *a)
+{
+	if (d->warp.v[e->warp].block == access_block(d, a))
+		return e->clock[EVENT_BEFORE] <= a->clock;
+	return e->timer[EVENT_BEFORE] <= a->timer;
+}
+
+/* May the columns have been given out again, between the free and the access? */
+static enum order given_again(const struct court *c, const struct freed *all, const struct event *free, const struct access *a)
+{
+	uint32_t block = c->d->warp.v[free->warp].block;
+	enum order answer = UNORDERED;
+
+	for (uint32_t i = all->of_block.first[block]; i < all->of_block.first[block + 1] && answer != ORDERED; i++) {
+		const struct event *e = all->event[all->of_block.item[i]];
+		struct access alloc = as_access(c->d, e, e->lanes);
+		enum order o;
+
+		if (e->kind != EVENT_TC_ALLOC || !has_column_of(c->d, e, a) || e->clock[EVENT_BEHIND] < free->clock[EVENT_BEFORE])
+			continue;
+		o = began_before(c->d, e, a) ? ORDERED : in_order(c, &alloc, a);
+		answer = o == UNORDERED ? answer : o;
+	}
+	return answer;
+}
+
+/* As cells see it. */
+static struct access free_as_access(struct detect *d, const struct event *e, const struct access *a)
+{
+	struct access f = as_access(d, e, e->lanes);
+
+	f.space = a->space;
+	f.address = a->address;
+	f.source = SOURCE(SOURCE_OPERATION, single_operations(d, e, 1));
+	f.number = 1;
+	f.operation = 1;
+	f.at_once = f.writes = true;
+	return f;
+}
+
+/* PTX ISA, "tcgen05.dealloc": what comes behind it may not use what it has freed.  What is not ordered with it races. */
+static bool judge_freed(const struct court *c, struct freed *all, const struct access *a, bool report)
+{
+	uint32_t block = (a->space & ~TENSOR_SPACE) - 1;
+	bool asks = false;
+
+	for (uint32_t i = all->of_block.first[block]; i < all->of_block.first[block + 1]; i++) {
+		const struct event *e = all->event[all->of_block.item[i]];
+		struct access free;
+		enum order o, again;
+
+		if (e->kind != EVENT_TC_FREE || (e->warp == a->warp && e->pos > a->pos) || !has_column_of(c->d, e, a))
+			continue;
+		free = free_as_access(c->d, e, a);
+		o = in_order(c, &free, a);
+		again = o == ORDERED ? given_again(c, all, e, a) : ORDERED;
+		asks |= o == NOT_KNOWN || again == NOT_KNOWN;
+		if (again != UNORDERED || !report)
+			continue;
+		say(c->d, DETECT_LIFETIME, DETECT_USED_FREED, a, &free);
+		all->warp = a->warp;
+		all->pos = a->pos;
+		return false;
+	}
+	return asks;
+}
+
+static bool judge_uses(const struct court *c, void *arg, bool report)
+{
+	struct freed *all = (struct freed *)arg;
+	bool asks = false;
+
+	for (uint32_t i = 0; i < c->d->access.n; i++) {
+		const struct access *a = &c->d->access.v[i];
+
+		/* Each of its rows is an access of its own. */
+		if (a->space & TENSOR_SPACE && !a->old && c->d->site.v[a->site].kind != EVENT_TC_FREE &&
+		    (a->warp != all->warp || a->pos != all->pos))
+			asks |= judge_freed(c, all, a, report);
+	}
+	return asks;
+}
+
+void judge_freed_rooms(struct detect *d)
+{
+	struct court c = {d, &d->graph, &d->answers};
+	uint32_t *row = (uint32_t *)arena_get(&d->arena, d->event.n, sizeof *row), n = 0;
+	struct freed all = {.event = (const struct event **)arena_get(&d->arena, d->event.n, sizeof *all.event)};
+
+	for (uint32_t i = 0; i < d->event.n && !d->opaque; i++) {
+		const struct event *e = &d->event.v[i];
+
+		if (e->kind != EVENT_TC_ALLOC && e->kind != EVENT_TC_FREE)
+			continue;
+		all.any |= e->kind == EVENT_TC_FREE;
+		row[n] = d->warp.v[e->warp].block;
+		all.event[n++] = e;
+	}
+	if (!all.any)
+		return;
+	all.of_block = rows_of(&d->arena, row, n, d->block.n);
+	settle(&c, judge_uses, &all);
 }

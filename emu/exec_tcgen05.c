@@ -278,6 +278,7 @@ static uint16_t units(unsigned at, unsigned n)
 	return (uint16_t)(((1u << (last - first + 1)) - 1) << first);
 }
 
+/* False: a fault.  Who listens is told of the access all the same: of what kind it is, others say. */
 static bool allocated(struct emu_x *x, const struct emu_op *op, struct emu_block *b, uint32_t a,
 		      unsigned n)
 {
@@ -413,6 +414,7 @@ const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op,
 	struct access *c;
 	unsigned columns;
 	uint32_t a;
+	bool fine;
 
 	if (!together(x, op, m, &g))
 		return NULL;
@@ -423,7 +425,14 @@ const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op,
 				 "lane %u of tensor memory, where warp %u has no access", a >> 16,
 				 x->w->index);
 	columns = (k->shape == 1 ? k->n : k->n * 2) << k->packed;
-	if (!allocated(x, op, x->b, a, columns) || (k->twice && !allocated(x, op, x->b, a + k->split, columns)))
+	fine = allocated(x, op, x->b, a, columns) && (!k->twice || allocated(x, op, x->b, a + k->split, columns));
+	if (emu_tells(op)) {
+		struct emu_tell t = telling(TELL_TC_ACCESS, x, op, &g);
+
+		t.u.tmem = a;
+		emu_tell(&t);
+	}
+	if (!fine)
 		return NULL;
 	copies = emu_copies_of(x->w);
 	q = copies->tc;
@@ -445,12 +454,6 @@ const struct emu_op *emu_tc_load_store(struct emu_x *x, const struct emu_op *op,
 	for (unsigned i = 0; k->store && i < k->n; i++)
 		for (unsigned l = 0; l < EMU_LANES; l++)
 			c->v[i][l] = (uint32_t)emu_get(x, k->regs[i], l);
-	if (emu_tells(op)) {
-		struct emu_tell t = telling(TELL_TC_ACCESS, x, op, &g);
-
-		t.u.tmem = a;
-		emu_tell(&t);
-	}
 	if (!k->late || emu_async_chance(8))
 		access(x->w, c);
 	else
@@ -589,8 +592,8 @@ static const struct emu_op *issued(struct emu_x *x, const struct emu_op *op, uin
 	return emu_m.fault ? NULL : op + 1;
 }
 
-/* Whether the columns that a product takes are the blocks' own. */
-static bool product_allocated(struct emu_x *x, const struct emu_op *op, const struct emu_tc_item *it)
+/* Faults unless the columns that a product takes are the blocks' own. */
+static void check_product(struct emu_x *x, const struct emu_op *op, const struct emu_tc_item *it)
 {
 	unsigned rows = it->m / (it->pair[1] ? 2 : 1), columns = emu_tc_columns_of(it);
 
@@ -598,11 +601,10 @@ static bool product_allocated(struct emu_x *x, const struct emu_op *op, const st
 		if (!allocated(x, op, it->pair[h], it->d, columns) ||
 		    (it->vec && (!allocated(x, op, it->pair[h], it->scales[0], rows / 32) ||
 				 !allocated(x, op, it->pair[h], it->scales[1], (columns + 31) / 32))))
-			return false;
-	return true;
+			return;
 }
 
-/* False: a fault. */
+/* False: a fault before it is known what it accesses. */
 static bool mma_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
 {
 	const struct emu_tc *k = op->u.tc;
@@ -634,8 +636,7 @@ static bool mma_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
 	it.accumulate = emu_get(x, k->enable, l) != 0;
 	for (unsigned i = 0; i < k->nmask; i++)
 		it.skip[i] = (uint32_t)emu_get(x, k->mask[i], l);
-	if (!product_allocated(x, op, &it))
-		return false;
+	check_product(x, op, &it);
 	it.stale = x->b->stale && emu_async_chance(4);
 	put(x->b, &it);
 	return true;
@@ -650,11 +651,13 @@ const struct emu_op *emu_tc_mma(struct emu_x *x, const struct emu_op *op, uint32
 		if (!mma_lane(x, op, l))
 			break;
 		done |= 1u << l;
+		if (emu_m.fault)
+			break;
 	}
 	return issued(x, op, done, first);
 }
 
-/* False: a fault. */
+/* Likewise. */
 static bool cp_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
 {
 	const struct emu_tc *k = op->u.tc;
@@ -670,7 +673,7 @@ static bool cp_lane(struct emu_x *x, const struct emu_op *op, unsigned l)
 	it.spread = k->spread;
 	for (unsigned h = 0; h < 2 && it.pair[h]; h++)
 		if (!allocated(x, op, it.pair[h], it.d, k->bytes / 4))
-			return false;
+			break;
 	it.stale = x->b->stale && emu_async_chance(4);
 	put(x->b, &it);
 	return true;
@@ -685,6 +688,8 @@ const struct emu_op *emu_tc_cp(struct emu_x *x, const struct emu_op *op, uint32_
 		if (!cp_lane(x, op, l))
 			break;
 		done |= 1u << l;
+		if (emu_m.fault)
+			break;
 	}
 	return issued(x, op, done, first);
 }

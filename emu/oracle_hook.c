@@ -334,6 +334,50 @@ static void hear_form(const struct emu_tell *e, const struct orc_op *k)
 		*mate = now;
 }
 
+/* All of its lanes are there yet. */
+static bool is_whole(const struct emu_tell *e)
+{
+	unsigned left = e->b->nthreads - e->w->index * EMU_LANES;
+
+	return (unsigned)__builtin_popcount(e->w->live) == (left < EMU_LANES ? left : EMU_LANES);
+}
+
+/* Nothing but barriers orders what the block does. */
+static bool barriers_alone(const struct orc_block *b)
+{
+	bool words = b->mbars || b->grid->clusters;
+
+	for (unsigned i = 0; i < ORC_HASH && !words; i++)
+		words = b->grid->word[i];
+	return !words;
+}
+
+/* Uses of one barrier by different counts that nothing keeps apart may be one use.  What keeps them apart need not order
+ * memory, which is no matter here: where there is anything like that, others may say so. */
+static void hear_shared(const struct emu_tell *e, const struct orc_op *k)
+{
+	struct orc_block *b = orc_block_of(e->b);
+	struct orc_bar *bar = &b->bar[e->u.bar->id];
+	struct orc_thread *t = orc_thread_of(e->w, (unsigned)__builtin_ctz(e->lanes));
+	uint32_t count = e->u.bar->count ? e->u.bar->count : (e->b->nthreads + EMU_LANES - 1) / EMU_LANES * EMU_LANES;
+	struct orc_past *own = &bar->last[e->w->index];
+
+	orc_settle(b->grid, t);
+	for (unsigned w = 0; k && w < 32 && !bar->said; w++) {
+		const struct orc_past *x = bar->last[w].op && bar->last[w].count == count ? &bar->other[w] : &bar->last[w];
+		struct orc_come now = {k, t->index, false}, was = {x->op, (uint32_t)(x->thread % b->nthreads), false};
+
+		bool most = x->op && orc_get(t->o[ORC_MOST].know.v[ORC_ALL], x->thread) >= x->epoch;
+
+		if (w == e->w->index || !x->op || orc_get(t->o[ORC_LEAST].know.v[ORC_ALL], x->thread) >= x->epoch)
+			continue;
+		misused(b, &now, &was, most || !is_whole(e) || !barriers_alone(b));
+	}
+	if (own->op && own->count != count)
+		bar->other[e->w->index] = *own;
+	*own = (struct orc_past){k, t->id, t->epoch, count};
+}
+
 static void forget_forms(struct orc_bar *bar)
 {
 	memset(bar->by, 0, sizeof bar->by);
@@ -345,8 +389,10 @@ static void hear_bar(const struct emu_tell *e, const struct orc_op *k)
 	struct orc_block *b = orc_block_of(e->b);
 	unsigned id = e->u.bar->id;
 
-	if (e->kind == TELL_BAR_ARRIVE)
+	if (e->kind == TELL_BAR_ARRIVE) {
 		hear_form(e, k);
+		hear_shared(e, k);
+	}
 	EMU_EACH(l, e->lanes) {
 		struct orc_thread *t = orc_thread_of(e->w, l);
 

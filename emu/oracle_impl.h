@@ -220,10 +220,15 @@ struct orc_thread {
 
 /* Who has come to it first in this use. */
 struct orc_come { const struct orc_op *op; uint32_t thread; bool aligned; };
+/* An end of an allocation; op NULL: there is none. */
+struct orc_gone { const struct orc_op *op; uint64_t actor; uint32_t thread; };
+/* A warp's last arrival at a barrier, by its first lane; op NULL: there is none. */
+struct orc_past { const struct orc_op *op; uint64_t thread; uint32_t epoch, count; };
 /* A barrier of a block; count, red: as the first one says it; by: of each warp; said: something was wrong with it. */
 struct orc_bar {
 	struct orc_know know[ORC_WORLDS];
 	struct orc_come first, by[32];
+	struct orc_past last[32], other[32];    /* of each warp; and the last one that named another count */
 	unsigned count;
 	bool red, said;
 };
@@ -249,6 +254,7 @@ struct orc_block {
 	struct orc_bar bar[16];
 	struct orc_clock *direct[ORC_WORLDS];   /* what any of its threads has of that */
 	struct orc_come room[16], left_room[16];        /* by 32 columns of tensor memory: who allocated, who freed last */
+	struct orc_gone used_to[16];    /* likewise: what ended it and is in force */
 	struct orc_clock *freed;        /* what ended allocations of its tensor memory */
 	struct orc_know ended[ORC_WORLDS];      /* what its threads that ended knew */
 	struct orc_know gone[ORC_WORLDS];       /* that, when the cluster's last phase was over */
@@ -405,6 +411,10 @@ enum orc_use { ORC_USE, ORC_ARRIVE, ORC_WAIT, ORC_INIT, ORC_INVAL, ORC_OPERAND, 
 void orc_mbar(struct orc_block *owner, const void *p, uint64_t addr, struct orc_block *,
 	      struct orc_thread *, const struct orc_op *, enum orc_use);
 void orc_mbar_over(const void *p);
+/* A thread has arrived and got that state; it waits for a state or a parity. */
+struct orc_awaited { uint64_t state; bool parity, success; };
+void orc_mbar_came(const void *p, const struct orc_thread *, const struct orc_op *, uint64_t state);
+void orc_mbar_waits(const void *p, const struct orc_thread *, const struct orc_op *, const struct orc_awaited *);
 /* A copy of which it will hear is issued; it has heard of all of it. */
 void orc_mbar_flies(const void *p, uint64_t actor, const struct orc_op *);
 void orc_mbar_lands(const void *p);

@@ -155,8 +155,18 @@ void orc_cluster_over(struct orc_block *first)
 struct use { uint32_t epoch[EMU_LANES]; const struct orc_op *op; };
 /* Whose end it hears of. */
 struct copy { uint64_t actor; const struct orc_op *op; };
-/* A thread, and the last of its uses at each instruction, in their order. */
-struct user { uint64_t thread; struct use *use; unsigned n, cap; };
+/* An arrival: what it returned, and in which phase. */
+struct came { uint64_t state, phase; const struct orc_op *op; };
+/* A thread; the last of its uses at each instruction, in their order; its arrivals, of each state the last; how many
+ * phases it has seen over. */
+struct user {
+	uint64_t thread;
+	struct use *use;
+	unsigned n, cap;
+	struct came *came;
+	unsigned ncame, capcame;
+	uint64_t seen;
+};
 
 struct orc_mbar {
 	struct orc_mbar *chain, *next;  /* in the table; of its block */
@@ -166,6 +176,7 @@ struct orc_mbar {
 	const struct orc_op *inval;     /* NULL: it is alive */
 	bool fenced;                    /* fence.mbarrier_init, by who initialised it */
 	unsigned flying;                /* copies that have not told it of all their bytes */
+	uint64_t phases;                /* that are over */
 	struct orc_phase phase;
 	struct orc_met met;
 	struct user *user;
@@ -205,9 +216,12 @@ static struct orc_mbar *mbar_new(const void *p, struct orc_block *owner)
 
 static void forget_uses(struct orc_mbar *m)
 {
-	for (unsigned i = 0; i < m->nusers; i++)
+	for (unsigned i = 0; i < m->nusers; i++) {
 		free(m->user[i].use);
+		free(m->user[i].came);
+	}
 	m->nusers = m->ncopies = 0;
+	m->phases = 0;
 }
 
 void orc_mbars_free(struct orc_block *b)
@@ -255,12 +269,12 @@ static bool knows_init(const struct orc_thread *t, enum orc_world w, const struc
 	       orc_get(k->v[ORC_INITS], init->thread) >= init->epoch;
 }
 
-static void used(struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op)
+static struct user *user_of(struct orc_mbar *m, const struct orc_thread *t)
 {
-	struct use now = {.op = op};
-	unsigned i = 0, left = m->nusers;
-	struct user *u;
+	unsigned left = m->nusers;
 
+	if (left && m->user[m->last].thread == t->id)
+		return &m->user[m->last];
 	/* Threads come in turn: most often it is the one behind the last. */
 	do
 		m->last = m->last + 1 < m->nusers ? m->last + 1 : 0;
@@ -270,7 +284,15 @@ static void used(struct orc_mbar *m, const struct orc_thread *t, const struct or
 		m->last = m->nusers++;
 		m->user[m->last] = (struct user){.thread = t->id};
 	}
-	u = &m->user[m->last];
+	return &m->user[m->last];
+}
+
+static void used(struct orc_mbar *m, const struct orc_thread *t, const struct orc_op *op)
+{
+	struct user *u = user_of(m, t);
+	struct use now = {.op = op};
+	unsigned i = 0;
+
 	while (i < u->n && u->use[i].op != op)
 		i++;
 	if (i == u->n)
@@ -493,8 +515,55 @@ void orc_mbar_over(const void *p)
 			h->v[i--] = h->v[--h->n];
 		}
 	}
+	m->phases++;
 	orc_phase_over(&m->phase);
 	orc_met_written(&m->met);
+}
+
+/* ---- states ------------------------------------------------------------------------------ */
+
+void orc_mbar_came(const void *p, const struct orc_thread *t, const struct orc_op *op, uint64_t state)
+{
+	struct orc_mbar *m = *find(p);
+	struct user *u;
+	unsigned i = 0;
+
+	if (!m || m->inval || m->block != t->block)
+		return;
+	u = user_of(m, t);
+	while (i < u->ncame && u->came[i].state != state)
+		i++;
+	if (i == u->ncame)
+		u->came = orc_grow(u->came, u->ncame++, &u->capcame, sizeof *u->came);
+	u->came[i] = (struct came){state, m->phases, op};
+}
+
+/* PTX ISA, "mbarrier.test_wait": a state is of the phase that goes on or of the one before.  Who has seen a later one over
+ * itself cannot be right in any order; else it is this run that went so. */
+void orc_mbar_waits(const void *p, const struct orc_thread *t, const struct orc_op *op, const struct orc_awaited *a)
+{
+	struct orc_mbar *m = *find(p);
+	const struct came *c = NULL;
+	struct orc_fact f;
+	struct user *u;
+
+	if (!m || m->inval || m->block != t->block)
+		return;
+	u = user_of(m, t);
+	for (unsigned i = 0; i < u->ncame && !a->parity; i++)
+		if (u->came[i].state == a->state)
+			c = &u->came[i];
+	if (c && m->phases > c->phase + 1) {
+		f = misused(m->block, t, op, c->op, m->init->addr, true);
+		f.moot = u->seen < c->phase + 2;
+		orc_say(&f);
+	}
+	if (!a->success)
+		return;
+	if (a->parity)
+		u->seen += (u->seen + 1) % 2 != a->state % 2;
+	else if (c && u->seen < c->phase + 1)
+		u->seen = c->phase + 1;
 }
 
 void orc_mbar_lands(const void *p)

@@ -218,6 +218,22 @@ static void use(const struct emu_tell *e, const struct orc_op *k, unsigned lane,
 	orc_mbar(orc_block_of(spot->owner), spot->owner->smem + spot->at, spot->at, b, t, k, use);
 }
 
+/* Which phase it is of. */
+static void use_phase(const struct emu_tell *e, const struct orc_op *k, unsigned l)
+{
+	const struct emu_tell_mbar *q = e->u.mbar;
+	const void *p = q->spot[l].owner->smem + q->spot[l].at;
+	const struct orc_thread *t = orc_thread_of(e->w, l);
+	struct orc_awaited a = {q->state[l], q->parity, q->success >> l & 1};
+
+	if (q->missing >> l & 1)
+		return;
+	if (q->what == EMU_MBAR_ARRIVE)
+		orc_mbar_came(p, t, k, q->state[l]);
+	else if (q->what == EMU_MBAR_WAIT)
+		orc_mbar_waits(p, t, k, &a);
+}
+
 static void hear_mbar(const struct emu_tell *e, const struct orc_op *k)
 {
 	static const enum orc_use uses[] = {
@@ -231,8 +247,10 @@ static void hear_mbar(const struct emu_tell *e, const struct orc_op *k)
 
 		if (!spot->owner)
 			continue;
-		if (e->lanes >> l & 1)
+		if (e->lanes >> l & 1) {
 			use(e, k, l, spot, (q->success & ~q->missing) >> l & 1 ? ORC_WAIT : uses[q->what]);
+			use_phase(e, k, l);
+		}
 		if (q->wrong >> l & 1)
 			use(e, k, l, spot, ORC_OVERFLOW);
 		if (q->over >> l & 1)
@@ -561,20 +579,46 @@ static void hear_wgmma(const struct emu_tell *e, const struct orc_op *k)
 	free(map);
 }
 
-/* A part of what an operation of tcgen05 touches. */
+/* What an operation of tcgen05 touches, and whose it is. */
+struct part { struct orc_touch touch; const struct orc_thread *by; };
+
+/* PTX ISA, "tcgen05.dealloc": columns that were freed are nobody's.  An access that does not come behind that races. */
+static void used_freed(const struct part *p, const struct orc_block *b, const uint8_t *map)
+{
+	for (unsigned u = 0; u < 16; u++) {
+		const struct orc_gone *gone = &b->used_to[u];
+		bool uses = false;
+		struct orc_fact f = {
+			.op = {p->touch.op, gone->op}, .may = ORC_MAY(ORC_LIFETIME), .kind = ORC_LIFETIME, .certain = true,
+			.block = {p->by->block->number, b->number}, .thread = {p->by->index, gone->thread},
+			.space = ORC_TMEM + b->number, .addr = u * 32
+		};
+
+		for (unsigned i = 0; gone->op && i < EMU_TC_LANES * 32 && !uses; i++)
+			uses = map[i / 32 * EMU_TC_COLUMNS + u * 32 + i % 32];
+		f.moot = orc_get(p->by->o[ORC_LEAST].know.v[ORC_ALL], gone->actor) < 1;
+		if (uses)
+			orc_say(&f);
+	}
+}
+
+/* A part of that. */
 static void touch_part(void *arg, const struct emu_tc_reach *r)
 {
 	static const uint64_t pipes[] = {
 		[EMU_TC_OPERANDS] = 0, [EMU_TC_A] = ORC_PIPE_A, [EMU_TC_SCALES] = ORC_PIPE_SCALE,
 		[EMU_TC_D] = ORC_PIPE_D, [EMU_TC_COPIED] = ORC_PIPE_COPY, [EMU_TC_REGISTERS] = 0
 	};
-	struct orc_touch *touch = arg;
+	struct part *part = arg;
+	struct orc_touch *touch = &part->touch;
 	uint64_t number = orc_block_of(r->b)->number;
 
 	touch->read = !r->write;
 	touch->write = r->write;
 	touch->pipe = pipes[r->role] + r->accumulator;
 	touch_map(touch, r->role == EMU_TC_OPERANDS ? 1 + number : ORC_TMEM + number, r->map, r->n);
+	if (r->role != EMU_TC_OPERANDS)
+		used_freed(part, orc_block_of(r->b), r->map);
 }
 
 static void hear_tc_issue(const struct emu_tell *e, const struct orc_op *k)
@@ -584,7 +628,7 @@ static void hear_tc_issue(const struct emu_tell *e, const struct orc_op *k)
 	EMU_EACH(l, e->lanes) {
 		const struct emu_tc_item *it = emu_tc_item_of(e, l);
 		struct orc_thread *t = orc_thread_of(e->w, l);
-		struct orc_touch touch;
+		struct part part = {.by = t};
 
 		if (it->kind == EMU_TC_ARRIVAL) {
 			for (unsigned i = 0; i < it->nmbar; i++)
@@ -597,13 +641,13 @@ static void hear_tc_issue(const struct emu_tell *e, const struct orc_op *k)
 			continue;
 		}
 		orc_settle(b->grid, t);
-		touch = (struct orc_touch){
+		part.touch = (struct orc_touch){
 			.issue = orc_issue(b, t), .op = k, .actor = ORC_ACTOR(ORC_TC, t->id),
 			.proxy = ORC_ASYNC, .n = ++t->tc
 		};
-		emu_tc_reach(e, l, touch_part, &touch);
-		orc_tensor_done(t, ORC_ACTOR(ORC_TC_ISSUED, t->id), touch.n);
-		orc_issue_drop(touch.issue);
+		emu_tc_reach(e, l, touch_part, &part);
+		orc_tensor_done(t, ORC_ACTOR(ORC_TC_ISSUED, t->id), part.touch.n);
+		orc_issue_drop(part.touch.issue);
 	}
 }
 
@@ -612,16 +656,16 @@ static void hear_tc_access(const struct emu_tell *e, const struct orc_op *k)
 	bool store = k->in->id == INST_TCGEN05_ST;
 	struct orc_block *b = orc_block_of(e->b);
 	struct orc_thread *t = orc_thread_of(e->w, 0);
-	struct orc_touch touch;
+	struct part part = {.by = t};
 
 	orc_settle(b->grid, t);
-	touch = (struct orc_touch){
+	part.touch = (struct orc_touch){
 		.issue = orc_issue_warp(b, t->index, EMU_ALL), .op = k,
 		.actor = ORC_ACTOR(store ? ORC_TC_ST : ORC_TC_LD, t->id), .proxy = ORC_ASYNC,
 		.n = store ? ++t->st : ++t->ld
 	};
-	emu_tc_reach(e, 0, touch_part, &touch);
-	orc_issue_drop(touch.issue);
+	emu_tc_reach(e, 0, touch_part, &part);
+	orc_issue_drop(part.touch.issue);
 }
 
 /* What is over goes along with all that the thread knows, for who ends the allocation. */
@@ -688,6 +732,8 @@ static void hear_tc_alloc(const struct emu_tell *e, const struct orc_op *k)
 	touch.write = true;
 	orc_touch(&touch, 1 + b->number, (uint32_t)e->u.room->addr & ((1u << EMU_RANK_SHIFT) - 1), 4);
 	touched_as_one(b, first, EMU_ALL, &touch);
+	for (unsigned u = e->u.room->at / 32; u < (e->u.room->at + e->u.room->columns) / 32; u++)
+		b->used_to[u % 16].op = NULL;
 	/* What it got, others have given up. */
 	for (unsigned l = 0; l < EMU_LANES; l++)
 		for (enum orc_world w = 0; w < ORC_WORLDS; w++)
@@ -708,6 +754,8 @@ static void hear_tc_dealloc(const struct emu_tell *e, const struct orc_op *k)
 	touch.proxy = ORC_ASYNC;
 	touch_map(&touch, ORC_TMEM + b->number, map, EMU_TC_LANES * EMU_TC_COLUMNS);
 	orc_raise(&b->freed, touch.actor, touch.n);
+	for (unsigned u = (e->u.room->at & 0xffff) / 32; u < ((e->u.room->at & 0xffff) + e->u.room->columns + 31) / 32; u++)
+		b->used_to[u % 16] = (struct orc_gone){k, touch.actor, first};
 	touched_as_one(b, first, EMU_ALL, &touch);
 	free(map);
 }

@@ -62,6 +62,10 @@ static enum gsan_why of_mbarrier(const struct rt_report *r, const struct detect_
 		return GSAN_WHY_MBAR_MANY;
 	if (f->why == DETECT_MBAR_BYTES)
 		return GSAN_WHY_MBAR_BYTES;
+	if (f->why == DETECT_MBAR_COUNT)
+		return GSAN_WHY_MBAR_COUNT;
+	if (f->why == DETECT_MBAR_STALE)
+		return GSAN_WHY_MBAR_STALE;
 	if (f->one)
 		return GSAN_WHY_MBAR_NONE;
 	if (begins(&r->before, "mbarrier.inval"))
@@ -80,6 +84,8 @@ static enum gsan_why of_barrier(enum detect_why why)
 		return GSAN_WHY_BAR_COUNT;
 	case DETECT_BAR_COUNTS:
 		return GSAN_WHY_BAR_COUNTS;
+	case DETECT_BAR_SHARED:
+		return GSAN_WHY_BAR_SHARED;
 	case DETECT_BAR_FORMS:
 		return GSAN_WHY_BAR_FORMS;
 	case DETECT_BAR_APART:
@@ -89,6 +95,11 @@ static enum gsan_why of_barrier(enum detect_why why)
 	default:
 		return GSAN_WHY_BAR_MASK;
 	}
+}
+
+static enum gsan_why of_room(enum detect_why why)
+{
+	return why == DETECT_NOT_FREED ? GSAN_WHY_NOT_FREED : why == DETECT_FREED_TWICE ? GSAN_WHY_FREED_TWICE : GSAN_WHY_USED_FREED;
 }
 
 static enum gsan_why of_race(const struct rt_report *r, const struct detect_finding *f)
@@ -113,6 +124,8 @@ static enum gsan_why of_race(const struct rt_report *r, const struct detect_find
 
 static enum gsan_why why_of(const struct rt_report *r, const struct detect_finding *f)
 {
+	if (f->why == DETECT_OLDER_PHASE)
+		return GSAN_WHY_OLDER_PHASE;
 	switch (f->kind) {
 	case DETECT_ASYNC_RACE:
 		return r->tensor ? of_tensor(r, f->why) : GSAN_WHY_ASYNC;
@@ -136,7 +149,7 @@ static enum gsan_why why_of(const struct rt_report *r, const struct detect_findi
 		return of_barrier(f->why);
 	case DETECT_LIFETIME:
 		if (f->why != DETECT_MISUSE)
-			return f->why == DETECT_NOT_FREED ? GSAN_WHY_NOT_FREED : GSAN_WHY_FREED_TWICE;
+			return of_room(f->why);
 		return f->one || f->side[0].block == f->side[1].block ? GSAN_WHY_EXIT : GSAN_WHY_PEER;
 	case DETECT_SCOPE_RACE:
 		return r->before.atomic && r->now.atomic ? GSAN_WHY_SCOPE_ATOMIC : GSAN_WHY_SCOPE_SYNC;
@@ -218,6 +231,13 @@ static void fill_site(struct rt_place *p, const struct rt_launch *l, uint32_t nu
 	p->ptx = rt_string(t, t->n.path);
 	p->ptx_line = s->line;
 	add_frames(p, t, &t->spot[number]);
+}
+
+static void fill_spot(struct rt_place *p, const struct rt_launch *l, uint32_t site)
+{
+	p->op = p->var = p->ptx = "";
+	if (l)
+		fill_site(p, l, site);
 }
 
 void rt_found_place(struct rt_place *p, const struct detect_side *s, const struct rt_launch *l)
@@ -365,6 +385,11 @@ struct rt_report *rt_found(const struct detect_finding *f, const struct rt_verdi
 	rt_found_launch(r, l);
 	rt_found_place(&r->now, now, l);
 	rt_found_place(&r->before, before, f->one ? NULL : rt_verdict_launch(v, before->launch));
+	if (f->why == DETECT_OLDER_PHASE) {
+		fill_spot(&r->arrival, l, f->met[0]);
+		fill_spot(&r->wait, l, f->met[1]);
+		r->phase = f->phase;
+	}
 	if (l && (now->shared || now->tensor) && now->owner != now->block)
 		r->owner = 1 + now->owner % (uint32_t)((l->cluster[0] ? l->cluster[0] : 1) * (l->cluster[1] ? l->cluster[1] : 1) *
 						       (l->cluster[2] ? l->cluster[2] : 1));

@@ -130,6 +130,9 @@ struct rt_report {
 	struct rt_place now, before;
 	char *where;            /* what follows "Location is " */
 	const char *var;        /* the variable it lies in; "" if none */
+	/* Why it is WHY_OLDER_PHASE: the arrival or the copy, and the phase that it is of; the wait. */
+	struct rt_place arrival, wait;
+	uint32_t phase;
 	/* GLOBAL_BOUNDS, USE_AFTER_FREE: where the memory was made; `before` is where it was freed. */
 	struct rt_place made;
 	/* SHARED_BOUNDS: by how many bytes it reaches past the end of `var`, which has so many, or, negative, begins before

@@ -104,6 +104,14 @@ static void put_word(struct rt_buf *b, const char *word, size_t n, const struct 
 		rt_puts(b, scope(narrow(r)->level));
 	} else if (IS("variable")) {
 		rt_puts(b, *r->var ? rt_demangle(r->var) : "the block's shared memory");
+	} else if (IS("arrival")) {
+		rt_print_spot(b, &r->arrival, look);
+	} else if (IS("wait")) {
+		rt_print_spot(b, &r->wait, look);
+	} else if (IS("phase")) {
+		rt_printf(b, "%u", r->phase);
+	} else if (IS("parity")) {
+		rt_printf(b, "%u", r->phase % 2);
 	} else if (IS("sizes")) {
 		rt_printf(b, "%u and %u", r->before.size, r->now.size);
 	} else {

@@ -162,6 +162,7 @@ race_tests = \
 	testsuite/race/23_barrier_split_warps.ptx \
 	testsuite/race/23_count_no_multiple.ptx \
 	testsuite/race/23_counts_differ.ptx \
+	testsuite/race/23_counts_two_roles.ptx \
 	testsuite/race/23_partial_count.ptx \
 	testsuite/race/24_barrier_other_cta.ptx \
 	testsuite/race/25_bar_red_split.ptx \
@@ -214,8 +215,13 @@ race_tests = \
 	testsuite/race/35_mbar_inval_unsynced.ptx \
 	testsuite/race/35_mbar_store.ptx \
 	testsuite/race/36_mbar_older_phase.ptx \
+	testsuite/race/36_mbar_state_stale.ptx \
+	testsuite/race/36_mbar_state_stale_parity.ptx \
 	testsuite/race/36_mbar_wrong_parity.ptx \
+	testsuite/race/36_tma_parity_stuck.ptx \
 	testsuite/race/37_arrive_drop_later.ptx \
+	testsuite/race/37_mbar_bytes_add_up.ptx \
+	testsuite/race/37_mbar_count_too_large.ptx \
 	testsuite/race/37_mbar_too_many_bytes.ptx \
 	testsuite/race/38_phase_by_one_thread.ptx \
 	testsuite/race/38_expect_before_store.ptx \
@@ -571,6 +577,7 @@ race_tests = \
 	testsuite/race/tcgen05_tmem_operand_reuse.ptx \
 	testsuite/race/tcgen05_two_commits_first_waited.ptx \
 	testsuite/race/tcgen05_upper_rows.ptx \
+	testsuite/race/tcgen05_used_freed.ptx \
 	testsuite/race/tcgen05_ws.ptx \
 	testsuite/race/tcgen05_ws_32_rows.ptx \
 	testsuite/race/tcgen05_ws_operand.ptx \
@@ -817,6 +824,7 @@ norace_tests = \
 	testsuite/norace/23_count_and_none.ptx \
 	testsuite/norace/23_count_multiple.ptx \
 	testsuite/norace/23_counts_in_turn.ptx \
+	testsuite/norace/23_counts_two_roles.ptx \
 	testsuite/norace/23_full_count.ptx \
 	testsuite/norace/23_warps_apart.ptx \
 	testsuite/norace/24_barrier_global_data.ptx \
@@ -873,7 +881,11 @@ norace_tests = \
 	testsuite/norace/36_mbar_parity_register_flipped.ptx \
 	testsuite/norace/36_mbar_right_parity.ptx \
 	testsuite/norace/36_mbar_ring_parity.ptx \
+	testsuite/norace/36_mbar_state_again.ptx \
+	testsuite/norace/36_tma_parity_flipped.ptx \
 	testsuite/norace/37_arrive_drop_before.ptx \
+	testsuite/norace/37_mbar_bytes_add_up.ptx \
+	testsuite/norace/37_mbar_count_all.ptx \
 	testsuite/norace/37_mbar_most_bytes.ptx \
 	testsuite/norace/38_tx_and_arrive.ptx \
 	testsuite/norace/38_tx_expect_late.ptx \
@@ -1176,6 +1188,7 @@ norace_tests = \
 	testsuite/norace/tcgen05_tmem_operand_two_writers.ptx \
 	testsuite/norace/tcgen05_two_commits.ptx \
 	testsuite/norace/tcgen05_upper_rows.ptx \
+	testsuite/norace/tcgen05_used_then_freed.ptx \
 	testsuite/norace/tcgen05_warp_specialised.ptx \
 	testsuite/norace/tcgen05_ws.ptx \
 	testsuite/norace/tcgen05_ws_32_rows.ptx \

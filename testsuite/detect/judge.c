@@ -36,7 +36,8 @@ struct verdict { unsigned n; struct told v[MOST]; };
 
 /* By enum detect_why. */
 static const char *const whys[] = {
-	"nothing", "release", "acquire", "both", "scope", "size", "completion", "fence", "fence-elsewhere", "read-only", "misuse"
+	"nothing", "release", "acquire", "both", "scope", "size", "completion", "fence", "fence-elsewhere", "read-only", "misuse",
+	"mask", "count", "counts", "shared", "forms", "apart", "cluster-twice", "many", "bytes", "too-many", "stale", "not-freed", "freed-twice", "used-freed", "older-phase"
 };
 
 static unsigned line_of(const struct ev *t, uint32_t site)

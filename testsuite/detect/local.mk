@@ -183,6 +183,10 @@ ev_logs = \
 	testsuite/detect/barrier/counted.ev testsuite/detect/barrier/counted_mixed.ev \
 	testsuite/detect/barrier/counted_outsider.ev \
 	testsuite/detect/barrier/counts_differ.ev \
+	testsuite/detect/barrier/counts_by_chance.ev \
+	testsuite/detect/barrier/counts_flag.ev \
+	testsuite/detect/barrier/counts_of_two_roles.ev \
+	testsuite/detect/barrier/one_count_two_roles.ev \
 	testsuite/detect/barrier/counts_differ_all.ev \
 	testsuite/detect/barrier/counts_exited.ev \
 	testsuite/detect/barrier/counts_in_turn.ev \
@@ -293,6 +297,19 @@ ev_logs = \
 	testsuite/detect/mbarrier/arrive_unordered_with_init.ev testsuite/detect/mbarrier/arrive_wait.ev \
 	testsuite/detect/mbarrier/arrive_wait_global.ev testsuite/detect/mbarrier/bytes_most.ev \
 	testsuite/detect/mbarrier/bytes_too_many.ev \
+	testsuite/detect/mbarrier/bytes_less.ev \
+	testsuite/detect/mbarrier/bytes_sum.ev \
+	testsuite/detect/mbarrier/bytes_sum_came.ev \
+	testsuite/detect/mbarrier/bytes_sum_lanes.ev \
+	testsuite/detect/mbarrier/bytes_sum_late.ev \
+	testsuite/detect/mbarrier/bytes_sum_two_phases.ev \
+	testsuite/detect/mbarrier/bytes_sum_two_warps.ev \
+	testsuite/detect/mbarrier/count_all.ev \
+	testsuite/detect/mbarrier/count_beyond.ev \
+	testsuite/detect/mbarrier/count_by_twos.ev \
+	testsuite/detect/mbarrier/count_by_twos_no_fault.ev \
+	testsuite/detect/mbarrier/count_dropped.ev \
+	testsuite/detect/mbarrier/count_open.ev \
 	testsuite/detect/mbarrier/complete_tx.ev \
 	testsuite/detect/mbarrier/complete_tx_is_no_arrival.ev \
 	testsuite/detect/mbarrier/copy_not_expected.ev testsuite/detect/mbarrier/copy_over_live.ev \
@@ -319,7 +336,11 @@ ev_logs = \
 	testsuite/detect/mbarrier/one_of_two_arrivals.ev testsuite/detect/mbarrier/opaque_arrives.ev testsuite/detect/mbarrier/opaque_copies.ev \
 	testsuite/detect/mbarrier/other_lane_arrives.ev \
 	testsuite/detect/mbarrier/other_lane_waits.ev testsuite/detect/mbarrier/other_mbarrier.ev \
+	testsuite/detect/mbarrier/parity_again.ev testsuite/detect/mbarrier/parity_of_none.ev \
 	testsuite/detect/mbarrier/parity_of_older_phase.ev \
+	testsuite/detect/mbarrier/parity_once.ev testsuite/detect/mbarrier/parity_producer.ev \
+	testsuite/detect/mbarrier/parity_ring.ev testsuite/detect/mbarrier/state_again.ev \
+	testsuite/detect/mbarrier/state_stale.ev testsuite/detect/mbarrier/state_stale_try.ev \
 	testsuite/detect/mbarrier/parity_of_third_phase.ev testsuite/detect/mbarrier/peer_arrive_cta.ev \
 	testsuite/detect/mbarrier/peer_cluster_cluster.ev \
 	testsuite/detect/mbarrier/peer_init_not_ordered.ev testsuite/detect/mbarrier/peer_relaxed.ev \
@@ -550,6 +571,10 @@ ev_logs = \
 	testsuite/detect/tcgen05/mma_then_cp_apart.ev testsuite/detect/tcgen05/mma_then_cp_over_d.ev \
 	testsuite/detect/tcgen05/mma_then_cp_over_scale.ev \
 	testsuite/detect/tcgen05/not_freed.ev \
+	testsuite/detect/tcgen05/used_freed.ev \
+	testsuite/detect/tcgen05/used_freed_again.ev \
+	testsuite/detect/tcgen05/used_freed_own.ev \
+	testsuite/detect/tcgen05/used_given_again.ev \
 	testsuite/detect/tcgen05/not_freed_yet.ev \
 	testsuite/detect/tcgen05/not_weight_stationary.ev testsuite/detect/tcgen05/operand_b_no_fence.ev \
 	testsuite/detect/tcgen05/operand_beside.ev testsuite/detect/tcgen05/operand_fenced.ev \

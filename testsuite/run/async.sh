@@ -301,6 +301,13 @@ run 66 $gsan_run "$file"
 line=$(grep -n 'cp.async.ca.* // W' "$file" | cut -d: -f1)
 has err "Missing: the completion of cp_async_then_store_nowait.ptx:$line, seen by this thread before"
 
+# A wait that passes by an older phase is named, with the phase that it should have been for.
+file=$top_srcdir/testsuite/race/36_tma_parity_stuck.ptx
+run 66 $gsan_run "$file"
+line=$(grep -n '// W' "$file" | cut -d: -f1)
+wait=$(grep -n 'try_wait.*, 0;' "$file" | cut -d: -f1)
+has err "Missing: a wait for phase 1 of the mbarrier (parity 1), which 36_tma_parity_stuck.ptx:$line is of; the wait at 36_tma_parity_stuck.ptx:$wait"
+
 # Nor does st.async, of which another thread sees the end; and a fence for the own block's memory is not one for a peer's.
 file=$top_srcdir/testsuite/race/58_st_async_tma_nofence.ptx
 run 66 $gsan_run "$file"
