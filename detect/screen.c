@@ -496,6 +496,16 @@ bool screen_needs_order(const struct screen_log *l, const struct event_sites *al
 /* ---- all of it, on the host ------------------------------------------------------------------------------------------- */
 
 #ifndef __CUDACC__
+const char *screen_why(enum screen_why why)
+{
+	static const char *const words[SCREEN_WHYS] = {
+		"events that are not looked at", "accesses that are not looked at", "groups that are no row's", "no room",
+		"orders that are not followed", "shared memory", "global memory", "variables of shared memory", "blocks of global memory"
+	};
+
+	return words[why];
+}
+
 /* Blocks in shared memory. */
 static void judge_blocks(const struct screen *s)
 {

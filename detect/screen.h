@@ -43,6 +43,8 @@ enum screen_why {
 	SCREEN_GROUND,                  /* one that is behind a block of global memory, or in one that was freed, or may be */
 	SCREEN_WHYS
 };
+/* In words. */
+const char *screen_why(enum screen_why);
 
 /* What an access is, as bits.  ATOMIC: a reduction nobody reads the result of (probe/plan.h), in a scope that holds
  * everybody. */

@@ -773,8 +773,10 @@ void rt_clear_ask(CUcontext ctx, struct rt_question *q, uint32_t n, bool empties
 	if (asked && !answer(some, asked, empties))
 		give_up();
 	else
-		for (unsigned i = 0; i < asked; i++)
+		for (unsigned i = 0; i < asked; i++) {
 			all[i].of->answer = is_none(all[i].why) ? RT_CLEAR : RT_CLEAR_NOT;
+			memcpy(all[i].of->why, all[i].why, sizeof all[i].why);
+		}
 	rt_free(all);
 	if (ok)
 		leave(&v);

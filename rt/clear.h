@@ -24,6 +24,7 @@ struct rt_question {
 	struct screen_places places;
 	struct screen_maps maps;
 	enum rt_clear answer;
+	uint32_t why[SCREEN_WHYS];      /* it is not clear */
 };
 
 /* The context is current, and nothing of it that is watched runs yet: loading kernels may wait for those that run. */

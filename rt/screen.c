@@ -175,6 +175,19 @@ static void give_back(const struct rt_question *q, uint32_t n)
 		rt_way_end(RT_WAY_TAKE);
 }
 
+static void tell(const struct rt_question *q)
+{
+	const char *kernel = rt_demangle(q->launch->func->name);
+
+	if (q->answer == RT_CLEAR)
+		rt_verbose(2, "a launch of %s is clear, by the device", kernel);
+	if (q->answer == RT_CLEAR_UNASKED)
+		rt_verbose(2, "a launch of %s is left to the host: the device has no room", kernel);
+	for (unsigned i = 0; q->answer == RT_CLEAR_NOT && i < SCREEN_WHYS; i++)
+		if (q->why[i])
+			rt_verbose(2, "a launch of %s is not clear: %s (%u)", kernel, screen_why((enum screen_why)i), q->why[i]);
+}
+
 void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_verdict *v)
 {
 	struct clear_start start[RT_CLEAR_BATCH];
@@ -186,6 +199,8 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 		for (uint32_t i = 0; i < n; i++)
 			if (is_whole(l[i], &start[i]))
 				q[asked++] = question_of(l[i], v, &start[i]);
+			else
+				rt_verbose(2, "a launch of %s is left to the host: its log was larger than its region", rt_demangle(l[i]->func->name));
 		if (asked)
 			rt_clear_ask(l[0]->ctx, q, asked, !rt_screen_compares());
 	}
@@ -195,8 +210,7 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 	for (uint32_t i = 0; i < asked; i++) {
 		q[i].launch->there = q[i].answer;
 		rt_free((void *)q[i].maps.map);
-		if (q[i].answer == RT_CLEAR)
-			rt_verbose(2, "a launch of %s is clear, by the device", rt_demangle(q[i].launch->func->name));
+		tell(&q[i]);
 	}
 	if (asked && !rt_screen_compares())
 		give_back(q, asked);

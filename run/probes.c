@@ -393,16 +393,11 @@ bool run_probes_clear(uint32_t launch)
 
 static void print_screen(const struct logged *l, const uint32_t why[SCREEN_WHYS], uint32_t twins)
 {
-	static const char *const words[SCREEN_WHYS] = {
-		"events that are not looked at", "accesses that are not looked at", "groups that are no row's", "no room",
-		"orders that are not followed", "shared memory", "global memory", "variables of shared memory", "blocks of global memory"
-	};
-
 	if (clear[l->param.launch])
 		fprintf(stderr, "gsan-run: %s is clear\n", l->a->kernel);
 	for (unsigned i = 0; i < SCREEN_WHYS; i++)
 		if (why[i])
-			fprintf(stderr, "gsan-run: %s is not clear: %s (%u)\n", l->a->kernel, words[i], why[i]);
+			fprintf(stderr, "gsan-run: %s is not clear: %s (%u)\n", l->a->kernel, screen_why((enum screen_why)i), why[i]);
 	if (twins)
 		fprintf(stderr, "gsan-run: %s: %u of %u blocks do what a clear one did\n", l->a->kernel, twins, l->shape.blocks);
 }
