@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 		{ "relocatable", no_argument, NULL, RELOCATABLE },
 		{ NULL, 0, NULL, 0 }
 	};
-	struct command c = {.path = "PTX"};
+	struct command c = {.path = "PTX", .options = {.gather = true}};
 	char *image;
 	size_t len;
 	int opt, status;

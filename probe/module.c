@@ -206,6 +206,7 @@ static void plan_all(struct module *t, struct probe_what what)
 	bool called = what.unit;
 
 	t->facts = plan_facts(t->m);
+	t->facts.gather = what.gather;
 	t->facts.stored = what.stored;
 	for (struct ptx_stmt *s = t->m->first; s; s = s->next) {
 		struct plan *p;

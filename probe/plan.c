@@ -158,7 +158,7 @@ static bool function_is_flat(const struct ptx_func *f)
 
 struct plan_facts plan_facts(const struct ptx_module *m)
 {
-	struct plan_facts all = {true, true, false};
+	struct plan_facts all = {.quiet = true, .flat = true};
 
 	for (const struct ptx_stmt *s = m->first; s; s = s->next) {
 		if (s->kind != STMT_FUNC || !s->func->has_body)
@@ -569,7 +569,7 @@ static void find_groups(struct plan *p, struct ptx_arena *arena)
 }
 
 /* What a warp does as one: of all but barriers lane 0's record counts (detect/stream.c). */
-static bool is_of_warp(const struct plan_item *it)
+static bool is_of_warp(const struct plan_item *it, bool gather)
 {
 	switch (it->site.kind) {
 	case EVENT_WGMMA: case EVENT_TC_LOAD: case EVENT_TC_STORE: case EVENT_TC_WAIT: case EVENT_TC_ALLOC: case EVENT_TC_FREE:
@@ -578,22 +578,30 @@ static bool is_of_warp(const struct plan_item *it)
 	case EVENT_COMMIT: case EVENT_WAIT_GROUP:
 		return !it->stmt->inst.guarded && it->site.variant == EVENT_LIST_WGMMA;
 	case EVENT_BAR_ARRIVE:          /* ptxas has the lanes meet in front of it (doc/hardware.md 18) */
-		return !it->stmt->inst.guarded && (it->stmt->inst.id == INST_BAR || ptx_has(&it->stmt->inst, MOD_ALIGNED));
+		return gather && !it->stmt->inst.guarded && (it->stmt->inst.id == INST_BAR || ptx_has(&it->stmt->inst, MOD_ALIGNED));
 	default:
 		return false;
 	}
 }
 
+static bool has_warp_sync(const struct ptx_func *f)
+{
+	for (const struct ptx_stmt *s = f->body; s; s = s->next)
+		if (s->kind == STMT_INST && s->inst.id == INST_BAR_WARP_SYNC)
+			return true;
+	return false;
+}
+
 /* Lanes that come to a block one by one, and do something as one in it: what they log of that has to be one group's,
  * since its place is that of the first lanes' record.  They may wait for each other, since all of them come. */
-static void find_whole(struct plan *p)
+static void find_whole(struct plan *p, bool gather)
 {
 	uint32_t block = FLOW_NONE;
 
 	for (uint32_t i = p->n; i-- > 0;) {
 		struct plan_item *it = &p->item[i];
 
-		block = is_of_warp(it) ? it->block : block;
+		block = is_of_warp(it, gather) ? it->block : block;
 		it->whole = it->group && it->block == block && !it->stmt->inst.guarded;
 	}
 }
@@ -708,7 +716,7 @@ struct plan *plan_of(struct ptx_arena *arena, const struct ptx_func *f, struct p
 	p.value = ptx_alloc(arena, ((size_t)f->nregs + 1) * sizeof *p.value);
 	walk_blocks(&p);
 	find_groups(p.p, arena);
-	find_whole(p.p);
+	find_whole(p.p, facts.gather && !has_warp_sync(f));
 	find_room(p.p);
 	return p.p;
 }

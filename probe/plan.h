@@ -49,8 +49,9 @@ struct plan {
 
 /* Of all functions of a module.  quiet: its strong accesses are reductions whose results nobody looks at, and there is no
  * fence: nobody can learn anything by them.  stored: weak stores tell a digest of what they store.  flat: they look at
- * %tid.x alone: what they do does not suit blocks in which a warp has several rows. */
-struct plan_facts { bool quiet, flat, stored; };
+ * %tid.x alone: what they do does not suit blocks in which a warp has several rows.  gather: lanes that come one by one to an
+ * aligned barrier wait for each other before they log it, in a function without bar.warp.sync of its own, which they might meet. */
+struct plan_facts { bool quiet, flat, stored, gather; };
 struct plan_facts plan_facts(const struct ptx_module *);
 struct plan *plan_of(struct ptx_arena *, const struct ptx_func *, struct plan_facts);
 /* What is called: a function of the module; one of CUDA's of which nothing is to be told; what gives memory to others, or

@@ -48,11 +48,12 @@ struct probe_sites {
 /* What a module's probes log beside what they always log.  stored: a digest of what weak stores store (EVENT_STORED), by
  * a record of its own for each store.  unit: a name for the module, of letters and digits, if it may be linked with others
  * (nvcc -rdc=true): its sites are numbered from what the variable PROBE_FIRST and that name says, << 12; NULL.
+ * gather: lanes wait for each other in front of aligned barriers (plan.h).
  * marks: labels that begin with PROBE_IN and PROBE_OUT, around all that is put in.  perturb: a seed by which warps are
  * held up (perturb.h); 0: nothing holds them up.  leave: names of kernels that stay as they are, NULL at the end, or NULL;
  * not where some of the module's functions are called, which log for the kernels that call them.  inline_most: how often a
  * function may look for room before its records are made by functions that it calls (outside.h); 0: as is best. */
-struct probe_what { bool stored, marks; const char *unit; uint32_t perturb; const char *const *leave; uint32_t inline_most; };
+struct probe_what { bool stored, gather, marks; const char *unit; uint32_t perturb; const char *const *leave; uint32_t inline_most; };
 #define PROBE_INLINE_NONE UINT32_MAX    /* inline_most: never may it */
 /* Is it one of those names? */
 bool probe_leaves(const struct ptx_func *, const char *const *leave);

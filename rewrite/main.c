@@ -285,6 +285,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc && !c.wrapped; i++)
 		if (!strcmp(argv[i], "--wrap")) {
 			c.wrapped = argv + i + 1;
+			c.options.gather = true;
 			argc = i + 1;
 		}
 	status = arguments(&c, argc, argv);

@@ -20,6 +20,7 @@ struct gsan_rewrite_options {
 	bool relocatable;       /* for ptxas -c: it will be linked with others */
 	bool marks;             /* labels around what is put in (probe.h) */
 	bool stored;            /* log what weak stores store, for same_value=ignore */
+	bool gather;            /* struct probe_what's: for ptxas, which does as much */
 	unsigned perturb;       /* seed to hold warps up by; 0: none */
 	unsigned inline_most;   /* struct probe_what's */
 	const char *dump;       /* letters of the passes to print after, or NULL */

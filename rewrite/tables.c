@@ -235,7 +235,7 @@ static void raise_header(struct rw *r)
 
 void rw_probe(struct rw *r)
 {
-	struct probe_what what = {.stored = r->options->stored, .marks = r->options->marks,
+	struct probe_what what = {.stored = r->options->stored, .gather = r->options->gather, .marks = r->options->marks,
 				  .perturb = r->options->perturb, .leave = r->options->leave,
 				  .inline_most = r->options->inline_most};
 	struct probe_sites sites;

@@ -43,7 +43,7 @@ found_at()
 		FILENAME == a { in_a[$1] = 1; next }
 		FILENAME == b { in_b[$1] = 1; next }
 		index($0, text) && / at lines / {
-			sub(/.* at lines /, "")
+			$0 = substr($0, index($0, " at lines ") + 10)
 			sub(/,.*/, "")
 			if (($1 in in_a) && ($3 in in_b) || ($1 in in_b) && ($3 in in_a))
 				found = 1

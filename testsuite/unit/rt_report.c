@@ -140,6 +140,8 @@ static void test_missing(void **state)
 		struct rt_buf b = {0};
 
 		r.why = (enum gsan_why)why;
+		r.wait = r.now;
+		r.arrival = r.before;
 		r.now.level = r.before.level = GSAN_CTA;
 		rt_print_missing(&b, &r, &plain);
 		assert_has(&b, "ring.cu:");
