@@ -24,11 +24,11 @@ cat ./*.status | awk '$1 != 0' >wrong
 judged=$(cat ./*.status | grep -c '^0 ')
 [ "$judged" -ge $((1600 / CALLED)) ] || fail "only $judged were judged"
 
-# logged FILE N: the records of every lane's stream, without their times and the upper half of addresses
+# logged FILE N: the records of every lane's stream, without their times, the upper half of addresses, and hashes, in which addresses are
 logged()
 {
 	timeout 60 "$top_builddir/gsan-run" -v --events=probes --device=emu --inline="$2" --keep="$2.ptx" "$1" 2>&1 |
-		sed -nE '/^[0-9]+\.[0-9]+:0x/{s/ @[^ ]*//;s/0x7f[0-9a-f]{5}([0-9a-f]{5})/\1/g;p;}' | sort >"$2.log"
+		sed -nE '/^[0-9]+\.[0-9]+:0x/{s/ @[^ ]*//;s/hash=0x[0-9a-f]*/hash/;s/0x7f[0-9a-f]{5}([0-9a-f]{5})/\1/g;p;}' | sort >"$2.log"
 }
 
 records=0
