@@ -230,8 +230,8 @@ SCREEN_PASS void screen_reads(const struct screen *, uint32_t piece);
 /* Leaves `after` and `first` as they were before screen_link(). */
 SCREEN_PASS void screen_unlink(const struct screen *, uint32_t piece);
 
-/* All of that on the host: is the launch clear?  places: NULL, or where its variables and its memory lie, outside of which it is not; twins: NULL, or what is known of launches before; why: counts by enum
- * screen_why. */
+/* All of that on the host: is the launch clear?  places: NULL, or where its variables and its memory lie, outside of which it is
+ * not; twins: NULL, or what is known of launches before; why: counts by enum screen_why. */
 bool screen_launch(const struct screen_log *, const struct event_sites *, const struct screen_maps *, const struct screen_places *,
 		   struct screen_twins *twins, uint32_t why[SCREEN_WHYS]);
 

@@ -71,7 +71,12 @@ static void add(struct regs *r, const char *a, const char *b)
 
 static unsigned bits_of(const char *reg)
 {
-	return !strcmp(reg, "base") || *reg == 'k' || *reg == 'v' || !strcmp(reg, "pk") || !strcmp(reg, "sk") ? 64 : 32;
+	static const char *const wide[] = {"base", "k", "kl", "v", "pk", "sk"};
+
+	for (unsigned i = 0; i < sizeof wide / sizeof *wide; i++)
+		if (!strcmp(reg, wide[i]))
+			return 64;
+	return 32;
 }
 
 /* What a record has beside its words. */

@@ -54,7 +54,7 @@ struct probe_sites {
  * not where some of the module's functions are called, which log for the kernels that call them.  inline_most: how often a
  * function may look for room before its records are made by functions that it calls (outside.h); 0: as is best. */
 struct probe_what { bool stored, gather, marks; const char *unit; uint32_t perturb; const char *const *leave; uint32_t inline_most; };
-#define PROBE_INLINE_NONE UINT32_MAX    /* inline_most: never may it */
+#define PROBE_INLINE_NONE UINT32_MAX    /* inline_most: no function may look for room by itself */
 /* Is it one of those names? */
 bool probe_leaves(const struct ptx_func *, const char *const *leave);
 #define PROBE_IN "$__gsan_in"

@@ -595,8 +595,8 @@ static bool look_closer(struct asked *const *a, unsigned n, uint32_t fine, bool 
 	return !m || look(&gpu.second_look, some, m, empties);
 }
 
-/* At those that another form may know more of. */
-static bool look_in_next_form(struct asked *const *a, unsigned n, bool empties)
+/* At those of which that form may know more than the one that they were looked at in. */
+static bool look_in_form(enum screen_form form, struct asked *const *a, unsigned n, bool empties)
 {
 	struct asked *some[RT_CLEAR_BATCH];
 	unsigned m = 0;
@@ -604,9 +604,8 @@ static bool look_in_next_form(struct asked *const *a, unsigned n, bool empties)
 	for (unsigned i = 0; i < n; i++) {
 		const struct rt_launch *l = a[i]->of->launch;
 		const struct event_sites all = rt_sites_linked(l->tables);
-		const enum screen_form form = screen_next_form(&a[i]->s.log, &all, a[i]->s.form, a[i]->why);
 
-		if (form == a[i]->s.form)
+		if (form == a[i]->s.form || form != screen_next_form(&a[i]->s.log, &all, a[i]->s.form, a[i]->why))
 			continue;
 		note_form(l, form);
 		if (make_screen(&a[i]->s, a[i]->of))
@@ -622,7 +621,8 @@ static bool answer(struct asked *const *a, unsigned n, bool empties)
 
 	memcpy(all, a, n * sizeof *all);
 	gpu.second_look.closer = true;
-	ok = look(&gpu.first_look, all, n, empties) && look_in_next_form(a, n, empties) && look_in_next_form(a, n, empties);
+	ok = look(&gpu.first_look, all, n, empties) && look_in_form(SCREEN_BY_ORDER, a, n, empties) &&
+	     look_in_form(SCREEN_BY_SMALL_CELLS, a, n, empties);
 	for (uint32_t fine = 0; ok && fine <= SCREEN_FINE; fine++)
 		ok = look_closer(a, n, fine, empties);
 	return ok;

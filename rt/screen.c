@@ -130,8 +130,15 @@ bool rt_screen_compares(void)
 	return rt_flags.device_screen > 2;
 }
 
+static void tell_left(const struct rt_launch *l, const char *why)
+{
+	rt_verbose(2, "a launch of %s is left to the host: %s", rt_demangle(l->func->name), why);
+}
+
 bool rt_screen_may_ask(const struct rt_launch *l, const struct rt_verdict *v)
 {
+	if (rt_screen_is_on() && l->full)
+		tell_left(l, "its log was larger than its region");
 	return rt_screen_is_on() && !rt_keeps() && !l->deed && !l->running && may_be_clear(l, v);
 }
 
@@ -182,7 +189,7 @@ static void tell(const struct rt_question *q)
 	if (q->answer == RT_CLEAR)
 		rt_verbose(2, "a launch of %s is clear, by the device", kernel);
 	if (q->answer == RT_CLEAR_UNASKED)
-		rt_verbose(2, "a launch of %s is left to the host: the device has no room", kernel);
+		tell_left(q->launch, "the device has no room");
 	for (unsigned i = 0; q->answer == RT_CLEAR_NOT && i < SCREEN_WHYS; i++)
 		if (q->why[i])
 			rt_verbose(2, "a launch of %s is not clear: %s (%u)", kernel, screen_why((enum screen_why)i), q->why[i]);
@@ -200,7 +207,7 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 			if (is_whole(l[i], &start[i]))
 				q[asked++] = question_of(l[i], v, &start[i]);
 			else
-				rt_verbose(2, "a launch of %s is left to the host: its log was larger than its region", rt_demangle(l[i]->func->name));
+				tell_left(l[i], "its log is not whole");
 		if (asked)
 			rt_clear_ask(l[0]->ctx, q, asked, !rt_screen_compares());
 	}

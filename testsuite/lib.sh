@@ -130,6 +130,29 @@ have_gpu()
 	[ "${GSAN_GPU_TESTS:-0}" = 1 ]
 }
 
+# judge_some N REST LEAST OPTION...: one reproducer in N, by their names, has the expected verdict with these options of gsan-run
+# --check, where launches alone are judged, whose log is left; $judged: how many have, LEAST at least.
+judge_some()
+{
+	export one_in="$1" rest="$2" options="--check --device=emu"
+	least=$3
+	shift 3
+	options="$options $*"
+	rm -f ./*.status
+	ls "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx | xargs -P 2 -n 1 timeout 120 sh -c '
+		file=$0 name=$(basename "$0" .ptx)
+		! grep -q -e "^//@ expect.*\(stream\|host\)-race" -e "^//@ faults" "$file" || exit 0
+		[ $(($(echo "$name" | cksum | cut -d" " -f1) % one_in)) = "$rest" ] || exit 0
+		"$top_builddir/gsan-run" $options "$file" >"$name.log" 2>&1
+		status=$?
+		echo "$status $options $file" >"$name.status"
+		[ $status = 0 ] || cat "$name.log"'
+	cat ./*.status | awk '$1 != 0' >wrong
+	[ ! -s wrong ] || fail "not the expected verdict: $(cat wrong)"
+	judged=$(cat ./*.status | grep -c '^0 ')
+	[ "$judged" -ge "$least" ] || fail "only $judged were judged"
+}
+
 # check_contents SEED...: what a "// contents: BUFFER WORDS" line of $file says is in
 # memory after a run on the emulated device, as it is by each seed and with gsan; WORDS
 # are the buffer's: V, N*V (N times), A..B.
