@@ -28,6 +28,9 @@ void rt_block_add(struct rt_blocks *b, const struct rt_block *block)
 {
 	size_t i = lower(b, block->addr);
 
+	/* Of those that start at one address the innermost is the last. */
+	while (i < b->n && b->list[i].addr == block->addr && b->list[i].bytes > block->bytes)
+		i++;
 	b->list = rt_grow(b->list, &b->cap, b->n + 1, sizeof *b->list);
 	memmove(&b->list[i + 1], &b->list[i], (b->n - i) * sizeof *b->list);
 	b->list[i] = *block;
@@ -52,11 +55,22 @@ static void take(struct rt_blocks *b, size_t i, struct rt_block *was)
 	memmove(&b->list[i], &b->list[i + 1], (b->n - i) * sizeof *b->list);
 }
 
-bool rt_block_take(struct rt_blocks *b, uint64_t addr, struct rt_block *was)
+bool rt_block_take(struct rt_blocks *b, uint64_t addr, bool part, struct rt_block *was)
 {
 	/* A variable is not freed: its module is unloaded. */
 	for (size_t i = lower(b, addr); i < b->n && b->list[i].addr == addr; i++) {
-		if (b->list[i].kind != RT_MEM_VARIABLE) {
+		if (b->list[i].kind != RT_MEM_VARIABLE && b->list[i].part == part) {
+			take(b, i, was);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool rt_block_take_part(struct rt_blocks *b, uint64_t addr, uint64_t bytes, struct rt_block *was)
+{
+	for (size_t i = lower(b, addr); i < b->n && b->list[i].addr - addr < bytes; i++) {
+		if (b->list[i].part) {
 			take(b, i, was);
 			return true;
 		}

@@ -326,15 +326,24 @@ UNCHECKED static const struct hook *find_symbol(const char *name)
 	return NULL;
 }
 
-/* strcmp may be a sanitizer's. */
-UNCHECKED static bool is_get_cubin(const char *name)
+/* strncmp may be a sanitizer's. */
+UNCHECKED static bool begins(const char *name, const char *with)
 {
-	static const char own[] = "nvrtcGetCUBIN";
-	size_t i = 0;
+	while (*with && *name == *with) {
+		name++;
+		with++;
+	}
+	return !*with;
+}
 
-	while (own[i] && name[i] == own[i])
-		i++;
-	return !own[i] && !name[i];
+/* In front of what compiles or links in the process: NULL, or ours. */
+UNCHECKED static void *compiler_hook(void *handle, const char *name)
+{
+	if (rt_nvrtc_hook && begins(name, "nvrtc"))
+		return rt_nvrtc_hook(handle, name);
+	if (rt_jitlink_hook && (begins(name, "nvJitLink") || begins(name, "__nvJitLink")))
+		return rt_jitlink_hook(handle, name);
+	return NULL;
 }
 
 /* What dlsym gives for a hooked name; NULL: what the real one gives.  A name that
@@ -350,8 +359,10 @@ UNCHECKED void *rt_dlsym_hook(void *handle, const char *name)
 	other = name && name[0] == 'c' && name[1] == 'u' ? rt_other() : NULL;
 	if (other)
 		return other->look_up(handle, name);
-	if (name && rt_nvrtc_hook && is_get_cubin(name))
-		return rt_nvrtc_hook(handle);
+	if (name)
+		p = compiler_hook(handle, name);
+	if (p)
+		return p;
 	h = name ? find_symbol(name) : NULL;
 	if (!h || rt_inside || loading || !rt_real_dlsym(handle, name))
 		return NULL;

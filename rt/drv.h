@@ -57,6 +57,8 @@ struct rt_one {
 	void (*off)(void);
 	int (*end_with)(int status);
 	void (*at)(const char *file, unsigned line);
+	void (*allocated)(const void *, size_t, void *);
+	void (*freed)(const void *, void *);
 };
 
 const struct rt_one *rt_other(void);    /* the one that works; NULL: this one */

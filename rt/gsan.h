@@ -64,6 +64,15 @@ void gsan_off(void);
  * from now on.  NULL: nowhere.  The text is to stay. */
 void gsan_at(const char *file, unsigned line);
 
+/* For allocators of a program's own, which hand out parts of what they have allocated: `bytes` at `part` are given out for use in
+ * `stream`, a CUstream (cudaStream_t), or are given back in it, behind all that was put into it so far.  Uses of it that are not
+ * ordered with these two, in other streams, are reported as stream races, and reports name the part.  The allocator orders the
+ * streams that it hands memory on between as it does without gsan: by events, or by waiting.  What it allocated itself is
+ * watched anyway.  A part that is given back but was not given out is ignored, and so are parts in an allocation that is freed.
+ * A program that is to run without gsan as well has "#pragma weak gsan_allocated" and asks whether it is NULL. */
+void gsan_allocated(const void *part, size_t bytes, void *stream);
+void gsan_freed(const void *part, void *stream);
+
 /* A program may define these; what they return is read before GSAN_OPTIONS and
  * before the file of suppressions. */
 const char *__gsan_default_options(void);

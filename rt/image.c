@@ -27,7 +27,7 @@ enum kind { PTX, FATBIN, CUBIN, UNKNOWN };
 
 struct image { enum kind kind; const void *at; size_t bytes; };
 
-/* A cubin that NVRTC made, and the instrumented PTX that it could have been. */
+/* A cubin that NVRTC or nvJitLink made, and the instrumented PTX that it could have been. */
 struct noted { struct entry_digest cubin; char *made; struct noted *next; };
 
 static struct noted *noted;             /* with rt_lock */
@@ -239,7 +239,7 @@ static char *instrumented(const struct image *i, const char *name, bool relocata
 	return NULL;
 }
 
-/* ---- cubins of NVRTC ------------------------------------------------------------------------------------------- */
+/* ---- cubins that were made here ------------------------------------------------------------------------------------------- */
 
 /* A copy of what was noted; NULL. */
 static char *find_noted(const struct entry_digest *d)
@@ -254,11 +254,11 @@ static char *find_noted(const struct entry_digest *d)
 	return made;
 }
 
-void rt_image_note(const void *cubin, size_t bytes, const char *ptx)
+void rt_image_note(const void *cubin, size_t bytes, const char *ptx, const char *name)
 {
 	const struct image code = {CUBIN, cubin, bytes}, text = {PTX, ptx, strlen(ptx)};
 	bool none;
-	char *made = instrumented(&text, "a program of NVRTC's", false, &none), line[ENTRY_LINE], *all;
+	char *made = instrumented(&text, name, false, &none), line[ENTRY_LINE], *all;
 	struct noted *n;
 	struct question q;
 	struct entry e;

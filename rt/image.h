@@ -26,8 +26,8 @@ char *rt_image_of_file(const char *file, bool relocatable, bool *code);
 void rt_image_code_alone(void);
 /* The driver does not take what was made, but the program's own. */
 void rt_image_refused(void);
-/* A cubin and the PTX that it was made of. */
-void rt_image_note(const void *cubin, size_t bytes, const char *ptx);
+/* A cubin and the PTX that it was made of; name: for messages. */
+void rt_image_note(const void *cubin, size_t bytes, const char *ptx, const char *name);
 void rt_image_count(struct rt_totals *);
 
 /* ---- cache.c: answers of gsan-image on disk ------------------------------------------------------------- */
@@ -42,9 +42,10 @@ void rt_cache_put(const char *name, const char *all, size_t bytes);
 /* Runs it with that on its standard input; what it writes, to be freed by rt_free.  NULL: *why says why there is nothing. */
 char *rt_tool_run(char *const argv[], const void *in, size_t bytes, struct entry *, const char **why);
 
-/* ---- nvrtc.c: in libgsan.so alone --------------------------------------------------------------------------- */
+/* ---- nvrtc.c, jitlink.c: in libgsan.so alone ------------------------------------------------------------------ */
 
-/* Ours in front of nvrtcGetCUBIN of that library; NULL: it has none. */
-void *rt_nvrtc_hook(void *handle) __attribute__((weak, visibility("hidden")));
+/* Ours in front of a function of NVRTC's, or of nvJitLink's, in that library; NULL: the library's own is right. */
+void *rt_nvrtc_hook(void *handle, const char *name) __attribute__((weak, visibility("hidden")));
+void *rt_jitlink_hook(void *handle, const char *name) __attribute__((weak, visibility("hidden")));
 
 #endif

@@ -40,7 +40,7 @@ libgsan.so: $(gsan_so)
 # What a program that is linked with the archive cannot have: it may have an NVRTC of its own in it, and is no child of
 # gsan-run that has to forget it.
 noinst_LIBRARIES += rt/libpreload.a
-rt_libpreload_a_SOURCES = rt/follow.c rt/nvrtc.c
+rt_libpreload_a_SOURCES = rt/follow.c rt/jitlink.c rt/nvrtc.c
 rt_libpreload_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 $(gsan_so): libgsan.a rt/libpreload.a

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "rt/gsan.h"
 #include "rt/order.h"
 #include "rt/touch.h"
 
@@ -35,17 +36,34 @@ void rt_mem_of_graph(uint64_t addr, uint64_t bytes, const void *graph)
 	enter((struct rt_block){.addr = addr, .bytes = bytes, .kind = RT_MEM_GRAPH, .owner = graph}, NULL);
 }
 
-/* Removes the allocation at `addr`; false if it is not in the table. */
-static bool gone(uint64_t addr, struct rt_block *was)
+static void parts_gone(const struct rt_block *of)
+{
+	struct rt_block was;
+	bool found;
+
+	do {
+		pthread_mutex_lock(&rt_lock);
+		found = rt_block_take_part(&rt_blocks, of->addr, of->bytes, &was);
+		pthread_mutex_unlock(&rt_lock);
+		if (found)
+			rt_mem_gone(&was);
+	} while (found);
+}
+
+/* Removes the allocation at `addr`, or the part there; false if it is not in the table. */
+static bool gone(uint64_t addr, bool part, struct rt_block *was)
 {
 	bool found;
 
 	pthread_mutex_lock(&rt_lock);
-	found = rt_block_take(&rt_blocks, addr, was);
+	found = rt_block_take(&rt_blocks, addr, part, was);
 	pthread_mutex_unlock(&rt_lock);
-	if (found)
-		rt_mem_gone(was);
-	return found;
+	if (!found)
+		return false;
+	rt_mem_gone(was);
+	if (!part)
+		parts_gone(was);
+	return true;
 }
 
 /* After the driver was asked to free it: the end of it, or no change at all. */
@@ -160,7 +178,7 @@ CUresult rt_on_alloc_pool(enum rt_hook which, CUdeviceptr *p, size_t n, CUmemory
 CUresult rt_on_free(enum rt_hook which, CUdeviceptr p)
 {
 	struct rt_block was;
-	bool found = gone(p, &was);
+	bool found = gone(p, false, &was);
 	CUresult r;
 
 	rt_touch_gone(p);
@@ -180,7 +198,7 @@ CUresult rt_on_free_async(enum rt_hook which, CUdeviceptr p, CUstream stream)
 	const struct detect_when when = d ? d->d.when : (struct detect_when){0}, *at = d ? &when : NULL;
 	const bool captured = rt_stream_captured(stream);
 	struct rt_block was;
-	bool found = gone(p, &was);
+	bool found = gone(p, false, &was);
 	CUresult r;
 
 	if (d && found)
@@ -251,7 +269,7 @@ CUresult rt_on_ipc_open(enum rt_hook which, CUdeviceptr *p, CUipcMemHandle handl
 CUresult rt_on_ipc_close(enum rt_hook which, CUdeviceptr p)
 {
 	struct rt_block was;
-	bool found = gone(p, &was);
+	bool found = gone(p, false, &was);
 	CUresult r = REAL(cuIpcCloseMemHandle, which)(p);
 
 	settle(found, &was, r);
@@ -336,7 +354,7 @@ CUresult rt_on_host_register(enum rt_hook which, void *p, size_t n, unsigned int
 CUresult rt_on_free_host(enum rt_hook which, void *p)
 {
 	struct rt_block was;
-	bool found = gone((uintptr_t)p, &was);
+	bool found = gone((uintptr_t)p, false, &was);
 	CUresult r;
 
 	rt_touch_gone((uintptr_t)p);
@@ -347,4 +365,50 @@ CUresult rt_on_free_host(enum rt_hook which, void *p)
 		rt_order_freed(was.addr, was.bytes);
 	}
 	return r;
+}
+
+/* ---- parts, handed out by an allocator of the program's own ------------------------------------------ */
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* In the order of that stream: a deed, which rt_deed_ready() ends; NULL if nobody wants to know. */
+static struct rt_deed *part_deed(CUstream stream, enum detect_deed_kind kind, const struct rt_block *part, const char *call)
+{
+	struct rt_deed *d = rt_deed_put(RT_cuMemAllocAsync, stream, kind, call);
+
+	rt_deed_range(d, part->addr, part->bytes, true);
+	return d;
+}
+
+EXPORT void gsan_allocated(const void *p, size_t bytes, void *stream)
+{
+	struct rt_block part = {.addr = (uintptr_t)p, .bytes = bytes, .kind = RT_MEM_MAPPED}, whole;
+
+	if (rt_other()) {
+		rt_other()->allocated(p, bytes, stream);
+		return;
+	}
+	if (rt_is_off() || !rt_drv_loaded())
+		return;
+	rt_caller = __builtin_return_address(0);
+	pthread_mutex_lock(&rt_lock);
+	if (rt_block_find(&rt_blocks, part.addr, &whole))
+		part.kind = whole.kind;
+	pthread_mutex_unlock(&rt_lock);
+	part.part = true;
+	rt_deed_ready(part_deed(stream, DETECT_ALLOC, &part, "gsan_allocated"));
+	enter(part, "gsan_allocated");
+}
+
+EXPORT void gsan_freed(const void *p, void *stream)
+{
+	struct rt_block was;
+
+	if (rt_other()) {
+		rt_other()->freed(p, stream);
+		return;
+	}
+	rt_caller = __builtin_return_address(0);
+	if (!rt_is_off() && gone((uintptr_t)p, true, &was))
+		rt_deed_ready(part_deed(stream, DETECT_FREE, &was, "gsan_freed"));
 }

@@ -43,6 +43,7 @@ void rt_stack_from(struct rt_stack *s, const void *pc)
 void rt_stack_take(struct rt_stack *s)
 {
 	rt_stack_from(s, rt_caller);
+	s->called = true;
 }
 
 /* ---- reports ---------------------------------------------------------------------------------------------------------- */
@@ -93,7 +94,7 @@ static void fill_stack(struct rt_place *p, const struct rt_stack *s)
 	for (unsigned i = 0; i < s->n; i++) {
 		struct rt_symbol sym;
 
-		rt_symbol_find(s->frame[i], i > 0, &sym);
+		rt_symbol_find(s->frame[i], i > 0 || s->called, &sym);
 		if (!outside && is_inner(&sym)) {
 			if (!strncmp(sym.function, "cuda", 4))
 				p->call = sym.function;

@@ -37,11 +37,13 @@ static void find(void *handle)
 	get_ptx_size = look_up(handle, "nvrtcGetPTXSize");
 }
 
-void *rt_nvrtc_hook(void *handle)
+void *rt_nvrtc_hook(void *handle, const char *name)
 {
 	int (*ours)(void *, char *) = nvrtcGetCUBIN;
 	void *p;
 
+	if (strcmp(name, "nvrtcGetCUBIN"))
+		return NULL;
 	find(handle);
 	memcpy(&p, &ours, sizeof p);
 	return get_cubin && rt_image_wanted() ? p : NULL;
@@ -57,7 +59,7 @@ static void note(void *program, const char *cubin)
 		return;
 	text = rt_try_alloc(n + 1);
 	if (text && !get_ptx(program, text))
-		rt_image_note(cubin, bytes, text);
+		rt_image_note(cubin, bytes, text, "a program of NVRTC's");
 	rt_free(text);
 }
 

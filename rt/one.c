@@ -41,6 +41,7 @@ const struct rt_one rt_self = {
 	.hooks = RT_HOOK_COUNT, .bytes = sizeof rt_self, .hook = rt_hook, .look_up = rt_dlsym_hook,
 	.init = gsan_init, .use_driver = gsan_use_driver, .findings = gsan_findings,
 	.finding = gsan_finding, .incomplete = gsan_incomplete, .finish = rt_finish, .off = rt_off, .end_with = rt_end_with, .at = gsan_at,
+	.allocated = gsan_allocated, .freed = gsan_freed,
 };
 
 static const struct rt_one *one;        /* atomic */

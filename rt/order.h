@@ -11,8 +11,8 @@
 
 enum { RT_STACK = 20 };
 
-/* Where the program is; file: what gsan_at() says, or NULL. */
-struct rt_stack { void *frame[RT_STACK]; unsigned n; const char *file; unsigned line; };
+/* Where the program is; called: the first frame, too, is where a call returns to; file: what gsan_at() says, or NULL. */
+struct rt_stack { void *frame[RT_STACK]; unsigned n; bool called; const char *file; unsigned line; };
 void rt_stack_take(struct rt_stack *);
 /* From a place in a signal's handler on. */
 void rt_stack_from(struct rt_stack *, const void *pc);

@@ -49,7 +49,7 @@ static void put_back(struct rt_blocks *to, uint32_t launch)
 	for (size_t i = ngone; i-- > 0 && nth(i)->upto >= launch;) {
 		const struct rt_block *x = &nth(i)->block;
 
-		rt_block_take(to, x->addr, &later);
+		rt_block_take(to, x->addr, x->part, &later);
 		rt_block_add(to, x);
 	}
 }

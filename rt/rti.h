@@ -249,6 +249,7 @@ struct rt_made { void (*fill)(const struct rt_made *, struct rt_place *); };
 struct rt_block {
 	uint64_t addr, bytes;
 	enum rt_mem kind;
+	bool part;              /* of another one, by an allocator of the program's own (gsan.h) */
 	const void *owner;      /* module of a variable */
 	const char *name;       /* of a variable */
 	const struct rt_made *made, *freed;     /* NULL: it is not known where */
@@ -257,8 +258,10 @@ struct rt_block {
 struct rt_blocks { struct rt_block *list; size_t n, cap; uint64_t changes; };
 
 void rt_block_add(struct rt_blocks *, const struct rt_block *);
-/* Takes out the block that starts at `addr`; false if there is none. */
-bool rt_block_take(struct rt_blocks *, uint64_t addr, struct rt_block *was);
+/* Takes out the block that starts at `addr`, a part or none; false if there is none. */
+bool rt_block_take(struct rt_blocks *, uint64_t addr, bool part, struct rt_block *was);
+/* Takes out a part that starts in [addr, addr + bytes). */
+bool rt_block_take_part(struct rt_blocks *, uint64_t addr, uint64_t bytes, struct rt_block *was);
 /* Takes out a mapping that lies in [addr, addr + bytes). */
 bool rt_block_take_mapped(struct rt_blocks *, uint64_t addr, uint64_t bytes, struct rt_block *was);
 /* Takes out some block of `owner`. */

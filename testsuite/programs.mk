@@ -41,6 +41,7 @@ program_tests = \
 	testsuite/programs/optin.cu \
 	testsuite/programs/own_handler.cu \
 	testsuite/programs/pageable.cu \
+	testsuite/programs/parts.cu \
 	testsuite/programs/per_thread.cu \
 	testsuite/programs/pinned.cu \
 	testsuite/programs/pitched.cu \
@@ -72,6 +73,8 @@ program_tests = \
 	testsuite/programs/race_next_step.cu \
 	testsuite/programs/race_null_event.cu \
 	testsuite/programs/race_pageable.cu \
+	testsuite/programs/race_parts.cu \
+	testsuite/programs/race_parts_freed.cu \
 	testsuite/programs/race_pitched.cu \
 	testsuite/programs/race_pool_alloc.cu \
 	testsuite/programs/race_pool_free.cu \

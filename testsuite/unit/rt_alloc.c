@@ -65,18 +65,43 @@ static void test_take(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 100; i++)
 		add(&b, 0x1000 * (100 - i), 0x1000, RT_MEM_DEVICE);
-	assert_false(rt_block_take(&b, 0x1001, &was));
-	assert_true(rt_block_take(&b, 0x5000, &was));
+	assert_false(rt_block_take(&b, 0x1001, false, &was));
+	assert_true(rt_block_take(&b, 0x5000, false, &was));
 	assert_int_equal(was.addr, 0x5000);
-	assert_false(rt_block_take(&b, 0x5000, &was));
+	assert_false(rt_block_take(&b, 0x5000, false, &was));
 	assert_false(rt_block_find(&b, 0x5800, &was));
 	assert_int_equal(b.n, 99);
 	/* A variable is not freed by its address, only with its module. */
 	rt_block_add(&b, &(struct rt_block){ .addr = 0x5000, .bytes = 8, .kind = RT_MEM_VARIABLE,
 					     .owner = &owner });
-	assert_false(rt_block_take(&b, 0x5000, &was));
+	assert_false(rt_block_take(&b, 0x5000, false, &was));
 	assert_true(rt_block_take_owned(&b, &owner, &was));
 	assert_false(rt_block_take_owned(&b, &owner, &was));
+	free(b.list);
+}
+
+/* A part begins where the allocation does. */
+static void test_take_part(void **state)
+{
+	struct rt_blocks b = {0};
+	struct rt_block was;
+
+	(void)state;
+	add(&b, 0x1000, 0x1000, RT_MEM_DEVICE);
+	rt_block_add(&b, &(struct rt_block){.addr = 0x1000, .bytes = 0x100, .kind = RT_MEM_DEVICE, .part = true});
+	rt_block_add(&b, &(struct rt_block){.addr = 0x1800, .bytes = 0x100, .kind = RT_MEM_DEVICE, .part = true});
+	assert_true(rt_block_find(&b, 0x1040, &was));
+	assert_int_equal(was.bytes, 0x100);
+	assert_true(rt_block_find(&b, 0x1200, &was));
+	assert_int_equal(was.bytes, 0x1000);
+	assert_false(rt_block_take(&b, 0x1800, false, &was));
+	assert_true(rt_block_take(&b, 0x1000, false, &was));
+	assert_int_equal(was.bytes, 0x1000);
+	assert_true(rt_block_take_part(&b, 0x1000, 0x1000, &was));
+	assert_int_equal(was.addr, 0x1000);
+	assert_false(rt_block_take_part(&b, 0x1000, 0x800, &was));
+	assert_true(rt_block_take_part(&b, 0x1000, 0x1000, &was));
+	assert_int_equal(was.addr, 0x1800);
 	free(b.list);
 }
 
@@ -103,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find), cmocka_unit_test(test_nested), cmocka_unit_test(test_take),
+		cmocka_unit_test(test_take_part),
 		cmocka_unit_test(test_take_mapped),
 	};
 
