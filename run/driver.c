@@ -65,6 +65,13 @@ const char *run_image_path(void)
 	return find_part(path, "/gsan-image", "/../lib/gsan/gsan-image", PKGLIBDIR, "/gsan-image") ? path : NULL;
 }
 
+const char *run_ptxas_path(void)
+{
+	static char path[PATH_MAX];
+
+	return find_part(path, "/gsan-ptxas", "/../bin/gsan-ptxas", LIBDIR, "/../bin/gsan-ptxas") ? path : NULL;
+}
+
 bool run_gpu_likely(void)
 {
 	static const char *const nodes[] = { "/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu" };

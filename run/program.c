@@ -119,6 +119,7 @@ static _Noreturn void become(const struct run_program *p, bool emu, uint64_t see
 {
 	if ((emu && !set_emu(p, seed)) || !set_runtime(p))
 		_exit(RUN_OTHER);
+	run_set_frameworks(emu);
 	put_first("GSAN_OPTIONS", HANG_OPTIONS);
 	set_chosen(p);
 	execvp(p->argv[0], p->argv);

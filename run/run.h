@@ -210,9 +210,10 @@ enum run_device { DEVICE_AUTO, DEVICE_EMU, DEVICE_GPU };
 /* Where the emulated device's libcuda.so.1 is: beside this program, or installed.
  * NULL if it is nowhere. */
 const char *run_emu_path(void);
-/* Likewise libgsan.so.1, and gsan-image, which it runs. */
+/* Likewise libgsan.so.1, gsan-image, which it runs, and gsan-ptxas. */
 const char *run_runtime_path(void);
 const char *run_image_path(void);
+const char *run_ptxas_path(void);
 /* Whether this machine looks as if it had a GPU. */
 bool run_gpu_likely(void);
 /* Loads the driver; false after saying why. */
@@ -380,6 +381,10 @@ struct run_program {
 
 /* What is wrong with such an expression, in memory that is used again; NULL: nothing. */
 const char *run_program_regex(const char *);
+
+/* ---- frameworks.c: what Triton, PyTorch, CuPy and Numba read from the environment, where the user has not set it ---- */
+
+void run_set_frameworks(bool emu);
 /* Runs it, for every seed on the emulated device: its status, the first that is not 0;
  * RUN_OTHER if it could not be run, or came to no end. */
 int run_program(const struct run_program *);

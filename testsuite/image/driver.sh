@@ -56,6 +56,16 @@ has err "--kernel: no regular expression"
 run 2 $gsan_run --count=x -- ./driver cuModuleLoad racy.ptx
 run 2 $gsan_run --count=1 racy.ptx
 
+# What frameworks compile with, and keep, where the user has not said it.
+XDG_CACHE_HOME=$tmp/xdg CUPY_CACHE_DIR=/own $gsan_run -- env >variables
+has variables "TRITON_CACHE_DIR=$tmp/xdg/gsan/triton-"
+has variables "CUPY_CACHE_DIR=/own"
+hasnt variables "TRITON_PTXAS_PATH"
+"$top_builddir/gsan-run" --device=gpu -- env >variables
+has variables "/gsan-ptxas"
+TRITON_PTXAS_PATH=/own "$top_builddir/gsan-run" --device=gpu -- env >variables
+has variables "TRITON_PTXAS_PATH=/own"
+
 # Children, and not.
 run 7 $gsan_run -- sh -c './driver cuModuleLoad racy.ptx; [ $? = 66 ] && exit 7'
 has err "GSan: 1 finding"
