@@ -1440,6 +1440,10 @@ EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.aw
 # Kernels that Triton compiles.
 TESTS += testsuite/triton.sh
 EXTRA_DIST += testsuite/triton.sh testsuite/triton/kernels.py
+TESTS += testsuite/frameworks.sh
+EXTRA_DIST += testsuite/frameworks.sh testsuite/frameworks/cupy_raw.py testsuite/frameworks/jax_add.py \
+	testsuite/frameworks/numba_kernel.py testsuite/frameworks/torch_blocks.py testsuite/frameworks/torch_kernel.py \
+	testsuite/frameworks/torch_streams.py testsuite/frameworks/triton_kernel.py
 
 # Random programs.
 include $(top_srcdir)/testsuite/gen/local.mk

@@ -18,7 +18,7 @@ extern "C" __global__ void turn(const int *in, int *out)
 '''
 
 turn = torch.cuda._compile_kernel(SOURCE % ("" if sys.argv[1] == "racy" else "__syncthreads();"), "turn", nvcc_options=["-lineinfo"])
-a = torch.arange(256, dtype=torch.int32, device="cuda")
+a = torch.arange(256, dtype=torch.int32).cuda()
 b = torch.empty_like(a)
 turn((1, 1, 1), (256, 1, 1), (a, b))
 torch.cuda.synchronize()

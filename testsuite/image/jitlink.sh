@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# A program that has nvJitLink make machine code: PTX of the same is run instead, where that can be had.
+. "$top_srcdir/testsuite/lib.sh"
+. "$top_srcdir/testsuite/image/lib.sh"
+library=$(ls "$CUDA_HOME"/lib64/libnvJitLink.so.[0-9]* 2>/dev/null | head -n 1)
+nvrtc=$(ls "$CUDA_HOME"/lib64/libnvrtc.so.[0-9]* 2>/dev/null | head -n 1)
+[ -n "$library" ] && [ -n "$nvrtc" ] && [ -f "$CUDA_HOME/include/nvJitLink.h" ] || skip "no nvJitLink"
+LD_LIBRARY_PATH=$CUDA_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+
+$CC -I "$CUDA_HOME/include" -DLIBRARY="\"$library\"" "$top_srcdir/testsuite/image/jitlink.c" -o jitlink \
+	"$top_builddir/emu/libcuda.so.1" "$nvrtc" -ldl || hard "jitlink.c"
+for way in ptx lto; do
+	run 66 $gsan_run -- ./jitlink $way
+	has err "turn.cu:4"
+	has err "turn.cu:5"
+	has err "GSan: 1 finding; 1 launch"
+done
+# The emulated device runs no machine code.
+for way in file two; do
+	rm -rf cache
+	run 4 $gsan_run -- ./jitlink $way
+	has err "1 module that is machine code alone"
+done
+done_testing
