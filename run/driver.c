@@ -72,6 +72,13 @@ const char *run_ptxas_path(void)
 	return find_part(path, "/gsan-ptxas", "/../bin/gsan-ptxas", LIBDIR, "/../bin/gsan-ptxas") ? path : NULL;
 }
 
+const char *run_nvcc_path(void)
+{
+	static char path[PATH_MAX];
+
+	return find_part(path, "/gsan-nvcc", "/../bin/gsan-nvcc", LIBDIR, "/../bin/gsan-nvcc") ? path : NULL;
+}
+
 bool run_gpu_likely(void)
 {
 	static const char *const nodes[] = { "/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu" };

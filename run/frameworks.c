@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * frameworks.c: what Triton, PyTorch, CuPy and Numba read from the environment, set where the user has not: Triton's assembler
- * is gsan-ptxas, which instruments what is in no PTX that the program loads; and what they keep compiled from run to run is kept
+ * is gsan-ptxas, and PyTorch's compiler of extensions gsan-nvcc, since what they make holds no PTX; and what they keep compiled from run to run is kept
  * apart, since they would not compile again what they have from runs without gsan.
  */
 #include "run/run.h"
@@ -13,6 +13,7 @@
 /* Folders in gsan's own (rt/cache.c), by its version: what is kept has its probes. */
 static const struct { const char *variable, *folder; } kept[] = {
 	{"TRITON_CACHE_DIR", "triton"},
+	{"TORCH_EXTENSIONS_DIR", "extensions"},
 	{"TORCHINDUCTOR_CACHE_DIR", "inductor"},
 	{"CUPY_CACHE_DIR", "cupy"},
 	{"NUMBA_CACHE_DIR", "numba"},
@@ -34,12 +35,13 @@ static void set_kept(void)
 
 void run_set_frameworks(bool emu)
 {
-	const char *ptxas = run_ptxas_path();
+	const char *ptxas = run_ptxas_path(), *nvcc = run_nvcc_path();
 
 	set_kept();
 	/* The emulated device does not run machine code. */
-	if (!ptxas || emu)
+	if (!ptxas || !nvcc || emu)
 		return;
 	setenv("TRITON_PTXAS_PATH", ptxas, 0);
 	setenv("TRITON_PTXAS_BLACKWELL_PATH", ptxas, 0);
+	setenv("PYTORCH_NVCC", nvcc, 0);
 }

@@ -210,10 +210,11 @@ enum run_device { DEVICE_AUTO, DEVICE_EMU, DEVICE_GPU };
 /* Where the emulated device's libcuda.so.1 is: beside this program, or installed.
  * NULL if it is nowhere. */
 const char *run_emu_path(void);
-/* Likewise libgsan.so.1, gsan-image, which it runs, and gsan-ptxas. */
+/* Likewise libgsan.so.1, gsan-image, which it runs, gsan-ptxas and gsan-nvcc. */
 const char *run_runtime_path(void);
 const char *run_image_path(void);
 const char *run_ptxas_path(void);
+const char *run_nvcc_path(void);
 /* Whether this machine looks as if it had a GPU. */
 bool run_gpu_likely(void);
 /* Loads the driver; false after saying why. */

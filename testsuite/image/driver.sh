@@ -63,6 +63,7 @@ has variables "CUPY_CACHE_DIR=/own"
 hasnt variables "TRITON_PTXAS_PATH"
 "$top_builddir/gsan-run" --device=gpu -- env >variables
 has variables "/gsan-ptxas"
+has variables "/gsan-nvcc"
 TRITON_PTXAS_PATH=/own "$top_builddir/gsan-run" --device=gpu -- env >variables
 has variables "TRITON_PTXAS_PATH=/own"
 
