@@ -27,6 +27,24 @@ static void look_up(void)
 	memcpy(&demangler, &f, sizeof f);
 }
 
+/* Takes out tags of an ABI: nobody writes them, and Numba's are hashes of a hundred characters. */
+static char *without_tags(char *shown)
+{
+	static const char tag[] = "[abi:";
+	char *to = shown;
+
+	for (const char *p = shown; *p;) {
+		const char *end = strncmp(p, tag, sizeof tag - 1) ? NULL : strchr(p, ']');
+
+		if (end)
+			p = end + 1;
+		else
+			*to++ = *p++;
+	}
+	*to = '\0';
+	return shown;
+}
+
 const char *rt_demangle(const char *name)
 {
 	char *shown;
@@ -38,7 +56,7 @@ const char *rt_demangle(const char *name)
 	if (!demangler)
 		return name;
 	shown = demangler(name, NULL, NULL, &status);
-	return shown && !status ? shown : name;
+	return shown && !status ? without_tags(shown) : name;
 }
 
 /* Where the parameter list of a demangled function starts, or its end.  A

@@ -12,6 +12,25 @@ static const char *const sentences[] = {
 #define WHY(id, text) text,
 #include "rt/kinds.def"
 };
+/* NULL: as above. */
+static const char *const in_python[GSAN_WHY_COUNT] = {
+#define WHY_PYTHON(id, text) [GSAN_WHY_##id] = text,
+#include "rt/kinds.def"
+};
+
+static bool is_python(const struct rt_place *p)
+{
+	const char *file = p->nframes ? p->frame[0].file : "", *end = strrchr(file, '.');
+
+	return end && !strcmp(end, ".py");
+}
+
+static const char *sentence(const struct rt_report *r)
+{
+	const enum gsan_why why = r->why < GSAN_WHY_COUNT ? r->why : GSAN_WHY_NOTHING;
+
+	return in_python[why] && is_python(&r->now) && is_python(&r->before) ? in_python[why] : sentences[why];
+}
 
 /* The access through the read-only path, or the other one. */
 static const struct rt_place *by_path(const struct rt_report *r, bool read_only)
@@ -122,7 +141,7 @@ static void put_word(struct rt_buf *b, const char *word, size_t n, const struct 
 
 void rt_print_missing(struct rt_buf *b, const struct rt_report *r, const struct rt_look *look)
 {
-	const char *s = sentences[r->why < GSAN_WHY_COUNT ? r->why : GSAN_WHY_NOTHING];
+	const char *s = sentence(r);
 
 	for (;;) {
 		size_t n = strcspn(s, "{");

@@ -29,15 +29,17 @@ recipe()
 	start=$(date +%s)
 	run "$status" timeout -k 5 "${FRAMEWORK_LIMIT:-120}" "$top_builddir/gsan-run" --device=$device -- "$PYTHON" "$folder/$file" "$@"
 	echo "$file $*: $(($(date +%s) - start)) s; $(grep '^GSan: ' err | tail -n 1 | cut -c1-160)"
+	sed -n '/^WARNING/,/^SUMMARY/p' err | cut -c1-200 | head -n 30
 }
 
-# both KIND FILE FIRST SECOND [ARGUMENT...]: racy, between those lines of it, and right
+# both KIND FILE FIRST SECOND ADVICE [ARGUMENT...]: racy, between those lines of it, with that advice, and right
 both()
 {
-	kind=$1 file=$2 first=$3 second=$4
-	shift 4
+	kind=$1 file=$2 first=$3 second=$4 advice=$5
+	shift 5
 	recipe 66 "$file" racy "$@"
 	has err "WARNING: GSan: $kind"
+	has err "$advice"
 	has err "$file:$(grep -n -F -e "$first" "$folder/$file" | head -n 1 | cut -d: -f1)"
 	has err "$file:$(grep -n -F -e "$second" "$folder/$file" | tail -n 1 | cut -d: -f1)"
 	recipe 0 "$file" right "$@"
@@ -45,8 +47,7 @@ both()
 }
 
 if there numba.cuda 'gpu emu' numba; then
-	both "data race" numba_kernel.py 's[i] = a[i]' 'b[i] = s[255 - i]'
-	has err "sites watched"
+	both "data race" numba_kernel.py 's[i] = a[i]' 'b[i] = s[255 - i]' "cuda.syncthreads() (Numba) between"
 fi
 if there cupy gpu cupy; then
 	for backend in nvrtc nvcc; do
@@ -76,7 +77,7 @@ if there torch gpu torch_blocks; then
 	unset PYTORCH_ALLOC_CONF PYTORCH_CUDA_ALLOC_CONF
 fi
 if there triton gpu triton; then
-	both "data race" triton_kernel.py 'tl.store(total' 'tl.store(total'
+	both "data race" triton_kernel.py 'tl.store(total' 'tl.store(total' "tl.atomic_add()"
 fi
 if there torch gpu torch_streams && command -v ninja >/dev/null; then
 	recipe 66 torch_streams.py racy
