@@ -35,7 +35,7 @@ static bool masks(const struct ptx_inst *in, const bool *masked)
 {
 	const int from = reg_of(ptx_operand(in, 1));
 
-	if (in->id == INST_AND || in->id == INST_LOP3)
+	if (in->id == INST_AND)
 		return in->type != TYPE_PRED;
 	return (in->id == INST_CVT || in->id == INST_MOV) && from >= 0 && masked[from];
 }
