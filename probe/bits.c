@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bits.c: `(word & bit) != 0`.  ptxas makes one instruction (R2P) of such comparisons of one word, for up to seven bits, which
- * sets all seven predicates and keeps them.  Where it cannot tell that a warp's lanes are together it puts a second text of
- * the votes there (BRA.DIV), for sm_90 and newer, in which a vote needs a predicate of its own: there is none, and ptxas gives
- * up (C7600).  Lanes are apart, to ptxas, behind a branch with probes in it.  It makes no R2P of an unsigned `> 0`
- * (doc/performance.md, "What ptxas does not take").
+ * bits.c: `(word & bit) != 0`.  Of such comparisons of one word ptxas makes an R2P, which sets all seven predicates that there
+ * are.  Where the warp's lanes may be apart, to ptxas, as they may behind a branch with probes in it, a vote needs another one,
+ * for sm_90 and newer: ptxas gives up the function (C7600; doc/performance.md, "What ptxas does not take").  It makes no R2P
+ * of an unsigned `> 0`, which means the same.
  */
 #include <string.h>
 
