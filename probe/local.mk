@@ -3,7 +3,7 @@
 # What is put into a kernel, so that it logs.
 
 noinst_LIBRARIES += probe/libprobe.a
-probe_libprobe_a_SOURCES = probe/access.c probe/alone.c probe/async.c probe/derive.c probe/derive.h probe/emit.c probe/emit.h probe/flow.c probe/flow.h \
+probe_libprobe_a_SOURCES = probe/access.c probe/alone.c probe/async.c probe/bits.c probe/bits.h probe/derive.c probe/derive.h probe/emit.c probe/emit.h probe/flow.c probe/flow.h \
 	probe/module.c probe/module.h probe/outside.c probe/outside.h probe/perturb.c probe/perturb.h probe/place.c probe/place.h probe/plan.c probe/plan.h probe/probe.c probe/probe.h \
 	probe/shape.c probe/site.c probe/site.h probe/sync.c probe/tensor.c
 nodist_probe_libprobe_a_SOURCES = probe/text.h

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/bits.h"
 #include "probe/module.h"
 #include "probe/outside.h"
 #include "probe/perturb.h"
@@ -167,6 +168,7 @@ static void function(struct module *t, struct ptx_func *f)
 	t->maps = 0;
 	count_unwatched(t, f);
 	put_masks(t, f);
+	bits_put(t->m, f);
 	t->number = ptx_alloc(t->m->arena, (plan->n + 1) * sizeof *t->number);
 	for (uint32_t i = 0; i < plan->n; i++)
 		t->number[i] = module_site(t, &plan->item[i].site, plan->item[i].stmt);

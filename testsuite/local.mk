@@ -1225,6 +1225,7 @@ norace_tests = \
 	testsuite/norace/unmodelled_mbarrier.ptx \
 	testsuite/norace/vec16_beside.ptx \
 	testsuite/norace/vec32_beside.ptx \
+	testsuite/norace/vote_bits.ptx \
 	testsuite/norace/wgmma_k_major_beside.ptx \
 	testsuite/norace/wgmma_line_b_all_ready.ptx \
 	testsuite/norace/wgmma_lines.ptx \
@@ -1433,8 +1434,8 @@ $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 		$(top_srcdir)/testsuite/litmus/table >$@.tmp && mv $@.tmp $@
 
 # The oracle's rules for what is asynchronous; what it alone judges.
-TESTS += testsuite/install.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/options.sh
-EXTRA_DIST += testsuite/install.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh $(case_tests)
+TESTS += testsuite/install.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh testsuite/options.sh
+EXTRA_DIST += testsuite/install.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh $(case_tests)
 EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 
 # Kernels that Triton compiles.
