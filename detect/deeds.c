@@ -272,9 +272,23 @@ static bool note(void *arg, const struct detect_range *a, const struct detect_ra
 	return t->n == TOLD;
 }
 
+bool detect_edges_order(const struct detect_edges *e, uint32_t x, uint32_t y)
+{
+	const uint64_t *const before_x = e->before + (size_t)x * e->words, *const before_y = e->before + (size_t)y * e->words;
+
+	return (before_x[y / 64] >> y % 64 | before_y[x / 64] >> x % 64) & 1;
+}
+
+static bool of_one_graph(const struct detect_deed *a, const struct detect_deed *b)
+{
+	return a->edges && a->edges == b->edges && a->when.line == b->when.line && a->when.number == b->when.number;
+}
+
 /* Neither is open.  The one that has come later may still be the earlier one: what a function of the host in a stream did. */
 static bool in_order(const struct kept *a, const struct detect_deed *b)
 {
+	if (of_one_graph(a->deed, b))
+		return detect_edges_order(b->edges, a->deed->node, b->node);
 	return b->when.knew.upto[a->line] >= a->number || detect_before(&a->deed->when, &b->when) || detect_before(&b->when, &a->deed->when);
 }
 
@@ -319,6 +333,22 @@ static bool is_waited_for(const struct detect_deeds *d, const struct detect_deed
 	return false;
 }
 
+static bool is_strong_anywhere(const struct detect_deed *x)
+{
+	for (size_t i = 0; i < x->ranges.n; i++)
+		if (x->ranges.v[i].strong)
+			return true;
+	return false;
+}
+
+/* Clocks do not tell nodes of one graph apart: they may have heard of each other, perhaps by others, if they can talk at all. */
+static bool may_have_heard(const struct detect_deeds *d, const struct detect_deed *a, const struct detect_deed *b)
+{
+	if (of_one_graph(a, b))
+		return is_strong_anywhere(a) && is_strong_anywhere(b);
+	return heard_of(d, a, b) || heard_of(d, b, a);
+}
+
 /* The meetings of one that is dropped: all that may order them has come. */
 static void tell_of(struct detect_deeds *d, const struct detect_deed *x, const struct detect_sink *sink)
 {
@@ -329,7 +359,7 @@ static void tell_of(struct detect_deeds *d, const struct detect_deed *x, const s
 
 		if (m.deed[0] != x && m.deed[1] != x)
 			d->meeting[n++] = m;
-		else if (heard_of(d, m.deed[0], m.deed[1]) || heard_of(d, m.deed[1], m.deed[0]))
+		else if (may_have_heard(d, m.deed[0], m.deed[1]))
 			d->count.talked++;
 		else
 			sink->met(sink->arg, &m);
@@ -370,10 +400,11 @@ static bool covers(const struct detect_ranges *r, const struct detect_range *x)
 	return false;
 }
 
-/* Whatever comes later, and not behind the earlier one, does not come behind the later one of its stream, either. */
+/* Whatever comes later, and not behind the earlier one, does not come behind the later one of its stream, either.  That does not
+ * hold in a graph. */
 static bool stands_for(const struct detect_deed *later, const struct detect_deed *x)
 {
-	if (x->kind != later->kind || x->origin != later->origin || x->ranges.n > later->ranges.n)
+	if (of_one_graph(later, x) || x->kind != later->kind || x->origin != later->origin || x->ranges.n > later->ranges.n)
 		return false;
 	if (x->tells != later->tells || x->hears != later->hears)
 		return false;

@@ -74,7 +74,13 @@ void detect_range_add(struct detect_ranges *, const struct detect_range *);
 void detect_ranges_end(struct detect_ranges *);
 void detect_ranges_free(struct detect_ranges *);
 
-/* number: whatever the caller calls it; origin: of two that are alike the later one will do, if it is the same.  host: what
+/* Which of n nodes of a graph come before which: of each the nodes before it, as bits, in `words` words. */
+struct detect_edges { uint32_t n, words; uint64_t *before; };
+/* Does the one come before the other, or the other before it? */
+bool detect_edges_order(const struct detect_edges *, uint32_t, uint32_t);
+
+/* edges, node: of a launch of a graph, whose deeds have one `when` and one `edges`; NULL: they are in order.
+ * number: whatever the caller calls it; origin: of two that are alike the later one will do, if it is the same.  host: what
  * the host knew when it was issued.  tells, hears: it writes, or reads, strongly what the host can reach. */
 struct detect_deed {
 	uint64_t number, origin;
@@ -84,6 +90,8 @@ struct detect_deed {
 	struct detect_clock host;
 	struct detect_clock heard;      /* what the host came to know before it knew that this is over: of one that hears */
 	struct detect_ranges ranges;
+	const struct detect_edges *edges;
+	uint32_t node;
 };
 
 /* Two that nothing orders, the earlier issued first. */

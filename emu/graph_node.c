@@ -306,11 +306,9 @@ EMU_API CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgra
 {
 	ENTER(ctx);
 	struct CUgraphNode_st *c = emu_exec_node(e, node);
-
 	CUgraphNode where;
 
-	if (!c || !c->child || !child || !
-	    emu_graph_differs(c->child, child, &where) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+	if (!c || !c->child || !child || emu_graph_differs(c->child, child, &where) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	emu_graph_free(c->child);
 	c->child = emu_graph_copy(child);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/order.h"
+#include "rt/edges.h"
 #include "rt/touch.h"
 
 /* A kernel node.  child: the node whose graph it lies in; NULL: in the graph itself. */
@@ -33,6 +33,8 @@ struct exec {
 	size_t n, cap;
 	struct event *event;
 	size_t nevents, event_cap;
+	struct rt_moves moves;
+	struct rt_edges *edges;
 	struct exec *next;
 };
 struct dead { CUgraph graph; struct dead *next; };      /* the program has destroyed it */
@@ -193,6 +195,7 @@ static void add_node(void *to, CUgraphNode handle, CUgraphNodeType type, CUgraph
 
 	if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
 		add_event(e, handle, child, type == CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+	rt_moves_add(&e->moves, handle, type, child);
 	if (type != CU_GRAPH_NODE_TYPE_KERNEL || rt_drv.cuGraphKernelNodeGetParams(handle, &p) != CUDA_SUCCESS || !handle_of(&p))
 		return;
 	e->node = rt_grow(e->node, &e->cap, e->n + 1, sizeof *e->node);
@@ -264,6 +267,8 @@ static void forget(struct exec **at)
 		free_values(&e->node[i]);
 	rt_free(e->node);
 	rt_free(e->event);
+	rt_moves_free(&e->moves);
+	rt_edges_drop(e->edges);
 	rt_free(e);
 }
 
@@ -278,6 +283,7 @@ static CUresult learn(CUresult r, const CUgraphExec *handle, CUgraph graph)
 	e->graph = graph;
 	rt_graph_nodes(graph, add_node, e);
 	read_nodes(e);
+	e->edges = rt_edges_of(graph);
 	pthread_mutex_lock(&lock);
 	forget(find(*handle));
 	e->next = execs;
@@ -319,8 +325,10 @@ static void update(struct exec *e, CUgraphNode child, CUgraph graph)
 	for (size_t i = 0; i < e->nevents && k < other.nevents; i++)
 		if (!child || e->event[i].child == child)
 			e->event[i].event = other.event[k++].event;
+	rt_moves_update(&e->moves, child, &other.moves);
 	rt_free(other.node);
 	rt_free(other.event);
+	rt_moves_free(&other.moves);
 }
 
 static void update_of(CUgraphExec handle, CUgraphNode child, CUgraph graph, CUresult r)
@@ -374,15 +382,15 @@ static bool set_param(const struct exec *e, struct node *n)
 		       CUDA_SUCCESS;
 }
 
-static bool is_enabled(const struct exec *e, const struct node *n)
+static bool is_enabled(const void *of, CUgraphNode handle, CUgraphNode child)
 {
+	const struct exec *e = of;
 	unsigned on = 1;
 
-	return n->child || !rt_drv.cuGraphNodeGetEnabled ||
-	       rt_drv.cuGraphNodeGetEnabled(e->handle, n->handle, &on) != CUDA_SUCCESS || on;
+	return child || !rt_drv.cuGraphNodeGetEnabled || rt_drv.cuGraphNodeGetEnabled(e->handle, handle, &on) != CUDA_SUCCESS || on;
 }
 
-/* All nodes have the graph's place: what orders them among each other is not looked at. */
+/* All nodes have the graph's place, and are told apart by its edges. */
 static void prepare(struct exec *e, CUcontext ctx, uint64_t stream, const struct rt_deed *graph)
 {
 	for (size_t i = 0; i < e->n; i++) {
@@ -392,10 +400,11 @@ static void prepare(struct exec *e, CUcontext ctx, uint64_t stream, const struct
 		n->i.ctx = ctx;
 		n->i.stream = stream;
 		n->i.beside = true;
-		if (!n->i.k || !is_enabled(e, n))
+		if (!n->i.k || !is_enabled(e, n->handle, n->child))
 			continue;
 		n->i.params = n->params;
 		n->i.deed = rt_deed_beside(graph);
+		rt_edges_put(e->edges, n->i.deed, n->handle, n->child);
 		n->launch = rt_issue_launch(&n->i, &n->param);
 		if (!n->launch)
 			rt_deed_ready(n->i.deed);
@@ -415,7 +424,7 @@ static void launched(struct exec *e, CUresult r, enum rt_hook which, CUstream s)
 		struct node *n = &e->node[i];
 		uint32_t nth = 0;
 
-		if (r == CUDA_SUCCESS && n->i.f && is_enabled(e, n))
+		if (r == CUDA_SUCCESS && n->i.f && is_enabled(e, n->handle, n->child))
 			nth = rt_issue_count(n->i.f, n->i.ctx);
 		if (n->launch && r == CUDA_SUCCESS)
 			rt_judge_issued(n->launch, nth, which, s, true);
@@ -462,6 +471,8 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 		launched(e, r, which, s);
 	if (r == CUDA_SUCCESS)
 		pass_events(e, false, which, s);
+	if (e && r == CUDA_SUCCESS)
+		rt_moves_put(&e->moves, deed, e->edges, is_enabled, e);
 	rt_deed_ready(deed);
 	rt_inside--;
 	pthread_mutex_unlock(&lock);
@@ -541,6 +552,25 @@ static CUresult learn_event(CUresult r, CUgraphExec exec, CUgraphNode node, CUev
 			e->event[i].event = event;
 	pthread_mutex_unlock(&lock);
 	return r;
+}
+
+static CUresult learn_move(CUresult r, CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy, const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+	pthread_mutex_lock(&lock);
+	if (r == CUDA_SUCCESS && *find(exec))
+		rt_moves_set(&(*find(exec))->moves, node, copy, fill);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+CUresult rt_on_exec_copy(enum rt_hook which, CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx)
+{
+	return learn_move(REAL(cuGraphExecMemcpyNodeSetParams, which)(exec, node, p, ctx), exec, node, p, NULL);
+}
+
+CUresult rt_on_exec_fill(enum rt_hook which, CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
+{
+	return learn_move(REAL(cuGraphExecMemsetNodeSetParams, which)(exec, node, p, ctx), exec, node, NULL, p);
 }
 
 CUresult rt_on_exec_event(enum rt_hook which, CUgraphExec exec, CUgraphNode node, CUevent event)
@@ -695,6 +725,13 @@ CUresult rt_on_set_exec_node(enum rt_hook which, CUgraphExec exec, CUgraphNode n
 		learn_event(r, exec, node, p->eventRecord.event);
 	else if (p && p->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
 		learn_event(r, exec, node, p->eventWait.event);
+	else if (p && p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+		learn_move(r, exec, node, &p->memcpy.copyParams, NULL);
+	else if (p && p->type == CU_GRAPH_NODE_TYPE_MEMSET)
+		learn_move(r, exec, node, NULL, &(CUDA_MEMSET_NODE_PARAMS){
+			.dst = p->memset.dst, .pitch = p->memset.pitch, .value = p->memset.value, .elementSize = p->memset.elementSize,
+			.width = p->memset.width, .height = p->memset.height
+		});
 	return done(&w, learn_params(r, exec, node, of_any(p, &own)));
 }
 

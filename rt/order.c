@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rt/edges.h"
 #include "rt/order.h"
 
 _Thread_local const struct detect_when *rt_order_within;
@@ -428,8 +429,11 @@ void rt_deed_walk(struct rt_launch *l, const struct rt_verdict *v, const struct 
 
 static void gone(void *unused, uint64_t number)
 {
+	struct rt_deed *x = (struct rt_deed *)(uintptr_t)number;
+
 	(void)unused;
-	rt_free((void *)(uintptr_t)number);
+	rt_edges_release(x->d.edges);
+	rt_free(x);
 }
 
 static const struct detect_sink sink = {rt_met, gone, NULL};

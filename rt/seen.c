@@ -129,16 +129,21 @@ void rt_seen_2d(struct rt_seen *s, const CUDA_MEMCPY2D *c, enum rt_form form)
 }
 
 /* Of copies in three dimensions, which come in two structs. */
+#define SHAPES_3D(c, to, from) \
+	do { \
+		to = placed(start_of((c)->dstMemoryType, (c)->dstHost, (c)->dstDevice), (c)->dstPitch ? (c)->dstPitch : (c)->WidthInBytes, \
+			    (c)->dstHeight ? (c)->dstHeight : (c)->Height, (const uint64_t[]){(c)->dstXInBytes, (c)->dstY, (c)->dstZ}); \
+		from = placed(start_of((c)->srcMemoryType, (c)->srcHost, (c)->srcDevice), (c)->srcPitch ? (c)->srcPitch : (c)->WidthInBytes, \
+			      (c)->srcHeight ? (c)->srcHeight : (c)->Height, (const uint64_t[]){(c)->srcXInBytes, (c)->srcY, (c)->srcZ}); \
+	} while (0)
+
 #define COPY_3D(s, c, form) \
 	do { \
 		struct shape to, from; \
 		\
 		if (!(c)) \
 			return; \
-		to = placed(start_of((c)->dstMemoryType, (c)->dstHost, (c)->dstDevice), (c)->dstPitch ? (c)->dstPitch : (c)->WidthInBytes, \
-			    (c)->dstHeight ? (c)->dstHeight : (c)->Height, (const uint64_t[]){(c)->dstXInBytes, (c)->dstY, (c)->dstZ}); \
-		from = placed(start_of((c)->srcMemoryType, (c)->srcHost, (c)->srcDevice), (c)->srcPitch ? (c)->srcPitch : (c)->WidthInBytes, \
-			      (c)->srcHeight ? (c)->srcHeight : (c)->Height, (const uint64_t[]){(c)->srcXInBytes, (c)->srcY, (c)->srcZ}); \
+		SHAPES_3D(c, to, from); \
 		copy(s, &to, &from, &(struct extent){(c)->WidthInBytes, (c)->Height, (c)->Depth}, form); \
 	} while (0)
 
@@ -150,6 +155,21 @@ void rt_seen_3d(struct rt_seen *s, const CUDA_MEMCPY3D *c, enum rt_form form)
 void rt_seen_peer(struct rt_seen *s, const CUDA_MEMCPY3D_PEER *c, enum rt_form form)
 {
 	COPY_3D(s, c, form);
+}
+
+void rt_seen_copy_node(struct rt_deed *d, const CUDA_MEMCPY3D *c)
+{
+	const struct extent e = {c->WidthInBytes, c->Height, c->Depth};
+	struct shape to, from;
+
+	SHAPES_3D(c, to, from);
+	add(d, &from, &e, false);
+	add(d, &to, &e, true);
+}
+
+void rt_seen_fill_node(struct rt_deed *d, const CUDA_MEMSET_NODE_PARAMS *f)
+{
+	add(d, &(struct shape){.at = f->dst, .pitch = f->pitch}, &(struct extent){f->width * f->elementSize, f->height, 1}, true);
 }
 
 void rt_seen_batch(struct rt_seen *s, const CUdeviceptr *to, const CUdeviceptr *from, const size_t *bytes, size_t n)

@@ -32,6 +32,9 @@ void rt_seen_peer(struct rt_seen *, const CUDA_MEMCPY3D_PEER *, enum rt_form);
 void rt_seen_batch(struct rt_seen *, const CUdeviceptr *to, const CUdeviceptr *from, const size_t *bytes, size_t n);
 /* Rows of so many bytes. */
 void rt_seen_fill(struct rt_seen *, uint64_t to, size_t pitch, size_t width, size_t height, enum rt_form);
+/* Of nodes of graphs, into a deed that is there. */
+void rt_seen_copy_node(struct rt_deed *, const CUDA_MEMCPY3D *);
+void rt_seen_fill_node(struct rt_deed *, const CUDA_MEMSET_NODE_PARAMS *);
 void rt_seen_word(struct rt_seen *, uint64_t to, size_t bytes);         /* a stream writes it strongly */
 /* Managed memory, and whether any of it may go to the host. */
 void rt_seen_prefetch(struct rt_seen *, const CUdeviceptr *p, const size_t *bytes, size_t n, bool to_host);

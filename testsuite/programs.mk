@@ -21,6 +21,7 @@ program_tests = \
 	testsuite/programs/errors.cu \
 	testsuite/programs/freed.cu \
 	testsuite/programs/freed_module.cu \
+	testsuite/programs/graph_branches.cu \
 	testsuite/programs/graph_events.cu \
 	testsuite/programs/graph_nodes.cu \
 	testsuite/programs/guards_end.cu \
@@ -61,6 +62,8 @@ program_tests = \
 	testsuite/programs/race_freed.cu \
 	testsuite/programs/race_freed_event.cu \
 	testsuite/programs/race_graph.cu \
+	testsuite/programs/race_graph_branches.cu \
+	testsuite/programs/race_graph_copy.cu \
 	testsuite/programs/race_graph_event.cu \
 	testsuite/programs/race_host_passes_on.cu \
 	testsuite/programs/race_implicit.cu \
