@@ -33,14 +33,14 @@ grep -hv '^[0-9][0-9]* race-free' "$out"/*
 grep -h '^[0-9][0-9]* race-free' "$out"/* | awk -v jobs="$jobs" -v n="$n" '
 {
 	clean += $1; racy += $3; verdicts += $5; limit += $8
-	compared += $13; contents += $16; others += $18; missed += $24; stuck += $32
+	compared += $13; contents += $16; others += $18; missed += $24; stuck += $32; rare += $40
 }
 END {
 	row = "%-34s%8d\n"
-	printf row row row row row row row row row row, "race-free programs", clean, "racy programs", racy,
+	printf row row row row row row row row row row row, "race-free programs", clean, "racy programs", racy,
 	    "verdicts that differ", verdicts, "ran into their limit", limit,
 	    "contents compared", compared, "contents that differ", contents,
 	    "name other lines as well", others, "lack it for what was counted", missed,
-	    "left out: may hang without gsan", stuck, "processes that came to no end", jobs - NR
+	    "left out: may hang without gsan", stuck, "left out: a race by chance", rare, "processes that came to no end", jobs - NR
 	exit verdicts || limit || contents || NR < jobs || clean < n || racy < n
 }'
