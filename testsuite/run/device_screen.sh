@@ -43,11 +43,11 @@ build -DTILE_N=64 -DRING=3 -DMUTATE=1 "$top_srcdir/testsuite/kernels/gemm.cu"
 both 66 2
 has err "WARNING: GSan: "
 
-# cp.async, of which some may be pending at a barrier; a group more; a stage less.
+# cp.async, of which some may be pending at a barrier; a group more; a stage less, in each of a few blocks.
 build "$top_srcdir/testsuite/programs/ring.cu"
 both 0 1
 for wrong in AHEAD=3 STAGES=3; do
-	build -D$wrong "$top_srcdir/testsuite/programs/ring.cu"
+	build -D$wrong -DBLOCKS=8 "$top_srcdir/testsuite/programs/ring.cu"
 	both 66 0
 	has err "WARNING: GSan: async"
 done
