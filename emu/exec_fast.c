@@ -65,6 +65,8 @@ FN2(sub32, (u32)(a[l] - b[l]))
 FN2(sub64, a[l] - b[l])
 FN2(mul32, (u32)a[l] * (u32)b[l])
 FN2(mul64, a[l] * b[l])
+FN2(mulh_u32, (u64)(u32)a[l] * (u32)b[l] >> 32)
+FN2(mulh_s32, (u32)((s64)(s32)a[l] * (s32)b[l] >> 32))
 FN2(mulw_u32, (u64)(u32)a[l] * (u32)b[l])
 FN2(mulw_s32, (u64)((s64)(s32)a[l] * (s32)b[l]))
 FN3(mad32, (u32)a[l] * (u32)b[l] + (u32)c[l])
@@ -341,6 +343,8 @@ emu_op_fn *emu_fast(const struct ptx_inst *in, const struct emu_opnd *o, unsigne
 			return mul_f32;
 		if (only(in, 1, MOD_WIDE, MOD_NONE) && w == W32)
 			return s ? mulw_s32 : mulw_u32;
+		if (only(in, 1, MOD_HI, MOD_NONE) && w == W32)
+			return s ? mulh_s32 : mulh_u32;
 		return lo ? BY_WIDTH(w, mul32, mul64) : NULL;
 	case INST_MAD:
 		if (only(in, 1, MOD_WIDE, MOD_NONE) && w == W32)

@@ -256,14 +256,26 @@ static void do_copy(const struct emu_copy *c)
 	}
 }
 
-/* Large memory that is shared with a file (emu/vmm.c) need not be touched to be zero. */
+/* The memory behind whole pages is given back, which leaves zeros: where it is shared with a file (emu/vmm.c), or the
+ * device's alone. */
+static bool give_pages_back(uint8_t *p, size_t bytes)
+{
+	const CUdeviceptr at = (CUdeviceptr)(uintptr_t)p;
+	struct emu_block_mem b;
+
+	if (!madvise(p, bytes, MADV_REMOVE))
+		return true;
+	return emu_mem_find(at, &b) && b.kind == MEM_DEVICE && at + bytes <= b.base + b.bytes && !madvise(p, bytes, MADV_DONTNEED);
+}
+
+/* Large memory need not be touched to be zero. */
 static void set_bytes(uint8_t *p, int value, size_t n)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t first = -(uintptr_t)p & (page - 1);
 	size_t whole = n < first ? 0 : (n - first) & ~(page - 1);
 
-	if (value || whole < 1 << 20 || madvise(p + first, whole, MADV_REMOVE)) {
+	if (value || whole < 1 << 20 || !give_pages_back(p + first, whole)) {
 		memset(p, value, n);
 		return;
 	}
@@ -277,8 +289,8 @@ static void do_set(const CUDA_MEMSET_NODE_PARAMS *c)
 		uint8_t *p = emu_view(c->dst + y * c->pitch);
 
 		emu_tell_host_wrote((void *)(c->dst + y * c->pitch), c->width * c->elementSize);
-		if (c->elementSize == 1) {
-			set_bytes(p, (uint8_t)c->value, c->width);
+		if (c->elementSize == 1 || !c->value) {
+			set_bytes(p, (uint8_t)c->value, c->width * c->elementSize);
 			continue;
 		}
 		for (uint64_t i = 0; i < c->width; i++)

@@ -172,7 +172,8 @@ static bool make_way(CUdevice device, uint64_t bytes)
 {
 	if (cu->cuCtxGetCurrent(&first) || cu->cuCtxCreate_v2(&second, 0, device))
 		return false;
-	way = (struct log_way){.read = cu->cuMemcpyDtoHAsync_v2, .write = cu->cuMemcpyHtoDAsync_v2, .query = cu->cuStreamQuery};
+	way = (struct log_way){.read = cu->cuMemcpyDtoHAsync_v2, .write = cu->cuMemcpyHtoDAsync_v2, .set = cu->cuMemsetD32Async,
+			       .query = cu->cuStreamQuery};
 	return leave(!cu->cuStreamCreate(&way.stream, CU_STREAM_NON_BLOCKING) && !cu->cuMemAlloc_v2(&regions, bytes) &&
 		     !cu->cuMemHostAlloc((void **)&way.locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) &&
 		     log_zero(&way, regions, bytes));

@@ -2,6 +2,7 @@
 #
 # Programs of testsuite/programs, built by nvcc alone: gsan-run finds in them what it finds in those that gsan-nvcc built.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 . "$top_srcdir/testsuite/image/lib.sh"
 PROGRAMS_NVCC=$NVCC
 export PROGRAMS_NVCC

@@ -12,7 +12,10 @@
 #ifndef STAGES
 #define STAGES 4
 #endif
-enum { THREADS = 128, TILE = 256, TURNS = 16, BLOCKS = 64 };
+#ifndef BLOCKS
+#define BLOCKS 64
+#endif
+enum { THREADS = 128, TILE = 256, TURNS = 16 };
 
 __global__ void __launch_bounds__(THREADS) sum(const float4 *a, float4 *b)
 {

@@ -2,6 +2,7 @@
 #
 # Programs that hang, die, fork, start over and end in all ways.
 . "$top_srcdir/testsuite/lib.sh"
+takes_long
 . "$top_srcdir/testsuite/rt/lib.sh"
 
 # A kernel hangs: what was found before is reported, and the end comes in time.  What it logged itself is not judged.

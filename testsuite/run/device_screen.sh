@@ -16,14 +16,18 @@ build()
 		{ cat log; hard "gsan-nvcc"; }
 }
 
-# both STATUS CLEAR: with either value, so many launches are clear by the device
+# both STATUS CLEAR [WORD]...: with either value, so many launches are clear by the device
 both()
 {
+	status=$1 number=$2
+	shift 2
 	for value in 3 2; do
-		run "$1" env GSAN_OPTIONS="device_screen=$value:verbosity=2" timeout 120 "$top_builddir/gsan-run" --device="$DEVICE" -- ./program
+		run "$status" env GSAN_OPTIONS="device_screen=$value:verbosity=2" timeout 120 "$top_builddir/gsan-run" --device="$DEVICE" -- \
+			./program "$@"
 		hasnt err "a fault in gsan"
 		clear=$(grep -c "is clear, by the device" err)
-		[ "$clear" = "$2" ] || fail "device_screen=$value: $clear launches are clear by the device, not $2: $(tail -n 3 err)"
+		[ "$clear" = "$number" ] ||
+			fail "device_screen=$value: $clear launches are clear by the device, not $number: $* $(tail -n 3 err)"
 	done
 }
 
@@ -39,11 +43,11 @@ build -DTILE_N=64 -DRING=3 -DMUTATE=1 "$top_srcdir/testsuite/kernels/gemm.cu"
 both 66 2
 has err "WARNING: GSan: "
 
-# cp.async, of which some may be pending at a barrier; a group more; a stage less.
+# cp.async, of which some may be pending at a barrier; a group more; a stage less, in each of a few blocks.
 build "$top_srcdir/testsuite/programs/ring.cu"
 both 0 1
 for wrong in AHEAD=3 STAGES=3; do
-	build -D$wrong "$top_srcdir/testsuite/programs/ring.cu"
+	build -D$wrong -DBLOCKS=8 "$top_srcdir/testsuite/programs/ring.cu"
 	both 66 0
 	has err "WARNING: GSan: async"
 done
@@ -58,7 +62,7 @@ for k in elementwise attention; do
 done
 
 # More pages than there is room for at first, together with those of launches before, and by themselves.
-cat >far.cu <<'END'
+cat >small.cu <<'END'
 #include <cuda_runtime.h>
 __global__ void far(char *p, int pages, int racy)
 {
@@ -67,7 +71,7 @@ __global__ void far(char *p, int pages, int racy)
 	if (racy)
 		p[0] = (char)threadIdx.x;
 }
-int main(int argc, char **)
+static void all_far(bool racy)
 {
 	char *p;
 
@@ -76,21 +80,12 @@ int main(int argc, char **)
 	far<<<1, 64>>>(p + ((size_t)40 << 21), 40, 0);
 	far<<<1, 64>>>(p, 150, 0);
 	far<<<1, 64>>>(p + ((size_t)150 << 21), 150, 0);
-#ifdef RACY
-	far<<<1, 64>>>(p, 150, 1);
-#endif
-	return cudaDeviceSynchronize();
+	if (racy)
+		far<<<1, 64>>>(p, 150, 1);
 }
 END
-build far.cu
-both 0 4
-build -DRACY far.cu
-both 66 4
-has err "WARNING: GSan: data race"
-
 # Blocks whose warps have rows, which meet at barriers; and what threads do of their own within lines of global memory.
-cat >rows.cu <<'END'
-#include <cuda_runtime.h>
+cat >>small.cu <<'END'
 template <int X, int Y>
 __global__ void matmul(const float *a, const float *b, float *c, int n)
 {
@@ -132,7 +127,6 @@ __global__ void sums(int *p)
 	atomicAdd(&p[threadIdx.x % 4], 1);
 	p[32 * blockIdx.x + 4 + threadIdx.x % 28] = 1;
 }
-#ifdef RACY
 /* Rows, or warps, that read each other's elements. */
 __global__ void meet(int *p, int other)
 {
@@ -175,8 +169,7 @@ __global__ void twice(int *p)
 	if (threadIdx.x == 3)
 		p[32] = 0;
 }
-#endif
-int main()
+static void all_rows(bool racy)
 {
 	const int n = 64;
 	float *f;
@@ -185,17 +178,18 @@ int main()
 	cudaMalloc(&f, 3 * n * n * sizeof *f);
 	cudaMemset(f, 0, 3 * n * n * sizeof *f);
 	p = (int *)f;
-#ifndef RACY
-	matmul<16, 16><<<dim3(4, 4), dim3(16, 16)>>>(f, f + n * n, f + 2 * n * n, n);
-	matmul<8, 8><<<dim3(8, 8), dim3(8, 8)>>>(f, f + n * n, f + 2 * n * n, n);
-	matmul<16, 4><<<dim3(4, 16), dim3(16, 4)>>>(f, f + n * n, f + 2 * n * n, n);
-	leave<<<1, dim3(16, 16)>>>(p, 5);
-	own<<<3, 40>>>(p, 1, 3);
-	own<<<3, 40>>>(p, 3, 1);
-	own<<<3, 40>>>((char *)p, 1, 2);
-	own<<<3, 40>>>((double *)p, 1, 2);
-	sums<<<3, 28>>>(p);
-#else
+	if (!racy) {
+		matmul<16, 16><<<dim3(4, 4), dim3(16, 16)>>>(f, f + n * n, f + 2 * n * n, n);
+		matmul<8, 8><<<dim3(8, 8), dim3(8, 8)>>>(f, f + n * n, f + 2 * n * n, n);
+		matmul<16, 4><<<dim3(4, 16), dim3(16, 4)>>>(f, f + n * n, f + 2 * n * n, n);
+		leave<<<1, dim3(16, 16)>>>(p, 5);
+		own<<<3, 40>>>(p, 1, 3);
+		own<<<3, 40>>>(p, 3, 1);
+		own<<<3, 40>>>((char *)p, 1, 2);
+		own<<<3, 40>>>((double *)p, 1, 2);
+		sums<<<3, 28>>>(p);
+		return;
+	}
 	meet<<<3, dim3(16, 16)>>>(p, 16 + 1);
 	meet<<<3, dim3(16, 16)>>>(p, 32 + 2);
 #ifndef HARDWARE
@@ -204,18 +198,10 @@ int main()
 	beside<<<1, 32>>>(p);
 	across<<<2, 32>>>((char *)p);
 	twice<<<1, 32>>>(p);
-#endif
-	return cudaDeviceSynchronize();
 }
 END
-build rows.cu
-both 0 9
-build -DRACY rows.cu
-both 66 0
-
 # The second look has room for few pages at first; what it has seen of launches before is forgotten.
-cat >again.cu <<'END'
-#include <cuda_runtime.h>
+cat >>small.cu <<'END'
 __global__ void again(int *p, int pages, int racy)
 {
 	for (int k = 0; k < 2; k++)
@@ -224,7 +210,7 @@ __global__ void again(int *p, int pages, int racy)
 	if (racy)
 		p[(size_t)(threadIdx.x / 2) << 19] = 0;
 }
-int main(int argc, char **)
+static void all_again(bool racy)
 {
 	int *p;
 
@@ -232,21 +218,27 @@ int main(int argc, char **)
 	again<<<1, 4>>>(p, 4, 0);
 	again<<<1, 8>>>(p, 20, 0);
 	again<<<1, 5>>>(p, 20, 0);
-#ifdef RACY
-	again<<<1, 8>>>(p, 20, 1);
-#endif
+	if (racy)
+		again<<<1, 8>>>(p, 20, 1);
+}
+int main(int argc, char **argv)
+{
+	(argv[1][0] == 'f' ? all_far : argv[1][0] == 'r' ? all_rows : all_again)(argc > 2);
 	return cudaDeviceSynchronize();
 }
 END
-build again.cu
-both 0 3
-build -DRACY again.cu
-both 66 3
-build -DRACY rows.cu
+build small.cu
+both 0 4 far
+both 66 4 far racy
+has err "WARNING: GSan: data race"
+both 0 9 rows
+both 66 0 rows racy
+both 0 3 again
+both 66 3 again racy
 # reports VALUE: what is found, but for where the memory lies
 reports()
 {
-	run 66 env GSAN_OPTIONS="device_screen=$1" timeout 120 "$top_builddir/gsan-run" --device="$DEVICE" -- ./program
+	run 66 env GSAN_OPTIONS="device_screen=$1" timeout 120 "$top_builddir/gsan-run" --device="$DEVICE" -- ./program rows racy
 	sed 's/(pid=.*//; s/0x[0-9a-f]\{6\}\([0-9a-f]\{6\}\)/0x\1/' err | sort >"found$1"
 }
 reports 0

@@ -2,8 +2,9 @@
 """What probes log and what the emulated device logs of the same program (event/event.h): the records of each lane have to
 be the same ones, where the schedule does not say what they are.
 
-records.py EMU PROBES [values]: two logs that `gsan-run -v` printed.  Prints those that only one of them has; `values`:
-what strong accesses read and write counts as well.  The status is 1 if there are any."""
+records.py NAME...: of each what `gsan-run -v` printed, in the files NAME.emu and NAME.probes.  Prints those that only one of
+them has, and how many both have; of a NAME that begins with "values" what strong accesses read and write counts as well.  The
+status is 1 if any differ."""
 import re
 import sys
 
@@ -38,14 +39,19 @@ def records(path, values):
     return found
 
 
-def main():
-    values = len(sys.argv) > 3
-    emu, probes = records(sys.argv[1], values), records(sys.argv[2], values)
+def compare(name):
+    """How many are the same, and whether all are."""
+    emu, probes = (records(name + of, name.startswith("values")) for of in (".emu", ".probes"))
     for who, what in (("emulated device", emu - probes), ("probes", probes - emu)):
         for record in sorted(what, key=str)[:5]:
-            print(f"only the {who}:", *record)
-    print(len(emu & probes), "records")
-    return 1 if emu != probes else 0
+            print(f"{name}: only the {who}:", *record)
+    return len(emu & probes), emu == probes
+
+
+def main():
+    all_of = [compare(name) for name in sys.argv[1:]]
+    print(sum(n for n, _ in all_of), "records")
+    return 0 if all(same for _, same in all_of) else 1
 
 
 sys.exit(main())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rings.py SEED: random pipelines with their script, on stdout: a warp copies tiles into a ring of stages, others read them
+"""rings.py SEED...: random pipelines with their script, each in the file SEED.ptx: a warp copies tiles into a ring of stages, others read them
 and store what they make of them, at full and empty mbarriers, named barriers, and with groups of copies.  Of every fourth
 seed they are right, as the first line says; of others each has one defect, in all blocks or in one of several, by which it
 may race, wait in vain, or be as right as before."""
@@ -391,7 +391,7 @@ def text(ring, odd, name, what):
         ring=ring.pitch * ring.stages + 1024, align=1024 if ring.apart else 8, of_block=8192, read_by=32 * ring.readers)
 
 
-def main(seed):
+def program(seed):
     right = int(seed) % 4 == 0
     launches, kernels = [], []
     for i in range(KERNELS):
@@ -406,7 +406,9 @@ def main(seed):
             what = spoil(odd[1] if odd else ring) + (" in block %d" % odd[0] if odd else "")
         launches.append("//@ launch k%d grid=%d block=%d args=data,out" % (i, ring.blocks, threads))
         kernels.append(text(ring, odd, "k%d" % i, what))
-    print("\n".join(["// right" if right else "// wrong", HEAD] + launches + [VERSION] + kernels))
+    return "\n".join(["// right" if right else "// wrong", HEAD] + launches + [VERSION] + kernels)
 
 
-main(sys.argv[1])
+for number in sys.argv[1:]:
+    with open(number + ".ptx", "w") as out:
+        print(program(number), file=out)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What probes hold for the same in all lanes, or for a row of them, has to be that (probe/flow.h).
 
-shapes.py make SEED: a random kernel with its script, on stdout: numbers made from those of threads and blocks, loops
+shapes.py make SEED...: random kernels with their script, each in the file SEED.ptx: numbers made from those of threads and blocks, loops
 that lanes leave apart, branches, guards; and stores at what comes out.
-shapes.py check SEED LOG: in LOG, which `gsan-run -v --events=probes` printed of it, each thread has stored at the
-addresses that are computed here, as often.  Prints the number of stores, and those that are wrong or missing."""
+shapes.py check SEED...: in SEED.log, which `gsan-run -v --events=probes` printed of it, each thread has stored at the
+addresses that are computed here, as often.  Prints, of each, the number of stores, and those that are wrong or missing."""
 import collections
 import random
 import re
@@ -277,19 +277,21 @@ def logged(log):
                                 for k, n in out.items() if k[4] != start[k[3]]})
 
 
-def check(seed, log):
+def check(seed):
     _, stores = make(seed)
-    got = logged(log)
+    got = logged(seed + ".log")
     want = collections.Counter()
     for (block, thread), of in stores.items():
         for (s, i, word), n in of.items():
             want[block, thread, s.lines[i], s.to, word] += n
     wrong = (got - want) + (want - got)
-    print(sum(want.values()), "stores,", sum(wrong.values()), "wrong or missing", sorted(wrong)[:4])
+    print(sum(want.values()), "stores of seed", seed + ",", sum(wrong.values()), "wrong or missing", sorted(wrong)[:4])
     return bool(wrong)
 
 
 if sys.argv[1] == "make":
-    print(make(sys.argv[2])[0])
+    for number in sys.argv[2:]:
+        with open(number + ".ptx", "w") as out:
+            print(make(number)[0], file=out)
 else:
-    sys.exit(check(sys.argv[2], sys.argv[3]))
+    sys.exit(any([check(number) for number in sys.argv[2:]]))

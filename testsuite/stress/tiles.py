@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tiles.py SEED: random kernels with their script, on stdout, whose blocks have rows of few threads: they meet at barriers,
+"""tiles.py SEED...: random kernels with their script, each in the file SEED.ptx, whose blocks have rows of few threads: they meet at barriers,
 write and read tiles of shared memory and elements of global memory, and copy elements into rings of tiles by cp.async.  Of every third seed all is right, as the first line
 says; in others one or two statements are lost or become others, by which they may race or be as right as before."""
 import random
@@ -217,21 +217,22 @@ TURN:
 """
 
 
-def main():
-    seed = int(sys.argv[1])
+def program(seed, out):
     kernels = [Kernel(KERNELS * seed + i) for i in range(KERNELS)]
     for k in kernels:
         if seed % 3 == 1 and k.stages:
             k.spoil_ring()
         elif seed % 3:
             k.spoil()
-    print("// " + ("wrong" if seed % 3 else "right"))
-    print("//@ device sm_90\n//@ buf data 65536\n//@ buf sum 65536\n//@ buf from 65536")
+    print("// " + ("wrong" if seed % 3 else "right"), file=out)
+    print("//@ device sm_90\n//@ buf data 65536\n//@ buf sum 65536\n//@ buf from 65536", file=out)
     for i, k in enumerate(kernels):
-        print(f"//@ launch k{i} grid={k.blocks} block={k.x},{k.y},{k.z} args=data,sum,from,u32:{TILE}")
-    print(".version 8.0\n.target sm_90\n.address_size 64")
+        print(f"//@ launch k{i} grid={k.blocks} block={k.x},{k.y},{k.z} args=data,sum,from,u32:{TILE}", file=out)
+    print(".version 8.0\n.target sm_90\n.address_size 64", file=out)
     for i, k in enumerate(kernels):
-        print(k.text(f"k{i}"))
+        print(k.text(f"k{i}"), file=out)
 
 
-main()
+for number in sys.argv[1:]:
+    with open(number + ".ptx", "w") as file:
+        program(int(number), file)

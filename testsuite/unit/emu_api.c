@@ -107,6 +107,28 @@ static void copies_and_fills(void **unused)
 	ok(cuMemFree(p));
 }
 
+/* What is large is given back where it becomes zero, and nothing beside it. */
+static void large_zeros(void **unused)
+{
+	const size_t bytes = 3 << 20, from = 4100, n = bytes - 3 * from;
+	uint8_t *host = malloc(bytes);
+	CUdeviceptr p;
+
+	(void)unused;
+	assert_non_null(host);
+	fresh();
+	for (unsigned size = 1; size <= 4; size *= 4) {
+		ok(cuMemAlloc(&p, bytes));
+		ok(cuMemsetD8(p, 0xa5, bytes));
+		ok(size == 1 ? cuMemsetD8(p + from, 0, n) : cuMemsetD32(p + from, 0, n / size));
+		ok(cuMemcpyDtoH(host, p, bytes));
+		for (size_t i = 0; i < bytes; i++)
+			assert_int_equal(host[i], i < from || i >= from + n ? 0xa5 : 0);
+		ok(cuMemFree(p));
+	}
+	free(host);
+}
+
 static void virtual_memory(void **unused)
 {
 	const CUdeviceptr want = 0x200000000000, wide = 0x400000000000;
@@ -517,7 +539,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bounds_to_the_byte), cmocka_unit_test(pointers),
-		cmocka_unit_test(copies_and_fills), cmocka_unit_test(virtual_memory),
+		cmocka_unit_test(copies_and_fills), cmocka_unit_test(large_zeros), cmocka_unit_test(virtual_memory),
 		cmocka_unit_test(modules), cmocka_unit_test(bad_ptx), cmocka_unit_test(fat_binary), cmocka_unit_test(entry_points),
 		cmocka_unit_test(stream_order), cmocka_unit_test(streams_overlap),
 		cmocka_unit_test(legacy_stream), cmocka_unit_test(zero_copy),

@@ -24,6 +24,7 @@ static const char text[] = ".version 9.0\n.target sm_90\n.address_size 64\n"
 	".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .f64 %e<4>; .reg .pred %p<4>;\n"
 	".reg .b16 %h<4>;\n"
 	TYPES("add") TYPES("sub") TYPES("mul.lo") TYPES("min") TYPES("max")
+	"mul.hi.u32 %r0, %r1, %r2; mul.hi.s32 %r0, %r1, %r2;"
 	"mul.wide.u32 %d0, %r1, %r2; mul.wide.s32 %d0, %r1, %r2;"
 	"mad.lo.u32 %r0, %r1, %r2, %r3; mad.lo.s64 %d0, %d1, %d2, %d3;"
 	"mad.wide.u32 %d0, %r1, %r2, %d3; mad.wide.s32 %d0, %r1, %r2, %d3;"
