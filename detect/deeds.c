@@ -281,13 +281,13 @@ bool detect_edges_order(const struct detect_edges *e, uint32_t x, uint32_t y)
 
 static bool of_one_graph(const struct detect_deed *a, const struct detect_deed *b)
 {
-	return a->edges && a->edges == b->edges && a->when.line == b->when.line && a->when.number == b->when.number;
+	return b->edges && a->edges == b->edges && a->when.line == b->when.line && a->when.number == b->when.number;
 }
 
 /* Neither is open.  The one that has come later may still be the earlier one: what a function of the host in a stream did. */
 static bool in_order(const struct kept *a, const struct detect_deed *b)
 {
-	if (of_one_graph(a->deed, b))
+	if (b->edges && of_one_graph(a->deed, b))
 		return detect_edges_order(b->edges, a->deed->node, b->node);
 	return b->when.knew.upto[a->line] >= a->number || detect_before(&a->deed->when, &b->when) || detect_before(&b->when, &a->deed->when);
 }

@@ -140,6 +140,14 @@ void detect_put(struct detect_order *o, const struct detect_stream *s, struct de
 	w->knew = l->clock;
 }
 
+bool detect_is_behind_all(const struct detect_order *o, const struct detect_when *w)
+{
+	for (unsigned i = 1; i < o->n; i++)
+		if (o->line[i].used && w->knew.upto[i] < o->line[i].number)
+			return false;
+	return !w->open;
+}
+
 void detect_host_now(struct detect_order *o, struct detect_when *w)
 {
 	*w = (struct detect_when){.line = HOST, .number = o->line[HOST].number + 1, .knew = o->line[HOST].clock};

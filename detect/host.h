@@ -36,6 +36,8 @@ struct detect_stream { uint64_t context, key; bool legacy, blocking; };
 
 /* Something comes into the stream.  A line that is not to be had makes it open. */
 void detect_put(struct detect_order *, const struct detect_stream *, struct detect_when *);
+/* Does that come behind all that has come into streams until now? */
+bool detect_is_behind_all(const struct detect_order *, const struct detect_when *);
 /* An event by its handle: it covers what is in the stream now; again: that alone. */
 void detect_record(struct detect_order *, uint64_t event, const struct detect_stream *);
 /* What comes into the stream later waits for what the event covers now; never recorded: for nothing. */

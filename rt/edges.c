@@ -204,6 +204,7 @@ void rt_edges_put(struct rt_edges *e, struct rt_deed *d, CUgraphNode handle, CUg
 	if (i == e->order.n)
 		return;
 	rt_edges_use(e);
+	rt_deed_keep(d);
 	d->d.edges = &e->order;
 	d->d.node = i;
 }

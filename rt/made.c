@@ -64,11 +64,22 @@ enum { FREED = 1024 };                  /* so many of those that were freed last
 
 /* upto: number of the last launch that was issued before it was freed; known: of the last one that was known to be over when
  * the memory was used again, or may have been.  ordered: it was freed in the order of a stream, at that place. */
-struct freed { struct rt_block block; uint32_t upto, known; bool ordered; struct detect_when when; };
+struct freed { struct rt_block block; uint32_t upto, known; bool ordered; };
 
-/* With rt_lock; the last one is the one that was freed last. */
+/* With rt_lock; the last one is the one that was freed last.  Their places in the order are apart, since each allocation looks at
+ * all blocks. */
 static struct freed freed[2 * FREED];
+static struct detect_when places[2 * FREED];
 static size_t nfreed;
+
+static void move(size_t to, size_t from)
+{
+	if (to == from)
+		return;
+	freed[to] = freed[from];
+	if (freed[from].ordered)
+		places[to] = places[from];
+}
 
 void rt_freed_add(const struct rt_block *was, const char *call, const struct detect_when *when)
 {
@@ -78,13 +89,12 @@ void rt_freed_add(const struct rt_block *was, const char *call, const struct det
 		return;
 	f.block.kind = RT_MEM_FREED;
 	f.block.freed = rt_made_here(call);
-	if (when)
-		f.when = *when;
 	pthread_mutex_lock(&rt_lock);
-	if (nfreed == 2 * FREED) {
-		nfreed = FREED;
-		memcpy(freed, freed + FREED, FREED * sizeof *freed);
-	}
+	if (nfreed == 2 * FREED)
+		for (nfreed = 0; nfreed < FREED; nfreed++)
+			move(nfreed, nfreed + FREED);
+	if (when)
+		places[nfreed] = *when;
 	freed[nfreed++] = f;
 	pthread_mutex_unlock(&rt_lock);
 }
@@ -96,7 +106,7 @@ static void drop_known(uint32_t judged)
 
 	for (size_t i = 0; i < nfreed; i++)
 		if (freed[i].known > judged)
-			freed[n++] = freed[i];
+			move(n++, i);
 	nfreed = n;
 }
 
@@ -130,11 +140,14 @@ void rt_freed_forget(void)
 }
 
 /* Was it there no more when the launch was issued, whatever ran when?  In another stream, without an order, it is a race. */
-static bool was_gone(const struct freed *f, const struct rt_launch *l)
+static bool was_gone(size_t i, const struct rt_launch *l)
 {
+	const struct freed *f = &freed[i];
+	const struct detect_when *when = &places[i];
+
 	if (f->upto >= l->number || f->known < l->number)
 		return false;
-	return !f->ordered || (l->deed && !f->when.open && !l->deed->d.when.open && detect_before(&f->when, &l->deed->d.when));
+	return !f->ordered || (l->deed && !when->open && !l->deed->d.when.open && detect_before(when, &l->deed->d.when));
 }
 
 bool rt_freed_at(const struct rt_launch *l, struct rt_blocks *to)
@@ -142,7 +155,7 @@ bool rt_freed_at(const struct rt_launch *l, struct rt_blocks *to)
 	bool any = false;
 
 	for (size_t i = 0; i < nfreed; i++) {
-		if (!was_gone(&freed[i], l))
+		if (!was_gone(i, l))
 			continue;
 		if (to)
 			rt_block_add(to, &freed[i].block);

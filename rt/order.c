@@ -29,6 +29,11 @@ static struct { uint64_t address, bytes; } given[HANDED];
 static struct detect_clock given_clock[HANDED];
 static size_t ngiven;
 
+/* As long as everything that comes into streams comes behind all that came before: how many these are, and of each line the
+ * last launch that was spared.  With order_lock. */
+enum { TRIAL = 64 };                    /* so many are looked through in any case */
+static struct { uint64_t puts; bool parted; uint32_t spared[DETECT_LINES]; uint64_t lost; } chain;
+
 /* With judge_lock. */
 static struct detect_deeds *deeds;
 
@@ -89,6 +94,39 @@ static uint64_t origin_of(const struct rt_stack *s)
 	return h;
 }
 
+/* From now on nothing is spared; what was, and is not known to be over, may race with what comes. */
+static void part(void)
+{
+	const struct detect_clock *host = detect_host_clock(order);
+
+	chain.parted = true;
+	for (unsigned i = 0; i < DETECT_LINES; i++)
+		if (chain.spared[i] > host->upto[i])
+			chain.lost += chain.spared[i] - host->upto[i];
+}
+
+void rt_deed_spare(struct rt_deed *x)
+{
+	uint32_t *upto = &chain.spared[x->d.when.line];
+
+	pthread_mutex_lock(&order_lock);
+	x->spared = !chain.parted && x->nth > TRIAL && chain.puts > x->nth;
+	if (x->spared && x->d.when.number > *upto)
+		*upto = x->d.when.number;
+	pthread_mutex_unlock(&order_lock);
+}
+
+bool rt_deed_is_walked(const struct rt_deed *x)
+{
+	return x && !x->spared;
+}
+
+void rt_deed_keep(struct rt_deed *x)
+{
+	if (x)
+		x->nth = 0;
+}
+
 struct rt_deed *rt_deed_put(enum rt_hook which, CUstream s, enum detect_deed_kind kind, const char *call)
 {
 	struct detect_stream at;
@@ -106,6 +144,9 @@ struct rt_deed *rt_deed_put(enum rt_hook which, CUstream s, enum detect_deed_kin
 	x->d.origin = kind != DETECT_LAUNCH ? origin_of(&x->stack) : 0;
 	pthread_mutex_lock(&order_lock);
 	detect_put(order, &at, &x->d.when);
+	x->nth = ++chain.puts;
+	if (!chain.parted && !detect_is_behind_all(order, &x->d.when))
+		part();
 	x->d.host = *detect_host_clock(order);
 	append(x);
 	pthread_mutex_unlock(&order_lock);
@@ -120,6 +161,7 @@ struct rt_deed *rt_deed_beside(const struct rt_deed *d)
 		return NULL;
 	x->d.kind = d->d.kind;
 	x->d.when = d->d.when;
+	x->nth = d->nth;
 	x->stream = d->stream;
 	pthread_mutex_lock(&order_lock);
 	x->d.host = *detect_host_clock(order);
@@ -509,13 +551,14 @@ void rt_order_count(struct rt_totals *t)
 
 	t->talked += c.talked;
 	t->deeds_dropped += c.dropped;
-	WITH_ORDER((t->unseen += unseen, t->deeds_dropped += detect_order_lacking(order)));
+	WITH_ORDER((t->unseen += unseen, t->deeds_dropped += detect_order_lacking(order) + chain.lost));
 }
 
 void rt_order_fork(void)
 {
 	pthread_mutex_init(&order_lock, NULL);
 	wanted = false;
+	memset(&chain, 0, sizeof chain);
 	first = newest = NULL;
 	last = &first;
 }

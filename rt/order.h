@@ -25,6 +25,8 @@ struct rt_deed {
 	struct detect_deed d;
 	bool ready;                     /* its ranges are there; atomic */
 	uint64_t forget, forget_bytes;  /* no deed: memory that is given back */
+	uint64_t nth;                   /* of those that came into streams, from 1; 0: not to be spared */
+	bool spared;
 	const char *call;               /* NULL: a launch */
 	uint64_t stream;
 	struct rt_stack stack;
@@ -41,6 +43,11 @@ struct rt_deed *rt_deed_put(enum rt_hook, CUstream, enum detect_deed_kind, const
 struct rt_deed *rt_deed_beside(const struct rt_deed *); /* another one of the same place: of a graph; NULL of NULL */
 void rt_deed_range(struct rt_deed *, uint64_t address, uint64_t bytes, bool writes);
 void rt_deed_ready(struct rt_deed *);                   /* or NULL */
+/* A launch that is over need not be looked through for what it touched: the program has never had two things under way that
+ * nothing orders, and something came behind this one.  What a program does first is always looked through. */
+void rt_deed_spare(struct rt_deed *);                   /* if that is so */
+void rt_deed_keep(struct rt_deed *);                    /* it is not to be spared; or NULL */
+bool rt_deed_is_walked(const struct rt_deed *);         /* or NULL */
 /* The log of a launch that is over says what it touched. */
 void rt_deed_walk(struct rt_launch *, const struct rt_verdict *, const struct log_copy *, const struct log_fill *, uint32_t n);
 /* The host has touched that now; in a signal's handler as well, where the program's own code was interrupted. */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "rt/order.h"
 #include "rt/screen.h"
 
 void rt_screen_places(struct rt_launch *l, const struct event_unit *head)
@@ -139,7 +140,7 @@ bool rt_screen_may_ask(const struct rt_launch *l, const struct rt_verdict *v)
 {
 	if (rt_screen_is_on() && l->full)
 		tell_left(l, "its log was larger than its region");
-	return rt_screen_is_on() && !rt_keeps() && !l->deed && !l->running && may_be_clear(l, v);
+	return rt_screen_is_on() && !rt_keeps() && !rt_deed_is_walked(l->deed) && !l->running && may_be_clear(l, v);
 }
 
 /* Nothing of it is lost, and nobody has written over what it begins with. */

@@ -437,7 +437,7 @@ static size_t param_size(const struct rt_func *f, size_t i)
 	return 0;
 }
 
-void rt_touch_guard_params(const struct rt_deed *d, const struct rt_func *f, const struct module_kernel *k, void *const *params, void **extra)
+void rt_touch_guard_params(struct rt_deed *d, const struct rt_func *f, const struct module_kernel *k, void *const *params, void **extra)
 {
 	size_t size = 0, n = k && params ? k->nparams : 0;
 	const void *buffer = !params && extra ? rt_param_buffer(extra, &size) : NULL;
@@ -451,8 +451,13 @@ void rt_touch_guard_params(const struct rt_deed *d, const struct rt_func *f, con
 	if (buffer)
 		take_words(&w, buffer, size);
 	pthread_mutex_lock(&guard_lock);
-	for (size_t i = 0; i < w.n; i++)
-		guard(block_at(w.v[i]), &d->d.when);
+	for (size_t i = 0; i < w.n; i++) {
+		struct block *b = block_at(w.v[i]);
+
+		if (b)
+			rt_deed_keep(d);
+		guard(b, &d->d.when);
+	}
 	pthread_mutex_unlock(&guard_lock);
 }
 

@@ -17,7 +17,7 @@ void rt_touch_mapped(uint64_t address, uint64_t bytes); /* the driver will map i
 /* Behind an asynchronous call: what it may touch is guarded until the host knows that it is over.  A launch: what its
  * parameters point to. */
 void rt_touch_guard_deed(const struct rt_deed *);
-void rt_touch_guard_params(const struct rt_deed *, const struct rt_func *, const struct module_kernel *, void *const *params, void **extra);
+void rt_touch_guard_params(struct rt_deed *, const struct rt_func *, const struct module_kernel *, void *const *params, void **extra);
 /* The host has learned something: what is over is guarded no more. */
 void rt_touch_over(void);
 /* The kernel will access that on behalf of a system call: it is told, and guarded no more. */

@@ -52,6 +52,7 @@ program_tests = \
 	testsuite/programs/pools.cu \
 	testsuite/programs/printing.cu \
 	testsuite/programs/query.cu \
+	testsuite/programs/race_after_many.cu \
 	testsuite/programs/race_async_copy.cu \
 	testsuite/programs/race_boxes.cu \
 	testsuite/programs/race_cluster.cu \
