@@ -287,8 +287,6 @@ static bool of_one_graph(const struct detect_deed *a, const struct detect_deed *
 /* Neither is open.  The one that has come later may still be the earlier one: what a function of the host in a stream did. */
 static bool in_order(const struct kept *a, const struct detect_deed *b)
 {
-	if (b->edges && of_one_graph(a->deed, b))
-		return detect_edges_order(b->edges, a->deed->node, b->node);
 	return b->when.knew.upto[a->line] >= a->number || detect_before(&a->deed->when, &b->when) || detect_before(&b->when, &a->deed->when);
 }
 
@@ -306,8 +304,15 @@ static bool is_hand_over(const struct detect_deed *x)
 	return x->kind == DETECT_ALLOC || x->kind == DETECT_FREE;
 }
 
+/* Of those that their clocks do not order, and, in a graph, of those that its edges do not. */
 static void compare(struct detect_deeds *d, const struct detect_deed *b)
 {
+	for (size_t i = 0; i < d->n && b->edges; i++) {
+		const struct detect_deed *a = d->v[i].deed;
+
+		if (of_one_graph(a, b) && !detect_edges_order(b->edges, a->node, b->node))
+			compare_two(d, a, b);
+	}
 	for (size_t i = 0; i < d->n; i++)
 		if (!in_order(&d->v[i], b) && !(is_hand_over(d->v[i].deed) && is_hand_over(b)))
 			compare_two(d, d->v[i].deed, b);
