@@ -24,7 +24,8 @@ struct rt_question {
 	struct screen_places places;
 	struct screen_maps maps;
 	enum rt_clear answer;
-	uint32_t why[SCREEN_WHYS];      /* it is not clear */
+	uint32_t why[SCREEN_WHYS];      /* it is not clear; and what is against its blocks, `against` of them: itself, another block, */
+	uint32_t *other, against;       /* or SCREEN_NONE, for nothing; the caller's to free */
 };
 
 /* The context is current, and nothing of it that is watched runs yet: loading kernels may wait for those that run. */

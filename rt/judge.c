@@ -12,6 +12,7 @@
 #include "rt/screen.h"
 #include "rt/hang.h"
 #include "rt/order.h"
+#include "rt/part.h"
 #include "rt/touch.h"
 
 enum {
@@ -39,7 +40,7 @@ static uint64_t issued;         /* ms: the last launch; atomic */
 
 /* With judge_lock. */
 static struct rt_verdict *verdict;
-static uint64_t lost_logs, clear_launches;
+static uint64_t lost_logs, clear_launches, left_blocks;
 static bool begun;                      /* the device can be asked, or cannot; atomic */
 
 /* ---- the queue ------------------------------------------------------------------------------------------ */
@@ -352,20 +353,24 @@ static void feed(void *unused, const struct event_piece *p)
 	rt_verdict_feed(verdict, p);
 }
 
-struct checking { uint32_t nsites; const char *wrong; };
+/* part: NULL, or what is to know of its pieces. */
+struct checking { const struct event_sites *sites; struct rt_part *part; const char *wrong; };
 
 static void check(void *arg, const struct event_piece *p)
 {
 	struct checking *c = arg;
 
 	if (!c->wrong)
-		c->wrong = event_piece_wrong(p, p->bytes, c->nsites, &(size_t){0});
+		c->wrong = event_piece_wrong(p, p->bytes, c->sites->nsites, &(size_t){0});
+	if (!c->wrong && c->part)
+		rt_part_note(c->part, p, c->sites);
 }
 
 /* A part of a damaged log would lack orders: all of it is right, or nothing is judged.  NULL: it is. */
-static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, uint32_t nsites)
+static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, struct rt_part *part)
 {
-	struct checking k = {nsites, NULL};
+	const struct event_sites sites = rt_sites_linked(l->tables);
+	struct checking k = {&sites, part, NULL};
 	const char *wrong = log_tell(c, &l->shape, fill, n, check, &k);
 
 	return k.wrong ? k.wrong : wrong;
@@ -380,25 +385,37 @@ static void explain_late(struct rt_launch *l, const struct log_copy *c, const st
 		rt_report_add(&r, 1);
 }
 
-static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
+/* part: NULL: all of it at once. */
+static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, struct rt_part *part)
 {
 	bool told;
 
 	__atomic_store_n(&judging, l, __ATOMIC_RELEASE);
 	__atomic_store_n(&judging_since, rt_now_ms(), __ATOMIC_RELEASE);
 	rt_verdict_begin(verdict, l, c->head.lost ? &c->head.since : NULL);
-	told = !log_tell(c, &l->shape, fill, n, feed, NULL);
+	told = part ? rt_part_judge(part, verdict, c, fill, n) : !log_tell(c, &l->shape, fill, n, feed, NULL);
+	left_blocks += part ? rt_part_left(part) : 0;
 	lost_logs += !rt_verdict_end(verdict, l) || !told;
 	__atomic_store_n(&judging_since, 0, __ATOMIC_RELEASE);
+}
+
+/* NULL: it is judged at once. */
+static struct rt_part *part_of(const struct rt_launch *l, const struct log_copy *c)
+{
+	const uint64_t most = (uint64_t)rt_flags.judge_all_mb << 20;
+
+	return (uint64_t)c->end * sizeof *c->unit > most && rt_screen_is_plain(l, verdict, c) ? rt_part_new(l) : NULL;
 }
 
 /* Its log has been taken. */
 static void judge_taken(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
 	const bool clear = rt_screen_here(l, verdict, c), asked = rt_flags.report_bugs && !clear;
-	const char *wrong = asked || rt_keeps() || l->deed ? wrong_in(l, c, fill, n, rt_sites_linked(l->tables).nsites) : NULL;
+	struct rt_part *part = asked ? part_of(l, c) : NULL;
+	const char *wrong = asked || rt_keeps() || l->deed ? wrong_in(l, c, fill, n, part) : NULL;
 
 	if (wrong) {
+		rt_part_free(part);
 		rt_say("the log of a launch of %s cannot be read: %s", rt_demangle(l->func->name), wrong);
 		lost_logs++;
 		return;
@@ -409,7 +426,8 @@ static void judge_taken(struct rt_launch *l, const struct log_copy *c, const str
 		rt_deed_walk(l, verdict, c, fill, n);
 	clear_launches += clear;
 	if (asked)
-		judge_log(l, c, fill, n);
+		judge_log(l, c, fill, n, part);
+	rt_part_free(part);
 	explain_late(l, c, fill, n);
 }
 
@@ -491,6 +509,8 @@ static void judge(struct rt_launch *l)
 	}
 	rt_deed_ready(l->deed);
 	l->deed = NULL;
+	rt_free(l->other);
+	l->other = NULL;
 	rt_hang_forget(l);
 	free(c.unit);
 	log_drain_free(l->drain);
@@ -844,6 +864,7 @@ void rt_context_count(struct rt_totals *t)
 	pthread_mutex_lock(&judge_lock);
 	t->clear = clear_launches;
 	t->lost_logs = lost_logs;
+	t->left_blocks = left_blocks;
 	pthread_mutex_lock(&queue_lock);
 	t->unwatched = unwatched_launches;
 	t->lost_logs += left_over();

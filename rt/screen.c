@@ -104,6 +104,11 @@ static bool is_clear(const struct rt_launch *l, const struct rt_verdict *v, cons
 	return work.clear;
 }
 
+bool rt_screen_is_plain(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c)
+{
+	return may_be_clear(l, v) && !c->head.lost && !rt_keeps() && !l->deed;
+}
+
 bool rt_screen_here(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c)
 {
 	bool here;
@@ -216,6 +221,8 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 		l[i]->kept = true;
 	for (uint32_t i = 0; i < asked; i++) {
 		q[i].launch->there = q[i].answer;
+		q[i].launch->other = q[i].other;
+		q[i].launch->against = q[i].against;
 		rt_free((void *)q[i].maps.map);
 		tell(&q[i]);
 	}

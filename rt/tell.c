@@ -126,12 +126,21 @@ bool rt_only_warned(const struct rt_report *r)
 	       r->before.known && !r->before.write && !r->before.async;
 }
 
+static bool is_filtered(const struct rt_report *r)
+{
+	return *rt_flags.kernel_filter && !rt_glob(rt_flags.kernel_filter, r->kernel) && !rt_glob(rt_flags.kernel_filter, r->kernel_raw);
+}
+
+bool rt_is_told(const struct rt_report *r)
+{
+	return !is_filtered(r) && !rt_may_suppress(&rt_supps, r) && !rt_only_warned(r);
+}
+
 /* Sorts out one report; the caller has its count right. */
 static void tell(struct rt_report *r)
 {
 	r->told = true;
-	if (*rt_flags.kernel_filter && !rt_glob(rt_flags.kernel_filter, r->kernel) &&
-	    !rt_glob(rt_flags.kernel_filter, r->kernel_raw)) {
+	if (is_filtered(r)) {
 		r->filtered = true;
 		filtered += !r->repeated;
 	} else if (rt_suppressed(&rt_supps, r)) {
