@@ -402,9 +402,7 @@ static void judge_log(struct rt_launch *l, const struct log_copy *c, const struc
 /* NULL: it is judged at once. */
 static struct rt_part *part_of(const struct rt_launch *l, const struct log_copy *c)
 {
-	const uint64_t most = (uint64_t)rt_flags.judge_all_mb << 20;
-
-	return (uint64_t)c->end * sizeof *c->unit > most && rt_screen_is_plain(l, verdict, c) ? rt_part_new(l) : NULL;
+	return rt_part_is_large(c->end) && rt_screen_is_plain(l, verdict, c) ? rt_part_new(l) : NULL;
 }
 
 /* Its log has been taken. */
@@ -581,7 +579,8 @@ static void unlink_first(struct rt_launch *l)
 	pthread_mutex_unlock(&drain_lock);
 }
 
-static void catch_up(void)
+/* stops: in front of a large log, while there is something to tell; returns whether it has. */
+static bool catch_up(bool stops)
 {
 	struct rt_launch *l;
 
@@ -593,6 +592,8 @@ static void catch_up(void)
 			verdict = rt_verdict_new(&rt_flags, NULL);
 		if (state_of(l) == RT_OVER && !l->asked)
 			ask_ahead(l);
+		if (stops && l->large && rt_anything_to_tell())
+			break;
 		unlink_first(l);
 		if (state_of(l) == RT_OVER)
 			judge(l);
@@ -602,6 +603,7 @@ static void catch_up(void)
 	}
 	rt_order_catch_up(false);
 	rt_inside--;
+	return l;
 }
 
 void rt_judge_begin(CUcontext ctx)
@@ -620,8 +622,31 @@ void rt_judge_catch_up(bool wait)
 		pthread_mutex_lock(&judge_lock);
 	else if (pthread_mutex_trylock(&judge_lock))
 		return;
-	catch_up();
+	catch_up(false);
 	pthread_mutex_unlock(&judge_lock);
+}
+
+static void count(struct rt_report *r, void *unused)
+{
+	(void)unused;
+	if (!r->verdict)
+		return;
+	pthread_mutex_lock(&judge_lock);
+	rt_verdict_count(r->verdict, r);
+	r->exact = !rt_judge_under_way() && !left_blocks;
+	pthread_mutex_unlock(&judge_lock);
+}
+
+/* What was found does not wait for what takes long. */
+static void catch_up_and_tell(void)
+{
+	for (bool more = true; more;) {
+		pthread_mutex_lock(&judge_lock);
+		more = catch_up(true);
+		pthread_mutex_unlock(&judge_lock);
+		if (more)
+			rt_tell_all(0, count, NULL);
+	}
 }
 
 /* ---- launches that hang ------------------------------------------------------------------------------------ */
@@ -689,7 +714,7 @@ static void watch_hangs(void)
 			continue;
 		if (rt_flags.hang_exit) {
 			abandon(l);
-			catch_up();
+			catch_up(false);
 		}
 		rt_report_add(&r, 1);
 		break;
@@ -718,7 +743,7 @@ static void *look_after(void *unused)
 		if (!rt_judge_under_way() && !rt_anything_to_tell() && !rt_order_under_way())
 			continue;
 		if (!rt_screen_is_on() || !more_may_come()) {
-			rt_judge_catch_up(true);
+			catch_up_and_tell();
 			rt_tell_idle();
 		}
 		watch_hangs();
@@ -728,17 +753,6 @@ static void *look_after(void *unused)
 
 /* ---- reports ------------------------------------------------------------------------------------------------------- */
 
-static void count(struct rt_report *r, void *unused)
-{
-	(void)unused;
-	if (!r->verdict)
-		return;
-	pthread_mutex_lock(&judge_lock);
-	rt_verdict_count(r->verdict, r);
-	r->exact = !rt_judge_under_way();
-	pthread_mutex_unlock(&judge_lock);
-}
-
 void rt_drain(void)
 {
 	rt_judge_catch_up(true);
@@ -746,7 +760,7 @@ void rt_drain(void)
 
 void rt_tell(void)
 {
-	rt_judge_catch_up(true);
+	catch_up_and_tell();
 	rt_tell_all(0, count, NULL);
 }
 
@@ -828,7 +842,7 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 		rt_judge_over(ctx, NULL, upto);
 	else
 		give_up(ctx, r == CUDA_ERROR_NOT_READY, r == CUDA_ERROR_LAUNCH_TIMEOUT);
-	rt_judge_catch_up(true);
+	catch_up_and_tell();
 	pthread_mutex_lock(&judge_lock);
 	rt_order_catch_up(true);
 	pthread_mutex_unlock(&judge_lock);

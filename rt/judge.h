@@ -104,6 +104,7 @@ struct rt_launch {
 	bool full;                      /* it is over, and its region was full while it ran */
 	bool asked;                     /* whether it is clear; and what came of that: */
 	enum rt_clear there;
+	bool large;                     /* its log is one that is judged in portions */
 	uint32_t *other, against;       /* of so many blocks: what the device has against them, as rt_question has it */
 	struct event_map *map;          /* tensor maps that are its parameters */
 	size_t nmaps, map_cap;

@@ -19,6 +19,11 @@ struct rt_part {
 	uint8_t portion;
 };
 
+bool rt_part_is_large(uint64_t units)
+{
+	return units * sizeof(struct event_unit) > (uint64_t)rt_flags.judge_all_mb << 20;
+}
+
 struct rt_part *rt_part_new(const struct rt_launch *l)
 {
 	struct rt_part *p = rt_alloc(sizeof *p);

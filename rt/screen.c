@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "rt/part.h"
 #include "rt/screen.h"
 
 void rt_screen_places(struct rt_launch *l, const struct event_unit *head)
@@ -163,6 +164,7 @@ static struct rt_question question_of(struct rt_launch *l, const struct rt_verdi
 
 	memcpy(head + REGION_PLACES, &s->places, sizeof s->places);
 	rt_screen_places(l, head);
+	l->large = rt_part_is_large(s->head.next);
 	q.log = log_of(l, &s->block, s->head.next);
 	q.log.unit = (const struct event_unit *)(uintptr_t)l->memory.at;
 	q.places = places_of(l, v);

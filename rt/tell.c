@@ -18,7 +18,7 @@ static struct rt_report **list;
 static size_t nlist, list_cap;
 
 /* With tell_lock. */
-static size_t ntold;            /* all before it are told */
+static size_t ntold;            /* all before it are told; atomic */
 static uint64_t reported, suppressed, filtered, beyond_limit, warned;
 
 void rt_report_add(struct rt_report *const *r, size_t n)
@@ -53,12 +53,7 @@ static struct rt_report *entry(size_t i)
 
 bool rt_anything_to_tell(void)
 {
-	bool any;
-
-	pthread_mutex_lock(&tell_lock);
-	any = rt_reports() > ntold;
-	pthread_mutex_unlock(&tell_lock);
-	return any;
+	return rt_reports() > __atomic_load_n(&ntold, __ATOMIC_ACQUIRE);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -200,7 +195,7 @@ void rt_tell_all(uint64_t older_ms, void (*count)(struct rt_report *, void *), v
 	}
 	for (size_t i = from; i < n; i++)
 		tell(entry(i));
-	ntold = n > ntold ? n : ntold;
+	__atomic_store_n(&ntold, n > ntold ? n : ntold, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&tell_lock);
 }
 
