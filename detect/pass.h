@@ -66,9 +66,11 @@ SCREEN_HELPER void not_clear(const struct screen *s, enum screen_why why)
 /* And it is known of which block, and of which other one. */
 SCREEN_HELPER void against(const struct screen *s, enum screen_why why, uint32_t block, uint32_t other)
 {
+	volatile uint64_t *note = s->against && block < s->log.blocks && block < SCREEN_NOTED ? &s->against[block] : NULL;
+
 	not_clear(s, why);
-	if (s->against && block < s->log.blocks && block < SCREEN_NOTED)
-		*(volatile uint64_t *)&s->against[block] = screen_note(s->look, other);
+	if (note && (why != SCREEN_GLOBAL || screen_note_look(*note) != s->look))
+		*note = screen_note(s->look, why, other < SCREEN_NOTED ? other : block);
 }
 
 /* Where the units of a piece are. */

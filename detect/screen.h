@@ -139,17 +139,19 @@ struct screen {
 	uint8_t *has;                   /* with twins: what the records of each piece may do in global memory, as bits */
 	uint32_t *like;                 /* of each block: those that it does the same as, as twins->known */
 	uint32_t *why;                  /* of each enum screen_why: so often */
-	uint64_t *against;              /* of each block up to SCREEN_NOTED: screen_note(); NULL: nobody asks */
+	uint64_t *against;              /* of each block up to SCREEN_NOTED: screen_note(), of a reason within the block if there is one; NULL: nobody asks */
 	uint32_t look;                  /* not 0, and another one for each look: what others have noted is void */
 };
 
-/* Something that this look has against a block, and the other block that has a part in it, if any is known, else itself. */
-static inline EVENT_BOTH uint64_t screen_note(uint32_t look, uint32_t other)
+/* What a look has against a block: why, and the other block that has a part in it, if one is known and below SCREEN_NOTED, else
+ * itself.  Not 0. */
+static inline EVENT_BOTH uint64_t screen_note(uint32_t look, enum screen_why why, uint32_t other)
 {
-	return (uint64_t)look << 32 | other;
+	return (uint64_t)look << 32 | (uint64_t)why << 24 | other;
 }
-static inline EVENT_BOTH bool screen_noted(uint64_t note, uint32_t look) { return note >> 32 == look; }
-static inline EVENT_BOTH uint32_t screen_other(uint64_t note) { return (uint32_t)note; }
+static inline EVENT_BOTH uint32_t screen_note_look(uint64_t note) { return note >> 32; }
+static inline EVENT_BOTH enum screen_why screen_note_why(uint64_t note) { return (enum screen_why)(note >> 24 & 0xff); }
+static inline EVENT_BOTH uint32_t screen_note_other(uint64_t note) { return note & 0xffffff; }
 
 /* Pieces: those of the launch's warps, and those that were taken. */
 static inline EVENT_BOTH uint32_t screen_pieces(const struct screen_log *l)

@@ -656,15 +656,12 @@ static void read_notes(const struct asked *a)
 {
 	struct rt_question *q = a->of;
 	const uint32_t n = noted_of(a);
-	uint64_t *note = rt_alloc((n + 1) * sizeof *note);
-
-	if (log_read(&gpu.way, note, gpu.against.at + a->noted * sizeof *note, n * sizeof *note)) {
-		q->other = rt_alloc((n + 1) * sizeof *q->other);
-		q->against = n;
-		for (uint32_t i = 0; i < n; i++)
-			q->other[i] = a->s.look && screen_noted(note[i], a->s.look) ? screen_other(note[i]) : SCREEN_NONE;
-	}
-	rt_free(note);
+	q->note = rt_alloc((n + 1) * sizeof *q->note);
+	if (log_read(&gpu.way, q->note, gpu.against.at + a->noted * sizeof *q->note, n * sizeof *q->note))
+		q->notes = n;
+	for (uint32_t i = 0; i < n; i++)
+		if (screen_note_look(q->note[i]) != a->s.look)
+			q->note[i] = 0;
 }
 
 static bool is_none(const uint32_t why[SCREEN_WHYS])

@@ -507,8 +507,8 @@ static void judge(struct rt_launch *l)
 	}
 	rt_deed_ready(l->deed);
 	l->deed = NULL;
-	rt_free(l->other);
-	l->other = NULL;
+	rt_free(l->note);
+	l->note = NULL;
 	rt_hang_forget(l);
 	free(c.unit);
 	log_drain_free(l->drain);

@@ -105,7 +105,8 @@ struct rt_launch {
 	bool asked;                     /* whether it is clear; and what came of that: */
 	enum rt_clear there;
 	bool large;                     /* its log is one that is judged in portions */
-	uint32_t *other, against;       /* of so many blocks: what the device has against them, as rt_question has it */
+	uint64_t *note;                 /* of so many blocks: what the device has against them, as rt_question has it */
+	uint32_t notes;
 	struct event_map *map;          /* tensor maps that are its parameters */
 	size_t nmaps, map_cap;
 	struct event_place *place;      /* of its kernel's variables of shared memory */

@@ -14,8 +14,9 @@ struct block { uint64_t bytes; uint8_t alone, portion; };
 struct rt_part {
 	const struct rt_launch *launch;
 	struct block *block;
-	uint32_t nblocks, logged, taken, left, at /* no block before it is to be taken */;
-	bool together, rest;
+	uint32_t nblocks, logged, taken, left;
+	uint64_t at;                    /* of two turns of all blocks: what comes before it is chosen, or is not to be */
+	bool noted, together, rest;
 	uint8_t portion;
 };
 
@@ -24,12 +25,28 @@ bool rt_part_is_large(uint64_t units)
 	return units * sizeof(struct event_unit) > (uint64_t)rt_flags.judge_all_mb << 20;
 }
 
+/* What the screen has against it; 0: nothing, or it has not been asked, or does not know. */
+static uint64_t noted(const struct rt_part *p, uint32_t block)
+{
+	return block < p->launch->notes ? p->launch->note[block] : 0;
+}
+
+static bool any_noted(const struct rt_part *p)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->launch->notes; i++)
+		any = any || noted(p, i);
+	return any;
+}
+
 struct rt_part *rt_part_new(const struct rt_launch *l)
 {
 	struct rt_part *p = rt_alloc(sizeof *p);
 
 	p->launch = l;
 	p->nblocks = l->shape.blocks;
+	p->noted = any_noted(p);
 	p->block = rt_alloc((p->nblocks + 1) * sizeof *p->block);
 	return p;
 }
@@ -55,21 +72,6 @@ void rt_part_note(struct rt_part *p, const struct event_piece *piece, const stru
 	b->alone = is > b->alone ? (uint8_t)is : b->alone;
 }
 
-/* What the screen has against it: NULL: it has not been asked, or does not know. */
-static const uint32_t *noted(const struct rt_part *p, uint32_t block)
-{
-	return block < p->launch->against && p->launch->other[block] != SCREEN_NONE ? &p->launch->other[block] : NULL;
-}
-
-static bool any_noted(const struct rt_part *p)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < p->launch->against; i++)
-		any = any || noted(p, i);
-	return any;
-}
-
 static bool may_take(const struct rt_part *p, uint32_t block)
 {
 	return block < p->nblocks && p->block[block].bytes && p->block[block].alone == DETECT_ALONE && !p->block[block].portion;
@@ -85,20 +87,26 @@ static uint64_t take(struct rt_part *p, uint32_t block)
 	return p->block[block].bytes;
 }
 
+/* Lines of global memory that blocks share say less than what is within a block, whose turn it is first. */
+static bool is_its_turn(const struct rt_part *p, uint64_t note, bool second)
+{
+	return !p->noted || (note && (screen_note_why(note) == SCREEN_GLOBAL) == second);
+}
+
 static uint32_t choose(struct rt_part *p, uint64_t bytes, uint32_t blocks)
 {
 	const uint32_t before = p->taken;
-	const bool all = !any_noted(p);
 	uint64_t sum = 0;
 
-	for (; !p->together && p->at < p->nblocks && p->taken - before < blocks && sum < bytes; p->at++) {
-		const uint32_t *other = noted(p, p->at);
+	for (; !p->together && p->at < 2 * (uint64_t)p->nblocks && p->taken - before < blocks && sum < bytes; p->at++) {
+		const uint32_t block = (uint32_t)(p->at % p->nblocks);
+		const uint64_t note = noted(p, block);
 
-		if (!all && !other)
+		if (!is_its_turn(p, note, p->at >= p->nblocks))
 			continue;
-		sum += take(p, p->at);
-		if (other)
-			sum += take(p, *other);
+		sum += take(p, block);
+		if (note)
+			sum += take(p, screen_note_other(note));
 	}
 	return p->taken - before;
 }

@@ -223,8 +223,8 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 		l[i]->kept = true;
 	for (uint32_t i = 0; i < asked; i++) {
 		q[i].launch->there = q[i].answer;
-		q[i].launch->other = q[i].other;
-		q[i].launch->against = q[i].against;
+		q[i].launch->note = q[i].note;
+		q[i].launch->notes = q[i].notes;
 		rt_free((void *)q[i].maps.map);
 		tell(&q[i]);
 	}
