@@ -40,6 +40,12 @@ const char *detect_feed(struct detect *, const struct event_piece *, size_t byte
  * next launch. */
 void detect_judge(struct detect *);
 
+/* What a right piece of a launch, of these sites, says of its block.  Blocks all of whose pieces are ALONE learn nothing of others: if no
+ * piece of their launch says TOGETHER, all pieces of any of them are a portion that may be judged before the rest of the launch is
+ * fed, and what is found then is found with the rest, too (alone.c). */
+enum detect_alone { DETECT_ALONE, DETECT_LEARNS, DETECT_TOGETHER };
+enum detect_alone detect_alone(const struct event_piece *, const struct event_sites *);
+
 /* Instead of being judged, what launches touch in global memory is told: of a thread, or of an operation that it issued;
  * strong: at gpu scope or wider.  Before the first event. */
 struct detect_touch;

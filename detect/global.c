@@ -18,6 +18,14 @@ SCREEN_PASS static uint64_t cell_of(const struct screen *s, enum writer kind, ui
 	return s->stamp * stamp_unit | (uint64_t)kind << 46 | (uint64_t)warp << 16 | rest;
 }
 
+/* A warp meets what a cell tells of; reductions do not say whose they are. */
+SCREEN_PASS static void against_cell(const struct screen *s, uint64_t cell, uint32_t warp)
+{
+	uint32_t other = (cell >> 46 & 3) == ATOMICS ? warp : (uint32_t)(cell >> 16) % (1u << 30);
+
+	against(s, SCREEN_GLOBAL, warp / s->log.warps, other / s->log.warps);
+}
+
 SCREEN_PASS static uint32_t page_at(uint64_t page)
 {
 	return (uint32_t)(page * UINT64_C(0x9e3779b97f4a7c15) >> 51);
@@ -75,34 +83,35 @@ SCREEN_PASS static const uint64_t *find_cell(const struct screen *s, uint64_t ad
 	return NULL;
 }
 
-SCREEN_PASS static void write_cell(const struct screen *s, uint64_t address, uint64_t mine)
+SCREEN_PASS static void write_cell(const struct screen *s, uint64_t address, uint64_t mine, uint32_t warp)
 {
 	uint64_t *cell = make_cell(s, address), was = cell ? exchange(cell, mine) : 0;
 	bool some = (mine >> 46 & 3) == SOME;
 
 	if (was / stamp_unit == s->stamp && (was != mine || some))
-		not_clear(s, SCREEN_GLOBAL);
+		against_cell(s, was, warp);
 }
 
-SCREEN_PASS static void read_cell(const struct screen *s, uint64_t address, uint64_t mine)
+SCREEN_PASS static void read_cell(const struct screen *s, uint64_t address, uint64_t mine, uint32_t warp)
 {
 	const uint64_t *cell = find_cell(s, address);
 	uint64_t is = cell ? *cell : 0;
 
 	if (is / stamp_unit == s->stamp && (is != mine || (mine >> 46 & 3) == SOME))
-		not_clear(s, SCREEN_GLOBAL);
+		against_cell(s, is, warp);
 }
 
 /* The cells of some bytes. */
-SCREEN_PASS static void touch_cells_of(const struct screen *s, const struct screen_access *a, uint64_t at, uint64_t bytes, uint64_t mine)
+SCREEN_PASS static void touch_cells_of(const struct screen *s, const struct screen_access *a, uint64_t at, uint64_t bytes, uint64_t mine,
+				       uint32_t warp)
 {
 	uint32_t shift = shift_of_cells(s);
 
 	for (uint64_t cell = at >> shift; cell <= (at + bytes - 1) >> shift; cell++)
 		if (a->traits & TRAIT_GLOBAL_WRITE)
-			write_cell(s, cell << shift, mine);
+			write_cell(s, cell << shift, mine, warp);
 		else
-			read_cell(s, cell << shift, mine);
+			read_cell(s, cell << shift, mine, warp);
 }
 
 /* May somebody write what lies between two addresses? */
@@ -125,12 +134,12 @@ SCREEN_PASS static void touch_row(const struct screen *s, const struct event_uni
 	       cell_of(s, ROW, warp, (at & 127) << 8 | bytes) : cell_of(s, SOME, warp, 0);
 	/* Lanes that write the same, or over each other. */
 	if (n && step < (int32_t)bytes && (a->traits & (TRAIT_GLOBAL_WRITE | TRAIT_ATOMIC)) == TRAIT_GLOBAL_WRITE)
-		not_clear(s, SCREEN_GLOBAL);
+		against(s, SCREEN_GLOBAL, warp / s->log.warps, warp / s->log.warps);
 	else if (step >= 0 && step <= 16)
-		touch_cells_of(s, a, at, (uint64_t)(uint32_t)step * n + bytes, mine);
+		touch_cells_of(s, a, at, (uint64_t)(uint32_t)step * n + bytes, mine, warp);
 	else
 		for (uint32_t left = lanes; left; left &= left - 1)
-			touch_cells_of(s, a, at + (uint64_t)((int64_t)step * (event_first(left) - event_first(lanes))), bytes, mine);
+			touch_cells_of(s, a, at + (uint64_t)((int64_t)step * (event_first(left) - event_first(lanes))), bytes, mine, warp);
 }
 
 /* Lanes with an address each. */
@@ -139,7 +148,7 @@ SCREEN_PASS static void touch_lanes(const struct screen *s, const struct event_u
 	uint64_t mine = a->traits & TRAIT_ATOMIC ? cell_of(s, ATOMICS, 0, a->bytes) : cell_of(s, SOME, warp, 0);
 
 	for (uint32_t n = event_count(event_lanes(at)), i = 0; i < n; i++)
-		touch_cells_of(s, a, event_nth_address(at, i) + (uint64_t)(int64_t)a->offset, a->bytes, mine);
+		touch_cells_of(s, a, event_nth_address(at, i) + (uint64_t)(int64_t)a->offset, a->bytes, mine, warp);
 }
 
 /* At the second look: each lane for itself.  Barriers between its threads count for nothing. */
@@ -153,7 +162,7 @@ SCREEN_PASS static void touch_threads(const struct screen *s, const struct event
 		if (!(a->traits & TRAIT_ATOMIC))
 			mine = cell_of(s, THREAD, warp, event_first(left));
 		if (a->traits & TRAIT_GLOBAL_WRITE || may_be_written(s, address, address + a->bytes))
-			touch_cells_of(s, a, address, a->bytes, mine);
+			touch_cells_of(s, a, address, a->bytes, mine, warp);
 	}
 }
 
@@ -179,7 +188,7 @@ SCREEN_PASS static void touch_bytes(const struct screen *s, uint64_t address, ui
 	const struct screen_access a = {0, 0, (uint8_t)(writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ)};
 
 	if (bytes && (writes || may_be_written(s, address, address + bytes)))
-		touch_cells_of(s, &a, address, bytes, cell_of(s, SOME, warp, 0));
+		touch_cells_of(s, &a, address, bytes, cell_of(s, SOME, warp, 0), warp);
 }
 
 /* What a copy reads or writes there, and the tensor map. */
@@ -219,7 +228,7 @@ SCREEN_PASS void screen_touch(const struct screen *s, const struct event_unit *u
 	uint32_t kind = event_kind_of(u), traits = traits_of(s, u), trait = writes ? TRAIT_GLOBAL_WRITE : TRAIT_GLOBAL_READ;
 
 	if (writes && traits & TRAIT_UNKNOWN)
-		not_clear(s, SCREEN_ACCESS);
+		against(s, SCREEN_ACCESS, block_of(s, piece), block_of(s, piece));
 	if (kind == EVENT_TENSOR || kind == EVENT_COPY)
 		touch_copied(s, u, at, warp_of(s, piece), writes);
 	if (kind == EVENT_CP_ASYNC && !writes)

@@ -39,12 +39,12 @@ SCREEN_PASS static void put_cell(const struct shared *x, uint32_t i, uint32_t wh
 	uint32_t mine = x->interval << THREAD_BITS | who, was;
 
 	if (i >= x->cells) {
-		not_clear(x->s, SCREEN_SPACE);
+		against(x->s, SCREEN_SPACE, x->block, x->block);
 		return;
 	}
 	was = exchange32(&x->cell[i], mine);
 	if (was >> THREAD_BITS == x->interval && was != mine)
-		not_clear(x->s, SCREEN_SHARED);
+		against(x->s, SCREEN_SHARED, x->block, x->block);
 }
 
 SCREEN_PASS static void look_at_cell(const struct shared *x, uint32_t i, uint32_t who)
@@ -52,7 +52,7 @@ SCREEN_PASS static void look_at_cell(const struct shared *x, uint32_t i, uint32_
 	uint32_t is = i < x->cells ? x->cell[i] : 0;
 
 	if (is >> THREAD_BITS == x->interval && is != (x->interval << THREAD_BITS | who))
-		not_clear(x->s, SCREEN_SHARED);
+		against(x->s, SCREEN_SHARED, x->block, x->block);
 }
 
 /* A copy is behind nothing of its interval, nor before it. */
@@ -60,9 +60,9 @@ SCREEN_PASS static void put_copy(const struct shared *x, uint32_t at, uint32_t b
 {
 	for (uint32_t i = event_offset(at) >> x->shift; i <= (event_offset(at) + bytes - 1) >> x->shift; i++)
 		if (i >= x->cells)
-			not_clear(x->s, SCREEN_SPACE);
+			against(x->s, SCREEN_SPACE, x->block, x->block);
 		else if (exchange32(&x->cell[i], x->interval << THREAD_BITS | BY_COPY) >> THREAD_BITS == x->interval)
-			not_clear(x->s, SCREEN_SHARED);
+			against(x->s, SCREEN_SHARED, x->block, x->block);
 }
 
 /* A lane's access at an address of shared memory. */
@@ -187,13 +187,13 @@ SCREEN_PASS static void see_copies(const struct shared *x, struct flight *f, con
 
 	if (event_kind_of(u) == EVENT_CP_ASYNC) {
 		if (event_lanes(u) & ~lanes)
-			not_clear(x->s, SCREEN_GROUPS);
+			against(x->s, SCREEN_GROUPS, x->block, x->block);
 		put_copies(x, where);
 		f->pending++;
 		return;
 	}
 	if (event_lanes(u) != lanes)
-		not_clear(x->s, SCREEN_GROUPS);
+		against(x->s, SCREEN_GROUPS, x->block, x->block);
 	if (event_kind_of(u) == EVENT_COMMIT) {
 		f->closed++;
 		return;
@@ -231,7 +231,7 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 			continue;
 		}
 		if (!is_simple(event_kind_of(&u)))
-			not_clear(s, SCREEN_KIND);
+			against(s, SCREEN_KIND, x->block, x->block);
 		check_members(s, &u);
 		if (event_kind_of(&u) == EVENT_BAR_ARRIVE || event_kind_of(&u) == EVENT_BAR_WAIT)
 			at_barrier(s, c, &u, lanes);
@@ -242,7 +242,7 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 		traits = traits_of(s, &u);
 		/* Lanes of other rows may be in another interval. */
 		if (traits & (TRAIT_SHARED_WRITE | TRAIT_SHARED_READ) && event_lanes(&u) & ~lanes)
-			not_clear(s, SCREEN_GROUPS);
+			against(s, SCREEN_GROUPS, x->block, x->block);
 		has |= (traits & TRAIT_SHARED_WRITE ? HAS_WRITES : 0) | (traits & TRAIT_SHARED_READ ? HAS_READS : 0);
 		if (traits & (writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ))
 			touch_shared(x, &u, where, warp, writes ? TRAIT_SHARED_WRITE : TRAIT_SHARED_READ);
@@ -250,7 +250,7 @@ SCREEN_PASS static uint32_t walk_interval(const struct shared *x, struct cursor 
 			screen_touch(s, &u, where, c->piece, true);
 	}
 	if (f->pending)
-		not_clear(s, SCREEN_ORDER);
+		against(s, SCREEN_ORDER, x->block, x->block);
 	return has;
 }
 
@@ -273,7 +273,7 @@ SCREEN_PASS static void check_rows(const struct shared *x, const struct cursor *
 		uint32_t first = barrier_of_first(x, now, i);
 
 		if (lanes_of(x, i) && now[i].barrier != first)
-			not_clear(x->s, SCREEN_KIND);
+			against(x->s, SCREEN_KIND, x->block, x->block);
 	}
 }
 
@@ -317,7 +317,7 @@ SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct 
 		check_rows(x, now);
 		all = OF_ALL_STREAMS(x, mine);
 		if (all & HAS_REDUCTION && all & HAS_NONE)
-			not_clear(x->s, SCREEN_ORDER);
+			against(x->s, SCREEN_ORDER, x->block, x->block);
 		if ((all & (HAS_WRITES | HAS_READS)) == (HAS_WRITES | HAS_READS))
 			EACH_STREAM(x, i) {
 				now[i] = was[i];
@@ -326,7 +326,7 @@ SCREEN_PASS static void walk_block(struct shared *x, struct cursor *now, struct 
 		(void)OF_ALL_STREAMS(x, 0);
 	}
 	if (all & HAS_MORE)
-		not_clear(x->s, SCREEN_SPACE);
+		against(x->s, SCREEN_SPACE, x->block, x->block);
 }
 
 #ifdef __CUDACC__

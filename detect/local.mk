@@ -4,7 +4,7 @@
 # of detect.h are seen from outside.
 
 noinst_LIBRARIES += detect/libparts.a
-detect_sources = detect/detect.h detect/impl.h detect/memory.h detect/word.h detect/access.c detect/async.c detect/barrier.c \
+detect_sources = detect/detect.h detect/impl.h detect/memory.h detect/word.h detect/access.c detect/alone.c detect/async.c detect/barrier.c \
 	detect/bounds.h detect/cell.c detect/closure.c detect/deeds.c detect/detect.c detect/fence.c detect/finding.c \
 	detect/forms.c detect/global.c detect/graph.c detect/grid.c detect/ground.c detect/ground.h detect/host.c detect/host.h detect/interval.c detect/judge.c detect/mbarrier.c detect/misuse.c detect/order.c detect/order.h detect/overrun.c detect/parity.c \
 	detect/pass.h detect/past.c detect/phase.c detect/scan.c detect/screen.c detect/screen.h detect/seen.c detect/stream.c \

@@ -187,12 +187,12 @@ SCREEN_HELPER void end_phase(const struct order *o, uint32_t m)
 	EACH_LANE(i, 1) {
 		/* What is expected is for the phase that its thread arrives in next: who has not may do that too late. */
 		if (b->expect)
-			not_clear(o->s, SCREEN_ORDER);
+			against(o->s, SCREEN_ORDER, o->block, o->block);
 		b->over = (uint16_t)(over + 1);
 		b->left = b->need;
 		b->told = 0;
 		if (over >= UINT16_MAX - 2)
-			not_clear(o->s, SCREEN_SPACE);
+			against(o->s, SCREEN_SPACE, o->block, o->block);
 	}
 	TOGETHER();
 }
@@ -439,7 +439,7 @@ SCREEN_HELPER void fence(const struct order *o, const struct event_unit *u, uint
 		return;
 	o->m->fenced[warp] = o->m->now[warp]++;
 	if (o->m->now[warp] == UINT16_MAX)
-		not_clear(o->s, SCREEN_SPACE);
+		against(o->s, SCREEN_SPACE, o->block, o->block);
 }
 
 /* PTX ISA, "bar.warp.sync": behind one of all lanes each knows what lane 0 knew, and what all have done. */
@@ -461,7 +461,7 @@ SCREEN_HELPER void meet(const struct order *o, const struct event_unit *u, uint3
 	}
 	o->m->now[warp] = (uint16_t)(now + 1);
 	if (now == UINT16_MAX - 1)
-		not_clear(o->s, SCREEN_SPACE);
+		against(o->s, SCREEN_SPACE, o->block, o->block);
 }
 
 /* It orders nothing. */
@@ -472,7 +472,7 @@ SCREEN_HELPER void try_mbar(const struct order *o, const struct event_unit *u, u
 
 	if (!is_one(u) || !(o->s->table.all[event_site_of(u)].flags & EVENT_PARITY) || m == o->m->mbars ||
 	    !knows(known_by(o, warp, alone), o->m->mbar[m].init, alone ? (uint32_t)LANE_0 + warp : CLOCKS))
-		not_clear(o->s, SCREEN_ORDER);
+		against(o->s, SCREEN_ORDER, o->block, o->block);
 }
 
 SCREEN_HELPER void commit(const struct order *o, const struct event_unit *u, uint32_t warp)
@@ -481,12 +481,12 @@ SCREEN_HELPER void commit(const struct order *o, const struct event_unit *u, uin
 	uint16_t *groups = list == EVENT_LIST_WGMMA ? &o->m->products[warp] : &o->m->copies[warp];
 
 	if (list == EVENT_LIST_CP)
-		not_clear(o->s, SCREEN_KIND);
+		against(o->s, SCREEN_KIND, o->block, o->block);
 	if (list == EVENT_LIST_BULK && !(event_lanes(u) & 1))
 		return;
 	++*groups;
 	if (*groups == UINT16_MAX)
-		not_clear(o->s, SCREEN_SPACE);
+		against(o->s, SCREEN_SPACE, o->block, o->block);
 	if (list == EVENT_LIST_BULK)
 		o->m->open[warp] = 0;
 }
@@ -496,13 +496,13 @@ SCREEN_HELPER void wait_products(const struct order *o, const struct event_unit 
 	for (uint32_t alone = 0; alone < 2; alone++)
 		learn(known_by(o, warp, alone), PRODUCTS + warp / 4, groups_over(u, o->m->products[warp]));
 	if (event_lanes(u) != all_lanes(o->s, warp))
-		not_clear(o->s, SCREEN_ORDER);
+		against(o->s, SCREEN_ORDER, o->block, o->block);
 }
 
 SCREEN_HELPER void wait_copies(const struct order *o, const struct event_unit *u, uint32_t warp)
 {
 	if (o->s->table.all[event_site_of(u)].variant != EVENT_LIST_BULK)
-		not_clear(o->s, SCREEN_KIND);
+		against(o->s, SCREEN_KIND, o->block, o->block);
 	else if (event_lanes(u) & 1)
 		learn(known_by(o, warp, true), BULK + warp, groups_over(u, o->m->copies[warp]));
 }
@@ -638,10 +638,10 @@ SCREEN_HELPER void check_end(const struct order *o)
 
 	EACH_LANE(i, o->m->mbars)
 		if (known[PHASE + i] < o->m->mbar[i].copies)
-			not_clear(o->s, SCREEN_ORDER);
+			against(o->s, SCREEN_ORDER, o->block, o->block);
 	EACH_LANE(i, o->s->log.warps)
 		if (known[BULK + i] < o->m->copies[i] || o->m->open[i])
-			not_clear(o->s, SCREEN_ORDER);
+			against(o->s, SCREEN_ORDER, o->block, o->block);
 }
 
 SCREEN_HELPER const struct event_unit *where_of(const struct step *steps, uint32_t warp)

@@ -224,7 +224,7 @@ SCREEN_HELPER void release(const struct order *o, const struct action *a, uint16
 		learn(to, FENCE + a->warp, a->full ? o->m->fenced[a->warp] : 0);
 		o->m->now[a->warp] = (uint16_t)(now + 1);
 		if (now == UINT16_MAX - 1)
-			not_clear(o->s, SCREEN_SPACE);
+			against(o->s, SCREEN_SPACE, o->block, o->block);
 	}
 	TOGETHER();
 }
@@ -245,7 +245,7 @@ SCREEN_HELPER void acquire(const struct order *o, const struct action *a, const 
 SCREEN_HELPER void give_up(const struct order *o, enum screen_why why)
 {
 	EACH_LANE(i, 1)
-		not_clear(o->s, why);
+		against(o->s, why, o->block, o->block);
 }
 
 SCREEN_HELPER struct action action_of(const struct order *o, const struct event_unit *u, uint32_t warp)
@@ -447,7 +447,7 @@ SCREEN_HELPER void touch_async(const struct order *o, const struct action *a, co
 	}
 	EACH_LANE(i, n[0] + n[1])
 		if (!touch_cell(o, a, told, &o->m->cell[i < n[0] ? first[0] + i : first[1] + i - n[0]], mine))
-			not_clear(o->s, SCREEN_SHARED);
+			against(o->s, SCREEN_SHARED, o->block, o->block);
 	TOGETHER();
 }
 
@@ -521,7 +521,7 @@ SCREEN_HELPER void touch_words(const struct order *o, const struct action *a, ui
 	if (words)
 		was = writes ? add_bits(words, mine) : *words;
 	if ((was & mine && (writes || !all_before(a, &c->write, false))) || (mbars && has_mbar(o, address, address + x->bytes)))
-		not_clear(o->s, SCREEN_SHARED);
+		against(o->s, SCREEN_SHARED, o->block, o->block);
 }
 
 /* A plain access at an address for each lane of the mask. */
@@ -549,7 +549,7 @@ SCREEN_HELPER void touch_plain(const struct order *o, const struct action *a, co
 		struct cell *c = &o->m->cell[first + i];
 
 		if (!(writes ? open_cell(o, a, c, mine) : read_cell(a, c, mine)))
-			not_clear(o->s, SCREEN_SHARED);
+			against(o->s, SCREEN_SHARED, o->block, o->block);
 	}
 	TOGETHER();
 	EACH_LANE(i, EVENT_LANES)

@@ -63,6 +63,16 @@ SCREEN_HELPER void not_clear(const struct screen *s, enum screen_why why)
 	add(&s->why[why], 1);
 }
 
+/* And it is known of which block, and of which other one. */
+SCREEN_HELPER void against(const struct screen *s, enum screen_why why, uint32_t block, uint32_t other)
+{
+	volatile uint64_t *note = s->against && block < s->log.blocks && block < SCREEN_NOTED ? &s->against[block] : NULL;
+
+	not_clear(s, why);
+	if (note && (why != SCREEN_GLOBAL || screen_note_look(*note) != s->look))
+		*note = screen_note(s->look, why, other < SCREEN_NOTED ? other : block);
+}
+
 /* Where the units of a piece are. */
 SCREEN_HELPER const struct event_unit *piece_units(const struct screen *s, uint32_t piece, uint32_t *skip)
 {
@@ -96,6 +106,12 @@ SCREEN_HELPER bool leads_row(const struct screen *s, uint32_t lane)
 SCREEN_HELPER bool led_by_row(const struct screen *s, uint32_t piece)
 {
 	return piece < s->log.blocks * s->log.warps || leads_row(s, head_of(s, piece)->leader);
+}
+
+/* The block whose piece it is, once pieces are linked. */
+SCREEN_HELPER uint32_t block_of(const struct screen *s, uint32_t piece)
+{
+	return (piece < s->log.blocks * s->log.warps ? piece : s->warp[piece]) / s->log.warps;
 }
 
 /* A place in a piece. */
@@ -219,7 +235,7 @@ SCREEN_HELPER void check_block(const struct screen *s, uint32_t block)
 	const struct region_block *b = (const struct region_block *)(const void *)(s->log.unit + s->log.heads + block * REGION_BLOCK);
 
 	if (b->launch != s->log.launch || b->place >> 16 != 1)
-		not_clear(s, SCREEN_KIND);
+		against(s, SCREEN_KIND, block, block);
 }
 
 /* bar.warp.sync: without the orders of some there are fewer, but who is not a member may not be there. */

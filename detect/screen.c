@@ -345,7 +345,7 @@ SCREEN_PASS static bool product_is_held(const struct screen *s, const struct eve
 }
 
 /* Of what this screen looks at: accesses, operations on mbarriers, copies and products. */
-SCREEN_PASS static void check_walls(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
+SCREEN_PASS static void check_walls(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t block)
 {
 	uint32_t kind = event_kind_of(u);
 	bool fine = true;
@@ -363,7 +363,7 @@ SCREEN_PASS static void check_walls(const struct screen *s, const struct event_u
 	else if (kind == EVENT_WGMMA)
 		fine = product_is_held(s, at);
 	if (!fine)
-		not_clear(s, SCREEN_BOUNDS);
+		against(s, SCREEN_BOUNDS, block, block);
 }
 
 /* ---- blocks of global memory ------------------------------------------------------------------------------------------ */
@@ -436,7 +436,7 @@ SCREEN_PASS static bool copy_from_is_there(const struct screen *s, const struct 
 }
 
 /* Of what this screen looks at: accesses and copies. */
-SCREEN_PASS static void check_ground(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
+SCREEN_PASS static void check_ground(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t block)
 {
 	uint32_t kind = event_kind_of(u);
 	bool fine = true;
@@ -449,7 +449,7 @@ SCREEN_PASS static void check_ground(const struct screen *s, const struct event_
 	else if (kind == EVENT_COPY || kind == EVENT_TENSOR)
 		fine = copy_is_there(s, at);
 	if (!fine)
-		not_clear(s, SCREEN_GROUND);
+		against(s, SCREEN_GROUND, block, block);
 }
 
 SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool writes)
@@ -467,9 +467,9 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 		if (checks)
 			check_record(s, &u, led);
 		if (!writes && !s->closer && s->table.wall)
-			check_walls(s, &u, where);
+			check_walls(s, &u, where, block_of(s, piece));
 		if (!writes && !s->closer && s->ground.n)
-			check_ground(s, &u, where);
+			check_ground(s, &u, where, block_of(s, piece));
 		screen_touch(s, &u, where, piece, writes);
 	}
 }

@@ -62,6 +62,9 @@ enum screen_form { SCREEN_BY_BARRIERS, SCREEN_BY_ORDER, SCREEN_BY_SMALL_CELLS };
 struct screen_access { int32_t offset; uint16_t bytes; uint8_t traits; };
 EVENT_ASSERT(sizeof(struct screen_access) == 8);
 
+/* So many blocks of a launch are noted where something is against them; others are not. */
+enum { SCREEN_NOTED = 1 << 20 };
+
 /* Global memory is looked at by lines, in pages of which those that are written have a cell for each line.  The second look is
  * at cells of the smallest access, of at most 1 << SCREEN_FINE bytes. */
 enum { SCREEN_LINE = 7, SCREEN_PAGE = 21, SCREEN_LINES = 1 << (SCREEN_PAGE - SCREEN_LINE), SCREEN_PAGES = 1 << 13, SCREEN_FINE = 4 };
@@ -136,7 +139,19 @@ struct screen {
 	uint8_t *has;                   /* with twins: what the records of each piece may do in global memory, as bits */
 	uint32_t *like;                 /* of each block: those that it does the same as, as twins->known */
 	uint32_t *why;                  /* of each enum screen_why: so often */
+	uint64_t *against;              /* of each block up to SCREEN_NOTED: screen_note(), of a reason within the block if there is one; NULL: nobody asks */
+	uint32_t look;                  /* not 0, and another one for each look: what others have noted is void */
 };
+
+/* What a look has against a block: why, and the other block that has a part in it, if one is known and below SCREEN_NOTED, else
+ * itself.  Not 0. */
+static inline EVENT_BOTH uint64_t screen_note(uint32_t look, enum screen_why why, uint32_t other)
+{
+	return (uint64_t)look << 32 | (uint64_t)why << 24 | other;
+}
+static inline EVENT_BOTH uint32_t screen_note_look(uint64_t note) { return note >> 32; }
+static inline EVENT_BOTH enum screen_why screen_note_why(uint64_t note) { return (enum screen_why)(note >> 24 & 0xff); }
+static inline EVENT_BOTH uint32_t screen_note_other(uint64_t note) { return note & 0xffffff; }
 
 /* Pieces: those of the launch's warps, and those that were taken. */
 static inline EVENT_BOTH uint32_t screen_pieces(const struct screen_log *l)

@@ -46,7 +46,7 @@ struct twins { const struct module_kernel *kernel; uint32_t threads, shared; str
 struct look { bool closer; struct room page, at, cell, counts; uint32_t cells, room, stamp; };
 
 /* A launch that is looked at. */
-struct asked { struct rt_question *of; struct screen s; uint32_t why[SCREEN_WHYS]; };
+struct asked { struct rt_question *of; struct screen s; uint32_t why[SCREEN_WHYS], noted /* blocks before its own */; };
 
 static struct {
 	enum { UNTRIED, READY, OFF } state;
@@ -59,7 +59,7 @@ static struct {
 	size_t shared;                  /* bytes that a block may have beside its own */
 	struct ground ground;
 	struct look first_look, second_look;
-	struct room regions, starts, screens, why, after, first, warp, has, like, maps, gaps;
+	struct room regions, starts, screens, why, after, first, warp, has, like, maps, gaps, against;
 	uint64_t memory;                /* that the gaps are of */
 	struct tables *tables;
 	size_t ntables, tables_cap;
@@ -67,6 +67,7 @@ static struct {
 	struct twins twins[TWINS];
 	struct formed { const struct module_kernel *kernel; const struct rt_tables *tables; enum screen_form form; } formed[FORMED];
 	unsigned nwalls, ntwins, nformed, batch;
+	uint32_t looks;
 } gpu;
 
 static CUcontext writes;        /* whose kernel writes what regions begin with; atomic */
@@ -381,6 +382,7 @@ static void tell_look(struct screen *s, const struct look *k)
 	s->page = AT(k->page);
 	s->cells = AT(k->at);
 	s->cell = AT(k->cell);
+	s->look = gpu.looks;
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------- */
@@ -478,6 +480,7 @@ static void share(const struct look *k, struct asked *const *a, unsigned n)
 		s->like = at(&gpu.like, from.blocks * sizeof *s->like);
 		s->maps = (struct screen_maps){at(&gpu.maps, from.maps * sizeof *s->maps.map), a[i]->of->maps.n};
 		s->why = at(&gpu.why, i * sizeof a[i]->why);
+		s->against = at(&gpu.against, a[i]->noted * sizeof *s->against);
 		from.pieces += screen_pieces(&s->log);
 		from.blocks += s->log.blocks;
 		from.streams += s->log.blocks * screen_streams(&s->log);
@@ -540,6 +543,7 @@ static bool all_passes(struct look *k, struct asked *const *a, unsigned n, bool 
 	if (!begin_look(k, &a[0]->s.table))
 		return false;
 	k->stamp++;
+	gpu.looks = gpu.looks == UINT32_MAX ? 1 : gpu.looks + 1;
 	if (!tell(k, a, n))
 		return false;
 	ok = pass(LINK, blocks, n, block, 0) && (k->closer || judge_blocks(a, n)) && pass(WRITES, blocks, n, block, 0) &&
@@ -626,6 +630,38 @@ static bool answer(struct asked *const *a, unsigned n, bool empties)
 	for (uint32_t fine = 0; ok && fine <= SCREEN_FINE; fine++)
 		ok = look_closer(a, n, fine, empties);
 	return ok;
+}
+
+/* ---- which blocks something is against ------------------------------------------------------------------------------- */
+
+static uint32_t noted_of(const struct asked *a)
+{
+	return a->s.log.blocks < SCREEN_NOTED ? a->s.log.blocks : SCREEN_NOTED;
+}
+
+/* All that are asked have room of their own for it, which is theirs at each look. */
+static bool make_notes(struct asked *a, unsigned n)
+{
+	uint32_t all = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		a[i].noted = all;
+		all += noted_of(&a[i]);
+	}
+	return make_room(&gpu.against, all * sizeof *a->s.against, 0);
+}
+
+/* Without it nobody knows of a block what is against it. */
+static void read_notes(const struct asked *a)
+{
+	struct rt_question *q = a->of;
+	const uint32_t n = noted_of(a);
+	q->note = rt_alloc((n + 1) * sizeof *q->note);
+	if (log_read(&gpu.way, q->note, gpu.against.at + a->noted * sizeof *q->note, n * sizeof *q->note))
+		q->notes = n;
+	for (uint32_t i = 0; i < n; i++)
+		if (screen_note_look(q->note[i]) != a->s.look)
+			q->note[i] = 0;
 }
 
 static bool is_none(const uint32_t why[SCREEN_WHYS])
@@ -770,12 +806,14 @@ void rt_clear_ask(CUcontext ctx, struct rt_question *q, uint32_t n, bool empties
 	}
 	for (unsigned i = 0; i < asked; i++)
 		some[i] = &all[i];
-	if (asked && !answer(some, asked, empties))
+	if (asked && !(make_notes(all, asked) && answer(some, asked, empties)))
 		give_up();
 	else
 		for (unsigned i = 0; i < asked; i++) {
 			all[i].of->answer = is_none(all[i].why) ? RT_CLEAR : RT_CLEAR_NOT;
 			memcpy(all[i].of->why, all[i].why, sizeof all[i].why);
+			if (all[i].of->answer == RT_CLEAR_NOT)
+				read_notes(&all[i]);
 		}
 	rt_free(all);
 	if (ok)

@@ -24,7 +24,9 @@ struct rt_question {
 	struct screen_places places;
 	struct screen_maps maps;
 	enum rt_clear answer;
-	uint32_t why[SCREEN_WHYS];      /* it is not clear */
+	uint32_t why[SCREEN_WHYS];      /* it is not clear; and what is against its blocks, so many of them: screen_note(), or 0; */
+	uint64_t *note;                 /* the caller's to free */
+	uint32_t notes;
 };
 
 /* The context is current, and nothing of it that is watched runs yet: loading kernels may wait for those that run. */

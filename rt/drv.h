@@ -281,6 +281,7 @@ void rt_tell_closing(const struct rt_totals *);         /* suppressions that wer
 uint64_t rt_reported(void);
 /* A copy over what was read, with no fence: proxy_war=warn tells of it and goes on. */
 bool rt_only_warned(const struct rt_report *);
+bool rt_is_told(const struct rt_report *);      /* it counts as found: it is neither left out nor let pass */
 void rt_tell_fork(void);
 char *rt_command_line(void);            /* blanks between the words; to be freed */
 

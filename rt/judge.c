@@ -12,6 +12,7 @@
 #include "rt/screen.h"
 #include "rt/hang.h"
 #include "rt/order.h"
+#include "rt/part.h"
 #include "rt/touch.h"
 
 enum {
@@ -39,7 +40,7 @@ static uint64_t issued;         /* ms: the last launch; atomic */
 
 /* With judge_lock. */
 static struct rt_verdict *verdict;
-static uint64_t lost_logs, clear_launches;
+static uint64_t lost_logs, clear_launches, left_blocks;
 static bool begun;                      /* the device can be asked, or cannot; atomic */
 
 /* ---- the queue ------------------------------------------------------------------------------------------ */
@@ -352,20 +353,24 @@ static void feed(void *unused, const struct event_piece *p)
 	rt_verdict_feed(verdict, p);
 }
 
-struct checking { uint32_t nsites; const char *wrong; };
+/* part: NULL, or what is to know of its pieces. */
+struct checking { const struct event_sites *sites; struct rt_part *part; const char *wrong; };
 
 static void check(void *arg, const struct event_piece *p)
 {
 	struct checking *c = arg;
 
 	if (!c->wrong)
-		c->wrong = event_piece_wrong(p, p->bytes, c->nsites, &(size_t){0});
+		c->wrong = event_piece_wrong(p, p->bytes, c->sites->nsites, &(size_t){0});
+	if (!c->wrong && c->part)
+		rt_part_note(c->part, p, c->sites);
 }
 
 /* A part of a damaged log would lack orders: all of it is right, or nothing is judged.  NULL: it is. */
-static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, uint32_t nsites)
+static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, struct rt_part *part)
 {
-	struct checking k = {nsites, NULL};
+	const struct event_sites sites = rt_sites_linked(l->tables);
+	struct checking k = {&sites, part, NULL};
 	const char *wrong = log_tell(c, &l->shape, fill, n, check, &k);
 
 	return k.wrong ? k.wrong : wrong;
@@ -380,25 +385,35 @@ static void explain_late(struct rt_launch *l, const struct log_copy *c, const st
 		rt_report_add(&r, 1);
 }
 
-static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
+/* part: NULL: all of it at once. */
+static void judge_log(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, struct rt_part *part)
 {
 	bool told;
 
 	__atomic_store_n(&judging, l, __ATOMIC_RELEASE);
 	__atomic_store_n(&judging_since, rt_now_ms(), __ATOMIC_RELEASE);
 	rt_verdict_begin(verdict, l, c->head.lost ? &c->head.since : NULL);
-	told = !log_tell(c, &l->shape, fill, n, feed, NULL);
+	told = part ? rt_part_judge(part, verdict, c, fill, n) : !log_tell(c, &l->shape, fill, n, feed, NULL);
+	left_blocks += part ? rt_part_left(part) : 0;
 	lost_logs += !rt_verdict_end(verdict, l) || !told;
 	__atomic_store_n(&judging_since, 0, __ATOMIC_RELEASE);
+}
+
+/* NULL: it is judged at once. */
+static struct rt_part *part_of(const struct rt_launch *l, const struct log_copy *c)
+{
+	return rt_part_is_large(c->end) && rt_screen_is_plain(l, verdict, c) ? rt_part_new(l) : NULL;
 }
 
 /* Its log has been taken. */
 static void judge_taken(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
 	const bool clear = rt_screen_here(l, verdict, c), asked = rt_flags.report_bugs && !clear;
-	const char *wrong = asked || rt_keeps() || rt_deed_is_walked(l->deed) ? wrong_in(l, c, fill, n, rt_sites_linked(l->tables).nsites) : NULL;
+	struct rt_part *part = asked ? part_of(l, c) : NULL;
+	const char *wrong = asked || rt_keeps() || rt_deed_is_walked(l->deed) ? wrong_in(l, c, fill, n, part) : NULL;
 
 	if (wrong) {
+		rt_part_free(part);
 		rt_say("the log of a launch of %s cannot be read: %s", rt_demangle(l->func->name), wrong);
 		lost_logs++;
 		return;
@@ -409,7 +424,8 @@ static void judge_taken(struct rt_launch *l, const struct log_copy *c, const str
 		rt_deed_walk(l, verdict, c, fill, n);
 	clear_launches += clear;
 	if (asked)
-		judge_log(l, c, fill, n);
+		judge_log(l, c, fill, n, part);
+	rt_part_free(part);
 	explain_late(l, c, fill, n);
 }
 
@@ -491,6 +507,8 @@ static void judge(struct rt_launch *l)
 	}
 	rt_deed_ready(l->deed);
 	l->deed = NULL;
+	rt_free(l->note);
+	l->note = NULL;
 	rt_hang_forget(l);
 	free(c.unit);
 	log_drain_free(l->drain);
@@ -585,7 +603,8 @@ static void unlink_first(struct rt_launch *l)
 	pthread_mutex_unlock(&drain_lock);
 }
 
-static void catch_up(void)
+/* stops: in front of a large log, while there is something to tell; returns whether it has. */
+static bool catch_up(bool stops)
 {
 	struct rt_launch *l;
 
@@ -597,6 +616,8 @@ static void catch_up(void)
 			verdict = rt_verdict_new(&rt_flags, NULL);
 		if (state_of(l) == RT_OVER && !l->asked)
 			ask_ahead(l);
+		if (stops && l->large && rt_anything_to_tell())
+			break;
 		unlink_first(l);
 		if (state_of(l) == RT_OVER)
 			judge(l);
@@ -606,6 +627,7 @@ static void catch_up(void)
 	}
 	rt_order_catch_up(false);
 	rt_inside--;
+	return l;
 }
 
 void rt_judge_begin(CUcontext ctx)
@@ -624,8 +646,31 @@ void rt_judge_catch_up(bool wait)
 		pthread_mutex_lock(&judge_lock);
 	else if (pthread_mutex_trylock(&judge_lock))
 		return;
-	catch_up();
+	catch_up(false);
 	pthread_mutex_unlock(&judge_lock);
+}
+
+static void count(struct rt_report *r, void *unused)
+{
+	(void)unused;
+	if (!r->verdict)
+		return;
+	pthread_mutex_lock(&judge_lock);
+	rt_verdict_count(r->verdict, r);
+	r->exact = !rt_judge_under_way() && !left_blocks;
+	pthread_mutex_unlock(&judge_lock);
+}
+
+/* What was found does not wait for what takes long. */
+static void catch_up_and_tell(void)
+{
+	for (bool more = true; more;) {
+		pthread_mutex_lock(&judge_lock);
+		more = catch_up(true);
+		pthread_mutex_unlock(&judge_lock);
+		if (more)
+			rt_tell_all(0, count, NULL);
+	}
 }
 
 /* ---- launches that hang ------------------------------------------------------------------------------------ */
@@ -693,7 +738,7 @@ static void watch_hangs(void)
 			continue;
 		if (rt_flags.hang_exit) {
 			abandon(l);
-			catch_up();
+			catch_up(false);
 		}
 		rt_report_add(&r, 1);
 		break;
@@ -722,7 +767,7 @@ static void *look_after(void *unused)
 		if (!rt_judge_under_way() && !rt_anything_to_tell() && !rt_order_under_way())
 			continue;
 		if (!rt_screen_is_on() || !more_may_come()) {
-			rt_judge_catch_up(true);
+			catch_up_and_tell();
 			rt_tell_idle();
 		}
 		watch_hangs();
@@ -732,17 +777,6 @@ static void *look_after(void *unused)
 
 /* ---- reports ------------------------------------------------------------------------------------------------------- */
 
-static void count(struct rt_report *r, void *unused)
-{
-	(void)unused;
-	if (!r->verdict)
-		return;
-	pthread_mutex_lock(&judge_lock);
-	rt_verdict_count(r->verdict, r);
-	r->exact = !rt_judge_under_way();
-	pthread_mutex_unlock(&judge_lock);
-}
-
 void rt_drain(void)
 {
 	rt_judge_catch_up(true);
@@ -750,7 +784,7 @@ void rt_drain(void)
 
 void rt_tell(void)
 {
-	rt_judge_catch_up(true);
+	catch_up_and_tell();
 	rt_tell_all(0, count, NULL);
 }
 
@@ -832,7 +866,7 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 		rt_judge_over(ctx, NULL, upto);
 	else
 		give_up(ctx, r == CUDA_ERROR_NOT_READY, r == CUDA_ERROR_LAUNCH_TIMEOUT);
-	rt_judge_catch_up(true);
+	catch_up_and_tell();
 	pthread_mutex_lock(&judge_lock);
 	rt_order_catch_up(true);
 	pthread_mutex_unlock(&judge_lock);
@@ -868,6 +902,7 @@ void rt_context_count(struct rt_totals *t)
 	pthread_mutex_lock(&judge_lock);
 	t->clear = clear_launches;
 	t->lost_logs = lost_logs;
+	t->left_blocks = left_blocks;
 	pthread_mutex_lock(&queue_lock);
 	t->unwatched = unwatched_launches;
 	t->lost_logs += left_over();

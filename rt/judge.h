@@ -104,6 +104,9 @@ struct rt_launch {
 	bool full;                      /* it is over, and its region was full while it ran */
 	bool asked;                     /* whether it is clear; and what came of that: */
 	enum rt_clear there;
+	bool large;                     /* its log is one that is judged in portions */
+	uint64_t *note;                 /* of so many blocks: what the device has against them, as rt_question has it */
+	uint32_t notes;
 	struct event_map *map;          /* tensor maps that are its parameters */
 	size_t nmaps, map_cap;
 	struct event_place *place;      /* of its kernel's variables of shared memory */
@@ -199,6 +202,9 @@ void rt_verdict_take(struct rt_verdict *, struct rt_launch *);
 const struct rt_launch *rt_verdict_launch(const struct rt_verdict *, uint32_t number);  /* NULL: it is forgotten */
 void rt_verdict_begin(struct rt_verdict *, const struct rt_launch *, const uint64_t *cut);
 const char *rt_verdict_feed(struct rt_verdict *, const struct event_piece *);   /* as detect_feed() */
+/* What was fed so far is judged, and what is found reported.  Returns whether any of that is one that is
+ * told (rt_is_told()), though perhaps not for the first time. */
+bool rt_verdict_look(struct rt_verdict *);
 /* False: there was no memory to judge it, nor what comes behind it (rt_ran_out). */
 bool rt_verdict_end(struct rt_verdict *, const struct rt_launch *);
 /* Does that, which may ask the detector or the screen; false: there was no memory for it, and it was left as it was

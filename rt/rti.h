@@ -197,6 +197,7 @@ struct rt_totals {              /* what the closing line says */
 	/* Launches in which there was nothing to judge, that could not be watched, whose log was lost, and that were not
 	 * judged to their end; and what the detector did not take exactly. */
 	uint64_t clear, unwatched, lost_logs, cut;
+	uint64_t left_blocks;   /* that were not judged, since others of their launch had findings */
 	/* Pairs that synchronise through memory, calls that may order anything, deeds that were not followed (order.h). */
 	uint64_t talked, unseen, deeds_dropped;
 	uint64_t not_kept;      /* launches that are not in the file that was asked for */
@@ -234,6 +235,7 @@ extern struct rt_supps rt_supps;
 bool rt_supps_parse(struct rt_supps *, const char *text, const char *origin, struct rt_buf *err);
 bool rt_supps_load(struct rt_supps *, const char *path, struct rt_buf *err);
 bool rt_suppressed(struct rt_supps *, const struct rt_report *);
+bool rt_may_suppress(const struct rt_supps *, const struct rt_report *);       /* the same, and no hit */
 void rt_supps_list(const struct rt_supps *, struct rt_buf *);  /* the used ones */
 void rt_supps_free(struct rt_supps *);
 void rt_supp_line(struct rt_buf *, const struct rt_report *);   /* one that matches it */

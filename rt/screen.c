@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rt/order.h"
+#include "rt/part.h"
 #include "rt/screen.h"
 
 void rt_screen_places(struct rt_launch *l, const struct event_unit *head)
@@ -105,6 +106,11 @@ static bool is_clear(const struct rt_launch *l, const struct rt_verdict *v, cons
 	return work.clear;
 }
 
+bool rt_screen_is_plain(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c)
+{
+	return may_be_clear(l, v) && !c->head.lost && !rt_keeps() && !l->deed;
+}
+
 bool rt_screen_here(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c)
 {
 	bool here;
@@ -159,6 +165,7 @@ static struct rt_question question_of(struct rt_launch *l, const struct rt_verdi
 
 	memcpy(head + REGION_PLACES, &s->places, sizeof s->places);
 	rt_screen_places(l, head);
+	l->large = rt_part_is_large(s->head.next);
 	q.log = log_of(l, &s->block, s->head.next);
 	q.log.unit = (const struct event_unit *)(uintptr_t)l->memory.at;
 	q.places = places_of(l, v);
@@ -217,6 +224,8 @@ void rt_screen_there(struct rt_launch *const *l, uint32_t n, const struct rt_ver
 		l[i]->kept = true;
 	for (uint32_t i = 0; i < asked; i++) {
 		q[i].launch->there = q[i].answer;
+		q[i].launch->note = q[i].note;
+		q[i].launch->notes = q[i].notes;
 		rt_free((void *)q[i].maps.map);
 		tell(&q[i]);
 	}

@@ -182,15 +182,26 @@ static bool matches(const struct rt_supp *s, const struct rt_report *r)
 	       (*r->var && rt_glob(s->pattern, r->var));
 }
 
+static struct rt_supp *find(const struct rt_supps *s, const struct rt_report *r)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (matches(&s->list[i], r))
+			return &s->list[i];
+	return NULL;
+}
+
 bool rt_suppressed(struct rt_supps *s, const struct rt_report *r)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		if (matches(&s->list[i], r)) {
-			s->list[i].hits += r->merged ? 0 : r->count;
-			return true;
-		}
-	}
-	return false;
+	struct rt_supp *by = find(s, r);
+
+	if (by)
+		by->hits += r->merged ? 0 : r->count;
+	return by;
+}
+
+bool rt_may_suppress(const struct rt_supps *s, const struct rt_report *r)
+{
+	return find(s, r);
 }
 
 void rt_supps_list(const struct rt_supps *s, struct rt_buf *b)

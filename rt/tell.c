@@ -18,7 +18,7 @@ static struct rt_report **list;
 static size_t nlist, list_cap;
 
 /* With tell_lock. */
-static size_t ntold;            /* all before it are told */
+static size_t ntold;            /* all before it are told; atomic */
 static uint64_t reported, suppressed, filtered, beyond_limit, warned;
 
 void rt_report_add(struct rt_report *const *r, size_t n)
@@ -53,12 +53,7 @@ static struct rt_report *entry(size_t i)
 
 bool rt_anything_to_tell(void)
 {
-	bool any;
-
-	pthread_mutex_lock(&tell_lock);
-	any = rt_reports() > ntold;
-	pthread_mutex_unlock(&tell_lock);
-	return any;
+	return rt_reports() > __atomic_load_n(&ntold, __ATOMIC_ACQUIRE);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -126,12 +121,21 @@ bool rt_only_warned(const struct rt_report *r)
 	       r->before.known && !r->before.write && !r->before.async;
 }
 
+static bool is_filtered(const struct rt_report *r)
+{
+	return *rt_flags.kernel_filter && !rt_glob(rt_flags.kernel_filter, r->kernel) && !rt_glob(rt_flags.kernel_filter, r->kernel_raw);
+}
+
+bool rt_is_told(const struct rt_report *r)
+{
+	return !is_filtered(r) && !rt_may_suppress(&rt_supps, r) && !rt_only_warned(r);
+}
+
 /* Sorts out one report; the caller has its count right. */
 static void tell(struct rt_report *r)
 {
 	r->told = true;
-	if (*rt_flags.kernel_filter && !rt_glob(rt_flags.kernel_filter, r->kernel) &&
-	    !rt_glob(rt_flags.kernel_filter, r->kernel_raw)) {
+	if (is_filtered(r)) {
 		r->filtered = true;
 		filtered += !r->repeated;
 	} else if (rt_suppressed(&rt_supps, r)) {
@@ -191,7 +195,7 @@ void rt_tell_all(uint64_t older_ms, void (*count)(struct rt_report *, void *), v
 	}
 	for (size_t i = from; i < n; i++)
 		tell(entry(i));
-	ntold = n > ntold ? n : ntold;
+	__atomic_store_n(&ntold, n > ntold ? n : ntold, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&tell_lock);
 }
 

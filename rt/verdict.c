@@ -15,7 +15,8 @@ struct rt_verdict {
 	struct detect *detect;
 	struct rt_launch *kept[KEPT];           /* by number, modulo */
 	struct rt_report **report;              /* of each finding; NULL: it is left out */
-	size_t nreports, report_cap;
+	uint64_t *count;                        /* and what it had counted when it was reported, or looked at */
+	size_t nreports, report_cap, count_cap;
 	struct event_map *maps;
 	size_t nmaps, maps_cap;
 	struct rt_blocks memory;
@@ -60,6 +61,7 @@ struct question {
 	const struct event_sites *sites;
 	const struct event_host *host;
 	const struct event_piece *piece;
+	bool judge;
 };
 
 static void choose(void *detect, const char *name, const char *value)
@@ -82,7 +84,7 @@ static void answer(void *arg)
 		detect_host(v->detect, q->host);
 	if (q->piece)
 		v->wrong = detect_feed(v->detect, q->piece, q->piece->bytes);
-	if (q->host && q->host->kind == EVENT_HOST_OVER)
+	if (q->judge || (q->host && q->host->kind == EVENT_HOST_OVER))
 		detect_judge(v->detect);
 }
 
@@ -126,6 +128,7 @@ void rt_verdict_close(struct rt_verdict *v)
 			forget(v->kept[i]);
 	detect_free(v->detect);
 	rt_free(v->report);
+	rt_free(v->count);
 	rt_free(v->maps);
 	rt_free(v->memory.list);
 	rt_free(v->ground);
@@ -290,23 +293,44 @@ static struct rt_report *report(const struct rt_verdict *v, const struct detect_
 	return rt_flags.report_atomic_races || !r->now.atomic || !r->before.atomic ? r : NULL;
 }
 
+/* Reports what is new.  Returns whether anything is told of what has been found since the last time. */
+static bool collect(struct rt_verdict *v)
+{
+	const struct detect_finding *f;
+	const size_t n = detect_findings(v->detect, &f);
+	bool any = false;
+
+	v->report = rt_grow(v->report, &v->report_cap, n, sizeof *v->report);
+	v->count = rt_grow(v->count, &v->count_cap, n, sizeof *v->count);
+	for (size_t i = v->nreports; i < n; i++) {
+		v->report[i] = report(v, &f[i], i);
+		v->count[i] = 0;
+	}
+	if (n > v->nreports)
+		rt_report_add(v->report + v->nreports, n - v->nreports);
+	v->nreports = n;
+	for (size_t i = 0; i < n; i++) {
+		any = any || (f[i].count != v->count[i] && v->report[i] && rt_is_told(v->report[i]));
+		v->count[i] = f[i].count;
+	}
+	return any;
+}
+
+bool rt_verdict_look(struct rt_verdict *v)
+{
+	ask((struct question){.v = v, .judge = true});
+	return !v->gave_up && collect(v);
+}
+
 bool rt_verdict_end(struct rt_verdict *v, const struct rt_launch *l)
 {
 	const struct event_host h = {.kind = EVENT_HOST_OVER, .launch = l->number, .blocks = l->shape.blocks, .early = l->early,
 				     .fault = l->failed};
-	const struct detect_finding *f;
-	size_t n;
 
 	ask((struct question){.v = v, .host = &h});
 	if (v->gave_up)
 		return false;
-	n = detect_findings(v->detect, &f);
-	v->report = rt_grow(v->report, &v->report_cap, n, sizeof *v->report);
-	for (size_t i = v->nreports; i < n; i++)
-		v->report[i] = report(v, &f[i], i);
-	if (n > v->nreports)
-		rt_report_add(v->report + v->nreports, n - v->nreports);
-	v->nreports = n;
+	collect(v);
 	return true;
 }
 

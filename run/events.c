@@ -191,6 +191,24 @@ static bool agrees_when_cut(const struct run_script *s, const struct detect *d, 
 	return !f && !wrong;
 }
 
+/* Blocks that are judged first show nothing that all of them do not, whatever was counted. */
+static bool agrees_in_part(const struct run_script *s, const struct detect *d, unsigned seed)
+{
+	struct detect *other = judge_new(getenv("GSAN_OPTIONS"), NULL);
+	unsigned blocks;
+	const char *wrong = judge_part(other, &log_, seed, false, &blocks);
+	const struct detect_finding *f = judge_more(&log_, d, other);
+
+	if (wrong)
+		fprintf(stderr, "gsan-run: events: %s: %s\n", s->path, wrong);
+	if (f) {
+		fprintf(stderr, "gsan-run: events: %s: %u blocks that are judged first show something else, such as\n", s->path, blocks);
+		print_finding(s, f);
+	}
+	detect_free(other);
+	return !f && !wrong;
+}
+
 /* In a launch that is clear there is nothing to find, but by choices of which the screen knows nothing. */
 static bool agrees_with_screen(const struct run_script *s, const struct detect *d)
 {
@@ -220,6 +238,7 @@ bool run_events_end(const struct run_script *s, const struct run_job *job)
 		send_findings(s, job, d);
 		ok = agrees(s, d, "detect=reference", false);
 		ok = (!log_.cuts || agrees(s, d, NULL, true)) && ok;
+		ok = agrees_in_part(s, d, 1) && ok;
 		ok = (job->events != EVENTS_PROBES || agrees_with_screen(s, d)) && ok;
 		for (unsigned i = 1; i <= job->cuts; i++)
 			ok = agrees_when_cut(s, d, i) && ok;

@@ -42,6 +42,9 @@ struct detect *judge_new(const char *options, const char *more);
 const char *judge_log(struct detect *, const struct judge_log *, bool cuts);
 /* The log as if, in each launch, a part of it had been lost from a moment on that `seed` chooses (cut.c). */
 void judge_cut(struct judge_log *to, const struct judge_log *, uint64_t seed);
+/* All of it, but in each launch first some of the blocks that can be judged before the others, which `seed` chooses (part.c);
+ * rest: and then the others.  blocks: so many were first. */
+const char *judge_part(struct detect *, const struct judge_log *, uint64_t seed, bool rest, unsigned *blocks);
 /* A line for each record. */
 void judge_print(const struct judge_log *, FILE *);
 /* The line of a launch's site; of a finding's side; 0: there is none. */

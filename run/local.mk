@@ -5,7 +5,7 @@
 
 bin_PROGRAMS += gsan-run
 gsan_run_SOURCES = \
-	run/run.h run/judge.h run/script.h run/check.c run/cut.c run/driver.c run/events.c run/frameworks.c run/hint.c run/judge.c \
+	run/run.h run/judge.h run/script.h run/check.c run/cut.c run/driver.c run/events.c run/frameworks.c run/hint.c run/judge.c run/part.c \
 	run/launch.c run/main.c run/oracle.c run/oracle_host.c run/probes.c run/proc.c run/program.c \
 	run/script.c run/tmap.c run/words.c
 gsan_run_CPPFLAGS = $(AM_CPPFLAGS) -DHAVE_CONFIG_H -DPKGLIBDIR='"$(pkglibdir)"' -DLIBDIR='"$(libdir)"'

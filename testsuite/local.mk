@@ -1417,7 +1417,7 @@ case_tests = \
 
 run_tests = \
 	testsuite/run/lists.sh \
-	testsuite/run/async.sh testsuite/run/device_screen.sh \
+	testsuite/run/async.sh testsuite/run/device_screen.sh testsuite/run/part.sh \
 	testsuite/run/run.sh \
 	testsuite/run/hang.sh testsuite/run/hung.sh testsuite/run/script.sh \
 	testsuite/run/strange.sh

@@ -101,6 +101,26 @@ static void check_cut(struct logger *l, const struct judge_log *log, uint64_t se
 	judge_free(&part);
 }
 
+/* Blocks that are judged first show what all show, whatever was counted; with the others then all is found, but as check_way()
+ * has it. */
+static void check_part(const struct judge_log *log, const struct detect *d, uint64_t seed, struct run_result *r)
+{
+	for (int rest = 0; rest < 2; rest++) {
+		struct detect *other = judge_new(NULL, NULL);
+		unsigned blocks;
+		const char *wrong = judge_part(other, log, seed, rest, &blocks);
+		const struct detect_finding *f = wrong || !blocks ? NULL : rest ? judge_differs(log, d, other) : judge_more(log, d, other);
+
+		if (wrong || (f && !(rest && judge_counted(d)))) {
+			if (!bad_of(r))
+				snprintf(r->text, sizeof r->text, "%s differ: %s at lines %u and %u", rest ? "blocks and the rest" : "some blocks",
+					 wrong ? wrong : detect_kind_name(f->kind), f ? judge_line(log, f, 0) : 0, f ? judge_line(log, f, 1) : 0);
+			r->bad[BAD_WAY]++;
+		}
+		detect_free(other);
+	}
+}
+
 static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned schedule, struct run_result *r)
 {
 	uint64_t seed = schedule ? p->seed * SCHEDULES_MAX + schedule : 0;
@@ -123,6 +143,7 @@ static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned
 	check_way(l, &log, d, "detect=reference", r);
 	if (log.cuts)
 		check_way(l, &log, d, NULL, r);
+	check_part(&log, d, p->seed + schedule, r);
 	check_cut(l, &log, p->seed + schedule, r);
 	detect_free(d);
 	judge_free(&log);

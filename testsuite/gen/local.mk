@@ -12,7 +12,7 @@ testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsu
 	testsuite/gen/locks.c \
 	testsuite/gen/soak.h testsuite/gen/soak.c testsuite/gen/shrink.c \
 	testsuite/gen/worker.h testsuite/gen/worker.c testsuite/gen/contents.c \
-	testsuite/gen/device.c testsuite/gen/events.c run/cut.c run/judge.c run/judge.h
+	testsuite/gen/device.c testsuite/gen/events.c run/cut.c run/judge.c run/part.c run/judge.h
 testsuite_gen_soak_LDADD = detect/libdetect.a rewrite/librewrite.a probe/libprobe.a event/libevent.a ptxparse/libptxparse.a libgsan.a
 
 EXTRA_DIST += testsuite/gen/thousand.sh testsuite/gen/seeds.sh testsuite/gen/gpu.sh
