@@ -108,7 +108,7 @@ __device__ static void await(int *p)
 }
 __global__ void hand(int *flag, int *p)
 {
-	__shared__ int t[64];
+	extern __shared__ int t[];
 	int b = blockIdx.x, i = threadIdx.x;
 
 	if (b == 39 && i == 0) {
@@ -131,7 +131,7 @@ int main()
 
 	cudaMalloc(&p, 65536);
 	cudaMemset(p, 0, 65536);
-	hand<<<40, 64>>>(p, p + 64);
+	hand<<<40, 64, 256>>>(p, p + 64);
 	return cudaDeviceSynchronize();
 }
 END
