@@ -8,7 +8,7 @@
 #include "run/judge.h"
 
 /* Of a launch: what is known of its blocks, and which come first. */
-struct part { uint64_t rng; uint32_t launch, nblocks; unsigned char *is, *first; };
+struct part { uint64_t rng; uint32_t launch, nblocks; unsigned char *is, *first; bool left /* they have not come yet */; };
 
 static uint64_t next(struct part *p)    /* splitmix64 */
 {
@@ -25,6 +25,7 @@ static void look(struct part *p, const struct judge_item *launch, const struct e
 	bool together = launch->host.early;
 
 	p->launch = launch->host.launch;
+	p->left = true;
 	p->nblocks = launch->host.blocks;
 	p->is = realloc(p->is, p->nblocks + 1);
 	p->first = realloc(p->first, p->nblocks + 1);
@@ -60,11 +61,11 @@ static void tell_maps(struct detect *d, const struct judge_item *i)
 }
 
 /* Returns how many blocks it was. */
-static unsigned feed_first(struct detect *d, const struct part *p, const struct judge_item *launch, const char **wrong)
+static unsigned feed_first(struct detect *d, const struct part *p, const struct judge_item *from, const char **wrong)
 {
 	unsigned n = 0;
 
-	for (const struct judge_item *i = launch->next; i && !*wrong; i = i->next)
+	for (const struct judge_item *i = from; i && !*wrong; i = i->next)
 		if (is_first(p, i))
 			*wrong = detect_feed(d, i->piece, i->piece->bytes);
 	for (uint32_t b = 0; b < p->nblocks; b++)
@@ -87,8 +88,11 @@ const char *judge_part(struct detect *d, const struct judge_log *l, uint64_t see
 			detect_sites(d, sites = &i->sites);
 		if (i->kind == ITEM_HOST)
 			detect_host(d, &i->host);
-		if (i->kind == ITEM_HOST && i->host.kind == EVENT_HOST_LAUNCH) {
+		if (i->kind == ITEM_HOST && i->host.kind == EVENT_HOST_LAUNCH)
 			look(&p, i, sites);
+		/* Before its pieces comes what the host tells of the launch. */
+		if (i->kind == ITEM_PIECE && p.left) {
+			p.left = false;
 			*blocks += feed_first(d, &p, i, &wrong);
 		}
 		if (i->kind == ITEM_PIECE && rest && !is_first(&p, i))

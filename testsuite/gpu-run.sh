@@ -162,6 +162,8 @@ stage_screen()
 	export top_srcdir=../src top_builddir=. NVCC=${NVCC:-nvcc} CUDA_HOME=${CUDA_HOME:-$(dirname "$(dirname "$(command -v "${NVCC:-nvcc}")")")}
 	DEVICE=gpu passed screen timeout 200 sh ../src/testsuite/run/device_screen.sh
 	cat passed.log
+	DEVICE=gpu passed part timeout 200 sh ../src/testsuite/run/part.sh
+	cat passed.log
 	for value in 0 1; do
 		echo "device_screen=$value"
 		OPTIONS=device_screen=$value BENCH_LIMIT=20 timeout 180 sh ../src/testsuite/bench/gpu.sh
