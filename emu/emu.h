@@ -406,6 +406,7 @@ struct emu_warp {
 	uint32_t looks;         /* lanes whose last look at an mbarrier found its phase under way: */
 	const uint64_t *looked; /* that one, the last for all of them */
 	uint64_t looked_at;     /* its address */
+	const struct emu_op *looked_by;  /* the instruction that looked */
 	unsigned ngroups;
 	struct emu_group group[EMU_LANES];
 	int run_at;             /* index in the list of runnable warps, -1 */
@@ -634,7 +635,7 @@ void emu_wait_a_moment(void);
 /* hang.c: a thread arrives at an mbarrier; that is a new one; why nothing goes on, `own` being the program's op where a group is */
 void emu_hang_arrived(const struct emu_warp *, unsigned lane, const uint64_t *mbar, const struct emu_op *);
 void emu_hang_forget(const uint64_t *mbar);
-void emu_hang_say(const struct emu_op *(*own)(const struct emu_group *));
+void emu_hang_say(const struct emu_op *(*own)(const struct emu_warp *, const struct emu_group *));
 void emu_mbar_left(const uint64_t *word, uint32_t *arrivals, int64_t *bytes);    /* what its phase waits for */
 /* Whether the time is up; then it does the same. */
 bool emu_is_late(void);

@@ -272,6 +272,7 @@ static bool wait_lane(struct use *u, unsigned l)
 		x->w->looks |= 1u << l;
 		x->w->looked = p;
 		x->w->looked_at = a;
+		x->w->looked_by = op;
 	}
 	return true;
 }

@@ -204,7 +204,7 @@ EMU_ORACLE_API int emu_hang(unsigned line[2])
 	return hung[0] != 0;
 }
 
-void emu_hang_say(const struct emu_op *(*own)(const struct emu_group *))
+void emu_hang_say(const struct emu_op *(*own)(const struct emu_warp *, const struct emu_group *))
 {
 	struct gathered g = {.h = {.copies = emu_m.async_due != UINT64_MAX}};
 
@@ -212,7 +212,7 @@ void emu_hang_say(const struct emu_op *(*own)(const struct emu_group *))
 		for (struct emu_block *b = grid->blocks; b; b = b->next)
 			for (unsigned i = 0; b->live && i < b->nwarps; i++)
 				for (unsigned k = 0; k < b->warp[i].ngroups; k++)
-					add_group(&g, &b->warp[i], &b->warp[i].group[k], own(&b->warp[i].group[k]));
+					add_group(&g, &b->warp[i], &b->warp[i].group[k], own(&b->warp[i], &b->warp[i].group[k]));
 	g.h.wait = g.wait;
 	g.h.party = g.party;
 	if (hang_explain(&g.h, put_line, NULL))

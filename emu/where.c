@@ -29,10 +29,11 @@ void emu_where_begin(uint64_t seconds)
 }
 
 /* The op of the program's own in which these lanes are, or the last one in front of what gsan
- * put in there. */
-static const struct emu_op *own_op(const struct emu_group *g)
+ * put in there; of who waits at an mbarrier, wherever it is in its loop, the one that looked there. */
+static const struct emu_op *own_op(const struct emu_warp *w, const struct emu_group *g)
 {
-	const struct emu_op *op = g->state == GROUP_READY ? g->pc : g->at;
+	const bool looks = g->state == GROUP_READY && w->looks & g->mask;
+	const struct emu_op *op = looks ? w->looked_by : g->state == GROUP_READY ? g->pc : g->at;
 	unsigned line;
 
 	for (const struct emu_op *o = op; o > op->func->ops; o--)
@@ -62,7 +63,7 @@ static void say_group(const struct emu_warp *w, const struct emu_group *g)
 	const struct emu_cluster *c = w->block->cluster;
 
 	fputs("emu:   ", stderr);
-	emu_print_thread(w, lane, own_op(g));
+	emu_print_thread(w, lane, own_op(w, g));
 	fprintf(stderr, ", warp %u, lanes 0x%x: ", w->index, g->mask);
 	switch (g->state) {
 	case GROUP_WAIT_BAR:

@@ -141,7 +141,7 @@ judge_some()
 	rm -f ./*.status
 	ls "$top_srcdir"/testsuite/race/*.ptx "$top_srcdir"/testsuite/norace/*.ptx | xargs -P 2 -n 1 timeout 120 sh -c '
 		file=$0 name=$(basename "$0" .ptx)
-		! grep -q -e "^//@ expect.*\(stream\|host\)-race" -e "^//@ faults" "$file" || exit 0
+		! grep -q -e "^//@ expect.*\(stream\|host\)-race" -e "^//@ expect.* deadlock" -e "^//@ faults" "$file" || exit 0
 		[ $(($(echo "$name" | cksum | cut -d" " -f1) % one_in)) = "$rest" ] || exit 0
 		"$top_builddir/gsan-run" $options "$file" >"$name.log" 2>&1
 		status=$?

@@ -6,6 +6,12 @@
 # the folders and the table.
 
 race_tests = \
+	testsuite/race/barrier_arrive_and_red.ptx \
+	testsuite/race/barrier_cluster_round_unwaited.ptx \
+	testsuite/race/barrier_count_red_48.ptx \
+	testsuite/race/barrier_counts_arrive.ptx \
+	testsuite/race/barrier_counts_register.ptx \
+	testsuite/race/barrier_half_guarded.ptx \
 	testsuite/race/bounds_aligned.ptx \
 	testsuite/race/bounds_atom.ptx \
 	testsuite/race/bounds_bulk.ptx \
@@ -51,6 +57,25 @@ race_tests = \
 	testsuite/race/bounds_vector.ptx \
 	testsuite/race/bounds_vector_left_out.ptx \
 	testsuite/race/bounds_warp_specialised.ptx \
+	testsuite/race/deadlock_cluster_and_block.ptx \
+	testsuite/race/deadlock_cluster_no_arrive.ptx \
+	testsuite/race/deadlock_count_too_large.ptx \
+	testsuite/race/deadlock_cpasync_inc.ptx \
+	testsuite/race/deadlock_empty_not_arrived.ptx \
+	testsuite/race/deadlock_empty_parity.ptx \
+	testsuite/race/deadlock_exit_before_named.ptx \
+	testsuite/race/deadlock_exit_no_drop.ptx \
+	testsuite/race/deadlock_mbar_behind_bar.ptx \
+	testsuite/race/deadlock_named_count.ptx \
+	testsuite/race/deadlock_named_ids.ptx \
+	testsuite/race/deadlock_noinc_count.ptx \
+	testsuite/race/deadlock_parity_at_end.ptx \
+	testsuite/race/deadlock_remote_rank.ptx \
+	testsuite/race/deadlock_rounds_differ.ptx \
+	testsuite/race/deadlock_two_mbarriers.ptx \
+	testsuite/race/deadlock_tx_no_copy.ptx \
+	testsuite/race/deadlock_tx_too_many.ptx \
+	testsuite/race/deadlock_warp_mask.ptx \
 	testsuite/race/ground_atom_bins.ptx \
 	testsuite/race/ground_bulk_store.ptx \
 	testsuite/race/ground_cp_async_tail.ptx \
@@ -471,6 +496,10 @@ race_tests = \
 	testsuite/race/lane_partial_release.ptx \
 	testsuite/race/lane_release_other_lane.ptx \
 	testsuite/race/lane_same_instruction.ptx \
+	testsuite/race/lifetime_peer_atom.ptx \
+	testsuite/race/lifetime_prefetch_left.ptx \
+	testsuite/race/lifetime_store_last_group.ptx \
+	testsuite/race/lifetime_tmem_second.ptx \
 	testsuite/race/lock_readers_relaxed.ptx \
 	testsuite/race/loop_left_in_turns.ptx \
 	testsuite/race/maxntid_two_rows.ptx \
@@ -637,6 +666,12 @@ race_tests = \
 	testsuite/race/zeroed_then_loaded.ptx
 
 norace_tests = \
+	testsuite/norace/barrier_arrive_and_red.ptx \
+	testsuite/norace/barrier_cluster_round_unwaited.ptx \
+	testsuite/norace/barrier_count_red_48.ptx \
+	testsuite/norace/barrier_counts_arrive.ptx \
+	testsuite/norace/barrier_counts_register.ptx \
+	testsuite/norace/barrier_half_guarded.ptx \
 	testsuite/norace/bounds_aligned.ptx \
 	testsuite/norace/bounds_atom.ptx \
 	testsuite/norace/bounds_bulk.ptx \
@@ -682,6 +717,25 @@ norace_tests = \
 	testsuite/norace/bounds_vector.ptx \
 	testsuite/norace/bounds_vector_left_out.ptx \
 	testsuite/norace/bounds_warp_specialised.ptx \
+	testsuite/norace/deadlock_cluster_and_block.ptx \
+	testsuite/norace/deadlock_cluster_no_arrive.ptx \
+	testsuite/norace/deadlock_count_too_large.ptx \
+	testsuite/norace/deadlock_cpasync_inc.ptx \
+	testsuite/norace/deadlock_empty_not_arrived.ptx \
+	testsuite/norace/deadlock_empty_parity.ptx \
+	testsuite/norace/deadlock_exit_before_named.ptx \
+	testsuite/norace/deadlock_exit_no_drop.ptx \
+	testsuite/norace/deadlock_mbar_behind_bar.ptx \
+	testsuite/norace/deadlock_named_count.ptx \
+	testsuite/norace/deadlock_named_ids.ptx \
+	testsuite/norace/deadlock_noinc_count.ptx \
+	testsuite/norace/deadlock_parity_at_end.ptx \
+	testsuite/norace/deadlock_remote_rank.ptx \
+	testsuite/norace/deadlock_rounds_differ.ptx \
+	testsuite/norace/deadlock_two_mbarriers.ptx \
+	testsuite/norace/deadlock_tx_no_copy.ptx \
+	testsuite/norace/deadlock_tx_too_many.ptx \
+	testsuite/norace/deadlock_warp_mask.ptx \
 	testsuite/norace/ground_atom_bins.ptx \
 	testsuite/norace/ground_bulk_store.ptx \
 	testsuite/norace/ground_cp_async_tail.ptx \
@@ -702,6 +756,10 @@ norace_tests = \
 	testsuite/norace/ground_read_guard.ptx \
 	testsuite/norace/ground_red_blocks.ptx \
 	testsuite/norace/ground_vector_end.ptx \
+	testsuite/norace/lifetime_peer_atom.ptx \
+	testsuite/norace/lifetime_prefetch_left.ptx \
+	testsuite/norace/lifetime_store_last_group.ptx \
+	testsuite/norace/lifetime_tmem_second.ptx \
 	testsuite/norace/uninit_block.ptx \
 	testsuite/norace/uninit_block_right.ptx \
 	testsuite/norace/uninit_bulk_load.ptx \
