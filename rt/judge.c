@@ -536,29 +536,6 @@ static bool has_same_memory(const struct rt_launch *l)
 	return same;
 }
 
-/* Can a kernel of that module pass on what it knows by memory, which orders others?  Of the module that was asked about last. */
-static bool may_talk(const struct rt_launch *l)
-{
-	static struct { const struct event_site *of; uint32_t n; bool talks; } known;
-	const struct event_sites s = rt_sites_linked(l->tables);
-
-	if (known.of == s.site && known.n == s.nsites)
-		return known.talks;
-	known.of = s.site;
-	known.n = s.nsites;
-	known.talks = false;
-	for (uint32_t i = 0; i < s.nsites; i++)
-		known.talks |= event_strong(&s.site[i]) && s.site[i].space != EVENT_SHARED;
-	return known.talks;
-}
-
-/* What it touched need not be known, perhaps. */
-static void spare(struct rt_launch *l)
-{
-	if (l->deed && !l->running && !l->failed && !may_talk(l))
-		rt_deed_spare(l->deed);
-}
-
 /* It is over.  What a lane has stored of one that was left running is not all that others have seen. */
 static bool may_ask(struct rt_launch *l)
 {
@@ -568,7 +545,7 @@ static bool may_ask(struct rt_launch *l)
 	l->full = log_drain_end(l->drain, &n);
 	pthread_mutex_unlock(&drain_lock);
 	l->asked = true;
-	spare(l);
+	rt_deed_spare(l);
 	return rt_screen_may_ask(l, verdict);
 }
 

@@ -105,10 +105,30 @@ static void part(void)
 			chain.lost += chain.spared[i] - host->upto[i];
 }
 
-void rt_deed_spare(struct rt_deed *x)
+/* Can a kernel of that module pass on what it knows by memory, which orders others?  Of the module that was asked about last. */
+static bool may_talk(const struct rt_launch *l)
 {
-	uint32_t *upto = &chain.spared[x->d.when.line];
+	static struct { const struct event_site *of; uint32_t n; bool talks; } known;
+	const struct event_sites s = rt_sites_linked(l->tables);
 
+	if (known.of == s.site && known.n == s.nsites)
+		return known.talks;
+	known.of = s.site;
+	known.n = s.nsites;
+	known.talks = false;
+	for (uint32_t i = 0; i < s.nsites; i++)
+		known.talks |= event_strong(&s.site[i]) && s.site[i].space != EVENT_SHARED;
+	return known.talks;
+}
+
+void rt_deed_spare(const struct rt_launch *l)
+{
+	struct rt_deed *x = l->deed;
+	uint32_t *upto;
+
+	if (!x || l->running || l->failed || may_talk(l))
+		return;
+	upto = &chain.spared[x->d.when.line];
 	pthread_mutex_lock(&order_lock);
 	x->spared = !chain.parted && x->nth > TRIAL && chain.puts > x->nth;
 	if (x->spared && x->d.when.number > *upto)

@@ -45,7 +45,7 @@ void rt_deed_range(struct rt_deed *, uint64_t address, uint64_t bytes, bool writ
 void rt_deed_ready(struct rt_deed *);                   /* or NULL */
 /* A launch that is over need not be looked through for what it touched: the program has never had two things under way that
  * nothing orders, and something came behind this one.  What a program does first is always looked through. */
-void rt_deed_spare(struct rt_deed *);                   /* if that is so */
+void rt_deed_spare(const struct rt_launch *);           /* if that is so */
 void rt_deed_keep(struct rt_deed *);                    /* it is not to be spared; or NULL */
 bool rt_deed_is_walked(const struct rt_deed *);         /* or NULL */
 /* The log of a launch that is over says what it touched. */
