@@ -10,8 +10,8 @@ takes_long
 # polls, a nap behind each, and each time in less than that second.  On the emulated device a nap takes no time.
 device=${DEVICE:-emu}
 case $device in
-gpu) long=300000000 nap=100000 polls=1000 ;;
-*)  long=36000000 nap=0 polls=90000 ;;
+gpu) long=300000000 nap=100000 polls=1000 patience=5 ;;
+*)  long=36000000 nap=0 polls=90000 patience=3 ;;
 esac
 
 cat >hung.cu <<'E'
@@ -214,14 +214,14 @@ hung 66 hang_timeout=1,hang_exit=2 p
 why "the word at 0x[0-9a-f]* (global memory, 0 bytes inside the 4-byte variable flag at 0x[0-9a-f]*) holds 0x0, polled at hung.cu:$(line polled)"
 
 # What may be set yet is told, and waited for; who does not want the end waits as well.
-EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1 run 124 timeout -k 10 3 $gsan_run -- ./hung p
+EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1 run 124 timeout -k 10 $patience $gsan_run -- ./hung p
 has err 'GSan: launch #1 of polls(int*, bool) has logged nothing for '
 hasnt err WARNING
-EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,hang_exit=0 run 124 timeout -k 10 3 $gsan_run -- ./hung m
+EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,hang_exit=0 run 124 timeout -k 10 $patience $gsan_run -- ./hung m
 has err 'WARNING: GSan: deadlock'
 [ "$(grep -c WARNING err)" = 1 ] || fail "told again and again"
 echo 'deadlock:^mbarrier' >list
-EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,suppressions=list run 124 timeout -k 10 3 $gsan_run -- ./hung m
+EMU_PATIENT=1 GSAN_OPTIONS=hang_timeout=1,suppressions=list run 124 timeout -k 10 $patience $gsan_run -- ./hung m
 hasnt err WARNING
 
 # Right ones that take as long.
