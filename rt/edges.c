@@ -111,7 +111,7 @@ static bool pass_on(const struct build *b, const struct detect_edges *o, const s
 	return changed;
 }
 
-static void close(const struct build *b, const struct detect_edges *o)
+static void close_order(const struct build *b, const struct detect_edges *o)
 {
 	uint64_t *before = rt_alloc(o->words * sizeof *before);
 	bool changed = true;
@@ -146,7 +146,7 @@ static struct rt_edges *made_of(const struct build *b)
 	e->place = rt_alloc(b->n * sizeof *e->place);
 	for (size_t i = 0; i < b->n; i++)
 		e->place[i] = (struct place){b->part[i].handle, b->part[i].child};
-	close(b, o);
+	close_order(b, o);
 	return e;
 }
 

@@ -70,6 +70,15 @@ static void come(int k, int s)
 
 /* ---- one call ------------------------------------------------------------------------------------------------ */
 
+/* Does it come behind all that streams have got before? */
+static bool behind_all(int k)
+{
+	for (int i = 0; i < k; i++)
+		if (is_deed[i] && stream_of[i] >= 0 && !reach[2 * i + 1][2 * k + 1])
+			return false;
+	return true;
+}
+
 static void do_deed(struct detect_order *o, int k, int s)
 {
 	struct detect_range r = {.address = 100 + some(BYTES), .bytes = 1 + some(4), .size = 1};
@@ -78,6 +87,7 @@ static void do_deed(struct detect_order *o, int k, int s)
 	r.reads = !r.writes;
 	come(k, s);
 	detect_put(o, &streams[s], &when[k]);
+	assert_int_equal(detect_is_behind_all(o, &when[k]), behind_all(k));
 	deed[k] = (struct detect_deed){.number = (uint64_t)k, .origin = (uint64_t)k, .kind = DETECT_COPY, .when = when[k]};
 	deed[k].host = *detect_host_clock(o);
 	detect_range_add(&deed[k].ranges, &r);
