@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * frameworks.c: what Triton, PyTorch, CuPy and Numba read from the environment, set where the user has not: Triton's assembler
- * is gsan-ptxas, and PyTorch's compiler of extensions gsan-nvcc, since what they make holds no PTX; and what they keep compiled from run to run is kept
- * apart, since they would not compile again what they have from runs without gsan.
+ * is gsan-ptxas, and PyTorch's compiler of extensions gsan-nvcc, since what they make holds no PTX; and what they keep compiled
+ * from run to run is kept apart, since they would not compile again what they have from runs without gsan.
  */
 #include "run/run.h"
 #include "config.h"
