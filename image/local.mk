@@ -12,4 +12,4 @@ image_tests = testsuite/image/cache.sh testsuite/image/driver.sh testsuite/image
 	testsuite/image/programs.sh
 dist_check_SCRIPTS += $(image_tests)
 TESTS += $(image_tests)
-EXTRA_DIST += testsuite/image/lib.sh testsuite/image/driver.c testsuite/image/link.c testsuite/image/jitlink.c testsuite/image/nvrtc.c
+EXTRA_DIST += testsuite/image/lib.sh testsuite/image/driver.c testsuite/image/link.c testsuite/image/jitlink.c testsuite/image/turn.h testsuite/image/nvrtc.c

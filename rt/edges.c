@@ -10,7 +10,8 @@
 
 enum { MOST = 4096, DEPTH = 32 };       /* nodes; graphs in each other */
 
-struct rt_edges { struct detect_edges order; uint32_t users; struct place { CUgraphNode handle, child; } *place; };
+/* next: the node that is asked for next, most likely: they are asked for in their order. */
+struct rt_edges { struct detect_edges order; uint32_t users, next; struct place { CUgraphNode handle, child; } *place; };
 
 /* A node, with the nodes of the graph in it: [from, to). */
 struct part { CUgraphNode handle, child; uint32_t to; };
@@ -195,16 +196,19 @@ void rt_edges_release(const struct detect_edges *o)
 
 void rt_edges_put(struct rt_edges *e, struct rt_deed *d, CUgraphNode handle, CUgraphNode child)
 {
-	uint32_t i = 0;
+	const uint32_t n = e ? e->order.n : 0;
+	uint32_t k = 0, i = 0;
 
-	if (!e || !d)
-		return;
-	while (i < e->order.n && (e->place[i].handle != handle || e->place[i].child != child))
-		i++;
-	if (i == e->order.n)
+	for (; d && k < n; k++) {
+		i = (e->next + k) % n;
+		if (e->place[i].handle == handle && e->place[i].child == child)
+			break;
+	}
+	if (!d || k == n)
 		return;
 	rt_edges_use(e);
 	rt_deed_keep(d);
 	d->d.edges = &e->order;
 	d->d.node = i;
+	e->next = (i + 1) % n;
 }

@@ -187,7 +187,7 @@ static int create(void **link, uint32_t n, const char **options)
 {
 	const int r = real.create(link, n, options);
 
-	if (!r && !rt_inside)
+	if (!r)
 		note_link(*link, n, options);
 	return r;
 }

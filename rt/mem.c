@@ -388,7 +388,7 @@ EXPORT void gsan_allocated(const void *p, size_t bytes, void *stream)
 		rt_other()->allocated(p, bytes, stream);
 		return;
 	}
-	if (rt_is_off() || !rt_drv_loaded())
+	if (rt_is_off() || !rt_drv_loaded() || rt_forked())
 		return;
 	rt_caller = __builtin_return_address(0);
 	pthread_mutex_lock(&rt_lock);
@@ -409,6 +409,6 @@ EXPORT void gsan_freed(const void *p, void *stream)
 		return;
 	}
 	rt_caller = __builtin_return_address(0);
-	if (!rt_is_off() && gone((uintptr_t)p, true, &was))
+	if (!rt_is_off() && !rt_forked() && gone((uintptr_t)p, true, &was))
 		rt_deed_ready(part_deed(stream, DETECT_FREE, &was, "gsan_freed"));
 }

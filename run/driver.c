@@ -44,39 +44,18 @@ static bool find_part(char *path, const char *built, const char *beside, const c
 	return readable(path, folder, installed);
 }
 
-const char *run_emu_path(void)
+const char *run_path(enum run_part part)
 {
-	static char path[PATH_MAX];
+	static const struct { const char *built, *beside, *folder, *installed; } parts[RUN_PARTS] = {
+		[RUN_EMU] = {"/emu/libcuda.so.1", "/../lib/gsan/emu/libcuda.so.1", PKGLIBDIR, "/emu/libcuda.so.1"},
+		[RUN_RUNTIME] = {"/libgsan.so.1", "/../lib/libgsan.so.1", LIBDIR, "/libgsan.so.1"},
+		[RUN_IMAGE] = {"/gsan-image", "/../lib/gsan/gsan-image", PKGLIBDIR, "/gsan-image"},
+		[RUN_PTXAS] = {"/gsan-ptxas", "/../bin/gsan-ptxas", LIBDIR, "/../bin/gsan-ptxas"},
+		[RUN_NVCC] = {"/gsan-nvcc", "/../bin/gsan-nvcc", LIBDIR, "/../bin/gsan-nvcc"}
+	};
+	static char path[RUN_PARTS][PATH_MAX];
 
-	return find_part(path, "/emu/libcuda.so.1", "/../lib/gsan/emu/libcuda.so.1", PKGLIBDIR, "/emu/libcuda.so.1") ? path : NULL;
-}
-
-const char *run_runtime_path(void)
-{
-	static char path[PATH_MAX];
-
-	return find_part(path, "/libgsan.so.1", "/../lib/libgsan.so.1", LIBDIR, "/libgsan.so.1") ? path : NULL;
-}
-
-const char *run_image_path(void)
-{
-	static char path[PATH_MAX];
-
-	return find_part(path, "/gsan-image", "/../lib/gsan/gsan-image", PKGLIBDIR, "/gsan-image") ? path : NULL;
-}
-
-const char *run_ptxas_path(void)
-{
-	static char path[PATH_MAX];
-
-	return find_part(path, "/gsan-ptxas", "/../bin/gsan-ptxas", LIBDIR, "/../bin/gsan-ptxas") ? path : NULL;
-}
-
-const char *run_nvcc_path(void)
-{
-	static char path[PATH_MAX];
-
-	return find_part(path, "/gsan-nvcc", "/../bin/gsan-nvcc", LIBDIR, "/../bin/gsan-nvcc") ? path : NULL;
+	return find_part(path[part], parts[part].built, parts[part].beside, parts[part].folder, parts[part].installed) ? path[part] : NULL;
 }
 
 bool run_gpu_likely(void)
@@ -101,7 +80,7 @@ static bool look_up(void *lib, const char *name, void *fn)
 
 void *run_emu_function(const char *name)
 {
-	const char *path = run_emu_path();
+	const char *path = run_path(RUN_EMU);
 	void *lib = path ? dlopen(path, RTLD_NOW) : NULL;
 
 	return lib ? dlsym(lib, name) : NULL;
@@ -109,7 +88,7 @@ void *run_emu_function(const char *name)
 
 bool run_driver_load(struct run_driver *d, bool emu)
 {
-	const char *path = emu ? run_emu_path() : "libcuda.so.1";
+	const char *path = emu ? run_path(RUN_EMU) : "libcuda.so.1";
 	void *lib;
 
 	if (!path) {

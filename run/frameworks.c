@@ -35,7 +35,7 @@ static void set_kept(void)
 
 void run_set_frameworks(bool emu)
 {
-	const char *ptxas = run_ptxas_path(), *nvcc = run_nvcc_path();
+	const char *ptxas = run_path(RUN_PTXAS), *nvcc = run_path(RUN_NVCC);
 
 	set_kept();
 	/* The emulated device does not run machine code. */

@@ -658,8 +658,8 @@ int run_launch(const struct run_script *s, const struct run_job *job)
 	pthread_t thread;
 	bool threaded;
 
-	if (job->emu && gsan_use_driver(run_emu_path())) {
-		fprintf(stderr, "gsan-run: %s cannot be loaded\n", run_emu_path());
+	if (job->emu && gsan_use_driver(run_path(RUN_EMU))) {
+		fprintf(stderr, "gsan-run: %s cannot be loaded\n", run_path(RUN_EMU));
 		return RUN_OTHER;
 	}
 	/* calloc does not align as a tensor map needs it. */

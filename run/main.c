@@ -562,7 +562,7 @@ static int choose(const struct options *o, const struct run_script *s, enum run_
 		*device = DEVICE_EMU;
 	if (s->place == PLACE_GPU)
 		*device = DEVICE_GPU;
-	if (*device == DEVICE_EMU && !run_emu_path()) {
+	if (*device == DEVICE_EMU && !run_path(RUN_EMU)) {
 		fputs("gsan-run: there is no GPU, and the emulated device (emu/libcuda.so.1) is"
 		      " not where it was built nor where it is installed\n", stderr);
 		return RUN_OTHER;

@@ -44,7 +44,7 @@ static void set_number(const char *variable, uint64_t value)
  * its folder. */
 static bool set_runtime(const struct run_program *p)
 {
-	const char *runtime = run_runtime_path(), *tool = run_image_path();
+	const char *runtime = run_path(RUN_RUNTIME), *tool = run_path(RUN_IMAGE);
 	char folder[PATH_MAX];
 
 	if (!runtime || !tool) {
@@ -95,7 +95,7 @@ const char *run_program_regex(const char *text)
 
 static bool set_emu(const struct run_program *p, uint64_t seed)
 {
-	const char *driver = run_emu_path();
+	const char *driver = run_path(RUN_EMU);
 	const char *slash = driver ? strrchr(driver, '/') : NULL;
 	char path[PATH_MAX];
 

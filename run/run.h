@@ -207,14 +207,10 @@ void *run_emu_function(const char *name);
 
 enum run_device { DEVICE_AUTO, DEVICE_EMU, DEVICE_GPU };
 
-/* Where the emulated device's libcuda.so.1 is: beside this program, or installed.
- * NULL if it is nowhere. */
-const char *run_emu_path(void);
-/* Likewise libgsan.so.1, gsan-image, which it runs, gsan-ptxas and gsan-nvcc. */
-const char *run_runtime_path(void);
-const char *run_image_path(void);
-const char *run_ptxas_path(void);
-const char *run_nvcc_path(void);
+/* Parts of gsan: the emulated device's libcuda.so.1, libgsan.so.1, gsan-image, which that runs, and the compilers. */
+enum run_part { RUN_EMU, RUN_RUNTIME, RUN_IMAGE, RUN_PTXAS, RUN_NVCC, RUN_PARTS };
+/* Where it was built, or is installed; NULL: it is not there. */
+const char *run_path(enum run_part);
 /* Whether this machine looks as if it had a GPU. */
 bool run_gpu_likely(void);
 /* Loads the driver; false after saying why. */

@@ -12,13 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char source[] =
-	"extern \"C\" __global__ void turn(int *a)\n"
-	"{\n"
-	"	__shared__ int row[64];\n"
-	"	row[threadIdx.x] = threadIdx.x;\n"
-	"	a[threadIdx.x] = row[63 - threadIdx.x];\n"
-	"}\n";
+#include "turn.h"
+
 static const char other[] = "extern \"C\" __device__ int none(int a) { return a; }\n";
 
 static void *library;

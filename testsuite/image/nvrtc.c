@@ -11,13 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char source[] =
-	"extern \"C\" __global__ void turn(int *a)\n"
-	"{\n"
-	"	__shared__ int row[64];\n"
-	"	row[threadIdx.x] = threadIdx.x;\n"
-	"	a[threadIdx.x] = row[63 - threadIdx.x];\n"
-	"}\n";
+#include "turn.h"
 
 #ifdef LOOKED_UP
 #define GET(name) __typeof__(&name) own_##name = (__typeof__(&name))dlsym(lib, #name)
