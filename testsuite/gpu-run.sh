@@ -61,8 +61,8 @@ tests()
 stage_reproducers()
 {
 	cd "$dir/build" || return
-	grep '\.ptx$' tests.list | awk -v seed="${SEED:-$(date +%j)}" 'BEGIN { srand(seed) } { print rand(), $0 }' | sort -n | cut -d' ' -f2 >order
-	make -s $(grep '/litmus/' tests.list) || return
+	awk -v seed="${SEED:-$(date +%j)}" 'BEGIN { srand(seed) } { print rand(), $0 }' reproducers.list | sort -n | cut -d' ' -f2 >order
+	make -s $(grep '/litmus/' reproducers.list) || return
 	rm -rf reached && mkdir reached
 	timeout "${REPRODUCER_LIMIT:-480}" xargs -P "$(nproc)" -n 1 sh -c '
 		log=reached/$(echo "$1" | tr / _)
@@ -195,12 +195,12 @@ for stage do
 	case $stage in
 	build)
 		stage_build || { echo "the build failed"; exit 1; }
-		make -s list-tests >tests.list
+		make -s list-tests >tests.list && make -s list-reproducers >reproducers.list
 		: >table
 		;;
 	reproducers) stage_reproducers ;;
 	programs) tests 540 1 '^testsuite/gpu/' ;;
-	rest)	tests 540 "$jobs" -vE '\.ptx$|^testsuite/gpu/' ;;
+	rest)	tests 540 "$jobs" -vE '\.ptxs$|^testsuite/gpu/' ;;
 	kernels) stage_kernels ;;
 	slice)	stage_slice ;;
 	runtime) stage_runtime ;;

@@ -1480,10 +1480,27 @@ run_tests = \
 	testsuite/run/hang.sh testsuite/run/hung.sh testsuite/run/script.sh \
 	testsuite/run/strange.sh
 
-TESTS += $(race_tests) $(norace_tests) $(example_tests) $(litmus_tests) $(run_tests)
+# The reproducers are dealt out to a few lists, each of which is a test with a result for each: so many names of tests would be
+# more than a command line holds.
+reproducers = $(race_tests) $(norace_tests) $(example_tests) $(litmus_tests)
+reproducer_lists = \
+	testsuite/reproducers/01.ptxs testsuite/reproducers/02.ptxs testsuite/reproducers/03.ptxs testsuite/reproducers/04.ptxs \
+	testsuite/reproducers/05.ptxs testsuite/reproducers/06.ptxs testsuite/reproducers/07.ptxs testsuite/reproducers/08.ptxs \
+	testsuite/reproducers/09.ptxs testsuite/reproducers/10.ptxs testsuite/reproducers/11.ptxs testsuite/reproducers/12.ptxs \
+	testsuite/reproducers/13.ptxs testsuite/reproducers/14.ptxs testsuite/reproducers/15.ptxs testsuite/reproducers/16.ptxs \
+	testsuite/reproducers/17.ptxs testsuite/reproducers/18.ptxs testsuite/reproducers/19.ptxs testsuite/reproducers/20.ptxs \
+	testsuite/reproducers/21.ptxs testsuite/reproducers/22.ptxs testsuite/reproducers/23.ptxs testsuite/reproducers/24.ptxs \
+	testsuite/reproducers/25.ptxs testsuite/reproducers/26.ptxs testsuite/reproducers/27.ptxs testsuite/reproducers/28.ptxs \
+	testsuite/reproducers/29.ptxs testsuite/reproducers/30.ptxs testsuite/reproducers/31.ptxs testsuite/reproducers/32.ptxs
+
+TESTS += $(reproducer_lists) $(run_tests)
 dist_check_SCRIPTS += $(run_tests)
 EXTRA_DIST += $(race_tests) $(norace_tests) $(example_tests) testsuite/litmus/table testsuite/litmus/gen.awk
-MOSTLYCLEANFILES += $(litmus_tests)
+MOSTLYCLEANFILES += $(litmus_tests) $(reproducer_lists)
+
+$(reproducer_lists): testsuite/local.mk $(litmus_tests)
+	$(AM_V_GEN)$(MKDIR_P) testsuite/reproducers && \
+	printf '%s\n' $(reproducers) | $(AWK) -v part=`basename $@ .ptxs` 'NR % 32 == part % 32' >$@.tmp && mv $@.tmp $@
 
 $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 	$(AM_V_GEN)$(MKDIR_P) testsuite/litmus && \

@@ -35,7 +35,7 @@ done
 
 # Automake finds a test by its name without the extension: it would run but one of two that are called alike.
 for f in "$top_srcdir"/testsuite/[!b]*/*.sh; do    # bench/ has no tests
-	for other in ptx cu tap evs; do
+	for other in ptx cu tap evs ptxs; do
 		[ ! -e "${f%sh}$other" ] || fail "$f and ${f%sh}$other are called alike"
 	done
 done
