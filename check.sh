@@ -46,6 +46,11 @@ count()
 	skipped=$((skipped + s))
 	[ $((p + f + s)) -gt 0 ] || failed=$((failed + 1))
 	grep -hE '^(FAIL|XPASS|ERROR): ' "$logs/$1.log" | sed 's/^/    /'
+	# What those that failed said, which lies beside their names.
+	grep -hE '^(FAIL|ERROR): ' "$logs/$1.log" | cut -d' ' -f2 | sort -u | head -n 8 | while read -r test; do
+		echo "    == $test"
+		{ grep -B 12 '^not ok' "${test%.*}.log" || tail -n 12 "${test%.*}.log"; } | tail -n 26 | cut -c1-300 | sed 's/^/    /'
+	done
 }
 
 give_up()

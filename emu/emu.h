@@ -639,6 +639,8 @@ void emu_hang_say(const struct emu_op *(*own)(const struct emu_warp *, const str
 void emu_mbar_left(const uint64_t *word, uint32_t *arrivals, int64_t *bytes);    /* what its phase waits for */
 /* Whether the time is up; then it does the same. */
 bool emu_is_late(void);
+/* stuck.c: whether all who could go on look for ever for what nobody will do; then it does the same.  To be asked at each turn. */
+bool emu_is_stuck(void);
 void emu_where_begin(uint64_t seconds); /* EMU_TIMEOUT begins; 0: there is none */
 
 /* ---- exec*.c ------------------------------------------------------------------- */

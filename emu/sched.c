@@ -376,7 +376,7 @@ struct emu_grid *emu_run(void)
 			emu_admit();
 		if (emu_m.steps >= emu_m.async_due)
 			emu_async_run();
-		if (emu_is_late())
+		if (emu_is_late() || emu_is_stuck())
 			break;
 		if (!emu_m.nrun) {
 			if (emu_m.resident && emu_m.patient) {

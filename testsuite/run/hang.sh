@@ -41,18 +41,45 @@ kernel '	setp.ne.u32 %p0, %r0, 0;' '	@%p0 bra WAIT;' '	mbarrier.init.shared.b64 
 	'	mbarrier.try_wait.parity.shared.b64 %p1, [m], 0;' '	@!%p1 bra AGAIN;' >mbar.ptx <<E
 //@ buf a 256
 //@ launch k grid=1,1,1 block=32,1,1 args=a
-//@ timeout 1
 E
 where='mbar.ptx:[12][0-9], warp 0, lanes 0xffffffff: waits at the mbarrier at 0x[0-9a-f]*:'
 where="$where phase 0 is under way, for which 1 of 2 arrivals are missing and 64 bytes\$"
 for how in --no-instrument ''; do
 	run 3 $gsan_run $how mbar.ptx
-	has err 'emu: a kernel still runs after 1 seconds'
+	has err 'emu: deadlock:'
 	grep -q "$where" err || fail "not said of the mbarrier $how: $(cat err)"
-	has err 'mbar.ptx: not done after 1 seconds'
-	grep -q 'why: the mbarrier at 0x[0-9a-f]* of block 0 lacks 1 arrival and 64 bytes, waited for at mbar.ptx:[12][0-9]; the last arrivals came by mbar.ptx:15; nobody is left who could arrive' err ||
+	has err 'mbar.ptx: a deadlock'
+	grep -q 'why: the mbarrier at 0x[0-9a-f]* of block 0 lacks 1 arrival and 64 bytes, waited for at mbar.ptx:[12][0-9]; the last arrivals came by mbar.ptx:14; nobody is left who could arrive' err ||
 		fail "not said who could arrive $how: $(cat err)"
 done
+
+# It is looked for long, but not for ever: until a register, the time, a word of another lane's, or a copy says so.
+waits()
+{
+	kernel '	setp.ne.u32 %p0, %r0, 0;' '	@%p0 bra WAIT;' '	mbarrier.init.shared.b64 [m], 1;' '	st.shared.u32 [w], 0;' 'WAIT:' \
+		'	.shared .align 4 .u32 w;' '	bar.sync 0;' '	mov.u32 %r4, 0;' '	mov.u32 %r6, %clock;' "$@"
+}
+cat >script <<E
+//@ buf a 256
+//@ launch k grid=1,1,1 block=64,1,1 args=a
+E
+again='	@!%p1 bra AGAIN;'
+look='	mbarrier.try_wait.parity.shared.b64 %p1, [m], 0;'
+waits 'AGAIN:' "$look" '	add.u32 %r4, %r4, 1;' '	setp.eq.u32 %p2, %r4, 100000;' '	or.pred %p1, %p1, %p2;' "$again" <script >counts.ptx
+waits 'AGAIN:' "$look" '	mov.u32 %r4, %clock;' '	sub.u32 %r4, %r4, %r6;' '	setp.gt.u32 %p2, %r4, 400000;' \
+	'	or.pred %p1, %p1, %p2;' '	mov.u32 %r4, 0;' "$again" <script >clock.ptx
+waits '	setp.eq.u32 %p3, %r0, 40;' '	@%p3 bra LONG;' 'AGAIN:' '	ld.volatile.shared.u32 %r4, [w];' '	setp.ne.u32 %p1, %r4, 0;' \
+	"$again" '	bra OUT;' 'LONG:' '	add.u32 %r4, %r4, 1;' '	setp.ne.u32 %p2, %r4, 100000;' '	@%p2 bra LONG;' \
+	'	st.volatile.shared.u32 [w], 1;' 'OUT:' <script >word.ptx
+for long in counts clock word; do
+	for how in --no-instrument '--no-instrument --seeds=1..2' ''; do
+		run 0 $gsan_run $how $long.ptx
+		hasnt err deadlock
+	done
+done
+sed '/st.volatile/d' word.ptx >never.ptx
+run 3 $gsan_run --no-instrument never.ptx
+has err 'never.ptx: a deadlock'
 
 # Who comes first decides whether there is an end: the seeds behind one that has none are run.
 kernel '	atom.global.add.u32 %r1, [%d0], 1;' '	mov.u32 %r2, %ctaid.x;' '	setp.eq.u32 %p0, %r1, %r2;' 'SPIN:' \
