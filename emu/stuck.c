@@ -33,14 +33,6 @@ struct round {
 
 /* ---- what a lane may execute ------------------------------------------------------------------ */
 
-static bool is_ours(const struct emu_op *op)
-{
-	const struct ptx_stmt *s = op->stmt;
-	const struct ptx_operand *to = s && s->kind == STMT_INST && s->inst.nops ? &s->inst.ops[0] : NULL;
-
-	return (s && s->inserted) || (to && to->kind == OP_SYM && to->sym && !strncmp(to->sym->name, "%__gsan_", 8));
-}
-
 /* Does it tell other lanes of the warp something, or hang on which of them are there? */
 static bool is_of_warp(enum ptx_inst_id id)
 {
@@ -97,6 +89,16 @@ static bool only_looks(const struct emu_op *op)
 	default:
 		return row->model == MODEL_PLAIN && row->access == ACCESS_NONE && row->order == ORDER_NONE && !is_of_warp(in->id);
 	}
+}
+
+/* Does it set a register of gsan's, and nothing else?  Where gsan's code looks at memory, it may wait for the host to read a log. */
+static bool is_ours(const struct emu_op *op)
+{
+	const struct ptx_stmt *s = op->stmt;
+	const struct ptx_operand *to = s && s->kind == STMT_INST && s->inst.nops ? &s->inst.ops[0] : NULL;
+
+	return to && to->kind == OP_SYM && to->sym && !strncmp(to->sym->name, "%__gsan_", 8) &&
+	       (op->fn == emu_op_clock || only_looks(op));
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------- */
@@ -172,7 +174,18 @@ static void note_back(struct round *r, const struct emu_warp *w, uint32_t moved)
 				r->away &= ~(1u << l);
 }
 
-/* Executes the next op of group `i`; false, and nothing is done, if a lane may not. */
+/* Is one of the lanes still at `op`?  It has not been executed, as it takes a while: weak.c. */
+static bool is_there(const struct emu_warp *w, const struct emu_op *op, uint32_t lanes)
+{
+	if (op->stmt->inst.id == INST_BRA)
+		return false;
+	for (unsigned i = 0; i < w->ngroups; i++)
+		if (w->group[i].pc == op && w->group[i].mask & lanes)
+			return true;
+	return false;
+}
+
+/* Executes the next op of group `i`; false if a lane may not, or does something else, too. */
 static bool step(struct round *r, struct emu_warp *w, unsigned i)
 {
 	const struct emu_group g = w->group[i];
@@ -195,6 +208,8 @@ static bool step(struct round *r, struct emu_warp *w, unsigned i)
 	op = m ? op->fn(&x, op, m) : op + 1;
 	if (op)
 		emu_park(&x, GROUP_READY, op);
+	if (m && is_there(w, g.pc, g.mask))
+		return false;
 	w->ran++;
 	emu_m.steps++;
 	if (ours)
