@@ -3,6 +3,7 @@
  * closure.c: answers what was known of a source at a step, by a walk over the graph that
  * carries a number for each facet: as far as the source's doings are known there.  As many
  * sources as there is room for are carried side by side, so that one walk answers all that is asked of them.
+ * What a region (graph.c) is asked about itself hangs on that region alone: each has columns of its own then.
  * Everything that happens to the numbers is a maximum, so that a walk over a cycle,
  * repeated until nothing changes, comes to the least that holds.
  * (memory-model.md 1.2, 8: base causality is the closure of all that the chapters say)
@@ -25,7 +26,16 @@ struct walk {
 	uint32_t *speaker, nspeakers;   /* of each thread that is one: its number */
 	uint32_t per;                   /* slots of a speaker, or hub: S_KNOW alone without fence.sc */
 	uint32_t *of_thread, *of_operation, *of_block, *of_launch;      /* column of a source; NONE */
+	bool within;                    /* nothing goes from one region to another */
+	uint32_t *taken;                /* columns, by region; [0] of all, if not within */
+	uint32_t *home;                 /* of each operation: the region that is told of it first; NONE, NOWHERE: of several */
 };
+#define NOWHERE (NONE - 1)
+
+static uint32_t *no_columns(struct detect *d, uint32_t n)
+{
+	return (uint32_t *)memset(arena_raw(&d->arena, n + 1, sizeof(uint32_t)), 0xff, (n + 1) * sizeof(uint32_t));
+}
 
 /* ---- where a number lies -------------------------------------------------------------------- */
 
@@ -51,6 +61,55 @@ static uint32_t *column_of(const struct walk *w, uint32_t source)
 	uint32_t *const kinds[] = {w->of_thread, w->of_operation, w->of_block, w->of_launch};
 
 	return &kinds[SOURCE_KIND(source)][SOURCE_NUMBER(source)];
+}
+
+/* ---- regions ----------------------------------------------------------------------------------- */
+
+static uint32_t region_of_warp(const struct walk *w, uint32_t warp) { return w->g->region[w->d->warp.v[warp].block]; }
+static uint32_t region_of_hub(const struct walk *w, uint32_t hub) { return w->g->region[w->d->block.n + hub]; }
+
+static uint32_t region_of_node(const struct walk *w, uint32_t node)
+{
+	return node < w->g->step.n ? region_of_warp(w, w->g->step.v[node].warp) : region_of_hub(w, node - w->g->step.n);
+}
+
+/* May anything go there? */
+static bool passes(const struct walk *w, uint32_t thread, uint32_t hub)
+{
+	return !w->within || region_of_warp(w, thread / EVENT_LANES) == region_of_hub(w, hub);
+}
+
+static void tell_home(const struct walk *w, uint32_t source, uint32_t region)
+{
+	uint32_t *home = &w->home[SOURCE_NUMBER(source)];
+
+	if (SOURCE_KIND(source) == SOURCE_OPERATION)
+		*home = *home == NONE || *home == region ? region : NOWHERE;
+}
+
+static void find_homes(struct walk *w)
+{
+	const struct graph *g = w->g;
+
+	w->home = no_columns(w->d, w->d->nactors);
+	for (uint32_t i = 0; i < g->hub.n; i++)
+		if (g->hub.v[i].source != NONE)
+			tell_home(w, g->hub.v[i].source, region_of_hub(w, i));
+	for (uint32_t i = 0; i < g->action.n; i++)
+		if (g->action.v[i].act == DO_TOLD)
+			tell_home(w, g->action.v[i].hub, region_of_warp(w, g->action.v[i].warp));
+}
+
+/* The region that a question is about alone; NOWHERE. */
+static uint32_t region_asked(const struct walk *w, const struct question *q)
+{
+	uint32_t by = q->warp == ASK_HUB ? region_of_hub(w, q->step) : region_of_warp(w, q->warp), of = NOWHERE;
+
+	if (SOURCE_KIND(q->source) == SOURCE_THREAD)
+		of = region_of_warp(w, SOURCE_NUMBER(q->source) / EVENT_LANES);
+	if (SOURCE_KIND(q->source) == SOURCE_OPERATION)
+		of = w->home[SOURCE_NUMBER(q->source)];
+	return of == by ? by : NOWHERE;
 }
 
 /* ---- learning --------------------------------------------------------------------------------- */
@@ -145,6 +204,8 @@ static void do_join(const struct walk *w, uint32_t thread, const struct action *
 {
 	uint32_t to = of_lane(w, thread, S_KNOW), from = of_hub(w, a->hub, S_KNOW);
 
+	if (!passes(w, thread, a->hub))
+		return;
 	if (a->how == H_FENCES)
 		learn_slot(w, to + of_scope(w, S_IN, a->apart), from + of_scope(w, S_OUT, a->apart), H_PLAIN, A_BLOCK);
 	else
@@ -162,6 +223,8 @@ static void do_put(const struct walk *w, uint32_t thread, const struct action *a
 {
 	uint32_t from = of_lane(w, thread, S_KNOW), to = of_hub(w, a->hub, S_KNOW);
 
+	if (!passes(w, thread, a->hub))
+		return;
 	if (a->how != H_FENCES)
 		raise_own(w, to, a->how == H_INITS ? F_INITS : F_ALL, thread, a->pos);
 	if (a->how != H_INITS)
@@ -240,7 +303,7 @@ static void walk_hub(const struct walk *w, uint32_t hub)
 	for (uint32_t i = g->into.first[hub]; i < g->into.first[hub + 1]; i++) {
 		const struct hub_edge *e = &g->edge.v[g->into.item[i]];
 
-		if (g->alike[e->from] != g->alike[hub])
+		if (g->alike[e->from] != g->alike[hub] && (!w->within || region_of_hub(w, e->from) == region_of_hub(w, hub)))
 			learn_edge(w, to, of_hub(w, e->from, S_KNOW), (enum how)e->how, (enum apart)e->apart);
 	}
 }
@@ -361,9 +424,14 @@ static void batch(const struct walk *w, struct answers *a, struct asked *q)
 	memset(w->any, 0, of_kept(w, 0) * sizeof *w->any);
 	by_step(w->d, g, a, q);
 	for (uint32_t i = 0; i < g->walk.n;) {
+		const bool asked = !w->within || w->taken[region_of_node(w, g->walk.v[i])];
+
 		if (c < end && i == c->first) {
-			walk_cycle(w, c, a, q);
+			if (asked)
+				walk_cycle(w, c, a, q);
 			i = c++->end;
+		} else if (!asked) {
+			i++;
 		} else {
 			walk_node(w, g->walk.v[i++], a, q);
 		}
@@ -373,68 +441,115 @@ static void batch(const struct walk *w, struct answers *a, struct asked *q)
 			answer(w, &a->question.v[q->item[i]], &a->value.v[q->item[i] * FACETS]);
 }
 
-static uint32_t *no_columns(struct detect *d, uint32_t n)
-{
-	return (uint32_t *)memset(arena_raw(&d->arena, n + 1, sizeof(uint32_t)), 0xff, (n + 1) * sizeof(uint32_t));
-}
-
-static void start(struct walk *w, uint32_t nsources)
+static void start(struct walk *w)
 {
 	struct detect *d = w->d;
 	const struct graph *g = w->g;
-	size_t slots;
 
 	w->speaker = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *w->speaker);
 	for (uint32_t i = 0; i < d->warp.n; i++)
 		EACH_LANE(l, g->speakers[i])
 			w->speaker[i * EVENT_LANES + l] = w->nspeakers++;
 	w->per = of_scope(w, S_OUT, A_DEVICE + 1);
-	slots = (2 * (size_t)w->nspeakers + g->nalike) * w->per;
-	for (w->columns = COLUMNS; w->columns < nsources && w->columns < MOST_COLUMNS &&
-	     slots * g->nfacets * (w->columns + COLUMNS) <= ROOM;)
-		w->columns += COLUMNS;
-	w->v = (uint32_t *)arena_raw(&d->arena, slots * g->nfacets * w->columns, sizeof *w->v);
-	w->any = (uint32_t *)arena_get(&d->arena, slots, sizeof *w->any);
 	w->of_thread = no_columns(d, d->warp.n * EVENT_LANES);
 	w->of_operation = no_columns(d, d->nactors);
 	w->of_block = no_columns(d, d->block.n);
 	w->of_launch = no_columns(d, d->launch.n);
+	w->taken = (uint32_t *)arena_get(&d->arena, g->nregions + 1, sizeof *w->taken);
+	find_homes(w);
+}
+
+/* As many columns as the sources of a region are, or of all, if there is room. */
+static void make_columns(struct walk *w, const struct answers *a, const uint32_t *item, uint32_t n)
+{
+	const struct graph *g = w->g;
+	const size_t slots = (2 * (size_t)w->nspeakers + g->nalike) * w->per;
+	uint32_t most = 0, all = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct question *q = &a->question.v[item[i]];
+		const uint32_t region = region_asked(w, q);
+		uint32_t *sources = region == NOWHERE ? &all : &w->taken[region];
+
+		if (*column_of(w, q->source) == NONE)
+			most = ++*sources > most ? *sources : most;
+		*column_of(w, q->source) = 0;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		*column_of(w, a->question.v[item[i]].source) = NONE;
+	memset(w->taken, 0, (g->nregions + 1) * sizeof *w->taken);
+	for (w->columns = COLUMNS; w->columns < most && w->columns < MOST_COLUMNS && slots * g->nfacets * (w->columns + COLUMNS) <= ROOM;)
+		w->columns += COLUMNS;
+	w->v = (uint32_t *)arena_raw(&w->d->arena, slots * g->nfacets * w->columns, sizeof *w->v);
+	w->any = (uint32_t *)arena_get(&w->d->arena, slots, sizeof *w->any);
+}
+
+/* Of the `n` questions, those about a region alone, or the others, go to the front; how many. */
+static uint32_t pick(const struct walk *w, const struct answers *a, uint32_t *item, uint32_t n)
+{
+	uint32_t picked = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t x = item[i];
+
+		if ((region_asked(w, &a->question.v[x]) != NOWHERE) != w->within)
+			continue;
+		item[i] = item[picked];
+		item[picked++] = x;
+	}
+	return picked;
+}
+
+/* Of the `n` questions, those for whose sources there are columns go to the front; how many. */
+static uint32_t fill(const struct walk *w, const struct answers *a, uint32_t *item, uint32_t n)
+{
+	uint32_t filled = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct question *q = &a->question.v[item[i]];
+		uint32_t *taken = &w->taken[w->within ? region_asked(w, q) : 0], *column = column_of(w, q->source), x = item[i];
+
+		if (*column == NONE && *taken == w->columns)
+			continue;
+		if (*column == NONE)
+			*column = (*taken)++;
+		item[i] = item[filled];
+		item[filled++] = x;
+	}
+	return filled;
+}
+
+static void answer_these(struct walk *w, struct answers *a, uint32_t *item, uint32_t n)
+{
+	while (n) {
+		struct asked q = {item, fill(w, a, item, n), NULL, NULL};
+
+		batch(w, a, &q);
+		for (uint32_t i = 0; i < q.n; i++)
+			*column_of(w, a->question.v[item[i]].source) = NONE;
+		memset(w->taken, 0, (w->g->nregions + 1) * sizeof *w->taken);
+		item += q.n;
+		n -= q.n;
+	}
 }
 
 void answer_all(struct detect *d, const struct graph *g, struct answers *a)
 {
 	struct walk w = {.d = d, .g = g};
-	uint32_t n = a->question.n - a->asked, from = 0, nsources = 0;
-	struct sorting o = new_sorting(&d->arena, n);
+	uint32_t n = a->question.n - a->asked, within, *item = (uint32_t *)arena_get(&d->arena, n, sizeof *item);
 
 	if (!n)
 		return;
-	for (uint32_t i = 0; i < n; i++) {
-		o.item[i] = a->asked + i;
-		o.key[i] = a->question.v[o.item[i]].source;
-	}
-	sort(&o);
 	for (uint32_t i = 0; i < n; i++)
-		nsources += !i || o.key[i] != o.key[i - 1];
+		item[i] = a->asked + i;
 	ADD_MANY(&a->value, n * FACETS);
-	start(&w, nsources);
-	while (from < n) {
-		struct asked q = {o.item + from, 0, NULL, NULL};
-		uint32_t columns = 0;
-
-		for (; from + q.n < n; q.n++) {
-			uint32_t *c = column_of(&w, (uint32_t)o.key[from + q.n]);
-
-			if (*c == NONE && columns == w.columns)
-				break;
-			if (*c == NONE)
-				*c = columns++;
-		}
-		batch(&w, a, &q);
-		for (uint32_t i = from; i < from + q.n; i++)
-			*column_of(&w, (uint32_t)o.key[i]) = NONE;
-		from += q.n;
-	}
+	start(&w);
+	make_columns(&w, a, item, n);
+	w.within = true;
+	within = pick(&w, a, item, n);
+	answer_these(&w, a, item, within);
+	w.within = false;
+	answer_these(&w, a, item + within, n - within);
 	a->asked = a->question.n;
 }
 

@@ -340,6 +340,31 @@ static void find_parts(struct detect *d, struct needs *n)
 		n->left[n->to.v[i]] += n->part[n->from.v[i]] == n->part[n->to.v[i]];
 }
 
+/* Blocks, and behind the last one hubs, as nodes: what a block knows of itself cannot have left its part in between. */
+static void find_regions(struct detect *d, struct graph *g, const struct needs *n)
+{
+	const uint32_t nblocks = d->block.n;
+	struct needs r;
+
+	memset(&r, 0, sizeof r);
+	for (uint32_t i = 0; i < n->to.n; i++) {
+		uint32_t ends[2] = {n->from.v[i], n->to.v[i]};
+
+		for (unsigned k = 0; k < 2; k++)
+			ends[k] = ends[k] < g->step.n ? d->warp.v[g->step.v[ends[k]].warp].block : nblocks + ends[k] - g->step.n;
+		if (ends[0] != ends[1])
+			need(&r, ends[0], ends[1]);
+	}
+	r.nnodes = nblocks + g->hub.n;
+	r.row = rows_of(&d->arena, r.from.v, r.from.n, r.nnodes);
+	find_parts(d, &r);
+	g->region = (uint32_t *)arena_get(&g->arena, r.nnodes, sizeof *g->region);
+	memcpy(g->region, r.part, r.nnodes * sizeof *g->region);
+	g->nregions = r.nparts;
+	list_free(&r.from.list);
+	list_free(&r.to.list);
+}
+
 static void reach(struct graph *g, struct needs *n, uint32_t node)
 {
 	*ADD(&g->walk) = node;
@@ -425,6 +450,7 @@ static void order_walk(struct detect *d, struct graph *g)
 	of_part = rows_of(&d->arena, n.part, n.nnodes, n.nparts);
 	for (uint32_t i = n.nparts; i-- > 0;)
 		order_part(d, g, &n, of_part.item + of_part.first[i], of_part.first[i + 1] - of_part.first[i]);
+	find_regions(d, g, &n);
 	list_free(&n.from.list);
 	list_free(&n.to.list);
 }

@@ -239,6 +239,7 @@ struct graph {
 	uint8_t place[FACETS];          /* of one of them among them */
 	unsigned nfacets;
 	uint32_t *alike, nalike;        /* of each hub: a number that those have in common that hold the same */
+	uint32_t *region, nregions;     /* of each block, and behind the last one of each hub: what goes out of a region does not return */
 	uint32_t *ended;                /* hub of what a block's threads knew as they ended, by block */
 	uint32_t *dependents;           /* of what goes to a launch's dependents, by launch */
 };
