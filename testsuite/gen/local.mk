@@ -9,7 +9,7 @@ TESTS += testsuite/gen/thousand.sh testsuite/gen/seeds.sh
 testsuite_gen_soak_SOURCES = testsuite/gen/gen.h testsuite/gen/gen_impl.h testsuite/gen/gen.c \
 	testsuite/gen/pieces.c testsuite/gen/prog.c \
 	testsuite/gen/gen_async.h testsuite/gen/async.c testsuite/gen/cluster.c testsuite/gen/products.c testsuite/gen/rows.c \
-	testsuite/gen/locks.c \
+	testsuite/gen/locks.c testsuite/gen/wrong.h testsuite/gen/wrong.c testsuite/gen/wrong_sync.c testsuite/gen/plant.c \
 	testsuite/gen/soak.h testsuite/gen/soak.c testsuite/gen/shrink.c \
 	testsuite/gen/worker.h testsuite/gen/worker.c testsuite/gen/contents.c \
 	testsuite/gen/device.c testsuite/gen/events.c run/cut.c run/judge.c run/part.c run/judge.h

@@ -86,16 +86,41 @@ static const char async_start[] =
 	"	mov.u32 %rank, %cluster_ctarank;\n"
 	"	xor.b32 %peer, %rank, 1;\n";
 
+/* Where programs with errors have theirs: one variable behind the other, something in front of the first, and what must
+ * not be overrun behind the last. */
+static void print_variables(struct ptx_buf *b, const struct gen_prog *p, const char *name)
+{
+	char line[128];
+
+	ptx_puts(b, "	.shared .align 128 .b8 front[512];\n"
+		 "	.reg .b32 %e<4>, %dyn, %ea, %eb, %ev;\n"
+		 "	.reg .b64 %ex;\n");
+	for (unsigned i = 0; i < 4 && p->var[i]; i++) {
+		snprintf(line, sizeof line, "	.shared .align 16 .b8 e%u[%u];\n	mov.u32 %%e%u, e%u;\n", i, p->var[i], i, i);
+		ptx_puts(b, line);
+	}
+	if (p->dynamic) {
+		snprintf(line, sizeof line, "	mov.u32 %%dyn, dynamic_%s;\n", name);
+		ptx_puts(b, line);
+	}
+}
+
 void gen_print(struct ptx_buf *b, const struct gen_prog *p, const char *name)
 {
 	char line[256];
 
+	if (p->dynamic) {
+		snprintf(line, sizeof line, "\n.extern .shared .align 16 .b8 dynamic_%s[];", name);
+		ptx_puts(b, line);
+	}
 	snprintf(line, sizeof line, "\n.visible .entry %s(.param .u64 p_data%s)%s\n{\n", name,
 		 p->async ? ", .param .u64 p_source, .param .align 64 .b8 p_map[128]" : "",
 		 p->cluster ? " .reqnctapercluster 2, 1, 1" : "");
 	ptx_puts(b, line);
 	if (p->async)
 		ptx_puts(b, async_start);
+	if (p->seed >= GEN_ERRORS)
+		print_variables(b, p, name);
 	ptx_puts(b,
 		"	.reg .pred %p, %q, %f;\n"
 		"	.reg .b16 %h<4>;\n"
@@ -120,6 +145,8 @@ void gen_print(struct ptx_buf *b, const struct gen_prog *p, const char *name)
 		"	mov.u64 %x0, 5;\n"
 		"	mov.u64 %x1, 6;\n"
 		"	setp.eq.u32 %f, %t, %t;\n");
+	if (p->seed >= GEN_ERRORS)
+		ptx_puts(b, "	.shared .align 128 .b64 eb[8];\n");
 	for (unsigned i = 0; i < p->n; i++)
 		ptx_puts(b, p->item[i].text);
 	ptx_puts(b, "	ret;\n}\n");

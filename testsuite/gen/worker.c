@@ -143,7 +143,7 @@ bool worker_launch(struct worker *w, CUmodule m, const struct gen_prog *p, unsig
 	if (w->cuModuleGetFunction(&f, m, name) ||
 	    w->cuMemsetD8_v2(w->data, 0, CONTENTS_BYTES) || w->cuCtxSynchronize())
 		give_up("a program cannot be started");
-	if (w->cuLaunchKernel(f, p->blocks, 1, 1, p->threads, 1, 1, 0, NULL, params, NULL))
+	if (w->cuLaunchKernel(f, p->blocks, 1, 1, p->threads, 1, 1, p->dynamic, NULL, params, NULL))
 		give_up("a program cannot be launched");
 	return w->cuCtxSynchronize() == CUDA_SUCCESS;
 }
@@ -201,6 +201,7 @@ void worker_find_oracle(struct worker *w, void *lib)
 	worker_find(lib, "emu_oracle_forget", &w->forget);
 	worker_find(lib, "emu_oracle_findings", &w->findings);
 	worker_find(lib, "emu_oracle_judge", &w->judge);
+	worker_find(lib, "emu_hang", &w->hang);
 }
 
 struct verdict { struct run_result *r; uint32_t causes; };
@@ -263,7 +264,7 @@ static void note_lines(struct worker *w, unsigned first, struct run_result *r)
 	free(f);
 }
 
-static void compare(struct worker *w, unsigned first, struct run_result *r, const uint64_t *before)
+static void compare(struct worker *w, const struct gen_prog *p, unsigned first, struct run_result *r, const uint64_t *before)
 {
 	size_t n = gsan_findings();
 	struct emu_oracle_pair *pairs = calloc(n - w->seen + 1, sizeof *pairs);
@@ -280,6 +281,8 @@ static void compare(struct worker *w, unsigned first, struct run_result *r, cons
 	}
 	note_lines(w, first, r);
 	worker_judge(w, pairs, n - w->seen, counted(before), r);
+	if (p->seed >= GEN_ERRORS)
+		plant_check(w, p, first, &(struct plant_said){pairs, n - w->seen, r->fault}, r);
 	w->seen = n;
 	free(pairs);
 }
@@ -296,11 +299,11 @@ static void one(struct worker *w, const struct job *j, unsigned k, struct run_re
 	w->forget();
 	w->emu_set_seed(schedule ? p->seed * SCHEDULES_MAX + schedule : 0);
 	r->fault = !worker_launch(w, w->module[k % j->schedules], p, i);
-	compare(w, w->first[i], r, before);
+	compare(w, p, w->first[i], r, before);
 	/* Once for each program, and every way to give turns comes up. */
 	/* When the warps of a warpgroup come to a product is no step (emu/stepwise.c), and their
 	 * copies land at other moments. */
-	if (!r->fault && !(p->seed >= GEN_PRODUCTS && p->seed < GEN_ROWS) && (soak_contents || schedule % 3 == p->seed % 3)) {
+	if (!r->fault && !p->planted && !(p->seed >= GEN_PRODUCTS && p->seed < GEN_ROWS) && (soak_contents || schedule % 3 == p->seed % 3)) {
 		contents_compare(w, p, i, contents_seed(p, schedule), r);
 		w->seen = gsan_findings();
 	}
@@ -351,6 +354,8 @@ static _Noreturn void child(const struct job *j, int fd, unsigned done)
 	setenv("GSAN_OPTIONS", "log_path=/dev/null:report_limit=1:symbolize=0:"
 	       "suppress_equal_stacks=0:quiet=1:exitcode=0", 1);
 	setenv("EMU_SM", "90", 1);
+	if (j->p->seed >= GEN_ERRORS)           /* some poll for ever */
+		setenv("EMU_TIMEOUT", "1", 1);
 	j->child(j, fd, done);
 	_exit(0);
 }
