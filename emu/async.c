@@ -293,6 +293,15 @@ void emu_async_run(void)
 	}
 }
 
+void emu_async_settle(void)
+{
+	while (emu_m.async_due != UINT64_MAX) {
+		if (emu_m.steps < emu_m.async_due)
+			emu_m.steps = emu_m.async_due;
+		emu_async_run();
+	}
+}
+
 bool emu_async_done(const struct emu_warp *w, unsigned lane, uint32_t group, bool read)
 {
 	for (const struct emu_async *a = pending; a; a = a->next)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "emu/emu.h"
+#include "emu/async.h"
 
 #define MOST_LINES 16
 #define LOOK_EVERY 4096         /* turns of warps between two looks at the clock */
@@ -112,6 +112,7 @@ static void say_all(void)
 void emu_deadlock(void)
 {
 	fputs("emu: deadlock: every thread waits for something that cannot happen\n", stderr);
+	emu_async_settle();
 	say_all();
 	emu_m.fault = CUDA_ERROR_LAUNCH_TIMEOUT;
 }
