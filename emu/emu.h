@@ -561,6 +561,7 @@ bool emu_warp_grow_local(struct emu_warp *, uint64_t bytes);
 /* Runs resident blocks until a grid ends, which it returns; NULL: a fault,
  * emu_m.attention, or nothing left to run. */
 struct emu_grid *emu_run(void);
+void emu_step_group(struct emu_warp *, unsigned group);         /* one op of that one, which joins nobody */
 void emu_reseed(uint64_t salt);
 uint64_t emu_random(void);
 void emu_warp_ready(struct emu_warp *);         /* some group became ready */
@@ -642,6 +643,12 @@ bool emu_is_late(void);
 void emu_where_begin(uint64_t seconds); /* EMU_TIMEOUT begins; 0: there is none */
 
 /* ---- exec*.c ------------------------------------------------------------------- */
+
+/* spin.c: a launch begins; do all that run go round for ever?  What a lane polled then, NULL: nothing that is known: an
+ * address in shared memory, and what it holds. */
+void emu_spin_begin(void);
+bool emu_spins(void);
+const struct emu_op *emu_spin_polled(const struct emu_warp *, unsigned lane, uint64_t *addr, uint64_t *value);
 
 /* Runs a group until it stops, or `budget` ops are done. */
 void emu_exec(struct emu_x *, const struct emu_op *pc);

@@ -500,6 +500,7 @@ void emu_grid_start(struct emu_grid *g)
 
 	if (!emu_m.grids)
 		emu_reseed(emu_m.launches);
+	emu_spin_begin();
 	emu_m.launches++;
 	emu_tmap_forget();
 	g->id = ++emu_m.next_grid;

@@ -26,7 +26,8 @@ enum gen_may {
 	GEN_MAY_FAULT = 1,      /* the kernel may end in a fault */
 	GEN_MAY_HANG = 2,       /* or not at all */
 	GEN_MAY_MISS = 4,       /* whether it is wrong hangs on what the oracle leaves open */
-	GEN_IS_HANG = 8         /* the emulated device says so */
+	GEN_IS_HANG = 8,        /* the emulated device says so */
+	GEN_POLLS = 16          /* and some thread polls for ever */
 };
 
 struct gen_prog {

@@ -87,7 +87,8 @@ void plant_check(struct worker *w, const struct gen_prog *p, unsigned first, con
 	w->findings(f, n);
 	for (size_t i = 0; i < n; i++)
 		pairs[i] = f[i].pair;
-	hold(p, first, "the oracle", pairs, n, hangs || p->may & GEN_MAY_MISS, r);
+	/* It hears of what an instruction has done. */
+	hold(p, first, "the oracle", pairs, n, hangs || p->may & GEN_MAY_MISS || (r->fault && p->may & GEN_MAY_FAULT), r);
 	hold(p, first, "gsan", said->pair, said->n, hangs || said->blind, r);
 	hold_end(w, p, first, r);
 	r->told = p->planted && !r->bad[BAD_PLANT] && (hangs || said->n);

@@ -324,7 +324,7 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 		t->faults += r[s].fault;
 		t->hung += r[s].hung;
 		t->compared += r[s].compared;
-		t->planted += p->planted != NULL;
+		t->planted += p->planted && (soak_events || !(p->may & GEN_POLLS));
 		t->told += r[s].told;
 		fault |= r[s].fault || r[s].hung;
 		racy += r[s].races != 0;

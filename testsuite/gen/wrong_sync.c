@@ -141,7 +141,7 @@ static bool mask(struct wrong *w)
 		put(g, "bar.warp.sync %%ea;%s", wrong_mark(w));
 	}
 	plain(g);
-	wrong_plant(w, barrier, 0);
+	wrong_plant(w, barrier, GEN_MAY_HANG);
 	return true;
 }
 
@@ -366,13 +366,17 @@ static bool older_parity(struct wrong *w)
 	put(g, "mbarrier.arrive.shared.b64 _, [eb+%u];", at);
 	put_else(g, label);
 	wrong_wait(w, at, "0", "");
+	/* The write comes behind what is wrong, as the phase of that parity would not come again. */
+	if (w->bad)
+		wrong_wait(w, at, "0", "");
 	put(g, "red.relaxed.cta.global.add.u32 [%%ra+%u], 1;", count.off);
-	wrong_wait(w, at, w->bad ? "0" : "1", "");
+	if (!w->bad)
+		wrong_wait(w, at, "1", "");
 	put(g, "ld.shared.u32 %%ev, [%%e%u];%s", e, wrong_mark(w));
 	put_label(g, label);
 	put_label(g, spin - 1);
 	plain(g);
-	wrong_plant(w, "data-race", GEN_MAY_HANG);
+	wrong_plant(w, "data-race", 0);
 	return true;
 }
 
@@ -485,7 +489,7 @@ static bool arrival_missing(struct wrong *w)
 	put(g, "mbarrier.arrive.shared.b64 _, [eb+%u];", at);
 	wrong_wait(w, at, "0", wrong_mark(w));
 	plain(g);
-	wrong_plant(w, deadlock, GEN_IS_HANG);
+	wrong_plant(w, deadlock, GEN_IS_HANG | GEN_POLLS);
 	return true;
 }
 
@@ -502,7 +506,7 @@ static bool phase_too_far(struct wrong *w)
 	wrong_wait(w, at, "0", "");
 	wrong_wait(w, at, w->bad ? "1" : "0", wrong_mark(w));
 	plain(g);
-	wrong_plant(w, deadlock, GEN_IS_HANG);
+	wrong_plant(w, deadlock, GEN_IS_HANG | GEN_POLLS);
 	return true;
 }
 
@@ -520,7 +524,7 @@ static bool bytes_missing(struct wrong *w)
 	put(g, "@%%p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%e%u], [%%src], 64, [eb+%u];", e, at);
 	wrong_wait(w, at, "0", wrong_mark(w));
 	plain(g);
-	wrong_plant(w, deadlock, GEN_IS_HANG);
+	wrong_plant(w, deadlock, GEN_IS_HANG | GEN_POLLS);
 	return true;
 }
 
@@ -545,7 +549,33 @@ static bool crosswise(struct wrong *w)
 	put(g, "mbarrier.arrive.shared.b64 _, [eb+%u];", one);
 	put_label(g, label);
 	plain(g);
-	wrong_plant(w, deadlock, GEN_IS_HANG);
+	wrong_plant(w, deadlock, GEN_IS_HANG | GEN_POLLS);
+	return true;
+}
+
+/* A flag that nobody sets: who would is behind the wait, or sets another. */
+static bool flag_unset(struct wrong *w)
+{
+	struct gen *g = w->g;
+	unsigned e, label = ++g->labels;
+	bool other = chance(g, 50);
+	const char *how = PICK(g, "ld.volatile.shared.u32 %ev,", "ld.relaxed.cta.shared.u32 %ev,", "ld.acquire.cta.shared.u32 %ev,");
+
+	if (!wrong_var(w, 16, &e))
+		return false;
+	put(g, "st.relaxed.cta.shared.u32 [%%e%u], 0;", e);
+	put(g, "barrier.sync 0;");
+	put(g, "setp.eq.u32 %%p, %%t, %u;", below(g, g->p->threads));
+	if (!w->bad || other)
+		put(g, "@%%p st.relaxed.cta.shared.u32 [%%e%u+%u], 1;", e, w->bad ? 4 : 0);
+	put_label(g, label);
+	put(g, "%s [%%e%u];%s", how, e, wrong_mark(w));
+	put(g, "setp.eq.u32 %%q, %%ev, 0;");
+	put(g, "@%%q bra L%u;", label);
+	if (w->bad && !other)
+		put(g, "@%%p st.relaxed.cta.shared.u32 [%%e%u], 1;", e);
+	plain(g);
+	wrong_plant(w, deadlock, GEN_IS_HANG | GEN_POLLS);
 	return true;
 }
 
@@ -588,5 +618,5 @@ static bool some_reach(struct wrong *w)
 	return true;
 }
 
-wrong_form *const wrong_hangs[] = {arrival_missing, phase_too_far, bytes_missing, crosswise, two_ids, two_ids, some_reach, some_reach};
+wrong_form *const wrong_hangs[] = {arrival_missing, phase_too_far, bytes_missing, crosswise, flag_unset, two_ids, two_ids, some_reach, some_reach};
 const unsigned wrong_nhangs = sizeof wrong_hangs / sizeof *wrong_hangs;
