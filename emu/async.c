@@ -320,9 +320,9 @@ static void lose_shared(struct emu_cluster *c)
 	for (unsigned i = 0; i < c->nblocks; i++) {
 		struct emu_block *b = c->block[i];
 
-		memset(b->smem, 0xdd, b->smem_bytes);
+		memset(b->smem, 0xdd, b->smem_end);
 		if (b->stale)
-			memset(b->stale, 0xdd, b->smem_bytes);
+			memset(b->stale, 0xdd, b->smem_end);
 	}
 }
 

@@ -129,13 +129,15 @@ static void add_arrivals(struct gathered *g, const struct hang_object *o, const 
 	}
 }
 
-static uint32_t at_word(const struct emu_warp *w, uint64_t addr)
+static uint32_t at_word(const struct emu_warp *w, const struct hang_object *o)
 {
 	uint32_t there = 0;
-	uint64_t at, value;
 
-	EMU_EACH(l, w->live)
-		there |= (uint32_t)(emu_spin_polled(w, l, &at, &value) && at == addr) << l;
+	EMU_EACH(l, w->live) {
+		const struct emu_polled *p = emu_spin_polled(w, l);
+
+		there |= (uint32_t)(p && p->at == o->number && number_of(p->owner) == o->block) << l;
+	}
 	return there;
 }
 
@@ -144,7 +146,7 @@ static void add_writers(struct gathered *g, const struct hang_object *o, const s
 {
 	for (unsigned r = 0; r < c->nblocks; r++)
 		for (unsigned i = 0; i < c->block[r]->nwarps; i++)
-			add_others(g, o, &c->block[r]->warp[i], at_word(&c->block[r]->warp[i], o->number));
+			add_others(g, o, &c->block[r]->warp[i], at_word(&c->block[r]->warp[i], o));
 }
 
 /* ---- who waits ---------------------------------------------------------------------------------------- */
@@ -170,14 +172,13 @@ static bool is_new(const struct gathered *g, const struct hang_object *o)
 static void add_poll(struct gathered *g, const struct emu_warp *w, const struct emu_group *q)
 {
 	struct hang_wait *x = &g->wait[g->h.nwaits - 1];
-	uint64_t addr, value;
-	const struct emu_op *op = emu_spin_polled(w, (unsigned)__builtin_ctz(q->mask), &addr, &value);
+	const struct emu_polled *p = emu_spin_polled(w, (unsigned)__builtin_ctz(q->mask));
 
-	if (!op || q->state != GROUP_READY)
+	if (!p || q->state != GROUP_READY)
 		return;
-	x->object = (struct hang_object){HANG_WORD, x->block, addr};
-	x->value = value;
-	x->at = place_of(op);
+	x->object = (struct hang_object){HANG_WORD, number_of(p->owner), p->at};
+	x->value = p->value;
+	x->at = place_of(p->op);
 	if (is_new(g, &x->object))
 		add_writers(g, &x->object, w->block->cluster);
 }

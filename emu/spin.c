@@ -13,7 +13,7 @@
 #include "emu/listen.h"
 
 enum {
-	FIRST = 1 << 19,                /* ops of a launch before the first trial, and between two at least */
+	FIRST = 1 << 15,                /* ops of a launch before the first trial, and between two at least */
 	OPS_MOST = 1 << 14              /* of a trial of one warp */
 };
 
@@ -27,7 +27,7 @@ struct trial {
 };
 
 /* Who polls a word: what each lane looked at last in the trial. */
-static struct emu_spin { const struct emu_warp *w; const struct emu_op *op[EMU_LANES]; uint64_t addr[EMU_LANES], value[EMU_LANES]; } *polled;
+static struct spin { const struct emu_warp *w; struct emu_polled lane[EMU_LANES]; } *polled;
 static unsigned npolled, cappolled;
 static uint64_t due;
 
@@ -46,7 +46,7 @@ static bool computes(const struct emu_op *op)
 	}
 }
 
-static struct emu_spin *spin_of(const struct emu_warp *w)
+static struct spin *spin_of(const struct emu_warp *w)
 {
 	for (unsigned i = 0; i < npolled; i++)
 		if (polled[i].w == w)
@@ -75,19 +75,17 @@ static bool reads_inside(struct emu_x *x, const struct emu_op *op)
 		m &= op->guard_neg ? ~x->pred[op->guard] : x->pred[op->guard];
 	EMU_EACH(l, m) {
 		uint64_t a = emu_addr_of(x, &op->u.mem, l);
-		struct emu_spin *s;
+		struct emu_polled *s;
 		const void *p;
 
 		if (!emu_locate(x->b, base, a, &spot) || !spot.owner || op->size > 8)
 			return false;
-		s = spin_of(x->w);
+		s = &spin_of(x->w)->lane[l];
 		p = emu_at(x, l, base, a, op->size);
 		if (!p)
 			return false;
-		s->op[l] = op;
-		s->addr[l] = spot.at;
-		s->value[l] = 0;
-		memcpy(&s->value[l], p, op->size);
+		*s = (struct emu_polled){op, spot.owner, spot.at, 0};
+		memcpy(&s->value, p, op->size);
 	}
 	return true;
 }
@@ -230,14 +228,10 @@ bool emu_spins(void)
 	return true;
 }
 
-const struct emu_op *emu_spin_polled(const struct emu_warp *w, unsigned lane, uint64_t *addr, uint64_t *value)
+const struct emu_polled *emu_spin_polled(const struct emu_warp *w, unsigned lane)
 {
-	for (unsigned i = 0; i < npolled; i++) {
-		if (polled[i].w != w || !polled[i].op[lane])
-			continue;
-		*addr = polled[i].addr[lane];
-		*value = polled[i].value[lane];
-		return polled[i].op[lane];
-	}
+	for (unsigned i = 0; i < npolled; i++)
+		if (polled[i].w == w)
+			return polled[i].lane[lane].op ? &polled[i].lane[lane] : NULL;
 	return NULL;
 }

@@ -61,7 +61,7 @@ static void say_group(const struct emu_warp *w, const struct emu_group *g)
 {
 	unsigned lane = (unsigned)__builtin_ctz(g->mask);
 	const struct emu_cluster *c = w->block->cluster;
-	uint64_t at, value;
+	const struct emu_polled *p = emu_spin_polled(w, lane);
 
 	fputs("emu:   ", stderr);
 	emu_print_thread(w, lane, own_op(w, g));
@@ -80,8 +80,8 @@ static void say_group(const struct emu_warp *w, const struct emu_group *g)
 		if (w->looks & g->mask) {
 			fprintf(stderr, "waits at the mbarrier at 0x%llx: ", (unsigned long long)w->looked_at);
 			emu_mbar_say(w->looked);
-		} else if (emu_spin_polled(w, lane, &at, &value)) {
-			fprintf(stderr, "polls the word at 0x%llx, which holds 0x%llx", (unsigned long long)at, (unsigned long long)value);
+		} else if (p) {
+			fprintf(stderr, "polls the word at 0x%llx, which holds 0x%llx", (unsigned long long)p->at, (unsigned long long)p->value);
 		} else {
 			fputs("goes on", stderr);
 		}

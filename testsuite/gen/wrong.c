@@ -69,6 +69,8 @@ void wrong_wait(struct wrong *w, unsigned at, const char *phase, const char *mar
 
 /* ---- accesses outside of a variable ---------------------------------------------------------- */
 
+enum { UNIT = 128 };            /* in which blocks get shared memory; the dynamic part begins in the middle of one */
+
 static unsigned threads(const struct wrong *w)
 {
 	return w->g->p->threads;
@@ -245,10 +247,13 @@ static bool dynamic(struct wrong *w)
 
 	if (g->p->dynamic || size * threads(w) <= less)
 		return false;
+	/* Behind the end of the block's last unit of shared memory the device has nothing. */
+	if (w->bad && (size * threads(w) - less) % UNIT == UNIT / 2)
+		return false;
 	g->p->dynamic = size * threads(w) - (w->bad ? less : 0);
 	put(g, "mad.lo.u32 %%ea, %%t, %u, %%dyn;", size);
 	put_access(w, size, 1, w->bad && !less ? size : 0);
-	wrong_plant(w, "shared-bounds", GEN_MAY_FAULT);
+	wrong_plant(w, "shared-bounds", 0);
 	return true;
 }
 
