@@ -176,12 +176,12 @@ static bool loop(struct wrong *w)
 	if (!wrong_var(w, size * n, &e))
 		return false;
 	o = open_eq(g, "%t", below(g, threads(w)));
-	put(g, "mov.u32 %%ea, %%e%u;", e);
+	/* A register of its own: whose address it is is to be known across labels. */
+	put(g, "mov.u32 %%el%u, %%e%u;", e, e);
 	put(g, "mov.u32 %%ev, 0;");
 	put_label(g, again);
-	put(g, "%s.shared.u%u %s;%s", chance(g, 50) ? "st" : "st.volatile", size * 8,
-	    size == 8 ? "[%ea], %x0" : "[%ea], %v0", wrong_mark(w));
-	put(g, "add.u32 %%ea, %%ea, %u;", size);
+	put(g, "%s.shared.u%u [%%el%u], %s;%s", chance(g, 50) ? "st" : "st.volatile", size * 8, e, regs(size, 1), wrong_mark(w));
+	put(g, "add.u32 %%el%u, %%el%u, %u;", e, e, size);
 	put(g, "add.u32 %%ev, %%ev, 1;");
 	put(g, "setp.%s.u32 %%q, %%ev, %u;", w->bad ? "le" : "lt", n);
 	put(g, "@%%q bra L%u;", again);

@@ -128,17 +128,17 @@ static bool mask(struct wrong *w)
 		break;
 	case 1:                         /* its half; of the neighbour, the other one */
 		put(g, "and.b32 %%ev, %%l, 16;");
-		put(g, "mov.u32 %%ea, 0x%x;", w->bad ? 0xffff0000u : 0xffffu);
-		put(g, "%s %%ea, %%ea, %%ev;", w->bad ? "shr.u32" : "shl.b32");
-		put(g, "bar.warp.sync %%ea;%s", wrong_mark(w));
+		put(g, "mov.u32 %%eb, 0x%x;", w->bad ? 0xffff0000u : 0xffffu);
+		put(g, "%s %%eb, %%eb, %%ev;", w->bad ? "shr.u32" : "shl.b32");
+		put(g, "bar.warp.sync %%eb;%s", wrong_mark(w));
 		break;
 	default:                        /* pairs of lanes */
 		put(g, "and.b32 %%ev, %%l, 30;");
-		put(g, "mov.u32 %%ea, 3;");
-		put(g, "shl.b32 %%ea, %%ea, %%ev;");
+		put(g, "mov.u32 %%eb, 3;");
+		put(g, "shl.b32 %%eb, %%eb, %%ev;");
 		if (w->bad)
-			put(g, "shl.b32 %%ea, %%ea, 1;");
-		put(g, "bar.warp.sync %%ea;%s", wrong_mark(w));
+			put(g, "shl.b32 %%eb, %%eb, 1;");
+		put(g, "bar.warp.sync %%eb;%s", wrong_mark(w));
 	}
 	plain(g);
 	wrong_plant(w, barrier, GEN_MAY_HANG);
