@@ -57,7 +57,7 @@ static struct emu_oracle_pair *pairs_of(const struct judge_log *log, const struc
 static void hold_plant(struct logger *l, const struct gen_prog *p, unsigned first, const struct detect *d, const struct judge_log *log,
 		       struct run_result *r)
 {
-	struct plant_said said = {.blind = false};
+	struct plant_said said = {.who = "gsan"};
 	struct emu_oracle_pair *pairs = pairs_of(log, d, &said.n);
 
 	said.pair = pairs;

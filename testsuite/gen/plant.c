@@ -44,21 +44,20 @@ static void wrong(struct run_result *r, const char *who, const char *what, const
 	r->bad[BAD_PLANT]++;
 }
 
-/* All that it says has to be the planted error, and that has to be said, or, where `open`, may be. */
-static void hold(const struct gen_prog *p, unsigned first, const char *who, const struct emu_oracle_pair *said, size_t n, bool open,
-		 struct run_result *r)
+/* All that is said of a program has to be the planted error, and that has to be said, or, where `open`, may be. */
+static void hold(const struct gen_prog *p, unsigned first, const struct plant_said *x, struct run_result *r)
 {
 	const struct marks m = marks_of(p);
 	bool found = false;
 
-	for (size_t i = 0; i < n; i++) {
-		if (p->planted && !strcmp(said[i].kind, p->planted))
-			found |= is_marked(&m, said[i].line, first);
-		else
-			wrong(r, who, p->planted ? "says something else" : "says what is right is wrong", said[i].kind, said[i].line);
+	for (size_t i = 0; i < x->n; i++) {
+		if (p->planted && !strcmp(x->pair[i].kind, p->planted))
+			found |= is_marked(&m, x->pair[i].line, first);
+		else if (!x->torn)
+			wrong(r, x->who, p->planted ? "says something else" : "says what is right is wrong", x->pair[i].kind, x->pair[i].line);
 	}
-	if (p->planted && !found && !open)
-		wrong(r, who, "does not say what is planted", p->planted, (const unsigned[]){first + m.line[0], first + m.line[m.n > 1]});
+	if (p->planted && !found && !x->open)
+		wrong(r, x->who, "does not say what is planted", p->planted, (const unsigned[]){first + m.line[0], first + m.line[m.n > 1]});
 }
 
 /* What the emulated device says of an end that never comes. */
@@ -72,7 +71,7 @@ static void hold_end(const struct worker *w, const struct gen_prog *p, unsigned 
 	else if (r->fault && !hangs && !(p->may & GEN_MAY_FAULT) && !(p->may & GEN_MAY_HANG))
 		wrong(r, "the device", "ends in a fault", "none", hang.line);
 	if (p->may & GEN_IS_HANG)
-		hold(p, first, "the device", &hang, hangs, false, r);
+		hold(p, first, &(struct plant_said){.who = "the device", .pair = &hang, .n = hangs}, r);
 }
 
 void plant_check(struct worker *w, const struct gen_prog *p, unsigned first, const struct plant_said *said, struct run_result *r)
@@ -81,6 +80,7 @@ void plant_check(struct worker *w, const struct gen_prog *p, unsigned first, con
 	struct emu_oracle_finding *f = calloc(n + 1, sizeof *f);
 	struct emu_oracle_pair *pairs = calloc(n + 1, sizeof *pairs);
 	bool hangs = p->may & GEN_IS_HANG;
+	struct plant_said judge;
 
 	if (!f || !pairs)
 		give_up("out of memory");
@@ -88,8 +88,11 @@ void plant_check(struct worker *w, const struct gen_prog *p, unsigned first, con
 	for (size_t i = 0; i < n; i++)
 		pairs[i] = f[i].pair;
 	/* It hears of what an instruction has done. */
-	hold(p, first, "the oracle", pairs, n, hangs || p->may & GEN_MAY_MISS || (r->fault && p->may & GEN_MAY_FAULT), r);
-	hold(p, first, "gsan", said->pair, said->n, hangs || said->blind, r);
+	judge = (struct plant_said){"the oracle", pairs, n, hangs || p->may & GEN_MAY_MISS || (r->fault && p->may & GEN_MAY_FAULT), false};
+	hold(p, first, &judge, r);
+	judge = *said;
+	judge.open |= hangs;
+	hold(p, first, &judge, r);
 	hold_end(w, p, first, r);
 	r->told = p->planted && !r->bad[BAD_PLANT] && (hangs || said->n);
 	free(f);

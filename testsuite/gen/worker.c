@@ -282,7 +282,7 @@ static void compare(struct worker *w, const struct gen_prog *p, unsigned first, 
 	note_lines(w, first, r);
 	worker_judge(w, pairs, n - w->seen, counted(before), r);
 	if (p->seed >= GEN_ERRORS)
-		plant_check(w, p, first, &(struct plant_said){pairs, n - w->seen, r->fault}, r);
+		plant_check(w, p, first, &(struct plant_said){"gsan", pairs, n - w->seen, r->fault, r->fault}, r);
 	w->seen = n;
 	free(pairs);
 }

@@ -61,11 +61,12 @@ void worker_count(uint64_t n[CAUSES]);
 void worker_judge(struct worker *, const struct emu_oracle_pair *, size_t n, uint32_t causes, struct run_result *);
 
 /* plant.c: holds what was said of a program with an error, or its right twin, against what its maker knows; lines count
- * from `first` on. */
+ * from `first` on.  open: nothing need be said; torn: what a fault has left of a log says anything. */
 struct plant_said {
-	const struct emu_oracle_pair *pair;     /* gsan's findings */
+	const char *who;
+	const struct emu_oracle_pair *pair;
 	size_t n;
-	bool blind;                     /* it may have lost the log */
+	bool open, torn;
 };
 void plant_check(struct worker *, const struct gen_prog *, unsigned first, const struct plant_said *, struct run_result *);
 

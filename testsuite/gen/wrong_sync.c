@@ -141,7 +141,7 @@ static bool mask(struct wrong *w)
 		put(g, "bar.warp.sync %%eb;%s", wrong_mark(w));
 	}
 	plain(g);
-	wrong_plant(w, barrier, GEN_MAY_HANG);
+	wrong_plant(w, barrier, GEN_MAY_FAULT | GEN_MAY_HANG);
 	return true;
 }
 
@@ -200,7 +200,7 @@ static bool init_twice(struct wrong *w)
 	put(g, "mbarrier.init.shared.b64 [eb+%u], %u;%s", at, 1 + below(g, 4), wrong_mark(w));
 	plain(g);
 	close_if(g, o);
-	wrong_plant(w, mbarrier, 0);
+	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
 	return true;
 }
 
@@ -218,7 +218,7 @@ static bool no_init(struct wrong *w)
 	put_use(w, at);
 	plain(g);
 	close_if(g, o);
-	wrong_plant(w, mbarrier, 0);
+	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
 	return true;
 }
 
@@ -239,7 +239,7 @@ static bool after_inval(struct wrong *w)
 		put(g, "mbarrier.inval.shared.b64 [eb+%u];", at);
 	plain(g);
 	close_if(g, o);
-	wrong_plant(w, mbarrier, 0);
+	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
 	return true;
 }
 
@@ -261,7 +261,7 @@ static bool stored(struct wrong *w)
 	put(g, "st.shared.%s [eb+%u], %s;%s", words ? "u64" : "u32", at, words ? "%x0" : "%v0", wrong_mark(w));
 	plain(g);
 	close_if(g, o);
-	wrong_plant(w, mbarrier, 0);
+	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
 	return true;
 }
 
