@@ -152,13 +152,15 @@ static void load(struct worker *w, const struct job *j)
 {
 	void *lib = worker_start(w, soak_emu);
 	struct ptx_buf b = worker_text(j->p, j->n, w->first);
+	__typeof__(emu_source) *source;         /* hangs name its lines */
 	char *text;
 
 	worker_find(lib, "emu_set_seed", &w->emu_set_seed);
 	worker_find(lib, "emu_set_stepwise", &w->emu_set_stepwise);
+	worker_find(lib, "emu_source", &source);
 	worker_find_oracle(w, lib);
 	contents_load(w, j->p, j->n, NULL);   /* not watched by the oracle, which is off yet */
-	if (w->oracle(b.p, b.len - 1))
+	if (w->oracle(b.p, b.len - 1) || source("soak.ptx", b.p, b.len - 1))
 		give_up("the oracle cannot read a program");
 	text = worker_instrument(w, &b);
 	for (unsigned i = 0; i < j->schedules; i++)
@@ -420,9 +422,12 @@ void worker_job(const struct job *j, struct run_result *out)
 void run_all(const struct gen_prog *p, unsigned nprogs, unsigned first, unsigned n,
 	     struct run_result *out)
 {
-	for (unsigned i = 0; i < nprogs; i += BATCH) {
+	/* After a fault the rest is loaded again: where there are many, fewer at a time. */
+	const unsigned batch = p->seed >= GEN_ERRORS ? FEW : BATCH;
+
+	for (unsigned i = 0; i < nprogs; i += batch) {
 		struct job j = {
-			.child = soak_events ? events_child : detectors, .p = p + i, .n = nprogs - i < BATCH ? nprogs - i : BATCH,
+			.child = soak_events ? events_child : detectors, .p = p + i, .n = nprogs - i < batch ? nprogs - i : batch,
 			.first = first, .schedules = n, .patience = PATIENCE_MS
 		};
 

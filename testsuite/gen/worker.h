@@ -18,7 +18,7 @@
 	X(cuMemsetD8_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyHtoD_v2) X(cuLaunchKernel) \
 	X(cuTensorMapEncodeTiled)
 
-enum { BATCH = 48 };            /* programs in a process */
+enum { BATCH = 48, FEW = 12 };  /* programs in a process, at most */
 
 struct worker {
 #define X(name) __typeof__(name) *name;

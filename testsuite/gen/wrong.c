@@ -27,7 +27,7 @@ const char *wrong_mark(const struct wrong *w)
 
 bool wrong_var(struct wrong *w, unsigned bytes, unsigned *number)
 {
-	if (w->vars == sizeof w->g->p->var / sizeof *w->g->p->var)
+	if (!bytes || w->vars == sizeof w->g->p->var / sizeof *w->g->p->var)
 		return false;
 	*number = w->vars;
 	w->g->p->var[w->vars++] = bytes;
@@ -69,7 +69,7 @@ void wrong_wait(struct wrong *w, unsigned at, const char *phase, const char *mar
 
 /* ---- accesses outside of a variable ---------------------------------------------------------- */
 
-enum { UNIT = 128 };            /* in which blocks get shared memory; the dynamic part begins in the middle of one */
+enum { UNIT = 128 };            /* in which blocks get shared memory; the dynamic part begins with one, or in its middle */
 
 static unsigned threads(const struct wrong *w)
 {
@@ -248,7 +248,7 @@ static bool dynamic(struct wrong *w)
 	if (g->p->dynamic || size * threads(w) <= less)
 		return false;
 	/* Behind the end of the block's last unit of shared memory the device has nothing. */
-	if (w->bad && (size * threads(w) - less) % UNIT == UNIT / 2)
+	if (w->bad && (size * threads(w) - less) % (UNIT / 2) == 0)
 		return false;
 	g->p->dynamic = size * threads(w) - (w->bad ? less : 0);
 	put(g, "mad.lo.u32 %%ea, %%t, %u, %%dyn;", size);
