@@ -647,7 +647,6 @@ race_tests = \
 	testsuite/race/wgmma_lines_one_warp_late.ptx \
 	testsuite/race/wgmma_lines_read.ptx \
 	testsuite/race/bulk_store_twice.ptx \
-	testsuite/race/deadlock_behind_store.ptx \
 	testsuite/race/dsmem_push_then_store_nofence.ptx \
 	testsuite/race/dsmem_push_then_store_writer_fence.ptx \
 	testsuite/race/line_read_then_stored.ptx \
@@ -1293,8 +1292,6 @@ norace_tests = \
 	testsuite/norace/wgmma_line_b_all_ready.ptx \
 	testsuite/norace/wgmma_lines.ptx \
 	testsuite/norace/bulk_store_twice.ptx \
-	testsuite/norace/deadlock_behind_store.ptx \
-	testsuite/norace/deadlock_flag_set.ptx \
 	testsuite/norace/deadlock_polls_end.ptx \
 	testsuite/norace/dsmem_push_then_store.ptx \
 	testsuite/norace/line_read_then_stored.ptx \
@@ -1444,7 +1441,10 @@ litmus_tests = \
 case_tests = \
 	testsuite/cases/cl_trampoline_scope_bad.ptx \
 	testsuite/cases/cl_trampoline_scope_ok.ptx \
-	testsuite/cases/deadlock_flag_unset.ptx \
+	testsuite/cases/deadlock_behind_copy_bad.ptx \
+	testsuite/cases/deadlock_behind_copy_ok.ptx \
+	testsuite/cases/deadlock_flag_bad.ptx \
+	testsuite/cases/deadlock_flag_ok.ptx \
 	testsuite/cases/lock_mixed_scope_bad.ptx \
 	testsuite/cases/lock_mixed_scope_ok.ptx \
 	testsuite/cases/mask_of_others_bad.ptx \

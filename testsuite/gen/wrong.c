@@ -262,18 +262,25 @@ const unsigned wrong_nbounds = sizeof wrong_bounds / sizeof *wrong_bounds;
 
 /* ---- programs ------------------------------------------------------------------------------------ */
 
+/* By a barrier that no motif has with another count. */
+static void put_meeting(struct gen *g)
+{
+	put(g, "%s 0;", PICK(g, "barrier.sync", "bar.sync", "barrier.cta.sync.aligned"));
+	plain(g);
+}
+
 /* Something else that is right. */
 static void between(struct gen *g)
 {
 	static void (*const others[])(struct gen *) = {motif_load, motif_store, motif_phases, motif_copies_arrive};
 
 	g->p->safe = true;
-	put_barrier(g);
+	put_meeting(g);
 	if (chance(g, 50))
 		any_motif(g);
 	else if (chance(g, 20))
 		others[below(g, 4)](g);
-	put_barrier(g);
+	put_meeting(g);
 }
 
 /* False: the program did not have it, and is as before. */
