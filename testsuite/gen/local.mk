@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Random programs: soak runs them under gsan and the oracle.  `make check` takes a
-# fixed thousand; `make soak N=...` any number, from SEED on, and a quarter as many
-# of the asynchronous world or of locks.
+# fixed thousand; `make soak N=...` any number, from SEED on, a quarter as many
+# of the asynchronous world or of locks, and some with errors.
 
 check_PROGRAMS += testsuite/gen/soak
 TESTS += testsuite/gen/thousand.sh testsuite/gen/seeds.sh
@@ -27,6 +27,9 @@ soak: testsuite/gen/soak emu/libcuda.so.1
 	testsuite/gen/soak --rows --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
 	testsuite/gen/soak --locks --seed=$(SEED) --count=$$(($(N) / 4)) --save=soak-found
 	testsuite/gen/soak --locks --async --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
+	testsuite/gen/soak --errors --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
+	testsuite/gen/soak --errors --events=friendly --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
+	testsuite/gen/soak --errors --events=hostile --seed=$(SEED) --count=$$(($(N) / 16)) --save=soak-found
 
 # Bugs that they must find.
 EXTRA_DIST += testsuite/gen/planted.sh
