@@ -23,7 +23,7 @@ static inline void *emu_at_shared(const struct emu_x *x, uint64_t a, unsigned si
 			return NULL;
 		b = b->cluster->block[rank];
 	}
-	if ((off & (size - 1)) || off < b->smem_first || off + size > b->smem_bytes)
+	if ((off & (size - 1)) || off < b->smem_first || off + size > b->smem_end)
 		return NULL;
 	return b->smem + off;
 }

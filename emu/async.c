@@ -293,6 +293,15 @@ void emu_async_run(void)
 	}
 }
 
+void emu_async_settle(void)
+{
+	while (emu_m.async_due != UINT64_MAX) {
+		if (emu_m.steps < emu_m.async_due)
+			emu_m.steps = emu_m.async_due;
+		emu_async_run();
+	}
+}
+
 bool emu_async_done(const struct emu_warp *w, unsigned lane, uint32_t group, bool read)
 {
 	for (const struct emu_async *a = pending; a; a = a->next)
@@ -311,9 +320,9 @@ static void lose_shared(struct emu_cluster *c)
 	for (unsigned i = 0; i < c->nblocks; i++) {
 		struct emu_block *b = c->block[i];
 
-		memset(b->smem, 0xdd, b->smem_bytes);
+		memset(b->smem, 0xdd, b->smem_end);
 		if (b->stale)
-			memset(b->stale, 0xdd, b->smem_bytes);
+			memset(b->stale, 0xdd, b->smem_end);
 	}
 }
 

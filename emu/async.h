@@ -78,6 +78,8 @@ void emu_async_start(struct emu_async *);
 void emu_async_free(struct emu_async *);
 /* Carries on what is due. */
 void emu_async_run(void);
+/* All that is under way comes to its end. */
+void emu_async_settle(void);
 /* The lane's operations of groups before `group`: whether all are done; with `read`,
  * whether all have read their sources. */
 bool emu_async_done(const struct emu_warp *, unsigned lane, uint32_t group, bool read);

@@ -363,6 +363,7 @@ struct emu_func *emu_func_find(struct emu_module *, const char *name);
 struct emu_func *emu_func_at(uint64_t address);
 void emu_func_calls(struct emu_func *, struct emu_func *callee);
 
+#define EMU_SMEM_UNIT 128u              /* shared memory is given to blocks in these (CUDA, "Occupancy Calculator") */
 #define EMU_SMEM_RESERVED 1024u         /* at the start of each block's, by the system */
 
 /* ---- grid.c, sched.c: grids, blocks, warps, groups of lanes --------------------- */
@@ -441,6 +442,7 @@ struct emu_block {
 	unsigned sm;
 	uint8_t *smem;
 	uint64_t smem_bytes;            /* with the reserved part */
+	uint64_t smem_end;              /* of what may be accessed */
 	uint32_t smem_first;            /* that may be accessed: behind it, or its start if it is asked for */
 	unsigned nwarps, nthreads, live; /* live: threads not exited */
 	bool triggered;                 /* counted in grid->triggered */
@@ -561,6 +563,7 @@ bool emu_warp_grow_local(struct emu_warp *, uint64_t bytes);
 /* Runs resident blocks until a grid ends, which it returns; NULL: a fault,
  * emu_m.attention, or nothing left to run. */
 struct emu_grid *emu_run(void);
+void emu_step_group(struct emu_warp *, unsigned group);         /* one op of that one, which joins nobody */
 void emu_reseed(uint64_t salt);
 uint64_t emu_random(void);
 void emu_warp_ready(struct emu_warp *);         /* some group became ready */
@@ -639,11 +642,16 @@ void emu_hang_say(const struct emu_op *(*own)(const struct emu_warp *, const str
 void emu_mbar_left(const uint64_t *word, uint32_t *arrivals, int64_t *bytes);    /* what its phase waits for */
 /* Whether the time is up; then it does the same. */
 bool emu_is_late(void);
-/* stuck.c: whether all who could go on look for ever for what nobody will do; then it does the same.  To be asked at each turn. */
-bool emu_is_stuck(void);
 void emu_where_begin(uint64_t seconds); /* EMU_TIMEOUT begins; 0: there is none */
 
 /* ---- exec*.c ------------------------------------------------------------------- */
+
+/* spin.c: a launch begins; do all that run go round for ever?  A word of shared memory that a lane polled then, NULL:
+ * none: by which op, whose it is, where it lies there, and what it holds. */
+struct emu_polled { const struct emu_op *op; const struct emu_block *owner; uint64_t at, value; };
+void emu_spin_begin(void);
+bool emu_spins(void);
+const struct emu_polled *emu_spin_polled(const struct emu_warp *, unsigned lane);
 
 /* Runs a group until it stops, or `budget` ops are done. */
 void emu_exec(struct emu_x *, const struct emu_op *pc);

@@ -483,11 +483,16 @@ static const struct emu_op *warp_sync(struct emu_x *x, const struct emu_op *op, 
 {
 	struct emu_opnd o = op->o[0];
 	bool loose = x->w->loose;
+	uint32_t outside = 0;
 
-	if (!emu_goes_on(op))
-		return together(x, op, m, warp_sync_core);
 	EMU_EACH(l, m)
-		loose |= !((uint32_t)emu_get(x, o, l) >> l & 1);
+		outside |= (~(uint32_t)emu_get(x, o, l) >> l & 1) << l;
+	if (!emu_goes_on(op)) {
+		if (outside && emu_tells(op))   /* which ends the kernel */
+			tell_sync(x, op, outside, ~outside, NULL);
+		return together(x, op, m, warp_sync_core);
+	}
+	loose |= outside != 0;
 	return loose ? warp_sync_loose(x, op, m) : together(x, op, m, warp_sync_core);
 }
 

@@ -266,7 +266,9 @@ static struct emu_block *block_new(struct emu_grid *g)
 	b->nwarps = warps_of(b->nthreads);
 	b->smem_bytes = emu_grid_smem(g);
 	b->smem_first = g->func->mod->reserved_smem ? 0 : EMU_SMEM_RESERVED;
-	b->smem = zeroed(1, b->smem_bytes + 64);
+	/* What is behind it in its last unit is there, too, as far as somebody judges who uses it. */
+	b->smem_end = emu_mem_judged ? (b->smem_bytes + EMU_SMEM_UNIT - 1) / EMU_SMEM_UNIT * EMU_SMEM_UNIT : b->smem_bytes;
+	b->smem = zeroed(1, b->smem_end + 64);
 	b->warp = zeroed(b->nwarps, sizeof *b->warp);
 	b->cluster_arrived = zeroed(b->nthreads, sizeof *b->cluster_arrived);
 	for (unsigned i = 0; i < b->nwarps; i++) {
@@ -500,6 +502,7 @@ void emu_grid_start(struct emu_grid *g)
 
 	if (!emu_m.grids)
 		emu_reseed(emu_m.launches);
+	emu_spin_begin();
 	emu_m.launches++;
 	emu_tmap_forget();
 	g->id = ++emu_m.next_grid;

@@ -129,6 +129,26 @@ static void add_arrivals(struct gathered *g, const struct hang_object *o, const 
 	}
 }
 
+static uint32_t at_word(const struct emu_warp *w, const struct hang_object *o)
+{
+	uint32_t there = 0;
+
+	EMU_EACH(l, w->live) {
+		const struct emu_polled *p = emu_spin_polled(w, l);
+
+		there |= (uint32_t)(p && p->at == o->number && number_of(p->owner) == o->block) << l;
+	}
+	return there;
+}
+
+/* Who could write a word of shared memory: all of the cluster. */
+static void add_writers(struct gathered *g, const struct hang_object *o, const struct emu_cluster *c)
+{
+	for (unsigned r = 0; r < c->nblocks; r++)
+		for (unsigned i = 0; i < c->block[r]->nwarps; i++)
+			add_others(g, o, &c->block[r]->warp[i], at_word(&c->block[r]->warp[i], o));
+}
+
 /* ---- who waits ---------------------------------------------------------------------------------------- */
 
 static void set_barrier(struct hang_wait *w, const struct emu_block *b, unsigned id)
@@ -146,6 +166,21 @@ static bool is_new(const struct gathered *g, const struct hang_object *o)
 		if (g->wait[i].object.kind == o->kind && g->wait[i].object.block == o->block && g->wait[i].object.number == o->number)
 			return false;
 	return true;
+}
+
+/* The last wait is that of a group that polls a word, if it does. */
+static void add_poll(struct gathered *g, const struct emu_warp *w, const struct emu_group *q)
+{
+	struct hang_wait *x = &g->wait[g->h.nwaits - 1];
+	const struct emu_polled *p = emu_spin_polled(w, (unsigned)__builtin_ctz(q->mask));
+
+	if (!p || q->state != GROUP_READY)
+		return;
+	x->object = (struct hang_object){HANG_WORD, number_of(p->owner), p->at};
+	x->value = p->value;
+	x->at = place_of(p->op);
+	if (is_new(g, &x->object))
+		add_writers(g, &x->object, w->block->cluster);
 }
 
 static void add_group(struct gathered *g, const struct emu_warp *w, const struct emu_group *q, const struct emu_op *at)
@@ -176,6 +211,8 @@ static void add_group(struct gathered *g, const struct emu_warp *w, const struct
 		emu_mbar_left(w->looked, &x->missing, &x->bytes);
 		if (is_new(g, &x->object))
 			add_arrivals(g, &x->object, c, w->looked);
+	} else {
+		add_poll(g, w, q);
 	}
 }
 

@@ -9,7 +9,7 @@ EMU_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden $(UNPACK_CFLAGS)
 noinst_LIBRARIES += emu/libemu.a
 emu_libemu_a_CFLAGS = $(EMU_CFLAGS)
 emu_libemu_a_SOURCES = emu/emu.h emu/api.h emu/access.h emu/listen.h emu/listen.c \
-	emu/mem.c emu/load.c emu/decode.c emu/regs.c emu/grid.c emu/sched.c emu/hang.c emu/where.c emu/stuck.c emu/stepwise.c \
+	emu/mem.c emu/load.c emu/decode.c emu/regs.c emu/grid.c emu/sched.c emu/hang.c emu/spin.c emu/where.c emu/stepwise.c \
 	emu/exec.c emu/source.c emu/profile.c emu/timing.c emu/icache.c emu/exec_fast.c emu/exec_mem.c emu/exec_atom.c emu/exec_ctl.c \
 	emu/exec_sync.c emu/exec_warp.c emu/exec_space.c emu/exec_mat.c \
 	emu/exec_mbar.c emu/async.h emu/async.c emu/weak.c emu/exec_async.c emu/exec_bulk.c \

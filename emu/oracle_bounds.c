@@ -9,9 +9,6 @@
 
 #include "emu/oracle_impl.h"
 
-/* What goes into a value: .shared variables by their numbers, as bits; lost: something that is not followed. */
-struct made { uint64_t of; bool lost; };
-
 /* Instructions that write a register of a function: those of register r are item[first[r]] to item[first[r + 1] - 1]. */
 static struct { const struct ptx_func *f; uint32_t *first; const struct ptx_inst **item; } written;
 
@@ -19,7 +16,9 @@ struct back {
 	const struct ptx_module *m;
 	const void **seen;              /* registers, parameters and instructions */
 	unsigned n, cap;
-	struct made made;
+	struct orc_made made;           /* what goes into the value */
+	unsigned found;                 /* how often a variable has been come to */
+	bool lost;                      /* something is not followed, or is one variable too many */
 };
 
 /* at: the operand's instruction; NULL: it may be any of the function. */
@@ -60,7 +59,7 @@ static int place_in(const struct ptx_var *v, const struct ptx_sym *s)
 
 static void from_callers(struct back *b, const struct ptx_func *f, unsigned n)
 {
-	b->made.lost |= f->link != NULL;
+	b->lost |= f->link != NULL;
 	for (const struct ptx_stmt *x = b->m->first; x && !f->entry; x = x->next) {
 		if (x->kind != STMT_FUNC || !x->func->has_body)
 			continue;
@@ -69,7 +68,7 @@ static void from_callers(struct back *b, const struct ptx_func *f, unsigned n)
 
 			if (s->kind != STMT_INST || s->inst.id != INST_CALL)
 				continue;
-			b->made.lost |= !ptx_callee(&s->inst);
+			b->lost |= !ptx_callee(&s->inst);
 			o = ptx_callee(&s->inst) == f ? nth(&s->inst, n, false) : NULL;
 			if (o)
 				follow(b, x->func, o, s);
@@ -87,7 +86,7 @@ static void from_result(struct back *b, const struct ptx_inst *call, const struc
 		;
 	if (!o)
 		return;
-	b->made.lost |= !f || !f->has_body;
+	b->lost |= !f || !f->has_body;
 	for (const struct ptx_var *v = f && f->has_body ? f->rets : NULL; v; v = v->next, n--)
 		if (!n) {
 			const struct ptx_operand back = {.kind = OP_SYM, .sym = v->sym};
@@ -126,19 +125,16 @@ static bool is_followed(const struct ptx_inst *in)
 static void from_instruction(struct back *b, const struct ptx_func *f, const struct ptx_inst *in, const struct ptx_stmt *at)
 {
 	const struct ptx_operand *from = ptx_operand(in, 1);
-	uint64_t was = b->made.of;
-	unsigned last = in->id == INST_SELP ? 3 : in->nops;
+	unsigned was = b->found, last = in->id == INST_SELP ? 3 : in->nops;
 
 	if (ptx_insts[in->id].access != ACCESS_NONE) {
 		if (in->id == INST_LD && in->space == SPACE_PARAM && from->kind == OP_ADDR)
 			follow(b, f, from, NULL);
 		return;
 	}
-	b->made.of = 0;
 	for (unsigned i = 1; i < last && i < in->nops; i++)
 		follow(b, f, &in->ops[i], at);
-	b->made.lost |= b->made.of && !is_followed(in);
-	b->made.of |= was;
+	b->lost |= b->found != was && !is_followed(in);
 }
 
 static void from_register(struct back *b, const struct ptx_sym *s)
@@ -193,6 +189,19 @@ static bool from_above(struct back *b, const struct ptx_func *f, const struct pt
 	return false;
 }
 
+static void add_variable(struct back *b, const struct emu_place *p)
+{
+	unsigned i = 0;
+
+	b->found++;
+	while (p && i < b->made.n && b->made.of[i] != p->at)
+		i++;
+	if (!p || p->at > UINT16_MAX || i == ORC_MADE)
+		b->lost = true;
+	else if (i == b->made.n)
+		b->made.of[b->made.n++] = (uint16_t)p->at;
+}
+
 static void follow(struct back *b, const struct ptx_func *f, const struct ptx_operand *o, const struct ptx_stmt *at)
 {
 	const struct emu_place *p;
@@ -204,8 +213,7 @@ static void follow(struct back *b, const struct ptx_func *f, const struct ptx_op
 		return;
 	p = o->sym->user;
 	if (o->sym->kind == SYM_VAR && o->sym->space == SPACE_SHARED) {
-		b->made.lost |= !p || p->at >= 64;
-		b->made.of |= p && p->at < 64 ? UINT64_C(1) << p->at : 0;
+		add_variable(b, p);
 	} else if (o->sym->kind == SYM_REG || o->sym->space == SPACE_PARAM) {
 		int n = place_in(f->params, o->sym);
 
@@ -304,7 +312,7 @@ static void look_at(const struct ptx_func *f)
 }
 
 /* What they are made of; when the first is asked for, since variables of other functions come later. */
-static uint64_t made_of(struct orc_op *k, unsigned address)
+static const struct orc_made *made_of(struct orc_op *k, unsigned address)
 {
 	for (unsigned i = 0; !k->looked && i < ORC_ADDRESSES; i++) {
 		struct back b = {.m = k->in_func->mod->ptx};
@@ -312,11 +320,12 @@ static uint64_t made_of(struct orc_op *k, unsigned address)
 		if (written.f != k->in_func->ptx)
 			look_at(k->in_func->ptx);
 		follow_address(&b, k->in_func->ptx, k->stmt, i);
-		k->made[i] = b.made.lost ? 0 : b.made.of;
+		if (!b.lost)
+			k->made[i] = b.made;
 		free(b.seen);
 	}
 	k->looked = true;
-	return k->made[address];
+	return &k->made[address];
 }
 
 /* ---- judging ------------------------------------------------------------------------------------------------------ */
@@ -333,13 +342,13 @@ static bool part_of(const struct orc_block *b, unsigned i, uint64_t *from, uint6
 	return true;
 }
 
-static bool is_inside(const struct orc_block *b, uint64_t made, uint64_t at)
+static bool is_inside(const struct orc_block *b, const struct orc_made *made, uint64_t at)
 {
 	bool known = false;
 	uint64_t from, to;
 
-	for (unsigned i = 0; i < 64; i++) {
-		if (!(made >> i & 1) || !part_of(b, i, &from, &to))
+	for (unsigned i = 0; i < made->n; i++) {
+		if (!part_of(b, made->of[i], &from, &to))
 			continue;
 		known = true;
 		if (at >= from && at < to)
@@ -350,7 +359,8 @@ static bool is_inside(const struct orc_block *b, uint64_t made, uint64_t at)
 
 uint64_t orc_outside(const struct orc_block *b, const struct orc_op *k, unsigned address, uint64_t space, uint64_t addr, uint64_t bytes)
 {
-	uint64_t made = space && space < ORC_TMEM ? made_of((struct orc_op *)(uintptr_t)k, address) : 0, outside = 0;
+	const struct orc_made *made = space && space < ORC_TMEM ? made_of((struct orc_op *)(uintptr_t)k, address) : NULL;
+	uint64_t outside = 0;
 	struct orc_fact f = {
 		.op = {k, NULL}, .may = ORC_MAY(ORC_BOUNDS), .kind = ORC_BOUNDS, .certain = true, .block = {b->number, b->number},
 		.space = space, .addr = addr
@@ -359,7 +369,7 @@ uint64_t orc_outside(const struct orc_block *b, const struct orc_op *k, unsigned
 	for (uint64_t i = 0; made && i < bytes && i < 64; i++)
 		outside |= (uint64_t)!is_inside(b, made, addr + i) << i;
 	/* Of several variables only the detector knows which of them are summed up. */
-	if (outside && made & (made - 1))
+	if (outside && made->n > 1)
 		orc_found(&f, 1);
 	else if (outside)
 		orc_say(&f);

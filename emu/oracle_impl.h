@@ -309,6 +309,7 @@ struct orc_grid {
 
 /* Addresses of an instruction: at, from, and of an mbarrier (oracle_bounds.c). */
 enum { ORC_ADDRESS_AT, ORC_ADDRESS_FROM, ORC_ADDRESS_MBAR, ORC_ADDRESSES };
+enum { ORC_MADE = 16 };         /* variables that one may be made of */
 
 /* What an op of the program means. */
 struct orc_op {
@@ -323,7 +324,8 @@ struct orc_op {
 	const struct emu_func *in_func;
 	const struct ptx_stmt *stmt;
 	bool looked;                    /* for what its addresses are made of: */
-	uint64_t made[ORC_ADDRESSES];   /* variables of shared memory, as bits; 0: not known */
+	/* Variables of shared memory, by their numbers in the module; none: not known. */
+	struct orc_made { uint16_t of[ORC_MADE]; uint8_t n; } made[ORC_ADDRESSES];
 };
 
 /* What is wrong with two accesses, kept in this order: nothing, no order, no proxy

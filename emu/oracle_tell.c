@@ -198,7 +198,7 @@ static struct emu_block *owner_of(const struct emu_cluster *c, const void *p)
 	for (unsigned r = 0; r < c->nblocks; r++) {
 		struct emu_block *b = c->block[r];
 
-		if ((const uint8_t *)p >= b->smem && (const uint8_t *)p < b->smem + b->smem_bytes)
+		if ((const uint8_t *)p >= b->smem && (const uint8_t *)p < b->smem + b->smem_end)
 			return b;
 	}
 	return NULL;

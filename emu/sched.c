@@ -325,6 +325,19 @@ static void turn(struct emu_warp *w, int quantum)
 	emu_m.steps += (uint64_t)(quantum - x.budget);
 }
 
+void emu_step_group(struct emu_warp *w, unsigned group)
+{
+	const struct emu_group g = w->group[group];
+	struct emu_x x = {.w = w, .b = w->block, .budget = 1, .mask = g.mask, .base = g.base, .forced = true};
+
+	x.bank[BANK_CONST] = w->block->grid->func->mod->consts;
+	w->ran++;
+	drop(w, group);
+	emu_x_banks(&x);
+	emu_exec(&x, g.pc);
+	emu_m.steps++;
+}
+
 static bool has_ready(const struct emu_warp *w)
 {
 	for (unsigned i = 0; i < w->ngroups; i++)
@@ -376,8 +389,12 @@ struct emu_grid *emu_run(void)
 			emu_admit();
 		if (emu_m.steps >= emu_m.async_due)
 			emu_async_run();
-		if (emu_is_late() || emu_is_stuck())
+		if (emu_is_late())
 			break;
+		if (emu_spins()) {
+			emu_deadlock();
+			break;
+		}
 		if (!emu_m.nrun) {
 			if (emu_m.resident && emu_m.patient) {
 				emu_wait_a_moment();

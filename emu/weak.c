@@ -32,16 +32,16 @@ void emu_weak_block(struct emu_block *b)
 		return;
 	}
 	if (!b->stale)
-		b->stale = malloc(b->smem_bytes);
+		b->stale = malloc(b->smem_end);
 	if (!b->stale)
 		abort();
-	memcpy(b->stale, b->smem, b->smem_bytes);
+	memcpy(b->stale, b->smem, b->smem_end);
 }
 
 void emu_weak_fence(struct emu_block *b)
 {
 	if (b->stale)
-		memcpy(b->stale, b->smem, b->smem_bytes);
+		memcpy(b->stale, b->smem, b->smem_end);
 }
 
 /* ---- what was in global memory before ------------------------------------------------------ */
@@ -233,7 +233,7 @@ static const struct emu_op *load(struct emu_x *x, const struct emu_op *op, uint3
 	EMU_EACH(l, m) {
 		const uint8_t *p = emu_at(x, l, op->u.mem.base, at[l], (unsigned)op->size * op->n);
 
-		if (p >= x->b->smem && p < x->b->smem + x->b->smem_bytes)
+		if (p >= x->b->smem && p < x->b->smem + x->b->smem_end)
 			keep(x, op, l, p, until);
 	}
 	return next;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "emu/emu.h"
+#include "emu/async.h"
 
 #define MOST_LINES 16
 #define LOOK_EVERY 4096         /* turns of warps between two looks at the clock */
@@ -61,6 +61,7 @@ static void say_group(const struct emu_warp *w, const struct emu_group *g)
 {
 	unsigned lane = (unsigned)__builtin_ctz(g->mask);
 	const struct emu_cluster *c = w->block->cluster;
+	const struct emu_polled *p = emu_spin_polled(w, lane);
 
 	fputs("emu:   ", stderr);
 	emu_print_thread(w, lane, own_op(w, g));
@@ -79,6 +80,8 @@ static void say_group(const struct emu_warp *w, const struct emu_group *g)
 		if (w->looks & g->mask) {
 			fprintf(stderr, "waits at the mbarrier at 0x%llx: ", (unsigned long long)w->looked_at);
 			emu_mbar_say(w->looked);
+		} else if (p) {
+			fprintf(stderr, "polls the word at 0x%llx, which holds 0x%llx", (unsigned long long)p->at, (unsigned long long)p->value);
 		} else {
 			fputs("goes on", stderr);
 		}
@@ -112,6 +115,7 @@ static void say_all(void)
 void emu_deadlock(void)
 {
 	fputs("emu: deadlock: every thread waits for something that cannot happen\n", stderr);
+	emu_async_settle();
 	say_all();
 	emu_m.fault = CUDA_ERROR_LAUNCH_TIMEOUT;
 }

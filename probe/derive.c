@@ -86,7 +86,7 @@ static uint64_t bit_of(const struct derive *d, const struct ptx_sym *sym)
 {
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->variable[i].sym == sym)
-			return UINT64_C(1) << i;
+			return UINT64_C(1) << d->variable[i].bit;
 	return 0;
 }
 
@@ -459,16 +459,49 @@ static void instruction(struct deriving *x, const struct ptx_inst *in)
 
 /* ---- all of a module ------------------------------------------------------------------------------------------- */
 
+/* Is it of launches of that kernel alone? */
+static bool is_of_kernel(const struct derive_variable *v)
+{
+	return v->func && v->func->entry;
+}
+
 static void add_variables(struct derive *d, const struct ptx_var *v, const struct ptx_func *f, bool first)
 {
-	for (; v && d->n < DERIVE_MOST; v = v->next)
+	for (; v && d->n < DERIVE_ALL; v = v->next)
 		if (v->sym && v->sym->kind == SYM_VAR && v->sym->space == SPACE_SHARED) {
 			bool outside = v->link && !strcmp(v->link, ".extern");
 
 			/* One that has a size and is declared elsewhere may be anybody's (nvcc -rdc=true). */
 			if (!outside || !v->sym->bytes)
-				d->variable[d->n++] = (struct derive_variable){v->sym, f, outside, first};
+				d->variable[d->n++] = (struct derive_variable){v->sym, f, outside, first, 0};
 		}
+}
+
+/* One of each, where there are enough.  Else those of two kernels may have one, since a launch is one of one kernel; then
+ * a function that is not inlined may have an address of any of them.  Those without a bit are not told apart. */
+static void give_bits(struct derive *d)
+{
+	uint32_t shared = 0, next = 0, kept = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		d->variable[i].bit = (uint8_t)i;
+	if (d->n <= DERIVE_MOST)
+		return;
+	for (uint32_t i = 0; i < d->n; i++)
+		shared += !is_of_kernel(&d->variable[i]);
+	for (uint32_t i = 0, common = 0; i < d->n; i++) {
+		struct derive_variable v = d->variable[i];
+		uint32_t bit;
+
+		/* Those of a function come one behind the other. */
+		if (!i || v.func != d->variable[i - 1].func)
+			next = shared;
+		bit = is_of_kernel(&v) ? next++ : common++;
+		v.bit = (uint8_t)bit;
+		if (bit < DERIVE_MOST)
+			d->variable[kept++] = v;
+	}
+	d->n = kept;
 }
 
 static void find_in_function(struct derive *d, const struct ptx_func *f)
@@ -521,6 +554,7 @@ struct derive *derive_of(struct ptx_arena *arena, const struct ptx_module *m)
 	struct deriving x = {.d = d, .arena = arena, .changed = true};
 	unsigned rounds = 0;
 
+	d->variable = ptx_alloc(arena, DERIVE_ALL * sizeof *d->variable);
 	d->params = ptx_alloc(arena, sizeof *d->params);
 	*d->params = (struct derive_params){ptx_alloc(arena, 64 * sizeof *d->params->p), 0, 64};
 	for (const struct ptx_stmt *s = m->first; s; s = s->next) {
@@ -531,6 +565,7 @@ struct derive *derive_of(struct ptx_arena *arena, const struct ptx_module *m)
 			d->pointers |= is_called_by_pointer(s->func);
 		}
 	}
+	give_bits(d);
 	for (const struct ptx_stmt *s = m->first; s && d->n; s = s->next)
 		if (s->kind == STMT_FUNC && s->func->has_body)
 			add_function(&x, s->func);
@@ -602,6 +637,14 @@ static uint64_t address(struct derive *d, const struct ptx_func *f, const struct
 	return v.kind == (o->kind == OP_ADDR ? ADDRESS : DESCRIPTOR) ? v.set : 0;
 }
 
+/* Can an address in that function be one of this variable?  In what kernels call it can be that of any kernel. */
+static bool is_within(const struct derive *d, uint32_t variable, const struct ptx_func *f)
+{
+	const struct derive_variable *v = &d->variable[variable];
+
+	return !is_of_kernel(v) || v->func == f || !f->entry;
+}
+
 static void add_origin(struct event_origin **list, uint32_t *n, struct event_origin o)
 {
 	/* There is room for a power of two. */
@@ -616,9 +659,13 @@ void derive_origins(struct derive *d, const struct ptx_func *f, const struct ptx
 {
 	static const enum event_address_of all[] = {EVENT_OF_AT, EVENT_OF_FROM, EVENT_OF_MBAR};
 
-	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-		for (uint64_t left = address(d, f, stmt, all[i]); left; left &= left - 1)
-			add_origin(list, n, (struct event_origin){site, (uint16_t)all[i], 0, (uint32_t)__builtin_ctzll(left)});
+	for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+		uint64_t of = address(d, f, stmt, all[i]);
+
+		for (uint32_t k = 0; of && k < d->n; k++)
+			if (of >> d->variable[k].bit & 1 && is_within(d, k, f))
+				add_origin(list, n, (struct event_origin){site, (uint16_t)all[i], 0, k});
+	}
 }
 
 /* ---- what a kernel uses ------------------------------------------------------------------------------------------ */
@@ -644,11 +691,12 @@ static void add_callee(struct reached *r, const struct ptx_func *f)
 		r->f[r->n++] = f;
 }
 
-uint64_t derive_used(const struct derive *d, struct ptx_arena *arena, const struct ptx_module *m, const struct ptx_func *kernel)
+uint32_t derive_used(const struct derive *d, struct ptx_arena *arena, const struct ptx_module *m, const struct ptx_func *kernel,
+		     uint32_t *numbers)
 {
 	struct reached r = {NULL, 0};
 	uint64_t used = 0;
-	uint32_t n = 0;
+	uint32_t n = 0, found = 0;
 
 	for (const struct ptx_stmt *s = m->first; s; s = s->next)
 		n += s->kind == STMT_FUNC;
@@ -662,7 +710,7 @@ uint64_t derive_used(const struct derive *d, struct ptx_arena *arena, const stru
 				add_callee(&r, ptx_callee(&s->inst));
 		}
 	for (uint32_t i = 0; i < d->n; i++)
-		if (d->variable[i].func && (d->variable[i].func != kernel || !d->variable[i].first))
-			used &= ~(UINT64_C(1) << i);
-	return used;
+		if (used >> d->variable[i].bit & 1 && (!d->variable[i].func || (d->variable[i].func == kernel && d->variable[i].first)))
+			numbers[found++] = i;
+	return found;
 }

@@ -12,14 +12,15 @@
 #include "event/event.h"
 #include "ptxparse/ptx.h"
 
-enum { DERIVE_MOST = 64 };      /* variables that are told apart; addresses of others are unknown */
+/* Variables that are told apart in a launch, and in a module; addresses of others are unknown. */
+enum { DERIVE_MOST = 64, DERIVE_ALL = 4096 };
 
 /* func: the one in which it is declared; NULL: none.  dynamic: it lies behind all others, and the launch says how large
- * it is.  first: declared before anything in its function, if in one. */
-struct derive_variable { const struct ptx_sym *sym; const struct ptx_func *func; bool dynamic, first; };
+ * it is.  first: declared before anything in its function, if in one.  bit: its own among those that one launch can have. */
+struct derive_variable { const struct ptx_sym *sym; const struct ptx_func *func; bool dynamic, first; uint8_t bit; };
 
 struct derive {
-	struct derive_variable variable[DERIVE_MOST];
+	struct derive_variable *variable;
 	uint32_t n;
 	struct derive_func *func, *last;        /* what registers hold, of each function and of the last one that was asked: derive.c's */
 	struct derive_params *params;
@@ -32,7 +33,8 @@ struct derive *derive_of(struct ptx_arena *, const struct ptx_module *);
 /* Puts what is known of the instruction's addresses behind the n rows of a list from malloc(3), which grows (NULL: of none), as
  * rows of that site. */
 void derive_origins(struct derive *, const struct ptx_func *, const struct ptx_stmt *, uint32_t site, struct event_origin **, uint32_t *n);
-/* Variables that a kernel uses, or what it calls by name: those whose address can be had where it begins. */
-uint64_t derive_used(const struct derive *, struct ptx_arena *, const struct ptx_module *, const struct ptx_func *);
+/* Variables that a kernel uses, or what it calls by name: those whose address can be had where it begins.  Numbers of
+ * them, at most DERIVE_MOST; returns how many. */
+uint32_t derive_used(const struct derive *, struct ptx_arena *, const struct ptx_module *, const struct ptx_func *, uint32_t *numbers);
 
 #endif

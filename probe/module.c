@@ -46,15 +46,13 @@ static void add_variables(struct module *t)
 /* Those whose places a kernel tells. */
 static void tell_variables(struct module *t, const struct ptx_func *f)
 {
-	struct emit_variable *v = ptx_alloc(t->m->arena, (t->derive->n + 1) * sizeof *v);
+	struct emit_variable *v = ptx_alloc(t->m->arena, DERIVE_MOST * sizeof *v);
+	uint32_t number[DERIVE_MOST];
 
 	t->e.variable = v;
-	t->e.nvariables = 0;
-	for (uint64_t left = derive_used(t->derive, t->m->arena, t->m, f); left; left &= left - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(left);
-
-		v[t->e.nvariables++] = (struct emit_variable){t->derive->variable[i].sym->name, i};
-	}
+	t->e.nvariables = derive_used(t->derive, t->m->arena, t->m, f, number);
+	for (uint32_t i = 0; i < t->e.nvariables; i++)
+		v[i] = (struct emit_variable){t->derive->variable[number[i]].sym->name, number[i]};
 }
 
 /* Where a function begins: behind the declarations of its variables of shared memory that stand in front of everything. */

@@ -24,6 +24,7 @@ race_tests = \
 	testsuite/race/bounds_dsmem.ptx \
 	testsuite/race/bounds_dynamic_carved.ptx \
 	testsuite/race/bounds_dynamic_names.ptx \
+	testsuite/race/bounds_dynamic_past.ptx \
 	testsuite/race/bounds_dynamic_static.ptx \
 	testsuite/race/bounds_func.ptx \
 	testsuite/race/bounds_func_param.ptx \
@@ -44,6 +45,7 @@ race_tests = \
 	testsuite/race/bounds_returned.ptx \
 	testsuite/race/bounds_row_end.ptx \
 	testsuite/race/bounds_last_element.ptx \
+	testsuite/race/bounds_many_variables.ptx \
 	testsuite/race/bounds_select.ptx \
 	testsuite/race/bounds_st_async.ptx \
 	testsuite/race/bounds_stored_pointer.ptx \
@@ -684,6 +686,7 @@ norace_tests = \
 	testsuite/norace/bounds_dsmem.ptx \
 	testsuite/norace/bounds_dynamic_carved.ptx \
 	testsuite/norace/bounds_dynamic_names.ptx \
+	testsuite/norace/bounds_dynamic_past.ptx \
 	testsuite/norace/bounds_dynamic_static.ptx \
 	testsuite/norace/bounds_func.ptx \
 	testsuite/norace/bounds_func_param.ptx \
@@ -704,6 +707,7 @@ norace_tests = \
 	testsuite/norace/bounds_returned.ptx \
 	testsuite/norace/bounds_row_end.ptx \
 	testsuite/norace/bounds_last_element.ptx \
+	testsuite/norace/bounds_many_variables.ptx \
 	testsuite/norace/bounds_select.ptx \
 	testsuite/norace/bounds_st_async.ptx \
 	testsuite/norace/bounds_stored_pointer.ptx \
@@ -1288,6 +1292,7 @@ norace_tests = \
 	testsuite/norace/wgmma_line_b_all_ready.ptx \
 	testsuite/norace/wgmma_lines.ptx \
 	testsuite/norace/bulk_store_twice.ptx \
+	testsuite/norace/deadlock_polls_end.ptx \
 	testsuite/norace/dsmem_push_then_store.ptx \
 	testsuite/norace/line_read_then_stored.ptx \
 	testsuite/norace/wgmma_lines_row.ptx \
@@ -1436,6 +1441,10 @@ litmus_tests = \
 case_tests = \
 	testsuite/cases/cl_trampoline_scope_bad.ptx \
 	testsuite/cases/cl_trampoline_scope_ok.ptx \
+	testsuite/cases/deadlock_behind_copy_bad.ptx \
+	testsuite/cases/deadlock_behind_copy_ok.ptx \
+	testsuite/cases/deadlock_flag_bad.ptx \
+	testsuite/cases/deadlock_flag_ok.ptx \
 	testsuite/cases/lock_mixed_scope_bad.ptx \
 	testsuite/cases/lock_mixed_scope_ok.ptx \
 	testsuite/cases/mask_of_others_bad.ptx \

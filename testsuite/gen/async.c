@@ -49,6 +49,13 @@ void put_polls(struct gen *g, const char *instruction, unsigned times)
 {
 	unsigned loop = ++g->labels, done = ++g->labels;
 
+	/* Nothing is to be left of a program in which something else is looked for. */
+	if (g->p->seed >= GEN_ERRORS) {
+		put_label(g, loop);
+		put(g, "%s", instruction);
+		put(g, "@!%%f bra L%u;", loop);
+		return;
+	}
 	put(g, "mov.u32 %%k7, 0;");
 	put_label(g, loop);
 	put(g, "%s", instruction);

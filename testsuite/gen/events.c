@@ -38,19 +38,39 @@ static void load(struct logger *l, const struct gen_prog *p, unsigned n)
 
 /* ---- one run ---------------------------------------------------------------------------- */
 
-static void compare(struct logger *l, const struct judge_log *log, const struct detect *d, struct run_result *r)
+static struct emu_oracle_pair *pairs_of(const struct judge_log *log, const struct detect *d, size_t *n)
 {
 	const struct detect_finding *f;
-	size_t n = detect_findings(d, &f);
-	struct emu_oracle_pair *pairs = calloc(n + 1, sizeof *pairs);
-	uint32_t causes = 0;
+	struct emu_oracle_pair *pairs;
 
+	*n = detect_findings(d, &f);
+	pairs = calloc(*n + 1, sizeof *pairs);
 	if (!pairs)
 		give_up("out of memory");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < *n; i++)
 		pairs[i] = (struct emu_oracle_pair){
 			detect_kind_name(f[i].kind), {judge_line(log, &f[i], 1), judge_line(log, &f[i], 0)}
 		};
+	return pairs;
+}
+
+static void hold_plant(struct logger *l, const struct gen_prog *p, unsigned first, const struct detect *d, const struct judge_log *log,
+		       struct run_result *r)
+{
+	struct plant_said said = {.who = "gsan"};
+	struct emu_oracle_pair *pairs = pairs_of(log, d, &said.n);
+
+	said.pair = pairs;
+	plant_check(&l->w, p, first, &said, r);
+	free(pairs);
+}
+
+static void compare(struct logger *l, const struct judge_log *log, const struct detect *d, struct run_result *r)
+{
+	size_t n;
+	struct emu_oracle_pair *pairs = pairs_of(log, d, &n);
+	uint32_t causes = 0;
+
 	for (unsigned i = 0; i < DETECT_COUNTERS; i++)
 		causes |= (uint32_t)(detect_count(d, (enum detect_counter)i) != 0) << i;
 	worker_judge(&l->w, pairs, n, causes, r);
@@ -140,11 +160,17 @@ static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned
 	if (wrong)
 		give_up(wrong);
 	compare(l, &log, d, r);
+	if (p->seed >= GEN_ERRORS)
+		hold_plant(l, p, l->w.first[i], d, &log, r);
+	/* What polls for ever logs the same again and again. */
+	if (p->may & GEN_POLLS)
+		goto done;
 	check_way(l, &log, d, "detect=reference", r);
 	if (log.cuts)
 		check_way(l, &log, d, NULL, r);
 	check_part(&log, d, p->seed + schedule, r);
 	check_cut(l, &log, p->seed + schedule, r);
+done:
 	detect_free(d);
 	judge_free(&log);
 	r->done = true;

@@ -645,7 +645,10 @@ void gen_make(struct gen_prog *p, uint64_t seed, bool async)
 	p->threads = threads[below(&g, sizeof threads / sizeof *threads)];
 	g.whole = p->threads % 32 == 0;
 	if (seed >= GEN_LOCKS) {
-		lock_motifs(&g);
+		if (seed >= GEN_ERRORS)
+			wrong_motifs(&g);
+		else
+			lock_motifs(&g);
 		return;
 	}
 	if (async) {

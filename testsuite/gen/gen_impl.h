@@ -105,10 +105,11 @@ void put_acquire(struct gen *g, const struct place *flag, bool same_block);
 /* One of those in gen.c; the last one of a program. */
 void any_motif(struct gen *g);
 void motif_leave(struct gen *g);
-/* async.c, cluster.c: what the program consists of; products.c, rows.c, locks.c. */
+/* async.c, cluster.c: what the program consists of; products.c, rows.c, locks.c, wrong.c. */
 void async_motifs(struct gen *g);
 void product_motifs(struct gen *g);
 void row_motifs(struct gen *g);
 void lock_motifs(struct gen *g);
+void wrong_motifs(struct gen *g);
 
 #endif

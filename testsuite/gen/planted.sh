@@ -149,7 +149,7 @@ for folder in "$top_srcdir"/testsuite/race "$top_srcdir"/testsuite/norace "$top_
 	done
 done >"$dir/list"
 for events in friendly hostile; do
-	for family in '' ' --async' ' --products' ' --locks'; do
+	for family in '' ' --async' ' --products' ' --locks' ' --errors'; do
 		echo "--events=$events$family"
 	done
 done >"$dir/families"

@@ -86,23 +86,68 @@ static const char async_start[] =
 	"	mov.u32 %rank, %cluster_ctarank;\n"
 	"	xor.b32 %peer, %rank, 1;\n";
 
+static const char shared_memory[] = "	.shared .align 1024 .b8 smem[8192];\n";
+
+/* Where programs with errors have theirs: one variable behind the other, something in front of the first, and what must
+ * not be overrun behind the last. */
+static void print_variables(struct ptx_buf *b, const struct gen_prog *p)
+{
+	char line[64];
+
+	ptx_puts(b, "	.shared .align 128 .b8 front[512];\n");
+	for (unsigned i = 0; i < 4 && p->var[i]; i++) {
+		snprintf(line, sizeof line, "	.shared .align 16 .b8 e%u[%u];\n", i, p->var[i]);
+		ptx_puts(b, line);
+	}
+	ptx_puts(b, shared_memory);
+	ptx_puts(b, "	.shared .align 128 .b64 eb[8];\n");
+}
+
+/* %e0 and so on: their addresses; %dyn: that of dynamic memory. */
+static void print_addresses(struct ptx_buf *b, const struct gen_prog *p, const char *name)
+{
+	char line[64];
+
+	ptx_puts(b, "	.reg .b32 %e<4>, %el<4>, %dyn, %ea, %eb, %ev;\n"
+		 "	.reg .b64 %ex;\n"
+		 "	mov.u32 %ea, front;\n");
+	for (unsigned i = 0; i < 4 && p->var[i]; i++) {
+		snprintf(line, sizeof line, "	mov.u32 %%e%u, e%u;\n", i, i);
+		ptx_puts(b, line);
+	}
+	if (p->dynamic) {
+		snprintf(line, sizeof line, "	mov.u32 %%dyn, dynamic_%s;\n", name);
+		ptx_puts(b, line);
+	}
+}
+
 void gen_print(struct ptx_buf *b, const struct gen_prog *p, const char *name)
 {
 	char line[256];
 
+	if (p->dynamic) {
+		snprintf(line, sizeof line, "\n.extern .shared .align 16 .b8 dynamic_%s[];", name);
+		ptx_puts(b, line);
+	}
 	snprintf(line, sizeof line, "\n.visible .entry %s(.param .u64 p_data%s)%s\n{\n", name,
 		 p->async ? ", .param .u64 p_source, .param .align 64 .b8 p_map[128]" : "",
 		 p->cluster ? " .reqnctapercluster 2, 1, 1" : "");
 	ptx_puts(b, line);
+	if (p->seed >= GEN_ERRORS)
+		print_variables(b, p);
 	if (p->async)
 		ptx_puts(b, async_start);
+	if (p->seed >= GEN_ERRORS)
+		print_addresses(b, p, name);
 	ptx_puts(b,
 		"	.reg .pred %p, %q, %f;\n"
 		"	.reg .b16 %h<4>;\n"
 		"	.reg .b32 %c, %m, %t, %n, %w, %l, %g, %sb, %i, %a, %v<8>, %k<8>;\n"
 		"	.reg .b64 %rg, %ra, %x<8>;\n"
-		"	.reg .f32 %d<4>;\n"
-		"	.shared .align 1024 .b8 smem[8192];\n"
+		"	.reg .f32 %d<4>;\n");
+	if (p->seed < GEN_ERRORS)
+		ptx_puts(b, shared_memory);
+	ptx_puts(b,
 		"	ld.param.u64 %rg, [p_data];\n"
 		"	cvta.to.global.u64 %rg, %rg;\n"
 		"	mov.u32 %sb, smem;\n"

@@ -25,7 +25,7 @@ struct options {
 	const char *device;             /* another driver; NULL: none */
 	uint64_t each;
 	bool print, shrink, any_kind, async;
-	uint64_t kind;                  /* of async: 0, GEN_PRODUCTS, GEN_ROWS; GEN_LOCKS, of both */
+	uint64_t kind;                  /* of async: 0, GEN_PRODUCTS, GEN_ROWS; GEN_LOCKS, of both; GEN_ERRORS */
 };
 
 static const char usage_text[] =
@@ -39,6 +39,9 @@ static const char usage_text[] =
 "      --rows           of tiles that copies bring and take, and warps access by rows\n"
 "      --locks          of locks that are taken again, and of chains whose links acquire releases\n"
 "                       of their own; with --async by mbarriers as well\n"
+"      --errors         of which half have an error that is no race: an access outside of its variable,\n"
+"                       misuse of a barrier or an mbarrier, what is left behind by a block, a deadlock;\n"
+"                       gsan has to say what was planted, and the oracle, and nothing else\n"
 "      --events=CLOCKS  run the programs as they are, judge what they log, and hold that against the\n"
 "                       oracle; CLOCKS: friendly or hostile\n"
 "      --schedules=N    schedules for each (default 3)\n"
@@ -102,12 +105,13 @@ static void parse(struct options *o, int argc, char **argv)
 {
 	enum {
 		SEED = 256, COUNT, SCHEDULES, SAVE, MOST, NO_SHRINK, ANY_KIND, WRITE, PRINT,
-		EMU, LOUD, HELP, DEVICE, EACH, ASYNC, PRODUCTS, ROWS, LOCKS, EVENTS
+		EMU, LOUD, HELP, DEVICE, EACH, ASYNC, PRODUCTS, ROWS, LOCKS, ERRORS, EVENTS
 	};
 	static const struct option longs[] = {
 		{"seed", required_argument, NULL, SEED}, {"count", required_argument, NULL, COUNT},
 		{"async", no_argument, NULL, ASYNC}, {"products", no_argument, NULL, PRODUCTS},
 		{"rows", no_argument, NULL, ROWS}, {"locks", no_argument, NULL, LOCKS},
+		{"errors", no_argument, NULL, ERRORS},
 		{"events", required_argument, NULL, EVENTS},
 		{"schedules", required_argument, NULL, SCHEDULES},
 		{"save", required_argument, NULL, SAVE}, {"most", required_argument, NULL, MOST},
@@ -141,6 +145,9 @@ static void parse(struct options *o, int argc, char **argv)
 			break;
 		case LOCKS:
 			o->kind = GEN_LOCKS;
+			break;
+		case ERRORS:
+			o->kind = GEN_ERRORS;
 			break;
 		case EVENTS:
 			if (strcmp(optarg, "friendly") && strcmp(optarg, "hostile"))
@@ -193,6 +200,8 @@ static void parse(struct options *o, int argc, char **argv)
 		o->seed += o->kind;
 	if (!o->schedules)
 		o->schedules = o->device ? 8 : 3;
+	if (o->kind == GEN_ERRORS && o->device)
+		usage("--errors: on the emulated device alone");
 	if (!o->each || o->schedules > SCHEDULES_MAX)
 		usage("--schedules: 1 to 64; --each: at least 1");
 }
@@ -212,7 +221,7 @@ static void reproducer(FILE *f, const struct gen_prog *p, const char *comment, c
 		fprintf(f, "//@ buf source %u iota\n"
 			"//@ tmap map data u32 dims=%u,%u box=%u,%u\n", GEN_SOURCE, GEN_MAP_ROW,
 			GEN_GLOBAL / GEN_MAP_ROW / 4, GEN_MAP_WIDE, GEN_MAP_HIGH);
-	fprintf(f, "//@ launch k grid=%u block=%u args=data%s\n", p->blocks, p->threads,
+	fprintf(f, "//@ launch k grid=%u block=%u smem=%u args=data%s\n", p->blocks, p->threads, p->dynamic,
 		p->async ? ",source,map" : "");
 	if (expect)
 		fprintf(f, "//@ expect %s\n", expect);
@@ -260,10 +269,12 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 	static const char *const words[] = {
 		[ORACLE_NO_RACE] = "gsan reports what is no race",
 		[ORACLE_OTHER_KIND] = "gsan gives another kind to a race",
-		[ORACLE_LACKS] = "gsan lacks a race", [BAD_WAY] = "another way to judge finds something else"
+		[ORACLE_LACKS] = "gsan lacks a race", [BAD_WAY] = "another way to judge finds something else",
+		[BAD_PLANT] = "not what was planted"
 	};
 	unsigned word = r->bad[ORACLE_NO_RACE] ? ORACLE_NO_RACE :
 			r->bad[BAD_CONTENTS] ? BAD_CONTENTS : r->bad[BAD_WAY] ? BAD_WAY :
+			r->bad[BAD_PLANT] ? BAD_PLANT :
 			r->bad[ORACLE_LACKS] ? ORACLE_LACKS : ORACLE_OTHER_KIND;
 	char comment[256];
 	struct gen_prog q;
@@ -272,7 +283,7 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 	printf("program %llu, schedule %u: %s\n", (unsigned long long)p->seed, schedule, r->text);
 	fflush(stdout);
 	gen_copy(&q, p);
-	if (o->shrink && !r->hung) {
+	if (o->shrink && !r->hung && word != BAD_PLANT) {
 		at = shrink(&q, word);
 		if (at < 0)
 			printf("  it does not show when the program runs alone\n");
@@ -290,7 +301,7 @@ static void disagreement(const struct options *o, const struct gen_prog *p, cons
 /* ---- the seeds -------------------------------------------------------------------------- */
 
 struct totals {
-	uint64_t progs, racy, silent, clean, either, faults, hung, findings, missed, excused, bad, runs, compared;
+	uint64_t progs, racy, silent, clean, either, faults, hung, findings, missed, excused, bad, runs, compared, planted, told;
 	uint64_t cause[CAUSES], alone[CAUSES];
 };
 
@@ -313,10 +324,13 @@ static void count(struct totals *t, const struct options *o, const struct gen_pr
 		t->faults += r[s].fault;
 		t->hung += r[s].hung;
 		t->compared += r[s].compared;
+		t->planted += p->planted && (soak_events || !(p->may & GEN_POLLS));
+		t->told += r[s].told;
 		fault |= r[s].fault || r[s].hung;
 		racy += r[s].races != 0;
 		clean += !r[s].races;
-		if ((r[s].bad[ORACLE_NO_RACE] || r[s].bad[ORACLE_LACKS] || r[s].bad[BAD_CONTENTS] || r[s].bad[BAD_WAY] || r[s].hung ||
+		if ((r[s].bad[ORACLE_NO_RACE] || r[s].bad[ORACLE_LACKS] || r[s].bad[BAD_CONTENTS] || r[s].bad[BAD_WAY] ||
+		     r[s].bad[BAD_PLANT] || r[s].hung ||
 		     (r[s].bad[ORACLE_OTHER_KIND] && !o->any_kind)) && !bad) {
 			bad = true;
 			t->bad++;
@@ -583,6 +597,8 @@ int main(int argc, char **argv)
 	       (unsigned long long)t.compared,
 	       (unsigned long long)t.bad, now() - start,
 	       (double)t.runs / (now() - start));
+	if (t.planted)
+		printf("  %llu runs with a planted error, told in %llu\n", (unsigned long long)t.planted, (unsigned long long)t.told);
 	causes(&t);
 	return t.bad != 0;
 }

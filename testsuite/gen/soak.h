@@ -15,6 +15,7 @@
 enum {
 	BAD_CONTENTS = ORACLE_LACKS + 1,        /* beside enum emu_oracle_word */
 	BAD_WAY,                                /* detect=reference, or portions: something else */
+	BAD_PLANT,                              /* what the program's maker planted is not what was said */
 	BAD_KINDS,
 	PAIRS_MAX = 48,
 	/* What can be the cause of a race that gsan lacks: one of the detector's counters that
@@ -26,6 +27,7 @@ enum {
 
 struct run_result {             /* of one program under one schedule */
 	bool done, fault, hung;
+	bool told;              /* the error that is planted was */
 	bool compared;          /* what it leaves, with gsan and without */
 	uint64_t contents;      /* a hash of that */
 	uint32_t races;         /* that the oracle found */

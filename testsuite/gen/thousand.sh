@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Many random programs under three schedules each, some of them of the
-# asynchronous world, of wgmma, of rows or of locks: gsan and the oracle agree about every one.  What they do not
+# asynchronous world, of wgmma, of rows or of locks, or with an error that is no race: gsan and the oracle agree about every one.  What they do not
 # agree about is named; soak makes it short.
 . "$top_srcdir/testsuite/lib.sh"
 takes_long
@@ -30,6 +30,9 @@ programs 20 --products
 programs 60 --rows
 programs 100 --locks
 programs 40 --locks --async
+programs 48 --errors
+programs 48 --errors --events=friendly
+programs 48 --errors --events=hostile
 # Threads that name different counts at one barrier, with the programs before that make up its schedule.
 "$top_builddir/testsuite/gen/soak" --seed=64120 --count=48 --no-shrink --save=found >out 2>&1 ||
 	fail "soak --seed=64120: $(head -n 2 out)"

@@ -143,7 +143,7 @@ bool worker_launch(struct worker *w, CUmodule m, const struct gen_prog *p, unsig
 	if (w->cuModuleGetFunction(&f, m, name) ||
 	    w->cuMemsetD8_v2(w->data, 0, CONTENTS_BYTES) || w->cuCtxSynchronize())
 		give_up("a program cannot be started");
-	if (w->cuLaunchKernel(f, p->blocks, 1, 1, p->threads, 1, 1, 0, NULL, params, NULL))
+	if (w->cuLaunchKernel(f, p->blocks, 1, 1, p->threads, 1, 1, p->dynamic, NULL, params, NULL))
 		give_up("a program cannot be launched");
 	return w->cuCtxSynchronize() == CUDA_SUCCESS;
 }
@@ -152,13 +152,15 @@ static void load(struct worker *w, const struct job *j)
 {
 	void *lib = worker_start(w, soak_emu);
 	struct ptx_buf b = worker_text(j->p, j->n, w->first);
+	__typeof__(emu_source) *source;         /* hangs name its lines */
 	char *text;
 
 	worker_find(lib, "emu_set_seed", &w->emu_set_seed);
 	worker_find(lib, "emu_set_stepwise", &w->emu_set_stepwise);
+	worker_find(lib, "emu_source", &source);
 	worker_find_oracle(w, lib);
 	contents_load(w, j->p, j->n, NULL);   /* not watched by the oracle, which is off yet */
-	if (w->oracle(b.p, b.len - 1))
+	if (w->oracle(b.p, b.len - 1) || source("soak.ptx", b.p, b.len - 1))
 		give_up("the oracle cannot read a program");
 	text = worker_instrument(w, &b);
 	for (unsigned i = 0; i < j->schedules; i++)
@@ -201,6 +203,7 @@ void worker_find_oracle(struct worker *w, void *lib)
 	worker_find(lib, "emu_oracle_forget", &w->forget);
 	worker_find(lib, "emu_oracle_findings", &w->findings);
 	worker_find(lib, "emu_oracle_judge", &w->judge);
+	worker_find(lib, "emu_hang", &w->hang);
 }
 
 struct verdict { struct run_result *r; uint32_t causes; };
@@ -263,7 +266,7 @@ static void note_lines(struct worker *w, unsigned first, struct run_result *r)
 	free(f);
 }
 
-static void compare(struct worker *w, unsigned first, struct run_result *r, const uint64_t *before)
+static void compare(struct worker *w, const struct gen_prog *p, unsigned first, struct run_result *r, const uint64_t *before)
 {
 	size_t n = gsan_findings();
 	struct emu_oracle_pair *pairs = calloc(n - w->seen + 1, sizeof *pairs);
@@ -280,6 +283,8 @@ static void compare(struct worker *w, unsigned first, struct run_result *r, cons
 	}
 	note_lines(w, first, r);
 	worker_judge(w, pairs, n - w->seen, counted(before), r);
+	if (p->seed >= GEN_ERRORS)
+		plant_check(w, p, first, &(struct plant_said){"gsan", pairs, n - w->seen, r->fault, r->fault}, r);
 	w->seen = n;
 	free(pairs);
 }
@@ -292,15 +297,20 @@ static void one(struct worker *w, const struct job *j, unsigned k, struct run_re
 	const struct gen_prog *p = &j->p[i];
 	uint64_t before[CAUSES];
 
+	/* What polls for ever logs for ever, if it is instrumented: the device does not see that nothing comes of it. */
+	if (p->may & GEN_POLLS) {
+		r->done = true;
+		return;
+	}
 	worker_count(before);
 	w->forget();
 	w->emu_set_seed(schedule ? p->seed * SCHEDULES_MAX + schedule : 0);
 	r->fault = !worker_launch(w, w->module[k % j->schedules], p, i);
-	compare(w, w->first[i], r, before);
+	compare(w, p, w->first[i], r, before);
 	/* Once for each program, and every way to give turns comes up. */
 	/* When the warps of a warpgroup come to a product is no step (emu/stepwise.c), and their
 	 * copies land at other moments. */
-	if (!r->fault && !(p->seed >= GEN_PRODUCTS && p->seed < GEN_ROWS) && (soak_contents || schedule % 3 == p->seed % 3)) {
+	if (!r->fault && !p->planted && !(p->seed >= GEN_PRODUCTS && p->seed < GEN_ROWS) && (soak_contents || schedule % 3 == p->seed % 3)) {
 		contents_compare(w, p, i, contents_seed(p, schedule), r);
 		w->seen = gsan_findings();
 	}
@@ -412,9 +422,12 @@ void worker_job(const struct job *j, struct run_result *out)
 void run_all(const struct gen_prog *p, unsigned nprogs, unsigned first, unsigned n,
 	     struct run_result *out)
 {
-	for (unsigned i = 0; i < nprogs; i += BATCH) {
+	/* After a fault the rest is loaded again: where there are many, fewer at a time. */
+	const unsigned batch = p->seed >= GEN_ERRORS ? FEW : BATCH;
+
+	for (unsigned i = 0; i < nprogs; i += batch) {
 		struct job j = {
-			.child = soak_events ? events_child : detectors, .p = p + i, .n = nprogs - i < BATCH ? nprogs - i : BATCH,
+			.child = soak_events ? events_child : detectors, .p = p + i, .n = nprogs - i < batch ? nprogs - i : batch,
 			.first = first, .schedules = n, .patience = PATIENCE_MS
 		};
 

@@ -18,7 +18,7 @@
 	X(cuMemsetD8_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyHtoD_v2) X(cuLaunchKernel) \
 	X(cuTensorMapEncodeTiled)
 
-enum { BATCH = 48 };            /* programs in a process */
+enum { BATCH = 48, FEW = 12 };  /* programs in a process, at most */
 
 struct worker {
 #define X(name) __typeof__(name) *name;
@@ -34,6 +34,7 @@ struct worker {
 	__typeof__(emu_oracle_forget) *forget;
 	__typeof__(emu_oracle_findings) *findings;
 	__typeof__(emu_oracle_judge) *judge;
+	__typeof__(emu_hang) *hang;
 	unsigned first[BATCH];          /* lines before each program */
 	CUmodule module[SCHEDULES_MAX]; /* under both detectors */
 	CUmodule plain, same;           /* with their registers stored: as is, instrumented */
@@ -58,6 +59,16 @@ bool worker_launch(struct worker *, CUmodule, const struct gen_prog *, unsigned 
 void worker_count(uint64_t n[CAUSES]);
 /* Holds n findings of gsan against the oracle's; causes: of races that gsan lacks, as bits. */
 void worker_judge(struct worker *, const struct emu_oracle_pair *, size_t n, uint32_t causes, struct run_result *);
+
+/* plant.c: holds what was said of a program with an error, or its right twin, against what its maker knows; lines count
+ * from `first` on.  open: nothing need be said; torn: what a fault has left of a log says anything. */
+struct plant_said {
+	const char *who;
+	const struct emu_oracle_pair *pair;
+	size_t n;
+	bool open, torn;
+};
+void plant_check(struct worker *, const struct gen_prog *, unsigned first, const struct plant_said *, struct run_result *);
 
 /* Work for processes: results by program, so many for each as there are schedules. */
 struct job {
