@@ -470,6 +470,7 @@ CUresult rt_on_launch_devices(enum rt_hook which, CUDA_LAUNCH_PARAMS *list, unsi
 void rt_stream_seen(enum rt_hook which, CUstream s)
 {
 	rt_judge_settle(rt_current(), which, s, rt_stream_key(which, s));
+	rt_order_help();
 }
 
 /* ---- synchronisation ------------------------------------------------------------------------------------------ */

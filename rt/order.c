@@ -24,6 +24,7 @@ static struct detect_order *order;
 static struct rt_deed *first, **last = &first, *newest;        /* newest: if it is there yet */
 static uint64_t unseen;                 /* calls that may order anything */
 static uint64_t hearing;                /* deeds on their way that may hear something */
+static uint64_t waiting;                /* deeds on their way; atomic, too */
 
 /* Memory that pools got back, and what was known then, or when that very piece came back before.  With order_lock. */
 static struct rt_spans given;
@@ -31,6 +32,7 @@ static struct detect_clock given_clock[RT_SPANS];
 
 /* As long as everything that comes into streams comes behind all that came before: how many these are, and of each line the
  * last launch that was spared.  With order_lock. */
+enum { MANY = 4096 };                   /* deeds on their way: who calls takes a part in comparing them, and of more waits */
 enum { TRIAL = 64 };                    /* so many are looked through in any case */
 static struct { uint64_t puts; bool parted; uint32_t spared[DETECT_LINES]; uint64_t lost; } chain;
 
@@ -92,6 +94,7 @@ static struct detect_stream stream_of(enum rt_hook which, CUstream s)
 static void append(struct rt_deed *x)
 {
 	hearing += x->hears;
+	__atomic_store_n(&waiting, waiting + 1, __ATOMIC_RELEASE);
 	x->d.number = (uintptr_t)x;
 	*last = newest = x;
 	last = &x->next;
@@ -516,6 +519,7 @@ static struct rt_deed *next_ready(void)
 	if (x && __atomic_load_n(&x->ready, __ATOMIC_ACQUIRE)) {
 		first = x->next;
 		hearing -= x->hears;
+		__atomic_store_n(&waiting, waiting - 1, __ATOMIC_RELEASE);
 		newest = first ? newest : NULL;
 		if (!first)
 			last = &first;
@@ -559,6 +563,14 @@ static void take_all(void *arg)
 		detect_deeds_known(deeds, end ? NULL : &host, &sink);
 }
 
+void rt_order_help(void)
+{
+	const uint64_t n = __atomic_load_n(&waiting, __ATOMIC_ACQUIRE);
+
+	if (n > MANY)
+		rt_judge_catch_up(n > 4 * MANY);
+}
+
 bool rt_order_under_way(void)
 {
 	return rt_order_wanted() && __atomic_load_n(&first, __ATOMIC_ACQUIRE);
@@ -588,5 +600,5 @@ void rt_order_fork(void)
 	memset(&chain, 0, sizeof chain);
 	first = newest = NULL;
 	last = &first;
-	hearing = 0;
+	hearing = waiting = 0;
 }

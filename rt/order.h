@@ -83,6 +83,8 @@ void rt_order_given_back(const struct rt_deed *, uint64_t address, uint64_t byte
 
 /* With judge_lock: compares what is there.  last: nothing comes any more. */
 void rt_order_catch_up(bool last);
+/* Without any lock, in a call of the program's: what waits to be compared does not grow for ever. */
+void rt_order_help(void);
 bool rt_order_under_way(void);          /* Is there something to compare? */
 void rt_order_count(struct rt_totals *);
 void rt_order_fork(void);
