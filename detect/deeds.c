@@ -313,7 +313,7 @@ static void compare(struct detect_deeds *d, const struct detect_deed *b)
 		if (of_one_graph(a, b) && !detect_edges_order(b->edges, a->node, b->node))
 			compare_two(d, a, b);
 	}
-	for (size_t i = 0; i < d->n; i++)
+	for (size_t i = 0; i < d->n && !b->behind_all; i++)
 		if (!in_order(&d->v[i], b) && !(is_hand_over(d->v[i].deed) && is_hand_over(b)))
 			compare_two(d, d->v[i].deed, b);
 }
@@ -461,8 +461,8 @@ void detect_deed(struct detect_deeds *d, struct detect_deed *given, const struct
 	d->count.dropped += given->ranges.lost;
 	find_talk_with_host(d, given);
 	if (!given->ranges.n || given->when.open) {
-		sink->gone(sink->arg, given->number);
 		detect_ranges_free(&given->ranges);
+		sink->gone(sink->arg, given->number);           /* and with it, perhaps, what was given */
 		return;
 	}
 	x = (struct detect_deed *)detect_memory(NULL, sizeof *x);

@@ -73,6 +73,11 @@ static struct line *find(struct detect_order *o, const struct detect_stream *s)
 	return NULL;
 }
 
+bool detect_stream_known(struct detect_order *o, const struct detect_stream *s)
+{
+	return find(o, s);
+}
+
 /* A stream that has ended, and of which the host knows everything, leaves its line to another. */
 static struct line *room(struct detect_order *o)
 {

@@ -47,6 +47,8 @@ void detect_open(struct detect_order *, const struct detect_stream *);
 /* Streams wait for something, and which ones is not known: all that comes is open. */
 void detect_blind(struct detect_order *);
 void detect_stream_end(struct detect_order *, const struct detect_stream *);
+/* By its context and handle: it has a line.  Then what else is said of it is as it was. */
+bool detect_stream_known(struct detect_order *, const struct detect_stream *);
 
 /* What somebody who waits for it now will know: a stream, an event, all streams of a context (0: of all). */
 struct detect_clock detect_clock_of_stream(struct detect_order *, const struct detect_stream *);
@@ -83,11 +85,11 @@ bool detect_edges_order(const struct detect_edges *, uint32_t, uint32_t);
 
 /* edges, node: of a launch of a graph, whose deeds have one `when` and one `edges`; NULL: they are in order.
  * number: whatever the caller calls it; origin: of two that are alike the later one will do, if it is the same.  host: what
- * the host knew when it was issued.  tells, hears: it writes, or reads, strongly what the host can reach. */
+ * the host knew when it was issued.  behind_all: detect_is_behind_all() of it, when it was put.  tells, hears: it writes, or reads, strongly what the host can reach. */
 struct detect_deed {
 	uint64_t number, origin;
 	enum detect_deed_kind kind;
-	bool tells, hears;
+	bool tells, hears, behind_all;
 	struct detect_when when;
 	struct detect_clock host;
 	struct detect_clock heard;      /* what the host came to know before it knew that this is over: of one that hears */

@@ -62,14 +62,22 @@ bool log_queue_suits(const struct log_shape *s, const struct log_shape *queue)
 	return s->lanes && queue->lanes && s->entries == queue->entries && s->last == queue->last && s->piece == queue->piece;
 }
 
-/* One copy: the head, the parameter behind it, and the queue.  Of another queue zeros are left. */
+/* The queue, and zeros for what is left of an old one.  units: in front of which it ends. */
+static bool write_queue(const struct log_way *w, CUdeviceptr region, const struct log_shape *s, uint32_t units)
+{
+	const uint32_t all = (units - REGION_QUEUE) * (sizeof(struct event_unit) / sizeof(struct region_entry));
+
+	return w->queue(region + REGION_QUEUE * sizeof(struct event_unit), all, s, w->stream) == CUDA_SUCCESS;
+}
+
+/* One copy: the head, the parameter behind it, and the queue if that is not written apart. */
 bool log_prepare(const struct log_way *w, CUdeviceptr region, const struct log_shape *s, const struct log_shape *queue, uint32_t launch,
 		 struct region_launch *l)
 {
 	const struct region_head head = {.next = s->end, .last = s->last, .cut = !s->lanes, .since = UINT64_MAX};
 	const bool there = queue && log_queue_suits(s, queue);
-	const uint32_t old = queue && queue->lanes && !there ? queue->heads : 0;
-	size_t bytes = (there ? REGION_PLACES : s->heads) * sizeof(struct event_unit);
+	const uint32_t old = queue && queue->lanes && !there ? queue->heads : 0, most = old > s->heads ? old : s->heads;
+	size_t bytes = (there || w->queue ? REGION_PLACES : s->heads) * sizeof(struct event_unit);
 	struct event_unit *u = calloc(1, bytes);
 	bool ok = u;
 
@@ -78,10 +86,13 @@ bool log_prepare(const struct log_way *w, CUdeviceptr region, const struct log_s
 	if (ok) {
 		memcpy(u, &head, sizeof head);
 		memcpy((char *)u + REGION_LAUNCH, l, sizeof *l);
-		if (s->lanes && !there)
+		if (s->lanes && !there && !w->queue)
 			fill_queue(s, (struct region_entry *)(void *)(u + REGION_QUEUE));
-		ok = log_write(w, region, u, bytes) &&
-		     (old <= s->heads || log_zero(w, region + (uint64_t)s->heads * sizeof *u, (old - s->heads) * sizeof *u));
+		ok = log_write(w, region, u, bytes);
+		if (ok && w->queue && !there)
+			ok = write_queue(w, region, s, most);
+		else if (ok && most > s->heads)
+			ok = log_zero(w, region + (uint64_t)s->heads * sizeof *u, (most - s->heads) * sizeof *u);
 	}
 	free(u);
 	return ok;

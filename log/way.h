@@ -10,15 +10,20 @@
 #include <cuda.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { LOG_CHUNK = 8 << 20 };   /* bytes that are copied at once */
 
-/* One is one thread's at a time.  set: words of 4 bytes; NULL: zeros are written.  locked: LOG_CHUNK bytes, page-locked; NULL:
+struct log_shape;
+
+/* One is one thread's at a time.  set: words of 4 bytes; NULL: zeros are written.  queue: writes `all` entries, first those of
+ * the shape's queue and then zeros; NULL: it is written as all else is.  locked: LOG_CHUNK bytes, page-locked; NULL:
  * what is written has been read when `write` returns. */
 struct log_way {
 	CUresult (*read)(void *, CUdeviceptr, size_t, CUstream);
 	CUresult (*write)(CUdeviceptr, const void *, size_t, CUstream);
 	CUresult (*set)(CUdeviceptr, unsigned, size_t, CUstream);
+	CUresult (*queue)(CUdeviceptr, uint32_t all, const struct log_shape *, CUstream);
 	CUresult (*query)(CUstream);
 	CUstream stream;
 	unsigned char *locked;

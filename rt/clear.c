@@ -28,9 +28,9 @@ enum {
 	SALT_SHIFT = 40                 /* of a launch's number in its batch: screen.salt */
 };
 
-enum kernel { BEGIN, STARTS, LINK, BLOCKWISE, COMPARE, JUDGE, WRITES, READS, EMPTY, KERNELS };
+enum kernel { BEGIN, QUEUE, STARTS, LINK, BLOCKWISE, COMPARE, JUDGE, WRITES, READS, EMPTY, KERNELS };
 static const char *const names[KERNELS] = {
-	"gsan_begin", "gsan_starts", "gsan_link", "gsan_blocks", "gsan_compare", "gsan_judge", "gsan_writes", "gsan_reads", "gsan_empty"
+	"gsan_begin", "gsan_queue", "gsan_starts", "gsan_link", "gsan_blocks", "gsan_compare", "gsan_judge", "gsan_writes", "gsan_reads", "gsan_empty"
 };
 
 /* Memory of the device. */
@@ -698,6 +698,25 @@ CUresult rt_clear_write(CUdeviceptr to, const void *from, size_t n, CUstream s)
 CUresult rt_clear_write_ptsz(CUdeviceptr to, const void *from, size_t n, CUstream s)
 {
 	return write_begin(RT_cuLaunchKernel_ptsz, to, from, n, s);
+}
+
+static CUresult write_queue(enum rt_hook which, CUdeviceptr at, uint32_t all, const struct log_shape *s, CUstream stream)
+{
+	struct clear_queue q = {
+		.at = (struct region_entry *)(uintptr_t)at, .all = all, .entries = s->lanes ? s->entries : 0, .number = s->last / s->piece + 1, .piece = s->piece
+	};
+
+	return REAL(cuLaunchKernel, which)(gpu.f[QUEUE], blocks_for(all), 1, 1, THREADS, 1, 1, 0, stream, (void *[]){&q}, NULL);
+}
+
+CUresult rt_clear_queue(CUdeviceptr at, uint32_t all, const struct log_shape *s, CUstream stream)
+{
+	return write_queue(RT_cuLaunchKernel, at, all, s, stream);
+}
+
+CUresult rt_clear_queue_ptsz(CUdeviceptr at, uint32_t all, const struct log_shape *s, CUstream stream)
+{
+	return write_queue(RT_cuLaunchKernel_ptsz, at, all, s, stream);
 }
 
 /* ---- from outside ---------------------------------------------------------------------------------------------------- */

@@ -98,6 +98,17 @@ extern "C" __global__ void gsan_begin(const struct clear_begin b)
 		b.region[threadIdx.x] = b.unit[threadIdx.x];
 }
 
+/* Each entry's number is the one of `entries` in a row, from q.number on, that belongs there. */
+extern "C" __global__ void gsan_queue(const struct clear_queue q)
+{
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < q.all; i += gridDim.x * blockDim.x) {
+		uint32_t number = q.number + ((i - q.number) & (q.entries - 1));
+
+		q.at[i].ticket = i < q.entries ? number * q.piece : 0;
+		q.at[i].piece = 0;
+	}
+}
+
 extern "C" __global__ void gsan_starts(const struct clear_region *region, struct clear_start *start)
 {
 	const struct event_unit *unit = region[blockIdx.y].unit;

@@ -36,6 +36,9 @@ void rt_clear_begin(CUcontext);
 bool rt_clear_can_write(CUcontext);
 CUresult rt_clear_write(CUdeviceptr, const void *, size_t, CUstream);
 CUresult rt_clear_write_ptsz(CUdeviceptr, const void *, size_t, CUstream);
+/* In the same way, as log_way.queue. */
+CUresult rt_clear_queue(CUdeviceptr, uint32_t all, const struct log_shape *, CUstream);
+CUresult rt_clear_queue_ptsz(CUdeviceptr, uint32_t all, const struct log_shape *, CUstream);
 /* What the logs begin with.  False: the device cannot be asked. */
 bool rt_clear_starts(CUcontext, struct rt_launch *const *, uint32_t n, struct clear_start *);
 /* Are they clear?  UNASKED: that cannot be asked.  empties: the region of one that is clear becomes zero, but for its queue

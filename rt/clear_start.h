@@ -9,6 +9,8 @@
 
 /* What a region begins with, for the kernel that writes it. */
 struct clear_begin { struct event_unit *region; uint64_t unused; struct event_unit unit[REGION_PLACES]; };
+/* The queue of a region: `all` entries are written, which is all zero but for the first ones, as log/region.c fills them. */
+struct clear_queue { struct region_entry *at; uint32_t all, entries, number, piece, unused; };
 /* A region, and where the heads of its blocks are; units. */
 struct clear_region { const struct event_unit *unit; uint64_t heads; };
 /* Its head, the places of variables, and its first block. */

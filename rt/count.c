@@ -1,48 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * count.c: launches, for the closing line: how many, and of which kernels that are not instrumented; and nodes of
- * graphs.
+ * count.c: launches, for the closing line: how many, those that could not be watched, and of which kernels that are not
+ * instrumented; and nodes of graphs.
  */
-#include <unistd.h>
-
-#include "rt/drv.h"
+#include "rt/judge.h"
 
 /* With rt_lock. */
-static uint64_t launches, watched, graphs, bare, elsewhere;
+static uint64_t launches, watched, unwatched, graphs, bare, elsewhere;
 static const char **bare_names;
 static size_t nbare, bare_cap;
-
-/* One number a stream: the null stream of a context is 0, that of a thread is the thread's. */
-uint64_t rt_stream_key(enum rt_hook which, CUstream s)
-{
-	const uint64_t v = (uintptr_t)s;
-
-	if (v == 2 || (v == 0 && rt_per_thread(which)))
-		return (uint64_t)gettid() << 16 | 2;
-	return v == 1 ? 0 : v;
-}
 
 void rt_launch_count(struct rt_totals *t)
 {
 	pthread_mutex_lock(&rt_lock);
 	t->launches = launches;
 	t->kernels_watched = watched;
+	t->unwatched = unwatched;
 	t->graphs = graphs;
 	t->bare_launches = bare;
 	t->bare = bare_names;
 	t->nbare = nbare;
 	t->other_device = elsewhere;
 	pthread_mutex_unlock(&rt_lock);
-}
-
-/* A launch into a stream that is being captured runs when its graph does. */
-bool rt_stream_captured(CUstream s)
-{
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-
-	if ((uintptr_t)s <= 1 || !rt_drv.cuStreamIsCapturing)
-		return false;
-	return rt_drv.cuStreamIsCapturing(s, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
 void rt_count_launch(struct rt_func *f, bool here)
@@ -62,6 +41,24 @@ void rt_count_launch(struct rt_func *f, bool here)
 		bare_names[nbare++] = rt_bare_name(rt_demangle(f->name));
 	}
 	f->launches++;
+}
+
+void rt_judge_unwatched(const char *why)
+{
+	static const char *said[8];
+	size_t i = 0;
+
+	pthread_mutex_lock(&rt_lock);
+	unwatched++;
+	while (why && i < sizeof said / sizeof *said && said[i] && said[i] != why)
+		i++;
+	if (why && i < sizeof said / sizeof *said && !said[i])
+		said[i] = why;
+	else
+		why = NULL;
+	pthread_mutex_unlock(&rt_lock);
+	if (why)
+		rt_say("a launch is not watched: %s", why);
 }
 
 void rt_count_graph(void)

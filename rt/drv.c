@@ -27,8 +27,6 @@
 #define HOOKED __attribute__((visibility("protected")))
 
 struct rt_drv rt_drv;
-_Thread_local int rt_inside;
-_Thread_local const void *rt_caller;
 
 static rt_any *real[RT_HOOK_COUNT];
 static void *driver;
@@ -264,12 +262,11 @@ void rt_drv_fork(void)
 			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
 		if (rt_inside || rt_forked())                                   \
 			return fn args;                                         \
-		rt_inside++;                                                    \
-		rt_caller = __builtin_return_address(0);                        \
+		rt_call_begin(__builtin_return_address(0), __builtin_frame_address(0)); \
 		r = action(RT_##symbol, UNPACK args);                           \
 		if (r != CUDA_SUCCESS)                                          \
 			note_failure(RT_##symbol, r);                           \
-		rt_inside--;                                                    \
+		rt_call_end();                                                  \
 		return r;                                                       \
 	}
 #define SEEN(symbol, base, version, ptsz, params, args, stream, act)            \
@@ -287,13 +284,12 @@ void rt_drv_fork(void)
 			return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;       \
 		if (rt_inside || rt_forked())                                   \
 			return fn args;                                         \
-		rt_inside++;                                                    \
-		rt_caller = __builtin_return_address(0);                        \
+		rt_call_begin(__builtin_return_address(0), __builtin_frame_address(0)); \
 		if (rt_seen_begin(seen, RT_##symbol, stream, #symbol))          \
 			act;                                                    \
 		r = fn args;                                                    \
 		rt_seen_end_of(seen, r);                                        \
-		rt_inside--;                                                    \
+		rt_call_end();                                                  \
 		return r;                                                       \
 	}
 #include "rt/drv.def"
@@ -310,9 +306,9 @@ HOOKED CUresult cuCtxSynchronize(void)
 		return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
 	if (rt_inside || rt_forked())
 		return fn();
-	rt_inside++;
+	rt_call_begin(__builtin_return_address(0), __builtin_frame_address(0));
 	r = rt_on_ctx_sync(RT_cuCtxSynchronize);
-	rt_inside--;
+	rt_call_end();
 	return r;
 }
 

@@ -102,11 +102,38 @@ void *rt_dlopen_hook(const char *file, int mode);
 bool rt_per_thread(enum rt_hook);       /* the variant whose null stream is the thread's */
 #define REAL(type, which) ((__typeof__(type) *)rt_real(which))
 
+/* ---- call.c ------------------------------------------------------------------------------ */
+
 /* Above zero while a thread runs our code or the driver's: what they call is not
  * the program's doing, and passes through the hooks unseen. */
 extern _Thread_local int rt_inside;
-/* Where the last call of a hook came from, in whose code. */
-extern _Thread_local const void *rt_caller;
+
+/* The program's call that a thread is in, or was in last: where it came from, in whose code; the frame of the hook, or NULL: it
+ * is not known; and, while it is live, what the driver has said of it. */
+struct rt_call {
+	const void *from, *frame;
+	bool live, has_context, has_captured, captured, has_blocking, blocking, has_stack;
+	CUcontext context;
+	CUstream stream;                /* that was asked about captures, */
+	CUstream other;                 /* and that was asked about flags */
+};
+extern _Thread_local struct rt_call rt_call;
+
+static inline void rt_call_begin(const void *from, const void *frame)
+{
+	rt_inside++;
+	rt_call = (struct rt_call){.from = from, .frame = frame, .live = true};
+}
+
+static inline void rt_call_end(void)
+{
+	rt_call.live = rt_call.has_context = rt_call.has_captured = rt_call.has_blocking = rt_call.has_stack = false;
+	rt_inside--;
+}
+
+CUcontext rt_current(void);             /* the program's; NULL: there is none */
+uint64_t rt_stream_key(enum rt_hook, CUstream);
+bool rt_stream_captured(CUstream);
 
 /* The hooks' actions; mem.c, module.c, issue.c, graph.c, context.c. */
 #define UNPACK(...) __VA_ARGS__
@@ -183,6 +210,8 @@ struct rt_func {
 	const void *tables, *logs;      /* judge.h: of one that logs, once it was asked for */
 	bool unmarked;                  /* its module has no probes */
 	signed char chosen;             /* by launch_kernel: 1, 0; -1: not asked yet */
+	uint32_t cluster[3];            /* of its own, or 0; as it was when so many attributes had been set, and one; 0: not asked yet */
+	uint64_t cluster_as_of;
 	struct rt_func *next;
 };
 
@@ -212,7 +241,7 @@ void rt_mem_new(uint64_t addr, uint64_t bytes, enum rt_mem, const char *call);  
 void rt_mem_of_graph(uint64_t addr, uint64_t bytes, const void *graph);         /* gone with that: rt_mem_owner_gone() */
 void rt_mem_owner_gone(const void *owner);
 void rt_mem_forget(void);               /* the device's memory is gone */
-void rt_mem_gone(const struct rt_block *);      /* it is in rt_blocks no more; what is launched already may be judged later */
+void rt_mem_gone(const struct rt_block *);      /* with rt_lock: it is in rt_blocks no more; what is launched already may be judged later */
 
 /* ---- made.c ---------------------------------------------------------------------------------- */
 
@@ -238,8 +267,6 @@ void rt_context_count(struct rt_totals *);
 
 /* ---- count.c ---------------------------------------------------------------------------------- */
 
-uint64_t rt_stream_key(enum rt_hook, CUstream);
-bool rt_stream_captured(CUstream);
 /* With rt_lock: it was launched.  here: in a context that is watched. */
 void rt_count_launch(struct rt_func *, bool here);
 void rt_count_graph(void);

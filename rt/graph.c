@@ -451,12 +451,11 @@ CUresult rt_on_graph_launch(enum rt_hook which, CUgraphExec handle, CUstream s)
 {
 	const uint64_t stream = rt_stream_key(which, s);
 	const bool captured = rt_stream_captured(s);
-	CUcontext ctx = NULL;
+	const CUcontext ctx = rt_current();
 	struct rt_deed *deed;
 	struct exec *e;
 	CUresult r;
 
-	rt_drv.cuCtxGetCurrent(&ctx);
 	rt_register(NULL);
 	rt_stream_seen(which, s);
 	pthread_mutex_lock(&lock);

@@ -12,14 +12,10 @@
 #include "rt/seen.h"
 #include "rt/touch.h"
 
-enum { WAIT_FOR_MEMORY_MS = 10000 };
-
-static CUcontext current(void)
-{
-	CUcontext ctx = NULL;
-
-	return rt_drv.cuCtxGetCurrent && rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS ? ctx : NULL;
-}
+enum {
+	WAIT_FOR_MEMORY_MS = 10000,
+	MANY = 1024, WAIT_FOR_MANY_MS = 5       /* launches under way, as many as a driver keeps; then memory may come back as fast as more is had */
+};
 
 /* ---- memory --------------------------------------------------------------------------------------------- */
 
@@ -45,6 +41,21 @@ static void nap(unsigned tries)
 	nanosleep(&t, NULL);
 }
 
+/* Memory that is given back in time where launches come faster than they are judged. */
+static bool find_spare(uint64_t need, uint32_t number, struct rt_memory *m)
+{
+	const uint64_t until = rt_now_ms() + WAIT_FOR_MANY_MS;
+	bool got = rt_memory_spare(need, m);
+
+	while (!got && number - rt_judge_done() > MANY && rt_now_ms() < until) {
+		rt_judge_catch_up(false);
+		got = rt_memory_spare(need, m);
+		if (!got)
+			nap(0);
+	}
+	return got;
+}
+
 /* What is judged gives its memory back: launches before that one. */
 static bool find_memory(uint64_t need, uint32_t number, struct rt_memory *m)
 {
@@ -52,6 +63,8 @@ static bool find_memory(uint64_t need, uint32_t number, struct rt_memory *m)
 	bool may_come = true;
 	unsigned tries = 0;
 
+	if (find_spare(need, number, m))
+		return true;
 	while (may_come && rt_now_ms() < until) {
 		const struct log_way *w;
 		bool got;
@@ -76,7 +89,7 @@ static bool begin_region(const struct rt_issue *i, struct rt_launch *l, struct r
 	bool ok;
 
 	/* Nobody waits for a kernel in the stream of the launch; but what must not wait for the one before has none in between. */
-	if (i->in_stream && !l->early && rt_clear_can_write(l->ctx) && log_queue_suits(&l->shape, &l->memory.queue))
+	if (i->in_stream && !l->early && rt_clear_can_write(l->ctx))
 		return log_prepare(&in_stream, l->memory.at, &l->shape, &l->memory.queue, l->number, param);
 	w = rt_way_here(l->ctx);
 	ok = w && log_prepare(w, l->memory.at, &l->shape, &l->memory.queue, l->number, param);
@@ -118,21 +131,62 @@ static void find_maps(struct rt_launch *l, void *const *params)
 	}
 }
 
-/* Of a kernel that has a cluster of its own: what the driver says. */
-static void find_cluster(const struct rt_func *f, uint32_t cluster[3])
+static uint64_t attributes_set = 1;     /* and one; atomic */
+
+CUresult rt_on_func_attribute(enum rt_hook which, CUfunction f, CUfunction_attribute what, int value)
+{
+	const CUresult r = REAL(cuFuncSetAttribute, which)(f, what, value);
+
+	__atomic_add_fetch(&attributes_set, 1, __ATOMIC_RELEASE);
+	return r;
+}
+
+CUresult rt_on_kernel_attribute(enum rt_hook which, CUfunction_attribute what, int value, CUkernel k, CUdevice d)
+{
+	const CUresult r = REAL(cuKernelSetAttribute, which)(what, value, k, d);
+
+	__atomic_add_fetch(&attributes_set, 1, __ATOMIC_RELEASE);
+	return r;
+}
+
+/* Stays 0 where there is none. */
+static void ask_cluster(CUfunction f, uint32_t cluster[3])
 {
 	static const CUfunction_attribute which[3] = {
 		CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
 		CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH
 	};
 
-	for (int k = 0; k < 3 && !f->kernel; k++) {
+	for (int k = 0; k < 3; k++) {
 		int n = 0;
 
-		if (rt_drv.cuFuncGetAttribute(&n, which[k], (CUfunction)f->handle) != CUDA_SUCCESS || (!k && n <= 0))
+		if (rt_drv.cuFuncGetAttribute(&n, which[k], f) != CUDA_SUCCESS || (!k && n <= 0))
 			return;
 		cluster[k] = n > 0 ? (uint32_t)n : 1;
 	}
+}
+
+/* Of a kernel that has a cluster of its own: what the driver says. */
+static void find_cluster(struct rt_func *f, uint32_t cluster[3])
+{
+	const uint64_t now = __atomic_load_n(&attributes_set, __ATOMIC_ACQUIRE);
+	uint32_t asked[3] = {0, 0, 0};
+	bool known;
+
+	if (f->kernel)
+		return;
+	pthread_mutex_lock(&rt_lock);
+	known = f->cluster_as_of == now;
+	memcpy(cluster, known ? f->cluster : asked, sizeof f->cluster);
+	pthread_mutex_unlock(&rt_lock);
+	if (known)
+		return;
+	ask_cluster((CUfunction)f->handle, asked);
+	memcpy(cluster, asked, sizeof asked);
+	pthread_mutex_lock(&rt_lock);
+	memcpy(f->cluster, asked, sizeof asked);
+	f->cluster_as_of = now;
+	pthread_mutex_unlock(&rt_lock);
 }
 
 static struct rt_launch *launch_of(const struct rt_issue *i)
@@ -273,7 +327,7 @@ static void begin(struct start *t, enum rt_hook which, const void *handle, CUstr
 	t->s = s;
 	t->captured = rt_stream_captured(s);
 	t->more.param = rt_issue_nowhere();
-	i->ctx = current();
+	i->ctx = rt_current();
 	i->stream = rt_stream_key(which, s);
 	i->in_stream = true;
 	i->which = which;
@@ -286,6 +340,8 @@ static void begin(struct start *t, enum rt_hook which, const void *handle, CUstr
 	if (i->stream)
 		rt_order_want();
 	i->deed = t->captured ? NULL : rt_deed_put(which, s, DETECT_LAUNCH, NULL);
+	if (!i->k || !i->tables || !i->tables->linked->talks)
+		rt_deed_deaf(i->deed);
 }
 
 static void watch(struct start *t, void ***params, void ***extra)
@@ -399,7 +455,7 @@ CUresult rt_on_launch_devices(enum rt_hook which, CUDA_LAUNCH_PARAMS *list, unsi
 	r = REAL(CUresult(CUDA_LAUNCH_PARAMS *, unsigned, unsigned), which)(list ? ours : NULL, n, flags);
 	for (unsigned i = 0; list && i < n; i++) {
 		if (r == CUDA_SUCCESS) {
-			rt_issue_count(rt_func_of(list[i].function), current());
+			rt_issue_count(rt_func_of(list[i].function), rt_current());
 			rt_judge_unwatched("it is one of several devices'");
 		}
 		if (more[i].params != more[i].few)
@@ -413,7 +469,8 @@ CUresult rt_on_launch_devices(enum rt_hook which, CUDA_LAUNCH_PARAMS *list, unsi
 /* What comes between two launches makes the later one wait for the earlier one. */
 void rt_stream_seen(enum rt_hook which, CUstream s)
 {
-	rt_judge_settle(current(), which, s, rt_stream_key(which, s));
+	rt_judge_settle(rt_current(), which, s, rt_stream_key(which, s));
+	rt_order_help();
 }
 
 /* ---- synchronisation ------------------------------------------------------------------------------------------ */
@@ -430,24 +487,24 @@ static void waited(CUresult r, const struct detect_clock *c)
 
 CUresult rt_on_ctx_sync(enum rt_hook which)
 {
-	const struct detect_clock c = rt_order_of_all(current());
+	const struct detect_clock c = rt_order_of_all(rt_current());
 	const uint32_t upto = rt_judge_last();
 	CUresult r = REAL(CUresult(void), which)();
 
 	if (r == CUDA_SUCCESS)
-		rt_judge_over(current(), NULL, upto);
+		rt_judge_over(rt_current(), NULL, upto);
 	waited(r, &c);
 	return r;
 }
 
 CUresult rt_on_ctx_sync_v2(enum rt_hook which, CUcontext ctx)
 {
-	const struct detect_clock c = rt_order_of_all(ctx ? ctx : current());
+	const struct detect_clock c = rt_order_of_all(ctx ? ctx : rt_current());
 	const uint32_t upto = rt_judge_last();
 	CUresult r = REAL(CUresult(CUcontext), which)(ctx);
 
 	if (r == CUDA_SUCCESS)
-		rt_judge_over(ctx ? ctx : current(), NULL, upto);
+		rt_judge_over(ctx ? ctx : rt_current(), NULL, upto);
 	waited(r, &c);
 	return r;
 }
@@ -460,7 +517,7 @@ CUresult rt_on_stream_sync(enum rt_hook which, CUstream s)
 	CUresult r = REAL(cuStreamSynchronize, which)(s);
 
 	if (r == CUDA_SUCCESS)
-		rt_judge_over(current(), &key, upto);
+		rt_judge_over(rt_current(), &key, upto);
 	waited(r, &c);
 	return r;
 }
@@ -513,7 +570,7 @@ CUresult rt_on_copy_back(enum rt_hook which, void *to, CUdeviceptr from, size_t 
 	r = REAL(CUresult(void *, CUdeviceptr, size_t), which)(to, from, n);
 	rt_seen_end_of(&seen, r);
 	if (r == CUDA_SUCCESS)
-		rt_judge_over(current(), &key, upto);
+		rt_judge_over(rt_current(), &key, upto);
 	waited(r, &seen.clock);
 	return r;
 }

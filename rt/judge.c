@@ -29,9 +29,11 @@ static pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct rt_launch *first, **last = &first;        /* with queue_lock */
-static uint32_t numbers;
+static struct rt_launch *reached;       /* all before it are known to be over; NULL: nobody has looked */
+static unsigned unsettled;              /* launches that wait for rt_judge_settle(); atomic, too */
+static uint32_t numbers;                /* atomic, too */
 static struct { CUcontext ctx; uint64_t stream; bool is_last; } newest;  /* the launch: is nothing behind it in its stream? */
-static uint64_t unwatched_launches, logged_launches;    /* with queue_lock */
+static uint64_t logged_launches;        /* with queue_lock */
 static bool watching, draining;         /* atomic */
 static uint32_t judged;                 /* all up to that number; atomic */
 static const struct rt_launch *judging; /* atomic; and since when: ms; 0: none is */
@@ -59,18 +61,14 @@ static void set_state(struct rt_launch *l, enum rt_state s)
 static bool is_over(struct rt_launch *l)
 {
 	CUevent e = __atomic_load_n(&l->behind, __ATOMIC_ACQUIRE);
-	CUcontext was;
-	CUresult r;
+	bool over;
 
 	if (state_of(l) != RT_ISSUED || !e)
 		return state_of(l) >= RT_OVER;
-	if (rt_drv.cuCtxGetCurrent(&was) != CUDA_SUCCESS || rt_drv.cuCtxSetCurrent(l->ctx) != CUDA_SUCCESS)
-		return false;
-	r = REAL(cuEventQuery, RT_cuEventQuery)(e);
-	rt_drv.cuCtxSetCurrent(was);
-	if (r == CUDA_SUCCESS)
+	over = rt_event_over(l->ctx, e);
+	if (over)
 		set_state(l, RT_OVER);
-	return r == CUDA_SUCCESS;
+	return over;
 }
 
 static struct rt_launch *behind(const struct rt_launch *l)
@@ -86,11 +84,12 @@ static struct rt_launch *behind(const struct rt_launch *l)
 void rt_judge_add(struct rt_launch *l)
 {
 	pthread_mutex_lock(&queue_lock);
-	l->number = ++numbers;
+	l->number = numbers + 1;
+	__atomic_store_n(&numbers, l->number, __ATOMIC_RELEASE);
 	l->early = l->early && newest.is_last && newest.ctx == l->ctx && newest.stream == l->stream;
 	newest.ctx = l->ctx;
 	newest.stream = l->stream;
-	newest.is_last = true;
+	__atomic_store_n(&newest.is_last, true, __ATOMIC_RELEASE);
 	*last = l;
 	last = &l->next;
 	pthread_mutex_unlock(&queue_lock);
@@ -109,61 +108,68 @@ void rt_judge_drop(struct rt_launch *l)
 	set_state(l, RT_DROPPED);
 }
 
-/* An event behind the launch, in the stream that it was put into through that hook.  Without one the launch is over when
- * the program has waited for it. */
-static void record(struct rt_launch *l, enum rt_hook which, CUstream s)
-{
-	CUevent e;
-
-	if (!rt_drv.cuEventCreate || !rt_drv.cuEventDestroy || rt_drv.cuEventCreate(&e, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
-		return;
-	if (REAL(cuEventRecord, rt_per_thread(which) ? RT_cuEventRecord_ptsz : RT_cuEventRecord)(e, s) == CUDA_SUCCESS)
-		__atomic_store_n(&l->behind, e, __ATOMIC_RELEASE);
-	else
-		rt_drv.cuEventDestroy(e);
-}
-
 void rt_judge_issued(struct rt_launch *l, uint32_t nth, enum rt_hook which, CUstream s, bool now)
 {
 	l->nth = nth;
 	__atomic_store_n(&issued, rt_now_ms(), __ATOMIC_RELEASE);
 	rt_inside++;
 	if (now)
-		record(l, which, s);
+		rt_event_record(l, which, s);
 	rt_inside--;
 	pthread_mutex_lock(&queue_lock);
 	logged_launches++;
-	pthread_mutex_unlock(&queue_lock);
+	l->unsettled = !l->behind;
+	__atomic_store_n(&unsettled, unsettled + l->unsettled, __ATOMIC_RELEASE);
 	set_state(l, RT_ISSUED);
+	pthread_mutex_unlock(&queue_lock);
+}
+
+/* With queue_lock. */
+static void settle(struct rt_launch *l)
+{
+	__atomic_store_n(&unsettled, unsettled - l->unsettled, __ATOMIC_RELEASE);
+	l->unsettled = false;
 }
 
 void rt_judge_settle(CUcontext ctx, enum rt_hook which, CUstream s, uint64_t key)
 {
+	if (!__atomic_load_n(&unsettled, __ATOMIC_ACQUIRE) && !__atomic_load_n(&newest.is_last, __ATOMIC_ACQUIRE))
+		return;
 	rt_inside++;
 	pthread_mutex_lock(&queue_lock);
-	for (struct rt_launch *l = first; l; l = l->next)
-		if (l->ctx == ctx && l->stream == key && state_of(l) == RT_ISSUED && !l->behind)
-			record(l, which, s);
+	for (struct rt_launch *l = unsettled ? first : NULL; l; l = l->next) {
+		if (!l->unsettled || l->ctx != ctx || l->stream != key || state_of(l) != RT_ISSUED)
+			continue;
+		rt_event_record(l, which, s);
+		if (l->behind)
+			settle(l);
+	}
 	if (newest.ctx == ctx && newest.stream == key)
-		newest.is_last = false;
+		__atomic_store_n(&newest.is_last, false, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&queue_lock);
 	rt_inside--;
 }
 
 uint32_t rt_judge_last(void)
 {
-	uint32_t n;
+	return __atomic_load_n(&numbers, __ATOMIC_ACQUIRE);
+}
 
-	pthread_mutex_lock(&queue_lock);
-	n = numbers;
-	pthread_mutex_unlock(&queue_lock);
-	return n;
+/* With queue_lock; NULL: all are known to be over. */
+static struct rt_launch *first_under_way(void)
+{
+	struct rt_launch *l = reached ? reached : first;
+
+	while (l && l->next && state_of(l) >= RT_OVER)
+		l = l->next;
+	reached = l;
+	return l && state_of(l) < RT_OVER ? l : NULL;
 }
 
 void rt_judge_over(CUcontext ctx, const uint64_t *key, uint32_t upto)
 {
 	pthread_mutex_lock(&queue_lock);
-	for (struct rt_launch *l = first; l && l->number <= upto; l = l->next)
+	for (struct rt_launch *l = first_under_way(); l && l->number <= upto; l = l->next)
 		if (l->ctx == ctx && (!key || l->stream == *key) && state_of(l) == RT_ISSUED)
 			set_state(l, RT_OVER);
 	pthread_mutex_unlock(&queue_lock);
@@ -175,8 +181,7 @@ uint32_t rt_judge_known_over(void)
 	uint32_t n;
 
 	pthread_mutex_lock(&queue_lock);
-	for (l = first; l && state_of(l) >= RT_OVER; l = l->next)
-		;
+	l = first_under_way();
 	n = l ? l->number - 1 : numbers;
 	pthread_mutex_unlock(&queue_lock);
 	return n;
@@ -200,24 +205,6 @@ uint32_t rt_judge_done(void)
 bool rt_judge_drains(void)
 {
 	return __atomic_load_n(&draining, __ATOMIC_ACQUIRE);
-}
-
-void rt_judge_unwatched(const char *why)
-{
-	static const char *said[8];
-	size_t i = 0;
-
-	pthread_mutex_lock(&queue_lock);
-	unwatched_launches++;
-	while (why && i < sizeof said / sizeof *said && said[i] && said[i] != why)
-		i++;
-	if (why && i < sizeof said / sizeof *said && !said[i])
-		said[i] = why;
-	else
-		why = NULL;
-	pthread_mutex_unlock(&queue_lock);
-	if (why)
-		rt_say("a launch is not watched: %s", why);
 }
 
 /* ---- draining ---------------------------------------------------------------------------------------------- */
@@ -330,7 +317,7 @@ static void *drain(void *unused)
 static void let_go(struct rt_launch *l)
 {
 	if (l->behind)
-		rt_drv.cuEventDestroy(l->behind);
+		rt_event_leave(l->ctx, l->behind);
 	l->behind = NULL;
 }
 
@@ -576,6 +563,9 @@ static void unlink_first(struct rt_launch *l)
 	first = l->next;
 	if (!first)
 		last = &first;
+	if (reached == l)
+		reached = first;
+	settle(l);
 	pthread_mutex_unlock(&queue_lock);
 	pthread_mutex_unlock(&drain_lock);
 }
@@ -792,10 +782,12 @@ void rt_watch_fork(void)
 	pthread_mutex_init(&judge_lock, NULL);
 	pthread_mutex_init(&drain_lock, NULL);
 	pthread_mutex_init(&queue_lock, NULL);
+	rt_events_fork();
 	rt_tell_fork();
 	rt_order_fork();
+	rt_stack_fork();
 	rt_touch_fork();
-	first = NULL;
+	first = reached = NULL;
 	last = &first;
 	watching = false;
 }
@@ -850,12 +842,24 @@ void rt_context_tell(CUcontext ctx, int timeout_ms)
 	rt_tell();
 }
 
+/* They end with their context, and so do those that somebody could still ask about. */
+static void forget_events(CUcontext ctx)
+{
+	pthread_mutex_lock(&queue_lock);
+	for (struct rt_launch *l = first; l; l = l->next)
+		if (l->ctx == ctx)
+			l->behind = NULL;
+	pthread_mutex_unlock(&queue_lock);
+	rt_events_forget(ctx);
+}
+
 /* Events are the context's.  What still ran there ends with it. */
 void rt_context_ends(CUcontext ctx)
 {
 	const struct detect_clock c = rt_order_of_all(ctx);
 
 	rt_context_tell(ctx, rt_flags.exit_timeout_ms);
+	forget_events(ctx);
 	pthread_mutex_lock(&judge_lock);
 	if (rt_clear_forget(ctx))
 		__atomic_store_n(&begun, false, __ATOMIC_RELEASE);
@@ -881,7 +885,6 @@ void rt_context_count(struct rt_totals *t)
 	t->lost_logs = lost_logs;
 	t->left_blocks = left_blocks;
 	pthread_mutex_lock(&queue_lock);
-	t->unwatched = unwatched_launches;
 	t->lost_logs += left_over();
 	/* Of what was lost nothing was watched. */
 	if (logged_launches <= t->lost_logs)

@@ -14,7 +14,7 @@
 /* ---- what modules carry -------------------------------------------------------------------------- */
 
 /* Sites of all units of a module, in a row. */
-struct rt_linked { struct event_sites sites; uint32_t nvariables; bool lets_go /* griddepcontrol.launch_dependents */; uint32_t kept; };
+struct rt_linked { struct event_sites sites; uint32_t nvariables; bool lets_go /* griddepcontrol.launch_dependents */; bool talks /* by memory that not only a block has */; uint32_t kept; };
 
 /* What a translation unit carries; `n` has the counts. */
 struct rt_tables {
@@ -71,8 +71,9 @@ const struct log_way *rt_way_to_drain(void);    /* for log_drain_begin(), withou
 uint64_t rt_lanes(void);                /* that the device can hold */
 /* Memory for a launch's log, of at least so many bytes, all zero but for what log_prepare() writes and a queue; with RT_WAY_TAKE.
  * queue: the shape of the launch whose it is; of none at first.  False: there is none now. */
-struct rt_memory { CUdeviceptr at; uint64_t bytes; struct log_shape queue; };
+struct rt_memory { CUdeviceptr at; uint64_t bytes; struct log_shape queue; struct rt_slab *slab; };
 bool rt_memory_get(const struct log_way *, uint64_t bytes, struct rt_memory *);
+bool rt_memory_spare(uint64_t bytes, struct rt_memory *);       /* such as was given back; without being on a way */
 void rt_memory_put(const struct rt_memory *);           /* as it was */
 void rt_memory_lose(const struct rt_memory *);          /* of a launch that may go on */
 
@@ -90,7 +91,8 @@ struct rt_launch {
 	const struct module_kernel *kernel;
 	CUcontext ctx;
 	uint64_t stream;
-	CUevent behind;                 /* recorded behind it; NULL: not yet */
+	CUevent behind;                 /* recorded behind it; NULL: not yet; */
+	bool unsettled;                 /* it is to be, when something comes behind it (rt_judge_settle) */
 	enum rt_state { RT_READYING, RT_READY, RT_ISSUED, RT_OVER, RT_DROPPED } state;  /* atomic */
 	bool failed, running, late;     /* it ended in an error; it was left running; the device ended it: it took too long */
 	uint32_t grid[3], block[3], cluster[3];
@@ -116,6 +118,18 @@ struct rt_launch {
 	struct rt_launch *next;
 };
 
+/* ---- event.c ---------------------------------------------------------------------------------------- */
+
+/* An event behind the launch (behind), in the stream that it was put into through that hook.  Without one the launch is over
+ * when the program has waited for it. */
+void rt_event_record(struct rt_launch *, enum rt_hook, CUstream);
+bool rt_event_over(CUcontext, CUevent);         /* all before it is */
+void rt_event_leave(CUcontext, CUevent);        /* nobody asks about it any more */
+void rt_events_forget(CUcontext);               /* it ends, and they with it */
+void rt_events_fork(void);
+
+/* ---- judge.c, again ------------------------------------------------------------------------------------ */
+
 /* In front of the first watched launch in a context, which is current. */
 void rt_judge_begin(CUcontext);
 /* Gives it a number; it is early only right behind the launch before it.  Then: its memory is ready, and from now on
@@ -136,6 +150,8 @@ uint32_t rt_judge_done(void);           /* all are judged up to that number */
 bool rt_judge_drains(void);             /* Is there somebody who empties regions? */
 /* Judges what is over.  wait: everything that is known to be over; else as much as can be done now. */
 void rt_judge_catch_up(bool wait);
+/* ---- count.c -------------------------------------------------------------------------------------------- */
+
 /* A launch that could not be watched; counted, and each reason (a literal) said once; NULL: it was said. */
 void rt_judge_unwatched(const char *why);
 

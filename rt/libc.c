@@ -40,7 +40,7 @@ static bool again(ssize_t r)
 static void called_from(const void *pc)
 {
 	if (!rt_inside)
-		rt_caller = pc;
+		rt_call = (struct rt_call){.from = pc};
 }
 
 /* What is read into memory writes there. */

@@ -8,9 +8,9 @@ include_HEADERS += rt/gsan.h
 libgsan_a_SOURCES = \
 	rt/entry.h rt/image.h rt/kinds.h rt/pairs.h rt/rti.h rt/drv.h rt/judge.h rt/register.h \
 	rt/choices.def rt/flags.def rt/kinds.def rt/drv.def rt/between.def \
-	rt/alloc.c rt/cache.c rt/chosen.c rt/clear.c rt/clear.h rt/clear_start.h rt/context.c rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/flags.c rt/found.c rt/edges.c rt/edges.h rt/graph.c rt/moves.c rt/image.c rt/init.c \
+	rt/alloc.c rt/cache.c rt/call.c rt/chosen.c rt/clear.c rt/clear.h rt/clear_start.h rt/context.c rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/event.c rt/flags.c rt/found.c rt/edges.c rt/edges.h rt/graph.c rt/moves.c rt/image.c rt/init.c \
 	rt/found.h rt/hang.c rt/hang.h rt/issue.c rt/judge.c rt/keep.c rt/libc.c rt/locate.c rt/log.c rt/made.c rt/mem.c rt/met.c rt/module.c rt/one.c rt/order.c rt/order.h rt/part.c rt/part.h rt/past.c rt/print.c \
-	rt/register.c rt/screen.c rt/screen.h rt/seen.c rt/seen.h rt/supp.c rt/symbol.c rt/symbol.h rt/tables.c rt/tell.c rt/tmap.c rt/tool.c rt/touch.c rt/touch.h rt/units.c rt/util.c rt/verdict.c rt/wait.c rt/way.c rt/why.c \
+	rt/register.c rt/screen.c rt/screen.h rt/seen.c rt/seen.h rt/spans.c rt/spans.h rt/stack.c rt/supp.c rt/symbol.c rt/symbol.h rt/tables.c rt/tell.c rt/tmap.c rt/tool.c rt/touch.c rt/touch.h rt/units.c rt/util.c rt/verdict.c rt/wait.c rt/way.c rt/why.c \
 	$(event_libevent_a_SOURCES) $(log_liblog_a_SOURCES)
 libgsan_a_LIBADD = detect/libdetect.o
 libgsan_a_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
@@ -64,7 +64,7 @@ uninstall-gsan:
 
 # Unit tests of what is pure.
 if HAVE_CMOCKA
-gsan_rt_unit = testsuite/unit/rt_flags testsuite/unit/rt_alloc testsuite/unit/rt_report
+gsan_rt_unit = testsuite/unit/rt_flags testsuite/unit/rt_alloc testsuite/unit/rt_report testsuite/unit/rt_spans testsuite/unit/rt_stack
 check_PROGRAMS += $(gsan_rt_unit)
 TESTS += $(gsan_rt_unit)
 testsuite_unit_rt_flags_SOURCES = testsuite/unit/rt_flags.c
@@ -76,19 +76,25 @@ testsuite_unit_rt_alloc_LDADD = libgsan.a $(CMOCKA_LIBS)
 testsuite_unit_rt_report_SOURCES = testsuite/unit/rt_report.c
 testsuite_unit_rt_report_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_rt_report_LDADD = libgsan.a $(CMOCKA_LIBS)
+testsuite_unit_rt_spans_SOURCES = testsuite/unit/rt_spans.c
+testsuite_unit_rt_spans_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_rt_spans_LDADD = libgsan.a $(CMOCKA_LIBS)
+testsuite_unit_rt_stack_SOURCES = testsuite/unit/rt_stack.c
+testsuite_unit_rt_stack_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_rt_stack_LDADD = libgsan.a $(CMOCKA_LIBS)
 endif
 
 # Tests of the runtime over a pretended driver.
-gsan_rt_tests = testsuite/rt/report.sh testsuite/rt/options.sh testsuite/rt/memory.sh testsuite/rt/graphs.sh testsuite/rt/logs.sh \
+gsan_rt_tests = testsuite/rt/calls.sh testsuite/rt/report.sh testsuite/rt/options.sh testsuite/rt/memory.sh testsuite/rt/graphs.sh testsuite/rt/logs.sh \
 	testsuite/rt/life.sh testsuite/rt/shared.sh testsuite/rt/exports.sh testsuite/rt/asked.sh
 gsan_rt_fake = testsuite/rt/fake.c testsuite/rt/fake_graph.c testsuite/rt/fake_kernel.c testsuite/rt/fake_memory.c \
-	testsuite/rt/fake_module.c testsuite/rt/fake_stream.c
+	testsuite/rt/fake_module.c testsuite/rt/fake_screen.c testsuite/rt/fake_stream.c
 gsan_rt_fake_headers = testsuite/rt/fake.h testsuite/rt/fake_impl.h
 EXTRA_DIST += $(gsan_rt_tests) testsuite/rt/lib.sh $(gsan_rt_fake) $(gsan_rt_fake_headers) \
 	testsuite/rt/every.c testsuite/rt/asked.c testsuite/rt/unhooked \
 	testsuite/rt/asked/cudart-11.8 testsuite/rt/asked/cudart-12.0 testsuite/rt/asked/cudart-12.4 \
 	testsuite/rt/asked/cudart-12.9 testsuite/rt/asked/cudart-13.0
-check_PROGRAMS += testsuite/rt/prog testsuite/rt/prog_last testsuite/rt/prog_plain \
+check_PROGRAMS += testsuite/rt/calls testsuite/rt/calls_plain testsuite/rt/prog testsuite/rt/prog_last testsuite/rt/prog_plain \
 	testsuite/rt/prog_weak
 check_DATA += testsuite/rt/libcuda.so.1 libgsan.so
 TESTS += $(gsan_rt_tests)
@@ -108,6 +114,12 @@ testsuite_rt_prog_SOURCES = testsuite/rt/prog.c testsuite/rt/prog.h testsuite/rt
 	$(gsan_rt_fake_headers)
 testsuite_rt_prog_LDFLAGS = $(gsan_rt_wanted)
 testsuite_rt_prog_LDADD = libgsan.a testsuite/rt/libcuda.so.1
+testsuite_rt_calls_SOURCES = testsuite/rt/calls.c testsuite/rt/prog.h testsuite/rt/prog_module.c $(gsan_rt_fake_headers)
+testsuite_rt_calls_LDFLAGS = $(gsan_rt_wanted)
+testsuite_rt_calls_LDADD = libgsan.a testsuite/rt/libcuda.so.1
+testsuite_rt_calls_plain_SOURCES = $(testsuite_rt_calls_SOURCES)
+testsuite_rt_calls_plain_CPPFLAGS = $(AM_CPPFLAGS) -DPLAIN
+testsuite_rt_calls_plain_LDADD = testsuite/rt/libcuda.so.1
 testsuite_rt_prog_last_SOURCES = $(testsuite_rt_prog_SOURCES)
 testsuite_rt_prog_last_LDFLAGS = $(gsan_rt_wanted)
 testsuite_rt_prog_last_LDADD = testsuite/rt/libcuda.so.1 libgsan.a

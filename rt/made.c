@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rt/order.h"
+#include "rt/spans.h"
 
 /* ---- places of calls, each kept once ------------------------------------------------------------------------ */
 
@@ -23,35 +24,26 @@ static void fill(const struct rt_made *m, struct rt_place *p)
 	rt_met_call(p, x->call, &x->stack);
 }
 
-static uint32_t hash_of(const struct rt_stack *s)
-{
-	uint64_t h = s->line;
-
-	for (unsigned i = 0; i < s->n; i++)
-		h = (h ^ (uintptr_t)s->frame[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(h >> 32) % BUCKETS;
-}
-
 static bool same(const struct rt_stack *a, const struct rt_stack *b)
 {
-	return a->n == b->n && a->file == b->file && a->line == b->line && !memcmp(a->frame, b->frame, a->n * sizeof *a->frame);
+	return a->hash == b->hash && a->n == b->n && a->file == b->file && a->line == b->line && !memcmp(a->frame, b->frame, a->n * sizeof *a->frame);
 }
 
 const struct rt_made *rt_made_here(const char *call)
 {
-	struct rt_stack s;
+	const struct rt_stack *s;
 	struct made *x, **at;
 
 	if (!rt_flags.bounds || !rt_flags.report_bugs || rt_is_off() || rt_short())
 		return NULL;
-	rt_stack_take(&s);
+	s = rt_stack_here();
 	pthread_mutex_lock(&made_lock);
-	at = &bucket[hash_of(&s)];
-	for (x = *at; x && (strcmp(x->call, call) || !same(&x->stack, &s)); x = x->next)
+	at = &bucket[(s->hash >> 32) % BUCKETS];
+	for (x = *at; x && (strcmp(x->call, call) || !same(&x->stack, s)); x = x->next)
 		;
 	if (!x) {
 		x = rt_alloc(sizeof *x);
-		*x = (struct made){{fill}, *at, call, s};
+		*x = (struct made){{fill}, *at, call, *s};
 		*at = x;
 	}
 	pthread_mutex_unlock(&made_lock);
@@ -60,70 +52,57 @@ const struct rt_made *rt_made_here(const char *call)
 
 /* ---- what was freed -------------------------------------------------------------------------------------------- */
 
-enum { FREED = 1024 };                  /* so many of those that were freed last are kept at least */
-
 /* upto: number of the last launch that was issued before it was freed; known: of the last one that was known to be over when
  * the memory was used again, or may have been.  ordered: it was freed in the order of a stream, at that place. */
-struct freed { struct rt_block block; uint32_t upto, known; bool ordered; };
+struct freed { struct rt_block block; uint32_t upto, known; bool ordered; struct detect_when place; };
 
-/* With rt_lock; the last one is the one that was freed last.  Their places in the order are apart, since each allocation looks at
- * all blocks. */
-static struct freed freed[2 * FREED];
-static struct detect_when places[2 * FREED];
-static size_t nfreed;
-
-static void move(size_t to, size_t from)
-{
-	if (to == from)
-		return;
-	freed[to] = freed[from];
-	if (freed[from].ordered)
-		places[to] = places[from];
-}
+/* Those that were freed last; with rt_lock. */
+static struct rt_spans spans;
+static struct freed freed[RT_SPANS];
 
 void rt_freed_add(const struct rt_block *was, const char *call, const struct detect_when *when)
 {
-	struct freed f = {.block = *was, .upto = rt_judge_last(), .known = UINT32_MAX, .ordered = when};
+	const struct rt_made *made;
+	uint32_t upto;
+	struct freed *f;
 
 	if (was->kind != RT_MEM_DEVICE || !rt_flags.bounds || rt_short())
 		return;
-	f.block.kind = RT_MEM_FREED;
-	f.block.freed = rt_made_here(call);
+	made = rt_made_here(call);
+	upto = rt_judge_last();
 	pthread_mutex_lock(&rt_lock);
-	if (nfreed == 2 * FREED)
-		for (nfreed = 0; nfreed < FREED; nfreed++)
-			move(nfreed, nfreed + FREED);
+	f = &freed[rt_span_add(&spans, was->addr, was->bytes)];
+	f->block = *was;
+	f->block.kind = RT_MEM_FREED;
+	f->block.freed = made;
+	f->upto = upto;
+	f->known = UINT32_MAX;
+	f->ordered = when;
 	if (when)
-		places[nfreed] = *when;
-	freed[nfreed++] = f;
+		f->place = *when;
 	pthread_mutex_unlock(&rt_lock);
 }
 
-/* Of what is judged there is no need to know; with rt_lock. */
-static void drop_known(uint32_t judged)
+/* Is there no launch any more, judged or not, that could be too late? */
+static bool is_over(const struct freed *f, uint32_t judged)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < nfreed; i++)
-		if (freed[i].known > judged)
-			move(n++, i);
-	nfreed = n;
+	return f->known <= judged || f->known <= f->upto;
 }
 
 void rt_freed_reused(uint64_t address, uint64_t bytes)
 {
 	const uint32_t known = rt_judge_known_over(), judged = rt_judge_done();
+	unsigned at = 0, i;
 
 	pthread_mutex_lock(&rt_lock);
 	/* What such a launch does there may be later than the new use, of which the host may have told it. */
-	for (size_t i = 0; i < nfreed; i++) {
-		struct freed *f = &freed[i];
-
-		if (f->block.addr - address >= bytes && address - f->block.addr >= f->block.bytes)
-			continue;
-		f->known = known < f->known ? known : f->known;
+	while ((i = rt_span_overlap(&spans, address, bytes, &at)) != RT_NO_SPAN) {
+		freed[i].known = known < freed[i].known ? known : freed[i].known;
+		if (is_over(&freed[i], judged)) {
+			rt_span_remove(&spans, i);
+			at--;
+		}
 	}
-	drop_known(judged);
 	pthread_mutex_unlock(&rt_lock);
 }
 
@@ -135,27 +114,35 @@ void rt_freed_unseen(void)
 void rt_freed_forget(void)
 {
 	pthread_mutex_lock(&rt_lock);
-	nfreed = 0;
+	while (spans.n)
+		rt_span_remove(&spans, spans.by_address[spans.n - 1]);
 	pthread_mutex_unlock(&rt_lock);
 }
 
 /* Was it there no more when the launch was issued, whatever ran when?  In another stream, without an order, it is a race. */
-static bool was_gone(size_t i, const struct rt_launch *l)
+static bool was_gone(const struct freed *f, const struct rt_launch *l)
 {
-	const struct freed *f = &freed[i];
-	const struct detect_when *when = &places[i];
+	const struct detect_when *when = &f->place;
 
 	if (f->upto >= l->number || f->known < l->number)
 		return false;
 	return !f->ordered || (l->deed && !when->open && !l->deed->d.when.open && detect_before(when, &l->deed->d.when));
 }
 
+/* Of those at one place the one that was freed last is added last. */
 bool rt_freed_at(const struct rt_launch *l, struct rt_blocks *to)
 {
+	const uint32_t judged = rt_judge_done();
 	bool any = false;
 
-	for (size_t i = 0; i < nfreed; i++) {
-		if (!was_gone(i, l))
+	for (unsigned k = spans.n; k-- > 0;) {
+		const unsigned i = spans.by_address[k];
+
+		if (is_over(&freed[i], judged)) {
+			rt_span_remove(&spans, i);
+			continue;
+		}
+		if (!was_gone(&freed[i], l))
 			continue;
 		if (to)
 			rt_block_add(to, &freed[i].block);

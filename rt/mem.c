@@ -16,7 +16,7 @@ static void enter(struct rt_block b, const char *call)
 	if (!b.addr || !b.bytes || rt_short())
 		return;
 	/* The first one sets the device up: what logs may take is a part of what is free. */
-	if (rt_dev_begin())
+	if (!(rt_dev_ready() && rt_ctx_known(rt_current())) && rt_dev_begin())
 		rt_dev_end();
 	b.made = call ? rt_made_here(call) : NULL;
 	rt_freed_reused(b.addr, b.bytes);
@@ -36,18 +36,13 @@ void rt_mem_of_graph(uint64_t addr, uint64_t bytes, const void *graph)
 	enter((struct rt_block){.addr = addr, .bytes = bytes, .kind = RT_MEM_GRAPH, .owner = graph}, NULL);
 }
 
+/* With rt_lock. */
 static void parts_gone(const struct rt_block *of)
 {
 	struct rt_block was;
-	bool found;
 
-	do {
-		pthread_mutex_lock(&rt_lock);
-		found = rt_block_take_part(&rt_blocks, of->addr, of->bytes, &was);
-		pthread_mutex_unlock(&rt_lock);
-		if (found)
-			rt_mem_gone(&was);
-	} while (found);
+	while (rt_block_take_part(&rt_blocks, of->addr, of->bytes, &was))
+		rt_mem_gone(&was);
 }
 
 /* Removes the allocation at `addr`, or the part there; false if it is not in the table. */
@@ -57,13 +52,12 @@ static bool gone(uint64_t addr, bool part, struct rt_block *was)
 
 	pthread_mutex_lock(&rt_lock);
 	found = rt_block_take(&rt_blocks, addr, part, was);
-	pthread_mutex_unlock(&rt_lock);
-	if (!found)
-		return false;
-	rt_mem_gone(was);
-	if (!part)
+	if (found)
+		rt_mem_gone(was);
+	if (found && !part)
 		parts_gone(was);
-	return true;
+	pthread_mutex_unlock(&rt_lock);
+	return found;
 }
 
 /* After the driver was asked to free it: the end of it, or no change at all. */
@@ -79,15 +73,11 @@ static void settle(bool found, const struct rt_block *was, CUresult r)
 void rt_mem_owner_gone(const void *owner)
 {
 	struct rt_block was;
-	bool found;
 
-	do {
-		pthread_mutex_lock(&rt_lock);
-		found = rt_block_take_owned(&rt_blocks, owner, &was);
-		pthread_mutex_unlock(&rt_lock);
-		if (found)
-			rt_mem_gone(&was);
-	} while (found);
+	pthread_mutex_lock(&rt_lock);
+	while (rt_block_take_owned(&rt_blocks, owner, &was))
+		rt_mem_gone(&was);
+	pthread_mutex_unlock(&rt_lock);
 }
 
 void rt_mem_forget(void)
@@ -229,17 +219,13 @@ CUresult rt_on_unmap(enum rt_hook which, CUdeviceptr p, size_t n)
 {
 	struct rt_block was;
 	CUresult r = REAL(cuMemUnmap, which)(p, n);
-	bool found;
 
 	if (r != CUDA_SUCCESS)
 		return r;
-	do {
-		pthread_mutex_lock(&rt_lock);
-		found = rt_block_take_mapped(&rt_blocks, p, n, &was);
-		pthread_mutex_unlock(&rt_lock);
-		if (found)
-			rt_mem_gone(&was);
-	} while (found);
+	pthread_mutex_lock(&rt_lock);
+	while (rt_block_take_mapped(&rt_blocks, p, n, &was))
+		rt_mem_gone(&was);
+	pthread_mutex_unlock(&rt_lock);
 	return r;
 }
 
@@ -390,7 +376,7 @@ EXPORT void gsan_allocated(const void *p, size_t bytes, void *stream)
 	}
 	if (rt_is_off() || !rt_drv_loaded() || rt_forked())
 		return;
-	rt_caller = __builtin_return_address(0);
+	rt_call_begin(__builtin_return_address(0), __builtin_frame_address(0));
 	pthread_mutex_lock(&rt_lock);
 	if (rt_block_find(&rt_blocks, part.addr, &whole))
 		part.kind = whole.kind;
@@ -398,6 +384,7 @@ EXPORT void gsan_allocated(const void *p, size_t bytes, void *stream)
 	part.part = true;
 	rt_deed_ready(part_deed(stream, DETECT_ALLOC, &part, "gsan_allocated"));
 	enter(part, "gsan_allocated");
+	rt_call_end();
 }
 
 EXPORT void gsan_freed(const void *p, void *stream)
@@ -408,7 +395,10 @@ EXPORT void gsan_freed(const void *p, void *stream)
 		rt_other()->freed(p, stream);
 		return;
 	}
-	rt_caller = __builtin_return_address(0);
-	if (!rt_is_off() && !rt_forked() && gone((uintptr_t)p, true, &was))
+	if (rt_is_off() || rt_forked())
+		return;
+	rt_call_begin(__builtin_return_address(0), __builtin_frame_address(0));
+	if (gone((uintptr_t)p, true, &was))
 		rt_deed_ready(part_deed(stream, DETECT_FREE, &was, "gsan_freed"));
+	rt_call_end();
 }

@@ -1,50 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * met.c: reports of deeds that have met (order.h), and where in the program the host was.
+ * met.c: reports of deeds that have met (order.h), and of places of the host.
  */
-#include <dlfcn.h>
-#include <execinfo.h>
 #include <string.h>
 
 #include "rt/found.h"
 #include "rt/order.h"
 #include "rt/symbol.h"
-
-/* ---- where the host is ------------------------------------------------------------------------------------------- */
-
-static _Thread_local struct { const char *file; unsigned line; } script;
-
-__attribute__((visibility("default"))) void gsan_at(const char *file, unsigned line)
-{
-	if (rt_other()) {
-		rt_other()->at(file, line);
-		return;
-	}
-	script.file = file;
-	script.line = line;
-}
-
-/* Before that place lie frames of our own. */
-void rt_stack_from(struct rt_stack *s, const void *pc)
-{
-	unsigned from = 0;
-
-	*s = (struct rt_stack){.file = script.file, .line = script.line};
-	if (!script.file)
-		s->n = (unsigned)backtrace(s->frame, RT_STACK);
-	while (from < s->n && s->frame[from] != pc)
-		from++;
-	if (from < s->n) {
-		s->n -= from;
-		memmove(s->frame, s->frame + from, s->n * sizeof *s->frame);
-	}
-}
-
-void rt_stack_take(struct rt_stack *s)
-{
-	rt_stack_from(s, rt_caller);
-	s->called = true;
-}
 
 /* ---- reports ---------------------------------------------------------------------------------------------------------- */
 

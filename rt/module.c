@@ -81,6 +81,7 @@ static struct rt_func *add_func(const void *handle, const char *name, struct rt_
 	f->tables = f->logs = NULL;
 	f->unmarked = false;
 	f->chosen = -1;
+	f->cluster_as_of = 0;
 	f->kernel = false;
 	return f;
 }
@@ -298,10 +299,10 @@ void rt_register(struct rt_func *f)
 {
 	struct rt_module *one = f ? f->module : NULL;
 	struct rt_ctx *c;
-	CUcontext ctx = NULL;
+	const CUcontext ctx = rt_current();
 	bool all = false;
 
-	if (rt_short() || rt_drv.cuCtxGetCurrent(&ctx) != CUDA_SUCCESS || !ctx)
+	if (rt_short() || !ctx)
 		return;
 	pthread_mutex_lock(&rt_lock);
 	if (one)

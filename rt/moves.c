@@ -63,7 +63,7 @@ void rt_moves_put(const struct rt_moves *m, const struct rt_deed *graph, struct 
 			continue;
 		d->d.kind = x->fills ? DETECT_FILL : DETECT_COPY;
 		d->call = "cuGraphLaunch";
-		rt_stack_take(&d->stack);
+		d->stack = *rt_stack_here();
 		rt_edges_put(e, d, x->handle, x->child);
 		if (x->fills)
 			rt_seen_fill_node(d, &x->fill);

@@ -12,6 +12,7 @@
 
 #include "rt/edges.h"
 #include "rt/order.h"
+#include "rt/spans.h"
 
 _Thread_local const struct detect_when *rt_order_within;
 
@@ -22,15 +23,16 @@ static bool wanted;                     /* atomic */
 static struct detect_order *order;
 static struct rt_deed *first, **last = &first, *newest;        /* newest: if it is there yet */
 static uint64_t unseen;                 /* calls that may order anything */
+static uint64_t hearing;                /* deeds on their way that may hear something */
+static uint64_t waiting;                /* deeds on their way; atomic, too */
 
-/* Memory that pools got back, and what then was known.  Clocks lie apart, since each allocation looks at all places. */
-enum { HANDED = 1024 };
-static struct { uint64_t address, bytes; } given[HANDED];
-static struct detect_clock given_clock[HANDED];
-static size_t ngiven;
+/* Memory that pools got back, and what was known then, or when that very piece came back before.  With order_lock. */
+static struct rt_spans given;
+static struct detect_clock given_clock[RT_SPANS];
 
 /* As long as everything that comes into streams comes behind all that came before: how many these are, and of each line the
  * last launch that was spared.  With order_lock. */
+enum { MANY = 4096 };                   /* deeds on their way: who calls takes a part in comparing them, and of more waits */
 enum { TRIAL = 64 };                    /* so many are looked through in any case */
 static struct { uint64_t puts; bool parted; uint32_t spared[DETECT_LINES]; uint64_t lost; } chain;
 
@@ -56,23 +58,34 @@ void rt_order_want(void)
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
-static CUcontext current(void)
+/* What the driver says of a stream holds as long as the stream is known. */
+static bool is_blocking(CUstream s, const struct detect_stream *x)
 {
-	CUcontext ctx = NULL;
+	unsigned flags = CU_STREAM_DEFAULT;
+	bool known;
 
-	return rt_drv.cuCtxGetCurrent && rt_drv.cuCtxGetCurrent(&ctx) == CUDA_SUCCESS ? ctx : NULL;
+	if (!x->key || (uintptr_t)s <= 2)
+		return true;
+	if (rt_call.has_blocking && rt_call.other == s)
+		return rt_call.blocking;
+	pthread_mutex_lock(&order_lock);
+	known = order && detect_stream_known(order, x);
+	pthread_mutex_unlock(&order_lock);
+	if (!known && rt_drv.cuStreamGetFlags && rt_drv.cuStreamGetFlags(s, &flags) != CUDA_SUCCESS)
+		flags = CU_STREAM_DEFAULT;
+	rt_call.other = s;
+	rt_call.blocking = !(flags & CU_STREAM_NON_BLOCKING);
+	rt_call.has_blocking = rt_call.live;
+	return rt_call.blocking;
 }
 
 /* Of a handle the context is not looked at: it may be used while another one is current. */
 static struct detect_stream stream_of(enum rt_hook which, CUstream s)
 {
-	struct detect_stream x = {.key = rt_stream_key(which, s), .blocking = true};
-	unsigned flags = 0;
+	struct detect_stream x = {.context = (uintptr_t)rt_current(), .key = rt_stream_key(which, s)};
 
 	x.legacy = !x.key;
-	x.context = (uintptr_t)current();
-	if (x.key && !((uintptr_t)s <= 2) && rt_drv.cuStreamGetFlags && rt_drv.cuStreamGetFlags(s, &flags) == CUDA_SUCCESS)
-		x.blocking = !(flags & CU_STREAM_NON_BLOCKING);
+	x.blocking = is_blocking(s, &x);
 	return x;
 }
 
@@ -80,18 +93,11 @@ static struct detect_stream stream_of(enum rt_hook which, CUstream s)
 
 static void append(struct rt_deed *x)
 {
+	hearing += x->hears;
+	__atomic_store_n(&waiting, waiting + 1, __ATOMIC_RELEASE);
 	x->d.number = (uintptr_t)x;
 	*last = newest = x;
 	last = &x->next;
-}
-
-static uint64_t origin_of(const struct rt_stack *s)
-{
-	uint64_t h = s->line + 1;
-
-	for (unsigned i = 0; i < s->n; i++)
-		h = (h ^ (uintptr_t)s->frame[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	return h;
 }
 
 /* From now on nothing is spared; what was, and is not known to be over, may race with what comes. */
@@ -105,28 +111,12 @@ static void part(void)
 			chain.lost += chain.spared[i] - host->upto[i];
 }
 
-/* Can a kernel of that module pass on what it knows by memory, which orders others?  Of the module that was asked about last. */
-static bool may_talk(const struct rt_launch *l)
-{
-	static struct { const struct event_site *of; uint32_t n; bool talks; } known;
-	const struct event_sites s = rt_sites_linked(l->tables);
-
-	if (known.of == s.site && known.n == s.nsites)
-		return known.talks;
-	known.of = s.site;
-	known.n = s.nsites;
-	known.talks = false;
-	for (uint32_t i = 0; i < s.nsites; i++)
-		known.talks |= event_strong(&s.site[i]) && s.site[i].space != EVENT_SHARED;
-	return known.talks;
-}
-
 void rt_deed_spare(const struct rt_launch *l)
 {
 	struct rt_deed *x = l->deed;
 	uint32_t *upto;
 
-	if (!x || l->running || l->failed || may_talk(l))
+	if (!x || l->running || l->failed || l->tables->linked->talks)
 		return;
 	upto = &chain.spared[x->d.when.line];
 	pthread_mutex_lock(&order_lock);
@@ -139,6 +129,16 @@ void rt_deed_spare(const struct rt_launch *l)
 bool rt_deed_is_walked(const struct rt_deed *x)
 {
 	return x && !x->spared;
+}
+
+void rt_deed_deaf(struct rt_deed *x)
+{
+	if (!x)
+		return;
+	pthread_mutex_lock(&order_lock);
+	hearing -= x->hears;
+	x->hears = false;
+	pthread_mutex_unlock(&order_lock);
 }
 
 void rt_deed_keep(struct rt_deed *x)
@@ -157,15 +157,17 @@ struct rt_deed *rt_deed_put(enum rt_hook which, CUstream s, enum detect_deed_kin
 	at = stream_of(which, s);
 	x = rt_alloc(sizeof *x);
 	x->d.kind = kind;
+	x->hears = kind == DETECT_LAUNCH;
 	x->call = call;
 	x->stream = at.key & 2 && (at.key >> 16) ? 2 : at.key;
 	if (kind != DETECT_LAUNCH)
-		rt_stack_take(&x->stack);
-	x->d.origin = kind != DETECT_LAUNCH ? origin_of(&x->stack) : 0;
+		x->stack = *rt_stack_here();
+	x->d.origin = x->stack.hash;
 	pthread_mutex_lock(&order_lock);
 	detect_put(order, &at, &x->d.when);
 	x->nth = ++chain.puts;
-	if (!chain.parted && !detect_is_behind_all(order, &x->d.when))
+	x->d.behind_all = detect_is_behind_all(order, &x->d.when);
+	if (!chain.parted && !x->d.behind_all)
 		part();
 	x->d.host = *detect_host_clock(order);
 	append(x);
@@ -180,6 +182,7 @@ struct rt_deed *rt_deed_beside(const struct rt_deed *d)
 	if (!x)
 		return NULL;
 	x->d.kind = d->d.kind;
+	x->hears = d->d.kind == DETECT_LAUNCH;
 	x->d.when = d->d.when;
 	x->nth = d->nth;
 	x->stream = d->stream;
@@ -223,7 +226,7 @@ void rt_deed_touch(uint64_t address, uint64_t bytes, bool writes, const struct r
 	x->d.kind = DETECT_TOUCH;
 	x->call = "the host";
 	x->stack = *stack;
-	x->d.origin = origin_of(stack);
+	x->d.origin = stack->hash;
 	rt_deed_range(x, address, bytes, writes);
 	x->ready = true;
 	pthread_mutex_lock(&order_lock);
@@ -290,7 +293,7 @@ void rt_order_blind(void)
 
 void rt_order_stream_end(CUstream s)
 {
-	const struct detect_stream at = {.context = (uintptr_t)current(), .key = (uintptr_t)s};
+	const struct detect_stream at = {.context = (uintptr_t)rt_current(), .key = (uintptr_t)s};
 
 	if ((uintptr_t)s > 2)
 		WITH_ORDER(detect_stream_end(order, &at));
@@ -330,8 +333,8 @@ static void learn(const struct detect_clock *c)
 	const struct detect_clock *host = detect_host_clock(order);
 
 	detect_learn(order, c);
-	for (struct rt_deed *x = first; x; x = x->next)
-		if (x->d.kind == DETECT_LAUNCH && !x->forget_bytes && host->upto[x->d.when.line] < x->d.when.number)
+	for (struct rt_deed *x = hearing ? first : NULL; x; x = x->next)
+		if (x->hears && host->upto[x->d.when.line] < x->d.when.number)
 			detect_clock_join(&x->d.heard, host);
 }
 
@@ -365,12 +368,19 @@ void rt_order_freed(uint64_t address, uint64_t bytes)
 
 void rt_order_given_back(const struct rt_deed *x, uint64_t address, uint64_t bytes)
 {
-	if (!x)
+	struct detect_clock knew;
+	unsigned was;
+
+	if (!x || !bytes)
 		return;
+	knew = x->d.when.knew;
 	pthread_mutex_lock(&order_lock);
-	given[ngiven % HANDED].address = address;
-	given[ngiven % HANDED].bytes = bytes;
-	given_clock[ngiven++ % HANDED] = x->d.when.knew;
+	was = rt_span_find(&given, address, bytes);
+	if (was != RT_NO_SPAN) {
+		detect_clock_join(&knew, &given_clock[was]);
+		rt_span_remove(&given, was);
+	}
+	given_clock[rt_span_add(&given, address, bytes)] = knew;
 	pthread_mutex_unlock(&order_lock);
 }
 
@@ -382,9 +392,8 @@ void rt_order_handed_on(enum rt_hook which, CUstream s, uint64_t address, uint64
 		return;
 	at = stream_of(which, s);
 	pthread_mutex_lock(&order_lock);
-	for (size_t i = 0; i < HANDED && i < ngiven; i++)
-		if (given[i].address < address + bytes && address < given[i].address + given[i].bytes)
-			detect_learn_stream(order, &at, &given_clock[i]);
+	for (unsigned k = 0, i; (i = rt_span_overlap(&given, address, bytes, &k)) != RT_NO_SPAN;)
+		detect_learn_stream(order, &at, &given_clock[i]);
 	pthread_mutex_unlock(&order_lock);
 }
 
@@ -509,6 +518,8 @@ static struct rt_deed *next_ready(void)
 	x = first;
 	if (x && __atomic_load_n(&x->ready, __ATOMIC_ACQUIRE)) {
 		first = x->next;
+		hearing -= x->hears;
+		__atomic_store_n(&waiting, waiting - 1, __ATOMIC_RELEASE);
 		newest = first ? newest : NULL;
 		if (!first)
 			last = &first;
@@ -552,6 +563,14 @@ static void take_all(void *arg)
 		detect_deeds_known(deeds, end ? NULL : &host, &sink);
 }
 
+void rt_order_help(void)
+{
+	const uint64_t n = __atomic_load_n(&waiting, __ATOMIC_ACQUIRE);
+
+	if (n > MANY)
+		rt_judge_catch_up(n > 4 * MANY);
+}
+
 bool rt_order_under_way(void)
 {
 	return rt_order_wanted() && __atomic_load_n(&first, __ATOMIC_ACQUIRE);
@@ -581,4 +600,5 @@ void rt_order_fork(void)
 	memset(&chain, 0, sizeof chain);
 	first = newest = NULL;
 	last = &first;
+	hearing = waiting = 0;
 }

@@ -9,13 +9,19 @@
 #include "detect/host.h"
 #include "rt/judge.h"
 
-enum { RT_STACK = 20 };
+/* ---- stack.c ------------------------------------------------------------------------------------------------- */
 
-/* Where the program is; called: the first frame, too, is where a call returns to; file: what gsan_at() says, or NULL. */
-struct rt_stack { void *frame[RT_STACK]; unsigned n; bool called; const char *file; unsigned line; };
-void rt_stack_take(struct rt_stack *);
-/* From a place in a signal's handler on. */
+enum { RT_STACK = 20, RT_STACK_DEEP = 256 };
+
+/* Where the program is; called: the first frame, too, is where a call returns to; file: what gsan_at() says, or NULL; hash: of
+ * all that, not 0. */
+struct rt_stack { void *frame[RT_STACK]; unsigned n; bool called; const char *file; unsigned line; uint64_t hash; };
+const struct rt_stack *rt_stack_here(void);     /* of the call that the thread is in (rt_call), as long as it is in that */
+/* From a place in a signal's handler on; somebody has taken one before. */
 void rt_stack_from(struct rt_stack *, const void *pc);
+/* All frames from here on, at most RT_STACK_DEEP of them. */
+unsigned rt_stack_walk(const void **pc, unsigned most);
+void rt_stack_fork(void);
 
 /* ---- order.c -------------------------------------------------------------------------------------------------- */
 
@@ -27,6 +33,7 @@ struct rt_deed {
 	uint64_t forget, forget_bytes;  /* no deed: memory that is given back */
 	uint64_t nth;                   /* of those that came into streams, from 1; 0: not to be spared */
 	bool spared;
+	bool hears;                     /* a launch that may hear of what the host knows (learn() in order.c) */
 	const char *call;               /* NULL: a launch */
 	uint64_t stream;
 	struct rt_stack stack;
@@ -46,6 +53,7 @@ void rt_deed_ready(struct rt_deed *);                   /* or NULL */
 /* A launch that is over need not be looked through for what it touched: the program has never had two things under way that
  * nothing orders, and something came behind this one.  What a program does first is always looked through. */
 void rt_deed_spare(const struct rt_launch *);           /* if that is so */
+void rt_deed_deaf(struct rt_deed *);                    /* a launch of a kernel that accesses no memory strongly; or NULL */
 void rt_deed_keep(struct rt_deed *);                    /* it is not to be spared; or NULL */
 bool rt_deed_is_walked(const struct rt_deed *);         /* or NULL */
 /* The log of a launch that is over says what it touched. */
@@ -75,6 +83,8 @@ void rt_order_given_back(const struct rt_deed *, uint64_t address, uint64_t byte
 
 /* With judge_lock: compares what is there.  last: nothing comes any more. */
 void rt_order_catch_up(bool last);
+/* Without any lock, in a call of the program's: what waits to be compared does not grow for ever. */
+void rt_order_help(void);
 bool rt_order_under_way(void);          /* Is there something to compare? */
 void rt_order_count(struct rt_totals *);
 void rt_order_fork(void);

@@ -78,22 +78,28 @@ static bool put(struct rt_seen *s, enum detect_deed_kind kind)
 	return s->deed;
 }
 
-static void add(struct rt_deed *d, const struct shape *p, const struct extent *e, bool writes)
+/* Whose memory it is. */
+static enum side add(struct rt_deed *d, const struct shape *p, const struct extent *e, bool writes)
 {
-	if (!p->at || side_of(p->at) == PAGEABLE)
-		return;
+	const enum side side = side_of(p->at);
+
+	if (!p->at || side == PAGEABLE)
+		return side;
 	for (uint64_t z = 0; z < e->depth; z++)
 		for (uint64_t y = 0; y < e->height; y++)
 			rt_deed_range(d, p->at + z * p->slice + y * p->pitch, e->width, writes);
+	return side;
 }
 
 static void copy(struct rt_seen *s, const struct shape *to, const struct shape *from, const struct extent *e, enum rt_form form)
 {
+	enum side into, out;
+
 	if (!e->width || !e->height || !e->depth || !put(s, DETECT_COPY))
 		return;
-	add(s->deed, from, e, false);
-	add(s->deed, to, e, true);
-	s->waits = waits(side_of(to->at), side_of(from->at), form);
+	out = add(s->deed, from, e, false);
+	into = add(s->deed, to, e, true);
+	s->waits = waits(into, out, form);
 }
 
 void rt_seen_line(struct rt_seen *s, uint64_t to, uint64_t from, size_t n, enum rt_form form)
@@ -179,9 +185,10 @@ void rt_seen_batch(struct rt_seen *s, const CUdeviceptr *to, const CUdeviceptr *
 	for (size_t i = 0; i < n; i++) {
 		const struct extent e = {bytes[i], 1, 1};
 
-		add(s->deed, &(struct shape){.at = from[i]}, &e, false);
-		add(s->deed, &(struct shape){.at = to[i]}, &e, true);
-		s->waits |= waits(side_of(to[i]), side_of(from[i]), RT_ASYNC);
+		const enum side out = add(s->deed, &(struct shape){.at = from[i]}, &e, false);
+		const enum side into = add(s->deed, &(struct shape){.at = to[i]}, &e, true);
+
+		s->waits |= waits(into, out, RT_ASYNC);
 	}
 }
 
@@ -203,11 +210,11 @@ bool rt_seen_on_host(const CUmemLocation *to, size_t n)
 
 void rt_seen_fill(struct rt_seen *s, uint64_t to, size_t pitch, size_t width, size_t height, enum rt_form form)
 {
-	const enum side side = side_of(to);
+	enum side side;
 
 	if (!width || !height || !put(s, DETECT_FILL))
 		return;
-	add(s->deed, &(struct shape){.at = to, .pitch = pitch}, &(struct extent){width, height, 1}, true);
+	side = add(s->deed, &(struct shape){.at = to, .pitch = pitch}, &(struct extent){width, height, 1}, true);
 	s->waits = form == RT_BLOCKING && side != DEVICE;
 }
 

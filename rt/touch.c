@@ -10,7 +10,6 @@
  * the lock.
  */
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -22,7 +21,6 @@
 
 #include "rt/touch.h"
 
-enum { DEEP = 256 };             /* frames among which the driver is looked for */
 enum { MANAGED_PIECE = 2 << 20 };       /* bytes */
 enum { BLOCKS = 1024, STEPS = 8192, DEVICE_STEPS = 65536 /* of a block, while it is guarded */ };
 
@@ -253,13 +251,13 @@ static int find_driver(struct dl_phdr_info *info, size_t size, void *in)
  * nobody knows what is before it; not one that a stream calls. */
 static bool is_drivers(const struct rt_stack *s)
 {
-	void *frame[DEEP];
-	int n;
+	const void *frame[RT_STACK_DEEP];
+	unsigned n;
 
 	if (!s->n || rt_order_within)
 		return false;
-	n = backtrace(frame, DEEP);
-	for (int i = 0; i < n; i++)
+	n = rt_stack_walk(frame, RT_STACK_DEEP);
+	for (unsigned i = 0; i < n; i++)
 		if ((uintptr_t)frame[i] >= driver.from && (uintptr_t)frame[i] < driver.to)
 			return true;
 	return false;
@@ -354,14 +352,13 @@ static bool is_traced(void)
 static bool hear(void)
 {
 	struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-	struct rt_stack first;
 
 	if (hearing)
 		return true;
 	traced = is_traced();
 	if (rt_real(RT_cuMemAlloc_v2))
 		dl_iterate_phdr(find_driver, (void *)(uintptr_t)rt_real(RT_cuMemAlloc_v2));
-	rt_stack_take(&first);          /* what backtrace() loads at first it has not to load in a handler */
+	rt_stack_here();                /* what is loaded at first for it has not to be loaded in a handler */
 	sigemptyset(&ours.sa_mask);
 	if (rt_real_sigaction(SIGSEGV, &ours, &theirs[0]) || rt_real_sigaction(SIGTRAP, &ours, &theirs[1]))
 		return false;
@@ -490,7 +487,7 @@ bool rt_touch_any(void)
 void rt_touch_bytes(const void *p, size_t n, bool writes)
 {
 	const uint64_t address = (uintptr_t)p;
-	struct rt_stack stack;
+	const struct rt_stack *stack;
 	bool told = false;
 
 	if (!n || !rt_touch_any())
@@ -512,9 +509,9 @@ void rt_touch_bytes(const void *p, size_t n, bool writes)
 	}
 	pthread_mutex_unlock(&guard_lock);
 	if (told) {
-		rt_stack_take(&stack);
-		if (!is_drivers(&stack))
-			rt_deed_touch(address, n, writes, &stack);
+		stack = rt_stack_here();
+		if (!is_drivers(stack))
+			rt_deed_touch(address, n, writes, stack);
 	}
 	rt_inside--;
 }

@@ -54,6 +54,7 @@ static void link_sites(struct rt_tables *t)
 		site[was.nsites + i] = t->site[i];
 		site[was.nsites + i].run += was.nruns;
 		l->lets_go |= t->site[i].kind == EVENT_DEPENDENTS;
+		l->talks |= event_strong(&t->site[i]) && t->site[i].space != EVENT_SHARED;
 	}
 	for (uint32_t i = 0; i < t->n.nruns; i++)
 		run[was.nruns + i] = (struct event_run){t->run[i].site + was.nsites, t->run[i].offset};

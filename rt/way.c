@@ -11,6 +11,13 @@
 enum { MAILBOX_BYTES = 4096, LEAST_MEMORY = 1 << 20 };
 #define MOST_MEMORY (UINT64_C(8) << 30) /* bytes of logs, by default: */
 enum { SHARE = 4 };                     /* at most so large a part of what is free */
+enum { CLASSES = 44 };
+#define SLAB (UINT64_C(64) << 20)       /* bytes that are asked for at once, at most, if one launch's are less */
+
+/* What the driver gave: launches' memory in a row, of which so many are spare. */
+struct rt_slab { CUdeviceptr at; uint64_t bytes; unsigned n, spare; bool goes; };
+
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;          /* inside the locks of ways */
 
 static struct {
 	CUdevice device;
@@ -19,8 +26,8 @@ static struct {
 	struct { struct log_way way; pthread_mutex_t lock; CUcontext was; } way[RT_WAYS];
 	struct { struct log_way way; pthread_mutex_t lock; } here;
 	uint64_t most, have;            /* bytes of logs */
-	struct rt_memory *spare;
-	size_t nspare, spare_cap;
+	struct { struct rt_memory *v; size_t n, cap; } spare[CLASSES];  /* of one size each: class_of(); with spare_lock; */
+	uint64_t made[CLASSES];         /* and how many there are of it, spare or not */
 	struct module_mailbox *mailbox;
 	CUdeviceptr mailbox_device, lane_table;
 } dev = {
@@ -126,7 +133,8 @@ void rt_way_leave(void)
 struct log_way rt_way_in_stream(enum rt_hook which, CUstream s)
 {
 	return (struct log_way){
-		.write = rt_per_thread(which) ? rt_clear_write_ptsz : rt_clear_write, .query = is_done, .stream = s
+		.write = rt_per_thread(which) ? rt_clear_write_ptsz : rt_clear_write,
+		.queue = rt_per_thread(which) ? rt_clear_queue_ptsz : rt_clear_queue, .query = is_done, .stream = s
 	};
 }
 
@@ -140,65 +148,119 @@ uint64_t rt_lanes(void)
 	return dev.lanes;
 }
 
-static uint64_t round_up(uint64_t n)
+static unsigned class_of(uint64_t n)
 {
-	uint64_t size = LEAST_MEMORY;
+	unsigned class = 0;
 
-	while (size < n)
-		size *= 2;
-	return size;
+	while ((uint64_t)LEAST_MEMORY << class < n)
+		class++;
+	return class;
 }
 
-/* The least one that will do. */
-static bool take_spare(uint64_t bytes, struct rt_memory *m)
+/* The least one that will do.  All of a class are as large as it can be, but one that has all that there is. */
+bool rt_memory_spare(uint64_t bytes, struct rt_memory *m)
 {
-	size_t best = dev.nspare;
+	bool got = false;
 
-	for (size_t i = 0; i < dev.nspare; i++)
-		if (dev.spare[i].bytes >= bytes && (best == dev.nspare || dev.spare[i].bytes < dev.spare[best].bytes))
-			best = i;
-	if (best == dev.nspare)
-		return false;
-	*m = dev.spare[best];
-	dev.spare[best] = dev.spare[--dev.nspare];
-	return true;
-}
+	pthread_mutex_lock(&spare_lock);
+	for (unsigned i = class_of(bytes); i < CLASSES && !got; i++) {
+		const size_t n = dev.spare[i].n;
 
-static void free_spares(void)
-{
-	for (size_t i = 0; i < dev.nspare; i++) {
-		free_memory(dev.spare[i].at);
-		dev.have -= dev.spare[i].bytes;
+		got = n && dev.spare[i].v[n - 1].bytes >= bytes;
+		if (got) {
+			*m = dev.spare[i].v[--dev.spare[i].n];
+			m->slab->spare--;
+		}
 	}
-	dev.nspare = 0;
+	pthread_mutex_unlock(&spare_lock);
+	return got;
+}
+
+/* Slabs of which all is spare.  gone: with all memory of the device. */
+static void free_spares(bool gone)
+{
+	pthread_mutex_lock(&spare_lock);
+	for (unsigned i = 0; i < CLASSES; i++) {
+		size_t n = 0;
+
+		for (size_t k = 0; k < dev.spare[i].n; k++) {
+			const struct rt_memory m = dev.spare[i].v[k];
+			struct rt_slab *s = m.slab;
+
+			s->goes |= gone || s->spare == s->n;
+			if (!s->goes) {
+				dev.spare[i].v[n++] = m;
+				continue;
+			}
+			if (!gone && m.at == s->at)
+				free_memory(s->at);
+			dev.have -= m.bytes;
+			dev.made[i]--;
+			if (!--s->spare)
+				rt_free(s);
+		}
+		dev.spare[i].n = n;
+	}
+	pthread_mutex_unlock(&spare_lock);
+}
+
+static bool make_slab(const struct log_way *w, struct rt_slab *s)
+{
+	if (!(rt_flags.log_host ? host_memory : device_memory)(&s->at, s->bytes))
+		return false;
+	if (log_zero(w, s->at, s->bytes))
+		return true;
+	free_memory(s->at);
+	return false;
+}
+
+/* As many as there are, so that a program which launches a lot at once seldom waits for the driver. */
+static unsigned slab_size(uint64_t bytes)
+{
+	const uint64_t have = dev.made[class_of(bytes)], most = SLAB / bytes, n = have < most ? have : most;
+
+	return n && dev.have + n * bytes <= dev.most ? (unsigned)n : 1;
 }
 
 bool rt_memory_get(const struct log_way *w, uint64_t bytes, struct rt_memory *m)
 {
-	uint64_t size = round_up(bytes);
+	uint64_t size = (uint64_t)LEAST_MEMORY << class_of(bytes);
+	struct rt_slab *s, new = {0};
 
-	if (take_spare(bytes, m))
+	if (rt_memory_spare(bytes, m))
 		return true;
 	if (dev.have + size > dev.most)
-		free_spares();
+		free_spares(false);
 	if (dev.have + size > dev.most && !dev.have && bytes <= dev.most)
 		size = bytes;
-	if (dev.have + size > dev.most || !(rt_flags.log_host ? host_memory : device_memory)(&m->at, size))
+	if (dev.have + size > dev.most)
 		return false;
-	if (!log_zero(w, m->at, size)) {
-		free_memory(m->at);
-		return false;
+	new.n = slab_size(size);
+	new.bytes = new.n * size;
+	if (!make_slab(w, &new)) {
+		new = (struct rt_slab){.n = 1, .bytes = size};
+		if (!make_slab(w, &new))
+			return false;
 	}
-	m->bytes = size;
-	m->queue = (struct log_shape){0};
-	dev.have += size;
+	s = rt_alloc(sizeof *s);
+	*s = new;
+	dev.have += s->bytes;
+	dev.made[class_of(size)] += s->n;
+	*m = (struct rt_memory){.at = s->at, .bytes = size, .slab = s};
+	for (unsigned i = 1; i < s->n; i++)
+		rt_memory_put(&(struct rt_memory){.at = s->at + i * size, .bytes = size, .slab = s});
 	return true;
 }
 
 void rt_memory_put(const struct rt_memory *m)
 {
-	dev.spare = rt_grow(dev.spare, &dev.spare_cap, dev.nspare + 1, sizeof *dev.spare);
-	dev.spare[dev.nspare++] = *m;
+	const unsigned i = class_of(m->bytes);
+
+	pthread_mutex_lock(&spare_lock);
+	dev.spare[i].v = rt_grow(dev.spare[i].v, &dev.spare[i].cap, dev.spare[i].n + 1, sizeof *m);
+	dev.spare[i].v[dev.spare[i].n++] = *m;
+	m->slab->spare++;
+	pthread_mutex_unlock(&spare_lock);
 }
 
 void rt_memory_lose(const struct rt_memory *m)
@@ -305,7 +367,7 @@ void rt_way_tear_down(void)
 
 	set_second(NULL);
 	REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(second);
-	dev.nspare = 0;
+	free_spares(true);
 }
 
 void *rt_mailbox(CUdeviceptr *device)

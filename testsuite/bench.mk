@@ -13,6 +13,6 @@ EXTRA_DIST += testsuite/bench/cpu.sh testsuite/bench/gpu.sh testsuite/bench/host
 bench: bench-cpu bench-gpu
 bench-cpu: all testsuite/bench/text
 	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/testsuite/bench/cpu.sh
-bench-gpu: all
+bench-gpu: all testsuite/rt/calls testsuite/rt/calls_plain testsuite/rt/libcuda.so.1
 	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/testsuite/bench/gpu.sh || test $$? = 77
 	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/testsuite/bench/host.sh || test $$? = 77

@@ -11,6 +11,7 @@
  *   FAULT_TRACE=FILE                 the names are written there as they are called,
  *                                    with a "!" in front if the call failed; without
  *                                    FAULT, all of the driver's
+ *   FAULT_MAIN=1                     of the calls of the program's first thread alone
  */
 #include <fcntl.h>
 #include <link.h>
@@ -31,6 +32,7 @@ static unsigned calls;
 static const char *names;
 static unsigned long from = 1, to;
 static int trace = -1;
+static bool main_alone;
 
 __attribute__((visibility("hidden"))) long inject_value;
 __attribute__((visibility("hidden"))) uintptr_t inject_decide(uintptr_t which, uintptr_t back);
@@ -86,7 +88,7 @@ static void note(const char *name, bool failed)
 	char line[80] = "!";
 	size_t n = strlen(name);
 
-	if (trace < 0 || n > sizeof line - 3)
+	if (trace < 0 || n > sizeof line - 3 || (main_alone && gettid() != getpid()))
 		return;
 	memcpy(line + failed, name, n);
 	line[failed + n] = '\n';
@@ -140,6 +142,7 @@ EXPORT unsigned la_version(unsigned version)
 	char *end;
 
 	names = getenv("FAULT");
+	main_alone = getenv("FAULT_MAIN") != NULL;
 	if (file)
 		trace = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (names && (s = strchr(names, ':'))) {

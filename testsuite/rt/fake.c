@@ -10,6 +10,7 @@
  * something that has ended is told so, and the process aborts.
  *
  * FAKE_FAIL=NAME:N makes the N-th and later calls of that function fail.
+ * FAKE_SCREEN=1: fake_screen.c.
  * FAKE_EXIT=retain, launch or wait: the driver shuts down at exit, by a handler that
  * it registers at the first call of that kind; what is called later fails.
  */
@@ -124,6 +125,9 @@ API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice
 		break;
 	case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
 		*value = THREADS;
+		break;
+	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+		*value = 227 << 10;
 		break;
 	default:
 		*value = 0;

@@ -11,6 +11,7 @@
 
 #include <cuda.h>
 
+#include "rt/clear_start.h"
 #include "testsuite/rt/fake.h"
 
 #undef cuGetProcAddress
@@ -18,6 +19,7 @@
 #define API __attribute__((visibility("default")))
 #define OWN 8                           /* bytes of a kernel's own parameter */
 #define VALUES (OWN + sizeof(struct region_launch))
+#define ROOM sizeof(struct clear_begin) /* of the parameters of any kernel */
 
 enum { SMS = 3, THREADS = 128 /* of a multiprocessor */, PAGE = 2 << 20 };
 
@@ -39,7 +41,7 @@ struct launch {
 	const struct fn *fn;
 	struct context *ctx;
 	unsigned grid[3], block[3];
-	unsigned char value[VALUES];    /* of its parameters */
+	unsigned char value[ROOM];      /* of its parameters */
 	struct launch *next;
 };
 
@@ -71,7 +73,15 @@ struct fn { struct module *module; const struct fake_kernel *k; bool kernel; };
 
 bool fake_logs(const struct fn *);
 /* Copies the values of parameters.  False: there are others than the kernel's. */
-bool fake_values(const struct fn *, void **params, void **extra, unsigned char value[VALUES]);
+bool fake_values(const struct fn *, void **params, void **extra, unsigned char value[ROOM]);
+
+/* ---- fake_screen.c: the runtime's own kernels -------------------------------------------------------------- */
+
+extern const struct fake_image fake_screen;
+bool fake_is_fatbin(const void *image);
+bool fake_has_screen(void);
+void fake_screen_values(const struct fn *, void **params, unsigned char value[ROOM]);
+void fake_screen_run(const struct launch *);
 
 /* ---- fake_kernel.c: what kernels do ---------------------------------------------------------------------- */
 

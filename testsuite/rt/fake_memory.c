@@ -104,6 +104,46 @@ API CUresult cuMemFree_v2(CUdeviceptr p)
 	return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* A pool, whose memory stays the process's. */
+static struct pooled { void *at; size_t bytes; bool free; struct pooled *next; } *pooled;
+
+API CUresult cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream stream)
+{
+	struct pooled *m;
+
+	if (fake_state() != CUDA_SUCCESS)
+		return fake_state();
+	fake_stream(stream);
+	pthread_mutex_lock(&lock);
+	for (m = pooled; m && (!m->free || m->bytes != n); m = m->next)
+		;
+	if (!m) {
+		m = calloc(1, sizeof *m);
+		*m = (struct pooled){ map(NULL, n, PROT_READ | PROT_WRITE, 0), n, false, pooled };
+		pooled = m;
+	}
+	m->free = false;
+	pthread_mutex_unlock(&lock);
+	*p = (uintptr_t)m->at;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuMemFreeAsync(CUdeviceptr p, CUstream stream)
+{
+	struct pooled *m;
+
+	if (fake_state() != CUDA_SUCCESS)
+		return fake_state();
+	fake_stream(stream);
+	pthread_mutex_lock(&lock);
+	for (m = pooled; m && (m->free || m->at != (void *)(uintptr_t)p); m = m->next)
+		;
+	if (m)
+		m->free = true;
+	pthread_mutex_unlock(&lock);
+	return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 API CUresult cuMemHostAlloc(void **p, size_t n, unsigned int flags)
 {
 	CUdeviceptr d = 0;
@@ -228,6 +268,19 @@ API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t n, CU
 		return CUDA_ERROR_NOT_PERMITTED;
 	fake_stream(stream);
 	memcpy((void *)(uintptr_t)to, from, n);
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t n, CUstream stream)
+{
+	if (fake_state() != CUDA_SUCCESS)
+		return fake_state();
+	fake_stream(stream);
+	/* Much of it costs the device something, and not who asks. */
+	if (!value && n * sizeof value >= PAGE && to % 4096 == 0 && n * sizeof value % 4096 == 0)
+		return map((void *)(uintptr_t)to, n * sizeof value, PROT_READ | PROT_WRITE, MAP_FIXED) == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+	for (unsigned int *at = (unsigned int *)(uintptr_t)to; n; n--)
+		*at++ = value;
 	return CUDA_SUCCESS;
 }
 

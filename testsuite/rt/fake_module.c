@@ -39,9 +39,12 @@ bool fake_logs(const struct fn *f)
 
 API CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
-	struct module *m = calloc(1, sizeof *m);
+	struct module *m;
 
-	m->image = image;
+	if (fake_is_fatbin(image) && !fake_has_screen())
+		return CUDA_ERROR_NO_BINARY_FOR_GPU;
+	m = calloc(1, sizeof *m);
+	m->image = fake_is_fatbin(image) ? &fake_screen : image;
 	m->fns = calloc(m->image->nkernels + 1, sizeof *m->fns);
 	m->kernels = calloc(m->image->nkernels + 1, sizeof *m->fns);
 	for (size_t i = 0; i < m->image->nkernels; i++) {
@@ -115,6 +118,12 @@ API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfuncti
 {
 	(void)which;
 	*value = 0;
+	return fn_of(f)->kernel ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
+}
+
+API CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute which, int value)
+{
+	(void)which, (void)value;
 	return fn_of(f)->kernel ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
 }
 
@@ -205,7 +214,7 @@ static size_t bytes_of(const struct fn *f)
 	return fake_logs(f) ? VALUES : OWN;
 }
 
-static bool from_buffer(const struct fn *f, void **extra, unsigned char value[VALUES])
+static bool from_buffer(const struct fn *f, void **extra, unsigned char value[ROOM])
 {
 	size_t size = 0;
 
@@ -218,9 +227,13 @@ static bool from_buffer(const struct fn *f, void **extra, unsigned char value[VA
 	return true;
 }
 
-bool fake_values(const struct fn *f, void **params, void **extra, unsigned char value[VALUES])
+bool fake_values(const struct fn *f, void **params, void **extra, unsigned char value[ROOM])
 {
-	memset(value, 0, VALUES);
+	memset(value, 0, ROOM);
+	if (f->module->image == &fake_screen) {
+		fake_screen_values(f, params, value);
+		return true;
+	}
 	if (!params)
 		return extra && from_buffer(f, extra, value);
 	memcpy(value, params[0], OWN);

@@ -7,6 +7,8 @@
 
 #include "testsuite/rt/fake_impl.h"
 
+enum { DEEP = 1024 };                   /* kernels in a stream, as a driver has room for so many */
+
 struct event { struct stream *stream; uint64_t at; };
 
 /* One for all; and something has come to a stream, or has gone. */
@@ -74,6 +76,19 @@ API CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 	return CUDA_SUCCESS;
 }
 
+API CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
+{
+	fake_stream(stream);
+	*flags = CU_STREAM_DEFAULT;
+	return fake_state();
+}
+
+/* What is in it runs first, and its thread goes on waiting. */
+API CUresult cuStreamDestroy_v2(CUstream stream)
+{
+	return fake_state() == CUDA_SUCCESS ? fake_wait(fake_stream(stream)) : fake_state();
+}
+
 /* ---- kernels in streams --------------------------------------------------------------------------------- */
 
 static void *run(void *arg)
@@ -111,6 +126,8 @@ CUresult fake_issue(struct stream *s, const struct launch *from)
 	l = memcpy(malloc(sizeof *l), from, sizeof *l);
 	l->next = NULL;
 	pthread_mutex_lock(&lock);
+	while (s->issued - s->done >= DEEP)
+		pthread_cond_wait(&moved, &lock);
 	*s->last = l;
 	s->last = &l->next;
 	s->issued++;
@@ -196,6 +213,14 @@ API CUresult cuEventRecord(CUevent event, CUstream stream)
 	e->at = e->stream->issued;
 	pthread_mutex_unlock(&lock);
 	return CUDA_SUCCESS;
+}
+
+/* Nothing but a stream's own kernels takes time, and whoever waits for another stream's waits here. */
+API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
+{
+	(void)flags;
+	fake_stream(stream);
+	return cuEventSynchronize(event);
 }
 
 API CUresult cuEventQuery(CUevent event)

@@ -89,6 +89,7 @@ static void do_deed(struct detect_order *o, int k, int s)
 	detect_put(o, &streams[s], &when[k]);
 	assert_int_equal(detect_is_behind_all(o, &when[k]), behind_all(k));
 	deed[k] = (struct detect_deed){.number = (uint64_t)k, .origin = (uint64_t)k, .kind = DETECT_COPY, .when = when[k]};
+	deed[k].behind_all = behind_all(k);
 	deed[k].host = *detect_host_clock(o);
 	detect_range_add(&deed[k].ranges, &r);
 	detect_ranges_end(&deed[k].ranges);
@@ -411,6 +412,43 @@ static void test_lines(void **unused)
 	detect_order_free(o);
 }
 
+static void put_away(void *arg, uint64_t number)
+{
+	struct detect_deed *x = (struct detect_deed *)arg;
+
+	assert_true(x->number == number);
+	memset(x, 0xff, sizeof *x);
+}
+
+/* Who is told that it is gone may free it at once. */
+static void test_gone(void **unused)
+{
+	struct detect_deeds *d = detect_deeds_new();
+	struct detect_deed x = {.number = 7, .kind = DETECT_COPY};
+	const struct detect_sink sink = {count, put_away, &x};
+
+	(void)unused;
+	detect_deed(d, &x, &sink);
+	assert_true(x.number == UINT64_MAX && x.ranges.n == SIZE_MAX);
+	detect_deeds_free(d);
+}
+
+/* A stream is known from its first use to its end. */
+static void test_known(void **unused)
+{
+	struct detect_order *o = detect_order_new();
+	struct detect_when w;
+
+	(void)unused;
+	assert_false(detect_stream_known(o, &streams[3]));
+	detect_put(o, &streams[3], &w);
+	assert_true(detect_stream_known(o, &streams[3]));
+	assert_false(detect_stream_known(o, &(struct detect_stream){streams[3].context + 1, streams[3].key, false, false}));
+	detect_stream_end(o, &streams[3]);
+	assert_false(detect_stream_known(o, &streams[3]));
+	detect_order_free(o);
+}
+
 /* What is over and destroyed leaves its line to another. */
 static void test_reuse(void **unused)
 {
@@ -454,7 +492,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random), cmocka_unit_test(test_talk), cmocka_unit_test(test_talk_later),
 		cmocka_unit_test(test_talk_with_host), cmocka_unit_test(test_talk_by_host), cmocka_unit_test(test_lines), cmocka_unit_test(test_reuse),
-		cmocka_unit_test(test_loop)
+		cmocka_unit_test(test_loop), cmocka_unit_test(test_gone), cmocka_unit_test(test_known)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
