@@ -340,6 +340,14 @@ static void find_parts(struct detect *d, struct needs *n)
 		n->left[n->to.v[i]] += n->part[n->from.v[i]] == n->part[n->to.v[i]];
 }
 
+/* An end of operations, of which a hub tells, is of the region that is told. */
+static bool tells_end(const struct graph *g, uint32_t node)
+{
+	const uint32_t source = node < g->step.n ? NONE : g->hub.v[node - g->step.n].source;
+
+	return source != NONE && SOURCE_KIND(source) == SOURCE_OPERATION;
+}
+
 /* Blocks, and behind the last one hubs, as nodes: what a block knows of itself cannot have left its part in between. */
 static void find_regions(struct detect *d, struct graph *g, const struct needs *n)
 {
@@ -349,11 +357,14 @@ static void find_regions(struct detect *d, struct graph *g, const struct needs *
 	memset(&r, 0, sizeof r);
 	for (uint32_t i = 0; i < n->to.n; i++) {
 		uint32_t ends[2] = {n->from.v[i], n->to.v[i]};
+		const bool both = tells_end(g, ends[0]);
 
 		for (unsigned k = 0; k < 2; k++)
 			ends[k] = ends[k] < g->step.n ? d->warp.v[g->step.v[ends[k]].warp].block : nblocks + ends[k] - g->step.n;
 		if (ends[0] != ends[1])
 			need(&r, ends[0], ends[1]);
+		if (both)
+			need(&r, ends[1], ends[0]);
 	}
 	r.nnodes = nblocks + g->hub.n;
 	r.row = rows_of(&d->arena, r.from.v, r.from.n, r.nnodes);
