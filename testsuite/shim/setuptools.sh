@@ -2,6 +2,7 @@
 #
 # An extension of Python that setuptools builds, whose setup.py gives .cu files to nvcc, as many do, and has the C++ compiler
 # link: with NVCC=gsan-nvcc it is watched under gsan-run, or with libgsan preloaded, and else Python's import says what it lacks.
+# And under pytest, which keeps to itself what a test writes that passes.
 . "$top_srcdir/testsuite/lib.sh"
 takes_long
 . "$top_srcdir/testsuite/shim/project.sh"
@@ -65,4 +66,22 @@ run 1 env PYTHONPATH=racy LD_PRELOAD="$("$g" --print-runtime)" "$PYTHON" -c "$co
 has err "GSan: nothing was watched: "
 build right DEFS=-DRIGHT
 PYTHONPATH=right right 3 $gsan_run -- "$PYTHON" -c "$code"
+
+if ! "$PYTHON" -c 'import pytest' 2>/dev/null; then
+	from_pypi pytest pytest || { echo "no pytest"; done_testing; }
+	# Of the same Python, or the module could not be imported.
+	PYTHON=$venv/bin/python
+fi
+printf 'import turn\n\ndef test_turn():\n    assert turn.run() == 0\n' >test_turn.py
+for way in racy right; do
+	rm -f report.*
+	run "$([ $way = racy ] && echo 66 || echo 0)" env "PYTHONPATH=$way" GSAN_OPTIONS=log_path="$tmp/report" $gsan_run "$PYTHON" -m pytest -q -p no:cacheprovider
+	has out "1 passed"
+	cat report.* >err
+	[ $way = racy ] || has err "GSan: 0 findings; 1 launch"
+	[ $way = right ] || has err "WARNING: GSan: data race"
+done
+# Without it the status says so, and the closing line, which comes when pytest has ended.
+run 66 env PYTHONPATH=racy $gsan_run "$PYTHON" -m pytest -q -p no:cacheprovider
+has err "GSan: 1 finding; 1 launch"
 done_testing
