@@ -1501,7 +1501,8 @@ TESTS += testsuite/triton.sh
 EXTRA_DIST += testsuite/triton.sh testsuite/triton/kernels.py
 TESTS += testsuite/frameworks.sh
 EXTRA_DIST += testsuite/frameworks.sh testsuite/frameworks/cupy_raw.py testsuite/frameworks/jax_add.py \
-	testsuite/frameworks/numba_kernel.py testsuite/frameworks/torch_blocks.py testsuite/frameworks/torch_kernel.py \
+	testsuite/frameworks/numba_kernel.py testsuite/frameworks/torch_blocks.py testsuite/frameworks/torch_built.py \
+	testsuite/frameworks/torch_extension.cu testsuite/frameworks/torch_kernel.py testsuite/frameworks/torch_setup.py \
 	testsuite/frameworks/torch_streams.py testsuite/frameworks/triton_kernel.py
 
 # Random programs.
