@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rewrite/rw.h"
@@ -685,11 +686,30 @@ static int assemble(struct job *j)
 	return status;
 }
 
+/* Has nvcc written what it was asked for down a pipe or to a device, and does it have ptxas look at that now?  It would read what
+ * somebody else has, or wait for ever. */
+static bool looks_at_stream(char **argv)
+{
+	const char *name;
+
+	if (output_word(argv + 1, &name))
+		return false;
+	for (int i = 1; argv[i]; i++) {
+		struct stat st;
+
+		if (is_input(argv, i) && (!strncmp(argv[i], "/dev/", 5) || (!stat(argv[i], &st) && S_ISFIFO(st.st_mode))))
+			return true;
+	}
+	return false;
+}
+
 static int wrap_reader(char **argv, const struct gsan_rewrite_options *options)
 {
 	struct job j = { .options = *options };
 	int status = 0;
 
+	if (looks_at_stream(argv))
+		return 0;
 	while (argv[j.nargs])
 		j.nargs++;
 	j.args = zeroed(j.nargs + 1, sizeof *j.args);
